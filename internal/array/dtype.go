@@ -1,0 +1,158 @@
+// Package array holds what everything below the root package speaks: element
+// types, shapes, storages, strided views and the typed error. It knows nothing
+// about operations.
+package array
+
+import "fmt"
+
+// A DType is the type of an array's elements.
+type DType uint8
+
+// The element types. The order within a category is the order of promotion.
+const (
+	Invalid DType = iota
+	Bool
+	Uint8
+	Int8
+	Int16
+	Int32
+	Int64
+	Uint16
+	Uint32
+	Uint64
+	Float16
+	BFloat16
+	Float32
+	Float64
+	Complex64
+	Complex128
+	numDTypes
+)
+
+// A Category groups element types for promotion: bool < integer < float <
+// complex.
+type Category uint8
+
+const (
+	CatBool Category = iota
+	CatInt
+	CatFloat
+	CatComplex
+)
+
+var dtypes = [numDTypes]struct {
+	name string
+	size int
+	cat  Category
+	uns  bool
+	full bool // the operations of this version accept it
+}{
+	Invalid:    {name: "invalid"},
+	Bool:       {"bool", 1, CatBool, true, true},
+	Uint8:      {"uint8", 1, CatInt, true, true},
+	Int8:       {"int8", 1, CatInt, false, false},
+	Int16:      {"int16", 2, CatInt, false, false},
+	Int32:      {"int32", 4, CatInt, false, true},
+	Int64:      {"int64", 8, CatInt, false, true},
+	Uint16:     {"uint16", 2, CatInt, true, false},
+	Uint32:     {"uint32", 4, CatInt, true, false},
+	Uint64:     {"uint64", 8, CatInt, true, false},
+	Float16:    {"float16", 2, CatFloat, false, false},
+	BFloat16:   {"bfloat16", 2, CatFloat, false, false},
+	Float32:    {"float32", 4, CatFloat, false, true},
+	Float64:    {"float64", 8, CatFloat, false, true},
+	Complex64:  {"complex64", 8, CatComplex, false, false},
+	Complex128: {"complex128", 16, CatComplex, false, false},
+}
+
+// DTypes lists the element types that tensors can hold in this version.
+func DTypes() []DType {
+	var out []DType
+	for d := Bool; d < numDTypes; d++ {
+		if dtypes[d].full {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// String returns NumPy's name of the type, such as "float32".
+func (d DType) String() string {
+	if d >= numDTypes {
+		return fmt.Sprintf("dtype(%d)", uint8(d))
+	}
+	return dtypes[d].name
+}
+
+// Size returns the bytes of one element.
+func (d DType) Size() int { return dtypes[d].size }
+
+// Category returns the promotion category.
+func (d DType) Category() Category { return dtypes[d].cat }
+
+// Float reports a real floating-point type.
+func (d DType) Float() bool { return dtypes[d].cat == CatFloat && d != Invalid }
+
+// Integer reports an integer type; bool is none.
+func (d DType) Integer() bool { return dtypes[d].cat == CatInt }
+
+// Unsigned reports bool and the unsigned integers.
+func (d DType) Unsigned() bool { return dtypes[d].uns }
+
+// Supported reports whether tensors can hold the type in this version.
+func (d DType) Supported() bool { return d < numDTypes && dtypes[d].full }
+
+// ParseDType returns the type of that NumPy name.
+func ParseDType(name string) (DType, bool) {
+	for d := Bool; d < numDTypes; d++ {
+		if dtypes[d].name == name {
+			return d, true
+		}
+	}
+	return Invalid, false
+}
+
+// Promote returns the type in which operands of types a and b meet, both being
+// arrays with at least one dimension (or both 0-d): PyTorch's rules. Within a
+// category the wider wins; a signed and an unsigned integer of the same or
+// smaller width meet in the next wider signed type.
+func Promote(a, b DType) DType {
+	if a == b {
+		return a
+	}
+	ca, cb := a.Category(), b.Category()
+	if ca != cb {
+		if ca > cb {
+			return a
+		}
+		return b
+	}
+	switch ca {
+	case CatFloat:
+		if a.Size() == b.Size() { // float16 and bfloat16
+			return Float32
+		}
+	case CatInt:
+		if a.Unsigned() != b.Unsigned() {
+			u, s := a, b
+			if b.Unsigned() {
+				u, s = b, a
+			}
+			if s.Size() > u.Size() {
+				return s
+			}
+			switch u {
+			case Uint8:
+				return Int16
+			case Uint16:
+				return Int32
+			default:
+				return Int64
+			}
+		}
+	}
+	if a.Size() >= b.Size() {
+		return a
+	}
+	return b
+}

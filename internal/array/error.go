@@ -1,0 +1,74 @@
+package array
+
+import (
+	"fmt"
+	"strings"
+)
+
+// An ErrorKind says whose fault an [Error] is.
+type ErrorKind uint8
+
+const (
+	Misuse       ErrorKind = iota // a wrong shape, type, range or order of calls
+	OutOfMemory                   // an allocation failed
+	DeviceFailed                  // a device reported a failure
+)
+
+// An Error describes misuse of the library, exhausted memory or a failed
+// device. Methods of tensors panic with *Error; functions that return errors
+// wrap it.
+type Error struct {
+	Kind ErrorKind
+	Op   string // the operation, such as "matmul"
+	Arg  string // the argument at fault, "" if none in particular
+	Msg  string // what is wrong, with the shapes and types that matter
+	Err  error  // the cause, if another error is
+}
+
+func (e *Error) Error() string {
+	var b strings.Builder
+	b.WriteString(e.Op)
+	if e.Arg != "" {
+		if b.Len() > 0 {
+			b.WriteString(": ")
+		}
+		b.WriteString(e.Arg)
+	}
+	if b.Len() > 0 {
+		b.WriteString(": ")
+	}
+	b.WriteString(e.Msg)
+	if e.Err != nil {
+		b.WriteString(": ")
+		b.WriteString(e.Err.Error())
+	}
+	return b.String()
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// Errorf returns a misuse error of op; arg may be "".
+func Errorf(op, arg, format string, args ...any) *Error {
+	return &Error{Op: op, Arg: arg, Msg: fmt.Sprintf(format, args...)}
+}
+
+// Failf panics with a misuse error of op; arg may be "".
+func Failf(op, arg, format string, args ...any) {
+	panic(Errorf(op, arg, format, args...))
+}
+
+// Try runs f and returns the *Error that it panicked with, or nil. Other panics
+// pass through.
+func Try(f func()) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			e, ok := r.(*Error)
+			if !ok {
+				panic(r)
+			}
+			err = e
+		}
+	}()
+	f()
+	return nil
+}

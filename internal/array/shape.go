@@ -1,0 +1,160 @@
+package array
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// MaxRank is the largest number of dimensions of an array.
+const MaxRank = 16
+
+// ShapeString formats a shape or strides as "[2 3]".
+func ShapeString(s []int) string {
+	var b strings.Builder
+	b.WriteByte('[')
+	for i, n := range s {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(strconv.Itoa(n))
+	}
+	b.WriteByte(']')
+	return b.String()
+}
+
+// Size returns the number of elements of a shape that is known to be valid.
+func Size(shape []int) int {
+	n := 1
+	for _, d := range shape {
+		n *= d
+	}
+	return n
+}
+
+// CheckShape returns the number of elements of shape and panics with an *Error
+// of op when a dimension is negative, there are more than [MaxRank], or the
+// bytes of the elements overflow an int.
+func CheckShape(op string, shape []int, d DType) int {
+	if len(shape) > MaxRank {
+		Failf(op, "shape", "%d dimensions, at most %d are supported", len(shape), MaxRank)
+	}
+	zero := false
+	for i, n := range shape {
+		if n < 0 {
+			Failf(op, "shape", "dimension %d of %s is negative", i, ShapeString(shape))
+		}
+		zero = zero || n == 0
+	}
+	// The product of the non-zero dimensions must fit as well: strides are made
+	// of it.
+	limit := math.MaxInt / max(d.Size(), 1)
+	n := 1
+	for _, d := range shape {
+		if d == 0 {
+			continue
+		}
+		if n > limit/d {
+			Failf(op, "shape", "%s overflows: more bytes than an int can count", ShapeString(shape))
+		}
+		n *= d
+	}
+	if zero {
+		return 0
+	}
+	return n
+}
+
+// RowMajor returns the strides, in elements, of a contiguous array of that
+// shape.
+func RowMajor(shape []int) []int {
+	st := make([]int, len(shape))
+	n := 1
+	for i := len(shape) - 1; i >= 0; i-- {
+		st[i] = n
+		n *= max(shape[i], 1)
+	}
+	return st
+}
+
+// Equal reports equal shapes.
+func Equal(a, b []int) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// Broadcast returns the shape to which the given shapes broadcast by NumPy's
+// rule: aligned at the last dimension, sizes equal or 1.
+func Broadcast(op string, shapes ...[]int) []int {
+	rank := 0
+	for _, s := range shapes {
+		rank = max(rank, len(s))
+	}
+	out := make([]int, rank)
+	for i := range out {
+		out[i] = 1
+	}
+	for _, s := range shapes {
+		for i, n := range s {
+			j := rank - len(s) + i
+			switch {
+			case out[j] == n || n == 1:
+			case out[j] == 1:
+				out[j] = n
+			default:
+				list := make([]string, len(shapes))
+				for k, s := range shapes {
+					list[k] = ShapeString(s)
+				}
+				Failf(op, "", "shapes do not broadcast: %s", strings.Join(list, " and "))
+			}
+		}
+	}
+	return out
+}
+
+// Axis returns axis counted from the front, for an axis in [-rank, rank).
+func Axis(op string, axis, rank int) int {
+	a := axis
+	if a < 0 {
+		a += rank
+	}
+	if a < 0 || a >= rank {
+		if rank == 0 {
+			Failf(op, "axis", "%d given for an array of no dimensions", axis)
+		}
+		Failf(op, "axis", "%d is out of range for %d dimensions", axis, rank)
+	}
+	return a
+}
+
+// Axes returns a sorted set of axes counted from the front; none given means
+// all of them.
+func Axes(op string, axes []int, rank int) []int {
+	var in [MaxRank]bool
+	for _, a := range axes {
+		a = Axis(op, a, rank)
+		if in[a] {
+			Failf(op, "axis", "%d is given twice", a)
+		}
+		in[a] = true
+	}
+	out := make([]int, 0, rank)
+	for a := range rank {
+		if in[a] || len(axes) == 0 {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// String shows dtype and shape for messages: "float32[2 3]".
+func TypeString(d DType, shape []int) string { return fmt.Sprint(d, ShapeString(shape)) }

@@ -1,0 +1,294 @@
+package loop
+
+import (
+	"math"
+
+	"weft/internal/array"
+)
+
+// A Builder makes a program. Its methods panic on misuse; [Builder.Done]
+// verifies what was built. Pure instructions that repeat within reach are
+// shared.
+type Builder struct {
+	p      *Program
+	block  *[]Value
+	scopes []map[pure]Value
+	inPass bool
+}
+
+// pure is what makes two instructions without effect the same.
+type pure struct {
+	op      Op
+	typ     Type
+	a, b, c Value
+	imm     uint64
+}
+
+// NewBuilder starts a program with the given axes and lane axis.
+func NewBuilder(name string, axes []Axis, lane int) *Builder {
+	b := &Builder{p: &Program{Name: name, Axes: axes, Lane: lane}}
+	b.block = &b.p.Body
+	b.scopes = []map[pure]Value{{}}
+	return b
+}
+
+// Done verifies and returns the program.
+func (b *Builder) Done() (*Program, error) {
+	if err := Verify(b.p); err != nil {
+		return nil, err
+	}
+	return b.p, nil
+}
+
+// Program returns the program as it stands.
+func (b *Builder) Program() *Program { return b.p }
+
+// Buf adds a buffer argument.
+func (b *Builder) Buf(d array.DType, write bool, steps ...Step) int {
+	b.p.Bufs = append(b.p.Bufs, Buf{d, write, steps})
+	return len(b.p.Bufs) - 1
+}
+
+// ScalarArg adds a scalar argument and returns its number.
+func (b *Builder) ScalarArg(t Type) int {
+	b.p.Scalars = append(b.p.Scalars, t)
+	return len(b.p.Scalars) - 1
+}
+
+// Type returns the type of a value.
+func (b *Builder) Type(v Value) Type { return b.p.Ins[v].Type }
+
+func (b *Builder) add(in Ins) Value {
+	v := Value(len(b.p.Ins))
+	b.p.Ins = append(b.p.Ins, in)
+	*b.block = append(*b.block, v)
+	return v
+}
+
+// pure adds an instruction without effect unless an equal one is in reach.
+func (b *Builder) pure(op Op, t Type, x, y, z Value, imm uint64) Value {
+	k := pure{op, t, x, y, z, imm}
+	for i := len(b.scopes) - 1; i >= 0; i-- {
+		if v, ok := b.scopes[i][k]; ok {
+			return v
+		}
+	}
+	v := b.add(Ins{Op: op, Type: t, A: x, B: y, C: z, Imm: imm})
+	b.scopes[len(b.scopes)-1][k] = v
+	return v
+}
+
+// in runs f with its instructions going to block.
+func (b *Builder) in(block *[]Value, f func()) {
+	old := b.block
+	b.block = block
+	b.scopes = append(b.scopes, map[pure]Value{})
+	f()
+	b.scopes = b.scopes[:len(b.scopes)-1]
+	b.block = old
+}
+
+// ConstBits is the constant of type t with these bits.
+func (b *Builder) ConstBits(t Type, bits uint64) Value {
+	return b.pure(OpConst, t, NoValue, NoValue, NoValue, bits)
+}
+
+// Float is the constant x rounded to t, F32 or F64.
+func (b *Builder) Float(t Type, x float64) Value {
+	if t == F32 {
+		return b.ConstBits(t, uint64(math.Float32bits(float32(x))))
+	}
+	return b.ConstBits(t, math.Float64bits(x))
+}
+
+// Int is the integer constant x of type t, I32 or I64.
+func (b *Builder) Int(t Type, x int64) Value {
+	if t == I32 {
+		return b.ConstBits(t, uint64(uint32(x)))
+	}
+	return b.ConstBits(t, uint64(x))
+}
+
+// Number is x as a constant of type t, rounded or truncated to it; B is x != 0.
+func (b *Builder) Number(t Type, x float64) Value {
+	switch {
+	case t == B:
+		return b.Bool(x != 0)
+	case t.Int():
+		return b.Int(t, int64(x))
+	}
+	return b.Float(t, x)
+}
+
+// Bool is a constant truth value.
+func (b *Builder) Bool(x bool) Value {
+	if x {
+		return b.ConstBits(B, 1)
+	}
+	return b.ConstBits(B, 0)
+}
+
+// Scalar is the value of scalar argument i.
+func (b *Builder) Scalar(i int) Value {
+	return b.pure(OpScalar, b.p.Scalars[i], NoValue, NoValue, NoValue, uint64(i))
+}
+
+// Index is the logical index along an axis, of type I64.
+func (b *Builder) Index(axis int) Value {
+	return b.pure(OpIndex, I64, NoValue, NoValue, NoValue, uint64(axis))
+}
+
+// Load reads an element. Loads are never shared: a store may come between.
+func (b *Builder) Load(buf int) Value {
+	return b.add(Ins{Op: OpLoad, Type: TypeOf(b.p.Bufs[buf].DType), A: NoValue, B: NoValue, C: NoValue, Imm: uint64(buf)})
+}
+
+// LoadAt reads the element at offset off (I64, in elements).
+func (b *Builder) LoadAt(buf int, off Value) Value {
+	return b.add(Ins{Op: OpLoadAt, Type: TypeOf(b.p.Bufs[buf].DType), A: off, B: NoValue, C: NoValue, Imm: uint64(buf)})
+}
+
+// Store writes x.
+func (b *Builder) Store(buf int, x Value) {
+	b.add(Ins{Op: OpStore, A: x, B: NoValue, C: NoValue, Imm: uint64(buf)})
+}
+
+// StoreAt writes x at offset off (I64, in elements).
+func (b *Builder) StoreAt(buf int, x, off Value) {
+	b.add(Ins{Op: OpStoreAt, A: x, B: off, C: NoValue, Imm: uint64(buf)})
+}
+
+// Unary adds a one-operand instruction of the operand's type.
+func (b *Builder) Unary(op Op, x Value) Value {
+	return b.pure(op, b.Type(x), x, NoValue, NoValue, 0)
+}
+
+// Binary adds a two-operand instruction of the operands' type; comparisons give
+// B.
+func (b *Builder) Binary(op Op, x, y Value) Value {
+	t := b.Type(x)
+	if op >= OpEq && op <= OpLe {
+		t = B
+	}
+	return b.pure(op, t, x, y, NoValue, 0)
+}
+
+func (b *Builder) Add(x, y Value) Value  { return b.Binary(OpAdd, x, y) }
+func (b *Builder) Sub(x, y Value) Value  { return b.Binary(OpSub, x, y) }
+func (b *Builder) Mul(x, y Value) Value  { return b.Binary(OpMul, x, y) }
+func (b *Builder) Div(x, y Value) Value  { return b.Binary(OpDiv, x, y) }
+func (b *Builder) Quo(x, y Value) Value  { return b.Binary(OpQuo, x, y) }
+func (b *Builder) Rem(x, y Value) Value  { return b.Binary(OpRem, x, y) }
+func (b *Builder) Min(x, y Value) Value  { return b.Binary(OpMin, x, y) }
+func (b *Builder) Max(x, y Value) Value  { return b.Binary(OpMax, x, y) }
+func (b *Builder) And(x, y Value) Value  { return b.Binary(OpAnd, x, y) }
+func (b *Builder) Or(x, y Value) Value   { return b.Binary(OpOr, x, y) }
+func (b *Builder) Xor(x, y Value) Value  { return b.Binary(OpXor, x, y) }
+func (b *Builder) Shl(x, y Value) Value  { return b.Binary(OpShl, x, y) }
+func (b *Builder) Shr(x, y Value) Value  { return b.Binary(OpShr, x, y) }
+func (b *Builder) ShrU(x, y Value) Value { return b.Binary(OpShrU, x, y) }
+func (b *Builder) Eq(x, y Value) Value   { return b.Binary(OpEq, x, y) }
+func (b *Builder) Ne(x, y Value) Value   { return b.Binary(OpNe, x, y) }
+func (b *Builder) Lt(x, y Value) Value   { return b.Binary(OpLt, x, y) }
+func (b *Builder) Le(x, y Value) Value   { return b.Binary(OpLe, x, y) }
+func (b *Builder) Gt(x, y Value) Value   { return b.Binary(OpLt, y, x) }
+func (b *Builder) Ge(x, y Value) Value   { return b.Binary(OpLe, y, x) }
+func (b *Builder) Neg(x Value) Value     { return b.Unary(OpNeg, x) }
+func (b *Builder) Abs(x Value) Value     { return b.Unary(OpAbs, x) }
+func (b *Builder) Not(x Value) Value     { return b.Unary(OpNot, x) }
+func (b *Builder) Sqrt(x Value) Value    { return b.Unary(OpSqrt, x) }
+func (b *Builder) Floor(x Value) Value   { return b.Unary(OpFloor, x) }
+func (b *Builder) Ceil(x Value) Value    { return b.Unary(OpCeil, x) }
+func (b *Builder) Trunc(x Value) Value   { return b.Unary(OpTrunc, x) }
+func (b *Builder) Rint(x Value) Value    { return b.Unary(OpRint, x) }
+
+// Fma is x*y+z rounded once.
+func (b *Builder) Fma(x, y, z Value) Value { return b.pure(OpFma, b.Type(x), x, y, z, 0) }
+
+// Select is c ? x : y.
+func (b *Builder) Select(c, x, y Value) Value { return b.pure(OpSelect, b.Type(x), c, x, y, 0) }
+
+// Cvt converts x to t; it is x itself when it has that type.
+func (b *Builder) Cvt(t Type, x Value) Value {
+	if b.Type(x) == t {
+		return x
+	}
+	if t == B {
+		return b.Ne(x, b.Number(b.Type(x), 0))
+	}
+	return b.pure(OpCvt, t, x, NoValue, NoValue, 0)
+}
+
+// Bits reinterprets x as t of the same size.
+func (b *Builder) Bits(t Type, x Value) Value {
+	if b.Type(x) == t {
+		return x
+	}
+	return b.pure(OpBits, t, x, NoValue, NoValue, 0)
+}
+
+// Pass runs f for each index of the lane axis.
+func (b *Builder) Pass(f func()) {
+	r := &Region{Axis: -1, Cond: NoValue}
+	b.inPass = true
+	b.in(&r.Body, f)
+	b.inPass = false
+	b.add(Ins{Op: OpPass, A: NoValue, B: NoValue, C: NoValue, Region: r})
+}
+
+// InPass reports whether instructions go into a pass.
+func (b *Builder) InPass() bool { return b.inPass }
+
+// Reduce combines x over the lanes of the pass.
+func (b *Builder) Reduce(kind Reduction, x Value) Value {
+	return b.add(Ins{Op: OpReduce, Type: b.Type(x), A: x, B: NoValue, C: NoValue, Imm: uint64(kind)})
+}
+
+func (b *Builder) params(r *Region) {
+	for i, v := range r.Init {
+		p := Value(len(b.p.Ins))
+		b.p.Ins = append(b.p.Ins, Ins{Op: OpParam, Type: b.Type(v), A: NoValue, B: NoValue, C: NoValue, Imm: uint64(i)})
+		r.Params = append(r.Params, p)
+	}
+}
+
+func (b *Builder) outs(op Op, r *Region, like []Value) []Value {
+	v := b.add(Ins{Op: op, A: NoValue, B: NoValue, C: NoValue, Region: r})
+	out := make([]Value, len(like))
+	for i, x := range like {
+		out[i] = b.add(Ins{Op: OpOut, Type: b.Type(x), A: v, B: NoValue, C: NoValue, Imm: uint64(i)})
+	}
+	return out
+}
+
+// While repeats body while cond holds, on values that start as init: each of the
+// two gets the current values; body returns the next ones. It returns the
+// values at the end.
+func (b *Builder) While(init []Value, cond func(v []Value) Value, body func(v []Value) []Value) []Value {
+	r := &Region{Axis: -1, Init: init}
+	b.params(r)
+	b.in(&r.Head, func() {
+		r.Cond = cond(r.Params)
+		// The body sees what the head computed.
+		b.in(&r.Body, func() { r.Next = body(r.Params) })
+	})
+	return b.outs(OpLoop, r, init)
+}
+
+// For repeats body for each index of a serial axis; see [Builder.While].
+func (b *Builder) For(axis int, init []Value, body func(v []Value) []Value) []Value {
+	r := &Region{Axis: axis, Init: init, Cond: NoValue}
+	b.params(r)
+	b.in(&r.Body, func() { r.Next = body(r.Params) })
+	return b.outs(OpLoop, r, init)
+}
+
+// If runs then or els, whose results are the results of the if.
+func (b *Builder) If(cond Value, then, els func() []Value) []Value {
+	r := &Region{Axis: -1, Cond: cond}
+	b.in(&r.Body, func() { r.Next = then() })
+	if els != nil {
+		b.in(&r.Else, func() { r.ElseNext = els() })
+	}
+	return b.outs(OpIf, r, r.Next)
+}

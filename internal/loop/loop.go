@@ -1,0 +1,298 @@
+// Package loop is weft's loop language: the one form in which every kernel is
+// written before a backend (interp, x86, later PTX) runs it.
+//
+// # Shape of a program
+//
+// A [Program] computes over a rectangle of axes. Axes before the lane axis are
+// parallel outer axes; they are implicit loops around the whole body. One
+// iteration of them is called a row. The body of a row holds uniform
+// instructions (one value a row) and passes: an [OpPass] runs its block once
+// for every index of the lane axis. Inside a pass an instruction has one value
+// a lane. Axes after the lane axis are serial: an [OpLoop] inside a pass walks
+// one of them.
+//
+//	row:   p0 = pass { x = load a; m = reduce max x }
+//	       p1 = pass { e = exp(load a - m); s = reduce sum e }
+//	       r  = div 1 s
+//	       p2 = pass { store out, exp(load a - m) * r }
+//
+// The language is scalar: what it says of one lane is exact, and a backend that
+// runs many lanes at once must give the same bits.
+//
+// # Values
+//
+// Values are SSA: an index into [Program.Ins]. A value is visible in the block
+// that defines it after its definition and in blocks nested there. The result of
+// [OpReduce] is the exception: it is visible after its pass ends, as a uniform
+// value, and not inside that pass.
+//
+// The five types are B (a truth value: a mask of lanes), I32, I64, F32 and F64.
+// Memory holds array.DType elements; loads widen (uint8 to I32, bool to B) and
+// stores narrow.
+//
+// # Exactness
+//
+// Every instruction is exactly specified; see [Op]. Nothing is contracted:
+// mul then add rounds twice. No value depends on how many lanes run at once, on
+// chunks or on threads: a reduction has its own fixed order, see [OpReduce].
+package loop
+
+import "weft/internal/array"
+
+// A Type is the type of a value.
+type Type uint8
+
+const (
+	None Type = iota
+	B         // truth value
+	I32       // two's complement
+	I64
+	F32 // IEEE 754 binary32
+	F64
+)
+
+var typeNames = [...]string{"-", "b", "i32", "i64", "f32", "f64"}
+
+func (t Type) String() string { return typeNames[t] }
+
+// Size returns the bytes of a value; B has none.
+func (t Type) Size() int { return [...]int{0, 0, 4, 8, 4, 8}[t] }
+
+// Float reports F32 and F64.
+func (t Type) Float() bool { return t == F32 || t == F64 }
+
+// Int reports I32 and I64.
+func (t Type) Int() bool { return t == I32 || t == I64 }
+
+// TypeOf returns the type in which elements of d are computed.
+func TypeOf(d array.DType) Type {
+	switch d {
+	case array.Bool:
+		return B
+	case array.Uint8, array.Int8, array.Int16, array.Uint16, array.Int32, array.Uint32:
+		return I32
+	case array.Int64, array.Uint64:
+		return I64
+	case array.Float32, array.Float16, array.BFloat16:
+		return F32
+	case array.Float64:
+		return F64
+	}
+	return None
+}
+
+// A Value names the instruction that defines it.
+type Value int32
+
+// NoValue stands for an absent operand.
+const NoValue Value = -1
+
+// An Op is an operation. Operands are A, B and C; the type of the instruction is
+// that of its result, and operands have the same type unless said otherwise.
+type Op uint8
+
+const (
+	OpInvalid Op = iota
+
+	// Sources.
+	OpConst  // the constant whose bits are Imm (F32 in the low 32 bits; B is 0 or 1)
+	OpScalar // scalar argument number Imm
+	OpIndex  // I64: the logical index along axis Imm (the frame's start is added)
+
+	// Memory. Imm is the buffer. The address is the buffer's base plus, for each
+	// axis, index times stride; axes on which the buffer has step Zero add
+	// nothing. Lanes that are not active (beyond the end, outside an if, out of
+	// their loop) touch no memory. A store in a uniform place writes once a row.
+	OpLoad
+	OpStore   // A is the value
+	OpLoadAt  // as OpLoad, plus A (I64) times the element size
+	OpStoreAt // A is the value, B (I64) the element offset
+
+	// Arithmetic on I32, I64, F32, F64. Integers wrap. Floats round to nearest,
+	// ties to even.
+	OpAdd
+	OpSub
+	OpMul
+	OpNeg // floats: flips the sign bit, of NaN too
+	OpAbs // floats: clears the sign bit; the least integer stays
+	OpMin // a < b ? a : b; floats: NaN if either is (quiet), b when equal
+	OpMax // a > b ? a : b; floats: NaN if either is (quiet), b when equal
+
+	// Floats only.
+	OpDiv
+	OpFma // A*B+C rounded once
+	OpSqrt
+	OpFloor
+	OpCeil
+	OpTrunc
+	OpRint // to nearest, ties to even
+
+	// Integers only. Quo truncates toward zero. By zero both give 0; the least
+	// integer by -1 gives itself and remainder 0.
+	OpQuo
+	OpRem
+	OpShl  // B is the count; counts below 0 or from the width on give 0
+	OpShr  // arithmetic; such counts give the sign
+	OpShrU // logical; such counts give 0
+
+	// Integers and B.
+	OpAnd
+	OpOr
+	OpXor
+	OpNot
+
+	// Comparisons give B; operands are I32, I64, F32 or F64 (Eq and Ne also B).
+	// With a NaN only Ne is true.
+	OpEq
+	OpNe
+	OpLt
+	OpLe
+
+	OpSelect // A is B: A ? B : C; operands may be of type B
+
+	// OpCvt converts A between I32, I64, F32, F64 and from B (to 0 or 1). Int to
+	// float and F64 to F32 round to nearest even. Float to int truncates,
+	// saturates, and NaN gives 0. I64 to I32 keeps the low bits.
+	OpCvt
+	OpBits // the same bits as another type of the same size: I32-F32, I64-F64
+
+	// OpReduce combines A over all lanes of its pass in this order. Lanes are
+	// numbered by their index along the lane axis counted from the start of the
+	// pass. Elements are cut into blocks of [Block]; inside a block, element i
+	// goes to virtual lane i mod V where V is 64 for 4-byte types and 32 for
+	// 8-byte types; each virtual lane starts from the identity and combines its
+	// elements in ascending order as acc = acc op x. The V lanes are folded in
+	// halves: lane l op lane l+V/2, then l+V/4, down to 1. Blocks are combined
+	// by an aligned binary tree of neighbours (0,1), (2,3), then those pairs, in
+	// which a missing right side passes through. Imm is a [Reduction]. A may be
+	// of type B for And and Or, whose order does not matter. A lane that is not
+	// active contributes nothing. OpReduce stands directly in a pass's block.
+	OpReduce
+
+	// Structure; each has a [Region].
+	OpPass // Body runs for each index of the lane axis
+	OpLoop // see Region
+	OpIf   // see Region
+	OpParam
+	OpOut // the result number Imm of the loop or if A
+	numOps
+)
+
+// Block is the number of elements that [OpReduce] folds before the tree.
+const Block = 4096
+
+// VirtualBytes is the size of the virtual lanes of a reduction.
+const VirtualBytes = 256
+
+// A Reduction is the operation of an [OpReduce].
+type Reduction uint8
+
+const (
+	Sum  Reduction = iota // identity 0
+	Prod                  // 1
+	Min                   // +Inf or the greatest integer; acc op x is OpMin(acc, x)
+	Max                   // -Inf or the least integer; OpMax(acc, x)
+	And                   // B only: true
+	Or                    // B only: false
+)
+
+var reductionNames = [...]string{"sum", "prod", "min", "max", "and", "or"}
+
+func (r Reduction) String() string { return reductionNames[r] }
+
+// A Ins is one instruction.
+type Ins struct {
+	Op      Op
+	Type    Type
+	A, B, C Value
+	Imm     uint64
+	Region  *Region
+}
+
+// A Region holds the blocks of a structured instruction.
+//
+// Pass: Body.
+//
+// Loop: each active lane sets Params to Init and then repeats: run Head and
+// leave when Cond is false (a loop without Head always goes on; with an Axis it
+// leaves when the axis is used up, which is tested first); run Body; set Params
+// to Next. The results, [OpOut], are the Params when the lane leaves. Inside
+// the loop OpIndex of the axis and the addresses of buffers that step on it
+// follow the iteration. A lane that has left takes no part in stores of later
+// iterations.
+//
+// If: lanes where Cond holds run Body and yield Next, the other active ones run
+// Else and yield ElseNext. Cond stands before the region. The results are what
+// was yielded.
+type Region struct {
+	Axis     int // OpLoop over a serial axis, else -1
+	Init     []Value
+	Params   []Value // OpParam instructions, Imm their number
+	Head     []Value
+	Cond     Value
+	Body     []Value
+	Next     []Value
+	Else     []Value
+	ElseNext []Value
+}
+
+// A Step says how a buffer moves along an axis.
+type Step uint8
+
+const (
+	Zero Step = iota // not at all (broadcast)
+	Unit             // by one element; only on the lane axis
+	Any              // by the frame's stride, any number of bytes
+)
+
+// A Buf is a buffer argument: an element type and how it moves along each axis.
+// The same memory accessed in two ways is two buffers.
+type Buf struct {
+	DType array.DType
+	Write bool
+	Steps []Step // one an axis
+}
+
+// An AxisKind says what may run at once.
+type AxisKind uint8
+
+const (
+	Parallel AxisKind = iota // iterations are independent
+	Reduce                   // the lane axis of a program with OpReduce: a row is one unit
+	Serial                   // walked by an OpLoop
+)
+
+var axisNames = [...]string{"parallel", "reduce", "serial"}
+
+func (k AxisKind) String() string { return axisNames[k] }
+
+// An Axis is a dimension of the iteration; its extent is in the frame.
+type Axis struct {
+	Kind AxisKind
+	// Bound is an extent that is never exceeded, 0 if unknown. A loop over an
+	// axis with a small bound needs no fuel.
+	Bound int
+}
+
+// A Program is one kernel.
+type Program struct {
+	Name    string
+	Bufs    []Buf
+	Scalars []Type // each in a word of 8 bytes: bits of the value in the low end
+	Axes    []Axis
+	Lane    int // index of the lane axis in Axes; axes before it are outer
+	Ins     []Ins
+	Body    []Value // the row
+}
+
+// SmallBound is the largest Axis.Bound whose loops run without fuel.
+const SmallBound = 4096
+
+// Fuel reports whether a loop must burn fuel: one unit each time around.
+func (p *Program) Fuel(r *Region) bool {
+	if r.Axis < 0 {
+		return true
+	}
+	b := p.Axes[r.Axis].Bound
+	return b == 0 || b > SmallBound
+}

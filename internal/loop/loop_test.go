@@ -1,0 +1,104 @@
+package loop
+
+import (
+	"strings"
+	"testing"
+
+	"weft/internal/array"
+)
+
+// softmax is the row program of the package comment, with a stand-in for exp.
+func softmax() *Builder {
+	b := NewBuilder("softmax", []Axis{{Kind: Parallel}, {Kind: Reduce}}, 1)
+	x := b.Buf(array.Float32, false, Any, Unit)
+	y := b.Buf(array.Float32, true, Any, Unit)
+	var m, s Value
+	b.Pass(func() { m = b.Reduce(Max, b.Load(x)) })
+	b.Pass(func() { s = b.Reduce(Sum, b.Abs(b.Sub(b.Load(x), m))) })
+	r := b.Div(b.Float(F32, 1), s)
+	b.Pass(func() { b.Store(y, b.Mul(b.Abs(b.Sub(b.Load(x), m)), r)) })
+	return b
+}
+
+func mandelbrot() *Builder {
+	b := NewBuilder("mandelbrot", []Axis{{Kind: Parallel}}, 0)
+	cr := b.Buf(array.Float32, false, Unit)
+	ci := b.Buf(array.Float32, false, Unit)
+	out := b.Buf(array.Int32, true, Unit)
+	b.Pass(func() {
+		r, i := b.Load(cr), b.Load(ci)
+		zero := b.Float(F32, 0)
+		res := b.While([]Value{zero, zero, b.Int(I32, 0)}, func(v []Value) Value {
+			zz := b.Add(b.Mul(v[0], v[0]), b.Mul(v[1], v[1]))
+			return b.And(b.Le(zz, b.Float(F32, 4)), b.Lt(v[2], b.Int(I32, 200)))
+		}, func(v []Value) []Value {
+			re := b.Add(b.Sub(b.Mul(v[0], v[0]), b.Mul(v[1], v[1])), r)
+			im := b.Add(b.Mul(b.Float(F32, 2), b.Mul(v[0], v[1])), i)
+			return []Value{re, im, b.Add(v[2], b.Int(I32, 1))}
+		})
+		b.Store(out, res[2])
+	})
+	return b
+}
+
+func TestBuilt(t *testing.T) {
+	for _, b := range []*Builder{softmax(), mandelbrot()} {
+		p, err := b.Done()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, b.Program())
+		}
+		if again, _ := b.Done(); again.Key() != p.Key() || p.Key() == "" {
+			t.Error("key is not stable")
+		}
+	}
+	if softmax().Program().Key() == mandelbrot().Program().Key() {
+		t.Error("different programs have one key")
+	}
+	s := softmax().Program().String()
+	for _, want := range []string{"axis 1: reduce lane", "buf 1: float32 write [s 1]", "reduce.f32 max", "store 1"} {
+		if !strings.Contains(s, want) {
+			t.Errorf("%q is missing in\n%s", want, s)
+		}
+	}
+}
+
+// Each mutation breaks one rule, and the verifier must say so.
+func TestVerifyRefuses(t *testing.T) {
+	find := func(p *Program, op Op) *Ins {
+		for i := range p.Ins {
+			if p.Ins[i].Op == op {
+				return &p.Ins[i]
+			}
+		}
+		t.Fatalf("no %s", op)
+		return nil
+	}
+	for name, c := range map[string]struct {
+		make  func() *Builder
+		spoil func(p *Program)
+		want  string
+	}{
+		"type":         {softmax, func(p *Program) { find(p, OpSub).Type = F64 }, "want f64"},
+		"future":       {softmax, func(p *Program) { find(p, OpSub).A = Value(len(p.Ins) - 1) }, "not in reach"},
+		"reduce early": {softmax, func(p *Program) { find(p, OpReduce).A = 1 }, "not in reach"},
+		"read-only":    {softmax, func(p *Program) { p.Bufs[1].Write = false }, "read-only"},
+		"no axis":      {softmax, func(p *Program) { p.Axes[1].Kind = Serial }, "lane axis is serial"},
+		"lane kind":    {softmax, func(p *Program) { p.Axes[1].Kind = Parallel }, "reduce over"},
+		"unit":         {softmax, func(p *Program) { p.Bufs[0].Steps[0] = Unit }, "step"},
+		"buffer":       {softmax, func(p *Program) { find(p, OpLoad).Imm = 9 }, "buffer 9"},
+		"two places":   {mandelbrot, func(p *Program) { p.Body = append(p.Body, p.Body[0]) }, "two places"},
+		"cond type":    {mandelbrot, func(p *Program) { find(p, OpLoop).Region.Cond = find(p, OpLoop).Region.Params[0] }, "want b"},
+		"carried":      {mandelbrot, func(p *Program) { r := find(p, OpLoop).Region; r.Next = r.Next[1:] }, "carries"},
+		"next type":    {mandelbrot, func(p *Program) { r := find(p, OpLoop).Region; r.Next[2] = r.Next[0] }, "want i32"},
+		"endless":      {mandelbrot, func(p *Program) { r := find(p, OpLoop).Region; r.Cond, r.Head = NoValue, nil }, "without end"},
+		"out":          {mandelbrot, func(p *Program) { find(p, OpOut).Imm = 3 }, "does not exist"},
+		"surplus":      {mandelbrot, func(p *Program) { find(p, OpMul).C = 0 }, "surplus"},
+		"bool order":   {mandelbrot, func(p *Program) { find(p, OpLe).A = find(p, OpLoop).Region.Cond }, "compares"},
+	} {
+		b := c.make()
+		c.spoil(b.Program())
+		if _, err := b.Done(); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want %q", name, err, c.want)
+		}
+	}
+}

@@ -1,0 +1,255 @@
+package loop
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+var opNames = [numOps]string{
+	OpInvalid: "invalid", OpConst: "const", OpScalar: "scalar", OpIndex: "index",
+	OpLoad: "load", OpStore: "store", OpLoadAt: "loadat", OpStoreAt: "storeat",
+	OpAdd: "add", OpSub: "sub", OpMul: "mul", OpNeg: "neg", OpAbs: "abs", OpMin: "min", OpMax: "max",
+	OpDiv: "div", OpFma: "fma", OpSqrt: "sqrt", OpFloor: "floor", OpCeil: "ceil", OpTrunc: "trunc", OpRint: "rint",
+	OpQuo: "quo", OpRem: "rem", OpShl: "shl", OpShr: "shr", OpShrU: "shru",
+	OpAnd: "and", OpOr: "or", OpXor: "xor", OpNot: "not",
+	OpEq: "eq", OpNe: "ne", OpLt: "lt", OpLe: "le",
+	OpSelect: "select", OpCvt: "cvt", OpBits: "bits", OpReduce: "reduce",
+	OpPass: "pass", OpLoop: "loop", OpIf: "if", OpParam: "param", OpOut: "out",
+}
+
+// NumOps is the number of operations; valid ones are 1 to NumOps-1.
+const NumOps = int(numOps)
+
+func (o Op) String() string {
+	if o < numOps {
+		return opNames[o]
+	}
+	return fmt.Sprintf("op(%d)", uint8(o))
+}
+
+var stepNames = [...]string{"0", "1", "s"}
+
+// String prints the program. Values are renumbered in the order in which they
+// stand, so equal programs print equally.
+func (p *Program) String() string {
+	w := &printer{p: p, num: map[Value]int{}}
+	fmt.Fprintf(&w.b, "kernel %s\n", p.Name)
+	for i, a := range p.Axes {
+		lane := ""
+		if i == p.Lane {
+			lane = " lane"
+		}
+		if a.Bound > 0 {
+			lane += fmt.Sprintf(" <=%d", a.Bound)
+		}
+		fmt.Fprintf(&w.b, "  axis %d: %s%s\n", i, a.Kind, lane)
+	}
+	for i, b := range p.Bufs {
+		mode := "read"
+		if b.Write {
+			mode = "write"
+		}
+		var steps []string
+		for _, s := range b.Steps {
+			steps = append(steps, stepNames[s])
+		}
+		fmt.Fprintf(&w.b, "  buf %d: %s %s [%s]\n", i, b.DType, mode, strings.Join(steps, " "))
+	}
+	for i, t := range p.Scalars {
+		fmt.Fprintf(&w.b, "  scalar %d: %s\n", i, t)
+	}
+	w.block(p.Body, 1)
+	return w.b.String()
+}
+
+type printer struct {
+	p   *Program
+	b   strings.Builder
+	num map[Value]int
+}
+
+func (w *printer) name(v Value) string {
+	n, ok := w.num[v]
+	if !ok {
+		n = len(w.num)
+		w.num[v] = n
+	}
+	return fmt.Sprintf("v%d", n)
+}
+
+func (w *printer) names(vs []Value) string {
+	var s []string
+	for _, v := range vs {
+		s = append(s, w.name(v))
+	}
+	return strings.Join(s, ", ")
+}
+
+func (w *printer) block(b []Value, depth int) {
+	for _, v := range b {
+		w.ins(v, depth)
+	}
+}
+
+func (w *printer) line(depth int, format string, args ...any) {
+	w.b.WriteString(strings.Repeat("  ", depth))
+	fmt.Fprintf(&w.b, format, args...)
+	w.b.WriteByte('\n')
+}
+
+func (w *printer) ins(v Value, depth int) {
+	in := &w.p.Ins[v]
+	r := in.Region
+	switch in.Op {
+	case OpPass:
+		w.line(depth, "pass {")
+		w.block(r.Body, depth+1)
+		w.line(depth, "}")
+	case OpIf:
+		w.line(depth, "%s = if %s {", w.name(v), w.name(r.Cond))
+		w.block(r.Body, depth+1)
+		w.line(depth+1, "yield %s", w.names(r.Next))
+		if len(r.Else) > 0 || len(r.ElseNext) > 0 {
+			w.line(depth, "} else {")
+			w.block(r.Else, depth+1)
+			w.line(depth+1, "yield %s", w.names(r.ElseNext))
+		}
+		w.line(depth, "}")
+	case OpLoop:
+		axis := ""
+		if r.Axis >= 0 {
+			axis = fmt.Sprintf(" axis %d", r.Axis)
+		}
+		w.line(depth, "%s = loop%s (%s) from (%s) {", w.name(v), axis, w.names(r.Params), w.names(r.Init))
+		if r.Cond != NoValue {
+			w.block(r.Head, depth+1)
+			w.line(depth+1, "while %s", w.name(r.Cond))
+		}
+		w.block(r.Body, depth+1)
+		w.line(depth+1, "next %s", w.names(r.Next))
+		w.line(depth, "}")
+	case OpConst:
+		w.line(depth, "%s = const.%s %s", w.name(v), in.Type, constString(in))
+	case OpScalar, OpIndex, OpLoad:
+		w.line(depth, "%s = %s.%s %d", w.name(v), in.Op, in.Type, in.Imm)
+	case OpLoadAt:
+		w.line(depth, "%s = loadat.%s %d, %s", w.name(v), in.Type, in.Imm, w.name(in.A))
+	case OpStore:
+		w.line(depth, "store %d, %s", in.Imm, w.name(in.A))
+	case OpStoreAt:
+		w.line(depth, "storeat %d, %s, %s", in.Imm, w.name(in.A), w.name(in.B))
+	case OpReduce:
+		w.line(depth, "%s = reduce.%s %s %s", w.name(v), in.Type, Reduction(in.Imm), w.name(in.A))
+	case OpOut:
+		w.line(depth, "%s = out.%s %s #%d", w.name(v), in.Type, w.name(in.A), in.Imm)
+	default:
+		var ops []Value
+		for _, o := range [3]Value{in.A, in.B, in.C} {
+			if o != NoValue {
+				ops = append(ops, o)
+			}
+		}
+		args := w.names(ops)
+		w.line(depth, "%s = %s.%s %s", w.name(v), in.Op, in.Type, args)
+	}
+}
+
+func constString(in *Ins) string {
+	switch in.Type {
+	case F32:
+		return fmt.Sprintf("%v (%#08x)", math.Float32frombits(uint32(in.Imm)), in.Imm)
+	case F64:
+		return fmt.Sprintf("%v (%#016x)", math.Float64frombits(in.Imm), in.Imm)
+	case I32:
+		return fmt.Sprint(int32(in.Imm))
+	case I64:
+		return fmt.Sprint(int64(in.Imm))
+	}
+	return fmt.Sprint(in.Imm != 0)
+}
+
+// Key returns the content of a program as bytes: equal keys mean equal kernels.
+// The name is not part of it.
+func (p *Program) Key() string {
+	k := make([]byte, 0, 64+16*len(p.Ins))
+	num := make([]int32, len(p.Ins))
+	next := int32(0)
+	put := func(x uint64) {
+		for x >= 0x80 {
+			k = append(k, byte(x)|0x80)
+			x >>= 7
+		}
+		k = append(k, byte(x))
+	}
+	ref := func(v Value) {
+		if v == NoValue {
+			put(0)
+		} else {
+			put(uint64(num[v]) + 1)
+		}
+	}
+	refs := func(vs []Value) {
+		put(uint64(len(vs)))
+		for _, v := range vs {
+			ref(v)
+		}
+	}
+	put(uint64(len(p.Axes)))
+	put(uint64(p.Lane))
+	for _, a := range p.Axes {
+		put(uint64(a.Kind))
+		put(uint64(a.Bound))
+	}
+	put(uint64(len(p.Bufs)))
+	for _, b := range p.Bufs {
+		put(uint64(b.DType))
+		if b.Write {
+			put(1)
+		} else {
+			put(0)
+		}
+		for _, s := range b.Steps {
+			k = append(k, byte(s))
+		}
+	}
+	put(uint64(len(p.Scalars)))
+	for _, t := range p.Scalars {
+		put(uint64(t))
+	}
+	var block func(b []Value)
+	block = func(b []Value) {
+		put(uint64(len(b)))
+		for _, v := range b {
+			in := &p.Ins[v]
+			k = append(k, byte(in.Op), byte(in.Type))
+			ref(in.A)
+			ref(in.B)
+			ref(in.C)
+			put(in.Imm)
+			if r := in.Region; r != nil {
+				put(uint64(r.Axis + 1))
+				refs(r.Init)
+				for _, x := range r.Params {
+					num[x] = next
+					next++
+				}
+				if in.Op == OpIf {
+					ref(r.Cond)
+				}
+				block(r.Head)
+				if in.Op == OpLoop {
+					ref(r.Cond)
+				}
+				block(r.Body)
+				refs(r.Next)
+				block(r.Else)
+				refs(r.ElseNext)
+			}
+			num[v] = next
+			next++
+		}
+	}
+	block(p.Body)
+	return string(k)
+}

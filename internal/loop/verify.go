@@ -1,0 +1,395 @@
+package loop
+
+import (
+	"fmt"
+
+	"weft/internal/array"
+)
+
+// An Error is a fault that [Verify] found.
+type Error struct {
+	Program string
+	Value   Value // the instruction at fault, NoValue if none
+	Msg     string
+}
+
+func (e *Error) Error() string {
+	if e.Value == NoValue {
+		return fmt.Sprintf("loop: %s: %s", e.Program, e.Msg)
+	}
+	return fmt.Sprintf("loop: %s: v%d: %s", e.Program, e.Value, e.Msg)
+}
+
+type verifier struct {
+	p       *Program
+	visible []bool // by value
+	stack   []Value
+	defined []bool // every instruction stands in one place
+	serial  []bool // serial axes being walked
+	pass    bool   // inside a pass
+	nest    int    // loops and ifs around
+}
+
+// Verify checks that a program obeys the rules of the language. Backends may
+// rely on it.
+func Verify(p *Program) (err error) {
+	v := &verifier{p: p, visible: make([]bool, len(p.Ins)), defined: make([]bool, len(p.Ins)), serial: make([]bool, len(p.Axes))}
+	defer func() {
+		if r := recover(); r != nil {
+			e, ok := r.(*Error)
+			if !ok {
+				panic(r)
+			}
+			err = e
+		}
+	}()
+	v.args()
+	v.block(p.Body, nil)
+	return nil
+}
+
+func (v *verifier) fail(x Value, format string, args ...any) {
+	panic(&Error{v.p.Name, x, fmt.Sprintf(format, args...)})
+}
+
+func (v *verifier) args() {
+	p := v.p
+	if len(p.Bufs) > MaxBufs {
+		v.fail(NoValue, "%d buffers, at most %d", len(p.Bufs), MaxBufs)
+	}
+	if len(p.Axes) > MaxAxes || len(p.Axes) == 0 {
+		v.fail(NoValue, "%d axes, 1 to %d", len(p.Axes), MaxAxes)
+	}
+	if p.Words() > maxWords {
+		v.fail(NoValue, "%d argument words, at most %d", p.Words(), maxWords)
+	}
+	if p.Lane < 0 || p.Lane >= len(p.Axes) {
+		v.fail(NoValue, "lane axis %d of %d", p.Lane, len(p.Axes))
+	}
+	for i, a := range p.Axes {
+		switch {
+		case i < p.Lane && a.Kind != Parallel:
+			v.fail(NoValue, "outer axis %d is %s", i, a.Kind)
+		case i == p.Lane && a.Kind == Serial:
+			v.fail(NoValue, "the lane axis is serial")
+		case i > p.Lane && a.Kind != Serial:
+			v.fail(NoValue, "axis %d behind the lane axis is %s", i, a.Kind)
+		}
+	}
+	for i, b := range p.Bufs {
+		if TypeOf(b.DType) == None {
+			v.fail(NoValue, "buffer %d has element type %s", i, b.DType)
+		}
+		if len(b.Steps) != len(p.Axes) {
+			v.fail(NoValue, "buffer %d has %d steps for %d axes", i, len(b.Steps), len(p.Axes))
+		}
+		for a, s := range b.Steps {
+			if s > Any || s == Unit && a != p.Lane {
+				v.fail(NoValue, "buffer %d: step %d on axis %d", i, s, a)
+			}
+		}
+	}
+	for i, t := range p.Scalars {
+		if t == None || t > F64 {
+			v.fail(NoValue, "scalar %d has no type", i)
+		}
+	}
+}
+
+func (v *verifier) define(x Value) {
+	if x < 0 || int(x) >= len(v.p.Ins) {
+		v.fail(x, "no such instruction")
+	}
+	if v.defined[x] {
+		v.fail(x, "stands in two places")
+	}
+	v.defined[x] = true
+	v.show(x)
+}
+
+func (v *verifier) show(x Value) {
+	v.visible[x] = true
+	v.stack = append(v.stack, x)
+}
+
+// block checks instructions in order and then runs inside, which sees them;
+// afterwards they are out of reach.
+func (v *verifier) block(b []Value, inside func()) {
+	mark := len(v.stack)
+	for _, x := range b {
+		v.ins(x)
+	}
+	if inside != nil {
+		inside()
+	}
+	for _, x := range v.stack[mark:] {
+		v.visible[x] = false
+	}
+	v.stack = v.stack[:mark]
+}
+
+func (v *verifier) use(at, x Value, t Type) {
+	if x < 0 || int(x) >= len(v.p.Ins) {
+		v.fail(at, "operand v%d does not exist", x)
+	}
+	if !v.visible[x] {
+		v.fail(at, "operand v%d is not in reach", x)
+	}
+	if got := v.p.Ins[x].Type; got != t {
+		v.fail(at, "operand v%d is %s, want %s", x, got, t)
+	}
+}
+
+func (v *verifier) ins(x Value) {
+	if x < 0 || int(x) >= len(v.p.Ins) {
+		v.fail(x, "no such instruction")
+	}
+	in := &v.p.Ins[x]
+	typ := func(ok bool) {
+		if !ok {
+			v.fail(x, "%s of type %s", in.Op, in.Type)
+		}
+	}
+	operands := func(n int, t Type) {
+		for i, o := range [3]Value{in.A, in.B, in.C} {
+			if i < n {
+				v.use(x, o, t)
+			} else if o != NoValue {
+				v.fail(x, "%s has a surplus operand", in.Op)
+			}
+		}
+	}
+	num := in.Type.Float() || in.Type.Int()
+	switch in.Op {
+	case OpConst:
+		operands(0, None)
+		typ(in.Type != None)
+		if in.Type == B && in.Imm > 1 || in.Type.Size() == 4 && in.Imm>>32 != 0 {
+			v.fail(x, "constant %#x does not fit %s", in.Imm, in.Type)
+		}
+	case OpScalar:
+		operands(0, None)
+		if in.Imm >= uint64(len(v.p.Scalars)) || v.p.Scalars[in.Imm] != in.Type {
+			v.fail(x, "scalar %d of type %s does not exist", in.Imm, in.Type)
+		}
+	case OpIndex:
+		operands(0, None)
+		typ(in.Type == I64)
+		v.axis(x, int(in.Imm))
+	case OpLoad, OpLoadAt:
+		if in.Op == OpLoadAt {
+			operands(1, I64)
+		} else {
+			operands(0, None)
+		}
+		typ(in.Type == TypeOf(v.buf(x, in.Imm)))
+	case OpStore, OpStoreAt:
+		t := TypeOf(v.buf(x, in.Imm))
+		if !v.p.Bufs[in.Imm].Write {
+			v.fail(x, "store into buffer %d, which is read-only", in.Imm)
+		}
+		v.use(x, in.A, t)
+		if in.Op == OpStoreAt {
+			v.use(x, in.B, I64)
+		} else if in.B != NoValue {
+			v.fail(x, "store has a surplus operand")
+		}
+		typ(in.Type == None)
+	case OpAdd, OpSub, OpMul, OpMin, OpMax:
+		typ(num)
+		operands(2, in.Type)
+	case OpNeg, OpAbs:
+		typ(num)
+		operands(1, in.Type)
+	case OpDiv:
+		typ(in.Type.Float())
+		operands(2, in.Type)
+	case OpFma:
+		typ(in.Type.Float())
+		operands(3, in.Type)
+	case OpSqrt, OpFloor, OpCeil, OpTrunc, OpRint:
+		typ(in.Type.Float())
+		operands(1, in.Type)
+	case OpQuo, OpRem, OpShl, OpShr, OpShrU:
+		typ(in.Type.Int())
+		operands(2, in.Type)
+	case OpAnd, OpOr, OpXor:
+		typ(in.Type.Int() || in.Type == B)
+		operands(2, in.Type)
+	case OpNot:
+		typ(in.Type.Int() || in.Type == B)
+		operands(1, in.Type)
+	case OpEq, OpNe, OpLt, OpLe:
+		typ(in.Type == B)
+		t := v.typeOf(x, in.A)
+		if t == None || t == B && in.Op > OpNe {
+			v.fail(x, "%s compares %s", in.Op, t)
+		}
+		operands(2, t)
+	case OpSelect:
+		typ(in.Type != None)
+		v.use(x, in.A, B)
+		v.use(x, in.B, in.Type)
+		v.use(x, in.C, in.Type)
+	case OpCvt:
+		t := v.typeOf(x, in.A)
+		typ(num && t != None && t != in.Type)
+		operands(1, t)
+	case OpBits:
+		t := v.typeOf(x, in.A)
+		typ(t != B && t != in.Type && t.Size() == in.Type.Size() && t.Size() > 0)
+		operands(1, t)
+	case OpReduce:
+		if !v.pass || v.nest > 0 {
+			v.fail(x, "reduce does not stand directly in a pass")
+		}
+		if v.p.Axes[v.p.Lane].Kind != Reduce {
+			v.fail(x, "reduce over a lane axis that is %s", v.p.Axes[v.p.Lane].Kind)
+		}
+		k := Reduction(in.Imm)
+		typ(k <= Max && num || k > Max && k <= Or && in.Type == B)
+		operands(1, in.Type)
+	case OpPass:
+		if v.pass {
+			v.fail(x, "pass inside a pass")
+		}
+		v.pass = true
+		v.block(in.Region.Body, nil)
+		v.pass = false
+		for _, y := range in.Region.Body {
+			if v.p.Ins[y].Op == OpReduce {
+				v.show(y)
+			}
+		}
+	case OpLoop, OpIf:
+		if !v.pass {
+			v.fail(x, "%s outside a pass", in.Op)
+		}
+		v.nest++
+		v.region(x, in)
+		v.nest--
+	case OpOut:
+		v.out(x, in)
+	default:
+		v.fail(x, "operation %d does not belong here", in.Op)
+	}
+	if in.Op == OpReduce {
+		// Visible only behind its pass.
+		if v.defined[x] {
+			v.fail(x, "stands in two places")
+		}
+		v.defined[x] = true
+		return
+	}
+	v.define(x)
+}
+
+func (v *verifier) typeOf(at, x Value) Type {
+	if x < 0 || int(x) >= len(v.p.Ins) {
+		v.fail(at, "operand v%d does not exist", x)
+	}
+	return v.p.Ins[x].Type
+}
+
+func (v *verifier) axis(at Value, a int) {
+	switch {
+	case a < 0 || a >= len(v.p.Axes):
+		v.fail(at, "axis %d of %d", a, len(v.p.Axes))
+	case a == v.p.Lane && !v.pass:
+		v.fail(at, "the lane axis outside a pass")
+	case a > v.p.Lane && !v.serial[a]:
+		v.fail(at, "serial axis %d outside its loop", a)
+	}
+}
+
+// buf checks that the axes on which a buffer moves are being walked.
+func (v *verifier) buf(at Value, imm uint64) array.DType {
+	if imm >= uint64(len(v.p.Bufs)) {
+		v.fail(at, "buffer %d of %d", imm, len(v.p.Bufs))
+	}
+	b := &v.p.Bufs[imm]
+	for a, s := range b.Steps {
+		if s != Zero {
+			v.axis(at, a)
+		}
+	}
+	return b.DType
+}
+
+func (v *verifier) region(x Value, in *Ins) {
+	r := in.Region
+	if in.Op == OpIf {
+		v.use(x, r.Cond, B)
+		if len(r.Next) != len(r.ElseNext) {
+			v.fail(x, "if yields %d and %d values", len(r.Next), len(r.ElseNext))
+		}
+		v.block(r.Body, func() {
+			for _, y := range r.Next {
+				v.use(x, y, v.typeOf(x, y))
+			}
+		})
+		v.block(r.Else, func() {
+			for i, y := range r.ElseNext {
+				v.use(x, y, v.typeOf(x, r.Next[i]))
+			}
+		})
+		return
+	}
+	if len(r.Init) != len(r.Params) || len(r.Init) != len(r.Next) {
+		v.fail(x, "loop carries %d, %d, %d values", len(r.Init), len(r.Params), len(r.Next))
+	}
+	if r.Axis < 0 && r.Cond == NoValue {
+		v.fail(x, "loop without end")
+	}
+	if r.Cond == NoValue && len(r.Head) > 0 {
+		v.fail(x, "loop head without condition")
+	}
+	if r.Axis >= 0 {
+		if r.Axis >= len(v.p.Axes) || v.p.Axes[r.Axis].Kind != Serial || v.serial[r.Axis] {
+			v.fail(x, "loop over axis %d, which is no free serial axis", r.Axis)
+		}
+		v.serial[r.Axis] = true
+		defer func() { v.serial[r.Axis] = false }()
+	}
+	for _, y := range r.Init {
+		v.use(x, y, v.typeOf(x, y))
+	}
+	mark := len(v.stack)
+	for i, y := range r.Params {
+		if y < 0 || int(y) >= len(v.p.Ins) || v.p.Ins[y].Op != OpParam || v.p.Ins[y].Imm != uint64(i) {
+			v.fail(x, "v%d is not parameter %d", y, i)
+		}
+		if v.p.Ins[y].Type != v.p.Ins[r.Init[i]].Type {
+			v.fail(x, "parameter v%d starts as %s", y, v.p.Ins[r.Init[i]].Type)
+		}
+		v.define(y)
+	}
+	v.block(r.Head, func() {
+		if r.Cond != NoValue {
+			v.use(x, r.Cond, B)
+		}
+		v.block(r.Body, func() {
+			for i, y := range r.Next {
+				v.use(x, y, v.p.Ins[r.Params[i]].Type)
+			}
+		})
+	})
+	for _, y := range v.stack[mark:] {
+		v.visible[y] = false
+	}
+	v.stack = v.stack[:mark]
+}
+
+func (v *verifier) out(x Value, in *Ins) {
+	if in.A < 0 || int(in.A) >= len(v.p.Ins) || !v.visible[in.A] {
+		v.fail(x, "v%d is not in reach", in.A)
+	}
+	of := &v.p.Ins[in.A]
+	if of.Op != OpLoop && of.Op != OpIf {
+		v.fail(x, "result of v%d, which is %s", in.A, of.Op)
+	}
+	n := of.Region.Next
+	if in.Imm >= uint64(len(n)) || v.p.Ins[n[in.Imm]].Type != in.Type {
+		v.fail(x, "result %d of type %s of v%d does not exist", in.Imm, in.Type, in.A)
+	}
+}
