@@ -197,8 +197,10 @@ func TestConcurrentCalls(t *testing.T) {
 }
 
 // Collections must finish while a goroutine does nothing but enter machine code:
-// the stub's stack check stops it. The machine-code loop ends only when the last
-// collection has, so a stub without the check shows up as the test's timeout.
+// the stub's stack check stops it. The stub is called directly, because the
+// prologue of Call would be another such check where it is not inlined. The
+// machine-code loop ends only when the last collection has, so a stub without
+// the check shows up as the test's timeout.
 func TestCollectionsFinish(t *testing.T) {
 	c := mustMap(t, codeLoop)
 	if runtime.GOMAXPROCS(0) < 2 {
@@ -209,11 +211,12 @@ func TestCollectionsFinish(t *testing.T) {
 	done := make(chan uint64)
 	go func() {
 		f := counter{loops: 3_000_000} // about a millisecond
-		Call(c, 0, unsafe.Pointer(&f))
+		call(c.base, unsafe.Pointer(&f))
 		close(entered)
 		for !stop.Load() {
-			Call(c, 0, unsafe.Pointer(&f))
+			call(c.base, unsafe.Pointer(&f))
 		}
+		runtime.KeepAlive(c)
 		done <- f.count
 	}()
 	<-entered
