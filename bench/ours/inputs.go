@@ -1,0 +1,41 @@
+package main
+
+// float is the element types of the cases.
+type float interface{ ~float32 | ~float64 }
+
+// Pattern returns n numbers in [0, 1), the same as pattern(n, seed) in
+// bench/peers/inputs.py: ((i*7919 + seed*104729) mod 2003) / 2003, computed in
+// float64 and rounded once. Both sides calculate with the same inputs, so that
+// their results can be compared.
+func Pattern[T float](n, seed int) []T {
+	p := make([]T, n)
+	for i := range p {
+		p[i] = T(float64((i*7919+seed*104729)%2003) / 2003)
+	}
+	return p
+}
+
+// Uniform returns Pattern scaled to [lo, hi).
+func Uniform[T float](n, seed int, lo, hi float64) []T {
+	p := make([]T, n)
+	for i := range p {
+		u := float64((i*7919+seed*104729)%2003) / 2003
+		p[i] = T(lo + float64(u*(hi-lo)))
+	}
+	return p
+}
+
+// Summary is the Check of an array: mean, mean square, first, middle and last
+// element, as summary in bench/peers/inputs.py.
+func Summary[T float](r []T) []float64 {
+	if len(r) == 0 {
+		return nil
+	}
+	var sum, sq float64
+	for _, v := range r {
+		sum += float64(v)
+		sq += float64(v) * float64(v)
+	}
+	n := float64(len(r))
+	return []float64{sum / n, sq / n, float64(r[0]), float64(r[len(r)/2]), float64(r[len(r)-1])}
+}

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"fmt"
+	"time"
+)
+
+// The machine's limits. The names are read by bench/report.py: "copy 2^k" is the
+// bandwidth in GB/s of a copy whose source and destination together are 2^k
+// bytes, counting bytes read and bytes written.
+
+func init() {
+	values["limits"] = func() (map[string]float64, error) {
+		v := map[string]float64{}
+		for k := 13; k <= 28; k++ {
+			v[fmt.Sprintf("copy 2^%d", k)] = copyBandwidth(1 << k)
+		}
+		return v, nil
+	}
+	cases["copy"] = func(p Params) (*Case, error) {
+		switch p.DType {
+		case "float32":
+			return copyCase[float32](p.N), nil
+		case "float64":
+			return copyCase[float64](p.N), nil
+		}
+		return nil, fmt.Errorf("copy: no dtype %q", p.DType)
+	}
+}
+
+// copyBandwidth returns GB/s of the runtime's memmove over a working set of the
+// given bytes. The best of several samples counts, since this is a limit.
+func copyBandwidth(bytes int) float64 {
+	src, dst := make([]byte, bytes/2), make([]byte, bytes/2)
+	for i := range src {
+		src[i], dst[i] = byte(i), 1 // both resident before the clock starts
+	}
+	run := func() { copy(dst, src) }
+	warm(run, 5*time.Millisecond)
+	best := 0.0
+	for _, ns := range measure(run, 30*time.Millisecond).Samples {
+		best = max(best, float64(bytes)/ns)
+	}
+	return best
+}
+
+// copyCase copies n elements into an existing array: no allocation, so that it
+// shows what the memory of the machine gives to both sides alike.
+func copyCase[T float](n int) *Case {
+	src, dst := Uniform[T](n, 1, -1, 1), make([]T, n)
+	run := func() { copy(dst, src) }
+	return &Case{Run: run, Check: func() []float64 { run(); return Summary(dst) }}
+}

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"slices"
+	"time"
+)
+
+// sampleTime is the length of one sample: long enough that reading the clock
+// does not show, short enough that a preempted sample can be outvoted.
+const sampleTime = 200 * time.Microsecond
+
+// minSamples is taken even of work that exceeds its time budget.
+const minSamples = 3
+
+// timing is what a request to time a case returns, in nanoseconds a run.
+type timing struct {
+	Median  float64   `json:"median_ns"`
+	Samples []float64 `json:"samples"`
+	Inner   int       `json:"inner"` // runs a sample
+}
+
+// warm runs the work until its time has settled: for the given time, and at
+// least twice.
+func warm(run func(), d time.Duration) {
+	start := time.Now()
+	for i := 0; i < 2 || time.Since(start) < d; i++ {
+		run()
+	}
+}
+
+// measure samples run for about the given time.
+func measure(run func(), budget time.Duration) timing {
+	start := time.Now()
+	run()
+	inner := 1
+	if once := time.Since(start); once < sampleTime {
+		inner = int(sampleTime/max(once, 50*time.Nanosecond)) + 1
+	}
+	t := timing{Inner: inner}
+	start = time.Now()
+	for len(t.Samples) < minSamples || time.Since(start) < budget {
+		s := time.Now()
+		for range inner {
+			run()
+		}
+		t.Samples = append(t.Samples, float64(time.Since(s).Nanoseconds())/float64(inner))
+	}
+	sorted := slices.Sorted(slices.Values(t.Samples))
+	t.Median = sorted[len(sorted)/2]
+	return t
+}
