@@ -1,0 +1,30 @@
+// Package par runs loops on a pool of worker goroutines.
+//
+// [Run] splits an index range into chunks of a fixed grain and hands them out
+// from one atomic counter, so a slow core takes fewer of them; there is no static
+// split. The caller works too. Where a chunk begins and ends depends on the range
+// and the grain only, never on the number of threads, and no chunk is larger than
+// the grain even when everything runs on the caller: a driver of machine code
+// bounds the work of one entry by its grain.
+//
+// # Which workers take part
+//
+// Only workers that are idle when a Run starts are offered a share, and one that
+// has not begun when the caller has run out of chunks loses its share again. So a
+// Run never waits for anything but chunks in progress: a parked worker that takes
+// 100 µs to wake costs nothing, many concurrent callers share the workers
+// without queueing, and a Run inside a chunk of another runs on the goroutine
+// that called it, helped by workers that happen to be idle. It cannot deadlock.
+//
+// # Waking
+//
+// Waking a parked goroutine costs tens of microseconds, so a worker that runs
+// dry looks for more work for a short while ([SpinTime]) before it parks. It does
+// so only while there is a processor for it: never at GOMAXPROCS=1 and not while
+// Run is being called by more goroutines than there are idle workers. Spinning
+// workers stop at preemption points, so they hold up no collection. [Hot] tells
+// whether a Run started now would find a spinning worker, which moves the point
+// from which threading pays: from about 50 µs of work when hot, 200 µs when cold.
+//
+// Parked workers stay for the life of the process.
+package par

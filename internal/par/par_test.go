@@ -1,0 +1,312 @@
+package par
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// cover runs over n indices and checks that every one is visited once, in chunks
+// of the grain, by workers below the thread count that do not overlap.
+func cover(t *testing.T, n, grain, threads int) {
+	t.Helper()
+	seen := make([]atomic.Int32, n)
+	width := Width(n, grain, threads)
+	busy := make([]atomic.Int32, width)
+	Run(n, grain, threads, func(worker, begin, end int) {
+		if worker < 0 || worker >= width {
+			t.Errorf("worker %d, width %d", worker, width)
+			return
+		}
+		if busy[worker].Add(1) != 1 {
+			t.Errorf("worker %d runs two chunks at once", worker)
+		}
+		if grain > 0 && (begin%grain != 0 || end != min(begin+grain, n)) {
+			t.Errorf("chunk %d:%d with grain %d of %d", begin, end, grain, n)
+		}
+		for i := begin; i < end; i++ {
+			seen[i].Add(1)
+		}
+		busy[worker].Add(-1)
+	})
+	for i := range seen {
+		if c := seen[i].Load(); c != 1 {
+			t.Fatalf("Run(%d, %d, %d): index %d visited %d times", n, grain, threads, i, c)
+		}
+	}
+}
+
+func TestRunCovers(t *testing.T) {
+	for _, procs := range []int{1, 2, 4} {
+		t.Run(fmt.Sprintf("GOMAXPROCS=%d", procs), func(t *testing.T) {
+			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
+			for _, n := range []int{0, 1, 2, 63, 64, 65, 1000, 4097} {
+				for _, grain := range []int{-1, 0, 1, 2, 64, 5000} {
+					for _, threads := range []int{0, 1, 2, 3, 5, 16} {
+						cover(t, n, grain, threads)
+					}
+				}
+			}
+		})
+	}
+	Run(-5, 1, 2, func(worker, begin, end int) { t.Error("called for a negative range") })
+}
+
+// More threads than processors are granted when asked for: all five must be in
+// their chunk at the same time for any to leave it.
+func TestMoreThreadsThanProcs(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	defer SetThreads(SetThreads(5))
+	if Threads() != 5 {
+		t.Fatalf("Threads() = %d after SetThreads(5)", Threads())
+	}
+	var in sync.WaitGroup
+	in.Add(5)
+	var workers [5]atomic.Int32
+	Run(5, 1, 0, func(worker, begin, end int) {
+		workers[worker].Add(1)
+		in.Done()
+		in.Wait()
+	})
+	for w := range workers {
+		if c := workers[w].Load(); c != 1 {
+			t.Errorf("worker %d ran %d chunks, want 1", w, c)
+		}
+	}
+}
+
+func TestSetThreads(t *testing.T) {
+	before := SetThreads(3)
+	if old := SetThreads(-1); old != 3 || Threads() != runtime.GOMAXPROCS(0) {
+		t.Errorf("old %d, Threads %d", old, Threads())
+	}
+	SetThreads(before)
+}
+
+func TestWidth(t *testing.T) {
+	for _, c := range []struct{ n, grain, threads, want int }{
+		{0, 1, 4, 1}, {1, 1, 4, 1}, {10, 3, 8, 4}, {100, 1, 8, 8}, {100, 1, 1, 1}, {1 << 40, 1, 1 << 30, maxWorkers + 1},
+	} {
+		if got := Width(c.n, c.grain, c.threads); got != c.want {
+			t.Errorf("Width(%d, %d, %d) = %d, want %d", c.n, c.grain, c.threads, got, c.want)
+		}
+	}
+}
+
+// onWorker runs f once on a goroutine of the pool, whatever worker that is, with
+// the caller held in a chunk of its own.
+func onWorker(f func()) {
+	started := make(chan struct{})
+	Run(2, 1, 2, func(worker, begin, end int) {
+		if worker == 0 {
+			<-started
+			return
+		}
+		close(started)
+		f()
+	})
+}
+
+func TestPanicOnWorker(t *testing.T) {
+	want := errors.New("carried")
+	for range 50 {
+		got := func() (v any) {
+			defer func() { v = recover() }()
+			onWorker(func() { panic(want) })
+			return nil
+		}()
+		if got != any(want) {
+			t.Fatalf("recovered %v, want the value the worker panicked with", got)
+		}
+		cover(t, 100, 3, 4)
+	}
+}
+
+// A chunk on the caller that panics must not leave before the others have ended,
+// and the rest must not be started.
+func TestPanicWaits(t *testing.T) {
+	var running, ran atomic.Int32
+	func() {
+		defer func() {
+			if v := recover(); v != "stop" {
+				t.Errorf("recovered %v", v)
+			}
+			if n := running.Load(); n != 0 {
+				t.Errorf("%d chunks still running after the panic", n)
+			}
+		}()
+		var once sync.Once
+		other := make(chan struct{})
+		Run(1_000_000, 1, 4, func(worker, begin, end int) {
+			ran.Add(1)
+			if worker == 0 {
+				<-other
+				panic("stop")
+			}
+			running.Add(1)
+			once.Do(func() { close(other) })
+			time.Sleep(time.Millisecond)
+			running.Add(-1)
+		})
+	}()
+	if n := ran.Load(); n == 1_000_000 {
+		t.Error("all chunks ran in spite of the panic")
+	}
+}
+
+func TestPanicNil(t *testing.T) {
+	defer func() {
+		if _, ok := recover().(*runtime.PanicNilError); !ok {
+			t.Error("panic(nil) was not carried")
+		}
+	}()
+	onWorker(func() { panic(nil) })
+}
+
+// Goexit, which is what testing's FailNow does, ends the caller from a chunk on
+// either side, and costs the pool no worker.
+func TestGoexit(t *testing.T) {
+	for i := range 20 {
+		returned := false
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			if i%2 == 0 {
+				onWorker(runtime.Goexit)
+			} else {
+				Run(2, 1, 2, func(worker, begin, end int) {
+					if worker == 0 {
+						runtime.Goexit()
+					}
+				})
+			}
+			returned = true
+		}()
+		<-done
+		if returned {
+			t.Fatal("Run returned after Goexit in a chunk")
+		}
+		onWorker(func() {}) // hangs if the worker is lost
+	}
+}
+
+func TestNested(t *testing.T) {
+	var total atomic.Int64
+	Run(8, 1, 4, func(_, begin, end int) {
+		Run(16, 1, 4, func(_, b, e int) {
+			Run(32, 4, 4, func(_, b, e int) { total.Add(int64(e - b)) })
+		})
+	})
+	if got := total.Load(); got != 8*16*32 {
+		t.Errorf("%d innermost indices, want %d", got, 8*16*32)
+	}
+}
+
+func TestManyCallers(t *testing.T) {
+	var wg sync.WaitGroup
+	for c := range 16 {
+		wg.Go(func() {
+			for r := range 60 {
+				cover(t, 50+c, 1+r%7, 2+r%4)
+			}
+		})
+	}
+	wg.Wait()
+	if w := working.Load(); w != 0 {
+		t.Errorf("%d still counted as working", w)
+	}
+}
+
+// Spinning and parked workers must let collections and other goroutines through.
+func TestCollectionsFinish(t *testing.T) {
+	for range 20 {
+		cover(t, 100, 1, 4)
+		runtime.GC()
+	}
+}
+
+// Idle workers park, and a Run finds them again.
+func TestPark(t *testing.T) {
+	for range 3 {
+		cover(t, 64, 1, 3)
+		for Hot() {
+			time.Sleep(time.Millisecond)
+		}
+		p := *pool.all.Load()
+		for !slices.ContainsFunc(p, func(w *worker) bool { return w.parked.Load() }) {
+			time.Sleep(time.Millisecond)
+		}
+		onWorker(func() {})
+	}
+}
+
+type nothing struct{ sum atomic.Int64 }
+
+func (n *nothing) Chunk(_, begin, end int) { n.sum.Add(int64(end - begin)) }
+
+func TestRunTaskDoesNotAllocate(t *testing.T) {
+	if raceEnabled {
+		t.Skip("sync.Pool drops items at random under the race detector")
+	}
+	var task nothing
+	RunTask(64, 1, 2, &task)
+	if n := testing.AllocsPerRun(500, func() { RunTask(64, 1, 2, &task) }); n >= 1 {
+		t.Errorf("%v allocations per Run, want 0", n)
+	}
+}
+
+func BenchmarkInline(b *testing.B) {
+	var task nothing
+	b.ReportAllocs()
+	for b.Loop() {
+		RunTask(64, 64, 2, &task)
+	}
+}
+
+// BenchmarkHot is the cost of a Run whose work is nothing, with one worker
+// spinning.
+func BenchmarkHot(b *testing.B) {
+	var task nothing
+	b.ReportAllocs()
+	for b.Loop() {
+		RunTask(2, 1, 2, &task)
+	}
+}
+
+// meet is two chunks that wait for each other, so that the worker must take part.
+type meet struct{ in atomic.Int64 }
+
+func (m *meet) Chunk(_, _, _ int) {
+	m.in.Add(1)
+	for m.in.Load()&1 != 0 {
+		pause(1)
+	}
+}
+
+// BenchmarkHandOff is the time until a worker runs a chunk, and back.
+func BenchmarkHandOff(b *testing.B) {
+	for _, idle := range []time.Duration{0, 20 * time.Microsecond, 2 * time.Millisecond} {
+		b.Run(fmt.Sprintf("idle=%v", idle), func(b *testing.B) {
+			if runtime.GOMAXPROCS(0) < 2 {
+				b.Skip("needs two processors")
+			}
+			var m meet
+			var spent time.Duration
+			n := 0
+			for b.Loop() {
+				for start := time.Now(); time.Since(start) < idle; {
+				}
+				start := time.Now()
+				RunTask(2, 1, 2, &m)
+				spent += time.Since(start)
+				n++
+			}
+			b.ReportMetric(float64(spent.Nanoseconds())/float64(n), "ns/run")
+		})
+	}
+}

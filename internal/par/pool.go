@@ -1,0 +1,154 @@
+package par
+
+import (
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// SpinTime is how long a worker without work, or a caller whose helpers are still
+// busy, spins before it parks: about what waking costs.
+const SpinTime = 75 * time.Microsecond
+
+// maxWorkers bounds the pool whatever is asked for.
+const maxWorkers = 1023
+
+// worker is one goroutine of the pool, idle unless claimed.
+type worker struct {
+	claimed atomic.Bool         // an offer is pending or being worked on
+	parked  atomic.Bool         // waiting on wake; whoever clears it sends
+	mail    atomic.Pointer[job] // the offer; the worker or its giver clears it
+	id      int                 // worker index within the offered job
+	wake    chan struct{}
+	_       [64]byte
+}
+
+var (
+	working  atomic.Int64 // goroutines inside a shared Run, callers and workers
+	spinning atomic.Int64 // idle workers that are not parked
+	catch    atomic.Bool  // workers turn faults into panics
+
+	pool struct {
+		mu  sync.Mutex
+		all atomic.Pointer[[]*worker] // replaced when it grows, under mu
+	}
+)
+
+// SetPanicOnFault makes memory faults in chunks on workers panic instead of
+// ending the process, and returns the setting before. It does for the workers
+// what debug.SetPanicOnFault does for the calling goroutine, whose own setting is
+// not changed. Meant for tests that put buffers against guard pages.
+func SetPanicOnFault(on bool) (old bool) { return catch.Swap(on) }
+
+// Hot reports whether a Run started now would find a worker that need not be
+// woken.
+func Hot() bool { return spinning.Load() > 0 }
+
+// team returns the workers, after starting as many as are missing to want.
+func team(want int) []*worker {
+	if p := pool.all.Load(); p != nil && len(*p) >= want {
+		return *p
+	}
+	pool.mu.Lock()
+	defer pool.mu.Unlock()
+	var ws []*worker
+	if p := pool.all.Load(); p != nil {
+		ws = *p
+	}
+	grown := append(make([]*worker, 0, want), ws...)
+	for len(grown) < want {
+		w := &worker{wake: make(chan struct{}, 1)}
+		grown = append(grown, w)
+		go w.loop()
+	}
+	pool.all.Store(&grown)
+	return grown
+}
+
+func (w *worker) loop() {
+	spinning.Add(1)
+	faults := false
+	for {
+		j := w.mail.Load()
+		if j == nil {
+			if spinUntil(func() bool { return w.mail.Load() != nil }) {
+				continue
+			}
+			w.park()
+			continue
+		}
+		if !w.take(j) {
+			continue // taken back
+		}
+		id := w.id
+		working.Add(1)
+		spinning.Add(-1)
+		if on := catch.Load(); on != faults {
+			debug.SetPanicOnFault(on)
+			faults = on
+		}
+		w.work(j, id)
+	}
+}
+
+// work does a share of j. If a chunk ends the goroutine, another takes its place.
+func (w *worker) work(j *job, id int) {
+	alive := false
+	defer func() {
+		spinning.Add(1)
+		working.Add(-1)
+		w.claimed.Store(false)
+		j.finish()
+		if !alive {
+			spinning.Add(-1)
+			go w.loop()
+		}
+	}()
+	alive = j.chunks(id)
+}
+
+func (w *worker) take(j *job) bool { return w.mail.CompareAndSwap(j, nil) }
+
+// park waits to be woken with mail, or for mail that was taken back since.
+func (w *worker) park() {
+	spinning.Add(-1)
+	w.parked.Store(true)
+	// An offer made before parked was visible did not wake.
+	if w.mail.Load() == nil || !w.parked.CompareAndSwap(true, false) {
+		<-w.wake
+	}
+	spinning.Add(1)
+}
+
+// spinUntil spins until ready and reports whether it is. It gives up after
+// SpinTime, or as soon as there is no processor to spare for spinning.
+func spinUntil(ready func() bool) bool {
+	if ready() {
+		return true
+	}
+	procs := int64(runtime.GOMAXPROCS(0))
+	if procs == 1 {
+		return false
+	}
+	var start time.Time
+	for i := 0; ; i++ {
+		if ready() {
+			return true
+		}
+		// Whoever works holds a processor and so does whoever spins. Between two
+		// Runs nobody is working, but the next caller needs its processor.
+		if max(working.Load(), 1)+spinning.Load() > procs {
+			return false
+		}
+		pause(8)
+		if i%8 == 0 { // reading the clock costs as much as several pauses
+			if now := time.Now(); start.IsZero() {
+				start = now
+			} else if now.Sub(start) > SpinTime {
+				return false
+			}
+		}
+	}
+}
