@@ -1,0 +1,177 @@
+package jit
+
+import (
+	"hash/maphash"
+	"sync"
+	"sync/atomic"
+)
+
+// CacheSize is the number of kernels a cache holds unless told otherwise.
+const CacheSize = 4096
+
+// Cache maps keys to what was compiled for them. It holds a bounded number of
+// entries and evicts the ones not used lately; eviction only drops the cache's
+// reference, so code that is running or held elsewhere lives on. A hit takes no
+// lock, writes no shared memory once an entry is known to be in use, and does not
+// allocate. At most one goroutine compiles for a key at a time.
+//
+// A key holds content (programs, dtypes, an instruction set), never addresses or
+// counters, so that equal work has equal keys.
+type Cache[K comparable, V any] struct {
+	seed    maphash.Seed
+	buckets []atomic.Pointer[entry[K, V]] // a power of two; chains change under mu only
+
+	mu      sync.Mutex
+	flights map[K]*flight[V]
+	ring    []*entry[K, V] // the entries in clock order
+	hand    int
+	limit   int
+	stats   CacheStats
+}
+
+// CacheStats counts what happened to a [Cache]. Hits are not counted: that would
+// make them write shared memory.
+type CacheStats struct {
+	Entries   int
+	Compiled  uint64 // successful compilations
+	Failed    uint64 // compilations that returned an error or panicked
+	Evictions uint64
+}
+
+type entry[K comparable, V any] struct {
+	key   K
+	value V
+	next  atomic.Pointer[entry[K, V]]
+	used  atomic.Bool // since the clock hand last passed
+}
+
+// flight is a compilation in progress. ok is false if it panicked.
+type flight[V any] struct {
+	done  chan struct{}
+	value V
+	err   error
+	ok    bool
+}
+
+// NewCache returns an empty cache of at most limit entries, [CacheSize] if limit
+// is not positive.
+func NewCache[K comparable, V any](limit int) *Cache[K, V] {
+	if limit <= 0 {
+		limit = CacheSize
+	}
+	n := 1
+	for n < limit {
+		n *= 2
+	}
+	return &Cache[K, V]{
+		seed:    maphash.MakeSeed(),
+		buckets: make([]atomic.Pointer[entry[K, V]], n),
+		flights: map[K]*flight[V]{},
+		limit:   limit,
+	}
+}
+
+func (c *Cache[K, V]) bucket(key K) *atomic.Pointer[entry[K, V]] {
+	return &c.buckets[maphash.Comparable(c.seed, key)&uint64(len(c.buckets)-1)]
+}
+
+// Lookup returns the entry for key, if there is one.
+func (c *Cache[K, V]) Lookup(key K) (value V, ok bool) {
+	for e := c.bucket(key).Load(); e != nil; e = e.next.Load() {
+		if e.key == key {
+			if !e.used.Load() {
+				e.used.Store(true)
+			}
+			return e.value, true
+		}
+	}
+	return value, false
+}
+
+// Get returns the entry for key, and calls compile to make it if there is none.
+// Goroutines that ask for the same key meanwhile wait and share the outcome. An
+// error is handed to all of them and not kept. If compile panics, the panic goes
+// to its own caller and one of those that wait compiles again. compile may use
+// the cache for other keys.
+func (c *Cache[K, V]) Get(key K, compile func() (V, error)) (V, error) {
+	for {
+		if v, ok := c.Lookup(key); ok {
+			return v, nil
+		}
+		c.mu.Lock()
+		if v, ok := c.Lookup(key); ok {
+			c.mu.Unlock()
+			return v, nil
+		}
+		f, waiting := c.flights[key]
+		if !waiting {
+			f = &flight[V]{done: make(chan struct{})}
+			c.flights[key] = f
+		}
+		c.mu.Unlock()
+		if !waiting {
+			return c.compile(key, f, compile)
+		}
+		<-f.done
+		if f.ok {
+			return f.value, f.err
+		}
+	}
+}
+
+func (c *Cache[K, V]) compile(key K, f *flight[V], compile func() (V, error)) (V, error) {
+	defer func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.flights, key)
+		if f.ok && f.err == nil {
+			c.stats.Compiled++
+			c.insert(key, f.value)
+		} else {
+			c.stats.Failed++
+		}
+		close(f.done)
+	}()
+	f.value, f.err = compile()
+	f.ok = true
+	return f.value, f.err
+}
+
+// insert adds an entry, in the place of one not used since the clock hand last
+// passed it if the cache is full. c.mu is held.
+func (c *Cache[K, V]) insert(key K, value V) {
+	e := &entry[K, V]{key: key, value: value}
+	if len(c.ring) < c.limit {
+		c.ring = append(c.ring, e)
+	} else {
+		for c.ring[c.hand].used.Swap(false) {
+			c.hand = (c.hand + 1) % c.limit
+		}
+		c.unlink(c.ring[c.hand])
+		c.ring[c.hand] = e
+		c.hand = (c.hand + 1) % c.limit
+		c.stats.Evictions++
+	}
+	b := c.bucket(key)
+	e.next.Store(b.Load())
+	b.Store(e)
+}
+
+// unlink takes e out of its chain. Readers that stand on e still find their way
+// on, for e keeps its own link.
+func (c *Cache[K, V]) unlink(e *entry[K, V]) {
+	link := c.bucket(e.key)
+	for at := link.Load(); at != e; at = link.Load() {
+		link = &at.next
+	}
+	link.Store(e.next.Load())
+}
+
+// Stats returns the counts so far.
+func (c *Cache[K, V]) Stats() CacheStats {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.stats
+	s.Entries = len(c.ring)
+	return s
+}
