@@ -1,0 +1,241 @@
+"""Runs the table of works, ours and the peers' interleaved, and reports.
+
+Usage: driver.py CACHE OURS_BINARIES [PATTERN...]; bench/run calls it.
+"""
+import datetime
+import fcntl
+import json
+import os
+import platform
+import subprocess
+import sys
+from pathlib import Path
+
+import report
+import startup
+from settings import settings
+from table import SIZE, WORKS
+from workers import Crew
+
+HEAT_MS = 10  # time of one request in the heat
+FINAL_MS = 25  # and in each round of the final
+ROUNDS = 7
+CLOSE = 1.3  # peers within this factor of the best of the heat reach the final
+FINALISTS = 4
+TOLERANCE = {"float32": 1e-4, "float64": 1e-9, "": 1e-9}
+
+
+def median(v):
+    return sorted(v)[len(v) // 2]
+
+
+class Contestant:
+    """One formulation in one setting."""
+
+    def __init__(self, worker, form, setting=None):
+        self.worker, self.setting = worker, setting
+        self.form, self.lib, self.counts = form["form"], form["lib"], form.get("counts", True)
+        self.heat, self.check, self.error = None, None, None
+        self.rounds, self.samples = [], []
+
+    def name(self):
+        return f"{self.form} [{self.setting.name}]" if self.setting else self.form
+
+    def run(self, row, budget_ms):
+        reply = self.worker.ask(op="run", form=self.form, budget_ms=budget_ms, **row)
+        self.error = reply.get("error")
+        if not self.error:
+            self.check = reply.get("check")
+            return reply
+        return None
+
+    def play_heat(self, row):
+        reply = self.run(row, HEAT_MS)
+        self.heat = reply and reply["median_ns"]
+
+    def play_round(self, row):
+        reply = self.run(row, FINAL_MS)
+        if reply:
+            self.rounds.append(reply["median_ns"])
+            self.samples += reply["samples"]
+
+    def result(self):
+        s = sorted(self.samples)
+        return {
+            "name": self.name(), "lib": self.lib, "ns": median(s),
+            "spread": (s[len(s) * 3 // 4] - s[len(s) // 4]) / median(s),
+        }  # fmt: skip
+
+
+def differs(a, b, dtype):
+    """Whether two checks disagree, beyond rounding."""
+    tolerance = TOLERANCE[dtype]
+    return len(a) != len(b) or any(abs(x - y) > tolerance * (1 + abs(y)) for x, y in zip(a, b))
+
+
+def finalists(peers):
+    """The peers of the heat that may be the best, and each library's default for show."""
+    counted = sorted((p for p in peers if p.heat and p.counts), key=lambda p: p.heat)
+    others = sorted((p for p in peers if p.heat and not p.counts), key=lambda p: p.heat)
+    chosen = [p for p in counted if p.heat <= CLOSE * counted[0].heat][:FINALISTS]
+    for lib in {p.lib for p in chosen}:
+        defaults = [p for p in peers if p.lib == lib and p.heat and p.setting.default]
+        chosen += [p for p in defaults[:1] if p not in chosen]
+    return chosen + others[:1]
+
+
+def measure_row(crew, work, n, dtype, threads):
+    """The result of one row, or None where neither side has it."""
+    row = {"case": work.name, "n": n, "dtype": dtype, "threads": threads}
+    ours = None
+    worker = crew.our_worker(threads)
+    if worker:
+        ours = next((Contestant(worker, f) for f in worker.ask(op="forms", case=work.name).get("forms", [])), None)
+    peers = [
+        Contestant(w, f, s)
+        for s, w in crew.peers(work.subject, threads)
+        for f in w.ask(op="forms", case=work.name).get("forms", [])
+    ]
+    for c in [ours] * bool(ours) + peers:
+        c.play_heat(row)
+    problems = [f"{c.name()}: {c.error}" for c in [ours] * bool(ours) + peers if c.error]
+    if ours and ours.error:
+        ours = None
+    final = [ours] * bool(ours) + finalists(peers)
+    reference = next((c.check for c in ([ours] * bool(ours) + peers) if c.check), None)
+    for c in final:
+        if c.check and differs(c.check, reference, dtype):
+            problems.append(f"{c.name()}: another result: {c.check}, not {reference}")
+    for k in range(ROUNDS):
+        for c in final[k % len(final):] + final[: k % len(final)]:  # no one always follows the same neighbour
+            c.play_round(row)
+    result = row | {"bar": work.bar, "problems": problems}
+    if ours:
+        result["ours"] = ours.result()
+    counted = [c for c in final if c is not ours and c.counts and c.samples]
+    if counted:
+        best = min(counted, key=lambda c: median(c.samples))
+        result["best"] = best.result()
+        default = next((c for c in final if c is not ours and c.lib == best.lib and c.setting.default), None)
+        if default:
+            result["default"] = default.result()
+        if ours:
+            # Ratio within each round, since the load of a machine drifts.
+            result["ratio"] = median([p / o for p, o in zip(best.rounds, ours.rounds)])
+    uncounted = [c for c in final if c is not ours and not c.counts and c.samples]
+    if uncounted:
+        result["shown"] = min(uncounted, key=lambda c: median(c.samples)).result()
+    return result if final else None
+
+
+def measure_startup(binaries):
+    weft = binaries / "weft"
+    if not weft.exists():
+        return {"error": "no ./cmd/weft to build yet"}
+    try:
+        return startup.measure(weft, binaries / "empty")
+    except (OSError, subprocess.CalledProcessError) as err:
+        return {"error": str(err)}
+
+
+def selected(pattern, *tokens):
+    """Whether each word of the pattern is one of the tokens or part of the first."""
+    return all(word in tokens[0] or word in tokens for word in pattern)
+
+
+def machine():
+    model = platform.processor() or platform.machine()
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith(("model name", "cpu family", "model\t")):
+                key, value = (t.strip() for t in line.split(":", 1))
+                model = value if key == "model name" else f"{model}, {key} {value}"
+                if key == "model name":
+                    break
+    except OSError:
+        pass
+    return {"cpu": model, "processors": os.cpu_count(), "system": f"{platform.system()} {platform.release()}"}
+
+
+def commit():
+    here = Path(__file__).resolve().parent
+    out = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=here, capture_output=True, text=True)
+    return out.stdout.strip() or "?"
+
+
+def locked(cache):
+    """Holds the lock of the benchmarks for the life of the process."""
+    lock = open(cache / "lock", "w")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        print("waiting for another run of the benchmarks to end", file=sys.stderr)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+    return lock
+
+
+def progress(line):
+    if sys.stderr.isatty():
+        print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
+
+
+def machine_limits(crew):
+    """The best of what both sides reach: a limit that a peer exceeds is none."""
+    limits = {}
+    for worker in [crew.our_worker(1)] + [w for s, w in crew.peers("limits", 1)]:
+        for k, v in (worker.ask(op="values", case="limits").get("values", {}) if worker else {}).items():
+            limits[k] = max(v, limits.get(k, 0))
+    return limits
+
+
+def main():
+    cache, binaries, pattern = Path(sys.argv[1]), Path(sys.argv[2]), [w for a in sys.argv[3:] for w in a.split()]
+    lock = locked(cache)
+    store = cache / "results.json"
+    kept = json.loads(store.read_text()) if store.exists() else {"rows": {}}
+    stamp = {"commit": commit(), "date": datetime.date.today().isoformat()}
+    crew = Crew(binaries / "ours", cache, settings(cache))
+    load_before = os.getloadavg()[0]
+    try:
+        kept["machine"] = machine()
+        kept["limits"] = limits = machine_limits(crew)
+        rows = []
+        for work in WORKS:
+            chosen = [
+                (n, dtype, t)
+                for t in work.threads for dtype in work.dtypes for n in work.sizes
+                if selected(pattern, work.name, report.size(n), str(n), dtype, f"T{t}", work.subject)
+            ]  # fmt: skip
+            if chosen:
+                crew.keep_only(work.subject)
+            for n, dtype, threads in chosen:
+                progress(f"{work.name} {report.size(n)} {dtype}")
+                row = measure_row(crew, work, n, dtype, threads)
+                if row:
+                    row |= stamp | {"limit_ns": report.limit_ns(work, n, dtype, limits, SIZE)}
+                    rows.append(row)
+                    kept["rows"][f"{work.name} {n} {dtype} T{threads}"] = row
+                    store.write_text(json.dumps(kept))
+        progress("")
+        if selected(pattern, "startup"):
+            kept["startup"] = measure_startup(binaries) | stamp
+        hello = kept.setdefault("versions", {})
+        for (name, *_), w in crew.workers.items():
+            hello[name] = hello.get(name, {}) | w.hello
+        kept["load"] = [load_before, os.getloadavg()[0]]
+        store.write_text(json.dumps(kept))
+    finally:
+        crew.close()
+    print(report.text(rows, kept, pattern))
+    order = {w.name: k for k, w in enumerate(WORKS)}
+    everything = sorted(kept["rows"].values(), key=lambda r: (order.get(r["case"], 99), r["threads"], r["dtype"], r["n"]))
+    everything = [r for r in everything if r["case"] in order]
+    settings_shown = [(s.name, s.libs, s.env) for s in crew.settings]
+    Path(__file__).resolve().with_name("RESULTS.md").write_text(
+        report.markdown(everything, kept, settings_shown, os.fspath(cache))
+    )
+    lock.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,87 @@
+"""Settings of the peers that are chosen at process start: one worker each.
+
+A peer counts at its best over these. "default" settings are what a user gets
+who sets nothing but the number of threads.
+"""
+import os
+import platform
+from dataclasses import dataclass, field
+from pathlib import Path
+
+# Keep freed memory in the process instead of returning it to the system at
+# every large result, and take it in huge pages.
+KEEP = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(1 << 40), "MALLOC_TOP_PAD_": str(64 << 20)}
+HUGE = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1", "THP_MEM_ALLOC_ENABLE": "1"}
+
+
+@dataclass(frozen=True)
+class Setting:
+    name: str
+    libs: str  # libraries of the worker, comma-separated
+    subjects: tuple  # which works' peers it is started for
+    env: dict = field(default_factory=dict, hash=False)
+    default: bool = False
+    slow_start: bool = False  # also formulations that compile for seconds
+    pinned: bool = False  # to as many processors as threads, for libraries that cannot be told
+
+    def environment(self, threads):
+        t = str(threads)
+        count = {f"{v}_NUM_THREADS": t for v in ("OMP", "MKL", "OPENBLAS", "BLIS", "NUMEXPR", "NUMBA")}
+        return count | {"NUMEXPR_MAX_THREADS": t} | self.env
+
+
+def cpu_flags():
+    try:
+        text = Path("/proc/cpuinfo").read_text()
+    except OSError:
+        return set()
+    return set(text.split("flags", 1)[1].split("\n", 1)[0].split()) if "flags" in text else set()
+
+
+def blas_libraries(cache):
+    """BLAS libraries unpacked by bench/run: name to path."""
+    found = {}
+    for name, pattern in (
+        ("Debian OpenBLAS openmp", "blas/libopenblas0-openmp/**/libopenblas.so.0"),
+        ("Debian BLIS openmp", "blas/libblis4-openmp/**/libblis.so.4"),
+    ):
+        for path in sorted(Path(cache).glob(pattern))[:1]:
+            found[name] = str(path)
+    return found
+
+
+def settings(cache):
+    array = "numpy,numexpr,numba"
+    both = ("pointwise", "training")
+    blas = blas_libraries(cache)
+    direct = ",".join(["numpy", *blas])
+    with_blas = {"WEFT_BENCH_BLAS": os.pathsep.join(f"{k}={v}" for k, v in blas.items())}
+    libraries = ("blas/libgfortran5", "blas/libquadmath0")
+    with_blas["LD_LIBRARY_PATH"] = os.pathsep.join(
+        str(p.parent) for lib in libraries for p in sorted(Path(cache, lib).glob("**/*.so.[0-9]"))
+    )
+    inductor = {"TORCHINDUCTOR_CACHE_DIR": str(Path(cache, "inductor"))}
+    out = [
+        Setting("default", array, ("pointwise", "training", "compile"), default=True),
+        Setting("malloc", array, both, KEEP),
+        Setting("malloc+huge", array, (*both, "limits"), KEEP | HUGE),
+        Setting("torch default", "torch", ("pointwise", "training", "matmul"), default=True),
+        Setting("default", direct, ("matmul",), with_blas, default=True),
+        Setting("jax", "jax", ("pointwise",), {"JAX_ENABLE_X64": "1", "JAX_PLATFORMS": "cpu"}, pinned=True),
+    ]
+    capabilities = ["avx2"]
+    if "avx512f" in cpu_flags():
+        capabilities.insert(0, "avx512")
+        # OpenBLAS may not know a new processor and fall back to its AVX2 kernels.
+        out.append(Setting("OPENBLAS_CORETYPE=SKYLAKEX", direct, ("matmul",),
+                           with_blas | KEEP | HUGE | {"OPENBLAS_CORETYPE": "SKYLAKEX"}))  # fmt: skip
+        out.append(Setting("OPENBLAS_CORETYPE=SKYLAKEX", "numpy", ("training",),
+                           KEEP | HUGE | {"OPENBLAS_CORETYPE": "SKYLAKEX"}))  # fmt: skip
+    for capability in capabilities:
+        env = KEEP | {"ATEN_CPU_CAPABILITY": capability}
+        out.append(Setting(f"torch malloc {capability}", "torch", both, env))
+        out.append(Setting(f"torch malloc+huge {capability}", "torch", (*both, "matmul"), env | HUGE | inductor,
+                           slow_start=capability == capabilities[0]))  # fmt: skip
+    if platform.system() != "Linux":  # the malloc settings are glibc's
+        out = [s for s in out if not s.env.keys() & KEEP.keys()]
+    return out
