@@ -1,0 +1,115 @@
+// Package raw moves the elements of arrays to and from byte streams, for the
+// file formats: packed elements in a given byte order, no header.
+package raw
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"unsafe"
+
+	"weft/internal/array"
+)
+
+// maxBytes is what Read refuses to hold: beyond the address space that Go
+// gives to one allocation on its 64-bit platforms.
+const maxBytes = 1 << 46
+
+// step is the first allocation of a Read that cannot trust its length.
+const step = 1 << 20
+
+var hostBig = binary.NativeEndian.Uint16([]byte{0, 1}) == 1
+
+// Read reads n bytes of packed elements of type d, big-endian if big, and
+// returns them in the byte order of the host, aligned for any element type; of
+// a bool every byte but 0 becomes 1.
+//
+// sized says that n is known not to exceed what r holds. Otherwise the buffer
+// grows as data arrives, so that a false n costs no more than twice the data
+// that is there. A stream that ends early gives an error that wraps
+// io.ErrUnexpectedEOF.
+func Read(r io.Reader, d array.DType, n int, big, sized bool) ([]byte, error) {
+	if n > maxBytes {
+		return nil, fmt.Errorf("%d bytes of data do not fit into memory", n)
+	}
+	size := n
+	if !sized {
+		size = min(n, step)
+	}
+	buf := alloc(size)
+	for got := 0; got < n; {
+		if got == len(buf) {
+			grown := alloc(min(2*len(buf), n))
+			copy(grown, buf)
+			buf = grown
+		}
+		k, err := io.ReadFull(r, buf[got:])
+		got += k
+		if err != nil {
+			if errors.Is(err, io.EOF) {
+				err = io.ErrUnexpectedEOF
+			}
+			return nil, fmt.Errorf("%d of %d bytes of data: %w", got, n, err)
+		}
+	}
+	switch {
+	case d == array.Bool:
+		for i, b := range buf {
+			if b != 0 {
+				buf[i] = 1
+			}
+		}
+	case big != hostBig:
+		swap(buf, d.Size())
+	}
+	return buf, nil
+}
+
+// alloc returns n zeroed bytes aligned to 8.
+func alloc(n int) []byte {
+	if n == 0 {
+		return nil
+	}
+	words := make([]uint64, (n+7)/8)
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), n)
+}
+
+// swap reverses the bytes of every element of the given size.
+func swap(b []byte, size int) {
+	switch size {
+	case 2:
+		for ; len(b) >= 2; b = b[2:] {
+			binary.LittleEndian.PutUint16(b, binary.BigEndian.Uint16(b))
+		}
+	case 4:
+		for ; len(b) >= 4; b = b[4:] {
+			binary.LittleEndian.PutUint32(b, binary.BigEndian.Uint32(b))
+		}
+	case 8:
+		for ; len(b) >= 8; b = b[8:] {
+			binary.LittleEndian.PutUint64(b, binary.BigEndian.Uint64(b))
+		}
+	}
+}
+
+// View returns the array of type d and the given shape over buf, which holds
+// its elements in the byte order of the host: row-major, or with the first
+// index fastest if fortran. The view keeps buf alive.
+func View(d array.DType, shape []int, fortran bool, buf []byte) array.View {
+	st := array.RowMajor(shape)
+	if fortran {
+		n := 1
+		for i, s := range shape {
+			st[i] = n
+			n *= max(s, 1)
+		}
+	}
+	v := array.View{DType: d, Shape: shape, Strides: st}
+	if len(buf) == 0 {
+		v.Store = array.NewStorage(nil, 0, nil)
+	} else {
+		v.Store = array.NewStorage(unsafe.Pointer(unsafe.SliceData(buf)), len(buf), buf)
+	}
+	return v
+}

@@ -1,0 +1,87 @@
+package raw
+
+import (
+	"io"
+	"runtime"
+	"unsafe"
+
+	"weft/internal/array"
+)
+
+// bufBytes is the size of the pieces in which elements that are not packed, or
+// not little-endian, are gathered; a multiple of every element size.
+const bufBytes = 64 << 10
+
+// Write writes the elements of v to w in row-major order of the indices,
+// whatever the strides, packed and little-endian.
+func Write(w io.Writer, v *array.View) error {
+	n := v.Size()
+	if n == 0 {
+		return nil
+	}
+	defer runtime.KeepAlive(v.Store)
+	size := v.DType.Size()
+	if v.Contiguous() && (!hostBig || size == 1) {
+		_, err := w.Write(unsafe.Slice((*byte)(v.Ptr()), n*size))
+		return err
+	}
+	g := gather{w: w, size: size, buf: make([]byte, 0, min(bufBytes, n*size))}
+	return g.run(v)
+}
+
+// gather collects elements into buf and writes it whenever it is full.
+type gather struct {
+	w    io.Writer
+	size int
+	buf  []byte
+}
+
+func (g *gather) run(v *array.View) error {
+	rank := len(v.Shape)
+	inner, step := 1, 0
+	if rank > 0 {
+		inner, step = v.Shape[rank-1], v.Strides[rank-1]
+	}
+	var index [array.MaxRank]int
+	off := v.Offset
+	for {
+		if err := g.row(v.Store.Ptr, off, inner, step); err != nil {
+			return err
+		}
+		i := rank - 2
+		for ; i >= 0; i-- {
+			off += v.Strides[i]
+			if index[i]++; index[i] < v.Shape[i] {
+				break
+			}
+			off -= v.Strides[i] * v.Shape[i]
+			index[i] = 0
+		}
+		if i < 0 {
+			return g.flush()
+		}
+	}
+}
+
+// row appends n elements from element offset off on, step elements apart.
+func (g *gather) row(base unsafe.Pointer, off, n, step int) error {
+	for range n {
+		if len(g.buf)+g.size > cap(g.buf) {
+			if err := g.flush(); err != nil {
+				return err
+			}
+		}
+		g.buf = append(g.buf, unsafe.Slice((*byte)(unsafe.Add(base, off*g.size)), g.size)...)
+		off += step
+	}
+	return nil
+}
+
+func (g *gather) flush() error {
+	if hostBig {
+		swap(g.buf, g.size)
+	}
+	_, err := g.w.Write(g.buf)
+	g.buf = g.buf[:0]
+	return err
+}
