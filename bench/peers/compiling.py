@@ -6,6 +6,7 @@ import itertools
 import numpy as np
 
 from form import Form, Ready
+from pointwise import NUMEXPR_TYPE
 
 TEXT = "exp(-x*x)*sin(x) + {}*log1p(abs(x))"
 
@@ -14,7 +15,7 @@ def numexpr_compile(n, dtype, threads):
     import numexpr as ne
 
     fresh = itertools.count(2)
-    signature = [("x", np.dtype(dtype).type)]
+    signature = [("x", NUMEXPR_TYPE[dtype])]
     return Ready("ne.NumExpr(text.format(next(fresh)), signature)",
                  {"ne": ne, "text": TEXT, "fresh": fresh, "signature": signature})  # fmt: skip
 

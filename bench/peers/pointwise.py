@@ -64,6 +64,8 @@ NUMEXPR = {
     EXP: "exp(-x*x)*sin(x) + log1p(abs(x))",
 }
 
+NUMEXPR_TYPE = {"float32": float, "float64": np.float64}  # as numexpr names them
+
 # Numba and JAX: the body of a scalar function and of an array function; one,
 # two and three are constants of the arrays' dtype, m the library of functions.
 SCALAR = {
@@ -154,7 +156,7 @@ def numexpr_form(case, how):
         inputs = arrays(case, n, dtype)
         if how == "evaluate":
             return ready(f"ne.evaluate({NUMEXPR[case]!r}, local_dict=d)", {"ne": ne, "d": dict(inputs)})
-        signature = [(v, np.dtype(dtype).type) for v in names_of(case)]
+        signature = [(v, NUMEXPR_TYPE[dtype]) for v in names_of(case)]
         f = ne.NumExpr(NUMEXPR[case], signature)
         return ready(f"f({', '.join(names_of(case))})", inputs | {"f": f})
 
