@@ -1,0 +1,28 @@
+package npy
+
+import (
+	"errors"
+	"fmt"
+)
+
+// A FormatError describes a file that is not a well-formed .npy file.
+type FormatError struct {
+	Msg string
+}
+
+func (e *FormatError) Error() string { return "npy: " + e.Msg }
+
+// An UnsupportedError describes a well-formed file whose element type tensors
+// cannot hold. It matches errors.ErrUnsupported.
+type UnsupportedError struct {
+	DType string // such as "int16", or the file's own text if it has no NumPy name
+}
+
+func (e *UnsupportedError) Error() string { return "npy: unsupported dtype " + e.DType }
+
+// Is reports whether target is errors.ErrUnsupported.
+func (e *UnsupportedError) Is(target error) bool { return target == errors.ErrUnsupported }
+
+func malformed(format string, args ...any) error {
+	return &FormatError{Msg: fmt.Sprintf(format, args...)}
+}

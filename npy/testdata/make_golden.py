@@ -1,0 +1,57 @@
+"""Writes golden.zip: .npy files made by NumPy, read by golden_test.go.
+
+Usage: python make_golden.py   (needs only numpy)
+
+A member is named VERSION/DESCR/ORDER/SHAPE.npy. Element k in row-major order
+has the value that value() gives, which golden_test.go computes on its own.
+"""
+
+import io
+import zipfile
+
+import numpy as np
+
+SHAPES = [(), (0, 3), (5,), (2, 3, 4)]
+DESCRS = ["|b1", "|u1", "<i4", ">i4", "<i8", ">i8", "<f4", ">f4", "<f8", ">f8"]
+UNSUPPORTED = ["|i1", "<i2", "<u2", "<u4", "<u8", "<f2", "<c8", "<c16", "<M8[ns]", "<m8[s]", "|S3", "<U3", "|V5"]
+
+
+def value(descr, k):
+    kind = descr[1]
+    if kind == "b":
+        return k % 3 == 1
+    if kind == "u":
+        return (k * 37 + 5) % 256
+    if kind == "i":
+        return (k - 3) * (2**27 + 13 if descr[2] == "4" else 2**58 + 13)
+    return [np.inf, -np.inf, -0.0, 1 / 3, 1e-310][k] if k < 5 else k * 0.1 - 1.7
+
+
+def name(s):
+    return "x".join(map(str, s)) or "0d"
+
+
+def pack(out, path, array, version):
+    buf = io.BytesIO()
+    np.lib.format.write_array(buf, array, version=version, allow_pickle=True)
+    info = zipfile.ZipInfo(path, (1980, 1, 1, 0, 0, 0))
+    info.compress_type = zipfile.ZIP_DEFLATED
+    out.writestr(info, buf.getvalue())
+
+
+with zipfile.ZipFile("golden.zip", "w") as out:
+    for descr in DESCRS:
+        for shape in SHAPES:
+            n = int(np.prod(shape))
+            with np.errstate(over="ignore"):
+                flat = np.array([value(descr, k) for k in range(n)]).astype(descr)
+            for order in "CF":
+                a = np.array(flat.reshape(shape), order=order)
+                for version in [(1, 0), (2, 0), (3, 0)] if shape == (2, 3, 4) else [(1, 0)]:
+                    pack(out, f"{version[0]}/{descr}/{order}/{name(shape)}.npy".replace("|", "-").replace("<", "l").replace(">", "b"), a, version)
+    for descr in UNSUPPORTED:
+        path = descr.replace("|", "-").replace("<", "l").replace("[", "_").replace("]", "")
+        pack(out, f"unsupported/{path}.npy", np.zeros(2, descr), (1, 0))
+    pack(out, "unsupported/object.npy", np.array([None, {}], dtype=object), (1, 0))
+    pack(out, "unsupported/structured.npy", np.zeros(2, [("a", "<f4"), ("b", "<i4", (2,))]), (1, 0))
+    pack(out, "unsupported/unicode-field.npy", np.zeros(2, [("\u00e9\u4e2d", "<f4")]), (3, 0))
