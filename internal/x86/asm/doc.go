@@ -42,7 +42,8 @@
 //	EVEX     EVEX.W or -
 //	size     bytes of the memory operand, which are the disp8 scale of EVEX:
 //	         f full vector, f4 and f8 full with a broadcast of 4 or 8 bytes,
-//	         h half, h4 half with broadcast, q a fourth, o an eighth, dup MOVDDUP's,
+//	         h half, h4 half with broadcast, q a fourth, o an eighth, dup MOVDDUP's, e4 and e8
+//	         full but scaled by elements,
 //	         a number of bytes, or - for none
 //	operands a role letter and a class letter each, in Intel order:
 //	         R ModRM.reg, M ModRM.rm (register or memory), N register only, m memory

@@ -114,6 +114,9 @@ func (f *form) match(in *Inst) (l uint8, evex, ok bool) {
 		}
 		if f.isVSIB() {
 			high |= in.Mem.Index & 0xFF
+			if !f.distinct(in) {
+				return 0, false, false
+			}
 		}
 	}
 	if l == noLen {
@@ -176,6 +179,20 @@ func (f *form) memOK(m *Mem) bool {
 
 func (f *form) isVSIB() bool {
 	return f.args[0].role() == roleVSIB || f.args[1].role() == roleVSIB
+}
+
+// distinct reports whether the destination, index and mask of a gather are three
+// registers; the processor refuses anything else (#UD).
+func (f *form) distinct(in *Inst) bool {
+	if f.args[0].role() == roleVSIB {
+		return true // a scatter
+	}
+	dst, index := in.A[0].Num(), in.Mem.Index.Num()
+	if f.nargs == 3 {
+		mask := in.A[2].Num()
+		return dst != index && dst != mask && index != mask
+	}
+	return dst != index
 }
 
 // lengthFromMem finds L where no register of full width does: from the vector

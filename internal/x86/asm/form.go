@@ -107,9 +107,11 @@ const (
 	tuple16
 	tuple32
 	tuple64
+	tupleElem4 // compress and expand: a full vector, scaled by 4-byte elements
+	tupleElem8
 )
 
-// tupleSize holds the operand's bytes by tuple and L.
+// tupleSize holds the scale of disp8 by tuple and L.
 var tupleSize = [...][3]uint8{
 	tupleNone:   {0, 0, 0},
 	tupleFull:   {16, 32, 64},
@@ -127,6 +129,16 @@ var tupleSize = [...][3]uint8{
 	tuple16:     {16, 16, 16},
 	tuple32:     {32, 32, 32},
 	tuple64:     {64, 64, 64},
+	tupleElem4:  {4, 4, 4},
+	tupleElem8:  {8, 8, 8},
+}
+
+// size returns the bytes of the memory operand.
+func (t tuple) size(l uint8) uint8 {
+	if t == tupleElem4 || t == tupleElem8 {
+		return 16 << l
+	}
+	return tupleSize[t][l]
 }
 
 // bcast returns the element size of the tuple's embedded broadcast, 0 if it has none.

@@ -5,7 +5,7 @@ package asm
 // memory RRM, a load RM, a store MR.
 
 // Mask makes k the opmask of the next instruction; elements outside it keep the
-// destination's value.
+// destination's value. With NoReg the instruction stays unmasked.
 func (a *Asm) Mask(k Reg) *Asm {
 	if a.k != NoReg {
 		a.errorf("mask %v after mask %v", k, a.k)
@@ -17,7 +17,7 @@ func (a *Asm) Mask(k Reg) *Asm {
 // MaskZ is Mask with the elements outside k set to zero.
 func (a *Asm) MaskZ(k Reg) *Asm {
 	a.Mask(k)
-	a.z = true
+	a.z = k != NoReg
 	return a
 }
 

@@ -8,9 +8,9 @@ import (
 // String returns in in Intel syntax, as GNU as reads it with .intel_syntax
 // noprefix. An instruction that has no encoding prints with 64-bit general-purpose
 // names and memory of no size.
-func (in *Inst) String() string {
+func (in Inst) String() string {
 	var b strings.Builder
-	f, l, _ := match(in)
+	f, l, _ := match(&in)
 	name := in.Op.String()
 	if f != nil && f.imm == imm64 {
 		name = "movabs"
@@ -50,7 +50,7 @@ func (in *Inst) String() string {
 		if f != nil && f.imm == imm8u {
 			v = int64(uint8(v))
 		}
-		b.WriteString(hex(v))
+		b.WriteString(hexInt(v))
 	}
 	return b.String()
 }
@@ -73,7 +73,7 @@ func (in *Inst) writeMem(b *strings.Builder, f *form, l uint8) {
 	m := &in.Mem
 	lanes := 0
 	if f != nil {
-		size := tupleSize[f.tuple][l]
+		size := f.tuple.size(l)
 		if elem := f.tuple.bcast(); m.Bcast && elem != 0 {
 			lanes = int(size / elem)
 			size = elem
@@ -98,9 +98,9 @@ func (in *Inst) writeMem(b *strings.Builder, f *form, l uint8) {
 	}
 	switch {
 	case m.Disp != 0 && m.Disp > 0 || plus == "":
-		b.WriteString(plus + hex(int64(m.Disp)))
+		b.WriteString(plus + hexInt(int64(m.Disp)))
 	case m.Disp < 0:
-		b.WriteString(hex(int64(m.Disp)))
+		b.WriteString(hexInt(int64(m.Disp)))
 	}
 	b.WriteByte(']')
 	if m.Bcast {
@@ -108,7 +108,7 @@ func (in *Inst) writeMem(b *strings.Builder, f *form, l uint8) {
 	}
 }
 
-func hex(v int64) string {
+func hexInt(v int64) string {
 	if v < 0 {
 		return "-0x" + strconv.FormatUint(-uint64(v), 16)
 	}
@@ -137,6 +137,9 @@ func explain(in *Inst) string {
 		return "this form cannot be masked"
 	case in.Mem.Bcast && takes(func(c *Inst) { c.Mem.Bcast = false }):
 		return "this form has no embedded broadcast"
+	case in.Mem.Index.IsVec() && takes(func(c *Inst) { c.Mem.Index = c.Mem.Index&^0xFF | 31 }),
+		in.Mem.Index.IsVec() && takes(func(c *Inst) { c.A[0], c.A[2] = c.A[0]&^0xFF|14, c.A[2]&^0xFF|15 }):
+		return "destination, index and mask of a gather must differ"
 	case in.HasImm && takes(func(c *Inst) { c.Imm = 1 }):
 		return "the immediate is out of range"
 	case takes(func(c *Inst) { c.Mem.Size = 16 }), takes(func(c *Inst) { c.Mem.Size = 32 }):

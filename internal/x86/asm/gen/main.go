@@ -136,7 +136,7 @@ var (
 	prefixes = map[string]int{"NP": 0, "66": 1, "F3": 2, "F2": 3}
 	maps     = map[string]int{"00": 0, "0F": 1, "0F38": 2, "0F3A": 3}
 	tuples   = map[string]string{"-": "None", "f": "Full", "f4": "Full4", "f8": "Full8", "h": "Half", "h4": "Half4",
-		"q": "Fourth", "o": "Eighth", "dup": "Dup", "1": "1", "2": "2", "4": "4", "8": "8", "16": "16", "32": "32", "64": "64"}
+		"q": "Fourth", "o": "Eighth", "dup": "Dup", "1": "1", "2": "2", "4": "4", "8": "8", "16": "16", "32": "32", "64": "64", "e4": "Elem4", "e8": "Elem8"}
 	roles = map[byte]string{'R': "Reg", 'M': "RM", 'm': "Mem", 'N': "RMReg", 'V': "Vvvv", 'O': "Opcode", 'A': "Acc",
 		'C': "CL", '4': "Is4", 'G': "VSIB"}
 	classes = map[string]string{"": "Full", "h": "Half", "f": "Fourth", "o": "Eighth", "x": "XMM", "k": "Mask",
@@ -176,7 +176,10 @@ func parse(line string) (*row, error) {
 	ew, isE := bit[f[3]]
 	r.vexW, r.evexW = vw, ew
 	switch {
-	case f[2][0] == 'g' && isV && f[3] == "-":
+	case f[2][0] == 'g':
+		if !isV || f[3] != "-" {
+			return nil, fmt.Errorf("bad W columns %q %q", f[2], f[3])
+		}
 		r.enc = "encLegacy"
 	case isV && isE:
 		r.enc = "encBoth"
