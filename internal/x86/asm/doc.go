@@ -30,6 +30,11 @@
 // suffix 32 (ADD, ADD32); scalar conversions to and from 64-bit integers end in Q
 // (VCVTSI2SD, VCVTSI2SDQ); MOVZX8, MOVSX16 and so on name the source's width.
 //
+// The encoder does not ask what the processor has. Everything EVEX is in AVX-512 F, BW,
+// DQ, VL and CD except VPOPCNTB/W (BITALG), VPOPCNTD/Q (VPOPCNTDQ), VPDPBUSD and
+// VPDPWSSD (VNNI) and VCVTNEPS2BF16 (BF16). Static rounding and exception suppression
+// are not encoded: weft computes in the default rounding mode with exceptions masked.
+//
 // # Adding an instruction
 //
 // Add one row to ops.tbl and run go generate. The columns, from the notation of the
