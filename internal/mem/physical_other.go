@@ -1,0 +1,5 @@
+//go:build !linux && !darwin && !windows
+
+package mem
+
+func physicalMemory() int64 { return noLimit }

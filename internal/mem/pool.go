@@ -1,0 +1,323 @@
+package mem
+
+import (
+	"fmt"
+	"math/bits"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unsafe"
+)
+
+// Pool hands out blocks. It is safe for concurrent use. Programs use the one of
+// the package functions; tests make their own.
+type Pool struct {
+	live     atomic.Int64 // bytes handed out, in whole blocks
+	peak     atomic.Int64
+	reserved atomic.Int64 // bytes mapped
+	ceiling  atomic.Int64 // reserved bytes above which a freed block is not kept
+	keep     atomic.Int64 // bytes that may be held free
+	trigger  atomic.Int64 // live bytes that start a collection
+
+	collecting  atomic.Bool
+	armed       atomic.Bool // the trim timer runs
+	collections atomic.Int64
+	failed      atomic.Int64
+
+	bound    atomic.Pointer[bound]
+	trimming sync.Mutex
+	classes  [classes]class
+	system   system
+}
+
+// system is where a pool gets memory, limits and time; tests replace it.
+type system struct {
+	alloc    func(size uintptr) (unsafe.Pointer, error)
+	free     func(mem unsafe.Pointer, size uintptr)
+	limits   func() limits
+	other    func() int64 // bytes the rest of the process holds
+	collect  func()
+	interval time.Duration // between trims
+	floor    int64         // live bytes below which no collection is started
+}
+
+// bound is what the limits were when last read.
+type bound struct {
+	limits
+	at time.Time
+}
+
+// boundAge is how long limits are believed. Reading them takes some ten file
+// operations.
+const boundAge = 5 * time.Second
+
+// class is the free lists of one size. Large blocks have one list; small ones
+// several, of which a goroutine prefers one.
+type class struct {
+	lists []list
+	one   [1]list
+}
+
+type list struct {
+	mu     sync.Mutex
+	free   []spare // the last is handed out first
+	low    int     // the least len(free) since the last trim
+	hits   int64
+	misses int64
+	_      [56]byte // keeps two locks off one cache line
+}
+
+var std = NewPool()
+
+// Default returns the pool of the package functions.
+func Default() *Pool { return std }
+
+// Alloc returns a block of n bytes with arbitrary content from the default pool.
+func Alloc(n int) (Block, error) { return std.Alloc(n) }
+
+// AllocZeroed returns a block of n zero bytes from the default pool.
+func AllocZeroed(n int) (Block, error) { return std.AllocZeroed(n) }
+
+// Free returns a block to the pool it is from.
+func Free(b Block) { b.release() }
+
+// NewPool returns an empty pool.
+func NewPool() *Pool {
+	return newPool(system{
+		alloc: osMap, free: osUnmap, limits: systemLimits, other: goMemory,
+		collect: runtime.GC, interval: time.Second, floor: 256 << 20,
+	})
+}
+
+func newPool(s system) *Pool {
+	p := &Pool{system: s}
+	p.trigger.Store(s.floor)
+	shards := 1 << bits.Len(uint(min(runtime.GOMAXPROCS(0), 16)-1))
+	for c := range p.classes {
+		if k := &p.classes[c]; classSize(c) <= ownMap && shards > 1 {
+			k.lists = make([]list, shards)
+		} else {
+			k.lists = k.one[:]
+		}
+	}
+	return p
+}
+
+// Alloc returns a block of n bytes with arbitrary content. It fails with an
+// [*Error] when there is no memory, and panics if n is negative.
+func (p *Pool) Alloc(n int) (Block, error) {
+	b, _, err := p.alloc(n)
+	return b, err
+}
+
+// AllocZeroed is [Pool.Alloc] with the n bytes zero. Bytes between Len and Cap
+// are arbitrary.
+func (p *Pool) AllocZeroed(n int) (Block, error) {
+	b, fresh, err := p.alloc(n)
+	if err == nil && !fresh {
+		clear(b.Bytes())
+	}
+	return b, err
+}
+
+func (p *Pool) alloc(n int) (b Block, fresh bool, err error) {
+	if n < 0 {
+		panic(fmt.Sprintf("mem: Alloc: negative size %d", n))
+	}
+	c := classOf(n)
+	if c >= classes {
+		p.failed.Add(1)
+		return Block{}, false, &Error{Size: n, Live: p.live.Load(), Limit: int64(classSize(classes - 1))}
+	}
+	s, ok := p.take(c)
+	if !ok {
+		if s, err = p.grow(c, n); err != nil {
+			p.failed.Add(1)
+			return Block{}, false, err
+		}
+	}
+	b, fresh = s.use(n)
+	live := p.live.Add(int64(s.r.block))
+	for {
+		peak := p.peak.Load()
+		if live <= peak || p.peak.CompareAndSwap(peak, live) {
+			break
+		}
+	}
+	if live > p.trigger.Load() && p.collecting.CompareAndSwap(false, true) {
+		go p.pace()
+	}
+	return b, fresh, nil
+}
+
+// home picks a list by the address of the stack, which differs between
+// goroutines and mostly stays with one.
+func (k *class) home() int {
+	var here byte
+	h := uint64(uintptr(unsafe.Pointer(&here))>>11) * 0x9E3779B97F4A7C15
+	return int(h>>40) & (len(k.lists) - 1)
+}
+
+// take pops a free block of class c.
+func (p *Pool) take(c int) (s spare, ok bool) {
+	k := &p.classes[c]
+	home := k.home()
+	for i := range k.lists {
+		l := &k.lists[(home+i)&(len(k.lists)-1)]
+		l.mu.Lock()
+		if n := len(l.free) - 1; n >= 0 {
+			s = l.free[n]
+			l.free[n] = spare{}
+			l.free = l.free[:n]
+			l.low = min(l.low, n)
+			l.hits++
+			l.mu.Unlock()
+			return s, true
+		}
+		if i == len(k.lists)-1 {
+			l.misses++
+		}
+		l.mu.Unlock()
+	}
+	return spare{}, false
+}
+
+// Free returns b to the pool. It panics if b was freed before or is the zero
+// Block.
+func (p *Pool) Free(b Block) { b.release() }
+
+func (b Block) release() {
+	if b.r == nil {
+		panic("mem: Free of a zero Block")
+	}
+	if !b.retire() {
+		panic("mem: Free of a Block that was freed before")
+	}
+	p := b.r.pool
+	size := int64(b.r.block)
+	live := p.live.Add(-size)
+	if len(b.r.gens) == 1 {
+		if reserved := p.reserved.Load(); reserved > p.ceiling.Load() || reserved-live > p.keep.Load() {
+			p.unmap(b.r)
+			return
+		}
+	}
+	k := &p.classes[b.r.class]
+	l := &k.lists[k.home()]
+	l.mu.Lock()
+	l.free = append(l.free, spare{b.r, b.index})
+	l.mu.Unlock()
+	p.arm()
+}
+
+// grow maps memory for class c, keeps what is not asked for, and returns a block.
+func (p *Pool) grow(c, n int) (spare, error) {
+	block := classSize(c)
+	count := blocksPerMap(block)
+	// Mappings are made of 64 KiB: the granularity of Windows, and a multiple of
+	// every page size.
+	size := (uintptr(block)*uintptr(count) + 1<<16 - 1) &^ (1<<16 - 1)
+	mem, err := p.obtain(size)
+	if err != nil {
+		// The last resort: all that is kept, and all that is garbage.
+		p.Trim()
+		if int64(size) < p.limits().hard {
+			p.collectAndSettle()
+			if s, ok := p.take(c); ok {
+				return s, nil
+			}
+			p.Trim()
+			mem, err = p.obtain(size)
+		}
+	}
+	if err != nil {
+		err.Size = n
+		return spare{}, err
+	}
+	p.reserved.Add(int64(size))
+	r := &region{pool: p, mem: mem, size: size, class: c, block: block, gens: make([]atomic.Uint32, count)}
+	if count > 1 {
+		k := &p.classes[c]
+		l := &k.lists[k.home()]
+		l.mu.Lock()
+		for i := count - 1; i > 0; i-- {
+			l.free = append(l.free, spare{r, uint32(i)})
+		}
+		l.mu.Unlock()
+		p.arm()
+	}
+	return spare{r, 0}, nil
+}
+
+// obtain asks the system for memory, within the limits.
+func (p *Pool) obtain(size uintptr) (unsafe.Pointer, *Error) {
+	l, other := p.limits(), p.system.other()
+	p.budget(l, other)
+	if over := p.reserved.Load() + int64(size) - p.ceiling.Load(); over > 0 {
+		p.trim(over)
+	}
+	if p.live.Load()+other+int64(size) > l.soft {
+		p.awaitCollection()
+	}
+	if live := p.live.Load(); l.hard < noLimit && live+other+int64(size) > l.hard {
+		return nil, &Error{Live: live, Limit: l.hard}
+	}
+	mem, err := p.system.alloc(size)
+	if err != nil {
+		return nil, &Error{Live: p.live.Load(), Err: err}
+	}
+	return mem, nil
+}
+
+func (p *Pool) unmap(r *region) {
+	p.system.free(r.mem, r.size)
+	p.reserved.Add(-int64(r.size))
+}
+
+// limits returns the limits as they were at most boundAge ago.
+func (p *Pool) limits() limits {
+	b := p.bound.Load()
+	if b == nil || time.Since(b.at) > boundAge {
+		b = &bound{p.system.limits(), time.Now()}
+		p.bound.Store(b)
+	}
+	return b.limits
+}
+
+// budget sets how much may be mapped while anything is held free, which is nine
+// tenths of the limit less the rest of the process, and how much may be held free,
+// which is half of the limit.
+func (p *Pool) budget(l limits, other int64) {
+	p.ceiling.Store(l.soft/10*9 - other)
+	p.keep.Store(l.soft / 2)
+}
+
+// Stats are the counts of a [Pool]. Sizes are in bytes.
+type Stats struct {
+	Live        int64 // handed out, in whole blocks
+	Peak        int64 // the most that Live has been
+	Reserved    int64 // mapped: Live, what is kept free, and rounding to pages
+	Hits        int64 // allocations served from what was kept
+	Misses      int64 // allocations that needed a mapping
+	Failed      int64 // allocations that failed
+	Collections int64 // garbage collections started
+}
+
+// Stats returns the counts so far.
+func (p *Pool) Stats() Stats {
+	s := Stats{
+		Live: p.live.Load(), Peak: p.peak.Load(), Reserved: p.reserved.Load(),
+		Failed: p.failed.Load(), Collections: p.collections.Load(),
+	}
+	for c := range p.classes {
+		for i := range p.classes[c].lists {
+			l := &p.classes[c].lists[i]
+			l.mu.Lock()
+			s.Hits += l.hits
+			s.Misses += l.misses
+			l.mu.Unlock()
+		}
+	}
+	return s
+}

@@ -1,0 +1,252 @@
+package mem
+
+import (
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// Memory that stays unused goes back by halves, and what is used stays.
+func TestTrimIdle(t *testing.T) {
+	var mapped atomic.Int64
+	p := testPool(&mapped)
+	const n = 1 << 20
+	var blocks []Block
+	for range 16 {
+		blocks = append(blocks, mustAlloc(t, p, n))
+	}
+	for _, b := range blocks {
+		p.Free(b)
+	}
+	if active, released := p.trimIdle(); !active || released != 0 {
+		t.Errorf("right after use: active %v, released %d", active, released)
+	}
+	want := []int{8, 4, 2, 1, 1, 0}
+	for i, w := range want {
+		if active, released := p.trimIdle(); active || released != w {
+			t.Errorf("idle round %d: active %v, released %d, want %d", i, active, released, w)
+		}
+	}
+	if mapped.Load() != 0 {
+		t.Errorf("%d bytes still mapped", mapped.Load())
+	}
+
+	// One block in constant use, one not.
+	a, b := mustAlloc(t, p, n), mustAlloc(t, p, n)
+	p.Free(a)
+	p.Free(b)
+	p.trimIdle()
+	for i, w := range []int{1, 0, 0, 0} {
+		p.Free(mustAlloc(t, p, n))
+		if active, released := p.trimIdle(); !active || released != w {
+			t.Errorf("round %d in use: active %v, released %d, want %d", i, active, released, w)
+		}
+	}
+	p.Trim()
+}
+
+// A mapping that small blocks share goes back once all of it is free, and not
+// before.
+func TestTrimShared(t *testing.T) {
+	var mapped atomic.Int64
+	p := testPool(&mapped)
+	const n = 4096
+	per := blocksPerMap(n)
+	var blocks []Block
+	for range 3 * per {
+		blocks = append(blocks, mustAlloc(t, p, n))
+	}
+	all := mapped.Load()
+	for i, b := range blocks {
+		if i != per+3 {
+			p.Free(b)
+		}
+	}
+	p.Trim()
+	if got := mapped.Load(); got != all/3 {
+		t.Errorf("%d of %d bytes mapped, want a third", got, all)
+	}
+	held := blocks[per+3]
+	held.Bytes()[0] = 1
+	p.Free(held)
+	p.Trim()
+	if mapped.Load() != 0 {
+		t.Errorf("%d bytes still mapped", mapped.Load())
+	}
+}
+
+// The timer returns everything without anyone asking, then rests, and is there
+// again for the next block. It never holds a goroutine while it waits.
+func TestTrimTimer(t *testing.T) {
+	var mapped atomic.Int64
+	p := testPool(&mapped)
+	p.system.interval = time.Millisecond
+	for range 2 {
+		var blocks []Block
+		for range 100 {
+			blocks = append(blocks, mustAlloc(t, p, 2000), mustAlloc(t, p, 1<<20))
+		}
+		before := runtime.NumGoroutine()
+		for _, b := range blocks {
+			p.Free(b)
+		}
+		for mapped.Load() != 0 || p.armed.Load() {
+			time.Sleep(time.Millisecond)
+		}
+		if n := runtime.NumGoroutine(); n > before {
+			t.Errorf("%d goroutines, %d before", n, before)
+		}
+	}
+}
+
+// A limit bounds what is kept, and a new mapping makes room first.
+func TestBudget(t *testing.T) {
+	var mapped atomic.Int64
+	p := testPool(&mapped)
+	other := int64(10 << 20)
+	p.system.other = func() int64 { return other }
+	p.system.limits = func() limits { return limits{soft: 100 << 20, hard: noLimit} }
+	var blocks []Block
+	for range 8 {
+		blocks = append(blocks, mustAlloc(t, p, 8<<20))
+	}
+	for _, b := range blocks {
+		p.Free(b)
+	}
+	if kept := mapped.Load(); kept > 50<<20 || kept < 40<<20 {
+		t.Errorf("%d bytes kept with a limit of 100 MiB, want at most half and not much less", kept)
+	}
+	// 10 MiB elsewhere, at most 50 kept, 48 asked for: more than 90.
+	b := mustAlloc(t, p, 48<<20)
+	if got := mapped.Load(); got > 80<<20 {
+		t.Errorf("%d bytes mapped, want at most 80 MiB", got)
+	}
+	other = 100 << 20 // the rest of the process grows: nothing more is kept
+	c := mustAlloc(t, p, 1<<20)
+	p.Free(b)
+	p.Free(c)
+	if got := mapped.Load(); got != 0 {
+		t.Errorf("%d bytes mapped with no room, want 0", got)
+	}
+}
+
+// A hard limit is an error before it is a kill.
+func TestHardLimit(t *testing.T) {
+	var mapped atomic.Int64
+	p := testPool(&mapped)
+	p.system.limits = func() limits { return limits{soft: 64 << 20, hard: 64 << 20} }
+	a := mustAlloc(t, p, 40<<20)
+	b, err := p.Alloc(32 << 20)
+	e, ok := err.(*Error)
+	if !ok || e.Size != 32<<20 || e.Limit != 64<<20 || e.Live != int64(a.Cap()) || e.Err != nil || b.Live() {
+		t.Fatalf("past the limit: %#v", err)
+	}
+	if n := p.Stats().Collections; n != 1 {
+		t.Errorf("%d collections before giving up, want 1", n)
+	}
+	if _, err := p.Alloc(65 << 20); err == nil || p.Stats().Collections != 1 {
+		t.Errorf("larger than the limit: %v, %d collections, want an error and no collection", err, p.Stats().Collections)
+	}
+	p.Free(a)
+	p.Free(mustAlloc(t, p, 32<<20))
+	p.Trim()
+}
+
+// owner is what a storage is to the pool: its cleanup frees the block.
+type owner struct{ b Block }
+
+// Garbage that only the pool knows the size of gets collected in time.
+func TestPacing(t *testing.T) {
+	var mapped atomic.Int64
+	p := testPool(&mapped)
+	p.system.floor = 32 << 20
+	p.trigger.Store(p.system.floor)
+	const n, rounds = 1 << 20, 2000
+	for range rounds {
+		o := &owner{mustAlloc(t, p, n)}
+		runtime.AddCleanup(o, p.Free, o.b)
+		for p.collecting.Load() { // this loop makes garbage faster than any real one
+			time.Sleep(time.Millisecond)
+		}
+	}
+	s := p.Stats()
+	if s.Collections == 0 || s.Peak >= n*rounds/4 {
+		t.Errorf("stats %+v after %d MiB of garbage", s, n*rounds>>20)
+	}
+}
+
+// Past the limit an allocation waits for a collection that is under way.
+func TestWaitsPastLimit(t *testing.T) {
+	var mapped atomic.Int64
+	p := testPool(&mapped)
+	p.system.limits = func() limits { return limits{soft: 50 << 20, hard: noLimit} }
+	p.trigger.Store(30 << 20)
+	garbage, more := mustAlloc(t, p, 28<<20), 0
+	p.system.collect = func() {
+		for p.live.Load() < 48<<20 {
+			time.Sleep(100 * time.Microsecond)
+		}
+		p.Free(garbage)
+	}
+	var blocks []Block
+	for p.live.Load() >= 28<<20 && more < 100 {
+		blocks = append(blocks, mustAlloc(t, p, 1<<20))
+		more++
+	}
+	if peak := p.Stats().Peak; peak > 60<<20 {
+		t.Errorf("peak %d bytes with a limit of 50 MiB", peak)
+	}
+	for _, b := range blocks {
+		p.Free(b)
+	}
+	for p.collecting.Load() {
+		time.Sleep(time.Millisecond)
+	}
+	p.Trim()
+}
+
+// One request collects once, off the caller's path.
+func TestPacingSingleFlight(t *testing.T) {
+	var mapped atomic.Int64
+	p := testPool(&mapped)
+	p.trigger.Store(10 << 20)
+	p.system.floor = 10 << 20
+	started, release := make(chan struct{}, 100), make(chan struct{})
+	p.system.collect = func() { started <- struct{}{}; <-release }
+	var blocks []Block
+	for range 40 { // returns although the collection cannot finish
+		blocks = append(blocks, mustAlloc(t, p, 1<<20))
+	}
+	<-started
+	close(release)
+	for p.collecting.Load() {
+		time.Sleep(time.Millisecond)
+	}
+	if n := p.Stats().Collections; n != 1 {
+		t.Errorf("%d collections, want 1", n)
+	}
+	if got := p.trigger.Load(); got != 80<<20 {
+		t.Errorf("next at %d, want twice the 40 MiB in use", got)
+	}
+	for _, b := range blocks {
+		p.Free(b)
+	}
+	p.Trim()
+}
+
+func TestNextTrigger(t *testing.T) {
+	for _, c := range []struct{ live, floor, limit, want int64 }{
+		{0, 256, noLimit, 256},
+		{200, 256, noLimit, 400},
+		{200, 256, 1000, 400},
+		{500, 256, 1000, 800}, // latest: four fifths of the limit
+		{790, 256, 1600, 1280},
+		{1500, 256, 1600, 1600}, // all needed: a sixteenth to spare
+		{0, 256, 100, 80},       // a limit below the floor
+	} {
+		if got := nextTrigger(c.live, c.floor, c.limit); got != c.want {
+			t.Errorf("nextTrigger(%d, %d, %d) = %d, want %d", c.live, c.floor, c.limit, got, c.want)
+		}
+	}
+}
