@@ -1,0 +1,156 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// A Progress shows how training goes: one line redrawn in place on a terminal,
+// a plain line every few seconds elsewhere, so that a log file stays readable.
+// Losses and accuracies are means over the epoch so far; the rate counts
+// training alone, without evaluation. It serves one goroutine.
+type Progress struct {
+	w        io.Writer
+	terminal bool
+	epochs   int // in the whole run
+	steps    int // in one epoch
+	now      func() time.Time
+
+	epoch, step int       // the epoch, from 1, and the steps done in it
+	seen        tally     // of this epoch, or of its part since a resume
+	total       tally     // of the epochs before it
+	started     time.Time // when seen began to count
+	shown       time.Time // when the line was last written
+	shownStep   int       // and after which step
+	width       int       // characters the cursor's line holds, on a terminal
+}
+
+// tally counts what was trained on, and for how long.
+type tally struct {
+	images, right int
+	loss          float64 // sum over images
+	time          time.Duration
+}
+
+const (
+	redrawEvery = 100 * time.Millisecond // on a terminal
+	lineEvery   = 5 * time.Second        // elsewhere
+	barCells    = 14                     // keeps the line within 80 columns
+)
+
+// NewProgress returns a display on w of a run of some epochs of some steps
+// each. On a terminal it redraws one line.
+func NewProgress(w io.Writer, terminal bool, epochs, steps int) *Progress {
+	return &Progress{w: w, terminal: terminal, epochs: epochs, steps: steps, now: time.Now}
+}
+
+// IsTerminal reports whether a line written to f can be redrawn in place.
+func IsTerminal(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb"
+}
+
+// StartEpoch begins an epoch, counted from 1, of which some steps are done
+// already: none, except after a resume.
+func (p *Progress) StartEpoch(epoch, done int) {
+	p.epoch, p.step, p.shownStep = epoch, done, done
+	p.seen = tally{}
+	p.started = p.now()
+	p.shown = p.started
+}
+
+// Step records one step: the mean loss of its batch, and how many of its
+// images the network got right.
+func (p *Progress) Step(loss float64, right, images int) {
+	p.step++
+	p.seen.images += images
+	p.seen.right += right
+	p.seen.loss += loss * float64(images)
+	p.seen.time = p.now().Sub(p.started)
+	wait := lineEvery
+	if p.terminal {
+		wait = redrawEvery
+	}
+	if p.now().Sub(p.shown) >= wait {
+		p.show()
+	}
+}
+
+// EndEpoch ends an epoch with the accuracy on the test set, 0 to 1, that
+// followed its last step.
+func (p *Progress) EndEpoch(testAccuracy float64) {
+	p.write(fmt.Sprintf("epoch %d/%d  %v  test acc %.2f %%", p.epoch, p.epochs, p.seen, 100*testAccuracy))
+	p.endLine()
+	p.total = p.Total()
+	p.seen = tally{}
+}
+
+// Interrupt ends the line in the middle of an epoch, showing the last step.
+func (p *Progress) Interrupt() {
+	if p.step > p.shownStep {
+		p.show()
+	}
+	p.endLine()
+}
+
+// Total returns what the run has trained on so far, the epoch in progress
+// included.
+func (p *Progress) Total() tally {
+	return tally{
+		images: p.total.images + p.seen.images,
+		right:  p.total.right + p.seen.right,
+		loss:   p.total.loss + p.seen.loss,
+		time:   p.total.time + p.seen.time,
+	}
+}
+
+func (p *Progress) show() {
+	bar := ""
+	if p.terminal {
+		cells := barCells * min(p.step, p.steps) / max(p.steps, 1)
+		bar = strings.Repeat("█", cells) + strings.Repeat("░", barCells-cells) + " "
+	}
+	digits := len(fmt.Sprint(p.steps))
+	p.write(fmt.Sprintf("epoch %d/%d  %s%*d/%d  %v", p.epoch, p.epochs, bar, digits, p.step, p.steps, p.seen))
+	p.shown, p.shownStep = p.now(), p.step
+}
+
+// write puts s on the line: over the text before it on a terminal, as a line
+// of its own elsewhere.
+func (p *Progress) write(s string) {
+	if !p.terminal {
+		fmt.Fprintln(p.w, s)
+		return
+	}
+	// Spaces wipe what a longer text left behind.
+	width := utf8.RuneCountInString(s)
+	fmt.Fprintf(p.w, "\r%s%s", s, strings.Repeat(" ", max(p.width-width, 0)))
+	p.width = width
+}
+
+// endLine moves a terminal's cursor off a line that holds text.
+func (p *Progress) endLine() {
+	if p.width > 0 {
+		fmt.Fprintln(p.w)
+		p.width = 0
+	}
+}
+
+// String gives the means of a tally: loss, accuracy and images a second.
+func (t tally) String() string {
+	n := float64(max(t.images, 1))
+	return fmt.Sprintf("loss %.4f  acc %5.2f %%  %s images/s", t.loss/n, 100*float64(t.right)/n, thousands(t.rate()))
+}
+
+// rate returns images a second, 0 before any time has passed.
+func (t tally) rate() int {
+	if t.time <= 0 {
+		return 0
+	}
+	return int(math.Round(float64(t.images) / t.time.Seconds()))
+}
