@@ -14,6 +14,7 @@ import (
 // the package functions; tests make their own.
 type Pool struct {
 	live     atomic.Int64 // bytes handed out, in whole blocks
+	_        [120]byte    // live changes with every call, what follows hardly ever
 	peak     atomic.Int64
 	reserved atomic.Int64 // bytes mapped
 	ceiling  atomic.Int64 // reserved bytes above which a freed block is not kept

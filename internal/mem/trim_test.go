@@ -94,8 +94,8 @@ func TestTrimTimer(t *testing.T) {
 		for mapped.Load() != 0 || p.armed.Load() {
 			time.Sleep(time.Millisecond)
 		}
-		if n := runtime.NumGoroutine(); n > before {
-			t.Errorf("%d goroutines, %d before", n, before)
+		for runtime.NumGoroutine() > before { // a goroutine left behind hangs the test
+			time.Sleep(time.Millisecond)
 		}
 	}
 }
