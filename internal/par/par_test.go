@@ -98,17 +98,20 @@ func TestWidth(t *testing.T) {
 	}
 }
 
-// onWorker runs f once on a goroutine of the pool, whatever worker that is, with
-// the caller held in a chunk of its own.
+// onWorker runs f once on a goroutine of the pool. The caller's chunk, if it gets
+// one, waits for that.
 func onWorker(f func()) {
+	var once sync.Once
 	started := make(chan struct{})
 	Run(2, 1, 2, func(worker, begin, end int) {
 		if worker == 0 {
 			<-started
 			return
 		}
-		close(started)
-		f()
+		once.Do(func() {
+			close(started)
+			f()
+		})
 	})
 }
 
