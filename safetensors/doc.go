@@ -1,0 +1,22 @@
+// Package safetensors reads and writes the safetensors format: named tensors
+// and a map of strings in one file.
+//
+// A file is the length of its header (8 bytes, little-endian), the header, which
+// is a JSON object from names to dtype, shape and byte range, and the data:
+// little-endian, row-major, each byte in exactly one tensor. [Write] produces,
+// byte for byte, the file that the reference library would, with the keys of the
+// metadata sorted; the same tensors always give the same bytes.
+//
+// The element types F64, F32, I64, I32, U8 and BOOL become tensors. The other
+// types of the format can be listed; reading such a tensor gives an
+// [*UnsupportedError].
+//
+// The reader trusts nothing. A header longer than 100 MB, JSON of any other form
+// than the format's, a key given twice, an unknown dtype, a shape that
+// overflows or does not match its byte range, and ranges that overlap, leave
+// holes or do not end with the file give a [*FormatError]; a file that ends
+// early gives an error that wraps io.ErrUnexpectedEOF. Memory is taken only for
+// data that is there.
+//
+// The format is described at https://github.com/huggingface/safetensors.
+package safetensors
