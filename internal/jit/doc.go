@@ -35,7 +35,8 @@
 //     unknown to the runtime and a known return address at RSP, the runtime
 //     takes the fault for a call of a bad function pointer and unwinds from the
 //     stub. Under debug.SetPanicOnFault a fault is then an ordinary panic on
-//     Linux and macOS. On Windows the runtime ignores exceptions outside its
+//     Linux and macOS; the upper halves of the vector registers stay in use until
+//     the next VZEROUPPER, which costs speed only. On Windows the runtime ignores exceptions outside its
 //     own text, so a fault ends the process.
 //   - No Go pointer is ever stored: there are no write barriers.
 //

@@ -15,8 +15,8 @@
 // The memory limit of the Go runtime (GOMEMLIMIT), the limit of the control group
 // and the size of main memory bound what the pool keeps: the rest of the process
 // counts first, and at most half of the limit is ever held free. A new mapping
-// that would pass nine tenths of the limit first returns kept ones. Once a second
-// while anything happens, half of what was never needed during that second goes
+// that would pass nine tenths of the limit first returns kept ones. Every five
+// seconds while anything happens, half of what was never needed in that time goes
 // back to the system; a timer does this, so no goroutine waits.
 //
 // # Pacing the collector

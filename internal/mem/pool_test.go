@@ -328,3 +328,29 @@ func BenchmarkAllocFreeParallel(b *testing.B) {
 		}
 	})
 }
+
+// BenchmarkTouch writes one word of each page of 64 MiB, from the pool and from a
+// fresh mapping.
+func BenchmarkTouch(b *testing.B) {
+	for _, fresh := range []bool{false, true} {
+		name := "pool"
+		if fresh {
+			name = "fresh"
+		}
+		b.Run(name, func(b *testing.B) {
+			var mapped atomic.Int64
+			p := testPool(&mapped)
+			for b.Loop() {
+				blk := mustAlloc(b, p, 64<<20)
+				for i := 0; i < blk.Len(); i += 4096 {
+					blk.Bytes()[i] = 1
+				}
+				p.Free(blk)
+				if fresh {
+					p.Trim()
+				}
+			}
+			p.Trim()
+		})
+	}
+}

@@ -9,6 +9,9 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+	"unsafe"
+
+	"weft/internal/mem/guard"
 )
 
 // cover runs over n indices and checks that every one is visited once, in chunks
@@ -160,6 +163,26 @@ func TestPanicWaits(t *testing.T) {
 	if n := ran.Load(); n == 1_000_000 {
 		t.Error("all chunks ran in spite of the panic")
 	}
+}
+
+// A fault on a worker becomes a panic on the caller where that was asked for.
+func TestPanicOnFault(t *testing.T) {
+	if !guard.Available {
+		t.Skip("no inaccessible pages on this platform")
+	}
+	defer SetPanicOnFault(SetPanicOnFault(true))
+	buf, err := guard.End(64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer buf.Close()
+	outside := unsafe.Add(buf.Ptr(), 64)
+	defer func() {
+		if a, ok := recover().(interface{ Addr() uintptr }); !ok || a.Addr() != uintptr(outside) {
+			t.Error("the fault was not carried")
+		}
+	}()
+	onWorker(func() { *(*byte)(outside) = 1 })
 }
 
 func TestPanicNil(t *testing.T) {
