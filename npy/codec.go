@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"weft/internal/array"
+	"weft/internal/atomicfile"
 	"weft/internal/raw"
 )
 
@@ -100,4 +101,9 @@ func reversed(v *array.View) array.View {
 		t.Shape[i], t.Strides[i] = v.Shape[n-1-i], v.Strides[n-1-i]
 	}
 	return t
+}
+
+// encodeFile replaces the file at path as a whole.
+func encodeFile(path string, v *array.View) error {
+	return atomicfile.Write(path, func(w io.Writer) error { return encode(w, v) })
 }

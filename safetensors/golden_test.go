@@ -79,13 +79,13 @@ func checkView(t *testing.T, name string, v *array.View, d array.DType, shape []
 	}
 }
 
-func load(t testing.TB, name string) ([]byte, *reader) {
+func load(t testing.TB, name string) ([]byte, *File) {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("testdata", name+".safetensors"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := open(bytes.NewReader(b), int64(len(b)))
+	f, err := Read(bytes.NewReader(b), int64(len(b)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func load(t testing.TB, name string) ([]byte, *reader) {
 }
 
 // rewrite reads every tensor of f and writes them in another order.
-func rewrite(t testing.TB, f *reader) []byte {
+func rewrite(t testing.TB, f *File) []byte {
 	t.Helper()
 	var all []named
 	for _, e := range slices.Backward(f.entries) {

@@ -40,7 +40,7 @@ func TestRoundTrip(t *testing.T) {
 	if n := binary.LittleEndian.Uint64(first); n%8 != 0 {
 		t.Errorf("the header has %d bytes", n)
 	}
-	f, err := open(bytes.NewReader(first), int64(len(first)))
+	f, err := Read(bytes.NewReader(first), int64(len(first)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestStridedViews(t *testing.T) {
 		if err := encode(&out, []named{{"x", v.view}}, nil); err != nil {
 			t.Fatal(err)
 		}
-		f, err := open(bytes.NewReader(out.Bytes()), int64(out.Len()))
+		f, err := Read(bytes.NewReader(out.Bytes()), int64(out.Len()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,7 +116,7 @@ func TestUnusualFiles(t *testing.T) {
 		{`{"h":{"dtype":"F4","shape":[3,2],"data_offsets":[2,5]},"x":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}}`, "\x05\x2a123"},
 	} {
 		b := file(c.header, c.data)
-		f, err := open(bytes.NewReader(b), int64(len(b)))
+		f, err := Read(bytes.NewReader(b), int64(len(b)))
 		if err != nil {
 			t.Errorf("%s: %v", c.header, err)
 			continue
@@ -131,7 +131,7 @@ func TestUnusualFiles(t *testing.T) {
 	b := file(`{"x":{"dtype":"BOOL","shape":[4],"data_offsets":[0,4]},"😀":{"dtype":"U8","shape":[],"data_offsets":[4,5]}}`, "\x00\x01\x02\xff\x05")
 	b = bytes.Replace(b, []byte("😀"), []byte(`\uD83D\ude00`), 1)
 	b[0] += 8
-	f, err := open(bytes.NewReader(b), int64(len(b)))
+	f, err := Read(bytes.NewReader(b), int64(len(b)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -257,7 +257,7 @@ func TestHostile(t *testing.T) {
 		{"hole in front", two("[1,3]", "[3,5]", "12345"), `tensor "a": bytes 0 to 1 before its data`},
 		{"empty inside another", file(`{"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},"b":{"dtype":"U8","shape":[0],"data_offsets":[1,1]}}`, "12"), "overlaps"},
 	} {
-		_, err := open(bytes.NewReader(c.data), int64(len(c.data)))
+		_, err := Read(bytes.NewReader(c.data), int64(len(c.data)))
 		if err == nil || !strings.Contains(err.Error(), c.msg) || !strings.HasPrefix(err.Error(), "safetensors: ") {
 			t.Errorf("%s: got error %v, want one with %q", c.name, err, c.msg)
 			continue
@@ -269,7 +269,7 @@ func TestHostile(t *testing.T) {
 		}
 	}
 	b := tensor(ok)
-	if _, err := open(bytes.NewReader(b), int64(len(b))); err != nil {
+	if _, err := Read(bytes.NewReader(b), int64(len(b))); err != nil {
 		t.Errorf("the well-formed file of this test: %v", err)
 	}
 }
@@ -282,7 +282,7 @@ func TestFalseSizeTakesNoMemory(t *testing.T) {
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, err := open(bytes.NewReader(b), int64(len(b)))
+		_, err := Read(bytes.NewReader(b), int64(len(b)))
 		runtime.ReadMemStats(&after)
 		if !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Errorf("%v", err)
@@ -364,7 +364,7 @@ func TestReaderErrorsAreKept(t *testing.T) {
 			if cause == io.EOF {
 				want = io.ErrUnexpectedEOF
 			}
-			f, err := open(failingAt{b, limit, cause}, size)
+			f, err := Read(failingAt{b, limit, cause}, size)
 			if limit >= size-4 {
 				if err != nil {
 					t.Fatal(err)
@@ -385,7 +385,7 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Add(file(`{"__metadata__":{"\u00e9\n":"\ud83d\ude00"},"x":{"dtype":"F4","shape":[3,2],"data_offsets":[0,3]}}`, "123"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		r, err := open(bytes.NewReader(data), int64(len(data)))
+		r, err := Read(bytes.NewReader(data), int64(len(data)))
 		if err != nil {
 			return
 		}
@@ -409,7 +409,7 @@ func FuzzRead(f *testing.F) {
 		if err := encode(&out, slices.Clone(all), r.metadata); err != nil {
 			t.Fatal(err)
 		}
-		back, err := open(bytes.NewReader(out.Bytes()), int64(out.Len()))
+		back, err := Read(bytes.NewReader(out.Bytes()), int64(out.Len()))
 		if err != nil {
 			t.Fatalf("%v in what was written: %q", err, out.Bytes())
 		}

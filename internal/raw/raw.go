@@ -61,7 +61,7 @@ func Read(r io.Reader, d array.DType, n int, big, sized bool) ([]byte, error) {
 			}
 		}
 	case big != hostBig:
-		swap(buf, d.Size())
+		swap(buf, width(d))
 	}
 	return buf, nil
 }
@@ -75,9 +75,17 @@ func alloc(n int) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), n)
 }
 
-// swap reverses the bytes of every element of the given size.
-func swap(b []byte, size int) {
-	switch size {
+// width returns the bytes of what the byte order applies to.
+func width(d array.DType) int {
+	if d.Category() == array.CatComplex {
+		return d.Size() / 2
+	}
+	return d.Size()
+}
+
+// swap reverses the bytes of every number of the given width.
+func swap(b []byte, width int) {
+	switch width {
 	case 2:
 		for ; len(b) >= 2; b = b[2:] {
 			binary.LittleEndian.PutUint16(b, binary.BigEndian.Uint16(b))

@@ -25,15 +25,16 @@ func Write(w io.Writer, v *array.View) error {
 		_, err := w.Write(unsafe.Slice((*byte)(v.Ptr()), n*size))
 		return err
 	}
-	g := gather{w: w, size: size, buf: make([]byte, 0, min(bufBytes, n*size))}
+	g := gather{w: w, size: size, width: width(v.DType), buf: make([]byte, 0, min(bufBytes, n*size))}
 	return g.run(v)
 }
 
 // gather collects elements into buf and writes it whenever it is full.
 type gather struct {
-	w    io.Writer
-	size int
-	buf  []byte
+	w     io.Writer
+	size  int // of an element
+	width int
+	buf   []byte
 }
 
 func (g *gather) run(v *array.View) error {
@@ -79,7 +80,7 @@ func (g *gather) row(base unsafe.Pointer, off, n, step int) error {
 
 func (g *gather) flush() error {
 	if hostBig {
-		swap(g.buf, g.size)
+		swap(g.buf, g.width)
 	}
 	_, err := g.w.Write(g.buf)
 	g.buf = g.buf[:0]

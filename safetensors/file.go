@@ -1,0 +1,158 @@
+package safetensors
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+
+	"weft/internal/array"
+	"weft/internal/raw"
+)
+
+// maxHeader is the bound of the reference library.
+const maxHeader = 100_000_000
+
+// A File is an open safetensors file, of which the header has been read and
+// checked. It is safe for concurrent use.
+type File struct {
+	r        io.ReaderAt
+	closer   io.Closer // nil if the file is the caller's
+	start    int64     // of the data
+	entries  []entry   // in the order of their data
+	index    map[string]int
+	metadata map[string]string
+}
+
+// Info describes a tensor of a file.
+type Info struct {
+	DType string // the format's name, such as "F32" or "BF16"
+	Shape []int
+	Bytes int64 // of its data
+}
+
+// Open opens the file at path. Tensors are read when asked for; Close it when
+// none is needed any more.
+func Open(path string) (*File, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	st, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	file, err := Read(f, st.Size())
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	file.closer = f
+	return file, nil
+}
+
+// Read reads and checks the header of a file of size bytes. Tensors are read
+// from r when asked for; size must be true, as memory is taken by it.
+func Read(r io.ReaderAt, size int64) (*File, error) {
+	if size < 8 {
+		return nil, fmt.Errorf("safetensors: the file has %d bytes: %w", size, io.ErrUnexpectedEOF)
+	}
+	var pre [8]byte
+	if err := readAt(r, pre[:], 0); err != nil {
+		return nil, err
+	}
+	n := binary.LittleEndian.Uint64(pre[:])
+	if n > maxHeader {
+		return nil, malformed("header: %d bytes long, at most %d are allowed", n, maxHeader)
+	}
+	if int64(n) > size-8 {
+		return nil, fmt.Errorf("safetensors: header: %d bytes long, %d are there: %w", n, size-8, io.ErrUnexpectedEOF)
+	}
+	text := make([]byte, n)
+	if err := readAt(r, text, 8); err != nil {
+		return nil, err
+	}
+	f := &File{r: r, start: 8 + int64(n)}
+	var err error
+	if f.entries, f.metadata, err = parseHeader(string(text)); err != nil {
+		return nil, err
+	}
+	if err := layOut(f.entries, size-f.start); err != nil {
+		return nil, err
+	}
+	f.index = make(map[string]int, len(f.entries))
+	for i, e := range f.entries {
+		f.index[e.name] = i
+	}
+	return f, nil
+}
+
+// readAt reads a part of the header.
+func readAt(r io.ReaderAt, b []byte, off int64) error {
+	n, err := r.ReadAt(b, off)
+	if n == len(b) {
+		return nil
+	}
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	return fmt.Errorf("safetensors: header: %w", err)
+}
+
+// Close closes a file that [Open] opened; for one of [Read] it does nothing.
+func (f *File) Close() error {
+	if f.closer == nil {
+		return nil
+	}
+	return f.closer.Close()
+}
+
+// Names returns the names of the tensors in the order of their data.
+func (f *File) Names() []string {
+	names := make([]string, len(f.entries))
+	for i := range f.entries {
+		names[i] = f.entries[i].name
+	}
+	return names
+}
+
+// Info describes the tensor of that name; ok is false if there is none.
+func (f *File) Info(name string) (info Info, ok bool) {
+	i, ok := f.index[name]
+	if !ok {
+		return Info{}, false
+	}
+	e := &f.entries[i]
+	return Info{DType: e.kind.name, Shape: slices.Clone(e.shape), Bytes: e.end - e.begin}, true
+}
+
+// Metadata returns a copy of the file's strings; it is empty, not nil, if there
+// are none.
+func (f *File) Metadata() map[string]string {
+	m := make(map[string]string, len(f.metadata))
+	maps.Copy(m, f.metadata)
+	return m
+}
+
+// view reads the tensor of that name.
+func (f *File) view(name string) (array.View, error) {
+	i, ok := f.index[name]
+	if !ok {
+		return array.View{}, fmt.Errorf("safetensors: no tensor is named %q", name)
+	}
+	e := &f.entries[i]
+	if !e.kind.dtype.Supported() {
+		return array.View{}, &UnsupportedError{Name: name, DType: e.kind.name}
+	}
+	n := e.end - e.begin
+	data := io.NewSectionReader(f.r, f.start+e.begin, n)
+	buf, err := raw.Read(data, e.kind.dtype, int(n), false, true)
+	if err != nil {
+		return array.View{}, fmt.Errorf("safetensors: tensor %q: %w", name, err)
+	}
+	return raw.View(e.kind.dtype, slices.Clone(e.shape), false, buf), nil
+}
