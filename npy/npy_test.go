@@ -191,6 +191,7 @@ func TestHostile(t *testing.T) {
 		{"negative", dict("(-1,)"), "negative dimension"},
 		{"overflowing", dict("(" + huge + ",)"), "overflows"},
 		{"overflow by one", dict("(9223372036854775808,)"), "overflows"},
+		{"wraps to 1", dict("(18446744073709551617,)"), "overflows"},
 		{"overflowing bytes", dict("(9223372036854775807,)"), "overflows"},
 		{"overflowing product", dict("(4294967296, 4294967296)"), "overflows"},
 		{"product wraps to 0", dict("(4294967296, 4294967296, 0)"), "overflows"},

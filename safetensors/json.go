@@ -288,7 +288,7 @@ func (p *parser) escape() (rune, error) {
 // hex parses \uXXXX.
 func (p *parser) hex() (rune, bool) {
 	s := p.text[p.pos:]
-	if len(s) < 6 || s[:2] != `\u` || s[2] == '+' || s[2] == '-' {
+	if len(s) < 6 || s[:2] != `\u` {
 		return 0, false
 	}
 	n, err := strconv.ParseUint(s[2:6], 16, 16)

@@ -231,6 +231,7 @@ func TestHostile(t *testing.T) {
 		{"number shape", shape("1"), "where '[' is expected"},
 		{"nested shape", shape("[[1]]"), "an integer that is not negative"},
 		{"overflow by one", shape("[9223372036854775808]"), "overflows"},
+		{"wraps to 1", shape("[18446744073709551617]"), "overflows"},
 		{"digits", shape("[" + strings.Repeat("9", 50) + "]"), "overflows"},
 		{"bytes overflow", shape("[4611686018427387904]"), "overflows"},
 		{"product overflows", shape("[4294967296,4294967296]"), "overflows"},

@@ -49,6 +49,12 @@ with zipfile.ZipFile("golden.zip", "w") as out:
                 a = np.array(flat.reshape(shape), order=order)
                 for version in [(1, 0), (2, 0), (3, 0)] if shape == (2, 3, 4) else [(1, 0)]:
                     pack(out, f"{version[0]}/{descr}/{order}/{name(shape)}.npy".replace("|", "-").replace("<", "l").replace(">", "b"), a, version)
+    # The padding depends on which dimension is the slowest; with these the
+    # length of the header shows it.
+    for order, last in [("C", 100), ("F", 1000)]:
+        shape = (2,) + (1,) * 12 + (last,)
+        flat = np.array([value("|u1", k) for k in range(2 * last)]).astype("|u1")
+        pack(out, f"1/-u1/{order}/{name(shape)}.npy", np.array(flat.reshape(shape), order=order), (1, 0))
     for descr in UNSUPPORTED:
         path = descr.replace("|", "-").replace("<", "l").replace("[", "_").replace("]", "")
         pack(out, f"unsupported/{path}.npy", np.zeros(2, descr), (1, 0))
