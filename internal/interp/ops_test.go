@@ -1,0 +1,281 @@
+package interp
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"weft/internal/array"
+	"weft/internal/loop"
+)
+
+// specials returns the values of a type where something may go wrong.
+func specials(t loop.Type) []uint64 {
+	var out []uint64
+	switch t {
+	case loop.B:
+		return []uint64{0, 1}
+	case loop.I32:
+		for _, x := range []int32{0, 1, -1, 2, -2, 3, 7, -7, 31, 32, 33, 63, -31, 255, 256, 65535, 1 << 24, 1<<24 + 1, 123456789, -987654321, math.MaxInt32, math.MaxInt32 - 1, math.MinInt32, math.MinInt32 + 1} {
+			out = append(out, uint64(uint32(x)))
+		}
+	case loop.I64:
+		for _, x := range []int64{0, 1, -1, 2, -2, 3, -7, 31, 32, 63, 64, 65, -63, 1 << 24, 1<<24 + 1, 1<<31 - 1, 1 << 31, -1 << 31, -1<<31 - 1, 1<<32 + 5, 1<<53 + 1, -1<<53 - 1, 1<<62 + 1, 1<<54 + 1<<30 + 1, math.MaxInt64, math.MaxInt64 - 1, math.MinInt64, math.MinInt64 + 1} {
+			out = append(out, uint64(x))
+		}
+	case loop.F32:
+		for _, x := range []float32{0, 1, 0.5, 1.5, 2.5, 3.5, 0.49999997, 1.0000001, 0.99999994, 1. / 3, math.Pi, 3, 1 << 23, 1<<23 + 1, 1 << 24, 1<<24 - 1, 8388607.5, 4194304.5, 1 << 31, 1<<31 - 128, 1 << 32, 1 << 63, 1 << 62, 1e20, 1e-20, math.MaxFloat32, 0x1p-126, 0x1.fffffcp-127, 0x1p-149, 0x1p-148, 0x1.8p-75, float32(math.Inf(1))} {
+			u := uint64(math.Float32bits(x))
+			out = append(out, u, u|1<<31)
+		}
+		out = append(out, 0x7fc00000, 0xffc00001, 0x7f800001)
+	case loop.F64:
+		for _, x := range []float64{0, 1, 0.5, 1.5, 2.5, 0.49999999999999994, 1. / 3, math.Pi, 3, 1 << 52, 1<<53 - 1, 4503599627370495.5, 1 << 31, 1<<31 - 1, 1<<31 - 0.5, 1<<31 + 0.5, 1 << 63, 1<<63 - 1024, 1e300, 1e-300, 0x1.000001p0, 0x1.0000010000001p0, 0x1.ffffffp127, 0x1.fffffefp127, 0x1p-150, 0x1.8p-150, 0x1.00000000001p-150, 0x1.000003p-126, math.MaxFloat64, 0x1p-1022, 0x0.fffffffffffffp-1022, 0x1p-1074, math.Inf(1)} {
+			u := math.Float64bits(x)
+			out = append(out, u, u|1<<63)
+		}
+		out = append(out, 0x7ff8<<48, 0xfff8<<48|1, 0x7ff0<<48|1)
+	}
+	return out
+}
+
+// dtypeOf is the element type that holds values of t as they are.
+func dtypeOf(t loop.Type) array.DType {
+	return [...]array.DType{loop.B: array.Bool, loop.I32: array.Int32, loop.I64: array.Int64, loop.F32: array.Float32, loop.F64: array.Float64}[t]
+}
+
+// column holds values of one type as they are in memory.
+type column struct {
+	t loop.Type
+	b []uint8
+	w []uint32
+	q []uint64
+}
+
+func newColumn(t loop.Type, n int) *column {
+	return &column{t, make([]uint8, n), make([]uint32, n), make([]uint64, n)}
+}
+
+func (c *column) set(i int, x uint64) { c.b[i], c.w[i], c.q[i] = uint8(x), uint32(x), x }
+
+func (c *column) get(i int) uint64 {
+	switch c.t {
+	case loop.B:
+		return uint64(c.b[i])
+	case loop.I32, loop.F32:
+		return uint64(c.w[i])
+	}
+	return c.q[i]
+}
+
+func (c *column) place(f *frame, b int) {
+	switch c.t {
+	case loop.B:
+		buf(f, b, c.b, 0, 1)
+	case loop.I32, loop.F32:
+		buf(f, b, c.w, 0, 1)
+	default:
+		buf(f, b, c.q, 0, 1)
+	}
+}
+
+// An operation is an op with its types.
+type operation struct {
+	op   loop.Op
+	t    loop.Type
+	args []loop.Type
+}
+
+func (o operation) String() string { return fmt.Sprintf("%s.%s%v", o.op, o.t, o.args) }
+
+// operations lists all operations without effect.
+func operations() []operation {
+	var out []operation
+	add := func(op loop.Op, t loop.Type, args ...loop.Type) { out = append(out, operation{op, t, args}) }
+	ints := []loop.Type{loop.I32, loop.I64}
+	floats := []loop.Type{loop.F32, loop.F64}
+	all := append(append([]loop.Type{}, ints...), floats...)
+	for _, t := range all {
+		for _, op := range []loop.Op{loop.OpAdd, loop.OpSub, loop.OpMul, loop.OpMin, loop.OpMax} {
+			add(op, t, t, t)
+		}
+		add(loop.OpNeg, t, t)
+		add(loop.OpAbs, t, t)
+		for _, op := range []loop.Op{loop.OpEq, loop.OpNe, loop.OpLt, loop.OpLe} {
+			add(op, loop.B, t, t)
+		}
+		add(loop.OpCvt, t, loop.B)
+		for _, u := range all {
+			if u != t {
+				add(loop.OpCvt, t, u)
+			}
+		}
+	}
+	for _, t := range floats {
+		add(loop.OpDiv, t, t, t)
+		add(loop.OpFma, t, t, t, t)
+		for _, op := range []loop.Op{loop.OpSqrt, loop.OpFloor, loop.OpCeil, loop.OpTrunc, loop.OpRint} {
+			add(op, t, t)
+		}
+	}
+	for _, t := range ints {
+		for _, op := range []loop.Op{loop.OpQuo, loop.OpRem, loop.OpShl, loop.OpShr, loop.OpShrU} {
+			add(op, t, t, t)
+		}
+	}
+	for _, t := range append(ints, loop.B) {
+		for _, op := range []loop.Op{loop.OpAnd, loop.OpOr, loop.OpXor} {
+			add(op, t, t, t)
+		}
+		add(loop.OpNot, t, t)
+	}
+	add(loop.OpEq, loop.B, loop.B, loop.B)
+	add(loop.OpNe, loop.B, loop.B, loop.B)
+	for _, t := range append(all, loop.B) {
+		add(loop.OpSelect, t, loop.B, t, t)
+	}
+	add(loop.OpBits, loop.F32, loop.I32)
+	add(loop.OpBits, loop.I32, loop.F32)
+	add(loop.OpBits, loop.F64, loop.I64)
+	add(loop.OpBits, loop.I64, loop.F64)
+	return out
+}
+
+// program makes out = op(args) with the arguments whose bit in scalars is set as
+// scalar arguments.
+func (o operation) program(t *testing.T, scalars int) *loop.Program {
+	b := loop.NewBuilder(o.String(), []loop.Axis{{Kind: loop.Parallel}}, 0)
+	var from []func() loop.Value
+	for i, a := range o.args {
+		if scalars>>i&1 != 0 {
+			s := b.ScalarArg(a)
+			from = append(from, func() loop.Value { return b.Scalar(s) })
+		} else {
+			s := b.Buf(dtypeOf(a), false, loop.Unit)
+			from = append(from, func() loop.Value { return b.Load(s) })
+		}
+	}
+	out := b.Buf(dtypeOf(o.t), true, loop.Unit)
+	b.Pass(func() {
+		x := []loop.Value{loop.NoValue, loop.NoValue, loop.NoValue}
+		for i := range from {
+			x[i] = from[i]()
+		}
+		var y loop.Value
+		switch {
+		case o.op == loop.OpCvt:
+			y = b.Cvt(o.t, x[0])
+		case o.op == loop.OpBits:
+			y = b.Bits(o.t, x[0])
+		case o.op == loop.OpSelect:
+			y = b.Select(x[0], x[1], x[2])
+		case o.op == loop.OpFma:
+			y = b.Fma(x[0], x[1], x[2])
+		case len(o.args) == 1:
+			y = b.Unary(o.op, x[0])
+		default:
+			y = b.Binary(o.op, x[0], x[1])
+		}
+		b.Store(out, y)
+	})
+	return done(t, b)
+}
+
+// check runs the operation over lanes of arguments; scalars are taken from the
+// first lane.
+func (o operation) check(t *testing.T, scalars int, args [][]uint64) {
+	n := len(args[0])
+	f := newFrame(o.program(t, scalars), n)
+	place := 0
+	scalar := 0
+	for i, a := range o.args {
+		if scalars>>i&1 != 0 {
+			f.f.Word[f.p.ScalarWord(scalar)] = args[i][0]
+			scalar++
+			continue
+		}
+		c := newColumn(a, n)
+		for j, x := range args[i] {
+			c.set(j, x)
+		}
+		c.place(f, place)
+		place++
+	}
+	out := newColumn(o.t, n)
+	out.place(f, place)
+	f.run(t)
+	for j := range n {
+		var x [3]uint64
+		for i := range o.args {
+			x[i] = args[i][j]
+			if scalars>>i&1 != 0 {
+				x[i] = args[i][0]
+			}
+		}
+		got, want := out.get(j), reference(o.op, o.t, o.args[0], x[0], x[1], x[2])
+		if got != want && !(isNaN(o.t, got) && isNaN(o.t, want)) {
+			t.Fatalf("%s, scalars %b: of %#x is %#x, want %#x", o, scalars, x[:len(o.args)], got, want)
+		}
+	}
+}
+
+// randomBits is a value of any kind.
+func randomBits(r *rand.Rand, t loop.Type) uint64 {
+	s := specials(t)
+	x := r.Uint64() >> (r.IntN(4) * 16)
+	switch {
+	case t == loop.B:
+		return x & 1
+	case r.IntN(4) == 0:
+		return s[r.IntN(len(s))]
+	case t == loop.F32 && r.IntN(2) == 0:
+		return uint64(math.Float32bits(float32(r.NormFloat64())))
+	case t == loop.F64 && r.IntN(2) == 0:
+		return math.Float64bits(r.NormFloat64())
+	case t.Size() == 4:
+		return uint64(uint32(x))
+	}
+	return x
+}
+
+func TestOps(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, o := range operations() {
+		// All combinations of special values, but for three operands a sample.
+		args := make([][]uint64, len(o.args))
+		total := 1
+		for _, a := range o.args {
+			total *= len(specials(a))
+		}
+		for k := 0; k < total; k++ {
+			if total > 10000 && r.IntN(total/10000+1) != 0 {
+				continue
+			}
+			rest := k
+			for i, a := range o.args {
+				s := specials(a)
+				args[i] = append(args[i], s[rest%len(s)])
+				rest /= len(s)
+			}
+		}
+		for range 500 {
+			for i, a := range o.args {
+				args[i] = append(args[i], randomBits(r, a))
+			}
+		}
+		o.check(t, 0, args)
+		// Every choice of operands that are the same for all lanes.
+		for scalars := 1; scalars < 1<<len(o.args); scalars++ {
+			for range 12 {
+				for i := range args {
+					args[i] = args[i][:40]
+					for j := range args[i] {
+						args[i][j] = randomBits(r, o.args[i])
+					}
+				}
+				o.check(t, scalars, args)
+			}
+		}
+	}
+}
