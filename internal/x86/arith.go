@@ -1,0 +1,365 @@
+package x86
+
+import (
+	"weft/internal/loop"
+	"weft/internal/x86/asm"
+)
+
+// byType holds an instruction by the type that it computes in.
+type byType [loop.F64 + 1]asm.Op
+
+var (
+	addOps = byType{loop.I32: asm.VPADDD, loop.I64: asm.VPADDQ, loop.F32: asm.VADDPS, loop.F64: asm.VADDPD}
+	subOps = byType{loop.I32: asm.VPSUBD, loop.I64: asm.VPSUBQ, loop.F32: asm.VSUBPS, loop.F64: asm.VSUBPD}
+	mulOps = byType{loop.I32: asm.VPMULLD, loop.I64: asm.VPMULLQ, loop.F32: asm.VMULPS, loop.F64: asm.VMULPD}
+	divOps = byType{loop.F32: asm.VDIVPS, loop.F64: asm.VDIVPD}
+	minOps = byType{loop.I32: asm.VPMINSD, loop.I64: asm.VPMINSQ, loop.F32: asm.VMINPS, loop.F64: asm.VMINPD}
+	maxOps = byType{loop.I32: asm.VPMAXSD, loop.I64: asm.VPMAXSQ, loop.F32: asm.VMAXPS, loop.F64: asm.VMAXPD}
+	sqrts  = byType{loop.F32: asm.VSQRTPS, loop.F64: asm.VSQRTPD}
+	fmas   = byType{loop.F32: pFma, loop.F64: pFmaD}
+	shls   = byType{loop.I32: asm.VPSLLVD, loop.I64: asm.VPSLLVQ}
+	shrs   = byType{loop.I32: asm.VPSRAVD, loop.I64: asm.VPSRAVQ}
+	shrus  = byType{loop.I32: asm.VPSRLVD, loop.I64: asm.VPSRLVQ}
+	fcmps  = byType{loop.F32: asm.VCMPPS, loop.F64: asm.VCMPPD}
+	icmps  = byType{loop.I32: asm.VPCMPD, loop.I64: asm.VPCMPQ}
+	gts    = byType{loop.I32: asm.VPCMPGTD, loop.I64: asm.VPCMPGTQ}
+	eqs    = byType{loop.I32: asm.VPCMPEQD, loop.I64: asm.VPCMPEQQ}
+	blends = byType{loop.I32: asm.VBLENDVPS, loop.I64: asm.VBLENDVPD, loop.F32: asm.VBLENDVPS, loop.F64: asm.VBLENDVPD, loop.B: asm.VBLENDVPS}
+	blendm = byType{loop.I32: asm.VBLENDMPS, loop.I64: asm.VBLENDMPD, loop.F32: asm.VBLENDMPS, loop.F64: asm.VBLENDMPD}
+	moves  = byType{loop.I32: asm.VMOVAPS, loop.I64: asm.VMOVAPD, loop.F32: asm.VMOVAPS, loop.F64: asm.VMOVAPD}
+	rounds = byType{loop.F32: asm.VROUNDPS, loop.F64: asm.VROUNDPD}
+	scales = byType{loop.F32: asm.VRNDSCALEPS, loop.F64: asm.VRNDSCALEPD}
+	shlis  = byType{loop.I32: asm.VPSLLD, loop.I64: asm.VPSLLQ}
+	shris  = byType{loop.I32: asm.VPSRAD, loop.I64: asm.VPSRAQ}
+	shruis = byType{loop.I32: asm.VPSRLD, loop.I64: asm.VPSRLQ}
+)
+
+// Bitwise operations by instruction set; B is a mask.
+var (
+	ands = [2]byType{
+		{loop.B: asm.VPAND, loop.I32: asm.VPAND, loop.I64: asm.VPAND, loop.F32: asm.VANDPS, loop.F64: asm.VANDPD},
+		{loop.B: asm.KANDW, loop.I32: asm.VPANDD, loop.I64: asm.VPANDQ, loop.F32: asm.VANDPS, loop.F64: asm.VANDPD},
+	}
+	ors = [2]byType{
+		{loop.B: asm.VPOR, loop.I32: asm.VPOR, loop.I64: asm.VPOR, loop.F32: asm.VORPS, loop.F64: asm.VORPD},
+		{loop.B: asm.KORW, loop.I32: asm.VPORD, loop.I64: asm.VPORQ, loop.F32: asm.VORPS, loop.F64: asm.VORPD},
+	}
+	xors = [2]byType{
+		{loop.B: asm.VPXOR, loop.I32: asm.VPXOR, loop.I64: asm.VPXOR, loop.F32: asm.VXORPS, loop.F64: asm.VXORPD},
+		{loop.B: asm.KXORW, loop.I32: asm.VPXORD, loop.I64: asm.VPXORQ, loop.F32: asm.VXORPS, loop.F64: asm.VXORPD},
+	}
+	andns = [2]byType{{loop.B: asm.VPANDN}, {loop.B: asm.KANDNW}} // not the first, and the second
+)
+
+// Predicates of float comparisons, quiet: those of VCMPPS.
+const (
+	cmpEQ    = 0
+	cmpUnord = 3
+	cmpNE    = 4
+	cmpOrd   = 7
+	cmpGE    = 0x1D
+	cmpLT    = 0x11
+	cmpLE    = 0x12
+)
+
+func (c *compiler) signBit(t loop.Type) vr {
+	if t.Size() == 4 {
+		return c.constReg(t, 1<<31)
+	}
+	return c.constReg(t, 1<<63)
+}
+
+// arith emits d = op(a, b, x) for one register.
+func (c *compiler) arith(in *loop.Ins, d, a, b, x vr) {
+	t := in.Type
+	switch in.Op {
+	case loop.OpAdd:
+		c.op2(addOps[t], d, a, b)
+	case loop.OpSub:
+		c.op2(subOps[t], d, a, b)
+	case loop.OpMul:
+		if t == loop.I64 && c.isa == AVX2 {
+			c.mul64(d, a, b)
+			return
+		}
+		c.op2(mulOps[t], d, a, b)
+	case loop.OpDiv:
+		c.op2(divOps[t], d, a, b)
+	case loop.OpFma:
+		c.op3(fmas[t], d, a, b, x)
+	case loop.OpMin, loop.OpMax:
+		c.minmax(t, in.Op == loop.OpMax, d, a, b)
+	case loop.OpNeg:
+		if t.Float() {
+			c.op2(xors[c.isa][t], d, a, c.signBit(t))
+			return
+		}
+		c.op2(subOps[t], d, c.constReg(t, 0), a)
+	case loop.OpAbs:
+		c.abs(t, d, a)
+	case loop.OpSqrt:
+		c.op1(sqrts[t], d, a)
+	case loop.OpFloor, loop.OpCeil, loop.OpTrunc, loop.OpRint:
+		mode := [...]int64{1, 2, 3, 0}[in.Op-loop.OpFloor] | 8
+		if c.isa == AVX512 {
+			c.op1i(scales[t], d, a, mode)
+		} else {
+			c.op1i(rounds[t], d, a, mode)
+		}
+	case loop.OpShl, loop.OpShr, loop.OpShrU:
+		c.shift(in, d, a, b)
+	case loop.OpAnd:
+		c.op2(ands[c.isa][t], d, a, b)
+	case loop.OpOr:
+		c.op2(ors[c.isa][t], d, a, b)
+	case loop.OpXor:
+		c.op2(xors[c.isa][t], d, a, b)
+	case loop.OpNot:
+		switch {
+		case t == loop.B && c.isa == AVX512:
+			c.op1(asm.KNOTW, d, a)
+		case t == loop.B:
+			c.op2(asm.VPXOR, d, a, c.constReg(loop.B, 1))
+		default:
+			ones := uint64(1<<64 - 1)
+			if t == loop.I32 {
+				ones >>= 32
+			}
+			c.op2(xors[c.isa][t], d, a, c.constReg(t, ones))
+		}
+	default:
+		panic("x86: " + in.Op.String())
+	}
+}
+
+// mul64 multiplies 64-bit integers on AVX2: the low product, plus the cross
+// products shifted by 32.
+func (c *compiler) mul64(d, a, b vr) {
+	swap, cross, sum, low := c.newV(), c.newV(), c.newV(), c.newV()
+	c.op1i(asm.VPSHUFD, swap, b, 0xB1)
+	c.op2(asm.VPMULLD, cross, swap, a) // a.lo*b.hi, a.hi*b.lo
+	c.op1i(asm.VPSRLQ, sum, cross, 32)
+	c.op2(asm.VPADDD, sum, sum, cross)
+	c.op1i(asm.VPSLLQ, sum, sum, 32)
+	c.op2(asm.VPMULUDQ, low, a, b)
+	c.op2(asm.VPADDQ, d, low, sum)
+}
+
+// minmax follows the loop language: the first operand if it compares so, else
+// the second, which is also what VMINPS does; but NaN if either is.
+func (c *compiler) minmax(t loop.Type, greater bool, d, a, b vr) {
+	op := minOps[t]
+	if greater {
+		op = maxOps[t]
+	}
+	switch {
+	case t.Float() && c.isa == AVX512:
+		k := c.newM()
+		c.op2i(fcmps[t], k, a, b, cmpUnord)
+		r := c.newV()
+		c.op2(op, r, a, b)
+		c.op2(addOps[t], r, a, b).mask(k).rmw()
+		c.mov(d, r)
+	case t.Float():
+		k, m, nan := c.newV(), c.newV(), c.newV()
+		c.op2(op, m, a, b)
+		c.op2(addOps[t], nan, a, b)
+		c.op2i(fcmps[t], k, a, b, cmpUnord)
+		c.op3(blends[t], d, m, nan, k)
+	case t == loop.I64 && c.isa == AVX2:
+		m := c.newV()
+		c.op2(asm.VPCMPGTQ, m, a, b)
+		if greater {
+			c.op3(asm.VBLENDVPD, d, b, a, m)
+		} else {
+			c.op3(asm.VBLENDVPD, d, a, b, m)
+		}
+	default:
+		c.op2(op, d, a, b)
+	}
+}
+
+func (c *compiler) abs(t loop.Type, d, a vr) {
+	switch {
+	case t == loop.F32:
+		c.op2(asm.VANDPS, d, a, c.constReg(t, 1<<31-1))
+	case t == loop.F64:
+		c.op2(asm.VANDPD, d, a, c.constReg(t, 1<<63-1))
+	case t == loop.I32:
+		c.op1(asm.VPABSD, d, a)
+	case c.isa == AVX512:
+		c.op1(asm.VPABSQ, d, a)
+	default:
+		s, x := c.newV(), c.newV()
+		c.op2(asm.VPCMPGTQ, s, c.constReg(t, 0), a)
+		c.op2(asm.VPXOR, x, a, s)
+		c.op2(asm.VPSUBQ, d, x, s)
+	}
+}
+
+// shift emits a shift. The variable shifts of AVX2 take counts as unsigned and
+// clamp them, which is what the language asks for.
+func (c *compiler) shift(in *loop.Ins, d, a, b vr) {
+	t := in.Type
+	imm, vars := &shlis, &shls
+	switch in.Op {
+	case loop.OpShr:
+		imm, vars = &shris, &shrs
+	case loop.OpShrU:
+		imm, vars = &shruis, &shrus
+	}
+	emulate := in.Op == loop.OpShr && t == loop.I64 && c.isa == AVX2
+	if n := &c.p.Ins[in.B]; n.Op == loop.OpConst && n.Imm < uint64(8*t.Size()) && !emulate {
+		c.op1i(imm[t], d, a, int64(n.Imm))
+		return
+	}
+	if emulate { // of the number with its sign bits flipped to zero, and back
+		s, x := c.newV(), c.newV()
+		c.op2(asm.VPCMPGTQ, s, c.constReg(t, 0), a)
+		c.op2(asm.VPXOR, x, a, s)
+		c.op2(asm.VPSRLVQ, x, x, b)
+		c.op2(asm.VPXOR, d, x, s)
+		return
+	}
+	c.op2(vars[t], d, a, b)
+}
+
+// compare lowers the comparisons.
+func (c *compiler) compare(v loop.Value, in *loop.Ins) {
+	t := c.p.Ins[in.A].Type
+	for s, d := range c.result(v) {
+		if t.Size() != 8 || c.lay.parts == 1 {
+			c.compareReg(in.Op, t, d, c.get(in.A, s), c.get(in.B, s))
+			continue
+		}
+		lo := c.newM()
+		c.compareReg(in.Op, t, lo, c.part(in.A, s, 0), c.part(in.B, s, 0))
+		hi := lo
+		if !c.lay.uni {
+			hi = c.newM()
+			c.compareReg(in.Op, t, hi, c.part(in.A, s, 1), c.part(in.B, s, 1))
+		}
+		c.joinMask(d, lo, hi)
+	}
+}
+
+func (c *compiler) compareReg(op loop.Op, t loop.Type, d, a, b vr) {
+	switch {
+	case t == loop.B:
+		c.op2(xors[c.isa][t], d, a, b)
+		if op == loop.OpEq {
+			c.notMask(d, d)
+		}
+	case t.Float():
+		pred := [...]int64{cmpEQ, cmpNE, cmpLT, cmpLE}[op-loop.OpEq]
+		c.op2i(fcmps[t], d, a, b, pred)
+	case c.isa == AVX512:
+		pred := [...]int64{0, 4, 1, 2}[op-loop.OpEq]
+		c.op2i(icmps[t], d, a, b, pred)
+	case op == loop.OpEq, op == loop.OpNe:
+		c.op2(eqs[t], d, a, b)
+		if op == loop.OpNe {
+			c.notMask(d, d)
+		}
+	case op == loop.OpLt:
+		c.op2(gts[t], d, b, a)
+	default:
+		c.op2(gts[t], d, a, b)
+		c.notMask(d, d)
+	}
+}
+
+func (c *compiler) notMask(d, a vr) {
+	if c.isa == AVX512 {
+		c.op1(asm.KNOTW, d, a)
+	} else {
+		c.op2(asm.VPXOR, d, a, c.constReg(loop.B, 1))
+	}
+}
+
+func (c *compiler) andMask(d, a, b vr) { c.op2(ands[c.isa][loop.B], d, a, b) }
+func (c *compiler) orMask(d, a, b vr)  { c.op2(ors[c.isa][loop.B], d, a, b) }
+
+// joinMask makes the mask of a step from those of its two 8-byte halves.
+func (c *compiler) joinMask(d, lo, hi vr) {
+	if c.isa == AVX512 {
+		c.op2(asm.KUNPCKBW, d, hi, lo)
+		return
+	}
+	c.join(d, lo, hi)
+}
+
+// join packs the low halves of 8-byte elements of two registers into 4-byte
+// elements, on AVX2.
+func (c *compiler) join(d, lo, hi vr) {
+	t := c.newV()
+	c.op2i(asm.VSHUFPS, t, lo, hi, 0x88)
+	c.op1i(asm.VPERMQ, d, t, 0xD8)
+}
+
+// partMask returns what of a step's mask concerns part q of an 8-byte value.
+func (c *compiler) partMask(m vr, q int) vr {
+	if c.lay.parts == 1 || c.lay.uni {
+		return m
+	}
+	if c.isa == AVX512 {
+		if q == 0 {
+			return m
+		}
+		d := c.newM()
+		c.op1i(asm.KSHIFTRW, d, m, 8)
+		return d
+	}
+	d := c.newV()
+	c.op1(asm.VPMOVSXDQ, d, c.half(m, q))
+	return d
+}
+
+// half returns half q of a register under a narrower name.
+func (c *compiler) half(r vr, q int) vr {
+	if c.isa == AVX2 {
+		if q == 0 {
+			return r.x()
+		}
+		t := c.newV()
+		c.op1i(asm.VEXTRACTI128, t.x(), r, 1)
+		return t.x()
+	}
+	if q == 0 {
+		return r.y()
+	}
+	t := c.newV()
+	c.op1i(asm.VEXTRACTI64X4, t.y(), r, 1)
+	return t.y()
+}
+
+// maskFor returns the mask of register i of a value of type t, of masks by step.
+func (c *compiler) maskFor(m func(s int) vr, t loop.Type, i int) vr {
+	if t.Size() != 8 {
+		return m(i)
+	}
+	return c.partMask(m(i/c.lay.parts), i%c.lay.parts)
+}
+
+// selects lowers OpSelect.
+func (c *compiler) selects(v loop.Value, in *loop.Ins) {
+	for i, d := range c.result(v) {
+		m := c.maskFor(func(s int) vr { return c.get(in.A, s) }, in.Type, i)
+		c.blend(in.Type, d, m, c.get(in.B, i), c.get(in.C, i))
+	}
+}
+
+// blend emits d = m ? a : b.
+func (c *compiler) blend(t loop.Type, d, m, a, b vr) {
+	switch {
+	case c.isa == AVX2:
+		c.op3(blends[t], d, b, a, m)
+	case t == loop.B:
+		x, y := c.newM(), c.newM()
+		c.op2(asm.KANDW, x, m, a)
+		c.op2(asm.KANDNW, y, m, b)
+		c.op2(asm.KORW, d, x, y)
+	default:
+		c.op2(blendm[t], d, b, a).mask(m)
+	}
+}

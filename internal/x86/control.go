@@ -1,0 +1,213 @@
+package x86
+
+import (
+	"weft/internal/loop"
+	"weft/internal/x86/asm"
+)
+
+// params gives the carried values of a loop registers of their own, which start
+// as init.
+func (c *compiler) params(r *loop.Region) {
+	for i, q := range r.Params {
+		d := c.result(q)
+		for j := range d {
+			c.mov(d[j], c.get(r.Init[i], j))
+		}
+	}
+}
+
+// carry moves the next values into the carried ones, of the lanes in masks or of
+// all if that is nil.
+func (c *compiler) carry(r *loop.Region, masks []vr) {
+	type move struct {
+		t    loop.Type
+		d, s vr
+		i    int
+	}
+	var moves []move
+	for n, q := range r.Params {
+		t := c.p.Ins[q].Type
+		for i := range c.count(t) {
+			moves = append(moves, move{t, c.get(q, i), c.get(r.Next[n], i), i})
+		}
+	}
+	// What is overwritten before it is read is set aside.
+	for j := range moves {
+		for l := range j {
+			if moves[j].s == moves[l].d && moves[l].s != moves[l].d {
+				t := c.newOf(moves[j].t)
+				c.mov(t, moves[j].s)
+				moves[j].s = t
+				break
+			}
+		}
+	}
+	for _, m := range moves {
+		if m.d == m.s {
+			continue
+		}
+		if masks == nil {
+			c.mov(m.d, m.s)
+			continue
+		}
+		c.merge(m.t, m.d, m.s, c.maskFor(func(s int) vr { return masks[s] }, m.t, m.i))
+	}
+}
+
+// merge overwrites the lanes of d that k has.
+func (c *compiler) merge(t loop.Type, d, s, k vr) {
+	switch {
+	case c.isa == AVX512 && t != loop.B:
+		c.op1(moves[t], d, s).mask(k).rmw()
+	case c.isa == AVX512:
+		c.blend(t, d, k, s, d)
+	default:
+		c.op3(blends[t], d, d, s, k)
+	}
+}
+
+// none jumps to l if no mask has a lane.
+func (c *compiler) none(masks []vr, l asm.Label) {
+	m := masks[0]
+	if c.isa == AVX512 {
+		test := asm.KORTESTW
+		if c.lay.lanes == 8 {
+			test = asm.KORTESTB
+		}
+		for i := 1; i < len(masks)-1; i++ {
+			t := c.newM()
+			c.orMask(t, m, masks[i])
+			m = t
+		}
+		c.use2(test, m, masks[len(masks)-1])
+		c.jcc(condE, l)
+		return
+	}
+	for _, x := range masks[1:] {
+		t := c.newM()
+		c.orMask(t, m, x)
+		m = t
+	}
+	c.use2(asm.VPTEST, m, m)
+	c.jcc(condE, l)
+}
+
+// lowerLoop lowers a loop. Without a condition all active lanes make the same
+// number of trips; with one, a lane that leaves keeps its values while the
+// others go on, until none is left.
+func (c *compiler) lowerLoop(r *loop.Region) {
+	outer := c.masks
+	c.params(r)
+	var on []vr
+	if r.Cond != loop.NoValue {
+		for s := range c.lay.k {
+			m := c.newM()
+			if outer == nil {
+				c.emit(pOnes, fDef, m)
+			} else {
+				c.mov(m, outer[s])
+			}
+			on = append(on, m)
+		}
+	}
+	done := c.asm.NewLabel()
+	trip := func() {
+		if on != nil {
+			c.masks = on
+			c.block(r.Head)
+			for s, m := range on {
+				c.andMask(m, m, c.get(r.Cond, s))
+			}
+			c.none(on, done)
+		}
+		c.block(r.Body)
+		c.carry(r, on)
+		if c.p.Fuel(r) {
+			c.burn()
+		}
+	}
+	if r.Axis >= 0 {
+		c.counted(r.Axis, c.size(r.Axis), trip)
+	} else {
+		head := c.loop(true)
+		trip()
+		c.jmp(head)
+		c.end()
+	}
+	c.label(done)
+	c.masks = outer
+}
+
+// burn takes a unit of fuel; without any left the kernel is suspended here.
+func (c *compiler) burn() {
+	l := c.asm.NewLabel()
+	c.emit(pSuspend, 0).imm = int64(l)
+	c.label(l)
+}
+
+// lowerIf lowers an if: each side runs under its mask unless no lane takes it.
+func (c *compiler) lowerIf(v loop.Value, r *loop.Region) {
+	outer := c.masks
+	then, els := make([]vr, c.lay.k), make([]vr, c.lay.k)
+	for s := range c.lay.k {
+		m := c.get(r.Cond, s)
+		els[s] = c.newM()
+		if outer == nil {
+			then[s] = m
+			c.notMask(els[s], m)
+			continue
+		}
+		then[s] = c.newM()
+		c.andMask(then[s], outer[s], m)
+		c.op2(andns[c.isa][loop.B], els[s], m, outer[s])
+	}
+	first := len(c.regs)
+	c.vals[v] = val{first: int32(first), state: defined}
+	for _, o := range r.Next {
+		t := c.p.Ins[o].Type
+		for range c.count(t) {
+			c.regs = append(c.regs, c.newOf(t))
+		}
+	}
+	skip, done := c.asm.NewLabel(), c.asm.NewLabel()
+	c.none(then, skip)
+	c.masks = then
+	c.block(r.Body)
+	at := first
+	for _, o := range r.Next {
+		for j := range c.count(c.p.Ins[o].Type) {
+			c.mov(c.regs[at], c.get(o, j))
+			at++
+		}
+	}
+	c.label(skip)
+	if len(r.Else) > 0 || len(r.ElseNext) > 0 {
+		c.none(els, done)
+		c.masks = els
+		c.block(r.Else)
+		at := first
+		for _, o := range r.ElseNext {
+			t := c.p.Ins[o].Type
+			for j := range c.count(t) {
+				c.merge(t, c.regs[at], c.get(o, j), c.maskFor(func(s int) vr { return els[s] }, t, j))
+				at++
+			}
+		}
+	}
+	c.label(done)
+	c.masks = outer
+}
+
+// out makes v result n of a loop or an if.
+func (c *compiler) out(v loop.Value, in *loop.Ins) {
+	of := &c.p.Ins[in.A]
+	if of.Op == loop.OpLoop {
+		c.alias(v, of.Region.Params[in.Imm])
+		return
+	}
+	at := c.vals[in.A].first
+	for _, o := range of.Region.Next[:in.Imm] {
+		at += int32(c.count(c.p.Ins[o].Type))
+	}
+	c.vals[v] = val{first: at, state: defined}
+}

@@ -1,0 +1,43 @@
+// Package x86 compiles loop programs (package loop) to AVX2 and AVX-512 machine
+// code.
+//
+// # From a program to bytes
+//
+// [Compile] goes through the program once and writes machine instructions over
+// virtual registers (lower.go and the files by subject: arith.go, convert.go,
+// memory.go, gather.go, stage.go, control.go, reduce.go). A linear scan gives
+// them registers (regalloc.go), and encode.go hands them to package asm. There is
+// one lowering for both instruction sets: it differs in tables of instructions
+// (arith.go), in how masks are held, and in what AVX2 lacks and must make up.
+//
+// # Lanes
+//
+// The lanes of a pass are cut into strips of some steps. A step is what a vector
+// register takes: as many lanes as 4-byte elements fit, an 8-byte value then
+// taking two registers; or, where a pass computes with 8-byte types only, as
+// many as 8-byte elements fit. Steps of a strip are interleaved, 1, 2 or 4 as
+// registers allow. After the strips a loop of single steps under a mask does the
+// rest, so no byte outside a buffer is touched. A value that is the same for all
+// lanes has one register with all its lanes equal; if it depends on nothing in
+// the pass it is computed before its loops.
+//
+// A mask of lanes is an opmask register on AVX-512. On AVX2 it is a vector of
+// all-ones and zeros as wide as a step's lanes. Either is converted where it
+// meets a value of twice the width.
+//
+// # Registers
+//
+// RDI is the frame throughout. RAX and RDX are outside the allocator: IDIV needs
+// them, and so does the code that suspends a kernel. RSP and RBP are Go's. All
+// others, all vector registers and K1 to K7 are allocated. Scratch memory of the
+// frame holds, in this order, a place for every register when fuel runs out,
+// then staging areas, virtual lanes of reductions and spilled registers.
+//
+// # Adding an instruction
+//
+// A new loop.Op that maps to an instruction of each type is a byType table and a
+// case in (*compiler).arith. If the instruction can take its last operand from
+// memory, name it in fold.go, and spilled operands and constants are read in
+// place. Everything else is a method beside convert or divide which fills the
+// registers of (*compiler).result; ops_test.go must list the op with its types.
+package x86

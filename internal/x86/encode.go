@@ -1,0 +1,248 @@
+package x86
+
+import (
+	"weft/internal/loop"
+	"weft/internal/x86/asm"
+)
+
+// phys returns the machine register of r.
+func (c *compiler) phys(r vr) asm.Reg {
+	if r == 0 {
+		return asm.NoReg
+	}
+	if r == frameReg {
+		return asm.RDI
+	}
+	v := &c.vregs[r.id()]
+	n := int(max(v.phys, 0))
+	switch v.class {
+	case classG:
+		return asm.GPR(n)
+	case classK:
+		return asm.K(n)
+	}
+	switch {
+	case r&narrow16 != 0:
+		return asm.X(n)
+	case r&narrow32 != 0 || c.isa == AVX2:
+		return asm.Y(n)
+	}
+	return asm.Z(n)
+}
+
+func (c *compiler) vreg(n int) asm.Reg {
+	if c.isa == AVX2 {
+		return asm.Y(n)
+	}
+	return asm.Z(n)
+}
+
+func (c *compiler) mem(m lmem) asm.Mem {
+	return asm.Mem{Base: c.phys(m.base), Index: c.phys(m.index), Scale: m.scale,
+		Size: m.size, Bcast: m.bcast, Disp: m.disp, Label: m.label}
+}
+
+// encode turns the code into bytes.
+func (c *compiler) encode() {
+	c.entry()
+	for pos := range c.code {
+		i := &c.code[pos]
+		switch i.op {
+		case pLabel:
+			c.asm.Bind(asm.Label(i.imm))
+		case pLoop:
+			if i.flags&fAlign != 0 {
+				c.asm.Align(32)
+			}
+			c.asm.Bind(asm.Label(i.imm))
+		case pEnd:
+		case pJmp:
+			c.asm.Jmp(asm.Label(i.imm))
+		case pJcc:
+			c.asm.Jcc(i.cond, asm.Label(i.imm))
+		case pMov:
+			c.encodeMov(c.phys(i.a[0]), c.phys(i.a[1]))
+		case pFma:
+			c.encodeFma(i, &fmaOps[0])
+		case pFmaD:
+			c.encodeFma(i, &fmaOps[1])
+		case pZero:
+			c.encodeZero(c.phys(i.a[0]))
+		case pOnes:
+			c.encodeOnes(c.phys(i.a[0]))
+		case pSuspend:
+			c.encodeBurn(i, int32(pos))
+		case pRet:
+			c.asm.MovImm(asm.RAX, i.imm)
+			c.asm.Op0(asm.VZEROUPPER)
+			c.asm.Op0(asm.RET)
+		default:
+			c.encodeIns(i)
+		}
+	}
+	c.suspensions()
+}
+
+func (c *compiler) encodeIns(i *ins) {
+	out := asm.Inst{Op: i.op, K: c.phys(i.k), Z: i.flags&fZero != 0, HasImm: i.flags&fImm != 0, Imm: i.imm}
+	for j := range int(i.n) {
+		if j == int(i.memAt) {
+			out.A[j] = asm.MemArg
+			out.Mem = c.mem(i.mem)
+		} else {
+			out.A[j] = c.phys(i.a[j])
+		}
+	}
+	c.asm.Emit(out)
+}
+
+func (c *compiler) encodeMov(d, s asm.Reg) {
+	switch {
+	case d == s:
+	case d.IsGPR():
+		c.asm.RR(asm.MOV, d, s)
+	case d.IsMask():
+		c.asm.RR(asm.KMOVW, d, s)
+	default:
+		c.asm.RR(asm.VMOVAPS, d, s)
+	}
+}
+
+func (c *compiler) encodeZero(d asm.Reg) {
+	if d.IsMask() {
+		c.asm.RRR(asm.KXORW, d, d, d)
+		return
+	}
+	// Writing 128 bits clears the rest.
+	if d.Num() < 16 {
+		c.asm.RRR(asm.VPXOR, d.X(), d.X(), d.X())
+	} else {
+		c.asm.RRR(asm.VPXORD, d, d, d)
+	}
+}
+
+func (c *compiler) encodeOnes(d asm.Reg) {
+	switch {
+	case d.IsMask():
+		c.asm.RRR(asm.KXNORW, d, d, d)
+	case c.isa == AVX512:
+		c.asm.RRRI(asm.VPTERNLOGD, d, d, d, 0xFF)
+	default:
+		c.asm.RRR(asm.VPCMPEQD, d, d, d)
+	}
+}
+
+// fmaOps are the forms by what the destination holds before: 132 a factor (with
+// the addend next), 213 a factor (with the other next), 231 the addend.
+var fmaOps = [2]struct{ f132, f213, f231 asm.Op }{
+	{asm.VFMADD132PS, asm.VFMADD213PS, asm.VFMADD231PS},
+	{asm.VFMADD132PD, asm.VFMADD213PD, asm.VFMADD231PD},
+}
+
+func (c *compiler) encodeFma(i *ins, f *struct{ f132, f213, f231 asm.Op }) {
+	d, x, y, z := c.phys(i.a[0]), c.phys(i.a[1]), c.phys(i.a[2]), c.phys(i.a[3])
+	switch i.memAt {
+	case 3: // x*y + mem
+		m := c.mem(i.mem)
+		if d == y {
+			x, y = y, x
+		}
+		c.encodeMov(d, x)
+		c.asm.RRM(f.f213, d, y, m)
+	case 2: // x*mem + z
+		m := c.mem(i.mem)
+		if d == x {
+			c.asm.RRM(f.f132, d, z, m)
+			return
+		}
+		c.encodeMov(d, z)
+		c.asm.RRM(f.f231, d, x, m)
+	default:
+		switch d {
+		case z:
+			c.asm.RRR(f.f231, d, x, y)
+		case x:
+			c.asm.RRR(f.f213, d, y, z)
+		case y:
+			c.asm.RRR(f.f213, d, x, z)
+		default:
+			c.encodeMov(d, z)
+			c.asm.RRR(f.f231, d, x, y)
+		}
+	}
+}
+
+// A suspension is a place where a kernel may run out of fuel.
+type suspension struct {
+	stub, back asm.Label
+	pos        int32
+}
+
+// entry goes on where a suspended kernel stopped.
+func (c *compiler) entry() {
+	c.dispatch = 0
+	for n := range c.code {
+		if c.code[n].op == pSuspend {
+			c.dispatch = c.asm.NewLabel()
+			c.asm.MI(asm.CMP, c.mem(wordMem(loop.WordResume)), 0)
+			c.asm.Jcc(asm.CondNE, c.dispatch)
+			return
+		}
+	}
+}
+
+// encodeBurn burns a unit of fuel.
+func (c *compiler) encodeBurn(i *ins, pos int32) {
+	s := suspension{stub: c.asm.NewLabel(), back: asm.Label(i.imm), pos: pos}
+	c.suspends = append(c.suspends, s)
+	c.asm.MI(asm.SUB, c.mem(wordMem(loop.WordFuel)), 1)
+	c.asm.Jcc(asm.CondLE, s.stub)
+}
+
+// suspensions emits, out of the way, the code that saves and restores what is
+// live where fuel may run out. Every register has its own place in scratch.
+func (c *compiler) suspensions() {
+	if len(c.suspends) == 0 {
+		return
+	}
+	base := loop.FrameScratch + c.save
+	at := func(class uint8, phys int8) asm.Mem {
+		off := int(phys) * c.vb
+		switch class {
+		case classG:
+			off = 32*c.vb + int(phys)*8
+		case classK:
+			off = 32*c.vb + 16*8 + int(phys)*8
+		}
+		return asm.Ptr(asm.RDI, int32(base+off))
+	}
+	each := func(pos int32, f func(op asm.Op, r asm.Reg, m asm.Mem)) {
+		for v := 1; v < len(c.vregs); v++ {
+			if x := &c.vregs[v]; x.phys >= 0 && x.start < pos && x.end > pos {
+				f(moveOps[x.class], c.phys(vr(v)), at(x.class, x.phys))
+			}
+		}
+	}
+	word := c.mem(wordMem(loop.WordResume))
+	for n, s := range c.suspends {
+		c.asm.Bind(s.stub)
+		each(s.pos, func(op asm.Op, r asm.Reg, m asm.Mem) { c.asm.MR(op, m, r) })
+		c.asm.MI(asm.MOV, word, int64(n+1))
+		c.asm.MovImm(asm.RAX, loop.Resume)
+		c.asm.Op0(asm.VZEROUPPER)
+		c.asm.Op0(asm.RET)
+	}
+	c.asm.Bind(c.dispatch)
+	c.asm.RM(asm.MOV, asm.RAX, word)
+	c.asm.MI(asm.MOV, word, 0)
+	for n, s := range c.suspends {
+		next := c.asm.NewLabel()
+		if n < len(c.suspends)-1 {
+			c.asm.RI(asm.CMP, asm.RAX, int64(n+1))
+			c.asm.Jcc(asm.CondNE, next)
+		}
+		each(s.pos, func(op asm.Op, r asm.Reg, m asm.Mem) { c.asm.RM(op, r, m) })
+		c.asm.Jmp(s.back)
+		c.asm.Bind(next)
+	}
+}

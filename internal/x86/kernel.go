@@ -1,0 +1,97 @@
+package x86
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"weft/internal/loop"
+	"weft/internal/x86/asm"
+)
+
+// An ISA is the instruction set that a kernel may use.
+type ISA uint8
+
+const (
+	AVX2   ISA = iota // AVX2, FMA and BMI2: 16 registers of 32 bytes
+	AVX512            // AVX-512 F, BW, DQ, VL and CD: 32 registers of 64 bytes, opmasks
+)
+
+func (i ISA) String() string { return [...]string{"avx2", "avx512"}[i] }
+
+// VectorBytes returns the size of a vector register.
+func (i ISA) VectorBytes() int { return 32 << i }
+
+// A Kernel is a compiled program.
+type Kernel struct {
+	Code    []byte // position independent; the entry is at offset 0
+	Text    int    // bytes of Code that are instructions; constants follow
+	Scratch int    // bytes of loop.Frame.Scratch in use
+	Spills  int    // values kept in scratch for want of registers
+	ISA     ISA
+}
+
+// ErrUnsupported matches the error of a program that this backend does not
+// compile: an element type that tensors cannot hold yet, or more state than a
+// frame's scratch memory takes.
+var ErrUnsupported = errors.New("x86: unsupported program")
+
+// errScratch is returned by an attempt whose spills exceed the scratch memory.
+var errScratch = fmt.Errorf("%w: it needs more scratch memory than a frame has", ErrUnsupported)
+
+var pool = sync.Pool{New: func() any { return new(compiler) }}
+
+// Compile translates a verified program for isa. It is safe for concurrent use
+// and does not depend on the processor it runs on. The error matches
+// [ErrUnsupported] where the program asks for what the backend lacks.
+func Compile(p *loop.Program, isa ISA) (*Kernel, error) {
+	if isa > AVX512 {
+		return nil, fmt.Errorf("x86: Compile: unknown instruction set %d", isa)
+	}
+	for i, b := range p.Bufs {
+		if _, ok := memoryOf(b.DType); !ok {
+			return nil, fmt.Errorf("%w: buffer %d of type %s", ErrUnsupported, i, b.DType)
+		}
+	}
+	c := pool.Get().(*compiler)
+	defer pool.Put(c)
+	// Fewer vectors side by side need fewer spill slots.
+	for interleave := 4; ; interleave /= 2 {
+		k, err := c.compile(p, isa, interleave)
+		if err == errScratch && interleave > 1 {
+			continue
+		}
+		return k, err
+	}
+}
+
+func (c *compiler) compile(p *loop.Program, isa ISA, interleave int) (*Kernel, error) {
+	c.reset(p, isa, interleave)
+	c.program()
+	if err := c.allocate(); err != nil {
+		return nil, err
+	}
+	c.encode()
+	code, err := c.asm.Finish()
+	if err != nil {
+		return nil, fmt.Errorf("x86: %s for %s: %w", p.Name, isa, err)
+	}
+	return &Kernel{
+		Code:    append([]byte(nil), code...),
+		Text:    c.asm.CodeLen(),
+		Scratch: c.scratch,
+		Spills:  c.spills,
+		ISA:     isa,
+	}, nil
+}
+
+// condNames avoid repeating the encoder's package name at every jump.
+const (
+	condE  = asm.CondE
+	condNE = asm.CondNE
+	condL  = asm.CondL
+	condGE = asm.CondGE
+	condLE = asm.CondLE
+	condG  = asm.CondG
+	condS  = asm.CondS
+)

@@ -1,0 +1,220 @@
+package x86
+
+import (
+	"weft/internal/loop"
+	"weft/internal/x86/asm"
+)
+
+// A vr is an operand of a machine instruction: a virtual register, in the low
+// bits, and the width under which a vector register is named. Zero is none.
+type vr uint32
+
+const (
+	narrow16 vr = 1 << 24 // as an XMM register
+	narrow32 vr = 2 << 24 // as a YMM register
+	idMask   vr = 1<<24 - 1
+)
+
+func (r vr) id() int { return int(r & idMask) }
+func (r vr) x() vr   { return r&idMask | narrow16 }
+func (r vr) y() vr   { return r&idMask | narrow32 }
+
+// Register classes.
+const (
+	classG = iota // general purpose
+	classV        // vector
+	classK        // opmask, AVX-512 only
+	numClasses
+)
+
+// frameReg as a base means the frame, which is in RDI throughout.
+const frameReg vr = idMask
+
+// An lmem is a memory operand over virtual registers.
+type lmem struct {
+	base, index vr
+	scale       uint8
+	bcast       bool  // one element for all lanes
+	size        uint8 // for conversions that need it
+	disp        int32
+	label       asm.Label
+}
+
+func (m lmem) add(n int) lmem { m.disp += int32(n); return m }
+func (m lmem) b() lmem        { m.bcast = true; return m }
+
+func frameMem(off int) lmem { return lmem{base: frameReg, disp: int32(off)} }
+
+func wordMem(w int) lmem { return frameMem(loop.FrameWord + 8*w) }
+
+// Pseudo instructions, beyond the encoder's.
+const (
+	pLabel   asm.Op = 0xF000 + iota // imm is the label
+	pJmp                            // to label imm
+	pJcc                            // to label imm if cond
+	pLoop                           // a loop begins; the label is bound here
+	pEnd                            // the innermost loop ends
+	pSuspend                        // burn fuel; imm is the label to go on at
+	pMov                            // a0 = a1, any class
+	pFma                            // a0 = a1*a2+a3, float32
+	pFmaD                           // the same, float64
+	pZero                           // a0 = 0
+	pOnes                           // a0 = all ones
+	pRet                            // status imm
+)
+
+const (
+	fDef   = 1 << iota // a[0] is written
+	fRMW               // a[0] is read too
+	fImm               // has an immediate
+	fZero              // zeroing mask
+	fDead              // removed
+	fAlign             // pLoop: align the head
+)
+
+// An ins is a machine instruction over virtual registers.
+type ins struct {
+	op    asm.Op
+	n     uint8 // operands in a
+	flags uint8
+	cond  asm.Cond
+	memAt int8 // the operand that is mem, or -1
+	a     [4]vr
+	k     vr // opmask
+	mem   lmem
+	imm   int64
+}
+
+// A vinfo is what is known of a virtual register.
+type vinfo struct {
+	class      uint8
+	phys       int8 // register number, or -1
+	tiny       bool // made for one use of a spilled register: never spilled
+	remat      asm.Op
+	elem       uint8 // remat: element size of the broadcast, 0 for a full vector
+	spilled    bool
+	fixed      int8 // 1 + the register that it is bound to, or 0
+	start, end int32
+	weight     float32
+	next       int32 // list of registers that end at one place
+	slot       int32 // offset in the frame, 0 if none yet
+	rematMem   lmem
+}
+
+func (c *compiler) newReg(class uint8) vr {
+	c.vregs = append(c.vregs, vinfo{class: class, phys: -1})
+	return vr(len(c.vregs) - 1)
+}
+
+// fixed returns a register bound to a machine register outside the allocator's
+// set.
+func (c *compiler) fixed(n int8) vr {
+	r := c.newReg(classG)
+	c.vregs[r].fixed = n + 1
+	return r
+}
+
+func (c *compiler) newG() vr { return c.newReg(classG) }
+func (c *compiler) newV() vr { return c.newReg(classV) }
+
+// newM returns a register for a mask of lanes.
+func (c *compiler) newM() vr {
+	if c.isa == AVX512 {
+		return c.newReg(classK)
+	}
+	return c.newReg(classV)
+}
+
+// emit appends an instruction; the result is valid until the next one.
+func (c *compiler) emit(op asm.Op, flags uint8, a ...vr) *ins {
+	c.code = append(c.code, ins{op: op, flags: flags, n: uint8(len(a)), memAt: -1})
+	i := &c.code[len(c.code)-1]
+	copy(i.a[:], a)
+	return i
+}
+
+// def emits op with a new result: d, a...
+func (c *compiler) op1(op asm.Op, d, a vr) *ins         { return c.emit(op, fDef, d, a) }
+func (c *compiler) op2(op asm.Op, d, a, b vr) *ins      { return c.emit(op, fDef, d, a, b) }
+func (c *compiler) op3(op asm.Op, d, a, b, x vr) *ins   { return c.emit(op, fDef, d, a, b, x) }
+func (c *compiler) use2(op asm.Op, a, b vr) *ins        { return c.emit(op, 0, a, b) }
+func (c *compiler) upd(op asm.Op, d, a vr) *ins         { return c.emit(op, fDef|fRMW, d, a) }
+func (c *compiler) mov(d, a vr) *ins                    { return c.emit(pMov, fDef, d, a) }
+func (i *ins) mask(k vr) *ins                           { i.k = k; return i }
+func (i *ins) z() *ins                                  { i.flags |= fZero; return i }
+func (i *ins) rmw() *ins                                { i.flags |= fRMW; return i }
+func (i *ins) with(imm int64) *ins                      { i.imm = imm; i.flags |= fImm; return i }
+func (c *compiler) op1i(op asm.Op, d, a vr, m int64)    { c.op1(op, d, a).with(m) }
+func (c *compiler) op2i(op asm.Op, d, a, b vr, m int64) { c.op2(op, d, a, b).with(m) }
+
+// updi emits op d, imm with d read and written.
+func (c *compiler) updi(op asm.Op, d vr, m int64) { c.emit(op, fDef|fRMW, d).with(m) }
+
+// cmpi compares a general register with an immediate.
+func (c *compiler) cmpi(a vr, m int64) { c.emit(asm.CMP, 0, a).with(m) }
+
+// imm loads a constant into a general register.
+func (c *compiler) gconst(d vr, v int64) {
+	if v >= 0 && v < 1<<32 {
+		c.emit(asm.MOV32, fDef, d).with(v)
+	} else {
+		c.emit(asm.MOV, fDef, d).with(v)
+	}
+}
+
+func (c *compiler) load(op asm.Op, d vr, m lmem) *ins {
+	i := c.emit(op, fDef, d, 0)
+	i.memAt, i.mem = 1, m
+	return i
+}
+
+func (c *compiler) store(op asm.Op, m lmem, a vr) *ins {
+	i := c.emit(op, 0, 0, a)
+	i.memAt, i.mem = 0, m
+	return i
+}
+
+// op2m is op d, a, [m].
+func (c *compiler) op2m(op asm.Op, d, a vr, m lmem) *ins {
+	i := c.emit(op, fDef, d, a, 0)
+	i.memAt, i.mem = 2, m
+	return i
+}
+
+// updm is op d, [m] with d read and written.
+func (c *compiler) updm(op asm.Op, d vr, m lmem) *ins {
+	i := c.load(op, d, m)
+	i.flags |= fRMW
+	return i
+}
+
+func (c *compiler) label(l asm.Label) { c.emit(pLabel, 0).imm = int64(l) }
+func (c *compiler) jmp(l asm.Label)   { c.emit(pJmp, 0).imm = int64(l) }
+func (c *compiler) jcc(cond asm.Cond, l asm.Label) {
+	i := c.emit(pJcc, 0)
+	i.imm, i.cond = int64(l), cond
+}
+
+// loop begins a loop and returns the label of its head.
+func (c *compiler) loop(align bool) asm.Label {
+	l := c.asm.NewLabel()
+	i := c.emit(pLoop, 0)
+	i.imm = int64(l)
+	if align {
+		i.flags |= fAlign
+	}
+	return l
+}
+
+func (c *compiler) end() { c.emit(pEnd, 0) }
+
+// Scratch memory.
+
+// alloc reserves n bytes of scratch and returns their offset in the frame. Too
+// much is noticed by allocate.
+func (c *compiler) alloc(n, align int) int {
+	c.scratch = (c.scratch + align - 1) &^ (align - 1)
+	off := c.scratch
+	c.scratch += n
+	return loop.FrameScratch + off
+}

@@ -1,0 +1,365 @@
+package x86
+
+import (
+	"math"
+
+	"weft/internal/loop"
+	"weft/internal/x86/asm"
+)
+
+// An accumulator is the state of an OpReduce while its pass runs: the virtual
+// lanes in registers, and a place in memory for them in the rest of a block,
+// where the lane that an element belongs to is not known to the compiler.
+type accumulator struct {
+	v    loop.Value
+	t    loop.Type
+	kind loop.Reduction
+	regs []vr
+	mem  int // virtual lanes, in the frame
+	tree int // partial results of blocks by level
+	part vr  // the result of a block, in lane 0
+}
+
+// levels is enough for 2^48 blocks.
+const levels = 48
+
+// identity returns a register with the identity in all lanes.
+func (c *compiler) identity(t loop.Type, k loop.Reduction) vr {
+	bits := uint64(0)
+	switch k {
+	case loop.Prod:
+		bits = [...]uint64{loop.I32: 1, loop.I64: 1, loop.F32: uint64(math.Float32bits(1)), loop.F64: math.Float64bits(1)}[t]
+	case loop.Min:
+		bits = [...]uint64{loop.I32: math.MaxInt32, loop.I64: math.MaxInt64, loop.F32: 0x7F800000, loop.F64: 0x7FF << 52}[t]
+	case loop.Max:
+		bits = [...]uint64{loop.I32: 1 << 31, loop.I64: 1 << 63, loop.F32: 0xFF800000, loop.F64: 0xFFF << 52}[t]
+	case loop.And:
+		bits = 1
+	}
+	return c.constReg(t, bits)
+}
+
+// combine emits d = a op b.
+func (c *compiler) combine(x *accumulator, d, a, b vr) {
+	switch x.kind {
+	case loop.Sum:
+		c.op2(addOps[x.t], d, a, b)
+	case loop.Prod:
+		if x.t == loop.I64 && c.isa == AVX2 {
+			c.mul64(d, a, b)
+		} else {
+			c.op2(mulOps[x.t], d, a, b)
+		}
+	default:
+		c.minmax(x.t, x.kind == loop.Max, d, a, b)
+	}
+}
+
+// reducing lowers a pass with reductions. The virtual lanes are as many bytes as
+// a strip of vectors, so every strip meets the same registers.
+func (c *compiler) reducing(body []loop.Value, n vr) {
+	first := len(c.accs)
+	strip := loop.VirtualBytes / c.lay.es
+	steps := strip / c.lay.lanes
+	for _, v := range body {
+		in := &c.p.Ins[v]
+		if in.Op != loop.OpReduce {
+			continue
+		}
+		x := accumulator{v: v, t: in.Type, kind: loop.Reduction(in.Imm)}
+		if x.t == loop.B {
+			x.regs = []vr{c.newM()}
+			c.mov(x.regs[0], c.identity(x.t, x.kind))
+		} else {
+			for range loop.VirtualBytes / c.vb {
+				x.regs = append(x.regs, c.newV())
+			}
+			x.mem, x.tree = c.alloc(loop.VirtualBytes, 64), c.alloc(8*levels, 8)
+			x.part = c.newV()
+		}
+		c.accs = append(c.accs, x)
+	}
+	accs := c.accs[first:]
+	c.interleave(body)
+	held := 0
+	for i := range accs {
+		held += len(accs[i].regs)
+	}
+	if live, _ := c.pressure(body, 0); held+c.lay.k*live > 16*(1+int(c.isa)) {
+		c.lay.k = max(c.lay.k/2, 1)
+	}
+	k := min(c.lay.k, steps)
+
+	i := c.lay.idx
+	blocks, end, last := c.newG(), c.newG(), c.newG()
+	c.gconst(blocks, 0)
+	single, finish := c.asm.NewLabel(), c.asm.NewLabel()
+	nextBlock := c.loop(false)
+	{
+		t := c.newG()
+		c.load(asm.LEA, t, lmem{base: i, disp: loop.Block})
+		c.mov(end, n)
+		c.use2(asm.CMP, end, t)
+		c.upd(asm.CMOVG, end, t)
+	}
+	for j := range accs {
+		if accs[j].t != loop.B {
+			for _, r := range accs[j].regs {
+				c.mov(r, c.identity(accs[j].t, accs[j].kind))
+			}
+		}
+	}
+	tail, fold := c.asm.NewLabel(), c.asm.NewLabel()
+	c.mov(last, end)
+	c.updi(asm.SUB, last, int64(strip))
+	c.use2(asm.CMP, i, last)
+	c.jcc(condG, tail)
+	head := c.loop(true)
+	c.lay.k = k
+	for s := 0; s < steps; s += k {
+		c.lay.first = s
+		c.block(body)
+	}
+	c.lay.first = 0
+	c.advance(strip)
+	c.use2(asm.CMP, i, last)
+	c.jcc(condLE, head)
+	c.end()
+	c.label(tail)
+	c.use2(asm.CMP, i, end)
+	c.jcc(condGE, fold)
+	c.rest(body, accs, end)
+	c.label(fold)
+	some := false
+	for j := range accs {
+		if accs[j].t != loop.B {
+			c.fold(&accs[j])
+			some = true
+		}
+	}
+	if some {
+		c.cmpi(n, loop.Block)
+		c.jcc(condLE, single)
+		c.push(accs, blocks)
+	}
+	c.updi(asm.ADD, blocks, 1)
+	c.use2(asm.CMP, i, n)
+	c.jcc(condL, nextBlock)
+	c.end()
+	if some {
+		c.pop(accs, blocks)
+		c.jmp(finish)
+		c.label(single)
+	}
+	c.label(finish)
+	for j := range accs {
+		c.finish(&accs[j])
+	}
+	c.accs = c.accs[:first]
+}
+
+// rest works off what is left of a block after its strips, a step at a time,
+// with the virtual lanes in memory.
+func (c *compiler) rest(body []loop.Value, accs []accumulator, end vr) {
+	at := c.newG()
+	c.gconst(at, 0)
+	for j := range accs {
+		if accs[j].t != loop.B {
+			for l, r := range accs[j].regs {
+				c.store(asm.VMOVUPS, frameMem(accs[j].mem+l*c.vb), r)
+			}
+		}
+	}
+	c.lay.k = 1
+	c.lay.at = at
+	head := c.loop(false)
+	c.masks = []vr{c.tailMask(end)}
+	c.block(body)
+	c.masks = nil
+	c.lay.at = 0
+	c.advance(c.lay.lanes)
+	c.updi(asm.ADD, at, int64(c.vb))
+	c.use2(asm.CMP, c.lay.idx, end)
+	c.jcc(condL, head)
+	c.end()
+	for j := range accs {
+		if accs[j].t != loop.B {
+			for l, r := range accs[j].regs {
+				c.load(asm.VMOVUPS, r, frameMem(accs[j].mem+l*c.vb))
+			}
+		}
+	}
+}
+
+// accumulate lowers OpReduce itself.
+func (c *compiler) accumulate(v loop.Value, in *loop.Ins) {
+	var x *accumulator
+	for i := range c.accs {
+		if c.accs[i].v == v {
+			x = &c.accs[i]
+		}
+	}
+	if x.t == loop.B {
+		for s := range c.lay.k {
+			c.accumulateBool(x, c.get(in.A, s), c.active(s))
+		}
+		return
+	}
+	parts := 1
+	if x.t.Size() == 8 {
+		parts = c.lay.parts
+	}
+	if c.lay.at == 0 {
+		for i := range c.lay.k * parts {
+			r := x.regs[(c.lay.first*parts+i)%len(x.regs)]
+			c.combine(x, r, r, c.get(in.A, i))
+		}
+		return
+	}
+	off := c.newG()
+	c.mov(off, c.lay.at)
+	if parts > 1 {
+		c.upd(asm.ADD, off, off)
+		c.updi(asm.AND, off, loop.VirtualBytes-1)
+	}
+	for i := range parts {
+		m := frameMem(x.mem + i*c.vb)
+		m.index, m.scale = off, 1
+		old, sum := c.newV(), c.newV()
+		c.load(asm.VMOVUPS, old, m)
+		c.combine(x, sum, old, c.get(in.A, i))
+		c.merge(x.t, old, sum, c.activeFor(x.t, i))
+		c.store(asm.VMOVUPS, m, old)
+	}
+}
+
+func (c *compiler) accumulateBool(x *accumulator, a, k vr) {
+	r := x.regs[0]
+	if k != 0 {
+		t := c.newM()
+		if x.kind == loop.And {
+			n := c.newM()
+			c.notMask(n, k)
+			c.orMask(t, a, n)
+		} else {
+			c.andMask(t, a, k)
+		}
+		a = t
+	}
+	if x.kind == loop.And {
+		c.andMask(r, r, a)
+	} else {
+		c.orMask(r, r, a)
+	}
+}
+
+// fold folds the virtual lanes in halves, down to lane 0 of part. Lanes above
+// hold whatever.
+func (c *compiler) fold(x *accumulator) {
+	r := append([]vr(nil), x.regs...)
+	for n := len(r) / 2; n > 0; n /= 2 {
+		for i := range n {
+			d := c.newV()
+			c.combine(x, d, r[i], r[i+n])
+			r[i] = d
+		}
+	}
+	sum := r[0]
+	add := func(half func(t vr)) {
+		t, d := c.newV(), c.newV()
+		half(t)
+		c.combine(x, d, sum, t)
+		sum = d
+	}
+	if c.isa == AVX512 {
+		add(func(t vr) { c.op1i(asm.VEXTRACTI64X4, t.y(), sum, 1) })
+		add(func(t vr) { c.op1i(asm.VEXTRACTI32X4, t.x(), sum.y(), 1) })
+	} else {
+		add(func(t vr) { c.op1i(asm.VEXTRACTI128, t.x(), sum, 1) })
+	}
+	add(func(t vr) { c.op1i(asm.VPSHUFD, t, sum, 0x4E) })
+	if x.t.Size() == 4 {
+		add(func(t vr) { c.op1i(asm.VPSHUFD, t, sum, 0xB1) })
+	}
+	c.mov(x.part, sum)
+}
+
+// push adds the results of a block to the tree: a carry in a binary counter, as
+// neighbours of one level combine.
+func (c *compiler) push(accs []accumulator, blocks vr) {
+	bits, level := c.newG(), c.newG()
+	c.mov(bits, blocks)
+	c.gconst(level, 0)
+	done := c.asm.NewLabel()
+	head := c.loop(false)
+	c.emit(asm.TEST, 0, bits).with(1)
+	c.jcc(condE, done)
+	c.eachPart(accs, level, func(x *accumulator, m lmem) {
+		left, d := c.newV(), c.newV()
+		c.load(asm.VMOVQ, left.x(), m)
+		c.combine(x, d, left, x.part)
+		c.mov(x.part, d)
+	})
+	c.updi(asm.ADD, level, 1)
+	c.updi(asm.SHR, bits, 1)
+	c.jmp(head)
+	c.end()
+	c.label(done)
+	c.eachPart(accs, level, func(x *accumulator, m lmem) { c.store(asm.VMOVQ, m, x.part.x()) })
+}
+
+// pop combines what the levels hold, the lowest being the rightmost.
+func (c *compiler) pop(accs []accumulator, blocks vr) {
+	level := c.newG()
+	done := c.asm.NewLabel()
+	c.op1(asm.TZCNT, level, blocks)
+	c.eachPart(accs, level, func(x *accumulator, m lmem) { c.load(asm.VMOVQ, x.part.x(), m) })
+	head := c.loop(false)
+	c.op1(asm.BLSR, blocks, blocks)
+	c.jcc(condE, done)
+	c.op1(asm.TZCNT, level, blocks)
+	c.eachPart(accs, level, func(x *accumulator, m lmem) {
+		left, d := c.newV(), c.newV()
+		c.load(asm.VMOVQ, left.x(), m)
+		c.combine(x, d, left, x.part)
+		c.mov(x.part, d)
+	})
+	c.jmp(head)
+	c.end()
+	c.label(done)
+}
+
+func (c *compiler) eachPart(accs []accumulator, level vr, f func(x *accumulator, m lmem)) {
+	for j := range accs {
+		if accs[j].t != loop.B {
+			m := frameMem(accs[j].tree)
+			m.index, m.scale = level, 8
+			f(&accs[j], m)
+		}
+	}
+}
+
+// finish makes the result visible as a uniform value.
+func (c *compiler) finish(x *accumulator) {
+	if x.t != loop.B {
+		d := c.newV()
+		if x.t.Size() == 4 {
+			c.op1(asm.VBROADCASTSS, d, x.part.x())
+		} else {
+			c.op1(asm.VBROADCASTSD, d, x.part.x())
+		}
+		c.set(x.v, d)
+		return
+	}
+	g := c.bitsOf(x.regs[0])
+	if x.kind == loop.And {
+		c.updi(asm.XOR, g, 1<<c.lay.lanes-1)
+	}
+	m := c.boolMask(g)
+	if x.kind == loop.And {
+		d := c.newM()
+		c.notMask(d, m)
+		m = d
+	}
+	c.set(x.v, m)
+}

@@ -1,0 +1,414 @@
+package x86
+
+import (
+	"weft/internal/loop"
+	"weft/internal/x86/asm"
+)
+
+// Register allocation is a linear scan over live intervals without holes. A
+// register that finds no room is spilled everywhere: each use gets its own tiny
+// register, or reads memory directly where the instruction can, and the scan
+// starts again. Constants and arguments are not stored: their uses read the
+// place they came from.
+
+// Registers a scan may hand out. RAX and RDX are left for the encoder, RDI is
+// the frame; RSP and RBP belong to Go.
+var gprs = [...]int8{1, 3, 6, 8, 9, 10, 11, 12, 13, 14, 15}
+
+// A span is a loop in the code.
+type span struct{ start, end int32 }
+
+// allocate gives every register a place. It fails where scratch is used up.
+func (c *compiler) allocate() error {
+	for {
+		c.intervals()
+		if !c.scan() {
+			break
+		}
+		c.rewrite()
+	}
+	if c.scratch > loop.ScratchLen {
+		return errScratch
+	}
+	return nil
+}
+
+// each calls f for every register that i reads.
+func (i *ins) each(f func(r vr)) {
+	for j := range int(i.n) {
+		if j == 0 && i.flags&(fDef|fRMW) == fDef || j == int(i.memAt) {
+			continue
+		}
+		f(i.a[j])
+	}
+	if i.k != 0 {
+		f(i.k)
+	}
+	if i.memAt >= 0 {
+		if i.mem.base != 0 && i.mem.base != frameReg {
+			f(i.mem.base)
+		}
+		if i.mem.index != 0 {
+			f(i.mem.index)
+		}
+	}
+}
+
+// intervals finds start, end and weight of every register.
+func (c *compiler) intervals() {
+	for v := range c.vregs {
+		r := &c.vregs[v]
+		r.start, r.end, r.weight, r.phys, r.next = -1, -1, 0, r.fixed-1, -1
+	}
+	c.spans = c.spans[:0]
+	open := c.open[:0]
+	for pos := range c.code {
+		switch c.code[pos].op {
+		case pLoop:
+			open = append(open, int32(len(c.spans)))
+			c.spans = append(c.spans, span{start: int32(pos)})
+		case pEnd:
+			c.spans[open[len(open)-1]].end = int32(pos)
+			open = open[:len(open)-1]
+		}
+	}
+	weight := float32(1)
+	next := 0
+	for pos := range c.code {
+		i := &c.code[pos]
+		switch i.op {
+		case pLoop:
+			open = append(open, int32(next))
+			next++
+			weight *= 8
+			continue
+		case pEnd:
+			open = open[:len(open)-1]
+			weight /= 8
+			continue
+		}
+		if i.flags&fDef != 0 {
+			r := &c.vregs[i.a[0].id()]
+			if r.start < 0 {
+				r.start, r.end = int32(pos), int32(pos)
+				r.weight = weight
+			} else {
+				c.touch(i.a[0], int32(pos), weight, open)
+			}
+		}
+		i.each(func(r vr) { c.touch(r, int32(pos), weight, open) })
+	}
+	c.open = open
+}
+
+// touch extends the interval of r to pos, and to the end of the outermost loop
+// around pos that r was defined before.
+func (c *compiler) touch(v vr, pos int32, weight float32, open []int32) {
+	r := &c.vregs[v.id()]
+	if r.start < 0 {
+		r.start = pos // a lane's value on a path not taken
+	}
+	r.weight += weight
+	for _, s := range open {
+		if sp := c.spans[s]; sp.start > r.start {
+			pos = sp.end
+			break
+		}
+	}
+	r.end = max(r.end, pos)
+}
+
+// scan assigns registers and reports whether any was spilled.
+func (c *compiler) scan() (spilled bool) {
+	c.free[classG] = 0
+	for _, g := range gprs {
+		c.free[classG] |= 1 << g
+	}
+	c.free[classV] = 1<<16 - 1
+	if c.isa == AVX512 {
+		c.free[classV] = 1<<32 - 1
+	}
+	c.free[classK] = 0xFE
+	for i := range c.owner {
+		c.owner[i] = [32]int32{}
+	}
+	c.ends = append(c.ends[:0], make([]int32, len(c.code)+1)...)
+	for pos := range c.code {
+		i := &c.code[pos]
+		// What is read here for the last time may share its register with the
+		// result.
+		for v := c.ends[pos]; v > 0; v = c.vregs[v].next {
+			c.release(v)
+		}
+		c.ends[pos] = 0
+		place := func(r vr) {
+			v := &c.vregs[r.id()]
+			if v.start == int32(pos) && v.phys < 0 && !v.spilled {
+				if c.place(int32(r.id()), i) {
+					spilled = true
+				}
+			}
+		}
+		if i.flags&fDef != 0 {
+			place(i.a[0])
+		}
+		if i.op < pLabel || i.op >= pMov {
+			i.each(place)
+		}
+		for v := c.ends[pos]; v > 0; v = c.vregs[v].next {
+			c.release(v)
+		}
+	}
+	return spilled
+}
+
+func (c *compiler) release(v int32) {
+	r := &c.vregs[v]
+	if r.phys >= 0 && c.owner[r.class][r.phys] == v {
+		c.free[r.class] |= 1 << r.phys
+		c.owner[r.class][r.phys] = 0
+	}
+}
+
+// place finds a register for v, which starts at i, and reports whether that
+// spilled one.
+func (c *compiler) place(v int32, i *ins) bool {
+	r := &c.vregs[v]
+	if free := c.free[r.class]; free != 0 {
+		c.take(v, c.choose(i, r.class, free))
+		return false
+	}
+	victim, least := v, r.cost()
+	if r.tiny {
+		victim = -1
+	}
+	for _, o := range c.owner[r.class] {
+		if o == 0 {
+			continue
+		}
+		if x := &c.vregs[o]; !x.tiny && (victim < 0 || x.cost() < least) {
+			victim, least = o, x.cost()
+		}
+	}
+	if victim < 0 {
+		panic("x86: no register can be spilled")
+	}
+	c.vregs[victim].spilled = true
+	c.spills++
+	if victim != v {
+		p := c.vregs[victim].phys
+		c.owner[r.class][p] = 0
+		c.take(v, int(p))
+	}
+	return true
+}
+
+// cost is the price of spilling r: how often it is used, over how long it
+// occupies a register.
+func (r *vinfo) cost() float32 {
+	w := r.weight
+	if r.remat != 0 {
+		w /= 4
+	}
+	return w / float32(r.end-r.start+4)
+}
+
+// choose picks one of the free registers, if possible that of an operand of i
+// that dies here, so that moves vanish and destructive forms fit.
+func (c *compiler) choose(i *ins, class uint8, free uint32) int {
+	for _, a := range [...]vr{i.a[3], i.a[1], i.a[2]} {
+		if a != 0 && a != frameReg && a.id() < len(c.vregs) {
+			if x := &c.vregs[a.id()]; x.class == class && x.phys >= 0 && free>>x.phys&1 != 0 {
+				return int(x.phys)
+			}
+		}
+	}
+	p := 0
+	for free&1 == 0 {
+		free >>= 1
+		p++
+	}
+	return p
+}
+
+func (c *compiler) take(v int32, p int) {
+	r := &c.vregs[v]
+	r.phys = int8(p)
+	c.free[r.class] &^= 1 << p
+	c.owner[r.class][p] = v
+	r.next = c.ends[r.end]
+	c.ends[r.end] = v
+}
+
+// rewrite replaces spilled registers by memory.
+func (c *compiler) rewrite() {
+	old := c.code
+	c.code = c.other[:0]
+	for n := range old {
+		i := old[n]
+		if i.flags&fDead != 0 {
+			continue
+		}
+		c.rewriteIns(&i)
+	}
+	c.other = old
+	for v := range c.vregs {
+		c.vregs[v].spilled = false
+	}
+}
+
+func (c *compiler) isSpilled(r vr) bool {
+	return r != 0 && r != frameReg && c.vregs[r.id()].spilled
+}
+
+func (c *compiler) rewriteIns(i *ins) {
+	if i.flags&fDef != 0 && c.isSpilled(i.a[0]) && c.vregs[i.a[0].id()].remat != 0 {
+		return // its uses make it anew
+	}
+	any := i.flags&fDef != 0 && c.isSpilled(i.a[0])
+	i.each(func(r vr) { any = any || c.isSpilled(r) })
+	if !any {
+		c.code = append(c.code, *i)
+		return
+	}
+	if i.op == pMov && c.isSpilled(i.a[0]) && !c.isSpilled(i.a[1]) {
+		c.spillStore(i.a[0], i.a[1])
+		return
+	}
+	c.foldSpill(i)
+	// One tiny register for each spilled one.
+	var from, to [8]vr
+	n := 0
+	fresh := func(r vr, load bool) vr {
+		if !c.isSpilled(r) {
+			return r
+		}
+		width := r &^ idMask
+		for j := range n {
+			if from[j] == r&idMask {
+				return to[j] | width
+			}
+		}
+		t := c.newReg(c.vregs[r.id()].class)
+		c.vregs[t.id()].tiny = true
+		from[n], to[n] = r&idMask, t
+		n++
+		if load {
+			c.spillLoad(t, r)
+		}
+		return t | width
+	}
+	for j := range int(i.n) {
+		if j != int(i.memAt) && !(j == 0 && i.flags&(fDef|fRMW) == fDef) {
+			i.a[j] = fresh(i.a[j], true)
+		}
+	}
+	if i.k != 0 {
+		i.k = fresh(i.k, true)
+	}
+	if i.memAt >= 0 {
+		i.mem.base = fresh(i.mem.base, true)
+		i.mem.index = fresh(i.mem.index, true)
+	}
+	if i.flags&fDef != 0 && c.isSpilled(i.a[0]) {
+		d := i.a[0]
+		i.a[0] = fresh(d, false)
+		c.code = append(c.code, *i)
+		c.spillStore(d, i.a[0]&idMask)
+		return
+	}
+	c.code = append(c.code, *i)
+}
+
+// foldSpill lets i read one spilled operand from memory if it can.
+func (c *compiler) foldSpill(i *ins) {
+	if i.memAt >= 0 {
+		return
+	}
+	f := foldOf(i.op)
+	if f == 0 {
+		return
+	}
+	at := int(f & foldAt)
+	if int(i.n) <= at && i.op != pFma && i.op != pFmaD {
+		return
+	}
+	can := func(r vr) (lmem, bool) {
+		if !c.isSpilled(r) || r&^idMask != 0 {
+			return lmem{}, false
+		}
+		x := &c.vregs[r.id()]
+		switch {
+		case x.remat == 0:
+			return c.slotMem(r), true
+		case x.remat >= pLabel:
+			return lmem{}, false
+		case x.elem == 0:
+			return x.rematMem, true
+		case c.isa == AVX512 && f&foldBcast4 != 0 && x.elem == 4, c.isa == AVX512 && f&foldBcast8 != 0 && x.elem == 8:
+			return x.rematMem.b(), true
+		}
+		return lmem{}, false
+	}
+	set := func(m lmem) {
+		i.memAt, i.mem = int8(at), m
+		i.a[at] = 0
+	}
+	if m, ok := can(i.a[at]); ok && !(i.flags&fRMW != 0 && i.a[0] == i.a[at]) {
+		// The same register elsewhere would need a load anyway.
+		set(m)
+		return
+	}
+	if f&foldCommutes != 0 && i.k == 0 {
+		if m, ok := can(i.a[at-1]); ok {
+			i.a[at-1] = i.a[at]
+			set(m)
+			return
+		}
+	}
+	if i.op == pFma || i.op == pFmaD {
+		if m, ok := can(i.a[2]); ok {
+			at = 2
+			set(m)
+		} else if m, ok := can(i.a[1]); ok {
+			i.a[1] = i.a[2]
+			at = 2
+			set(m)
+		}
+	}
+}
+
+func (c *compiler) slotMem(r vr) lmem {
+	x := &c.vregs[r.id()]
+	if x.slot == 0 {
+		if x.class == classV {
+			x.slot = int32(c.alloc(c.vb, c.vb))
+		} else {
+			x.slot = int32(c.alloc(8, 8))
+		}
+	}
+	return frameMem(int(x.slot))
+}
+
+// moveOps load and store a register by class.
+var moveOps = [numClasses]asm.Op{asm.MOV, asm.VMOVUPS, asm.KMOVQ}
+
+func (c *compiler) spillLoad(t, r vr) {
+	x := &c.vregs[r.id()]
+	if x.remat >= pLabel {
+		c.emit(x.remat, fDef, t)
+		return
+	}
+	if x.remat != 0 {
+		m := x.rematMem
+		i := c.load(x.remat, t, m)
+		_ = i
+		return
+	}
+	c.load(moveOps[x.class], t, c.slotMem(r))
+}
+
+func (c *compiler) spillStore(r, t vr) {
+	m := c.slotMem(r)
+	c.store(moveOps[c.vregs[r.id()].class], m, t)
+}

@@ -1,0 +1,269 @@
+//go:build amd64
+
+package x86
+
+import (
+	"encoding/binary"
+	"math"
+	"math/rand/v2"
+	"runtime/debug"
+	"testing"
+	"unsafe"
+
+	"golang.org/x/sys/cpu"
+
+	"weft/internal/interp"
+	"weft/internal/jit"
+	"weft/internal/loop"
+	"weft/internal/mem/guard"
+)
+
+// isas lists the instruction sets that can run here.
+func isas(t testing.TB) (out []ISA) {
+	if err := jit.Reason(); err != nil {
+		t.Skip("SKIPPED: no machine code here: ", err)
+	}
+	if cpu.X86.HasAVX2 && cpu.X86.HasFMA && cpu.X86.HasBMI2 {
+		out = append(out, AVX2)
+	} else {
+		t.Log("SKIPPED: this processor lacks AVX2")
+	}
+	if cpu.X86.HasAVX512F && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512VL && cpu.X86.HasAVX512CD {
+		out = append(out, AVX512)
+	} else {
+		t.Log("SKIPPED: this processor lacks AVX-512")
+	}
+	return out
+}
+
+// A memory is one buffer argument between guard pages.
+type memory struct {
+	g    *guard.Buffer
+	base int // offset of the element with all indices zero
+}
+
+// A setup is a program with extents, strides and the contents of its buffers.
+type setup struct {
+	p       *loop.Program
+	extents []int
+	starts  []int
+	scalars []uint64
+	strides [][]int // bytes, by buffer and axis
+	span    []int   // bytes of each buffer
+	base    []int
+	data    [][]byte
+	front   bool // put buffers behind a guard page instead of before one
+}
+
+// random makes a setup with random layouts: gaps and negative strides where the
+// program allows any stride.
+func random(p *loop.Program, r *rand.Rand, extents ...int) *setup {
+	s := &setup{p: p, extents: extents, front: r.IntN(2) == 0}
+	for range p.Axes {
+		s.starts = append(s.starts, r.IntN(1000))
+	}
+	for _, b := range p.Bufs {
+		size := b.DType.Size()
+		at := size
+		strides := make([]int, len(p.Axes))
+		lo, hi := 0, 0
+		place := func(a int) {
+			strides[a] = at
+			if b.Steps[a] == loop.Any && r.IntN(2) == 0 {
+				strides[a] += size * r.IntN(3)
+			}
+			n := max(extents[a], 1)
+			at = strides[a] * n
+			if b.Steps[a] == loop.Any && r.IntN(3) == 0 {
+				strides[a] = -strides[a]
+			}
+			if d := strides[a] * (n - 1); d < 0 {
+				lo += d
+			} else {
+				hi += d
+			}
+		}
+		if b.Steps[p.Lane] == loop.Unit {
+			place(p.Lane)
+		}
+		for a := len(p.Axes) - 1; a >= 0; a-- {
+			if b.Steps[a] == loop.Any {
+				place(a)
+			}
+		}
+		span := hi - lo + size
+		for a, st := range b.Steps {
+			if st != loop.Zero && extents[a] == 0 {
+				span = 0
+			}
+		}
+		s.strides = append(s.strides, strides)
+		s.span = append(s.span, span)
+		s.base = append(s.base, -lo)
+		s.data = append(s.data, make([]byte, span))
+	}
+	s.scalars = make([]uint64, len(p.Scalars))
+	return s
+}
+
+// fill gives every element of every buffer a value.
+func (s *setup) fill(f func(buf int) uint64) *setup {
+	for b := range s.data {
+		size := s.p.Bufs[b].DType.Size()
+		for at := 0; at+size <= len(s.data[b]); at += size {
+			x := f(b)
+			switch size {
+			case 1:
+				s.data[b][at] = byte(x)
+			case 4:
+				binary.LittleEndian.PutUint32(s.data[b][at:], uint32(x))
+			default:
+				binary.LittleEndian.PutUint64(s.data[b][at:], x)
+			}
+		}
+	}
+	return s
+}
+
+// frame makes the argument block and copies of the buffers.
+func (s *setup) frame(t testing.TB) (*loop.Frame, []memory) {
+	f := new(loop.Frame)
+	p := s.p
+	for a, n := range s.extents {
+		f.Word[p.ExtentWord(a)] = uint64(n)
+		f.Word[p.StartWord(a)] = uint64(s.starts[a])
+	}
+	for i, x := range s.scalars {
+		f.Word[p.ScalarWord(i)] = x
+	}
+	var ms []memory
+	for b := range p.Bufs {
+		end := guard.End
+		if s.front {
+			end = guard.Start
+		}
+		g, err := end(s.span[b])
+		if err != nil {
+			t.Fatal(err)
+		}
+		copy(g.Bytes(), s.data[b])
+		ms = append(ms, memory{g, s.base[b]})
+		f.Ptr[b] = unsafe.Add(g.Ptr(), s.base[b])
+		for a, x := range s.strides[b] {
+			f.Word[p.StrideWord(b, a)] = uint64(x)
+		}
+	}
+	return f, ms
+}
+
+// interpret returns the contents of the buffers after the interpreter ran.
+func (s *setup) interpret(t testing.TB) [][]byte {
+	f, ms := s.frame(t)
+	interp.Compile(s.p).Run(f, nil)
+	return contents(ms)
+}
+
+func contents(ms []memory) (out [][]byte) {
+	for _, m := range ms {
+		out = append(out, append([]byte(nil), m.g.Bytes()...))
+		m.g.Close()
+	}
+	return out
+}
+
+// execute runs a kernel with so much fuel an entry and returns the buffers and
+// the number of entries.
+func (s *setup) execute(t testing.TB, k *Kernel, fuel uint64) (out [][]byte, entries int) {
+	t.Helper()
+	code, err := jit.Map(k.Code)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, ms := s.frame(t)
+	for i := range f.Scratch {
+		f.Scratch[i] = 0xA5
+	}
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if e := recover(); e != nil {
+			t.Fatalf("%s on %s, extents %v: %v\n%s", s.p.Name, k.ISA, s.extents, e, s.p)
+		}
+	}()
+	for {
+		entries++
+		f.Word[loop.WordFuel] = fuel
+		if st := jit.Call(code, 0, unsafe.Pointer(f)); st == loop.Done {
+			break
+		} else if st != loop.Resume {
+			t.Fatalf("status %d", st)
+		}
+	}
+	return contents(ms), entries
+}
+
+// same compares buffers; a NaN equals any other.
+func same(p *loop.Program, got, want [][]byte) (buf, elem int, ok bool) {
+	for b := range want {
+		t := loop.TypeOf(p.Bufs[b].DType)
+		size := p.Bufs[b].DType.Size()
+		for at := 0; at+size <= len(want[b]); at += size {
+			g, w := word(got[b][at:], size), word(want[b][at:], size)
+			if g != w && !(isNaN(t, g) && isNaN(t, w)) {
+				return b, at / size, false
+			}
+		}
+	}
+	return 0, 0, true
+}
+
+func word(b []byte, size int) uint64 {
+	switch size {
+	case 1:
+		return uint64(b[0])
+	case 4:
+		return uint64(binary.LittleEndian.Uint32(b))
+	}
+	return binary.LittleEndian.Uint64(b)
+}
+
+func isNaN(t loop.Type, x uint64) bool {
+	switch t {
+	case loop.F32:
+		return math.IsNaN(float64(math.Float32frombits(uint32(x))))
+	case loop.F64:
+		return math.IsNaN(math.Float64frombits(x))
+	}
+	return false
+}
+
+const plenty = 1 << 40
+
+// check runs a setup on every instruction set and compares with want, or with
+// the interpreter if that is nil.
+func (s *setup) check(t testing.TB, want [][]byte) {
+	t.Helper()
+	if want == nil {
+		want = s.interpret(t)
+	}
+	for _, isa := range isas(t) {
+		k, err := Compile(s.p, isa)
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", isa, err, s.p)
+		}
+		got, _ := s.execute(t, k, plenty)
+		if b, i, ok := same(s.p, got, want); !ok {
+			size := s.p.Bufs[b].DType.Size()
+			t.Fatalf("%s on %s, extents %v, strides %v: buffer %d element %d: got %#x, want %#x\n%s",
+				s.p.Name, isa, s.extents, s.strides, b, i, word(got[b][i*size:], size), word(want[b][i*size:], size), s.p)
+		}
+	}
+}
+
+func finish(t testing.TB, b *loop.Builder) *loop.Program {
+	t.Helper()
+	p, err := b.Done()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}

@@ -1,0 +1,240 @@
+package x86
+
+import (
+	"weft/internal/loop"
+	"weft/internal/x86/asm"
+)
+
+// lower lowers one instruction.
+func (c *compiler) lower(v loop.Value) {
+	in := &c.p.Ins[v]
+	uni := c.uniform(in)
+	if uni && !c.lay.uni {
+		lay := c.lay
+		c.lay.uni, c.lay.k = true, 1
+		c.lowerIns(v, in)
+		c.lay = lay
+		return
+	}
+	c.lowerIns(v, in)
+}
+
+// count returns how many registers a value of type t takes.
+func (c *compiler) count(t loop.Type) int {
+	if t.Size() == 8 && !c.lay.uni {
+		return c.lay.k * c.lay.parts
+	}
+	return c.lay.k
+}
+
+// result gives v fresh registers.
+func (c *compiler) result(v loop.Value) []vr {
+	t := c.p.Ins[v].Type
+	first := len(c.regs)
+	for range c.count(t) {
+		c.regs = append(c.regs, c.newOf(t))
+	}
+	c.vals[v] = val{first: int32(first), state: defined, uni: c.lay.uni}
+	return c.regs[first:]
+}
+
+// alias makes v live where o does.
+func (c *compiler) alias(v, o loop.Value) {
+	c.vals[v] = c.vals[o]
+	c.vals[v].state = defined
+}
+
+// set makes v live in the given register, the same for all lanes.
+func (c *compiler) set(v loop.Value, r vr) {
+	c.regs = append(c.regs, r)
+	c.vals[v] = val{first: int32(len(c.regs) - 1), state: defined, uni: true}
+}
+
+func (c *compiler) newOf(t loop.Type) vr {
+	if t == loop.B {
+		return c.newM()
+	}
+	return c.newV()
+}
+
+// get returns register i of a value, counted as count does.
+func (c *compiler) get(v loop.Value, i int) vr {
+	x := &c.vals[v]
+	if x.uni {
+		i = 0
+	}
+	return c.regs[int(x.first)+i]
+}
+
+// part returns the register of an 8-byte value at a step and part.
+func (c *compiler) part(v loop.Value, s, q int) vr { return c.get(v, s*c.lay.parts+q) }
+
+// constReg returns a register that holds a constant in all lanes.
+func (c *compiler) constReg(t loop.Type, bits uint64) vr {
+	if t == loop.I32 {
+		t = loop.F32
+	} else if t == loop.I64 {
+		t = loop.F64
+	}
+	for i := range c.consts {
+		if k := &c.consts[i]; k.t == t && k.bits == bits {
+			return k.r
+		}
+	}
+	r := c.newOf(t)
+	x := &c.vregs[r]
+	switch {
+	case t == loop.B && bits != 0:
+		x.remat = pOnes
+	case bits == 0:
+		x.remat = pZero
+	case c.isa == AVX512 && t == loop.F32:
+		x.remat, x.elem = asm.VBROADCASTSS, 4
+		x.rematMem = lmem{label: c.asm.Const32(uint32(bits)).Label}
+	case c.isa == AVX512:
+		x.remat, x.elem = asm.VBROADCASTSD, 8
+		x.rematMem = lmem{label: c.asm.Const64(bits).Label}
+	default:
+		x.remat = asm.VMOVUPS
+		var b [32]byte
+		for i := range 32 {
+			b[i] = byte(bits >> (i % t.Size() * 8))
+		}
+		x.rematMem = lmem{label: c.asm.ConstBytes(b[:]).Label}
+	}
+	remat, m := x.remat, x.rematMem
+	c.before(func() {
+		if remat >= pLabel {
+			c.emit(remat, fDef, r)
+		} else {
+			c.load(remat, r, m)
+		}
+	})
+	c.consts = append(c.consts, constant{t, bits, r})
+	return r
+}
+
+// scalar returns a register with a scalar argument in all lanes.
+func (c *compiler) scalar(i int) vr {
+	t := c.p.Scalars[i]
+	m := wordMem(c.p.ScalarWord(i))
+	if t == loop.B {
+		var r vr
+		c.before(func() {
+			g := c.newG()
+			c.load(asm.MOV32, g, m)
+			r = c.boolMask(g)
+		})
+		return r
+	}
+	r := c.newV()
+	x := &c.vregs[r]
+	x.elem, x.rematMem, x.remat = uint8(t.Size()), m, broadcasts[t]
+	op := x.remat
+	c.before(func() { c.load(op, r, m) })
+	return r
+}
+
+var broadcasts = [...]asm.Op{
+	loop.I32: asm.VBROADCASTSS, loop.F32: asm.VBROADCASTSS,
+	loop.I64: asm.VBROADCASTSD, loop.F64: asm.VBROADCASTSD,
+}
+
+// boolMask returns a mask of all lanes or none from a truth value in a general
+// register, which is overwritten.
+func (c *compiler) boolMask(g vr) vr {
+	t := c.newG()
+	c.emit(asm.NEG, fDef|fRMW, g)
+	c.gconst(t, 0)
+	c.updi(asm.SBB, t, 0)
+	m := c.newM()
+	if c.isa == AVX512 {
+		c.op1(asm.KMOVW, m, t)
+	} else {
+		c.broadcast(m, t, 8)
+	}
+	return m
+}
+
+// broadcast fills d with the low bytes of a general register.
+func (c *compiler) broadcast(d, g vr, size int) {
+	mov, bc := asm.VMOVD, asm.VPBROADCASTD
+	if size == 8 {
+		mov, bc = asm.VMOVQ, asm.VPBROADCASTQ
+	}
+	if c.isa == AVX512 {
+		c.op1(bc, d, g)
+		return
+	}
+	t := c.newV()
+	c.op1(mov, t.x(), g)
+	c.op1(bc, d, t.x())
+}
+
+// index lowers OpIndex.
+func (c *compiler) index(v loop.Value, axis int) {
+	at := c.newG()
+	c.load(asm.MOV, at, wordMem(c.p.StartWord(axis)))
+	c.upd(asm.ADD, at, c.ctr[axis])
+	if axis != c.p.Lane {
+		d := c.newV()
+		c.broadcast(d, at, 8)
+		c.set(v, d)
+		return
+	}
+	base := c.newV()
+	c.broadcast(base, at, 8)
+	for i, d := range c.result(v) {
+		c.op2m(asm.VPADDQ, d, base, c.iota(8, i*c.vb/8+c.lay.first*c.lay.lanes))
+	}
+}
+
+// lowerIns lowers an instruction under the current layout.
+func (c *compiler) lowerIns(v loop.Value, in *loop.Ins) {
+	switch in.Op {
+	case loop.OpConst:
+		c.set(v, c.constReg(in.Type, in.Imm))
+	case loop.OpScalar:
+		c.set(v, c.scalar(int(in.Imm)))
+	case loop.OpIndex:
+		c.index(v, int(in.Imm))
+	case loop.OpBits:
+		c.alias(v, in.A)
+	case loop.OpLoad:
+		c.lowerLoad(v, in)
+	case loop.OpStore:
+		c.lowerStore(in)
+	case loop.OpLoadAt:
+		c.lowerLoadAt(v, in)
+	case loop.OpStoreAt:
+		c.lowerStoreAt(in)
+	case loop.OpSelect:
+		c.selects(v, in)
+	case loop.OpEq, loop.OpNe, loop.OpLt, loop.OpLe:
+		c.compare(v, in)
+	case loop.OpCvt:
+		c.convert(v, in)
+	case loop.OpQuo, loop.OpRem:
+		c.divide(v, in)
+	case loop.OpReduce:
+		c.accumulate(v, in)
+	case loop.OpLoop:
+		c.lowerLoop(in.Region)
+	case loop.OpIf:
+		c.lowerIf(v, in.Region)
+	case loop.OpOut:
+		c.out(v, in)
+	default:
+		for i, d := range c.result(v) {
+			var a, b, x vr
+			a = c.get(in.A, i)
+			if in.B != loop.NoValue {
+				b = c.get(in.B, i)
+			}
+			if in.C != loop.NoValue {
+				x = c.get(in.C, i)
+			}
+			c.arith(in, d, a, b, x)
+		}
+	}
+}
