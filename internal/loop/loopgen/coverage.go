@@ -1,0 +1,190 @@
+package loopgen
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"weft/internal/array"
+	"weft/internal/loop"
+)
+
+// A Where says in which surroundings an instruction stands.
+type Where uint8
+
+const (
+	Row    Where = iota // outside passes: once a row
+	Dense               // in a pass: all lanes take part
+	Masked              // in an if or a loop that lanes leave one by one
+)
+
+var whereNames = [...]string{"row", "dense", "masked"}
+
+func (w Where) String() string { return whereNames[w] }
+
+// An Item is a kind of instruction. Type is that of its result, or of what a
+// store writes; for comparisons it is that of the operands.
+type Item struct {
+	Op    loop.Op
+	Type  loop.Type
+	From  loop.Type      // of OpCvt and OpBits
+	DType array.DType    // of loads and stores
+	Step  loop.Step      // of loads and stores: along the lane axis
+	Kind  loop.Reduction // of OpReduce
+	Cond  bool           // of OpLoop: it has a condition
+	Axis  bool           // of OpLoop: it has an axis
+	Where Where
+}
+
+func (i Item) String() string {
+	s := i.Op.String()
+	if i.Type != loop.None {
+		s += "." + i.Type.String()
+	}
+	switch i.Op {
+	case loop.OpCvt, loop.OpBits:
+		s += " from " + i.From.String()
+	case loop.OpLoad, loop.OpStore, loop.OpLoadAt, loop.OpStoreAt:
+		s += fmt.Sprintf(" %s step %s", i.DType, []string{"0", "1", "any"}[i.Step])
+	case loop.OpReduce:
+		s += " " + i.Kind.String()
+	case loop.OpLoop:
+		s += fmt.Sprintf(" axis %t cond %t", i.Axis, i.Cond)
+	}
+	return s + " " + i.Where.String()
+}
+
+// A Histogram counts instructions by kind.
+type Histogram map[Item]int
+
+// Count adds the instructions of a program.
+func (h Histogram) Count(p *loop.Program) {
+	h.block(p, p.Body, Row)
+}
+
+func (h Histogram) block(p *loop.Program, block []loop.Value, w Where) {
+	for _, v := range block {
+		in := &p.Ins[v]
+		i := Item{Op: in.Op, Type: in.Type, Where: w}
+		r := in.Region
+		switch in.Op {
+		case loop.OpPass:
+			h.block(p, r.Body, Dense)
+		case loop.OpIf:
+			h.block(p, r.Body, Masked)
+			h.block(p, r.Else, Masked)
+		case loop.OpLoop:
+			i.Axis, i.Cond = r.Axis >= 0, r.Cond != loop.NoValue
+			inside := w
+			if i.Cond {
+				inside = Masked
+			}
+			for _, q := range r.Params {
+				h[Item{Op: loop.OpParam, Type: p.Ins[q].Type, Where: inside}]++
+			}
+			h.block(p, r.Head, inside)
+			h.block(p, r.Body, inside)
+		case loop.OpEq, loop.OpNe, loop.OpLt, loop.OpLe:
+			i.Type = p.Ins[in.A].Type
+		case loop.OpCvt, loop.OpBits:
+			i.From = p.Ins[in.A].Type
+		case loop.OpLoad, loop.OpStore, loop.OpLoadAt, loop.OpStoreAt:
+			b := &p.Bufs[in.Imm]
+			i.DType, i.Step = b.DType, b.Steps[p.Lane]
+			i.Type = loop.TypeOf(b.DType)
+		case loop.OpReduce:
+			i.Kind = loop.Reduction(in.Imm)
+		}
+		h[i]++
+	}
+}
+
+// Combinations lists every kind of instruction that the language has, in all
+// surroundings in which it may stand. Left out are stores that all lanes would
+// make to one place: their order is not defined.
+func Combinations() []Item {
+	var out []Item
+	add := func(i Item, at ...Where) {
+		for _, w := range at {
+			i.Where = w
+			out = append(out, i)
+		}
+	}
+	everywhere := []Where{Row, Dense, Masked}
+	inPass := []Where{Dense, Masked}
+	pure := func(ts []loop.Type, ops ...loop.Op) {
+		for _, op := range ops {
+			for _, t := range ts {
+				add(Item{Op: op, Type: t}, everywhere...)
+			}
+		}
+	}
+	ints, floats := types[1:3], types[3:]
+	pure(types, loop.OpConst, loop.OpScalar, loop.OpSelect, loop.OpEq, loop.OpNe)
+	pure(numbers, loop.OpAdd, loop.OpSub, loop.OpMul, loop.OpNeg, loop.OpAbs, loop.OpMin, loop.OpMax, loop.OpLt, loop.OpLe)
+	pure(floats, loop.OpDiv, loop.OpFma, loop.OpSqrt, loop.OpFloor, loop.OpCeil, loop.OpTrunc, loop.OpRint)
+	pure(ints, loop.OpQuo, loop.OpRem, loop.OpShl, loop.OpShr, loop.OpShrU)
+	pure(types[:3], loop.OpAnd, loop.OpOr, loop.OpXor, loop.OpNot)
+	pure([]loop.Type{loop.I64}, loop.OpIndex)
+	for _, t := range numbers {
+		for _, from := range types {
+			if from != t {
+				add(Item{Op: loop.OpCvt, Type: t, From: from}, everywhere...)
+			}
+			if from != t && from != loop.B && from.Size() == t.Size() {
+				add(Item{Op: loop.OpBits, Type: t, From: from}, everywhere...)
+			}
+		}
+		for k := loop.Sum; k <= loop.Max; k++ {
+			add(Item{Op: loop.OpReduce, Type: t, Kind: k}, Dense)
+		}
+	}
+	add(Item{Op: loop.OpReduce, Type: loop.B, Kind: loop.And}, Dense)
+	add(Item{Op: loop.OpReduce, Type: loop.B, Kind: loop.Or}, Dense)
+	for d := array.Bool; d <= array.Float64; d++ {
+		t := loop.TypeOf(d)
+		for _, op := range []loop.Op{loop.OpLoad, loop.OpLoadAt, loop.OpStore, loop.OpStoreAt} {
+			i := Item{Op: op, Type: t, DType: d}
+			if op == loop.OpStore {
+				add(i, Row)
+			} else {
+				add(i, everywhere...)
+			}
+			for _, i.Step = range []loop.Step{loop.Unit, loop.Any} {
+				add(i, inPass...)
+			}
+		}
+	}
+	add(Item{Op: loop.OpPass}, Row)
+	add(Item{Op: loop.OpIf}, inPass...)
+	for _, t := range types {
+		add(Item{Op: loop.OpParam, Type: t}, inPass...)
+		add(Item{Op: loop.OpOut, Type: t}, inPass...)
+	}
+	add(Item{Op: loop.OpLoop, Axis: true}, inPass...)
+	add(Item{Op: loop.OpLoop, Cond: true}, inPass...)
+	add(Item{Op: loop.OpLoop, Axis: true, Cond: true}, inPass...)
+	return out
+}
+
+// Missing lists the combinations that were not counted.
+func (h Histogram) Missing() []Item {
+	var out []Item
+	for _, i := range Combinations() {
+		if h[i] == 0 {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// Print writes the counts, the rarest first.
+func (h Histogram) Print(w io.Writer) {
+	items := Combinations()
+	slices.SortStableFunc(items, func(a, b Item) int { return h[a] - h[b] })
+	for _, i := range items {
+		fmt.Fprintf(w, "%9d  %s\n", h[i], i)
+	}
+	fmt.Fprintf(w, "%s\n%d combinations\n", strings.Repeat("-", 30), len(items))
+}

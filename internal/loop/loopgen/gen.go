@@ -1,0 +1,499 @@
+package loopgen
+
+import (
+	"math/rand/v2"
+
+	"weft/internal/array"
+	"weft/internal/loop"
+)
+
+// A generator builds one program. vals holds the values in reach, by type.
+type generator struct {
+	r      *rand.Rand
+	b      *loop.Builder
+	c      *Case
+	axes   []loop.Axis
+	lane   int
+	walked []bool // axes whose index is defined here
+	vals   [loop.F64 + 1][]loop.Value
+	bufs   []bufInfo
+	depth  int // loops and ifs around
+	loops  int
+	budget int // instructions left to draw in this pass
+	work   int // about how often an instruction may run for a lane
+	around int // how often the innermost loop body runs for a lane
+}
+
+var types = []loop.Type{loop.B, loop.I32, loop.I64, loop.F32, loop.F64}
+
+var numbers = types[1:]
+
+// scope runs f; what f defines is out of reach afterwards.
+func (g *generator) scope(f func()) {
+	var n [len(g.vals)]int
+	for t := range g.vals {
+		n[t] = len(g.vals[t])
+	}
+	f()
+	for t := range g.vals {
+		g.vals[t] = g.vals[t][:n[t]]
+	}
+}
+
+func (g *generator) add(v loop.Value) loop.Value {
+	t := g.b.Type(v)
+	g.vals[t] = append(g.vals[t], v)
+	return v
+}
+
+// chance is true once in n times.
+func (g *generator) chance(n int) bool { return g.r.IntN(n) == 0 }
+
+// any returns a value of type t, one in reach if there is one; mostly a recent
+// one.
+func (g *generator) any(t loop.Type) loop.Value {
+	v := g.vals[t]
+	if len(v) == 0 || g.chance(12) {
+		return g.add(g.constant(t))
+	}
+	if g.chance(2) {
+		return v[len(v)-1-g.r.IntN(min(len(v), 4))]
+	}
+	return v[g.r.IntN(len(v))]
+}
+
+func (g *generator) constant(t loop.Type) loop.Value {
+	x := bits(g.r, t)
+	if len(g.c.Scalars) < 8 && g.chance(4) {
+		g.c.Scalars = append(g.c.Scalars, x)
+		return g.b.Scalar(g.b.ScalarArg(t))
+	}
+	if n := len(g.c.Scalars); n > 0 && g.chance(6) {
+		for i := range n {
+			if v := g.b.Program().Scalars[i]; v == t {
+				return g.b.Scalar(i)
+			}
+		}
+	}
+	return g.b.ConstBits(t, x)
+}
+
+// row draws the body of the program.
+func (g *generator) row() {
+	// Values of the row before, between and behind the passes.
+	uniform := func(n int) {
+		g.around = 1
+		for range g.r.IntN(n) {
+			g.value(pick(g.r, types...))
+		}
+	}
+	reduce := g.axes[g.lane].Kind == loop.Reduce
+	passes := pick(g.r, 1, 1, 1, 2)
+	if reduce {
+		passes = pick(g.r, 1, 2, 2, 3)
+	}
+	spill := g.chance(6)
+	for i := range passes {
+		uniform(6)
+		var sums []loop.Value
+		g.walked[g.lane] = true
+		g.b.Pass(func() {
+			g.scope(func() {
+				g.budget = pick(g.r, 3, 6, 12, 20, 40)
+				g.around = 1
+				if spill {
+					g.manyLive()
+				}
+				g.statements()
+				if reduce && (i == 0 || g.chance(2)) {
+					for range 1 + g.r.IntN(4) {
+						sums = append(sums, g.reduce())
+					}
+				}
+				if !reduce || g.chance(2) {
+					for range 1 + g.r.IntN(3) {
+						g.store(pick(g.r, types...))
+					}
+				}
+				if g.r.IntN(3) > 0 {
+					g.foldAll()
+				}
+			})
+		})
+		g.walked[g.lane] = false
+		for _, s := range sums {
+			g.add(s)
+		}
+		for _, s := range sums {
+			if g.r.IntN(3) > 0 {
+				g.storeValue(s)
+			}
+		}
+	}
+	uniform(6)
+	for range g.r.IntN(3) {
+		g.store(pick(g.r, types...))
+	}
+}
+
+// manyLive draws more values than there are registers and uses them all
+// afterwards.
+func (g *generator) manyLive() {
+	t := pick(g.r, numbers...)
+	var v []loop.Value
+	for range 20 + g.r.IntN(30) {
+		v = append(v, g.value(t))
+	}
+	g.statements()
+	sum := v[0]
+	for _, x := range v[1:] {
+		if t.Int() {
+			sum = g.b.Xor(g.b.Add(sum, sum), x)
+		} else {
+			sum = g.b.Sub(x, g.b.Mul(sum, g.b.Float(t, 0.5)))
+		}
+	}
+	g.add(sum)
+	g.storeValue(sum)
+}
+
+// foldAll makes everything in reach of one type visible in an output.
+func (g *generator) foldAll() {
+	t := pick(g.r, types...)
+	v := g.vals[t]
+	if len(v) < 2 {
+		return
+	}
+	sum := v[0]
+	for _, x := range v[1:] {
+		switch {
+		case t.Float():
+			// The fold goes on behind a NaN.
+			sum = g.b.Select(g.b.Lt(g.b.Abs(sum), g.b.Float(t, 1e30)), g.b.Add(g.b.Mul(sum, g.b.Float(t, -0.75)), x), x)
+		case t == loop.B:
+			sum = g.b.Xor(sum, x)
+		default:
+			sum = g.b.Add(g.b.Mul(sum, g.b.Int(t, 31)), x)
+		}
+	}
+	g.storeValue(sum)
+}
+
+func (g *generator) reduce() loop.Value {
+	t := pick(g.r, types...)
+	if t == loop.B {
+		return g.b.Reduce(pick(g.r, loop.And, loop.Or), g.any(t))
+	}
+	x := g.any(t)
+	if t.Float() && g.chance(2) {
+		// Keep to numbers, or sums are NaN all the time.
+		x = g.b.Select(g.b.Lt(g.b.Abs(x), g.b.Float(t, 1e6)), x, g.b.Float(t, 0.25))
+	}
+	return g.b.Reduce(pick(g.r, loop.Sum, loop.Sum, loop.Prod, loop.Min, loop.Max), x)
+}
+
+func (g *generator) statements() {
+	for g.budget > 0 {
+		g.budget--
+		switch n := g.r.IntN(24); {
+		case n < 2 && g.depth < 3:
+			g.ifs()
+		case n < 4 && g.loops < 3 && g.depth < 4:
+			g.loop()
+		case n == 4:
+			g.store(pick(g.r, types...))
+		default:
+			g.value(pick(g.r, types...))
+		}
+	}
+}
+
+// nested draws the statements of a block.
+func (g *generator) nested(f func() []loop.Value) (out []loop.Value) {
+	budget := g.budget
+	g.budget = g.r.IntN(min(budget, 8) + 1)
+	g.scope(func() {
+		g.statements()
+		out = f()
+	})
+	g.budget = budget / 2
+	return out
+}
+
+func (g *generator) ifs() {
+	var yields []loop.Type
+	for range g.r.IntN(4) {
+		yields = append(yields, pick(g.r, types...))
+	}
+	branch := func() []loop.Value {
+		return g.nested(func() []loop.Value {
+			var out []loop.Value
+			for _, t := range yields {
+				out = append(out, g.any(t))
+			}
+			if len(yields) == 0 || g.chance(4) {
+				g.store(pick(g.r, types...))
+			}
+			return out
+		})
+	}
+	cond := g.any(loop.B)
+	if g.chance(2) {
+		cond = g.value(loop.B)
+	}
+	els := branch
+	if len(yields) == 0 && g.chance(2) {
+		els = nil
+	}
+	g.depth++
+	out := g.b.If(cond, branch, els)
+	g.depth--
+	for _, v := range out {
+		g.add(v)
+	}
+}
+
+// loop draws a loop: over a serial axis, with a condition, or both.
+func (g *generator) loop() {
+	axis := -1
+	for a := g.lane + 1; a < len(g.axes); a++ {
+		if !g.walked[a] && g.chance(2) {
+			axis = a
+		}
+	}
+	limit := 1 + g.r.IntN(9)
+	if axis >= 0 {
+		limit = max(g.c.Extents[axis], 1)
+	}
+	if g.around*limit > 200 || g.around*limit*20 > g.work {
+		return
+	}
+	conditional := axis < 0 || g.chance(2)
+
+	// The first value counts where nothing else ends the loop.
+	counts := pick(g.r, loop.I32, loop.I64)
+	var init []loop.Value
+	if conditional && axis < 0 {
+		init = append(init, g.b.Int(counts, 0))
+	}
+	for range g.r.IntN(4) {
+		init = append(init, g.any(pick(g.r, types...)))
+	}
+	next := func(v []loop.Value) []loop.Value {
+		return g.nested(func() []loop.Value {
+			if g.chance(3) {
+				g.store(pick(g.r, types...))
+			}
+			var out []loop.Value
+			for i, x := range v {
+				t := g.b.Type(x)
+				switch {
+				case i == 0 && conditional && axis < 0:
+					out = append(out, g.b.Add(x, g.b.Int(counts, 1)))
+				case g.chance(5): // values change places
+					out = append(out, g.sameType(v, t))
+				default:
+					out = append(out, g.any(t))
+				}
+			}
+			return out
+		})
+	}
+	saved := g.around
+	g.around *= limit
+	g.depth++
+	g.loops++
+	if axis >= 0 {
+		g.walked[axis] = true
+	}
+	var out []loop.Value
+	g.scope(func() {
+		if !conditional {
+			out = g.b.For(axis, init, func(v []loop.Value) []loop.Value {
+				for _, x := range v {
+					g.add(x)
+				}
+				return next(v)
+			})
+			return
+		}
+		if len(init) == 0 { // so that the region can be found below
+			init = append(init, g.any(loop.I32))
+		}
+		out = g.b.While(init, func(v []loop.Value) loop.Value {
+			for _, x := range v {
+				g.add(x)
+			}
+			for range g.r.IntN(4) {
+				g.value(pick(g.r, types...))
+			}
+			if g.chance(12) {
+				g.store(pick(g.r, types...))
+			}
+			goOn := g.mostlyTrue()
+			if axis >= 0 {
+				return goOn
+			}
+			return g.b.And(g.b.Lt(v[0], g.b.Int(counts, int64(limit))), goOn)
+		}, next)
+		p := g.b.Program()
+		p.Ins[p.Ins[out[0]].A].Region.Axis = axis
+	})
+	if axis >= 0 {
+		g.walked[axis] = false
+	}
+	g.loops--
+	g.depth--
+	g.around = saved
+	for _, v := range out {
+		g.add(v)
+	}
+}
+
+// mostlyTrue is a condition that differs from lane to lane and holds more often
+// than not.
+func (g *generator) mostlyTrue() loop.Value {
+	switch g.r.IntN(6) {
+	case 0:
+		return g.b.Bool(true)
+	case 1:
+		return g.any(loop.B)
+	case 2:
+		return g.value(loop.B)
+	}
+	t := pick(g.r, loop.I32, loop.I64)
+	x := g.any(t)
+	return g.b.Ne(g.b.And(g.b.Mul(x, g.b.Int(t, 0x9e3779b)), g.b.Int(t, 0x1c000)), g.b.Int(t, 0))
+}
+
+// sameType picks one of v that has type t.
+func (g *generator) sameType(v []loop.Value, t loop.Type) loop.Value {
+	var fit []loop.Value
+	for _, x := range v {
+		if g.b.Type(x) == t {
+			fit = append(fit, x)
+		}
+	}
+	return pick(g.r, fit...)
+}
+
+var (
+	compares = []loop.Op{loop.OpEq, loop.OpNe, loop.OpLt, loop.OpLe}
+	arith    = []loop.Op{loop.OpAdd, loop.OpSub, loop.OpMul, loop.OpMin, loop.OpMax}
+	floatOps = []loop.Op{loop.OpDiv, loop.OpFma, loop.OpFma, loop.OpSqrt, loop.OpFloor, loop.OpCeil, loop.OpTrunc, loop.OpRint}
+	intOps   = []loop.Op{loop.OpQuo, loop.OpRem, loop.OpShl, loop.OpShr, loop.OpShrU, loop.OpAnd, loop.OpOr, loop.OpXor, loop.OpNot}
+	logicOps = []loop.Op{loop.OpAnd, loop.OpOr, loop.OpXor, loop.OpNot}
+)
+
+// value draws an instruction of type t.
+func (g *generator) value(t loop.Type) loop.Value {
+	return g.add(g.instruction(t))
+}
+
+func (g *generator) instruction(t loop.Type) loop.Value {
+	b := g.b
+	switch g.r.IntN(20) {
+	case 0:
+		return g.constant(t)
+	case 1, 2, 3:
+		return g.load(t)
+	case 4:
+		return g.loadAt(t)
+	case 5, 6:
+		return b.Select(g.any(loop.B), g.any(t), g.any(t))
+	}
+	if t == loop.B {
+		switch g.r.IntN(4) {
+		case 0:
+			return g.operate(pick(g.r, logicOps...), t)
+		case 1:
+			return b.Binary(pick(g.r, loop.OpEq, loop.OpNe), g.any(t), g.any(t))
+		}
+		from := pick(g.r, numbers...)
+		return b.Binary(pick(g.r, compares...), g.any(from), g.any(from))
+	}
+	switch g.r.IntN(10) {
+	case 0, 1:
+		from := pick(g.r, types...)
+		if from == t {
+			from = loop.B
+		}
+		return b.Cvt(t, g.any(from))
+	case 2:
+		return g.reinterpret(t)
+	case 3:
+		if t == loop.I64 {
+			return g.index()
+		}
+		return g.operate(pick(g.r, loop.OpNeg, loop.OpAbs), t)
+	case 4, 5, 6:
+		return g.operate(pick(g.r, arith...), t)
+	}
+	if t.Float() {
+		return g.operate(pick(g.r, floatOps...), t)
+	}
+	op := pick(g.r, intOps...)
+	if op >= loop.OpShl && op <= loop.OpShrU && g.r.IntN(3) > 0 {
+		return b.Binary(op, g.any(t), b.Int(t, int64(g.r.IntN(70)-3)))
+	}
+	return g.operate(op, t)
+}
+
+func (g *generator) operate(op loop.Op, t loop.Type) loop.Value {
+	switch op {
+	case loop.OpNeg, loop.OpAbs, loop.OpNot, loop.OpSqrt, loop.OpFloor, loop.OpCeil, loop.OpTrunc, loop.OpRint:
+		return g.b.Unary(op, g.any(t))
+	case loop.OpFma:
+		return g.b.Fma(g.any(t), g.any(t), g.any(t))
+	}
+	return g.b.Binary(op, g.any(t), g.any(t))
+}
+
+// reinterpret draws an OpBits. A NaN is made the NaN before its bits are looked
+// at.
+func (g *generator) reinterpret(t loop.Type) loop.Value {
+	switch t {
+	case loop.F32:
+		return g.b.Bits(t, g.any(loop.I32))
+	case loop.F64:
+		return g.b.Bits(t, g.any(loop.I64))
+	}
+	from := loop.F32
+	if t == loop.I64 {
+		from = loop.F64
+	}
+	x := g.any(from)
+	return g.b.Bits(t, g.b.Select(g.b.Eq(x, x), x, g.b.ConstBits(from, canonicalNaN(from))))
+}
+
+func canonicalNaN(t loop.Type) uint64 {
+	if t == loop.F32 {
+		return 0x7fc00000
+	}
+	return 0x7ff8 << 48
+}
+
+// index draws the index of an axis that is being walked.
+func (g *generator) index() loop.Value {
+	var axes []int
+	for a, w := range g.walked {
+		if w {
+			axes = append(axes, a)
+		}
+	}
+	if len(axes) == 0 {
+		return g.b.Int(loop.I64, 3)
+	}
+	return g.b.Index(pick(g.r, axes...))
+}
+
+// dtype draws an element type that is computed as t.
+func dtype(r *rand.Rand, t loop.Type) array.DType {
+	var fit []array.DType
+	for d := array.Bool; d <= array.Float64; d++ {
+		if loop.TypeOf(d) == t {
+			fit = append(fit, d)
+		}
+	}
+	return pick(r, fit...)
+}
