@@ -148,7 +148,7 @@ func (g *generator) load(t loop.Type) loop.Value {
 		b = g.alias(t)
 	}
 	if b == nil {
-		b = g.newBuffer(bufInfo{dtype: dtype(g.r, t), steps: g.steps(false)}, g.chance(2))
+		b = g.newBuffer(bufInfo{dtype: g.dtype(t), steps: g.steps(false)}, g.chance(2))
 	}
 	return g.b.Load(b.number)
 }
@@ -185,7 +185,7 @@ func (g *generator) loadAt(t loop.Type) loop.Value {
 		if g.chance(2) {
 			clear(steps)
 		}
-		b = g.newBuffer(bufInfo{dtype: dtype(g.r, t), steps: steps, slack: 1 + g.r.IntN(40)}, false)
+		b = g.newBuffer(bufInfo{dtype: g.dtype(t), steps: steps, slack: 1 + g.r.IntN(40)}, false)
 	}
 	number := b.number
 	lo := g.b.Int(loop.I64, int64(b.shift))
@@ -220,7 +220,7 @@ func (g *generator) storeValue(x loop.Value) {
 		return
 	}
 	if b == nil {
-		info := bufInfo{dtype: dtype(g.r, t), steps: g.steps(true), write: true, inPass: g.walked[g.lane], scattered: scatter}
+		info := bufInfo{dtype: g.dtype(t), steps: g.steps(true), write: true, inPass: g.walked[g.lane], scattered: scatter}
 		if scatter {
 			info.descending = g.chance(2)
 			info.slack = 1

@@ -101,9 +101,10 @@ func (h Histogram) block(p *loop.Program, block []loop.Value, w Where) {
 }
 
 // Combinations lists every kind of instruction that the language has, in all
-// surroundings in which it may stand. Left out are stores that all lanes would
-// make to one place: their order is not defined.
-func Combinations() []Item {
+// surroundings in which it may stand, with buffers of the given element types.
+// Left out are stores that all lanes would make to one place: their order is not
+// defined.
+func Combinations(dtypes []array.DType) []Item {
 	var out []Item
 	add := func(i Item, at ...Where) {
 		for _, w := range at {
@@ -142,7 +143,7 @@ func Combinations() []Item {
 	}
 	add(Item{Op: loop.OpReduce, Type: loop.B, Kind: loop.And}, Dense)
 	add(Item{Op: loop.OpReduce, Type: loop.B, Kind: loop.Or}, Dense)
-	for d := array.Bool; d <= array.Float64; d++ {
+	for _, d := range dtypes {
 		t := loop.TypeOf(d)
 		for _, op := range []loop.Op{loop.OpLoad, loop.OpLoadAt, loop.OpStore, loop.OpStoreAt} {
 			i := Item{Op: op, Type: t, DType: d}
@@ -169,9 +170,9 @@ func Combinations() []Item {
 }
 
 // Missing lists the combinations that were not counted.
-func (h Histogram) Missing() []Item {
+func (h Histogram) Missing(dtypes []array.DType) []Item {
 	var out []Item
-	for _, i := range Combinations() {
+	for _, i := range Combinations(dtypes) {
 		if h[i] == 0 {
 			out = append(out, i)
 		}
@@ -180,8 +181,8 @@ func (h Histogram) Missing() []Item {
 }
 
 // Print writes the counts, the rarest first.
-func (h Histogram) Print(w io.Writer) {
-	items := Combinations()
+func (h Histogram) Print(w io.Writer, dtypes []array.DType) {
+	items := Combinations(dtypes)
 	slices.SortStableFunc(items, func(a, b Item) int { return h[a] - h[b] })
 	for _, i := range items {
 		fmt.Fprintf(w, "%9d  %s\n", h[i], i)

@@ -12,6 +12,7 @@ type generator struct {
 	r      *rand.Rand
 	b      *loop.Builder
 	c      *Case
+	dtypes []array.DType
 	axes   []loop.Axis
 	lane   int
 	walked []bool // axes whose index is defined here
@@ -488,12 +489,12 @@ func (g *generator) index() loop.Value {
 }
 
 // dtype draws an element type that is computed as t.
-func dtype(r *rand.Rand, t loop.Type) array.DType {
+func (g *generator) dtype(t loop.Type) array.DType {
 	var fit []array.DType
-	for d := array.Bool; d <= array.Float64; d++ {
+	for _, d := range g.dtypes {
 		if loop.TypeOf(d) == t {
 			fit = append(fit, d)
 		}
 	}
-	return pick(r, fit...)
+	return pick(g.r, fit...)
 }

@@ -73,10 +73,14 @@ var laneExtents = []int{0, 1, 2, 3, 4, 5, 7, 8, 9, 11, 15, 16, 17, 23, 31, 32, 3
 
 var longExtents = []int{500, 511, 512, 513, 1000, 1023, 1025, 4095, 4096, 4097, 4100, 8191, 8192, 8193, 12288, 12300, 20481}
 
-// Generate draws the case of a seed. The same seed gives the same case.
-func Generate(seed uint64) *Case {
+// Generate draws the case of a seed. The same seed gives the same case. Buffers
+// have the given element types, without any all that the language has.
+func Generate(seed uint64, dtypes ...array.DType) *Case {
 	r := rand.New(rand.NewPCG(seed, 0x6c6f6f7067656e))
-	g := &generator{r: r, c: &Case{Seed: seed}}
+	g := &generator{r: r, c: &Case{Seed: seed}, dtypes: dtypes}
+	if len(dtypes) == 0 {
+		g.dtypes = DTypes()
+	}
 	outer := pick(r, 0, 0, 1, 1, 1, 2, 3)
 	serial := pick(r, 0, 1, 1, 2)
 	var axes []loop.Axis
@@ -127,6 +131,15 @@ func Generate(seed uint64) *Case {
 	g.c.Program = p
 	g.finish()
 	return g.c
+}
+
+// DTypes lists the element types that the language has.
+func DTypes() []array.DType {
+	var out []array.DType
+	for d := array.Bool; d <= array.Float64; d++ {
+		out = append(out, d)
+	}
+	return out
 }
 
 func pick[T any](r *rand.Rand, from ...T) T { return from[r.IntN(len(from))] }

@@ -3,9 +3,12 @@ package loopgen_test
 import (
 	"fmt"
 	"os"
+	"runtime/debug"
+	"slices"
 	"strconv"
 	"testing"
 
+	"weft/internal/array"
 	"weft/internal/interp"
 	"weft/internal/loop"
 	"weft/internal/loop/loopgen"
@@ -19,38 +22,61 @@ func interpreted(p *loop.Program, f *loop.Frame, refill func() bool) error {
 	return nil
 }
 
-// cases returns how many seeds to try; WEFT_FUZZ asks for a campaign.
-func cases(t testing.TB, quick int) int {
-	s := os.Getenv("WEFT_FUZZ")
-	if s == "" {
-		return quick
-	}
-	n, err := strconv.Atoi(s)
-	if err != nil {
+// campaign returns how many cases to run: WEFT_FUZZ, 0 by default.
+func campaign(t testing.TB) int {
+	n, err := strconv.Atoi(os.Getenv("WEFT_FUZZ"))
+	if err != nil && os.Getenv("WEFT_FUZZ") != "" {
 		t.Fatalf("WEFT_FUZZ: %v", err)
 	}
 	return n
 }
 
-// TestInterp runs programs whole and in two chunks: chunks change which lanes
-// share a tile, and whether rows do, and must not change the result.
+// TestInterp compares the interpreter with a machine that runs lane by lane, and
+// whole runs with runs in two chunks: chunks change which lanes share a tile, and
+// whether rows do, and must not change the result.
+//
+// WEFT_FUZZ=n asks for n cases. Then the histogram is printed, and every
+// combination of the language must have occurred.
 func TestInterp(t *testing.T) {
-	for seed := range uint64(cases(t, 1000)) {
-		check(t, seed)
+	n := campaign(t)
+	quick := n == 0
+	if quick {
+		n = 1500
+	}
+	h := loopgen.Histogram{}
+	for seed := range uint64(n) {
+		h.Count(check(t, seed).Program)
+	}
+	if !quick {
+		h.Print(os.Stdout, loopgen.DTypes())
+	}
+	missing := h.Missing(loopgen.DTypes())
+	if quick && len(missing) < len(loopgen.Combinations(loopgen.DTypes()))/20 {
+		return // it takes more cases to meet the rarest
+	}
+	for _, i := range missing {
+		t.Errorf("%s did not occur in %d cases", i, n)
 	}
 }
 
-func check(t *testing.T, seed uint64) {
+func check(t *testing.T, seed uint64) *loopgen.Case {
 	c := loopgen.Generate(seed)
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if e := recover(); e != nil {
-			t.Logf("%s", c)
-			panic(e)
+			t.Fatalf("%v\n%s\n%s", e, debug.Stack(), c)
 		}
 	}()
-	whole, err := loopgen.Run(c, loopgen.Heap, interpreted)
+	whole, err := loopgen.Run(c, loopgen.Edge(seed%2 == 0), interpreted)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, c)
+	}
+	plain, err := loopgen.Run(c, loopgen.Heap, scalarRun)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, c)
+	}
+	if d := plain.Diff(whole); d != "" || plain.Digest() != whole.Digest() {
+		t.Fatalf("lane by lane and interpreted: %s\n%s", d, c)
 	}
 	for axis := 0; axis <= c.Program.Lane; axis++ {
 		if c.Program.Axes[axis].Kind != loop.Parallel || c.Extents[axis] < 2 {
@@ -62,7 +88,33 @@ func check(t *testing.T, seed uint64) {
 			t.Fatalf("%v\n%s", err, c)
 		}
 		if d := whole.Diff(parts); d != "" {
-			t.Fatalf("cut axis %d at %d: %s\n%s", axis, cut, d, c)
+			t.Fatalf("whole and axis %d cut at %d: %s\n%s", axis, cut, d, c)
+		}
+	}
+	return c
+}
+
+// FuzzInterp lets go test -fuzz choose the seeds.
+func FuzzInterp(f *testing.F) {
+	for seed := range uint64(10) {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, seed uint64) { check(t, seed) })
+}
+
+// TestGenerate checks that a seed stands for one case and that element types can
+// be chosen.
+func TestGenerate(t *testing.T) {
+	few := []array.DType{array.Bool, array.Int32, array.Int64, array.Float32, array.Float64}
+	for seed := range uint64(100) {
+		c := loopgen.Generate(seed, few...)
+		if d := loopgen.Generate(seed, few...); c.String() != d.String() {
+			t.Fatalf("seed %d gives\n%s and\n%s", seed, c, d)
+		}
+		for _, b := range c.Program.Bufs {
+			if !slices.Contains(few, b.DType) {
+				t.Fatalf("seed %d has a buffer of %s", seed, b.DType)
+			}
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"weft/internal/array"
 	"weft/internal/loop"
+	"weft/internal/mem/guard"
 )
 
 // A Runner runs a program over a frame, to the end. It calls refill when the
@@ -22,9 +23,9 @@ type Output struct {
 	memory [][]byte
 }
 
-// A Place provides memory for a run: size bytes, and a check that nothing around
-// them was written.
-type Place func(size int) (mem []byte, intact func() bool)
+// A Place provides memory for a run: size bytes, and a function that gives them
+// back and reports whether nothing around them was written.
+type Place func(size int) (mem []byte, release func() (intact bool))
 
 // Heap places memory on the Go heap between bytes that must not change.
 func Heap(size int) ([]byte, func() bool) {
@@ -43,6 +44,25 @@ func Heap(size int) ([]byte, func() bool) {
 	}
 }
 
+// Edge places memory before (atEnd) or behind a page that faults, so that a
+// single byte too far is noticed, even if it is only read.
+func Edge(atEnd bool) Place {
+	make := guard.Start
+	if atEnd {
+		make = guard.End
+	}
+	return func(size int) ([]byte, func() bool) {
+		b, err := make(size)
+		if err != nil {
+			panic(err)
+		}
+		return b.Bytes(), func() bool {
+			b.Close()
+			return true
+		}
+	}
+}
+
 // Run runs a case in fresh memory. It fails if the runner does, or if memory
 // around the buffers has changed.
 func Run(c *Case, place Place, run Runner) (*Output, error) {
@@ -54,12 +74,12 @@ func Run(c *Case, place Place, run Runner) (*Output, error) {
 // one chunk.
 func RunChunks(c *Case, place Place, run Runner, axis, cut int) (*Output, error) {
 	out := &Output{c: c}
-	var checks []func() bool
+	var releases []func() bool
 	for _, m := range c.Memory {
-		mem, intact := place(len(m.Data))
+		mem, release := place(len(m.Data))
 		copy(mem, m.Data)
 		out.memory = append(out.memory, mem)
-		checks = append(checks, intact)
+		releases = append(releases, release)
 	}
 	chunk := func(from, to int) error {
 		f := new(loop.Frame)
@@ -99,15 +119,15 @@ func RunChunks(c *Case, place Place, run Runner, axis, cut int) (*Output, error)
 			err = chunk(cut, c.Extents[axis])
 		}
 	}
+	out.canonical()
+	for i, release := range releases {
+		if !release() && err == nil {
+			err = fmt.Errorf("loopgen: bytes around memory %d were written", i)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
-	for i, intact := range checks {
-		if !intact() {
-			return nil, fmt.Errorf("loopgen: bytes around memory %d were written", i)
-		}
-	}
-	out.canonical()
 	return out, nil
 }
 

@@ -1,0 +1,509 @@
+package loopgen_test
+
+import (
+	"encoding/binary"
+	"math"
+	"unsafe"
+
+	"weft/internal/array"
+	"weft/internal/interp"
+	"weft/internal/loop"
+)
+
+// A scalar machine runs a program one lane after the other, as the comments of
+// package loop read, with nothing shared between lanes: no tiles, no masks. It is
+// the reference for the reference.
+type scalar struct {
+	p     *loop.Program
+	f     *loop.Frame
+	idx   [loop.MaxAxes]int
+	val   []uint64
+	reds  map[loop.Value][]uint64 // elements of the pass at hand
+	lanes int
+}
+
+func scalarRun(p *loop.Program, f *loop.Frame, _ func() bool) error {
+	s := &scalar{p: p, f: f, val: make([]uint64, len(p.Ins))}
+	s.rows(0)
+	return nil
+}
+
+func (s *scalar) extent(a int) int { return int(s.f.Word[s.p.ExtentWord(a)]) }
+
+func (s *scalar) rows(axis int) {
+	if axis == s.p.Lane {
+		s.block(s.p.Body)
+		return
+	}
+	for i := range s.extent(axis) {
+		s.idx[axis] = i
+		s.rows(axis + 1)
+	}
+}
+
+func (s *scalar) addr(buf uint64, off uint64) unsafe.Pointer {
+	b := &s.p.Bufs[buf]
+	at := int(off) * b.DType.Size()
+	for a, step := range b.Steps {
+		if step != loop.Zero {
+			at += s.idx[a] * int(s.f.Word[s.p.StrideWord(int(buf), a)])
+		}
+	}
+	return unsafe.Add(s.f.Ptr[buf], at)
+}
+
+func (s *scalar) block(b []loop.Value) {
+	for _, v := range b {
+		s.ins(v)
+	}
+}
+
+func (s *scalar) ins(v loop.Value) {
+	in := &s.p.Ins[v]
+	get := func(x loop.Value) uint64 {
+		if x == loop.NoValue {
+			return 0
+		}
+		return s.val[x]
+	}
+	a, b, c := get(in.A), get(in.B), get(in.C)
+	r := in.Region
+	switch in.Op {
+	case loop.OpConst:
+		s.val[v] = in.Imm
+	case loop.OpScalar:
+		s.val[v] = s.f.Word[s.p.ScalarWord(int(in.Imm))]
+	case loop.OpIndex:
+		s.val[v] = uint64(s.idx[in.Imm]) + s.f.Word[s.p.StartWord(int(in.Imm))]
+	case loop.OpLoad, loop.OpLoadAt:
+		s.val[v] = element(s.p.Bufs[in.Imm].DType, s.addr(in.Imm, a))
+	case loop.OpStore:
+		setElement(s.p.Bufs[in.Imm].DType, s.addr(in.Imm, 0), a)
+	case loop.OpStoreAt:
+		setElement(s.p.Bufs[in.Imm].DType, s.addr(in.Imm, b), a)
+	case loop.OpReduce:
+		s.reds[v] = append(s.reds[v], a)
+	case loop.OpPass:
+		s.reds = map[loop.Value][]uint64{}
+		for _, x := range r.Body {
+			if s.p.Ins[x].Op == loop.OpReduce {
+				s.reds[x] = nil
+			}
+		}
+		for i := range s.extent(s.p.Lane) {
+			s.idx[s.p.Lane] = i
+			s.block(r.Body)
+		}
+		s.idx[s.p.Lane] = 0
+		for x, elements := range s.reds {
+			s.val[x] = reduce(loop.Reduction(s.p.Ins[x].Imm), s.p.Ins[x].Type, elements)
+		}
+	case loop.OpIf:
+		body, next := r.Else, r.ElseNext
+		if s.val[r.Cond] != 0 {
+			body, next = r.Body, r.Next
+		}
+		s.block(body)
+		s.results(v, next)
+	case loop.OpLoop:
+		s.assign(r.Params, r.Init)
+		for i := 0; ; i++ {
+			if r.Axis >= 0 {
+				if i >= s.extent(r.Axis) {
+					break
+				}
+				s.idx[r.Axis] = i
+			}
+			s.block(r.Head)
+			if r.Cond != loop.NoValue && s.val[r.Cond] == 0 {
+				break
+			}
+			s.block(r.Body)
+			s.assign(r.Params, r.Next)
+		}
+		if r.Axis >= 0 {
+			s.idx[r.Axis] = 0
+		}
+		s.results(v, r.Params)
+	case loop.OpOut:
+	default:
+		from := in.Type
+		if in.A != loop.NoValue {
+			from = s.p.Ins[in.A].Type
+		}
+		s.val[v] = operate(in.Op, in.Type, from, a, b, c)
+	}
+}
+
+// assign sets all params at once.
+func (s *scalar) assign(to, from []loop.Value) {
+	var x []uint64
+	for _, v := range from {
+		x = append(x, s.val[v])
+	}
+	for i, v := range to {
+		s.val[v] = x[i]
+	}
+}
+
+// results sets the OpOut of an instruction.
+func (s *scalar) results(of loop.Value, from []loop.Value) {
+	for v := range s.p.Ins {
+		if in := &s.p.Ins[v]; in.Op == loop.OpOut && in.A == of {
+			s.val[v] = s.val[from[in.Imm]]
+		}
+	}
+}
+
+// reduce follows the comment of OpReduce.
+func reduce(k loop.Reduction, t loop.Type, x []uint64) uint64 {
+	var identity uint64
+	var op loop.Op
+	switch k {
+	case loop.Sum:
+		op = loop.OpAdd
+	case loop.Prod:
+		op = loop.OpMul
+		identity = operate(loop.OpCvt, t, loop.I64, 1, 0, 0)
+		if t == loop.I64 {
+			identity = 1
+		}
+	case loop.Min:
+		op = loop.OpMin
+		identity = map[loop.Type]uint64{loop.I32: math.MaxInt32, loop.I64: math.MaxInt64, loop.F32: 0x7f800000, loop.F64: 0x7ff << 52}[t]
+	case loop.Max:
+		op = loop.OpMax
+		identity = map[loop.Type]uint64{loop.I32: 1 << 31, loop.I64: 1 << 63, loop.F32: 0xff800000, loop.F64: 0xfff << 52}[t]
+	case loop.And:
+		op, identity = loop.OpAnd, 1
+	case loop.Or:
+		op = loop.OpOr
+	}
+	f := func(x, y uint64) uint64 { return operate(op, t, t, x, y, 0) }
+	lanes := 64
+	if t.Size() == 8 {
+		lanes = 32
+	}
+	var blocks []uint64
+	for {
+		block := x[:min(len(x), loop.Block)]
+		x = x[len(block):]
+		acc := make([]uint64, lanes)
+		for l := range acc {
+			acc[l] = identity
+			for i := l; i < len(block); i += lanes {
+				acc[l] = f(acc[l], block[i])
+			}
+		}
+		for n := lanes / 2; n > 0; n /= 2 {
+			for l := range n {
+				acc[l] = f(acc[l], acc[l+n])
+			}
+		}
+		blocks = append(blocks, acc[0])
+		if len(x) == 0 {
+			break
+		}
+	}
+	for len(blocks) > 1 {
+		var next []uint64
+		for i := 0; i < len(blocks); i += 2 {
+			if i+1 == len(blocks) {
+				next = append(next, blocks[i])
+			} else {
+				next = append(next, f(blocks[i], blocks[i+1]))
+			}
+		}
+		blocks = next
+	}
+	return blocks[0]
+}
+
+func half(h uint16) float64 {
+	x := float64(h & 1023)
+	switch e := int(h >> 10 & 31); {
+	case e == 31 && h&1023 != 0:
+		return math.NaN()
+	case e == 31:
+		x = math.Inf(1)
+	case e > 0:
+		x = math.Ldexp(1024+x, e-25)
+	default:
+		x = math.Ldexp(x, -24)
+	}
+	if h>>15 != 0 {
+		x = -x
+	}
+	return x
+}
+
+// narrow finds the number of a 16-bit format with 2^p steps between powers of
+// two that is nearest to x: the bits of the format are in order of size.
+func narrow(x float64, value func(uint16) float64, inf uint16) uint16 {
+	sign := uint16(0)
+	if math.Signbit(x) {
+		sign, x = 1<<15, -x
+	}
+	if x != x {
+		return inf | 1
+	}
+	lo, hi := uint16(0), inf
+	for hi-lo > 1 {
+		mid := (lo + hi) / 2
+		if value(mid) <= x {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	if x == value(hi) {
+		return sign | hi
+	}
+	// Above the greatest number the next step counts, not infinity.
+	step := value(hi) - value(lo)
+	if hi == inf {
+		step = value(lo) - value(lo-1)
+	}
+	switch rest := x - value(lo); {
+	case rest > step/2, rest == step/2 && lo&1 == 1:
+		return sign | hi
+	}
+	return sign | lo
+}
+
+func brain(h uint16) float64 { return float64(math.Float32frombits(uint32(h) << 16)) }
+
+func element(d array.DType, p unsafe.Pointer) uint64 {
+	b := unsafe.Slice((*byte)(p), d.Size())
+	switch d {
+	case array.Bool, array.Uint8:
+		return uint64(b[0])
+	case array.Int8:
+		return uint64(uint32(int32(int8(b[0]))))
+	case array.Int16:
+		return uint64(uint32(int32(int16(binary.LittleEndian.Uint16(b)))))
+	case array.Uint16:
+		return uint64(binary.LittleEndian.Uint16(b))
+	case array.Float16:
+		return uint64(math.Float32bits(float32(half(binary.LittleEndian.Uint16(b)))))
+	case array.BFloat16:
+		return uint64(math.Float32bits(float32(brain(binary.LittleEndian.Uint16(b)))))
+	}
+	if d.Size() == 4 {
+		return uint64(binary.LittleEndian.Uint32(b))
+	}
+	return binary.LittleEndian.Uint64(b)
+}
+
+func setElement(d array.DType, p unsafe.Pointer, x uint64) {
+	b := unsafe.Slice((*byte)(p), d.Size())
+	switch d {
+	case array.Float16:
+		x = uint64(narrow(f32(x), half, 31<<10))
+	case array.BFloat16:
+		x = uint64(narrow(f32(x), brain, 255<<7))
+	}
+	for i := range b {
+		b[i] = byte(x >> (8 * i))
+	}
+}
+
+func f32(x uint64) float64 { return float64(math.Float32frombits(uint32(x))) }
+
+func float(t loop.Type, x uint64) float64 {
+	if t == loop.F32 {
+		return f32(x)
+	}
+	return math.Float64frombits(x)
+}
+
+func integer(t loop.Type, x uint64) int64 {
+	if t == loop.I32 {
+		return int64(int32(x))
+	}
+	return int64(x)
+}
+
+func truth(b bool) uint64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// operate computes an operation. In float64 the sum, difference, product,
+// quotient and root of float32 have enough bits to be rounded again; only fma
+// needs care, which package interp tests against math/big.
+func operate(op loop.Op, t, from loop.Type, a, b, c uint64) uint64 {
+	switch op {
+	case loop.OpSelect:
+		if a != 0 {
+			return b
+		}
+		return c
+	case loop.OpBits:
+		return a
+	case loop.OpEq, loop.OpNe, loop.OpLt, loop.OpLe:
+		if from.Float() {
+			x, y := float(from, a), float(from, b)
+			return truth(op == loop.OpEq && x == y || op == loop.OpNe && x != y || op == loop.OpLt && x < y || op == loop.OpLe && x <= y)
+		}
+		x, y := integer(from, a), integer(from, b)
+		return truth(op == loop.OpEq && x == y || op == loop.OpNe && x != y || op == loop.OpLt && x < y || op == loop.OpLe && x <= y)
+	case loop.OpCvt:
+		return convert(t, from, a)
+	}
+	if t.Float() {
+		if op == loop.OpFma && t == loop.F32 {
+			return uint64(math.Float32bits(interp.Fma32(float32(f32(a)), float32(f32(b)), float32(f32(c)))))
+		}
+		x := floating(op, float(t, a), float(t, b), float(t, c))
+		if t == loop.F32 {
+			return uint64(math.Float32bits(float32(x)))
+		}
+		return math.Float64bits(x)
+	}
+	x := whole(op, t, integer(t, a), integer(t, b))
+	switch t {
+	case loop.B:
+		return uint64(x) & 1
+	case loop.I32:
+		return uint64(uint32(x))
+	}
+	return uint64(x)
+}
+
+func convert(t, from loop.Type, a uint64) uint64 {
+	if !from.Float() {
+		x := integer(from, a)
+		switch t {
+		case loop.F32:
+			return uint64(math.Float32bits(float32(x)))
+		case loop.F64:
+			return math.Float64bits(float64(x))
+		case loop.I32:
+			return uint64(uint32(x))
+		}
+		return uint64(x)
+	}
+	x := float(from, a)
+	switch t {
+	case loop.F32:
+		return uint64(math.Float32bits(float32(x)))
+	case loop.F64:
+		return math.Float64bits(x)
+	}
+	if x != x {
+		return 0
+	}
+	if t == loop.I32 {
+		return uint64(uint32(int32(math.Max(math.MinInt32, math.Min(math.MaxInt32, x)))))
+	}
+	switch {
+	case x >= 1<<63:
+		return math.MaxInt64
+	case x < -1<<63:
+		return 1 << 63
+	}
+	return uint64(int64(x))
+}
+
+func floating(op loop.Op, x, y, z float64) float64 {
+	switch op {
+	case loop.OpAdd:
+		return x + y
+	case loop.OpSub:
+		return x - y
+	case loop.OpMul:
+		return x * y
+	case loop.OpDiv:
+		return x / y
+	case loop.OpFma:
+		return math.FMA(x, y, z)
+	case loop.OpNeg:
+		return -x
+	case loop.OpAbs:
+		return math.Abs(x)
+	case loop.OpSqrt:
+		return math.Sqrt(x)
+	case loop.OpFloor:
+		return math.Floor(x)
+	case loop.OpCeil:
+		return math.Ceil(x)
+	case loop.OpTrunc:
+		return math.Trunc(x)
+	case loop.OpRint:
+		return math.RoundToEven(x)
+	case loop.OpMin:
+		if x < y || x != x {
+			return x
+		}
+		return y
+	case loop.OpMax:
+		if x > y || x != x {
+			return x
+		}
+		return y
+	}
+	panic(op.String())
+}
+
+func whole(op loop.Op, t loop.Type, x, y int64) int64 {
+	w := int64(8 * t.Size())
+	switch op {
+	case loop.OpAdd:
+		return x + y
+	case loop.OpSub:
+		return x - y
+	case loop.OpMul:
+		return x * y
+	case loop.OpNeg:
+		return -x
+	case loop.OpAbs:
+		if x < 0 {
+			return -x
+		}
+		return x
+	case loop.OpMin:
+		return min(x, y)
+	case loop.OpMax:
+		return max(x, y)
+	case loop.OpQuo:
+		if y == 0 {
+			return 0
+		}
+		return x / y
+	case loop.OpRem:
+		if y == 0 {
+			return 0
+		}
+		return x % y
+	case loop.OpShl:
+		if y < 0 || y >= w {
+			return 0
+		}
+		return x << y
+	case loop.OpShr:
+		if y < 0 || y >= w {
+			y = w - 1
+		}
+		return x >> y
+	case loop.OpShrU:
+		if y < 0 || y >= w {
+			return 0
+		}
+		if t == loop.I32 {
+			return int64(uint32(x) >> y)
+		}
+		return int64(uint64(x) >> y)
+	case loop.OpAnd:
+		return x & y
+	case loop.OpOr:
+		return x | y
+	case loop.OpXor:
+		return x ^ y
+	case loop.OpNot:
+		return ^x
+	}
+	panic(op.String())
+}
