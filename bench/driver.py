@@ -109,7 +109,8 @@ def measure_row(crew, work, n, dtype, threads):
     for k in range(ROUNDS):
         for c in final[k % len(final):] + final[: k % len(final)]:  # no one always follows the same neighbour
             c.play_round(row)
-    result = row | {"bar": work.bar, "problems": problems}
+    heat = {p.name(): p.heat for p in peers if p.heat}  # kept in the cache, for a closer look
+    result = row | {"bar": work.bar, "problems": problems, "heat_ns": heat}
     if ours:
         result["ours"] = ours.result()
     counted = [c for c in final if c is not ours and c.counts and c.samples]

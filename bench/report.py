@@ -88,7 +88,12 @@ def shown_lines(rows):
 
 
 def problem_lines(rows):
-    return [f"{r['case']} {size(r['n'])} {r['dtype']}: {p}" for r in rows for p in r["problems"]]
+    """One line for a problem of a work, with the rows that it was met in."""
+    met = {}
+    for r in rows:
+        for p in r["problems"]:
+            met.setdefault((r["case"], p), []).append(f"{size(r['n'])} {r['dtype']}".strip())
+    return [f"{case}: {p} ({', '.join(where)})" for (case, p), where in met.items()]
 
 
 def text(rows, kept, pattern):
