@@ -220,9 +220,7 @@ def main():
         progress("")
         if selected(pattern, "startup"):
             kept["startup"] = measure_startup(binaries) | stamp
-        hello = kept.setdefault("versions", {})
-        for (name, *_), w in crew.workers.items():
-            hello[name] = hello.get(name, {}) | w.hello
+        kept["versions"] = kept.get("versions", {}) | crew.hello
         kept["load"] = [load_before, os.getloadavg()[0]]
         store.write_text(json.dumps(kept))
     finally:

@@ -78,11 +78,13 @@ class Crew:
         self.ours, self.settings = ours, settings
         self.log = open(Path(cache, "workers.log"), "w")
         self.workers, self.failed = {}, {}
+        self.hello = {}  # setting to versions, also of workers that have ended
 
     def start(self, key, *args, **options):
         if key not in self.workers and key not in self.failed:
             try:
-                self.workers[key] = Worker(*args, log=self.log, **options)
+                worker = self.workers[key] = Worker(*args, log=self.log, **options)
+                self.hello[key[0]] = self.hello.get(key[0], {}) | worker.hello
             except (OSError, WorkerError) as err:
                 self.failed[key] = str(err)
                 print(f"! {key}: {err}; going on without it (see workers.log)", file=sys.stderr)
