@@ -43,3 +43,5 @@ func TestLengths(t *testing.T) {
 		s.check(t, want)
 	}
 }
+
+func f64(x float64) uint64 { return math.Float64bits(x) }

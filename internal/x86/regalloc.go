@@ -298,6 +298,10 @@ func (c *compiler) rewriteIns(i *ins) {
 		}
 		return t | width
 	}
+	d := vr(0)
+	if i.flags&fDef != 0 && c.isSpilled(i.a[0]) {
+		d = i.a[0]
+	}
 	for j := range int(i.n) {
 		if j != int(i.memAt) && !(j == 0 && i.flags&(fDef|fRMW) == fDef) {
 			i.a[j] = fresh(i.a[j], true)
@@ -310,8 +314,7 @@ func (c *compiler) rewriteIns(i *ins) {
 		i.mem.base = fresh(i.mem.base, true)
 		i.mem.index = fresh(i.mem.index, true)
 	}
-	if i.flags&fDef != 0 && c.isSpilled(i.a[0]) {
-		d := i.a[0]
+	if d != 0 {
 		i.a[0] = fresh(d, false)
 		c.code = append(c.code, *i)
 		c.spillStore(d, i.a[0]&idMask)

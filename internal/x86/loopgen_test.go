@@ -1,0 +1,128 @@
+//go:build amd64
+
+package x86
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"strconv"
+	"testing"
+	"unsafe"
+
+	"weft/internal/array"
+	"weft/internal/interp"
+	"weft/internal/jit"
+	"weft/internal/loop"
+	"weft/internal/loop/loopgen"
+)
+
+// compiled runs programs as machine code.
+func compiled(isa ISA) loopgen.Runner {
+	return func(p *loop.Program, f *loop.Frame, refill func() bool) (err error) {
+		k, err := Compile(p, isa)
+		if err != nil {
+			return err
+		}
+		code, err := jit.Map(k.Code)
+		if err != nil {
+			return err
+		}
+		defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+		defer func() {
+			if e := recover(); e != nil {
+				err = fmt.Errorf("panic: %v", e)
+			}
+		}()
+		for i := range f.Scratch {
+			f.Scratch[i] = 0xa5
+		}
+		for {
+			switch st := jit.Call(code, 0, unsafe.Pointer(f)); st {
+			case loop.Done:
+				return nil
+			case loop.Resume:
+				refill()
+			default:
+				return fmt.Errorf("status %d", st)
+			}
+		}
+	}
+}
+
+func interpreted(p *loop.Program, f *loop.Frame, refill func() bool) error {
+	if !interp.Compile(p).Run(f, refill) {
+		return errors.New("not done")
+	}
+	return nil
+}
+
+// TestGenerated compares the programs of package loopgen with the interpreter.
+// WEFT_FUZZ=n asks for n cases, WEFT_FUZZ_FIRST for the first seed; then the
+// histogram is printed, and every combination of the language must have occurred.
+func TestGenerated(t *testing.T) {
+	isas := isas(t)
+	n, first := 0, 0
+	for name, x := range map[string]*int{"WEFT_FUZZ": &n, "WEFT_FUZZ_FIRST": &first} {
+		if s := os.Getenv(name); s != "" {
+			var err error
+			if *x, err = strconv.Atoi(s); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+		}
+	}
+	quick := n == 0
+	if quick {
+		n = 600
+	}
+	h := loopgen.Histogram{}
+	unsupported, failures := 0, 0
+	for seed := first; seed < first+n; seed++ {
+		c := loopgen.Generate(uint64(seed), array.DTypes()...)
+		h.Count(c.Program)
+		for _, isa := range isas {
+			switch err := compare(c, isa); {
+			case errors.Is(err, ErrUnsupported):
+				unsupported++
+			case err != nil:
+				small := loopgen.Shrink(c, func(c *loopgen.Case) bool {
+					err := compare(c, isa)
+					return err != nil && !errors.Is(err, ErrUnsupported)
+				})
+				t.Errorf("%s: %v\nmade smaller: %v\n%s", isa, err, compare(small, isa), small)
+				if failures++; failures == 10 {
+					t.FailNow()
+				}
+			}
+		}
+	}
+	// Programs with very many live values may exceed a frame's scratch memory.
+	if unsupported > n/50 {
+		t.Errorf("%d of %d programs are not supported", unsupported, n)
+	}
+	if quick {
+		return
+	}
+	h.Print(os.Stdout, array.DTypes())
+	fmt.Println(unsupported, "not supported")
+	for _, i := range h.Missing(array.DTypes()) {
+		t.Errorf("%s did not occur in %d cases", i, n)
+	}
+}
+
+// compare runs a case with the interpreter and as machine code.
+func compare(c *loopgen.Case, isa ISA) error {
+	want, err := loopgen.Run(c, loopgen.Heap, interpreted)
+	if err != nil {
+		return fmt.Errorf("interp: %w", err)
+	}
+	got, err := loopgen.Run(c, loopgen.Edge(c.Seed%2 == 0), compiled(isa))
+	if err != nil {
+		return err
+	}
+	if d := want.Diff(got); d != "" {
+		return errors.New("interp and machine code: " + d)
+	}
+	return nil
+}

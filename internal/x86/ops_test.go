@@ -1,0 +1,184 @@
+//go:build amd64
+
+package x86
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"weft/internal/loop"
+)
+
+// program makes out = op(args); the bits of scalars say which operands are
+// scalar arguments. With row set the operation stands outside the pass.
+func (o operation) program(t testing.TB, scalars int, row bool) *loop.Program {
+	b := loop.NewBuilder(fmt.Sprintf("%s.%s%v", o.op, o.t, o.args), []loop.Axis{{Kind: loop.Parallel}}, 0)
+	out := b.Buf(dtype(o.t), true, loop.Unit)
+	var load []func() loop.Value
+	for i, a := range o.args {
+		if scalars>>i&1 != 0 {
+			s := b.ScalarArg(a)
+			load = append(load, func() loop.Value { return b.Scalar(s) })
+		} else {
+			s := b.Buf(dtype(a), false, loop.Unit)
+			load = append(load, func() loop.Value { return b.Load(s) })
+		}
+	}
+	make := func() loop.Value {
+		var x []loop.Value
+		for _, f := range load {
+			x = append(x, f())
+		}
+		return o.build(b, x)
+	}
+	var y loop.Value
+	if row {
+		y = make()
+	}
+	b.Pass(func() {
+		if !row {
+			y = make()
+		}
+		b.Store(out, y)
+	})
+	return finish(t, b)
+}
+
+// build adds the operation to a program.
+func (o operation) build(b *loop.Builder, x []loop.Value) loop.Value {
+	switch o.op {
+	case loop.OpCvt:
+		return b.Cvt(o.t, x[0])
+	case loop.OpBits:
+		return b.Bits(o.t, x[0])
+	case loop.OpSelect:
+		return b.Select(x[0], x[1], x[2])
+	case loop.OpFma:
+		return b.Fma(x[0], x[1], x[2])
+	}
+	if len(x) == 1 {
+		return b.Unary(o.op, x[0])
+	}
+	return b.Binary(o.op, x[0], x[1])
+}
+
+// Every operation on special and random values, in all places where an operand
+// or the operation can stand, against plain Go.
+func TestOperations(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, o := range operations() {
+		all := 1<<len(o.args) - 1
+		for scalars := 0; scalars <= all; scalars++ {
+			for _, row := range []bool{false, true} {
+				if row && scalars != all {
+					continue
+				}
+				n := 257
+				if scalars == 0 {
+					n = 3001
+				}
+				o.check(t, r, scalars, row, n)
+			}
+		}
+	}
+}
+
+func (o operation) check(t *testing.T, r *rand.Rand, scalars int, row bool, n int) {
+	t.Helper()
+	s := random(o.program(t, scalars, row), r, n)
+	if scalars != 0 {
+		// Several scalars, as each is one value only.
+		for range 6 {
+			o.checkSetup(t, r, s, scalars)
+		}
+		return
+	}
+	o.checkSetup(t, r, s, scalars)
+}
+
+func (o operation) checkSetup(t *testing.T, r *rand.Rand, s *setup, scalars int) {
+	t.Helper()
+	var types []loop.Type
+	for _, b := range s.p.Bufs {
+		types = append(types, loop.TypeOf(b.DType))
+	}
+	s.fill(func(b int) uint64 { return value(r, types[b]) })
+	for i, x := range s.p.Scalars {
+		s.scalars[i] = value(r, x)
+	}
+	want := append([][]byte(nil), s.data...)
+	size := s.p.Bufs[0].DType.Size()
+	want[0] = make([]byte, len(s.data[0]))
+	for i := range s.extents[0] {
+		var a [3]uint64
+		buf, scalar := 1, 0
+		for j, u := range o.args {
+			if scalars>>j&1 != 0 {
+				a[j] = s.scalars[scalar]
+				scalar++
+			} else {
+				w := dtype(u).Size()
+				a[j] = word(s.data[buf][i*w:], w)
+				buf++
+			}
+		}
+		x := eval(o.op, o.t, o.args[0], a[0], a[1], a[2])
+		for j := range size {
+			want[0][i*size+j] = byte(x >> (8 * j))
+		}
+	}
+	s.check(t, want)
+}
+
+// value picks a special or a random value; scalars of fewer bits are canonical.
+func value(r *rand.Rand, t loop.Type) uint64 {
+	sp := specials(t)
+	x := sp[r.IntN(len(sp))]
+	if r.IntN(3) == 0 {
+		switch t {
+		case loop.I32:
+			x = uint64(uint32(r.Uint64() >> r.IntN(64)))
+		case loop.I64:
+			x = r.Uint64() >> r.IntN(64)
+		case loop.F32:
+			x = f32(float32(r.NormFloat64()))
+		case loop.F64:
+			x = eval(loop.OpCvt, loop.F64, loop.F32, f32(float32(r.NormFloat64())), 0, 0) + uint64(r.IntN(1<<20))
+		}
+	}
+	return x
+}
+
+// The same operations where the pass also has the other width, so that a value
+// takes two registers or a mask meets two widths; against the interpreter.
+func TestMixedWidths(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for _, o := range operations() {
+		b := loop.NewBuilder(fmt.Sprintf("%s.%s%v", o.op, o.t, o.args), []loop.Axis{{Kind: loop.Parallel}}, 0)
+		var bufs []int
+		for _, a := range o.args {
+			bufs = append(bufs, b.Buf(dtype(a), false, loop.Unit))
+		}
+		small, large := b.Buf(dtype(loop.I32), true, loop.Unit), b.Buf(dtype(loop.I64), true, loop.Unit)
+		out := b.Buf(dtype(o.t), true, loop.Unit)
+		b.Pass(func() {
+			var x []loop.Value
+			for _, s := range bufs {
+				x = append(x, b.Load(s))
+			}
+			y := o.build(b, x)
+			b.Store(out, y)
+			b.Store(large, b.Index(0))
+			b.Store(small, b.Cvt(loop.I32, b.Index(0)))
+		})
+		p := finish(t, b)
+		var types []loop.Type
+		for _, x := range p.Bufs {
+			types = append(types, loop.TypeOf(x.DType))
+		}
+		for _, n := range []int{0, 1, 7, 150} {
+			random(p, r, n).fill(func(b int) uint64 { return value(r, types[b]) }).check(t, nil)
+		}
+	}
+}

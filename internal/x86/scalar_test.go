@@ -1,0 +1,341 @@
+//go:build amd64
+
+package x86
+
+import (
+	"math"
+	"math/big"
+
+	"weft/internal/array"
+	"weft/internal/loop"
+)
+
+// An operation is an op with its types.
+type operation struct {
+	op   loop.Op
+	t    loop.Type
+	args []loop.Type
+}
+
+// operations lists everything that (*compiler).lowerIns computes from operands.
+func operations() (out []operation) {
+	add := func(t loop.Type, args []loop.Type, ops ...loop.Op) {
+		for _, op := range ops {
+			out = append(out, operation{op, t, args})
+		}
+	}
+	for t := loop.I32; t <= loop.F64; t++ {
+		one, two := []loop.Type{t}, []loop.Type{t, t}
+		add(t, two, loop.OpAdd, loop.OpSub, loop.OpMul, loop.OpMin, loop.OpMax)
+		add(t, one, loop.OpNeg, loop.OpAbs)
+		add(loop.B, two, loop.OpEq, loop.OpNe, loop.OpLt, loop.OpLe)
+		add(t, []loop.Type{loop.B}, loop.OpCvt)
+		for u := loop.I32; u <= loop.F64; u++ {
+			if u != t {
+				add(t, []loop.Type{u}, loop.OpCvt)
+			}
+			if u != t && u.Size() == t.Size() {
+				add(t, []loop.Type{u}, loop.OpBits)
+			}
+		}
+		if t.Float() {
+			add(t, two, loop.OpDiv)
+			add(t, []loop.Type{t, t, t}, loop.OpFma)
+			add(t, one, loop.OpSqrt, loop.OpFloor, loop.OpCeil, loop.OpTrunc, loop.OpRint)
+		} else {
+			add(t, two, loop.OpQuo, loop.OpRem, loop.OpShl, loop.OpShr, loop.OpShrU)
+		}
+	}
+	for _, t := range []loop.Type{loop.B, loop.I32, loop.I64} {
+		add(t, []loop.Type{t, t}, loop.OpAnd, loop.OpOr, loop.OpXor)
+		add(t, []loop.Type{t}, loop.OpNot)
+	}
+	add(loop.B, []loop.Type{loop.B, loop.B}, loop.OpEq, loop.OpNe)
+	for t := loop.B; t <= loop.F64; t++ {
+		add(t, []loop.Type{loop.B, t, t}, loop.OpSelect)
+	}
+	return out
+}
+
+func dtype(t loop.Type) array.DType {
+	return [...]array.DType{loop.B: array.Bool, loop.I32: array.Int32, loop.I64: array.Int64, loop.F32: array.Float32, loop.F64: array.Float64}[t]
+}
+
+func boolBits(b bool) uint64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// eval computes one lane by what package loop says, in plain Go.
+func eval(op loop.Op, t, from loop.Type, a, b, c uint64) uint64 {
+	switch op {
+	case loop.OpSelect:
+		if a != 0 {
+			return b
+		}
+		return c
+	case loop.OpBits:
+		return a
+	case loop.OpCvt:
+		return evalCvt(t, from, a)
+	case loop.OpEq, loop.OpNe, loop.OpLt, loop.OpLe:
+		return evalCompare(op, from, a, b)
+	}
+	switch t {
+	case loop.B:
+		switch op {
+		case loop.OpAnd:
+			return a & b
+		case loop.OpOr:
+			return a | b
+		case loop.OpXor:
+			return a ^ b
+		}
+		return 1 - a
+	case loop.I32:
+		return uint64(uint32(evalInt(op, 32, int64(int32(a)), int64(int32(b)))))
+	case loop.I64:
+		return uint64(evalInt(op, 64, int64(a), int64(b)))
+	case loop.F32:
+		x, y, z := math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b)), math.Float32frombits(uint32(c))
+		if op == loop.OpFma {
+			return uint64(math.Float32bits(fma32(x, y, z)))
+		}
+		// One operation on float64 rounded to float32 is the operation on
+		// float32 for all of these.
+		r := float32(evalFloat(op, float64(x), float64(y), 0))
+		if op == loop.OpNeg || op == loop.OpAbs {
+			return evalSign(op, 31, a)
+		}
+		return uint64(math.Float32bits(r))
+	}
+	if op == loop.OpNeg || op == loop.OpAbs {
+		return evalSign(op, 63, a)
+	}
+	return math.Float64bits(evalFloat(op, math.Float64frombits(a), math.Float64frombits(b), math.Float64frombits(c)))
+}
+
+func evalSign(op loop.Op, bit int, a uint64) uint64 {
+	if op == loop.OpNeg {
+		return a ^ 1<<bit
+	}
+	return a &^ (1 << bit)
+}
+
+func evalFloat(op loop.Op, x, y, z float64) float64 {
+	switch op {
+	case loop.OpAdd:
+		return x + y
+	case loop.OpSub:
+		return x - y
+	case loop.OpMul:
+		return x * y
+	case loop.OpDiv:
+		return x / y
+	case loop.OpFma:
+		return math.FMA(x, y, z)
+	case loop.OpSqrt:
+		return math.Sqrt(x)
+	case loop.OpFloor:
+		return math.Floor(x)
+	case loop.OpCeil:
+		return math.Ceil(x)
+	case loop.OpTrunc:
+		return math.Trunc(x)
+	case loop.OpRint:
+		return math.RoundToEven(x)
+	case loop.OpMin:
+		if x < y || x != x {
+			return x
+		}
+		return y
+	case loop.OpMax:
+		if x > y || x != x {
+			return x
+		}
+		return y
+	}
+	return 0
+}
+
+// fma32 is exact: 700 bits hold a product and a sum of any float32.
+func fma32(x, y, z float32) float32 {
+	p := float64(x) * float64(y)
+	if s := p + float64(z); math.IsNaN(s) || math.IsInf(s, 0) || p == 0 || z == 0 {
+		return float32(s)
+	}
+	f := new(big.Float).SetPrec(700).SetFloat64(p)
+	f.Add(f, new(big.Float).SetFloat64(float64(z)))
+	if f.Sign() == 0 {
+		return 0
+	}
+	r, _ := f.Float32()
+	return r
+}
+
+func evalInt(op loop.Op, width int, a, b int64) int64 {
+	out := b < 0 || b >= int64(width)
+	switch op {
+	case loop.OpAdd:
+		return a + b
+	case loop.OpSub:
+		return a - b
+	case loop.OpMul:
+		return a * b
+	case loop.OpNeg:
+		return -a
+	case loop.OpAbs:
+		if a < 0 {
+			return -a
+		}
+		return a
+	case loop.OpMin:
+		return min(a, b)
+	case loop.OpMax:
+		return max(a, b)
+	case loop.OpQuo:
+		if b == 0 {
+			return 0
+		}
+		return a / b
+	case loop.OpRem:
+		if b == 0 {
+			return 0
+		}
+		return a % b
+	case loop.OpShl:
+		if out {
+			return 0
+		}
+		return a << b
+	case loop.OpShr:
+		if out {
+			return a >> 63
+		}
+		return a >> b
+	case loop.OpShrU:
+		if out {
+			return 0
+		}
+		if width == 32 {
+			return int64(uint32(a) >> b)
+		}
+		return int64(uint64(a) >> b)
+	case loop.OpAnd:
+		return a & b
+	case loop.OpOr:
+		return a | b
+	case loop.OpXor:
+		return a ^ b
+	}
+	return ^a
+}
+
+func evalCompare(op loop.Op, t loop.Type, a, b uint64) uint64 {
+	var eq, lt bool
+	switch t {
+	case loop.B:
+		eq = a == b
+	case loop.I32:
+		eq, lt = a == b, int32(a) < int32(b)
+	case loop.I64:
+		eq, lt = a == b, int64(a) < int64(b)
+	case loop.F32:
+		x, y := math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))
+		eq, lt = x == y, x < y
+	case loop.F64:
+		x, y := math.Float64frombits(a), math.Float64frombits(b)
+		eq, lt = x == y, x < y
+	}
+	switch op {
+	case loop.OpEq:
+		return boolBits(eq)
+	case loop.OpNe:
+		return boolBits(!eq)
+	case loop.OpLt:
+		return boolBits(lt)
+	}
+	return boolBits(lt || eq)
+}
+
+func evalCvt(t, from loop.Type, a uint64) uint64 {
+	if from.Float() {
+		x := math.Float64frombits(a)
+		if from == loop.F32 {
+			x = float64(math.Float32frombits(uint32(a)))
+		}
+		switch t {
+		case loop.F32:
+			return uint64(math.Float32bits(float32(x)))
+		case loop.F64:
+			return math.Float64bits(x)
+		case loop.I32:
+			switch {
+			case x != x:
+				return 0
+			case x >= 1<<31:
+				return math.MaxInt32
+			case x < -1<<31:
+				return 1 << 31
+			}
+			return uint64(uint32(int32(x)))
+		}
+		switch {
+		case x != x:
+			return 0
+		case x >= 1<<63:
+			return math.MaxInt64
+		case x < -1<<63:
+			return 1 << 63
+		}
+		return uint64(int64(x))
+	}
+	x := int64(a)
+	if from == loop.I32 {
+		x = int64(int32(a))
+	}
+	switch t {
+	case loop.I32:
+		return uint64(uint32(x))
+	case loop.F32:
+		return uint64(math.Float32bits(float32(x)))
+	case loop.F64:
+		return math.Float64bits(float64(x))
+	}
+	return uint64(x)
+}
+
+// specials returns values of a type where something may go wrong.
+func specials(t loop.Type) (out []uint64) {
+	switch t {
+	case loop.B:
+		return []uint64{0, 1}
+	case loop.I32, loop.I64:
+		for _, x := range []int64{0, 1, 2, 3, 5, 7, 31, 32, 33, 63, 64, 65, 255, 256, 1 << 24, 1<<24 + 1, 1<<31 - 1, 1 << 31, 1<<32 - 1, 1 << 32, 1<<32 + 1, 1<<53 + 1, 1<<54 + 1<<30 + 1, 1<<62 + 1, math.MaxInt64, math.MinInt64} {
+			for _, y := range []int64{x, -x} {
+				if t == loop.I32 {
+					y = int64(uint32(y))
+				}
+				out = append(out, uint64(y))
+			}
+		}
+	default:
+		for _, x := range []float64{0, 0.5, 1, 1.5, 2.5, 3, 0x1.fffffep-2, 0x1.fffffffffffffp-2, 1. / 3, 1 << 23, 1<<23 + 1, 1<<52 + 1, 4194304.5, 8388607.5, 1<<31 - 1, 1 << 31, 1<<31 - 0.5, 1<<31 + 0.5, 1 << 32, 1 << 62, 1 << 63, 1<<63 - 1024, 1 << 64, 0x1.000001p0, 0x1.0000010000001p0, 0x1.ffffffp127, math.MaxFloat32, math.MaxFloat64, 0x1p-126, 0x1p-149, 0x1.8p-150, 0x1p-1022, 0x1p-1074, math.Inf(1), math.NaN()} {
+			for _, y := range []float64{x, -x} {
+				if t == loop.F32 {
+					out = append(out, uint64(math.Float32bits(float32(y))))
+				} else {
+					out = append(out, math.Float64bits(y))
+				}
+			}
+		}
+		if t == loop.F32 {
+			out = append(out, 0x7F800001) // signalling
+		} else {
+			out = append(out, 0x7FF<<52|1)
+		}
+	}
+	return out
+}
