@@ -423,7 +423,7 @@ func (g *generator) instruction(t loop.Type) loop.Value {
 	case 2:
 		return g.reinterpret(t)
 	case 3:
-		if t == loop.I64 {
+		if t == loop.I64 && g.chance(3) {
 			return g.index()
 		}
 		return g.operate(pick(g.r, loop.OpNeg, loop.OpAbs), t)

@@ -117,7 +117,7 @@ func Generate(seed uint64, dtypes ...array.DType) *Case {
 	}
 	g.axes = axes
 	g.b = loop.NewBuilder(fmt.Sprintf("random%d", seed), axes, outer)
-	g.c.Fuel = pick(r, 1, 2, 7, 100, uint64(1<<20), 1<<40)
+	g.c.Fuel = pick(r, 1, 2, 7, 100, uint64(1<<20), 1<<20)
 	lanes := 1
 	for a := 0; a <= outer; a++ {
 		lanes *= max(g.c.Extents[a], 1)

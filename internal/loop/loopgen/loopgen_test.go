@@ -118,3 +118,46 @@ func TestGenerate(t *testing.T) {
 		}
 	}
 }
+
+// TestShrink breaks an operation and looks whether little else remains.
+func TestShrink(t *testing.T) {
+	broken := func(p *loop.Program, f *loop.Frame, refill func() bool) error {
+		q := *p
+		q.Ins = slices.Clone(p.Ins)
+		for i := range q.Ins {
+			if q.Ins[i].Op == loop.OpXor && q.Ins[i].Type == loop.I32 {
+				q.Ins[i].Op = loop.OpOr
+			}
+		}
+		return interpreted(&q, f, refill)
+	}
+	fails := func(c *loopgen.Case) bool {
+		right, err := loopgen.Run(c, loopgen.Heap, interpreted)
+		if err != nil {
+			return false
+		}
+		wrong, err := loopgen.Run(c, loopgen.Heap, broken)
+		return err == nil && right.Diff(wrong) != ""
+	}
+	found := 0
+	for seed := uint64(0); found < 5; seed++ {
+		c := loopgen.Generate(seed)
+		if !fails(c) {
+			continue
+		}
+		found++
+		small := loopgen.Shrink(c, fails)
+		if !fails(small) {
+			t.Fatalf("seed %d: the smaller case does not fail", seed)
+		}
+		n := 0
+		h := loopgen.Histogram{}
+		h.Count(small.Program)
+		for _, k := range h {
+			n += k
+		}
+		if n > 25 {
+			t.Errorf("seed %d: %d instructions are left\n%s", seed, n, small)
+		}
+	}
+}

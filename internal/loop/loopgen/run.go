@@ -69,6 +69,9 @@ func Run(c *Case, place Place, run Runner) (*Output, error) {
 	return RunChunks(c, place, run, -1, 0)
 }
 
+// maxFuel is more than any case needs: beyond it something does not end.
+const maxFuel = 50_000_000
+
 // RunChunks runs a case in two chunks: along the axis, first the indices before
 // cut, then the others. The axis must be parallel. Without an axis (-1) there is
 // one chunk.
@@ -105,9 +108,11 @@ func RunChunks(c *Case, place Place, run Runner, axis, cut int) (*Output, error)
 			f.Word[p.ScalarWord(i)] = x
 		}
 		f.Word[loop.WordFuel] = c.Fuel
+		refills := 0
 		return run(p, f, func() bool {
 			f.Word[loop.WordFuel] = c.Fuel
-			return true
+			refills++
+			return refills < 1+maxFuel/int(c.Fuel)
 		})
 	}
 	var err error
