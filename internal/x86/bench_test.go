@@ -127,3 +127,91 @@ func BenchmarkCompile(b *testing.B) {
 		}
 	}
 }
+
+// poly is a polynomial of degree 12 in fma, about the work of an exp.
+func poly(b testing.TB) *loop.Program {
+	k := loop.NewBuilder("poly", []loop.Axis{{Kind: loop.Parallel}}, 0)
+	in, out := k.Buf(array.Float32, false, loop.Unit), k.Buf(array.Float32, true, loop.Unit)
+	k.Pass(func() {
+		x := k.Load(in)
+		y := k.Float(loop.F32, 0.25)
+		for i := range 12 {
+			y = k.Fma(y, x, k.Float(loop.F32, 1/float64(i+2)))
+		}
+		k.Store(out, y)
+	})
+	return finish(b, k)
+}
+
+func softmax(b testing.TB) *loop.Program {
+	k := loop.NewBuilder("softmax", []loop.Axis{{Kind: loop.Parallel}, {Kind: loop.Reduce}}, 1)
+	x := k.Buf(array.Float32, false, loop.Any, loop.Unit)
+	y := k.Buf(array.Float32, true, loop.Any, loop.Unit)
+	exp := func(x loop.Value) loop.Value {
+		y := k.Float(loop.F32, 0.25)
+		for i := range 6 {
+			y = k.Fma(y, x, k.Float(loop.F32, 1/float64(i+2)))
+		}
+		return y
+	}
+	var m, s loop.Value
+	k.Pass(func() { m = k.Reduce(loop.Max, k.Load(x)) })
+	k.Pass(func() { s = k.Reduce(loop.Sum, exp(k.Sub(k.Load(x), m))) })
+	r := k.Div(k.Float(loop.F32, 1), s)
+	k.Pass(func() { k.Store(y, k.Mul(exp(k.Sub(k.Load(x), m)), r)) })
+	return finish(b, k)
+}
+
+func sum(b testing.TB) *loop.Program {
+	k := loop.NewBuilder("sum", []loop.Axis{{Kind: loop.Parallel}, {Kind: loop.Reduce}}, 1)
+	x := k.Buf(array.Float32, false, loop.Any, loop.Unit)
+	y := k.Buf(array.Float32, true, loop.Any, loop.Zero)
+	var s loop.Value
+	k.Pass(func() { s = k.Reduce(loop.Sum, k.Load(x)) })
+	k.Store(y, s)
+	return finish(b, k)
+}
+
+// matmul is the plain triple loop, vectors along a row of the result.
+func matmul(b testing.TB) *loop.Program {
+	k := loop.NewBuilder("matmul", []loop.Axis{{Kind: loop.Parallel}, {Kind: loop.Parallel}, {Kind: loop.Serial}}, 1)
+	x := k.Buf(array.Float32, false, loop.Any, loop.Zero, loop.Any)
+	y := k.Buf(array.Float32, false, loop.Zero, loop.Unit, loop.Any)
+	z := k.Buf(array.Float32, true, loop.Any, loop.Unit, loop.Zero)
+	k.Pass(func() {
+		s := k.For(2, []loop.Value{k.Float(loop.F32, 0)}, func(v []loop.Value) []loop.Value {
+			return []loop.Value{k.Fma(k.Load(x), k.Load(y), v[0])}
+		})
+		k.Store(z, s[0])
+	})
+	return finish(b, k)
+}
+
+func BenchmarkKernels(b *testing.B) {
+	bench := func(p *loop.Program, name string, elems int, extents []int, sizes ...int) {
+		for _, isa := range isas(b) {
+			b.Run(p.Name+"/"+name+"/"+isa.String(), func(b *testing.B) {
+				var bufs []unsafe.Pointer
+				for _, n := range sizes {
+					s := make([]float32, n+64)
+					for i := range s {
+						s[i] = float32(i%17) / 16
+					}
+					bufs = append(bufs, unsafe.Add(at(s), -uintptr(at(s))&63))
+				}
+				f := runner(b, p, isa, extents, bufs...)
+				for b.Loop() {
+					f()
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(elems), "ns/elem")
+			})
+		}
+	}
+	bench(axpby(b), "1000", 1000, []int{1000}, 1000, 1000, 1000)
+	bench(poly(b), "4000", 4000, []int{4000}, 4000, 4000)
+	bench(sum(b), "1x4000", 4000, []int{1, 4000}, 4000, 1)
+	bench(sum(b), "100x10", 1000, []int{100, 10}, 1000, 100)
+	bench(softmax(b), "10x1000", 10000, []int{10, 1000}, 10000, 10000)
+	bench(softmax(b), "1000x10", 10000, []int{1000, 10}, 10000, 10000)
+	bench(matmul(b), "128", 128*128*128, []int{128, 128, 128}, 128*128, 128*128, 128*128)
+}

@@ -17,8 +17,8 @@ func (c *compiler) params(r *loop.Region) {
 }
 
 // carry moves the next values into the carried ones, of the lanes in masks or of
-// all if that is nil.
-func (c *compiler) carry(r *loop.Region, masks []vr) {
+// all if that is nil; the trip's code begins at from.
+func (c *compiler) carry(r *loop.Region, masks []vr, from int) {
 	type move struct {
 		t    loop.Type
 		d, s vr
@@ -42,6 +42,11 @@ func (c *compiler) carry(r *loop.Region, masks []vr) {
 			}
 		}
 	}
+	var carried []vr
+	var code recent
+	if masks != nil {
+		carried, code = c.carriedRegs(r), c.look(from)
+	}
 	for _, m := range moves {
 		if m.d == m.s {
 			continue
@@ -50,7 +55,15 @@ func (c *compiler) carry(r *loop.Region, masks []vr) {
 			c.mov(m.d, m.s)
 			continue
 		}
-		c.merge(m.t, m.d, m.s, c.maskFor(func(s int) vr { return masks[s] }, m.t, m.i))
+		k := c.maskFor(func(s int) vr { return masks[s] }, m.t, m.i)
+		for _, o := range moves {
+			if o.s == m.s && o.d != m.d && m.s.id() < len(c.seen) {
+				c.seen[m.s.id()].uses++ // another takes it too
+			}
+		}
+		if !c.mergeInto(code, m.d, m.s, k, carried) {
+			c.merge(m.t, m.d, m.s, k)
+		}
 	}
 }
 
@@ -112,16 +125,19 @@ func (c *compiler) lowerLoop(r *loop.Region) {
 	}
 	done := c.asm.NewLabel()
 	trip := func() {
+		from := len(c.code)
 		if on != nil {
 			c.masks = on
 			c.block(r.Head)
+			code := c.look(from)
+			c.keepFor(r)
 			for s, m := range on {
-				c.andMask(m, m, c.get(r.Cond, s))
+				c.narrowTo(code, m, c.get(r.Cond, s))
 			}
 			c.none(on, done)
 		}
 		c.block(r.Body)
-		c.carry(r, on)
+		c.carry(r, on, from)
 		if c.p.Fuel(r) {
 			c.burn()
 		}

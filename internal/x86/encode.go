@@ -55,7 +55,7 @@ func (c *compiler) encode() {
 				c.asm.Align(32)
 			}
 			c.asm.Bind(asm.Label(i.imm))
-		case pEnd:
+		case pEnd, pNop:
 		case pJmp:
 			c.asm.Jmp(asm.Label(i.imm))
 		case pJcc:

@@ -61,6 +61,7 @@ const (
 	pZero                           // a0 = 0
 	pOnes                           // a0 = all ones
 	pRet                            // status imm
+	pNop                            // nothing
 )
 
 const (
@@ -68,7 +69,6 @@ const (
 	fRMW               // a[0] is read too
 	fImm               // has an immediate
 	fZero              // zeroing mask
-	fDead              // removed
 	fAlign             // pLoop: align the head
 )
 

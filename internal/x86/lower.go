@@ -32,6 +32,7 @@ type compiler struct {
 
 	vals   []val
 	regs   []vr
+	seen   []occurrence
 	consts []constant
 	ptr    [loop.MaxBufs]vr // where each buffer stands
 	ctr    [loop.MaxAxes]vr // the counter of an axis that is being walked

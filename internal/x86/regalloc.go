@@ -246,7 +246,7 @@ func (c *compiler) rewrite() {
 	c.code = c.other[:0]
 	for n := range old {
 		i := old[n]
-		if i.flags&fDead != 0 {
+		if i.op == pNop {
 			continue
 		}
 		c.rewriteIns(&i)
