@@ -1,0 +1,207 @@
+package interp
+
+import (
+	"math"
+	"testing"
+
+	"weft/internal/array"
+	"weft/internal/loop"
+)
+
+// halfValue is the number that a binary16 stands for, from the standard's
+// formula.
+func halfValue(h uint16) float64 {
+	frac, exp := float64(h&1023), int(h>>10&31)
+	x := math.Ldexp(1+frac/1024, exp-15)
+	switch {
+	case exp == 0:
+		x = math.Ldexp(frac/1024, -14)
+	case exp == 31 && frac == 0:
+		x = math.Inf(1)
+	case exp == 31:
+		x = math.NaN()
+	}
+	if h>>15 != 0 {
+		x = -x
+	}
+	return x
+}
+
+func TestHalf(t *testing.T) {
+	for i := range 1 << 16 {
+		h := uint16(i)
+		want := halfValue(h)
+		got := fromHalf(h)
+		if want != want {
+			if got == got || math.Float32bits(got)>>22&1 == 0 {
+				t.Fatalf("%#x is %v, want a quiet NaN", h, got)
+			}
+			if n := toHalf(got); n&0x7fff <= 0x7c00 {
+				t.Fatalf("NaN becomes %#x", n)
+			}
+			continue
+		}
+		if float64(got) != want || math.Signbit(float64(got)) != math.Signbit(want) {
+			t.Fatalf("%#x is %v, want %v", h, got, want)
+		}
+		if back := toHalf(got); back != h {
+			t.Fatalf("%#x comes back as %#x", h, back)
+		}
+		// Between this number and the next the middle decides, and on the middle
+		// the even one.
+		if h&0x7fff >= 0x7c00 {
+			continue
+		}
+		next := halfValue(h + 1)
+		if math.IsInf(next, 0) {
+			next = math.Copysign(65536, want)
+		}
+		mid := float32((want + next) / 2) // exact
+		away := math.Nextafter32(mid, float32(next))
+		toward := math.Nextafter32(mid, float32(want))
+		for _, c := range []struct {
+			x    float32
+			want uint16
+		}{{mid, h + h&1}, {away, h + 1}, {toward, h}} {
+			if got := toHalf(c.x); got != c.want {
+				t.Fatalf("%v rounds to %#x, want %#x", c.x, got, c.want)
+			}
+		}
+	}
+}
+
+func TestBrain(t *testing.T) {
+	for i := range 1 << 16 {
+		h := uint16(i)
+		x := fromBrain(h)
+		if x != x {
+			if n := toBrain(x); n&0x7fff <= 0x7f80 {
+				t.Fatalf("NaN %#x becomes %#x", h, n)
+			}
+			continue
+		}
+		if back := toBrain(x); back != h {
+			t.Fatalf("%#x comes back as %#x", h, back)
+		}
+		if h&0x7fff >= 0x7f80 {
+			continue
+		}
+		u := uint32(h) << 16
+		for _, c := range []struct {
+			u    uint32
+			want uint16
+		}{{u + 0x8000, h + h&1}, {u + 0x8001, h + 1}, {u + 0x7fff, h}} {
+			if got := toBrain(math.Float32frombits(c.u)); got != c.want {
+				t.Fatalf("%#x rounds to %#x, want %#x", c.u, got, c.want)
+			}
+		}
+	}
+}
+
+// TestWidening reads and writes elements of all integer types and bool.
+func TestWidening(t *testing.T) {
+	bytes := make([]uint8, 256)
+	for i := range bytes {
+		bytes[i] = uint8(i)
+	}
+	double := func(d array.DType) *loop.Program {
+		b := loop.NewBuilder("double", []loop.Axis{{Kind: loop.Parallel}}, 0)
+		in, out := b.Buf(d, false, loop.Any), b.Buf(d, true, loop.Any)
+		wide := b.Buf(dtypeOf(loop.TypeOf(d)), true, loop.Unit)
+		b.Pass(func() {
+			x := b.Load(in)
+			b.Store(wide, x)
+			b.Store(out, b.Add(x, x))
+		})
+		return done(t, b)
+	}
+	// Backwards, every second element.
+	const n = 127
+	check := func(name string, p *loop.Program, place func(f *frame, out *[256]int64) func(), value, low func(i int) int64) {
+		f := newFrame(p, n)
+		wide := make([]int32, n)
+		var out [256]int64
+		read := place(f, &out)
+		buf(f, 2, wide, 0, 1)
+		f.run(t)
+		read()
+		for i := range n {
+			x := value(254 - 2*i)
+			if int64(wide[i]) != x {
+				t.Fatalf("%s: %d widens to %d", name, x, wide[i])
+			}
+			if want := low(254 - 2*i); out[i] != want {
+				t.Fatalf("%s: twice %d is stored as %d, want %d", name, x, out[i], want)
+			}
+		}
+	}
+	check("uint8", double(array.Uint8), func(f *frame, out *[256]int64) func() {
+		o := make([]uint8, n)
+		buf(f, 0, bytes, 254, -2)
+		buf(f, 1, o, 0, 1)
+		return func() {
+			for i, x := range o {
+				out[i] = int64(x)
+			}
+		}
+	}, func(i int) int64 { return int64(i) }, func(i int) int64 { return int64(2 * i % 256) })
+	check("int8", double(array.Int8), func(f *frame, out *[256]int64) func() {
+		o := make([]int8, n)
+		buf(f, 0, bytes, 254, -2)
+		buf(f, 1, o, 0, 1)
+		return func() {
+			for i, x := range o {
+				out[i] = int64(x)
+			}
+		}
+	}, func(i int) int64 { return int64((i+128)%256 - 128) }, func(i int) int64 { return int64((2*i+128)%256 - 128) })
+	words := make([]uint16, 256)
+	for i := range words {
+		words[i] = uint16(i * 257)
+	}
+	check("uint16", double(array.Uint16), func(f *frame, out *[256]int64) func() {
+		o := make([]uint16, n)
+		buf(f, 0, words, 254, -2)
+		buf(f, 1, o, 0, 1)
+		return func() {
+			for i, x := range o {
+				out[i] = int64(x)
+			}
+		}
+	}, func(i int) int64 { return int64(i * 257) }, func(i int) int64 { return int64(2 * i * 257 % 65536) })
+	check("int16", double(array.Int16), func(f *frame, out *[256]int64) func() {
+		o := make([]int16, n)
+		buf(f, 0, words, 254, -2)
+		buf(f, 1, o, 0, 1)
+		return func() {
+			for i, x := range o {
+				out[i] = int64(x)
+			}
+		}
+	}, func(i int) int64 { return int64((i*257+32768)%65536 - 32768) }, func(i int) int64 { return int64((2*i*257+32768)%65536 - 32768) })
+}
+
+// TestOverwrite stores into what was read before: the old values must stay.
+func TestOverwrite(t *testing.T) {
+	b := loop.NewBuilder("overwrite", []loop.Axis{{Kind: loop.Parallel}}, 0)
+	x := b.Buf(array.Float32, true, loop.Unit)
+	y := b.Buf(array.Float32, true, loop.Unit)
+	b.Pass(func() {
+		v := b.Load(x)
+		b.Store(x, b.Add(v, b.Float(loop.F32, 1)))
+		b.Store(y, v)
+	})
+	f := newFrame(done(t, b), 1000)
+	xs, ys := make([]float32, 1000), make([]float32, 1000)
+	for i := range xs {
+		xs[i] = float32(i)
+	}
+	buf(f, 0, xs, 0, 1)
+	buf(f, 1, ys, 0, 1)
+	f.run(t)
+	for i := range xs {
+		if xs[i] != float32(i+1) || ys[i] != float32(i) {
+			t.Fatalf("lane %d: %v and %v", i, xs[i], ys[i])
+		}
+	}
+}
