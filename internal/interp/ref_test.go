@@ -10,14 +10,18 @@ import (
 // What an operation gives, worked out with math/big from the definitions in
 // package loop. Values are bits.
 
-// exact is enough bits that a sum of two products of float64 is exact.
-const exact = 5000
+// exact is enough bits that a sum of two products of float64 is exact, exact32
+// of float32.
+const (
+	exact   = 5000
+	exact32 = 800
+)
 
 // floatOf returns the value as a big.Float; not for NaN.
 func floatOf(t loop.Type, x uint64) *big.Float {
 	f := new(big.Float).SetPrec(exact)
 	if t == loop.F32 {
-		return f.SetFloat64(float64(math.Float32frombits(uint32(x))))
+		return f.SetPrec(exact32).SetFloat64(float64(math.Float32frombits(uint32(x))))
 	}
 	return f.SetFloat64(math.Float64frombits(x))
 }
@@ -230,7 +234,8 @@ func refFloat(op loop.Op, t loop.Type, a, b, c uint64) (bits uint64) {
 			return nan(t)
 		}
 	}
-	x, z := floatOf(t, a), new(big.Float).SetPrec(exact)
+	x, z := floatOf(t, a), new(big.Float)
+	z.SetPrec(x.Prec())
 	y, w := x, x
 	if operands > 1 {
 		y = floatOf(t, b)
@@ -269,7 +274,7 @@ func refFloat(op loop.Op, t loop.Type, a, b, c uint64) (bits uint64) {
 	case loop.OpDiv:
 		z.SetPrec(300).Quo(x, y)
 	case loop.OpFma:
-		z.Add(new(big.Float).SetPrec(exact).Mul(x, y), w)
+		z.Add(new(big.Float).SetPrec(x.Prec()).Mul(x, y), w)
 	case loop.OpSqrt:
 		if x.Sign() == 0 {
 			return a

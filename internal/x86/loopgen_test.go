@@ -115,6 +115,22 @@ func TestGenerated(t *testing.T) {
 	}
 }
 
+// FuzzGenerated lets go test -fuzz choose the seeds.
+func FuzzGenerated(f *testing.F) {
+	isas := isas(f)
+	for seed := range uint64(10) {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, seed uint64) {
+		c := loopgen.Generate(seed, array.DTypes()...)
+		for _, isa := range isas {
+			if err := compare(c, isa); err != nil && !errors.Is(err, ErrUnsupported) {
+				t.Fatalf("%s: %v\n%s", isa, err, c)
+			}
+		}
+	})
+}
+
 // compare runs a case with the interpreter and as machine code. The interpreter is
 // tested by itself.
 func compare(c *loopgen.Case, isa ISA) error {

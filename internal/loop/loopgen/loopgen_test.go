@@ -41,7 +41,7 @@ func TestInterp(t *testing.T) {
 	n := campaign(t)
 	quick := n == 0
 	if quick {
-		n = 1500
+		n = 1000
 	}
 	h := loopgen.Histogram{}
 	for seed := range uint64(n) {
