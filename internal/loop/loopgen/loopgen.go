@@ -99,6 +99,8 @@ func Generate(seed uint64, dtypes ...array.DType) *Case {
 		g.extent(pick(r, longExtents...))
 	case r.IntN(20) == 0:
 		g.extent(r.IntN(300))
+	case kind == loop.Reduce && r.IntN(8) == 0: // identities show
+		g.extent(r.IntN(3))
 	default:
 		g.extent(pick(r, laneExtents...))
 	}
@@ -117,7 +119,7 @@ func Generate(seed uint64, dtypes ...array.DType) *Case {
 	}
 	g.axes = axes
 	g.b = loop.NewBuilder(fmt.Sprintf("random%d", seed), axes, outer)
-	g.c.Fuel = pick(r, 1, 2, 7, 100, uint64(1<<20), 1<<20)
+	g.c.Fuel = pick(r, 1, 2, 7, 100, uint64(1<<20))
 	lanes := 1
 	for a := 0; a <= outer; a++ {
 		lanes *= max(g.c.Extents[a], 1)
