@@ -1,0 +1,21 @@
+// Package gemm computes matrix products and convolutions over raw memory.
+//
+// # Bits
+//
+// An element of a product has the same bits on every path: portable Go, AVX2 or
+// AVX-512, inside or at the edge of a tile, alone or in a batch, with any strides
+// and any number of threads. The sum over k is cut into blocks of [KBlock] terms.
+// A block is one chain of fused multiply-adds in ascending k that starts from +0;
+// the blocks are added in ascending order, ((b0+b1)+b2)+...; with
+// [Epilogue.Accumulate] the old element of C stands before b0. Then the bias is
+// added, then the activation applied. So a part of a product equals the product
+// of the parts, and a row does not depend on what else is in the batch. With
+// k = 0 the sum is +0. NaN payloads are not part of the promise.
+//
+// # Memory
+//
+// Operands are pointers with element strides of any sign; nothing outside the
+// elements that the strides name is read or written. C must not overlap an
+// operand and no two of its elements may share memory. The caller keeps the
+// memory alive during the call.
+package gemm

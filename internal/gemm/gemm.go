@@ -1,0 +1,148 @@
+package gemm
+
+import (
+	"unsafe"
+
+	"weft/internal/array"
+)
+
+// A Mat is a matrix in memory: element (i, j) is at i*Row + j*Col elements from
+// Ptr. Strides may be negative or 0.
+type Mat struct {
+	Ptr      unsafe.Pointer
+	Row, Col int
+}
+
+// T returns the transpose of m.
+func (m Mat) T() Mat { return Mat{m.Ptr, m.Col, m.Row} }
+
+// offset returns m moved by n elements of the given size.
+func (m Mat) offset(n, size int) Mat {
+	m.Ptr = unsafe.Add(m.Ptr, n*size)
+	return m
+}
+
+// An Activation is applied to an element of the result last.
+type Activation uint8
+
+const (
+	None Activation = iota
+	Relu            // x where x > 0 or x is NaN, else +0
+)
+
+// An Epilogue says what becomes of a sum before it is stored. A nil *Epilogue is
+// the zero one: store the sum.
+type Epilogue struct {
+	// Bias, if not nil, points to a vector that is added: element i of it, at
+	// i*BiasStride elements, to row i of C if BiasPerRow is set, else to column i.
+	Bias       unsafe.Pointer
+	BiasStride int
+	BiasPerRow bool
+	Act        Activation
+	// Accumulate adds the product to what is in C instead of replacing it. The old
+	// element stands before the first block of the sum.
+	Accumulate bool
+}
+
+func (e *Epilogue) transposed() Epilogue {
+	t := *e
+	t.BiasPerRow = !t.BiasPerRow
+	return t
+}
+
+// The number of terms in one block of a sum over k: 2 KB of an operand's row.
+const (
+	kBlock32 = 512
+	kBlock64 = 256
+)
+
+// KBlock returns the number of terms in one fused multiply-add chain, a part of
+// the definition of the result: 512 for float32, 256 for float64. It panics for
+// other types.
+func KBlock(d array.DType) int {
+	switch d {
+	case array.Float32:
+		return kBlock32
+	case array.Float64:
+		return kBlock64
+	}
+	array.Failf("gemm", "dtype", "%s: only float32 and float64 have products", d)
+	return 0
+}
+
+// Gemm computes C = act(A*B + bias), A being m x k, B k x n and C m x n, all of
+// type d (Float32 or Float64; others panic with an *array.Error). threads <= 0
+// means par.Threads(); small products use one. ep may be nil.
+func Gemm(d array.DType, m, n, k int, a, b, c Mat, ep *Epilogue, threads int) {
+	GemmBatched(d, Batch{}, m, n, k, a, b, c, ep, threads)
+}
+
+// A Batch describes products that share their shape and strides. Count holds the
+// sizes of the batch dimensions, and A, B, C and Bias the element strides of each
+// operand along them, 0 where it is broadcast; a nil slice stands for zeros
+// (C must not be broadcast over a dimension larger than 1). The zero Batch is
+// one product.
+type Batch struct {
+	Count         []int
+	A, B, C, Bias []int
+}
+
+// GemmBatched computes the products of a batch, each as [Gemm] does.
+func GemmBatched(d array.DType, batch Batch, m, n, k int, a, b, c Mat, ep *Epilogue, threads int) {
+	KBlock(d)
+	if m < 0 || n < 0 || k < 0 {
+		array.Failf("gemm", "", "negative size: %d x %d x %d", m, k, n)
+	}
+	for _, s := range [...]struct {
+		name string
+		len  int
+	}{{"A", len(batch.A)}, {"B", len(batch.B)}, {"C", len(batch.C)}, {"Bias", len(batch.Bias)}} {
+		if s.len != 0 && s.len != len(batch.Count) {
+			array.Failf("gemm", "batch", "%d strides of %s for %d dimensions", s.len, s.name, len(batch.Count))
+		}
+	}
+	total := 1
+	for i, s := range batch.Count {
+		if s < 0 {
+			array.Failf("gemm", "batch", "negative size %d", s)
+		}
+		if s > 1 && (batch.C == nil || batch.C[i] == 0) {
+			array.Failf("gemm", "batch", "C is broadcast over dimension %d of size %d", i, s)
+		}
+		total *= s
+	}
+	if m == 0 || n == 0 || total == 0 {
+		return
+	}
+	var e Epilogue
+	if ep != nil {
+		e = *ep
+	}
+	run(d, &batch, total, m, n, k, a, b, c, &e, threads)
+}
+
+// at returns the operands of product i of the batch, counted with the last
+// dimension fastest.
+func (t *Batch) at(i, size int, a, b, c Mat, e Epilogue) (Mat, Mat, Mat, Epilogue) {
+	var oa, ob, oc, obias int
+	for d := len(t.Count) - 1; d >= 0; d-- {
+		j := i % t.Count[d]
+		i /= t.Count[d]
+		if t.A != nil {
+			oa += j * t.A[d]
+		}
+		if t.B != nil {
+			ob += j * t.B[d]
+		}
+		if t.C != nil {
+			oc += j * t.C[d]
+		}
+		if t.Bias != nil {
+			obias += j * t.Bias[d]
+		}
+	}
+	if e.Bias != nil {
+		e.Bias = unsafe.Add(e.Bias, obias*size)
+	}
+	return a.offset(oa, size), b.offset(ob, size), c.offset(oc, size), e
+}
