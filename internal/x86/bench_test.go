@@ -46,13 +46,22 @@ func runner(b testing.TB, p *loop.Program, isa ISA, extents []int, bufs ...unsaf
 
 func at[T any](s []T) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(s)) }
 
+// apart returns n numbers, aligned, at an address modulo 4096 of its own: loads
+// wait for stores to the same one.
+func apart(n, i int) unsafe.Pointer {
+	s := make([]float32, n+2048)
+	for i := range s {
+		s[i] = float32(i%17) / 16
+	}
+	return unsafe.Add(at(s), (-uintptr(at(s))&4095)+uintptr(i*1024+64*i))
+}
+
 func BenchmarkAxpby(b *testing.B) {
 	p := axpby(b)
 	for _, n := range []int{10, 100, 1000, 10000, 100000} {
 		for _, isa := range isas(b) {
 			b.Run(fmt.Sprintf("%s/%d", isa, n), func(b *testing.B) {
-				x, y, z := make([]float32, n), make([]float32, n), make([]float32, n)
-				f := runner(b, p, isa, []int{n}, at(x), at(y), at(z))
+				f := runner(b, p, isa, []int{n}, apart(n, 0), apart(n, 1), apart(n, 2))
 				b.SetBytes(int64(n))
 				for b.Loop() {
 					f()
@@ -192,12 +201,8 @@ func BenchmarkKernels(b *testing.B) {
 		for _, isa := range isas(b) {
 			b.Run(p.Name+"/"+name+"/"+isa.String(), func(b *testing.B) {
 				var bufs []unsafe.Pointer
-				for _, n := range sizes {
-					s := make([]float32, n+64)
-					for i := range s {
-						s[i] = float32(i%17) / 16
-					}
-					bufs = append(bufs, unsafe.Add(at(s), -uintptr(at(s))&63))
+				for i, n := range sizes {
+					bufs = append(bufs, apart(n, i))
 				}
 				f := runner(b, p, isa, extents, bufs...)
 				for b.Loop() {

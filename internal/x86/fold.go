@@ -49,3 +49,87 @@ var folds = func() (t [asm.RDTSC + 1]uint8) {
 
 // pMovFold keeps the table's index in range; moves are folded by rewrite.
 const pMovFold asm.Op = 0
+
+// foldOperand replaces one operand of i by memory, if i can read it there and
+// place knows where it is.
+func (c *compiler) foldOperand(i *ins, place func(r vr, f uint8) (lmem, bool)) bool {
+	f := foldOf(i.op)
+	at := int8(f & foldAt)
+	if i.memAt >= 0 || f == 0 || int8(i.n) <= at {
+		return false
+	}
+	set := func(at int8, m lmem) bool {
+		i.memAt, i.mem = at, m
+		i.a[at] = 0
+		return true
+	}
+	if m, ok := place(i.a[at], f); ok {
+		return set(at, m)
+	}
+	switch {
+	case f&foldCommutes != 0 && i.k == 0:
+		if m, ok := place(i.a[at-1], f); ok {
+			i.a[at-1] = i.a[at]
+			return set(at, m)
+		}
+	case i.op == pFma || i.op == pFmaD:
+		if m, ok := place(i.a[2], f); ok {
+			return set(2, m)
+		}
+		if m, ok := place(i.a[1], f); ok {
+			i.a[1] = i.a[2]
+			return set(2, m)
+		}
+	}
+	return false
+}
+
+// foldLoads lets instructions read from memory what was loaded for them alone,
+// where nothing comes between. It is fewer instructions to decode.
+func (c *compiler) foldLoads() {
+	c.look(0)
+	pending := c.open[:0] // indices of loads
+	for n := range c.code {
+		i := &c.code[n]
+		if i.op >= pLabel && i.op < pMov {
+			pending = pending[:0]
+			continue
+		}
+		if len(pending) > 0 {
+			c.foldOperand(i, func(r vr, f uint8) (m lmem, ok bool) {
+				for j, l := range pending {
+					x := &c.code[l]
+					if r == 0 || x.a[0] != r || x.op != asm.VMOVUPS && !(c.isa == AVX512 && f&foldBcast4 != 0 && x.op == asm.VBROADCASTSS ||
+						c.isa == AVX512 && f&foldBcast8 != 0 && x.op == asm.VBROADCASTSD) {
+						continue
+					}
+					m = x.mem
+					m.bcast = x.op != asm.VMOVUPS
+					x.remove()
+					pending = append(pending[:j], pending[j+1:]...)
+					return m, true
+				}
+				return m, false
+			})
+		}
+		switch {
+		case i.flags&fDef == 0 && i.memAt == 0:
+			pending = pending[:0] // a store
+		case i.flags&fDef != 0:
+			d := i.a[0].id()
+			for j := 0; j < len(pending); j++ {
+				if m := &c.code[pending[j]].mem; m.base.id() == d || m.index.id() == d {
+					pending = append(pending[:j], pending[j+1:]...)
+					j--
+				}
+			}
+			switch i.op {
+			case asm.VMOVUPS, asm.VBROADCASTSS, asm.VBROADCASTSD:
+				if o := c.seen[d]; i.memAt == 1 && i.k == 0 && o.defs == 1 && o.uses == 1 && c.vregs[d].remat == 0 && i.mem.base != frameReg {
+					pending = append(pending, int32(n))
+				}
+			}
+		}
+	}
+	c.open = pending[:0]
+}

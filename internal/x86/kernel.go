@@ -68,6 +68,7 @@ func Compile(p *loop.Program, isa ISA) (*Kernel, error) {
 func (c *compiler) compile(p *loop.Program, isa ISA, interleave int) (*Kernel, error) {
 	c.reset(p, isa, interleave)
 	c.program()
+	c.foldLoads()
 	if err := c.allocate(); err != nil {
 		return nil, err
 	}

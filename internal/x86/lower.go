@@ -56,6 +56,8 @@ type layout struct {
 	parts int // registers a step of an 8-byte type
 	uni   bool
 	idx   vr // index of the first lane
+	tail  vr // at the end of a row, the mask of what is left of it
+	rest  vr // and how much that is
 
 	first   int    // the first step, of those that one turn of a loop does
 	at      vr     // where accumulators lie in memory, in the rest of a block; 0 elsewhere
@@ -277,6 +279,7 @@ func (c *compiler) tailMask(n vr) vr {
 	c.mov(rest, n)
 	c.upd(asm.SUB, rest, c.lay.idx)
 	m := c.newM()
+	c.lay.tail, c.lay.rest = m, rest
 	if c.isa == AVX512 {
 		ones := c.newG()
 		c.gconst(ones, 0xFFFFFFFF)
@@ -500,6 +503,9 @@ func (c *compiler) pressure(block []loop.Value, base int) (most, count int) {
 
 // captured calls f for the values that a region reads.
 func (c *compiler) captured(r *loop.Region, f func(loop.Value)) {
+	if r.Cond != loop.NoValue {
+		f(r.Cond)
+	}
 	for _, vs := range [...][]loop.Value{r.Init, r.Next, r.ElseNext} {
 		for _, v := range vs {
 			f(v)

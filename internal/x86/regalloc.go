@@ -325,18 +325,7 @@ func (c *compiler) rewriteIns(i *ins) {
 
 // foldSpill lets i read one spilled operand from memory if it can.
 func (c *compiler) foldSpill(i *ins) {
-	if i.memAt >= 0 {
-		return
-	}
-	f := foldOf(i.op)
-	if f == 0 {
-		return
-	}
-	at := int(f & foldAt)
-	if int(i.n) <= at && i.op != pFma && i.op != pFmaD {
-		return
-	}
-	can := func(r vr) (lmem, bool) {
+	c.foldOperand(i, func(r vr, f uint8) (lmem, bool) {
 		if !c.isSpilled(r) || r&^idMask != 0 {
 			return lmem{}, false
 		}
@@ -348,37 +337,11 @@ func (c *compiler) foldSpill(i *ins) {
 			return lmem{}, false
 		case x.elem == 0:
 			return x.rematMem, true
-		case c.isa == AVX512 && f&foldBcast4 != 0 && x.elem == 4, c.isa == AVX512 && f&foldBcast8 != 0 && x.elem == 8:
+		case c.isa == AVX512 && (f&foldBcast4 != 0 && x.elem == 4 || f&foldBcast8 != 0 && x.elem == 8):
 			return x.rematMem.b(), true
 		}
 		return lmem{}, false
-	}
-	set := func(m lmem) {
-		i.memAt, i.mem = int8(at), m
-		i.a[at] = 0
-	}
-	if m, ok := can(i.a[at]); ok && !(i.flags&fRMW != 0 && i.a[0] == i.a[at]) {
-		// The same register elsewhere would need a load anyway.
-		set(m)
-		return
-	}
-	if f&foldCommutes != 0 && i.k == 0 {
-		if m, ok := can(i.a[at-1]); ok {
-			i.a[at-1] = i.a[at]
-			set(m)
-			return
-		}
-	}
-	if i.op == pFma || i.op == pFmaD {
-		if m, ok := can(i.a[2]); ok {
-			at = 2
-			set(m)
-		} else if m, ok := can(i.a[1]); ok {
-			i.a[1] = i.a[2]
-			at = 2
-			set(m)
-		}
-	}
+	})
 }
 
 func (c *compiler) slotMem(r vr) lmem {
