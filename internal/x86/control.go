@@ -131,6 +131,9 @@ func (c *compiler) lowerLoop(r *loop.Region) {
 			c.block(r.Head)
 			code := c.look(from)
 			c.keepFor(r)
+			if x := c.get(r.Cond, 0); len(on) > 1 && x == c.get(r.Cond, 1) && x.id() < len(c.seen) {
+				c.seen[x.id()].uses++ // the same for all lanes: every mask takes it
+			}
 			for s, m := range on {
 				c.narrowTo(code, m, c.get(r.Cond, s))
 			}
