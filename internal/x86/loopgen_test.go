@@ -115,6 +115,52 @@ func TestGenerated(t *testing.T) {
 	}
 }
 
+// TestSharedCondition has a condition that is the same for all lanes, so that all
+// masks take it from one register, and that an inner loop takes as well.
+func TestSharedCondition(t *testing.T) {
+	b := loop.NewBuilder("shared", []loop.Axis{{Kind: loop.Parallel}, {Kind: loop.Serial}, {Kind: loop.Serial}}, 0)
+	limit := b.Buf(array.Int32, false, loop.Zero, loop.Zero, loop.Zero)
+	out := b.Buf(array.Int32, true, loop.Unit, loop.Zero, loop.Zero)
+	b.Pass(func() {
+		one := b.Int(loop.I32, 1)
+		v := b.While([]loop.Value{b.Int(loop.I32, 0), b.Int(loop.I32, 0)}, func(v []loop.Value) loop.Value {
+			return b.Lt(b.Load(limit), b.Int(loop.I32, 9))
+		}, func(v []loop.Value) []loop.Value {
+			cond := loop.Value(len(b.Program().Ins) - 1) // what the head has just computed
+			w := b.While([]loop.Value{v[1]}, func([]loop.Value) loop.Value { return cond }, func(w []loop.Value) []loop.Value {
+				return []loop.Value{b.Add(w[0], one)}
+			})
+			in := b.Program().Ins
+			in[in[w[0]].A].Region.Axis = 2
+			return []loop.Value{b.Add(v[0], one), w[0]}
+		})
+		in := b.Program().Ins
+		in[in[v[0]].A].Region.Axis = 1
+		b.Store(out, b.Add(b.Mul(v[0], b.Int(loop.I32, 100)), v[1]))
+	})
+	p, err := b.Done()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, isa := range isas(t) {
+		for _, n := range []int{1, 20, 100} {
+			for _, limit := range []byte{3, 9} {
+				c := &loopgen.Case{
+					Program: p, Extents: []int{n, 3, 2}, Starts: []int{0, 0, 0}, Fuel: 5,
+					Buffers: []loopgen.Buffer{{Memory: 0, Strides: []int{0, 0, 0}}, {Memory: 1, Strides: []int{4, 0, 0}}},
+					Memory: []loopgen.Memory{
+						{DType: array.Int32, Data: []byte{limit, 0, 0, 0}},
+						{DType: array.Int32, Write: true, Data: make([]byte, 4*n)},
+					},
+				}
+				if err := compare(c, isa); err != nil {
+					t.Errorf("%s, %d lanes, limit %d: %v", isa, n, limit, err)
+				}
+			}
+		}
+	}
+}
+
 // FuzzGenerated lets go test -fuzz choose the seeds.
 func FuzzGenerated(f *testing.F) {
 	isas := isas(f)
