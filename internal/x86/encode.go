@@ -1,6 +1,8 @@
 package x86
 
 import (
+	"fmt"
+
 	"weft/internal/loop"
 	"weft/internal/x86/asm"
 )
@@ -49,17 +51,17 @@ func (c *compiler) encode() {
 		i := &c.code[pos]
 		switch i.op {
 		case pLabel:
-			c.asm.Bind(asm.Label(i.imm))
+			c.bind(asm.Label(i.imm))
 		case pLoop:
 			if i.flags&fAlign != 0 {
 				c.asm.Align(32)
 			}
-			c.asm.Bind(asm.Label(i.imm))
+			c.bind(asm.Label(i.imm))
 		case pEnd, pNop:
 		case pJmp:
-			c.asm.Jmp(asm.Label(i.imm))
+			c.jump(asm.Label(i.imm))
 		case pJcc:
-			c.asm.Jcc(i.cond, asm.Label(i.imm))
+			c.jumpIf(i.cond, asm.Label(i.imm))
 		case pMov:
 			c.encodeMov(c.phys(i.a[0]), c.phys(i.a[1]))
 		case pFma:
@@ -73,14 +75,66 @@ func (c *compiler) encode() {
 		case pSuspend:
 			c.encodeBurn(i, int32(pos))
 		case pRet:
-			c.asm.MovImm(asm.RAX, i.imm)
-			c.asm.Op0(asm.VZEROUPPER)
-			c.asm.Op0(asm.RET)
+			c.emitInst(asm.Inst{Op: asm.MOV32, A: [4]asm.Reg{asm.RAX}, HasImm: true, Imm: i.imm})
+			c.put(asm.VZEROUPPER)
+			c.put(asm.RET)
 		default:
 			c.encodeIns(i)
 		}
 	}
 	c.suspensions()
+}
+
+// Everything encoded goes through the following, which also write it down if
+// somebody wants to read it.
+
+func (c *compiler) emitInst(in asm.Inst) {
+	if c.listing != nil {
+		c.note("\t%s", in.String())
+	}
+	c.asm.Emit(in)
+}
+
+func (c *compiler) put(op asm.Op, r ...asm.Reg) {
+	in := asm.Inst{Op: op}
+	copy(in.A[:], r)
+	c.emitInst(in)
+}
+
+func (c *compiler) putLoad(op asm.Op, r asm.Reg, m asm.Mem) {
+	c.emitInst(asm.Inst{Op: op, A: [4]asm.Reg{r, asm.MemArg}, Mem: m})
+}
+
+func (c *compiler) putStore(op asm.Op, m asm.Mem, r asm.Reg) {
+	c.emitInst(asm.Inst{Op: op, A: [4]asm.Reg{asm.MemArg, r}, Mem: m})
+}
+
+func (c *compiler) jump(l asm.Label) {
+	if c.listing != nil {
+		c.note("\tjmp L%d", l)
+	}
+	c.asm.Jmp(l)
+}
+
+func (c *compiler) jumpIf(cond asm.Cond, l asm.Label) {
+	if c.listing != nil {
+		c.note("\tj%s L%d", condNames[cond], l)
+	}
+	c.asm.Jcc(cond, l)
+}
+
+func (c *compiler) bind(l asm.Label) {
+	if c.listing != nil {
+		c.note("L%d:", l)
+	}
+	c.asm.Bind(l)
+}
+
+var condNames = [...]string{"o", "no", "b", "ae", "e", "ne", "be", "a", "s", "ns", "p", "np", "l", "ge", "le", "g"}
+
+// note adds a line to the listing, with the offset it stands at.
+func (c *compiler) note(format string, args ...any) {
+	fmt.Fprintf(c.listing, "%5x  "+format+"\n", append([]any{c.asm.Len()}, args...)...)
 }
 
 func (c *compiler) encodeIns(i *ins) {
@@ -93,42 +147,42 @@ func (c *compiler) encodeIns(i *ins) {
 			out.A[j] = c.phys(i.a[j])
 		}
 	}
-	c.asm.Emit(out)
+	c.emitInst(out)
 }
 
 func (c *compiler) encodeMov(d, s asm.Reg) {
 	switch {
 	case d == s:
 	case d.IsGPR():
-		c.asm.RR(asm.MOV, d, s)
+		c.put(asm.MOV, d, s)
 	case d.IsMask():
-		c.asm.RR(asm.KMOVW, d, s)
+		c.put(asm.KMOVW, d, s)
 	default:
-		c.asm.RR(asm.VMOVAPS, d, s)
+		c.put(asm.VMOVAPS, d, s)
 	}
 }
 
 func (c *compiler) encodeZero(d asm.Reg) {
 	if d.IsMask() {
-		c.asm.RRR(asm.KXORW, d, d, d)
+		c.put(asm.KXORW, d, d, d)
 		return
 	}
 	// Writing 128 bits clears the rest.
 	if d.Num() < 16 {
-		c.asm.RRR(asm.VPXOR, d.X(), d.X(), d.X())
+		c.put(asm.VPXOR, d.X(), d.X(), d.X())
 	} else {
-		c.asm.RRR(asm.VPXORD, d, d, d)
+		c.put(asm.VPXORD, d, d, d)
 	}
 }
 
 func (c *compiler) encodeOnes(d asm.Reg) {
 	switch {
 	case d.IsMask():
-		c.asm.RRR(asm.KXNORW, d, d, d)
+		c.put(asm.KXNORW, d, d, d)
 	case c.isa == AVX512:
-		c.asm.RRRI(asm.VPTERNLOGD, d, d, d, 0xFF)
+		c.emitInst(asm.Inst{Op: asm.VPTERNLOGD, A: [4]asm.Reg{d, d, d}, HasImm: true, Imm: 0xFF})
 	default:
-		c.asm.RRR(asm.VPCMPEQD, d, d, d)
+		c.put(asm.VPCMPEQD, d, d, d)
 	}
 }
 
@@ -148,26 +202,26 @@ func (c *compiler) encodeFma(i *ins, f *struct{ f132, f213, f231 asm.Op }) {
 			x, y = y, x
 		}
 		c.encodeMov(d, x)
-		c.asm.RRM(f.f213, d, y, m)
+		c.emitInst(asm.Inst{Op: f.f213, A: [4]asm.Reg{d, y, asm.MemArg}, Mem: m})
 	case 2: // x*mem + z
 		m := c.mem(i.mem)
 		if d == x {
-			c.asm.RRM(f.f132, d, z, m)
+			c.emitInst(asm.Inst{Op: f.f132, A: [4]asm.Reg{d, z, asm.MemArg}, Mem: m})
 			return
 		}
 		c.encodeMov(d, z)
-		c.asm.RRM(f.f231, d, x, m)
+		c.emitInst(asm.Inst{Op: f.f231, A: [4]asm.Reg{d, x, asm.MemArg}, Mem: m})
 	default:
 		switch d {
 		case z:
-			c.asm.RRR(f.f231, d, x, y)
+			c.put(f.f231, d, x, y)
 		case x:
-			c.asm.RRR(f.f213, d, y, z)
+			c.put(f.f213, d, y, z)
 		case y:
-			c.asm.RRR(f.f213, d, x, z)
+			c.put(f.f213, d, x, z)
 		default:
 			c.encodeMov(d, z)
-			c.asm.RRR(f.f231, d, x, y)
+			c.put(f.f231, d, x, y)
 		}
 	}
 }
@@ -184,8 +238,8 @@ func (c *compiler) entry() {
 	for n := range c.code {
 		if c.code[n].op == pSuspend {
 			c.dispatch = c.asm.NewLabel()
-			c.asm.MI(asm.CMP, c.mem(wordMem(loop.WordResume)), 0)
-			c.asm.Jcc(asm.CondNE, c.dispatch)
+			c.emitInst(asm.Inst{Op: asm.CMP, A: [4]asm.Reg{asm.MemArg}, Mem: c.mem(wordMem(loop.WordResume)), HasImm: true, Imm: 0})
+			c.jumpIf(asm.CondNE, c.dispatch)
 			return
 		}
 	}
@@ -195,8 +249,8 @@ func (c *compiler) entry() {
 func (c *compiler) encodeBurn(i *ins, pos int32) {
 	s := suspension{stub: c.asm.NewLabel(), back: asm.Label(i.imm), pos: pos}
 	c.suspends = append(c.suspends, s)
-	c.asm.MI(asm.SUB, c.mem(wordMem(loop.WordFuel)), 1)
-	c.asm.Jcc(asm.CondLE, s.stub)
+	c.emitInst(asm.Inst{Op: asm.SUB, A: [4]asm.Reg{asm.MemArg}, Mem: c.mem(wordMem(loop.WordFuel)), HasImm: true, Imm: 1})
+	c.jumpIf(asm.CondLE, s.stub)
 }
 
 // suspensions emits, out of the way, the code that saves and restores what is
@@ -225,24 +279,24 @@ func (c *compiler) suspensions() {
 	}
 	word := c.mem(wordMem(loop.WordResume))
 	for n, s := range c.suspends {
-		c.asm.Bind(s.stub)
-		each(s.pos, func(op asm.Op, r asm.Reg, m asm.Mem) { c.asm.MR(op, m, r) })
-		c.asm.MI(asm.MOV, word, int64(n+1))
-		c.asm.MovImm(asm.RAX, loop.Resume)
-		c.asm.Op0(asm.VZEROUPPER)
-		c.asm.Op0(asm.RET)
+		c.bind(s.stub)
+		each(s.pos, func(op asm.Op, r asm.Reg, m asm.Mem) { c.putStore(op, m, r) })
+		c.emitInst(asm.Inst{Op: asm.MOV, A: [4]asm.Reg{asm.MemArg}, Mem: word, HasImm: true, Imm: int64(n + 1)})
+		c.emitInst(asm.Inst{Op: asm.MOV32, A: [4]asm.Reg{asm.RAX}, HasImm: true, Imm: loop.Resume})
+		c.put(asm.VZEROUPPER)
+		c.put(asm.RET)
 	}
-	c.asm.Bind(c.dispatch)
-	c.asm.RM(asm.MOV, asm.RAX, word)
-	c.asm.MI(asm.MOV, word, 0)
+	c.bind(c.dispatch)
+	c.putLoad(asm.MOV, asm.RAX, word)
+	c.emitInst(asm.Inst{Op: asm.MOV, A: [4]asm.Reg{asm.MemArg}, Mem: word, HasImm: true, Imm: 0})
 	for n, s := range c.suspends {
 		next := c.asm.NewLabel()
 		if n < len(c.suspends)-1 {
-			c.asm.RI(asm.CMP, asm.RAX, int64(n+1))
-			c.asm.Jcc(asm.CondNE, next)
+			c.emitInst(asm.Inst{Op: asm.CMP, A: [4]asm.Reg{asm.RAX}, HasImm: true, Imm: int64(n + 1)})
+			c.jumpIf(asm.CondNE, next)
 		}
-		each(s.pos, func(op asm.Op, r asm.Reg, m asm.Mem) { c.asm.RM(op, r, m) })
-		c.asm.Jmp(s.back)
-		c.asm.Bind(next)
+		each(s.pos, func(op asm.Op, r asm.Reg, m asm.Mem) { c.putLoad(op, r, m) })
+		c.jump(s.back)
+		c.bind(next)
 	}
 }

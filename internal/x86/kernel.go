@@ -3,6 +3,7 @@ package x86
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 
 	"weft/internal/loop"
@@ -45,6 +46,22 @@ var pool = sync.Pool{New: func() any { return new(compiler) }}
 // and does not depend on the processor it runs on. The error matches
 // [ErrUnsupported] where the program asks for what the backend lacks.
 func Compile(p *loop.Program, isa ISA) (*Kernel, error) {
+	return compile(p, isa, nil)
+}
+
+// Explain returns what Compile makes of p as text: a line an instruction, with its
+// offset in the code, in Intel syntax. Labels of constants stand behind the code.
+func Explain(p *loop.Program, isa ISA) (string, error) {
+	var b strings.Builder
+	k, err := compile(p, isa, &b)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("; %s for %s: %d bytes of code and %d of constants, %d spills, %d bytes of scratch\n%s",
+		p.Name, isa, k.Text, len(k.Code)-k.Text, k.Spills, k.Scratch, b.String()), nil
+}
+
+func compile(p *loop.Program, isa ISA, listing *strings.Builder) (*Kernel, error) {
 	if isa > AVX512 {
 		return nil, fmt.Errorf("x86: Compile: unknown instruction set %d", isa)
 	}
@@ -57,16 +74,20 @@ func Compile(p *loop.Program, isa ISA) (*Kernel, error) {
 	defer pool.Put(c)
 	// Fewer vectors side by side need fewer spill slots.
 	for interleave := 4; ; interleave /= 2 {
-		k, err := c.compile(p, isa, interleave)
+		k, err := c.compile(p, isa, interleave, listing)
 		if err == errScratch && interleave > 1 {
+			if listing != nil {
+				listing.Reset()
+			}
 			continue
 		}
 		return k, err
 	}
 }
 
-func (c *compiler) compile(p *loop.Program, isa ISA, interleave int) (*Kernel, error) {
+func (c *compiler) compile(p *loop.Program, isa ISA, interleave int, listing *strings.Builder) (*Kernel, error) {
 	c.reset(p, isa, interleave)
+	c.listing = listing
 	c.program()
 	c.foldLoads()
 	if err := c.allocate(); err != nil {
@@ -86,7 +107,7 @@ func (c *compiler) compile(p *loop.Program, isa ISA, interleave int) (*Kernel, e
 	}, nil
 }
 
-// condNames avoid repeating the encoder's package name at every jump.
+// Short names avoid repeating the encoder's package name at every jump.
 const (
 	condE  = asm.CondE
 	condNE = asm.CondNE

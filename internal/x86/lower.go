@@ -1,6 +1,8 @@
 package x86
 
 import (
+	"strings"
+
 	"weft/internal/array"
 	"weft/internal/loop"
 	"weft/internal/x86/asm"
@@ -29,6 +31,7 @@ type compiler struct {
 	stage    int // the staging areas, an offset in the frame; 0 if none yet
 	suspends []suspension
 	dispatch asm.Label
+	listing  *strings.Builder // what was encoded, for people; nil if not wanted
 
 	vals   []val
 	regs   []vr
@@ -110,7 +113,7 @@ func (c *compiler) reset(p *loop.Program, isa ISA, interleave int) {
 	clear(c.extent[:])
 	c.accs = c.accs[:0]
 	c.rax, c.rdx = c.fixed(0), c.fixed(2)
-	c.masks = nil
+	c.masks, c.listing = nil, nil
 	c.save = c.scratch
 	c.scratch += 32*c.vb + 24*8
 }
@@ -446,16 +449,16 @@ func (c *compiler) interleave(block []loop.Value) {
 // pressure estimates the most registers that a step of block needs at once, on
 // top of base, and counts the instructions.
 func (c *compiler) pressure(block []loop.Value, base int) (most, count int) {
-	last := map[loop.Value]int{}
+	last := make([]int32, len(c.p.Ins))
 	for i, v := range block {
 		in := &c.p.Ins[v]
 		for _, o := range [...]loop.Value{in.A, in.B, in.C} {
 			if o != loop.NoValue {
-				last[o] = i
+				last[o] = int32(i) + 1
 			}
 		}
 		if in.Region != nil {
-			c.captured(in.Region, func(o loop.Value) { last[o] = i })
+			c.captured(in.Region, func(o loop.Value) { last[o] = int32(i) + 1 })
 		}
 	}
 	weight := func(v loop.Value) int {
@@ -486,13 +489,13 @@ func (c *compiler) pressure(block []loop.Value, base int) (most, count int) {
 				count += n
 			}
 		}
-		if _, used := last[v]; used {
+		if last[v] > 0 {
 			live += weight(v)
 		}
 		most = max(most, live+1)
 		ops := [...]loop.Value{in.A, in.B, in.C}
 		for j, o := range ops {
-			if o == loop.NoValue || last[o] != i || j > 0 && o == ops[0] || j > 1 && o == ops[1] {
+			if o == loop.NoValue || int(last[o]) != i+1 || j > 0 && o == ops[0] || j > 1 && o == ops[1] {
 				continue
 			}
 			live = max(live-weight(o), base)
