@@ -4,7 +4,9 @@ import (
 	"math"
 	"unsafe"
 
+	"weft/internal/array"
 	"weft/internal/interp"
+	"weft/internal/par"
 )
 
 // element is the type of an operand's elements.
@@ -92,4 +94,30 @@ func portable[E element](m0, m1, n0, n1, k, kBlock int, a, b, c Mat, e *Epilogue
 			}
 		}
 	}
+}
+
+// portableGrain is about how many multiply-adds one chunk of a threaded portable
+// product has: some 50 µs.
+const portableGrain = 16 << 10
+
+func runPortable(d array.DType, t *Batch, total, m, n, k int, a, b, c Mat, e *Epilogue, threads int) {
+	rows := total * m
+	grain := max(1, portableGrain/(n*max(k, 1)))
+	if rows*n*max(k, 1) < 4*portableGrain {
+		threads = 1
+	}
+	par.Run(rows, grain, threads, func(_, begin, end int) {
+		for begin < end {
+			i := begin / m
+			m0 := begin % m
+			m1 := min(m, m0+end-begin)
+			a, b, c, e := t.at(i, d.Size(), a, b, c, *e)
+			if d == array.Float32 {
+				portable[float32](m0, m1, 0, n, k, kBlock32, a, b, c, &e)
+			} else {
+				portable[float64](m0, m1, 0, n, k, kBlock64, a, b, c, &e)
+			}
+			begin += m1 - m0
+		}
+	})
 }

@@ -1,0 +1,105 @@
+package gemm
+
+import (
+	"sync/atomic"
+	"unsafe"
+
+	"weft/internal/array"
+	"weft/internal/jit"
+)
+
+// A routine says which generator made a piece of code.
+type routine uint8
+
+const (
+	tileRoutine routine = iota
+	packCopyRoutine
+	packTransposeRoutine
+	routineCount
+)
+
+// A codeKey names one piece of machine code: all that a generator reads.
+type codeKey struct {
+	routine routine
+	isa     ISA
+	double  bool
+	rows    int // at most 16
+	nv      int // at most maxVectors
+	flags   int // at most 7
+}
+
+func bit(b bool, n int) int {
+	if b {
+		return 1 << n
+	}
+	return 0
+}
+
+func (k codeKey) index() int {
+	i := int(k.routine)
+	i = i*2 + int(k.isa-AVX2)
+	i = i*2 + bit(k.double, 0)
+	i = i*17 + k.rows
+	i = i*(maxVectors+1) + k.nv
+	return i*8 + k.flags
+}
+
+// codes holds what was generated. A kernel that two goroutines generate at once is
+// mapped twice, and one of the two mappings goes away.
+var codes [int(routineCount) * 2 * 2 * 17 * (maxVectors + 1) * 8]atomic.Pointer[jit.Code]
+
+func (k codeKey) code() *jit.Code {
+	p := &codes[k.index()]
+	if c := p.Load(); c != nil {
+		return c
+	}
+	c := k.generate()
+	p.Store(c)
+	return c
+}
+
+// generate makes the code. It panics with an *array.Error if there is no memory to
+// map it to; that code may be run here at all was found out when the instruction
+// set was chosen.
+func (k codeKey) generate() *jit.Code {
+	g := &gen{isa: k.isa, d: array.Float32}
+	if k.double {
+		g.d = array.Float64
+	}
+	switch k.routine {
+	case tileRoutine:
+		genTile(g, tileKey{k.rows, k.nv, k.flags&1 != 0, k.flags&2 != 0, k.flags&4 != 0})
+	case packCopyRoutine:
+		genPackCopy(g, k.nv)
+	case packTransposeRoutine:
+		genPackTranspose(g, k.rows, k.flags&1 != 0)
+	}
+	text, err := g.Finish()
+	if err != nil {
+		panic("gemm: generated code: " + err.Error())
+	}
+	c, err := jit.Map(text)
+	if err != nil {
+		panic(&array.Error{Kind: array.OutOfMemory, Op: "gemm", Msg: "no executable memory", Err: err})
+	}
+	return c
+}
+
+// setMask makes mask or lanes cover the first n lanes of a vector.
+func (m machine) setMask(mask *uint64, lanes *[32]byte, n int) {
+	if m.isa == AVX512 {
+		*mask = 1<<n - 1
+		return
+	}
+	*lanes = [32]byte{}
+	for i := range lanes[:n*m.size] {
+		lanes[i] = 0xFF
+	}
+}
+
+// callTile enters a tile kernel.
+func callTile(isa ISA, d array.DType, key tileKey, f *tileFrame) {
+	c := codeKey{tileRoutine, isa, d == array.Float64, key.mr, key.nv,
+		bit(key.kMajor, 0) | bit(key.table, 1) | bit(key.masked, 2)}.code()
+	jit.Call(c, 0, unsafe.Pointer(f))
+}

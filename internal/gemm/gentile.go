@@ -1,0 +1,364 @@
+package gemm
+
+import (
+	"unsafe"
+
+	"weft/internal/x86/asm"
+)
+
+// A tileKey names a kernel that computes tiles of mr rows and nv vectors of columns.
+type tileKey struct {
+	mr, nv int
+	kMajor bool // A's rows are one element apart and kStep is between its columns; else the reverse
+	table  bool // rows of B are found in a table and vectors have their own places
+	masked bool // vectors are loaded and stored under a mask (always so with AVX-512)
+}
+
+// maxVectors is the most vectors of columns in a tile.
+const maxVectors = 4
+
+// Flags of a tileFrame.
+const (
+	flagAdd     = 1 << iota // add to C
+	flagBiasCol             // add bias by column
+	flagBiasRow             // add bias by row
+	flagRelu
+)
+
+// A tileFrame holds the arguments of a tile kernel: a column of row panels, each of
+// mr rows, from top to bottom. Steps are in bytes. Vector v of B's row p is at
+// B[0] + p*bStep + v vectors, or with a table at B[v] + table[p].
+type tileFrame struct {
+	a      unsafe.Pointer
+	b, c   [maxVectors]unsafe.Pointer
+	table  unsafe.Pointer // offsets in bytes, 8 bytes each
+	bias   unsafe.Pointer // by column: for vector 0; by row: for the first row; unit stride
+	aStep  int            // kMajor: from k to k+1; else from row to row
+	bStep  int            // from k to k+1
+	cStep  int            // from row to row
+	k      int
+	panels int
+	aPanel int // from panel to panel of A
+	flags  int
+	mask   [maxVectors]uint64   // bit per lane; without a table only that of the last vector counts
+	lanes  [maxVectors][32]byte // the same for AVX2: all ones or zeros in a lane
+	// The kernel's own: offsets of the current panel.
+	aAt, cAt, biasAt int
+}
+
+var tf tileFrame
+
+// maxRows returns the most rows of a tile of nv vectors.
+func maxRows(isa ISA, nv int) int {
+	if isa == AVX512 {
+		return [...]int{0, 14, 14, 9, 6}[nv]
+	}
+	return [...]int{0, 12, 6, 0, 0}[nv]
+}
+
+// maxWidth returns the most vectors in a tile.
+func maxWidth(isa ISA) int {
+	if isa == AVX512 {
+		return 4
+	}
+	return 2
+}
+
+// Registers of a tile kernel. R8 to R12 hold A: with rows apart, one register
+// for three rows each; with columns apart, R8 alone, R9 three steps.
+const (
+	regA     = asm.R8
+	regStep  = asm.RDX
+	regK     = asm.RCX
+	regTable = asm.R13 // without a table, bStep
+)
+
+// vectorBase holds B of each vector in the loop over k, and C of each afterwards.
+var vectorBase = [maxVectors]asm.Reg{asm.RSI, asm.RBX, asm.R14, asm.R15}
+
+type tileGen struct {
+	*gen
+	tileKey
+}
+
+func genTile(g *gen, key tileKey) { (&tileGen{g, key}).emit() }
+
+// acc is the sum of row i and vector v; b and t are the vectors of B and scratch.
+func (g *tileGen) acc(i, v int) asm.Reg { return g.v(i*g.nv + v) }
+func (g *tileGen) bReg(v int) asm.Reg   { return g.v(g.mr*g.nv + v) }
+
+// temp is a free register: with AVX-512 there are at least two.
+func (g *tileGen) temp(i int) asm.Reg {
+	if g.isa == AVX512 {
+		return g.v(31 - i&1)
+	}
+	return g.v(15)
+}
+
+// isMasked reports whether vector v goes through a mask.
+func (g *tileGen) isMasked(v int) bool {
+	return g.masked && (g.table || v == g.nv-1)
+}
+
+func (g *tileGen) mask(v int) asm.Reg { return asm.K(1 + v) }
+
+// loadVector loads vector v of a row into dst.
+func (g *tileGen) loadVector(dst asm.Reg, m asm.Mem, v int) {
+	if !g.isMasked(v) {
+		g.load(dst, m)
+		return
+	}
+	if g.isa == AVX2 {
+		g.loadLanes(v)
+	}
+	g.loadMasked(dst, m, g.mask(v), g.temp(0))
+}
+
+// loadLanes fetches the AVX2 mask of vector v into the scratch register.
+func (g *tileGen) loadLanes(v int) {
+	g.load(g.temp(0), field(unsafe.Offsetof(tf.lanes)+uintptr(v)*32))
+}
+
+// vectorAt returns the place of vector v for the pointers in vectorBase.
+func (g *tileGen) vectorAt(v int) asm.Mem {
+	if g.table {
+		return asm.Ptr(vectorBase[v], 0)
+	}
+	return asm.Ptr(vectorBase[0], int32(v*g.vb()))
+}
+
+func (g *tileGen) bases() int {
+	if g.table {
+		return g.nv
+	}
+	return 1
+}
+
+func (g *tileGen) emit() {
+	a := &g.Asm
+	get := func(r asm.Reg, offset uintptr) { a.RM(asm.MOV, r, field(offset)) }
+	if g.isa == AVX512 {
+		for v := range g.nv {
+			if g.isMasked(v) {
+				a.RM(asm.MOV32, asm.RAX, field(unsafe.Offsetof(tf.mask)+uintptr(v)*8))
+				a.RR(asm.KMOVW, g.mask(v), asm.RAX)
+			}
+		}
+	}
+	a.RR(asm.XOR32, asm.RAX, asm.RAX)
+	for _, f := range []uintptr{unsafe.Offsetof(tf.aAt), unsafe.Offsetof(tf.cAt), unsafe.Offsetof(tf.biasAt)} {
+		a.MR(asm.MOV, field(f), asm.RAX)
+	}
+	panel := a.Here()
+
+	// A, B and the counter for this panel.
+	get(regA, unsafe.Offsetof(tf.a))
+	a.RM(asm.ADD, regA, field(unsafe.Offsetof(tf.aAt)))
+	get(regStep, unsafe.Offsetof(tf.aStep))
+	if g.kMajor {
+		a.RM(asm.LEA, asm.R9, asm.Idx(regStep, regStep, 2, 0))
+	} else if g.mr > 3 {
+		a.RM(asm.LEA, asm.RAX, asm.Idx(regStep, regStep, 2, 0))
+		for i := 1; i <= (g.mr-1)/3; i++ {
+			a.RM(asm.LEA, asm.R8+asm.Reg(i), asm.Idx(asm.R8+asm.Reg(i-1), asm.RAX, 1, 0))
+		}
+	}
+	for v := range g.bases() {
+		get(vectorBase[v], unsafe.Offsetof(tf.b)+uintptr(v)*8)
+	}
+	if g.table {
+		get(regTable, unsafe.Offsetof(tf.table))
+	} else {
+		get(regTable, unsafe.Offsetof(tf.bStep))
+		a.RM(asm.LEA, asm.RAX, asm.Idx(regTable, regTable, 2, 0))
+	}
+	for i := range g.mr {
+		for v := range g.nv {
+			g.zero(g.acc(i, v))
+		}
+	}
+
+	// The chain: four terms at a time, then one.
+	const unroll = 4
+	rest, one, end := a.NewLabel(), a.NewLabel(), a.NewLabel()
+	get(regK, unsafe.Offsetof(tf.k))
+	a.RI(asm.SUB, regK, unroll)
+	a.Jcc(asm.CondL, rest)
+	a.Align(16)
+	loop := a.Here()
+	for u := range unroll {
+		g.term(u)
+	}
+	g.advance(unroll)
+	a.RI(asm.SUB, regK, unroll)
+	a.Jcc(asm.CondGE, loop)
+	a.Bind(rest)
+	a.RI(asm.ADD, regK, unroll)
+	a.Jcc(asm.CondE, end)
+	a.Bind(one)
+	g.term(0)
+	g.advance(1)
+	a.RI(asm.SUB, regK, 1)
+	a.Jcc(asm.CondNE, one)
+	a.Bind(end)
+
+	g.finish()
+
+	get(asm.RAX, unsafe.Offsetof(tf.aPanel))
+	a.MR(asm.ADD, field(unsafe.Offsetof(tf.aAt)), asm.RAX)
+	a.RMI(asm.IMUL, asm.RAX, field(unsafe.Offsetof(tf.cStep)), int64(g.mr))
+	a.MR(asm.ADD, field(unsafe.Offsetof(tf.cAt)), asm.RAX)
+	a.MI(asm.ADD, field(unsafe.Offsetof(tf.biasAt)), int64(g.mr*g.d.Size()))
+	a.MI(asm.SUB, field(unsafe.Offsetof(tf.panels)), 1)
+	a.Jcc(asm.CondNE, panel)
+	g.done()
+}
+
+// term adds the products of step u of an unrolled loop.
+func (g *tileGen) term(u int) {
+	if g.table {
+		g.RM(asm.MOV, asm.RAX, asm.Ptr(regTable, int32(u*8)))
+		for v := range g.nv {
+			g.loadVector(g.bReg(v), asm.Idx(vectorBase[v], asm.RAX, 1, 0), v)
+		}
+	} else {
+		for v := range g.nv {
+			disp := int32(v * g.vb())
+			m := [...]asm.Mem{
+				asm.Ptr(asm.RSI, disp), asm.Idx(asm.RSI, regTable, 1, disp),
+				asm.Idx(asm.RSI, regTable, 2, disp), asm.Idx(asm.RSI, asm.RAX, 1, disp),
+			}[u]
+			g.loadVector(g.bReg(v), m, v)
+		}
+	}
+	size := int32(g.d.Size())
+	for i := range g.mr {
+		var m asm.Mem
+		if g.kMajor {
+			disp := int32(i) * size
+			m = [...]asm.Mem{
+				asm.Ptr(regA, disp), asm.Idx(regA, regStep, 1, disp),
+				asm.Idx(regA, regStep, 2, disp), asm.Idx(regA, asm.R9, 1, disp),
+			}[u]
+		} else {
+			r := regA + asm.Reg(i/3)
+			disp := int32(u) * size
+			m = [...]asm.Mem{
+				asm.Ptr(r, disp), asm.Idx(r, regStep, 1, disp), asm.Idx(r, regStep, 2, disp),
+			}[i%3]
+		}
+		if g.isa == AVX512 && g.nv == 1 {
+			g.RRM(g.pick(asm.VFMADD231PS, asm.VFMADD231PD), g.acc(i, 0), g.bReg(0), m.B())
+			continue
+		}
+		t := g.temp(i)
+		g.broadcast(t, m)
+		for v := range g.nv {
+			g.fma(g.acc(i, v), t, g.bReg(v))
+		}
+	}
+}
+
+// advance moves the pointers by n terms, 1 or 4.
+func (g *tileGen) advance(n int) {
+	if g.table {
+		g.RI(asm.ADD, regTable, int64(8*n))
+	} else {
+		g.RM(asm.LEA, asm.RSI, asm.Idx(asm.RSI, regTable, uint8(n), 0))
+	}
+	if g.kMajor {
+		g.RM(asm.LEA, regA, asm.Idx(regA, regStep, uint8(n), 0))
+		return
+	}
+	for i := 0; i <= (g.mr-1)/3; i++ {
+		g.RI(asm.ADD, regA+asm.Reg(i), int64(n*g.d.Size()))
+	}
+}
+
+// finish turns the sums of a panel into results and stores them.
+func (g *tileGen) finish() {
+	a := &g.Asm
+	// The steps that flags ask for are jumped over one by one.
+	when := func(flag int64, f func()) {
+		skip := a.NewLabel()
+		a.RI(asm.TEST, asm.RAX, flag)
+		a.Jcc(asm.CondE, skip)
+		f()
+		a.Bind(skip)
+	}
+	rows := func(f func(i, v int, m asm.Mem)) {
+		for v := range g.bases() {
+			a.RM(asm.MOV, vectorBase[v], field(unsafe.Offsetof(tf.c)+uintptr(v)*8))
+			a.RM(asm.ADD, vectorBase[v], field(unsafe.Offsetof(tf.cAt)))
+		}
+		for i := range g.mr {
+			for v := range g.nv {
+				f(i, v, g.vectorAt(v))
+			}
+			if i == g.mr-1 {
+				break
+			}
+			for v := range g.bases() {
+				a.RR(asm.ADD, vectorBase[v], regStep)
+			}
+		}
+	}
+	add := g.pick(asm.VADDPS, asm.VADDPD)
+	a.RM(asm.MOV, asm.RAX, field(unsafe.Offsetof(tf.flags)))
+	a.RM(asm.MOV, regStep, field(unsafe.Offsetof(tf.cStep)))
+	when(flagAdd, func() {
+		rows(func(i, v int, m asm.Mem) {
+			// Through B's register, which is free by now: a masked memory operand
+			// needs AVX-512, and there must be no read outside the mask.
+			g.loadVector(g.bReg(v), m, v)
+			a.RRR(add, g.acc(i, v), g.bReg(v), g.acc(i, v))
+		})
+	})
+	when(flagBiasCol, func() {
+		a.RM(asm.MOV, asm.RCX, field(unsafe.Offsetof(tf.bias)))
+		for v := range g.nv {
+			g.loadVector(g.bReg(v), asm.Ptr(asm.RCX, int32(v*g.vb())), v)
+		}
+		for i := range g.mr {
+			for v := range g.nv {
+				a.RRR(add, g.acc(i, v), g.acc(i, v), g.bReg(v))
+			}
+		}
+	})
+	when(flagBiasRow, func() {
+		a.RM(asm.MOV, asm.RCX, field(unsafe.Offsetof(tf.bias)))
+		a.RM(asm.ADD, asm.RCX, field(unsafe.Offsetof(tf.biasAt)))
+		for i := range g.mr {
+			t := g.temp(i)
+			g.broadcast(t, asm.Ptr(asm.RCX, int32(i*g.d.Size())))
+			for v := range g.nv {
+				a.RRR(add, g.acc(i, v), g.acc(i, v), t)
+			}
+		}
+	})
+	when(flagRelu, func() {
+		t := g.temp(0)
+		g.zero(t)
+		for i := range g.mr {
+			for v := range g.nv {
+				// The maximum returns its second operand, a NaN or -0 too; adding +0
+				// makes that zero positive.
+				a.RRR(g.pick(asm.VMAXPS, asm.VMAXPD), g.acc(i, v), t, g.acc(i, v))
+				a.RRR(add, g.acc(i, v), g.acc(i, v), t)
+			}
+		}
+	})
+	if g.isa == AVX2 && g.masked && !g.table {
+		g.loadLanes(g.nv - 1)
+	}
+	rows(func(i, v int, m asm.Mem) {
+		if !g.isMasked(v) {
+			g.store(m, g.acc(i, v))
+			return
+		}
+		if g.isa == AVX2 && g.table {
+			g.loadLanes(v)
+		}
+		g.storeMasked(m, g.acc(i, v), g.mask(v), g.temp(0))
+	})
+}

@@ -1,0 +1,68 @@
+package gemm
+
+import (
+	"unsafe"
+
+	"weft/internal/array"
+	"weft/internal/jit"
+)
+
+// A machine is an instruction set and an element type.
+type machine struct {
+	isa   ISA
+	d     array.DType
+	size  int // of an element
+	lanes int // of a vector
+	vb    int // bytes of a vector
+}
+
+func newMachine(isa ISA, d array.DType) machine {
+	vb := vectorBytes(isa)
+	return machine{isa, d, d.Size(), vb / d.Size(), vb}
+}
+
+// pack writes a panel of rows elements for each of k terms: element i of term p is
+// read at src + (i*step + p*kStep) elements and written to dst + p*pitch bytes +
+// i elements. dst has room for whole vectors and for k rounded up to lanes terms.
+func (m machine) pack(dst unsafe.Pointer, pitch int, src unsafe.Pointer, step, kStep, rows, k int) {
+	if k == 0 {
+		return
+	}
+	f := packFrame{src: src, dst: dst, dstStep: pitch, k: k}
+	switch {
+	case step == 1:
+		nv := (rows + m.lanes - 1) / m.lanes
+		f.srcStep = kStep * m.size
+		m.setMask(&f.mask, &f.lanes, rows-(nv-1)*m.lanes)
+		m.call(packCopyRoutine, 0, nv, 0, unsafe.Pointer(&f))
+	case kStep == 1:
+		f.srcStep = step * m.size
+		if tail := k % m.lanes; tail != 0 {
+			m.setMask(&f.mask, &f.lanes, tail)
+		}
+		for i := 0; i < rows; i += m.lanes {
+			f.src = unsafe.Add(src, i*step*m.size)
+			f.dst = unsafe.Add(dst, i*m.size)
+			m.call(packTransposeRoutine, min(m.lanes, rows-i), 0, 0, unsafe.Pointer(&f))
+		}
+	case m.d == array.Float32:
+		gather[float32](dst, pitch, src, step, kStep, rows, k)
+	default:
+		gather[float64](dst, pitch, src, step, kStep, rows, k)
+	}
+}
+
+func (m machine) call(r routine, rows, nv, flags int, frame unsafe.Pointer) {
+	c := codeKey{r, m.isa, m.d == array.Float64, rows, nv, flags}.code()
+	jit.Call(c, 0, frame)
+}
+
+// gather is pack for strides that no kernel takes.
+func gather[E element](dst unsafe.Pointer, pitch int, src unsafe.Pointer, step, kStep, rows, k int) {
+	size := int(unsafe.Sizeof(E(0)))
+	for p := range k {
+		for i := range rows {
+			*(*E)(unsafe.Add(dst, p*pitch+i*size)) = *(*E)(unsafe.Add(src, (i*step+p*kStep)*size))
+		}
+	}
+}

@@ -1,0 +1,369 @@
+package gemm
+
+import (
+	"runtime"
+	"sync"
+	"unsafe"
+
+	"weft/internal/array"
+	"weft/internal/mem"
+	"weft/internal/par"
+)
+
+// Sizes of what stays in a cache while it is used: a block of A in half the second
+// level beside the strip of B it meets, and the columns of B packed together.
+const (
+	blockBytesA = 256 << 10
+	maxTaskRows = 1024
+	maxTaskCols = 2048
+)
+
+// A job is a batch of products under way: the par.Task of one call.
+type job struct {
+	machine
+	kBlock  int
+	batch   *Batch
+	m, n, k int
+	a, b, c Mat // C has unit column stride
+	e       Epilogue
+
+	packA, packB   bool
+	taskM, taskN   int // rows and columns of a task
+	tilesM, tilesN int
+	rows, nv       int // rows of A in a block, vectors of a tile
+	blockA, blockB int // bytes of a worker's buffers
+	buffer         mem.Block
+	bias           []uint64 // of the whole batch, where the caller's has gaps
+}
+
+var jobs = sync.Pool{New: func() any { return new(job) }}
+
+// run computes a batch of products that is not empty.
+func run(d array.DType, t *Batch, total, m, n, k int, a, b, c Mat, e *Epilogue, threads int) {
+	isa := CurrentISA()
+	if isa == Portable {
+		runPortable(d, t, total, m, n, k, a, b, c, e, threads)
+		return
+	}
+	mach := newMachine(isa, d)
+	// A row times a matrix rather than a matrix times a column; and rows of C side
+	// by side in memory.
+	flip := false
+	switch {
+	case n == 1 && m > 1:
+		flip = true
+	case n == 1:
+	case c.Col != 1:
+		flip = c.Row == 1 || m == 1
+	}
+	if flip {
+		x := e.transposed()
+		m, n, a, b, c, e = n, m, b.T(), a.T(), c.T(), &x
+	}
+	if c.Col != 1 && n > 1 {
+		runThrough(mach, t, total, m, n, k, a, b, c, e, threads)
+		return
+	}
+	runJob(mach, t, total, m, n, k, a, b, c, e, threads)
+}
+
+func runJob(mach machine, t *Batch, total, m, n, k int, a, b, c Mat, e *Epilogue, threads int) {
+	j := jobs.Get().(*job)
+	*j = job{machine: mach, kBlock: KBlock(mach.d), batch: t, m: m, n: n, k: k, a: a, b: b, c: c, e: *e}
+	threads = j.plan(total, threads)
+	if e.Bias != nil && e.BiasStride != 1 {
+		j.packBias(total)
+	}
+	tasks := total * j.tilesM * j.tilesN
+	grain := 1
+	if work := j.taskM * j.taskN * max(k, 1); work < taskWork {
+		grain = taskWork / work
+	}
+	workers := par.Width(tasks, grain, threads)
+	if bytes := (j.blockA + j.blockB) * workers; bytes > 0 {
+		var err error
+		if j.buffer, err = mem.Alloc(bytes); err != nil {
+			panic(&array.Error{Kind: array.OutOfMemory, Op: "gemm", Msg: "no memory to pack into", Err: err})
+		}
+		defer mem.Free(j.buffer)
+	}
+	if workers == 1 && tasks <= grain {
+		j.Chunk(0, 0, tasks)
+	} else {
+		par.RunTask(tasks, grain, threads, j)
+	}
+	runtime.KeepAlive(j)
+	*j = job{}
+	jobs.Put(j)
+}
+
+// Thresholds in multiply-adds: what one entry of par's counter is worth, and from
+// what on threads pay, some 50 µs if they spin and 200 µs if they sleep.
+const (
+	taskWork   = 256 << 10
+	threadHot  = 4 << 20
+	threadCold = 16 << 20
+)
+
+// plan chooses what is packed and how the product is cut, and returns the threads
+// to use. None of it has an influence on any bit of the result.
+func (j *job) plan(total, threads int) int {
+	work := total * j.m * j.n * max(j.k, 1)
+	if threads <= 0 {
+		threads = par.Threads()
+		if work < threadHot || work < threadCold && !par.Hot() {
+			threads = 1
+		}
+	}
+	kk := min(j.k, j.kBlock)
+	// Packing pays where a panel is used often, and where strides put its elements
+	// into too few sets of the cache or make no kernel's pattern.
+	rowsApart := j.a.Col == 1 || j.k == 1
+	colsApart := j.a.Row == 1 || j.m == 1
+	bytesA := j.m * kk * j.size
+	switch {
+	case !rowsApart && !colsApart:
+		j.packA = true
+	case j.n <= 4*j.lanes:
+	case rowsApart:
+		j.packA = bytesA > 64<<10 || conflict(j.a.Row*j.size) && j.m > 4
+	default:
+		j.packA = bytesA > 64<<10 || conflict(j.a.Col*j.size) && kk > 16
+	}
+	switch {
+	case j.b.Col != 1 && j.n > 1:
+		j.packB = true
+	case j.m <= maxRows(j.isa, 2):
+	default:
+		j.packB = kk*j.n*j.size > 128<<10 || conflict(j.b.Row*j.size) && kk > 16 && j.m > 3*maxRows(j.isa, 2)
+	}
+	j.taskM, j.taskN = min(j.m, maxTaskRows), min(j.n, maxTaskCols)
+	if threads > 1 {
+		minM, minN := 2*maxRows(j.isa, 2), 4*j.lanes
+		for total*ceil(j.m, j.taskM)*ceil(j.n, j.taskN) < 4*threads {
+			if j.taskM > minM && (j.taskM >= j.taskN || j.taskN <= minN) {
+				j.taskM = ceil(j.taskM, 2)
+			} else if j.taskN > minN {
+				j.taskN = ceil(j.taskN, 4*j.lanes) * 2 * j.lanes
+			} else {
+				break
+			}
+		}
+	}
+	j.tilesM, j.tilesN = ceil(j.m, j.taskM), ceil(j.n, j.taskN)
+	j.rows = min(j.taskM, max(blockBytesA/max(kk*j.size, 1), 4*maxRows(j.isa, 1)))
+	j.nv = j.vectorsOf(j.rows, j.taskN)
+	if j.packA {
+		mr := maxRows(j.isa, j.nv)
+		j.blockA = ceil(j.rows, mr) * ceil(mr, j.lanes) * j.vb * j.padded(kk)
+	}
+	if j.packB {
+		j.blockB = ceil(j.taskN, j.lanes) * j.vb * j.padded(kk)
+	}
+	return threads
+}
+
+func ceil(a, b int) int { return (a + b - 1) / b }
+
+// padded returns the terms that a panel of kk has room for.
+func (m machine) padded(kk int) int { return ceil(kk, m.lanes) * m.lanes }
+
+// conflict reports a step in bytes at which lines fall into few sets of the first
+// cache: a multiple of 1 KB or nearly so.
+func conflict(step int) bool {
+	r := (step%1024 + 1024) % 1024
+	return r < 64 || r > 1024-64
+}
+
+// packBias copies the bias of every product of the batch to contiguous memory.
+func (j *job) packBias(total int) {
+	n := j.n
+	if j.e.BiasPerRow {
+		n = j.m
+	}
+	j.bias = make([]uint64, (total*n*j.size+7)/8)
+	for i := range total {
+		_, _, _, e := j.batch.at(i, j.size, j.a, j.b, j.c, j.e)
+		copyMat(j.machine, 1, n, Mat{unsafe.Add(unsafe.Pointer(&j.bias[0]), i*n*j.size), 0, 1}, Mat{e.Bias, 0, e.BiasStride})
+	}
+}
+
+// Chunk computes tasks begin to end-1: the batch, then rows, then columns.
+func (j *job) Chunk(worker, begin, end int) {
+	for i := begin; i < end; i++ {
+		per := j.tilesM * j.tilesN
+		a, b, c, e := j.batch.at(i/per, j.size, j.a, j.b, j.c, j.e)
+		if j.bias != nil {
+			n := j.n
+			if e.BiasPerRow {
+				n = j.m
+			}
+			e.Bias = unsafe.Add(unsafe.Pointer(&j.bias[0]), i/per*n*j.size)
+		}
+		m0 := i % per / j.tilesN * j.taskM
+		n0 := i % j.tilesN * j.taskN
+		j.task(worker, m0, min(m0+j.taskM, j.m), n0, min(n0+j.taskN, j.n), a, b, c, &e)
+	}
+}
+
+// vectorsOf chooses the width of tiles, in vectors, for m rows and n columns: the one
+// with the least estimated cycles for a term.
+func (m machine) vectorsOf(rows, n int) int {
+	vectors := ceil(n, m.lanes)
+	best, bestCost := 1, 0
+	for nv := 1; nv <= maxWidth(m.isa) && nv <= vectors; nv++ {
+		panels := ceil(rows, maxRows(m.isa, nv))
+		mr := ceil(rows, panels)
+		strips, rest := vectors/nv, vectors%nv
+		cost := panels * strips * tileCost(mr, nv)
+		if rest > 0 {
+			cost += panels * tileCost(mr, rest)
+		}
+		if nv == 1 || cost <= bestCost {
+			best, bestCost = nv, cost
+		}
+	}
+	return best
+}
+
+// tileCost estimates the half cycles of one term of a tile: two multiply-adds start
+// in a cycle and each takes four; two loads start in a cycle.
+func tileCost(mr, nv int) int {
+	loads := mr + nv
+	return max(mr*nv, 8, loads) + 1
+}
+
+// task computes one rectangle of C.
+func (j *job) task(worker, m0, m1, n0, n1 int, a, b, c Mat, e *Epilogue) {
+	base := unsafe.Pointer(nil)
+	if j.blockA+j.blockB > 0 {
+		base = unsafe.Add(j.buffer.Ptr(), worker*(j.blockA+j.blockB))
+	}
+	bufB := unsafe.Add(base, j.blockA)
+	width := j.nv * j.lanes
+	var f tileFrame
+	f.cStep = c.Row * j.size
+	for p0 := 0; p0 < j.k || p0 == 0; p0 += j.kBlock {
+		kk := min(j.kBlock, j.k-p0)
+		f.k = kk
+		flags := 0
+		if p0 > 0 || e.Accumulate {
+			flags |= flagAdd
+		}
+		if p0+kk == j.k {
+			if e.Bias != nil && e.BiasPerRow {
+				flags |= flagBiasRow
+			} else if e.Bias != nil {
+				flags |= flagBiasCol
+			}
+			if e.Act == Relu {
+				flags |= flagRelu
+			}
+		}
+		f.flags = flags
+		if j.packB {
+			for x := n0; x < n1; x += width {
+				w := min(width, n1-x)
+				dst := unsafe.Add(bufB, (x-n0)*j.padded(kk)*j.size)
+				j.pack(dst, ceil(w, j.lanes)*j.vb, unsafe.Add(b.Ptr, (p0*b.Row+x*b.Col)*j.size), b.Col, b.Row, w, kk)
+			}
+		}
+		for i0 := m0; i0 < m1; i0 += j.rows {
+			j.block(&f, i0, min(i0+j.rows, m1), n0, n1, p0, kk, a, b, c, e, base, bufB)
+		}
+	}
+}
+
+// block computes what the terms p0 to p0+kk-1 add to rows i0 to i1-1.
+func (j *job) block(f *tileFrame, i0, i1, n0, n1, p0, kk int, a, b, c Mat, e *Epilogue, bufA, bufB unsafe.Pointer) {
+	panels := ceil(i1-i0, maxRows(j.isa, j.nv))
+	mr, wide := (i1-i0)/panels, (i1-i0)%panels
+	pitch := ceil(mr+min(wide, 1), j.lanes) * j.vb // of packed A, in bytes
+	kMajor := j.packA || a.Col != 1 && j.k > 1
+	panelBytes := pitch * j.padded(kk)
+	if j.packA {
+		for q, i := 0, i0; q < panels; q++ {
+			r := mr
+			if q < wide {
+				r++
+			}
+			j.pack(unsafe.Add(bufA, q*panelBytes), pitch, unsafe.Add(a.Ptr, (i*a.Row+p0*a.Col)*j.size), a.Row, a.Col, r, kk)
+			i += r
+		}
+	}
+	width := j.nv * j.lanes
+	for x := n0; x < n1; x += width {
+		w := min(width, n1-x)
+		v := ceil(w, j.lanes)
+		last := w - (v-1)*j.lanes
+		key := tileKey{nv: v, kMajor: kMajor, masked: j.isa == AVX512 || last < j.lanes}
+		if key.masked {
+			j.setMask(&f.mask[v-1], &f.lanes[v-1], last)
+		}
+		if j.packB {
+			f.b[0] = unsafe.Add(bufB, (x-n0)*j.padded(kk)*j.size)
+			f.bStep = v * j.vb
+		} else {
+			f.b[0] = unsafe.Add(b.Ptr, (p0*b.Row+x)*j.size)
+			f.bStep = b.Row * j.size
+		}
+		// The panels with a row more, then the others.
+		for _, part := range [2]struct{ first, panels, rows int }{{0, wide, mr + 1}, {wide, panels - wide, mr}} {
+			if part.panels == 0 {
+				continue
+			}
+			i := i0 + part.first*(mr+1)
+			key.mr = part.rows
+			if j.packA {
+				f.a = unsafe.Add(bufA, part.first*panelBytes)
+				f.aStep, f.aPanel = pitch, panelBytes
+			} else {
+				f.a = unsafe.Add(a.Ptr, (i*a.Row+p0*a.Col)*j.size)
+				f.aPanel = part.rows * a.Row * j.size
+				f.aStep = a.Row * j.size
+				if kMajor {
+					f.aStep = a.Col * j.size
+				}
+			}
+			f.c[0] = unsafe.Add(c.Ptr, (i*c.Row+x)*j.size)
+			if f.flags&flagBiasRow != 0 {
+				f.bias = unsafe.Add(e.Bias, i*j.size)
+			} else if f.flags&flagBiasCol != 0 {
+				f.bias = unsafe.Add(e.Bias, x*j.size)
+			}
+			f.panels = part.panels
+			callTile(j.isa, j.d, key, f)
+		}
+	}
+}
+
+// runThrough computes a product whose C no kernel stores to, by way of contiguous
+// memory.
+func runThrough(mach machine, t *Batch, total, m, n, k int, a, b, c Mat, e *Epilogue, threads int) {
+	buffer, err := mem.Alloc(m * n * mach.size)
+	if err != nil {
+		panic(&array.Error{Kind: array.OutOfMemory, Op: "gemm", Msg: "no memory for the result", Err: err})
+	}
+	defer mem.Free(buffer)
+	tmp := Mat{buffer.Ptr(), n, 1}
+	for i := range total {
+		a, b, c, e := t.at(i, mach.size, a, b, c, *e)
+		if e.Accumulate {
+			copyMat(mach, m, n, tmp, c)
+		}
+		runJob(mach, &Batch{}, 1, m, n, k, a, b, tmp, &e, threads)
+		copyMat(mach, m, n, c, tmp)
+	}
+}
+
+// copyMat copies an m x n matrix.
+func copyMat(mach machine, m, n int, dst, src Mat) {
+	for i := range m {
+		d, s := dst.offset(i*dst.Row, mach.size), src.offset(i*src.Row, mach.size)
+		if mach.d == array.Float32 {
+			gather[float32](d.Ptr, dst.Col*4, s.Ptr, 0, src.Col, 1, n)
+		} else {
+			gather[float64](d.Ptr, dst.Col*8, s.Ptr, 0, src.Col, 1, n)
+		}
+	}
+}

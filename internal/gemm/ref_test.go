@@ -1,0 +1,170 @@
+package gemm
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"unsafe"
+
+	"weft/internal/array"
+	"weft/internal/interp"
+)
+
+// refFMA is x*y+z rounded once, by another way than the kernels'.
+func refFMA[E element](x, y, z E) E {
+	switch x := any(x).(type) {
+	case float32:
+		return E(interp.Fma32(x, float32(y), float32(z)))
+	case float64:
+		return E(math.FMA(x, float64(y), float64(z)))
+	}
+	panic("unreachable")
+}
+
+// refSum sums k products by the rule of the package comment; old stands first.
+func refSum[E element](k, limit int, old *E, term func(p int) (x, y E)) E {
+	var sum E
+	for p0 := 0; p0 < k || p0 == 0; p0 += limit {
+		var block E
+		for p := p0; p < min(k, p0+limit); p++ {
+			x, y := term(p)
+			block = refFMA(x, y, block)
+		}
+		switch {
+		case p0 > 0:
+			sum += block
+		case old != nil:
+			sum = *old + block
+		default:
+			sum = block
+		}
+	}
+	return sum
+}
+
+func refFinish[E element](v E, bias *E, act Activation) E {
+	if bias != nil {
+		v += *bias
+	}
+	if act == Relu && !(v > 0) && v == v {
+		v = 0
+	}
+	return v
+}
+
+func dtypeOf[E element]() array.DType {
+	if unsafe.Sizeof(E(0)) == 4 {
+		return array.Float32
+	}
+	return array.Float64
+}
+
+func random[E element](r *rand.Rand, n int) []E {
+	s := make([]E, n)
+	for i := range s {
+		s[i] = E(r.NormFloat64())
+	}
+	return s
+}
+
+func sameBits[E element](a, b E) bool {
+	if a != a || b != b {
+		return a != a && b != b
+	}
+	return math.Float64bits(float64(a)) == math.Float64bits(float64(b))
+}
+
+// everyISA runs f under each instruction set that this machine has.
+func everyISA(t *testing.T, f func(t *testing.T, isa ISA)) {
+	defer SetISA(CurrentISA())
+	for _, isa := range []ISA{Portable, AVX2, AVX512} {
+		t.Run(isa.String(), func(t *testing.T) {
+			if SetISA(isa) != isa {
+				t.Skipf("this machine runs no %s kernels", isa)
+			}
+			f(t, isa)
+		})
+	}
+}
+
+// A testMat is a matrix in a slice with gaps.
+type testMat[E element] struct {
+	data     []E
+	origin   int
+	row, col int
+}
+
+// layouts of an operand: the strides for r rows and c columns.
+var layouts = []struct {
+	name string
+	f    func(r, c int) (row, col int)
+}{
+	{"rows", func(r, c int) (int, int) { return c, 1 }},
+	{"columns", func(r, c int) (int, int) { return 1, r }},
+	{"rows with gaps", func(r, c int) (int, int) { return c + 3, 1 }},
+	{"columns with gaps", func(r, c int) (int, int) { return 1, r + 5 }},
+	{"gaps", func(r, c int) (int, int) { return 2*c + 1, 2 }},
+	{"up", func(r, c int) (int, int) { return -c, 1 }},
+	{"backwards", func(r, c int) (int, int) { return c, -1 }},
+	{"columns up", func(r, c int) (int, int) { return -1, r }},
+}
+
+func newTestMat[E element](r *rand.Rand, layout, rows, cols int) testMat[E] {
+	row, col := layouts[layout].f(rows, cols)
+	return testMatOf(random[E], r, row, col, rows, cols)
+}
+
+func testMatOf[E element](fill func(*rand.Rand, int) []E, r *rand.Rand, row, col, rows, cols int) testMat[E] {
+	lo, hi := 0, 0
+	for _, s := range [...]int{row * max(rows-1, 0), col * max(cols-1, 0)} {
+		lo, hi = lo+min(s, 0), hi+max(s, 0)
+	}
+	return testMat[E]{fill(r, hi-lo+1), -lo, row, col}
+}
+
+func (m testMat[E]) mat() Mat {
+	return Mat{unsafe.Pointer(&m.data[m.origin]), m.row, m.col}
+}
+
+func (m testMat[E]) at(i, j int) *E { return &m.data[m.origin+i*m.row+j*m.col] }
+
+func (m testMat[E]) clone() testMat[E] {
+	m.data = append([]E(nil), m.data...)
+	return m
+}
+
+// checkProduct computes one product and compares it with the definition, and what
+// lies between the elements of C with what was there.
+func checkProduct[E element](t *testing.T, m, n, k int, a, b, c testMat[E], ep *Epilogue, bias func(i, j int) *E, threads int) {
+	t.Helper()
+	before := c.clone()
+	d := dtypeOf[E]()
+	Gemm(d, m, n, k, a.mat(), b.mat(), c.mat(), ep, threads)
+	for i := range m {
+		for j := range n {
+			var old, bv *E
+			if ep != nil && ep.Accumulate {
+				old = before.at(i, j)
+			}
+			if bias != nil {
+				bv = bias(i, j)
+			}
+			v := refSum(k, KBlock(d), old, func(p int) (x, y E) { return *a.at(i, p), *b.at(p, j) })
+			if ep != nil {
+				v = refFinish(v, bv, ep.Act)
+			}
+			if got := *c.at(i, j); !sameBits(got, v) {
+				t.Fatalf("%dx%dx%d: element %d,%d is %v, not %v", m, k, n, i, j, got, v)
+			}
+			*before.at(i, j) = *c.at(i, j)
+		}
+	}
+	for i, v := range before.data {
+		if !sameBits(c.data[i], v) {
+			t.Fatalf("%dx%dx%d: memory between the elements of C changed", m, k, n)
+		}
+	}
+}
+
+func name(parts ...any) string { return fmt.Sprint(parts...) }
