@@ -1,0 +1,90 @@
+package gemm_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+	"time"
+	"unsafe"
+
+	"weft/internal/array"
+	"weft/internal/gemm"
+	"weft/internal/limits"
+	"weft/internal/mem"
+)
+
+// peaks are measured once, before the first benchmark that needs them.
+var peaks = map[string]float64{}
+
+func peak(d array.DType, threads int) float64 {
+	key := fmt.Sprint(d, threads)
+	if peaks[key] == 0 {
+		for range 10 {
+			peaks[key] = max(peaks[key], limits.FMA(d, threads))
+		}
+	}
+	return peaks[key]
+}
+
+func buffer(b *testing.B, d array.DType, n int) unsafe.Pointer {
+	blk, err := mem.AllocZeroed(n * d.Size())
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { mem.Free(blk) })
+	return blk.Ptr()
+}
+
+// bench runs f, which does macs multiply-adds, and reports the rate of the fastest
+// of many short stretches, which what else runs on the machine disturbs least.
+func bench(b *testing.B, d array.DType, threads, macs int, f func()) {
+	p := peak(d, threads)
+	calls := max(1, 2_000_000/max(macs, 1))
+	best := math.Inf(1)
+	for b.Loop() {
+		t := time.Now()
+		for range calls {
+			f()
+		}
+		best = min(best, float64(time.Since(t))/float64(calls))
+	}
+	b.ReportMetric(best, "best-ns")
+	b.ReportMetric(2*float64(macs)/best, "GFLOP/s")
+	b.ReportMetric(2*float64(macs)/best/p, "ofpeak")
+	b.ReportMetric(0, "ns/op")
+}
+
+// BenchmarkGemm reports the rate and its part of the measured peak. The suffix tells
+// which operands are stored transposed.
+func BenchmarkGemm(b *testing.B) {
+	for _, c := range []struct {
+		m, n, k int
+		trans   string
+	}{
+		{16, 16, 16, ""}, {32, 32, 32, ""}, {64, 64, 64, ""}, {96, 96, 96, ""}, {128, 128, 128, ""}, {256, 256, 256, ""}, {512, 512, 512, ""},
+		{1000, 1000, 1000, ""}, {1024, 1024, 1024, ""}, {2048, 2048, 2048, ""},
+		{128, 128, 128, "A"}, {128, 128, 128, "B"}, {512, 512, 512, "A"}, {512, 512, 512, "B"},
+		{64, 500, 784, ""}, {60, 10, 500, ""}, {784, 500, 60, "A"}, {60, 784, 500, "B"}, {60, 500, 784, "B"},
+		{8, 4096, 4096, ""}, {8, 4096, 4096, "B"},
+		{1, 4096, 4096, ""}, {1, 4096, 4096, "B"}, {4096, 1, 4096, ""}, {1, 500, 784, ""}, {1, 500, 784, "B"},
+	} {
+		for _, d := range []array.DType{array.Float32, array.Float64} {
+			for _, threads := range []int{1, 2} {
+				b.Run(fmt.Sprintf("%dx%dx%d%s/%s/T%d", c.m, c.k, c.n, c.trans, d, threads), func(b *testing.B) {
+					x := gemm.Mat{Ptr: buffer(b, d, c.m*c.k), Row: c.k, Col: 1}
+					y := gemm.Mat{Ptr: buffer(b, d, c.k*c.n), Row: c.n, Col: 1}
+					z := gemm.Mat{Ptr: buffer(b, d, c.m*c.n), Row: c.n, Col: 1}
+					switch c.trans {
+					case "A":
+						x.Row, x.Col = 1, c.m
+					case "B":
+						y.Row, y.Col = 1, c.k
+					}
+					bench(b, d, threads, c.m*c.n*c.k, func() {
+						gemm.Gemm(d, c.m, c.n, c.k, x, y, z, nil, threads)
+					})
+				})
+			}
+		}
+	}
+}

@@ -1,0 +1,181 @@
+// Package limits measures what the processor can do at most, as a yardstick for
+// kernels: fused multiply-adds in registers, and streams from memory.
+package limits
+
+import (
+	"math"
+	"time"
+	"unsafe"
+
+	"weft/internal/array"
+	"weft/internal/gemm"
+	"weft/internal/jit"
+	"weft/internal/mem"
+	"weft/internal/par"
+	"weft/internal/x86/asm"
+)
+
+// A frame holds the arguments of both kernels.
+type frame struct {
+	p unsafe.Pointer
+	n int // FMA: rounds; reading: bytes, a multiple of readStep
+}
+
+const (
+	fmaRound = 24      // independent multiply-adds in a round
+	readStep = 8 * 64  // bytes that a round reads
+	entry    = 1 << 20 // bytes read by one entry: some 50 µs
+)
+
+// FMA returns the rate of fused multiply-adds on registers in GFLOP/s, two
+// operations each, with the widest vectors in use (see gemm.SetISA) on the given
+// number of threads, at most par.Threads. It measures for about 10 ms and returns the best of
+// several rounds. d is Float32 or Float64. The result is 0 where no machine code runs.
+func FMA(d array.DType, threads int) float64 {
+	isa := gemm.CurrentISA()
+	if isa == gemm.Portable {
+		return 0
+	}
+	c := fmaCode(isa, d)
+	const rounds, calls = 1000, 25 // some 12 µs a call
+	best := measure(threads, func(int) {
+		f := frame{n: rounds}
+		for range calls {
+			jit.Call(c, 0, unsafe.Pointer(&f))
+		}
+	})
+	lanes := vectorBytes(isa) / d.Size()
+	return 2 * float64(threads) * rounds * calls * fmaRound * float64(lanes) / best
+}
+
+// Bandwidth returns the rate in GB/s at which a buffer of the given size is read from
+// front to back, again and again, the threads reading parts of their own. Small
+// sizes measure the caches. The result is 0 where no machine code runs; the error is
+// that of allocating.
+func Bandwidth(bytes, threads int) (float64, error) {
+	isa := gemm.CurrentISA()
+	if isa == gemm.Portable {
+		return 0, nil
+	}
+	threads = max(threads, 1)
+	share := max(bytes/threads/readStep, 1) * readStep
+	b, err := mem.AllocZeroed(share * threads)
+	if err != nil {
+		return 0, err
+	}
+	defer mem.Free(b)
+	c := readCode(isa)
+	repeat := max(1, (4<<20)/share)
+	best := measure(threads, func(i int) {
+		for range repeat {
+			for at := 0; at < share; at += entry {
+				f := frame{unsafe.Add(b.Ptr(), i*share+at), min(entry, share-at)}
+				jit.Call(c, 0, unsafe.Pointer(&f))
+			}
+		}
+	})
+	return float64(threads) * float64(share*repeat) / best, nil
+}
+
+// measure returns the shortest time in ns that the threads took for f, once each.
+func measure(threads int, f func(i int)) float64 {
+	best := math.Inf(1)
+	for start, i := time.Now(), 0; i < 5 || time.Since(start) < 10*time.Millisecond; i++ {
+		t := time.Now()
+		if threads <= 1 {
+			f(0)
+		} else {
+			par.Run(threads, 1, threads, func(_, begin, end int) {
+				for i := begin; i < end; i++ {
+					f(i)
+				}
+			})
+		}
+		best = min(best, float64(time.Since(t)))
+	}
+	return best
+}
+
+func vectorBytes(isa gemm.ISA) int {
+	if isa == gemm.AVX512 {
+		return 64
+	}
+	return 32
+}
+
+func vector(isa gemm.ISA, i int) asm.Reg {
+	if isa == gemm.AVX512 {
+		return asm.Z(i)
+	}
+	return asm.Y(i)
+}
+
+type fmaKey struct {
+	isa gemm.ISA
+	d   array.DType
+}
+
+var codes = jit.NewCache[any, *jit.Code](16)
+
+// code returns the code for key, which build emits.
+func code(key any, build func(a *asm.Asm)) *jit.Code {
+	c, err := codes.Get(key, func() (*jit.Code, error) {
+		var a asm.Asm
+		build(&a)
+		text, err := a.Finish()
+		if err != nil {
+			return nil, err
+		}
+		return jit.Map(text)
+	})
+	if err != nil {
+		panic(&array.Error{Kind: array.OutOfMemory, Op: "limits", Msg: "no executable memory", Err: err})
+	}
+	return c
+}
+
+func fmaCode(isa gemm.ISA, d array.DType) *jit.Code {
+	return code(fmaKey{isa, d}, func(a *asm.Asm) {
+		op := asm.VFMADD231PS
+		if d == array.Float64 {
+			op = asm.VFMADD231PD
+		}
+		// With 16 registers twelve sums are enough: four cycles of two.
+		sums := 24
+		if isa == gemm.AVX2 {
+			sums = 12
+		}
+		for i := range sums + 2 {
+			r := vector(isa, i)
+			a.RRR(asm.VXORPS, r, r, r)
+		}
+		a.RM(asm.MOV, asm.RCX, asm.Ptr(asm.RDI, int32(unsafe.Offsetof(frame{}.n))))
+		a.Align(16)
+		loop := a.Here()
+		for i := range fmaRound {
+			a.RRR(op, vector(isa, i%sums), vector(isa, sums), vector(isa, sums+1))
+		}
+		a.RI(asm.SUB, asm.RCX, 1)
+		a.Jcc(asm.CondNE, loop)
+		a.Op0(asm.VZEROUPPER)
+		a.Op0(asm.RET)
+	})
+}
+
+func readCode(isa gemm.ISA) *jit.Code {
+	return code(isa, func(a *asm.Asm) {
+		a.RM(asm.MOV, asm.RSI, asm.Ptr(asm.RDI, int32(unsafe.Offsetof(frame{}.p))))
+		a.RM(asm.MOV, asm.RCX, asm.Ptr(asm.RDI, int32(unsafe.Offsetof(frame{}.n))))
+		a.Align(16)
+		loop := a.Here()
+		step := vectorBytes(isa)
+		for at := 0; at < readStep; at += step {
+			a.RM(asm.VMOVUPS, vector(isa, at/step%8), asm.Ptr(asm.RSI, int32(at)))
+		}
+		a.RI(asm.ADD, asm.RSI, readStep)
+		a.RI(asm.SUB, asm.RCX, readStep)
+		a.Jcc(asm.CondNE, loop)
+		a.Op0(asm.VZEROUPPER)
+		a.Op0(asm.RET)
+	})
+}
