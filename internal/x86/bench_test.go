@@ -12,7 +12,7 @@ import (
 	"weft/internal/loop"
 )
 
-// run makes a function that runs p over plain buffers, one a buffer argument.
+// runner makes a function that runs p over plain buffers, one a buffer argument.
 func runner(b testing.TB, p *loop.Program, isa ISA, extents []int, bufs ...unsafe.Pointer) func() {
 	k, err := Compile(p, isa)
 	if err != nil {

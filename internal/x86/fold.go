@@ -42,13 +42,9 @@ var folds = func() (t [asm.RDTSC + 1]uint8) {
 	put(2, asm.VPANDN, asm.VPCMPGTD, asm.VPCMPGTQ, asm.VBLENDVPS, asm.VBLENDVPD)
 	put(1|foldBcast4, asm.VSQRTPS, asm.VRNDSCALEPS, asm.VCVTDQ2PS, asm.VCVTTPS2DQ)
 	put(1|foldBcast8, asm.VSQRTPD, asm.VRNDSCALEPD)
-	put(1, pMovFold, asm.VROUNDPS, asm.VROUNDPD, asm.ADD, asm.SUB, asm.AND, asm.CMP, asm.IMUL)
-	t[0] = 0
+	put(1, asm.VROUNDPS, asm.VROUNDPD, asm.ADD, asm.SUB, asm.AND, asm.CMP, asm.IMUL)
 	return t
 }()
-
-// pMovFold keeps the table's index in range; moves are folded by rewrite.
-const pMovFold asm.Op = 0
 
 // foldOperand replaces one operand of i by memory, if i can read it there and
 // place knows where it is.

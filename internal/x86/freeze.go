@@ -10,13 +10,14 @@ import (
 // mask of lanes that go on. They are found in the code of the trip just emitted,
 // and moved to its end.
 
-// A span of code just emitted: where each register is defined in it and how
-// often it is used.
+// A recent is code just emitted; c.seen says where each register is defined in it
+// and how often it is used.
 type recent struct {
 	from     int // index in code
 	straight int // from here on there are no labels and jumps
 }
 
+// An occurrence counts what some code does with a register.
 type occurrence struct {
 	defs, uses int32
 	last       int32 // index of the last definition

@@ -366,9 +366,7 @@ func (c *compiler) spillLoad(t, r vr) {
 		return
 	}
 	if x.remat != 0 {
-		m := x.rematMem
-		i := c.load(x.remat, t, m)
-		_ = i
+		c.load(x.remat, t, x.rematMem)
 		return
 	}
 	c.load(moveOps[x.class], t, c.slotMem(r))

@@ -307,3 +307,68 @@ func TestExplain(t *testing.T) {
 		}
 	}
 }
+
+// The order of operands shows in minima and maxima of zeros of both signs.
+func TestReductionsOfZeros(t *testing.T) {
+	r := rand.New(rand.NewPCG(16, 17))
+	for _, ty := range []loop.Type{loop.F32, loop.F64} {
+		for _, k := range []loop.Reduction{loop.Min, loop.Max} {
+			b := loop.NewBuilder(fmt.Sprintf("zeros %s %s", ty, k), []loop.Axis{{Kind: loop.Reduce}}, 0)
+			x, out := b.Buf(dtype(ty), false, loop.Unit), b.Buf(dtype(ty), true, loop.Zero)
+			var s loop.Value
+			b.Pass(func() { s = b.Reduce(k, b.Load(x)) })
+			b.Store(out, s)
+			p := finish(t, b)
+			for _, n := range []int{2, 64, 100, 8192, 12288, 4096*6 + 1} {
+				for range 4 {
+					sign := uint64(1) << (8*ty.Size() - 1)
+					// Blocks of one sign now and then, or the tree sees no difference.
+					mixed := r.IntN(2) == 0
+					s := random(p, r, n)
+					i, of := 0, uint64(0)
+					s.fill(func(int) uint64 {
+						if i%4096 == 0 || mixed {
+							of = sign * uint64(r.IntN(2))
+						}
+						i++
+						return of
+					})
+					var v []uint64
+					for at := 0; at < len(s.data[0]); at += ty.Size() {
+						v = append(v, word(s.data[0][at:], ty.Size()))
+					}
+					want := make([]byte, 8)
+					binary.LittleEndian.PutUint64(want, reduceRef(ty, k, v))
+					s.check(t, [][]byte{s.data[0], want[:ty.Size()]})
+				}
+			}
+		}
+	}
+}
+
+// A load stays before a store to the same place, through whatever buffer.
+func TestLoadBeforeStore(t *testing.T) {
+	b := loop.NewBuilder("in place", []loop.Axis{{Kind: loop.Parallel}}, 0)
+	x, same := b.Buf(array.Float32, false, loop.Unit), b.Buf(array.Float32, true, loop.Unit)
+	out := b.Buf(array.Float32, true, loop.Unit)
+	b.Pass(func() {
+		v := b.Load(x)
+		b.Store(same, b.Float(loop.F32, 9))
+		b.Store(out, b.Add(v, b.Float(loop.F32, 1)))
+	})
+	p := finish(t, b)
+	for _, isa := range isas(t) {
+		for _, n := range []int{1, 16, 64, 100} {
+			x, y := make([]float32, n), make([]float32, n)
+			for i := range x {
+				x[i] = float32(i)
+			}
+			runner(t, p, isa, []int{n}, at(x), at(x), at(y))()
+			for i := range x {
+				if x[i] != 9 || y[i] != float32(i)+1 {
+					t.Fatalf("%s, n %d: lane %d: %v and %v", isa, n, i, x[i], y[i])
+				}
+			}
+		}
+	}
+}
