@@ -25,7 +25,7 @@ type codeKey struct {
 	double  bool
 	rows    int // at most 16
 	nv      int // at most maxVectors
-	flags   int // at most 7
+	flags   int // at most 31
 }
 
 func bit(b bool, n int) int {
@@ -41,12 +41,12 @@ func (k codeKey) index() int {
 	i = i*2 + bit(k.double, 0)
 	i = i*17 + k.rows
 	i = i*(maxVectors+1) + k.nv
-	return i*8 + k.flags
+	return i*32 + k.flags
 }
 
 // codes holds what was generated. A kernel that two goroutines generate at once is
 // mapped twice, and one of the two mappings goes away.
-var codes [int(routineCount) * 2 * 2 * 17 * (maxVectors + 1) * 8]atomic.Pointer[jit.Code]
+var codes [int(routineCount) * 2 * 2 * 17 * (maxVectors + 1) * 32]atomic.Pointer[jit.Code]
 
 func (k codeKey) code() *jit.Code {
 	p := &codes[k.index()]
@@ -68,7 +68,7 @@ func (k codeKey) generate() *jit.Code {
 	}
 	switch k.routine {
 	case tileRoutine:
-		genTile(g, tileKey{k.rows, k.nv, k.flags&1 != 0, k.flags&2 != 0, k.flags&4 != 0})
+		genTile(g, tileKey{k.rows, k.nv, k.flags&1 != 0, k.flags&2 != 0, k.flags >> 2})
 	case packCopyRoutine:
 		genPackCopy(g, k.nv)
 	case packTransposeRoutine:
@@ -100,6 +100,6 @@ func (m machine) setMask(mask *uint64, lanes *[32]byte, n int) {
 // callTile enters a tile kernel.
 func callTile(isa ISA, d array.DType, key tileKey, f *tileFrame) {
 	c := codeKey{tileRoutine, isa, d == array.Float64, key.mr, key.nv,
-		bit(key.kMajor, 0) | bit(key.table, 1) | bit(key.masked, 2)}.code()
+		bit(key.kMajor, 0) | bit(key.masked, 1) | key.segments<<2}.code()
 	jit.Call(c, 0, unsafe.Pointer(f))
 }

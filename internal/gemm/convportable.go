@@ -175,26 +175,6 @@ func planes(n, m, threads int, f func(i, j int)) {
 	})
 }
 
-func runConv(d array.DType, y, x Image, w unsafe.Pointer, g *Geometry, e *Epilogue, threads int) {
-	planes(g.N, g.O, threads, func(n, o int) {
-		if d == array.Float32 {
-			portableConv[float32](d, n, o, y, x, w, g, e)
-		} else {
-			portableConv[float64](d, n, o, y, x, w, g, e)
-		}
-	})
-}
-
-func runConvGradInput(d array.DType, dx, dy Image, w unsafe.Pointer, g *Geometry, e *Epilogue, threads int) {
-	planes(g.N, g.C, threads, func(n, c int) {
-		if d == array.Float32 {
-			portableConvGradInput[float32](d, n, c, dx, dy, w, g, e)
-		} else {
-			portableConvGradInput[float64](d, n, c, dx, dy, w, g, e)
-		}
-	})
-}
-
 func runConvGradWeight(d array.DType, dw unsafe.Pointer, x, dy Image, g *Geometry, accumulate bool, threads int) {
 	planes(g.O, g.C, threads, func(o, c int) {
 		if d == array.Float32 {

@@ -9,13 +9,20 @@ import (
 // A tileKey names a kernel that computes tiles of mr rows and nv vectors of columns.
 type tileKey struct {
 	mr, nv int
-	kMajor bool // A's rows are one element apart and kStep is between its columns; else the reverse
-	table  bool // rows of B are found in a table and vectors have their own places
-	masked bool // vectors are loaded and stored under a mask (always so with AVX-512)
+	kMajor bool // A's rows are one element apart and aStep is between its columns; else the reverse
+	masked bool // the last vector is loaded and stored under a mask (always so with AVX-512)
+	// segments, if not 0, says that rows of B are found in a table and that vectors
+	// have their own places and masks. A vector is put together from so many pieces,
+	// each under its own mask and read segmentStep further; kMajor holds. With AVX2
+	// there is one. nv*segments is at most 7, the opmasks there are.
+	segments int
 }
 
 // maxVectors is the most vectors of columns in a tile.
 const maxVectors = 4
+
+// maxMasks is the number of opmasks that can mask.
+const maxMasks = 7
 
 // Flags of a tileFrame.
 const (
@@ -24,6 +31,26 @@ const (
 	flagBiasRow             // add bias by row
 	flagRelu
 )
+
+// flags returns what a tile kernel does with the sum of a block of terms.
+func (e *Epilogue) flags(first, last bool) int {
+	flags := 0
+	if !first || e.Accumulate {
+		flags |= flagAdd
+	}
+	if !last {
+		return flags
+	}
+	if e.Bias != nil && e.BiasPerRow {
+		flags |= flagBiasRow
+	} else if e.Bias != nil {
+		flags |= flagBiasCol
+	}
+	if e.Act == Relu {
+		flags |= flagRelu
+	}
+	return flags
+}
 
 // A tileFrame holds the arguments of a tile kernel: a column of row panels, each of
 // mr rows, from top to bottom. Steps are in bytes. Vector v of B's row p is at
@@ -40,8 +67,11 @@ type tileFrame struct {
 	panels int
 	aPanel int // from panel to panel of A
 	flags  int
-	mask   [maxVectors]uint64   // bit per lane; without a table only that of the last vector counts
+	mask   [maxVectors]uint64   // of C, a bit per lane; without a table only that of the last vector counts
 	lanes  [maxVectors][32]byte // the same for AVX2: all ones or zeros in a lane
+	// Of B with a table and AVX-512: that of segment s of vector v at s*nv + v.
+	pieces      [maxMasks]uint64
+	segmentStep int
 	// The kernel's own: offsets of the current panel.
 	aAt, cAt, biasAt int
 }
@@ -71,6 +101,8 @@ const (
 	regStep  = asm.RDX
 	regK     = asm.RCX
 	regTable = asm.R13 // without a table, bStep
+	// The step between the pieces of a vector.
+	regSegment = asm.R12
 )
 
 // vectorBase holds B of each vector in the loop over k, and C of each afterwards.
@@ -95,9 +127,27 @@ func (g *tileGen) temp(i int) asm.Reg {
 	return g.v(15)
 }
 
+func (g *tileGen) table() bool { return g.segments > 0 }
+
 // isMasked reports whether vector v goes through a mask.
 func (g *tileGen) isMasked(v int) bool {
-	return g.masked && (g.table || v == g.nv-1)
+	return g.masked && (g.table() || v == g.nv-1)
+}
+
+// setMasks loads the opmasks: of B's pieces, or of C.
+func (g *tileGen) setMasks(pieces bool) {
+	for s := range max(g.segments, 1) {
+		for v := range g.nv {
+			at := unsafe.Offsetof(tf.mask) + uintptr(v)*8
+			if pieces && g.table() {
+				at = unsafe.Offsetof(tf.pieces) + uintptr(s*g.nv+v)*8
+			} else if s > 0 || !g.isMasked(v) {
+				continue
+			}
+			g.RM(asm.MOV32, asm.RAX, field(at))
+			g.RR(asm.KMOVW, g.mask(s*g.nv+v), asm.RAX)
+		}
+	}
 }
 
 func (g *tileGen) mask(v int) asm.Reg { return asm.K(1 + v) }
@@ -121,14 +171,14 @@ func (g *tileGen) loadLanes(v int) {
 
 // vectorAt returns the place of vector v for the pointers in vectorBase.
 func (g *tileGen) vectorAt(v int) asm.Mem {
-	if g.table {
+	if g.table() {
 		return asm.Ptr(vectorBase[v], 0)
 	}
 	return asm.Ptr(vectorBase[0], int32(v*g.vb()))
 }
 
 func (g *tileGen) bases() int {
-	if g.table {
+	if g.table() {
 		return g.nv
 	}
 	return 1
@@ -137,13 +187,8 @@ func (g *tileGen) bases() int {
 func (g *tileGen) emit() {
 	a := &g.Asm
 	get := func(r asm.Reg, offset uintptr) { a.RM(asm.MOV, r, field(offset)) }
-	if g.isa == AVX512 {
-		for v := range g.nv {
-			if g.isMasked(v) {
-				a.RM(asm.MOV32, asm.RAX, field(unsafe.Offsetof(tf.mask)+uintptr(v)*8))
-				a.RR(asm.KMOVW, g.mask(v), asm.RAX)
-			}
-		}
+	if g.isa == AVX512 && g.segments <= 1 {
+		g.setMasks(true)
 	}
 	a.RR(asm.XOR32, asm.RAX, asm.RAX)
 	for _, f := range []uintptr{unsafe.Offsetof(tf.aAt), unsafe.Offsetof(tf.cAt), unsafe.Offsetof(tf.biasAt)} {
@@ -152,6 +197,10 @@ func (g *tileGen) emit() {
 	panel := a.Here()
 
 	// A, B and the counter for this panel.
+	if g.segments > 1 {
+		g.setMasks(true)
+		get(regSegment, unsafe.Offsetof(tf.segmentStep))
+	}
 	get(regA, unsafe.Offsetof(tf.a))
 	a.RM(asm.ADD, regA, field(unsafe.Offsetof(tf.aAt)))
 	get(regStep, unsafe.Offsetof(tf.aStep))
@@ -166,7 +215,7 @@ func (g *tileGen) emit() {
 	for v := range g.bases() {
 		get(vectorBase[v], unsafe.Offsetof(tf.b)+uintptr(v)*8)
 	}
-	if g.table {
+	if g.table() {
 		get(regTable, unsafe.Offsetof(tf.table))
 	} else {
 		get(regTable, unsafe.Offsetof(tf.bStep))
@@ -216,10 +265,16 @@ func (g *tileGen) emit() {
 
 // term adds the products of step u of an unrolled loop.
 func (g *tileGen) term(u int) {
-	if g.table {
+	if g.table() {
 		g.RM(asm.MOV, asm.RAX, asm.Ptr(regTable, int32(u*8)))
 		for v := range g.nv {
 			g.loadVector(g.bReg(v), asm.Idx(vectorBase[v], asm.RAX, 1, 0), v)
+		}
+		for s := 1; s < g.segments; s++ {
+			g.RR(asm.ADD, asm.RAX, regSegment)
+			for v := range g.nv {
+				g.Mask(g.mask(s*g.nv+v)).RM(g.pick(asm.VMOVUPS, asm.VMOVUPD), g.bReg(v), asm.Idx(vectorBase[v], asm.RAX, 1, 0))
+			}
 		}
 	} else {
 		for v := range g.nv {
@@ -261,7 +316,7 @@ func (g *tileGen) term(u int) {
 
 // advance moves the pointers by n terms, 1 or 4.
 func (g *tileGen) advance(n int) {
-	if g.table {
+	if g.table() {
 		g.RI(asm.ADD, regTable, int64(8*n))
 	} else {
 		g.RM(asm.LEA, asm.RSI, asm.Idx(asm.RSI, regTable, uint8(n), 0))
@@ -302,6 +357,9 @@ func (g *tileGen) finish() {
 				a.RR(asm.ADD, vectorBase[v], regStep)
 			}
 		}
+	}
+	if g.segments > 1 {
+		g.setMasks(false)
 	}
 	add := g.pick(asm.VADDPS, asm.VADDPD)
 	a.RM(asm.MOV, asm.RAX, field(unsafe.Offsetof(tf.flags)))
@@ -348,7 +406,7 @@ func (g *tileGen) finish() {
 			}
 		}
 	})
-	if g.isa == AVX2 && g.masked && !g.table {
+	if g.isa == AVX2 && g.masked && !g.table() {
 		g.loadLanes(g.nv - 1)
 	}
 	rows(func(i, v int, m asm.Mem) {
@@ -356,7 +414,7 @@ func (g *tileGen) finish() {
 			g.store(m, g.acc(i, v))
 			return
 		}
-		if g.isa == AVX2 && g.table {
+		if g.isa == AVX2 && g.table() {
 			g.loadLanes(v)
 		}
 		g.storeMasked(m, g.acc(i, v), g.mask(v), g.temp(0))

@@ -81,10 +81,7 @@ func runJob(mach machine, t *Batch, total, m, n, k int, a, b, c Mat, e *Epilogue
 	}
 	workers := par.Width(tasks, grain, threads)
 	if bytes := (j.blockA + j.blockB) * workers; bytes > 0 {
-		var err error
-		if j.buffer, err = mem.Alloc(bytes); err != nil {
-			panic(&array.Error{Kind: array.OutOfMemory, Op: "gemm", Msg: "no memory to pack into", Err: err})
-		}
+		j.buffer = alloc(bytes)
 		defer mem.Free(j.buffer)
 	}
 	if workers == 1 && tasks <= grain {
@@ -246,21 +243,7 @@ func (j *job) task(worker, m0, m1, n0, n1 int, a, b, c Mat, e *Epilogue) {
 	for p0 := 0; p0 < j.k || p0 == 0; p0 += j.kBlock {
 		kk := min(j.kBlock, j.k-p0)
 		f.k = kk
-		flags := 0
-		if p0 > 0 || e.Accumulate {
-			flags |= flagAdd
-		}
-		if p0+kk == j.k {
-			if e.Bias != nil && e.BiasPerRow {
-				flags |= flagBiasRow
-			} else if e.Bias != nil {
-				flags |= flagBiasCol
-			}
-			if e.Act == Relu {
-				flags |= flagRelu
-			}
-		}
-		f.flags = flags
+		f.flags = e.flags(p0 == 0, p0+kk == j.k)
 		if j.packB {
 			for x := n0; x < n1; x += width {
 				w := min(width, n1-x)
@@ -340,10 +323,7 @@ func (j *job) block(f *tileFrame, i0, i1, n0, n1, p0, kk int, a, b, c Mat, e *Ep
 // runThrough computes a product whose C no kernel stores to, by way of contiguous
 // memory.
 func runThrough(mach machine, t *Batch, total, m, n, k int, a, b, c Mat, e *Epilogue, threads int) {
-	buffer, err := mem.Alloc(m * n * mach.size)
-	if err != nil {
-		panic(&array.Error{Kind: array.OutOfMemory, Op: "gemm", Msg: "no memory for the result", Err: err})
-	}
+	buffer := alloc(m * n * mach.size)
 	defer mem.Free(buffer)
 	tmp := Mat{buffer.Ptr(), n, 1}
 	for i := range total {

@@ -1,0 +1,194 @@
+package gemm
+
+import (
+	"math/rand/v2"
+	"testing"
+	"unsafe"
+)
+
+// A testImage is a stack of images in a slice.
+type testImage[E element] struct {
+	data []E
+	Image
+	origin int
+}
+
+// newTestImage lays out images of shape [n c h w]: contiguous, channels last, with
+// gaps, or upside down.
+func newTestImage[E element](r *rand.Rand, layout, n, c, h, w int) testImage[E] {
+	var s [4]int
+	switch layout % 5 {
+	case 0, 1:
+		s = [4]int{c * h * w, h * w, w, 1}
+	case 2:
+		s = [4]int{c * h * w, 1, w * c, c}
+	case 3:
+		s = [4]int{c*h*(w+3) + 5, h * (w + 3), w + 3, 1}
+	case 4:
+		s = [4]int{c * h * w, h * w, -w, 1}
+	}
+	origin, size := 0, 1
+	for i, d := range [4]int{n, c, h, w} {
+		span := s[i] * max(d-1, 0)
+		origin -= min(span, 0)
+		size += max(span, -span)
+	}
+	t := testImage[E]{data: random[E](r, size), origin: origin}
+	t.Image = Image{unsafe.Pointer(&t.data[origin]), s[0], s[1], s[2], s[3]}
+	return t
+}
+
+func (m *testImage[E]) get(n, c, y, x int) *E {
+	return &m.data[m.origin+n*m.N+c*m.C+y*m.H+x*m.W]
+}
+
+func randomGeometry(r *rand.Rand) Geometry {
+	pick := func(v ...int) int { return v[r.IntN(len(v))] }
+	g := Geometry{
+		N: pick(1, 2, 3), C: pick(1, 2, 3, 7, 20), O: pick(1, 3, 6, 16, 33),
+		KH: pick(1, 2, 3, 5), KW: pick(1, 2, 3, 5), StrideH: pick(0, 1, 1, 2, 3), StrideW: pick(0, 1, 1, 2, 3),
+		PadH: pick(0, 0, 1, 2), PadW: pick(0, 0, 1, 2), DilationH: pick(0, 1, 2), DilationW: pick(0, 1, 2),
+	}
+	g.H = max(g.KH-1, 0)*max(g.DilationH, 1) + 1 + r.IntN(12)
+	g.W = max(g.KW-1, 0)*max(g.DilationW, 1) + 1 + r.IntN(36)
+	return g
+}
+
+func TestConv(t *testing.T) {
+	everyISA(t, func(t *testing.T, isa ISA) {
+		for seed := range uint64(150) {
+			r := rand.New(rand.NewPCG(seed, 5))
+			g := randomGeometry(r)
+			testConv[float32](t, r, g)
+			g.N = 1
+			testConv[float64](t, r, g)
+		}
+		r := rand.New(rand.NewPCG(9, 9))
+		testConv[float32](t, r, Geometry{N: 2, C: 64, H: 9, W: 40, O: 30, KH: 3, KW: 3, PadH: 1, PadW: 1})
+		testConv[float32](t, r, Geometry{N: 1, C: 700, H: 7, W: 7, O: 10, KH: 1, KW: 1})
+		testConv[float32](t, r, Geometry{N: 1, C: 5, H: 70, W: 70, O: 600, KH: 1, KW: 1, StrideH: 9, StrideW: 9})
+	})
+}
+
+func testConv[E element](t *testing.T, r *rand.Rand, g Geometry) {
+	t.Helper()
+	d := dtypeOf[E]()
+	limit := KBlock(d)
+	threads := []int{1, 2, 5}[r.IntN(3)]
+	full := g.check("test", d)
+	oh, ow := g.OutH(), g.OutW()
+	x := newTestImage[E](r, r.IntN(5), g.N, g.C, g.H, g.W)
+	y := newTestImage[E](r, r.IntN(5), g.N, g.O, oh, ow)
+	w := random[E](r, g.O*g.C*g.KH*g.KW)
+	weight := func(o, c, kh, kw int) E { return w[((o*g.C+c)*g.KH+kh)*g.KW+kw] }
+	source := func(n, c, oy, ox, kh, kw int) E {
+		iy, ix := oy*full.StrideH+kh*full.DilationH-g.PadH, ox*full.StrideW+kw*full.DilationW-g.PadW
+		if iy < 0 || iy >= g.H || ix < 0 || ix >= g.W {
+			return 0
+		}
+		return *x.get(n, c, iy, ix)
+	}
+	compare := func(what string, m, before testImage[E], n, c, h, w int, want func(n, c, y, x int, old *E) E) {
+		t.Helper()
+		for i := range n {
+			for j := range c {
+				for y := range h {
+					for x := range w {
+						v := want(i, j, y, x, before.get(i, j, y, x))
+						if got := *m.get(i, j, y, x); !sameBits(got, v) {
+							t.Fatalf("%s of %+v, %d threads, strides %v: element %d,%d,%d,%d is %v, not %v", what, g, threads, m.Image, i, j, y, x, got, v)
+						}
+						*before.get(i, j, y, x) = *m.get(i, j, y, x)
+					}
+				}
+			}
+		}
+		for i := range m.data {
+			if !sameBits(m.data[i], before.data[i]) {
+				t.Fatalf("%s of %+v: memory between the elements changed", what, g)
+			}
+		}
+	}
+	clone := func(m testImage[E]) testImage[E] {
+		m.data = append([]E(nil), m.data...)
+		return m
+	}
+
+	ep, bias := testEpilogue[E](r, r.IntN(32), g.O, g.O)
+	if ep != nil {
+		ep.BiasPerRow = true
+	}
+	finish := func(sum E, c int) E {
+		if ep == nil {
+			return sum
+		}
+		if bias == nil {
+			return refFinish(sum, nil, ep.Act)
+		}
+		return refFinish(sum, bias(c, c), ep.Act)
+	}
+	accumulate := func(old *E) *E {
+		if ep != nil && ep.Accumulate {
+			return old
+		}
+		return nil
+	}
+	before := clone(y)
+	Conv2d(d, y.Image, x.Image, unsafe.Pointer(unsafe.SliceData(w)), g, ep, threads)
+	compare("convolution", y, before, g.N, g.O, oh, ow, func(n, o, oy, ox int, old *E) E {
+		return finish(refSum(g.C*g.KH*g.KW, limit, accumulate(old), func(p int) (E, E) {
+			c, kh, kw := p/(g.KH*g.KW), p/g.KW%g.KH, p%g.KW
+			return source(n, c, oy, ox, kh, kw), weight(o, c, kh, kw)
+		}), o)
+	})
+
+	dy := newTestImage[E](r, r.IntN(5), g.N, g.O, oh, ow)
+	dx := newTestImage[E](r, r.IntN(5), g.N, g.C, g.H, g.W)
+	ep, bias = testEpilogue[E](r, r.IntN(32), g.C, g.C)
+	if ep != nil {
+		ep.BiasPerRow = true
+	}
+	before = clone(dx)
+	Conv2dGradInput(d, dx.Image, dy.Image, unsafe.Pointer(unsafe.SliceData(w)), g, ep, threads)
+	type tap struct{ o, kh, kw, oy, ox int }
+	compare("gradient of the input", dx, before, g.N, g.C, g.H, g.W, func(n, c, iy, ix int, old *E) E {
+		var taps []tap
+		for o := range g.O {
+			for kh := range g.KH {
+				for kw := range g.KW {
+					ys, xs := iy+g.PadH-kh*full.DilationH, ix+g.PadW-kw*full.DilationW
+					if ys%full.StrideH == 0 && xs%full.StrideW == 0 {
+						taps = append(taps, tap{o, kh, kw, ys / full.StrideH, xs / full.StrideW})
+					}
+				}
+			}
+		}
+		return finish(refSum(len(taps), limit, accumulate(old), func(p int) (E, E) {
+			q := taps[p]
+			var v E
+			if q.oy >= 0 && q.oy < oh && q.ox >= 0 && q.ox < ow {
+				v = *dy.get(n, q.o, q.oy, q.ox)
+			}
+			return v, weight(q.o, c, q.kh, q.kw)
+		}), c)
+	})
+
+	acc := r.IntN(2) == 0
+	dw := random[E](r, len(w))
+	old := append([]E(nil), dw...)
+	Conv2dGradWeight(d, unsafe.Pointer(unsafe.SliceData(dw)), x.Image, dy.Image, g, acc, threads)
+	for i := range dw {
+		o, c, kh, kw := i/(g.C*g.KH*g.KW), i/(g.KH*g.KW)%g.C, i/g.KW%g.KH, i%g.KW
+		var first *E
+		if acc {
+			first = &old[i]
+		}
+		v := refSum(g.N*oh*ow, limit, first, func(p int) (E, E) {
+			n, oy, ox := p/(oh*ow), p/ow%oh, p%ow
+			return source(n, c, oy, ox, kh, kw), *dy.get(n, o, oy, ox)
+		})
+		if !sameBits(dw[i], v) {
+			t.Fatalf("gradient of the weights of %+v, %d threads: element %d is %v, not %v", g, threads, i, dw[i], v)
+		}
+	}
+}

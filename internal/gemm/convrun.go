@@ -1,0 +1,154 @@
+package gemm
+
+import (
+	"unsafe"
+
+	"weft/internal/array"
+	"weft/internal/mem"
+)
+
+// ready makes c a correlation with nothing filled in, keeping its memory.
+func (c *correlation) ready(d array.DType, e *Epilogue) {
+	*c = correlation{
+		machine: newMachine(CurrentISA(), d),
+		terms:   c.terms[:0], table: c.table[:0], tiles: [2][]vectorPlace{c.tiles[0][:0]},
+		kBlock: KBlock(d), e: *e,
+	}
+	c.e.BiasPerRow = true
+}
+
+// contiguousBias replaces a bias of n elements that has gaps by a copy.
+func (c *correlation) contiguousBias(n int) {
+	if c.e.Bias == nil || c.e.BiasStride == 1 {
+		return
+	}
+	v := unsafe.Pointer(unsafe.SliceData(make([]float64, n)))
+	copyMat(c.machine, 1, n, Mat{v, 0, 1}, Mat{c.e.Bias, 0, c.e.BiasStride})
+	c.e.Bias, c.e.BiasStride = v, 1
+}
+
+func (c *correlation) release() {
+	c.weights, c.buffer, c.packWeights = mem.Block{}, mem.Block{}, nil
+	c.src, c.dst, c.e = Image{}, Image{}, Epilogue{}
+	correlations.Put(c)
+}
+
+func runConv(d array.DType, y, x Image, w unsafe.Pointer, g *Geometry, e *Epilogue, threads int) {
+	if CurrentISA() == Portable {
+		planes(g.N, g.O, threads, func(n, o int) {
+			if d == array.Float32 {
+				portableConv[float32](d, n, o, y, x, w, g, e)
+			} else {
+				portableConv[float64](d, n, o, y, x, w, g, e)
+			}
+		})
+		return
+	}
+	c := correlations.Get().(*correlation)
+	c.ready(d, e)
+	c.contiguousBias(g.O)
+	c.n, c.outC, c.outH, c.outW, c.stepY, c.stepX = g.N, g.O, g.OutH(), g.OutW(), g.StrideH, g.StrideW
+	c.src, c.srcC, c.srcH, c.srcW, c.rowAt, c.colAt = x, g.C, g.H, g.W, -g.PadH, -g.PadW
+	c.rows = (c.outH-1)*g.StrideH + (g.KH-1)*g.DilationH + 1
+	c.cols = (c.outW-1)*g.StrideW + (g.KW-1)*g.DilationW + 1
+	c.dst = y
+	for ch := range g.C {
+		for kh := range g.KH {
+			for kw := range g.KW {
+				c.terms = append(c.terms, term{int32(ch), int32(kh * g.DilationH), int32(kw * g.DilationW)})
+			}
+		}
+	}
+	k := len(c.terms)
+	c.packWeights = func(dst unsafe.Pointer, pitch, o, n int) {
+		c.pack(dst, pitch, unsafe.Add(w, o*k*c.size), k, 1, n, k)
+	}
+	c.run(threads)
+	c.release()
+}
+
+// phase lists the taps that reach the elements r, r+stride, r+2*stride ... of one
+// axis, and for each of them the index into the gradient for the first element.
+func phase(r, stride, pad, taps, dilation int) (tap, at []int) {
+	for k := range taps {
+		if p := r + pad - k*dilation; mod(p, stride) == 0 {
+			tap = append(tap, k)
+			at = append(at, p/stride)
+		}
+	}
+	return tap, at
+}
+
+func runConvGradInput(d array.DType, dx, dy Image, w unsafe.Pointer, g *Geometry, e *Epilogue, threads int) {
+	if CurrentISA() == Portable {
+		planes(g.N, g.C, threads, func(n, c int) {
+			if d == array.Float32 {
+				portableConvGradInput[float32](d, n, c, dx, dy, w, g, e)
+			} else {
+				portableConvGradInput[float64](d, n, c, dx, dy, w, g, e)
+			}
+		})
+		return
+	}
+	for ry := range min(g.StrideH, g.H) {
+		for rx := range min(g.StrideW, g.W) {
+			gradInputPhase(d, dx, dy, w, g, e, ry, rx, threads)
+		}
+	}
+}
+
+// gradInputPhase computes the elements of dx at rows ry, ry+StrideH, ... and columns
+// rx, rx+StrideW, ....
+func gradInputPhase(d array.DType, dx, dy Image, w unsafe.Pointer, g *Geometry, e *Epilogue, ry, rx, threads int) {
+	c := correlations.Get().(*correlation)
+	c.ready(d, e)
+	c.contiguousBias(g.C)
+	kh, rows := phase(ry, g.StrideH, g.PadH, g.KH, g.DilationH)
+	kw, cols := phase(rx, g.StrideW, g.PadW, g.KW, g.DilationW)
+	c.n, c.outC, c.stepY, c.stepX = g.N, g.C, 1, 1
+	c.outH, c.outW = ceil(g.H-ry, g.StrideH), ceil(g.W-rx, g.StrideW)
+	c.src, c.srcC, c.srcH, c.srcW = dy, g.O, g.OutH(), g.OutW()
+	c.dst = Image{dx.at(0, 0, ry, rx, c.size), dx.N, dx.C, dx.H * g.StrideH, dx.W * g.StrideW}
+	c.rows, c.cols = c.outH, c.outW
+	if len(kh) > 0 && len(kw) > 0 {
+		// Indices fall as taps rise.
+		c.rowAt, c.colAt = rows[len(rows)-1], cols[len(cols)-1]
+		c.rows += rows[0] - c.rowAt
+		c.cols += cols[0] - c.colAt
+		for o := range g.O {
+			for _, y := range rows {
+				for _, x := range cols {
+					c.terms = append(c.terms, term{int32(o), int32(y - c.rowAt), int32(x - c.colAt)})
+				}
+			}
+		}
+	}
+	taps := g.KH * g.KW
+	perO := len(kh) * len(kw)
+	c.packWeights = func(dst unsafe.Pointer, pitch, ch, n int) {
+		if perO == 0 {
+			return
+		}
+		if taps == 1 {
+			c.pack(dst, pitch, unsafe.Add(w, ch*c.size), 1, g.C, n, g.O)
+			return
+		}
+		for o := range g.O {
+			src := unsafe.Add(w, (o*g.C+ch)*taps*c.size)
+			to := unsafe.Add(dst, o*perO*pitch)
+			if perO == taps {
+				c.pack(to, pitch, src, taps, 1, n, taps)
+				continue
+			}
+			for _, y := range kh {
+				for _, x := range kw {
+					row := Mat{unsafe.Add(src, (y*g.KW+x)*c.size), 0, taps}
+					copyMat(c.machine, 1, n, Mat{to, 0, 1}, row)
+					to = unsafe.Add(to, pitch)
+				}
+			}
+		}
+	}
+	c.run(threads)
+	c.release()
+}

@@ -1,0 +1,393 @@
+package gemm
+
+import (
+	"sync"
+	"unsafe"
+
+	"weft/internal/array"
+	"weft/internal/mem"
+	"weft/internal/par"
+)
+
+// A correlation is what the forward convolution and the gradient of its input have
+// in common: output channel o at (t, u) is the sum over terms of weight[o, term] *
+// source[channel, t*stepY + row, u*stepX + col], the term giving channel, row and
+// col. Rows and columns count from origin, which may lie outside of the source; there
+// it is zero.
+//
+// No patch matrix is made. A tile's vectors are output positions, and the row of B
+// for a term is the source itself, moved by the term's offset. Where padding or
+// steps stand in the way, the source of a band of output rows is first copied to a
+// buffer with zeros around it, columns sorted by their remainder modulo stepX.
+type correlation struct {
+	machine
+	terms         []term
+	outC          int
+	outH, outW    int
+	stepY, stepX  int
+	src           Image
+	n, srcC       int
+	srcH, srcW    int
+	rowAt, colAt  int // the source's row and column of row 0 and column 0
+	rows, cols    int // of the source around all outputs
+	dst           Image
+	e             Epilogue
+	packWeights   func(dst unsafe.Pointer, pitch, o, n int) // packs rows o to o+n-1
+	kBlock        int
+	direct        bool // the source is read where it is
+	through       bool // results pass through a buffer
+	chanPitch     int  // elements from channel to channel of what is read
+	rowPitch      int
+	remPitch      int // from columns with one remainder modulo stepX to the next
+	table         []int
+	bandH, bands  int
+	tiles         [2][]vectorPlace // of a whole band and of the last one
+	nv, segments  int
+	panels        int
+	panelRows     int // rows of most panels; the first widePanels have one more
+	widePanels    int
+	weightPitch   int // bytes
+	panelBytes    int
+	panelsPerTask int
+	parts         int // tasks for a band
+	weights       mem.Block
+	buffer        mem.Block
+	bandBytes     int // of a worker's copy of the source
+	workerBytes   int // and of the results that pass through
+}
+
+// A term is one product of a sum.
+type term struct{ channel, row, col int32 }
+
+// A vectorPlace is where a vector of outputs lies.
+type vectorPlace struct {
+	src    int // offset in bytes from the source of the band
+	dst    int // in elements, from the first output of the band
+	count  int
+	pieces [3]uint64
+}
+
+var correlations = sync.Pool{New: func() any { return new(correlation) }}
+
+// run computes the correlation on machine code.
+func (c *correlation) run(threads int) {
+	work := c.n * c.outC * c.outH * c.outW * max(len(c.terms), 1)
+	if threads <= 0 {
+		threads = par.Threads()
+		if work < threadHot || work < threadCold && !par.Hot() {
+			threads = 1
+		}
+	}
+	c.layout()
+	c.cut(threads)
+	c.packAllWeights(threads)
+	defer mem.Free(c.weights)
+	tasks := c.n * c.bands * c.parts
+	grain := 1
+	if w := work / tasks; w < taskWork {
+		grain = taskWork / max(w, 1)
+	}
+	if c.workerBytes > 0 {
+		c.buffer = alloc(c.workerBytes * par.Width(tasks, grain, threads))
+		defer mem.Free(c.buffer)
+	}
+	par.RunTask(tasks, grain, threads, c)
+}
+
+// alloc returns a block of memory or panics with an *array.Error.
+func alloc(bytes int) mem.Block {
+	b, err := mem.Alloc(bytes)
+	if err != nil {
+		panic(&array.Error{Kind: array.OutOfMemory, Op: "gemm", Msg: "no memory to pack into", Err: err})
+	}
+	return b
+}
+
+// layout decides where the source is read and makes the table of the terms.
+func (c *correlation) layout() {
+	c.direct = c.stepX == 1 && c.src.W == 1 && c.rowAt >= 0 && c.colAt >= 0 &&
+		c.rowAt+c.rows <= c.srcH && c.colAt+c.cols <= c.srcW
+	c.chanPitch, c.rowPitch = c.src.C, c.src.H
+	if !c.direct {
+		c.remPitch = ceil(c.cols, c.stepX)
+		c.rowPitch = c.remPitch * c.stepX
+	}
+	c.through = c.dst.W != 1
+}
+
+// cut chooses tiles, bands and tasks. None of it has an influence on any bit of the
+// result.
+func (c *correlation) cut(threads int) {
+	c.bandH = c.outH
+	if perRow := c.srcC * c.stepY * c.rowPitch * c.size; perRow > 0 && !c.direct {
+		const bandBytes = 512 << 10
+		c.bandH = min(c.outH, max(bandBytes/perRow, ceil(8*c.lanes, c.outW), 1))
+	}
+	for threads > 1 && c.n*ceil(c.outH, c.bandH) < 4*threads && c.bandH*c.outW >= 16*c.lanes {
+		c.bandH = ceil(c.bandH, 2)
+	}
+	c.bandH = ceil(c.outH, ceil(c.outH, c.bandH))
+	c.bands = ceil(c.outH, c.bandH)
+	if !c.direct {
+		c.chanPitch = ((c.bandH-1)*c.stepY + c.rows - (c.outH-1)*c.stepY) * c.rowPitch
+		c.bandBytes = c.srcC*c.chanPitch*c.size + 63&^63
+	}
+	c.table = c.table[:0]
+	for _, t := range c.terms {
+		off := int(t.channel)*c.chanPitch + int(t.row)*c.rowPitch
+		if c.stepX == 1 {
+			off += int(t.col)
+		} else {
+			off += int(t.col)%c.stepX*c.remPitch + int(t.col)/c.stepX
+		}
+		c.table = append(c.table, off*c.size)
+	}
+	c.chooseTile()
+	c.tiles[0] = c.places(c.tiles[0][:0], c.segments, c.bandH)
+	c.tiles[1] = c.tiles[0]
+	if last := c.outH - (c.bands-1)*c.bandH; last != c.bandH {
+		c.tiles[1] = c.places(nil, c.segments, last)
+	}
+	c.panels = ceil(c.outC, maxRows(c.isa, c.nv))
+	c.panelRows, c.widePanels = c.outC/c.panels, c.outC%c.panels
+	c.weightPitch = ceil(c.panelRows+min(c.widePanels, 1), c.lanes) * c.vb
+	c.panelBytes = c.weightPitch * (c.padded(len(c.terms)) + c.lanes)
+	c.parts = 1
+	for threads > 1 && c.n*c.bands*c.parts < 4*threads && c.parts < c.panels {
+		c.parts++
+	}
+	c.panelsPerTask = ceil(c.panels, c.parts)
+	c.parts = ceil(c.panels, c.panelsPerTask)
+	c.workerBytes = c.bandBytes
+	if c.through {
+		c.workerBytes += c.outC * c.bandH * c.outW * c.size
+	}
+}
+
+// chooseTile picks the width of the tiles and the pieces of a vector by the least
+// estimated half cycles for a term and an image.
+func (c *correlation) chooseTile() {
+	flat := c.through || c.dst.H == c.outW
+	most := 1
+	if c.isa == AVX512 && flat && c.outW%c.lanes != 0 {
+		most = 3
+	}
+	best := 0
+	for s := 1; s <= most; s++ {
+		vectors := c.countVectors(s)
+		for nv := 1; nv <= maxWidth(c.isa) && nv*s <= maxMasks; nv++ {
+			panels := ceil(c.outC, maxRows(c.isa, nv))
+			mr := ceil(c.outC, panels)
+			cost := func(v int) int { return panels * max(mr*v, 8, mr+2*v*s) }
+			total := vectors / nv * cost(nv)
+			if r := vectors % nv; r > 0 {
+				total += cost(r)
+			}
+			if best == 0 || total < best {
+				best, c.nv, c.segments = total, nv, s
+			}
+		}
+	}
+}
+
+// countVectors returns how many vectors of s pieces cover a band.
+func (c *correlation) countVectors(s int) int {
+	if s == 1 {
+		return c.bandH * ceil(c.outW, c.lanes)
+	}
+	n := 0
+	for q := 0; q < c.bandH*c.outW; n++ {
+		q += min(c.lanes, s*c.outW-q%c.outW)
+	}
+	return n
+}
+
+// places cuts a band of h rows into vectors.
+func (c *correlation) places(to []vectorPlace, s, h int) []vectorPlace {
+	for q := 0; q < h*c.outW; {
+		t, u := q/c.outW, q%c.outW
+		p := vectorPlace{src: (t*c.stepY*c.rowPitch + u) * c.size, dst: t*c.dst.H + u}
+		if c.through {
+			p.dst = q
+		}
+		p.count = min(c.lanes, s*c.outW-u, h*c.outW-q)
+		for i := range s {
+			lo, hi := max(i*c.outW-u, 0), min((i+1)*c.outW-u, p.count)
+			if lo < hi {
+				p.pieces[i] = 1<<hi - 1<<lo
+			}
+		}
+		to = append(to, p)
+		q += p.count
+	}
+	return to
+}
+
+func (c *correlation) packAllWeights(threads int) {
+	c.weights = alloc(max(c.panels*c.panelBytes, 1))
+	if c.outC*len(c.terms) < 64<<10 {
+		threads = 1
+	}
+	if threads == 1 {
+		c.packPanels(0, c.panels)
+		return
+	}
+	par.Run(c.panels, 1, threads, func(_, begin, end int) { c.packPanels(begin, end) })
+}
+
+func (c *correlation) packPanels(begin, end int) {
+	for q := begin; q < end; q++ {
+		n := c.panelRows
+		if q < c.widePanels {
+			n++
+		}
+		c.packWeights(unsafe.Add(c.weights.Ptr(), q*c.panelBytes), c.weightPitch, c.rowOf(q), n)
+	}
+}
+
+// rowOf returns the first row of panel q.
+func (c *correlation) rowOf(q int) int { return q*c.panelRows + min(q, c.widePanels) }
+
+// Chunk computes tasks begin to end-1: images, then bands, then parts of the output
+// channels.
+func (c *correlation) Chunk(worker, begin, end int) {
+	prepared := -1 // what the worker's buffer holds
+	for i := begin; i < end; i++ {
+		band := i / c.parts % c.bands
+		image := i / c.parts / c.bands
+		q0 := i % c.parts * c.panelsPerTask
+		q1 := min(q0+c.panelsPerTask, c.panels)
+		h := min(c.bandH, c.outH-band*c.bandH)
+		top := band*c.bandH*c.stepY + c.rowAt
+		var src unsafe.Pointer
+		if c.direct {
+			src = c.src.at(image, 0, top, c.colAt, c.size)
+		} else {
+			src = unsafe.Add(c.buffer.Ptr(), worker*c.workerBytes)
+			if i/c.parts != prepared {
+				if c.d == array.Float32 {
+					copyBand[float32](c, src, image, top)
+				} else {
+					copyBand[float64](c, src, image, top)
+				}
+				prepared = i / c.parts
+			}
+		}
+		dst := c.dst.at(image, 0, band*c.bandH, 0, c.size)
+		tiles := c.tiles[0]
+		if band == c.bands-1 {
+			tiles = c.tiles[1]
+		}
+		if !c.through {
+			c.band(src, dst, c.dst.C, tiles, q0, q1)
+			continue
+		}
+		// Planes side by side, then to their places.
+		tmp := unsafe.Add(c.buffer.Ptr(), worker*c.workerBytes+c.bandBytes)
+		for o := c.rowOf(q0); c.e.Accumulate && o < c.rowOf(q1); o++ {
+			plane := Mat{unsafe.Add(tmp, o*h*c.outW*c.size), c.outW, 1}
+			copyMat(c.machine, h, c.outW, plane, Mat{unsafe.Add(dst, o*c.dst.C*c.size), c.dst.H, c.dst.W})
+		}
+		c.band(src, tmp, h*c.outW, tiles, q0, q1)
+		for o := c.rowOf(q0); o < c.rowOf(q1); o++ {
+			plane := Mat{unsafe.Add(tmp, o*h*c.outW*c.size), c.outW, 1}
+			copyMat(c.machine, h, c.outW, Mat{unsafe.Add(dst, o*c.dst.C*c.size), c.dst.H, c.dst.W}, plane)
+		}
+	}
+}
+
+// copyBand copies the rows of the source that a band needs, from row top on, with
+// zeros around it.
+func copyBand[E element](c *correlation, dst unsafe.Pointer, image, top int) {
+	rows := c.chanPitch / c.rowPitch
+	left := min(max(0, -c.colAt), c.cols) // columns of zeros
+	right := max(left, min(c.cols, c.srcW-c.colAt))
+	out := unsafe.Slice((*E)(dst), c.srcC*c.chanPitch)
+	for ch := range c.srcC {
+		for r := range rows {
+			row := out[:c.rowPitch]
+			out = out[c.rowPitch:]
+			y := top + r
+			if uint(y) >= uint(c.srcH) || left == right {
+				clear(row)
+				continue
+			}
+			p := c.src.at(image, ch, y, c.colAt+left, c.size)
+			if c.stepX == 1 && c.src.W == 1 {
+				clear(row[:left])
+				copy(row[left:right], unsafe.Slice((*E)(p), right-left))
+				clear(row[right:])
+				continue
+			}
+			if left > 0 || right < c.cols || c.rowPitch > c.cols {
+				clear(row)
+			}
+			step := c.src.W * c.size
+			rem, at := left%c.stepX, left/c.stepX
+			for x := left; x < right; x++ {
+				row[rem*c.remPitch+at] = *(*E)(p)
+				p = unsafe.Add(p, step)
+				if rem++; rem == c.stepX {
+					rem, at = 0, at+1
+				}
+			}
+		}
+	}
+}
+
+// band computes panels q0 to q1-1 of the output rows of a band.
+func (c *correlation) band(src, dst unsafe.Pointer, dstC int, tiles []vectorPlace, q0, q1 int) {
+	var f tileFrame
+	f.cStep = dstC * c.size
+	f.aStep, f.aPanel = c.weightPitch, c.panelBytes
+	f.segmentStep = (c.stepY*c.rowPitch - c.outW) * c.size
+	k := len(c.terms)
+	for p0 := 0; p0 < k || p0 == 0; p0 += c.kBlock {
+		kk := min(c.kBlock, k-p0)
+		f.k = kk
+		f.flags = c.e.flags(p0 == 0, p0+kk == k)
+		if kk > 0 {
+			f.table = unsafe.Pointer(&c.table[p0])
+		}
+		perBlock := max(1, blockBytesA/(max(kk, 1)*c.weightPitch))
+		for b0 := q0; b0 < q1; b0 += perBlock {
+			b1 := min(b0+perBlock, q1)
+			for at := 0; at < len(tiles); at += c.nv {
+				places := tiles[at:min(at+c.nv, len(tiles))]
+				key := tileKey{nv: len(places), kMajor: true, segments: c.segments, masked: c.isa == AVX512}
+				for v := range places {
+					p := &places[v]
+					f.b[v] = unsafe.Add(src, p.src)
+					if c.isa == AVX512 {
+						f.mask[v] = 1<<p.count - 1
+						for s := range c.segments {
+							f.pieces[s*len(places)+v] = p.pieces[s]
+						}
+					} else if p.count < c.lanes {
+						key.masked = true
+					}
+				}
+				if key.masked && c.isa == AVX2 {
+					for v := range places {
+						c.setMask(&f.mask[v], &f.lanes[v], places[v].count)
+					}
+				}
+				wide := min(max(c.widePanels, b0), b1)
+				for _, part := range [2]struct{ from, to, rows int }{{b0, wide, c.panelRows + 1}, {wide, b1, c.panelRows}} {
+					if part.from >= part.to {
+						continue
+					}
+					o := c.rowOf(part.from)
+					f.a = unsafe.Add(c.weights.Ptr(), part.from*c.panelBytes+p0*c.weightPitch)
+					f.bias = unsafe.Add(c.e.Bias, o*c.size)
+					for v := range places {
+						f.c[v] = unsafe.Add(dst, (o*dstC+places[v].dst)*c.size)
+					}
+					f.panels = part.to - part.from
+					key.mr = part.rows
+					callTile(c.isa, c.d, key, &f)
+				}
+			}
+		}
+	}
+}
