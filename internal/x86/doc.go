@@ -7,10 +7,10 @@
 // virtual registers (lower.go and the files by subject: arith.go, convert.go,
 // memory.go, gather.go, stage.go, control.go, reduce.go). A linear scan gives
 // them registers (regalloc.go), and encode.go hands them to package asm. Two steps
-make fewer instructions of them: freeze.go lets those that compute a loop's next
-values leave the lanes alone that have left it, and fold.go lets instructions read
-memory that was loaded for them alone, spilled registers and constants included.
-[Explain] shows the result. There is
+// make fewer instructions of them: freeze.go lets those that compute a loop's next
+// values leave the lanes alone that have left it, and fold.go lets instructions read
+// memory that was loaded for them alone, spilled registers and constants included.
+// [Explain] shows the result. There is
 // one lowering for both instruction sets: it differs in tables of instructions
 // (arith.go), in how masks are held, and in what AVX2 lacks and must make up.
 //
