@@ -1,0 +1,83 @@
+package vmath
+
+import "weft/internal/loop"
+
+// ln(2) as a sum of two floats; the first has all its bits: with it the first
+// step of the reduction is exact, because its result fits.
+const (
+	ln2Hi32 = 0x1.62e43p-1
+	ln2Lo32 = -0x1.05c61p-29
+	ln2Hi64 = 0x1.62e42fefa39efp-1
+	ln2Lo64 = 0x1.abc9e3b39803fp-56
+	log2E   = 0x1.71547652b82fep+0
+)
+
+// A reduced argument of an exponential: x = k*ln(2) + r.
+type reduced struct {
+	bits  loop.Value // k plus twice the bias, in the low bits
+	k     loop.Value // as a float
+	r, r1 loop.Value // r, and x - k*hi(ln 2)
+}
+
+// reduce takes the multiple of ln(2) nearest to x out of x.
+func (f *form) reduce(x loop.Value) reduced {
+	magic := f.c(f.shift + float64(2*f.bias))
+	t := f.Fma(x, f.c(log2E), magic)
+	k := f.Sub(t, magic)
+	r1 := f.Fma(k, f.c(-pick(f, ln2Hi32, ln2Hi64)), x)
+	r := f.Fma(k, f.c(-pick(f, ln2Lo32, ln2Lo64)), r1)
+	return reduced{f.toInt(t), k, r, r1}
+}
+
+// low is what r lacks of its exact value.
+func (f *form) low(e reduced) loop.Value {
+	return f.Fma(e.k, f.c(-pick(f, ln2Lo32, ln2Lo64)), f.Sub(e.r1, e.r))
+}
+
+// halves gives two powers of two with product 2^k, each within the normal range.
+func (f *form) halves(bits loop.Value) (s1, s2 loop.Value) {
+	h := f.ShrU(bits, f.n(1)) // bias + floor(k/2)
+	return f.pow2(h), f.pow2(f.Sub(bits, h))
+}
+
+// Exp is e^x.
+func Exp(b *loop.Builder, x loop.Value) loop.Value {
+	f := of(b, x)
+	x = f.clamp(x, pick[float64](f, -104, -746), pick[float64](f, 89, 710))
+	e := f.reduce(x)
+	p := f.Fma(f.Mul(e.r, e.r), f.poly(e.r, pick(f, exp32, exp64)), e.r)
+	s1, s2 := f.halves(e.bits)
+	return f.Mul(f.Fma(p, s1, s1), s2)
+}
+
+// Exp2 is 2^x.
+func Exp2(b *loop.Builder, x loop.Value) loop.Value {
+	f := of(b, x)
+	x = f.clamp(x, pick[float64](f, -151, -1076), pick[float64](f, 129, 1025))
+	magic := f.c(f.shift + float64(2*f.bias))
+	t := f.Add(x, magic)
+	r := f.Sub(x, f.Sub(t, magic))
+	// The last steps of Horner's rule would round at 1; so only r*ln(2) does.
+	coef := pick(f, exp232, exp264)
+	p := f.Fma(r, f.c(coef[0]), f.Mul(f.Mul(r, r), f.poly(r, coef[1:])))
+	s1, s2 := f.halves(f.toInt(t))
+	return f.Mul(f.Fma(p, s1, s1), s2)
+}
+
+// Expm1 is e^x-1, accurate near zero.
+func Expm1(b *loop.Builder, x loop.Value) loop.Value {
+	f := of(b, x)
+	s := f.sign(x)
+	x = f.clamp(x, pick[float64](f, -18, -38), pick[float64](f, 89, 710))
+	e := f.reduce(x)
+	tail := f.Fma(f.Mul(e.r, e.r), f.poly(e.r, pick(f, expm132, expm164)), f.low(e))
+	// 2^k e^r - 1 = s2*(s1*r + (s1 - 1/s2) + s1*tail)
+	s1, s2 := f.halves(e.bits)
+	inv := f.toFloat(f.Sub(f.n(2*f.bias<<f.mant), f.toInt(s2)))
+	hi, lo := f.fastSum(f.Sub(s1, inv), f.Mul(s1, e.r))
+	if !f.wide { // 2^12 - 2^-13 is the one difference whose rounding costs too much
+		lo = f.Sub(lo, f.Add(f.Sub(f.Sub(s1, inv), s1), inv))
+	}
+	y := f.Mul(f.Add(hi, f.Fma(s1, tail, lo)), s2)
+	return f.withSign(y, s)
+}

@@ -1,0 +1,170 @@
+"""Derives the polynomial coefficients of package vmath and writes coef.go.
+
+    python3 gen/minimax.py > coef.go      (needs mpmath; about two minutes)
+
+Each polynomial is the weighted minimax fit, by Lawson's iteration in 60-digit
+arithmetic, of a function on an interval. The weight turns the error of
+the polynomial into the relative error of the function that it serves. The
+coefficients are rounded to the working precision one after the other, lowest
+power first, and the free ones are fitted again after each rounding, so that the
+set as rounded is nearly as good as the real one. Each table's comment gives the
+largest relative error reached.
+"""
+import sys
+from mpmath import mp, mpf, matrix, lu_solve
+import mpmath as m
+
+mp.dps = 60
+
+
+def rnd(x, bits):
+    """x rounded to a float of this many significant bits."""
+    if x == 0:
+        return mpf(0)
+    mant, e = m.frexp(x)
+    return m.ldexp(m.nint(m.ldexp(mant, bits)), e - bits)
+
+
+def minimax(f, w, a, b, powers, rounds):
+    """Nearly minimax coefficients of sum c_i x^powers[i] near f, error weighted by w.
+
+    Lawson's iteration: least squares on Chebyshev points, whose weights grow
+    where the error is large. Unlike an exchange it does not need the powers to
+    be a Haar system, which they are not around zero once the constant is fixed.
+    """
+    n = len(powers)
+    xs = cheb(a, b, 16 * n + 40)
+    fx = [f(x) * w(x) for x in xs]
+    px = [[x ** p * w(x) for x in xs] for p in powers]
+    weight = [mpf(1)] * len(xs)
+    best = None
+    for _ in range(rounds):
+        mat, rhs = matrix(n, n), matrix(n, 1)
+        for i in range(n):
+            row = [u * v for u, v in zip(px[i], weight)]
+            for j in range(i + 1):
+                mat[i, j] = mat[j, i] = m.fdot(row, px[j])
+            rhs[i] = m.fdot(row, fx)
+        sol = lu_solve(mat, rhs)
+        err = [abs(fx[k] - sum(sol[i] * px[i][k] for i in range(n))) for k in range(len(xs))]
+        top = max(err)
+        if best is None or top < best[0]:
+            best = (top, [sol[i] for i in range(n)])
+        if top == 0:
+            break
+        weight = [v * (e / top) + mpf(10) ** -12 for v, e in zip(weight, err)]
+        scale = max(weight)
+        weight = [v / scale for v in weight]
+    return best[1]
+
+
+def cheb(a, b, n):
+    a, b = mpf(a), mpf(b)
+    return [(a + b) / 2 - (b - a) / 2 * m.cos(m.pi * (i + mpf(1) / 2) / n) for i in range(n)]
+
+
+def fit(f, w, a, b, powers, bits, first=None, rounds=12):
+    """minimax, with coefficients rounded to bits one by one (the first to first)."""
+    done, rest = [], list(powers)
+    while rest:
+        g = lambda x: f(x) - sum(c * x ** p for c, p in done)
+        c = minimax(g, w, a, b, rest, rounds)
+        n = bits
+        if not done and first:
+            n = first
+        done.append((rnd(c[0], n), rest.pop(0)))
+    err = max(abs((f(x) - sum(c * x ** p for c, p in done)) * w(x)) for x in cheb(a, b, 1500))
+    return [c for c, _ in done], err
+
+
+def hexfloat(x):
+    if x == 0:
+        return "0"
+    s = "-" if x < 0 else ""
+    mant, e = m.frexp(abs(x))
+    n, e = int(m.ldexp(mant, 53)), e - 1  # 1.f form
+    frac = "%013x" % (n - 2 ** 52)
+    frac = frac.rstrip("0")
+    return "%s0x1%sp%d" % (s, "." + frac if frac else "", e)
+
+
+def table(name, doc, f, w, a, b, n, bits, first=None, powers=None):
+    c, err = fit(f, w, a, b, powers or range(n), bits, first)
+    sys.stderr.write("%s: 2^%.2f\n" % (name, float(m.log(err, 2))))
+    print("// %s: %s. Error 2^%.1f." % (name, doc, float(m.log(err, 2))))
+    print("var %s = []float64{" % name)
+    for x in c:
+        print("\t%s, // %s" % (hexfloat(x), m.nstr(x, 12)))
+    print("}\n")
+
+
+def small(f, series):
+    """f, but by its power series near zero, where f cancels."""
+    def g(x):
+        if abs(x) > mpf(10) ** -6:
+            return f(x)
+        return sum(mpf(c) * x ** i for i, c in enumerate(series))
+    return g
+
+
+L2 = m.log(2)
+TABLES = {}
+
+
+def spec(fn):
+    TABLES[fn.__name__] = fn
+    return fn
+
+
+@spec
+def exp():
+    q = small(lambda r: (m.exp(r) - 1 - r) / r ** 2, [1 / m.fac(i + 2) for i in range(12)])
+    lim = L2 / 2 * mpf("1.001")
+    for name, n, bits in (("exp32", 5, 24), ("exp64", 10, 53)):
+        table(name, "(e^r-1-r)/r^2 for |r| <= ln(2)/2, relative to e^r", q, lambda r: r ** 2 / m.exp(r), -lim, lim, n, bits)
+    e1 = lambda r: r ** 2 / (m.expm1(r) if r else mpf(1)) if r else mpf(0)
+    for name, n, bits in (("expm132", 6, 24), ("expm164", 11, 53)):
+        table(name, "(e^r-1-r)/r^2 for |r| <= ln(2)/2, relative to e^r-1", q, e1, -lim, lim, n, bits)
+
+
+@spec
+def exp2():
+    q = small(lambda r: (m.mpf(2) ** r - 1) / r, [L2 ** (i + 1) / m.fac(i + 1) for i in range(12)])
+    for name, n, bits in (("exp232", 6, 24), ("exp264", 12, 53)):
+        table(name, "(2^r-1)/r for |r| <= 1/2, relative to 2^r", q, lambda r: r / mpf(2) ** r, -0.5005, 0.5005, n, bits)
+
+
+@spec
+def log():
+    p = small(lambda f: (m.log1p(f) - f + f * f / 2) / f ** 3, [(-1) ** i / mpf(i + 3) for i in range(12)])
+    w = lambda f: f ** 3 / m.log1p(f) if f else mpf(0)
+    table("log32", "(ln(1+f)-f+f^2/2)/f^3 for 0.75 <= 1+f < 1.5, relative to ln(1+f)", p, w, -0.25, 0.5, 9, 24)
+    # s = f/(2+f), z = s^2: ln(1+f) = 2 atanh(s) = 2s + s z L(z).
+    l = small(lambda z: (2 * m.atanh(m.sqrt(z)) / m.sqrt(z) - 2) / z, [mpf(2) / (2 * i + 3) for i in range(12)])
+    table("log64", "(2 atanh(s)/s-2)/s^2 in s^2 for |s| <= 1/5, relative to atanh", l, lambda z: z / 2, 0, 0.04, 8, 53)
+
+
+@spec
+def sin():
+    f = small(lambda z: (m.sin(m.sqrt(z)) / m.sqrt(z) - 1) / z, [(-1) ** (i + 1) / m.fac(2 * i + 3) for i in range(12)])
+    w = lambda z: z * m.sqrt(z) / m.sin(m.sqrt(z)) if z else mpf(0)
+    table("sin32", "(sin(r)/r-1)/r^2 in r^2 for |r| <= pi/4, relative to sin", f, w, 0, (m.pi / 4 * mpf("1.01")) ** 2, 3, 24)
+    table("sin64", "(sin(r)/r-1)/r^2 in r^2 for |r| <= pi/2, relative to sin", f, w, 0, (m.pi / 2 * mpf("1.001")) ** 2, 9, 53)
+    c = small(lambda z: (m.cos(m.sqrt(z)) - 1 + z / 2) / z ** 2, [(-1) ** i / m.fac(2 * i + 4) for i in range(12)])
+    table("cos32", "(cos(r)-1+r^2/2)/r^4 in r^2 for |r| <= pi/4, relative to cos", c, lambda z: z ** 2 / m.cos(m.sqrt(z)), 0, (m.pi / 4 * mpf("1.01")) ** 2, 3, 24)
+    ser = [mpf(1) / 3, mpf(2) / 15, mpf(17) / 315, mpf(62) / 2835, mpf(1382) / 155925, mpf(21844) / 6081075]
+    t = small(lambda z: (m.tan(m.sqrt(z)) / m.sqrt(z) - 1) / z, ser)
+    wt = lambda z: z * m.sqrt(z) / m.tan(m.sqrt(z)) if z else mpf(0)
+    table("tan32", "(tan(r)/r-1)/r^2 in r^2 for |r| <= pi/4, relative to tan", t, wt, 0, (m.pi / 4 * mpf("1.01")) ** 2, 7, 24)
+    table("tan64", "(tan(r)/r-1)/r^2 in r^2 for |r| <= pi/4, relative to tan", t, wt, 0, (m.pi / 4 * mpf("1.001")) ** 2, 15, 53)
+
+
+def main():
+    print("// Code generated by gen/minimax.py; DO NOT EDIT.\n")
+    print("package vmath\n")
+    print("// Coefficients, lowest power first. The error is the largest relative error of\n// the function named, from the polynomial alone.\n")
+    for name in sys.argv[1:] or TABLES:
+        TABLES[name]()
+
+
+main()

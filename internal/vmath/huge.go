@@ -1,0 +1,126 @@
+package vmath
+
+import (
+	"math"
+
+	"weft/internal/loop"
+)
+
+// The bits of 1/pi, in words of 64; the first bit stands for 2^8 and for 2^31.
+// A float x = m*2^e with integer m has x/pi = m*(2^e/pi), and what counts modulo
+// two is the window of these bits from 2^-e on (Payne and Hanek, "Radian
+// reduction for trigonometric functions", SIGNUM Newsletter 18, 1983).
+var (
+	invPi32 = []uint64{0x0028be60db939105, 0x4a7f09d5f47d4d37, 0x7036d8a5664f10e4, 0x107f9458eaf7aef1}
+	invPi64 = []uint64{
+		0x00000000517cc1b7, 0x27220a94fe13abe8, 0xfa9a6ee06db14acc, 0x9e21c820ff28b1d5, 0xef5de2b0db92371d,
+		0x2126e97003249775, 0x04e8c90e7f0ef58e, 0x5894d39f74411afa, 0x975da24274ce3813, 0x5a2fbf209cc8eb1c,
+		0xc1a99cfa4e422fc5, 0xdefc941d8ffc4bff, 0xef02cc07f79788c5, 0xad05368fb69b3f67, 0x93e584dba7a31fb3,
+		0x4f2ff516ba93dd63, 0xf5f2f8bd9e839cfb, 0xc529497535fdafd8, 0x8fc6ae842b019823,
+	}
+)
+
+// hugeAngle is angleOf for large, infinite and NaN arguments.
+func (f *form) hugeAngle(a loop.Value, by period) angle {
+	if f.wide {
+		return f.hugeAngle64(a, by)
+	}
+	return f.hugeAngle32(a, by)
+}
+
+func (f *form) int64s(x uint64) loop.Value { return f.Int(loop.I64, int64(x)) }
+
+// window cuts n words from words at the bit position pos (I64), which reaches no
+// further than it can.
+func (f *form) window(words []uint64, pos loop.Value, n int) []loop.Value {
+	ws := make([]loop.Value, len(words))
+	for i, w := range words {
+		ws[i] = f.int64s(w)
+	}
+	// Shift by 2^k words for each bit of the word number, the greatest first.
+	for k := 3; k >= 0; k-- {
+		keep := n + 1<<k
+		if keep >= len(ws) {
+			continue
+		}
+		by := f.Ne(f.And(pos, f.int64s(64<<k)), f.int64s(0))
+		next := make([]loop.Value, keep)
+		for i := range next {
+			next[i] = ws[i]
+			if i+1<<k < len(ws) {
+				next[i] = f.Select(by, ws[i+1<<k], ws[i])
+			}
+		}
+		ws = next
+	}
+	left := f.And(pos, f.int64s(63))
+	right := f.Sub(f.int64s(64), left)
+	out := make([]loop.Value, n)
+	for i := range out {
+		out[i] = f.Or(f.Shl(ws[i], left), f.ShrU(ws[i+1], right))
+	}
+	return out
+}
+
+// nearest takes the nearest multiple out of v, which stands for x/pi modulo two
+// in steps of 2^-63. What is left stands for a multiple of pi in the same steps.
+func (f *form) nearest(v loop.Value, by period) (left, count loop.Value) {
+	low := int64(63) // bits of what is left
+	if by == halfPi {
+		low = 62
+	}
+	if by != oddMultiple {
+		v = f.Add(v, f.int64s(1<<(low-1)))
+	}
+	left = f.Sub(f.And(v, f.int64s(1<<low-1)), f.int64s(1<<(low-1)))
+	return left, f.ShrU(v, f.Int(loop.I64, low))
+}
+
+func (f *form) hugeAngle32(a loop.Value, by period) angle {
+	bits := f.toInt(a)
+	m := f.Cvt(loop.I64, f.Or(f.And(bits, f.n(1<<23-1)), f.n(1<<23)))
+	pos := f.Cvt(loop.I64, f.Add(f.ShrU(bits, f.n(23)), f.n(8-150)))
+	q := f.window(invPi32, pos, 2)
+	v := f.Mul(m, q[0])
+	v = f.Add(v, f.ShrU(f.Mul(m, f.ShrU(q[1], f.int64s(32))), f.int64s(32)))
+	left, count := f.nearest(v, by)
+	r := f.Mul(f.Cvt(loop.F64, left), f.Float(loop.F64, math.Pi*0x1p-63))
+	hi := f.Cvt(loop.F32, r)
+	lo := f.Cvt(loop.F32, f.Sub(r, f.Cvt(loop.F64, hi)))
+	hi = f.Select(f.Lt(a, f.inf()), hi, f.nan())
+	return angle{hi, lo, f.Cvt(loop.I32, count)}
+}
+
+// mulHigh is the high word of the product of m < 2^53 and unsigned q.
+func (f *form) mulHigh(m, q loop.Value) loop.Value {
+	low, s32 := f.int64s(1<<32-1), f.int64s(32)
+	m0, m1 := f.And(m, low), f.ShrU(m, s32)
+	q0, q1 := f.And(q, low), f.ShrU(q, s32)
+	x := f.Mul(m0, q1)
+	mid := f.Add(f.Add(f.ShrU(f.Mul(m0, q0), s32), f.And(x, low)), f.Mul(m1, q0))
+	return f.Add(f.Add(f.Mul(m1, q1), f.ShrU(x, s32)), f.ShrU(mid, s32))
+}
+
+func (f *form) hugeAngle64(a loop.Value, by period) angle {
+	bits := f.toInt(a)
+	m := f.Or(f.And(bits, f.n(1<<52-1)), f.n(1<<52))
+	pos := f.Add(f.ShrU(bits, f.n(52)), f.n(31-1075))
+	q := f.window(invPi64, pos, 3)
+	// 128 bits of the product.
+	low := f.Mul(m, q[1])
+	end := f.Add(low, f.mulHigh(m, q[2]))
+	top := f.n(math.MinInt64)
+	carry := f.Cvt(loop.I64, f.Lt(f.Xor(end, top), f.Xor(low, top)))
+	v := f.Add(f.Add(f.Mul(m, q[0]), f.mulHigh(m, q[1])), carry)
+	left, count := f.nearest(v, by)
+	// To a sum of two floats, times pi.
+	h := f.Mul(f.Cvt(f.t, f.Shr(left, f.n(32))), f.c(0x1p-31))
+	h, l := f.fastSum(h, f.Mul(f.Cvt(f.t, f.And(left, f.n(1<<32-1))), f.c(0x1p-63)))
+	h, l = f.fastSum(h, f.Fma(f.Cvt(f.t, f.ShrU(end, f.n(11))), f.c(0x1p-116), l))
+	p := f.c(pi64[0])
+	hi := f.Mul(h, p)
+	lo := f.Fma(h, p, f.Neg(hi))
+	lo = f.Fma(h, f.c(pi64[1]), f.Fma(l, p, lo))
+	hi, lo = f.fastSum(hi, lo)
+	return angle{f.Select(f.Lt(a, f.inf()), hi, f.nan()), lo, count}
+}

@@ -1,0 +1,159 @@
+package vmath
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+	"unsafe"
+
+	"weft/internal/array"
+	"weft/internal/interp"
+	"weft/internal/loop"
+)
+
+// A unary is a function of one argument under test.
+type unary struct {
+	name string
+	f    func(*loop.Builder, loop.Value) loop.Value
+	ref  func(float64) float64 // in float64, right to some of its ULP
+}
+
+var unaries = []unary{
+	{"exp", Exp, math.Exp},
+	{"exp2", Exp2, math.Exp2},
+	{"expm1", Expm1, math.Expm1},
+	{"log", Log, math.Log},
+	{"log1p", Log1p, math.Log1p},
+	{"sin", Sin, math.Sin},
+	{"cos", Cos, math.Cos},
+	{"tan", Tan, math.Tan},
+	{"tanh", Tanh, math.Tanh},
+}
+
+// program makes a kernel that applies f to its arguments, of type d.
+func program(t testing.TB, name string, d array.DType, n int, f func(b *loop.Builder, x []loop.Value) loop.Value) *loop.Program {
+	b := loop.NewBuilder(name, []loop.Axis{{Kind: loop.Parallel}}, 0)
+	var in []int
+	for range n {
+		in = append(in, b.Buf(d, false, loop.Unit))
+	}
+	out := b.Buf(d, true, loop.Unit)
+	b.Pass(func() {
+		var x []loop.Value
+		for _, i := range in {
+			x = append(x, b.Load(i))
+		}
+		b.Store(out, f(b, x))
+	})
+	p, err := b.Done()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// frame fills an argument block for buffers of n elements.
+func frame(p *loop.Program, n int, bufs ...unsafe.Pointer) *loop.Frame {
+	f := new(loop.Frame)
+	f.Word[p.ExtentWord(0)] = uint64(n)
+	for i, q := range bufs {
+		f.Ptr[i] = q
+		f.Word[p.StrideWord(i, 0)] = uint64(p.Bufs[i].DType.Size())
+	}
+	return f
+}
+
+func at[T any](s []T) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(s)) }
+
+// evaluate runs p over x with the interpreter.
+func evaluate[T any](p *loop.Program, x ...[]T) []T {
+	out := make([]T, len(x[0]))
+	bufs := make([]unsafe.Pointer, 0, 4)
+	for _, s := range x {
+		bufs = append(bufs, at(s))
+	}
+	f := frame(p, len(out), append(bufs, at(out))...)
+	interp.Compile(p).Run(f, nil)
+	return out
+}
+
+func apply1(f func(*loop.Builder, loop.Value) loop.Value) func(*loop.Builder, []loop.Value) loop.Value {
+	return func(b *loop.Builder, x []loop.Value) loop.Value { return f(b, x[0]) }
+}
+
+// ulps32 is the distance of got from the exact result in units in the last place
+// of float32, those at the exact result's binade. NaN for NaN, infinity for
+// infinity and the sign of a zero must be right, or it is infinite. An overflow
+// counts as 2^128.
+func ulps32(got float32, want float64) float64 {
+	g := float64(got)
+	switch {
+	case math.IsNaN(want) || math.IsNaN(g):
+		return exactly(math.IsNaN(want) && math.IsNaN(g))
+	case math.IsInf(want, 0):
+		return exactly(g == want)
+	case math.Signbit(want) != math.Signbit(g):
+		return exactly(false)
+	}
+	if math.IsInf(g, 0) {
+		g = math.Copysign(0x1p128, g)
+	}
+	_, e := math.Frexp(want)
+	if math.Abs(want) >= 0x1p128 {
+		if math.Abs(g) == 0x1p128 {
+			return 0
+		}
+		e = 128
+	}
+	return math.Abs(g-want) / math.Ldexp(1, max(e-24, -149))
+}
+
+func exactly(ok bool) float64 {
+	if ok {
+		return 0
+	}
+	return math.Inf(1)
+}
+
+// inputs32 returns bit patterns: all corners, numbers next to them, and n random
+// ones, some of any exponent and some around one.
+func inputs32(n int) []float32 {
+	var x []float32
+	for _, c := range []float64{0, 0x1p-149, 0x1p-126, 0x1p-24, 0.25, 0.375, 0.5, math.Sqrt2 / 2, 0.75, 1, math.Sqrt2, 1.5, math.Pi / 2, 2, 2.5, math.E, 3, math.Pi, 4, 10,
+		16, 17.3286, 88.0296, 88.3762, 88.7228, 89, 89.4159, 87.3365, 103.278, 103.9721, 126, 127, 128, 149, 150, 1e4, 0x1p17, 0x1p23, 0x1p24, 0x1p31, 0x1p63, 0x1p126, 0x1p127, math.MaxFloat32, math.Inf(1)} {
+		for d := -2; d <= 2; d++ {
+			v := math.Float32frombits(math.Float32bits(float32(c)) + uint32(d))
+			x = append(x, v, -v)
+		}
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	for range n {
+		x = append(x, math.Float32frombits(r.Uint32()), float32(r.NormFloat64()*3), float32(r.NormFloat64()*40))
+	}
+	return x
+}
+
+// worst is the largest error over x.
+func worst32(x, got []float32, ref func(float64) float64) (ulp float64, at float32) {
+	for i, v := range x {
+		if e := ulps32(got[i], ref(float64(v))); e > ulp {
+			ulp, at = e, v
+		}
+	}
+	return ulp, at
+}
+
+func TestFloat32(t *testing.T) {
+	x := inputs32(70000)
+	for _, u := range unaries {
+		t.Run(u.name, func(t *testing.T) {
+			t.Parallel()
+			got := evaluate(program(t, u.name, array.Float32, 1, apply1(u.f)), x)
+			ulp, at := worst32(x, got, u.ref)
+			t.Logf("%s: %.4f ULP at %g (%#08x)", u.name, ulp, at, math.Float32bits(at))
+			if ulp > 1 {
+				t.Errorf("%s is %.4f ULP off at %g (%#08x)", u.name, ulp, at, math.Float32bits(at))
+			}
+		})
+	}
+}
