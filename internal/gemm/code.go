@@ -68,12 +68,17 @@ func (k codeKey) generate() *jit.Code {
 	}
 	switch k.routine {
 	case tileRoutine:
-		genTile(g, tileKey{k.rows, k.nv, k.flags&1 != 0, k.flags&2 != 0, k.flags >> 2})
+		genTile(g, tileKey{mr: k.rows, nv: k.nv, kMajor: k.flags&1 != 0, masked: k.flags&2 != 0, segments: k.flags >> 2})
 	case packCopyRoutine:
 		genPackCopy(g, k.nv)
 	case packTransposeRoutine:
 		genPackTranspose(g, k.rows, k.flags&1 != 0)
 	}
+	return g.install()
+}
+
+// install maps what g generated.
+func (g *gen) install() *jit.Code {
 	text, err := g.Finish()
 	if err != nil {
 		panic("gemm: generated code: " + err.Error())
@@ -99,7 +104,34 @@ func (m machine) setMask(mask *uint64, lanes *[32]byte, n int) {
 
 // callTile enters a tile kernel.
 func callTile(isa ISA, d array.DType, key tileKey, f *tileFrame) {
+	if key.pieces {
+		callPieces(isa, d, key, f)
+		return
+	}
 	c := codeKey{tileRoutine, isa, d == array.Float64, key.mr, key.nv,
 		bit(key.kMajor, 0) | bit(key.masked, 1) | key.segments<<2}.code()
+	jit.Call(c, 0, unsafe.Pointer(f))
+}
+
+// A pieceKey names a kernel over pieces. There are too many for a table: one for
+// each width of a convolution's kernel, stride and dilation.
+type pieceKey struct {
+	isa ISA
+	d   array.DType
+	tileKey
+}
+
+var pieceCodes = jit.NewCache[pieceKey, *jit.Code](1024)
+
+func callPieces(isa ISA, d array.DType, key tileKey, f *tileFrame) {
+	full := pieceKey{isa, d, key}
+	c, ok := pieceCodes.Lookup(full)
+	if !ok {
+		c, _ = pieceCodes.Get(full, func() (*jit.Code, error) {
+			g := &gen{isa: isa, d: d}
+			genTile(g, key)
+			return g.install(), nil
+		})
+	}
 	jit.Call(c, 0, unsafe.Pointer(f))
 }

@@ -65,6 +65,8 @@ func TestConv(t *testing.T) {
 		}
 		r := rand.New(rand.NewPCG(9, 9))
 		testConv[float32](t, r, Geometry{N: 2, C: 64, H: 9, W: 40, O: 30, KH: 3, KW: 3, PadH: 1, PadW: 1})
+		testConv[float32](t, r, Geometry{N: 2, C: 2, H: 3, W: 50, O: 5, KH: 2, KW: 13})
+		testConv[float64](t, r, Geometry{N: 2, C: 1, H: 3, W: 50, O: 20, KH: 2, KW: 31, StrideW: 2, PadW: 3})
 		testConv[float32](t, r, Geometry{N: 1, C: 700, H: 7, W: 7, O: 10, KH: 1, KW: 1})
 		testConv[float32](t, r, Geometry{N: 1, C: 5, H: 70, W: 70, O: 600, KH: 1, KW: 1, StrideH: 9, StrideW: 9})
 	})

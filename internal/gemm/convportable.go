@@ -174,13 +174,3 @@ func planes(n, m, threads int, f func(i, j int)) {
 		}
 	})
 }
-
-func runConvGradWeight(d array.DType, dw unsafe.Pointer, x, dy Image, g *Geometry, accumulate bool, threads int) {
-	planes(g.O, g.C, threads, func(o, c int) {
-		if d == array.Float32 {
-			portableConvGradWeight[float32](d, o, c, dw, x, dy, g, accumulate)
-		} else {
-			portableConvGradWeight[float64](d, o, c, dw, x, dy, g, accumulate)
-		}
-	})
-}

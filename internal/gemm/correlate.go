@@ -61,10 +61,10 @@ type term struct{ channel, row, col int32 }
 
 // A vectorPlace is where a vector of outputs lies.
 type vectorPlace struct {
-	src    int // offset in bytes from the source of the band
-	dst    int // in elements, from the first output of the band
-	count  int
-	pieces [3]uint64
+	src   int // offset in bytes from the source of the band
+	dst   int // in elements, from the first output of the band
+	count int
+	parts [3]uint64
 }
 
 var correlations = sync.Pool{New: func() any { return new(correlation) }}
@@ -164,7 +164,7 @@ func (c *correlation) cut(threads int) {
 	}
 }
 
-// chooseTile picks the width of the tiles and the pieces of a vector by the least
+// chooseTile picks the width of the tiles and the parts of a vector by the least
 // estimated half cycles for a term and an image.
 func (c *correlation) chooseTile() {
 	flat := c.through || c.dst.H == c.outW
@@ -190,7 +190,7 @@ func (c *correlation) chooseTile() {
 	}
 }
 
-// countVectors returns how many vectors of s pieces cover a band.
+// countVectors returns how many vectors of s parts cover a band.
 func (c *correlation) countVectors(s int) int {
 	if s == 1 {
 		return c.bandH * ceil(c.outW, c.lanes)
@@ -214,7 +214,7 @@ func (c *correlation) places(to []vectorPlace, s, h int) []vectorPlace {
 		for i := range s {
 			lo, hi := max(i*c.outW-u, 0), min((i+1)*c.outW-u, p.count)
 			if lo < hi {
-				p.pieces[i] = 1<<hi - 1<<lo
+				p.parts[i] = 1<<hi - 1<<lo
 			}
 		}
 		to = append(to, p)
@@ -361,7 +361,7 @@ func (c *correlation) band(src, dst unsafe.Pointer, dstC int, tiles []vectorPlac
 					if c.isa == AVX512 {
 						f.mask[v] = 1<<p.count - 1
 						for s := range c.segments {
-							f.pieces[s*len(places)+v] = p.pieces[s]
+							f.parts[s*len(places)+v] = p.parts[s]
 						}
 					} else if p.count < c.lanes {
 						key.masked = true

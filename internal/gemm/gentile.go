@@ -12,11 +12,23 @@ type tileKey struct {
 	kMajor bool // A's rows are one element apart and aStep is between its columns; else the reverse
 	masked bool // the last vector is loaded and stored under a mask (always so with AVX-512)
 	// segments, if not 0, says that rows of B are found in a table and that vectors
-	// have their own places and masks. A vector is put together from so many pieces,
+	// have their own places and masks. A vector is put together from so many parts,
 	// each under its own mask and read segmentStep further; kMajor holds. With AVX2
 	// there is one. nv*segments is at most 7, the opmasks there are.
 	segments int
+	// pieces says that the terms come in runs, each with a place of its own in A, as
+	// the pixels of an image's rows do (see piece). A's columns are then step elements
+	// apart, and its rows come in groups of run rows, each group with its own
+	// pointer and dilation elements between its rows; with run 0 rows are aStep apart.
+	pieces              bool
+	step, run, dilation int
 }
+
+// A piece is a run of terms: n of them from offset bytes on in A.
+type piece struct{ offset, n int }
+
+// maxGroups is the number of registers for A.
+const maxGroups = 5
 
 // maxVectors is the most vectors of columns in a tile.
 const maxVectors = 4
@@ -70,8 +82,12 @@ type tileFrame struct {
 	mask   [maxVectors]uint64   // of C, a bit per lane; without a table only that of the last vector counts
 	lanes  [maxVectors][32]byte // the same for AVX2: all ones or zeros in a lane
 	// Of B with a table and AVX-512: that of segment s of vector v at s*nv + v.
-	pieces      [maxMasks]uint64
+	parts       [maxMasks]uint64
 	segmentStep int
+	// With pieces: where they are, how many, and the groups of A's rows.
+	pieceList  unsafe.Pointer
+	pieceCount int
+	groups     [maxGroups]unsafe.Pointer
 	// The kernel's own: offsets of the current panel.
 	aAt, cAt, biasAt int
 }
@@ -101,8 +117,10 @@ const (
 	regStep  = asm.RDX
 	regK     = asm.RCX
 	regTable = asm.R13 // without a table, bStep
-	// The step between the pieces of a vector.
+	// The step between the parts of a vector.
 	regSegment = asm.R12
+	// With pieces, which have no table.
+	regPiece, regPieces, regOffset = asm.RBX, asm.R14, asm.R15
 )
 
 // vectorBase holds B of each vector in the loop over k, and C of each afterwards.
@@ -134,13 +152,13 @@ func (g *tileGen) isMasked(v int) bool {
 	return g.masked && (g.table() || v == g.nv-1)
 }
 
-// setMasks loads the opmasks: of B's pieces, or of C.
-func (g *tileGen) setMasks(pieces bool) {
+// setMasks loads the opmasks: of the parts of B's vectors, or of C.
+func (g *tileGen) setMasks(parts bool) {
 	for s := range max(g.segments, 1) {
 		for v := range g.nv {
 			at := unsafe.Offsetof(tf.mask) + uintptr(v)*8
-			if pieces && g.table() {
-				at = unsafe.Offsetof(tf.pieces) + uintptr(s*g.nv+v)*8
+			if parts && g.table() {
+				at = unsafe.Offsetof(tf.parts) + uintptr(s*g.nv+v)*8
 			} else if s > 0 || !g.isMasked(v) {
 				continue
 			}
@@ -201,16 +219,10 @@ func (g *tileGen) emit() {
 		g.setMasks(true)
 		get(regSegment, unsafe.Offsetof(tf.segmentStep))
 	}
-	get(regA, unsafe.Offsetof(tf.a))
-	a.RM(asm.ADD, regA, field(unsafe.Offsetof(tf.aAt)))
-	get(regStep, unsafe.Offsetof(tf.aStep))
-	if g.kMajor {
-		a.RM(asm.LEA, asm.R9, asm.Idx(regStep, regStep, 2, 0))
-	} else if g.mr > 3 {
-		a.RM(asm.LEA, asm.RAX, asm.Idx(regStep, regStep, 2, 0))
-		for i := 1; i <= (g.mr-1)/3; i++ {
-			a.RM(asm.LEA, asm.R8+asm.Reg(i), asm.Idx(asm.R8+asm.Reg(i-1), asm.RAX, 1, 0))
-		}
+	if !g.pieces {
+		get(regA, unsafe.Offsetof(tf.a))
+		a.RM(asm.ADD, regA, field(unsafe.Offsetof(tf.aAt)))
+		g.rowPointers()
 	}
 	for v := range g.bases() {
 		get(vectorBase[v], unsafe.Offsetof(tf.b)+uintptr(v)*8)
@@ -227,10 +239,34 @@ func (g *tileGen) emit() {
 		}
 	}
 
+	var nextPiece asm.Label
+	if g.pieces {
+		get(regPiece, unsafe.Offsetof(tf.pieceList))
+		get(regPieces, unsafe.Offsetof(tf.pieceCount))
+		nextPiece = a.Here()
+		a.RM(asm.MOV, regOffset, asm.Ptr(regPiece, 0))
+		if g.run > 0 {
+			for i := range g.registersA() {
+				get(regA+asm.Reg(i), unsafe.Offsetof(tf.groups)+uintptr(i)*8)
+				a.RR(asm.ADD, regA+asm.Reg(i), regOffset)
+			}
+		} else {
+			get(regA, unsafe.Offsetof(tf.a))
+			a.RR(asm.ADD, regA, regOffset)
+			g.rowPointers()
+			// rowPointers is done with RAX, three steps of B again.
+			a.RM(asm.LEA, asm.RAX, asm.Idx(regTable, regTable, 2, 0))
+		}
+	}
+
 	// The chain: four terms at a time, then one.
 	const unroll = 4
 	rest, one, end := a.NewLabel(), a.NewLabel(), a.NewLabel()
-	get(regK, unsafe.Offsetof(tf.k))
+	if g.pieces {
+		a.RM(asm.MOV, regK, asm.Ptr(regPiece, 8))
+	} else {
+		get(regK, unsafe.Offsetof(tf.k))
+	}
 	a.RI(asm.SUB, regK, unroll)
 	a.Jcc(asm.CondL, rest)
 	a.Align(16)
@@ -250,6 +286,11 @@ func (g *tileGen) emit() {
 	a.RI(asm.SUB, regK, 1)
 	a.Jcc(asm.CondNE, one)
 	a.Bind(end)
+	if g.pieces {
+		a.RI(asm.ADD, regPiece, int64(unsafe.Sizeof(piece{})))
+		a.RI(asm.SUB, regPieces, 1)
+		a.Jcc(asm.CondNE, nextPiece)
+	}
 
 	g.finish()
 
@@ -262,6 +303,30 @@ func (g *tileGen) emit() {
 	a.Jcc(asm.CondNE, panel)
 	g.done()
 }
+
+// rowPointers sets the registers of A from the first one.
+func (g *tileGen) rowPointers() {
+	g.RM(asm.MOV, regStep, field(unsafe.Offsetof(tf.aStep)))
+	if g.kMajor {
+		g.RM(asm.LEA, asm.R9, asm.Idx(regStep, regStep, 2, 0))
+	} else if g.mr > 3 {
+		g.RM(asm.LEA, asm.RAX, asm.Idx(regStep, regStep, 2, 0))
+		for i := 1; i < g.registersA(); i++ {
+			g.RM(asm.LEA, regA+asm.Reg(i), asm.Idx(regA+asm.Reg(i-1), asm.RAX, 1, 0))
+		}
+	}
+}
+
+// registersA returns how many registers hold A where rows are apart.
+func (g *tileGen) registersA() int {
+	if g.run > 0 {
+		return g.mr / g.run
+	}
+	return (g.mr + 2) / 3
+}
+
+// termStep returns the bytes from a term to the next where rows are apart.
+func (g *tileGen) termStep() int { return max(g.step, 1) * g.d.Size() }
 
 // term adds the products of step u of an unrolled loop.
 func (g *tileGen) term(u int) {
@@ -295,9 +360,11 @@ func (g *tileGen) term(u int) {
 				asm.Ptr(regA, disp), asm.Idx(regA, regStep, 1, disp),
 				asm.Idx(regA, regStep, 2, disp), asm.Idx(regA, asm.R9, 1, disp),
 			}[u]
+		} else if g.run > 0 {
+			m = asm.Ptr(regA+asm.Reg(i/g.run), int32(u*g.termStep()+i%g.run*g.dilation*g.d.Size()))
 		} else {
 			r := regA + asm.Reg(i/3)
-			disp := int32(u) * size
+			disp := int32(u * g.termStep())
 			m = [...]asm.Mem{
 				asm.Ptr(r, disp), asm.Idx(r, regStep, 1, disp), asm.Idx(r, regStep, 2, disp),
 			}[i%3]
@@ -325,8 +392,8 @@ func (g *tileGen) advance(n int) {
 		g.RM(asm.LEA, regA, asm.Idx(regA, regStep, uint8(n), 0))
 		return
 	}
-	for i := 0; i <= (g.mr-1)/3; i++ {
-		g.RI(asm.ADD, regA+asm.Reg(i), int64(n*g.d.Size()))
+	for i := range g.registersA() {
+		g.RI(asm.ADD, regA+asm.Reg(i), int64(n*g.termStep()))
 	}
 }
 

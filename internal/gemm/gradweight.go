@@ -1,0 +1,339 @@
+package gemm
+
+import (
+	"unsafe"
+
+	"weft/internal/array"
+	"weft/internal/mem"
+	"weft/internal/par"
+)
+
+// A gradWeight computes the gradient of a convolution's weights, transposed: a
+// matrix whose rows are (c,kh,kw) and whose columns are output channels. A term is
+// an output pixel; its row of B is dy with the channels side by side, packed for one
+// block of terms at a time, and its column of A is the patch of x, read where it is:
+// the elements for one (c,kh) are neighbours, so a tile's rows are a few groups of
+// kw. Only padding makes a copy of x, of the images that a block touches.
+type gradWeight struct {
+	machine
+	g      *Geometry
+	x, dy  Image
+	oh, ow int
+	kBlock int
+
+	run       int // rows in a group: kw, or 1
+	rows      int // of the result
+	groups    int
+	perPanel  int // groups in most panels
+	panels    int
+	nv        int
+	strips    int // of nv vectors, over output channels
+	pitch     int // elements of a row of the result
+	direct    bool
+	slots     int // images in a worker's buffer
+	xImage    Image
+	blocks    int
+	byBlock   bool // tasks are blocks of terms with results of their own
+	taskSize  int  // blocks or panels
+	sumBytes  int
+	packBytes int
+	sums      mem.Block
+	buffer    mem.Block
+	perWorker int
+	first     int // flags of the first block
+}
+
+func runConvGradWeight(d array.DType, dw unsafe.Pointer, x, dy Image, g *Geometry, accumulate bool, threads int) {
+	if CurrentISA() == Portable || g.N*g.OutH()*g.OutW() == 0 {
+		planes(g.O, g.C, threads, func(o, c int) {
+			if d == array.Float32 {
+				portableConvGradWeight[float32](d, o, c, dw, x, dy, g, accumulate)
+			} else {
+				portableConvGradWeight[float64](d, o, c, dw, x, dy, g, accumulate)
+			}
+		})
+		return
+	}
+	w := &gradWeight{machine: newMachine(CurrentISA(), d), g: g, x: x, dy: dy, oh: g.OutH(), ow: g.OutW(), kBlock: KBlock(d)}
+	w.plan(threads)
+	w.sums = alloc(w.sumBytes)
+	defer mem.Free(w.sums)
+	if accumulate {
+		w.first = flagAdd
+		copyMat(w.machine, w.rows, g.O, Mat{w.sums.Ptr(), w.pitch, 1}, Mat{dw, 1, w.rows})
+	}
+	tasks := w.panels
+	if w.byBlock {
+		tasks = w.blocks
+	}
+	if w.taskSize >= tasks {
+		threads = 1
+	}
+	w.buffer = alloc(w.perWorker * par.Width(tasks, w.taskSize, threads))
+	defer mem.Free(w.buffer)
+	par.RunTask(tasks, w.taskSize, threads, w)
+	if w.byBlock {
+		w.addBlocks()
+	}
+	w.store(dw)
+}
+
+// rowsLimit returns the most rows of a tile whose A is read through groups.
+func rowsLimit(isa ISA, nv int) int {
+	if isa == AVX512 {
+		return [...]int{0, 28, 14, 9, 6}[nv]
+	}
+	return maxRows(isa, nv)
+}
+
+func (w *gradWeight) plan(threads int) {
+	g := w.g
+	w.rows = g.C * g.KH * g.KW
+	w.groups, w.run = g.C*g.KH, g.KW
+	if g.KW > rowsLimit(w.isa, 1) {
+		w.groups, w.run = w.rows, 1
+	}
+	strided := g.KH*g.KW == 1
+	vectors := ceil(g.O, w.lanes)
+	best := 0
+	for nv := 1; nv <= maxWidth(w.isa) && nv <= vectors; nv++ {
+		limit := rowsLimit(w.isa, nv)
+		most := min(limit/w.run, maxGroups)
+		if strided {
+			most = min(limit, 14)
+		}
+		if most == 0 {
+			continue
+		}
+		panels := ceil(w.groups, most)
+		mr := ceil(w.groups, panels) * w.run
+		cost := panels * (vectors / nv) * tileCost(mr, nv)
+		if r := vectors % nv; r > 0 {
+			cost += panels * tileCost(mr, r)
+		}
+		if best == 0 || cost <= best {
+			best = cost
+			w.nv, w.panels = nv, panels
+		}
+	}
+	w.perPanel = w.groups / w.panels
+	w.strips = ceil(vectors, w.nv)
+	w.pitch = vectors * w.lanes
+	w.packBytes = w.strips * w.nv * w.vb * (w.kBlock + 2*w.lanes)
+
+	pixels := w.oh * w.ow
+	w.blocks = ceil(g.N*pixels, w.kBlock)
+	w.direct = g.PadH == 0 && g.PadW == 0 && w.x.W == 1
+	w.xImage = w.x
+	imageBytes := 0
+	if !w.direct {
+		h, wd := (w.oh-1)*g.StrideH+(g.KH-1)*g.DilationH+1, (w.ow-1)*g.StrideW+(g.KW-1)*g.DilationW+1
+		w.xImage = ContiguousImage(nil, g.C, h, wd)
+		w.slots = min(g.N, ceil(w.kBlock-1, pixels)+1)
+		imageBytes = (w.xImage.N*w.slots*w.size + 63) &^ 63
+	}
+
+	work := g.N * pixels * w.rows * g.O
+	if threads <= 0 {
+		threads = par.Threads()
+		if work < threadHot || work < threadCold && !par.Hot() {
+			threads = 1
+		}
+	}
+	result := w.rows * w.pitch * w.size
+	w.sumBytes = result
+	w.taskSize = w.panels
+	if threads > 1 {
+		const manyBytes = 64 << 20
+		if w.panels >= 4*threads || w.blocks*result > manyBytes {
+			w.taskSize = ceil(w.panels, 4*threads)
+		} else {
+			w.byBlock = true
+			w.taskSize = ceil(w.blocks, 8*threads)
+			w.sumBytes = result * w.blocks
+		}
+	}
+	w.perWorker = w.packBytes + imageBytes
+}
+
+// Chunk computes the panels begin to end-1 of all blocks, or all panels of the
+// blocks begin to end-1.
+func (w *gradWeight) Chunk(worker, begin, end int) {
+	buf := unsafe.Add(w.buffer.Ptr(), worker*w.perWorker)
+	images := unsafe.Add(buf, w.packBytes)
+	t := gradWeightTask{gradWeight: w, packed: buf, images: images, p1: w.panels, b1: w.blocks}
+	if w.byBlock {
+		t.b0, t.b1 = begin, end
+	} else {
+		t.p0, t.p1 = begin, end
+	}
+	t.c0, t.c1 = t.firstGroup(t.p0)*w.run/(w.g.KH*w.g.KW), ceil(t.firstGroup(t.p1)*w.run, w.g.KH*w.g.KW)
+	t.filled = t.b0 * w.kBlock / (w.oh * w.ow)
+	for b := t.b0; b < t.b1; b++ {
+		t.block(b)
+	}
+}
+
+// A gradWeightTask is what one worker does.
+type gradWeightTask struct {
+	*gradWeight
+	packed, images unsafe.Pointer
+	p0, p1, b0, b1 int // panels and blocks
+	c0, c1         int // channels of the panels
+	filled         int // images before this one are in the buffer
+	list           []piece
+}
+
+// firstGroup returns the first group of a panel; the first panels have one more.
+func (w *gradWeight) firstGroup(panel int) int {
+	return panel*w.perPanel + min(panel, w.groups-w.perPanel*w.panels)
+}
+
+// block adds the terms of block b.
+func (t *gradWeightTask) block(b int) {
+	g, pixels := t.g, t.oh*t.ow
+	from, to := b*t.kBlock, min((b+1)*t.kBlock, g.N*pixels)
+	t.list = t.list[:0]
+	for p := from; p < to; {
+		n, pix := p/pixels, p%pixels
+		y, x := pix/t.ow, pix%t.ow
+		// dy, as far as it can be packed at once.
+		k := min(t.ow-x, to-p)
+		if t.dy.W == 1 && t.dy.H == t.ow {
+			k = min(pixels-pix, to-p)
+		}
+		for s := range t.strips {
+			first := s * t.nv * t.lanes
+			width := min(t.nv*t.lanes, g.O-first)
+			pitch := ceil(width, t.lanes) * t.vb
+			dst := unsafe.Add(t.packed, first*t.size*(t.kBlock+2*t.lanes)+(p-from)*pitch)
+			t.pack(dst, pitch, t.dy.at(n, first, y, x, t.size), t.dy.C, t.dy.W, width, k)
+		}
+		slot := n
+		if !t.direct {
+			for ; t.filled <= n; t.filled++ {
+				t.fill(t.filled)
+			}
+			slot = n % t.slots
+		}
+		for end := p + k; p < end; {
+			run := min(t.ow-x, end-p)
+			offset := (slot*t.xImage.N + y*g.StrideH*t.xImage.H + x*g.StrideW) * t.size
+			if l := len(t.list) - 1; l >= 0 && t.list[l].offset+t.list[l].n*g.StrideW*t.size == offset {
+				t.list[l].n += run
+			} else {
+				t.list = append(t.list, piece{offset, run})
+			}
+			p += run
+			y, x = y+1, 0
+		}
+	}
+
+	base := t.images
+	if t.direct {
+		base = t.x.Ptr
+	}
+	sums := t.sums.Ptr()
+	var f tileFrame
+	if t.byBlock {
+		sums = unsafe.Add(sums, b*t.rows*t.pitch*t.size)
+	} else if b > 0 {
+		f.flags = flagAdd
+	}
+	if b == 0 {
+		f.flags = t.first
+	}
+	f.pieceList, f.pieceCount = unsafe.Pointer(&t.list[0]), len(t.list)
+	f.cStep = t.pitch * t.size
+	f.aStep = t.xImage.C * t.size
+	for s := range t.strips {
+		first := s * t.nv * t.lanes
+		width := min(t.nv*t.lanes, g.O-first)
+		nv := ceil(width, t.lanes)
+		// Whole vectors are stored, the result has room for them.
+		key := tileKey{nv: nv, pieces: true, step: g.StrideW, run: t.run, dilation: g.DilationW, masked: t.isa == AVX512}
+		if key.run == 1 {
+			key.dilation = 1
+		}
+		if g.KH*g.KW == 1 {
+			key.run, key.dilation = 0, 0
+		}
+		t.setMask(&f.mask[nv-1], &f.lanes[nv-1], t.lanes)
+		f.b[0] = unsafe.Add(t.packed, first*t.size*(t.kBlock+2*t.lanes))
+		f.bStep = nv * t.vb
+		for p := t.p0; p < t.p1; p++ {
+			g0, g1 := t.firstGroup(p), t.firstGroup(p+1)
+			key.mr = (g1 - g0) * t.run
+			if key.run == 0 {
+				f.a = t.groupAt(base, g0)
+			} else {
+				for i := g0; i < g1; i++ {
+					f.groups[i-g0] = t.groupAt(base, i)
+				}
+			}
+			f.c[0] = unsafe.Add(sums, (g0*t.run*t.pitch+first)*t.size)
+			f.panels = 1
+			callTile(t.isa, t.d, key, &f)
+		}
+	}
+}
+
+// groupAt returns where a group of rows begins in the image at base.
+func (w *gradWeight) groupAt(base unsafe.Pointer, group int) unsafe.Pointer {
+	g := w.g
+	kw := 0
+	if w.run != g.KW {
+		kw, group = group%g.KW, group/g.KW
+	}
+	c, kh := group/g.KH, group%g.KH
+	return unsafe.Add(base, (c*w.xImage.C+kh*g.DilationH*w.xImage.H+kw*g.DilationW)*w.size)
+}
+
+// fill copies the channels of the task of one image into its slot, with zeros
+// around them.
+func (t *gradWeightTask) fill(image int) {
+	c := correlation{machine: t.machine, src: t.x, srcH: t.g.H, srcW: t.g.W, srcC: t.c1 - t.c0,
+		colAt: -t.g.PadW, stepX: 1, cols: t.xImage.H, rowPitch: t.xImage.H, chanPitch: t.xImage.C}
+	c.src.Ptr = t.x.at(0, t.c0, 0, 0, t.size)
+	dst := unsafe.Add(t.images, (image%t.slots*t.xImage.N+t.c0*t.xImage.C)*t.size)
+	if t.d == array.Float32 {
+		copyBand[float32](&c, dst, image, -t.g.PadH)
+	} else {
+		copyBand[float64](&c, dst, image, -t.g.PadH)
+	}
+}
+
+// addBlocks adds the results of all blocks in ascending order.
+func (w *gradWeight) addBlocks() {
+	if w.d == array.Float32 {
+		addBlocks[float32](w)
+	} else {
+		addBlocks[float64](w)
+	}
+}
+
+func addBlocks[E element](w *gradWeight) {
+	n := w.rows * w.pitch
+	all := unsafe.Slice((*E)(w.sums.Ptr()), n*w.blocks)
+	sum := all[:n]
+	for b := 1; b < w.blocks; b++ {
+		for i, v := range all[b*n : (b+1)*n] {
+			sum[i] += v
+		}
+	}
+}
+
+// store transposes the result to dw.
+func (w *gradWeight) store(dw unsafe.Pointer) {
+	// Squares of whole vectors by the packing kernel, the rest one by one.
+	whole := w.g.O / w.lanes * w.lanes
+	rows := w.rows / w.lanes * w.lanes
+	for j := 0; j < rows && whole > 0; j += w.lanes {
+		w.pack(unsafe.Add(dw, j*w.size), w.rows*w.size, unsafe.Add(w.sums.Ptr(), j*w.pitch*w.size), w.pitch, 1, w.lanes, whole)
+	}
+	from, to := Mat{w.sums.Ptr(), w.pitch, 1}, Mat{dw, 1, w.rows}
+	if whole > 0 {
+		copyMat(w.machine, w.rows-rows, whole, to.offset(rows, w.size), from.offset(rows*w.pitch, w.size))
+	}
+	copyMat(w.machine, w.rows, w.g.O-whole, to.offset(whole*w.rows, w.size), from.offset(whole, w.size))
+}
