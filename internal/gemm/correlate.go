@@ -379,7 +379,9 @@ func (c *correlation) band(src, dst unsafe.Pointer, dstC int, tiles []vectorPlac
 					}
 					o := c.rowOf(part.from)
 					f.a = unsafe.Add(c.weights.Ptr(), part.from*c.panelBytes+p0*c.weightPitch)
-					f.bias = unsafe.Add(c.e.Bias, o*c.size)
+					if c.e.Bias != nil {
+						f.bias = unsafe.Add(c.e.Bias, o*c.size)
+					}
 					for v := range places {
 						f.c[v] = unsafe.Add(dst, (o*dstC+places[v].dst)*c.size)
 					}
