@@ -1,6 +1,9 @@
 package loop
 
-import "unsafe"
+import (
+	"sync"
+	"unsafe"
+)
 
 // Limits of a program's arguments.
 const (
@@ -62,3 +65,15 @@ func (p *Program) StrideWord(buf, axis int) int {
 
 // Words returns the number of words in use.
 func (p *Program) Words() int { return p.StrideWord(len(p.Bufs), 0) }
+
+// Frames are large; they are pooled.
+var frames = sync.Pool{New: func() any { return new(Frame) }}
+
+// NewFrame returns a frame whose words hold anything.
+func NewFrame() *Frame { return frames.Get().(*Frame) }
+
+// Free gives a frame back; n is the number of pointers in use.
+func (f *Frame) Free(n int) {
+	clear(f.Ptr[:n])
+	frames.Put(f)
+}

@@ -1,0 +1,660 @@
+package weft
+
+import (
+	"container/heap"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"weft/internal/array"
+	"weft/internal/exec"
+	"weft/internal/ir"
+	"weft/internal/op"
+	"weft/internal/plan"
+)
+
+// A history says where a tensor's value comes from, as far as gradients care.
+type history struct {
+	node *gradNode // nil: nothing upstream needs a gradient
+
+	// A view knows the tensor that it is a window on and the windows taken, so
+	// that a write through either changes the history of both.
+	base    *Tensor
+	chain   []*planned
+	version uint32 // of the storage when node was made
+
+	// A leaf.
+	mu   sync.Mutex
+	grad *Tensor
+}
+
+// A gradNode is one operation on the tape.
+type gradNode struct {
+	seq   uint64
+	name  string
+	dtype DType
+	shape []int
+	in    []*gradNode // by operand; nil where no gradient is needed
+	leaf  *history    // set in the node of a leaf
+
+	p     *planned
+	vjp   *vjp
+	nums  []exec.Number
+	saved []savedValue // by input of the VJP's graph, but the gradient itself
+
+	back func(dy *Tensor, create bool) []*Tensor // instead of p
+
+	done atomic.Bool // saved values were released
+}
+
+// A savedValue is a tensor's value that a gradient needs.
+type savedValue struct {
+	v       array.View
+	version uint32
+	from    *gradNode // its history, for gradients of gradients
+	result  bool      // of the operation itself, not an argument
+	arg     int
+}
+
+var tapeSeq atomic.Uint64
+
+// node returns the producer of t's value, nil if no gradient flows through t.
+func (t *Tensor) node() *gradNode {
+	h := t.hist
+	if h == nil {
+		return nil
+	}
+	if h.base == nil {
+		return h.node
+	}
+	// The node of a view is made again when its memory was written to.
+	if v := t.v.Store.Version(); h.node == nil || h.version != v {
+		n := h.base.node()
+		for _, p := range h.chain {
+			if n == nil {
+				break
+			}
+			n = newNode(p, []*gradNode{n})
+		}
+		h.node, h.version = n, v
+	}
+	return h.node
+}
+
+func newNode(p *planned, in []*gradNode) *gradNode {
+	mask := uint64(0)
+	for i, n := range in {
+		if n != nil {
+			mask |= 1 << i
+		}
+	}
+	return &gradNode{seq: tapeSeq.Add(1), name: p.def.Name, dtype: p.dtype, shape: p.shape, in: in, p: p, vjp: p.vjpFor(mask)}
+}
+
+// RequireGrad marks t, a tensor of floats that was not computed from others that
+// need gradients, as a leaf: [Tensor.Backward] adds its gradient to
+// [Tensor.Grad]. It returns t.
+func (t *Tensor) RequireGrad() *Tensor {
+	if !t.v.DType.Float() {
+		array.Failf("requiregrad", "", "only floats have gradients, not %s", t.v.DType)
+	}
+	if n := t.node(); n != nil {
+		if n.leaf == nil {
+			array.Failf("requiregrad", "", "the tensor was computed by %s: only a leaf can be marked (Detach makes one)", n.name)
+		}
+		return t
+	}
+	h := &history{}
+	h.node = &gradNode{seq: tapeSeq.Add(1), name: "leaf", dtype: t.v.DType, shape: t.v.Shape, leaf: h}
+	t.hist = h
+	return t
+}
+
+// RequiresGrad reports whether gradients flow through t.
+func (t *Tensor) RequiresGrad() bool { return t.node() != nil }
+
+// IsLeaf reports that t was not computed from tensors that need gradients.
+func (t *Tensor) IsLeaf() bool { n := t.node(); return n == nil || n.leaf != nil }
+
+// Grad returns the gradient that backward passes have added up in a leaf, nil
+// before the first.
+func (t *Tensor) Grad() *Tensor {
+	if t.hist == nil {
+		return nil
+	}
+	t.hist.mu.Lock()
+	defer t.hist.mu.Unlock()
+	return t.hist.grad
+}
+
+// SetGrad replaces the gradient of a leaf; nil forgets it.
+func (t *Tensor) SetGrad(g *Tensor) {
+	n := t.node()
+	if n == nil || n.leaf == nil {
+		array.Failf("setgrad", "", "the tensor is not a leaf that requires a gradient")
+	}
+	if g != nil && (g.v.DType != t.v.DType || !array.Equal(g.v.Shape, t.v.Shape)) {
+		array.Failf("setgrad", "grad", "is %s, the tensor %s", array.TypeString(g.v.DType, g.v.Shape), array.TypeString(t.v.DType, t.v.Shape))
+	}
+	t.hist.mu.Lock()
+	defer t.hist.mu.Unlock()
+	t.hist.grad = g
+}
+
+// Detach returns t without its history, sharing its memory.
+func (t *Tensor) Detach() *Tensor {
+	t.check("detach")
+	return &Tensor{v: t.v, run: t.run}
+}
+
+// record puts an operation on the tape if an operand needs a gradient.
+func record(p *planned, ops []operand, out *Tensor) {
+	if !p.dtype.Float() {
+		return
+	}
+	var in []*gradNode
+	mask := uint64(0)
+	for i := range ops {
+		t := ops[i].t
+		if t == nil || t.hist == nil || !t.v.DType.Float() {
+			continue
+		}
+		if n := t.node(); n != nil {
+			if in == nil {
+				in = make([]*gradNode, len(ops))
+			}
+			in[i] = n
+			mask |= 1 << i
+		}
+	}
+	if in == nil {
+		return
+	}
+	v := p.vjpFor(mask)
+	if v == nil {
+		return
+	}
+	n := &gradNode{seq: tapeSeq.Add(1), name: p.def.Name, dtype: p.dtype, shape: p.shape, in: in, p: p, vjp: v}
+	if p.nums > 0 {
+		n.nums = make([]exec.Number, 0, p.nums)
+	}
+	k := 0
+	for i := range ops {
+		t := ops[i].t
+		if t == nil {
+			n.nums = append(n.nums, ops[i].num)
+			continue
+		}
+		if v.use[k] {
+			n.save(savedValue{v: t.v, from: in[i], arg: i})
+		} else {
+			n.saved = append(n.saved, savedValue{})
+		}
+		k++
+	}
+	if v.use[k] {
+		n.save(savedValue{v: out.v, result: true})
+	} else {
+		n.saved = append(n.saved, savedValue{})
+	}
+	out.setNode(n)
+}
+
+func (n *gradNode) save(s savedValue) {
+	s.v.Store.Save()
+	s.version = s.v.Store.Version()
+	n.saved = append(n.saved, s)
+}
+
+// setNode makes n the producer of t's value.
+func (t *Tensor) setNode(n *gradNode) {
+	if t.hist == nil {
+		t.hist = &history{}
+	}
+	t.hist.node = n
+	t.hist.version = t.v.Store.Version()
+}
+
+// A vjp is the gradient of a planned operation for one set of arguments that
+// need it: a small graph over the saved values and the gradient of the result.
+type vjp struct {
+	p     *planned
+	outs  []*ir.Node // gradients, in order of which
+	which []int      // their arguments
+	use   []bool     // inputs of the graph: tensor arguments, result, gradient
+
+	plain atomic.Pointer[exec.Compiled] // for a contiguous gradient
+	other sync.Map                      // strides -> *exec.Compiled
+}
+
+// none marks an operation without gradient.
+var noVJP = &vjp{}
+
+// vjpFor returns the gradient for the arguments in mask, nil if there is none.
+func (p *planned) vjpFor(mask uint64) *vjp {
+	if mask < uint64(len(p.vjps)) {
+		if v := p.vjps[mask].Load(); v != nil {
+			return v.orNil()
+		}
+	} else if v, ok := p.more.Load(mask); ok {
+		return v.(*vjp).orNil()
+	}
+	v := p.makeVJP(mask)
+	if mask < uint64(len(p.vjps)) {
+		p.vjps[mask].Store(v)
+	} else {
+		p.more.Store(mask, v)
+	}
+	return v.orNil()
+}
+
+func (v *vjp) orNil() *vjp {
+	if v == noVJP {
+		return nil
+	}
+	return v
+}
+
+func (p *planned) makeVJP(mask uint64) *vjp {
+	g := ir.New()
+	args := p.inputs(g)
+	tensors := len(p.sigs) - p.nums
+	y := g.Input(tensors, p.dtype, p.shape)
+	dy := g.Input(tensors+1, p.dtype, p.shape)
+	grads := make([]*ir.Node, len(args))
+	if p.def.Class == op.Composite && p.def.VJP != nil {
+		v := &op.VJP{Node: &ir.Node{Graph: g, Op: p.def, Attrs: p.a, DType: p.dtype, Shape: p.shape}, X: args, Y: y, DY: dy, Need: make([]bool, len(args)), DX: grads}
+		for i := range args {
+			v.Need[i] = mask>>i&1 != 0
+		}
+		p.def.VJP(v)
+	} else {
+		out := op.Apply(p.def, p.a, args...)
+		grads = op.Gradient([]*ir.Node{out}, []*ir.Node{dy}, args)
+		if len(out.Args) > 0 {
+			grads = op.Replace(grads, out, y)
+		}
+	}
+	v := &vjp{p: p, use: make([]bool, tensors+2)}
+	for i, n := range grads {
+		if n != nil && mask>>i&1 != 0 {
+			v.outs = append(v.outs, n)
+			v.which = append(v.which, i)
+		}
+	}
+	if len(v.outs) == 0 {
+		return noVJP
+	}
+	for id, needed := range ir.Reach(v.outs) {
+		if n := g.Nodes[id]; needed && n.Op == ir.Input {
+			v.use[n.Attrs.Int] = true
+		}
+	}
+	return v
+}
+
+// compiled returns the plan for a gradient of the given layout.
+func (v *vjp) compiled(dy *array.View, saved []savedValue) *exec.Compiled {
+	rows := dy.Contiguous()
+	for i := range saved {
+		rows = rows && (!saved[i].result || saved[i].v.Store == nil || saved[i].v.Contiguous())
+	}
+	var key string
+	if rows {
+		if c := v.plain.Load(); c != nil {
+			return c
+		}
+	} else {
+		key = fmt.Sprint(dy.Strides)
+		if y := saved[len(saved)-1]; y.result && y.v.Store != nil {
+			key += fmt.Sprint(y.v.Strides)
+		}
+		if c, ok := v.other.Load(key); ok {
+			return c.(*exec.Compiled)
+		}
+	}
+	sigs := v.p.planSigs()
+	yst := array.RowMajor(v.p.shape)
+	if y := saved[len(saved)-1]; y.result && y.v.Store != nil {
+		yst = y.v.Strides
+	}
+	sigs = append(sigs, plan.Sig{DType: v.p.dtype, Shape: v.p.shape, Strides: yst},
+		plan.Sig{DType: v.p.dtype, Shape: v.p.shape, Strides: dy.Strides})
+	c := compile(plan.Build(v.outs, sigs, nil))
+	if rows {
+		v.plain.Store(c)
+	} else {
+		v.other.Store(key, c)
+	}
+	return c
+}
+
+// check panics if a saved value was overwritten.
+func (n *gradNode) check() {
+	if n.done.Load() {
+		array.Failf("backward", "", "the tape behind %s was already used and its values released: give GradOpts{Retain: true} to the first pass", n.name)
+	}
+	for i := range n.saved {
+		s := &n.saved[i]
+		if s.v.Store == nil {
+			continue
+		}
+		if s.v.Store.Released.Load() {
+			array.Failf("backward", "", "a value that %s needs was released, or its scope closed, before the pass", n.name)
+		}
+		if v := s.v.Store.Version(); v != s.version {
+			what := fmt.Sprintf("argument %d of %s", s.arg, n.name)
+			if s.result {
+				what = "the result of " + n.name
+			}
+			where := ""
+			if pc := s.v.Store.Writer(); pc != 0 {
+				f, _ := runtime.CallersFrames([]uintptr{pc}).Next()
+				where = fmt.Sprintf("; it was overwritten at %s:%d", f.File, f.Line)
+			}
+			array.Failf("backward", "", "%s, %s, was modified in place after it was saved: it is at version %d, the gradient needs version %d%s",
+				what, array.TypeString(s.v.DType, s.v.Shape), v, s.version, where)
+		}
+	}
+}
+
+func (n *gradNode) release() {
+	if n.done.Swap(true) {
+		return
+	}
+	for i := range n.saved {
+		if st := n.saved[i].v.Store; st != nil {
+			st.Unsave()
+		}
+	}
+	n.saved = nil
+}
+
+// run returns the gradients of the operands, nil where none is needed.
+func (n *gradNode) run(dy *Tensor, create bool) []*Tensor {
+	n.check()
+	if n.back != nil {
+		return n.back(dy, create)
+	}
+	out := make([]*Tensor, len(n.in))
+	if create {
+		return n.runOps(dy, out)
+	}
+	saved := n.saved
+	if saved == nil {
+		saved = make([]savedValue, len(n.vjp.use)-1)
+	}
+	c := n.vjp.compiled(&dy.v, saved)
+	ins := make([]array.View, len(saved)+1)
+	for i := range saved {
+		ins[i] = saved[i].v
+	}
+	ins[len(saved)] = dy.v
+	outs := make([]array.View, len(n.vjp.outs))
+	runPlan(c, ins, n.nums, outs)
+	for i, k := range n.vjp.which {
+		t := &Tensor{v: outs[i], run: dy.run}
+		t.track()
+		out[k] = t
+	}
+	return out
+}
+
+// runOps runs the gradient's graph operation by operation, so that it is itself
+// recorded.
+func (n *gradNode) runOps(dy *Tensor, out []*Tensor) []*Tensor {
+	if n.p.def.Once {
+		array.Failf("backward", "", "%s has no second derivative", n.name)
+	}
+	saved := n.saved
+	if saved == nil {
+		saved = make([]savedValue, len(n.vjp.use)-1)
+	}
+	memo := map[*ir.Node]operand{}
+	var value func(x *ir.Node) operand
+	value = func(x *ir.Node) operand {
+		if o, ok := memo[x]; ok {
+			return o
+		}
+		var o operand
+		switch x.Op {
+		case ir.Input:
+			i := x.Attrs.Int
+			if i == len(saved) {
+				o.t = dy
+				break
+			}
+			s := &saved[i]
+			o.t = &Tensor{v: s.v, run: dy.run}
+			from := s.from
+			if s.result {
+				from = n
+			}
+			if from != nil {
+				o.t.hist = &history{node: from, version: s.version}
+			}
+		case ir.Scalar:
+			o.num = n.nums[x.Attrs.Int]
+		case ir.Const:
+			if x.DType.Float() {
+				o.num = exec.Number{Float: x.Attrs.Float, Kind: array.CatFloat}
+			} else {
+				o.num = exec.Number{Int: int64(x.Attrs.Int), Kind: x.DType.Category()}
+			}
+		default:
+			args := make([]operand, len(x.Args))
+			numbers := true
+			for i, a := range x.Args {
+				args[i] = value(a)
+				numbers = numbers && args[i].t == nil
+			}
+			if numbers {
+				args[0].t = fullOf(args[0].num, x.Args[0].DType)
+			}
+			d := op.Of(x)
+			if d.Class == op.Move {
+				o.t = window(d, x.Attrs, args[0].t)
+				break
+			}
+			a := x.Attrs
+			o.t = apply(d, &a, args...)
+		}
+		memo[x] = o
+		return o
+	}
+	for i, k := range n.vjp.which {
+		o := value(n.vjp.outs[i])
+		if o.t == nil {
+			o.t = fullOf(o.num, n.vjp.outs[i].DType)
+		}
+		out[k] = o.t
+	}
+	return out
+}
+
+// GradOpts are the options of [Grad] and [BackwardWith].
+type GradOpts struct {
+	// Retain keeps the saved values, so that the same tape can be walked again.
+	Retain bool
+	// Create records the gradient computation itself, for second derivatives; it
+	// implies Retain.
+	Create bool
+	// AllowUnused makes Grad return nil for an input that no output depends on,
+	// instead of panicking.
+	AllowUnused bool
+	// Seeds are the gradients of the outputs; nil means 1, for outputs of one
+	// element.
+	Seeds []*Tensor
+}
+
+// Backward computes the gradients of t, which has one element, and adds them to
+// the Grad of each leaf it was computed from.
+func (t *Tensor) Backward() { BackwardWith([]*Tensor{t}, GradOpts{}) }
+
+// BackwardWith computes the gradients of several outputs and adds them to the
+// Grad of each leaf.
+func BackwardWith(outputs []*Tensor, o GradOpts) { walk("backward", outputs, nil, o) }
+
+// Grad returns the gradients of the outputs with respect to the inputs, without
+// touching the Grad of leaves.
+func Grad(output *Tensor, inputs []*Tensor, opts ...GradOpts) []*Tensor {
+	return GradAll([]*Tensor{output}, inputs, opts...)
+}
+
+// GradAll is [Grad] for several outputs, whose gradients are added up.
+func GradAll(outputs, inputs []*Tensor, opts ...GradOpts) []*Tensor {
+	var o GradOpts
+	if len(opts) > 0 {
+		o = opts[0]
+	}
+	if inputs == nil {
+		inputs = []*Tensor{}
+	}
+	return walk("grad", outputs, inputs, o)
+}
+
+// tape orders nodes: the latest first.
+type tape []*gradNode
+
+func (h tape) Len() int           { return len(h) }
+func (h tape) Less(i, j int) bool { return h[i].seq > h[j].seq }
+func (h tape) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *tape) Push(x any)        { *h = append(*h, x.(*gradNode)) }
+func (h *tape) Pop() any {
+	old := *h
+	x := old[len(old)-1]
+	*h = old[:len(old)-1]
+	return x
+}
+
+func walk(name string, outputs, inputs []*Tensor, o GradOpts) []*Tensor {
+	grads := map[*gradNode]*Tensor{}
+	var todo tape
+	give := func(n *gradNode, g *Tensor) {
+		old, seen := grads[n]
+		if !seen {
+			heap.Push(&todo, n)
+			grads[n] = g
+			return
+		}
+		if !o.Create {
+			old, g = old.NoGrad(), g.NoGrad()
+		}
+		grads[n] = old.Add(g)
+	}
+	for i, t := range outputs {
+		n := t.node()
+		if n == nil {
+			array.Failf(name, "", "output %d does not depend on a tensor that requires a gradient", i)
+		}
+		var seed *Tensor
+		if i < len(o.Seeds) {
+			seed = o.Seeds[i]
+		}
+		if seed == nil {
+			if t.Size() != 1 {
+				array.Failf(name, "", "output %d has shape %s: without a seed only an output of one element has a gradient", i, array.ShapeString(t.v.Shape))
+			}
+			seed = Full(1, t.v.DType, t.v.Shape...)
+		} else if seed.v.DType != t.v.DType || !array.Equal(seed.v.Shape, t.v.Shape) {
+			array.Failf(name, "seed", "%d is %s, the output %s", i, array.TypeString(seed.v.DType, seed.v.Shape), array.TypeString(t.v.DType, t.v.Shape))
+		}
+		if t.run != nil && t.run.scope != nil {
+			seed = t.run.scope.Track(seed)
+		}
+		give(n, seed)
+	}
+	want := map[*gradNode][]int{}
+	for i, t := range inputs {
+		n := t.node()
+		if n == nil {
+			array.Failf(name, "inputs", "%d does not require a gradient", i)
+		}
+		want[n] = append(want[n], i)
+	}
+	res := make([]*Tensor, len(inputs))
+	for len(todo) > 0 {
+		n := heap.Pop(&todo).(*gradNode)
+		dy := grads[n]
+		delete(grads, n)
+		for _, i := range want[n] {
+			res[i] = dy
+		}
+		if n.leaf != nil {
+			if inputs == nil {
+				n.leaf.accumulate(dy, o.Create)
+			}
+			continue
+		}
+		if inputs != nil && !leadsTo(n, want) {
+			continue
+		}
+		for i, g := range n.run(dy, o.Create) {
+			if g != nil && n.in[i] != nil {
+				give(n.in[i], g)
+			}
+		}
+		if !o.Retain && !o.Create {
+			n.release()
+		}
+	}
+	if !o.AllowUnused {
+		for i, g := range res {
+			if g == nil {
+				array.Failf(name, "inputs", "%d was not used to compute the outputs (GradOpts{AllowUnused: true} returns nil instead)", i)
+			}
+		}
+	}
+	return res
+}
+
+// leadsTo reports whether the walk may still meet a wanted node behind n: nodes
+// are older than what was computed from them.
+func leadsTo(n *gradNode, want map[*gradNode][]int) bool {
+	for w := range want {
+		if w.seq < n.seq {
+			return true
+		}
+	}
+	return false
+}
+
+// accumulate adds g to the gradient of a leaf. The gradient is the leaf's own
+// memory, outside any scope.
+func (h *history) accumulate(g *Tensor, create bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case h.grad == nil && create:
+		h.grad = &Tensor{v: g.Clone().v, hist: g.hist}
+		if n := g.node(); n != nil {
+			h.grad.setNode(n)
+		}
+	case h.grad == nil:
+		h.grad = &Tensor{v: (&Tensor{v: g.v}).Clone().v}
+	case create:
+		sum := h.grad.Add(g)
+		h.grad = &Tensor{v: sum.v, hist: sum.hist}
+	default:
+		(&Tensor{v: h.grad.v, run: &run{noGrad: true}}).AddAssign(&Tensor{v: g.v})
+	}
+}
+
+// callerOutside returns the program counter of the nearest caller outside this
+// package, for the message about an overwritten value.
+func callerOutside() uintptr {
+	var pcs [16]uintptr
+	n := runtime.Callers(2, pcs[:])
+	frames := runtime.CallersFrames(pcs[:n])
+	for {
+		f, more := frames.Next()
+		if !strings.HasPrefix(f.Function, "weft.") || strings.HasSuffix(f.File, "_test.go") {
+			return f.PC + 1 // a return address, as CallersFrames takes them
+		}
+		if !more {
+			return 0
+		}
+	}
+}

@@ -1,0 +1,239 @@
+package weft
+
+import (
+	"math"
+	"reflect"
+	"unsafe"
+
+	"weft/internal/array"
+	"weft/internal/exec"
+	"weft/internal/ir"
+	"weft/internal/plan"
+)
+
+// empty returns a tensor whose elements are not set.
+func empty(opName string, d DType, shape []int) *Tensor {
+	if !d.Supported() {
+		array.Failf(opName, "dtype", "%s is not supported", d)
+	}
+	s := append([]int{}, shape...)
+	n := array.CheckShape(opName, s, d)
+	return &Tensor{v: array.View{Store: engine.stream.Alloc(n * d.Size()), DType: d, Shape: s, Strides: array.RowMajor(s)}}
+}
+
+// fullOf is a 0-d tensor of a Go number.
+func fullOf(n exec.Number, d DType) *Tensor {
+	t := &Tensor{v: array.View{Store: array.NewSmall(d.Size()), DType: d, Shape: []int{}, Strides: []int{}}}
+	p := t.v.Store.Ptr
+	bits := n.Bits(d)
+	switch d.Size() {
+	case 1:
+		*(*uint8)(p) = uint8(bits)
+	case 4:
+		*(*uint32)(p) = uint32(bits)
+	default:
+		*(*uint64)(p) = bits
+	}
+	return t
+}
+
+// Full returns a tensor filled with a Go number.
+func Full(x any, d DType, shape ...int) *Tensor {
+	o := asOperand("full", x)
+	if o.t != nil {
+		array.Failf("full", "x", "is a tensor, want a Go number")
+	}
+	t := empty("full", d, shape)
+	if t.Size() > 0 {
+		copyViews(&t.v, &fullOf(o.num, d).v)
+	}
+	return t
+}
+
+// Zeros returns a tensor of zeros, float32 unless another type is given by
+// [ZerosOf].
+func Zeros(shape ...int) *Tensor { return Full(0, Float32, shape...) }
+
+// ZerosOf returns a tensor of zeros of the given type.
+func ZerosOf(d DType, shape ...int) *Tensor { return Full(0, d, shape...) }
+
+// Ones returns a float32 tensor of ones.
+func Ones(shape ...int) *Tensor { return Full(1, Float32, shape...) }
+
+// OnesOf returns a tensor of ones of the given type.
+func OnesOf(d DType, shape ...int) *Tensor { return Full(1, d, shape...) }
+
+// ZerosLike, OnesLike and FullLike have t's shape and type.
+func ZerosLike(t *Tensor) *Tensor { return Full(0, t.v.DType, t.v.Shape...) }
+
+// OnesLike has t's shape and type and is filled with 1.
+func OnesLike(t *Tensor) *Tensor { return Full(1, t.v.DType, t.v.Shape...) }
+
+// FullLike has t's shape and type and is filled with x.
+func FullLike(t *Tensor, x any) *Tensor { return Full(x, t.v.DType, t.v.Shape...) }
+
+// Scalar returns a 0-d tensor of a Go number: float64 gives float32 unless a type
+// is given, int int64, bool Bool.
+func Scalar(x any, d ...DType) *Tensor {
+	o := asOperand("scalar", x)
+	if o.t != nil {
+		array.Failf("scalar", "x", "is a tensor, want a Go number")
+	}
+	t := weakType(o.num.Kind)
+	if len(d) > 0 {
+		t = d[0]
+	}
+	return fullOf(o.num, t)
+}
+
+// Eye returns the n x n identity matrix, float32.
+func Eye(n int) *Tensor {
+	t := Zeros(n, n)
+	t.Diagonal(0).Assign(1)
+	return t
+}
+
+// Arange returns start, start+step, ... before stop: float64 arguments give
+// float32, ints int64. One argument is stop; two are start and stop.
+func Arange[T int | float64](args ...T) *Tensor {
+	var start, stop, step T
+	step = 1
+	switch len(args) {
+	case 1:
+		stop = args[0]
+	case 2:
+		start, stop = args[0], args[1]
+	case 3:
+		start, stop, step = args[0], args[1], args[2]
+	default:
+		array.Failf("arange", "", "takes 1 to 3 numbers, got %d", len(args))
+	}
+	if step == 0 {
+		array.Failf("arange", "step", "is 0")
+	}
+	size := math.Ceil((float64(stop) - float64(start)) / float64(step))
+	if !(size <= math.MaxInt32*64) {
+		array.Failf("arange", "", "from %v to %v by %v is not a size", start, stop, step)
+	}
+	n := max(int(size), 0)
+	if _, ok := any(start).(int); ok {
+		data := make([]int64, n)
+		for i := range data {
+			data[i] = int64(start) + int64(i)*int64(step)
+		}
+		return FromSlice(data)
+	}
+	data := make([]float32, n)
+	for i := range data {
+		data[i] = float32(float64(start) + float64(float64(i)*float64(step)))
+	}
+	return FromSlice(data)
+}
+
+// Linspace returns n float32 numbers evenly spaced from start to stop, both
+// included.
+func Linspace(start, stop float64, n int) *Tensor {
+	if n < 0 {
+		array.Failf("linspace", "n", "%d is negative", n)
+	}
+	data := make([]float32, n)
+	for i := range data {
+		f := 0.0
+		if n > 1 {
+			f = float64(i) / float64(n-1)
+		}
+		// Both ends are met exactly.
+		data[i] = float32(float64(start*(1-f)) + float64(stop*f))
+	}
+	return FromSlice(data)
+}
+
+// From returns a tensor of a Go number or of nested slices or arrays of an
+// [Element] type, copied: From([][]float32{{1, 2}, {3, 4}}). It panics when rows
+// differ in length.
+func From(x any) *Tensor {
+	v := reflect.ValueOf(x)
+	var shape []int
+	t := v
+	for t.IsValid() && (t.Kind() == reflect.Slice || t.Kind() == reflect.Array) {
+		shape = append(shape, t.Len())
+		if t.Len() == 0 {
+			break
+		}
+		t = t.Index(0)
+	}
+	if !v.IsValid() {
+		array.Failf("from", "x", "is nil")
+	}
+	et := v.Type()
+	depth := 0
+	for et.Kind() == reflect.Slice || et.Kind() == reflect.Array {
+		et = et.Elem()
+		depth++
+	}
+	for len(shape) < depth {
+		shape = append(shape, 0)
+	}
+	var d DType
+	switch et.Kind() {
+	case reflect.Bool:
+		d = Bool
+	case reflect.Uint8:
+		d = Uint8
+	case reflect.Int32:
+		d = Int32
+	case reflect.Int64, reflect.Int:
+		d = Int64
+	case reflect.Float32:
+		d = Float32
+	case reflect.Float64:
+		d = Float64
+	default:
+		array.Failf("from", "x", "is %T: want nested slices of bool, uint8, int32, int64, int, float32 or float64", x)
+	}
+	out := empty("from", d, shape)
+	at := 0
+	var fill func(v reflect.Value, depth int)
+	fill = func(v reflect.Value, depth int) {
+		if depth < len(shape) {
+			if v.Len() != shape[depth] {
+				array.Failf("from", "x", "is ragged: a row of %d elements where the first has %d", v.Len(), shape[depth])
+			}
+			for i := range v.Len() {
+				fill(v.Index(i), depth+1)
+			}
+			return
+		}
+		p := unsafe.Add(out.v.Store.Ptr, at*d.Size())
+		at++
+		switch d {
+		case Bool:
+			*(*bool)(p) = v.Bool()
+		case Uint8:
+			*(*uint8)(p) = uint8(v.Uint())
+		case Int32:
+			*(*int32)(p) = int32(v.Int())
+		case Int64:
+			*(*int64)(p) = v.Int()
+		case Float32:
+			*(*float32)(p) = float32(v.Float())
+		case Float64:
+			*(*float64)(p) = v.Float()
+		}
+	}
+	fill(v, 0)
+	keepAlive(out)
+	return out
+}
+
+// generate computes a tensor from nothing but numbers: build gets a node of the
+// wanted shape to take indices of.
+func generate(shape []int, nums []exec.Number, build func(g *ir.Graph, like *ir.Node) *ir.Node) *Tensor {
+	g := ir.New()
+	out := build(g, g.Input(0, Float32, shape))
+	sig := plan.Sig{DType: Float32, Shape: shape, Strides: make([]int, len(shape))}
+	c := compile(plan.Build([]*ir.Node{out}, []plan.Sig{sig}, nil))
+	views := make([]array.View, 1)
+	runPlan(c, make([]array.View, 1), nums, views)
+	return &Tensor{v: views[0]}
+}

@@ -1,0 +1,314 @@
+package weft
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"weft/internal/array"
+	"weft/internal/exec"
+	"weft/internal/ir"
+	"weft/internal/op"
+	"weft/internal/plan"
+)
+
+func keepAlive(t *Tensor) { runtime.KeepAlive(t.v.Store) }
+
+// An operand is an argument of an operation: a tensor or a Go number.
+type operand struct {
+	t   *Tensor
+	num exec.Number
+}
+
+// asOperand turns an argument of type any into an operand of op.
+func asOperand(opName string, x any) operand {
+	switch x := x.(type) {
+	case *Tensor:
+		if x == nil {
+			array.Failf(opName, "", "the tensor is nil")
+		}
+		return operand{t: x}
+	case float64:
+		return operand{num: exec.Number{Float: x, Kind: array.CatFloat}}
+	case int:
+		return operand{num: exec.Number{Int: int64(x), Kind: array.CatInt}}
+	case float32:
+		return operand{num: exec.Number{Float: float64(x), Kind: array.CatFloat}}
+	case bool:
+		if x {
+			return operand{num: exec.Number{Int: 1, Kind: array.CatBool}}
+		}
+		return operand{num: exec.Number{Kind: array.CatBool}}
+	case int64:
+		return operand{num: exec.Number{Int: x, Kind: array.CatInt}}
+	case int32:
+		return operand{num: exec.Number{Int: int64(x), Kind: array.CatInt}}
+	case uint8:
+		return operand{num: exec.Number{Int: int64(x), Kind: array.CatInt}}
+	}
+	array.Failf(opName, "", "takes a *Tensor or a Go number, not %T", x)
+	return operand{}
+}
+
+// weakType is the element type that stands for a Go number in promotion.
+func weakType(c array.Category) DType {
+	return [...]DType{array.CatBool: Bool, array.CatInt: Int64, array.CatFloat: Float32}[c]
+}
+
+// A planned is an operation made ready for one set of types, shapes and strides.
+type planned struct {
+	def   *op.Def
+	attrs string
+	sigs  []sig
+	hash  uint64
+	next  *planned
+
+	a     ir.Attrs
+	run   *exec.Compiled // nil for windows, which are not computed
+	dtype DType
+	shape []int
+	nums  int
+
+	vjps [4]atomic.Pointer[vjp] // by which of the first two arguments need a gradient
+	more sync.Map               // uint64 mask -> *vjp for others
+}
+
+// A sig is what of an operand a plan depends on.
+type sig struct {
+	num     bool
+	kind    array.Category
+	dtype   DType
+	shape   []int
+	strides []int
+}
+
+func (s *sig) matches(o *operand) bool {
+	if o.t == nil {
+		return s.num && s.kind == o.num.Kind
+	}
+	v := &o.t.v
+	return !s.num && s.dtype == v.DType && array.Equal(s.shape, v.Shape) && array.Equal(s.strides, v.Strides)
+}
+
+const planBuckets = 1 << 13
+
+// plans caches planned operations; a miss locks.
+var plans struct {
+	sync.Mutex
+	n       int
+	buckets [planBuckets]atomic.Pointer[planned]
+}
+
+func forgetPlans() {
+	plans.Lock()
+	defer plans.Unlock()
+	plans.n = 0
+	for i := range plans.buckets {
+		plans.buckets[i].Store(nil)
+	}
+}
+
+func mix(h, x uint64) uint64 {
+	h ^= x
+	h *= 0x9e3779b97f4a7c15
+	return h ^ h>>29
+}
+
+func hashOperands(h uint64, ops []operand) uint64 {
+	for i := range ops {
+		o := &ops[i]
+		if o.t == nil {
+			h = mix(h, 0xf00+uint64(o.num.Kind))
+			continue
+		}
+		v := &o.t.v
+		h = mix(h, uint64(v.DType)<<8|uint64(len(v.Shape)))
+		for k, n := range v.Shape {
+			h = mix(h, uint64(n)*31+uint64(v.Strides[k]))
+		}
+	}
+	return h
+}
+
+// noAttrs is the encoding of no attributes.
+var noAttrs = string((&ir.Attrs{}).Append(nil))
+
+// lookup returns the planned operation, planning it the first time.
+func lookup(d *op.Def, a *ir.Attrs, ops []operand) *planned {
+	attrs := noAttrs
+	h := defHash(d)
+	if a != nil {
+		var buf [128]byte
+		k := a.Append(buf[:0])
+		for _, c := range k {
+			h = mix(h, uint64(c))
+		}
+		h = hashOperands(h, ops)
+		for p := plans.buckets[h%planBuckets].Load(); p != nil; p = p.next {
+			if p.hash == h && p.def == d && p.attrs == string(k) && p.matches(ops) {
+				return p
+			}
+		}
+		return makePlanned(d, a, string(k), h, ops)
+	}
+	h = hashOperands(h, ops)
+	for p := plans.buckets[h%planBuckets].Load(); p != nil; p = p.next {
+		if p.hash == h && p.def == d && p.attrs == attrs && p.matches(ops) {
+			return p
+		}
+	}
+	return makePlanned(d, &ir.Attrs{}, attrs, h, ops)
+}
+
+func (p *planned) matches(ops []operand) bool {
+	if len(p.sigs) != len(ops) {
+		return false
+	}
+	for i := range ops {
+		if !p.sigs[i].matches(&ops[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// maxPlans bounds the cache; it starts over when it is full.
+const maxPlans = 1 << 14
+
+func makePlanned(d *op.Def, a *ir.Attrs, attrs string, h uint64, ops []operand) *planned {
+	p := &planned{def: d, attrs: attrs, hash: h, a: *a}
+	p.a.Ints = append([]int(nil), a.Ints...)
+	for i := range ops {
+		o := &ops[i]
+		if o.t == nil {
+			p.sigs = append(p.sigs, sig{num: true, kind: o.num.Kind})
+			p.nums++
+			continue
+		}
+		p.sigs = append(p.sigs, sig{dtype: o.t.v.DType, shape: o.t.v.Shape, strides: o.t.v.Strides})
+	}
+	g := ir.New()
+	out := op.Apply(d, p.a, p.inputs(g)...)
+	p.dtype, p.shape = out.DType, out.Shape
+	if d.Class != op.Move {
+		p.run = compile(plan.Build([]*ir.Node{out}, p.planSigs(), nil))
+	}
+	plans.Lock()
+	defer plans.Unlock()
+	if plans.n++; plans.n > maxPlans {
+		plans.n = 1
+		for i := range plans.buckets {
+			plans.buckets[i].Store(nil)
+		}
+	}
+	b := &plans.buckets[h%planBuckets]
+	p.next = b.Load()
+	b.Store(p)
+	return p
+}
+
+// inputs makes the graph's leaves for the operands: tensors and numbers are
+// counted apart.
+func (p *planned) inputs(g *ir.Graph) []*ir.Node {
+	args := make([]*ir.Node, len(p.sigs))
+	nt, nn := 0, 0
+	for i := range p.sigs {
+		s := &p.sigs[i]
+		if s.num {
+			args[i] = g.Scalar(nn, weakType(s.kind), true)
+			nn++
+			continue
+		}
+		args[i] = g.Input(nt, s.dtype, s.shape)
+		nt++
+	}
+	return args
+}
+
+func (p *planned) planSigs() []plan.Sig {
+	var out []plan.Sig
+	for i := range p.sigs {
+		if s := &p.sigs[i]; !s.num {
+			out = append(out, plan.Sig{DType: s.dtype, Shape: s.shape, Strides: s.strides})
+		}
+	}
+	return out
+}
+
+func compile(p *plan.Plan) *exec.Compiled {
+	c, err := exec.Compile(p, engine.dev)
+	if err != nil {
+		panic(&array.Error{Kind: array.DeviceFailed, Op: "compile", Err: err, Msg: "no kernel"})
+	}
+	return c
+}
+
+var defHashes sync.Map // *op.Def -> uint64
+
+func defHash(d *op.Def) uint64 {
+	if h, ok := defHashes.Load(d); ok {
+		return h.(uint64)
+	}
+	h := uint64(14695981039346656037)
+	for i := range len(d.Name) {
+		h = mix(h, uint64(d.Name[i]))
+	}
+	defHashes.Store(d, h)
+	return h
+}
+
+// apply computes an operation eagerly and records it for gradients.
+func apply(d *op.Def, a *ir.Attrs, ops ...operand) *Tensor {
+	p := lookup(d, a, ops)
+	out := &Tensor{run: mergeRuns(d.Name, ops)}
+	p.compute(ops, &out.v)
+	out.track()
+	if out.run.gradOn() {
+		record(p, ops, out)
+	}
+	return out
+}
+
+// compute runs the plan on the operands; a view with a Store receives the
+// result there.
+func (p *planned) compute(ops []operand, out *array.View) {
+	var views [4]array.View
+	var numbers [4]exec.Number
+	ins, nums := views[:0], numbers[:0]
+	for i := range ops {
+		if ops[i].t == nil {
+			nums = append(nums, ops[i].num)
+			continue
+		}
+		ops[i].t.check(p.def.Name)
+		ins = append(ins, ops[i].t.v)
+	}
+	outs := [1]array.View{*out}
+	runPlan(p.run, ins, nums, outs[:])
+	*out = outs[0]
+}
+
+func runPlan(c *exec.Compiled, ins []array.View, nums []exec.Number, outs []array.View) {
+	if err := c.Run(context.Context(nil), engine.stream, ins, nums, outs); err != nil {
+		panic(&array.Error{Kind: array.DeviceFailed, Op: "run", Msg: "kernel failed", Err: err})
+	}
+}
+
+// unary, binary and ternary are what most methods are.
+func unary(d *op.Def, t *Tensor) *Tensor { return apply(d, nil, operand{t: t}) }
+
+func binary(d *op.Def, t *Tensor, x any) *Tensor {
+	return apply(d, nil, operand{t: t}, asOperand(d.Name, x))
+}
+
+func withAttrs(d *op.Def, a ir.Attrs, ts ...*Tensor) *Tensor {
+	ops := make([]operand, len(ts))
+	for i, t := range ts {
+		if t == nil {
+			array.Failf(d.Name, "", "argument %d is nil", i)
+		}
+		ops[i].t = t
+	}
+	return apply(d, &a, ops...)
+}

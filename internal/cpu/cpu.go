@@ -1,0 +1,371 @@
+// Package cpu is the CPU as a device: it compiles loop programs with the best
+// backend of the processor, cuts launches into chunks and spreads them over
+// threads.
+//
+// The environment variable WEFT_JIT chooses the backend: off (the interpreter),
+// avx2 or avx512; unset, the widest that the processor has.
+package cpu
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"unsafe"
+
+	"golang.org/x/sys/cpu"
+
+	"weft/internal/array"
+	"weft/internal/device"
+	"weft/internal/interp"
+	"weft/internal/jit"
+	"weft/internal/loop"
+	"weft/internal/mem"
+	"weft/internal/par"
+	"weft/internal/x86"
+)
+
+// A Backend is a way to run loop programs.
+type Backend uint8
+
+const (
+	Interp Backend = iota
+	AVX2
+	AVX512
+)
+
+func (b Backend) String() string { return [...]string{"off", "avx2", "avx512"}[b] }
+
+// Available lists the backends that this processor can run.
+func Available() []Backend {
+	out := []Backend{Interp}
+	if !jit.Available() {
+		return out
+	}
+	c := &cpu.X86
+	if c.HasAVX2 && c.HasFMA && c.HasBMI2 {
+		out = append(out, AVX2)
+		// The kernel must save the wide registers too; x/sys/cpu checks XCR0.
+		if c.HasAVX512F && c.HasAVX512BW && c.HasAVX512DQ && c.HasAVX512VL && c.HasAVX512CD {
+			out = append(out, AVX512)
+		}
+	}
+	return out
+}
+
+// A Device is the CPU with one backend.
+type Device struct {
+	backend Backend
+	cache   *jit.Cache[string, *Program]
+	stream  stream
+}
+
+// New returns the CPU with a backend.
+func New(b Backend) *Device {
+	d := &Device{backend: b, cache: jit.NewCache[string, *Program](0)}
+	d.stream.d = d
+	return d
+}
+
+// Backend returns the backend in use.
+func (d *Device) Backend() Backend { return d.backend }
+
+// Choose returns the backend that WEFT_JIT or the processor asks for, and a note
+// if the wish could not be met.
+func Choose() (b Backend, note string) {
+	have := Available()
+	best := have[len(have)-1]
+	wish := strings.ToLower(os.Getenv("WEFT_JIT"))
+	if wish == "" {
+		if best == Interp && runtime.GOARCH == "amd64" {
+			note = "weft: no machine code on this system, the interpreter runs: " + reason()
+		}
+		return best, note
+	}
+	for _, b := range []Backend{Interp, AVX2, AVX512} {
+		if b.String() != wish {
+			continue
+		}
+		if b <= best {
+			return b, ""
+		}
+		return best, fmt.Sprintf("weft: WEFT_JIT=%s is not available here, %s runs", wish, best)
+	}
+	return best, fmt.Sprintf("weft: WEFT_JIT=%s is none of off, avx2, avx512", os.Getenv("WEFT_JIT"))
+}
+
+func reason() string {
+	if err := jit.Reason(); err != nil {
+		return err.Error()
+	}
+	return "the processor lacks AVX2, FMA or BMI2"
+}
+
+func (d *Device) Name() string           { return "cpu" }
+func (d *Device) Default() device.Stream { return &d.stream }
+
+// Counters count what a test or Explain may want to know.
+var Counters struct {
+	Compiled    atomic.Int64 // kernels compiled
+	Interpreted atomic.Int64 // launches that the interpreter ran
+	Native      atomic.Int64 // launches that machine code ran
+	Threaded    atomic.Int64 // launches on several threads
+	Refused     atomic.Int64 // programs that fell back to the interpreter
+}
+
+// A Program is a kernel compiled for a backend.
+type Program struct {
+	p    *loop.Program
+	isa  x86.ISA
+	code *jit.Code
+	in   *interp.Kernel
+}
+
+func (p *Program) Loop() *loop.Program { return p.p }
+
+// Source returns the kernel's machine code as text.
+func (p *Program) Source() string {
+	if p.code == nil {
+		return "interpreted\n"
+	}
+	s, err := x86.Explain(p.p, p.isa)
+	if err != nil {
+		return err.Error()
+	}
+	return s
+}
+
+// Compile returns the kernel of a program. A program that the machine-code
+// backend refuses is interpreted, and counted.
+func (d *Device) Compile(p *loop.Program) (device.Program, error) {
+	key := p.Key()
+	if k, ok := d.cache.Lookup(key); ok {
+		return k, nil
+	}
+	return d.cache.Get(key, func() (*Program, error) {
+		Counters.Compiled.Add(1)
+		k := &Program{p: p}
+		if d.backend != Interp {
+			k.isa = x86.AVX2
+			if d.backend == AVX512 {
+				k.isa = x86.AVX512
+			}
+			c, err := x86.Compile(p, k.isa)
+			if err == nil {
+				k.code, err = jit.Map(c.Code)
+			}
+			if err == nil {
+				return k, nil
+			}
+			Counters.Refused.Add(1)
+		}
+		k.in = interp.Compile(p)
+		return k, nil
+	})
+}
+
+type stream struct{ d *Device }
+
+func (s *stream) Device() device.Device { return s.d }
+func (s *stream) Sync() error           { return nil }
+
+// Alloc returns host memory: small storages inside their Go object, larger ones
+// from the pool, to which they return when the storage is unreachable.
+func (s *stream) Alloc(bytes int) *array.Storage { return Alloc(bytes) }
+
+// Alloc is what every CPU stream allocates with.
+func Alloc(bytes int) *array.Storage {
+	if bytes <= array.SmallMax {
+		return array.NewSmall(bytes)
+	}
+	b, err := mem.Alloc(bytes)
+	if err != nil {
+		panic(&array.Error{Kind: array.OutOfMemory, Op: "alloc", Msg: fmt.Sprintf("%d bytes", bytes), Err: err})
+	}
+	o := &owner{b: b}
+	st := array.NewStorage(b.Ptr(), bytes, o)
+	o.cleanup = runtime.AddCleanup(st, free, o)
+	return st
+}
+
+// An owner gives a block back once, whether asked to or because the storage
+// became unreachable.
+type owner struct {
+	b       mem.Block
+	freed   atomic.Bool
+	cleanup runtime.Cleanup
+}
+
+func free(o *owner) {
+	if o.freed.CompareAndSwap(false, true) {
+		mem.Free(o.b)
+	}
+}
+
+func (s *stream) Free(st *array.Storage) { Free(st) }
+
+// Free gives the memory of a storage back to the pool before it is unreachable.
+// A storage that does not come from the pool is only marked.
+func Free(st *array.Storage) {
+	if st.Released.Swap(true) {
+		return
+	}
+	if o, ok := st.Owner().(*owner); ok {
+		o.cleanup.Stop()
+		free(o)
+		st.Ptr = nil
+	}
+}
+
+// fuelPerEntry is about 100 us of the shortest loop.
+const fuelPerEntry = 1 << 14
+
+// enter runs the kernel on a frame until it is done.
+func (p *Program) enter(f *loop.Frame, ctx context.Context) error {
+	f.Word[loop.WordFuel] = fuelPerEntry
+	f.Word[loop.WordResume] = 0
+	if p.code == nil {
+		Counters.Interpreted.Add(1)
+		refill := func() bool {
+			f.Word[loop.WordFuel] = fuelPerEntry
+			return ctx == nil || ctx.Err() == nil
+		}
+		if !p.in.Run(f, refill) {
+			return ctx.Err()
+		}
+		return nil
+	}
+	Counters.Native.Add(1)
+	for jit.Call(p.code, 0, unsafe.Pointer(f)) == loop.Resume {
+		if ctx != nil && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		f.Word[loop.WordFuel] = fuelPerEntry
+	}
+	return nil
+}
+
+// Work of a chunk, in tenths of a nanosecond by the rough cost: an entry is not
+// preemptible and should end in some 50 us.
+const (
+	chunkWork  = 500_000
+	hotWork    = 500_000   // worth waking threads that spin
+	coldWork   = 2_000_000 // worth waking threads that sleep
+	elementMin = 3
+)
+
+// Launch runs the program over the rectangle, in chunks.
+func (s *stream) Launch(l *device.Launch) error {
+	p := l.Program.(*Program)
+	n := 1
+	for _, e := range l.Extents {
+		n *= e
+	}
+	lane := p.p.Lane
+	if n == 0 {
+		for a, e := range l.Extents {
+			if e == 0 && (a < lane || a == lane && p.p.Axes[lane].Kind == loop.Parallel) {
+				return nil
+			}
+		}
+	}
+	unit := max(l.Cost, elementMin)
+	if p.code == nil {
+		unit = 20 * l.Cost
+	}
+	work := n * unit
+	if work <= chunkWork {
+		return p.enter(l.Frame, l.Context)
+	}
+	// The first axis such that one index of it is at most a chunk; a row that is
+	// reduced is never cut.
+	axis, inner := 0, n
+	for axis < lane {
+		inner /= max(l.Extents[axis], 1)
+		if inner*unit <= chunkWork || axis == lane-1 && p.p.Axes[lane].Kind == loop.Reduce {
+			break
+		}
+		axis++
+	}
+	if axis == lane {
+		if p.p.Axes[lane].Kind == loop.Reduce {
+			return p.enter(l.Frame, l.Context) // one row
+		}
+		inner = 1
+		for _, e := range l.Extents[lane+1:] {
+			inner *= e
+		}
+	}
+	t := &task{p: p, l: l, axis: axis, step: max(chunkWork/(max(inner, 1)*unit), 1)}
+	if axis == lane {
+		t.step = (t.step + 511) &^ 511 // whole vectors
+	}
+	t.pieces = (l.Extents[axis] + t.step - 1) / t.step
+	units := t.pieces
+	for _, e := range l.Extents[:axis] {
+		units *= e
+	}
+	threads := par.Threads()
+	if work < hotWork || work < coldWork && !par.Hot() {
+		threads = 1
+	}
+	if threads > 1 {
+		Counters.Threaded.Add(1)
+	}
+	par.RunTask(units, 1, threads, t)
+	if e := t.err.Load(); e != nil {
+		return *e
+	}
+	return nil
+}
+
+// A task is a launch cut into units: one index of each axis before axis, and a
+// piece of that.
+type task struct {
+	p      *Program
+	l      *device.Launch
+	axis   int
+	step   int
+	pieces int
+	err    atomic.Pointer[error]
+}
+
+// Chunk runs units begin to end.
+func (t *task) Chunk(_, begin, end int) {
+	f := loop.NewFrame()
+	p := t.p.p
+	defer f.Free(len(p.Bufs))
+	words := p.Words()
+	for u := begin; u < end; u++ {
+		if t.err.Load() != nil {
+			return
+		}
+		copy(f.Ptr[:len(p.Bufs)], t.l.Frame.Ptr[:])
+		copy(f.Word[2:words], t.l.Frame.Word[2:words])
+		at := u % t.pieces * t.step
+		t.narrow(f, t.axis, at, min(t.step, t.l.Extents[t.axis]-at))
+		rest := u / t.pieces
+		for a := t.axis - 1; a >= 0; a-- {
+			t.narrow(f, a, rest%t.l.Extents[a], 1)
+			rest /= t.l.Extents[a]
+		}
+		if err := t.p.enter(f, t.l.Context); err != nil {
+			t.err.CompareAndSwap(nil, &err)
+			return
+		}
+	}
+}
+
+// narrow restricts the frame to n indices of an axis from at.
+func (t *task) narrow(f *loop.Frame, axis, at, n int) {
+	p := t.p.p
+	f.Word[p.ExtentWord(axis)] = uint64(n)
+	f.Word[p.StartWord(axis)] += uint64(at)
+	for i := range p.Bufs {
+		if p.Bufs[i].Steps[axis] != loop.Zero {
+			f.Ptr[i] = unsafe.Add(f.Ptr[i], at*int(int64(f.Word[p.StrideWord(i, axis)])))
+		}
+	}
+}

@@ -1,0 +1,187 @@
+// Package ir is the tensor graph: typed nodes over n-d arrays, hash-consed per
+// graph, so that equal computations are one node. It knows types and shapes,
+// not what operations mean; package op gives nodes their operations.
+package ir
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"strings"
+
+	"weft/internal/array"
+)
+
+// An Op names what a node computes. *op.Def is the one implementation outside
+// this package.
+type Op interface {
+	OpName() string
+}
+
+type leaf string
+
+func (l leaf) OpName() string { return string(l) }
+
+// Leaves of a graph.
+const (
+	Input  = leaf("input")  // array number Attrs.Int of the caller
+	Scalar = leaf("scalar") // Go number number Attrs.Int of the caller, in the node's dtype
+	Const  = leaf("const")  // Attrs.Float, or Attrs.Int when the dtype is an integer
+)
+
+// Attrs are the static parameters of an operation. What they mean is the
+// operation's.
+type Attrs struct {
+	Ints  []int // axes, sizes, pads
+	Int   int
+	Float float64
+	DType array.DType
+	Flag  bool
+}
+
+// Append appends an encoding of the attributes to k: equal encodings mean equal
+// attributes.
+func (a *Attrs) Append(k []byte) []byte {
+	k = binary.AppendVarint(k, int64(len(a.Ints)))
+	for _, i := range a.Ints {
+		k = binary.AppendVarint(k, int64(i))
+	}
+	k = binary.AppendVarint(k, int64(a.Int))
+	k = binary.LittleEndian.AppendUint64(k, math.Float64bits(a.Float))
+	f := byte(0)
+	if a.Flag {
+		f = 1
+	}
+	return append(k, byte(a.DType), f)
+}
+
+// A Node is one value of a graph. Nodes are made by [Graph.Node] and never
+// change.
+type Node struct {
+	Graph *Graph
+	ID    int // position in Graph.Nodes; arguments come before their users
+	Op    Op
+	Attrs Attrs
+	Args  []*Node
+	DType array.DType
+	Shape []int
+	Weak  bool // a Go number: gives its category to promotion, not its width
+}
+
+// Rank returns the number of dimensions.
+func (n *Node) Rank() int { return len(n.Shape) }
+
+// Size returns the number of elements.
+func (n *Node) Size() int { return array.Size(n.Shape) }
+
+// String shows the node with its arguments' numbers.
+func (n *Node) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "n%d = %s", n.ID, n.Op.OpName())
+	for _, a := range n.Args {
+		fmt.Fprintf(&b, " n%d", a.ID)
+	}
+	a := &n.Attrs
+	switch {
+	case n.Op == Const && n.DType.Float():
+		fmt.Fprintf(&b, " %v", a.Float)
+	case n.Op == Const, n.Op == Input, n.Op == Scalar:
+		fmt.Fprintf(&b, " %d", a.Int)
+	default:
+		if len(a.Ints) > 0 {
+			fmt.Fprintf(&b, " %v", a.Ints)
+		}
+	}
+	fmt.Fprintf(&b, " : %s", array.TypeString(n.DType, n.Shape))
+	return b.String()
+}
+
+// A Graph holds nodes in an order in which arguments come first.
+type Graph struct {
+	Nodes []*Node
+	table map[string]*Node
+	buf   []byte
+}
+
+// New returns an empty graph.
+func New() *Graph { return &Graph{table: map[string]*Node{}} }
+
+// Node returns the node of this operation, making it if there is none yet.
+func (g *Graph) Node(op Op, attrs Attrs, dtype array.DType, shape []int, weak bool, args ...*Node) *Node {
+	k := append(g.buf[:0], op.OpName()...)
+	k = append(k, 0)
+	k = attrs.Append(k)
+	k = append(k, byte(dtype))
+	if weak {
+		k = append(k, 1)
+	}
+	k = binary.AppendVarint(k, int64(len(shape)))
+	for _, d := range shape {
+		k = binary.AppendVarint(k, int64(d))
+	}
+	for _, a := range args {
+		if a.Graph != g {
+			panic("ir: argument of another graph")
+		}
+		k = binary.AppendUvarint(k, uint64(a.ID))
+	}
+	g.buf = k
+	if n, ok := g.table[string(k)]; ok {
+		return n
+	}
+	n := &Node{Graph: g, ID: len(g.Nodes), Op: op, Attrs: attrs, Args: args, DType: dtype, Shape: shape, Weak: weak}
+	g.Nodes = append(g.Nodes, n)
+	g.table[string(k)] = n
+	return n
+}
+
+// Input returns the array that the caller passes as number i.
+func (g *Graph) Input(i int, dtype array.DType, shape []int) *Node {
+	return g.Node(Input, Attrs{Int: i}, dtype, shape, false)
+}
+
+// Scalar returns the Go number that the caller passes as number i. Weak, its
+// dtype is only a category's representative.
+func (g *Graph) Scalar(i int, dtype array.DType, weak bool) *Node {
+	return g.Node(Scalar, Attrs{Int: i}, dtype, nil, weak)
+}
+
+// Number returns a constant; integers are given exactly, floats are rounded to
+// dtype when used.
+func (g *Graph) Number(x float64, dtype array.DType, weak bool) *Node {
+	if dtype.Float() {
+		return g.Node(Const, Attrs{Float: x}, dtype, nil, weak)
+	}
+	return g.Node(Const, Attrs{Int: int(x)}, dtype, nil, weak)
+}
+
+// Reach returns, by node ID, which nodes the outputs need.
+func Reach(outs []*Node) []bool {
+	if len(outs) == 0 {
+		return nil
+	}
+	need := make([]bool, len(outs[0].Graph.Nodes))
+	var mark func(n *Node)
+	mark = func(n *Node) {
+		if need[n.ID] {
+			return
+		}
+		need[n.ID] = true
+		for _, a := range n.Args {
+			mark(a)
+		}
+	}
+	for _, o := range outs {
+		mark(o)
+	}
+	return need
+}
+
+// String lists the nodes.
+func (g *Graph) String() string {
+	var b strings.Builder
+	for _, n := range g.Nodes {
+		fmt.Fprintln(&b, n)
+	}
+	return b.String()
+}

@@ -1,0 +1,255 @@
+package op
+
+import (
+	"weft/internal/array"
+	"weft/internal/ir"
+	"weft/internal/loop"
+)
+
+// Shorthands for gradients and composites.
+func apply(d *Def, x ...*ir.Node) *ir.Node { return Apply(d, ir.Attrs{}, x...) }
+
+func add(x, y *ir.Node) *ir.Node { return apply(Add, x, y) }
+func sub(x, y *ir.Node) *ir.Node { return apply(Sub, x, y) }
+func mul(x, y *ir.Node) *ir.Node { return apply(Mul, x, y) }
+func div(x, y *ir.Node) *ir.Node { return apply(Div, x, y) }
+func neg(x *ir.Node) *ir.Node    { return apply(Neg, x) }
+
+// scale is x times a constant.
+func scale(x *ir.Node, f float64) *ir.Node { return mul(x, num(x, f)) }
+
+func where(c, x, y *ir.Node) *ir.Node { return apply(Where, c, x, y) }
+
+// zeroUnless is dy where c holds, else 0.
+func zeroUnless(c, dy *ir.Node) *ir.Node { return where(c, dy, num(dy, 0)) }
+
+type (
+	bld  = loop.Builder
+	val  = loop.Value
+	node = ir.Node
+)
+
+// The arithmetic operations.
+var Add, Sub, Mul, Div, FloorDiv, Mod, Neg, Abs, Sign, Minimum, Maximum, Sqrt, Rsqrt, Reciprocal, Square, Floor, Ceil, Round, Trunc, Clamp, PowInt *Def
+
+func init() {
+	Add = define(Def{Name: "add", Arity: 2, ONNX: "Add", Doc: "x + y; on bool, or.",
+		Expr: func(b *bld, n *node, x []val) val {
+			if n.DType == array.Bool {
+				return b.Or(x[0], x[1])
+			}
+			return b.Add(x[0], x[1])
+		},
+		VJP: func(v *VJP) {
+			v.Set(0, func() *node { return v.DY })
+			v.Set(1, func() *node { return v.DY })
+		}})
+	Sub = define(Def{Name: "sub", Arity: 2, Rule: NoBool, ONNX: "Sub", Doc: "x - y.",
+		Expr: func(b *bld, n *node, x []val) val { return b.Sub(x[0], x[1]) },
+		VJP: func(v *VJP) {
+			v.Set(0, func() *node { return v.DY })
+			v.Set(1, func() *node { return neg(v.DY) })
+		}})
+	Mul = define(Def{Name: "mul", Arity: 2, ONNX: "Mul", Doc: "x * y; on bool, and.",
+		Expr: func(b *bld, n *node, x []val) val {
+			if n.DType == array.Bool {
+				return b.And(x[0], x[1])
+			}
+			return b.Mul(x[0], x[1])
+		},
+		VJP: func(v *VJP) {
+			v.Set(0, func() *node { return mul(v.DY, v.X[1]) })
+			v.Set(1, func() *node { return mul(v.DY, v.X[0]) })
+		}})
+	Div = define(Def{Name: "div", Arity: 2, Rule: Float, ONNX: "Div", Doc: "x / y, true division: integers give float32.",
+		Expr: func(b *bld, n *node, x []val) val { return b.Div(x[0], x[1]) },
+		VJP: func(v *VJP) {
+			v.Set(0, func() *node { return div(v.DY, v.X[1]) })
+			v.Set(1, func() *node { return neg(div(mul(v.DY, v.Y), v.X[1])) })
+		}})
+	FloorDiv = define(Def{Name: "floordiv", Arity: 2, Rule: NoBool, Doc: "The quotient rounded down; integers by 0 give 0.",
+		Expr: func(b *bld, n *node, x []val) val {
+			if n.DType.Float() {
+				return b.Floor(b.Div(x[0], x[1]))
+			}
+			q := b.Quo(x[0], x[1])
+			t := b.Type(q)
+			// One less where the remainder is not 0 and signs differ.
+			r := b.Rem(x[0], x[1])
+			zero := b.Int(t, 0)
+			down := b.And(b.Ne(r, zero), b.Xor(b.Lt(r, zero), b.Lt(x[1], zero)))
+			return b.Select(down, b.Sub(q, b.Int(t, 1)), q)
+		}})
+	Mod = define(Def{Name: "mod", Arity: 2, Rule: NoBool, ONNX: "Mod",
+		Doc: "The remainder of FloorDiv, with the sign of y; integers by 0 give 0.",
+		Expr: func(b *bld, n *node, x []val) val {
+			if n.DType.Float() {
+				return floatMod(b, x[0], x[1])
+			}
+			r := b.Rem(x[0], x[1])
+			zero := b.Int(b.Type(r), 0)
+			fix := b.And(b.Ne(r, zero), b.Xor(b.Lt(r, zero), b.Lt(x[1], zero)))
+			return b.Select(fix, b.Add(r, x[1]), r)
+		},
+		VJP: func(v *VJP) {
+			v.Set(0, func() *node { return v.DY })
+			v.Set(1, func() *node { return neg(mul(v.DY, apply(FloorDiv, v.X[0], v.X[1]))) })
+		}})
+	Neg = define(Def{Name: "neg", Arity: 1, Rule: NoBool, ONNX: "Neg", Doc: "-x.",
+		Expr: func(b *bld, n *node, x []val) val { return b.Neg(x[0]) },
+		VJP:  func(v *VJP) { v.Set(0, func() *node { return neg(v.DY) }) }})
+	Abs = define(Def{Name: "abs", Arity: 1, Rule: NoBool, ONNX: "Abs", Doc: "|x|.",
+		Expr: func(b *bld, n *node, x []val) val {
+			if n.DType.Unsigned() {
+				return x[0]
+			}
+			return b.Abs(x[0])
+		},
+		VJP: func(v *VJP) { v.Set(0, func() *node { return mul(v.DY, apply(Sign, v.X[0])) }) }})
+	Sign = define(Def{Name: "sign", Arity: 1, Rule: NoBool, ONNX: "Sign", Doc: "-1, 0 or 1; NaN stays.",
+		Expr: func(b *bld, n *node, x []val) val {
+			t := b.Type(x[0])
+			zero := b.Number(t, 0)
+			r := b.Select(b.Lt(zero, x[0]), b.Number(t, 1), b.Select(b.Lt(x[0], zero), b.Number(t, -1), zero))
+			if t.Float() {
+				return b.Select(b.Ne(x[0], x[0]), x[0], r)
+			}
+			return r
+		}})
+	Minimum = define(Def{Name: "minimum", Arity: 2, ONNX: "Min", Doc: "The lesser; NaN if either is.",
+		Expr: func(b *bld, n *node, x []val) val {
+			if n.DType == array.Bool {
+				return b.And(x[0], x[1])
+			}
+			return b.Min(x[0], x[1])
+		},
+		VJP: extremeVJP(func() *Def { return Lt })})
+	Maximum = define(Def{Name: "maximum", Arity: 2, ONNX: "Max", Doc: "The greater; NaN if either is.",
+		Expr: func(b *bld, n *node, x []val) val {
+			if n.DType == array.Bool {
+				return b.Or(x[0], x[1])
+			}
+			return b.Max(x[0], x[1])
+		},
+		VJP: extremeVJP(func() *Def { return Gt })})
+	Sqrt = define(Def{Name: "sqrt", Arity: 1, Rule: Float, ONNX: "Sqrt", Domain: [2]float64{0.1, 4}, Cost: 6, Doc: "The square root.",
+		Expr: func(b *bld, n *node, x []val) val { return b.Sqrt(x[0]) },
+		VJP:  func(v *VJP) { v.Set(0, func() *node { return div(scale(v.DY, 0.5), v.Y) }) }})
+	Rsqrt = define(Def{Name: "rsqrt", Arity: 1, Class: Composite, Domain: [2]float64{0.1, 4}, Doc: "1/sqrt(x), each step rounded.",
+		Compose: func(x []*node, _ ir.Attrs) *node { return apply(Reciprocal, apply(Sqrt, x[0])) }})
+	Reciprocal = define(Def{Name: "reciprocal", Arity: 1, Rule: Float, ONNX: "Reciprocal", Domain: [2]float64{0.3, 3}, Cost: 4, Doc: "1/x.",
+		Expr: func(b *bld, n *node, x []val) val { return b.Div(b.Float(b.Type(x[0]), 1), x[0]) },
+		VJP:  func(v *VJP) { v.Set(0, func() *node { return neg(mul(v.DY, mul(v.Y, v.Y))) }) }})
+	Square = define(Def{Name: "square", Arity: 1, Rule: NoBool, Doc: "x*x.",
+		Expr: func(b *bld, n *node, x []val) val { return b.Mul(x[0], x[0]) },
+		VJP:  func(v *VJP) { v.Set(0, func() *node { return mul(v.DY, scale(v.X[0], 2)) }) }})
+	for _, r := range []struct {
+		def             **Def
+		name, onnx, doc string
+		op              loop.Op
+	}{
+		{&Floor, "floor", "Floor", "Rounds down; integers stay.", loop.OpFloor},
+		{&Ceil, "ceil", "Ceil", "Rounds up; integers stay.", loop.OpCeil},
+		{&Round, "round", "Round", "Rounds to nearest, ties to even; integers stay.", loop.OpRint},
+		{&Trunc, "trunc", "", "Rounds toward zero; integers stay.", loop.OpTrunc},
+	} {
+		*r.def = define(Def{Name: r.name, Arity: 1, Rule: NoBool, ONNX: r.onnx, Doc: r.doc,
+			Expr: func(b *bld, n *node, x []val) val {
+				if !n.DType.Float() {
+					return x[0]
+				}
+				return b.Unary(r.op, x[0])
+			}})
+	}
+	Clamp = define(Def{Name: "clamp", Arity: 3, Rule: NoBool, ONNX: "Clip", Doc: "min(max(x, lo), hi); NaN stays.",
+		Expr: func(b *bld, n *node, x []val) val { return b.Min(b.Max(x[0], x[1]), x[2]) },
+		VJP: func(v *VJP) {
+			x, lo, hi := v.X[0], v.X[1], v.X[2]
+			v.Set(0, func() *node { return zeroUnless(apply(LogicalAnd, apply(Ge, x, lo), apply(Le, x, hi)), v.DY) })
+			v.Set(1, func() *node { return zeroUnless(apply(LogicalAnd, apply(Lt, x, lo), apply(Le, lo, hi)), v.DY) })
+			v.Set(2, func() *node { return zeroUnless(apply(LogicalOr, apply(Gt, x, hi), apply(Gt, lo, hi)), v.DY) })
+		},
+		Samples: []Sample{{Shapes: [][]int{{5, 7}, {}, {}}}, {Shapes: [][]int{{4, 3}, {3}, {4, 1}}}}})
+	PowInt = define(Def{Name: "powint", Arity: 1, Rule: NoBool,
+		Doc:  "x to the constant integer power Attrs.Int by a fixed chain: squarings from the highest bit down, times x where a bit is set; negative powers are the reciprocal (floats only).",
+		Expr: func(b *bld, n *node, x []val) val { return powChain(b, x[0], n.Attrs.Int) },
+		VJP: func(v *VJP) {
+			k := v.Node.Attrs.Int
+			v.Set(0, func() *node {
+				if k == 0 {
+					return mul(v.DY, num(v.DY, 0))
+				}
+				return mul(v.DY, scale(Apply(PowInt, ir.Attrs{Int: k - 1}, v.X[0]), float64(k)))
+			})
+		},
+		Samples: []Sample{{Shapes: [][]int{{13}}, Attrs: ir.Attrs{Int: 10}}, {Shapes: [][]int{{3, 5}}, Attrs: ir.Attrs{Int: 3}}, {Shapes: [][]int{{5}}, Attrs: ir.Attrs{Int: 0}}}})
+}
+
+// extremeVJP sends the gradient to the argument that wins; equal ones share it.
+func extremeVJP(wins func() *Def) func(v *VJP) {
+	return func(v *VJP) {
+		half := func(i int) *node {
+			x, y := v.X[i], v.X[1-i]
+			tie := where(apply(Eq, x, y), scale(v.DY, 0.5), num(v.DY, 0))
+			return where(apply(wins(), x, y), v.DY, tie)
+		}
+		v.Set(0, func() *node { return half(0) })
+		v.Set(1, func() *node { return half(1) })
+	}
+}
+
+func powChain(b *bld, x val, k int) val {
+	t := b.Type(x)
+	if k < 0 {
+		return b.Div(b.Number(t, 1), powChain(b, x, -k))
+	}
+	if k == 0 {
+		return b.Number(t, 1)
+	}
+	top := 0
+	for k>>(top+1) != 0 {
+		top++
+	}
+	r := x
+	for i := top - 1; i >= 0; i-- {
+		r = b.Mul(r, r)
+		if k>>i&1 != 0 {
+			r = b.Mul(r, x)
+		}
+	}
+	return r
+}
+
+// floatMod is x - floor(x/y)*y computed exactly as the C remainder fmod moved to
+// the sign of y. The quotient is taken off in steps of at most 2^(p-2) so that
+// each fma is exact.
+func floatMod(b *bld, x, y val) val {
+	t := b.Type(x)
+	zero := b.Number(t, 0)
+	ay := b.Abs(y)
+	r := b.While([]val{b.Abs(x)}, func(v []val) val {
+		return b.And(b.Le(ay, v[0]), b.And(b.Lt(zero, ay), b.Lt(v[0], b.Float(t, inf))))
+	}, func(v []val) []val {
+		q := b.Trunc(b.Div(v[0], ay))
+		// A quotient too wide for an exact product is cut to its leading bits.
+		var mask val
+		if t == loop.F32 {
+			mask = b.Int(loop.I32, -1<<12)
+			q = b.Select(b.Lt(q, b.Float(t, 1<<12)), q, b.Bits(t, b.And(b.Bits(loop.I32, q), mask)))
+		} else {
+			mask = b.Int(loop.I64, -1<<27)
+			q = b.Select(b.Lt(q, b.Float(t, 1<<26)), q, b.Bits(t, b.And(b.Bits(loop.I64, q), mask)))
+		}
+		q = b.Min(q, b.Float(t, maxOf(t)))
+		r := b.Fma(b.Neg(q), ay, v[0])
+		// The rounded quotient may be one too large.
+		low := b.Lt(r, zero)
+		return []val{b.Select(low, b.Add(r, ay), r)}
+	})[0]
+	nan := b.Float(t, nanValue)
+	bad := b.Or(b.Or(b.Ne(x, x), b.Ne(y, y)), b.Or(b.Eq(ay, zero), b.Eq(b.Abs(x), b.Float(t, inf))))
+	r = b.Select(b.Lt(x, zero), b.Neg(r), r)
+	fix := b.And(b.Ne(r, zero), b.Xor(b.Lt(r, zero), b.Lt(y, zero)))
+	r = b.Select(fix, b.Add(r, y), r)
+	return b.Select(bad, nan, r)
+}

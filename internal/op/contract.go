@@ -1,0 +1,377 @@
+package op
+
+import (
+	"weft/internal/array"
+	"weft/internal/ir"
+)
+
+// Matrix products, convolution and pooling over two-dimensional pictures.
+var MatMul, MatMul2, Linear, Conv2d, conv2d, conv2dInput, conv2dWeight, MaxPool2d, AvgPool2d, Interleave *Def
+
+// A ConvGeometry is the shape of a convolution.
+type ConvGeometry struct {
+	N, C, H, W       int // input
+	O, KH, KW        int // filters
+	StrideH, StrideW int
+	PadH, PadW       int
+	OH, OW           int // output
+}
+
+// Geometry returns the geometry of a convolution node: Attrs.Ints are stride and
+// padding (2 each), and for the gradients the missing sizes.
+func Geometry(n *node) ConvGeometry {
+	p := n.Attrs.Ints
+	g := ConvGeometry{StrideH: p[0], StrideW: p[1], PadH: p[2], PadW: p[3]}
+	set := func(x, w, y []int) {
+		if x != nil {
+			g.N, g.C, g.H, g.W = x[0], x[1], x[2], x[3]
+		}
+		if w != nil {
+			g.O, g.C, g.KH, g.KW = w[0], w[1], w[2], w[3]
+		}
+		if y != nil {
+			g.N, g.O, g.OH, g.OW = y[0], y[1], y[2], y[3]
+		}
+	}
+	switch n.Op {
+	case conv2d:
+		set(n.Args[0].Shape, n.Args[1].Shape, n.Shape)
+	case conv2dInput:
+		set(n.Shape, n.Args[1].Shape, n.Args[0].Shape)
+	case conv2dWeight:
+		set(n.Args[0].Shape, n.Shape, n.Args[1].Shape)
+	}
+	return g
+}
+
+func swapLast(x *node) *node { return Transpose(x, len(x.Shape)-2, len(x.Shape)-1) }
+
+func matmul(x, y *node) *node { return apply(MatMul, x, y) }
+
+func init() {
+	MatMul2 = define(Def{Name: "matmul2", Class: Routine, Arity: 2,
+		Doc: "The matrix product over the last two axes; axes before them are equal. An element is the sum over ascending k of products, by fma, in blocks.",
+		Infer: func(c *Call) (array.DType, []int) {
+			x, y := c.Args[0], c.Args[1]
+			r := len(x.Shape)
+			out := append([]int(nil), x.Shape...)
+			out[r-1] = y.Shape[r-1]
+			array.CheckShape("matmul", out, x.DType)
+			return x.DType, out
+		},
+		VJP: func(v *VJP) {
+			v.Set(0, func() *node { return apply(MatMul2, v.DY, swapLast(v.X[1])) })
+			v.Set(1, func() *node { return apply(MatMul2, swapLast(v.X[0]), v.DY) })
+		},
+		Samples: []Sample{{Shapes: [][]int{{5, 7}, {7, 3}}}, {Shapes: [][]int{{2, 3, 4}, {2, 4, 5}}}, {Shapes: [][]int{{3, 0}, {0, 2}}}}})
+	MatMul = define(Def{Name: "matmul", Class: Composite, Arity: 2, ONNX: "MatMul",
+		Doc:     "NumPy's matmul: vectors are rows on the left and columns on the right, axes before the last two broadcast.",
+		Compose: func(x []*node, _ ir.Attrs) *node { return composeMatMul(x[0], x[1]) },
+		Samples: []Sample{{Shapes: [][]int{{7}, {7}}}, {Shapes: [][]int{{3, 7}, {7}}}, {Shapes: [][]int{{7}, {7, 3}}},
+			{Shapes: [][]int{{5, 7}, {7, 3}}}, {Shapes: [][]int{{2, 3, 4}, {4, 5}}}, {Shapes: [][]int{{2, 1, 3, 4}, {3, 4, 2}}}}})
+	Linear = define(Def{Name: "linear", Class: Composite, Arity: 3, Doc: "matmul(x, w) + b in one plan.", ONNX: "Gemm",
+		Compose: func(x []*node, _ ir.Attrs) *node { return add(composeMatMul(x[0], x[1]), x[2]) },
+		Samples: []Sample{{Shapes: [][]int{{5, 7}, {7, 3}, {3}}}}})
+
+	conv2d = define(Def{Name: "conv2d_core", Class: Routine, Arity: 2, Doc: "Cross-correlation of NCHW pictures with OCHW filters, without bias.",
+		Infer: func(c *Call) (array.DType, []int) { return c.Args[0].DType, convShape(c) },
+		VJP: func(v *VJP) {
+			p := v.Node.Attrs.Ints[:4]
+			x, w := v.X[0], v.X[1]
+			v.Set(0, func() *node {
+				return Apply(conv2dInput, ir.Attrs{Ints: append(append([]int(nil), p...), x.Shape...)}, v.DY, w)
+			})
+			v.Set(1, func() *node {
+				return Apply(conv2dWeight, ir.Attrs{Ints: append(append([]int(nil), p...), w.Shape...)}, x, v.DY)
+			})
+		},
+		Samples: convSamples})
+	conv2dInput = define(Def{Name: "conv2d_input", Class: Routine, Arity: 2, Doc: "The gradient of conv2d for its input, of shape Attrs.Ints[4:].",
+		Infer: func(c *Call) (array.DType, []int) { return c.Args[0].DType, c.Attrs.Ints[4:] },
+		VJP: func(v *VJP) {
+			p := v.Node.Attrs.Ints[:4]
+			v.Set(0, func() *node { return Apply(conv2d, ir.Attrs{Ints: p}, v.DY, v.X[1]) })
+			v.Set(1, func() *node {
+				return Apply(conv2dWeight, ir.Attrs{Ints: append(append([]int(nil), p...), v.X[1].Shape...)}, v.DY, v.X[0])
+			})
+		},
+		Samples: []Sample{{Shapes: [][]int{{2, 4, 3, 4}, {4, 3, 3, 2}}, Attrs: ir.Attrs{Ints: []int{1, 1, 0, 0, 2, 3, 5, 5}}}}})
+	conv2dWeight = define(Def{Name: "conv2d_weight", Class: Routine, Arity: 2, Doc: "The gradient of conv2d for its filters, of shape Attrs.Ints[4:].",
+		Infer: func(c *Call) (array.DType, []int) { return c.Args[0].DType, c.Attrs.Ints[4:] },
+		VJP: func(v *VJP) {
+			p := v.Node.Attrs.Ints[:4]
+			v.Set(0, func() *node {
+				return Apply(conv2dInput, ir.Attrs{Ints: append(append([]int(nil), p...), v.X[0].Shape...)}, v.X[1], v.DY)
+			})
+			v.Set(1, func() *node { return Apply(conv2d, ir.Attrs{Ints: p}, v.X[0], v.DY) })
+		},
+		Samples: []Sample{{Shapes: [][]int{{2, 3, 5, 5}, {2, 4, 3, 4}}, Attrs: ir.Attrs{Ints: []int{1, 1, 0, 0, 4, 3, 3, 2}}}}})
+	Conv2d = define(Def{Name: "conv2d", Class: Composite, Arity: -1, ONNX: "Conv",
+		Doc: "Cross-correlation of NCHW pictures with OCHW filters plus a bias of O elements, if given. Attrs.Ints: stride and padding, vertical and horizontal.",
+		Compose: func(x []*node, a ir.Attrs) *node {
+			meet := Promote(x...)
+			if !meet.Float() {
+				array.Failf("conv2d", "", "takes floats, got %s", meet)
+			}
+			y := Apply(conv2d, ir.Attrs{Ints: a.Ints}, Convert(x[0], meet), Convert(x[1], meet))
+			if len(x) == 2 {
+				return y
+			}
+			b := x[2]
+			if len(b.Shape) != 1 || b.Shape[0] != y.Shape[1] {
+				array.Failf("conv2d", "bias", "has shape %s, want [%d]", array.ShapeString(b.Shape), y.Shape[1])
+			}
+			return add(y, reshape(Convert(b, meet), []int{1, b.Shape[0], 1, 1}))
+		},
+		Samples: append([]Sample{{Shapes: [][]int{{2, 3, 5, 5}, {4, 3, 3, 2}, {4}}, Attrs: ir.Attrs{Ints: []int{1, 1, 0, 0}}}}, convSamples...)})
+
+	Interleave = define(Def{Name: "interleave", Class: Assemble, Arity: -1,
+		Doc: "The opposite of the windows of a pooling without overlap: argument ky*kw+kx goes to rows ky, ky+kh, ... and columns kx, kx+kw, ... of the last two axes. Attrs.Ints: kh, kw, then the result's last two sizes; what no argument reaches is 0.",
+		Infer: func(c *Call) (array.DType, []int) {
+			x := c.Args[0]
+			out := append([]int(nil), x.Shape...)
+			copy(out[len(out)-2:], c.Attrs.Ints[2:])
+			return x.DType, out
+		},
+		VJP: func(v *VJP) {
+			p := v.Node.Attrs.Ints
+			for i, x := range v.X {
+				v.Set(i, func() *node {
+					return window(v.DY, i/p[1], i%p[1], p[0], p[1], x.Shape[len(x.Shape)-2], x.Shape[len(x.Shape)-1])
+				})
+			}
+		},
+		Samples: []Sample{{Shapes: [][]int{{2, 2, 3}, {2, 2, 3}}, Attrs: ir.Attrs{Ints: []int{1, 2, 2, 7}}}}})
+	poolSamples := []Sample{{Shapes: [][]int{{2, 3, 6, 8}}, Attrs: ir.Attrs{Ints: []int{2, 2, 2, 2, 0, 0}}},
+		{Shapes: [][]int{{1, 2, 7, 7}}, Attrs: ir.Attrs{Ints: []int{3, 3, 2, 2, 0, 0}}},
+		{Shapes: [][]int{{1, 2, 7, 7}}, Attrs: ir.Attrs{Ints: []int{3, 2, 2, 1, 1, 1}}},
+		{Shapes: [][]int{{1, 2, 7, 5}}, Attrs: ir.Attrs{Ints: []int{2, 2, 2, 2, 0, 0}}}}
+	MaxPool2d = define(Def{Name: "max_pool2d", Class: Composite, Arity: 1, ONNX: "MaxPool", Samples: poolSamples,
+		Doc: "The greatest element of each window of the last two axes. Attrs.Ints: window, stride, padding (with -Inf), vertical and horizontal. The gradient goes to the first greatest.",
+		Compose: func(x []*node, a ir.Attrs) *node {
+			ws := windows("max_pool2d", x[0], a.Ints, -inf)
+			y := ws[0]
+			for _, w := range ws[1:] {
+				y = apply(Maximum, y, w)
+			}
+			return y
+		},
+		VJP: func(v *VJP) { v.Set(0, func() *node { return maxPoolGrad(v) }) }})
+	AvgPool2d = define(Def{Name: "avg_pool2d", Class: Composite, Arity: 1, ONNX: "AveragePool", Samples: poolSamples,
+		Doc: "The mean of each window of the last two axes, zeros of the padding counted. Attrs.Ints as for max_pool2d.",
+		Compose: func(x []*node, a ir.Attrs) *node {
+			ws := windows("avg_pool2d", x[0], a.Ints, 0)
+			y := ws[0]
+			for _, w := range ws[1:] {
+				y = add(y, w)
+			}
+			return scale(y, 1/float64(len(ws)))
+		},
+		VJP: func(v *VJP) {
+			v.Set(0, func() *node {
+				p := v.Node.Attrs.Ints
+				part := scale(v.DY, 1/float64(p[0]*p[1]))
+				parts := make([]*node, p[0]*p[1])
+				for i := range parts {
+					parts[i] = part
+				}
+				return unpool(parts, v.X[0].Shape, p)
+			})
+		}})
+}
+
+var convSamples = []Sample{
+	{Shapes: [][]int{{2, 3, 5, 5}, {4, 3, 3, 2}}, Attrs: ir.Attrs{Ints: []int{1, 1, 0, 0}}},
+	{Shapes: [][]int{{1, 2, 7, 6}, {3, 2, 3, 3}}, Attrs: ir.Attrs{Ints: []int{2, 1, 1, 2}}},
+	{Shapes: [][]int{{2, 1, 4, 4}, {1, 1, 1, 1}}, Attrs: ir.Attrs{Ints: []int{1, 1, 0, 0}}},
+}
+
+func convShape(c *Call) []int {
+	x, w, p := c.Args[0], c.Args[1], c.Attrs.Ints
+	c.Def = Conv2d // messages name what the user called
+	if len(x.Shape) != 4 {
+		c.Failf("x", "has shape %s, want N C H W", array.ShapeString(x.Shape))
+	}
+	if len(w.Shape) != 4 {
+		c.Failf("w", "has shape %s, want O C KH KW", array.ShapeString(w.Shape))
+	}
+	if x.Shape[1] != w.Shape[1] {
+		c.Failf("w", "takes %d channels, x has %d: %s and %s", w.Shape[1], x.Shape[1], array.ShapeString(w.Shape), array.ShapeString(x.Shape))
+	}
+	if w.Shape[2] == 0 || w.Shape[3] == 0 {
+		c.Failf("w", "has an empty window: %s", array.ShapeString(w.Shape))
+	}
+	return []int{x.Shape[0], w.Shape[0], windowCount(c.Def.Name, x.Shape[2], w.Shape[2], p[0], p[2]), windowCount(c.Def.Name, x.Shape[3], w.Shape[3], p[1], p[3])}
+}
+
+func windowCount(name string, size, window, stride, pad int) int {
+	if window < 1 || stride < 1 || pad < 0 {
+		array.Failf(name, "", "window %d, stride %d, padding %d: want at least 1, 1, 0", window, stride, pad)
+	}
+	if size+2*pad < window {
+		array.Failf(name, "", "a window of %d does not fit in %d with padding %d", window, size, pad)
+	}
+	return (size+2*pad-window)/stride + 1
+}
+
+func composeMatMul(x, y *node) *node {
+	fail := func() {
+		array.Failf("matmul", "", "inner sizes differ: %s x %s", array.ShapeString(x.Shape), array.ShapeString(y.Shape))
+	}
+	if len(x.Shape) == 0 || len(y.Shape) == 0 {
+		array.Failf("matmul", "", "takes at least one dimension: %s x %s", array.ShapeString(x.Shape), array.ShapeString(y.Shape))
+	}
+	meet := Promote(x, y)
+	if !meet.Float() {
+		array.Failf("matmul", "", "takes floats, got %s and %s", x.DType, y.DType)
+	}
+	x, y = Convert(x, meet), Convert(y, meet)
+	kx := x.Shape[len(x.Shape)-1]
+	ky := y.Shape[max(len(y.Shape)-2, 0)]
+	if kx != ky {
+		fail()
+	}
+	row, col := len(x.Shape) == 1, len(y.Shape) == 1
+	if row {
+		x = reshape(x, []int{1, kx})
+	}
+	if col {
+		y = reshape(y, []int{ky, 1})
+	}
+	var r *node
+	m, n := x.Shape[len(x.Shape)-2], y.Shape[len(y.Shape)-1]
+	if len(y.Shape) == 2 {
+		// One matrix on the right: all rows of x are one tall matrix.
+		tall := reshape(x, []int{x.Size() / max(kx, 1), kx})
+		if kx == 0 {
+			tall = reshape(x, []int{array.Size(x.Shape[:len(x.Shape)-1]), 0})
+		}
+		r = reshape(apply(MatMul2, tall, y), append(append([]int(nil), x.Shape[:len(x.Shape)-1]...), n))
+	} else {
+		batch := array.Broadcast("matmul", x.Shape[:len(x.Shape)-2], y.Shape[:len(y.Shape)-2])
+		x = expand(x, append(append([]int(nil), batch...), m, kx))
+		y = expand(y, append(append([]int(nil), batch...), ky, n))
+		r = apply(MatMul2, x, y)
+	}
+	s := r.Shape
+	switch {
+	case row && col:
+		return reshape(r, s[:len(s)-2])
+	case row:
+		return reshape(r, append(append([]int(nil), s[:len(s)-2]...), n))
+	case col:
+		return reshape(r, s[:len(s)-1])
+	}
+	return r
+}
+
+// window is the strided part of x that holds element (ky, kx) of every window.
+func window(x *node, ky, kx, sh, sw, oh, ow int) *node {
+	r := len(x.Shape)
+	start, step, cnt := make([]int, r), make([]int, r), append([]int(nil), x.Shape...)
+	for i := range step {
+		step[i] = 1
+	}
+	start[r-2], step[r-2], cnt[r-2] = ky, sh, oh
+	start[r-1], step[r-1], cnt[r-1] = kx, sw, ow
+	return Apply(Slice, SliceAttrs(start, step, cnt), x)
+}
+
+func padLast(x *node, ph, pw int, fill float64) *node {
+	if ph == 0 && pw == 0 {
+		return x
+	}
+	pads := make([]int, 2*len(x.Shape))
+	n := len(pads)
+	pads[n-4], pads[n-3], pads[n-2], pads[n-1] = ph, ph, pw, pw
+	return Apply(Pad, ir.Attrs{Ints: pads, Float: fill}, x)
+}
+
+// windows returns, for each place in the window, that element of all windows.
+func windows(name string, x *node, p []int, fill float64) []*node {
+	if len(x.Shape) < 2 {
+		array.Failf(name, "", "takes two dimensions or more, got %s", array.ShapeString(x.Shape))
+	}
+	if !x.DType.Float() {
+		array.Failf(name, "", "takes floats, got %s", x.DType)
+	}
+	r := len(x.Shape)
+	oh := windowCount(name, x.Shape[r-2], p[0], p[2], p[4])
+	ow := windowCount(name, x.Shape[r-1], p[1], p[3], p[5])
+	if p[4] >= p[0] || p[5] >= p[1] {
+		array.Failf(name, "", "padding %dx%d is not smaller than the window %dx%d", p[4], p[5], p[0], p[1])
+	}
+	x = padLast(x, p[4], p[5], fill)
+	var out []*node
+	for ky := range p[0] {
+		for kx := range p[1] {
+			out = append(out, window(x, ky, kx, p[2], p[3], oh, ow))
+		}
+	}
+	return out
+}
+
+func maxPoolGrad(v *VJP) *node {
+	p := v.Node.Attrs.Ints
+	ws := windows("max_pool2d", v.X[0], p, -inf)
+	parts := make([]*node, len(ws))
+	var taken *node
+	for i, w := range ws {
+		hit := apply(Eq, w, v.Y)
+		first := hit
+		if taken != nil {
+			first = apply(LogicalAnd, hit, apply(LogicalNot, taken))
+			taken = apply(LogicalOr, taken, hit)
+		} else {
+			taken = hit
+		}
+		parts[i] = zeroUnless(first, v.DY)
+	}
+	return unpool(parts, v.X[0].Shape, p)
+}
+
+// unpool adds up the parts of each place in the window where windows have them.
+func unpool(parts []*node, shape, p []int) *node {
+	r := len(shape)
+	h, w := shape[r-2]+2*p[4], shape[r-1]+2*p[5]
+	full := append([]int(nil), shape...)
+	full[r-2], full[r-1] = h, w
+	var sum *node
+	if p[0] <= p[2] && p[1] <= p[3] && p[0] == p[2] && p[1] == p[3] {
+		sum = Apply(Interleave, ir.Attrs{Ints: []int{p[0], p[1], h, w}}, parts...)
+	} else {
+		for i, part := range parts {
+			s := part.Shape
+			start, step, cnt := make([]int, r), make([]int, r), append([]int(nil), s...)
+			for k := range step {
+				step[k] = 1
+			}
+			start[r-2], step[r-2] = i/p[1], p[2]
+			start[r-1], step[r-1] = i%p[1], p[3]
+			one := placeIn(part, placeSlice, SliceAttrs(start, step, cnt).Ints, full)
+			if sum == nil {
+				sum = one
+			} else {
+				sum = add(sum, one)
+			}
+		}
+	}
+	if p[4] == 0 && p[5] == 0 {
+		return sum
+	}
+	sum = Narrow(sum, r-2, p[4], shape[r-2])
+	return Narrow(sum, r-1, p[5], shape[r-1])
+}
+
+func interleavePart(n *node, out array.View, i int) array.View {
+	p := n.Attrs.Ints
+	s := n.Args[i].Shape
+	r := len(s)
+	start, step := make([]int, r), make([]int, r)
+	for k := range step {
+		step[k] = 1
+	}
+	start[r-2], step[r-2] = i/p[1], p[0]
+	start[r-1], step[r-1] = i%p[1], p[1]
+	return sliceBy(out, SliceAttrs(start, step, s).Ints)
+}

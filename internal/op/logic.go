@@ -1,0 +1,97 @@
+package op
+
+import (
+	"weft/internal/array"
+	"weft/internal/ir"
+	"weft/internal/loop"
+)
+
+// Comparisons, truth values, choice and conversion.
+var Eq, Ne, Lt, Le, Gt, Ge, LogicalAnd, LogicalOr, LogicalXor, LogicalNot, IsNaN, IsInf, IsFinite, Where, Cast *Def
+
+func init() {
+	for _, c := range []struct {
+		def             **Def
+		name, onnx, doc string
+		expr            func(b *bld, x, y val) val
+	}{
+		{&Eq, "eq", "Equal", "x == y.", (*bld).Eq},
+		{&Ne, "ne", "", "x != y.", (*bld).Ne},
+		{&Lt, "lt", "Less", "x < y.", (*bld).Lt},
+		{&Le, "le", "LessOrEqual", "x <= y.", (*bld).Le},
+		{&Gt, "gt", "Greater", "x > y.", (*bld).Gt},
+		{&Ge, "ge", "GreaterOrEqual", "x >= y.", (*bld).Ge},
+	} {
+		*c.def = define(Def{Name: c.name, Arity: 2, Rule: Compare, ONNX: c.onnx, Doc: c.doc,
+			Expr: func(b *bld, n *node, x []val) val {
+				if b.Type(x[0]) == loop.B && n.Op != Eq && n.Op != Ne {
+					x = []val{b.Cvt(loop.I32, x[0]), b.Cvt(loop.I32, x[1])}
+				}
+				return c.expr(b, x[0], x[1])
+			}})
+	}
+	for _, c := range []struct {
+		def             **Def
+		name, onnx, doc string
+		expr            func(b *bld, x, y val) val
+	}{
+		{&LogicalAnd, "logical_and", "And", "Both are true (not 0).", (*bld).And},
+		{&LogicalOr, "logical_or", "Or", "Either is true (not 0).", (*bld).Or},
+		{&LogicalXor, "logical_xor", "Xor", "One alone is true (not 0).", (*bld).Xor},
+	} {
+		*c.def = define(Def{Name: c.name, Arity: 2, Rule: Logic, ONNX: c.onnx, Doc: c.doc,
+			Expr: func(b *bld, n *node, x []val) val { return c.expr(b, x[0], x[1]) }})
+	}
+	LogicalNot = define(Def{Name: "logical_not", Arity: 1, Rule: Logic, ONNX: "Not", Doc: "True where x is 0.",
+		Expr: func(b *bld, n *node, x []val) val { return b.Not(x[0]) }})
+	for _, c := range []struct {
+		def             **Def
+		name, onnx, doc string
+		ints            bool // the answer for other types than floats
+		expr            func(b *bld, x val) val
+	}{
+		{&IsNaN, "isnan", "IsNaN", "x is NaN.", false, func(b *bld, x val) val { return b.Ne(x, x) }},
+		{&IsInf, "isinf", "IsInf", "x is an infinity.", false, func(b *bld, x val) val { return b.Eq(b.Abs(x), b.Float(b.Type(x), inf)) }},
+		{&IsFinite, "isfinite", "", "x is neither NaN nor infinite.", true, func(b *bld, x val) val { return b.Lt(b.Abs(x), b.Float(b.Type(x), inf)) }},
+	} {
+		*c.def = define(Def{Name: c.name, Arity: 1, Rule: Compare, ONNX: c.onnx, Doc: c.doc,
+			Expr: func(b *bld, n *node, x []val) val {
+				if !b.Type(x[0]).Float() {
+					return b.Bool(c.ints)
+				}
+				return c.expr(b, x[0])
+			}})
+	}
+	Where = define(Def{Name: "where", Arity: 3, Rule: Keep, ONNX: "Where", Doc: "c ? x : y.", Class: Composite,
+		Compose: func(x []*node, _ ir.Attrs) *node {
+			meet := Promote(x[1], x[2])
+			return Apply(selectDef, ir.Attrs{}, Convert(x[0], array.Bool), Convert(x[1], meet), Convert(x[2], meet))
+		},
+		Samples: []Sample{{Shapes: [][]int{{4, 5}, {5}, {4, 1}}, DTypes: []array.DType{array.Bool, array.Float64, array.Float64}}}})
+	selectDef = define(Def{Name: "select", Arity: 3, Rule: Keep, Doc: "Where with a bool condition and equal types.",
+		Infer: func(c *Call) (array.DType, []int) {
+			return c.Args[1].DType, array.Broadcast("where", c.Args[0].Shape, c.Args[1].Shape, c.Args[2].Shape)
+		},
+		Expr: func(b *bld, n *node, x []val) val { return b.Select(x[0], x[1], x[2]) },
+		VJP: func(v *VJP) {
+			v.Set(1, func() *node { return where(v.X[0], v.DY, num(v.DY, 0)) })
+			v.Set(2, func() *node { return where(v.X[0], num(v.DY, 0), v.DY) })
+		},
+		Samples: []Sample{{Shapes: [][]int{{4, 5}, {5}, {4, 1}}, DTypes: []array.DType{array.Bool, array.Float64, array.Float64}}}})
+	Cast = define(Def{Name: "cast", Arity: 1, Rule: Keep, ONNX: "Cast",
+		Doc:   "x as Attrs.DType. Floats to integers truncate and saturate, NaN gives 0; integers to narrower ones wrap; to bool is x != 0.",
+		Infer: func(c *Call) (array.DType, []int) { return c.Attrs.DType, c.Args[0].Shape },
+		Expr: func(b *bld, n *node, x []val) val {
+			from, to := b.Type(x[0]), loop.TypeOf(n.DType)
+			if from.Float() && n.DType == array.Uint8 {
+				return b.Max(b.Min(b.Cvt(loop.I32, x[0]), b.Int(loop.I32, 255)), b.Int(loop.I32, 0))
+			}
+			return b.Cvt(to, x[0])
+		},
+		VJP: func(v *VJP) { v.Set(0, func() *node { return Convert(v.DY, v.X[0].DType) }) },
+		Samples: []Sample{{Shapes: [][]int{{3, 4}}, Attrs: ir.Attrs{DType: array.Float32}}, {Shapes: [][]int{{3, 4}}, Attrs: ir.Attrs{DType: array.Int32}},
+			{Shapes: [][]int{{7}}, Attrs: ir.Attrs{DType: array.Uint8}}, {Shapes: [][]int{{7}}, Attrs: ir.Attrs{DType: array.Bool}}}})
+}
+
+// selectDef is the pointwise core of Where.
+var selectDef *Def

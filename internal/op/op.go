@@ -1,0 +1,390 @@
+// Package op is the op table: every operation of weft is defined here once, as a
+// [Def], and eager execution, autograd, formulas, the planner and the tests read
+// it.
+//
+// # Adding an operation
+//
+// If existing operations express it (gelu, softmax), write a Def of class
+// Composite whose Compose builds it from nodes. Otherwise, for an elementwise
+// one, write a Def of class Pointwise with Expr, its value for one element over
+// the loop language, and VJP, its gradient over nodes. Nothing else changes:
+// the Tensor method is one line in package weft, and the conformance suite
+// finds the Def in the table.
+package op
+
+import (
+	"fmt"
+	"sort"
+
+	"weft/internal/array"
+	"weft/internal/ir"
+	"weft/internal/loop"
+)
+
+// A Class says how an operation is computed.
+type Class uint8
+
+const (
+	Pointwise Class = iota // Expr for each element of the broadcast arguments
+	Reduce                 // Kind over the axes Attrs.Ints, kept with size 1
+	Move                   // View: the result is a window on the argument
+	Assemble               // [Parts]: the arguments are put into windows of the result
+	Routine                // a routine of the device under the op's name
+	Composite              // Compose
+)
+
+// A Rule gives the element types of a pointwise operation.
+type Rule uint8
+
+const (
+	Arith   Rule = iota // arguments meet by promotion, which is the result
+	NoBool              // as Arith, bool is refused
+	Float               // as Arith; integers and bool become float32
+	Compare             // arguments meet by promotion; bool
+	Logic               // any arguments; each is made a truth value; bool
+	Keep                // argument types stand (Def.Infer gives the result)
+)
+
+// A Def defines an operation.
+type Def struct {
+	Name  string
+	Class Class
+	Arity int // number of arguments; -1 for any
+	Doc   string
+	ONNX  string // the operator of that name in ONNX, if there is one
+
+	// Pointwise.
+	Rule Rule
+	Expr func(b *loop.Builder, n *ir.Node, x []loop.Value) loop.Value
+	// Cost is a rough number of vector instructions an element, which decides
+	// when to thread and what to recompute; 0 means 1.
+	Cost int
+
+	Kind    loop.Reduction // Reduce
+	Compose func(args []*ir.Node, a ir.Attrs) *ir.Node
+
+	// View returns the argument's view as the operation shows it.
+	View func(v array.View, n *ir.Node) array.View
+
+	// Infer checks the arguments and returns element type and shape. Pointwise
+	// operations need none.
+	Infer func(c *Call) (array.DType, []int)
+
+	// VJP adds to v the gradients of the arguments that need one. A Composite
+	// without VJP is differentiated through its parts; any other Def without one
+	// has no gradient (its result is piecewise constant or not a float).
+	VJP func(v *VJP)
+
+	// Once marks a VJP that is not itself differentiable.
+	Once bool
+
+	// Samples lists argument sets for the conformance suite beyond those that
+	// the class implies.
+	Samples []Sample
+	// Domain is the range of the random arguments of the conformance suite; 0,0
+	// means -3 to 3.
+	Domain [2]float64
+}
+
+// A Sample is one set of arguments for the conformance suite.
+type Sample struct {
+	Shapes [][]int
+	DTypes []array.DType // nil: float
+	Attrs  ir.Attrs
+	Max    int // integer arguments are drawn from 0 to Max-1
+}
+
+// OpName implements ir.Op.
+func (d *Def) OpName() string { return d.Name }
+
+var table = map[string]*Def{}
+
+// define enters a Def into the table.
+func define(d Def) *Def {
+	if _, dup := table[d.Name]; dup {
+		panic("op: " + d.Name + " is defined twice")
+	}
+	p := &d
+	table[d.Name] = p
+	return p
+}
+
+// Lookup returns the Def of that name, nil if there is none.
+func Lookup(name string) *Def { return table[name] }
+
+// Table returns all operations in order of names.
+func Table() []*Def {
+	out := make([]*Def, 0, len(table))
+	for _, d := range table {
+		out = append(out, d)
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
+	return out
+}
+
+// Of returns the Def of a node, nil for leaves.
+func Of(n *ir.Node) *Def {
+	d, _ := n.Op.(*Def)
+	return d
+}
+
+// A Call is what Infer sees.
+type Call struct {
+	Def   *Def
+	Args  []*ir.Node
+	Attrs *ir.Attrs
+}
+
+// Failf panics with a misuse error of the operation.
+func (c *Call) Failf(arg, format string, args ...any) {
+	array.Failf(c.Def.Name, arg, format, args...)
+}
+
+// Apply adds d of args to their graph: it checks types and shapes, converts
+// arguments to the type in which they meet, and expands a Composite.
+func Apply(d *Def, a ir.Attrs, args ...*ir.Node) *ir.Node {
+	if d.Arity >= 0 && len(args) != d.Arity {
+		array.Failf(d.Name, "", "takes %d arguments, got %d", d.Arity, len(args))
+	}
+	for _, x := range args {
+		if !x.DType.Supported() {
+			array.Failf(d.Name, "", "element type %s is not supported", x.DType)
+		}
+	}
+	switch d.Class {
+	case Composite:
+		return d.Compose(args, a)
+	case Pointwise:
+		if d.Infer == nil {
+			return applyPointwise(d, a, args)
+		}
+	}
+	dt, shape := d.Infer(&Call{d, args, &a})
+	return args0(args).Node(d, a, dt, shape, false, args...)
+}
+
+func args0(args []*ir.Node) *ir.Graph { return args[0].Graph }
+
+func applyPointwise(d *Def, a ir.Attrs, args []*ir.Node) *ir.Node {
+	meet := Promote(args...)
+	switch d.Rule {
+	case NoBool:
+		if meet == array.Bool {
+			array.Failf(d.Name, "", "is not defined for bool")
+		}
+	case Float:
+		if !meet.Float() {
+			meet = array.Float32
+		}
+	case Logic:
+		meet = array.Bool
+	}
+	res := meet
+	if d.Rule == Compare {
+		res = array.Bool
+	}
+	shapes := make([][]int, len(args))
+	conv := make([]*ir.Node, len(args))
+	weak := true
+	for i, x := range args {
+		conv[i] = x
+		if d.Rule != Keep {
+			conv[i] = Convert(x, meet)
+		}
+		shapes[i] = x.Shape
+		weak = weak && x.Weak
+	}
+	return args0(args).Node(d, a, res, array.Broadcast(d.Name, shapes...), weak && d.Rule != Compare, conv...)
+}
+
+// Promote returns the type in which the nodes meet: PyTorch's rule. Arrays with
+// dimensions decide; a 0-d array or a Go number counts only if its category is
+// higher.
+func Promote(args ...*ir.Node) array.DType {
+	var class [3]array.DType // arrays, 0-d arrays, Go numbers
+	for _, x := range args {
+		c := 0
+		if x.Weak {
+			c = 2
+		} else if len(x.Shape) == 0 {
+			c = 1
+		}
+		class[c] = promote2(class[c], x.DType)
+	}
+	res := class[0]
+	for _, t := range class[1:] {
+		if t != array.Invalid && (res == array.Invalid || t.Category() > res.Category()) {
+			res = promote2(res, t)
+		}
+	}
+	return res
+}
+
+func promote2(a, b array.DType) array.DType {
+	switch array.Invalid {
+	case a:
+		return b
+	case b:
+		return a
+	}
+	return array.Promote(a, b)
+}
+
+// Convert returns x with elements of type d.
+func Convert(x *ir.Node, d array.DType) *ir.Node {
+	if x.DType == d && !x.Weak {
+		return x
+	}
+	g := x.Graph
+	switch x.Op {
+	case ir.Scalar:
+		return g.Scalar(x.Attrs.Int, d, false)
+	case ir.Const:
+		f := x.Attrs.Float
+		if !x.DType.Float() {
+			f = float64(x.Attrs.Int)
+		}
+		if d == array.Bool && f != 0 {
+			f = 1
+		}
+		return g.Number(f, d, false)
+	}
+	if x.DType == d {
+		return x
+	}
+	return g.Node(Cast, ir.Attrs{DType: d}, d, x.Shape, false, x)
+}
+
+// num is the constant f in the type of like.
+func num(like *ir.Node, f float64) *ir.Node { return like.Graph.Number(f, like.DType, false) }
+
+// A VJP collects the gradients of one application of a Def.
+type VJP struct {
+	Node *ir.Node // the application: its type, shape, attributes
+	X    []*ir.Node
+	Y    *ir.Node // its result
+	DY   *ir.Node // the gradient of the result
+	Need []bool   // by argument
+	DX   []*ir.Node
+}
+
+// Set gives the gradient of argument i, which is summed to the argument's shape
+// where that was broadcast. f is called only if the gradient is needed.
+func (v *VJP) Set(i int, f func() *ir.Node) {
+	if !v.Need[i] {
+		return
+	}
+	v.DX[i] = SumTo(f(), v.X[i].Shape)
+}
+
+// SumTo sums x over the axes that shape broadcasts along to x.Shape.
+func SumTo(x *ir.Node, shape []int) *ir.Node {
+	if array.Equal(x.Shape, shape) {
+		return x
+	}
+	var axes []int
+	k := len(x.Shape) - len(shape)
+	for i, n := range x.Shape {
+		if i < k || shape[i-k] == 1 && n != 1 {
+			axes = append(axes, i)
+		}
+	}
+	if len(axes) > 0 {
+		x = Apply(Sum, ir.Attrs{Ints: axes, Flag: true, DType: x.DType}, x)
+	}
+	return reshape(x, shape)
+}
+
+// Gradient returns the gradients of the sum over outs of <outs[i], douts[i]>
+// with respect to wrt; nil where an output does not depend on it.
+func Gradient(outs, douts, wrt []*ir.Node) []*ir.Node {
+	g := outs[0].Graph
+	reach := ir.Reach(outs)
+	n := len(reach)
+	// Which nodes lead from wrt.
+	leads := make([]bool, n)
+	for _, w := range wrt {
+		if w.ID < n {
+			leads[w.ID] = true
+		}
+	}
+	for i, x := range g.Nodes[:n] {
+		for _, a := range x.Args {
+			leads[i] = leads[i] || reach[i] && leads[a.ID] && x.DType.Float()
+		}
+	}
+	grad := make([]*ir.Node, n)
+	accumulate := func(x, dx *ir.Node) {
+		if grad[x.ID] != nil {
+			dx = Apply(Add, ir.Attrs{}, grad[x.ID], dx)
+		}
+		grad[x.ID] = dx
+	}
+	for i, o := range outs {
+		if leads[o.ID] {
+			accumulate(o, douts[i])
+		}
+	}
+	for i := n - 1; i >= 0; i-- {
+		x := g.Nodes[i]
+		if grad[i] == nil || !leads[i] || len(x.Args) == 0 {
+			continue
+		}
+		d := Of(x)
+		if d.VJP == nil {
+			continue
+		}
+		v := &VJP{Node: x, X: x.Args, Y: x, DY: grad[i], Need: make([]bool, len(x.Args)), DX: make([]*ir.Node, len(x.Args))}
+		for j, a := range x.Args {
+			v.Need[j] = leads[a.ID] && a.DType.Float()
+		}
+		d.VJP(v)
+		for j, dx := range v.DX {
+			if dx != nil && v.Need[j] {
+				if !array.Equal(dx.Shape, x.Args[j].Shape) || dx.DType != x.Args[j].DType {
+					panic(fmt.Sprintf("op: gradient %d of %s is %s, want %s", j, d.Name,
+						array.TypeString(dx.DType, dx.Shape), array.TypeString(x.Args[j].DType, x.Args[j].Shape)))
+				}
+				accumulate(x.Args[j], dx)
+			}
+		}
+	}
+	out := make([]*ir.Node, len(wrt))
+	for i, w := range wrt {
+		if w.ID < n {
+			out[i] = grad[w.ID]
+		}
+	}
+	return out
+}
+
+// Replace rebuilds the graph of outs with another node in the place of from. nil
+// outputs stay nil.
+func Replace(outs []*ir.Node, from, to *ir.Node) []*ir.Node {
+	memo := map[*ir.Node]*ir.Node{from: to}
+	var walk func(n *ir.Node) *ir.Node
+	walk = func(n *ir.Node) *ir.Node {
+		if m, ok := memo[n]; ok {
+			return m
+		}
+		args := make([]*ir.Node, len(n.Args))
+		same := true
+		for i, a := range n.Args {
+			args[i] = walk(a)
+			same = same && args[i] == a
+		}
+		m := n
+		if !same {
+			m = n.Graph.Node(n.Op, n.Attrs, n.DType, n.Shape, n.Weak, args...)
+		}
+		memo[n] = m
+		return m
+	}
+	res := make([]*ir.Node, len(outs))
+	for i, o := range outs {
+		if o != nil {
+			res[i] = walk(o)
+		}
+	}
+	return res
+}

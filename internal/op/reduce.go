@@ -1,0 +1,330 @@
+package op
+
+import (
+	"weft/internal/array"
+	"weft/internal/ir"
+	"weft/internal/loop"
+)
+
+// Reductions over any axes. Attrs.Ints are the axes (none: all), Attrs.Flag
+// keeps them with size 1, Attrs.DType is the type to compute in (Invalid: the
+// argument's, for sum and prod int64 instead of integers and bool).
+//
+// A reduction over several groups of neighbouring axes is done group by group,
+// the last group first; what the order of additions is depends on the shape and
+// the axes alone. See package plan for the order within a group.
+var Sum, Prod, Min, Max, All, Any, Mean, Var, Std, ArgMin, ArgMax, LogSumExp, Softmax, LogSoftmax, Iota *Def
+
+// The primitives: one group of neighbouring axes, from Attrs.Ints[0] up to
+// before Attrs.Ints[1], kept with size 1.
+var reduceSum, reduceProd, reduceMin, reduceMax, reduceAll, reduceAny *Def
+
+func reshape(x *node, shape []int) *node {
+	if array.Equal(x.Shape, shape) {
+		return x
+	}
+	return Apply(Reshape, ir.Attrs{Ints: shape}, x)
+}
+
+// keepShape is shape with the axes' sizes set to 1.
+func keepShape(shape, axes []int) []int {
+	out := append([]int(nil), shape...)
+	for _, a := range axes {
+		out[a] = 1
+	}
+	return out
+}
+
+func dropShape(shape, axes []int) []int {
+	out := make([]int, 0, len(shape))
+	k := 0
+	for i, n := range shape {
+		if k < len(axes) && axes[k] == i {
+			k++
+			continue
+		}
+		out = append(out, n)
+	}
+	return out
+}
+
+// reduceBy reduces x over the axes with a primitive and gives the result the
+// shape that a asks for.
+func reduceBy(prim *Def, name string, x *node, a ir.Attrs) *node {
+	axes := array.Axes(name, a.Ints, len(x.Shape))
+	keep := keepShape(x.Shape, axes)
+	for i := len(axes) - 1; i >= 0; {
+		hi := axes[i] + 1
+		lo := axes[i]
+		// Axes of size 1 do not part a group.
+		for i--; i >= 0; i-- {
+			ones := true
+			for k := axes[i] + 1; k < lo; k++ {
+				ones = ones && x.Shape[k] == 1
+			}
+			if !ones {
+				break
+			}
+			lo = axes[i]
+		}
+		x = Apply(prim, ir.Attrs{Ints: []int{lo, hi}}, x)
+	}
+	x = reshape(x, keep)
+	if a.Flag {
+		return x
+	}
+	return reshape(x, dropShape(x.Shape, axes))
+}
+
+// count is the number of elements that a reduction of x over a's axes combines.
+func count(name string, x *node, a ir.Attrs) int {
+	n := 1
+	for _, i := range array.Axes(name, a.Ints, len(x.Shape)) {
+		n *= x.Shape[i]
+	}
+	return n
+}
+
+// spread gives the gradient or result r of a reduction of x the rank of x, so
+// that it broadcasts along the reduced axes.
+func spread(name string, r, x *node, a ir.Attrs) *node {
+	return reshape(r, keepShape(x.Shape, array.Axes(name, a.Ints, len(x.Shape))))
+}
+
+func expand(x *node, shape []int) *node {
+	if array.Equal(x.Shape, shape) {
+		return x
+	}
+	return Apply(Expand, ir.Attrs{Ints: shape}, x)
+}
+
+// withKeep applies a reduction over the same axes with sizes 1 kept.
+func withKeep(d *Def, x *node, axes []int) *node {
+	return Apply(d, ir.Attrs{Ints: axes, Flag: true}, x)
+}
+
+func needFloat(name string, x *node) *node {
+	if !x.DType.Float() {
+		array.Failf(name, "", "takes floats, got %s", x.DType)
+	}
+	return x
+}
+
+// accumulator is the type in which sum and prod of x are computed.
+func accumulator(x *node, a ir.Attrs) array.DType {
+	switch {
+	case a.DType != array.Invalid:
+		return a.DType
+	case x.DType.Float():
+		return x.DType
+	}
+	return array.Int64
+}
+
+var axisSamples = []Sample{
+	{Shapes: [][]int{{7, 5}}}, {Shapes: [][]int{{7, 5}}, Attrs: ir.Attrs{Ints: []int{0}}},
+	{Shapes: [][]int{{7, 5}}, Attrs: ir.Attrs{Ints: []int{1}, Flag: true}},
+	{Shapes: [][]int{{3, 4, 5, 2}}, Attrs: ir.Attrs{Ints: []int{0, 2}}},
+	{Shapes: [][]int{{3, 4, 5, 2}}, Attrs: ir.Attrs{Ints: []int{1, 3}, Flag: true}},
+	{Shapes: [][]int{{130, 3}}, Attrs: ir.Attrs{Ints: []int{0}}},
+	{Shapes: [][]int{{1}}}, {Shapes: [][]int{{}}},
+}
+
+func init() {
+	for _, r := range []struct {
+		def  **Def
+		name string
+		kind loop.Reduction
+	}{
+		{&reduceSum, "reduce_sum", loop.Sum}, {&reduceProd, "reduce_prod", loop.Prod},
+		{&reduceMin, "reduce_min", loop.Min}, {&reduceMax, "reduce_max", loop.Max},
+		{&reduceAll, "reduce_all", loop.And}, {&reduceAny, "reduce_any", loop.Or},
+	} {
+		*r.def = define(Def{Name: r.name, Class: Reduce, Arity: 1, Kind: r.kind,
+			Doc: "The primitive of the reduction over neighbouring axes.",
+			Infer: func(c *Call) (array.DType, []int) {
+				x := c.Args[0]
+				lo, hi := c.Attrs.Ints[0], c.Attrs.Ints[1]
+				out := append([]int(nil), x.Shape...)
+				for i := lo; i < hi; i++ {
+					if x.Shape[i] == 0 && (r.kind == loop.Min || r.kind == loop.Max) && array.Size(dropShape(x.Shape, span(lo, hi))) > 0 {
+						array.Failf(r.name[len("reduce_"):], "", "of no elements: shape %s, axis %d", array.ShapeString(x.Shape), i)
+					}
+					out[i] = 1
+				}
+				return x.DType, out
+			},
+			Samples: []Sample{{Shapes: [][]int{{6, 5}}, Attrs: ir.Attrs{Ints: []int{1, 2}}}}})
+	}
+	reduceSum.VJP = func(v *VJP) { v.Set(0, func() *node { return expand(v.DY, v.X[0].Shape) }) }
+	reduceProd.VJP = func(v *VJP) {
+		// Two products that leave one factor out would be exact at zeros; where no
+		// factor is 0 the quotient is. A single zero gets the product of the rest.
+		v.Set(0, func() *node {
+			x := v.X[0]
+			zero := apply(Eq, x, num(x, 0))
+			rest := Apply(reduceProd, v.Node.Attrs, where(zero, num(x, 1), x))
+			zeros := Apply(reduceSum, v.Node.Attrs, Convert(zero, x.DType))
+			one := apply(Eq, zeros, num(x, 1))
+			atZero := where(one, rest, num(x, 0))
+			elsewhere := where(apply(Eq, zeros, num(x, 0)), div(rest, where(zero, num(x, 1), x)), num(x, 0))
+			return mul(v.DY, where(zero, atZero, elsewhere))
+		})
+	}
+	extreme := func(v *VJP) {
+		// Equal extremes share the gradient.
+		v.Set(0, func() *node {
+			x := v.X[0]
+			hit := Convert(apply(Eq, x, v.Y), x.DType)
+			return mul(hit, div(v.DY, Apply(reduceSum, v.Node.Attrs, hit)))
+		})
+	}
+	reduceMin.VJP, reduceMax.VJP = extreme, extreme
+
+	Sum = define(Def{Name: "sum", Class: Composite, Arity: 1, ONNX: "ReduceSum", Samples: axisSamples, Doc: "The sum over axes.",
+		Compose: func(x []*node, a ir.Attrs) *node {
+			return reduceBy(reduceSum, "sum", Convert(x[0], accumulator(x[0], a)), a)
+		}})
+	Prod = define(Def{Name: "prod", Class: Composite, Arity: 1, ONNX: "ReduceProd", Samples: axisSamples, Doc: "The product over axes.",
+		Compose: func(x []*node, a ir.Attrs) *node {
+			return reduceBy(reduceProd, "prod", Convert(x[0], accumulator(x[0], a)), a)
+		}})
+	for _, r := range []struct {
+		def        **Def
+		prim       *Def
+		name, onnx string
+		doc        string
+		isBool     *Def
+	}{
+		{&Min, reduceMin, "min", "ReduceMin", "The least element over axes; NaN if one is.", reduceAll},
+		{&Max, reduceMax, "max", "ReduceMax", "The greatest element over axes; NaN if one is.", reduceAny},
+	} {
+		*r.def = define(Def{Name: r.name, Class: Composite, Arity: 1, ONNX: r.onnx, Samples: axisSamples, Doc: r.doc,
+			Compose: func(x []*node, a ir.Attrs) *node {
+				if x[0].DType == array.Bool {
+					return reduceBy(r.isBool, r.name, x[0], a)
+				}
+				return reduceBy(r.prim, r.name, x[0], a)
+			}})
+	}
+	All = define(Def{Name: "all", Class: Composite, Arity: 1, Samples: axisSamples, Doc: "True if every element is (not 0).",
+		Compose: func(x []*node, a ir.Attrs) *node {
+			return reduceBy(reduceAll, "all", Convert(x[0], array.Bool), a)
+		}})
+	Any = define(Def{Name: "any", Class: Composite, Arity: 1, Samples: axisSamples, Doc: "True if some element is (not 0).",
+		Compose: func(x []*node, a ir.Attrs) *node {
+			return reduceBy(reduceAny, "any", Convert(x[0], array.Bool), a)
+		}})
+	Mean = define(Def{Name: "mean", Class: Composite, Arity: 1, ONNX: "ReduceMean", Samples: axisSamples, Doc: "The mean over axes.",
+		Compose: func(x []*node, a ir.Attrs) *node {
+			s := Apply(Sum, ir.Attrs{Ints: a.Ints, Flag: a.Flag}, needFloat("mean", x[0]))
+			return div(s, num(s, float64(count("mean", x[0], a))))
+		}})
+	Var = define(Def{Name: "var", Class: Composite, Arity: 1, Samples: axisSamples,
+		Doc: "The variance over axes, the squared distances from the mean divided by n - Attrs.Int.",
+		Compose: func(x []*node, a ir.Attrs) *node {
+			d := sub(x[0], Apply(Mean, ir.Attrs{Ints: a.Ints, Flag: true}, needFloat("var", x[0])))
+			s := Apply(Sum, ir.Attrs{Ints: a.Ints, Flag: a.Flag}, apply(Square, d))
+			return div(s, num(s, float64(max(count("var", x[0], a)-a.Int, 0))))
+		}})
+	Std = define(Def{Name: "std", Class: Composite, Arity: 1, Samples: []Sample{{Shapes: [][]int{{7, 5}}}, {Shapes: [][]int{{7, 5}}, Attrs: ir.Attrs{Ints: []int{0}, Int: 1}}},
+		Doc:     "The square root of var.",
+		Compose: func(x []*node, a ir.Attrs) *node { return apply(Sqrt, Apply(Var, a, needFloat("std", x[0]))) }})
+
+	Iota = define(Def{Name: "iota", Rule: Keep, Arity: 1,
+		Doc:   "The index along axis Attrs.Int, int64, in the argument's shape.",
+		Infer: func(c *Call) (array.DType, []int) { return array.Int64, c.Args[0].Shape }})
+	for _, r := range []struct {
+		def        **Def
+		ext        **Def
+		name, onnx string
+	}{{&ArgMin, &Min, "argmin", "ArgMin"}, {&ArgMax, &Max, "argmax", "ArgMax"}} {
+		*r.def = define(Def{Name: r.name, Class: Composite, Arity: 1, ONNX: r.onnx,
+			Samples: []Sample{{Shapes: [][]int{{7, 5}}}, {Shapes: [][]int{{7, 5}}, Attrs: ir.Attrs{Ints: []int{0}}}, {Shapes: [][]int{{7, 5}}, Attrs: ir.Attrs{Ints: []int{1}, Flag: true}}},
+			Doc:     "The index, int64, of the first extreme (NaN counts as one) along one axis, or in the flattened array.",
+			Compose: func(x []*node, a ir.Attrs) *node { return argExtreme(*r.ext, r.name, x[0], a) }})
+	}
+	LogSumExp = define(Def{Name: "logsumexp", Class: Composite, Arity: 1, ONNX: "ReduceLogSumExp", Samples: axisSamples, Doc: "log(sum(exp(x))) over axes without overflow.",
+		Compose: func(x []*node, a ir.Attrs) *node {
+			m := withKeep(Max, needFloat("logsumexp", x[0]), a.Ints)
+			// An infinite maximum must not turn into NaN.
+			m = where(apply(IsFinite, m), m, num(m, 0))
+			r := add(apply(Log, withKeep(Sum, apply(Exp, sub(x[0], m)), a.Ints)), m)
+			if a.Flag {
+				return r
+			}
+			return reshape(r, dropShape(r.Shape, array.Axes("logsumexp", a.Ints, len(r.Shape))))
+		},
+		VJP: func(v *VJP) {
+			v.Set(0, func() *node {
+				x, a := v.X[0], v.Node.Attrs
+				return mul(spread("logsumexp", v.DY, x, a), apply(Exp, sub(x, spread("logsumexp", v.Y, x, a))))
+			})
+		}})
+	rowSamples := []Sample{{Shapes: [][]int{{7, 5}}, Attrs: ir.Attrs{Ints: []int{1}}}, {Shapes: [][]int{{3, 70}}, Attrs: ir.Attrs{Ints: []int{-1}}}, {Shapes: [][]int{{7, 5}}, Attrs: ir.Attrs{Ints: []int{0}}}}
+	Softmax = define(Def{Name: "softmax", Class: Composite, Arity: 1, ONNX: "Softmax", Samples: rowSamples, Doc: "exp(x) / sum(exp(x)) along an axis, without overflow.",
+		Compose: func(x []*node, a ir.Attrs) *node {
+			e := apply(Exp, sub(x[0], withKeep(Max, needFloat("softmax", x[0]), a.Ints)))
+			return div(e, withKeep(Sum, e, a.Ints))
+		},
+		VJP: func(v *VJP) {
+			v.Set(0, func() *node {
+				s := withKeep(Sum, mul(v.DY, v.Y), v.Node.Attrs.Ints)
+				return mul(v.Y, sub(v.DY, s))
+			})
+		}})
+	LogSoftmax = define(Def{Name: "log_softmax", Class: Composite, Arity: 1, ONNX: "LogSoftmax", Samples: rowSamples, Doc: "log(softmax(x)) along an axis.",
+		Compose: func(x []*node, a ir.Attrs) *node {
+			d := sub(x[0], withKeep(Max, needFloat("log_softmax", x[0]), a.Ints))
+			return sub(d, apply(Log, withKeep(Sum, apply(Exp, d), a.Ints)))
+		},
+		VJP: func(v *VJP) {
+			v.Set(0, func() *node {
+				s := withKeep(Sum, v.DY, v.Node.Attrs.Ints)
+				return sub(v.DY, mul(apply(Exp, v.Y), s))
+			})
+		}})
+}
+
+func span(lo, hi int) []int {
+	var out []int
+	for i := lo; i < hi; i++ {
+		out = append(out, i)
+	}
+	return out
+}
+
+func argExtreme(ext *Def, name string, x *node, a ir.Attrs) *node {
+	keep := append([]int(nil), x.Shape...)
+	axis := 0
+	switch len(a.Ints) {
+	case 0:
+		for i := range keep {
+			keep[i] = 1
+		}
+		x = reshape(x, []int{x.Size()})
+	case 1:
+		axis = array.Axis(name, a.Ints[0], len(x.Shape))
+		keep[axis] = 1
+	default:
+		array.Failf(name, "axis", "takes one axis or none, got %v", a.Ints)
+	}
+	if x.DType == array.Bool {
+		x = Convert(x, array.Int32)
+	}
+	m := withKeep(ext, x, []int{axis})
+	hit := apply(Eq, x, m)
+	if x.DType.Float() {
+		hit = apply(LogicalOr, hit, apply(IsNaN, x))
+	}
+	idx := Apply(Iota, ir.Attrs{Int: axis}, x)
+	r := withKeep(Min, where(hit, idx, idx.Graph.Number(float64(x.Shape[axis]), array.Int64, false)), []int{axis})
+	r = reshape(r, keep)
+	if a.Flag {
+		return r
+	}
+	if len(a.Ints) == 0 {
+		return reshape(r, nil)
+	}
+	return reshape(r, dropShape(keep, []int{axis}))
+}

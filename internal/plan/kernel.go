@@ -1,0 +1,784 @@
+package plan
+
+import (
+	"math"
+
+	"weft/internal/array"
+	"weft/internal/ir"
+	"weft/internal/loop"
+	"weft/internal/op"
+)
+
+// A class of dimension: around the rows, reduced, or behind the reduced ones.
+type dimClass uint8
+
+const (
+	outer dimClass = iota
+	run
+	trail
+)
+
+type dim struct {
+	size  int
+	class dimClass
+	axis  int // the axis of the rectangle when only that one is in it, else -1
+}
+
+// An access is an operand walked over the dimensions of a kernel.
+type access struct {
+	o       Operand
+	strides []int // elements, by dim
+	write   bool
+	buf     int
+}
+
+// A kernel is a loop program in the making.
+type kernel struct {
+	b      *planner
+	name   string
+	shape  []int
+	lo, hi int
+	acc    []*access
+	keep   map[int]bool // axes that must not merge with others
+
+	dims    []dim
+	kb      *loop.Builder
+	lane    int // axis of the program
+	serial  int // axis of the program that walks a column, -1
+	progDim []int
+	numbers map[*ir.Node]int // scalar argument by node
+	scalars []*ir.Node
+	cost    int
+}
+
+func newKernel(b *planner, name string, shape []int, lo, hi int) *kernel {
+	return &kernel{b: b, name: name, shape: shape, lo: lo, hi: hi, keep: map[int]bool{}, numbers: map[*ir.Node]int{}}
+}
+
+// operand registers an operand, which has the kernel's shape, and returns its
+// number.
+func (k *kernel) operand(o Operand, write bool) int {
+	if !write {
+		for i, a := range k.acc {
+			if !a.write && a.o.Slot == o.Slot && a.o.Offset == o.Offset && a.o.DType == o.DType && array.Equal(a.strides, o.Strides) {
+				return i
+			}
+		}
+	}
+	k.acc = append(k.acc, &access{o: o, strides: o.Strides, write: write, buf: -1})
+	return len(k.acc) - 1
+}
+
+// collapse drops dimensions of size 1 and merges neighbours that every operand
+// walks as one.
+func (k *kernel) collapse() {
+	var dims []dim
+	st := make([][]int, len(k.acc))
+	for a, n := range k.shape {
+		c := outer
+		switch {
+		case a >= k.lo && a < k.hi:
+			c = run
+		case k.lo >= 0 && a >= k.hi:
+			c = trail
+		}
+		if n == 1 {
+			continue
+		}
+		if m := len(dims); m > 0 && dims[m-1].class == c && !k.keep[a] && (dims[m-1].axis < 0 || !k.keep[dims[m-1].axis]) {
+			fits := true
+			for _, x := range k.acc {
+				fits = fits && st2(x, a-1, k.shape) == x.strides[a]*n
+			}
+			if fits {
+				dims[m-1].size *= n
+				dims[m-1].axis = -1
+				for i, x := range k.acc {
+					st[i][m-1] = x.strides[a]
+				}
+				continue
+			}
+		}
+		dims = append(dims, dim{n, c, a})
+		for i, x := range k.acc {
+			st[i] = append(st[i], x.strides[a])
+		}
+	}
+	for i, x := range k.acc {
+		x.strides = st[i]
+	}
+	k.dims = dims
+}
+
+// st2 is the stride of the nearest axis at or before a that is longer than 1.
+func st2(x *access, a int, shape []int) int {
+	for ; a >= 0; a-- {
+		if shape[a] != 1 {
+			return x.strides[a]
+		}
+	}
+	return 0
+}
+
+// count returns the number of dimensions of a class.
+func (k *kernel) count(c dimClass) int {
+	n := 0
+	for _, d := range k.dims {
+		if d.class == c {
+			n++
+		}
+	}
+	return n
+}
+
+// insert adds a dimension with one stride an operand.
+func (k *kernel) insert(at int, d dim, strides func(x *access) int) {
+	k.dims = append(k.dims[:at], append([]dim{d}, k.dims[at:]...)...)
+	for _, x := range k.acc {
+		s := strides(x)
+		x.strides = append(append(append([]int(nil), x.strides[:at]...), s), x.strides[at:]...)
+	}
+}
+
+// build makes the program: body gets a builder whose axes follow the dimensions.
+// Point and row kernels end in the lane axis; a column kernel has its last
+// trailing dimension as lanes and the reduced one as a serial axis.
+func (k *kernel) build(body func(kb *loop.Builder)) {
+	if k.dims == nil {
+		k.collapse()
+	}
+	if k.lo < 0 || k.count(run) == 0 && k.count(trail) == 0 {
+		if len(k.dims) == 0 || k.lo >= 0 {
+			cl := outer
+			if k.lo >= 0 {
+				cl = run
+			}
+			k.insert(len(k.dims), dim{1, cl, -1}, func(*access) int { return 0 })
+		}
+	}
+	col := k.count(trail) > 0
+	// Order of the program's axes.
+	var order []int
+	runDim := -1
+	for i, d := range k.dims {
+		if d.class == run {
+			runDim = i
+			if col {
+				continue
+			}
+		}
+		order = append(order, i)
+	}
+	k.lane = len(order) - 1
+	k.serial = -1
+	axes := make([]loop.Axis, len(order))
+	if k.lo >= 0 && !col {
+		axes[k.lane].Kind = loop.Reduce
+	}
+	if col {
+		k.serial = len(order)
+		axes = append(axes, loop.Axis{Kind: loop.Serial, Bound: ColumnBlock})
+		if runDim < 0 {
+			k.insert(0, dim{1, run, -1}, func(*access) int { return 0 })
+			for i := range order {
+				order[i]++
+			}
+			runDim = 0
+		}
+		order = append(order, runDim)
+	}
+	if len(axes) > loop.MaxAxes {
+		k.packed(body)
+		return
+	}
+	k.progDim = order
+	k.kb = loop.NewBuilder(k.name, axes, k.lane)
+	body(k.kb)
+	prog, err := k.kb.Done()
+	if err != nil {
+		panic("plan: " + err.Error() + "\n" + k.kb.Program().String())
+	}
+	k.finish(prog)
+}
+
+// packed replaces operands of a rectangle with too many uneven axes by
+// contiguous copies, one axis at a time.
+func (k *kernel) packed(func(kb *loop.Builder)) {
+	array.Failf(k.name, "", "shape %s is strided in more than %d ways at once: make the operands contiguous first", array.ShapeString(k.shape), loop.MaxAxes)
+}
+
+// buf returns the program's buffer for an operand.
+func (k *kernel) buf(i int) int {
+	x := k.acc[i]
+	if x.buf < 0 {
+		steps := make([]loop.Step, len(k.progDim))
+		for a, d := range k.progDim {
+			switch s := x.strides[d]; {
+			case s == 0:
+			case s == 1 && a == k.lane:
+				steps[a] = loop.Unit
+			default:
+				steps[a] = loop.Any
+			}
+		}
+		x.buf = k.kb.Buf(x.o.DType, x.write, steps...)
+	}
+	return x.buf
+}
+
+// number is a Go number or constant as a value.
+func (k *kernel) number(n *ir.Node) loop.Value {
+	t := loop.TypeOf(n.DType)
+	if n.Op == ir.Const {
+		if n.DType.Float() {
+			return k.kb.Float(t, n.Attrs.Float)
+		}
+		if t == loop.B {
+			return k.kb.Bool(n.Attrs.Int != 0)
+		}
+		return k.kb.Int(t, int64(n.Attrs.Int))
+	}
+	i, ok := k.numbers[n]
+	if !ok {
+		i = k.kb.ScalarArg(t)
+		k.numbers[n] = i
+		k.scalars = append(k.scalars, n)
+	}
+	return k.kb.Scalar(i)
+}
+
+// finish binds the program to its operands.
+func (k *kernel) finish(p *loop.Program) {
+	out := &Kernel{Prog: p, Words: make([]uint64, p.Words()), Extents: make([]int, len(p.Axes)), Cost: max(k.cost, 1), Binds: make([]Operand, len(p.Bufs))}
+	for a, d := range k.progDim {
+		out.Extents[a] = k.dims[d].size
+		out.Words[p.ExtentWord(a)] = uint64(k.dims[d].size)
+	}
+	for _, x := range k.acc {
+		if x.buf < 0 {
+			continue
+		}
+		out.Binds[x.buf] = x.o
+		for a, d := range k.progDim {
+			out.Words[p.StrideWord(x.buf, a)] = uint64(x.strides[d] * x.o.DType.Size())
+		}
+	}
+	for i, n := range k.scalars {
+		out.Scalars = append(out.Scalars, ScalarArg{Arg: n.Attrs.Int, Word: p.ScalarWord(i), DType: n.DType})
+	}
+	k.b.step(Step{Kernel: out})
+}
+
+// emitCluster writes the kernels of a cluster: one, or for a cluster that is
+// reduced in blocks those of the full blocks, of the rest, and of the tree.
+func (b *planner) emitCluster(c *cluster) {
+	used := map[*ir.Node]bool{}
+	for _, o := range b.outs {
+		used[o] = true
+	}
+	for id, n := range c.nodes[0].Graph.Nodes[:len(b.reach)] {
+		if b.reach[id] && b.of[id] != c {
+			for _, a := range n.Args {
+				used[a] = true
+			}
+		}
+	}
+	e := &emitter{b: b, c: c, used: used}
+	e.operands()
+	if c.lo < 0 {
+		if array.Size(c.shape) > 0 {
+			e.kernel(0, -1)
+		}
+		e.copyBack()
+		return
+	}
+	if array.Size(c.shape[:c.lo])*array.Size(c.shape[c.hi:]) > 0 {
+		block := 0
+		if c.col {
+			block = ColumnBlock
+		} else if c.parts {
+			block = partLen
+		}
+		n := array.Size(c.shape[c.lo:c.hi])
+		if block > 0 && n > block {
+			e.blocks(n, block)
+		} else {
+			e.kernel(0, -1)
+		}
+	}
+	e.copyBack()
+}
+
+// An emitter writes the kernels of one cluster.
+type emitter struct {
+	b    *planner
+	c    *cluster
+	used map[*ir.Node]bool
+
+	k      *kernel
+	loads  map[*ir.Node]Operand // full shape
+	stores map[*ir.Node]Operand
+	back   [][2]Operand // outputs that are copied from where the kernel put them
+	index  map[*ir.Node]int
+
+	row   map[*ir.Node]loop.Value
+	pass  map[*ir.Node]loop.Value
+	stash map[*ir.Node]int // values kept in an output's memory between passes
+	now   int              // pass
+}
+
+// even reports that the operand walks the reduced axes as one dimension.
+func (e *emitter) even(o Operand) bool {
+	if e.c.lo < 0 {
+		return true
+	}
+	prev := -1
+	for a := e.c.lo; a < e.c.hi; a++ {
+		if e.c.shape[a] == 1 {
+			continue
+		}
+		if prev >= 0 && o.Strides[prev] != o.Strides[a]*e.c.shape[a] {
+			return false
+		}
+		prev = a
+	}
+	return true
+}
+
+// operands finds where arguments are and where results go.
+func (e *emitter) operands() {
+	b, c := e.b, e.c
+	e.loads, e.stores = map[*ir.Node]Operand{}, map[*ir.Node]Operand{}
+	wide := func(o Operand) Operand {
+		v := o.view()
+		return o.with(v.BroadcastTo(c.shape))
+	}
+	for _, n := range c.nodes {
+		if n.Op == op.Iota {
+			continue // the argument gives the shape only
+		}
+		for _, a := range n.Args {
+			if isScalar(a) || c.has(a) {
+				continue
+			}
+			if _, ok := e.loads[a]; ok {
+				continue
+			}
+			o := wide(b.value(a))
+			if !e.even(o) {
+				t := b.temp(a.DType, c.shape)
+				b.copy(t, o)
+				o = t
+			}
+			e.loads[a] = o
+		}
+	}
+	for _, n := range c.nodes {
+		if !e.used[n] {
+			continue
+		}
+		o := b.home(n)
+		if c.lo >= 0 && c.rowLevel(n) {
+			v := o.view()
+			st := append([]int(nil), v.Strides...)
+			for a := c.lo; a < c.hi; a++ {
+				st[a] = 0
+			}
+			v.Shape, v.Strides = c.shape, st
+			e.stores[n] = o.with(v)
+			continue
+		}
+		if !e.even(o) {
+			t := b.temp(n.DType, n.Shape)
+			e.back = append(e.back, [2]Operand{o, t})
+			o = t
+		}
+		e.stores[n] = o
+	}
+}
+
+func (e *emitter) copyBack() {
+	for _, p := range e.back {
+		e.b.copy(p[0], p[1])
+	}
+}
+
+// newKernel registers the operands of the cluster with a fresh kernel.
+func (e *emitter) newKernel() {
+	c := e.c
+	name := "point"
+	switch {
+	case c.col:
+		name = "column"
+	case c.lo >= 0:
+		name = "row"
+	}
+	e.k = newKernel(e.b, name, c.shape, c.lo, c.hi)
+	e.index = map[*ir.Node]int{}
+	e.stash = map[*ir.Node]int{}
+	for _, n := range c.nodes {
+		if n.Op == op.Iota {
+			e.k.keep[n.Attrs.Int] = true
+			continue
+		}
+		for _, a := range n.Args {
+			if o, ok := e.loads[a]; ok {
+				e.index[a] = e.k.operand(o, false)
+			}
+		}
+		e.k.cost += max(op.Of(n).Cost, 1)
+	}
+	for _, n := range c.nodes {
+		if o, ok := e.stores[n]; ok {
+			e.index[n] = e.k.operand(o, true)
+		}
+	}
+	e.k.collapse()
+}
+
+// kernel emits the cluster over its run from element at, length n (-1: all).
+func (e *emitter) kernel(at, n int) {
+	e.newKernel()
+	if n >= 0 {
+		e.cut(at, n, 0)
+	}
+	e.body()
+}
+
+// cut restricts the run to n elements from at; with block > 0 it becomes blocks
+// of that length, numbered along a new outer dimension.
+func (e *emitter) cut(at, n, block int) {
+	k := e.k
+	for i, d := range k.dims {
+		if d.class != run {
+			continue
+		}
+		for _, x := range k.acc {
+			x.o.Offset += at * x.strides[i]
+		}
+		if block > 0 {
+			k.dims[i].size = block
+			k.insert(i, dim{n / block, outer, -1}, func(x *access) int { return x.strides[i] * block })
+		} else {
+			k.dims[i].size = n
+		}
+		return
+	}
+}
+
+// blocks emits a reduction in blocks and the tree that combines them.
+func (e *emitter) blocks(n, block int) {
+	c := e.c
+	nb := (n + block - 1) / block
+	full := n / block
+	// Row-level results go to temporaries with one more axis in front.
+	final := map[*ir.Node]Operand{}
+	part := map[*ir.Node]Operand{}
+	inner := c.rowShape()
+	for _, x := range c.nodes {
+		o, ok := e.stores[x]
+		if !ok || !c.rowLevel(x) {
+			continue
+		}
+		final[x] = o
+		t := e.b.temp(x.DType, append([]int{nb}, inner...))
+		part[x] = t
+		st := append([]int(nil), t.Strides[1:]...)
+		for a := c.lo; a < c.hi; a++ {
+			st[a] = 0
+		}
+		e.stores[x] = Operand{t.Slot, t.Offset, t.DType, c.shape, st}
+	}
+	emit := func(at, n, blk, number int) {
+		e.newKernel()
+		e.cut(at, n, blk)
+		for x, t := range part {
+			a := e.k.acc[e.index[x]]
+			a.o.Offset += number * t.Strides[0]
+			if blk > 0 {
+				for i, d := range e.k.dims {
+					if d.class == run {
+						a.strides[i-1] = t.Strides[0]
+					}
+				}
+			}
+		}
+		e.body()
+	}
+	emit(0, full*block, block, 0)
+	if full < nb {
+		emit(full*block, n-full*block, 0, full)
+	}
+	for _, x := range c.nodes {
+		if t, ok := part[x]; ok {
+			e.tree(x, t, final[x], nb)
+		}
+	}
+}
+
+// tree combines parts, neighbours first: at level s part 2si takes in part
+// 2si+s. The last level writes the result.
+func (e *emitter) tree(x *ir.Node, t, final Operand, nb int) {
+	b := e.b
+	inner := e.c.rowShape()
+	kind := op.Of(x).Kind
+	for s := 1; s < nb; s *= 2 {
+		pairs := (nb - s + 2*s - 1) / (2 * s)
+		shape := append([]int{pairs}, inner...)
+		st := append([]int{t.Strides[0] * 2 * s}, t.Strides[1:]...)
+		left := Operand{t.Slot, t.Offset, t.DType, shape, st}
+		right := left
+		right.Offset += s * t.Strides[0]
+		dst := left
+		if 2*s >= nb {
+			dst = final
+			dst.Shape, dst.Strides = shape, append([]int{0}, final.Strides...)
+		}
+		k := newKernel(b, "tree", shape, -1, -1)
+		l, r := k.operand(left, false), k.operand(right, false)
+		d := k.operand(dst, true)
+		k.build(func(kb *loop.Builder) {
+			kb.Pass(func() { kb.Store(k.buf(d), combine(kb, kind, kb.Load(k.buf(l)), kb.Load(k.buf(r)))) })
+		})
+	}
+}
+
+func combine(kb *loop.Builder, kind loop.Reduction, x, y loop.Value) loop.Value {
+	switch kind {
+	case loop.Sum:
+		return kb.Add(x, y)
+	case loop.Prod:
+		return kb.Mul(x, y)
+	case loop.Min:
+		return kb.Min(x, y)
+	case loop.Max:
+		return kb.Max(x, y)
+	case loop.And:
+		return kb.And(x, y)
+	}
+	return kb.Or(x, y)
+}
+
+func identity(kb *loop.Builder, kind loop.Reduction, t loop.Type) loop.Value {
+	switch kind {
+	case loop.Sum, loop.Or:
+		return kb.Number(t, 0)
+	case loop.Prod, loop.And:
+		return kb.Number(t, 1)
+	}
+	sign := 1.0
+	if kind == loop.Max {
+		sign = -1
+	}
+	switch t {
+	case loop.I32:
+		if kind == loop.Max {
+			return kb.Int(t, math.MinInt32)
+		}
+		return kb.Int(t, math.MaxInt32)
+	case loop.I64:
+		if kind == loop.Max {
+			return kb.Int(t, math.MinInt64)
+		}
+		return kb.Int(t, math.MaxInt64)
+	}
+	return kb.Float(t, math.Inf(int(sign)))
+}
+
+// body builds the program of the kernel in hand.
+func (e *emitter) body() {
+	switch {
+	case e.c.lo < 0:
+		e.k.build(func(kb *loop.Builder) { e.pointBody(kb) })
+	case e.c.col:
+		e.k.build(func(kb *loop.Builder) { e.columnBody(kb) })
+	default:
+		e.k.build(func(kb *loop.Builder) { e.rowBody(kb) })
+	}
+}
+
+func (e *emitter) pointBody(kb *loop.Builder) {
+	kb.Pass(func() {
+		e.pass = map[*ir.Node]loop.Value{}
+		e.storeAll(kb, func(*ir.Node) bool { return true })
+	})
+}
+
+// storeAll computes and stores the results that pick takes.
+func (e *emitter) storeAll(kb *loop.Builder, pick func(n *ir.Node) bool) {
+	for _, n := range e.c.nodes {
+		if _, ok := e.stores[n]; ok && pick(n) {
+			kb.Store(e.k.buf(e.index[n]), e.get(kb, n))
+		}
+	}
+}
+
+// get returns the value of a node, inside a pass for one element, outside for a
+// row.
+func (e *emitter) get(kb *loop.Builder, n *ir.Node) loop.Value {
+	if isScalar(n) {
+		return e.k.number(n)
+	}
+	if v, ok := e.row[n]; ok {
+		return v
+	}
+	memo := e.pass
+	if memo == nil {
+		memo = e.row
+	}
+	if v, ok := memo[n]; ok {
+		return v
+	}
+	var v loop.Value
+	switch {
+	case e.stashed(n):
+		v = kb.Load(e.k.buf(e.stash[n]))
+	case !e.c.has(n):
+		v = kb.Load(e.k.buf(e.index[n]))
+	case n.Op == op.Iota:
+		v = kb.Int(loop.I64, 0)
+		for a, d := range e.k.progDim {
+			if e.k.dims[d].axis == n.Attrs.Int {
+				v = kb.Index(a)
+			}
+		}
+	default:
+		x := make([]loop.Value, len(n.Args))
+		for i, a := range n.Args {
+			x[i] = e.get(kb, a)
+		}
+		v = op.Of(n).Expr(kb, n, x)
+		if n.DType == array.Uint8 {
+			v = kb.And(v, kb.Int(loop.I32, 255))
+		}
+	}
+	memo[n] = v
+	return v
+}
+
+func (e *emitter) stashed(n *ir.Node) bool {
+	_, ok := e.stash[n]
+	return ok && e.now > e.stage(n)
+}
+
+// stage is the pass in which a value of an element can be had first; for a value
+// of a row, the number of passes that must have ended.
+func (e *emitter) stage(n *ir.Node) int {
+	if isScalar(n) || !e.c.has(n) {
+		return 0
+	}
+	s := 0
+	for _, a := range n.Args {
+		s = max(s, e.stage(a))
+	}
+	if isReduce(n) {
+		s++
+	}
+	return s
+}
+
+// worthKeeping is the cost from which a value is stored between passes rather
+// than computed again.
+const worthKeeping = 8
+
+// planStash lets an expensive value that several passes need live in the memory
+// of an output of the same type until that is written in the last pass.
+func (e *emitter) planStash(last int) {
+	var free []*ir.Node
+	for _, n := range e.c.nodes {
+		if _, ok := e.stores[n]; ok && e.c.full(n) && e.stage(n) == last {
+			free = append(free, n)
+		}
+	}
+	for _, n := range e.c.nodes {
+		if len(free) == 0 {
+			return
+		}
+		if !e.c.full(n) || op.Of(n).Cost < worthKeeping || e.stage(n) >= last || n.DType != free[0].DType {
+			continue
+		}
+		if _, stored := e.stores[n]; stored {
+			e.stash[n] = e.index[n]
+			continue
+		}
+		later := false
+		for _, m := range e.c.nodes {
+			for _, a := range m.Args {
+				later = later || a == n && !isReduce(m) && e.stage(m) > e.stage(n)
+			}
+		}
+		if later {
+			e.stash[n] = e.index[free[0]]
+			free = free[1:]
+		}
+	}
+}
+
+func (e *emitter) rowBody(kb *loop.Builder) {
+	e.row = map[*ir.Node]loop.Value{}
+	last := 0
+	for _, n := range e.c.nodes {
+		if isReduce(n) {
+			last = max(last, e.stage(n)-1)
+		} else if e.c.full(n) && e.used[n] {
+			last = max(last, e.stage(n))
+		}
+	}
+	e.planStash(last)
+	for e.now = 0; e.now <= last; e.now++ {
+		results := map[*ir.Node]loop.Value{}
+		kb.Pass(func() {
+			e.pass = map[*ir.Node]loop.Value{}
+			for _, n := range e.c.nodes {
+				if isReduce(n) && e.stage(n) == e.now+1 {
+					results[n] = kb.Reduce(op.Of(n).Kind, e.get(kb, n.Args[0]))
+				}
+			}
+			for _, n := range e.c.nodes {
+				if i, ok := e.stash[n]; ok && e.stage(n) == e.now && i != e.index[n] {
+					kb.Store(e.k.buf(i), e.get(kb, n))
+				}
+			}
+			e.storeAll(kb, func(n *ir.Node) bool { return e.c.full(n) && e.stage(n) == e.now })
+		})
+		e.pass = nil
+		for n, v := range results {
+			e.row[n] = v
+		}
+		for _, n := range e.c.nodes {
+			if e.c.rowLevel(n) && e.stage(n) == e.now+1 {
+				e.get(kb, n)
+			}
+		}
+	}
+	e.storeAll(kb, e.c.rowLevel)
+	e.row = nil
+	e.now = 0
+}
+
+func (e *emitter) columnBody(kb *loop.Builder) {
+	kb.Pass(func() {
+		e.pass = map[*ir.Node]loop.Value{}
+		var reds []*ir.Node
+		var init []loop.Value
+		for _, n := range e.c.nodes {
+			if isReduce(n) {
+				reds = append(reds, n)
+				init = append(init, identity(kb, op.Of(n).Kind, loop.TypeOf(n.DType)))
+			}
+		}
+		out := kb.For(e.k.serial, init, func(acc []loop.Value) []loop.Value {
+			next := make([]loop.Value, len(acc))
+			for i, n := range reds {
+				next[i] = combine(kb, op.Of(n).Kind, acc[i], e.get(kb, n.Args[0]))
+			}
+			e.storeAll(kb, e.c.full)
+			return next
+		})
+		e.pass = map[*ir.Node]loop.Value{}
+		for i, n := range reds {
+			e.pass[n] = out[i]
+		}
+		e.storeAll(kb, e.c.rowLevel)
+	})
+}

@@ -1,0 +1,369 @@
+// Package plan turns a tensor graph with known shapes into a list of steps: fused
+// kernels in the loop language, routines, and the memory they need. Everything
+// that depends on shapes and strides is decided here once; running a plan only
+// fills in addresses and numbers.
+//
+// # What fuses
+//
+// A cluster of nodes becomes one kernel over one rectangle:
+//   - point: elementwise nodes of equal shape;
+//   - row: those, plus reductions over the last axes, what is computed from
+//     their results a row, and elementwise nodes that these are broadcast back
+//     into (softmax, layer norm);
+//   - column: those, plus reductions over axes that others follow.
+//
+// # The order of a reduction
+//
+// A row reduction has the order of loop.OpReduce. A column reduction adds rows
+// in ascending order in blocks of [ColumnBlock] rows and combines the blocks by
+// the same tree of neighbours. Which of the two it is depends on the logical
+// shape alone: axes of size 1 aside, whether an axis follows the reduced ones.
+package plan
+
+import (
+	"fmt"
+	"strings"
+
+	"weft/internal/array"
+	"weft/internal/ir"
+	"weft/internal/loop"
+	"weft/internal/op"
+)
+
+// ColumnBlock is the number of rows that a column reduction adds one by one.
+const ColumnBlock = 64
+
+// partialMin is the length from which the rows of a reduction with few rows are
+// cut into parts that run side by side; partLen is the length of a part, a
+// multiple of loop.Block by a power of two, so that parts are subtrees.
+const (
+	partialMin  = 1 << 16
+	partialRows = 16
+	partLen     = 8 * loop.Block
+)
+
+// A Sig describes an array without its memory.
+type Sig struct {
+	DType   array.DType
+	Shape   []int
+	Strides []int
+}
+
+// SigOf returns the signature of a view.
+func SigOf(v *array.View) Sig { return Sig{v.DType, v.Shape, v.Strides} }
+
+// An Operand is a view on a slot.
+type Operand struct {
+	Slot    int
+	Offset  int // elements
+	DType   array.DType
+	Shape   []int
+	Strides []int
+}
+
+func (o *Operand) view() array.View {
+	return array.View{DType: o.DType, Offset: o.Offset, Shape: o.Shape, Strides: o.Strides}
+}
+
+func (o *Operand) with(v array.View) Operand {
+	return Operand{o.Slot, v.Offset, v.DType, v.Shape, v.Strides}
+}
+
+// A Slot is memory that a plan uses: first the inputs, then the outputs, then
+// temporaries.
+type Slot struct {
+	Kind  SlotKind
+	DType array.DType
+	Bytes int
+	Last  int // index of the last step that uses it
+}
+
+// A SlotKind says where a slot's memory comes from.
+type SlotKind uint8
+
+const (
+	Input  SlotKind = iota
+	Output          // made for the caller, or given by him
+	Temp
+)
+
+// A ScalarArg is a Go number passed to a kernel.
+type ScalarArg struct {
+	Arg   int // which of the caller's numbers
+	Word  int // of the frame
+	DType array.DType
+}
+
+// A Step is a kernel, or a routine when Node is set.
+type Step struct {
+	Kernel *Kernel
+	Node   *ir.Node // the routine's node
+	Args   []Operand
+	Out    Operand
+}
+
+// A Kernel is a loop program bound to operands.
+type Kernel struct {
+	Prog    *loop.Program
+	Binds   []Operand // one a buffer of Prog: slot and offset count
+	Words   []uint64  // the frame's words, scalars open
+	Extents []int
+	Scalars []ScalarArg
+	Cost    int // rough vector instructions an element
+}
+
+// A Plan is a graph made ready to run.
+type Plan struct {
+	Inputs int
+	Slots  []Slot
+	Steps  []Step
+	Outs   []Operand
+	Used   []bool // by input: the plan reads it
+	// InPlace holds when outputs may be written while inputs that are exactly
+	// the same memory are still read: elementwise plans.
+	InPlace bool
+	// Alias is set for outputs that are windows on an input: nothing is computed.
+	Alias []bool
+}
+
+// Build plans outs. ins describes the inputs of the graph in order. dst, when
+// not nil, gives the layout of the memory that the caller provides for each
+// output (nil Shape: none).
+func Build(outs []*ir.Node, ins []Sig, dst []Sig) *Plan {
+	b := &planner{
+		p:     &Plan{Inputs: len(ins), Used: make([]bool, len(ins))},
+		place: map[*ir.Node]Operand{},
+		outs:  outs,
+		reach: ir.Reach(outs),
+	}
+	for _, s := range ins {
+		b.p.Slots = append(b.p.Slots, Slot{Kind: Input, DType: s.DType, Last: -1})
+	}
+	b.ins = ins
+	b.cluster()
+	b.assign(dst)
+	b.emit()
+	b.finish()
+	return b.p
+}
+
+type planner struct {
+	p     *Plan
+	ins   []Sig
+	outs  []*ir.Node
+	reach []bool
+
+	clusters []*cluster
+	of       []*cluster // by node ID
+	order    []*cluster // in an order that respects dependencies
+
+	place map[*ir.Node]Operand // where a node's value is
+	dst   map[*ir.Node]Operand // where an output must be
+}
+
+// assign gives every output its slot.
+func (b *planner) assign(dst []Sig) {
+	b.dst = map[*ir.Node]Operand{}
+	for i, n := range b.outs {
+		slot := len(b.p.Slots)
+		b.p.Slots = append(b.p.Slots, Slot{Kind: Output, DType: n.DType, Bytes: n.Size() * n.DType.Size(), Last: -1})
+		o := Operand{Slot: slot, DType: n.DType, Shape: n.Shape, Strides: array.RowMajor(n.Shape)}
+		if dst != nil && dst[i].Shape != nil {
+			o.Strides = dst[i].Strides
+		}
+		b.p.Outs = append(b.p.Outs, o)
+		if _, twice := b.dst[n]; !twice {
+			b.dst[n] = o
+		}
+	}
+}
+
+// temp returns a new contiguous temporary.
+func (b *planner) temp(d array.DType, shape []int) Operand {
+	b.p.Slots = append(b.p.Slots, Slot{Kind: Temp, DType: d, Bytes: array.Size(shape) * d.Size(), Last: -1})
+	return Operand{Slot: len(b.p.Slots) - 1, DType: d, Shape: shape, Strides: array.RowMajor(shape)}
+}
+
+// home returns where the value of n goes when it is computed: its output slot
+// or a temporary.
+func (b *planner) home(n *ir.Node) Operand {
+	o, ok := b.place[n]
+	if ok {
+		return o
+	}
+	if o, ok = b.dst[n]; !ok {
+		o = b.temp(n.DType, n.Shape)
+	}
+	b.place[n] = o
+	return o
+}
+
+// value returns where the value of n can be read, computing windows.
+func (b *planner) value(n *ir.Node) Operand {
+	if o, ok := b.place[n]; ok {
+		return o
+	}
+	d := op.Of(n)
+	if d == nil || d.Class != op.Move {
+		if n.Op == ir.Input {
+			i := n.Attrs.Int
+			b.p.Used[i] = true
+			o := Operand{Slot: i, DType: n.DType, Shape: n.Shape, Strides: b.ins[i].Strides}
+			b.place[n] = o
+			return o
+		}
+		panic(fmt.Sprintf("plan: %s has no place yet", n))
+	}
+	x := b.value(n.Args[0])
+	var o Operand
+	if n.Op == op.Reshape {
+		v := x.view()
+		w, ok := v.Reshape(n.Shape)
+		if !ok {
+			c := b.temp(n.DType, n.Args[0].Shape)
+			b.copy(c, x)
+			v = c.view()
+			w, _ = v.Reshape(n.Shape)
+			x = c
+		}
+		o = x.with(w)
+	} else {
+		o = x.with(d.View(x.view(), n))
+	}
+	b.place[n] = o
+	return o
+}
+
+// isMove reports a node that is a window on its argument.
+func isMove(n *ir.Node) bool {
+	d := op.Of(n)
+	return d != nil && d.Class == op.Move
+}
+
+func isScalar(n *ir.Node) bool { return n.Op == ir.Scalar || n.Op == ir.Const }
+
+// emit writes the steps.
+func (b *planner) emit() {
+	for _, c := range b.order {
+		if c.single != nil {
+			b.emitSingle(c.single)
+			continue
+		}
+		b.emitCluster(c)
+	}
+	for i, n := range b.outs {
+		o, have := b.place[n]
+		want := b.p.Outs[i]
+		if have && o.Slot == want.Slot {
+			continue
+		}
+		// An input, a window, a number or the same node twice.
+		if isScalar(n) {
+			b.fill(want, n)
+			continue
+		}
+		b.copy(want, b.value(n))
+	}
+}
+
+func (b *planner) emitSingle(n *ir.Node) {
+	d := op.Of(n)
+	switch d.Class {
+	case op.Move:
+		// Windows are taken when they are read.
+	case op.Assemble:
+		out := b.home(n)
+		parts, covered := op.Parts(n, out.view())
+		if !covered {
+			g := n.Graph
+			b.fill(out, g.Number(n.Attrs.Float, n.DType, false))
+		}
+		for i, w := range parts {
+			if array.Size(w.Shape) > 0 {
+				b.copy(out.with(w), b.value(n.Args[i]))
+			}
+		}
+	case op.Routine:
+		s := Step{Node: n}
+		for _, a := range n.Args {
+			if isScalar(a) {
+				t := b.temp(a.DType, nil)
+				b.fill(t, a)
+				s.Args = append(s.Args, t)
+				continue
+			}
+			s.Args = append(s.Args, b.value(a))
+		}
+		s.Out = b.home(n)
+		b.step(s)
+	default:
+		panic("plan: " + d.Name + " cannot be computed")
+	}
+}
+
+// step appends a step and notes which slots it uses.
+func (b *planner) step(s Step) {
+	b.p.Steps = append(b.p.Steps, s)
+	at := len(b.p.Steps) - 1
+	if s.Kernel != nil {
+		for _, o := range s.Kernel.Binds {
+			b.p.Slots[o.Slot].Last = at
+		}
+		return
+	}
+	for _, o := range s.Args {
+		b.p.Slots[o.Slot].Last = at
+	}
+	b.p.Slots[s.Out.Slot].Last = at
+}
+
+// copy adds a kernel that copies src, broadcast, to dst.
+func (b *planner) copy(dst, src Operand) {
+	v := src.view()
+	src = src.with(v.BroadcastTo(dst.Shape))
+	k := newKernel(b, "copy", dst.Shape, -1, -1)
+	x := k.operand(src, false)
+	y := k.operand(dst, true)
+	k.build(func(kb *loop.Builder) {
+		kb.Pass(func() { kb.Store(k.buf(y), kb.Load(k.buf(x))) })
+	})
+}
+
+// fill adds a kernel that stores a number everywhere.
+func (b *planner) fill(dst Operand, n *ir.Node) {
+	k := newKernel(b, "fill", dst.Shape, -1, -1)
+	y := k.operand(dst, true)
+	k.build(func(kb *loop.Builder) {
+		v := k.number(n)
+		kb.Pass(func() { kb.Store(k.buf(y), v) })
+	})
+}
+
+func (b *planner) finish() {
+	point := true
+	for _, s := range b.p.Steps {
+		point = point && s.Kernel != nil && s.Kernel.Prog.Axes[s.Kernel.Prog.Lane].Kind == loop.Parallel && len(s.Kernel.Prog.Axes) == s.Kernel.Prog.Lane+1
+	}
+	b.p.InPlace = point && len(b.p.Steps) == 1
+}
+
+// String shows the steps with their kernels.
+func (p *Plan) String() string {
+	var s strings.Builder
+	for i, st := range p.Steps {
+		if st.Kernel == nil {
+			fmt.Fprintf(&s, "step %d: routine %s", i, st.Node.Op.OpName())
+			for _, a := range st.Args {
+				fmt.Fprintf(&s, " s%d%s", a.Slot, array.ShapeString(a.Shape))
+			}
+			fmt.Fprintf(&s, " -> s%d%s\n", st.Out.Slot, array.ShapeString(st.Out.Shape))
+			continue
+		}
+		fmt.Fprintf(&s, "step %d: extents %v, buffers", i, st.Kernel.Extents)
+		for _, o := range st.Kernel.Binds {
+			fmt.Fprintf(&s, " s%d", o.Slot)
+		}
+		fmt.Fprintf(&s, "\n%s", st.Kernel.Prog)
+	}
+	return s.String()
+}

@@ -1,0 +1,275 @@
+package weft
+
+import (
+	"weft/internal/array"
+	"weft/internal/ir"
+	"weft/internal/op"
+)
+
+// Elementwise methods take a *Tensor or a Go number as second operand, broadcast
+// by NumPy's rule and promote by PyTorch's: bool < integer < float, a Go number
+// or a 0-d tensor does not widen its own category. They panic with *Error when
+// shapes do not broadcast.
+
+// Add is t + x; on Bool, or.
+func (t *Tensor) Add(x any) *Tensor { return binary(op.Add, t, x) }
+
+// Sub is t - x.
+func (t *Tensor) Sub(x any) *Tensor { return binary(op.Sub, t, x) }
+
+// RSub is x - t.
+func (t *Tensor) RSub(x any) *Tensor {
+	return apply(op.Sub, nil, asOperand("sub", x), operand{t: t})
+}
+
+// Mul is t * x elementwise; on Bool, and.
+func (t *Tensor) Mul(x any) *Tensor { return binary(op.Mul, t, x) }
+
+// Div is t / x; integers give float32.
+func (t *Tensor) Div(x any) *Tensor { return binary(op.Div, t, x) }
+
+// RDiv is x / t.
+func (t *Tensor) RDiv(x any) *Tensor {
+	return apply(op.Div, nil, asOperand("div", x), operand{t: t})
+}
+
+// FloorDiv is the quotient rounded down; integers by 0 give 0.
+func (t *Tensor) FloorDiv(x any) *Tensor { return binary(op.FloorDiv, t, x) }
+
+// Mod is the remainder of FloorDiv: it has the sign of x; integers by 0 give 0.
+func (t *Tensor) Mod(x any) *Tensor { return binary(op.Mod, t, x) }
+
+// Pow is t to the power x. An integer constant from -64 to 64 is a fixed chain of
+// products.
+func (t *Tensor) Pow(x any) *Tensor {
+	o := asOperand("pow", x)
+	if o.t == nil {
+		k := int(o.num.Int)
+		if o.num.Kind == array.CatFloat {
+			k = int(o.num.Float)
+			if float64(k) != o.num.Float {
+				return apply(op.Pow, nil, operand{t: t}, o)
+			}
+			if !t.v.DType.Float() {
+				t = t.To(Float32)
+			}
+		}
+		if k >= -64 && k <= 64 && (k >= 0 || t.v.DType.Float()) && t.v.DType != Bool {
+			return apply(op.PowInt, &ir.Attrs{Int: k}, operand{t: t})
+		}
+	}
+	return apply(op.Pow, nil, operand{t: t}, o)
+}
+
+// Atan2 is the angle of the point with ordinate t and abscissa x, in radians.
+func (t *Tensor) Atan2(x any) *Tensor { return binary(op.Atan2, t, x) }
+
+// Minimum is the lesser of t and x; NaN if either is.
+func (t *Tensor) Minimum(x any) *Tensor { return binary(op.Minimum, t, x) }
+
+// Maximum is the greater of t and x; NaN if either is.
+func (t *Tensor) Maximum(x any) *Tensor { return binary(op.Maximum, t, x) }
+
+// Clamp limits t to lo and hi, tensors or numbers; NaN stays.
+func (t *Tensor) Clamp(lo, hi any) *Tensor {
+	return apply(op.Clamp, nil, operand{t: t}, asOperand("clamp", lo), asOperand("clamp", hi))
+}
+
+// Neg is -t.
+func (t *Tensor) Neg() *Tensor { return unary(op.Neg, t) }
+
+// Abs is |t|.
+func (t *Tensor) Abs() *Tensor { return unary(op.Abs, t) }
+
+// Sign is -1, 0 or 1.
+func (t *Tensor) Sign() *Tensor { return unary(op.Sign, t) }
+
+// Sqrt is the square root.
+func (t *Tensor) Sqrt() *Tensor { return unary(op.Sqrt, t) }
+
+// Rsqrt is 1/sqrt(t), each step rounded.
+func (t *Tensor) Rsqrt() *Tensor { return unary(op.Rsqrt, t) }
+
+// Reciprocal is 1/t.
+func (t *Tensor) Reciprocal() *Tensor { return unary(op.Reciprocal, t) }
+
+// Square is t*t.
+func (t *Tensor) Square() *Tensor { return unary(op.Square, t) }
+
+// Exp is e to the t.
+func (t *Tensor) Exp() *Tensor { return unary(op.Exp, t) }
+
+// Expm1 is exp(t)-1, exact near 0.
+func (t *Tensor) Expm1() *Tensor { return unary(op.Expm1, t) }
+
+// Exp2 is 2 to the t.
+func (t *Tensor) Exp2() *Tensor { return unary(op.Exp2, t) }
+
+// Log is the natural logarithm.
+func (t *Tensor) Log() *Tensor { return unary(op.Log, t) }
+
+// Log1p is log(1+t), exact near 0.
+func (t *Tensor) Log1p() *Tensor { return unary(op.Log1p, t) }
+
+// Log2 is the logarithm to base 2.
+func (t *Tensor) Log2() *Tensor { return unary(op.Log2, t) }
+
+// Log10 is the logarithm to base 10.
+func (t *Tensor) Log10() *Tensor { return unary(op.Log10, t) }
+
+// Sin is the sine, of radians.
+func (t *Tensor) Sin() *Tensor { return unary(op.Sin, t) }
+
+// Cos is the cosine, of radians.
+func (t *Tensor) Cos() *Tensor { return unary(op.Cos, t) }
+
+// Tan is the tangent, of radians.
+func (t *Tensor) Tan() *Tensor { return unary(op.Tan, t) }
+
+// Asin is the arc sine, in radians.
+func (t *Tensor) Asin() *Tensor { return unary(op.Asin, t) }
+
+// Acos is the arc cosine, in radians.
+func (t *Tensor) Acos() *Tensor { return unary(op.Acos, t) }
+
+// Atan is the arc tangent, in radians.
+func (t *Tensor) Atan() *Tensor { return unary(op.Atan, t) }
+
+// Sinh is the hyperbolic sine.
+func (t *Tensor) Sinh() *Tensor { return unary(op.Sinh, t) }
+
+// Cosh is the hyperbolic cosine.
+func (t *Tensor) Cosh() *Tensor { return unary(op.Cosh, t) }
+
+// Tanh is the hyperbolic tangent.
+func (t *Tensor) Tanh() *Tensor { return unary(op.Tanh, t) }
+
+// Erf is the error function.
+func (t *Tensor) Erf() *Tensor { return unary(op.Erf, t) }
+
+// Sigmoid is 1/(1+exp(-t)).
+func (t *Tensor) Sigmoid() *Tensor { return unary(op.Sigmoid, t) }
+
+// Relu is max(t, 0).
+func (t *Tensor) Relu() *Tensor { return unary(op.Relu, t) }
+
+// Gelu is t times the normal distribution function of t.
+func (t *Tensor) Gelu() *Tensor { return unary(op.Gelu, t) }
+
+// Silu is t*sigmoid(t).
+func (t *Tensor) Silu() *Tensor { return unary(op.Silu, t) }
+
+// Softplus is log(1+exp(t)).
+func (t *Tensor) Softplus() *Tensor { return unary(op.Softplus, t) }
+
+// Floor rounds down.
+func (t *Tensor) Floor() *Tensor { return unary(op.Floor, t) }
+
+// Ceil rounds up.
+func (t *Tensor) Ceil() *Tensor { return unary(op.Ceil, t) }
+
+// Round rounds to nearest, ties to even.
+func (t *Tensor) Round() *Tensor { return unary(op.Round, t) }
+
+// Trunc rounds toward zero.
+func (t *Tensor) Trunc() *Tensor { return unary(op.Trunc, t) }
+
+// Eq is t == x, Bool.
+func (t *Tensor) Eq(x any) *Tensor { return binary(op.Eq, t, x) }
+
+// Ne is t != x, Bool.
+func (t *Tensor) Ne(x any) *Tensor { return binary(op.Ne, t, x) }
+
+// Lt is t < x, Bool.
+func (t *Tensor) Lt(x any) *Tensor { return binary(op.Lt, t, x) }
+
+// Le is t <= x, Bool.
+func (t *Tensor) Le(x any) *Tensor { return binary(op.Le, t, x) }
+
+// Gt is t > x, Bool.
+func (t *Tensor) Gt(x any) *Tensor { return binary(op.Gt, t, x) }
+
+// Ge is t >= x, Bool.
+func (t *Tensor) Ge(x any) *Tensor { return binary(op.Ge, t, x) }
+
+// And is true where both t and x are (not 0).
+func (t *Tensor) And(x any) *Tensor { return binary(op.LogicalAnd, t, x) }
+
+// Or is true where t or x is (not 0).
+func (t *Tensor) Or(x any) *Tensor { return binary(op.LogicalOr, t, x) }
+
+// Xor is true where one of t and x is (not 0).
+func (t *Tensor) Xor(x any) *Tensor { return binary(op.LogicalXor, t, x) }
+
+// Not is true where t is 0.
+func (t *Tensor) Not() *Tensor { return unary(op.LogicalNot, t) }
+
+// IsNaN is true where t is NaN.
+func (t *Tensor) IsNaN() *Tensor { return unary(op.IsNaN, t) }
+
+// IsInf is true where t is an infinity.
+func (t *Tensor) IsInf() *Tensor { return unary(op.IsInf, t) }
+
+// IsFinite is true where t is neither NaN nor infinite.
+func (t *Tensor) IsFinite() *Tensor { return unary(op.IsFinite, t) }
+
+// Where is x where cond is true (not 0), else y; x and y are tensors or Go
+// numbers.
+func Where(cond *Tensor, x, y any) *Tensor {
+	return apply(op.Where, nil, operand{t: cond}, asOperand("where", x), asOperand("where", y))
+}
+
+// MatMul is NumPy's matmul: a vector is a row on the left and a column on the
+// right; axes before the last two broadcast. Each element adds products in
+// ascending order by fused multiply-add, in blocks of fixed size, so its bits do
+// not depend on the rest of the matrix.
+func (t *Tensor) MatMul(x *Tensor) *Tensor { return withAttrs(op.MatMul, ir.Attrs{}, t, x) }
+
+// Linear is t.MatMul(w) plus b.
+func (t *Tensor) Linear(w, b *Tensor) *Tensor { return withAttrs(op.Linear, ir.Attrs{}, t, w, b) }
+
+// Cat joins tensors along an axis; they meet by promotion.
+func Cat(ts []*Tensor, axis int) *Tensor {
+	if len(ts) == 0 {
+		array.Failf("cat", "", "of no tensors")
+	}
+	axis = array.Axis("cat", axis, len(ts[0].v.Shape))
+	return withAttrs(op.Cat, ir.Attrs{Int: axis}, meet("cat", ts)...)
+}
+
+// meet converts tensors to the type in which they meet.
+func meet(opName string, ts []*Tensor) []*Tensor {
+	d := ts[0].v.DType
+	for i, t := range ts {
+		if t == nil {
+			array.Failf(opName, "", "tensor %d is nil", i)
+		}
+		d = array.Promote(d, t.v.DType)
+	}
+	out := make([]*Tensor, len(ts))
+	for i, t := range ts {
+		out[i] = t.To(d)
+	}
+	return out
+}
+
+// Stack joins tensors of equal shape along a new axis.
+func Stack(ts []*Tensor, axis int) *Tensor {
+	if len(ts) == 0 {
+		array.Failf("stack", "", "of no tensors")
+	}
+	in := make([]*Tensor, len(ts))
+	for i, t := range ts {
+		if !array.Equal(t.v.Shape, ts[0].v.Shape) {
+			array.Failf("stack", "", "tensor %d has shape %s, the first %s", i, array.ShapeString(t.v.Shape), array.ShapeString(ts[0].v.Shape))
+		}
+		in[i] = t.Unsqueeze(axis)
+	}
+	return Cat(in, array.Axis("stack", axis, len(ts[0].v.Shape)+1))
+}
+
+// Pad surrounds t with x: pads are the elements before and after of each axis in
+// turn.
+func (t *Tensor) Pad(x float64, pads ...int) *Tensor {
+	return withAttrs(op.Pad, ir.Attrs{Ints: pads, Float: x}, t)
+}

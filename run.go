@@ -1,0 +1,151 @@
+package weft
+
+import (
+	"sync"
+
+	"weft/internal/array"
+)
+
+// A run is the ambient state that results inherit from their operands: whether
+// gradients are recorded, and the scope that gives temporaries back. Go has no
+// goroutine-locals, so it rides on tensors. Leaves and their gradients carry
+// none.
+type run struct {
+	noGrad bool
+	scope  *Scope
+}
+
+func (r *run) gradOn() bool { return r == nil || !r.noGrad }
+
+// mergeRuns is the run of a result: no-grad wins, a nested scope wins over those
+// around it.
+func mergeRuns(opName string, ops []operand) *run {
+	var r *run
+	for i := range ops {
+		t := ops[i].t
+		if t == nil || t.run == nil || t.run == r {
+			continue
+		}
+		if r == nil {
+			r = t.run
+			continue
+		}
+		r = r.merge(opName, t.run)
+	}
+	return r
+}
+
+func (r *run) merge(opName string, s *run) *run {
+	scope := r.scope
+	switch {
+	case scope == nil || s.scope.within(scope):
+		scope = s.scope
+	case s.scope == nil || scope.within(s.scope):
+	default:
+		array.Failf(opName, "", "operands belong to scopes of which neither is inside the other")
+	}
+	if scope == r.scope && (r.noGrad || !s.noGrad) {
+		return r
+	}
+	if scope == s.scope && (s.noGrad || !r.noGrad) {
+		return s
+	}
+	return &run{noGrad: r.noGrad || s.noGrad, scope: scope}
+}
+
+// NoGrad returns t for computing without recording gradients: so are all results
+// computed from it. It shares t's memory; writing into it is not recorded
+// either.
+func (t *Tensor) NoGrad() *Tensor {
+	t.check("nograd")
+	r := &run{noGrad: true}
+	if t.run != nil {
+		r.scope = t.run.scope
+	}
+	return &Tensor{v: t.v, run: r}
+}
+
+// A Scope collects the memory of temporaries, to give it back at once. Using one
+// is optional: what no scope owns is given back when it is unreachable.
+//
+// A scope is safe for use from several goroutines; Close is called once, when no
+// work on its tensors is left.
+type Scope struct {
+	parent *Scope
+	run    *run
+	mu     sync.Mutex
+	owned  map[*array.Storage]struct{}
+	closed bool
+}
+
+// NewScope returns an open scope.
+func NewScope() *Scope {
+	s := &Scope{owned: map[*array.Storage]struct{}{}}
+	s.run = &run{scope: s}
+	return s
+}
+
+// Nest returns a scope inside s: results of tensors of both belong to it.
+func (s *Scope) Nest() *Scope {
+	n := NewScope()
+	n.parent = s
+	return n
+}
+
+func (s *Scope) within(o *Scope) bool {
+	for p := s; p != nil; p = p.parent {
+		if p == o {
+			return true
+		}
+	}
+	return false
+}
+
+// Track returns t as a tensor of the scope: results computed from it are given
+// back by [Scope.Close]. t itself is not.
+func (s *Scope) Track(t *Tensor) *Tensor {
+	t.check("track")
+	r := s.run
+	if t.run != nil {
+		r = r.merge("track", t.run)
+	}
+	return &Tensor{v: t.v, hist: t.hist, run: r}
+}
+
+// Keep moves t out of the scope: its memory stays when the scope closes.
+func (s *Scope) Keep(t *Tensor) *Tensor {
+	s.mu.Lock()
+	delete(s.owned, t.v.Store)
+	s.mu.Unlock()
+	return &Tensor{v: t.v, hist: t.hist}
+}
+
+// Close gives back the memory of all results computed from tracked tensors. Using
+// one of them afterwards panics.
+func (s *Scope) Close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	for st := range s.owned {
+		engine.stream.Free(st)
+	}
+	s.owned = nil
+}
+
+// track gives t's memory, just made, to its scope.
+func (t *Tensor) track() {
+	if t.run == nil || t.run.scope == nil {
+		return
+	}
+	s := t.run.scope
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		array.Failf("scope", "", "is closed: a tensor tracked by it was used")
+	}
+	s.owned[t.v.Store] = struct{}{}
+}
+
+// Release gives t's memory back now. Using t, or a view of it, afterwards panics.
+// It is never necessary.
+func (t *Tensor) Release() { engine.stream.Free(t.v.Store) }

@@ -1,0 +1,251 @@
+package weft
+
+import (
+	"os"
+	"unsafe"
+
+	"weft/internal/array"
+	"weft/internal/cpu"
+	"weft/internal/device"
+)
+
+// A DType is the type of a tensor's elements.
+type DType = array.DType
+
+// Element types. Tensors of this version hold Bool, Uint8, Int32, Int64, Float32
+// and Float64.
+const (
+	Bool       = array.Bool
+	Uint8      = array.Uint8
+	Int8       = array.Int8
+	Int16      = array.Int16
+	Int32      = array.Int32
+	Int64      = array.Int64
+	Uint16     = array.Uint16
+	Uint32     = array.Uint32
+	Uint64     = array.Uint64
+	Float16    = array.Float16
+	BFloat16   = array.BFloat16
+	Float32    = array.Float32
+	Float64    = array.Float64
+	Complex64  = array.Complex64
+	Complex128 = array.Complex128
+)
+
+// An Error reports misuse, exhausted memory or a failed device; methods of
+// tensors panic with *Error. [Try] turns the panic into an error.
+type Error = array.Error
+
+// Kinds of [Error].
+const (
+	Misuse       = array.Misuse
+	OutOfMemory  = array.OutOfMemory
+	DeviceFailed = array.DeviceFailed
+)
+
+// Try runs f and returns the *[Error] that it panicked with, or nil. Other panics
+// pass through.
+func Try(f func()) error { return array.Try(f) }
+
+// A Tensor is an n-dimensional array of elements of one type: a window, with a
+// shape and strides, on memory that other tensors may share. Operations return
+// new tensors; methods whose names end in Assign, and [Tensor.Assign], write into
+// the receiver.
+//
+// Reading a tensor from several goroutines is safe, writing into it while others
+// use it is not.
+type Tensor struct {
+	v    array.View
+	run  *run
+	hist *history // nil when no gradient flows here
+}
+
+// engine is the device that tensors live on.
+var engine struct {
+	dev    device.Device
+	stream device.Stream
+}
+
+func init() {
+	b, note := cpu.Choose()
+	setBackend(b)
+	if note != "" {
+		os.Stderr.WriteString(note + "\n")
+	}
+	device.Register(engine.dev)
+}
+
+// setBackend makes the CPU run on another backend; tests use it.
+func setBackend(b cpu.Backend) {
+	d := cpu.New(b)
+	engine.dev, engine.stream = d, d.Default()
+	forgetPlans()
+}
+
+// Shape returns the sizes of the dimensions. It must not be written to.
+func (t *Tensor) Shape() []int { return t.v.Shape }
+
+// Strides returns, for each dimension, how many elements apart neighbours are.
+func (t *Tensor) Strides() []int { return append([]int(nil), t.v.Strides...) }
+
+// Dim returns the size of dimension i, which may count from the back: -1 is the
+// last.
+func (t *Tensor) Dim(i int) int { return t.v.Shape[array.Axis("dim", i, len(t.v.Shape))] }
+
+// Rank returns the number of dimensions.
+func (t *Tensor) Rank() int { return len(t.v.Shape) }
+
+// Size returns the number of elements.
+func (t *Tensor) Size() int { return t.v.Size() }
+
+// DType returns the type of the elements.
+func (t *Tensor) DType() DType { return t.v.DType }
+
+// IsContiguous reports that the elements lie in row-major order without gaps.
+func (t *Tensor) IsContiguous() bool { return t.v.Contiguous() }
+
+// View returns the strided window that the tensor is, for packages of this module
+// that read and write files.
+func (t *Tensor) View() array.View {
+	t.check("view")
+	return t.v
+}
+
+// FromView makes a tensor of a strided window.
+func FromView(v array.View) *Tensor { return &Tensor{v: v} }
+
+// check refuses memory that was given back.
+func (t *Tensor) check(opName string) {
+	if t.v.Store.Released.Load() {
+		array.Failf(opName, "", "the tensor %s was released, or its scope closed", array.TypeString(t.v.DType, t.v.Shape))
+	}
+}
+
+// An Element is a Go type that tensors can hold.
+type Element interface {
+	bool | uint8 | int32 | int64 | float32 | float64
+}
+
+func dtypeFor[T Element]() DType {
+	var x T
+	switch any(x).(type) {
+	case bool:
+		return Bool
+	case uint8:
+		return Uint8
+	case int32:
+		return Int32
+	case int64:
+		return Int64
+	case float32:
+		return Float32
+	}
+	return Float64
+}
+
+// FromSlice returns a tensor of the given shape (none: one dimension) that uses
+// data itself as memory: writes show on both sides. It panics if the shape does
+// not have len(data) elements.
+func FromSlice[T Element](data []T, shape ...int) *Tensor {
+	if len(shape) == 0 {
+		shape = []int{len(data)}
+	}
+	return wrap("fromslice", data, append([]int{}, shape...))
+}
+
+func wrap[T Element](opName string, data []T, shape []int) *Tensor {
+	d := dtypeFor[T]()
+	if n := array.CheckShape(opName, shape, d); n != len(data) {
+		array.Failf(opName, "shape", "%s has %d elements, the slice %d", array.ShapeString(shape), n, len(data))
+	}
+	st := array.NewStorage(unsafe.Pointer(unsafe.SliceData(data)), len(data)*d.Size(), data)
+	return &Tensor{v: array.View{Store: st, DType: d, Shape: shape, Strides: array.RowMajor(shape)}}
+}
+
+// Data returns the elements in row-major order as a new slice. It panics if T is
+// not the Go type of t's elements: convert with [Tensor.To] first.
+func Data[T Element](t *Tensor) []T {
+	out := make([]T, t.Size())
+	CopyTo(t, out)
+	return out
+}
+
+// CopyTo writes the elements in row-major order into dst, which must have as many
+// and be of their Go type.
+func CopyTo[T Element](t *Tensor, dst []T) {
+	t.check("copyto")
+	if d := dtypeFor[T](); d != t.v.DType {
+		array.Failf("copyto", "", "elements are %s, not %s: convert with To first", t.v.DType, d)
+	}
+	if len(dst) != t.Size() {
+		array.Failf("copyto", "dst", "has %d elements, the tensor %d", len(dst), t.Size())
+	}
+	if len(dst) == 0 {
+		return
+	}
+	copyInto(wrap("copyto", dst, t.v.Shape), t)
+}
+
+// Borrow lends f the elements of a contiguous tensor without copying. f must not
+// keep the slice. It panics if t is not contiguous or T is not its type.
+func Borrow[T Element](t *Tensor, f func(data []T)) {
+	t.check("borrow")
+	if d := dtypeFor[T](); d != t.v.DType {
+		array.Failf("borrow", "", "elements are %s, not %s", t.v.DType, d)
+	}
+	if !t.v.Contiguous() {
+		array.Failf("borrow", "", "%s with strides %v is not contiguous: use Contiguous or CopyTo", array.ShapeString(t.v.Shape), t.v.Strides)
+	}
+	if n := t.Size(); n > 0 {
+		f(unsafe.Slice((*T)(t.v.Ptr()), n))
+	} else {
+		f(nil)
+	}
+	keepAlive(t)
+}
+
+// Item returns the one element of t as a float64; it panics if there are more or
+// none.
+func (t *Tensor) Item() float64 {
+	t.check("item")
+	if t.Size() != 1 {
+		array.Failf("item", "", "shape %s has %d elements, not one", array.ShapeString(t.v.Shape), t.Size())
+	}
+	x := element(&t.v, t.v.Offset)
+	keepAlive(t)
+	return x
+}
+
+// ItemInt returns the one element of an integer or bool tensor exactly.
+func (t *Tensor) ItemInt() int64 {
+	t.check("item")
+	if t.Size() != 1 || t.v.DType.Float() {
+		array.Failf("item", "", "%s is not one integer", array.TypeString(t.v.DType, t.v.Shape))
+	}
+	x := intElement(&t.v, t.v.Offset)
+	keepAlive(t)
+	return x
+}
+
+// element reads one element, at an offset in elements of the storage.
+func element(v *array.View, at int) float64 {
+	p := unsafe.Add(v.Store.Ptr, at*v.DType.Size())
+	switch v.DType {
+	case Float32:
+		return float64(*(*float32)(p))
+	case Float64:
+		return *(*float64)(p)
+	}
+	return float64(intElement(v, at))
+}
+
+func intElement(v *array.View, at int) int64 {
+	p := unsafe.Add(v.Store.Ptr, at*v.DType.Size())
+	switch v.DType {
+	case Bool, Uint8:
+		return int64(*(*uint8)(p))
+	case Int32:
+		return int64(*(*int32)(p))
+	}
+	return *(*int64)(p)
+}

@@ -1,0 +1,318 @@
+package weft
+
+import (
+	"math"
+
+	"weft/internal/array"
+	"weft/internal/ir"
+	"weft/internal/op"
+)
+
+// window takes a view of t with an op of class Move, and remembers it for
+// gradients. A reshape that strides do not allow copies.
+func window(d *op.Def, a ir.Attrs, t *Tensor) *Tensor {
+	t.check(d.Name)
+	out := &Tensor{run: t.run}
+	if d == op.Reshape {
+		v, ok := t.v.Reshape(a.Ints)
+		if !ok {
+			return window(d, a, t.Clone())
+		}
+		out.v = v
+	} else {
+		out.v = d.View(t.v, &ir.Node{Op: d, Attrs: a})
+	}
+	if !t.v.DType.Float() {
+		return out
+	}
+	base, chain := t, []*planned(nil)
+	if t.hist != nil && t.hist.base != nil {
+		base, chain = t.hist.base, t.hist.chain
+	}
+	if !t.run.gradOn() {
+		return out
+	}
+	p := lookup(d, &a, []operand{{t: t}})
+	out.hist = &history{base: base, chain: append(chain[:len(chain):len(chain)], p), version: t.v.Store.Version() - 1}
+	return out
+}
+
+// All is the whole of an axis, for [Tensor.Slice].
+var All = Span{whole: true}
+
+// A Span is a part of an axis, for [Tensor.Slice].
+type Span struct {
+	start, stop, step int
+	whole, index      bool
+	newAxis           bool
+}
+
+// Range is the elements from start to before stop, every step-th (1 if not
+// given). Negative bounds count from the back, bounds beyond the ends are cut.
+// With a negative step the elements run backwards from start to before stop;
+// [Begin] and [End] stand for the bounds.
+func Range(start, stop int, step ...int) Span {
+	s := Span{start: start, stop: stop, step: 1}
+	if len(step) > 0 {
+		s.step = step[0]
+	}
+	return s
+}
+
+// Bounds for [Range]: End is behind the last element going forward, Begin before
+// the first going backward.
+const (
+	End   = math.MaxInt
+	Begin = math.MinInt
+)
+
+// Index is one element of an axis, which disappears.
+func Index(i int) Span { return Span{start: i, index: true} }
+
+// NewAxis inserts an axis of size 1.
+var NewAxis = Span{newAxis: true}
+
+// bounds returns the resolved start, step and count for an axis of size n: the
+// rules of Python's slices.
+func (s Span) bounds(axis, n int) (start, step, count int) {
+	if s.whole {
+		return 0, 1, n
+	}
+	if s.index {
+		i := s.start
+		if i < 0 {
+			i += n
+		}
+		if i < 0 || i >= n {
+			array.Failf("slice", "", "index %d is out of range for axis %d of size %d", s.start, axis, n)
+		}
+		return i, 1, 1
+	}
+	if s.step == 0 {
+		array.Failf("slice", "step", "is 0 on axis %d", axis)
+	}
+	clamp := func(i, lo, hi int) int {
+		if i < 0 && i != Begin {
+			i += n
+		}
+		return min(max(i, lo), hi)
+	}
+	if s.step > 0 {
+		lo, hi := clamp(s.start, 0, n), clamp(s.stop, 0, n)
+		if hi <= lo {
+			return 0, s.step, 0
+		}
+		return lo, s.step, (hi - lo + s.step - 1) / s.step
+	}
+	lo, hi := clamp(s.start, -1, n-1), clamp(s.stop, -1, n-1)
+	if lo <= hi {
+		return 0, s.step, 0
+	}
+	if s.step == math.MinInt {
+		return lo, s.step, 1
+	}
+	return lo, s.step, (lo - hi + -s.step - 1) / -s.step
+}
+
+// Slice returns a view: a part of each axis in turn; axes not named are whole.
+//
+//	x.Slice(weft.All, weft.Range(0, 3, 2))   // x[:, 0:3:2]
+//	x.Slice(weft.Index(2), weft.NewAxis)     // x[2, None]
+func (t *Tensor) Slice(spans ...Span) *Tensor {
+	n := len(t.v.Shape)
+	start, step, count := make([]int, n), make([]int, n), make([]int, n)
+	var shape []int
+	axis := 0
+	reshape := false
+	for _, s := range spans {
+		if s.newAxis {
+			shape = append(shape, 1)
+			reshape = true
+			continue
+		}
+		if axis >= n {
+			array.Failf("slice", "", "more parts than the %d dimensions of shape %s", n, array.ShapeString(t.v.Shape))
+		}
+		start[axis], step[axis], count[axis] = s.bounds(axis, t.v.Shape[axis])
+		if s.index {
+			reshape = true
+		} else {
+			shape = append(shape, count[axis])
+		}
+		axis++
+	}
+	for ; axis < n; axis++ {
+		start[axis], step[axis], count[axis] = 0, 1, t.v.Shape[axis]
+		shape = append(shape, count[axis])
+	}
+	out := window(op.Slice, op.SliceAttrs(start, step, count), t)
+	if reshape {
+		return window(op.Reshape, ir.Attrs{Ints: shape}, out)
+	}
+	return out
+}
+
+// At returns a view of the sub-array at the given indices of the first axes, as
+// NumPy's x[i, j]; negative ones count from the back.
+func (t *Tensor) At(index ...int) *Tensor {
+	spans := make([]Span, len(index))
+	for i, k := range index {
+		spans[i] = Index(k)
+	}
+	return t.Slice(spans...)
+}
+
+// Reshape returns the elements in row-major order in another shape of the same
+// size: a view where strides allow, else a copy. One size may be -1: what is
+// left.
+func (t *Tensor) Reshape(shape ...int) *Tensor {
+	s := append([]int{}, shape...)
+	free, known := -1, 1
+	for i, n := range s {
+		switch {
+		case n == -1 && free >= 0:
+			array.Failf("reshape", "shape", "%s has two sizes of -1", array.ShapeString(shape))
+		case n == -1:
+			free = i
+		case n < 0:
+			array.Failf("reshape", "shape", "%s has a negative size", array.ShapeString(shape))
+		default:
+			known *= n
+		}
+	}
+	if free >= 0 {
+		if known == 0 || t.Size()%known != 0 {
+			array.Failf("reshape", "shape", "%d elements do not fit %s", t.Size(), array.ShapeString(shape))
+		}
+		s[free] = t.Size() / known
+	}
+	if n := array.CheckShape("reshape", s, t.v.DType); n != t.Size() {
+		array.Failf("reshape", "shape", "%s has %d elements, %s has %d", array.ShapeString(s), n, array.ShapeString(t.v.Shape), t.Size())
+	}
+	return window(op.Reshape, ir.Attrs{Ints: s}, t)
+}
+
+// Flatten merges the axes from axis on into one.
+func (t *Tensor) Flatten(axis int) *Tensor {
+	if len(t.v.Shape) == 0 {
+		return t.Reshape(1)
+	}
+	a := array.Axis("flatten", axis, len(t.v.Shape))
+	s := append([]int(nil), t.v.Shape[:a]...)
+	return t.Reshape(append(s, array.Size(t.v.Shape[a:]))...)
+}
+
+// Permute returns a view whose axis i is t's axis order[i].
+func (t *Tensor) Permute(order ...int) *Tensor {
+	n := len(t.v.Shape)
+	if len(order) != n {
+		array.Failf("permute", "order", "%v names %d axes of %d", order, len(order), n)
+	}
+	o := make([]int, n)
+	seen := make([]bool, n)
+	for i, a := range order {
+		o[i] = array.Axis("permute", a, n)
+		if seen[o[i]] {
+			array.Failf("permute", "order", "%v names axis %d twice", order, o[i])
+		}
+		seen[o[i]] = true
+	}
+	return window(op.Permute, ir.Attrs{Ints: o}, t)
+}
+
+// Transpose returns a view with two axes swapped.
+func (t *Tensor) Transpose(i, j int) *Tensor {
+	n := len(t.v.Shape)
+	i, j = array.Axis("transpose", i, n), array.Axis("transpose", j, n)
+	o := make([]int, n)
+	for k := range o {
+		o[k] = k
+	}
+	o[i], o[j] = j, i
+	return window(op.Permute, ir.Attrs{Ints: o}, t)
+}
+
+// T returns a view with the axes in reverse order: the transpose of a matrix.
+func (t *Tensor) T() *Tensor {
+	n := len(t.v.Shape)
+	o := make([]int, n)
+	for k := range o {
+		o[k] = n - 1 - k
+	}
+	return window(op.Permute, ir.Attrs{Ints: o}, t)
+}
+
+// Expand returns a view broadcast to shape; it must not be written to.
+func (t *Tensor) Expand(shape ...int) *Tensor {
+	s := append([]int{}, shape...)
+	array.CheckShape("expand", s, t.v.DType)
+	if !array.Equal(array.Broadcast("expand", t.v.Shape, s), s) {
+		array.Failf("expand", "shape", "%s does not expand to %s", array.ShapeString(t.v.Shape), array.ShapeString(s))
+	}
+	return window(op.Expand, ir.Attrs{Ints: s}, t)
+}
+
+// Unsqueeze returns a view with an axis of size 1 inserted before axis, which may
+// be the rank, or count from the back.
+func (t *Tensor) Unsqueeze(axis int) *Tensor {
+	a := array.Axis("unsqueeze", axis, len(t.v.Shape)+1)
+	s := append([]int{}, t.v.Shape[:a]...)
+	return t.Reshape(append(append(s, 1), t.v.Shape[a:]...)...)
+}
+
+// Squeeze returns a view without the given axes, which must have size 1; none
+// given means all such axes.
+func (t *Tensor) Squeeze(axes ...int) *Tensor {
+	drop := make([]bool, len(t.v.Shape))
+	for _, a := range axes {
+		a = array.Axis("squeeze", a, len(t.v.Shape))
+		if t.v.Shape[a] != 1 {
+			array.Failf("squeeze", "axis", "%d of shape %s is not 1", a, array.ShapeString(t.v.Shape))
+		}
+		drop[a] = true
+	}
+	s := []int{}
+	for i, n := range t.v.Shape {
+		if !drop[i] && !(len(axes) == 0 && n == 1) {
+			s = append(s, n)
+		}
+	}
+	return t.Reshape(s...)
+}
+
+// Diagonal returns a view of diagonal number k over the last two axes, as a last
+// axis; k > 0 is above the main one.
+func (t *Tensor) Diagonal(k int) *Tensor { return window(op.Diagonal, ir.Attrs{Int: k}, t) }
+
+// Contiguous returns t if its elements lie in row-major order without gaps, else a
+// copy.
+func (t *Tensor) Contiguous() *Tensor {
+	if t.v.Contiguous() {
+		return t
+	}
+	return t.Clone()
+}
+
+// Clone returns a copy in memory of its own.
+func (t *Tensor) Clone() *Tensor {
+	t.check("clone")
+	return apply(cloneDef, nil, operand{t: t})
+}
+
+// cloneDef is the identity, computed.
+var cloneDef = &op.Def{Name: "clone", Class: op.Composite, Arity: 1, Compose: func(x []*ir.Node, _ ir.Attrs) *ir.Node { return x[0] },
+	VJP: func(v *op.VJP) { v.Set(0, func() *ir.Node { return v.DY }) }}
+
+// To returns t with elements of type d; t itself if it has that type. Floats to
+// integers truncate toward zero and saturate, NaN gives 0; integers to narrower
+// ones wrap; to Bool is x != 0.
+func (t *Tensor) To(d DType) *Tensor {
+	t.check("to")
+	if d == t.v.DType {
+		return t
+	}
+	if !d.Supported() {
+		array.Failf("to", "dtype", "%s is not supported", d)
+	}
+	return apply(op.Cast, &ir.Attrs{DType: d}, operand{t: t})
+}
