@@ -32,6 +32,10 @@ func buffer(b *testing.B, d array.DType, n int) unsafe.Pointer {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { mem.Free(blk) })
+	// Memory that was never written may be one page of zeros mapped many times.
+	for i := range blk.Bytes() {
+		blk.Bytes()[i] = byte(i % 61)
+	}
 	return blk.Ptr()
 }
 
