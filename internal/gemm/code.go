@@ -15,6 +15,8 @@ const (
 	tileRoutine routine = iota
 	packCopyRoutine
 	packTransposeRoutine
+	rowsRoutine
+	finishRoutine
 	routineCount
 )
 
@@ -71,6 +73,14 @@ func (k codeKey) generate() *jit.Code {
 		genTile(g, tileKey{mr: k.rows, nv: k.nv, kMajor: k.flags&1 != 0, masked: k.flags&2 != 0, segments: k.flags >> 2})
 	case packCopyRoutine:
 		genPackCopy(g, k.nv)
+	case rowsRoutine:
+		terms := 1
+		if k.flags&2 != 0 {
+			terms = manyTerms
+		}
+		genRows(g, k.rows, terms, k.flags&1 != 0)
+	case finishRoutine:
+		genFinish(g)
 	case packTransposeRoutine:
 		genPackTranspose(g, k.rows, k.flags&1 != 0)
 	}
@@ -104,8 +114,8 @@ func (m machine) setMask(mask *uint64, lanes *[32]byte, n int) {
 
 // callTile enters a tile kernel.
 func callTile(isa ISA, d array.DType, key tileKey, f *tileFrame) {
-	if key.pieces {
-		callPieces(isa, d, key, f)
+	if key.pieces || key.across {
+		callRare(isa, d, key, f)
 		return
 	}
 	c := codeKey{tileRoutine, isa, d == array.Float64, key.mr, key.nv,
@@ -113,21 +123,21 @@ func callTile(isa ISA, d array.DType, key tileKey, f *tileFrame) {
 	jit.Call(c, 0, unsafe.Pointer(f))
 }
 
-// A pieceKey names a kernel over pieces. There are too many for a table: one for
-// each width of a convolution's kernel, stride and dilation.
-type pieceKey struct {
+// A rareKey names a kernel over pieces or one that transposes B. There are too many
+// for a table: one for each width of a convolution's kernel, stride and dilation.
+type rareKey struct {
 	isa ISA
 	d   array.DType
 	tileKey
 }
 
-var pieceCodes = jit.NewCache[pieceKey, *jit.Code](1024)
+var rareCodes = jit.NewCache[rareKey, *jit.Code](1024)
 
-func callPieces(isa ISA, d array.DType, key tileKey, f *tileFrame) {
-	full := pieceKey{isa, d, key}
-	c, ok := pieceCodes.Lookup(full)
+func callRare(isa ISA, d array.DType, key tileKey, f *tileFrame) {
+	full := rareKey{isa, d, key}
+	c, ok := rareCodes.Lookup(full)
 	if !ok {
-		c, _ = pieceCodes.Get(full, func() (*jit.Code, error) {
+		c, _ = rareCodes.Get(full, func() (*jit.Code, error) {
 			g := &gen{isa: isa, d: d}
 			genTile(g, key)
 			return g.install(), nil

@@ -22,6 +22,20 @@ type tileKey struct {
 	// pointer and dilation elements between its rows; with run 0 rows are aStep apart.
 	pieces              bool
 	step, run, dilation int
+	// across says that B's columns, not its rows, lie side by side in memory, bStep
+	// from column to column: they are transposed as they are read. All vectors are
+	// whole, and there are at most maxAcross of them and maxRowsAcross rows.
+	across bool
+}
+
+const maxAcross = 2
+
+// maxRowsAcross returns the most rows of a tile that transposes B.
+func maxRowsAcross(isa ISA) int {
+	if isa == AVX512 {
+		return 8
+	}
+	return 3
 }
 
 // A piece is a run of terms: n of them from offset bytes on in A.
@@ -239,6 +253,11 @@ func (g *tileGen) emit() {
 		}
 	}
 
+	if g.across {
+		g.chainAcross()
+		g.endPanel(panel)
+		return
+	}
 	var nextPiece asm.Label
 	if g.pieces {
 		get(regPiece, unsafe.Offsetof(tf.pieceList))
@@ -292,9 +311,14 @@ func (g *tileGen) emit() {
 		a.Jcc(asm.CondNE, nextPiece)
 	}
 
-	g.finish()
+	g.endPanel(panel)
+}
 
-	get(asm.RAX, unsafe.Offsetof(tf.aPanel))
+// endPanel finishes a panel and goes to the next.
+func (g *tileGen) endPanel(panel asm.Label) {
+	a := &g.Asm
+	g.finish()
+	a.RM(asm.MOV, asm.RAX, field(unsafe.Offsetof(tf.aPanel)))
 	a.MR(asm.ADD, field(unsafe.Offsetof(tf.aAt)), asm.RAX)
 	a.RMI(asm.IMUL, asm.RAX, field(unsafe.Offsetof(tf.cStep)), int64(g.mr))
 	a.MR(asm.ADD, field(unsafe.Offsetof(tf.cAt)), asm.RAX)

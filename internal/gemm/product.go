@@ -28,6 +28,7 @@ type job struct {
 	e       Epilogue
 
 	packA, packB   bool
+	narrow         narrowKind
 	taskM, taskN   int // rows and columns of a task
 	tilesM, tilesN int
 	rows, nv       int // rows of A in a block, vectors of a tile
@@ -111,6 +112,10 @@ func (j *job) plan(total, threads int) int {
 		if work < threadHot || work < threadCold && !par.Hot() {
 			threads = 1
 		}
+	}
+	if j.narrow = j.narrowPath(); j.narrow != notNarrow {
+		j.planNarrow(total, threads)
+		return threads
 	}
 	kk := min(j.k, j.kBlock)
 	// Packing pays where a panel is used often, and where strides put its elements
@@ -199,6 +204,10 @@ func (j *job) Chunk(worker, begin, end int) {
 		}
 		m0 := i % per / j.tilesN * j.taskM
 		n0 := i % j.tilesN * j.taskN
+		if j.narrow != notNarrow {
+			j.narrowTask(worker, n0, min(n0+j.taskN, j.n), a, b, c, &e)
+			continue
+		}
 		j.task(worker, m0, min(m0+j.taskM, j.m), n0, min(n0+j.taskN, j.n), a, b, c, &e)
 	}
 }
@@ -236,7 +245,11 @@ func (j *job) task(worker, m0, m1, n0, n1 int, a, b, c Mat, e *Epilogue) {
 	if j.blockA+j.blockB > 0 {
 		base = unsafe.Add(j.buffer.Ptr(), worker*(j.blockA+j.blockB))
 	}
-	bufB := unsafe.Add(base, j.blockA)
+	j.taskWith(base, unsafe.Add(base, j.blockA), m0, m1, n0, n1, a, b, c, e)
+}
+
+// taskWith is task with the buffers to pack into.
+func (j *job) taskWith(base, bufB unsafe.Pointer, m0, m1, n0, n1 int, a, b, c Mat, e *Epilogue) {
 	width := j.nv * j.lanes
 	var f tileFrame
 	f.cStep = c.Row * j.size

@@ -1,0 +1,140 @@
+package gemm
+
+import (
+	"unsafe"
+
+	"weft/internal/x86/asm"
+)
+
+// chainAcross writes the loop over k of a tile whose B is transposed as it is read.
+//
+// A step takes the terms that 16 bytes hold, e of them. Row q of each group of e
+// columns goes to the 128-bit parts of one register; e such registers hold a square
+// in each part, whose transposition takes no shuffle across parts and few registers.
+func (g *tileGen) chainAcross() {
+	a := &g.Asm
+	e := 16 / g.d.Size()
+	// B's columns: one register for eight of them, others for the odd multiples of the
+	// step.
+	base := [...]asm.Reg{asm.RSI, asm.RBX, asm.R14, asm.R15}
+	const s1, s3, s5, s7 = asm.R13, asm.RAX, asm.R11, asm.R12
+	columns := g.nv * g.lanes()
+	a.RM(asm.LEA, s5, asm.Idx(s1, s1, 4, 0))
+	a.RM(asm.LEA, s7, asm.Idx(s3, s1, 4, 0))
+	for i := 1; i < ceil(columns, 8); i++ {
+		a.RM(asm.LEA, base[i], asm.Idx(base[i-1], s1, 8, 0))
+	}
+	column := func(i int) asm.Mem {
+		b := base[i/8]
+		return [...]asm.Mem{
+			asm.Ptr(b, 0), asm.Idx(b, s1, 1, 0), asm.Idx(b, s1, 2, 0), asm.Idx(b, s3, 1, 0),
+			asm.Idx(b, s1, 4, 0), asm.Idx(b, s5, 1, 0), asm.Idx(b, s3, 2, 0), asm.Idx(b, s7, 1, 0),
+		}[i%8]
+	}
+	first := g.mr * g.nv // of the scratch registers
+	x := func(i int) asm.Reg { return asm.X(first + i) }
+	r := func(i int) asm.Reg { return g.v(first + i) }
+
+	// transposed leaves column i of every square in register r(from+i).
+	transposed := func(e int) (from int) {
+		if e == 2 {
+			a.RRR(asm.VUNPCKLPD, r(4), r(0), r(1))
+			a.RRR(asm.VUNPCKHPD, r(5), r(0), r(1))
+			return 4
+		}
+		a.RRR(asm.VUNPCKLPS, r(4), r(0), r(1))
+		a.RRR(asm.VUNPCKHPS, r(5), r(0), r(1))
+		a.RRR(asm.VUNPCKLPS, r(6), r(2), r(3))
+		a.RRR(asm.VUNPCKHPS, r(7), r(2), r(3))
+		a.RRR(asm.VUNPCKLPD, r(0), r(4), r(6))
+		a.RRR(asm.VUNPCKHPD, r(1), r(4), r(6))
+		a.RRR(asm.VUNPCKLPD, r(2), r(5), r(7))
+		a.RRR(asm.VUNPCKHPD, r(3), r(5), r(7))
+		return 0
+	}
+	insert := func(dst asm.Reg, m asm.Mem, part int) {
+		if g.isa == AVX512 {
+			a.RRMI(asm.VINSERTF32X4, dst, dst, m, int64(part))
+		} else {
+			a.RRMI(asm.VINSERTF128, dst, dst, m, int64(part))
+		}
+	}
+	// step adds e terms or one.
+	step := func(terms int) {
+		for v := range g.nv {
+			for q := range e {
+				for part := range g.vb() / 16 {
+					m := column(v*g.lanes() + part*e + q)
+					switch {
+					case terms == e && part == 0:
+						a.RM(asm.VMOVUPS, x(q), m)
+					case terms == e:
+						insert(r(q), m, part)
+					default:
+						g.loadOne(r(q), m, part)
+					}
+				}
+			}
+			from := transposed(e)
+			for u := range terms {
+				for i := range g.mr {
+					m := [...]asm.Mem{
+						asm.Ptr(regA+asm.Reg(i/3), 0), asm.Idx(regA+asm.Reg(i/3), regStep, 1, 0), asm.Idx(regA+asm.Reg(i/3), regStep, 2, 0),
+					}[i%3].Add(int32(u * g.d.Size()))
+					if g.isa == AVX512 {
+						a.RRM(g.pick(asm.VFMADD231PS, asm.VFMADD231PD), g.acc(i, v), r(from+u), m.B())
+						continue
+					}
+					g.broadcast(g.temp(0), m)
+					g.fma(g.acc(i, v), g.temp(0), r(from+u))
+				}
+			}
+		}
+	}
+	advance := func(bytes int64) {
+		for i := range ceil(columns, 8) {
+			a.RI(asm.ADD, base[i], bytes)
+		}
+		for i := range g.registersA() {
+			a.RI(asm.ADD, regA+asm.Reg(i), bytes)
+		}
+	}
+
+	rest, end := a.NewLabel(), a.NewLabel()
+	a.RM(asm.MOV, regK, field(unsafe.Offsetof(tf.k)))
+	a.RI(asm.SUB, regK, int64(e))
+	a.Jcc(asm.CondL, rest)
+	a.Align(16)
+	loop := a.Here()
+	step(e)
+	advance(16)
+	a.RI(asm.SUB, regK, int64(e))
+	a.Jcc(asm.CondGE, loop)
+	a.Bind(rest)
+	a.RI(asm.ADD, regK, int64(e))
+	a.Jcc(asm.CondE, end)
+	// One term at a time, which reads one element of each column.
+	one := a.Here()
+	step(1)
+	advance(int64(g.d.Size()))
+	a.RI(asm.SUB, regK, 1)
+	a.Jcc(asm.CondNE, one)
+	a.Bind(end)
+}
+
+// loadOne puts the element at m into the first lane of a 128-bit part of dst. Part 0
+// comes first and clears the others.
+func (g *tileGen) loadOne(dst asm.Reg, m asm.Mem, part int) {
+	load := g.pick(asm.VMOVSS, asm.VMOVSD)
+	if part == 0 {
+		g.RM(load, asm.X(int(dst&0xFF)), m)
+		return
+	}
+	scratch := asm.X(int(g.temp(1) & 0xFF))
+	g.RM(load, scratch, m)
+	if g.isa == AVX512 {
+		g.RRRI(asm.VINSERTF32X4, dst, dst, scratch, int64(part))
+	} else {
+		g.RRRI(asm.VINSERTF128, dst, dst, scratch, int64(part))
+	}
+}

@@ -1,0 +1,135 @@
+package gemm
+
+import (
+	"unsafe"
+)
+
+// A narrowKind is a way to compute a few rows of C, where B is read once and its
+// bandwidth is what counts.
+type narrowKind uint8
+
+const (
+	notNarrow  narrowKind = iota
+	alongRows             // B's rows lie side by side: read whole rows, sums in the first cache
+	acrossRows            // B's columns do: transpose them in registers
+)
+
+// narrowBytes is the size of B from which on reading whole rows pays.
+const narrowBytes = 1 << 20
+
+// narrowPath returns the way to take.
+func (j *job) narrowPath() narrowKind {
+	switch {
+	case j.k < 2:
+	case j.b.Col == 1:
+		if j.m <= maxRowsNarrow && j.k*j.n*j.size > narrowBytes && j.n >= 4*j.lanes {
+			return alongRows
+		}
+	case j.b.Row == 1 && j.m <= maxRowsAcross(j.isa) && j.n >= j.lanes:
+		return acrossRows
+	}
+	return notNarrow
+}
+
+// planNarrow is plan for the narrow ways.
+func (j *job) planNarrow(total, threads int) {
+	j.taskM, j.tilesM = j.m, 1
+	j.taskN = sumBytes / j.size
+	if threads > 1 {
+		for total*ceil(j.n, j.taskN) < 4*threads && j.taskN > 8*j.lanes {
+			j.taskN /= 2
+		}
+	}
+	j.tilesN = ceil(j.n, j.taskN)
+	// A with its rows side by side, if it is not so already; then the sums, or the
+	// columns that do not fill a vector.
+	if j.a.Col != 1 {
+		j.blockA = (j.m*j.k*j.size + 63) &^ 63
+	}
+	if j.narrow == alongRows {
+		j.blockB = j.m * sumPitch
+	} else {
+		j.nv, j.rows, j.packB = 1, j.m, true
+		j.blockB = j.vb * j.padded(min(j.k, j.kBlock))
+	}
+}
+
+// narrowTask computes columns n0 to n1-1.
+func (j *job) narrowTask(worker, n0, n1 int, a, b, c Mat, e *Epilogue) {
+	var buf unsafe.Pointer
+	if j.blockA+j.blockB > 0 {
+		buf = unsafe.Add(j.buffer.Ptr(), worker*(j.blockA+j.blockB))
+	}
+	if j.blockA > 0 {
+		packed := Mat{buf, j.k, 1}
+		copyMat(j.machine, j.m, j.k, packed, a)
+		a = packed
+	}
+	if j.narrow == alongRows {
+		j.along(unsafe.Add(buf, j.blockA), n0, n1, a, b, c, e)
+		return
+	}
+	whole := n0 + (n1-n0)/j.lanes*j.lanes
+	j.across(n0, whole, a, b, c, e)
+	if whole < n1 {
+		j.taskWith(nil, unsafe.Add(buf, j.blockA), 0, j.m, whole, n1, a, b, c, e)
+	}
+}
+
+// across computes columns n0 to n1-1, whole vectors, with all blocks of k for some
+// columns before the next, so that B is read in long runs.
+func (j *job) across(n0, n1 int, a, b, c Mat, e *Epilogue) {
+	f := tileFrame{aStep: a.Row * j.size, bStep: b.Col * j.size, cStep: c.Row * j.size}
+	for x := n0; x < n1; {
+		key := tileKey{mr: j.m, nv: min(maxAcross, (n1-x)/j.lanes), across: true}
+		f.c[0] = unsafe.Add(c.Ptr, x*j.size)
+		for p0 := 0; p0 < j.k; p0 += j.kBlock {
+			f.k = min(j.kBlock, j.k-p0)
+			f.a = unsafe.Add(a.Ptr, p0*j.size)
+			f.b[0] = unsafe.Add(b.Ptr, (p0+x*b.Col)*j.size)
+			f.flags = e.flags(p0 == 0, p0+f.k == j.k)
+			if f.flags&flagBiasRow != 0 {
+				f.bias = e.Bias
+			} else if f.flags&flagBiasCol != 0 {
+				f.bias = unsafe.Add(e.Bias, x*j.size)
+			}
+			f.panels = 1
+			callTile(j.isa, j.d, key, &f)
+		}
+		x += key.nv * j.lanes
+	}
+}
+
+// along computes columns n0 to n1-1, at most sumBytes of them.
+func (j *job) along(sums unsafe.Pointer, n0, n1 int, a, b, c Mat, e *Epilogue) {
+	f := rowsFrame{aStep: a.Row * j.size, bStep: b.Row * j.size, vectors: (n1 - n0) / j.lanes}
+	if tail := (n1 - n0) % j.lanes; tail > 0 {
+		f.mask = 1
+		j.setMask(&f.mask, &f.lanes, tail)
+	}
+	for p0 := 0; p0 < j.k; p0 += j.kBlock {
+		p1 := min(p0+j.kBlock, j.k)
+		f.sums = sums
+		for p := p0; p < p1; {
+			terms, many := 1, p1-p >= manyTerms
+			if many {
+				terms = manyTerms
+			}
+			f.a = unsafe.Add(a.Ptr, p*j.size)
+			f.b = unsafe.Add(b.Ptr, (p*b.Row+n0)*j.size)
+			j.call(rowsRoutine, j.m, 0, bit(p == p0, 0)|bit(many, 1), unsafe.Pointer(&f))
+			p += terms
+		}
+		f.flags = e.flags(p0 == 0, p1 == j.k)
+		for i := range j.m {
+			f.sums = unsafe.Add(sums, i*sumPitch)
+			f.c = unsafe.Add(c.Ptr, (i*c.Row+n0)*j.size)
+			if f.flags&flagBiasRow != 0 {
+				f.bias = unsafe.Add(e.Bias, i*j.size)
+			} else if f.flags&flagBiasCol != 0 {
+				f.bias = unsafe.Add(e.Bias, n0*j.size)
+			}
+			j.call(finishRoutine, 0, 0, 0, unsafe.Pointer(&f))
+		}
+	}
+}
