@@ -19,6 +19,7 @@ import (
 
 	"weft/internal/array"
 	"weft/internal/device"
+	"weft/internal/gemm"
 	"weft/internal/interp"
 	"weft/internal/jit"
 	"weft/internal/loop"
@@ -66,6 +67,7 @@ type Device struct {
 func New(b Backend) *Device {
 	d := &Device{backend: b, cache: jit.NewCache[string, *Program](0)}
 	d.stream.d = d
+	gemm.SetISA(gemm.ISA(b))
 	return d
 }
 

@@ -1,9 +1,115 @@
 package cpu
 
-import "weft/internal/device"
+import (
+	"unsafe"
+
+	"weft/internal/array"
+	"weft/internal/device"
+	"weft/internal/gemm"
+	"weft/internal/ir"
+	"weft/internal/op"
+)
 
 // routines by the name of the op; each checks nothing that Infer checked.
-var routines = map[string]device.Routine{}
+var routines = map[string]device.Routine{
+	"matmul2":       matmul,
+	"conv2d_core":   conv2d,
+	"conv2d_input":  conv2dInput,
+	"conv2d_weight": conv2dWeight,
+	"index_select":  indexSelect,
+	"index_add":     indexAdd,
+	"gather":        gather,
+	"scatter_add":   scatterAdd,
+}
 
 // Routine returns the CPU's implementation of an op.
 func (d *Device) Routine(name string) device.Routine { return routines[name] }
+
+func mat(v *array.View) gemm.Mat {
+	r := len(v.Shape)
+	return gemm.Mat{Ptr: ptr(v), Row: v.Strides[r-2], Col: v.Strides[r-1]}
+}
+
+// ptr is the first element's address, nil for an empty array.
+func ptr(v *array.View) unsafe.Pointer {
+	if v.Store.Ptr == nil {
+		return nil
+	}
+	return v.Ptr()
+}
+
+func matmul(_ device.Stream, _ *ir.Node, args []array.View, out array.View) {
+	a, b := &args[0], &args[1]
+	r := len(a.Shape)
+	m, k, n := a.Shape[r-2], a.Shape[r-1], b.Shape[r-1]
+	var ep *gemm.Epilogue
+	if len(args) > 2 {
+		ep = &gemm.Epilogue{Bias: ptr(&args[2]), BiasStride: args[2].Strides[0]}
+	}
+	if r == 2 {
+		gemm.Gemm(a.DType, m, n, k, mat(a), mat(b), mat(&out), ep, 0)
+		return
+	}
+	batch := gemm.Batch{Count: a.Shape[:r-2], A: a.Strides[:r-2], B: b.Strides[:r-2], C: out.Strides[:r-2]}
+	gemm.GemmBatched(a.DType, batch, m, n, k, mat(a), mat(b), mat(&out), ep, 0)
+}
+
+func geometry(n *ir.Node) gemm.Geometry {
+	g := op.Geometry(n)
+	return gemm.Geometry{N: g.N, C: g.C, H: g.H, W: g.W, O: g.O, KH: g.KH, KW: g.KW,
+		StrideH: g.StrideH, StrideW: g.StrideW, PadH: g.PadH, PadW: g.PadW}
+}
+
+func image(v *array.View) gemm.Image {
+	s := v.Strides
+	return gemm.Image{Ptr: ptr(v), N: s[0], C: s[1], H: s[2], W: s[3]}
+}
+
+func conv2d(_ device.Stream, n *ir.Node, args []array.View, out array.View) {
+	var ep *gemm.Epilogue
+	if len(args) > 2 {
+		ep = &gemm.Epilogue{Bias: ptr(&args[2]), BiasStride: args[2].Strides[0]}
+	}
+	w := contiguous(&args[1])
+	gemm.Conv2d(out.DType, image(&out), image(&args[0]), ptr(&w), geometry(n), ep, 0)
+}
+
+func conv2dInput(_ device.Stream, n *ir.Node, args []array.View, out array.View) {
+	w := contiguous(&args[1])
+	gemm.Conv2dGradInput(out.DType, image(&out), image(&args[0]), ptr(&w), geometry(n), nil, 0)
+}
+
+func conv2dWeight(_ device.Stream, n *ir.Node, args []array.View, out array.View) {
+	gemm.Conv2dGradWeight(out.DType, ptr(&out), image(&args[0]), image(&args[1]), geometry(n), false, 0)
+}
+
+// contiguous returns v in row-major order, copied element by element if need be:
+// for filters, which are small.
+func contiguous(v *array.View) array.View {
+	if v.Contiguous() {
+		return *v
+	}
+	size := v.DType.Size()
+	out := array.View{Store: Alloc(v.Size() * size), DType: v.DType, Shape: v.Shape, Strides: array.RowMajor(v.Shape)}
+	at := 0
+	walk(v, func(off int) {
+		copy(unsafe.Slice((*byte)(unsafe.Add(out.Store.Ptr, at*size)), size), unsafe.Slice((*byte)(unsafe.Add(v.Store.Ptr, off*size)), size))
+		at++
+	})
+	return out
+}
+
+// walk calls f with the offset of each element in row-major order.
+func walk(v *array.View, f func(off int)) {
+	var rec func(axis, off int)
+	rec = func(axis, off int) {
+		if axis == len(v.Shape) {
+			f(off)
+			return
+		}
+		for i := range v.Shape[axis] {
+			rec(axis+1, off+i*v.Strides[axis])
+		}
+	}
+	rec(0, v.Offset)
+}

@@ -49,8 +49,8 @@ func swapLast(x *node) *node { return Transpose(x, len(x.Shape)-2, len(x.Shape)-
 func matmul(x, y *node) *node { return apply(MatMul, x, y) }
 
 func init() {
-	MatMul2 = define(Def{Name: "matmul2", Class: Routine, Arity: 2,
-		Doc: "The matrix product over the last two axes; axes before them are equal. An element is the sum over ascending k of products, by fma, in blocks.",
+	MatMul2 = define(Def{Name: "matmul2", Class: Routine, Arity: -1,
+		Doc: "The matrix product over the last two axes; axes before them are equal. An element is the sum over ascending k of products, by fma, in blocks; then a third argument, a vector of columns, is added.",
 		Infer: func(c *Call) (array.DType, []int) {
 			x, y := c.Args[0], c.Args[1]
 			r := len(x.Shape)
@@ -62,18 +62,27 @@ func init() {
 		VJP: func(v *VJP) {
 			v.Set(0, func() *node { return apply(MatMul2, v.DY, swapLast(v.X[1])) })
 			v.Set(1, func() *node { return apply(MatMul2, swapLast(v.X[0]), v.DY) })
+			if len(v.X) > 2 {
+				v.Set(2, func() *node { return v.DY })
+			}
 		},
-		Samples: []Sample{{Shapes: [][]int{{5, 7}, {7, 3}}}, {Shapes: [][]int{{2, 3, 4}, {2, 4, 5}}}, {Shapes: [][]int{{3, 0}, {0, 2}}}}})
+		Samples: []Sample{{Shapes: [][]int{{5, 7}, {7, 3}}}, {Shapes: [][]int{{5, 7}, {7, 3}, {3}}}, {Shapes: [][]int{{2, 3, 4}, {2, 4, 5}}}, {Shapes: [][]int{{3, 0}, {0, 2}}}}})
 	MatMul = define(Def{Name: "matmul", Class: Composite, Arity: 2, ONNX: "MatMul",
 		Doc:     "NumPy's matmul: vectors are rows on the left and columns on the right, axes before the last two broadcast.",
-		Compose: func(x []*node, _ ir.Attrs) *node { return composeMatMul(x[0], x[1]) },
+		Compose: func(x []*node, _ ir.Attrs) *node { return composeMatMul(x[0], x[1], nil) },
 		Samples: []Sample{{Shapes: [][]int{{7}, {7}}}, {Shapes: [][]int{{3, 7}, {7}}}, {Shapes: [][]int{{7}, {7, 3}}},
 			{Shapes: [][]int{{5, 7}, {7, 3}}}, {Shapes: [][]int{{2, 3, 4}, {4, 5}}}, {Shapes: [][]int{{2, 1, 3, 4}, {3, 4, 2}}}}})
 	Linear = define(Def{Name: "linear", Class: Composite, Arity: 3, Doc: "matmul(x, w) + b in one plan.", ONNX: "Gemm",
-		Compose: func(x []*node, _ ir.Attrs) *node { return add(composeMatMul(x[0], x[1]), x[2]) },
+		Compose: func(x []*node, _ ir.Attrs) *node {
+			w, b := x[1], x[2]
+			if len(w.Shape) == 2 && len(b.Shape) == 1 && b.Shape[0] == w.Shape[1] && len(x[0].Shape) >= 2 && Promote(x...) == b.DType {
+				return composeMatMul(x[0], w, b)
+			}
+			return add(composeMatMul(x[0], w, nil), b)
+		},
 		Samples: []Sample{{Shapes: [][]int{{5, 7}, {7, 3}, {3}}}}})
 
-	conv2d = define(Def{Name: "conv2d_core", Class: Routine, Arity: 2, Doc: "Cross-correlation of NCHW pictures with OCHW filters, without bias.",
+	conv2d = define(Def{Name: "conv2d_core", Class: Routine, Arity: -1, Doc: "Cross-correlation of NCHW pictures with OCHW filters, plus a bias for each filter if given.",
 		Infer: func(c *Call) (array.DType, []int) { return c.Args[0].DType, convShape(c) },
 		VJP: func(v *VJP) {
 			p := v.Node.Attrs.Ints[:4]
@@ -113,15 +122,11 @@ func init() {
 			if !meet.Float() {
 				array.Failf("conv2d", "", "takes floats, got %s", meet)
 			}
-			y := Apply(conv2d, ir.Attrs{Ints: a.Ints}, Convert(x[0], meet), Convert(x[1], meet))
-			if len(x) == 2 {
-				return y
+			args := make([]*node, len(x))
+			for i := range x {
+				args[i] = Convert(x[i], meet)
 			}
-			b := x[2]
-			if len(b.Shape) != 1 || b.Shape[0] != y.Shape[1] {
-				array.Failf("conv2d", "bias", "has shape %s, want [%d]", array.ShapeString(b.Shape), y.Shape[1])
-			}
-			return add(y, reshape(Convert(b, meet), []int{1, b.Shape[0], 1, 1}))
+			return Apply(conv2d, ir.Attrs{Ints: a.Ints}, args...)
 		},
 		Samples: append([]Sample{{Shapes: [][]int{{2, 3, 5, 5}, {4, 3, 3, 2}, {4}}, Attrs: ir.Attrs{Ints: []int{1, 1, 0, 0}}}}, convSamples...)})
 
@@ -201,6 +206,11 @@ func convShape(c *Call) []int {
 	if w.Shape[2] == 0 || w.Shape[3] == 0 {
 		c.Failf("w", "has an empty window: %s", array.ShapeString(w.Shape))
 	}
+	if len(c.Args) > 2 {
+		if b := c.Args[2]; len(b.Shape) != 1 || b.Shape[0] != w.Shape[0] {
+			c.Failf("bias", "has shape %s, want [%d]", array.ShapeString(b.Shape), w.Shape[0])
+		}
+	}
 	return []int{x.Shape[0], w.Shape[0], windowCount(c.Def.Name, x.Shape[2], w.Shape[2], p[0], p[2]), windowCount(c.Def.Name, x.Shape[3], w.Shape[3], p[1], p[3])}
 }
 
@@ -214,7 +224,9 @@ func windowCount(name string, size, window, stride, pad int) int {
 	return (size+2*pad-window)/stride + 1
 }
 
-func composeMatMul(x, y *node) *node {
+// composeMatMul is the product of x and y, plus a bias of columns if y is a matrix
+// and bias not nil.
+func composeMatMul(x, y, bias *node) *node {
 	fail := func() {
 		array.Failf("matmul", "", "inner sizes differ: %s x %s", array.ShapeString(x.Shape), array.ShapeString(y.Shape))
 	}
@@ -246,7 +258,11 @@ func composeMatMul(x, y *node) *node {
 		if kx == 0 {
 			tall = reshape(x, []int{array.Size(x.Shape[:len(x.Shape)-1]), 0})
 		}
-		r = reshape(apply(MatMul2, tall, y), append(append([]int(nil), x.Shape[:len(x.Shape)-1]...), n))
+		args := []*node{tall, y}
+		if bias != nil {
+			args = append(args, bias)
+		}
+		r = reshape(apply(MatMul2, args...), append(append([]int(nil), x.Shape[:len(x.Shape)-1]...), n))
 	} else {
 		batch := array.Broadcast("matmul", x.Shape[:len(x.Shape)-2], y.Shape[:len(y.Shape)-2])
 		x = expand(x, append(append([]int(nil), batch...), m, kx))

@@ -60,6 +60,9 @@ type Def struct {
 	// when to thread and what to recompute; 0 means 1.
 	Cost int
 
+	// Contig asks for contiguous arguments of a Routine.
+	Contig bool
+
 	Kind    loop.Reduction // Reduce
 	Compose func(args []*ir.Node, a ir.Attrs) *ir.Node
 

@@ -292,7 +292,13 @@ func (b *planner) emitSingle(n *ir.Node) {
 				s.Args = append(s.Args, t)
 				continue
 			}
-			s.Args = append(s.Args, b.value(a))
+			o := b.value(a)
+			if v := o.view(); d.Contig && !v.Contiguous() {
+				t := b.temp(o.DType, o.Shape)
+				b.copy(t, o)
+				o = t
+			}
+			s.Args = append(s.Args, o)
 		}
 		s.Out = b.home(n)
 		b.step(s)

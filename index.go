@@ -1,0 +1,72 @@
+package weft
+
+import (
+	"weft/internal/array"
+	"weft/internal/ir"
+	"weft/internal/op"
+)
+
+// IndexSelect returns the sub-arrays of t at the places of a vector of integers
+// along an axis; negative ones count from the back. It panics if one is out of
+// range.
+func (t *Tensor) IndexSelect(axis int, index *Tensor) *Tensor {
+	return withAttrs(op.IndexSelect, ir.Attrs{Int: array.Axis("index_select", axis, t.Rank())}, t, index)
+}
+
+// IndexAdd returns t with the sub-arrays of x added at the places of a vector of
+// integers along an axis; where places repeat, in ascending order of position.
+func (t *Tensor) IndexAdd(axis int, index, x *Tensor) *Tensor {
+	a := array.Axis("index_add", axis, t.Rank())
+	if x.Rank() != t.Rank() {
+		array.Failf("index_add", "x", "has shape %s, the receiver %s: want as many dimensions", array.ShapeString(x.v.Shape), array.ShapeString(t.v.Shape))
+	}
+	return t.Add(withAttrs(op.Lookup("index_add"), ir.Attrs{Int: a, Ints: []int{t.v.Shape[a]}}, x, index))
+}
+
+// Gather returns, for each element of index, the element of t at the same place
+// but for the axis, where the index says: result[i][j] = t[index[i][j]][j] for
+// axis 0.
+func (t *Tensor) Gather(axis int, index *Tensor) *Tensor {
+	return withAttrs(op.Gather, ir.Attrs{Int: array.Axis("gather", axis, t.Rank())}, t, index)
+}
+
+// ScatterAdd returns t with the elements of x added where Gather with the same
+// index would read, in row-major order.
+func (t *Tensor) ScatterAdd(axis int, index, x *Tensor) *Tensor {
+	a := array.Axis("scatter_add", axis, t.Rank())
+	return t.Add(withAttrs(op.Lookup("scatter_add"), ir.Attrs{Int: a, Ints: t.v.Shape}, x, index))
+}
+
+// NonZero returns the row-major positions, int64, of the elements that are not 0.
+func (t *Tensor) NonZero() *Tensor {
+	m := t.Contiguous()
+	if m.v.DType != Bool {
+		m = m.NoGrad().Ne(0)
+	}
+	var out []int64
+	Borrow(m, func(b []bool) {
+		n := 0
+		for _, x := range b {
+			if x {
+				n++
+			}
+		}
+		out = make([]int64, 0, n)
+		for i, x := range b {
+			if x {
+				out = append(out, int64(i))
+			}
+		}
+	})
+	return FromSlice(out)
+}
+
+// MaskSelect returns the elements of t where mask, a Bool tensor broadcast to t's
+// shape, is true, in row-major order.
+func (t *Tensor) MaskSelect(mask *Tensor) *Tensor {
+	if mask.v.DType != Bool {
+		array.Failf("mask_select", "mask", "has elements of type %s, want bool", mask.v.DType)
+	}
+	s := array.Broadcast("mask_select", t.v.Shape, mask.v.Shape)
+	return t.Expand(s...).Reshape(-1).IndexSelect(0, mask.Expand(s...).NonZero())
+}

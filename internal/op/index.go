@@ -1,0 +1,127 @@
+package op
+
+import (
+	"weft/internal/array"
+	"weft/internal/ir"
+)
+
+// Reading and writing at computed places. Indices are int64 or int32; they count
+// from the back when negative, and are checked when the operation runs.
+var IndexSelect, indexAdd, Gather, scatterAdd, CrossEntropy *Def
+
+func checkIndex(c *Call, i int) {
+	if d := c.Args[i].DType; d != array.Int64 && d != array.Int32 {
+		c.Failf("index", "has elements of type %s, want int64 or int32", d)
+	}
+}
+
+func init() {
+	IndexSelect = define(Def{Name: "index_select", Class: Routine, Arity: 2, Contig: true, ONNX: "Gather",
+		Doc: "The sub-arrays of x at the places of a vector of indices along axis Attrs.Int.",
+		Infer: func(c *Call) (array.DType, []int) {
+			x := c.Args[0]
+			checkIndex(c, 1)
+			if len(c.Args[1].Shape) != 1 {
+				c.Failf("index", "has shape %s, want one dimension", array.ShapeString(c.Args[1].Shape))
+			}
+			s := append([]int(nil), x.Shape...)
+			s[c.Attrs.Int] = c.Args[1].Shape[0]
+			array.CheckShape("index_select", s, x.DType)
+			return x.DType, s
+		},
+		VJP: func(v *VJP) {
+			v.Set(0, func() *node {
+				a := v.Node.Attrs
+				return Apply(indexAdd, ir.Attrs{Int: a.Int, Ints: []int{v.X[0].Shape[a.Int]}}, v.DY, v.X[1])
+			})
+		},
+		Samples: []Sample{{Shapes: [][]int{{5, 3}, {4}}, DTypes: []array.DType{array.Float64, array.Int64}, Max: 5},
+			{Shapes: [][]int{{2, 5}, {7}}, DTypes: []array.DType{array.Float64, array.Int64}, Max: 5, Attrs: ir.Attrs{Int: 1}}}})
+	indexAdd = define(Def{Name: "index_add", Class: Routine, Arity: 2, Contig: true,
+		Doc: "Zeros of size Attrs.Ints[0] along axis Attrs.Int, to which the sub-arrays of x are added at the places of the indices, in ascending order of their position.",
+		Infer: func(c *Call) (array.DType, []int) {
+			x := c.Args[0]
+			checkIndex(c, 1)
+			if i := c.Args[1].Shape; len(i) != 1 || i[0] != x.Shape[c.Attrs.Int] {
+				c.Failf("index", "has shape %s, want [%d]", array.ShapeString(i), x.Shape[c.Attrs.Int])
+			}
+			s := append([]int(nil), x.Shape...)
+			s[c.Attrs.Int] = c.Attrs.Ints[0]
+			return x.DType, s
+		},
+		VJP: func(v *VJP) {
+			v.Set(0, func() *node { return Apply(IndexSelect, ir.Attrs{Int: v.Node.Attrs.Int}, v.DY, v.X[1]) })
+		},
+		Samples: []Sample{{Shapes: [][]int{{4, 3}, {4}}, DTypes: []array.DType{array.Float64, array.Int64}, Max: 5, Attrs: ir.Attrs{Ints: []int{5}}}}})
+	Gather = define(Def{Name: "gather", Class: Routine, Arity: 2, Contig: true, ONNX: "GatherElements",
+		Doc: "Element (i, j, ...) is x's where the index along axis Attrs.Int is taken from the second argument at (i, j, ...).",
+		Infer: func(c *Call) (array.DType, []int) {
+			x, idx := c.Args[0], c.Args[1]
+			checkIndex(c, 1)
+			if len(x.Shape) != len(idx.Shape) {
+				c.Failf("index", "has shape %s, x %s: want as many dimensions", array.ShapeString(idx.Shape), array.ShapeString(x.Shape))
+			}
+			for i, n := range idx.Shape {
+				if i != c.Attrs.Int && n > x.Shape[i] {
+					c.Failf("index", "has shape %s, which is larger than x's %s outside axis %d", array.ShapeString(idx.Shape), array.ShapeString(x.Shape), c.Attrs.Int)
+				}
+			}
+			return x.DType, idx.Shape
+		},
+		VJP: func(v *VJP) {
+			v.Set(0, func() *node {
+				return Apply(scatterAdd, ir.Attrs{Int: v.Node.Attrs.Int, Ints: v.X[0].Shape}, v.DY, v.X[1])
+			})
+		},
+		Samples: []Sample{{Shapes: [][]int{{5, 3}, {4, 3}}, DTypes: []array.DType{array.Float64, array.Int64}, Max: 5},
+			{Shapes: [][]int{{3, 5}, {2, 7}}, DTypes: []array.DType{array.Float64, array.Int64}, Max: 5, Attrs: ir.Attrs{Int: 1}}}})
+	scatterAdd = define(Def{Name: "scatter_add", Class: Routine, Arity: 2, Contig: true, ONNX: "ScatterElements",
+		Doc: "Zeros of shape Attrs.Ints, to which x's elements are added in row-major order where gather along axis Attrs.Int would read.",
+		Infer: func(c *Call) (array.DType, []int) {
+			checkIndex(c, 1)
+			if !array.Equal(c.Args[0].Shape, c.Args[1].Shape) {
+				c.Failf("index", "has shape %s, x %s", array.ShapeString(c.Args[1].Shape), array.ShapeString(c.Args[0].Shape))
+			}
+			return c.Args[0].DType, c.Attrs.Ints
+		},
+		VJP: func(v *VJP) {
+			v.Set(0, func() *node { return Apply(Gather, ir.Attrs{Int: v.Node.Attrs.Int}, v.DY, v.X[1]) })
+		},
+		Samples: []Sample{{Shapes: [][]int{{4, 3}, {4, 3}}, DTypes: []array.DType{array.Float64, array.Int64}, Max: 5, Attrs: ir.Attrs{Ints: []int{5, 3}}}}})
+	CrossEntropy = define(Def{Name: "cross_entropy", Class: Composite, Arity: 2, ONNX: "SoftmaxCrossEntropyLoss",
+		Doc: "The mean over rows of logsumexp(row) - row[target]: the negative log-likelihood of integer targets under softmax of the logits [N C].",
+		Compose: func(x []*node, _ ir.Attrs) *node {
+			l, hit := crossEntropyParts(x[0], x[1])
+			picked := withKeep(Sum, where(hit, l, num(l, 0)), []int{1})
+			m := withKeep(Max, l, []int{1})
+			lse := add(apply(Log, withKeep(Sum, apply(Exp, sub(l, m)), []int{1})), m)
+			return Apply(Mean, ir.Attrs{}, sub(lse, picked))
+		},
+		VJP: func(v *VJP) {
+			v.Set(0, func() *node {
+				l, hit := crossEntropyParts(v.X[0], v.X[1])
+				n := float64(max(l.Shape[0], 1))
+				e := apply(Exp, sub(l, withKeep(Max, l, []int{1})))
+				p := div(e, withKeep(Sum, e, []int{1}))
+				one := where(hit, num(p, 1), num(p, 0))
+				return mul(sub(p, one), div(reshape(v.DY, []int{1, 1}), num(p, n)))
+			})
+		},
+		Samples: []Sample{{Shapes: [][]int{{6, 5}, {6}}, DTypes: []array.DType{array.Float64, array.Int64}, Max: 5}}})
+}
+
+// crossEntropyParts are the logits and where a class is the target.
+func crossEntropyParts(l, target *node) (logits, hit *node) {
+	if len(l.Shape) != 2 {
+		array.Failf("cross_entropy", "logits", "have shape %s, want N C", array.ShapeString(l.Shape))
+	}
+	needFloat("cross_entropy", l)
+	if target.DType.Category() != array.CatInt {
+		array.Failf("cross_entropy", "target", "has elements of type %s, want integers", target.DType)
+	}
+	if len(target.Shape) != 1 || target.Shape[0] != l.Shape[0] {
+		array.Failf("cross_entropy", "target", "has shape %s, want [%d]: a class for each row of the logits", array.ShapeString(target.Shape), l.Shape[0])
+	}
+	t := reshape(Convert(target, array.Int64), []int{l.Shape[0], 1})
+	return l, apply(Eq, Apply(Iota, ir.Attrs{Int: 1}, l), t)
+}
