@@ -84,57 +84,64 @@ func (g *gen) done() {
 // field returns the operand of a frame's field at the given offset.
 func field(offset uintptr) asm.Mem { return asm.Ptr(asm.RDI, int32(offset)) }
 
-// transpose replaces r[i] lane j by r[j] lane i for a square of as many registers
-// as a vector has lanes; t are as many others, overwritten. It returns the
-// registers that hold the columns, in order.
-func (g *gen) transpose(r, t []asm.Reg) []asm.Reg {
+// transpose returns registers that hold the columns, in order, of the square whose
+// rows are in r, as many as a vector has lanes. It uses the registers of r and two
+// free ones.
+func (g *gen) transpose(r []asm.Reg, free [2]asm.Reg) []asm.Reg {
 	n := len(r)
-	if g.d == array.Float32 {
-		// Pairs of rows interleaved, then pairs of pairs: quarter q of the result of
-		// rows 4i to 4i+3 and column c in a 128-bit part holds column 4q+c.
-		for i := 0; i < n; i += 2 {
-			g.RRR(asm.VUNPCKLPS, t[i], r[i], r[i+1])
-			g.RRR(asm.VUNPCKHPS, t[i+1], r[i], r[i+1])
+	r = append([]asm.Reg(nil), r...)
+	// Each step replaces two registers by two combinations of theirs.
+	pair := func(i, j int, f func(dst, a, b asm.Reg, high bool)) {
+		a, b := r[i], r[j]
+		f(free[0], a, b, false)
+		f(free[1], a, b, true)
+		r[i], r[j], free[0], free[1] = free[0], free[1], a, b
+	}
+	unpack := func(low, high asm.Op) func(dst, a, b asm.Reg, isHigh bool) {
+		return func(dst, a, b asm.Reg, isHigh bool) {
+			if isHigh {
+				g.RRR(high, dst, a, b)
+			} else {
+				g.RRR(low, dst, a, b)
+			}
 		}
+	}
+	shuffle := func(op asm.Op, low, high int64) func(dst, a, b asm.Reg, isHigh bool) {
+		return func(dst, a, b asm.Reg, isHigh bool) {
+			if isHigh {
+				g.RRRI(op, dst, a, b, high)
+			} else {
+				g.RRRI(op, dst, a, b, low)
+			}
+		}
+	}
+	// Squares in the 128-bit parts: register w*i + c then holds, in part q, column
+	// w*q + c of rows w*i to w*i + w-1.
+	w := 16 / g.d.Size()
+	if w == 4 {
 		for i := 0; i < n; i += 4 {
-			g.RRR(asm.VUNPCKLPD, r[i], t[i], t[i+2])
-			g.RRR(asm.VUNPCKHPD, r[i+1], t[i], t[i+2])
-			g.RRR(asm.VUNPCKLPD, r[i+2], t[i+1], t[i+3])
-			g.RRR(asm.VUNPCKHPD, r[i+3], t[i+1], t[i+3])
+			pair(i, i+1, unpack(asm.VUNPCKLPS, asm.VUNPCKHPS))
+			pair(i+2, i+3, unpack(asm.VUNPCKLPS, asm.VUNPCKHPS))
+			pair(i, i+2, unpack(asm.VUNPCKLPD, asm.VUNPCKHPD))
+			pair(i+1, i+3, unpack(asm.VUNPCKLPD, asm.VUNPCKHPD))
+			r[i+1], r[i+2] = r[i+2], r[i+1]
 		}
-		return g.transposeParts(r, t, 4)
+	} else {
+		for i := 0; i < n; i += 2 {
+			pair(i, i+1, unpack(asm.VUNPCKLPD, asm.VUNPCKHPD))
+		}
 	}
-	for i := 0; i < n; i += 2 {
-		g.RRR(asm.VUNPCKLPD, t[i], r[i], r[i+1])
-		g.RRR(asm.VUNPCKHPD, t[i+1], r[i], r[i+1])
-	}
-	return g.transposeParts(t, r, 2)
-}
-
-// transposeParts transposes 128-bit parts among the registers c, c+w, c+2w, ...
-// for each c below w.
-func (g *gen) transposeParts(r, t []asm.Reg, w int) []asm.Reg {
-	n := len(r)
-	out := make([]asm.Reg, n)
+	// Then the parts.
 	for c := range w {
 		if g.isa == AVX2 {
-			a, b := r[c], r[c+w]
-			g.RRRI(asm.VPERM2F128, t[c], a, b, 0x20)
-			g.RRRI(asm.VPERM2F128, t[c+w], a, b, 0x31)
-			out[c], out[c+w] = t[c], t[c+w]
+			pair(c, c+w, shuffle(asm.VPERM2F128, 0x20, 0x31))
 			continue
 		}
-		a0, a1, a2, a3 := r[c], r[c+w], r[c+2*w], r[c+3*w]
-		t0, t1, t2, t3 := t[c], t[c+w], t[c+2*w], t[c+3*w]
-		g.RRRI(asm.VSHUFF32X4, t0, a0, a1, 0x44) // parts 0 1 of both
-		g.RRRI(asm.VSHUFF32X4, t1, a2, a3, 0x44)
-		g.RRRI(asm.VSHUFF32X4, t2, a0, a1, 0xEE) // parts 2 3 of both
-		g.RRRI(asm.VSHUFF32X4, t3, a2, a3, 0xEE)
-		g.RRRI(asm.VSHUFF32X4, a0, t0, t1, 0x88) // part 0 of all
-		g.RRRI(asm.VSHUFF32X4, a1, t0, t1, 0xDD)
-		g.RRRI(asm.VSHUFF32X4, a2, t2, t3, 0x88)
-		g.RRRI(asm.VSHUFF32X4, a3, t2, t3, 0xDD)
-		out[c], out[c+w], out[c+2*w], out[c+3*w] = a0, a1, a2, a3
+		pair(c, c+w, shuffle(asm.VSHUFF32X4, 0x44, 0xEE))
+		pair(c+2*w, c+3*w, shuffle(asm.VSHUFF32X4, 0x44, 0xEE))
+		pair(c, c+2*w, shuffle(asm.VSHUFF32X4, 0x88, 0xDD))
+		pair(c+w, c+3*w, shuffle(asm.VSHUFF32X4, 0x88, 0xDD))
+		r[c+w], r[c+2*w] = r[c+2*w], r[c+w]
 	}
-	return out
+	return r
 }

@@ -8,9 +8,11 @@ import (
 
 // chainAcross writes the loop over k of a tile whose B is transposed as it is read.
 //
-// A step takes the terms that 16 bytes hold, e of them. Row q of each group of e
-// columns goes to the 128-bit parts of one register; e such registers hold a square
-// in each part, whose transposition takes no shuffle across parts and few registers.
+// Where it can a step takes the terms of a whole vector of each column: a line is
+// then touched once, which matters where the columns' addresses share a set of the
+// cache. What is left goes by 16 bytes, e terms: row q of each group of e columns
+// goes to the 128-bit parts of one register, and e such registers hold a square in
+// each part. Then one by one.
 func (g *tileGen) chainAcross() {
 	a := &g.Asm
 	e := 16 / g.d.Size()
@@ -31,6 +33,7 @@ func (g *tileGen) chainAcross() {
 			asm.Idx(b, s1, 4, 0), asm.Idx(b, s5, 1, 0), asm.Idx(b, s3, 2, 0), asm.Idx(b, s7, 1, 0),
 		}[i%8]
 	}
+	n := g.lanes()
 	first := g.mr * g.nv // of the scratch registers
 	x := func(i int) asm.Reg { return asm.X(first + i) }
 	r := func(i int) asm.Reg { return g.v(first + i) }
@@ -59,7 +62,32 @@ func (g *tileGen) chainAcross() {
 			a.RRMI(asm.VINSERTF128, dst, dst, m, int64(part))
 		}
 	}
-	// step adds e terms or one.
+	add := func(columns []asm.Reg, v int) {
+		for u, b := range columns {
+			for i := range g.mr {
+				m := [...]asm.Mem{
+					asm.Ptr(regA+asm.Reg(i/3), 0), asm.Idx(regA+asm.Reg(i/3), regStep, 1, 0), asm.Idx(regA+asm.Reg(i/3), regStep, 2, 0),
+				}[i%3].Add(int32(u * g.d.Size()))
+				if g.isa == AVX512 {
+					a.RRM(g.pick(asm.VFMADD231PS, asm.VFMADD231PD), g.acc(i, v), b, m.B())
+					continue
+				}
+				g.broadcast(g.temp(0), m)
+				g.fma(g.acc(i, v), g.temp(0), b)
+			}
+		}
+	}
+	// whole adds a vector of terms, step e or one.
+	whole := func() {
+		for v := range g.nv {
+			rows := make([]asm.Reg, n)
+			for i := range rows {
+				rows[i] = r(i)
+				g.load(rows[i], column(v*n+i))
+			}
+			add(g.transpose(rows, [2]asm.Reg{r(n), r(n + 1)}), v)
+		}
+	}
 	step := func(terms int) {
 		for v := range g.nv {
 			for q := range e {
@@ -76,19 +104,7 @@ func (g *tileGen) chainAcross() {
 				}
 			}
 			from := transposed(e)
-			for u := range terms {
-				for i := range g.mr {
-					m := [...]asm.Mem{
-						asm.Ptr(regA+asm.Reg(i/3), 0), asm.Idx(regA+asm.Reg(i/3), regStep, 1, 0), asm.Idx(regA+asm.Reg(i/3), regStep, 2, 0),
-					}[i%3].Add(int32(u * g.d.Size()))
-					if g.isa == AVX512 {
-						a.RRM(g.pick(asm.VFMADD231PS, asm.VFMADD231PD), g.acc(i, v), r(from+u), m.B())
-						continue
-					}
-					g.broadcast(g.temp(0), m)
-					g.fma(g.acc(i, v), g.temp(0), r(from+u))
-				}
-			}
+			add([]asm.Reg{r(from), r(from + 1), r(from + 2), r(from + 3)}[:terms], v)
 		}
 	}
 	advance := func(bytes int64) {
@@ -100,19 +116,27 @@ func (g *tileGen) chainAcross() {
 		}
 	}
 
-	rest, end := a.NewLabel(), a.NewLabel()
+	end := a.NewLabel()
 	a.RM(asm.MOV, regK, field(unsafe.Offsetof(tf.k)))
-	a.RI(asm.SUB, regK, int64(e))
-	a.Jcc(asm.CondL, rest)
-	a.Align(16)
-	loop := a.Here()
-	step(e)
-	advance(16)
-	a.RI(asm.SUB, regK, int64(e))
-	a.Jcc(asm.CondGE, loop)
-	a.Bind(rest)
-	a.RI(asm.ADD, regK, int64(e))
-	a.Jcc(asm.CondE, end)
+	// every writes a loop over steps of some terms, which leaves fewer.
+	every := func(terms int, body func()) {
+		rest := a.NewLabel()
+		a.RI(asm.SUB, regK, int64(terms))
+		a.Jcc(asm.CondL, rest)
+		a.Align(16)
+		loop := a.Here()
+		body()
+		advance(int64(terms * g.d.Size()))
+		a.RI(asm.SUB, regK, int64(terms))
+		a.Jcc(asm.CondGE, loop)
+		a.Bind(rest)
+		a.RI(asm.ADD, regK, int64(terms))
+		a.Jcc(asm.CondE, end)
+	}
+	every(n, whole)
+	if e < n {
+		every(e, func() { step(e) })
+	}
 	// One term at a time, which reads one element of each column.
 	one := a.Here()
 	step(1)

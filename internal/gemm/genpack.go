@@ -68,10 +68,11 @@ func (g *gen) packMask(t asm.Reg) {
 func genPackTranspose(g *gen, rows int, table bool) {
 	a := &g.Asm
 	n := g.lanes()
-	r, t := make([]asm.Reg, n), make([]asm.Reg, n)
+	r := make([]asm.Reg, n)
 	for i := range n {
-		r[i], t[i] = g.v(i), g.v(n+i)
+		r[i] = g.v(i)
 	}
+	free := [2]asm.Reg{g.v(n), g.v(n + 1)}
 	a.RM(asm.MOV, asm.RSI, field(unsafe.Offsetof(pf.src)))
 	a.RM(asm.MOV, asm.R14, field(unsafe.Offsetof(pf.dst)))
 	a.RM(asm.MOV, asm.R15, field(unsafe.Offsetof(pf.dstStep)))
@@ -99,7 +100,7 @@ func genPackTranspose(g *gen, rows int, table bool) {
 				load(r[i], [...]asm.Mem{asm.Ptr(b, 0), asm.Idx(b, asm.RDX, 1, 0), asm.Idx(b, asm.RDX, 2, 0)}[i%3])
 			}
 		}
-		for _, c := range g.transpose(r, t) {
+		for _, c := range g.transpose(r, free) {
 			g.store(asm.Ptr(asm.R14, 0), c)
 			a.RR(asm.ADD, asm.R14, asm.R15)
 		}
@@ -121,9 +122,8 @@ func genPackTranspose(g *gen, rows int, table bool) {
 	a.Bind(tail)
 	a.RI(asm.ADD, asm.RCX, int64(n))
 	a.Jcc(asm.CondE, end)
-	// The last scratch register is the last that transposing writes.
-	g.packMask(t[n-1])
-	block(func(dst asm.Reg, m asm.Mem) { g.loadMasked(dst, m, asm.K1, t[n-1]) })
+	g.packMask(g.v(15))
+	block(func(dst asm.Reg, m asm.Mem) { g.loadMasked(dst, m, asm.K1, g.v(15)) })
 	a.Bind(end)
 	g.done()
 }

@@ -24,11 +24,19 @@ type tileKey struct {
 	step, run, dilation int
 	// across says that B's columns, not its rows, lie side by side in memory, bStep
 	// from column to column: they are transposed as they are read. All vectors are
-	// whole, and there are at most maxAcross of them and maxRowsAcross rows.
+	// whole, at most acrossWidth, and there are at most maxRowsAcross rows.
 	across bool
 }
 
-const maxAcross = 2
+// acrossWidth returns the most vectors of a tile of mr rows that transposes B: a
+// square of registers, two more and a broadcast are taken.
+func (m machine) acrossWidth(mr int) int {
+	registers := 32
+	if m.isa == AVX2 {
+		registers = 16
+	}
+	return min(2, (registers-m.lanes-3)/mr)
+}
 
 // maxRowsAcross returns the most rows of a tile that transposes B.
 func maxRowsAcross(isa ISA) int {

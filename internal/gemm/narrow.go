@@ -81,7 +81,7 @@ func (j *job) narrowTask(worker, n0, n1 int, a, b, c Mat, e *Epilogue) {
 func (j *job) across(n0, n1 int, a, b, c Mat, e *Epilogue) {
 	f := tileFrame{aStep: a.Row * j.size, bStep: b.Col * j.size, cStep: c.Row * j.size}
 	for x := n0; x < n1; {
-		key := tileKey{mr: j.m, nv: min(maxAcross, (n1-x)/j.lanes), across: true}
+		key := tileKey{mr: j.m, nv: min(j.acrossWidth(j.m), (n1-x)/j.lanes), across: true}
 		f.c[0] = unsafe.Add(c.Ptr, x*j.size)
 		for p0 := 0; p0 < j.k; p0 += j.kBlock {
 			f.k = min(j.kBlock, j.k-p0)
