@@ -650,7 +650,8 @@ func callerOutside() uintptr {
 	frames := runtime.CallersFrames(pcs[:n])
 	for {
 		f, more := frames.Next()
-		if !strings.HasPrefix(f.Function, "weft.") || strings.HasSuffix(f.File, "_test.go") {
+		inside := strings.HasPrefix(f.Function, "weft.") || strings.HasPrefix(f.Function, "weft/internal/")
+		if !inside || strings.HasSuffix(f.File, "_test.go") {
 			return f.PC + 1 // a return address, as CallersFrames takes them
 		}
 		if !more {

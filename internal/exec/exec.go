@@ -180,4 +180,3 @@ func (c *Compiled) kernel(ctx context.Context, s device.Stream, k *plan.Kernel, 
 	f.Free(len(k.Binds))
 	return err
 }
-

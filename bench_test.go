@@ -1,0 +1,76 @@
+package weft
+
+import "testing"
+
+func BenchmarkAdd16(b *testing.B) {
+	x := FromSlice(make([]float32, 16))
+	y := FromSlice(make([]float32, 16))
+	b.ReportAllocs()
+	for b.Loop() {
+		x.Add(y)
+	}
+}
+
+func BenchmarkMLPStep(b *testing.B) {
+	rnd := func(shape ...int) *Tensor {
+		t := Zeros(shape...)
+		Borrow(t, func(d []float32) {
+			s := uint32(1)
+			for i := range d {
+				s = s*1664525 + 1013904223
+				d[i] = (float32(s>>8)/(1<<24) - 0.5) * 0.1
+			}
+		})
+		return t
+	}
+	x := rnd(60, 784)
+	y := FromSlice(make([]int64, 60))
+	w1, b1 := rnd(784, 500).RequireGrad(), rnd(500).RequireGrad()
+	w2, b2 := rnd(500, 10).RequireGrad(), rnd(10).RequireGrad()
+	b.ReportAllocs()
+	for b.Loop() {
+		sc := NewScope()
+		h := sc.Track(x).Linear(w1, b1).Tanh().Linear(w2, b2)
+		loss := CrossEntropy(h, y)
+		loss.Backward()
+		for _, p := range []*Tensor{w1, b1, w2, b2} {
+			p.NoGrad().SubAssign(p.Grad().Mul(0.1))
+			p.SetGrad(nil)
+		}
+		sc.Close()
+	}
+}
+
+func BenchmarkLeNetStep(b *testing.B) {
+	rnd := func(shape ...int) *Tensor {
+		t := Zeros(shape...)
+		Borrow(t, func(d []float32) {
+			s := uint32(1)
+			for i := range d {
+				s = s*1664525 + 1013904223
+				d[i] = (float32(s>>8)/(1<<24) - 0.5) * 0.1
+			}
+		})
+		return t
+	}
+	x := rnd(60, 1, 32, 32)
+	y := FromSlice(make([]int64, 60))
+	ps := []*Tensor{rnd(6, 1, 5, 5), rnd(6), rnd(16, 6, 5, 5), rnd(16), rnd(400, 120), rnd(120), rnd(120, 84), rnd(84), rnd(84, 10), rnd(10)}
+	for _, p := range ps {
+		p.RequireGrad()
+	}
+	pool := PoolOpts{Window: [2]int{2, 2}}
+	b.ReportAllocs()
+	for b.Loop() {
+		sc := NewScope()
+		h := sc.Track(x).Conv2d(ps[0], ps[1], ConvOpts{}).Tanh().MaxPool2d(pool)
+		h = h.Conv2d(ps[2], ps[3], ConvOpts{}).Tanh().MaxPool2d(pool).Flatten(1)
+		h = h.Linear(ps[4], ps[5]).Tanh().Linear(ps[6], ps[7]).Tanh().Linear(ps[8], ps[9])
+		CrossEntropy(h, y).Backward()
+		for _, p := range ps {
+			p.NoGrad().SubAssign(p.Grad().Mul(0.1))
+			p.SetGrad(nil)
+		}
+		sc.Close()
+	}
+}
