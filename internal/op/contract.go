@@ -93,6 +93,9 @@ func init() {
 			v.Set(1, func() *node {
 				return Apply(conv2dWeight, ir.Attrs{Ints: append(append([]int(nil), p...), w.Shape...)}, x, v.DY)
 			})
+			if len(v.X) > 2 {
+				v.Set(2, func() *node { return Apply(Sum, ir.Attrs{Ints: []int{0, 2, 3}}, v.DY) })
+			}
 		},
 		Samples: convSamples})
 	conv2dInput = define(Def{Name: "conv2d_input", Class: Routine, Arity: 2, Doc: "The gradient of conv2d for its input, of shape Attrs.Ints[4:].",
