@@ -581,6 +581,10 @@ func walk(name string, outputs, inputs []*Tensor, o GradOpts) []*Tensor {
 		delete(grads, n)
 		for _, i := range want[n] {
 			res[i] = dy
+			if !o.Create {
+				// A result, not a part of the pass: computing with it is recorded.
+				res[i] = &Tensor{v: dy.v, run: outputs[0].run}
+			}
 		}
 		if n.leaf != nil {
 			if inputs == nil {

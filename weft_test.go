@@ -37,3 +37,14 @@ func TestFirstSteps(t *testing.T) {
 		t.Fatalf("second: %v", d)
 	}
 }
+
+// What Grad returns is an ordinary tensor: gradients flow from computing with it.
+func TestGradResultRecords(t *testing.T) {
+	x := FromSlice([]float64{1, 2}).RequireGrad()
+	g := Grad(x.Mul(x).Add(x).Sum(), []*Tensor{x})[0]
+	w := FromSlice([]float64{3, 4}).RequireGrad()
+	g.Mul(w).Sum().Backward()
+	if got := Data[float64](w.Grad()); got[0] != 3 || got[1] != 5 {
+		t.Errorf("gradient through a result of Grad: %v", got)
+	}
+}
