@@ -50,24 +50,18 @@ func (e *Epilogue) transposed() Epilogue {
 	return t
 }
 
-// The number of terms in one block of a sum over k: 2 KB of an operand's row.
-const (
-	kBlock32 = 512
-	kBlock64 = 256
-)
+// The number of terms in one block of a sum over k. A strip of B of so many terms, two
+// vectors wide, stays in the first cache: 32 KB.
+const kBlock = 256
 
 // KBlock returns the number of terms in one fused multiply-add chain, a part of
-// the definition of the result: 512 for float32, 256 for float64. It panics for
-// other types.
+// the definition of the result: 256. It panics for types other than float32 and
+// float64.
 func KBlock(d array.DType) int {
-	switch d {
-	case array.Float32:
-		return kBlock32
-	case array.Float64:
-		return kBlock64
+	if d != array.Float32 && d != array.Float64 {
+		array.Failf("gemm", "dtype", "%s: only float32 and float64 have products", d)
 	}
-	array.Failf("gemm", "dtype", "%s: only float32 and float64 have products", d)
-	return 0
+	return kBlock
 }
 
 // Gemm computes C = act(A*B + bias), A being m x k, B k x n and C m x n, all of
@@ -102,17 +96,19 @@ func GemmBatched(d array.DType, batch Batch, m, n, k int, a, b, c Mat, ep *Epilo
 		}
 	}
 	total := 1
-	for i, s := range batch.Count {
+	for _, s := range batch.Count {
 		if s < 0 {
 			array.Failf("gemm", "batch", "negative size %d", s)
-		}
-		if s > 1 && (batch.C == nil || batch.C[i] == 0) {
-			array.Failf("gemm", "batch", "C is broadcast over dimension %d of size %d", i, s)
 		}
 		total *= s
 	}
 	if m == 0 || n == 0 || total == 0 {
 		return
+	}
+	for i, s := range batch.Count {
+		if s > 1 && (batch.C == nil || batch.C[i] == 0) {
+			array.Failf("gemm", "batch", "C is broadcast over dimension %d of size %d", i, s)
+		}
 	}
 	var e Epilogue
 	if ep != nil {

@@ -1,9 +1,16 @@
 package gemm
 
 import (
+	"errors"
+	"math"
 	"math/rand/v2"
+	"runtime/debug"
 	"testing"
 	"unsafe"
+
+	"weft/internal/array"
+	"weft/internal/mem/guard"
+	"weft/internal/par"
 )
 
 func TestSizes(t *testing.T) {
@@ -73,18 +80,261 @@ func TestLarge(t *testing.T) {
 // testLarge tries sizes with several blocks of k, of rows and of columns.
 func testLarge[E element](t *testing.T, isa ISA) {
 	r := rand.New(rand.NewPCG(3, 4))
-	sizes := [][3]int{{3, 5, 1300}, {40, 50, 1025}, {129, 67, 513}, {1, 300, 1111}, {300, 1, 700}, {5, 200, 600}, {200, 5, 600}}
+	sizes := [][3]int{{3, 5, 1300}, {40, 50, 1025}, {129, 67, 257}, {1, 300, 1111}, {300, 1, 700}, {5, 200, 600}, {200, 5, 600}}
 	if isa != Portable {
-		sizes = append(sizes, [3]int{260, 200, 600}, [3]int{1100, 40, 30}, [3]int{30, 2100, 30}, [3]int{97, 130, 256})
+		sizes = append(sizes, [3]int{260, 100, 400}, [3]int{1100, 40, 10}, [3]int{30, 2100, 10}, [3]int{97, 130, 256})
 	}
 	at := 0
 	for _, s := range sizes {
 		m, n, k := s[0], s[1], s[2]
-		for _, l := range [][3]int{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {1, 1, 1}, {4, 4, 4}, {2, 3, 2}} {
+		for _, l := range [][3]int{{0, 0, 0}, {1, 0, 1}, {0, 1, 0}, {4, 4, 4}, {2, 3, 2}} {
 			at++
 			a, b, c := newTestMat[E](r, l[0], m, k), newTestMat[E](r, l[1], k, n), newTestMat[E](r, l[2], m, n)
 			ep, bias := testEpilogue[E](r, at, m, n)
 			checkProduct(t, m, n, k, a, b, c, ep, bias, [...]int{1, 2, 5}[at%3])
+		}
+	}
+}
+
+// TestNarrow tries few rows with a B that is read only once, in both orientations,
+// with tails of k and of columns.
+func TestNarrow(t *testing.T) {
+	everyISA(t, func(t *testing.T, isa ISA) {
+		testNarrow[float32](t)
+		testNarrow[float64](t)
+	})
+}
+
+func testNarrow[E element](t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for m := 1; m <= 9; m++ {
+		for i, s := range [][2]int{{1100, 270 + m}, {277 - m, 1057}, {600, 530}} {
+			n, k := s[0], s[1]
+			if i != m%3 && CurrentISA() == Portable {
+				continue
+			}
+			for _, layout := range []int{m % 2, 2 + m%2} {
+				a, b, c := newTestMat[E](r, layout, m, k), newTestMat[E](r, (layout+m)%4, k, n), newTestMat[E](r, 0, m, n)
+				ep, bias := testEpilogue[E](r, r.IntN(32), m, n)
+				checkProduct(t, m, n, k, a, b, c, ep, bias, [...]int{1, 2, 5}[(m+n)%3])
+			}
+		}
+	}
+}
+
+// TestBatch compares batches, with broadcasting in every operand, with the single
+// products.
+func TestBatch(t *testing.T) {
+	everyISA(t, func(t *testing.T, isa ISA) {
+		testBatch[float32](t)
+		testBatch[float64](t)
+	})
+}
+
+func testBatch[E element](t *testing.T) {
+	d := dtypeOf[E]()
+	size := d.Size()
+	for seed := range uint64(60) {
+		r := rand.New(rand.NewPCG(seed, 7))
+		m, n, k := 1+r.IntN(40), 1+r.IntN(40), r.IntN(40)
+		count := make([]int, r.IntN(4))
+		total := 1
+		for i := range count {
+			count[i] = r.IntN(4)
+			total *= count[i]
+		}
+		// Strides for matrices of so many elements one after another, some broadcast.
+		strides := func(each int, broadcast bool) []int {
+			s := make([]int, len(count))
+			for i := len(s) - 1; i >= 0; i-- {
+				s[i] = each
+				if broadcast && r.IntN(3) == 0 {
+					s[i] = 0
+				}
+				each *= count[i]
+			}
+			return s
+		}
+		a, b, c, bias := random[E](r, total*m*k+1), random[E](r, total*k*n+1), random[E](r, total*m*n+1), random[E](r, total*n+1)
+		batch := Batch{Count: count, A: strides(m*k, true), B: strides(k*n, true), C: strides(m*n, false), Bias: strides(n, true)}
+		if seed%5 == 0 {
+			batch.A = nil
+		}
+		ep := &Epilogue{Act: Relu, Accumulate: seed%2 == 0}
+		if seed%3 == 0 {
+			ep.Bias, ep.BiasStride = unsafe.Pointer(&bias[0]), 1
+		}
+		before := append([]E(nil), c...)
+		mat := func(s []E, cols int) Mat { return Mat{unsafe.Pointer(&s[0]), cols, 1} }
+		GemmBatched(d, batch, m, n, k, mat(a, k), mat(b, n), mat(c, n), ep, 1+r.IntN(5))
+		for i := range total {
+			ma, mb, mc, e := batch.at(i, size, mat(a, k), mat(b, n), mat(before, n), *ep)
+			Gemm(d, m, n, k, ma, mb, mc, &e, 1)
+		}
+		for i := range c {
+			if !sameBits(c[i], before[i]) {
+				t.Fatalf("seed %d, %v of %dx%dx%d: element %d is %v, not %v", seed, count, m, k, n, i, c[i], before[i])
+			}
+		}
+	}
+}
+
+// TestSpecial puts infinities, NaN, zeros of both signs and subnormals in, which must
+// meet the same operations on every path.
+func TestSpecial(t *testing.T) {
+	everyISA(t, func(t *testing.T, isa ISA) {
+		testSpecial[float32](t)
+		testSpecial[float64](t)
+	})
+}
+
+func testSpecial[E element](t *testing.T) {
+	fill := func(r *rand.Rand, n int) []E {
+		s := make([]E, n)
+		tiny := E(1e-30)
+		if unsafe.Sizeof(tiny) == 8 {
+			tiny = E(math.Ldexp(1, -600))
+		}
+		for i := range s {
+			s[i] = [...]E{0, E(math.Copysign(0, -1)), 1, -1, tiny, -tiny, E(r.NormFloat64()), 3}[r.IntN(8)]
+			if r.IntN(150) == 0 {
+				s[i] = [...]E{E(math.Inf(1)), E(math.Inf(-1)), E(math.NaN())}[r.IntN(3)]
+			}
+		}
+		return s
+	}
+	r := rand.New(rand.NewPCG(8, 8))
+	for i := range 60 {
+		m, n, k := 1+r.IntN(20), 1+r.IntN(50), r.IntN(20)
+		if i%2 == 0 {
+			m = 1
+		}
+		a := testMatOf(fill, r, k, 1, m, k)
+		b := testMatOf(fill, r, []int{n, 1}[i%2], []int{1, k}[i%2], k, n)
+		c := testMatOf(fill, r, n, 1, m, n)
+		ep, bias := testEpilogue[E](r, i, m, n)
+		checkProduct(t, m, n, k, a, b, c, ep, bias, 1)
+	}
+}
+
+// TestGuard puts every operand against an inaccessible page, at its end and at its
+// beginning.
+func TestGuard(t *testing.T) {
+	if !guard.Available {
+		t.Skip("no guard pages here")
+	}
+	everyISA(t, func(t *testing.T, isa ISA) {
+		if isa == Portable {
+			t.Skip("no machine code that could stray")
+		}
+		defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+		defer par.SetPanicOnFault(par.SetPanicOnFault(true))
+		for _, place := range []func(int) (*guard.Buffer, error){guard.End, guard.Start} {
+			testGuard[float32](t, place)
+			testGuard[float64](t, place)
+		}
+	})
+}
+
+func testGuard[E element](t *testing.T, place func(int) (*guard.Buffer, error)) {
+	d := dtypeOf[E]()
+	size := d.Size()
+	const largest = 1 << 22
+	var ops [4][]byte
+	for i := range ops {
+		b, err := place(largest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer b.Close()
+		ops[i] = b.Bytes()
+	}
+	probe, _ := place(size)
+	atEnd := uintptr(probe.Ptr())&4095 != 0
+	probe.Close()
+	// operand returns n elements that touch the guard page.
+	operand := func(i, n int) unsafe.Pointer {
+		if atEnd {
+			return unsafe.Pointer(unsafe.SliceData(ops[i][largest-n*size:]))
+		}
+		return unsafe.Pointer(unsafe.SliceData(ops[i]))
+	}
+	r := rand.New(rand.NewPCG(10, 11))
+	try := func(m, n, k int) {
+		t.Helper()
+		defer func() {
+			if e := recover(); e != nil {
+				t.Fatalf("%s %dx%dx%d: %v", d, m, k, n, e)
+			}
+		}()
+		a, b, c := Mat{operand(0, m*k), k, 1}, Mat{operand(1, k*n), n, 1}, Mat{operand(2, m*n), n, 1}
+		if r.IntN(2) == 0 {
+			a.Row, a.Col = 1, m
+		}
+		if r.IntN(2) == 0 {
+			b.Row, b.Col = 1, k
+		}
+		if r.IntN(2) == 0 {
+			c.Row, c.Col = 1, m
+		}
+		ep := &Epilogue{Act: Relu, Accumulate: r.IntN(2) == 0}
+		switch r.IntN(3) {
+		case 0:
+			ep.Bias, ep.BiasStride = operand(3, n), 1
+		case 1:
+			ep.Bias, ep.BiasStride, ep.BiasPerRow = operand(3, m), 1, true
+		}
+		Gemm(d, m, n, k, a, b, c, ep, 1+r.IntN(2))
+	}
+	for range 400 {
+		try(1+r.IntN(70), 1+r.IntN(70), 1+r.IntN(40))
+		try(1+r.IntN(9), 1+r.IntN(70), 1+r.IntN(70))
+	}
+	try(3, 700, 377)
+	try(7, 333, 511)
+	try(1, 511, 533)
+	try(130, 300, 300)
+	for range 150 {
+		g := randomGeometry(r)
+		full := g
+		oh, ow := full.OutH(), full.OutW()
+		if max(g.N*g.C*g.H*g.W, g.N*g.O*oh*ow)*size > largest {
+			continue
+		}
+		x := ContiguousImage(operand(0, g.N*g.C*g.H*g.W), g.C, g.H, g.W)
+		y := ContiguousImage(operand(1, g.N*g.O*oh*ow), g.O, oh, ow)
+		w := operand(2, g.O*g.C*g.KH*g.KW)
+		func() {
+			defer func() {
+				if e := recover(); e != nil {
+					t.Fatalf("%s %+v: %v", d, g, e)
+				}
+			}()
+			threads := 1 + r.IntN(2)
+			Conv2d(d, y, x, w, g, &Epilogue{Bias: operand(3, g.O), BiasStride: 1}, threads)
+			Conv2dGradInput(d, x, y, w, g, &Epilogue{Bias: operand(3, g.C), BiasStride: 1}, threads)
+			Conv2dGradWeight(d, w, x, y, g, r.IntN(2) == 0, threads)
+		}()
+	}
+}
+
+func TestMisuse(t *testing.T) {
+	var x [4]float32
+	m := Mat{unsafe.Pointer(&x), 1, 1}
+	im := Image{Ptr: unsafe.Pointer(&x), W: 1}
+	for name, f := range map[string]func(){
+		"an integer type":       func() { Gemm(array.Int32, 1, 1, 1, m, m, m, nil, 1) },
+		"a negative size":       func() { Gemm(array.Float32, -1, 1, 1, m, m, m, nil, 1) },
+		"strides of a batch":    func() { GemmBatched(array.Float32, Batch{Count: []int{2}, C: []int{1, 2}}, 1, 1, 1, m, m, m, nil, 1) },
+		"a broadcast C":         func() { GemmBatched(array.Float32, Batch{Count: []int{2}, C: []int{0}}, 1, 1, 1, m, m, m, nil, 1) },
+		"a negative batch":      func() { GemmBatched(array.Float32, Batch{Count: []int{-2}, C: []int{1}}, 1, 1, 1, m, m, m, nil, 1) },
+		"an empty kernel":       func() { Conv2d(array.Float32, im, im, m.Ptr, Geometry{N: 1, C: 1, H: 1, W: 1, O: 1}, nil, 1) },
+		"convolving integers":   func() { Conv2d(array.Int8, im, im, m.Ptr, Geometry{KH: 1, KW: 1}, nil, 1) },
+		"padding below nothing": func() { Conv2dGradInput(array.Float32, im, im, m.Ptr, Geometry{KH: 1, KW: 1, PadH: -1}, nil, 1) },
+	} {
+		var e *array.Error
+		if err := array.Try(f); !errors.As(err, &e) {
+			t.Errorf("%s: %v is no *array.Error", name, err)
 		}
 	}
 }

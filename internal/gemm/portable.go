@@ -46,7 +46,7 @@ func chain64(acc []float64, x float64, b unsafe.Pointer, stride int) {
 const portableTile = 256
 
 // portable computes columns n0 to n1-1 of rows m0 to m1-1 of a product in Go.
-func portable[E element](m0, m1, n0, n1, k, kBlock int, a, b, c Mat, e *Epilogue) {
+func portable[E element](m0, m1, n0, n1, k int, a, b, c Mat, e *Epilogue) {
 	size := int(unsafe.Sizeof(E(0)))
 	load := func(p unsafe.Pointer, i int) *E { return (*E)(unsafe.Add(p, i*size)) }
 	var block, sum [portableTile]E
@@ -113,9 +113,9 @@ func runPortable(d array.DType, t *Batch, total, m, n, k int, a, b, c Mat, e *Ep
 			m1 := min(m, m0+end-begin)
 			a, b, c, e := t.at(i, d.Size(), a, b, c, *e)
 			if d == array.Float32 {
-				portable[float32](m0, m1, 0, n, k, kBlock32, a, b, c, &e)
+				portable[float32](m0, m1, 0, n, k, a, b, c, &e)
 			} else {
-				portable[float64](m0, m1, 0, n, k, kBlock64, a, b, c, &e)
+				portable[float64](m0, m1, 0, n, k, a, b, c, &e)
 			}
 			begin += m1 - m0
 		}

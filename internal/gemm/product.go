@@ -13,9 +13,9 @@ import (
 // Sizes of what stays in a cache while it is used: a block of A in half the second
 // level beside the strip of B it meets, and the columns of B packed together.
 const (
-	blockBytesA = 256 << 10
+	blockBytesA = 512 << 10
 	maxTaskRows = 1024
-	maxTaskCols = 2048
+	blockBytesB = 1 << 20
 )
 
 // A job is a batch of products under way: the par.Task of one call.
@@ -60,6 +60,7 @@ func run(d array.DType, t *Batch, total, m, n, k int, a, b, c Mat, e *Epilogue, 
 	if flip {
 		x := e.transposed()
 		m, n, a, b, c, e = n, m, b.T(), a.T(), c.T(), &x
+		t = &Batch{t.Count, t.B, t.A, t.C, t.Bias}
 	}
 	if c.Col != 1 && n > 1 {
 		runThrough(mach, t, total, m, n, k, a, b, c, e, threads)
@@ -139,7 +140,7 @@ func (j *job) plan(total, threads int) int {
 	default:
 		j.packB = kk*j.n*j.size > 128<<10 || conflict(j.b.Row*j.size) && kk > 16 && j.m > 3*maxRows(j.isa, 2)
 	}
-	j.taskM, j.taskN = min(j.m, maxTaskRows), min(j.n, maxTaskCols)
+	j.taskM, j.taskN = min(j.m, maxTaskRows), min(j.n, blockBytesB/(j.kBlock*j.size))
 	if threads > 1 {
 		minM, minN := 2*maxRows(j.isa, 2), 4*j.lanes
 		for total*ceil(j.m, j.taskM)*ceil(j.n, j.taskN) < 4*threads {
