@@ -137,7 +137,7 @@ var noAttrs = string((&ir.Attrs{}).Append(nil))
 // lookup returns the planned operation, planning it the first time.
 func lookup(d *op.Def, a *ir.Attrs, ops []operand) *planned {
 	attrs := noAttrs
-	h := defHash(d)
+	h := d.Hash
 	if a != nil {
 		var buf [128]byte
 		k := a.Append(buf[:0])
@@ -242,20 +242,6 @@ func compile(p *plan.Plan) *exec.Compiled {
 		panic(&array.Error{Kind: array.DeviceFailed, Op: "compile", Err: err, Msg: "no kernel"})
 	}
 	return c
-}
-
-var defHashes sync.Map // *op.Def -> uint64
-
-func defHash(d *op.Def) uint64 {
-	if h, ok := defHashes.Load(d); ok {
-		return h.(uint64)
-	}
-	h := uint64(14695981039346656037)
-	for i := range len(d.Name) {
-		h = mix(h, uint64(d.Name[i]))
-	}
-	defHashes.Store(d, h)
-	return h
 }
 
 // apply computes an operation eagerly and records it for gradients.

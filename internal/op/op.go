@@ -14,6 +14,8 @@ package op
 
 import (
 	"fmt"
+	"hash/maphash"
+	"math"
 	"sort"
 
 	"weft/internal/array"
@@ -52,6 +54,7 @@ type Def struct {
 	Arity int // number of arguments; -1 for any
 	Doc   string
 	ONNX  string // the operator of that name in ONNX, if there is one
+	Hash  uint64 // spreads operations over caches; define takes it from Name
 
 	// Pointwise.
 	Rule Rule
@@ -100,7 +103,10 @@ type Sample struct {
 // OpName implements ir.Op.
 func (d *Def) OpName() string { return d.Name }
 
-var table = map[string]*Def{}
+var (
+	table = map[string]*Def{}
+	seed  = maphash.MakeSeed()
+)
 
 // define enters a Def into the table.
 func define(d Def) *Def {
@@ -108,6 +114,7 @@ func define(d Def) *Def {
 		panic("op: " + d.Name + " is defined twice")
 	}
 	p := &d
+	p.Hash = maphash.String(seed, d.Name)
 	table[d.Name] = p
 	return p
 }
@@ -243,19 +250,62 @@ func Convert(x *ir.Node, d array.DType) *ir.Node {
 	case ir.Scalar:
 		return g.Scalar(x.Attrs.Int, d, false)
 	case ir.Const:
-		f := x.Attrs.Float
-		if !x.DType.Float() {
-			f = float64(x.Attrs.Int)
+		if d.Float() {
+			if !x.DType.Float() {
+				return g.Number(float64(x.Attrs.Int), d, false)
+			}
+			return g.Number(x.Attrs.Float, d, false)
 		}
-		if d == array.Bool && f != 0 {
-			f = 1
-		}
-		return g.Number(f, d, false)
+		return g.Node(ir.Const, ir.Attrs{Int: int(constInt(x, d))}, d, nil, false)
 	}
 	if x.DType == d {
 		return x
 	}
 	return g.Node(Cast, ir.Attrs{DType: d}, d, x.Shape, false, x)
+}
+
+// constInt is a constant as an element of an integer type or bool, by the rules
+// of Cast.
+func constInt(x *ir.Node, d array.DType) int64 {
+	i, f := int64(x.Attrs.Int), x.Attrs.Float
+	if x.DType.Float() {
+		bits := 8*d.Size() - 1
+		if d.Unsigned() {
+			bits++
+		}
+		lo, hi := -math.Ldexp(1, bits), math.Ldexp(1, bits)
+		if d.Unsigned() {
+			lo = 0
+		}
+		switch {
+		case d == array.Bool:
+			i = 0
+			if f != 0 {
+				i = 1
+			}
+			return i
+		case f != f:
+			return 0
+		case f <= lo:
+			i = int64(lo)
+		case f >= hi:
+			i = int64(uint64(1)<<bits - 1)
+		default:
+			i = int64(f)
+		}
+		return i
+	}
+	switch d {
+	case array.Bool:
+		if i != 0 {
+			return 1
+		}
+	case array.Uint8:
+		return int64(uint8(i))
+	case array.Int32:
+		return int64(int32(i))
+	}
+	return i
 }
 
 // num is the constant f in the type of like.

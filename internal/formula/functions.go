@@ -1,0 +1,90 @@
+package formula
+
+import (
+	"math"
+	"strings"
+	"sync"
+
+	"weft/internal/array"
+	"weft/internal/exec"
+	"weft/internal/ir"
+	"weft/internal/op"
+)
+
+// A function is what a name in front of parentheses means.
+type function struct {
+	def   *op.Def
+	attrs ir.Attrs
+	args  int // arrays it takes
+	// Constant integers that may follow: axes.
+	minAxes, maxAxes int
+	cast             array.DType // a conversion, else Invalid
+}
+
+// anyAxes stands for as many axes as the array has.
+const anyAxes = array.MaxRank
+
+// functions returns the table: every elementwise operation under its own name,
+// reductions and what else follows.
+var functions = sync.OnceValue(func() map[string]*function {
+	t := map[string]*function{}
+	for _, d := range op.Table() {
+		// Keep marks operations that take attributes or fixed types; a power with
+		// a constant exponent is written pow.
+		if d.Class == op.Pointwise && d.Rule != op.Keep && d.Arity > 0 && d != op.PowInt {
+			t[d.Name] = &function{def: d, args: d.Arity}
+		}
+	}
+	t["where"] = &function{def: op.Where, args: 3}
+	t["rsqrt"] = &function{def: op.Rsqrt, args: 1}
+	t["matmul"] = &function{def: op.MatMul, args: 2}
+	t["dot"] = t["matmul"]
+	for _, d := range []*op.Def{op.Sum, op.Prod, op.Mean, op.Var, op.Std, op.Min, op.Max, op.All, op.Any, op.LogSumExp, op.ArgMin, op.ArgMax} {
+		axes := anyAxes
+		if d == op.ArgMin || d == op.ArgMax {
+			axes = 1
+		}
+		t[d.Name] = &function{def: d, args: 1, maxAxes: axes}
+		t[d.Name+"_keep"] = &function{def: d, args: 1, maxAxes: axes, attrs: ir.Attrs{Flag: true}}
+	}
+	t["sample_var"] = &function{def: op.Var, args: 1, maxAxes: anyAxes, attrs: ir.Attrs{Int: 1}}
+	t["sample_std"] = &function{def: op.Std, args: 1, maxAxes: anyAxes, attrs: ir.Attrs{Int: 1}}
+	t["softmax"] = &function{def: op.Softmax, args: 1, minAxes: 1, maxAxes: 1}
+	t["log_softmax"] = &function{def: op.LogSoftmax, args: 1, minAxes: 1, maxAxes: 1}
+	for _, d := range array.DTypes() {
+		t[d.String()] = &function{args: 1, cast: d}
+	}
+	return t
+})
+
+// Functions returns the names of all functions, in no order.
+func Functions() []string {
+	var out []string
+	for n := range functions() {
+		out = append(out, n)
+	}
+	return out
+}
+
+// constants are the names that stand for numbers.
+var constants = map[string]exec.Number{
+	"pi":    {Float: math.Pi, Kind: array.CatFloat},
+	"e":     {Float: math.E, Kind: array.CatFloat},
+	"true":  {Int: 1, Kind: array.CatBool},
+	"false": {Kind: array.CatBool},
+}
+
+// IsConstant reports a name that stands for a number, such as pi.
+func IsConstant(s string) bool { _, ok := constants[s]; return ok }
+
+// otherNames gives the spelling of this table for functions that go by another
+// name elsewhere.
+var otherNames = map[string]string{
+	"ln": "log", "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arctan2": "atan2",
+	"power": "pow", "fmod": "mod", "remainder": "mod", "sgn": "sign", "rint": "round", "fix": "trunc",
+	"absolute": "abs", "fabs": "abs", "amin": "min", "amax": "max", "clip": "clamp", "swish": "silu",
+	"average": "mean", "product": "prod", "not": "!", "and": "&&", "or": "||", "mm": "matmul",
+	"float": "float32 or float64", "int": "int64", "double": "float64", "iif": "where", "select": "where",
+}
+
+func otherName(s string) string { return otherNames[strings.ToLower(s)] }

@@ -1,0 +1,323 @@
+package formula
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/scanner"
+	"go/token"
+	"math"
+	"strconv"
+	"strings"
+
+	"weft/internal/array"
+	"weft/internal/exec"
+	"weft/internal/op"
+)
+
+// Parse reads a formula. The error is an *array.Error that points at the column.
+func Parse(text string) (f *Formula, err error) {
+	p := &reader{f: &Formula{Text: text}, index: map[string]int{}}
+	defer func() {
+		if r := recover(); r != nil {
+			e, ok := r.(*array.Error)
+			if !ok {
+				panic(r)
+			}
+			f, err = nil, e
+		}
+	}()
+	if len(text) > MaxText {
+		p.failf(MaxText, "the formula has %d bytes, at most %d are read", len(text), MaxText)
+	}
+	if strings.TrimSpace(text) == "" {
+		p.failf(0, "the formula is empty")
+	}
+	x, err := parser.ParseExprFrom(token.NewFileSet(), "", text, parser.SkipObjectResolution)
+	if err != nil {
+		p.syntax(err)
+	}
+	p.f.root = p.read(x)
+	return p.f, nil
+}
+
+type reader struct {
+	f     *Formula
+	index map[string]int // by name: its number
+	depth int
+	nodes int
+}
+
+// offset is the byte offset of a position: the text is the first file of its
+// set, whose positions begin at 1.
+func offset(pos token.Pos) int { return int(pos) - 1 }
+
+func (p *reader) failf(at int, format string, args ...any) {
+	panic(errorAt(p.f.Text, at, array.Misuse, fmt.Sprintf(format, args...)))
+}
+
+// syntax reports an error of Go's parser in the terms of a formula.
+func (p *reader) syntax(err error) {
+	list, ok := err.(scanner.ErrorList)
+	if !ok || len(list) == 0 {
+		p.failf(0, "%v", err)
+	}
+	at, msg := list[0].Pos.Offset, list[0].Msg
+	if at < len(p.f.Text) {
+		rest := p.f.Text[at:]
+		switch {
+		case rest[0] == '=' && !strings.HasPrefix(rest, "=="):
+			p.failf(at, "a formula has no assignment: equality is written ==")
+		case rest[0] == '?':
+			p.failf(at, "a choice is written where(condition, x, y)")
+		case strings.HasPrefix(msg, "expected 'EOF', found"):
+			p.failf(at, "unexpected %s after a complete formula", strings.TrimSpace(strings.TrimPrefix(msg, "expected 'EOF', found")))
+		}
+	}
+	msg = strings.ReplaceAll(msg, "'EOF'", "the end of the formula")
+	msg = strings.ReplaceAll(msg, "newline", "the end of the line")
+	p.failf(at, "%s", msg)
+}
+
+// read turns an expression into a node.
+func (p *reader) read(x ast.Expr) *Node {
+	p.depth++
+	defer func() { p.depth-- }()
+	p.nodes++
+	at := offset(x.Pos())
+	if p.depth > MaxDepth {
+		p.failf(at, "the formula nests deeper than %d: split it", MaxDepth)
+	}
+	if p.nodes > MaxNodes {
+		p.failf(at, "the formula has more than %d operands and operators: split it", MaxNodes)
+	}
+	switch x := x.(type) {
+	case *ast.ParenExpr:
+		return p.read(x.X)
+	case *ast.Ident:
+		return p.ident(x)
+	case *ast.BasicLit:
+		return p.literal(x)
+	case *ast.UnaryExpr:
+		return p.unary(x)
+	case *ast.BinaryExpr:
+		return p.binary(x)
+	case *ast.CallExpr:
+		return p.call(x)
+	case *ast.StarExpr:
+		p.failf(at, "there is no ** or * in front of an operand: a power is written pow(a, 2)")
+	case *ast.SelectorExpr:
+		p.failf(offset(x.Sel.Pos())-1, "names have no dot")
+	case *ast.IndexExpr, *ast.IndexListExpr, *ast.SliceExpr:
+		p.failf(at, "a formula does not index: pass the slice under a name of its own")
+	}
+	p.failf(at, "this is not part of a formula: it takes names, numbers, operators and calls")
+	return nil
+}
+
+func (p *reader) ident(x *ast.Ident) *Node {
+	at := offset(x.Pos())
+	if c, ok := constants[x.Name]; ok {
+		return &Node{kind: number, at: at, num: c, exact: true}
+	}
+	if x.Name == "_" {
+		p.failf(at, "_ is not a name")
+	}
+	i, ok := p.index[x.Name]
+	if !ok {
+		if i = len(p.f.Names); i == MaxNames {
+			p.failf(at, "the formula has more than %d names: split it", MaxNames)
+		}
+		p.index[x.Name] = i
+		p.f.Names = append(p.f.Names, x.Name)
+	}
+	return &Node{kind: name, at: at, name: i, names: 1 << i, exact: true}
+}
+
+func (p *reader) literal(x *ast.BasicLit) *Node {
+	at := offset(x.Pos())
+	n := &Node{kind: number, at: at, exact: true}
+	switch x.Kind {
+	case token.INT:
+		i, err := strconv.ParseInt(x.Value, 0, 64)
+		if err != nil {
+			p.failf(at, "%s does not fit int64: write it as a float, such as 1e20", shorten(x.Value))
+		}
+		n.num = intNumber(i)
+	case token.FLOAT:
+		f, err := strconv.ParseFloat(x.Value, 64)
+		if err != nil || math.IsInf(f, 0) {
+			p.failf(at, "%s does not fit float64", shorten(x.Value))
+		}
+		n.num = floatNumber(f)
+	case token.IMAG:
+		p.failf(at, "complex numbers are not supported")
+	default:
+		p.failf(at, "a formula takes numbers, not text")
+	}
+	return n
+}
+
+func shorten(s string) string {
+	if len(s) > 30 {
+		return s[:30] + "…"
+	}
+	return s
+}
+
+func (p *reader) unary(x *ast.UnaryExpr) *Node {
+	at := offset(x.OpPos)
+	switch x.Op {
+	case token.ADD:
+		return p.read(x.X)
+	case token.SUB:
+		return p.node(at, op.Neg, p.read(x.X))
+	case token.NOT:
+		return p.node(at, op.LogicalNot, p.read(x.X))
+	}
+	p.failf(at, "there is no %s in front of an operand", x.Op)
+	return nil
+}
+
+var operators = map[token.Token]**op.Def{
+	token.ADD: &op.Add, token.SUB: &op.Sub, token.MUL: &op.Mul, token.QUO: &op.Div, token.REM: &op.Mod,
+	token.EQL: &op.Eq, token.NEQ: &op.Ne, token.LSS: &op.Lt, token.LEQ: &op.Le, token.GTR: &op.Gt, token.GEQ: &op.Ge,
+	token.LAND: &op.LogicalAnd, token.LOR: &op.LogicalOr,
+}
+
+// refused are Go's operators that formulas do not have.
+var refused = map[token.Token]string{
+	token.XOR:     "^ is not a power: a power is written pow(a, 2)",
+	token.AND:     "there is no &: elementwise \"and\" is written &&",
+	token.OR:      "there is no |: elementwise \"or\" is written ||",
+	token.SHL:     "there is no <<: multiply by a power of two",
+	token.SHR:     "there is no >>: floordiv by a power of two",
+	token.AND_NOT: "there is no &^: write a && !b",
+}
+
+func comparison(t token.Token) bool {
+	switch t {
+	case token.EQL, token.NEQ, token.LSS, token.LEQ, token.GTR, token.GEQ:
+		return true
+	}
+	return false
+}
+
+func (p *reader) binary(x *ast.BinaryExpr) *Node {
+	at := offset(x.OpPos)
+	if star, ok := x.Y.(*ast.StarExpr); ok && x.Op == token.MUL && offset(star.Pos()) == at+1 {
+		p.failf(at, "there is no **: a power is written pow(a, 2)")
+	}
+	if hint, ok := refused[x.Op]; ok {
+		p.failf(at, "%s", hint)
+	}
+	d, ok := operators[x.Op]
+	if !ok {
+		p.failf(at, "there is no operator %s", x.Op)
+	}
+	if inner, ok := x.X.(*ast.BinaryExpr); ok && comparison(x.Op) && comparison(inner.Op) {
+		p.failf(at, "comparisons do not chain: write a %s b && b %s c", inner.Op, x.Op)
+	}
+	a := p.read(x.X)
+	return p.node(at, *d, a, p.read(x.Y))
+}
+
+// node makes the application of an operation; of numbers alone it is computed.
+func (p *reader) node(at int, d *op.Def, args ...*Node) *Node {
+	n := &Node{kind: call, at: at, def: d, args: args, exact: exactOps[d]}
+	for _, a := range args {
+		n.names |= a.names
+		n.exact = n.exact && a.exact
+	}
+	if d == op.Pow && args[0].exact {
+		// Only the exponent's value tells whether the power is exact.
+		n.exact = smallInt(args[1])
+	}
+	if n.exact && n.names == 0 {
+		return &Node{kind: number, at: at, num: n.value(nil), exact: true}
+	}
+	return n
+}
+
+// smallInt reports a constant exponent for which op.PowBy uses a chain of
+// products.
+func smallInt(n *Node) bool {
+	return n.kind == number && n.num.Kind == array.CatInt && n.num.Int >= -64 && n.num.Int <= 64
+}
+
+func (p *reader) call(x *ast.CallExpr) *Node {
+	at := offset(x.Pos())
+	fun, ok := x.Fun.(*ast.Ident)
+	if !ok {
+		if s, sel := x.Fun.(*ast.SelectorExpr); sel {
+			p.failf(at, "functions have no package and no receiver: write %s(x)", s.Sel.Name)
+		}
+		p.failf(at, "only a function can be called")
+	}
+	if x.Ellipsis.IsValid() {
+		p.failf(offset(x.Ellipsis), "there is no ... in a call")
+	}
+	f, ok := functions()[fun.Name]
+	if !ok {
+		if other := otherName(fun.Name); other != "" {
+			p.failf(at, "unknown function %s: it is called %s here", shorten(fun.Name), other)
+		}
+		p.failf(at, "unknown function %s%s", shorten(fun.Name), didYouMean(fun.Name, Functions()))
+	}
+	p.count(f, fun.Name, x)
+	args := make([]*Node, f.args)
+	for i := range args {
+		args[i] = p.read(x.Args[i])
+	}
+	if f.cast != array.Invalid {
+		n := &Node{kind: cast, at: at, args: args, names: args[0].names}
+		n.attrs.DType = f.cast
+		return n
+	}
+	if f.maxAxes == 0 {
+		return p.node(at, f.def, args...)
+	}
+	n := &Node{kind: call, at: at, def: f.def, attrs: f.attrs, args: args, names: args[0].names}
+	for _, a := range x.Args[f.args:] {
+		axis := p.read(a)
+		if axis.kind != number || axis.num.Kind != array.CatInt {
+			hint := ""
+			if fun.Name == "min" || fun.Name == "max" {
+				hint = fmt.Sprintf("; the %simum of two arrays is written %simum(a, b)", fun.Name, fun.Name)
+			}
+			p.failf(offset(a.Pos()), "an axis of %s must be a constant integer%s", fun.Name, hint)
+		}
+		if axis.num.Int < -array.MaxRank || axis.num.Int >= array.MaxRank {
+			p.failf(offset(a.Pos()), "axis %d is out of range: no array has more than %d dimensions", axis.num.Int, array.MaxRank)
+		}
+		n.attrs.Ints = append(n.attrs.Ints, int(axis.num.Int))
+	}
+	return n
+}
+
+// count checks the number of arguments.
+func (p *reader) count(f *function, called string, x *ast.CallExpr) {
+	lo, hi := f.args+f.minAxes, f.args+f.maxAxes
+	got := len(x.Args)
+	if got >= lo && got <= hi {
+		return
+	}
+	want := fmt.Sprint(lo)
+	switch {
+	case hi == f.args+anyAxes:
+		want = "an array and its axes,"
+	case f.maxAxes > 0 && lo < hi:
+		want = fmt.Sprintf("%d or %d arguments,", lo, hi)
+	case f.minAxes > 0:
+		want = "an array and an axis,"
+	case lo == 1:
+		want = "1 argument,"
+	default:
+		want = fmt.Sprintf("%d arguments,", lo)
+	}
+	p.failf(offset(x.Pos()), "%s takes %s got %d", called, want, got)
+}
+
+// Value returns the number that a formula without names is, if it can be
+// computed exactly.
+func (f *Formula) Value() (exec.Number, bool) { return f.root.num, f.root.kind == number }
