@@ -250,7 +250,7 @@ func (p *reader) call(x *ast.CallExpr) *Node {
 	fun, ok := x.Fun.(*ast.Ident)
 	if !ok {
 		if s, sel := x.Fun.(*ast.SelectorExpr); sel {
-			p.failf(at, "functions have no package and no receiver: write %s(x)", s.Sel.Name)
+			p.failf(at, "functions have no package and no receiver: write %s(x)", strings.ToLower(s.Sel.Name))
 		}
 		p.failf(at, "only a function can be called")
 	}

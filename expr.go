@@ -1,0 +1,346 @@
+package weft
+
+import (
+	"fmt"
+	"hash/maphash"
+	"sync"
+	"sync/atomic"
+
+	"weft/internal/array"
+	"weft/internal/exec"
+	"weft/internal/formula"
+	"weft/internal/ir"
+	"weft/internal/op"
+)
+
+// Vars gives the names of a formula their values: *[Tensor] or Go numbers.
+type Vars map[string]any
+
+// A Formula is a formula that was read once and can be evaluated many times,
+// from several goroutines. Its language is described at [Expr].
+type Formula struct {
+	f    *formula.Formula
+	hash uint64
+	next *Formula // in its bucket
+
+	plain atomic.Pointer[variant] // without numbers among the arguments
+	other atomic.Pointer[variant] // the first of the variants with numbers
+	mu    sync.Mutex              // held to add to other
+}
+
+// A variant is a formula for one choice of which names stand for numbers.
+type variant struct {
+	*formula.Variant
+	next *variant
+}
+
+// maxVariants bounds the variants of a formula; a new one is not kept beyond.
+const maxVariants = 32
+
+// Expr computes a formula over named arrays as one fused operation:
+//
+//	z := weft.Expr("exp(-x*x)*sin(x) + log1p(abs(x))", weft.Vars{"x": x})
+//	w := weft.Expr("2*a + 3*b", a, b)
+//
+// The values of the names are given by [Vars], which may hold more names than
+// the formula has, or one by one in the order in which the names first appear in
+// the text. A value is a *[Tensor] or a Go number. Arrays broadcast and promote
+// as in methods; the result is differentiable.
+//
+// The language is that of Go's expressions:
+//
+//   - a + b, a - b, a * b, a % b (the sign of b), -a. a / b is true division:
+//     integers give floats. Powers are written pow(a, 2).
+//   - a == b, !=, <, <=, >, >=, which give bool, and a && b, a || b, !a on each
+//     element. Comparisons do not chain: a < b && b < c.
+//   - numbers: 2, 0x10, 1e-3; true, false, pi and e. They take the category of
+//     the arrays they meet: 2*a has the type of a, 0.5*a that of a if a is of
+//     floats, else float32. What is computed from numbers alone, as 1/3 or 2*lr,
+//     is computed in int64 and float64. A formula without arrays gives float64.
+//   - elementwise functions under the names of the methods: exp, log1p, abs,
+//     pow(x, y), atan2(y, x), minimum(x, y), maximum(x, y), clamp(x, lo, hi),
+//     floordiv(x, y), where(c, x, y), isnan, relu, gelu, ...
+//   - reductions over all elements, or over constant axes that follow: sum(x),
+//     sum(x, 1), mean(x, 0, 2), also prod, min, max, var, std, sample_var,
+//     sample_std, all, any, logsumexp, argmin, argmax. With _keep at the end of
+//     the name reduced axes stay with size 1: x - mean_keep(x, 1).
+//   - softmax(x, axis), log_softmax(x, axis), dot(a, b), which is the matrix
+//     product, and conversions such as float64(x).
+//
+// Formulas are cached by their text. Expr panics with *[Error], whose message
+// points at the column, if the text is no formula, a name has no value or shapes
+// and types do not fit; use [ParseExpr] for formulas that users type.
+func Expr(text string, args ...any) *Tensor {
+	f := cachedFormula(text)
+	if f == nil {
+		var err error
+		if f, err = ParseExpr(text); err != nil {
+			panic(err)
+		}
+	}
+	return f.eval(args)
+}
+
+// ParseExpr reads a formula; the error is an *[Error] that points at the column.
+func ParseExpr(text string) (*Formula, error) {
+	if f := cachedFormula(text); f != nil {
+		return f, nil
+	}
+	parsed, err := formula.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	return keepFormula(&Formula{f: parsed, hash: maphash.String(formulas.seed, text)}), nil
+}
+
+// Eval computes the formula from a [Vars], or from values in the order of
+// [Formula.Names]. Errors are *[Error].
+func (f *Formula) Eval(args ...any) (t *Tensor, err error) {
+	err = Try(func() { t = f.eval(args) })
+	return t, err
+}
+
+// Names returns the names that need values, in order of first appearance.
+func (f *Formula) Names() []string { return append([]string(nil), f.f.Names...) }
+
+// String returns the text of the formula.
+func (f *Formula) String() string { return f.f.Text }
+
+// formulas caches formulas by text; a miss locks.
+var formulas = struct {
+	sync.Mutex
+	seed    maphash.Seed
+	n       int
+	buckets [formulaBuckets]atomic.Pointer[Formula]
+}{seed: maphash.MakeSeed()}
+
+const (
+	formulaBuckets = 1 << 10
+	maxFormulas    = 1 << 12 // the cache starts over when it is full
+)
+
+// cachedFormula returns the formula of that text, nil if it was not read yet.
+func cachedFormula(text string) *Formula {
+	h := maphash.String(formulas.seed, text)
+	for f := formulas.buckets[h%formulaBuckets].Load(); f != nil; f = f.next {
+		if f.hash == h && f.f.Text == text {
+			return f
+		}
+	}
+	return nil
+}
+
+// keepFormula enters a formula into the cache and returns the one that is there
+// for its text.
+func keepFormula(f *Formula) *Formula {
+	formulas.Lock()
+	defer formulas.Unlock()
+	if g := cachedFormula(f.f.Text); g != nil {
+		return g
+	}
+	if formulas.n++; formulas.n > maxFormulas {
+		formulas.n = 1
+		for i := range formulas.buckets {
+			formulas.buckets[i].Store(nil)
+		}
+	}
+	b := &formulas.buckets[f.hash%formulaBuckets]
+	f.next = b.Load()
+	b.Store(f)
+	return f
+}
+
+// variant returns the formula for numbers in the place of the names in mask.
+func (f *Formula) variant(mask uint64) *variant {
+	if mask == 0 {
+		if v := f.plain.Load(); v != nil {
+			return v
+		}
+	}
+	for v := f.other.Load(); v != nil; v = v.next {
+		if v.Mask == mask {
+			return v
+		}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	v := &variant{Variant: f.f.Variant(mask)}
+	v.Def.Hash = f.hash + mask
+	if mask == 0 {
+		if old := f.plain.Load(); old != nil {
+			return old
+		}
+		f.plain.Store(v)
+		return v
+	}
+	n := 0
+	for o := f.other.Load(); o != nil; o = o.next {
+		if o.Mask == mask {
+			return o
+		}
+		n++
+	}
+	if n < maxVariants {
+		v.next = f.other.Load()
+		f.other.Store(v)
+	}
+	return v
+}
+
+// eval binds the arguments and runs the formula.
+func (f *Formula) eval(args []any) *Tensor {
+	var few [8]operand
+	v, ops := f.bind(args, few[:0])
+	return apply(v.Def, nil, ops...)
+}
+
+// bind appends the operands of the formula to ops: tensors, then numbers.
+func (f *Formula) bind(args []any, ops []operand) (*variant, []operand) {
+	names := f.f.Names
+	vars, named := Vars(nil), false
+	if len(args) == 1 {
+		vars, named = args[0].(Vars)
+	}
+	if !named && len(args) != len(names) {
+		f.miscounted(args)
+	}
+	mask := uint64(0)
+	for i, name := range names {
+		var x any
+		if named {
+			var ok bool
+			if x, ok = vars[name]; !ok {
+				f.unknown(i, vars)
+			}
+		} else {
+			x = args[i]
+		}
+		if t, ok := x.(*Tensor); ok {
+			if t == nil {
+				panic(f.f.Errorf(i, "%s is a nil tensor", name))
+			}
+			ops = append(ops, operand{t: t})
+			continue
+		}
+		mask |= 1 << i
+	}
+	v := f.variant(mask)
+	if len(v.Numbers) == 0 {
+		return v, ops
+	}
+	var few [8]exec.Number
+	values := few[:0]
+	for i, name := range names {
+		if mask>>i&1 == 0 {
+			values = append(values, exec.Number{})
+			continue
+		}
+		x := any(nil)
+		if named {
+			x = vars[name]
+		} else {
+			x = args[i]
+		}
+		values = append(values, f.number(i, x))
+	}
+	for i := range v.Numbers {
+		ops = append(ops, operand{num: v.Number(i, values)})
+	}
+	return v, ops
+}
+
+// number is the value of name i, which is no tensor.
+func (f *Formula) number(i int, x any) exec.Number {
+	switch x.(type) {
+	case float64, int, float32, bool, int64, int32, uint8:
+		return asOperand("expr", x).num
+	}
+	panic(f.f.Errorf(i, "%s is %T: want a *Tensor or a Go number", f.f.Names[i], x))
+}
+
+func (f *Formula) miscounted(args []any) {
+	want := fmt.Sprintf("%d values, for %v in this order", len(f.f.Names), f.f.Names)
+	switch len(f.f.Names) {
+	case 0:
+		want = "no values"
+	case 1:
+		want = "1 value, for " + f.f.Names[0]
+	}
+	array.Failf("expr", "", "%q takes %s, got %d", f.f.Text, want, len(args))
+}
+
+func (f *Formula) unknown(i int, vars Vars) {
+	name := f.f.Names[i]
+	var known []string
+	for k := range vars {
+		known = append(known, k)
+	}
+	hint := ""
+	if w := formula.Nearest(name, known); w != "" {
+		hint = ": did you mean " + w + "?"
+	} else if w := formula.Nearest(name, formula.Functions()); w == name {
+		hint = ": it is a function and needs arguments"
+	}
+	panic(f.f.Errorf(i, "%s has no value%s", name, hint))
+}
+
+// Explain returns the plan that Eval runs for these arguments: its kernels in
+// the loop language and their machine code as assembly text. It fails as Eval
+// does.
+func (f *Formula) Explain(args ...any) (s string, err error) {
+	err = Try(func() {
+		v, ops := f.bind(args, nil)
+		s = lookup(v.Def, nil, ops).run.Explain()
+	})
+	return s, err
+}
+
+// Work returns what evaluating the formula once for these arguments takes at
+// least: arithmetic operations, where each elementwise operation or function
+// counts as one per element, and bytes of arguments read and of the result
+// written. It fails as Eval does.
+func (f *Formula) Work(args ...any) (operations, bytes int64, err error) {
+	err = Try(func() {
+		v, ops := f.bind(args, nil)
+		p := lookup(v.Def, nil, ops)
+		g := ir.New()
+		out := op.Apply(v.Def, p.a, p.inputs(g)...)
+		bytes = int64(out.Size() * out.DType.Size())
+		for id, need := range ir.Reach([]*ir.Node{out}) {
+			if !need {
+				continue
+			}
+			n := g.Nodes[id]
+			if n.Op == ir.Input {
+				bytes += int64(n.Size() * n.DType.Size())
+				continue
+			}
+			operations += arithmetic(n)
+		}
+	})
+	return operations, bytes, err
+}
+
+// arithmetic counts the operations of a node.
+func arithmetic(n *ir.Node) int64 {
+	d := op.Of(n)
+	switch {
+	case d == nil || d == op.Cast:
+		return 0
+	case d == op.MatMul2:
+		x := n.Args[0].Shape
+		return 2 * int64(n.Size()) * int64(x[len(x)-1])
+	case d == op.PowInt:
+		k := max(n.Attrs.Int, -n.Attrs.Int)
+		steps := int64(0)
+		for ; k > 1; k /= 2 {
+			steps += 1 + int64(k&1)
+		}
+		return steps * int64(n.Size())
+	case d.Class == op.Pointwise:
+		return int64(n.Size())
+	case d.Class == op.Reduce:
+		return int64(n.Args[0].Size())
+	}
+	return 0
+}
