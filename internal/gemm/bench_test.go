@@ -69,7 +69,7 @@ func BenchmarkGemm(b *testing.B) {
 		{1000, 1000, 1000, ""}, {1024, 1024, 1024, ""}, {2048, 2048, 2048, ""},
 		{128, 128, 128, "A"}, {128, 128, 128, "B"}, {512, 512, 512, "A"}, {512, 512, 512, "B"},
 		{64, 500, 784, ""}, {60, 10, 500, ""}, {784, 500, 60, "A"}, {60, 784, 500, "B"}, {60, 500, 784, "B"},
-		{8, 4096, 4096, ""}, {8, 4096, 4096, "B"},
+		{8, 4096, 4096, ""}, {8, 4096, 4096, "B"}, {32, 4096, 4096, ""}, {32, 4096, 4096, "B"},
 		{1, 4096, 4096, ""}, {1, 4096, 4096, "B"}, {4096, 1, 4096, ""}, {1, 500, 784, ""}, {1, 500, 784, "B"},
 	} {
 		for _, d := range []array.DType{array.Float32, array.Float64} {
@@ -127,5 +127,22 @@ func BenchmarkConv(b *testing.B) {
 				bench(b, d, threads, macs, func() { gemm.Conv2dGradWeight(d, w, x, y, g, false, threads) })
 			})
 		}
+	}
+}
+
+// BenchmarkBatch reports the rate of 64 products of 64 x 64 matrices.
+func BenchmarkBatch(b *testing.B) {
+	d := array.Float32
+	const n, count = 64, 64
+	x, y, z := buffer(b, d, count*n*n), buffer(b, d, count*n*n), buffer(b, d, count*n*n)
+	mat := func(p unsafe.Pointer) gemm.Mat { return gemm.Mat{Ptr: p, Row: n, Col: 1} }
+	step := []int{n * n}
+	batch := gemm.Batch{Count: []int{count}, A: step, B: step, C: step}
+	for _, threads := range []int{1, 2} {
+		b.Run(fmt.Sprintf("T%d", threads), func(b *testing.B) {
+			bench(b, d, threads, count*n*n*n, func() {
+				gemm.GemmBatched(d, batch, n, n, n, mat(x), mat(y), mat(z), nil, threads)
+			})
+		})
 	}
 }

@@ -338,3 +338,13 @@ func TestMisuse(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkGenerate measures making the largest tile kernel, mapping included.
+func BenchmarkGenerate(b *testing.B) {
+	if CurrentISA() == Portable {
+		b.Skip("no machine code here")
+	}
+	for b.Loop() {
+		codeKey{tileRoutine, CurrentISA(), false, maxRows(CurrentISA(), 2), 2, 2}.generate()
+	}
+}
