@@ -77,7 +77,7 @@ func portableConv[E element](d array.DType, n, o int, y, x Image, w unsafe.Point
 		for ox := range g.OutW() {
 			out := (*E)(y.at(n, o, oy, ox, size))
 			sum := startChain(limit, old(out, e))
-			wp := unsafe.Add(w, o*g.C*g.KH*g.KW*size)
+			at := o * g.C * g.KH * g.KW
 			for c := range g.C {
 				for kh := range g.KH {
 					iy := oy*g.StrideH + kh*g.DilationH - g.PadH
@@ -87,8 +87,8 @@ func portableConv[E element](d array.DType, n, o int, y, x Image, w unsafe.Point
 						if uint(iy) < uint(g.H) && uint(ix) < uint(g.W) {
 							v = *(*E)(x.at(n, c, iy, ix, size))
 						}
-						sum.add(v, *(*E)(wp))
-						wp = unsafe.Add(wp, size)
+						sum.add(v, *(*E)(unsafe.Add(w, at*size)))
+						at++
 					}
 				}
 			}

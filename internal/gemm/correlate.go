@@ -319,16 +319,17 @@ func copyBand[E element](c *correlation, dst unsafe.Pointer, image, top int) {
 				clear(row[right:])
 				continue
 			}
-			if left > 0 || right < c.cols || c.rowPitch > c.cols {
-				clear(row)
-			}
-			step := c.src.W * c.size
-			rem, at := left%c.stepX, left/c.stepX
-			for x := left; x < right; x++ {
-				row[rem*c.remPitch+at] = *(*E)(p)
-				p = unsafe.Add(p, step)
-				if rem++; rem == c.stepX {
-					rem, at = 0, at+1
+			// Column x of the row goes to place x/stepX of remainder x%stepX.
+			step := c.src.W * c.stepX * c.size
+			for rem := range c.stepX {
+				part := row[rem*c.remPitch:][:c.remPitch]
+				first := ceil(max(left-rem, 0), c.stepX)
+				end := max(first, ceil(max(right-rem, 0), c.stepX))
+				clear(part[:first])
+				clear(part[end:])
+				at := (rem - left) * c.src.W * c.size
+				for i := first; i < end; i++ {
+					part[i] = *(*E)(unsafe.Add(p, at+i*step))
 				}
 			}
 		}

@@ -16,25 +16,33 @@ type packFrame struct {
 	srcStep int            // from row to row
 	dstStep int
 	k       int
-	mask    uint64   // copying: lanes of the last vector; transposing: lanes of the last k
-	lanes   [32]byte // the same for AVX2
+	// Copying: panels side by side in the source, and from one to the next in the
+	// destination.
+	panels, panelStep int
+	mask              uint64   // copying: lanes of the last vector; transposing: lanes of the last k
+	lanes             [32]byte // the same for AVX2
 }
 
 var pf packFrame
 
-// genPackCopy writes the kernel that copies k rows of nv vectors, the last one under
-// a mask.
+// genPackCopy writes the kernel that copies k rows of one or more panels of nv vectors,
+// the last one under a mask. It reads whole rows, so that memory is read in long runs.
 func genPackCopy(g *gen, nv int) {
 	a := &g.Asm
 	a.RM(asm.MOV, asm.RSI, field(unsafe.Offsetof(pf.src)))
 	a.RM(asm.MOV, asm.RDX, field(unsafe.Offsetof(pf.dst)))
 	a.RM(asm.MOV, asm.R8, field(unsafe.Offsetof(pf.srcStep)))
 	a.RM(asm.MOV, asm.R9, field(unsafe.Offsetof(pf.dstStep)))
+	a.RM(asm.MOV, asm.R10, field(unsafe.Offsetof(pf.panelStep)))
 	a.RM(asm.MOV, asm.RCX, field(unsafe.Offsetof(pf.k)))
 	g.packMask(g.v(15))
-	loop := a.Here()
+	row := a.Here()
+	a.RR(asm.MOV, asm.R11, asm.RSI)
+	a.RR(asm.MOV, asm.R12, asm.RDX)
+	a.RM(asm.MOV, asm.R13, field(unsafe.Offsetof(pf.panels)))
+	panel := a.Here()
 	for v := range nv {
-		m := asm.Ptr(asm.RSI, int32(v*g.vb()))
+		m := asm.Ptr(asm.R11, int32(v*g.vb()))
 		if v == nv-1 {
 			g.loadMasked(g.v(v), m, asm.K1, g.v(15))
 		} else {
@@ -42,12 +50,16 @@ func genPackCopy(g *gen, nv int) {
 		}
 	}
 	for v := range nv {
-		g.store(asm.Ptr(asm.RDX, int32(v*g.vb())), g.v(v))
+		g.store(asm.Ptr(asm.R12, int32(v*g.vb())), g.v(v))
 	}
+	a.RI(asm.ADD, asm.R11, int64(nv*g.vb()))
+	a.RR(asm.ADD, asm.R12, asm.R10)
+	a.RI(asm.SUB, asm.R13, 1)
+	a.Jcc(asm.CondNE, panel)
 	a.RR(asm.ADD, asm.RSI, asm.R8)
 	a.RR(asm.ADD, asm.RDX, asm.R9)
 	a.RI(asm.SUB, asm.RCX, 1)
-	a.Jcc(asm.CondNE, loop)
+	a.Jcc(asm.CondNE, row)
 	g.done()
 }
 

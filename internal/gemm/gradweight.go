@@ -293,7 +293,7 @@ func (w *gradWeight) groupAt(base unsafe.Pointer, group int) unsafe.Pointer {
 // around them.
 func (t *gradWeightTask) fill(image int) {
 	c := correlation{machine: t.machine, src: t.x, srcH: t.g.H, srcW: t.g.W, srcC: t.c1 - t.c0,
-		colAt: -t.g.PadW, stepX: 1, cols: t.xImage.H, rowPitch: t.xImage.H, chanPitch: t.xImage.C}
+		colAt: -t.g.PadW, stepX: 1, cols: t.xImage.H, remPitch: t.xImage.H, rowPitch: t.xImage.H, chanPitch: t.xImage.C}
 	c.src.Ptr = t.x.at(0, t.c0, 0, 0, t.size)
 	dst := unsafe.Add(t.images, (image%t.slots*t.xImage.N+t.c0*t.xImage.C)*t.size)
 	if t.d == array.Float32 {

@@ -28,7 +28,7 @@ func (m machine) pack(dst unsafe.Pointer, pitch int, src unsafe.Pointer, step, k
 	if k == 0 {
 		return
 	}
-	f := packFrame{src: src, dst: dst, dstStep: pitch, k: k}
+	f := packFrame{src: src, dst: dst, dstStep: pitch, k: k, panels: 1}
 	switch {
 	case step == 1:
 		nv := (rows + m.lanes - 1) / m.lanes
@@ -49,6 +49,20 @@ func (m machine) pack(dst unsafe.Pointer, pitch int, src unsafe.Pointer, step, k
 		gather[float32](dst, pitch, src, step, kStep, rows, k)
 	default:
 		gather[float64](dst, pitch, src, step, kStep, rows, k)
+	}
+}
+
+// packPanels packs n panels of whole vectors, panelStep bytes from one to the next, as
+// pack does one by one.
+func (m machine) packPanels(dst unsafe.Pointer, pitch, panelStep int, src unsafe.Pointer, step, kStep, rows, k, n int) {
+	if step == 1 && n > 0 && k > 0 {
+		f := packFrame{src: src, dst: dst, srcStep: kStep * m.size, dstStep: pitch, k: k, panels: n, panelStep: panelStep}
+		m.setMask(&f.mask, &f.lanes, m.lanes)
+		m.call(packCopyRoutine, 0, rows/m.lanes, 0, unsafe.Pointer(&f))
+		return
+	}
+	for i := range n {
+		m.pack(unsafe.Add(dst, i*panelStep), pitch, unsafe.Add(src, i*rows*step*m.size), step, kStep, rows, k)
 	}
 }
 

@@ -23,21 +23,19 @@ func fma[E element](x, y, z E) E {
 // chain32 adds x*b to every element of acc, each rounded once.
 func chain32(acc []float32, x float32, b unsafe.Pointer, stride int) {
 	for j := range acc {
-		y := *(*float32)(b)
+		y := *(*float32)(unsafe.Add(b, j*stride*4))
 		s := float64(x)*float64(y) + float64(acc[j])
 		if interp.HardFma32(s) {
 			acc[j] = interp.Fma32(x, y, acc[j])
 		} else {
 			acc[j] = float32(s)
 		}
-		b = unsafe.Add(b, stride*4)
 	}
 }
 
 func chain64(acc []float64, x float64, b unsafe.Pointer, stride int) {
 	for j := range acc {
-		acc[j] = math.FMA(x, *(*float64)(b), acc[j])
-		b = unsafe.Add(b, stride*8)
+		acc[j] = math.FMA(x, *(*float64)(unsafe.Add(b, j*stride*8)), acc[j])
 	}
 }
 

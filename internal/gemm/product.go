@@ -259,10 +259,12 @@ func (j *job) taskWith(base, bufB unsafe.Pointer, m0, m1, n0, n1 int, a, b, c Ma
 		f.k = kk
 		f.flags = e.flags(p0 == 0, p0+kk == j.k)
 		if j.packB {
-			for x := n0; x < n1; x += width {
-				w := min(width, n1-x)
+			whole := (n1 - n0) / width
+			src := unsafe.Add(b.Ptr, (p0*b.Row+n0*b.Col)*j.size)
+			j.packPanels(bufB, width*j.size, width*j.padded(kk)*j.size, src, b.Col, b.Row, width, kk, whole)
+			if x := n0 + whole*width; x < n1 {
 				dst := unsafe.Add(bufB, (x-n0)*j.padded(kk)*j.size)
-				j.pack(dst, ceil(w, j.lanes)*j.vb, unsafe.Add(b.Ptr, (p0*b.Row+x*b.Col)*j.size), b.Col, b.Row, w, kk)
+				j.pack(dst, ceil(n1-x, j.lanes)*j.vb, unsafe.Add(b.Ptr, (p0*b.Row+x*b.Col)*j.size), b.Col, b.Row, n1-x, kk)
 			}
 		}
 		for i0 := m0; i0 < m1; i0 += j.rows {
