@@ -66,10 +66,10 @@ func (f *form) window(words []uint64, pos loop.Value, n int) []loop.Value {
 // in steps of 2^-63. What is left stands for a multiple of pi in the same steps.
 func (f *form) nearest(v loop.Value, by period) (left, count loop.Value) {
 	low := int64(63) // bits of what is left
-	if by == halfPi {
+	if by == byHalfPi {
 		low = 62
 	}
-	if by != oddMultiple {
+	if by != byOddPi {
 		v = f.Add(v, f.int64s(1<<(low-1)))
 	}
 	left = f.Sub(f.And(v, f.int64s(1<<low-1)), f.int64s(1<<(low-1)))
@@ -117,10 +117,10 @@ func (f *form) hugeAngle64(a loop.Value, by period) angle {
 	h := f.Mul(f.Cvt(f.t, f.Shr(left, f.n(32))), f.c(0x1p-31))
 	h, l := f.fastSum(h, f.Mul(f.Cvt(f.t, f.And(left, f.n(1<<32-1))), f.c(0x1p-63)))
 	h, l = f.fastSum(h, f.Fma(f.Cvt(f.t, f.ShrU(end, f.n(11))), f.c(0x1p-116), l))
-	p := f.c(pi64[0])
+	p := f.c(math.Pi)
 	hi := f.Mul(h, p)
 	lo := f.Fma(h, p, f.Neg(hi))
-	lo = f.Fma(h, f.c(pi64[1]), f.Fma(l, p, lo))
+	lo = f.Fma(h, f.c(2*halfPiLow64), f.Fma(l, p, lo))
 	hi, lo = f.fastSum(hi, lo)
 	return angle{f.Select(f.Lt(a, f.inf()), hi, f.nan()), lo, count}
 }

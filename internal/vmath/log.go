@@ -6,19 +6,30 @@ import (
 	"weft/internal/loop"
 )
 
-// ln(2) with enough trailing zeros that its product with any exponent is exact,
-// and the rest.
-const (
-	ln2Top32 = 0x1.62e4p-1
-	ln2End32 = 0x1.7f7d1cf79abcap-20
-	ln2Top64 = 0x1.62e42fefa38p-1
-	ln2End64 = 0x1.ef35793c7673p-45
+// A base is that of a logarithm.
+type base struct {
+	top, end      [2]float64 // its logarithm of 2, as a sum whose first term times an exponent is exact
+	scale, scale2 [2]float64 // its logarithm of e, as a sum
+}
+
+// The second numbers are those of float64.
+var (
+	natural = base{
+		top: [2]float64{0x1.62e4p-1, 0x1.62e42fefa38p-1}, end: [2]float64{0x1.7f7d1cf79abcap-20, 0x1.ef35793c7673p-45},
+	}
+	binary = base{
+		top: [2]float64{1, 1}, scale: [2]float64{0x1.715476p+0, 0x1.71547652b82fep+0}, scale2: [2]float64{0x1.4ae0cp-26, 0x1.777d0ffda0d24p-56},
+	}
+	decimal = base{
+		top: [2]float64{0x1.344p-2, 0x1.34413509f78p-2}, end: [2]float64{0x1.3509f8p-18, 0x1.fef311f12b358p-46},
+		scale: [2]float64{0x1.bcb7b2p-2, 0x1.bcb7b1526e50ep-2}, scale2: [2]float64{-0x1.5b235ep-27, 0x1.95355baaafad3p-57},
+	}
 )
 
-// split cuts a positive normal number u = 2^k*m, 0.75 <= m < 1.5: kbits is k at
-// the place of the exponent (low bits zero), kf is k.
-func (f *form) split(u loop.Value) (kbits, kf loop.Value) {
-	ix := f.Sub(f.toInt(u), f.n(pick[int64](f, 0x3f400000, 0x3fe8<<48)))
+// split cuts a positive normal number u = 2^k*m, least <= m < 2*least: kbits is k
+// at the place of the exponent (low bits zero), kf is k.
+func (f *form) split(u loop.Value, least float64) (kbits, kf loop.Value) {
+	ix := f.Sub(f.toInt(u), f.n(f.bitsOf(least)))
 	kbits = f.And(ix, f.n(-1<<f.mant))
 	if !f.wide {
 		return kbits, f.Cvt(f.t, f.Shr(ix, f.n(f.mant)))
@@ -30,28 +41,58 @@ func (f *form) split(u loop.Value) (kbits, kf loop.Value) {
 	return kbits, f.Sub(f.toFloat(k), f.c(0x1p52+1024))
 }
 
-// lnSum is k*ln(2) + ln(1+m1) as hi + lo, for m1 in [-0.25, 0.5).
-func (f *form) lnSum(kf, m1 loop.Value) (hi, lo loop.Value) {
-	hi, lo = f.fastSum(f.Mul(kf, f.c(pick(f, ln2Top32, ln2Top64))), m1)
-	lo = f.Fma(kf, f.c(pick(f, ln2End32, ln2End64)), lo)
+// lnTail is ln(1+m1) - m1 for m1 in [-0.3, 0.5), plus rest.
+func (f *form) lnTail(m1, rest loop.Value) loop.Value {
 	sq := f.Mul(m1, m1)
 	if !f.wide {
 		q := f.Fma(m1, f.poly(m1, log32), f.c(-0.5))
-		return hi, f.Fma(sq, q, lo)
+		return f.Fma(sq, q, rest)
 	}
 	// With s = m1/(2+m1): ln(1+m1) = m1 - m1^2/2 + s*(m1^2/2 + s^2*L(s^2)).
 	s := f.Div(m1, f.Add(m1, f.c(2)))
 	z := f.Mul(s, s)
 	half := f.Mul(sq, f.c(0.5))
 	inner := f.Fma(z, f.poly(z, log64), half)
-	return hi, f.Fma(s, inner, f.Sub(lo, half))
+	return f.Fma(s, inner, f.Sub(rest, half))
 }
 
-// lnMain is ln(x) for positive normal x.
-func (f *form) lnMain(x loop.Value) loop.Value {
-	kb, kf := f.split(x)
-	m1 := f.Sub(f.toFloat(f.Sub(f.toInt(x), kb)), f.c(1))
-	return f.Add(f.lnSum(kf, m1))
+// logSum is the logarithm of 2^kf*(1+m1), for m1 in [-0.3, 0.5), as hi + lo.
+func (f *form) logSum(g *base, kf, m1 loop.Value) (hi, lo loop.Value) {
+	of := func(c [2]float64) loop.Value { return f.c(pick(f, c[0], c[1])) }
+	top := kf
+	if g != &binary {
+		top = f.Mul(kf, of(g.top))
+	}
+	if g == &natural {
+		hi, lo = f.fastSum(top, m1)
+		return hi, f.lnTail(m1, f.Fma(kf, of(g.end), lo))
+	}
+	p := f.Mul(m1, of(g.scale))
+	hi, lo = f.fastSum(top, p)
+	if g == &decimal {
+		lo = f.Fma(kf, of(g.end), lo)
+	}
+	lo = f.Add(lo, f.Fma(m1, of(g.scale2), f.Fma(m1, of(g.scale), f.Neg(p))))
+	return hi, f.Fma(f.lnTail(m1, f.c(0)), of(g.scale), lo)
+}
+
+// normal is a positive normal number x = 2^(kf-by)*(1+m1), least <= 1+m1 < 2*least.
+func (f *form) normal(x loop.Value, least, by float64) (kf, m1 loop.Value) {
+	kb, kf := f.split(x, least)
+	if by != 0 {
+		kf = f.Add(kf, f.c(by))
+	}
+	return kf, f.Sub(f.toFloat(f.Sub(f.toInt(x), kb)), f.c(1))
+}
+
+// logNormal is the logarithm of 2^by*x for positive normal x.
+func (f *form) logNormal(g *base, x loop.Value, by float64) loop.Value {
+	least := 0.75
+	if g != &natural {
+		least = math.Sqrt2 / 2 // float32 needs the smaller interval
+	}
+	kf, m1 := f.normal(x, least, by)
+	return f.Add(f.logSum(g, kf, m1))
 }
 
 // abnormal reports what is not a positive normal number.
@@ -64,50 +105,47 @@ func (f *form) abnormal(x loop.Value) loop.Value {
 	return f.Le(f.n(top+span), d)
 }
 
-// Log is the natural logarithm.
-func Log(b *loop.Builder, x loop.Value) loop.Value {
-	f := of(b, x)
-	return f.rare(f.abnormal(x), f.lnMain(x), func() loop.Value { return f.lnAny(x) })
-}
-
-// lnAny is ln(x) for what abnormal reports.
-func (f *form) lnAny(x loop.Value) loop.Value {
-	u := f.Mul(x, f.c(math.Ldexp(1, int(f.mant+1)))) // a normal number
-	kb, kf := f.split(u)
-	m1 := f.Sub(f.toFloat(f.Sub(f.toInt(u), kb)), f.c(1))
-	y := f.Add(f.lnSum(f.Sub(kf, f.c(float64(f.mant+1))), m1))
-	return f.lnEdges(x, y)
-}
-
-// lnEdges is y, but the value of a logarithm where x is zero, infinite, negative
+// logEdges is y, but the value of a logarithm where x is zero, infinite, negative
 // or NaN.
-func (f *form) lnEdges(x, y loop.Value) loop.Value {
+func (f *form) logEdges(x, y loop.Value) loop.Value {
 	y = f.Select(f.Eq(x, f.inf()), x, y)
 	y = f.Select(f.Eq(x, f.c(0)), f.c(math.Inf(-1)), y)
 	return f.Select(f.Ge(x, f.c(0)), y, f.nan())
 }
+
+func (f *form) log(g *base, x loop.Value) loop.Value {
+	return f.rare(f.abnormal(x), f.logNormal(g, x, 0), func() loop.Value {
+		up := float64(f.mant + 1) // makes subnormal numbers normal
+		return f.logEdges(x, f.logNormal(g, f.Mul(x, f.c(math.Ldexp(1, int(up)))), -up))
+	})
+}
+
+// Log is the natural logarithm.
+func Log(b *loop.Builder, x loop.Value) loop.Value { return of(b, x).log(&natural, x) }
+
+// Log2 is the logarithm to base 2; it is exact for powers of two.
+func Log2(b *loop.Builder, x loop.Value) loop.Value { return of(b, x).log(&binary, x) }
+
+// Log10 is the logarithm to base 10.
+func Log10(b *loop.Builder, x loop.Value) loop.Value { return of(b, x).log(&decimal, x) }
 
 // Log1p is ln(1+x), accurate near zero.
 func Log1p(b *loop.Builder, x loop.Value) loop.Value {
 	f := of(b, x)
 	big := f.c(pick(f, 0x1p126, 0x1p1022))
 	ok := f.And(f.Lt(f.c(-1), x), f.Lt(x, big))
-	y := f.rare(f.Not(ok), f.ln1pMain(x), func() loop.Value {
+	y := f.rare(f.Not(ok), f.Add(f.ln1pSum(x)), func() loop.Value {
 		u := f.Add(x, f.c(1))
-		return f.lnEdges(u, f.lnMain(u))
+		return f.logEdges(u, f.logNormal(&natural, u, 0))
 	})
-	return f.withSign(y, f.sign(x))
+	return f.withSign(y, f.sign(x)) // of a zero, which the sum loses
 }
 
-// ln1pMain is ln(1+x) for -1 < x < 2^(bias-1), but for the sign of zero.
-func (f *form) ln1pMain(x loop.Value) loop.Value {
-	return f.Add(f.ln1pSum(x))
-}
-
+// ln1pSum is ln(1+x) as hi + lo for -1 < x < 2^(bias-1), but for the sign of zero.
 func (f *form) ln1pSum(x loop.Value) (hi, lo loop.Value) {
-	kb, kf := f.split(f.Add(x, f.c(1)))
+	kb, kf := f.split(f.Add(x, f.c(1)), 0.75)
 	// m - 1 = 2^-k*(1+x) - 1 = 2^-k*x + (2^-k - 1): exact, since for m in
-	// [0.75, 1.5) the sum obeys Sterbenz's lemma where it does not vanish.
+	// [0.75, 1.5) the sum obeys Sterbenz's lemma unless its second term is zero.
 	s := f.toFloat(f.Sub(f.n(f.bias<<f.mant), kb))
-	return f.lnSum(kf, f.Fma(x, s, f.Sub(s, f.c(1))))
+	return f.logSum(&natural, kf, f.Fma(x, s, f.Sub(s, f.c(1))))
 }

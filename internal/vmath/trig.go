@@ -6,50 +6,58 @@ import (
 	"weft/internal/loop"
 )
 
-// Pi as a sum of three floats.
+// Half pi as a sum of floats. The second is so short that its product with any
+// count is exact.
 var (
-	pi32 = [3]float64{0x1.921fb6p+1, -0x1.777a5cp-24, -0x1.ee59dap-49}
-	pi64 = [3]float64{0x1.921fb54442d18p+1, 0x1.1a62633145c07p-53, -0x1.f1976b7ed8fbcp-109}
+	halfPi32 = []float64{0x1.921fb6p+0, -0x1.78p-25, 0x1.0b4612p-34, -0x1.676734p-60}
+	halfPi64 = []float64{0x1.921fb54442d18p+0, 0x1.1a62633p-54, 0x1.45c06e0e68948p-86}
 )
 
 // A period is what angleOf takes multiples of out of an argument.
 type period int
 
 const (
-	halfPi      period = iota // count*pi/2
-	wholePi                   // count*pi
-	oddMultiple               // (count+1/2)*pi
+	byHalfPi period = iota // count*pi/2
+	byPi                   // count*pi
+	byOddPi                // (count+1/2)*pi
 )
 
 // An angle is what is left of an argument: hi+lo. The low bits of count tell how
-// many multiples were taken out, modulo four for halfPi and else modulo two.
+// many multiples were taken out, modulo four for byHalfPi and else modulo two.
 type angle struct{ hi, lo, count loop.Value }
 
 // angleOf takes the nearest multiple out of a >= 0.
 func (f *form) angleOf(a loop.Value, by period) angle {
 	magic := f.c(f.shift)
 	unit := 1.0
-	if by == halfPi {
+	if by == byHalfPi {
 		unit = 0.5
 	}
 	inv := f.c(1 / math.Pi / unit)
 	var t, k loop.Value
-	if by == oddMultiple {
+	if by == byOddPi {
 		t = f.Add(f.Fma(a, inv, f.c(-0.5)), magic)
 		k = f.Add(f.Sub(t, magic), f.c(0.5))
 	} else {
 		t = f.Fma(a, inv, magic)
 		k = f.Sub(t, magic)
 	}
-	p := pick(f, pi32, pi64)
+	parts := pick(f, halfPi32, halfPi64)
+	part := func(i int) loop.Value { return f.c(-parts[i] * 2 * unit) }
 	// The first step is exact: what is left is a multiple of the last bit of pi
-	// or of a, and below two.
-	r := f.Fma(k, f.c(-p[0]*unit), a)
-	hi := f.Fma(k, f.c(-p[1]*unit), r)
-	lo := f.Fma(k, f.c(-p[1]*unit), f.Sub(r, hi))
-	lo = f.Fma(k, f.c(-p[2]*unit), lo)
+	// or of a, and below two. So is the second where it cancels; elsewhere lo is
+	// exactly what it rounds.
+	r := f.Fma(k, part(0), a)
+	hi := f.Fma(k, part(1), r)
+	lo := f.Fma(k, part(1), f.Sub(r, hi))
+	for i := range parts[2:] {
+		lo = f.Fma(k, part(2+i), lo)
+	}
+	if !f.wide { // the third part reaches into hi
+		hi, lo = f.fastSum(hi, lo)
+	}
 
-	huge := f.Not(f.Lt(a, f.c(pick(f, 0x1p16, 0x1p30))))
+	huge := f.Not(f.Lt(a, f.c(pick(f, 0x1p16, 0x1p22))))
 	v := f.If(huge, func() []loop.Value {
 		w := f.hugeAngle(a, by)
 		return []loop.Value{w.hi, w.lo, w.count}
@@ -87,9 +95,9 @@ func Sin(b *loop.Builder, x loop.Value) loop.Value {
 	f := of(b, x)
 	var y loop.Value
 	if f.wide {
-		y = f.sinOf(f.angleOf(f.Abs(x), wholePi))
+		y = f.sinOf(f.angleOf(f.Abs(x), byPi))
 	} else {
-		y = f.quadrant(f.angleOf(f.Abs(x), halfPi))
+		y = f.quadrant(f.angleOf(f.Abs(x), byHalfPi))
 	}
 	return f.flip(y, f.sign(x))
 }
@@ -99,9 +107,9 @@ func Cos(b *loop.Builder, x loop.Value) loop.Value {
 	f := of(b, x)
 	if f.wide {
 		// sin(r + (n+1/2)*pi + pi/2) = -(-1)^n sin(r)
-		return f.Neg(f.sinOf(f.angleOf(f.Abs(x), oddMultiple)))
+		return f.Neg(f.sinOf(f.angleOf(f.Abs(x), byOddPi)))
 	}
-	w := f.angleOf(f.Abs(x), halfPi)
+	w := f.angleOf(f.Abs(x), byHalfPi)
 	w.count = f.Add(w.count, f.n(1))
 	return f.quadrant(w)
 }
@@ -109,7 +117,7 @@ func Cos(b *loop.Builder, x loop.Value) loop.Value {
 // Tan is the tangent of x in radians.
 func Tan(b *loop.Builder, x loop.Value) loop.Value {
 	f := of(b, x)
-	w := f.angleOf(f.Abs(x), halfPi)
+	w := f.angleOf(f.Abs(x), byHalfPi)
 	z := f.Mul(w.hi, w.hi)
 	// lo counts with 1+tan^2, for which a parabola does.
 	lo := f.Fma(f.Mul(z, f.c(16/(math.Pi*math.Pi))), w.lo, w.lo)

@@ -49,10 +49,18 @@ func (f *form) n(x int64) loop.Value { return f.Int(f.i, x) }
 func (f *form) toInt(x loop.Value) loop.Value   { return f.Bits(f.i, x) }
 func (f *form) toFloat(x loop.Value) loop.Value { return f.Bits(f.t, x) }
 
+// bitsOf is x rounded to the type, as the integer of the same bits.
+func (f *form) bitsOf(x float64) int64 {
+	if f.wide {
+		return int64(math.Float64bits(x))
+	}
+	return int64(math.Float32bits(float32(x)))
+}
+
 func (f *form) inf() loop.Value { return f.c(math.Inf(1)) }
 func (f *form) nan() loop.Value { return f.c(math.NaN()) }
 
-// min1 is the least normal number, 2^(1-bias).
+// minNormal is the least normal number, 2^(1-bias).
 func (f *form) minNormal() float64 { return pick(f, 0x1p-126, 0x1p-1022) }
 
 // poly is the polynomial with the given coefficients, lowest power first, by

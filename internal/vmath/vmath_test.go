@@ -28,7 +28,32 @@ var unaries = []unary{
 	{"cos", Cos, math.Cos},
 	{"tan", Tan, math.Tan},
 	{"tanh", Tanh, math.Tanh},
+	{"log2", Log2, math.Log2},
+	{"log10", Log10, math.Log10},
+	{"sinh", Sinh, refSinh},
+	{"cosh", Cosh, math.Cosh},
+	{"asin", Asin, refAsin},
+	{"acos", Acos, refAcos},
+	{"atan", Atan, math.Atan},
+	{"erf", Erf, math.Erf},
+	{"erfc", Erfc, math.Erfc},
+	{"sigmoid", Sigmoid, func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }},
+	{"softplus", Softplus, func(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }},
+	{"silu", Silu, func(x float64) float64 { return max(x, -1e3) / (1 + math.Exp(-max(x, -1e3))) }},
+	{"gelu", Gelu, func(x float64) float64 { return max(x, -1e3) * 0.5 * math.Erfc(-x/math.Sqrt2) }},
 }
+
+// refSinh, refAsin and refAcos avoid what Go's functions lose to cancellation.
+func refSinh(x float64) float64 {
+	if a := math.Abs(x); a < 1 {
+		e := math.Expm1(a)
+		return math.Copysign((e+e/(e+1))/2, x)
+	}
+	return math.Sinh(x)
+}
+
+func refAsin(x float64) float64 { return math.Atan2(x, math.Sqrt((1-x)*(1+x))) }
+func refAcos(x float64) float64 { return math.Atan2(math.Sqrt((1-x)*(1+x)), x) }
 
 // program makes a kernel that applies f to its arguments, of type d.
 func program(t testing.TB, name string, d array.DType, n int, f func(b *loop.Builder, x []loop.Value) loop.Value) *loop.Program {

@@ -138,7 +138,7 @@ def exp2():
 def log():
     p = small(lambda f: (m.log1p(f) - f + f * f / 2) / f ** 3, [(-1) ** i / mpf(i + 3) for i in range(12)])
     w = lambda f: f ** 3 / m.log1p(f) if f else mpf(0)
-    table("log32", "(ln(1+f)-f+f^2/2)/f^3 for 0.75 <= 1+f < 1.5, relative to ln(1+f)", p, w, -0.25, 0.5, 9, 24)
+    table("log32", "(ln(1+f)-f+f^2/2)/f^3 for sqrt(1/2) <= 1+f < 1.5, relative to ln(1+f)", p, w, m.sqrt(0.5) - 1, 0.5, 9, 24)
     # s = f/(2+f), z = s^2: ln(1+f) = 2 atanh(s) = 2s + s z L(z).
     l = small(lambda z: (2 * m.atanh(m.sqrt(z)) / m.sqrt(z) - 2) / z, [mpf(2) / (2 * i + 3) for i in range(12)])
     table("log64", "(2 atanh(s)/s-2)/s^2 in s^2 for |s| <= 1/5, relative to atanh", l, lambda z: z / 2, 0, 0.04, 8, 53)
@@ -157,6 +157,72 @@ def sin():
     wt = lambda z: z * m.sqrt(z) / m.tan(m.sqrt(z)) if z else mpf(0)
     table("tan32", "(tan(r)/r-1)/r^2 in r^2 for |r| <= pi/4, relative to tan", t, wt, 0, (m.pi / 4 * mpf("1.01")) ** 2, 7, 24)
     table("tan64", "(tan(r)/r-1)/r^2 in r^2 for |r| <= pi/4, relative to tan", t, wt, 0, (m.pi / 4 * mpf("1.001")) ** 2, 15, 53)
+
+
+@spec
+def hyper():
+    f = small(lambda z: (m.sinh(m.sqrt(z)) / m.sqrt(z) - 1) / z, [1 / m.fac(2 * i + 3) for i in range(12)])
+    w = lambda z: z * m.sqrt(z) / m.sinh(m.sqrt(z)) if z else mpf(0)
+    c = small(lambda z: (m.cosh(m.sqrt(z)) - 1) / z, [1 / m.fac(2 * i + 2) for i in range(12)])
+    lim = (L2 / 2 * mpf("1.001")) ** 2
+    for bits, wide, near, even in ((24, 4, 2, 3), (53, 8, 5, 6)):
+        n = "32" if bits == 24 else "64"
+        table("sinh" + n, "(sinh(r)/r-1)/r^2 in r^2 for |r| <= 1, relative to sinh", f, w, 0, 1, wide, bits)
+        table("sinhr" + n, "(sinh(r)/r-1)/r^2 in r^2 for |r| <= ln(2)/2, relative to 1", f, lambda z: z * m.sqrt(z), 0, lim, near, bits)
+        table("cosh" + n, "(cosh(r)-1)/r^2 in r^2 for |r| <= ln(2)/2, relative to 1", c, lambda z: z, 0, lim, even, bits)
+
+
+@spec
+def arcs():
+    dfac = lambda i: m.fac2(2 * i - 1) / (m.fac2(2 * i) * (2 * i + 1))
+    f = small(lambda z: (m.asin(m.sqrt(z)) / m.sqrt(z) - 1) / z, [dfac(i + 1) for i in range(12)])
+    w = lambda z: z * m.sqrt(z) / m.asin(m.sqrt(z)) if z else mpf(0)
+    for name, n, bits in (("asin32", 6, 24), ("asin64", 12, 53)):
+        table(name, "(asin(s)/s-1)/s^2 in s^2 for |s| <= 1/2, relative to asin", f, w, 0, 0.25, n, bits)
+    g = small(lambda z: (m.atan(m.sqrt(z)) / m.sqrt(z) - 1) / z, [mpf((-1) ** (i + 1)) / (2 * i + 3) for i in range(12)])
+    v = lambda z: z * m.sqrt(z) / m.atan(m.sqrt(z)) if z else mpf(0)
+    table("atan32", "(atan(q)/q-1)/q^2 in q^2 for |q| <= 1, relative to atan", g, v, 0, 1, 10, 24)
+    table("atan64", "(atan(q)/q-1)/q^2 in q^2 for |q| <= sqrt(2)-1, relative to atan", g, v, 0, (m.sqrt(2) - 1) ** 2 * mpf("1.001"), 12, 53)
+
+
+@spec
+def erf():
+    two = 2 / m.sqrt(m.pi)
+    ser = [two * (-1) ** i / (m.fac(i) * (2 * i + 1)) for i in range(14)]
+    ser[0] -= 1
+    f = small(lambda z: m.erf(m.sqrt(z)) / m.sqrt(z) - 1, ser)
+    w = lambda z: m.sqrt(z) / m.erf(m.sqrt(z)) if z else 1 / two
+    for name, n, bits in (("erf32", 7, 24), ("erf64", 13, 53)):
+        table(name, "erf(x)/x-1 in x^2 for |x| <= 1, relative to erf", f, w, 0, 1, n, bits)
+    g = lambda a: m.log(m.erfc(a))
+    v = lambda a: m.erfc(a) / m.erf(a)
+    for name, top, n, bits in (("lnErfc32", "3.95", 8, 24), ("lnErfc64", "5.95", 20, 53)):
+        table(name, "ln(erfc(a)) for 1 <= a <= %s, relative to erf" % top, g, v, 1, mpf(top), n, bits)
+
+    def scaled(t):
+        a = 4 * (1 + t) / (1 - t)
+        return (1 + 2 * a) * m.exp(a * a) * m.erfc(a)
+
+    hi = lambda a: (a - 4) / (mpf(a) + 4)
+    one = lambda t: mpf(1)
+    table("erfcx64", "(1+2a)exp(a^2)erfc(a) in (a-4)/(a+4) for 0 <= a <= 28, relative to 1", scaled, one, -1, hi(28), 22, 53)
+    slope = lambda t: m.diff(scaled, t) * (1 - t) / 8
+    table("erfcxSlope", "its derivative times (1-t)/8, relative to 1", slope, one, -1, mpf("0.7"), 5, 53)
+    table("erfcxShort", "(1+2a)exp(a^2)erfc(a) in (a-4)/(a+4) for 0 <= a <= 10.2, relative to 1", scaled, one, -1, hi(mpf("10.2")), 12, 53)
+    q = small(lambda r: (m.exp(r) - 1 - r) / r ** 2, [1 / m.fac(i + 2) for i in range(12)])
+    lim = L2 / 2 * mpf("1.001")
+    table("expShort", "(e^r-1-r)/r^2 for |r| <= ln(2)/2, relative to e^r", q, lambda r: r ** 2 / m.exp(r), -lim, lim, 6, 53)
+
+
+@spec
+def power():
+    f = small(lambda x: m.log1p(x) / x / L2, [(-1) ** i / (mpf(i + 1) * L2) for i in range(12)])
+    w = lambda x: x / m.log1p(x) if x else mpf(1)
+    table("log2Short", "log2(1+f)/f for 0.75 <= 1+f < 1.5, relative to log2", f, w, -0.25, 0.5, 13, 53)
+    q = small(lambda r: (m.mpf(2) ** r - 1) / r, [L2 ** (i + 1) / m.fac(i + 1) for i in range(12)])
+    table("exp2Short", "(2^r-1)/r for |r| <= 1/2, relative to 2^r", q, lambda r: r / mpf(2) ** r, -0.5, 0.5, 7, 53)
+    l = small(lambda z: ((2 * m.atanh(m.sqrt(z)) / m.sqrt(z) - 2) / z - mpf(2) / 3) / z, [mpf(2) / (2 * i + 5) for i in range(12)])
+    table("powLog", "((2 atanh(s)/s-2)/s^2-2/3)/s^2 in s^2 for |s| <= 1/5, relative to atanh", l, lambda z: z * z / 2, 0, 0.04, 9, 53)
 
 
 def main():

@@ -1,0 +1,137 @@
+package vmath
+
+import (
+	"math"
+	"math/rand/v2"
+	"os"
+	"sync"
+	"testing"
+	"unsafe"
+
+	"golang.org/x/sys/cpu"
+
+	"weft/internal/array"
+	"weft/internal/interp"
+	"weft/internal/jit"
+	"weft/internal/loop"
+	"weft/internal/x86"
+)
+
+// fastest compiles p by the best means there are.
+func fastest(t testing.TB, p *loop.Program) func(*loop.Frame) {
+	isa := x86.AVX2
+	if cpu.X86.HasAVX512F && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512VL && cpu.X86.HasAVX512CD {
+		isa = x86.AVX512
+	}
+	if !jit.Available() || isa == x86.AVX2 && !(cpu.X86.HasAVX2 && cpu.X86.HasFMA && cpu.X86.HasBMI2) {
+		k := interp.Compile(p)
+		return func(f *loop.Frame) { k.Run(f, nil) }
+	}
+	k, err := x86.Compile(p, isa)
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, err := jit.Map(k.Code)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(f *loop.Frame) {
+		for jit.Call(code, 0, unsafe.Pointer(f)) == loop.Resume {
+		}
+	}
+}
+
+// TestExhaustive measures all float32 arguments of the functions of one argument,
+// and ten million pairs of the others. It takes about an hour on two cores;
+// WEFT_EXHAUSTIVE=name measures one function.
+func TestExhaustive(t *testing.T) {
+	which := os.Getenv("WEFT_EXHAUSTIVE")
+	if which == "" {
+		t.Skip("SKIPPED: set WEFT_EXHAUSTIVE=1 to try every float32")
+	}
+	const n = 1 << 14
+	for _, u := range unaries {
+		if which != "1" && which != u.name {
+			continue
+		}
+		p := program(t, u.name, array.Float32, 1, apply1(u.f))
+		run := fastest(t, p)
+		var mu sync.Mutex
+		var worst float64
+		var where float32
+		var wg sync.WaitGroup
+		const workers = 2
+		for w := range workers {
+			wg.Go(func() {
+				x, y := make([]float32, n), make([]float32, n)
+				f := frame(p, n, at(x), at(y))
+				var top float64
+				var arg float32
+				for c := w; c < 1<<32/n; c += workers {
+					for i := range x {
+						x[i] = math.Float32frombits(uint32(c*n + i))
+					}
+					run(f)
+					if e, v := worst32(x, y, u.ref); e > top {
+						top, arg = e, v
+					}
+				}
+				mu.Lock()
+				if top > worst {
+					worst, where = top, arg
+				}
+				mu.Unlock()
+			})
+		}
+		wg.Wait()
+		t.Logf("%s: %.4f ULP at %v (%#08x)", u.name, worst, where, math.Float32bits(where))
+		if worst > 1 {
+			t.Errorf("%s is %.4f ULP off at %v (%#08x)", u.name, worst, where, math.Float32bits(where))
+		}
+	}
+	for _, u := range binaries {
+		if which == "1" || which == u.name {
+			measure2(t, u.name, u.f, 1e7, fastest)
+		}
+	}
+}
+
+// refs2 are float64 references of the functions of two arguments.
+var refs2 = map[string]func(x, y float64) float64{"Pow": math.Pow, "Atan2": math.Atan2}
+
+// measure2 measures n random pairs of float32: of any bits, and such that a power
+// is finite.
+func measure2(t *testing.T, name string, fn func(b *loop.Builder, x, y loop.Value) loop.Value, n int, compile func(testing.TB, *loop.Program) func(*loop.Frame)) {
+	p := program(t, name, array.Float32, 2, apply2(fn))
+	run := compile(t, p)
+	r := rand.New(rand.NewPCG(3, 4))
+	x, y, z := make([]float32, n), make([]float32, n), make([]float32, n)
+	for i := range x {
+		x[i], y[i] = math.Float32frombits(r.Uint32()), math.Float32frombits(r.Uint32())
+		if i%4 != 0 {
+			x[i] = float32(math.Exp(r.NormFloat64() * []float64{0, 1e-3, 1, 20}[i%4]))
+			y[i] = float32((r.Float64() - 0.5) * 200 / math.Abs(math.Log(float64(x[i]))))
+		}
+	}
+	run(frame(p, n, at(x), at(y), at(z)))
+	var worst float64
+	var where int
+	for i := range x {
+		if e := ulps32(z[i], refs2[name](float64(x[i]), float64(y[i]))); e > worst {
+			worst, where = e, i
+		}
+	}
+	t.Logf("%s: %.4f ULP at %v, %v", name, worst, x[where], y[where])
+	if worst > 1 {
+		t.Errorf("%s is %.4f ULP off at %v, %v: %v", name, worst, x[where], y[where], z[where])
+	}
+}
+
+func TestFloat32Pairs(t *testing.T) {
+	for _, u := range binaries {
+		measure2(t, u.name, u.f, 100000, func(_ testing.TB, p *loop.Program) func(*loop.Frame) {
+			k := interp.Compile(p)
+			return func(f *loop.Frame) { k.Run(f, nil) }
+		})
+	}
+}

@@ -1,0 +1,183 @@
+package vmath
+
+import (
+	"bufio"
+	"encoding/csv"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"weft/internal/array"
+	"weft/internal/loop"
+)
+
+var binaries = []struct {
+	name string
+	f    func(b *loop.Builder, x, y loop.Value) loop.Value
+}{{"Pow", Pow}, {"Atan2", Atan2}}
+
+func apply2(f func(b *loop.Builder, x, y loop.Value) loop.Value) func(*loop.Builder, []loop.Value) loop.Value {
+	return func(b *loop.Builder, x []loop.Value) loop.Value { return f(b, x[0], x[1]) }
+}
+
+// vectors are arguments and exact results hi+lo of one function.
+type vectors struct{ x, y, hi, lo []float64 }
+
+func readVectors(t *testing.T) map[string]*vectors {
+	name := "testdata/float64.txt"
+	if s := os.Getenv("WEFT_VECTORS"); s != "" {
+		name = s
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	out := map[string]*vectors{}
+	for s := bufio.NewScanner(file); s.Scan(); {
+		w := strings.Fields(s.Text())
+		v := out[w[0]]
+		if v == nil {
+			v = new(vectors)
+			out[w[0]] = v
+		}
+		var n []float64
+		for _, h := range w[1:] {
+			u, err := strconv.ParseUint(h, 16, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n = append(n, math.Float64frombits(u))
+		}
+		v.x = append(v.x, n[0])
+		v.y = append(v.y, n[len(n)-3])
+		v.hi = append(v.hi, n[len(n)-2])
+		v.lo = append(v.lo, n[len(n)-1])
+	}
+	return out
+}
+
+// ulps64 is the distance of got from hi+lo in units in the last place of hi; the
+// sign of a zero counts.
+func ulps64(got, hi, lo float64) float64 {
+	if math.IsNaN(got) || math.Signbit(got) != math.Signbit(hi) && hi != 0 {
+		return math.Inf(1)
+	}
+	_, e := math.Frexp(hi)
+	e = max(e-53, -1074)
+	if math.IsInf(got, 0) { // counts as 2^1024
+		return math.Abs(math.Copysign(0x1p1023, got)-hi+math.Copysign(0x1p1023, got)-lo) / math.Ldexp(1, e)
+	}
+	// Scaled up first: the unit may be subnormal.
+	return math.Abs(math.Ldexp(got-hi, -e) - math.Ldexp(lo, -e))
+}
+
+func TestFloat64(t *testing.T) {
+	all := readVectors(t)
+	check := func(name string, v *vectors, got []float64) {
+		ulp, at := 0.0, 0
+		for i := range got {
+			if e := ulps64(got[i], v.hi[i], v.lo[i]); e > ulp {
+				ulp, at = e, i
+			}
+		}
+		t.Logf("%s: %.4f ULP at %v, %v of %d", name, ulp, v.x[at], v.y[at], len(v.x))
+		if ulp > 2 {
+			t.Errorf("%s is %.4f ULP off at %v, %v: %v, want %v", name, ulp, v.x[at], v.y[at], got[at], v.hi[at])
+		}
+	}
+	for _, u := range unaries {
+		name := strings.ToUpper(u.name[:1]) + u.name[1:]
+		v := all[name]
+		if v == nil {
+			t.Fatalf("no vectors of %s", name)
+		}
+		check(name, v, evaluate(program(t, name, array.Float64, 1, apply1(u.f)), v.x))
+	}
+	for _, u := range binaries {
+		v := all[u.name]
+		if v == nil {
+			t.Fatalf("no vectors of %s", u.name)
+		}
+		check(u.name, v, evaluate(program(t, u.name, array.Float64, 2, apply2(u.f)), v.x, v.y))
+	}
+}
+
+// shared finds the folder of data shared beside the repository.
+func shared(t *testing.T, path string) string {
+	dir := "."
+	for range 6 {
+		for _, d := range []string{filepath.Join(dir, "shared", path), filepath.Join(dir, "..", "shared", path)} {
+			if _, err := os.Stat(d); err == nil {
+				return d
+			}
+		}
+		dir = filepath.Join(dir, "..")
+	}
+	t.Skipf("SKIPPED: no shared/%s beside the repository", path)
+	return ""
+}
+
+// TestNumPyVectors compares with the validation set of NumPy's universal
+// functions: bits of arguments and of correctly rounded results.
+func TestNumPyVectors(t *testing.T) {
+	dir := shared(t, "data/numpy-umath")
+	for name, f := range map[string]func(*loop.Builder, loop.Value) loop.Value{
+		"exp": Exp, "expm1": Expm1, "log": Log, "log1p": Log1p, "sin": Sin, "cos": Cos, "sinh": Sinh, "tanh": Tanh, "arctan": Atan,
+	} {
+		file, err := os.Open(filepath.Join(dir, "umath-validation-set-"+name+".csv"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := csv.NewReader(file)
+		r.Comment = '#'
+		r.FieldsPerRecord = -1
+		var x32, want32 []float32
+		var x64, want64 []float64
+		for {
+			w, err := r.Read()
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.HasPrefix(w[0], "np.float") {
+				continue
+			}
+			x, err1 := strconv.ParseUint(w[1], 0, 64)
+			y, err2 := strconv.ParseUint(w[2], 0, 64)
+			switch {
+			case err1 != nil || err2 != nil:
+				t.Fatal(name, w)
+			case w[0] == "np.float32":
+				x32, want32 = append(x32, math.Float32frombits(uint32(x))), append(want32, math.Float32frombits(uint32(y)))
+			default:
+				x64, want64 = append(x64, math.Float64frombits(x)), append(want64, math.Float64frombits(y))
+			}
+		}
+		file.Close()
+		if len(x32) == 0 || len(x64) == 0 {
+			t.Fatalf("%s: no vectors", name)
+		}
+		for i, got := range evaluate(program(t, name, array.Float32, 1, apply1(f)), x32) {
+			if e := ulps32(got, float64(want32[i])); e > 1 {
+				t.Errorf("%s(%v) float32 = %v, want %v", name, x32[i], got, want32[i])
+			}
+		}
+		for i, got := range evaluate(program(t, name, array.Float64, 1, apply1(f)), x64) {
+			w := want64[i]
+			if math.IsNaN(w) || math.IsInf(w, 0) {
+				if got != w && !(math.IsNaN(w) && math.IsNaN(got)) {
+					t.Errorf("%s(%v) = %v, want %v", name, x64[i], got, w)
+				}
+			} else if e := ulps64(got, w, 0); e > 2 || math.Signbit(got) != math.Signbit(w) {
+				t.Errorf("%s(%v) = %v, want %v: %.1f ULP", name, x64[i], got, w, e)
+			}
+		}
+	}
+}
