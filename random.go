@@ -1,0 +1,260 @@
+package weft
+
+import (
+	"sync"
+
+	"weft/internal/array"
+	"weft/internal/device"
+	"weft/internal/exec"
+	"weft/internal/ir"
+	"weft/internal/op"
+	"weft/internal/plan"
+)
+
+// A Generator makes random tensors. Its numbers come from Philox 4x32-10, a
+// function of the seed, the number of the draw and the position in the result
+// alone: they have the same bits for every way to shape the result, every
+// backend and every number of threads.
+//
+// A Generator is safe for use from several goroutines; which of them gets which
+// draw is then open, so goroutines whose results must be reproducible need
+// generators of their own.
+type Generator struct {
+	mu    sync.Mutex
+	state GeneratorState
+}
+
+// A GeneratorState is all that a [Generator] will ever make, for checkpoints.
+type GeneratorState struct {
+	Seed uint64
+	Draw uint64 // how many draws were made
+}
+
+// NewGenerator returns a generator that has made no draws.
+func NewGenerator(seed uint64) *Generator {
+	return &Generator{state: GeneratorState{Seed: seed}}
+}
+
+// State returns what [Generator.SetState] takes to go on from here.
+func (g *Generator) State() GeneratorState {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.state
+}
+
+// SetState makes the generator go on from a state.
+func (g *Generator) SetState(s GeneratorState) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.state = s
+}
+
+// next takes the state of one draw.
+func (g *Generator) next() GeneratorState {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	s := g.state
+	g.state.Draw++
+	return s
+}
+
+var defaultGenerator = NewGenerator(0)
+
+// DefaultGenerator returns the generator behind [Rand], [Randn], [Randint] and
+// [Randperm]. It starts with seed 0.
+func DefaultGenerator() *Generator { return defaultGenerator }
+
+// Seed makes the default generator start over with a seed.
+func Seed(seed uint64) { defaultGenerator.SetState(GeneratorState{Seed: seed}) }
+
+// Rand returns float32 numbers, uniform from 0 to below 1: multiples of 2^-24.
+func (g *Generator) Rand(shape ...int) *Tensor { return g.RandOf(Float32, shape...) }
+
+// RandOf returns uniform numbers from 0 to below 1 of type d, Float32 or Float64:
+// multiples of 2^-24 or 2^-53.
+func (g *Generator) RandOf(d DType, shape ...int) *Tensor {
+	return g.draw("rand", op.Uniform, d, shape)
+}
+
+// Randn returns float32 numbers of the normal distribution with mean 0 and
+// variance 1.
+func (g *Generator) Randn(shape ...int) *Tensor { return g.RandnOf(Float32, shape...) }
+
+// RandnOf returns standard normal numbers of type d, Float32 or Float64.
+func (g *Generator) RandnOf(d DType, shape ...int) *Tensor {
+	return g.draw("randn", op.Normal, d, shape)
+}
+
+// Randint returns int64 numbers, uniform from lo to hi-1.
+func (g *Generator) Randint(lo, hi int64, shape ...int) *Tensor {
+	return g.RandintOf(Int64, lo, hi, shape...)
+}
+
+// RandintOf returns whole numbers of type d, uniform from lo to hi-1, which d must
+// be able to hold. The probability of a number is off by less than 2^-64.
+func (g *Generator) RandintOf(d DType, lo, hi int64, shape ...int) *Tensor {
+	if lo >= hi {
+		array.Failf("randint", "hi", "%d is not above lo, %d", hi, lo)
+	}
+	least, most := int64(-1<<63), int64(1<<63-1)
+	switch d {
+	case Bool:
+		least, most = 0, 1
+	case Uint8:
+		least, most = 0, 255
+	case Int32:
+		least, most = -1<<31, 1<<31-1
+	case Float32:
+		least, most = -1<<24, 1<<24
+	case Float64:
+		least, most = -1<<53, 1<<53
+	case Int64:
+	default:
+		array.Failf("randint", "dtype", "%s is not supported", d)
+	}
+	if lo < least || hi-1 > most {
+		array.Failf("randint", "", "%s does not hold all of %d to %d", d, lo, hi-1)
+	}
+	number := func(x int64) exec.Number { return exec.Number{Int: x, Kind: array.CatInt} }
+	return g.draw("randint", op.Integers, Int64, shape, number(lo), number(int64(uint64(hi)-uint64(lo)))).To(d)
+}
+
+// Randperm returns the numbers 0 to n-1, int64, in random order.
+func (g *Generator) Randperm(n int) *Tensor {
+	if n < 0 {
+		array.Failf("randperm", "n", "%d is negative", n)
+	}
+	data := make([]int64, n)
+	for i := range data {
+		data[i] = int64(i)
+	}
+	// Fisher and Yates's shuffle; step i takes word pair i of the draw.
+	s := g.next()
+	var w [4]uint32
+	for i := range n - 1 {
+		if i%2 == 0 {
+			w = op.Philox(s.Seed, s.Draw, uint64(i/2))
+		}
+		last := n - 1 - i
+		j := op.Below(w[i%2*2], w[i%2*2+1], uint64(last+1))
+		data[last], data[j] = data[j], data[last]
+	}
+	return FromSlice(data)
+}
+
+// Rand returns float32 numbers of the default generator, uniform from 0 to below
+// 1.
+func Rand(shape ...int) *Tensor { return defaultGenerator.Rand(shape...) }
+
+// RandOf is [Generator.RandOf] of the default generator.
+func RandOf(d DType, shape ...int) *Tensor { return defaultGenerator.RandOf(d, shape...) }
+
+// Randn returns float32 numbers of the default generator, normal with mean 0 and
+// variance 1.
+func Randn(shape ...int) *Tensor { return defaultGenerator.Randn(shape...) }
+
+// RandnOf is [Generator.RandnOf] of the default generator.
+func RandnOf(d DType, shape ...int) *Tensor { return defaultGenerator.RandnOf(d, shape...) }
+
+// Randint returns int64 numbers of the default generator, uniform from lo to
+// hi-1.
+func Randint(lo, hi int64, shape ...int) *Tensor { return defaultGenerator.Randint(lo, hi, shape...) }
+
+// Randperm returns the numbers 0 to n-1, int64, in an order of the default
+// generator.
+func Randperm(n int) *Tensor { return defaultGenerator.Randperm(n) }
+
+// Dropout sets each element to 0 with probability p and divides the others by
+// 1-p. g gives the choice, one draw a call; nil is the default generator. t must
+// hold floats. It is one plan; the gradient draws the same choice again, so
+// nothing is saved.
+func (t *Tensor) Dropout(p float64, g *Generator) *Tensor {
+	if !(p >= 0 && p <= 1) {
+		array.Failf("dropout", "p", "%v is no probability", p)
+	}
+	if !t.v.DType.Float() {
+		array.Failf("dropout", "", "is defined for floats, not %s", t.v.DType)
+	}
+	if g == nil {
+		g = defaultGenerator
+	}
+	scale := 0.0
+	if p < 1 {
+		scale = 1 / (1 - p)
+	}
+	s := g.next()
+	return apply(op.Dropout, nil, operand{t: t}, word(s.Seed), word(s.Draw),
+		asOperand("dropout", p), asOperand("dropout", scale))
+}
+
+// word passes 64 bits as an integer number.
+func word(x uint64) operand {
+	return operand{num: exec.Number{Int: int64(x), Kind: array.CatInt}}
+}
+
+// A drawKey is what the plan of a draw depends on.
+type drawKey struct {
+	dev    device.Device
+	kind   op.Distribution
+	dtype  DType
+	blocks int
+}
+
+// maxDraws bounds the cache; it starts over when it is full.
+const maxDraws = 1 << 10
+
+var draws = struct {
+	sync.RWMutex
+	plans map[drawKey]*exec.Compiled
+}{plans: map[drawKey]*exec.Compiled{}}
+
+// draw makes one draw. Each position of a block is an output of one kernel,
+// which writes it where it belongs: every fourth, or every second, element.
+func (g *Generator) draw(opName string, kind op.Distribution, d DType, shape []int, more ...exec.Number) *Tensor {
+	if !d.Float() && d != Int64 || !d.Supported() {
+		array.Failf(opName, "dtype", "%s is not float32 or float64", d)
+	}
+	s := append([]int{}, shape...)
+	n := array.CheckShape(opName, s, d)
+	state := g.next()
+	k := kind.Block(d)
+	m := (n + k - 1) / k
+	st := engine.stream.Alloc(m * k * d.Size())
+	t := &Tensor{v: array.View{Store: st, DType: d, Shape: s, Strides: array.RowMajor(s)}}
+	if n == 0 {
+		return t
+	}
+	outs := make([]array.View, k)
+	for i := range outs {
+		outs[i] = array.View{Store: st, DType: d, Offset: i, Shape: []int{m}, Strides: []int{k}}
+	}
+	nums := append([]exec.Number{word(state.Seed).num, word(state.Draw).num}, more...)
+	runPlan(drawPlan(drawKey{engine.dev, kind, d, m}, len(more), outs), nil, nums, outs)
+	return t
+}
+
+func drawPlan(key drawKey, more int, outs []array.View) *exec.Compiled {
+	draws.RLock()
+	c := draws.plans[key]
+	draws.RUnlock()
+	if c != nil {
+		return c
+	}
+	g := ir.New()
+	nums := make([]*ir.Node, 2+more)
+	for i := range nums {
+		nums[i] = g.Scalar(i, Int64, true)
+	}
+	sigs := make([]plan.Sig, len(outs))
+	for i := range outs {
+		sigs[i] = plan.SigOf(&outs[i])
+	}
+	c = compile(plan.Build(key.kind.Draw(key.blocks, key.dtype, nums[0], nums[1], nums[2:]...), nil, sigs))
+	draws.Lock()
+	defer draws.Unlock()
+	if len(draws.plans) >= maxDraws {
+		clear(draws.plans)
+	}
+	draws.plans[key] = c
+	return c
+}
