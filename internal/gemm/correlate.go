@@ -72,19 +72,14 @@ var correlations = sync.Pool{New: func() any { return new(correlation) }}
 // run computes the correlation on machine code.
 func (c *correlation) run(threads int) {
 	work := c.n * c.outC * c.outH * c.outW * max(len(c.terms), 1)
-	if threads <= 0 {
-		threads = par.Threads()
-		if work < threadHot || work < threadCold && !par.Hot() {
-			threads = 1
-		}
-	}
+	threads = threadsFor(work, threads)
 	c.layout()
 	c.cut(threads)
 	c.packAllWeights(threads)
 	defer mem.Free(c.weights)
 	tasks := c.n * c.bands * c.parts
 	grain := 1
-	if w := work / tasks; w < taskWork {
+	if w := work / tasks; w < min(taskWork, threadHot) {
 		grain = taskWork / max(w, 1)
 	}
 	if c.workerBytes > 0 {
@@ -130,7 +125,7 @@ func (c *correlation) cut(threads int) {
 	c.bands = ceil(c.outH, c.bandH)
 	if !c.direct {
 		c.chanPitch = ((c.bandH-1)*c.stepY + c.rows - (c.outH-1)*c.stepY) * c.rowPitch
-		c.bandBytes = c.srcC*c.chanPitch*c.size + 63&^63
+		c.bandBytes = (c.srcC*c.chanPitch*c.size + 63) &^ 63
 	}
 	c.table = c.table[:0]
 	for _, t := range c.terms {
@@ -260,7 +255,9 @@ func (c *correlation) Chunk(worker, begin, end int) {
 		h := min(c.bandH, c.outH-band*c.bandH)
 		top := band*c.bandH*c.stepY + c.rowAt
 		var src unsafe.Pointer
-		if c.direct {
+		if len(c.terms) == 0 {
+			// Nothing is read, and there may be no source.
+		} else if c.direct {
 			src = c.src.at(image, 0, top, c.colAt, c.size)
 		} else {
 			src = unsafe.Add(c.buffer.Ptr(), worker*c.workerBytes)
@@ -358,7 +355,9 @@ func (c *correlation) band(src, dst unsafe.Pointer, dstC int, tiles []vectorPlac
 				key := tileKey{nv: len(places), kMajor: true, segments: c.segments, masked: c.isa == AVX512}
 				for v := range places {
 					p := &places[v]
-					f.b[v] = unsafe.Add(src, p.src)
+					if kk > 0 {
+						f.b[v] = unsafe.Add(src, p.src)
+					}
 					if c.isa == AVX512 {
 						f.mask[v] = 1<<p.count - 1
 						for s := range c.segments {

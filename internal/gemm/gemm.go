@@ -65,8 +65,9 @@ func KBlock(d array.DType) int {
 }
 
 // Gemm computes C = act(A*B + bias), A being m x k, B k x n and C m x n, all of
-// type d (Float32 or Float64; others panic with an *array.Error). threads <= 0
-// means par.Threads(); small products use one. ep may be nil.
+// type d (Float32 or Float64; others panic with an *array.Error). It uses at most so
+// many threads, par.Threads() if threads <= 0, and one where the product is small. ep
+// may be nil.
 func Gemm(d array.DType, m, n, k int, a, b, c Mat, ep *Epilogue, threads int) {
 	GemmBatched(d, Batch{}, m, n, k, a, b, c, ep, threads)
 }
@@ -109,6 +110,10 @@ func GemmBatched(d array.DType, batch Batch, m, n, k int, a, b, c Mat, ep *Epilo
 		if s > 1 && (batch.C == nil || batch.C[i] == 0) {
 			array.Failf("gemm", "batch", "C is broadcast over dimension %d of size %d", i, s)
 		}
+	}
+	if k == 0 {
+		// There may be no memory behind A and B, whose pointers nothing must move then.
+		a, b, batch.A, batch.B = Mat{Ptr: c.Ptr}, Mat{Ptr: c.Ptr}, nil, nil
 	}
 	var e Epilogue
 	if ep != nil {

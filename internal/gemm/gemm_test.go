@@ -318,6 +318,39 @@ func testGuard[E element](t *testing.T, place func(int) (*guard.Buffer, error)) 
 	}
 }
 
+// TestNothing computes sums of no terms from operands that have no memory.
+func TestNothing(t *testing.T) {
+	everyISA(t, func(t *testing.T, isa ISA) {
+		const m, n = 33, 50
+		c := make([]float32, m*n)
+		check := func(what string, want float32) {
+			t.Helper()
+			for i, v := range c {
+				if v != want {
+					t.Fatalf("%s: element %d is %v, not %v", what, i, v, want)
+				}
+				c[i] = 7
+			}
+		}
+		bias := make([]float32, n)
+		for i := range bias {
+			bias[i] = 3
+		}
+		p := unsafe.Pointer(&c[0])
+		ep := &Epilogue{Bias: unsafe.Pointer(&bias[0]), BiasStride: 1}
+		Gemm(array.Float32, m, n, 0, Mat{nil, 1, m}, Mat{nil, n, 1}, Mat{p, n, 1}, ep, 2)
+		check("a product", 3)
+		Gemm(array.Float32, m, n, 0, Mat{nil, 1, m}, Mat{nil, n, 1}, Mat{p, n, 1}, nil, 2)
+		check("a product", 0)
+		Conv2d(array.Float32, ContiguousImage(p, 3, 11, 50), Image{nil, 0, 9, 50, 1}, nil, Geometry{N: 1, H: 11, W: 50, O: 3, KH: 1, KW: 1}, ep, 2)
+		check("a convolution", 3)
+		Conv2dGradInput(array.Float32, ContiguousImage(p, 3, 11, 50), Image{nil, 0, 9, 50, 1}, nil, Geometry{N: 1, H: 11, W: 50, C: 3, KH: 1, KW: 1}, ep, 2)
+		check("a gradient of the input", 3)
+		Conv2dGradWeight(array.Float32, p, Image{nil, 9, 9, 9, 1}, Image{nil, 9, 9, 9, 1}, Geometry{C: 50, O: 33, H: 5, W: 5, KH: 1, KW: 1}, false, 2)
+		check("a gradient of the weights", 0)
+	})
+}
+
 func TestMisuse(t *testing.T) {
 	var x [4]float32
 	m := Mat{unsafe.Pointer(&x), 1, 1}

@@ -133,13 +133,7 @@ func (w *gradWeight) plan(threads int) {
 		imageBytes = (w.xImage.N*w.slots*w.size + 63) &^ 63
 	}
 
-	work := g.N * pixels * w.rows * g.O
-	if threads <= 0 {
-		threads = par.Threads()
-		if work < threadHot || work < threadCold && !par.Hot() {
-			threads = 1
-		}
-	}
+	threads = threadsFor(g.N*pixels*w.rows*g.O, threads)
 	result := w.rows * w.pitch * w.size
 	w.sumBytes = result
 	w.taskSize = w.panels

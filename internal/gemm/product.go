@@ -78,7 +78,7 @@ func runJob(mach machine, t *Batch, total, m, n, k int, a, b, c Mat, e *Epilogue
 	}
 	tasks := total * j.tilesM * j.tilesN
 	grain := 1
-	if work := j.taskM * j.taskN * max(k, 1); work < taskWork {
+	if work := j.taskM * j.taskN * max(k, 1); work < min(taskWork, threadHot) {
 		grain = taskWork / work
 	}
 	workers := par.Width(tasks, grain, threads)
@@ -96,24 +96,28 @@ func runJob(mach machine, t *Batch, total, m, n, k int, a, b, c Mat, e *Epilogue
 	jobs.Put(j)
 }
 
-// Thresholds in multiply-adds: what one entry of par's counter is worth, and from
-// what on threads pay, some 50 µs if they spin and 200 µs if they sleep.
-const (
-	taskWork   = 256 << 10
-	threadHot  = 4 << 20
-	threadCold = 16 << 20
-)
+// taskWork is what one entry of par's counter is worth, in multiply-adds.
+const taskWork = 256 << 10
+
+// From so many multiply-adds on threads pay: some 10 µs if workers spin, for one that
+// sleeps some 30 µs. Tests set them to 0.
+var threadHot, threadCold = 1 << 20, 4 << 20
+
+// threadsFor returns the threads to use for so many multiply-adds, at most limit.
+func threadsFor(work, limit int) int {
+	if limit <= 0 {
+		limit = par.Threads()
+	}
+	if work < threadHot || work < threadCold && !par.Hot() {
+		return 1
+	}
+	return limit
+}
 
 // plan chooses what is packed and how the product is cut, and returns the threads
 // to use. None of it has an influence on any bit of the result.
 func (j *job) plan(total, threads int) int {
-	work := total * j.m * j.n * max(j.k, 1)
-	if threads <= 0 {
-		threads = par.Threads()
-		if work < threadHot || work < threadCold && !par.Hot() {
-			threads = 1
-		}
-	}
+	threads = threadsFor(total*j.m*j.n*max(j.k, 1), threads)
 	if j.narrow = j.narrowPath(); j.narrow != notNarrow {
 		j.planNarrow(total, threads)
 		return threads

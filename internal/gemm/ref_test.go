@@ -78,6 +78,9 @@ func sameBits[E element](a, b E) bool {
 // everyISA runs f under each instruction set that this machine has.
 func everyISA(t *testing.T, f func(t *testing.T, isa ISA)) {
 	defer SetISA(CurrentISA())
+	hot, cold := threadHot, threadCold
+	defer func() { threadHot, threadCold = hot, cold }()
+	threadHot, threadCold = 0, 0 // no product is too small for threads
 	for _, isa := range []ISA{Portable, AVX2, AVX512} {
 		t.Run(isa.String(), func(t *testing.T) {
 			if SetISA(isa) != isa {
