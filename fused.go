@@ -1,0 +1,117 @@
+package weft
+
+import (
+	"weft/internal/array"
+	"weft/internal/exec"
+	"weft/internal/ir"
+	"weft/internal/op"
+	"weft/internal/plan"
+)
+
+// A Fused is a formula with several results that are computed together and
+// written into tensors that exist, such as the update of a parameter and its
+// momentum. It is for packages of this module.
+type Fused struct {
+	def     *op.Def // stands for the formula in the plan cache
+	compose func(args []*ir.Node) []*ir.Node
+}
+
+// NewFused returns the formula that compose builds from nodes of its arguments.
+func NewFused(name string, compose func(args []*ir.Node) []*ir.Node) *Fused {
+	h := uint64(0xf05ed)
+	for _, c := range []byte(name) {
+		h = mix(h, uint64(c))
+	}
+	return &Fused{def: &op.Def{Name: name, Hash: h}, compose: compose}
+}
+
+// Into computes the formula of args, tensors or Go numbers, and writes result i,
+// which must have that shape and element type, into dst[i]. Every result is
+// computed from the arguments as they were before. Numbers are given at run
+// time: another value needs no other plan. No gradient is recorded; a leaf that
+// needs one is written through its [Tensor.NoGrad].
+func (f *Fused) Into(dst []*Tensor, args ...any) {
+	name := f.def.Name
+	ops := make([]operand, len(args), len(args)+len(dst))
+	for i, x := range args {
+		ops[i] = asOperand(name, x)
+	}
+	for _, t := range dst {
+		t.writable(name)
+		ops = append(ops, operand{t: t})
+	}
+	p := f.lookup(len(args), ops)
+	ins := make([]array.View, 0, len(args))
+	nums := make([]exec.Number, 0, p.nums)
+	direct := p.run.Plan.InPlace
+	for _, t := range dst {
+		direct = direct && t.v.Contiguous()
+	}
+	for _, o := range ops[:len(args)] {
+		if o.t == nil {
+			nums = append(nums, o.num)
+			continue
+		}
+		o.t.check(name)
+		ins = append(ins, o.t.v)
+		for _, t := range dst {
+			if o.t.v.Overlaps(&t.v) && !o.t.v.Same(&t.v) {
+				direct = false
+			}
+		}
+	}
+	outs := make([]array.View, len(dst))
+	if direct {
+		for i, t := range dst {
+			outs[i] = t.v
+		}
+	}
+	runPlan(p.run, ins, nums, outs)
+	for i, t := range dst {
+		if !direct {
+			copyViews(&t.v, &outs[i])
+			engine.stream.Free(outs[i].Store)
+		}
+		t.wrote()
+	}
+}
+
+// lookup returns the formula planned for operands, of which the first n are
+// arguments and the others receive the results.
+func (f *Fused) lookup(n int, ops []operand) *planned {
+	h := hashOperands(f.def.Hash, ops)
+	for p := plans.buckets[h%planBuckets].Load(); p != nil; p = p.next {
+		if p.hash == h && p.def == f.def && p.matches(ops) {
+			return p
+		}
+	}
+	args := &planned{}
+	all := &planned{def: f.def, hash: h}
+	for i := range ops {
+		s := sig{num: true, kind: ops[i].num.Kind}
+		if t := ops[i].t; t != nil {
+			s = sig{dtype: t.v.DType, shape: t.v.Shape, strides: t.v.Strides}
+		}
+		all.sigs = append(all.sigs, s)
+		if i < n {
+			args.sigs = append(args.sigs, s)
+			if s.num {
+				all.nums++
+			}
+		}
+	}
+	outs := f.compose(args.inputs(ir.New()))
+	for i, x := range outs {
+		if v := &ops[n+i].t.v; x.DType != v.DType || !array.Equal(x.Shape, v.Shape) {
+			array.Failf(f.def.Name, "", "result %d is %s, its place %s", i, array.TypeString(x.DType, x.Shape), array.TypeString(v.DType, v.Shape))
+		}
+	}
+	all.run = compile(plan.Build(outs, args.planSigs(), nil))
+	plans.Lock()
+	defer plans.Unlock()
+	plans.n++
+	b := &plans.buckets[h%planBuckets]
+	all.next = b.Load()
+	b.Store(all)
+	return all
+}

@@ -1,0 +1,19 @@
+// Package optim has optimizers, which change parameters by their gradients.
+//
+//	opt := optim.NewAdam(nn.Params(net), optim.AdamOpts{LR: 1e-3})
+//	for ... {
+//		loss := nn.CrossEntropy(net.Forward(x), y)
+//		opt.ZeroGrad()
+//		loss.Backward()
+//		opt.Step()
+//	}
+//
+// The update of a parameter, with the state that the optimizer keeps for it, is
+// one fused kernel that writes in place. It computes in the parameter's element
+// type. Learning rates are numbers at run time: changing one compiles nothing.
+//
+// Parameters are leaves. Writing into them is not recorded, and neither they nor
+// the state belong to the scope that the gradients were computed in.
+//
+// An optimizer is not safe for use from several goroutines.
+package optim
