@@ -17,6 +17,7 @@ const (
 	packTransposeRoutine
 	rowsRoutine
 	finishRoutine
+	padRoutine
 	routineCount
 )
 
@@ -79,6 +80,8 @@ func (k codeKey) generate() *jit.Code {
 			terms = manyTerms
 		}
 		genRows(g, k.rows, terms, k.flags&1 != 0)
+	case padRoutine:
+		genPad(g)
 	case finishRoutine:
 		genFinish(g)
 	case packTransposeRoutine:

@@ -300,6 +300,21 @@ func copyBand[E element](c *correlation, dst unsafe.Pointer, image, top int) {
 	left := min(max(0, -c.colAt), c.cols) // columns of zeros
 	right := max(left, min(c.cols, c.srcW-c.colAt))
 	out := unsafe.Slice((*E)(dst), c.srcC*c.chanPitch)
+	if c.stepX == 1 && c.src.W == 1 && left < right && left <= c.lanes && c.cols-right <= c.lanes {
+		// The rows that exist, by the kernel, between rows of zeros.
+		from := min(max(-top, 0), rows)
+		to := max(from, min(rows, c.srcH-top))
+		for ch := range c.srcC {
+			plane := out[ch*c.chanPitch:][:c.chanPitch]
+			clear(plane[:from*c.rowPitch])
+			clear(plane[to*c.rowPitch:])
+			if from < to {
+				c.pad(unsafe.Pointer(&plane[from*c.rowPitch]), c.rowPitch, c.src.at(image, ch, top+from, c.colAt+left, c.size),
+					c.src.H, to-from, left, right-left, c.cols-right)
+			}
+		}
+		return
+	}
 	for ch := range c.srcC {
 		for r := range rows {
 			row := out[:c.rowPitch]
