@@ -454,6 +454,12 @@ func (n *gradNode) runOps(dy *Tensor, out []*Tensor) []*Tensor {
 				args[0].t = fullOf(args[0].num, x.Args[0].DType)
 			}
 			d := op.Of(x)
+			for i, a := range x.Args {
+				// Where no promotion takes place a number has its node's type.
+				if d.Rule == op.Keep && args[i].t == nil {
+					args[i].t = fullOf(args[i].num, a.DType)
+				}
+			}
 			if d.Class == op.Move {
 				o.t = window(d, x.Attrs, args[0].t)
 				break

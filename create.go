@@ -7,8 +7,6 @@ import (
 
 	"weft/internal/array"
 	"weft/internal/exec"
-	"weft/internal/ir"
-	"weft/internal/plan"
 )
 
 // empty returns a tensor whose elements are not set.
@@ -224,16 +222,4 @@ func From(x any) *Tensor {
 	fill(v, 0)
 	keepAlive(out)
 	return out
-}
-
-// generate computes a tensor from nothing but numbers: build gets a node of the
-// wanted shape to take indices of.
-func generate(shape []int, nums []exec.Number, build func(g *ir.Graph, like *ir.Node) *ir.Node) *Tensor {
-	g := ir.New()
-	out := build(g, g.Input(0, Float32, shape))
-	sig := plan.Sig{DType: Float32, Shape: shape, Strides: make([]int, len(shape))}
-	c := compile(plan.Build([]*ir.Node{out}, []plan.Sig{sig}, nil))
-	views := make([]array.View, 1)
-	runPlan(c, make([]array.View, 1), nums, views)
-	return &Tensor{v: views[0]}
 }

@@ -1,0 +1,386 @@
+package weft
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+	"testing"
+
+	"weft/internal/cpu"
+	"weft/internal/op"
+	"weft/internal/par"
+)
+
+// The known-answer vectors of Random123 1.14 for philox4x32 with 10 rounds.
+func TestPhiloxKnownAnswers(t *testing.T) {
+	for _, c := range []struct {
+		ctr  [4]uint32
+		key  [2]uint32
+		want [4]uint32
+	}{
+		{[4]uint32{}, [2]uint32{}, [4]uint32{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
+		{[4]uint32{^uint32(0), ^uint32(0), ^uint32(0), ^uint32(0)}, [2]uint32{^uint32(0), ^uint32(0)},
+			[4]uint32{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
+		{[4]uint32{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, [2]uint32{0xa4093822, 0x299f31d0},
+			[4]uint32{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
+	} {
+		join := func(lo, hi uint32) uint64 { return uint64(hi)<<32 | uint64(lo) }
+		got := op.Philox(join(c.key[0], c.key[1]), join(c.ctr[2], c.ctr[3]), join(c.ctr[0], c.ctr[1]))
+		if got != c.want {
+			t.Errorf("philox(%08x, %08x) = %08x, want %08x", c.ctr, c.key, got, c.want)
+		}
+	}
+}
+
+// eachBackend runs f on every backend that this machine has.
+func eachBackend(t *testing.T, f func(t *testing.T)) {
+	t.Helper()
+	best, _ := cpu.Choose()
+	defer setBackend(best)
+	for _, b := range cpu.Available() {
+		setBackend(b)
+		t.Run(b.String(), f)
+	}
+}
+
+// The kernels make the numbers of the portable function that the vectors check:
+// with seeds and draws of more than 32 bits, and at sizes that end inside a
+// block.
+func TestDrawsAreThoseOfPhilox(t *testing.T) {
+	eachBackend(t, func(t *testing.T) {
+		for _, s := range []GeneratorState{{}, {1, 0}, {0, 1}, {0xfedcba9876543210, 0x0123456789abcdef}, {math.MaxUint64, math.MaxUint64}} {
+			for _, n := range []int{1, 2, 3, 4, 5, 31, 64, 1000} {
+				g := NewGenerator(0)
+				draw := func(f func()) {
+					g.SetState(s)
+					f()
+					if want := (GeneratorState{s.Seed, s.Draw + 1}); g.State() != want {
+						t.Fatalf("after a draw from %v the state is %v", s, g.State())
+					}
+				}
+				var f32 []float32
+				var f64 []float64
+				var ints, all []int64
+				draw(func() { f32 = Data[float32](g.Rand(n)) })
+				draw(func() { f64 = Data[float64](g.RandOf(Float64, n)) })
+				draw(func() { ints = Data[int64](g.Randint(-7, 1<<40, n)) })
+				draw(func() { all = Data[int64](g.Randint(math.MinInt64, math.MaxInt64, n)) })
+				for i := range n {
+					w := op.Philox(s.Seed, s.Draw, uint64(i/4))
+					if want := float32(w[i%4]>>8) / (1 << 24); f32[i] != want {
+						t.Fatalf("%v rand(%d)[%d] = %v, want %v", s, n, i, f32[i], want)
+					}
+					w = op.Philox(s.Seed, s.Draw, uint64(i/2))
+					x := uint64(w[i%2*2])<<32 | uint64(w[i%2*2+1])
+					if want := float64(x>>11) / (1 << 53); f64[i] != want {
+						t.Fatalf("%v rand64(%d)[%d] = %v, want %v", s, n, i, f64[i], want)
+					}
+					if want := int64(op.Below(uint32(x>>32), uint32(x), 1<<40+7)) - 7; ints[i] != want {
+						t.Fatalf("%v randint(%d)[%d] = %v, want %v", s, n, i, ints[i], want)
+					}
+					if want := int64(op.Below(uint32(x>>32), uint32(x), math.MaxUint64) + 1<<63); all[i] != want {
+						t.Fatalf("%v wide randint(%d)[%d] = %v, want %v", s, n, i, all[i], want)
+					}
+				}
+			}
+		}
+	})
+}
+
+// Normal numbers are those of Box and Muller's formula in float64.
+func TestNormalFormula(t *testing.T) {
+	eachBackend(t, func(t *testing.T) {
+		const n = 1001
+		f32 := Data[float32](NewGenerator(5).Randn(n))
+		f64 := Data[float64](NewGenerator(5).RandnOf(Float64, n))
+		for i := range n {
+			w := op.Philox(5, 0, uint64(i/4))
+			j := i % 4 &^ 1
+			r := math.Sqrt(-2 * math.Log((float64(w[j])+1)/(1<<32)))
+			sin, cos := math.Sincos(2 * math.Pi * float64(w[j+1]>>8) / (1 << 24))
+			want := r * cos
+			if i%2 == 1 {
+				want = r * sin
+			}
+			if math.Abs(float64(f32[i])-want) > 3e-6 {
+				t.Fatalf("randn[%d] = %v, want %v", i, f32[i], want)
+			}
+			w = op.Philox(5, 0, uint64(i/2))
+			join := func(hi, lo uint32) float64 { return float64((uint64(hi)<<32|uint64(lo))>>11) / (1 << 53) }
+			r = math.Sqrt(-2 * math.Log(1-join(w[0], w[1])))
+			sin, cos = math.Sincos(2 * math.Pi * join(w[2], w[3]))
+			want = r * cos
+			if i%2 == 1 {
+				want = r * sin
+			}
+			if math.Abs(f64[i]-want) > 1e-14 {
+				t.Fatalf("randn64[%d] = %v, want %v", i, f64[i], want)
+			}
+		}
+	})
+}
+
+// An element depends on its position alone: shapes, longer draws, backends and
+// threads give the same bits.
+func TestDrawsDependOnPositionAlone(t *testing.T) {
+	const n = 60000
+	kinds := map[string]func(g *Generator, shape ...int) *Tensor{
+		"rand":    (*Generator).Rand,
+		"randn":   (*Generator).Randn,
+		"rand64":  func(g *Generator, shape ...int) *Tensor { return g.RandOf(Float64, shape...) },
+		"randn64": func(g *Generator, shape ...int) *Tensor { return g.RandnOf(Float64, shape...) },
+		"randint": func(g *Generator, shape ...int) *Tensor { return g.Randint(0, 1000, shape...) },
+		"dropout": func(g *Generator, shape ...int) *Tensor { return Ones(shape...).Dropout(0.3, g) },
+	}
+	want := map[string][]uint64{}
+	first := true
+	eachBackend(t, func(t *testing.T) {
+		for _, threads := range []int{1, 2, 5} {
+			old := par.SetThreads(threads)
+			for name, draw := range kinds {
+				bits := func(shape ...int) []uint64 {
+					x := draw(NewGenerator(77), shape...)
+					if x.DType() == Int64 {
+						x = x.To(Float64)
+					}
+					if x.DType() == Float32 {
+						var out []uint64
+						for _, v := range Data[float32](x) {
+							out = append(out, uint64(math.Float32bits(v)))
+						}
+						return out
+					}
+					var out []uint64
+					for _, v := range Data[float64](x) {
+						out = append(out, math.Float64bits(v))
+					}
+					return out
+				}
+				if first && want[name] == nil {
+					want[name] = bits(n)
+				}
+				for _, shape := range [][]int{{n}, {n / 100, 100}, {n / 15, 3, 5}, {n - 1}, {n - 2}, {n / 2}, {7, 1, 11}} {
+					got := bits(shape...)
+					if !slices.Equal(got, want[name][:len(got)]) {
+						t.Errorf("%s%v with %d threads differs from the draw of %d", name, shape, threads, n)
+					}
+				}
+			}
+			par.SetThreads(old)
+		}
+		first = false
+	})
+}
+
+// moments returns mean, variance, skewness and excess kurtosis.
+func moments(x []float64) (mean, variance, skew, kurt float64) {
+	n := float64(len(x))
+	for _, v := range x {
+		mean += v / n
+	}
+	var m2, m3, m4 float64
+	for _, v := range x {
+		d := v - mean
+		m2 += d * d / n
+		m3 += d * d * d / n
+		m4 += d * d * d * d / n
+	}
+	return mean, m2, m3 / math.Pow(m2, 1.5), m4/(m2*m2) - 3
+}
+
+// kolmogorov returns sqrt(n) times the greatest distance of the empirical
+// distribution function from cdf. It exceeds 1.95 once in a thousand samples.
+func kolmogorov(x []float64, cdf func(float64) float64) float64 {
+	slices.Sort(x)
+	n := float64(len(x))
+	d := 0.0
+	for i, v := range x {
+		f := cdf(v)
+		d = max(d, f-float64(i)/n, float64(i+1)/n-f)
+	}
+	return d * math.Sqrt(n)
+}
+
+func TestDistributions(t *testing.T) {
+	const n = 1 << 17
+	g := NewGenerator(2026)
+	for _, d := range []DType{Float32, Float64} {
+		u := Data[float64](g.RandOf(d, n).To(Float64))
+		mean, variance, _, _ := moments(u)
+		// Five standard errors.
+		if math.Abs(mean-0.5) > 5*math.Sqrt(1.0/12/n) || math.Abs(variance-1.0/12) > 5*math.Sqrt(1.0/180/n) {
+			t.Errorf("uniform %v: mean %v, variance %v", d, mean, variance)
+		}
+		if k := kolmogorov(u, func(x float64) float64 { return x }); k > 1.95 {
+			t.Errorf("uniform %v: Kolmogorov's statistic is %v", d, k)
+		}
+		if u[0] < 0 || u[n-1] >= 1 {
+			t.Errorf("uniform %v: from %v to %v", d, u[0], u[n-1])
+		}
+		z := Data[float64](g.RandnOf(d, n).To(Float64))
+		serial := 0.0
+		for i := range n - 1 {
+			serial += z[i] * z[i+1] / n
+		}
+		mean, variance, skew, kurt := moments(z)
+		if math.Abs(mean) > 5/math.Sqrt(n) || math.Abs(variance-1) > 5*math.Sqrt(2.0/n) ||
+			math.Abs(skew) > 5*math.Sqrt(6.0/n) || math.Abs(kurt) > 5*math.Sqrt(24.0/n) || math.Abs(serial) > 5/math.Sqrt(n) {
+			t.Errorf("normal %v: mean %v, variance %v, skewness %v, kurtosis %v, correlation of neighbours %v", d, mean, variance, skew, kurt, serial)
+		}
+		if k := kolmogorov(z, func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }); k > 1.95 {
+			t.Errorf("normal %v: Kolmogorov's statistic is %v", d, k)
+		}
+	}
+	// Every value of a range that is no power of two is as frequent.
+	count := make([]float64, 37)
+	for _, v := range Data[int32](g.RandintOf(Int32, -5, 32, n)) {
+		count[v+5]++
+	}
+	chi := 0.0
+	for _, c := range count {
+		e := float64(n) / 37
+		chi += (c - e) * (c - e) / e
+	}
+	if chi > 67.98 { // 0.999 quantile for 36 degrees of freedom
+		t.Errorf("randint: chi squared is %v: %v", chi, count)
+	}
+	// Dropout drops its share, and scales the rest so that the mean stays.
+	y := Data[float32](Ones(n).Dropout(0.2, g))
+	kept := 0
+	for _, v := range y {
+		switch v {
+		case 1.25:
+			kept++
+		case 0:
+		default:
+			t.Fatalf("dropout gave %v", v)
+		}
+	}
+	if math.Abs(float64(kept)-0.8*n) > 5*math.Sqrt(0.16*n) {
+		t.Errorf("dropout kept %d of %d", kept, n)
+	}
+}
+
+func TestRandperm(t *testing.T) {
+	g := NewGenerator(3)
+	for _, n := range []int{0, 1, 2, 3, 100, 1001} {
+		p := Data[int64](g.Randperm(n))
+		q := slices.Clone(p)
+		slices.Sort(q)
+		for i, v := range q {
+			if v != int64(i) {
+				t.Fatalf("randperm(%d) = %v", n, p)
+			}
+		}
+	}
+	// All orders of 4 are as frequent.
+	count := map[string]float64{}
+	const trials = 24 * 400
+	for range trials {
+		count[fmt.Sprint(Data[int64](g.Randperm(4)))]++
+	}
+	chi := 0.0
+	for _, c := range count {
+		chi += (c - 400) * (c - 400) / 400
+	}
+	if len(count) != 24 || chi > 49.73 { // 0.999 quantile for 23 degrees of freedom
+		t.Errorf("%d orders, chi squared %v", len(count), chi)
+	}
+}
+
+func TestGeneratorState(t *testing.T) {
+	g := NewGenerator(9)
+	g.Rand(3)
+	s := g.State()
+	a, b := Data[float32](g.Randn(5)), Data[int64](g.Randperm(6))
+	h := NewGenerator(0)
+	h.SetState(s)
+	if !slices.Equal(a, Data[float32](h.Randn(5))) || !slices.Equal(b, Data[int64](h.Randperm(6))) {
+		t.Error("a generator set to a saved state goes on differently")
+	}
+	if slices.Equal(Data[float32](g.Rand(5)), Data[float32](g.Rand(5))) {
+		t.Error("two draws are equal")
+	}
+	Seed(9)
+	if DefaultGenerator().State() != (GeneratorState{Seed: 9}) {
+		t.Error("Seed does not reset the default generator")
+	}
+	want := NewGenerator(9)
+	if !slices.Equal(Data[float32](Rand(4)), Data[float32](want.Rand(4))) ||
+		!slices.Equal(Data[float64](RandOf(Float64, 4)), Data[float64](want.RandOf(Float64, 4))) ||
+		!slices.Equal(Data[float32](Randn(4)), Data[float32](want.Randn(4))) ||
+		!slices.Equal(Data[float64](RandnOf(Float64, 4)), Data[float64](want.RandnOf(Float64, 4))) ||
+		!slices.Equal(Data[int64](Randint(0, 9, 4)), Data[int64](want.Randint(0, 9, 4))) ||
+		!slices.Equal(Data[int64](Randperm(4)), Data[int64](want.Randperm(4))) {
+		t.Error("the functions of the package do not draw from the default generator")
+	}
+}
+
+// Goroutines that share a generator get each draw once.
+func TestGeneratorIsShared(t *testing.T) {
+	g := NewGenerator(4)
+	const workers, each = 4, 20
+	seen := make(chan float64, workers*each)
+	var wg sync.WaitGroup
+	for range workers {
+		wg.Go(func() {
+			for range each {
+				seen <- g.RandOf(Float64).Item()
+			}
+		})
+	}
+	wg.Wait()
+	close(seen)
+	got := map[float64]bool{}
+	for x := range seen {
+		got[x] = true
+	}
+	for i := range workers * each {
+		w := op.Philox(4, uint64(i), 0)
+		if x := float64((uint64(w[0])<<32|uint64(w[1]))>>11) / (1 << 53); !got[x] {
+			t.Errorf("draw %d is missing", i)
+		}
+	}
+}
+
+func TestDropoutGradient(t *testing.T) {
+	eachBackend(t, func(t *testing.T) {
+		for _, d := range []DType{Float32, Float64} {
+			for _, shape := range [][]int{{}, {7}, {3, 5}, {2, 3, 4, 5}, {0, 3}} {
+				x := NewGenerator(1).RandnOf(d, shape...).RequireGrad()
+				g := NewGenerator(2)
+				y := x.Dropout(0.4, g)
+				// The mask is uniform numbers of the same draw.
+				u := Data[float64](NewGenerator(2).Rand(shape...).To(Float64))
+				gr := Grad(y.Mul(y).Sum(), []*Tensor{x}, GradOpts{Create: true})[0]
+				gg := Grad(gr.Sum(), []*Tensor{x})[0]
+				xs, ys, grs, ggs := Data[float64](x.To(Float64)), Data[float64](y.To(Float64)), Data[float64](gr.To(Float64)), Data[float64](gg.To(Float64))
+				for i := range xs {
+					s := 0.0
+					if u[i] >= 0.4 {
+						s = 1 / 0.6
+					}
+					for _, c := range [][2]float64{{ys[i], xs[i] * s}, {grs[i], 2 * xs[i] * s * s}, {ggs[i], 2 * s * s}} {
+						if math.Abs(c[0]-c[1]) > 1e-5 {
+							t.Fatalf("%v%v element %d: %v, want %v", d, shape, i, c[0], c[1])
+						}
+					}
+				}
+			}
+		}
+	})
+	g := NewGenerator(1)
+	x := Ones(100)
+	if s := x.Dropout(0, g).Sum().Item(); s != 100 {
+		t.Errorf("nothing dropped: sum %v", s)
+	}
+	if s := x.Dropout(1, nil).Sum().Item(); s != 0 {
+		t.Errorf("all dropped: sum %v", s)
+	}
+	// Strided operands.
+	m := NewGenerator(3).Randn(6, 4)
+	if a, b := Data[float32](m.T().Dropout(0.5, NewGenerator(8))), Data[float32](m.T().Clone().Dropout(0.5, NewGenerator(8))); !slices.Equal(a, b) {
+		t.Errorf("a transposed operand gives %v, a copy of it %v", a, b)
+	}
+}
