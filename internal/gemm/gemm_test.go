@@ -34,7 +34,7 @@ func testSizes[E element](t *testing.T, isa ISA) {
 	}
 	step := 1
 	if isa == Portable || testing.Short() {
-		step = 7
+		step = 5
 	}
 	for m := 0; m <= 70; m += step {
 		for n := 0; n <= 70; n++ {

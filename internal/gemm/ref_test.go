@@ -1,7 +1,6 @@
 package gemm
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -11,25 +10,33 @@ import (
 	"weft/internal/interp"
 )
 
-// refFMA is x*y+z rounded once, by another way than the kernels'.
-func refFMA[E element](x, y, z E) E {
-	switch x := any(x).(type) {
-	case float32:
-		return E(interp.Fma32(x, float32(y), float32(z)))
-	case float64:
-		return E(math.FMA(x, float64(y), float64(z)))
-	}
-	panic("unreachable")
-}
-
 // refSum sums k products by the rule of the package comment; old stands first.
 func refSum[E element](k, limit int, old *E, term func(p int) (x, y E)) E {
+	xs, ys := make([]E, k), make([]E, k)
+	for p := range k {
+		xs[p], ys[p] = term(p)
+	}
+	return refDot(xs, ys, limit, old)
+}
+
+func refDot[E element](xs, ys []E, limit int, old *E) E {
 	var sum E
-	for p0 := 0; p0 < k || p0 == 0; p0 += limit {
-		var block E
-		for p := p0; p < min(k, p0+limit); p++ {
-			x, y := term(p)
-			block = refFMA(x, y, block)
+	for p0 := 0; p0 < len(xs) || p0 == 0; p0 += limit {
+		p1 := min(len(xs), p0+limit)
+		block := E(0)
+		switch x := any(xs[p0:p1]).(type) {
+		case []float32:
+			var v float32
+			for i, y := range any(ys[p0:p1]).([]float32) {
+				v = interp.Fma32(x[i], y, v)
+			}
+			block = E(v)
+		case []float64:
+			var v float64
+			for i, y := range any(ys[p0:p1]).([]float64) {
+				v = math.FMA(x[i], y, v)
+			}
+			block = E(v)
 		}
 		switch {
 		case p0 > 0:
@@ -144,7 +151,16 @@ func checkProduct[E element](t *testing.T, m, n, k int, a, b, c testMat[E], ep *
 	before := c.clone()
 	d := dtypeOf[E]()
 	Gemm(d, m, n, k, a.mat(), b.mat(), c.mat(), ep, threads)
+	row, column := make([]E, k), make([]E, n*k)
+	for j := range n {
+		for p := range k {
+			column[j*k+p] = *b.at(p, j)
+		}
+	}
 	for i := range m {
+		for p := range k {
+			row[p] = *a.at(i, p)
+		}
 		for j := range n {
 			var old, bv *E
 			if ep != nil && ep.Accumulate {
@@ -153,7 +169,7 @@ func checkProduct[E element](t *testing.T, m, n, k int, a, b, c testMat[E], ep *
 			if bias != nil {
 				bv = bias(i, j)
 			}
-			v := refSum(k, KBlock(d), old, func(p int) (x, y E) { return *a.at(i, p), *b.at(p, j) })
+			v := refDot(row, column[j*k:(j+1)*k], KBlock(d), old)
 			if ep != nil {
 				v = refFinish(v, bv, ep.Act)
 			}
@@ -169,5 +185,3 @@ func checkProduct[E element](t *testing.T, m, n, k int, a, b, c testMat[E], ep *
 		}
 	}
 }
-
-func name(parts ...any) string { return fmt.Sprint(parts...) }
