@@ -1,8 +1,12 @@
 package plan
 
 import (
+	"sort"
+	"sync"
+
 	"weft/internal/array"
 	"weft/internal/ir"
+	"weft/internal/loop"
 	"weft/internal/op"
 )
 
@@ -17,11 +21,16 @@ type cluster struct {
 	col    bool  // axes follow the reduced ones
 	parts  bool  // long rows are cut into parts; nothing uses the results inside
 	deps   map[*cluster]bool
-	bufs   int // upper bound of buffers
 }
 
-// maxBufs keeps kernels below loop.MaxBufs and the words of their frames.
-const maxBufs = 14
+// Bounds of a kernel, below those of the loop language: buffers and numbers fill
+// the frame; code longer than some hundred operations gains nothing from
+// fusion.
+const (
+	maxBufs    = 14
+	maxNumbers = 32
+	maxNodes   = 128
+)
 
 // rowShape is the shape of a value of which there is one a row.
 func (c *cluster) rowShape() []int {
@@ -94,6 +103,18 @@ func (c *cluster) reaches(d *cluster) bool {
 func (b *planner) cluster() {
 	g := b.outs[0].Graph
 	b.of = make([]*cluster, len(b.reach))
+	b.users = make([][]*ir.Node, len(b.reach))
+	b.isOut = make([]bool, len(b.reach))
+	for id, n := range g.Nodes[:len(b.reach)] {
+		if b.reach[id] {
+			for _, a := range n.Args {
+				b.users[a.ID] = append(b.users[a.ID], n)
+			}
+		}
+	}
+	for _, n := range b.outs {
+		b.isOut[n.ID] = true
+	}
 	for id, n := range g.Nodes[:len(b.reach)] {
 		if !b.reach[id] || n.Op == ir.Input || isScalar(n) {
 			continue
@@ -131,17 +152,100 @@ func (b *planner) cluster() {
 func (b *planner) add(c *cluster, n *ir.Node) {
 	c.nodes = append(c.nodes, n)
 	b.of[n.ID] = c
-	c.bufs++
 	for _, a := range n.Args {
 		if isScalar(a) {
 			continue
 		}
-		if d := b.of[a.ID]; d != c {
-			c.bufs++
-			if d != nil {
-				c.deps[d] = true
+		if d := b.of[a.ID]; d != nil && d != c {
+			c.deps[d] = true
+		}
+	}
+}
+
+// fits reports that the cluster with more nodes stays within the bounds of a
+// kernel: what it reads, what others may read of it, and its numbers.
+func (b *planner) fits(c *cluster, more ...*ir.Node) bool {
+	if len(c.nodes)+len(more) > maxNodes {
+		return false
+	}
+	inside := make(map[*ir.Node]bool, len(c.nodes)+len(more))
+	for _, x := range c.nodes {
+		inside[x] = true
+	}
+	for _, x := range more {
+		inside[x] = true
+	}
+	bufs, numbers := 0, 0
+	seen := map[*ir.Node]bool{}
+	for x := range inside {
+		stored := b.isOut[x.ID]
+		for _, u := range b.users[x.ID] {
+			stored = stored || !inside[u]
+		}
+		if stored {
+			bufs++
+		}
+		for _, a := range x.Args {
+			switch {
+			case inside[a] || seen[a]:
+			case a.Op == ir.Const:
+			case isScalar(a):
+				numbers++
+			default:
+				bufs++
+			}
+			seen[a] = true
+		}
+	}
+	return bufs <= maxBufs && numbers <= maxNumbers
+}
+
+// absorb makes one cluster of c and the elementwise cluster d, if that leaves no
+// cycle.
+func (b *planner) absorb(c, d *cluster) {
+	if d.single != nil || d.lo >= 0 || !array.Equal(c.shape, d.shape) || !b.fits(c, d.nodes...) {
+		return
+	}
+	if c.lo >= 0 {
+		// Values a row must not meet nodes that were not made for them.
+		for _, n := range d.nodes {
+			for _, a := range n.Args {
+				if b.of[a.ID] == c {
+					return
+				}
 			}
 		}
+	}
+	for _, e := range b.clusters {
+		if e != c && e != d && (c.deps[e] && e.reaches(d) || d.deps[e] && e.reaches(c)) {
+			return
+		}
+	}
+	c.nodes = append(c.nodes, d.nodes...)
+	sort.Slice(c.nodes, func(i, j int) bool { return c.nodes[i].ID < c.nodes[j].ID })
+	for _, n := range d.nodes {
+		b.of[n.ID] = c
+	}
+	for e := range d.deps {
+		c.deps[e] = true
+	}
+	delete(c.deps, c)
+	delete(c.deps, d)
+	d.nodes, d.deps = nil, nil
+	for _, e := range b.clusters {
+		if e.deps[d] {
+			delete(e.deps, d)
+			e.deps[c] = true
+		}
+	}
+	for i, e := range b.clusters {
+		if e == d {
+			b.clusters = append(b.clusters[:i], b.clusters[i+1:]...)
+			break
+		}
+	}
+	for i, e := range b.clusters {
+		e.id = i
 	}
 }
 
@@ -149,6 +253,11 @@ func (b *planner) add(c *cluster, n *ir.Node) {
 func (b *planner) join(n *ir.Node) {
 	for _, a := range n.Args {
 		if !isScalar(a) && b.of[a.ID] != nil && b.take(b.of[a.ID], n) {
+			for _, x := range n.Args {
+				if d := b.of[x.ID]; !isScalar(x) && d != nil && d != b.of[n.ID] {
+					b.absorb(b.of[n.ID], d)
+				}
+			}
 			return
 		}
 	}
@@ -190,7 +299,7 @@ func (c *cluster) setRun(n *ir.Node) {
 
 // take adds n to c if that makes one kernel of them without a cycle.
 func (b *planner) take(c *cluster, n *ir.Node) bool {
-	if c.single != nil || c.bufs+1+len(n.Args) > maxBufs {
+	if c.single != nil || !b.fits(c, n) {
 		return false
 	}
 	set := false
@@ -234,6 +343,9 @@ func (b *planner) take(c *cluster, n *ir.Node) bool {
 			return false
 		case row && !full && array.Equal(n.Shape, c.rowShape()):
 			// One value a row. Other arguments must be broadcastable to it.
+			if !straight(n) {
+				return false
+			}
 		case array.Equal(n.Shape, c.shape):
 		default:
 			return false
@@ -268,4 +380,31 @@ func (c *cluster) dependsOnReduce(x *ir.Node) bool {
 		}
 	}
 	return false
+}
+
+// straights remembers straight by operation and type.
+var straights sync.Map // straightKey -> bool
+
+type straightKey struct {
+	op    ir.Op
+	dtype array.DType
+}
+
+// straight reports that an elementwise operation is computed without a loop, so
+// that it can stand between the passes of a row.
+func straight(n *ir.Node) bool {
+	key := straightKey{n.Op, n.Args[0].DType}
+	if ok, known := straights.Load(key); known {
+		return ok.(bool)
+	}
+	kb := loop.NewBuilder("trial", []loop.Axis{{Kind: loop.Reduce}}, 0)
+	args := make([]loop.Value, len(n.Args))
+	for i, a := range n.Args {
+		args[i] = kb.Load(kb.Buf(a.DType, false, loop.Zero))
+	}
+	y := op.Of(n).Expr(kb, n, args)
+	kb.Store(kb.Buf(n.DType, true, loop.Zero), y)
+	_, err := kb.Done()
+	straights.Store(key, err == nil)
+	return err == nil
 }

@@ -155,6 +155,8 @@ type planner struct {
 
 	clusters []*cluster
 	of       []*cluster // by node ID
+	users    [][]*ir.Node
+	isOut    []bool
 	order    []*cluster // in an order that respects dependencies
 
 	place map[*ir.Node]Operand // where a node's value is
