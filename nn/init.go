@@ -14,19 +14,19 @@ import (
 // terms that reach an output and that an input reaches: [in, out] is a matrix of
 // [Linear], [out, in, ...] with more axes the filters of a convolution. They
 // panic with *weft.Error if the shape has fewer than two axes.
-type Init func(g *generator, shape ...int) *weft.Tensor
+type Init func(g *weft.Generator, shape ...int) *weft.Tensor
 
 // KaimingNormal draws from a normal distribution of mean 0 and standard deviation
 // sqrt(2/in), which keeps the variance through layers with relu (He et al.,
 // Delving Deep into Rectifiers, 2015).
-func KaimingNormal(g *generator, shape ...int) *weft.Tensor {
+func KaimingNormal(g *weft.Generator, shape ...int) *weft.Tensor {
 	in, _ := fans("kaiming_normal", shape)
 	return normal(g, math.Sqrt(2/in), shape)
 }
 
 // KaimingUniform is [KaimingNormal] with a uniform distribution of the same
 // variance: between -sqrt(6/in) and sqrt(6/in).
-func KaimingUniform(g *generator, shape ...int) *weft.Tensor {
+func KaimingUniform(g *weft.Generator, shape ...int) *weft.Tensor {
 	in, _ := fans("kaiming_uniform", shape)
 	return uniform(g, math.Sqrt(6/in), shape)
 }
@@ -34,14 +34,14 @@ func KaimingUniform(g *generator, shape ...int) *weft.Tensor {
 // XavierNormal draws from a normal distribution of mean 0 and standard deviation
 // sqrt(2/(in+out)), for layers with tanh (Glorot and Bengio, Understanding the
 // difficulty of training deep feedforward neural networks, 2010).
-func XavierNormal(g *generator, shape ...int) *weft.Tensor {
+func XavierNormal(g *weft.Generator, shape ...int) *weft.Tensor {
 	in, out := fans("xavier_normal", shape)
 	return normal(g, math.Sqrt(2/(in+out)), shape)
 }
 
 // XavierUniform is [XavierNormal] with a uniform distribution of the same
 // variance: between -sqrt(6/(in+out)) and sqrt(6/(in+out)).
-func XavierUniform(g *generator, shape ...int) *weft.Tensor {
+func XavierUniform(g *weft.Generator, shape ...int) *weft.Tensor {
 	in, out := fans("xavier_uniform", shape)
 	return uniform(g, math.Sqrt(6/(in+out)), shape)
 }
@@ -60,10 +60,17 @@ func fans(op string, shape []int) (in, out float64) {
 	return max(in, 1), max(out, 1)
 }
 
-func normal(g *generator, std float64, shape []int) *weft.Tensor {
-	return g.Randn(shape...).MulAssign(std)
+func normal(g *weft.Generator, std float64, shape []int) *weft.Tensor {
+	return source(g).Randn(shape...).MulAssign(std)
 }
 
-func uniform(g *generator, bound float64, shape []int) *weft.Tensor {
-	return g.Rand(shape...).MulAssign(2 * bound).SubAssign(bound)
+func uniform(g *weft.Generator, bound float64, shape []int) *weft.Tensor {
+	return source(g).Rand(shape...).MulAssign(2 * bound).SubAssign(bound)
+}
+
+func source(g *weft.Generator) *weft.Generator {
+	if g == nil {
+		return weft.DefaultGenerator()
+	}
+	return g
 }

@@ -16,7 +16,7 @@ type Opts struct {
 	// NoBias leaves the biases out.
 	NoBias bool
 	// Generator is what weights are drawn from; nil is the default generator.
-	Generator *generator
+	Generator *weft.Generator
 }
 
 func (o *Opts) weight(shape ...int) *weft.Tensor {

@@ -1,0 +1,121 @@
+package nn
+
+import (
+	"weft"
+	"weft/internal/array"
+)
+
+// Conv2d cross-correlates pictures with filters and adds a bias.
+type Conv2d struct {
+	Weight  *weft.Tensor // [out, in, height, width]
+	Bias    *weft.Tensor // [out], nil for none
+	Stride  [2]int       // vertical, horizontal; 0 means 1
+	Padding [2]int       // zeros on both sides, vertical and horizontal
+}
+
+// NewConv2d returns a layer of float32 filters of size x size, stride 1 and no
+// padding; set the fields for others.
+func NewConv2d(in, out, size int, opts ...Opts) *Conv2d {
+	o := options(opts)
+	return &Conv2d{Weight: o.weight(out, in, size, size), Bias: o.bias(out)}
+}
+
+// Forward maps [batch, in, h, w] to [batch, out, oh, ow].
+func (c *Conv2d) Forward(x *weft.Tensor) *weft.Tensor {
+	return x.Conv2d(c.Weight, c.Bias, weft.ConvOpts{Stride: c.Stride, Padding: c.Padding})
+}
+
+// MaxPool2d takes the greatest element of each window of the last two axes.
+type MaxPool2d struct {
+	Window  [2]int // vertical, horizontal
+	Stride  [2]int // 0 means the window's size
+	Padding [2]int
+}
+
+// Forward maps [..., h, w] to [..., oh, ow].
+func (p MaxPool2d) Forward(x *weft.Tensor) *weft.Tensor { return x.MaxPool2d(weft.PoolOpts(p)) }
+
+// AvgPool2d takes the mean of each window of the last two axes, zeros of the
+// padding counted.
+type AvgPool2d struct {
+	Window  [2]int // vertical, horizontal
+	Stride  [2]int // 0 means the window's size
+	Padding [2]int
+}
+
+// Forward maps [..., h, w] to [..., oh, ow].
+func (p AvgPool2d) Forward(x *weft.Tensor) *weft.Tensor { return x.AvgPool2d(weft.PoolOpts(p)) }
+
+// Flatten merges all axes but the first.
+type Flatten struct{}
+
+// Forward maps [batch, ...] to [batch, features].
+func (Flatten) Forward(x *weft.Tensor) *weft.Tensor { return x.Flatten(1) }
+
+// Dropout sets elements to 0 in training, each with probability P, and divides
+// the others by 1-P; else it does nothing (Srivastava et al., Dropout: a simple
+// way to prevent neural networks from overfitting, 2014).
+type Dropout struct {
+	P float64
+	// Generator chooses the elements, one draw a call; nil is the default
+	// generator.
+	Generator *weft.Generator
+
+	eval bool
+}
+
+// Forward keeps the shape. It panics with *weft.Error if P is not in [0, 1].
+func (d *Dropout) Forward(x *weft.Tensor) *weft.Tensor {
+	if !(d.P >= 0 && d.P <= 1) {
+		array.Failf("dropout", "P", "%v is no probability", d.P)
+	}
+	if d.eval || d.P == 0 {
+		return x
+	}
+	return x.Dropout(d.P, d.Generator)
+}
+
+// SetTraining implements [Trainer].
+func (d *Dropout) SetTraining(on bool) { d.eval = !on }
+
+// Sequential is layers one after the other. Parameters have the layer's index in
+// their names: "0.W".
+type Sequential []Layer
+
+// Forward passes x through all layers.
+func (s Sequential) Forward(x *weft.Tensor) *weft.Tensor {
+	for _, l := range s {
+		x = l.Forward(x)
+	}
+	return x
+}
+
+// Func makes a layer of a function, such as nn.Func((*weft.Tensor).Softplus).
+type Func func(x *weft.Tensor) *weft.Tensor
+
+// Forward is f(x).
+func (f Func) Forward(x *weft.Tensor) *weft.Tensor { return f(x) }
+
+// Elementwise layers.
+type (
+	Relu    struct{} // max(x, 0)
+	Tanh    struct{} // the hyperbolic tangent
+	Sigmoid struct{} // 1/(1+exp(-x))
+	Gelu    struct{} // x times the normal distribution function of x
+	Silu    struct{} // x*sigmoid(x)
+)
+
+// Forward keeps the shape.
+func (Relu) Forward(x *weft.Tensor) *weft.Tensor { return x.Relu() }
+
+// Forward keeps the shape.
+func (Tanh) Forward(x *weft.Tensor) *weft.Tensor { return x.Tanh() }
+
+// Forward keeps the shape.
+func (Sigmoid) Forward(x *weft.Tensor) *weft.Tensor { return x.Sigmoid() }
+
+// Forward keeps the shape.
+func (Gelu) Forward(x *weft.Tensor) *weft.Tensor { return x.Gelu() }
+
+// Forward keeps the shape.
+func (Silu) Forward(x *weft.Tensor) *weft.Tensor { return x.Silu() }

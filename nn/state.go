@@ -1,0 +1,135 @@
+package nn
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"weft"
+	"weft/internal/array"
+)
+
+// State returns the parameters and buffers of a module by name. They are the
+// module's own tensors, not copies. It panics with *weft.Error if two have the
+// same name, as keys of maps with dots in them can give.
+func State(m any) map[string]*weft.Tensor {
+	s := map[string]*weft.Tensor{}
+	for name, t := range tensors(m) {
+		if s[name] != nil {
+			array.Failf("state", "", "two tensors of the module are named %q", name)
+		}
+		s[name] = t
+	}
+	return s
+}
+
+// A StateError tells how a state does not fit a module.
+type StateError struct {
+	Missing    []string   // names in the module that the state lacks
+	Unexpected []string   // names in the state that the module lacks
+	Mismatched []Mismatch // entries of another shape or element type
+}
+
+// A Mismatch is an entry of a state that cannot be copied into the module's
+// tensor of that name.
+type Mismatch struct {
+	Name             string
+	DType, WantDType weft.DType
+	Shape, WantShape []int
+}
+
+func (m Mismatch) String() string {
+	return fmt.Sprintf("%s is %s, want %s", m.Name, array.TypeString(m.DType, m.Shape), array.TypeString(m.WantDType, m.WantShape))
+}
+
+func (e *StateError) Error() string {
+	var parts []string
+	if len(e.Missing) > 0 {
+		parts = append(parts, "missing "+strings.Join(e.Missing, ", "))
+	}
+	if len(e.Unexpected) > 0 {
+		parts = append(parts, "unexpected "+strings.Join(e.Unexpected, ", "))
+	}
+	for _, m := range e.Mismatched {
+		parts = append(parts, m.String())
+	}
+	return "nn: the state does not fit the module: " + strings.Join(parts, "; ")
+}
+
+// LoadState copies the tensors of a state into those of the module that have the
+// same names; gradients do not record it. An error, a *[StateError], leaves the
+// module as it was. Unless strict, names that only one side has are skipped;
+// shapes and element types must be equal.
+func LoadState(m any, state map[string]*weft.Tensor, strict bool) error {
+	own := State(m)
+	var e StateError
+	for _, name := range slices.Sorted(maps.Keys(own)) {
+		t, from := own[name], state[name]
+		switch {
+		case from == nil:
+			e.Missing = append(e.Missing, name)
+		case from.DType() != t.DType() || !array.Equal(from.Shape(), t.Shape()):
+			e.Mismatched = append(e.Mismatched, Mismatch{name, from.DType(), t.DType(), from.Shape(), t.Shape()})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(state)) {
+		if own[name] == nil {
+			e.Unexpected = append(e.Unexpected, name)
+		}
+	}
+	if len(e.Mismatched) > 0 || strict && len(e.Missing)+len(e.Unexpected) > 0 {
+		return &e
+	}
+	for name, t := range own {
+		if from := state[name]; from != nil {
+			t.NoGrad().Assign(from.NoGrad())
+		}
+	}
+	return nil
+}
+
+// A Trainer is a layer that behaves differently in training. The methods of most
+// have pointer receivers.
+type Trainer interface {
+	SetTraining(on bool)
+}
+
+// Train switches all layers of a module to training, the mode that they begin in.
+// It panics with *weft.Error if a layer is not reachable through a pointer.
+func Train(m any) { setTraining("train", m, true) }
+
+// Eval switches all layers of a module out of training.
+func Eval(m any) { setTraining("eval", m, false) }
+
+var trainerType = reflect.TypeFor[Trainer]()
+
+func setTraining(op string, m any, on bool) {
+	w := walker{seen: map[visit]bool{}}
+	done := map[visit]bool{}
+	w.value = func(name string, v reflect.Value) bool {
+		switch v.Kind() {
+		case reflect.Pointer, reflect.Interface:
+			return true // what they point to follows
+		}
+		switch {
+		case v.Type().Implements(trainerType) && v.CanInterface():
+			v.Interface().(Trainer).SetTraining(on)
+		case !reflect.PointerTo(v.Type()).Implements(trainerType):
+		case !v.CanAddr():
+			if name == "" {
+				name = v.Type().String()
+			}
+			array.Failf(op, "m", "%s cannot be changed: pass a pointer to the module", name)
+		case v.Addr().CanInterface():
+			k := visit{v.Addr().Pointer(), v.Type(), 0}
+			if !done[k] {
+				done[k] = true
+				v.Addr().Interface().(Trainer).SetTraining(on)
+			}
+		}
+		return true
+	}
+	w.walk("", reflect.ValueOf(m))
+}
