@@ -1,0 +1,131 @@
+package optim_test
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"weft"
+	"weft/nn"
+	"weft/optim"
+)
+
+var makers = map[string]func(m any) optim.Optimizer{
+	"sgd":      func(m any) optim.Optimizer { return optim.NewSGD(nn.Params(m), optim.SGDOpts{LR: 0.1}) },
+	"momentum": func(m any) optim.Optimizer { return optim.NewSGD(nn.Params(m), optim.SGDOpts{LR: 0.1, Momentum: 0.9}) },
+	"adam":     func(m any) optim.Optimizer { return optim.NewAdam(nn.Params(m), optim.AdamOpts{LR: 0.01}) },
+}
+
+// problem is a regression, and step one step on it inside a scope.
+func problem() (m *nn.Linear, step func(opt optim.Optimizer)) {
+	g := weft.NewGenerator(1)
+	m = nn.NewLinear(5, 3, nn.Opts{Generator: g})
+	x, y := g.Randn(20, 5), g.Randn(20, 3)
+	return m, func(opt optim.Optimizer) {
+		s := weft.NewScope()
+		defer s.Close()
+		loss := nn.MSE(m.Forward(s.Track(x)), y)
+		opt.ZeroGrad()
+		loss.Backward()
+		opt.Step()
+	}
+}
+
+// TestResume takes ten steps at once and in two halves with a state between.
+func TestResume(t *testing.T) {
+	for name, newOpt := range makers {
+		t.Run(name, func(t *testing.T) {
+			whole, step := problem()
+			opt := newOpt(whole)
+			for range 10 {
+				step(opt)
+				opt.SetLR(opt.LR() * 0.9)
+			}
+			first, step := problem()
+			opt = newOpt(first)
+			for range 5 {
+				step(opt)
+				opt.SetLR(opt.LR() * 0.9)
+			}
+			saved := opt.State()
+			second, step := problem()
+			if err := nn.LoadState(second, nn.State(first), true); err != nil {
+				t.Fatal(err)
+			}
+			opt = newOpt(second)
+			if err := opt.LoadState(saved); err != nil {
+				t.Fatal(err)
+			}
+			for range 5 {
+				step(opt)
+				opt.SetLR(opt.LR() * 0.9)
+			}
+			if a, b := weft.Data[float32](whole.W), weft.Data[float32](second.W); !slices.Equal(a, b) {
+				t.Errorf("unbroken\n%v, resumed\n%v", a, b)
+			}
+		})
+	}
+}
+
+func TestTrains(t *testing.T) {
+	for name, newOpt := range makers {
+		m, step := problem()
+		before := weft.Data[float32](m.W)
+		opt := newOpt(m)
+		for range 3 {
+			step(opt)
+		}
+		if slices.Equal(before, weft.Data[float32](m.W)) || !m.W.IsLeaf() || !m.W.RequiresGrad() {
+			t.Errorf("%s: the parameter did not change, or is no leaf any more", name)
+		}
+	}
+}
+
+func TestLoadStateErrors(t *testing.T) {
+	m, step := problem()
+	opt := makers["adam"](m)
+	step(opt)
+	good := opt.State()
+	before := weft.Data[float32](good["mean.W"])
+	for name, c := range map[string]struct {
+		change func(s map[string]*weft.Tensor)
+		want   string
+	}{
+		"missing":   {func(s map[string]*weft.Tensor) { delete(s, "square.B") }, `"square.B" is missing`},
+		"extra":     {func(s map[string]*weft.Tensor) { s["mean.X"] = weft.Zeros(1) }, `"mean.X" belongs to no parameter`},
+		"shape":     {func(s map[string]*weft.Tensor) { s["mean.W"] = weft.Zeros(3, 5) }, `"mean.W" is float32[3 5], want float32[5 3]`},
+		"rate":      {func(s map[string]*weft.Tensor) { s["lr"] = weft.Scalar(-1.0, weft.Float64) }, `"lr" is -1`},
+		"rate type": {func(s map[string]*weft.Tensor) { s["lr"] = weft.Scalar(1) }, `"lr" is int64[], want float64[]`},
+		"steps":     {func(s map[string]*weft.Tensor) { s["steps.B"] = weft.Scalar(-3) }, `"steps.B" is -3`},
+	} {
+		s := maps.Clone(good)
+		c.change(s)
+		err := opt.LoadState(s)
+		var e *optim.StateError
+		if !errors.As(err, &e) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", name, err, c.want)
+		}
+		if !slices.Equal(before, weft.Data[float32](opt.State()["mean.W"])) {
+			t.Errorf("%s: a refused state changed the optimizer", name)
+		}
+	}
+}
+
+func TestMisuse(t *testing.T) {
+	m, _ := problem()
+	buffer := &nn.Linear{W: weft.Zeros(1)}
+	for name, f := range map[string]func(){
+		"no parameters": func() { optim.NewSGD(nn.Params(struct{}{}), optim.SGDOpts{}) },
+		"buffer":        func() { optim.NewSGD(nn.Buffers(buffer), optim.SGDOpts{}) },
+		"rate":          func() { optim.NewAdam(nn.Params(m), optim.AdamOpts{LR: -1}) },
+		"momentum":      func() { optim.NewSGD(nn.Params(m), optim.SGDOpts{Momentum: 1}) },
+		"nesterov":      func() { optim.NewSGD(nn.Params(m), optim.SGDOpts{Nesterov: true}) },
+		"beta":          func() { optim.NewAdam(nn.Params(m), optim.AdamOpts{Beta2: 1.5}) },
+	} {
+		if weft.Try(f) == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
