@@ -119,7 +119,7 @@ func GemmBatched(d array.DType, batch Batch, m, n, k int, a, b, c Mat, ep *Epilo
 	if ep != nil {
 		e = *ep
 	}
-	run(d, &batch, total, m, n, k, a, b, c, &e, threads)
+	run(d, batch, total, m, n, k, a, b, c, e, threads)
 }
 
 // at returns the operands of product i of the batch, counted with the last

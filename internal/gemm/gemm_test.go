@@ -372,6 +372,20 @@ func TestMisuse(t *testing.T) {
 	}
 }
 
+// TestAllocs keeps a small product free of allocations.
+func TestAllocs(t *testing.T) {
+	if CurrentISA() == Portable {
+		t.Skip("the portable path allocates a closure")
+	}
+	var x [3][256]float32
+	mat := func(i int) Mat { return Mat{unsafe.Pointer(&x[i]), 16, 1} }
+	f := func() { Gemm(array.Float32, 16, 16, 16, mat(0), mat(1), mat(2), nil, 1) }
+	f()
+	if n := testing.AllocsPerRun(100, f); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
 // BenchmarkGenerate measures making the largest tile kernel, mapping included.
 func BenchmarkGenerate(b *testing.B) {
 	if CurrentISA() == Portable {

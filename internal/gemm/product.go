@@ -22,7 +22,7 @@ const (
 type job struct {
 	machine
 	kBlock  int
-	batch   *Batch
+	batch   Batch
 	m, n, k int
 	a, b, c Mat // C has unit column stride
 	e       Epilogue
@@ -40,13 +40,15 @@ type job struct {
 var jobs = sync.Pool{New: func() any { return new(job) }}
 
 // run computes a batch of products that is not empty.
-func run(d array.DType, t *Batch, total, m, n, k int, a, b, c Mat, e *Epilogue, threads int) {
+func run(d array.DType, t Batch, total, m, n, k int, a, b, c Mat, e Epilogue, threads int) {
 	isa := CurrentISA()
 	if isa == Portable {
-		runPortable(d, t, total, m, n, k, a, b, c, e, threads)
+		t, e := t, e // which escape here alone
+		runPortable(d, &t, total, m, n, k, a, b, c, &e, threads)
 		return
 	}
 	mach := newMachine(isa, d)
+	m, total = t.fold(m, total, a, c, &e)
 	// A row times a matrix rather than a matrix times a column; and rows of C side
 	// by side in memory.
 	flip := false
@@ -58,9 +60,8 @@ func run(d array.DType, t *Batch, total, m, n, k int, a, b, c Mat, e *Epilogue, 
 		flip = c.Row == 1 || m == 1
 	}
 	if flip {
-		x := e.transposed()
-		m, n, a, b, c, e = n, m, b.T(), a.T(), c.T(), &x
-		t = &Batch{t.Count, t.B, t.A, t.C, t.Bias}
+		m, n, a, b, c, e = n, m, b.T(), a.T(), c.T(), e.transposed()
+		t = Batch{t.Count, t.B, t.A, t.C, t.Bias}
 	}
 	if c.Col != 1 && n > 1 {
 		runThrough(mach, t, total, m, n, k, a, b, c, e, threads)
@@ -69,9 +70,31 @@ func run(d array.DType, t *Batch, total, m, n, k int, a, b, c Mat, e *Epilogue, 
 	runJob(mach, t, total, m, n, k, a, b, c, e, threads)
 }
 
-func runJob(mach machine, t *Batch, total, m, n, k int, a, b, c Mat, e *Epilogue, threads int) {
+// fold makes one product of those of the last batch dimensions, as long as they have
+// the same B and bias and the rows of A and of C follow one another, and returns the
+// new number of rows and of products.
+func (t *Batch) fold(m, total int, a, c Mat, e *Epilogue) (newM, newTotal int) {
+	for i := len(t.Count) - 1; i >= 0; i-- {
+		stride := func(s []int) int {
+			if s == nil {
+				return 0
+			}
+			return s[i]
+		}
+		if t.Count[i] != 1 && (stride(t.B) != 0 || stride(t.A) != m*a.Row || stride(t.C) != m*c.Row ||
+			e.Bias != nil && (e.BiasPerRow || stride(t.Bias) != 0)) {
+			break
+		}
+		m *= t.Count[i]
+		total /= t.Count[i]
+		t.Count = t.Count[:i]
+	}
+	return m, total
+}
+
+func runJob(mach machine, t Batch, total, m, n, k int, a, b, c Mat, e Epilogue, threads int) {
 	j := jobs.Get().(*job)
-	*j = job{machine: mach, kBlock: KBlock(mach.d), batch: t, m: m, n: n, k: k, a: a, b: b, c: c, e: *e}
+	*j = job{machine: mach, kBlock: KBlock(mach.d), batch: t, m: m, n: n, k: k, a: a, b: b, c: c, e: e}
 	threads = j.plan(total, threads)
 	if e.Bias != nil && e.BiasStride != 1 {
 		j.packBias(total)
@@ -342,16 +365,16 @@ func (j *job) block(f *tileFrame, i0, i1, n0, n1, p0, kk int, a, b, c Mat, e *Ep
 
 // runThrough computes a product whose C no kernel stores to, by way of contiguous
 // memory.
-func runThrough(mach machine, t *Batch, total, m, n, k int, a, b, c Mat, e *Epilogue, threads int) {
+func runThrough(mach machine, t Batch, total, m, n, k int, a, b, c Mat, e Epilogue, threads int) {
 	buffer := alloc(m * n * mach.size)
 	defer mem.Free(buffer)
 	tmp := Mat{buffer.Ptr(), n, 1}
 	for i := range total {
-		a, b, c, e := t.at(i, mach.size, a, b, c, *e)
+		a, b, c, e := t.at(i, mach.size, a, b, c, e)
 		if e.Accumulate {
 			copyMat(mach, m, n, tmp, c)
 		}
-		runJob(mach, &Batch{}, 1, m, n, k, a, b, tmp, &e, threads)
+		runJob(mach, Batch{}, 1, m, n, k, a, b, tmp, e, threads)
 		copyMat(mach, m, n, c, tmp)
 	}
 }
