@@ -3,158 +3,11 @@ package gemm
 import (
 	"unsafe"
 
-	"weft/internal/array"
 	"weft/internal/par"
 )
 
-// A chain sums terms by the rule of the package.
-type chain[E element] struct {
-	block, sum E
-	n, limit   int // terms in block, terms of a whole block
-	some       bool
-}
-
-func (c *chain[E]) add(x, y E) {
-	if c.n == c.limit {
-		c.close()
-	}
-	c.block = fma(x, y, c.block)
-	c.n++
-}
-
-// close ends a block.
-func (c *chain[E]) close() {
-	if c.some {
-		c.sum += c.block
-	} else {
-		c.sum = c.block
-	}
-	c.block, c.n, c.some = 0, 0, true
-}
-
-// start is the state before the first term; old is nil or the element to add to.
-func startChain[E element](limit int, old *E) chain[E] {
-	c := chain[E]{limit: limit}
-	if old != nil {
-		c.sum, c.some = *old, true
-	}
-	return c
-}
-
-func (c *chain[E]) result() E {
-	if c.n > 0 || !c.some {
-		c.close()
-	}
-	return c.sum
-}
-
 func (m *Image) at(n, c, y, x, size int) unsafe.Pointer {
 	return unsafe.Add(m.Ptr, (n*m.N+c*m.C+y*m.H+x*m.W)*size)
-}
-
-// finish applies bias, element i of e's vector, and activation.
-func finish[E element](v E, e *Epilogue, i int) E {
-	if e.Bias != nil {
-		v += *(*E)(unsafe.Add(e.Bias, i*e.BiasStride*int(unsafe.Sizeof(v))))
-	}
-	if e.Act == Relu && v <= 0 {
-		v = 0
-	}
-	return v
-}
-
-func old[E element](p *E, e *Epilogue) *E {
-	if e.Accumulate {
-		return p
-	}
-	return nil
-}
-
-func portableConv[E element](d array.DType, n, o int, y, x Image, w unsafe.Pointer, g *Geometry, e *Epilogue) {
-	size := d.Size()
-	limit := KBlock(d)
-	for oy := range g.OutH() {
-		for ox := range g.OutW() {
-			out := (*E)(y.at(n, o, oy, ox, size))
-			sum := startChain(limit, old(out, e))
-			at := o * g.C * g.KH * g.KW
-			for c := range g.C {
-				for kh := range g.KH {
-					iy := oy*g.StrideH + kh*g.DilationH - g.PadH
-					for kw := range g.KW {
-						ix := ox*g.StrideW + kw*g.DilationW - g.PadW
-						var v E
-						if uint(iy) < uint(g.H) && uint(ix) < uint(g.W) {
-							v = *(*E)(x.at(n, c, iy, ix, size))
-						}
-						sum.add(v, *(*E)(unsafe.Add(w, at*size)))
-						at++
-					}
-				}
-			}
-			*out = finish(sum.result(), e, o)
-		}
-	}
-}
-
-func portableConvGradInput[E element](d array.DType, n, c int, dx, dy Image, w unsafe.Pointer, g *Geometry, e *Epilogue) {
-	size := d.Size()
-	limit := KBlock(d)
-	oh, ow := g.OutH(), g.OutW()
-	for iy := range g.H {
-		for ix := range g.W {
-			out := (*E)(dx.at(n, c, iy, ix, size))
-			sum := startChain(limit, old(out, e))
-			for o := range g.O {
-				for kh := range g.KH {
-					ys := iy + g.PadH - kh*g.DilationH
-					if mod(ys, g.StrideH) != 0 {
-						continue
-					}
-					oy := ys / g.StrideH
-					for kw := range g.KW {
-						xs := ix + g.PadW - kw*g.DilationW
-						if mod(xs, g.StrideW) != 0 {
-							continue
-						}
-						ox := xs / g.StrideW
-						var v E
-						if uint(oy) < uint(oh) && uint(ox) < uint(ow) {
-							v = *(*E)(dy.at(n, o, oy, ox, size))
-						}
-						sum.add(v, *(*E)(unsafe.Add(w, (((o*g.C+c)*g.KH+kh)*g.KW+kw)*size)))
-					}
-				}
-			}
-			*out = finish(sum.result(), e, c)
-		}
-	}
-}
-
-func portableConvGradWeight[E element](d array.DType, o, c int, dw unsafe.Pointer, x, dy Image, g *Geometry, accumulate bool) {
-	size := d.Size()
-	limit := KBlock(d)
-	oh, ow := g.OutH(), g.OutW()
-	for kh := range g.KH {
-		for kw := range g.KW {
-			out := (*E)(unsafe.Add(dw, (((o*g.C+c)*g.KH+kh)*g.KW+kw)*size))
-			sum := startChain(limit, old(out, &Epilogue{Accumulate: accumulate}))
-			for n := range g.N {
-				for oy := range oh {
-					iy := oy*g.StrideH + kh*g.DilationH - g.PadH
-					for ox := range ow {
-						ix := ox*g.StrideW + kw*g.DilationW - g.PadW
-						var v E
-						if uint(iy) < uint(g.H) && uint(ix) < uint(g.W) {
-							v = *(*E)(x.at(n, c, iy, ix, size))
-						}
-						sum.add(v, *(*E)(dy.at(n, o, oy, ox, size)))
-					}
-				}
-			}
-			*out = sum.result()
-		}
-	}
 }
 
 // mod returns the remainder of x by m that is not negative.
@@ -166,11 +19,263 @@ func mod(x, m int) int {
 	return r
 }
 
-// planes runs f over the pairs below n and m on the worker pool.
-func planes(n, m, threads int, f func(i, j int)) {
-	par.Run(n*m, 1, threads, func(_, begin, end int) {
-		for i := begin; i < end; i++ {
-			f(i/m, i%m)
+// A tap says what output pixel (0, 0) reads of an image, padding included, and which
+// weight goes with that, in elements from the first weight of an output channel.
+type tap struct {
+	c, y, x int
+	weight  int
+}
+
+// A sweep is a set of taps that moves over images: the matrix of a convolution's
+// source with a row for every tap and a column for every output pixel.
+type sweep[E element] struct {
+	src          Image
+	h, w         int // of src; zeros lie around it
+	taps         []tap
+	stepY, stepX int
+	outW         int
+}
+
+// read writes what tap t reads at n pixels from number j on of image i to every
+// pitch-th element of dst, and returns the range outside of which these are padding.
+func (s *sweep[E]) read(dst []float64, pitch, i int, t tap, j, n int) (from, to int) {
+	size := int(unsafe.Sizeof(E(0)))
+	// The columns of pixels that lie in the image.
+	lo := ceil(max(0, -t.x), s.stepX)
+	hi := max(lo, ceil(max(0, s.w-t.x), s.stepX))
+	from = n
+	y, x := j/s.outW, j%s.outW
+	for at := 0; at < n; {
+		run := min(s.outW-x, n-at)
+		l, r := min(max(lo-x, 0), run), min(max(hi-x, 0), run)
+		row := y*s.stepY + t.y
+		if uint(row) >= uint(s.h) {
+			l, r = run, run
+		}
+		for q := at * pitch; q < (at+l)*pitch; q += pitch {
+			dst[q] = 0
+		}
+		if l < r {
+			widen[E](dst[(at+l)*pitch:], pitch, s.src.at(i, t.c, row, (x+l)*s.stepX+t.x, size), s.stepX*s.src.W, r-l)
+			from, to = min(from, at+l), at+r
+		}
+		for q := (at + r) * pitch; q < (at+run)*pitch; q += pitch {
+			dst[q] = 0
+		}
+		at += run
+		y, x = y+1, 0
+	}
+	return from, to
+}
+
+// bounds adds the magnitudes of all that the taps read at n pixels from number j on of
+// image i, and perhaps of more of the same rows. Taps are in order of their channels.
+func (s *sweep[E]) bounds(m *magnitudes, i int, taps []tap, j, n int) {
+	top, bottom := taps[0].y, taps[0].y
+	for _, t := range taps {
+		top, bottom = min(top, t.y), max(bottom, t.y)
+	}
+	top = max(0, top+j/s.outW*s.stepY)
+	bottom = min(s.h-1, bottom+(j+n-1)/s.outW*s.stepY)
+	size := int(unsafe.Sizeof(E(0)))
+	for c := taps[0].c; c <= taps[len(taps)-1].c; c++ {
+		for y := top; y <= bottom; y++ {
+			p := s.src.at(i, c, y, 0, size)
+			for range s.w {
+				m.add(float64(*(*E)(p)))
+				p = unsafe.Add(p, s.src.W*size)
+			}
+		}
+	}
+}
+
+// sweepOperands are the weights, row i of them at i*pitch elements, and an image.
+type sweepOperands[E element] struct {
+	*sweep[E]
+	image   int
+	weights unsafe.Pointer
+	pitch   int
+}
+
+func (o *sweepOperands[E]) packA(dst []float64, i, k int) {
+	size := int(unsafe.Sizeof(E(0)))
+	row := unsafe.Add(o.weights, i*o.pitch*size)
+	for p, t := range o.taps[k : k+len(dst)] {
+		dst[p] = float64(*(*E)(unsafe.Add(row, t.weight*size)))
+	}
+}
+
+func (o *sweepOperands[E]) packB(s *scratch, k, n, j, width int) magnitudes {
+	taps := o.taps[k : k+n]
+	for p, t := range taps {
+		from, to := o.read(s.b[p*width:], 1, o.image, t, j, width)
+		s.from[p], s.to[p] = int32(from), int32(to)
+	}
+	m := noMagnitudes
+	if unsafe.Sizeof(E(0)) == 4 {
+		o.bounds(&m, o.image, taps, j, width)
+	}
+	return m
+}
+
+func portableConv[E element](y, x Image, w unsafe.Pointer, g *Geometry, e *Epilogue, threads int) {
+	size := int(unsafe.Sizeof(E(0)))
+	bias := *e
+	bias.BiasPerRow = true
+	s := forwardSweep[E](x, g)
+	portableProducts[E](g.N, g.O, g.OutH()*g.OutW(), len(s.taps), threads, func(n int) (portableOperands, portableResult) {
+		return &sweepOperands[E]{s, n, w, len(s.taps)},
+			portableResult{y.at(n, 0, 0, 0, size), y.C, g.OutW(), y.H, y.W, &bias}
+	})
+}
+
+// forwardSweep returns the taps of a convolution over its input.
+func forwardSweep[E element](x Image, g *Geometry) *sweep[E] {
+	s := &sweep[E]{src: x, h: g.H, w: g.W, stepY: g.StrideH, stepX: g.StrideW, outW: g.OutW()}
+	for c := range g.C {
+		for kh := range g.KH {
+			for kw := range g.KW {
+				s.taps = append(s.taps, tap{c, kh*g.DilationH - g.PadH, kw*g.DilationW - g.PadW, len(s.taps)})
+			}
+		}
+	}
+	return s
+}
+
+func portableConvGradInput[E element](dx, dy Image, w unsafe.Pointer, g *Geometry, e *Epilogue, threads int) {
+	size := int(unsafe.Sizeof(E(0)))
+	bias := *e
+	bias.BiasPerRow = true
+	kernel := g.KH * g.KW
+	for ry := range min(g.StrideH, g.H) {
+		for rx := range min(g.StrideW, g.W) {
+			kh, rows := phase(ry, g.StrideH, g.PadH, g.KH, g.DilationH)
+			kw, cols := phase(rx, g.StrideW, g.PadW, g.KW, g.DilationW)
+			outH, outW := ceil(g.H-ry, g.StrideH), ceil(g.W-rx, g.StrideW)
+			s := &sweep[E]{src: dy, h: g.OutH(), w: g.OutW(), stepY: 1, stepX: 1, outW: outW}
+			for o := range g.O {
+				for i, y := range kh {
+					for j, x := range kw {
+						s.taps = append(s.taps, tap{o, rows[i], cols[j], o*g.C*kernel + y*g.KW + x})
+					}
+				}
+			}
+			portableProducts[E](g.N, g.C, outH*outW, len(s.taps), threads, func(n int) (portableOperands, portableResult) {
+				return &sweepOperands[E]{s, n, w, kernel},
+					portableResult{dx.at(n, 0, ry, rx, size), dx.C, outW, dx.H * g.StrideH, dx.W * g.StrideW, &bias}
+			})
+		}
+	}
+}
+
+// gradWeightOperands are the gradient of the result, a row for every output channel,
+// and the input, a column for every tap. Terms are pixels of all images.
+type gradWeightOperands[E element] struct {
+	*sweep[E]
+	dy     Image
+	pixels int // of an image of dy
+}
+
+// images calls f for the images that n terms from term k on belong to: f's terms begin
+// at pixel j of an image and are the terms at and following of the n.
+func (o *gradWeightOperands[E]) images(k, n int, f func(image, j, at, n int)) {
+	for at := 0; at < n; {
+		j := (k + at) % o.pixels
+		run := min(o.pixels-j, n-at)
+		f((k+at)/o.pixels, j, at, run)
+		at += run
+	}
+}
+
+func (o *gradWeightOperands[E]) packA(dst []float64, i, k int) {
+	size := int(unsafe.Sizeof(E(0)))
+	o.images(k, len(dst), func(image, j, at, n int) {
+		for n > 0 {
+			x := j % o.outW
+			run := min(o.outW-x, n)
+			widen[E](dst[at:], 1, o.dy.at(image, i, j/o.outW, x, size), o.dy.W, run)
+			j, at, n = j+run, at+run, n-run
 		}
 	})
+}
+
+func (o *gradWeightOperands[E]) packB(s *scratch, k, n, j, width int) magnitudes {
+	taps := o.taps[j : j+width]
+	m := noMagnitudes
+	o.images(k, n, func(image, first, at, n int) {
+		for c, t := range taps {
+			o.read(s.b[at*width+c:], width, image, t, first, n)
+		}
+		if unsafe.Sizeof(E(0)) == 4 {
+			o.bounds(&m, image, taps, first, n)
+		}
+	})
+	for p := range n {
+		s.from[p], s.to[p] = 0, int32(width)
+	}
+	return m
+}
+
+// portableSums is about how many sums of blocks wait to be added to the gradient of
+// the weights.
+const portableSums = 1 << 18
+
+// portableConvGradWeight computes blocks of terms side by side, as there may be few
+// weights, and adds the sums in order.
+func portableConvGradWeight[E element](dw unsafe.Pointer, x, dy Image, g *Geometry, accumulate bool, threads int) {
+	s := forwardSweep[E](x, g)
+	pixels := g.OutH() * g.OutW()
+	terms, width := g.N*pixels, len(s.taps)
+	out := unsafe.Slice((*E)(dw), g.O*width)
+	if terms == 0 {
+		if !accumulate {
+			clear(out)
+			return
+		}
+		for i := range out {
+			out[i] += 0
+		}
+		return
+	}
+	op := &gradWeightOperands[E]{s, dy, pixels}
+	tiles := ceil(width, portableTile)
+	tileWidth := ceil(width, tiles)
+	if len(out)*terms < 2*portableGrain {
+		threads = 1
+	}
+	blocks := ceil(terms, kBlock)
+	wave := min(blocks, max(1, portableSums/len(out)))
+	sums := make([]E, wave*len(out))
+	for b0 := 0; b0 < blocks; b0 += wave {
+		n := min(wave, blocks-b0)
+		par.Run(n*tiles, 1, threads, func(_, begin, end int) {
+			buf := scratches.Get().(*scratch)
+			defer scratches.Put(buf)
+			for ; begin < end; begin++ {
+				block := begin / tiles
+				k := (b0 + block) * kBlock
+				j := begin % tiles * tileWidth
+				w := min(tileWidth, width-j)
+				if w <= 0 {
+					continue
+				}
+				buf.block(op, unsafe.Sizeof(E(0)) == 4, k, min(kBlock, terms-k), 0, g.O, j, w, func(o int, row []float64) {
+					to := sums[block*len(out)+o*width+j:]
+					for i, v := range row {
+						to[i] = E(v)
+					}
+				})
+			}
+		})
+		for block := range n {
+			part := sums[block*len(out):][:len(out)]
+			if b0+block == 0 && !accumulate {
+				copy(out, part)
+				continue
+			}
+			for i, v := range part {
+				out[i] += v
+			}
+		}
+	}
 }

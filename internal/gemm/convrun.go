@@ -35,13 +35,11 @@ func (c *correlation) release() {
 
 func runConv(d array.DType, y, x Image, w unsafe.Pointer, g *Geometry, e *Epilogue, threads int) {
 	if CurrentISA() == Portable {
-		planes(g.N, g.O, threads, func(n, o int) {
-			if d == array.Float32 {
-				portableConv[float32](d, n, o, y, x, w, g, e)
-			} else {
-				portableConv[float64](d, n, o, y, x, w, g, e)
-			}
-		})
+		if d == array.Float32 {
+			portableConv[float32](y, x, w, g, e, threads)
+		} else {
+			portableConv[float64](y, x, w, g, e, threads)
+		}
 		return
 	}
 	c := correlations.Get().(*correlation)
@@ -81,13 +79,11 @@ func phase(r, stride, pad, taps, dilation int) (tap, at []int) {
 
 func runConvGradInput(d array.DType, dx, dy Image, w unsafe.Pointer, g *Geometry, e *Epilogue, threads int) {
 	if CurrentISA() == Portable {
-		planes(g.N, g.C, threads, func(n, c int) {
-			if d == array.Float32 {
-				portableConvGradInput[float32](d, n, c, dx, dy, w, g, e)
-			} else {
-				portableConvGradInput[float64](d, n, c, dx, dy, w, g, e)
-			}
-		})
+		if d == array.Float32 {
+			portableConvGradInput[float32](dx, dy, w, g, e, threads)
+		} else {
+			portableConvGradInput[float64](dx, dy, w, g, e, threads)
+		}
 		return
 	}
 	for ry := range min(g.StrideH, g.H) {

@@ -45,13 +45,11 @@ type gradWeight struct {
 
 func runConvGradWeight(d array.DType, dw unsafe.Pointer, x, dy Image, g *Geometry, accumulate bool, threads int) {
 	if CurrentISA() == Portable || g.N*g.OutH()*g.OutW() == 0 {
-		planes(g.O, g.C, threads, func(o, c int) {
-			if d == array.Float32 {
-				portableConvGradWeight[float32](d, o, c, dw, x, dy, g, accumulate)
-			} else {
-				portableConvGradWeight[float64](d, o, c, dw, x, dy, g, accumulate)
-			}
-		})
+		if d == array.Float32 {
+			portableConvGradWeight[float32](dw, x, dy, g, accumulate, threads)
+		} else {
+			portableConvGradWeight[float64](dw, x, dy, g, accumulate, threads)
+		}
 		return
 	}
 	w := &gradWeight{machine: newMachine(CurrentISA(), d), g: g, x: x, dy: dy, oh: g.OutH(), ow: g.OutW(), kBlock: KBlock(d)}

@@ -2,6 +2,7 @@ package gemm
 
 import (
 	"math"
+	"sync"
 	"unsafe"
 
 	"weft/internal/array"
@@ -12,110 +13,370 @@ import (
 // element is the type of an operand's elements.
 type element interface{ float32 | float64 }
 
-// fma returns x*y+z rounded once.
-func fma[E element](x, y, z E) E {
-	if v, ok := any(x).(float32); ok {
-		return E(interp.Fma32(v, float32(y), float32(z)))
-	}
-	return E(math.FMA(float64(x), float64(y), float64(z)))
-}
-
-// chain32 adds x*b to every element of acc, each rounded once.
-func chain32(acc []float32, x float32, b unsafe.Pointer, stride int) {
-	for j := range acc {
-		y := *(*float32)(unsafe.Add(b, j*stride*4))
-		s := float64(x)*float64(y) + float64(acc[j])
-		if interp.HardFma32(s) {
-			acc[j] = interp.Fma32(x, y, acc[j])
-		} else {
-			acc[j] = float32(s)
-		}
-	}
-}
-
-func chain64(acc []float64, x float64, b unsafe.Pointer, stride int) {
-	for j := range acc {
-		acc[j] = math.FMA(x, *(*float64)(unsafe.Add(b, j*stride*8)), acc[j])
-	}
-}
-
-// portableTile is how many columns portable works on at a time: their sums and a
-// block of B's rows stay in the caches.
+// portableTile is how many columns portable code works on at a time: their sums stay
+// in the first cache and a block of B's rows, as float64, in the second.
 const portableTile = 256
 
-// portable computes columns n0 to n1-1 of rows m0 to m1-1 of a product in Go.
-func portable[E element](m0, m1, n0, n1, k int, a, b, c Mat, e *Epilogue) {
-	size := int(unsafe.Sizeof(E(0)))
-	load := func(p unsafe.Pointer, i int) *E { return (*E)(unsafe.Add(p, i*size)) }
-	var block, sum [portableTile]E
-	for i := m0; i < m1; i++ {
-		for j0 := n0; j0 < n1; j0 += portableTile {
-			w := min(portableTile, n1-j0)
-			for p0 := 0; p0 < k || p0 == 0; p0 += kBlock {
-				acc := block[:w]
-				clear(acc)
-				for p := p0; p < min(p0+kBlock, k); p++ {
-					x := *load(a.Ptr, i*a.Row+p*a.Col)
-					bp := unsafe.Add(b.Ptr, (p*b.Row+j0*b.Col)*size)
-					switch acc := any(acc).(type) {
-					case []float32:
-						chain32(acc, float32(x), bp, b.Col)
-					case []float64:
-						chain64(acc, float64(x), bp, b.Col)
-					}
-				}
-				switch {
-				case p0 > 0:
-					for j, v := range acc {
-						sum[j] += v
-					}
-				case e.Accumulate:
-					for j, v := range acc {
-						sum[j] = *load(c.Ptr, i*c.Row+(j0+j)*c.Col) + v
-					}
-				default:
-					copy(sum[:w], acc)
+// A scratch is what one task of a portable product works in. Elements of both types
+// are float64 there, which saves conversions: one instruction takes an element of B
+// from memory and multiplies it.
+type scratch struct {
+	b      []float64 // a block: terms one after the other, width columns each
+	a, acc []float64
+	from   []int32 // of every term of b, the columns outside of which b holds zeros
+	to     []int32
+}
+
+var scratches = sync.Pool{New: func() any {
+	return &scratch{
+		a: make([]float64, kBlock), acc: make([]float64, portableTile),
+		from: make([]int32, kBlock), to: make([]int32, kBlock),
+	}
+}}
+
+// room returns memory for n elements of B.
+func (s *scratch) room(n int) []float64 {
+	if cap(s.b) < n {
+		s.b = make([]float64, n)
+	}
+	return s.b[:n]
+}
+
+// portableOperands are the factors of a product C = A*B as portable code reads them.
+type portableOperands interface {
+	// packA writes len(dst) terms of row i, from term k on.
+	packA(dst []float64, i, k int)
+	// packB writes to s.b, which has room, the columns j to j+width-1 of n terms from
+	// term k on, fills in s.from and s.to, and returns the magnitudes of elements that
+	// include these, if they are float32.
+	packB(s *scratch, k, n, j, width int) magnitudes
+}
+
+// magnitudes bound the absolute values of float32 numbers: their bits as float64,
+// shifted left by one, which have the order of the values.
+type magnitudes struct {
+	low  uint64 // of the least that is not 0, less 1
+	high uint64
+}
+
+var noMagnitudes = magnitudes{low: math.MaxUint64}
+
+func (m *magnitudes) add(x float64) {
+	u := math.Float64bits(x) << 1
+	m.low = min(m.low, u-1) // 0 wraps to the end
+	m.high = max(m.high, u)
+}
+
+// tame reports whether no product of an element within a and one within b is so small
+// or so large that a chain of them could meet a subnormal that is not exact, a zero
+// of negative sign, or infinity. A product is a multiple of 2^(ea+eb-46) if ea and eb
+// are the exponents of its factors, and so are then all sums; if that is a multiple
+// of the least float32 too, sums below the normal range are exact.
+func tame(a, b magnitudes) bool {
+	const inf = 0x7ff << 53
+	exponent := func(u uint64) int { return int(u>>53) - 1023 }
+	switch {
+	case a.high >= inf || b.high >= inf:
+		return false
+	case a.high == 0 || b.high == 0:
+		return true
+	}
+	const (
+		least  = -149 + 46
+		growth = 3 + 8 // a product is below 2^(ea+eb+2), kBlock of them, rounded
+	)
+	return exponent(a.low+1)+exponent(b.low+1) >= least && exponent(a.high)+exponent(b.high)+growth <= 127
+}
+
+// block computes one block, n terms from term k on, of rows i0 to i1-1 and of width
+// columns from column j on, and gives each row of sums to put.
+func (s *scratch) block(op portableOperands, single bool, k, n, i0, i1, j, width int, put func(i int, sums []float64)) {
+	s.b = s.room(n * width)
+	var mb magnitudes
+	if n > 0 {
+		mb = op.packB(s, k, n, j, width)
+	}
+	a, acc := s.a[:n], s.acc[:width]
+	for i := i0; i < i1; i++ {
+		clear(acc)
+		if n == 0 {
+			put(i, acc)
+			continue
+		}
+		op.packA(a, i, k)
+		if !single {
+			for p, x := range a {
+				fma64s(acc, s.b[p*width:], x)
+			}
+		} else {
+			ma := noMagnitudes
+			for _, x := range a {
+				ma.add(x)
+			}
+			if tame(ma, mb) {
+				s.tame32(acc, a)
+			} else {
+				for p, x := range a {
+					wild32(acc, s.b[p*width:], x)
 				}
 			}
-			for j, v := range sum[:w] {
+		}
+		put(i, acc)
+	}
+}
+
+// tame32 adds the products of a with the rows of b to acc. Products with 0 are left
+// out: sums here start from +0 and are never -0, so these change nothing.
+func (s *scratch) tame32(acc, a []float64) {
+	width := len(acc)
+	first := -1
+	for p, x := range a {
+		if x == 0 || s.from[p] >= s.to[p] {
+			continue
+		}
+		if first < 0 {
+			first = p
+			continue
+		}
+		lo, hi := min(s.from[first], s.from[p]), max(s.to[first], s.to[p])
+		fmaPair32(acc[lo:hi], s.b[first*width+int(lo):], s.b[p*width+int(lo):], a[first], x)
+		first = -1
+	}
+	if first >= 0 {
+		lo, hi := s.from[first], s.to[first]
+		wild32(acc[lo:hi], s.b[first*width+int(lo):], a[first])
+	}
+}
+
+// fmaPair32 adds a*x and then b*y to acc, each rounded once to float32. The operands
+// are float32 numbers and tame.
+func fmaPair32(acc, x, y []float64, a, b float64) {
+	for {
+		n := easyPair32(acc, x, y, a, b)
+		if n == len(acc) {
+			return
+		}
+		v := interp.Fma32(float32(a), float32(x[n]), float32(acc[n]))
+		acc[n] = float64(interp.Fma32(float32(b), float32(y[n]), v))
+		acc, x, y = acc[n+1:], x[n+1:], y[n+1:]
+	}
+}
+
+// easyPair32 is fmaPair32 up to the first element where a sum, which float64 rounds
+// already, is halfway between two float32; it returns the index of that element.
+//
+// A sum is rounded to 24 bits by Veltkamp's splitting (Dekker, "A floating-point
+// technique for extending the available precision", Numer. Math. 18, 1971), which
+// is exact to nearest but for ties, and cheaper than conversion to float32 and back.
+// The conversions to float64 keep the compiler from contracting what must be
+// rounded; the products by a and b are exact.
+func easyPair32(acc, x, y []float64, a, b float64) int {
+	x, y = x[:len(acc)], y[:len(acc)]
+	var splitter float64 = 1<<29 + 1
+	for j, c := range acc {
+		s := a*x[j] + c
+		g := float64(s * splitter)
+		t := b*y[j] + (g - float64(g-s))
+		if halfway32(s) || halfway32(t) {
+			return j
+		}
+		g = float64(t * splitter)
+		acc[j] = g - float64(g-t)
+	}
+	return len(acc)
+}
+
+// halfway32 reports whether s, in the normal range of float32, is halfway between two
+// of them: its low 29 bits are 1 and zeros.
+func halfway32(s float64) bool { return uint32(math.Float64bits(s))<<3 == 1<<31 }
+
+// wild32 adds a*x to acc, rounded once to float32, whatever float32 numbers these are.
+func wild32(acc, x []float64, a float64) {
+	for {
+		n := easy32(acc, x, a)
+		if n == len(acc) {
+			return
+		}
+		acc[n] = float64(interp.Fma32(float32(a), float32(x[n]), float32(acc[n])))
+		acc, x = acc[n+1:], x[n+1:]
+	}
+}
+
+// easy32 is wild32 up to the first element that takes care; it returns its index.
+func easy32(acc, x []float64, a float64) int {
+	x = x[:len(acc)]
+	for j, c := range acc {
+		s := a*x[j] + c
+		// A sum of 0 is exact.
+		if interp.HardFma32(s) && s != 0 {
+			return j
+		}
+		acc[j] = float64(float32(s))
+	}
+	return len(acc)
+}
+
+// fma64s adds a*x to acc.
+func fma64s(acc, x []float64, a float64) {
+	x = x[:len(acc)]
+	for j, c := range acc {
+		acc[j] = math.FMA(a, x[j], c)
+	}
+}
+
+// portableResult is where a product goes: element (i, j) is at
+// i*row + j/width*rows + j%width*step elements from ptr.
+type portableResult struct {
+	ptr                    unsafe.Pointer
+	row, width, high, step int
+	e                      *Epilogue
+}
+
+// put adds a block's sums to row i from column j on.
+func put[E element](r *portableResult, i, j int, sums []float64, first, last bool) {
+	e := r.e
+	size := int(unsafe.Sizeof(E(0)))
+	add := !first || e.Accumulate
+	for len(sums) > 0 {
+		x := j % r.width
+		run := sums[:min(len(sums), r.width-x)]
+		p := unsafe.Add(r.ptr, (i*r.row+j/r.width*r.high+x*r.step)*size)
+		for at, s := range run {
+			v := E(s)
+			if add {
+				v += *(*E)(p)
+			}
+			if last {
 				if e.Bias != nil {
-					at := j0 + j
-					if e.BiasPerRow {
-						at = i
+					b := i
+					if !e.BiasPerRow {
+						b = j + at
 					}
-					v += *load(e.Bias, at*e.BiasStride)
+					v += *(*E)(unsafe.Add(e.Bias, b*e.BiasStride*size))
 				}
 				if e.Act == Relu && v <= 0 {
 					v = 0
 				}
-				*load(c.Ptr, i*c.Row+(j0+j)*c.Col) = v
 			}
+			*(*E)(p) = v
+			p = unsafe.Add(p, r.step*size)
 		}
+		sums, j = sums[len(run):], j+len(run)
 	}
 }
 
 // portableGrain is about how many multiply-adds one chunk of a threaded portable
 // product has: some 50 µs.
-const portableGrain = 16 << 10
+const portableGrain = 64 << 10
 
-func runPortable(d array.DType, t *Batch, total, m, n, k int, a, b, c Mat, e *Epilogue, threads int) {
-	rows := total * m
-	grain := max(1, portableGrain/(n*max(k, 1)))
-	if rows*n*max(k, 1) < 4*portableGrain {
+// portableProducts computes count products of m x n elements, sums of k terms, in Go.
+// item returns the operands of one of them and the place of its result.
+func portableProducts[E element](count, m, n, k, threads int, item func(i int) (portableOperands, portableResult)) {
+	if threads <= 0 {
+		threads = par.Threads()
+	}
+	if count*m*n*max(k, 1) < 2*portableGrain {
 		threads = 1
 	}
-	par.Run(rows, grain, threads, func(_, begin, end int) {
-		for begin < end {
-			i := begin / m
-			m0 := begin % m
-			m1 := min(m, m0+end-begin)
-			a, b, c, e := t.at(i, d.Size(), a, b, c, *e)
-			if d == array.Float32 {
-				portable[float32](m0, m1, 0, n, k, a, b, c, &e)
-			} else {
-				portable[float64](m0, m1, 0, n, k, a, b, c, &e)
-			}
-			begin += m1 - m0
+	// Columns are cut first: every cut through rows packs B once more.
+	tilesM, tilesN := 1, ceil(n, portableTile)
+	for threads > 1 && count*tilesM*tilesN < 2*threads {
+		if n/tilesN >= 128 {
+			tilesN *= 2
+		} else if m/tilesM >= 16 {
+			tilesM *= 2
+		} else {
+			break
 		}
+	}
+	rows, width := ceil(m, tilesM), ceil(n, tilesN)
+	grain := max(1, portableGrain/(rows*width*max(k, 1)))
+	par.Run(count*tilesM*tilesN, grain, threads, func(_, begin, end int) {
+		s := scratches.Get().(*scratch)
+		defer scratches.Put(s)
+		for ; begin < end; begin++ {
+			op, to := item(begin / (tilesM * tilesN))
+			i0 := begin / tilesN % tilesM * rows
+			j0 := begin % tilesN * width
+			i1, w := min(i0+rows, m), min(width, n-j0)
+			if i0 >= i1 || w <= 0 {
+				continue
+			}
+			for k0 := 0; k0 < k || k0 == 0; k0 += kBlock {
+				kk := min(kBlock, k-k0)
+				s.block(op, unsafe.Sizeof(E(0)) == 4, k0, kk, i0, i1, j0, w, func(i int, sums []float64) {
+					put[E](&to, i, j0, sums, k0 == 0, k0+kk == k)
+				})
+			}
+		}
+	})
+}
+
+// matOperands are two matrices.
+type matOperands[E element] struct{ a, b Mat }
+
+func (o *matOperands[E]) packA(dst []float64, i, k int) {
+	widen[E](dst, 1, unsafe.Add(o.a.Ptr, (i*o.a.Row+k*o.a.Col)*int(unsafe.Sizeof(E(0)))), o.a.Col, len(dst))
+}
+
+func (o *matOperands[E]) packB(s *scratch, k, n, j, width int) magnitudes {
+	size := int(unsafe.Sizeof(E(0)))
+	src := unsafe.Add(o.b.Ptr, (k*o.b.Row+j*o.b.Col)*size)
+	if o.b.Col == 1 {
+		for p := range n {
+			widen[E](s.b[p*width:], 1, unsafe.Add(src, p*o.b.Row*size), o.b.Col, width)
+		}
+	} else {
+		for c := range width {
+			widen[E](s.b[c:], width, unsafe.Add(src, c*o.b.Col*size), o.b.Row, n)
+		}
+	}
+	for p := range n {
+		s.from[p], s.to[p] = 0, int32(width)
+	}
+	m := noMagnitudes
+	if size == 4 {
+		for _, x := range s.b[:n*width] {
+			m.add(x)
+		}
+	}
+	return m
+}
+
+// widen copies n elements that lie step apart from src on to every pitch-th of dst.
+func widen[E element](dst []float64, pitch int, src unsafe.Pointer, step, n int) {
+	if pitch == 1 && step == 1 {
+		dst = dst[:n]
+		for i, v := range unsafe.Slice((*E)(src), n) {
+			dst[i] = float64(v)
+		}
+		return
+	}
+	at := 0
+	for range n {
+		dst[at] = float64(*(*E)(src))
+		at += pitch
+		src = unsafe.Add(src, step*int(unsafe.Sizeof(E(0))))
+	}
+}
+
+func runPortable(d array.DType, t *Batch, total, m, n, k int, a, b, c Mat, e *Epilogue, threads int) {
+	if d == array.Float32 {
+		portableGemm[float32](d, t, total, m, n, k, a, b, c, e, threads)
+	} else {
+		portableGemm[float64](d, t, total, m, n, k, a, b, c, e, threads)
+	}
+}
+
+func portableGemm[E element](d array.DType, t *Batch, total, m, n, k int, a, b, c Mat, e *Epilogue, threads int) {
+	// Long rows of sums, so that the loops over them are long.
+	if n < m && n < 64 {
+		x := e.transposed()
+		m, n, a, b, c, e = n, m, b.T(), a.T(), c.T(), &x
+		t = &Batch{t.Count, t.B, t.A, t.C, t.Bias}
+	}
+	portableProducts[E](total, m, n, k, threads, func(i int) (portableOperands, portableResult) {
+		a, b, c, e := t.at(i, d.Size(), a, b, c, *e)
+		return &matOperands[E]{a, b}, portableResult{ptr: c.Ptr, row: c.Row, width: n, step: c.Col, e: &e}
 	})
 }
