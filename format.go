@@ -1,0 +1,393 @@
+package weft
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"math"
+	"strconv"
+	"strings"
+
+	"weft/internal/array"
+)
+
+// How tensors are printed: NumPy's habits (numpy.set_printoptions).
+const (
+	summaryAbove  = 1000 // elements, beyond which only the edges are shown
+	edgeItems     = 3    // elements at each edge
+	lineWidth     = 75
+	digitsShown   = 8 // after the point, at most
+	logValuesUpTo = 8 // elements shown by LogValue
+)
+
+// String shows t as the verb %v does.
+func (t *Tensor) String() string { return fmt.Sprintf("%v", t) }
+
+// Format implements [fmt.Formatter].
+//
+//	%v, %s   the elements as NumPy prints them, in brackets and aligned; beyond
+//	         1000 elements the edges only. Floats have as many digits as tell
+//	         them apart, at most 8 after the point, or the precision: %.3v
+//	%+v      all elements
+//	%#v      a Go expression that makes the tensor; beyond 1000 elements the
+//	         edges only
+//	%+#v     as that, with all elements
+//
+// Any other verb, with its flags, width and precision, is applied to each element,
+// and the results are aligned: %.2f, %8.3e, %g, %d, %x, %t. Verbs for floats print
+// integers as floats.
+func (t *Tensor) Format(s fmt.State, verb rune) {
+	if t == nil {
+		fmt.Fprint(s, "<nil>")
+		return
+	}
+	t.check("format")
+	p := &printer{v: &t.v, edges: t.Size() > summaryAbove}
+	switch {
+	case verb == 'v' && s.Flag('#'):
+		p.edges = p.edges && !s.Flag('+')
+		p.goSyntax()
+	case verb == 'v' || verb == 's':
+		p.edges = p.edges && !s.Flag('+')
+		prec, ok := s.Precision()
+		if !ok {
+			prec = digitsShown
+			if t.Rank() == 0 {
+				prec = math.MaxInt // as many as it takes
+			}
+		}
+		p.word = p.plain(prec)
+		width, _ := s.Width()
+		p.align(width, s.Flag('-'))
+		p.array()
+	default:
+		p.word = p.verb(fmt.FormatString(s, verb), verb)
+		if p.word == nil {
+			fmt.Fprintf(s, "%%!%c(*weft.Tensor=%s)", verb, array.TypeString(t.v.DType, t.v.Shape))
+			break
+		}
+		p.align(0, s.Flag('-'))
+		p.array()
+	}
+	s.Write(p.out.Bytes())
+	keepAlive(t)
+}
+
+// A printer writes the elements of a view.
+type printer struct {
+	v     *array.View
+	edges bool // leave out what is not near an edge
+	word  func(at int) string
+	out   bytes.Buffer
+	line  []byte
+}
+
+// each calls f with the positions along an axis that are shown, and with -1 in
+// the place of those left out.
+func (p *printer) each(axis int, f func(i int)) {
+	n := p.v.Shape[axis]
+	for i := 0; i < n; i++ {
+		if p.edges && n > 2*edgeItems && i == edgeItems {
+			f(-1)
+			i = n - edgeItems
+		}
+		f(i)
+	}
+}
+
+// shown calls f with the offset of each element that is shown.
+func (p *printer) shown(f func(at int)) {
+	var walk func(axis, at int)
+	walk = func(axis, at int) {
+		if axis == len(p.v.Shape) {
+			f(at)
+			return
+		}
+		p.each(axis, func(i int) {
+			if i >= 0 {
+				walk(axis+1, at+i*p.v.Strides[axis])
+			}
+		})
+	}
+	walk(0, p.v.Offset)
+}
+
+// align makes all words as wide as the widest, and width at least.
+func (p *printer) align(width int, left bool) {
+	word := p.word
+	p.shown(func(at int) { width = max(width, len(word(at))) })
+	p.word = func(at int) string {
+		w := word(at)
+		pad := strings.Repeat(" ", width-len(w))
+		if left {
+			return w + pad
+		}
+		return pad + w
+	}
+}
+
+// array writes everything.
+func (p *printer) array() {
+	switch {
+	case len(p.v.Shape) == 0:
+		p.out.WriteString(p.word(p.v.Offset))
+	case p.v.Size() == 0:
+		p.out.WriteString("[]")
+	default:
+		p.axis(0, p.v.Offset, 1, lineWidth)
+	}
+}
+
+// axis writes the part of the array behind the indices of the axes before this
+// one. Lines after the first begin in column indent.
+func (p *printer) axis(axis, at, indent, width int) {
+	p.out.WriteByte('[')
+	if left := len(p.v.Shape) - axis; left > 1 {
+		first := true
+		p.each(axis, func(i int) {
+			if !first {
+				p.out.WriteString(strings.Repeat("\n", left-1))
+				p.spaces(indent)
+			}
+			first = false
+			if i < 0 {
+				p.out.WriteString("...")
+				return
+			}
+			p.axis(axis+1, at+i*p.v.Strides[axis], indent+1, width-1)
+		})
+		p.out.WriteByte(']')
+		return
+	}
+	p.line = p.line[:0]
+	p.each(axis, func(i int) {
+		word := "..."
+		if i >= 0 {
+			word = p.word(at + i*p.v.Strides[axis])
+		}
+		if len(p.line) > 0 {
+			p.line = append(p.line, ' ')
+			if indent+len(p.line)+len(word) > width-1 {
+				p.out.Write(bytes.TrimRight(p.line, " "))
+				p.out.WriteByte('\n')
+				p.spaces(indent)
+				p.line = p.line[:0]
+			}
+		}
+		p.line = append(p.line, word...)
+	})
+	p.out.Write(p.line)
+	p.out.WriteByte(']')
+}
+
+func (p *printer) spaces(n int) { p.out.WriteString(strings.Repeat(" ", n)) }
+
+// bits is the size for which floats are shortened.
+func (p *printer) bits() int { return p.v.DType.Size() * 8 }
+
+// plain returns the words of %v, floats with at most prec digits after the point.
+func (p *printer) plain(prec int) func(at int) string {
+	switch {
+	case p.v.DType == Bool:
+		return func(at int) string { return strconv.FormatBool(intElement(p.v, at) != 0) }
+	case !p.v.DType.Float():
+		return func(at int) string { return strconv.FormatInt(intElement(p.v, at), 10) }
+	}
+	f := floatFormat{bits: p.bits(), prec: prec}
+	least, most := math.Inf(1), 0.0
+	p.shown(func(at int) {
+		if x := math.Abs(element(p.v, at)); x != 0 && !math.IsInf(x, 0) && x == x {
+			least, most = min(least, x), max(most, x)
+		}
+	})
+	if len(p.v.Shape) == 0 {
+		f.exp = most != 0 && (most < 1e-4 || most >= 1e16)
+	} else {
+		f.exp = most != 0 && (most >= 1e8 || least < 1e-4 || most/least > 1000)
+	}
+	p.shown(func(at int) { f.measure(element(p.v, at)) })
+	if len(p.v.Shape) == 0 {
+		return func(at int) string {
+			w := f.word(element(p.v, at))
+			switch {
+			case strings.HasSuffix(w, "."):
+				w += "0"
+			case f.exp:
+				w = strings.Replace(w, ".e", "e", 1)
+			}
+			return w
+		}
+	}
+	return func(at int) string { return f.word(element(p.v, at)) }
+}
+
+// A floatFormat gives floats of an array a common look: fixed, where points stand
+// below each other and missing digits are spaces, or exponential, with as many
+// digits each.
+type floatFormat struct {
+	bits, prec int
+	exp        bool
+	frac       int // digits after the point of the number that has most
+	expDigits  int
+}
+
+// parts returns the digits up to the point, those after it and the exponent with
+// its sign.
+func (f *floatFormat) parts(x float64) (whole, frac, exp string) {
+	verb := byte('f')
+	if f.exp {
+		verb = 'e'
+	}
+	cut := func(s string) {
+		whole, exp, _ = strings.Cut(s, "e")
+		whole, frac, _ = strings.Cut(whole, ".")
+	}
+	cut(strconv.FormatFloat(x, verb, -1, f.bits))
+	if len(frac) > f.prec {
+		cut(strconv.FormatFloat(x, verb, f.prec, 64))
+		frac = strings.TrimRight(frac, "0")
+	}
+	return whole, frac, exp
+}
+
+func (f *floatFormat) measure(x float64) {
+	if x-x != 0 { // infinite or NaN
+		return
+	}
+	_, frac, exp := f.parts(x)
+	f.frac = max(f.frac, len(frac))
+	f.expDigits = max(f.expDigits, len(exp)-1)
+}
+
+func (f *floatFormat) word(x float64) string {
+	switch {
+	case x != x:
+		return "nan"
+	case x-x != 0 && x < 0:
+		return "-inf"
+	case x-x != 0:
+		return "inf"
+	}
+	whole, frac, exp := f.parts(x)
+	if !f.exp {
+		return whole + "." + frac + strings.Repeat(" ", f.frac-len(frac))
+	}
+	return whole + "." + frac + strings.Repeat("0", f.frac-len(frac)) +
+		"e" + exp[:1] + strings.Repeat("0", f.expDigits+1-len(exp)) + exp[1:]
+}
+
+// verb returns the words of a verb applied to each element, nil if it does not
+// suit the type.
+func (p *printer) verb(format string, verb rune) func(at int) string {
+	d := p.v.DType
+	switch verb {
+	case 'e', 'E', 'f', 'F', 'g', 'G':
+		if d == Bool {
+			return nil
+		}
+		if d == Float32 {
+			return func(at int) string { return fmt.Sprintf(format, float32(element(p.v, at))) }
+		}
+		return func(at int) string { return fmt.Sprintf(format, element(p.v, at)) }
+	case 'b', 'd', 'o', 'O', 'x', 'X':
+		if d.Float() {
+			if verb == 'd' || verb == 'o' || verb == 'O' {
+				return nil
+			}
+			return func(at int) string { return fmt.Sprintf(format, element(p.v, at)) }
+		}
+		return func(at int) string { return fmt.Sprintf(format, intElement(p.v, at)) }
+	case 't':
+		if d != Bool {
+			return nil
+		}
+		return func(at int) string { return fmt.Sprintf(format, intElement(p.v, at) != 0) }
+	}
+	return nil
+}
+
+// dtypeNames are the element types as Go programs write them.
+var dtypeNames = map[DType]string{Bool: "Bool", Uint8: "Uint8", Int32: "Int32", Int64: "Int64", Float32: "Float32", Float64: "Float64"}
+
+// goSyntax writes an expression that makes the array.
+func (p *printer) goSyntax() {
+	d := p.v.DType
+	p.word = func(at int) string {
+		if !d.Float() {
+			return p.plain(0)(at)
+		}
+		switch x := element(p.v, at); {
+		case x != x:
+			return p.special("math.NaN()")
+		case x-x != 0 && x < 0:
+			return p.special("math.Inf(-1)")
+		case x-x != 0:
+			return p.special("math.Inf(1)")
+		case x == 0 && math.Signbit(x):
+			return p.special("math.Copysign(0, -1)")
+		default:
+			return strconv.FormatFloat(x, 'g', -1, p.bits())
+		}
+	}
+	switch {
+	case p.v.Size() == 0:
+		fmt.Fprintf(&p.out, "weft.ZerosOf(weft.%s", dtypeNames[d])
+		for _, n := range p.v.Shape {
+			fmt.Fprintf(&p.out, ", %d", n)
+		}
+	case len(p.v.Shape) == 0:
+		fmt.Fprintf(&p.out, "weft.Scalar(%s, weft.%s", p.word(p.v.Offset), dtypeNames[d])
+	default:
+		fmt.Fprintf(&p.out, "weft.From(%s%s", strings.Repeat("[]", len(p.v.Shape)), d)
+		p.braces(0, p.v.Offset)
+	}
+	p.out.WriteByte(')')
+}
+
+// special is an element that no literal gives.
+func (p *printer) special(x string) string {
+	if p.v.DType == Float32 {
+		return "float32(" + x + ")"
+	}
+	return x
+}
+
+func (p *printer) braces(axis, at int) {
+	if axis == len(p.v.Shape) {
+		p.out.WriteString(p.word(at))
+		return
+	}
+	p.out.WriteByte('{')
+	first := true
+	p.each(axis, func(i int) {
+		if !first {
+			p.out.WriteString(", ")
+		}
+		first = false
+		if i < 0 {
+			p.out.WriteString("...")
+			return
+		}
+		p.braces(axis+1, at+i*p.v.Strides[axis])
+	})
+	p.out.WriteByte('}')
+}
+
+// LogValue implements [slog.LogValuer]: type and shape, and the elements if they
+// are few, else the least, the greatest and the mean.
+func (t *Tensor) LogValue() slog.Value {
+	if t == nil {
+		return slog.AnyValue(nil)
+	}
+	attrs := []slog.Attr{slog.String("dtype", t.v.DType.String()), slog.String("shape", array.ShapeString(t.v.Shape))}
+	switch {
+	case t.v.Store.Released.Load():
+		attrs = append(attrs, slog.Bool("released", true))
+	case t.Size() <= logValuesUpTo:
+		attrs = append(attrs, slog.String("values", strings.Join(strings.Fields(t.String()), " ")))
+	default:
+		x := (&Tensor{v: t.v}).To(Float64)
+		attrs = append(attrs, slog.Float64("min", x.Min().Item()), slog.Float64("max", x.Max().Item()), slog.Float64("mean", x.Mean().Item()))
+	}
+	return slog.GroupValue(attrs...)
+}
