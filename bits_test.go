@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"math"
+	"os"
 	"testing"
 	"unsafe"
 
@@ -53,8 +54,8 @@ func bitsOf(ts ...*Tensor) string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// train takes 20 steps of a small convolutional network with momentum.
-func train() []*Tensor {
+// train takes some steps of a small convolutional network with momentum.
+func train(steps int) []*Tensor {
 	ps := []*Tensor{noise(1, .4, 6, 1, 5, 5), noise(2, .1, 6), noise(3, .2, 16, 6, 5, 5), noise(4, .1, 16),
 		noise(5, .2, 256, 84), noise(6, .1, 84), noise(7, .2, 84, 10), noise(8, .1, 10)}
 	var mom []*Tensor
@@ -68,7 +69,7 @@ func train() []*Tensor {
 	}
 	y := FromSlice(labels)
 	pool := PoolOpts{Window: [2]int{2, 2}}
-	for step := range 20 {
+	for step := range steps {
 		s := NewScope()
 		x := s.Track(noise(uint32(100+step), 2, 36, 1, 28, 28))
 		h := x.Conv2d(ps[0], ps[1], ConvOpts{}).Relu().MaxPool2d(pool)
@@ -93,7 +94,11 @@ func TestTrainingBits(t *testing.T) {
 	onBackends(t, func(t *testing.T) {
 		for _, threads := range []int{1, 2, 5} {
 			par.SetThreads(threads)
-			ps := train()
+			steps := 20
+			if testing.Short() {
+				steps = 2 // the race detector is slow
+			}
+			ps := train(steps)
 			for _, p := range ps {
 				if s := p.NoGrad().Sum().Item(); math.IsNaN(s) || math.IsInf(s, 0) {
 					t.Fatal("the weights are not finite")
@@ -136,4 +141,23 @@ func TestSubProductBits(t *testing.T) {
 			t.Error("batched product differs")
 		}
 	})
+}
+
+// The backend that WEFT_JIT asks for is the one that runs.
+func TestForcedBackend(t *testing.T) {
+	want, note := cpu.Choose()
+	if wish := os.Getenv("WEFT_JIT"); wish != "" && note == "" && want.String() != wish {
+		t.Errorf("WEFT_JIT=%s chose %s", wish, want)
+	}
+	if got := engine.dev.(*cpu.Device).Backend(); got != want {
+		t.Fatalf("%s runs, %s was chosen", got, want)
+	}
+	native, interpreted := cpu.Counters.Native.Load(), cpu.Counters.Interpreted.Load()
+	noise(1, 1, 1000).Mul(3).Add(1)
+	native = cpu.Counters.Native.Load() - native
+	interpreted = cpu.Counters.Interpreted.Load() - interpreted
+	if (want == cpu.Interp) != (native == 0) || (want == cpu.Interp) != (interpreted > 0) {
+		t.Errorf("%s: %d launches of machine code, %d interpreted", want, native, interpreted)
+	}
+	t.Logf("backend %s", want)
 }
