@@ -2,39 +2,83 @@ package mem
 
 import (
 	"runtime"
+	"runtime/metrics"
+	"sync/atomic"
 	"time"
 )
 
+const (
+	// headroomMin is what may pile up between two collections of a small heap:
+	// few enough bytes to come back while a last-level cache still has them, and
+	// more work to fill than the 0.1 to 0.2 ms of such a collection.
+	headroomMin = 16 << 20
+
+	// headroomMax is the least bound on what may pile up when collections cost
+	// more.
+	headroomMax = 256 << 20
+
+	// heapFactor is how many bytes here are worth marking one byte of Go heap.
+	heapFactor = 8
+
+	// quickHeap is the Go heap up to which an allocation collects by itself.
+	quickHeap = 16 << 20
+)
+
 // pace runs the one collection that passing the trigger asked for, and sets the
-// next trigger by what is left.
+// next trigger by what is left. What was handed out meanwhile does not count as
+// left: it may be garbage already, and counting it would let a program that
+// allocates fast push the trigger away from itself.
 func (p *Pool) pace() {
+	before := p.allocated()
 	p.collectAndSettle()
-	p.trigger.Store(nextTrigger(p.live.Load(), p.system.floor, p.limits().soft))
+	left := max(p.live.Load()-(p.allocated()-before), 0)
+	heap := p.system.heap()
+	p.quick.Store(heap <= quickHeap)
+	p.trigger.Store(nextTrigger(left, headroom(p.system.floor, left, heap), p.limits().soft))
 	p.collecting.Store(false)
 }
 
-// nextTrigger returns the live bytes at which to collect next: twice what is live
-// now, but no less than floor. Four fifths of the limit is the latest point, with
-// a sixteenth of the limit to spare so that a program that really needs its memory
-// does not collect all the time.
-func nextTrigger(live, floor, limit int64) int64 {
-	next := max(2*live, floor)
+// headroom returns how many bytes may be handed out before the next collection,
+// when left bytes are in use and the Go heap holds heap bytes: enough that
+// marking the heap is a small part of the work, at most as much again as there
+// is.
+func headroom(floor, left, heap int64) int64 {
+	return max(floor, min(floor+heapFactor*heap, max(headroomMax, left, heap)))
+}
+
+// nextTrigger returns the live bytes at which to collect next. Four fifths of the
+// limit is the latest point, with a sixteenth of the limit to spare so that a
+// program that really needs its memory does not collect all the time.
+func nextTrigger(left, room, limit int64) int64 {
+	next := left + room
 	if latest := limit / 5 * 4; next > latest {
-		next = max(latest, live+limit/16)
+		next = max(latest, left+limit/16)
 	}
 	return next
 }
 
-// collectAndSettle collects and waits for the cleanups that free blocks to run,
-// which they do on goroutines of their own after the collection.
+// allocated returns the bytes handed out so far.
+func (p *Pool) allocated() int64 {
+	n := int64(0)
+	for c := range p.classes {
+		for i := range p.classes[c].lists {
+			l := &p.classes[c].lists[i]
+			l.mu.Lock()
+			n += (l.hits + l.misses) * int64(classSize(c))
+			l.mu.Unlock()
+		}
+	}
+	return n
+}
+
+// collectAndSettle collects and waits for the cleanups that free blocks, which
+// run on goroutines of their own after the collection.
 func (p *Pool) collectAndSettle() {
 	p.collections.Add(1)
 	p.system.collect()
-	// Two quiet milliseconds in a row count as settled.
-	for quiet, tries := 0, 0; quiet < 2 && tries < 50; tries++ {
+	for quiet, tries := 0, 0; quiet < 3 && tries < 1000; tries++ {
 		before := p.live.Load()
 		runtime.Gosched()
-		time.Sleep(time.Millisecond)
 		if p.live.Load() == before {
 			quiet++
 		} else {
@@ -43,10 +87,49 @@ func (p *Pool) collectAndSettle() {
 	}
 }
 
+// A mark is garbage from birth; its cleanup tells that those of a collection run.
+type mark struct{ done *atomic.Bool }
+
+// collect runs a collection and waits until the cleanups that it found run, but
+// not long: the caller may hold something up that one of them needs.
+func collect() {
+	m := &mark{new(atomic.Bool)}
+	done := m.done
+	runtime.AddCleanup(m, func(done *atomic.Bool) { done.Store(true) }, done)
+	runtime.GC()
+	for tries := 0; tries < 60 && !done.Load(); tries++ {
+		if tries < 20 {
+			runtime.Gosched()
+			continue
+		}
+		time.Sleep(50 * time.Microsecond)
+	}
+}
+
+// goHeap returns the bytes of the Go heap that the last collection found in use.
+func goHeap() int64 {
+	s := [...]metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(s[:])
+	if s[0].Value.Kind() != metrics.KindUint64 {
+		return 0
+	}
+	return int64(s[0].Value.Uint64())
+}
+
 // awaitCollection waits for the collection under way, if there is one, but not
 // long: the caller may hold something up that the cleanups need.
 func (p *Pool) awaitCollection() {
 	for tries := 0; tries < 200 && p.collecting.Load(); tries++ {
 		time.Sleep(time.Millisecond)
+	}
+}
+
+// backlog holds an allocation up while a collection is under way and much more
+// is in use than started it, so that garbage cannot pile up faster than it is
+// found.
+func (p *Pool) backlog(live int64) {
+	for tries := 0; tries < 50 && p.collecting.Load() && live > 2*p.trigger.Load(); tries++ {
+		time.Sleep(200 * time.Microsecond)
+		live = p.live.Load()
 	}
 }

@@ -22,6 +22,7 @@ type Pool struct {
 	trigger  atomic.Int64 // live bytes that start a collection
 
 	collecting  atomic.Bool
+	quick       atomic.Bool // the Go heap is small: who passes the trigger collects
 	armed       atomic.Bool // the trim timer runs
 	collections atomic.Int64
 	failed      atomic.Int64
@@ -39,8 +40,9 @@ type system struct {
 	limits   func() limits
 	other    func() int64 // bytes the rest of the process holds
 	collect  func()
+	heap     func() int64  // bytes of the Go heap in use
 	interval time.Duration // between trims
-	floor    int64         // live bytes below which no collection is started
+	floor    int64         // the least headroom between collections
 }
 
 // bound is what the limits were when last read.
@@ -91,13 +93,14 @@ func Free(b Block) { b.release() }
 func NewPool() *Pool {
 	return newPool(system{
 		alloc: osMap, free: osUnmap, limits: systemLimits, other: goMemory,
-		collect: runtime.GC, interval: trimInterval, floor: 256 << 20,
+		collect: collect, heap: goHeap, interval: trimInterval, floor: headroomMin,
 	})
 }
 
 func newPool(s system) *Pool {
 	p := &Pool{system: s}
 	p.trigger.Store(s.floor)
+	p.quick.Store(s.heap() <= quickHeap)
 	// Four lists to a processor: goroutines find theirs by chance, and two that
 	// meet on one wait for each other.
 	shards := 4 << bits.Len(uint(min(runtime.GOMAXPROCS(0), 16)-1))
@@ -152,8 +155,17 @@ func (p *Pool) alloc(n int) (b Block, fresh bool, err error) {
 			break
 		}
 	}
-	if live > p.trigger.Load() && p.collecting.CompareAndSwap(false, true) {
-		go p.pace()
+	if trigger := p.trigger.Load(); live > trigger {
+		switch {
+		case p.collecting.CompareAndSwap(false, true):
+			if p.quick.Load() {
+				p.pace()
+			} else {
+				go p.pace()
+			}
+		case live > 2*trigger:
+			p.backlog(live)
+		}
 	}
 	return b, fresh, nil
 }
