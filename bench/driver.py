@@ -87,10 +87,9 @@ def finalists(peers):
 def measure_row(crew, work, n, dtype, threads):
     """The result of one row, or None where neither side has it."""
     row = {"case": work.name, "n": n, "dtype": dtype, "threads": threads}
-    ours = None
     worker = crew.our_worker(threads)
-    if worker:
-        ours = next((Contestant(worker, f) for f in worker.ask(op="forms", case=work.name).get("forms", [])), None)
+    forms = [Contestant(worker, f) for f in worker.ask(op="forms", case=work.name).get("forms", [])] if worker else []
+    ours, collected = (forms + [None, None])[:2]
     peers = [
         Contestant(w, f, s)
         for s, w in crew.peers(work.subject, threads)
@@ -100,8 +99,8 @@ def measure_row(crew, work, n, dtype, threads):
         c.play_heat(row)
     problems = [f"{c.name()}: {c.error}" for c in [ours] * bool(ours) + peers if c.error]
     if ours and ours.error:
-        ours = None
-    final = [ours] * bool(ours) + finalists(peers)
+        ours = collected = None
+    final = [c for c in (ours, collected) if c] + finalists(peers)
     reference = next((c.check for c in ([ours] * bool(ours) + peers) if c.check), None)
     for c in final:
         if c.check and differs(c.check, reference, dtype):
@@ -113,7 +112,7 @@ def measure_row(crew, work, n, dtype, threads):
     result = row | {"bar": work.bar, "problems": problems, "heat_ns": heat}
     if ours:
         result["ours"] = ours.result()
-    counted = [c for c in final if c is not ours and c.counts and c.samples]
+    counted = [c for c in final if c not in forms and c.counts and c.samples]
     if counted:
         best = min(counted, key=lambda c: median(c.samples))
         result["best"] = best.result()
@@ -123,7 +122,9 @@ def measure_row(crew, work, n, dtype, threads):
         if ours:
             # Ratio within each round, since the load of a machine drifts.
             result["ratio"] = median([p / o for p, o in zip(best.rounds, ours.rounds)])
-    uncounted = [c for c in final if c is not ours and not c.counts and c.samples]
+        if collected and collected.samples:
+            result["collected"] = median([p / o for p, o in zip(best.rounds, collected.rounds)])
+    uncounted = [c for c in final if c not in forms and not c.counts and c.samples]
     if uncounted:
         result["shown"] = min(uncounted, key=lambda c: median(c.samples)).result()
     return result if final else None

@@ -1,7 +1,7 @@
 """Tables of the results: for the terminal and for RESULTS.md."""
 import math
 
-COLUMNS = ("work", "size", "dtype", "T", "ours", "best peer", "", "default", "ratio", "bar", "limit", "of limit", "commit")
+COLUMNS = ("work", "size", "dtype", "T", "ours", "best peer", "", "default", "ratio", "collected", "bar", "limit", "of limit", "commit")
 
 
 def size(n):
@@ -47,7 +47,7 @@ def cells(row):
     return (
         row["case"], size(row["n"]), row["dtype"], str(row["threads"]), show(ours), show(best),
         best["name"] if best else "-", show(default), f"{ratio:.2f}" if ratio is not None else "-",
-        (f"{bar:g}" if bar is not None else "-") + verdict, duration(limit),
+        f"{row['collected']:.2f}" if row.get("collected") else "-", (f"{bar:g}" if bar is not None else "-") + verdict, duration(limit),
         f"{100 * limit / ours['ns']:.0f} %" if limit and ours else "-", row["commit"],
     )  # fmt: skip
 
@@ -68,11 +68,12 @@ def startup_lines(s):
 
 
 def limit_lines(limits):
-    copies = sorted((int(k.split("^")[1]), v) for k, v in limits.items() if k.startswith("copy 2^"))
+    unit = lambda k: f"{1 << (k - 10)} KiB" if k < 20 else f"{1 << (k - 20)} MiB"
     lines = []
-    if copies:
-        unit = lambda k: f"{1 << (k - 10)} KiB" if k < 20 else f"{1 << (k - 20)} MiB"
-        lines.append("copy, GB/s read and written, by working set: " + ", ".join(f"{unit(k)} {v:.0f}" for k, v in copies))
+    for kind, title in (("copy", "copy, GB/s read and written"), ("read", "read, GB/s")):
+        rates = sorted((int(k.split("^")[1]), v) for k, v in limits.items() if k.startswith(kind + " 2^"))
+        if rates:
+            lines.append(f"{title}, by working set: " + ", ".join(f"{unit(k)} {v:.0f}" for k, v in rates))
     lines += [f"{k}: {v:.3g} GFLOP/s" for k, v in sorted(limits.items()) if k.startswith("fma ")]
     return lines
 
@@ -119,7 +120,8 @@ def markdown(rows, kept, settings, cache):
         "# Results", "",
         "Written by `bench/run`; README.md beside this file says how the figures are made. Times are medians; ratio is the best peer's time",
         "over ours; `~` marks a row whose middle half of samples spreads over more than a fifth of the median. The default column is the",
-        "best peer's library as it comes, in its plainest formulation.", "",
+        "best peer's library as it comes, in its plainest formulation. The ratio is of a loop that gives its results back with Release, as",
+        "reference counts do; the collected column is the ratio where results are left to Go's collector.", "",
         f"Machine: {m['cpu']}, {m['processors']} processors, {m['system']}. Load average before and after the last run: {load[0]:.2f}, {load[1]:.2f}.", "",
         "| " + " | ".join(COLUMNS).replace("|  |", "| which |") + " |", "|---" * len(COLUMNS) + "|",
     ]  # fmt: skip

@@ -18,11 +18,15 @@ func Pattern[T float](n, seed int) []T {
 // Uniform returns Pattern scaled to [lo, hi).
 func Uniform[T float](n, seed int, lo, hi float64) []T {
 	p := make([]T, n)
+	fill(p, seed, lo, hi)
+	return p
+}
+
+func fill[T float](p []T, seed int, lo, hi float64) {
 	for i := range p {
 		u := float64((i*7919+seed*104729)%2003) / 2003
 		p[i] = T(lo + float64(u*(hi-lo)))
 	}
-	return p
 }
 
 // Summary is the Check of an array: mean, mean square, first, middle and last

@@ -3,17 +3,29 @@ package main
 import (
 	"fmt"
 	"time"
+
+	"weft"
+	"weft/internal/limits"
 )
 
 // The machine's limits. The names are read by bench/report.py: "copy 2^k" is the
 // bandwidth in GB/s of a copy whose source and destination together are 2^k
-// bytes, counting bytes read and bytes written.
+// bytes, counting bytes read and bytes written; "read 2^k" is that of reading 2^k
+// bytes; "fma T" is the rate of multiply-adds in GFLOP/s.
 
 func init() {
 	values["limits"] = func() (map[string]float64, error) {
 		v := map[string]float64{}
 		for k := 13; k <= 28; k++ {
 			v[fmt.Sprintf("copy 2^%d", k)] = copyBandwidth(1 << k)
+			read, err := limits.Bandwidth(1<<k, 1)
+			if err != nil {
+				return nil, err
+			}
+			v[fmt.Sprintf("read 2^%d", k)] = read
+		}
+		for _, d := range []weft.DType{weft.Float32, weft.Float64} {
+			v["fma "+d.String()] = limits.FMA(d, 1)
 		}
 		return v, nil
 	}
@@ -29,7 +41,8 @@ func init() {
 }
 
 // copyBandwidth returns GB/s of the runtime's memmove over a working set of the
-// given bytes. The best of several samples counts, since this is a limit.
+// given bytes, which beyond some megabytes writes past the caches. The best of
+// several samples counts, since this is a limit.
 func copyBandwidth(bytes int) float64 {
 	src, dst := make([]byte, bytes/2), make([]byte, bytes/2)
 	for i := range src {

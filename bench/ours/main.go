@@ -23,8 +23,12 @@ type request struct {
 	BudgetMS float64 `json:"budget_ms"`
 }
 
-// form is the only formulation this side offers of a case; the peers have several.
-const form = "weft"
+// The formulations that this side offers of a case: its Run, of which the ratio is
+// taken, and for the cases in collected its Collected.
+const (
+	formReleased  = "weft"
+	formCollected = "weft, left to the collector"
+)
 
 // worker keeps the case of the last request prepared and warm, because the
 // driver comes back to it round after round.
@@ -56,6 +60,9 @@ func (w *worker) prepare(r request) error {
 		w.check = c.Check()
 	}
 	warm(c.Run, 30*time.Millisecond)
+	if c.Collected != nil {
+		warm(c.Collected, 30*time.Millisecond)
+	}
 	w.key, w.ready = key, c
 	return nil
 }
@@ -65,14 +72,21 @@ func (w *worker) answer(r request) (any, error) {
 	case "forms":
 		forms := []map[string]any{}
 		if cases[r.Case] != nil {
-			forms = append(forms, map[string]any{"form": form, "lib": form})
+			forms = append(forms, map[string]any{"form": formReleased, "lib": "weft"})
+		}
+		if collected[r.Case] {
+			forms = append(forms, map[string]any{"form": formCollected, "lib": "weft", "counts": false})
 		}
 		return map[string]any{"forms": forms}, nil
 	case "run":
 		if err := w.prepare(r); err != nil {
 			return nil, err
 		}
-		t := measure(w.ready.Run, time.Duration(r.BudgetMS*float64(time.Millisecond)))
+		f := w.ready.Run
+		if r.Form == formCollected {
+			f = w.ready.Collected
+		}
+		t := measure(f, time.Duration(r.BudgetMS*float64(time.Millisecond)))
 		return struct {
 			timing
 			Check []float64 `json:"check,omitempty"`

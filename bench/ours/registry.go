@@ -12,6 +12,8 @@ type Case struct {
 	// Run does the work once. It is called many times in a row and timed; it
 	// must leave nothing to be done later (no lazy results).
 	Run func()
+	// Collected is Run without giving any result back by hand. It may be nil.
+	Collected func()
 	// Check returns a few numbers of the result, which the driver compares with
 	// the peers' (see Summary). It may be nil.
 	Check func() []float64
@@ -23,6 +25,9 @@ type Case struct {
 // which prepares inputs and does not run anything that is to be timed. Files of
 // this package add to it in init.
 var cases = map[string]func(Params) (*Case, error){}
+
+// collected names the cases whose Collected is set.
+var collected = map[string]bool{}
 
 // values maps the name of a group of measured quantities (the machine's limits,
 // facts about the program) to the function that measures them.

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"math"
+
+	"weft"
+)
+
+// Training steps; README.md gives the networks. A step is written as a user
+// writes it: the temporaries belong to a scope that ends with the step.
+
+const (
+	batch        = 60
+	rate         = 0.01
+	checkedSteps = 3
+)
+
+func init() {
+	cases["mlp step"] = func(Params) (*Case, error) {
+		x := weft.FromSlice(Pattern[float32](batch*784, 1), batch, 784)
+		w1, b1 := layer(2, 784, 500, 500, 784)
+		w2, b2 := layer(3, 500, 10, 10, 500)
+		w1, w2 = transposed(w1), transposed(w2)
+		return training([]*weft.Tensor{w1, b1, w2, b2}, func(s *weft.Scope) *weft.Tensor {
+			return s.Track(x).Linear(w1, b1).Tanh().Linear(w2, b2)
+		}), nil
+	}
+	cases["lenet step"] = func(Params) (*Case, error) {
+		x := weft.FromSlice(Pattern[float32](batch*32*32, 1), batch, 1, 32, 32)
+		w1, b1 := layer(2, 25, 150, 6, 1, 5, 5)
+		w2, b2 := layer(3, 150, 400, 16, 6, 5, 5)
+		w3, b3 := layer(4, 400, 120, 120, 400)
+		w4, b4 := layer(5, 120, 84, 84, 120)
+		w5, b5 := layer(6, 84, 10, 10, 84)
+		w3, w4, w5 = transposed(w3), transposed(w4), transposed(w5)
+		pool := weft.PoolOpts{Window: [2]int{2, 2}}
+		return training([]*weft.Tensor{w1, b1, w2, b2, w3, b3, w4, b4, w5, b5}, func(s *weft.Scope) *weft.Tensor {
+			h := s.Track(x).Conv2d(w1, b1, weft.ConvOpts{}).Tanh().MaxPool2d(pool)
+			h = h.Conv2d(w2, b2, weft.ConvOpts{}).Tanh().MaxPool2d(pool).Flatten(1)
+			return h.Linear(w3, b3).Tanh().Linear(w4, b4).Tanh().Linear(w5, b5)
+		}), nil
+	}
+}
+
+// layer returns the weights of a layer, outputs first, and its bias of zeros.
+func layer(seed, fanIn, fanOut int, shape ...int) (w, b *weft.Tensor) {
+	n := 1
+	for _, d := range shape {
+		n *= d
+	}
+	bound := math.Sqrt(6 / float64(fanIn+fanOut))
+	return uniform(n, "float32", seed, -bound, bound, shape...), weft.Zeros(shape[0])
+}
+
+// transposed returns weights as Linear takes them, inputs first.
+func transposed(w *weft.Tensor) *weft.Tensor { return w.T().Contiguous() }
+
+func training(params []*weft.Tensor, logits func(s *weft.Scope) *weft.Tensor) *Case {
+	classes := make([]int64, batch)
+	for i := range classes {
+		classes[i] = int64(i % 10)
+	}
+	y := weft.FromSlice(classes)
+	for _, p := range params {
+		p.RequireGrad()
+	}
+	step := func() (loss float64) {
+		s := weft.NewScope()
+		l := weft.CrossEntropy(logits(s), y)
+		l.Backward()
+		for _, p := range params {
+			p.NoGrad().SubAssign(p.Grad().Mul(rate))
+			p.SetGrad(nil)
+		}
+		loss = l.Item()
+		s.Close()
+		return loss
+	}
+	return &Case{
+		Run: func() { step() },
+		Check: func() []float64 {
+			losses := make([]float64, checkedSteps)
+			for i := range losses {
+				losses[i] = step()
+			}
+			return losses
+		},
+	}
+}
