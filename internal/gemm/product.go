@@ -165,7 +165,14 @@ func (j *job) plan(total, threads int) int {
 		j.packB = true
 	case j.m <= maxRows(j.isa, 2):
 	default:
-		j.packB = kk*j.n*j.size > 128<<10 || conflict(j.b.Row*j.size) && kk > 16 && j.m > 3*maxRows(j.isa, 2)
+		// Few panels of rows read B from the second cache about as fast where it lies.
+		panels := ceil(j.m, maxRows(j.isa, 2))
+		large := kk*j.n*j.size > 128<<10
+		if conflict(j.b.Row * j.size) {
+			j.packB = large || kk > 16 && panels > 3
+		} else {
+			j.packB = large && (panels > 5 || j.k*j.n*j.size > 4<<20)
+		}
 	}
 	j.taskM, j.taskN = min(j.m, maxTaskRows), min(j.n, blockBytesB/(j.kBlock*j.size))
 	if threads > 1 {
