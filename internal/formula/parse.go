@@ -33,7 +33,7 @@ func Parse(text string) (f *Formula, err error) {
 	if strings.TrimSpace(text) == "" {
 		p.failf(0, "the formula is empty")
 	}
-	x, err := parser.ParseExprFrom(token.NewFileSet(), "", text, parser.SkipObjectResolution)
+	x, err := parser.ParseExprFrom(token.NewFileSet(), "", p.freeVar(text), parser.SkipObjectResolution)
 	if err != nil {
 		p.syntax(err)
 	}
@@ -44,8 +44,41 @@ func Parse(text string) (f *Formula, err error) {
 type reader struct {
 	f     *Formula
 	index map[string]int // by name: its number
+	freed map[int]bool   // offsets at which the text says var
 	depth int
 	nodes int
+}
+
+// freeVar returns the text with another word of the same length in the place of
+// var, a keyword of Go that is the name of a function here.
+func (p *reader) freeVar(text string) []byte {
+	src := []byte(text)
+	if !strings.Contains(text, "var") {
+		return src
+	}
+	var s scanner.Scanner
+	s.Init(token.NewFileSet().AddFile("", 1, len(src)), src, func(token.Position, string) {}, 0)
+	out := append([]byte(nil), src...)
+	p.freed = map[int]bool{}
+	for {
+		pos, tok, _ := s.Scan()
+		switch tok {
+		case token.EOF:
+			return out
+		case token.VAR:
+			at := offset(pos)
+			p.freed[at] = true
+			copy(out[at:], "Var")
+		}
+	}
+}
+
+// word is the text of an identifier.
+func (p *reader) word(x *ast.Ident) string {
+	if p.freed[offset(x.Pos())] {
+		return "var"
+	}
+	return x.Name
 }
 
 // offset is the byte offset of a position: the text is the first file of its
@@ -73,6 +106,9 @@ func (p *reader) syntax(err error) {
 		case strings.HasPrefix(msg, "expected 'EOF', found"):
 			p.failf(at, "unexpected %s after a complete formula", strings.TrimSpace(strings.TrimPrefix(msg, "expected 'EOF', found")))
 		}
+	}
+	if _, found, ok := strings.Cut(msg, "found '"); ok && token.IsKeyword(strings.TrimSuffix(found, "'")) {
+		p.failf(at, "%s is a keyword of Go and cannot be a name", strings.TrimSuffix(found, "'"))
 	}
 	msg = strings.ReplaceAll(msg, "'EOF'", "the end of the formula")
 	msg = strings.ReplaceAll(msg, "newline", "the end of the line")
@@ -117,6 +153,9 @@ func (p *reader) read(x ast.Expr) *Node {
 
 func (p *reader) ident(x *ast.Ident) *Node {
 	at := offset(x.Pos())
+	if p.word(x) == "var" {
+		p.failf(at, "var is a function and needs arguments")
+	}
 	if c, ok := constants[x.Name]; ok {
 		return &Node{kind: number, at: at, num: c, exact: true}
 	}
@@ -257,14 +296,15 @@ func (p *reader) call(x *ast.CallExpr) *Node {
 	if x.Ellipsis.IsValid() {
 		p.failf(offset(x.Ellipsis), "there is no ... in a call")
 	}
-	f, ok := functions()[fun.Name]
+	called := p.word(fun)
+	f, ok := functions()[called]
 	if !ok {
-		if other := otherName(fun.Name); other != "" {
-			p.failf(at, "unknown function %s: it is called %s here", shorten(fun.Name), other)
+		if other := otherName(called); other != "" {
+			p.failf(at, "unknown function %s: it is called %s here", shorten(called), other)
 		}
-		p.failf(at, "unknown function %s%s", shorten(fun.Name), didYouMean(fun.Name, Functions()))
+		p.failf(at, "unknown function %s%s", shorten(called), didYouMean(called, Functions()))
 	}
-	p.count(f, fun.Name, x)
+	p.count(f, called, x)
 	args := make([]*Node, f.args)
 	for i := range args {
 		args[i] = p.read(x.Args[i])
@@ -282,10 +322,10 @@ func (p *reader) call(x *ast.CallExpr) *Node {
 		axis := p.read(a)
 		if axis.kind != number || axis.num.Kind != array.CatInt {
 			hint := ""
-			if fun.Name == "min" || fun.Name == "max" {
-				hint = fmt.Sprintf("; the %simum of two arrays is written %simum(a, b)", fun.Name, fun.Name)
+			if called == "min" || called == "max" {
+				hint = fmt.Sprintf("; the %simum of two arrays is written %simum(a, b)", called, called)
 			}
-			p.failf(offset(a.Pos()), "an axis of %s must be a constant integer%s", fun.Name, hint)
+			p.failf(offset(a.Pos()), "an axis of %s must be a constant integer%s", called, hint)
 		}
 		if axis.num.Int < -array.MaxRank || axis.num.Int >= array.MaxRank {
 			p.failf(offset(a.Pos()), "axis %d is out of range: no array has more than %d dimensions", axis.num.Int, array.MaxRank)

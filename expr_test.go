@@ -1,0 +1,651 @@
+package weft
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+	"testing"
+
+	"weft/internal/cpu"
+)
+
+func b2f(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// formulas elementwise in a and b, beside the same in Go.
+var elementwise = []struct {
+	text string
+	want func(a, b float64) float64
+}{
+	{"a", func(a, b float64) float64 { return a }},
+	{"a+1", func(a, b float64) float64 { return a + 1 }},
+	{"2*a + 3*b", func(a, b float64) float64 { return 2*a + 3*b }},
+	{"a - b*2 - 1", func(a, b float64) float64 { return a - b*2 - 1 }},
+	{"a / b", func(a, b float64) float64 { return a / b }},
+	{"1/3*a", func(a, b float64) float64 { return 1.0 / 3 * a }},
+	{"-a*a", func(a, b float64) float64 { return -a * a }},
+	{"-(a+b)*+b", func(a, b float64) float64 { return -(a + b) * b }},
+	{"a % b", func(a, b float64) float64 { return a - math.Floor(a/b)*b }},
+	{"mod(a, 0.5)", func(a, b float64) float64 { return a - math.Floor(a/0.5)*0.5 }},
+	{"pow(a, 2) + pow(b, 2) + 2*a*b", func(a, b float64) float64 { return a*a + b*b + 2*a*b }},
+	{"2*a + pow(b, 10)", func(a, b float64) float64 { return 2*a + math.Pow(b, 10) }},
+	{"pow(abs(a)+0.1, b)", func(a, b float64) float64 { return math.Pow(math.Abs(a)+0.1, b) }},
+	{"pow(b, -2)", func(a, b float64) float64 { return 1 / (b * b) }},
+	{"pow(b, 3.0)", func(a, b float64) float64 { return b * b * b }},
+	{"pow(2, a)", func(a, b float64) float64 { return math.Exp2(a) }},
+	{"exp(-a*a)*sin(a) + log1p(abs(a))", func(a, b float64) float64 { return math.Exp(-a*a)*math.Sin(a) + math.Log1p(math.Abs(a)) }},
+	{"exp(2)*a", func(a, b float64) float64 { return math.Exp(2) * a }},
+	{"sqrt(2)*a", func(a, b float64) float64 { return math.Sqrt2 * a }},
+	{"2*pi*a + e", func(a, b float64) float64 { return 2*math.Pi*a + math.E }},
+	{"a < b", func(a, b float64) float64 { return b2f(a < b) }},
+	{"a <= 0.5 && b > 1 || !(a != b)", func(a, b float64) float64 { return b2f(a <= 0.5 && b > 1 || a == b) }},
+	{"(a < 0) == (b < 1.2)", func(a, b float64) float64 { return b2f((a < 0) == (b < 1.2)) }},
+	{"a >= b == true", nil}, // refused: comparisons do not chain
+	{"where(a > 0, a, b)", func(a, b float64) float64 {
+		if a > 0 {
+			return a
+		}
+		return b
+	}},
+	{"where(a > 0, 1, 0)", func(a, b float64) float64 { return b2f(a > 0) }},
+	{"minimum(a, b) + maximum(a, 0)", func(a, b float64) float64 { return math.Min(a, b) + math.Max(a, 0) }},
+	{"clamp(a, -0.5, 0.5)", func(a, b float64) float64 { return math.Max(-0.5, math.Min(0.5, a)) }},
+	{"floordiv(a, b)", func(a, b float64) float64 { return math.Floor(a / b) }},
+	{"atan2(a, b) + tanh(a)", func(a, b float64) float64 { return math.Atan2(a, b) + math.Tanh(a) }},
+	{"floor(a) + ceil(a) + round(a) + trunc(a)", func(a, b float64) float64 {
+		return math.Floor(a) + math.Ceil(a) + math.RoundToEven(a) + math.Trunc(a)
+	}},
+	{"float64(a)*0 + float32(b)", func(a, b float64) float64 { return b }},
+	{"(2 + 3*4 - 10/4)*a", func(a, b float64) float64 { return 11.5 * a }},
+	{"0x10*a + 1_000", func(a, b float64) float64 { return 16*a + 1000 }},
+	{"relu(a) + sigmoid(a) + square(b)", func(a, b float64) float64 { return math.Max(a, 0) + 1/(1+math.Exp(-a)) + b*b }},
+	{"isnan(a/0*0) && isfinite(b)", func(a, b float64) float64 { return 1 }},
+	{"a\n\t+ // a comment\n\tb", nil}, // a formula ends with its line
+	{"a +\n\tb // a comment", func(a, b float64) float64 { return a + b }},
+	{"(1 - true)*a", func(a, b float64) float64 { return 0 }},
+}
+
+// values returns n numbers of both signs, none of them 0, and their float64.
+func values(n int, seed float64) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = float64(float32(3*math.Sin(seed+1.7*float64(i)) + 0.01))
+	}
+	return out
+}
+
+func of(d DType, x []float64, shape ...int) *Tensor { return FromSlice(x, shape...).To(d) }
+
+func near(got, want, tol float64) bool {
+	return got == want || math.Abs(got-want) <= tol*math.Max(1, math.Abs(want)) || math.IsNaN(got) && math.IsNaN(want)
+}
+
+func TestExprElementwise(t *testing.T) {
+	onBackends(t, func(t *testing.T) {
+		for _, d := range []DType{Float32, Float64} {
+			tol := 2e-6
+			if d == Float64 {
+				tol = 4e-15
+			}
+			for _, n := range []int{0, 1, 37} {
+				x, y := values(n, 1), values(n, 2)
+				a, b := of(d, x), of(d, y)
+				for _, c := range elementwise {
+					if c.want == nil {
+						if _, err := ParseExpr(c.text); err == nil {
+							t.Errorf("%q was read", c.text)
+						}
+						continue
+					}
+					got := Data[float64](Expr(c.text, Vars{"a": a, "b": b, "unused": 1}).To(Float64))
+					for i := range got {
+						want := c.want(x[i], y[i])
+						if !near(got[i], want, tol) {
+							t.Errorf("%s %q at %v, %v: %v, want %v", d, c.text, x[i], y[i], got[i], want)
+							break
+						}
+					}
+					if len(got) != n {
+						t.Errorf("%q: %d elements of %d", c.text, len(got), n)
+					}
+				}
+			}
+		}
+	})
+}
+
+func TestExprIntegers(t *testing.T) {
+	onBackends(t, func(t *testing.T) {
+		a, b := FromSlice([]int64{7, -7, 0, 3}), FromSlice([]int64{2, 2, 5, -1})
+		for _, c := range []struct {
+			text string
+			want []float64
+			d    DType
+		}{
+			{"2*a - b", []float64{12, -16, -5, 7}, Int64},
+			{"a % b", []float64{1, 1, 0, 0}, Int64},
+			{"floordiv(a, b)", []float64{3, -4, 0, -3}, Int64},
+			{"a / b", []float64{3.5, -3.5, 0, -3}, Float32},
+			{"0.5 * a", []float64{3.5, -3.5, 0, 1.5}, Float32},
+			{"float64(a)/3*3", []float64{7, -7, 0, 3}, Float64},
+			{"pow(a, 2)", []float64{49, 49, 0, 9}, Int64},
+			{"pow(a, 2.0)", []float64{49, 49, 0, 9}, Float32},
+			{"pow(a*a, 0.5)", []float64{7, 7, 0, 3}, Float32},
+			{"a + 9007199254740993 - 9007199254740992", []float64{8, -6, 1, 4}, Int64},
+			{"a == 3", []float64{0, 0, 0, 1}, Bool},
+			{"int32(a) + 1", []float64{8, -6, 1, 4}, Int32},
+			{"uint8(300) + uint8(a*0)", []float64{44, 44, 44, 44}, Uint8},
+			{"int32(1e300) - int32(a*0)", []float64{math.MaxInt32, math.MaxInt32, math.MaxInt32, math.MaxInt32}, Int32},
+			{"sum(a < b)", []float64{2}, Int64},
+			{"where(a > 0, a, 0.5)", []float64{7, 0.5, 0.5, 3}, Float32},
+			{"bool(a) || false", []float64{1, 1, 0, 1}, Bool},
+		} {
+			r := Expr(c.text, Vars{"a": a, "b": b})
+			got := Data[float64](r.To(Float64))
+			if r.DType() != c.d || fmt.Sprint(got) != fmt.Sprint(c.want) {
+				t.Errorf("%q is %s %v, want %s %v", c.text, r.DType(), got, c.d, c.want)
+			}
+		}
+	})
+}
+
+func TestExprReductions(t *testing.T) {
+	onBackends(t, func(t *testing.T) {
+		x := values(12, 3)
+		a := FromSlice(x, 3, 4)
+		row := func(f func(r []float64) float64) []float64 {
+			return []float64{f(x[:4]), f(x[4:8]), f(x[8:])}
+		}
+		sum := func(r []float64) (s float64) {
+			for _, v := range r {
+				s += v
+			}
+			return s
+		}
+		variance := func(r []float64) (s float64) {
+			m := sum(r) / float64(len(r))
+			for _, v := range r {
+				s += (v - m) * (v - m) / float64(len(r))
+			}
+			return s
+		}
+		expSum := func(r []float64) (s float64) {
+			for _, v := range r {
+				s += math.Exp(v)
+			}
+			return s
+		}
+		for _, c := range []struct {
+			text  string
+			shape string
+			want  []float64
+		}{
+			{"sum(a)", "[]", []float64{sum(x)}},
+			{"sum(a, 0, 1)", "[]", []float64{sum(x)}},
+			{"sum(2*a, 1)", "[3]", row(func(r []float64) float64 { return 2 * sum(r) })},
+			{"sum_keep(a, -1)", "[3 1]", row(sum)},
+			{"mean(a, 1) + 1", "[3]", row(func(r []float64) float64 { return sum(r)/4 + 1 })},
+			{"max(a, 1)", "[3]", row(func(r []float64) float64 { return math.Max(math.Max(r[0], r[1]), math.Max(r[2], r[3])) })},
+			{"min(a, 1)", "[3]", row(func(r []float64) float64 { return math.Min(math.Min(r[0], r[1]), math.Min(r[2], r[3])) })},
+			{"prod(a, 1)", "[3]", row(func(r []float64) float64 { return r[0] * r[1] * r[2] * r[3] })},
+			{"var(a, 1)", "[3]", row(variance)},
+			{"std(a, 1)", "[3]", row(func(r []float64) float64 { return math.Sqrt(variance(r)) })},
+			{"sample_var(a, 1)", "[3]", row(func(r []float64) float64 { return variance(r) * 4 / 3 })},
+			{"logsumexp(a, 1)", "[3]", row(func(r []float64) float64 { return math.Log(expSum(r)) })},
+			{"log(sum(exp(a), 1))", "[3]", row(func(r []float64) float64 { return math.Log(expSum(r)) })},
+			{"sum(softmax(a, 1)*0 + log_softmax(a, 1), 1)", "[3]", row(func(r []float64) float64 { return sum(r) - 4*math.Log(expSum(r)) })},
+			{"sum(pow(a - mean_keep(a, 1), 2), 1)/4", "[3]", row(variance)},
+			{"all(a < 4)", "[]", []float64{1}},
+			{"any(a > 4, 1)", "[3]", []float64{0, 0, 0}},
+			{"dot(a, a*0 + 1) * 0", "", nil},
+			{"dot(a, a) ", "", nil},
+		} {
+			if c.want == nil {
+				if err := Try(func() { Expr(c.text, a) }); err == nil || !strings.Contains(err.Error(), "matmul: inner sizes differ: [3 4] x [3 4]") {
+					t.Errorf("%q: %v", c.text, err)
+				}
+				continue
+			}
+			r := Expr(c.text, a)
+			got := Data[float64](r.To(Float64))
+			if fmt.Sprint(r.Shape()) != c.shape {
+				t.Errorf("%q has shape %v, want %s", c.text, r.Shape(), c.shape)
+				continue
+			}
+			for i := range got {
+				if !near(got[i], c.want[i], 1e-14) {
+					t.Errorf("%q: %v, want %v", c.text, got, c.want)
+					break
+				}
+			}
+		}
+		v := FromSlice([]float64{1, 2, 3, 4})
+		got := Data[float64](Expr("dot(a, v) - sum(a*v, 1)", a, v))
+		for _, g := range got {
+			if math.Abs(g) > 1e-14 {
+				t.Errorf("dot and sum of products differ by %v", got)
+			}
+		}
+		if got := Data[int64](Expr("argmax(a, 1)", FromSlice([]float64{1, 5, 2, 9, 8, 7}, 2, 3))); got[0] != 1 || got[1] != 0 {
+			t.Errorf("argmax: %v", got)
+		}
+	})
+}
+
+// The program of Theano's tutorial: a product, a sigmoid and a loss.
+func TestExprLogistic(t *testing.T) {
+	x, w := FromSlice(values(12, 1), 4, 3), FromSlice(values(3, 2))
+	y := FromSlice([]float64{0, 1, 1, 0})
+	w.RequireGrad()
+	p := Expr("1 / (1 + exp(-dot(x, w) - b))", Vars{"x": x, "w": w, "b": 0.25})
+	loss := Expr("mean(-y*log(p) - (1-y)*log(1-p))", Vars{"y": y, "p": p})
+	loss.Backward()
+	// The gradient is X^T (p - y) / n.
+	px, xs, ys := Data[float64](p), Data[float64](x), Data[float64](y)
+	for j, g := range Data[float64](w.Grad()) {
+		want := 0.0
+		for i := range 4 {
+			want += xs[3*i+j] * (px[i] - ys[i]) / 4
+		}
+		if !near(g, want, 1e-10) { // 1-p has lost digits where p is near 1
+			t.Errorf("gradient %d is %v, want %v", j, g, want)
+		}
+	}
+}
+
+func TestExprViews(t *testing.T) {
+	onBackends(t, func(t *testing.T) {
+		a := FromSlice(values(12, 1), 3, 4)
+		v := FromSlice(values(4, 2))
+		got := Expr("2*a + v", a.T(), v.Unsqueeze(1))
+		if fmt.Sprint(got.Shape()) != "[4 3]" {
+			t.Fatalf("shape %v", got.Shape())
+		}
+		as, vs, gs := Data[float64](a), Data[float64](v), Data[float64](got)
+		for i := range 4 {
+			for j := range 3 {
+				if want := 2*as[4*j+i] + vs[i]; gs[3*i+j] != want {
+					t.Fatalf("at %d, %d: %v, want %v", i, j, gs[3*i+j], want)
+				}
+			}
+		}
+	})
+}
+
+// What is made of numbers alone is computed once, in float64.
+func TestExprNumbers(t *testing.T) {
+	x := FromSlice([]float32{1, 3})
+	lr, n := 0.1, 3
+	got := Data[float32](Expr("lr*(n+1)/2*x", Vars{"lr": lr, "n": n, "x": x}))
+	for i, v := range []float64{1, 3} {
+		if want := float32(lr*float64(n+1)/2) * float32(v); got[i] != want {
+			t.Errorf("%v, want %v", got[i], want)
+		}
+	}
+	if r := Expr("1/3"); r.DType() != Float64 || r.Item() != 1.0/3 || r.Rank() != 0 {
+		t.Errorf("1/3 is %s %v", r.DType(), r)
+	}
+	for _, c := range []struct {
+		text string
+		want float64
+		d    DType
+	}{
+		{"7 % n + floordiv(-7, n)", 7%3 - 3, Int64},
+		{"-7 % n", 2, Int64},
+		{"-7.5 % n", 1.5, Float64},
+		{"pow(n, 4)", 81, Int64},
+		{"pow(n, -1)", 1.0 / 3, Float64},
+		{"pow(n*0.5, 3)", 3.375, Float64},
+		{"minimum(n, 2.5) + maximum(n, 4)", 6.5, Float64},
+		{"n > 2 && !(n == 4) || false", 1, Bool},
+		{"n*n - abs(-n) + square(n)", 15, Int64},
+		{"sqrt(n*12)", 6, Float64},
+		{"exp(n*0.0)", 1, Float64},
+		{"(n != 3) + 0", 0, Int64},
+		{"n <= 3 == true", 0, 0},
+	} {
+		if c.d == 0 {
+			if _, err := ParseExpr(c.text); err == nil {
+				t.Errorf("%q was read", c.text)
+			}
+			continue
+		}
+		if r := Expr(c.text, Vars{"n": n}); r.DType() != c.d || r.Item() != c.want {
+			t.Errorf("%q is %s %v, want %s %v", c.text, r.DType(), r, c.d, c.want)
+		}
+	}
+	// The same products as those of an array.
+	a := FromSlice([]float64{1.1})
+	if x, y := Expr("pow(n, 13)", 1.1).Item(), Expr("pow(a, 13)", a).Item(); x != y {
+		t.Errorf("pow of a number %v, of an array %v", x, y)
+	}
+}
+
+// A new number runs the code that was compiled for the last one.
+func TestExprCompilesOnce(t *testing.T) {
+	x := FromSlice(values(5, 1)).RequireGrad()
+	step := func(lr float64) {
+		Expr("sum(x - lr*2*sin(x))", Vars{"x": x, "lr": lr}).Backward()
+	}
+	step(0.1)
+	step(0.2) // adds to the gradient, which the first did not
+	was := cpu.Counters.Compiled.Load()
+	for i := range 10 {
+		step(float64(i))
+	}
+	if n := cpu.Counters.Compiled.Load() - was; n != 0 {
+		t.Errorf("%d kernels were compiled again", n)
+	}
+}
+
+func TestExprIsOneKernel(t *testing.T) {
+	a, b := FromSlice(values(100, 1)), FromSlice(values(100, 2))
+	for _, text := range []string{
+		"2*a + 3*b", "pow(a,2)+pow(b,2)+2*a*b", "exp(-a*a)*sin(a)+log1p(abs(a)) + b*0",
+		"(a+1)*(b+2)*(a+3)*(b+4)*(a+5)*(b+6)*(a+7)*(b+8)*(a+9)*(b+10) - (a-1)*(b-2)*(a-3)*(b-4)",
+		"exp(a - max_keep(a, 0))/sum_keep(exp(a - max_keep(a, 0)), 0) + 0*b", "a - log(mean_keep(b, 0))", "where(a < b && a > 0, a, b)/(1 + a*a)",
+	} {
+		f, err := ParseExpr(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := f.Explain(a, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(s, "step 1") || !strings.Contains(s, "step 0") {
+			t.Errorf("%q is not one kernel:\n%s", text, s)
+		}
+	}
+}
+
+// On a hit Expr allocates what an eager operation does.
+func TestExprAllocations(t *testing.T) {
+	a, b := FromSlice(values(10, 1)), FromSlice(values(10, 2))
+	add := testing.AllocsPerRun(100, func() { a.Add(b) })
+	if n := testing.AllocsPerRun(100, func() { Expr("2*a+3*b", a, b) }); n > add {
+		t.Errorf("%v allocations, add makes %v", n, add)
+	}
+	vars := Vars{"a": a, "b": b}
+	if n := testing.AllocsPerRun(100, func() { Expr("2*a+3*b", vars) }); n > add {
+		t.Errorf("%v allocations with Vars, add makes %v", n, add)
+	}
+}
+
+func TestExprGradients(t *testing.T) {
+	for _, text := range []string{
+		"2*a + 3*b", "a*b + a", "exp(-a*a)*sin(b)", "pow(a, 3)/(1 + b*b)", "pow(a*a + 1, b)", "where(a > 0, a*b, a)",
+		"log1p(abs(a)) + sqrt(b*b + 1)", "sum(a*b, 1)", "softmax(a, 1)*b", "logsumexp(a*b, 0)", "dot(a, b)*a", "mean_keep(a, 1)*b",
+		"tanh(a)*2*n + n*n*b", "maximum(a, b) - minimum(a, 0.25)", "clamp(a, -1, b)", "var(a, 1)*sum(b, 0)", "1/(1 + exp(-dot(a, b)))",
+		"prod(a, 1)", "max(a)*b", "b", "a % 2.5",
+	} {
+		f, err := ParseExpr(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, y := values(9, 1), values(9, 5)
+		vars := func(x, y []float64) Vars {
+			return Vars{"a": FromSlice(x, 3, 3), "b": FromSlice(y, 3, 3), "n": 1.5}
+		}
+		weights := func(out *Tensor) *Tensor { return FromSlice(values(out.Size(), 7), out.Shape()...) }
+		value := func(x, y []float64) float64 {
+			out := f.eval([]any{vars(x, y)})
+			return out.Mul(weights(out)).Sum().Item()
+		}
+		v := vars(x, y)
+		a, b := v["a"].(*Tensor).RequireGrad(), v["b"].(*Tensor).RequireGrad()
+		out := f.eval([]any{v})
+		grads := Grad(out.Mul(weights(out)).Sum(), []*Tensor{a, b}, GradOpts{AllowUnused: true, Create: true})
+		// The second order, by the gradient of a weighted sum of the gradient.
+		var second []*Tensor
+		var along func(x, y []float64) float64
+		if g := grads[0]; g != nil && g.RequiresGrad() {
+			second = Grad(g.Mul(weights(g)).Sum(), []*Tensor{a, b}, GradOpts{AllowUnused: true})
+			along = func(x, y []float64) float64 {
+				v := vars(x, y)
+				a := v["a"].(*Tensor).RequireGrad()
+				out := f.eval([]any{v})
+				g := Grad(out.Mul(weights(out)).Sum(), []*Tensor{a})[0]
+				return g.Mul(weights(g)).Sum().Item()
+			}
+		}
+		compare := func(order string, grads []*Tensor, value func(x, y []float64) float64) {
+			for k, in := range [][]float64{x, y} {
+				for i := range in {
+					was, h := in[i], 1e-5
+					in[i] = was + h
+					up := value(x, y)
+					in[i] = was - h
+					down := value(x, y)
+					in[i] = was
+					got := 0.0
+					if grads[k] != nil {
+						got = Data[float64](grads[k])[i]
+					}
+					if want := (up - down) / (2 * h); !near(got, want, 1e-5) {
+						t.Errorf("%q: %s gradient of argument %d at %d: %v, finite difference %v", text, order, k, i, got, want)
+						return
+					}
+				}
+			}
+		}
+		compare("first", grads, value)
+		if second != nil {
+			compare("second", second, along)
+		}
+	}
+}
+
+func TestExprErrors(t *testing.T) {
+	a, b := Ones(2, 3), Ones(4)
+	for _, c := range []struct {
+		text string
+		args []any
+		want string
+	}{
+		{"a + b", []any{a, b}, "expr: column 3: add: shapes do not broadcast: [2 3] and [4]\n\ta + b\n\t  ^"},
+		{"2*a - dot(a, b)", []any{a, b}, "expr: column 7: matmul: inner sizes differ: [2 3] x [4]\n\t2*a - dot(a, b)\n\t      ^"},
+		{"1 + sum(a, 2)", []any{a}, "expr: column 5: sum: axis: 2 is out of range"},
+		{"mean(a < 1)", []any{a}, "expr: column 1: mean: takes floats, got bool"},
+		{"alpha*x", []any{Vars{"alhpa": 1, "x": a}}, "expr: column 1: alpha has no value: did you mean alhpa?\n\talpha*x\n\t^"},
+		{"x*sin", []any{Vars{"x": a}}, "expr: column 3: sin has no value: it is a function and needs arguments"},
+		{"a + b", []any{a}, `expr: "a + b" takes 2 values, for [a b] in this order, got 1`},
+		{"1", []any{a}, `expr: "1" takes no values, got 1`},
+		{"a + b", []any{a, "x"}, "expr: column 5: b is string: want a *Tensor or a Go number"},
+		{"a + b", []any{a, nil}, "expr: column 5: b is <nil>: want a *Tensor or a Go number"},
+		{"a + b", []any{(*Tensor)(nil), 1}, "expr: column 1: a is a nil tensor"},
+		{"-(a > 0)", []any{a}, "expr: column 1: neg: is not defined for bool"},
+		{"a +\n b", []any{a, b}, "expr: line 1, column 3: add: shapes do not broadcast: [2 3] and [4]\n\ta +\n\t  ^"},
+	} {
+		f, err := ParseExpr(c.text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = f.Eval(c.args...)
+		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%q: %v\nwant %s", c.text, err, c.want)
+		}
+		if _, ok := err.(*Error); !ok {
+			t.Errorf("%q: the error is %T", c.text, err)
+		}
+		again := Try(func() { Expr(c.text, c.args...) })
+		if again == nil || again.Error() != err.Error() {
+			t.Errorf("%q: Expr panics with %v, Eval returns %v", c.text, again, err)
+		}
+	}
+	if err := Try(func() { Expr("a +") }); err == nil {
+		t.Error("Expr of no formula did not panic with *Error")
+	}
+}
+
+func TestFormula(t *testing.T) {
+	f, err := ParseExpr("b*a + b + pi")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(f.Names(), f); got != "[b a] b*a + b + pi" {
+		t.Error(got)
+	}
+	a := Ones(4, 5)
+	operations, bytes, err := f.Work(a, 2)
+	if err != nil || operations != 3*20 || bytes != 2*4*20 {
+		t.Errorf("%d operations, %d bytes, %v", operations, bytes, err)
+	}
+	if g, _ := ParseExpr("b*a + b + pi"); g != f {
+		t.Error("the same text is read twice")
+	}
+	m, _ := ParseExpr("sum(dot(a, b))")
+	if operations, _, _ := m.Work(Ones(3, 4), Ones(4, 5)); operations != 2*3*4*5+15 {
+		t.Errorf("%d operations of a matrix product and a sum", operations)
+	}
+	p, _ := ParseExpr("pow(a, 10)")
+	if operations, _, _ := p.Work(Ones(7)); operations != 4*7 {
+		t.Errorf("%d operations of a tenth power", operations)
+	}
+}
+
+// The cache of formulas is bounded, and formulas stay usable beyond it.
+func TestFormulaCacheIsBounded(t *testing.T) {
+	first, _ := ParseExpr("a + 0.0")
+	for i := range 2 * maxFormulas {
+		if _, err := ParseExpr(fmt.Sprintf("a + %d.5", i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	formulas.Lock()
+	n := formulas.n
+	formulas.Unlock()
+	if n > maxFormulas {
+		t.Errorf("%d formulas are kept", n)
+	}
+	if r, err := first.Eval(2.0); err != nil || r.Item() != 2 {
+		t.Errorf("%v, %v", r, err)
+	}
+	var names []string
+	for i := range 7 {
+		names = append(names, fmt.Sprintf("x%d", i))
+	}
+	f, _ := ParseExpr(strings.Join(names, " + "))
+	for mask := range 1 << 7 {
+		vars := Vars{}
+		for i, n := range names {
+			vars[n] = 1
+			if mask>>i&1 != 0 {
+				vars[n] = Ones()
+			}
+		}
+		if r, err := f.Eval(vars); err != nil || r.Item() != 7 {
+			t.Fatalf("%v, %v", r, err)
+		}
+	}
+}
+
+func TestExprConcurrently(t *testing.T) {
+	var wg sync.WaitGroup
+	for g := range 8 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			x := FromSlice([]float64{float64(g)}).RequireGrad()
+			for i := range 50 {
+				y := Expr(fmt.Sprintf("x*x*%d + n", i%10), Vars{"x": x, "n": i})
+				if y.Item() != float64(g*g*(i%10)+i) {
+					t.Errorf("%v", y)
+				}
+				if d := Grad(y, []*Tensor{x})[0].Item(); d != float64(2*g*(i%10)) {
+					t.Errorf("derivative %v", d)
+				}
+			}
+		}()
+	}
+	wg.Wait()
+}
+
+// The largest formulas that are read are planned and run in reasonable time, and
+// more numbers than a kernel has room for are spread over several.
+func TestExprLarge(t *testing.T) {
+	x := FromSlice([]float64{1, 2})
+	if got := Data[float64](Expr("x"+strings.Repeat(" + x*2 - x*2", 120), x)); got[0] != 1 || got[1] != 2 {
+		t.Errorf("%v", got)
+	}
+	if got := Expr(strings.Repeat("(", 190)+"x"+strings.Repeat("+1)", 190), x); got.Sum().Item() != 383 {
+		t.Errorf("%v", got)
+	}
+	var terms []string
+	vars := Vars{"x": x}
+	for i := range 60 {
+		terms = append(terms, fmt.Sprintf("n%d*x", i))
+		vars[fmt.Sprintf("n%d", i)] = float64(i)
+	}
+	if got := Expr(strings.Join(terms, "+"), vars); got.Sum().Item() != 3*59*60/2 {
+		t.Errorf("%v", got)
+	}
+	var arrays []string
+	for i := range 60 {
+		arrays = append(arrays, fmt.Sprintf("a%d", i))
+		vars[arrays[i]] = FromSlice([]float64{float64(i), 1}).RequireGrad()
+	}
+	sum := Expr(strings.Join(arrays, "+"), vars).Sum()
+	if sum.Item() != 59*60/2+60 {
+		t.Errorf("%v", sum)
+	}
+	sum.Backward()
+	if g := vars["a59"].(*Tensor).Grad(); g == nil || g.Sum().Item() != 2 {
+		t.Errorf("the gradient of the last of many arrays is %v", g)
+	}
+}
+
+// FuzzExpr reads hostile formulas and computes those that are none: nothing but
+// an error may come of it.
+func FuzzExpr(f *testing.F) {
+	for _, c := range elementwise {
+		f.Add(c.text)
+	}
+	for _, s := range []string{"sum(a, 1)", "softmax(dot(a, b), -1)", "a**2", "func() { for {} }()", "a[0]", "`a`", "'a'", "1i*a", "a.b(c)",
+		"where(a<b, keep(sum(a)), 1e999)", "((((((((((a))))))))))", "a +\n b", "float64(a)%int32(b)", "pow(0, -1)", "mod(a, 0)", "9223372036854775808",
+		"struct{}{}", "<-a", "&a", "a /* b */", "\x00", "a\xff", "int64(1e300)", "argmax(a, 0, 1)", "max(a*0, 5)", "pow(a, 64) + pow(b, -64)"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		g, err := ParseExpr(text)
+		if err != nil {
+			if _, ok := err.(*Error); !ok {
+				t.Fatalf("%q: error of type %T", text, err)
+			}
+			return
+		}
+		if len(text) > 200 {
+			return // compiling it takes longer than is useful here
+		}
+		vars := Vars{}
+		for i, n := range g.Names() {
+			switch i % 5 {
+			case 0:
+				vars[n] = FromSlice([]float64{-1, 0, 2.5, math.NaN(), math.Inf(1), 1e-300}, 2, 3).RequireGrad()
+			case 1:
+				vars[n] = FromSlice([]float32{1, -2, 3}).RequireGrad()
+			case 2:
+				vars[n] = FromSlice([]int32{5, 0, -7}, 3)
+			case 3:
+				vars[n] = 0.5
+			case 4:
+				vars[n] = 3
+			}
+		}
+		r, err := g.Eval(vars)
+		if err != nil {
+			if e, ok := err.(*Error); !ok || e.Kind != Misuse {
+				t.Fatalf("%q: %v", text, err)
+			}
+			return
+		}
+		if r.RequiresGrad() {
+			r.Sum().Backward()
+		}
+	})
+}
