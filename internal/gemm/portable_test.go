@@ -1,0 +1,105 @@
+package gemm
+
+import (
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+	"unsafe"
+
+	"weft/internal/array"
+)
+
+// exactFMA is x*y+z rounded once, by way of exact arithmetic. The operands are finite.
+func exactFMA(x, y, z float32) float32 {
+	f := func(v float32) *big.Float { return new(big.Float).SetPrec(1000).SetFloat64(float64(v)) }
+	s := f(x)
+	s.Mul(s, f(y)).Add(s, f(z))
+	if s.Sign() == 0 {
+		return float32(float64(x)*float64(y) + float64(z)) // for the sign of zero
+	}
+	v, _ := s.Float32()
+	return v
+}
+
+// TestPortableRounding compares portable products with exact arithmetic, for factors
+// whose sums are often halfway between two float32, for exponents about those where
+// the kernel changes, for underflow to either zero, and with many zeros.
+func TestPortableRounding(t *testing.T) {
+	defer SetISA(SetISA(Portable))
+	SetISA(Portable)
+	r := rand.New(rand.NewPCG(9, 1))
+	short := func(bits int) float32 { return float32(r.IntN(2<<bits) - 1<<bits) }
+	scaled := func(exp int) func() float32 {
+		return func() float32 { return float32(math.Ldexp(r.NormFloat64(), exp+r.IntN(3))) }
+	}
+	zeros := func(f func() float32) func() float32 {
+		return func() float32 {
+			if r.IntN(2) > 0 {
+				return float32(math.Copysign(0, r.Float64()-.5))
+			}
+			return f()
+		}
+	}
+	type source struct {
+		name string
+		a, b func() float32
+	}
+	sources := []source{
+		{"random", scaled(0), scaled(0)},
+		{"short", func() float32 { return short(12) }, func() float32 { return short(13) }},
+		{"pixels", scaled(0), func() float32 { return float32(r.IntN(256)) / 256 }},
+		{"zeros", zeros(scaled(0)), zeros(scaled(1))},
+		{"subnormal", func() float32 { return math.Float32frombits(uint32(r.IntN(1 << 23))) }, scaled(10)},
+		{"underflow", zeros(scaled(-75)), zeros(scaled(-75))},
+		{"zeros of both signs", zeros(scaled(-80)), zeros(scaled(-80))},
+	}
+	for e := -54; e <= -44; e += 2 {
+		sources = append(sources, source{"small", scaled(e), zeros(scaled(e))})
+	}
+	for e := 50; e <= 64; e += 2 {
+		sources = append(sources, source{"large", scaled(e), scaled(e)})
+	}
+	const m, n, k = 3, 67, 270
+	negative := 0
+	for _, s := range sources {
+		a, b, c := make([]float32, m*k), make([]float32, k*n), make([]float32, m*n)
+		for i := range a {
+			a[i] = s.a()
+		}
+		for i := range b {
+			b[i] = s.b()
+		}
+		mat := func(v []float32, row int) Mat { return Mat{unsafe.Pointer(&v[0]), row, 1} }
+		Gemm(array.Float32, m, n, k, mat(a, k), mat(b, n), mat(c, n), nil, 1)
+		for i := range m {
+			for j := range n {
+				var want float32
+				for p0 := 0; p0 < k; p0 += kBlock {
+					var block float32
+					for p := p0; p < min(k, p0+kBlock); p++ {
+						if math.IsInf(float64(block), 0) || math.IsNaN(float64(block)) {
+							block = float32(float64(a[i*k+p])*float64(b[p*n+j]) + float64(block))
+							continue
+						}
+						block = exactFMA(a[i*k+p], b[p*n+j], block)
+					}
+					if p0 == 0 {
+						want = block
+					} else {
+						want += block
+					}
+				}
+				if want == 0 && math.Signbit(float64(want)) {
+					negative++
+				}
+				if got := c[i*n+j]; !sameBits(got, want) {
+					t.Fatalf("%s: element %d,%d is %v, not %v", s.name, i, j, got, want)
+				}
+			}
+		}
+	}
+	if negative == 0 {
+		t.Error("no sum is -0")
+	}
+}
