@@ -27,8 +27,8 @@ type codeKey struct {
 	isa     ISA
 	double  bool
 	rows    int // at most 16
-	nv      int // at most maxVectors
-	flags   int // at most 31
+	nv      int // at most maxVectors; 0 or rows is 0 where the routine is not a tile's
+	flags   int // less than 16; less than 4 where the routine is not a tile's
 }
 
 func bit(b bool, n int) int {
@@ -38,18 +38,22 @@ func bit(b bool, n int) int {
 	return 0
 }
 
+const (
+	tileCodes  = 4 * 15 * (maxVectors + 1) * 16
+	otherCodes = int(routineCount-1) * 4 * 17 * 4
+)
+
 func (k codeKey) index() int {
-	i := int(k.routine)
-	i = i*2 + int(k.isa-AVX2)
-	i = i*2 + bit(k.double, 0)
-	i = i*17 + k.rows
-	i = i*(maxVectors+1) + k.nv
-	return i*32 + k.flags
+	kind := int(k.isa-AVX2)*2 + bit(k.double, 0)
+	if k.routine == tileRoutine {
+		return ((kind*15+k.rows)*(maxVectors+1)+k.nv)*16 + k.flags
+	}
+	return tileCodes + ((int(k.routine-1)*4+kind)*17+k.rows+k.nv)*4 + k.flags
 }
 
 // codes holds what was generated. A kernel that two goroutines generate at once is
 // mapped twice, and one of the two mappings goes away.
-var codes [int(routineCount) * 2 * 2 * 17 * (maxVectors + 1) * 32]atomic.Pointer[jit.Code]
+var codes [tileCodes + otherCodes]atomic.Pointer[jit.Code]
 
 func (k codeKey) code() *jit.Code {
 	p := &codes[k.index()]

@@ -18,4 +18,22 @@
 // elements that the strides name is read or written. C must not overlap an
 // operand and no two of its elements may share memory. The caller keeps the
 // memory alive during the call.
+//
+// # How
+//
+// Tiles of C, up to 14 rows and two vectors, or fewer rows and more vectors, are
+// computed in registers by code that internal/x86/asm assembles when a tile of that
+// shape is first needed (some 35 µs). Operands are read where they lie if that is
+// as fast, and otherwise packed, by generated code too: B in strips that stay in the
+// first cache, A in blocks of half the second. A few rows times a large B take other
+// kernels, which read B once in long runs, or transpose it in registers.
+//
+// Convolutions make no patch matrix. Forward, and for the gradient of the input, a
+// vector holds neighbouring output pixels, and the row of B for a term is the image
+// itself, moved (correlation). For the gradient of the weights a vector holds output
+// channels, and patches are broadcast from the image (gradWeight).
+//
+// Threads share tasks that are rectangles of C, bands of images, or blocks of terms
+// whose sums are added in order afterwards. One entry into machine code takes at most
+// some 100 µs.
 package gemm

@@ -69,12 +69,17 @@ func genPad(g *gen) {
 }
 
 // pad copies rows of n elements with left zeros before and right after, at most a
-// vector of each.
+// vector of each. It enters the kernel for about 128 KB at a time.
 func (m machine) pad(dst unsafe.Pointer, dstStep int, src unsafe.Pointer, srcStep, rows, left, n, right int) {
-	f := padFrame{src: src, dst: dst, srcStep: srcStep * m.size, dstStep: dstStep * m.size, rows: rows,
+	f := padFrame{srcStep: srcStep * m.size, dstStep: dstStep * m.size,
 		vectors: n / m.lanes, left: left * m.size, tail: n % m.lanes * m.size}
 	for i, l := range [3]int{left, n % m.lanes, right} {
 		m.setMask(&f.mask[i], &f.lanes[i], l)
 	}
-	m.call(padRoutine, 0, 0, 0, unsafe.Pointer(&f))
+	most := max(1, (128<<10)/(n*m.size))
+	for at := 0; at < rows; at += most {
+		f.src, f.dst = unsafe.Add(src, at*f.srcStep), unsafe.Add(dst, at*f.dstStep)
+		f.rows = min(most, rows-at)
+		m.call(padRoutine, 0, 0, 0, unsafe.Pointer(&f))
+	}
 }

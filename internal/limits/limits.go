@@ -29,15 +29,16 @@ const (
 
 // FMA returns the rate of fused multiply-adds on registers in GFLOP/s, two
 // operations each, with the widest vectors in use (see gemm.SetISA) on the given
-// number of threads, at most par.Threads. It measures for about 10 ms and returns the best of
-// several rounds. d is Float32 or Float64. The result is 0 where no machine code runs.
+// number of threads. It measures for about 10 ms and returns the best of several
+// rounds. d is Float32 or Float64. The result is 0 where no machine code runs.
 func FMA(d array.DType, threads int) float64 {
 	isa := gemm.CurrentISA()
 	if isa == gemm.Portable {
 		return 0
 	}
 	c := fmaCode(isa, d)
-	const rounds, calls = 1000, 25 // some 12 µs a call
+	const rounds, calls = 4000, 10 // some 12 µs a call
+	threads = max(threads, 1)
 	best := measure(threads, func(int) {
 		f := frame{n: rounds}
 		for range calls {
