@@ -1,6 +1,8 @@
 package x86
 
 import (
+	"math"
+
 	"weft/internal/loop"
 	"weft/internal/x86/asm"
 )
@@ -88,6 +90,14 @@ func (c *compiler) arith(in *loop.Ins, d, a, b, x vr) {
 	case loop.OpFma:
 		c.op3(fmas[t], d, a, b, x)
 	case loop.OpMin, loop.OpMax:
+		if t.Float() && c.number(in.A) && c.quiet(in.B) {
+			ops := minOps
+			if in.Op == loop.OpMax {
+				ops = maxOps
+			}
+			c.op2(ops[t], d, a, b) // gives b if that is NaN
+			return
+		}
 		c.minmax(t, in.Op == loop.OpMax, d, a, b)
 	case loop.OpNeg:
 		if t.Float() {
@@ -143,6 +153,23 @@ func (c *compiler) mul64(d, a, b vr) {
 	c.op1i(asm.VPSLLQ, sum, sum, 32)
 	c.op2(asm.VPMULUDQ, low, a, b)
 	c.op2(asm.VPADDQ, d, low, sum)
+}
+
+// number reports a floating-point constant that is not NaN.
+func (c *compiler) number(v loop.Value) bool {
+	in := &c.p.Ins[v]
+	f := math.Float64frombits(in.Imm)
+	if in.Type == loop.F32 {
+		f = float64(math.Float32frombits(uint32(in.Imm)))
+	}
+	return in.Op == loop.OpConst && f == f
+}
+
+// quiet reports a floating-point result of arithmetic, which is never a signalling
+// NaN.
+func (c *compiler) quiet(v loop.Value) bool {
+	op := c.p.Ins[v].Op
+	return op >= loop.OpAdd && op <= loop.OpMul || op >= loop.OpMin && op <= loop.OpRint
 }
 
 // minmax follows the loop language: the first operand if it compares so, else

@@ -164,21 +164,18 @@ func (c *compiler) burn() {
 	c.label(l)
 }
 
-// lowerIf lowers an if: each side runs under its mask unless no lane takes it.
+// lowerIf lowers an if: each side runs under its mask unless no lane takes
+// it.
 func (c *compiler) lowerIf(v loop.Value, r *loop.Region) {
 	outer := c.masks
-	then, els := make([]vr, c.lay.k), make([]vr, c.lay.k)
+	then := make([]vr, c.lay.k)
 	for s := range c.lay.k {
-		m := c.get(r.Cond, s)
-		els[s] = c.newM()
-		if outer == nil {
-			then[s] = m
-			c.notMask(els[s], m)
-			continue
+		then[s] = c.get(r.Cond, s)
+		if outer != nil {
+			m := then[s]
+			then[s] = c.newM()
+			c.andMask(then[s], outer[s], m)
 		}
-		then[s] = c.newM()
-		c.andMask(then[s], outer[s], m)
-		c.op2(andns[c.isa][loop.B], els[s], m, outer[s])
 	}
 	first := len(c.regs)
 	c.vals[v] = val{first: int32(first), state: defined}
@@ -187,6 +184,11 @@ func (c *compiler) lowerIf(v loop.Value, r *loop.Region) {
 		for range c.count(t) {
 			c.regs = append(c.regs, c.newOf(t))
 		}
+	}
+	if c.cheap(r.Else) && len(r.ElseNext) > 0 {
+		c.rareIf(r, then, first)
+		c.masks = outer
+		return
 	}
 	skip, done := c.asm.NewLabel(), c.asm.NewLabel()
 	c.none(then, skip)
@@ -201,6 +203,15 @@ func (c *compiler) lowerIf(v loop.Value, r *loop.Region) {
 	}
 	c.label(skip)
 	if len(r.Else) > 0 || len(r.ElseNext) > 0 {
+		els := make([]vr, c.lay.k)
+		for s := range c.lay.k {
+			els[s] = c.newM()
+			if outer == nil {
+				c.notMask(els[s], c.get(r.Cond, s))
+			} else {
+				c.op2(andns[c.isa][loop.B], els[s], c.get(r.Cond, s), outer[s])
+			}
+		}
 		c.none(els, done)
 		c.masks = els
 		c.block(r.Else)
@@ -215,6 +226,45 @@ func (c *compiler) lowerIf(v loop.Value, r *loop.Region) {
 	}
 	c.label(done)
 	c.masks = outer
+}
+
+// cheapElse is the most instructions of an else that are computed for all lanes.
+const cheapElse = 4
+
+// cheap reports that a block has few instructions and none with an effect.
+func (c *compiler) cheap(block []loop.Value) bool {
+	for _, v := range block {
+		if !pure(c.p.Ins[v].Op) {
+			return false
+		}
+	}
+	return len(block) <= cheapElse
+}
+
+// rareIf lowers an if whose else is cheap, as where a formula has a rare exception:
+// all lanes take the results of the else first, and those in then, if there are
+// any, are corrected. The usual way has one branch and no blend.
+func (c *compiler) rareIf(r *loop.Region, then []vr, first int) {
+	done := c.asm.NewLabel()
+	move := func(next []loop.Value, into func(t loop.Type, d, s vr, j int)) {
+		at := first
+		for _, o := range next {
+			t := c.p.Ins[o].Type
+			for j := range c.count(t) {
+				into(t, c.regs[at], c.get(o, j), j)
+				at++
+			}
+		}
+	}
+	c.block(r.Else)
+	move(r.ElseNext, func(_ loop.Type, d, s vr, _ int) { c.mov(d, s) })
+	c.none(then, done)
+	c.masks = then
+	c.block(r.Body)
+	move(r.Next, func(t loop.Type, d, s vr, j int) {
+		c.merge(t, d, s, c.maskFor(func(s int) vr { return then[s] }, t, j))
+	})
+	c.label(done)
 }
 
 // out makes v result n of a loop or an if.
