@@ -48,11 +48,12 @@ func ContiguousImage(p unsafe.Pointer, c, h, w int) Image {
 // what is left zero.
 func (g Geometry) check(op string, d array.DType) Geometry {
 	KBlock(d)
-	g.StrideH, g.StrideW = max(g.StrideH, 1), max(g.StrideW, 1)
-	g.DilationH, g.DilationW = max(g.DilationH, 1), max(g.DilationW, 1)
-	if g.N < 0 || g.C < 0 || g.H < 0 || g.W < 0 || g.O < 0 || g.KH < 1 || g.KW < 1 || g.PadH < 0 || g.PadW < 0 {
+	if g.N < 0 || g.C < 0 || g.H < 0 || g.W < 0 || g.O < 0 || g.KH < 1 || g.KW < 1 || g.PadH < 0 || g.PadW < 0 ||
+		g.StrideH < 0 || g.StrideW < 0 || g.DilationH < 0 || g.DilationW < 0 {
 		array.Failf(op, "geometry", "sizes out of range: %+v", g)
 	}
+	g.StrideH, g.StrideW = max(g.StrideH, 1), max(g.StrideW, 1)
+	g.DilationH, g.DilationW = max(g.DilationH, 1), max(g.DilationW, 1)
 	return g
 }
 

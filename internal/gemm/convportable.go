@@ -81,9 +81,8 @@ func (s *sweep[E]) bounds(m *magnitudes, i int, taps []tap, j, n int) {
 	for c := taps[0].c; c <= taps[len(taps)-1].c; c++ {
 		for y := top; y <= bottom; y++ {
 			p := s.src.at(i, c, y, 0, size)
-			for range s.w {
-				m.add(float64(*(*E)(p)))
-				p = unsafe.Add(p, s.src.W*size)
+			for x := range s.w {
+				m.add(float64(*(*E)(unsafe.Add(p, x*s.src.W*size))))
 			}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime/debug"
+	"sync"
 	"testing"
 	"unsafe"
 
@@ -363,6 +364,7 @@ func TestMisuse(t *testing.T) {
 		"a negative batch":      func() { GemmBatched(array.Float32, Batch{Count: []int{-2}, C: []int{1}}, 1, 1, 1, m, m, m, nil, 1) },
 		"an empty kernel":       func() { Conv2d(array.Float32, im, im, m.Ptr, Geometry{N: 1, C: 1, H: 1, W: 1, O: 1}, nil, 1) },
 		"convolving integers":   func() { Conv2d(array.Int8, im, im, m.Ptr, Geometry{KH: 1, KW: 1}, nil, 1) },
+		"a step backwards":      func() { Conv2d(array.Float32, im, im, m.Ptr, Geometry{KH: 1, KW: 1, StrideW: -1}, nil, 1) },
 		"padding below nothing": func() { Conv2dGradInput(array.Float32, im, im, m.Ptr, Geometry{KH: 1, KW: 1, PadH: -1}, nil, 1) },
 	} {
 		var e *array.Error
@@ -370,6 +372,35 @@ func TestMisuse(t *testing.T) {
 			t.Errorf("%s: %v is no *array.Error", name, err)
 		}
 	}
+}
+
+// TestConcurrent runs products of several shapes on several goroutines at once, as
+// the first to need their kernels or not.
+func TestConcurrent(t *testing.T) {
+	const m, n, k = 37, 61, 300
+	r := rand.New(rand.NewPCG(12, 12))
+	a, b := random[float32](r, m*k), random[float32](r, k*n)
+	mat := func(s []float32, cols int) Mat { return Mat{unsafe.Pointer(&s[0]), cols, 1} }
+	want := make([]float32, m*n)
+	Gemm(array.Float32, m, n, k, mat(a, k), mat(b, n), mat(want, n), nil, 1)
+	var wg sync.WaitGroup
+	for g := range 6 {
+		wg.Go(func() {
+			c := make([]float32, m*n)
+			for i := range 20 {
+				clear(c)
+				rows := 1 + (g*7+i)%m
+				Gemm(array.Float32, rows, n, k, mat(a, k), mat(b, n), mat(c, n), nil, 3)
+				for j, v := range c[:rows*n] {
+					if v != want[j] {
+						t.Errorf("%d rows: element %d is %v, not %v", rows, j, v, want[j])
+						return
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
 }
 
 // TestAllocs keeps a small product free of allocations.

@@ -240,8 +240,10 @@ func put[E element](r *portableResult, i, j int, sums []float64, first, last boo
 	for len(sums) > 0 {
 		x := j % r.width
 		run := sums[:min(len(sums), r.width-x)]
-		p := unsafe.Add(r.ptr, (i*r.row+j/r.width*r.high+x*r.step)*size)
+		// No pointer may be moved past the last element, not even without use.
+		start := unsafe.Add(r.ptr, (i*r.row+j/r.width*r.high+x*r.step)*size)
 		for at, s := range run {
+			p := unsafe.Add(start, at*r.step*size)
 			v := E(s)
 			if add {
 				v += *(*E)(p)
@@ -259,7 +261,6 @@ func put[E element](r *portableResult, i, j int, sums []float64, first, last boo
 				}
 			}
 			*(*E)(p) = v
-			p = unsafe.Add(p, r.step*size)
 		}
 		sums, j = sums[len(run):], j+len(run)
 	}
@@ -353,10 +354,9 @@ func widen[E element](dst []float64, pitch int, src unsafe.Pointer, step, n int)
 		return
 	}
 	at := 0
-	for range n {
-		dst[at] = float64(*(*E)(src))
+	for i := range n {
+		dst[at] = float64(*(*E)(unsafe.Add(src, i*step*int(unsafe.Sizeof(E(0))))))
 		at += pitch
-		src = unsafe.Add(src, step*int(unsafe.Sizeof(E(0))))
 	}
 }
 
