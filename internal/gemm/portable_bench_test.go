@@ -13,7 +13,7 @@ import (
 // 28x28 without machine code. Of the gradients of the convolutions, three quarters
 // are 0, as they are behind max pooling.
 func BenchmarkPortableLeNet(b *testing.B) {
-	defer SetISA(SetISA(Portable))
+	defer SetISA(CurrentISA())
 	SetISA(Portable)
 	const batch = 64
 	r := rand.New(rand.NewPCG(1, 2))

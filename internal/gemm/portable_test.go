@@ -26,7 +26,7 @@ func exactFMA(x, y, z float32) float32 {
 // whose sums are often halfway between two float32, for exponents about those where
 // the kernel changes, for underflow to either zero, and with many zeros.
 func TestPortableRounding(t *testing.T) {
-	defer SetISA(SetISA(Portable))
+	defer SetISA(CurrentISA())
 	SetISA(Portable)
 	r := rand.New(rand.NewPCG(9, 1))
 	short := func(bits int) float32 { return float32(r.IntN(2<<bits) - 1<<bits) }
@@ -41,6 +41,13 @@ func TestPortableRounding(t *testing.T) {
 			return f()
 		}
 	}
+	// A product of two of these is 1 and up to an ulp, or less than a power of 2 by 2^-46
+	// of it, so that added to the first, in float64, it looks like half an ulp.
+	nearly := func(sign float64) func() float32 {
+		return func() float32 {
+			return float32(math.Ldexp(1+sign*float64(r.IntN(2))*0x1p-23, -r.IntN(13)))
+		}
+	}
 	type source struct {
 		name string
 		a, b func() float32
@@ -49,16 +56,28 @@ func TestPortableRounding(t *testing.T) {
 		{"random", scaled(0), scaled(0)},
 		{"short", func() float32 { return short(12) }, func() float32 { return short(13) }},
 		{"pixels", scaled(0), func() float32 { return float32(r.IntN(256)) / 256 }},
+		{"nearly halfway", nearly(1), nearly(-1)},
 		{"zeros", zeros(scaled(0)), zeros(scaled(1))},
 		{"subnormal", func() float32 { return math.Float32frombits(uint32(r.IntN(1 << 23))) }, scaled(10)},
 		{"underflow", zeros(scaled(-75)), zeros(scaled(-75))},
 		{"zeros of both signs", zeros(scaled(-80)), zeros(scaled(-80))},
 	}
-	for e := -54; e <= -44; e += 2 {
-		sources = append(sources, source{"small", scaled(e), zeros(scaled(e))})
+	// Sums that cancel down to subnormal numbers, and positive ones that grow to
+	// infinity.
+	even := func(exp int) func() float32 {
+		return func() float32 {
+			return float32(math.Ldexp(float64(2*r.IntN(2)-1)*(1+r.Float64()), exp))
+		}
+	}
+	for e := -64; e <= -50; e++ {
+		sources = append(sources, source{"small", even(e), zeros(even(e))})
+	}
+	positive := func(exp int) func() float32 {
+		f := scaled(exp)
+		return func() float32 { return float32(math.Abs(float64(f()))) }
 	}
 	for e := 50; e <= 64; e += 2 {
-		sources = append(sources, source{"large", scaled(e), scaled(e)})
+		sources = append(sources, source{"large", scaled(e), scaled(e)}, source{"growing", positive(e), positive(e)})
 	}
 	const m, n, k = 3, 67, 270
 	negative := 0
