@@ -324,8 +324,10 @@ func (w *gradWeight) store(dw unsafe.Pointer) {
 		w.pack(unsafe.Add(dw, j*w.size), w.rows*w.size, unsafe.Add(w.sums.Ptr(), j*w.pitch*w.size), w.pitch, 1, w.lanes, whole)
 	}
 	from, to := Mat{w.sums.Ptr(), w.pitch, 1}, Mat{dw, 1, w.rows}
-	if whole > 0 {
+	if whole > 0 && rows < w.rows {
 		copyMat(w.machine, w.rows-rows, whole, to.offset(rows, w.size), from.offset(rows*w.pitch, w.size))
 	}
-	copyMat(w.machine, w.rows, w.g.O-whole, to.offset(whole*w.rows, w.size), from.offset(whole, w.size))
+	if whole < w.g.O {
+		copyMat(w.machine, w.rows, w.g.O-whole, to.offset(whole*w.rows, w.size), from.offset(whole, w.size))
+	}
 }
