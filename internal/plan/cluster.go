@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"sort"
 	"sync"
 
@@ -168,34 +169,42 @@ func (b *planner) fits(c *cluster, more ...*ir.Node) bool {
 	if len(c.nodes)+len(more) > maxNodes {
 		return false
 	}
-	inside := make(map[*ir.Node]bool, len(c.nodes)+len(more))
-	for _, x := range c.nodes {
-		inside[x] = true
-	}
-	for _, x := range more {
-		inside[x] = true
+	inside := func(x *ir.Node) bool {
+		for _, m := range more {
+			if m == x {
+				return true
+			}
+		}
+		return b.of[x.ID] == c
 	}
 	bufs, numbers := 0, 0
-	seen := map[*ir.Node]bool{}
-	for x := range inside {
+	var few [2 * maxBufs]*ir.Node
+	seen := few[:0]
+	count := func(x *ir.Node) {
 		stored := b.isOut[x.ID]
 		for _, u := range b.users[x.ID] {
-			stored = stored || !inside[u]
+			stored = stored || !inside(u)
 		}
 		if stored {
 			bufs++
 		}
 		for _, a := range x.Args {
-			switch {
-			case inside[a] || seen[a]:
-			case a.Op == ir.Const:
-			case isScalar(a):
+			if a.Op == ir.Const || inside(a) || slices.Contains(seen, a) {
+				continue
+			}
+			seen = append(seen, a)
+			if isScalar(a) {
 				numbers++
-			default:
+			} else {
 				bufs++
 			}
-			seen[a] = true
 		}
+	}
+	for _, x := range c.nodes {
+		count(x)
+	}
+	for _, x := range more {
+		count(x)
 	}
 	return bufs <= maxBufs && numbers <= maxNumbers
 }
