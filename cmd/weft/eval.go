@@ -1,0 +1,339 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"weft"
+	"weft/npy"
+)
+
+// evaluation is what the command line of eval asks for.
+type evaluation struct {
+	output  string
+	grads   []string
+	times   int
+	explain bool
+}
+
+func newEval() *cobra.Command {
+	e := &evaluation{}
+	cmd := &cobra.Command{
+		Use:   "eval FORMULA [NAME=FILE.npy | NAME=NUMBER]...",
+		Short: "Compute a formula over arrays from .npy files",
+		Long: `Compute a formula over arrays from .npy files and numbers, compiled as one piece.
+
+A formula is a Go expression: + - * / % with true division, == != < <= > >=,
+&& || !, parentheses, numbers, pi, e, true, false, and calls: elementwise
+functions (exp, log1p, abs, pow(x, y), where(c, x, y), ...), reductions over
+all elements or over axes (sum(x), mean(x, 0), max_keep(x, 1), argmax(x, 1),
+...), softmax(x, axis), dot(a, b), conversions (float64(x)). Powers are written
+pow(a, 2).
+
+Without -o the result is printed. A value that reads as a number is one; ./2.5
+is a file.`,
+		Example: `  weft eval 'exp(-x*x)*sin(x)' x=samples.npy -o out.npy
+  weft eval 'mean(pow(p - y, 2))' p=p.npy y=y.npy --grad p:dp.npy
+  weft eval '2*a + 3*b' a=a.npy b=0.5 --time 1000 --explain`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return errors.New("eval: a formula is missing, such as: weft eval '2*a + b' a=a.npy b=1.5")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return e.run(cmd.OutOrStdout(), args[0], args[1:]) },
+		ValidArgsFunction: func(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+			if len(args) == 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return complete(args[0], typed), cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
+		},
+	}
+	f := cmd.Flags()
+	f.StringVarP(&e.output, "output", "o", "", "write the result to this .npy `file`")
+	f.StringArrayVar(&e.grads, "grad", nil, "write the gradient of the sum of the result by `name:file.npy`; may be repeated")
+	f.IntVar(&e.times, "time", 0, "compute it this many `times` more and print the median time of a call")
+	f.BoolVar(&e.explain, "explain", false, "print the kernels: loop language and machine code")
+	if err := cmd.MarkFlagFilename("output", "npy"); err != nil {
+		panic(err)
+	}
+	return cmd
+}
+
+// complete proposes names of the formula, and files behind NAME=.
+func complete(text, typed string) []string {
+	var out []string
+	name, path, ok := strings.Cut(typed, "=")
+	if !ok {
+		f, err := weft.ParseExpr(text)
+		if err != nil {
+			return nil
+		}
+		for _, n := range f.Names() {
+			if strings.HasPrefix(n, typed) {
+				out = append(out, n+"=")
+			}
+		}
+		return out
+	}
+	dir, base := filepath.Split(path)
+	entries, err := os.ReadDir(cmp.Or(dir, "."))
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		switch {
+		case !strings.HasPrefix(e.Name(), base):
+		case e.IsDir():
+			out = append(out, name+"="+dir+e.Name()+string(filepath.Separator))
+		case strings.HasSuffix(e.Name(), ".npy"):
+			out = append(out, name+"="+dir+e.Name())
+		}
+	}
+	return out
+}
+
+func (e *evaluation) run(w io.Writer, text string, bindings []string) error {
+	if e.times < 0 {
+		return fmt.Errorf("eval: --time %d is negative", e.times)
+	}
+	f, err := weft.ParseExpr(text)
+	if err != nil {
+		return failure{err}
+	}
+	vars, err := read(f, bindings)
+	if err != nil {
+		return err
+	}
+	grads, err := e.leaves(f, vars)
+	if err != nil {
+		return err
+	}
+	result, err := f.Eval(vars)
+	if err != nil {
+		return failure{err}
+	}
+	if e.output != "" {
+		if err := npy.WriteFile(e.output, result); err != nil {
+			return failf("write the result to %s: %w", e.output, plain(err))
+		}
+	} else if _, err := fmt.Fprintf(w, "%v\n", result); err != nil {
+		return failf("print the result: %w", err)
+	}
+	if err := backward(result, grads); err != nil {
+		return err
+	}
+	if e.explain {
+		s, err := f.Explain(vars)
+		if err != nil {
+			return failure{err}
+		}
+		fmt.Fprintf(w, "\n%s\n", strings.TrimRight(s, "\n"))
+	}
+	if e.times > 0 {
+		return measure(w, f, vars, e.times)
+	}
+	return nil
+}
+
+// read reads the values of the formula's names.
+func read(f *weft.Formula, bindings []string) (weft.Vars, error) {
+	vars := weft.Vars{}
+	for _, b := range bindings {
+		name, value, ok := strings.Cut(b, "=")
+		switch {
+		case !ok || name == "" || value == "":
+			return nil, fmt.Errorf("eval: %q is not NAME=FILE.npy or NAME=NUMBER", b)
+		case vars[name] != nil:
+			return nil, fmt.Errorf("eval: %s is given twice", name)
+		case !slices.Contains(f.Names(), name):
+			return nil, fmt.Errorf("eval: the formula has no %s; its names are %s", name, list(f.Names()))
+		}
+		if x, ok := parseNumber(value); ok {
+			vars[name] = x
+			continue
+		}
+		t, err := npy.ReadFile(value)
+		if errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(value, "./\\") {
+			return nil, failf("%s: %s is neither a number nor a file", name, value)
+		}
+		if err != nil {
+			return nil, failf("%s: %w", name, err)
+		}
+		vars[name] = t
+	}
+	var missing []string
+	for _, n := range f.Names() {
+		if vars[n] == nil {
+			missing = append(missing, n)
+		}
+	}
+	if missing != nil {
+		return nil, fmt.Errorf("eval: no value for %s: give %s=FILE.npy or %s=NUMBER", list(missing), missing[0], missing[0])
+	}
+	return vars, nil
+}
+
+func list(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}
+
+// plain leaves the operation and the path out of an error of the file system:
+// the message has named the file.
+func plain(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}
+
+// parseNumber reads a Go number, true or false.
+func parseNumber(s string) (any, bool) {
+	if i, err := strconv.ParseInt(s, 0, 64); err == nil {
+		return int(i), int64(int(i)) == i
+	}
+	if f, err := strconv.ParseFloat(s, 64); err == nil || errors.Is(err, strconv.ErrRange) {
+		return f, true
+	}
+	switch s {
+	case "true":
+		return true, true
+	case "false":
+		return false, true
+	}
+	return nil, false
+}
+
+// A gradient is asked for by --grad.
+type gradient struct {
+	name, file string
+	leaf       *weft.Tensor
+}
+
+// leaves marks the arrays whose gradients are wanted.
+func (e *evaluation) leaves(f *weft.Formula, vars weft.Vars) ([]gradient, error) {
+	var out []gradient
+	for _, g := range e.grads {
+		name, file, ok := strings.Cut(g, ":")
+		if !ok || name == "" || file == "" {
+			return nil, fmt.Errorf("eval: --grad %q is not NAME:FILE.npy", g)
+		}
+		x, known := vars[name]
+		if !known {
+			return nil, fmt.Errorf("eval: --grad %s: the formula has no %s; its names are %s", g, name, list(f.Names()))
+		}
+		t, isArray := x.(*weft.Tensor)
+		if !isArray {
+			return nil, fmt.Errorf("eval: --grad %s: %s is a number; only an array has a gradient", g, name)
+		}
+		if !t.DType().Float() {
+			return nil, failf("--grad %s: %s has elements of %s; only floats have gradients", g, name, t.DType())
+		}
+		out = append(out, gradient{name, file, t.RequireGrad()})
+	}
+	return out, nil
+}
+
+// backward writes the gradients of the sum of the result.
+func backward(result *weft.Tensor, grads []gradient) error {
+	if len(grads) == 0 {
+		return nil
+	}
+	if !result.RequiresGrad() {
+		return failf("--grad: the result, %s, has no gradient", result.DType())
+	}
+	leaves := make([]*weft.Tensor, len(grads))
+	for i, g := range grads {
+		leaves[i] = g.leaf
+	}
+	var ds []*weft.Tensor
+	err := weft.Try(func() { ds = weft.Grad(result.Sum(), leaves, weft.GradOpts{AllowUnused: true}) })
+	if err != nil {
+		return failure{err}
+	}
+	for i, g := range grads {
+		d := ds[i]
+		if d == nil {
+			d = weft.ZerosLike(g.leaf)
+		}
+		if err := npy.WriteFile(g.file, d); err != nil {
+			return failf("write the gradient of %s to %s: %w", g.name, g.file, plain(err))
+		}
+	}
+	return nil
+}
+
+// sample is the least time that one reading of the clock is spread over.
+const sample = 20 * time.Microsecond
+
+// measure prints the median time of a call. Short calls are timed in groups.
+func measure(w io.Writer, f *weft.Formula, vars weft.Vars, times int) error {
+	quiet := weft.Vars{}
+	for n, x := range vars {
+		if t, ok := x.(*weft.Tensor); ok {
+			x = t.NoGrad()
+		}
+		quiet[n] = x
+	}
+	operations, bytes, err := f.Work(quiet)
+	if err != nil {
+		return failure{err}
+	}
+	call := func() error {
+		r, err := f.Eval(quiet)
+		if err != nil {
+			return failure{err}
+		}
+		r.Release()
+		return nil
+	}
+	start := time.Now()
+	if err := call(); err != nil {
+		return err
+	}
+	group := max(1, min(times, int(sample/max(time.Since(start), 1))))
+	var each []float64
+	for left := times; left > 0; left -= group {
+		group = min(group, left)
+		start := time.Now()
+		for range group {
+			if err := call(); err != nil {
+				return err
+			}
+		}
+		each = append(each, float64(time.Since(start))/float64(group))
+	}
+	sort.Float64s(each)
+	ns := each[len(each)/2]
+	t := tabwriter.NewWriter(w, 0, 0, 1, ' ', 0)
+	fmt.Fprintf(t, "\nmedian of %d\t%v a call\n", times, roundTo3(time.Duration(ns)))
+	fmt.Fprintf(t, "memory\t%.3g GB/s (%d bytes read and written)\n", float64(bytes)/ns, bytes)
+	fmt.Fprintf(t, "arithmetic\t%.3g GFLOP/s (%d operations)\n", float64(operations)/ns, operations)
+	return t.Flush()
+}
+
+// roundTo3 rounds to three digits.
+func roundTo3(d time.Duration) time.Duration {
+	unit := time.Duration(1)
+	for d/unit >= 1000 {
+		unit *= 10
+	}
+	return d.Round(unit)
+}
