@@ -89,11 +89,23 @@ func Nearest(s string, words []string) string {
 		if strings.EqualFold(s, w) {
 			return w
 		}
-		if d := distance(strings.ToLower(s), strings.ToLower(w), dist); d < dist {
+		d := distance(strings.ToLower(s), strings.ToLower(w), dist+1)
+		if d < dist || d == dist && best != "" && likeness(s, w) > likeness(s, best) {
 			best, dist = w, d
 		}
 	}
 	return best
+}
+
+// likeness decides between words that are equally near.
+func likeness(s, w string) int {
+	switch {
+	case strings.HasPrefix(s, w) || strings.HasPrefix(w, s):
+		return 2
+	case len(s) == len(w):
+		return 1
+	}
+	return 0
 }
 
 // distance is the number of insertions, deletions, replacements and swaps of

@@ -111,7 +111,11 @@ func (p *reader) syntax(err error) {
 		p.failf(at, "%s is a keyword of Go and cannot be a name", strings.TrimSuffix(found, "'"))
 	}
 	msg = strings.ReplaceAll(msg, "'EOF'", "the end of the formula")
-	msg = strings.ReplaceAll(msg, "newline", "the end of the line")
+	end := "the end of the line"
+	if strings.TrimSpace(p.f.Text[min(at, len(p.f.Text)):]) == "" {
+		end = "the end of the formula"
+	}
+	msg = strings.ReplaceAll(msg, "newline", end)
 	p.failf(at, "%s", msg)
 }
 
@@ -119,7 +123,9 @@ func (p *reader) syntax(err error) {
 func (p *reader) read(x ast.Expr) *Node {
 	p.depth++
 	defer func() { p.depth-- }()
-	p.nodes++
+	if _, ok := x.(*ast.ParenExpr); !ok {
+		p.nodes++
+	}
 	at := offset(x.Pos())
 	if p.depth > MaxDepth {
 		p.failf(at, "the formula nests deeper than %d: split it", MaxDepth)
