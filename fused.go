@@ -31,33 +31,14 @@ func NewFused(name string, compose func(args []*ir.Node) []*ir.Node) *Fused {
 // time: another value needs no other plan. No gradient is recorded; a leaf that
 // needs one is written through its [Tensor.NoGrad].
 func (f *Fused) Into(dst []*Tensor, args ...any) {
-	name := f.def.Name
-	ops := make([]operand, len(args), len(args)+len(dst))
-	for i, x := range args {
-		ops[i] = asOperand(name, x)
-	}
-	for _, t := range dst {
-		t.writable(name)
-		ops = append(ops, operand{t: t})
-	}
-	p := f.lookup(len(args), ops)
+	p, ops, direct := f.prepare(dst, args)
 	ins := make([]array.View, 0, len(args))
 	nums := make([]exec.Number, 0, p.nums)
-	direct := p.run.Plan.InPlace
-	for _, t := range dst {
-		direct = direct && t.v.Contiguous()
-	}
 	for _, o := range ops[:len(args)] {
 		if o.t == nil {
 			nums = append(nums, o.num)
-			continue
-		}
-		o.t.check(name)
-		ins = append(ins, o.t.v)
-		for _, t := range dst {
-			if o.t.v.Overlaps(&t.v) && !o.t.v.Same(&t.v) {
-				direct = false
-			}
+		} else {
+			ins = append(ins, o.t.v)
 		}
 	}
 	outs := make([]array.View, len(dst))
@@ -74,6 +55,41 @@ func (f *Fused) Into(dst []*Tensor, args ...any) {
 		}
 		t.wrote()
 	}
+}
+
+// InPlace reports whether Into, with the same operands, is one kernel that writes
+// the results where they belong, without a copy.
+func (f *Fused) InPlace(dst []*Tensor, args ...any) bool {
+	_, _, direct := f.prepare(dst, args)
+	return direct
+}
+
+// prepare checks and plans. direct tells that the results can be computed where
+// they belong.
+func (f *Fused) prepare(dst []*Tensor, args []any) (p *planned, ops []operand, direct bool) {
+	name := f.def.Name
+	ops = make([]operand, len(args), len(args)+len(dst))
+	for i, x := range args {
+		ops[i] = asOperand(name, x)
+		if t := ops[i].t; t != nil {
+			t.check(name)
+		}
+	}
+	for _, t := range dst {
+		t.writable(name)
+		ops = append(ops, operand{t: t})
+	}
+	p = f.lookup(len(args), ops)
+	direct = p.run.Plan.InPlace
+	for _, t := range dst {
+		direct = direct && t.v.Contiguous()
+		for _, o := range ops[:len(args)] {
+			if o.t != nil && o.t.v.Overlaps(&t.v) && !o.t.v.Same(&t.v) {
+				direct = false
+			}
+		}
+	}
+	return p, ops, direct
 }
 
 // lookup returns the formula planned for operands, of which the first n are

@@ -10,8 +10,8 @@ import (
 
 // TestFusedInto writes two results over their own arguments.
 func TestFusedInto(t *testing.T) {
-	f := NewFused("swap_scaled", func(x []*ir.Node) []*ir.Node {
-		return []*ir.Node{op.Apply(op.Mul, ir.Attrs{}, x[1], x[2]), op.Apply(op.Add, ir.Attrs{}, x[0], x[2])}
+	f := NewFused("both", func(x []*ir.Node) []*ir.Node {
+		return []*ir.Node{op.Apply(op.Mul, ir.Attrs{}, x[1], x[2]), op.Apply(op.Add, ir.Attrs{}, x[0], x[1])}
 	})
 	for _, c := range []struct {
 		name string
@@ -24,6 +24,9 @@ func TestFusedInto(t *testing.T) {
 		}},
 	} {
 		a, b := c.make()
+		if got := f.InPlace([]*Tensor{a, b}, a, b, 1.0); got != (c.name == "contiguous") {
+			t.Errorf("%s: in place is %v", c.name, got)
+		}
 		n := plans.n
 		for _, k := range []float64{10, 100} {
 			f.Into([]*Tensor{a, b}, a, b, k)
@@ -34,11 +37,11 @@ func TestFusedInto(t *testing.T) {
 		if plans.n != n {
 			t.Errorf("%s: another number made another plan", c.name)
 		}
-		// a' = 10b, b' = a+10; then a'' = 100b' and b'' = a'+100.
-		if got := Data[float32](a); !slices.Equal(got, []float32{1100, 1200, 1300}) {
+		// a' = 10b, b' = a+b; then a'' = 100(a+b) and b'' = 10b+a+b.
+		if got := Data[float32](a); !slices.Equal(got, []float32{500, 700, 900}) {
 			t.Errorf("%s: first result %v", c.name, got)
 		}
-		if got := Data[float32](b); !slices.Equal(got, []float32{140, 150, 160}) {
+		if got := Data[float32](b); !slices.Equal(got, []float32{45, 57, 69}) {
 			t.Errorf("%s: second result %v", c.name, got)
 		}
 	}

@@ -600,6 +600,13 @@ func (e *emitter) body() {
 func (e *emitter) pointBody(kb *loop.Builder) {
 	kb.Pass(func() {
 		e.pass = map[*ir.Node]loop.Value{}
+		// Every load comes before the first store: outputs may be the memory of
+		// inputs (Plan.InPlace).
+		for _, n := range e.c.nodes {
+			if _, ok := e.stores[n]; ok {
+				e.get(kb, n)
+			}
+		}
 		e.storeAll(kb, func(*ir.Node) bool { return true })
 	})
 }
