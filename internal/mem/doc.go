@@ -28,7 +28,8 @@
 // the allocation that passes the trigger collects, which takes 0.1 to 0.3 ms;
 // otherwise one collection runs in the background and nobody waits, except that an
 // allocation past twice the trigger is held up for up to 10 ms, and one past the
-// limit for up to 200 ms.
+// limit for up to 200 ms. The timer of the trims brings the trigger down after memory
+// was given back by hand.
 //
 // # Failure
 //

@@ -38,6 +38,18 @@ func (p *Pool) pace() {
 	p.collecting.Store(false)
 }
 
+// lower brings the trigger down after memory was given back by hand, so that a
+// program that once used much does not let as much garbage pile up.
+func (p *Pool) lower() {
+	live := p.live.Load()
+	next := nextTrigger(live, headroom(p.system.floor, live, p.system.heap()), p.limits().soft)
+	for old := p.trigger.Load(); next < old && !p.collecting.Load(); old = p.trigger.Load() {
+		if p.trigger.CompareAndSwap(old, next) {
+			return
+		}
+	}
+}
+
 // headroom returns how many bytes may be handed out before the next collection,
 // when left bytes are in use and the Go heap holds heap bytes: enough that
 // marking the heap is a small part of the work, at most as much again as there

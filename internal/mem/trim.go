@@ -17,6 +17,7 @@ func (p *Pool) arm() {
 // while there was anything to return or the pool is in use.
 func (p *Pool) tick() {
 	p.budget(p.limits(), p.system.other())
+	p.lower()
 	active, released := p.trimIdle()
 	if active || released > 0 {
 		time.AfterFunc(p.system.interval, p.tick)

@@ -271,6 +271,26 @@ func TestHeadroom(t *testing.T) {
 	}
 }
 
+// The trigger follows when memory in use is given back by hand.
+func TestTriggerComesDown(t *testing.T) {
+	var mapped atomic.Int64
+	p := testPool(&mapped)
+	p.system.floor = 16 << 20
+	p.trigger.Store(400 << 20)
+	b := mustAlloc(t, p, 4<<20)
+	p.lower()
+	if got := p.trigger.Load(); got != 20<<20 {
+		t.Errorf("trigger %d with 4 MiB in use, want 20 MiB", got)
+	}
+	p.trigger.Store(10 << 20)
+	p.lower()
+	if got := p.trigger.Load(); got != 10<<20 {
+		t.Errorf("trigger %d, want it never raised", got)
+	}
+	p.Free(b)
+	p.Trim()
+}
+
 // With a small heap who passes the trigger collects at once: a loop that drops
 // every result stays within two headrooms, however fast it is.
 func TestPacingQuick(t *testing.T) {
