@@ -1,9 +1,11 @@
 package main
 
 import (
+	"fmt"
 	"math"
 
 	"weft"
+	"weft/optim"
 )
 
 // Training steps; README.md gives the networks. A step is written as a user
@@ -61,17 +63,19 @@ func training(params []*weft.Tensor, logits func(s *weft.Scope) *weft.Tensor) *C
 		classes[i] = int64(i % 10)
 	}
 	y := weft.FromSlice(classes)
-	for _, p := range params {
-		p.RequireGrad()
-	}
+	opt := optim.NewSGD(func(yield func(string, *weft.Tensor) bool) {
+		for i, p := range params {
+			if !yield(fmt.Sprint(i), p.RequireGrad()) {
+				return
+			}
+		}
+	}, optim.SGDOpts{LR: rate})
 	step := func() (loss float64) {
 		s := weft.NewScope()
 		l := weft.CrossEntropy(logits(s), y)
 		l.Backward()
-		for _, p := range params {
-			p.NoGrad().SubAssign(p.Grad().Mul(rate))
-			p.SetGrad(nil)
-		}
+		opt.Step()
+		opt.ZeroGrad()
 		loss = l.Item()
 		s.Close()
 		return loss
