@@ -1,0 +1,40 @@
+package npy
+
+import (
+	"io"
+
+	"weft"
+)
+
+// Read reads one array from r and leaves r right behind it, so that several can
+// follow each other in a stream.
+func Read(r io.Reader) (*weft.Tensor, error) {
+	v, err := decode(r)
+	if err != nil {
+		return nil, err
+	}
+	return weft.FromView(v), nil
+}
+
+// ReadFile reads the array of the file at path. Bytes after it are an error.
+func ReadFile(path string) (*weft.Tensor, error) {
+	v, err := decodeFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return weft.FromView(v), nil
+}
+
+// Write writes t to w, in Fortran order if t is contiguous in that order and not
+// row-major, and row-major otherwise, whatever its strides.
+func Write(w io.Writer, t *weft.Tensor) error {
+	v := t.View()
+	return encode(w, &v)
+}
+
+// WriteFile writes t to the file at path, which it replaces as a whole: an error
+// or a crash leaves the old file.
+func WriteFile(path string, t *weft.Tensor) error {
+	v := t.View()
+	return encodeFile(path, &v)
+}

@@ -1,0 +1,53 @@
+package safetensors
+
+import (
+	"fmt"
+	"io"
+
+	"weft"
+)
+
+// Tensor reads the tensor of that name. It stays valid after Close.
+func (f *File) Tensor(name string) (*weft.Tensor, error) {
+	v, err := f.view(name)
+	if err != nil {
+		return nil, err
+	}
+	return weft.FromView(v), nil
+}
+
+// ReadFile reads all tensors of the file at path, and its metadata.
+func ReadFile(path string) (map[string]*weft.Tensor, map[string]string, error) {
+	f, err := Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	tensors := make(map[string]*weft.Tensor, len(f.entries))
+	for _, name := range f.Names() {
+		if tensors[name], err = f.Tensor(name); err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	return tensors, f.Metadata(), nil
+}
+
+// Write writes the tensors, whatever their strides, and the metadata, which may
+// be nil, to w.
+func Write(w io.Writer, tensors map[string]*weft.Tensor, metadata map[string]string) error {
+	return encode(w, views(tensors), metadata)
+}
+
+// WriteFile writes them to the file at path, which it replaces as a whole: an
+// error or a crash leaves the old file.
+func WriteFile(path string, tensors map[string]*weft.Tensor, metadata map[string]string) error {
+	return encodeFile(path, views(tensors), metadata)
+}
+
+func views(tensors map[string]*weft.Tensor) []named {
+	out := make([]named, 0, len(tensors))
+	for name, t := range tensors {
+		out = append(out, named{name, t.View()})
+	}
+	return out
+}
