@@ -53,8 +53,8 @@ const maxVariants = 32
 //     integers give floats. Powers are written pow(a, 2).
 //   - a == b, !=, <, <=, >, >=, which give bool, and a && b, a || b, !a on each
 //     element. Comparisons do not chain: a < b && b < c.
-//   - numbers: 2, 0x10, 1e-3; true, false, pi and e. They take the category of
-//     the arrays they meet: 2*a has the type of a, 0.5*a that of a if a is of
+//   - numbers: 2, 0x10, 1e-3; true, false, pi and e, which cannot be other
+//     names. They take the category of the arrays they meet: 2*a has the type of a, 0.5*a that of a if a is of
 //     floats, else float32. What is computed from numbers alone, as 1/3 or 2*lr,
 //     is computed in int64 and float64. A formula without arrays gives float64.
 //   - elementwise functions under the names of the methods: exp, log1p, abs,
@@ -203,6 +203,11 @@ func (f *Formula) bind(args []any, ops []operand) (*variant, []operand) {
 	}
 	if !named && len(args) != len(names) {
 		f.miscounted(args)
+	}
+	for _, c := range f.f.Constants {
+		if _, taken := vars[c]; taken {
+			array.Failf("expr", "", "%s is a constant in %q and cannot be given a value: choose another name", c, f.f.Text)
+		}
 	}
 	mask := uint64(0)
 	for i, name := range names {

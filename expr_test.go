@@ -200,6 +200,14 @@ func TestExprReductions(t *testing.T) {
 			{"log(sum(exp(a), 1))", "[3]", row(func(r []float64) float64 { return math.Log(expSum(r)) })},
 			{"sum(softmax(a, 1)*0 + log_softmax(a, 1), 1)", "[3]", row(func(r []float64) float64 { return sum(r) - 4*math.Log(expSum(r)) })},
 			{"sum(pow(a - mean_keep(a, 1), 2), 1)/4", "[3]", row(variance)},
+			// Operations with loops and branches on one value a row.
+			{"mod(sum(a, 1), 2)", "[3]", row(func(r []float64) float64 { return sum(r) - 2*math.Floor(sum(r)/2) })},
+			{"sum(a*0 + sin(sum_keep(round(a), 1)*1e15), 1)", "[3]", row(func(r []float64) (s float64) {
+				for _, v := range r {
+					s += math.RoundToEven(v) * 1e15
+				}
+				return 4 * math.Sin(s)
+			})},
 			{"all(a < 4)", "[]", []float64{1}},
 			{"any(a > 4, 1)", "[3]", []float64{0, 0, 0}},
 			{"dot(a, a*0 + 1) * 0", "", nil},
@@ -456,6 +464,7 @@ func TestExprErrors(t *testing.T) {
 		{"x*sin", []any{Vars{"x": a}}, "expr: column 3: sin has no value: it is a function and needs arguments"},
 		{"a + b", []any{a}, `expr: "a + b" takes 2 values, for [a b] in this order, got 1`},
 		{"1", []any{a}, `expr: "1" takes no values, got 1`},
+		{"e*x", []any{Vars{"x": a, "e": 2}}, `expr: e is a constant in "e*x" and cannot be given a value: choose another name`},
 		{"a + b", []any{a, "x"}, "expr: column 5: b is string: want a *Tensor or a Go number"},
 		{"a + b", []any{a, nil}, "expr: column 5: b is <nil>: want a *Tensor or a Go number"},
 		{"a + b", []any{(*Tensor)(nil), 1}, "expr: column 1: a is a nil tensor"},

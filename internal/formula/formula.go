@@ -35,7 +35,9 @@ const (
 type Formula struct {
 	Text  string
 	Names []string // in order of first appearance
-	root  *Node
+	// Constants are the names such as pi that the text uses.
+	Constants []string
+	root      *Node
 }
 
 type kind uint8

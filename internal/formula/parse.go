@@ -7,6 +7,7 @@ import (
 	"go/scanner"
 	"go/token"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -163,6 +164,9 @@ func (p *reader) ident(x *ast.Ident) *Node {
 		p.failf(at, "var is a function and needs arguments")
 	}
 	if c, ok := constants[x.Name]; ok {
+		if !slices.Contains(p.f.Constants, x.Name) {
+			p.f.Constants = append(p.f.Constants, x.Name)
+		}
 		return &Node{kind: number, at: at, num: c, exact: true}
 	}
 	if x.Name == "_" {

@@ -1,0 +1,45 @@
+package weft_test
+
+import (
+	"fmt"
+
+	"weft"
+)
+
+func ExampleExpr() {
+	a := weft.FromSlice([]float32{1, 2, 3})
+	b := weft.FromSlice([]float32{10, 20, 30})
+	fmt.Println(weft.Expr("2*a + 3*b", a, b))
+	fmt.Println(weft.Expr("sum(where(a > 1, a*lr, 0))", weft.Vars{"a": a, "lr": 0.5}))
+	// Output:
+	// [32. 64. 96.]
+	// 2.5
+}
+
+// A formula is differentiable like every operation.
+func ExampleExpr_gradient() {
+	x := weft.FromSlice([]float64{1, 2, 3}).RequireGrad()
+	weft.Expr("sum(pow(x, 3))", x).Backward()
+	fmt.Println(x.Grad())
+	// Output: [ 3. 12. 27.]
+}
+
+// Formulas that users type are read with ParseExpr, whose errors point at the
+// column.
+func ExampleParseExpr() {
+	f, err := weft.ParseExpr("sqrt(x*x + y*y)")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	r, err := f.Eval(weft.Vars{"x": 3, "y": 4})
+	fmt.Println(f.Names(), r, err)
+
+	_, err = weft.ParseExpr("x**2 + 1")
+	fmt.Println(err)
+	// Output:
+	// [x y] 5.0 <nil>
+	// expr: column 2: there is no **: a power is written pow(a, 2)
+	// 	x**2 + 1
+	// 	 ^
+}
