@@ -12,6 +12,7 @@ import (
 	"os"
 	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"unsafe"
 
@@ -115,6 +116,7 @@ var Counters struct {
 	Native      atomic.Int64 // launches that machine code ran
 	Threaded    atomic.Int64 // launches on several threads
 	Refused     atomic.Int64 // programs that fell back to the interpreter
+	Streamed    atomic.Int64 // launches that write past the caches
 }
 
 // A Program is a kernel compiled for a backend.
@@ -123,6 +125,47 @@ type Program struct {
 	isa  x86.ISA
 	code *jit.Code
 	in   *interp.Kernel
+
+	stream     sync.Once
+	streamCode *jit.Code // writes past the caches; nil if that is not possible
+}
+
+// streamMin is the size in bytes from which an output is written past the caches:
+// beyond what a last-level cache would keep of it for the next reader.
+const streamMin = 32 << 20
+
+// codeFor returns the code for a launch: that which writes past the caches if all
+// outputs are long, contiguous and aligned, and none of them is read too.
+func (p *Program) codeFor(l *device.Launch) *jit.Code {
+	if p.code == nil || len(p.p.Axes) != 1 || p.p.Axes[0].Kind != loop.Parallel {
+		return p.code
+	}
+	n := l.Extents[0]
+	for i := range p.p.Bufs {
+		b := &p.p.Bufs[i]
+		if !b.Write {
+			continue
+		}
+		at := l.Frame.Ptr[i]
+		if b.Steps[0] != loop.Unit || b.DType.Size() < 4 || n*b.DType.Size() < streamMin || uintptr(at)&63 != 0 {
+			return p.code
+		}
+		for j := range p.p.Bufs {
+			if j != i && l.Frame.Ptr[j] == at {
+				return p.code
+			}
+		}
+	}
+	p.stream.Do(func() {
+		if c, err := x86.CompileStreaming(p.p, p.isa); err == nil {
+			p.streamCode, _ = jit.Map(c.Code)
+		}
+	})
+	if p.streamCode == nil {
+		return p.code
+	}
+	Counters.Streamed.Add(1)
+	return p.streamCode
 }
 
 func (p *Program) Loop() *loop.Program { return p.p }
@@ -225,10 +268,10 @@ func Free(st *array.Storage) {
 const fuelPerEntry = 1 << 14
 
 // enter runs the kernel on a frame until it is done.
-func (p *Program) enter(f *loop.Frame, ctx context.Context) error {
+func (p *Program) enter(code *jit.Code, f *loop.Frame, ctx context.Context) error {
 	f.Word[loop.WordFuel] = fuelPerEntry
 	f.Word[loop.WordResume] = 0
-	if p.code == nil {
+	if code == nil {
 		Counters.Interpreted.Add(1)
 		refill := func() bool {
 			f.Word[loop.WordFuel] = fuelPerEntry
@@ -240,7 +283,7 @@ func (p *Program) enter(f *loop.Frame, ctx context.Context) error {
 		return nil
 	}
 	Counters.Native.Add(1)
-	for jit.Call(p.code, 0, unsafe.Pointer(f)) == loop.Resume {
+	for jit.Call(code, 0, unsafe.Pointer(f)) == loop.Resume {
 		if ctx != nil && ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -279,7 +322,7 @@ func (s *stream) Launch(l *device.Launch) error {
 	}
 	work := n * unit
 	if work <= chunkWork {
-		return p.enter(l.Frame, l.Context)
+		return p.enter(p.code, l.Frame, l.Context)
 	}
 	// The first axis such that one index of it is at most a chunk; a row that is
 	// reduced is never cut.
@@ -293,14 +336,14 @@ func (s *stream) Launch(l *device.Launch) error {
 	}
 	if axis == lane {
 		if p.p.Axes[lane].Kind == loop.Reduce {
-			return p.enter(l.Frame, l.Context) // one row
+			return p.enter(p.code, l.Frame, l.Context) // one row
 		}
 		inner = 1
 		for _, e := range l.Extents[lane+1:] {
 			inner *= e
 		}
 	}
-	t := &task{p: p, l: l, axis: axis, step: max(chunkWork/(max(inner, 1)*unit), 1)}
+	t := &task{p: p, code: p.codeFor(l), l: l, axis: axis, step: max(chunkWork/(max(inner, 1)*unit), 1)}
 	if axis == lane {
 		t.step = (t.step + 511) &^ 511 // whole vectors
 	}
@@ -327,6 +370,7 @@ func (s *stream) Launch(l *device.Launch) error {
 // piece of that.
 type task struct {
 	p      *Program
+	code   *jit.Code
 	l      *device.Launch
 	axis   int
 	step   int
@@ -353,7 +397,7 @@ func (t *task) Chunk(_, begin, end int) {
 			t.narrow(f, a, rest%t.l.Extents[a], 1)
 			rest /= t.l.Extents[a]
 		}
-		if err := t.p.enter(f, t.l.Context); err != nil {
+		if err := t.p.enter(t.code, f, t.l.Context); err != nil {
 			t.err.CompareAndSwap(nil, &err)
 			return
 		}

@@ -75,6 +75,7 @@ func (c *compiler) encode() {
 		case pSuspend:
 			c.encodeBurn(i, int32(pos))
 		case pRet:
+			c.fence()
 			c.emitInst(asm.Inst{Op: asm.MOV32, A: [4]asm.Reg{asm.RAX}, HasImm: true, Imm: i.imm})
 			c.put(asm.VZEROUPPER)
 			c.put(asm.RET)
@@ -282,6 +283,7 @@ func (c *compiler) suspensions() {
 		c.bind(s.stub)
 		each(s.pos, func(op asm.Op, r asm.Reg, m asm.Mem) { c.putStore(op, m, r) })
 		c.emitInst(asm.Inst{Op: asm.MOV, A: [4]asm.Reg{asm.MemArg}, Mem: word, HasImm: true, Imm: int64(n + 1)})
+		c.fence()
 		c.emitInst(asm.Inst{Op: asm.MOV32, A: [4]asm.Reg{asm.RAX}, HasImm: true, Imm: loop.Resume})
 		c.put(asm.VZEROUPPER)
 		c.put(asm.RET)
@@ -298,5 +300,13 @@ func (c *compiler) suspensions() {
 		each(s.pos, func(op asm.Op, r asm.Reg, m asm.Mem) { c.putLoad(op, r, m) })
 		c.jump(s.back)
 		c.bind(next)
+	}
+}
+
+// fence orders stores past the caches before all that follows, for other
+// processors.
+func (c *compiler) fence() {
+	if c.streaming {
+		c.put(asm.SFENCE)
 	}
 }

@@ -46,14 +46,22 @@ var pool = sync.Pool{New: func() any { return new(compiler) }}
 // and does not depend on the processor it runs on. The error matches
 // [ErrUnsupported] where the program asks for what the backend lacks.
 func Compile(p *loop.Program, isa ISA) (*Kernel, error) {
-	return compile(p, isa, nil)
+	return compile(p, isa, false, nil)
+}
+
+// CompileStreaming is Compile for outputs that no cache will hold: whole vectors
+// are written past the caches, which saves reading the lines that they replace.
+// The memory of each buffer that is written with step Unit along the lane axis must
+// be aligned to 64 bytes where a row starts.
+func CompileStreaming(p *loop.Program, isa ISA) (*Kernel, error) {
+	return compile(p, isa, true, nil)
 }
 
 // Explain returns what Compile makes of p as text: a line an instruction, with its
 // offset in the code, in Intel syntax. Labels of constants stand behind the code.
 func Explain(p *loop.Program, isa ISA) (string, error) {
 	var b strings.Builder
-	k, err := compile(p, isa, &b)
+	k, err := compile(p, isa, false, &b)
 	if err != nil {
 		return "", err
 	}
@@ -61,7 +69,7 @@ func Explain(p *loop.Program, isa ISA) (string, error) {
 		p.Name, isa, k.Text, len(k.Code)-k.Text, k.Spills, k.Scratch, b.String()), nil
 }
 
-func compile(p *loop.Program, isa ISA, listing *strings.Builder) (*Kernel, error) {
+func compile(p *loop.Program, isa ISA, streaming bool, listing *strings.Builder) (*Kernel, error) {
 	if isa > AVX512 {
 		return nil, fmt.Errorf("x86: Compile: unknown instruction set %d", isa)
 	}
@@ -72,6 +80,7 @@ func compile(p *loop.Program, isa ISA, listing *strings.Builder) (*Kernel, error
 	}
 	c := pool.Get().(*compiler)
 	defer pool.Put(c)
+	c.streaming = streaming
 	// Fewer vectors side by side need fewer spill slots.
 	for interleave := 4; ; interleave /= 2 {
 		k, err := c.compile(p, isa, interleave, listing)

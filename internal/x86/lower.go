@@ -15,6 +15,8 @@ type compiler struct {
 	vb  int // bytes of a vector register
 	max int // greatest interleave
 
+	streaming bool // see CompileStreaming
+
 	asm      asm.Asm
 	code     []ins
 	pre      []ins // code before all loops: constants and arguments

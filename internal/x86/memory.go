@@ -180,6 +180,8 @@ func (c *compiler) storeUnit(b int, t loop.Type, r vr, i int) {
 	k := c.activeFor(t, i)
 	if c.p.Bufs[b].DType.Size() > 1 {
 		switch {
+		case k == 0 && c.streaming:
+			c.store(asm.VMOVNTPS, m, r)
 		case k == 0:
 			c.store(asm.VMOVUPS, m, r)
 		case c.isa == AVX512:
