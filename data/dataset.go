@@ -1,0 +1,99 @@
+package data
+
+import (
+	"fmt"
+
+	"weft"
+	"weft/internal/array"
+)
+
+// A Dataset is a sequence of examples. A loader calls its methods from one
+// goroutine at a time, which is not the training loop's.
+type Dataset interface {
+	// Len is the number of examples. It must not change.
+	Len() int
+	// Get returns example i, from 0 to Len()-1: input and target, without a
+	// batch axis. y may be nil if it is for all examples.
+	Get(i int) (x, y *weft.Tensor, err error)
+}
+
+// A Batcher is a Dataset that returns several examples at once, joined along a
+// new first axis: loaders call Batch instead of Get. It may keep index but not
+// write to it.
+type Batcher interface {
+	Batch(index []int64) (x, y *weft.Tensor, err error)
+}
+
+// Tensors is the dataset of the rows of x and y, which have the same number of
+// them; y may be nil. It panics with *weft.Error if they have not.
+func Tensors(x, y *weft.Tensor) Dataset {
+	if x.Rank() == 0 || y != nil && (y.Rank() == 0 || y.Dim(0) != x.Dim(0)) {
+		shape := "nil"
+		if y != nil {
+			shape = array.ShapeString(y.Shape())
+		}
+		array.Failf("tensors", "", "x has shape %s, y %s: want the same number of rows", array.ShapeString(x.Shape()), shape)
+	}
+	d := &rows{x: x.NoGrad()}
+	if y != nil {
+		d.y = y.NoGrad()
+	}
+	return d
+}
+
+type rows struct{ x, y *weft.Tensor }
+
+func (d *rows) Len() int { return d.x.Dim(0) }
+
+func (d *rows) Get(i int) (x, y *weft.Tensor, err error) {
+	if i < 0 || i >= d.Len() {
+		return nil, nil, fmt.Errorf("data: example %d of %d", i, d.Len())
+	}
+	if d.y != nil {
+		y = d.y.At(i).Detach()
+	}
+	return d.x.At(i), y, nil
+}
+
+func (d *rows) Batch(index []int64) (x, y *weft.Tensor, err error) {
+	i := weft.FromSlice(index)
+	if d.y != nil {
+		y = plain(d.y.IndexSelect(0, i))
+	}
+	return plain(d.x.IndexSelect(0, i)), y, nil
+}
+
+// plain returns t for use as any other tensor: gradients flow past it.
+func plain(t *weft.Tensor) *weft.Tensor { return weft.FromView(t.View()) }
+
+// join makes a batch of single examples.
+func join(d Dataset, index []int64) (x, y *weft.Tensor, err error) {
+	if b, ok := d.(Batcher); ok {
+		return b.Batch(index)
+	}
+	var xs, ys []*weft.Tensor
+	for _, i := range index {
+		x, y, err := d.Get(int(i))
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case x == nil:
+			return nil, nil, fmt.Errorf("data: example %d has no input", i)
+		case len(xs) > 0 && (y == nil) != (len(ys) == 0):
+			return nil, nil, fmt.Errorf("data: example %d has a target and others have none, or the reverse", i)
+		}
+		xs = append(xs, x.NoGrad())
+		if y != nil {
+			ys = append(ys, y.NoGrad())
+		}
+	}
+	if err := weft.Try(func() {
+		x = plain(weft.Stack(xs, 0))
+		if len(ys) > 0 {
+			y = plain(weft.Stack(ys, 0))
+		}
+	}); err != nil {
+		return nil, nil, fmt.Errorf("data: examples do not join: %w", err)
+	}
+	return x, y, nil
+}

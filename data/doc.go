@@ -1,0 +1,17 @@
+// Package data brings examples to a training loop: datasets, and a loader that
+// shuffles, batches and reads ahead.
+//
+//	loader := data.NewLoader(data.Tensors(x, y), data.LoaderOpts{Batch: 64, Shuffle: true, Seed: 1})
+//	for loader.Epoch() < 10 {
+//		for batch, err := range loader.Batches(ctx) {
+//			if err != nil {
+//				return err
+//			}
+//			... batch.X, batch.Y
+//		}
+//	}
+//
+// The order of the examples is a function of the seed and the epoch alone, so
+// that a run resumed at an epoch and batch, see [Loader.Seek], goes on as an
+// unbroken one would.
+package data
