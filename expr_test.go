@@ -141,6 +141,8 @@ func TestExprIntegers(t *testing.T) {
 			{"int32(a) + 1", []float64{8, -6, 1, 4}, Int32},
 			{"uint8(300) + uint8(a*0)", []float64{44, 44, 44, 44}, Uint8},
 			{"int32(1e300) - int32(a*0)", []float64{math.MaxInt32, math.MaxInt32, math.MaxInt32, math.MaxInt32}, Int32},
+			{"int32(3e9) + int32(-3e9) + int32(a*0)", []float64{-1, -1, -1, -1}, Int32},
+			{"uint8(a*0 + 50) < 300", []float64{0, 0, 0, 0}, Bool}, // 300 as uint8 is 44
 			{"sum(a < b)", []float64{2}, Int64},
 			{"where(a > 0, a, 0.5)", []float64{7, 0.5, 0.5, 3}, Float32},
 			{"bool(a) || false", []float64{1, 1, 0, 1}, Bool},
@@ -201,7 +203,7 @@ func TestExprReductions(t *testing.T) {
 			{"sum(softmax(a, 1)*0 + log_softmax(a, 1), 1)", "[3]", row(func(r []float64) float64 { return sum(r) - 4*math.Log(expSum(r)) })},
 			{"sum(pow(a - mean_keep(a, 1), 2), 1)/4", "[3]", row(variance)},
 			// Operations with loops and branches on one value a row.
-			{"mod(sum(a, 1), 2)", "[3]", row(func(r []float64) float64 { return sum(r) - 2*math.Floor(sum(r)/2) })},
+			{"mod(sum_keep(a, 1), 2)", "[3 1]", row(func(r []float64) float64 { return sum(r) - 2*math.Floor(sum(r)/2) })},
 			{"sum(a*0 + sin(sum_keep(round(a), 1)*1e15), 1)", "[3]", row(func(r []float64) (s float64) {
 				for _, v := range r {
 					s += math.RoundToEven(v) * 1e15

@@ -256,21 +256,23 @@ func backward(result *weft.Tensor, grads []gradient) error {
 	if len(grads) == 0 {
 		return nil
 	}
-	if !result.RequiresGrad() {
-		return failf("--grad: the result, %s, has no gradient", result.DType())
+	if !result.DType().Float() {
+		return failf("--grad: the result is of %s, which has no gradient", result.DType())
 	}
-	leaves := make([]*weft.Tensor, len(grads))
-	for i, g := range grads {
-		leaves[i] = g.leaf
-	}
-	var ds []*weft.Tensor
-	err := weft.Try(func() { ds = weft.Grad(result.Sum(), leaves, weft.GradOpts{AllowUnused: true}) })
-	if err != nil {
-		return failure{err}
+	ds := make([]*weft.Tensor, len(grads))
+	if result.RequiresGrad() {
+		leaves := make([]*weft.Tensor, len(grads))
+		for i, g := range grads {
+			leaves[i] = g.leaf
+		}
+		err := weft.Try(func() { ds = weft.Grad(result.Sum(), leaves, weft.GradOpts{AllowUnused: true}) })
+		if err != nil {
+			return failure{err}
+		}
 	}
 	for i, g := range grads {
 		d := ds[i]
-		if d == nil {
+		if d == nil { // the result does not depend on it, or by steps, as in floor
 			d = weft.ZerosLike(g.leaf)
 		}
 		if err := npy.WriteFile(g.file, d); err != nil {

@@ -68,6 +68,10 @@ var commands = []struct {
 	{"eval g g=g.npy", 0, `\[\[  6\.  24\.  54\.\]\n \[ 96\. 150\. 216\.\]\]\n`, ``},
 	{"eval where(a>1,b,0)+0*a a=a.npy b=b.npy --grad a:g.npy --grad b:h.npy -o out.npy", 0, ``, ``},
 	{"eval h h=h.npy", 0, `\[1\. 2\. 2\.\]\n`, ``},
+	{"eval floor(b) b=b.npy --grad b:z.npy -o out.npy", 0, ``, ``},
+	{"eval z z=z.npy", 0, `\[0\. 0\. 0\.\]\n`, ``},
+	{"eval b*b+floor(c) b=b.npy c=b.npy --grad c:z.npy --grad b:y.npy -o out.npy", 0, ``, ``},
+	{"eval z+y z=z.npy y=y.npy", 0, `\[20\. 40\. 60\.\]\n`, ``},
 	{"eval -- -a a=3", 0, `-3\n`, ``},
 	{"eval a+1 a=c.npy --time 7", 0, `\[2\. 3\. 4\. 5\.\]\n\nmedian of 7 +[0-9.]+[nµm]s a call\nmemory +\S+ GB/s \(64 bytes read and written\)\narithmetic +\S+ GFLOP/s \(4 operations\)\n`, ``},
 	{"info --short", 0, `weft \S+, backend (off|avx2|avx512)\n`, ``},
@@ -99,7 +103,7 @@ var commands = []struct {
 	{"eval a a=none.npy", 1, ``, `weft: a: none.npy: npy: .*\n`},
 	{"eval a a=huge.npy", 1, ``, `weft: a: huge.npy: npy: .*\n`},
 	{"eval a a=a.npy -o missing/out.npy", 1, ``, `weft: write the result to missing/out.npy: .*\n`},
-	{"eval a>1 a=a.npy --grad a:g.npy -o out.npy", 1, ``, `weft: --grad: the result, bool, has no gradient\n`},
+	{"eval a>1 a=a.npy --grad a:g.npy -o out.npy", 1, ``, `weft: --grad: the result is of bool, which has no gradient\n`},
 	{"eval n*2 n=n.npy --grad n:g.npy -o out.npy", 1, ``, `weft: --grad n:g.npy: n has elements of int64; only floats have gradients\n`},
 }
 
