@@ -1,0 +1,80 @@
+package safetensors_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"maps"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"weft"
+	"weft/safetensors"
+)
+
+// TestTensorBytes compares with a file written out by the format's description.
+func TestTensorBytes(t *testing.T) {
+	head := `{"__metadata__":{"by":"hand"},"a":{"dtype":"I64","shape":[1],"data_offsets":[0,8]},"b":{"dtype":"U8","shape":[2,2],"data_offsets":[8,12]}}`
+	for len(head)%8 != 0 {
+		head += " "
+	}
+	want := binary.LittleEndian.AppendUint64(nil, uint64(len(head)))
+	want = append(want, head...)
+	want = append(want, 7, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4)
+
+	a, b := weft.FromSlice([]int64{7}), weft.FromSlice([]uint8{1, 3, 2, 4}, 2, 2).T()
+	var out bytes.Buffer
+	if err := safetensors.Write(&out, map[string]*weft.Tensor{"b": b, "a": a}, map[string]string{"by": "hand"}); err != nil || !bytes.Equal(out.Bytes(), want) {
+		t.Errorf("wrote\n%q, %v, want\n%q", out.Bytes(), err, want)
+	}
+	f, err := safetensors.Read(bytes.NewReader(want), int64(len(want)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := f.Tensor("b")
+	if err != nil || !slices.Equal(x.Shape(), []int{2, 2}) || !slices.Equal(weft.Data[uint8](x), []uint8{1, 2, 3, 4}) {
+		t.Errorf("%v, %v", x, err)
+	}
+	if _, err := f.Tensor("c"); err == nil {
+		t.Error("a tensor that is not there is read")
+	}
+}
+
+func TestTensorFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.safetensors")
+	in := map[string]*weft.Tensor{
+		"scalar": weft.Scalar(2.5), "empty": weft.Zeros(0, 3), "bool": weft.FromSlice([]bool{true, false}),
+		"double": weft.FromSlice([]float64{1, 2, 3}).Slice(weft.Range(weft.End, weft.Begin, -1)), "int": weft.FromSlice([]int32{-1}),
+	}
+	if err := safetensors.WriteFile(path, in, nil); err != nil {
+		t.Fatal(err)
+	}
+	out, meta, err := safetensors.ReadFile(path)
+	if err != nil || len(meta) != 0 || !slices.Equal(slices.Sorted(maps.Keys(in)), slices.Sorted(maps.Keys(out))) {
+		t.Fatalf("%v, metadata %v, %v", out, meta, err)
+	}
+	for name, x := range in {
+		y := out[name]
+		if x.DType() != y.DType() || !slices.Equal(x.Shape(), y.Shape()) || x.Ne(y).Any().ItemInt() != 0 {
+			t.Errorf("%s differs", name)
+		}
+	}
+	if got := weft.Data[float64](out["double"]); !slices.Equal(got, []float64{3, 2, 1}) {
+		t.Errorf("a reversed view came back as %v", got)
+	}
+}
+
+func TestUnsupportedTensor(t *testing.T) {
+	head := `{"h":{"dtype":"F16","shape":[1],"data_offsets":[0,2]}}  `
+	b := binary.LittleEndian.AppendUint64(nil, uint64(len(head)))
+	b = append(append(b, head...), 0, 0)
+	f, err := safetensors.Read(bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var e *safetensors.UnsupportedError
+	if _, err := f.Tensor("h"); !errors.As(err, &e) || !errors.Is(err, errors.ErrUnsupported) || e.DType != "F16" {
+		t.Errorf("error %v", err)
+	}
+}
