@@ -1,0 +1,115 @@
+package nn_test
+
+import (
+	"fmt"
+
+	"weft"
+	"weft/nn"
+	"weft/optim"
+)
+
+// Net is a module: any struct is one.
+type Net struct {
+	Conv *nn.Conv2d
+	FC   *nn.Linear
+}
+
+func (n *Net) Forward(x *weft.Tensor) *weft.Tensor {
+	return n.FC.Forward(n.Conv.Forward(x).Relu().Flatten(1))
+}
+
+func Example() {
+	g := nn.Opts{Generator: weft.NewGenerator(1)}
+	net := &Net{Conv: nn.NewConv2d(1, 4, 3, g), FC: nn.NewLinear(4*6*6, 10, g)}
+
+	logits := net.Forward(weft.Zeros(2, 1, 8, 8))
+	fmt.Println(logits.Shape())
+	for name, p := range nn.Params(net) {
+		fmt.Println(name, p.Shape())
+	}
+	// Output:
+	// [2 10]
+	// Conv.Weight [4 1 3 3]
+	// Conv.Bias [4]
+	// FC.W [144 10]
+	// FC.B [10]
+}
+
+// A layer of one's own marks its parameters.
+func ExampleParam() {
+	type Scale struct{ By, Mean *weft.Tensor }
+	s := &Scale{By: nn.Param(weft.Ones(3)), Mean: weft.Zeros(3)}
+	for name := range nn.Params(s) {
+		fmt.Println("parameter", name)
+	}
+	for name := range nn.Buffers(s) {
+		fmt.Println("buffer", name)
+	}
+	// Output:
+	// parameter By
+	// buffer Mean
+}
+
+func ExampleSequential() {
+	mlp := nn.Sequential{
+		nn.NewLinear(784, 100),
+		nn.Tanh{},
+		&nn.Dropout{P: 0.5},
+		nn.NewLinear(100, 10, nn.Opts{NoBias: true, Weight: nn.XavierNormal}),
+	}
+	nn.Eval(mlp)
+	fmt.Println(mlp.Forward(weft.Zeros(32, 784)).Shape())
+	for name := range nn.Params(mlp) {
+		fmt.Println(name)
+	}
+	// Output:
+	// [32 10]
+	// 0.W
+	// 0.B
+	// 3.W
+}
+
+func ExampleLoadState() {
+	trained := nn.NewLinear(2, 1)
+	fresh := nn.NewLinear(2, 1)
+	fmt.Println(nn.LoadState(fresh, nn.State(trained), true))
+	fmt.Println(nn.LoadState(nn.NewLinear(3, 1), nn.State(trained), true))
+	// Output:
+	// <nil>
+	// nn: the state does not fit the module: W is float32[2 1], want float32[3 1]
+}
+
+func ExampleCrossEntropy() {
+	logits := weft.FromSlice([]float32{2, 0, 0, 0, 2, 0}, 2, 3)
+	target := weft.FromSlice([]int64{0, 1})
+	fmt.Printf("%.4f\n", nn.CrossEntropy(logits, target).Item())
+	fmt.Println(weft.Try(func() { nn.CrossEntropy(logits, weft.FromSlice([]int64{0, 3})) }))
+	// Output:
+	// 0.2395
+	// cross_entropy: target: 3 of row 1 is not a class of 3
+}
+
+// Two models and two optimizers, as in the training of a generative adversarial
+// network, need nothing more than Detach.
+func ExampleParams_adversarial() {
+	g := weft.NewGenerator(1)
+	o := nn.Opts{Generator: g}
+	G, D := nn.NewLinear(2, 2, o), nn.NewLinear(2, 2, o)
+	optG := optim.NewSGD(nn.Params(G), optim.SGDOpts{LR: 0.1})
+	optD := optim.NewSGD(nn.Params(D), optim.SGDOpts{LR: 0.1})
+	real, yes, no := weft.Ones(4, 2), weft.ZerosOf(weft.Int64, 4), weft.OnesOf(weft.Int64, 4)
+	for range 3 {
+		fake := G.Forward(g.Randn(4, 2))
+		optD.ZeroGrad()
+		nn.CrossEntropy(D.Forward(real), yes).Add(nn.CrossEntropy(D.Forward(fake.Detach()), no)).Backward()
+		fmt.Print(G.W.Grad() == nil, " ")
+		optD.Step()
+
+		optG.ZeroGrad()
+		nn.CrossEntropy(D.Forward(fake), yes).Backward()
+		optG.Step()
+		G.W.SetGrad(nil)
+	}
+	fmt.Println()
+	// Output: true true true
+}
