@@ -227,29 +227,42 @@ func floatMod(b *bld, x, y val) val {
 	t := b.Type(x)
 	zero := b.Number(t, 0)
 	ay := b.Abs(y)
+	grow := 0x1p126
+	if t == loop.F64 {
+		grow = 0x1p1022
+	}
 	r := b.While([]val{b.Abs(x)}, func(v []val) val {
 		return b.And(b.Le(ay, v[0]), b.And(b.Lt(zero, ay), b.Lt(v[0], b.Float(t, inf))))
 	}, func(v []val) []val {
-		q := b.Trunc(b.Div(v[0], ay))
-		// A quotient too wide for an exact product is cut to its leading bits.
-		var mask val
-		if t == loop.F32 {
-			mask = b.Int(loop.I32, -1<<12)
-			q = b.Select(b.Lt(q, b.Float(t, 1<<12)), q, b.Bits(t, b.And(b.Bits(loop.I32, q), mask)))
-		} else {
-			mask = b.Int(loop.I64, -1<<27)
-			q = b.Select(b.Lt(q, b.Float(t, 1<<26)), q, b.Bits(t, b.And(b.Bits(loop.I64, q), mask)))
+		// Where the quotient overflows, a power of two times y is taken off: the
+		// greatest ratio of two finite numbers is below the cube of grow.
+		step := ay
+		for range 2 {
+			step = b.Select(b.Lt(b.Div(v[0], step), b.Float(t, inf)), step, b.Mul(step, b.Float(t, grow)))
 		}
-		q = b.Min(q, b.Float(t, maxOf(t)))
-		r := b.Fma(b.Neg(q), ay, v[0])
-		// The rounded quotient may be one too large.
-		low := b.Lt(r, zero)
-		return []val{b.Select(low, b.Add(r, ay), r)}
+		q := b.Trunc(b.Div(v[0], step))
+		// A quotient too wide for an exact product is cut to its leading bits; unit
+		// is what the last of them is worth.
+		it, keep, limit, last := loop.I32, int64(-1)<<12, 0x1p12, 0x1p-11
+		exponent := int64(0xff) << 23
+		if t == loop.F64 {
+			it, keep, limit, last = loop.I64, -1<<27, 0x1p26, 0x1p-25
+			exponent = 0x7ff << 52
+		}
+		bits := b.Bits(it, q)
+		narrow := b.Lt(q, b.Float(t, limit))
+		unit := b.Select(narrow, b.Float(t, 1), b.Mul(b.Bits(t, b.And(bits, b.Int(it, exponent))), b.Float(t, last)))
+		q = b.Select(narrow, q, b.Bits(t, b.And(bits, b.Int(it, keep))))
+		r := b.Fma(b.Neg(q), step, v[0])
+		// Rounding may have lifted the quotient by a unit.
+		return []val{b.Select(b.Lt(r, zero), b.Fma(unit, step, r), r)}
 	})[0]
 	nan := b.Float(t, nanValue)
 	bad := b.Or(b.Or(b.Ne(x, x), b.Ne(y, y)), b.Or(b.Eq(ay, zero), b.Eq(b.Abs(x), b.Float(t, inf))))
 	r = b.Select(b.Lt(x, zero), b.Neg(r), r)
 	fix := b.And(b.Ne(r, zero), b.Xor(b.Lt(r, zero), b.Lt(y, zero)))
 	r = b.Select(fix, b.Add(r, y), r)
+	// A remainder of 0 has the sign of y too.
+	r = b.Select(b.Eq(r, zero), b.Select(b.Lt(y, zero), b.Neg(zero), zero), r)
 	return b.Select(bad, nan, r)
 }

@@ -202,6 +202,9 @@ func init() {
 		*r.def = define(Def{Name: r.name, Class: Composite, Arity: 1, ONNX: r.onnx, Samples: axisSamples, Doc: r.doc,
 			Compose: func(x []*node, a ir.Attrs) *node {
 				if x[0].DType == array.Bool {
+					if y := dropShape(x[0].Shape, array.Axes(r.name, a.Ints, len(x[0].Shape))); count(r.name, x[0], a) == 0 && array.Size(y) > 0 {
+						array.Failf(r.name, "", "of no elements: shape %s", array.ShapeString(x[0].Shape))
+					}
 					return reduceBy(r.isBool, r.name, x[0], a)
 				}
 				return reduceBy(r.prim, r.name, x[0], a)

@@ -1,20 +1,8 @@
 package op
 
-import (
-	"math"
-
-	"weft/internal/loop"
-)
+import "math"
 
 var (
 	inf      = math.Inf(1)
 	nanValue = math.NaN()
 )
-
-// maxOf is the greatest finite value of a float type.
-func maxOf(t loop.Type) float64 {
-	if t == loop.F32 {
-		return math.MaxFloat32
-	}
-	return math.MaxFloat64
-}

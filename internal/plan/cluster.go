@@ -306,6 +306,11 @@ func (c *cluster) setRun(n *ir.Node) {
 	c.parts = !c.col && rows <= partialRows && array.Size(c.shape[c.lo:c.hi]) >= partialMin
 }
 
+// blocked reports that the reductions are made of parts.
+func (c *cluster) blocked() bool {
+	return c.parts || c.col && array.Size(c.shape[c.lo:c.hi]) > ColumnBlock
+}
+
 // take adds n to c if that makes one kernel of them without a cycle.
 func (b *planner) take(c *cluster, n *ir.Node) bool {
 	if c.single != nil || !b.fits(c, n) {
@@ -346,8 +351,8 @@ func (b *planner) take(c *cluster, n *ir.Node) bool {
 			}
 		}
 		switch {
-		case row && c.parts:
-			return false
+		case row && c.blocked():
+			return false // a part's result is not the row's
 		case row && c.col && (full || !array.Equal(n.Shape, c.rowShape())):
 			return false
 		case row && !full && array.Equal(n.Shape, c.rowShape()):

@@ -22,6 +22,8 @@ type dim struct {
 	size  int
 	class dimClass
 	axis  int // the axis of the rectangle when only that one is in it, else -1
+	scale int // elements of the axis that an index of this dimension is worth
+	first int // index of its first element
 }
 
 // An access is an operand walked over the dimensions of a kernel.
@@ -99,7 +101,7 @@ func (k *kernel) collapse() {
 				continue
 			}
 		}
-		dims = append(dims, dim{n, c, a})
+		dims = append(dims, dim{n, c, a, 1, 0})
 		for i, x := range k.acc {
 			st[i] = append(st[i], x.strides[a])
 		}
@@ -153,7 +155,7 @@ func (k *kernel) build(body func(kb *loop.Builder)) {
 			if k.lo >= 0 {
 				cl = run
 			}
-			k.insert(len(k.dims), dim{1, cl, -1}, func(*access) int { return 0 })
+			k.insert(len(k.dims), dim{1, cl, -1, 1, 0}, func(*access) int { return 0 })
 		}
 	}
 	col := k.count(trail) > 0
@@ -179,7 +181,7 @@ func (k *kernel) build(body func(kb *loop.Builder)) {
 		k.serial = len(order)
 		axes = append(axes, loop.Axis{Kind: loop.Serial, Bound: ColumnBlock})
 		if runDim < 0 {
-			k.insert(0, dim{1, run, -1}, func(*access) int { return 0 })
+			k.insert(0, dim{1, run, -1, 1, 0}, func(*access) int { return 0 })
 			for i := range order {
 				order[i]++
 			}
@@ -253,6 +255,7 @@ func (k *kernel) finish(p *loop.Program) {
 	for a, d := range k.progDim {
 		out.Extents[a] = k.dims[d].size
 		out.Words[p.ExtentWord(a)] = uint64(k.dims[d].size)
+		out.Words[p.StartWord(a)] = uint64(k.dims[d].first)
 	}
 	for _, x := range k.acc {
 		if x.buf < 0 {
@@ -458,9 +461,9 @@ func (e *emitter) cut(at, n, block int) {
 		}
 		if block > 0 {
 			k.dims[i].size = block
-			k.insert(i, dim{n / block, outer, -1}, func(x *access) int { return x.strides[i] * block })
+			k.insert(i, dim{n / block, outer, d.axis, block, 0}, func(x *access) int { return x.strides[i] * block })
 		} else {
-			k.dims[i].size = n
+			k.dims[i].size, k.dims[i].first = n, at
 		}
 		return
 	}
@@ -643,11 +646,21 @@ func (e *emitter) get(kb *loop.Builder, n *ir.Node) loop.Value {
 	case !e.c.has(n):
 		v = kb.Load(e.k.buf(e.index[n]))
 	case n.Op == op.Iota:
-		v = kb.Int(loop.I64, 0)
+		v = loop.NoValue
 		for a, d := range e.k.progDim {
-			if e.k.dims[d].axis == n.Attrs.Int {
-				v = kb.Index(a)
+			if d := e.k.dims[d]; d.axis == n.Attrs.Int {
+				i := kb.Index(a)
+				if d.scale > 1 {
+					i = kb.Mul(i, kb.Int(loop.I64, int64(d.scale)))
+				}
+				if v != loop.NoValue {
+					i = kb.Add(v, i)
+				}
+				v = i
 			}
+		}
+		if v == loop.NoValue {
+			v = kb.Int(loop.I64, 0)
 		}
 	default:
 		x := make([]loop.Value, len(n.Args))

@@ -302,8 +302,16 @@ func (b *planner) emitSingle(n *ir.Node) {
 			}
 			s.Args = append(s.Args, o)
 		}
-		s.Out = b.home(n)
+		// Routines write contiguous memory.
+		out := b.home(n)
+		s.Out = out
+		if v := out.view(); !v.Contiguous() {
+			s.Out = b.temp(n.DType, n.Shape)
+		}
 		b.step(s)
+		if s.Out.Slot != out.Slot {
+			b.copy(out, s.Out)
+		}
 	default:
 		panic("plan: " + d.Name + " cannot be computed")
 	}

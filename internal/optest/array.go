@@ -1,0 +1,246 @@
+package optest
+
+import (
+	"fmt"
+	"math"
+	"unsafe"
+
+	"weft/internal/array"
+)
+
+// An Array is a dense row-major array of the reference: floats of either width
+// are held as float64, integers and bool (0, 1) as int64.
+type Array struct {
+	DType array.DType
+	Shape []int
+	F     []float64 // floats
+	I     []int64   // integers and bool
+}
+
+// New returns an array of zeros.
+func New(d array.DType, shape []int) *Array {
+	a := &Array{DType: d, Shape: append([]int{}, shape...)}
+	n := array.Size(shape)
+	if d.Float() {
+		a.F = make([]float64, n)
+	} else {
+		a.I = make([]int64, n)
+	}
+	return a
+}
+
+// Size returns the number of elements.
+func (a *Array) Size() int { return array.Size(a.Shape) }
+
+// roundTo rounds x to the float type d.
+func roundTo(d array.DType, x float64) float64 {
+	if d == array.Float32 {
+		return float64(float32(x))
+	}
+	return x
+}
+
+// wrapTo keeps the low bits of v that d has.
+func wrapTo(d array.DType, v int64) int64 {
+	switch d {
+	case array.Int32:
+		return int64(int32(v))
+	case array.Uint8:
+		return int64(uint8(v))
+	}
+	return v
+}
+
+// set stores an element that has been computed in float64 or int64.
+func (a *Array) set(i int, f float64, v int64) {
+	if a.F != nil {
+		a.F[i] = roundTo(a.DType, f)
+	} else {
+		a.I[i] = wrapTo(a.DType, v)
+	}
+}
+
+// read returns element at, counted in elements from p.
+func read(d array.DType, p unsafe.Pointer, at int) (f float64, i int64) {
+	p = unsafe.Add(p, at*d.Size())
+	switch d {
+	case array.Float32:
+		f = float64(*(*float32)(p))
+	case array.Float64:
+		f = *(*float64)(p)
+	case array.Int64:
+		i = *(*int64)(p)
+	case array.Int32:
+		i = int64(*(*int32)(p))
+	default:
+		i = int64(*(*uint8)(p))
+	}
+	return f, i
+}
+
+func write(d array.DType, p unsafe.Pointer, at int, f float64, i int64) {
+	p = unsafe.Add(p, at*d.Size())
+	switch d {
+	case array.Float32:
+		*(*float32)(p) = float32(f)
+	case array.Float64:
+		*(*float64)(p) = f
+	case array.Int64:
+		*(*int64)(p) = i
+	case array.Int32:
+		*(*int32)(p) = int32(i)
+	default:
+		*(*uint8)(p) = uint8(i)
+	}
+}
+
+// walk calls f with the flat index and the offset in elements of every element
+// of a shape in row-major order.
+func walk(shape, strides []int, f func(i, off int)) {
+	n := array.Size(shape)
+	if n == 0 {
+		return
+	}
+	idx := make([]int, len(shape))
+	off := 0
+	for i := 0; ; {
+		f(i, off)
+		if i++; i == n {
+			return
+		}
+		for a := len(shape) - 1; ; a-- {
+			idx[a]++
+			off += strides[a]
+			if idx[a] < shape[a] {
+				break
+			}
+			off -= idx[a] * strides[a]
+			idx[a] = 0
+		}
+	}
+}
+
+// Read copies the elements of a view on the host.
+func Read(v array.View) *Array {
+	a := New(v.DType, v.Shape)
+	walk(v.Shape, v.Strides, func(i, off int) {
+		f, n := read(v.DType, v.Store.Ptr, v.Offset+off)
+		if a.F != nil {
+			a.F[i] = f
+		} else {
+			a.I[i] = n
+		}
+	})
+	return a
+}
+
+// bits returns element i as bits in which every NaN is one.
+func (a *Array) bits(i int) uint64 {
+	if a.F == nil {
+		return uint64(a.I[i])
+	}
+	if a.F[i] != a.F[i] {
+		return math.Float64bits(math.NaN())
+	}
+	return math.Float64bits(a.F[i])
+}
+
+// same returns the index of the first element whose bits differ, -1 if none do.
+// NaNs are equal.
+func same(a, b *Array) int {
+	for i := range a.Size() {
+		if a.bits(i) != b.bits(i) {
+			return i
+		}
+	}
+	return -1
+}
+
+// at shows element i with its index.
+func (a *Array) at(i int) string {
+	idx := make([]int, len(a.Shape))
+	for k, r := len(a.Shape)-1, i; k >= 0; k-- {
+		idx[k] = r % a.Shape[k]
+		r /= a.Shape[k]
+	}
+	if a.F != nil {
+		return fmt.Sprintf("%v = %v (%#x)", idx, a.F[i], math.Float64bits(a.F[i]))
+	}
+	return fmt.Sprintf("%v = %d", idx, a.I[i])
+}
+
+// A Layout says how an array lies in memory.
+type Layout uint8
+
+// The layouts that the suite tries.
+const (
+	Contiguous Layout = iota
+	Strided           // every second element of the last axis
+	Transposed        // the first axis varies fastest
+	Reversed          // every axis runs backwards
+	Padded            // rows with a gap behind them, every third row
+	numLayouts
+)
+
+var layoutNames = [...]string{"contiguous", "strided", "transposed", "reversed", "padded"}
+
+func (l Layout) String() string { return layoutNames[l] }
+
+// Layouts lists them.
+func Layouts() []Layout {
+	return []Layout{Contiguous, Strided, Transposed, Reversed, Padded}
+}
+
+// strides returns the strides of a shape in the layout and the offset of its
+// first element from the lowest.
+func (l Layout) strides(shape []int) (st []int, first int) {
+	st = make([]int, len(shape))
+	n := 1
+	switch l {
+	case Transposed:
+		for i := range shape {
+			st[i] = n
+			n *= max(shape[i], 1)
+		}
+	case Padded:
+		for i := len(shape) - 1; i >= 0; i-- {
+			st[i] = n
+			n *= max(shape[i], 1)
+			if i == len(shape)-1 && len(shape) > 1 {
+				n = (n + 3) * 3
+			}
+		}
+	default:
+		if l == Strided {
+			n = 2
+		}
+		for i := len(shape) - 1; i >= 0; i-- {
+			st[i] = n
+			n *= max(shape[i], 1)
+		}
+	}
+	if l == Reversed {
+		for i, d := range shape {
+			first += max(d-1, 0) * st[i]
+			st[i] = -st[i]
+		}
+	}
+	return st, first
+}
+
+// extent is the number of elements from the lowest to the highest of a view
+// with these positive or negative strides.
+func extent(shape, strides []int) int {
+	n := 1
+	for i, d := range shape {
+		if d == 0 {
+			return 0
+		}
+		s := strides[i]
+		if s < 0 {
+			s = -s
+		}
+		n += (d - 1) * s
+	}
+	return n
+}

@@ -1,0 +1,220 @@
+package optest
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"weft/internal/array"
+	"weft/internal/ir"
+	"weft/internal/op"
+)
+
+// A Case is one application of an operation.
+type Case struct {
+	Def   *op.Def
+	X     []*Array
+	Attrs ir.Attrs
+}
+
+func (c *Case) String() string {
+	s := c.Def.Name + "("
+	for i, x := range c.X {
+		if i > 0 {
+			s += ", "
+		}
+		s += array.TypeString(x.DType, x.Shape)
+	}
+	a := c.Attrs
+	return s + fmt.Sprintf(") ints %v int %d %v", a.Ints, a.Int, a.DType)
+}
+
+// Elements that make operations fail, by kind.
+var (
+	specialFloats = []float64{0, math.Copysign(0, -1), 1, -1, 0.5, -0.5, 1.5, 2.5, 3, -7, math.Pi, 1e-3, 88.8, -104, 800, 1e30, -1e30,
+		math.Inf(1), math.Inf(-1), math.NaN(), 0x1p-126, 0x1p-149, -0x1p-130, math.MaxFloat32, -math.MaxFloat32, 2147483648, -2147483649, 1 << 24, 16777217}
+	specialWide = []float64{0x1p-1022, 5e-324, math.MaxFloat64, -math.MaxFloat64, 1e300, 0x1p63, -0x1p63, 1<<53 + 2}
+	specialInts = map[array.DType][]int64{
+		array.Bool:  {0, 1},
+		array.Uint8: {0, 1, 2, 3, 7, 128, 200, 255},
+		array.Int32: {0, 1, -1, 2, -2, 3, 7, -7, 31, 100, math.MaxInt32, math.MinInt32, math.MinInt32 + 1},
+		array.Int64: {0, 1, -1, 2, -2, 3, 7, -7, 63, 100, math.MaxInt32, math.MinInt32, math.MaxInt64, math.MinInt64, math.MinInt64 + 1, 1<<53 + 1},
+	}
+)
+
+// specials returns the extreme elements of a type along one axis of a shape.
+func specials(d array.DType, shape func(n int) []int) *Array {
+	if !d.Float() {
+		v := specialInts[d]
+		return &Array{DType: d, Shape: shape(len(v)), I: v}
+	}
+	v := specialFloats
+	if d == array.Float64 {
+		v = append(append([]float64(nil), v...), specialWide...)
+	}
+	a := &Array{DType: d, Shape: shape(len(v))}
+	for _, f := range v {
+		a.F = append(a.F, roundTo(d, f))
+	}
+	return a
+}
+
+// Random returns elements drawn from a range, integers from the small ones in
+// it, or from 0 to max-1 if max is not 0.
+func Random(r *rand.Rand, d array.DType, shape []int, domain [2]float64, maximum int) *Array {
+	if domain[0] == domain[1] {
+		domain = [2]float64{-3, 3}
+	}
+	a := New(d, shape)
+	for i := range a.Size() {
+		v := r.Int64N(19) - 9
+		if d == array.Bool || d == array.Uint8 {
+			v = r.Int64N(20)
+		}
+		if d == array.Bool {
+			v &= 1
+		}
+		if maximum > 0 {
+			v = r.Int64N(int64(maximum))
+		}
+		a.set(i, domain[0]+(domain[1]-domain[0])*r.Float64(), v)
+	}
+	return a
+}
+
+// pointShapes are shapes of the arguments of elementwise operations, by arity.
+var pointShapes = map[int][][][]int{
+	1: {{{133}}, {{5, 7}}, {{}}, {{0, 3}}, {{2, 3, 4}}, {{1}}},
+	2: {{{133}, {133}}, {{5, 7}, {5, 7}}, {{5, 7}, {7}}, {{5, 7}, {5, 1}}, {{5, 7}, {}}, {{}, {5, 7}}, {{1, 7}, {5, 1}}, {{}, {}}, {{0, 3}, {3}}, {{3, 0}, {3, 1}}, {{2, 3, 4}, {3, 1}}},
+	3: {{{4, 5}, {5}, {4, 1}}, {{19}, {}, {}}, {{3, 2}, {3, 2}, {3, 2}}},
+}
+
+// only are the element types of operations that other operations convert for.
+var only = map[string]func(d array.DType) bool{
+	"reduce_all": isBool, "reduce_any": isBool,
+	"reduce_sum": notBool, "reduce_prod": notBool, "reduce_min": notBool, "reduce_max": notBool,
+	"matmul2": array.DType.Float, "conv2d_core": array.DType.Float, "conv2d_input": array.DType.Float, "conv2d_weight": array.DType.Float,
+	"max_pool2d": array.DType.Float, "avg_pool2d": array.DType.Float,
+}
+
+func isBool(d array.DType) bool  { return d == array.Bool }
+func notBool(d array.DType) bool { return d != array.Bool }
+
+// elementwise reports an operation without parameters of its own.
+func elementwise(d *op.Def) bool {
+	return d.Class == op.Pointwise && d.Rule != op.Keep || d.Name == "rsqrt"
+}
+
+// Cases returns the applications of d that the suite tries.
+func Cases(d *op.Def) []Case {
+	r := rand.New(rand.NewPCG(1, uint64(len(d.Name))))
+	var out []Case
+	add := func(a ir.Attrs, x ...*Array) { out = append(out, Case{d, x, a}) }
+	accepts := only[d.Name]
+	if accepts == nil {
+		accepts = func(array.DType) bool { return true }
+	}
+	random := func(a ir.Attrs, shapes [][]int, types []array.DType, maximum int) {
+		x := make([]*Array, len(shapes))
+		for i, s := range shapes {
+			x[i] = Random(r, types[i], s, d.Domain, maximum)
+		}
+		add(a, x...)
+	}
+	samples := d.Samples
+	switch {
+	case d.Name == "iota":
+		samples = []op.Sample{{Shapes: [][]int{{5, 7}}}, {Shapes: [][]int{{5, 7}}, Attrs: ir.Attrs{Int: 1}}, {Shapes: [][]int{{0, 7}}, Attrs: ir.Attrs{Int: 1}}}
+	case elementwise(d):
+		attrs := []ir.Attrs{{}}
+		if d.Name == "powint" {
+			attrs = []ir.Attrs{{}, {Int: 1}, {Int: 2}, {Int: 7}, {Int: 10}, {Int: 64}}
+		}
+		for _, t := range array.DTypes() {
+			types := []array.DType{t, t, t}
+			for _, s := range pointShapes[d.Arity] {
+				random(attrs[len(attrs)-1], s, types, 0)
+			}
+			for _, a := range attrs {
+				row := specials(t, func(n int) []int { return []int{n} })
+				if d.Arity == 1 {
+					add(a, row)
+				} else {
+					col := specials(t, func(n int) []int { return []int{n, 1} })
+					x := []*Array{row, col}
+					if d.Arity == 3 {
+						x = append(x, specials(t, func(n int) []int { return []int{n, 1, 1} }))
+					}
+					add(a, x...)
+				}
+			}
+		}
+		if d.Arity == 2 {
+			for _, t := range array.DTypes() {
+				for _, u := range array.DTypes() {
+					if t != u {
+						random(ir.Attrs{}, [][]int{{5, 7}, {7}}, []array.DType{t, u}, 0)
+						random(ir.Attrs{}, [][]int{{5, 7}, {}}, []array.DType{t, u}, 0)
+					}
+				}
+			}
+		}
+		if d.Name == "powint" {
+			for _, t := range []array.DType{array.Float32, array.Float64} {
+				add(ir.Attrs{Int: -3}, specials(t, func(n int) []int { return []int{n} }))
+			}
+		}
+	}
+	for _, s := range samples {
+		if s.DTypes != nil {
+			random(s.Attrs, s.Shapes, s.DTypes, s.Max)
+			continue
+		}
+		for _, t := range array.DTypes() {
+			if !accepts(t) {
+				continue
+			}
+			types := make([]array.DType, len(s.Shapes))
+			for i := range types {
+				types[i] = t
+			}
+			random(s.Attrs, s.Shapes, types, s.Max)
+		}
+	}
+	switch d.Name {
+	case "where", "select":
+		for _, t := range array.DTypes() {
+			for _, s := range pointShapes[3] {
+				random(ir.Attrs{}, s, []array.DType{array.Bool, t, t}, 0)
+			}
+		}
+	case "cast":
+		for _, from := range array.DTypes() {
+			for _, to := range array.DTypes() {
+				add(ir.Attrs{DType: to}, specials(from, func(n int) []int { return []int{n} }))
+				random(ir.Attrs{DType: to}, [][]int{{67}}, []array.DType{from}, 0)
+			}
+		}
+	case "sum", "prod", "min", "max", "mean", "var", "logsumexp", "all", "any", "argmin", "argmax":
+		for _, t := range array.DTypes() {
+			if t.Float() {
+				for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+					if d.Name == "var" {
+						continue // NaN by way of Inf - Inf
+					}
+					x := Random(r, t, []int{3, 70}, d.Domain, 0)
+					x.F[75] = v
+					add(ir.Attrs{Ints: []int{1}}, x)
+				}
+			}
+			for _, s := range [][]int{{0}, {0, 3}, {3, 0}} {
+				if d.Name != "var" && d.Name != "mean" {
+					random(ir.Attrs{Ints: []int{0}}, [][]int{s}, []array.DType{t}, 0)
+				}
+			}
+			random(ir.Attrs{Ints: []int{-1}}, [][]int{{3, 4200}}, []array.DType{t}, 0)
+			random(ir.Attrs{Ints: []int{0}}, [][]int{{131, 19}}, []array.DType{t}, 0)
+		}
+	}
+	return out
+}

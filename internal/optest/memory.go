@@ -1,0 +1,107 @@
+package optest
+
+import (
+	"unsafe"
+
+	"weft/internal/array"
+	"weft/internal/mem/guard"
+)
+
+// guardBytes is the size of the buffers at inaccessible pages; larger arrays lie
+// in plain memory.
+const guardBytes = 256 << 10
+
+// A Memory hands out memory that ends, or every second time begins, at an
+// inaccessible page. It is used again after Reset, so it serves one case at a
+// time.
+type Memory struct {
+	bufs []*guard.Buffer
+	next int
+}
+
+// take returns n bytes, filled with a pattern that is no likely result.
+func (m *Memory) take(n int) *array.Storage {
+	var p unsafe.Pointer
+	var owner any
+	if n > guardBytes {
+		words := make([]uint64, (n+7)/8)
+		p, owner = unsafe.Pointer(unsafe.SliceData(words)), words
+	} else {
+		if m.next == len(m.bufs) {
+			make := guard.End
+			if m.next%2 == 1 {
+				make = guard.Start
+			}
+			b, err := make(guardBytes)
+			if err != nil {
+				panic(err)
+			}
+			m.bufs = append(m.bufs, b)
+		}
+		b := m.bufs[m.next]
+		p, owner = b.Ptr(), b
+		if m.next%2 == 0 {
+			p = unsafe.Add(p, guardBytes-n)
+		}
+		m.next++
+	}
+	for i, s := 0, unsafe.Slice((*byte)(p), n); i < n; i++ {
+		s[i] = pattern
+	}
+	return array.NewStorage(p, n, owner)
+}
+
+// pattern fills memory that a kernel must not touch, or must write.
+const pattern = 0xa5
+
+// Reset makes all memory free again.
+func (m *Memory) Reset() { m.next = 0 }
+
+// Close gives the memory back.
+func (m *Memory) Close() {
+	for _, b := range m.bufs {
+		b.Close()
+	}
+	m.bufs = nil
+}
+
+// hold returns a view on fresh memory that holds a in a layout.
+func (m *Memory) hold(a *Array, l Layout) array.View {
+	v := m.room(a.DType, a.Shape, l)
+	walk(a.Shape, v.Strides, func(i, off int) {
+		if a.F != nil {
+			write(a.DType, v.Store.Ptr, v.Offset+off, a.F[i], 0)
+		} else {
+			write(a.DType, v.Store.Ptr, v.Offset+off, 0, a.I[i])
+		}
+	})
+	return v
+}
+
+// room returns a view on fresh memory in a layout.
+func (m *Memory) room(d array.DType, shape []int, l Layout) array.View {
+	st, first := l.strides(shape)
+	n := extent(shape, st)
+	if n == 0 {
+		first = 0
+	}
+	return array.View{Store: m.take(n * d.Size()), DType: d, Offset: first, Shape: shape, Strides: st}
+}
+
+// untouched reports that the bytes between the elements of a view still hold the
+// pattern.
+func untouched(v array.View) bool {
+	mine := make([]bool, v.Store.Bytes)
+	size := v.DType.Size()
+	walk(v.Shape, v.Strides, func(_, off int) {
+		for b := range size {
+			mine[(v.Offset+off)*size+b] = true
+		}
+	})
+	for i, b := range unsafe.Slice((*byte)(v.Store.Ptr), v.Store.Bytes) {
+		if !mine[i] && b != pattern {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,52 @@
+package optest
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"weft/internal/cpu"
+	"weft/internal/device"
+)
+
+// missing names routines that the CPU does not have.
+var missing = map[string]bool{}
+
+// oracle is the interpreter.
+var oracle = cpu.New(cpu.Interp)
+
+// each runs f for every backend of this processor. A launch that the backend
+// does not run itself fails.
+func each(t *testing.T, f func(t *testing.T, dev device.Device, caps Caps)) {
+	for _, b := range cpu.Available() {
+		t.Run(b.String(), func(t *testing.T) {
+			c := Caps{Missing: missing, Graphs: 1000, Long: os.Getenv("WEFT_LONG") != ""}
+			dev := oracle
+			ran, other := &cpu.Counters.Interpreted, &cpu.Counters.Native
+			if b != cpu.Interp {
+				dev, c.Oracle = cpu.New(b), oracle
+				ran, other = other, ran
+			}
+			refused, start := cpu.Counters.Refused.Load(), ran.Load()
+			c.Around = func(run func()) error {
+				n := other.Load()
+				run()
+				if other.Load() != n {
+					return fmt.Errorf("a kernel ran on another backend than %s", b)
+				}
+				return nil
+			}
+			f(t, dev, c)
+			if n := cpu.Counters.Refused.Load() - refused; n != 0 {
+				t.Errorf("%s refused %d programs", b, n)
+			}
+			if ran.Load() == start {
+				t.Errorf("%s ran nothing", b)
+			}
+		})
+	}
+}
+
+func TestValues(t *testing.T) {
+	each(t, func(t *testing.T, dev device.Device, caps Caps) { Values(t, dev, caps) })
+}

@@ -1,0 +1,479 @@
+package optest
+
+import (
+	"math"
+
+	"weft/internal/array"
+	"weft/internal/ir"
+)
+
+// A Result is what the reference says about one application.
+type Result struct {
+	*Array
+	// Exact demands the bits of Array; else a float may differ by ULP units in
+	// the last place of the reference, or by Bound where that is given.
+	Exact bool
+	ULP   float64
+	Slack float64   // absolute, times 1+y*y, beside ULP
+	Bound []float64 // absolute, by element
+}
+
+// A reference computes an operation in the plainest way, without looking at its
+// Def: also which element type and shape the result has.
+type reference func(x []*Array, a ir.Attrs) Result
+
+// refusal is what a reference panics with where the operation must refuse its
+// arguments.
+type refusal struct{}
+
+// References has a reference for every operation.
+var references = map[string]reference{}
+
+// promote is PyTorch's rule, spelled out for the types of this version.
+func promote(x []*Array) array.DType {
+	rank := map[array.DType]int{array.Bool: 0, array.Uint8: 1, array.Int32: 2, array.Int64: 3, array.Float32: 4, array.Float64: 5}
+	cat := func(d array.DType) int { return [...]int{0, 1, 1, 1, 2, 2}[rank[d]] }
+	dims, zero := array.Invalid, array.Invalid
+	for _, a := range x {
+		to := &dims
+		if len(a.Shape) == 0 {
+			to = &zero
+		}
+		if *to == array.Invalid || rank[a.DType] > rank[*to] {
+			*to = a.DType
+		}
+	}
+	if dims == array.Invalid || zero != array.Invalid && cat(zero) > cat(dims) {
+		return zero
+	}
+	return dims
+}
+
+// convert returns a with elements of type d.
+func convert(a *Array, d array.DType) *Array {
+	if a.DType == d {
+		return a
+	}
+	out := New(d, a.Shape)
+	for i := range a.Size() {
+		switch {
+		case a.F != nil && d == array.Bool:
+			if a.F[i] != 0 {
+				out.I[i] = 1
+			}
+		case a.F != nil && d.Float():
+			out.F[i] = roundTo(d, a.F[i])
+		case a.F != nil:
+			lo, hi := float64(math.MinInt64), float64(math.MaxInt64)
+			min, max := int64(math.MinInt64), int64(math.MaxInt64)
+			switch d {
+			case array.Int32:
+				lo, hi, min, max = math.MinInt32, math.MaxInt32, math.MinInt32, math.MaxInt32
+			case array.Uint8:
+				lo, hi, min, max = 0, 255, 0, 255
+			}
+			switch f := a.F[i]; {
+			case f != f:
+			case f <= lo:
+				out.I[i] = min
+			case f >= hi:
+				out.I[i] = max
+			default:
+				out.I[i] = int64(f)
+			}
+		case d == array.Float32:
+			out.F[i] = float64(float32(a.I[i]))
+		case d == array.Float64:
+			out.F[i] = float64(a.I[i])
+		case d == array.Bool:
+			if a.I[i] != 0 {
+				out.I[i] = 1
+			}
+		default:
+			out.I[i] = wrapTo(d, a.I[i])
+		}
+	}
+	return out
+}
+
+// broadcast returns a repeated to a shape.
+func broadcast(a *Array, shape []int) *Array {
+	v := array.View{Shape: a.Shape, Strides: array.RowMajor(a.Shape)}
+	w := v.BroadcastTo(shape)
+	return gather(a, shape, w.Strides, 0)
+}
+
+// gather returns the elements of a that a window shows.
+func gather(a *Array, shape, strides []int, offset int) *Array {
+	out := New(a.DType, shape)
+	walk(shape, strides, func(i, off int) {
+		if a.F != nil {
+			out.F[i] = a.F[offset+off]
+		} else {
+			out.I[i] = a.I[offset+off]
+		}
+	})
+	return out
+}
+
+// shapeOf broadcasts shapes by NumPy's rule.
+func shapeOf(x []*Array) []int {
+	var out []int
+	for _, a := range x {
+		for len(out) < len(a.Shape) {
+			out = append([]int{1}, out...)
+		}
+	}
+	for _, a := range x {
+		for i, n := range a.Shape {
+			j := len(out) - len(a.Shape) + i
+			if out[j] == 1 {
+				out[j] = n
+			} else if n != 1 && n != out[j] {
+				panic(refusal{})
+			}
+		}
+	}
+	return out
+}
+
+type rule uint8
+
+const (
+	arith   rule = iota
+	noBool       // bool is refused
+	toFloat      // integers and bool become float32
+	compare      // bool results
+	logic        // arguments become bool
+)
+
+// A point is the reference of an elementwise operation: f for floats, i for
+// integers and bool of type d; exact unless ulp32 and ulp64 are set.
+type point struct {
+	rule         rule
+	f            func(x []float64) float64
+	i            func(x []int64, d array.DType) int64
+	ulp32, ulp64 float64
+	slack        float64 // absolute, times 1+y*y, for float64
+}
+
+func (p point) reference(x []*Array, _ ir.Attrs) Result {
+	meet := promote(x)
+	switch p.rule {
+	case noBool:
+		if meet == array.Bool {
+			panic(refusal{})
+		}
+	case toFloat:
+		if !meet.Float() {
+			meet = array.Float32
+		}
+	case logic:
+		meet = array.Bool
+	}
+	shape := shapeOf(x)
+	d := meet
+	if p.rule == compare {
+		d = array.Bool
+	}
+	out := New(d, shape)
+	y := make([]*Array, len(x))
+	for i := range x {
+		y[i] = broadcast(convert(x[i], meet), shape)
+	}
+	fs, is := make([]float64, len(x)), make([]int64, len(x))
+	for k := range out.Size() {
+		for i := range y {
+			if meet.Float() {
+				fs[i] = y[i].F[k]
+			} else {
+				is[i] = y[i].I[k]
+			}
+		}
+		var f float64
+		var v int64
+		switch {
+		case meet.Float():
+			f = p.f(fs)
+			v = int64(f)
+		case p.i != nil:
+			v = p.i(is, meet)
+		}
+		if out.F != nil && p.ulp64 > 0 {
+			out.F[k] = f // compared unrounded
+			continue
+		}
+		out.set(k, f, v)
+	}
+	r := Result{Array: out, Exact: p.ulp64 == 0 || !d.Float()}
+	if !r.Exact {
+		r.ULP = p.ulp64
+		if d == array.Float32 {
+			r.ULP = p.ulp32
+		} else {
+			r.Slack = p.slack
+		}
+	}
+	return r
+}
+
+func truth(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func truthInt(b bool) int64 { return int64(truth(b)) }
+
+func init() {
+	exact := func(name string, r rule, f func(x []float64) float64, i func(x []int64, d array.DType) int64) {
+		references[name] = point{rule: r, f: f, i: i}.reference
+	}
+	exact("add", arith, func(x []float64) float64 { return x[0] + x[1] }, func(x []int64, d array.DType) int64 {
+		if d == array.Bool {
+			return x[0] | x[1]
+		}
+		return x[0] + x[1]
+	})
+	exact("sub", noBool, func(x []float64) float64 { return x[0] - x[1] }, func(x []int64, _ array.DType) int64 { return x[0] - x[1] })
+	exact("mul", arith, func(x []float64) float64 { return x[0] * x[1] }, func(x []int64, _ array.DType) int64 { return x[0] * x[1] })
+	exact("div", toFloat, func(x []float64) float64 { return x[0] / x[1] }, nil)
+	exact("neg", noBool, func(x []float64) float64 { return -x[0] }, func(x []int64, _ array.DType) int64 { return -x[0] })
+	exact("abs", noBool, func(x []float64) float64 { return math.Abs(x[0]) }, func(x []int64, _ array.DType) int64 {
+		if x[0] < 0 {
+			return -x[0]
+		}
+		return x[0]
+	})
+	exact("sign", noBool, func(x []float64) float64 {
+		switch {
+		case x[0] > 0:
+			return 1
+		case x[0] < 0:
+			return -1
+		case x[0] == 0:
+			return 0
+		}
+		return x[0]
+	}, func(x []int64, _ array.DType) int64 { return truthInt(x[0] > 0) - truthInt(x[0] < 0) })
+	// By the loop language: the second argument when equal, NaN if either is.
+	lesser := func(x, y float64) float64 {
+		switch {
+		case x != x || y != y:
+			return math.NaN()
+		case x < y:
+			return x
+		}
+		return y
+	}
+	greater := func(x, y float64) float64 { return -lesser(-x, -y) }
+	exact("minimum", arith, func(x []float64) float64 { return lesser(x[0], x[1]) }, func(x []int64, _ array.DType) int64 { return min(x[0], x[1]) })
+	exact("maximum", arith, func(x []float64) float64 { return greater(x[0], x[1]) }, func(x []int64, _ array.DType) int64 { return max(x[0], x[1]) })
+	exact("clamp", noBool, func(x []float64) float64 { return lesser(greater(x[0], x[1]), x[2]) },
+		func(x []int64, _ array.DType) int64 { return min(max(x[0], x[1]), x[2]) })
+	exact("relu", noBool, func(x []float64) float64 { return greater(x[0], 0) }, func(x []int64, _ array.DType) int64 { return max(x[0], 0) })
+	exact("square", noBool, func(x []float64) float64 { return x[0] * x[0] }, func(x []int64, _ array.DType) int64 { return x[0] * x[0] })
+	exact("sqrt", toFloat, func(x []float64) float64 { return math.Sqrt(x[0]) }, nil)
+	exact("reciprocal", toFloat, func(x []float64) float64 { return 1 / x[0] }, nil)
+	same := func(x []int64, _ array.DType) int64 { return x[0] }
+	exact("floor", noBool, func(x []float64) float64 { return math.Floor(x[0]) }, same)
+	exact("ceil", noBool, func(x []float64) float64 { return math.Ceil(x[0]) }, same)
+	exact("round", noBool, func(x []float64) float64 { return math.RoundToEven(x[0]) }, same)
+	exact("trunc", noBool, func(x []float64) float64 { return math.Trunc(x[0]) }, same)
+	exact("mod", noBool, func(x []float64) float64 {
+		r := math.Mod(x[0], x[1])
+		if r == 0 {
+			return math.Copysign(0, x[1])
+		}
+		if (r < 0) != (x[1] < 0) {
+			r += x[1]
+		}
+		return r
+	}, func(x []int64, d array.DType) int64 {
+		return x[0] - floorQuo(x[0], x[1])*x[1]*truthInt(x[1] != 0) - x[0]*truthInt(x[1] == 0)
+	})
+	exact("logical_and", logic, nil, func(x []int64, _ array.DType) int64 { return x[0] & x[1] })
+	exact("logical_or", logic, nil, func(x []int64, _ array.DType) int64 { return x[0] | x[1] })
+	exact("logical_xor", logic, nil, func(x []int64, _ array.DType) int64 { return x[0] ^ x[1] })
+	exact("logical_not", logic, nil, func(x []int64, _ array.DType) int64 { return 1 - x[0] })
+	exact("eq", compare, func(x []float64) float64 { return truth(x[0] == x[1]) }, func(x []int64, _ array.DType) int64 { return truthInt(x[0] == x[1]) })
+	exact("ne", compare, func(x []float64) float64 { return truth(x[0] != x[1]) }, func(x []int64, _ array.DType) int64 { return truthInt(x[0] != x[1]) })
+	exact("lt", compare, func(x []float64) float64 { return truth(x[0] < x[1]) }, func(x []int64, _ array.DType) int64 { return truthInt(x[0] < x[1]) })
+	exact("le", compare, func(x []float64) float64 { return truth(x[0] <= x[1]) }, func(x []int64, _ array.DType) int64 { return truthInt(x[0] <= x[1]) })
+	exact("gt", compare, func(x []float64) float64 { return truth(x[0] > x[1]) }, func(x []int64, _ array.DType) int64 { return truthInt(x[0] > x[1]) })
+	exact("ge", compare, func(x []float64) float64 { return truth(x[0] >= x[1]) }, func(x []int64, _ array.DType) int64 { return truthInt(x[0] >= x[1]) })
+	exact("isnan", compare, func(x []float64) float64 { return truth(math.IsNaN(x[0])) }, func([]int64, array.DType) int64 { return 0 })
+	exact("isinf", compare, func(x []float64) float64 { return truth(math.IsInf(x[0], 0)) }, func([]int64, array.DType) int64 { return 0 })
+	exact("isfinite", compare, func(x []float64) float64 { return truth(x[0]-x[0] == 0) }, func([]int64, array.DType) int64 { return 1 })
+
+	references["floordiv"] = func(x []*Array, a ir.Attrs) Result {
+		d := promote(x)
+		// Two roundings, so each in its own type.
+		return point{rule: noBool, f: func(x []float64) float64 { return math.Floor(roundTo(d, x[0]/x[1])) },
+			i: func(x []int64, _ array.DType) int64 { return floorQuo(x[0], x[1]) }}.reference(x, a)
+	}
+	references["rsqrt"] = func(x []*Array, a ir.Attrs) Result {
+		d := promote(x)
+		if !d.Float() {
+			d = array.Float32
+		}
+		return point{rule: toFloat, f: func(x []float64) float64 { return 1 / roundTo(d, math.Sqrt(x[0])) }}.reference(x, a)
+	}
+	references["powint"] = func(x []*Array, a ir.Attrs) Result {
+		d := promote(x)
+		return point{rule: noBool, f: func(x []float64) float64 {
+			r := intPower(x[0], max(a.Int, -a.Int), func(x, y float64) float64 { return roundTo(d, x*y) })
+			if a.Int < 0 {
+				return 1 / r
+			}
+			return r
+		}, i: func(x []int64, _ array.DType) int64 {
+			r := int64(1)
+			for range a.Int {
+				r *= x[0]
+			}
+			return r
+		}}.reference(x, a)
+	}
+
+	// Functions: the bounds are those of package vmath and of Go's package math
+	// together.
+	near := func(name string, f func(x float64) float64) {
+		references[name] = point{rule: toFloat, f: func(x []float64) float64 { return f(x[0]) }, ulp32: 1.01, ulp64: 4}.reference
+	}
+	near("exp", math.Exp)
+	near("expm1", math.Expm1)
+	near("exp2", math.Exp2)
+	near("log", plainLog)
+	near("log1p", math.Log1p)
+	near("log2", func(x float64) float64 { return plainLog(x) / math.Ln2 })
+	near("log10", func(x float64) float64 { return plainLog(x) / math.Ln10 })
+	// Go reduces arguments with an absolute error; package vmath's own tests bound
+	// these in ULP.
+	for name, f := range map[string]func(float64) float64{"sin": math.Sin, "cos": math.Cos, "tan": math.Tan} {
+		references[name] = point{rule: toFloat, f: func(x []float64) float64 { return f(x[0]) }, ulp32: 1.01, ulp64: 4, slack: 2e-16}.reference
+	}
+	near("asin", math.Asin)
+	near("acos", math.Acos)
+	near("atan", math.Atan)
+	near("sinh", math.Sinh)
+	near("cosh", math.Cosh)
+	near("tanh", math.Tanh)
+	near("erf", math.Erf)
+	near("sigmoid", func(x float64) float64 {
+		if x < 0 {
+			return math.Exp(x) / (1 + math.Exp(x))
+		}
+		return 1 / (1 + math.Exp(-x))
+	})
+	near("softplus", func(x float64) float64 {
+		if x > 40 {
+			return x
+		}
+		return math.Log1p(math.Exp(x))
+	})
+	near("silu", func(x float64) float64 {
+		if x < -800 {
+			return math.Copysign(0, -1)
+		}
+		return x / (1 + math.Exp(-x))
+	})
+	references["gelu"] = point{rule: toFloat, ulp32: 1.01, ulp64: 40, f: func(v []float64) float64 {
+		x := v[0]
+		if x < -50 {
+			return math.Copysign(0, -1)
+		}
+		return 0.5 * x * math.Erfc(-x*math.Sqrt2/2)
+	}}.reference
+	references["atan2"] = point{rule: toFloat, f: func(x []float64) float64 { return math.Copysign(math.Atan2(x[0], x[1]), x[0]) }, ulp32: 1.01, ulp64: 4}.reference
+	references["pow"] = point{rule: noBool, f: func(x []float64) float64 {
+		if x[0] > 0 && x[0] < 0x1p-1022 { // on amd64 math.Log misses subnormal numbers
+			return math.Exp(x[1] * plainLog(x[0]))
+		}
+		return math.Pow(x[0], x[1])
+	}, i: func(x []int64, _ array.DType) int64 {
+		switch {
+		case x[1] >= 0:
+			r := int64(1)
+			for b, e := x[0], x[1]; e > 0; b, e = b*b, e/2 {
+				if e%2 == 1 {
+					r *= b
+				}
+			}
+			return r
+		case x[0] == 1:
+			return 1
+		case x[0] == -1:
+			return 1 - 2*(x[1]&1)
+		}
+		return 0
+	}, ulp32: 1.01, ulp64: 40}.reference
+
+	references["where"] = func(x []*Array, _ ir.Attrs) Result {
+		d := promote(x[1:])
+		shape := shapeOf(x)
+		c, p, q := broadcast(convert(x[0], array.Bool), shape), broadcast(convert(x[1], d), shape), broadcast(convert(x[2], d), shape)
+		out := New(d, shape)
+		for i := range out.Size() {
+			from := q
+			if c.I[i] != 0 {
+				from = p
+			}
+			if out.F != nil {
+				out.F[i] = from.F[i]
+			} else {
+				out.I[i] = from.I[i]
+			}
+		}
+		return Result{Array: out, Exact: true}
+	}
+	references["select"] = references["where"]
+	references["cast"] = func(x []*Array, a ir.Attrs) Result { return Result{Array: convert(x[0], a.DType), Exact: true} }
+	references["iota"] = func(x []*Array, a ir.Attrs) Result {
+		out := New(array.Int64, x[0].Shape)
+		st := make([]int, len(out.Shape))
+		st[a.Int] = 1
+		walk(out.Shape, st, func(i, off int) { out.I[i] = int64(off) })
+		return Result{Array: out, Exact: true}
+	}
+}
+
+// plainLog is the natural logarithm, of subnormal numbers and near 1 too.
+func plainLog(x float64) float64 {
+	switch {
+	case x > 0 && x < 0x1p-1000:
+		return math.Log(x*0x1p60) - 60*math.Ln2
+	case x > 0.5 && x < 2:
+		return math.Log1p(x - 1)
+	}
+	return math.Log(x)
+}
+
+// floorQuo is the quotient rounded down, 0 by zero, wrapping.
+func floorQuo(x, y int64) int64 {
+	if y == 0 {
+		return 0
+	}
+	q := x / y
+	if x%y != 0 && (x < 0) != (y < 0) {
+		q--
+	}
+	return q
+}
+
+// intPower is x to the n by squaring from the highest bit.
+func intPower(x float64, n int, mul func(x, y float64) float64) float64 {
+	if n == 0 {
+		return 1
+	}
+	if n == 1 {
+		return x
+	}
+	r := intPower(x, n/2, mul)
+	r = mul(r, r)
+	if n%2 == 1 {
+		r = mul(r, x)
+	}
+	return r
+}

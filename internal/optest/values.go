@@ -1,0 +1,251 @@
+package optest
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"weft/internal/array"
+	"weft/internal/device"
+	"weft/internal/ir"
+	"weft/internal/op"
+	"weft/internal/plan"
+)
+
+// Values compares every operation with its reference and demands the same bits
+// for every layout of arguments and result, and as on the oracle. Arrays end or
+// begin at inaccessible pages.
+func Values(t T, dev device.Device, caps Caps) {
+	t.Helper()
+	s := newSuite(t, dev, caps)
+	defer s.done()
+	for _, d := range op.Table() {
+		if references[d.Name] == nil {
+			s.errorf(d.Name, "%s has no reference in optest", d.Name)
+			continue
+		}
+		cases := Cases(d)
+		if len(cases) == 0 {
+			s.errorf(d.Name, "%s has no samples", d.Name)
+		}
+		for i := range cases {
+			s.value(&cases[i])
+		}
+	}
+	t.Logf("%d computations on %s", s.checks, dev.Name())
+}
+
+// expect returns the reference's result, or refused.
+func expect(c *Case) (r Result, refused bool) {
+	defer func() {
+		if p := recover(); p != nil {
+			if _, ok := p.(refusal); !ok {
+				panic(p)
+			}
+			refused = true
+		}
+	}()
+	return references[c.Def.Name](c.X, c.Attrs), false
+}
+
+func (s *suite) value(c *Case) {
+	want, refused := expect(c)
+	out, err := c.graph()
+	var misuse *array.Error
+	switch {
+	case refused && err == nil:
+		s.errorf(c.Def.Name, "%s is not refused", c)
+		return
+	case refused && !(errors.As(err, &misuse) && misuse.Kind == array.Misuse):
+		s.errorf(c.Def.Name, "%s is refused with %v, want an *array.Error", c, err)
+		return
+	case refused:
+		return
+	case err != nil:
+		s.errorf(c.Def.Name, "%s: %v", c, err)
+		return
+	}
+	if out.DType != want.DType || !array.Equal(out.Shape, want.Shape) {
+		s.errorf(c.Def.Name, "%s gives %s, want %s", c, array.TypeString(out.DType, out.Shape), array.TypeString(want.DType, want.Shape))
+		return
+	}
+	if !s.have([]*ir.Node{out}) {
+		return
+	}
+	first := s.laid(c, out, nil, func(int) Layout { return Contiguous }, Contiguous, false)
+	if first == nil {
+		return
+	}
+	if i := want.differs(first); i >= 0 {
+		s.errorf(c.Def.Name, "%s: element %s, want %s%s", c, first.at(i), want.at(i), c.inputs(i))
+		return
+	}
+	for _, l := range Layouts()[1:] {
+		s.laid(c, out, first, func(int) Layout { return l }, Contiguous, false)
+		s.laid(c, out, first, func(i int) Layout { return (l + Layout(i)) % numLayouts }, l, false)
+	}
+	if elementwise(c.Def) && len(c.X) > 1 {
+		s.laid(c, out, first, func(int) Layout { return Contiguous }, Contiguous, true)
+	}
+	s.inPlace(c, out, first)
+}
+
+// inputs shows the elements that element i of an elementwise result is made of.
+func (c *Case) inputs(i int) string {
+	if !elementwise(c.Def) {
+		return ""
+	}
+	str := " from"
+	shape := shapeOf(c.X)
+	for _, x := range c.X {
+		str += fmt.Sprintf(" %s", broadcast(x, shape).at(i))
+	}
+	return str
+}
+
+// laid computes the case with arguments and result in layouts, expanded to the
+// result's shape if asked for, and compares with first.
+func (s *suite) laid(c *Case, out *ir.Node, first *Array, in func(i int) Layout, to Layout, expanded bool) *Array {
+	s.mem.Reset()
+	ins := make([]array.View, len(c.X))
+	for i, x := range c.X {
+		ins[i] = s.mem.hold(x, in(i))
+		if expanded {
+			for _, y := range c.X {
+				if y.DType != x.DType {
+					return nil // sizes take part in promotion
+				}
+			}
+			ins[i] = ins[i].BroadcastTo(out.Shape)
+		}
+	}
+	if expanded {
+		e := Case{c.Def, nil, c.Attrs}
+		for i, x := range c.X {
+			e.X = append(e.X, &Array{DType: x.DType, Shape: ins[i].Shape})
+		}
+		var err error
+		if out, err = e.graph(); err != nil {
+			s.errorf(c.Def.Name, "%s expanded: %v", c, err)
+			return nil
+		}
+	}
+	dst := s.mem.room(out.DType, out.Shape, to)
+	describe := func() string {
+		return fmt.Sprintf("%s, arguments %s, result %s, expanded %v", c, in(0), to, expanded)
+	}
+	var p *plan.Plan
+	err := attempt(func() error {
+		p = plan.Build([]*ir.Node{out}, sigs(ins), sigs([]array.View{dst}))
+		return nil
+	})
+	if err == nil {
+		err = s.run(p, ins, []array.View{dst})
+	}
+	if err != nil {
+		s.errorf(c.Def.Name, "%s: %v", describe(), err)
+		return nil
+	}
+	got := Read(dst)
+	if !untouched(dst) {
+		s.errorf(c.Def.Name, "%s: writes beside the elements of the result", describe())
+	}
+	for i, x := range c.X {
+		if expanded {
+			break
+		}
+		if j := same(x, Read(ins[i])); j >= 0 {
+			s.errorf(c.Def.Name, "%s: argument %d is overwritten at %s", describe(), i, x.at(j))
+		}
+	}
+	if first != nil {
+		if i := same(first, got); i >= 0 {
+			s.errorf(c.Def.Name, "%s: element %s, contiguous %s", describe(), got.at(i), first.at(i))
+		}
+		return got
+	}
+	if s.caps.Oracle != nil {
+		o := s.mem.room(out.DType, out.Shape, to)
+		if err := compute(s.caps.Oracle, p, ins, []array.View{o}); err != nil {
+			s.errorf(c.Def.Name, "%s on the oracle: %v", describe(), err)
+		} else if want := Read(o); same(want, got) >= 0 {
+			i := same(want, got)
+			s.errorf(c.Def.Name, "%s: element %s, on the oracle %s%s", describe(), got.at(i), want.at(i), c.inputs(i))
+		}
+	}
+	return got
+}
+
+// inPlace computes the case into the memory of an argument where the plan
+// allows that.
+func (s *suite) inPlace(c *Case, out *ir.Node, first *Array) {
+	for k, x := range c.X {
+		if x.DType != out.DType || !array.Equal(x.Shape, out.Shape) {
+			continue
+		}
+		s.mem.Reset()
+		ins := make([]array.View, len(c.X))
+		for i, x := range c.X {
+			ins[i] = s.mem.hold(x, Contiguous)
+		}
+		p := plan.Build([]*ir.Node{out}, sigs(ins), nil)
+		if !p.InPlace {
+			return
+		}
+		if err := s.run(p, ins, []array.View{ins[k]}); err != nil {
+			s.errorf(c.Def.Name, "%s in the place of argument %d: %v", c, k, err)
+			continue
+		}
+		if got := Read(ins[k]); same(first, got) >= 0 {
+			i := same(first, got)
+			s.errorf(c.Def.Name, "%s in the place of argument %d: element %s, want %s", c, k, got.at(i), first.at(i))
+		}
+	}
+}
+
+// differs returns the first element of got outside the tolerance, -1 if there is
+// none.
+func (r *Result) differs(got *Array) int {
+	for i := range got.Size() {
+		if !r.near(got, i) {
+			return i
+		}
+	}
+	return -1
+}
+
+func (r *Result) near(got *Array, i int) bool {
+	if r.Exact || got.F == nil {
+		return r.bits(i) == got.bits(i)
+	}
+	g, w := got.F[i], r.F[i]
+	rounded := roundTo(got.DType, w)
+	switch {
+	case g != g || w != w:
+		return g != g && w != w
+	case g == rounded:
+		return g != 0 || r.Bound != nil || math.Signbit(g) == math.Signbit(w)
+	}
+	if r.Bound != nil {
+		return math.Abs(g-w) <= r.Bound[i]+2*eps(got.DType)*math.Abs(w)
+	}
+	if math.IsInf(g, 0) {
+		// Rounding up from the greatest finite number.
+		limit := math.MaxFloat64
+		if got.DType == array.Float32 {
+			limit = math.MaxFloat32
+		}
+		g = math.Copysign(limit, g) * 1
+		return math.Abs(w) >= limit && math.Signbit(g) == math.Signbit(w)
+	}
+	return math.Abs(g-w) <= r.ULP*unit(got.DType, w)+r.Slack*(1+w*w)
+}
+
+// unit is the unit in the last place of x in type d.
+func unit(d array.DType, x float64) float64 {
+	_, e := math.Frexp(x)
+	if d == array.Float32 {
+		return math.Ldexp(1, max(e-24, -149))
+	}
+	return math.Ldexp(1, max(e-53, -1074))
+}
