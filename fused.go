@@ -125,7 +125,12 @@ func (f *Fused) lookup(n int, ops []operand) *planned {
 	all.run = compile(plan.Build(outs, args.planSigs(), nil))
 	plans.Lock()
 	defer plans.Unlock()
-	plans.n++
+	if plans.n++; plans.n > maxPlans {
+		plans.n = 1
+		for i := range plans.buckets {
+			plans.buckets[i].Store(nil)
+		}
+	}
 	b := &plans.buckets[h%planBuckets]
 	all.next = b.Load()
 	b.Store(all)
