@@ -3,6 +3,7 @@ package optest
 import (
 	"fmt"
 	"os"
+	"strconv"
 	"testing"
 
 	"weft/internal/cpu"
@@ -49,4 +50,13 @@ func each(t *testing.T, f func(t *testing.T, dev device.Device, caps Caps)) {
 
 func TestValues(t *testing.T) {
 	each(t, func(t *testing.T, dev device.Device, caps Caps) { Values(t, dev, caps) })
+}
+
+func TestFusion(t *testing.T) {
+	each(t, func(t *testing.T, dev device.Device, caps Caps) {
+		if n, err := strconv.Atoi(os.Getenv("WEFT_GRAPHS")); err == nil {
+			caps.Graphs = n
+		}
+		Fusion(t, dev, caps)
+	})
 }

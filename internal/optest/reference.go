@@ -389,7 +389,7 @@ func init() {
 	references["atan2"] = point{rule: toFloat, f: func(x []float64) float64 { return math.Copysign(math.Atan2(x[0], x[1]), x[0]) }, ulp32: 1.01, ulp64: 4}.reference
 	references["pow"] = point{rule: noBool, f: func(x []float64) float64 {
 		if x[0] > 0 && x[0] < 0x1p-1022 { // on amd64 math.Log misses subnormal numbers
-			return math.Exp(x[1] * plainLog(x[0]))
+			return math.Pow(x[0]*0x1p60, x[1]) * math.Exp2(-60*x[1])
 		}
 		return math.Pow(x[0], x[1])
 	}, i: func(x []int64, _ array.DType) int64 {

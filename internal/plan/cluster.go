@@ -216,7 +216,18 @@ func (b *planner) absorb(c, d *cluster) {
 		return
 	}
 	if c.lo >= 0 {
-		// Values a row must not meet nodes that were not made for them.
+		// Values a row must not meet nodes that were not made for them, nor be
+		// computed from values of an element.
+		for _, n := range c.nodes {
+			if isReduce(n) || !c.rowLevel(n) {
+				continue
+			}
+			for _, a := range n.Args {
+				if b.of[a.ID] == d {
+					return
+				}
+			}
+		}
 		for _, n := range d.nodes {
 			for _, a := range n.Args {
 				if b.of[a.ID] == c {
@@ -338,8 +349,8 @@ func (b *planner) take(c *cluster, n *ir.Node) bool {
 	} else {
 		row, full := false, false
 		for _, a := range n.Args {
-			if isScalar(a) || b.of[a.ID] != c {
-				continue
+			if isScalar(a) || b.of[a.ID] != c || n.Op == op.Iota {
+				continue // an index takes nothing but the shape from its argument
 			}
 			if c.rowLevel(a) {
 				row = true
