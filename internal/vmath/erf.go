@@ -24,36 +24,42 @@ func Erf(b *loop.Builder, x loop.Value) loop.Value {
 // A tail is (hi+lo)*2^k, k in the low bits of bits as in reduced.
 type tail struct{ hi, lo, bits loop.Value }
 
-// erfcOf is erfc(a) for 0 <= a <= 30 of float64, given -a^2 as h+l. With short it
-// is good for a float32 result only.
-func (f *form) erfcOf(a, h, l loop.Value, short bool) tail {
+// erfcOf is erfc(a) for 0 <= a <= 30 of float64, given -a^2.
+//
+// It is exp(-a^2)*P/(1+2a), where P = (1+2a)*exp(a^2)*erfc(a) varies by a quarter
+// only and is a polynomial in (a-4)/(a+4) (after Shepherd and Laframboise,
+// "Chebyshev approximation of (1+2x)exp(x^2)erfc x", Math. Comp. 36, 1981).
+func (f *form) erfcOf(a, h, l loop.Value) tail {
 	e := f.reduce(h)
-	expc, scaled := exp64, erfcx64
-	if short {
-		expc, scaled = expShort, erfcxShort
-	}
-	u := f.Fma(f.Mul(e.r, e.r), f.poly(e.r, expc), e.r)
-	// (1+2a)*exp(a^2)*erfc(a) varies by a quarter only.
+	u := f.Fma(f.Mul(e.r, e.r), f.poly(e.r, exp64), e.r)
+	u = f.Add(u, f.Fma(u, l, f.Add(l, f.low(e)))) // e^(h+l) = (1+u)*2^k
 	four, one, two := f.c(4), f.c(1), f.c(2)
 	num, den := f.Sub(a, four), f.Add(a, four)
 	t := f.Div(num, den)
-	p := f.poly(t, scaled)
+	w := f.poly(t, erfcx64[2:])
+	c := f.c(erfcx64[0])
+	wt := f.Mul(w, t)
+	p, plo := f.fastSum(c, wt)
+	plo = f.Add(plo, f.Fma(w, t, f.Sub(f.c(erfcx64[1]), wt)))
+	// What t lacks, as far as it matters: near a = 0, where P is steep.
+	low := f.Add(f.Fma(f.Neg(t), den, num), f.Sub(a, f.Add(num, four)))
+	low = f.Fma(f.Neg(t), f.Sub(a, f.Sub(den, four)), low)
+	plo = f.Fma(low, f.poly(t, erfcxSlope), plo)
 	d := f.Fma(a, two, one)
+	dlo := f.Fma(a, two, f.Sub(one, d))
 	inv := f.Div(one, d)
 	q := f.Mul(p, inv)
-	if short {
-		return tail{q, f.Mul(q, u), e.bits}
-	}
-	// What t lacks, near the left end, where it matters and den is 4; what q
-	// lacks; and l, which e^(h+l) turns into a factor.
-	low := f.Fma(f.Neg(t), den, num)
-	low = f.Add(low, f.Sub(a, f.Add(num, four)))
-	low = f.Fma(f.Neg(t), f.Sub(a, f.Sub(den, four)), low)
-	dlo := f.Fma(a, two, f.Sub(one, d))
-	rem := f.Sub(f.Fma(f.Neg(q), d, p), f.Mul(q, dlo))
-	rem = f.Fma(low, f.poly(t, erfcxSlope), rem)
-	u = f.Add(u, f.Fma(u, l, f.Add(l, f.low(e))))
-	return tail{q, f.Fma(rem, inv, f.Mul(q, u)), e.bits}
+	rem := f.Fma(f.Neg(q), dlo, f.Fma(f.Neg(q), d, p))
+	return tail{q, f.Fma(f.Add(rem, plo), inv, f.Mul(q, u)), e.bits}
+}
+
+// erfcShort is erfcOf good for a float32 result.
+func (f *form) erfcShort(a, h loop.Value) tail {
+	e := f.reduce(h)
+	u := f.Fma(f.Mul(e.r, e.r), f.poly(e.r, expShort), e.r)
+	t := f.Div(f.Sub(a, f.c(4)), f.Add(a, f.c(4)))
+	q := f.Div(f.poly(t, erfcxShort), f.Fma(a, f.c(2), f.c(1)))
+	return tail{q, f.Mul(q, u), e.bits}
 }
 
 // value is t, rounded once unless subnormal.
@@ -69,8 +75,13 @@ func Erfc(b *loop.Builder, x loop.Value) loop.Value {
 	x = b.Cvt(loop.F64, x)
 	a := f.Min(f.c(28), f.Abs(x))
 	h := f.Neg(f.Mul(a, a))
-	l := f.Neg(f.Fma(a, a, h))
-	y := f.value(f.erfcOf(a, h, l, t == loop.F32))
+	var w tail
+	if t == loop.F32 {
+		w = f.erfcShort(a, h)
+	} else {
+		w = f.erfcOf(a, h, f.Neg(f.Fma(a, a, h)))
+	}
+	y := f.value(w)
 	return b.Cvt(t, f.Select(f.Lt(x, f.c(0)), f.Sub(f.c(2), y), y))
 }
 
@@ -80,17 +91,25 @@ func Gelu(b *loop.Builder, x loop.Value) loop.Value {
 	f := formOf(b, loop.F64)
 	t := b.Type(x)
 	x = f.Max(f.c(-39), b.Cvt(loop.F64, x))
-	c := f.Min(f.c(39), f.Abs(x))
-	a := f.Mul(c, f.c(1/math.Sqrt2))
-	h := f.Mul(f.Mul(c, c), f.c(-0.5))
-	l := f.Neg(f.Fma(f.Mul(c, f.c(0.5)), c, h))
-	w := f.erfcOf(a, h, l, t == loop.F32)
-	w.bits = f.Sub(w.bits, f.n(1)) // halved
+	a := f.Min(f.c(39), f.Abs(x))
+	h := f.Mul(f.Mul(a, a), f.c(-0.5))
+	arg := f.Mul(a, f.c(1/math.Sqrt2))
 	neg := f.Lt(x, f.c(0))
-	// Below zero the factor x comes before the scaling, which may round.
-	q := w
-	q.hi = f.Mul(x, w.hi)
-	q.lo = f.Fma(x, w.lo, f.Fma(x, w.hi, f.Neg(q.hi)))
-	y := f.Select(neg, f.value(q), f.Mul(x, f.Sub(f.c(1), f.value(w))))
-	return b.Cvt(t, y)
+	one := f.c(1)
+	half := func(w tail) tail { return tail{w.hi, w.lo, f.Sub(w.bits, f.n(1))} }
+	if t == loop.F32 {
+		y := f.value(half(f.erfcShort(arg, h)))
+		return b.Cvt(t, f.Mul(x, f.Select(neg, y, f.Sub(one, y))))
+	}
+	w := half(f.erfcOf(arg, h, f.Neg(f.Fma(f.Mul(a, f.c(0.5)), a, h))))
+	// The factor x comes before the scaling, which may round.
+	s1, s2 := f.halves(w.bits)
+	hi, lo := f.fastSum(one, f.Neg(f.Mul(f.Mul(w.hi, s1), s2)))
+	lo = f.Sub(lo, f.Mul(f.Mul(w.lo, s1), s2))
+	hi, lo = f.Select(neg, w.hi, hi), f.Select(neg, w.lo, lo)
+	s1, s2 = f.Select(neg, s1, one), f.Select(neg, s2, one)
+	p := f.Mul(x, hi)
+	y := f.Add(p, f.Fma(x, lo, f.Fma(x, hi, f.Neg(p))))
+	y = f.withSign(f.Mul(f.Mul(y, s1), s2), f.sign(x)) // of a zero, which the sum loses
+	return f.Select(f.Lt(f.c(39), x), x, y)
 }

@@ -45,7 +45,13 @@ func Exp(b *loop.Builder, x loop.Value) loop.Value {
 	f := of(b, x)
 	x = f.clamp(x, pick[float64](f, -104, -746), pick[float64](f, 89, 710))
 	e := f.reduce(x)
-	p := f.Fma(f.Mul(e.r, e.r), f.poly(e.r, pick(f, exp32, exp64)), e.r)
+	sq, q := f.Mul(e.r, e.r), f.poly(e.r, pick(f, exp32, exp64))
+	var p loop.Value
+	if f.wide {
+		p = f.Fma(sq, q, e.r)
+	} else { // the rounding of r would cost too much: only the small terms see it
+		p = f.Add(e.r1, f.Fma(sq, q, f.Mul(e.k, f.c(-ln2Lo32))))
+	}
 	s1, s2 := f.halves(e.bits)
 	return f.Mul(f.Fma(p, s1, s1), s2)
 }

@@ -88,11 +88,13 @@ def hexfloat(x):
     return "%s0x1%sp%d" % (s, "." + frac if frac else "", e)
 
 
-def table(name, doc, f, w, a, b, n, bits, first=None, powers=None):
-    c, err = fit(f, w, a, b, powers or range(n), bits, first)
+def table(name, doc, f, w, a, b, n, bits, first=None):
+    c, err = fit(f, w, a, b, range(n), bits, first)
     sys.stderr.write("%s: 2^%.2f\n" % (name, float(m.log(err, 2))))
     print("// %s: %s. Error 2^%.1f." % (name, doc, float(m.log(err, 2))))
     print("var %s = []float64{" % name)
+    if first:  # in two floats
+        c[:1] = [rnd(c[0], bits), rnd(c[0] - rnd(c[0], bits), bits)]
     for x in c:
         print("\t%s, // %s" % (hexfloat(x), m.nstr(x, 12)))
     print("}\n")
@@ -205,7 +207,7 @@ def erf():
 
     hi = lambda a: (a - 4) / (mpf(a) + 4)
     one = lambda t: mpf(1)
-    table("erfcx64", "(1+2a)exp(a^2)erfc(a) in (a-4)/(a+4) for 0 <= a <= 28, relative to 1", scaled, one, -1, hi(28), 22, 53)
+    table("erfcx64", "(1+2a)exp(a^2)erfc(a) in (a-4)/(a+4) for 0 <= a <= 28, the constant in two floats, relative to 1", scaled, one, -1, hi(28), 23, 53, 106)
     slope = lambda t: m.diff(scaled, t) * (1 - t) / 8
     table("erfcxSlope", "its derivative times (1-t)/8, relative to 1", slope, one, -1, mpf("0.7"), 5, 53)
     table("erfcxShort", "(1+2a)exp(a^2)erfc(a) in (a-4)/(a+4) for 0 <= a <= 10.2, relative to 1", scaled, one, -1, hi(mpf("10.2")), 12, 53)
