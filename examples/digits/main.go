@@ -1,5 +1,8 @@
-// Digits renders its own handwriting-like digits from the Go fonts and writes
-// a sheet of samples of them.
+// Digits renders its own handwriting-like digits from the Go fonts, trains a
+// convolutional network on them and draws the loss and the network's mistakes.
+//
+// Ctrl-C saves a checkpoint; -resume goes on from there and ends with the same
+// weights, bit for bit, as a run that was not interrupted.
 //
 // # The pictures
 //
@@ -20,11 +23,12 @@
 package main
 
 import (
+	"context"
+	"errors"
+	"flag"
 	"fmt"
-	"image"
-	"image/draw"
-	"image/png"
 	"os"
+	"os/signal"
 	"time"
 )
 
@@ -34,40 +38,74 @@ const (
 )
 
 func main() {
-	if err := run("digits-sheet.png"); err != nil {
+	var o options
+	flag.IntVar(&o.epochs, "epochs", 4, "passes over the training set")
+	flag.Uint64Var(&o.seed, "seed", 1, "seed of the weights and of the order of batches")
+	flag.StringVar(&o.picture, "o", "digits.png", "where to draw the result")
+	flag.StringVar(&o.checkpoint, "checkpoint", "digits.ckpt", "where Ctrl-C saves the run")
+	flag.BoolVar(&o.resume, "resume", false, "go on from the checkpoint")
+	flag.Parse()
+	if flag.NArg() > 0 || o.epochs < 1 {
+		flag.Usage()
+		os.Exit(2)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	switch err := run(ctx, o); {
+	case errors.Is(err, errInterrupted):
+		os.Exit(130)
+	case err != nil:
 		fmt.Fprintln(os.Stderr, "digits:", err)
 		os.Exit(1)
 	}
 }
 
-func run(path string) error {
+type options struct {
+	epochs     int
+	seed       uint64
+	picture    string
+	checkpoint string
+	resume     bool
+}
+
+// errInterrupted ends a run that was saved to go on later.
+var errInterrupted = errors.New("interrupted")
+
+func run(ctx context.Context, o options) error {
 	start := time.Now()
 	train, test := Render(trainSeed, trainSize), Render(testSeed, testSize)
 	fmt.Printf("rendered %s training and %s test digits in %.2f s\n",
 		thousands(train.Len()), thousands(test.Len()), time.Since(start).Seconds())
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	if err := png.Encode(f, sheet(train, 20, 12)); err != nil {
-		f.Close()
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	fmt.Println("wrote", path)
-	return nil
-}
 
-// sheet lays the first pictures of a set out in a grid.
-func sheet(s Set, columns, rows int) *image.Gray {
-	const pitch = side + 2
-	m := image.NewGray(image.Rect(0, 0, columns*pitch, rows*pitch))
-	for i := range min(columns*rows, s.Len()) {
-		at := image.Pt(i%columns*pitch+1, i/columns*pitch+1)
-		picture := &image.Gray{Pix: s.Image(i), Stride: side, Rect: image.Rect(0, 0, side, side)}
-		draw.Draw(m, picture.Rect.Add(at), picture, image.Point{}, draw.Src)
+	t := newTrainer(o.epochs, o.seed, train, test)
+	if o.resume {
+		if err := t.load(o.checkpoint); err != nil {
+			return err
+		}
+		fmt.Printf("resumed %s at epoch %d, batch %d\n", o.checkpoint, t.loader.Epoch()+1, t.loader.Next())
 	}
-	return m
+	p := NewProgress(os.Stdout, IsTerminal(os.Stdout), o.epochs, t.steps())
+	if err := t.train(ctx, p); err != nil {
+		if !errors.Is(err, context.Canceled) {
+			return err
+		}
+		p.Interrupt()
+		if err := t.save(o.checkpoint); err != nil {
+			return fmt.Errorf("saving the interrupted run: %w", err)
+		}
+		fmt.Printf("saved %s at epoch %d, batch %d; to go on: go run ./examples/digits -resume\n", o.checkpoint, t.loader.Epoch()+1, t.loader.Next())
+		return errInterrupted
+	}
+	total := p.Total()
+	wrong := Mistakes(test, t.predict())
+	fmt.Printf("trained on %s images in %.1f s, %s images/s; %d of %s test digits mistaken: accuracy %.2f %%\n",
+		thousands(total.images), total.time.Seconds(), thousands(total.rate()), len(wrong), thousands(test.Len()),
+		100*(1-float64(len(wrong))/float64(test.Len())))
+	fmt.Println("digest of the weights:", t.digest())
+	r := Report{Title: "weft: digits", Losses: t.curve.losses, StepsPerEpoch: t.steps(), Epochs: t.curve.epochs, Mistakes: wrong, TestSize: test.Len()}
+	if err := WriteReport(o.picture, r); err != nil {
+		return err
+	}
+	fmt.Println("wrote", o.picture)
+	return nil
 }

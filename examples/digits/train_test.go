@@ -1,0 +1,61 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// A run that was interrupted, at any of these steps, and resumed ends with the
+// same weights as an unbroken one.
+func TestResume(t *testing.T) {
+	train, test := Render(1, 640), Render(2, 500)
+	const epochs = 2
+	whole := newTrainer(epochs, 7, train, test)
+	if err := whole.train(context.Background(), NewProgress(io.Discard, false, epochs, whole.steps())); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "run.ckpt")
+	for _, stop := range []int{1, 7, 10, 13, 19} {
+		ctx, cancel := context.WithCancel(context.Background())
+		broken := newTrainer(epochs, 7, train, test)
+		p := NewProgress(io.Discard, false, epochs, broken.steps())
+		// The display's clock is asked at every step: it stops the run.
+		asked := p.now
+		p.now = func() time.Time {
+			if len(broken.curve.losses) >= stop {
+				cancel()
+			}
+			return asked()
+		}
+		if err := broken.train(ctx, p); !errors.Is(err, context.Canceled) {
+			t.Fatalf("step %d: %v", stop, err)
+		}
+		if n := len(broken.curve.losses); n < stop || n == epochs*broken.steps() {
+			t.Fatalf("stopped after %d steps, want %d", n, stop)
+		}
+		if err := broken.save(path); err != nil {
+			t.Fatal(err)
+		}
+		resumed := newTrainer(epochs, 7, train, test)
+		if err := resumed.load(path); err != nil {
+			t.Fatal(err)
+		}
+		if err := resumed.train(context.Background(), NewProgress(io.Discard, false, epochs, resumed.steps())); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := resumed.digest(), whole.digest(); got != want {
+			t.Errorf("stopped after %d steps: digest %s, want %s", stop, got, want)
+		}
+		if len(resumed.curve.losses) != len(whole.curve.losses) || len(resumed.curve.epochs) != epochs {
+			t.Errorf("stopped after %d steps: the curve has %d losses and %d epochs", stop, len(resumed.curve.losses), len(resumed.curve.epochs))
+		}
+	}
+	other := newTrainer(epochs, 8, train, test)
+	if err := other.load(path); err == nil {
+		t.Error("a checkpoint of another seed was loaded")
+	}
+}
