@@ -102,7 +102,7 @@ func (s Span) bounds(axis, n int) (start, step, count int) {
 		if hi <= lo {
 			return 0, s.step, 0
 		}
-		return lo, s.step, (hi - lo + s.step - 1) / s.step
+		return lo, s.step, (hi-lo-1)/s.step + 1
 	}
 	lo, hi := clamp(s.start, -1, n-1), clamp(s.stop, -1, n-1)
 	if lo <= hi {
@@ -111,7 +111,7 @@ func (s Span) bounds(axis, n int) (start, step, count int) {
 	if s.step == math.MinInt {
 		return lo, s.step, 1
 	}
-	return lo, s.step, (lo - hi + -s.step - 1) / -s.step
+	return lo, s.step, (lo-hi-1)/-s.step + 1
 }
 
 // Slice returns a view: a part of each axis in turn; axes not named are whole.
