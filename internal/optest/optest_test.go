@@ -60,3 +60,11 @@ func TestFusion(t *testing.T) {
 		Fusion(t, dev, caps)
 	})
 }
+
+func TestLarge(t *testing.T) {
+	each(t, func(t *testing.T, dev device.Device, caps Caps) { Large(t, dev, caps) })
+}
+
+func TestGradients(t *testing.T) {
+	each(t, func(t *testing.T, dev device.Device, caps Caps) { Gradients(t, dev, caps) })
+}

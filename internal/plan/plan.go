@@ -214,6 +214,13 @@ func (b *planner) value(n *ir.Node) Operand {
 			b.place[n] = o
 			return o
 		}
+		if isScalar(n) {
+			// A window on a number, such as its expansion.
+			o := b.temp(n.DType, n.Shape)
+			b.fill(o, n)
+			b.place[n] = o
+			return o
+		}
 		panic(fmt.Sprintf("plan: %s has no place yet", n))
 	}
 	x := b.value(n.Args[0])

@@ -1,0 +1,155 @@
+package optest
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"weft/internal/array"
+	"weft/internal/device"
+	"weft/internal/ir"
+	"weft/internal/op"
+)
+
+// Gradients compares, in float64, gradients of every operation that has them
+// with central differences of a weighted sum of its results, and gradients of
+// the gradients with central differences of those.
+func Gradients(t T, dev device.Device, caps Caps) {
+	t.Helper()
+	s := newSuite(t, dev, caps)
+	defer s.mem.Close()
+	tested := 0
+	for _, d := range op.Table() {
+		samples := d.Samples
+		if elementwise(d) {
+			for _, sh := range pointShapes[d.Arity] {
+				if array.Size(sh[0]) < 40 {
+					samples = append(samples[:len(samples):len(samples)], op.Sample{Shapes: sh})
+				}
+			}
+		}
+		for i, sample := range samples {
+			r := rand.New(rand.NewPCG(11, uint64(i)))
+			c := Case{Def: d, Attrs: sample.Attrs}
+			small := true
+			for k, sh := range sample.Shapes {
+				dt := array.Float64
+				if sample.DTypes != nil {
+					dt = sample.DTypes[k]
+				}
+				c.X = append(c.X, Random(r, dt, sh, d.Domain, sample.Max))
+				small = small && array.Size(sh) <= 200
+			}
+			if small && s.gradient(&c) {
+				tested++
+			}
+		}
+	}
+	t.Logf("%d samples with gradients", tested)
+	if tested < 100 {
+		t.Errorf("only %d samples had gradients", tested)
+	}
+}
+
+// weighted is the sum of x times fixed weights.
+func weighted(x *ir.Node, salt int) *ir.Node {
+	w := op.Apply(op.Cos, ir.Attrs{}, op.Apply(op.Mul, ir.Attrs{}, op.Convert(position(x), array.Float64), x.Graph.Number(0.7+float64(salt), array.Float64, false)))
+	return op.Apply(op.Sum, ir.Attrs{}, op.Apply(op.Mul, ir.Attrs{}, x, w))
+}
+
+// position numbers the elements of x.
+func position(x *ir.Node) *ir.Node {
+	flat := op.Apply(op.Reshape, ir.Attrs{Ints: []int{x.Size()}}, x)
+	return op.Apply(op.Reshape, ir.Attrs{Ints: x.Shape}, op.Apply(op.Iota, ir.Attrs{}, flat))
+}
+
+// gradient checks one case; it reports whether it has a gradient.
+func (s *suite) gradient(c *Case) bool {
+	var value, slope *ir.Node
+	var first, second []*ir.Node
+	err := attempt(func() error {
+		g := ir.New()
+		args := make([]*ir.Node, len(c.X))
+		var wrt []*ir.Node
+		for i, x := range c.X {
+			args[i] = g.Input(i, x.DType, x.Shape)
+			if x.DType.Float() {
+				wrt = append(wrt, args[i])
+			}
+		}
+		out := op.Apply(c.Def, c.Attrs, args...)
+		// Differences of float32 results would measure their rounding.
+		if out.DType != array.Float64 || len(wrt) == 0 || out.Size() == 0 {
+			return nil
+		}
+		value = weighted(out, 0)
+		one := []*ir.Node{g.Number(1, array.Float64, false)}
+		first = op.Gradient([]*ir.Node{value}, one, wrt)
+		for i, d := range first {
+			if d == nil {
+				continue
+			}
+			w := weighted(d, i+1)
+			if slope == nil {
+				slope = w
+			} else {
+				slope = op.Apply(op.Add, ir.Attrs{}, slope, w)
+			}
+		}
+		if slope != nil && !c.Def.Once {
+			second = op.Gradient([]*ir.Node{slope}, one, wrt)
+		}
+		return nil
+	})
+	if err != nil {
+		s.errorf(c.Def.Name, "gradient of %s: %v", c, err)
+		return false
+	}
+	if slope == nil || !s.have([]*ir.Node{slope}) {
+		return false
+	}
+	s.slopes(c, value, first, "gradient")
+	if second != nil {
+		s.slopes(c, slope, second, "second gradient")
+	}
+	return true
+}
+
+// slopes compares gradients of a scalar node with its central differences.
+func (s *suite) slopes(c *Case, value *ir.Node, grads []*ir.Node, what string) {
+	k := 0
+	for _, x := range c.X {
+		if !x.DType.Float() {
+			continue
+		}
+		d := grads[k]
+		k++
+		got := New(x.DType, x.Shape)
+		if d != nil {
+			r, err := s.outputs(s.dev, []*ir.Node{d}, c.X)
+			if err != nil {
+				s.errorf(c.Def.Name, "%s of %s: %v", what, c, err)
+				return
+			}
+			got = r[0]
+		}
+		const h = 1e-5
+		for i := 0; i < x.Size(); i += 1 + x.Size()/6 {
+			at := func(v float64) float64 {
+				old := x.F[i]
+				x.F[i] = v
+				r, err := s.outputs(s.dev, []*ir.Node{value}, c.X)
+				x.F[i] = old
+				if err != nil {
+					s.errorf(c.Def.Name, "%s of %s: %v", what, c, err)
+					return math.NaN()
+				}
+				return r[0].F[0]
+			}
+			want := (at(x.F[i]+h) - at(x.F[i]-h)) / (2 * h)
+			if !(math.Abs(got.F[i]-want) <= 1e-5*(1+math.Abs(want)+math.Abs(at(x.F[i])))) {
+				s.errorf(c.Def.Name, "%s of %s: argument %d at %s, by differences %v", what, c, k-1, got.at(i), want)
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package optest
+
+import (
+	"math/rand/v2"
+
+	"weft/internal/array"
+	"weft/internal/device"
+	"weft/internal/ir"
+	"weft/internal/op"
+	"weft/internal/par"
+)
+
+// threadCounts are what must not change a bit.
+var threadCounts = []int{1, 2, 5}
+
+// Large demands the same bits for any number of threads, from strided arguments
+// and on the oracle, for arrays that are cut into chunks, blocks and parts, and
+// values within the reference's bounds.
+func Large(t T, dev device.Device, caps Caps) {
+	t.Helper()
+	s := newSuite(t, dev, caps)
+	defer s.mem.Close()
+	defer par.SetThreads(par.SetThreads(0))
+	r := rand.New(rand.NewPCG(3, 3))
+	add := func(d *op.Def, a ir.Attrs, shapes ...[]int) {
+		for _, dt := range []array.DType{array.Float32, array.Float64} {
+			c := Case{Def: d, Attrs: a}
+			for _, sh := range shapes {
+				c.X = append(c.X, Random(r, dt, sh, d.Domain, 0))
+			}
+			s.large(&c)
+		}
+	}
+	axis := func(i ...int) ir.Attrs { return ir.Attrs{Ints: i} }
+	add(op.Add, ir.Attrs{}, []int{300007}, []int{300007})
+	add(op.Exp, ir.Attrs{}, []int{301, 700})
+	for _, d := range []*op.Def{op.Sum, op.Max, op.LogSumExp} {
+		add(d, axis(1), []int{9, 4099})
+		add(d, axis(1), []int{37, 5000})
+		add(d, axis(1), []int{3, 70001})
+		add(d, axis(0), []int{65, 130})
+		add(d, axis(0), []int{1003, 67})
+		add(d, axis(1), []int{3, 517, 33})
+	}
+	add(op.Sum, ir.Attrs{}, []int{1000003})
+	add(op.Mean, ir.Attrs{}, []int{1000, 1000})
+	add(op.ArgMax, ir.Attrs{}, []int{200001})
+	add(op.ArgMax, axis(0), []int{700, 31})
+	add(op.Softmax, axis(1), []int{40, 4500})
+	add(op.Softmax, axis(1), []int{2, 66000})
+	add(op.MatMul, ir.Attrs{}, []int{130, 301}, []int{301, 97})
+	t.Logf("%d computations", s.checks)
+}
+
+func (s *suite) large(c *Case) {
+	out, err := c.graph()
+	if err != nil {
+		s.errorf(c.Def.Name, "%s: %v", c, err)
+		return
+	}
+	if !s.have([]*ir.Node{out}) {
+		return
+	}
+	par.SetThreads(1)
+	first := s.laid(c, out, nil, func(int) Layout { return Contiguous }, Contiguous, false)
+	if first == nil {
+		return
+	}
+	want, _ := expect(c)
+	if i := want.differs(first); i >= 0 {
+		s.errorf(c.Def.Name, "%s: element %s, want %s", c, first.at(i), want.at(i))
+	}
+	for _, n := range threadCounts[1:] {
+		par.SetThreads(n)
+		s.laid(c, out, first, func(int) Layout { return Contiguous }, Contiguous, false)
+	}
+	s.laid(c, out, first, func(int) Layout { return Strided }, Contiguous, false)
+	s.laid(c, out, first, func(int) Layout { return Transposed }, Contiguous, false)
+}
