@@ -21,7 +21,7 @@ var oracle = cpu.New(cpu.Interp)
 func each(t *testing.T, f func(t *testing.T, dev device.Device, caps Caps)) {
 	for _, b := range cpu.Available() {
 		t.Run(b.String(), func(t *testing.T) {
-			c := Caps{Missing: missing, Graphs: 1000, Long: os.Getenv("WEFT_LONG") != ""}
+			c := Caps{Missing: missing, Graphs: 1000}
 			dev := oracle
 			ran, other := &cpu.Counters.Interpreted, &cpu.Counters.Native
 			if b != cpu.Interp {

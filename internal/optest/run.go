@@ -32,8 +32,6 @@ type Caps struct {
 	Missing map[string]bool
 	// Graphs is the number of random graphs.
 	Graphs int
-	// Long asks for the full grids.
-	Long bool
 }
 
 // A suite is a run of the suite on one device.
