@@ -31,19 +31,20 @@ func (t *Tensor) assign(d *op.Def, a *ir.Attrs, name string, ops ...operand) *Te
 			direct = false
 		}
 	}
-	// The tape must save arguments as they are before the write; only a value
-	// that the gradient itself reads is then found overwritten.
+	// The tape saves arguments as they are before the write.
 	res := &Tensor{v: array.View{DType: p.dtype, Shape: p.shape}, run: r}
 	if direct {
 		res.v = t.v
 		if grad {
 			record(p, ops, res)
+			res.node().keepOld(t.v.Store)
 		}
 		p.compute(ops, &res.v)
 	} else {
 		p.compute(ops, &res.v)
 		if grad {
 			record(p, ops, res)
+			res.node().keepOld(t.v.Store)
 		}
 		copyViews(&t.v, &res.v)
 		if res.v.Store != t.v.Store && res.hist == nil {
@@ -69,6 +70,27 @@ func (t *Tensor) assign(d *op.Def, a *ir.Attrs, name string, ops ...operand) *Te
 	}
 	t.rebase(n)
 	return t
+}
+
+// keepOld replaces saved arguments in the memory st, which is about to be written
+// to by the operation itself, by copies of the same layout.
+func (n *gradNode) keepOld(st *array.Storage) {
+	if n == nil {
+		return
+	}
+	for i := range n.saved {
+		s := &n.saved[i]
+		if s.v.Store != st || s.result {
+			continue
+		}
+		lo, hi := s.v.Span()
+		c := s.v
+		c.Store, c.Offset = engine.stream.Alloc((hi-lo)*c.DType.Size()), c.Offset-lo
+		copyViews(&c, &s.v)
+		st.Unsave()
+		c.Store.Save()
+		s.v, s.version = c, c.Store.Version()
+	}
 }
 
 // writable panics if writing into t is not allowed.
