@@ -223,10 +223,12 @@ func Where(cond *Tensor, x, y any) *Tensor {
 // right; axes before the last two broadcast. Each element adds products in
 // ascending order by fused multiply-add, in blocks of fixed size, so its bits do
 // not depend on the rest of the matrix.
-func (t *Tensor) MatMul(x *Tensor) *Tensor { return withAttrs(op.MatMul, ir.Attrs{}, t, x) }
+func (t *Tensor) MatMul(x *Tensor) *Tensor { return binary(op.MatMul, t, x) }
 
 // Linear is t.MatMul(w) plus b.
-func (t *Tensor) Linear(w, b *Tensor) *Tensor { return withAttrs(op.Linear, ir.Attrs{}, t, w, b) }
+func (t *Tensor) Linear(w, b *Tensor) *Tensor {
+	return apply(op.Linear, nil, operand{t: t}, asOperand("linear", w), asOperand("linear", b))
+}
 
 // Cat joins tensors along an axis; they meet by promotion.
 func Cat(ts []*Tensor, axis int) *Tensor {
