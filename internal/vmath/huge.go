@@ -6,12 +6,12 @@ import (
 	"weft/internal/loop"
 )
 
-// The bits of 1/pi, in words of 64; the first bit stands for 2^8 and for 2^31.
+// The bits of 1/pi, in words of 64; the first bit stands for 2^16 and for 2^31.
 // A float x = m*2^e with integer m has x/pi = m*(2^e/pi), and what counts modulo
 // two is the window of these bits from 2^-e on (Payne and Hanek, "Radian
 // reduction for trigonometric functions", SIGNUM Newsletter 18, 1983).
 var (
-	invPi32 = []uint64{0x0028be60db939105, 0x4a7f09d5f47d4d37, 0x7036d8a5664f10e4, 0x107f9458eaf7aef1}
+	invPi32 = []uint64{0x000028be60db9391, 0x054a7f09d5f47d4d, 0x377036d8a5664f10, 0xe4107f9458eaf7ae}
 	invPi64 = []uint64{
 		0x00000000517cc1b7, 0x27220a94fe13abe8, 0xfa9a6ee06db14acc, 0x9e21c820ff28b1d5, 0xef5de2b0db92371d,
 		0x2126e97003249775, 0x04e8c90e7f0ef58e, 0x5894d39f74411afa, 0x975da24274ce3813, 0x5a2fbf209cc8eb1c,
@@ -79,7 +79,7 @@ func (f *form) nearest(v loop.Value, by period) (left, count loop.Value) {
 func (f *form) hugeAngle32(a loop.Value, by period) angle {
 	bits := f.toInt(a)
 	m := f.Cvt(loop.I64, f.Or(f.And(bits, f.n(1<<23-1)), f.n(1<<23)))
-	pos := f.Cvt(loop.I64, f.Add(f.ShrU(bits, f.n(23)), f.n(8-150)))
+	pos := f.Cvt(loop.I64, f.Add(f.ShrU(bits, f.n(23)), f.n(16-150)))
 	q := f.window(invPi32, pos, 2)
 	v := f.Mul(m, q[0])
 	v = f.Add(v, f.ShrU(f.Mul(m, f.ShrU(q[1], f.int64s(32))), f.int64s(32)))

@@ -81,10 +81,14 @@ func Atan(b *loop.Builder, x loop.Value) loop.Value {
 	}
 	z := f.Mul(q, q)
 	p := f.poly(z, pick(f, atan32, atan64))
-	tail := f.Mul(f.Mul(q, z), p)
+	cube := f.Mul(q, z)
+	tail := f.Mul(cube, p)
 	if !f.wide {
-		// low counts with 1/(1+q^2), for which a line does.
-		tail = f.Fma(f.Mul(q, z), p, f.Fma(f.Mul(z, f.c(-0.5)), low, low))
+		// low counts with 1/(1+q^2), for which a line does; the rounding of the
+		// cube counts only where q is near 1 and p is about -1/4.
+		low = f.Fma(f.Mul(z, f.c(-0.5)), low, low)
+		low = f.Fma(f.Fma(q, z, f.Neg(cube)), f.c(-0.25), low)
+		tail = f.Fma(cube, p, low)
 	}
 	hi, lo := f.addHalfPis(n, q)
 	return f.withSign(f.Add(hi, f.Add(tail, lo)), f.sign(x))

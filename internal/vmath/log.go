@@ -10,6 +10,7 @@ import (
 type base struct {
 	top, end      [2]float64 // its logarithm of 2, as a sum whose first term times an exponent is exact
 	scale, scale2 [2]float64 // its logarithm of e, as a sum
+	tail          []float64  // of float32, in its own base: scaling ln's would round once more
 }
 
 // The second numbers are those of float64.
@@ -18,11 +19,11 @@ var (
 		top: [2]float64{0x1.62e4p-1, 0x1.62e42fefa38p-1}, end: [2]float64{0x1.7f7d1cf79abcap-20, 0x1.ef35793c7673p-45},
 	}
 	binary = base{
-		top: [2]float64{1, 1}, scale: [2]float64{0x1.715476p+0, 0x1.71547652b82fep+0}, scale2: [2]float64{0x1.4ae0cp-26, 0x1.777d0ffda0d24p-56},
+		top: [2]float64{1, 1}, scale: [2]float64{0x1.715476p+0, 0x1.71547652b82fep+0}, scale2: [2]float64{0x1.4ae0cp-26, 0x1.777d0ffda0d24p-56}, tail: log232,
 	}
 	decimal = base{
 		top: [2]float64{0x1.344p-2, 0x1.34413509f78p-2}, end: [2]float64{0x1.3509f8p-18, 0x1.fef311f12b358p-46},
-		scale: [2]float64{0x1.bcb7b2p-2, 0x1.bcb7b1526e50ep-2}, scale2: [2]float64{-0x1.5b235ep-27, 0x1.95355baaafad3p-57},
+		scale: [2]float64{0x1.bcb7b2p-2, 0x1.bcb7b1526e50ep-2}, scale2: [2]float64{-0x1.5b235ep-27, 0x1.95355baaafad3p-57}, tail: log1032,
 	}
 )
 
@@ -41,7 +42,8 @@ func (f *form) split(u loop.Value, least float64) (kbits, kf loop.Value) {
 	return kbits, f.Sub(f.toFloat(k), f.c(0x1p52+1024))
 }
 
-// lnTail is ln(1+m1) - m1 for m1 in [-0.3, 0.5), plus rest.
+// lnTail is ln(1+m1) - m1, plus rest, for m1 in [-1/3, 1/2), or in float32
+// [-1/4, 1/2).
 func (f *form) lnTail(m1, rest loop.Value) loop.Value {
 	sq := f.Mul(m1, m1)
 	if !f.wide {
@@ -56,7 +58,8 @@ func (f *form) lnTail(m1, rest loop.Value) loop.Value {
 	return f.Fma(s, inner, f.Sub(rest, half))
 }
 
-// logSum is the logarithm of 2^kf*(1+m1), for m1 in [-0.3, 0.5), as hi + lo.
+// logSum is the logarithm of 2^kf*(1+m1) as hi + lo, for m1 in [-1/4, 1/2) or,
+// other than natural, in [-5/16, 3/8).
 func (f *form) logSum(g *base, kf, m1 loop.Value) (hi, lo loop.Value) {
 	of := func(c [2]float64) loop.Value { return f.c(pick(f, c[0], c[1])) }
 	top := kf
@@ -73,6 +76,9 @@ func (f *form) logSum(g *base, kf, m1 loop.Value) (hi, lo loop.Value) {
 		lo = f.Fma(kf, of(g.end), lo)
 	}
 	lo = f.Add(lo, f.Fma(m1, of(g.scale2), f.Fma(m1, of(g.scale), f.Neg(p))))
+	if !f.wide {
+		return hi, f.Fma(f.Mul(m1, m1), f.poly(m1, g.tail), lo)
+	}
 	return hi, f.Fma(f.lnTail(m1, f.c(0)), of(g.scale), lo)
 }
 
@@ -89,7 +95,7 @@ func (f *form) normal(x loop.Value, least, by float64) (kf, m1 loop.Value) {
 func (f *form) logNormal(g *base, x loop.Value, by float64) loop.Value {
 	least := 0.75
 	if g != &natural {
-		least = math.Sqrt2 / 2 // float32 needs the smaller interval
+		least = 0.6875 // float32 needs the interval in which errors balance
 	}
 	kf, m1 := f.normal(x, least, by)
 	return f.Add(f.logSum(g, kf, m1))

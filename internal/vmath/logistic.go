@@ -52,9 +52,9 @@ func Softplus(b *loop.Builder, x loop.Value) loop.Value {
 	f := of(b, x)
 	hi, lo, s1, s2 := f.decay(f.Abs(x))
 	ehi, elo := f.Mul(f.Mul(hi, s1), s2), f.Mul(f.Mul(lo, s1), s2)
-	// ln(1+ehi+elo), where elo counts with 1/(1+ehi).
+	// ln(1+ehi+elo), where elo counts with 1/(1+ehi), for which a line does.
 	h, l := f.ln1pSum(ehi)
-	l = f.Add(l, f.Fma(f.Mul(elo, f.c(-0.5)), ehi, elo))
+	l = f.Add(l, f.Fma(f.Mul(elo, f.c(-0.7)), ehi, elo))
 	h, l = f.fastSum(h, l)
 	// Knuth's sum with the linear part.
 	m := f.Max(x, f.c(0))

@@ -7,10 +7,10 @@ import (
 )
 
 // Half pi as a sum of floats. The second is so short that its product with any
-// count is exact.
+// count below the bound for hugeAngle is exact.
 var (
-	halfPi32 = []float64{0x1.921fb6p+0, -0x1.78p-25, 0x1.0b4612p-34, -0x1.676734p-60}
-	halfPi64 = []float64{0x1.921fb54442d18p+0, 0x1.1a62633p-54, 0x1.45c06e0e68948p-86}
+	halfPi32 = [3]float64{0x1.921fb6p+0, -0x1.778000p-25, 0x1.68c234p-39}
+	halfPi64 = [3]float64{0x1.921fb54442d18p+0, 0x1.1a62633p-54, 0x1.45c06e0e68948p-86}
 )
 
 // A period is what angleOf takes multiples of out of an argument.
@@ -50,14 +50,9 @@ func (f *form) angleOf(a loop.Value, by period) angle {
 	r := f.Fma(k, part(0), a)
 	hi := f.Fma(k, part(1), r)
 	lo := f.Fma(k, part(1), f.Sub(r, hi))
-	for i := range parts[2:] {
-		lo = f.Fma(k, part(2+i), lo)
-	}
-	if !f.wide { // the third part reaches into hi
-		hi, lo = f.fastSum(hi, lo)
-	}
+	lo = f.Fma(k, part(2), lo)
 
-	huge := f.Not(f.Lt(a, f.c(pick(f, 0x1p16, 0x1p22))))
+	huge := f.Not(f.Lt(a, f.c(pick(f, 0x1p11, 0x1p22))))
 	v := f.If(huge, func() []loop.Value {
 		w := f.hugeAngle(a, by)
 		return []loop.Value{w.hi, w.lo, w.count}
@@ -121,7 +116,14 @@ func Tan(b *loop.Builder, x loop.Value) loop.Value {
 	z := f.Mul(w.hi, w.hi)
 	// lo counts with 1+tan^2, for which a parabola does.
 	lo := f.Fma(f.Mul(z, f.c(16/(math.Pi*math.Pi))), w.lo, w.lo)
-	t, low := f.fastSum(w.hi, f.Fma(f.Mul(z, w.hi), f.poly(z, pick(f, tan32, tan64)), lo))
+	cube := f.Mul(z, w.hi)
+	if !f.wide {
+		// The roundings of square and cube count only where the polynomial is
+		// about 0.44, towards pi/4.
+		e := f.Fma(f.Fma(w.hi, w.hi, f.Neg(z)), w.hi, f.Fma(z, w.hi, f.Neg(cube)))
+		lo = f.Fma(e, f.c(0.44), lo)
+	}
+	t, low := f.fastSum(w.hi, f.Fma(cube, f.poly(z, pick(f, tan32, tan64)), lo))
 	// tan(r + pi/2) = -1/tan(r), corrected by what the quotient lacks.
 	q := f.Div(f.c(-1), t)
 	q = f.Fma(q, f.Fma(q, low, f.Fma(q, t, f.c(1))), q)

@@ -140,7 +140,12 @@ def exp2():
 def log():
     p = small(lambda f: (m.log1p(f) - f + f * f / 2) / f ** 3, [(-1) ** i / mpf(i + 3) for i in range(12)])
     w = lambda f: f ** 3 / m.log1p(f) if f else mpf(0)
-    table("log32", "(ln(1+f)-f+f^2/2)/f^3 for sqrt(1/2) <= 1+f < 1.5, relative to ln(1+f)", p, w, m.sqrt(0.5) - 1, 0.5, 9, 24)
+    table("log32", "(ln(1+f)-f+f^2/2)/f^3 for 3/4 <= 1+f < 3/2, relative to ln(1+f)", p, w, -0.25, 0.5, 9, 24)
+    t = small(lambda f: (m.log1p(f) - f) / f ** 2, [-(-1) ** i / mpf(i + 2) for i in range(12)])
+    v = lambda f: f ** 2 / m.log1p(f) if f else mpf(0)
+    for name, base in (("2", 2), ("10", 10)):
+        k = 1 / m.log(base)
+        table("log%s32" % name, "(log%s(1+f)-f/ln(%s))/f^2 for 11/16 <= 1+f < 11/8, relative to log%s" % ((name,) * 3), lambda f: t(f) * k, lambda f: v(f) / k, -0.3125, 0.375, 10, 24)
     # s = f/(2+f), z = s^2: ln(1+f) = 2 atanh(s) = 2s + s z L(z).
     l = small(lambda z: (2 * m.atanh(m.sqrt(z)) / m.sqrt(z) - 2) / z, [mpf(2) / (2 * i + 3) for i in range(12)])
     table("log64", "(2 atanh(s)/s-2)/s^2 in s^2 for |s| <= 1/5, relative to atanh", l, lambda z: z / 2, 0, 0.04, 8, 53)
