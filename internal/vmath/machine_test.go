@@ -17,16 +17,14 @@ import (
 	"weft/internal/x86"
 )
 
-// fastest compiles p by the best means there are.
-func fastest(t testing.TB, p *loop.Program) func(*loop.Frame) {
-	isa := x86.AVX2
-	if cpu.X86.HasAVX512F && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512VL && cpu.X86.HasAVX512CD {
-		isa = x86.AVX512
-	}
-	if !jit.Available() || isa == x86.AVX2 && !(cpu.X86.HasAVX2 && cpu.X86.HasFMA && cpu.X86.HasBMI2) {
-		k := interp.Compile(p)
-		return func(f *loop.Frame) { k.Run(f, nil) }
-	}
+func has512() bool {
+	return cpu.X86.HasAVX512F && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512VL && cpu.X86.HasAVX512CD
+}
+
+func has256() bool { return cpu.X86.HasAVX2 && cpu.X86.HasFMA && cpu.X86.HasBMI2 }
+
+// machine compiles p to machine code.
+func machine(t testing.TB, p *loop.Program, isa x86.ISA) func(*loop.Frame) {
 	k, err := x86.Compile(p, isa)
 	if err != nil {
 		t.Fatal(err)
@@ -37,6 +35,69 @@ func fastest(t testing.TB, p *loop.Program) func(*loop.Frame) {
 	}
 	return func(f *loop.Frame) {
 		for jit.Call(code, 0, unsafe.Pointer(f)) == loop.Resume {
+		}
+	}
+}
+
+// fastest compiles p by the best means there are.
+func fastest(t testing.TB, p *loop.Program) func(*loop.Frame) {
+	switch {
+	case jit.Available() && has512():
+		return machine(t, p, x86.AVX512)
+	case jit.Available() && has256():
+		return machine(t, p, x86.AVX2)
+	}
+	k := interp.Compile(p)
+	return func(f *loop.Frame) { k.Run(f, nil) }
+}
+
+// TestMachineCode compares machine code with the interpreter, bit for bit but for
+// the payload of NaN, rare paths included.
+func TestMachineCode(t *testing.T) {
+	if err := jit.Reason(); err != nil {
+		t.Skip("SKIPPED: no machine code here: ", err)
+	}
+	x32 := inputs32(3000)
+	x64 := make([]float64, len(x32))
+	for i, v := range x32 {
+		x64[i] = float64(v)
+		if i%3 == 0 {
+			x64[i] = math.Pow(float64(v), 5)
+		}
+	}
+	for isa, ok := range map[x86.ISA]bool{x86.AVX2: has256(), x86.AVX512: has512()} {
+		if !ok {
+			t.Logf("SKIPPED: this processor lacks %v", isa)
+			continue
+		}
+		for _, u := range unaries {
+			p := program(t, u.name, array.Float32, 1, apply1(u.f))
+			got := make([]float32, len(x32))
+			machine(t, p, isa)(frame(p, len(x32), at(x32), at(got)))
+			for i, want := range evaluate(p, x32) {
+				if !same(float64(got[i]), float64(want)) {
+					t.Fatalf("%s(%v) on %v = %v, interpreter %v", u.name, x32[i], isa, got[i], want)
+				}
+			}
+			p = program(t, u.name, array.Float64, 1, apply1(u.f))
+			got64 := make([]float64, len(x64))
+			machine(t, p, isa)(frame(p, len(x64), at(x64), at(got64)))
+			for i, want := range evaluate(p, x64) {
+				if !same(got64[i], want) {
+					t.Fatalf("%s(%v) float64 on %v = %v, interpreter %v", u.name, x64[i], isa, got64[i], want)
+				}
+			}
+		}
+		for _, u := range binaries {
+			y64 := append(append([]float64{}, x64[1000:]...), x64[:1000]...)
+			p := program(t, u.name, array.Float64, 2, apply2(u.f))
+			got := make([]float64, len(x64))
+			machine(t, p, isa)(frame(p, len(x64), at(x64), at(y64), at(got)))
+			for i, want := range evaluate(p, x64, y64) {
+				if !same(got[i], want) {
+					t.Fatalf("%s(%v, %v) on %v = %v, interpreter %v", u.name, x64[i], y64[i], isa, got[i], want)
+				}
+			}
 		}
 	}
 }
