@@ -103,6 +103,15 @@ func withKeep(d *Def, x *node, axes []int) *node {
 	return Apply(d, ir.Attrs{Ints: axes, Flag: true}, x)
 }
 
+// dropKept removes the axes that a reduction with attributes a kept with size 1,
+// unless a wants them: last, so that what follows the sum stays in its kernel.
+func dropKept(name string, x *node, a ir.Attrs) *node {
+	if a.Flag {
+		return x
+	}
+	return reshape(x, dropShape(x.Shape, array.Axes(name, a.Ints, len(x.Shape))))
+}
+
 func needFloat(name string, x *node) *node {
 	if !x.DType.Float() {
 		array.Failf(name, "", "takes floats, got %s", x.DType)
@@ -220,19 +229,21 @@ func init() {
 		}})
 	Mean = define(Def{Name: "mean", Class: Composite, Arity: 1, ONNX: "ReduceMean", Samples: axisSamples, Doc: "The mean over axes.",
 		Compose: func(x []*node, a ir.Attrs) *node {
-			s := Apply(Sum, ir.Attrs{Ints: a.Ints, Flag: a.Flag}, needFloat("mean", x[0]))
-			return div(s, num(s, float64(count("mean", x[0], a))))
+			s := withKeep(Sum, needFloat("mean", x[0]), a.Ints)
+			return dropKept("mean", div(s, num(s, float64(count("mean", x[0], a)))), a)
 		}})
 	Var = define(Def{Name: "var", Class: Composite, Arity: 1, Samples: axisSamples,
 		Doc: "The variance over axes, the squared distances from the mean divided by n - Attrs.Int.",
 		Compose: func(x []*node, a ir.Attrs) *node {
 			d := sub(x[0], Apply(Mean, ir.Attrs{Ints: a.Ints, Flag: true}, needFloat("var", x[0])))
-			s := Apply(Sum, ir.Attrs{Ints: a.Ints, Flag: a.Flag}, apply(Square, d))
-			return div(s, num(s, float64(max(count("var", x[0], a)-a.Int, 0))))
+			s := withKeep(Sum, apply(Square, d), a.Ints)
+			return dropKept("var", div(s, num(s, float64(max(count("var", x[0], a)-a.Int, 0)))), a)
 		}})
 	Std = define(Def{Name: "std", Class: Composite, Arity: 1, Samples: []Sample{{Shapes: [][]int{{7, 5}}}, {Shapes: [][]int{{7, 5}}, Attrs: ir.Attrs{Ints: []int{0}, Int: 1}}},
-		Doc:     "The square root of var.",
-		Compose: func(x []*node, a ir.Attrs) *node { return apply(Sqrt, Apply(Var, a, needFloat("std", x[0]))) }})
+		Doc: "The square root of var.",
+		Compose: func(x []*node, a ir.Attrs) *node {
+			return dropKept("std", apply(Sqrt, Apply(Var, ir.Attrs{Ints: a.Ints, Int: a.Int, Flag: true}, needFloat("std", x[0]))), a)
+		}})
 
 	Iota = define(Def{Name: "iota", Rule: Keep, Arity: 1,
 		Doc:   "The index along axis Attrs.Int, int64, in the argument's shape.",
@@ -253,10 +264,7 @@ func init() {
 			// An infinite maximum must not turn into NaN.
 			m = where(apply(IsFinite, m), m, num(m, 0))
 			r := add(apply(Log, withKeep(Sum, apply(Exp, sub(x[0], m)), a.Ints)), m)
-			if a.Flag {
-				return r
-			}
-			return reshape(r, dropShape(r.Shape, array.Axes("logsumexp", a.Ints, len(r.Shape))))
+			return dropKept("logsumexp", r, a)
 		},
 		VJP: func(v *VJP) {
 			v.Set(0, func() *node {

@@ -177,6 +177,16 @@ func (b *planner) assign(dst []Sig) {
 		if _, twice := b.dst[n]; !twice {
 			b.dst[n] = o
 		}
+		// A reshaped result is computed in its place.
+		m := n
+		for m.Op == op.Reshape {
+			m = m.Args[0]
+		}
+		if _, twice := b.dst[m]; m != n && !twice && m.Op != ir.Input && !isScalar(m) && !isMove(m) {
+			if v := o.view(); v.Contiguous() {
+				b.dst[m] = Operand{Slot: slot, DType: n.DType, Shape: m.Shape, Strides: array.RowMajor(m.Shape)}
+			}
+		}
 	}
 }
 
@@ -261,8 +271,11 @@ func (b *planner) emit() {
 		b.emitCluster(c)
 	}
 	for i, n := range b.outs {
-		o, have := b.place[n]
 		want := b.p.Outs[i]
+		if isMove(n) {
+			b.value(n)
+		}
+		o, have := b.place[n]
 		if have && o.Slot == want.Slot {
 			continue
 		}

@@ -1,0 +1,171 @@
+package plan
+
+import (
+	"strings"
+	"testing"
+
+	"weft/internal/array"
+	"weft/internal/ir"
+	"weft/internal/loop"
+	"weft/internal/op"
+)
+
+// kernels plans a graph over contiguous float32 inputs of the given shapes.
+func kernels(build func(x []*ir.Node) []*ir.Node, shapes ...[]int) *Plan {
+	g := ir.New()
+	var in []*ir.Node
+	var sigs []Sig
+	for i, s := range shapes {
+		in = append(in, g.Input(i, array.Float32, s))
+		sigs = append(sigs, Sig{array.Float32, s, array.RowMajor(s)})
+	}
+	return Build(build(in), sigs, nil)
+}
+
+func one(f func(x []*ir.Node) *ir.Node) func(x []*ir.Node) []*ir.Node {
+	return func(x []*ir.Node) []*ir.Node { return []*ir.Node{f(x)} }
+}
+
+func apply(d *op.Def, x ...*ir.Node) *ir.Node { return op.Apply(d, ir.Attrs{}, x...) }
+
+func axes(d *op.Def, keep bool, x *ir.Node, a ...int) *ir.Node {
+	return op.Apply(d, ir.Attrs{Ints: a, Flag: keep}, x)
+}
+
+func passes(k *Kernel) (n int) {
+	for _, v := range k.Prog.Body {
+		if k.Prog.Ins[v].Op == loop.OpPass {
+			n++
+		}
+	}
+	return n
+}
+
+func layerNorm(x []*ir.Node) *ir.Node {
+	d := apply(op.Sub, x[0], axes(op.Mean, true, x[0], 1))
+	v := axes(op.Mean, true, apply(op.Square, d), 1)
+	eps := v.Graph.Number(1e-5, array.Float32, false)
+	return apply(op.Add, apply(op.Mul, apply(op.Mul, d, apply(op.Rsqrt, apply(op.Add, v, eps))), x[1]), x[2])
+}
+
+// What becomes one kernel, and with how many passes over a row.
+func TestFusion(t *testing.T) {
+	sq, row := []int{64, 100}, []int{100}
+	for name, c := range map[string]struct {
+		build  func(x []*ir.Node) []*ir.Node
+		shapes [][]int
+		passes []int // by kernel
+	}{
+		"chain": {one(func(x []*ir.Node) *ir.Node {
+			return apply(op.Exp, apply(op.Add, apply(op.Mul, x[0], x[1]), x[0]))
+		}), [][]int{sq, sq}, []int{1}},
+		"broadcast row": {one(func(x []*ir.Node) *ir.Node { return apply(op.Relu, apply(op.Add, x[0], x[1])) }), [][]int{sq, row}, []int{1}},
+		"softmax": {one(func(x []*ir.Node) *ir.Node {
+			return op.Apply(op.Softmax, ir.Attrs{Ints: []int{1}}, x[0])
+		}), [][]int{sq}, []int{3}},
+		"layer norm": {one(layerNorm), [][]int{sq, row, row}, []int{3}},
+		"variance":   {one(func(x []*ir.Node) *ir.Node { return axes(op.Var, false, x[0], 1) }), [][]int{sq}, []int{2}},
+		"sum of a product": {one(func(x []*ir.Node) *ir.Node {
+			return axes(op.Sum, false, apply(op.Mul, x[0], x[1]), 1)
+		}), [][]int{sq, sq}, []int{1}},
+		// The gradient of a bias, with the gradient it is summed from.
+		"column": {func(x []*ir.Node) []*ir.Node {
+			g := apply(op.Mul, x[0], x[1])
+			return []*ir.Node{g, axes(op.Sum, false, g, 0)}
+		}, [][]int{sq, sq}, []int{1}},
+		"two results share a pass": {func(x []*ir.Node) []*ir.Node {
+			return []*ir.Node{apply(op.Add, x[0], x[1]), apply(op.Mul, x[0], x[1])}
+		}, [][]int{sq, sq}, []int{1}},
+		// The smaller array is computed once, not for every row.
+		"two shapes": {one(func(x []*ir.Node) *ir.Node { return apply(op.Add, x[0], apply(op.Exp, x[1])) }), [][]int{sq, row}, []int{1, 1}},
+		// A reduction that others broadcast back across both axes cannot be one.
+		"row then column": {one(func(x []*ir.Node) *ir.Node {
+			return axes(op.Sum, true, apply(op.Sub, x[0], axes(op.Max, true, x[0], 1)), 0)
+		}), [][]int{sq}, nil},
+	} {
+		p := kernels(c.build, c.shapes...)
+		if c.passes == nil {
+			if len(p.Steps) < 2 {
+				t.Errorf("%s: one kernel cannot be right\n%s", name, p)
+			}
+			continue
+		}
+		if len(p.Steps) != len(c.passes) {
+			t.Errorf("%s: %d kernels, want %d\n%s", name, len(p.Steps), len(c.passes), p)
+			continue
+		}
+		for i, s := range p.Steps {
+			if got := passes(s.Kernel); got != c.passes[i] {
+				t.Errorf("%s: kernel %d has %d passes, want %d\n%s", name, i, got, c.passes[i], p)
+			}
+		}
+	}
+}
+
+// A node joins a cluster only if nothing in between depends on the cluster.
+func TestNoCycle(t *testing.T) {
+	p := kernels(one(func(x []*ir.Node) *ir.Node {
+		a := apply(op.Exp, x[0])
+		m := apply(op.MatMul, a, x[1]) // a routine between
+		return apply(op.Add, a, m)
+	}), []int{8, 8}, []int{8, 8})
+	var order []string
+	for _, s := range p.Steps {
+		if s.Kernel == nil {
+			order = append(order, "routine")
+		} else {
+			order = append(order, "kernel")
+		}
+	}
+	if got := strings.Join(order, " "); got != "kernel routine kernel" {
+		t.Errorf("steps %s\n%s", got, p)
+	}
+}
+
+// A sum of many arrays is split where a kernel would have too many buffers.
+func TestManyBuffers(t *testing.T) {
+	const n = 40
+	shapes := make([][]int, n)
+	for i := range shapes {
+		shapes[i] = []int{33}
+	}
+	p := kernels(one(func(x []*ir.Node) *ir.Node {
+		s := x[0]
+		for _, y := range x[1:] {
+			s = apply(op.Add, s, y)
+		}
+		return s
+	}), shapes...)
+	if len(p.Steps) < 3 {
+		t.Errorf("%d kernels read %d arrays", len(p.Steps), n)
+	}
+	for _, s := range p.Steps {
+		if b := len(s.Kernel.Binds); b > loop.MaxBufs {
+			t.Errorf("a kernel has %d buffers", b)
+		}
+	}
+}
+
+// Neighbouring axes that all operands walk evenly become one.
+func TestCollapse(t *testing.T) {
+	p := kernels(one(func(x []*ir.Node) *ir.Node { return apply(op.Add, x[0], x[1]) }), []int{4, 5, 6, 7}, []int{4, 5, 6, 7})
+	if e := p.Steps[0].Kernel.Extents; len(e) != 1 || e[0] != 840 {
+		t.Errorf("contiguous operands: extents %v", e)
+	}
+	p = kernels(one(func(x []*ir.Node) *ir.Node { return apply(op.Add, x[0], x[1]) }), []int{4, 5, 6, 7}, []int{6, 7})
+	if e := p.Steps[0].Kernel.Extents; len(e) != 2 || e[0] != 20 || e[1] != 42 {
+		t.Errorf("a broadcast operand: extents %v", e)
+	}
+}
+
+// Long rows of a reduction are cut into parts, whose number follows from the
+// length alone.
+func TestParts(t *testing.T) {
+	p := kernels(one(func(x []*ir.Node) *ir.Node { return axes(op.Sum, false, x[0]) }), []int{1 << 20})
+	if e := p.Steps[0].Kernel.Extents; len(e) != 2 || e[0] != 32 || e[1] != partLen {
+		t.Errorf("extents %v\n%s", e, p)
+	}
+	if len(p.Steps) != 1+5 {
+		t.Errorf("%d steps, want one over 32 parts and five of the tree", len(p.Steps))
+	}
+}
