@@ -24,12 +24,13 @@ func Erf(b *loop.Builder, x loop.Value) loop.Value {
 // A tail is (hi+lo)*2^k, k in the low bits of bits as in reduced.
 type tail struct{ hi, lo, bits loop.Value }
 
-// erfcOf is erfc(a) for 0 <= a <= 30 of float64, given -a^2.
+// erfcOf is erfc(a+alo) for 0 <= a <= 30 of float64, given minus the square as
+// h+l. Without alo a is exact.
 //
 // It is exp(-a^2)*P/(1+2a), where P = (1+2a)*exp(a^2)*erfc(a) varies by a quarter
 // only and is a polynomial in (a-4)/(a+4) (after Shepherd and Laframboise,
 // "Chebyshev approximation of (1+2x)exp(x^2)erfc x", Math. Comp. 36, 1981).
-func (f *form) erfcOf(a, h, l loop.Value) tail {
+func (f *form) erfcOf(a, alo, h, l loop.Value) tail {
 	e := f.reduce(h)
 	u := f.Fma(f.Mul(e.r, e.r), f.poly(e.r, exp64), e.r)
 	u = f.Add(u, f.Fma(u, l, f.Add(l, f.low(e)))) // e^(h+l) = (1+u)*2^k
@@ -47,6 +48,9 @@ func (f *form) erfcOf(a, h, l loop.Value) tail {
 	plo = f.Fma(low, f.poly(t, erfcxSlope), plo)
 	d := f.Fma(a, two, one)
 	dlo := f.Fma(a, two, f.Sub(one, d))
+	if alo != loop.NoValue { // matters where P hardly varies
+		dlo = f.Fma(alo, two, dlo)
+	}
 	inv := f.Div(one, d)
 	q := f.Mul(p, inv)
 	rem := f.Fma(f.Neg(q), dlo, f.Fma(f.Neg(q), d, p))
@@ -79,7 +83,7 @@ func Erfc(b *loop.Builder, x loop.Value) loop.Value {
 	if t == loop.F32 {
 		w = f.erfcShort(a, h)
 	} else {
-		w = f.erfcOf(a, h, f.Neg(f.Fma(a, a, h)))
+		w = f.erfcOf(a, loop.NoValue, h, f.Neg(f.Fma(a, a, h)))
 	}
 	y := f.value(w)
 	return b.Cvt(t, f.Select(f.Lt(x, f.c(0)), f.Sub(f.c(2), y), y))
@@ -101,7 +105,8 @@ func Gelu(b *loop.Builder, x loop.Value) loop.Value {
 		y := f.value(half(f.erfcShort(arg, h)))
 		return b.Cvt(t, f.Mul(x, f.Select(neg, y, f.Sub(one, y))))
 	}
-	w := half(f.erfcOf(arg, h, f.Neg(f.Fma(f.Mul(a, f.c(0.5)), a, h))))
+	arglo := f.Fma(a, f.c(-0x1.bdd3413b26456p-55), f.Fma(a, f.c(1/math.Sqrt2), f.Neg(arg)))
+	w := half(f.erfcOf(arg, arglo, h, f.Neg(f.Fma(f.Mul(a, f.c(0.5)), a, h))))
 	// The factor x comes before the scaling, which may round.
 	s1, s2 := f.halves(w.bits)
 	hi, lo := f.fastSum(one, f.Neg(f.Mul(f.Mul(w.hi, s1), s2)))

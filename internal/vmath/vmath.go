@@ -1,4 +1,3 @@
-// Package vmath writes the functions of mathematics as formulas over loop IR.
 package vmath
 
 import (

@@ -16,7 +16,7 @@ import mpmath as m
 
 mp.prec = 1400
 random.seed(1)
-N = int(sys.argv[1]) if len(sys.argv) > 1 else 200
+N = int(sys.argv[1]) if len(sys.argv) > 1 else 150
 
 
 def bits(x):
