@@ -103,7 +103,7 @@ func TestMachineCode(t *testing.T) {
 }
 
 // TestExhaustive measures all float32 arguments of the functions of one argument,
-// and ten million pairs of the others. It takes about an hour on two cores;
+// and ten million pairs of the others. It takes a quarter of an hour on two cores;
 // WEFT_EXHAUSTIVE=name measures one function.
 func TestExhaustive(t *testing.T) {
 	which := os.Getenv("WEFT_EXHAUSTIVE")

@@ -1,10 +1,10 @@
 """Derives the polynomial coefficients of package vmath and writes coef.go.
 
-    python3 gen/minimax.py > coef.go      (needs mpmath; about two minutes)
+    python3 gen/minimax.py | gofmt > coef.go      (needs mpmath; about a minute)
 
 Each polynomial is the weighted minimax fit, by Lawson's iteration in 60-digit
-arithmetic, of a function on an interval. The weight turns the error of
-the polynomial into the relative error of the function that it serves. The
+arithmetic, of a function on an interval. The weight turns the error of the
+polynomial into the relative error of the function that it serves. The
 coefficients are rounded to the working precision one after the other, lowest
 power first, and the free ones are fitted again after each rounding, so that the
 set as rounded is nearly as good as the real one. Each table's comment gives the
