@@ -84,6 +84,10 @@ func pureStep(op loop.Op, t, from loop.Type) step {
 			return binary(div[float32])
 		case loop.OpFma:
 			return fma32Step
+		case loop.OpLogB:
+			return unary(logB32)
+		case loop.OpScaleB:
+			return binary(scaleB32)
 		}
 		if s := roundStep[float32](op); s != nil {
 			return s
@@ -103,6 +107,10 @@ func pureStep(op loop.Op, t, from loop.Type) step {
 		return binary(div[float64])
 	case loop.OpFma:
 		return fma64Step
+	case loop.OpLogB:
+		return unary(logB64)
+	case loop.OpScaleB:
+		return binary(scaleB64)
 	}
 	if s := roundStep[float64](op); s != nil {
 		return s

@@ -235,3 +235,42 @@ func rint[T float](d, a []T) {
 		d[i] = T(math.RoundToEven(float64(a[i])))
 	}
 }
+
+func logB32(d, a []float32) {
+	a = a[:len(d)]
+	for i := range d {
+		d[i] = float32(int(math.Float32bits(a[i])>>23) - 127)
+	}
+}
+
+func logB64(d, a []float64) {
+	a = a[:len(d)]
+	for i := range d {
+		d[i] = float64(int(math.Float64bits(a[i])>>52) - 1023)
+	}
+}
+
+// scaleB32 multiplies by two powers of two, of which the first product is exact.
+func scaleB32(d, a, b []float32) {
+	for i := range d {
+		k := uint32(int32(at(b, i))) + 2*127
+		s1, s2 := k>>1<<23, (k-k>>1)<<23
+		d[i] = at(a, i) * math.Float32frombits(s1) * math.Float32frombits(s2)
+	}
+}
+
+func scaleB64(d, a, b []float64) {
+	for i := range d {
+		k := uint64(int64(at(b, i))) + 2*1023
+		s1, s2 := k>>1<<52, (k-k>>1)<<52
+		d[i] = at(a, i) * math.Float64frombits(s1) * math.Float64frombits(s2)
+	}
+}
+
+// at is element i of an operand, which may be one for all lanes.
+func at[T float](x []T, i int) T {
+	if len(x) == 1 {
+		return x[0]
+	}
+	return x[i]
+}

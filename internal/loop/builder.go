@@ -201,6 +201,10 @@ func (b *Builder) Floor(x Value) Value   { return b.Unary(OpFloor, x) }
 func (b *Builder) Ceil(x Value) Value    { return b.Unary(OpCeil, x) }
 func (b *Builder) Trunc(x Value) Value   { return b.Unary(OpTrunc, x) }
 func (b *Builder) Rint(x Value) Value    { return b.Unary(OpRint, x) }
+func (b *Builder) LogB(x Value) Value    { return b.Unary(OpLogB, x) }
+
+// ScaleB is x*2^k; see [OpScaleB].
+func (b *Builder) ScaleB(x, k Value) Value { return b.Binary(OpScaleB, x, k) }
 
 // Fma is x*y+z rounded once.
 func (b *Builder) Fma(x, y, z Value) Value { return b.pure(OpFma, b.Type(x), x, y, z, 0) }

@@ -127,6 +127,10 @@ const (
 	OpTrunc
 	OpRint // to nearest, ties to even
 
+	// Floats only, and only for the operands named: of others the result is any.
+	OpLogB   // the exponent of A: k with 2^k <= A < 2^(k+1); A is positive and normal
+	OpScaleB // A*2^B rounded once; 1/4 <= |A| < 4 or A is NaN, B is whole and |B| <= ScaleBound
+
 	// Integers only. Quo truncates toward zero. By zero both give 0; the least
 	// integer by -1 gives itself and remainder 0.
 	OpQuo
@@ -177,6 +181,14 @@ const (
 	OpOut // the result number Imm of the loop or if A
 	numOps
 )
+
+// ScaleBound returns the largest exponent that [OpScaleB] scales by.
+func ScaleBound(t Type) int {
+	if t == F32 {
+		return 240
+	}
+	return 2040
+}
 
 // Block is the number of elements that [OpReduce] folds before the tree.
 const Block = 4096

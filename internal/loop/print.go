@@ -11,6 +11,7 @@ var opNames = [numOps]string{
 	OpLoad: "load", OpStore: "store", OpLoadAt: "loadat", OpStoreAt: "storeat",
 	OpAdd: "add", OpSub: "sub", OpMul: "mul", OpNeg: "neg", OpAbs: "abs", OpMin: "min", OpMax: "max",
 	OpDiv: "div", OpFma: "fma", OpSqrt: "sqrt", OpFloor: "floor", OpCeil: "ceil", OpTrunc: "trunc", OpRint: "rint",
+	OpLogB: "logb", OpScaleB: "scaleb",
 	OpQuo: "quo", OpRem: "rem", OpShl: "shl", OpShr: "shr", OpShrU: "shru",
 	OpAnd: "and", OpOr: "or", OpXor: "xor", OpNot: "not",
 	OpEq: "eq", OpNe: "ne", OpLt: "lt", OpLe: "le",

@@ -201,13 +201,13 @@ func (v *verifier) ins(x Value) {
 	case OpNeg, OpAbs:
 		typ(num)
 		operands(1, in.Type)
-	case OpDiv:
+	case OpDiv, OpScaleB:
 		typ(in.Type.Float())
 		operands(2, in.Type)
 	case OpFma:
 		typ(in.Type.Float())
 		operands(3, in.Type)
-	case OpSqrt, OpFloor, OpCeil, OpTrunc, OpRint:
+	case OpSqrt, OpFloor, OpCeil, OpTrunc, OpRint, OpLogB:
 		typ(in.Type.Float())
 		operands(1, in.Type)
 	case OpQuo, OpRem, OpShl, OpShr, OpShrU:

@@ -11,30 +11,35 @@ import (
 type byType [loop.F64 + 1]asm.Op
 
 var (
-	addOps = byType{loop.I32: asm.VPADDD, loop.I64: asm.VPADDQ, loop.F32: asm.VADDPS, loop.F64: asm.VADDPD}
-	subOps = byType{loop.I32: asm.VPSUBD, loop.I64: asm.VPSUBQ, loop.F32: asm.VSUBPS, loop.F64: asm.VSUBPD}
-	mulOps = byType{loop.I32: asm.VPMULLD, loop.I64: asm.VPMULLQ, loop.F32: asm.VMULPS, loop.F64: asm.VMULPD}
-	divOps = byType{loop.F32: asm.VDIVPS, loop.F64: asm.VDIVPD}
-	minOps = byType{loop.I32: asm.VPMINSD, loop.I64: asm.VPMINSQ, loop.F32: asm.VMINPS, loop.F64: asm.VMINPD}
-	maxOps = byType{loop.I32: asm.VPMAXSD, loop.I64: asm.VPMAXSQ, loop.F32: asm.VMAXPS, loop.F64: asm.VMAXPD}
-	sqrts  = byType{loop.F32: asm.VSQRTPS, loop.F64: asm.VSQRTPD}
-	fmas   = byType{loop.F32: pFma, loop.F64: pFmaD}
-	shls   = byType{loop.I32: asm.VPSLLVD, loop.I64: asm.VPSLLVQ}
-	shrs   = byType{loop.I32: asm.VPSRAVD, loop.I64: asm.VPSRAVQ}
-	shrus  = byType{loop.I32: asm.VPSRLVD, loop.I64: asm.VPSRLVQ}
-	fcmps  = byType{loop.F32: asm.VCMPPS, loop.F64: asm.VCMPPD}
-	icmps  = byType{loop.I32: asm.VPCMPD, loop.I64: asm.VPCMPQ}
-	gts    = byType{loop.I32: asm.VPCMPGTD, loop.I64: asm.VPCMPGTQ}
-	eqs    = byType{loop.I32: asm.VPCMPEQD, loop.I64: asm.VPCMPEQQ}
-	blends = byType{loop.I32: asm.VBLENDVPS, loop.I64: asm.VBLENDVPD, loop.F32: asm.VBLENDVPS, loop.F64: asm.VBLENDVPD, loop.B: asm.VBLENDVPS}
-	blendm = byType{loop.I32: asm.VBLENDMPS, loop.I64: asm.VBLENDMPD, loop.F32: asm.VBLENDMPS, loop.F64: asm.VBLENDMPD}
-	moves  = byType{loop.I32: asm.VMOVAPS, loop.I64: asm.VMOVAPD, loop.F32: asm.VMOVAPS, loop.F64: asm.VMOVAPD}
-	rounds = byType{loop.F32: asm.VROUNDPS, loop.F64: asm.VROUNDPD}
-	scales = byType{loop.F32: asm.VRNDSCALEPS, loop.F64: asm.VRNDSCALEPD}
-	shlis  = byType{loop.I32: asm.VPSLLD, loop.I64: asm.VPSLLQ}
-	shris  = byType{loop.I32: asm.VPSRAD, loop.I64: asm.VPSRAQ}
-	shruis = byType{loop.I32: asm.VPSRLD, loop.I64: asm.VPSRLQ}
+	addOps    = byType{loop.I32: asm.VPADDD, loop.I64: asm.VPADDQ, loop.F32: asm.VADDPS, loop.F64: asm.VADDPD}
+	subOps    = byType{loop.I32: asm.VPSUBD, loop.I64: asm.VPSUBQ, loop.F32: asm.VSUBPS, loop.F64: asm.VSUBPD}
+	mulOps    = byType{loop.I32: asm.VPMULLD, loop.I64: asm.VPMULLQ, loop.F32: asm.VMULPS, loop.F64: asm.VMULPD}
+	divOps    = byType{loop.F32: asm.VDIVPS, loop.F64: asm.VDIVPD}
+	minOps    = byType{loop.I32: asm.VPMINSD, loop.I64: asm.VPMINSQ, loop.F32: asm.VMINPS, loop.F64: asm.VMINPD}
+	maxOps    = byType{loop.I32: asm.VPMAXSD, loop.I64: asm.VPMAXSQ, loop.F32: asm.VMAXPS, loop.F64: asm.VMAXPD}
+	sqrts     = byType{loop.F32: asm.VSQRTPS, loop.F64: asm.VSQRTPD}
+	fmas      = byType{loop.F32: pFma, loop.F64: pFmaD}
+	shls      = byType{loop.I32: asm.VPSLLVD, loop.I64: asm.VPSLLVQ}
+	shrs      = byType{loop.I32: asm.VPSRAVD, loop.I64: asm.VPSRAVQ}
+	shrus     = byType{loop.I32: asm.VPSRLVD, loop.I64: asm.VPSRLVQ}
+	fcmps     = byType{loop.F32: asm.VCMPPS, loop.F64: asm.VCMPPD}
+	icmps     = byType{loop.I32: asm.VPCMPD, loop.I64: asm.VPCMPQ}
+	gts       = byType{loop.I32: asm.VPCMPGTD, loop.I64: asm.VPCMPGTQ}
+	eqs       = byType{loop.I32: asm.VPCMPEQD, loop.I64: asm.VPCMPEQQ}
+	blends    = byType{loop.I32: asm.VBLENDVPS, loop.I64: asm.VBLENDVPD, loop.F32: asm.VBLENDVPS, loop.F64: asm.VBLENDVPD, loop.B: asm.VBLENDVPS}
+	blendm    = byType{loop.I32: asm.VBLENDMPS, loop.I64: asm.VBLENDMPD, loop.F32: asm.VBLENDMPS, loop.F64: asm.VBLENDMPD}
+	moves     = byType{loop.I32: asm.VMOVAPS, loop.I64: asm.VMOVAPD, loop.F32: asm.VMOVAPS, loop.F64: asm.VMOVAPD}
+	rounds    = byType{loop.F32: asm.VROUNDPS, loop.F64: asm.VROUNDPD}
+	scales    = byType{loop.F32: asm.VRNDSCALEPS, loop.F64: asm.VRNDSCALEPD}
+	powers    = byType{loop.F32: asm.VSCALEFPS, loop.F64: asm.VSCALEFPD}
+	exponents = byType{loop.F32: asm.VGETEXPPS, loop.F64: asm.VGETEXPPD}
+	shlis     = byType{loop.I32: asm.VPSLLD, loop.I64: asm.VPSLLQ}
+	shris     = byType{loop.I32: asm.VPSRAD, loop.I64: asm.VPSRAQ}
+	shruis    = byType{loop.I32: asm.VPSRLD, loop.I64: asm.VPSRLQ}
 )
+
+// intOf is the integer type as wide as a float.
+var intOf = [...]loop.Type{loop.F32: loop.I32, loop.F64: loop.I64}
 
 // Bitwise operations by instruction set; B is a mask.
 var (
@@ -116,6 +121,10 @@ func (c *compiler) arith(in *loop.Ins, d, a, b, x vr) {
 		} else {
 			c.op1i(rounds[t], d, a, mode)
 		}
+	case loop.OpLogB:
+		c.logB(t, d, a)
+	case loop.OpScaleB:
+		c.scaleB(t, d, a, b)
 	case loop.OpShl, loop.OpShr, loop.OpShrU:
 		c.shift(in, d, a, b)
 	case loop.OpAnd:
@@ -140,6 +149,52 @@ func (c *compiler) arith(in *loop.Ins, d, a, b, x vr) {
 	default:
 		panic("x86: " + in.Op.String())
 	}
+}
+
+// logB: AVX2 puts the exponent into the low bits of a float that steps by one.
+func (c *compiler) logB(t loop.Type, d, a vr) {
+	if c.isa == AVX512 {
+		c.op1(exponents[t], d, a)
+		return
+	}
+	mant, magic, bias := int64(23), uint64(0x4b000000), float64(0x1p23+127)
+	if t == loop.F64 {
+		mant, magic, bias = 52, 0x433<<52, 0x1p52+1023
+	}
+	e := c.newV()
+	c.op1i(shruis[intOf[t]], e, a, mant)
+	c.op2(asm.VPOR, e, e, c.constReg(t, magic))
+	c.op2(subOps[t], d, e, c.floatReg(t, bias))
+}
+
+// scaleB: AVX2 multiplies by two powers of two, of which the first product is
+// exact.
+func (c *compiler) scaleB(t loop.Type, d, a, b vr) {
+	if c.isa == AVX512 {
+		c.op2(powers[t], d, a, b)
+		return
+	}
+	i, mant, magic := intOf[t], int64(23), 0x1.8p23+2*127
+	if t == loop.F64 {
+		mant, magic = 52, 0x1.8p52+2*1023
+	}
+	k, h := c.newV(), c.newV()
+	c.op2(addOps[t], k, b, c.floatReg(t, magic))
+	c.op1i(shruis[i], h, k, 1)
+	c.op2(subOps[i], k, k, h)
+	c.op1i(shlis[i], h, h, mant)
+	c.op1i(shlis[i], k, k, mant)
+	p := c.newV()
+	c.op2(mulOps[t], p, a, h)
+	c.op2(mulOps[t], d, p, k)
+}
+
+// floatReg returns a register that holds a number in all lanes.
+func (c *compiler) floatReg(t loop.Type, x float64) vr {
+	if t == loop.F32 {
+		return c.constReg(t, uint64(math.Float32bits(float32(x))))
+	}
+	return c.constReg(t, math.Float64bits(x))
 }
 
 // mul64 multiplies 64-bit integers on AVX2: the low product, plus the cross

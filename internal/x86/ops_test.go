@@ -4,6 +4,7 @@ package x86
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -99,13 +100,22 @@ func (o operation) check(t *testing.T, r *rand.Rand, scalars int, row bool, n in
 
 func (o operation) checkSetup(t *testing.T, r *rand.Rand, s *setup, scalars int) {
 	t.Helper()
-	var types []loop.Type
-	for _, b := range s.p.Bufs {
-		types = append(types, loop.TypeOf(b.DType))
+	var loaded, passed []int // operands
+	for j := range o.args {
+		if scalars>>j&1 != 0 {
+			passed = append(passed, j)
+		} else {
+			loaded = append(loaded, j)
+		}
 	}
-	s.fill(func(b int) uint64 { return value(r, types[b]) })
-	for i, x := range s.p.Scalars {
-		s.scalars[i] = value(r, x)
+	s.fill(func(b int) uint64 {
+		if b == 0 {
+			return value(r, o.t)
+		}
+		return o.operand(r, loaded[b-1])
+	})
+	for i, j := range passed {
+		s.scalars[i] = o.operand(r, j)
 	}
 	want := append([][]byte(nil), s.data...)
 	size := s.p.Bufs[0].DType.Size()
@@ -129,6 +139,29 @@ func (o operation) checkSetup(t *testing.T, r *rand.Rand, s *setup, scalars int)
 		}
 	}
 	s.check(t, want)
+}
+
+// partial reports an operation that is defined for some operands only.
+func (o operation) partial() bool { return o.op == loop.OpLogB || o.op == loop.OpScaleB }
+
+// operand draws operand j.
+func (o operation) operand(r *rand.Rand, j int) uint64 {
+	var x float64
+	switch {
+	case !o.partial():
+		return value(r, o.args[j])
+	case o.op == loop.OpLogB:
+		low := map[loop.Type]int{loop.F32: -126, loop.F64: -1022}[o.t]
+		x = math.Ldexp(1+r.Float64()/1.001, low+r.IntN(2-2*low))
+	case j == 0:
+		x = math.Copysign(0.25+r.Float64()*3.74, float64(r.IntN(2))-0.5)
+	default:
+		x = float64(r.IntN(2*loop.ScaleBound(o.t)+1) - loop.ScaleBound(o.t))
+	}
+	if o.t == loop.F32 {
+		return f32(float32(x))
+	}
+	return math.Float64bits(x)
 }
 
 // value picks a special or a random value; scalars of fewer bits are canonical.
@@ -178,7 +211,12 @@ func TestMixedWidths(t *testing.T) {
 			types = append(types, loop.TypeOf(x.DType))
 		}
 		for _, n := range []int{0, 1, 7, 150} {
-			random(p, r, n).fill(func(b int) uint64 { return value(r, types[b]) }).check(t, nil)
+			random(p, r, n).fill(func(b int) uint64 {
+				if b < len(o.args) {
+					return o.operand(r, b)
+				}
+				return value(r, types[b])
+			}).check(t, nil)
 		}
 	}
 }

@@ -41,6 +41,8 @@ func operations() (out []operation) {
 		if t.Float() {
 			add(t, two, loop.OpDiv)
 			add(t, []loop.Type{t, t, t}, loop.OpFma)
+			add(t, one, loop.OpLogB)
+			add(t, two, loop.OpScaleB)
 			add(t, one, loop.OpSqrt, loop.OpFloor, loop.OpCeil, loop.OpTrunc, loop.OpRint)
 		} else {
 			add(t, two, loop.OpQuo, loop.OpRem, loop.OpShl, loop.OpShr, loop.OpShrU)
@@ -138,6 +140,10 @@ func evalFloat(op loop.Op, x, y, z float64) float64 {
 		return math.FMA(x, y, z)
 	case loop.OpSqrt:
 		return math.Sqrt(x)
+	case loop.OpLogB:
+		return math.Logb(x)
+	case loop.OpScaleB:
+		return math.Ldexp(x, int(y))
 	case loop.OpFloor:
 		return math.Floor(x)
 	case loop.OpCeil:

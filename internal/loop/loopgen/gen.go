@@ -1,6 +1,7 @@
 package loopgen
 
 import (
+	"math"
 	"math/rand/v2"
 
 	"weft/internal/array"
@@ -381,7 +382,7 @@ func (g *generator) sameType(v []loop.Value, t loop.Type) loop.Value {
 var (
 	compares = []loop.Op{loop.OpEq, loop.OpNe, loop.OpLt, loop.OpLe}
 	arith    = []loop.Op{loop.OpAdd, loop.OpSub, loop.OpMul, loop.OpMin, loop.OpMax}
-	floatOps = []loop.Op{loop.OpDiv, loop.OpFma, loop.OpFma, loop.OpSqrt, loop.OpFloor, loop.OpCeil, loop.OpTrunc, loop.OpRint}
+	floatOps = []loop.Op{loop.OpDiv, loop.OpFma, loop.OpFma, loop.OpSqrt, loop.OpFloor, loop.OpCeil, loop.OpTrunc, loop.OpRint, loop.OpLogB, loop.OpScaleB}
 	intOps   = []loop.Op{loop.OpQuo, loop.OpRem, loop.OpShl, loop.OpShr, loop.OpShrU, loop.OpAnd, loop.OpOr, loop.OpXor, loop.OpNot}
 	logicOps = []loop.Op{loop.OpAnd, loop.OpOr, loop.OpXor, loop.OpNot}
 )
@@ -446,8 +447,40 @@ func (g *generator) operate(op loop.Op, t loop.Type) loop.Value {
 		return g.b.Unary(op, g.any(t))
 	case loop.OpFma:
 		return g.b.Fma(g.any(t), g.any(t), g.any(t))
+	case loop.OpLogB:
+		return g.b.LogB(g.normal(t))
+	case loop.OpScaleB:
+		i, bound := intOf(t), int64(loop.ScaleBound(t))
+		return g.b.ScaleB(g.near1(t), g.b.Cvt(t, g.b.Rem(g.any(i), g.b.Int(i, bound+1))))
 	}
 	return g.b.Binary(op, g.any(t), g.any(t))
+}
+
+// normal draws a positive normal number.
+func (g *generator) normal(t loop.Type) loop.Value {
+	i, shift := intOf(t), int64(23)
+	if t == loop.F64 {
+		shift = 52
+	}
+	x := g.b.ShrU(g.any(i), g.b.Int(i, 2)) // below 2
+	return g.b.Bits(t, g.b.Add(x, g.b.Int(i, 1<<shift)))
+}
+
+// near1 draws a number of either sign from 1 to below 2 in magnitude.
+func (g *generator) near1(t loop.Type) loop.Value {
+	i, keep, one := intOf(t), int64(math.MinInt32|1<<23-1), int64(127<<23)
+	if t == loop.F64 {
+		keep, one = math.MinInt64|1<<52-1, 1023<<52
+	}
+	return g.b.Bits(t, g.b.Or(g.b.And(g.any(i), g.b.Int(i, keep)), g.b.Int(i, one)))
+}
+
+// intOf is the integer type as wide as t.
+func intOf(t loop.Type) loop.Type {
+	if t == loop.F32 {
+		return loop.I32
+	}
+	return loop.I64
 }
 
 // reinterpret draws an OpBits. A NaN is made the NaN before its bits are looked

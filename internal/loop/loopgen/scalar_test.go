@@ -426,6 +426,10 @@ func floating(op loop.Op, x, y, z float64) float64 {
 		return math.Abs(x)
 	case loop.OpSqrt:
 		return math.Sqrt(x)
+	case loop.OpLogB:
+		return math.Logb(x)
+	case loop.OpScaleB:
+		return math.Ldexp(x, int(y))
 	case loop.OpFloor:
 		return math.Floor(x)
 	case loop.OpCeil:

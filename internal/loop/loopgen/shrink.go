@@ -235,6 +235,9 @@ func (c *Case) protected() []bool {
 			mark(in.A, deep)
 		case loop.OpStoreAt:
 			mark(in.B, deep)
+		case loop.OpLogB, loop.OpScaleB: // not defined for any operand
+			mark(in.A, deep)
+			mark(in.B, deep)
 		case loop.OpLoop:
 			mark(in.Region.Cond, deep)
 			if len(in.Region.Next) > 0 && in.Region.Cond != loop.NoValue {
