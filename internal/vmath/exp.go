@@ -45,29 +45,22 @@ func Exp(b *loop.Builder, x loop.Value) loop.Value {
 	f := of(b, x)
 	x = f.clamp(x, pick[float64](f, -104, -746), pick[float64](f, 89, 710))
 	e := f.reduce(x)
-	sq, q := f.Mul(e.r, e.r), f.poly(e.r, pick(f, exp32, exp64))
-	var p loop.Value
-	if f.wide {
-		p = f.Fma(sq, q, e.r)
-	} else { // the rounding of r would cost too much: only the small terms see it
-		p = f.Add(e.r1, f.Fma(sq, q, f.Mul(e.k, f.c(-ln2Lo32))))
-	}
-	s1, s2 := f.halves(e.bits)
-	return f.Mul(f.Fma(p, s1, s1), s2)
+	p := f.poly(e.r, pick(f, exp32, exp64))
+	p = f.Fma(f.Fma(p, e.r, f.c(1)), e.r, f.c(1))
+	return f.ScaleB(p, e.k)
 }
 
 // Exp2 is 2^x.
 func Exp2(b *loop.Builder, x loop.Value) loop.Value {
 	f := of(b, x)
 	x = f.clamp(x, pick[float64](f, -151, -1076), pick[float64](f, 129, 1025))
-	magic := f.c(f.shift + float64(2*f.bias))
-	t := f.Add(x, magic)
-	r := f.Sub(x, f.Sub(t, magic))
+	magic := f.c(f.shift)
+	k := f.Sub(f.Add(x, magic), magic)
+	r := f.Sub(x, k)
 	// The last steps of Horner's rule would round at 1; so only r*ln(2) does.
 	coef := pick(f, exp232, exp264)
 	p := f.Fma(r, f.c(coef[0]), f.Mul(f.Mul(r, r), f.poly(r, coef[1:])))
-	s1, s2 := f.halves(f.toInt(t))
-	return f.Mul(f.Fma(p, s1, s1), s2)
+	return f.ScaleB(f.Add(p, f.c(1)), k)
 }
 
 // Expm1 is e^x-1, accurate near zero.

@@ -20,7 +20,7 @@ var (
 	}
 )
 
-// hugeAngle is angleOf for large, infinite and NaN arguments.
+// hugeAngle is angleOf for large, infinite and NaN arguments that are not negative.
 func (f *form) hugeAngle(a loop.Value, by period) angle {
 	if f.wide {
 		return f.hugeAngle64(a, by)
@@ -88,7 +88,7 @@ func (f *form) hugeAngle32(a loop.Value, by period) angle {
 	hi := f.Cvt(loop.F32, r)
 	lo := f.Cvt(loop.F32, f.Sub(r, f.Cvt(loop.F64, hi)))
 	hi = f.Select(f.Lt(a, f.inf()), hi, f.nan())
-	return angle{hi, lo, f.Cvt(loop.I32, count)}
+	return angle{hi, f.Neg(lo), f.Cvt(loop.I32, count)}
 }
 
 // mulHigh is the high word of the product of m < 2^53 and unsigned q.
@@ -122,5 +122,5 @@ func (f *form) hugeAngle64(a loop.Value, by period) angle {
 	lo := f.Fma(h, p, f.Neg(hi))
 	lo = f.Fma(h, f.c(2*halfPiLow64), f.Fma(l, p, lo))
 	hi, lo = f.fastSum(hi, lo)
-	return angle{f.Select(f.Lt(a, f.inf()), hi, f.nan()), lo, count}
+	return angle{f.Select(f.Lt(a, f.inf()), hi, f.nan()), f.Neg(lo), count}
 }

@@ -16,7 +16,7 @@ type base struct {
 // The second numbers are those of float64.
 var (
 	natural = base{
-		top: [2]float64{0x1.62e4p-1, 0x1.62e42fefa38p-1}, end: [2]float64{0x1.7f7d1cf79abcap-20, 0x1.ef35793c7673p-45},
+		top: [2]float64{1: 0x1.62e42fefa38p-1}, end: [2]float64{1: 0x1.ef35793c7673p-45},
 	}
 	binary = base{
 		top: [2]float64{1, 1}, scale: [2]float64{0x1.715476p+0, 0x1.71547652b82fep+0}, scale2: [2]float64{0x1.4ae0cp-26, 0x1.777d0ffda0d24p-56}, tail: log232,
@@ -27,28 +27,26 @@ var (
 	}
 )
 
-// split cuts a positive normal number u = 2^k*m, least <= m < 2*least: kbits is k
-// at the place of the exponent (low bits zero), kf is k.
-func (f *form) split(u loop.Value, least float64) (kbits, kf loop.Value) {
-	ix := f.Sub(f.toInt(u), f.n(f.bitsOf(least)))
-	kbits = f.And(ix, f.n(-1<<f.mant))
-	if !f.wide {
-		return kbits, f.Cvt(f.t, f.Shr(ix, f.n(f.mant)))
-	}
-	// Not every processor converts 64-bit integers or shifts their sign in: add
-	// 2^10 to k and put it into the low bits of a float of that step.
-	k := f.ShrU(f.Add(ix, f.n(0x400<<52)), f.n(f.mant))
-	k = f.Or(k, f.n(0x433<<52))
-	return kbits, f.Sub(f.toFloat(k), f.c(0x1p52+1024))
+// split cuts a positive normal number u = 2^k*m below 2^(bias-1), least <= m <
+// 2*least, into 2^-k and -k.
+func (f *form) split(u loop.Value, least float64) (s, nk loop.Value) {
+	// The exponent of least*2/u, rounded up, as a difference of bits.
+	top := f.n(f.bias<<f.mant + f.bitsOf(least) + 1<<f.mant - 1)
+	s = f.toFloat(f.And(f.Sub(top, f.toInt(u)), f.n(-1<<f.mant)))
+	return s, f.LogB(s)
 }
 
+// leastLn is where the interval begins in which natural logarithms are computed:
+// behind 3/4, for an argument of Log1p that the sum with 1 rounds up to 3/2 would
+// not leave an exact m1 otherwise, and in float32 that counts.
+func (f *form) leastLn() float64 { return pick(f, 0x1.800002p-1, 0.75) }
+
 // lnTail is ln(1+m1) - m1, plus rest, for m1 in [-1/3, 1/2), or in float32
-// [-1/4, 1/2).
+// [-1/4, 1/2].
 func (f *form) lnTail(m1, rest loop.Value) loop.Value {
 	sq := f.Mul(m1, m1)
 	if !f.wide {
-		q := f.Fma(m1, f.poly(m1, log32), f.c(-0.5))
-		return f.Fma(sq, q, rest)
+		return f.Fma(sq, f.poly(m1, log32), rest)
 	}
 	// With s = m1/(2+m1): ln(1+m1) = m1 - m1^2/2 + s*(m1^2/2 + s^2*L(s^2)).
 	s := f.Div(m1, f.Add(m1, f.c(2)))
@@ -58,22 +56,30 @@ func (f *form) lnTail(m1, rest loop.Value) loop.Value {
 	return f.Fma(s, inner, f.Sub(rest, half))
 }
 
-// logSum is the logarithm of 2^kf*(1+m1) as hi + lo, for m1 in [-1/4, 1/2) or,
-// other than natural, in [-5/16, 3/8).
-func (f *form) logSum(g *base, kf, m1 loop.Value) (hi, lo loop.Value) {
+// logSum is the logarithm of 2^k*(1+m1) as hi + lo, for m1 as lnTail takes it or,
+// other than natural, in [-5/16, 3/8). nk is -k.
+func (f *form) logSum(g *base, nk, m1 loop.Value) (hi, lo loop.Value) {
 	of := func(c [2]float64) loop.Value { return f.c(pick(f, c[0], c[1])) }
-	top := kf
+	if g == &natural && !f.wide {
+		// The product is exact up to |k| = 1; beyond, its rounding is small.
+		hi = f.Fma(nk, f.c(-ln2Hi32), m1)
+		return hi, f.lnTail(m1, f.Sub(m1, f.Fma(nk, f.c(ln2Hi32), hi)))
+	}
+	ntop := nk
 	if g != &binary {
-		top = f.Mul(kf, of(g.top))
+		ntop = f.Mul(nk, of(g.top))
+	}
+	p := m1
+	if g != &natural {
+		p = f.Mul(m1, of(g.scale))
+	}
+	hi = f.Sub(p, ntop)
+	lo = f.Sub(p, f.Add(hi, ntop)) // Dekker
+	if g != &binary {
+		lo = f.Fma(nk, f.Neg(of(g.end)), lo)
 	}
 	if g == &natural {
-		hi, lo = f.fastSum(top, m1)
-		return hi, f.lnTail(m1, f.Fma(kf, of(g.end), lo))
-	}
-	p := f.Mul(m1, of(g.scale))
-	hi, lo = f.fastSum(top, p)
-	if g == &decimal {
-		lo = f.Fma(kf, of(g.end), lo)
+		return hi, f.lnTail(m1, lo)
 	}
 	lo = f.Add(lo, f.Fma(m1, of(g.scale2), f.Fma(m1, of(g.scale), f.Neg(p))))
 	if !f.wide {
@@ -82,33 +88,42 @@ func (f *form) logSum(g *base, kf, m1 loop.Value) (hi, lo loop.Value) {
 	return hi, f.Fma(f.lnTail(m1, f.c(0)), of(g.scale), lo)
 }
 
-// normal is a positive normal number x = 2^(kf-by)*(1+m1), least <= 1+m1 < 2*least.
-func (f *form) normal(x loop.Value, least, by float64) (kf, m1 loop.Value) {
-	kb, kf := f.split(x, least)
-	if by != 0 {
-		kf = f.Add(kf, f.c(by))
+// normal is a positive normal number x = 2^k*(1+m1) below 2^(bias-1), least <=
+// 1+m1 < 2*least; nk is -k-by.
+func (f *form) normal(x loop.Value, least float64, by loop.Value) (nk, m1 loop.Value) {
+	s, nk := f.split(x, least)
+	if by != loop.NoValue {
+		nk = f.Sub(nk, by)
 	}
-	return kf, f.Sub(f.toFloat(f.Sub(f.toInt(x), kb)), f.c(1))
+	return nk, f.Fma(x, s, f.c(-1))
 }
 
-// logNormal is the logarithm of 2^by*x for positive normal x.
-func (f *form) logNormal(g *base, x loop.Value, by float64) loop.Value {
-	least := 0.75
+// logNormal is the logarithm of 2^by*x for positive normal x below 2^(bias-1).
+func (f *form) logNormal(g *base, x, by loop.Value) loop.Value {
+	least := f.leastLn()
 	if g != &natural {
 		least = 0.6875 // float32 needs the interval in which errors balance
 	}
-	kf, m1 := f.normal(x, least, by)
-	return f.Add(f.logSum(g, kf, m1))
+	nk, m1 := f.normal(x, least, by)
+	return f.Add(f.logSum(g, nk, m1))
 }
 
-// abnormal reports what is not a positive normal number.
+// abnormal reports what is not a positive normal number below 2^(bias-1).
 func (f *form) abnormal(x loop.Value) loop.Value {
 	// From the bits of the least normal number on, as unsigned: those of
 	// infinity, of NaN and negative numbers are beyond.
 	top := pick[int64](f, math.MinInt32, math.MinInt64)
-	span := pick[int64](f, 0x7f000000, 0x7fe<<52)
+	span := (2*f.bias - 2) << f.mant
 	d := f.Add(f.toInt(x), f.n(top-1<<f.mant))
-	return f.Le(f.n(top+span), d)
+	return f.Lt(f.n(top+span-1), d)
+}
+
+// scaled is a positive x = 2^by*u with u normal and below 2^(bias-1).
+func (f *form) scaled(x loop.Value) (u, by loop.Value) {
+	up := float64(f.mant + 1)
+	small := f.Lt(x, f.c(1))
+	u = f.Mul(x, f.Select(small, f.c(math.Exp2(up)), f.c(math.Exp2(-up))))
+	return u, f.Select(small, f.c(-up), f.c(up))
 }
 
 // logEdges is y, but the value of a logarithm where x is zero, infinite, negative
@@ -120,9 +135,9 @@ func (f *form) logEdges(x, y loop.Value) loop.Value {
 }
 
 func (f *form) log(g *base, x loop.Value) loop.Value {
-	return f.rare(f.abnormal(x), f.logNormal(g, x, 0), func() loop.Value {
-		up := float64(f.mant + 1) // makes subnormal numbers normal
-		return f.logEdges(x, f.logNormal(g, f.Mul(x, f.c(math.Ldexp(1, int(up)))), -up))
+	return f.rare(f.abnormal(x), f.logNormal(g, x, loop.NoValue), func() loop.Value {
+		u, by := f.scaled(x)
+		return f.logEdges(x, f.logNormal(g, u, by))
 	})
 }
 
@@ -138,20 +153,27 @@ func Log10(b *loop.Builder, x loop.Value) loop.Value { return of(b, x).log(&deci
 // Log1p is ln(1+x), accurate near zero.
 func Log1p(b *loop.Builder, x loop.Value) loop.Value {
 	f := of(b, x)
-	big := f.c(pick(f, 0x1p126, 0x1p1022))
-	ok := f.And(f.Lt(f.c(-1), x), f.Lt(x, big))
-	y := f.rare(f.Not(ok), f.Add(f.ln1pSum(x)), func() loop.Value {
-		u := f.Add(x, f.c(1))
-		return f.logEdges(u, f.logNormal(&natural, u, 0))
+	unsigned := b.Op(x) == loop.OpAbs
+	u := f.Add(x, f.c(1))
+	var far loop.Value
+	if unsigned {
+		far = f.reaches(x, pick(f, 0x1p126, 0x1p1022))
+	} else {
+		far = f.abnormal(u)
+	}
+	y := f.rare(far, f.Add(f.ln1pSum(x)), func() loop.Value {
+		return f.logEdges(u, f.logNormal(&natural, f.Mul(u, f.c(0x1p-4)), f.c(4)))
 	})
+	if unsigned {
+		return y
+	}
 	return f.withSign(y, f.sign(x)) // of a zero, which the sum loses
 }
 
 // ln1pSum is ln(1+x) as hi + lo for -1 < x < 2^(bias-1), but for the sign of zero.
 func (f *form) ln1pSum(x loop.Value) (hi, lo loop.Value) {
-	kb, kf := f.split(f.Add(x, f.c(1)), 0.75)
-	// m - 1 = 2^-k*(1+x) - 1 = 2^-k*x + (2^-k - 1): exact, since for m in
-	// [0.75, 1.5) the sum obeys Sterbenz's lemma unless its second term is zero.
-	s := f.toFloat(f.Sub(f.n(f.bias<<f.mant), kb))
-	return f.logSum(&natural, kf, f.Fma(x, s, f.Sub(s, f.c(1))))
+	s, nk := f.split(f.Add(x, f.c(1)), f.leastLn())
+	// m - 1 = 2^-k*(1+x) - 1 = 2^-k*x + (2^-k - 1): exact, since the sum obeys
+	// Sterbenz's lemma unless its second term is zero.
+	return f.logSum(&natural, nk, f.Fma(x, s, f.Sub(s, f.c(1))))
 }

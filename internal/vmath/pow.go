@@ -40,17 +40,20 @@ func PowInt(b *loop.Builder, x loop.Value, n int) loop.Value {
 func Pow(b *loop.Builder, x, y loop.Value) loop.Value {
 	f := of(b, x)
 	inf := f.inf()
-	ok := f.And(f.And(f.Le(f.c(f.minNormal()), x), f.Lt(x, inf)), f.Lt(f.Abs(y), inf))
-	return f.rare(f.Not(ok), f.powNormal(x, y, 0), func() loop.Value { return f.powEdges(x, y) })
+	most := inf
+	if f.wide {
+		most = f.c(0x1p1022) // see split
+	}
+	ok := f.And(f.And(f.Le(f.c(f.minNormal()), x), f.Lt(x, most)), f.Lt(f.Abs(y), inf))
+	return f.rare(f.Not(ok), f.powNormal(x, y, loop.NoValue), func() loop.Value { return f.powEdges(x, y) })
 }
 
 // powEdges is x^y for any x and y.
 func (f *form) powEdges(x, y loop.Value) loop.Value {
 	zero, one, inf := f.c(0), f.c(1), f.inf()
 	a := f.Abs(x)
-	sub := f.Lt(a, f.c(f.minNormal()))
-	up := float64(f.mant + 1)
-	r := f.Select(sub, f.powNormal(f.Mul(a, f.c(math.Ldexp(1, int(up)))), y, -up), f.powNormal(a, y, 0))
+	u, by := f.scaled(a)
+	r := f.powNormal(u, y, by)
 
 	// Zero and infinite x, then infinite y: zero or infinity.
 	edge := f.Or(f.Eq(a, zero), f.Eq(a, inf))
@@ -71,19 +74,22 @@ func (f *form) powEdges(x, y loop.Value) loop.Value {
 	return f.Select(f.Or(f.Eq(x, one), f.Eq(y, zero)), one, r)
 }
 
-// powNormal is (x*2^by)^y for positive normal x and finite y.
-func (f *form) powNormal(x, y loop.Value, by float64) loop.Value {
+// powNormal is (x*2^by)^y for positive normal x below 2^(bias-1) and finite y.
+func (f *form) powNormal(x, y, by loop.Value) loop.Value {
 	if f.wide {
 		return f.pow64(x, y, by)
 	}
 	return f.pow32(x, y, by)
 }
 
-func (f *form) pow32(x, y loop.Value, by float64) loop.Value {
+func (f *form) pow32(x, y, by loop.Value) loop.Value {
 	g := formOf(f.Builder, loop.F64)
 	x, y = g.Cvt(g.t, x), g.Cvt(g.t, y)
-	kf, m1 := g.normal(x, 0.75, by)
-	p := g.clamp(g.Mul(y, g.Fma(m1, g.poly(m1, log2Short), kf)), -200, 200)
+	if by != loop.NoValue {
+		by = g.Cvt(g.t, by)
+	}
+	nk, m1 := g.normal(x, 0.75, by)
+	p := g.clamp(g.Mul(y, g.Fma(m1, g.poly(m1, log2Short), g.Neg(nk))), -200, 200)
 	magic := g.c(g.shift + float64(g.bias))
 	t := g.Add(p, magic)
 	r := g.Sub(p, g.Sub(t, magic))
@@ -98,8 +104,8 @@ func (f *form) product(ah, al, bh, bl loop.Value) (hi, lo loop.Value) {
 	return hi, f.Fma(ah, bl, f.Fma(al, bh, lo))
 }
 
-func (f *form) pow64(x, y loop.Value, by float64) loop.Value {
-	kf, m1 := f.normal(x, 0.75, by)
+func (f *form) pow64(x, y, by loop.Value) loop.Value {
+	nk, m1 := f.normal(x, 0.75, by)
 	// s = m1/(2+m1) and its square.
 	d, dlo := f.fastSum(f.c(2), m1)
 	inv := f.Div(f.c(1), d)
@@ -114,8 +120,8 @@ func (f *form) pow64(x, y loop.Value, by float64) loop.Value {
 	h, l := f.fastSum(f.Add(s, s), v)
 	l = f.Add(l, f.Add(f.Add(slo, slo), vlo))
 	// Plus k*ln(2).
-	top, lo := f.fastSum(f.Mul(kf, f.c(natural.top[1])), h)
-	l = f.Add(l, f.Fma(kf, f.c(natural.end[1]), lo))
+	top, lo := f.fastSum(f.Mul(nk, f.c(-natural.top[1])), h)
+	l = f.Add(l, f.Fma(nk, f.c(-natural.end[1]), lo))
 	h, l = f.fastSum(top, l)
 	// Times y, which far out only has to overflow or underflow.
 	y = f.clamp(y, -0x1p65, 0x1p65)
@@ -127,6 +133,5 @@ func (f *form) pow64(x, y loop.Value, by float64) loop.Value {
 	e := f.reduce(q)
 	r := f.Add(e.r, f.Add(plo, f.low(e)))
 	u := f.Fma(f.Mul(r, r), f.poly(r, exp64), r)
-	s1, s2 := f.halves(e.bits)
-	return f.Mul(f.Fma(u, s1, s1), s2)
+	return f.ScaleB(f.Add(u, f.c(1)), e.k)
 }

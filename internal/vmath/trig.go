@@ -6,10 +6,11 @@ import (
 	"weft/internal/loop"
 )
 
-// Half pi as a sum of floats. The second is so short that its product with any
-// count below the bound for hugeAngle is exact.
+// Half pi as a sum of floats. Each is below the exact rest, so that the sign of
+// a zero comes through; the second is so short that its product with any count
+// below the bound for hugeAngle is exact.
 var (
-	halfPi32 = [3]float64{0x1.921fb6p+0, -0x1.778000p-25, 0x1.68c234p-39}
+	halfPi32 = [3]float64{0x1.921fb4p+0, 0x1.444p-24, 0x1.68c234p-39}
 	halfPi64 = [3]float64{0x1.921fb54442d18p+0, 0x1.1a62633p-54, 0x1.45c06e0e68948p-86}
 )
 
@@ -22,12 +23,13 @@ const (
 	byOddPi                // (count+1/2)*pi
 )
 
-// An angle is what is left of an argument: hi+lo. The low bits of count tell how
+// An angle is what is left of an argument: hi-nlo. The low bits of count tell how
 // many multiples were taken out, modulo four for byHalfPi and else modulo two.
-type angle struct{ hi, lo, count loop.Value }
+type angle struct{ hi, nlo, count loop.Value }
 
-// angleOf takes the nearest multiple out of a >= 0.
-func (f *form) angleOf(a loop.Value, by period) angle {
+// angleOf takes the nearest multiple out of x, which for byOddPi is not negative.
+// Without low, hi is all.
+func (f *form) angleOf(x loop.Value, by period, low bool) angle {
 	magic := f.c(f.shift)
 	unit := 1.0
 	if by == byHalfPi {
@@ -36,28 +38,45 @@ func (f *form) angleOf(a loop.Value, by period) angle {
 	inv := f.c(1 / math.Pi / unit)
 	var t, k loop.Value
 	if by == byOddPi {
-		t = f.Add(f.Fma(a, inv, f.c(-0.5)), magic)
+		t = f.Add(f.Fma(x, inv, f.c(-0.5)), magic)
 		k = f.Add(f.Sub(t, magic), f.c(0.5))
 	} else {
-		t = f.Fma(a, inv, magic)
+		t = f.Fma(x, inv, magic)
 		k = f.Sub(t, magic)
 	}
 	parts := pick(f, halfPi32, halfPi64)
-	part := func(i int) loop.Value { return f.c(-parts[i] * 2 * unit) }
+	part := func(i int) float64 { return parts[i] * 2 * unit }
 	// The first step is exact: what is left is a multiple of the last bit of pi
-	// or of a, and below two. So is the second where it cancels; elsewhere lo is
+	// or of x, and below two. So is the second where it cancels; elsewhere nlo is
 	// exactly what it rounds.
-	r := f.Fma(k, part(0), a)
-	hi := f.Fma(k, part(1), r)
-	lo := f.Fma(k, part(1), f.Sub(r, hi))
-	lo = f.Fma(k, part(2), lo)
+	r := f.Fma(k, f.c(-part(0)), x)
+	hi := f.Fma(k, f.c(-part(1)), r)
+	var nlo loop.Value
+	if low {
+		nlo = f.Fma(k, f.c(part(2)), f.Fma(k, f.c(part(1)), f.Sub(hi, r)))
+	} else {
+		hi = f.Fma(k, f.c(-part(2)), hi)
+	}
 
-	huge := f.Not(f.Lt(a, f.c(pick(f, 0x1p11, 0x1p22))))
+	a := f.Abs(x)
+	huge := f.reaches(a, pick(f, 0x1p11, 0x1p22))
 	v := f.If(huge, func() []loop.Value {
 		w := f.hugeAngle(a, by)
-		return []loop.Value{w.hi, w.lo, w.count}
-	}, func() []loop.Value { return []loop.Value{hi, lo, f.toInt(t)} })
-	return angle{v[0], v[1], v[2]}
+		s := f.sign(x)
+		n := f.Select(f.Lt(x, f.c(0)), f.Sub(f.n(0), w.count), w.count)
+		out := []loop.Value{f.flip(w.hi, s), n}
+		if low {
+			out = append(out, f.flip(w.nlo, s))
+		}
+		return out
+	}, func() []loop.Value {
+		out := []loop.Value{hi, f.toInt(t)}
+		if low {
+			out = append(out, nlo)
+		}
+		return out
+	})
+	return angle{v[0], v[len(v)-1], v[1]}
 }
 
 // lowBit is the lowest bit of n at the place of the sign.
@@ -65,36 +84,49 @@ func (f *form) lowBit(n loop.Value) loop.Value {
 	return f.Shl(n, f.n(f.mant+f.expBits()))
 }
 
-// sinOf is sin(hi+lo) of float64, its sign changed when count is odd, for |hi| up
-// to pi/2.
+// sinOf is sin(hi) of float64, its sign changed when count is odd, for |hi| up to
+// pi/2. Zero keeps its sign.
 func (f *form) sinOf(w angle) loop.Value {
 	z := f.Mul(w.hi, w.hi)
-	// lo counts with the cosine, for which a parabola does.
-	lo := f.Mul(w.lo, f.Fma(z, f.c(-4/(math.Pi*math.Pi)), f.c(1)))
-	y := f.Add(w.hi, f.Fma(f.Mul(z, w.hi), f.poly(z, sin64), lo))
+	y := f.Sub(w.hi, f.Fma(f.Mul(z, w.hi), f.poly(z, negated(sin64)), f.c(0)))
 	return f.flip(y, f.lowBit(w.count))
 }
 
-// quadrant is the sine of hi+lo + count*pi/2 of float32: a polynomial up to pi/2
-// would lose too many bits at its end.
+// quadrant is the sine of hi-nlo + count*pi/2 of float32: a polynomial up to pi/2
+// would lose too many bits at its end. Zero keeps its sign.
 func (f *form) quadrant(w angle) loop.Value {
-	z := f.Fma(w.hi, w.hi, f.Mul(f.Add(w.lo, w.lo), w.hi))
-	s := f.Add(w.hi, f.Fma(f.Mul(z, w.hi), f.poly(z, sin32), w.lo))
-	c := f.Fma(z, f.Fma(z, f.poly(z, cos32), f.c(-0.5)), f.c(1))
+	z := f.Fma(w.hi, w.hi, f.Neg(f.Mul(f.Add(w.nlo, w.nlo), w.hi)))
+	// One polynomial with the coefficients of hi - z*hi*P(z) or of 1 - z*P(z). In
+	// the cosine the difference to 3/4 is subtracted, for that is less and
+	// rounds to more bits.
 	odd := f.Ne(f.And(w.count, f.n(1)), f.n(0))
-	return f.flip(f.Select(odd, c, s), f.lowBit(f.ShrU(w.count, f.n(1))))
+	sin, cos := negated(sin32), append([]float64{0.5}, negated(cos32)...)
+	p := f.Select(odd, f.c(cos[3]), f.c(0))
+	for i := 2; i >= 0; i-- {
+		p = f.Fma(p, z, f.Select(odd, f.c(cos[i]), f.c(sin[i])))
+	}
+	from := f.Select(odd, f.c(0.75), w.hi)
+	low := f.Select(odd, f.c(-0.25), w.nlo)
+	y := f.Sub(from, f.Fma(f.Mul(f.Select(odd, f.c(1), w.hi), z), p, low))
+	return f.flip(y, f.And(f.Shl(w.count, f.n(30)), f.n(math.MinInt32)))
+}
+
+// negated returns the coefficients of the negative polynomial.
+func negated(coef []float64) []float64 {
+	out := make([]float64, len(coef))
+	for i, c := range coef {
+		out[i] = -c
+	}
+	return out
 }
 
 // Sin is the sine of x in radians.
 func Sin(b *loop.Builder, x loop.Value) loop.Value {
 	f := of(b, x)
-	var y loop.Value
 	if f.wide {
-		y = f.sinOf(f.angleOf(f.Abs(x), byPi))
-	} else {
-		y = f.quadrant(f.angleOf(f.Abs(x), byHalfPi))
+		return f.sinOf(f.angleOf(x, byPi, false))
 	}
-	return f.flip(y, f.sign(x))
+	return f.quadrant(f.angleOf(x, byHalfPi, true))
 }
 
 // Cos is the cosine of x in radians.
@@ -102,9 +134,9 @@ func Cos(b *loop.Builder, x loop.Value) loop.Value {
 	f := of(b, x)
 	if f.wide {
 		// sin(r + (n+1/2)*pi + pi/2) = -(-1)^n sin(r)
-		return f.Neg(f.sinOf(f.angleOf(f.Abs(x), byOddPi)))
+		return f.Neg(f.sinOf(f.angleOf(f.Abs(x), byOddPi, false)))
 	}
-	w := f.angleOf(f.Abs(x), byHalfPi)
+	w := f.angleOf(f.Abs(x), byHalfPi, true)
 	w.count = f.Add(w.count, f.n(1))
 	return f.quadrant(w)
 }
@@ -112,10 +144,10 @@ func Cos(b *loop.Builder, x loop.Value) loop.Value {
 // Tan is the tangent of x in radians.
 func Tan(b *loop.Builder, x loop.Value) loop.Value {
 	f := of(b, x)
-	w := f.angleOf(f.Abs(x), byHalfPi)
+	w := f.angleOf(f.Abs(x), byHalfPi, true)
 	z := f.Mul(w.hi, w.hi)
 	// lo counts with 1+tan^2, for which a parabola does.
-	lo := f.Fma(f.Mul(z, f.c(16/(math.Pi*math.Pi))), w.lo, w.lo)
+	lo := f.Neg(f.Fma(f.Mul(z, f.c(16/(math.Pi*math.Pi))), w.nlo, w.nlo))
 	cube := f.Mul(z, w.hi)
 	if !f.wide {
 		// The roundings of square and cube count only where the polynomial is

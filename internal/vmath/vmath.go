@@ -101,6 +101,12 @@ func (f *form) fastSum(a, b loop.Value) (hi, lo loop.Value) {
 	return hi, f.Add(f.Sub(a, hi), b)
 }
 
+// reaches reports a >= bound or NaN, for a whose sign bit is not set. Integers
+// compare faster.
+func (f *form) reaches(a loop.Value, bound float64) loop.Value {
+	return f.Lt(f.n(f.bitsOf(bound)-1), f.toInt(a))
+}
+
 // rare is x, but where cond holds the result of el, which is skipped when no
 // lane needs it.
 func (f *form) rare(cond, x loop.Value, el func() loop.Value) loop.Value {

@@ -65,6 +65,7 @@ const (
 	cmpNE    = 4
 	cmpOrd   = 7
 	cmpGE    = 0x1D
+	cmpGT    = 0x1E
 	cmpLT    = 0x11
 	cmpLE    = 0x12
 )
@@ -334,9 +335,15 @@ func (c *compiler) compareReg(op loop.Op, t loop.Type, d, a, b vr) {
 		}
 	case t.Float():
 		pred := [...]int64{cmpEQ, cmpNE, cmpLT, cmpLE}[op-loop.OpEq]
+		if c.vregs[a.id()].remat != 0 && op >= loop.OpLt { // only the second operand may be memory
+			a, b, pred = b, a, [...]int64{cmpGT, cmpGE}[op-loop.OpLt]
+		}
 		c.op2i(fcmps[t], d, a, b, pred)
 	case c.isa == AVX512:
 		pred := [...]int64{0, 4, 1, 2}[op-loop.OpEq]
+		if c.vregs[a.id()].remat != 0 && op >= loop.OpLt {
+			a, b, pred = b, a, [...]int64{6, 5}[op-loop.OpLt] // not less or equal, not less
+		}
 		c.op2i(icmps[t], d, a, b, pred)
 	case op == loop.OpEq, op == loop.OpNe:
 		c.op2(eqs[t], d, a, b)

@@ -80,7 +80,7 @@ func (c *compiler) merge(t loop.Type, d, s, k vr) {
 }
 
 // none jumps to l if no mask has a lane.
-func (c *compiler) none(masks []vr, l asm.Label) {
+func (c *compiler) none(masks []vr, l asm.Label) *ins {
 	m := masks[0]
 	if c.isa == AVX512 {
 		test := asm.KORTESTW
@@ -93,8 +93,7 @@ func (c *compiler) none(masks []vr, l asm.Label) {
 			m = t
 		}
 		c.use2(test, m, masks[len(masks)-1])
-		c.jcc(condE, l)
-		return
+		return c.jcc(condE, l)
 	}
 	for _, x := range masks[1:] {
 		t := c.newM()
@@ -102,7 +101,7 @@ func (c *compiler) none(masks []vr, l asm.Label) {
 		m = t
 	}
 	c.use2(asm.VPTEST, m, m)
-	c.jcc(condE, l)
+	return c.jcc(condE, l)
 }
 
 // lowerLoop lowers a loop. Without a condition all active lanes make the same
@@ -258,7 +257,7 @@ func (c *compiler) rareIf(r *loop.Region, then []vr, first int) {
 	}
 	c.block(r.Else)
 	move(r.ElseNext, func(_ loop.Type, d, s vr, _ int) { c.mov(d, s) })
-	c.none(then, done)
+	c.none(then, done).flags |= fRare
 	c.masks = then
 	c.block(r.Body)
 	move(r.Next, func(t loop.Type, d, s vr, j int) {

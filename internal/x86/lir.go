@@ -70,6 +70,7 @@ const (
 	fImm               // has an immediate
 	fZero              // zeroing mask
 	fAlign             // pLoop: align the head
+	fRare              // pJcc: what it skips runs rarely
 )
 
 // An ins is a machine instruction over virtual registers.
@@ -190,9 +191,10 @@ func (c *compiler) updm(op asm.Op, d vr, m lmem) *ins {
 
 func (c *compiler) label(l asm.Label) { c.emit(pLabel, 0).imm = int64(l) }
 func (c *compiler) jmp(l asm.Label)   { c.emit(pJmp, 0).imm = int64(l) }
-func (c *compiler) jcc(cond asm.Cond, l asm.Label) {
+func (c *compiler) jcc(cond asm.Cond, l asm.Label) *ins {
 	i := c.emit(pJcc, 0)
 	i.imm, i.cond = int64(l), cond
+	return i
 }
 
 // loop begins a loop and returns the label of its head.

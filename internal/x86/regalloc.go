@@ -74,6 +74,7 @@ func (c *compiler) intervals() {
 	}
 	weight := float32(1)
 	next := 0
+	rare := int64(-1) // the label behind code that runs rarely
 	for pos := range c.code {
 		i := &c.code[pos]
 		switch i.op {
@@ -86,6 +87,16 @@ func (c *compiler) intervals() {
 			open = open[:len(open)-1]
 			weight /= 8
 			continue
+		case pJcc:
+			if i.flags&fRare != 0 && rare < 0 {
+				rare = i.imm
+				weight /= rarity
+			}
+		case pLabel:
+			if i.imm == rare {
+				rare = -1
+				weight *= rarity
+			}
 		}
 		if i.flags&fDef != 0 {
 			r := &c.vregs[i.a[0].id()]
@@ -100,6 +111,9 @@ func (c *compiler) intervals() {
 	}
 	c.open = open
 }
+
+// rarity is how much less what runs rarely counts.
+const rarity = 64
 
 // touch extends the interval of r to pos, and to the end of the outermost loop
 // around pos that r was defined before.
