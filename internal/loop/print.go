@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"sync"
 )
 
 var opNames = [numOps]string{
@@ -172,8 +173,12 @@ func constString(in *Ins) string {
 // Key returns the content of a program as bytes: equal keys mean equal kernels.
 // The name is not part of it.
 func (p *Program) Key() string {
-	k := make([]byte, 0, 64+16*len(p.Ins))
-	num := make([]int32, len(p.Ins))
+	w := keyWorks.Get().(*keyWork)
+	defer keyWorks.Put(w)
+	if len(w.num) < len(p.Ins) {
+		w.num = make([]int32, len(p.Ins))
+	}
+	k, num := w.key[:0], w.num
 	next := int32(0)
 	put := func(x uint64) {
 		for x >= 0x80 {
@@ -251,5 +256,14 @@ func (p *Program) Key() string {
 		}
 	}
 	block(p.Body)
+	w.key = k
 	return string(k)
 }
+
+// keyWork is the memory that Key needs.
+type keyWork struct {
+	key []byte
+	num []int32 // by value: its number in the key
+}
+
+var keyWorks = sync.Pool{New: func() any { return new(keyWork) }}
