@@ -204,7 +204,7 @@ func (c *compiler) counted(a int, n vr, body func()) {
 }
 
 // pass lowers a pass: what is uniform first, then strips of full vectors, then
-// the rest under a mask.
+// what is left of them.
 func (c *compiler) pass(r *loop.Region) {
 	row := c.lay
 	c.hoist(r.Body)
@@ -229,8 +229,12 @@ func (c *compiler) pass(r *loop.Region) {
 	if reduces {
 		c.reducing(r.Body, n)
 	} else {
-		c.interleave(r.Body)
-		c.strips(r.Body, n)
+		long := c.interleave(r.Body) > longCode
+		if long && !c.streaming && c.repeatable(r.Body, false) {
+			c.repeated(r.Body, n)
+		} else {
+			c.strips(r.Body, n)
+		}
 	}
 	c.ptr = old
 	c.lay = row
@@ -256,7 +260,7 @@ func (c *compiler) strips(body []loop.Value, n vr) {
 	c.jcc(condGE, done)
 	c.lay.k = 1
 	head = c.loop(true)
-	c.masks = []vr{c.tailMask(n)}
+	c.restMasks(n)
 	c.block(body)
 	c.masks = nil
 	c.advance(c.lay.lanes)
@@ -276,34 +280,6 @@ func (c *compiler) advance(lanes int) {
 			}
 		}
 	}
-}
-
-// tailMask returns the mask of lanes from the current index up to n.
-func (c *compiler) tailMask(n vr) vr {
-	rest := c.newG()
-	c.mov(rest, n)
-	c.upd(asm.SUB, rest, c.lay.idx)
-	m := c.newM()
-	c.lay.tail, c.lay.rest = m, rest
-	if c.isa == AVX512 {
-		ones := c.newG()
-		c.gconst(ones, 0xFFFFFFFF)
-		bits := c.newG()
-		c.op2(asm.BZHI, bits, ones, rest)
-		c.op1(c.kmov(), m, bits)
-		return m
-	}
-	b := c.newV()
-	if c.lay.es == 4 {
-		c.op1(asm.VMOVD, b.x(), rest)
-		c.op1(asm.VPBROADCASTD, b, b.x())
-		c.op2m(asm.VPCMPGTD, m, b, c.iota(4, 0))
-	} else {
-		c.op1(asm.VMOVQ, b.x(), rest)
-		c.op1(asm.VPBROADCASTQ, b, b.x())
-		c.op2m(asm.VPCMPGTQ, m, b, c.iota(8, 0))
-	}
-	return m
 }
 
 // kmov moves the mask of a step.
@@ -431,8 +407,8 @@ func (c *compiler) has(block []loop.Value, size int) bool {
 
 // interleave decides how many steps run side by side: as many as registers
 // allow, and in long straight code fewer, because the processor overlaps strips
-// by itself.
-func (c *compiler) interleave(block []loop.Value) {
+// by itself. It returns the number of instructions.
+func (c *compiler) interleave(block []loop.Value) int {
 	live, count := c.pressure(block, 0)
 	regs := 15
 	if c.isa == AVX512 {
@@ -442,10 +418,11 @@ func (c *compiler) interleave(block []loop.Value) {
 	for k > 1 && k*live > regs {
 		k /= 2
 	}
-	if count > 40 {
+	if count > longCode {
 		k = min(k, 2)
 	}
 	c.lay.k = k
+	return count
 }
 
 // pressure estimates the most registers that a step of block needs at once, on
