@@ -41,7 +41,10 @@ func (c *compiler) look(from int) recent {
 			s.defs++
 			s.last = int32(n)
 		}
-		i.each(func(v vr) { c.seen[v.id()].uses++ })
+		x := i.reads()
+		for _, v := range x.list() {
+			c.seen[v.id()].uses++
+		}
 	}
 	return r
 }
@@ -60,14 +63,11 @@ func (c *compiler) movable(r recent, s vr) *ins {
 	if i.k != 0 || i.flags&fRMW != 0 || i.memAt >= 0 && i.mem.label == 0 {
 		return nil
 	}
-	ok := true
-	i.each(func(v vr) {
-		if x := c.seen[v.id()]; x.defs > 0 && x.last > o.last {
-			ok = false
+	x := i.reads()
+	for _, v := range x.list() {
+		if s := c.seen[v.id()]; s.defs > 0 && s.last > o.last {
+			return nil
 		}
-	})
-	if !ok {
-		return nil
 	}
 	return i
 }

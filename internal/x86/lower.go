@@ -17,23 +17,24 @@ type compiler struct {
 
 	streaming bool // see CompileStreaming
 
-	asm      asm.Asm
-	code     []ins
-	pre      []ins // code before all loops: constants and arguments
-	other    []ins
-	vregs    []vinfo
-	spans    []span
-	open     []int32
-	ends     []int32
-	free     [numClasses]uint32
-	owner    [numClasses][32]int32
-	scratch  int // bytes in use
-	spills   int
-	save     int // where a suspended kernel's registers go, an offset in scratch
-	stage    int // the staging areas, an offset in the frame; 0 if none yet
-	suspends []suspension
-	dispatch asm.Label
-	listing  *strings.Builder // what was encoded, for people; nil if not wanted
+	asm       asm.Asm
+	code      []ins
+	pre       []ins // code before all loops: constants and arguments
+	other     []ins
+	vregs     []vinfo
+	spans     []span
+	open      []int32
+	ends      []int32
+	free      [numClasses]uint32
+	owner     [numClasses][32]int32
+	scratch   int // bytes in use
+	spills    int
+	undefined bool // some register is read before it is written
+	save      int  // where a suspended kernel's registers go, an offset in scratch
+	stage     int  // the staging areas, an offset in the frame; 0 if none yet
+	suspends  []suspension
+	dispatch  asm.Label
+	listing   *strings.Builder // what was encoded, for people; nil if not wanted
 
 	vals   []val
 	regs   []vr
