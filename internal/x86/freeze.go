@@ -19,7 +19,7 @@ type recent struct {
 
 // An occurrence counts what some code does with a register.
 type occurrence struct {
-	defs, uses int32
+	defs, uses int32 // those of the register zero mean nothing
 	last       int32 // index of the last definition
 }
 
@@ -41,8 +41,7 @@ func (c *compiler) look(from int) recent {
 			s.defs++
 			s.last = int32(n)
 		}
-		x := i.reads()
-		for _, v := range x.list() {
+		for _, v := range i.sources() {
 			c.seen[v.id()].uses++
 		}
 	}
@@ -63,8 +62,7 @@ func (c *compiler) movable(r recent, s vr) *ins {
 	if i.k != 0 || i.flags&fRMW != 0 || i.memAt >= 0 && i.mem.label == 0 {
 		return nil
 	}
-	x := i.reads()
-	for _, v := range x.list() {
+	for _, v := range i.sources() {
 		if s := c.seen[v.id()]; s.defs > 0 && s.last > o.last {
 			return nil
 		}

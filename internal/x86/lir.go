@@ -90,6 +90,7 @@ type vinfo struct {
 	class      uint8
 	phys       int8 // register number, or -1
 	tiny       bool // made for one use of a spilled register: never spilled
+	konst      bool // a constant, remat tells which
 	remat      asm.Op
 	elem       uint8 // remat: element size of the broadcast, 0 for a full vector
 	spilled    bool

@@ -29,9 +29,10 @@ type compiler struct {
 	owner     [numClasses][32]int32
 	scratch   int // bytes in use
 	spills    int
-	undefined bool // some register is read before it is written
-	save      int  // where a suspended kernel's registers go, an offset in scratch
-	stage     int  // the staging areas, an offset in the frame; 0 if none yet
+	undefined bool  // some register is read before it is written
+	seldom    int32 // the most uses of a constant that gets no register to itself
+	save      int   // where a suspended kernel's registers go, an offset in scratch
+	stage     int   // the staging areas, an offset in the frame; 0 if none yet
 	suspends  []suspension
 	dispatch  asm.Label
 	listing   *strings.Builder // what was encoded, for people; nil if not wanted
@@ -110,7 +111,7 @@ func (c *compiler) reset(p *loop.Program, isa ISA, interleave int) {
 	}
 	c.vals = c.vals[:len(p.Ins)]
 	clear(c.vals)
-	c.regs, c.consts = c.regs[:0], c.consts[:0]
+	c.regs, c.consts, c.seldom = c.regs[:0], c.consts[:0], 0
 	clear(c.ptr[:])
 	clear(c.ctr[:])
 	clear(c.extent[:])
@@ -129,8 +130,16 @@ func (c *compiler) program() {
 	}
 	c.rows(0)
 	c.emit(pRet, 0).imm = loop.Done
-	c.pre = append(c.pre, c.code...)
+	c.foldOperands()
+	body := c.code
 	c.code, c.pre = c.pre, c.code
+	c.loadConsts()
+	for n := range body {
+		if c.seldom > 0 {
+			c.loadOperands(&body[n])
+		}
+		c.code = append(c.code, body[n])
+	}
 }
 
 // before emits into the code that runs first.
@@ -230,8 +239,7 @@ func (c *compiler) pass(r *loop.Region) {
 	if reduces {
 		c.reducing(r.Body, n)
 	} else {
-		long := c.interleave(r.Body) > longCode
-		if long && !c.streaming && c.repeatable(r.Body, false) {
+		if long := c.interleave(r.Body) > longCode; long && !c.streaming && c.repeatable(r.Body, false) {
 			c.repeated(r.Body, n)
 		} else {
 			c.strips(r.Body, n)
@@ -406,6 +414,11 @@ func (c *compiler) has(block []loop.Value, size int) bool {
 	return false
 }
 
+// manyConsts is the number of constants from which those that are used seldom do
+// without a register. Up to there the best of them should have one, which is for
+// the allocator to find out; beyond, the processor has other work to wait for.
+const manyConsts = 60
+
 // interleave decides how many steps run side by side: as many as registers
 // allow, and in long straight code fewer, because the processor overlaps strips
 // by itself. It returns the number of instructions.
@@ -423,6 +436,9 @@ func (c *compiler) interleave(block []loop.Value) int {
 		k = min(k, 2)
 	}
 	c.lay.k = k
+	if len(c.consts) > manyConsts {
+		c.seldom = max(c.seldom, int32(2*k))
+	}
 	return count
 }
 

@@ -35,41 +35,17 @@ func (c *compiler) allocate() error {
 	return nil
 }
 
-// A reads is the registers that an instruction reads.
-type reads struct {
-	r [7]vr
-	n int
-}
-
-func (x *reads) list() []vr { return x.r[:x.n] }
-
-// reads collects the registers that i reads.
-func (i *ins) reads() (x reads) {
-	j := 0
+// sources returns the registers that i reads, among zeros for none; the frame is
+// not one.
+func (i *ins) sources() (r [7]vr) {
+	r = [7]vr{i.a[0], i.a[1], i.a[2], i.a[3], i.k, i.mem.base, i.mem.index}
 	if i.flags&(fDef|fRMW) == fDef {
-		j = 1
+		r[0] = 0
 	}
-	for ; j < int(i.n); j++ {
-		if j != int(i.memAt) {
-			x.r[x.n] = i.a[j]
-			x.n++
-		}
+	if i.mem.base == frameReg {
+		r[5] = 0
 	}
-	if i.k != 0 {
-		x.r[x.n] = i.k
-		x.n++
-	}
-	if i.memAt >= 0 {
-		if i.mem.base != 0 && i.mem.base != frameReg {
-			x.r[x.n] = i.mem.base
-			x.n++
-		}
-		if i.mem.index != 0 {
-			x.r[x.n] = i.mem.index
-			x.n++
-		}
-	}
-	return x
+	return r
 }
 
 // intervals finds start, end and weight of every register.
@@ -115,9 +91,10 @@ func (c *compiler) intervals() {
 				c.touch(i.a[0], int32(pos), weight, open)
 			}
 		}
-		x := i.reads()
-		for _, r := range x.list() {
-			c.touch(r, int32(pos), weight, open)
+		for _, r := range i.sources() {
+			if r != 0 {
+				c.touch(r, int32(pos), weight, open)
+			}
 		}
 	}
 	c.open = open
@@ -171,8 +148,7 @@ func (c *compiler) scan() (spilled bool) {
 			spilled = c.begin(i.a[0], int32(pos)) || spilled
 		}
 		if c.undefined && (i.op < pLabel || i.op >= pMov) {
-			x := i.reads()
-			for _, r := range x.list() {
+			for _, r := range i.sources() {
 				spilled = c.begin(r, int32(pos)) || spilled
 			}
 		}
@@ -287,8 +263,7 @@ func (c *compiler) rewriteIns(i *ins) {
 		return // its uses make it anew
 	}
 	any := i.flags&fDef != 0 && c.isSpilled(i.a[0])
-	x := i.reads()
-	for _, r := range x.list() {
+	for _, r := range i.sources() {
 		any = any || c.isSpilled(r)
 	}
 	if !any {
@@ -354,17 +329,10 @@ func (c *compiler) foldSpill(i *ins) {
 			return lmem{}, false
 		}
 		x := &c.vregs[r.id()]
-		switch {
-		case x.remat == 0:
+		if x.remat == 0 {
 			return c.slotMem(r), true
-		case x.remat >= pLabel:
-			return lmem{}, false
-		case x.elem == 0:
-			return x.rematMem, true
-		case c.isa == AVX512 && (f&foldBcast4 != 0 && x.elem == 4 || f&foldBcast8 != 0 && x.elem == 8):
-			return x.rematMem.b(), true
 		}
-		return lmem{}, false
+		return c.rematOperand(x, f)
 	})
 }
 
@@ -385,12 +353,8 @@ var moveOps = [numClasses]asm.Op{asm.MOV, asm.VMOVUPS, asm.KMOVQ}
 
 func (c *compiler) spillLoad(t, r vr) {
 	x := &c.vregs[r.id()]
-	if x.remat >= pLabel {
-		c.emit(x.remat, fDef, t)
-		return
-	}
 	if x.remat != 0 {
-		c.load(x.remat, t, x.rematMem)
+		c.rematerialize(t, r&idMask)
 		return
 	}
 	c.load(moveOps[x.class], t, c.slotMem(r))

@@ -83,6 +83,7 @@ func (c *compiler) constReg(t loop.Type, bits uint64) vr {
 	}
 	r := c.newOf(t)
 	x := &c.vregs[r]
+	x.konst = true
 	switch {
 	case t == loop.B && bits != 0:
 		x.remat = pOnes
@@ -102,16 +103,45 @@ func (c *compiler) constReg(t loop.Type, bits uint64) vr {
 		}
 		x.rematMem = lmem{label: c.asm.ConstBytes(b[:]).Label}
 	}
-	remat, m := x.remat, x.rematMem
-	c.before(func() {
-		if remat >= pLabel {
-			c.emit(remat, fDef, r)
-		} else {
-			c.load(remat, r, m)
-		}
-	})
 	c.consts = append(c.consts, constant{t, bits, r})
 	return r
+}
+
+// loadConsts fills the registers of the constants that have one to themselves.
+func (c *compiler) loadConsts() {
+	for _, k := range c.consts {
+		if c.seen[k.r].uses > 0 && !c.scarce(k.r) {
+			c.rematerialize(k.r, k.r)
+		}
+	}
+}
+
+// scarce reports a constant that is loaded where it is used: there are more than
+// registers, and it is used seldom.
+func (c *compiler) scarce(r vr) bool {
+	x := &c.vregs[r]
+	return c.seldom > 0 && x.konst && x.class == classV && c.seen[r].uses <= c.seldom
+}
+
+// loadOperands loads the constants that i uses and that are scarce.
+func (c *compiler) loadOperands(i *ins) {
+	s := i.sources()
+	for j, r := range s[:len(i.a)] {
+		if r != 0 && c.scarce(r&idMask) {
+			i.a[j] = c.newV() | r&^idMask
+			c.rematerialize(i.a[j]&idMask, r&idMask)
+		}
+	}
+}
+
+// rematerialize makes the value of r, which is known to be a constant or an
+// argument, in register d.
+func (c *compiler) rematerialize(d, r vr) {
+	if x := &c.vregs[r]; x.remat >= pLabel {
+		c.emit(x.remat, fDef, d)
+	} else {
+		c.load(x.remat, d, x.rematMem)
+	}
 }
 
 // scalar returns a register with a scalar argument in all lanes.
