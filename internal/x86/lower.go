@@ -37,14 +37,15 @@ type compiler struct {
 	dispatch  asm.Label
 	listing   *strings.Builder // what was encoded, for people; nil if not wanted
 
-	vals   []val
-	regs   []vr
-	seen   []occurrence
-	consts []constant
-	ptr    [loop.MaxBufs]vr // where each buffer stands
-	ctr    [loop.MaxAxes]vr // the counter of an axis that is being walked
-	extent [loop.MaxAxes]vr
-	stride [loop.MaxBufs]strideRegs
+	vals    []val
+	regs    []vr
+	seen    []occurrence
+	consts  []constant
+	constAt [512]int32       // by hash: one more than the index in consts, of half as many at most
+	ptr     [loop.MaxBufs]vr // where each buffer stands
+	ctr     [loop.MaxAxes]vr // the counter of an axis that is being walked
+	extent  [loop.MaxAxes]vr
+	stride  [loop.MaxBufs]strideRegs
 
 	lay   layout
 	accs  []accumulator
@@ -112,6 +113,7 @@ func (c *compiler) reset(p *loop.Program, isa ISA, interleave int) {
 	c.vals = c.vals[:len(p.Ins)]
 	clear(c.vals)
 	c.regs, c.consts, c.seldom = c.regs[:0], c.consts[:0], 0
+	clear(c.constAt[:])
 	clear(c.ptr[:])
 	clear(c.ctr[:])
 	clear(c.extent[:])

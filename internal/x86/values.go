@@ -76,10 +76,13 @@ func (c *compiler) constReg(t loop.Type, bits uint64) vr {
 	} else if t == loop.I64 {
 		t = loop.F64
 	}
-	for i := range c.consts {
-		if k := &c.consts[i]; k.t == t && k.bits == bits {
+	h := (bits ^ uint64(t)) * 0x9e3779b97f4a7c15 >> 40
+	at := &c.constAt[h%uint64(len(c.constAt))]
+	for ; *at != 0; at = &c.constAt[h%uint64(len(c.constAt))] {
+		if k := &c.consts[*at-1]; k.t == t && k.bits == bits {
 			return k.r
 		}
+		h++
 	}
 	r := c.newOf(t)
 	x := &c.vregs[r]
@@ -103,7 +106,9 @@ func (c *compiler) constReg(t loop.Type, bits uint64) vr {
 		}
 		x.rematMem = lmem{label: c.asm.ConstBytes(b[:]).Label}
 	}
-	c.consts = append(c.consts, constant{t, bits, r})
+	if c.consts = append(c.consts, constant{t, bits, r}); len(c.consts) < len(c.constAt)/2 {
+		*at = int32(len(c.consts))
+	}
 	return r
 }
 
