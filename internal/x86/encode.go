@@ -16,27 +16,18 @@ func (c *compiler) phys(r vr) asm.Reg {
 		return asm.RDI
 	}
 	v := &c.vregs[r.id()]
-	n := int(max(v.phys, 0))
-	switch v.class {
-	case classG:
-		return asm.GPR(n)
-	case classK:
-		return asm.K(n)
-	}
+	n := asm.Reg(max(v.phys, 0))
 	switch {
+	case v.class == classG:
+		return asm.RAX + n
+	case v.class == classK:
+		return asm.K0 + n
 	case r&narrow16 != 0:
-		return asm.X(n)
+		return asm.X0 + n
 	case r&narrow32 != 0 || c.isa == AVX2:
-		return asm.Y(n)
+		return asm.Y0 + n
 	}
-	return asm.Z(n)
-}
-
-func (c *compiler) vreg(n int) asm.Reg {
-	if c.isa == AVX2 {
-		return asm.Y(n)
-	}
-	return asm.Z(n)
+	return asm.Z0 + n
 }
 
 func (c *compiler) mem(m lmem) asm.Mem {

@@ -39,6 +39,7 @@ type compiler struct {
 
 	vals    []val
 	regs    []vr
+	last    []int32 // see pressure
 	seen    []occurrence
 	consts  []constant
 	constAt [512]int32       // by hash: one more than the index in consts, of half as many at most
@@ -447,7 +448,10 @@ func (c *compiler) interleave(block []loop.Value) int {
 // pressure estimates the most registers that a step of block needs at once, on
 // top of base, and counts the instructions.
 func (c *compiler) pressure(block []loop.Value, base int) (most, count int) {
-	last := make([]int32, len(c.p.Ins))
+	// Where each value is used last: one more than the index in the block.
+	from := len(c.last)
+	c.last = append(c.last, make([]int32, len(c.p.Ins))...)
+	last := c.last[from:]
 	for i, v := range block {
 		in := &c.p.Ins[v]
 		for _, o := range [...]loop.Value{in.A, in.B, in.C} {
@@ -459,16 +463,6 @@ func (c *compiler) pressure(block []loop.Value, base int) (most, count int) {
 			c.captured(in.Region, func(o loop.Value) { last[o] = int32(i) + 1 })
 		}
 	}
-	weight := func(v loop.Value) int {
-		in := &c.p.Ins[v]
-		if c.vals[v].state == hoisted || in.Type == loop.None || in.Type == loop.B && c.isa == AVX512 {
-			return 0
-		}
-		if in.Type.Size() == 8 {
-			return c.lay.parts
-		}
-		return 1
-	}
 	live := base
 	most = live
 	for i, v := range block {
@@ -479,7 +473,7 @@ func (c *compiler) pressure(block []loop.Value, base int) (most, count int) {
 		if r := in.Region; r != nil {
 			b := live
 			for _, q := range r.Params {
-				b += weight(q)
+				b += c.width(q)
 			}
 			for _, blk := range [...][]loop.Value{r.Head, r.Body, r.Else} {
 				m, n := c.pressure(blk, b)
@@ -488,18 +482,34 @@ func (c *compiler) pressure(block []loop.Value, base int) (most, count int) {
 			}
 		}
 		if last[v] > 0 {
-			live += weight(v)
+			live += c.width(v)
 		}
 		most = max(most, live+1)
-		ops := [...]loop.Value{in.A, in.B, in.C}
-		for j, o := range ops {
-			if o == loop.NoValue || int(last[o]) != i+1 || j > 0 && o == ops[0] || j > 1 && o == ops[1] {
-				continue
-			}
-			live = max(live-weight(o), base)
+		end := int32(i) + 1
+		if o := in.A; o != loop.NoValue && last[o] == end {
+			live = max(live-c.width(o), base)
+		}
+		if o := in.B; o != loop.NoValue && last[o] == end && o != in.A {
+			live = max(live-c.width(o), base)
+		}
+		if o := in.C; o != loop.NoValue && last[o] == end && o != in.A && o != in.B {
+			live = max(live-c.width(o), base)
 		}
 	}
+	c.last = c.last[:from]
 	return most, count
+}
+
+// width returns the registers that a value takes in each step.
+func (c *compiler) width(v loop.Value) int {
+	t := c.p.Ins[v].Type
+	if c.vals[v].state == hoisted || t == loop.None || t == loop.B && c.isa == AVX512 {
+		return 0
+	}
+	if t.Size() == 8 {
+		return c.lay.parts
+	}
+	return 1
 }
 
 // captured calls f for the values that a region reads.
