@@ -104,8 +104,10 @@ type vinfo struct {
 }
 
 func (c *compiler) newReg(class uint8) vr {
-	c.vregs = append(c.vregs, vinfo{class: class, phys: -1})
-	return vr(len(c.vregs) - 1)
+	c.vregs = append(c.vregs, vinfo{})
+	r := vr(len(c.vregs) - 1)
+	c.vregs[r].class, c.vregs[r].phys = class, -1
+	return r
 }
 
 // fixed returns a register bound to a machine register outside the allocator's
@@ -129,8 +131,9 @@ func (c *compiler) newM() vr {
 
 // emit appends an instruction; the result is valid until the next one.
 func (c *compiler) emit(op asm.Op, flags uint8, a ...vr) *ins {
-	c.code = append(c.code, ins{op: op, flags: flags, n: uint8(len(a)), memAt: -1})
+	c.code = append(c.code, ins{})
 	i := &c.code[len(c.code)-1]
+	i.op, i.flags, i.n, i.memAt = op, flags, uint8(len(a)), -1
 	copy(i.a[:], a)
 	return i
 }

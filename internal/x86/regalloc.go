@@ -48,6 +48,14 @@ func (i *ins) sources() (r [7]vr) {
 	return r
 }
 
+// written returns the number of operands in a that i writes without reading them.
+func (i *ins) written() int {
+	if i.flags&(fDef|fRMW) == fDef {
+		return 1
+	}
+	return 0
+}
+
 // intervals finds start, end and weight of every register.
 func (c *compiler) intervals() {
 	for v := range c.vregs {
@@ -91,8 +99,13 @@ func (c *compiler) intervals() {
 				c.touch(i.a[0], int32(pos), weight, open)
 			}
 		}
-		for _, r := range i.sources() {
+		for _, r := range i.a[i.written():] {
 			if r != 0 {
+				c.touch(r, int32(pos), weight, open)
+			}
+		}
+		for _, r := range [...]vr{i.k, i.mem.base, i.mem.index} {
+			if r != 0 && r != frameReg {
 				c.touch(r, int32(pos), weight, open)
 			}
 		}
