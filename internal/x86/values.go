@@ -130,9 +130,8 @@ func (c *compiler) scarce(r vr) bool {
 
 // loadOperands loads the constants that i uses and that are scarce.
 func (c *compiler) loadOperands(i *ins) {
-	s := i.sources()
-	for j, r := range s[:len(i.a)] {
-		if r != 0 && c.scarce(r&idMask) {
+	for j := i.written(); j < len(i.a); j++ {
+		if r := i.a[j]; r != 0 && c.scarce(r&idMask) {
 			i.a[j] = c.newV() | r&^idMask
 			c.rematerialize(i.a[j]&idMask, r&idMask)
 		}
