@@ -1,6 +1,11 @@
 package weft
 
-import "testing"
+import (
+	"math/bits"
+	"testing"
+
+	"weft/internal/plan"
+)
 
 func BenchmarkAdd16(b *testing.B) {
 	x := FromSlice(make([]float32, 16))
@@ -73,4 +78,38 @@ func BenchmarkLeNetStep(b *testing.B) {
 		}
 		sc.Close()
 	}
+}
+
+// BenchmarkColdCompile goes from the text of a formula that was never seen to its
+// first result.
+func BenchmarkColdCompile(b *testing.B) {
+	plan.Verify = false
+	defer func() { plan.Verify = true }()
+	for _, d := range []DType{Float32, Float64} {
+		b.Run(d.String(), func(b *testing.B) {
+			x := Vars{"x": Full(0.5, d, 16)}
+			b.ReportAllocs()
+			for b.Loop() {
+				Expr(unseenFormula(), x)
+			}
+		})
+	}
+}
+
+var formulasMade int
+
+// unseenFormula returns a formula whose structure no other has: the binary digits
+// of a running number choose the operations of a chain.
+func unseenFormula() string {
+	text := []byte("exp(-x*x)*sin(x)+2*log1p(abs(x))+")
+	n := bits.Len(uint(formulasMade))
+	for range n {
+		text = append(text, '(')
+	}
+	text = append(text, 'x')
+	for i := n - 1; i >= 0; i-- {
+		text = append(text, "+*"[formulasMade>>i&1], 'x', ')')
+	}
+	formulasMade++
+	return string(text)
 }

@@ -10,7 +10,10 @@ import (
 
 	"weft/internal/cpu"
 	"weft/internal/par"
+	"weft/internal/plan"
 )
+
+func init() { plan.Verify = true }
 
 // onBackends runs f with each backend of this processor, and asserts that it ran.
 func onBackends(t *testing.T, f func(t *testing.T)) {

@@ -45,9 +45,21 @@ func Parse(text string) (f *Formula, err error) {
 type reader struct {
 	f     *Formula
 	index map[string]int // by name: its number
+	names []*Node        // by number
+	room  []Node         // for nodes to come
 	freed map[int]bool   // offsets at which the text says var
 	depth int
 	nodes int
+}
+
+// make puts a node on the heap, with its neighbours.
+func (p *reader) make(n Node) *Node {
+	if len(p.room) == 0 {
+		p.room = make([]Node, 8)
+	}
+	x := &p.room[0]
+	*x, p.room = n, p.room[1:]
+	return x
 }
 
 // freeVar returns the text with another word of the same length in the place of
@@ -179,13 +191,14 @@ func (p *reader) ident(x *ast.Ident) *Node {
 		}
 		p.index[x.Name] = i
 		p.f.Names = append(p.f.Names, x.Name)
+		p.names = append(p.names, p.make(Node{kind: name, at: at, name: i, names: 1 << i, exact: true}))
 	}
-	return &Node{kind: name, at: at, name: i, names: 1 << i, exact: true}
+	return p.names[i]
 }
 
 func (p *reader) literal(x *ast.BasicLit) *Node {
 	at := offset(x.Pos())
-	n := &Node{kind: number, at: at, exact: true}
+	n := p.make(Node{kind: number, at: at, exact: true})
 	switch x.Kind {
 	case token.INT:
 		i, err := strconv.ParseInt(x.Value, 0, 64)
@@ -273,7 +286,7 @@ func (p *reader) binary(x *ast.BinaryExpr) *Node {
 
 // node makes the application of an operation; of numbers alone it is computed.
 func (p *reader) node(at int, d *op.Def, args ...*Node) *Node {
-	n := &Node{kind: call, at: at, def: d, args: args, exact: exactOps[d]}
+	n := p.make(Node{kind: call, at: at, def: d, args: args, exact: exactOps[d]})
 	for _, a := range args {
 		n.names |= a.names
 		n.exact = n.exact && a.exact

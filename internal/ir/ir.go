@@ -7,6 +7,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"math/bits"
+	"slices"
 	"strings"
 
 	"weft/internal/array"
@@ -99,40 +101,78 @@ func (n *Node) String() string {
 // A Graph holds nodes in an order in which arguments come first.
 type Graph struct {
 	Nodes []*Node
-	table map[string]*Node
-	buf   []byte
+	table []int32 // by hash: one more than the ID, 0 for none; at least half is free
+	room  []Node  // for nodes to come
 }
 
 // New returns an empty graph.
-func New() *Graph { return &Graph{table: map[string]*Node{}} }
+func New() *Graph { return &Graph{} }
 
 // Node returns the node of this operation, making it if there is none yet.
 func (g *Graph) Node(op Op, attrs Attrs, dtype array.DType, shape []int, weak bool, args ...*Node) *Node {
-	k := append(g.buf[:0], op.OpName()...)
-	k = append(k, 0)
-	k = attrs.Append(k)
-	k = append(k, byte(dtype))
-	if weak {
-		k = append(k, 1)
-	}
-	k = binary.AppendVarint(k, int64(len(shape)))
-	for _, d := range shape {
-		k = binary.AppendVarint(k, int64(d))
-	}
 	for _, a := range args {
 		if a.Graph != g {
 			panic("ir: argument of another graph")
 		}
-		k = binary.AppendUvarint(k, uint64(a.ID))
 	}
-	g.buf = k
-	if n, ok := g.table[string(k)]; ok {
-		return n
+	if 2*len(g.Nodes) >= len(g.table) {
+		g.table = make([]int32, max(64, 2*len(g.table)))
+		for _, n := range g.Nodes {
+			*g.slot(n) = int32(n.ID + 1)
+		}
 	}
-	n := &Node{Graph: g, ID: len(g.Nodes), Op: op, Attrs: attrs, Args: args, DType: dtype, Shape: shape, Weak: weak}
-	g.Nodes = append(g.Nodes, n)
-	g.table[string(k)] = n
-	return n
+	n := Node{Graph: g, ID: len(g.Nodes), Op: op, Attrs: attrs, Args: args, DType: dtype, Shape: shape, Weak: weak}
+	at := g.slot(&n)
+	if *at != 0 {
+		return g.Nodes[*at-1]
+	}
+	if len(g.room) == 0 {
+		g.room = make([]Node, min(max(len(g.Nodes), 8), 64))
+	}
+	g.room[0] = n
+	g.Nodes = append(g.Nodes, &g.room[0])
+	g.room = g.room[1:]
+	*at = int32(len(g.Nodes))
+	return g.Nodes[n.ID]
+}
+
+// slot returns the place in the table of the node equal to n, or of n.
+func (g *Graph) slot(n *Node) *int32 {
+	for h := n.hash(); ; h++ {
+		at := &g.table[h&uint64(len(g.table)-1)]
+		if *at == 0 || g.Nodes[*at-1].equal(n) {
+			return at
+		}
+	}
+}
+
+// hash is the same for equal nodes.
+func (n *Node) hash() uint64 {
+	h := uint64(n.DType)
+	mix := func(x uint64) { h = bits.RotateLeft64((h^x)*0x9e3779b97f4a7c15, 29) }
+	for _, b := range []byte(n.Op.OpName()) {
+		mix(uint64(b))
+	}
+	for _, a := range n.Args {
+		mix(uint64(a.ID))
+	}
+	for _, i := range n.Attrs.Ints {
+		mix(uint64(i))
+	}
+	for _, d := range n.Shape {
+		mix(uint64(d))
+	}
+	mix(uint64(n.Attrs.Int))
+	mix(math.Float64bits(n.Attrs.Float))
+	return h >> 20
+}
+
+// equal reports that two nodes of a graph are the same computation.
+func (n *Node) equal(m *Node) bool {
+	a, b := &n.Attrs, &m.Attrs
+	return n.Op == m.Op && n.DType == m.DType && n.Weak == m.Weak &&
+		a.Int == b.Int && math.Float64bits(a.Float) == math.Float64bits(b.Float) && a.DType == b.DType && a.Flag == b.Flag &&
+		slices.Equal(a.Ints, b.Ints) && slices.Equal(n.Shape, m.Shape) && slices.Equal(n.Args, m.Args)
 }
 
 // Input returns the array that the caller passes as number i.

@@ -2,42 +2,61 @@ package loop
 
 import (
 	"math"
+	"slices"
+	"sync"
 
 	"weft/internal/array"
 )
 
 // A Builder makes a program. Its methods panic on misuse; [Builder.Done]
-// verifies what was built. Pure instructions that repeat within reach are
-// shared.
+// verifies what was built and ends it. Pure instructions that repeat within reach
+// are shared.
 type Builder struct {
 	p      *Program
-	block  *[]Value
-	scopes []map[pure]Value
+	depth  int // blocks around the instruction that comes next, beyond the row
 	inPass bool
+	*work
 }
 
-// pure is what makes two instructions without effect the same.
-type pure struct {
-	op      Op
-	typ     Type
-	a, b, c Value
-	imm     uint64
+// work is the memory that a Builder needs until it is done.
+type work struct {
+	ins    []Ins
+	blocks []Value // of the blocks that are open, the innermost last
+	// Pure instructions within reach, in the order in which they were added, and
+	// by hash: one more than the value, 0 for none. The table is at least twice
+	// as long as the list, and a power of two.
+	shared []Value
+	table  []Value
 }
+
+var works = sync.Pool{New: func() any { return &work{table: make([]Value, 1024)} }}
 
 // NewBuilder starts a program with the given axes and lane axis.
 func NewBuilder(name string, axes []Axis, lane int) *Builder {
-	b := &Builder{p: &Program{Name: name, Axes: axes, Lane: lane}}
-	b.block = &b.p.Body
-	b.scopes = []map[pure]Value{{}}
-	return b
+	w := works.Get().(*work)
+	return &Builder{p: &Program{Name: name, Axes: axes, Lane: lane, Ins: w.ins[:0]}, work: w}
 }
 
 // Done verifies and returns the program.
 func (b *Builder) Done() (*Program, error) {
-	if err := Verify(b.p); err != nil {
+	p := b.Finish()
+	if err := Verify(p); err != nil {
 		return nil, err
 	}
-	return b.p, nil
+	return p, nil
+}
+
+// Finish returns the program without verifying it.
+func (b *Builder) Finish() *Program {
+	if w := b.work; w != nil {
+		b.forget(0)
+		w.ins = b.p.Ins
+		b.p.Ins = slices.Clone(w.ins)
+		clear(w.ins)
+		b.work = nil
+		works.Put(w)
+	}
+	return b.p
 }
 
 // Program returns the program as it stands.
@@ -64,31 +83,81 @@ func (b *Builder) Op(v Value) Op { return b.p.Ins[v].Op }
 func (b *Builder) add(in Ins) Value {
 	v := Value(len(b.p.Ins))
 	b.p.Ins = append(b.p.Ins, in)
-	*b.block = append(*b.block, v)
+	if b.depth == 0 {
+		b.p.Body = append(b.p.Body, v)
+	} else {
+		b.blocks = append(b.blocks, v)
+	}
 	return v
 }
 
 // pure adds an instruction without effect unless an equal one is in reach.
 func (b *Builder) pure(op Op, t Type, x, y, z Value, imm uint64) Value {
-	k := pure{op, t, x, y, z, imm}
-	for i := len(b.scopes) - 1; i >= 0; i-- {
-		if v, ok := b.scopes[i][k]; ok {
+	in := Ins{Op: op, Type: t, A: x, B: y, C: z, Imm: imm}
+	i := in.hash()
+	for ; ; i++ {
+		v := b.table[i&uint64(len(b.table)-1)] - 1
+		if v < 0 {
+			break
+		}
+		if b.p.Ins[v] == in {
 			return v
 		}
 	}
-	v := b.add(Ins{Op: op, Type: t, A: x, B: y, C: z, Imm: imm})
-	b.scopes[len(b.scopes)-1][k] = v
+	v := b.add(in)
+	b.shared = append(b.shared, v)
+	b.table[i&uint64(len(b.table)-1)] = v + 1
+	if 2*len(b.shared) > len(b.table) {
+		b.grow()
+	}
 	return v
+}
+
+// hash spreads pure instructions over the table.
+func (in *Ins) hash() uint64 {
+	const k = 0x9e3779b97f4a7c15
+	h := in.Imm*k ^ uint64(in.Op)<<8 ^ uint64(in.Type)
+	h = (h ^ uint64(uint32(in.A)) ^ uint64(uint32(in.B))<<32) * k
+	h = (h ^ h>>32 ^ uint64(uint32(in.C))) * k
+	return h >> 32
+}
+
+// grow doubles the table.
+func (b *Builder) grow() {
+	b.table = make([]Value, 2*len(b.table))
+	for _, v := range b.shared {
+		i := b.p.Ins[v].hash()
+		for b.table[i&uint64(len(b.table)-1)] != 0 {
+			i++
+		}
+		b.table[i&uint64(len(b.table)-1)] = v + 1
+	}
+}
+
+// forget takes all but the first n pure instructions out of reach. They go in the
+// reverse of the order in which they came, so that no search misses an older one.
+func (b *Builder) forget(n int) {
+	for len(b.shared) > n {
+		last := len(b.shared) - 1
+		v := b.shared[last]
+		i := b.p.Ins[v].hash()
+		for b.table[i&uint64(len(b.table)-1)] != v+1 {
+			i++
+		}
+		b.table[i&uint64(len(b.table)-1)] = 0
+		b.shared = b.shared[:last]
+	}
 }
 
 // in runs f with its instructions going to block.
 func (b *Builder) in(block *[]Value, f func()) {
-	old := b.block
-	b.block = block
-	b.scopes = append(b.scopes, map[pure]Value{})
+	open, reach := len(b.blocks), len(b.shared)
+	b.depth++
 	f()
-	b.scopes = b.scopes[:len(b.scopes)-1]
-	b.block = old
+	b.depth--
+	*block = slices.Clone(b.blocks[open:])
+	b.blocks = b.blocks[:open]
+	b.forget(reach)
 }
 
 // ConstBits is the constant of type t with these bits.

@@ -1,9 +1,11 @@
 package loop
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"strings"
+	"sync"
 )
 
 var opNames = [numOps]string{
@@ -173,84 +175,101 @@ func constString(in *Ins) string {
 // Key returns the content of a program as bytes: equal keys mean equal kernels.
 // The name is not part of it.
 func (p *Program) Key() string {
-	k := make([]byte, 0, 64+16*len(p.Ins))
-	num := make([]int32, len(p.Ins))
-	next := int32(0)
-	put := func(x uint64) {
-		for x >= 0x80 {
-			k = append(k, byte(x)|0x80)
-			x >>= 7
-		}
-		k = append(k, byte(x))
+	w := keyWorks.Get().(*keyWork)
+	defer keyWorks.Put(w)
+	if len(w.num) <= len(p.Ins) {
+		w.num = make([]uint64, len(p.Ins)+1)
 	}
-	ref := func(v Value) {
-		if v == NoValue {
-			put(0)
-		} else {
-			put(uint64(num[v]) + 1)
-		}
-	}
-	refs := func(vs []Value) {
-		put(uint64(len(vs)))
-		for _, v := range vs {
-			ref(v)
-		}
-	}
-	put(uint64(len(p.Axes)))
-	put(uint64(p.Lane))
+	w.p, w.key, w.next = p, w.key[:0], 0
+	w.put(uint64(len(p.Axes)))
+	w.put(uint64(p.Lane))
 	for _, a := range p.Axes {
-		put(uint64(a.Kind))
-		put(uint64(a.Bound))
+		w.put(uint64(a.Kind))
+		w.put(uint64(a.Bound))
 	}
-	put(uint64(len(p.Bufs)))
+	w.put(uint64(len(p.Bufs)))
 	for _, b := range p.Bufs {
-		put(uint64(b.DType))
+		w.put(uint64(b.DType))
 		if b.Write {
-			put(1)
+			w.put(1)
 		} else {
-			put(0)
+			w.put(0)
 		}
 		for _, s := range b.Steps {
-			k = append(k, byte(s))
+			w.key = append(w.key, byte(s))
 		}
 	}
-	put(uint64(len(p.Scalars)))
+	w.put(uint64(len(p.Scalars)))
 	for _, t := range p.Scalars {
-		put(uint64(t))
+		w.put(uint64(t))
 	}
-	var block func(b []Value)
-	block = func(b []Value) {
-		put(uint64(len(b)))
-		for _, v := range b {
-			in := &p.Ins[v]
-			k = append(k, byte(in.Op), byte(in.Type))
-			ref(in.A)
-			ref(in.B)
-			ref(in.C)
-			put(in.Imm)
-			if r := in.Region; r != nil {
-				put(uint64(r.Axis + 1))
-				refs(r.Init)
-				for _, x := range r.Params {
-					num[x] = next
-					next++
-				}
-				if in.Op == OpIf {
-					ref(r.Cond)
-				}
-				block(r.Head)
-				if in.Op == OpLoop {
-					ref(r.Cond)
-				}
-				block(r.Body)
-				refs(r.Next)
-				block(r.Else)
-				refs(r.ElseNext)
-			}
-			num[v] = next
-			next++
-		}
-	}
-	block(p.Body)
-	return string(k)
+	w.block(p.Body)
+	w.p = nil
+	return string(w.key)
 }
+
+// keyWork is what Key needs.
+type keyWork struct {
+	p    *Program
+	key  []byte
+	num  []uint64 // by value plus one: its number in the key, from 1; 0 for NoValue
+	next uint64
+}
+
+func (w *keyWork) put(x uint64) {
+	for x >= 0x80 {
+		w.key = append(w.key, byte(x)|0x80)
+		x >>= 7
+	}
+	w.key = append(w.key, byte(x))
+}
+
+func (w *keyWork) define(v Value) {
+	w.next++
+	w.num[v+1] = w.next
+}
+
+func (w *keyWork) refs(vs []Value) {
+	w.put(uint64(len(vs)))
+	for _, v := range vs {
+		w.put(w.num[v+1])
+	}
+}
+
+func (w *keyWork) block(b []Value) {
+	w.put(uint64(len(b)))
+	for _, v := range b {
+		in := &w.p.Ins[v]
+		w.key = append(w.key, byte(in.Op), byte(in.Type))
+		if in.Op == OpConst {
+			w.key = binary.LittleEndian.AppendUint64(w.key, in.Imm)
+			w.define(v)
+			continue
+		}
+		w.put(w.num[in.A+1])
+		w.put(w.num[in.B+1])
+		w.put(w.num[in.C+1])
+		w.put(in.Imm)
+		if r := in.Region; r != nil {
+			w.put(uint64(r.Axis + 1))
+			w.refs(r.Init)
+			for _, x := range r.Params {
+				w.define(x)
+			}
+			if in.Op == OpIf {
+				w.put(w.num[r.Cond+1])
+			}
+			w.block(r.Head)
+			if in.Op == OpLoop {
+				w.put(w.num[r.Cond+1])
+			}
+			w.block(r.Body)
+			w.refs(r.Next)
+			w.block(r.Else)
+			w.refs(r.ElseNext)
+		}
+		w.define(v)
+	}
+}
+
+var keyWorks = sync.Pool{New: func() any { return new(keyWork) }}

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"fmt"
+	"sync"
 
 	"weft/internal/array"
 )
@@ -33,8 +34,12 @@ type verifier struct {
 // Verify checks that a program obeys the rules of the language. Backends may
 // rely on it.
 func Verify(p *Program) (err error) {
-	v := &verifier{p: p, visible: make([]bool, len(p.Ins)), defined: make([]bool, len(p.Ins)), serial: make([]bool, len(p.Axes))}
+	v := verifiers.Get().(*verifier)
+	*v = verifier{p: p, visible: cleared(v.visible, len(p.Ins)), defined: cleared(v.defined, len(p.Ins)),
+		serial: cleared(v.serial, len(p.Axes)), stack: v.stack[:0]}
 	defer func() {
+		v.p = nil
+		verifiers.Put(v)
 		if r := recover(); r != nil {
 			e, ok := r.(*Error)
 			if !ok {
@@ -46,6 +51,19 @@ func Verify(p *Program) (err error) {
 	v.args()
 	v.block(p.Body, nil)
 	return nil
+}
+
+// verifiers keeps the memory of verifiers.
+var verifiers = sync.Pool{New: func() any { return new(verifier) }}
+
+// cleared returns n times false, in the memory of b if it is large enough.
+func cleared(b []bool, n int) []bool {
+	if cap(b) < n {
+		return make([]bool, n)
+	}
+	b = b[:n]
+	clear(b)
+	return b
 }
 
 func (v *verifier) fail(x Value, format string, args ...any) {

@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"math"
+	"slices"
 	"sort"
 
 	"weft/internal/array"
@@ -169,6 +170,10 @@ func Apply(d *Def, a ir.Attrs, args ...*ir.Node) *ir.Node {
 			return applyPointwise(d, a, args)
 		}
 	}
+	return applyInferred(d, a, args)
+}
+
+func applyInferred(d *Def, a ir.Attrs, args []*ir.Node) *ir.Node {
 	dt, shape := d.Infer(&Call{d, args, &a})
 	return args0(args).Node(d, a, dt, shape, false, args...)
 }
@@ -193,18 +198,28 @@ func applyPointwise(d *Def, a ir.Attrs, args []*ir.Node) *ir.Node {
 	if d.Rule == Compare {
 		res = array.Bool
 	}
-	shapes := make([][]int, len(args))
-	conv := make([]*ir.Node, len(args))
-	weak := true
+	conv, shape := args, args[0].Shape
+	weak, same := true, true
 	for i, x := range args {
-		conv[i] = x
 		if d.Rule != Keep {
-			conv[i] = Convert(x, meet)
+			if y := Convert(x, meet); y != x {
+				if &conv[0] == &args[0] {
+					conv = slices.Clone(args)
+				}
+				conv[i] = y
+			}
 		}
-		shapes[i] = x.Shape
+		same = same && array.Equal(shape, x.Shape)
 		weak = weak && x.Weak
 	}
-	return args0(args).Node(d, a, res, array.Broadcast(d.Name, shapes...), weak && d.Rule != Compare, conv...)
+	if !same {
+		shapes := make([][]int, len(args))
+		for i, x := range args {
+			shapes[i] = x.Shape
+		}
+		shape = array.Broadcast(d.Name, shapes...)
+	}
+	return args0(args).Node(d, a, res, shape, weak && d.Rule != Compare, conv...)
 }
 
 // Promote returns the type in which the nodes meet: PyTorch's rule. Arrays with

@@ -13,6 +13,8 @@ import (
 	"weft/internal/plan"
 )
 
+func init() { plan.Verify = true }
+
 // A T reports what fails; *testing.T is one.
 type T interface {
 	Helper()

@@ -106,6 +106,20 @@ func (b *planner) cluster() {
 	b.of = make([]*cluster, len(b.reach))
 	b.users = make([][]*ir.Node, len(b.reach))
 	b.isOut = make([]bool, len(b.reach))
+	counts := make([]int, len(b.reach))
+	all := 0
+	for id, n := range g.Nodes[:len(b.reach)] {
+		if b.reach[id] {
+			for _, a := range n.Args {
+				counts[a.ID]++
+				all++
+			}
+		}
+	}
+	room := make([]*ir.Node, all)
+	for id, n := range counts {
+		b.users[id], room = room[:0:n], room[n:]
+	}
 	for id, n := range g.Nodes[:len(b.reach)] {
 		if b.reach[id] {
 			for _, a := range n.Args {

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"math"
+	"slices"
 
 	"weft/internal/array"
 	"weft/internal/ir"
@@ -142,6 +143,10 @@ func (k *kernel) insert(at int, d dim, strides func(x *access) int) {
 	}
 }
 
+// Verify makes [Build] verify the loop programs that it makes. They are right by
+// construction; tests set it.
+var Verify bool
+
 // build makes the program: body gets a builder whose axes follow the dimensions.
 // Point and row kernels end in the lane axis; a column kernel has its last
 // trailing dimension as lanes and the reduced one as a serial axis.
@@ -196,9 +201,11 @@ func (k *kernel) build(body func(kb *loop.Builder)) {
 	k.progDim = order
 	k.kb = loop.NewBuilder(k.name, axes, k.lane)
 	body(k.kb)
-	prog, err := k.kb.Done()
-	if err != nil {
-		panic("plan: " + err.Error() + "\n" + k.kb.Program().String())
+	prog := k.kb.Finish()
+	if Verify {
+		if err := loop.Verify(prog); err != nil {
+			panic("plan: " + err.Error() + "\n" + prog.String())
+		}
 	}
 	k.finish(prog)
 }
@@ -275,18 +282,7 @@ func (k *kernel) finish(p *loop.Program) {
 // emitCluster writes the kernels of a cluster: one, or for a cluster that is
 // reduced in blocks those of the full blocks, of the rest, and of the tree.
 func (b *planner) emitCluster(c *cluster) {
-	used := map[*ir.Node]bool{}
-	for _, o := range b.outs {
-		used[o] = true
-	}
-	for id, n := range c.nodes[0].Graph.Nodes[:len(b.reach)] {
-		if b.reach[id] && b.of[id] != c {
-			for _, a := range n.Args {
-				used[a] = true
-			}
-		}
-	}
-	e := &emitter{b: b, c: c, used: used}
+	e := &emitter{b: b, c: c}
 	e.operands()
 	if c.lo < 0 {
 		if array.Size(c.shape) > 0 {
@@ -314,9 +310,8 @@ func (b *planner) emitCluster(c *cluster) {
 
 // An emitter writes the kernels of one cluster.
 type emitter struct {
-	b    *planner
-	c    *cluster
-	used map[*ir.Node]bool
+	b *planner
+	c *cluster
 
 	k      *kernel
 	loads  map[*ir.Node]Operand // full shape
@@ -324,10 +319,42 @@ type emitter struct {
 	back   [][2]Operand // outputs that are copied from where the kernel put them
 	index  map[*ir.Node]int
 
-	row   map[*ir.Node]loop.Value
-	pass  map[*ir.Node]loop.Value
+	row   memo
+	pass  memo
+	args  []loop.Value     // of nodes, one after the other
 	stash map[*ir.Node]int // values kept in an output's memory between passes
 	now   int              // pass
+}
+
+// memo holds the values of nodes, by ID: one more than the value, 0 for none.
+type memo []loop.Value
+
+func (e *emitter) memo() memo { return make(memo, len(e.b.reach)) }
+
+func (m memo) get(n *ir.Node) (v loop.Value, ok bool) {
+	if n.ID >= len(m) {
+		return 0, false
+	}
+	return m[n.ID] - 1, m[n.ID] > 0
+}
+
+func (m memo) set(n *ir.Node, v loop.Value) { m[n.ID] = v + 1 }
+
+// has reports that a node belongs to the cluster.
+func (e *emitter) has(n *ir.Node) bool { return e.b.of[n.ID] == e.c }
+
+// used reports that a node of the cluster is an output or something outside the
+// cluster reads it.
+func (e *emitter) used(n *ir.Node) bool {
+	if e.b.isOut[n.ID] {
+		return true
+	}
+	for _, u := range e.b.users[n.ID] {
+		if !e.has(u) {
+			return true
+		}
+	}
+	return false
 }
 
 // even reports that the operand walks the reduced axes as one dimension.
@@ -361,7 +388,7 @@ func (e *emitter) operands() {
 			continue // the argument gives the shape only
 		}
 		for _, a := range n.Args {
-			if isScalar(a) || c.has(a) {
+			if isScalar(a) || e.has(a) {
 				continue
 			}
 			if _, ok := e.loads[a]; ok {
@@ -377,7 +404,7 @@ func (e *emitter) operands() {
 		}
 	}
 	for _, n := range c.nodes {
-		if !e.used[n] {
+		if !e.used(n) {
 			continue
 		}
 		o := b.home(n)
@@ -602,7 +629,7 @@ func (e *emitter) body() {
 
 func (e *emitter) pointBody(kb *loop.Builder) {
 	kb.Pass(func() {
-		e.pass = map[*ir.Node]loop.Value{}
+		e.pass = e.memo()
 		// Every load comes before the first store: outputs may be the memory of
 		// inputs (Plan.InPlace).
 		for _, n := range e.c.nodes {
@@ -629,21 +656,21 @@ func (e *emitter) get(kb *loop.Builder, n *ir.Node) loop.Value {
 	if isScalar(n) {
 		return e.k.number(n)
 	}
-	if v, ok := e.row[n]; ok {
+	if v, ok := e.row.get(n); ok {
 		return v
 	}
 	memo := e.pass
 	if memo == nil {
 		memo = e.row
 	}
-	if v, ok := memo[n]; ok {
+	if v, ok := memo.get(n); ok {
 		return v
 	}
 	var v loop.Value
 	switch {
 	case e.stashed(n):
 		v = kb.Load(e.k.buf(e.stash[n]))
-	case !e.c.has(n):
+	case !e.has(n):
 		v = kb.Load(e.k.buf(e.index[n]))
 	case n.Op == op.Iota:
 		v = loop.NoValue
@@ -663,16 +690,19 @@ func (e *emitter) get(kb *loop.Builder, n *ir.Node) loop.Value {
 			v = kb.Int(loop.I64, 0)
 		}
 	default:
-		x := make([]loop.Value, len(n.Args))
+		from, to := len(e.args), len(e.args)+len(n.Args)
+		e.args = slices.Grow(e.args, len(n.Args))[:to]
 		for i, a := range n.Args {
-			x[i] = e.get(kb, a)
+			v := e.get(kb, a)
+			e.args[from+i] = v
 		}
+		x := e.args[from:to:to]
 		v = op.Of(n).Expr(kb, n, x)
 		if n.DType == array.Uint8 {
 			v = kb.And(v, kb.Int(loop.I32, 255))
 		}
 	}
-	memo[n] = v
+	memo.set(n, v)
 	return v
 }
 
@@ -684,7 +714,7 @@ func (e *emitter) stashed(n *ir.Node) bool {
 // stage is the pass in which a value of an element can be had first; for a value
 // of a row, the number of passes that must have ended.
 func (e *emitter) stage(n *ir.Node) int {
-	if isScalar(n) || !e.c.has(n) {
+	if isScalar(n) || !e.has(n) {
 		return 0
 	}
 	s := 0
@@ -735,12 +765,12 @@ func (e *emitter) planStash(last int) {
 }
 
 func (e *emitter) rowBody(kb *loop.Builder) {
-	e.row = map[*ir.Node]loop.Value{}
+	e.row = e.memo()
 	last := 0
 	for _, n := range e.c.nodes {
 		if isReduce(n) {
 			last = max(last, e.stage(n)-1)
-		} else if e.c.full(n) && e.used[n] {
+		} else if e.c.full(n) && e.used(n) {
 			last = max(last, e.stage(n))
 		}
 	}
@@ -748,7 +778,7 @@ func (e *emitter) rowBody(kb *loop.Builder) {
 	for e.now = 0; e.now <= last; e.now++ {
 		results := map[*ir.Node]loop.Value{}
 		kb.Pass(func() {
-			e.pass = map[*ir.Node]loop.Value{}
+			e.pass = e.memo()
 			for _, n := range e.c.nodes {
 				if isReduce(n) && e.stage(n) == e.now+1 {
 					results[n] = kb.Reduce(op.Of(n).Kind, e.get(kb, n.Args[0]))
@@ -763,7 +793,7 @@ func (e *emitter) rowBody(kb *loop.Builder) {
 		})
 		e.pass = nil
 		for n, v := range results {
-			e.row[n] = v
+			e.row.set(n, v)
 		}
 		for _, n := range e.c.nodes {
 			if e.c.rowLevel(n) && e.stage(n) == e.now+1 {
@@ -778,7 +808,7 @@ func (e *emitter) rowBody(kb *loop.Builder) {
 
 func (e *emitter) columnBody(kb *loop.Builder) {
 	kb.Pass(func() {
-		e.pass = map[*ir.Node]loop.Value{}
+		e.pass = e.memo()
 		var reds []*ir.Node
 		var init []loop.Value
 		for _, n := range e.c.nodes {
@@ -795,9 +825,9 @@ func (e *emitter) columnBody(kb *loop.Builder) {
 			e.storeAll(kb, e.c.full)
 			return next
 		})
-		e.pass = map[*ir.Node]loop.Value{}
+		e.pass = e.memo()
 		for i, n := range reds {
-			e.pass[n] = out[i]
+			e.pass.set(n, out[i])
 		}
 		e.storeAll(kb, e.c.rowLevel)
 	})

@@ -10,6 +10,8 @@ import (
 	"weft/internal/op"
 )
 
+func init() { Verify = true }
+
 // kernels plans a graph over contiguous float32 inputs of the given shapes.
 func kernels(build func(x []*ir.Node) []*ir.Node, shapes ...[]int) *Plan {
 	g := ir.New()

@@ -16,27 +16,18 @@ func (c *compiler) phys(r vr) asm.Reg {
 		return asm.RDI
 	}
 	v := &c.vregs[r.id()]
-	n := int(max(v.phys, 0))
-	switch v.class {
-	case classG:
-		return asm.GPR(n)
-	case classK:
-		return asm.K(n)
-	}
+	n := asm.Reg(max(v.phys, 0))
 	switch {
+	case v.class == classG:
+		return asm.RAX + n
+	case v.class == classK:
+		return asm.K0 + n
 	case r&narrow16 != 0:
-		return asm.X(n)
+		return asm.X0 + n
 	case r&narrow32 != 0 || c.isa == AVX2:
-		return asm.Y(n)
+		return asm.Y0 + n
 	}
-	return asm.Z(n)
-}
-
-func (c *compiler) vreg(n int) asm.Reg {
-	if c.isa == AVX2 {
-		return asm.Y(n)
-	}
-	return asm.Z(n)
+	return asm.Z0 + n
 }
 
 func (c *compiler) mem(m lmem) asm.Mem {
@@ -76,7 +67,7 @@ func (c *compiler) encode() {
 			c.encodeBurn(i, int32(pos))
 		case pRet:
 			c.fence()
-			c.emitInst(asm.Inst{Op: asm.MOV32, A: [4]asm.Reg{asm.RAX}, HasImm: true, Imm: i.imm})
+			c.emitInst(&asm.Inst{Op: asm.MOV32, A: [4]asm.Reg{asm.RAX}, HasImm: true, Imm: i.imm})
 			c.put(asm.VZEROUPPER)
 			c.put(asm.RET)
 		default:
@@ -89,7 +80,7 @@ func (c *compiler) encode() {
 // Everything encoded goes through the following, which also write it down if
 // somebody wants to read it.
 
-func (c *compiler) emitInst(in asm.Inst) {
+func (c *compiler) emitInst(in *asm.Inst) {
 	if c.listing != nil {
 		c.note("\t%s", in.String())
 	}
@@ -99,15 +90,15 @@ func (c *compiler) emitInst(in asm.Inst) {
 func (c *compiler) put(op asm.Op, r ...asm.Reg) {
 	in := asm.Inst{Op: op}
 	copy(in.A[:], r)
-	c.emitInst(in)
+	c.emitInst(&in)
 }
 
 func (c *compiler) putLoad(op asm.Op, r asm.Reg, m asm.Mem) {
-	c.emitInst(asm.Inst{Op: op, A: [4]asm.Reg{r, asm.MemArg}, Mem: m})
+	c.emitInst(&asm.Inst{Op: op, A: [4]asm.Reg{r, asm.MemArg}, Mem: m})
 }
 
 func (c *compiler) putStore(op asm.Op, m asm.Mem, r asm.Reg) {
-	c.emitInst(asm.Inst{Op: op, A: [4]asm.Reg{asm.MemArg, r}, Mem: m})
+	c.emitInst(&asm.Inst{Op: op, A: [4]asm.Reg{asm.MemArg, r}, Mem: m})
 }
 
 func (c *compiler) jump(l asm.Label) {
@@ -141,14 +132,17 @@ func (c *compiler) note(format string, args ...any) {
 func (c *compiler) encodeIns(i *ins) {
 	out := asm.Inst{Op: i.op, K: c.phys(i.k), Z: i.flags&fZero != 0, HasImm: i.flags&fImm != 0, Imm: i.imm}
 	for j := range int(i.n) {
-		if j == int(i.memAt) {
-			out.A[j] = asm.MemArg
-			out.Mem = c.mem(i.mem)
-		} else {
+		if j != int(i.memAt) {
 			out.A[j] = c.phys(i.a[j])
+			continue
 		}
+		// Field by field: a copy of what was just written would wait for it.
+		out.A[j] = asm.MemArg
+		out.Mem.Base, out.Mem.Index = c.phys(i.mem.base), c.phys(i.mem.index)
+		out.Mem.Scale, out.Mem.Size, out.Mem.Bcast = i.mem.scale, i.mem.size, i.mem.bcast
+		out.Mem.Disp, out.Mem.Label = i.mem.disp, i.mem.label
 	}
-	c.emitInst(out)
+	c.emitInst(&out)
 }
 
 func (c *compiler) encodeMov(d, s asm.Reg) {
@@ -181,7 +175,7 @@ func (c *compiler) encodeOnes(d asm.Reg) {
 	case d.IsMask():
 		c.put(asm.KXNORW, d, d, d)
 	case c.isa == AVX512:
-		c.emitInst(asm.Inst{Op: asm.VPTERNLOGD, A: [4]asm.Reg{d, d, d}, HasImm: true, Imm: 0xFF})
+		c.emitInst(&asm.Inst{Op: asm.VPTERNLOGD, A: [4]asm.Reg{d, d, d}, HasImm: true, Imm: 0xFF})
 	default:
 		c.put(asm.VPCMPEQD, d, d, d)
 	}
@@ -203,15 +197,15 @@ func (c *compiler) encodeFma(i *ins, f *struct{ f132, f213, f231 asm.Op }) {
 			x, y = y, x
 		}
 		c.encodeMov(d, x)
-		c.emitInst(asm.Inst{Op: f.f213, A: [4]asm.Reg{d, y, asm.MemArg}, Mem: m})
+		c.emitInst(&asm.Inst{Op: f.f213, A: [4]asm.Reg{d, y, asm.MemArg}, Mem: m})
 	case 2: // x*mem + z
 		m := c.mem(i.mem)
 		if d == x {
-			c.emitInst(asm.Inst{Op: f.f132, A: [4]asm.Reg{d, z, asm.MemArg}, Mem: m})
+			c.emitInst(&asm.Inst{Op: f.f132, A: [4]asm.Reg{d, z, asm.MemArg}, Mem: m})
 			return
 		}
 		c.encodeMov(d, z)
-		c.emitInst(asm.Inst{Op: f.f231, A: [4]asm.Reg{d, x, asm.MemArg}, Mem: m})
+		c.emitInst(&asm.Inst{Op: f.f231, A: [4]asm.Reg{d, x, asm.MemArg}, Mem: m})
 	default:
 		switch d {
 		case z:
@@ -239,7 +233,7 @@ func (c *compiler) entry() {
 	for n := range c.code {
 		if c.code[n].op == pSuspend {
 			c.dispatch = c.asm.NewLabel()
-			c.emitInst(asm.Inst{Op: asm.CMP, A: [4]asm.Reg{asm.MemArg}, Mem: c.mem(wordMem(loop.WordResume)), HasImm: true, Imm: 0})
+			c.emitInst(&asm.Inst{Op: asm.CMP, A: [4]asm.Reg{asm.MemArg}, Mem: c.mem(wordMem(loop.WordResume)), HasImm: true, Imm: 0})
 			c.jumpIf(asm.CondNE, c.dispatch)
 			return
 		}
@@ -250,7 +244,7 @@ func (c *compiler) entry() {
 func (c *compiler) encodeBurn(i *ins, pos int32) {
 	s := suspension{stub: c.asm.NewLabel(), back: asm.Label(i.imm), pos: pos}
 	c.suspends = append(c.suspends, s)
-	c.emitInst(asm.Inst{Op: asm.SUB, A: [4]asm.Reg{asm.MemArg}, Mem: c.mem(wordMem(loop.WordFuel)), HasImm: true, Imm: 1})
+	c.emitInst(&asm.Inst{Op: asm.SUB, A: [4]asm.Reg{asm.MemArg}, Mem: c.mem(wordMem(loop.WordFuel)), HasImm: true, Imm: 1})
 	c.jumpIf(asm.CondLE, s.stub)
 }
 
@@ -282,19 +276,19 @@ func (c *compiler) suspensions() {
 	for n, s := range c.suspends {
 		c.bind(s.stub)
 		each(s.pos, func(op asm.Op, r asm.Reg, m asm.Mem) { c.putStore(op, m, r) })
-		c.emitInst(asm.Inst{Op: asm.MOV, A: [4]asm.Reg{asm.MemArg}, Mem: word, HasImm: true, Imm: int64(n + 1)})
+		c.emitInst(&asm.Inst{Op: asm.MOV, A: [4]asm.Reg{asm.MemArg}, Mem: word, HasImm: true, Imm: int64(n + 1)})
 		c.fence()
-		c.emitInst(asm.Inst{Op: asm.MOV32, A: [4]asm.Reg{asm.RAX}, HasImm: true, Imm: loop.Resume})
+		c.emitInst(&asm.Inst{Op: asm.MOV32, A: [4]asm.Reg{asm.RAX}, HasImm: true, Imm: loop.Resume})
 		c.put(asm.VZEROUPPER)
 		c.put(asm.RET)
 	}
 	c.bind(c.dispatch)
 	c.putLoad(asm.MOV, asm.RAX, word)
-	c.emitInst(asm.Inst{Op: asm.MOV, A: [4]asm.Reg{asm.MemArg}, Mem: word, HasImm: true, Imm: 0})
+	c.emitInst(&asm.Inst{Op: asm.MOV, A: [4]asm.Reg{asm.MemArg}, Mem: word, HasImm: true, Imm: 0})
 	for n, s := range c.suspends {
 		next := c.asm.NewLabel()
 		if n < len(c.suspends)-1 {
-			c.emitInst(asm.Inst{Op: asm.CMP, A: [4]asm.Reg{asm.RAX}, HasImm: true, Imm: int64(n + 1)})
+			c.emitInst(&asm.Inst{Op: asm.CMP, A: [4]asm.Reg{asm.RAX}, HasImm: true, Imm: int64(n + 1)})
 			c.jumpIf(asm.CondNE, next)
 		}
 		each(s.pos, func(op asm.Op, r asm.Reg, m asm.Mem) { c.putLoad(op, r, m) })

@@ -80,33 +80,41 @@ func (c *compiler) foldOperand(i *ins, place func(r vr, f uint8) (lmem, bool)) b
 	return false
 }
 
-// foldLoads lets instructions read from memory what was loaded for them alone,
-// where nothing comes between. It is fewer instructions to decode.
-func (c *compiler) foldLoads() {
+// foldOperands lets instructions read from memory what was loaded for them alone,
+// where nothing comes between, and scarce constants. It is fewer
+// instructions to decode and registers to find.
+func (c *compiler) foldOperands() {
 	c.look(0)
 	pending := c.open[:0] // indices of loads
+	place := func(r vr, f uint8) (lmem, bool) {
+		if r == 0 {
+			return lmem{}, false
+		}
+		for j, l := range pending {
+			x := &c.code[l]
+			if x.a[0] != r || x.op != asm.VMOVUPS && !(c.isa == AVX512 && f&foldBcast4 != 0 && x.op == asm.VBROADCASTSS ||
+				c.isa == AVX512 && f&foldBcast8 != 0 && x.op == asm.VBROADCASTSD) {
+				continue
+			}
+			m := x.mem
+			m.bcast = x.op != asm.VMOVUPS
+			x.remove()
+			pending = append(pending[:j], pending[j+1:]...)
+			return m, true
+		}
+		if r&^idMask == 0 && c.scarce(r) {
+			return c.rematOperand(&c.vregs[r], f)
+		}
+		return lmem{}, false
+	}
 	for n := range c.code {
 		i := &c.code[n]
 		if i.op >= pLabel && i.op < pMov {
 			pending = pending[:0]
 			continue
 		}
-		if len(pending) > 0 {
-			c.foldOperand(i, func(r vr, f uint8) (m lmem, ok bool) {
-				for j, l := range pending {
-					x := &c.code[l]
-					if r == 0 || x.a[0] != r || x.op != asm.VMOVUPS && !(c.isa == AVX512 && f&foldBcast4 != 0 && x.op == asm.VBROADCASTSS ||
-						c.isa == AVX512 && f&foldBcast8 != 0 && x.op == asm.VBROADCASTSD) {
-						continue
-					}
-					m = x.mem
-					m.bcast = x.op != asm.VMOVUPS
-					x.remove()
-					pending = append(pending[:j], pending[j+1:]...)
-					return m, true
-				}
-				return m, false
-			})
+		if len(pending) > 0 || c.seldom > 0 {
+			c.foldOperand(i, place)
 		}
 		switch {
 		case i.flags&fDef == 0 && i.memAt == 0:
@@ -128,4 +136,17 @@ func (c *compiler) foldLoads() {
 		}
 	}
 	c.open = pending[:0]
+}
+
+// rematOperand is where an instruction finds what is known of a register, if it
+// can read it there.
+func (c *compiler) rematOperand(x *vinfo, f uint8) (lmem, bool) {
+	switch {
+	case x.remat >= pLabel:
+	case x.elem == 0:
+		return x.rematMem, true
+	case c.isa == AVX512 && (f&foldBcast4 != 0 && x.elem == 4 || f&foldBcast8 != 0 && x.elem == 8):
+		return x.rematMem.b(), true
+	}
+	return lmem{}, false
 }

@@ -19,7 +19,7 @@ type recent struct {
 
 // An occurrence counts what some code does with a register.
 type occurrence struct {
-	defs, uses int32
+	defs, uses int32 // those of the register zero mean nothing
 	last       int32 // index of the last definition
 }
 
@@ -41,7 +41,14 @@ func (c *compiler) look(from int) recent {
 			s.defs++
 			s.last = int32(n)
 		}
-		i.each(func(v vr) { c.seen[v.id()].uses++ })
+		for _, v := range i.a[i.written():] {
+			c.seen[v.id()].uses++
+		}
+		for _, v := range [...]vr{i.k, i.mem.base, i.mem.index} {
+			if v != frameReg {
+				c.seen[v.id()].uses++
+			}
+		}
 	}
 	return r
 }
@@ -60,14 +67,10 @@ func (c *compiler) movable(r recent, s vr) *ins {
 	if i.k != 0 || i.flags&fRMW != 0 || i.memAt >= 0 && i.mem.label == 0 {
 		return nil
 	}
-	ok := true
-	i.each(func(v vr) {
-		if x := c.seen[v.id()]; x.defs > 0 && x.last > o.last {
-			ok = false
+	for _, v := range i.sources() {
+		if s := c.seen[v.id()]; s.defs > 0 && s.last > o.last {
+			return nil
 		}
-	})
-	if !ok {
-		return nil
 	}
 	return i
 }

@@ -98,7 +98,6 @@ func (c *compiler) compile(p *loop.Program, isa ISA, interleave int, listing *st
 	c.reset(p, isa, interleave)
 	c.listing = listing
 	c.program()
-	c.foldLoads()
 	if err := c.allocate(); err != nil {
 		return nil, err
 	}

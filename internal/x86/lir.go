@@ -91,20 +91,24 @@ type vinfo struct {
 	class      uint8
 	phys       int8 // register number, or -1
 	tiny       bool // made for one use of a spilled register: never spilled
+	konst      bool // a constant, remat tells which
 	remat      asm.Op
 	elem       uint8 // remat: element size of the broadcast, 0 for a full vector
 	spilled    bool
 	fixed      int8 // 1 + the register that it is bound to, or 0
 	start, end int32
 	weight     float32
-	next       int32 // list of registers that end at one place
-	slot       int32 // offset in the frame, 0 if none yet
+	cost       float32 // of spilling it
+	next       int32   // list of registers that end at one place
+	slot       int32   // offset in the frame, 0 if none yet
 	rematMem   lmem
 }
 
 func (c *compiler) newReg(class uint8) vr {
-	c.vregs = append(c.vregs, vinfo{class: class, phys: -1})
-	return vr(len(c.vregs) - 1)
+	c.vregs = append(c.vregs, vinfo{})
+	r := vr(len(c.vregs) - 1)
+	c.vregs[r].class, c.vregs[r].phys = class, -1
+	return r
 }
 
 // fixed returns a register bound to a machine register outside the allocator's
@@ -128,8 +132,9 @@ func (c *compiler) newM() vr {
 
 // emit appends an instruction; the result is valid until the next one.
 func (c *compiler) emit(op asm.Op, flags uint8, a ...vr) *ins {
-	c.code = append(c.code, ins{op: op, flags: flags, n: uint8(len(a)), memAt: -1})
+	c.code = append(c.code, ins{})
 	i := &c.code[len(c.code)-1]
+	i.op, i.flags, i.n, i.memAt = op, flags, uint8(len(a)), -1
 	copy(i.a[:], a)
 	return i
 }

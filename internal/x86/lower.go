@@ -17,32 +17,36 @@ type compiler struct {
 
 	streaming bool // see CompileStreaming
 
-	asm      asm.Asm
-	code     []ins
-	pre      []ins // code before all loops: constants and arguments
-	other    []ins
-	vregs    []vinfo
-	spans    []span
-	open     []int32
-	ends     []int32
-	free     [numClasses]uint32
-	owner    [numClasses][32]int32
-	scratch  int // bytes in use
-	spills   int
-	save     int // where a suspended kernel's registers go, an offset in scratch
-	stage    int // the staging areas, an offset in the frame; 0 if none yet
-	suspends []suspension
-	dispatch asm.Label
-	listing  *strings.Builder // what was encoded, for people; nil if not wanted
+	asm       asm.Asm
+	code      []ins
+	pre       []ins // code before all loops: constants and arguments
+	other     []ins
+	vregs     []vinfo
+	spans     []span
+	open      []int32
+	ends      []int32
+	free      [numClasses]uint32
+	owner     [numClasses][32]int32
+	scratch   int // bytes in use
+	spills    int
+	undefined bool  // some register is read before it is written
+	seldom    int32 // the most uses of a constant that gets no register to itself
+	save      int   // where a suspended kernel's registers go, an offset in scratch
+	stage     int   // the staging areas, an offset in the frame; 0 if none yet
+	suspends  []suspension
+	dispatch  asm.Label
+	listing   *strings.Builder // what was encoded, for people; nil if not wanted
 
-	vals   []val
-	regs   []vr
-	seen   []occurrence
-	consts []constant
-	ptr    [loop.MaxBufs]vr // where each buffer stands
-	ctr    [loop.MaxAxes]vr // the counter of an axis that is being walked
-	extent [loop.MaxAxes]vr
-	stride [loop.MaxBufs]strideRegs
+	vals    []val
+	regs    []vr
+	last    []int32 // see pressure
+	seen    []occurrence
+	consts  []constant
+	constAt [512]int32       // by hash: one more than the index in consts, of half as many at most
+	ptr     [loop.MaxBufs]vr // where each buffer stands
+	ctr     [loop.MaxAxes]vr // the counter of an axis that is being walked
+	extent  [loop.MaxAxes]vr
+	stride  [loop.MaxBufs]strideRegs
 
 	lay   layout
 	accs  []accumulator
@@ -109,7 +113,8 @@ func (c *compiler) reset(p *loop.Program, isa ISA, interleave int) {
 	}
 	c.vals = c.vals[:len(p.Ins)]
 	clear(c.vals)
-	c.regs, c.consts = c.regs[:0], c.consts[:0]
+	c.regs, c.consts, c.seldom = c.regs[:0], c.consts[:0], 0
+	clear(c.constAt[:])
 	clear(c.ptr[:])
 	clear(c.ctr[:])
 	clear(c.extent[:])
@@ -128,8 +133,16 @@ func (c *compiler) program() {
 	}
 	c.rows(0)
 	c.emit(pRet, 0).imm = loop.Done
-	c.pre = append(c.pre, c.code...)
+	c.foldOperands()
+	body := c.code
 	c.code, c.pre = c.pre, c.code
+	c.loadConsts()
+	for n := range body {
+		if c.seldom > 0 {
+			c.loadOperands(&body[n])
+		}
+		c.code = append(c.code, body[n])
+	}
 }
 
 // before emits into the code that runs first.
@@ -204,7 +217,7 @@ func (c *compiler) counted(a int, n vr, body func()) {
 }
 
 // pass lowers a pass: what is uniform first, then strips of full vectors, then
-// the rest under a mask.
+// what is left of them.
 func (c *compiler) pass(r *loop.Region) {
 	row := c.lay
 	c.hoist(r.Body)
@@ -229,8 +242,11 @@ func (c *compiler) pass(r *loop.Region) {
 	if reduces {
 		c.reducing(r.Body, n)
 	} else {
-		c.interleave(r.Body)
-		c.strips(r.Body, n)
+		if long := c.interleave(r.Body) > longCode; long && !c.streaming && c.repeatable(r.Body, false) {
+			c.repeated(r.Body, n)
+		} else {
+			c.strips(r.Body, n)
+		}
 	}
 	c.ptr = old
 	c.lay = row
@@ -256,7 +272,7 @@ func (c *compiler) strips(body []loop.Value, n vr) {
 	c.jcc(condGE, done)
 	c.lay.k = 1
 	head = c.loop(true)
-	c.masks = []vr{c.tailMask(n)}
+	c.restMasks(n)
 	c.block(body)
 	c.masks = nil
 	c.advance(c.lay.lanes)
@@ -276,34 +292,6 @@ func (c *compiler) advance(lanes int) {
 			}
 		}
 	}
-}
-
-// tailMask returns the mask of lanes from the current index up to n.
-func (c *compiler) tailMask(n vr) vr {
-	rest := c.newG()
-	c.mov(rest, n)
-	c.upd(asm.SUB, rest, c.lay.idx)
-	m := c.newM()
-	c.lay.tail, c.lay.rest = m, rest
-	if c.isa == AVX512 {
-		ones := c.newG()
-		c.gconst(ones, 0xFFFFFFFF)
-		bits := c.newG()
-		c.op2(asm.BZHI, bits, ones, rest)
-		c.op1(c.kmov(), m, bits)
-		return m
-	}
-	b := c.newV()
-	if c.lay.es == 4 {
-		c.op1(asm.VMOVD, b.x(), rest)
-		c.op1(asm.VPBROADCASTD, b, b.x())
-		c.op2m(asm.VPCMPGTD, m, b, c.iota(4, 0))
-	} else {
-		c.op1(asm.VMOVQ, b.x(), rest)
-		c.op1(asm.VPBROADCASTQ, b, b.x())
-		c.op2m(asm.VPCMPGTQ, m, b, c.iota(8, 0))
-	}
-	return m
 }
 
 // kmov moves the mask of a step.
@@ -429,10 +417,15 @@ func (c *compiler) has(block []loop.Value, size int) bool {
 	return false
 }
 
+// manyConsts is the number of constants from which those that are used seldom do
+// without a register. Up to there the best of them should have one, which is for
+// the allocator to find out; beyond, the processor has other work to wait for.
+const manyConsts = 60
+
 // interleave decides how many steps run side by side: as many as registers
 // allow, and in long straight code fewer, because the processor overlaps strips
-// by itself.
-func (c *compiler) interleave(block []loop.Value) {
+// by itself. It returns the number of instructions.
+func (c *compiler) interleave(block []loop.Value) int {
 	live, count := c.pressure(block, 0)
 	regs := 15
 	if c.isa == AVX512 {
@@ -442,16 +435,23 @@ func (c *compiler) interleave(block []loop.Value) {
 	for k > 1 && k*live > regs {
 		k /= 2
 	}
-	if count > 40 {
+	if count > longCode {
 		k = min(k, 2)
 	}
 	c.lay.k = k
+	if len(c.consts) > manyConsts {
+		c.seldom = max(c.seldom, int32(2*k))
+	}
+	return count
 }
 
 // pressure estimates the most registers that a step of block needs at once, on
 // top of base, and counts the instructions.
 func (c *compiler) pressure(block []loop.Value, base int) (most, count int) {
-	last := make([]int32, len(c.p.Ins))
+	// Where each value is used last: one more than the index in the block.
+	from := len(c.last)
+	c.last = append(c.last, make([]int32, len(c.p.Ins))...)
+	last := c.last[from:]
 	for i, v := range block {
 		in := &c.p.Ins[v]
 		for _, o := range [...]loop.Value{in.A, in.B, in.C} {
@@ -463,16 +463,6 @@ func (c *compiler) pressure(block []loop.Value, base int) (most, count int) {
 			c.captured(in.Region, func(o loop.Value) { last[o] = int32(i) + 1 })
 		}
 	}
-	weight := func(v loop.Value) int {
-		in := &c.p.Ins[v]
-		if c.vals[v].state == hoisted || in.Type == loop.None || in.Type == loop.B && c.isa == AVX512 {
-			return 0
-		}
-		if in.Type.Size() == 8 {
-			return c.lay.parts
-		}
-		return 1
-	}
 	live := base
 	most = live
 	for i, v := range block {
@@ -483,7 +473,7 @@ func (c *compiler) pressure(block []loop.Value, base int) (most, count int) {
 		if r := in.Region; r != nil {
 			b := live
 			for _, q := range r.Params {
-				b += weight(q)
+				b += c.width(q)
 			}
 			for _, blk := range [...][]loop.Value{r.Head, r.Body, r.Else} {
 				m, n := c.pressure(blk, b)
@@ -492,18 +482,34 @@ func (c *compiler) pressure(block []loop.Value, base int) (most, count int) {
 			}
 		}
 		if last[v] > 0 {
-			live += weight(v)
+			live += c.width(v)
 		}
 		most = max(most, live+1)
-		ops := [...]loop.Value{in.A, in.B, in.C}
-		for j, o := range ops {
-			if o == loop.NoValue || int(last[o]) != i+1 || j > 0 && o == ops[0] || j > 1 && o == ops[1] {
-				continue
-			}
-			live = max(live-weight(o), base)
+		end := int32(i) + 1
+		if o := in.A; o != loop.NoValue && last[o] == end {
+			live = max(live-c.width(o), base)
+		}
+		if o := in.B; o != loop.NoValue && last[o] == end && o != in.A {
+			live = max(live-c.width(o), base)
+		}
+		if o := in.C; o != loop.NoValue && last[o] == end && o != in.A && o != in.B {
+			live = max(live-c.width(o), base)
 		}
 	}
+	c.last = c.last[:from]
 	return most, count
+}
+
+// width returns the registers that a value takes in each step.
+func (c *compiler) width(v loop.Value) int {
+	t := c.p.Ins[v].Type
+	if c.vals[v].state == hoisted || t == loop.None || t == loop.B && c.isa == AVX512 {
+		return 0
+	}
+	if t.Size() == 8 {
+		return c.lay.parts
+	}
+	return 1
 }
 
 // captured calls f for the values that a region reads.

@@ -1,6 +1,8 @@
 package x86
 
 import (
+	"math/bits"
+
 	"weft/internal/loop"
 	"weft/internal/x86/asm"
 )
@@ -33,25 +35,25 @@ func (c *compiler) allocate() error {
 	return nil
 }
 
-// each calls f for every register that i reads.
-func (i *ins) each(f func(r vr)) {
-	for j := range int(i.n) {
-		if j == 0 && i.flags&(fDef|fRMW) == fDef || j == int(i.memAt) {
-			continue
-		}
-		f(i.a[j])
+// sources returns the registers that i reads, among zeros for none; the frame is
+// not one.
+func (i *ins) sources() (r [7]vr) {
+	r = [7]vr{i.a[0], i.a[1], i.a[2], i.a[3], i.k, i.mem.base, i.mem.index}
+	if i.flags&(fDef|fRMW) == fDef {
+		r[0] = 0
 	}
-	if i.k != 0 {
-		f(i.k)
+	if i.mem.base == frameReg {
+		r[5] = 0
 	}
-	if i.memAt >= 0 {
-		if i.mem.base != 0 && i.mem.base != frameReg {
-			f(i.mem.base)
-		}
-		if i.mem.index != 0 {
-			f(i.mem.index)
-		}
+	return r
+}
+
+// written returns the number of operands in a that i writes without reading them.
+func (i *ins) written() int {
+	if i.flags&(fDef|fRMW) == fDef {
+		return 1
 	}
+	return 0
 }
 
 // intervals finds start, end and weight of every register.
@@ -60,6 +62,7 @@ func (c *compiler) intervals() {
 		r := &c.vregs[v]
 		r.start, r.end, r.weight, r.phys, r.next = -1, -1, 0, r.fixed-1, -1
 	}
+	c.undefined = false
 	c.spans = c.spans[:0]
 	open := c.open[:0]
 	for pos := range c.code {
@@ -107,9 +110,21 @@ func (c *compiler) intervals() {
 				c.touch(i.a[0], int32(pos), weight, open)
 			}
 		}
-		i.each(func(r vr) { c.touch(r, int32(pos), weight, open) })
+		for _, r := range i.a[i.written():] {
+			if r != 0 {
+				c.touch(r, int32(pos), weight, open)
+			}
+		}
+		for _, r := range [...]vr{i.k, i.mem.base, i.mem.index} {
+			if r != 0 && r != frameReg {
+				c.touch(r, int32(pos), weight, open)
+			}
+		}
 	}
 	c.open = open
+	for v := range c.vregs {
+		c.vregs[v].price()
+	}
 }
 
 // rarity is how much less what runs rarely counts.
@@ -121,6 +136,7 @@ func (c *compiler) touch(v vr, pos int32, weight float32, open []int32) {
 	r := &c.vregs[v.id()]
 	if r.start < 0 {
 		r.start = pos // a lane's value on a path not taken
+		c.undefined = true
 	}
 	r.weight += weight
 	for _, s := range open {
@@ -155,25 +171,26 @@ func (c *compiler) scan() (spilled bool) {
 			c.release(v)
 		}
 		c.ends[pos] = 0
-		place := func(r vr) {
-			v := &c.vregs[r.id()]
-			if v.start == int32(pos) && v.phys < 0 && !v.spilled {
-				if c.place(int32(r.id()), i) {
-					spilled = true
-				}
-			}
-		}
 		if i.flags&fDef != 0 {
-			place(i.a[0])
+			spilled = c.begin(i.a[0], int32(pos)) || spilled
 		}
-		if i.op < pLabel || i.op >= pMov {
-			i.each(place)
+		if c.undefined && (i.op < pLabel || i.op >= pMov) {
+			for _, r := range i.sources() {
+				spilled = c.begin(r, int32(pos)) || spilled
+			}
 		}
 		for v := c.ends[pos]; v > 0; v = c.vregs[v].next {
 			c.release(v)
 		}
 	}
 	return spilled
+}
+
+// begin finds a register for r if it starts at pos, and reports whether that
+// spilled one.
+func (c *compiler) begin(r vr, pos int32) bool {
+	v := &c.vregs[r.id()]
+	return v.start == pos && v.phys < 0 && !v.spilled && c.place(int32(r.id()), &c.code[pos])
 }
 
 func (c *compiler) release(v int32) {
@@ -192,7 +209,7 @@ func (c *compiler) place(v int32, i *ins) bool {
 		c.take(v, c.choose(i, r.class, free))
 		return false
 	}
-	victim, least := v, r.cost()
+	victim, least := v, r.cost
 	if r.tiny {
 		victim = -1
 	}
@@ -200,8 +217,8 @@ func (c *compiler) place(v int32, i *ins) bool {
 		if o == 0 {
 			continue
 		}
-		if x := &c.vregs[o]; !x.tiny && (victim < 0 || x.cost() < least) {
-			victim, least = o, x.cost()
+		if x := &c.vregs[o]; !x.tiny && (victim < 0 || x.cost < least) {
+			victim, least = o, x.cost
 		}
 	}
 	if victim < 0 {
@@ -217,14 +234,14 @@ func (c *compiler) place(v int32, i *ins) bool {
 	return true
 }
 
-// cost is the price of spilling r: how often it is used, over how long it
+// price sets the cost of spilling r: how often it is used, over how long it
 // occupies a register.
-func (r *vinfo) cost() float32 {
+func (r *vinfo) price() {
 	w := r.weight
 	if r.remat != 0 {
 		w /= 4
 	}
-	return w / float32(r.end-r.start+4)
+	r.cost = w / float32(r.end-r.start+4)
 }
 
 // choose picks one of the free registers, if possible that of an operand of i
@@ -237,12 +254,7 @@ func (c *compiler) choose(i *ins, class uint8, free uint32) int {
 			}
 		}
 	}
-	p := 0
-	for free&1 == 0 {
-		free >>= 1
-		p++
-	}
-	return p
+	return bits.TrailingZeros32(free)
 }
 
 func (c *compiler) take(v int32, p int) {
@@ -259,11 +271,9 @@ func (c *compiler) rewrite() {
 	old := c.code
 	c.code = c.other[:0]
 	for n := range old {
-		i := old[n]
-		if i.op == pNop {
-			continue
+		if old[n].op != pNop {
+			c.rewriteIns(&old[n])
 		}
-		c.rewriteIns(&i)
 	}
 	c.other = old
 	for v := range c.vregs {
@@ -280,7 +290,9 @@ func (c *compiler) rewriteIns(i *ins) {
 		return // its uses make it anew
 	}
 	any := i.flags&fDef != 0 && c.isSpilled(i.a[0])
-	i.each(func(r vr) { any = any || c.isSpilled(r) })
+	for _, r := range i.sources() {
+		any = any || c.isSpilled(r)
+	}
 	if !any {
 		c.code = append(c.code, *i)
 		return
@@ -344,17 +356,10 @@ func (c *compiler) foldSpill(i *ins) {
 			return lmem{}, false
 		}
 		x := &c.vregs[r.id()]
-		switch {
-		case x.remat == 0:
+		if x.remat == 0 {
 			return c.slotMem(r), true
-		case x.remat >= pLabel:
-			return lmem{}, false
-		case x.elem == 0:
-			return x.rematMem, true
-		case c.isa == AVX512 && (f&foldBcast4 != 0 && x.elem == 4 || f&foldBcast8 != 0 && x.elem == 8):
-			return x.rematMem.b(), true
 		}
-		return lmem{}, false
+		return c.rematOperand(x, f)
 	})
 }
 
@@ -375,12 +380,8 @@ var moveOps = [numClasses]asm.Op{asm.MOV, asm.VMOVUPS, asm.KMOVQ}
 
 func (c *compiler) spillLoad(t, r vr) {
 	x := &c.vregs[r.id()]
-	if x.remat >= pLabel {
-		c.emit(x.remat, fDef, t)
-		return
-	}
 	if x.remat != 0 {
-		c.load(x.remat, t, x.rematMem)
+		c.rematerialize(t, r&idMask)
 		return
 	}
 	c.load(moveOps[x.class], t, c.slotMem(r))

@@ -76,13 +76,17 @@ func (c *compiler) constReg(t loop.Type, bits uint64) vr {
 	} else if t == loop.I64 {
 		t = loop.F64
 	}
-	for i := range c.consts {
-		if k := &c.consts[i]; k.t == t && k.bits == bits {
+	h := (bits ^ uint64(t)) * 0x9e3779b97f4a7c15 >> 40
+	at := &c.constAt[h%uint64(len(c.constAt))]
+	for ; *at != 0; at = &c.constAt[h%uint64(len(c.constAt))] {
+		if k := &c.consts[*at-1]; k.t == t && k.bits == bits {
 			return k.r
 		}
+		h++
 	}
 	r := c.newOf(t)
 	x := &c.vregs[r]
+	x.konst = true
 	switch {
 	case t == loop.B && bits != 0:
 		x.remat = pOnes
@@ -102,16 +106,46 @@ func (c *compiler) constReg(t loop.Type, bits uint64) vr {
 		}
 		x.rematMem = lmem{label: c.asm.ConstBytes(b[:]).Label}
 	}
-	remat, m := x.remat, x.rematMem
-	c.before(func() {
-		if remat >= pLabel {
-			c.emit(remat, fDef, r)
-		} else {
-			c.load(remat, r, m)
-		}
-	})
-	c.consts = append(c.consts, constant{t, bits, r})
+	if c.consts = append(c.consts, constant{t, bits, r}); len(c.consts) < len(c.constAt)/2 {
+		*at = int32(len(c.consts))
+	}
 	return r
+}
+
+// loadConsts fills the registers of the constants that have one to themselves.
+func (c *compiler) loadConsts() {
+	for _, k := range c.consts {
+		if c.seen[k.r].uses > 0 && !c.scarce(k.r) {
+			c.rematerialize(k.r, k.r)
+		}
+	}
+}
+
+// scarce reports a constant that is loaded where it is used: there are more than
+// registers, and it is used seldom.
+func (c *compiler) scarce(r vr) bool {
+	x := &c.vregs[r]
+	return c.seldom > 0 && x.konst && x.class == classV && c.seen[r].uses <= c.seldom
+}
+
+// loadOperands loads the constants that i uses and that are scarce.
+func (c *compiler) loadOperands(i *ins) {
+	for j := i.written(); j < len(i.a); j++ {
+		if r := i.a[j]; r != 0 && c.scarce(r&idMask) {
+			i.a[j] = c.newV() | r&^idMask
+			c.rematerialize(i.a[j]&idMask, r&idMask)
+		}
+	}
+}
+
+// rematerialize makes the value of r, which is known to be a constant or an
+// argument, in register d.
+func (c *compiler) rematerialize(d, r vr) {
+	if x := &c.vregs[r]; x.remat >= pLabel {
+		c.emit(x.remat, fDef, d)
+	} else {
+		c.load(x.remat, d, x.rematMem)
+	}
 }
 
 // scalar returns a register with a scalar argument in all lanes.

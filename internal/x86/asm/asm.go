@@ -1,6 +1,7 @@
 package asm
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -35,17 +36,11 @@ type Asm struct {
 	labels  []int32 // position by Label-1
 	fixups  []fixup
 	consts  []constant
-	byBits  map[constKey]Label
-	byBytes map[string]Label
+	byHash  []int32 // by hash of a constant: one more than its index, 0 for none
 	errs    []error
 	codeLen int // code without the pool, once finished
 	k       Reg // mask for the next instruction
 	z       bool
-}
-
-type constKey struct {
-	bits uint64
-	size uint8
 }
 
 // maxErrors bounds what Finish reports; the first error is nearly always the cause
@@ -59,8 +54,7 @@ func (a *Asm) Reset() {
 	a.fixups = a.fixups[:0]
 	clear(a.consts)
 	a.consts = a.consts[:0]
-	clear(a.byBits)
-	clear(a.byBytes)
+	clear(a.byHash)
 	a.errs = nil
 	a.codeLen = 0
 	a.k, a.z = NoReg, false
@@ -229,31 +223,45 @@ func (a *Asm) Const32(bits uint32) Mem { return a.constant(uint64(bits), 4) }
 func (a *Asm) Const64(bits uint64) Mem { return a.constant(bits, 8) }
 
 func (a *Asm) constant(bits uint64, size uint8) Mem {
-	key := constKey{bits, size}
-	l, ok := a.byBits[key]
-	if !ok {
-		if a.byBits == nil {
-			a.byBits = map[constKey]Label{}
-		}
-		l = a.NewLabel()
-		a.byBits[key] = l
-		a.consts = append(a.consts, constant{label: l, size: size, bits: bits})
+	at := a.slot(constant{size: size, bits: bits})
+	if *at == 0 {
+		a.consts = append(a.consts, constant{label: a.NewLabel(), size: size, bits: bits})
+		*at = int32(len(a.consts))
 	}
-	return Mem{Label: l}
+	return Mem{Label: a.consts[*at-1].label}
 }
 
 // ConstBytes returns a memory operand that holds a copy of b, aligned to 64 bytes.
 func (a *Asm) ConstBytes(b []byte) Mem {
-	l, ok := a.byBytes[string(b)]
-	if !ok {
-		if a.byBytes == nil {
-			a.byBytes = map[string]Label{}
-		}
-		l = a.NewLabel()
-		a.byBytes[string(b)] = l
-		a.consts = append(a.consts, constant{label: l, bytes: append([]byte(nil), b...)})
+	at := a.slot(constant{bytes: b})
+	if *at == 0 {
+		a.consts = append(a.consts, constant{label: a.NewLabel(), bytes: bytes.Clone(b)})
+		*at = int32(len(a.consts))
 	}
-	return Mem{Label: l}
+	return Mem{Label: a.consts[*at-1].label}
+}
+
+// slot returns the place in the table where a constant is or belongs.
+func (a *Asm) slot(k constant) *int32 {
+	if 2*len(a.consts) >= len(a.byHash) {
+		a.byHash = make([]int32, max(256, 2*len(a.byHash)))
+		for n, o := range a.consts {
+			*a.slot(o) = int32(n + 1)
+		}
+	}
+	h := k.bits ^ uint64(k.size)
+	for i, b := range k.bytes {
+		h = h*31 + uint64(b) + uint64(i)
+	}
+	for h *= 0x9e3779b97f4a7c15; ; h += 1 << 40 {
+		at := &a.byHash[h>>40&uint64(len(a.byHash)-1)]
+		if *at == 0 {
+			return at
+		}
+		if o := &a.consts[*at-1]; o.size == k.size && o.bits == k.bits && bytes.Equal(o.bytes, k.bytes) {
+			return at
+		}
+	}
 }
 
 // CodeLen returns, after Finish, the length of the code without the constant pool.

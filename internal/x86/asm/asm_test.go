@@ -195,7 +195,7 @@ func TestErrors(t *testing.T) {
 		{"mask on gpr", func(a *Asm) { a.Mask(K1).RR(ADD, RAX, RCX) }, "cannot be masked"},
 		{"zeroing a store", func(a *Asm) { a.MaskZ(K1).MR(VMOVUPS, Ptr(RAX, 0), Z(1)) }, "cannot zero"},
 		{"zeroing a compare", func(a *Asm) { a.MaskZ(K1).RRRI(VCMPPS, K2, Z(1), Z(2), 1) }, "cannot zero"},
-		{"zeroing without mask", func(a *Asm) { a.Emit(Inst{Op: VADDPS, Z: true, A: [4]Reg{Z(0), Z(1), Z(2)}}) }, "mandatory"},
+		{"zeroing without mask", func(a *Asm) { a.Emit(&Inst{Op: VADDPS, Z: true, A: [4]Reg{Z(0), Z(1), Z(2)}}) }, "mandatory"},
 		{"gather without mask", func(a *Asm) { a.RM(VGATHERDPS, Z(0), Idx(RAX, Z(1), 4, 0)) }, "an opmask is mandatory"},
 		{"gather index length", func(a *Asm) { a.Mask(K1).RM(VGATHERDPD, Z(0), Idx(RAX, Z(1), 8, 0)) }, "vgatherdpd"},
 		{"gather into its index", func(a *Asm) { a.Mask(K1).RM(VGATHERDPS, Z(1), Idx(RAX, Z(1), 4, 0)) }, "must differ"},
@@ -297,7 +297,7 @@ func TestRandom(t *testing.T) {
 			}
 		}
 		a.Reset()
-		a.Emit(in)
+		a.Emit(&in)
 		code, err := a.Finish()
 		if err != nil {
 			continue

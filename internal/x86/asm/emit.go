@@ -16,9 +16,7 @@ type Inst struct {
 
 // Emit assembles one instruction. Where both VEX and EVEX encode it, VEX is taken.
 // Operands that no form accepts become an error of Finish.
-func (a *Asm) Emit(in Inst) { a.emit(&in) }
-
-func (a *Asm) emit(in *Inst) {
+func (a *Asm) Emit(in *Inst) {
 	f, l, evex := match(in)
 	if f == nil {
 		a.errorf("%s: %s", in.String(), explain(in))

@@ -43,7 +43,7 @@ func TestGolden(t *testing.T) {
 			t.Fatalf("case %d is %q, the golden file has %q", i, got, text)
 		}
 		a.Reset()
-		a.Emit(c.in)
+		a.Emit(&c.in)
 		code, err := a.Finish()
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)
@@ -79,7 +79,7 @@ func TestGas(t *testing.T) {
 	var a Asm
 	for i, want := range gasBytes(t, cases) {
 		a.Reset()
-		a.Emit(cases[i].in)
+		a.Emit(&cases[i].in)
 		code, err := a.Finish()
 		if got := hex.EncodeToString(code); got != want || err != nil {
 			t.Errorf("%s: %s %v, want %s", cases[i].in.String(), got, err, want)

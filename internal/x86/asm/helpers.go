@@ -25,7 +25,7 @@ func (a *Asm) MaskZ(k Reg) *Asm {
 func (a *Asm) put(in *Inst) {
 	in.K, in.Z = a.k, a.z
 	a.k, a.z = NoReg, false
-	a.emit(in)
+	a.Emit(in)
 }
 
 // Op0 emits an instruction without operands.

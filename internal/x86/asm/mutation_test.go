@@ -18,7 +18,7 @@ func TestMutation(t *testing.T) {
 	code := func(ins []Inst) []byte {
 		a.Reset()
 		for _, in := range ins {
-			a.Emit(in)
+			a.Emit(&in)
 		}
 		b, err := a.Finish()
 		if err != nil {

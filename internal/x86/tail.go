@@ -1,0 +1,163 @@
+package x86
+
+import (
+	"weft/internal/array"
+	"weft/internal/loop"
+	"weft/internal/x86/asm"
+)
+
+// The lanes behind the last full strip are worked off in one of two ways. Short
+// code has a copy that runs under a mask. Long code, where a copy would double
+// the time of compilation, goes around once more on scratch memory, into which
+// what is left of the arrays is copied, and out of which its results are.
+
+// longCode is the number of instructions from which code is not copied.
+const longCode = 40
+
+// repeatable reports that a block may compute lanes that do not exist: it reads
+// and writes elements of 4 or 8 bytes in their order only, writes them last, and
+// ends for any values.
+func (c *compiler) repeatable(block []loop.Value, nested bool) bool {
+	stored := false
+	for _, v := range block {
+		in := &c.p.Ins[v]
+		switch in.Op {
+		case loop.OpLoad, loop.OpStore:
+			b := &c.p.Bufs[in.Imm]
+			switch step := b.Steps[c.p.Lane]; {
+			case in.Op == loop.OpLoad && step == loop.Zero && !stored:
+			case step != loop.Unit || b.DType.Size() < 4 || stored && in.Op == loop.OpLoad || nested && in.Op == loop.OpStore:
+				return false
+			}
+			stored = stored || in.Op == loop.OpStore
+		case loop.OpLoadAt, loop.OpStoreAt, loop.OpLoop:
+			return false
+		case loop.OpIf:
+			if stored || !c.repeatable(in.Region.Body, true) || !c.repeatable(in.Region.Else, true) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// repeated runs body over all lanes up to n with one copy of its code.
+func (c *compiler) repeated(body []loop.Value, n vr) {
+	i := c.lay.idx
+	strip := c.lay.k * c.lay.lanes
+	rows := c.ptr
+	var area [loop.MaxBufs]int // offsets in the frame
+	for b := range c.p.Bufs {
+		if c.p.Bufs[b].Steps[c.p.Lane] == loop.Unit && c.uses(body, b) {
+			area[b] = c.alloc(strip*c.p.Bufs[b].DType.Size(), c.vb)
+			c.ptr[b] = c.newG()
+			c.mov(c.ptr[b], rows[b])
+		}
+	}
+	last := c.newG()
+	rest, finish, done := c.asm.NewLabel(), c.asm.NewLabel(), c.asm.NewLabel()
+	c.mov(last, n)
+	c.updi(asm.SUB, last, int64(strip))
+	c.jcc(condS, rest)
+	head := c.loop(true)
+	c.block(body)
+	c.advance(strip)
+	c.use2(asm.CMP, i, last)
+	c.jcc(condLE, head)
+	c.label(rest)
+	c.use2(asm.CMP, i, n)
+	c.jcc(condGE, finish)
+	c.restMasks(n)
+	for b, at := range area {
+		if at == 0 {
+			continue
+		}
+		t := c.p.Bufs[b].DType
+		if c.loads(body, b) {
+			c.eachRegister(t, at, func(x vr, j int, m lmem) {
+				c.loadUnit(b, loop.TypeOf(t), x, j)
+				c.store(asm.VMOVUPS, m, x)
+			})
+		}
+		x := c.newG()
+		c.load(asm.LEA, x, lmem{index: i, scale: uint8(t.Size())})
+		c.load(asm.LEA, c.ptr[b], frameMem(at))
+		c.upd(asm.SUB, c.ptr[b], x)
+	}
+	c.masks = nil
+	c.load(asm.LEA, last, lmem{base: i, disp: -1}) // once
+	c.jmp(head)
+	c.end()
+	c.label(finish)
+	// The index is beyond n if it went around on scratch memory.
+	c.use2(asm.CMP, i, n)
+	c.jcc(condLE, done)
+	c.updi(asm.SUB, i, int64(strip))
+	c.restMasks(n)
+	c.ptr = rows
+	for b, at := range area {
+		if at != 0 && c.p.Bufs[b].Write {
+			t := c.p.Bufs[b].DType
+			c.eachRegister(t, at, func(x vr, j int, m lmem) {
+				c.load(asm.VMOVUPS, x, m)
+				c.storeUnit(b, loop.TypeOf(t), x, j)
+			})
+		}
+	}
+	c.masks = nil
+	c.label(done)
+}
+
+// eachRegister calls f with a new register for each that a strip of a buffer
+// takes, its number, and its place in the area at an offset in the frame.
+func (c *compiler) eachRegister(d array.DType, at int, f func(x vr, j int, m lmem)) {
+	for j := range c.count(loop.TypeOf(d)) {
+		f(c.newV(), j, frameMem(at+j*c.vb))
+	}
+}
+
+// loads reports whether a block reads buffer b.
+func (c *compiler) loads(block []loop.Value, b int) bool {
+	for _, v := range block {
+		in := &c.p.Ins[v]
+		if in.Op == loop.OpLoad && int(in.Imm) == b || in.Op == loop.OpIf && (c.loads(in.Region.Body, b) || c.loads(in.Region.Else, b)) {
+			return true
+		}
+	}
+	return false
+}
+
+// restMasks sets the masks of a strip to the lanes from the current index up to n.
+func (c *compiler) restMasks(n vr) {
+	rest := c.newG()
+	c.mov(rest, n)
+	c.upd(asm.SUB, rest, c.lay.idx)
+	c.masks = nil
+	if c.isa == AVX512 {
+		ones, bits := c.newG(), c.newG()
+		c.gconst(ones, -1)
+		c.op2(asm.BZHI, bits, ones, rest)
+		for s := range c.lay.k {
+			if s > 0 {
+				c.updi(asm.SHR, bits, int64(c.lay.lanes))
+			}
+			m := c.newM()
+			c.op1(c.kmov(), m, bits)
+			c.masks = append(c.masks, m)
+		}
+	} else {
+		cmp, mov, spread := asm.VPCMPGTD, asm.VMOVD, asm.VPBROADCASTD
+		if c.lay.es == 8 {
+			cmp, mov, spread = asm.VPCMPGTQ, asm.VMOVQ, asm.VPBROADCASTQ
+		}
+		b := c.newV()
+		c.op1(mov, b.x(), rest)
+		c.op1(spread, b, b.x())
+		for s := range c.lay.k {
+			m := c.newM()
+			c.op2m(cmp, m, b, c.iota(c.lay.es, s*c.lay.lanes))
+			c.masks = append(c.masks, m)
+		}
+	}
+	c.lay.tail, c.lay.rest = c.masks[0], rest
+}
