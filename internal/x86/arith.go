@@ -77,8 +77,8 @@ func (c *compiler) signBit(t loop.Type) vr {
 	return c.constReg(t, 1<<63)
 }
 
-// arith emits d = op(a, b, x) for one register.
-func (c *compiler) arith(in *loop.Ins, d, a, b, x vr) {
+// arith emits d = op(a, b) for one register.
+func (c *compiler) arith(in *loop.Ins, d, a, b vr) {
 	t := in.Type
 	switch in.Op {
 	case loop.OpAdd:
@@ -93,8 +93,6 @@ func (c *compiler) arith(in *loop.Ins, d, a, b, x vr) {
 		c.op2(mulOps[t], d, a, b)
 	case loop.OpDiv:
 		c.op2(divOps[t], d, a, b)
-	case loop.OpFma:
-		c.op3(fmas[t], d, a, b, x)
 	case loop.OpMin, loop.OpMax:
 		if t.Float() && c.number(in.A) && c.quiet(in.B) {
 			ops := minOps
@@ -310,20 +308,33 @@ func (c *compiler) shift(in *loop.Ins, d, a, b vr) {
 // compare lowers the comparisons.
 func (c *compiler) compare(v loop.Value, in *loop.Ins) {
 	t := c.p.Ins[in.A].Type
+	x, y, cmp := in.A, in.B, c.compareReg
+	if and := c.left(in.A); and != nil {
+		x, y, cmp = and.A, and.B, c.testReg
+	}
 	for s, d := range c.result(v) {
 		if t.Size() != 8 || c.lay.parts == 1 {
-			c.compareReg(in.Op, t, d, c.get(in.A, s), c.get(in.B, s))
+			cmp(in.Op, t, d, c.get(x, s), c.get(y, s))
 			continue
 		}
 		lo := c.newM()
-		c.compareReg(in.Op, t, lo, c.part(in.A, s, 0), c.part(in.B, s, 0))
+		cmp(in.Op, t, lo, c.part(x, s, 0), c.part(y, s, 0))
 		hi := lo
 		if !c.lay.uni {
 			hi = c.newM()
-			c.compareReg(in.Op, t, hi, c.part(in.A, s, 1), c.part(in.B, s, 1))
+			cmp(in.Op, t, hi, c.part(x, s, 1), c.part(y, s, 1))
 		}
 		c.joinMask(d, lo, hi)
 	}
+}
+
+// testReg compares a & b with zero, on AVX-512.
+func (c *compiler) testReg(op loop.Op, t loop.Type, d, a, b vr) {
+	test := [...]byType{
+		{loop.I32: asm.VPTESTNMD, loop.I64: asm.VPTESTNMQ},
+		{loop.I32: asm.VPTESTMD, loop.I64: asm.VPTESTMQ},
+	}[op-loop.OpEq]
+	c.op2(test[t], d, a, b)
 }
 
 func (c *compiler) compareReg(op loop.Op, t loop.Type, d, a, b vr) {

@@ -56,9 +56,9 @@ func (c *compiler) encode() {
 		case pMov:
 			c.encodeMov(c.phys(i.a[0]), c.phys(i.a[1]))
 		case pFma:
-			c.encodeFma(i, &fmaOps[0])
+			c.encodeFma(i, &fmaOps[0][i.imm])
 		case pFmaD:
-			c.encodeFma(i, &fmaOps[1])
+			c.encodeFma(i, &fmaOps[1][i.imm])
 		case pZero:
 			c.encodeZero(c.phys(i.a[0]))
 		case pOnes:
@@ -181,14 +181,23 @@ func (c *compiler) encodeOnes(d asm.Reg) {
 	}
 }
 
-// fmaOps are the forms by what the destination holds before: 132 a factor (with
+// fmaForms are the forms by what the destination holds before: 132 a factor (with
 // the addend next), 213 a factor (with the other next), 231 the addend.
-var fmaOps = [2]struct{ f132, f213, f231 asm.Op }{
-	{asm.VFMADD132PS, asm.VFMADD213PS, asm.VFMADD231PS},
-	{asm.VFMADD132PD, asm.VFMADD213PD, asm.VFMADD231PD},
-}
+type fmaForms struct{ f132, f213, f231 asm.Op }
 
-func (c *compiler) encodeFma(i *ins, f *struct{ f132, f213, f231 asm.Op }) {
+var fmaOps = [2][4]fmaForms{{
+	{asm.VFMADD132PS, asm.VFMADD213PS, asm.VFMADD231PS},
+	fmaNegC:           {asm.VFMSUB132PS, asm.VFMSUB213PS, asm.VFMSUB231PS},
+	fmaNegA:           {asm.VFNMADD132PS, asm.VFNMADD213PS, asm.VFNMADD231PS},
+	fmaNegA | fmaNegC: {asm.VFNMSUB132PS, asm.VFNMSUB213PS, asm.VFNMSUB231PS},
+}, {
+	{asm.VFMADD132PD, asm.VFMADD213PD, asm.VFMADD231PD},
+	fmaNegC:           {asm.VFMSUB132PD, asm.VFMSUB213PD, asm.VFMSUB231PD},
+	fmaNegA:           {asm.VFNMADD132PD, asm.VFNMADD213PD, asm.VFNMADD231PD},
+	fmaNegA | fmaNegC: {asm.VFNMSUB132PD, asm.VFNMSUB213PD, asm.VFNMSUB231PD},
+}}
+
+func (c *compiler) encodeFma(i *ins, f *fmaForms) {
 	d, x, y, z := c.phys(i.a[0]), c.phys(i.a[1]), c.phys(i.a[2]), c.phys(i.a[3])
 	switch i.memAt {
 	case 3: // x*y + mem

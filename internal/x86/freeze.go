@@ -88,9 +88,9 @@ func (c *compiler) mergeInto(r recent, d, s, k vr, carried []vr) bool {
 	op, fma := i.op, i.op == pFma || i.op == pFmaD
 	switch {
 	case op == pFma && i.a[3] == d:
-		op = asm.VFMADD231PS
+		op = fmaOps[0][i.imm].f231
 	case op == pFmaD && i.a[3] == d:
-		op = asm.VFMADD231PD
+		op = fmaOps[1][i.imm].f231
 	case op >= pLabel || foldOf(op)&(foldBcast4|foldBcast8) == 0 || c.vregs[s.id()].class != classV:
 		return false
 	}
@@ -106,7 +106,7 @@ func (c *compiler) mergeInto(r recent, d, s, k vr, carried []vr) bool {
 	n.op, n.a[0], n.k = op, d, k
 	n.flags |= fRMW
 	if fma {
-		n.a[3], n.n = 0, 3
+		n.a[3], n.n, n.imm = 0, 3, 0
 	}
 	c.code = append(c.code, n)
 	return true

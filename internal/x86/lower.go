@@ -38,6 +38,9 @@ type compiler struct {
 	listing   *strings.Builder // what was encoded, for people; nil if not wanted
 
 	vals    []val
+	fused   []bool  // by value: left to its user
+	users   []uint8 // by value: none, one, or two and more
+	height  []int32 // by value, see schedule
 	regs    []vr
 	last    []int32 // see pressure
 	seen    []occurrence
@@ -113,6 +116,7 @@ func (c *compiler) reset(p *loop.Program, isa ISA, interleave int) {
 	}
 	c.vals = c.vals[:len(p.Ins)]
 	clear(c.vals)
+	c.findFused()
 	c.regs, c.consts, c.seldom = c.regs[:0], c.consts[:0], 0
 	clear(c.constAt[:])
 	clear(c.ptr[:])
@@ -242,10 +246,16 @@ func (c *compiler) pass(r *loop.Region) {
 	if reduces {
 		c.reducing(r.Body, n)
 	} else {
-		if long := c.interleave(r.Body) > longCode; long && !c.streaming && c.repeatable(r.Body, false) {
-			c.repeated(r.Body, n)
+		body := c.schedule(r.Body)
+		count, fits := c.interleave(body)
+		if !fits {
+			body = r.Body
+			count, _ = c.interleave(body)
+		}
+		if count > longCode && !c.streaming && c.repeatable(body, false) {
+			c.repeated(body, n)
 		} else {
-			c.strips(r.Body, n)
+			c.strips(body, n)
 		}
 	}
 	c.ptr = old
@@ -424,8 +434,9 @@ const manyConsts = 60
 
 // interleave decides how many steps run side by side: as many as registers
 // allow, and in long straight code fewer, because the processor overlaps strips
-// by itself. It returns the number of instructions.
-func (c *compiler) interleave(block []loop.Value) int {
+// by itself. It returns the number of instructions, and whether registers are
+// enough.
+func (c *compiler) interleave(block []loop.Value) (count int, fits bool) {
 	live, count := c.pressure(block, 0)
 	regs := 15
 	if c.isa == AVX512 {
@@ -442,7 +453,7 @@ func (c *compiler) interleave(block []loop.Value) int {
 	if len(c.consts) > manyConsts {
 		c.seldom = max(c.seldom, int32(2*k))
 	}
-	return count
+	return count, live <= regs
 }
 
 // pressure estimates the most registers that a step of block needs at once, on
@@ -540,7 +551,7 @@ func (c *compiler) captured(r *loop.Region, f func(loop.Value)) {
 // block lowers the instructions of a block that stand in a pass.
 func (c *compiler) block(b []loop.Value) {
 	for _, v := range b {
-		if c.vals[v].state == hoisted {
+		if c.vals[v].state == hoisted || c.fused[v] {
 			continue
 		}
 		c.lower(v)

@@ -249,8 +249,8 @@ func TestSpills(t *testing.T) {
 				v = append(v, b.Sub(b.Mul(v[i], v[0]), b.Number(ty, float64(i))))
 			}
 			s := v[0]
-			for i := range v { // in the order of definition, so that all wait
-				s = b.Add(b.Mul(s, b.Number(ty, 0.5)), v[i])
+			for i := range v { // the last first, so that all wait
+				s = b.Add(b.Mul(s, b.Number(ty, 0.5)), v[len(v)-1-i])
 			}
 			b.Store(out, s)
 		})

@@ -258,17 +258,18 @@ func (c *compiler) lowerIns(v loop.Value, in *loop.Ins) {
 		c.lowerIf(v, in.Region)
 	case loop.OpOut:
 		c.out(v, in)
+	case loop.OpFma:
+		c.fma(v, in)
 	default:
+		if (in.Op == loop.OpOr || in.Op == loop.OpXor) && c.bits(v, in) {
+			return
+		}
 		for i, d := range c.result(v) {
-			var a, b, x vr
-			a = c.get(in.A, i)
+			var b vr
 			if in.B != loop.NoValue {
 				b = c.get(in.B, i)
 			}
-			if in.C != loop.NoValue {
-				x = c.get(in.C, i)
-			}
-			c.arith(in, d, a, b, x)
+			c.arith(in, d, c.get(in.A, i), b)
 		}
 	}
 }

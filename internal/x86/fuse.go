@@ -1,0 +1,139 @@
+package x86
+
+import (
+	"weft/internal/loop"
+	"weft/internal/x86/asm"
+)
+
+// Some instructions do the work of two of the loop language: a product and sum
+// can change signs, AVX-512 has any function of three bits, and a test of common
+// bits. The first of two such instructions, if nothing else uses it, is not
+// lowered by itself; its user finds it here.
+
+// findFused notes what is left to the user of its value.
+func (c *compiler) findFused() {
+	ins := c.p.Ins
+	if cap(c.fused) < len(ins) {
+		c.fused, c.users = make([]bool, len(ins)), make([]uint8, len(ins))
+	}
+	c.fused, c.users = c.fused[:len(ins)], c.users[:len(ins)]
+	clear(c.fused)
+	clear(c.users)
+	use := func(v loop.Value) { c.users[v] = min(c.users[v]+1, 2) }
+	for i := range ins {
+		in := &ins[i]
+		for _, o := range [...]loop.Value{in.A, in.B, in.C} {
+			if o != loop.NoValue {
+				use(o)
+			}
+		}
+		if r := in.Region; r != nil {
+			if r.Cond != loop.NoValue {
+				use(r.Cond)
+			}
+			for _, vs := range [...][]loop.Value{r.Init, r.Next, r.ElseNext} {
+				for _, v := range vs {
+					use(v)
+				}
+			}
+		}
+	}
+	for i := range ins {
+		switch in := &ins[i]; in.Op {
+		case loop.OpPass:
+			c.findFusedIn(in.Region.Body)
+		case loop.OpLoop, loop.OpIf:
+			c.findFusedIn(in.Region.Head)
+			c.findFusedIn(in.Region.Body)
+			c.findFusedIn(in.Region.Else)
+		}
+	}
+}
+
+// findFusedIn looks for pairs within a block: beyond it the operands of the first
+// may have changed.
+func (c *compiler) findFusedIn(block []loop.Value) {
+	for at, v := range block {
+		in := &c.p.Ins[v]
+		switch in.Op {
+		case loop.OpFma:
+			c.take1(block[:at], in.C, loop.OpNeg)
+			c.take1(block[:at], in.A, loop.OpNeg)
+		case loop.OpOr, loop.OpXor:
+			if c.isa == AVX512 && in.Type != loop.B && !c.take1(block[:at], in.B, loop.OpAnd) {
+				c.take1(block[:at], in.A, loop.OpAnd)
+			}
+		case loop.OpEq, loop.OpNe:
+			if zero := &c.p.Ins[in.B]; c.isa == AVX512 && zero.Op == loop.OpConst && zero.Imm == 0 && zero.Type.Int() {
+				c.take1(block[:at], in.A, loop.OpAnd)
+			}
+		}
+	}
+}
+
+// take1 marks v, the last use of the result of an op in a block.
+func (c *compiler) take1(block []loop.Value, v loop.Value, op loop.Op) bool {
+	const near = 40 // values live until their user: not for long
+	if c.p.Ins[v].Op != op || c.users[v] != 1 {
+		return false
+	}
+	for i := len(block) - 1; i >= max(0, len(block)-near); i-- {
+		if block[i] == v {
+			c.fused[v] = true
+			return true
+		}
+	}
+	return false
+}
+
+// left returns the instruction of a value that was left to its user, or nil.
+func (c *compiler) left(v loop.Value) *loop.Ins {
+	if c.fused[v] && c.vals[v].state == undefined {
+		return &c.p.Ins[v]
+	}
+	return nil
+}
+
+// Variants of pFma and pFmaD, in imm.
+const (
+	fmaNegC = 1 // a1*a2 - a3
+	fmaNegA = 2 // -a1*a2 + a3
+)
+
+// fma emits a product and sum; signs of its operands may be left to it.
+func (c *compiler) fma(v loop.Value, in *loop.Ins) {
+	x, z, variant := in.A, in.C, int64(0)
+	if n := c.left(x); n != nil {
+		x, variant = n.A, fmaNegA
+	}
+	if n := c.left(z); n != nil {
+		z, variant = n.A, variant|fmaNegC
+	}
+	for i, d := range c.result(v) {
+		c.op3(fmas[in.Type], d, c.get(x, i), c.get(in.B, i), c.get(z, i)).imm = variant
+	}
+}
+
+// bits lowers Or and Xor of what And is left to them, and reports whether one is.
+func (c *compiler) bits(v loop.Value, in *loop.Ins) bool {
+	and, other := c.left(in.B), in.A
+	if and == nil {
+		and, other = c.left(in.A), in.B
+	}
+	if and == nil {
+		return false
+	}
+	op, table := asm.VPTERNLOGD, int64(0xF8) // a | b&c
+	if in.Op == loop.OpXor {
+		table = 0x78
+	}
+	if in.Type == loop.I64 {
+		op = asm.VPTERNLOGQ
+	}
+	for i, d := range c.result(v) {
+		a, b, x := c.get(other, i), c.get(and.A, i), c.get(and.B, i)
+		c.mov(d, a)
+		c.op2(op, d, b, x).with(table).rmw()
+	}
+	return true
+}

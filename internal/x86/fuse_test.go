@@ -1,0 +1,135 @@
+package x86
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"weft/internal/loop"
+)
+
+// Pairs of instructions that become one, against the interpreter; and what they
+// become.
+func TestFused(t *testing.T) {
+	r := rand.New(rand.NewPCG(21, 22))
+	type build = func(b *loop.Builder, x, y, z loop.Value) loop.Value
+	for _, u := range []struct {
+		name string
+		t    []loop.Type
+		isa  []ISA
+		want string // in the listing
+		not  string
+		f    build
+	}{
+		{"fms", []loop.Type{loop.F32, loop.F64}, []ISA{AVX2, AVX512}, "vfmsub", "vxor", func(b *loop.Builder, x, y, z loop.Value) loop.Value {
+			return b.Fma(x, y, b.Neg(z))
+		}},
+		{"fnma", []loop.Type{loop.F32, loop.F64}, []ISA{AVX2, AVX512}, "vfnmadd", "vxor", func(b *loop.Builder, x, y, z loop.Value) loop.Value {
+			return b.Fma(b.Neg(x), y, z)
+		}},
+		{"fnms", []loop.Type{loop.F32, loop.F64}, []ISA{AVX2, AVX512}, "vfnmsub", "vxor", func(b *loop.Builder, x, y, z loop.Value) loop.Value {
+			return b.Fma(b.Neg(x), y, b.Neg(z))
+		}},
+		{"neg of two uses", []loop.Type{loop.F32, loop.F64}, []ISA{AVX2, AVX512}, "vfmadd", "vfmsub", func(b *loop.Builder, x, y, z loop.Value) loop.Value {
+			n := b.Neg(z)
+			return b.Sub(b.Fma(x, y, n), n)
+		}},
+		{"or of and", []loop.Type{loop.I32, loop.I64}, []ISA{AVX512}, "vpternlog", "vpor", func(b *loop.Builder, x, y, z loop.Value) loop.Value {
+			return b.Or(x, b.And(y, z))
+		}},
+		{"and, or", []loop.Type{loop.I32, loop.I64}, []ISA{AVX512}, "vpternlog", "vpor", func(b *loop.Builder, x, y, z loop.Value) loop.Value {
+			return b.Or(b.And(y, b.Int(b.Type(x), 255)), x)
+		}},
+		{"xor of and", []loop.Type{loop.I32, loop.I64}, []ISA{AVX512}, "vpternlog", "vpand", func(b *loop.Builder, x, y, z loop.Value) loop.Value {
+			return b.Xor(x, b.And(y, z))
+		}},
+		{"test", []loop.Type{loop.I32, loop.I64}, []ISA{AVX512}, "vptestm", "vpcmp", func(b *loop.Builder, x, y, z loop.Value) loop.Value {
+			return b.Select(b.Ne(b.And(x, y), b.Int(b.Type(x), 0)), y, z)
+		}},
+		{"test for none", []loop.Type{loop.I32, loop.I64}, []ISA{AVX512}, "vptestnm", "vpcmp", func(b *loop.Builder, x, y, z loop.Value) loop.Value {
+			return b.Select(b.Eq(b.And(x, b.Int(b.Type(x), 6)), b.Int(b.Type(x), 0)), y, z)
+		}},
+	} {
+		for _, ty := range u.t {
+			for _, mixed := range []bool{false, true} { // with the other width in the pass
+				b := loop.NewBuilder(u.name, []loop.Axis{{Kind: loop.Parallel}}, 0)
+				var in []int
+				for range 3 {
+					in = append(in, b.Buf(dtype(ty), false, loop.Unit))
+				}
+				out := b.Buf(dtype(ty), true, loop.Unit)
+				if mixed {
+					in = append(in, b.Buf(dtype(loop.I32), true, loop.Unit), b.Buf(dtype(loop.I64), true, loop.Unit))
+				}
+				b.Pass(func() {
+					b.Store(out, u.f(b, b.Load(in[0]), b.Load(in[1]), b.Load(in[2])))
+					if mixed {
+						b.Store(in[3], b.Cvt(loop.I32, b.Index(0)))
+						b.Store(in[4], b.Index(0))
+					}
+				})
+				p := finish(t, b)
+				for _, n := range []int{1, 16, 77} {
+					random(p, r, n).fill(func(b int) uint64 { return value(r, loop.TypeOf(p.Bufs[b].DType)) }).check(t, nil)
+				}
+				for _, isa := range u.isa {
+					list, err := Explain(p, isa)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if !strings.Contains(list, u.want) || !mixed && strings.Contains(list, u.not) {
+						t.Errorf("%s of %s on %s: no %s, or %s, in\n%s", u.name, ty, isa, u.want, u.not, list)
+					}
+				}
+			}
+		}
+	}
+}
+
+// A long block is reordered so that chains run side by side; its stores stay
+// behind its loads.
+func TestSchedule(t *testing.T) {
+	b := loop.NewBuilder("chains", []loop.Axis{{Kind: loop.Parallel}}, 0)
+	x, out := b.Buf(dtype(loop.F32), false, loop.Unit), b.Buf(dtype(loop.F32), true, loop.Unit)
+	var first, second []loop.Value
+	b.Pass(func() {
+		v := b.Load(x)
+		chain := func() (all []loop.Value) {
+			y := v
+			for i := range longCode {
+				y = b.Add(b.Mul(y, v), b.Float(loop.F32, float64(i)))
+				all = append(all, y)
+			}
+			return all
+		}
+		first = chain()
+		v = b.Load(x)
+		second = chain()
+		b.Store(out, b.Add(first[longCode-1], second[longCode-1]))
+	})
+	p := finish(t, b)
+	c := new(compiler)
+	c.reset(p, AVX512, 1)
+	body := p.Ins[p.Body[0]].Region.Body
+	order := c.schedule(body)
+	at := map[loop.Value]int{}
+	for i, v := range order {
+		at[v] = i
+	}
+	if len(at) != len(body) || at[body[len(body)-1]] != len(body)-1 {
+		t.Errorf("%d of %d instructions, the store at %d", len(at), len(body), at[body[len(body)-1]])
+	}
+	for _, v := range order {
+		in := &p.Ins[v]
+		for _, o := range []loop.Value{in.A, in.B, in.C} {
+			if o != loop.NoValue && at[o] > at[v] {
+				t.Errorf("%s stands before its operand", in.Op)
+			}
+		}
+	}
+	for i := range first {
+		if d := at[first[i]] - at[second[i]]; d < -4 || d > 4 {
+			t.Errorf("links %d of the chains are %d apart", i, d)
+		}
+	}
+}

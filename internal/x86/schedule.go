@@ -1,0 +1,104 @@
+package x86
+
+import "weft/internal/loop"
+
+// The processor looks ahead by some hundred instructions only. In long code whose
+// chains of operations stand one behind the other it would wait for each chain in
+// turn; so what most depends on comes first.
+
+// schedule orders a block by how long the way from each instruction to the end of
+// the block is, the longest first. It returns the block itself if that is short or
+// has an order of its own to keep.
+func (c *compiler) schedule(block []loop.Value) []loop.Value {
+	n := len(block)
+	if n < longCode || !c.unordered(block, false) {
+		return block
+	}
+	if cap(c.height) < len(c.p.Ins) {
+		c.height = make([]int32, len(c.p.Ins))
+	}
+	height := c.height[:len(c.p.Ins)]
+	clear(height)
+	most := int32(0)
+	for i := n - 1; i >= 0; i-- {
+		v := block[i]
+		in := &c.p.Ins[v]
+		h := height[v]
+		if in.Op != loop.OpStore {
+			h += latency(in.Op)
+		}
+		height[v] = h
+		most = max(most, h)
+		need := func(o loop.Value) { height[o] = max(height[o], h) }
+		for _, o := range [...]loop.Value{in.A, in.B, in.C} {
+			if o != loop.NoValue {
+				need(o)
+			}
+		}
+		if in.Region != nil {
+			c.captured(in.Region, need)
+		}
+	}
+	// Counting sort; the order of equals stays.
+	first := make([]int32, most+2)
+	for _, v := range block {
+		first[most-height[v]+1]++
+	}
+	for i := range most + 1 {
+		first[i+1] += first[i]
+	}
+	out := make([]loop.Value, n)
+	for _, v := range block {
+		at := &first[most-height[v]]
+		out[*at] = v
+		*at++
+	}
+	return out
+}
+
+// unordered reports a block that may be reordered: nothing in it has an effect but
+// stores, which come last.
+func (c *compiler) unordered(block []loop.Value, nested bool) bool {
+	stored := false
+	for _, v := range block {
+		in := &c.p.Ins[v]
+		switch in.Op {
+		case loop.OpStore:
+			stored = true
+			if nested {
+				return false
+			}
+			continue
+		case loop.OpLoad, loop.OpIndex, loop.OpOut:
+		case loop.OpIf:
+			if !c.unordered(in.Region.Body, true) || !c.unordered(in.Region.Else, true) {
+				return false
+			}
+		default:
+			if !pure(in.Op) {
+				return false
+			}
+		}
+		if stored && in.Op == loop.OpLoad {
+			return false
+		}
+	}
+	return true
+}
+
+// latency is about how many cycles an operation takes.
+func latency(op loop.Op) int32 {
+	switch op {
+	case loop.OpBits, loop.OpOut, loop.OpIf, loop.OpConst, loop.OpScalar:
+		return 0
+	case loop.OpFma, loop.OpScaleB, loop.OpEq, loop.OpNe, loop.OpLt, loop.OpLe:
+		return 4
+	case loop.OpAdd, loop.OpSub, loop.OpMul, loop.OpLogB, loop.OpCvt:
+		return 3
+	case loop.OpDiv, loop.OpSqrt:
+		return 14
+	case loop.OpLoad:
+		return 6
+	}
+	return 1
+}
