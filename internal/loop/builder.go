@@ -52,7 +52,6 @@ func (b *Builder) Finish() *Program {
 		b.forget(0)
 		w.ins = b.p.Ins
 		b.p.Ins = slices.Clone(w.ins)
-		clear(w.ins)
 		b.work = nil
 		works.Put(w)
 	}
@@ -302,7 +301,12 @@ func (b *Builder) Pass(f func()) {
 	b.inPass = true
 	b.in(&r.Body, f)
 	b.inPass = false
-	b.add(Ins{Op: OpPass, A: NoValue, B: NoValue, C: NoValue, Region: r})
+	b.region(OpPass, r)
+}
+
+func (b *Builder) region(op Op, r *Region) Value {
+	b.p.Regions = append(b.p.Regions, r)
+	return b.add(Ins{Op: op, A: NoValue, B: NoValue, C: NoValue, Imm: uint64(len(b.p.Regions) - 1)})
 }
 
 // InPass reports whether instructions go into a pass.
@@ -322,7 +326,7 @@ func (b *Builder) params(r *Region) {
 }
 
 func (b *Builder) outs(op Op, r *Region, like []Value) []Value {
-	v := b.add(Ins{Op: op, A: NoValue, B: NoValue, C: NoValue, Region: r})
+	v := b.region(op, r)
 	out := make([]Value, len(like))
 	for i, x := range like {
 		out[i] = b.add(Ins{Op: OpOut, Type: b.Type(x), A: v, B: NoValue, C: NoValue, Imm: uint64(i)})

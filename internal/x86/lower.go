@@ -174,7 +174,7 @@ func (c *compiler) rows(a int) {
 	if a == c.p.Lane {
 		for _, v := range c.p.Body {
 			if c.p.Ins[v].Op == loop.OpPass {
-				c.pass(c.p.Ins[v].Region)
+				c.pass(c.p.Region(&c.p.Ins[v]))
 			} else {
 				c.lower(v)
 			}
@@ -321,7 +321,7 @@ func (c *compiler) uses(block []loop.Value, b int) bool {
 				return true
 			}
 		case loop.OpLoop, loop.OpIf:
-			if c.uses(in.Region.Head, b) || c.uses(in.Region.Body, b) || c.uses(in.Region.Else, b) {
+			if c.uses(c.p.Region(in).Head, b) || c.uses(c.p.Region(in).Body, b) || c.uses(c.p.Region(in).Else, b) {
 				return true
 			}
 		}
@@ -363,7 +363,7 @@ func (c *compiler) hoist(block []loop.Value) {
 	for _, v := range block {
 		in := &c.p.Ins[v]
 		c.vals[v] = val{}
-		if r := in.Region; r != nil {
+		if r := c.p.Region(in); r != nil {
 			for _, q := range r.Params {
 				c.vals[q] = val{}
 			}
@@ -403,7 +403,7 @@ func (c *compiler) has(block []loop.Value, size int) bool {
 				return true
 			}
 		}
-		if r := in.Region; r != nil {
+		if r := c.p.Region(in); r != nil {
 			for _, q := range r.Params {
 				if c.p.Ins[q].Type.Size() == size {
 					return true
@@ -459,8 +459,8 @@ func (c *compiler) pressure(block []loop.Value, base int) (most, count int) {
 				last[o] = int32(i) + 1
 			}
 		}
-		if in.Region != nil {
-			c.captured(in.Region, func(o loop.Value) { last[o] = int32(i) + 1 })
+		if c.p.Region(in) != nil {
+			c.captured(c.p.Region(in), func(o loop.Value) { last[o] = int32(i) + 1 })
 		}
 	}
 	live := base
@@ -470,7 +470,7 @@ func (c *compiler) pressure(block []loop.Value, base int) (most, count int) {
 		if c.vals[v].state != hoisted {
 			count++
 		}
-		if r := in.Region; r != nil {
+		if r := c.p.Region(in); r != nil {
 			b := live
 			for _, q := range r.Params {
 				b += c.width(q)
@@ -530,8 +530,8 @@ func (c *compiler) captured(r *loop.Region, f func(loop.Value)) {
 					f(o)
 				}
 			}
-			if in.Region != nil {
-				c.captured(in.Region, f)
+			if c.p.Region(in) != nil {
+				c.captured(c.p.Region(in), f)
 			}
 		}
 	}

@@ -253,9 +253,9 @@ func (c *compiler) lowerIns(v loop.Value, in *loop.Ins) {
 	case loop.OpReduce:
 		c.accumulate(v, in)
 	case loop.OpLoop:
-		c.lowerLoop(in.Region)
+		c.lowerLoop(c.p.Region(in))
 	case loop.OpIf:
-		c.lowerIf(v, in.Region)
+		c.lowerIf(v, c.p.Region(in))
 	case loop.OpOut:
 		c.out(v, in)
 	default:
