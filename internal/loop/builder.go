@@ -133,6 +133,10 @@ func (b *Builder) grow() {
 // forget takes all but the first n pure instructions out of reach. They go in the
 // reverse of the order in which they came, so that no search misses an older one.
 func (b *Builder) forget(n int) {
+	if n == 0 {
+		clear(b.table)
+		b.shared = b.shared[:0]
+	}
 	for len(b.shared) > n {
 		last := len(b.shared) - 1
 		v := b.shared[last]
