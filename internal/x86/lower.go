@@ -426,17 +426,17 @@ const manyConsts = 60
 // allow, and in long straight code fewer, because the processor overlaps strips
 // by itself. It returns the number of instructions.
 func (c *compiler) interleave(block []loop.Value) int {
-	live, count := c.pressure(block, 0)
 	regs := 15
 	if c.isa == AVX512 {
 		regs = 30
 	}
 	k := c.max
-	for k > 1 && k*live > regs {
-		k /= 2
-	}
+	count := c.length(block)
 	if count > longCode {
 		k = min(k, 2)
+	}
+	for k > 1 && k*c.pressure(block, 0, regs/k) > regs {
+		k /= 2
 	}
 	c.lay.k = k
 	if len(c.consts) > manyConsts {
@@ -445,9 +445,22 @@ func (c *compiler) interleave(block []loop.Value) int {
 	return count
 }
 
+// length counts the instructions of a block that are not hoisted.
+func (c *compiler) length(block []loop.Value) (n int) {
+	for _, v := range block {
+		if c.vals[v].state != hoisted {
+			n++
+		}
+		if r := c.p.Region(&c.p.Ins[v]); r != nil {
+			n += c.length(r.Head) + c.length(r.Body) + c.length(r.Else)
+		}
+	}
+	return n
+}
+
 // pressure estimates the most registers that a step of block needs at once, on
-// top of base, and counts the instructions.
-func (c *compiler) pressure(block []loop.Value, base int) (most, count int) {
+// top of base. What is beyond the limit is not looked at.
+func (c *compiler) pressure(block []loop.Value, base, limit int) (most int) {
 	// Where each value is used last: one more than the index in the block.
 	from := len(c.last)
 	c.last = append(c.last, make([]int32, len(c.p.Ins))...)
@@ -467,8 +480,8 @@ func (c *compiler) pressure(block []loop.Value, base int) (most, count int) {
 	most = live
 	for i, v := range block {
 		in := &c.p.Ins[v]
-		if c.vals[v].state != hoisted {
-			count++
+		if most > limit {
+			break
 		}
 		if r := c.p.Region(in); r != nil {
 			b := live
@@ -476,9 +489,7 @@ func (c *compiler) pressure(block []loop.Value, base int) (most, count int) {
 				b += c.width(q)
 			}
 			for _, blk := range [...][]loop.Value{r.Head, r.Body, r.Else} {
-				m, n := c.pressure(blk, b)
-				most = max(most, m)
-				count += n
+				most = max(most, c.pressure(blk, b, limit))
 			}
 		}
 		if last[v] > 0 {
@@ -497,7 +508,7 @@ func (c *compiler) pressure(block []loop.Value, base int) (most, count int) {
 		}
 	}
 	c.last = c.last[:from]
-	return most, count
+	return most
 }
 
 // width returns the registers that a value takes in each step.
