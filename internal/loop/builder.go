@@ -77,8 +77,13 @@ func (b *Builder) ScalarArg(t Type) int {
 func (b *Builder) Type(v Value) Type { return b.p.Ins[v].Type }
 
 func (b *Builder) add(in Ins) Value {
-	v := Value(len(b.p.Ins))
 	b.p.Ins = append(b.p.Ins, in)
+	return b.place()
+}
+
+// place puts the newest instruction into its block.
+func (b *Builder) place() Value {
+	v := Value(len(b.p.Ins) - 1)
 	if b.depth == 0 {
 		b.p.Body = append(b.p.Body, v)
 	} else {
@@ -89,18 +94,24 @@ func (b *Builder) add(in Ins) Value {
 
 // pure adds an instruction without effect unless an equal one is in reach.
 func (b *Builder) pure(op Op, t Type, x, y, z Value, imm uint64) Value {
-	in := Ins{Op: op, Type: t, A: x, B: y, C: z, Imm: imm}
-	i := in.hash()
+	// Field by field, and where it may stay: a copy of what was just written would
+	// wait for it.
+	n := len(b.p.Ins)
+	b.p.Ins = append(b.p.Ins, Ins{})
+	in := &b.p.Ins[n]
+	in.Op, in.Type, in.A, in.B, in.C, in.Imm = op, t, x, y, z, imm
+	i := hash(op, t, x, y, z, imm)
 	for ; ; i++ {
 		v := b.table[i&uint64(len(b.table)-1)] - 1
 		if v < 0 {
 			break
 		}
-		if b.p.Ins[v] == in {
+		if o := &b.p.Ins[v]; o.Imm == imm && o.A == x && o.B == y && o.C == z && o.Op == op && o.Type == t {
+			b.p.Ins = b.p.Ins[:n]
 			return v
 		}
 	}
-	v := b.add(in)
+	v := b.place()
 	b.shared = append(b.shared, v)
 	b.table[i&uint64(len(b.table)-1)] = v + 1
 	if 2*len(b.shared) > len(b.table) {
@@ -110,13 +121,15 @@ func (b *Builder) pure(op Op, t Type, x, y, z Value, imm uint64) Value {
 }
 
 // hash spreads pure instructions over the table.
-func (in *Ins) hash() uint64 {
+func hash(op Op, t Type, x, y, z Value, imm uint64) uint64 {
 	const k = 0x9e3779b97f4a7c15
-	h := in.Imm*k ^ uint64(in.Op)<<8 ^ uint64(in.Type)
-	h = (h ^ uint64(uint32(in.A)) ^ uint64(uint32(in.B))<<32) * k
-	h = (h ^ h>>32 ^ uint64(uint32(in.C))) * k
+	h := imm*k ^ uint64(op)<<8 ^ uint64(t)
+	h = (h ^ uint64(uint32(x)) ^ uint64(uint32(y))<<32) * k
+	h = (h ^ h>>32 ^ uint64(uint32(z))) * k
 	return h >> 32
 }
+
+func (in *Ins) hash() uint64 { return hash(in.Op, in.Type, in.A, in.B, in.C, in.Imm) }
 
 // grow doubles the table.
 func (b *Builder) grow() {
