@@ -185,11 +185,7 @@ func (p *Program) Source() string {
 // Compile returns the kernel of a program. A program that the machine-code
 // backend refuses is interpreted, and counted.
 func (d *Device) Compile(p *loop.Program) (device.Program, error) {
-	key := p.Key()
-	if k, ok := d.cache.Lookup(key); ok {
-		return k, nil
-	}
-	return d.cache.Get(key, func() (*Program, error) {
+	return d.cache.Get(p.Key(), func() (*Program, error) {
 		Counters.Compiled.Add(1)
 		k := &Program{p: p}
 		if d.backend != Interp {

@@ -52,14 +52,15 @@ type reader struct {
 	nodes int
 }
 
-// make puts a node on the heap, with its neighbours.
-func (p *reader) make(n Node) *Node {
+// make returns a new node, on the heap beside its neighbours.
+func (p *reader) make(kind kind, at int) *Node {
 	if len(p.room) == 0 {
 		p.room = make([]Node, 8)
 	}
-	x := &p.room[0]
-	*x, p.room = n, p.room[1:]
-	return x
+	n := &p.room[0]
+	p.room = p.room[1:]
+	n.kind, n.at = kind, at
+	return n
 }
 
 // freeVar returns the text with another word of the same length in the place of
@@ -191,14 +192,17 @@ func (p *reader) ident(x *ast.Ident) *Node {
 		}
 		p.index[x.Name] = i
 		p.f.Names = append(p.f.Names, x.Name)
-		p.names = append(p.names, p.make(Node{kind: name, at: at, name: i, names: 1 << i, exact: true}))
+		n := p.make(name, at)
+		n.name, n.names, n.exact = i, 1<<i, true
+		p.names = append(p.names, n)
 	}
 	return p.names[i]
 }
 
 func (p *reader) literal(x *ast.BasicLit) *Node {
 	at := offset(x.Pos())
-	n := p.make(Node{kind: number, at: at, exact: true})
+	n := p.make(number, at)
+	n.exact = true
 	switch x.Kind {
 	case token.INT:
 		i, err := strconv.ParseInt(x.Value, 0, 64)
@@ -286,7 +290,8 @@ func (p *reader) binary(x *ast.BinaryExpr) *Node {
 
 // node makes the application of an operation; of numbers alone it is computed.
 func (p *reader) node(at int, d *op.Def, args ...*Node) *Node {
-	n := p.make(Node{kind: call, at: at, def: d, args: args, exact: exactOps[d]})
+	n := p.make(call, at)
+	n.def, n.args, n.exact = d, args, exactOps[d]
 	for _, a := range args {
 		n.names |= a.names
 		n.exact = n.exact && a.exact

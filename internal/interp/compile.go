@@ -93,13 +93,13 @@ func (k *compiler) analyze(block []loop.Value) {
 		k.last[v], k.first[v] = k.pos, len(k.loops)
 		switch in.Op {
 		case loop.OpPass:
-			k.analyze(in.Region.Body)
+			k.analyze(k.p.Region(in).Body)
 			continue
 		case loop.OpIf:
-			k.analyzeIf(v, in.Region)
+			k.analyzeIf(v, k.p.Region(in))
 			continue
 		case loop.OpLoop:
-			k.analyzeLoop(v, in.Region)
+			k.analyzeLoop(v, k.p.Region(in))
 			continue
 		case loop.OpOut:
 			k.root[v] = k.results[in.A][in.Imm]
@@ -289,17 +289,17 @@ func (k *compiler) block(b []loop.Value, pass bool) []instr {
 		case loop.OpOut:
 		case loop.OpPass:
 			if k.grouped {
-				out = append(out, k.block(in.Region.Body, true)...)
+				out = append(out, k.block(k.p.Region(in).Body, true)...)
 				continue
 			}
 			k.reduces = nil
-			s := instr{run: passStep, body: k.block(in.Region.Body, true)}
+			s := instr{run: passStep, body: k.block(k.p.Region(in).Body, true)}
 			s.reds = k.reduces
 			out = append(out, s)
 		case loop.OpIf:
-			out = append(out, k.ifCode(v, in.Region))
+			out = append(out, k.ifCode(v, k.p.Region(in)))
 		case loop.OpLoop:
-			out = append(out, k.loopCode(v, in.Region))
+			out = append(out, k.loopCode(v, k.p.Region(in)))
 		default:
 			out = append(out, k.simple(v, in, pass))
 		}

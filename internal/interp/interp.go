@@ -92,7 +92,7 @@ func groupable(p *loop.Program) bool {
 			return false
 		case loop.OpPass:
 			passes++
-			for _, x := range p.Ins[v].Region.Body {
+			for _, x := range p.Region(&p.Ins[v]).Body {
 				if p.Ins[x].Op == loop.OpReduce {
 					return false
 				}

@@ -121,19 +121,20 @@ func (g *Graph) Node(op Op, attrs Attrs, dtype array.DType, shape []int, weak bo
 			*g.slot(n) = int32(n.ID + 1)
 		}
 	}
-	n := Node{Graph: g, ID: len(g.Nodes), Op: op, Attrs: attrs, Args: args, DType: dtype, Shape: shape, Weak: weak}
-	at := g.slot(&n)
-	if *at != 0 {
-		return g.Nodes[*at-1]
-	}
 	if len(g.room) == 0 {
 		g.room = make([]Node, min(max(len(g.Nodes), 8), 64))
 	}
-	g.room[0] = n
-	g.Nodes = append(g.Nodes, &g.room[0])
+	n := &g.room[0] // its place if it is new
+	n.Graph, n.ID, n.Op, n.Attrs, n.Args = g, len(g.Nodes), op, attrs, args
+	n.DType, n.Shape, n.Weak = dtype, shape, weak
+	at := g.slot(n)
+	if *at != 0 {
+		return g.Nodes[*at-1]
+	}
 	g.room = g.room[1:]
+	g.Nodes = append(g.Nodes, n)
 	*at = int32(len(g.Nodes))
-	return g.Nodes[n.ID]
+	return n
 }
 
 // slot returns the place in the table of the node equal to n, or of n.

@@ -2,6 +2,7 @@ package jit
 
 import (
 	"hash/maphash"
+	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -22,7 +23,7 @@ type Cache[K comparable, V any] struct {
 	buckets []atomic.Pointer[entry[K, V]] // a power of two; chains change under mu only
 
 	mu      sync.Mutex
-	flights map[K]*flight[V]
+	flights []*flight[K, V]
 	ring    []*entry[K, V] // the entries in clock order
 	hand    int
 	limit   int
@@ -40,13 +41,16 @@ type CacheStats struct {
 
 type entry[K comparable, V any] struct {
 	key   K
+	hash  uint64
 	value V
 	next  atomic.Pointer[entry[K, V]]
 	used  atomic.Bool // since the clock hand last passed
 }
 
 // flight is a compilation in progress. ok is false if it panicked.
-type flight[V any] struct {
+type flight[K comparable, V any] struct {
+	key   K
+	hash  uint64 // of key, which may be long
 	done  chan struct{}
 	value V
 	err   error
@@ -66,19 +70,22 @@ func NewCache[K comparable, V any](limit int) *Cache[K, V] {
 	return &Cache[K, V]{
 		seed:    maphash.MakeSeed(),
 		buckets: make([]atomic.Pointer[entry[K, V]], n),
-		flights: map[K]*flight[V]{},
 		limit:   limit,
 	}
 }
 
-func (c *Cache[K, V]) bucket(key K) *atomic.Pointer[entry[K, V]] {
-	return &c.buckets[maphash.Comparable(c.seed, key)&uint64(len(c.buckets)-1)]
+func (c *Cache[K, V]) bucket(hash uint64) *atomic.Pointer[entry[K, V]] {
+	return &c.buckets[hash&uint64(len(c.buckets)-1)]
 }
 
 // Lookup returns the entry for key, if there is one.
 func (c *Cache[K, V]) Lookup(key K) (value V, ok bool) {
-	for e := c.bucket(key).Load(); e != nil; e = e.next.Load() {
-		if e.key == key {
+	return c.lookup(key, maphash.Comparable(c.seed, key))
+}
+
+func (c *Cache[K, V]) lookup(key K, hash uint64) (value V, ok bool) {
+	for e := c.bucket(hash).Load(); e != nil; e = e.next.Load() {
+		if e.hash == hash && e.key == key {
 			if !e.used.Load() {
 				e.used.Store(true)
 			}
@@ -94,23 +101,27 @@ func (c *Cache[K, V]) Lookup(key K) (value V, ok bool) {
 // to its own caller and one of those that wait compiles again. compile may use
 // the cache for other keys.
 func (c *Cache[K, V]) Get(key K, compile func() (V, error)) (V, error) {
+	hash := maphash.Comparable(c.seed, key)
 	for {
-		if v, ok := c.Lookup(key); ok {
+		if v, ok := c.lookup(key, hash); ok {
 			return v, nil
 		}
 		c.mu.Lock()
-		if v, ok := c.Lookup(key); ok {
+		if v, ok := c.lookup(key, hash); ok {
 			c.mu.Unlock()
 			return v, nil
 		}
-		f, waiting := c.flights[key]
-		if !waiting {
-			f = &flight[V]{done: make(chan struct{})}
-			c.flights[key] = f
+		var f *flight[K, V]
+		at := slices.IndexFunc(c.flights, func(f *flight[K, V]) bool { return f.hash == hash && f.key == key })
+		if at >= 0 {
+			f = c.flights[at]
+		} else {
+			f = &flight[K, V]{key: key, hash: hash, done: make(chan struct{})}
+			c.flights = append(c.flights, f)
 		}
 		c.mu.Unlock()
-		if !waiting {
-			return c.compile(key, f, compile)
+		if at < 0 {
+			return c.compile(f, compile)
 		}
 		<-f.done
 		if f.ok {
@@ -119,14 +130,15 @@ func (c *Cache[K, V]) Get(key K, compile func() (V, error)) (V, error) {
 	}
 }
 
-func (c *Cache[K, V]) compile(key K, f *flight[V], compile func() (V, error)) (V, error) {
+func (c *Cache[K, V]) compile(f *flight[K, V], compile func() (V, error)) (V, error) {
 	defer func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		delete(c.flights, key)
+		at := slices.Index(c.flights, f)
+		c.flights = slices.Delete(c.flights, at, at+1)
 		if f.ok && f.err == nil {
 			c.stats.Compiled++
-			c.insert(key, f.value)
+			c.insert(f.key, f.hash, f.value)
 		} else {
 			c.stats.Failed++
 		}
@@ -139,8 +151,8 @@ func (c *Cache[K, V]) compile(key K, f *flight[V], compile func() (V, error)) (V
 
 // insert adds an entry, in the place of one not used since the clock hand last
 // passed it if the cache is full. c.mu is held.
-func (c *Cache[K, V]) insert(key K, value V) {
-	e := &entry[K, V]{key: key, value: value}
+func (c *Cache[K, V]) insert(key K, hash uint64, value V) {
+	e := &entry[K, V]{key: key, hash: hash, value: value}
 	if len(c.ring) < c.limit {
 		c.ring = append(c.ring, e)
 	} else {
@@ -152,7 +164,7 @@ func (c *Cache[K, V]) insert(key K, value V) {
 		c.hand = (c.hand + 1) % c.limit
 		c.stats.Evictions++
 	}
-	b := c.bucket(key)
+	b := c.bucket(hash)
 	e.next.Store(b.Load())
 	b.Store(e)
 }
@@ -160,7 +172,7 @@ func (c *Cache[K, V]) insert(key K, value V) {
 // unlink takes e out of its chain. Readers that stand on e still find their way
 // on, for e keeps its own link.
 func (c *Cache[K, V]) unlink(e *entry[K, V]) {
-	link := c.bucket(e.key)
+	link := c.bucket(e.hash)
 	for at := link.Load(); at != e; at = link.Load() {
 		link = &at.next
 	}

@@ -52,7 +52,6 @@ func (b *Builder) Finish() *Program {
 		b.forget(0)
 		w.ins = b.p.Ins
 		b.p.Ins = slices.Clone(w.ins)
-		clear(w.ins)
 		b.work = nil
 		works.Put(w)
 	}
@@ -81,8 +80,13 @@ func (b *Builder) Type(v Value) Type { return b.p.Ins[v].Type }
 func (b *Builder) Op(v Value) Op { return b.p.Ins[v].Op }
 
 func (b *Builder) add(in Ins) Value {
-	v := Value(len(b.p.Ins))
 	b.p.Ins = append(b.p.Ins, in)
+	return b.place()
+}
+
+// place puts the newest instruction into its block.
+func (b *Builder) place() Value {
+	v := Value(len(b.p.Ins) - 1)
 	if b.depth == 0 {
 		b.p.Body = append(b.p.Body, v)
 	} else {
@@ -93,18 +97,24 @@ func (b *Builder) add(in Ins) Value {
 
 // pure adds an instruction without effect unless an equal one is in reach.
 func (b *Builder) pure(op Op, t Type, x, y, z Value, imm uint64) Value {
-	in := Ins{Op: op, Type: t, A: x, B: y, C: z, Imm: imm}
-	i := in.hash()
+	// Field by field, and where it may stay: a copy of what was just written would
+	// wait for it.
+	n := len(b.p.Ins)
+	b.p.Ins = append(b.p.Ins, Ins{})
+	in := &b.p.Ins[n]
+	in.Op, in.Type, in.A, in.B, in.C, in.Imm = op, t, x, y, z, imm
+	i := hash(op, t, x, y, z, imm)
 	for ; ; i++ {
 		v := b.table[i&uint64(len(b.table)-1)] - 1
 		if v < 0 {
 			break
 		}
-		if b.p.Ins[v] == in {
+		if o := &b.p.Ins[v]; o.Imm == imm && o.A == x && o.B == y && o.C == z && o.Op == op && o.Type == t {
+			b.p.Ins = b.p.Ins[:n]
 			return v
 		}
 	}
-	v := b.add(in)
+	v := b.place()
 	b.shared = append(b.shared, v)
 	b.table[i&uint64(len(b.table)-1)] = v + 1
 	if 2*len(b.shared) > len(b.table) {
@@ -114,13 +124,15 @@ func (b *Builder) pure(op Op, t Type, x, y, z Value, imm uint64) Value {
 }
 
 // hash spreads pure instructions over the table.
-func (in *Ins) hash() uint64 {
+func hash(op Op, t Type, x, y, z Value, imm uint64) uint64 {
 	const k = 0x9e3779b97f4a7c15
-	h := in.Imm*k ^ uint64(in.Op)<<8 ^ uint64(in.Type)
-	h = (h ^ uint64(uint32(in.A)) ^ uint64(uint32(in.B))<<32) * k
-	h = (h ^ h>>32 ^ uint64(uint32(in.C))) * k
+	h := imm*k ^ uint64(op)<<8 ^ uint64(t)
+	h = (h ^ uint64(uint32(x)) ^ uint64(uint32(y))<<32) * k
+	h = (h ^ h>>32 ^ uint64(uint32(z))) * k
 	return h >> 32
 }
+
+func (in *Ins) hash() uint64 { return hash(in.Op, in.Type, in.A, in.B, in.C, in.Imm) }
 
 // grow doubles the table.
 func (b *Builder) grow() {
@@ -137,6 +149,10 @@ func (b *Builder) grow() {
 // forget takes all but the first n pure instructions out of reach. They go in the
 // reverse of the order in which they came, so that no search misses an older one.
 func (b *Builder) forget(n int) {
+	if n == 0 {
+		clear(b.table)
+		b.shared = b.shared[:0]
+	}
 	for len(b.shared) > n {
 		last := len(b.shared) - 1
 		v := b.shared[last]
@@ -309,7 +325,12 @@ func (b *Builder) Pass(f func()) {
 	b.inPass = true
 	b.in(&r.Body, f)
 	b.inPass = false
-	b.add(Ins{Op: OpPass, A: NoValue, B: NoValue, C: NoValue, Region: r})
+	b.region(OpPass, r)
+}
+
+func (b *Builder) region(op Op, r *Region) Value {
+	b.p.Regions = append(b.p.Regions, r)
+	return b.add(Ins{Op: op, A: NoValue, B: NoValue, C: NoValue, Imm: uint64(len(b.p.Regions) - 1)})
 }
 
 // InPass reports whether instructions go into a pass.
@@ -329,7 +350,7 @@ func (b *Builder) params(r *Region) {
 }
 
 func (b *Builder) outs(op Op, r *Region, like []Value) []Value {
-	v := b.add(Ins{Op: op, A: NoValue, B: NoValue, C: NoValue, Region: r})
+	v := b.region(op, r)
 	out := make([]Value, len(like))
 	for i, x := range like {
 		out[i] = b.add(Ins{Op: OpOut, Type: b.Type(x), A: v, B: NoValue, C: NoValue, Imm: uint64(i)})

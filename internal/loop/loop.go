@@ -173,7 +173,7 @@ const (
 	// active contributes nothing. OpReduce stands directly in a pass's block.
 	OpReduce
 
-	// Structure; each has a [Region].
+	// Structure; each has a [Region], Imm is its number.
 	OpPass // Body runs for each index of the lane axis
 	OpLoop // see Region
 	OpIf   // see Region
@@ -218,7 +218,6 @@ type Ins struct {
 	Type    Type
 	A, B, C Value
 	Imm     uint64
-	Region  *Region
 }
 
 // A Region holds the blocks of a structured instruction.
@@ -294,7 +293,16 @@ type Program struct {
 	Axes    []Axis
 	Lane    int // index of the lane axis in Axes; axes before it are outer
 	Ins     []Ins
+	Regions []*Region
 	Body    []Value // the row
+}
+
+// Region returns the region of a structured instruction, nil for others.
+func (p *Program) Region(in *Ins) *Region {
+	if in.Op < OpPass || in.Op > OpIf {
+		return nil
+	}
+	return p.Regions[in.Imm]
 }
 
 // SmallBound is the largest Axis.Bound whose loops run without fuel.

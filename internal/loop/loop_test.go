@@ -87,13 +87,14 @@ func TestVerifyRefuses(t *testing.T) {
 		"unit":         {softmax, func(p *Program) { p.Bufs[0].Steps[0] = Unit }, "step"},
 		"buffer":       {softmax, func(p *Program) { find(p, OpLoad).Imm = 9 }, "buffer 9"},
 		"two places":   {mandelbrot, func(p *Program) { p.Body = append(p.Body, p.Body[0]) }, "two places"},
-		"cond type":    {mandelbrot, func(p *Program) { find(p, OpLoop).Region.Cond = find(p, OpLoop).Region.Params[0] }, "want b"},
-		"carried":      {mandelbrot, func(p *Program) { r := find(p, OpLoop).Region; r.Next = r.Next[1:] }, "carries"},
-		"next type":    {mandelbrot, func(p *Program) { r := find(p, OpLoop).Region; r.Next[2] = r.Next[0] }, "want i32"},
-		"endless":      {mandelbrot, func(p *Program) { r := find(p, OpLoop).Region; r.Cond, r.Head = NoValue, nil }, "without end"},
+		"cond type":    {mandelbrot, func(p *Program) { p.Region(find(p, OpLoop)).Cond = p.Region(find(p, OpLoop)).Params[0] }, "want b"},
+		"carried":      {mandelbrot, func(p *Program) { r := p.Region(find(p, OpLoop)); r.Next = r.Next[1:] }, "carries"},
+		"next type":    {mandelbrot, func(p *Program) { r := p.Region(find(p, OpLoop)); r.Next[2] = r.Next[0] }, "want i32"},
+		"endless":      {mandelbrot, func(p *Program) { r := p.Region(find(p, OpLoop)); r.Cond, r.Head = NoValue, nil }, "without end"},
 		"out":          {mandelbrot, func(p *Program) { find(p, OpOut).Imm = 3 }, "does not exist"},
+		"no region":    {mandelbrot, func(p *Program) { find(p, OpLoop).Imm = 9 }, "region 9"},
 		"surplus":      {mandelbrot, func(p *Program) { find(p, OpMul).C = 0 }, "surplus"},
-		"bool order":   {mandelbrot, func(p *Program) { find(p, OpLe).A = find(p, OpLoop).Region.Cond }, "compares"},
+		"bool order":   {mandelbrot, func(p *Program) { find(p, OpLe).A = p.Region(find(p, OpLoop)).Cond }, "compares"},
 	} {
 		b := c.make()
 		c.spoil(b.Program())

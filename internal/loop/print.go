@@ -103,7 +103,7 @@ func (w *printer) line(depth int, format string, args ...any) {
 
 func (w *printer) ins(v Value, depth int) {
 	in := &w.p.Ins[v]
-	r := in.Region
+	r := w.p.Region(in)
 	switch in.Op {
 	case OpPass:
 		w.line(depth, "pass {")
@@ -250,7 +250,7 @@ func (w *keyWork) block(b []Value) {
 		w.put(w.num[in.B+1])
 		w.put(w.num[in.C+1])
 		w.put(in.Imm)
-		if r := in.Region; r != nil {
+		if r := w.p.Region(in); r != nil {
 			w.put(uint64(r.Axis + 1))
 			w.refs(r.Init)
 			for _, x := range r.Params {

@@ -177,6 +177,9 @@ func (v *verifier) ins(x Value) {
 			}
 		}
 	}
+	if in.Op >= OpPass && in.Op <= OpIf && in.Imm >= uint64(len(v.p.Regions)) {
+		v.fail(x, "region %d of %d", in.Imm, len(v.p.Regions))
+	}
 	num := in.Type.Float() || in.Type.Int()
 	switch in.Op {
 	case OpConst:
@@ -272,9 +275,9 @@ func (v *verifier) ins(x Value) {
 			v.fail(x, "pass inside a pass")
 		}
 		v.pass = true
-		v.block(in.Region.Body, nil)
+		v.block(v.p.Region(in).Body, nil)
 		v.pass = false
-		for _, y := range in.Region.Body {
+		for _, y := range v.p.Region(in).Body {
 			if v.p.Ins[y].Op == OpReduce {
 				v.show(y)
 			}
@@ -335,7 +338,7 @@ func (v *verifier) buf(at Value, imm uint64) array.DType {
 }
 
 func (v *verifier) region(x Value, in *Ins) {
-	r := in.Region
+	r := v.p.Region(in)
 	if in.Op == OpIf {
 		v.use(x, r.Cond, B)
 		if len(r.Next) != len(r.ElseNext) {
@@ -406,7 +409,7 @@ func (v *verifier) out(x Value, in *Ins) {
 	if of.Op != OpLoop && of.Op != OpIf {
 		v.fail(x, "result of v%d, which is %s", in.A, of.Op)
 	}
-	n := of.Region.Next
+	n := v.p.Region(of).Next
 	if in.Imm >= uint64(len(n)) || v.p.Ins[n[in.Imm]].Type != in.Type {
 		v.fail(x, "result %d of type %s of v%d does not exist", in.Imm, in.Type, in.A)
 	}

@@ -270,11 +270,11 @@ func (c *compiler) rareIf(r *loop.Region, then []vr, first int) {
 func (c *compiler) out(v loop.Value, in *loop.Ins) {
 	of := &c.p.Ins[in.A]
 	if of.Op == loop.OpLoop {
-		c.alias(v, of.Region.Params[in.Imm])
+		c.alias(v, c.p.Region(of).Params[in.Imm])
 		return
 	}
 	at := c.vals[in.A].first
-	for _, o := range of.Region.Next[:in.Imm] {
+	for _, o := range c.p.Region(of).Next[:in.Imm] {
 		at += int32(c.count(c.p.Ins[o].Type))
 	}
 	c.vals[v] = val{first: at, state: defined}

@@ -27,7 +27,7 @@ func (c *compiler) findFused() {
 				use(o)
 			}
 		}
-		if r := in.Region; r != nil {
+		if r := c.p.Region(in); r != nil {
 			if r.Cond != loop.NoValue {
 				use(r.Cond)
 			}
@@ -41,11 +41,12 @@ func (c *compiler) findFused() {
 	for i := range ins {
 		switch in := &ins[i]; in.Op {
 		case loop.OpPass:
-			c.findFusedIn(in.Region.Body)
+			c.findFusedIn(c.p.Region(in).Body)
 		case loop.OpLoop, loop.OpIf:
-			c.findFusedIn(in.Region.Head)
-			c.findFusedIn(in.Region.Body)
-			c.findFusedIn(in.Region.Else)
+			r := c.p.Region(in)
+			c.findFusedIn(r.Head)
+			c.findFusedIn(r.Body)
+			c.findFusedIn(r.Else)
 		}
 	}
 }

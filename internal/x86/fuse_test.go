@@ -110,7 +110,7 @@ func TestSchedule(t *testing.T) {
 	p := finish(t, b)
 	c := new(compiler)
 	c.reset(p, AVX512, 1)
-	body := p.Ins[p.Body[0]].Region.Body
+	body := p.Region(&p.Ins[p.Body[0]]).Body
 	order := c.schedule(body)
 	at := map[loop.Value]int{}
 	for i, v := range order {

@@ -98,9 +98,8 @@ type vinfo struct {
 	fixed      int8 // 1 + the register that it is bound to, or 0
 	start, end int32
 	weight     float32
-	cost       float32 // of spilling it
-	next       int32   // list of registers that end at one place
-	slot       int32   // offset in the frame, 0 if none yet
+	next       int32 // list of registers that end at one place
+	slot       int32 // offset in the frame, 0 if none yet
 	rematMem   lmem
 }
 

@@ -131,11 +131,11 @@ func TestSharedCondition(t *testing.T) {
 				return []loop.Value{b.Add(w[0], one)}
 			})
 			in := b.Program().Ins
-			in[in[w[0]].A].Region.Axis = 2
+			b.Program().Region(&in[in[w[0]].A]).Axis = 2
 			return []loop.Value{b.Add(v[0], one), w[0]}
 		})
 		in := b.Program().Ins
-		in[in[v[0]].A].Region.Axis = 1
+		b.Program().Region(&in[in[v[0]].A]).Axis = 1
 		b.Store(out, b.Add(b.Mul(v[0], b.Int(loop.I32, 100)), v[1]))
 	})
 	p, err := b.Done()

@@ -178,7 +178,7 @@ func (c *compiler) rows(a int) {
 	if a == c.p.Lane {
 		for _, v := range c.p.Body {
 			if c.p.Ins[v].Op == loop.OpPass {
-				c.pass(c.p.Ins[v].Region)
+				c.pass(c.p.Region(&c.p.Ins[v]))
 			} else {
 				c.lower(v)
 			}
@@ -247,12 +247,7 @@ func (c *compiler) pass(r *loop.Region) {
 		c.reducing(r.Body, n)
 	} else {
 		body := c.schedule(r.Body)
-		count, fits := c.interleave(body)
-		if !fits {
-			body = r.Body
-			count, _ = c.interleave(body)
-		}
-		if count > longCode && !c.streaming && c.repeatable(body, false) {
+		if count := c.interleave(body); count > longCode && !c.streaming && c.repeatable(body, false) {
 			c.repeated(body, n)
 		} else {
 			c.strips(body, n)
@@ -331,7 +326,7 @@ func (c *compiler) uses(block []loop.Value, b int) bool {
 				return true
 			}
 		case loop.OpLoop, loop.OpIf:
-			if c.uses(in.Region.Head, b) || c.uses(in.Region.Body, b) || c.uses(in.Region.Else, b) {
+			if c.uses(c.p.Region(in).Head, b) || c.uses(c.p.Region(in).Body, b) || c.uses(c.p.Region(in).Else, b) {
 				return true
 			}
 		}
@@ -373,7 +368,7 @@ func (c *compiler) hoist(block []loop.Value) {
 	for _, v := range block {
 		in := &c.p.Ins[v]
 		c.vals[v] = val{}
-		if r := in.Region; r != nil {
+		if r := c.p.Region(in); r != nil {
 			for _, q := range r.Params {
 				c.vals[q] = val{}
 			}
@@ -413,7 +408,7 @@ func (c *compiler) has(block []loop.Value, size int) bool {
 				return true
 			}
 		}
-		if r := in.Region; r != nil {
+		if r := c.p.Region(in); r != nil {
 			for _, q := range r.Params {
 				if c.p.Ins[q].Type.Size() == size {
 					return true
@@ -434,31 +429,47 @@ const manyConsts = 60
 
 // interleave decides how many steps run side by side: as many as registers
 // allow, and in long straight code fewer, because the processor overlaps strips
-// by itself. It returns the number of instructions, and whether registers are
-// enough.
-func (c *compiler) interleave(block []loop.Value) (count int, fits bool) {
-	live, count := c.pressure(block, 0)
-	regs := 15
-	if c.isa == AVX512 {
-		regs = 30
-	}
-	k := c.max
-	for k > 1 && k*live > regs {
-		k /= 2
-	}
+// by itself. It returns the number of instructions.
+func (c *compiler) interleave(block []loop.Value) int {
+	k, regs := c.max, c.vectors()
+	count := c.length(block)
 	if count > longCode {
 		k = min(k, 2)
+	}
+	for k > 1 && k*c.pressure(block, 0, regs/k) > regs {
+		k /= 2
 	}
 	c.lay.k = k
 	if len(c.consts) > manyConsts {
 		c.seldom = max(c.seldom, int32(2*k))
 	}
-	return count, live <= regs
+	return count
+}
+
+// vectors is the number of vector registers that values may take.
+func (c *compiler) vectors() int {
+	if c.isa == AVX512 {
+		return 30
+	}
+	return 15
+}
+
+// length counts the instructions of a block that are not hoisted.
+func (c *compiler) length(block []loop.Value) (n int) {
+	for _, v := range block {
+		if c.vals[v].state != hoisted {
+			n++
+		}
+		if r := c.p.Region(&c.p.Ins[v]); r != nil {
+			n += c.length(r.Head) + c.length(r.Body) + c.length(r.Else)
+		}
+	}
+	return n
 }
 
 // pressure estimates the most registers that a step of block needs at once, on
-// top of base, and counts the instructions.
-func (c *compiler) pressure(block []loop.Value, base int) (most, count int) {
+// top of base. What is beyond the limit is not looked at.
+func (c *compiler) pressure(block []loop.Value, base, limit int) (most int) {
 	// Where each value is used last: one more than the index in the block.
 	from := len(c.last)
 	c.last = append(c.last, make([]int32, len(c.p.Ins))...)
@@ -470,26 +481,24 @@ func (c *compiler) pressure(block []loop.Value, base int) (most, count int) {
 				last[o] = int32(i) + 1
 			}
 		}
-		if in.Region != nil {
-			c.captured(in.Region, func(o loop.Value) { last[o] = int32(i) + 1 })
+		if c.p.Region(in) != nil {
+			c.captured(c.p.Region(in), func(o loop.Value) { last[o] = int32(i) + 1 })
 		}
 	}
 	live := base
 	most = live
 	for i, v := range block {
 		in := &c.p.Ins[v]
-		if c.vals[v].state != hoisted {
-			count++
+		if most > limit {
+			break
 		}
-		if r := in.Region; r != nil {
+		if r := c.p.Region(in); r != nil {
 			b := live
 			for _, q := range r.Params {
 				b += c.width(q)
 			}
 			for _, blk := range [...][]loop.Value{r.Head, r.Body, r.Else} {
-				m, n := c.pressure(blk, b)
-				most = max(most, m)
-				count += n
+				most = max(most, c.pressure(blk, b, limit))
 			}
 		}
 		if last[v] > 0 {
@@ -508,7 +517,7 @@ func (c *compiler) pressure(block []loop.Value, base int) (most, count int) {
 		}
 	}
 	c.last = c.last[:from]
-	return most, count
+	return most
 }
 
 // width returns the registers that a value takes in each step.
@@ -541,8 +550,8 @@ func (c *compiler) captured(r *loop.Region, f func(loop.Value)) {
 					f(o)
 				}
 			}
-			if in.Region != nil {
-				c.captured(in.Region, f)
+			if c.p.Region(in) != nil {
+				c.captured(c.p.Region(in), f)
 			}
 		}
 	}

@@ -85,7 +85,7 @@ func (c *compiler) reducing(body []loop.Value, n vr) {
 	for i := range accs {
 		held += len(accs[i].regs)
 	}
-	if live, _ := c.pressure(body, 0); held+c.lay.k*live > 16*(1+int(c.isa)) {
+	if regs := 16 * (1 + int(c.isa)); held+c.lay.k*c.pressure(body, 0, regs) > regs {
 		c.lay.k = max(c.lay.k/2, 1)
 	}
 	k := min(c.lay.k, steps)

@@ -122,9 +122,6 @@ func (c *compiler) intervals() {
 		}
 	}
 	c.open = open
-	for v := range c.vregs {
-		c.vregs[v].price()
-	}
 }
 
 // rarity is how much less what runs rarely counts.
@@ -209,7 +206,7 @@ func (c *compiler) place(v int32, i *ins) bool {
 		c.take(v, c.choose(i, r.class, free))
 		return false
 	}
-	victim, least := v, r.cost
+	victim, least := v, r.cost()
 	if r.tiny {
 		victim = -1
 	}
@@ -217,8 +214,10 @@ func (c *compiler) place(v int32, i *ins) bool {
 		if o == 0 {
 			continue
 		}
-		if x := &c.vregs[o]; !x.tiny && (victim < 0 || x.cost < least) {
-			victim, least = o, x.cost
+		if x := &c.vregs[o]; !x.tiny {
+			if cost := x.cost(); victim < 0 || cost < least {
+				victim, least = o, cost
+			}
 		}
 	}
 	if victim < 0 {
@@ -234,14 +233,14 @@ func (c *compiler) place(v int32, i *ins) bool {
 	return true
 }
 
-// price sets the cost of spilling r: how often it is used, over how long it
+// cost is the price of spilling r: how often it is used, over how long it
 // occupies a register.
-func (r *vinfo) price() {
+func (r *vinfo) cost() float32 {
 	w := r.weight
 	if r.remat != 0 {
 		w /= 4
 	}
-	r.cost = w / float32(r.end-r.start+4)
+	return w / float32(r.end-r.start+4)
 }
 
 // choose picks one of the free registers, if possible that of an operand of i

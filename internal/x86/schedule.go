@@ -7,8 +7,8 @@ import "weft/internal/loop"
 // turn; so what most depends on comes first.
 
 // schedule orders a block by how long the way from each instruction to the end of
-// the block is, the longest first. It returns the block itself if that is short or
-// has an order of its own to keep.
+// the block is, the longest first. It returns the block itself if that is short, has an
+// order of its own to keep, or registers would not be enough.
 func (c *compiler) schedule(block []loop.Value) []loop.Value {
 	n := len(block)
 	if n < longCode || !c.unordered(block, false) {
@@ -35,8 +35,8 @@ func (c *compiler) schedule(block []loop.Value) []loop.Value {
 				need(o)
 			}
 		}
-		if in.Region != nil {
-			c.captured(in.Region, need)
+		if r := c.p.Region(in); r != nil {
+			c.captured(r, need)
 		}
 	}
 	// Counting sort; the order of equals stays.
@@ -52,6 +52,9 @@ func (c *compiler) schedule(block []loop.Value) []loop.Value {
 		at := &first[most-height[v]]
 		out[*at] = v
 		*at++
+	}
+	if regs := c.vectors(); c.pressure(out, 0, regs) > regs {
+		return block
 	}
 	return out
 }
@@ -71,7 +74,7 @@ func (c *compiler) unordered(block []loop.Value, nested bool) bool {
 			continue
 		case loop.OpLoad, loop.OpIndex, loop.OpOut:
 		case loop.OpIf:
-			if !c.unordered(in.Region.Body, true) || !c.unordered(in.Region.Else, true) {
+			if r := c.p.Region(in); !c.unordered(r.Body, true) || !c.unordered(r.Else, true) {
 				return false
 			}
 		default:

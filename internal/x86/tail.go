@@ -33,7 +33,7 @@ func (c *compiler) repeatable(block []loop.Value, nested bool) bool {
 		case loop.OpLoadAt, loop.OpStoreAt, loop.OpLoop:
 			return false
 		case loop.OpIf:
-			if stored || !c.repeatable(in.Region.Body, true) || !c.repeatable(in.Region.Else, true) {
+			if stored || !c.repeatable(c.p.Region(in).Body, true) || !c.repeatable(c.p.Region(in).Else, true) {
 				return false
 			}
 		}
@@ -120,7 +120,7 @@ func (c *compiler) eachRegister(d array.DType, at int, f func(x vr, j int, m lme
 func (c *compiler) loads(block []loop.Value, b int) bool {
 	for _, v := range block {
 		in := &c.p.Ins[v]
-		if in.Op == loop.OpLoad && int(in.Imm) == b || in.Op == loop.OpIf && (c.loads(in.Region.Body, b) || c.loads(in.Region.Else, b)) {
+		if in.Op == loop.OpLoad && int(in.Imm) == b || in.Op == loop.OpIf && (c.loads(c.p.Region(in).Body, b) || c.loads(c.p.Region(in).Else, b)) {
 			return true
 		}
 	}

@@ -94,10 +94,10 @@ func (c *compiler) constReg(t loop.Type, bits uint64) vr {
 		x.remat = pZero
 	case c.isa == AVX512 && t == loop.F32:
 		x.remat, x.elem = asm.VBROADCASTSS, 4
-		x.rematMem = lmem{label: c.asm.Const32(uint32(bits)).Label}
+		x.rematMem = lmem{label: c.asm.NewConst(bits, 4).Label}
 	case c.isa == AVX512:
 		x.remat, x.elem = asm.VBROADCASTSD, 8
-		x.rematMem = lmem{label: c.asm.Const64(bits).Label}
+		x.rematMem = lmem{label: c.asm.NewConst(bits, 8).Label}
 	default:
 		x.remat = asm.VMOVUPS
 		var b [32]byte
@@ -253,9 +253,9 @@ func (c *compiler) lowerIns(v loop.Value, in *loop.Ins) {
 	case loop.OpReduce:
 		c.accumulate(v, in)
 	case loop.OpLoop:
-		c.lowerLoop(in.Region)
+		c.lowerLoop(c.p.Region(in))
 	case loop.OpIf:
-		c.lowerIf(v, in.Region)
+		c.lowerIf(v, c.p.Region(in))
 	case loop.OpOut:
 		c.out(v, in)
 	case loop.OpFma:

@@ -67,7 +67,7 @@ func (h Histogram) block(p *loop.Program, block []loop.Value, w Where) {
 	for _, v := range block {
 		in := &p.Ins[v]
 		i := Item{Op: in.Op, Type: in.Type, Where: w}
-		r := in.Region
+		r := p.Region(in)
 		switch in.Op {
 		case loop.OpPass:
 			h.block(p, r.Body, Dense)

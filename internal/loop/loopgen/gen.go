@@ -339,7 +339,7 @@ func (g *generator) loop() {
 			return g.b.And(g.b.Lt(v[0], g.b.Int(counts, int64(limit))), goOn)
 		}, next)
 		p := g.b.Program()
-		p.Ins[p.Ins[out[0]].A].Region.Axis = axis
+		p.Region(&p.Ins[p.Ins[out[0]].A]).Axis = axis
 	})
 	if axis >= 0 {
 		g.walked[axis] = false

@@ -67,7 +67,7 @@ func (s *scalar) ins(v loop.Value) {
 		return s.val[x]
 	}
 	a, b, c := get(in.A), get(in.B), get(in.C)
-	r := in.Region
+	r := s.p.Region(in)
 	switch in.Op {
 	case loop.OpConst:
 		s.val[v] = in.Imm

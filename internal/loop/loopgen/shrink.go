@@ -86,13 +86,14 @@ func (c *Case) clone() *Case {
 	p := *c.Program
 	p.Ins = slices.Clone(p.Ins)
 	p.Body = slices.Clone(p.Body)
+	p.Regions = slices.Clone(p.Regions)
 	for i := range p.Ins {
-		if r := p.Ins[i].Region; r != nil {
+		if r := p.Region(&p.Ins[i]); r != nil {
 			s := *r
 			for _, list := range lists(&s) {
 				*list = slices.Clone(*list)
 			}
-			p.Ins[i].Region = &s
+			p.Regions[p.Ins[i].Imm] = &s
 		}
 	}
 	d.Program = &p
@@ -108,7 +109,7 @@ func lists(r *loop.Region) []*[]loop.Value {
 func (c *Case) blocks(f func(*[]loop.Value)) {
 	f(&c.Program.Body)
 	for i := range c.Program.Ins {
-		if r := c.Program.Ins[i].Region; r != nil {
+		if r := c.Program.Region(&c.Program.Ins[i]); r != nil {
 			f(&r.Head)
 			f(&r.Body)
 			f(&r.Else)
@@ -144,7 +145,7 @@ func (c *Case) replace(v, o loop.Value) {
 		swap(&in.A)
 		swap(&in.B)
 		swap(&in.C)
-		if r := in.Region; r != nil {
+		if r := c.Program.Region(in); r != nil {
 			swap(&r.Cond)
 			for _, list := range []*[]loop.Value{&r.Init, &r.Next, &r.ElseNext} {
 				for i := range *list {
@@ -171,7 +172,7 @@ func (c *Case) sweep() {
 		for i := range p.Ins {
 			if in := &p.Ins[i]; stands[i] {
 				use(in.A, in.B, in.C)
-				if r := in.Region; r != nil {
+				if r := p.Region(in); r != nil {
 					use(r.Cond)
 					use(r.Init...)
 					use(r.Next...)
@@ -204,7 +205,7 @@ func (c *Case) stands() []bool {
 func (c *Case) reachable(block []loop.Value, stands []bool) {
 	for _, v := range block {
 		stands[v] = true
-		if r := c.Program.Ins[v].Region; r != nil {
+		if r := c.Program.Region(&c.Program.Ins[v]); r != nil {
 			c.reachable(r.Head, stands)
 			c.reachable(r.Body, stands)
 			c.reachable(r.Else, stands)
@@ -239,15 +240,15 @@ func (c *Case) protected() []bool {
 			mark(in.A, deep)
 			mark(in.B, deep)
 		case loop.OpLoop:
-			mark(in.Region.Cond, deep)
-			if len(in.Region.Next) > 0 && in.Region.Cond != loop.NoValue {
-				mark(in.Region.Next[0], 2)
-				mark(in.Region.Init[0], 1)
+			mark(p.Region(in).Cond, deep)
+			if len(p.Region(in).Next) > 0 && p.Region(in).Cond != loop.NoValue {
+				mark(p.Region(in).Next[0], 2)
+				mark(p.Region(in).Init[0], 1)
 			}
 		case loop.OpIf:
-			for _, v := range in.Region.Body {
+			for _, v := range p.Region(in).Body {
 				if p.Ins[v].Op == loop.OpLoadAt {
-					mark(in.Region.Cond, deep)
+					mark(p.Region(in).Cond, deep)
 				}
 			}
 		}

@@ -231,6 +231,16 @@ func (a *Asm) constant(bits uint64, size uint8) Mem {
 	return Mem{Label: a.consts[*at-1].label}
 }
 
+// NewConst is Const32 or Const64, by size, for a caller who does not ask twice for
+// the same number: it is not looked for among others.
+func (a *Asm) NewConst(bits uint64, size uint8) Mem {
+	l := a.NewLabel()
+	a.consts = append(a.consts, constant{})
+	k := &a.consts[len(a.consts)-1]
+	k.label, k.size, k.bits = l, size, bits
+	return Mem{Label: l}
+}
+
 // ConstBytes returns a memory operand that holds a copy of b, aligned to 64 bytes.
 func (a *Asm) ConstBytes(b []byte) Mem {
 	at := a.slot(constant{bytes: b})
