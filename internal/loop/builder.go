@@ -76,9 +76,6 @@ func (b *Builder) ScalarArg(t Type) int {
 // Type returns the type of a value.
 func (b *Builder) Type(v Value) Type { return b.p.Ins[v].Type }
 
-// Op returns the operation that a value is the result of.
-func (b *Builder) Op(v Value) Op { return b.p.Ins[v].Op }
-
 func (b *Builder) add(in Ins) Value {
 	b.p.Ins = append(b.p.Ins, in)
 	return b.place()

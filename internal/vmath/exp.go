@@ -43,7 +43,11 @@ func (f *form) halves(bits loop.Value) (s1, s2 loop.Value) {
 // Exp is e^x.
 func Exp(b *loop.Builder, x loop.Value) loop.Value {
 	f := of(b, x)
-	x = f.clamp(x, pick[float64](f, -104, -746), pick[float64](f, 89, 710))
+	if least := pick[float64](f, -104, -746); f.signOf(x) < 0 {
+		x = f.Max(f.c(least), x)
+	} else {
+		x = f.clamp(x, least, pick[float64](f, 89, 710))
+	}
 	e := f.reduce(x)
 	p := f.poly(e.r, pick(f, exp32, exp64))
 	p = f.Fma(f.Fma(p, e.r, f.c(1)), e.r, f.c(1))

@@ -153,7 +153,7 @@ func Log10(b *loop.Builder, x loop.Value) loop.Value { return of(b, x).log(&deci
 // Log1p is ln(1+x), accurate near zero.
 func Log1p(b *loop.Builder, x loop.Value) loop.Value {
 	f := of(b, x)
-	unsigned := b.Op(x) == loop.OpAbs
+	unsigned := f.signOf(x) > 0
 	u := f.Add(x, f.c(1))
 	var far loop.Value
 	if unsigned {

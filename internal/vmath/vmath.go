@@ -77,6 +77,26 @@ func (f *form) clamp(x loop.Value, lo, hi float64) loop.Value {
 	return f.Max(f.c(lo), f.Min(f.c(hi), x))
 }
 
+// signOf is 1 for a value of which is known that it is not negative (nor -0), -1
+// for one that is not positive, NaN aside, and else 0.
+func (f *form) signOf(x loop.Value) int {
+	ins := f.Program().Ins
+	switch in := &ins[x]; in.Op {
+	case loop.OpAbs:
+		return 1
+	case loop.OpNeg:
+		return -f.signOf(in.A)
+	case loop.OpMul:
+		if in.A == in.B {
+			return 1
+		}
+		if n := &ins[in.A]; n.Op == loop.OpNeg && n.A == in.B {
+			return -1
+		}
+	}
+	return 0
+}
+
 // sign is the sign bit of x, as an integer.
 func (f *form) sign(x loop.Value) loop.Value {
 	return f.And(f.toInt(x), f.n(math.MinInt64>>(63-f.mant-f.expBits())))

@@ -60,6 +60,10 @@ func (c *compiler) findFusedIn(block []loop.Value) {
 		case loop.OpFma:
 			c.take1(block[:at], in.C, loop.OpNeg)
 			c.take1(block[:at], in.A, loop.OpNeg)
+		case loop.OpMul:
+			if in.Type.Float() {
+				c.take1(block[:at], in.A, loop.OpNeg)
+			}
 		case loop.OpOr, loop.OpXor:
 			if c.isa == AVX512 && in.Type != loop.B && !c.take1(block[:at], in.B, loop.OpAnd) {
 				c.take1(block[:at], in.A, loop.OpAnd)
@@ -113,6 +117,20 @@ func (c *compiler) fma(v loop.Value, in *loop.Ins) {
 	for i, d := range c.result(v) {
 		c.op3(fmas[in.Type], d, c.get(x, i), c.get(in.B, i), c.get(z, i)).imm = variant
 	}
+}
+
+// negMul lowers a product whose first factor Neg left to it, and reports whether
+// it did: -a*b - 0 is that product, the sign of a zero included.
+func (c *compiler) negMul(v loop.Value, in *loop.Ins) bool {
+	n := c.left(in.A)
+	if n == nil {
+		return false
+	}
+	zero := c.constReg(in.Type, 0)
+	for i, d := range c.result(v) {
+		c.op3(fmas[in.Type], d, c.get(n.A, i), c.get(in.B, i), zero).imm = fmaNegA | fmaNegC
+	}
+	return true
 }
 
 // bits lowers Or and Xor of what And is left to them, and reports whether one is.

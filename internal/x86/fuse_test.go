@@ -34,6 +34,9 @@ func TestFused(t *testing.T) {
 			n := b.Neg(z)
 			return b.Sub(b.Fma(x, y, n), n)
 		}},
+		{"product of neg", []loop.Type{loop.F32, loop.F64}, []ISA{AVX2, AVX512}, "vfnmsub", "vmulp", func(b *loop.Builder, x, y, z loop.Value) loop.Value {
+			return b.Mul(b.Neg(x), y)
+		}},
 		{"or of and", []loop.Type{loop.I32, loop.I64}, []ISA{AVX512}, "vpternlog", "vpor", func(b *loop.Builder, x, y, z loop.Value) loop.Value {
 			return b.Or(x, b.And(y, z))
 		}},

@@ -261,7 +261,7 @@ func (c *compiler) lowerIns(v loop.Value, in *loop.Ins) {
 	case loop.OpFma:
 		c.fma(v, in)
 	default:
-		if (in.Op == loop.OpOr || in.Op == loop.OpXor) && c.bits(v, in) {
+		if in.Op == loop.OpMul && c.negMul(v, in) || (in.Op == loop.OpOr || in.Op == loop.OpXor) && c.bits(v, in) {
 			return
 		}
 		for i, d := range c.result(v) {
