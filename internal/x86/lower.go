@@ -242,7 +242,7 @@ func (c *compiler) pass(r *loop.Region) {
 	if reduces {
 		c.reducing(r.Body, n)
 	} else {
-		if long := c.interleave(r.Body) > longCode; long && !c.streaming && c.repeatable(r.Body, false) {
+		if long := c.interleave(r.Body) > longCode; long && c.lay.k == 1 && !c.streaming && c.repeatable(r.Body, false) {
 			c.repeated(r.Body, n)
 		} else {
 			c.strips(r.Body, n)
@@ -272,7 +272,7 @@ func (c *compiler) strips(body []loop.Value, n vr) {
 	c.jcc(condGE, done)
 	c.lay.k = 1
 	head = c.loop(true)
-	c.restMasks(n)
+	c.maskRest(n)
 	c.block(body)
 	c.masks = nil
 	c.advance(c.lay.lanes)
