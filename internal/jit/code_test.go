@@ -229,6 +229,27 @@ func TestCollectionsFinish(t *testing.T) {
 	}
 }
 
+// Codes of all sizes are whole and apart, whether they share a mapping or not.
+func TestMapSizes(t *testing.T) {
+	var all []*Code
+	for i := range 200 {
+		size := []int{len(codeInc), pageSize(), pageSize() + 1, 5 * pageSize(), 1 << 17}[i%5]
+		code := append(bytes.Repeat([]byte{byte(i)}, size-len(codeInc)), codeInc...)
+		all = append(all, mustMap(t, code))
+	}
+	for i, c := range all {
+		got := c.Bytes()
+		at := len(got) - len(codeInc)
+		if !bytes.Equal(got[:at], bytes.Repeat([]byte{byte(i)}, at)) {
+			t.Fatalf("code %d was overwritten", i)
+		}
+		var f counter
+		if s := Call(c, at, unsafe.Pointer(&f)); s != 7 || f.count != 1 {
+			t.Fatalf("code %d: status %d, count %d", i, s, f.count)
+		}
+	}
+}
+
 // Mappings go away with their Code, and code that is reachable stays.
 func TestUnmap(t *testing.T) {
 	keep := mustMap(t, codeInc)

@@ -62,6 +62,38 @@ func TestBuilt(t *testing.T) {
 	}
 }
 
+// Equal pure instructions are shared within reach only, also when there are more
+// than the table begins with.
+func TestShared(t *testing.T) {
+	b := NewBuilder("shared", []Axis{{Kind: Parallel}}, 0)
+	out := b.Buf(array.Int32, true, Unit)
+	b.Pass(func() {
+		first := b.Int(I32, 0)
+		for i := range int64(3000) {
+			b.Int(I32, i)
+		}
+		if b.Int(I32, 0) != first {
+			t.Error("a constant is there twice")
+		}
+		x := b.Load(out)
+		var inside Value
+		y := b.If(b.Lt(x, first), func() []Value {
+			inside = b.Add(x, first)
+			if b.Add(x, first) != inside || b.Int(I32, 2999) != b.Int(I32, 2999) {
+				t.Error("not shared inside an if")
+			}
+			return []Value{inside}
+		}, func() []Value { return []Value{x} })
+		if b.Add(x, first) == inside {
+			t.Error("a value of an if is shared outside")
+		}
+		b.Store(out, y[0])
+	})
+	if _, err := b.Done(); err != nil {
+		t.Error(err)
+	}
+}
+
 // Each mutation breaks one rule, and the verifier must say so.
 func TestVerifyRefuses(t *testing.T) {
 	find := func(p *Program, op Op) *Ins {

@@ -83,8 +83,8 @@ func (c *compiler) foldOperand(i *ins, place func(r vr, f uint8) (lmem, bool)) b
 }
 
 // foldOperands lets instructions read from memory what was loaded for them alone,
-// where nothing comes between, and scarce constants. It is fewer
-// instructions to decode and registers to find.
+// where nothing comes between, and scarce constants. It is fewer instructions to
+// decode and registers to find.
 func (c *compiler) foldOperands() {
 	c.look(0)
 	pending := c.open[:0] // indices of loads

@@ -247,7 +247,7 @@ func (c *compiler) pass(r *loop.Region) {
 		c.reducing(r.Body, n)
 	} else {
 		body := c.schedule(r.Body)
-		if count := c.interleave(body); count > longCode && !c.streaming && c.repeatable(body, false) {
+		if count := c.interleave(body); count > longCode && c.lay.k == 1 && !c.streaming && c.repeatable(body, false) {
 			c.repeated(body, n)
 		} else {
 			c.strips(body, n)
@@ -277,7 +277,7 @@ func (c *compiler) strips(body []loop.Value, n vr) {
 	c.jcc(condGE, done)
 	c.lay.k = 1
 	head = c.loop(true)
-	c.restMasks(n)
+	c.maskRest(n)
 	c.block(body)
 	c.masks = nil
 	c.advance(c.lay.lanes)

@@ -173,7 +173,7 @@ func (c *compiler) rest(body []loop.Value, accs []accumulator, end vr) {
 	c.lay.k = 1
 	c.lay.at = at
 	head := c.loop(false)
-	c.restMasks(end)
+	c.maskRest(end)
 	c.block(body)
 	c.masks = nil
 	c.lay.at = 0

@@ -7,9 +7,10 @@ import (
 )
 
 // The lanes behind the last full strip are worked off in one of two ways. Short
-// code has a copy that runs under a mask. Long code, where a copy would double
-// the time of compilation, goes around once more on scratch memory, into which
-// what is left of the arrays is copied, and out of which its results are.
+// code, and code for two vectors side by side, has a copy for one vector that runs
+// under a mask. Long code, where the copy would double the time of compilation,
+// goes around once more on scratch memory, into which what is left of the arrays
+// is copied, and out of which its results are.
 
 // longCode is the number of instructions from which code is not copied.
 const longCode = 40
@@ -41,10 +42,11 @@ func (c *compiler) repeatable(block []loop.Value, nested bool) bool {
 	return true
 }
 
-// repeated runs body over all lanes up to n with one copy of its code.
+// repeated runs body, which takes a vector at a time, over all lanes up to n with
+// one copy of its code.
 func (c *compiler) repeated(body []loop.Value, n vr) {
 	i := c.lay.idx
-	strip := c.lay.k * c.lay.lanes
+	strip := c.lay.lanes
 	rows := c.ptr
 	var area [loop.MaxBufs]int // offsets in the frame
 	for b := range c.p.Bufs {
@@ -67,7 +69,7 @@ func (c *compiler) repeated(body []loop.Value, n vr) {
 	c.label(rest)
 	c.use2(asm.CMP, i, n)
 	c.jcc(condGE, finish)
-	c.restMasks(n)
+	c.maskRest(n)
 	for b, at := range area {
 		if at == 0 {
 			continue
@@ -93,7 +95,7 @@ func (c *compiler) repeated(body []loop.Value, n vr) {
 	c.use2(asm.CMP, i, n)
 	c.jcc(condLE, done)
 	c.updi(asm.SUB, i, int64(strip))
-	c.restMasks(n)
+	c.maskRest(n)
 	c.ptr = rows
 	for b, at := range area {
 		if at != 0 && c.p.Bufs[b].Write {
@@ -127,24 +129,17 @@ func (c *compiler) loads(block []loop.Value, b int) bool {
 	return false
 }
 
-// restMasks sets the masks of a strip to the lanes from the current index up to n.
-func (c *compiler) restMasks(n vr) {
-	rest := c.newG()
+// maskRest makes the lanes from the current index up to n the active ones of a
+// single step.
+func (c *compiler) maskRest(n vr) {
+	rest, m := c.newG(), c.newM()
 	c.mov(rest, n)
 	c.upd(asm.SUB, rest, c.lay.idx)
-	c.masks = nil
 	if c.isa == AVX512 {
 		ones, bits := c.newG(), c.newG()
-		c.gconst(ones, -1)
+		c.gconst(ones, 0xFFFFFFFF)
 		c.op2(asm.BZHI, bits, ones, rest)
-		for s := range c.lay.k {
-			if s > 0 {
-				c.updi(asm.SHR, bits, int64(c.lay.lanes))
-			}
-			m := c.newM()
-			c.op1(c.kmov(), m, bits)
-			c.masks = append(c.masks, m)
-		}
+		c.op1(c.kmov(), m, bits)
 	} else {
 		cmp, mov, spread := asm.VPCMPGTD, asm.VMOVD, asm.VPBROADCASTD
 		if c.lay.es == 8 {
@@ -153,11 +148,8 @@ func (c *compiler) restMasks(n vr) {
 		b := c.newV()
 		c.op1(mov, b.x(), rest)
 		c.op1(spread, b, b.x())
-		for s := range c.lay.k {
-			m := c.newM()
-			c.op2m(cmp, m, b, c.iota(c.lay.es, s*c.lay.lanes))
-			c.masks = append(c.masks, m)
-		}
+		c.op2m(cmp, m, b, c.iota(c.lay.es, 0))
 	}
-	c.lay.tail, c.lay.rest = c.masks[0], rest
+	c.masks = []vr{m}
+	c.lay.tail, c.lay.rest = m, rest
 }
