@@ -52,12 +52,14 @@
 //     angles; zero, negative and subnormal arguments of logarithms; special cases
 //     of powers) go through an if, which a backend skips when no lane needs it.
 //   - Rounding to an integer is adding 1.5*2^mantissa: the integer is then in the
-//     low bits, from which powers of two are made by a shift. Scaling by 2^k is
-//     done in two steps, so that subnormal results and overflow come by
-//     themselves.
+//     low bits. Scaling by 2^k is one operation of the loop language, which rounds
+//     once, so that subnormal results and overflow come by themselves.
 //   - The last operation is a sum of a large exact term and a small one; where a
 //     rounding before that would cost too much, its error is computed by a fused
 //     product or Dekker's sum and added to the small term.
+//   - Processors have fewer units for products and for comparisons that give a
+//     mask than for the rest: so float32 sine chooses coefficients rather than
+//     between two polynomials, and bounds are tested as integers.
 //   - There are no tables: memory other than constants would be one more argument
 //     of every kernel.
 //   - float32 [Pow], [Atan2], [Erfc] and [Gelu] compute in float64 with shorter

@@ -10,6 +10,8 @@
 // make fewer instructions of them: freeze.go lets those that compute a loop's next
 // values leave the lanes alone that have left it, and fold.go lets instructions read
 // memory that was loaded for them alone, spilled registers and constants included.
+// Before that, schedule.go puts what most depends on first in long blocks, and
+// fuse.go finds pairs of operations for which there is one instruction.
 // [Explain] shows the result. There is
 // one lowering for both instruction sets: it differs in tables of instructions
 // (arith.go), in how masks are held, and in what AVX2 lacks and must make up.
