@@ -13,12 +13,7 @@ import (
 // findFused notes what is left to the user of its value.
 func (c *compiler) findFused() {
 	ins := c.p.Ins
-	if cap(c.fused) < len(ins) {
-		c.fused, c.users = make([]bool, len(ins)), make([]uint8, len(ins))
-	}
-	c.fused, c.users = c.fused[:len(ins)], c.users[:len(ins)]
-	clear(c.fused)
-	clear(c.users)
+	c.fused, c.users = zeroed(c.fused, len(ins)), zeroed(c.users, len(ins))
 	use := func(v loop.Value) { c.users[v] = min(c.users[v]+1, 2) }
 	for i := range ins {
 		in := &ins[i]

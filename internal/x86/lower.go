@@ -1,6 +1,7 @@
 package x86
 
 import (
+	"math"
 	"strings"
 
 	"weft/internal/array"
@@ -40,7 +41,9 @@ type compiler struct {
 	vals    []val
 	fused   []bool  // by value: left to its user
 	users   []uint8 // by value: none, one, or two and more
-	height  []int32 // by value, see schedule
+	height  []int32 // for schedule: by value
+	first   []int32 // by height
+	order   []loop.Value
 	regs    []vr
 	last    []int32 // see pressure
 	seen    []occurrence
@@ -427,6 +430,10 @@ func (c *compiler) has(block []loop.Value, size int) bool {
 // the allocator to find out; beyond, the processor has other work to wait for.
 const manyConsts = 60
 
+// fewSpare is the number of registers left by values below which, of many, no
+// constant has one: to find out by spilling takes time.
+const fewSpare = 6
+
 // interleave decides how many steps run side by side: as many as registers
 // allow, and in long straight code fewer, because the processor overlaps strips
 // by itself. It returns the number of instructions.
@@ -442,6 +449,9 @@ func (c *compiler) interleave(block []loop.Value) int {
 	c.lay.k = k
 	if len(c.consts) > manyConsts {
 		c.seldom = max(c.seldom, int32(2*k))
+		if regs-c.pressure(block, 0, regs) < fewSpare {
+			c.seldom = math.MaxInt32
+		}
 	}
 	return count
 }

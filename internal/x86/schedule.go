@@ -14,11 +14,8 @@ func (c *compiler) schedule(block []loop.Value) []loop.Value {
 	if n < longCode || !c.unordered(block, false) {
 		return block
 	}
-	if cap(c.height) < len(c.p.Ins) {
-		c.height = make([]int32, len(c.p.Ins))
-	}
-	height := c.height[:len(c.p.Ins)]
-	clear(height)
+	c.height = zeroed(c.height, len(c.p.Ins))
+	height := c.height
 	most := int32(0)
 	for i := n - 1; i >= 0; i-- {
 		v := block[i]
@@ -40,14 +37,16 @@ func (c *compiler) schedule(block []loop.Value) []loop.Value {
 		}
 	}
 	// Counting sort; the order of equals stays.
-	first := make([]int32, most+2)
+	c.first = zeroed(c.first, int(most)+2)
+	first := c.first
 	for _, v := range block {
 		first[most-height[v]+1]++
 	}
 	for i := range most + 1 {
 		first[i+1] += first[i]
 	}
-	out := make([]loop.Value, n)
+	c.order = zeroed(c.order, n)
+	out := c.order
 	for _, v := range block {
 		at := &first[most-height[v]]
 		out[*at] = v
@@ -57,6 +56,16 @@ func (c *compiler) schedule(block []loop.Value) []loop.Value {
 		return block
 	}
 	return out
+}
+
+// zeroed is s with n elements, all zero; the memory is used again if it is enough.
+func zeroed[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	s = s[:n]
+	clear(s)
+	return s
 }
 
 // unordered reports a block that may be reordered: nothing in it has an effect but
