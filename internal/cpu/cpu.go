@@ -225,28 +225,11 @@ func Alloc(bytes int) *array.Storage {
 	if bytes <= array.SmallMax {
 		return array.NewSmall(bytes)
 	}
-	b, err := mem.Alloc(bytes)
+	l, err := mem.Lend(bytes)
 	if err != nil {
 		panic(&array.Error{Kind: array.OutOfMemory, Op: "alloc", Msg: fmt.Sprintf("%d bytes", bytes), Err: err})
 	}
-	o := &owner{b: b}
-	st := array.NewStorage(b.Ptr(), bytes, o)
-	o.cleanup = runtime.AddCleanup(st, free, o)
-	return st
-}
-
-// An owner gives a block back once, whether asked to or because the storage
-// became unreachable.
-type owner struct {
-	b       mem.Block
-	freed   atomic.Bool
-	cleanup runtime.Cleanup
-}
-
-func free(o *owner) {
-	if o.freed.CompareAndSwap(false, true) {
-		mem.Free(o.b)
-	}
+	return array.NewStorage(l.Ptr(), bytes, l)
 }
 
 func (s *stream) Free(st *array.Storage) { Free(st) }
@@ -257,10 +240,10 @@ func Free(st *array.Storage) {
 	if st.Released.Swap(true) {
 		return
 	}
-	if o, ok := st.Owner().(*owner); ok {
-		o.cleanup.Stop()
-		free(o)
+	if l, ok := st.Owner().(*mem.Lease); ok {
 		st.Ptr = nil
+		st.SetOwner(nil) // the next storage of the block has the lease
+		l.Return()
 	}
 }
 

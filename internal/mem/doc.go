@@ -6,9 +6,9 @@
 // aligned to, and on Linux advised to use, huge pages. What is freed is kept and
 // handed out again as it is; [Pool.AllocZeroed] clears it.
 //
-// Nothing here is collected: who allocates frees, usually through
-// runtime.AddCleanup on the owner of the block. Freeing twice panics, because
-// each block has a generation that the handle must match.
+// A Block is not collected: who allocates frees. A [Lease] is a block that is also
+// freed when nothing refers to it any more. Freeing twice panics, because each block
+// has a generation that the handle must match.
 //
 // # How much is kept
 //

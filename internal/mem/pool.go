@@ -255,7 +255,7 @@ func (p *Pool) grow(c, n int) (spare, error) {
 		return spare{}, err
 	}
 	p.reserved.Add(int64(size))
-	r := &region{pool: p, mem: mem, size: size, class: c, block: block, gens: make([]atomic.Uint32, count)}
+	r := &region{pool: p, mem: mem, size: size, class: c, block: block, gens: make([]atomic.Uint32, count), leases: make([]*Lease, count)}
 	if count > 1 {
 		k := &p.classes[c]
 		l := &k.lists[k.home()]
@@ -289,7 +289,10 @@ func (p *Pool) obtain(size uintptr) (unsafe.Pointer, *Error) {
 	return mem, nil
 }
 
+// unmap returns a mapping whose blocks are all free.
 func (p *Pool) unmap(r *region) {
+	r.gone.Store(true)
+	r.leases = nil
 	p.system.free(r.mem, r.size)
 	p.reserved.Add(-int64(r.size))
 }

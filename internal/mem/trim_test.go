@@ -153,9 +153,6 @@ func TestHardLimit(t *testing.T) {
 	p.Trim()
 }
 
-// owner is what a storage is to the pool: its cleanup frees the block.
-type owner struct{ b Block }
-
 // Garbage that only the pool knows the size of gets collected in time.
 func TestPacing(t *testing.T) {
 	var mapped atomic.Int64
@@ -164,8 +161,7 @@ func TestPacing(t *testing.T) {
 	p.trigger.Store(p.system.floor)
 	const n, rounds = 1 << 20, 2000
 	for range rounds {
-		o := &owner{mustAlloc(t, p, n)}
-		runtime.AddCleanup(o, p.Free, o.b)
+		mustLend(t, p, n)
 		for p.collecting.Load() { // this loop makes garbage faster than any real one
 			time.Sleep(time.Millisecond)
 		}
@@ -302,8 +298,7 @@ func TestPacingQuick(t *testing.T) {
 	p.quick.Store(true)
 	const n, rounds = 1 << 20, 500
 	for range rounds {
-		o := &owner{mustAlloc(t, p, n)}
-		runtime.AddCleanup(o, p.Free, o.b)
+		mustLend(t, p, n)
 	}
 	s := p.Stats()
 	if s.Collections < 5 || s.Peak > 64<<20 {
