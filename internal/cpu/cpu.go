@@ -285,7 +285,7 @@ const (
 )
 
 // Launch runs the program over the rectangle, in chunks.
-func (s *stream) Launch(l *device.Launch) error {
+func (s *stream) Launch(l device.Launch) error {
 	p := l.Program.(*Program)
 	n := 1
 	for _, e := range l.Extents {
@@ -307,6 +307,12 @@ func (s *stream) Launch(l *device.Launch) error {
 	if work <= chunkWork {
 		return p.enter(p.code, l.Frame, l.Context)
 	}
+	return p.spread(l, n, unit)
+}
+
+// spread is a launch of more than a chunk: n elements of so much work each.
+func (p *Program) spread(l device.Launch, n, unit int) error {
+	lane, work := p.p.Lane, n*unit
 	// The first axis such that one index of it is at most a chunk; a row that is
 	// reduced is never cut.
 	axis, inner := 0, n
@@ -326,7 +332,7 @@ func (s *stream) Launch(l *device.Launch) error {
 			inner *= e
 		}
 	}
-	t := &task{p: p, code: p.codeFor(l), l: l, axis: axis, step: max(chunkWork/(max(inner, 1)*unit), 1)}
+	t := &task{p: p, code: p.codeFor(&l), l: l, axis: axis, step: max(chunkWork/(max(inner, 1)*unit), 1)}
 	if axis == lane {
 		t.step = (t.step + 511) &^ 511 // whole vectors
 	}
@@ -354,7 +360,7 @@ func (s *stream) Launch(l *device.Launch) error {
 type task struct {
 	p      *Program
 	code   *jit.Code
-	l      *device.Launch
+	l      device.Launch
 	axis   int
 	step   int
 	pieces int

@@ -59,7 +59,7 @@ type Stream interface {
 	Alloc(bytes int) *array.Storage
 	// Free gives memory back after the work issued so far.
 	Free(s *array.Storage)
-	Launch(l *Launch) error
+	Launch(l Launch) error
 	// Sync waits for the work issued so far and returns its error.
 	Sync() error
 }

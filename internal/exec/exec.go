@@ -175,8 +175,7 @@ func (c *Compiled) kernel(ctx context.Context, s device.Stream, k *plan.Kernel, 
 	for _, a := range k.Scalars {
 		f.Word[a.Word] = nums[a.Arg].Bits(a.DType)
 	}
-	l := device.Launch{Program: prog, Frame: f, Extents: k.Extents, Cost: k.Cost, Context: ctx}
-	err := s.Launch(&l)
+	err := s.Launch(device.Launch{Program: prog, Frame: f, Extents: k.Extents, Cost: k.Cost, Context: ctx})
 	f.Free(len(k.Binds))
 	return err
 }
