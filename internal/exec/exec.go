@@ -130,8 +130,8 @@ func (c *Compiled) Run(ctx context.Context, s device.Stream, ins []array.View, n
 		if st.Kernel != nil {
 			err = c.kernel(ctx, s, st.Kernel, c.kernels[i], nums, slots, off)
 		} else {
-			args := make([]array.View, len(st.Args))
-			for j := range args {
+			var args device.Args
+			for j := range st.Args {
 				args[j] = view(&st.Args[j], p, s, slots, off)
 			}
 			c.routines[i](s, st.Node, args, view(&st.Out, p, s, slots, off))

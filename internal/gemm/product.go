@@ -1,7 +1,6 @@
 package gemm
 
 import (
-	"runtime"
 	"sync"
 	"unsafe"
 
@@ -93,8 +92,8 @@ func (t *Batch) fold(m, total int, a, c Mat, e *Epilogue) (newM, newTotal int) {
 }
 
 func runJob(mach machine, t Batch, total, m, n, k int, a, b, c Mat, e Epilogue, threads int) {
-	j := jobs.Get().(*job)
-	*j = job{machine: mach, kBlock: KBlock(mach.d), batch: t, m: m, n: n, k: k, a: a, b: b, c: c, e: e}
+	// On the stack, unless workers share it.
+	j := job{machine: mach, kBlock: KBlock(mach.d), batch: t, m: m, n: n, k: k, a: a, b: b, c: c, e: e}
 	threads = j.plan(total, threads)
 	if e.Bias != nil && e.BiasStride != 1 {
 		j.packBias(total)
@@ -111,12 +110,13 @@ func runJob(mach machine, t Batch, total, m, n, k int, a, b, c Mat, e Epilogue, 
 	}
 	if workers == 1 && tasks <= grain {
 		j.Chunk(0, 0, tasks)
-	} else {
-		par.RunTask(tasks, grain, threads, j)
+		return
 	}
-	runtime.KeepAlive(j)
-	*j = job{}
-	jobs.Put(j)
+	shared := jobs.Get().(*job)
+	*shared = j
+	par.RunTask(tasks, grain, threads, shared)
+	*shared = job{}
+	jobs.Put(shared)
 }
 
 // taskWork is what one entry of par's counter is worth, in multiply-adds.
