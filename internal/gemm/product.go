@@ -329,7 +329,7 @@ func (j *job) block(f *tileFrame, i0, i1, n0, n1, p0, kk int, a, b, c Mat, e *Ep
 		w := min(width, n1-x)
 		v := ceil(w, j.lanes)
 		last := w - (v-1)*j.lanes
-		key := tileKey{nv: v, kMajor: kMajor, masked: j.isa == AVX512 || last < j.lanes}
+		key := tileKey{nv: v, kMajor: kMajor, masked: last < j.lanes}
 		if key.masked {
 			j.setMask(&f.mask[v-1], &f.lanes[v-1], last)
 		}
