@@ -23,8 +23,8 @@
 //
 // The collector does not see this memory, so garbage that holds it would pile up.
 // A collection is started when the bytes in use pass those left by the last such
-// collection by a headroom: 16 MiB while the Go heap is small, more the larger
-// the heap, because marking it takes longer. While the heap is under 16 MiB
+// collection by a headroom: 4 MiB while the Go heap is small, more the larger
+// the heap, because marking it takes longer, and up to 12 MiB more for large blocks. While the heap is under 16 MiB
 // the allocation that passes the trigger collects, which takes 0.1 to 0.3 ms;
 // otherwise one collection runs in the background and nobody waits, except that an
 // allocation past twice the trigger is held up for up to 10 ms, and one past the

@@ -9,9 +9,15 @@ import (
 
 const (
 	// headroomMin is what may pile up between two collections of a small heap:
-	// few enough bytes to come back while a last-level cache still has them, and
-	// more work to fill than the 0.1 to 0.2 ms of such a collection.
-	headroomMin = 16 << 20
+	// few enough bytes to come back while the caches still have them, and about as
+	// much work to fill as such a collection, which takes some 0.1 ms.
+	headroomMin = 4 << 20
+
+	// So many blocks as large as the one asked for may pass the trigger, or so many
+	// bytes: a collection for every result or two would cost more than its cache
+	// misses.
+	slackBlocks = 3
+	slackMax    = 12 << 20
 
 	// headroomMax is the least bound on what may pile up when collections cost
 	// more.

@@ -155,7 +155,7 @@ func (p *Pool) alloc(n int) (b Block, fresh bool, err error) {
 			break
 		}
 	}
-	if trigger := p.trigger.Load(); live > trigger {
+	if trigger := p.trigger.Load() + min(slackBlocks*int64(s.r.block), slackMax); live > trigger {
 		switch {
 		case p.collecting.CompareAndSwap(false, true):
 			if p.quick.Load() {

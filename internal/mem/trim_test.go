@@ -215,8 +215,10 @@ func TestPacingSingleFlight(t *testing.T) {
 	var blocks []Block
 	for range 24 { // returns although the collection cannot finish
 		blocks = append(blocks, mustAlloc(t, p, 1<<20))
+		if len(blocks) == 14 { // past the trigger by more than three blocks
+			<-started
+		}
 	}
-	<-started
 	close(release)
 	for p.collecting.Load() {
 		time.Sleep(time.Millisecond)
@@ -225,8 +227,8 @@ func TestPacingSingleFlight(t *testing.T) {
 		t.Errorf("%d collections, want 1", n)
 	}
 	// What came after it began does not count as left.
-	if got := p.trigger.Load(); got < 21<<20 || got >= 34<<20 {
-		t.Errorf("next at %d, want 10 MiB more than the 11 to 23 in use when it began", got)
+	if got := p.trigger.Load(); got != 24<<20 {
+		t.Errorf("next at %d, want 10 MiB more than the 14 in use when it began", got)
 	}
 	for _, b := range blocks {
 		p.Free(b)
