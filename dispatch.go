@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"unsafe"
 
 	"weft/internal/array"
 	"weft/internal/exec"
@@ -231,7 +232,7 @@ func apply(d *op.Def, a *ir.Attrs, ops ...operand) *Tensor {
 // compute runs the plan on the operands; a view with a Store receives the
 // result there.
 func (p *planned) compute(ops []operand, out *array.View) {
-	var views [4]array.View
+	var views [4]*array.View
 	var numbers [4]exec.Number
 	ins, nums := views[:0], numbers[:0]
 	for i := range ops {
@@ -240,14 +241,12 @@ func (p *planned) compute(ops []operand, out *array.View) {
 			continue
 		}
 		ops[i].t.check(p.def.Name)
-		ins = append(ins, ops[i].t.v)
+		ins = append(ins, &ops[i].t.v)
 	}
-	outs := [1]array.View{*out}
-	runPlan(p.run, ins, nums, outs[:])
-	*out = outs[0]
+	runPlan(p.run, ins, nums, unsafe.Slice(out, 1))
 }
 
-func runPlan(c *exec.Compiled, ins []array.View, nums []exec.Number, outs []array.View) {
+func runPlan(c *exec.Compiled, ins []*array.View, nums []exec.Number, outs []array.View) {
 	if err := c.Run(context.Context(nil), engine.stream, ins, nums, outs); err != nil {
 		panic(&array.Error{Kind: array.DeviceFailed, Op: "run", Msg: "kernel failed", Err: err})
 	}

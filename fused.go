@@ -32,13 +32,13 @@ func NewFused(name string, compose func(args []*ir.Node) []*ir.Node) *Fused {
 // needs one is written through its [Tensor.NoGrad].
 func (f *Fused) Into(dst []*Tensor, args ...any) {
 	p, ops, direct := f.prepare(dst, args)
-	ins := make([]array.View, 0, len(args))
+	ins := make([]*array.View, 0, len(args))
 	nums := make([]exec.Number, 0, p.nums)
 	for _, o := range ops[:len(args)] {
 		if o.t == nil {
 			nums = append(nums, o.num)
 		} else {
-			ins = append(ins, o.t.v)
+			ins = append(ins, &o.t.v)
 		}
 	}
 	outs := make([]array.View, len(dst))

@@ -1,6 +1,8 @@
 package weft
 
 import (
+	"unsafe"
+
 	"weft/internal/array"
 	"weft/internal/ir"
 	"weft/internal/op"
@@ -179,8 +181,7 @@ func copyViews(dst, src *array.View) {
 	if p == nil {
 		p = makeCopy(h, ops)
 	}
-	outs := [1]array.View{*dst}
-	runPlan(p.run, []array.View{*src}, nil, outs[:])
+	runPlan(p.run, []*array.View{src}, nil, unsafe.Slice(dst, 1))
 }
 
 // copyDef marks copies in the plan cache.

@@ -101,7 +101,7 @@ func (c *Compiled) Explain() string {
 // gives memory for an output where its Store is set, and receives the views of
 // the others. An output may be given the memory of an input only if the plan
 // allows it.
-func (c *Compiled) Run(ctx context.Context, s device.Stream, ins []array.View, nums []Number, out []array.View) error {
+func (c *Compiled) Run(ctx context.Context, s device.Stream, ins []*array.View, nums []Number, out []array.View) error {
 	p := c.Plan
 	var few [12]*array.Storage
 	slots := few[:0]

@@ -128,11 +128,11 @@ var threadHot, threadCold = 1 << 20, 4 << 20
 
 // threadsFor returns the threads to use for so many multiply-adds, at most limit.
 func threadsFor(work, limit int) int {
-	if limit <= 0 {
-		limit = par.Threads()
-	}
 	if work < threadHot || work < threadCold && !par.Hot() {
 		return 1
+	}
+	if limit <= 0 {
+		return par.Threads()
 	}
 	return limit
 }
