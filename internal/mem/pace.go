@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// headroomMin is what may pile up between two collections of a small heap:
-	// few enough bytes to come back while the caches still have them, and about as
+	// headroomMin is what may pile up between two collections of a small heap for
+	// each of up to four processors: few enough bytes to come back while the caches still have them, and about as
 	// much work to fill as such a collection, which takes some 0.1 ms.
 	headroomMin = 4 << 20
 
@@ -18,6 +18,10 @@ const (
 	// misses.
 	slackBlocks = 3
 	slackMax    = 12 << 20
+
+	// backlogMin is what processors may at least allocate in the time of a
+	// collection.
+	backlogMin = 16 << 20
 
 	// headroomMax is the least bound on what may pile up when collections cost
 	// more.
@@ -142,11 +146,15 @@ func (p *Pool) awaitCollection() {
 	}
 }
 
+// backlogFrom returns the live bytes from which allocations are held up while the
+// collection that the trigger asked for runs.
+func backlogFrom(trigger int64) int64 { return trigger + max(trigger, backlogMin) }
+
 // backlog holds an allocation up while a collection is under way and much more
 // is in use than started it, so that garbage cannot pile up faster than it is
 // found.
 func (p *Pool) backlog(live int64) {
-	for tries := 0; tries < 50 && p.collecting.Load() && live > 2*p.trigger.Load(); tries++ {
+	for tries := 0; tries < 50 && p.collecting.Load() && live > backlogFrom(p.trigger.Load()); tries++ {
 		time.Sleep(200 * time.Microsecond)
 		live = p.live.Load()
 	}

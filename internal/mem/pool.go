@@ -93,7 +93,8 @@ func Free(b Block) { b.release() }
 func NewPool() *Pool {
 	return newPool(system{
 		alloc: osMap, free: osUnmap, limits: systemLimits, other: goMemory,
-		collect: collect, heap: goHeap, interval: trimInterval, floor: headroomMin,
+		collect: collect, heap: goHeap, interval: trimInterval,
+		floor: headroomMin * int64(min(runtime.GOMAXPROCS(0), 4)),
 	})
 }
 
@@ -163,7 +164,7 @@ func (p *Pool) alloc(n int) (b Block, fresh bool, err error) {
 			} else {
 				go p.pace()
 			}
-		case live > 2*trigger:
+		case live > backlogFrom(trigger):
 			p.backlog(live)
 		}
 	}
