@@ -20,6 +20,7 @@ type Pool struct {
 	ceiling  atomic.Int64 // reserved bytes above which a freed block is not kept
 	keep     atomic.Int64 // bytes that may be held free
 	trigger  atomic.Int64 // live bytes that start a collection
+	slow     atomic.Int64 // the least headroom by what the last collection took
 
 	collecting  atomic.Bool
 	quick       atomic.Bool // the Go heap is small: who passes the trigger collects
@@ -94,7 +95,7 @@ func NewPool() *Pool {
 	return newPool(system{
 		alloc: osMap, free: osUnmap, limits: systemLimits, other: goMemory,
 		collect: collect, heap: goHeap, interval: trimInterval,
-		floor: headroomMin * int64(min(runtime.GOMAXPROCS(0), 4)),
+		floor: headroomMin,
 	})
 }
 
