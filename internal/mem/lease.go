@@ -15,6 +15,9 @@ type Lease struct {
 	r     *region
 	index uint32
 	gen   uint32
+	// The runtime keeps what it watches in a page in one list, which it walks to add
+	// to its end: few leases to a page.
+	_ [48]byte
 }
 
 // A tie is what the cleanup of a Lease knows.
