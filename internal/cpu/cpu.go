@@ -12,7 +12,6 @@ import (
 	"os"
 	"runtime"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"unsafe"
 
@@ -117,6 +116,7 @@ var Counters struct {
 	Threaded    atomic.Int64 // launches on several threads
 	Refused     atomic.Int64 // programs that fell back to the interpreter
 	Streamed    atomic.Int64 // launches that write past the caches
+	Narrowed    atomic.Int64 // launches with narrower vectors than the processor has
 }
 
 // A Program is a kernel compiled for a backend.
@@ -126,46 +126,7 @@ type Program struct {
 	code *jit.Code
 	in   *interp.Kernel
 
-	stream     sync.Once
-	streamCode *jit.Code // writes past the caches; nil if that is not possible
-}
-
-// streamMin is the size in bytes from which an output is written past the caches:
-// beyond what a last-level cache would keep of it for the next reader.
-const streamMin = 32 << 20
-
-// codeFor returns the code for a launch: that which writes past the caches if all
-// outputs are long, contiguous and aligned, and none of them is read too.
-func (p *Program) codeFor(l *device.Launch) *jit.Code {
-	if p.code == nil || len(p.p.Axes) != 1 || p.p.Axes[0].Kind != loop.Parallel {
-		return p.code
-	}
-	n := l.Extents[0]
-	for i := range p.p.Bufs {
-		b := &p.p.Bufs[i]
-		if !b.Write {
-			continue
-		}
-		at := l.Frame.Ptr[i]
-		if b.Steps[0] != loop.Unit || b.DType.Size() < 4 || n*b.DType.Size() < streamMin || uintptr(at)&63 != 0 {
-			return p.code
-		}
-		for j := range p.p.Bufs {
-			if j != i && l.Frame.Ptr[j] == at {
-				return p.code
-			}
-		}
-	}
-	p.stream.Do(func() {
-		if c, err := x86.CompileStreaming(p.p, p.isa); err == nil {
-			p.streamCode, _ = jit.Map(c.Code)
-		}
-	})
-	if p.streamCode == nil {
-		return p.code
-	}
-	Counters.Streamed.Add(1)
-	return p.streamCode
+	narrow, past variant
 }
 
 func (p *Program) Loop() *loop.Program { return p.p }
