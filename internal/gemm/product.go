@@ -259,7 +259,8 @@ func (m machine) vectorsOf(rows, n int) int {
 		if rest > 0 {
 			cost += panels * tileCost(mr, rest)
 		}
-		if nv == 1 || cost <= bestCost {
+		// A single strip, with which A is gone through once, is worth a fiftieth.
+		if nv == 1 || cost <= bestCost || nv == vectors && cost <= bestCost+bestCost/50 {
 			best, bestCost = nv, cost
 		}
 	}
