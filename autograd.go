@@ -387,11 +387,11 @@ func (n *gradNode) run(dy *Tensor, create bool) []*Tensor {
 		saved = make([]savedValue, len(n.vjp.use)-1)
 	}
 	c := n.vjp.compiled(&dy.v, saved)
-	ins := make([]array.View, len(saved)+1)
+	ins := make([]*array.View, len(saved)+1)
 	for i := range saved {
-		ins[i] = saved[i].v
+		ins[i] = &saved[i].v
 	}
-	ins[len(saved)] = dy.v
+	ins[len(saved)] = &dy.v
 	outs := make([]array.View, len(n.vjp.outs))
 	runPlan(c, ins, n.nums, outs)
 	for i, k := range n.vjp.which {

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"unsafe"
 
 	"weft/internal/array"
 	"weft/internal/exec"
@@ -61,8 +62,6 @@ type planned struct {
 	def   *op.Def
 	attrs string
 	sigs  []sig
-	hash  uint64
-	next  *planned
 
 	a     ir.Attrs
 	run   *exec.Compiled // nil for windows, which are not computed
@@ -91,23 +90,8 @@ func (s *sig) matches(o *operand) bool {
 	return !s.num && s.dtype == v.DType && array.Equal(s.shape, v.Shape) && array.Equal(s.strides, v.Strides)
 }
 
-const planBuckets = 1 << 13
-
-// plans caches planned operations; a miss locks.
-var plans struct {
-	sync.Mutex
-	n       int
-	buckets [planBuckets]atomic.Pointer[planned]
-}
-
-func forgetPlans() {
-	plans.Lock()
-	defer plans.Unlock()
-	plans.n = 0
-	for i := range plans.buckets {
-		plans.buckets[i].Store(nil)
-	}
-}
+// plans caches planned operations.
+var plans = table[*planned]{limit: 1 << 14}
 
 func mix(h, x uint64) uint64 {
 	h ^= x
@@ -145,16 +129,16 @@ func lookup(d *op.Def, a *ir.Attrs, ops []operand) *planned {
 			h = mix(h, uint64(c))
 		}
 		h = hashOperands(h, ops)
-		for p := plans.buckets[h%planBuckets].Load(); p != nil; p = p.next {
-			if p.hash == h && p.def == d && p.attrs == string(k) && p.matches(ops) {
+		for e := plans.first(h); e != nil; e = e.next {
+			if p := e.value; e.hash == h && p.def == d && p.attrs == string(k) && p.matches(ops) {
 				return p
 			}
 		}
 		return makePlanned(d, a, string(k), h, ops)
 	}
 	h = hashOperands(h, ops)
-	for p := plans.buckets[h%planBuckets].Load(); p != nil; p = p.next {
-		if p.hash == h && p.def == d && p.attrs == attrs && p.matches(ops) {
+	for e := plans.first(h); e != nil; e = e.next {
+		if p := e.value; e.hash == h && p.def == d && p.attrs == attrs && p.matches(ops) {
 			return p
 		}
 	}
@@ -173,11 +157,8 @@ func (p *planned) matches(ops []operand) bool {
 	return true
 }
 
-// maxPlans bounds the cache; it starts over when it is full.
-const maxPlans = 1 << 14
-
 func makePlanned(d *op.Def, a *ir.Attrs, attrs string, h uint64, ops []operand) *planned {
-	p := &planned{def: d, attrs: attrs, hash: h, a: *a}
+	p := &planned{def: d, attrs: attrs, a: *a}
 	p.a.Ints = append([]int(nil), a.Ints...)
 	for i := range ops {
 		o := &ops[i]
@@ -196,15 +177,7 @@ func makePlanned(d *op.Def, a *ir.Attrs, attrs string, h uint64, ops []operand) 
 	}
 	plans.Lock()
 	defer plans.Unlock()
-	if plans.n++; plans.n > maxPlans {
-		plans.n = 1
-		for i := range plans.buckets {
-			plans.buckets[i].Store(nil)
-		}
-	}
-	b := &plans.buckets[h%planBuckets]
-	p.next = b.Load()
-	b.Store(p)
+	plans.add(h, p)
 	return p
 }
 
@@ -259,7 +232,7 @@ func apply(d *op.Def, a *ir.Attrs, ops ...operand) *Tensor {
 // compute runs the plan on the operands; a view with a Store receives the
 // result there.
 func (p *planned) compute(ops []operand, out *array.View) {
-	var views [4]array.View
+	var views [4]*array.View
 	var numbers [4]exec.Number
 	ins, nums := views[:0], numbers[:0]
 	for i := range ops {
@@ -268,14 +241,12 @@ func (p *planned) compute(ops []operand, out *array.View) {
 			continue
 		}
 		ops[i].t.check(p.def.Name)
-		ins = append(ins, ops[i].t.v)
+		ins = append(ins, &ops[i].t.v)
 	}
-	outs := [1]array.View{*out}
-	runPlan(p.run, ins, nums, outs[:])
-	*out = outs[0]
+	runPlan(p.run, ins, nums, unsafe.Slice(out, 1))
 }
 
-func runPlan(c *exec.Compiled, ins []array.View, nums []exec.Number, outs []array.View) {
+func runPlan(c *exec.Compiled, ins []*array.View, nums []exec.Number, outs []array.View) {
 	if err := c.Run(context.Context(nil), engine.stream, ins, nums, outs); err != nil {
 		panic(&array.Error{Kind: array.DeviceFailed, Op: "run", Msg: "kernel failed", Err: err})
 	}

@@ -21,7 +21,6 @@ type Vars map[string]any
 type Formula struct {
 	f    *formula.Formula
 	hash uint64
-	next *Formula // in its bucket
 
 	plain atomic.Pointer[variant] // without numbers among the arguments
 	other atomic.Pointer[variant] // the first of the variants with numbers
@@ -90,7 +89,7 @@ func ParseExpr(text string) (*Formula, error) {
 	if err != nil {
 		return nil, err
 	}
-	return keepFormula(&Formula{f: parsed, hash: maphash.String(formulas.seed, text)}), nil
+	return keepFormula(&Formula{f: parsed, hash: maphash.String(formulaSeed, text)}), nil
 }
 
 // Eval computes the formula from a [Vars], or from values in the order of
@@ -106,25 +105,18 @@ func (f *Formula) Names() []string { return append([]string(nil), f.f.Names...) 
 // String returns the text of the formula.
 func (f *Formula) String() string { return f.f.Text }
 
-// formulas caches formulas by text; a miss locks.
-var formulas = struct {
-	sync.Mutex
-	seed    maphash.Seed
-	n       int
-	buckets [formulaBuckets]atomic.Pointer[Formula]
-}{seed: maphash.MakeSeed()}
-
-const (
-	formulaBuckets = 1 << 10
-	maxFormulas    = 1 << 12 // the cache starts over when it is full
+// formulas caches formulas by text, hashed with formulaSeed.
+var (
+	formulas    = table[*Formula]{limit: 1 << 12}
+	formulaSeed = maphash.MakeSeed()
 )
 
 // cachedFormula returns the formula of that text, nil if it was not read yet.
 func cachedFormula(text string) *Formula {
-	h := maphash.String(formulas.seed, text)
-	for f := formulas.buckets[h%formulaBuckets].Load(); f != nil; f = f.next {
-		if f.hash == h && f.f.Text == text {
-			return f
+	h := maphash.String(formulaSeed, text)
+	for e := formulas.first(h); e != nil; e = e.next {
+		if e.hash == h && e.value.f.Text == text {
+			return e.value
 		}
 	}
 	return nil
@@ -138,15 +130,7 @@ func keepFormula(f *Formula) *Formula {
 	if g := cachedFormula(f.f.Text); g != nil {
 		return g
 	}
-	if formulas.n++; formulas.n > maxFormulas {
-		formulas.n = 1
-		for i := range formulas.buckets {
-			formulas.buckets[i].Store(nil)
-		}
-	}
-	b := &formulas.buckets[f.hash%formulaBuckets]
-	f.next = b.Load()
-	b.Store(f)
+	formulas.add(f.hash, f)
 	return f
 }
 

@@ -523,7 +523,7 @@ func TestFormula(t *testing.T) {
 // The cache of formulas is bounded, and formulas stay usable beyond it.
 func TestFormulaCacheIsBounded(t *testing.T) {
 	first, _ := ParseExpr("a + 0.0")
-	for i := range 2 * maxFormulas {
+	for i := range 2 * formulas.limit {
 		if _, err := ParseExpr(fmt.Sprintf("a + %d.5", i)); err != nil {
 			t.Fatal(err)
 		}
@@ -531,7 +531,7 @@ func TestFormulaCacheIsBounded(t *testing.T) {
 	formulas.Lock()
 	n := formulas.n
 	formulas.Unlock()
-	if n > maxFormulas {
+	if n > formulas.limit {
 		t.Errorf("%d formulas are kept", n)
 	}
 	if r, err := first.Eval(2.0); err != nil || r.Item() != 2 {

@@ -32,13 +32,13 @@ func NewFused(name string, compose func(args []*ir.Node) []*ir.Node) *Fused {
 // needs one is written through its [Tensor.NoGrad].
 func (f *Fused) Into(dst []*Tensor, args ...any) {
 	p, ops, direct := f.prepare(dst, args)
-	ins := make([]array.View, 0, len(args))
+	ins := make([]*array.View, 0, len(args))
 	nums := make([]exec.Number, 0, p.nums)
 	for _, o := range ops[:len(args)] {
 		if o.t == nil {
 			nums = append(nums, o.num)
 		} else {
-			ins = append(ins, o.t.v)
+			ins = append(ins, &o.t.v)
 		}
 	}
 	outs := make([]array.View, len(dst))
@@ -96,13 +96,13 @@ func (f *Fused) prepare(dst []*Tensor, args []any) (p *planned, ops []operand, d
 // arguments and the others receive the results.
 func (f *Fused) lookup(n int, ops []operand) *planned {
 	h := hashOperands(f.def.Hash, ops)
-	for p := plans.buckets[h%planBuckets].Load(); p != nil; p = p.next {
-		if p.hash == h && p.def == f.def && p.matches(ops) {
+	for e := plans.first(h); e != nil; e = e.next {
+		if p := e.value; e.hash == h && p.def == f.def && p.matches(ops) {
 			return p
 		}
 	}
 	args := &planned{}
-	all := &planned{def: f.def, hash: h}
+	all := &planned{def: f.def}
 	for i := range ops {
 		s := sig{num: true, kind: ops[i].num.Kind}
 		if t := ops[i].t; t != nil {
@@ -125,14 +125,6 @@ func (f *Fused) lookup(n int, ops []operand) *planned {
 	all.run = compile(plan.Build(outs, args.planSigs(), nil))
 	plans.Lock()
 	defer plans.Unlock()
-	if plans.n++; plans.n > maxPlans {
-		plans.n = 1
-		for i := range plans.buckets {
-			plans.buckets[i].Store(nil)
-		}
-	}
-	b := &plans.buckets[h%planBuckets]
-	all.next = b.Load()
-	b.Store(all)
+	plans.add(h, all)
 	return all
 }

@@ -1,6 +1,8 @@
 package weft
 
 import (
+	"unsafe"
+
 	"weft/internal/array"
 	"weft/internal/ir"
 	"weft/internal/op"
@@ -170,16 +172,16 @@ func copyViews(dst, src *array.View) {
 	ops := []operand{{t: &Tensor{v: *src}}, {t: &Tensor{v: *dst}}}
 	h := hashOperands(0xc0, ops)
 	var p *planned
-	for p = plans.buckets[h%planBuckets].Load(); p != nil; p = p.next {
-		if p.hash == h && p.def == copyDef && p.matches(ops) {
+	for e := plans.first(h); e != nil; e = e.next {
+		if e.hash == h && e.value.def == copyDef && e.value.matches(ops) {
+			p = e.value
 			break
 		}
 	}
 	if p == nil {
 		p = makeCopy(h, ops)
 	}
-	outs := [1]array.View{*dst}
-	runPlan(p.run, []array.View{*src}, nil, outs[:])
+	runPlan(p.run, []*array.View{src}, nil, unsafe.Slice(dst, 1))
 }
 
 // copyDef marks copies in the plan cache.
@@ -192,7 +194,7 @@ func makeCopy(h uint64, ops []operand) *planned {
 	if !array.Equal(src.Shape, dst.Shape) {
 		x = op.Apply(op.Expand, ir.Attrs{Ints: dst.Shape}, x)
 	}
-	p := &planned{def: copyDef, hash: h, dtype: dst.DType, shape: dst.Shape}
+	p := &planned{def: copyDef, dtype: dst.DType, shape: dst.Shape}
 	for i := range ops {
 		v := &ops[i].t.v
 		p.sigs = append(p.sigs, sig{dtype: v.DType, shape: v.Shape, strides: v.Strides})
@@ -200,10 +202,7 @@ func makeCopy(h uint64, ops []operand) *planned {
 	p.run = compile(plan.Build([]*ir.Node{x}, []plan.Sig{plan.SigOf(src)}, []plan.Sig{plan.SigOf(dst)}))
 	plans.Lock()
 	defer plans.Unlock()
-	plans.n++
-	b := &plans.buckets[h%planBuckets]
-	p.next = b.Load()
-	b.Store(p)
+	plans.add(h, p)
 	return p
 }
 

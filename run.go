@@ -1,6 +1,7 @@
 package weft
 
 import (
+	"slices"
 	"sync"
 
 	"weft/internal/array"
@@ -74,13 +75,13 @@ type Scope struct {
 	parent *Scope
 	run    *run
 	mu     sync.Mutex
-	owned  map[*array.Storage]struct{}
+	owned  []*array.Storage // in the order in which they were made
 	closed bool
 }
 
 // NewScope returns an open scope.
 func NewScope() *Scope {
-	s := &Scope{owned: map[*array.Storage]struct{}{}}
+	s := &Scope{}
 	s.run = &run{scope: s}
 	return s
 }
@@ -115,7 +116,7 @@ func (s *Scope) Track(t *Tensor) *Tensor {
 // Keep moves t out of the scope: its memory stays when the scope closes.
 func (s *Scope) Keep(t *Tensor) *Tensor {
 	s.mu.Lock()
-	delete(s.owned, t.v.Store)
+	s.owned = slices.DeleteFunc(s.owned, func(st *array.Storage) bool { return st == t.v.Store })
 	s.mu.Unlock()
 	return &Tensor{v: t.v, hist: t.hist}
 }
@@ -126,7 +127,8 @@ func (s *Scope) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
-	for st := range s.owned {
+	// The last first, so that the next results lie where these did.
+	for _, st := range slices.Backward(s.owned) {
 		engine.stream.Free(st)
 	}
 	s.owned = nil
@@ -143,7 +145,7 @@ func (t *Tensor) track() {
 	if s.closed {
 		array.Failf("scope", "", "is closed: a tensor tracked by it was used")
 	}
-	s.owned[t.v.Store] = struct{}{}
+	s.owned = append(s.owned, t.v.Store)
 }
 
 // Release gives t's memory back now. Using t, or a view of it, afterwards panics.

@@ -6,6 +6,44 @@ import (
 	"weft/internal/cpu"
 )
 
+// Light work on much memory uses narrow vectors, with the same bits as wide ones.
+func TestNarrowVectors(t *testing.T) {
+	if b := cpu.Available(); b[len(b)-1] != cpu.AVX512 {
+		t.Skip("no AVX-512")
+	}
+	setBackend(cpu.AVX512)
+	defer setBackend(cpu.Available()[len(cpu.Available())-1])
+	const n = 1<<20 + 13
+	x := make([]float32, n)
+	for i := range x {
+		x[i] = 1 / float32(i+1)
+	}
+	for _, c := range []struct {
+		name string
+		n    int
+		f    func(a *Tensor) *Tensor
+		want int64
+	}{
+		{"light", n, func(a *Tensor) *Tensor { return Expr("a*a+a/3", a) }, 1},
+		{"short", n / 4, func(a *Tensor) *Tensor { return Expr("a*a+a/3", a) }, 0},
+		{"heavy", n, func(a *Tensor) *Tensor { return Expr("exp(sin(a))", a) }, 0},
+		{"strided", n, func(a *Tensor) *Tensor { return Expr("a*a+a/3", a.Slice(Range(0, n-1, 2))) }, 0},
+	} {
+		a := FromSlice(x[:c.n])
+		before := cpu.Counters.Narrowed.Load()
+		y := c.f(a)
+		if got := cpu.Counters.Narrowed.Load() - before; got != c.want {
+			t.Errorf("%s: %d launches with narrow vectors, want %d", c.name, got, c.want)
+		}
+		setBackend(cpu.Interp)
+		want := c.f(a)
+		setBackend(cpu.AVX512)
+		if Digest(y) != Digest(want) {
+			t.Errorf("%s: not the interpreter's bits", c.name)
+		}
+	}
+}
+
 // Long results are written past the caches: every element, the last ones that
 // fill no vector included, and not where the memory is read too or not aligned.
 func TestStreamedResults(t *testing.T) {

@@ -79,7 +79,7 @@ func init() {
 func setBackend(b cpu.Backend) {
 	d := cpu.New(b)
 	engine.dev, engine.stream = d, d.Default()
-	forgetPlans()
+	plans.clear()
 }
 
 // Shape returns the sizes of the dimensions. It must not be written to.

@@ -29,14 +29,12 @@ func init() {
 		}
 		return v, nil
 	}
+	// Into an existing array: no allocation, so that it shows what the memory of the
+	// machine gives to both sides alike.
 	cases["copy"] = func(p Params) (*Case, error) {
-		switch p.DType {
-		case "float32":
-			return copyCase[float32](p.N), nil
-		case "float64":
-			return copyCase[float64](p.N), nil
-		}
-		return nil, fmt.Errorf("copy: no dtype %q", p.DType)
+		src, dst := uniform(p.N, p.DType, 1, -1, 1), uniform(p.N, p.DType, 2, -1, 1)
+		run := func() { dst.Assign(src) }
+		return &Case{Run: run, Check: func() []float64 { run(); return summary(dst) }}, nil
 	}
 }
 
@@ -55,12 +53,4 @@ func copyBandwidth(bytes int) float64 {
 		best = max(best, float64(bytes)/ns)
 	}
 	return best
-}
-
-// copyCase copies n elements into an existing array: no allocation, so that it
-// shows what the memory of the machine gives to both sides alike.
-func copyCase[T float](n int) *Case {
-	src, dst := Uniform[T](n, 1, -1, 1), make([]T, n)
-	run := func() { copy(dst, src) }
-	return &Case{Run: run, Check: func() []float64 { run(); return Summary(dst) }}
 }

@@ -56,7 +56,7 @@ func TestCancelEndlessLoop(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		done := make(chan error)
 		go func() {
-			done <- d.Default().Launch(&device.Launch{Program: prog, Frame: f, Extents: []int{64}, Cost: 1, Context: ctx})
+			done <- d.Default().Launch(device.Launch{Program: prog, Frame: f, Extents: []int{64}, Cost: 1, Context: ctx})
 		}()
 		for range 20 {
 			runtime.GC()

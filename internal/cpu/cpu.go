@@ -12,7 +12,6 @@ import (
 	"os"
 	"runtime"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"unsafe"
 
@@ -117,6 +116,7 @@ var Counters struct {
 	Threaded    atomic.Int64 // launches on several threads
 	Refused     atomic.Int64 // programs that fell back to the interpreter
 	Streamed    atomic.Int64 // launches that write past the caches
+	Narrowed    atomic.Int64 // launches with narrower vectors than the processor has
 }
 
 // A Program is a kernel compiled for a backend.
@@ -126,46 +126,7 @@ type Program struct {
 	code *jit.Code
 	in   *interp.Kernel
 
-	stream     sync.Once
-	streamCode *jit.Code // writes past the caches; nil if that is not possible
-}
-
-// streamMin is the size in bytes from which an output is written past the caches:
-// beyond what a last-level cache would keep of it for the next reader.
-const streamMin = 32 << 20
-
-// codeFor returns the code for a launch: that which writes past the caches if all
-// outputs are long, contiguous and aligned, and none of them is read too.
-func (p *Program) codeFor(l *device.Launch) *jit.Code {
-	if p.code == nil || len(p.p.Axes) != 1 || p.p.Axes[0].Kind != loop.Parallel {
-		return p.code
-	}
-	n := l.Extents[0]
-	for i := range p.p.Bufs {
-		b := &p.p.Bufs[i]
-		if !b.Write {
-			continue
-		}
-		at := l.Frame.Ptr[i]
-		if b.Steps[0] != loop.Unit || b.DType.Size() < 4 || n*b.DType.Size() < streamMin || uintptr(at)&63 != 0 {
-			return p.code
-		}
-		for j := range p.p.Bufs {
-			if j != i && l.Frame.Ptr[j] == at {
-				return p.code
-			}
-		}
-	}
-	p.stream.Do(func() {
-		if c, err := x86.CompileStreaming(p.p, p.isa); err == nil {
-			p.streamCode, _ = jit.Map(c.Code)
-		}
-	})
-	if p.streamCode == nil {
-		return p.code
-	}
-	Counters.Streamed.Add(1)
-	return p.streamCode
+	narrow, past variant
 }
 
 func (p *Program) Loop() *loop.Program { return p.p }
@@ -221,28 +182,11 @@ func Alloc(bytes int) *array.Storage {
 	if bytes <= array.SmallMax {
 		return array.NewSmall(bytes)
 	}
-	b, err := mem.Alloc(bytes)
+	l, err := mem.Lend(bytes)
 	if err != nil {
 		panic(&array.Error{Kind: array.OutOfMemory, Op: "alloc", Msg: fmt.Sprintf("%d bytes", bytes), Err: err})
 	}
-	o := &owner{b: b}
-	st := array.NewStorage(b.Ptr(), bytes, o)
-	o.cleanup = runtime.AddCleanup(st, free, o)
-	return st
-}
-
-// An owner gives a block back once, whether asked to or because the storage
-// became unreachable.
-type owner struct {
-	b       mem.Block
-	freed   atomic.Bool
-	cleanup runtime.Cleanup
-}
-
-func free(o *owner) {
-	if o.freed.CompareAndSwap(false, true) {
-		mem.Free(o.b)
-	}
+	return array.NewStorage(l.Ptr(), bytes, l)
 }
 
 func (s *stream) Free(st *array.Storage) { Free(st) }
@@ -253,10 +197,10 @@ func Free(st *array.Storage) {
 	if st.Released.Swap(true) {
 		return
 	}
-	if o, ok := st.Owner().(*owner); ok {
-		o.cleanup.Stop()
-		free(o)
+	if l, ok := st.Owner().(*mem.Lease); ok {
 		st.Ptr = nil
+		st.SetOwner(nil) // the next storage of the block has the lease
+		l.Return()
 	}
 }
 
@@ -298,7 +242,7 @@ const (
 )
 
 // Launch runs the program over the rectangle, in chunks.
-func (s *stream) Launch(l *device.Launch) error {
+func (s *stream) Launch(l device.Launch) error {
 	p := l.Program.(*Program)
 	n := 1
 	for _, e := range l.Extents {
@@ -320,6 +264,12 @@ func (s *stream) Launch(l *device.Launch) error {
 	if work <= chunkWork {
 		return p.enter(p.code, l.Frame, l.Context)
 	}
+	return p.spread(l, n, unit)
+}
+
+// spread is a launch of more than a chunk: n elements of so much work each.
+func (p *Program) spread(l device.Launch, n, unit int) error {
+	lane, work := p.p.Lane, n*unit
 	// The first axis such that one index of it is at most a chunk; a row that is
 	// reduced is never cut.
 	axis, inner := 0, n
@@ -339,7 +289,7 @@ func (s *stream) Launch(l *device.Launch) error {
 			inner *= e
 		}
 	}
-	t := &task{p: p, code: p.codeFor(l), l: l, axis: axis, step: max(chunkWork/(max(inner, 1)*unit), 1)}
+	t := &task{p: p, code: p.codeFor(&l), l: l, axis: axis, step: max(chunkWork/(max(inner, 1)*unit), 1)}
 	if axis == lane {
 		t.step = (t.step + 511) &^ 511 // whole vectors
 	}
@@ -367,7 +317,7 @@ func (s *stream) Launch(l *device.Launch) error {
 type task struct {
 	p      *Program
 	code   *jit.Code
-	l      *device.Launch
+	l      device.Launch
 	axis   int
 	step   int
 	pieces int

@@ -43,7 +43,7 @@ func bytes(p unsafe.Pointer, n int) []byte { return unsafe.Slice((*byte)(p), n) 
 // grain is the number of units of n bytes that are worth a chunk.
 func grain(n int) int { return max(1<<17/max(n, 1), 1) }
 
-func indexSelect(_ device.Stream, n *ir.Node, args []array.View, out array.View) {
+func indexSelect(_ device.Stream, n *ir.Node, args device.Args, out array.View) {
 	x := &args[0]
 	axis := n.Attrs.Int
 	idx := places("index_select", &args[1], x.Shape[axis])
@@ -101,7 +101,7 @@ func addSlices[T uint8 | int32 | int64 | float32 | float64](a, b []T) {
 
 // indexAdd gives each target to one chunk, which adds in ascending order of
 // position: the result does not depend on threads.
-func indexAdd(_ device.Stream, n *ir.Node, args []array.View, out array.View) {
+func indexAdd(_ device.Stream, n *ir.Node, args device.Args, out array.View) {
 	x := &args[0]
 	axis := n.Attrs.Int
 	size := n.Attrs.Ints[0]
@@ -170,7 +170,7 @@ func elements(idxShape, xShape []int, axis int, idx []int, f func(i, at int)) {
 	}
 }
 
-func gather(_ device.Stream, n *ir.Node, args []array.View, out array.View) {
+func gather(_ device.Stream, n *ir.Node, args device.Args, out array.View) {
 	x := &args[0]
 	axis := n.Attrs.Int
 	size := 1
@@ -188,7 +188,7 @@ func gather(_ device.Stream, n *ir.Node, args []array.View, out array.View) {
 	})
 }
 
-func scatterAdd(_ device.Stream, n *ir.Node, args []array.View, out array.View) {
+func scatterAdd(_ device.Stream, n *ir.Node, args device.Args, out array.View) {
 	x := &args[0]
 	axis := n.Attrs.Int
 	es := x.DType.Size()

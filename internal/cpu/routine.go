@@ -38,12 +38,12 @@ func ptr(v *array.View) unsafe.Pointer {
 	return v.Ptr()
 }
 
-func matmul(_ device.Stream, _ *ir.Node, args []array.View, out array.View) {
+func matmul(_ device.Stream, _ *ir.Node, args device.Args, out array.View) {
 	a, b := &args[0], &args[1]
 	r := len(a.Shape)
 	m, k, n := a.Shape[r-2], a.Shape[r-1], b.Shape[r-1]
 	var ep *gemm.Epilogue
-	if len(args) > 2 {
+	if args[2].Store != nil {
 		ep = &gemm.Epilogue{Bias: ptr(&args[2]), BiasStride: args[2].Strides[0]}
 	}
 	if r == 2 {
@@ -65,21 +65,21 @@ func image(v *array.View) gemm.Image {
 	return gemm.Image{Ptr: ptr(v), N: s[0], C: s[1], H: s[2], W: s[3]}
 }
 
-func conv2d(_ device.Stream, n *ir.Node, args []array.View, out array.View) {
+func conv2d(_ device.Stream, n *ir.Node, args device.Args, out array.View) {
 	var ep *gemm.Epilogue
-	if len(args) > 2 {
+	if args[2].Store != nil {
 		ep = &gemm.Epilogue{Bias: ptr(&args[2]), BiasStride: args[2].Strides[0]}
 	}
 	w := contiguous(&args[1])
 	gemm.Conv2d(out.DType, image(&out), image(&args[0]), ptr(&w), geometry(n), ep, 0)
 }
 
-func conv2dInput(_ device.Stream, n *ir.Node, args []array.View, out array.View) {
+func conv2dInput(_ device.Stream, n *ir.Node, args device.Args, out array.View) {
 	w := contiguous(&args[1])
 	gemm.Conv2dGradInput(out.DType, image(&out), image(&args[0]), ptr(&w), geometry(n), nil, 0)
 }
 
-func conv2dWeight(_ device.Stream, n *ir.Node, args []array.View, out array.View) {
+func conv2dWeight(_ device.Stream, n *ir.Node, args device.Args, out array.View) {
 	gemm.Conv2dGradWeight(out.DType, ptr(&out), image(&args[0]), image(&args[1]), geometry(n), false, 0)
 }
 

@@ -49,7 +49,10 @@ type Launch struct {
 }
 
 // A Routine computes a node from arrays of any strides into a contiguous one.
-type Routine func(s Stream, n *ir.Node, args []array.View, out array.View)
+type Routine func(s Stream, n *ir.Node, args Args, out array.View)
+
+// Args are the arguments of a routine; an absent one has no storage.
+type Args [3]array.View
 
 // A Stream runs work in order. The CPU's runs it at once.
 type Stream interface {
@@ -59,7 +62,7 @@ type Stream interface {
 	Alloc(bytes int) *array.Storage
 	// Free gives memory back after the work issued so far.
 	Free(s *array.Storage)
-	Launch(l *Launch) error
+	Launch(l Launch) error
 	// Sync waits for the work issued so far and returns its error.
 	Sync() error
 }

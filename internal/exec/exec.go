@@ -101,7 +101,7 @@ func (c *Compiled) Explain() string {
 // gives memory for an output where its Store is set, and receives the views of
 // the others. An output may be given the memory of an input only if the plan
 // allows it.
-func (c *Compiled) Run(ctx context.Context, s device.Stream, ins []array.View, nums []Number, out []array.View) error {
+func (c *Compiled) Run(ctx context.Context, s device.Stream, ins []*array.View, nums []Number, out []array.View) error {
 	p := c.Plan
 	var few [12]*array.Storage
 	slots := few[:0]
@@ -130,8 +130,8 @@ func (c *Compiled) Run(ctx context.Context, s device.Stream, ins []array.View, n
 		if st.Kernel != nil {
 			err = c.kernel(ctx, s, st.Kernel, c.kernels[i], nums, slots, off)
 		} else {
-			args := make([]array.View, len(st.Args))
-			for j := range args {
+			var args device.Args
+			for j := range st.Args {
 				args[j] = view(&st.Args[j], p, s, slots, off)
 			}
 			c.routines[i](s, st.Node, args, view(&st.Out, p, s, slots, off))
@@ -175,8 +175,7 @@ func (c *Compiled) kernel(ctx context.Context, s device.Stream, k *plan.Kernel, 
 	for _, a := range k.Scalars {
 		f.Word[a.Word] = nums[a.Arg].Bits(a.DType)
 	}
-	l := device.Launch{Program: prog, Frame: f, Extents: k.Extents, Cost: k.Cost, Context: ctx}
-	err := s.Launch(&l)
+	err := s.Launch(device.Launch{Program: prog, Frame: f, Extents: k.Extents, Cost: k.Cost, Context: ctx})
 	f.Free(len(k.Binds))
 	return err
 }

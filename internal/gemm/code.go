@@ -1,6 +1,7 @@
 package gemm
 
 import (
+	"sync"
 	"sync/atomic"
 	"unsafe"
 
@@ -51,17 +52,31 @@ func (k codeKey) index() int {
 	return tileCodes + ((int(k.routine-1)*4+kind)*17+k.rows+k.nv)*4 + k.flags
 }
 
-// codes holds what was generated. A kernel that two goroutines generate at once is
-// mapped twice, and one of the two mappings goes away.
-var codes [tileCodes + otherCodes]atomic.Pointer[jit.Code]
+// generated holds what was generated, and codes where: one more than the place, 0
+// if it was not. The collector reads only generated. A kernel that two goroutines
+// generate at once is mapped twice.
+var (
+	codes      [tileCodes + otherCodes]atomic.Uint32
+	generated  atomic.Pointer[[]*jit.Code]
+	generating sync.Mutex
+)
 
 func (k codeKey) code() *jit.Code {
 	p := &codes[k.index()]
-	if c := p.Load(); c != nil {
-		return c
+	if at := p.Load(); at != 0 {
+		return (*generated.Load())[at-1]
 	}
 	c := k.generate()
-	p.Store(c)
+	generating.Lock()
+	defer generating.Unlock()
+	var all []*jit.Code
+	if old := generated.Load(); old != nil {
+		all = *old
+	}
+	// Readers of the old slice do not look behind its end.
+	all = append(all, c)
+	generated.Store(&all)
+	p.Store(uint32(len(all)))
 	return c
 }
 

@@ -122,28 +122,31 @@ func GemmBatched(d array.DType, batch Batch, m, n, k int, a, b, c Mat, ep *Epilo
 	run(d, batch, total, m, n, k, a, b, c, e, threads)
 }
 
+// operands are those of one product.
+type operands struct {
+	a, b, c Mat
+	e       Epilogue
+}
+
 // at returns the operands of product i of the batch, counted with the last
-// dimension fastest.
-func (t *Batch) at(i, size int, a, b, c Mat, e Epilogue) (Mat, Mat, Mat, Epilogue) {
-	var oa, ob, oc, obias int
+// dimension fastest, from those of the first.
+func (t *Batch) at(i, size int, first *operands) operands {
+	o := *first
 	for d := len(t.Count) - 1; d >= 0; d-- {
-		j := i % t.Count[d]
+		j := i % t.Count[d] * size
 		i /= t.Count[d]
 		if t.A != nil {
-			oa += j * t.A[d]
+			o.a.Ptr = unsafe.Add(o.a.Ptr, j*t.A[d])
 		}
 		if t.B != nil {
-			ob += j * t.B[d]
+			o.b.Ptr = unsafe.Add(o.b.Ptr, j*t.B[d])
 		}
 		if t.C != nil {
-			oc += j * t.C[d]
+			o.c.Ptr = unsafe.Add(o.c.Ptr, j*t.C[d])
 		}
-		if t.Bias != nil {
-			obias += j * t.Bias[d]
+		if t.Bias != nil && o.e.Bias != nil {
+			o.e.Bias = unsafe.Add(o.e.Bias, j*t.Bias[d])
 		}
 	}
-	if e.Bias != nil {
-		e.Bias = unsafe.Add(e.Bias, obias*size)
-	}
-	return a.offset(oa, size), b.offset(ob, size), c.offset(oc, size), e
+	return o
 }

@@ -169,8 +169,8 @@ func testBatch[E element](t *testing.T) {
 		mat := func(s []E, cols int) Mat { return Mat{unsafe.Pointer(&s[0]), cols, 1} }
 		GemmBatched(d, batch, m, n, k, mat(a, k), mat(b, n), mat(c, n), ep, 1+r.IntN(5))
 		for i := range total {
-			ma, mb, mc, e := batch.at(i, size, mat(a, k), mat(b, n), mat(before, n), *ep)
-			Gemm(d, m, n, k, ma, mb, mc, &e, 1)
+			o := batch.at(i, size, &operands{mat(a, k), mat(b, n), mat(before, n), *ep})
+			Gemm(d, m, n, k, o.a, o.b, o.c, &o.e, 1)
 		}
 		for i := range c {
 			if !sameBits(c[i], before[i]) {

@@ -10,7 +10,7 @@ import (
 type tileKey struct {
 	mr, nv int
 	kMajor bool // A's rows are one element apart and aStep is between its columns; else the reverse
-	masked bool // the last vector is loaded and stored under a mask (always so with AVX-512)
+	masked bool // the last vector is loaded and stored under a mask
 	// segments, if not 0, says that rows of B are found in a table and that vectors
 	// have their own places and masks. A vector is put together from so many parts,
 	// each under its own mask and read segmentStep further; kMajor holds. With AVX2

@@ -55,43 +55,43 @@ func (j *job) planNarrow(total, threads int) {
 }
 
 // narrowTask computes columns n0 to n1-1.
-func (j *job) narrowTask(worker, n0, n1 int, a, b, c Mat, e *Epilogue) {
+func (j *job) narrowTask(worker, n0, n1 int, o *operands) {
 	var buf unsafe.Pointer
 	if j.blockA+j.blockB > 0 {
 		buf = unsafe.Add(j.buffer.Ptr(), worker*(j.blockA+j.blockB))
 	}
 	if j.blockA > 0 {
 		packed := Mat{buf, j.k, 1}
-		copyMat(j.machine, j.m, j.k, packed, a)
-		a = packed
+		copyMat(j.machine, j.m, j.k, packed, o.a)
+		o.a = packed
 	}
 	if j.narrow == alongRows {
-		j.along(unsafe.Add(buf, j.blockA), n0, n1, a, b, c, e)
+		j.along(unsafe.Add(buf, j.blockA), n0, n1, o)
 		return
 	}
 	whole := n0 + (n1-n0)/j.lanes*j.lanes
-	j.across(n0, whole, a, b, c, e)
+	j.across(n0, whole, o)
 	if whole < n1 {
-		j.taskWith(nil, unsafe.Add(buf, j.blockA), 0, j.m, whole, n1, a, b, c, e)
+		j.taskWith(nil, unsafe.Add(buf, j.blockA), 0, j.m, whole, n1, o)
 	}
 }
 
 // across computes columns n0 to n1-1, whole vectors, with all blocks of k for some
 // columns before the next, so that B is read in long runs.
-func (j *job) across(n0, n1 int, a, b, c Mat, e *Epilogue) {
-	f := tileFrame{aStep: a.Row * j.size, bStep: b.Col * j.size, cStep: c.Row * j.size}
+func (j *job) across(n0, n1 int, o *operands) {
+	f := tileFrame{aStep: o.a.Row * j.size, bStep: o.b.Col * j.size, cStep: o.c.Row * j.size}
 	for x := n0; x < n1; {
 		key := tileKey{mr: j.m, nv: min(j.acrossWidth(j.m), (n1-x)/j.lanes), across: true}
-		f.c[0] = unsafe.Add(c.Ptr, x*j.size)
+		f.c[0] = unsafe.Add(o.c.Ptr, x*j.size)
 		for p0 := 0; p0 < j.k; p0 += j.kBlock {
 			f.k = min(j.kBlock, j.k-p0)
-			f.a = unsafe.Add(a.Ptr, p0*j.size)
-			f.b[0] = unsafe.Add(b.Ptr, (p0+x*b.Col)*j.size)
-			f.flags = e.flags(p0 == 0, p0+f.k == j.k)
+			f.a = unsafe.Add(o.a.Ptr, p0*j.size)
+			f.b[0] = unsafe.Add(o.b.Ptr, (p0+x*o.b.Col)*j.size)
+			f.flags = o.e.flags(p0 == 0, p0+f.k == j.k)
 			if f.flags&flagBiasRow != 0 {
-				f.bias = e.Bias
+				f.bias = o.e.Bias
 			} else if f.flags&flagBiasCol != 0 {
-				f.bias = unsafe.Add(e.Bias, x*j.size)
+				f.bias = unsafe.Add(o.e.Bias, x*j.size)
 			}
 			f.panels = 1
 			callTile(j.isa, j.d, key, &f)
@@ -101,8 +101,8 @@ func (j *job) across(n0, n1 int, a, b, c Mat, e *Epilogue) {
 }
 
 // along computes columns n0 to n1-1, at most sumBytes of them.
-func (j *job) along(sums unsafe.Pointer, n0, n1 int, a, b, c Mat, e *Epilogue) {
-	f := rowsFrame{aStep: a.Row * j.size, bStep: b.Row * j.size, vectors: (n1 - n0) / j.lanes}
+func (j *job) along(sums unsafe.Pointer, n0, n1 int, o *operands) {
+	f := rowsFrame{aStep: o.a.Row * j.size, bStep: o.b.Row * j.size, vectors: (n1 - n0) / j.lanes}
 	if tail := (n1 - n0) % j.lanes; tail > 0 {
 		f.mask = 1
 		j.setMask(&f.mask, &f.lanes, tail)
@@ -115,19 +115,19 @@ func (j *job) along(sums unsafe.Pointer, n0, n1 int, a, b, c Mat, e *Epilogue) {
 			if many {
 				terms = manyTerms
 			}
-			f.a = unsafe.Add(a.Ptr, p*j.size)
-			f.b = unsafe.Add(b.Ptr, (p*b.Row+n0)*j.size)
+			f.a = unsafe.Add(o.a.Ptr, p*j.size)
+			f.b = unsafe.Add(o.b.Ptr, (p*o.b.Row+n0)*j.size)
 			j.call(rowsRoutine, j.m, 0, bit(p == p0, 0)|bit(many, 1), unsafe.Pointer(&f))
 			p += terms
 		}
-		f.flags = e.flags(p0 == 0, p1 == j.k)
+		f.flags = o.e.flags(p0 == 0, p1 == j.k)
 		for i := range j.m {
 			f.sums = unsafe.Add(sums, i*sumPitch)
-			f.c = unsafe.Add(c.Ptr, (i*c.Row+n0)*j.size)
+			f.c = unsafe.Add(o.c.Ptr, (i*o.c.Row+n0)*j.size)
 			if f.flags&flagBiasRow != 0 {
-				f.bias = unsafe.Add(e.Bias, i*j.size)
+				f.bias = unsafe.Add(o.e.Bias, i*j.size)
 			} else if f.flags&flagBiasCol != 0 {
-				f.bias = unsafe.Add(e.Bias, n0*j.size)
+				f.bias = unsafe.Add(o.e.Bias, n0*j.size)
 			}
 			j.call(finishRoutine, 0, 0, 0, unsafe.Pointer(&f))
 		}

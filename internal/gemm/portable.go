@@ -376,7 +376,7 @@ func portableGemm[E element](d array.DType, t *Batch, total, m, n, k int, a, b, 
 		t = &Batch{t.Count, t.B, t.A, t.C, t.Bias}
 	}
 	portableProducts[E](total, m, n, k, threads, func(i int) (portableOperands, portableResult) {
-		a, b, c, e := t.at(i, d.Size(), a, b, c, *e)
-		return &matOperands[E]{a, b}, portableResult{ptr: c.Ptr, row: c.Row, width: n, step: c.Col, e: &e}
+		o := t.at(i, d.Size(), &operands{a, b, c, *e})
+		return &matOperands[E]{o.a, o.b}, portableResult{ptr: o.c.Ptr, row: o.c.Row, width: n, step: o.c.Col, e: &o.e}
 	})
 }

@@ -1,7 +1,6 @@
 package gemm
 
 import (
-	"runtime"
 	"sync"
 	"unsafe"
 
@@ -21,11 +20,10 @@ const (
 // A job is a batch of products under way: the par.Task of one call.
 type job struct {
 	machine
-	kBlock  int
-	batch   Batch
-	m, n, k int
-	a, b, c Mat // C has unit column stride
-	e       Epilogue
+	kBlock   int
+	batch    Batch
+	m, n, k  int
+	operands // C has unit column stride
 
 	packA, packB   bool
 	narrow         narrowKind
@@ -93,8 +91,8 @@ func (t *Batch) fold(m, total int, a, c Mat, e *Epilogue) (newM, newTotal int) {
 }
 
 func runJob(mach machine, t Batch, total, m, n, k int, a, b, c Mat, e Epilogue, threads int) {
-	j := jobs.Get().(*job)
-	*j = job{machine: mach, kBlock: KBlock(mach.d), batch: t, m: m, n: n, k: k, a: a, b: b, c: c, e: e}
+	// On the stack, unless workers share it.
+	j := job{machine: mach, kBlock: KBlock(mach.d), batch: t, m: m, n: n, k: k, operands: operands{a, b, c, e}}
 	threads = j.plan(total, threads)
 	if e.Bias != nil && e.BiasStride != 1 {
 		j.packBias(total)
@@ -111,12 +109,13 @@ func runJob(mach machine, t Batch, total, m, n, k int, a, b, c Mat, e Epilogue, 
 	}
 	if workers == 1 && tasks <= grain {
 		j.Chunk(0, 0, tasks)
-	} else {
-		par.RunTask(tasks, grain, threads, j)
+		return
 	}
-	runtime.KeepAlive(j)
-	*j = job{}
-	jobs.Put(j)
+	shared := jobs.Get().(*job)
+	*shared = j
+	par.RunTask(tasks, grain, threads, shared)
+	*shared = job{}
+	jobs.Put(shared)
 }
 
 // taskWork is what one entry of par's counter is worth, in multiply-adds.
@@ -128,11 +127,11 @@ var threadHot, threadCold = 1 << 20, 4 << 20
 
 // threadsFor returns the threads to use for so many multiply-adds, at most limit.
 func threadsFor(work, limit int) int {
-	if limit <= 0 {
-		limit = par.Threads()
-	}
 	if work < threadHot || work < threadCold && !par.Hot() {
 		return 1
+	}
+	if limit <= 0 {
+		return par.Threads()
 	}
 	return limit
 }
@@ -220,8 +219,8 @@ func (j *job) packBias(total int) {
 	}
 	j.bias = make([]uint64, (total*n*j.size+7)/8)
 	for i := range total {
-		_, _, _, e := j.batch.at(i, j.size, j.a, j.b, j.c, j.e)
-		copyMat(j.machine, 1, n, Mat{unsafe.Add(unsafe.Pointer(&j.bias[0]), i*n*j.size), 0, 1}, Mat{e.Bias, 0, e.BiasStride})
+		o := j.batch.at(i, j.size, &j.operands)
+		copyMat(j.machine, 1, n, Mat{unsafe.Add(unsafe.Pointer(&j.bias[0]), i*n*j.size), 0, 1}, Mat{o.e.Bias, 0, o.e.BiasStride})
 	}
 }
 
@@ -229,21 +228,21 @@ func (j *job) packBias(total int) {
 func (j *job) Chunk(worker, begin, end int) {
 	for i := begin; i < end; i++ {
 		per := j.tilesM * j.tilesN
-		a, b, c, e := j.batch.at(i/per, j.size, j.a, j.b, j.c, j.e)
+		o := j.batch.at(i/per, j.size, &j.operands)
 		if j.bias != nil {
 			n := j.n
-			if e.BiasPerRow {
+			if o.e.BiasPerRow {
 				n = j.m
 			}
-			e.Bias = unsafe.Add(unsafe.Pointer(&j.bias[0]), i/per*n*j.size)
+			o.e.Bias = unsafe.Add(unsafe.Pointer(&j.bias[0]), i/per*n*j.size)
 		}
 		m0 := i % per / j.tilesN * j.taskM
 		n0 := i % j.tilesN * j.taskN
 		if j.narrow != notNarrow {
-			j.narrowTask(worker, n0, min(n0+j.taskN, j.n), a, b, c, &e)
+			j.narrowTask(worker, n0, min(n0+j.taskN, j.n), &o)
 			continue
 		}
-		j.task(worker, m0, min(m0+j.taskM, j.m), n0, min(n0+j.taskN, j.n), a, b, c, &e)
+		j.task(worker, m0, min(m0+j.taskM, j.m), n0, min(n0+j.taskN, j.n), &o)
 	}
 }
 
@@ -260,7 +259,8 @@ func (m machine) vectorsOf(rows, n int) int {
 		if rest > 0 {
 			cost += panels * tileCost(mr, rest)
 		}
-		if nv == 1 || cost <= bestCost {
+		// A single strip, with which A is gone through once, is worth a fiftieth.
+		if nv == 1 || cost <= bestCost || nv == vectors && cost <= bestCost+bestCost/50 {
 			best, bestCost = nv, cost
 		}
 	}
@@ -275,44 +275,44 @@ func tileCost(mr, nv int) int {
 }
 
 // task computes one rectangle of C.
-func (j *job) task(worker, m0, m1, n0, n1 int, a, b, c Mat, e *Epilogue) {
+func (j *job) task(worker, m0, m1, n0, n1 int, o *operands) {
 	base := unsafe.Pointer(nil)
 	if j.blockA+j.blockB > 0 {
 		base = unsafe.Add(j.buffer.Ptr(), worker*(j.blockA+j.blockB))
 	}
-	j.taskWith(base, unsafe.Add(base, j.blockA), m0, m1, n0, n1, a, b, c, e)
+	j.taskWith(base, unsafe.Add(base, j.blockA), m0, m1, n0, n1, o)
 }
 
 // taskWith is task with the buffers to pack into.
-func (j *job) taskWith(base, bufB unsafe.Pointer, m0, m1, n0, n1 int, a, b, c Mat, e *Epilogue) {
+func (j *job) taskWith(base, bufB unsafe.Pointer, m0, m1, n0, n1 int, o *operands) {
 	width := j.nv * j.lanes
 	var f tileFrame
-	f.cStep = c.Row * j.size
+	f.cStep = o.c.Row * j.size
 	for p0 := 0; p0 < j.k || p0 == 0; p0 += j.kBlock {
 		kk := min(j.kBlock, j.k-p0)
 		f.k = kk
-		f.flags = e.flags(p0 == 0, p0+kk == j.k)
+		f.flags = o.e.flags(p0 == 0, p0+kk == j.k)
 		if j.packB {
 			whole := (n1 - n0) / width
-			src := unsafe.Add(b.Ptr, (p0*b.Row+n0*b.Col)*j.size)
-			j.packPanels(bufB, width*j.size, width*j.padded(kk)*j.size, src, b.Col, b.Row, width, kk, whole)
+			src := unsafe.Add(o.b.Ptr, (p0*o.b.Row+n0*o.b.Col)*j.size)
+			j.packPanels(bufB, width*j.size, width*j.padded(kk)*j.size, src, o.b.Col, o.b.Row, width, kk, whole)
 			if x := n0 + whole*width; x < n1 {
 				dst := unsafe.Add(bufB, (x-n0)*j.padded(kk)*j.size)
-				j.pack(dst, ceil(n1-x, j.lanes)*j.vb, unsafe.Add(b.Ptr, (p0*b.Row+x*b.Col)*j.size), b.Col, b.Row, n1-x, kk)
+				j.pack(dst, ceil(n1-x, j.lanes)*j.vb, unsafe.Add(o.b.Ptr, (p0*o.b.Row+x*o.b.Col)*j.size), o.b.Col, o.b.Row, n1-x, kk)
 			}
 		}
 		for i0 := m0; i0 < m1; i0 += j.rows {
-			j.block(&f, i0, min(i0+j.rows, m1), n0, n1, p0, kk, a, b, c, e, base, bufB)
+			j.block(&f, i0, min(i0+j.rows, m1), n0, n1, p0, kk, o, base, bufB)
 		}
 	}
 }
 
 // block computes what the terms p0 to p0+kk-1 add to rows i0 to i1-1.
-func (j *job) block(f *tileFrame, i0, i1, n0, n1, p0, kk int, a, b, c Mat, e *Epilogue, bufA, bufB unsafe.Pointer) {
+func (j *job) block(f *tileFrame, i0, i1, n0, n1, p0, kk int, o *operands, bufA, bufB unsafe.Pointer) {
 	panels := ceil(i1-i0, maxRows(j.isa, j.nv))
 	mr, wide := (i1-i0)/panels, (i1-i0)%panels
 	pitch := ceil(mr+min(wide, 1), j.lanes) * j.vb // of packed A, in bytes
-	kMajor := j.packA || a.Col != 1 && j.k > 1
+	kMajor := j.packA || o.a.Col != 1 && j.k > 1
 	panelBytes := pitch * j.padded(kk)
 	if j.packA {
 		for q, i := 0, i0; q < panels; q++ {
@@ -320,7 +320,7 @@ func (j *job) block(f *tileFrame, i0, i1, n0, n1, p0, kk int, a, b, c Mat, e *Ep
 			if q < wide {
 				r++
 			}
-			j.pack(unsafe.Add(bufA, q*panelBytes), pitch, unsafe.Add(a.Ptr, (i*a.Row+p0*a.Col)*j.size), a.Row, a.Col, r, kk)
+			j.pack(unsafe.Add(bufA, q*panelBytes), pitch, unsafe.Add(o.a.Ptr, (i*o.a.Row+p0*o.a.Col)*j.size), o.a.Row, o.a.Col, r, kk)
 			i += r
 		}
 	}
@@ -329,7 +329,7 @@ func (j *job) block(f *tileFrame, i0, i1, n0, n1, p0, kk int, a, b, c Mat, e *Ep
 		w := min(width, n1-x)
 		v := ceil(w, j.lanes)
 		last := w - (v-1)*j.lanes
-		key := tileKey{nv: v, kMajor: kMajor, masked: j.isa == AVX512 || last < j.lanes}
+		key := tileKey{nv: v, kMajor: kMajor, masked: last < j.lanes}
 		if key.masked {
 			j.setMask(&f.mask[v-1], &f.lanes[v-1], last)
 		}
@@ -337,8 +337,8 @@ func (j *job) block(f *tileFrame, i0, i1, n0, n1, p0, kk int, a, b, c Mat, e *Ep
 			f.b[0] = unsafe.Add(bufB, (x-n0)*j.padded(kk)*j.size)
 			f.bStep = v * j.vb
 		} else {
-			f.b[0] = unsafe.Add(b.Ptr, (p0*b.Row+x)*j.size)
-			f.bStep = b.Row * j.size
+			f.b[0] = unsafe.Add(o.b.Ptr, (p0*o.b.Row+x)*j.size)
+			f.bStep = o.b.Row * j.size
 		}
 		// The panels with a row more, then the others.
 		for _, part := range [2]struct{ first, panels, rows int }{{0, wide, mr + 1}, {wide, panels - wide, mr}} {
@@ -351,18 +351,18 @@ func (j *job) block(f *tileFrame, i0, i1, n0, n1, p0, kk int, a, b, c Mat, e *Ep
 				f.a = unsafe.Add(bufA, part.first*panelBytes)
 				f.aStep, f.aPanel = pitch, panelBytes
 			} else {
-				f.a = unsafe.Add(a.Ptr, (i*a.Row+p0*a.Col)*j.size)
-				f.aPanel = part.rows * a.Row * j.size
-				f.aStep = a.Row * j.size
+				f.a = unsafe.Add(o.a.Ptr, (i*o.a.Row+p0*o.a.Col)*j.size)
+				f.aPanel = part.rows * o.a.Row * j.size
+				f.aStep = o.a.Row * j.size
 				if kMajor {
-					f.aStep = a.Col * j.size
+					f.aStep = o.a.Col * j.size
 				}
 			}
-			f.c[0] = unsafe.Add(c.Ptr, (i*c.Row+x)*j.size)
+			f.c[0] = unsafe.Add(o.c.Ptr, (i*o.c.Row+x)*j.size)
 			if f.flags&flagBiasRow != 0 {
-				f.bias = unsafe.Add(e.Bias, i*j.size)
+				f.bias = unsafe.Add(o.e.Bias, i*j.size)
 			} else if f.flags&flagBiasCol != 0 {
-				f.bias = unsafe.Add(e.Bias, x*j.size)
+				f.bias = unsafe.Add(o.e.Bias, x*j.size)
 			}
 			f.panels = part.panels
 			callTile(j.isa, j.d, key, f)
@@ -377,12 +377,12 @@ func runThrough(mach machine, t Batch, total, m, n, k int, a, b, c Mat, e Epilog
 	defer mem.Free(buffer)
 	tmp := Mat{buffer.Ptr(), n, 1}
 	for i := range total {
-		a, b, c, e := t.at(i, mach.size, a, b, c, e)
+		o := t.at(i, mach.size, &operands{a, b, c, e})
 		if e.Accumulate {
-			copyMat(mach, m, n, tmp, c)
+			copyMat(mach, m, n, tmp, o.c)
 		}
-		runJob(mach, Batch{}, 1, m, n, k, a, b, tmp, e, threads)
-		copyMat(mach, m, n, c, tmp)
+		runJob(mach, Batch{}, 1, m, n, k, o.a, o.b, tmp, o.e, threads)
+		copyMat(mach, m, n, o.c, tmp)
 	}
 }
 

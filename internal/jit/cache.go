@@ -19,8 +19,10 @@ const CacheSize = 4096
 // A key holds content (programs, dtypes, an instruction set), never addresses or
 // counters, so that equal work has equal keys.
 type Cache[K comparable, V any] struct {
-	seed    maphash.Seed
-	buckets []atomic.Pointer[entry[K, V]] // a power of two; chains change under mu only
+	seed maphash.Seed
+	// A power of two, and as many as there are entries: the collector reads them
+	// all. Chains change under mu only.
+	buckets atomic.Pointer[[]atomic.Pointer[entry[K, V]]]
 
 	mu      sync.Mutex
 	flights []*flight[K, V]
@@ -63,22 +65,31 @@ func NewCache[K comparable, V any](limit int) *Cache[K, V] {
 	if limit <= 0 {
 		limit = CacheSize
 	}
-	n := 1
-	for n < limit {
-		n *= 2
+	c := &Cache[K, V]{seed: maphash.MakeSeed(), limit: limit}
+	c.rehash(16)
+	return c
+}
+
+// rehash makes n buckets. A reader may meanwhile miss an entry, which it then
+// looks for again under mu, but not run in circles: a link leads to an entry that
+// was moved before, or on along an old chain. c.mu is held.
+func (c *Cache[K, V]) rehash(n int) {
+	b := make([]atomic.Pointer[entry[K, V]], n)
+	for _, e := range c.ring {
+		chain := &b[e.hash&uint64(n-1)]
+		e.next.Store(chain.Load())
+		chain.Store(e)
 	}
-	return &Cache[K, V]{
-		seed:    maphash.MakeSeed(),
-		buckets: make([]atomic.Pointer[entry[K, V]], n),
-		limit:   limit,
-	}
+	c.buckets.Store(&b)
 }
 
 func (c *Cache[K, V]) bucket(hash uint64) *atomic.Pointer[entry[K, V]] {
-	return &c.buckets[hash&uint64(len(c.buckets)-1)]
+	b := *c.buckets.Load()
+	return &b[hash&uint64(len(b)-1)]
 }
 
-// Lookup returns the entry for key, if there is one.
+// Lookup returns the entry for key, if there is one. It may miss one that is
+// there while another is added; Get does not.
 func (c *Cache[K, V]) Lookup(key K) (value V, ok bool) {
 	return c.lookup(key, maphash.Comparable(c.seed, key))
 }
@@ -153,6 +164,9 @@ func (c *Cache[K, V]) compile(f *flight[K, V], compile func() (V, error)) (V, er
 // passed it if the cache is full. c.mu is held.
 func (c *Cache[K, V]) insert(key K, hash uint64, value V) {
 	e := &entry[K, V]{key: key, hash: hash, value: value}
+	if n := len(*c.buckets.Load()); len(c.ring) == n && n < c.limit {
+		c.rehash(2 * n)
+	}
 	if len(c.ring) < c.limit {
 		c.ring = append(c.ring, e)
 	} else {

@@ -177,3 +177,30 @@ func BenchmarkCacheHit(b *testing.B) {
 		}
 	})
 }
+
+// The table grows while others look up; nobody compiles twice.
+func TestCacheGrowsUnderReaders(t *testing.T) {
+	c := NewCache[testKey, int](1 << 12)
+	var wg sync.WaitGroup
+	for g := range 4 {
+		wg.Go(func() {
+			for i := range 1 << 11 {
+				if v, err := c.Get(keyOf(i), func() (int, error) { return i, nil }); v != i || err != nil {
+					t.Errorf("goroutine %d: %d, %v for %d", g, v, err, i)
+				}
+				if v, ok := c.Lookup(keyOf(i / 2)); ok && v != i/2 {
+					t.Errorf("goroutine %d: looked up %d for %d", g, v, i/2)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if s := c.Stats(); s.Compiled != 1<<11 || s.Entries != 1<<11 {
+		t.Errorf("stats %+v", s)
+	}
+	for i := range 1 << 11 {
+		if v, ok := c.Lookup(keyOf(i)); !ok || v != i {
+			t.Fatalf("entry %d: %d, %v", i, v, ok)
+		}
+	}
+}

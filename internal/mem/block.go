@@ -54,7 +54,16 @@ type region struct {
 	// gens counts each block's changes of state: even while free, odd while in
 	// use, 0 while never used and so still zero.
 	gens []atomic.Uint32
-	free int // blocks found on free lists by a trim in progress
+	// leases holds the lease of each free block that has one; who takes or frees a
+	// block may touch its entry.
+	leases []*Lease
+	free   int         // blocks found on free lists by a trim in progress
+	gone   atomic.Bool // unmapped
+}
+
+// at returns the address of a block.
+func (r *region) at(index uint32) unsafe.Pointer {
+	return unsafe.Add(r.mem, uintptr(index)*uintptr(r.block))
 }
 
 // spare is a free block.
@@ -68,7 +77,7 @@ func (s spare) use(n int) (b Block, fresh bool) {
 	g := &s.r.gens[s.index]
 	old := g.Load()
 	g.Store(old + 1)
-	return Block{unsafe.Add(s.r.mem, uintptr(s.index)*uintptr(s.r.block)), s.r, n, s.index, old + 1}, old == 0
+	return Block{s.r.at(s.index), s.r, n, s.index, old + 1}, old == 0
 }
 
 // retire makes a live block a spare one and reports whether it was live.

@@ -6,9 +6,9 @@
 // aligned to, and on Linux advised to use, huge pages. What is freed is kept and
 // handed out again as it is; [Pool.AllocZeroed] clears it.
 //
-// Nothing here is collected: who allocates frees, usually through
-// runtime.AddCleanup on the owner of the block. Freeing twice panics, because
-// each block has a generation that the handle must match.
+// A Block is not collected: who allocates frees. A [Lease] is a block that is also
+// freed when nothing refers to it any more. Freeing twice panics, because each block
+// has a generation that the handle must match.
 //
 // # How much is kept
 //
@@ -23,13 +23,14 @@
 //
 // The collector does not see this memory, so garbage that holds it would pile up.
 // A collection is started when the bytes in use pass those left by the last such
-// collection by a headroom: 16 MiB while the Go heap is small, more the larger
-// the heap, because marking it takes longer. While the heap is under 16 MiB
-// the allocation that passes the trigger collects, which takes 0.1 to 0.3 ms;
-// otherwise one collection runs in the background and nobody waits, except that an
-// allocation past twice the trigger is held up for up to 10 ms, and one past the
-// limit for up to 200 ms. The timer of the trims brings the trigger down after memory
-// was given back by hand.
+// collection by a headroom: 4 MiB while the Go heap is small and collections are
+// quick, up to 16 MiB where they are slow, more the larger the heap, because marking it
+// takes longer, and up to 12 MiB more for large blocks. While the heap is under 16 MiB the allocation that
+// passes the trigger collects, which takes 0.1 to 0.3 ms; otherwise one collection
+// runs in the background and nobody waits, except that an allocation past twice the
+// trigger, and 16 MiB past it, is held up for up to 10 ms, and one past the limit for
+// up to 200 ms. The timer of the trims brings the trigger down after memory was given
+// back by hand.
 //
 // # Failure
 //

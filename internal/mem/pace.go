@@ -8,10 +8,26 @@ import (
 )
 
 const (
-	// headroomMin is what may pile up between two collections of a small heap:
-	// few enough bytes to come back while a last-level cache still has them, and
-	// more work to fill than the 0.1 to 0.2 ms of such a collection.
-	headroomMin = 16 << 20
+	// headroomMin is what may pile up between two collections of a small heap: few
+	// enough bytes to come back while the caches still have them, and about as much
+	// work to fill as such a collection, which takes some 0.1 ms.
+	headroomMin = 4 << 20
+
+	// Where a collection takes longer, with more processors or busy ones, it is what
+	// can be filled in that time, at so many bytes a nanosecond, but at most
+	// headroomSlow.
+	fillRate     = 40
+	headroomSlow = 16 << 20
+
+	// So many blocks as large as the one asked for may pass the trigger, or so many
+	// bytes: a collection for every result or two would cost more than its cache
+	// misses.
+	slackBlocks = 3
+	slackMax    = 12 << 20
+
+	// backlogMin is what processors may at least allocate in the time of a
+	// collection.
+	backlogMin = 16 << 20
 
 	// headroomMax is the least bound on what may pile up when collections cost
 	// more.
@@ -30,11 +46,13 @@ const (
 // allocates fast push the trigger away from itself.
 func (p *Pool) pace() {
 	before := p.allocated()
+	start := time.Now()
 	p.collectAndSettle()
+	p.slow.Store(min(fillRate*int64(time.Since(start)), headroomSlow))
 	left := max(p.live.Load()-(p.allocated()-before), 0)
 	heap := p.system.heap()
 	p.quick.Store(heap <= quickHeap)
-	p.trigger.Store(nextTrigger(left, headroom(p.system.floor, left, heap), p.limits().soft))
+	p.trigger.Store(nextTrigger(left, headroom(p.floor(), left, heap), p.limits().soft))
 	p.collecting.Store(false)
 }
 
@@ -42,13 +60,16 @@ func (p *Pool) pace() {
 // program that once used much does not let as much garbage pile up.
 func (p *Pool) lower() {
 	live := p.live.Load()
-	next := nextTrigger(live, headroom(p.system.floor, live, p.system.heap()), p.limits().soft)
+	next := nextTrigger(live, headroom(p.floor(), live, p.system.heap()), p.limits().soft)
 	for old := p.trigger.Load(); next < old && !p.collecting.Load(); old = p.trigger.Load() {
 		if p.trigger.CompareAndSwap(old, next) {
 			return
 		}
 	}
 }
+
+// floor returns the least headroom.
+func (p *Pool) floor() int64 { return max(p.system.floor, p.slow.Load()) }
 
 // headroom returns how many bytes may be handed out before the next collection,
 // when left bytes are in use and the Go heap holds heap bytes: enough that
@@ -136,11 +157,15 @@ func (p *Pool) awaitCollection() {
 	}
 }
 
+// backlogFrom returns the live bytes from which allocations are held up while the
+// collection that the trigger asked for runs.
+func backlogFrom(trigger int64) int64 { return trigger + max(trigger, backlogMin) }
+
 // backlog holds an allocation up while a collection is under way and much more
 // is in use than started it, so that garbage cannot pile up faster than it is
 // found.
 func (p *Pool) backlog(live int64) {
-	for tries := 0; tries < 50 && p.collecting.Load() && live > 2*p.trigger.Load(); tries++ {
+	for tries := 0; tries < 50 && p.collecting.Load() && live > backlogFrom(p.trigger.Load()); tries++ {
 		time.Sleep(200 * time.Microsecond)
 		live = p.live.Load()
 	}

@@ -20,6 +20,7 @@ type Pool struct {
 	ceiling  atomic.Int64 // reserved bytes above which a freed block is not kept
 	keep     atomic.Int64 // bytes that may be held free
 	trigger  atomic.Int64 // live bytes that start a collection
+	slow     atomic.Int64 // the least headroom by what the last collection took
 
 	collecting  atomic.Bool
 	quick       atomic.Bool // the Go heap is small: who passes the trigger collects
@@ -93,7 +94,8 @@ func Free(b Block) { b.release() }
 func NewPool() *Pool {
 	return newPool(system{
 		alloc: osMap, free: osUnmap, limits: systemLimits, other: goMemory,
-		collect: collect, heap: goHeap, interval: trimInterval, floor: headroomMin,
+		collect: collect, heap: goHeap, interval: trimInterval,
+		floor: headroomMin,
 	})
 }
 
@@ -155,7 +157,7 @@ func (p *Pool) alloc(n int) (b Block, fresh bool, err error) {
 			break
 		}
 	}
-	if trigger := p.trigger.Load(); live > trigger {
+	if trigger := p.trigger.Load() + min(slackBlocks*int64(s.r.block), slackMax); live > trigger {
 		switch {
 		case p.collecting.CompareAndSwap(false, true):
 			if p.quick.Load() {
@@ -163,7 +165,7 @@ func (p *Pool) alloc(n int) (b Block, fresh bool, err error) {
 			} else {
 				go p.pace()
 			}
-		case live > 2*trigger:
+		case live > backlogFrom(trigger):
 			p.backlog(live)
 		}
 	}
@@ -255,7 +257,7 @@ func (p *Pool) grow(c, n int) (spare, error) {
 		return spare{}, err
 	}
 	p.reserved.Add(int64(size))
-	r := &region{pool: p, mem: mem, size: size, class: c, block: block, gens: make([]atomic.Uint32, count)}
+	r := &region{pool: p, mem: mem, size: size, class: c, block: block, gens: make([]atomic.Uint32, count), leases: make([]*Lease, count)}
 	if count > 1 {
 		k := &p.classes[c]
 		l := &k.lists[k.home()]
@@ -289,7 +291,10 @@ func (p *Pool) obtain(size uintptr) (unsafe.Pointer, *Error) {
 	return mem, nil
 }
 
+// unmap returns a mapping whose blocks are all free.
 func (p *Pool) unmap(r *region) {
+	r.gone.Store(true)
+	r.leases = nil
 	p.system.free(r.mem, r.size)
 	p.reserved.Add(-int64(r.size))
 }

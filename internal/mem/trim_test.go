@@ -153,9 +153,6 @@ func TestHardLimit(t *testing.T) {
 	p.Trim()
 }
 
-// owner is what a storage is to the pool: its cleanup frees the block.
-type owner struct{ b Block }
-
 // Garbage that only the pool knows the size of gets collected in time.
 func TestPacing(t *testing.T) {
 	var mapped atomic.Int64
@@ -164,8 +161,7 @@ func TestPacing(t *testing.T) {
 	p.trigger.Store(p.system.floor)
 	const n, rounds = 1 << 20, 2000
 	for range rounds {
-		o := &owner{mustAlloc(t, p, n)}
-		runtime.AddCleanup(o, p.Free, o.b)
+		mustLend(t, p, n)
 		for p.collecting.Load() { // this loop makes garbage faster than any real one
 			time.Sleep(time.Millisecond)
 		}
@@ -213,14 +209,16 @@ func TestPacingSingleFlight(t *testing.T) {
 	p := testPool(&mapped)
 	p.trigger.Store(10 << 20)
 	p.quick.Store(false)
-	p.system.floor = 10 << 20
+	p.system.floor = 20 << 20 // more than a slow collection would give
 	started, release := make(chan struct{}, 100), make(chan struct{})
 	p.system.collect = func() { started <- struct{}{}; <-release }
 	var blocks []Block
 	for range 24 { // returns although the collection cannot finish
 		blocks = append(blocks, mustAlloc(t, p, 1<<20))
+		if len(blocks) == 14 { // past the trigger by more than three blocks
+			<-started
+		}
 	}
-	<-started
 	close(release)
 	for p.collecting.Load() {
 		time.Sleep(time.Millisecond)
@@ -229,8 +227,8 @@ func TestPacingSingleFlight(t *testing.T) {
 		t.Errorf("%d collections, want 1", n)
 	}
 	// What came after it began does not count as left.
-	if got := p.trigger.Load(); got < 21<<20 || got >= 34<<20 {
-		t.Errorf("next at %d, want 10 MiB more than the 11 to 23 in use when it began", got)
+	if got := p.trigger.Load(); got != 34<<20 {
+		t.Errorf("next at %d, want 20 MiB more than the 14 in use when it began", got)
 	}
 	for _, b := range blocks {
 		p.Free(b)
@@ -302,8 +300,7 @@ func TestPacingQuick(t *testing.T) {
 	p.quick.Store(true)
 	const n, rounds = 1 << 20, 500
 	for range rounds {
-		o := &owner{mustAlloc(t, p, n)}
-		runtime.AddCleanup(o, p.Free, o.b)
+		mustLend(t, p, n)
 	}
 	s := p.Stats()
 	if s.Collections < 5 || s.Peak > 64<<20 {

@@ -124,7 +124,11 @@ func compute(dev device.Device, p *plan.Plan, ins, outs []array.View) error {
 		if err != nil {
 			return err
 		}
-		return c.Run(nil, dev.Default(), ins, nil, outs)
+		views := make([]*array.View, len(ins))
+		for i := range ins {
+			views[i] = &ins[i]
+		}
+		return c.Run(nil, dev.Default(), views, nil, outs)
 	})
 }
 
