@@ -289,7 +289,7 @@ func (p *Program) spread(l device.Launch, n, unit int) error {
 			inner *= e
 		}
 	}
-	t := &task{p: p, code: p.codeFor(&l), l: l, axis: axis, step: max(chunkWork/(max(inner, 1)*unit), 1)}
+	t := &task{p: p, code: p.codeFor(&l), l: l, axis: axis, step: max(chunkWork/(max(inner, 1)*max(unit/4, elementMin)), 1)}
 	if axis == lane {
 		t.step = (t.step + 511) &^ 511 // whole vectors
 	}
