@@ -21,9 +21,9 @@ var (
 )
 
 // hugeAngle is angleOf for large, infinite and NaN arguments that are not negative.
-func (f *form) hugeAngle(a loop.Value, by period) angle {
+func (f *form) hugeAngle(a loop.Value, by period, low bool) angle {
 	if f.wide {
-		return f.hugeAngle64(a, by)
+		return f.hugeAngle64(a, by, low)
 	}
 	return f.hugeAngle32(a, by)
 }
@@ -101,16 +101,16 @@ func (f *form) mulHigh(m, q loop.Value) loop.Value {
 	return f.Add(f.Add(f.Mul(m1, q1), f.ShrU(x, s32)), f.ShrU(mid, s32))
 }
 
-func (f *form) hugeAngle64(a loop.Value, by period) angle {
+func (f *form) hugeAngle64(a loop.Value, by period, low bool) angle {
 	bits := f.toInt(a)
 	m := f.Or(f.And(bits, f.n(1<<52-1)), f.n(1<<52))
 	pos := f.Add(f.ShrU(bits, f.n(52)), f.n(31-1075))
 	q := f.window(invPi64, pos, 3)
 	// 128 bits of the product.
-	low := f.Mul(m, q[1])
-	end := f.Add(low, f.mulHigh(m, q[2]))
+	mid := f.Mul(m, q[1])
+	end := f.Add(mid, f.mulHigh(m, q[2]))
 	top := f.n(math.MinInt64)
-	carry := f.Cvt(loop.I64, f.Lt(f.Xor(end, top), f.Xor(low, top)))
+	carry := f.Cvt(loop.I64, f.Lt(f.Xor(end, top), f.Xor(mid, top)))
 	v := f.Add(f.Add(f.Mul(m, q[0]), f.mulHigh(m, q[1])), carry)
 	left, count := f.nearest(v, by)
 	// To a sum of two floats, times pi.
@@ -118,9 +118,12 @@ func (f *form) hugeAngle64(a loop.Value, by period) angle {
 	h, l := f.fastSum(h, f.Mul(f.Cvt(f.t, f.And(left, f.n(1<<32-1))), f.c(0x1p-63)))
 	h, l = f.fastSum(h, f.Fma(f.Cvt(f.t, f.ShrU(end, f.n(11))), f.c(0x1p-116), l))
 	p := f.c(math.Pi)
+	rest := f.Fma(h, f.c(2*halfPiLow64), f.Mul(l, p))
+	number := f.Lt(a, f.inf())
+	if !low {
+		return angle{hi: f.Select(number, f.Fma(h, p, rest), f.nan()), count: count}
+	}
 	hi := f.Mul(h, p)
-	lo := f.Fma(h, p, f.Neg(hi))
-	lo = f.Fma(h, f.c(2*halfPiLow64), f.Fma(l, p, lo))
-	hi, lo = f.fastSum(hi, lo)
-	return angle{f.Select(f.Lt(a, f.inf()), hi, f.nan()), f.Neg(lo), count}
+	hi, lo := f.fastSum(hi, f.Add(f.Fma(h, p, f.Neg(hi)), rest))
+	return angle{f.Select(number, hi, f.nan()), f.Neg(lo), count}
 }

@@ -249,8 +249,8 @@ func (c *compiler) pass(r *loop.Region) {
 	if reduces {
 		c.reducing(r.Body, n)
 	} else {
-		body := c.schedule(r.Body)
-		if count := c.interleave(body); count > longCode && c.lay.k == 1 && !c.streaming && c.repeatable(body, false) {
+		body, live := c.schedule(r.Body)
+		if count := c.interleave(body, live); count > longCode && c.lay.k == 1 && !c.streaming && c.repeatable(body, false) {
 			c.repeated(body, n)
 		} else {
 			c.strips(body, n)
@@ -436,20 +436,24 @@ const fewSpare = 6
 
 // interleave decides how many steps run side by side: as many as registers
 // allow, and in long straight code fewer, because the processor overlaps strips
-// by itself. It returns the number of instructions.
-func (c *compiler) interleave(block []loop.Value) int {
+// by itself. live is the pressure of the block, or negative if it is not known. It
+// returns the number of instructions.
+func (c *compiler) interleave(block []loop.Value, live int) int {
 	k, regs := c.max, c.vectors()
 	count := c.length(block)
 	if count > longCode {
 		k = min(k, 2)
 	}
-	for k > 1 && k*c.pressure(block, 0, regs/k) > regs {
+	if many := len(c.consts) > manyConsts; live < 0 && (k > 1 || many) {
+		live = c.pressure(block, 0, regs)
+	}
+	for k > 1 && k*live > regs {
 		k /= 2
 	}
 	c.lay.k = k
 	if len(c.consts) > manyConsts {
 		c.seldom = max(c.seldom, int32(2*k))
-		if regs-c.pressure(block, 0, regs) < fewSpare {
+		if regs-live < fewSpare {
 			c.seldom = math.MaxInt32
 		}
 	}
@@ -488,11 +492,11 @@ func (c *compiler) pressure(block []loop.Value, base, limit int) (most int) {
 		in := &c.p.Ins[v]
 		for _, o := range [...]loop.Value{in.A, in.B, in.C} {
 			if o != loop.NoValue {
-				last[o] = int32(i) + 1
+				last[c.origin(o)] = int32(i) + 1
 			}
 		}
 		if c.p.Region(in) != nil {
-			c.captured(c.p.Region(in), func(o loop.Value) { last[o] = int32(i) + 1 })
+			c.captured(c.p.Region(in), func(o loop.Value) { last[c.origin(o)] = int32(i) + 1 })
 		}
 	}
 	live := base
@@ -516,18 +520,26 @@ func (c *compiler) pressure(block []loop.Value, base, limit int) (most int) {
 		}
 		most = max(most, live+1)
 		end := int32(i) + 1
-		if o := in.A; o != loop.NoValue && last[o] == end {
-			live = max(live-c.width(o), base)
-		}
-		if o := in.B; o != loop.NoValue && last[o] == end && o != in.A {
-			live = max(live-c.width(o), base)
-		}
-		if o := in.C; o != loop.NoValue && last[o] == end && o != in.A && o != in.B {
-			live = max(live-c.width(o), base)
+		for _, o := range [...]loop.Value{in.A, in.B, in.C} {
+			if o == loop.NoValue {
+				continue
+			}
+			if o = c.origin(o); last[o] == end {
+				last[o] = 0
+				live = max(live-c.width(o), base)
+			}
 		}
 	}
 	c.last = c.last[:from]
 	return most
+}
+
+// origin is the value in whose registers v lives.
+func (c *compiler) origin(v loop.Value) loop.Value {
+	for c.p.Ins[v].Op == loop.OpBits {
+		v = c.p.Ins[v].A
+	}
+	return v
 }
 
 // width returns the registers that a value takes in each step.

@@ -80,7 +80,8 @@ func (c *compiler) reducing(body []loop.Value, n vr) {
 		c.accs = append(c.accs, x)
 	}
 	accs := c.accs[first:]
-	c.interleave(body)
+	body, live := c.schedule(body)
+	c.interleave(body, live)
 	held := 0
 	for i := range accs {
 		held += len(accs[i].regs)

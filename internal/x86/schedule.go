@@ -8,11 +8,12 @@ import "weft/internal/loop"
 
 // schedule orders a block by how long the way from each instruction to the end of
 // the block is, the longest first. It returns the block itself if that is short, has an
-// order of its own to keep, or registers would not be enough.
-func (c *compiler) schedule(block []loop.Value) []loop.Value {
+// order of its own to keep, or registers would not be enough. live is the pressure
+// of what it returns, or negative if it is not known.
+func (c *compiler) schedule(block []loop.Value) (order []loop.Value, live int) {
 	n := len(block)
 	if n < longCode || !c.unordered(block, false) {
-		return block
+		return block, -1
 	}
 	c.height = zeroed(c.height, len(c.p.Ins))
 	height := c.height
@@ -21,7 +22,7 @@ func (c *compiler) schedule(block []loop.Value) []loop.Value {
 		v := block[i]
 		in := &c.p.Ins[v]
 		h := height[v]
-		if in.Op != loop.OpStore {
+		if in.Op != loop.OpStore && in.Op != loop.OpReduce {
 			h += latency(in.Op)
 		}
 		height[v] = h
@@ -52,10 +53,11 @@ func (c *compiler) schedule(block []loop.Value) []loop.Value {
 		out[*at] = v
 		*at++
 	}
-	if regs := c.vectors(); c.pressure(out, 0, regs) > regs {
-		return block
+	regs := c.vectors()
+	if live = c.pressure(out, 0, regs); live > regs {
+		return block, -1
 	}
-	return out
+	return out, live
 }
 
 // zeroed is s with n elements, all zero; the memory is used again if it is enough.
@@ -69,7 +71,7 @@ func zeroed[T any](s []T, n int) []T {
 }
 
 // unordered reports a block that may be reordered: nothing in it has an effect but
-// stores, which come last.
+// stores, which come last, and reductions, each of which is by itself.
 func (c *compiler) unordered(block []loop.Value, nested bool) bool {
 	stored := false
 	for _, v := range block {
@@ -81,7 +83,7 @@ func (c *compiler) unordered(block []loop.Value, nested bool) bool {
 				return false
 			}
 			continue
-		case loop.OpLoad, loop.OpIndex, loop.OpOut:
+		case loop.OpLoad, loop.OpIndex, loop.OpOut, loop.OpReduce:
 		case loop.OpIf:
 			if r := c.p.Region(in); !c.unordered(r.Body, true) || !c.unordered(r.Else, true) {
 				return false
