@@ -313,6 +313,9 @@ func (b *Builder) Bits(t Type, x Value) Value {
 	if b.Type(x) == t {
 		return x
 	}
+	if in := &b.p.Ins[x]; in.Op == OpBits {
+		return in.A // there and back
+	}
 	return b.pure(OpBits, t, x, NoValue, NoValue, 0)
 }
 

@@ -536,8 +536,8 @@ func (c *compiler) pressure(block []loop.Value, base, limit int) (most int) {
 
 // origin is the value in whose registers v lives.
 func (c *compiler) origin(v loop.Value) loop.Value {
-	for c.p.Ins[v].Op == loop.OpBits {
-		v = c.p.Ins[v].A
+	if in := &c.p.Ins[v]; in.Op == loop.OpBits {
+		return in.A // no OpBits itself: Builder.Bits sees to that
 	}
 	return v
 }
