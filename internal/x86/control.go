@@ -184,7 +184,7 @@ func (c *compiler) lowerIf(v loop.Value, r *loop.Region) {
 			c.regs = append(c.regs, c.newOf(t))
 		}
 	}
-	if c.cheap(r.Else) && len(r.ElseNext) > 0 {
+	if c.isRare(r) {
 		c.rareIf(r, then, first)
 		c.masks = outer
 		return
@@ -226,6 +226,9 @@ func (c *compiler) lowerIf(v loop.Value, r *loop.Region) {
 	c.label(done)
 	c.masks = outer
 }
+
+// isRare reports an if whose body is an exception.
+func (c *compiler) isRare(r *loop.Region) bool { return len(r.ElseNext) > 0 && c.cheap(r.Else) }
 
 // cheapElse is the most instructions of an else that are computed for all lanes.
 const cheapElse = 4

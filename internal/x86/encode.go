@@ -42,6 +42,7 @@ func (c *compiler) encode() {
 		i := &c.code[pos]
 		switch i.op {
 		case pLabel:
+			c.reload(i.imm)
 			c.bind(asm.Label(i.imm))
 		case pLoop:
 			if i.flags&fAlign != 0 {

@@ -87,6 +87,9 @@ func (c *compiler) foldOperand(i *ins, place func(r vr, f uint8) (lmem, bool)) b
 // decode and registers to find.
 func (c *compiler) foldOperands() {
 	c.look(0)
+	if c.spare >= 0 {
+		c.keepConsts()
+	}
 	pending := c.open[:0] // indices of loads
 	place := func(r vr, f uint8) (lmem, bool) {
 		if r == 0 {
@@ -112,10 +115,11 @@ func (c *compiler) foldOperands() {
 	for n := range c.code {
 		i := &c.code[n]
 		if i.op >= pLabel && i.op < pMov {
+			c.rare.pass(i)
 			pending = pending[:0]
 			continue
 		}
-		if len(pending) > 0 || c.seldom > 0 {
+		if len(pending) > 0 || c.spare >= 0 {
 			c.foldOperand(i, place)
 		}
 		switch {

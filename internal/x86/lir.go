@@ -92,6 +92,7 @@ type vinfo struct {
 	phys       int8 // register number, or -1
 	tiny       bool // made for one use of a spilled register: never spilled
 	konst      bool // a constant, remat tells which
+	kept       bool // and it has a register, though constants are many
 	remat      asm.Op
 	elem       uint8 // remat: element size of the broadcast, 0 for a full vector
 	spilled    bool

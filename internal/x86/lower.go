@@ -1,7 +1,6 @@
 package x86
 
 import (
-	"math"
 	"strings"
 
 	"weft/internal/array"
@@ -30,10 +29,14 @@ type compiler struct {
 	owner     [numClasses][32]int32
 	scratch   int // bytes in use
 	spills    int
-	undefined bool  // some register is read before it is written
-	seldom    int32 // the most uses of a constant that gets no register to itself
-	save      int   // where a suspended kernel's registers go, an offset in scratch
-	stage     int   // the staging areas, an offset in the frame; 0 if none yet
+	undefined bool // some register is read before it is written
+	spare     int  // registers for constants where they are many, else -1
+	rare      rare
+	parked    [32]int32 // constants whose registers rare code has, by register
+	taken     uint32    // registers that rare code has used
+	reloads   []reload
+	save      int // where a suspended kernel's registers go, an offset in scratch
+	stage     int // the staging areas, an offset in the frame; 0 if none yet
 	suspends  []suspension
 	dispatch  asm.Label
 	listing   *strings.Builder // what was encoded, for people; nil if not wanted
@@ -120,7 +123,7 @@ func (c *compiler) reset(p *loop.Program, isa ISA, interleave int) {
 	c.vals = c.vals[:len(p.Ins)]
 	clear(c.vals)
 	c.findFused()
-	c.regs, c.consts, c.seldom = c.regs[:0], c.consts[:0], 0
+	c.regs, c.consts, c.spare, c.rare = c.regs[:0], c.consts[:0], -1, rare{}
 	clear(c.constAt[:])
 	clear(c.ptr[:])
 	clear(c.ctr[:])
@@ -145,7 +148,8 @@ func (c *compiler) program() {
 	c.code, c.pre = c.pre, c.code
 	c.loadConsts()
 	for n := range body {
-		if c.seldom > 0 {
+		if c.spare >= 0 {
+			c.rare.pass(&body[n])
 			c.loadOperands(&body[n])
 		}
 		c.code = append(c.code, body[n])
@@ -425,14 +429,10 @@ func (c *compiler) has(block []loop.Value, size int) bool {
 	return false
 }
 
-// manyConsts is the number of constants from which those that are used seldom do
-// without a register. Up to there the best of them should have one, which is for
-// the allocator to find out; beyond, the processor has other work to wait for.
+// manyConsts is the number of constants from which only those have registers that
+// are used most, as many as values leave. Up to there it is for the allocator to
+// find out, which takes time.
 const manyConsts = 60
-
-// fewSpare is the number of registers left by values below which, of many, no
-// constant has one: to find out by spilling takes time.
-const fewSpare = 6
 
 // interleave decides how many steps run side by side: as many as registers
 // allow, and in long straight code fewer, because the processor overlaps strips
@@ -444,7 +444,7 @@ func (c *compiler) interleave(block []loop.Value, live int) int {
 	if count > longCode {
 		k = min(k, 2)
 	}
-	if many := len(c.consts) > manyConsts; live < 0 && (k > 1 || many) {
+	if live < 0 && k > 1 {
 		live = c.pressure(block, 0, regs)
 	}
 	for k > 1 && k*live > regs {
@@ -452,9 +452,11 @@ func (c *compiler) interleave(block []loop.Value, live int) int {
 	}
 	c.lay.k = k
 	if len(c.consts) > manyConsts {
-		c.seldom = max(c.seldom, int32(2*k))
-		if regs-live < fewSpare {
-			c.seldom = math.MaxInt32
+		c.rare.skip = true
+		spare := max(regs-k*c.pressure(block, 0, regs), 0)
+		c.rare.skip = false
+		if c.spare < 0 || spare < c.spare {
+			c.spare = spare
 		}
 	}
 	return count
@@ -512,7 +514,9 @@ func (c *compiler) pressure(block []loop.Value, base, limit int) (most int) {
 				b += c.width(q)
 			}
 			for _, blk := range [...][]loop.Value{r.Head, r.Body, r.Else} {
-				most = max(most, c.pressure(blk, b, limit))
+				if !c.rare.skip || in.Op != loop.OpIf || !c.isRare(r) {
+					most = max(most, c.pressure(blk, b, limit))
+				}
 			}
 		}
 		if last[v] > 0 {

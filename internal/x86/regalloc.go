@@ -77,7 +77,6 @@ func (c *compiler) intervals() {
 	}
 	weight := float32(1)
 	next := 0
-	rare := int64(-1) // the label behind code that runs rarely
 	for pos := range c.code {
 		i := &c.code[pos]
 		switch i.op {
@@ -90,14 +89,11 @@ func (c *compiler) intervals() {
 			open = open[:len(open)-1]
 			weight /= 8
 			continue
-		case pJcc:
-			if i.flags&fRare != 0 && rare < 0 {
-				rare = i.imm
+		case pJcc, pLabel:
+			switch c.rare.pass(i) {
+			case begins:
 				weight /= rarity
-			}
-		case pLabel:
-			if i.imm == rare {
-				rare = -1
+			case ends:
 				weight *= rarity
 			}
 		}
@@ -123,9 +119,6 @@ func (c *compiler) intervals() {
 	}
 	c.open = open
 }
-
-// rarity is how much less what runs rarely counts.
-const rarity = 64
 
 // touch extends the interval of r to pos, and to the end of the outermost loop
 // around pos that r was defined before.
@@ -160,8 +153,12 @@ func (c *compiler) scan() (spilled bool) {
 		c.owner[i] = [32]int32{}
 	}
 	c.ends = append(c.ends[:0], make([]int32, len(c.code)+1)...)
+	c.reloads = c.reloads[:0]
 	for pos := range c.code {
 		i := &c.code[pos]
+		if i.op == pJcc || i.op == pLabel {
+			c.park(i)
+		}
 		// What is read here for the last time may share its register with the
 		// result.
 		for v := c.ends[pos]; v > 0; v = c.vregs[v].next {
@@ -260,6 +257,9 @@ func (c *compiler) take(v int32, p int) {
 	r := &c.vregs[v]
 	r.phys = int8(p)
 	c.free[r.class] &^= 1 << p
+	if r.class == classV {
+		c.taken |= 1 << p
+	}
 	c.owner[r.class][p] = v
 	r.next = c.ends[r.end]
 	c.ends[r.end] = v

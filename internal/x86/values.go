@@ -121,11 +121,10 @@ func (c *compiler) loadConsts() {
 	}
 }
 
-// scarce reports a constant that is loaded where it is used: there are more than
-// registers, and it is used seldom.
+// scarce reports a constant that is loaded where it is used.
 func (c *compiler) scarce(r vr) bool {
 	x := &c.vregs[r]
-	return c.seldom > 0 && x.konst && x.class == classV && c.seen[r].uses <= c.seldom
+	return c.spare >= 0 && x.konst && x.class == classV && (!x.kept || c.rare.in)
 }
 
 // loadOperands loads the constants that i uses and that are scarce.
