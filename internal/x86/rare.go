@@ -53,18 +53,16 @@ func (c *compiler) keepConsts() {
 			c.vregs[r&idMask].weight++
 		}
 	}
-	for range c.spare {
-		best := vr(0)
-		c.vregs[0].weight = 0
+	// Those with most uses first; more than that many are all the same.
+	const most = 8
+	spare := c.spare
+	for uses := most; uses > 0; uses-- {
 		for _, k := range c.consts {
-			if x := &c.vregs[k.r]; x.class == classV && !x.kept && x.weight > c.vregs[best].weight {
-				best = k.r
+			if x := &c.vregs[k.r]; spare > 0 && x.class == classV && min(int(x.weight), most) == uses {
+				x.kept = true
+				spare--
 			}
 		}
-		if best == 0 {
-			break
-		}
-		c.vregs[best].kept = true
 	}
 }
 
