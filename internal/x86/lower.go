@@ -253,8 +253,8 @@ func (c *compiler) pass(r *loop.Region) {
 	if reduces {
 		c.reducing(r.Body, n)
 	} else {
-		body, live := c.schedule(r.Body)
-		if count := c.interleave(body, live); count > longCode && c.lay.k == 1 && !c.streaming && c.repeatable(body, false) {
+		body, live, hot := c.schedule(r.Body)
+		if count := c.interleave(body, live, hot); count > longCode && c.lay.k == 1 && !c.streaming && c.repeatable(body, false) {
 			c.repeated(body, n)
 		} else {
 			c.strips(body, n)
@@ -436,28 +436,27 @@ const manyConsts = 60
 
 // interleave decides how many steps run side by side: as many as registers
 // allow, and in long straight code fewer, because the processor overlaps strips
-// by itself. live is the pressure of the block, or negative if it is not known. It
-// returns the number of instructions.
-func (c *compiler) interleave(block []loop.Value, live int) int {
+// by itself. live and hot are the pressure of the block; live is negative if they
+// are not known. It returns the number of instructions.
+func (c *compiler) interleave(block []loop.Value, live, hot int) int {
 	k, regs := c.max, c.vectors()
 	count := c.length(block)
 	if count > longCode {
 		k = min(k, 2)
 	}
-	if live < 0 && k > 1 {
-		live = c.pressure(block, 0, regs)
+	many := len(c.consts) > manyConsts
+	if live < 0 && (k > 1 || many) {
+		live, hot = c.pressure(block, 0, regs)
 	}
 	for k > 1 && k*live > regs {
 		k /= 2
 	}
 	c.lay.k = k
-	if len(c.consts) > manyConsts {
-		c.rare.skip = true
-		spare := max(regs-k*c.pressure(block, 0, regs), 0)
-		c.rare.skip = false
-		if c.spare < 0 || spare < c.spare {
-			c.spare = spare
-		}
+	if live > regs {
+		hot = live // which is not known
+	}
+	if spare := max(regs-k*hot, 0); many && (c.spare < 0 || spare < c.spare) {
+		c.spare = spare
 	}
 	return count
 }
@@ -484,8 +483,9 @@ func (c *compiler) length(block []loop.Value) (n int) {
 }
 
 // pressure estimates the most registers that a step of block needs at once, on
-// top of base. What is beyond the limit is not looked at.
-func (c *compiler) pressure(block []loop.Value, base, limit int) (most int) {
+// top of base; hot leaves out what runs rarely. Beyond the limit neither is looked
+// for any more.
+func (c *compiler) pressure(block []loop.Value, base, limit int) (most, hot int) {
 	// Where each value is used last: one more than the index in the block.
 	from := len(c.last)
 	c.last = append(c.last, make([]int32, len(c.p.Ins))...)
@@ -502,7 +502,7 @@ func (c *compiler) pressure(block []loop.Value, base, limit int) (most int) {
 		}
 	}
 	live := base
-	most = live
+	most, hot = live, live
 	for i, v := range block {
 		in := &c.p.Ins[v]
 		if most > limit {
@@ -514,15 +514,17 @@ func (c *compiler) pressure(block []loop.Value, base, limit int) (most int) {
 				b += c.width(q)
 			}
 			for _, blk := range [...][]loop.Value{r.Head, r.Body, r.Else} {
-				if !c.rare.skip || in.Op != loop.OpIf || !c.isRare(r) {
-					most = max(most, c.pressure(blk, b, limit))
+				m, h := c.pressure(blk, b, limit)
+				most = max(most, m)
+				if in.Op != loop.OpIf || !c.isRare(r) {
+					hot = max(hot, h)
 				}
 			}
 		}
 		if last[v] > 0 {
 			live += c.width(v)
 		}
-		most = max(most, live+1)
+		most, hot = max(most, live+1), max(hot, live+1)
 		end := int32(i) + 1
 		for _, o := range [...]loop.Value{in.A, in.B, in.C} {
 			if o == loop.NoValue {
@@ -535,7 +537,7 @@ func (c *compiler) pressure(block []loop.Value, base, limit int) (most int) {
 		}
 	}
 	c.last = c.last[:from]
-	return most
+	return most, hot
 }
 
 // origin is the value in whose registers v lives.

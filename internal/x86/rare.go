@@ -13,9 +13,8 @@ const rarity = 64
 
 // A rare follows a walk through the code in and out of what runs rarely.
 type rare struct {
-	in   bool
-	end  int64 // the label behind it
-	skip bool  // pressure does not look into it
+	in  bool
+	end int64 // the label behind it
 }
 
 // What rare.pass came to.

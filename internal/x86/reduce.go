@@ -80,13 +80,17 @@ func (c *compiler) reducing(body []loop.Value, n vr) {
 		c.accs = append(c.accs, x)
 	}
 	accs := c.accs[first:]
-	body, live := c.schedule(body)
-	c.interleave(body, live)
+	body, live, hot := c.schedule(body)
+	c.interleave(body, live, hot)
 	held := 0
 	for i := range accs {
 		held += len(accs[i].regs)
 	}
-	if regs := 16 * (1 + int(c.isa)); held+c.lay.k*c.pressure(body, 0, regs) > regs {
+	regs := 16 * (1 + int(c.isa))
+	if live < 0 {
+		live, _ = c.pressure(body, 0, regs)
+	}
+	if held+c.lay.k*live > regs {
 		c.lay.k = max(c.lay.k/2, 1)
 	}
 	k := min(c.lay.k, steps)

@@ -8,12 +8,12 @@ import "weft/internal/loop"
 
 // schedule orders a block by how long the way from each instruction to the end of
 // the block is, the longest first. It returns the block itself if that is short, has an
-// order of its own to keep, or registers would not be enough. live is the pressure
-// of what it returns, or negative if it is not known.
-func (c *compiler) schedule(block []loop.Value) (order []loop.Value, live int) {
+// order of its own to keep, or registers would not be enough. live and hot are
+// the pressure of what it returns; live is negative if they are not known.
+func (c *compiler) schedule(block []loop.Value) (order []loop.Value, live, hot int) {
 	n := len(block)
 	if n < longCode || !c.unordered(block, false) {
-		return block, -1
+		return block, -1, -1
 	}
 	c.height = zeroed(c.height, len(c.p.Ins))
 	height := c.height
@@ -54,10 +54,10 @@ func (c *compiler) schedule(block []loop.Value) (order []loop.Value, live int) {
 		*at++
 	}
 	regs := c.vectors()
-	if live = c.pressure(out, 0, regs); live > regs {
-		return block, -1
+	if live, hot = c.pressure(out, 0, regs); live > regs {
+		return block, -1, -1
 	}
-	return out, live
+	return out, live, hot
 }
 
 // zeroed is s with n elements, all zero; the memory is used again if it is enough.
