@@ -98,17 +98,17 @@ func BenchmarkColdCompile(b *testing.B) {
 
 var formulasMade int
 
-// unseenFormula returns a formula whose structure no other has: the binary digits
-// of a running number choose the operations of a chain.
+// unseenFormula returns a formula whose structure no other has: the digits of a
+// running number to the base of four choose the operations of a chain.
 func unseenFormula() string {
 	text := []byte("exp(-x*x)*sin(x)+2*log1p(abs(x))+")
-	n := bits.Len(uint(formulasMade))
+	n := (bits.Len(uint(formulasMade)) + 1) / 2
 	for range n {
 		text = append(text, '(')
 	}
 	text = append(text, 'x')
 	for i := n - 1; i >= 0; i-- {
-		text = append(text, "+*"[formulasMade>>i&1], 'x', ')')
+		text = append(text, "+-*/"[formulasMade>>(2*i)&3], 'x', ')')
 	}
 	formulasMade++
 	return string(text)
