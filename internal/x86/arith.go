@@ -86,6 +86,14 @@ func (c *compiler) arith(in *loop.Ins, d, a, b vr) {
 	case loop.OpSub:
 		c.op2(subOps[t], d, a, b)
 	case loop.OpMul:
+		if t.Float() && c.two(in.A) { // another unit than that of products
+			c.op2(addOps[t], d, b, b)
+			return
+		}
+		if t.Float() && c.two(in.B) {
+			c.op2(addOps[t], d, a, a)
+			return
+		}
 		if t == loop.I64 && c.isa == AVX2 {
 			c.mul64(d, a, b)
 			return
@@ -207,6 +215,12 @@ func (c *compiler) mul64(d, a, b vr) {
 	c.op1i(asm.VPSLLQ, sum, sum, 32)
 	c.op2(asm.VPMULUDQ, low, a, b)
 	c.op2(asm.VPADDQ, d, low, sum)
+}
+
+// two reports the constant 2.
+func (c *compiler) two(v loop.Value) bool {
+	in := &c.p.Ins[v]
+	return in.Op == loop.OpConst && (in.Type == loop.F32 && in.Imm == uint64(math.Float32bits(2)) || in.Type == loop.F64 && in.Imm == math.Float64bits(2))
 }
 
 // number reports a floating-point constant that is not NaN.
