@@ -151,10 +151,10 @@ func TestInfo(t *testing.T) {
 func TestExplain(t *testing.T) {
 	files(t)
 	var out, errs bytes.Buffer
-	if code := run([]string{"eval", "2*a+b", "a=a.npy", "b=0.5", "--explain"}, &out, &errs); code != 0 {
+	if code := run([]string{"eval", "3*a+b", "a=a.npy", "b=0.5", "--explain"}, &out, &errs); code != 0 {
 		t.Fatal(errs.String())
 	}
-	want := []string{"[[ 2.5", "kernel point", "load.f32", "mul.f32", "add.f32", "store"}
+	want := []string{"[[ 3.5", "kernel point", "load.f32", "mul.f32", "add.f32", "store"}
 	switch b, _ := cpu.Choose(); b {
 	case cpu.Interp:
 		want = append(want, "interpreted")
