@@ -9,7 +9,7 @@ import (
 // Light work on much memory uses narrow vectors, with the same bits as wide ones.
 func TestNarrowVectors(t *testing.T) {
 	if b := cpu.Available(); b[len(b)-1] != cpu.AVX512 {
-		t.Skip("no AVX-512")
+		t.Skip("SKIPPED: this processor lacks AVX-512")
 	}
 	setBackend(cpu.AVX512)
 	defer setBackend(cpu.Available()[len(cpu.Available())-1])

@@ -285,7 +285,7 @@ func (p *parser) escape() (rune, error) {
 	return 0, malformed("header: invalid escape sequence at byte %d", start)
 }
 
-// hex parses \uXXXX.
+// hex parses an escape of four hexadecimal digits.
 func (p *parser) hex() (rune, bool) {
 	s := p.text[p.pos:]
 	if len(s) < 6 || s[:2] != `\u` {

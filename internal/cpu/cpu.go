@@ -289,7 +289,8 @@ func (p *Program) spread(l device.Launch, n, unit int) error {
 			inner *= e
 		}
 	}
-	t := &task{p: p, code: p.codeFor(&l), l: l, axis: axis, step: max(chunkWork/(max(inner, 1)*max(unit/4, elementMin)), 1)}
+	pace := max(unit/4, elementMin) // the cost is that of instructions, which do several elements each
+	t := &task{p: p, code: p.codeFor(&l), l: l, axis: axis, step: max(chunkWork/(max(inner, 1)*pace), 1)}
 	if axis == lane {
 		t.step = (t.step + 511) &^ 511 // whole vectors
 	}
