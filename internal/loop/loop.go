@@ -115,7 +115,7 @@ const (
 	OpMul
 	OpNeg // floats: flips the sign bit, of NaN too
 	OpAbs // floats: clears the sign bit; the least integer stays
-	OpMin // a < b ? a : b; floats: NaN if either is (quiet), b when equal
+	OpMin // a < b ? a : b; floats: NaN if either is, b when equal
 	OpMax // a > b ? a : b; floats: NaN if either is (quiet), b when equal
 
 	// Floats only.

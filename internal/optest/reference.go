@@ -379,7 +379,7 @@ func init() {
 		}
 		return x / (1 + math.Exp(-x))
 	})
-	references["gelu"] = point{rule: toFloat, ulp32: 1.01, ulp64: 40, f: func(v []float64) float64 {
+	references["gelu"] = point{rule: toFloat, ulp32: 5, ulp64: 40, f: func(v []float64) float64 {
 		x := v[0]
 		if x < -50 {
 			return math.Copysign(0, -1)

@@ -546,30 +546,58 @@ func (e *emitter) blocks(n, block int) {
 	}
 }
 
-// tree combines parts, neighbours first: at level s part 2si takes in part
-// 2si+s. The last level writes the result.
+// radix is the number of neighbouring parts that one kernel of the tree combines:
+// three levels of pairs.
+const radix = 8
+
+// tree combines parts, neighbours first: a kernel takes in groups of radix parts s
+// apart, and the last writes the result.
 func (e *emitter) tree(x *ir.Node, t, final Operand, nb int) {
 	b := e.b
 	inner := e.c.rowShape()
 	kind := op.Of(x).Kind
-	for s := 1; s < nb; s *= 2 {
-		pairs := (nb - s + 2*s - 1) / (2 * s)
-		shape := append([]int{pairs}, inner...)
-		st := append([]int{t.Strides[0] * 2 * s}, t.Strides[1:]...)
-		left := Operand{t.Slot, t.Offset, t.DType, shape, st}
-		right := left
-		right.Offset += s * t.Strides[0]
-		dst := left
-		if 2*s >= nb {
+	combineGroups := func(first, groups, size, s int, last bool) {
+		shape := append([]int{groups}, inner...)
+		part := Operand{t.Slot, t.Offset + first*t.Strides[0], t.DType, shape, append([]int{t.Strides[0] * size * s}, t.Strides[1:]...)}
+		dst := part
+		if last {
 			dst = final
 			dst.Shape, dst.Strides = shape, append([]int{0}, final.Strides...)
 		}
 		k := newKernel(b, "tree", shape, -1, -1)
-		l, r := k.operand(left, false), k.operand(right, false)
+		bufs := make([]int, size)
+		for i := range bufs {
+			bufs[i] = k.operand(part, false)
+			part.Offset += s * t.Strides[0]
+		}
 		d := k.operand(dst, true)
 		k.build(func(kb *loop.Builder) {
-			kb.Pass(func() { kb.Store(k.buf(d), combine(kb, kind, kb.Load(k.buf(l)), kb.Load(k.buf(r)))) })
+			kb.Pass(func() {
+				v := make([]loop.Value, size)
+				for i, n := range bufs {
+					v[i] = kb.Load(k.buf(n))
+				}
+				for ; len(v) > 1; v = v[:(len(v)+1)/2] {
+					for i := range len(v) / 2 {
+						v[i] = combine(kb, kind, v[2*i], v[2*i+1])
+					}
+					if len(v)%2 == 1 {
+						v[len(v)/2] = v[len(v)-1]
+					}
+				}
+				kb.Store(k.buf(d), v[0])
+			})
 		})
+	}
+	for s := 1; s < nb; s *= radix {
+		n := (nb + s - 1) / s
+		full, last := n/radix, n <= radix
+		if full > 0 {
+			combineGroups(0, full, radix, s, last)
+		}
+		if n%radix > 1 {
+			combineGroups(full*radix*s, 1, n%radix, s, last)
+		}
 	}
 }
 

@@ -30,8 +30,9 @@ import (
 	"weft/internal/op"
 )
 
-// ColumnBlock is the number of rows that a column reduction adds one by one.
-const ColumnBlock = 64
+// ColumnBlock is the number of rows that a column reduction adds one by one: as
+// many as the processor follows at a time when it fetches ahead.
+const ColumnBlock = 16
 
 // partialMin is the length from which the rows of a reduction with few rows are
 // cut into parts that run side by side; partLen is the length of a part, a

@@ -70,11 +70,11 @@ func TestFusion(t *testing.T) {
 		"sum of a product": {one(func(x []*ir.Node) *ir.Node {
 			return axes(op.Sum, false, apply(op.Mul, x[0], x[1]), 1)
 		}), [][]int{sq, sq}, []int{1}},
-		// The gradient of a bias, with the gradient it is summed from.
+		// The gradient of a bias, with the gradient it is summed from; then the tree.
 		"column": {func(x []*ir.Node) []*ir.Node {
 			g := apply(op.Mul, x[0], x[1])
 			return []*ir.Node{g, axes(op.Sum, false, g, 0)}
-		}, [][]int{sq, sq}, []int{1}},
+		}, [][]int{sq, sq}, []int{1, 1}},
 		"two results share a pass": {func(x []*ir.Node) []*ir.Node {
 			return []*ir.Node{apply(op.Add, x[0], x[1]), apply(op.Mul, x[0], x[1])}
 		}, [][]int{sq, sq}, []int{1}},
@@ -167,7 +167,7 @@ func TestParts(t *testing.T) {
 	if e := p.Steps[0].Kernel.Extents; len(e) != 2 || e[0] != 32 || e[1] != partLen {
 		t.Errorf("extents %v\n%s", e, p)
 	}
-	if len(p.Steps) != 1+5 {
-		t.Errorf("%d steps, want one over 32 parts and five of the tree", len(p.Steps))
+	if len(p.Steps) != 1+2 {
+		t.Errorf("%d steps, want one over 32 parts and two of the tree", len(p.Steps))
 	}
 }

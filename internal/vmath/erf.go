@@ -89,24 +89,21 @@ func Erfc(b *loop.Builder, x loop.Value) loop.Value {
 	return b.Cvt(t, f.Select(f.Lt(x, f.c(0)), f.Sub(f.c(2), y), y))
 }
 
-// Gelu is x times the normal distribution's value at x: x*erfc(-x/sqrt(2))/2. It
-// is -0 at minus infinity. float32 is computed in float64.
+// Gelu is x times the normal distribution's value at x. It is -0 at minus infinity.
 func Gelu(b *loop.Builder, x loop.Value) loop.Value {
-	f := formOf(b, loop.F64)
-	t := b.Type(x)
-	x = f.Max(f.c(-39), b.Cvt(loop.F64, x))
+	if b.Type(x) == loop.F32 {
+		return gelu32(b, x)
+	}
+	f := of(b, x)
+	x = f.Max(f.c(-39), x)
 	a := f.Min(f.c(39), f.Abs(x))
 	h := f.Mul(f.Mul(a, a), f.c(-0.5))
 	arg := f.Mul(a, f.c(1/math.Sqrt2))
 	neg := f.Lt(x, f.c(0))
 	one := f.c(1)
-	half := func(w tail) tail { return tail{w.hi, w.lo, f.Sub(w.bits, f.n(1))} }
-	if t == loop.F32 {
-		y := f.value(half(f.erfcShort(arg, h)))
-		return b.Cvt(t, f.Mul(x, f.Select(neg, y, f.Sub(one, y))))
-	}
 	arglo := f.Fma(a, f.c(-0x1.bdd3413b26456p-55), f.Fma(a, f.c(1/math.Sqrt2), f.Neg(arg)))
-	w := half(f.erfcOf(arg, arglo, h, f.Neg(f.Fma(f.Mul(a, f.c(0.5)), a, h))))
+	w := f.erfcOf(arg, arglo, h, f.Neg(f.Fma(f.Mul(a, f.c(0.5)), a, h)))
+	w.bits = f.Sub(w.bits, f.n(1)) // half of it
 	// The factor x comes before the scaling, which may round.
 	s1, s2 := f.halves(w.bits)
 	hi, lo := f.fastSum(one, f.Neg(f.Mul(f.Mul(w.hi, s1), s2)))
@@ -117,4 +114,24 @@ func Gelu(b *loop.Builder, x loop.Value) loop.Value {
 	y := f.Add(p, f.Fma(x, lo, f.Fma(x, hi, f.Neg(p))))
 	y = f.withSign(f.Mul(f.Mul(y, s1), s2), f.sign(x)) // of a zero, which the sum loses
 	return f.Select(f.Lt(f.c(39), x), x, y)
+}
+
+// gelu32 is max(x, 0) - a*q for a = |x| and q = erfc(a/sqrt(2))/2, the upper tail of
+// the normal distribution. a*q is exp(-a^2/2)*t*P(t) for t = a/(a+2.5), where P
+// varies little. It is good to a few units in the last place: what float32
+// leaves to have without pairs of numbers.
+func gelu32(b *loop.Builder, x loop.Value) loop.Value {
+	f := of(b, x)
+	a := f.Min(f.c(14.4), f.Abs(x)) // beyond, the tail is less than half of the least number
+	half := f.Mul(a, f.c(-0.5))
+	h := f.Mul(half, a)
+	magic := f.c(f.shift)
+	k := f.Sub(f.Fma(h, f.c(log2E), magic), magic)
+	// The reduced exponent, with what h lacks of the square.
+	r := f.Add(f.Fma(k, f.c(-ln2Hi32), h), f.Fma(k, f.c(-ln2Lo32), f.Fma(half, a, f.Neg(h))))
+	u := f.Fma(f.Fma(f.poly(r, exp32), r, f.c(1)), r, f.c(1))
+	t := f.Div(a, f.Add(a, f.c(2.5)))
+	g := f.Mul(t, f.poly(t, mills32))
+	y := f.Fma(f.Neg(g), f.ScaleB(u, k), f.Max(f.c(0), x))
+	return f.withSign(y, f.sign(x)) // of a zero
 }

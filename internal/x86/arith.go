@@ -102,7 +102,7 @@ func (c *compiler) arith(in *loop.Ins, d, a, b vr) {
 	case loop.OpDiv:
 		c.op2(divOps[t], d, a, b)
 	case loop.OpMin, loop.OpMax:
-		if t.Float() && c.number(in.A) && c.quiet(in.B) {
+		if t.Float() && c.number(in.A) {
 			ops := minOps
 			if in.Op == loop.OpMax {
 				ops = maxOps
@@ -231,13 +231,6 @@ func (c *compiler) number(v loop.Value) bool {
 		f = float64(math.Float32frombits(uint32(in.Imm)))
 	}
 	return in.Op == loop.OpConst && f == f
-}
-
-// quiet reports a floating-point result of arithmetic, which is never a signalling
-// NaN.
-func (c *compiler) quiet(v loop.Value) bool {
-	op := c.p.Ins[v].Op
-	return op >= loop.OpAdd && op <= loop.OpMul || op >= loop.OpMin && op <= loop.OpRint
 }
 
 // minmax follows the loop language: the first operand if it compares so, else
