@@ -1,7 +1,7 @@
 """Tables of the results: for the terminal and for RESULTS.md."""
 import math
 
-COLUMNS = ("work", "size", "dtype", "T", "ours", "best peer", "", "default", "ratio", "collected", "bar", "limit", "of limit", "commit")
+COLUMNS = ("work", "size", "dtype", "T", "ours", "best peer", "", "default", "ratio", "collected", "bar", "to own", "limit", "of limit", "commit")
 
 
 def size(n):
@@ -22,18 +22,19 @@ def duration(ns):
 def limit_ns(work, n, dtype, limits, element):
     """The time that the machine's measured limits alone would take, or None.
 
-    A pointwise work moves its arrays once, at the bandwidth of a copy with the
-    same working set; a product is bound by the multiply-add units.
+    What must be moved is moved once, at the bandwidth of a copy (or of reading)
+    with the same working set; products are bound by the multiply-add units.
     """
-    if work.arrays:
-        moved = work.arrays * n * element[dtype]
-        measured = {int(k.split("^")[1]): v for k, v in limits.items() if k.startswith("copy 2^")}
+    bounds = []
+    if work.moved:
+        moved = work.moved(n, element[dtype])
+        measured = {int(k.split("^")[1]): v for k, v in limits.items() if k.startswith(work.stream + " 2^")}
         if measured:
             level = min(measured, key=lambda k: abs(k - math.log2(moved)))
-            return moved / measured[level]
+            bounds.append(moved / measured[level])
     if work.flops and f"fma {dtype}" in limits:
-        return work.flops(n) / limits[f"fma {dtype}"]
-    return None
+        bounds.append(work.flops(n) / limits[f"fma {dtype}"])
+    return max(bounds, default=None)
 
 
 def cells(row):
@@ -42,12 +43,13 @@ def cells(row):
     verdict = ""
     if ratio is not None and bar is not None:
         verdict = " ok" if ratio >= bar else " BELOW"
+    own = f"{row['own']:.2f} of {row['own_bar']:g}" + (" ABOVE" if row["own"] > row["own_bar"] else " ok") if row.get("own") else "-"
     noisy = lambda r: "~" if r["spread"] > 0.2 else ""
     show = lambda r: noisy(r) + duration(r["ns"]) if r else "-"
     return (
         row["case"], size(row["n"]), row["dtype"], str(row["threads"]), show(ours), show(best),
         best["name"] if best else "-", show(default), f"{ratio:.2f}" if ratio is not None else "-",
-        f"{row['collected']:.2f}" if row.get("collected") else "-", (f"{bar:g}" if bar is not None else "-") + verdict, duration(limit),
+        f"{row['collected']:.2f}" if row.get("collected") else "-", (f"{bar:g}" if bar is not None else "-") + verdict, own, duration(limit),
         f"{100 * limit / ours['ns']:.0f} %" if limit and ours else "-", row["commit"],
     )  # fmt: skip
 
@@ -70,11 +72,12 @@ def startup_lines(s):
 def limit_lines(limits):
     unit = lambda k: f"{1 << (k - 10)} KiB" if k < 20 else f"{1 << (k - 20)} MiB"
     lines = []
-    for kind, title in (("copy", "copy, GB/s read and written"), ("read", "read, GB/s")):
-        rates = sorted((int(k.split("^")[1]), v) for k, v in limits.items() if k.startswith(kind + " 2^"))
-        if rates:
-            lines.append(f"{title}, by working set: " + ", ".join(f"{unit(k)} {v:.0f}" for k, v in rates))
-    lines += [f"{k}: {v:.3g} GFLOP/s" for k, v in sorted(limits.items()) if k.startswith("fma ")]
+    for threads, values in sorted(limits.items()):
+        for kind, title in (("copy", "copy, GB/s read and written"), ("read", "read, GB/s")):
+            rates = sorted((int(k.split("^")[1]), v) for k, v in values.items() if k.startswith(kind + " 2^"))
+            if rates:
+                lines.append(f"{threads}, {title}, by working set: " + ", ".join(f"{unit(k)} {v:.0f}" for k, v in rates))
+        lines += [f"{threads}, {k}: {v:.3g} GFLOP/s" for k, v in sorted(values.items()) if k.startswith("fma ")]
     return lines
 
 
@@ -84,7 +87,7 @@ def shown_lines(rows):
     for r in rows:
         other, best = r.get("shown"), r.get("best")
         if other and (not best or other["ns"] < best["ns"]):
-            lines.append(f"{r['case']} {size(r['n'])} {r['dtype']}: {other['name']} {duration(other['ns'])}")
+            lines.append(f"{r['case']} {size(r['n'])} {r['dtype']} T{r['threads']}: {other['name']} {duration(other['ns'])}")
     return lines
 
 
@@ -93,7 +96,7 @@ def problem_lines(rows):
     met = {}
     for r in rows:
         for p in r["problems"]:
-            met.setdefault((r["case"], p), []).append(f"{size(r['n'])} {r['dtype']}".strip())
+            met.setdefault((r["case"], p), []).append(f"{size(r['n'])} {r['dtype']} T{r['threads']}")
     return [f"{case}: {p} ({', '.join(where)})" for (case, p), where in met.items()]
 
 

@@ -29,6 +29,20 @@ func fill[T float](p []T, seed int, lo, hi float64) {
 	}
 }
 
+// Scrambled returns n numbers below 2^24, of which none can be told from those
+// before it, as scrambled(n, seed) in bench/peers/inputs.py: for works whose time
+// depends on the data, since a processor learns Pattern by heart.
+func Scrambled(n, seed int) []uint32 {
+	p := make([]uint32, n)
+	for i := range p {
+		z := uint64(i+1)*0x9E3779B97F4A7C15 + uint64(seed)*0xD1B54A32D192ED03
+		z = (z ^ z>>32) * 0xD6E8FEB86659FD93
+		z = (z ^ z>>32) * 0xD6E8FEB86659FD93
+		p[i] = uint32(z >> 40)
+	}
+	return p
+}
+
 // Summary is the Check of an array: mean, mean square, first, middle and last
 // element, as summary in bench/peers/inputs.py.
 func Summary[T float](r []T) []float64 {

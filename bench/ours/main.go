@@ -23,12 +23,8 @@ type request struct {
 	BudgetMS float64 `json:"budget_ms"`
 }
 
-// The formulations that this side offers of a case: its Run, of which the ratio is
-// taken, and for the cases in collected its Collected.
-const (
-	formReleased  = "weft"
-	formCollected = "weft, left to the collector"
-)
+// formRun is the formulation of which the ratio is taken: a case's Run.
+const formRun = "weft"
 
 // worker keeps the case of the last request prepared and warm, because the
 // driver comes back to it round after round.
@@ -60,8 +56,8 @@ func (w *worker) prepare(r request) error {
 		w.check = c.Check()
 	}
 	warm(c.Run, 30*time.Millisecond)
-	if c.Collected != nil {
-		warm(c.Collected, 30*time.Millisecond)
+	for _, f := range c.Also {
+		warm(f, 30*time.Millisecond)
 	}
 	w.key, w.ready = key, c
 	return nil
@@ -72,10 +68,10 @@ func (w *worker) answer(r request) (any, error) {
 	case "forms":
 		forms := []map[string]any{}
 		if cases[r.Case] != nil {
-			forms = append(forms, map[string]any{"form": formReleased, "lib": "weft"})
+			forms = append(forms, map[string]any{"form": formRun, "lib": "weft"})
 		}
-		if collected[r.Case] {
-			forms = append(forms, map[string]any{"form": formCollected, "lib": "weft", "counts": false})
+		for _, f := range also[r.Case] {
+			forms = append(forms, map[string]any{"form": f, "lib": "weft", "counts": false})
 		}
 		return map[string]any{"forms": forms}, nil
 	case "run":
@@ -83,8 +79,11 @@ func (w *worker) answer(r request) (any, error) {
 			return nil, err
 		}
 		f := w.ready.Run
-		if r.Form == formCollected {
-			f = w.ready.Collected
+		if r.Form != formRun {
+			f = w.ready.Also[r.Form]
+		}
+		if f == nil {
+			return nil, fmt.Errorf("no form %q of case %q", r.Form, r.Case)
 		}
 		t := measure(f, time.Duration(r.BudgetMS*float64(time.Millisecond)))
 		return struct {
@@ -96,7 +95,7 @@ func (w *worker) answer(r request) (any, error) {
 		if f == nil {
 			return nil, fmt.Errorf("no values %q", r.Case)
 		}
-		v, err := f()
+		v, err := f(max(r.Threads, 1))
 		return map[string]any{"values": v}, err
 	}
 	return nil, fmt.Errorf("unknown op %q", r.Op)

@@ -100,7 +100,7 @@ func TestCopy(t *testing.T) {
 	if got, want := c.Check(), Summary(Uniform[float64](100, 1, -1, 1)); !slices.Equal(got, want) {
 		t.Errorf("check of the copy %v, of its source %v", got, want)
 	}
-	if b := copyBandwidth(1 << 13); !(b > 0) || math.IsInf(b, 0) {
+	if b := copyBandwidth(1<<13, 1); !(b > 0) || math.IsInf(b, 0) {
 		t.Errorf("bandwidth %v", b)
 	}
 }

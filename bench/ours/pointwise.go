@@ -17,9 +17,7 @@ func init() {
 			return []any{uniform(n, d, 1, -1, 1), uniform(n, d, 2, -1, 1)}[:min(strings.Count(text, "b")+1, 2)]
 		})
 	}
-	formula("exp(-x*x)*sin(x)+log1p(abs(x))", func(n int, d string) []any {
-		return []any{uniform(n, d, 1, -4, 4)}
-	})
+	formula("exp(-x*x)*sin(x)+log1p(abs(x))", wide)
 	eager("add 16", func(p Params) func() *weft.Tensor {
 		a, b := uniform(p.N, p.DType, 1, -1, 1), uniform(p.N, p.DType, 2, -1, 1)
 		return func() *weft.Tensor { return a.Add(b) }
@@ -36,13 +34,13 @@ func formula(text string, args func(n int, d string) []any) {
 
 // eager adds a case that is a function returning a new array.
 func eager(name string, prepare func(p Params) func() *weft.Tensor) {
-	collected[name] = true
+	also[name] = append(also[name], collected)
 	cases[name] = func(p Params) (*Case, error) {
 		f := prepare(p)
 		return &Case{
-			Run:       func() { f().Release() },
-			Collected: func() { f() },
-			Check:     func() []float64 { return summary(f()) },
+			Run:   func() { f().Release() },
+			Also:  map[string]func(){collected: func() { f() }},
+			Check: func() []float64 { return summary(f()) },
 		}, nil
 	}
 }
@@ -66,11 +64,9 @@ func uniform(n int, d string, seed int, lo, hi float64, shape ...int) *weft.Tens
 	return t
 }
 
-func summary(t *weft.Tensor) (s []float64) {
+func summary(t *weft.Tensor) []float64 {
 	if t.DType() == weft.Float32 {
-		weft.Borrow(t, func(p []float32) { s = Summary(p) })
-		return s
+		return Summary(weft.Data[float32](t))
 	}
-	weft.Borrow(t, func(p []float64) { s = Summary(p) })
-	return s
+	return Summary(weft.Data[float64](t.To(weft.Float64)))
 }

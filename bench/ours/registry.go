@@ -12,8 +12,9 @@ type Case struct {
 	// Run does the work once. It is called many times in a row and timed; it
 	// must leave nothing to be done later (no lazy results).
 	Run func()
-	// Collected is Run without giving any result back by hand. It may be nil.
-	Collected func()
+	// Also holds other formulations, which are measured beside Run in the same
+	// rounds. It has what also names for the case.
+	Also map[string]func()
 	// Check returns a few numbers of the result, which the driver compares with
 	// the peers' (see Summary). It may be nil.
 	Check func() []float64
@@ -26,9 +27,16 @@ type Case struct {
 // this package add to it in init.
 var cases = map[string]func(Params) (*Case, error){}
 
-// collected names the cases whose Collected is set.
-var collected = map[string]bool{}
+// The other formulations: Run without giving any result back by hand, and
+// another work of ours that this one's time is compared with.
+const (
+	collected = "left to the collector"
+	yardstick = "yardstick"
+)
+
+// also names the formulations that the cases have beside Run.
+var also = map[string][]string{}
 
 // values maps the name of a group of measured quantities (the machine's limits,
 // facts about the program) to the function that measures them.
-var values = map[string]func() (map[string]float64, error){}
+var values = map[string]func(threads int) (map[string]float64, error){}
