@@ -66,7 +66,7 @@ func TestWorker(t *testing.T) {
 	}()
 	var w worker
 	run := func(name string, n int) error {
-		_, err := w.guarded(request{Op: "run", Case: name, N: n})
+		_, err := w.guarded(request{Op: "run", Case: name, Form: formRun, N: n})
 		return err
 	}
 	for _, n := range []int{7, 7, 8} {
@@ -102,5 +102,36 @@ func TestCopy(t *testing.T) {
 	}
 	if b := copyBandwidth(1<<13, 1); !(b > 0) || math.IsInf(b, 0) {
 		t.Errorf("bandwidth %v", b)
+	}
+}
+
+// The values are those of scrambled(4, 1) in bench/peers/inputs.py.
+func TestScrambled(t *testing.T) {
+	want := []uint32{3071041, 4562152, 11053172, 1173045}
+	if got := Scrambled(4, 1); !slices.Equal(got, want) {
+		t.Errorf("Scrambled = %v, want %v", got, want)
+	}
+}
+
+// Each case runs, in all its formulations, and its check says something. Cases
+// whose size is not free are too large for a test.
+func TestCases(t *testing.T) {
+	for name, n := range map[string]int{
+		"gelu(x)": 100, "softmax 4096x1000": 2, "layer norm 4096x1024": 2, "sum axis 0": 8, "argmax axis 1": 8,
+		"transpose copy": 8, "broadcast add": 8, "gather rows of 128": 8, "scatter-add rows of 128": 8, "mask select": 99,
+		"where": 99, "max pool 64x112^2 3x3 by 2": 1, "matmul": 8, "matmul 60x500x10": 60, "conv 6x14^2 to 16 5x5": 1,
+		"conv 6x14^2 to 16 5x5 and back": 1, "scalar chain": 10, "mlp step": 2, "logistic step": 4, "lenet step": 2,
+	} {
+		c, err := cases[name](Params{N: n, DType: "float32", Threads: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Run()
+		for _, form := range also[name] {
+			c.Also[form]()
+		}
+		if s := c.Check(); len(s) == 0 || slices.ContainsFunc(s, math.IsNaN) {
+			t.Errorf("%s: check %v", name, s)
+		}
 	}
 }
