@@ -25,10 +25,12 @@ func init() {
 		}
 	})
 	for axis := range 2 {
-		reduction("sum", axis, func(x *weft.Tensor) *weft.Tensor { return x.Sum(axis) }, nil)
-		reduction("max", axis, func(x *weft.Tensor) *weft.Tensor { return x.Max(axis) }, nil)
-		reduction("argmax", axis, func(x *weft.Tensor) *weft.Tensor { return x.ArgMax(axis) },
-			func(x *weft.Tensor) *weft.Tensor { return x.Max(axis) })
+		reduction("sum", axis, func(x *weft.Tensor) *weft.Tensor { return x.Sum(axis) })
+		reduction("max", axis, func(x *weft.Tensor) *weft.Tensor { return x.Max(axis) })
+		compared(fmt.Sprintf("argmax axis %d", axis), func(p Params) (func() *weft.Tensor, func()) {
+			x := random(p.DType, 1, p.N, p.N)
+			return func() *weft.Tensor { return x.ArgMax(axis) }, func() { x.Max(axis).Release() }
+		})
 	}
 	eager("transpose copy", func(p Params) func() *weft.Tensor {
 		x := random(p.DType, 1, p.N, p.N)
@@ -60,31 +62,12 @@ func init() {
 
 func wide(n int, d string) []any { return []any{uniform(n, d, 1, -4, 4)} }
 
-// reduction adds the case of a reduction of a square matrix; like, if not nil, is
-// the reduction that its time is compared with.
-func reduction(name string, axis int, f, like func(x *weft.Tensor) *weft.Tensor) {
-	name = fmt.Sprintf("%s axis %d", name, axis)
-	var x *weft.Tensor
-	eager(name, func(p Params) func() *weft.Tensor {
-		x = random(p.DType, 1, p.N, p.N)
+// reduction adds the case of a reduction of a square matrix.
+func reduction(name string, axis int, f func(x *weft.Tensor) *weft.Tensor) {
+	eager(fmt.Sprintf("%s axis %d", name, axis), func(p Params) func() *weft.Tensor {
+		x := random(p.DType, 1, p.N, p.N)
 		return func() *weft.Tensor { return f(x) }
 	})
-	if like != nil {
-		compared(name, func() { like(x).Release() })
-	}
-}
-
-// compared adds a yardstick to a case.
-func compared(name string, f func()) {
-	also[name] = append(also[name], yardstick)
-	inner := cases[name]
-	cases[name] = func(p Params) (*Case, error) {
-		c, err := inner(p)
-		if err == nil {
-			c.Also[yardstick] = f
-		}
-		return c, err
-	}
 }
 
 // random returns scrambled numbers in [-1, 1).

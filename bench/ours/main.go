@@ -32,6 +32,8 @@ type worker struct {
 	key   string
 	ready *Case
 	check []float64
+	// warmed has the formulations that have run.
+	warmed map[string]bool
 }
 
 func (w *worker) prepare(r request) error {
@@ -55,11 +57,7 @@ func (w *worker) prepare(r request) error {
 	if c.Check != nil {
 		w.check = c.Check()
 	}
-	warm(c.Run, 30*time.Millisecond)
-	for _, f := range c.Also {
-		warm(f, 30*time.Millisecond)
-	}
-	w.key, w.ready = key, c
+	w.key, w.ready, w.warmed = key, c, map[string]bool{}
 	return nil
 }
 
@@ -84,6 +82,10 @@ func (w *worker) answer(r request) (any, error) {
 		}
 		if f == nil {
 			return nil, fmt.Errorf("no form %q of case %q", r.Form, r.Case)
+		}
+		if !w.warmed[r.Form] {
+			w.warmed[r.Form] = true
+			warm(f, 30*time.Millisecond)
 		}
 		t := measure(f, time.Duration(r.BudgetMS*float64(time.Millisecond)))
 		return struct {

@@ -2,9 +2,12 @@ package main
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
+	"unsafe"
 
 	"weft"
+	"weft/internal/limits"
 )
 
 // The pointwise works. A result is allocated anew in every run, and given back
@@ -24,24 +27,52 @@ func init() {
 	})
 }
 
-// formula adds the case of a formula; args gives its arrays.
+// formula adds the case of a formula; args gives its arrays. Its yardstick is a
+// kernel that reads the same arrays and writes a result, and computes nothing.
 func formula(text string, args func(n int, d string) []any) {
-	eager(text, func(p Params) func() *weft.Tensor {
+	compared(text, func(p Params) (func() *weft.Tensor, func()) {
 		a := args(p.N, p.DType)
-		return func() *weft.Tensor { return weft.Expr(text, a...) }
+		f := func() *weft.Tensor { return weft.Expr(text, a...) }
+		result := f()
+		dst, src := bytesOf(result), make([][]byte, len(a))
+		for i := range a {
+			src[i] = bytesOf(a[i].(*weft.Tensor))
+		}
+		return f, func() {
+			limits.Stream(dst, p.Threads, src...)
+			runtime.KeepAlive(result)
+		}
 	})
+}
+
+// bytesOf returns the memory of a contiguous tensor, for as long as that is kept.
+func bytesOf(t *weft.Tensor) []byte {
+	v := t.View()
+	return unsafe.Slice((*byte)(v.Ptr()), t.Size()*t.DType().Size())
 }
 
 // eager adds a case that is a function returning a new array.
 func eager(name string, prepare func(p Params) func() *weft.Tensor) {
 	also[name] = append(also[name], collected)
+	cases[name] = func(p Params) (*Case, error) { return eagerCase(prepare(p)), nil }
+}
+
+// compared adds an eager case with a yardstick, which prepare returns second.
+func compared(name string, prepare func(p Params) (f func() *weft.Tensor, like func())) {
+	also[name] = append(also[name], collected, yardstick)
 	cases[name] = func(p Params) (*Case, error) {
-		f := prepare(p)
-		return &Case{
-			Run:   func() { f().Release() },
-			Also:  map[string]func(){collected: func() { f() }},
-			Check: func() []float64 { return summary(f()) },
-		}, nil
+		f, like := prepare(p)
+		c := eagerCase(f)
+		c.Also[yardstick] = like
+		return c, nil
+	}
+}
+
+func eagerCase(f func() *weft.Tensor) *Case {
+	return &Case{
+		Run:   func() { f().Release() },
+		Also:  map[string]func(){collected: func() { f() }},
+		Check: func() []float64 { return summary(f()) },
 	}
 }
 
