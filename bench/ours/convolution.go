@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"weft"
+	"weft/bench/worker"
 )
 
 // Convolutions, forward alone and forward and backward, with a bias. The first
@@ -20,16 +21,16 @@ func init() {
 		"conv 3x224^2 to 64 7x7 by 2": {3, 224, 64, 7, 2, 3},
 		"conv 64x56^2 to 256 1x1":     {64, 56, 256, 1, 1, 0},
 	} {
-		inputs := func(p Params) (x, w, b *weft.Tensor, o weft.ConvOpts) {
+		inputs := func(p worker.Params) (x, w, b *weft.Tensor, o weft.ConvOpts) {
 			o = weft.ConvOpts{Stride: [2]int{c.stride, c.stride}, Padding: [2]int{c.padding, c.padding}}
 			return random(p.DType, 1, p.N, c.in, c.size, c.size), random(p.DType, 2, c.out, c.in, c.window, c.window),
 				random(p.DType, 3, c.out), o
 		}
-		eager(name, func(p Params) func() *weft.Tensor {
+		eager(name, func(p worker.Params) func() *weft.Tensor {
 			x, w, b, o := inputs(p)
 			return func() *weft.Tensor { return x.Conv2d(w, b, o) }
 		})
-		cases[name+" and back"] = func(p Params) (*Case, error) {
+		worker.Cases[name+" and back"] = func(p worker.Params) (*worker.Case, error) {
 			x, w, b, o := inputs(p)
 			wrt := []*weft.Tensor{w.RequireGrad(), b.RequireGrad()}
 			if c.in > 3 {
@@ -43,7 +44,7 @@ func init() {
 				y := x.Conv2d(w, b, o)
 				return append(weft.GradAll([]*weft.Tensor{y}, wrt, weft.GradOpts{Seeds: []*weft.Tensor{dy}}), y)
 			}
-			return &Case{
+			return &worker.Case{
 				Run: func() {
 					for _, t := range run() {
 						t.Release()
@@ -61,7 +62,7 @@ func init() {
 			}, nil
 		}
 	}
-	eager("max pool 64x112^2 3x3 by 2", func(p Params) func() *weft.Tensor {
+	eager("max pool 64x112^2 3x3 by 2", func(p worker.Params) func() *weft.Tensor {
 		x := random(p.DType, 1, p.N, 64, 112, 112)
 		o := weft.PoolOpts{Window: [2]int{3, 3}, Stride: [2]int{2, 2}, Padding: [2]int{1, 1}}
 		return func() *weft.Tensor { return x.MaxPool2d(o) }

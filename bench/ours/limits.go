@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"weft"
+	"weft/bench/worker"
 	"weft/internal/limits"
 	"weft/internal/par"
 )
@@ -15,7 +16,7 @@ import (
 // bytes; "fma T" is the rate of multiply-adds in GFLOP/s.
 
 func init() {
-	values["limits"] = func(threads int) (map[string]float64, error) {
+	worker.Values["limits"] = func(threads int) (map[string]float64, error) {
 		v := map[string]float64{}
 		for k := 13; k <= 28; k++ {
 			v[fmt.Sprintf("copy 2^%d", k)] = copyBandwidth(1<<k, threads)
@@ -32,10 +33,10 @@ func init() {
 	}
 	// Into an existing array: no allocation, so that it shows what the memory of the
 	// machine gives to both sides alike.
-	cases["copy"] = func(p Params) (*Case, error) {
+	worker.Cases["copy"] = func(p worker.Params) (*worker.Case, error) {
 		src, dst := uniform(p.N, p.DType, 1, -1, 1), uniform(p.N, p.DType, 2, -1, 1)
 		run := func() { dst.Assign(src) }
-		return &Case{Run: run, Check: func() []float64 { run(); return summary(dst) }}, nil
+		return &worker.Case{Run: run, Check: func() []float64 { run(); return summary(dst) }}, nil
 	}
 }
 
@@ -55,9 +56,9 @@ func copyBandwidth(bytes, threads int) float64 {
 			}
 		})
 	}
-	warm(run, 5*time.Millisecond)
+	worker.Warm(run, 5*time.Millisecond)
 	best := 0.0
-	for _, ns := range measure(run, 30*time.Millisecond).Samples {
+	for _, ns := range worker.Measure(run, 30*time.Millisecond).Samples {
 		best = max(best, float64(bytes)/ns)
 	}
 	return best

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"weft"
+	"weft/bench/worker"
 	"weft/internal/limits"
 )
 
@@ -21,7 +22,7 @@ func init() {
 		})
 	}
 	formula("exp(-x*x)*sin(x)+log1p(abs(x))", wide)
-	eager("add 16", func(p Params) func() *weft.Tensor {
+	eager("add 16", func(p worker.Params) func() *weft.Tensor {
 		a, b := uniform(p.N, p.DType, 1, -1, 1), uniform(p.N, p.DType, 2, -1, 1)
 		return func() *weft.Tensor { return a.Add(b) }
 	})
@@ -30,7 +31,7 @@ func init() {
 // formula adds the case of a formula; args gives its arrays. Its yardstick is a
 // kernel that reads the same arrays and writes a result, and computes nothing.
 func formula(text string, args func(n int, d string) []any) {
-	compared(text, func(p Params) (func() *weft.Tensor, func()) {
+	compared(text, func(p worker.Params) (func() *weft.Tensor, func()) {
 		a := args(p.N, p.DType)
 		f := func() *weft.Tensor { return weft.Expr(text, a...) }
 		result := f()
@@ -52,15 +53,15 @@ func bytesOf(t *weft.Tensor) []byte {
 }
 
 // eager adds a case that is a function returning a new array.
-func eager(name string, prepare func(p Params) func() *weft.Tensor) {
-	also[name] = append(also[name], collected)
-	cases[name] = func(p Params) (*Case, error) { return eagerCase(prepare(p)), nil }
+func eager(name string, prepare func(p worker.Params) func() *weft.Tensor) {
+	worker.Also[name] = append(worker.Also[name], collected)
+	worker.Cases[name] = func(p worker.Params) (*worker.Case, error) { return eagerCase(prepare(p)), nil }
 }
 
 // compared adds an eager case with a yardstick, which prepare returns second.
-func compared(name string, prepare func(p Params) (f func() *weft.Tensor, like func())) {
-	also[name] = append(also[name], collected, yardstick)
-	cases[name] = func(p Params) (*Case, error) {
+func compared(name string, prepare func(p worker.Params) (f func() *weft.Tensor, like func())) {
+	worker.Also[name] = append(worker.Also[name], collected, yardstick)
+	worker.Cases[name] = func(p worker.Params) (*worker.Case, error) {
 		f, like := prepare(p)
 		c := eagerCase(f)
 		c.Also[yardstick] = like
@@ -68,8 +69,8 @@ func compared(name string, prepare func(p Params) (f func() *weft.Tensor, like f
 	}
 }
 
-func eagerCase(f func() *weft.Tensor) *Case {
-	return &Case{
+func eagerCase(f func() *weft.Tensor) *worker.Case {
+	return &worker.Case{
 		Run:   func() { f().Release() },
 		Also:  map[string]func(){collected: func() { f() }},
 		Check: func() []float64 { return summary(f()) },
@@ -85,10 +86,10 @@ func uniform(n int, d string, seed int, lo, hi float64, shape ...int) *weft.Tens
 	switch d {
 	case "float32":
 		t = weft.ZerosOf(weft.Float32, shape...)
-		weft.Borrow(t, func(p []float32) { fill(p, seed, lo, hi) })
+		weft.Borrow(t, func(p []float32) { worker.Fill(p, seed, lo, hi) })
 	case "float64":
 		t = weft.ZerosOf(weft.Float64, shape...)
-		weft.Borrow(t, func(p []float64) { fill(p, seed, lo, hi) })
+		weft.Borrow(t, func(p []float64) { worker.Fill(p, seed, lo, hi) })
 	default:
 		panic(fmt.Sprintf("no dtype %q", d))
 	}
@@ -97,7 +98,7 @@ func uniform(n int, d string, seed int, lo, hi float64, shape ...int) *weft.Tens
 
 func summary(t *weft.Tensor) []float64 {
 	if t.DType() == weft.Float32 {
-		return Summary(weft.Data[float32](t))
+		return worker.Summary(weft.Data[float32](t))
 	}
-	return Summary(weft.Data[float64](t.To(weft.Float64)))
+	return worker.Summary(weft.Data[float64](t.To(weft.Float64)))
 }

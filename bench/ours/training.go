@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"weft"
+	"weft/bench/worker"
 	"weft/optim"
 )
 
@@ -17,8 +18,8 @@ const (
 )
 
 func init() {
-	cases["mlp step"] = func(p Params) (*Case, error) {
-		x := weft.FromSlice(Pattern[float32](p.N*784, 1), p.N, 784)
+	worker.Cases["mlp step"] = func(p worker.Params) (*worker.Case, error) {
+		x := weft.FromSlice(worker.Pattern[float32](p.N*784, 1), p.N, 784)
 		w1, b1 := layer(2, 784, 500, 500, 784)
 		w2, b2 := layer(3, 500, 10, 10, 500)
 		w1, w2 = transposed(w1), transposed(w2)
@@ -26,8 +27,8 @@ func init() {
 			return s.Track(x).Linear(w1, b1).Tanh().Linear(w2, b2)
 		}), nil
 	}
-	cases["lenet step"] = func(p Params) (*Case, error) {
-		x := weft.FromSlice(Pattern[float32](p.N*32*32, 1), p.N, 1, 32, 32)
+	worker.Cases["lenet step"] = func(p worker.Params) (*worker.Case, error) {
+		x := weft.FromSlice(worker.Pattern[float32](p.N*32*32, 1), p.N, 1, 32, 32)
 		w1, b1 := layer(2, 25, 150, 6, 1, 5, 5)
 		w2, b2 := layer(3, 150, 400, 16, 6, 5, 5)
 		w3, b3 := layer(4, 400, 120, 120, 400)
@@ -42,8 +43,8 @@ func init() {
 			return h.Linear(w3, b3).Tanh().Linear(w4, b4).Tanh().Linear(w5, b5)
 		}), nil
 	}
-	cases["convnet step"] = func(p Params) (*Case, error) {
-		x := weft.FromSlice(Pattern[float32](p.N*256*256, 1), p.N, 1, 256, 256)
+	worker.Cases["convnet step"] = func(p worker.Params) (*worker.Case, error) {
+		x := weft.FromSlice(worker.Pattern[float32](p.N*256*256, 1), p.N, 1, 256, 256)
 		w1, b1 := layer(2, 49, 294, 6, 1, 7, 7)
 		w2, b2 := layer(3, 294, 784, 16, 6, 7, 7)
 		w3, b3 := layer(4, 16*44*44, 10, 10, 16*44*44)
@@ -54,7 +55,7 @@ func init() {
 			return h.Conv2d(w2, b2, weft.ConvOpts{}).Tanh().Flatten(1).Linear(w3, b3)
 		}), nil
 	}
-	cases["logistic step"] = func(p Params) (*Case, error) {
+	worker.Cases["logistic step"] = func(p worker.Params) (*worker.Case, error) {
 		x := uniform(p.N*784, p.DType, 1, -1, 1, p.N, 784)
 		y := random(p.DType, 2, p.N).Gt(0).To(x.DType())
 		w, b := uniform(784, p.DType, 3, -0.05, 0.05), weft.ZerosOf(x.DType())
@@ -64,7 +65,7 @@ func init() {
 		}
 		return training(0.1, []*weft.Tensor{w, b}, loss), nil
 	}
-	cases["scalar chain"] = func(p Params) (*Case, error) {
+	worker.Cases["scalar chain"] = func(p worker.Params) (*worker.Case, error) {
 		x := weft.Scalar(0.5, weft.Float32).RequireGrad()
 		run := func() (y, dx float64) {
 			s := weft.NewScope()
@@ -78,7 +79,7 @@ func init() {
 			s.Close()
 			return y, dx
 		}
-		return &Case{
+		return &worker.Case{
 			Run:   func() { run() },
 			Check: func() []float64 { y, dx := run(); return []float64{y, dx} },
 		}, nil
@@ -99,7 +100,7 @@ func layer(seed, fanIn, fanOut int, shape ...int) (w, b *weft.Tensor) {
 func transposed(w *weft.Tensor) *weft.Tensor { return w.T().Contiguous() }
 
 // classifier is training on a batch of n samples by cross-entropy.
-func classifier(n int, params []*weft.Tensor, logits func(s *weft.Scope) *weft.Tensor) *Case {
+func classifier(n int, params []*weft.Tensor, logits func(s *weft.Scope) *weft.Tensor) *worker.Case {
 	classes := make([]int64, n)
 	for i := range classes {
 		classes[i] = int64(i % 10)
@@ -108,7 +109,7 @@ func classifier(n int, params []*weft.Tensor, logits func(s *weft.Scope) *weft.T
 	return training(rate, params, func(s *weft.Scope) *weft.Tensor { return weft.CrossEntropy(logits(s), y) })
 }
 
-func training(rate float64, params []*weft.Tensor, forward func(s *weft.Scope) *weft.Tensor) *Case {
+func training(rate float64, params []*weft.Tensor, forward func(s *weft.Scope) *weft.Tensor) *worker.Case {
 	opt := optim.NewSGD(func(yield func(string, *weft.Tensor) bool) {
 		for i, p := range params {
 			if !yield(fmt.Sprint(i), p.RequireGrad()) {
@@ -126,7 +127,7 @@ func training(rate float64, params []*weft.Tensor, forward func(s *weft.Scope) *
 		s.Close()
 		return loss
 	}
-	return &Case{
+	return &worker.Case{
 		Run: func() { step() },
 		Check: func() []float64 {
 			losses := make([]float64, checkedSteps)
