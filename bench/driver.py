@@ -23,6 +23,7 @@ ROUNDS = 7
 CLOSE = 1.3  # peers within this factor of the best of the heat reach the final
 FINALISTS = 4
 QUICK_ROUNDS = 3  # of ours and the best peer alone
+NOT_FOR = "not for "  # begins the error of a formulation that there is not for a row
 COLLECTED, YARDSTICK = "left to the collector", "yardstick"  # as in bench/ours/registry.go
 TOLERANCE = {"float32": 1e-4, "float64": 1e-9, "": 1e-9}
 
@@ -101,7 +102,7 @@ def measure_row(crew, work, n, dtype, threads, quick):
     ]
     for c in [ours] * bool(ours) + peers:
         c.play_heat(row)
-    problems = [f"{c.name()}: {c.error}" for c in [ours] * bool(ours) + peers if c.error]
+    problems = [f"{c.name()}: {c.error}" for c in [ours] * bool(ours) + peers if c.error and not c.error.startswith(NOT_FOR)]
     if ours and ours.error:
         ours = collected = yardstick = None
     best = finalists(peers)
@@ -114,7 +115,8 @@ def measure_row(crew, work, n, dtype, threads, quick):
         for c in final[k % len(final):] + final[: k % len(final)]:  # no one always follows the same neighbour
             c.play_round(row)
     heat = {p.name(): p.heat for p in peers if p.heat}  # kept in the cache, for a closer look
-    result = row | {"bar": work.bar_of(n, dtype, threads), "problems": problems, "heat_ns": heat}
+    libs = {lib: min(p.heat for p in peers if p.heat and p.lib == lib) for lib in {p.lib for p in peers if p.heat}}
+    result = row | {"bar": work.bar_of(n, dtype, threads), "problems": problems, "heat_ns": heat, "lib_ns": libs}
     if ours:
         result["ours"] = ours.result()
     counted = [c for c in final if c not in forms and c.counts and c.samples]
@@ -217,7 +219,7 @@ def main():
     store = cache / "results.json"
     kept = json.loads(store.read_text()) if store.exists() else {"rows": {}}
     stamp = {"commit": commit(), "date": datetime.date.today().isoformat()}
-    crew = Crew(binaries / "ours", cache, [s for s in settings(cache) if s.quick or not quick], slow_start=not quick)
+    crew = Crew(binaries / "ours", cache, [s for s in settings(cache, binaries) if s.quick or not quick], slow_start=not quick)
     load_before = os.getloadavg()[0]
     kept["limits"] = limits = {t: v for t, v in kept.get("limits", {}).items() if t in ("T1", "T2")}
     try:
@@ -238,7 +240,7 @@ def main():
                     store.write_text(json.dumps(kept))
         progress("")
         if quick:
-            print(report.text(rows, kept | {"load": [load_before, os.getloadavg()[0]]}, pattern))
+            print(report.text(rows, {"load": [load_before, os.getloadavg()[0]]}, pattern))
             return
         if selected(pattern, "startup"):
             kept["startup"] = measure_startup(binaries) | stamp

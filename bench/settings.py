@@ -6,6 +6,7 @@ who sets nothing but the number of threads.
 import os
 import platform
 from dataclasses import dataclass, field
+from importlib.util import find_spec as available
 from pathlib import Path
 
 # Keep freed memory in the process instead of returning it to the system at
@@ -23,12 +24,13 @@ class Setting:
     default: bool = False
     slow_start: bool = False  # also formulations that compile for seconds
     quick: bool = False  # takes part in a quick comparison
+    program: str = ""  # the worker, where it is not peers/worker.py
     pinned: bool = False  # to as many processors as threads, for libraries that cannot be told
 
     def environment(self, threads):
         t = str(threads)
         count = {f"{v}_NUM_THREADS": t for v in ("OMP", "MKL", "OPENBLAS", "BLIS", "NUMEXPR", "NUMBA")}
-        return count | {"NUMEXPR_MAX_THREADS": t} | self.env
+        return count | {"NUMEXPR_MAX_THREADS": t, "GOMAXPROCS": t} | self.env
 
 
 def cpu_flags():
@@ -51,7 +53,7 @@ def blas_libraries(cache):
     return found
 
 
-def settings(cache):
+def settings(cache, binaries):
     array = "numpy,numexpr,numba"
     both = ("pointwise", "arrays", "training")
     torch = (*both, "convolution")
@@ -71,6 +73,13 @@ def settings(cache):
         Setting("default", direct, ("matmul",), with_blas, default=True),
         Setting("jax", "jax", ("pointwise",), {"JAX_ENABLE_X64": "1", "JAX_PLATFORMS": "cpu"}, pinned=True),
     ]
+    # What a user of Go would pick today.
+    go = str(Path(binaries, "gopeers"))
+    for lib, subjects in (("gonum", ("pointwise", "matmul", "training")), ("gomlx", ("pointwise", "matmul", "training")), ("go", ("pointwise",))):
+        if Path(go).exists():
+            out.append(Setting("Go", lib, subjects, default=True, quick=True, program=go))
+    if available("onnxruntime") and available("onnx"):
+        out.append(Setting("ORT", "onnxruntime", ("matmul",), KEEP | HUGE, quick=True))
     capabilities = ["avx2"]
     if "avx512f" in cpu_flags():
         capabilities.insert(0, "avx512")

@@ -98,7 +98,8 @@ class Crew:
         for s in self.settings:
             if subject not in s.subjects:
                 continue
-            argv = [sys.executable, str(HERE / "peers" / "worker.py"), s.libs] + ["--slow-start"] * (s.slow_start and self.slow_start)
+            program = [s.program] if s.program else [sys.executable, str(HERE / "peers" / "worker.py")]
+            argv = [*program, s.libs] + ["--slow-start"] * (s.slow_start and self.slow_start)
             processors = set(sorted(os.sched_getaffinity(0))[:threads]) if s.pinned and LINUX else None
             worker = self.start((s.name, s.libs, threads), s.name, argv, s.environment(threads), processors=processors)
             if worker:

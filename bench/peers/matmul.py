@@ -96,6 +96,36 @@ def direct_form(case, path):
     return make
 
 
+def ort_form(case, bound):
+    """ONNX Runtime on a model of one product; bound: its result in the same memory."""
+
+    def make(n, dtype, threads):
+        import onnx
+        import onnxruntime as ort
+        from onnx import TensorProto, helper
+
+        a, b = (np.ascontiguousarray(m) for m in operands(case, n, dtype))
+        kind = TensorProto.FLOAT if dtype == "float32" else TensorProto.DOUBLE
+        value = lambda name, v: helper.make_tensor_value_info(name, kind, v.shape)
+        c = np.zeros_like(a @ b)
+        graph = helper.make_graph([helper.make_node("MatMul", ["a", "b"], ["c"])], "product", [value("a", a), value("b", b)], [value("c", c)])
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+        options = ort.SessionOptions()
+        options.intra_op_num_threads = threads
+        session = ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+        if not bound:
+            ns = {"run": session.run, "inputs": {"a": a, "b": b}}
+            return Ready("run(None, inputs)", ns, lambda: summary(session.run(None, ns["inputs"])[0]))
+        binding = session.io_binding()
+        binding.bind_cpu_input("a", a)
+        binding.bind_cpu_input("b", b)
+        binding.bind_output("c", "cpu", 0, c.dtype, c.shape, c.ctypes.data)
+        ns = {"run": session.run_with_iobinding, "binding": binding, "kept": (a, b, c)}
+        return Ready("run(binding)", ns, lambda: (session.run_with_iobinding(binding), summary(c))[1])
+
+    return make
+
+
 def forms(case):
     yield Form("numpy", "numpy", numpy_form(case, "a @ b"))
     yield Form("numpy out=", "numpy", numpy_form(case, "np.matmul(a, b, out=c)"))
@@ -104,6 +134,8 @@ def forms(case):
     for part in filter(None, os.environ.get("WEFT_BENCH_BLAS", "").split(os.pathsep)):
         name, path = part.split("=", 1)
         yield Form(f"{name}, direct", name, direct_form(case, path))
+    yield Form("onnxruntime", "onnxruntime", ort_form(case, False))
+    yield Form("onnxruntime bound", "onnxruntime", ort_form(case, True))
     yield Form("torch", "torch", torch_form(case, "a @ b"))
     yield Form("torch out=", "torch", torch_form(case, "torch.matmul(a, b, out=c)"))
 
