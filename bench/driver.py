@@ -23,6 +23,8 @@ ROUNDS = 7
 CLOSE = 1.3  # peers within this factor of the best of the heat reach the final
 FINALISTS = 4
 QUICK_ROUNDS = 3  # of ours and the best peer alone
+FACTS = ("memory, scope", "memory, no scope", "stop the world")  # values of bench/ours/process.go
+THREADS_OF_FACTS = 2
 NOT_FOR = "not for "  # begins the error of a formulation that there is not for a row
 COLLECTED, YARDSTICK = "left to the collector", "yardstick"  # as in bench/ours/registry.go
 TOLERANCE = {"float32": 1e-4, "float64": 1e-9, "": 1e-9}
@@ -115,8 +117,13 @@ def measure_row(crew, work, n, dtype, threads, quick):
         for c in final[k % len(final):] + final[: k % len(final)]:  # no one always follows the same neighbour
             c.play_round(row)
     heat = {p.name(): p.heat for p in peers if p.heat}  # kept in the cache, for a closer look
-    libs = {lib: min(p.heat for p in peers if p.heat and p.lib == lib) for lib in {p.lib for p in peers if p.heat}}
+    libs = {}
+    for p in peers:
+        if p.heat:
+            libs[p.lib] = min(libs.get(p.lib, p.heat), median(p.samples) if p.samples else p.heat)
     result = row | {"bar": work.bar_of(n, dtype, threads), "problems": problems, "heat_ns": heat, "lib_ns": libs}
+    result["of_limit_bar"] = work.of_limit and work.of_limit(n, threads)
+    result["over_t1_bar"] = work.over_t1 and threads > 1 and work.over_t1(n) or None
     if ours:
         result["ours"] = ours.result()
     counted = [c for c in final if c not in forms and c.counts and c.samples]
@@ -148,6 +155,15 @@ def measure_startup(binaries):
         return startup.measure(weft, binaries / "empty")
     except (OSError, subprocess.CalledProcessError) as err:
         return {"error": str(err)}
+
+
+def measure_process(crew, name):
+    """What our program says of itself, from a process of its own."""
+    worker = crew.our_worker(THREADS_OF_FACTS, name)
+    reply = worker.ask(op="values", case=name, threads=THREADS_OF_FACTS) if worker else {"error": "no worker"}
+    if worker:
+        worker.close()
+    return {"error": reply["error"]} if "error" in reply else reply["values"]
 
 
 def selected(pattern, *tokens):
@@ -244,6 +260,11 @@ def main():
             return
         if selected(pattern, "startup"):
             kept["startup"] = measure_startup(binaries) | stamp
+        for name in FACTS:
+            if selected(pattern, name):
+                progress(name)
+                kept.setdefault("facts", {})[name] = measure_process(crew, name) | stamp
+        progress("")
         kept["versions"] = kept.get("versions", {}) | crew.hello
         kept["load"] = [load_before, os.getloadavg()[0]]
         store.write_text(json.dumps(kept))
@@ -254,9 +275,10 @@ def main():
     everything = sorted(kept["rows"].values(), key=lambda r: (order.get(r["case"], 99), r["threads"], r["dtype"], r["n"]))
     everything = [r for r in everything if r["case"] in order]
     settings_shown = [(s.name, s.libs, s.env) for s in crew.settings]
-    Path(__file__).resolve().with_name("RESULTS.md").write_text(
-        report.markdown(everything, kept, settings_shown, os.fspath(cache))
-    )
+    here = Path(__file__).resolve().parent
+    (here / "RESULTS.md").write_text(report.markdown(everything, kept, settings_shown, os.fspath(cache)))
+    page = here.parent / "README.md"
+    page.write_text(report.with_summary(page.read_text(), everything))
     lock.close()
 
 

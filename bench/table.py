@@ -23,6 +23,8 @@ class Work:
     stream: str = "copy"  # the bandwidth that bounds moved: copy, or read where little is written
     flops: object = None  # n -> operations on the multiply-add units
     own: object = None  # (n, threads) -> the most that our time may be of our yardstick's, or None
+    of_limit: object = None  # (n, threads) -> the least part of the limit's speed that is aimed at, or None
+    over_t1: object = None  # n -> how many times faster than on one thread two are to be, or None
     note: str = ""
 
     def bar_of(self, n, dtype, threads):
@@ -86,7 +88,8 @@ WORKS = (
     formula("2*a+3*b", 3),
     formula("pow(a,2)+pow(b,2)+2*a*b", 3),
     formula("2*a+pow(b,10)", 3),
-    Work(EXP, TO_1E7[1:], BOTH, lambda n, d, t: 2.5 if d == "float32" else 3.0, "pointwise", moved=arrays(2)),
+    Work(EXP, TO_1E7[1:], BOTH, lambda n, d, t: 2.5 if d == "float32" else 3.0, "pointwise", moved=arrays(2),
+         over_t1=lambda n: 1.8 if n >= 1_000_000 else None),
     Work("add 16", (16,), SINGLE, 1.25, "pointwise", threads=(1,), note="eager; the bar is 0.8 of NumPy's time"),
     Work("copy", TO_1E7, SINGLE, None, "pointwise", threads=(1,), moved=arrays(2), note="into an existing array"),
     gelu("gelu(x)"),
@@ -103,7 +106,8 @@ WORKS = (
     Work("where", (10_000_000,), SINGLE, 3.0, "arrays", moved=lambda n, e: n * (3 * e + 1)),
     Work("max pool 64x112^2 3x3 by 2", (16,), SINGLE, 4.0, "arrays", moved=lambda n, e: n * 64 * (112 * 112 + 56 * 56) * e),
     Work("matmul", (64, 128, 256, 512, 1024, 2048, 4096), BOTH, lambda n, d, t: 0.9 if n <= 128 else 0.95, "matmul",
-         flops=lambda n: 2 * n**3),
+         flops=lambda n: 2 * n**3, over_t1=lambda n: 1.6 if n == 512 else None,
+         of_limit=lambda n, t: 0.85 if n >= 1024 else 0.8 if n == 512 and t == 1 else None),
     product(64, 784, 500, 0.95),
     product(784, 60, 500, 0.95),
     product(60, 500, 10, 0.95),

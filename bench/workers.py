@@ -90,8 +90,9 @@ class Crew:
                 print(f"! {key}: {err}; going on without it (see workers.log)", file=sys.stderr)
         return self.workers.get(key)
 
-    def our_worker(self, threads):
-        return self.start(("weft", threads), "weft", [str(self.ours)], {"GOMAXPROCS": str(threads)})
+    def our_worker(self, threads, purpose=""):
+        """Our worker for a number of threads; one for a purpose has a process of its own."""
+        return self.start(("weft" + purpose, threads), "weft", [str(self.ours)], {"GOMAXPROCS": str(threads)})
 
     def peers(self, subject, threads):
         """(setting, worker) of the settings that take part in a subject."""

@@ -101,32 +101,20 @@ func transposed(w *weft.Tensor) *weft.Tensor { return w.T().Contiguous() }
 
 // classifier is training on a batch of n samples by cross-entropy.
 func classifier(n int, params []*weft.Tensor, logits func(s *weft.Scope) *weft.Tensor) *worker.Case {
-	classes := make([]int64, n)
-	for i := range classes {
-		classes[i] = int64(i % 10)
-	}
-	y := weft.FromSlice(classes)
+	y := classes(n)
 	return training(rate, params, func(s *weft.Scope) *weft.Tensor { return weft.CrossEntropy(logits(s), y) })
 }
 
-func training(rate float64, params []*weft.Tensor, forward func(s *weft.Scope) *weft.Tensor) *worker.Case {
-	opt := optim.NewSGD(func(yield func(string, *weft.Tensor) bool) {
-		for i, p := range params {
-			if !yield(fmt.Sprint(i), p.RequireGrad()) {
-				return
-			}
-		}
-	}, optim.SGDOpts{LR: rate})
-	step := func() (loss float64) {
-		s := weft.NewScope()
-		l := forward(s)
-		l.Backward()
-		opt.Step()
-		opt.ZeroGrad()
-		loss = l.Item()
-		s.Close()
-		return loss
+func classes(n int) *weft.Tensor {
+	p := make([]int64, n)
+	for i := range p {
+		p[i] = int64(i % 10)
 	}
+	return weft.FromSlice(p)
+}
+
+func training(rate float64, params []*weft.Tensor, forward func(s *weft.Scope) *weft.Tensor) *worker.Case {
+	step := stepper(rate, params, true, forward)
 	return &worker.Case{
 		Run: func() { step() },
 		Check: func() []float64 {
@@ -136,5 +124,29 @@ func training(rate float64, params []*weft.Tensor, forward func(s *weft.Scope) *
 			}
 			return losses
 		},
+	}
+}
+
+// stepper returns a training step, which returns the loss; unless scoped, forward
+// is given nil and what the step leaves behind is left to the collector.
+func stepper(rate float64, params []*weft.Tensor, scoped bool, forward func(s *weft.Scope) *weft.Tensor) func() float64 {
+	opt := optim.NewSGD(func(yield func(string, *weft.Tensor) bool) {
+		for i, p := range params {
+			if !yield(fmt.Sprint(i), p.RequireGrad()) {
+				return
+			}
+		}
+	}, optim.SGDOpts{LR: rate})
+	return func() float64 {
+		var s *weft.Scope
+		if scoped {
+			s = weft.NewScope()
+			defer s.Close()
+		}
+		l := forward(s)
+		l.Backward()
+		opt.Step()
+		opt.ZeroGrad()
+		return l.Item()
 	}
 }
