@@ -1,6 +1,6 @@
 """Runs the table of works, ours and the peers' interleaved, and reports.
 
-Usage: driver.py CACHE OURS_BINARIES [PATTERN...]; bench/run calls it.
+Usage: driver.py CACHE OURS_BINARIES [--quick] [PATTERN...]; bench/run calls it.
 """
 import datetime
 import fcntl
@@ -22,6 +22,11 @@ FINAL_MS = 25  # and in each round of the final
 ROUNDS = 7
 CLOSE = 1.3  # peers within this factor of the best of the heat reach the final
 FINALISTS = 4
+QUICK_ROUNDS = 3  # of ours and the best peer alone
+FACTS = ("memory, scope", "memory, no scope", "stop the world")  # values of bench/ours/process.go
+THREADS_OF_FACTS = 2
+NOT_FOR = "not for "  # begins the error of a formulation that there is not for a row
+COLLECTED, YARDSTICK = "left to the collector", "yardstick"  # as in bench/ours/registry.go
 TOLERANCE = {"float32": 1e-4, "float64": 1e-9, "": 1e-9}
 
 
@@ -84,12 +89,14 @@ def finalists(peers):
     return chosen + others[:1]
 
 
-def measure_row(crew, work, n, dtype, threads):
+def measure_row(crew, work, n, dtype, threads, quick):
     """The result of one row, or None where neither side has it."""
     row = {"case": work.name, "n": n, "dtype": dtype, "threads": threads}
     worker = crew.our_worker(threads)
     forms = [Contestant(worker, f) for f in worker.ask(op="forms", case=work.name).get("forms", [])] if worker else []
-    ours, collected = (forms + [None, None])[:2]
+    own_bar = work.own and work.own(n, threads)
+    ours, also = forms[0] if forms else None, {f.form: f for f in forms[1:]}
+    collected, yardstick = None if quick else also.get(COLLECTED), also.get(YARDSTICK) if own_bar else None
     peers = [
         Contestant(w, f, s)
         for s, w in crew.peers(work.subject, threads)
@@ -97,19 +104,26 @@ def measure_row(crew, work, n, dtype, threads):
     ]
     for c in [ours] * bool(ours) + peers:
         c.play_heat(row)
-    problems = [f"{c.name()}: {c.error}" for c in [ours] * bool(ours) + peers if c.error]
+    problems = [f"{c.name()}: {c.error}" for c in [ours] * bool(ours) + peers if c.error and not c.error.startswith(NOT_FOR)]
     if ours and ours.error:
-        ours = collected = None
-    final = [c for c in (ours, collected) if c] + finalists(peers)
+        ours = collected = yardstick = None
+    best = finalists(peers)
+    final = [c for c in (ours, collected, yardstick) if c] + (best[:1] if quick else best)
     reference = next((c.check for c in ([ours] * bool(ours) + peers) if c.check), None)
     for c in final:
         if c.check and differs(c.check, reference, dtype):
             problems.append(f"{c.name()}: another result: {c.check}, not {reference}")
-    for k in range(ROUNDS):
+    for k in range(QUICK_ROUNDS if quick else ROUNDS):
         for c in final[k % len(final):] + final[: k % len(final)]:  # no one always follows the same neighbour
             c.play_round(row)
     heat = {p.name(): p.heat for p in peers if p.heat}  # kept in the cache, for a closer look
-    result = row | {"bar": work.bar, "problems": problems, "heat_ns": heat}
+    libs = {}
+    for p in peers:
+        if p.heat:
+            libs[p.lib] = min(libs.get(p.lib, p.heat), median(p.samples) if p.samples else p.heat)
+    result = row | {"bar": work.bar_of(n, dtype, threads), "problems": problems, "heat_ns": heat, "lib_ns": libs}
+    result["of_limit_bar"] = work.of_limit and work.of_limit(n, threads)
+    result["over_t1_bar"] = work.over_t1 and threads > 1 and work.over_t1(n) or None
     if ours:
         result["ours"] = ours.result()
     counted = [c for c in final if c not in forms and c.counts and c.samples]
@@ -124,6 +138,9 @@ def measure_row(crew, work, n, dtype, threads):
             result["ratio"] = median([p / o for p, o in zip(best.rounds, ours.rounds)])
         if collected and collected.samples:
             result["collected"] = median([p / o for p, o in zip(best.rounds, collected.rounds)])
+    if yardstick and yardstick.samples:
+        result["own"] = median([o / y for o, y in zip(ours.rounds, yardstick.rounds)])
+        result["own_bar"] = own_bar
     uncounted = [c for c in final if c not in forms and not c.counts and c.samples]
     if uncounted:
         result["shown"] = min(uncounted, key=lambda c: median(c.samples)).result()
@@ -140,9 +157,30 @@ def measure_startup(binaries):
         return {"error": str(err)}
 
 
+def measure_process(crew, name):
+    """What our program says of itself, from a process of its own."""
+    worker = crew.our_worker(THREADS_OF_FACTS, name)
+    reply = worker.ask(op="values", case=name, threads=THREADS_OF_FACTS) if worker else {"error": "no worker"}
+    if worker:
+        worker.close()
+    return {"error": reply["error"]} if "error" in reply else reply["values"]
+
+
 def selected(pattern, *tokens):
     """Whether each word of the pattern is one of the tokens or part of the first."""
     return all(word in tokens[0] or word in tokens for word in pattern)
+
+
+def chosen_rows(pattern):
+    """The rows that match, one subject after the other and in it by threads, since
+    each of both has workers of its own."""
+    rows = [
+        (work, n, dtype, t)
+        for work in WORKS for t in work.threads for dtype in work.dtypes for n in work.sizes
+        if selected(pattern, work.name, report.size(n), str(n), dtype, f"T{t}", work.subject)
+    ]  # fmt: skip
+    subjects = list(dict.fromkeys(w.subject for w in WORKS))
+    return sorted(rows, key=lambda row: (subjects.index(row[0].subject), row[3]))
 
 
 def machine():
@@ -181,46 +219,52 @@ def progress(line):
         print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
 
 
-def machine_limits(crew):
+def machine_limits(crew, threads):
     """The best of what both sides reach: a limit that a peer exceeds is none."""
     limits = {}
-    for worker in [crew.our_worker(1)] + [w for s, w in crew.peers("limits", 1)]:
-        for k, v in (worker.ask(op="values", case="limits").get("values", {}) if worker else {}).items():
+    for worker in [crew.our_worker(threads)] + [w for s, w in crew.peers("limits", threads)]:
+        for k, v in (worker.ask(op="values", case="limits", threads=threads).get("values", {}) if worker else {}).items():
             limits[k] = max(v, limits.get(k, 0))
     return limits
 
 
 def main():
-    cache, binaries, pattern = Path(sys.argv[1]), Path(sys.argv[2]), [w for a in sys.argv[3:] for w in a.split()]
+    cache, binaries, words = Path(sys.argv[1]), Path(sys.argv[2]), [w for a in sys.argv[3:] for w in a.split()]
+    quick, pattern = "--quick" in words, [w for w in words if w != "--quick"]
     lock = locked(cache)
     store = cache / "results.json"
     kept = json.loads(store.read_text()) if store.exists() else {"rows": {}}
     stamp = {"commit": commit(), "date": datetime.date.today().isoformat()}
-    crew = Crew(binaries / "ours", cache, settings(cache))
+    crew = Crew(binaries / "ours", cache, [s for s in settings(cache, binaries) if s.quick or not quick], slow_start=not quick)
     load_before = os.getloadavg()[0]
+    kept["limits"] = limits = {t: v for t, v in kept.get("limits", {}).items() if t in ("T1", "T2")}
     try:
         kept["machine"] = machine()
-        kept["limits"] = limits = machine_limits(crew)
+        works = chosen_rows(pattern)
+        for threads in sorted({t for *_, t in works}) if not quick else ():
+            limits[f"T{threads}"] = machine_limits(crew, threads)
         rows = []
-        for work in WORKS:
-            chosen = [
-                (n, dtype, t)
-                for t in work.threads for dtype in work.dtypes for n in work.sizes
-                if selected(pattern, work.name, report.size(n), str(n), dtype, f"T{t}", work.subject)
-            ]  # fmt: skip
-            if chosen:
-                crew.keep_only(work.subject)
-            for n, dtype, threads in chosen:
-                progress(f"{work.name} {report.size(n)} {dtype}")
-                row = measure_row(crew, work, n, dtype, threads)
-                if row:
-                    row |= stamp | {"limit_ns": report.limit_ns(work, n, dtype, limits, SIZE)}
-                    rows.append(row)
+        for work, n, dtype, threads in works:
+            crew.keep_only(work.subject, threads)
+            progress(f"{work.name} {report.size(n)} {dtype} T{threads}")
+            row = measure_row(crew, work, n, dtype, threads, quick)
+            if row:
+                row |= stamp | {"limit_ns": report.limit_ns(work, n, dtype, limits.get(f"T{threads}", {}), SIZE)}
+                rows.append(row)
+                if not quick:
                     kept["rows"][f"{work.name} {n} {dtype} T{threads}"] = row
                     store.write_text(json.dumps(kept))
         progress("")
+        if quick:
+            print(report.text(rows, {"load": [load_before, os.getloadavg()[0]]}, pattern))
+            return
         if selected(pattern, "startup"):
             kept["startup"] = measure_startup(binaries) | stamp
+        for name in FACTS:
+            if selected(pattern, name):
+                progress(name)
+                kept.setdefault("facts", {})[name] = measure_process(crew, name) | stamp
+        progress("")
         kept["versions"] = kept.get("versions", {}) | crew.hello
         kept["load"] = [load_before, os.getloadavg()[0]]
         store.write_text(json.dumps(kept))
@@ -231,9 +275,10 @@ def main():
     everything = sorted(kept["rows"].values(), key=lambda r: (order.get(r["case"], 99), r["threads"], r["dtype"], r["n"]))
     everything = [r for r in everything if r["case"] in order]
     settings_shown = [(s.name, s.libs, s.env) for s in crew.settings]
-    Path(__file__).resolve().with_name("RESULTS.md").write_text(
-        report.markdown(everything, kept, settings_shown, os.fspath(cache))
-    )
+    here = Path(__file__).resolve().parent
+    (here / "RESULTS.md").write_text(report.markdown(everything, kept, settings_shown, os.fspath(cache)))
+    page = here.parent / "README.md"
+    page.write_text(report.with_summary(page.read_text(), everything))
     lock.close()
 
 

@@ -1,7 +1,7 @@
 """Tables of the results: for the terminal and for RESULTS.md."""
 import math
 
-COLUMNS = ("work", "size", "dtype", "T", "ours", "best peer", "", "default", "ratio", "collected", "bar", "limit", "of limit", "commit")
+COLUMNS = ("work", "size", "dtype", "T", "ours", "best peer", "", "default", "ratio", "collected", "bar", "to own", "over T1", "limit", "of limit", "commit")
 
 
 def size(n):
@@ -22,33 +22,47 @@ def duration(ns):
 def limit_ns(work, n, dtype, limits, element):
     """The time that the machine's measured limits alone would take, or None.
 
-    A pointwise work moves its arrays once, at the bandwidth of a copy with the
-    same working set; a product is bound by the multiply-add units.
+    What must be moved is moved once, at the bandwidth of a copy (or of reading)
+    with the same working set; products are bound by the multiply-add units.
     """
-    if work.arrays:
-        moved = work.arrays * n * element[dtype]
-        measured = {int(k.split("^")[1]): v for k, v in limits.items() if k.startswith("copy 2^")}
+    bounds = []
+    if work.moved:
+        moved = work.moved(n, element[dtype])
+        measured = {int(k.split("^")[1]): v for k, v in limits.items() if k.startswith(work.stream + " 2^")}
         if measured:
             level = min(measured, key=lambda k: abs(k - math.log2(moved)))
-            return moved / measured[level]
+            bounds.append(moved / measured[level])
     if work.flops and f"fma {dtype}" in limits:
-        return work.flops(n) / limits[f"fma {dtype}"]
-    return None
+        bounds.append(work.flops(n) / limits[f"fma {dtype}"])
+    return max(bounds, default=None)
 
 
-def cells(row):
+def judged(value, bar, shown, least=True):
+    """A value with the word on its bar; nothing where there is no bar."""
+    if bar is None:
+        return shown
+    good = value >= bar if least else value <= bar
+    return shown + (" ok" if good else " BELOW" if least else " ABOVE")
+
+
+def cells(row, one=None):
+    """The cells of a row; one is the same row on one thread, if there is one."""
     ours, best, default = row.get("ours"), row.get("best"), row.get("default")
     ratio, bar, limit = row.get("ratio"), row["bar"], row.get("limit_ns")
-    verdict = ""
-    if ratio is not None and bar is not None:
-        verdict = " ok" if ratio >= bar else " BELOW"
+    own, over = row.get("own"), one["ours"]["ns"] / ours["ns"] if one and ours and one.get("ours") else None
+    of_limit = limit / ours["ns"] if limit and ours else None
+    least = row.get("of_limit_bar")
     noisy = lambda r: "~" if r["spread"] > 0.2 else ""
     show = lambda r: noisy(r) + duration(r["ns"]) if r else "-"
     return (
         row["case"], size(row["n"]), row["dtype"], str(row["threads"]), show(ours), show(best),
         best["name"] if best else "-", show(default), f"{ratio:.2f}" if ratio is not None else "-",
-        f"{row['collected']:.2f}" if row.get("collected") else "-", (f"{bar:g}" if bar is not None else "-") + verdict, duration(limit),
-        f"{100 * limit / ours['ns']:.0f} %" if limit and ours else "-", row["commit"],
+        f"{row['collected']:.2f}" if row.get("collected") else "-",
+        "-" if bar is None else f"{bar:g}" if ratio is None else judged(ratio, bar, f"{bar:g}"),
+        judged(own, row["own_bar"], f"{own:.2f} of {row['own_bar']:g}", least=False) if own else "-",
+        judged(over, row.get("over_t1_bar"), f"{over:.2f}") if over else "-", duration(limit),
+        judged(of_limit, least, f"{100 * of_limit:.0f} %" + (f" of {100 * least:.0f}" if least else "")) if of_limit else "-",
+        row["commit"],
     )  # fmt: skip
 
 
@@ -70,11 +84,12 @@ def startup_lines(s):
 def limit_lines(limits):
     unit = lambda k: f"{1 << (k - 10)} KiB" if k < 20 else f"{1 << (k - 20)} MiB"
     lines = []
-    for kind, title in (("copy", "copy, GB/s read and written"), ("read", "read, GB/s")):
-        rates = sorted((int(k.split("^")[1]), v) for k, v in limits.items() if k.startswith(kind + " 2^"))
-        if rates:
-            lines.append(f"{title}, by working set: " + ", ".join(f"{unit(k)} {v:.0f}" for k, v in rates))
-    lines += [f"{k}: {v:.3g} GFLOP/s" for k, v in sorted(limits.items()) if k.startswith("fma ")]
+    for threads, values in sorted(limits.items()):
+        for kind, title in (("copy", "copy, GB/s read and written"), ("read", "read, GB/s")):
+            rates = sorted((int(k.split("^")[1]), v) for k, v in values.items() if k.startswith(kind + " 2^"))
+            if rates:
+                lines.append(f"{threads}, {title}, by working set: " + ", ".join(f"{unit(k)} {v:.0f}" for k, v in rates))
+        lines += [f"{threads}, {k}: {v:.3g} GFLOP/s" for k, v in sorted(values.items()) if k.startswith("fma ")]
     return lines
 
 
@@ -84,7 +99,7 @@ def shown_lines(rows):
     for r in rows:
         other, best = r.get("shown"), r.get("best")
         if other and (not best or other["ns"] < best["ns"]):
-            lines.append(f"{r['case']} {size(r['n'])} {r['dtype']}: {other['name']} {duration(other['ns'])}")
+            lines.append(f"{r['case']} {size(r['n'])} {r['dtype']} T{r['threads']}: {other['name']} {duration(other['ns'])}")
     return lines
 
 
@@ -93,16 +108,86 @@ def problem_lines(rows):
     met = {}
     for r in rows:
         for p in r["problems"]:
-            met.setdefault((r["case"], p), []).append(f"{size(r['n'])} {r['dtype']}".strip())
+            met.setdefault((r["case"], p), []).append(f"{size(r['n'])} {r['dtype']} T{r['threads']}")
     return [f"{case}: {p} ({', '.join(where)})" for (case, p), where in met.items()]
 
 
+def fact_lines(facts):
+    """The lines of bench/ours/process.go."""
+    lines = []
+    for name, v in facts.items():
+        if "error" in v:
+            lines.append(f"{name}: not measured ({v['error']})")
+        elif name.startswith("memory"):
+            drift, times = v["last 1000 steps"] / v["steps 1000-2000"] - 1, v["peak of the pool"] / v["live"]
+            lines.append(
+                f"10,000 training steps of 784-500-10, {'a Scope each' if name == 'memory, scope' else 'no Scope'}: resident "
+                f"{v['steps 1000-2000'] / 1e6:.1f} MB in steps 1,000 to 2,000, {v['last 1000 steps'] / 1e6:.1f} MB in the last 1,000 "
+                + judged(abs(drift), 0.02, f"({100 * drift:+.1f} %; bar: within 2 %)", least=False)
+                + f"; at most {v['peak'] / 1e6:.1f} MB more than before the first, tensors {v['peak of the pool'] / 1e6:.1f} MB, where "
+                + judged(times, 2, f"{v['live'] / 1e6:.1f} MB are live: {times:.1f} times (bar: 2)", least=False)
+            )
+        else:
+            lines.append(
+                f"stop of the world, 99th percentile: {duration(v['kernels p99'])} while two goroutines run kernels, "
+                + judged(v["kernels p99"], v["loops p99"], f"{duration(v['loops p99'])} while they run plain loops", least=False)
+                + f"; medians {duration(v['kernels p50'])}, {duration(v['loops p50'])}"
+            )
+    return lines
+
+
+def over_one(rows):
+    """Each row with the same one on one thread, or None."""
+    single = {(r["case"], r["n"], r["dtype"]): r for r in rows if r["threads"] == 1}
+    return [(r, single.get((r["case"], r["n"], r["dtype"])) if r["threads"] > 1 else None) for r in rows]
+
+
+# The rows of README.md's table: title, work, size, element type.
+SUMMARY = (
+    ("`2*a+3*b`, 1e6 float32", "2*a+3*b", 1_000_000, "float32"),
+    ("`exp(-x*x)*sin(x)+log1p(abs(x))`, 1e6 float32", "exp(-x*x)*sin(x)+log1p(abs(x))", 1_000_000, "float32"),
+    ("the same, float64", "exp(-x*x)*sin(x)+log1p(abs(x))", 1_000_000, "float64"),
+    ("softmax of 4096x1000", "softmax 4096x1000", 4096, "float32"),
+    ("sum over the first axis of 4096x4096", "sum axis 0", 4096, "float32"),
+    ("copy of a transposed 4096x4096", "transpose copy", 4096, "float32"),
+    ("matrix product, 1024 float32", "matmul", 1024, "float32"),
+    ("matrix product, 1024 float64", "matmul", 1024, "float64"),
+    ("convolution of 16x64x56x56, 3x3, forward and backward", "conv 64x56^2 to 64 3x3 and back", 16, "float32"),
+    ("training step, 784-500-10, batch 60", "mlp step", 60, "float32"),
+    ("training step, LeNet, batch 60", "lenet step", 60, "float32"),
+)
+SUMMARY_BEGIN, SUMMARY_END = "<!-- written by bench/run -->", "<!-- end -->"
+
+
+def summary(rows):
+    """README.md's table: one and two threads in each cell."""
+    found = {(r["case"], r["n"], r["dtype"], r["threads"]): r for r in rows}
+    out = ["| work, one / two threads | weft | PyTorch | NumPy | gonum | GoMLX | limit of the machine |", "|---|---|---|---|---|---|---|"]
+    for title, *key in SUMMARY:
+        pair = [found.get((*key, t)) for t in (1, 2)]
+        show = lambda get: " / ".join(duration(r and get(r)) for r in pair) if any(r and get(r) for r in pair) else "-"
+        values = [show(lambda r: (r.get("ours") or {}).get("ns"))]
+        values += [show(lambda r: r.get("lib_ns", {}).get(lib)) for lib in ("torch", "numpy", "gonum", "gomlx")]
+        out.append("| " + " | ".join([title, *values, show(lambda r: r.get("limit_ns"))]) + " |")
+    return out
+
+
+def with_summary(page, rows):
+    """README.md with its table written again, or as it was where it has no place for one."""
+    if SUMMARY_BEGIN not in page or SUMMARY_END not in page:
+        return page
+    head, rest = page.split(SUMMARY_BEGIN, 1)
+    tail = rest.split(SUMMARY_END, 1)[1]
+    return "\n".join([head + SUMMARY_BEGIN, *summary(rows), SUMMARY_END + tail])
+
+
 def text(rows, kept, pattern):
-    table = [COLUMNS[:-1]] + [cells(r)[:-1] for r in rows]
+    table = [COLUMNS[:-1]] + [cells(*r)[:-1] for r in over_one(rows)]
     widths = [max(len(r[k]) for r in table) for k in range(len(table[0]))]
     out = ["  ".join(c.ljust(w) for c, w in zip(r, widths)).rstrip() for r in table] if rows else ["no row of the table matches"]
     if not pattern or "startup" in kept and any(w in "startup" for w in pattern):
         out += startup_lines(kept.get("startup"))
+    out += fact_lines({k: v for k, v in kept.get("facts", {}).items() if all(w in k for w in pattern)})
     for title, lines in (
         ("limits", limit_lines(kept.get("limits", {}))),
         ("faster, though no bar names them", shown_lines(rows)),
@@ -125,9 +210,10 @@ def markdown(rows, kept, settings, cache):
         f"Machine: {m['cpu']}, {m['processors']} processors, {m['system']}. Load average before and after the last run: {load[0]:.2f}, {load[1]:.2f}.", "",
         "| " + " | ".join(COLUMNS).replace("|  |", "| which |") + " |", "|---" * len(COLUMNS) + "|",
     ]  # fmt: skip
-    out += ["| " + " | ".join(map(escape, cells(r))) + " |" for r in rows]
+    out += ["| " + " | ".join(map(escape, cells(*r))) + " |" for r in over_one(rows)]
     for title, lines in (
         ("Start-up and binary", startup_lines(kept.get("startup"))),
+        ("Memory and the collector", fact_lines(kept.get("facts", {}))),
         ("Limits of the machine", limit_lines(kept.get("limits", {}))),
         ("Faster, though no bar names them", shown_lines(rows)),
         ("Problems", problem_lines(rows)),

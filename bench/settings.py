@@ -6,6 +6,7 @@ who sets nothing but the number of threads.
 import os
 import platform
 from dataclasses import dataclass, field
+from importlib.util import find_spec as available
 from pathlib import Path
 
 # Keep freed memory in the process instead of returning it to the system at
@@ -22,12 +23,14 @@ class Setting:
     env: dict = field(default_factory=dict, hash=False)
     default: bool = False
     slow_start: bool = False  # also formulations that compile for seconds
+    quick: bool = False  # takes part in a quick comparison
+    program: str = ""  # the worker, where it is not peers/worker.py
     pinned: bool = False  # to as many processors as threads, for libraries that cannot be told
 
     def environment(self, threads):
         t = str(threads)
         count = {f"{v}_NUM_THREADS": t for v in ("OMP", "MKL", "OPENBLAS", "BLIS", "NUMEXPR", "NUMBA")}
-        return count | {"NUMEXPR_MAX_THREADS": t} | self.env
+        return count | {"NUMEXPR_MAX_THREADS": t, "GOMAXPROCS": t} | self.env
 
 
 def cpu_flags():
@@ -50,9 +53,10 @@ def blas_libraries(cache):
     return found
 
 
-def settings(cache):
+def settings(cache, binaries):
     array = "numpy,numexpr,numba"
-    both = ("pointwise", "training")
+    both = ("pointwise", "arrays", "training")
+    torch = (*both, "convolution")
     blas = blas_libraries(cache)
     direct = ",".join(["numpy", *blas])
     with_blas = {"WEFT_BENCH_BLAS": os.pathsep.join(f"{k}={v}" for k, v in blas.items())}
@@ -62,26 +66,34 @@ def settings(cache):
     )
     inductor = {"TORCHINDUCTOR_CACHE_DIR": str(Path(cache, "inductor"))}
     out = [
-        Setting("default", array, ("pointwise", "training", "compile"), default=True),
+        Setting("default", array, (*both, "compile"), default=True),
         Setting("malloc", array, both, KEEP),
-        Setting("malloc+huge", array, (*both, "limits"), KEEP | HUGE),
-        Setting("torch default", "torch", ("pointwise", "training", "matmul"), default=True),
+        Setting("malloc+huge", array, (*both, "limits"), KEEP | HUGE, quick=True),
+        Setting("torch default", "torch", (*torch, "matmul"), default=True),
         Setting("default", direct, ("matmul",), with_blas, default=True),
         Setting("jax", "jax", ("pointwise",), {"JAX_ENABLE_X64": "1", "JAX_PLATFORMS": "cpu"}, pinned=True),
     ]
+    # What a user of Go would pick today.
+    go = str(Path(binaries, "gopeers"))
+    for lib, subjects in (("gonum", ("pointwise", "matmul", "training")), ("gomlx", ("pointwise", "matmul", "training")), ("go", ("pointwise",))):
+        if Path(go).exists():
+            out.append(Setting("Go", lib, subjects, default=True, quick=True, program=go))
+    if available("onnxruntime") and available("onnx"):
+        out.append(Setting("ORT", "onnxruntime", ("matmul",), KEEP | HUGE, quick=True))
     capabilities = ["avx2"]
     if "avx512f" in cpu_flags():
         capabilities.insert(0, "avx512")
         # OpenBLAS may not know a new processor and fall back to its AVX2 kernels.
         out.append(Setting("OPENBLAS_CORETYPE=SKYLAKEX", direct, ("matmul",),
-                           with_blas | KEEP | HUGE | {"OPENBLAS_CORETYPE": "SKYLAKEX"}))  # fmt: skip
+                           with_blas | KEEP | HUGE | {"OPENBLAS_CORETYPE": "SKYLAKEX"}, quick=True))  # fmt: skip
         out.append(Setting("OPENBLAS_CORETYPE=SKYLAKEX", "numpy", ("training",),
                            KEEP | HUGE | {"OPENBLAS_CORETYPE": "SKYLAKEX"}))  # fmt: skip
     for capability in capabilities:
         env = KEEP | {"ATEN_CPU_CAPABILITY": capability}
-        out.append(Setting(f"torch malloc {capability}", "torch", both, env))
-        out.append(Setting(f"torch malloc+huge {capability}", "torch", (*both, "matmul"), env | HUGE | inductor,
-                           slow_start=capability == capabilities[0]))  # fmt: skip
+        best = capability == capabilities[0]
+        out.append(Setting(f"torch malloc {capability}", "torch", torch, env))
+        out.append(Setting(f"torch malloc+huge {capability}", "torch", (*torch, "matmul"), env | HUGE | inductor,
+                           slow_start=best, quick=best))  # fmt: skip
     if platform.system() != "Linux":  # the malloc settings are glibc's
         out = [s for s in out if not s.env.keys() & KEEP.keys()]
     return out

@@ -1,12 +1,13 @@
 """The table of works: what is measured, over which sizes and dtypes, and the bar.
 
 bar is the least ratio (peer's time / ours) that is aimed at, None where there is
-none. bytes_per and flops give what the work must at least move and calculate,
-from which the physical limit is derived with the machine's measured limits.
+none. moved and flops give what the work must at least move and calculate, from
+which the physical limit is derived with the machine's measured limits.
 """
 from dataclasses import dataclass
 
 BOTH = ("float32", "float64")
+SINGLE = ("float32",)
 SIZE = {"float32": 4, "float64": 8, "": 0}
 
 
@@ -15,33 +16,118 @@ class Work:
     name: str
     sizes: tuple
     dtypes: tuple
-    bar: float | None
+    bar: object  # a number, or (n, dtype, threads) -> number or None
     subject: str  # which settings take part: see settings.py
-    threads: tuple = (1,)
-    arrays: int = 0  # arrays of n elements read or written: the least traffic
+    threads: tuple = (1, 2)
+    moved: object = None  # (n, bytes of an element) -> bytes read and written at least
+    stream: str = "copy"  # the bandwidth that bounds moved: copy, or read where little is written
     flops: object = None  # n -> operations on the multiply-add units
+    own: object = None  # (n, threads) -> the most that our time may be of our yardstick's, or None
+    of_limit: object = None  # (n, threads) -> the least part of the limit's speed that is aimed at, or None
+    over_t1: object = None  # n -> how many times faster than on one thread two are to be, or None
     note: str = ""
+
+    def bar_of(self, n, dtype, threads):
+        return self.bar(n, dtype, threads) if callable(self.bar) else self.bar
+
+
+def arrays(k):
+    """k arrays of n elements."""
+    return lambda n, e: k * n * e
+
+
+def by_threads(one, two):
+    return lambda n, dtype, threads: one if threads == 1 else two
+
+
+def from_1e6(bar):
+    """On one thread at every size, on two where there is work for them."""
+    return lambda n, dtype, threads: bar if threads == 1 or n >= 1_000_000 else None
 
 
 EXP = "exp(-x*x)*sin(x)+log1p(abs(x))"
+TANH_GELU = "0.5*x*(1+tanh(0.7978845608028654*(x+0.044715*x*x*x)))"
 TO_1E7 = (1_000, 10_000, 100_000, 1_000_000, 10_000_000)
 
-WORKS = (
-    Work("a+1", TO_1E7, BOTH, 1.0, "pointwise", arrays=2),
-    Work("2*a+3*b", TO_1E7, BOTH, 1.0, "pointwise", arrays=3),
-    Work("pow(a,2)+pow(b,2)+2*a*b", TO_1E7, BOTH, 1.0, "pointwise", arrays=3),
-    Work("2*a+pow(b,10)", TO_1E7, BOTH, 1.0, "pointwise", arrays=3),
-    Work(EXP, TO_1E7[1:], BOTH, 2.0, "pointwise", arrays=2),
-    Work("matmul", (64, 128, 256, 512, 1024, 2048), BOTH, 0.85, "matmul", flops=lambda n: 2 * n**3),
-    Work("add 16", (16,), ("float32",), 1.0, "pointwise", note="eager; the bar is NumPy's time"),
-    Work("mlp step", (60,), ("float32",), 1.1, "training", flops=lambda n: 2 * n * (2 * 784 * 500 + 3 * 500 * 10)),
-    Work("lenet step", (60,), ("float32",), 1.3, "training", flops=lambda n: n * LENET_FLOPS),
-    Work("cold compile", (1,), BOTH, 2.0, "compile", note=f"a fused kernel of {EXP}"),
-    Work("copy", TO_1E7, ("float32",), None, "pointwise", arrays=2, note="into an existing array; no bar"),
-)
+
+def formula(text, k):
+    own = lambda n, threads: 1.1 if n >= 10_000_000 else None
+    return Work(text, TO_1E7, BOTH, from_1e6(1.0), "pointwise", moved=arrays(k), own=own,
+                note="the yardstick is a kernel that streams the same buffers")  # fmt: skip
+
+
+def gelu(text):
+    return Work(text, TO_1E7[1:], BOTH, lambda n, d, t: 1.5 if n >= 10_000_000 else 1.1, "arrays", moved=arrays(2))
+
+
+def reduction(name, axis, **options):
+    return Work(f"{name} axis {axis}", (4096,), SINGLE, 1.0, "arrays", moved=lambda n, e: n * n * e, stream="read", **options)
+
+
+def product(m, k, l, bar, batch=1):
+    name = f"matmul {m}x{k}x{l}" if batch == 1 else f"matmul {batch} of {m}x{k}x{l}"
+    return Work(name, (m if batch == 1 else batch,), BOTH, bar, "matmul", stream="read",
+                moved=lambda n, e: batch * (m * k + k * l + m * l) * e, flops=lambda n: 2 * batch * m * k * l)  # fmt: skip
+
+
+def convolution(name, n, flops, bar, back):
+    """flops: of one picture, forward; back: how often as much there and back."""
+    yield Work(name, (n,), SINGLE, bar, "convolution", flops=lambda n: n * flops)
+    yield Work(name + " and back", (n,), SINGLE, bar, "convolution", flops=lambda n: n * flops * back)
+
 
 # Forward, gradient of weights and gradient of inputs are one product each; the
 # first layer has no gradient of its input.
 LENET_FLOPS = 2 * (
     2 * (6 * 28 * 28 * 25) + 3 * (16 * 10 * 10 * 150) + 3 * (400 * 120 + 120 * 84 + 84 * 10)
+)  # fmt: skip
+CONVNET_FLOPS = 2 * (2 * (6 * 250 * 250 * 49) + 3 * (16 * 44 * 44 * 294) + 3 * (16 * 44 * 44 * 10))
+
+WORKS = (
+    formula("a+1", 2),
+    formula("2*a+3*b", 3),
+    formula("pow(a,2)+pow(b,2)+2*a*b", 3),
+    formula("2*a+pow(b,10)", 3),
+    Work(EXP, TO_1E7[1:], BOTH, lambda n, d, t: 2.5 if d == "float32" else 3.0, "pointwise", moved=arrays(2),
+         over_t1=lambda n: 1.8 if n >= 1_000_000 else None),
+    Work("add 16", (16,), SINGLE, 1.25, "pointwise", threads=(1,), note="eager; the bar is 0.8 of NumPy's time"),
+    Work("copy", TO_1E7, SINGLE, None, "pointwise", threads=(1,), moved=arrays(2), note="into an existing array"),
+    gelu("gelu(x)"),
+    gelu(TANH_GELU),
+    Work("softmax 4096x1000", (4096,), SINGLE, 1.5, "arrays", moved=lambda n, e: 2 * n * 1000 * e),
+    Work("layer norm 4096x1024", (4096,), SINGLE, by_threads(1.5, 1.1), "arrays", moved=lambda n, e: 2 * n * 1024 * e),
+    *(reduction(name, axis) for name in ("sum", "max") for axis in (0, 1)),
+    *(reduction("argmax", axis, own=lambda n, threads: 1.3, note="the yardstick is our max") for axis in (0, 1)),
+    Work("transpose copy", (4096,), SINGLE, 3.0, "arrays", moved=lambda n, e: 2 * n * n * e),
+    Work("broadcast add", (2048,), SINGLE, 1.0, "arrays", moved=lambda n, e: (n * n + 2 * n) * e),
+    Work("gather rows of 128", (65536,), SINGLE, 1.2, "arrays", moved=lambda n, e: 2 * n * 128 * e + 8 * n),
+    Work("scatter-add rows of 128", (65536,), SINGLE, 1.2, "arrays", moved=lambda n, e: 3 * n * 128 * e + 8 * n),
+    Work("mask select", (10_000_000,), SINGLE, 3.0, "arrays", moved=lambda n, e: n * (e + 1 + e / 2)),
+    Work("where", (10_000_000,), SINGLE, 3.0, "arrays", moved=lambda n, e: n * (3 * e + 1)),
+    Work("max pool 64x112^2 3x3 by 2", (16,), SINGLE, 4.0, "arrays", moved=lambda n, e: n * 64 * (112 * 112 + 56 * 56) * e),
+    Work("matmul", (64, 128, 256, 512, 1024, 2048, 4096), BOTH, lambda n, d, t: 0.9 if n <= 128 else 0.95, "matmul",
+         flops=lambda n: 2 * n**3, over_t1=lambda n: 1.6 if n == 512 else None,
+         of_limit=lambda n, t: 0.85 if n >= 1024 else 0.8 if n == 512 and t == 1 else None),
+    product(64, 784, 500, 0.95),
+    product(784, 60, 500, 0.95),
+    product(60, 500, 10, 0.95),
+    product(64, 64, 64, 0.95, batch=64),
+    product(8, 4096, 4096, 1.5),
+    product(1, 4096, 4096, 1.0),
+    product(4096, 4096, 1, 1.0),
+    *convolution("conv 1x32^2 to 6 5x5", 60, 2 * 6 * 28 * 28 * 25, 2.0, back=2),
+    *convolution("conv 6x14^2 to 16 5x5", 60, 2 * 16 * 10 * 10 * 150, 2.0, back=3),
+    *convolution("conv 1x256^2 to 6 7x7", 60, 2 * 6 * 250 * 250 * 49, 2.0, back=2),
+    *convolution("conv 64x56^2 to 64 3x3", 16, 2 * 64 * 56 * 56 * 576, 1.0, back=3),
+    *convolution("conv 256x14^2 to 256 3x3", 16, 2 * 256 * 14 * 14 * 2304, 1.0, back=3),
+    *convolution("conv 3x224^2 to 64 7x7 by 2", 16, 2 * 64 * 112 * 112 * 147, 1.0, back=2),
+    *convolution("conv 64x56^2 to 256 1x1", 16, 2 * 256 * 56 * 56 * 64, 1.0, back=3),
+    Work("scalar chain", (100,), SINGLE, 5.0, "training", threads=(1,), note="operations on 0-d arrays, forward and backward"),
+    Work("mlp step", (1, 60), SINGLE, lambda n, d, t: 1.5 if n == 1 else 1.2 if t == 1 else 1.25, "training",
+         flops=lambda n: 2 * n * (2 * 784 * 500 + 3 * 500 * 10)),
+    Work("logistic step", (400,), BOTH, 1.0, "training", moved=lambda n, e: 2 * n * 784 * e, stream="read",
+         note="the peer is NumPy by hand"),
+    Work("lenet step", (60,), SINGLE, by_threads(2.0, 1.5), "training", flops=lambda n: n * LENET_FLOPS),
+    Work("convnet step", (60,), SINGLE, 2.0, "training", flops=lambda n: n * CONVNET_FLOPS),
+    Work("cold compile", (1,), BOTH, 2.0, "compile", threads=(1,), note=f"a fused kernel of {EXP}"),
 )  # fmt: skip

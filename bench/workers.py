@@ -74,8 +74,8 @@ class Worker:
 class Crew:
     """Ours and the peers' workers, started when first needed."""
 
-    def __init__(self, ours, cache, settings):
-        self.ours, self.settings = ours, settings
+    def __init__(self, ours, cache, settings, slow_start=True):
+        self.ours, self.settings, self.slow_start = ours, settings, slow_start
         self.log = open(Path(cache, "workers.log"), "w")
         self.workers, self.failed = {}, {}
         self.hello = {}  # setting to versions, also of workers that have ended
@@ -90,24 +90,26 @@ class Crew:
                 print(f"! {key}: {err}; going on without it (see workers.log)", file=sys.stderr)
         return self.workers.get(key)
 
-    def our_worker(self, threads):
-        return self.start(("weft", threads), "weft", [str(self.ours)], {"GOMAXPROCS": str(threads)})
+    def our_worker(self, threads, purpose=""):
+        """Our worker for a number of threads; one for a purpose has a process of its own."""
+        return self.start(("weft" + purpose, threads), "weft", [str(self.ours)], {"GOMAXPROCS": str(threads)})
 
     def peers(self, subject, threads):
         """(setting, worker) of the settings that take part in a subject."""
         for s in self.settings:
             if subject not in s.subjects:
                 continue
-            argv = [sys.executable, str(HERE / "peers" / "worker.py"), s.libs] + ["--slow-start"] * s.slow_start
+            program = [s.program] if s.program else [sys.executable, str(HERE / "peers" / "worker.py")]
+            argv = [*program, s.libs] + ["--slow-start"] * (s.slow_start and self.slow_start)
             processors = set(sorted(os.sched_getaffinity(0))[:threads]) if s.pinned and LINUX else None
             worker = self.start((s.name, s.libs, threads), s.name, argv, s.environment(threads), processors=processors)
             if worker:
                 yield s, worker
 
-    def keep_only(self, subject):
+    def keep_only(self, subject, threads):
         """Ends the peers that do not take part in a subject: their memory is wanted."""
-        wanted = {(s.name, s.libs) for s in self.settings if subject in s.subjects}
-        for key in [k for k in self.workers if k[0] != "weft" and k[:2] not in wanted]:
+        wanted = {(s.name, s.libs, threads) for s in self.settings if subject in s.subjects}
+        for key in [k for k in self.workers if k not in wanted and k != ("weft", threads)]:
             self.workers.pop(key).close()
 
     def close(self):

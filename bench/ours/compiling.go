@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"weft"
+	"weft/bench/worker"
 )
 
 // A kernel takes numbers as arguments, so another constant is not another
@@ -12,10 +13,10 @@ import (
 // number of the run, four to each operation. That is more work than the peer's, and
 // includes reading the formula.
 func init() {
-	cases["cold compile"] = func(p Params) (*Case, error) {
+	worker.Cases["cold compile"] = func(p worker.Params) (*worker.Case, error) {
 		x := weft.Vars{"x": uniform(16, p.DType, 1, -1, 1)}
 		next := 0
-		return &Case{Run: func() {
+		return &worker.Case{Run: func() {
 			weft.Expr(unseen(next), x)
 			next++
 		}}, nil

@@ -2,9 +2,13 @@ package main
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
+	"unsafe"
 
 	"weft"
+	"weft/bench/worker"
+	"weft/internal/limits"
 )
 
 // The pointwise works. A result is allocated anew in every run, and given back
@@ -17,33 +21,59 @@ func init() {
 			return []any{uniform(n, d, 1, -1, 1), uniform(n, d, 2, -1, 1)}[:min(strings.Count(text, "b")+1, 2)]
 		})
 	}
-	formula("exp(-x*x)*sin(x)+log1p(abs(x))", func(n int, d string) []any {
-		return []any{uniform(n, d, 1, -4, 4)}
-	})
-	eager("add 16", func(p Params) func() *weft.Tensor {
+	formula("exp(-x*x)*sin(x)+log1p(abs(x))", wide)
+	eager("add 16", func(p worker.Params) func() *weft.Tensor {
 		a, b := uniform(p.N, p.DType, 1, -1, 1), uniform(p.N, p.DType, 2, -1, 1)
 		return func() *weft.Tensor { return a.Add(b) }
 	})
 }
 
-// formula adds the case of a formula; args gives its arrays.
+// formula adds the case of a formula; args gives its arrays. Its yardstick is a
+// kernel that reads the same arrays and writes a result, and computes nothing.
 func formula(text string, args func(n int, d string) []any) {
-	eager(text, func(p Params) func() *weft.Tensor {
+	compared(text, func(p worker.Params) (func() *weft.Tensor, func()) {
 		a := args(p.N, p.DType)
-		return func() *weft.Tensor { return weft.Expr(text, a...) }
+		f := func() *weft.Tensor { return weft.Expr(text, a...) }
+		result := f()
+		dst, src := bytesOf(result), make([][]byte, len(a))
+		for i := range a {
+			src[i] = bytesOf(a[i].(*weft.Tensor))
+		}
+		return f, func() {
+			limits.Stream(dst, p.Threads, src...)
+			runtime.KeepAlive(result)
+		}
 	})
 }
 
+// bytesOf returns the memory of a contiguous tensor, for as long as that is kept.
+func bytesOf(t *weft.Tensor) []byte {
+	v := t.View()
+	return unsafe.Slice((*byte)(v.Ptr()), t.Size()*t.DType().Size())
+}
+
 // eager adds a case that is a function returning a new array.
-func eager(name string, prepare func(p Params) func() *weft.Tensor) {
-	collected[name] = true
-	cases[name] = func(p Params) (*Case, error) {
-		f := prepare(p)
-		return &Case{
-			Run:       func() { f().Release() },
-			Collected: func() { f() },
-			Check:     func() []float64 { return summary(f()) },
-		}, nil
+func eager(name string, prepare func(p worker.Params) func() *weft.Tensor) {
+	worker.Also[name] = append(worker.Also[name], collected)
+	worker.Cases[name] = func(p worker.Params) (*worker.Case, error) { return eagerCase(prepare(p)), nil }
+}
+
+// compared adds an eager case with a yardstick, which prepare returns second.
+func compared(name string, prepare func(p worker.Params) (f func() *weft.Tensor, like func())) {
+	worker.Also[name] = append(worker.Also[name], collected, yardstick)
+	worker.Cases[name] = func(p worker.Params) (*worker.Case, error) {
+		f, like := prepare(p)
+		c := eagerCase(f)
+		c.Also[yardstick] = like
+		return c, nil
+	}
+}
+
+func eagerCase(f func() *weft.Tensor) *worker.Case {
+	return &worker.Case{
+		Run:   func() { f().Release() },
+		Also:  map[string]func(){collected: func() { f() }},
+		Check: func() []float64 { return summary(f()) },
 	}
 }
 
@@ -56,21 +86,19 @@ func uniform(n int, d string, seed int, lo, hi float64, shape ...int) *weft.Tens
 	switch d {
 	case "float32":
 		t = weft.ZerosOf(weft.Float32, shape...)
-		weft.Borrow(t, func(p []float32) { fill(p, seed, lo, hi) })
+		weft.Borrow(t, func(p []float32) { worker.Fill(p, seed, lo, hi) })
 	case "float64":
 		t = weft.ZerosOf(weft.Float64, shape...)
-		weft.Borrow(t, func(p []float64) { fill(p, seed, lo, hi) })
+		weft.Borrow(t, func(p []float64) { worker.Fill(p, seed, lo, hi) })
 	default:
 		panic(fmt.Sprintf("no dtype %q", d))
 	}
 	return t
 }
 
-func summary(t *weft.Tensor) (s []float64) {
+func summary(t *weft.Tensor) []float64 {
 	if t.DType() == weft.Float32 {
-		weft.Borrow(t, func(p []float32) { s = Summary(p) })
-		return s
+		return worker.Summary(weft.Data[float32](t))
 	}
-	weft.Borrow(t, func(p []float64) { s = Summary(p) })
-	return s
+	return worker.Summary(weft.Data[float64](t.To(weft.Float64)))
 }

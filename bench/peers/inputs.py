@@ -13,6 +13,25 @@ def uniform(n, seed, lo, hi, dtype):
     return (lo + pattern(n, seed) * (hi - lo)).astype(dtype)
 
 
+def scrambled(n, seed):
+    """n whole numbers below 2^24 without a pattern that a processor could learn."""
+    k = np.uint64
+    z = np.arange(1, n + 1, dtype=k) * k(0x9E3779B97F4A7C15) + k(seed * 0xD1B54A32D192ED03 % 2**64)
+    for _ in range(2):
+        z = (z ^ z >> k(32)) * k(0xD6E8FEB86659FD93)
+    return z >> k(40)
+
+
+def random(shape, seed, dtype):
+    """Scrambled numbers in [-1, 1)."""
+    n = int(np.prod(shape))
+    return (scrambled(n, seed).astype("float64") / 2**23 - 1).astype(dtype).reshape(shape)
+
+
+def indices(n, seed, below):
+    return (scrambled(n, seed) % np.uint64(below)).astype("int64")
+
+
 def summary(r):
     """Mean, mean square, first, middle and last element: what both sides compare."""
     r = np.asarray(r, dtype=np.float64).ravel()

@@ -165,7 +165,7 @@ def numexpr_form(case, how):
 
 
 @lru_cache(maxsize=None)
-def numba_compiled(case, dtype, how):
+def numba_compiled(case, dtype, how, parallel):
     import math
 
     import numba
@@ -173,30 +173,36 @@ def numba_compiled(case, dtype, how):
     T = np.dtype(dtype).type
     v = names_of(case)
     args, elements = ", ".join(v), ", ".join(f"{name}[i]" for name in v)
-    loop = f"    for i in range(r.size): r[i] = s({elements})"
+    loop = f"    for i in span(r.size): r[i] = s({elements})"
     fast = "fastmath" in how
-    ns = {"np": np, "m": math, "one": T(1), "two": T(2), "three": T(3)}
+    ns = {"np": np, "m": math, "one": T(1), "two": T(2), "three": T(3), "span": numba.prange}
     exec(f"def s({args}): return {SCALAR[case]}", ns)
     if how == "vectorize":
-        return numba.vectorize([f"{dtype}({', '.join([dtype] * len(v))})"])(ns["s"])
+        target = "parallel" if parallel else "cpu"
+        return numba.vectorize([f"{dtype}({', '.join([dtype] * len(v))})"], target=target)(ns["s"])
     ns["s"] = numba.njit(fastmath=fast)(ns["s"])
-    if how == "numpy.empty":
+    if how in ("numpy.empty", "out="):
         exec(f"def f({args}, r):\n{loop}", ns)
     else:
         exec(f"def f({args}):\n    r = np.empty_like({v[0]})\n{loop}\n    return r", ns)
-    return numba.njit(fastmath=fast)(ns["f"])
+    return numba.njit(fastmath=fast, parallel=parallel)(ns["f"])
 
 
 def numba_form(case, how):
     """how: the result made inside the compiled function ("fresh") or by NumPy
-    ("numpy.empty"), a ufunc ("vectorize"), or "fresh" with fastmath."""
+    ("numpy.empty"), or not made at all but written over ("out=", which nobody else
+    may), a ufunc ("vectorize"), or "fresh" with fastmath."""
 
     def make(n, dtype, threads):
         args = ", ".join(names_of(case))
+        ns = arrays(case, n, dtype) | {"f": numba_compiled(case, dtype, how, threads > 1), "np": np}
         text = f"f({args})"
         if how == "numpy.empty":
             text = f"r = np.empty_like({names_of(case)[0]}); f({args}, r)"
-        return ready(text, arrays(case, n, dtype) | {"f": numba_compiled(case, dtype, how), "np": np})
+        elif how == "out=":
+            out = np.zeros(n, dtype)
+            return Ready(f"f({args}, out)", ns | {"out": out}, lambda: (ns["f"](*(ns[v] for v in names_of(case)), out), summary(out))[1])
+        return ready(text, ns)
 
     return make
 
@@ -228,7 +234,7 @@ def forms(case):
         yield Form("numpy" + (f" {k + 1}" if k else ""), "numpy", numpy_form(case, text))
     for how in ("NumExpr()", "evaluate"):
         yield Form(f"numexpr {how}", "numexpr", numexpr_form(case, how))
-    for how in ("fresh", "fresh fastmath", "numpy.empty", "vectorize"):
+    for how in ("fresh", "fresh fastmath", "numpy.empty", "out=", "vectorize"):
         yield Form(f"numba {how}", "numba", numba_form(case, how))
     for k, text in enumerate(TORCH[case]):
         yield Form("torch" + (f" {k + 1}" if k else ""), "torch", torch_form(case, text))

@@ -9,16 +9,19 @@ import sys
 import time
 import timeit
 
+import arrays
 import compiling
+import convolution
 import matmul
 import pointwise
 import training
 from form import available
 
-REGISTRY = pointwise.REGISTRY | matmul.REGISTRY | training.REGISTRY | compiling.REGISTRY
+SUBJECTS = (pointwise, arrays, matmul, convolution, training, compiling)
+REGISTRY = {case: forms for subject in SUBJECTS for case, forms in subject.REGISTRY.items()}
 SAMPLE_NS = 200_000  # as sampleTime in bench/ours/measure.go
 MIN_SAMPLES = 3
-GRAD_CASES = set(training.REGISTRY)
+GRAD_CASES = set(training.REGISTRY) | convolution.GRAD
 
 
 def median(v):

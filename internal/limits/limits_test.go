@@ -5,6 +5,7 @@ import (
 
 	"weft/internal/array"
 	"weft/internal/gemm"
+	"weft/internal/mem"
 )
 
 // The figures themselves cannot be tested, but their order can: float32 vectors hold
@@ -28,6 +29,45 @@ func TestLimits(t *testing.T) {
 				t.Fatalf("%d bytes: %v GB/s, %v", size, rate, err)
 			}
 			t.Logf("%d bytes, %d threads: %.0f GB/s", size, threads, rate)
+		}
+	}
+}
+
+func TestStream(t *testing.T) {
+	if gemm.CurrentISA() == gemm.Portable {
+		if Stream(nil, 1, nil) {
+			t.Error("streamed without machine code")
+		}
+		t.Skip("no machine code here")
+	}
+	block, err := mem.Alloc(1 << 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer mem.Free(block)
+	dst := block.Bytes()[:700_001]
+	a, b := make([]byte, len(dst)), make([]byte, len(dst))
+	for i := range a {
+		a[i], b[i] = byte(i*7), byte(i>>3)
+	}
+	for threads := 1; threads <= 2; threads++ {
+		for _, src := range [][][]byte{{a}, {a, b}} {
+			clear(dst)
+			if !Stream(dst, threads, src...) {
+				t.Fatal("not streamed")
+			}
+			for i := range dst {
+				want := a[i]
+				if len(src) > 1 {
+					want ^= b[i]
+				}
+				if i >= len(dst)/streamStep*streamStep {
+					want = 0
+				}
+				if dst[i] != want {
+					t.Fatalf("%d threads, %d sources: byte %d is %d, want %d", threads, len(src), i, dst[i], want)
+				}
+			}
 		}
 	}
 }

@@ -1,13 +1,13 @@
-package main
+package worker
 
-// float is the element types of the cases.
-type float interface{ ~float32 | ~float64 }
+// Float is the element types of the cases.
+type Float interface{ ~float32 | ~float64 }
 
 // Pattern returns n numbers in [0, 1), the same as pattern(n, seed) in
 // bench/peers/inputs.py: ((i*7919 + seed*104729) mod 2003) / 2003, computed in
 // float64 and rounded once. Both sides calculate with the same inputs, so that
 // their results can be compared.
-func Pattern[T float](n, seed int) []T {
+func Pattern[T Float](n, seed int) []T {
 	p := make([]T, n)
 	for i := range p {
 		p[i] = T(float64((i*7919+seed*104729)%2003) / 2003)
@@ -16,22 +16,37 @@ func Pattern[T float](n, seed int) []T {
 }
 
 // Uniform returns Pattern scaled to [lo, hi).
-func Uniform[T float](n, seed int, lo, hi float64) []T {
+func Uniform[T Float](n, seed int, lo, hi float64) []T {
 	p := make([]T, n)
-	fill(p, seed, lo, hi)
+	Fill(p, seed, lo, hi)
 	return p
 }
 
-func fill[T float](p []T, seed int, lo, hi float64) {
+// Fill overwrites p with Uniform.
+func Fill[T Float](p []T, seed int, lo, hi float64) {
 	for i := range p {
 		u := float64((i*7919+seed*104729)%2003) / 2003
 		p[i] = T(lo + float64(u*(hi-lo)))
 	}
 }
 
+// Scrambled returns n numbers below 2^24, of which none can be told from those
+// before it, as scrambled(n, seed) in bench/peers/inputs.py: for works whose time
+// depends on the data, since a processor learns Pattern by heart.
+func Scrambled(n, seed int) []uint32 {
+	p := make([]uint32, n)
+	for i := range p {
+		z := uint64(i+1)*0x9E3779B97F4A7C15 + uint64(seed)*0xD1B54A32D192ED03
+		z = (z ^ z>>32) * 0xD6E8FEB86659FD93
+		z = (z ^ z>>32) * 0xD6E8FEB86659FD93
+		p[i] = uint32(z >> 40)
+	}
+	return p
+}
+
 // Summary is the Check of an array: mean, mean square, first, middle and last
 // element, as summary in bench/peers/inputs.py.
-func Summary[T float](r []T) []float64 {
+func Summary[T Float](r []T) []float64 {
 	if len(r) == 0 {
 		return nil
 	}

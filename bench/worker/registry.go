@@ -1,4 +1,4 @@
-package main
+package worker
 
 // Params says which instance of a case is wanted.
 type Params struct {
@@ -12,8 +12,9 @@ type Case struct {
 	// Run does the work once. It is called many times in a row and timed; it
 	// must leave nothing to be done later (no lazy results).
 	Run func()
-	// Collected is Run without giving any result back by hand. It may be nil.
-	Collected func()
+	// Also holds other formulations, which are measured beside Run in the same
+	// rounds. It has what worker.Also names for the case.
+	Also map[string]func()
 	// Check returns a few numbers of the result, which the driver compares with
 	// the peers' (see Summary). It may be nil.
 	Check func() []float64
@@ -21,14 +22,14 @@ type Case struct {
 	Close func()
 }
 
-// cases maps the name of a work (the table in bench/table.py) to its maker,
-// which prepares inputs and does not run anything that is to be timed. Files of
-// this package add to it in init.
-var cases = map[string]func(Params) (*Case, error){}
+// Cases maps the name of a work (the table in bench/table.py) to its maker,
+// which prepares inputs and does not run anything that is to be timed. Programs
+// add to it before Main.
+var Cases = map[string]func(Params) (*Case, error){}
 
-// collected names the cases whose Collected is set.
-var collected = map[string]bool{}
+// Also names the formulations that the cases have beside Run.
+var Also = map[string][]string{}
 
-// values maps the name of a group of measured quantities (the machine's limits,
+// Values maps the name of a group of measured quantities (the machine's limits,
 // facts about the program) to the function that measures them.
-var values = map[string]func() (map[string]float64, error){}
+var Values = map[string]func(threads int) (map[string]float64, error){}

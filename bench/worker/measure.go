@@ -1,4 +1,4 @@
-package main
+package worker
 
 import (
 	"slices"
@@ -12,31 +12,31 @@ const sampleTime = 200 * time.Microsecond
 // minSamples is taken even of work that exceeds its time budget.
 const minSamples = 3
 
-// timing is what a request to time a case returns, in nanoseconds a run.
-type timing struct {
+// Timing is what a request to time a case returns, in nanoseconds a run.
+type Timing struct {
 	Median  float64   `json:"median_ns"`
 	Samples []float64 `json:"samples"`
 	Inner   int       `json:"inner"` // runs a sample
 }
 
-// warm runs the work until its time has settled: for the given time, and at
+// Warm runs the work until its time has settled: for the given time, and at
 // least twice.
-func warm(run func(), d time.Duration) {
+func Warm(run func(), d time.Duration) {
 	start := time.Now()
 	for i := 0; i < 2 || time.Since(start) < d; i++ {
 		run()
 	}
 }
 
-// measure samples run for about the given time.
-func measure(run func(), budget time.Duration) timing {
+// Measure samples run for about the given time.
+func Measure(run func(), budget time.Duration) Timing {
 	start := time.Now()
 	run()
 	inner := 1
 	if once := time.Since(start); once < sampleTime {
 		inner = int(sampleTime/max(once, 50*time.Nanosecond)) + 1
 	}
-	t := timing{Inner: inner}
+	t := Timing{Inner: inner}
 	start = time.Now()
 	for len(t.Samples) < minSamples || time.Since(start) < budget {
 		s := time.Now()

@@ -1,0 +1,172 @@
+"""Reductions, rows, layouts and indices: every formulation allocates its result anew.
+
+One table: for each work its inputs and its texts, by library. An input is a
+NumPy array; PyTorch's are the same as tensors.
+"""
+from functools import lru_cache
+
+import numpy as np
+
+from form import Form, Ready
+from inputs import indices, random, summary, uniform
+
+
+def wide(n, d):
+    return {"x": uniform(n, 1, -4, 4, d)}
+
+
+def rows(n, width, d, lo=-4, hi=4):
+    return {"x": uniform(n * width, 1, lo, hi, d).reshape(n, width)}
+
+
+def softmax(n, d):
+    return rows(n, 1000, d)
+
+
+def layer_norm(n, d):
+    return rows(n, 1024, d) | {"w": uniform(1024, 2, -1, 1, d), "b": uniform(1024, 3, -1, 1, d)}
+
+
+def square(n, d):
+    return {"x": random((n, n), 1, d)}
+
+
+def column_and_row(n, d):
+    return {"a": uniform(n, 1, -1, 1, d).reshape(n, 1), "b": uniform(n, 2, -1, 1, d).reshape(1, n)}
+
+
+def gather(n, d):
+    return rows(n, 128, d, -1, 1) | {"i": indices(n, 2, n)}
+
+
+def scatter(n, d):
+    return gather(n, d) | {"t": uniform(n * 128, 3, -1, 1, d).reshape(n, 128)}
+
+
+def masked(n, d):
+    return {"x": uniform(n, 1, -1, 1, d), "m": random(n, 2, d) > 0}
+
+
+def where(n, d):
+    return {"a": uniform(n, 1, -1, 1, d), "b": uniform(n, 3, -1, 1, d), "m": random(n, 2, d) > 0}
+
+
+def pictures(n, d):
+    return {"x": random((n, 64, 112, 112), 1, d)}
+
+
+def reductions(name, torch, numpy):
+    return {
+        f"{name} axis {axis}": (square, [t.format(axis) for t in torch], [t.format(axis) for t in numpy])
+        for axis in (0, 1)
+    }
+
+
+TANH = "0.5*x*(1+tanh(0.7978845608028654*(x+0.044715*x*x*x)))"
+
+# work: inputs, PyTorch's texts, NumPy's texts
+CASES = {
+    "gelu(x)": (wide, ["F.gelu(x)"], []),
+    TANH: (wide, ["F.gelu(x, approximate='tanh')"], []),
+    "softmax 4096x1000": (
+        softmax,
+        ["torch.softmax(x, 1)"],
+        ["r = x - x.max(1, keepdims=True); np.exp(r, out=r); r /= r.sum(1, keepdims=True)"],
+    ),
+    "layer norm 4096x1024": (
+        layer_norm,
+        ["F.layer_norm(x, (1024,), w, b, 1e-5)"],
+        ["(x - x.mean(1, keepdims=True)) / np.sqrt(x.var(1, keepdims=True) + 1e-5) * w + b"],
+    ),
+    **reductions("sum", ["x.sum({})"], ["x.sum({})"]),
+    **reductions("max", ["x.amax({})", "x.max({}).values"], ["x.max({})"]),
+    **reductions("argmax", ["x.argmax({})", "x.max({}).indices"], ["x.argmax({})"]),
+    "transpose copy": (square, ["x.t().contiguous()"], ["np.ascontiguousarray(x.T)"]),
+    "broadcast add": (column_and_row, ["a + b"], ["a + b"]),
+    "gather rows of 128": (
+        gather,
+        ["x[i]", "torch.index_select(x, 0, i)", "F.embedding(i, x)"],
+        ["x[i]", "x.take(i, 0)", "np.take(x, i, 0, mode='clip')"],
+    ),
+    "scatter-add rows of 128": (
+        scatter,
+        [
+            "t.index_add(0, i, x)",
+            "t.index_put((i,), x, accumulate=True)",
+            "t.scatter_add(0, i[:, None].expand(-1, 128), x)",
+        ],
+        ["r = t.copy(); np.add.at(r, i, x)"],
+    ),
+    "mask select": (masked, ["x[m]", "torch.masked_select(x, m)"], ["x[m]", "np.compress(m, x)"]),
+    "where": (where, ["torch.where(m, a, b)"], ["np.where(m, a, b)"]),
+    "max pool 64x112^2 3x3 by 2": (pictures, ["F.max_pool2d(x, 3, 2, 1)"], []),
+}
+
+CHANNELS_LAST = ("max pool 64x112^2 3x3 by 2",)
+
+
+@lru_cache(maxsize=1)  # the formulations of a row share their inputs
+def arrays(case, n, dtype):
+    return CASES[case][0](n, dtype)
+
+
+@lru_cache(maxsize=2)
+def tensors(case, n, dtype, channels_last=False):
+    import torch
+
+    layout = torch.channels_last if channels_last else torch.contiguous_format
+    return {k: torch.from_numpy(a).clone(memory_format=layout) for k, a in arrays(case, n, dtype).items()}
+
+
+def ready(text, ns):
+    def check():
+        exec(text if text.startswith("r = ") else f"r = {text}", ns)
+        return summary(ns.pop("r"))
+
+    return Ready(text, ns, check)
+
+
+def numpy_form(case, text):
+    return lambda n, dtype, threads: ready(text, arrays(case, n, dtype) | {"np": np})
+
+
+def torch_form(case, text, channels_last=False):
+    def make(n, dtype, threads):
+        import torch
+
+        ns = {"torch": torch, "F": torch.nn.functional}
+        return ready(text, tensors(case, n, dtype, channels_last) | ns)
+
+    return make
+
+
+@lru_cache(maxsize=None)
+def compiled(text, names):
+    import torch
+
+    ns = {"torch": torch, "F": torch.nn.functional}
+    exec(f"def f({names}): return {text}", ns)
+    return torch.compile(ns["f"], dynamic=True)
+
+
+def torch_compile_form(case, text):
+    def make(n, dtype, threads):
+        inputs = tensors(case, n, dtype)
+        names = ", ".join(inputs)
+        return ready(f"f({names})", inputs | {"f": compiled(text, names)})
+
+    return make
+
+
+def forms(case):
+    _, torch_texts, numpy_texts = CASES[case]
+    for k, text in enumerate(torch_texts):
+        yield Form("torch" + (f" {k + 1}" if k else ""), "torch", torch_form(case, text))
+        if case in CHANNELS_LAST:
+            yield Form("torch channels_last", "torch", torch_form(case, text, channels_last=True))
+    yield Form("torch.compile", "torch", torch_compile_form(case, torch_texts[0]), slow_start=True)
+    for k, text in enumerate(numpy_texts):
+        yield Form("numpy" + (f" {k + 1}" if k else ""), "numpy", numpy_form(case, text))
+
+
+REGISTRY = dict.fromkeys(CASES, forms)
