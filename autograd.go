@@ -133,7 +133,7 @@ func (t *Tensor) Grad() *Tensor {
 func (t *Tensor) SetGrad(g *Tensor) {
 	n := t.node()
 	if n == nil || n.leaf == nil {
-		array.Failf("setgrad", "", "the tensor is not a leaf that requires a gradient")
+		array.Failf("setgrad", "", "the tensor is not a leaf that requires a gradient: only those keep one")
 	}
 	if g != nil && (g.v.DType != t.v.DType || !array.Equal(g.v.Shape, t.v.Shape)) {
 		array.Failf("setgrad", "grad", "is %s, the tensor %s", array.TypeString(g.v.DType, g.v.Shape), array.TypeString(t.v.DType, t.v.Shape))
@@ -334,7 +334,7 @@ func (v *vjp) compiled(dy *array.View, saved []savedValue) *exec.Compiled {
 // check panics if a saved value was overwritten.
 func (n *gradNode) check() {
 	if n.done.Load() {
-		array.Failf("backward", "", "the tape behind %s was already used and its values released: give GradOpts{Retain: true} to the first pass", n.name)
+		array.Failf("backward", "", "the tape behind %s was already used and its values released: compute the output again, or give GradOpts{Retain: true} to the first pass", n.name)
 	}
 	for i := range n.saved {
 		s := &n.saved[i]
@@ -551,9 +551,10 @@ func walk(name string, outputs, inputs []*Tensor, o GradOpts) []*Tensor {
 		grads[n] = old.Add(g)
 	}
 	for i, t := range outputs {
+		t.check(name)
 		n := t.node()
 		if n == nil {
-			array.Failf(name, "", "output %d does not depend on a tensor that requires a gradient", i)
+			array.Failf(name, "", "output %d does not depend on a tensor that requires a gradient: mark leaves with RequireGrad before computing it, and without NoGrad or Detach on the way", i)
 		}
 		var seed *Tensor
 		if i < len(o.Seeds) {
@@ -561,11 +562,11 @@ func walk(name string, outputs, inputs []*Tensor, o GradOpts) []*Tensor {
 		}
 		if seed == nil {
 			if t.Size() != 1 {
-				array.Failf(name, "", "output %d has shape %s: without a seed only an output of one element has a gradient", i, array.ShapeString(t.v.Shape))
+				array.Failf(name, "", "output %d has shape %s, want one element: reduce it with Sum or Mean, or give its gradient as GradOpts.Seeds", i, array.ShapeString(t.v.Shape))
 			}
 			seed = Full(1, t.v.DType, t.v.Shape...)
 		} else if seed.v.DType != t.v.DType || !array.Equal(seed.v.Shape, t.v.Shape) {
-			array.Failf(name, "seed", "%d is %s, the output %s", i, array.TypeString(seed.v.DType, seed.v.Shape), array.TypeString(t.v.DType, t.v.Shape))
+			array.Failf(name, "seeds", "number %d is %s, its output %s", i, array.TypeString(seed.v.DType, seed.v.Shape), array.TypeString(t.v.DType, t.v.Shape))
 		}
 		if t.run != nil && t.run.scope != nil {
 			seed = t.run.scope.Track(seed)
@@ -574,9 +575,10 @@ func walk(name string, outputs, inputs []*Tensor, o GradOpts) []*Tensor {
 	}
 	want := map[*gradNode][]int{}
 	for i, t := range inputs {
+		t.check(name)
 		n := t.node()
 		if n == nil {
-			array.Failf(name, "inputs", "%d does not require a gradient", i)
+			array.Failf(name, "inputs", "number %d does not require a gradient: mark it with RequireGrad before computing the outputs", i)
 		}
 		want[n] = append(want[n], i)
 	}
@@ -613,7 +615,7 @@ func walk(name string, outputs, inputs []*Tensor, o GradOpts) []*Tensor {
 	if !o.AllowUnused {
 		for i, g := range res {
 			if g == nil {
-				array.Failf(name, "inputs", "%d was not used to compute the outputs (GradOpts{AllowUnused: true} returns nil instead)", i)
+				array.Failf(name, "inputs", "number %d was not used to compute the outputs (GradOpts{AllowUnused: true} returns nil instead)", i)
 			}
 		}
 	}

@@ -36,12 +36,14 @@ func fullOf(n exec.Number, d DType) *Tensor {
 }
 
 // Full returns a tensor filled with a Go number.
-func Full(x any, d DType, shape ...int) *Tensor {
-	o := asOperand("full", x)
+func Full(x any, d DType, shape ...int) *Tensor { return full("full", x, d, shape) }
+
+func full(opName string, x any, d DType, shape []int) *Tensor {
+	o := asOperand(opName, x)
 	if o.t != nil {
-		array.Failf("full", "x", "is a tensor, want a Go number")
+		array.Failf(opName, "x", "is a tensor, want a Go number")
 	}
-	t := empty("full", d, shape)
+	t := empty(opName, d, shape)
 	if t.Size() > 0 {
 		copyViews(&t.v, &fullOf(o.num, d).v)
 	}
@@ -50,22 +52,22 @@ func Full(x any, d DType, shape ...int) *Tensor {
 
 // Zeros returns a tensor of zeros, float32 unless another type is given by
 // [ZerosOf].
-func Zeros(shape ...int) *Tensor { return Full(0, Float32, shape...) }
+func Zeros(shape ...int) *Tensor { return full("zeros", 0, Float32, shape) }
 
 // ZerosOf returns a tensor of zeros of the given type.
-func ZerosOf(d DType, shape ...int) *Tensor { return Full(0, d, shape...) }
+func ZerosOf(d DType, shape ...int) *Tensor { return full("zeros", 0, d, shape) }
 
 // Ones returns a float32 tensor of ones.
-func Ones(shape ...int) *Tensor { return Full(1, Float32, shape...) }
+func Ones(shape ...int) *Tensor { return full("ones", 1, Float32, shape) }
 
 // OnesOf returns a tensor of ones of the given type.
-func OnesOf(d DType, shape ...int) *Tensor { return Full(1, d, shape...) }
+func OnesOf(d DType, shape ...int) *Tensor { return full("ones", 1, d, shape) }
 
 // ZerosLike, OnesLike and FullLike have t's shape and type.
-func ZerosLike(t *Tensor) *Tensor { return Full(0, t.v.DType, t.v.Shape...) }
+func ZerosLike(t *Tensor) *Tensor { return full("zeros", 0, t.v.DType, t.v.Shape) }
 
 // OnesLike has t's shape and type and is filled with 1.
-func OnesLike(t *Tensor) *Tensor { return Full(1, t.v.DType, t.v.Shape...) }
+func OnesLike(t *Tensor) *Tensor { return full("ones", 1, t.v.DType, t.v.Shape) }
 
 // FullLike has t's shape and type and is filled with x.
 func FullLike(t *Tensor, x any) *Tensor { return Full(x, t.v.DType, t.v.Shape...) }
@@ -86,7 +88,7 @@ func Scalar(x any, d ...DType) *Tensor {
 
 // Eye returns the n x n identity matrix, float32.
 func Eye(n int) *Tensor {
-	t := Zeros(n, n)
+	t := full("eye", 0, Float32, []int{n, n})
 	t.Diagonal(0).Assign(1)
 	return t
 }

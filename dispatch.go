@@ -22,14 +22,24 @@ type operand struct {
 	num exec.Number
 }
 
+// tensorOperand is a tensor as an operand of op. A nil tensor must not be taken
+// for a number.
+func tensorOperand(opName string, t *Tensor) operand {
+	if t == nil {
+		failNil(opName)
+	}
+	return operand{t: t}
+}
+
+func failNil(opName string) {
+	array.Failf(opName, "", "the tensor is nil (a Grad is nil until Backward has reached its leaf)")
+}
+
 // asOperand turns an argument of type any into an operand of op.
 func asOperand(opName string, x any) operand {
 	switch x := x.(type) {
 	case *Tensor:
-		if x == nil {
-			array.Failf(opName, "", "the tensor is nil")
-		}
-		return operand{t: x}
+		return tensorOperand(opName, x)
 	case float64:
 		return operand{num: exec.Number{Float: x, Kind: array.CatFloat}}
 	case int:
@@ -48,7 +58,10 @@ func asOperand(opName string, x any) operand {
 	case uint8:
 		return operand{num: exec.Number{Int: int64(x), Kind: array.CatInt}}
 	}
-	array.Failf(opName, "", "takes a *Tensor or a Go number, not %T", x)
+	if x == nil {
+		failNil(opName)
+	}
+	array.Failf(opName, "", "takes a *Tensor or a Go number (float64, float32, int, int64, int32, uint8 or bool), not %T", x)
 	return operand{}
 }
 
@@ -253,19 +266,16 @@ func runPlan(c *exec.Compiled, ins []*array.View, nums []exec.Number, outs []arr
 }
 
 // unary, binary and ternary are what most methods are.
-func unary(d *op.Def, t *Tensor) *Tensor { return apply(d, nil, operand{t: t}) }
+func unary(d *op.Def, t *Tensor) *Tensor { return apply(d, nil, tensorOperand(d.Name, t)) }
 
 func binary(d *op.Def, t *Tensor, x any) *Tensor {
-	return apply(d, nil, operand{t: t}, asOperand(d.Name, x))
+	return apply(d, nil, tensorOperand(d.Name, t), asOperand(d.Name, x))
 }
 
 func withAttrs(d *op.Def, a ir.Attrs, ts ...*Tensor) *Tensor {
 	ops := make([]operand, len(ts))
 	for i, t := range ts {
-		if t == nil {
-			array.Failf(d.Name, "", "argument %d is nil", i)
-		}
-		ops[i].t = t
+		ops[i] = tensorOperand(d.Name, t)
 	}
 	return apply(d, &a, ops...)
 }

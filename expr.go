@@ -3,6 +3,8 @@ package weft
 import (
 	"fmt"
 	"hash/maphash"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -269,6 +271,9 @@ func (f *Formula) unknown(i int, vars Vars) {
 		hint = ": did you mean " + w + "?"
 	} else if w := formula.Nearest(name, formula.Functions()); w == name {
 		hint = ": it is a function and needs arguments"
+	} else if len(known) > 0 {
+		slices.Sort(known)
+		hint = ": values are given for " + strings.Join(known, ", ")
 	}
 	panic(f.f.Errorf(i, "%s has no value%s", name, hint))
 }

@@ -216,7 +216,7 @@ func TestExprReductions(t *testing.T) {
 			{"dot(a, a) ", "", nil},
 		} {
 			if c.want == nil {
-				if err := Try(func() { Expr(c.text, a) }); err == nil || !strings.Contains(err.Error(), "matmul: inner sizes differ: [3 4] x [3 4]") {
+				if err := Try(func() { Expr(c.text, a) }); err == nil || !strings.Contains(err.Error(), "matmul: inner sizes differ, 4 and 3: [3 4] x [3 4]") {
 					t.Errorf("%q: %v", c.text, err)
 				}
 				continue
@@ -459,7 +459,7 @@ func TestExprErrors(t *testing.T) {
 		want string
 	}{
 		{"a + b", []any{a, b}, "expr: column 3: add: shapes do not broadcast: [2 3] and [4]\n\ta + b\n\t  ^"},
-		{"2*a - dot(a, b)", []any{a, b}, "expr: column 7: matmul: inner sizes differ: [2 3] x [4]\n\t2*a - dot(a, b)\n\t      ^"},
+		{"2*a - dot(a, b)", []any{a, b}, "expr: column 7: matmul: inner sizes differ, 3 and 4: [2 3] x [4]\n\t2*a - dot(a, b)\n\t      ^"},
 		{"1 + sum(a, 2)", []any{a}, "expr: column 5: sum: axis: 2 is out of range"},
 		{"mean(a < 1)", []any{a}, "expr: column 1: mean: takes floats, got bool"},
 		{"alpha*x", []any{Vars{"alhpa": 1, "x": a}}, "expr: column 1: alpha has no value: did you mean alhpa?\n\talpha*x\n\t^"},

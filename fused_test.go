@@ -63,3 +63,20 @@ func TestFusedInto(t *testing.T) {
 		}
 	}
 }
+
+// TestFusedTwoOfOneExp computes the two softmaxes of one array together: the exp
+// that both need waits in the memory of one of the results.
+func TestFusedTwoOfOneExp(t *testing.T) {
+	f := NewFused("softmaxes", func(x []*ir.Node) []*ir.Node {
+		a := ir.Attrs{Ints: []int{1}}
+		return []*ir.Node{op.Apply(op.LogSoftmax, a, x[0]), op.Apply(op.Softmax, a, x[0])}
+	})
+	x := noise(3, 4, 5, 90)
+	onBackends(t, func(t *testing.T) {
+		log, soft := ZerosLike(x), ZerosLike(x)
+		f.Into([]*Tensor{log, soft}, x)
+		if Digest(log, soft) != Digest(x.LogSoftmax(1), x.Softmax(1)) {
+			t.Error("together they have other bits than one after the other")
+		}
+	})
+}

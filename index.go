@@ -10,12 +10,15 @@ import (
 // along an axis; negative ones count from the back. It panics if one is out of
 // range.
 func (t *Tensor) IndexSelect(axis int, index *Tensor) *Tensor {
+	t.check("index_select")
 	return withAttrs(op.IndexSelect, ir.Attrs{Int: array.Axis("index_select", axis, t.Rank())}, t, index)
 }
 
 // IndexAdd returns t with the sub-arrays of x added at the places of a vector of
 // integers along an axis; where places repeat, in ascending order of position.
 func (t *Tensor) IndexAdd(axis int, index, x *Tensor) *Tensor {
+	t.check("index_add")
+	x.check("index_add")
 	a := array.Axis("index_add", axis, t.Rank())
 	if x.Rank() != t.Rank() {
 		array.Failf("index_add", "x", "has shape %s, the receiver %s: want as many dimensions", array.ShapeString(x.v.Shape), array.ShapeString(t.v.Shape))
@@ -27,12 +30,14 @@ func (t *Tensor) IndexAdd(axis int, index, x *Tensor) *Tensor {
 // but for the axis, where the index says: result[i][j] = t[index[i][j]][j] for
 // axis 0.
 func (t *Tensor) Gather(axis int, index *Tensor) *Tensor {
+	t.check("gather")
 	return withAttrs(op.Gather, ir.Attrs{Int: array.Axis("gather", axis, t.Rank())}, t, index)
 }
 
 // ScatterAdd returns t with the elements of x added where Gather with the same
 // index would read, in row-major order.
 func (t *Tensor) ScatterAdd(axis int, index, x *Tensor) *Tensor {
+	t.check("scatter_add")
 	a := array.Axis("scatter_add", axis, t.Rank())
 	return t.Add(withAttrs(op.Lookup("scatter_add"), ir.Attrs{Int: a, Ints: t.v.Shape}, x, index))
 }
@@ -64,6 +69,8 @@ func (t *Tensor) NonZero() *Tensor {
 // MaskSelect returns the elements of t where mask, a Bool tensor broadcast to t's
 // shape, is true, in row-major order.
 func (t *Tensor) MaskSelect(mask *Tensor) *Tensor {
+	t.check("mask_select")
+	mask.check("mask_select")
 	if mask.v.DType != Bool {
 		array.Failf("mask_select", "mask", "has elements of type %s, want bool", mask.v.DType)
 	}

@@ -18,12 +18,14 @@ func (t *Tensor) assignOp(d *op.Def, name string, x any) *Tensor {
 // assign computes d of the operands, the first of which may be t, into t.
 func (t *Tensor) assign(d *op.Def, a *ir.Attrs, name string, ops ...operand) *Tensor {
 	t.writable(name)
-	p := lookup(d, a, ops)
-	if !array.Equal(p.shape, t.v.Shape) {
-		array.Failf(name, "", "the result has shape %s, the receiver %s", array.ShapeString(p.shape), array.ShapeString(t.v.Shape))
+	for _, o := range ops {
+		if o.t != nil && !array.BroadcastsTo(o.t.v.Shape, t.v.Shape) {
+			array.Failf(name, "x", "has shape %s, which does not broadcast to the receiver's %s", array.ShapeString(o.t.v.Shape), array.ShapeString(t.v.Shape))
+		}
 	}
+	p := lookup(d, a, ops)
 	if p.dtype.Category() > t.v.DType.Category() {
-		array.Failf(name, "", "a result of type %s cannot be written into %s", p.dtype, t.v.DType)
+		array.Failf(name, "", "a result of type %s cannot be written into %s: convert the receiver with To first", p.dtype, t.v.DType)
 	}
 	r := mergeRuns(name, ops)
 	grad := r.gradOn() && t.run.gradOn()
@@ -99,14 +101,14 @@ func (n *gradNode) keepOld(st *array.Storage) {
 func (t *Tensor) writable(name string) {
 	t.check(name)
 	if !t.v.Writable() {
-		array.Failf(name, "", "%s with strides %v is an expanded view: several of its elements are one (Clone it first)", array.ShapeString(t.v.Shape), t.v.Strides)
+		array.Failf(name, "", "%s with strides %v is an expanded view, several of its elements are one: Clone it first", array.ShapeString(t.v.Shape), t.v.Strides)
 	}
 	if !t.run.gradOn() {
 		return
 	}
 	if n := t.node(); n != nil {
 		if n.leaf != nil {
-			array.Failf(name, "", "the receiver is a leaf that requires a gradient: write into its NoGrad() instead")
+			array.Failf(name, "", "the receiver is a leaf that requires a gradient: write into its NoGrad() instead, which is not recorded")
 		}
 		if b := t.hist.base; b != nil {
 			if bn := b.node(); bn != nil && bn.leaf != nil {
@@ -226,7 +228,7 @@ func (t *Tensor) Assign(x any) *Tensor {
 	t.writable("assign")
 	if o.t == nil {
 		if o.num.Kind > t.v.DType.Category() && !(o.num.Kind == array.CatInt && t.v.DType == Bool) {
-			array.Failf("assign", "x", "a float cannot be written into %s", t.v.DType)
+			array.Failf("assign", "x", "is a float, which cannot be written into %s: convert the receiver with To first", t.v.DType)
 		}
 		o.t = fullOf(o.num, t.v.DType)
 	}
@@ -234,8 +236,8 @@ func (t *Tensor) Assign(x any) *Tensor {
 	if c := o.t.v.DType.Category(); c == array.CatFloat && c > t.v.DType.Category() {
 		array.Failf("assign", "x", "is %s and cannot be written into %s: convert it with To", o.t.v.DType, t.v.DType)
 	}
-	if s := array.Broadcast("assign", t.v.Shape, o.t.v.Shape); !array.Equal(s, t.v.Shape) {
-		array.Failf("assign", "x", "has shape %s, which does not broadcast to %s", array.ShapeString(o.t.v.Shape), array.ShapeString(t.v.Shape))
+	if !array.BroadcastsTo(o.t.v.Shape, t.v.Shape) {
+		array.Failf("assign", "x", "has shape %s, which does not broadcast to the receiver's %s", array.ShapeString(o.t.v.Shape), array.ShapeString(t.v.Shape))
 	}
 	grad := t.run.gradOn() && o.t.run.gradOn() && t.v.DType.Float()
 	var n *gradNode

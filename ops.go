@@ -19,7 +19,7 @@ func (t *Tensor) Sub(x any) *Tensor { return binary(op.Sub, t, x) }
 
 // RSub is x - t.
 func (t *Tensor) RSub(x any) *Tensor {
-	return apply(op.Sub, nil, asOperand("sub", x), operand{t: t})
+	return apply(op.Sub, nil, asOperand("sub", x), tensorOperand("sub", t))
 }
 
 // Mul is t * x elementwise; on Bool, and.
@@ -30,7 +30,7 @@ func (t *Tensor) Div(x any) *Tensor { return binary(op.Div, t, x) }
 
 // RDiv is x / t.
 func (t *Tensor) RDiv(x any) *Tensor {
-	return apply(op.Div, nil, asOperand("div", x), operand{t: t})
+	return apply(op.Div, nil, asOperand("div", x), tensorOperand("div", t))
 }
 
 // FloorDiv is the quotient rounded down; integers by 0 give 0.
@@ -42,13 +42,13 @@ func (t *Tensor) Mod(x any) *Tensor { return binary(op.Mod, t, x) }
 // Pow is t to the power x. An integer constant from -64 to 64 is a fixed chain of
 // products.
 func (t *Tensor) Pow(x any) *Tensor {
-	o := asOperand("pow", x)
+	base, o := tensorOperand("pow", t), asOperand("pow", x)
 	if o.t == nil {
 		k := int(o.num.Int)
 		if o.num.Kind == array.CatFloat {
 			k = int(o.num.Float)
 			if float64(k) != o.num.Float {
-				return apply(op.Pow, nil, operand{t: t}, o)
+				return apply(op.Pow, nil, base, o)
 			}
 			if !t.v.DType.Float() {
 				t = t.To(Float32)
@@ -58,7 +58,7 @@ func (t *Tensor) Pow(x any) *Tensor {
 			return apply(op.PowInt, &ir.Attrs{Int: k}, operand{t: t})
 		}
 	}
-	return apply(op.Pow, nil, operand{t: t}, o)
+	return apply(op.Pow, nil, base, o)
 }
 
 // Atan2 is the angle of the point with ordinate t and abscissa x, in radians.
@@ -72,7 +72,7 @@ func (t *Tensor) Maximum(x any) *Tensor { return binary(op.Maximum, t, x) }
 
 // Clamp limits t to lo and hi, tensors or numbers; NaN stays.
 func (t *Tensor) Clamp(lo, hi any) *Tensor {
-	return apply(op.Clamp, nil, operand{t: t}, asOperand("clamp", lo), asOperand("clamp", hi))
+	return apply(op.Clamp, nil, tensorOperand("clamp", t), asOperand("clamp", lo), asOperand("clamp", hi))
 }
 
 // Neg is -t.
@@ -216,7 +216,7 @@ func (t *Tensor) IsFinite() *Tensor { return unary(op.IsFinite, t) }
 // Where is x where cond is true (not 0), else y; x and y are tensors or Go
 // numbers.
 func Where(cond *Tensor, x, y any) *Tensor {
-	return apply(op.Where, nil, operand{t: cond}, asOperand("where", x), asOperand("where", y))
+	return apply(op.Where, nil, tensorOperand("where", cond), asOperand("where", x), asOperand("where", y))
 }
 
 // MatMul is NumPy's matmul: a vector is a row on the left and a column on the
@@ -227,25 +227,21 @@ func (t *Tensor) MatMul(x *Tensor) *Tensor { return binary(op.MatMul, t, x) }
 
 // Linear is t.MatMul(w) plus b.
 func (t *Tensor) Linear(w, b *Tensor) *Tensor {
-	return apply(op.Linear, nil, operand{t: t}, asOperand("linear", w), asOperand("linear", b))
+	return apply(op.Linear, nil, tensorOperand("linear", t), asOperand("linear", w), asOperand("linear", b))
 }
 
 // Cat joins tensors along an axis; they meet by promotion.
 func Cat(ts []*Tensor, axis int) *Tensor {
-	if len(ts) == 0 {
-		array.Failf("cat", "", "of no tensors")
-	}
-	axis = array.Axis("cat", axis, len(ts[0].v.Shape))
-	return withAttrs(op.Cat, ir.Attrs{Int: axis}, meet("cat", ts)...)
+	in := meet("cat", ts)
+	axis = array.Axis("cat", axis, len(in[0].v.Shape))
+	return withAttrs(op.Cat, ir.Attrs{Int: axis}, in...)
 }
 
 // meet converts tensors to the type in which they meet.
 func meet(opName string, ts []*Tensor) []*Tensor {
+	someTensors(opName, ts)
 	d := ts[0].v.DType
-	for i, t := range ts {
-		if t == nil {
-			array.Failf(opName, "", "tensor %d is nil", i)
-		}
+	for _, t := range ts {
 		d = array.Promote(d, t.v.DType)
 	}
 	out := make([]*Tensor, len(ts))
@@ -255,15 +251,25 @@ func meet(opName string, ts []*Tensor) []*Tensor {
 	return out
 }
 
+// someTensors refuses an empty list and nil tensors.
+func someTensors(opName string, ts []*Tensor) {
+	if len(ts) == 0 {
+		array.Failf(opName, "", "takes one tensor or more, got none")
+	}
+	for i, t := range ts {
+		if t == nil {
+			array.Failf(opName, "", "tensor %d is nil", i)
+		}
+	}
+}
+
 // Stack joins tensors of equal shape along a new axis.
 func Stack(ts []*Tensor, axis int) *Tensor {
-	if len(ts) == 0 {
-		array.Failf("stack", "", "of no tensors")
-	}
+	someTensors("stack", ts)
 	in := make([]*Tensor, len(ts))
 	for i, t := range ts {
 		if !array.Equal(t.v.Shape, ts[0].v.Shape) {
-			array.Failf("stack", "", "tensor %d has shape %s, the first %s", i, array.ShapeString(t.v.Shape), array.ShapeString(ts[0].v.Shape))
+			array.Failf("stack", "", "tensor %d has shape %s, tensor 0 %s: want equal shapes", i, array.ShapeString(t.v.Shape), array.ShapeString(ts[0].v.Shape))
 		}
 		in[i] = t.Unsqueeze(axis)
 	}

@@ -169,11 +169,12 @@ func Randperm(n int) *Tensor { return defaultGenerator.Randperm(n) }
 // hold floats. It is one plan; the gradient draws the same choice again, so
 // nothing is saved.
 func (t *Tensor) Dropout(p float64, g *Generator) *Tensor {
+	t.check("dropout")
 	if !(p >= 0 && p <= 1) {
-		array.Failf("dropout", "p", "%v is no probability", p)
+		array.Failf("dropout", "p", "%v is no probability: want 0 to 1", p)
 	}
 	if !t.v.DType.Float() {
-		array.Failf("dropout", "", "is defined for floats, not %s", t.v.DType)
+		array.Failf("dropout", "", "takes floats, got %s: convert with To first", t.v.DType)
 	}
 	if g == nil {
 		g = defaultGenerator

@@ -14,7 +14,7 @@ func (t *Tensor) reduce(d *op.Def, keep bool, axes []int) *Tensor {
 	return withAttrs(d, ir.Attrs{Ints: axes, Flag: keep}, t)
 }
 
-// Sum adds up; integers and Bool give int64.
+// Sum adds up; integers and Bool give int64. The package comment bounds the error.
 func (t *Tensor) Sum(axes ...int) *Tensor { return t.reduce(op.Sum, false, axes) }
 
 // SumKeep is Sum with the axes kept.

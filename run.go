@@ -43,7 +43,7 @@ func (r *run) merge(opName string, s *run) *run {
 		scope = s.scope
 	case s.scope == nil || scope.within(s.scope):
 	default:
-		array.Failf(opName, "", "operands belong to scopes of which neither is inside the other")
+		array.Failf(opName, "", "operands belong to two scopes of which neither is inside the other (Scope.Nest makes one that is)")
 	}
 	if scope == r.scope && (r.noGrad || !s.noGrad) {
 		return r
@@ -143,7 +143,7 @@ func (t *Tensor) track() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		array.Failf("scope", "", "is closed: a tensor tracked by it was used")
+		array.Failf("scope", "", "a tensor of a closed scope was used: close it after the last use")
 	}
 	s.owned = append(s.owned, t.v.Store)
 }

@@ -114,10 +114,13 @@ func (t *Tensor) View() array.View {
 // FromView makes a tensor of a strided window.
 func FromView(v array.View) *Tensor { return &Tensor{v: v} }
 
-// check refuses memory that was given back.
+// check refuses a nil tensor and memory that was given back.
 func (t *Tensor) check(opName string) {
+	if t == nil {
+		failNil(opName)
+	}
 	if t.v.Store.Released.Load() {
-		array.Failf(opName, "", "the tensor %s was released, or its scope closed", array.TypeString(t.v.DType, t.v.Shape))
+		array.Failf(opName, "", "the tensor %s was released, or its scope closed (Scope.Keep takes a tensor out)", array.TypeString(t.v.DType, t.v.Shape))
 	}
 }
 
@@ -165,6 +168,7 @@ func wrap[T Element](opName string, data []T, shape []int) *Tensor {
 // Data returns the elements in row-major order as a new slice. It panics if T is
 // not the Go type of t's elements: convert with [Tensor.To] first.
 func Data[T Element](t *Tensor) []T {
+	checkElements[T]("data", t)
 	out := make([]T, t.Size())
 	CopyTo(t, out)
 	return out
@@ -173,10 +177,7 @@ func Data[T Element](t *Tensor) []T {
 // CopyTo writes the elements in row-major order into dst, which must have as many
 // and be of their Go type.
 func CopyTo[T Element](t *Tensor, dst []T) {
-	t.check("copyto")
-	if d := dtypeFor[T](); d != t.v.DType {
-		array.Failf("copyto", "", "elements are %s, not %s: convert with To first", t.v.DType, d)
-	}
+	checkElements[T]("copyto", t)
 	if len(dst) != t.Size() {
 		array.Failf("copyto", "dst", "has %d elements, the tensor %d", len(dst), t.Size())
 	}
@@ -186,13 +187,18 @@ func CopyTo[T Element](t *Tensor, dst []T) {
 	copyInto(wrap("copyto", dst, t.v.Shape), t)
 }
 
+// checkElements refuses a tensor whose elements are not of Go type T.
+func checkElements[T Element](opName string, t *Tensor) {
+	t.check(opName)
+	if d := dtypeFor[T](); d != t.v.DType {
+		array.Failf(opName, "", "elements are %s, not %s: convert with To first", t.v.DType, d)
+	}
+}
+
 // Borrow lends f the elements of a contiguous tensor without copying. f must not
 // keep the slice. It panics if t is not contiguous or T is not its type.
 func Borrow[T Element](t *Tensor, f func(data []T)) {
-	t.check("borrow")
-	if d := dtypeFor[T](); d != t.v.DType {
-		array.Failf("borrow", "", "elements are %s, not %s", t.v.DType, d)
-	}
+	checkElements[T]("borrow", t)
 	if !t.v.Contiguous() {
 		array.Failf("borrow", "", "%s with strides %v is not contiguous: use Contiguous or CopyTo", array.ShapeString(t.v.Shape), t.v.Strides)
 	}
@@ -209,7 +215,7 @@ func Borrow[T Element](t *Tensor, f func(data []T)) {
 func (t *Tensor) Item() float64 {
 	t.check("item")
 	if t.Size() != 1 {
-		array.Failf("item", "", "shape %s has %d elements, not one", array.ShapeString(t.v.Shape), t.Size())
+		array.Failf("item", "", "takes a tensor of one element, got shape %s: Data returns all elements", array.ShapeString(t.v.Shape))
 	}
 	x := element(&t.v, t.v.Offset)
 	keepAlive(t)
@@ -218,9 +224,9 @@ func (t *Tensor) Item() float64 {
 
 // ItemInt returns the one element of an integer or bool tensor exactly.
 func (t *Tensor) ItemInt() int64 {
-	t.check("item")
+	t.check("itemint")
 	if t.Size() != 1 || t.v.DType.Float() {
-		array.Failf("item", "", "%s is not one integer", array.TypeString(t.v.DType, t.v.Shape))
+		array.Failf("itemint", "", "takes a tensor of one integer or bool, got %s", array.TypeString(t.v.DType, t.v.Shape))
 	}
 	x := intElement(&t.v, t.v.Offset)
 	keepAlive(t)

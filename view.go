@@ -74,7 +74,7 @@ var NewAxis = Span{newAxis: true}
 
 // bounds returns the resolved start, step and count for an axis of size n: the
 // rules of Python's slices.
-func (s Span) bounds(axis, n int) (start, step, count int) {
+func (s Span) bounds(opName string, axis, n int) (start, step, count int) {
 	if s.whole {
 		return 0, 1, n
 	}
@@ -84,12 +84,12 @@ func (s Span) bounds(axis, n int) (start, step, count int) {
 			i += n
 		}
 		if i < 0 || i >= n {
-			array.Failf("slice", "", "index %d is out of range for axis %d of size %d", s.start, axis, n)
+			array.Failf(opName, "", "index %d is out of range for axis %d of size %d", s.start, axis, n)
 		}
 		return i, 1, 1
 	}
 	if s.step == 0 {
-		array.Failf("slice", "step", "is 0 on axis %d", axis)
+		array.Failf(opName, "step", "of axis %d is 0", axis)
 	}
 	clamp := func(i, lo, hi int) int {
 		if i < 0 && i != Begin {
@@ -118,7 +118,10 @@ func (s Span) bounds(axis, n int) (start, step, count int) {
 //
 //	x.Slice(weft.All, weft.Range(0, 3, 2))   // x[:, 0:3:2]
 //	x.Slice(weft.Index(2), weft.NewAxis)     // x[2, None]
-func (t *Tensor) Slice(spans ...Span) *Tensor {
+func (t *Tensor) Slice(spans ...Span) *Tensor { return t.slice("slice", spans) }
+
+func (t *Tensor) slice(opName string, spans []Span) *Tensor {
+	t.check(opName)
 	n := len(t.v.Shape)
 	start, step, count := make([]int, n), make([]int, n), make([]int, n)
 	var shape []int
@@ -131,9 +134,9 @@ func (t *Tensor) Slice(spans ...Span) *Tensor {
 			continue
 		}
 		if axis >= n {
-			array.Failf("slice", "", "more parts than the %d dimensions of shape %s", n, array.ShapeString(t.v.Shape))
+			array.Failf(opName, "", "more indices than the %d dimensions of shape %s", n, array.ShapeString(t.v.Shape))
 		}
-		start[axis], step[axis], count[axis] = s.bounds(axis, t.v.Shape[axis])
+		start[axis], step[axis], count[axis] = s.bounds(opName, axis, t.v.Shape[axis])
 		if s.index {
 			reshape = true
 		} else {
@@ -159,13 +162,14 @@ func (t *Tensor) At(index ...int) *Tensor {
 	for i, k := range index {
 		spans[i] = Index(k)
 	}
-	return t.Slice(spans...)
+	return t.slice("at", spans)
 }
 
 // Reshape returns the elements in row-major order in another shape of the same
 // size: a view where strides allow, else a copy. One size may be -1: what is
 // left.
 func (t *Tensor) Reshape(shape ...int) *Tensor {
+	t.check("reshape")
 	s := append([]int{}, shape...)
 	free, known := -1, 1
 	for i, n := range s {
@@ -194,6 +198,7 @@ func (t *Tensor) Reshape(shape ...int) *Tensor {
 
 // Flatten merges the axes from axis on into one.
 func (t *Tensor) Flatten(axis int) *Tensor {
+	t.check("flatten")
 	if len(t.v.Shape) == 0 {
 		return t.Reshape(1)
 	}
@@ -204,9 +209,10 @@ func (t *Tensor) Flatten(axis int) *Tensor {
 
 // Permute returns a view whose axis i is t's axis order[i].
 func (t *Tensor) Permute(order ...int) *Tensor {
+	t.check("permute")
 	n := len(t.v.Shape)
 	if len(order) != n {
-		array.Failf("permute", "order", "%v names %d axes of %d", order, len(order), n)
+		array.Failf("permute", "order", "%v has %d axes, the tensor %d", order, len(order), n)
 	}
 	o := make([]int, n)
 	seen := make([]bool, n)
@@ -222,6 +228,7 @@ func (t *Tensor) Permute(order ...int) *Tensor {
 
 // Transpose returns a view with two axes swapped.
 func (t *Tensor) Transpose(i, j int) *Tensor {
+	t.check("transpose")
 	n := len(t.v.Shape)
 	i, j = array.Axis("transpose", i, n), array.Axis("transpose", j, n)
 	o := make([]int, n)
@@ -234,6 +241,7 @@ func (t *Tensor) Transpose(i, j int) *Tensor {
 
 // T returns a view with the axes in reverse order: the transpose of a matrix.
 func (t *Tensor) T() *Tensor {
+	t.check("t")
 	n := len(t.v.Shape)
 	o := make([]int, n)
 	for k := range o {
@@ -244,9 +252,10 @@ func (t *Tensor) T() *Tensor {
 
 // Expand returns a view broadcast to shape; it must not be written to.
 func (t *Tensor) Expand(shape ...int) *Tensor {
+	t.check("expand")
 	s := append([]int{}, shape...)
 	array.CheckShape("expand", s, t.v.DType)
-	if !array.Equal(array.Broadcast("expand", t.v.Shape, s), s) {
+	if !array.BroadcastsTo(t.v.Shape, s) {
 		array.Failf("expand", "shape", "%s does not expand to %s", array.ShapeString(t.v.Shape), array.ShapeString(s))
 	}
 	return window(op.Expand, ir.Attrs{Ints: s}, t)
@@ -255,6 +264,7 @@ func (t *Tensor) Expand(shape ...int) *Tensor {
 // Unsqueeze returns a view with an axis of size 1 inserted before axis, which may
 // be the rank, or count from the back.
 func (t *Tensor) Unsqueeze(axis int) *Tensor {
+	t.check("unsqueeze")
 	a := array.Axis("unsqueeze", axis, len(t.v.Shape)+1)
 	s := append([]int{}, t.v.Shape[:a]...)
 	return t.Reshape(append(append(s, 1), t.v.Shape[a:]...)...)
@@ -263,11 +273,12 @@ func (t *Tensor) Unsqueeze(axis int) *Tensor {
 // Squeeze returns a view without the given axes, which must have size 1; none
 // given means all such axes.
 func (t *Tensor) Squeeze(axes ...int) *Tensor {
+	t.check("squeeze")
 	drop := make([]bool, len(t.v.Shape))
 	for _, a := range axes {
 		a = array.Axis("squeeze", a, len(t.v.Shape))
 		if t.v.Shape[a] != 1 {
-			array.Failf("squeeze", "axis", "%d of shape %s is not 1", a, array.ShapeString(t.v.Shape))
+			array.Failf("squeeze", "axis", "%d of shape %s has size %d, not 1", a, array.ShapeString(t.v.Shape), t.v.Shape[a])
 		}
 		drop[a] = true
 	}

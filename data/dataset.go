@@ -32,7 +32,7 @@ func Tensors(x, y *weft.Tensor) Dataset {
 		if y != nil {
 			shape = array.ShapeString(y.Shape())
 		}
-		array.Failf("tensors", "", "x has shape %s, y %s: want the same number of rows", array.ShapeString(x.Shape()), shape)
+		array.Failf("tensors", "", "x has shape %s, y %s: want a first axis of the same size, the examples", array.ShapeString(x.Shape()), shape)
 	}
 	d := &rows{x: x.NoGrad()}
 	if y != nil {

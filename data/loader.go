@@ -42,6 +42,9 @@ type Loader struct {
 // NewLoader returns a loader at the first batch of epoch 0. It panics with
 // *weft.Error if the batch size is negative.
 func NewLoader(d Dataset, o LoaderOpts) *Loader {
+	if d == nil {
+		array.Failf("loader", "", "the dataset is nil")
+	}
 	if o.Batch < 0 {
 		array.Failf("loader", "Batch", "%d is negative", o.Batch)
 	}

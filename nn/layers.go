@@ -22,6 +22,9 @@ func NewConv2d(in, out, size int, opts ...Opts) *Conv2d {
 
 // Forward maps [batch, in, h, w] to [batch, out, oh, ow].
 func (c *Conv2d) Forward(x *weft.Tensor) *weft.Tensor {
+	if c.Weight == nil {
+		array.Failf("conv2d", "Weight", "is nil: NewConv2d makes a layer with filters")
+	}
 	return x.Conv2d(c.Weight, c.Bias, weft.ConvOpts{Stride: c.Stride, Padding: c.Padding})
 }
 
@@ -67,7 +70,7 @@ type Dropout struct {
 // Forward keeps the shape. It panics with *weft.Error if P is not in [0, 1].
 func (d *Dropout) Forward(x *weft.Tensor) *weft.Tensor {
 	if !(d.P >= 0 && d.P <= 1) {
-		array.Failf("dropout", "P", "%v is no probability", d.P)
+		array.Failf("dropout", "P", "%v is no probability: want 0 to 1", d.P)
 	}
 	if d.eval || d.P == 0 {
 		return x

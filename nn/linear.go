@@ -1,6 +1,9 @@
 package nn
 
-import "weft"
+import (
+	"weft"
+	"weft/internal/array"
+)
 
 // A Layer computes one tensor from another.
 type Layer interface {
@@ -57,6 +60,9 @@ func NewLinear(in, out int, opts ...Opts) *Linear {
 
 // Forward maps [..., in] to [..., out].
 func (l *Linear) Forward(x *weft.Tensor) *weft.Tensor {
+	if l.W == nil {
+		array.Failf("linear", "W", "is nil: NewLinear makes a layer with weights")
+	}
 	if l.B == nil {
 		return x.MatMul(l.W)
 	}

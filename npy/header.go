@@ -79,7 +79,7 @@ func fill(r io.Reader, b []byte) error {
 	if errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF
 	}
-	return fmt.Errorf("npy: header: %w", err)
+	return fmt.Errorf("npy: the header cannot be read: %w", err)
 }
 
 func (f *fields) header() (header, error) {

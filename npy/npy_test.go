@@ -155,17 +155,17 @@ func TestHostile(t *testing.T) {
 		data []byte
 		msg  string
 	}{
-		{"empty", nil, "header: unexpected EOF"},
-		{"magic only", []byte(magic), "header: unexpected EOF"},
+		{"empty", nil, "the header cannot be read: unexpected EOF"},
+		{"magic only", []byte(magic), "the header cannot be read: unexpected EOF"},
 		{"wrong magic", []byte("\x93NUMPZ\x01\x00\x00\x00{}"), "not a .npy file"},
 		{"zip", []byte("PK\x03\x04123456789"), "not a .npy file"},
 		{"version 0", []byte(magic + "\x00\x00\x00\x00"), "unknown format version 0.0"},
 		{"version 1.1", []byte(magic + "\x01\x01\x00\x00"), "unknown format version 1.1"},
 		{"version 4", []byte(magic + "\x04\x00\x00\x00\x00\x00"), "unknown format version 4.0"},
-		{"no length", []byte(magic + "\x01\x00\x10"), "header: unexpected EOF"},
-		{"no length 2", []byte(magic + "\x02\x00\x10\x00\x00"), "header: unexpected EOF"},
+		{"no length", []byte(magic + "\x01\x00\x10"), "the header cannot be read: unexpected EOF"},
+		{"no length 2", []byte(magic + "\x02\x00\x10\x00\x00"), "the header cannot be read: unexpected EOF"},
 		{"huge length", []byte(magic + "\x02\x00\xff\xff\xff\xff"), "header: 4294967295 bytes long"},
-		{"length over the end", []byte(magic + "\x01\x00\xff\xff{"), "header: unexpected EOF"},
+		{"length over the end", []byte(magic + "\x01\x00\xff\xff{"), "the header cannot be read: unexpected EOF"},
 		{"no dict", file(1, "", ""), "where '{' is expected"},
 		{"empty dict", file(1, "{}", ""), "the keys are []"},
 		{"list", file(1, "[]", ""), "where '{' is expected"},

@@ -36,7 +36,8 @@ type Adam struct {
 }
 
 // NewAdam returns an optimizer of params, as nn.Params gives them. It panics with
-// *weft.Error if an option is out of range or there are no parameters.
+// *weft.Error if an option is out of range, the learning rate is not given or there
+// are no parameters.
 func NewAdam(params iter.Seq2[string, *weft.Tensor], o AdamOpts) *Adam {
 	orElse := func(x, y float64) float64 {
 		if x == 0 {

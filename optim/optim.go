@@ -60,6 +60,9 @@ type base struct {
 func newBase(op string, params iter.Seq2[string, *weft.Tensor], lr float64, slots ...string) base {
 	b := base{op: op, slots: slots}
 	seen := map[string]bool{}
+	if params == nil {
+		array.Failf(op, "params", "is nil: nn.Params returns those of a module")
+	}
 	for name, t := range params {
 		switch {
 		case t == nil || !t.RequiresGrad() || !t.IsLeaf():
@@ -72,6 +75,9 @@ func newBase(op string, params iter.Seq2[string, *weft.Tensor], lr float64, slot
 	}
 	if len(b.params) == 0 {
 		array.Failf(op, "params", "is empty: a module's parameters are its tensors marked with nn.Param, in exported fields")
+	}
+	if lr == 0 {
+		array.Failf(op, "LR", "is 0: give the learning rate, such as 0.01")
 	}
 	b.SetLR(lr)
 	return b

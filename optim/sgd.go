@@ -31,7 +31,8 @@ type SGD struct {
 }
 
 // NewSGD returns an optimizer of params, as nn.Params gives them. It panics with
-// *weft.Error if an option is out of range or there are no parameters.
+// *weft.Error if an option is out of range, the learning rate is not given or there
+// are no parameters.
 func NewSGD(params iter.Seq2[string, *weft.Tensor], o SGDOpts) *SGD {
 	fraction("sgd", "Momentum", o.Momentum)
 	notNegative("sgd", "WeightDecay", o.WeightDecay)

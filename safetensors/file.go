@@ -67,7 +67,7 @@ func Read(r io.ReaderAt, size int64) (*File, error) {
 	}
 	n := binary.LittleEndian.Uint64(pre[:])
 	if n > maxHeader {
-		return nil, malformed("header: %d bytes long, at most %d are allowed", n, maxHeader)
+		return nil, malformed("not a safetensors file: its header would be %d bytes long, at most %d are allowed", n, maxHeader)
 	}
 	if int64(n) > size-8 {
 		return nil, fmt.Errorf("safetensors: header: %d bytes long, %d are there: %w", n, size-8, io.ErrUnexpectedEOF)
@@ -100,7 +100,7 @@ func readAt(r io.ReaderAt, b []byte, off int64) error {
 	if errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF
 	}
-	return fmt.Errorf("safetensors: header: %w", err)
+	return fmt.Errorf("safetensors: the header cannot be read: %w", err)
 }
 
 // Close closes a file that [Open] opened; for one of [Read] it does nothing.

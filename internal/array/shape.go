@@ -121,6 +121,30 @@ func Broadcast(op string, shapes ...[]int) []int {
 	return out
 }
 
+// Broadcasts reports that two shapes broadcast.
+func Broadcasts(a, b []int) bool {
+	for i := range min(len(a), len(b)) {
+		if m, n := a[len(a)-1-i], b[len(b)-1-i]; m != n && m != 1 && n != 1 {
+			return false
+		}
+	}
+	return true
+}
+
+// BroadcastsTo reports that an array of a shape can be repeated to fill another.
+func BroadcastsTo(shape, to []int) bool {
+	k := len(to) - len(shape)
+	if k < 0 {
+		return false
+	}
+	for i, n := range shape {
+		if n != to[k+i] && n != 1 {
+			return false
+		}
+	}
+	return true
+}
+
 // Axis returns axis counted from the front, for an axis in [-rank, rank).
 func Axis(op string, axis, rank int) int {
 	a := axis
@@ -131,7 +155,7 @@ func Axis(op string, axis, rank int) int {
 		if rank == 0 {
 			Failf(op, "axis", "%d given for an array of no dimensions", axis)
 		}
-		Failf(op, "axis", "%d is out of range for %d dimensions", axis, rank)
+		Failf(op, "axis", "%d is out of range for %d dimensions: want %d to %d", axis, rank, -rank, rank-1)
 	}
 	return a
 }

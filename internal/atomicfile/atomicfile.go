@@ -84,6 +84,9 @@ func replace(path string, old fs.FileInfo, write func(io.Writer) error) (err err
 	removeStale(dir, name)
 	f, err := create(dir, name)
 	if err != nil {
+		if e := (*fs.PathError)(nil); errors.As(err, &e) {
+			e.Path = path // the caller does not know the temporary file
+		}
 		return err
 	}
 	renamed := false

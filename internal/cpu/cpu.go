@@ -184,7 +184,7 @@ func Alloc(bytes int) *array.Storage {
 	}
 	l, err := mem.Lend(bytes)
 	if err != nil {
-		panic(&array.Error{Kind: array.OutOfMemory, Op: "alloc", Msg: fmt.Sprintf("%d bytes", bytes), Err: err})
+		panic(&array.Error{Kind: array.OutOfMemory, Op: "alloc", Msg: "the result does not fit in memory", Err: err})
 	}
 	return array.NewStorage(l.Ptr(), bytes, l)
 }

@@ -117,8 +117,14 @@ func (p *reader) syntax(err error) {
 			p.failf(at, "a formula has no assignment: equality is written ==")
 		case rest[0] == '?':
 			p.failf(at, "a choice is written where(condition, x, y)")
+		case rest[0] == '@':
+			p.failf(at, "there is no @: a matrix product is written dot(a, b)")
 		case strings.HasPrefix(msg, "expected 'EOF', found"):
-			p.failf(at, "unexpected %s after a complete formula", strings.TrimSpace(strings.TrimPrefix(msg, "expected 'EOF', found")))
+			hint := ""
+			if c := rest[0]; c == '(' || c == '_' || 'a' <= c|0x20 && c|0x20 <= 'z' {
+				hint = ": a product is written with *"
+			}
+			p.failf(at, "unexpected %s after a complete formula%s", strings.TrimSpace(strings.TrimPrefix(msg, "expected 'EOF', found")), hint)
 		}
 	}
 	if _, found, ok := strings.Cut(msg, "found '"); ok && token.IsKeyword(strings.TrimSuffix(found, "'")) {

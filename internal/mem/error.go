@@ -20,9 +20,9 @@ type Error struct {
 
 func (e *Error) Error() string {
 	if e.Err != nil {
-		return fmt.Sprintf("mem: cannot allocate %s: %v (%s in use)", human(int64(e.Size)), e.Err, human(e.Live))
+		return fmt.Sprintf("cannot allocate %s: %v (%s in use)", human(int64(e.Size)), e.Err, human(e.Live))
 	}
-	return fmt.Sprintf("mem: cannot allocate %s: %s in use, limit %s", human(int64(e.Size)), human(e.Live), human(e.Limit))
+	return fmt.Sprintf("cannot allocate %s: %s in use, limit %s", human(int64(e.Size)), human(e.Live), human(e.Limit))
 }
 
 func (e *Error) Unwrap() error { return e.Err }

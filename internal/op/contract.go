@@ -75,6 +75,14 @@ func init() {
 	Linear = define(Def{Name: "linear", Class: Composite, Arity: 3, Doc: "matmul(x, w) + b in one plan.", ONNX: "Gemm",
 		Compose: func(x []*node, _ ir.Attrs) *node {
 			w, b := x[1], x[2]
+			if r := len(w.Shape); r == 2 && len(x[0].Shape) > 0 {
+				if n := x[0].Shape[len(x[0].Shape)-1]; n != w.Shape[0] {
+					array.Failf("linear", "x", "has %d features, the weights take %d: %s x %s", n, w.Shape[0], array.ShapeString(x[0].Shape), array.ShapeString(w.Shape))
+				}
+				if len(b.Shape) == 1 && b.Shape[0] != w.Shape[1] && b.Shape[0] != 1 {
+					array.Failf("linear", "b", "has shape %s, want [%d]", array.ShapeString(b.Shape), w.Shape[1])
+				}
+			}
 			if len(w.Shape) == 2 && len(b.Shape) == 1 && b.Shape[0] == w.Shape[1] && len(x[0].Shape) >= 2 && Promote(x...) == b.DType {
 				return composeMatMul(x[0], w, b)
 			}
@@ -123,7 +131,7 @@ func init() {
 		Compose: func(x []*node, a ir.Attrs) *node {
 			meet := Promote(x...)
 			if !meet.Float() {
-				array.Failf("conv2d", "", "takes floats, got %s", meet)
+				array.Failf("conv2d", "", "takes floats, got %s: convert with To first", meet)
 			}
 			args := make([]*node, len(x))
 			for i := range x {
@@ -198,10 +206,10 @@ func convShape(c *Call) []int {
 	x, w, p := c.Args[0], c.Args[1], c.Attrs.Ints
 	c.Def = Conv2d // messages name what the user called
 	if len(x.Shape) != 4 {
-		c.Failf("x", "has shape %s, want N C H W", array.ShapeString(x.Shape))
+		c.Failf("x", "has shape %s, want [N C H W]: pictures, channels, height, width", array.ShapeString(x.Shape))
 	}
 	if len(w.Shape) != 4 {
-		c.Failf("w", "has shape %s, want O C KH KW", array.ShapeString(w.Shape))
+		c.Failf("w", "has shape %s, want [O C KH KW]: filters, channels, height, width", array.ShapeString(w.Shape))
 	}
 	if x.Shape[1] != w.Shape[1] {
 		c.Failf("w", "takes %d channels, x has %d: %s and %s", w.Shape[1], x.Shape[1], array.ShapeString(w.Shape), array.ShapeString(x.Shape))
@@ -230,21 +238,18 @@ func windowCount(name string, size, window, stride, pad int) int {
 // composeMatMul is the product of x and y, plus a bias of columns if y is a matrix
 // and bias not nil.
 func composeMatMul(x, y, bias *node) *node {
-	fail := func() {
-		array.Failf("matmul", "", "inner sizes differ: %s x %s", array.ShapeString(x.Shape), array.ShapeString(y.Shape))
-	}
 	if len(x.Shape) == 0 || len(y.Shape) == 0 {
-		array.Failf("matmul", "", "takes at least one dimension: %s x %s", array.ShapeString(x.Shape), array.ShapeString(y.Shape))
+		array.Failf("matmul", "", "takes one dimension or more, got %s x %s", array.ShapeString(x.Shape), array.ShapeString(y.Shape))
 	}
 	meet := Promote(x, y)
 	if !meet.Float() {
-		array.Failf("matmul", "", "takes floats, got %s and %s", x.DType, y.DType)
+		array.Failf("matmul", "", "takes floats, got %s and %s: convert with To first", x.DType, y.DType)
 	}
 	x, y = Convert(x, meet), Convert(y, meet)
 	kx := x.Shape[len(x.Shape)-1]
 	ky := y.Shape[max(len(y.Shape)-2, 0)]
 	if kx != ky {
-		fail()
+		array.Failf("matmul", "", "inner sizes differ, %d and %d: %s x %s", kx, ky, array.ShapeString(x.Shape), array.ShapeString(y.Shape))
 	}
 	row, col := len(x.Shape) == 1, len(y.Shape) == 1
 	if row {
@@ -267,7 +272,11 @@ func composeMatMul(x, y, bias *node) *node {
 		}
 		r = reshape(apply(MatMul2, args...), append(append([]int(nil), x.Shape[:len(x.Shape)-1]...), n))
 	} else {
-		batch := array.Broadcast("matmul", x.Shape[:len(x.Shape)-2], y.Shape[:len(y.Shape)-2])
+		bx, by := x.Shape[:len(x.Shape)-2], y.Shape[:len(y.Shape)-2]
+		if !array.Broadcasts(bx, by) {
+			array.Failf("matmul", "", "axes before the last two do not broadcast: %s x %s", array.ShapeString(x.Shape), array.ShapeString(y.Shape))
+		}
+		batch := array.Broadcast("matmul", bx, by)
 		x = expand(x, append(append([]int(nil), batch...), m, kx))
 		y = expand(y, append(append([]int(nil), batch...), ky, n))
 		r = apply(MatMul2, x, y)
@@ -311,9 +320,7 @@ func windows(name string, x *node, p []int, fill float64) []*node {
 	if len(x.Shape) < 2 {
 		array.Failf(name, "", "takes two dimensions or more, got %s", array.ShapeString(x.Shape))
 	}
-	if !x.DType.Float() {
-		array.Failf(name, "", "takes floats, got %s", x.DType)
-	}
+	needFloat(name, x)
 	r := len(x.Shape)
 	oh := windowCount(name, x.Shape[r-2], p[0], p[2], p[4])
 	ow := windowCount(name, x.Shape[r-1], p[1], p[3], p[5])

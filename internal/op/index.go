@@ -113,14 +113,16 @@ func init() {
 // crossEntropyParts are the logits and where a class is the target.
 func crossEntropyParts(l, target *node) (logits, hit *node) {
 	if len(l.Shape) != 2 {
-		array.Failf("cross_entropy", "logits", "have shape %s, want N C", array.ShapeString(l.Shape))
+		array.Failf("cross_entropy", "logits", "have shape %s, want [N C]: a row of scores of C classes for each example", array.ShapeString(l.Shape))
 	}
-	needFloat("cross_entropy", l)
+	if !l.DType.Float() {
+		array.Failf("cross_entropy", "logits", "have elements of type %s, want floats", l.DType)
+	}
 	if target.DType.Category() != array.CatInt {
-		array.Failf("cross_entropy", "target", "has elements of type %s, want integers", target.DType)
+		array.Failf("cross_entropy", "target", "has elements of type %s, want integers: the class of each row", target.DType)
 	}
 	if len(target.Shape) != 1 || target.Shape[0] != l.Shape[0] {
-		array.Failf("cross_entropy", "target", "has shape %s, want [%d]: a class for each row of the logits", array.ShapeString(target.Shape), l.Shape[0])
+		array.Failf("cross_entropy", "target", "has shape %s, want [%d]: the class of each row of the logits", array.ShapeString(target.Shape), l.Shape[0])
 	}
 	t := reshape(Convert(target, array.Int64), []int{l.Shape[0], 1})
 	return l, apply(Eq, Apply(Iota, ir.Attrs{Int: 1}, l), t)

@@ -117,11 +117,11 @@ func init() {
 			shape[c.Attrs.Int] = 0
 			for i, y := range c.Args {
 				if len(y.Shape) != len(shape) || y.DType != x.DType {
-					c.Failf("", "argument %d is %s, the first %s", i, array.TypeString(y.DType, y.Shape), array.TypeString(x.DType, x.Shape))
+					c.Failf("", "tensor %d is %s, tensor 0 %s: want as many dimensions", i, array.TypeString(y.DType, y.Shape), array.TypeString(x.DType, x.Shape))
 				}
 				for k, n := range y.Shape {
 					if k != c.Attrs.Int && n != shape[k] {
-						c.Failf("", "argument %d has shape %s, the first %s: they may differ along axis %d only", i, array.ShapeString(y.Shape), array.ShapeString(x.Shape), c.Attrs.Int)
+						c.Failf("", "tensor %d has shape %s, tensor 0 %s: they may differ along axis %d only", i, array.ShapeString(y.Shape), array.ShapeString(x.Shape), c.Attrs.Int)
 					}
 				}
 				shape[c.Attrs.Int] += y.Shape[c.Attrs.Int]
@@ -142,7 +142,7 @@ func init() {
 		Compose: func(x []*node, a ir.Attrs) *node {
 			r := len(x[0].Shape)
 			if len(a.Ints) != 2*r {
-				array.Failf("pad", "pads", "%d given for %d dimensions, want a pair each", len(a.Ints), r)
+				array.Failf("pad", "pads", "has %d numbers, want %d: before and after each of %d axes", len(a.Ints), 2*r, r)
 			}
 			shape := make([]int, r)
 			p := make([]int, 0, 3*r)

@@ -114,9 +114,17 @@ func dropKept(name string, x *node, a ir.Attrs) *node {
 
 func needFloat(name string, x *node) *node {
 	if !x.DType.Float() {
-		array.Failf(name, "", "takes floats, got %s", x.DType)
+		array.Failf(name, "", "takes floats, got %s: convert with To first", x.DType)
 	}
 	return x
+}
+
+// needSome refuses an extreme of no elements.
+func needSome(name string, x *node, a ir.Attrs) {
+	axes := array.Axes(name, a.Ints, len(x.Shape))
+	if count(name, x, a) == 0 && array.Size(dropShape(x.Shape, axes)) > 0 {
+		array.Failf(name, "", "has no value over no elements: shape %s, axes %s", array.ShapeString(x.Shape), array.ShapeString(axes))
+	}
 }
 
 // accumulator is the type in which sum and prod of x are computed.
@@ -156,9 +164,6 @@ func init() {
 				lo, hi := c.Attrs.Ints[0], c.Attrs.Ints[1]
 				out := append([]int(nil), x.Shape...)
 				for i := lo; i < hi; i++ {
-					if x.Shape[i] == 0 && (r.kind == loop.Min || r.kind == loop.Max) && array.Size(dropShape(x.Shape, span(lo, hi))) > 0 {
-						array.Failf(r.name[len("reduce_"):], "", "of no elements: shape %s, axis %d", array.ShapeString(x.Shape), i)
-					}
 					out[i] = 1
 				}
 				return x.DType, out
@@ -210,10 +215,8 @@ func init() {
 	} {
 		*r.def = define(Def{Name: r.name, Class: Composite, Arity: 1, ONNX: r.onnx, Samples: axisSamples, Doc: r.doc,
 			Compose: func(x []*node, a ir.Attrs) *node {
+				needSome(r.name, x[0], a)
 				if x[0].DType == array.Bool {
-					if y := dropShape(x[0].Shape, array.Axes(r.name, a.Ints, len(x[0].Shape))); count(r.name, x[0], a) == 0 && array.Size(y) > 0 {
-						array.Failf(r.name, "", "of no elements: shape %s", array.ShapeString(x[0].Shape))
-					}
 					return reduceBy(r.isBool, r.name, x[0], a)
 				}
 				return reduceBy(r.prim, r.name, x[0], a)
@@ -260,7 +263,8 @@ func init() {
 	}
 	LogSumExp = define(Def{Name: "logsumexp", Class: Composite, Arity: 1, ONNX: "ReduceLogSumExp", Samples: axisSamples, Doc: "log(sum(exp(x))) over axes without overflow.",
 		Compose: func(x []*node, a ir.Attrs) *node {
-			m := withKeep(Max, needFloat("logsumexp", x[0]), a.Ints)
+			needSome("logsumexp", needFloat("logsumexp", x[0]), a)
+			m := withKeep(Max, x[0], a.Ints)
 			// An infinite maximum must not turn into NaN.
 			m = where(apply(IsFinite, m), m, num(m, 0))
 			r := add(apply(Log, withKeep(Sum, apply(Exp, sub(x[0], m)), a.Ints)), m)
@@ -275,7 +279,8 @@ func init() {
 	rowSamples := []Sample{{Shapes: [][]int{{7, 5}}, Attrs: ir.Attrs{Ints: []int{1}}}, {Shapes: [][]int{{3, 70}}, Attrs: ir.Attrs{Ints: []int{-1}}}, {Shapes: [][]int{{7, 5}}, Attrs: ir.Attrs{Ints: []int{0}}}}
 	Softmax = define(Def{Name: "softmax", Class: Composite, Arity: 1, ONNX: "Softmax", Samples: rowSamples, Doc: "exp(x) / sum(exp(x)) along an axis, without overflow.",
 		Compose: func(x []*node, a ir.Attrs) *node {
-			e := apply(Exp, sub(x[0], withKeep(Max, needFloat("softmax", x[0]), a.Ints)))
+			needSome("softmax", needFloat("softmax", x[0]), a)
+			e := apply(Exp, sub(x[0], withKeep(Max, x[0], a.Ints)))
 			return div(e, withKeep(Sum, e, a.Ints))
 		},
 		VJP: func(v *VJP) {
@@ -286,7 +291,8 @@ func init() {
 		}})
 	LogSoftmax = define(Def{Name: "log_softmax", Class: Composite, Arity: 1, ONNX: "LogSoftmax", Samples: rowSamples, Doc: "log(softmax(x)) along an axis.",
 		Compose: func(x []*node, a ir.Attrs) *node {
-			d := sub(x[0], withKeep(Max, needFloat("log_softmax", x[0]), a.Ints))
+			needSome("log_softmax", needFloat("log_softmax", x[0]), a)
+			d := sub(x[0], withKeep(Max, x[0], a.Ints))
 			return sub(d, apply(Log, withKeep(Sum, apply(Exp, d), a.Ints)))
 		},
 		VJP: func(v *VJP) {
@@ -306,6 +312,7 @@ func span(lo, hi int) []int {
 }
 
 func argExtreme(ext *Def, name string, x *node, a ir.Attrs) *node {
+	needSome(name, x, a)
 	keep := append([]int(nil), x.Shape...)
 	axis := 0
 	switch len(a.Ints) {

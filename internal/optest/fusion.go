@@ -3,6 +3,8 @@ package optest
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"sync"
 
 	"weft/internal/array"
 	"weft/internal/device"
@@ -32,13 +34,26 @@ func Fusion(t T, dev device.Device, caps Caps) {
 	t.Helper()
 	s := newSuite(t, dev, caps)
 	defer s.mem.Close()
+	used := map[*op.Def]int{}
 	for seed := range uint64(caps.Graphs) {
-		s.fused(fmt.Sprintf("graph %d", seed), RandomGraph(seed))
+		s.fused(fmt.Sprintf("graph %d", seed), RandomGraph(seed, used))
 		if len(s.failed) > maxReports {
 			break
 		}
 	}
-	t.Logf("%d graphs", caps.Graphs)
+	least, rare := caps.Graphs, ""
+	for _, defs := range [][]*op.Def{graphPointwise(), graphReductions(), {op.Slice, op.Pad, op.Cat, op.Diagonal, op.Expand, op.Linear, op.MatMul, op.MaxPool2d, op.AvgPool2d, op.Conv2d,
+		op.IndexSelect, op.Gather, op.Lookup("index_add"), op.Lookup("scatter_add")}} {
+		for _, d := range defs {
+			if used[d] < least {
+				least, rare = used[d], d.Name
+			}
+		}
+	}
+	if caps.Graphs >= 1000 && least == 0 {
+		t.Errorf("no graph has %s", rare)
+	}
+	t.Logf("%d graphs; the rarest operation, %s, %d times", caps.Graphs, rare, least)
 }
 
 // fused compares a graph planned as one with the same node by node.
@@ -133,12 +148,12 @@ func (s *suite) outputs(dev device.Device, outs []*ir.Node, x []*Array) ([]*Arra
 	return res, nil
 }
 
-// RandomGraph returns a graph of a seed: elementwise operations, reductions,
-// softmaxes, windows and casts over a few shapes that broadcast with each other.
-func RandomGraph(seed uint64) *Graph {
+// RandomGraph returns a graph of a seed, over a few shapes that broadcast with each
+// other: elementwise operations, reductions, windows, joins, products, pooling,
+// convolutions and indexing. used counts the operations that it applies.
+func RandomGraph(seed uint64, used map[*op.Def]int) *Graph {
 	r := rand.New(rand.NewPCG(seed, 7))
-	g := ir.New()
-	out := &Graph{}
+	m := &maker{r: r, g: ir.New(), out: &Graph{}}
 	rows, cols := 1+r.IntN(5), 1+r.IntN(9)
 	if r.IntN(4) == 0 {
 		rows = 60 + r.IntN(80)
@@ -147,71 +162,170 @@ func RandomGraph(seed uint64) *Graph {
 		cols = 60 + r.IntN(80)
 	}
 	shapes := [][]int{{rows, cols}, {rows, cols}, {rows, cols}, {cols}, {rows, 1}, {}}
-	types := []array.DType{array.Float32, array.Float32, array.Float32, array.Float64, array.Int32, array.Int64, array.Uint8, array.Bool}
-	pool := []*ir.Node{}
-	for i := range 2 + r.IntN(3) {
-		d, s := types[r.IntN(len(types))], shapes[r.IntN(len(shapes))]
-		out.X = append(out.X, Random(r, d, s, [2]float64{}, 0))
-		pool = append(pool, g.Input(i, d, s))
+	for range 2 + r.IntN(3) {
+		m.pool = append(m.pool, m.input(Random(r, graphTypes[r.IntN(len(graphTypes))], shapes[r.IntN(len(shapes))], [2]float64{}, 0)))
 	}
-	any := func() *ir.Node {
-		if r.IntN(3) == 0 {
-			return pool[r.IntN(len(pool))]
-		}
-		return pool[len(pool)-1-r.IntN(min(3, len(pool)))]
-	}
-	var defs []*op.Def
-	for _, d := range op.Table() {
-		if elementwise(d) && d.Name != "pow" && d.Name != "mod" {
-			defs = append(defs, d)
-		}
-	}
-	reductions := []*op.Def{op.Sum, op.Min, op.Max, op.Mean, op.All, op.Any, op.ArgMax, op.LogSumExp, op.Softmax, op.Var}
 	for range 2 + r.IntN(12) {
-		x := any()
+		var d *op.Def
 		var n *ir.Node
 		err := attempt(func() error {
-			switch k := r.IntN(20); {
-			case k < 10:
-				d := defs[r.IntN(len(defs))]
-				args := []*ir.Node{x}
-				for len(args) < d.Arity {
-					if r.IntN(5) == 0 {
-						args = append(args, g.Number(float64(r.IntN(5))-1, array.Int64, true))
-					} else {
-						args = append(args, any())
-					}
-				}
-				n = op.Apply(d, ir.Attrs{Int: r.IntN(4)}, args...)
-			case k < 15 && len(x.Shape) > 0:
-				a := ir.Attrs{Ints: []int{r.IntN(len(x.Shape))}, Flag: r.IntN(3) > 0}
-				n = op.Apply(reductions[r.IntN(len(reductions))], a, x)
-			case k == 15 && len(x.Shape) > 1:
-				n = op.Transpose(x, 0, 1)
-				if r.IntN(2) == 0 {
-					n = op.Apply(op.Sum, ir.Attrs{Ints: []int{1}}, n)
-				}
-			case k == 16 && len(x.Shape) > 0:
-				n = op.Apply(op.Reshape, ir.Attrs{Ints: []int{x.Size()}}, x)
-			case k == 17:
-				n = op.Apply(op.Cast, ir.Attrs{DType: types[r.IntN(len(types))]}, x)
-			case k == 18:
-				n = op.Apply(op.Where, ir.Attrs{}, x, any(), any())
-			case len(x.Shape) > 0:
-				n = op.Narrow(x, 0, 0, max(x.Shape[0]-r.IntN(2), 1))
-			}
+			d, n = m.step()
 			return nil
 		})
 		if err != nil || n == nil || n.Size() > 1<<15 {
 			continue // refused: shapes or types do not fit
 		}
-		pool = append(pool, n)
+		m.pool = append(m.pool, n)
+		used[d]++
 	}
 	for range 1 + r.IntN(3) {
-		o := any()
+		o := m.any()
 		if o.Op != ir.Const {
-			out.Outs = append(out.Outs, o)
+			m.out.Outs = append(m.out.Outs, o)
 		}
 	}
-	return out
+	return m.out
+}
+
+var (
+	graphTypes = []array.DType{array.Float32, array.Float32, array.Float32, array.Float64, array.Int32, array.Int64, array.Uint8, array.Bool}
+
+	graphPointwise = sync.OnceValue(func() (defs []*op.Def) {
+		for _, d := range op.Table() {
+			if elementwise(d) {
+				defs = append(defs, d)
+			}
+		}
+		return defs
+	})
+	graphReductions = sync.OnceValue(func() []*op.Def {
+		return []*op.Def{op.Sum, op.Prod, op.Min, op.Max, op.Mean, op.All, op.Any, op.ArgMin, op.ArgMax, op.LogSumExp, op.Softmax, op.LogSoftmax, op.Var, op.Std}
+	})
+)
+
+// A maker grows a random graph.
+type maker struct {
+	r    *rand.Rand
+	g    *ir.Graph
+	out  *Graph
+	pool []*ir.Node
+}
+
+func (m *maker) input(x *Array) *ir.Node {
+	m.out.X = append(m.out.X, x)
+	return m.g.Input(len(m.out.X)-1, x.DType, x.Shape)
+}
+
+// any is a node of the pool, mostly a late one.
+func (m *maker) any() *ir.Node {
+	if m.r.IntN(3) == 0 {
+		return m.pool[m.r.IntN(len(m.pool))]
+	}
+	return m.pool[len(m.pool)-1-m.r.IntN(min(3, len(m.pool)))]
+}
+
+// index is an input of positions in an axis of size n.
+func (m *maker) index(n int, shape ...int) *ir.Node {
+	return m.input(Random(m.r, array.Int64, shape, [2]float64{}, n))
+}
+
+// step returns a new node and the operation that made it, nil if none fits. Misuse
+// panics.
+func (m *maker) step() (*op.Def, *ir.Node) {
+	r, x := m.r, m.any()
+	rank := len(x.Shape)
+	axis := 0
+	if rank > 0 {
+		axis = r.IntN(rank)
+	}
+	matrix := rank == 2 && x.Shape[0] > 0 && x.Shape[1] > 0
+	apply := func(d *op.Def, a ir.Attrs, args ...*ir.Node) (*op.Def, *ir.Node) { return d, op.Apply(d, a, args...) }
+	switch k := r.IntN(32); {
+	case k < 12:
+		defs := graphPointwise()
+		d := defs[r.IntN(len(defs))]
+		args := []*ir.Node{x}
+		for len(args) < d.Arity {
+			if r.IntN(5) == 0 {
+				args = append(args, m.g.Number(float64(r.IntN(5))-1, array.Int64, true))
+			} else {
+				args = append(args, m.any())
+			}
+		}
+		return apply(d, ir.Attrs{Int: r.IntN(4)}, args...)
+	case k < 18 && rank > 0:
+		defs := graphReductions()
+		return apply(defs[r.IntN(len(defs))], ir.Attrs{Ints: []int{axis}, Flag: r.IntN(3) > 0}, x)
+	case k == 18 && rank > 1:
+		n := op.Transpose(x, 0, 1)
+		if r.IntN(2) == 0 {
+			n = op.Apply(op.Sum, ir.Attrs{Ints: []int{1}}, n)
+		}
+		return op.Permute, n
+	case k == 19 && rank > 0:
+		return apply(op.Reshape, ir.Attrs{Ints: []int{x.Size()}}, x)
+	case k == 20:
+		return apply(op.Cast, ir.Attrs{DType: graphTypes[r.IntN(len(graphTypes))]}, x)
+	case k == 21:
+		return apply(op.Where, ir.Attrs{}, x, m.any(), m.any())
+	case k == 22 && rank > 0 && x.Shape[0] > 0:
+		return op.Slice, op.Narrow(x, 0, 0, max(x.Shape[0]-r.IntN(2), 1))
+	case k == 23 && rank > 0: // every second element, or all of them backwards
+		start, step, count := make([]int, rank), make([]int, rank), slices.Clone(x.Shape)
+		for i, n := range x.Shape {
+			step[i] = 1
+			if i == axis && n > 0 {
+				start[i], step[i] = n-1, -1
+				if r.IntN(2) == 0 {
+					start[i], step[i], count[i] = 0, 2, (n+1)/2
+				}
+			}
+		}
+		return apply(op.Slice, op.SliceAttrs(start, step, count), x)
+	case k == 24 && rank > 0:
+		pads := make([]int, 2*rank)
+		for i := range pads {
+			pads[i] = r.IntN(3)
+		}
+		return apply(op.Pad, ir.Attrs{Ints: pads, Float: 2}, x)
+	case k == 25 && rank > 0:
+		y := op.Convert(m.any(), x.DType)
+		return apply(op.Cat, ir.Attrs{Int: axis}, x, y, x)
+	case k == 26 && matrix:
+		if r.IntN(2) == 0 {
+			return apply(op.Diagonal, ir.Attrs{Int: r.IntN(3) - 1}, x)
+		}
+		return apply(op.Expand, ir.Attrs{Ints: append([]int{2}, x.Shape...)}, x)
+	case k == 27 && matrix && x.DType.Float():
+		y := op.Transpose(m.any(), 0, 1)
+		if r.IntN(2) == 0 {
+			b := op.Apply(op.Reshape, ir.Attrs{Ints: []int{x.Size()}}, x)
+			return apply(op.Linear, ir.Attrs{}, x, y, op.Narrow(b, 0, 0, min(x.Size(), y.Shape[1])))
+		}
+		return apply(op.MatMul, ir.Attrs{}, x, y)
+	case k == 28 && matrix:
+		d := op.MaxPool2d
+		if r.IntN(2) == 0 {
+			d = op.AvgPool2d
+		}
+		return apply(d, ir.Attrs{Ints: []int{min(2, x.Shape[0]), min(2, x.Shape[1]), 1 + r.IntN(2), 1 + r.IntN(2), 0, 0}}, x)
+	case k == 29 && matrix && x.DType.Float():
+		w := op.Narrow(op.Narrow(x, 0, 0, min(2, x.Shape[0])), 1, 0, min(3, x.Shape[1]))
+		four := func(y *ir.Node) *ir.Node {
+			return op.Apply(op.Reshape, ir.Attrs{Ints: append([]int{1, 1}, y.Shape...)}, y)
+		}
+		_, y := apply(op.Conv2d, ir.Attrs{Ints: []int{1, 1, r.IntN(2), r.IntN(2)}}, four(x), four(w))
+		return op.Conv2d, op.Apply(op.Reshape, ir.Attrs{Ints: y.Shape[2:]}, y)
+	case k == 30 && rank > 0 && x.Shape[axis] > 0:
+		if r.IntN(2) == 0 {
+			return apply(op.IndexSelect, ir.Attrs{Int: axis}, x, m.index(x.Shape[axis], x.Shape[axis]))
+		}
+		return apply(op.Lookup("index_add"), ir.Attrs{Int: axis, Ints: []int{x.Shape[axis]}}, x, m.index(x.Shape[axis], x.Shape[axis]))
+	case k == 31 && rank > 0 && x.Shape[axis] > 0:
+		if r.IntN(2) == 0 {
+			return apply(op.Gather, ir.Attrs{Int: axis}, x, m.index(x.Shape[axis], x.Shape...))
+		}
+		return apply(op.Lookup("scatter_add"), ir.Attrs{Int: axis, Ints: x.Shape}, x, m.index(x.Shape[axis], x.Shape...))
+	}
+	return nil, nil
 }

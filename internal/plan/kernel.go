@@ -671,6 +671,14 @@ func (e *emitter) pointBody(kb *loop.Builder) {
 
 // storeAll computes and stores the results that pick takes.
 func (e *emitter) storeAll(kb *loop.Builder, pick func(n *ir.Node) bool) {
+	if len(e.stash) > 0 {
+		// What waits in the memory of one result is read before that is written.
+		for _, n := range e.c.nodes {
+			if _, ok := e.stores[n]; ok && pick(n) {
+				e.get(kb, n)
+			}
+		}
+	}
 	for _, n := range e.c.nodes {
 		if _, ok := e.stores[n]; ok && pick(n) {
 			kb.Store(e.k.buf(e.index[n]), e.get(kb, n))

@@ -32,8 +32,10 @@ type tail struct{ hi, lo, bits loop.Value }
 // "Chebyshev approximation of (1+2x)exp(x^2)erfc x", Math. Comp. 36, 1981).
 func (f *form) erfcOf(a, alo, h, l loop.Value) tail {
 	e := f.reduce(h)
-	u := f.Fma(f.Mul(e.r, e.r), f.poly(e.r, exp64), e.r)
-	u = f.Add(u, f.Fma(u, l, f.Add(l, f.low(e)))) // e^(h+l) = (1+u)*2^k
+	// e^(h+l) = (1+r+v)*2^k, and a sum of r and v would round once more.
+	v := f.Mul(f.Mul(e.r, e.r), f.poly(e.r, exp64))
+	l = f.Add(l, f.low(e))
+	v = f.Add(v, f.Fma(f.Add(e.r, v), l, l))
 	four, one, two := f.c(4), f.c(1), f.c(2)
 	num, den := f.Sub(a, four), f.Add(a, four)
 	t := f.Div(num, den)
@@ -54,7 +56,7 @@ func (f *form) erfcOf(a, alo, h, l loop.Value) tail {
 	inv := f.Div(one, d)
 	q := f.Mul(p, inv)
 	rem := f.Fma(f.Neg(q), dlo, f.Fma(f.Neg(q), d, p))
-	return tail{q, f.Fma(f.Add(rem, plo), inv, f.Mul(q, u)), e.bits}
+	return tail{q, f.Fma(q, e.r, f.Fma(f.Add(rem, plo), inv, f.Mul(q, v))), e.bits}
 }
 
 // erfcShort is erfcOf good for a float32 result.

@@ -3,13 +3,16 @@ package vmath
 import (
 	"bufio"
 	"encoding/csv"
+	"fmt"
 	"io"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"weft/internal/array"
 	"weft/internal/loop"
@@ -27,12 +30,9 @@ func apply2(f func(b *loop.Builder, x, y loop.Value) loop.Value) func(*loop.Buil
 // vectors are arguments and exact results hi+lo of one function.
 type vectors struct{ x, y, hi, lo []float64 }
 
+// readVectors reads the sample in the repository.
 func readVectors(t *testing.T) map[string]*vectors {
-	name := "testdata/float64.txt"
-	if s := os.Getenv("WEFT_VECTORS"); s != "" {
-		name = s
-	}
-	file, err := os.Open(name)
+	file, err := os.Open("testdata/float64.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,6 +61,24 @@ func readVectors(t *testing.T) map[string]*vectors {
 	return out
 }
 
+// readMany reads what gen/vectors.py wrote for a function of so many arguments into
+// the folder that WEFT_VECTORS names.
+func readMany(t *testing.T, folder, name string, args int) *vectors {
+	b, err := os.ReadFile(filepath.Join(folder, name+".f64"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := new(vectors)
+	numbers := unsafe.Slice((*float64)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/8)
+	for row := range slices.Chunk(numbers, args+2) {
+		v.x = append(v.x, row[0])
+		v.y = append(v.y, row[args-1])
+		v.hi = append(v.hi, row[args])
+		v.lo = append(v.lo, row[args+1])
+	}
+	return v
+}
+
 // ulps64 is the distance of got from hi+lo in units in the last place of hi; the
 // sign of a zero counts.
 func ulps64(got, hi, lo float64) float64 {
@@ -77,7 +95,19 @@ func ulps64(got, hi, lo float64) float64 {
 }
 
 func TestFloat64(t *testing.T) {
-	all := readVectors(t)
+	sample, folder := map[string]*vectors(nil), os.Getenv("WEFT_VECTORS")
+	if folder == "" {
+		sample = readVectors(t)
+	}
+	read := func(name string, args int) *vectors {
+		if folder != "" {
+			return readMany(t, folder, name, args)
+		}
+		if sample[name] == nil {
+			t.Fatalf("no vectors of %s", name)
+		}
+		return sample[name]
+	}
 	check := func(name string, v *vectors, got []float64) {
 		ulp, at := 0.0, 0
 		for i := range got {
@@ -85,24 +115,22 @@ func TestFloat64(t *testing.T) {
 				ulp, at = e, i
 			}
 		}
-		t.Logf("%s: %.4f ULP at %v, %v of %d", name, ulp, v.x[at], v.y[at], len(v.x))
+		where := fmt.Sprint(v.x[at])
+		if v.y[at] != v.x[at] {
+			where += fmt.Sprint(", ", v.y[at])
+		}
+		t.Logf("%-9s %.4f ULP at %s (%d arguments)", name, ulp, where, len(v.x))
 		if ulp > 2 {
-			t.Errorf("%s is %.4f ULP off at %v, %v: %v, want %v", name, ulp, v.x[at], v.y[at], got[at], v.hi[at])
+			t.Errorf("%s is %.4f ULP off at %s: %v, want %v", name, ulp, where, got[at], v.hi[at])
 		}
 	}
 	for _, u := range unaries {
 		name := strings.ToUpper(u.name[:1]) + u.name[1:]
-		v := all[name]
-		if v == nil {
-			t.Fatalf("no vectors of %s", name)
-		}
+		v := read(name, 1)
 		check(name, v, evaluate(program(t, name, array.Float64, 1, apply1(u.f)), v.x))
 	}
 	for _, u := range binaries {
-		v := all[u.name]
-		if v == nil {
-			t.Fatalf("no vectors of %s", u.name)
-		}
+		v := read(u.name, 2)
 		check(u.name, v, evaluate(program(t, u.name, array.Float64, 2, apply2(u.f)), v.x, v.y))
 	}
 }

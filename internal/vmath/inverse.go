@@ -103,13 +103,13 @@ func Atan2(b *loop.Builder, y, x loop.Value) loop.Value {
 	ay, ax := f.Abs(y), f.Abs(x)
 	steep := f.Lt(ax, ay)
 	num, den := f.Min(ay, ax), f.Max(ay, ax)
-	top := 0x1p1000
-	ok := f.And(f.Lt(f.c(0), den), f.Lt(den, f.c(top)))
+	ok := f.And(f.Lt(f.c(0x1p-900), den), f.Lt(den, f.c(0x1p1000)))
 	v := f.If(ok, func() []loop.Value { return []loop.Value{num, den} }, func() []loop.Value {
 		inf := f.Eq(den, f.inf())
 		one, zero := f.c(1), f.c(0)
-		n := f.Select(inf, f.Select(f.Eq(num, f.inf()), one, zero), f.Mul(num, f.c(0x1p-100)))
-		d := f.Select(inf, one, f.Mul(den, f.c(0x1p-100)))
+		scale := f.Select(f.Lt(den, one), f.c(0x1p100), f.c(0x1p-100))
+		n := f.Select(inf, f.Select(f.Eq(num, f.inf()), one, zero), f.Mul(num, scale))
+		d := f.Select(inf, one, f.Mul(den, scale))
 		return []loop.Value{n, f.Select(f.Eq(d, zero), one, d)}
 	})
 	num, den = v[0], v[1]

@@ -1,0 +1,269 @@
+package weft_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"weft"
+	"weft/checkpoint"
+	"weft/data"
+	"weft/nn"
+	"weft/npy"
+	"weft/optim"
+	"weft/safetensors"
+)
+
+// A mistake is something that a newcomer does in the first half hour, and what
+// weft says to it: which operation, which argument, what it got, what it wants
+// and, where it is not plain, what to do.
+type mistake struct {
+	do   func() error
+	want string
+}
+
+func misuse(f func()) func() error { return func() error { return weft.Try(f) } }
+
+// The line of a write names a file of the machine.
+var place = regexp.MustCompile(`at \S+_test\.go:\d+$`)
+
+func checkMistakes(t *testing.T, dir string, all []mistake) {
+	t.Helper()
+	for _, m := range all {
+		err := m.do()
+		if err == nil {
+			t.Errorf("no error, want %s", m.want)
+			continue
+		}
+		got := place.ReplaceAllString(strings.ReplaceAll(err.Error(), dir, "DIR"), "at FILE:LINE")
+		if got != m.want {
+			t.Errorf("got  %s\nwant %s", got, m.want)
+		}
+	}
+}
+
+func TestMistakesWithArrays(t *testing.T) {
+	x := weft.Ones(2, 3)
+	checkMistakes(t, "DIR", []mistake{
+		{misuse(func() { weft.Data[float32](x.Grad()) }), "data: the tensor is nil (a Grad is nil until Backward has reached its leaf)"},
+		{misuse(func() { x.Add([]float32{1}) }), "add: takes a *Tensor or a Go number (float64, float32, int, int64, int32, uint8 or bool), not []float32"},
+		{misuse(func() { x.Add(uint(3)) }), "add: takes a *Tensor or a Go number (float64, float32, int, int64, int32, uint8 or bool), not uint"},
+		{misuse(func() { weft.Where(x, 1, "a") }), "where: takes a *Tensor or a Go number (float64, float32, int, int64, int32, uint8 or bool), not string"},
+		{misuse(func() { x.MatMul(weft.Ones(2, 3)) }), "matmul: inner sizes differ, 3 and 2: [2 3] x [2 3]"},
+		{misuse(func() { x.MatMul(nil) }), "matmul: the tensor is nil (a Grad is nil until Backward has reached its leaf)"},
+		{misuse(func() { x.MatMul(weft.Scalar(1)) }), "matmul: takes one dimension or more, got [2 3] x []"},
+		{misuse(func() { weft.Arange(3).MatMul(weft.Arange(3)) }), "matmul: takes floats, got int64 and int64: convert with To first"},
+		{misuse(func() { weft.Ones(2, 3, 4).MatMul(weft.Ones(3, 4, 5)) }), "matmul: axes before the last two do not broadcast: [2 3 4] x [3 4 5]"},
+		{misuse(func() { x.MatMul(weft.Ones(2)) }), "matmul: inner sizes differ, 3 and 2: [2 3] x [2]"},
+		{misuse(func() { x.Reshape(-2, 3) }), "reshape: shape: [-2 3] has a negative size"},
+		{misuse(func() { x.Flatten(2) }), "flatten: axis: 2 is out of range for 2 dimensions: want -2 to 1"},
+		{misuse(func() { x.Sum(-3) }), "sum: axis: -3 is out of range for 2 dimensions: want -2 to 1"},
+		{misuse(func() { x.Sum(0, 0) }), "sum: axis: 0 is given twice"},
+		{misuse(func() { weft.Arange(3).Mean() }), "mean: takes floats, got int64: convert with To first"},
+		{misuse(func() { weft.Zeros(0).Max() }), "max: has no value over no elements: shape [0], axes [0]"},
+		{misuse(func() { weft.ZerosOf(weft.Bool, 0).Min() }), "min: has no value over no elements: shape [0], axes [0]"},
+		{misuse(func() { weft.Zeros(0).ArgMax() }), "argmax: has no value over no elements: shape [0], axes [0]"},
+		{misuse(func() { x.ArgMax(0, 1) }), "argmax: axis: takes one axis or none, got [0 1]"},
+		{misuse(func() { x.Softmax(5) }), "softmax: axis: 5 is out of range for 2 dimensions: want -2 to 1"},
+		{misuse(func() { weft.Zeros(2, 0).Softmax(1) }), "softmax: has no value over no elements: shape [2 0], axes [1]"},
+		{misuse(func() { weft.Zeros(0).LogSumExp() }), "logsumexp: has no value over no elements: shape [0], axes [0]"},
+		{misuse(func() { weft.Arange(3).Softmax(0) }), "softmax: takes floats, got int64: convert with To first"},
+		{misuse(func() { weft.Arange(3).Var() }), "var: takes floats, got int64: convert with To first"},
+		{misuse(func() { weft.OnesOf(weft.Bool, 2).Sub(weft.OnesOf(weft.Bool, 2)) }), "sub: is not defined for bool"},
+		{misuse(func() { x.Slice(weft.All, weft.All, weft.All) }), "slice: more indices than the 2 dimensions of shape [2 3]"},
+		{misuse(func() { x.Permute(0, 2) }), "permute: axis: 2 is out of range for 2 dimensions: want -2 to 1"},
+		{misuse(func() { x.Expand(3) }), "expand: shape: [2 3] does not expand to [3]"},
+		{misuse(func() { x.Unsqueeze(4) }), "unsqueeze: axis: 4 is out of range for 3 dimensions: want -3 to 2"},
+		{misuse(func() { weft.Cat([]*weft.Tensor{x, weft.Ones(3, 2)}, 0) }), "cat: tensor 1 has shape [3 2], tensor 0 [2 3]: they may differ along axis 0 only"},
+		{misuse(func() { weft.Cat([]*weft.Tensor{x, weft.Ones(3)}, 0) }), "cat: tensor 1 is float32[3], tensor 0 float32[2 3]: want as many dimensions"},
+		{misuse(func() { weft.Cat([]*weft.Tensor{x, x}, 2) }), "cat: axis: 2 is out of range for 2 dimensions: want -2 to 1"},
+		{misuse(func() { weft.Cat([]*weft.Tensor{x, nil}, 0) }), "cat: tensor 1 is nil"},
+		{misuse(func() { weft.Cat([]*weft.Tensor{nil, x}, 0) }), "cat: tensor 0 is nil"},
+		{misuse(func() { weft.Stack([]*weft.Tensor{x, nil}, 0) }), "stack: tensor 1 is nil"},
+		{misuse(func() { x.Pad(0, 1) }), "pad: pads: has 1 numbers, want 4: before and after each of 2 axes"},
+		{misuse(func() { x.Pad(0, 1, -1, 0, 0) }), "pad: pads: are negative: [1 -1 0 0]"},
+		{misuse(func() { x.Gather(0, weft.Ones(2, 3)) }), "gather: index: has elements of type float32, want int64 or int32"},
+		{misuse(func() { x.Gather(0, weft.Arange(3)) }), "gather: index: has shape [3], x [2 3]: want as many dimensions"},
+		{misuse(func() { x.Gather(0, weft.FromSlice([]int64{7, 0, 1}, 1, 3)) }), "gather: index: 7 at position 0 is out of range for size 2"},
+		{misuse(func() { x.IndexSelect(0, weft.FromSlice([]int64{0, 2})) }), "index_select: index: 2 at position 1 is out of range for size 2"},
+		{misuse(func() { x.IndexSelect(0, weft.Ones(2)) }), "index_select: index: has elements of type float32, want int64 or int32"},
+		{misuse(func() { x.IndexSelect(3, weft.Arange(1)) }), "index_select: axis: 3 is out of range for 2 dimensions: want -2 to 1"},
+		{misuse(func() { x.MaskSelect(weft.Ones(2, 3)) }), "mask_select: mask: has elements of type float32, want bool"},
+		{misuse(func() { x.MaskSelect(weft.OnesOf(weft.Bool, 3, 2)) }), "mask_select: shapes do not broadcast: [2 3] and [3 2]"},
+		{misuse(func() { x.Dim(2) }), "dim: axis: 2 is out of range for 2 dimensions: want -2 to 1"},
+		{misuse(func() { weft.Arange(3).ItemInt() }), "itemint: takes a tensor of one integer or bool, got int64[3]"},
+		{misuse(func() { weft.Borrow(x, func([]float64) {}) }), "borrow: elements are float32, not float64: convert with To first"},
+		{misuse(func() { weft.FromSlice([]float32{1, 2}, -1, 1) }), "fromslice: shape: dimension 0 of [-1 1] is negative"},
+		{misuse(func() { weft.OnesOf(weft.Float16, 2) }), "ones: dtype: float16 is not supported"},
+		{misuse(func() { weft.Randn(-1) }), "randn: shape: dimension 0 of [-1] is negative"},
+		{misuse(func() { weft.Scalar("1") }), "scalar: takes a *Tensor or a Go number (float64, float32, int, int64, int32, uint8 or bool), not string"},
+		{misuse(func() { weft.Full(x, weft.Float32, 2) }), "full: x: is a tensor, want a Go number"},
+		{misuse(func() { weft.Eye(-1) }), "eye: shape: dimension 0 of [-1 -1] is negative"},
+		{misuse(func() { x.To(weft.Float16) }), "to: dtype: float16 is not supported"},
+		{misuse(func() { weft.Ones(3).AddAssign(weft.Ones(2)) }), "addassign: x: has shape [2], which does not broadcast to the receiver's [3]"},
+	})
+}
+
+func TestMistakesWithGradients(t *testing.T) {
+	w := weft.Ones(2).RequireGrad()
+	checkMistakes(t, "DIR", []mistake{
+		{misuse(func() { w.Grad().Add(1) }), "add: the tensor is nil (a Grad is nil until Backward has reached its leaf)"},
+		{misuse(func() { w.Grad().Reshape(1) }), "reshape: the tensor is nil (a Grad is nil until Backward has reached its leaf)"},
+		{misuse(func() { w.Grad().Backward() }), "backward: the tensor is nil (a Grad is nil until Backward has reached its leaf)"},
+		{misuse(func() { w.Grad().Item() }), "item: the tensor is nil (a Grad is nil until Backward has reached its leaf)"},
+		{misuse(func() { l := w.Mul(w).Sum(); l.Backward(); l.Backward() }), "backward: the tape behind sum was already used and its values released: compute the output again, or give GradOpts{Retain: true} to the first pass"},
+		{misuse(func() { l := w.Sum(); l.Backward(); l.Backward() }), "backward: the tape behind sum was already used and its values released: compute the output again, or give GradOpts{Retain: true} to the first pass"},
+		{misuse(func() { weft.Grad(w.Sum(), []*weft.Tensor{weft.Ones(1).RequireGrad()}) }), "grad: inputs: number 0 was not used to compute the outputs (GradOpts{AllowUnused: true} returns nil instead)"},
+		{misuse(func() {
+			weft.BackwardWith([]*weft.Tensor{w.Mul(2)}, weft.GradOpts{Seeds: []*weft.Tensor{weft.Ones(3)}})
+		}), "backward: seeds: number 0 is float32[3], its output float32[2]"},
+		{misuse(func() { w.Fill(1) }), "assign: the receiver is a leaf that requires a gradient: write into its NoGrad() instead, which is not recorded"},
+		{misuse(func() { a := w.Exp(); b := a.Square().Sum(); a.MulAssign(2); b.Backward() }), "backward: argument 0 of square, float32[2], was modified in place after it was saved: it is at version 1, the gradient needs version 0; it was overwritten at FILE:LINE"},
+		{misuse(func() { w.SetGrad(weft.Ones(3)) }), "setgrad: grad: is float32[3], the tensor float32[2]"},
+		{misuse(func() { w.Mul(2).SetGrad(weft.Ones(2)) }), "setgrad: the tensor is not a leaf that requires a gradient: only those keep one"},
+		{misuse(func() { a := weft.Ones(2); a.Release(); a.Add(1) }), "add: the tensor float32[2] was released, or its scope closed (Scope.Keep takes a tensor out)"},
+		{misuse(func() { a := weft.Ones(); a.Release(); a.Item() }), "item: the tensor float32[] was released, or its scope closed (Scope.Keep takes a tensor out)"},
+		{misuse(func() { a := weft.Ones(2); b := a.At(0); a.Release(); b.Item() }), "item: the tensor float32[] was released, or its scope closed (Scope.Keep takes a tensor out)"},
+		{misuse(func() { s := weft.NewScope(); a := s.Track(weft.Ones(2)).Add(1); s.Close(); a.Sum() }), "sum: the tensor float32[2] was released, or its scope closed (Scope.Keep takes a tensor out)"},
+		{misuse(func() { s := weft.NewScope(); s.Close(); s.Track(weft.Ones(2)).Add(1) }), "scope: a tensor of a closed scope was used: close it after the last use"},
+		{misuse(func() { s := weft.NewScope(); a := s.Track(w).Exp().Sum(); s.Close(); a.Backward() }), "backward: the tensor float32[] was released, or its scope closed (Scope.Keep takes a tensor out)"},
+		{misuse(func() { a, b := weft.NewScope(), weft.NewScope(); a.Track(weft.Ones(2)).Add(b.Track(weft.Ones(2))) }), "add: operands belong to two scopes of which neither is inside the other (Scope.Nest makes one that is)"},
+	})
+}
+
+func TestMistakesInFormulas(t *testing.T) {
+	x := weft.Ones(2, 3)
+	checkMistakes(t, "DIR", []mistake{
+		{misuse(func() { weft.Expr("2*a + 3*c", weft.Vars{"a": x}) }), "expr: column 9: c has no value: did you mean a?\n\t2*a + 3*c\n\t        ^"},
+		{misuse(func() { weft.Expr("2*(a", x) }), "expr: column 5: expected ')', found the end of the formula\n\t2*(a\n\t    ^"},
+		{misuse(func() { weft.Expr("2*a)", x) }), "expr: column 4: unexpected ')' after a complete formula\n\t2*a)\n\t   ^"},
+		{misuse(func() { weft.Expr("sin(a, b)", x, x) }), "expr: column 1: sin takes 1 argument, got 2\n\tsin(a, b)\n\t^"},
+		{misuse(func() { weft.Expr("atan2(a)", x) }), "expr: column 1: atan2 takes 2 arguments, got 1\n\tatan2(a)\n\t^"},
+		{misuse(func() { weft.Expr("snh(a)", x) }), "expr: column 1: unknown function snh: did you mean sinh?\n\tsnh(a)\n\t^"},
+		{misuse(func() { weft.Expr("", x) }), "expr: column 1: the formula is empty\n\t\n\t^"},
+		{misuse(func() { weft.Expr("a b", x, x) }), "expr: column 3: unexpected b after a complete formula: a product is written with *\n\ta b\n\t  ^"},
+		{misuse(func() { weft.Expr("a+", x) }), "expr: column 3: expected operand, found the end of the formula\n\ta+\n\t  ^"},
+		{misuse(func() { weft.Expr("a**", x) }), "expr: column 4: expected operand, found the end of the formula\n\ta**\n\t   ^"},
+		{misuse(func() { weft.Expr("a^2", x) }), "expr: column 2: ^ is not a power: a power is written pow(a, 2)\n\ta^2\n\t ^"},
+		{misuse(func() { weft.Expr("a = 2", x) }), "expr: column 3: a formula has no assignment: equality is written ==\n\ta = 2\n\t  ^"},
+		{misuse(func() { weft.Expr("a + b", x) }), "expr: \"a + b\" takes 2 values, for [a b] in this order, got 1"},
+		{misuse(func() { weft.Expr("a", x, x) }), "expr: \"a\" takes 1 value, for a, got 2"},
+		{misuse(func() { weft.Expr("a+b", x, weft.Ones(4)) }), "expr: column 2: add: shapes do not broadcast: [2 3] and [4]\n\ta+b\n\t ^"},
+		{misuse(func() { weft.Expr("a + 'b'", x) }), "expr: column 5: a formula takes numbers, not text\n\ta + 'b'\n\t    ^"},
+		{misuse(func() { weft.Expr("a[0]", x) }), "expr: column 1: a formula does not index: pass the slice under a name of its own\n\ta[0]\n\t^"},
+		{misuse(func() { weft.Expr("a.b", x) }), "expr: column 2: names have no dot\n\ta.b\n\t ^"},
+		{misuse(func() { weft.Expr("2a", x) }), "expr: column 2: unexpected a after a complete formula: a product is written with *\n\t2a\n\t ^"},
+		{misuse(func() { weft.Expr("sum(a, 3)", x) }), "expr: column 1: sum: axis: 3 is out of range for 2 dimensions: want -2 to 1\n\tsum(a, 3)\n\t^"},
+		{misuse(func() { weft.Expr("a + b", x, "no") }), "expr: column 5: b is string: want a *Tensor or a Go number\n\ta + b\n\t    ^"},
+		{misuse(func() { weft.Expr("a + x1", weft.Vars{"a": x}) }), "expr: column 5: x1 has no value: values are given for a\n\ta + x1\n\t    ^"},
+		{misuse(func() { weft.Expr("1.2.3*a", x) }), "expr: column 4: unexpected .3 after a complete formula\n\t1.2.3*a\n\t   ^"},
+		{misuse(func() { weft.Expr("a < b < c", x, x, x) }), "expr: column 7: comparisons do not chain: write a < b && b < c\n\ta < b < c\n\t      ^"},
+		{misuse(func() { weft.Expr("exp()", x) }), "expr: column 1: exp takes 1 argument, got 0\n\texp()\n\t^"},
+		{misuse(func() { weft.Expr("where(a)", x) }), "expr: column 1: where takes 3 arguments, got 1\n\twhere(a)\n\t^"},
+		{misuse(func() { weft.Expr("a @ b", x, x) }), "expr: column 3: there is no @: a matrix product is written dot(a, b)\n\ta @ b\n\t  ^"},
+		{misuse(func() { weft.Expr("a+b", weft.Vars{"a": x, "b": nil}) }), "expr: column 3: b is <nil>: want a *Tensor or a Go number\n\ta+b\n\t  ^"},
+		{misuse(func() { weft.Expr("if a", x) }), "expr: column 1: if is a keyword of Go and cannot be a name\n\tif a\n\t^"},
+		{misuse(func() { weft.Expr("a ? 1 : 2", x) }), "expr: column 3: a choice is written where(condition, x, y)\n\ta ? 1 : 2\n\t  ^"},
+		{misuse(func() { weft.Expr("max(a,b,c)", x, x, x) }), "expr: column 7: an axis of max must be a constant integer; the maximum of two arrays is written maximum(a, b)\n\tmax(a,b,c)\n\t      ^"},
+		{misuse(func() { weft.Expr("a+b", (*weft.Tensor)(nil), x) }), "expr: column 1: a is a nil tensor\n\ta+b\n\t^"},
+		{misuse(func() { weft.Expr("Sin(a)", x) }), "expr: column 1: unknown function Sin: did you mean sin?\n\tSin(a)\n\t^"},
+	})
+}
+
+func TestMistakesInTraining(t *testing.T) {
+	x := weft.Ones(2, 3)
+	checkMistakes(t, "DIR", []mistake{
+		{misuse(func() { x.Linear(weft.Ones(3, 4), weft.Ones(3)) }), "linear: b: has shape [3], want [4]"},
+		{misuse(func() { x.Linear(weft.Ones(4, 4), weft.Ones(4)) }), "linear: x: has 3 features, the weights take 4: [2 3] x [4 4]"},
+		{misuse(func() { x.Linear(weft.Ones(3, 4), nil) }), "linear: the tensor is nil (a Grad is nil until Backward has reached its leaf)"},
+		{misuse(func() { weft.Data[int64](x) }), "data: elements are float32, not int64: convert with To first"},
+		{misuse(func() { nn.NewLinear(4, 2).Forward(x) }), "linear: x: has 3 features, the weights take 4: [2 3] x [4 2]"},
+		{misuse(func() { nn.NewLinear(0, 2).Forward(x) }), "linear: x: has 3 features, the weights take 0: [2 3] x [0 2]"},
+		{misuse(func() { nn.NewLinear(-1, 2) }), "rand: shape: dimension 0 of [-1 2] is negative"},
+		{misuse(func() { (&nn.Linear{}).Forward(x) }), "linear: W: is nil: NewLinear makes a layer with weights"},
+		{misuse(func() { nn.NewConv2d(3, 4, 3).Forward(weft.Ones(1, 1, 8, 8)) }), "conv2d: w: takes 3 channels, x has 1: [4 3 3 3] and [1 1 8 8]"},
+		{misuse(func() { nn.NewConv2d(1, 4, 3).Forward(weft.Ones(8, 8)) }), "conv2d: x: has shape [8 8], want [N C H W]: pictures, channels, height, width"},
+		{misuse(func() { nn.NewConv2d(1, 4, 9).Forward(weft.Ones(1, 1, 8, 8)) }), "conv2d: a window of 9 does not fit in 8 with padding 0"},
+		{misuse(func() { nn.MaxPool2d{}.Forward(weft.Ones(1, 1, 8, 8)) }), "max_pool2d: window 0, stride 0, padding 0: want at least 1, 1, 0"},
+		{misuse(func() { nn.MaxPool2d{Window: [2]int{9, 9}}.Forward(weft.Ones(1, 1, 8, 8)) }), "max_pool2d: a window of 9 does not fit in 8 with padding 0"},
+		{misuse(func() { nn.MaxPool2d{Window: [2]int{2, 2}}.Forward(weft.Ones(8)) }), "max_pool2d: takes two dimensions or more, got [8]"},
+		{misuse(func() { nn.MaxPool2d{Window: [2]int{2, 2}, Padding: [2]int{2, 2}}.Forward(weft.Ones(1, 1, 8, 8)) }), "max_pool2d: padding 2x2 is not smaller than the window 2x2"},
+		{misuse(func() { (&nn.Dropout{P: 2}).Forward(x) }), "dropout: P: 2 is no probability: want 0 to 1"},
+		{misuse(func() { nn.CrossEntropy(weft.Ones(3), weft.Arange(3)) }), "cross_entropy: logits: have shape [3], want [N C]: a row of scores of C classes for each example"},
+		{misuse(func() { nn.CrossEntropy(x, weft.Ones(2)) }), "cross_entropy: target: has elements of type float32, want integers: the class of each row"},
+		{misuse(func() { nn.CrossEntropy(x, weft.OnesOf(weft.Int64, 2, 3)) }), "cross_entropy: target: has shape [2 3], want [2]: the class of each row of the logits"},
+		{misuse(func() { nn.CrossEntropy(x, weft.Arange(3)) }), "cross_entropy: target: has shape [3], want [2]: the class of each row of the logits"},
+		{misuse(func() { nn.CrossEntropy(x, weft.FromSlice([]int64{0, 3})) }), "cross_entropy: target: 3 of row 1 is no class: want 0 to 2"},
+		{misuse(func() { nn.CrossEntropy(weft.ZerosOf(weft.Int64, 2, 3), weft.Arange(2)) }), "cross_entropy: logits: have elements of type int64, want floats"},
+		{misuse(func() { nn.KaimingNormal(nil, 3) }), "kaiming_normal: shape: [3] has no fans: want two axes or more"},
+		{func() error { return nn.LoadState(nn.NewLinear(3, 1), nn.State(nn.NewLinear(2, 1)), true) }, "nn: the state does not fit the module: W is float32[2 1], want float32[3 1]"},
+		{func() error {
+			return nn.LoadState(nn.NewLinear(3, 1), map[string]*weft.Tensor{"W": weft.Ones(3, 1)}, true)
+		}, "nn: the state does not fit the module: missing B"},
+		{func() error {
+			return nn.LoadState(nn.NewLinear(3, 1), map[string]*weft.Tensor{"W": weft.Ones(3, 1), "B": weft.Ones(1), "V": x}, true)
+		}, "nn: the state does not fit the module: unexpected V"},
+		{misuse(func() { optim.NewSGD(nn.Params(struct{}{}), optim.SGDOpts{LR: 0.1}) }), "sgd: params: is empty: a module's parameters are its tensors marked with nn.Param, in exported fields"},
+		{misuse(func() { optim.NewSGD(nil, optim.SGDOpts{LR: 0.1}) }), "sgd: params: is nil: nn.Params returns those of a module"},
+		{misuse(func() { optim.NewSGD(nn.Params(nn.NewLinear(1, 1)), optim.SGDOpts{LR: -1}) }), "sgd: LR: is -1, want 0 or more"},
+		{misuse(func() { optim.NewSGD(nn.Params(nn.NewLinear(1, 1)), optim.SGDOpts{}) }), "sgd: LR: is 0: give the learning rate, such as 0.01"},
+		{misuse(func() { optim.NewSGD(nn.Params(nn.NewLinear(1, 1)), optim.SGDOpts{LR: 1, Momentum: -1}) }), "sgd: Momentum: is -1, want at least 0 and less than 1"},
+		{misuse(func() { optim.NewAdam(nn.Params(nn.NewLinear(1, 1)), optim.AdamOpts{LR: 1, Beta1: 2}) }), "adam: Beta1: is 2, want at least 0 and less than 1"},
+		{misuse(func() { data.Tensors(weft.Ones(3, 2), weft.Ones(2)) }), "tensors: x has shape [3 2], y [2]: want a first axis of the same size, the examples"},
+		{misuse(func() { data.NewLoader(data.Tensors(weft.Ones(3, 2), weft.Ones(3)), data.LoaderOpts{Batch: -1}) }), "loader: Batch: -1 is negative"},
+		{misuse(func() { data.NewLoader(nil, data.LoaderOpts{Batch: 2}) }), "loader: the dataset is nil"},
+	})
+}
+
+func TestMistakesWithFiles(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name string) string { return filepath.Join(dir, filepath.FromSlash(name)) }
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	model := func(in int) checkpoint.Parts {
+		return checkpoint.Parts{"model": checkpoint.Module(nn.NewLinear(in, 1))}
+	}
+	x := weft.Ones(2, 3)
+	must(os.WriteFile(file("junk"), []byte("hello, this is a text and no array"), 0o644))
+	must(os.WriteFile(file("empty"), nil, 0o644))
+	must(checkpoint.Save(file("checkpoint"), model(1), nil))
+	must(safetensors.WriteFile(file("plain.safetensors"), map[string]*weft.Tensor{"a": x}, nil))
+	must(safetensors.WriteFile(file("cut.safetensors"), map[string]*weft.Tensor{"a": x}, nil))
+	must(npy.WriteFile(file("cut.npy"), x))
+	for _, name := range []string{"cut.safetensors", "cut.npy"} {
+		b, err := os.ReadFile(file(name))
+		must(err)
+		must(os.WriteFile(file(name), b[:len(b)-5], 0o644))
+	}
+	checkMistakes(t, dir, []mistake{
+		{func() error { _, err := npy.ReadFile(file("none")); return err }, "open DIR/none: no such file or directory"},
+		{func() error { _, _, err := safetensors.ReadFile(file("none")); return err }, "open DIR/none: no such file or directory"},
+		{func() error { _, err := npy.ReadFile(file("junk")); return err }, `DIR/junk: npy: not a .npy file: it begins with "hello,"`},
+		{func() error { _, _, err := safetensors.ReadFile(file("junk")); return err }, "DIR/junk: safetensors: not a safetensors file: its header would be 8367736964726416744 bytes long, at most 100000000 are allowed"},
+		{func() error { _, err := npy.ReadFile(file("empty")); return err }, "DIR/empty: npy: the header cannot be read: unexpected EOF"},
+		{func() error { _, _, err := safetensors.ReadFile(file("empty")); return err }, "DIR/empty: safetensors: the file has 0 bytes: unexpected EOF"},
+		{func() error { _, err := checkpoint.Load(file("none"), model(1)); return err }, "checkpoint: open DIR/none: no such file or directory"},
+		{func() error { return npy.WriteFile(file("no/x.npy"), x) }, "open DIR/no/x.npy: no such file or directory"},
+		{func() error { return safetensors.WriteFile(file("no/x.st"), map[string]*weft.Tensor{"x": x}, nil) }, "open DIR/no/x.st: no such file or directory"},
+		{func() error { return checkpoint.Save(file("no/x.st"), model(1), nil) }, "checkpoint: open DIR/no/x.st: no such file or directory"},
+		{func() error { _, err := checkpoint.Load(file("checkpoint"), model(2)); return err }, `checkpoint: part "model": nn: the state does not fit the module: W is float32[1 1], want float32[2 1]`},
+		{func() error {
+			_, err := checkpoint.Load(file("checkpoint"), checkpoint.Parts{"net": checkpoint.Module(nn.NewLinear(1, 1))})
+			return err
+		}, `checkpoint: part "model" is in the file, but not asked for`},
+		{func() error {
+			_, err := checkpoint.Load(file("checkpoint"), checkpoint.Parts{"model": checkpoint.Module(nn.NewLinear(1, 1)), "opt": checkpoint.Generator(weft.NewGenerator(1))})
+			return err
+		}, `checkpoint: part "opt" is not in the file`},
+		{func() error { _, err := npy.ReadFile(file("checkpoint")); return err }, `DIR/checkpoint: npy: not a .npy file: it begins with "\xb8\x00\x00\x00\x00\x00"`},
+		{func() error { _, err := checkpoint.Load(file("plain.safetensors"), model(1)); return err }, `checkpoint: DIR/plain.safetensors is no checkpoint: its format is "", want "weft.checkpoint.1"`},
+		{func() error { _, _, err := safetensors.ReadFile(file("cut.safetensors")); return err }, `DIR/cut.safetensors: safetensors: tensor "a": its data ends at byte 24, 19 are there: unexpected EOF`},
+		{func() error { _, err := npy.ReadFile(file("cut.npy")); return err }, "DIR/cut.npy: npy: float32[2 3] needs 24 bytes of data, 19 are there: unexpected EOF"},
+	})
+}
