@@ -7,6 +7,7 @@ import (
 	"weft/internal/device"
 	"weft/internal/gemm"
 	"weft/internal/ir"
+	"weft/internal/move"
 	"weft/internal/op"
 )
 
@@ -16,6 +17,7 @@ var routines = map[string]device.Routine{
 	"conv2d_core":   conv2d,
 	"conv2d_input":  conv2dInput,
 	"conv2d_weight": conv2dWeight,
+	"copy":          transpose,
 	"index_select":  indexSelect,
 	"index_add":     indexAdd,
 	"gather":        gather,
@@ -24,6 +26,10 @@ var routines = map[string]device.Routine{
 
 // Routine returns the CPU's implementation of an op.
 func (d *Device) Routine(name string) device.Routine { return routines[name] }
+
+func transpose(_ device.Stream, _ *ir.Node, args device.Args, out array.View) {
+	move.Copy(&out, &args[0])
+}
 
 func mat(v *array.View) gemm.Mat {
 	r := len(v.Shape)

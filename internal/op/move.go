@@ -6,7 +6,7 @@ import (
 )
 
 // Windows on an array, and their opposites, which place arrays into a new one.
-var Reshape, Permute, Expand, Slice, Diagonal, Place, Cat, Pad *Def
+var Reshape, Permute, Expand, Slice, Diagonal, Place, Cat, Pad, Copy *Def
 
 // viewNode infers a Move by applying its View to a view with no storage.
 func viewNode(c *Call) (array.DType, []int) {
@@ -93,6 +93,10 @@ func init() {
 		},
 		Samples: []Sample{{Shapes: [][]int{{4, 6}}}, {Shapes: [][]int{{2, 4, 6}}, Attrs: ir.Attrs{Int: 2}}, {Shapes: [][]int{{4, 6}}, Attrs: ir.Attrs{Int: -1}}}})
 
+	Copy = define(Def{Name: "copy", Class: Routine, Arity: 1, Doc: "The elements in memory of their own; the planner's way to transpose.",
+		Infer:   func(c *Call) (array.DType, []int) { return c.Args[0].DType, c.Args[0].Shape },
+		VJP:     func(v *VJP) { v.Set(0, func() *node { return v.DY }) },
+		Samples: []Sample{{Shapes: [][]int{{40, 70}}}, {Shapes: [][]int{{3, 5, 2}}}}})
 	Place = define(Def{Name: "place", Class: Assemble, Arity: 1,
 		Doc: "Zeros (Attrs.Float) of a shape with x in a window: Attrs.Int is the kind of window, Attrs.Ints its parameters behind the rank and sizes of the shape.",
 		Infer: func(c *Call) (array.DType, []int) {

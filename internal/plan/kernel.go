@@ -375,6 +375,17 @@ func (e *emitter) even(o Operand) bool {
 	return true
 }
 
+// across reports that the operand is worth a copy in row-major order, since a
+// kernel would gather its elements one by one.
+func (e *emitter) across(o Operand) bool {
+	for a, n := range e.c.shape {
+		if n > 1 && o.Strides[a] == 0 {
+			return false // broadcast: what is gathered stays in the cache
+		}
+	}
+	return crosses(Operand{DType: o.DType, Shape: e.c.shape, Strides: array.RowMajor(e.c.shape)}, o)
+}
+
 // operands finds where arguments are and where results go.
 func (e *emitter) operands() {
 	b, c := e.b, e.c
@@ -395,7 +406,7 @@ func (e *emitter) operands() {
 				continue
 			}
 			o := wide(b.value(a))
-			if !e.even(o) {
+			if !e.even(o) || e.across(o) {
 				t := b.temp(a.DType, c.shape)
 				b.copy(t, o)
 				o = t

@@ -354,16 +354,46 @@ func (b *planner) step(s Step) {
 	b.p.Slots[s.Out.Slot].Last = at
 }
 
-// copy adds a kernel that copies src, broadcast, to dst.
+// copy adds a step that copies src, broadcast, to dst: a kernel, or the routine
+// for sources and destinations that run along different axes.
 func (b *planner) copy(dst, src Operand) {
 	v := src.view()
 	src = src.with(v.BroadcastTo(dst.Shape))
+	if crosses(dst, src) {
+		b.step(Step{Node: &ir.Node{Op: op.Copy, DType: dst.DType, Shape: dst.Shape}, Args: []Operand{src}, Out: dst})
+		return
+	}
 	k := newKernel(b, "copy", dst.Shape, -1, -1)
 	x := k.operand(src, false)
 	y := k.operand(dst, true)
 	k.build(func(kb *loop.Builder) {
 		kb.Pass(func() { kb.Store(k.buf(y), kb.Load(k.buf(x))) })
 	})
+}
+
+// crossMin is the size in bytes from which a copy between different axes, or an
+// operand that is read across, is worth the routine.
+const crossMin = 4096
+
+// crosses reports that a copy from src to dst, of equal shapes, is a transpose: the
+// axis along which src runs is another than that of dst.
+func crosses(dst, src Operand) bool {
+	if array.Size(dst.Shape)*dst.DType.Size() < crossMin {
+		return false
+	}
+	from, to := -1, -1
+	for a, n := range dst.Shape {
+		if n == 1 {
+			continue
+		}
+		if src.Strides[a] == 1 {
+			from = a
+		}
+		if dst.Strides[a] == 1 {
+			to = a
+		}
+	}
+	return from >= 0 && to >= 0 && from != to
 }
 
 // fill adds a kernel that stores a number everywhere.
