@@ -463,6 +463,15 @@ func (g *tileGen) finish() {
 	add := g.pick(asm.VADDPS, asm.VADDPD)
 	a.RM(asm.MOV, asm.RAX, field(unsafe.Offsetof(tf.flags)))
 	a.RM(asm.MOV, regStep, field(unsafe.Offsetof(tf.cStep)))
+	if g.table() {
+		// Sums that are zero are +0, whatever terms of the padding were.
+		g.zero(g.temp(0))
+		for i := range g.mr {
+			for v := range g.nv {
+				a.RRR(add, g.acc(i, v), g.acc(i, v), g.temp(0))
+			}
+		}
+	}
 	when(flagAdd, func() {
 		rows(func(i, v int, m asm.Mem) {
 			// Through B's register, which is free by now: a masked memory operand
