@@ -277,9 +277,13 @@ func (r *channelRun) Chunk(worker, begin, end int) {
 		image := i / r.parts / r.bands * r.images
 		row := i / r.parts % r.bands * r.bandH
 		first := i % r.parts * r.stripsEach
+		// The source of the next task.
+		next := i + r.parts
+		image1, row1 := next/r.parts/r.bands*r.images, next/r.parts%r.bands*r.bandH
+		ahead := ((image1-image)*r.src.N + (row1-row)*r.stepY*r.src.H) * r.size
 		tiles := r.makeTiles(worker, image, min(image+r.images, r.n), row, min(row+r.bandH, r.outH))
 		for s := first; s < min(first+r.stripsEach, r.strips); s++ {
-			r.strip(worker, s, tiles)
+			r.strip(worker, s, tiles, ahead)
 		}
 	}
 }
@@ -312,10 +316,10 @@ func (r *channelRun) makeTiles(worker, n0, n1, y0, y1 int) channelTiles {
 }
 
 // strip computes the tiles of a task for one strip of channels.
-func (r *channelRun) strip(worker, s int, tiles channelTiles) {
+func (r *channelRun) strip(worker, s int, tiles channelTiles, ahead int) {
 	c := r.correlation
 	o := s * r.nv * c.lanes
-	f := channelFrame{a: c.src.Ptr, c: c.dst.at(0, o, 0, 0, c.size), chanStep: c.dst.C * c.size}
+	f := channelFrame{a: c.src.Ptr, c: c.dst.at(0, o, 0, 0, c.size), chanStep: c.dst.C * c.size, ahead: ahead}
 	if r.sumsBytes > 0 {
 		f.sums = unsafe.Add(c.buffer.Ptr(), worker*r.sumsBytes)
 	}

@@ -33,6 +33,7 @@ type channelFrame struct {
 	tiles         *channelTile
 	tileCount     int
 	chanStep      int      // from channel to channel of c
+	ahead         int      // from a source element to one that is needed later
 	flags         int      // as of a tileFrame, and flagStore
 	mask          uint64   // of the pixels in the last vector of the transposed tile
 	lanes         [32]byte // the same for AVX2
@@ -98,13 +99,14 @@ func (g *channelGen) registers() int {
 func (g *channelGen) emit() (from, below []asm.Label) {
 	const (
 		source, weights, tiles, count = asm.RSI, asm.RBX, asm.R8, asm.R9
-		terms, left, first            = asm.R10, asm.R11, asm.R12
+		terms, left, first, ahead     = asm.R10, asm.R11, asm.R12, asm.R13
 	)
 	a := &g.Asm
 	get := func(r asm.Reg, offset uintptr) { a.RM(asm.MOV, r, field(offset)) }
 	get(weights, unsafe.Offsetof(cf.b))
 	get(tiles, unsafe.Offsetof(cf.tiles))
 	get(count, unsafe.Offsetof(cf.tileCount))
+	get(ahead, unsafe.Offsetof(cf.ahead))
 	for range g.mr {
 		from = append(from, a.NewLabel())
 		below = append(below, a.NewLabel())
@@ -118,6 +120,7 @@ func (g *channelGen) emit() (from, below []asm.Label) {
 	for i := range g.mr * g.nv {
 		g.zero(g.v(i))
 	}
+	g.prefetchResult(tiles)
 	end := a.NewLabel()
 	a.RR(asm.TEST, left, left)
 	a.Jcc(asm.CondE, end)
@@ -133,6 +136,7 @@ func (g *channelGen) emit() (from, below []asm.Label) {
 	for v := range g.nv {
 		g.load(g.spare(v), asm.Idx(weights, asm.RCX, 1, int32(v*g.vb())))
 	}
+	a.M(asm.PREFETCHT1, asm.Idx(asm.RAX, ahead, 1, 0))
 	a.JmpReg(asm.RDX)
 	pixel := func(i int) {
 		m := asm.Ptr(asm.RAX, int32(i*g.stepX*g.size))
@@ -166,6 +170,24 @@ func (g *channelGen) emit() (from, below []asm.Label) {
 	a.Jcc(asm.CondNE, tile)
 	g.done()
 	return from, below
+}
+
+// prefetchResult asks for the lines that a tile's results go to, early enough.
+func (g *channelGen) prefetchResult(tile asm.Reg) {
+	a := &g.Asm
+	skip := a.NewLabel()
+	a.RM(asm.MOV, asm.RAX, field(unsafe.Offsetof(cf.flags)))
+	a.RI(asm.TEST, asm.RAX, flagStore)
+	a.Jcc(asm.CondE, skip)
+	a.RM(asm.MOV, asm.RAX, field(unsafe.Offsetof(cf.c)))
+	a.RM(asm.ADD, asm.RAX, asm.Ptr(tile, int32(unsafe.Offsetof(channelTile{}.c))))
+	a.RM(asm.MOV, asm.RDX, field(unsafe.Offsetof(cf.chanStep)))
+	for range g.nv * g.lanes() {
+		a.M(asm.PREFETCHW, asm.Ptr(asm.RAX, 0))
+		a.M(asm.PREFETCHW, asm.Ptr(asm.RAX, int32(g.mr*g.size-1)))
+		a.RR(asm.ADD, asm.RAX, asm.RDX)
+	}
+	a.Bind(skip)
 }
 
 // finish adds the sums of a tile to those of earlier blocks and stores them, or makes
