@@ -100,13 +100,13 @@ func BenchmarkConv(b *testing.B) {
 		{N: 60, C: 6, H: 14, W: 14, O: 16, KH: 5, KW: 5},
 		{N: 64, C: 1, H: 28, W: 28, O: 6, KH: 5, KW: 5},
 		{N: 64, C: 6, H: 12, W: 12, O: 16, KH: 5, KW: 5},
-		{N: 4, C: 1, H: 256, W: 256, O: 6, KH: 7, KW: 7},
-		{N: 2, C: 3, H: 224, W: 224, O: 64, KH: 7, KW: 7, StrideH: 2, StrideW: 2, PadH: 3, PadW: 3},
-		{N: 2, C: 64, H: 56, W: 56, O: 64, KH: 3, KW: 3, PadH: 1, PadW: 1},
+		{N: 60, C: 1, H: 256, W: 256, O: 6, KH: 7, KW: 7},
+		{N: 16, C: 3, H: 224, W: 224, O: 64, KH: 7, KW: 7, StrideH: 2, StrideW: 2, PadH: 3, PadW: 3},
+		{N: 16, C: 64, H: 56, W: 56, O: 64, KH: 3, KW: 3, PadH: 1, PadW: 1},
 		{N: 2, C: 128, H: 28, W: 28, O: 128, KH: 3, KW: 3, PadH: 1, PadW: 1},
-		{N: 4, C: 256, H: 14, W: 14, O: 256, KH: 3, KW: 3, PadH: 1, PadW: 1},
+		{N: 16, C: 256, H: 14, W: 14, O: 256, KH: 3, KW: 3, PadH: 1, PadW: 1},
 		{N: 4, C: 512, H: 7, W: 7, O: 512, KH: 3, KW: 3, PadH: 1, PadW: 1},
-		{N: 2, C: 64, H: 56, W: 56, O: 256, KH: 1, KW: 1},
+		{N: 16, C: 64, H: 56, W: 56, O: 256, KH: 1, KW: 1},
 		{N: 4, C: 128, H: 28, W: 28, O: 128, KH: 3, KW: 3, PadH: 1, PadW: 1, StrideH: 2, StrideW: 2},
 	} {
 		oh, ow := g.OutH(), g.OutW()

@@ -1,6 +1,7 @@
 package gemm
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 	"unsafe"
@@ -15,7 +16,7 @@ type testImage[E element] struct {
 
 // newTestImage lays out images of shape [n c h w]: contiguous, channels last, with
 // gaps, or upside down.
-func newTestImage[E element](r *rand.Rand, layout, n, c, h, w int) testImage[E] {
+func newTestImage[E element](r *rand.Rand, fill func(*rand.Rand, int) []E, layout, n, c, h, w int) testImage[E] {
 	var s [4]int
 	switch layout % 5 {
 	case 0, 1:
@@ -33,7 +34,7 @@ func newTestImage[E element](r *rand.Rand, layout, n, c, h, w int) testImage[E] 
 		origin -= min(span, 0)
 		size += max(span, -span)
 	}
-	t := testImage[E]{data: random[E](r, size), origin: origin}
+	t := testImage[E]{data: fill(r, size), origin: origin}
 	t.Image = Image{unsafe.Pointer(&t.data[origin]), s[0], s[1], s[2], s[3]}
 	return t
 }
@@ -72,16 +73,60 @@ func TestConv(t *testing.T) {
 	})
 }
 
+// Shapes for which output channels may go into the vectors.
+func TestConvChannels(t *testing.T) {
+	everyISA(t, func(t *testing.T, isa ISA) {
+		r := rand.New(rand.NewPCG(7, 7))
+		for range 8 {
+			pick := func(v ...int) int { return v[r.IntN(len(v))] }
+			g := Geometry{N: pick(1, 2, 3), C: pick(8, 16, 32, 40), O: pick(4, 8, 16, 32), H: 2 + r.IntN(6), W: pick(6, 7, 12, 14, 24, 28, 37),
+				KH: pick(1, 3, 4), KW: pick(2, 3, 5), StrideH: pick(1, 1, 2), StrideW: pick(1, 1, 2), PadH: pick(0, 1, 2), PadW: pick(0, 1, 2),
+				DilationH: pick(1, 1, 2), DilationW: pick(1, 1, 2)}
+			g.H, g.W = g.H+(g.KH-1)*g.DilationH, g.W+(g.KW-1)*g.DilationW
+			testConv[float32](t, r, g)
+			testConvOf(t, r, g, tiny[float32], tiny[float32])
+			testConvOf(t, r, g, random[float32], wild[float32])
+			g.N = 1
+			testConv[float64](t, r, g)
+			testConvOf(t, r, g, random[float64], wild[float64])
+		}
+	})
+}
+
+// tiny returns numbers whose products are below the smallest float32, of both signs.
+func tiny[E element](r *rand.Rand, n int) []E {
+	s := random[E](r, n)
+	for i := range s {
+		s[i] *= 1e-30
+	}
+	return s
+}
+
+// wild returns numbers of which one may be infinite or NaN.
+func wild[E element](r *rand.Rand, n int) []E {
+	s := random[E](r, n)
+	if n > 0 {
+		s[r.IntN(n)] = E(math.Inf(r.IntN(3) - 1))
+	}
+	return s
+}
+
 func testConv[E element](t *testing.T, r *rand.Rand, g Geometry) {
+	t.Helper()
+	testConvOf(t, r, g, random[E], random[E])
+}
+
+// testConvOf compares with the definition, with images and weights as given.
+func testConvOf[E element](t *testing.T, r *rand.Rand, g Geometry, pixels, weights func(*rand.Rand, int) []E) {
 	t.Helper()
 	d := dtypeOf[E]()
 	limit := KBlock(d)
 	threads := []int{1, 2, 5}[r.IntN(3)]
 	full := g.check("test", d)
 	oh, ow := g.OutH(), g.OutW()
-	x := newTestImage[E](r, r.IntN(5), g.N, g.C, g.H, g.W)
-	y := newTestImage[E](r, r.IntN(5), g.N, g.O, oh, ow)
-	w := random[E](r, g.O*g.C*g.KH*g.KW)
+	x := newTestImage(r, pixels, r.IntN(5), g.N, g.C, g.H, g.W)
+	y := newTestImage(r, random[E], r.IntN(5), g.N, g.O, oh, ow)
+	w := weights(r, g.O*g.C*g.KH*g.KW)
 	weight := func(o, c, kh, kw int) E { return w[((o*g.C+c)*g.KH+kh)*g.KW+kw] }
 	source := func(n, c, oy, ox, kh, kw int) E {
 		iy, ix := oy*full.StrideH+kh*full.DilationH-g.PadH, ox*full.StrideW+kw*full.DilationW-g.PadW
@@ -138,14 +183,14 @@ func testConv[E element](t *testing.T, r *rand.Rand, g Geometry) {
 	before := clone(y)
 	Conv2d(d, y.Image, x.Image, unsafe.Pointer(unsafe.SliceData(w)), g, ep, threads)
 	compare("convolution", y, before, g.N, g.O, oh, ow, func(n, o, oy, ox int, old *E) E {
-		return finish(refSum(g.C*g.KH*g.KW, limit, accumulate(old), func(p int) (E, E) {
+		return finish(refSum(g.C*g.KH*g.KW, limit, accumulate(old), true, func(p int) (E, E) {
 			c, kh, kw := p/(g.KH*g.KW), p/g.KW%g.KH, p%g.KW
 			return source(n, c, oy, ox, kh, kw), weight(o, c, kh, kw)
 		}), o)
 	})
 
-	dy := newTestImage[E](r, r.IntN(5), g.N, g.O, oh, ow)
-	dx := newTestImage[E](r, r.IntN(5), g.N, g.C, g.H, g.W)
+	dy := newTestImage(r, pixels, r.IntN(5), g.N, g.O, oh, ow)
+	dx := newTestImage(r, random[E], r.IntN(5), g.N, g.C, g.H, g.W)
 	ep, bias = testEpilogue[E](r, r.IntN(32), g.C, g.C)
 	if ep != nil {
 		ep.BiasPerRow = true
@@ -165,7 +210,7 @@ func testConv[E element](t *testing.T, r *rand.Rand, g Geometry) {
 				}
 			}
 		}
-		return finish(refSum(len(taps), limit, accumulate(old), func(p int) (E, E) {
+		return finish(refSum(len(taps), limit, accumulate(old), true, func(p int) (E, E) {
 			q := taps[p]
 			var v E
 			if q.oy >= 0 && q.oy < oh && q.ox >= 0 && q.ox < ow {
@@ -185,7 +230,7 @@ func testConv[E element](t *testing.T, r *rand.Rand, g Geometry) {
 		if acc {
 			first = &old[i]
 		}
-		v := refSum(g.N*oh*ow, limit, first, func(p int) (E, E) {
+		v := refSum(g.N*oh*ow, limit, first, false, func(p int) (E, E) {
 			n, oy, ox := p/(oh*ow), p/ow%oh, p%ow
 			return source(n, c, oy, ox, kh, kw), *dy.get(n, o, oy, ox)
 		})

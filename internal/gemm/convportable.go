@@ -124,7 +124,7 @@ func portableConv[E element](y, x Image, w unsafe.Pointer, g *Geometry, e *Epilo
 	s := forwardSweep[E](x, g)
 	portableProducts[E](g.N, g.O, g.OutH()*g.OutW(), len(s.taps), threads, func(n int) (portableOperands, portableResult) {
 		return &sweepOperands[E]{s, n, w, len(s.taps)},
-			portableResult{y.at(n, 0, 0, 0, size), y.C, g.OutW(), y.H, y.W, &bias}
+			portableResult{y.at(n, 0, 0, 0, size), y.C, g.OutW(), y.H, y.W, &bias, true}
 	})
 }
 
@@ -161,7 +161,7 @@ func portableConvGradInput[E element](dx, dy Image, w unsafe.Pointer, g *Geometr
 			}
 			portableProducts[E](g.N, g.C, outH*outW, len(s.taps), threads, func(n int) (portableOperands, portableResult) {
 				return &sweepOperands[E]{s, n, w, kernel},
-					portableResult{dx.at(n, 0, ry, rx, size), dx.C, outW, dx.H * g.StrideH, dx.W * g.StrideW, &bias}
+					portableResult{dx.at(n, 0, ry, rx, size), dx.C, outW, dx.H * g.StrideH, dx.W * g.StrideW, &bias, true}
 			})
 		}
 	}

@@ -43,6 +43,7 @@ type correlation struct {
 	bandH, bands  int
 	tiles         [2][]vectorPlace // of a whole band and of the last one
 	nv, segments  int
+	cost          int // of a band, for a term, as tileCost
 	panels        int
 	panelRows     int // rows of most panels; the first widePanels have one more
 	widePanels    int
@@ -75,6 +76,9 @@ func (c *correlation) run(threads int) {
 	threads = threadsFor(work, threads)
 	c.layout()
 	c.cut(threads)
+	if c.runChannels(work, threads) {
+		return
+	}
 	c.packAllWeights(threads)
 	defer mem.Free(c.weights)
 	tasks := c.n * c.bands * c.parts
@@ -183,6 +187,7 @@ func (c *correlation) chooseTile() {
 			}
 		}
 	}
+	c.cost = best
 }
 
 // countVectors returns how many vectors of s parts cover a band.

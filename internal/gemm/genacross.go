@@ -6,6 +6,13 @@ import (
 	"weft/internal/x86/asm"
 )
 
+// Few rows take less time than B takes from memory, if not asked for in time: so many
+// bytes ahead in each column.
+const (
+	prefetchRows  = 2
+	prefetchAhead = 512
+)
+
 // chainAcross writes the loop over k of a tile whose B is transposed as it is read.
 //
 // Where it can a step takes the terms of a whole vector of each column: a line is
@@ -84,6 +91,9 @@ func (g *tileGen) chainAcross() {
 			for i := range rows {
 				rows[i] = r(i)
 				g.load(rows[i], column(v*n+i))
+				if g.mr <= prefetchRows {
+					a.M(asm.PREFETCHT1, column(v*n+i).Add(prefetchAhead))
+				}
 			}
 			add(g.transpose(rows, [2]asm.Reg{r(n), r(n + 1)}), v)
 		}

@@ -10,7 +10,7 @@ import (
 // large for the caches, and of the one that finishes their sums.
 type rowsFrame struct {
 	a, b    unsafe.Pointer
-	sums    unsafe.Pointer // rows are sumPitch bytes apart
+	sums    unsafe.Pointer // rows are sumPitch(rows) bytes apart
 	c, bias unsafe.Pointer
 	aStep   int // bytes from row to row
 	bStep   int
@@ -22,11 +22,12 @@ type rowsFrame struct {
 
 var rf rowsFrame
 
-// The sums of one row: so many bytes at most, so many bytes apart.
-const (
-	sumBytes = 4096
-	sumPitch = sumBytes + 64
-)
+// sumBytes returns the most bytes of sums of one of some rows: together they stay in
+// the first cache, and few rows read B in longer runs.
+func sumBytes(rows int) int { return max(4096, 16384/rows) }
+
+// sumPitch returns the bytes from the sums of one row to those of the next.
+func sumPitch(rows int) int { return sumBytes(rows) + 64 }
 
 // manyTerms is the number of rows of B that are read side by side.
 const manyTerms = 8
@@ -35,7 +36,8 @@ const manyTerms = 8
 const maxRowsNarrow = 8
 
 // genRows writes the kernel that adds terms products to the sums of some rows, or
-// starts the sums with them. It reads terms rows of B from front to back, each once.
+// starts the sums with them. It reads terms rows of B from front to back, each once,
+// and prefetches as many rows below them.
 func genRows(g *gen, rows, terms int, start bool) {
 	a := &g.Asm
 	a.RM(asm.MOV, asm.RSI, field(unsafe.Offsetof(rf.b)))
@@ -56,9 +58,11 @@ func genRows(g *gen, rows, terms int, start bool) {
 	}
 	a.RM(asm.MOV, asm.RBX, field(unsafe.Offsetof(rf.sums)))
 	a.RM(asm.MOV, asm.RCX, field(unsafe.Offsetof(rf.vectors)))
+	// The rows that the next entry reads, where it follows.
+	a.RM(asm.LEA, asm.R15, asm.Idx(asm.RSI, asm.R13, 8, 0))
 	vector := func() {
 		for r := range rows {
-			sum := asm.Ptr(asm.RBX, int32(r*sumPitch))
+			sum := asm.Ptr(asm.RBX, int32(r*sumPitch(rows)))
 			// Rows alternate between two registers, the order of their terms is fixed.
 			acc := g.v(8 + r&1)
 			if start {
@@ -86,6 +90,13 @@ func genRows(g *gen, rows, terms int, start bool) {
 	loop := a.Here()
 	for u := range terms {
 		g.load(g.v(u), row[u])
+	}
+	if terms == manyTerms {
+		for _, m := range row {
+			m.Base = asm.R15
+			a.M(asm.PREFETCHT1, m)
+		}
+		a.RI(asm.ADD, asm.R15, int64(g.vb()))
 	}
 	vector()
 	a.RI(asm.ADD, asm.RSI, int64(g.vb()))

@@ -106,10 +106,10 @@ type tileFrame struct {
 	// Of B with a table and AVX-512: that of segment s of vector v at s*nv + v.
 	parts       [maxMasks]uint64
 	segmentStep int
-	// With pieces: where they are, how many, and the groups of A's rows.
+	// With pieces: where they are and how many. If A's rows come in groups, a points to
+	// the pointers of the panels' groups, and aPanel is the size of those of a panel.
 	pieceList  unsafe.Pointer
 	pieceCount int
-	groups     [maxGroups]unsafe.Pointer
 	// The kernel's own: offsets of the current panel.
 	aAt, cAt, biasAt int
 }
@@ -143,6 +143,8 @@ const (
 	regSegment = asm.R12
 	// With pieces, which have no table.
 	regPiece, regPieces, regOffset = asm.RBX, asm.R14, asm.R15
+	// With groups, whose rows need no step.
+	regGroups = regStep
 )
 
 // vectorBase holds B of each vector in the loop over k, and C of each afterwards.
@@ -241,7 +243,9 @@ func (g *tileGen) emit() {
 		g.setMasks(true)
 		get(regSegment, unsafe.Offsetof(tf.segmentStep))
 	}
-	if !g.pieces {
+	if g.pieces {
+		g.prefetchC()
+	} else {
 		get(regA, unsafe.Offsetof(tf.a))
 		a.RM(asm.ADD, regA, field(unsafe.Offsetof(tf.aAt)))
 		g.rowPointers()
@@ -270,15 +274,20 @@ func (g *tileGen) emit() {
 	if g.pieces {
 		get(regPiece, unsafe.Offsetof(tf.pieceList))
 		get(regPieces, unsafe.Offsetof(tf.pieceCount))
+		if g.run > 0 {
+			get(regGroups, unsafe.Offsetof(tf.a))
+			a.RM(asm.ADD, regGroups, field(unsafe.Offsetof(tf.aAt)))
+		}
 		nextPiece = a.Here()
 		a.RM(asm.MOV, regOffset, asm.Ptr(regPiece, 0))
 		if g.run > 0 {
 			for i := range g.registersA() {
-				get(regA+asm.Reg(i), unsafe.Offsetof(tf.groups)+uintptr(i)*8)
+				a.RM(asm.MOV, regA+asm.Reg(i), asm.Ptr(regGroups, int32(i*8)))
 				a.RR(asm.ADD, regA+asm.Reg(i), regOffset)
 			}
 		} else {
 			get(regA, unsafe.Offsetof(tf.a))
+			a.RM(asm.ADD, regA, field(unsafe.Offsetof(tf.aAt)))
 			a.RR(asm.ADD, regA, regOffset)
 			g.rowPointers()
 			// rowPointers is done with RAX, three steps of B again.
@@ -320,6 +329,19 @@ func (g *tileGen) emit() {
 	}
 
 	g.endPanel(panel)
+}
+
+// prefetchC asks for the lines of C that the panel's sums are added to.
+func (g *tileGen) prefetchC() {
+	a := &g.Asm
+	a.RM(asm.MOV, asm.RSI, field(unsafe.Offsetof(tf.c)))
+	a.RM(asm.ADD, asm.RSI, field(unsafe.Offsetof(tf.cAt)))
+	for range g.mr {
+		for v := 0; v < g.nv*g.vb(); v += 64 {
+			a.M(asm.PREFETCHW, asm.Ptr(asm.RSI, int32(v)))
+		}
+		a.RM(asm.ADD, asm.RSI, field(unsafe.Offsetof(tf.cStep)))
+	}
 }
 
 // endPanel finishes a panel and goes to the next.
@@ -463,6 +485,15 @@ func (g *tileGen) finish() {
 	add := g.pick(asm.VADDPS, asm.VADDPD)
 	a.RM(asm.MOV, asm.RAX, field(unsafe.Offsetof(tf.flags)))
 	a.RM(asm.MOV, regStep, field(unsafe.Offsetof(tf.cStep)))
+	if g.table() {
+		// Sums that are zero are +0, whatever terms of the padding were.
+		g.zero(g.temp(0))
+		for i := range g.mr {
+			for v := range g.nv {
+				a.RRR(add, g.acc(i, v), g.acc(i, v), g.temp(0))
+			}
+		}
+	}
 	when(flagAdd, func() {
 		rows(func(i, v int, m asm.Mem) {
 			// Through B's register, which is free by now: a masked memory operand

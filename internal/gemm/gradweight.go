@@ -21,26 +21,28 @@ type gradWeight struct {
 	oh, ow int
 	kBlock int
 
-	run       int // rows in a group: kw, or 1
-	rows      int // of the result
-	groups    int
-	perPanel  int // groups in most panels
-	panels    int
-	nv        int
-	strips    int // of nv vectors, over output channels
-	pitch     int // elements of a row of the result
-	direct    bool
-	slots     int // images in a worker's buffer
-	xImage    Image
-	blocks    int
-	byBlock   bool // tasks are blocks of terms with results of their own
-	taskSize  int  // blocks or panels
-	sumBytes  int
-	packBytes int
-	sums      mem.Block
-	buffer    mem.Block
-	perWorker int
-	first     int // flags of the first block
+	run      int // rows in a group: kw, or 1
+	rows     int // of the result
+	groups   int
+	perPanel int // groups in most panels
+	panels   int
+	nv       int
+	strips   int // of nv vectors, over output channels
+	pitch    int // elements of a row of the result
+	direct   bool
+	slots    int // images in a worker's buffer
+	xImage   Image
+	blocks   int
+	byBlock  bool // tasks are blocks of terms with results of their own
+	taskSize int  // blocks
+	// Otherwise a task is a part of the panels and a part of the strips.
+	panelTasks, stripTasks int
+	sumBytes               int
+	packBytes              int
+	sums                   mem.Block
+	buffer                 mem.Block
+	perWorker              int
+	first                  int // flags of the first block
 }
 
 func runConvGradWeight(d array.DType, dw unsafe.Pointer, x, dy Image, g *Geometry, accumulate bool, threads int) {
@@ -60,7 +62,7 @@ func runConvGradWeight(d array.DType, dw unsafe.Pointer, x, dy Image, g *Geometr
 		w.first = flagAdd
 		copyMat(w.machine, w.rows, g.O, Mat{w.sums.Ptr(), w.pitch, 1}, Mat{dw, 1, w.rows})
 	}
-	tasks := w.panels
+	tasks := w.panelTasks * w.stripTasks
 	if w.byBlock {
 		tasks = w.blocks
 	}
@@ -134,46 +136,72 @@ func (w *gradWeight) plan(threads int) {
 	threads = threadsFor(g.N*pixels*w.rows*g.O, threads)
 	result := w.rows * w.pitch * w.size
 	w.sumBytes = result
-	w.taskSize = w.panels
-	if threads > 1 {
-		const manyBytes = 64 << 20
-		if w.panels >= 4*threads || w.blocks*result > manyBytes {
-			w.taskSize = ceil(w.panels, 4*threads)
-		} else {
-			w.byBlock = true
-			w.taskSize = ceil(w.blocks, 8*threads)
-			w.sumBytes = result * w.blocks
+	w.panelTasks, w.stripTasks, w.taskSize = 1, 1, 1
+	switch {
+	case threads == 1:
+	case w.panels*w.strips >= 4*threads || w.blocks*result > 64<<20:
+		// A part of the panels packs dy, a part of the strips copies the images.
+		for w.panelTasks*w.stripTasks < 2*threads {
+			if w.stripTasks < w.strips && (w.direct || w.stripTasks <= w.panelTasks) {
+				w.stripTasks = min(2*w.stripTasks, w.strips)
+			} else if w.panelTasks < w.panels {
+				w.panelTasks = min(2*w.panelTasks, w.panels)
+			} else {
+				break
+			}
 		}
+	default:
+		w.byBlock = true
+		w.taskSize = ceil(w.blocks, 8*threads)
+		w.sumBytes = result * w.blocks
 	}
 	w.perWorker = w.packBytes + imageBytes
 }
 
-// Chunk computes the panels begin to end-1 of all blocks, or all panels of the
-// blocks begin to end-1.
+// Chunk computes the tasks begin to end-1, each some panels and strips of all blocks, or
+// all of the blocks begin to end-1.
 func (w *gradWeight) Chunk(worker, begin, end int) {
 	buf := unsafe.Add(w.buffer.Ptr(), worker*w.perWorker)
-	images := unsafe.Add(buf, w.packBytes)
-	t := gradWeightTask{gradWeight: w, packed: buf, images: images, p1: w.panels, b1: w.blocks}
+	t := gradWeightTask{gradWeight: w, packed: buf, images: unsafe.Add(buf, w.packBytes), p1: w.panels, s1: w.strips, b1: w.blocks}
 	if w.byBlock {
 		t.b0, t.b1 = begin, end
-	} else {
-		t.p0, t.p1 = begin, end
+		t.compute()
+		return
 	}
-	t.c0, t.c1 = t.firstGroup(t.p0)*w.run/(w.g.KH*w.g.KW), ceil(t.firstGroup(t.p1)*w.run, w.g.KH*w.g.KW)
-	t.filled = t.b0 * w.kBlock / (w.oh * w.ow)
-	for b := t.b0; b < t.b1; b++ {
-		t.block(b)
+	for i := begin; i < end; i++ {
+		p, s := i/w.stripTasks, i%w.stripTasks
+		t.p0, t.p1 = p*w.panels/w.panelTasks, (p+1)*w.panels/w.panelTasks
+		t.s0, t.s1 = s*w.strips/w.stripTasks, (s+1)*w.strips/w.stripTasks
+		t.compute()
 	}
 }
 
 // A gradWeightTask is what one worker does.
 type gradWeightTask struct {
 	*gradWeight
-	packed, images unsafe.Pointer
-	p0, p1, b0, b1 int // panels and blocks
-	c0, c1         int // channels of the panels
-	filled         int // images before this one are in the buffer
-	list           []piece
+	packed, images         unsafe.Pointer
+	p0, p1, s0, s1, b0, b1 int // panels, strips and blocks
+	c0, c1                 int // channels of the panels
+	filled                 int // images before this one are in the buffer
+	groupsAt               []unsafe.Pointer
+	list                   []piece
+}
+
+func (t *gradWeightTask) compute() {
+	first, last := t.firstGroup(t.p0), t.firstGroup(t.p1)
+	t.c0, t.c1 = first*t.run/(t.g.KH*t.g.KW), ceil(last*t.run, t.g.KH*t.g.KW)
+	t.filled = t.b0 * t.kBlock / (t.oh * t.ow)
+	base := t.images
+	if t.direct {
+		base = t.x.Ptr
+	}
+	t.groupsAt = t.groupsAt[:0]
+	for i := first; i < last; i++ {
+		t.groupsAt = append(t.groupsAt, t.groupAt(base, i))
+	}
+	for b := t.b0; b < t.b1; b++ {
+		t.block(b)
+	}
 }
 
 // firstGroup returns the first group of a panel; the first panels have one more.
@@ -194,7 +222,7 @@ func (t *gradWeightTask) block(b int) {
 		if t.dy.W == 1 && t.dy.H == t.ow {
 			k = min(pixels-pix, to-p)
 		}
-		for s := range t.strips {
+		for s := t.s0; s < t.s1; s++ {
 			first := s * t.nv * t.lanes
 			width := min(t.nv*t.lanes, g.O-first)
 			pitch := ceil(width, t.lanes) * t.vb
@@ -221,10 +249,6 @@ func (t *gradWeightTask) block(b int) {
 		}
 	}
 
-	base := t.images
-	if t.direct {
-		base = t.x.Ptr
-	}
 	sums := t.sums.Ptr()
 	var f tileFrame
 	if t.byBlock {
@@ -238,7 +262,8 @@ func (t *gradWeightTask) block(b int) {
 	f.pieceList, f.pieceCount = unsafe.Pointer(&t.list[0]), len(t.list)
 	f.cStep = t.pitch * t.size
 	f.aStep = t.xImage.C * t.size
-	for s := range t.strips {
+	wide := min(max(t.groups-t.perPanel*t.panels, t.p0), t.p1) // panels before it have a group more
+	for s := t.s0; s < t.s1; s++ {
 		first := s * t.nv * t.lanes
 		width := min(t.nv*t.lanes, g.O-first)
 		nv := ceil(width, t.lanes)
@@ -253,19 +278,22 @@ func (t *gradWeightTask) block(b int) {
 		t.setMask(&f.mask[nv-1], &f.lanes[nv-1], t.lanes)
 		f.b[0] = unsafe.Add(t.packed, first*t.size*(t.kBlock+2*t.lanes))
 		f.bStep = nv * t.vb
-		for p := t.p0; p < t.p1; p++ {
-			g0, g1 := t.firstGroup(p), t.firstGroup(p+1)
-			key.mr = (g1 - g0) * t.run
-			if key.run == 0 {
-				f.a = t.groupAt(base, g0)
-			} else {
-				for i := g0; i < g1; i++ {
-					f.groups[i-g0] = t.groupAt(base, i)
+		for _, part := range [2]struct{ from, to, groups int }{{t.p0, wide, t.perPanel + 1}, {wide, t.p1, t.perPanel}} {
+			key.mr = part.groups * t.run
+			for p := part.from; p < part.to; {
+				// One entry takes some 60 us.
+				n := min(part.to-p, max(1, (200<<10)/((to-from)*key.mr*nv)))
+				f.panels = n
+				g0 := t.firstGroup(p)
+				at := g0 - t.firstGroup(t.p0)
+				f.a, f.aPanel = unsafe.Pointer(&t.groupsAt[at]), part.groups*8
+				if key.run == 0 {
+					f.a, f.aPanel = t.groupsAt[at], part.groups*f.aStep
 				}
+				f.c[0] = unsafe.Add(sums, (g0*t.run*t.pitch+first)*t.size)
+				callTile(t.isa, t.d, key, &f)
+				p += n
 			}
-			f.c[0] = unsafe.Add(sums, (g0*t.run*t.pitch+first)*t.size)
-			f.panels = 1
-			callTile(t.isa, t.d, key, &f)
 		}
 	}
 }
@@ -297,21 +325,11 @@ func (t *gradWeightTask) fill(image int) {
 
 // addBlocks adds the results of all blocks in ascending order.
 func (w *gradWeight) addBlocks() {
-	if w.d == array.Float32 {
-		addBlocks[float32](w)
-	} else {
-		addBlocks[float64](w)
-	}
-}
-
-func addBlocks[E element](w *gradWeight) {
 	n := w.rows * w.pitch
-	all := unsafe.Slice((*E)(w.sums.Ptr()), n*w.blocks)
-	sum := all[:n]
+	f := rowsFrame{c: w.sums.Ptr(), flags: flagAdd, vectors: n / w.lanes}
 	for b := 1; b < w.blocks; b++ {
-		for i, v := range all[b*n : (b+1)*n] {
-			sum[i] += v
-		}
+		f.sums = unsafe.Add(w.sums.Ptr(), b*n*w.size)
+		w.call(finishRoutine, 0, 0, 0, unsafe.Pointer(&f))
 	}
 }
 

@@ -34,9 +34,10 @@ func (j *job) narrowPath() narrowKind {
 // planNarrow is plan for the narrow ways.
 func (j *job) planNarrow(total, threads int) {
 	j.taskM, j.tilesM = j.m, 1
-	j.taskN = sumBytes / j.size
+	j.taskN = sumBytes(j.m) / j.size
 	if threads > 1 {
-		for total*ceil(j.n, j.taskN) < 4*threads && j.taskN > 8*j.lanes {
+		// Two for each, as short runs of B cost more than one slow thread.
+		for total*ceil(j.n, j.taskN) < 2*threads && j.taskN > 8*j.lanes {
 			j.taskN /= 2
 		}
 	}
@@ -47,7 +48,7 @@ func (j *job) planNarrow(total, threads int) {
 		j.blockA = (j.m*j.k*j.size + 63) &^ 63
 	}
 	if j.narrow == alongRows {
-		j.blockB = j.m * sumPitch
+		j.blockB = j.m * sumPitch(j.m)
 	} else {
 		j.nv, j.rows, j.packB = 1, j.m, true
 		j.blockB = j.vb * j.padded(min(j.k, j.kBlock))
@@ -100,7 +101,7 @@ func (j *job) across(n0, n1 int, o *operands) {
 	}
 }
 
-// along computes columns n0 to n1-1, at most sumBytes of them.
+// along computes columns n0 to n1-1, at most sumBytes.
 func (j *job) along(sums unsafe.Pointer, n0, n1 int, o *operands) {
 	f := rowsFrame{aStep: o.a.Row * j.size, bStep: o.b.Row * j.size, vectors: (n1 - n0) / j.lanes}
 	if tail := (n1 - n0) % j.lanes; tail > 0 {
@@ -122,7 +123,7 @@ func (j *job) along(sums unsafe.Pointer, n0, n1 int, o *operands) {
 		}
 		f.flags = o.e.flags(p0 == 0, p1 == j.k)
 		for i := range j.m {
-			f.sums = unsafe.Add(sums, i*sumPitch)
+			f.sums = unsafe.Add(sums, i*sumPitch(j.m))
 			f.c = unsafe.Add(o.c.Ptr, (i*o.c.Row+n0)*j.size)
 			if f.flags&flagBiasRow != 0 {
 				f.bias = unsafe.Add(o.e.Bias, i*j.size)

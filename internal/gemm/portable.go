@@ -230,6 +230,7 @@ type portableResult struct {
 	ptr                    unsafe.Pointer
 	row, width, high, step int
 	e                      *Epilogue
+	positive               bool // sums of blocks that are zero are +0
 }
 
 // put adds a block's sums to row i from column j on.
@@ -245,6 +246,9 @@ func put[E element](r *portableResult, i, j int, sums []float64, first, last boo
 		for at, s := range run {
 			p := unsafe.Add(start, at*r.step*size)
 			v := E(s)
+			if v == 0 && r.positive {
+				v = 0
+			}
 			if add {
 				v += *(*E)(p)
 			}

@@ -10,16 +10,17 @@ import (
 	"weft/internal/interp"
 )
 
-// refSum sums k products by the rule of the package comment; old stands first.
-func refSum[E element](k, limit int, old *E, term func(p int) (x, y E)) E {
+// refSum sums k products by the rule of the package comment; old stands first. Blocks
+// that are zero count as +0 if positive is set.
+func refSum[E element](k, limit int, old *E, positive bool, term func(p int) (x, y E)) E {
 	xs, ys := make([]E, k), make([]E, k)
 	for p := range k {
 		xs[p], ys[p] = term(p)
 	}
-	return refDot(xs, ys, limit, old)
+	return refDot(xs, ys, limit, old, positive)
 }
 
-func refDot[E element](xs, ys []E, limit int, old *E) E {
+func refDot[E element](xs, ys []E, limit int, old *E, positive bool) E {
 	var sum E
 	for p0 := 0; p0 < len(xs) || p0 == 0; p0 += limit {
 		p1 := min(len(xs), p0+limit)
@@ -37,6 +38,9 @@ func refDot[E element](xs, ys []E, limit int, old *E) E {
 				v = math.FMA(x[i], y, v)
 			}
 			block = E(v)
+		}
+		if positive && block == 0 {
+			block = 0
 		}
 		switch {
 		case p0 > 0:
@@ -169,7 +173,7 @@ func checkProduct[E element](t *testing.T, m, n, k int, a, b, c testMat[E], ep *
 			if bias != nil {
 				bv = bias(i, j)
 			}
-			v := refDot(row, column[j*k:(j+1)*k], KBlock(d), old)
+			v := refDot(row, column[j*k:(j+1)*k], KBlock(d), old, false)
 			if ep != nil {
 				v = refFinish(v, bv, ep.Act)
 			}
