@@ -158,9 +158,11 @@ func (c *compiler) lowerLoop(r *loop.Region) {
 
 // burn takes a unit of fuel; without any left the kernel is suspended here.
 func (c *compiler) burn() {
-	l := c.asm.NewLabel()
-	c.emit(pSuspend, 0).imm = int64(l)
-	c.label(l)
+	s := suspension{stub: c.asm.NewLabel(), back: c.asm.NewLabel()}
+	c.suspends = append(c.suspends, s)
+	c.store(asm.SUB, wordMem(loop.WordFuel), 0).with(1)
+	c.jcc(condLE, s.stub)
+	c.label(s.back)
 }
 
 // lowerIf lowers an if: each side runs under its mask unless no lane takes

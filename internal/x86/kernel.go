@@ -96,7 +96,9 @@ func compile(p *loop.Program, isa ISA, streaming bool, listing *strings.Builder)
 
 func (c *compiler) compile(p *loop.Program, isa ISA, interleave int, listing *strings.Builder) (*Kernel, error) {
 	c.reset(p, isa, interleave)
-	c.listing = listing
+	if listing != nil {
+		c.asm.Listing = listing
+	}
 	c.program()
 	if err := c.allocate(); err != nil {
 		return nil, err

@@ -49,19 +49,17 @@ func wordMem(w int) lmem { return frameMem(loop.FrameWord + 8*w) }
 
 // Pseudo instructions, beyond the encoder's.
 const (
-	pLabel   asm.Op = 0xF000 + iota // imm is the label
-	pJmp                            // to label imm
-	pJcc                            // to label imm if cond
-	pLoop                           // a loop begins; the label is bound here
-	pEnd                            // the innermost loop ends
-	pSuspend                        // burn fuel; imm is the label to go on at
-	pMov                            // a0 = a1, any class
-	pFma                            // a0 = a1*a2+a3, float32
-	pFmaD                           // the same, float64
-	pZero                           // a0 = 0
-	pOnes                           // a0 = all ones
-	pRet                            // status imm
-	pNop                            // nothing
+	pLabel asm.Op = 0xF000 + iota // imm is the label
+	pJmp                          // to label imm
+	pJcc                          // to label imm if cond
+	pLoop                         // a loop begins; the label is bound here
+	pEnd                          // the innermost loop ends
+	pMov                          // a0 = a1, any class
+	pFma                          // a0 = a1*a2+a3, float32
+	pFmaD                         // the same, float64
+	pZero                         // a0 = 0
+	pOnes                         // a0 = all ones
+	pNop                          // nothing
 )
 
 const (

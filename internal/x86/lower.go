@@ -1,8 +1,6 @@
 package x86
 
 import (
-	"strings"
-
 	"weft/internal/array"
 	"weft/internal/loop"
 	"weft/internal/x86/asm"
@@ -38,8 +36,6 @@ type compiler struct {
 	save      int // where a suspended kernel's registers go, an offset in scratch
 	stage     int // the staging areas, an offset in the frame; 0 if none yet
 	suspends  []suspension
-	dispatch  asm.Label
-	listing   *strings.Builder // what was encoded, for people; nil if not wanted
 
 	vals    []val
 	fused   []bool  // by value: left to its user
@@ -130,7 +126,7 @@ func (c *compiler) reset(p *loop.Program, isa ISA, interleave int) {
 	clear(c.extent[:])
 	c.accs = c.accs[:0]
 	c.rax, c.rdx = c.fixed(0), c.fixed(2)
-	c.masks, c.listing = nil, nil
+	c.masks = nil
 	c.save = c.scratch
 	c.scratch += 32*c.vb + 24*8
 }
@@ -142,7 +138,6 @@ func (c *compiler) program() {
 		c.ptr[b] = c.argument(frameMem(loop.FramePtr + 8*b))
 	}
 	c.rows(0)
-	c.emit(pRet, 0).imm = loop.Done
 	c.foldOperands()
 	body := c.code
 	c.code, c.pre = c.pre, c.code

@@ -1,9 +1,5 @@
 package x86
 
-import (
-	"weft/internal/x86/asm"
-)
-
 // What runs rarely, the exceptions of formulas, should not cost the rest its
 // registers: its values are spilled first, and it may take the registers of
 // constants, which are loaded again behind it.
@@ -116,7 +112,7 @@ func (c *compiler) reload(label int64) {
 		case pOnes:
 			c.encodeOnes(d)
 		default:
-			c.emitInst(&asm.Inst{Op: x.remat, A: [4]asm.Reg{d, asm.MemArg}, Mem: c.mem(x.rematMem)})
+			c.asm.RM(x.remat, d, c.mem(x.rematMem))
 		}
 	}
 }

@@ -13,9 +13,15 @@ import (
 // starts again. Constants and arguments are not stored: their uses read the
 // place they came from.
 
-// Registers a scan may hand out. RAX and RDX are left for the encoder, RDI is
-// the frame; RSP and RBP belong to Go.
-var gprs = [...]int8{1, 3, 6, 8, 9, 10, 11, 12, 13, 14, 15}
+// allocatable is the registers that a scan may hand out. RAX and RDX are left to
+// IDIV and to suspensions, RDI is the frame; RSP and RBP belong to Go. K0 cannot be
+// a mask.
+var allocatable = [2][numClasses]uint32{
+	AVX2:   {gprs, 1<<16 - 1, 0},
+	AVX512: {gprs, 1<<32 - 1, 0xFE},
+}
+
+const gprs = 0xFFFF &^ (1<<0 | 1<<2 | 1<<4 | 1<<5 | 1<<7)
 
 // A span is a loop in the code.
 type span struct{ start, end int32 }
@@ -140,18 +146,7 @@ func (c *compiler) touch(v vr, pos int32, weight float32, open []int32) {
 
 // scan assigns registers and reports whether any was spilled.
 func (c *compiler) scan() (spilled bool) {
-	c.free[classG] = 0
-	for _, g := range gprs {
-		c.free[classG] |= 1 << g
-	}
-	c.free[classV] = 1<<16 - 1
-	if c.isa == AVX512 {
-		c.free[classV] = 1<<32 - 1
-	}
-	c.free[classK] = 0xFE
-	for i := range c.owner {
-		c.owner[i] = [32]int32{}
-	}
+	c.free, c.owner = allocatable[c.isa], [numClasses][32]int32{}
 	c.ends = append(c.ends[:0], make([]int32, len(c.code)+1)...)
 	c.reloads = c.reloads[:0]
 	for pos := range c.code {
@@ -365,13 +360,17 @@ func (c *compiler) foldSpill(i *ins) {
 func (c *compiler) slotMem(r vr) lmem {
 	x := &c.vregs[r.id()]
 	if x.slot == 0 {
-		if x.class == classV {
-			x.slot = int32(c.alloc(c.vb, c.vb))
-		} else {
-			x.slot = int32(c.alloc(8, 8))
-		}
+		n := c.regBytes(x.class)
+		x.slot = int32(c.alloc(n, n))
 	}
 	return frameMem(int(x.slot))
+}
+
+func (c *compiler) regBytes(class uint8) int {
+	if class == classV {
+		return c.vb
+	}
+	return 8
 }
 
 // moveOps load and store a register by class.
