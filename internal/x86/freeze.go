@@ -161,7 +161,7 @@ func (c *compiler) keepFor(r *loop.Region) {
 	for _, v := range r.Next {
 		use(v)
 	}
-	c.captured(&loop.Region{Body: r.Body}, use)
+	c.walk(r.Body, func(_ loop.Value, in *loop.Ins) { c.reads(in, use) })
 }
 
 // remove turns i into nothing.

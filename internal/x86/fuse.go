@@ -14,24 +14,8 @@ import (
 func (c *compiler) findFused() {
 	ins := c.p.Ins
 	c.fused, c.users = zeroed(c.fused, len(ins)), zeroed(c.users, len(ins))
-	use := func(v loop.Value) { c.users[v] = min(c.users[v]+1, 2) }
 	for i := range ins {
-		in := &ins[i]
-		for _, o := range [...]loop.Value{in.A, in.B, in.C} {
-			if o != loop.NoValue {
-				use(o)
-			}
-		}
-		if r := c.p.Region(in); r != nil {
-			if r.Cond != loop.NoValue {
-				use(r.Cond)
-			}
-			for _, vs := range [...][]loop.Value{r.Init, r.Next, r.ElseNext} {
-				for _, v := range vs {
-					use(v)
-				}
-			}
-		}
+		c.reads(&ins[i], func(v loop.Value) { c.users[v] = min(c.users[v]+1, 2) })
 	}
 	for i := range ins {
 		switch in := &ins[i]; in.Op {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"weft/internal/array"
 	"weft/internal/loop"
 	"weft/internal/x86/asm"
 )
@@ -74,7 +75,9 @@ func compile(p *loop.Program, isa ISA, streaming bool, listing *strings.Builder)
 		return nil, fmt.Errorf("x86: Compile: unknown instruction set %d", isa)
 	}
 	for i, b := range p.Bufs {
-		if _, ok := memoryOf(b.DType); !ok {
+		switch b.DType {
+		case array.Bool, array.Uint8, array.Int32, array.Uint32, array.Int64, array.Uint64, array.Float32, array.Float64:
+		default:
 			return nil, fmt.Errorf("%w: buffer %d of type %s", ErrUnsupported, i, b.DType)
 		}
 	}

@@ -96,7 +96,7 @@ func (c *compiler) reducing(body []loop.Value, n vr) {
 	k := min(c.lay.k, steps)
 
 	i := c.lay.idx
-	blocks, end, last := c.newG(), c.newG(), c.newG()
+	blocks, end := c.newG(), c.newG()
 	c.gconst(blocks, 0)
 	single, finish := c.asm.NewLabel(), c.asm.NewLabel()
 	nextBlock := c.loop(false)
@@ -114,23 +114,16 @@ func (c *compiler) reducing(body []loop.Value, n vr) {
 			}
 		}
 	}
-	tail, fold := c.asm.NewLabel(), c.asm.NewLabel()
-	c.mov(last, end)
-	c.updi(asm.SUB, last, int64(strip))
-	c.use2(asm.CMP, i, last)
-	c.jcc(condG, tail)
-	head := c.loop(true)
-	c.lay.k = k
-	for s := 0; s < steps; s += k {
-		c.lay.first = s
-		c.block(body)
-	}
-	c.lay.first = 0
-	c.advance(strip)
-	c.use2(asm.CMP, i, last)
-	c.jcc(condLE, head)
+	fold := c.asm.NewLabel()
+	c.wholeStrips(end, strip, func() {
+		c.lay.k = k
+		for s := 0; s < steps; s += k {
+			c.lay.first = s
+			c.block(body)
+		}
+		c.lay.first = 0
+	})
 	c.end()
-	c.label(tail)
 	c.use2(asm.CMP, i, end)
 	c.jcc(condGE, fold)
 	c.rest(body, accs, end)
@@ -177,16 +170,11 @@ func (c *compiler) rest(body []loop.Value, accs []accumulator, end vr) {
 	}
 	c.lay.k = 1
 	c.lay.at = at
-	head := c.loop(false)
-	c.maskRest(end)
-	c.block(body)
-	c.masks = nil
-	c.lay.at = 0
-	c.advance(c.lay.lanes)
-	c.updi(asm.ADD, at, int64(c.vb))
-	c.use2(asm.CMP, c.lay.idx, end)
-	c.jcc(condL, head)
-	c.end()
+	c.maskedSteps(end, func() {
+		c.block(body)
+		c.lay.at = 0
+		c.updi(asm.ADD, at, int64(c.vb))
+	})
 	for j := range accs {
 		if accs[j].t != loop.B {
 			for l, r := range accs[j].regs {

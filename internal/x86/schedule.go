@@ -27,15 +27,7 @@ func (c *compiler) schedule(block []loop.Value) (order []loop.Value, live, hot i
 		}
 		height[v] = h
 		most = max(most, h)
-		need := func(o loop.Value) { height[o] = max(height[o], h) }
-		for _, o := range [...]loop.Value{in.A, in.B, in.C} {
-			if o != loop.NoValue {
-				need(o)
-			}
-		}
-		if r := c.p.Region(in); r != nil {
-			c.captured(r, need)
-		}
+		c.readsAll(in, func(o loop.Value) { height[o] = max(height[o], h) })
 	}
 	// Counting sort; the order of equals stays.
 	c.first = zeroed(c.first, int(most)+2)
@@ -113,6 +105,116 @@ func latency(op loop.Op) int32 {
 		return 14
 	case loop.OpLoad:
 		return 6
+	}
+	return 1
+}
+
+// manyConsts is the number of constants from which only those have registers that
+// are used most, as many as values leave. Up to there it is for the allocator to
+// find out, which takes time.
+const manyConsts = 60
+
+// interleave decides how many steps run side by side: as many as registers
+// allow, and in long straight code fewer, because the processor overlaps strips
+// by itself. live and hot are the pressure of the block; live is negative if they
+// are not known. It returns the number of instructions.
+func (c *compiler) interleave(block []loop.Value, live, hot int) int {
+	k, regs := c.max, c.vectors()
+	count := c.length(block)
+	if count > longCode {
+		k = min(k, 2)
+	}
+	many := len(c.consts) > manyConsts
+	if live < 0 && (k > 1 || many) {
+		live, hot = c.pressure(block, 0, regs)
+	}
+	for k > 1 && k*live > regs {
+		k /= 2
+	}
+	c.lay.k = k
+	if live > regs {
+		hot = live // which is not known
+	}
+	if spare := max(regs-k*hot, 0); many && (c.spare < 0 || spare < c.spare) {
+		c.spare = spare
+	}
+	return count
+}
+
+// vectors is the number of vector registers that values may take.
+func (c *compiler) vectors() int {
+	if c.isa == AVX512 {
+		return 30
+	}
+	return 15
+}
+
+// pressure estimates the most registers that a step of block needs at once, on
+// top of base; hot leaves out what runs rarely. Beyond the limit neither is looked
+// for any more.
+func (c *compiler) pressure(block []loop.Value, base, limit int) (most, hot int) {
+	// Where each value is used last: one more than the index in the block.
+	from := len(c.last)
+	c.last = append(c.last, make([]int32, len(c.p.Ins))...)
+	last := c.last[from:]
+	for i, v := range block {
+		c.readsAll(&c.p.Ins[v], func(o loop.Value) { last[c.origin(o)] = int32(i) + 1 })
+	}
+	live := base
+	most, hot = live, live
+	for i, v := range block {
+		in := &c.p.Ins[v]
+		if most > limit {
+			break
+		}
+		if r := c.p.Region(in); r != nil {
+			b := live
+			for _, q := range r.Params {
+				b += c.width(q)
+			}
+			for _, blk := range [...][]loop.Value{r.Head, r.Body, r.Else} {
+				m, h := c.pressure(blk, b, limit)
+				most = max(most, m)
+				if in.Op != loop.OpIf || !c.isRare(r) {
+					hot = max(hot, h)
+				}
+			}
+		}
+		if last[v] > 0 {
+			live += c.width(v)
+		}
+		most, hot = max(most, live+1), max(hot, live+1)
+		end := int32(i) + 1
+		for _, o := range [...]loop.Value{in.A, in.B, in.C} {
+			if o == loop.NoValue {
+				continue
+			}
+			if o = c.origin(o); last[o] == end {
+				last[o] = 0
+				live = max(live-c.width(o), base)
+			}
+		}
+	}
+	c.last = c.last[:from]
+	return most, hot
+}
+
+// origin is the value in whose registers v lives.
+func (c *compiler) origin(v loop.Value) loop.Value {
+	if in := &c.p.Ins[v]; in.Op == loop.OpBits {
+		return in.A // no OpBits itself: Builder.Bits sees to that
+	}
+	return v
+}
+
+// width returns the registers that a value takes in each step.
+func (c *compiler) width(v loop.Value) int {
+	t := c.p.Ins[v].Type
+	if c.vals[v].state == hoisted || t == loop.None || t == loop.B && c.isa == AVX512 {
+		return 0
+	}
+	if t.Size() == 8 {
+		return c.lay.parts
 	}
 	return 1
 }

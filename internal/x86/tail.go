@@ -50,23 +50,14 @@ func (c *compiler) repeated(body []loop.Value, n vr) {
 	rows := c.ptr
 	var area [loop.MaxBufs]int // offsets in the frame
 	for b := range c.p.Bufs {
-		if c.p.Bufs[b].Steps[c.p.Lane] == loop.Unit && c.uses(body, b) {
+		if r, w := c.touches(body, b); c.p.Bufs[b].Steps[c.p.Lane] == loop.Unit && (r || w) {
 			area[b] = c.alloc(strip*c.p.Bufs[b].DType.Size(), c.vb)
 			c.ptr[b] = c.newG()
 			c.mov(c.ptr[b], rows[b])
 		}
 	}
-	last := c.newG()
-	rest, finish, done := c.asm.NewLabel(), c.asm.NewLabel(), c.asm.NewLabel()
-	c.mov(last, n)
-	c.updi(asm.SUB, last, int64(strip))
-	c.jcc(condS, rest)
-	head := c.loop(true)
-	c.block(body)
-	c.advance(strip)
-	c.use2(asm.CMP, i, last)
-	c.jcc(condLE, head)
-	c.label(rest)
+	finish, done := c.asm.NewLabel(), c.asm.NewLabel()
+	head, last := c.wholeStrips(n, strip, func() { c.block(body) })
 	c.use2(asm.CMP, i, n)
 	c.jcc(condGE, finish)
 	c.maskRest(n)
@@ -75,7 +66,7 @@ func (c *compiler) repeated(body []loop.Value, n vr) {
 			continue
 		}
 		t := c.p.Bufs[b].DType
-		if c.loads(body, b) {
+		if reads, _ := c.touches(body, b); reads {
 			c.eachRegister(t, at, func(x vr, j int, m lmem) {
 				c.loadUnit(b, loop.TypeOf(t), x, j)
 				c.store(asm.VMOVUPS, m, x)
@@ -116,17 +107,6 @@ func (c *compiler) eachRegister(d array.DType, at int, f func(x vr, j int, m lme
 	for j := range c.count(loop.TypeOf(d)) {
 		f(c.newV(), j, frameMem(at+j*c.vb))
 	}
-}
-
-// loads reports whether a block reads buffer b.
-func (c *compiler) loads(block []loop.Value, b int) bool {
-	for _, v := range block {
-		in := &c.p.Ins[v]
-		if in.Op == loop.OpLoad && int(in.Imm) == b || in.Op == loop.OpIf && (c.loads(c.p.Region(in).Body, b) || c.loads(c.p.Region(in).Else, b)) {
-			return true
-		}
-	}
-	return false
 }
 
 // maskRest makes the lanes from the current index up to n the active ones of a
