@@ -94,11 +94,7 @@ func (c *compiler) arith(in *loop.Ins, d, a, b vr) {
 			c.op2(addOps[t], d, a, a)
 			return
 		}
-		if t == loop.I64 && c.isa == AVX2 {
-			c.mul64(d, a, b)
-			return
-		}
-		c.op2(mulOps[t], d, a, b)
+		c.mul(t, d, a, b)
 	case loop.OpDiv:
 		c.op2(divOps[t], d, a, b)
 	case loop.OpMin, loop.OpMax:
@@ -204,9 +200,13 @@ func (c *compiler) floatReg(t loop.Type, x float64) vr {
 	return c.constReg(t, math.Float64bits(x))
 }
 
-// mul64 multiplies 64-bit integers on AVX2: the low product, plus the cross
+// mul: AVX2 makes the product of 64-bit integers of the low product, plus the cross
 // products shifted by 32.
-func (c *compiler) mul64(d, a, b vr) {
+func (c *compiler) mul(t loop.Type, d, a, b vr) {
+	if t != loop.I64 || c.isa == AVX512 {
+		c.op2(mulOps[t], d, a, b)
+		return
+	}
 	swap, cross, sum, low := c.newV(), c.newV(), c.newV(), c.newV()
 	c.op1i(asm.VPSHUFD, swap, b, 0xB1)
 	c.op2(asm.VPMULLD, cross, swap, a) // a.lo*b.hi, a.hi*b.lo
@@ -383,97 +383,10 @@ func (c *compiler) compareReg(op loop.Op, t loop.Type, d, a, b vr) {
 	}
 }
 
-func (c *compiler) notMask(d, a vr) {
-	if c.isa == AVX512 {
-		c.op1(asm.KNOTW, d, a)
-	} else {
-		c.op2(asm.VPXOR, d, a, c.constReg(loop.B, 1))
-	}
-}
-
-func (c *compiler) andMask(d, a, b vr) { c.op2(ands[c.isa][loop.B], d, a, b) }
-func (c *compiler) orMask(d, a, b vr)  { c.op2(ors[c.isa][loop.B], d, a, b) }
-
-// joinMask makes the mask of a step from those of its two 8-byte halves.
-func (c *compiler) joinMask(d, lo, hi vr) {
-	if c.isa == AVX512 {
-		c.op2(asm.KUNPCKBW, d, hi, lo)
-		return
-	}
-	c.join(d, lo, hi)
-}
-
-// join packs the low halves of 8-byte elements of two registers into 4-byte
-// elements, on AVX2.
-func (c *compiler) join(d, lo, hi vr) {
-	t := c.newV()
-	c.op2i(asm.VSHUFPS, t, lo, hi, 0x88)
-	c.op1i(asm.VPERMQ, d, t, 0xD8)
-}
-
-// partMask returns what of a step's mask concerns part q of an 8-byte value.
-func (c *compiler) partMask(m vr, q int) vr {
-	if c.lay.parts == 1 || c.lay.uni {
-		return m
-	}
-	if c.isa == AVX512 {
-		if q == 0 {
-			return m
-		}
-		d := c.newM()
-		c.op1i(asm.KSHIFTRW, d, m, 8)
-		return d
-	}
-	d := c.newV()
-	c.op1(asm.VPMOVSXDQ, d, c.half(m, q))
-	return d
-}
-
-// half returns half q of a register under a narrower name.
-func (c *compiler) half(r vr, q int) vr {
-	if c.isa == AVX2 {
-		if q == 0 {
-			return r.x()
-		}
-		t := c.newV()
-		c.op1i(asm.VEXTRACTI128, t.x(), r, 1)
-		return t.x()
-	}
-	if q == 0 {
-		return r.y()
-	}
-	t := c.newV()
-	c.op1i(asm.VEXTRACTI64X4, t.y(), r, 1)
-	return t.y()
-}
-
-// maskFor returns the mask of register i of a value of type t, of masks by step.
-func (c *compiler) maskFor(m func(s int) vr, t loop.Type, i int) vr {
-	if t.Size() != 8 {
-		return m(i)
-	}
-	return c.partMask(m(i/c.lay.parts), i%c.lay.parts)
-}
-
 // selects lowers OpSelect.
 func (c *compiler) selects(v loop.Value, in *loop.Ins) {
 	for i, d := range c.result(v) {
 		m := c.maskFor(func(s int) vr { return c.get(in.A, s) }, in.Type, i)
 		c.blend(in.Type, d, m, c.get(in.B, i), c.get(in.C, i))
-	}
-}
-
-// blend emits d = m ? a : b.
-func (c *compiler) blend(t loop.Type, d, m, a, b vr) {
-	switch {
-	case c.isa == AVX2:
-		c.op3(blends[t], d, b, a, m)
-	case t == loop.B:
-		x, y := c.newM(), c.newM()
-		c.op2(asm.KANDW, x, m, a)
-		c.op2(asm.KANDNW, y, m, b)
-		c.op2(asm.KORW, d, x, y)
-	default:
-		c.op2(blendm[t], d, b, a).mask(m)
 	}
 }

@@ -67,43 +67,6 @@ func (c *compiler) carry(r *loop.Region, masks []vr, from int) {
 	}
 }
 
-// merge overwrites the lanes of d that k has.
-func (c *compiler) merge(t loop.Type, d, s, k vr) {
-	switch {
-	case c.isa == AVX512 && t != loop.B:
-		c.op1(moves[t], d, s).mask(k).rmw()
-	case c.isa == AVX512:
-		c.blend(t, d, k, s, d)
-	default:
-		c.op3(blends[t], d, d, s, k)
-	}
-}
-
-// none jumps to l if no mask has a lane.
-func (c *compiler) none(masks []vr, l asm.Label) *ins {
-	m := masks[0]
-	if c.isa == AVX512 {
-		test := asm.KORTESTW
-		if c.lay.lanes == 8 {
-			test = asm.KORTESTB
-		}
-		for i := 1; i < len(masks)-1; i++ {
-			t := c.newM()
-			c.orMask(t, m, masks[i])
-			m = t
-		}
-		c.use2(test, m, masks[len(masks)-1])
-		return c.jcc(condE, l)
-	}
-	for _, x := range masks[1:] {
-		t := c.newM()
-		c.orMask(t, m, x)
-		m = t
-	}
-	c.use2(asm.VPTEST, m, m)
-	return c.jcc(condE, l)
-}
-
 // lowerLoop lowers a loop. Without a condition all active lanes make the same
 // number of trips; with one, a lane that leaves keeps its values while the
 // others go on, until none is left.

@@ -15,21 +15,37 @@ func (c *compiler) narrow(r vr) vr {
 	return r.y()
 }
 
+// half returns half q of a register under a narrower name.
+func (c *compiler) half(r vr, q int) vr {
+	if q == 0 {
+		return c.narrow(r)
+	}
+	t := c.narrow(c.newV())
+	c.op1i([...]asm.Op{asm.VEXTRACTI128, asm.VEXTRACTI64X4}[c.isa], t, r, 1)
+	return t
+}
+
+// concat makes a register of the low halves of two.
+func (c *compiler) concat(d, lo, hi vr) {
+	c.op2i([...]asm.Op{asm.VINSERTI128, asm.VINSERTI64X4}[c.isa], d, lo, c.narrow(hi), 1)
+}
+
+// join packs the low halves of 8-byte elements of two registers into 4-byte
+// elements, on AVX2.
+func (c *compiler) join(d, lo, hi vr) {
+	t := c.newV()
+	c.op2i(asm.VSHUFPS, t, lo, hi, 0x88)
+	c.op1i(asm.VPERMQ, d, t, 0xD8)
+}
+
 // convert lowers OpCvt.
 func (c *compiler) convert(v loop.Value, in *loop.Ins) {
 	from, to := c.p.Ins[in.A].Type, in.Type
 	d := c.result(v)
 	switch {
 	case from == loop.B:
-		one := c.constReg(to, map[loop.Type]uint64{loop.I32: 1, loop.I64: 1,
-			loop.F32: uint64(math.Float32bits(1)), loop.F64: math.Float64bits(1)}[to])
 		for i := range d {
-			m := c.maskFor(func(s int) vr { return c.get(in.A, s) }, to, i)
-			if c.isa == AVX512 {
-				c.op1(moves[to], d[i], one).mask(m).z()
-			} else {
-				c.op2(asm.VPAND, d[i], m, one)
-			}
+			c.ones(to, d[i], c.maskFor(func(s int) vr { return c.get(in.A, s) }, to, i))
 		}
 	case from.Size() == to.Size():
 		for i := range d {
@@ -258,19 +274,16 @@ func (c *compiler) divide64(in *loop.Ins, d []vr) {
 		c.label(done)
 		c.store(asm.MOV, c.stageAt(0, j, 8), r)
 	}
-	if c.lay.uni {
-		c.store(asm.VMOVUPS, c.stageMem(0), c.get(in.A, 0))
-		c.store(asm.VMOVUPS, c.stageMem(1), c.get(in.B, 0))
-		j := c.newG()
-		c.gconst(j, 0)
-		one(j)
-		c.load(asm.VBROADCASTSD, d[0], c.stageMem(0))
-		return
-	}
 	for s := range c.lay.k {
 		c.stageStore(0, in.A, s)
 		c.stageStore(1, in.B, s)
 		c.eachLane(c.active(s), one)
-		c.stageLoad(0, loop.I64, d, s)
+		if c.lay.uni {
+			c.load(asm.VBROADCASTSD, d[0], c.stageMem(0))
+			return
+		}
+		for q := range c.lay.parts {
+			c.load(asm.VMOVUPS, d[s*c.lay.parts+q], c.stageMem(0).add(q*c.vb))
+		}
 	}
 }

@@ -166,31 +166,16 @@ func (c *compiler) gconst(d vr, v int64) {
 	}
 }
 
-func (c *compiler) load(op asm.Op, d vr, m lmem) *ins {
-	i := c.emit(op, fDef, d, 0)
-	i.memAt, i.mem = 1, m
+// at makes operand n memory.
+func (i *ins) at(n int8, m lmem) *ins {
+	i.memAt, i.mem = n, m
 	return i
 }
 
-func (c *compiler) store(op asm.Op, m lmem, a vr) *ins {
-	i := c.emit(op, 0, 0, a)
-	i.memAt, i.mem = 0, m
-	return i
-}
-
-// op2m is op d, a, [m].
-func (c *compiler) op2m(op asm.Op, d, a vr, m lmem) *ins {
-	i := c.emit(op, fDef, d, a, 0)
-	i.memAt, i.mem = 2, m
-	return i
-}
-
-// updm is op d, [m] with d read and written.
-func (c *compiler) updm(op asm.Op, d vr, m lmem) *ins {
-	i := c.load(op, d, m)
-	i.flags |= fRMW
-	return i
-}
+func (c *compiler) load(op asm.Op, d vr, m lmem) *ins    { return c.emit(op, fDef, d, 0).at(1, m) }
+func (c *compiler) store(op asm.Op, m lmem, a vr) *ins   { return c.emit(op, 0, 0, a).at(0, m) }
+func (c *compiler) op2m(op asm.Op, d, a vr, m lmem) *ins { return c.emit(op, fDef, d, a, 0).at(2, m) }
+func (c *compiler) updm(op asm.Op, d vr, m lmem) *ins    { return c.load(op, d, m).rmw() }
 
 func (c *compiler) label(l asm.Label) { c.emit(pLabel, 0).imm = int64(l) }
 func (c *compiler) jmp(l asm.Label)   { c.emit(pJmp, 0).imm = int64(l) }

@@ -79,14 +79,6 @@ type layout struct {
 	strided uint32 // buffers with a cursor of their own along the lane axis
 }
 
-// strideRegs hold what strided access along the lane axis needs: the bytes from
-// one step to the next, and in 8-byte lanes the bytes from the first lane of a
-// step to each.
-type strideRegs struct {
-	step vr
-	lane [2]vr
-}
-
 // A val is where a value lives: regs[first:], one register if uniform (all lanes
 // equal), else one a step and part.
 type val struct {
@@ -311,14 +303,6 @@ func (c *compiler) advance(lanes int) {
 			}
 		}
 	}
-}
-
-// kmov moves the mask of a step.
-func (c *compiler) kmov() asm.Op {
-	if c.lay.lanes == 8 {
-		return asm.KMOVB
-	}
-	return asm.KMOVW
 }
 
 // iota is a vector constant from, from+1, ...

@@ -45,11 +45,7 @@ func (c *compiler) combine(x *accumulator, d, a, b vr) {
 	case loop.Sum:
 		c.op2(addOps[x.t], d, a, b)
 	case loop.Prod:
-		if x.t == loop.I64 && c.isa == AVX2 {
-			c.mul64(d, a, b)
-		} else {
-			c.op2(mulOps[x.t], d, a, b)
-		}
+		c.mul(x.t, d, a, b)
 	default:
 		c.minmax(x.t, x.kind == loop.Max, d, a, b)
 	}
@@ -258,21 +254,25 @@ func (c *compiler) fold(x *accumulator) {
 		}
 	}
 	sum := r[0]
-	add := func(half func(t vr)) {
-		t, d := c.newV(), c.newV()
-		half(t)
-		c.combine(x, d, sum, t)
+	add := func(t vr) {
+		d := c.newV()
+		c.combine(x, d, sum, t&idMask)
 		sum = d
 	}
-	if c.isa == AVX512 {
-		add(func(t vr) { c.op1i(asm.VEXTRACTI64X4, t.y(), sum, 1) })
-		add(func(t vr) { c.op1i(asm.VEXTRACTI32X4, t.x(), sum.y(), 1) })
-	} else {
-		add(func(t vr) { c.op1i(asm.VEXTRACTI128, t.x(), sum, 1) })
+	shuffle := func(order int64) vr {
+		t := c.newV()
+		c.op1i(asm.VPSHUFD, t, sum, order)
+		return t
 	}
-	add(func(t vr) { c.op1i(asm.VPSHUFD, t, sum, 0x4E) })
+	add(c.half(sum, 1))
+	if c.isa == AVX512 {
+		t := c.newV()
+		c.op1i(asm.VEXTRACTI32X4, t.x(), sum.y(), 1)
+		add(t)
+	}
+	add(shuffle(0x4E))
 	if x.t.Size() == 4 {
-		add(func(t vr) { c.op1i(asm.VPSHUFD, t, sum, 0xB1) })
+		add(shuffle(0xB1))
 	}
 	c.mov(x.part, sum)
 }

@@ -108,28 +108,3 @@ func (c *compiler) eachRegister(d array.DType, at int, f func(x vr, j int, m lme
 		f(c.newV(), j, frameMem(at+j*c.vb))
 	}
 }
-
-// maskRest makes the lanes from the current index up to n the active ones of a
-// single step.
-func (c *compiler) maskRest(n vr) {
-	rest, m := c.newG(), c.newM()
-	c.mov(rest, n)
-	c.upd(asm.SUB, rest, c.lay.idx)
-	if c.isa == AVX512 {
-		ones, bits := c.newG(), c.newG()
-		c.gconst(ones, 0xFFFFFFFF)
-		c.op2(asm.BZHI, bits, ones, rest)
-		c.op1(c.kmov(), m, bits)
-	} else {
-		cmp, mov, spread := asm.VPCMPGTD, asm.VMOVD, asm.VPBROADCASTD
-		if c.lay.es == 8 {
-			cmp, mov, spread = asm.VPCMPGTQ, asm.VMOVQ, asm.VPBROADCASTQ
-		}
-		b := c.newV()
-		c.op1(mov, b.x(), rest)
-		c.op1(spread, b, b.x())
-		c.op2m(cmp, m, b, c.iota(c.lay.es, 0))
-	}
-	c.masks = []vr{m}
-	c.lay.tail, c.lay.rest = m, rest
-}

@@ -162,31 +162,10 @@ func (c *compiler) scalar(i int) vr {
 	}
 	r := c.newV()
 	x := &c.vregs[r]
-	x.elem, x.rematMem, x.remat = uint8(t.Size()), m, broadcasts[t]
+	x.elem, x.rematMem, x.remat = uint8(t.Size()), m, elements[t.Size()].spread
 	op := x.remat
 	c.before(func() { c.load(op, r, m) })
 	return r
-}
-
-var broadcasts = [...]asm.Op{
-	loop.I32: asm.VBROADCASTSS, loop.F32: asm.VBROADCASTSS,
-	loop.I64: asm.VBROADCASTSD, loop.F64: asm.VBROADCASTSD,
-}
-
-// boolMask returns a mask of all lanes or none from a truth value in a general
-// register, which is overwritten.
-func (c *compiler) boolMask(g vr) vr {
-	t := c.newG()
-	c.emit(asm.NEG, fDef|fRMW, g)
-	c.gconst(t, 0)
-	c.updi(asm.SBB, t, 0)
-	m := c.newM()
-	if c.isa == AVX512 {
-		c.op1(asm.KMOVW, m, t)
-	} else {
-		c.broadcast(m, t, 8)
-	}
-	return m
 }
 
 // broadcast fills d with the low bytes of a general register.
@@ -233,14 +212,10 @@ func (c *compiler) lowerIns(v loop.Value, in *loop.Ins) {
 		c.index(v, int(in.Imm))
 	case loop.OpBits:
 		c.alias(v, in.A)
-	case loop.OpLoad:
+	case loop.OpLoad, loop.OpLoadAt:
 		c.lowerLoad(v, in)
-	case loop.OpStore:
+	case loop.OpStore, loop.OpStoreAt:
 		c.lowerStore(in)
-	case loop.OpLoadAt:
-		c.lowerLoadAt(v, in)
-	case loop.OpStoreAt:
-		c.lowerStoreAt(in)
 	case loop.OpSelect:
 		c.selects(v, in)
 	case loop.OpEq, loop.OpNe, loop.OpLt, loop.OpLe:
