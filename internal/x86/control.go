@@ -138,7 +138,7 @@ func (c *compiler) lowerIf(v loop.Value, r *loop.Region) {
 		if outer != nil {
 			m := then[s]
 			then[s] = c.newM()
-			c.andMask(then[s], outer[s], m)
+			c.do(loop.OpAnd, loop.B, then[s], outer[s], m)
 		}
 	}
 	first := len(c.regs)
@@ -171,9 +171,9 @@ func (c *compiler) lowerIf(v loop.Value, r *loop.Region) {
 		for s := range c.lay.k {
 			els[s] = c.newM()
 			if outer == nil {
-				c.notMask(els[s], c.get(r.Cond, s))
+				c.compute(loop.OpNot, loop.B, els[s], c.get(r.Cond, s), 0)
 			} else {
-				c.op2(andns[c.isa][loop.B], els[s], c.get(r.Cond, s), outer[s])
+				c.op2(andns[c.isa], els[s], c.get(r.Cond, s), outer[s])
 			}
 		}
 		c.none(els, done)

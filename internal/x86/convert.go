@@ -117,11 +117,11 @@ func (c *compiler) clampForInt32(a vr) vr {
 // withoutNaN returns a with NaN replaced by 0.
 func (c *compiler) withoutNaN(t loop.Type, a vr) vr {
 	m, d := c.newM(), c.newV()
-	c.op2i(fcmps[t], m, a, a, cmpOrd)
+	c.op2i(cmps[t], m, a, a, cmpOrd)
 	if c.isa == AVX512 {
 		c.op1(moves[t], d, a).mask(m).z()
 	} else {
-		c.op2(ands[AVX2][t], d, a, m)
+		c.do(loop.OpAnd, t, d, a, m)
 	}
 	return d
 }
@@ -163,7 +163,7 @@ func (c *compiler) saturate(t loop.Type, d, a vr, limit float64, raw func(r, x v
 		bits = uint64(math.Float32bits(float32(limit)))
 	}
 	x, r, m := c.withoutNaN(t, a), c.newV(), c.newM()
-	c.op2i(fcmps[t], m, x, c.constReg(t, bits), cmpGE)
+	c.op2i(cmps[t], m, x, c.constReg(t, bits), cmpGE)
 	raw(r, x)
 	if c.isa == AVX2 {
 		c.op2(asm.VPXOR, d, r, m)

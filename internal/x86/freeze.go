@@ -140,7 +140,7 @@ func (c *compiler) narrowTo(r recent, m, cond vr) {
 			}
 		}
 	}
-	c.andMask(m, m, cond)
+	c.do(loop.OpAnd, loop.B, m, m, cond)
 }
 
 // keepFor counts what the body of a loop is going to use of its head.

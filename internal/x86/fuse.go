@@ -94,7 +94,7 @@ func (c *compiler) fma(v loop.Value, in *loop.Ins) {
 		z, variant = n.A, variant|fmaNegC
 	}
 	for i, d := range c.result(v) {
-		c.op3(fmas[in.Type], d, c.get(x, i), c.get(in.B, i), c.get(z, i)).imm = variant
+		c.op3(direct[c.isa][loop.OpFma][in.Type], d, c.get(x, i), c.get(in.B, i), c.get(z, i)).imm = variant
 	}
 }
 
@@ -107,7 +107,7 @@ func (c *compiler) negMul(v loop.Value, in *loop.Ins) bool {
 	}
 	zero := c.constReg(in.Type, 0)
 	for i, d := range c.result(v) {
-		c.op3(fmas[in.Type], d, c.get(n.A, i), c.get(in.B, i), zero).imm = fmaNegA | fmaNegC
+		c.op3(direct[c.isa][loop.OpFma][in.Type], d, c.get(n.A, i), c.get(in.B, i), zero).imm = fmaNegA | fmaNegC
 	}
 	return true
 }

@@ -33,7 +33,7 @@ func (c *compiler) strideIndex(b int) {
 			n := c.newV()
 			c.load(asm.VMOVUPS, n, c.iota(8, q*c.vb/8))
 			r.lane[q] = c.newV()
-			c.mul(loop.I64, r.lane[q], s, n)
+			c.compute(loop.OpMul, loop.I64, r.lane[q], s, n)
 		}
 	}
 	c.stride[b] = r

@@ -15,17 +15,6 @@ func (c *compiler) maskType() loop.Type {
 	return loop.I32
 }
 
-func (c *compiler) andMask(d, a, b vr) { c.op2(ands[c.isa][loop.B], d, a, b) }
-func (c *compiler) orMask(d, a, b vr)  { c.op2(ors[c.isa][loop.B], d, a, b) }
-
-func (c *compiler) notMask(d, a vr) {
-	if c.isa == AVX512 {
-		c.op1(asm.KNOTW, d, a)
-	} else {
-		c.op2(asm.VPXOR, d, a, c.constReg(loop.B, 1))
-	}
-}
-
 // joinMask makes the mask of a step from those of its two 8-byte halves.
 func (c *compiler) joinMask(d, lo, hi vr) {
 	if c.isa == AVX512 {
@@ -146,7 +135,7 @@ func (c *compiler) none(masks []vr, l asm.Label) *ins {
 	m, last := masks[0], len(masks)-1
 	for i := 1; i < last; i++ {
 		t := c.newM()
-		c.orMask(t, m, masks[i])
+		c.do(loop.OpOr, loop.B, t, m, masks[i])
 		m = t
 	}
 	switch {
@@ -157,7 +146,7 @@ func (c *compiler) none(masks []vr, l asm.Label) *ins {
 	default:
 		if last > 0 {
 			t := c.newM()
-			c.orMask(t, m, masks[last])
+			c.do(loop.OpOr, loop.B, t, m, masks[last])
 			m = t
 		}
 		c.use2(asm.VPTEST, m, m)

@@ -13,7 +13,7 @@ import (
 type accumulator struct {
 	v    loop.Value
 	t    loop.Type
-	kind loop.Reduction
+	op   loop.Op
 	regs []vr
 	mem  int // virtual lanes, in the frame
 	tree int // partial results of blocks by level
@@ -23,33 +23,22 @@ type accumulator struct {
 // levels is enough for 2^48 blocks.
 const levels = 48
 
-// identity returns a register with the identity in all lanes.
-func (c *compiler) identity(t loop.Type, k loop.Reduction) vr {
-	bits := uint64(0)
-	switch k {
-	case loop.Prod:
-		bits = [...]uint64{loop.I32: 1, loop.I64: 1, loop.F32: uint64(math.Float32bits(1)), loop.F64: math.Float64bits(1)}[t]
-	case loop.Min:
-		bits = [...]uint64{loop.I32: math.MaxInt32, loop.I64: math.MaxInt64, loop.F32: 0x7F800000, loop.F64: 0x7FF << 52}[t]
-	case loop.Max:
-		bits = [...]uint64{loop.I32: 1 << 31, loop.I64: 1 << 63, loop.F32: 0xFF800000, loop.F64: 0xFFF << 52}[t]
-	case loop.And:
-		bits = 1
+// reductions are the operations of a loop.Reduction, identities their bits by type.
+var (
+	reductions = [...]loop.Op{loop.OpAdd, loop.OpMul, loop.OpMin, loop.OpMax, loop.OpAnd, loop.OpOr}
+	identities = [loop.NumOps][loop.F64 + 1]uint64{
+		loop.OpMul: {loop.I32: 1, loop.I64: 1, loop.F32: 0x3F800000, loop.F64: 0x3FF << 52},
+		loop.OpMin: {loop.I32: math.MaxInt32, loop.I64: math.MaxInt64, loop.F32: 0x7F800000, loop.F64: 0x7FF << 52},
+		loop.OpMax: {loop.I32: 1 << 31, loop.I64: 1 << 63, loop.F32: 0xFF800000, loop.F64: 0xFFF << 52},
+		loop.OpAnd: {loop.B: 1},
 	}
-	return c.constReg(t, bits)
-}
+)
+
+// identity returns a register with the identity in all lanes.
+func (c *compiler) identity(x *accumulator) vr { return c.constReg(x.t, identities[x.op][x.t]) }
 
 // combine emits d = a op b.
-func (c *compiler) combine(x *accumulator, d, a, b vr) {
-	switch x.kind {
-	case loop.Sum:
-		c.op2(addOps[x.t], d, a, b)
-	case loop.Prod:
-		c.mul(x.t, d, a, b)
-	default:
-		c.minmax(x.t, x.kind == loop.Max, d, a, b)
-	}
-}
+func (c *compiler) combine(x *accumulator, d, a, b vr) { c.compute(x.op, x.t, d, a, b) }
 
 // reducing lowers a pass with reductions. The virtual lanes are as many bytes as
 // a strip of vectors, so every strip meets the same registers.
@@ -62,10 +51,10 @@ func (c *compiler) reducing(body []loop.Value, n vr) {
 		if in.Op != loop.OpReduce {
 			continue
 		}
-		x := accumulator{v: v, t: in.Type, kind: loop.Reduction(in.Imm)}
+		x := accumulator{v: v, t: in.Type, op: reductions[in.Imm]}
 		if x.t == loop.B {
 			x.regs = []vr{c.newM()}
-			c.mov(x.regs[0], c.identity(x.t, x.kind))
+			c.mov(x.regs[0], c.identity(&x))
 		} else {
 			for range loop.VirtualBytes / c.vb {
 				x.regs = append(x.regs, c.newV())
@@ -106,7 +95,7 @@ func (c *compiler) reducing(body []loop.Value, n vr) {
 	for j := range accs {
 		if accs[j].t != loop.B {
 			for _, r := range accs[j].regs {
-				c.mov(r, c.identity(accs[j].t, accs[j].kind))
+				c.mov(r, c.identity(&accs[j]))
 			}
 		}
 	}
@@ -226,20 +215,15 @@ func (c *compiler) accumulateBool(x *accumulator, a, k vr) {
 	r := x.regs[0]
 	if k != 0 {
 		t := c.newM()
-		if x.kind == loop.And {
-			n := c.newM()
-			c.notMask(n, k)
-			c.orMask(t, a, n)
+		if x.op == loop.OpAnd {
+			c.compute(loop.OpNot, loop.B, t, k, 0)
+			c.do(loop.OpOr, loop.B, t, a, t)
 		} else {
-			c.andMask(t, a, k)
+			c.do(loop.OpAnd, loop.B, t, a, k)
 		}
 		a = t
 	}
-	if x.kind == loop.And {
-		c.andMask(r, r, a)
-	} else {
-		c.orMask(r, r, a)
-	}
+	c.combine(x, r, r, a)
 }
 
 // fold folds the virtual lanes in halves, down to lane 0 of part. Lanes above
@@ -345,13 +329,13 @@ func (c *compiler) finish(x *accumulator) {
 		return
 	}
 	g := c.bitsOf(x.regs[0])
-	if x.kind == loop.And {
+	if x.op == loop.OpAnd {
 		c.updi(asm.XOR, g, 1<<c.lay.lanes-1)
 	}
 	m := c.boolMask(g)
-	if x.kind == loop.And {
+	if x.op == loop.OpAnd {
 		d := c.newM()
-		c.notMask(d, m)
+		c.compute(loop.OpNot, loop.B, d, m, 0)
 		m = d
 	}
 	c.set(x.v, m)
