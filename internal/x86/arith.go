@@ -174,7 +174,7 @@ func (c *compiler) compute(op loop.Op, t loop.Type, d, a, b vr) {
 		c.op2(asm.VPXOR, x, a, s)
 		c.op2(asm.VPSUBQ, d, x, s)
 	case loop.OpNot:
-		ones := sign | sign - 1
+		ones := 2*sign - 1
 		if t == loop.B {
 			ones = 1
 		}
@@ -183,11 +183,11 @@ func (c *compiler) compute(op loop.Op, t loop.Type, d, a, b vr) {
 		const quiet = 8
 		c.op1i(rounds[c.isa][t], d, a, [...]int64{1, 2, 3, 0}[op-loop.OpFloor]|quiet)
 	case loop.OpMin, loop.OpMax: // of I64, on AVX2 as the following
+		m := c.newV()
+		c.op2(asm.VPCMPGTQ, m, a, b)
 		if op == loop.OpMax {
 			a, b = b, a
 		}
-		m := c.newV()
-		c.op2(asm.VPCMPGTQ, m, a, b)
 		c.op3(asm.VBLENDVPD, d, a, b, m)
 	case loop.OpMul:
 		c.mul64(d, a, b)

@@ -1,8 +1,6 @@
 package x86
 
 import (
-	"slices"
-
 	"weft/internal/loop"
 	"weft/internal/x86/asm"
 )
@@ -219,15 +217,15 @@ func (c *compiler) counted(a int, n vr, body func()) {
 // what is left of them.
 func (c *compiler) pass(r *loop.Region) {
 	row := c.lay
-	if c.hoist(r.Body) == 8 { // nothing narrower is computed
+	s := c.hoist(r.Body)
+	if s.sizes == 8 { // nothing narrower is computed
 		c.lay.es, c.lay.lanes, c.lay.parts = 8, c.vb/8, 1
 	}
 	c.lay.uni = false
 	n := c.size(c.p.Lane)
-	reduces := slices.ContainsFunc(r.Body, func(v loop.Value) bool { return c.p.Ins[v].Op == loop.OpReduce })
 	old := c.ptr
 	for b := range c.p.Bufs {
-		if reads, writes := c.touches(r.Body, b); c.p.Bufs[b].Steps[c.p.Lane] == loop.Any && (reads || writes) {
+		if c.p.Bufs[b].Steps[c.p.Lane] == loop.Any && (s.reads|s.writes)>>b&1 != 0 {
 			c.ptr[b] = c.newG()
 			c.mov(c.ptr[b], old[b])
 			c.lay.strided |= 1 << b
@@ -237,15 +235,14 @@ func (c *compiler) pass(r *loop.Region) {
 	c.lay.idx = c.newG()
 	c.gconst(c.lay.idx, 0)
 	c.ctr[c.p.Lane] = c.lay.idx
-	if reduces {
-		c.reducing(r.Body, n)
-	} else {
-		body, live, hot := c.schedule(r.Body)
-		if count := c.interleave(body, live, hot); count > longCode && c.lay.k == 1 && !c.streaming && c.repeatable(body, false) {
-			c.repeated(body, n)
-		} else {
-			c.strips(body, n)
-		}
+	body := c.arrange(r.Body, &s)
+	switch {
+	case s.held > 0:
+		c.reducing(body, n)
+	case s.count > longCode && c.lay.k == 1 && !c.streaming && c.repeatable(body, false):
+		c.repeated(body, &s, n)
+	default:
+		c.strips(body, n)
 	}
 	c.ptr = old
 	c.lay = row
@@ -342,26 +339,46 @@ func (c *compiler) uniform(in *loop.Ins) bool {
 	return true
 }
 
-// hoist lowers, before the loops of a pass, what is the same for all its lanes. It
-// returns the sizes of types that the rest computes with, as bits.
-func (c *compiler) hoist(block []loop.Value) (sizes int) {
+// A survey is what is known of the instructions of a pass that are not hoisted.
+type survey struct {
+	count         int
+	sizes         int    // of types, as bits
+	held          int    // registers of accumulators
+	reads, writes uint32 // buffers
+}
+
+// hoist lowers, before the loops of a pass, what is the same for all its lanes.
+func (c *compiler) hoist(block []loop.Value) (s survey) {
 	c.walk(block, func(v loop.Value, in *loop.Ins) {
 		c.vals[v] = val{}
 		if r := c.p.Region(in); r != nil {
 			for _, q := range r.Params {
 				c.vals[q] = val{}
-				sizes |= c.p.Ins[q].Type.Size()
+				s.sizes |= c.p.Ins[q].Type.Size()
 			}
+		}
+		switch in.Op {
+		case loop.OpLoad, loop.OpLoadAt:
+			s.reads |= 1 << in.Imm
+		case loop.OpStore, loop.OpStoreAt:
+			s.writes |= 1 << in.Imm
+		case loop.OpReduce:
+			s.held += c.virtual(in.Type)
 		}
 		if pure(in.Op) && c.uniform(in) || in.Op == loop.OpIndex && int(in.Imm) < c.p.Lane {
 			c.lower(v)
 			c.vals[v].state = hoisted
 			return
 		}
-		sizes |= in.Type.Size()
-		c.reads(in, func(o loop.Value) { sizes |= c.p.Ins[o].Type.Size() })
+		s.count++
+		s.sizes |= in.Type.Size()
+		for _, o := range [...]loop.Value{in.A, in.B, in.C} {
+			if o != loop.NoValue {
+				s.sizes |= c.p.Ins[o].Type.Size()
+			}
+		}
 	})
-	return sizes
+	return s
 }
 
 // block lowers the instructions of a block that stand in a pass.

@@ -40,6 +40,14 @@ func (c *compiler) identity(x *accumulator) vr { return c.constReg(x.t, identiti
 // combine emits d = a op b.
 func (c *compiler) combine(x *accumulator, d, a, b vr) { c.compute(x.op, x.t, d, a, b) }
 
+// virtual is the number of registers that an accumulator takes.
+func (c *compiler) virtual(t loop.Type) int {
+	if t == loop.B {
+		return 1
+	}
+	return loop.VirtualBytes / c.vb
+}
+
 // reducing lowers a pass with reductions. The virtual lanes are as many bytes as
 // a strip of vectors, so every strip meets the same registers.
 func (c *compiler) reducing(body []loop.Value, n vr) {
@@ -52,34 +60,19 @@ func (c *compiler) reducing(body []loop.Value, n vr) {
 			continue
 		}
 		x := accumulator{v: v, t: in.Type, op: reductions[in.Imm]}
+		for range c.virtual(x.t) {
+			x.regs = append(x.regs, c.newOf(x.t))
+		}
 		if x.t == loop.B {
-			x.regs = []vr{c.newM()}
 			c.mov(x.regs[0], c.identity(&x))
 		} else {
-			for range loop.VirtualBytes / c.vb {
-				x.regs = append(x.regs, c.newV())
-			}
 			x.mem, x.tree = c.alloc(loop.VirtualBytes, 64), c.alloc(8*levels, 8)
 			x.part = c.newV()
 		}
 		c.accs = append(c.accs, x)
 	}
 	accs := c.accs[first:]
-	body, live, hot := c.schedule(body)
-	c.interleave(body, live, hot)
-	held := 0
-	for i := range accs {
-		held += len(accs[i].regs)
-	}
-	regs := 16 * (1 + int(c.isa))
-	if live < 0 {
-		live, _ = c.pressure(body, 0, regs)
-	}
-	if held+c.lay.k*live > regs {
-		c.lay.k = max(c.lay.k/2, 1)
-	}
 	k := min(c.lay.k, steps)
-
 	i := c.lay.idx
 	blocks, end := c.newG(), c.newG()
 	c.gconst(blocks, 0)

@@ -9,11 +9,12 @@ import "weft/internal/loop"
 // schedule orders a block by how long the way from each instruction to the end of
 // the block is, the longest first. It returns the block itself if that is short, has an
 // order of its own to keep, or registers would not be enough. live and hot are
-// the pressure of what it returns; live is negative if they are not known.
+// the pressure of what it returns.
 func (c *compiler) schedule(block []loop.Value) (order []loop.Value, live, hot int) {
-	n := len(block)
+	n, regs := len(block), c.vectors()
 	if n < longCode || !c.unordered(block, false) {
-		return block, -1, -1
+		live, hot = c.pressure(block, 0, regs)
+		return block, live, hot
 	}
 	c.height = zeroed(c.height, len(c.p.Ins))
 	height := c.height
@@ -45,9 +46,9 @@ func (c *compiler) schedule(block []loop.Value) (order []loop.Value, live, hot i
 		out[*at] = v
 		*at++
 	}
-	regs := c.vectors()
 	if live, hot = c.pressure(out, 0, regs); live > regs {
-		return block, -1, -1
+		out = block
+		live, hot = c.pressure(block, 0, regs)
 	}
 	return out, live, hot
 }
@@ -114,31 +115,29 @@ func latency(op loop.Op) int32 {
 // find out, which takes time.
 const manyConsts = 60
 
-// interleave decides how many steps run side by side: as many as registers
-// allow, and in long straight code fewer, because the processor overlaps strips
-// by itself. live and hot are the pressure of the block; live is negative if they
-// are not known. It returns the number of instructions.
-func (c *compiler) interleave(block []loop.Value, live, hot int) int {
+// arrange orders the block of a pass and decides how many of its steps run side by
+// side: as many as registers allow, and in long straight code fewer, because the
+// processor overlaps strips by itself.
+func (c *compiler) arrange(block []loop.Value, s *survey) []loop.Value {
+	block, live, hot := c.schedule(block)
 	k, regs := c.max, c.vectors()
-	count := c.length(block)
-	if count > longCode {
+	if s.count > longCode {
 		k = min(k, 2)
-	}
-	many := len(c.consts) > manyConsts
-	if live < 0 && (k > 1 || many) {
-		live, hot = c.pressure(block, 0, regs)
 	}
 	for k > 1 && k*live > regs {
 		k /= 2
+	}
+	if s.held > 0 && s.held+k*live > regs {
+		k = max(k/2, 1)
 	}
 	c.lay.k = k
 	if live > regs {
 		hot = live // which is not known
 	}
-	if spare := max(regs-k*hot, 0); many && (c.spare < 0 || spare < c.spare) {
+	if spare := max(regs-k*hot, 0); len(c.consts) > manyConsts && (c.spare < 0 || spare < c.spare) {
 		c.spare = spare
 	}
-	return count
+	return block
 }
 
 // vectors is the number of vector registers that values may take.

@@ -44,13 +44,13 @@ func (c *compiler) repeatable(block []loop.Value, nested bool) bool {
 
 // repeated runs body, which takes a vector at a time, over all lanes up to n with
 // one copy of its code.
-func (c *compiler) repeated(body []loop.Value, n vr) {
+func (c *compiler) repeated(body []loop.Value, s *survey, n vr) {
 	i := c.lay.idx
 	strip := c.lay.lanes
 	rows := c.ptr
 	var area [loop.MaxBufs]int // offsets in the frame
 	for b := range c.p.Bufs {
-		if r, w := c.touches(body, b); c.p.Bufs[b].Steps[c.p.Lane] == loop.Unit && (r || w) {
+		if c.p.Bufs[b].Steps[c.p.Lane] == loop.Unit && (s.reads|s.writes)>>b&1 != 0 {
 			area[b] = c.alloc(strip*c.p.Bufs[b].DType.Size(), c.vb)
 			c.ptr[b] = c.newG()
 			c.mov(c.ptr[b], rows[b])
@@ -66,7 +66,7 @@ func (c *compiler) repeated(body []loop.Value, n vr) {
 			continue
 		}
 		t := c.p.Bufs[b].DType
-		if reads, _ := c.touches(body, b); reads {
+		if s.reads>>b&1 != 0 {
 			c.eachRegister(t, at, func(x vr, j int, m lmem) {
 				c.loadUnit(b, loop.TypeOf(t), x, j)
 				c.store(asm.VMOVUPS, m, x)

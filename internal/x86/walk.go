@@ -46,26 +46,3 @@ func (c *compiler) readsAll(in *loop.Ins, f func(loop.Value)) {
 		c.walk(r.Else, each)
 	}
 }
-
-// touches reports how a block uses buffer b.
-func (c *compiler) touches(block []loop.Value, b int) (reads, writes bool) {
-	c.walk(block, func(_ loop.Value, in *loop.Ins) {
-		switch in.Op {
-		case loop.OpLoad, loop.OpLoadAt:
-			reads = reads || int(in.Imm) == b
-		case loop.OpStore, loop.OpStoreAt:
-			writes = writes || int(in.Imm) == b
-		}
-	})
-	return reads, writes
-}
-
-// length counts the instructions of a block that are not hoisted.
-func (c *compiler) length(block []loop.Value) (n int) {
-	c.walk(block, func(v loop.Value, _ *loop.Ins) {
-		if c.vals[v].state != hoisted {
-			n++
-		}
-	})
-	return n
-}
