@@ -62,20 +62,24 @@ func (c *compiler) convert(v loop.Value, in *loop.Ins) {
 	}
 }
 
+// converts holds, by the types from and to, the instructions that convert what fits;
+// those from and to I64 only AVX-512 has, but for VPMOVSXDQ.
+var converts = [...]byType{
+	loop.I32: row(0, asm.VPMOVSXDQ, asm.VCVTDQ2PS, asm.VCVTDQ2PD),
+	loop.I64: row(asm.VPMOVQD, 0, asm.VCVTQQ2PS, asm.VCVTQQ2PD),
+	loop.F32: row(asm.VCVTTPS2DQ, 0, 0, asm.VCVTPS2PD),
+	loop.F64: row(asm.VCVTTPD2DQ, asm.VCVTTPD2QQ, asm.VCVTPD2PS, 0),
+}
+
 // widen converts half a register of 4-byte elements.
 func (c *compiler) widen(from, to loop.Type, d, half vr) {
-	switch {
-	case from == loop.I32 && to == loop.I64:
-		c.op1(asm.VPMOVSXDQ, d, half)
-	case from == loop.I32:
-		c.op1(asm.VCVTDQ2PD, d, half)
-	case to == loop.F64:
-		c.op1(asm.VCVTPS2PD, d, half)
-	default: // exact on the way
+	if from == loop.F32 && to == loop.I64 { // exact on the way
 		t := c.newV()
 		c.op1(asm.VCVTPS2PD, t, half)
-		c.convertReg(loop.F64, loop.I64, d, t)
+		c.saturate(loop.F64, d, t)
+		return
 	}
+	c.op1(converts[from][to], d, half)
 }
 
 // shorten converts two registers of 8-byte elements.
@@ -88,30 +92,19 @@ func (c *compiler) shorten(from, to loop.Type, d, lo, hi vr) {
 		}
 		return
 	}
-	op := asm.VCVTPD2PS
-	switch {
-	case from == loop.I64 && to == loop.I32:
-		op = asm.VPMOVQD
-	case from == loop.I64:
-		op = asm.VCVTQQ2PS
-	case to == loop.I32:
-		op = asm.VCVTTPD2DQ
-		// NaN becomes 0 and what is too large the greatest integer; what is too
-		// small becomes the least by itself.
-		lo, hi = c.clampForInt32(lo), c.clampForInt32(hi)
-	}
-	var h [2]vr
-	for q, r := range [2]vr{lo, hi} {
+	h := [2]vr{lo, hi}
+	for q, r := range h {
+		if from == loop.F64 && to == loop.I32 {
+			// NaN becomes 0 and what is too large the greatest integer; what is
+			// too small becomes the least by itself.
+			x := c.withoutNaN(from, r)
+			r = c.newV()
+			c.op2(asm.VMINPD, r, x, c.constReg(loop.F64, math.Float64bits(math.MaxInt32)))
+		}
 		h[q] = c.newV()
-		c.op1(op, c.narrow(h[q]), r)
+		c.op1(converts[from][to], c.narrow(h[q]), r)
 	}
 	c.concat(d, h[0], h[1])
-}
-
-func (c *compiler) clampForInt32(a vr) vr {
-	x, d := c.withoutNaN(loop.F64, a), c.newV()
-	c.op2(asm.VMINPD, d, x, c.constReg(loop.F64, math.Float64bits(math.MaxInt32)))
-	return d
 }
 
 // withoutNaN returns a with NaN replaced by 0.
@@ -129,51 +122,41 @@ func (c *compiler) withoutNaN(t loop.Type, a vr) vr {
 // convertReg converts a register between types of one size.
 func (c *compiler) convertReg(from, to loop.Type, d, a vr) {
 	switch {
-	case from == loop.I32:
-		c.op1(asm.VCVTDQ2PS, d, a)
-	case from == loop.F32:
-		c.saturate(from, d, a, 0x1p31, func(r, x vr) { c.op1(asm.VCVTTPS2DQ, r, x) })
-	case from == loop.I64 && c.isa == AVX512:
-		c.op1(asm.VCVTQQ2PD, d, a)
-	case from == loop.I64:
+	case from.Float():
+		c.saturate(from, d, a)
+	case from == loop.I64 && c.isa == AVX2:
 		c.doubleOfInt64(d, a)
 	default:
-		c.saturate(from, d, a, 0x1p63, func(r, x vr) {
-			if c.isa == AVX512 {
-				c.op1(asm.VCVTTPD2QQ, r, x)
-				return
-			}
-			c.store(asm.VMOVUPS, c.stageMem(0), x)
-			for i := range c.vb / 8 {
-				g := c.newG()
-				c.load(asm.VCVTTSD2SIQ, g, c.stageMem(0).add(8*i))
-				c.store(asm.MOV, c.stageMem(0).add(8*i), g)
-			}
-			c.load(asm.VMOVUPS, r, c.stageMem(0))
-		})
+		c.op1(converts[from][to], d, a)
 	}
 }
 
 // saturate converts floats to integers of the same size. The instruction gives
 // the least integer for all it cannot convert; flipping its bits where the
-// number was at or above limit gives the greatest.
-func (c *compiler) saturate(t loop.Type, d, a vr, limit float64, raw func(r, x vr)) {
-	bits := math.Float64bits(limit)
-	if t == loop.F32 {
-		bits = uint64(math.Float32bits(float32(limit)))
+// number was at or above the limit gives the greatest.
+func (c *compiler) saturate(t loop.Type, d, a vr) {
+	limit, great := 0x1p31, uint64(math.MaxInt32)
+	if t == loop.F64 {
+		limit, great = 0x1p63, math.MaxInt64
 	}
 	x, r, m := c.withoutNaN(t, a), c.newV(), c.newM()
-	c.op2i(cmps[t], m, x, c.constReg(t, bits), cmpGE)
-	raw(r, x)
+	c.op2i(cmps[t], m, x, c.floatReg(t, limit), cmpGE)
+	if t == loop.F64 && c.isa == AVX2 {
+		c.store(asm.VMOVUPS, c.stageMem(0), x)
+		for i := range c.vb / 8 {
+			g := c.newG()
+			c.load(asm.VCVTTSD2SIQ, g, c.stageMem(0).add(8*i))
+			c.store(asm.MOV, c.stageMem(0).add(8*i), g)
+		}
+		c.load(asm.VMOVUPS, r, c.stageMem(0))
+	} else {
+		c.op1(converts[t][intOf[t]], r, x)
+	}
 	if c.isa == AVX2 {
 		c.op2(asm.VPXOR, d, r, m)
-		return
+	} else {
+		c.op2(blendm[t], d, r, c.constReg(t, great)).mask(m)
 	}
-	great := uint64(math.MaxInt32)
-	if t == loop.F64 {
-		great = math.MaxInt64
-	}
-	c.op2(blendm[t], d, r, c.constReg(t, great)).mask(m)
 }
 
 // doubleOfInt64 converts on AVX2. The halves of the number become doubles by
@@ -253,9 +236,9 @@ func (c *compiler) divide64(in *loop.Ins, d []vr) {
 		r := c.newG()
 		c.gconst(r, 0)
 		c.use2(asm.TEST, b, b)
-		c.jcc(condE, zero)
+		c.jcc(asm.CondE, zero)
 		c.cmpi(b, -1)
-		c.jcc(condE, negate)
+		c.jcc(asm.CondE, negate)
 		c.mov(c.rax, a)
 		c.emit(asm.CQO, 0)
 		c.emit(asm.IDIV, 0, b)

@@ -43,19 +43,20 @@ func (c *compiler) encode() {
 	dispatch := a.NewLabel()
 	if len(c.suspends) > 0 { // go on where the kernel ran out of fuel
 		a.MI(asm.CMP, c.mem(wordMem(loop.WordResume)), 0)
-		a.Jcc(condNE, dispatch)
+		a.Jcc(asm.CondNE, dispatch)
 	}
 	for pos := range c.code {
 		switch i := &c.code[pos]; i.op {
 		case pLabel:
-			c.reload(i.imm)
 			a.Bind(asm.Label(i.imm))
 		case pLoop:
 			if i.flags&fAlign != 0 {
 				a.Align(32)
 			}
 			a.Bind(asm.Label(i.imm))
-		case pEnd, pNop:
+		case pEnd, pNop, pRare:
+		case pUsual:
+			c.reload(int32(pos))
 		case pJmp:
 			a.Jmp(asm.Label(i.imm))
 		case pJcc:
@@ -213,7 +214,7 @@ func (c *compiler) encodeSuspensions(dispatch asm.Label) {
 	c.eachMachineReg(func(op asm.Op, r asm.Reg, m asm.Mem) { a.RM(op, r, m) })
 	for n, s := range c.suspends[1:] {
 		a.RI(asm.CMP, asm.RAX, int64(n+2))
-		a.Jcc(condE, s.back)
+		a.Jcc(asm.CondE, s.back)
 	}
 	a.Jmp(c.suspends[0].back)
 }

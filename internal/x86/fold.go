@@ -114,8 +114,8 @@ func (c *compiler) foldOperands() {
 	}
 	for n := range c.code {
 		i := &c.code[n]
-		if i.op >= pLabel && i.op < pMov {
-			c.rare.pass(i)
+		if i.barrier() {
+			c.follow(i)
 			pending = pending[:0]
 			continue
 		}

@@ -8,7 +8,6 @@ import (
 
 	"weft/internal/array"
 	"weft/internal/loop"
-	"weft/internal/x86/asm"
 )
 
 // An ISA is the instruction set that a kernel may use.
@@ -119,14 +118,3 @@ func (c *compiler) compile(p *loop.Program, isa ISA, interleave int, listing *st
 		ISA:     isa,
 	}, nil
 }
-
-// Short names avoid repeating the encoder's package name at every jump.
-const (
-	condE  = asm.CondE
-	condNE = asm.CondNE
-	condL  = asm.CondL
-	condGE = asm.CondGE
-	condLE = asm.CondLE
-	condG  = asm.CondG
-	condS  = asm.CondS
-)

@@ -231,14 +231,14 @@ func (c *compiler) eachLane(k vr, f func(j vr)) {
 	done := c.asm.NewLabel()
 	if k != 0 {
 		c.use2(asm.TEST, bits, bits)
-		c.jcc(condE, done)
+		c.jcc(asm.CondE, done)
 	}
 	head := c.loop(false)
 	j := c.newG()
 	c.op1(asm.TZCNT, j, bits)
 	f(j)
 	c.op1(asm.BLSR, bits, bits)
-	c.jcc(condNE, head)
+	c.jcc(asm.CondNE, head)
 	c.end()
 	c.label(done)
 }

@@ -54,6 +54,8 @@ const (
 	pJcc                          // to label imm if cond
 	pLoop                         // a loop begins; the label is bound here
 	pEnd                          // the innermost loop ends
+	pRare                         // what runs rarely begins
+	pUsual                        // and ends
 	pMov                          // a0 = a1, any class
 	pFma                          // a0 = a1*a2+a3, float32
 	pFmaD                         // the same, float64
@@ -62,13 +64,15 @@ const (
 	pNop                          // nothing
 )
 
+// barrier reports an instruction that others are not moved across.
+func (i *ins) barrier() bool { return i.op >= pLabel && i.op < pMov }
+
 const (
 	fDef   = 1 << iota // a[0] is written
 	fRMW               // a[0] is read too
 	fImm               // has an immediate
 	fZero              // zeroing mask
 	fAlign             // pLoop: align the head
-	fRare              // pJcc: what it skips runs rarely
 )
 
 // An ins is a machine instruction over virtual registers.

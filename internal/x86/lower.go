@@ -26,9 +26,9 @@ type compiler struct {
 	owner     [numClasses][32]int32
 	scratch   int // bytes in use
 	spills    int
-	undefined bool // some register is read before it is written
-	spare     int  // registers for constants where they are many, else -1
-	rare      rare
+	undefined bool      // some register is read before it is written
+	spare     int       // registers for constants where they are many, else -1
+	rare      bool      // within what runs rarely
 	parked    [32]int32 // constants whose registers rare code has, by register
 	taken     uint32    // registers that rare code has used
 	reloads   []reload
@@ -110,7 +110,7 @@ func (c *compiler) reset(p *loop.Program, isa ISA, interleave int) {
 	c.vals = c.vals[:len(p.Ins)]
 	clear(c.vals)
 	c.findFused()
-	c.regs, c.consts, c.spare, c.rare = c.regs[:0], c.consts[:0], -1, rare{}
+	c.regs, c.consts, c.spare, c.rare = c.regs[:0], c.consts[:0], -1, false
 	clear(c.constAt[:])
 	clear(c.ptr[:])
 	clear(c.ctr[:])
@@ -135,7 +135,7 @@ func (c *compiler) program() {
 	c.loadConsts()
 	for n := range body {
 		if c.spare >= 0 {
-			c.rare.pass(&body[n])
+			c.follow(&body[n])
 			c.loadOperands(&body[n])
 		}
 		c.code = append(c.code, body[n])
@@ -190,7 +190,7 @@ func (c *compiler) counted(a int, n vr, body func()) {
 	done := c.asm.NewLabel()
 	c.gconst(i, 0)
 	c.use2(asm.CMP, i, n)
-	c.jcc(condGE, done)
+	c.jcc(asm.CondGE, done)
 	for b := range c.p.Bufs {
 		if c.p.Bufs[b].Steps[a] != loop.Zero {
 			c.ptr[b] = c.newG()
@@ -207,7 +207,7 @@ func (c *compiler) counted(a int, n vr, body func()) {
 	}
 	c.updi(asm.ADD, i, 1)
 	c.use2(asm.CMP, i, n)
-	c.jcc(condL, head)
+	c.jcc(asm.CondL, head)
 	c.end()
 	c.label(done)
 	c.ptr = old
@@ -254,7 +254,7 @@ func (c *compiler) strips(body []loop.Value, n vr) {
 	c.wholeStrips(n, c.lay.k*c.lay.lanes, func() { c.block(body) })
 	c.end()
 	c.use2(asm.CMP, c.lay.idx, n)
-	c.jcc(condGE, done)
+	c.jcc(asm.CondGE, done)
 	c.lay.k = 1
 	c.maskedSteps(n, func() { c.block(body) })
 	c.label(done)
@@ -268,12 +268,12 @@ func (c *compiler) wholeStrips(end vr, strip int, body func()) (head asm.Label, 
 	c.mov(last, end)
 	c.updi(asm.SUB, last, int64(strip))
 	c.use2(asm.CMP, c.lay.idx, last)
-	c.jcc(condG, none)
+	c.jcc(asm.CondG, none)
 	head = c.loop(true)
 	body()
 	c.advance(strip)
 	c.use2(asm.CMP, c.lay.idx, last)
-	c.jcc(condLE, head)
+	c.jcc(asm.CondLE, head)
 	c.label(none)
 	return head, last
 }
@@ -286,7 +286,7 @@ func (c *compiler) maskedSteps(end vr, body func()) {
 	c.masks = nil
 	c.advance(c.lay.lanes)
 	c.use2(asm.CMP, c.lay.idx, end)
-	c.jcc(condL, head)
+	c.jcc(asm.CondL, head)
 	c.end()
 }
 

@@ -151,7 +151,7 @@ func (c *compiler) none(masks []vr, l asm.Label) *ins {
 		}
 		c.use2(asm.VPTEST, m, m)
 	}
-	return c.jcc(condE, l)
+	return c.jcc(asm.CondE, l)
 }
 
 // maskRest makes the lanes from the current index up to n the active ones of a

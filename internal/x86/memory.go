@@ -224,9 +224,9 @@ func (c *compiler) storePieces(t loop.Type, r vr, m lmem, part int) {
 	}
 	whole, done := c.asm.NewLabel(), c.asm.NewLabel()
 	c.cmpi(rest, int64(lanes))
-	c.jcc(condGE, whole)
+	c.jcc(asm.CondGE, whole)
 	c.cmpi(rest, 0)
-	c.jcc(condLE, done)
+	c.jcc(asm.CondLE, done)
 	at, x := c.newG(), c.newV()
 	c.mov(at, m.index)
 	c.mov(x, r)
@@ -235,7 +235,7 @@ func (c *compiler) storePieces(t loop.Type, r vr, m lmem, part int) {
 	for n := lanes / 2; n > 0; n /= 2 {
 		skip := c.asm.NewLabel()
 		c.emit(asm.TEST, 0, rest).with(int64(n))
-		c.jcc(condE, skip)
+		c.jcc(asm.CondE, skip)
 		switch n * t.Size() {
 		case 16:
 			c.store(asm.VMOVUPS, here, x.x())

@@ -37,9 +37,6 @@ var (
 // identity returns a register with the identity in all lanes.
 func (c *compiler) identity(x *accumulator) vr { return c.constReg(x.t, identities[x.op][x.t]) }
 
-// combine emits d = a op b.
-func (c *compiler) combine(x *accumulator, d, a, b vr) { c.compute(x.op, x.t, d, a, b) }
-
 // virtual is the number of registers that an accumulator takes.
 func (c *compiler) virtual(t loop.Type) int {
 	if t == loop.B {
@@ -71,7 +68,13 @@ func (c *compiler) reducing(body []loop.Value, n vr) {
 		}
 		c.accs = append(c.accs, x)
 	}
-	accs := c.accs[first:]
+	all := c.accs[first:]
+	var accs []accumulator // those that are folded
+	for _, x := range all {
+		if x.t != loop.B {
+			accs = append(accs, x)
+		}
+	}
 	k := min(c.lay.k, steps)
 	i := c.lay.idx
 	blocks, end := c.newG(), c.newG()
@@ -86,10 +89,8 @@ func (c *compiler) reducing(body []loop.Value, n vr) {
 		c.upd(asm.CMOVG, end, t)
 	}
 	for j := range accs {
-		if accs[j].t != loop.B {
-			for _, r := range accs[j].regs {
-				c.mov(r, c.identity(&accs[j]))
-			}
+		for _, r := range accs[j].regs {
+			c.mov(r, c.identity(&accs[j]))
 		}
 	}
 	fold := c.asm.NewLabel()
@@ -103,33 +104,29 @@ func (c *compiler) reducing(body []loop.Value, n vr) {
 	})
 	c.end()
 	c.use2(asm.CMP, i, end)
-	c.jcc(condGE, fold)
+	c.jcc(asm.CondGE, fold)
 	c.rest(body, accs, end)
 	c.label(fold)
-	some := false
 	for j := range accs {
-		if accs[j].t != loop.B {
-			c.fold(&accs[j])
-			some = true
-		}
+		c.fold(&accs[j])
 	}
-	if some {
+	if len(accs) > 0 {
 		c.cmpi(n, loop.Block)
-		c.jcc(condLE, single)
+		c.jcc(asm.CondLE, single)
 		c.push(accs, blocks)
 	}
 	c.updi(asm.ADD, blocks, 1)
 	c.use2(asm.CMP, i, n)
-	c.jcc(condL, nextBlock)
+	c.jcc(asm.CondL, nextBlock)
 	c.end()
-	if some {
+	if len(accs) > 0 {
 		c.pop(accs, blocks)
 		c.jmp(finish)
 		c.label(single)
 	}
 	c.label(finish)
-	for j := range accs {
-		c.finish(&accs[j])
+	for j := range all {
+		c.finish(&all[j])
 	}
 	c.accs = c.accs[:first]
 }
@@ -140,10 +137,8 @@ func (c *compiler) rest(body []loop.Value, accs []accumulator, end vr) {
 	at := c.newG()
 	c.gconst(at, 0)
 	for j := range accs {
-		if accs[j].t != loop.B {
-			for l, r := range accs[j].regs {
-				c.store(asm.VMOVUPS, frameMem(accs[j].mem+l*c.vb), r)
-			}
+		for l, r := range accs[j].regs {
+			c.store(asm.VMOVUPS, frameMem(accs[j].mem+l*c.vb), r)
 		}
 	}
 	c.lay.k = 1
@@ -154,10 +149,8 @@ func (c *compiler) rest(body []loop.Value, accs []accumulator, end vr) {
 		c.updi(asm.ADD, at, int64(c.vb))
 	})
 	for j := range accs {
-		if accs[j].t != loop.B {
-			for l, r := range accs[j].regs {
-				c.load(asm.VMOVUPS, r, frameMem(accs[j].mem+l*c.vb))
-			}
+		for l, r := range accs[j].regs {
+			c.load(asm.VMOVUPS, r, frameMem(accs[j].mem+l*c.vb))
 		}
 	}
 }
@@ -183,7 +176,7 @@ func (c *compiler) accumulate(v loop.Value, in *loop.Ins) {
 	if c.lay.at == 0 {
 		for i := range c.lay.k * parts {
 			r := x.regs[(c.lay.first*parts+i)%len(x.regs)]
-			c.combine(x, r, r, c.get(in.A, i))
+			c.compute(x.op, x.t, r, r, c.get(in.A, i))
 		}
 		return
 	}
@@ -198,7 +191,7 @@ func (c *compiler) accumulate(v loop.Value, in *loop.Ins) {
 		m.index, m.scale = off, 1
 		old, sum := c.newV(), c.newV()
 		c.load(asm.VMOVUPS, old, m)
-		c.combine(x, sum, old, c.get(in.A, i))
+		c.compute(x.op, x.t, sum, old, c.get(in.A, i))
 		c.merge(x.t, old, sum, c.activeFor(x.t, i))
 		c.store(asm.VMOVUPS, m, old)
 	}
@@ -216,7 +209,7 @@ func (c *compiler) accumulateBool(x *accumulator, a, k vr) {
 		}
 		a = t
 	}
-	c.combine(x, r, r, a)
+	c.compute(x.op, x.t, r, r, a)
 }
 
 // fold folds the virtual lanes in halves, down to lane 0 of part. Lanes above
@@ -226,14 +219,14 @@ func (c *compiler) fold(x *accumulator) {
 	for n := len(r) / 2; n > 0; n /= 2 {
 		for i := range n {
 			d := c.newV()
-			c.combine(x, d, r[i], r[i+n])
+			c.compute(x.op, x.t, d, r[i], r[i+n])
 			r[i] = d
 		}
 	}
 	sum := r[0]
 	add := func(t vr) {
 		d := c.newV()
-		c.combine(x, d, sum, t&idMask)
+		c.compute(x.op, x.t, d, sum, t&idMask)
 		sum = d
 	}
 	shuffle := func(order int64) vr {
@@ -263,13 +256,8 @@ func (c *compiler) push(accs []accumulator, blocks vr) {
 	done := c.asm.NewLabel()
 	head := c.loop(false)
 	c.emit(asm.TEST, 0, bits).with(1)
-	c.jcc(condE, done)
-	c.eachPart(accs, level, func(x *accumulator, m lmem) {
-		left, d := c.newV(), c.newV()
-		c.load(asm.VMOVQ, left.x(), m)
-		c.combine(x, d, left, x.part)
-		c.mov(x.part, d)
-	})
+	c.jcc(asm.CondE, done)
+	c.eachPart(accs, level, c.addLeft)
 	c.updi(asm.ADD, level, 1)
 	c.updi(asm.SHR, bits, 1)
 	c.jmp(head)
@@ -286,26 +274,27 @@ func (c *compiler) pop(accs []accumulator, blocks vr) {
 	c.eachPart(accs, level, func(x *accumulator, m lmem) { c.load(asm.VMOVQ, x.part.x(), m) })
 	head := c.loop(false)
 	c.op1(asm.BLSR, blocks, blocks)
-	c.jcc(condE, done)
+	c.jcc(asm.CondE, done)
 	c.op1(asm.TZCNT, level, blocks)
-	c.eachPart(accs, level, func(x *accumulator, m lmem) {
-		left, d := c.newV(), c.newV()
-		c.load(asm.VMOVQ, left.x(), m)
-		c.combine(x, d, left, x.part)
-		c.mov(x.part, d)
-	})
+	c.eachPart(accs, level, c.addLeft)
 	c.jmp(head)
 	c.end()
 	c.label(done)
 }
 
+// addLeft puts what memory holds before a part.
+func (c *compiler) addLeft(x *accumulator, m lmem) {
+	left, d := c.newV(), c.newV()
+	c.load(asm.VMOVQ, left.x(), m)
+	c.compute(x.op, x.t, d, left, x.part)
+	c.mov(x.part, d)
+}
+
 func (c *compiler) eachPart(accs []accumulator, level vr, f func(x *accumulator, m lmem)) {
 	for j := range accs {
-		if accs[j].t != loop.B {
-			m := frameMem(accs[j].tree)
-			m.index, m.scale = level, 8
-			f(&accs[j], m)
-		}
+		m := frameMem(accs[j].tree)
+		m.index, m.scale = level, 8
+		f(&accs[j], m)
 	}
 }
 

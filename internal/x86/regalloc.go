@@ -95,13 +95,10 @@ func (c *compiler) intervals() {
 			open = open[:len(open)-1]
 			weight /= 8
 			continue
-		case pJcc, pLabel:
-			switch c.rare.pass(i) {
-			case begins:
-				weight /= rarity
-			case ends:
-				weight *= rarity
-			}
+		case pRare:
+			weight /= rarity
+		case pUsual:
+			weight *= rarity
 		}
 		if i.flags&fDef != 0 {
 			r := &c.vregs[i.a[0].id()]
@@ -112,13 +109,8 @@ func (c *compiler) intervals() {
 				c.touch(i.a[0], int32(pos), weight, open)
 			}
 		}
-		for _, r := range i.a[i.written():] {
+		for _, r := range i.sources() {
 			if r != 0 {
-				c.touch(r, int32(pos), weight, open)
-			}
-		}
-		for _, r := range [...]vr{i.k, i.mem.base, i.mem.index} {
-			if r != 0 && r != frameReg {
 				c.touch(r, int32(pos), weight, open)
 			}
 		}
@@ -151,8 +143,8 @@ func (c *compiler) scan() (spilled bool) {
 	c.reloads = c.reloads[:0]
 	for pos := range c.code {
 		i := &c.code[pos]
-		if i.op == pJcc || i.op == pLabel {
-			c.park(i)
+		if i.op == pRare || i.op == pUsual {
+			c.park(int32(pos))
 		}
 		// What is read here for the last time may share its register with the
 		// result.
@@ -163,7 +155,7 @@ func (c *compiler) scan() (spilled bool) {
 		if i.flags&fDef != 0 {
 			spilled = c.begin(i.a[0], int32(pos)) || spilled
 		}
-		if c.undefined && (i.op < pLabel || i.op >= pMov) {
+		if c.undefined && !i.barrier() {
 			for _, r := range i.sources() {
 				spilled = c.begin(r, int32(pos)) || spilled
 			}

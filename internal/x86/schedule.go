@@ -127,7 +127,7 @@ func (c *compiler) arrange(block []loop.Value, s *survey) []loop.Value {
 	for k > 1 && k*live > regs {
 		k /= 2
 	}
-	if s.held > 0 && s.held+k*live > regs {
+	if s.held > 0 && s.held+k*live > 16<<c.isa {
 		k = max(k/2, 1)
 	}
 	c.lay.k = k

@@ -59,7 +59,7 @@ func (c *compiler) repeated(body []loop.Value, s *survey, n vr) {
 	finish, done := c.asm.NewLabel(), c.asm.NewLabel()
 	head, last := c.wholeStrips(n, strip, func() { c.block(body) })
 	c.use2(asm.CMP, i, n)
-	c.jcc(condGE, finish)
+	c.jcc(asm.CondGE, finish)
 	c.maskRest(n)
 	for b, at := range area {
 		if at == 0 {
@@ -84,7 +84,7 @@ func (c *compiler) repeated(body []loop.Value, s *survey, n vr) {
 	c.label(finish)
 	// The index is beyond n if it went around on scratch memory.
 	c.use2(asm.CMP, i, n)
-	c.jcc(condLE, done)
+	c.jcc(asm.CondLE, done)
 	c.updi(asm.SUB, i, int64(strip))
 	c.maskRest(n)
 	c.ptr = rows

@@ -92,12 +92,10 @@ func (c *compiler) constReg(t loop.Type, bits uint64) vr {
 		x.remat = pOnes
 	case bits == 0:
 		x.remat = pZero
-	case c.isa == AVX512 && t == loop.F32:
-		x.remat, x.elem = asm.VBROADCASTSS, 4
-		x.rematMem = lmem{label: c.asm.NewConst(bits, 4).Label}
 	case c.isa == AVX512:
-		x.remat, x.elem = asm.VBROADCASTSD, 8
-		x.rematMem = lmem{label: c.asm.NewConst(bits, 8).Label}
+		size := t.Size()
+		x.remat, x.elem = elements[size].spread, uint8(size)
+		x.rematMem = lmem{label: c.asm.NewConst(bits, uint8(size)).Label}
 	default:
 		x.remat = asm.VMOVUPS
 		var b [32]byte
@@ -124,7 +122,7 @@ func (c *compiler) loadConsts() {
 // scarce reports a constant that is loaded where it is used.
 func (c *compiler) scarce(r vr) bool {
 	x := &c.vregs[r]
-	return c.spare >= 0 && x.konst && x.class == classV && (!x.kept || c.rare.in)
+	return c.spare >= 0 && x.konst && x.class == classV && (!x.kept || c.rare)
 }
 
 // loadOperands loads the constants that i uses and that are scarce.
