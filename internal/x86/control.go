@@ -150,6 +150,9 @@ func (c *compiler) lowerIf(v loop.Value, r *loop.Region) {
 		t := c.p.Ins[o].Type
 		for range c.count(t) {
 			c.regs = append(c.regs, c.newOf(t))
+			if !rare {
+				c.emit(pAny, fDef, c.regs[len(c.regs)-1]) // until either side gives it
+			}
 		}
 	}
 	// yield gives the results what a block came to, for the lanes in masks or for all.

@@ -34,7 +34,7 @@ var regBases = [2][numClasses]asm.Reg{
 
 func (c *compiler) mem(m lmem) asm.Mem {
 	return asm.Mem{Base: c.phys(m.base), Index: c.phys(m.index), Scale: m.scale,
-		Size: m.size, Bcast: m.bcast, Disp: m.disp, Label: m.label}
+		Bcast: m.bcast, Disp: m.disp, Label: m.label}
 }
 
 // encode turns the code into bytes.
@@ -54,7 +54,7 @@ func (c *compiler) encode() {
 				a.Align(32)
 			}
 			a.Bind(asm.Label(i.imm))
-		case pEnd, pNop, pRare:
+		case pEnd, pNop, pAny, pRare:
 		case pUsual:
 			c.reload(int32(pos))
 		case pJmp:
@@ -91,7 +91,7 @@ func (c *compiler) encodeIns(i *ins) {
 		// Field by field: a copy of what was just written would wait for it.
 		out.A[j] = asm.MemArg
 		out.Mem.Base, out.Mem.Index = c.phys(i.mem.base), c.phys(i.mem.index)
-		out.Mem.Scale, out.Mem.Size, out.Mem.Bcast = i.mem.scale, i.mem.size, i.mem.bcast
+		out.Mem.Scale, out.Mem.Bcast = i.mem.scale, i.mem.bcast
 		out.Mem.Disp, out.Mem.Label = i.mem.disp, i.mem.label
 	}
 	c.asm.Emit(&out)

@@ -34,8 +34,7 @@ const frameReg vr = idMask
 type lmem struct {
 	base, index vr
 	scale       uint8
-	bcast       bool  // one element for all lanes
-	size        uint8 // for conversions that need it
+	bcast       bool // one element for all lanes
 	disp        int32
 	label       asm.Label
 }
@@ -61,6 +60,7 @@ const (
 	pFmaD                         // the same, float64
 	pZero                         // a0 = 0
 	pOnes                         // a0 = all ones
+	pAny                          // a0 = whatever
 	pNop                          // nothing
 )
 

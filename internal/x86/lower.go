@@ -14,27 +14,26 @@ type compiler struct {
 
 	streaming bool // see CompileStreaming
 
-	asm       asm.Asm
-	code      []ins
-	pre       []ins // code before all loops: constants and arguments
-	other     []ins
-	vregs     []vinfo
-	spans     []span
-	open      []int32
-	ends      []int32
-	free      [numClasses]uint32
-	owner     [numClasses][32]int32
-	scratch   int // bytes in use
-	spills    int
-	undefined bool      // some register is read before it is written
-	spare     int       // registers for constants where they are many, else -1
-	rare      bool      // within what runs rarely
-	parked    [32]int32 // constants whose registers rare code has, by register
-	taken     uint32    // registers that rare code has used
-	reloads   []reload
-	save      int // where a suspended kernel's registers go, an offset in scratch
-	stage     int // the staging areas, an offset in the frame; 0 if none yet
-	suspends  []suspension
+	asm      asm.Asm
+	code     []ins
+	pre      []ins // code before all loops: constants and arguments
+	other    []ins
+	vregs    []vinfo
+	spans    []span
+	open     []int32
+	ends     []int32
+	free     [numClasses]uint32
+	owner    [numClasses][32]int32
+	scratch  int // bytes in use
+	spills   int
+	spare    int       // registers for constants where they are many, else -1
+	rare     bool      // within what runs rarely
+	parked   [32]int32 // constants whose registers rare code has, by register
+	taken    uint32    // registers that rare code has used
+	reloads  []reload
+	save     int // where a suspended kernel's registers go, an offset in scratch
+	stage    int // the staging areas, an offset in the frame; 0 if none yet
+	suspends []suspension
 
 	vals    []val
 	fused   []bool  // by value: left to its user
@@ -104,11 +103,7 @@ func (c *compiler) reset(p *loop.Program, isa ISA, interleave int) {
 	c.vregs = append(c.vregs[:0], vinfo{phys: -1})
 	c.scratch, c.spills, c.stage = 0, 0, 0
 	c.suspends = c.suspends[:0]
-	if cap(c.vals) < len(p.Ins) {
-		c.vals = make([]val, len(p.Ins))
-	}
-	c.vals = c.vals[:len(p.Ins)]
-	clear(c.vals)
+	c.vals = zeroed(c.vals, len(p.Ins))
 	c.findFused()
 	c.regs, c.consts, c.spare, c.rare = c.regs[:0], c.consts[:0], -1, false
 	clear(c.constAt[:])

@@ -68,7 +68,6 @@ func (c *compiler) intervals() {
 		r := &c.vregs[v]
 		r.start, r.end, r.weight, r.phys, r.next = -1, -1, 0, r.fixed-1, -1
 	}
-	c.undefined = false
 	c.spans = c.spans[:0]
 	open := c.open[:0]
 	for pos := range c.code {
@@ -101,13 +100,10 @@ func (c *compiler) intervals() {
 			weight *= rarity
 		}
 		if i.flags&fDef != 0 {
-			r := &c.vregs[i.a[0].id()]
-			if r.start < 0 {
-				r.start, r.end = int32(pos), int32(pos)
-				r.weight = weight
-			} else {
-				c.touch(i.a[0], int32(pos), weight, open)
+			if r := &c.vregs[i.a[0].id()]; r.start < 0 {
+				r.start = int32(pos)
 			}
+			c.touch(i.a[0], int32(pos), weight, open)
 		}
 		for _, r := range i.sources() {
 			if r != 0 {
@@ -122,9 +118,8 @@ func (c *compiler) intervals() {
 // around pos that r was defined before.
 func (c *compiler) touch(v vr, pos int32, weight float32, open []int32) {
 	r := &c.vregs[v.id()]
-	if r.start < 0 {
-		r.start = pos // a lane's value on a path not taken
-		c.undefined = true
+	if r.start < 0 && r.fixed == 0 {
+		panic("x86: a register is read before it is written")
 	}
 	r.weight += weight
 	for _, s := range open {
@@ -148,38 +143,27 @@ func (c *compiler) scan() (spilled bool) {
 		}
 		// What is read here for the last time may share its register with the
 		// result.
-		for v := c.ends[pos]; v > 0; v = c.vregs[v].next {
-			c.release(v)
-		}
-		c.ends[pos] = 0
+		c.release(pos)
 		if i.flags&fDef != 0 {
-			spilled = c.begin(i.a[0], int32(pos)) || spilled
-		}
-		if c.undefined && !i.barrier() {
-			for _, r := range i.sources() {
-				spilled = c.begin(r, int32(pos)) || spilled
+			if v := &c.vregs[i.a[0].id()]; v.start == int32(pos) && v.phys < 0 {
+				spilled = c.place(int32(i.a[0].id()), i) || spilled
+				c.release(pos)
 			}
-		}
-		for v := c.ends[pos]; v > 0; v = c.vregs[v].next {
-			c.release(v)
 		}
 	}
 	return spilled
 }
 
-// begin finds a register for r if it starts at pos, and reports whether that
-// spilled one.
-func (c *compiler) begin(r vr, pos int32) bool {
-	v := &c.vregs[r.id()]
-	return v.start == pos && v.phys < 0 && !v.spilled && c.place(int32(r.id()), &c.code[pos])
-}
-
-func (c *compiler) release(v int32) {
-	r := &c.vregs[v]
-	if r.phys >= 0 && c.owner[r.class][r.phys] == v {
-		c.free[r.class] |= 1 << r.phys
-		c.owner[r.class][r.phys] = 0
+// release frees the registers whose use ends at pos.
+func (c *compiler) release(pos int) {
+	for v := c.ends[pos]; v > 0; v = c.vregs[v].next {
+		r := &c.vregs[v]
+		if c.owner[r.class][r.phys] == v {
+			c.free[r.class] |= 1 << r.phys
+			c.owner[r.class][r.phys] = 0
+		}
 	}
+	c.ends[pos] = 0
 }
 
 // place finds a register for v, which starts at i, and reports whether that
@@ -272,67 +256,45 @@ func (c *compiler) isSpilled(r vr) bool {
 }
 
 func (c *compiler) rewriteIns(i *ins) {
-	if i.flags&fDef != 0 && c.isSpilled(i.a[0]) && c.vregs[i.a[0].id()].remat != 0 {
-		return // its uses make it anew
-	}
-	any := i.flags&fDef != 0 && c.isSpilled(i.a[0])
-	for _, r := range i.sources() {
-		any = any || c.isSpilled(r)
-	}
-	if !any {
-		c.code = append(c.code, *i)
-		return
-	}
-	if i.op == pMov && c.isSpilled(i.a[0]) && !c.isSpilled(i.a[1]) {
-		c.spillStore(i.a[0], i.a[1])
-		return
-	}
-	c.foldSpill(i)
-	// One tiny register for each spilled one.
-	var from, to [8]vr
-	n := 0
-	fresh := func(r vr, load bool) vr {
-		if !c.isSpilled(r) {
-			return r
-		}
-		width := r &^ idMask
-		for j := range n {
-			if from[j] == r&idMask {
-				return to[j] | width
-			}
-		}
-		t := c.newReg(c.vregs[r.id()].class)
-		c.vregs[t.id()].tiny = true
-		from[n], to[n] = r&idMask, t
-		n++
-		if load {
-			c.spillLoad(t, r)
-		}
-		return t | width
-	}
-	d := vr(0)
+	d := vr(0) // the result, if it is spilled
 	if i.flags&fDef != 0 && c.isSpilled(i.a[0]) {
 		d = i.a[0]
-	}
-	for j := range int(i.n) {
-		if j != int(i.memAt) && !(j == 0 && i.flags&(fDef|fRMW) == fDef) {
-			i.a[j] = fresh(i.a[j], true)
+		switch {
+		case i.op == pAny || c.vregs[d.id()].remat != 0:
+			return // its uses make it anew
+		case i.op == pMov && !c.isSpilled(i.a[1]):
+			c.spillStore(d, i.a[1])
+			return
 		}
 	}
-	if i.k != 0 {
-		i.k = fresh(i.k, true)
-	}
-	if i.memAt >= 0 {
-		i.mem.base = fresh(i.mem.base, true)
-		i.mem.index = fresh(i.mem.index, true)
-	}
-	if d != 0 {
-		i.a[0] = fresh(d, false)
-		c.code = append(c.code, *i)
-		c.spillStore(d, i.a[0]&idMask)
-		return
+	c.foldSpill(i)
+	// One tiny register for each spilled one; the result last, as it may be read too.
+	at := [...]*vr{&i.mem.index, &i.mem.base, &i.k, &i.a[3], &i.a[2], &i.a[1], &i.a[0]}
+	var was [len(at)]vr
+	for j, p := range at {
+		r, t := *p, vr(0)
+		was[j] = r
+		if !c.isSpilled(r) {
+			continue
+		}
+		for l := range j {
+			if was[l].id() == r.id() {
+				t = *at[l] & idMask
+			}
+		}
+		if t == 0 {
+			t = c.newReg(c.vregs[r.id()].class)
+			c.vregs[t].tiny = true
+			if p != &i.a[0] || i.written() == 0 {
+				c.spillLoad(t, r)
+			}
+		}
+		*p = t | r&^idMask
 	}
 	c.code = append(c.code, *i)
+	if d != 0 {
+		c.spillStore(d, i.a[0]&idMask)
+	}
 }
 
 // foldSpill lets i read one spilled operand from memory if it can.
