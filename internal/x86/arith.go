@@ -170,9 +170,8 @@ func (c *compiler) compute(op loop.Op, t loop.Type, d, a, b vr) {
 			c.do(loop.OpAnd, t, d, a, c.constReg(t, sign-1))
 			return
 		}
-		s, x := c.negative(a), c.newV()
-		c.op2(asm.VPXOR, x, a, s)
-		c.op2(asm.VPSUBQ, d, x, s)
+		s := c.negative(a)
+		c.op2(asm.VPSUBQ, d, c.v2(asm.VPXOR, a, s), s)
 	case loop.OpNot:
 		ones := 2*sign - 1
 		if t == loop.B {
@@ -183,28 +182,23 @@ func (c *compiler) compute(op loop.Op, t loop.Type, d, a, b vr) {
 		const quiet = 8
 		c.op1i(rounds[c.isa][t], d, a, [...]int64{1, 2, 3, 0}[op-loop.OpFloor]|quiet)
 	case loop.OpMin, loop.OpMax: // of I64, on AVX2 as the following
-		m := c.newV()
-		c.op2(asm.VPCMPGTQ, m, a, b)
-		if op == loop.OpMax {
+		greater := c.v2(asm.VPCMPGTQ, a, b)
+		if op == loop.OpMin {
 			a, b = b, a
 		}
-		c.op3(asm.VBLENDVPD, d, a, b, m)
+		c.blend(t, d, greater, a, b)
 	case loop.OpMul:
 		c.mul64(d, a, b)
 	case loop.OpShr: // with the bits of negative numbers flipped, and flipped back
-		s, x := c.negative(a), c.newV()
-		c.op2(asm.VPXOR, x, a, s)
-		c.op2(asm.VPSRLVQ, x, x, b)
-		c.op2(asm.VPXOR, d, x, s)
+		s := c.negative(a)
+		c.op2(asm.VPXOR, d, c.v2(asm.VPSRLVQ, c.v2(asm.VPXOR, a, s), b), s)
 	case loop.OpLogB: // the exponent goes into the low bits of a float that steps by one
 		mant, magic, bias := int64(23), uint64(0x4b000000), float64(0x1p23+127)
 		if t == loop.F64 {
 			mant, magic, bias = 52, 0x433<<52, 0x1p52+1023
 		}
-		e := c.newV()
-		c.op1i(shifts[loop.OpShrU-loop.OpShl][intOf[t]], e, a, mant)
-		c.op2(asm.VPOR, e, e, c.constReg(t, magic))
-		c.do(loop.OpSub, t, d, e, c.floatReg(t, bias))
+		e := c.v1i(shifts[loop.OpShrU-loop.OpShl][intOf[t]], a, mant)
+		c.do(loop.OpSub, t, d, c.v2(asm.VPOR, e, c.constReg(t, magic)), c.floatReg(t, bias))
 	case loop.OpScaleB:
 		c.scaleB(t, d, a, b)
 	default:
@@ -214,9 +208,7 @@ func (c *compiler) compute(op loop.Op, t loop.Type, d, a, b vr) {
 
 // negative returns -1 where a, of type I64, is below 0, and 0 elsewhere, on AVX2.
 func (c *compiler) negative(a vr) vr {
-	s := c.newV()
-	c.op2(asm.VPCMPGTQ, s, c.constReg(loop.I64, 0), a)
-	return s
+	return c.v2(asm.VPCMPGTQ, c.constReg(loop.I64, 0), a)
 }
 
 // scaleB multiplies by two powers of two, of which the first product is exact.
@@ -225,15 +217,12 @@ func (c *compiler) scaleB(t loop.Type, d, a, b vr) {
 	if t == loop.F64 {
 		mant, magic = 52, 0x1.8p52+2*1023
 	}
-	k, h := c.newV(), c.newV()
-	c.do(loop.OpAdd, t, k, b, c.floatReg(t, magic))
-	c.op1i(shifts[loop.OpShrU-loop.OpShl][i], h, k, 1)
-	c.do(loop.OpSub, i, k, k, h)
-	c.op1i(shifts[0][i], h, h, mant)
-	c.op1i(shifts[0][i], k, k, mant)
-	p := c.newV()
-	c.do(loop.OpMul, t, p, a, h)
-	c.do(loop.OpMul, t, d, p, k)
+	ops := &direct[c.isa]
+	k := c.v2(ops[loop.OpAdd][t], b, c.floatReg(t, magic))
+	h := c.v1i(shifts[loop.OpShrU-loop.OpShl][i], k, 1)
+	l := c.v2(ops[loop.OpSub][i], k, h)
+	p := c.v2(ops[loop.OpMul][t], a, c.v1i(shifts[0][i], h, mant))
+	c.do(loop.OpMul, t, d, p, c.v1i(shifts[0][i], l, mant))
 }
 
 // floatReg returns a register that holds a number in all lanes.
@@ -247,20 +236,15 @@ func (c *compiler) floatReg(t loop.Type, x float64) vr {
 // mul64 makes the product of 64-bit integers of the low product, plus the cross
 // products shifted by 32.
 func (c *compiler) mul64(d, a, b vr) {
-	swap, cross, sum, low := c.newV(), c.newV(), c.newV(), c.newV()
-	c.op1i(asm.VPSHUFD, swap, b, 0xB1)
-	c.op2(asm.VPMULLD, cross, swap, a) // a.lo*b.hi, a.hi*b.lo
-	c.op1i(asm.VPSRLQ, sum, cross, 32)
-	c.op2(asm.VPADDD, sum, sum, cross)
-	c.op1i(asm.VPSLLQ, sum, sum, 32)
-	c.op2(asm.VPMULUDQ, low, a, b)
-	c.op2(asm.VPADDQ, d, low, sum)
+	cross := c.v2(asm.VPMULLD, c.v1i(asm.VPSHUFD, b, 0xB1), a) // a.lo*b.hi, a.hi*b.lo
+	sum := c.v2(asm.VPADDD, c.v1i(asm.VPSRLQ, cross, 32), cross)
+	c.op2(asm.VPADDQ, d, c.v2(asm.VPMULUDQ, a, b), c.v1i(asm.VPSLLQ, sum, 32))
 }
 
 // two reports the constant 2.
 func (c *compiler) two(v loop.Value) bool {
 	in := &c.p.Ins[v]
-	return in.Op == loop.OpConst && (in.Type == loop.F32 && in.Imm == uint64(math.Float32bits(2)) || in.Type == loop.F64 && in.Imm == math.Float64bits(2))
+	return in.Op == loop.OpConst && (in.Type == loop.F32 && in.Imm == 0x40000000 || in.Type == loop.F64 && in.Imm == 0x4000<<48)
 }
 
 // number reports a floating-point constant that is not NaN.
@@ -292,9 +276,7 @@ func (c *compiler) minmax(op loop.Op, t loop.Type, d, a, b vr) {
 		c.mov(d, r)
 		return
 	}
-	nan := c.newV()
-	c.do(loop.OpAdd, t, nan, a, b)
-	c.op3(blends[t], d, r, nan, k)
+	c.blend(t, d, k, c.v2(direct[AVX2][loop.OpAdd][t], a, b), r)
 }
 
 // compare lowers the comparisons.

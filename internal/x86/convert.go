@@ -33,8 +33,7 @@ func (c *compiler) concat(d, lo, hi vr) {
 // join packs the low halves of 8-byte elements of two registers into 4-byte
 // elements, on AVX2.
 func (c *compiler) join(d, lo, hi vr) {
-	t := c.newV()
-	c.op2i(asm.VSHUFPS, t, lo, hi, 0x88)
+	t := c.v2i(asm.VSHUFPS, lo, hi, 0x88)
 	c.op1i(asm.VPERMQ, d, t, 0xD8)
 }
 
@@ -74,8 +73,7 @@ var converts = [...]byType{
 // widen converts half a register of 4-byte elements.
 func (c *compiler) widen(from, to loop.Type, d, half vr) {
 	if from == loop.F32 && to == loop.I64 { // exact on the way
-		t := c.newV()
-		c.op1(asm.VCVTPS2PD, t, half)
+		t := c.v1(asm.VCVTPS2PD, half)
 		c.saturate(loop.F64, d, t)
 		return
 	}
@@ -97,9 +95,7 @@ func (c *compiler) shorten(from, to loop.Type, d, lo, hi vr) {
 		if from == loop.F64 && to == loop.I32 {
 			// NaN becomes 0 and what is too large the greatest integer; what is
 			// too small becomes the least by itself.
-			x := c.withoutNaN(from, r)
-			r = c.newV()
-			c.op2(asm.VMINPD, r, x, c.constReg(loop.F64, math.Float64bits(math.MaxInt32)))
+			r = c.v2(asm.VMINPD, c.withoutNaN(from, r), c.floatReg(from, math.MaxInt32))
 		}
 		h[q] = c.newV()
 		c.op1(converts[from][to], c.narrow(h[q]), r)
@@ -144,8 +140,7 @@ func (c *compiler) saturate(t loop.Type, d, a vr) {
 	if t == loop.F64 && c.isa == AVX2 {
 		c.store(asm.VMOVUPS, c.stageMem(0), x)
 		for i := range c.vb / 8 {
-			g := c.newG()
-			c.load(asm.VCVTTSD2SIQ, g, c.stageMem(0).add(8*i))
+			g := c.loadG(asm.VCVTTSD2SIQ, c.stageMem(0).add(8*i))
 			c.store(asm.MOV, c.stageMem(0).add(8*i), g)
 		}
 		c.load(asm.VMOVUPS, r, c.stageMem(0))
@@ -163,12 +158,9 @@ func (c *compiler) saturate(t loop.Type, d, a vr) {
 // putting them under the exponents of 2^52 and 2^84; both are exact, and their
 // sum rounds once.
 func (c *compiler) doubleOfInt64(d, a vr) {
-	lo, hi := c.newV(), c.newV()
-	c.op2i(asm.VPBLENDD, lo, c.constReg(loop.I64, 0x4330000000000000), a, 0x55)
-	c.op1i(asm.VPSRLQ, hi, a, 32)
-	c.op2(asm.VPXOR, hi, hi, c.constReg(loop.I64, 0x4530000080000000))
-	c.op2(asm.VSUBPD, hi, hi, c.constReg(loop.I64, 0x4530000080100000))
-	c.op2(asm.VADDPD, d, hi, lo)
+	lo := c.v2i(asm.VPBLENDD, c.constReg(loop.I64, 0x4330000000000000), a, 0x55)
+	hi := c.v2(asm.VPXOR, c.v1i(asm.VPSRLQ, a, 32), c.constReg(loop.I64, 0x4530000080000000))
+	c.op2(asm.VADDPD, d, c.v2(asm.VSUBPD, hi, c.constReg(loop.I64, 0x4530000080100000)), lo)
 }
 
 // singleOfInt64 converts on AVX2, one by one: by way of double it would round
@@ -176,10 +168,10 @@ func (c *compiler) doubleOfInt64(d, a vr) {
 func (c *compiler) singleOfInt64(d, lo, hi vr) {
 	c.store(asm.VMOVUPS, c.stageMem(0), lo)
 	c.store(asm.VMOVUPS, c.stageMem(0).add(c.vb), hi)
-	z := c.constReg(loop.F32, 0)
+	zero := c.constReg(loop.F32, 0)
 	for i := range c.vb / 4 {
 		t := c.newV()
-		c.op2m(asm.VCVTSI2SSQ, t.x(), z.x(), c.stageMem(0).add(8*i))
+		c.op2m(asm.VCVTSI2SSQ, t.x(), zero.x(), c.stageMem(0).add(8*i))
 		c.store(asm.VMOVSS, c.stageMem(1).add(4*i), t.x())
 	}
 	c.load(asm.VMOVUPS, d, c.stageMem(1))
@@ -202,18 +194,14 @@ func (c *compiler) divide(v loop.Value, in *loop.Ins) {
 func (c *compiler) divide32(op loop.Op, d, a, b vr) {
 	var h [2]vr
 	for q := range h {
-		x, y := c.newV(), c.newV()
-		c.op1(asm.VCVTDQ2PD, x, c.half(a, q))
-		c.op1(asm.VCVTDQ2PD, y, c.half(b, q))
-		c.op2(asm.VDIVPD, x, x, y)
+		x, y := c.v1(asm.VCVTDQ2PD, c.half(a, q)), c.v1(asm.VCVTDQ2PD, c.half(b, q))
 		h[q] = c.newV()
-		c.op1(asm.VCVTTPD2DQ, c.narrow(h[q]), x)
+		c.op1(asm.VCVTTPD2DQ, c.narrow(h[q]), c.v2(asm.VDIVPD, x, y))
 	}
 	r := c.newV()
 	c.concat(r, h[0], h[1])
 	if op == loop.OpRem {
-		c.op2(asm.VPMULLD, r, r, b)
-		c.op2(asm.VPSUBD, r, a, r)
+		r = c.v2(asm.VPSUBD, a, c.v2(asm.VPMULLD, r, b))
 	}
 	// Division by zero gives zero.
 	zero, m := c.constReg(loop.I32, 0), c.newM()
@@ -229,16 +217,13 @@ func (c *compiler) divide32(op loop.Op, d, a, b vr) {
 // divide64 divides lane by lane.
 func (c *compiler) divide64(in *loop.Ins, d []vr) {
 	one := func(j vr) {
-		a, b := c.newG(), c.newG()
-		c.load(asm.MOV, a, c.stageAt(0, j, 8))
-		c.load(asm.MOV, b, c.stageAt(1, j, 8))
+		a, b := c.loadG(asm.MOV, c.stageAt(0, j, 8)), c.loadG(asm.MOV, c.stageAt(1, j, 8))
 		zero, negate, done := c.asm.NewLabel(), c.asm.NewLabel(), c.asm.NewLabel()
 		r := c.newG()
 		c.gconst(r, 0)
 		c.use2(asm.TEST, b, b)
 		c.jcc(asm.CondE, zero)
-		c.cmpi(b, -1)
-		c.jcc(asm.CondE, negate)
+		c.branchi(b, asm.CondE, -1, negate)
 		c.mov(c.rax, a)
 		c.emit(asm.CQO, 0)
 		c.emit(asm.IDIV, 0, b)

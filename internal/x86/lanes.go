@@ -27,11 +27,9 @@ func (c *compiler) strideIndex(b int) {
 	c.load(asm.MOV, r.step, m)
 	c.op1i(asm.IMUL, r.step, r.step, int64(c.lay.lanes))
 	if c.p.Bufs[b].DType.Size() > 1 {
-		s := c.newV()
-		c.load(asm.VPBROADCASTQ, s, m)
+		s := c.loadV(asm.VPBROADCASTQ, m)
 		for q := range c.lay.parts {
-			n := c.newV()
-			c.load(asm.VMOVUPS, n, c.iota(8, q*c.vb/8))
+			n := c.loadV(asm.VMOVUPS, c.iota(8, q*c.vb/8))
 			r.lane[q] = c.newV()
 			c.compute(loop.OpMul, loop.I64, r.lane[q], s, n)
 		}
@@ -129,16 +127,14 @@ func (c *compiler) gatherReg(op asm.Op, d vr, m lmem, k vr) {
 func (c *compiler) loadLanes(b int, d vr, s int, off loop.Value) {
 	base, es := c.laneBase(b, s, off), c.lay.es
 	c.eachLane(c.active(s), func(j vr) {
-		g := c.newG()
-		c.load(asm.MOVZX8, g, c.laneAt(b, base, s, j, off))
+		g := c.loadG(asm.MOVZX8, c.laneAt(b, base, s, j, off))
 		c.store(elements[es].put, c.stageAt(0, j, es), g)
 	})
 	if loop.TypeOf(c.p.Bufs[b].DType) != loop.B {
 		c.load(asm.VMOVUPS, d, c.stageMem(0))
 		return
 	}
-	x := c.newV()
-	c.load(asm.VMOVUPS, x, c.stageMem(0))
+	x := c.loadV(asm.VMOVUPS, c.stageMem(0))
 	c.nonzero(d, x)
 }
 

@@ -184,8 +184,7 @@ func (c *compiler) counted(a int, n vr, body func()) {
 	i := c.newG()
 	done := c.asm.NewLabel()
 	c.gconst(i, 0)
-	c.use2(asm.CMP, i, n)
-	c.jcc(asm.CondGE, done)
+	c.branch(i, asm.CondGE, n, done)
 	for b := range c.p.Bufs {
 		if c.p.Bufs[b].Steps[a] != loop.Zero {
 			c.ptr[b] = c.newG()
@@ -201,8 +200,7 @@ func (c *compiler) counted(a int, n vr, body func()) {
 		}
 	}
 	c.updi(asm.ADD, i, 1)
-	c.use2(asm.CMP, i, n)
-	c.jcc(asm.CondL, head)
+	c.branch(i, asm.CondL, n, head)
 	c.end()
 	c.label(done)
 	c.ptr = old
@@ -248,8 +246,7 @@ func (c *compiler) strips(body []loop.Value, n vr) {
 	done := c.asm.NewLabel()
 	c.wholeStrips(n, c.lay.k*c.lay.lanes, func() { c.block(body) })
 	c.end()
-	c.use2(asm.CMP, c.lay.idx, n)
-	c.jcc(asm.CondGE, done)
+	c.branch(c.lay.idx, asm.CondGE, n, done)
 	c.lay.k = 1
 	c.maskedSteps(n, func() { c.block(body) })
 	c.label(done)
@@ -262,13 +259,11 @@ func (c *compiler) wholeStrips(end vr, strip int, body func()) (head asm.Label, 
 	none := c.asm.NewLabel()
 	c.mov(last, end)
 	c.updi(asm.SUB, last, int64(strip))
-	c.use2(asm.CMP, c.lay.idx, last)
-	c.jcc(asm.CondG, none)
+	c.branch(c.lay.idx, asm.CondG, last, none)
 	head = c.loop(true)
 	body()
 	c.advance(strip)
-	c.use2(asm.CMP, c.lay.idx, last)
-	c.jcc(asm.CondLE, head)
+	c.branch(c.lay.idx, asm.CondLE, last, head)
 	c.label(none)
 	return head, last
 }
@@ -280,8 +275,7 @@ func (c *compiler) maskedSteps(end vr, body func()) {
 	body()
 	c.masks = nil
 	c.advance(c.lay.lanes)
-	c.use2(asm.CMP, c.lay.idx, end)
-	c.jcc(asm.CondL, head)
+	c.branch(c.lay.idx, asm.CondL, end, head)
 	c.end()
 }
 

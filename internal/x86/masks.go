@@ -31,8 +31,7 @@ func (c *compiler) partMask(m vr, q int) vr {
 	case m == 0 || c.lay.parts == 1 || c.lay.uni:
 		return m
 	case c.isa == AVX2:
-		d := c.newV()
-		c.op1(asm.VPMOVSXDQ, d, c.half(m, q))
+		d := c.v1(asm.VPMOVSXDQ, c.half(m, q))
 		return d
 	case q == 1:
 		d := c.newM()
@@ -121,12 +120,11 @@ func (c *compiler) boolMask(g vr) vr {
 	c.emit(asm.NEG, fDef|fRMW, g)
 	c.gconst(t, 0)
 	c.updi(asm.SBB, t, 0)
-	m := c.newM()
-	if c.isa == AVX512 {
-		c.op1(asm.KMOVW, m, t)
-	} else {
-		c.broadcast(m, t, 8)
+	if c.isa == AVX2 {
+		return c.broadcast(t, 8)
 	}
+	m := c.newM()
+	c.op1(asm.KMOVW, m, t)
 	return m
 }
 
@@ -166,9 +164,7 @@ func (c *compiler) maskRest(n vr) {
 		c.op2(asm.BZHI, bits, ones, rest)
 		c.op1(c.kmov(), m, bits)
 	} else {
-		b := c.newV()
-		c.broadcast(b, rest, c.lay.es)
-		c.op2m(gts[c.maskType()], m, b, c.iota(c.lay.es, 0))
+		c.op2m(gts[c.maskType()], m, c.broadcast(rest, c.lay.es), c.iota(c.lay.es, 0))
 	}
 	c.masks = []vr{m}
 	c.lay.tail, c.lay.rest = m, rest

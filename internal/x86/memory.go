@@ -90,18 +90,14 @@ func (c *compiler) oneAt(b int, off loop.Value) lmem {
 
 // loadOne reads an element into all lanes of a new register.
 func (c *compiler) loadOne(t array.DType, m lmem) vr {
-	r := c.newV()
 	if t.Size() > 1 {
-		c.load(elements[t.Size()].spread, r, m)
-		return r
+		return c.loadV(elements[t.Size()].spread, m)
 	}
-	g := c.newG()
-	c.load(asm.MOVZX8, g, m)
+	g := c.loadG(asm.MOVZX8, m)
 	if t == array.Bool {
 		return c.boolMask(g)
 	}
-	c.broadcast(r, g, 4)
-	return r
+	return c.broadcast(g, 4)
 }
 
 // storeOne writes lane 0 of r.
@@ -223,10 +219,8 @@ func (c *compiler) storePieces(t loop.Type, r vr, m lmem, part int) {
 		c.updi(asm.SUB, rest, int64(part*lanes))
 	}
 	whole, done := c.asm.NewLabel(), c.asm.NewLabel()
-	c.cmpi(rest, int64(lanes))
-	c.jcc(asm.CondGE, whole)
-	c.cmpi(rest, 0)
-	c.jcc(asm.CondLE, done)
+	c.branchi(rest, asm.CondGE, int64(lanes), whole)
+	c.branchi(rest, asm.CondLE, 0, done)
 	at, x := c.newG(), c.newV()
 	c.mov(at, m.index)
 	c.mov(x, r)

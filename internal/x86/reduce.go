@@ -17,7 +17,6 @@ type accumulator struct {
 	regs []vr
 	mem  int // virtual lanes, in the frame
 	tree int // partial results of blocks by level
-	part vr  // the result of a block, in lane 0
 }
 
 // levels is enough for 2^48 blocks.
@@ -30,7 +29,6 @@ var (
 		loop.OpMul: {loop.I32: 1, loop.I64: 1, loop.F32: 0x3F800000, loop.F64: 0x3FF << 52},
 		loop.OpMin: {loop.I32: math.MaxInt32, loop.I64: math.MaxInt64, loop.F32: 0x7F800000, loop.F64: 0x7FF << 52},
 		loop.OpMax: {loop.I32: 1 << 31, loop.I64: 1 << 63, loop.F32: 0xFF800000, loop.F64: 0xFFF << 52},
-		loop.OpAnd: {loop.B: 1},
 	}
 )
 
@@ -64,7 +62,6 @@ func (c *compiler) reducing(body []loop.Value, n vr) {
 			c.mov(x.regs[0], c.identity(&x))
 		} else {
 			x.mem, x.tree = c.alloc(loop.VirtualBytes, 64), c.alloc(8*levels, 8)
-			x.part = c.newV()
 		}
 		c.accs = append(c.accs, x)
 	}
@@ -82,8 +79,7 @@ func (c *compiler) reducing(body []loop.Value, n vr) {
 	single, finish := c.asm.NewLabel(), c.asm.NewLabel()
 	nextBlock := c.loop(false)
 	{
-		t := c.newG()
-		c.load(asm.LEA, t, lmem{base: i, disp: loop.Block})
+		t := c.loadG(asm.LEA, lmem{base: i, disp: loop.Block})
 		c.mov(end, n)
 		c.use2(asm.CMP, end, t)
 		c.upd(asm.CMOVG, end, t)
@@ -103,21 +99,18 @@ func (c *compiler) reducing(body []loop.Value, n vr) {
 		c.lay.first = 0
 	})
 	c.end()
-	c.use2(asm.CMP, i, end)
-	c.jcc(asm.CondGE, fold)
+	c.branch(i, asm.CondGE, end, fold)
 	c.rest(body, accs, end)
 	c.label(fold)
 	for j := range accs {
 		c.fold(&accs[j])
 	}
 	if len(accs) > 0 {
-		c.cmpi(n, loop.Block)
-		c.jcc(asm.CondLE, single)
+		c.branchi(n, asm.CondLE, loop.Block, single)
 		c.push(accs, blocks)
 	}
 	c.updi(asm.ADD, blocks, 1)
-	c.use2(asm.CMP, i, n)
-	c.jcc(asm.CondL, nextBlock)
+	c.branch(i, asm.CondL, n, nextBlock)
 	c.end()
 	if len(accs) > 0 {
 		c.pop(accs, blocks)
@@ -189,62 +182,48 @@ func (c *compiler) accumulate(v loop.Value, in *loop.Ins) {
 	for i := range parts {
 		m := frameMem(x.mem + i*c.vb)
 		m.index, m.scale = off, 1
-		old, sum := c.newV(), c.newV()
-		c.load(asm.VMOVUPS, old, m)
+		old, sum := c.loadV(asm.VMOVUPS, m), c.newV()
 		c.compute(x.op, x.t, sum, old, c.get(in.A, i))
 		c.merge(x.t, old, sum, c.activeFor(x.t, i))
 		c.store(asm.VMOVUPS, m, old)
 	}
 }
 
+// accumulateBool keeps what Or finds, for And of the opposite.
 func (c *compiler) accumulateBool(x *accumulator, a, k vr) {
-	r := x.regs[0]
+	if x.op == loop.OpAnd {
+		n := c.newM()
+		c.compute(loop.OpNot, loop.B, n, a, 0)
+		a = n
+	}
 	if k != 0 {
 		t := c.newM()
-		if x.op == loop.OpAnd {
-			c.compute(loop.OpNot, loop.B, t, k, 0)
-			c.do(loop.OpOr, loop.B, t, a, t)
-		} else {
-			c.do(loop.OpAnd, loop.B, t, a, k)
-		}
+		c.do(loop.OpAnd, loop.B, t, a, k)
 		a = t
 	}
-	c.compute(x.op, x.t, r, r, a)
+	c.do(loop.OpOr, loop.B, x.regs[0], x.regs[0], a)
 }
 
-// fold folds the virtual lanes in halves, down to lane 0 of part. Lanes above
-// hold whatever.
+// fold folds the virtual lanes in halves, down to lane 0 of the first register.
+// Lanes above hold whatever.
 func (c *compiler) fold(x *accumulator) {
-	r := append([]vr(nil), x.regs...)
+	r := x.regs
 	for n := len(r) / 2; n > 0; n /= 2 {
 		for i := range n {
-			d := c.newV()
-			c.compute(x.op, x.t, d, r[i], r[i+n])
-			r[i] = d
+			c.compute(x.op, x.t, r[i], r[i], r[i+n])
 		}
 	}
-	sum := r[0]
-	add := func(t vr) {
-		d := c.newV()
-		c.compute(x.op, x.t, d, sum, t&idMask)
-		sum = d
-	}
-	shuffle := func(order int64) vr {
-		t := c.newV()
-		c.op1i(asm.VPSHUFD, t, sum, order)
-		return t
-	}
-	add(c.half(sum, 1))
+	add := func(t vr) { c.compute(x.op, x.t, r[0], r[0], t&idMask) }
+	add(c.half(r[0], 1))
 	if c.isa == AVX512 {
 		t := c.newV()
-		c.op1i(asm.VEXTRACTI32X4, t.x(), sum.y(), 1)
+		c.op1i(asm.VEXTRACTI32X4, t.x(), r[0].y(), 1)
 		add(t)
 	}
-	add(shuffle(0x4E))
+	add(c.v1i(asm.VPSHUFD, r[0], 0x4E))
 	if x.t.Size() == 4 {
-		add(shuffle(0xB1))
+		add(c.v1i(asm.VPSHUFD, r[0], 0xB1))
 	}
-	c.mov(x.part, sum)
 }
 
 // push adds the results of a block to the tree: a carry in a binary counter, as
@@ -263,7 +242,7 @@ func (c *compiler) push(accs []accumulator, blocks vr) {
 	c.jmp(head)
 	c.end()
 	c.label(done)
-	c.eachPart(accs, level, func(x *accumulator, m lmem) { c.store(asm.VMOVQ, m, x.part.x()) })
+	c.eachPart(accs, level, func(x *accumulator, m lmem) { c.store(asm.VMOVQ, m, x.regs[0].x()) })
 }
 
 // pop combines what the levels hold, the lowest being the rightmost.
@@ -271,7 +250,7 @@ func (c *compiler) pop(accs []accumulator, blocks vr) {
 	level := c.newG()
 	done := c.asm.NewLabel()
 	c.op1(asm.TZCNT, level, blocks)
-	c.eachPart(accs, level, func(x *accumulator, m lmem) { c.load(asm.VMOVQ, x.part.x(), m) })
+	c.eachPart(accs, level, func(x *accumulator, m lmem) { c.load(asm.VMOVQ, x.regs[0].x(), m) })
 	head := c.loop(false)
 	c.op1(asm.BLSR, blocks, blocks)
 	c.jcc(asm.CondE, done)
@@ -284,10 +263,9 @@ func (c *compiler) pop(accs []accumulator, blocks vr) {
 
 // addLeft puts what memory holds before a part.
 func (c *compiler) addLeft(x *accumulator, m lmem) {
-	left, d := c.newV(), c.newV()
+	left := c.newV()
 	c.load(asm.VMOVQ, left.x(), m)
-	c.compute(x.op, x.t, d, left, x.part)
-	c.mov(x.part, d)
+	c.compute(x.op, x.t, x.regs[0], left, x.regs[0])
 }
 
 func (c *compiler) eachPart(accs []accumulator, level vr, f func(x *accumulator, m lmem)) {
@@ -301,24 +279,12 @@ func (c *compiler) eachPart(accs []accumulator, level vr, f func(x *accumulator,
 // finish makes the result visible as a uniform value.
 func (c *compiler) finish(x *accumulator) {
 	if x.t != loop.B {
-		d := c.newV()
-		if x.t.Size() == 4 {
-			c.op1(asm.VBROADCASTSS, d, x.part.x())
-		} else {
-			c.op1(asm.VBROADCASTSD, d, x.part.x())
-		}
-		c.set(x.v, d)
+		c.set(x.v, c.v1(elements[x.t.Size()].spread, x.regs[0].x()))
 		return
 	}
-	g := c.bitsOf(x.regs[0])
+	m := c.boolMask(c.bitsOf(x.regs[0]))
 	if x.op == loop.OpAnd {
-		c.updi(asm.XOR, g, 1<<c.lay.lanes-1)
-	}
-	m := c.boolMask(g)
-	if x.op == loop.OpAnd {
-		d := c.newM()
-		c.compute(loop.OpNot, loop.B, d, m, 0)
-		m = d
+		c.compute(loop.OpNot, loop.B, m, m, 0)
 	}
 	c.set(x.v, m)
 }

@@ -58,8 +58,7 @@ func (c *compiler) repeated(body []loop.Value, s *survey, n vr) {
 	}
 	finish, done := c.asm.NewLabel(), c.asm.NewLabel()
 	head, last := c.wholeStrips(n, strip, func() { c.block(body) })
-	c.use2(asm.CMP, i, n)
-	c.jcc(asm.CondGE, finish)
+	c.branch(i, asm.CondGE, n, finish)
 	c.maskRest(n)
 	for b, at := range area {
 		if at == 0 {
@@ -72,8 +71,7 @@ func (c *compiler) repeated(body []loop.Value, s *survey, n vr) {
 				c.store(asm.VMOVUPS, m, x)
 			})
 		}
-		x := c.newG()
-		c.load(asm.LEA, x, lmem{index: i, scale: uint8(t.Size())})
+		x := c.loadG(asm.LEA, lmem{index: i, scale: uint8(t.Size())})
 		c.load(asm.LEA, c.ptr[b], frameMem(at))
 		c.upd(asm.SUB, c.ptr[b], x)
 	}
@@ -83,8 +81,7 @@ func (c *compiler) repeated(body []loop.Value, s *survey, n vr) {
 	c.end()
 	c.label(finish)
 	// The index is beyond n if it went around on scratch memory.
-	c.use2(asm.CMP, i, n)
-	c.jcc(asm.CondLE, done)
+	c.branch(i, asm.CondLE, n, done)
 	c.updi(asm.SUB, i, int64(strip))
 	c.maskRest(n)
 	c.ptr = rows

@@ -152,8 +152,7 @@ func (c *compiler) scalar(i int) vr {
 	if t == loop.B {
 		var r vr
 		c.before(func() {
-			g := c.newG()
-			c.load(asm.MOV32, g, m)
+			g := c.loadG(asm.MOV32, m)
 			r = c.boolMask(g)
 		})
 		return r
@@ -166,34 +165,29 @@ func (c *compiler) scalar(i int) vr {
 	return r
 }
 
-// broadcast fills d with the low bytes of a general register.
-func (c *compiler) broadcast(d, g vr, size int) {
+// broadcast returns a vector with the low bytes of a general register in all lanes.
+func (c *compiler) broadcast(g vr, size int) vr {
 	mov, bc := asm.VMOVD, asm.VPBROADCASTD
 	if size == 8 {
 		mov, bc = asm.VMOVQ, asm.VPBROADCASTQ
 	}
-	if c.isa == AVX512 {
-		c.op1(bc, d, g)
-		return
+	if c.isa == AVX2 {
+		t := c.newV()
+		c.op1(mov, t.x(), g)
+		g = t.x()
 	}
-	t := c.newV()
-	c.op1(mov, t.x(), g)
-	c.op1(bc, d, t.x())
+	return c.v1(bc, g)
 }
 
 // index lowers OpIndex.
 func (c *compiler) index(v loop.Value, axis int) {
-	at := c.newG()
-	c.load(asm.MOV, at, wordMem(c.p.StartWord(axis)))
+	at := c.loadG(asm.MOV, wordMem(c.p.StartWord(axis)))
 	c.upd(asm.ADD, at, c.ctr[axis])
+	base := c.broadcast(at, 8)
 	if axis != c.p.Lane {
-		d := c.newV()
-		c.broadcast(d, at, 8)
-		c.set(v, d)
+		c.set(v, base)
 		return
 	}
-	base := c.newV()
-	c.broadcast(base, at, 8)
 	for i, d := range c.result(v) {
 		c.op2m(asm.VPADDQ, d, base, c.iota(8, i*c.vb/8+c.lay.first*c.lay.lanes))
 	}
