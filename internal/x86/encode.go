@@ -150,34 +150,28 @@ var fmaOps = [2][4]fmaForms{{
 }}
 
 func (c *compiler) encodeFma(i *ins, f *fmaForms) {
-	d, x, y, z := c.phys(i.a[0]), c.phys(i.a[1]), c.phys(i.a[2]), c.phys(i.a[3])
-	m := c.mem(i.mem)
-	switch i.memAt {
-	case 3: // x*y + mem
-		if d == y {
-			x, y = y, x
-		}
+	r := [4]asm.Reg{c.phys(i.a[0]), c.phys(i.a[1]), c.phys(i.a[2]), c.phys(i.a[3])}
+	if i.memAt >= 0 {
+		r[i.memAt] = asm.MemArg
+	}
+	d, x, y, z := r[0], r[1], r[2], r[3]
+	emit := func(op asm.Op, s, t asm.Reg) {
+		c.asm.Emit(&asm.Inst{Op: op, A: [4]asm.Reg{d, s, t}, Mem: c.mem(i.mem)})
+	}
+	if d == y {
+		x, y = y, x
+	}
+	switch {
+	case z == asm.MemArg:
 		c.encodeMov(d, x)
-		c.asm.RRM(f.f213, d, y, m)
-	case 2: // x*mem + z
-		if d == x {
-			c.asm.RRM(f.f132, d, z, m)
-			return
-		}
-		c.encodeMov(d, z)
-		c.asm.RRM(f.f231, d, x, m)
+		emit(f.f213, y, z)
+	case d == x && y == asm.MemArg:
+		emit(f.f132, z, y)
+	case d == x && d != z:
+		emit(f.f213, y, z)
 	default:
-		switch d {
-		case z:
-			c.asm.RRR(f.f231, d, x, y)
-		case x:
-			c.asm.RRR(f.f213, d, y, z)
-		case y:
-			c.asm.RRR(f.f213, d, x, z)
-		default:
-			c.encodeMov(d, z)
-			c.asm.RRR(f.f231, d, x, y)
-		}
+		c.encodeMov(d, z)
+		emit(f.f231, x, y)
 	}
 }
 

@@ -156,7 +156,7 @@ func (c *compiler) keepFor(r *loop.Region) {
 	for _, v := range r.Next {
 		use(v)
 	}
-	c.walk(r.Body, func(_ loop.Value, in *loop.Ins) { c.reads(in, use) })
+	c.p.Walk(r.Body, func(_ loop.Value, in *loop.Ins) { c.p.Reads(in, use) })
 }
 
 // remove turns i into nothing.

@@ -3,6 +3,7 @@ package x86
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 
@@ -37,9 +38,6 @@ type Kernel struct {
 // frame's scratch memory takes.
 var ErrUnsupported = errors.New("x86: unsupported program")
 
-// errScratch is returned by an attempt whose spills exceed the scratch memory.
-var errScratch = fmt.Errorf("%w: it needs more scratch memory than a frame has", ErrUnsupported)
-
 var pool = sync.Pool{New: func() any { return new(compiler) }}
 
 // Compile translates a verified program for isa. It is safe for concurrent use
@@ -69,7 +67,7 @@ func Explain(p *loop.Program, isa ISA) (string, error) {
 		p.Name, isa, k.Text, len(k.Code)-k.Text, k.Spills, k.Scratch, b.String()), nil
 }
 
-func compile(p *loop.Program, isa ISA, streaming bool, listing *strings.Builder) (*Kernel, error) {
+func compile(p *loop.Program, isa ISA, streaming bool, listing io.Writer) (*Kernel, error) {
 	if isa > AVX512 {
 		return nil, fmt.Errorf("x86: Compile: unknown instruction set %d", isa)
 	}
@@ -85,26 +83,17 @@ func compile(p *loop.Program, isa ISA, streaming bool, listing *strings.Builder)
 	c.streaming = streaming
 	// Fewer vectors side by side need fewer spill slots.
 	for interleave := 4; ; interleave /= 2 {
-		k, err := c.compile(p, isa, interleave, listing)
-		if err == errScratch && interleave > 1 {
-			if listing != nil {
-				listing.Reset()
-			}
-			continue
+		c.reset(p, isa, interleave)
+		c.program()
+		c.allocate()
+		if c.scratch <= loop.ScratchLen {
+			break
 		}
-		return k, err
+		if interleave == 1 {
+			return nil, fmt.Errorf("%w: it needs more scratch memory than a frame has", ErrUnsupported)
+		}
 	}
-}
-
-func (c *compiler) compile(p *loop.Program, isa ISA, interleave int, listing *strings.Builder) (*Kernel, error) {
-	c.reset(p, isa, interleave)
-	if listing != nil {
-		c.asm.Listing = listing
-	}
-	c.program()
-	if err := c.allocate(); err != nil {
-		return nil, err
-	}
+	c.asm.Listing = listing
 	c.encode()
 	code, err := c.asm.Finish()
 	if err != nil {

@@ -40,7 +40,6 @@ type lmem struct {
 }
 
 func (m lmem) add(n int) lmem { m.disp += int32(n); return m }
-func (m lmem) b() lmem        { m.bcast = true; return m }
 
 func frameMem(off int) lmem { return lmem{base: frameReg, disp: int32(off)} }
 

@@ -338,7 +338,7 @@ type survey struct {
 
 // hoist lowers, before the loops of a pass, what is the same for all its lanes.
 func (c *compiler) hoist(block []loop.Value) (s survey) {
-	c.walk(block, func(v loop.Value, in *loop.Ins) {
+	c.p.Walk(block, func(v loop.Value, in *loop.Ins) {
 		c.vals[v] = val{}
 		if r := c.p.Region(in); r != nil {
 			for _, q := range r.Params {

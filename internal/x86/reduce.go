@@ -28,6 +28,7 @@ var (
 	identities = [loop.NumOps][loop.F64 + 1]uint64{
 		loop.OpMul: {loop.I32: 1, loop.I64: 1, loop.F32: 0x3F800000, loop.F64: 0x3FF << 52},
 		loop.OpMin: {loop.I32: math.MaxInt32, loop.I64: math.MaxInt64, loop.F32: 0x7F800000, loop.F64: 0x7FF << 52},
+		loop.OpAnd: {loop.B: 1},
 		loop.OpMax: {loop.I32: 1 << 31, loop.I64: 1 << 63, loop.F32: 0xFF800000, loop.F64: 0xFFF << 52},
 	}
 )
@@ -189,19 +190,18 @@ func (c *compiler) accumulate(v loop.Value, in *loop.Ins) {
 	}
 }
 
-// accumulateBool keeps what Or finds, for And of the opposite.
 func (c *compiler) accumulateBool(x *accumulator, a, k vr) {
-	if x.op == loop.OpAnd {
-		n := c.newM()
-		c.compute(loop.OpNot, loop.B, n, a, 0)
-		a = n
-	}
 	if k != 0 {
 		t := c.newM()
-		c.do(loop.OpAnd, loop.B, t, a, k)
+		if x.op == loop.OpAnd {
+			c.compute(loop.OpNot, loop.B, t, k, 0)
+			c.do(loop.OpOr, loop.B, t, a, t)
+		} else {
+			c.do(loop.OpAnd, loop.B, t, a, k)
+		}
 		a = t
 	}
-	c.do(loop.OpOr, loop.B, x.regs[0], x.regs[0], a)
+	c.do(x.op, loop.B, x.regs[0], x.regs[0], a)
 }
 
 // fold folds the virtual lanes in halves, down to lane 0 of the first register.
@@ -282,7 +282,11 @@ func (c *compiler) finish(x *accumulator) {
 		c.set(x.v, c.v1(elements[x.t.Size()].spread, x.regs[0].x()))
 		return
 	}
-	m := c.boolMask(c.bitsOf(x.regs[0]))
+	g := c.bitsOf(x.regs[0])
+	if x.op == loop.OpAnd { // unless there is a lane without
+		c.updi(asm.XOR, g, 1<<c.lay.lanes-1)
+	}
+	m := c.boolMask(g)
 	if x.op == loop.OpAnd {
 		c.compute(loop.OpNot, loop.B, m, m, 0)
 	}

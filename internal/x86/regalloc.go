@@ -3,7 +3,6 @@ package x86
 import (
 	"math/bits"
 
-	"weft/internal/loop"
 	"weft/internal/x86/asm"
 )
 
@@ -26,19 +25,11 @@ const gprs = 0xFFFF &^ (1<<0 | 1<<2 | 1<<4 | 1<<5 | 1<<7)
 // A span is a loop in the code.
 type span struct{ start, end int32 }
 
-// allocate gives every register a place. It fails where scratch is used up.
-func (c *compiler) allocate() error {
-	for {
-		c.intervals()
-		if !c.scan() {
-			break
-		}
+// allocate gives every register a place; scratch may be more than there is.
+func (c *compiler) allocate() {
+	for c.intervals(); c.scan(); c.intervals() {
 		c.rewrite()
 	}
-	if c.scratch > loop.ScratchLen {
-		return errScratch
-	}
-	return nil
 }
 
 // sources returns the registers that i reads, among zeros for none; the frame is

@@ -28,7 +28,7 @@ func (c *compiler) schedule(block []loop.Value) (order []loop.Value, live, hot i
 		}
 		height[v] = h
 		most = max(most, h)
-		c.readsAll(in, func(o loop.Value) { height[o] = max(height[o], h) })
+		c.p.ReadsAll(in, func(o loop.Value) { height[o] = max(height[o], h) })
 	}
 	// Counting sort; the order of equals stays.
 	c.first = zeroed(c.first, int(most)+2)
@@ -157,7 +157,7 @@ func (c *compiler) pressure(block []loop.Value, base, limit int) (most, hot int)
 	c.last = append(c.last, make([]int32, len(c.p.Ins))...)
 	last := c.last[from:]
 	for i, v := range block {
-		c.readsAll(&c.p.Ins[v], func(o loop.Value) { last[c.origin(o)] = int32(i) + 1 })
+		c.p.ReadsAll(&c.p.Ins[v], func(o loop.Value) { last[c.origin(o)] = int32(i) + 1 })
 	}
 	live := base
 	most, hot = live, live

@@ -8,15 +8,12 @@ import (
 // lower lowers one instruction.
 func (c *compiler) lower(v loop.Value) {
 	in := &c.p.Ins[v]
-	uni := c.uniform(in)
-	if uni && !c.lay.uni {
-		lay := c.lay
+	uni, k := c.lay.uni, c.lay.k
+	if c.uniform(in) {
 		c.lay.uni, c.lay.k = true, 1
-		c.lowerIns(v, in)
-		c.lay = lay
-		return
 	}
 	c.lowerIns(v, in)
+	c.lay.uni, c.lay.k = uni, k
 }
 
 // count returns how many registers a value of type t takes.
@@ -227,7 +224,11 @@ func (c *compiler) lowerIns(v loop.Value, in *loop.Ins) {
 	case loop.OpFma:
 		c.fma(v, in)
 	default:
-		if in.Op == loop.OpMul && c.negMul(v, in) || (in.Op == loop.OpOr || in.Op == loop.OpXor) && c.bits(v, in) {
+		if in.Op == loop.OpMul && c.left(in.A) != nil {
+			c.fma(v, in)
+			return
+		}
+		if (in.Op == loop.OpOr || in.Op == loop.OpXor) && c.bits(v, in) {
 			return
 		}
 		for i, d := range c.result(v) {
