@@ -17,6 +17,7 @@ type accumulator struct {
 	regs []vr
 	mem  int // virtual lanes, in the frame
 	tree int // partial results of blocks by level
+	part vr  // the result of a block, in lane 0
 }
 
 // levels is enough for 2^48 blocks.
@@ -63,6 +64,7 @@ func (c *compiler) reducing(body []loop.Value, n vr) {
 			c.mov(x.regs[0], c.identity(&x))
 		} else {
 			x.mem, x.tree = c.alloc(loop.VirtualBytes, 64), c.alloc(8*levels, 8)
+			x.part = c.newV()
 		}
 		c.accs = append(c.accs, x)
 	}
@@ -204,26 +206,31 @@ func (c *compiler) accumulateBool(x *accumulator, a, k vr) {
 	c.do(x.op, loop.B, x.regs[0], x.regs[0], a)
 }
 
-// fold folds the virtual lanes in halves, down to lane 0 of the first register.
-// Lanes above hold whatever.
+// fold folds the virtual lanes in halves, down to lane 0 of part. Lanes above
+// hold whatever.
 func (c *compiler) fold(x *accumulator) {
-	r := x.regs
+	r := append([]vr(nil), x.regs...)
+	with := func(i int, b vr) {
+		d := c.newV()
+		c.compute(x.op, x.t, d, r[i], b&idMask)
+		r[i] = d
+	}
 	for n := len(r) / 2; n > 0; n /= 2 {
 		for i := range n {
-			c.compute(x.op, x.t, r[i], r[i], r[i+n])
+			with(i, r[i+n])
 		}
 	}
-	add := func(t vr) { c.compute(x.op, x.t, r[0], r[0], t&idMask) }
-	add(c.half(r[0], 1))
+	with(0, c.half(r[0], 1))
 	if c.isa == AVX512 {
 		t := c.newV()
 		c.op1i(asm.VEXTRACTI32X4, t.x(), r[0].y(), 1)
-		add(t)
+		with(0, t)
 	}
-	add(c.v1i(asm.VPSHUFD, r[0], 0x4E))
+	with(0, c.v1i(asm.VPSHUFD, r[0], 0x4E))
 	if x.t.Size() == 4 {
-		add(c.v1i(asm.VPSHUFD, r[0], 0xB1))
+		with(0, c.v1i(asm.VPSHUFD, r[0], 0xB1))
 	}
+	c.mov(x.part, r[0])
 }
 
 // push adds the results of a block to the tree: a carry in a binary counter, as
@@ -242,7 +249,7 @@ func (c *compiler) push(accs []accumulator, blocks vr) {
 	c.jmp(head)
 	c.end()
 	c.label(done)
-	c.eachPart(accs, level, func(x *accumulator, m lmem) { c.store(asm.VMOVQ, m, x.regs[0].x()) })
+	c.eachPart(accs, level, func(x *accumulator, m lmem) { c.store(asm.VMOVQ, m, x.part.x()) })
 }
 
 // pop combines what the levels hold, the lowest being the rightmost.
@@ -250,7 +257,7 @@ func (c *compiler) pop(accs []accumulator, blocks vr) {
 	level := c.newG()
 	done := c.asm.NewLabel()
 	c.op1(asm.TZCNT, level, blocks)
-	c.eachPart(accs, level, func(x *accumulator, m lmem) { c.load(asm.VMOVQ, x.regs[0].x(), m) })
+	c.eachPart(accs, level, func(x *accumulator, m lmem) { c.load(asm.VMOVQ, x.part.x(), m) })
 	head := c.loop(false)
 	c.op1(asm.BLSR, blocks, blocks)
 	c.jcc(asm.CondE, done)
@@ -265,7 +272,7 @@ func (c *compiler) pop(accs []accumulator, blocks vr) {
 func (c *compiler) addLeft(x *accumulator, m lmem) {
 	left := c.newV()
 	c.load(asm.VMOVQ, left.x(), m)
-	c.compute(x.op, x.t, x.regs[0], left, x.regs[0])
+	c.compute(x.op, x.t, x.part, left, x.part)
 }
 
 func (c *compiler) eachPart(accs []accumulator, level vr, f func(x *accumulator, m lmem)) {
@@ -279,7 +286,7 @@ func (c *compiler) eachPart(accs []accumulator, level vr, f func(x *accumulator,
 // finish makes the result visible as a uniform value.
 func (c *compiler) finish(x *accumulator) {
 	if x.t != loop.B {
-		c.set(x.v, c.v1(elements[x.t.Size()].spread, x.regs[0].x()))
+		c.set(x.v, c.v1(elements[x.t.Size()].spread, x.part.x()))
 		return
 	}
 	g := c.bitsOf(x.regs[0])
