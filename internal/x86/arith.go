@@ -7,193 +7,222 @@ import (
 	"weft/internal/x86/asm"
 )
 
-// byType holds an instruction by the type that it computes in.
+// byType holds an instruction by the type that it computes in; B is a mask.
 type byType [loop.F64 + 1]asm.Op
 
+// row is the instructions for I32, I64, F32 and F64, or the last of these, or for B
+// too.
+func row(ops ...asm.Op) (t byType) {
+	copy(t[len(t)-len(ops):], ops)
+	return t
+}
+
+// direct holds the operations that are one instruction. In compute stands what is
+// made of several.
+var direct = func() (t [2][loop.NumOps]byType) {
+	t[AVX2] = [loop.NumOps]byType{
+		loop.OpAdd:  row(asm.VPADDD, asm.VPADDQ, asm.VADDPS, asm.VADDPD),
+		loop.OpSub:  row(asm.VPSUBD, asm.VPSUBQ, asm.VSUBPS, asm.VSUBPD),
+		loop.OpMul:  row(asm.VPMULLD, 0, asm.VMULPS, asm.VMULPD),
+		loop.OpAbs:  row(asm.VPABSD, 0, 0, 0),
+		loop.OpMin:  row(asm.VPMINSD, 0, asm.VMINPS, asm.VMINPD), // floats: b if either is NaN
+		loop.OpMax:  row(asm.VPMAXSD, 0, asm.VMAXPS, asm.VMAXPD),
+		loop.OpDiv:  row(asm.VDIVPS, asm.VDIVPD),
+		loop.OpFma:  row(pFma, pFmaD),
+		loop.OpSqrt: row(asm.VSQRTPS, asm.VSQRTPD),
+		loop.OpShl:  row(asm.VPSLLVD, asm.VPSLLVQ, 0, 0), // counts are unsigned and clamped
+		loop.OpShr:  row(asm.VPSRAVD, 0, 0, 0),
+		loop.OpShrU: row(asm.VPSRLVD, asm.VPSRLVQ, 0, 0),
+		loop.OpAnd:  row(asm.VPAND, asm.VPAND, asm.VPAND, asm.VANDPS, asm.VANDPD),
+		loop.OpOr:   row(asm.VPOR, asm.VPOR, asm.VPOR, 0, 0),
+		loop.OpXor:  row(asm.VPXOR, asm.VPXOR, asm.VPXOR, asm.VXORPS, asm.VXORPD),
+	}
+	t[AVX512] = t[AVX2]
+	for _, x := range []struct {
+		op loop.Op
+		byType
+	}{
+		{loop.OpMul, row(asm.VPMULLQ, 0, 0)},
+		{loop.OpAbs, row(asm.VPABSQ, 0, 0)},
+		{loop.OpMin, row(asm.VPMINSQ, 0, 0)},
+		{loop.OpMax, row(asm.VPMAXSQ, 0, 0)},
+		{loop.OpShr, row(asm.VPSRAVQ, 0, 0)},
+		{loop.OpAnd, row(asm.KANDW, asm.VPANDD, asm.VPANDQ, 0, 0)},
+		{loop.OpOr, row(asm.KORW, asm.VPORD, asm.VPORQ, 0, 0)},
+		{loop.OpXor, row(asm.KXORW, asm.VPXORD, asm.VPXORQ, 0, 0)},
+		{loop.OpNot, row(asm.KNOTW, 0, 0, 0, 0)},
+		{loop.OpLogB, row(asm.VGETEXPPS, asm.VGETEXPPD)},
+		{loop.OpScaleB, row(asm.VSCALEFPS, asm.VSCALEFPD)},
+	} {
+		for i, op := range x.byType {
+			if op != 0 {
+				t[AVX512][x.op][i] = op
+			}
+		}
+	}
+	return t
+}()
+
+// Instructions with an immediate: shifts by a constant from OpShl on, rounding by
+// instruction set.
 var (
-	addOps    = byType{loop.I32: asm.VPADDD, loop.I64: asm.VPADDQ, loop.F32: asm.VADDPS, loop.F64: asm.VADDPD}
-	subOps    = byType{loop.I32: asm.VPSUBD, loop.I64: asm.VPSUBQ, loop.F32: asm.VSUBPS, loop.F64: asm.VSUBPD}
-	mulOps    = byType{loop.I32: asm.VPMULLD, loop.I64: asm.VPMULLQ, loop.F32: asm.VMULPS, loop.F64: asm.VMULPD}
-	divOps    = byType{loop.F32: asm.VDIVPS, loop.F64: asm.VDIVPD}
-	minOps    = byType{loop.I32: asm.VPMINSD, loop.I64: asm.VPMINSQ, loop.F32: asm.VMINPS, loop.F64: asm.VMINPD}
-	maxOps    = byType{loop.I32: asm.VPMAXSD, loop.I64: asm.VPMAXSQ, loop.F32: asm.VMAXPS, loop.F64: asm.VMAXPD}
-	sqrts     = byType{loop.F32: asm.VSQRTPS, loop.F64: asm.VSQRTPD}
-	fmas      = byType{loop.F32: pFma, loop.F64: pFmaD}
-	shls      = byType{loop.I32: asm.VPSLLVD, loop.I64: asm.VPSLLVQ}
-	shrs      = byType{loop.I32: asm.VPSRAVD, loop.I64: asm.VPSRAVQ}
-	shrus     = byType{loop.I32: asm.VPSRLVD, loop.I64: asm.VPSRLVQ}
-	fcmps     = byType{loop.F32: asm.VCMPPS, loop.F64: asm.VCMPPD}
-	icmps     = byType{loop.I32: asm.VPCMPD, loop.I64: asm.VPCMPQ}
-	gts       = byType{loop.I32: asm.VPCMPGTD, loop.I64: asm.VPCMPGTQ}
-	eqs       = byType{loop.I32: asm.VPCMPEQD, loop.I64: asm.VPCMPEQQ}
-	blends    = byType{loop.I32: asm.VBLENDVPS, loop.I64: asm.VBLENDVPD, loop.F32: asm.VBLENDVPS, loop.F64: asm.VBLENDVPD, loop.B: asm.VBLENDVPS}
-	blendm    = byType{loop.I32: asm.VBLENDMPS, loop.I64: asm.VBLENDMPD, loop.F32: asm.VBLENDMPS, loop.F64: asm.VBLENDMPD}
-	moves     = byType{loop.I32: asm.VMOVAPS, loop.I64: asm.VMOVAPD, loop.F32: asm.VMOVAPS, loop.F64: asm.VMOVAPD}
-	rounds    = byType{loop.F32: asm.VROUNDPS, loop.F64: asm.VROUNDPD}
-	scales    = byType{loop.F32: asm.VRNDSCALEPS, loop.F64: asm.VRNDSCALEPD}
-	powers    = byType{loop.F32: asm.VSCALEFPS, loop.F64: asm.VSCALEFPD}
-	exponents = byType{loop.F32: asm.VGETEXPPS, loop.F64: asm.VGETEXPPD}
-	shlis     = byType{loop.I32: asm.VPSLLD, loop.I64: asm.VPSLLQ}
-	shris     = byType{loop.I32: asm.VPSRAD, loop.I64: asm.VPSRAQ}
-	shruis    = byType{loop.I32: asm.VPSRLD, loop.I64: asm.VPSRLQ}
+	shifts = [...]byType{
+		row(asm.VPSLLD, asm.VPSLLQ, 0, 0),
+		row(asm.VPSRAD, asm.VPSRAQ, 0, 0),
+		row(asm.VPSRLD, asm.VPSRLQ, 0, 0),
+	}
+	rounds = [2]byType{row(asm.VROUNDPS, asm.VROUNDPD), row(asm.VRNDSCALEPS, asm.VRNDSCALEPD)}
+)
+
+// Instructions around masks: comparisons by a predicate, of which AVX2 has those of
+// floats, and its own; choosing by a vector and by an opmask, and moving under one.
+var (
+	cmps   = row(asm.VPCMPD, asm.VPCMPQ, asm.VCMPPS, asm.VCMPPD)
+	gts    = row(asm.VPCMPGTD, asm.VPCMPGTQ, 0, 0)
+	eqs    = row(asm.VPCMPEQD, asm.VPCMPEQQ, 0, 0)
+	blends = row(asm.VBLENDVPS, asm.VBLENDVPS, asm.VBLENDVPD, asm.VBLENDVPS, asm.VBLENDVPD)
+	blendm = row(asm.VBLENDMPS, asm.VBLENDMPD, asm.VBLENDMPS, asm.VBLENDMPD)
+	moves  = row(asm.VMOVAPS, asm.VMOVAPD, asm.VMOVAPS, asm.VMOVAPD)
+	andns  = [2]asm.Op{asm.VPANDN, asm.KANDNW} // of masks: not the first, and the second
 )
 
 // intOf is the integer type as wide as a float.
 var intOf = [...]loop.Type{loop.F32: loop.I32, loop.F64: loop.I64}
 
-// Bitwise operations by instruction set; B is a mask.
-var (
-	ands = [2]byType{
-		{loop.B: asm.VPAND, loop.I32: asm.VPAND, loop.I64: asm.VPAND, loop.F32: asm.VANDPS, loop.F64: asm.VANDPD},
-		{loop.B: asm.KANDW, loop.I32: asm.VPANDD, loop.I64: asm.VPANDQ, loop.F32: asm.VANDPS, loop.F64: asm.VANDPD},
-	}
-	ors = [2]byType{
-		{loop.B: asm.VPOR, loop.I32: asm.VPOR, loop.I64: asm.VPOR, loop.F32: asm.VORPS, loop.F64: asm.VORPD},
-		{loop.B: asm.KORW, loop.I32: asm.VPORD, loop.I64: asm.VPORQ, loop.F32: asm.VORPS, loop.F64: asm.VORPD},
-	}
-	xors = [2]byType{
-		{loop.B: asm.VPXOR, loop.I32: asm.VPXOR, loop.I64: asm.VPXOR, loop.F32: asm.VXORPS, loop.F64: asm.VXORPD},
-		{loop.B: asm.KXORW, loop.I32: asm.VPXORD, loop.I64: asm.VPXORQ, loop.F32: asm.VXORPS, loop.F64: asm.VXORPD},
-	}
-	andns = [2]byType{{loop.B: asm.VPANDN}, {loop.B: asm.KANDNW}} // not the first, and the second
-)
-
-// Predicates of float comparisons, quiet: those of VCMPPS.
+// Predicates of float comparisons, quiet.
 const (
-	cmpEQ    = 0
 	cmpUnord = 3
-	cmpNE    = 4
 	cmpOrd   = 7
 	cmpGE    = 0x1D
-	cmpGT    = 0x1E
-	cmpLT    = 0x11
-	cmpLE    = 0x12
 )
 
-func (c *compiler) signBit(t loop.Type) vr {
-	if t.Size() == 4 {
-		return c.constReg(t, 1<<31)
-	}
-	return c.constReg(t, 1<<63)
+// predicates are those of integers and floats for OpEq, OpNe, OpLt and OpLe, and
+// with the operands the other way around.
+var predicates = [2][2][4]int64{
+	{{0, 4, 1, 2}, {0, 4, 6, 5}},
+	{{0, 4, 0x11, 0x12}, {0, 4, 0x1E, cmpGE}},
 }
 
-// arith emits d = op(a, b) for one register.
+// arith emits in for one register: as operands that are constants allow, or as
+// compute does.
 func (c *compiler) arith(in *loop.Ins, d, a, b vr) {
 	t := in.Type
 	switch in.Op {
-	case loop.OpAdd:
-		c.op2(addOps[t], d, a, b)
-	case loop.OpSub:
-		c.op2(subOps[t], d, a, b)
-	case loop.OpMul:
-		if t.Float() && c.two(in.A) { // another unit than that of products
-			c.op2(addOps[t], d, b, b)
+	case loop.OpMul: // another unit than that of products
+		if c.two(in.A) {
+			c.do(loop.OpAdd, t, d, b, b)
 			return
 		}
-		if t.Float() && c.two(in.B) {
-			c.op2(addOps[t], d, a, a)
+		if c.two(in.B) {
+			c.do(loop.OpAdd, t, d, a, a)
 			return
 		}
-		if t == loop.I64 && c.isa == AVX2 {
-			c.mul64(d, a, b)
-			return
-		}
-		c.op2(mulOps[t], d, a, b)
-	case loop.OpDiv:
-		c.op2(divOps[t], d, a, b)
 	case loop.OpMin, loop.OpMax:
 		if t.Float() && c.number(in.A) {
-			ops := minOps
-			if in.Op == loop.OpMax {
-				ops = maxOps
-			}
-			c.op2(ops[t], d, a, b) // gives b if that is NaN
+			c.do(in.Op, t, d, a, b) // gives b if that is NaN
 			return
 		}
-		c.minmax(t, in.Op == loop.OpMax, d, a, b)
+	case loop.OpShl, loop.OpShr, loop.OpShrU:
+		n := &c.p.Ins[in.B]
+		if n.Op == loop.OpConst && n.Imm < uint64(8*t.Size()) && direct[c.isa][in.Op][t] != 0 {
+			c.op1i(shifts[in.Op-loop.OpShl][t], d, a, int64(n.Imm))
+			return
+		}
+	}
+	c.compute(in.Op, t, d, a, b)
+}
+
+// do emits d = op(a, b), or op(a) where b is 0. It returns nil where that is not one
+// instruction.
+func (c *compiler) do(op loop.Op, t loop.Type, d, a, b vr) *ins {
+	switch x := direct[c.isa][op][t]; {
+	case x == 0:
+		return nil
+	case b == 0:
+		return c.op1(x, d, a)
+	default:
+		return c.op2(x, d, a, b)
+	}
+}
+
+// compute emits d = op(a, b) of type t.
+func (c *compiler) compute(op loop.Op, t loop.Type, d, a, b vr) {
+	if t.Float() && (op == loop.OpMin || op == loop.OpMax) {
+		c.minmax(op, t, d, a, b)
+		return
+	}
+	if c.do(op, t, d, a, b) != nil {
+		return
+	}
+	sign := uint64(1) << 31
+	if t.Size() == 8 {
+		sign = 1 << 63
+	}
+	switch op {
 	case loop.OpNeg:
 		if t.Float() {
-			c.op2(xors[c.isa][t], d, a, c.signBit(t))
+			c.do(loop.OpXor, t, d, a, c.constReg(t, sign))
+		} else {
+			c.do(loop.OpSub, t, d, c.constReg(t, 0), a)
+		}
+	case loop.OpAbs:
+		if t.Float() {
+			c.do(loop.OpAnd, t, d, a, c.constReg(t, sign-1))
 			return
 		}
-		c.op2(subOps[t], d, c.constReg(t, 0), a)
-	case loop.OpAbs:
-		c.abs(t, d, a)
-	case loop.OpSqrt:
-		c.op1(sqrts[t], d, a)
-	case loop.OpFloor, loop.OpCeil, loop.OpTrunc, loop.OpRint:
-		mode := [...]int64{1, 2, 3, 0}[in.Op-loop.OpFloor] | 8
-		if c.isa == AVX512 {
-			c.op1i(scales[t], d, a, mode)
-		} else {
-			c.op1i(rounds[t], d, a, mode)
+		s := c.negative(a)
+		c.op2(asm.VPSUBQ, d, c.v2(asm.VPXOR, a, s), s)
+	case loop.OpNot:
+		ones := 2*sign - 1
+		if t == loop.B {
+			ones = 1
 		}
-	case loop.OpLogB:
-		c.logB(t, d, a)
+		c.do(loop.OpXor, t, d, a, c.constReg(t, ones))
+	case loop.OpFloor, loop.OpCeil, loop.OpTrunc, loop.OpRint:
+		const quiet = 8
+		c.op1i(rounds[c.isa][t], d, a, [...]int64{1, 2, 3, 0}[op-loop.OpFloor]|quiet)
+	case loop.OpMin, loop.OpMax: // of I64, on AVX2 as the following
+		greater := c.v2(asm.VPCMPGTQ, a, b)
+		if op == loop.OpMin {
+			a, b = b, a
+		}
+		c.blend(t, d, greater, a, b)
+	case loop.OpMul:
+		c.mul64(d, a, b)
+	case loop.OpShr: // with the bits of negative numbers flipped, and flipped back
+		s := c.negative(a)
+		c.op2(asm.VPXOR, d, c.v2(asm.VPSRLVQ, c.v2(asm.VPXOR, a, s), b), s)
+	case loop.OpLogB: // the exponent goes into the low bits of a float that steps by one
+		mant, magic, bias := int64(23), uint64(0x4b000000), float64(0x1p23+127)
+		if t == loop.F64 {
+			mant, magic, bias = 52, 0x433<<52, 0x1p52+1023
+		}
+		e := c.v1i(shifts[loop.OpShrU-loop.OpShl][intOf[t]], a, mant)
+		c.do(loop.OpSub, t, d, c.v2(asm.VPOR, e, c.constReg(t, magic)), c.floatReg(t, bias))
 	case loop.OpScaleB:
 		c.scaleB(t, d, a, b)
-	case loop.OpShl, loop.OpShr, loop.OpShrU:
-		c.shift(in, d, a, b)
-	case loop.OpAnd:
-		c.op2(ands[c.isa][t], d, a, b)
-	case loop.OpOr:
-		c.op2(ors[c.isa][t], d, a, b)
-	case loop.OpXor:
-		c.op2(xors[c.isa][t], d, a, b)
-	case loop.OpNot:
-		switch {
-		case t == loop.B && c.isa == AVX512:
-			c.op1(asm.KNOTW, d, a)
-		case t == loop.B:
-			c.op2(asm.VPXOR, d, a, c.constReg(loop.B, 1))
-		default:
-			ones := uint64(1<<64 - 1)
-			if t == loop.I32 {
-				ones >>= 32
-			}
-			c.op2(xors[c.isa][t], d, a, c.constReg(t, ones))
-		}
 	default:
-		panic("x86: " + in.Op.String())
+		panic("x86: " + op.String())
 	}
 }
 
-// logB: AVX2 puts the exponent into the low bits of a float that steps by one.
-func (c *compiler) logB(t loop.Type, d, a vr) {
-	if c.isa == AVX512 {
-		c.op1(exponents[t], d, a)
-		return
-	}
-	mant, magic, bias := int64(23), uint64(0x4b000000), float64(0x1p23+127)
-	if t == loop.F64 {
-		mant, magic, bias = 52, 0x433<<52, 0x1p52+1023
-	}
-	e := c.newV()
-	c.op1i(shruis[intOf[t]], e, a, mant)
-	c.op2(asm.VPOR, e, e, c.constReg(t, magic))
-	c.op2(subOps[t], d, e, c.floatReg(t, bias))
+// negative returns -1 where a, of type I64, is below 0, and 0 elsewhere, on AVX2.
+func (c *compiler) negative(a vr) vr {
+	return c.v2(asm.VPCMPGTQ, c.constReg(loop.I64, 0), a)
 }
 
-// scaleB: AVX2 multiplies by two powers of two, of which the first product is
-// exact.
+// scaleB multiplies by two powers of two, of which the first product is exact.
 func (c *compiler) scaleB(t loop.Type, d, a, b vr) {
-	if c.isa == AVX512 {
-		c.op2(powers[t], d, a, b)
-		return
-	}
 	i, mant, magic := intOf[t], int64(23), 0x1.8p23+2*127
 	if t == loop.F64 {
 		mant, magic = 52, 0x1.8p52+2*1023
 	}
-	k, h := c.newV(), c.newV()
-	c.op2(addOps[t], k, b, c.floatReg(t, magic))
-	c.op1i(shruis[i], h, k, 1)
-	c.op2(subOps[i], k, k, h)
-	c.op1i(shlis[i], h, h, mant)
-	c.op1i(shlis[i], k, k, mant)
-	p := c.newV()
-	c.op2(mulOps[t], p, a, h)
-	c.op2(mulOps[t], d, p, k)
+	ops := &direct[c.isa]
+	k := c.v2(ops[loop.OpAdd][t], b, c.floatReg(t, magic))
+	h := c.v1i(shifts[loop.OpShrU-loop.OpShl][i], k, 1)
+	l := c.v2(ops[loop.OpSub][i], k, h)
+	p := c.v2(ops[loop.OpMul][t], a, c.v1i(shifts[0][i], h, mant))
+	c.do(loop.OpMul, t, d, p, c.v1i(shifts[0][i], l, mant))
 }
 
 // floatReg returns a register that holds a number in all lanes.
@@ -204,23 +233,18 @@ func (c *compiler) floatReg(t loop.Type, x float64) vr {
 	return c.constReg(t, math.Float64bits(x))
 }
 
-// mul64 multiplies 64-bit integers on AVX2: the low product, plus the cross
+// mul64 makes the product of 64-bit integers of the low product, plus the cross
 // products shifted by 32.
 func (c *compiler) mul64(d, a, b vr) {
-	swap, cross, sum, low := c.newV(), c.newV(), c.newV(), c.newV()
-	c.op1i(asm.VPSHUFD, swap, b, 0xB1)
-	c.op2(asm.VPMULLD, cross, swap, a) // a.lo*b.hi, a.hi*b.lo
-	c.op1i(asm.VPSRLQ, sum, cross, 32)
-	c.op2(asm.VPADDD, sum, sum, cross)
-	c.op1i(asm.VPSLLQ, sum, sum, 32)
-	c.op2(asm.VPMULUDQ, low, a, b)
-	c.op2(asm.VPADDQ, d, low, sum)
+	cross := c.v2(asm.VPMULLD, c.v1i(asm.VPSHUFD, b, 0xB1), a) // a.lo*b.hi, a.hi*b.lo
+	sum := c.v2(asm.VPADDD, c.v1i(asm.VPSRLQ, cross, 32), cross)
+	c.op2(asm.VPADDQ, d, c.v2(asm.VPMULUDQ, a, b), c.v1i(asm.VPSLLQ, sum, 32))
 }
 
 // two reports the constant 2.
 func (c *compiler) two(v loop.Value) bool {
 	in := &c.p.Ins[v]
-	return in.Op == loop.OpConst && (in.Type == loop.F32 && in.Imm == uint64(math.Float32bits(2)) || in.Type == loop.F64 && in.Imm == math.Float64bits(2))
+	return in.Op == loop.OpConst && (in.Type == loop.F32 && in.Imm == 0x40000000 || in.Type == loop.F64 && in.Imm == 0x4000<<48)
 }
 
 // number reports a floating-point constant that is not NaN.
@@ -233,83 +257,19 @@ func (c *compiler) number(v loop.Value) bool {
 	return in.Op == loop.OpConst && f == f
 }
 
-// minmax follows the loop language: the first operand if it compares so, else
-// the second, which is also what VMINPS does; but NaN if either is.
-func (c *compiler) minmax(t loop.Type, greater bool, d, a, b vr) {
-	op := minOps[t]
-	if greater {
-		op = maxOps[t]
-	}
-	switch {
-	case t.Float() && c.isa == AVX512:
-		k := c.newM()
-		c.op2i(fcmps[t], k, a, b, cmpUnord)
-		r := c.newV()
-		c.op2(op, r, a, b)
-		c.op2(addOps[t], r, a, b).mask(k).rmw()
+// minmax of floats follows the loop language: the first operand if it compares so,
+// else the second, which is also what VMINPS does; but NaN, which a sum is, if either
+// is.
+func (c *compiler) minmax(op loop.Op, t loop.Type, d, a, b vr) {
+	k, r := c.newM(), c.newV()
+	c.op2i(cmps[t], k, a, b, cmpUnord)
+	c.do(op, t, r, a, b)
+	if c.isa == AVX512 {
+		c.do(loop.OpAdd, t, r, a, b).mask(k).rmw()
 		c.mov(d, r)
-	case t.Float():
-		k, m, nan := c.newV(), c.newV(), c.newV()
-		c.op2(op, m, a, b)
-		c.op2(addOps[t], nan, a, b)
-		c.op2i(fcmps[t], k, a, b, cmpUnord)
-		c.op3(blends[t], d, m, nan, k)
-	case t == loop.I64 && c.isa == AVX2:
-		m := c.newV()
-		c.op2(asm.VPCMPGTQ, m, a, b)
-		if greater {
-			c.op3(asm.VBLENDVPD, d, b, a, m)
-		} else {
-			c.op3(asm.VBLENDVPD, d, a, b, m)
-		}
-	default:
-		c.op2(op, d, a, b)
-	}
-}
-
-func (c *compiler) abs(t loop.Type, d, a vr) {
-	switch {
-	case t == loop.F32:
-		c.op2(asm.VANDPS, d, a, c.constReg(t, 1<<31-1))
-	case t == loop.F64:
-		c.op2(asm.VANDPD, d, a, c.constReg(t, 1<<63-1))
-	case t == loop.I32:
-		c.op1(asm.VPABSD, d, a)
-	case c.isa == AVX512:
-		c.op1(asm.VPABSQ, d, a)
-	default:
-		s, x := c.newV(), c.newV()
-		c.op2(asm.VPCMPGTQ, s, c.constReg(t, 0), a)
-		c.op2(asm.VPXOR, x, a, s)
-		c.op2(asm.VPSUBQ, d, x, s)
-	}
-}
-
-// shift emits a shift. The variable shifts of AVX2 take counts as unsigned and
-// clamp them, which is what the language asks for.
-func (c *compiler) shift(in *loop.Ins, d, a, b vr) {
-	t := in.Type
-	imm, vars := &shlis, &shls
-	switch in.Op {
-	case loop.OpShr:
-		imm, vars = &shris, &shrs
-	case loop.OpShrU:
-		imm, vars = &shruis, &shrus
-	}
-	emulate := in.Op == loop.OpShr && t == loop.I64 && c.isa == AVX2
-	if n := &c.p.Ins[in.B]; n.Op == loop.OpConst && n.Imm < uint64(8*t.Size()) && !emulate {
-		c.op1i(imm[t], d, a, int64(n.Imm))
 		return
 	}
-	if emulate { // of the number with its sign bits flipped to zero, and back
-		s, x := c.newV(), c.newV()
-		c.op2(asm.VPCMPGTQ, s, c.constReg(t, 0), a)
-		c.op2(asm.VPXOR, x, a, s)
-		c.op2(asm.VPSRLVQ, x, x, b)
-		c.op2(asm.VPXOR, d, x, s)
-		return
-	}
-	c.op2(vars[t], d, a, b)
+	c.blend(t, d, k, c.v2(direct[AVX2][loop.OpAdd][t], a, b), r)
 }
 
 // compare lowers the comparisons.
@@ -344,108 +304,36 @@ func (c *compiler) testReg(op loop.Op, t loop.Type, d, a, b vr) {
 	c.op2(test[t], d, a, b)
 }
 
+// compareReg compares a and b.
 func (c *compiler) compareReg(op loop.Op, t loop.Type, d, a, b vr) {
+	swapped := 0
 	switch {
 	case t == loop.B:
-		c.op2(xors[c.isa][t], d, a, b)
+		c.do(loop.OpXor, t, d, a, b)
 		if op == loop.OpEq {
-			c.notMask(d, d)
+			c.compute(loop.OpNot, t, d, d, 0)
 		}
-	case t.Float():
-		pred := [...]int64{cmpEQ, cmpNE, cmpLT, cmpLE}[op-loop.OpEq]
+	case c.isa == AVX512 || t.Float():
+		kind := 0
+		if t.Float() {
+			kind = 1
+		}
 		if c.vregs[a.id()].remat != 0 && op >= loop.OpLt { // only the second operand may be memory
-			a, b, pred = b, a, [...]int64{cmpGT, cmpGE}[op-loop.OpLt]
+			a, b, swapped = b, a, 1
 		}
-		c.op2i(fcmps[t], d, a, b, pred)
-	case c.isa == AVX512:
-		pred := [...]int64{0, 4, 1, 2}[op-loop.OpEq]
-		if c.vregs[a.id()].remat != 0 && op >= loop.OpLt {
-			a, b, pred = b, a, [...]int64{6, 5}[op-loop.OpLt] // not less or equal, not less
-		}
-		c.op2i(icmps[t], d, a, b, pred)
-	case op == loop.OpEq, op == loop.OpNe:
-		c.op2(eqs[t], d, a, b)
-		if op == loop.OpNe {
-			c.notMask(d, d)
-		}
+		c.op2i(cmps[t], d, a, b, predicates[kind][swapped][op-loop.OpEq])
 	case op == loop.OpLt:
 		c.op2(gts[t], d, b, a)
 	default:
-		c.op2(gts[t], d, a, b)
-		c.notMask(d, d)
-	}
-}
-
-func (c *compiler) notMask(d, a vr) {
-	if c.isa == AVX512 {
-		c.op1(asm.KNOTW, d, a)
-	} else {
-		c.op2(asm.VPXOR, d, a, c.constReg(loop.B, 1))
-	}
-}
-
-func (c *compiler) andMask(d, a, b vr) { c.op2(ands[c.isa][loop.B], d, a, b) }
-func (c *compiler) orMask(d, a, b vr)  { c.op2(ors[c.isa][loop.B], d, a, b) }
-
-// joinMask makes the mask of a step from those of its two 8-byte halves.
-func (c *compiler) joinMask(d, lo, hi vr) {
-	if c.isa == AVX512 {
-		c.op2(asm.KUNPCKBW, d, hi, lo)
-		return
-	}
-	c.join(d, lo, hi)
-}
-
-// join packs the low halves of 8-byte elements of two registers into 4-byte
-// elements, on AVX2.
-func (c *compiler) join(d, lo, hi vr) {
-	t := c.newV()
-	c.op2i(asm.VSHUFPS, t, lo, hi, 0x88)
-	c.op1i(asm.VPERMQ, d, t, 0xD8)
-}
-
-// partMask returns what of a step's mask concerns part q of an 8-byte value.
-func (c *compiler) partMask(m vr, q int) vr {
-	if c.lay.parts == 1 || c.lay.uni {
-		return m
-	}
-	if c.isa == AVX512 {
-		if q == 0 {
-			return m
+		is := eqs
+		if op == loop.OpLe {
+			is = gts
 		}
-		d := c.newM()
-		c.op1i(asm.KSHIFTRW, d, m, 8)
-		return d
-	}
-	d := c.newV()
-	c.op1(asm.VPMOVSXDQ, d, c.half(m, q))
-	return d
-}
-
-// half returns half q of a register under a narrower name.
-func (c *compiler) half(r vr, q int) vr {
-	if c.isa == AVX2 {
-		if q == 0 {
-			return r.x()
+		c.op2(is[t], d, a, b)
+		if op != loop.OpEq {
+			c.compute(loop.OpNot, loop.B, d, d, 0)
 		}
-		t := c.newV()
-		c.op1i(asm.VEXTRACTI128, t.x(), r, 1)
-		return t.x()
 	}
-	if q == 0 {
-		return r.y()
-	}
-	t := c.newV()
-	c.op1i(asm.VEXTRACTI64X4, t.y(), r, 1)
-	return t.y()
-}
-
-// maskFor returns the mask of register i of a value of type t, of masks by step.
-func (c *compiler) maskFor(m func(s int) vr, t loop.Type, i int) vr {
-	if t.Size() != 8 {
-		return m(i)
-	}
-	return c.partMask(m(i/c.lay.parts), i%c.lay.parts)
 }
 
 // selects lowers OpSelect.
@@ -453,20 +341,5 @@ func (c *compiler) selects(v loop.Value, in *loop.Ins) {
 	for i, d := range c.result(v) {
 		m := c.maskFor(func(s int) vr { return c.get(in.A, s) }, in.Type, i)
 		c.blend(in.Type, d, m, c.get(in.B, i), c.get(in.C, i))
-	}
-}
-
-// blend emits d = m ? a : b.
-func (c *compiler) blend(t loop.Type, d, m, a, b vr) {
-	switch {
-	case c.isa == AVX2:
-		c.op3(blends[t], d, b, a, m)
-	case t == loop.B:
-		x, y := c.newM(), c.newM()
-		c.op2(asm.KANDW, x, m, a)
-		c.op2(asm.KANDNW, y, m, b)
-		c.op2(asm.KORW, d, x, y)
-	default:
-		c.op2(blendm[t], d, b, a).mask(m)
 	}
 }

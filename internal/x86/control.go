@@ -45,7 +45,10 @@ func (c *compiler) carry(r *loop.Region, masks []vr, from int) {
 	var carried []vr
 	var code recent
 	if masks != nil {
-		carried, code = c.carriedRegs(r), c.look(from)
+		code = c.look(from)
+		for _, m := range moves {
+			carried = append(carried, m.d)
+		}
 	}
 	for _, m := range moves {
 		if m.d == m.s {
@@ -65,43 +68,6 @@ func (c *compiler) carry(r *loop.Region, masks []vr, from int) {
 			c.merge(m.t, m.d, m.s, k)
 		}
 	}
-}
-
-// merge overwrites the lanes of d that k has.
-func (c *compiler) merge(t loop.Type, d, s, k vr) {
-	switch {
-	case c.isa == AVX512 && t != loop.B:
-		c.op1(moves[t], d, s).mask(k).rmw()
-	case c.isa == AVX512:
-		c.blend(t, d, k, s, d)
-	default:
-		c.op3(blends[t], d, d, s, k)
-	}
-}
-
-// none jumps to l if no mask has a lane.
-func (c *compiler) none(masks []vr, l asm.Label) *ins {
-	m := masks[0]
-	if c.isa == AVX512 {
-		test := asm.KORTESTW
-		if c.lay.lanes == 8 {
-			test = asm.KORTESTB
-		}
-		for i := 1; i < len(masks)-1; i++ {
-			t := c.newM()
-			c.orMask(t, m, masks[i])
-			m = t
-		}
-		c.use2(test, m, masks[len(masks)-1])
-		return c.jcc(condE, l)
-	}
-	for _, x := range masks[1:] {
-		t := c.newM()
-		c.orMask(t, m, x)
-		m = t
-	}
-	c.use2(asm.VPTEST, m, m)
-	return c.jcc(condE, l)
 }
 
 // lowerLoop lowers a loop. Without a condition all active lanes make the same
@@ -158,22 +124,24 @@ func (c *compiler) lowerLoop(r *loop.Region) {
 
 // burn takes a unit of fuel; without any left the kernel is suspended here.
 func (c *compiler) burn() {
-	l := c.asm.NewLabel()
-	c.emit(pSuspend, 0).imm = int64(l)
-	c.label(l)
+	s := suspension{stub: c.asm.NewLabel(), back: c.asm.NewLabel()}
+	c.suspends = append(c.suspends, s)
+	c.store(asm.SUB, wordMem(loop.WordFuel), 0).with(1)
+	c.jcc(asm.CondLE, s.stub)
+	c.label(s.back)
 }
 
-// lowerIf lowers an if: each side runs under its mask unless no lane takes
-// it.
+// lowerIf lowers an if: each side runs under its mask unless no lane takes it. Where
+// the if is a rare exception, all lanes take what the else gives, and those in the
+// body, if there are any, are corrected: the usual way has one branch and no blend.
 func (c *compiler) lowerIf(v loop.Value, r *loop.Region) {
-	outer := c.masks
+	outer, rare := c.masks, c.isRare(r)
 	then := make([]vr, c.lay.k)
-	for s := range c.lay.k {
+	for s := range then {
 		then[s] = c.get(r.Cond, s)
 		if outer != nil {
-			m := then[s]
 			then[s] = c.newM()
-			c.andMask(then[s], outer[s], m)
+			c.do(loop.OpAnd, loop.B, then[s], outer[s], c.get(r.Cond, s))
 		}
 	}
 	first := len(c.regs)
@@ -182,91 +150,81 @@ func (c *compiler) lowerIf(v loop.Value, r *loop.Region) {
 		t := c.p.Ins[o].Type
 		for range c.count(t) {
 			c.regs = append(c.regs, c.newOf(t))
+			if !rare {
+				c.emit(pAny, fDef, c.regs[len(c.regs)-1]) // until either side gives it
+			}
 		}
 	}
-	if c.isRare(r) {
-		c.rareIf(r, then, first)
-		c.masks = outer
-		return
+	// yield gives the results what a block came to, for the lanes in masks or for all.
+	yield := func(next []loop.Value, masks []vr) {
+		at := first
+		for _, o := range next {
+			t := c.p.Ins[o].Type
+			for j := range c.count(t) {
+				if masks == nil {
+					c.mov(c.regs[at], c.get(o, j))
+				} else {
+					c.merge(t, c.regs[at], c.get(o, j), c.maskFor(func(s int) vr { return masks[s] }, t, j))
+				}
+				at++
+			}
+		}
 	}
 	skip, done := c.asm.NewLabel(), c.asm.NewLabel()
-	c.none(then, skip)
-	c.masks = then
-	c.block(r.Body)
-	at := first
-	for _, o := range r.Next {
-		for j := range c.count(c.p.Ins[o].Type) {
-			c.mov(c.regs[at], c.get(o, j))
-			at++
+	if rare {
+		c.block(r.Else)
+		yield(r.ElseNext, nil)
+		c.none(then, done)
+		c.masks = then
+		nested := c.rare
+		if !nested {
+			c.rare = true
+			c.emit(pRare, 0)
 		}
+		c.block(r.Body)
+		yield(r.Next, then)
+		if !nested {
+			c.rare = false
+			c.emit(pUsual, 0)
+		}
+	} else {
+		c.none(then, skip)
+		c.masks = then
+		c.block(r.Body)
+		yield(r.Next, nil)
+		c.label(skip)
 	}
-	c.label(skip)
-	if len(r.Else) > 0 || len(r.ElseNext) > 0 {
+	if !rare && len(r.Else)+len(r.ElseNext) > 0 {
 		els := make([]vr, c.lay.k)
-		for s := range c.lay.k {
+		for s := range els {
 			els[s] = c.newM()
 			if outer == nil {
-				c.notMask(els[s], c.get(r.Cond, s))
+				c.compute(loop.OpNot, loop.B, els[s], c.get(r.Cond, s), 0)
 			} else {
-				c.op2(andns[c.isa][loop.B], els[s], c.get(r.Cond, s), outer[s])
+				c.op2(andns[c.isa], els[s], c.get(r.Cond, s), outer[s])
 			}
 		}
 		c.none(els, done)
 		c.masks = els
 		c.block(r.Else)
-		at := first
-		for _, o := range r.ElseNext {
-			t := c.p.Ins[o].Type
-			for j := range c.count(t) {
-				c.merge(t, c.regs[at], c.get(o, j), c.maskFor(func(s int) vr { return els[s] }, t, j))
-				at++
-			}
-		}
+		yield(r.ElseNext, els)
 	}
 	c.label(done)
 	c.masks = outer
 }
 
-// isRare reports an if whose body is an exception.
-func (c *compiler) isRare(r *loop.Region) bool { return len(r.ElseNext) > 0 && c.cheap(r.Else) }
-
 // cheapElse is the most instructions of an else that are computed for all lanes.
 const cheapElse = 4
 
-// cheap reports that a block has few instructions and none with an effect.
-func (c *compiler) cheap(block []loop.Value) bool {
-	for _, v := range block {
+// isRare reports an if whose body is an exception: its else is cheap and has no
+// effect.
+func (c *compiler) isRare(r *loop.Region) bool {
+	for _, v := range r.Else {
 		if !pure(c.p.Ins[v].Op) {
 			return false
 		}
 	}
-	return len(block) <= cheapElse
-}
-
-// rareIf lowers an if whose else is cheap, as where a formula has a rare exception:
-// all lanes take the results of the else first, and those in then, if there are
-// any, are corrected. The usual way has one branch and no blend.
-func (c *compiler) rareIf(r *loop.Region, then []vr, first int) {
-	done := c.asm.NewLabel()
-	move := func(next []loop.Value, into func(t loop.Type, d, s vr, j int)) {
-		at := first
-		for _, o := range next {
-			t := c.p.Ins[o].Type
-			for j := range c.count(t) {
-				into(t, c.regs[at], c.get(o, j), j)
-				at++
-			}
-		}
-	}
-	c.block(r.Else)
-	move(r.ElseNext, func(_ loop.Type, d, s vr, _ int) { c.mov(d, s) })
-	c.none(then, done).flags |= fRare
-	c.masks = then
-	c.block(r.Body)
-	move(r.Next, func(t loop.Type, d, s vr, j int) {
-		c.merge(t, d, s, c.maskFor(func(s int) vr { return then[s] }, t, j))
-	})
-	c.label(done)
+	return len(r.ElseNext) > 0 && len(r.Else) <= cheapElse
 }
 
 // out makes v result n of a loop or an if.

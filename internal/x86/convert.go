@@ -15,21 +15,36 @@ func (c *compiler) narrow(r vr) vr {
 	return r.y()
 }
 
+// half returns half q of a register under a narrower name.
+func (c *compiler) half(r vr, q int) vr {
+	if q == 0 {
+		return c.narrow(r)
+	}
+	t := c.narrow(c.newV())
+	c.op1i([...]asm.Op{asm.VEXTRACTI128, asm.VEXTRACTI64X4}[c.isa], t, r, 1)
+	return t
+}
+
+// concat makes a register of the low halves of two.
+func (c *compiler) concat(d, lo, hi vr) {
+	c.op2i([...]asm.Op{asm.VINSERTI128, asm.VINSERTI64X4}[c.isa], d, lo, c.narrow(hi), 1)
+}
+
+// join packs the low halves of 8-byte elements of two registers into 4-byte
+// elements, on AVX2.
+func (c *compiler) join(d, lo, hi vr) {
+	t := c.v2i(asm.VSHUFPS, lo, hi, 0x88)
+	c.op1i(asm.VPERMQ, d, t, 0xD8)
+}
+
 // convert lowers OpCvt.
 func (c *compiler) convert(v loop.Value, in *loop.Ins) {
 	from, to := c.p.Ins[in.A].Type, in.Type
 	d := c.result(v)
 	switch {
 	case from == loop.B:
-		one := c.constReg(to, map[loop.Type]uint64{loop.I32: 1, loop.I64: 1,
-			loop.F32: uint64(math.Float32bits(1)), loop.F64: math.Float64bits(1)}[to])
 		for i := range d {
-			m := c.maskFor(func(s int) vr { return c.get(in.A, s) }, to, i)
-			if c.isa == AVX512 {
-				c.op1(moves[to], d[i], one).mask(m).z()
-			} else {
-				c.op2(asm.VPAND, d[i], m, one)
-			}
+			c.ones(to, d[i], c.maskFor(func(s int) vr { return c.get(in.A, s) }, to, i))
 		}
 	case from.Size() == to.Size():
 		for i := range d {
@@ -46,20 +61,23 @@ func (c *compiler) convert(v loop.Value, in *loop.Ins) {
 	}
 }
 
+// converts holds, by the types from and to, the instructions that convert what fits;
+// those from and to I64 only AVX-512 has, but for VPMOVSXDQ.
+var converts = [...]byType{
+	loop.I32: row(0, asm.VPMOVSXDQ, asm.VCVTDQ2PS, asm.VCVTDQ2PD),
+	loop.I64: row(asm.VPMOVQD, 0, asm.VCVTQQ2PS, asm.VCVTQQ2PD),
+	loop.F32: row(asm.VCVTTPS2DQ, 0, 0, asm.VCVTPS2PD),
+	loop.F64: row(asm.VCVTTPD2DQ, asm.VCVTTPD2QQ, asm.VCVTPD2PS, 0),
+}
+
 // widen converts half a register of 4-byte elements.
 func (c *compiler) widen(from, to loop.Type, d, half vr) {
-	switch {
-	case from == loop.I32 && to == loop.I64:
-		c.op1(asm.VPMOVSXDQ, d, half)
-	case from == loop.I32:
-		c.op1(asm.VCVTDQ2PD, d, half)
-	case to == loop.F64:
-		c.op1(asm.VCVTPS2PD, d, half)
-	default: // exact on the way
-		t := c.newV()
-		c.op1(asm.VCVTPS2PD, t, half)
-		c.convertReg(loop.F64, loop.I64, d, t)
+	if from == loop.F32 && to == loop.I64 { // exact on the way
+		t := c.v1(asm.VCVTPS2PD, half)
+		c.saturate(loop.F64, d, t)
+		return
 	}
+	c.op1(converts[from][to], d, half)
 }
 
 // shorten converts two registers of 8-byte elements.
@@ -72,40 +90,27 @@ func (c *compiler) shorten(from, to loop.Type, d, lo, hi vr) {
 		}
 		return
 	}
-	op := asm.VCVTPD2PS
-	switch {
-	case from == loop.I64 && to == loop.I32:
-		op = asm.VPMOVQD
-	case from == loop.I64:
-		op = asm.VCVTQQ2PS
-	case to == loop.I32:
-		op = asm.VCVTTPD2DQ
-		// NaN becomes 0 and what is too large the greatest integer; what is too
-		// small becomes the least by itself.
-		lo, hi = c.clampForInt32(lo), c.clampForInt32(hi)
-	}
-	var h [2]vr
-	for q, r := range [2]vr{lo, hi} {
+	h := [2]vr{lo, hi}
+	for q, r := range h {
+		if from == loop.F64 && to == loop.I32 {
+			// NaN becomes 0 and what is too large the greatest integer; what is
+			// too small becomes the least by itself.
+			r = c.v2(asm.VMINPD, c.withoutNaN(from, r), c.floatReg(from, math.MaxInt32))
+		}
 		h[q] = c.newV()
-		c.op1(op, c.narrow(h[q]), r)
+		c.op1(converts[from][to], c.narrow(h[q]), r)
 	}
 	c.concat(d, h[0], h[1])
-}
-
-func (c *compiler) clampForInt32(a vr) vr {
-	x, d := c.withoutNaN(loop.F64, a), c.newV()
-	c.op2(asm.VMINPD, d, x, c.constReg(loop.F64, math.Float64bits(math.MaxInt32)))
-	return d
 }
 
 // withoutNaN returns a with NaN replaced by 0.
 func (c *compiler) withoutNaN(t loop.Type, a vr) vr {
 	m, d := c.newM(), c.newV()
-	c.op2i(fcmps[t], m, a, a, cmpOrd)
+	c.op2i(cmps[t], m, a, a, cmpOrd)
 	if c.isa == AVX512 {
 		c.op1(moves[t], d, a).mask(m).z()
 	} else {
-		c.op2(ands[AVX2][t], d, a, m)
+		c.do(loop.OpAnd, t, d, a, m)
 	}
 	return d
 }
@@ -113,63 +118,49 @@ func (c *compiler) withoutNaN(t loop.Type, a vr) vr {
 // convertReg converts a register between types of one size.
 func (c *compiler) convertReg(from, to loop.Type, d, a vr) {
 	switch {
-	case from == loop.I32:
-		c.op1(asm.VCVTDQ2PS, d, a)
-	case from == loop.F32:
-		c.saturate(from, d, a, 0x1p31, func(r, x vr) { c.op1(asm.VCVTTPS2DQ, r, x) })
-	case from == loop.I64 && c.isa == AVX512:
-		c.op1(asm.VCVTQQ2PD, d, a)
-	case from == loop.I64:
+	case from.Float():
+		c.saturate(from, d, a)
+	case from == loop.I64 && c.isa == AVX2:
 		c.doubleOfInt64(d, a)
 	default:
-		c.saturate(from, d, a, 0x1p63, func(r, x vr) {
-			if c.isa == AVX512 {
-				c.op1(asm.VCVTTPD2QQ, r, x)
-				return
-			}
-			c.store(asm.VMOVUPS, c.stageMem(0), x)
-			for i := range c.vb / 8 {
-				g := c.newG()
-				c.load(asm.VCVTTSD2SIQ, g, c.stageMem(0).add(8*i))
-				c.store(asm.MOV, c.stageMem(0).add(8*i), g)
-			}
-			c.load(asm.VMOVUPS, r, c.stageMem(0))
-		})
+		c.op1(converts[from][to], d, a)
 	}
 }
 
 // saturate converts floats to integers of the same size. The instruction gives
 // the least integer for all it cannot convert; flipping its bits where the
-// number was at or above limit gives the greatest.
-func (c *compiler) saturate(t loop.Type, d, a vr, limit float64, raw func(r, x vr)) {
-	bits := math.Float64bits(limit)
-	if t == loop.F32 {
-		bits = uint64(math.Float32bits(float32(limit)))
+// number was at or above the limit gives the greatest.
+func (c *compiler) saturate(t loop.Type, d, a vr) {
+	limit, great := 0x1p31, uint64(math.MaxInt32)
+	if t == loop.F64 {
+		limit, great = 0x1p63, math.MaxInt64
 	}
 	x, r, m := c.withoutNaN(t, a), c.newV(), c.newM()
-	c.op2i(fcmps[t], m, x, c.constReg(t, bits), cmpGE)
-	raw(r, x)
+	c.op2i(cmps[t], m, x, c.floatReg(t, limit), cmpGE)
+	if t == loop.F64 && c.isa == AVX2 {
+		c.store(asm.VMOVUPS, c.stageMem(0), x)
+		for i := range c.vb / 8 {
+			g := c.loadG(asm.VCVTTSD2SIQ, c.stageMem(0).add(8*i))
+			c.store(asm.MOV, c.stageMem(0).add(8*i), g)
+		}
+		c.load(asm.VMOVUPS, r, c.stageMem(0))
+	} else {
+		c.op1(converts[t][intOf[t]], r, x)
+	}
 	if c.isa == AVX2 {
 		c.op2(asm.VPXOR, d, r, m)
-		return
+	} else {
+		c.op2(blendm[t], d, r, c.constReg(t, great)).mask(m)
 	}
-	great := uint64(math.MaxInt32)
-	if t == loop.F64 {
-		great = math.MaxInt64
-	}
-	c.op2(blendm[t], d, r, c.constReg(t, great)).mask(m)
 }
 
 // doubleOfInt64 converts on AVX2. The halves of the number become doubles by
 // putting them under the exponents of 2^52 and 2^84; both are exact, and their
 // sum rounds once.
 func (c *compiler) doubleOfInt64(d, a vr) {
-	lo, hi := c.newV(), c.newV()
-	c.op2i(asm.VPBLENDD, lo, c.constReg(loop.I64, 0x4330000000000000), a, 0x55)
-	c.op1i(asm.VPSRLQ, hi, a, 32)
-	c.op2(asm.VPXOR, hi, hi, c.constReg(loop.I64, 0x4530000080000000))
-	c.op2(asm.VSUBPD, hi, hi, c.constReg(loop.I64, 0x4530000080100000))
-	c.op2(asm.VADDPD, d, hi, lo)
+	lo := c.v2i(asm.VPBLENDD, c.constReg(loop.I64, 0x4330000000000000), a, 0x55)
+	hi := c.v2(asm.VPXOR, c.v1i(asm.VPSRLQ, a, 32), c.constReg(loop.I64, 0x4530000080000000))
+	c.op2(asm.VADDPD, d, c.v2(asm.VSUBPD, hi, c.constReg(loop.I64, 0x4530000080100000)), lo)
 }
 
 // singleOfInt64 converts on AVX2, one by one: by way of double it would round
@@ -177,10 +168,10 @@ func (c *compiler) doubleOfInt64(d, a vr) {
 func (c *compiler) singleOfInt64(d, lo, hi vr) {
 	c.store(asm.VMOVUPS, c.stageMem(0), lo)
 	c.store(asm.VMOVUPS, c.stageMem(0).add(c.vb), hi)
-	z := c.constReg(loop.F32, 0)
+	zero := c.constReg(loop.F32, 0)
 	for i := range c.vb / 4 {
 		t := c.newV()
-		c.op2m(asm.VCVTSI2SSQ, t.x(), z.x(), c.stageMem(0).add(8*i))
+		c.op2m(asm.VCVTSI2SSQ, t.x(), zero.x(), c.stageMem(0).add(8*i))
 		c.store(asm.VMOVSS, c.stageMem(1).add(4*i), t.x())
 	}
 	c.load(asm.VMOVUPS, d, c.stageMem(1))
@@ -203,18 +194,14 @@ func (c *compiler) divide(v loop.Value, in *loop.Ins) {
 func (c *compiler) divide32(op loop.Op, d, a, b vr) {
 	var h [2]vr
 	for q := range h {
-		x, y := c.newV(), c.newV()
-		c.op1(asm.VCVTDQ2PD, x, c.half(a, q))
-		c.op1(asm.VCVTDQ2PD, y, c.half(b, q))
-		c.op2(asm.VDIVPD, x, x, y)
+		x, y := c.v1(asm.VCVTDQ2PD, c.half(a, q)), c.v1(asm.VCVTDQ2PD, c.half(b, q))
 		h[q] = c.newV()
-		c.op1(asm.VCVTTPD2DQ, c.narrow(h[q]), x)
+		c.op1(asm.VCVTTPD2DQ, c.narrow(h[q]), c.v2(asm.VDIVPD, x, y))
 	}
 	r := c.newV()
 	c.concat(r, h[0], h[1])
 	if op == loop.OpRem {
-		c.op2(asm.VPMULLD, r, r, b)
-		c.op2(asm.VPSUBD, r, a, r)
+		r = c.v2(asm.VPSUBD, a, c.v2(asm.VPMULLD, r, b))
 	}
 	// Division by zero gives zero.
 	zero, m := c.constReg(loop.I32, 0), c.newM()
@@ -230,16 +217,13 @@ func (c *compiler) divide32(op loop.Op, d, a, b vr) {
 // divide64 divides lane by lane.
 func (c *compiler) divide64(in *loop.Ins, d []vr) {
 	one := func(j vr) {
-		a, b := c.newG(), c.newG()
-		c.load(asm.MOV, a, c.stageAt(0, j, 8))
-		c.load(asm.MOV, b, c.stageAt(1, j, 8))
+		a, b := c.loadG(asm.MOV, c.stageAt(0, j, 8)), c.loadG(asm.MOV, c.stageAt(1, j, 8))
 		zero, negate, done := c.asm.NewLabel(), c.asm.NewLabel(), c.asm.NewLabel()
 		r := c.newG()
 		c.gconst(r, 0)
 		c.use2(asm.TEST, b, b)
-		c.jcc(condE, zero)
-		c.cmpi(b, -1)
-		c.jcc(condE, negate)
+		c.jcc(asm.CondE, zero)
+		c.branchi(b, asm.CondE, -1, negate)
 		c.mov(c.rax, a)
 		c.emit(asm.CQO, 0)
 		c.emit(asm.IDIV, 0, b)
@@ -258,19 +242,16 @@ func (c *compiler) divide64(in *loop.Ins, d []vr) {
 		c.label(done)
 		c.store(asm.MOV, c.stageAt(0, j, 8), r)
 	}
-	if c.lay.uni {
-		c.store(asm.VMOVUPS, c.stageMem(0), c.get(in.A, 0))
-		c.store(asm.VMOVUPS, c.stageMem(1), c.get(in.B, 0))
-		j := c.newG()
-		c.gconst(j, 0)
-		one(j)
-		c.load(asm.VBROADCASTSD, d[0], c.stageMem(0))
-		return
-	}
 	for s := range c.lay.k {
 		c.stageStore(0, in.A, s)
 		c.stageStore(1, in.B, s)
 		c.eachLane(c.active(s), one)
-		c.stageLoad(0, loop.I64, d, s)
+		if c.lay.uni {
+			c.load(asm.VBROADCASTSD, d[0], c.stageMem(0))
+			return
+		}
+		for q := range c.lay.parts {
+			c.load(asm.VMOVUPS, d[s*c.lay.parts+q], c.stageMem(0).add(q*c.vb))
+		}
 	}
 }

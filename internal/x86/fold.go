@@ -6,8 +6,9 @@ import "weft/internal/x86/asm"
 const (
 	foldAt       = 3      // the operand that may be memory
 	foldCommutes = 1 << 2 // and it may change places with the one before
-	foldBcast4   = 1 << 3 // or one element for all lanes, on AVX-512
-	foldBcast8   = 1 << 4
+	foldElement  = 1 << 1 // or, on AVX-512, one element for all lanes: times its size
+	foldBcast4   = 4 * foldElement
+	foldBcast8   = 8 * foldElement
 )
 
 // foldOf returns which operand of op may be memory, 0 if none.
@@ -97,15 +98,15 @@ func (c *compiler) foldOperands() {
 		}
 		for j, l := range pending {
 			x := &c.code[l]
-			if x.a[0] != r || x.op != asm.VMOVUPS && !(c.isa == AVX512 && f&foldBcast4 != 0 && x.op == asm.VBROADCASTSS ||
-				c.isa == AVX512 && f&foldBcast8 != 0 && x.op == asm.VBROADCASTSD) {
+			if x.a[0] != r {
 				continue
 			}
-			m := x.mem
-			m.bcast = x.op != asm.VMOVUPS
-			x.remove()
-			pending = append(pending[:j], pending[j+1:]...)
-			return m, true
+			m, ok := c.inPlace(x.mem, spreadOf(x.op), f)
+			if ok {
+				x.remove()
+				pending = append(pending[:j], pending[j+1:]...)
+			}
+			return m, ok
 		}
 		if r&^idMask == 0 && c.scarce(r) {
 			return c.rematOperand(&c.vregs[r], f)
@@ -114,8 +115,8 @@ func (c *compiler) foldOperands() {
 	}
 	for n := range c.code {
 		i := &c.code[n]
-		if i.op >= pLabel && i.op < pMov {
-			c.rare.pass(i)
+		if i.barrier() {
+			c.follow(i)
 			pending = pending[:0]
 			continue
 		}
@@ -147,12 +148,26 @@ func (c *compiler) foldOperands() {
 // rematOperand is where an instruction finds what is known of a register, if it
 // can read it there.
 func (c *compiler) rematOperand(x *vinfo, f uint8) (lmem, bool) {
-	switch {
-	case x.remat >= pLabel:
-	case x.elem == 0:
-		return x.rematMem, true
-	case c.isa == AVX512 && (f&foldBcast4 != 0 && x.elem == 4 || f&foldBcast8 != 0 && x.elem == 8):
-		return x.rematMem.b(), true
+	if x.remat >= pLabel {
+		return lmem{}, false
 	}
-	return lmem{}, false
+	return c.inPlace(x.rematMem, x.elem, f)
+}
+
+// inPlace is the operand by which an instruction reads memory itself, if it can: a
+// vector, or an element of a size for all lanes.
+func (c *compiler) inPlace(m lmem, elem, f uint8) (lmem, bool) {
+	m.bcast = elem > 0
+	return m, elem == 0 || c.isa == AVX512 && f&(elem*foldElement) != 0
+}
+
+// spreadOf returns the size of the element that a load has for all lanes, 0 for none.
+func spreadOf(op asm.Op) uint8 {
+	switch op {
+	case asm.VBROADCASTSS:
+		return 4
+	case asm.VBROADCASTSD:
+		return 8
+	}
+	return 0
 }

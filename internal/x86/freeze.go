@@ -32,7 +32,7 @@ func (c *compiler) look(from int) recent {
 	r := recent{from: from, straight: from}
 	for n := from; n < len(c.code); n++ {
 		i := &c.code[n]
-		if i.op >= pLabel && i.op < pMov {
+		if i.barrier() {
 			r.straight = n + 1
 			continue
 		}
@@ -41,13 +41,8 @@ func (c *compiler) look(from int) recent {
 			s.defs++
 			s.last = int32(n)
 		}
-		for _, v := range i.a[i.written():] {
+		for _, v := range i.sources() {
 			c.seen[v.id()].uses++
-		}
-		for _, v := range [...]vr{i.k, i.mem.base, i.mem.index} {
-			if v != frameReg {
-				c.seen[v.id()].uses++
-			}
 		}
 	}
 	return r
@@ -140,7 +135,7 @@ func (c *compiler) narrowTo(r recent, m, cond vr) {
 			}
 		}
 	}
-	c.andMask(m, m, cond)
+	c.do(loop.OpAnd, loop.B, m, m, cond)
 }
 
 // keepFor counts what the body of a loop is going to use of its head.
@@ -161,18 +156,8 @@ func (c *compiler) keepFor(r *loop.Region) {
 	for _, v := range r.Next {
 		use(v)
 	}
-	c.captured(&loop.Region{Body: r.Body}, use)
+	c.p.Walk(r.Body, func(_ loop.Value, in *loop.Ins) { c.p.Reads(in, use) })
 }
 
 // remove turns i into nothing.
 func (i *ins) remove() { *i = ins{op: pNop, memAt: -1} }
-
-// carriedRegs lists the registers of the values that a loop carries.
-func (c *compiler) carriedRegs(r *loop.Region) (out []vr) {
-	for _, q := range r.Params {
-		for i := range c.count(c.p.Ins[q].Type) {
-			out = append(out, c.get(q, i))
-		}
-	}
-	return out
-}

@@ -14,24 +14,8 @@ import (
 func (c *compiler) findFused() {
 	ins := c.p.Ins
 	c.fused, c.users = zeroed(c.fused, len(ins)), zeroed(c.users, len(ins))
-	use := func(v loop.Value) { c.users[v] = min(c.users[v]+1, 2) }
 	for i := range ins {
-		in := &ins[i]
-		for _, o := range [...]loop.Value{in.A, in.B, in.C} {
-			if o != loop.NoValue {
-				use(o)
-			}
-		}
-		if r := c.p.Region(in); r != nil {
-			if r.Cond != loop.NoValue {
-				use(r.Cond)
-			}
-			for _, vs := range [...][]loop.Value{r.Init, r.Next, r.ElseNext} {
-				for _, v := range vs {
-					use(v)
-				}
-			}
-		}
+		c.p.Reads(&ins[i], func(v loop.Value) { c.users[v] = min(c.users[v]+1, 2) })
 	}
 	for i := range ins {
 		switch in := &ins[i]; in.Op {
@@ -100,32 +84,25 @@ const (
 	fmaNegA = 2 // -a1*a2 + a3
 )
 
-// fma emits a product and sum; signs of its operands may be left to it.
+// fma emits a product and sum; signs of its operands may be left to it. A product
+// alone whose first factor Neg has left to it is -a*b - 0, the sign of a zero included.
 func (c *compiler) fma(v loop.Value, in *loop.Ins) {
 	x, z, variant := in.A, in.C, int64(0)
 	if n := c.left(x); n != nil {
 		x, variant = n.A, fmaNegA
 	}
-	if n := c.left(z); n != nil {
+	var addend vr
+	if z == loop.NoValue {
+		addend, variant = c.constReg(in.Type, 0), variant|fmaNegC
+	} else if n := c.left(z); n != nil {
 		z, variant = n.A, variant|fmaNegC
 	}
 	for i, d := range c.result(v) {
-		c.op3(fmas[in.Type], d, c.get(x, i), c.get(in.B, i), c.get(z, i)).imm = variant
+		if z != loop.NoValue {
+			addend = c.get(z, i)
+		}
+		c.op3(direct[c.isa][loop.OpFma][in.Type], d, c.get(x, i), c.get(in.B, i), addend).imm = variant
 	}
-}
-
-// negMul lowers a product whose first factor Neg left to it, and reports whether
-// it did: -a*b - 0 is that product, the sign of a zero included.
-func (c *compiler) negMul(v loop.Value, in *loop.Ins) bool {
-	n := c.left(in.A)
-	if n == nil {
-		return false
-	}
-	zero := c.constReg(in.Type, 0)
-	for i, d := range c.result(v) {
-		c.op3(fmas[in.Type], d, c.get(n.A, i), c.get(in.B, i), zero).imm = fmaNegA | fmaNegC
-	}
-	return true
 }
 
 // bits lowers Or and Xor of what And is left to them, and reports whether one is.

@@ -3,11 +3,12 @@ package x86
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 
+	"weft/internal/array"
 	"weft/internal/loop"
-	"weft/internal/x86/asm"
 )
 
 // An ISA is the instruction set that a kernel may use.
@@ -36,9 +37,6 @@ type Kernel struct {
 // compile: an element type that tensors cannot hold yet, or more state than a
 // frame's scratch memory takes.
 var ErrUnsupported = errors.New("x86: unsupported program")
-
-// errScratch is returned by an attempt whose spills exceed the scratch memory.
-var errScratch = fmt.Errorf("%w: it needs more scratch memory than a frame has", ErrUnsupported)
 
 var pool = sync.Pool{New: func() any { return new(compiler) }}
 
@@ -69,12 +67,14 @@ func Explain(p *loop.Program, isa ISA) (string, error) {
 		p.Name, isa, k.Text, len(k.Code)-k.Text, k.Spills, k.Scratch, b.String()), nil
 }
 
-func compile(p *loop.Program, isa ISA, streaming bool, listing *strings.Builder) (*Kernel, error) {
+func compile(p *loop.Program, isa ISA, streaming bool, listing io.Writer) (*Kernel, error) {
 	if isa > AVX512 {
 		return nil, fmt.Errorf("x86: Compile: unknown instruction set %d", isa)
 	}
 	for i, b := range p.Bufs {
-		if _, ok := memoryOf(b.DType); !ok {
+		switch b.DType {
+		case array.Bool, array.Uint8, array.Int32, array.Uint32, array.Int64, array.Uint64, array.Float32, array.Float64:
+		default:
 			return nil, fmt.Errorf("%w: buffer %d of type %s", ErrUnsupported, i, b.DType)
 		}
 	}
@@ -83,24 +83,17 @@ func compile(p *loop.Program, isa ISA, streaming bool, listing *strings.Builder)
 	c.streaming = streaming
 	// Fewer vectors side by side need fewer spill slots.
 	for interleave := 4; ; interleave /= 2 {
-		k, err := c.compile(p, isa, interleave, listing)
-		if err == errScratch && interleave > 1 {
-			if listing != nil {
-				listing.Reset()
-			}
-			continue
+		c.reset(p, isa, interleave)
+		c.program()
+		c.allocate()
+		if c.scratch <= loop.ScratchLen {
+			break
 		}
-		return k, err
+		if interleave == 1 {
+			return nil, fmt.Errorf("%w: it needs more scratch memory than a frame has", ErrUnsupported)
+		}
 	}
-}
-
-func (c *compiler) compile(p *loop.Program, isa ISA, interleave int, listing *strings.Builder) (*Kernel, error) {
-	c.reset(p, isa, interleave)
-	c.listing = listing
-	c.program()
-	if err := c.allocate(); err != nil {
-		return nil, err
-	}
+	c.asm.Listing = listing
 	c.encode()
 	code, err := c.asm.Finish()
 	if err != nil {
@@ -114,14 +107,3 @@ func (c *compiler) compile(p *loop.Program, isa ISA, interleave int, listing *st
 		ISA:     isa,
 	}, nil
 }
-
-// Short names avoid repeating the encoder's package name at every jump.
-const (
-	condE  = asm.CondE
-	condNE = asm.CondNE
-	condL  = asm.CondL
-	condGE = asm.CondGE
-	condLE = asm.CondLE
-	condG  = asm.CondG
-	condS  = asm.CondS
-)

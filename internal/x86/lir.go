@@ -34,14 +34,12 @@ const frameReg vr = idMask
 type lmem struct {
 	base, index vr
 	scale       uint8
-	bcast       bool  // one element for all lanes
-	size        uint8 // for conversions that need it
+	bcast       bool // one element for all lanes
 	disp        int32
 	label       asm.Label
 }
 
 func (m lmem) add(n int) lmem { m.disp += int32(n); return m }
-func (m lmem) b() lmem        { m.bcast = true; return m }
 
 func frameMem(off int) lmem { return lmem{base: frameReg, disp: int32(off)} }
 
@@ -49,20 +47,24 @@ func wordMem(w int) lmem { return frameMem(loop.FrameWord + 8*w) }
 
 // Pseudo instructions, beyond the encoder's.
 const (
-	pLabel   asm.Op = 0xF000 + iota // imm is the label
-	pJmp                            // to label imm
-	pJcc                            // to label imm if cond
-	pLoop                           // a loop begins; the label is bound here
-	pEnd                            // the innermost loop ends
-	pSuspend                        // burn fuel; imm is the label to go on at
-	pMov                            // a0 = a1, any class
-	pFma                            // a0 = a1*a2+a3, float32
-	pFmaD                           // the same, float64
-	pZero                           // a0 = 0
-	pOnes                           // a0 = all ones
-	pRet                            // status imm
-	pNop                            // nothing
+	pLabel asm.Op = 0xF000 + iota // imm is the label
+	pJmp                          // to label imm
+	pJcc                          // to label imm if cond
+	pLoop                         // a loop begins; the label is bound here
+	pEnd                          // the innermost loop ends
+	pRare                         // what runs rarely begins
+	pUsual                        // and ends
+	pMov                          // a0 = a1, any class
+	pFma                          // a0 = a1*a2+a3, float32
+	pFmaD                         // the same, float64
+	pZero                         // a0 = 0
+	pOnes                         // a0 = all ones
+	pAny                          // a0 = whatever
+	pNop                          // nothing
 )
+
+// barrier reports an instruction that others are not moved across.
+func (i *ins) barrier() bool { return i.op >= pLabel && i.op < pMov }
 
 const (
 	fDef   = 1 << iota // a[0] is written
@@ -70,7 +72,6 @@ const (
 	fImm               // has an immediate
 	fZero              // zeroing mask
 	fAlign             // pLoop: align the head
-	fRare              // pJcc: what it skips runs rarely
 )
 
 // An ins is a machine instruction over virtual registers.
@@ -139,25 +140,50 @@ func (c *compiler) emit(op asm.Op, flags uint8, a ...vr) *ins {
 	return i
 }
 
-// def emits op with a new result: d, a...
-func (c *compiler) op1(op asm.Op, d, a vr) *ins         { return c.emit(op, fDef, d, a) }
-func (c *compiler) op2(op asm.Op, d, a, b vr) *ins      { return c.emit(op, fDef, d, a, b) }
-func (c *compiler) op3(op asm.Op, d, a, b, x vr) *ins   { return c.emit(op, fDef, d, a, b, x) }
-func (c *compiler) use2(op asm.Op, a, b vr) *ins        { return c.emit(op, 0, a, b) }
-func (c *compiler) upd(op asm.Op, d, a vr) *ins         { return c.emit(op, fDef|fRMW, d, a) }
-func (c *compiler) mov(d, a vr) *ins                    { return c.emit(pMov, fDef, d, a) }
-func (i *ins) mask(k vr) *ins                           { i.k = k; return i }
-func (i *ins) z() *ins                                  { i.flags |= fZero; return i }
-func (i *ins) rmw() *ins                                { i.flags |= fRMW; return i }
-func (i *ins) with(imm int64) *ins                      { i.imm = imm; i.flags |= fImm; return i }
-func (c *compiler) op1i(op asm.Op, d, a vr, m int64)    { c.op1(op, d, a).with(m) }
-func (c *compiler) op2i(op asm.Op, d, a, b vr, m int64) { c.op2(op, d, a, b).with(m) }
+// opN emits op with so many operands read and the result d, upd with d read too; i
+// stands for an immediate, m for memory. vN is opN with a new vector for the result.
 
-// updi emits op d, imm with d read and written.
-func (c *compiler) updi(op asm.Op, d vr, m int64) { c.emit(op, fDef|fRMW, d).with(m) }
+func (c *compiler) op1(op asm.Op, d, a vr) *ins          { return c.emit(op, fDef, d, a) }
+func (c *compiler) op2(op asm.Op, d, a, b vr) *ins       { return c.emit(op, fDef, d, a, b) }
+func (c *compiler) op3(op asm.Op, d, a, b, x vr) *ins    { return c.emit(op, fDef, d, a, b, x) }
+func (c *compiler) op1i(op asm.Op, d, a vr, m int64)     { c.op1(op, d, a).with(m) }
+func (c *compiler) op2i(op asm.Op, d, a, b vr, m int64)  { c.op2(op, d, a, b).with(m) }
+func (c *compiler) op2m(op asm.Op, d, a vr, m lmem) *ins { return c.emit(op, fDef, d, a, 0).at(2, m) }
+func (c *compiler) upd(op asm.Op, d, a vr) *ins          { return c.op1(op, d, a).rmw() }
+func (c *compiler) updi(op asm.Op, d vr, m int64)        { c.emit(op, fDef|fRMW, d).with(m) }
+func (c *compiler) updm(op asm.Op, d vr, m lmem) *ins    { return c.load(op, d, m).rmw() }
+func (c *compiler) mov(d, a vr) *ins                     { return c.op1(pMov, d, a) }
+func (c *compiler) load(op asm.Op, d vr, m lmem) *ins    { return c.emit(op, fDef, d, 0).at(1, m) }
+func (c *compiler) store(op asm.Op, m lmem, a vr) *ins   { return c.emit(op, 0, 0, a).at(0, m) }
+func (c *compiler) use2(op asm.Op, a, b vr)              { c.emit(op, 0, a, b) }
 
-// cmpi compares a general register with an immediate.
-func (c *compiler) cmpi(a vr, m int64) { c.emit(asm.CMP, 0, a).with(m) }
+func (c *compiler) v1(op asm.Op, a vr) vr           { d := c.newV(); c.op1(op, d, a); return d }
+func (c *compiler) v2(op asm.Op, a, b vr) vr        { d := c.newV(); c.op2(op, d, a, b); return d }
+func (c *compiler) v1i(op asm.Op, a vr, m int64) vr { d := c.newV(); c.op1i(op, d, a, m); return d }
+func (c *compiler) v2i(op asm.Op, a, b vr, m int64) vr {
+	d := c.newV()
+	c.op2i(op, d, a, b, m)
+	return d
+}
+func (c *compiler) loadV(op asm.Op, m lmem) vr { d := c.newV(); c.load(op, d, m); return d }
+func (c *compiler) loadG(op asm.Op, m lmem) vr { d := c.newG(); c.load(op, d, m); return d }
+
+func (i *ins) mask(k vr) *ins         { i.k = k; return i }
+func (i *ins) z() *ins                { i.flags |= fZero; return i }
+func (i *ins) rmw() *ins              { i.flags |= fRMW; return i }
+func (i *ins) with(m int64) *ins      { i.imm = m; i.flags |= fImm; return i }
+func (i *ins) at(n int8, m lmem) *ins { i.memAt, i.mem = n, m; return i } // operand n is memory
+
+// branch jumps to l if a and b compare so, branchi if a and a number do.
+func (c *compiler) branch(a vr, cond asm.Cond, b vr, l asm.Label) {
+	c.use2(asm.CMP, a, b)
+	c.jcc(cond, l)
+}
+
+func (c *compiler) branchi(a vr, cond asm.Cond, n int64, l asm.Label) {
+	c.emit(asm.CMP, 0, a).with(n)
+	c.jcc(cond, l)
+}
 
 // imm loads a constant into a general register.
 func (c *compiler) gconst(d vr, v int64) {
@@ -166,32 +192,6 @@ func (c *compiler) gconst(d vr, v int64) {
 	} else {
 		c.emit(asm.MOV, fDef, d).with(v)
 	}
-}
-
-func (c *compiler) load(op asm.Op, d vr, m lmem) *ins {
-	i := c.emit(op, fDef, d, 0)
-	i.memAt, i.mem = 1, m
-	return i
-}
-
-func (c *compiler) store(op asm.Op, m lmem, a vr) *ins {
-	i := c.emit(op, 0, 0, a)
-	i.memAt, i.mem = 0, m
-	return i
-}
-
-// op2m is op d, a, [m].
-func (c *compiler) op2m(op asm.Op, d, a vr, m lmem) *ins {
-	i := c.emit(op, fDef, d, a, 0)
-	i.memAt, i.mem = 2, m
-	return i
-}
-
-// updm is op d, [m] with d read and written.
-func (c *compiler) updm(op asm.Op, d vr, m lmem) *ins {
-	i := c.load(op, d, m)
-	i.flags |= fRMW
-	return i
 }
 
 func (c *compiler) label(l asm.Label) { c.emit(pLabel, 0).imm = int64(l) }

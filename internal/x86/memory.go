@@ -6,6 +6,118 @@ import (
 	"weft/internal/x86/asm"
 )
 
+// elementOps are the instructions for elements of one size in memory.
+type elementOps struct {
+	get, put asm.Op // of a general register, or one for all
+	low      asm.Op // of the lowest lane of a vector
+	spread   asm.Op // one element for all lanes
+	vector   asm.Op // a vector under an opmask
+	masked   asm.Op // a vector under a vector of masks, on AVX2
+	gather   asm.Op // elements at offsets of 8 bytes
+}
+
+var elements = [9]elementOps{
+	1: {get: asm.MOVZX8, put: asm.MOV8},
+	4: {asm.MOV32, asm.MOV32, asm.VMOVD, asm.VBROADCASTSS, asm.VMOVUPS, asm.VMASKMOVPS, asm.VPGATHERQD},
+	8: {asm.MOV, asm.MOV, asm.VMOVQ, asm.VBROADCASTSD, asm.VMOVUPD, asm.VMASKMOVPD, asm.VPGATHERQQ},
+}
+
+// activeFor is active for register i of a value of type t.
+func (c *compiler) activeFor(t loop.Type, i int) vr {
+	if c.masks == nil {
+		return 0
+	}
+	return c.maskFor(c.active, t, i)
+}
+
+// bulk reports that the lanes of buffer b lie side by side and can be moved as
+// vectors: AVX2 has no masks for bytes.
+func (c *compiler) bulk(b int) bool {
+	x := &c.p.Bufs[b]
+	return x.Steps[c.p.Lane] == loop.Unit && (x.DType.Size() > 1 || c.isa == AVX512 || c.masks == nil)
+}
+
+// lowerLoad lowers OpLoad and OpLoadAt.
+func (c *compiler) lowerLoad(v loop.Value, in *loop.Ins) {
+	b := int(in.Imm)
+	switch {
+	case c.lay.uni:
+		c.set(v, c.loadOne(c.p.Bufs[b].DType, c.oneAt(b, in.A)))
+	case in.Op == loop.OpLoad && c.bulk(b):
+		for i, d := range c.result(v) {
+			c.loadUnit(b, in.Type, d, i)
+		}
+	default:
+		d := c.result(v)
+		for s := range c.lay.k {
+			if c.p.Bufs[b].DType.Size() == 1 {
+				c.loadLanes(b, d[s], s, in.A)
+			} else {
+				c.gather(b, in.Type, d, s, in.A)
+			}
+		}
+	}
+}
+
+// lowerStore lowers OpStore and OpStoreAt.
+func (c *compiler) lowerStore(in *loop.Ins) {
+	b := int(in.Imm)
+	switch {
+	case c.lay.uni:
+		c.storeOne(c.p.Bufs[b].DType, c.oneAt(b, in.B), c.get(in.A, 0))
+	case in.Op == loop.OpStore && c.bulk(b):
+		t := c.p.Ins[in.A].Type
+		for i := range c.count(t) {
+			c.storeUnit(b, t, c.get(in.A, i), i)
+		}
+	default:
+		for s := range c.lay.k {
+			c.storeLanes(b, in.A, s, in.B)
+		}
+	}
+}
+
+// oneAt is the place of an element that all lanes share, at an offset if there is
+// one.
+func (c *compiler) oneAt(b int, off loop.Value) lmem {
+	m := lmem{base: c.ptr[b]}
+	if off != loop.NoValue {
+		m.index, m.scale = c.newG(), uint8(c.p.Bufs[b].DType.Size())
+		c.op1(asm.VMOVQ, m.index, c.get(off, 0).x())
+	}
+	return m
+}
+
+// loadOne reads an element into all lanes of a new register.
+func (c *compiler) loadOne(t array.DType, m lmem) vr {
+	if t.Size() > 1 {
+		return c.loadV(elements[t.Size()].spread, m)
+	}
+	g := c.loadG(asm.MOVZX8, m)
+	if t == array.Bool {
+		return c.boolMask(g)
+	}
+	return c.broadcast(g, 4)
+}
+
+// storeOne writes lane 0 of r.
+func (c *compiler) storeOne(t array.DType, m lmem, r vr) {
+	if t.Size() > 1 {
+		c.store(elements[t.Size()].low, m, r.x())
+		return
+	}
+	g := c.newG()
+	if t == array.Bool && c.isa == AVX512 {
+		c.op1(asm.KMOVW, g, r)
+	} else {
+		c.op1(asm.VMOVD, g, r.x())
+	}
+	if t == array.Bool {
+		c.updi(asm.AND, g, 1)
+	}
+	c.store(asm.MOV8, m, g)
+}
+
 // at addresses register i of an element group of a buffer that moves by one
 // element a lane.
 func (c *compiler) at(b, i int) lmem {
@@ -19,233 +131,81 @@ func (c *compiler) at(b, i int) lmem {
 	return lmem{base: c.ptr[b], index: c.lay.idx, scale: uint8(size), disp: int32(i*bytes + c.lay.first*c.lay.lanes*size)}
 }
 
-// active returns the mask of a step, 0 if all its lanes are active.
-func (c *compiler) active(s int) vr {
-	if c.masks == nil {
-		return 0
-	}
-	return c.masks[s]
-}
-
-// activeFor is active for register i of a value of type t.
-func (c *compiler) activeFor(t loop.Type, i int) vr {
-	if c.masks == nil {
-		return 0
-	}
-	return c.maskFor(c.active, t, i)
-}
-
-func (c *compiler) lowerLoad(v loop.Value, in *loop.Ins) {
-	b := int(in.Imm)
-	switch {
-	case c.lay.uni:
-		c.set(v, c.loadOne(c.p.Bufs[b].DType, lmem{base: c.ptr[b]}))
-	case c.p.Bufs[b].Steps[c.p.Lane] == loop.Unit:
-		for i, d := range c.result(v) {
-			c.loadUnit(b, in.Type, d, i)
-		}
-	default:
-		c.loadStrided(v, in)
-	}
-}
-
-// loadOne reads an element into all lanes of a new register.
-func (c *compiler) loadOne(t array.DType, m lmem) vr {
-	switch t.Size() {
-	case 4, 8:
-		r := c.newV()
-		c.load(broadcasts[loop.TypeOf(t)], r, m)
-		return r
-	}
-	g := c.newG()
-	c.load(asm.MOVZX8, g, m)
-	if t == array.Bool {
-		return c.boolMask(g)
-	}
-	r := c.newV()
-	c.broadcast(r, g, 4)
-	return r
-}
-
 func (c *compiler) loadUnit(b int, t loop.Type, d vr, i int) {
-	m := c.at(b, i)
-	k := c.activeFor(t, i)
-	if c.p.Bufs[b].DType.Size() > 1 {
-		switch {
-		case k == 0:
-			c.load(asm.VMOVUPS, d, m)
-		case c.isa == AVX512:
-			op := asm.VMOVUPS
-			if t.Size() == 8 {
-				op = asm.VMOVUPD
-			}
-			c.load(op, d, m).mask(k).z()
-		default:
-			op := asm.VMASKMOVPS
-			if t.Size() == 8 {
-				op = asm.VMASKMOVPD
-			}
-			x := c.emit(op, fDef, d, k, 0)
-			x.memAt, x.mem = 2, m
-		}
-		return
+	m, k := c.at(b, i), c.activeFor(t, i)
+	load, bytes := asm.VMOVUPS, d
+	switch size := c.p.Bufs[b].DType.Size(); {
+	case size > 1 && k != 0:
+		load = elements[size].vector
+	case size == 1 && c.lay.es == 8:
+		load = asm.VPMOVZXBQ
+	case size == 1:
+		load = asm.VPMOVZXBD
 	}
-	wide := asm.VPMOVZXBD
-	if c.lay.es == 8 {
-		wide = asm.VPMOVZXBQ
-	}
-	bytes := d
 	if t == loop.B {
 		bytes = c.newV()
 	}
 	switch {
 	case k == 0:
-		c.load(wide, bytes, m)
+		c.load(load, bytes, m)
 	case c.isa == AVX512:
-		c.load(wide, bytes, m).mask(k).z()
+		c.load(load, bytes, m).mask(k).z()
 	default:
-		c.eachLane(k, func(j vr) {
-			g := c.newG()
-			e := c.newG()
-			c.mov(e, c.lay.idx)
-			c.upd(asm.ADD, e, j)
-			c.load(asm.MOVZX8, g, lmem{base: m.base, index: e, scale: 1, disp: m.disp})
-			c.stagePut(0, j, g)
-		})
-		c.load(asm.VMOVUPS, bytes, c.stageMem(0))
+		c.op2m(elements[t.Size()].masked, d, k, m)
 	}
 	if t == loop.B {
 		c.nonzero(d, bytes)
 	}
 }
 
-// nonzero makes a mask of the lanes, as wide as masks are, that are not zero.
-func (c *compiler) nonzero(d, a vr) {
-	if c.isa == AVX512 {
-		op := asm.VPTESTMD
-		if c.lay.es == 8 {
-			op = asm.VPTESTMQ
-		}
-		c.op2(op, d, a, a)
-		return
-	}
-	op := asm.VPCMPEQD
-	if c.lay.es == 8 {
-		op = asm.VPCMPEQQ
-	}
-	z := c.newV()
-	c.op2(op, z, a, c.constReg(loop.F32, 0))
-	c.notMask(d, z)
-}
-
-func (c *compiler) lowerStore(in *loop.Ins) {
-	b := int(in.Imm)
-	d := c.p.Bufs[b].DType
-	switch {
-	case c.lay.uni:
-		c.storeOne(d, lmem{base: c.ptr[b]}, c.get(in.A, 0))
-	case c.p.Bufs[b].Steps[c.p.Lane] == loop.Unit:
-		t := loop.TypeOf(d)
-		for i := range c.count(t) {
-			c.storeUnit(b, t, c.get(in.A, i), i)
-		}
-	default:
-		c.storeStrided(in)
-	}
-}
-
-// storeOne writes lane 0 of r.
-func (c *compiler) storeOne(t array.DType, m lmem, r vr) {
-	switch {
-	case t.Size() == 8:
-		c.store(asm.VMOVQ, m, r.x())
-	case t.Size() == 4:
-		c.store(asm.VMOVD, m, r.x())
-	default:
-		g := c.newG()
-		if t == array.Bool && c.isa == AVX512 {
-			c.op1(asm.KMOVW, g, r)
-		} else {
-			c.op1(asm.VMOVD, g, r.x())
-		}
-		if t == array.Bool {
-			c.updi(asm.AND, g, 1)
-		}
-		c.store(asm.MOV8, m, g)
-	}
-}
-
 func (c *compiler) storeUnit(b int, t loop.Type, r vr, i int) {
-	m := c.at(b, i)
-	k := c.activeFor(t, i)
-	if c.p.Bufs[b].DType.Size() > 1 {
-		switch {
-		case k == 0 && c.streaming:
-			c.store(asm.VMOVNTPS, m, r)
-		case k == 0:
-			c.store(asm.VMOVUPS, m, r)
-		case c.isa == AVX512:
-			op := asm.VMOVUPS
-			if t.Size() == 8 {
-				op = asm.VMOVUPD
-			}
-			c.store(op, m, r).mask(k)
-		case c.masks[0] == c.lay.tail:
-			c.storePieces(t, r, m, i)
-		default:
-			op := asm.VMASKMOVPS
-			if t.Size() == 8 {
-				op = asm.VMASKMOVPD
-			}
-			x := c.emit(op, 0, 0, k, r)
-			x.memAt, x.mem = 0, m
-		}
-		return
+	m, k := c.at(b, i), c.activeFor(t, i)
+	size := c.p.Bufs[b].DType.Size()
+	switch {
+	case size == 1:
+		c.storeBytes(m, c.bytesOf(t, r), k)
+	case k == 0 && c.streaming:
+		c.store(asm.VMOVNTPS, m, r)
+	case k == 0:
+		c.store(asm.VMOVUPS, m, r)
+	case c.isa == AVX512:
+		c.store(elements[size].vector, m, r).mask(k)
+	case c.masks[0] == c.lay.tail:
+		c.storePieces(t, r, m, i)
+	default:
+		c.emit(elements[size].masked, 0, 0, k, r).at(0, m)
 	}
-	r = c.bytesOf(t, r)
-	if c.isa == AVX512 {
-		op := asm.VPMOVDB
-		if c.lay.es == 8 {
-			op = asm.VPMOVQB
-		}
-		if k != 0 {
-			c.store(op, m, r).mask(k)
-			return
-		}
-		n := c.newV()
-		c.op1(op, n.x(), r)
-		if c.lay.es == 8 {
-			c.store(asm.VMOVQ, m, n.x())
-		} else {
-			c.store(asm.VMOVUPS, m, n.x())
-		}
-		return
+}
+
+// storeBytes writes the low byte of each lane.
+func (c *compiler) storeBytes(m lmem, r, k vr) {
+	narrow, store := asm.VPMOVDB, asm.VMOVUPS // of 16 bytes
+	if c.lay.es == 8 {
+		narrow, store = asm.VPMOVQB, asm.VMOVQ
 	}
 	if k != 0 {
-		c.store(asm.VMOVUPS, c.stageMem(0), r)
-		c.eachLane(k, func(j vr) {
-			g := c.stageGet(0, j)
-			e := c.newG()
-			c.mov(e, c.lay.idx)
-			c.upd(asm.ADD, e, j)
-			c.store(asm.MOV8, lmem{base: m.base, index: e, scale: 1, disp: m.disp}, g)
-		})
+		c.store(narrow, m, r).mask(k)
 		return
 	}
-	lo, hi, n := c.newV(), c.newV(), c.newV()
+	n := c.newV()
+	if c.isa == AVX512 {
+		c.op1(narrow, n.x(), r)
+		c.store(store, m, n.x())
+		return
+	}
+	lo, hi := c.newV(), c.newV()
 	if c.lay.es == 8 {
 		c.op1i(asm.VEXTRACTI128, hi.x(), r, 1)
 		c.op2i(asm.VSHUFPS, lo.x(), r.x(), hi.x(), 0x88)
-		c.op2(asm.VPACKUSDW, n.x(), lo.x(), lo.x())
-		c.op2(asm.VPACKUSWB, n.x(), n.x(), n.x())
-		c.store(asm.VMOVD, m, n.x())
-		return
+		hi, store = lo, asm.VMOVD
+	} else {
+		c.op2(asm.VPAND, lo, r, c.constReg(loop.I32, 0xFF))
+		c.op1i(asm.VEXTRACTI128, hi.x(), lo, 1)
+		store = asm.VMOVQ
 	}
-	c.op2(asm.VPAND, lo, r, c.constReg(loop.I32, 0xFF))
-	c.op1i(asm.VEXTRACTI128, hi.x(), lo, 1)
 	c.op2(asm.VPACKUSDW, n.x(), lo.x(), hi.x())
 	c.op2(asm.VPACKUSWB, n.x(), n.x(), n.x())
-	c.store(asm.VMOVQ, m, n.x())
+	c.store(store, m, n.x())
 }
 
 // storePieces writes what is left of a row at its end, on AVX2: halves, quarters
@@ -259,10 +219,8 @@ func (c *compiler) storePieces(t loop.Type, r vr, m lmem, part int) {
 		c.updi(asm.SUB, rest, int64(part*lanes))
 	}
 	whole, done := c.asm.NewLabel(), c.asm.NewLabel()
-	c.cmpi(rest, int64(lanes))
-	c.jcc(condGE, whole)
-	c.cmpi(rest, 0)
-	c.jcc(condLE, done)
+	c.branchi(rest, asm.CondGE, int64(lanes), whole)
+	c.branchi(rest, asm.CondLE, 0, done)
 	at, x := c.newG(), c.newV()
 	c.mov(at, m.index)
 	c.mov(x, r)
@@ -271,7 +229,7 @@ func (c *compiler) storePieces(t loop.Type, r vr, m lmem, part int) {
 	for n := lanes / 2; n > 0; n /= 2 {
 		skip := c.asm.NewLabel()
 		c.emit(asm.TEST, 0, rest).with(int64(n))
-		c.jcc(condE, skip)
+		c.jcc(asm.CondE, skip)
 		switch n * t.Size() {
 		case 16:
 			c.store(asm.VMOVUPS, here, x.x())
@@ -289,27 +247,4 @@ func (c *compiler) storePieces(t loop.Type, r vr, m lmem, part int) {
 	c.label(whole)
 	c.store(asm.VMOVUPS, m, r)
 	c.label(done)
-}
-
-// bytesOf returns r with what a byte store writes in the low byte of each lane.
-func (c *compiler) bytesOf(t loop.Type, r vr) vr {
-	if t != loop.B {
-		return r
-	}
-	d := c.newV()
-	if c.isa == AVX512 {
-		op := asm.VMOVAPS
-		one := c.constReg(loop.I32, 1)
-		if c.lay.es == 8 {
-			op, one = asm.VMOVAPD, c.constReg(loop.I64, 1)
-		}
-		c.op1(op, d, one).mask(r).z()
-		return d
-	}
-	if c.lay.es == 8 {
-		c.op1i(asm.VPSRLQ, d, r, 63)
-	} else {
-		c.op1i(asm.VPSRLD, d, r, 31)
-	}
-	return d
 }

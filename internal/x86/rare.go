@@ -1,9 +1,5 @@
 package x86
 
-import (
-	"weft/internal/x86/asm"
-)
-
 // What runs rarely, the exceptions of formulas, should not cost the rest its
 // registers: its values are spilled first, and it may take the registers of
 // constants, which are loaded again behind it.
@@ -11,30 +7,14 @@ import (
 // rarity is how much less what runs rarely counts.
 const rarity = 64
 
-// A rare follows a walk through the code in and out of what runs rarely.
-type rare struct {
-	in  bool
-	end int64 // the label behind it
-}
-
-// What rare.pass came to.
-const (
-	goesOn = iota
-	begins
-	ends
-)
-
-// pass is called for each instruction, or at least for each jump and label.
-func (r *rare) pass(i *ins) int {
-	switch {
-	case i.op == pJcc && i.flags&fRare != 0 && !r.in:
-		r.in, r.end = true, i.imm
-		return begins
-	case i.op == pLabel && r.in && i.imm == r.end:
-		r.in = false
-		return ends
+// follow notes whether the instructions behind i run rarely.
+func (c *compiler) follow(i *ins) {
+	switch i.op {
+	case pRare:
+		c.rare = true
+	case pUsual:
+		c.rare = false
 	}
-	return goesOn
 }
 
 // keepConsts chooses the constants that have registers to themselves: those used
@@ -45,7 +25,7 @@ func (c *compiler) keepConsts() {
 	}
 	for n := range c.code {
 		i := &c.code[n]
-		if c.rare.pass(i); c.rare.in {
+		if c.follow(i); c.rare {
 			continue
 		}
 		for _, r := range i.a[i.written():] {
@@ -65,58 +45,52 @@ func (c *compiler) keepConsts() {
 	}
 }
 
-// A reload is a constant to be loaded again before a label.
-type reload struct {
-	label int64
-	v     int32
-}
+// A reload is a constant to be loaded again behind what runs rarely.
+type reload struct{ pos, v int32 }
 
 // park hands the registers of constants to code that runs rarely, and takes them
 // back behind it.
-func (c *compiler) park(i *ins) {
-	switch c.rare.pass(i) {
-	case begins:
+func (c *compiler) park(pos int32) {
+	if c.code[pos].op == pRare {
 		c.taken = 0
 		for p, v := range c.owner[classV] {
 			c.parked[p] = 0
 			if v != 0 && c.vregs[v].kept {
-				c.parked[p] = v
-				c.owner[classV][p] = 0
+				c.parked[p], c.owner[classV][p] = v, 0
 				c.free[classV] |= 1 << p
 			}
 		}
-	case ends:
-		for p, v := range c.parked {
-			if v == 0 {
-				continue
-			}
-			if c.owner[classV][p] != 0 {
-				panic("x86: a value of rare code outlives it")
-			}
-			c.owner[classV][p] = v
-			c.free[classV] &^= 1 << p
-			if c.taken>>p&1 != 0 {
-				c.reloads = append(c.reloads, reload{i.imm, v})
-			}
+		return
+	}
+	for p, v := range c.parked {
+		if v == 0 {
+			continue
+		}
+		if c.owner[classV][p] != 0 {
+			panic("x86: a value of rare code outlives it")
+		}
+		c.owner[classV][p] = v
+		c.free[classV] &^= 1 << p
+		if c.taken>>p&1 != 0 {
+			c.reloads = append(c.reloads, reload{pos, v})
 		}
 	}
 }
 
-// reload loads the constants that the code before a label has overwritten.
-func (c *compiler) reload(label int64) {
+// reload loads the constants that the rare code before an instruction has
+// overwritten.
+func (c *compiler) reload(pos int32) {
 	for _, l := range c.reloads {
-		if l.label != label {
+		if l.pos != pos {
 			continue
 		}
-		x := &c.vregs[l.v]
-		d := c.phys(vr(l.v))
-		switch x.remat {
+		switch x, d := &c.vregs[l.v], c.phys(vr(l.v)); x.remat {
 		case pZero:
 			c.encodeZero(d)
 		case pOnes:
 			c.encodeOnes(d)
 		default:
-			c.emitInst(&asm.Inst{Op: x.remat, A: [4]asm.Reg{d, asm.MemArg}, Mem: c.mem(x.rematMem)})
+			c.asm.RM(x.remat, d, c.mem(x.rematMem))
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 type accumulator struct {
 	v    loop.Value
 	t    loop.Type
-	kind loop.Reduction
+	op   loop.Op
 	regs []vr
 	mem  int // virtual lanes, in the frame
 	tree int // partial results of blocks by level
@@ -23,36 +23,26 @@ type accumulator struct {
 // levels is enough for 2^48 blocks.
 const levels = 48
 
-// identity returns a register with the identity in all lanes.
-func (c *compiler) identity(t loop.Type, k loop.Reduction) vr {
-	bits := uint64(0)
-	switch k {
-	case loop.Prod:
-		bits = [...]uint64{loop.I32: 1, loop.I64: 1, loop.F32: uint64(math.Float32bits(1)), loop.F64: math.Float64bits(1)}[t]
-	case loop.Min:
-		bits = [...]uint64{loop.I32: math.MaxInt32, loop.I64: math.MaxInt64, loop.F32: 0x7F800000, loop.F64: 0x7FF << 52}[t]
-	case loop.Max:
-		bits = [...]uint64{loop.I32: 1 << 31, loop.I64: 1 << 63, loop.F32: 0xFF800000, loop.F64: 0xFFF << 52}[t]
-	case loop.And:
-		bits = 1
+// reductions are the operations of a loop.Reduction, identities their bits by type.
+var (
+	reductions = [...]loop.Op{loop.OpAdd, loop.OpMul, loop.OpMin, loop.OpMax, loop.OpAnd, loop.OpOr}
+	identities = [loop.NumOps][loop.F64 + 1]uint64{
+		loop.OpMul: {loop.I32: 1, loop.I64: 1, loop.F32: 0x3F800000, loop.F64: 0x3FF << 52},
+		loop.OpMin: {loop.I32: math.MaxInt32, loop.I64: math.MaxInt64, loop.F32: 0x7F800000, loop.F64: 0x7FF << 52},
+		loop.OpAnd: {loop.B: 1},
+		loop.OpMax: {loop.I32: 1 << 31, loop.I64: 1 << 63, loop.F32: 0xFF800000, loop.F64: 0xFFF << 52},
 	}
-	return c.constReg(t, bits)
-}
+)
 
-// combine emits d = a op b.
-func (c *compiler) combine(x *accumulator, d, a, b vr) {
-	switch x.kind {
-	case loop.Sum:
-		c.op2(addOps[x.t], d, a, b)
-	case loop.Prod:
-		if x.t == loop.I64 && c.isa == AVX2 {
-			c.mul64(d, a, b)
-		} else {
-			c.op2(mulOps[x.t], d, a, b)
-		}
-	default:
-		c.minmax(x.t, x.kind == loop.Max, d, a, b)
+// identity returns a register with the identity in all lanes.
+func (c *compiler) identity(x *accumulator) vr { return c.constReg(x.t, identities[x.op][x.t]) }
+
+// virtual is the number of registers that an accumulator takes.
+func (c *compiler) virtual(t loop.Type) int {
+	if t == loop.B {
+		return 1
 	}
+	return loop.VirtualBytes / c.vb
 }
 
 // reducing lowers a pass with reductions. The virtual lanes are as many bytes as
@@ -66,99 +56,73 @@ func (c *compiler) reducing(body []loop.Value, n vr) {
 		if in.Op != loop.OpReduce {
 			continue
 		}
-		x := accumulator{v: v, t: in.Type, kind: loop.Reduction(in.Imm)}
+		x := accumulator{v: v, t: in.Type, op: reductions[in.Imm]}
+		for range c.virtual(x.t) {
+			x.regs = append(x.regs, c.newOf(x.t))
+		}
 		if x.t == loop.B {
-			x.regs = []vr{c.newM()}
-			c.mov(x.regs[0], c.identity(x.t, x.kind))
+			c.mov(x.regs[0], c.identity(&x))
 		} else {
-			for range loop.VirtualBytes / c.vb {
-				x.regs = append(x.regs, c.newV())
-			}
 			x.mem, x.tree = c.alloc(loop.VirtualBytes, 64), c.alloc(8*levels, 8)
 			x.part = c.newV()
 		}
 		c.accs = append(c.accs, x)
 	}
-	accs := c.accs[first:]
-	body, live, hot := c.schedule(body)
-	c.interleave(body, live, hot)
-	held := 0
-	for i := range accs {
-		held += len(accs[i].regs)
-	}
-	regs := 16 * (1 + int(c.isa))
-	if live < 0 {
-		live, _ = c.pressure(body, 0, regs)
-	}
-	if held+c.lay.k*live > regs {
-		c.lay.k = max(c.lay.k/2, 1)
+	all := c.accs[first:]
+	var accs []accumulator // those that are folded
+	for _, x := range all {
+		if x.t != loop.B {
+			accs = append(accs, x)
+		}
 	}
 	k := min(c.lay.k, steps)
-
 	i := c.lay.idx
-	blocks, end, last := c.newG(), c.newG(), c.newG()
+	blocks, end := c.newG(), c.newG()
 	c.gconst(blocks, 0)
 	single, finish := c.asm.NewLabel(), c.asm.NewLabel()
 	nextBlock := c.loop(false)
 	{
-		t := c.newG()
-		c.load(asm.LEA, t, lmem{base: i, disp: loop.Block})
+		t := c.loadG(asm.LEA, lmem{base: i, disp: loop.Block})
 		c.mov(end, n)
 		c.use2(asm.CMP, end, t)
 		c.upd(asm.CMOVG, end, t)
 	}
 	for j := range accs {
-		if accs[j].t != loop.B {
-			for _, r := range accs[j].regs {
-				c.mov(r, c.identity(accs[j].t, accs[j].kind))
-			}
+		for _, r := range accs[j].regs {
+			c.mov(r, c.identity(&accs[j]))
 		}
 	}
-	tail, fold := c.asm.NewLabel(), c.asm.NewLabel()
-	c.mov(last, end)
-	c.updi(asm.SUB, last, int64(strip))
-	c.use2(asm.CMP, i, last)
-	c.jcc(condG, tail)
-	head := c.loop(true)
-	c.lay.k = k
-	for s := 0; s < steps; s += k {
-		c.lay.first = s
-		c.block(body)
-	}
-	c.lay.first = 0
-	c.advance(strip)
-	c.use2(asm.CMP, i, last)
-	c.jcc(condLE, head)
+	fold := c.asm.NewLabel()
+	c.wholeStrips(end, strip, func() {
+		c.lay.k = k
+		for s := 0; s < steps; s += k {
+			c.lay.first = s
+			c.block(body)
+		}
+		c.lay.first = 0
+	})
 	c.end()
-	c.label(tail)
-	c.use2(asm.CMP, i, end)
-	c.jcc(condGE, fold)
+	c.branch(i, asm.CondGE, end, fold)
 	c.rest(body, accs, end)
 	c.label(fold)
-	some := false
 	for j := range accs {
-		if accs[j].t != loop.B {
-			c.fold(&accs[j])
-			some = true
-		}
+		c.fold(&accs[j])
 	}
-	if some {
-		c.cmpi(n, loop.Block)
-		c.jcc(condLE, single)
+	if len(accs) > 0 {
+		c.branchi(n, asm.CondLE, loop.Block, single)
 		c.push(accs, blocks)
 	}
 	c.updi(asm.ADD, blocks, 1)
-	c.use2(asm.CMP, i, n)
-	c.jcc(condL, nextBlock)
+	c.branch(i, asm.CondL, n, nextBlock)
 	c.end()
-	if some {
+	if len(accs) > 0 {
 		c.pop(accs, blocks)
 		c.jmp(finish)
 		c.label(single)
 	}
 	c.label(finish)
-	for j := range accs {
-		c.finish(&accs[j])
+	for j := range all {
+		c.finish(&all[j])
 	}
 	c.accs = c.accs[:first]
 }
@@ -169,29 +133,20 @@ func (c *compiler) rest(body []loop.Value, accs []accumulator, end vr) {
 	at := c.newG()
 	c.gconst(at, 0)
 	for j := range accs {
-		if accs[j].t != loop.B {
-			for l, r := range accs[j].regs {
-				c.store(asm.VMOVUPS, frameMem(accs[j].mem+l*c.vb), r)
-			}
+		for l, r := range accs[j].regs {
+			c.store(asm.VMOVUPS, frameMem(accs[j].mem+l*c.vb), r)
 		}
 	}
 	c.lay.k = 1
 	c.lay.at = at
-	head := c.loop(false)
-	c.maskRest(end)
-	c.block(body)
-	c.masks = nil
-	c.lay.at = 0
-	c.advance(c.lay.lanes)
-	c.updi(asm.ADD, at, int64(c.vb))
-	c.use2(asm.CMP, c.lay.idx, end)
-	c.jcc(condL, head)
-	c.end()
+	c.maskedSteps(end, func() {
+		c.block(body)
+		c.lay.at = 0
+		c.updi(asm.ADD, at, int64(c.vb))
+	})
 	for j := range accs {
-		if accs[j].t != loop.B {
-			for l, r := range accs[j].regs {
-				c.load(asm.VMOVUPS, r, frameMem(accs[j].mem+l*c.vb))
-			}
+		for l, r := range accs[j].regs {
+			c.load(asm.VMOVUPS, r, frameMem(accs[j].mem+l*c.vb))
 		}
 	}
 }
@@ -217,7 +172,7 @@ func (c *compiler) accumulate(v loop.Value, in *loop.Ins) {
 	if c.lay.at == 0 {
 		for i := range c.lay.k * parts {
 			r := x.regs[(c.lay.first*parts+i)%len(x.regs)]
-			c.combine(x, r, r, c.get(in.A, i))
+			c.compute(x.op, x.t, r, r, c.get(in.A, i))
 		}
 		return
 	}
@@ -230,63 +185,52 @@ func (c *compiler) accumulate(v loop.Value, in *loop.Ins) {
 	for i := range parts {
 		m := frameMem(x.mem + i*c.vb)
 		m.index, m.scale = off, 1
-		old, sum := c.newV(), c.newV()
-		c.load(asm.VMOVUPS, old, m)
-		c.combine(x, sum, old, c.get(in.A, i))
+		old, sum := c.loadV(asm.VMOVUPS, m), c.newV()
+		c.compute(x.op, x.t, sum, old, c.get(in.A, i))
 		c.merge(x.t, old, sum, c.activeFor(x.t, i))
 		c.store(asm.VMOVUPS, m, old)
 	}
 }
 
 func (c *compiler) accumulateBool(x *accumulator, a, k vr) {
-	r := x.regs[0]
 	if k != 0 {
 		t := c.newM()
-		if x.kind == loop.And {
-			n := c.newM()
-			c.notMask(n, k)
-			c.orMask(t, a, n)
+		if x.op == loop.OpAnd {
+			c.compute(loop.OpNot, loop.B, t, k, 0)
+			c.do(loop.OpOr, loop.B, t, a, t)
 		} else {
-			c.andMask(t, a, k)
+			c.do(loop.OpAnd, loop.B, t, a, k)
 		}
 		a = t
 	}
-	if x.kind == loop.And {
-		c.andMask(r, r, a)
-	} else {
-		c.orMask(r, r, a)
-	}
+	c.do(x.op, loop.B, x.regs[0], x.regs[0], a)
 }
 
 // fold folds the virtual lanes in halves, down to lane 0 of part. Lanes above
 // hold whatever.
 func (c *compiler) fold(x *accumulator) {
 	r := append([]vr(nil), x.regs...)
+	with := func(i int, b vr) {
+		d := c.newV()
+		c.compute(x.op, x.t, d, r[i], b&idMask)
+		r[i] = d
+	}
 	for n := len(r) / 2; n > 0; n /= 2 {
 		for i := range n {
-			d := c.newV()
-			c.combine(x, d, r[i], r[i+n])
-			r[i] = d
+			with(i, r[i+n])
 		}
 	}
-	sum := r[0]
-	add := func(half func(t vr)) {
-		t, d := c.newV(), c.newV()
-		half(t)
-		c.combine(x, d, sum, t)
-		sum = d
-	}
+	with(0, c.half(r[0], 1))
 	if c.isa == AVX512 {
-		add(func(t vr) { c.op1i(asm.VEXTRACTI64X4, t.y(), sum, 1) })
-		add(func(t vr) { c.op1i(asm.VEXTRACTI32X4, t.x(), sum.y(), 1) })
-	} else {
-		add(func(t vr) { c.op1i(asm.VEXTRACTI128, t.x(), sum, 1) })
+		t := c.newV()
+		c.op1i(asm.VEXTRACTI32X4, t.x(), r[0].y(), 1)
+		with(0, t)
 	}
-	add(func(t vr) { c.op1i(asm.VPSHUFD, t, sum, 0x4E) })
+	with(0, c.v1i(asm.VPSHUFD, r[0], 0x4E))
 	if x.t.Size() == 4 {
-		add(func(t vr) { c.op1i(asm.VPSHUFD, t, sum, 0xB1) })
+		with(0, c.v1i(asm.VPSHUFD, r[0], 0xB1))
 	}
-	c.mov(x.part, sum)
+	c.mov(x.part, r[0])
 }
 
 // push adds the results of a block to the tree: a carry in a binary counter, as
@@ -298,13 +242,8 @@ func (c *compiler) push(accs []accumulator, blocks vr) {
 	done := c.asm.NewLabel()
 	head := c.loop(false)
 	c.emit(asm.TEST, 0, bits).with(1)
-	c.jcc(condE, done)
-	c.eachPart(accs, level, func(x *accumulator, m lmem) {
-		left, d := c.newV(), c.newV()
-		c.load(asm.VMOVQ, left.x(), m)
-		c.combine(x, d, left, x.part)
-		c.mov(x.part, d)
-	})
+	c.jcc(asm.CondE, done)
+	c.eachPart(accs, level, c.addLeft)
 	c.updi(asm.ADD, level, 1)
 	c.updi(asm.SHR, bits, 1)
 	c.jmp(head)
@@ -321,50 +260,42 @@ func (c *compiler) pop(accs []accumulator, blocks vr) {
 	c.eachPart(accs, level, func(x *accumulator, m lmem) { c.load(asm.VMOVQ, x.part.x(), m) })
 	head := c.loop(false)
 	c.op1(asm.BLSR, blocks, blocks)
-	c.jcc(condE, done)
+	c.jcc(asm.CondE, done)
 	c.op1(asm.TZCNT, level, blocks)
-	c.eachPart(accs, level, func(x *accumulator, m lmem) {
-		left, d := c.newV(), c.newV()
-		c.load(asm.VMOVQ, left.x(), m)
-		c.combine(x, d, left, x.part)
-		c.mov(x.part, d)
-	})
+	c.eachPart(accs, level, c.addLeft)
 	c.jmp(head)
 	c.end()
 	c.label(done)
 }
 
+// addLeft puts what memory holds before a part.
+func (c *compiler) addLeft(x *accumulator, m lmem) {
+	left := c.newV()
+	c.load(asm.VMOVQ, left.x(), m)
+	c.compute(x.op, x.t, x.part, left, x.part)
+}
+
 func (c *compiler) eachPart(accs []accumulator, level vr, f func(x *accumulator, m lmem)) {
 	for j := range accs {
-		if accs[j].t != loop.B {
-			m := frameMem(accs[j].tree)
-			m.index, m.scale = level, 8
-			f(&accs[j], m)
-		}
+		m := frameMem(accs[j].tree)
+		m.index, m.scale = level, 8
+		f(&accs[j], m)
 	}
 }
 
 // finish makes the result visible as a uniform value.
 func (c *compiler) finish(x *accumulator) {
 	if x.t != loop.B {
-		d := c.newV()
-		if x.t.Size() == 4 {
-			c.op1(asm.VBROADCASTSS, d, x.part.x())
-		} else {
-			c.op1(asm.VBROADCASTSD, d, x.part.x())
-		}
-		c.set(x.v, d)
+		c.set(x.v, c.v1(elements[x.t.Size()].spread, x.part.x()))
 		return
 	}
 	g := c.bitsOf(x.regs[0])
-	if x.kind == loop.And {
+	if x.op == loop.OpAnd { // unless there is a lane without
 		c.updi(asm.XOR, g, 1<<c.lay.lanes-1)
 	}
 	m := c.boolMask(g)
-	if x.kind == loop.And {
-		d := c.newM()
-		c.notMask(d, m)
-		m = d
+	if x.op == loop.OpAnd {
+		c.compute(loop.OpNot, loop.B, m, m, 0)
 	}
 	c.set(x.v, m)
 }

@@ -3,7 +3,6 @@ package x86
 import (
 	"math/bits"
 
-	"weft/internal/loop"
 	"weft/internal/x86/asm"
 )
 
@@ -13,26 +12,24 @@ import (
 // starts again. Constants and arguments are not stored: their uses read the
 // place they came from.
 
-// Registers a scan may hand out. RAX and RDX are left for the encoder, RDI is
-// the frame; RSP and RBP belong to Go.
-var gprs = [...]int8{1, 3, 6, 8, 9, 10, 11, 12, 13, 14, 15}
+// allocatable is the registers that a scan may hand out. RAX and RDX are left to
+// IDIV and to suspensions, RDI is the frame; RSP and RBP belong to Go. K0 cannot be
+// a mask.
+var allocatable = [2][numClasses]uint32{
+	AVX2:   {gprs, 1<<16 - 1, 0},
+	AVX512: {gprs, 1<<32 - 1, 0xFE},
+}
+
+const gprs = 0xFFFF &^ (1<<0 | 1<<2 | 1<<4 | 1<<5 | 1<<7)
 
 // A span is a loop in the code.
 type span struct{ start, end int32 }
 
-// allocate gives every register a place. It fails where scratch is used up.
-func (c *compiler) allocate() error {
-	for {
-		c.intervals()
-		if !c.scan() {
-			break
-		}
+// allocate gives every register a place; scratch may be more than there is.
+func (c *compiler) allocate() {
+	for c.intervals(); c.scan(); c.intervals() {
 		c.rewrite()
 	}
-	if c.scratch > loop.ScratchLen {
-		return errScratch
-	}
-	return nil
 }
 
 // sources returns the registers that i reads, among zeros for none; the frame is
@@ -62,7 +59,6 @@ func (c *compiler) intervals() {
 		r := &c.vregs[v]
 		r.start, r.end, r.weight, r.phys, r.next = -1, -1, 0, r.fixed-1, -1
 	}
-	c.undefined = false
 	c.spans = c.spans[:0]
 	open := c.open[:0]
 	for pos := range c.code {
@@ -89,30 +85,19 @@ func (c *compiler) intervals() {
 			open = open[:len(open)-1]
 			weight /= 8
 			continue
-		case pJcc, pLabel:
-			switch c.rare.pass(i) {
-			case begins:
-				weight /= rarity
-			case ends:
-				weight *= rarity
-			}
+		case pRare:
+			weight /= rarity
+		case pUsual:
+			weight *= rarity
 		}
 		if i.flags&fDef != 0 {
-			r := &c.vregs[i.a[0].id()]
-			if r.start < 0 {
-				r.start, r.end = int32(pos), int32(pos)
-				r.weight = weight
-			} else {
-				c.touch(i.a[0], int32(pos), weight, open)
+			if r := &c.vregs[i.a[0].id()]; r.start < 0 {
+				r.start = int32(pos)
 			}
+			c.touch(i.a[0], int32(pos), weight, open)
 		}
-		for _, r := range i.a[i.written():] {
+		for _, r := range i.sources() {
 			if r != 0 {
-				c.touch(r, int32(pos), weight, open)
-			}
-		}
-		for _, r := range [...]vr{i.k, i.mem.base, i.mem.index} {
-			if r != 0 && r != frameReg {
 				c.touch(r, int32(pos), weight, open)
 			}
 		}
@@ -124,9 +109,8 @@ func (c *compiler) intervals() {
 // around pos that r was defined before.
 func (c *compiler) touch(v vr, pos int32, weight float32, open []int32) {
 	r := &c.vregs[v.id()]
-	if r.start < 0 {
-		r.start = pos // a lane's value on a path not taken
-		c.undefined = true
+	if r.start < 0 && r.fixed == 0 {
+		panic("x86: a register is read before it is written")
 	}
 	r.weight += weight
 	for _, s := range open {
@@ -140,59 +124,37 @@ func (c *compiler) touch(v vr, pos int32, weight float32, open []int32) {
 
 // scan assigns registers and reports whether any was spilled.
 func (c *compiler) scan() (spilled bool) {
-	c.free[classG] = 0
-	for _, g := range gprs {
-		c.free[classG] |= 1 << g
-	}
-	c.free[classV] = 1<<16 - 1
-	if c.isa == AVX512 {
-		c.free[classV] = 1<<32 - 1
-	}
-	c.free[classK] = 0xFE
-	for i := range c.owner {
-		c.owner[i] = [32]int32{}
-	}
+	c.free, c.owner = allocatable[c.isa], [numClasses][32]int32{}
 	c.ends = append(c.ends[:0], make([]int32, len(c.code)+1)...)
 	c.reloads = c.reloads[:0]
 	for pos := range c.code {
 		i := &c.code[pos]
-		if i.op == pJcc || i.op == pLabel {
-			c.park(i)
+		if i.op == pRare || i.op == pUsual {
+			c.park(int32(pos))
 		}
 		// What is read here for the last time may share its register with the
 		// result.
-		for v := c.ends[pos]; v > 0; v = c.vregs[v].next {
-			c.release(v)
-		}
-		c.ends[pos] = 0
+		c.release(pos)
 		if i.flags&fDef != 0 {
-			spilled = c.begin(i.a[0], int32(pos)) || spilled
-		}
-		if c.undefined && (i.op < pLabel || i.op >= pMov) {
-			for _, r := range i.sources() {
-				spilled = c.begin(r, int32(pos)) || spilled
+			if v := &c.vregs[i.a[0].id()]; v.start == int32(pos) && v.phys < 0 {
+				spilled = c.place(int32(i.a[0].id()), i) || spilled
+				c.release(pos)
 			}
-		}
-		for v := c.ends[pos]; v > 0; v = c.vregs[v].next {
-			c.release(v)
 		}
 	}
 	return spilled
 }
 
-// begin finds a register for r if it starts at pos, and reports whether that
-// spilled one.
-func (c *compiler) begin(r vr, pos int32) bool {
-	v := &c.vregs[r.id()]
-	return v.start == pos && v.phys < 0 && !v.spilled && c.place(int32(r.id()), &c.code[pos])
-}
-
-func (c *compiler) release(v int32) {
-	r := &c.vregs[v]
-	if r.phys >= 0 && c.owner[r.class][r.phys] == v {
-		c.free[r.class] |= 1 << r.phys
-		c.owner[r.class][r.phys] = 0
+// release frees the registers whose use ends at pos.
+func (c *compiler) release(pos int) {
+	for v := c.ends[pos]; v > 0; v = c.vregs[v].next {
+		r := &c.vregs[v]
+		if c.owner[r.class][r.phys] == v {
+			c.free[r.class] |= 1 << r.phys
+			c.owner[r.class][r.phys] = 0
+		}
 	}
+	c.ends[pos] = 0
 }
 
 // place finds a register for v, which starts at i, and reports whether that
@@ -285,67 +247,45 @@ func (c *compiler) isSpilled(r vr) bool {
 }
 
 func (c *compiler) rewriteIns(i *ins) {
-	if i.flags&fDef != 0 && c.isSpilled(i.a[0]) && c.vregs[i.a[0].id()].remat != 0 {
-		return // its uses make it anew
-	}
-	any := i.flags&fDef != 0 && c.isSpilled(i.a[0])
-	for _, r := range i.sources() {
-		any = any || c.isSpilled(r)
-	}
-	if !any {
-		c.code = append(c.code, *i)
-		return
-	}
-	if i.op == pMov && c.isSpilled(i.a[0]) && !c.isSpilled(i.a[1]) {
-		c.spillStore(i.a[0], i.a[1])
-		return
-	}
-	c.foldSpill(i)
-	// One tiny register for each spilled one.
-	var from, to [8]vr
-	n := 0
-	fresh := func(r vr, load bool) vr {
-		if !c.isSpilled(r) {
-			return r
-		}
-		width := r &^ idMask
-		for j := range n {
-			if from[j] == r&idMask {
-				return to[j] | width
-			}
-		}
-		t := c.newReg(c.vregs[r.id()].class)
-		c.vregs[t.id()].tiny = true
-		from[n], to[n] = r&idMask, t
-		n++
-		if load {
-			c.spillLoad(t, r)
-		}
-		return t | width
-	}
-	d := vr(0)
+	d := vr(0) // the result, if it is spilled
 	if i.flags&fDef != 0 && c.isSpilled(i.a[0]) {
 		d = i.a[0]
-	}
-	for j := range int(i.n) {
-		if j != int(i.memAt) && !(j == 0 && i.flags&(fDef|fRMW) == fDef) {
-			i.a[j] = fresh(i.a[j], true)
+		switch {
+		case i.op == pAny || c.vregs[d.id()].remat != 0:
+			return // its uses make it anew
+		case i.op == pMov && !c.isSpilled(i.a[1]):
+			c.spillStore(d, i.a[1])
+			return
 		}
 	}
-	if i.k != 0 {
-		i.k = fresh(i.k, true)
-	}
-	if i.memAt >= 0 {
-		i.mem.base = fresh(i.mem.base, true)
-		i.mem.index = fresh(i.mem.index, true)
-	}
-	if d != 0 {
-		i.a[0] = fresh(d, false)
-		c.code = append(c.code, *i)
-		c.spillStore(d, i.a[0]&idMask)
-		return
+	c.foldSpill(i)
+	// One tiny register for each spilled one; the result last, as it may be read too.
+	at := [...]*vr{&i.mem.index, &i.mem.base, &i.k, &i.a[3], &i.a[2], &i.a[1], &i.a[0]}
+	var was [len(at)]vr
+	for j, p := range at {
+		r, t := *p, vr(0)
+		was[j] = r
+		if !c.isSpilled(r) {
+			continue
+		}
+		for l := range j {
+			if was[l].id() == r.id() {
+				t = *at[l] & idMask
+			}
+		}
+		if t == 0 {
+			t = c.newReg(c.vregs[r.id()].class)
+			c.vregs[t].tiny = true
+			if p != &i.a[0] || i.written() == 0 {
+				c.spillLoad(t, r)
+			}
+		}
+		*p = t | r&^idMask
 	}
 	c.code = append(c.code, *i)
+	if d != 0 {
+		c.spillStore(d, i.a[0]&idMask)
+	}
 }
 
 // foldSpill lets i read one spilled operand from memory if it can.
@@ -365,13 +305,17 @@ func (c *compiler) foldSpill(i *ins) {
 func (c *compiler) slotMem(r vr) lmem {
 	x := &c.vregs[r.id()]
 	if x.slot == 0 {
-		if x.class == classV {
-			x.slot = int32(c.alloc(c.vb, c.vb))
-		} else {
-			x.slot = int32(c.alloc(8, 8))
-		}
+		n := c.regBytes(x.class)
+		x.slot = int32(c.alloc(n, n))
 	}
 	return frameMem(int(x.slot))
+}
+
+func (c *compiler) regBytes(class uint8) int {
+	if class == classV {
+		return c.vb
+	}
+	return 8
 }
 
 // moveOps load and store a register by class.

@@ -9,11 +9,12 @@ import "weft/internal/loop"
 // schedule orders a block by how long the way from each instruction to the end of
 // the block is, the longest first. It returns the block itself if that is short, has an
 // order of its own to keep, or registers would not be enough. live and hot are
-// the pressure of what it returns; live is negative if they are not known.
+// the pressure of what it returns.
 func (c *compiler) schedule(block []loop.Value) (order []loop.Value, live, hot int) {
-	n := len(block)
+	n, regs := len(block), c.vectors()
 	if n < longCode || !c.unordered(block, false) {
-		return block, -1, -1
+		live, hot = c.pressure(block, 0, regs)
+		return block, live, hot
 	}
 	c.height = zeroed(c.height, len(c.p.Ins))
 	height := c.height
@@ -27,15 +28,7 @@ func (c *compiler) schedule(block []loop.Value) (order []loop.Value, live, hot i
 		}
 		height[v] = h
 		most = max(most, h)
-		need := func(o loop.Value) { height[o] = max(height[o], h) }
-		for _, o := range [...]loop.Value{in.A, in.B, in.C} {
-			if o != loop.NoValue {
-				need(o)
-			}
-		}
-		if r := c.p.Region(in); r != nil {
-			c.captured(r, need)
-		}
+		c.p.ReadsAll(in, func(o loop.Value) { height[o] = max(height[o], h) })
 	}
 	// Counting sort; the order of equals stays.
 	c.first = zeroed(c.first, int(most)+2)
@@ -53,9 +46,9 @@ func (c *compiler) schedule(block []loop.Value) (order []loop.Value, live, hot i
 		out[*at] = v
 		*at++
 	}
-	regs := c.vectors()
 	if live, hot = c.pressure(out, 0, regs); live > regs {
-		return block, -1, -1
+		out = block
+		live, hot = c.pressure(block, 0, regs)
 	}
 	return out, live, hot
 }
@@ -113,6 +106,114 @@ func latency(op loop.Op) int32 {
 		return 14
 	case loop.OpLoad:
 		return 6
+	}
+	return 1
+}
+
+// manyConsts is the number of constants from which only those have registers that
+// are used most, as many as values leave. Up to there it is for the allocator to
+// find out, which takes time.
+const manyConsts = 60
+
+// arrange orders the block of a pass and decides how many of its steps run side by
+// side: as many as registers allow, and in long straight code fewer, because the
+// processor overlaps strips by itself.
+func (c *compiler) arrange(block []loop.Value, s *survey) []loop.Value {
+	block, live, hot := c.schedule(block)
+	k, regs := c.max, c.vectors()
+	if s.count > longCode {
+		k = min(k, 2)
+	}
+	for k > 1 && k*live > regs {
+		k /= 2
+	}
+	if s.held > 0 && s.held+k*live > 16<<c.isa {
+		k = max(k/2, 1)
+	}
+	c.lay.k = k
+	if live > regs {
+		hot = live // which is not known
+	}
+	if spare := max(regs-k*hot, 0); len(c.consts) > manyConsts && (c.spare < 0 || spare < c.spare) {
+		c.spare = spare
+	}
+	return block
+}
+
+// vectors is the number of vector registers that values may take.
+func (c *compiler) vectors() int {
+	if c.isa == AVX512 {
+		return 30
+	}
+	return 15
+}
+
+// pressure estimates the most registers that a step of block needs at once, on
+// top of base; hot leaves out what runs rarely. Beyond the limit neither is looked
+// for any more.
+func (c *compiler) pressure(block []loop.Value, base, limit int) (most, hot int) {
+	// Where each value is used last: one more than the index in the block.
+	from := len(c.last)
+	c.last = append(c.last, make([]int32, len(c.p.Ins))...)
+	last := c.last[from:]
+	for i, v := range block {
+		c.p.ReadsAll(&c.p.Ins[v], func(o loop.Value) { last[c.origin(o)] = int32(i) + 1 })
+	}
+	live := base
+	most, hot = live, live
+	for i, v := range block {
+		in := &c.p.Ins[v]
+		if most > limit {
+			break
+		}
+		if r := c.p.Region(in); r != nil {
+			b := live
+			for _, q := range r.Params {
+				b += c.width(q)
+			}
+			for _, blk := range [...][]loop.Value{r.Head, r.Body, r.Else} {
+				m, h := c.pressure(blk, b, limit)
+				most = max(most, m)
+				if in.Op != loop.OpIf || !c.isRare(r) {
+					hot = max(hot, h)
+				}
+			}
+		}
+		if last[v] > 0 {
+			live += c.width(v)
+		}
+		most, hot = max(most, live+1), max(hot, live+1)
+		end := int32(i) + 1
+		for _, o := range [...]loop.Value{in.A, in.B, in.C} {
+			if o == loop.NoValue {
+				continue
+			}
+			if o = c.origin(o); last[o] == end {
+				last[o] = 0
+				live = max(live-c.width(o), base)
+			}
+		}
+	}
+	c.last = c.last[:from]
+	return most, hot
+}
+
+// origin is the value in whose registers v lives.
+func (c *compiler) origin(v loop.Value) loop.Value {
+	if in := &c.p.Ins[v]; in.Op == loop.OpBits {
+		return in.A // no OpBits itself: Builder.Bits sees to that
+	}
+	return v
+}
+
+// width returns the registers that a value takes in each step.
+func (c *compiler) width(v loop.Value) int {
+	t := c.p.Ins[v].Type
+	if c.vals[v].state == hoisted || t == loop.None || t == loop.B && c.isa == AVX512 {
+		return 0
+	}
+	if t.Size() == 8 {
+		return c.lay.parts
 	}
 	return 1
 }

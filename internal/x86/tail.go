@@ -44,45 +44,34 @@ func (c *compiler) repeatable(block []loop.Value, nested bool) bool {
 
 // repeated runs body, which takes a vector at a time, over all lanes up to n with
 // one copy of its code.
-func (c *compiler) repeated(body []loop.Value, n vr) {
+func (c *compiler) repeated(body []loop.Value, s *survey, n vr) {
 	i := c.lay.idx
 	strip := c.lay.lanes
 	rows := c.ptr
 	var area [loop.MaxBufs]int // offsets in the frame
 	for b := range c.p.Bufs {
-		if c.p.Bufs[b].Steps[c.p.Lane] == loop.Unit && c.uses(body, b) {
+		if c.p.Bufs[b].Steps[c.p.Lane] == loop.Unit && (s.reads|s.writes)>>b&1 != 0 {
 			area[b] = c.alloc(strip*c.p.Bufs[b].DType.Size(), c.vb)
 			c.ptr[b] = c.newG()
 			c.mov(c.ptr[b], rows[b])
 		}
 	}
-	last := c.newG()
-	rest, finish, done := c.asm.NewLabel(), c.asm.NewLabel(), c.asm.NewLabel()
-	c.mov(last, n)
-	c.updi(asm.SUB, last, int64(strip))
-	c.jcc(condS, rest)
-	head := c.loop(true)
-	c.block(body)
-	c.advance(strip)
-	c.use2(asm.CMP, i, last)
-	c.jcc(condLE, head)
-	c.label(rest)
-	c.use2(asm.CMP, i, n)
-	c.jcc(condGE, finish)
+	finish, done := c.asm.NewLabel(), c.asm.NewLabel()
+	head, last := c.wholeStrips(n, strip, func() { c.block(body) })
+	c.branch(i, asm.CondGE, n, finish)
 	c.maskRest(n)
 	for b, at := range area {
 		if at == 0 {
 			continue
 		}
 		t := c.p.Bufs[b].DType
-		if c.loads(body, b) {
+		if s.reads>>b&1 != 0 {
 			c.eachRegister(t, at, func(x vr, j int, m lmem) {
 				c.loadUnit(b, loop.TypeOf(t), x, j)
 				c.store(asm.VMOVUPS, m, x)
 			})
 		}
-		x := c.newG()
-		c.load(asm.LEA, x, lmem{index: i, scale: uint8(t.Size())})
+		x := c.loadG(asm.LEA, lmem{index: i, scale: uint8(t.Size())})
 		c.load(asm.LEA, c.ptr[b], frameMem(at))
 		c.upd(asm.SUB, c.ptr[b], x)
 	}
@@ -92,8 +81,7 @@ func (c *compiler) repeated(body []loop.Value, n vr) {
 	c.end()
 	c.label(finish)
 	// The index is beyond n if it went around on scratch memory.
-	c.use2(asm.CMP, i, n)
-	c.jcc(condLE, done)
+	c.branch(i, asm.CondLE, n, done)
 	c.updi(asm.SUB, i, int64(strip))
 	c.maskRest(n)
 	c.ptr = rows
@@ -116,40 +104,4 @@ func (c *compiler) eachRegister(d array.DType, at int, f func(x vr, j int, m lme
 	for j := range c.count(loop.TypeOf(d)) {
 		f(c.newV(), j, frameMem(at+j*c.vb))
 	}
-}
-
-// loads reports whether a block reads buffer b.
-func (c *compiler) loads(block []loop.Value, b int) bool {
-	for _, v := range block {
-		in := &c.p.Ins[v]
-		if in.Op == loop.OpLoad && int(in.Imm) == b || in.Op == loop.OpIf && (c.loads(c.p.Region(in).Body, b) || c.loads(c.p.Region(in).Else, b)) {
-			return true
-		}
-	}
-	return false
-}
-
-// maskRest makes the lanes from the current index up to n the active ones of a
-// single step.
-func (c *compiler) maskRest(n vr) {
-	rest, m := c.newG(), c.newM()
-	c.mov(rest, n)
-	c.upd(asm.SUB, rest, c.lay.idx)
-	if c.isa == AVX512 {
-		ones, bits := c.newG(), c.newG()
-		c.gconst(ones, 0xFFFFFFFF)
-		c.op2(asm.BZHI, bits, ones, rest)
-		c.op1(c.kmov(), m, bits)
-	} else {
-		cmp, mov, spread := asm.VPCMPGTD, asm.VMOVD, asm.VPBROADCASTD
-		if c.lay.es == 8 {
-			cmp, mov, spread = asm.VPCMPGTQ, asm.VMOVQ, asm.VPBROADCASTQ
-		}
-		b := c.newV()
-		c.op1(mov, b.x(), rest)
-		c.op1(spread, b, b.x())
-		c.op2m(cmp, m, b, c.iota(c.lay.es, 0))
-	}
-	c.masks = []vr{m}
-	c.lay.tail, c.lay.rest = m, rest
 }

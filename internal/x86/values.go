@@ -8,15 +8,12 @@ import (
 // lower lowers one instruction.
 func (c *compiler) lower(v loop.Value) {
 	in := &c.p.Ins[v]
-	uni := c.uniform(in)
-	if uni && !c.lay.uni {
-		lay := c.lay
+	uni, k := c.lay.uni, c.lay.k
+	if c.uniform(in) {
 		c.lay.uni, c.lay.k = true, 1
-		c.lowerIns(v, in)
-		c.lay = lay
-		return
 	}
 	c.lowerIns(v, in)
+	c.lay.uni, c.lay.k = uni, k
 }
 
 // count returns how many registers a value of type t takes.
@@ -92,12 +89,10 @@ func (c *compiler) constReg(t loop.Type, bits uint64) vr {
 		x.remat = pOnes
 	case bits == 0:
 		x.remat = pZero
-	case c.isa == AVX512 && t == loop.F32:
-		x.remat, x.elem = asm.VBROADCASTSS, 4
-		x.rematMem = lmem{label: c.asm.NewConst(bits, 4).Label}
 	case c.isa == AVX512:
-		x.remat, x.elem = asm.VBROADCASTSD, 8
-		x.rematMem = lmem{label: c.asm.NewConst(bits, 8).Label}
+		size := t.Size()
+		x.remat, x.elem = elements[size].spread, uint8(size)
+		x.rematMem = lmem{label: c.asm.NewConst(bits, uint8(size)).Label}
 	default:
 		x.remat = asm.VMOVUPS
 		var b [32]byte
@@ -124,7 +119,7 @@ func (c *compiler) loadConsts() {
 // scarce reports a constant that is loaded where it is used.
 func (c *compiler) scarce(r vr) bool {
 	x := &c.vregs[r]
-	return c.spare >= 0 && x.konst && x.class == classV && (!x.kept || c.rare.in)
+	return c.spare >= 0 && x.konst && x.class == classV && (!x.kept || c.rare)
 }
 
 // loadOperands loads the constants that i uses and that are scarce.
@@ -154,69 +149,42 @@ func (c *compiler) scalar(i int) vr {
 	if t == loop.B {
 		var r vr
 		c.before(func() {
-			g := c.newG()
-			c.load(asm.MOV32, g, m)
+			g := c.loadG(asm.MOV32, m)
 			r = c.boolMask(g)
 		})
 		return r
 	}
 	r := c.newV()
 	x := &c.vregs[r]
-	x.elem, x.rematMem, x.remat = uint8(t.Size()), m, broadcasts[t]
+	x.elem, x.rematMem, x.remat = uint8(t.Size()), m, elements[t.Size()].spread
 	op := x.remat
 	c.before(func() { c.load(op, r, m) })
 	return r
 }
 
-var broadcasts = [...]asm.Op{
-	loop.I32: asm.VBROADCASTSS, loop.F32: asm.VBROADCASTSS,
-	loop.I64: asm.VBROADCASTSD, loop.F64: asm.VBROADCASTSD,
-}
-
-// boolMask returns a mask of all lanes or none from a truth value in a general
-// register, which is overwritten.
-func (c *compiler) boolMask(g vr) vr {
-	t := c.newG()
-	c.emit(asm.NEG, fDef|fRMW, g)
-	c.gconst(t, 0)
-	c.updi(asm.SBB, t, 0)
-	m := c.newM()
-	if c.isa == AVX512 {
-		c.op1(asm.KMOVW, m, t)
-	} else {
-		c.broadcast(m, t, 8)
-	}
-	return m
-}
-
-// broadcast fills d with the low bytes of a general register.
-func (c *compiler) broadcast(d, g vr, size int) {
+// broadcast returns a vector with the low bytes of a general register in all lanes.
+func (c *compiler) broadcast(g vr, size int) vr {
 	mov, bc := asm.VMOVD, asm.VPBROADCASTD
 	if size == 8 {
 		mov, bc = asm.VMOVQ, asm.VPBROADCASTQ
 	}
-	if c.isa == AVX512 {
-		c.op1(bc, d, g)
-		return
+	if c.isa == AVX2 {
+		t := c.newV()
+		c.op1(mov, t.x(), g)
+		g = t.x()
 	}
-	t := c.newV()
-	c.op1(mov, t.x(), g)
-	c.op1(bc, d, t.x())
+	return c.v1(bc, g)
 }
 
 // index lowers OpIndex.
 func (c *compiler) index(v loop.Value, axis int) {
-	at := c.newG()
-	c.load(asm.MOV, at, wordMem(c.p.StartWord(axis)))
+	at := c.loadG(asm.MOV, wordMem(c.p.StartWord(axis)))
 	c.upd(asm.ADD, at, c.ctr[axis])
+	base := c.broadcast(at, 8)
 	if axis != c.p.Lane {
-		d := c.newV()
-		c.broadcast(d, at, 8)
-		c.set(v, d)
+		c.set(v, base)
 		return
 	}
-	base := c.newV()
-	c.broadcast(base, at, 8)
 	for i, d := range c.result(v) {
 		c.op2m(asm.VPADDQ, d, base, c.iota(8, i*c.vb/8+c.lay.first*c.lay.lanes))
 	}
@@ -233,14 +201,10 @@ func (c *compiler) lowerIns(v loop.Value, in *loop.Ins) {
 		c.index(v, int(in.Imm))
 	case loop.OpBits:
 		c.alias(v, in.A)
-	case loop.OpLoad:
+	case loop.OpLoad, loop.OpLoadAt:
 		c.lowerLoad(v, in)
-	case loop.OpStore:
+	case loop.OpStore, loop.OpStoreAt:
 		c.lowerStore(in)
-	case loop.OpLoadAt:
-		c.lowerLoadAt(v, in)
-	case loop.OpStoreAt:
-		c.lowerStoreAt(in)
 	case loop.OpSelect:
 		c.selects(v, in)
 	case loop.OpEq, loop.OpNe, loop.OpLt, loop.OpLe:
@@ -260,7 +224,11 @@ func (c *compiler) lowerIns(v loop.Value, in *loop.Ins) {
 	case loop.OpFma:
 		c.fma(v, in)
 	default:
-		if in.Op == loop.OpMul && c.negMul(v, in) || (in.Op == loop.OpOr || in.Op == loop.OpXor) && c.bits(v, in) {
+		if in.Op == loop.OpMul && c.left(in.A) != nil {
+			c.fma(v, in)
+			return
+		}
+		if (in.Op == loop.OpOr || in.Op == loop.OpXor) && c.bits(v, in) {
 			return
 		}
 		for i, d := range c.result(v) {

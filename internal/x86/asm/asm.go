@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 )
 
@@ -41,6 +42,10 @@ type Asm struct {
 	codeLen int // code without the pool, once finished
 	k       Reg // mask for the next instruction
 	z       bool
+
+	// Listing, if not nil, receives what is assembled as text, a line each with
+	// the offset it stands at.
+	Listing io.Writer
 }
 
 // maxErrors bounds what Finish reports; the first error is nearly always the cause
@@ -58,6 +63,12 @@ func (a *Asm) Reset() {
 	a.errs = nil
 	a.codeLen = 0
 	a.k, a.z = NoReg, false
+	a.Listing = nil
+}
+
+// list adds a line to the listing.
+func (a *Asm) list(format string, args ...any) {
+	fmt.Fprintf(a.Listing, "%5x  "+format+"\n", append([]any{len(a.buf)}, args...)...)
 }
 
 // Len returns the number of bytes assembled so far.
@@ -81,6 +92,9 @@ func (a *Asm) NewLabel() Label {
 
 // Bind places l at the current position.
 func (a *Asm) Bind(l Label) {
+	if a.Listing != nil {
+		a.list("L%d:", l)
+	}
 	switch {
 	case !a.valid(l):
 		a.errorf("bind: no label %d", l)
@@ -142,11 +156,19 @@ func (a *Asm) Jcc(c Cond, l Label) {
 		a.errorf("jcc: no condition %d", c)
 		return
 	}
+	if a.Listing != nil {
+		a.list("\tj%s L%d", (SETO + Op(c)).String()[len("set"):], l)
+	}
 	a.jump(0x70|byte(c), 0x80|byte(c), true, l)
 }
 
 // Jmp jumps to l.
-func (a *Asm) Jmp(l Label) { a.jump(0xEB, 0xE9, false, l) }
+func (a *Asm) Jmp(l Label) {
+	if a.Listing != nil {
+		a.list("\tjmp L%d", l)
+	}
+	a.jump(0xEB, 0xE9, false, l)
+}
 
 // jump emits a rel8 jump where the target is behind and near, else rel32.
 func (a *Asm) jump(short, long byte, twoByte bool, l Label) {
@@ -287,6 +309,7 @@ func (a *Asm) Finish() ([]byte, error) {
 		a.errorf("mask %v without an instruction", a.k)
 	}
 	a.codeLen = len(a.buf)
+	a.Listing = nil // of code
 	a.pool()
 	for _, f := range a.fixups {
 		pos := a.labels[f.label-1]

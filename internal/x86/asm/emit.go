@@ -17,6 +17,9 @@ type Inst struct {
 // Emit assembles one instruction. Where both VEX and EVEX encode it, VEX is taken.
 // Operands that no form accepts become an error of Finish.
 func (a *Asm) Emit(in *Inst) {
+	if a.Listing != nil {
+		a.list("\t%s", in.String())
+	}
 	f, l, evex := match(in)
 	if f == nil {
 		a.errorf("%s: %s", in.String(), explain(in))

@@ -1,0 +1,195 @@
+package x86
+
+import (
+	"weft/internal/loop"
+	"weft/internal/x86/asm"
+)
+
+// Masks of lanes: opmasks on AVX-512, vectors of all-ones and zeros on AVX2.
+
+// maskType is the integer type as wide as a lane, and as an element of a mask on AVX2.
+func (c *compiler) maskType() loop.Type {
+	if c.lay.es == 8 {
+		return loop.I64
+	}
+	return loop.I32
+}
+
+// joinMask makes the mask of a step from those of its two 8-byte halves.
+func (c *compiler) joinMask(d, lo, hi vr) {
+	if c.isa == AVX512 {
+		c.op2(asm.KUNPCKBW, d, hi, lo)
+		return
+	}
+	c.join(d, lo, hi)
+}
+
+// partMask returns what of a step's mask concerns part q of an 8-byte value; 0
+// stays all lanes.
+func (c *compiler) partMask(m vr, q int) vr {
+	switch {
+	case m == 0 || c.lay.parts == 1 || c.lay.uni:
+		return m
+	case c.isa == AVX2:
+		d := c.v1(asm.VPMOVSXDQ, c.half(m, q))
+		return d
+	case q == 1:
+		d := c.newM()
+		c.op1i(asm.KSHIFTRW, d, m, 8)
+		return d
+	}
+	return m
+}
+
+// maskFor returns the mask of register i of a value of type t, of masks by step.
+func (c *compiler) maskFor(m func(s int) vr, t loop.Type, i int) vr {
+	if t.Size() != 8 {
+		return m(i)
+	}
+	return c.partMask(m(i/c.lay.parts), i%c.lay.parts)
+}
+
+// active returns the mask of a step, 0 if all its lanes are active.
+func (c *compiler) active(s int) vr {
+	if c.masks == nil || c.lay.uni {
+		return 0
+	}
+	return c.masks[s]
+}
+
+// nonzero makes a mask of the lanes, as wide as masks are, that are not zero.
+func (c *compiler) nonzero(d, a vr) {
+	t := c.maskType()
+	if c.isa == AVX512 {
+		c.testReg(loop.OpNe, t, d, a, a)
+	} else {
+		c.compareReg(loop.OpNe, t, d, a, c.constReg(t, 0))
+	}
+}
+
+// bytesOf returns r with what a byte store writes in the low byte of each lane.
+func (c *compiler) bytesOf(t loop.Type, r vr) vr {
+	if t != loop.B {
+		return r
+	}
+	d := c.newV()
+	c.ones(c.maskType(), d, r)
+	return d
+}
+
+// ones makes numbers 1 of type t where mask m is, and 0 elsewhere.
+func (c *compiler) ones(t loop.Type, d, m vr) {
+	one := c.constReg(t, [...]uint64{loop.I32: 1, loop.I64: 1, loop.F32: 0x3F800000, loop.F64: 0x3FF << 52}[t])
+	if c.isa == AVX512 {
+		c.op1(moves[t], d, one).mask(m).z()
+	} else {
+		c.op2(asm.VPAND, d, m, one)
+	}
+}
+
+// bitsOf moves a mask to a general register, a bit a lane; 0 means all lanes.
+func (c *compiler) bitsOf(k vr) vr {
+	g := c.newG()
+	switch {
+	case k == 0 && c.lay.uni:
+		c.gconst(g, 1)
+	case k == 0:
+		c.gconst(g, 1<<c.lay.lanes-1)
+	case c.isa == AVX512:
+		c.op1(c.kmov(), g, k)
+	case c.lay.es == 8:
+		c.op1(asm.VMOVMSKPD, g, k)
+	default:
+		c.op1(asm.VMOVMSKPS, g, k)
+	}
+	return g
+}
+
+// kmov moves the mask of a step.
+func (c *compiler) kmov() asm.Op {
+	if c.lay.lanes == 8 {
+		return asm.KMOVB
+	}
+	return asm.KMOVW
+}
+
+// boolMask returns a mask of all lanes or none from a truth value in a general
+// register, which is overwritten.
+func (c *compiler) boolMask(g vr) vr {
+	t := c.newG()
+	c.emit(asm.NEG, fDef|fRMW, g)
+	c.gconst(t, 0)
+	c.updi(asm.SBB, t, 0)
+	if c.isa == AVX2 {
+		return c.broadcast(t, 8)
+	}
+	m := c.newM()
+	c.op1(asm.KMOVW, m, t)
+	return m
+}
+
+// none jumps to l if no mask has a lane.
+func (c *compiler) none(masks []vr, l asm.Label) *ins {
+	m, last := masks[0], len(masks)-1
+	for i := 1; i < last; i++ {
+		t := c.newM()
+		c.do(loop.OpOr, loop.B, t, m, masks[i])
+		m = t
+	}
+	switch {
+	case c.isa == AVX512 && c.lay.lanes == 8:
+		c.use2(asm.KORTESTB, m, masks[last])
+	case c.isa == AVX512:
+		c.use2(asm.KORTESTW, m, masks[last])
+	default:
+		if last > 0 {
+			t := c.newM()
+			c.do(loop.OpOr, loop.B, t, m, masks[last])
+			m = t
+		}
+		c.use2(asm.VPTEST, m, m)
+	}
+	return c.jcc(asm.CondE, l)
+}
+
+// maskRest makes the lanes from the current index up to n the active ones of a
+// single step.
+func (c *compiler) maskRest(n vr) {
+	rest, m := c.newG(), c.newM()
+	c.mov(rest, n)
+	c.upd(asm.SUB, rest, c.lay.idx)
+	if c.isa == AVX512 {
+		ones, bits := c.newG(), c.newG()
+		c.gconst(ones, 0xFFFFFFFF)
+		c.op2(asm.BZHI, bits, ones, rest)
+		c.op1(c.kmov(), m, bits)
+	} else {
+		c.op2m(gts[c.maskType()], m, c.broadcast(rest, c.lay.es), c.iota(c.lay.es, 0))
+	}
+	c.masks = []vr{m}
+	c.lay.tail, c.lay.rest = m, rest
+}
+
+// blend emits d = m ? a : b.
+func (c *compiler) blend(t loop.Type, d, m, a, b vr) {
+	switch {
+	case c.isa == AVX2:
+		c.op3(blends[t], d, b, a, m)
+	case t == loop.B:
+		x, y := c.newM(), c.newM()
+		c.op2(asm.KANDW, x, m, a)
+		c.op2(asm.KANDNW, y, m, b)
+		c.op2(asm.KORW, d, x, y)
+	default:
+		c.op2(blendm[t], d, b, a).mask(m)
+	}
+}
+
+// merge overwrites the lanes of d that k has.
+func (c *compiler) merge(t loop.Type, d, s, k vr) {
+	if c.isa == AVX512 && t != loop.B {
+		c.op1(moves[t], d, s).mask(k).rmw()
+	} else {
+		c.blend(t, d, k, s, d)
+	}
+}
