@@ -242,7 +242,10 @@ def main():
         kept["machine"] = machine()
         works = chosen_rows(pattern)
         for threads in sorted({t for *_, t in works}) if not quick else ():
-            limits[f"T{threads}"] = machine_limits(crew, threads)
+            found = machine_limits(crew, threads)
+            if threads > 1:  # which may also leave one idle
+                found |= {k: max(v, found.get(k, 0)) for k, v in limits.get("T1", {}).items()}
+            limits[f"T{threads}"] = found
         rows = []
         for work, n, dtype, threads in works:
             crew.keep_only(work.subject, threads)

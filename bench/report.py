@@ -129,7 +129,7 @@ def fact_lines(facts):
             )
         else:
             lines.append(
-                f"stop of the world, 99th percentile: {duration(v['kernels p99'])} while two goroutines run kernels, "
+                f"stop of the world, 99th percentile (median of 7 turns): {duration(v['kernels p99'])} while two goroutines run kernels, "
                 + judged(v["kernels p99"], v["loops p99"], f"{duration(v['loops p99'])} while they run plain loops", least=False)
                 + f"; medians {duration(v['kernels p50'])}, {duration(v['loops p50'])}"
             )
@@ -162,9 +162,11 @@ SUMMARY_BEGIN, SUMMARY_END = "<!-- written by bench/run -->", "<!-- end -->"
 def summary(rows):
     """README.md's table: one and two threads in each cell."""
     found = {(r["case"], r["n"], r["dtype"], r["threads"]): r for r in rows}
-    out = ["| work, one / two threads | weft | PyTorch | NumPy | gonum | GoMLX | limit of the machine |", "|---|---|---|---|---|---|---|"]
+    out = ["", "| work, one / two threads | weft | PyTorch | NumPy | gonum | GoMLX | limit of the machine |", "|---|---|---|---|---|---|---|"]
     for title, *key in SUMMARY:
         pair = [found.get((*key, t)) for t in (1, 2)]
+        if not any(r and "lib_ns" in r for r in pair):
+            continue
         show = lambda get: " / ".join(duration(r and get(r)) for r in pair) if any(r and get(r) for r in pair) else "-"
         values = [show(lambda r: (r.get("ours") or {}).get("ns"))]
         values += [show(lambda r: r.get("lib_ns", {}).get(lib)) for lib in ("torch", "numpy", "gonum", "gomlx")]

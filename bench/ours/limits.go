@@ -40,26 +40,37 @@ func init() {
 	}
 }
 
-// copyBandwidth returns GB/s of the runtime's memmove over a working set of the
-// given bytes, which beyond some megabytes writes past the caches; each thread
-// copies a part. The best of several samples counts, since this is a limit.
+// copyBandwidth returns GB/s of a copy over a working set of the given bytes: the
+// best of the runtime's memmove, each thread copying a part, which writes past
+// the caches from some megabytes on; of the library's copy, which does so later; and
+// of a kernel that always does. The best of several samples counts, since this is
+// a limit.
 func copyBandwidth(bytes, threads int) float64 {
-	src, dst := make([]byte, bytes/2), make([]byte, bytes/2)
-	for i := range src {
-		src[i], dst[i] = byte(i), 1 // both resident before the clock starts
-	}
+	n := bytes / 8
+	from, to := uniform(n, "float32", 1, -1, 1), uniform(n, "float32", 2, -1, 1)
+	src, dst := bytesOf(from), bytesOf(to)
 	part := len(src) / threads
-	run := func() {
-		par.Run(threads, 1, threads, func(_, begin, end int) {
-			for i := begin; i < end; i++ {
-				copy(dst[i*part:(i+1)*part], src[i*part:(i+1)*part])
-			}
-		})
+	copies := []func(){
+		func() {
+			par.Run(threads, 1, threads, func(_, begin, end int) {
+				for i := begin; i < end; i++ {
+					copy(dst[i*part:(i+1)*part], src[i*part:(i+1)*part])
+				}
+			})
+		},
+		func() { to.Assign(from) },
 	}
-	worker.Warm(run, 5*time.Millisecond)
+	if limits.Stream(dst, threads, src) {
+		copies = append(copies, func() { limits.Stream(dst, threads, src) })
+	}
 	best := 0.0
-	for _, ns := range worker.Measure(run, 30*time.Millisecond).Samples {
-		best = max(best, float64(bytes)/ns)
+	for _, run := range copies {
+		worker.Warm(run, 5*time.Millisecond)
+		for _, ns := range worker.Measure(run, 20*time.Millisecond).Samples {
+			best = max(best, float64(bytes)/ns)
+		}
 	}
+	from.Release()
+	to.Release()
 	return best
 }

@@ -12,6 +12,9 @@ const sampleTime = 200 * time.Microsecond
 // minSamples is taken even of work that exceeds its time budget.
 const minSamples = 3
 
+// slow is the time of a run of which one sample a request is enough.
+const slow = 300 * time.Millisecond
+
 // Timing is what a request to time a case returns, in nanoseconds a run.
 type Timing struct {
 	Median  float64   `json:"median_ns"`
@@ -33,12 +36,17 @@ func Measure(run func(), budget time.Duration) Timing {
 	start := time.Now()
 	run()
 	inner := 1
-	if once := time.Since(start); once < sampleTime {
+	once := time.Since(start)
+	if once < sampleTime {
 		inner = int(sampleTime/max(once, 50*time.Nanosecond)) + 1
 	}
 	t := Timing{Inner: inner}
+	least := minSamples
+	if once > slow {
+		least = 1
+	}
 	start = time.Now()
-	for len(t.Samples) < minSamples || time.Since(start) < budget {
+	for len(t.Samples) < least || time.Since(start) < budget {
 		s := time.Now()
 		for range inner {
 			run()
