@@ -36,7 +36,12 @@ func Fusion(t T, dev device.Device, caps Caps) {
 	defer s.mem.Close()
 	used := map[*op.Def]int{}
 	for seed := range uint64(caps.Graphs) {
-		s.fused(fmt.Sprintf("graph %d", seed), RandomGraph(seed, used))
+		// Every second graph has its inputs and outputs in layouts of all kinds.
+		layout := allContiguous
+		if seed%2 == 1 {
+			layout = func(i int) Layout { return Layout(seed/2+uint64(i)) % numLayouts }
+		}
+		s.fused(fmt.Sprintf("graph %d", seed), RandomGraph(seed, used), layout)
 		if len(s.failed) > maxReports {
 			break
 		}
@@ -56,8 +61,11 @@ func Fusion(t T, dev device.Device, caps Caps) {
 	t.Logf("%d graphs; the rarest operation, %s, %d times", caps.Graphs, rare, least)
 }
 
-// fused compares a graph planned as one with the same node by node.
-func (s *suite) fused(name string, g *Graph) {
+func allContiguous(int) Layout { return Contiguous }
+
+// fused compares a graph planned as one, its inputs and then its outputs in the
+// given layouts, with the same node by node.
+func (s *suite) fused(name string, g *Graph, layout func(i int) Layout) {
 	if !s.have(g.Outs) {
 		return
 	}
@@ -72,7 +80,7 @@ func (s *suite) fused(name string, g *Graph) {
 			continue
 		}
 		one, ins := alone(n, want)
-		got, err := s.outputs(s.dev, []*ir.Node{one}, ins)
+		got, err := s.outputs(s.dev, []*ir.Node{one}, ins, allContiguous)
 		if err != nil {
 			s.errorf(name, "%s: node %s alone: %v\n%s", name, n, err, g)
 			return
@@ -84,7 +92,7 @@ func (s *suite) fused(name string, g *Graph) {
 		devs = append(devs, s.caps.Oracle)
 	}
 	for k, dev := range devs {
-		got, err := s.outputs(dev, g.Outs, g.X)
+		got, err := s.outputs(dev, g.Outs, g.X, layout)
 		if err != nil {
 			s.errorf(name, "%s: %v\n%s", name, err, g)
 			return
@@ -114,20 +122,21 @@ func alone(n *ir.Node, values map[*ir.Node]*Array) (*ir.Node, []*Array) {
 	return g.Node(n.Op, n.Attrs, n.DType, n.Shape, n.Weak, args...), ins
 }
 
-// outputs computes nodes on contiguous inputs.
-func (s *suite) outputs(dev device.Device, outs []*ir.Node, x []*Array) ([]*Array, error) {
+// outputs computes nodes of inputs; layout is that of an input, or of an output
+// counted on from the inputs.
+func (s *suite) outputs(dev device.Device, outs []*ir.Node, x []*Array, layout func(i int) Layout) ([]*Array, error) {
 	s.mem.Reset()
 	ins := make([]array.View, len(x))
 	for i := range x {
-		ins[i] = s.mem.hold(x[i], Contiguous)
+		ins[i] = s.mem.hold(x[i], layout(i))
 	}
 	dst := make([]array.View, len(outs))
 	for i, o := range outs {
-		dst[i] = s.mem.room(o.DType, o.Shape, Contiguous)
+		dst[i] = s.mem.room(o.DType, o.Shape, layout(len(x)+i))
 	}
 	var p *plan.Plan
 	err := attempt(func() error {
-		p = plan.Build(outs, sigs(ins), nil)
+		p = plan.Build(outs, sigs(ins), sigs(dst))
 		return nil
 	})
 	if err != nil {
@@ -143,7 +152,9 @@ func (s *suite) outputs(dev device.Device, outs []*ir.Node, x []*Array) ([]*Arra
 	}
 	res := make([]*Array, len(outs))
 	for i := range dst {
-		res[i] = Read(dst[i])
+		if res[i] = Read(dst[i]); !untouched(dst[i]) {
+			return nil, fmt.Errorf("writes beside the elements of result %d", i)
+		}
 	}
 	return res, nil
 }

@@ -125,7 +125,7 @@ func (s *suite) slopes(c *Case, value *ir.Node, grads []*ir.Node, what string) {
 		k++
 		got := New(x.DType, x.Shape)
 		if d != nil {
-			r, err := s.outputs(s.dev, []*ir.Node{d}, c.X)
+			r, err := s.outputs(s.dev, []*ir.Node{d}, c.X, allContiguous)
 			if err != nil {
 				s.errorf(c.Def.Name, "%s of %s: %v", what, c, err)
 				return
@@ -137,7 +137,7 @@ func (s *suite) slopes(c *Case, value *ir.Node, grads []*ir.Node, what string) {
 			at := func(v float64) float64 {
 				old := x.F[i]
 				x.F[i] = v
-				r, err := s.outputs(s.dev, []*ir.Node{value}, c.X)
+				r, err := s.outputs(s.dev, []*ir.Node{value}, c.X, allContiguous)
 				x.F[i] = old
 				if err != nil {
 					s.errorf(c.Def.Name, "%s of %s: %v", what, c, err)
