@@ -160,6 +160,7 @@ func indexOf[T comparable](list *[]T, x T) int {
 // in the padding may leave out are finite.
 func (r *channelRun) pack(threads int) bool {
 	c := r.correlation
+	pitch, bytes := c.weightPitch, c.panelBytes
 	c.weightPitch = r.nv * c.vb
 	c.panelBytes = c.weightPitch * (c.padded(len(c.terms)) + c.lanes)
 	padded := slices.ContainsFunc(r.classY, func(e edge) bool { return e != edge{} }) ||
@@ -180,6 +181,7 @@ func (r *channelRun) pack(threads int) bool {
 	})
 	if wild.Load() {
 		mem.Free(c.weights)
+		c.weightPitch, c.panelBytes = pitch, bytes
 		return false
 	}
 	return true

@@ -60,7 +60,8 @@ func (g Geometry) check(op string, d array.DType) Geometry {
 // Conv2d computes y[n,o] = act(sum over (c,kh,kw) of x[n,c] shifted * w[o,c,kh,kw]
 // + bias[o]), the cross-correlation that neural networks call convolution. The sum
 // runs over the flattened (c,kh,kw) in ascending order, in blocks of [KBlock]
-// terms like a product; terms in the padding are 0*w. ep may be nil; its bias has
+// terms like a product, and a block that is zero counts as +0; terms in the padding are
+// 0*w. ep may be nil; its bias has
 // one element per output channel, whatever BiasPerRow says.
 func Conv2d(d array.DType, y, x Image, w unsafe.Pointer, g Geometry, ep *Epilogue, threads int) {
 	g = g.check("conv2d", d)
@@ -77,8 +78,8 @@ func Conv2d(d array.DType, y, x Image, w unsafe.Pointer, g Geometry, ep *Epilogu
 // Conv2dGradInput computes dx, of x's shape, from the gradient dy of the result of
 // [Conv2d]: also the transposed convolution of dy. The sum runs over the flattened
 // (o,kh,kw) in ascending order, skipping the (kh,kw) that no stride brings to the
-// element; the terms that are left are cut into blocks of [KBlock], and those
-// outside of dy are 0*w. ep may be nil; its bias has one element per channel of dx.
+// element; the terms that are left are cut into blocks of [KBlock], a block that is
+// zero counting as +0, and those outside of dy are 0*w. ep may be nil; its bias has one element per channel of dx.
 func Conv2dGradInput(d array.DType, dx, dy Image, w unsafe.Pointer, g Geometry, ep *Epilogue, threads int) {
 	g = g.check("conv2d gradient of the input", d)
 	var e Epilogue

@@ -29,8 +29,10 @@
 // kernels, which read B once in long runs, or transpose it in registers.
 //
 // Convolutions make no patch matrix. Forward, and for the gradient of the input, a
-// vector holds neighbouring output pixels, and the row of B for a term is the image
-// itself, moved (correlation). For the gradient of the weights a vector holds output
+// vector holds output channels where these fill it and the sums are long, and pixels are
+// broadcast from the image (channelRun); padding then costs nothing. Else a vector holds
+// neighbouring output pixels, and the row of B for a term is the image itself, moved
+// (correlation). For the gradient of the weights a vector holds output
 // channels, and patches are broadcast from the image (gradWeight).
 //
 // Threads share tasks that are rectangles of C, bands of images, or blocks of terms

@@ -165,12 +165,14 @@ func init() {
 	MaxPool2d = define(Def{Name: "max_pool2d", Class: Composite, Arity: 1, ONNX: "MaxPool", Samples: poolSamples,
 		Doc: "The greatest element of each window of the last two axes. Attrs.Ints: window, stride, padding (with -Inf), vertical and horizontal. The gradient goes to the first greatest.",
 		Compose: func(x []*node, a ir.Attrs) *node {
-			ws := windows("max_pool2d", x[0], a.Ints, -inf)
-			y := ws[0]
-			for _, w := range ws[1:] {
-				y = apply(Maximum, y, w)
-			}
-			return y
+			// Along columns first, whose elements are side by side, then along rows.
+			p := a.Ints
+			oh, ow := windowCounts("max_pool2d", x[0], p)
+			rows := padLast(x[0], p[4], p[5], -inf)
+			y := greatest(p[0], func(ky int) *node {
+				return window(rows, ky, 0, p[2], 1, oh, rows.Shape[len(rows.Shape)-1])
+			})
+			return greatest(p[1], func(kx int) *node { return window(y, 0, kx, 1, p[3], oh, ow) })
 		},
 		VJP: func(v *VJP) { v.Set(0, func() *node { return maxPoolGrad(v) }) }})
 	AvgPool2d = define(Def{Name: "avg_pool2d", Class: Composite, Arity: 1, ONNX: "AveragePool", Samples: poolSamples,
@@ -315,18 +317,33 @@ func padLast(x *node, ph, pw int, fill float64) *node {
 	return Apply(Pad, ir.Attrs{Ints: pads, Float: fill}, x)
 }
 
-// windows returns, for each place in the window, that element of all windows.
-func windows(name string, x *node, p []int, fill float64) []*node {
+// windowCounts returns how many windows there are, vertical and horizontal.
+func windowCounts(name string, x *node, p []int) (oh, ow int) {
 	if len(x.Shape) < 2 {
 		array.Failf(name, "", "takes two dimensions or more, got %s", array.ShapeString(x.Shape))
 	}
 	needFloat(name, x)
 	r := len(x.Shape)
-	oh := windowCount(name, x.Shape[r-2], p[0], p[2], p[4])
-	ow := windowCount(name, x.Shape[r-1], p[1], p[3], p[5])
+	oh = windowCount(name, x.Shape[r-2], p[0], p[2], p[4])
+	ow = windowCount(name, x.Shape[r-1], p[1], p[3], p[5])
 	if p[4] >= p[0] || p[5] >= p[1] {
 		array.Failf(name, "", "padding %dx%d is not smaller than the window %dx%d", p[4], p[5], p[0], p[1])
 	}
+	return oh, ow
+}
+
+// greatest is the maximum of n nodes.
+func greatest(n int, f func(i int) *node) *node {
+	y := f(0)
+	for i := 1; i < n; i++ {
+		y = apply(Maximum, y, f(i))
+	}
+	return y
+}
+
+// windows returns, for each place in the window, that element of all windows.
+func windows(name string, x *node, p []int, fill float64) []*node {
+	oh, ow := windowCounts(name, x, p)
 	x = padLast(x, p[4], p[5], fill)
 	var out []*node
 	for ky := range p[0] {
