@@ -39,16 +39,25 @@ func (v *variant) get(compile func(*loop.Program, x86.ISA) (*x86.Kernel, error),
 	return v.code
 }
 
-// codeFor returns the code for a launch: a variant if it is over one long axis.
+// codeFor returns the code for a launch: a variant if it is over one long axis or
+// sums long rows.
 func (p *Program) codeFor(l *device.Launch) *jit.Code {
-	if p.code == nil || len(p.p.Axes) != 1 || p.p.Axes[0].Kind != loop.Parallel {
+	if p.code == nil || !p.variants() {
 		return p.code
 	}
-	n, bytes, light := l.Extents[0], 0, l.Cost <= narrowCost
+	bytes, light := 0, l.Cost <= narrowCost
+	lane := len(p.p.Axes) - 1
 	for i := range p.p.Bufs {
-		switch b := &p.p.Bufs[i]; b.Steps[0] {
+		b := &p.p.Bufs[i]
+		switch b.Steps[lane] {
 		case loop.Unit:
-			bytes += n * b.DType.Size()
+			n := b.DType.Size()
+			for a, e := range l.Extents {
+				if b.Steps[a] != loop.Zero {
+					n *= e
+				}
+			}
+			bytes += n
 		case loop.Any: // gathered element by element
 			light = false
 		}
@@ -57,7 +66,7 @@ func (p *Program) codeFor(l *device.Launch) *jit.Code {
 	if isa == x86.AVX512 && light && bytes >= narrowMin {
 		isa = x86.AVX2
 	}
-	if p.streams(l, n) {
+	if p.streams(l) {
 		if c := p.past.get(x86.CompileStreaming, p.p, isa); c != nil {
 			Counters.Streamed.Add(1)
 			return c
@@ -72,9 +81,30 @@ func (p *Program) codeFor(l *device.Launch) *jit.Code {
 	return p.code
 }
 
-// streams reports whether the launch should write past the caches: all outputs are
-// long and aligned, and none of them is read too.
-func (p *Program) streams(l *device.Launch, n int) bool {
+// variants reports that other code may be faster: over rows not where each element
+// takes long, as an extreme does, or where memory is crossed by steps.
+func (p *Program) variants() bool {
+	axes := p.p.Axes
+	if last := axes[len(axes)-1].Kind; last == loop.Parallel {
+		return len(axes) == 1
+	} else if last == loop.Serial {
+		return false
+	}
+	for i := range p.p.Ins {
+		if in := &p.p.Ins[i]; in.Op == loop.OpReduce && loop.Reduction(in.Imm) != loop.Sum {
+			return false
+		}
+	}
+	return true
+}
+
+// streams reports whether the launch should write past the caches: it is over one
+// axis, all outputs are long and aligned, and none of them is read too.
+func (p *Program) streams(l *device.Launch) bool {
+	if p.p.Axes[0].Kind != loop.Parallel || len(p.p.Axes) > 1 {
+		return false
+	}
+	n := l.Extents[0]
 	for i := range p.p.Bufs {
 		b := &p.p.Bufs[i]
 		if !b.Write {
