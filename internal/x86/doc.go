@@ -5,7 +5,7 @@
 //
 // [Compile] goes through the program once and writes machine instructions over
 // virtual registers (lower.go and the files by subject: arith.go, convert.go,
-// memory.go, gather.go, stage.go, control.go, reduce.go). A linear scan gives
+// masks.go, memory.go, lanes.go, control.go, reduce.go). A linear scan gives
 // them registers (regalloc.go), and encode.go hands them to package asm. Two steps
 // make fewer instructions of them: freeze.go lets those that compute a loop's next
 // values leave the lanes alone that have left it, and fold.go lets instructions read
@@ -41,9 +41,9 @@
 //
 // # Adding an instruction
 //
-// A new loop.Op that maps to an instruction of each type is a byType table and a
-// case in (*compiler).arith. If the instruction can take its last operand from
-// memory, name it in fold.go, and spilled operands and constants are read in
-// place. Everything else is a method beside convert or divide which fills the
+// A new loop.Op that is one instruction is a row of the table direct; one that is
+// several is a case in (*compiler).compute. If the instruction can take its last
+// operand from memory, name it in fold.go, and spilled operands and constants are read
+// in place. Everything else is a method beside convert or divide which fills the
 // registers of (*compiler).result; ops_test.go must list the op with its types.
 package x86

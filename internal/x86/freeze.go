@@ -41,8 +41,13 @@ func (c *compiler) look(from int) recent {
 			s.defs++
 			s.last = int32(n)
 		}
-		for _, v := range i.sources() {
+		for _, v := range i.a[i.written():] {
 			c.seen[v.id()].uses++
+		}
+		for _, v := range [...]vr{i.k, i.mem.base, i.mem.index} {
+			if v != frameReg {
+				c.seen[v.id()].uses++
+			}
 		}
 	}
 	return r

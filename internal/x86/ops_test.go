@@ -188,35 +188,41 @@ func value(r *rand.Rand, t loop.Type) uint64 {
 func TestMixedWidths(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, o := range operations() {
-		b := loop.NewBuilder(fmt.Sprintf("%s.%s%v", o.op, o.t, o.args), []loop.Axis{{Kind: loop.Parallel}}, 0)
-		var bufs []int
-		for _, a := range o.args {
-			bufs = append(bufs, b.Buf(dtype(a), false, loop.Unit))
-		}
-		small, large := b.Buf(dtype(loop.I32), true, loop.Unit), b.Buf(dtype(loop.I64), true, loop.Unit)
-		out := b.Buf(dtype(o.t), true, loop.Unit)
-		b.Pass(func() {
-			var x []loop.Value
-			for _, s := range bufs {
-				x = append(x, b.Load(s))
-			}
-			y := o.build(b, x)
-			b.Store(out, y)
-			b.Store(large, b.Index(0))
-			b.Store(small, b.Cvt(loop.I32, b.Index(0)))
-		})
-		p := finish(t, b)
-		var types []loop.Type
-		for _, x := range p.Bufs {
-			types = append(types, loop.TypeOf(x.DType))
-		}
+		p := o.mixed(t)
 		for _, n := range []int{0, 1, 7, 150} {
-			random(p, r, n).fill(func(b int) uint64 {
-				if b < len(o.args) {
-					return o.operand(r, b)
-				}
-				return value(r, types[b])
-			}).check(t, nil)
+			o.fill(random(p, r, n), r).check(t, nil)
 		}
 	}
+}
+
+// mixed makes a program of the operation in a pass with both widths.
+func (o operation) mixed(t testing.TB) *loop.Program {
+	b := loop.NewBuilder(fmt.Sprintf("%s.%s%v", o.op, o.t, o.args), []loop.Axis{{Kind: loop.Parallel}}, 0)
+	var bufs []int
+	for _, a := range o.args {
+		bufs = append(bufs, b.Buf(dtype(a), false, loop.Unit))
+	}
+	small, large := b.Buf(dtype(loop.I32), true, loop.Unit), b.Buf(dtype(loop.I64), true, loop.Unit)
+	out := b.Buf(dtype(o.t), true, loop.Unit)
+	b.Pass(func() {
+		var x []loop.Value
+		for _, s := range bufs {
+			x = append(x, b.Load(s))
+		}
+		y := o.build(b, x)
+		b.Store(out, y)
+		b.Store(large, b.Index(0))
+		b.Store(small, b.Cvt(loop.I32, b.Index(0)))
+	})
+	return finish(t, b)
+}
+
+// fill draws the operands of a program that reads them first.
+func (o operation) fill(s *setup, r *rand.Rand) *setup {
+	return s.fill(func(b int) uint64 {
+		if b < len(o.args) {
+			return o.operand(r, b)
+		}
+		return value(r, loop.TypeOf(s.p.Bufs[b].DType))
+	})
 }

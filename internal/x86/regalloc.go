@@ -92,12 +92,18 @@ func (c *compiler) intervals() {
 		}
 		if i.flags&fDef != 0 {
 			if r := &c.vregs[i.a[0].id()]; r.start < 0 {
-				r.start = int32(pos)
+				r.start, r.end, r.weight = int32(pos), int32(pos), weight
+			} else {
+				c.touch(i.a[0], int32(pos), weight, open)
 			}
-			c.touch(i.a[0], int32(pos), weight, open)
 		}
-		for _, r := range i.sources() {
+		for _, r := range i.a[i.written():] {
 			if r != 0 {
+				c.touch(r, int32(pos), weight, open)
+			}
+		}
+		for _, r := range [...]vr{i.k, i.mem.base, i.mem.index} {
+			if r != 0 && r != frameReg {
 				c.touch(r, int32(pos), weight, open)
 			}
 		}

@@ -12,9 +12,16 @@ func (c *compiler) lower(v loop.Value) {
 	if c.uniform(in) {
 		c.lay.uni, c.lay.k = true, 1
 	}
+	from := len(c.code)
 	c.lowerIns(v, in)
 	c.lay.uni, c.lay.k = uni, k
+	if sabotage != nil {
+		sabotage(c, v, from)
+	}
 }
+
+// sabotage, set by tests only, breaks the code of a value, from an index on.
+var sabotage func(c *compiler, v loop.Value, from int)
 
 // count returns how many registers a value of type t takes.
 func (c *compiler) count(t loop.Type) int {

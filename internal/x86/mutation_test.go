@@ -1,0 +1,215 @@
+//go:build amd64
+
+package x86
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"testing"
+
+	"weft/internal/array"
+	"weft/internal/loop"
+	"weft/internal/loop/loopgen"
+	"weft/internal/x86/asm"
+)
+
+// A mutant is an operation of the loop language, with its type and that of its first
+// operand, whose code is wrong in one way.
+type mutant struct {
+	op      loop.Op
+	t, from loop.Type
+	isa     ISA
+	how     string
+}
+
+func (m mutant) String() string {
+	return fmt.Sprintf("%s: %s of %s.%s from %s", m.isa, m.how, m.op, m.t, m.from)
+}
+
+// ways are what can be wrong, with what breaks it: the code of a value, of which it
+// reports whether it did.
+var ways = map[string]func(c *compiler, v loop.Value, code []ins) bool{
+	"result lost":       loseResult,
+	"operands swapped":  swapOperands,
+	"another immediate": changeImmediate,
+	"branch inverted":   invertBranch,
+}
+
+func loseResult(c *compiler, v loop.Value, code []ins) bool {
+	for n := len(code) - 1; n >= 0; n-- {
+		switch i := &code[n]; {
+		case i.flags&fDef != 0 && c.vregs[i.a[0].id()].class != classG:
+			*i = ins{op: pZero, n: 1, flags: fDef, memAt: -1, a: [4]vr{i.a[0] & idMask}}
+			return true
+		case i.memAt == 0 && i.flags&fDef == 0 && i.op != asm.SUB: // a store, but of fuel
+			i.remove()
+			return true
+		}
+	}
+	in := &c.p.Ins[v]
+	if len(code) > 0 || in.Type == loop.None {
+		return false
+	}
+	c.set(v, c.constReg(in.Type, in.Imm^1)) // a constant, or another name for a value
+	return true
+}
+
+// ordered are instructions whose operands may not change places.
+var ordered = []asm.Op{
+	asm.VPSUBD, asm.VPSUBQ, asm.VSUBPS, asm.VSUBPD, asm.VDIVPS, asm.VDIVPD, asm.VMINPS, asm.VMINPD, asm.VMAXPS, asm.VMAXPD,
+	asm.VPSLLVD, asm.VPSLLVQ, asm.VPSRAVD, asm.VPSRAVQ, asm.VPSRLVD, asm.VPSRLVQ, asm.VSCALEFPS, asm.VSCALEFPD,
+	asm.VPCMPGTD, asm.VPCMPGTQ, asm.VBLENDMPS, asm.VBLENDMPD, asm.VBLENDVPS, asm.VBLENDVPD, asm.VPANDN, asm.KANDNW, asm.KUNPCKBW,
+}
+
+func swapOperands(_ *compiler, _ loop.Value, code []ins) bool {
+	for n := len(code) - 1; n >= 0; n-- {
+		i := &code[n]
+		compares := slices.Contains(cmps[:], i.op) && i.imm&3 != 0 && i.imm&3 != 3 // less or greater
+		if i.op == pFma || i.op == pFmaD {
+			i.a[2], i.a[3] = i.a[3], i.a[2]
+			return i.a[2] != i.a[3]
+		}
+		if (compares || slices.Contains(ordered, i.op)) && i.memAt < 0 && i.a[1] != i.a[2] {
+			i.a[1], i.a[2] = i.a[2], i.a[1]
+			return true
+		}
+	}
+	return false
+}
+
+func changeImmediate(c *compiler, _ loop.Value, code []ins) bool {
+	for n := len(code) - 1; n >= 0; n-- {
+		if i := &code[n]; i.flags&fImm != 0 && i.flags&fDef != 0 && c.vregs[i.a[0].id()].class != classG {
+			i.imm ^= 1
+			return true
+		}
+	}
+	return false
+}
+
+func invertBranch(c *compiler, v loop.Value, code []ins) bool {
+	if op := c.p.Ins[v].Op; op != loop.OpIf && op != loop.OpLoop {
+		return false
+	}
+	for n := range code {
+		if i := &code[n]; i.op == pJcc {
+			i.cond = i.cond.Not()
+			return true
+		}
+	}
+	return false
+}
+
+// leftOut are mutants that the campaign leaves out: two that compute the same, as what is
+// clamped is no NaN and equals its bound only as the same number; those that zeros of
+// both signs show, which TestReductionsOfZeros has; and one that TestFused notices.
+var leftOut = map[mutant]bool{
+	{loop.OpCvt, loop.I32, loop.F64, AVX2, "operands swapped"}:      true,
+	{loop.OpCvt, loop.I32, loop.F64, AVX512, "operands swapped"}:    true,
+	{loop.OpReduce, loop.F32, loop.F32, AVX512, "operands swapped"}: true,
+	{loop.OpReduce, loop.F64, loop.F64, AVX512, "operands swapped"}: true,
+	{loop.OpOr, loop.I32, loop.I32, AVX512, "another immediate"}:    true,
+}
+
+// mutantOf returns the mutant that an instruction belongs to.
+func mutantOf(p *loop.Program, in *loop.Ins) mutant {
+	m := mutant{op: in.Op, t: in.Type}
+	if in.A != loop.NoValue {
+		m.from = p.Ins[in.A].Type
+	}
+	return m
+}
+
+// noticedAlone tries the operations by themselves, as TestMixedWidths does.
+func noticedAlone(t *testing.T, m mutant, isa ISA) bool {
+	r := rand.New(rand.NewPCG(5, 6))
+	for _, o := range operations() {
+		if o.op != m.op || o.t != m.t || o.args[0] != m.from {
+			continue
+		}
+		p := o.mixed(t)
+		k, err := Compile(p, isa)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range []int{7, 150, 20000} {
+			s := o.fill(random(p, r, n), r)
+			got, _ := s.execute(t, k, plenty)
+			if _, _, ok := same(p, got, s.interpret(t)); !ok {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// TestMutants breaks each operation in the code of each instruction set, and demands
+// that the comparison with the interpreter notices: of the operation by itself, or of
+// the first WEFT_MUTATE generated programs.
+func TestMutants(t *testing.T) {
+	n, _ := strconv.Atoi(os.Getenv("WEFT_MUTATE"))
+	if n == 0 {
+		t.Skip("a campaign of minutes: WEFT_MUTATE=n asks for n programs")
+	}
+	// The programs by what stands in them. Broken offsets could write anywhere: where
+	// memory is written by index, only that is broken.
+	cases := map[mutant][]*loopgen.Case{}
+	for seed := range n {
+		c := loopgen.Generate(uint64(seed), array.DTypes()...)
+		seen := map[mutant]bool{}
+		writes := slices.ContainsFunc(c.Program.Ins, func(in loop.Ins) bool { return in.Op == loop.OpStoreAt })
+		for i := range c.Program.Ins {
+			in := &c.Program.Ins[i]
+			m := mutantOf(c.Program, in)
+			if !seen[m] && (!writes || in.Op == loop.OpStoreAt) {
+				cases[m] = append(cases[m], c)
+				seen[m] = true
+			}
+		}
+	}
+	defer func() { sabotage = nil }()
+	mutants, survivors, alone := 0, 0, 0
+	for op, cs := range cases {
+		for _, isa := range isas(t) {
+			for how, change := range ways {
+				m := op
+				m.isa, m.how = isa, how
+				if leftOut[m] {
+					continue
+				}
+				broken := 0
+				sabotage = func(c *compiler, v loop.Value, from int) {
+					if c.isa == isa && mutantOf(c.p, &c.p.Ins[v]) == op && change(c, v, c.code[from:]) {
+						broken++
+					}
+				}
+				noticed, ran := noticedAlone(t, op, isa), 0
+				if noticed {
+					alone++
+				}
+				for i := 0; i < len(cs) && !noticed && ran < 100; i++ {
+					before := broken
+					if Compile(cs[i].Program, isa); broken > before {
+						ran++
+						noticed = compare(cs[i], isa) != nil
+					}
+				}
+				if broken == 0 {
+					continue
+				}
+				mutants++
+				if !noticed {
+					survivors++
+					t.Errorf("%s: in %d programs, and nothing noticed", m, ran)
+				}
+			}
+		}
+	}
+	t.Logf("%d mutants, %d survivors; %d noticed by the programs of one operation, the others by %d generated ones", mutants, survivors, alone, n)
+	if mutants < 500 {
+		t.Errorf("only %d mutants", mutants)
+	}
+}
