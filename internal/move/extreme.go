@@ -56,7 +56,7 @@ func behind[V value](x, best V, greatest bool) bool {
 const (
 	scanColumns = 1024
 	scanRows    = 8 // read side by side
-	scanVectors = 2 // of columns side by side, where there are as many
+	scanVectors = 4 // of columns side by side, where there are as many
 	partRows    = 1 << 13
 	partRow     = 1 << 16
 )
@@ -72,8 +72,8 @@ type argFinder[E element, V value, P place] struct {
 	columns  int   // 0 for rows
 	blocks   int   // of columns
 	parts    int
-	part     int // elements of a part along the axis
-	kernels  [scanVectors]*jit.Code
+	part     int       // elements of a part along the axis
+	one, all *jit.Code // for one vector of columns and scanVectors of them
 	out      []int64
 	best     []V // by part and index of out, if there is more than one part
 	at       []int64
@@ -137,10 +137,11 @@ func (f *argFinder[E, V, P]) run() {
 		f.blocks, f.part = (f.columns+scanColumns-1)/scanColumns, partRows
 		units *= f.blocks
 	}
-	for i := range f.kernels {
-		if native() {
-			f.kernels[i] = codeKey{routine: scanRoutine, wide: wide(), dtype: f.dtype, greatest: f.greatest, vectors: i + 1}.code()
-		}
+	if native() {
+		k := codeKey{routine: scanRoutine, wide: wide(), dtype: f.dtype, greatest: f.greatest, vectors: 1}
+		f.one = k.code()
+		k.vectors = scanVectors
+		f.all = k.code()
 	}
 	f.parts = 1
 	if units < 8 || f.columns == 0 || f.n > 1<<30 {
@@ -173,14 +174,21 @@ func (f *argFinder[E, V, P]) Chunk(_, begin, end int) {
 	var best [scanColumns]V
 	var at [scanColumns]P
 	for u := begin; u < end; u++ {
-		p, rest := u%f.parts, u/f.parts
-		b, rest := rest%f.blocks, rest/f.blocks
+		rest, p, b := u, 0, 0
+		if f.parts > 1 {
+			rest, p = rest/f.parts, rest%f.parts
+		}
+		if f.blocks > 1 {
+			rest, b = rest/f.blocks, rest%f.blocks
+		}
 		from, to := p*f.part*f.step, 0
 		for i := len(f.outer) - 1; i >= 0; i-- {
-			d := f.outer[i]
-			from += rest % d.n * d.src
-			to += rest % d.n * d.dst
-			rest /= d.n
+			d, at := f.outer[i], rest
+			if i > 0 { // short rows would feel the division
+				rest, at = rest/d.n, rest%d.n
+			}
+			from += at * d.src
+			to += at * d.dst
 		}
 		n := min(f.part, f.n-p*f.part)
 		put := func(i int, v V, at int64) {
@@ -231,15 +239,18 @@ func (f *argFinder[E, V, P]) scan(src unsafe.Pointer, step, n, w int, best *[sca
 		if w <= vectors*lanes {
 			s.group = n
 		}
-		call(f.kernels[vectors-1], unsafe.Pointer(&s))
+		code := f.one
+		if vectors > 1 {
+			code = f.all
+		}
+		call(code, unsafe.Pointer(&s))
 	}
 	c := w / (scanVectors * lanes) * (scanVectors * lanes)
 	if c > 0 {
 		blocks(0, scanVectors, c/(scanVectors*lanes))
 	}
-	if w-c >= lanes {
+	for ; w-c >= lanes; c += lanes {
 		blocks(c, 1, 1)
-		c += lanes
 	}
 	if c < w {
 		blocks(w-lanes, 1, 1)
@@ -263,7 +274,11 @@ func (f *argFinder[E, V, P]) row(src unsafe.Pointer, n int, best *[scanColumns]V
 	x := unsafe.Slice((*E)(src), n)
 	v, place := V(x[0]), 0
 	done := 1
-	if w := scanVectors * f.lanes(); w > 0 && n >= 4*w {
+	w := f.lanes()
+	if n >= 16*scanVectors*w {
+		w *= scanVectors
+	}
+	if w > 0 && n >= 4*w {
 		rows := n / w
 		f.scan(src, w*int(unsafe.Sizeof(E(0))), rows, w, best, at)
 		v, place = best[0], int(at[0])*w
