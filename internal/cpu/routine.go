@@ -24,6 +24,8 @@ var routines = map[string]device.Routine{
 	"reduce_argmin": func(_ device.Stream, n *ir.Node, args device.Args, out array.View) {
 		argExtreme(n, &args[0], &out, false)
 	},
+	"mask_select":  maskSelect,
+	"mask_place":   maskPlace,
 	"index_select": indexSelect,
 	"index_add":    indexAdd,
 	"gather":       gather,
