@@ -41,6 +41,9 @@ func sizes(shape []int, axis int) (outer, inner int) {
 
 func bytes(p unsafe.Pointer, n int) []byte { return unsafe.Slice((*byte)(p), n) }
 
+// ahead is the number of rows that are fetched before they are read.
+const ahead = 6
+
 // grain is the number of units of n bytes that are worth a chunk.
 func grain(n int) int { return max(1<<17/max(n, 1), 1) }
 
@@ -56,8 +59,12 @@ func indexSelect(_ device.Stream, n *ir.Node, args device.Args, out array.View) 
 	src, dst := ptr(x), ptr(&out)
 	in := x.Shape[axis]
 	par.Run(outer*len(idx), grain(row), 0, func(_, begin, end int) {
+		f := move.NewFetcher(row)
 		for u := begin; u < end; u++ {
 			o, i := u/len(idx), u%len(idx)
+			if i+ahead < len(idx) {
+				f.Fetch(unsafe.Add(src, (o*in+idx[i+ahead])*row))
+			}
 			from := unsafe.Add(src, (o*in+idx[i])*row)
 			to := unsafe.Add(dst, u*row)
 			switch row {
@@ -117,6 +124,7 @@ func indexAdd(_ device.Stream, n *ir.Node, args device.Args, out array.View) {
 	src, dst := ptr(x), ptr(&out)
 	base := args[2]
 	par.Run(outer*size, grain(row*(len(idx)/size+1)), 0, func(_, begin, end int) {
+		f := move.NewFetcher(row)
 		for u := begin; u < end; u++ {
 			o, k := u/size, u%size
 			if to := bytes(unsafe.Add(dst, u*row), row); base.Store != nil {
@@ -124,7 +132,11 @@ func indexAdd(_ device.Stream, n *ir.Node, args device.Args, out array.View) {
 			} else {
 				clear(to)
 			}
-			for _, i := range order[start[k]:start[k+1]] {
+			for at := start[k]; at < start[k+1]; at++ {
+				i := order[at]
+				if at+ahead < len(order) {
+					f.Fetch(unsafe.Add(src, (o*len(idx)+order[at+ahead])*row))
+				}
 				addInto(x.DType, unsafe.Add(dst, u*row), unsafe.Add(src, (o*len(idx)+i)*row), inner)
 			}
 		}

@@ -16,6 +16,7 @@ type routine uint8
 const (
 	transposeRoutine routine = iota
 	scanRoutine
+	fetchRoutine
 )
 
 // A codeKey names one piece of machine code: all that its generator reads.
@@ -63,6 +64,8 @@ func (k codeKey) code() *jit.Code {
 			g.transpose()
 		case scanRoutine:
 			g.scan(k.vectors)
+		case fetchRoutine:
+			g.fetch()
 		}
 		text, err := g.Finish()
 		if err != nil {
