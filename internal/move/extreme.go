@@ -56,7 +56,7 @@ func behind[V value](x, best V, greatest bool) bool {
 const (
 	scanColumns = 1024
 	scanRows    = 8 // read side by side
-	scanVectors = 4 // of columns side by side, where there are as many
+	scanVectors = 2 // of columns side by side, where there are as many
 	partRows    = 1 << 13
 	partRow     = 1 << 16
 )

@@ -143,8 +143,7 @@ func (g *gen) beats(x, best, t, u asm.Reg, es int) {
 		}
 		if g.wide {
 			a.RRRI(cmp, asm.K2, best, best, ordered)
-			a.RRRI(cmp, asm.K1, x, best, beyond)
-			a.RRR(asm.KANDW, asm.K1, asm.K1, asm.K2)
+			a.Mask(asm.K2).RRRI(cmp, asm.K1, x, best, beyond)
 			return
 		}
 		a.RRRI(cmp, t, x, best, beyond)
