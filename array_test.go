@@ -743,3 +743,32 @@ func TestJoining(t *testing.T) {
 		t.Errorf("pad: %#v", p)
 	}
 }
+
+// Selection by a mask and its gradient, with a broadcast mask and another layout;
+// adding rows to an array that is not zero.
+func TestMaskSelect(t *testing.T) {
+	for _, d := range []DType{Bool, Uint8, Int32, Int64, Float32, Float64} {
+		x := FromSlice([]int64{1, 2, 3, 4, 5, 6}, 2, 3).To(d)
+		got := x.T().MaskSelect(FromSlice([]bool{true, false, true}, 3, 1))
+		want := FromSlice([]int64{1, 4, 3, 6}).To(d)
+		if got.Eq(want).All().ItemInt() == 0 {
+			t.Errorf("%s: %v, want %v", d, got, want)
+		}
+	}
+	x := FromSlice([]float32{1, 2, 3, 4}, 2, 2).RequireGrad()
+	m := FromSlice([]bool{true, false, false, true}, 2, 2)
+	y := x.MaskSelect(m)
+	y.Mul(y).Sum().Backward()
+	if g := Data[float32](x.Grad()); g[0] != 2 || g[1] != 0 || g[2] != 0 || g[3] != 8 {
+		t.Errorf("gradient %v", g)
+	}
+	b := FromSlice([]float32{10, 20, 30, 40}, 2, 2).RequireGrad()
+	z := b.IndexAdd(0, FromSlice([]int64{1, 1}), x)
+	if v := Data[float32](z); v[0] != 10 || v[1] != 20 || v[2] != 34 || v[3] != 46 {
+		t.Errorf("index_add %v", v)
+	}
+	z.Mul(z).Sum().Backward()
+	if g := Data[float32](b.Grad()); g[0] != 20 || g[3] != 92 {
+		t.Errorf("gradient of the base %v", g)
+	}
+}

@@ -1,8 +1,11 @@
 package weft
 
 import (
+	"unsafe"
+
 	"weft/internal/array"
 	"weft/internal/ir"
+	"weft/internal/move"
 	"weft/internal/op"
 )
 
@@ -23,7 +26,11 @@ func (t *Tensor) IndexAdd(axis int, index, x *Tensor) *Tensor {
 	if x.Rank() != t.Rank() {
 		array.Failf("index_add", "x", "has shape %s, the receiver %s: want as many dimensions", array.ShapeString(x.v.Shape), array.ShapeString(t.v.Shape))
 	}
-	return t.Add(withAttrs(op.Lookup("index_add"), ir.Attrs{Int: a, Ints: []int{t.v.Shape[a]}}, x, index))
+	attrs := ir.Attrs{Int: a, Ints: []int{t.v.Shape[a]}}
+	if s := x.v.Shape; t.v.DType == x.v.DType && array.Equal(s[:a], t.v.Shape[:a]) && array.Equal(s[a+1:], t.v.Shape[a+1:]) {
+		return withAttrs(op.Lookup("index_add"), attrs, x, index, t)
+	}
+	return t.Add(withAttrs(op.Lookup("index_add"), attrs, x, index))
 }
 
 // Gather returns, for each element of index, the element of t at the same place
@@ -49,21 +56,19 @@ func (t *Tensor) NonZero() *Tensor {
 		m = m.NoGrad().Ne(0)
 	}
 	var out []int64
-	Borrow(m, func(b []bool) {
-		n := 0
-		for _, x := range b {
-			if x {
-				n++
-			}
-		}
-		out = make([]int64, 0, n)
-		for i, x := range b {
-			if x {
-				out = append(out, int64(i))
-			}
-		}
+	withRanks(m, func(mask unsafe.Pointer, n int, ranks []int) {
+		out = make([]int64, ranks[len(ranks)-1])
+		move.NonZero(out, mask, n, ranks)
 	})
 	return FromSlice(out)
+}
+
+// withRanks calls f with the memory of a contiguous mask and its ranks.
+func withRanks(m *Tensor, f func(mask unsafe.Pointer, n int, ranks []int)) {
+	Borrow(m, func(b []bool) {
+		mask := unsafe.Pointer(unsafe.SliceData(b))
+		f(mask, len(b), move.Ranks(mask, len(b)))
+	})
 }
 
 // MaskSelect returns the elements of t where mask, a Bool tensor broadcast to t's
@@ -75,5 +80,8 @@ func (t *Tensor) MaskSelect(mask *Tensor) *Tensor {
 		array.Failf("mask_select", "mask", "has elements of type %s, want bool", mask.v.DType)
 	}
 	s := array.Broadcast("mask_select", t.v.Shape, mask.v.Shape)
-	return t.Expand(s...).Reshape(-1).IndexSelect(0, mask.Expand(s...).NonZero())
+	m := mask.Expand(s...).Contiguous()
+	n := 0
+	withRanks(m, func(_ unsafe.Pointer, _ int, ranks []int) { n = ranks[len(ranks)-1] })
+	return withAttrs(op.MaskSelect, ir.Attrs{Int: n}, t.Expand(s...), m)
 }

@@ -6,6 +6,7 @@ import (
 	"weft/internal/array"
 	"weft/internal/device"
 	"weft/internal/ir"
+	"weft/internal/move"
 	"weft/internal/par"
 )
 
@@ -40,6 +41,9 @@ func sizes(shape []int, axis int) (outer, inner int) {
 
 func bytes(p unsafe.Pointer, n int) []byte { return unsafe.Slice((*byte)(p), n) }
 
+// ahead is the number of rows that are fetched before they are read.
+const ahead = 6
+
 // grain is the number of units of n bytes that are worth a chunk.
 func grain(n int) int { return max(1<<17/max(n, 1), 1) }
 
@@ -55,8 +59,12 @@ func indexSelect(_ device.Stream, n *ir.Node, args device.Args, out array.View) 
 	src, dst := ptr(x), ptr(&out)
 	in := x.Shape[axis]
 	par.Run(outer*len(idx), grain(row), 0, func(_, begin, end int) {
+		f := move.NewFetcher(row)
 		for u := begin; u < end; u++ {
 			o, i := u/len(idx), u%len(idx)
+			if i+ahead < len(idx) {
+				f.Fetch(unsafe.Add(src, (o*in+idx[i+ahead])*row))
+			}
 			from := unsafe.Add(src, (o*in+idx[i])*row)
 			to := unsafe.Add(dst, u*row)
 			switch row {
@@ -112,16 +120,23 @@ func indexAdd(_ device.Stream, n *ir.Node, args device.Args, out array.View) {
 	outer, inner := sizes(x.Shape, axis)
 	es := x.DType.Size()
 	row := inner * es
-	clear(bytes(ptr(&out), out.Size()*es))
-	if len(idx) == 0 || inner == 0 {
-		return
-	}
 	start, order := group(idx, size)
 	src, dst := ptr(x), ptr(&out)
+	base := args[2]
 	par.Run(outer*size, grain(row*(len(idx)/size+1)), 0, func(_, begin, end int) {
+		f := move.NewFetcher(row)
 		for u := begin; u < end; u++ {
 			o, k := u/size, u%size
-			for _, i := range order[start[k]:start[k+1]] {
+			if to := bytes(unsafe.Add(dst, u*row), row); base.Store != nil {
+				copy(to, bytes(unsafe.Add(ptr(&base), u*row), row))
+			} else {
+				clear(to)
+			}
+			for at := start[k]; at < start[k+1]; at++ {
+				i := order[at]
+				if at+ahead < len(order) {
+					f.Fetch(unsafe.Add(src, (o*len(idx)+order[at+ahead])*row))
+				}
 				addInto(x.DType, unsafe.Add(dst, u*row), unsafe.Add(src, (o*len(idx)+i)*row), inner)
 			}
 		}
@@ -201,4 +216,23 @@ func scatterAdd(_ device.Stream, n *ir.Node, args device.Args, out array.View) {
 	elements(x.Shape, out.Shape, axis, idx, func(i, at int) {
 		addInto(x.DType, unsafe.Add(dst, at*es), unsafe.Add(src, i*es), 1)
 	})
+}
+
+// ranks counts the places under a mask, which must be as many as the vector x has.
+func ranks(mask, x *array.View) []int {
+	r := move.Ranks(ptr(mask), mask.Size())
+	if n := r[len(r)-1]; n != x.Size() {
+		array.Failf("mask_select", "mask", "is true at %d places, not %d", n, x.Size())
+	}
+	return r
+}
+
+func maskSelect(_ device.Stream, n *ir.Node, args device.Args, out array.View) {
+	mask := &args[1]
+	move.Select(ptr(&out), ptr(&args[0]), ptr(mask), mask.Size(), out.DType.Size(), ranks(mask, &out))
+}
+
+func maskPlace(_ device.Stream, n *ir.Node, args device.Args, out array.View) {
+	mask := &args[1]
+	move.Place(ptr(&out), ptr(&args[0]), ptr(mask), mask.Size(), out.DType.Size(), ranks(mask, &args[0]))
 }

@@ -18,10 +18,18 @@ var routines = map[string]device.Routine{
 	"conv2d_input":  conv2dInput,
 	"conv2d_weight": conv2dWeight,
 	"copy":          transpose,
-	"index_select":  indexSelect,
-	"index_add":     indexAdd,
-	"gather":        gather,
-	"scatter_add":   scatterAdd,
+	"reduce_argmax": func(_ device.Stream, n *ir.Node, args device.Args, out array.View) {
+		argExtreme(n, &args[0], &out, true)
+	},
+	"reduce_argmin": func(_ device.Stream, n *ir.Node, args device.Args, out array.View) {
+		argExtreme(n, &args[0], &out, false)
+	},
+	"mask_select":  maskSelect,
+	"mask_place":   maskPlace,
+	"index_select": indexSelect,
+	"index_add":    indexAdd,
+	"gather":       gather,
+	"scatter_add":  scatterAdd,
 }
 
 // Routine returns the CPU's implementation of an op.
@@ -29,6 +37,10 @@ func (d *Device) Routine(name string) device.Routine { return routines[name] }
 
 func transpose(_ device.Stream, _ *ir.Node, args device.Args, out array.View) {
 	move.Copy(&out, &args[0])
+}
+
+func argExtreme(n *ir.Node, x, out *array.View, greatest bool) {
+	move.ArgExtreme(unsafe.Slice((*int64)(ptr(out)), out.Size()), x, n.Attrs.Int, greatest)
 }
 
 func mat(v *array.View) gemm.Mat {

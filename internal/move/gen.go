@@ -15,6 +15,8 @@ type routine uint8
 
 const (
 	transposeRoutine routine = iota
+	scanRoutine
+	fetchRoutine
 )
 
 // A codeKey names one piece of machine code: all that its generator reads.
@@ -24,6 +26,10 @@ type codeKey struct {
 	dtype   array.DType
 	size    int // bytes of an element
 	mode    mode
+
+	// Of a scan.
+	greatest bool
+	vectors  int
 }
 
 // A mode says how the transposing kernel writes.
@@ -56,6 +62,10 @@ func (k codeKey) code() *jit.Code {
 		switch k.routine {
 		case transposeRoutine:
 			g.transpose()
+		case scanRoutine:
+			g.scan(k.vectors)
+		case fetchRoutine:
+			g.fetch()
 		}
 		text, err := g.Finish()
 		if err != nil {

@@ -7,7 +7,7 @@ import (
 
 // Reading and writing at computed places. Indices are int64 or int32; they count
 // from the back when negative, and are checked when the operation runs.
-var IndexSelect, indexAdd, Gather, scatterAdd, CrossEntropy *Def
+var IndexSelect, indexAdd, Gather, scatterAdd, MaskSelect, maskPlace, CrossEntropy *Def
 
 func checkIndex(c *Call, i int) {
 	if d := c.Args[i].DType; d != array.Int64 && d != array.Int32 {
@@ -37,8 +37,8 @@ func init() {
 		},
 		Samples: []Sample{{Shapes: [][]int{{5, 3}, {4}}, DTypes: []array.DType{array.Float64, array.Int64}, Max: 5},
 			{Shapes: [][]int{{2, 5}, {7}}, DTypes: []array.DType{array.Float64, array.Int64}, Max: 5, Attrs: ir.Attrs{Int: 1}}}})
-	indexAdd = define(Def{Name: "index_add", Class: Routine, Arity: 2, Contig: true,
-		Doc: "Zeros of size Attrs.Ints[0] along axis Attrs.Int, to which the sub-arrays of x are added at the places of the indices, in ascending order of their position.",
+	indexAdd = define(Def{Name: "index_add", Class: Routine, Arity: -1, Contig: true,
+		Doc: "The third argument, or zeros, of size Attrs.Ints[0] along axis Attrs.Int, to which the sub-arrays of x are added at the places of the indices, in ascending order of their position.",
 		Infer: func(c *Call) (array.DType, []int) {
 			x := c.Args[0]
 			checkIndex(c, 1)
@@ -51,8 +51,12 @@ func init() {
 		},
 		VJP: func(v *VJP) {
 			v.Set(0, func() *node { return Apply(IndexSelect, ir.Attrs{Int: v.Node.Attrs.Int}, v.DY, v.X[1]) })
+			if len(v.X) == 3 {
+				v.Set(2, func() *node { return v.DY })
+			}
 		},
-		Samples: []Sample{{Shapes: [][]int{{4, 3}, {4}}, DTypes: []array.DType{array.Float64, array.Int64}, Max: 5, Attrs: ir.Attrs{Ints: []int{5}}}}})
+		Samples: []Sample{{Shapes: [][]int{{4, 3}, {4}, {5, 3}}, DTypes: []array.DType{array.Float64, array.Int64, array.Float64}, Max: 5, Attrs: ir.Attrs{Ints: []int{5}}},
+			{Shapes: [][]int{{4, 3}, {4}}, DTypes: []array.DType{array.Float64, array.Int64}, Max: 5, Attrs: ir.Attrs{Ints: []int{5}}}}})
 	Gather = define(Def{Name: "gather", Class: Routine, Arity: 2, Contig: true, ONNX: "GatherElements",
 		Doc: "Element (i, j, ...) is x's where the index along axis Attrs.Int is taken from the second argument at (i, j, ...).",
 		Infer: func(c *Call) (array.DType, []int) {
@@ -88,6 +92,23 @@ func init() {
 			v.Set(0, func() *node { return Apply(Gather, ir.Attrs{Int: v.Node.Attrs.Int}, v.DY, v.X[1]) })
 		},
 		Samples: []Sample{{Shapes: [][]int{{4, 3}, {4, 3}}, DTypes: []array.DType{array.Float64, array.Int64}, Max: 5, Attrs: ir.Attrs{Ints: []int{5, 3}}}}})
+	MaskSelect = define(Def{Name: "mask_select", Class: Routine, Arity: 2, Contig: true, ONNX: "Compress",
+		Doc: "The elements of x, in row-major order, where a mask of its shape is true, which is at Attrs.Int places.",
+		Infer: func(c *Call) (array.DType, []int) {
+			if m := c.Args[1]; m.DType != array.Bool || !array.Equal(m.Shape, c.Args[0].Shape) {
+				c.Failf("mask", "is %s, want %s", array.TypeString(m.DType, m.Shape), array.TypeString(array.Bool, c.Args[0].Shape))
+			}
+			return c.Args[0].DType, []int{c.Attrs.Int}
+		},
+		VJP:     func(v *VJP) { v.Set(0, func() *node { return apply(maskPlace, v.DY, v.X[1]) }) },
+		Samples: []Sample{{Shapes: [][]int{{0, 3}, {0, 3}}, DTypes: []array.DType{array.Float64, array.Bool}, Max: 2}}})
+	maskPlace = define(Def{Name: "mask_place", Class: Routine, Arity: 2, Contig: true,
+		Doc:   "Zeros of the shape of a mask with the elements of the vector x, in order, where it is true.",
+		Infer: func(c *Call) (array.DType, []int) { return c.Args[0].DType, c.Args[1].Shape },
+		VJP: func(v *VJP) {
+			v.Set(0, func() *node { return Apply(MaskSelect, ir.Attrs{Int: v.X[0].Size()}, v.DY, v.X[1]) })
+		},
+		Samples: []Sample{{Shapes: [][]int{{0}, {0, 3}}, DTypes: []array.DType{array.Float64, array.Bool}, Max: 2}}})
 	CrossEntropy = define(Def{Name: "cross_entropy", Class: Composite, Arity: 2, ONNX: "SoftmaxCrossEntropyLoss",
 		Doc: "The mean over rows of logsumexp(row) - row[target]: the negative log-likelihood of integer targets under softmax of the logits [N C].",
 		Compose: func(x []*node, _ ir.Attrs) *node {

@@ -253,13 +253,23 @@ func init() {
 		Infer: func(c *Call) (array.DType, []int) { return array.Int64, c.Args[0].Shape }})
 	for _, r := range []struct {
 		def        **Def
-		ext        **Def
 		name, onnx string
-	}{{&ArgMin, &Min, "argmin", "ArgMin"}, {&ArgMax, &Max, "argmax", "ArgMax"}} {
+	}{{&ArgMin, "argmin", "ArgMin"}, {&ArgMax, "argmax", "ArgMax"}} {
+		prim := define(Def{Name: "reduce_" + r.name, Class: Routine, Arity: 1, Doc: "The primitive of " + r.name + " along axis Attrs.Int, kept with size 1.",
+			Infer: func(c *Call) (array.DType, []int) {
+				x := c.Args[0]
+				out := append([]int(nil), x.Shape...)
+				out[c.Attrs.Int] = 1
+				if x.Shape[c.Attrs.Int] == 0 && array.Size(out) > 0 {
+					array.Failf(r.name, "", "of no elements: shape %s, axis %d", array.ShapeString(x.Shape), c.Attrs.Int)
+				}
+				return array.Int64, out
+			},
+			Samples: []Sample{{Shapes: [][]int{{300, 40}}}, {Shapes: [][]int{{3, 300}}, Attrs: ir.Attrs{Int: 1}}, {Shapes: [][]int{{70, 3}}}}})
 		*r.def = define(Def{Name: r.name, Class: Composite, Arity: 1, ONNX: r.onnx,
 			Samples: []Sample{{Shapes: [][]int{{7, 5}}}, {Shapes: [][]int{{7, 5}}, Attrs: ir.Attrs{Ints: []int{0}}}, {Shapes: [][]int{{7, 5}}, Attrs: ir.Attrs{Ints: []int{1}, Flag: true}}},
 			Doc:     "The index, int64, of the first extreme (NaN counts as one) along one axis, or in the flattened array.",
-			Compose: func(x []*node, a ir.Attrs) *node { return argExtreme(*r.ext, r.name, x[0], a) }})
+			Compose: func(x []*node, a ir.Attrs) *node { return argExtreme(prim, r.name, x[0], a) }})
 	}
 	LogSumExp = define(Def{Name: "logsumexp", Class: Composite, Arity: 1, ONNX: "ReduceLogSumExp", Samples: axisSamples, Doc: "log(sum(exp(x))) over axes without overflow.",
 		Compose: func(x []*node, a ir.Attrs) *node {
@@ -311,7 +321,7 @@ func span(lo, hi int) []int {
 	return out
 }
 
-func argExtreme(ext *Def, name string, x *node, a ir.Attrs) *node {
+func argExtreme(prim *Def, name string, x *node, a ir.Attrs) *node {
 	needSome(name, x, a)
 	keep := append([]int(nil), x.Shape...)
 	axis := 0
@@ -327,16 +337,7 @@ func argExtreme(ext *Def, name string, x *node, a ir.Attrs) *node {
 	default:
 		array.Failf(name, "axis", "takes one axis or none, got %v", a.Ints)
 	}
-	if x.DType == array.Bool {
-		x = Convert(x, array.Int32)
-	}
-	m := withKeep(ext, x, []int{axis})
-	hit := apply(Eq, x, m)
-	if x.DType.Float() {
-		hit = apply(LogicalOr, hit, apply(IsNaN, x))
-	}
-	idx := Apply(Iota, ir.Attrs{Int: axis}, x)
-	r := withKeep(Min, where(hit, idx, idx.Graph.Number(float64(x.Shape[axis]), array.Int64, false)), []int{axis})
+	r := Apply(prim, ir.Attrs{Int: axis}, x)
 	r = reshape(r, keep)
 	if a.Flag {
 		return r

@@ -21,8 +21,12 @@ func init() {
 		})
 	}
 	// Sums of few elements, added in row-major order, so exact to the bit.
-	sums := func(x *Array, shape []int, to func(idx []int) int, axis int) Result {
+	sums := func(x, base *Array, shape []int, to func(idx []int) int, axis int) Result {
 		out := New(x.DType, shape)
+		if base != nil {
+			copy(out.F, base.F)
+			copy(out.I, base.I)
+		}
 		for i := range x.Size() {
 			idx := index(x.Shape, i)
 			idx[axis] = to(idx)
@@ -38,10 +42,56 @@ func init() {
 	references["index_add"] = func(x []*Array, a ir.Attrs) Result {
 		shape := append([]int(nil), x[0].Shape...)
 		shape[a.Int] = a.Ints[0]
-		return sums(x[0], shape, func(idx []int) int { return int(x[1].I[idx[a.Int]]) }, a.Int)
+		var base *Array
+		if len(x) == 3 {
+			base = x[2]
+		}
+		return sums(x[0], base, shape, func(idx []int) int { return int(x[1].I[idx[a.Int]]) }, a.Int)
 	}
 	references["scatter_add"] = func(x []*Array, a ir.Attrs) Result {
-		return sums(x[0], a.Ints, func(idx []int) int { return int(x[1].I[flat(x[1].Shape, idx)]) }, a.Int)
+		return sums(x[0], nil, a.Ints, func(idx []int) int { return int(x[1].I[flat(x[1].Shape, idx)]) }, a.Int)
+	}
+	references["mask_select"] = func(x []*Array, a ir.Attrs) Result {
+		out := New(x[0].DType, []int{a.Int})
+		k := 0
+		for i, m := range x[1].I {
+			if m != 0 && k == a.Int {
+				panic(refusal{})
+			}
+			if m != 0 {
+				if x[0].F != nil {
+					out.F[k] = x[0].F[i]
+				} else {
+					out.I[k] = x[0].I[i]
+				}
+				k++
+			}
+		}
+		if k != a.Int {
+			panic(refusal{})
+		}
+		return Result{Array: out, Exact: true}
+	}
+	references["mask_place"] = func(x []*Array, _ ir.Attrs) Result {
+		out := New(x[0].DType, x[1].Shape)
+		k := 0
+		for i, m := range x[1].I {
+			switch {
+			case m == 0:
+				continue
+			case k == x[0].Size():
+				panic(refusal{})
+			case x[0].F != nil:
+				out.F[i] = x[0].F[k]
+			default:
+				out.I[i] = x[0].I[k]
+			}
+			k++
+		}
+		if k != x[0].Size() {
+			panic(refusal{})
+		}
+		return Result{Array: out, Exact: true}
 	}
 	references["cross_entropy"] = func(x []*Array, _ ir.Attrs) Result {
 		n, c := x[0].Shape[0], x[0].Shape[1]

@@ -333,4 +333,9 @@ func init() {
 		}
 	}
 	references["argmin"], references["argmax"] = arg(false), arg(true)
+	for _, n := range []string{"argmin", "argmax"} {
+		references["reduce_"+n] = func(x []*Array, a ir.Attrs) Result {
+			return references[n](x, ir.Attrs{Ints: []int{a.Int}, Flag: true})
+		}
+	}
 }
