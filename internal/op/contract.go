@@ -6,7 +6,7 @@ import (
 )
 
 // Matrix products, convolution and pooling over two-dimensional pictures.
-var MatMul, MatMul2, Linear, Conv2d, conv2d, conv2dInput, conv2dWeight, MaxPool2d, AvgPool2d, Interleave *Def
+var MatMul, MatMul2, Linear, Conv2d, conv2d, conv2dInput, conv2dWeight, MaxPool2d, maxPoolPlace, maxPoolPick, AvgPool2d, Interleave *Def
 
 // A ConvGeometry is the shape of a convolution.
 type ConvGeometry struct {
@@ -174,7 +174,25 @@ func init() {
 			})
 			return greatest(p[1], func(kx int) *node { return window(y, 0, kx, 1, p[3], oh, ow) })
 		},
-		VJP: func(v *VJP) { v.Set(0, func() *node { return maxPoolGrad(v) }) }})
+		VJP: func(v *VJP) {
+			v.Set(0, func() *node { return Apply(maxPoolPlace, v.Node.Attrs, v.X[0], v.Y, v.DY) })
+		}})
+	// Where the maximum is does not depend on x but at jumps: no gradient but that
+	// of the last argument.
+	nowhere := []Sample{{Shapes: [][]int{{0, 4, 4}, {0, 2, 2}, {0, 2, 2}}, Attrs: ir.Attrs{Ints: []int{2, 2, 2, 2, 0, 0}}}}
+	maxPoolPlace = define(Def{Name: "max_pool2d_place", Class: Routine, Arity: 3, Contig: true,
+		Doc:     "Zeros of the shape of x, to which each element of the third argument is added at the first place of its window in x that has the maximum, which the second argument gives. Attrs.Ints as for max_pool2d.",
+		Infer:   func(c *Call) (array.DType, []int) { return c.Args[0].DType, c.Args[0].Shape },
+		VJP:     func(v *VJP) { v.Set(2, func() *node { return Apply(maxPoolPick, v.Node.Attrs, v.X[0], v.X[1], v.DY) }) },
+		Samples: nowhere})
+	nowhere = []Sample{{Shapes: [][]int{{0, 4, 4}, {0, 2, 2}, {0, 4, 4}}, Attrs: ir.Attrs{Ints: []int{2, 2, 2, 2, 0, 0}}}}
+	maxPoolPick = define(Def{Name: "max_pool2d_pick", Class: Routine, Arity: 3, Contig: true,
+		Doc:   "The elements of the third argument where max_pool2d_place adds.",
+		Infer: func(c *Call) (array.DType, []int) { return c.Args[1].DType, c.Args[1].Shape },
+		VJP: func(v *VJP) {
+			v.Set(2, func() *node { return Apply(maxPoolPlace, v.Node.Attrs, v.X[0], v.X[1], v.DY) })
+		},
+		Samples: nowhere})
 	AvgPool2d = define(Def{Name: "avg_pool2d", Class: Composite, Arity: 1, ONNX: "AveragePool", Samples: poolSamples,
 		Doc: "The mean of each window of the last two axes, zeros of the padding counted. Attrs.Ints as for max_pool2d.",
 		Compose: func(x []*node, a ir.Attrs) *node {
@@ -352,25 +370,6 @@ func windows(name string, x *node, p []int, fill float64) []*node {
 		}
 	}
 	return out
-}
-
-func maxPoolGrad(v *VJP) *node {
-	p := v.Node.Attrs.Ints
-	ws := windows("max_pool2d", v.X[0], p, -inf)
-	parts := make([]*node, len(ws))
-	var taken *node
-	for i, w := range ws {
-		hit := apply(Eq, w, v.Y)
-		first := hit
-		if taken != nil {
-			first = apply(LogicalAnd, hit, apply(LogicalNot, taken))
-			taken = apply(LogicalOr, taken, hit)
-		} else {
-			taken = hit
-		}
-		parts[i] = zeroUnless(first, v.DY)
-	}
-	return unpool(parts, v.X[0].Shape, p)
 }
 
 // unpool adds up the parts of each place in the window where windows have them.

@@ -95,6 +95,7 @@ var only = map[string]func(d array.DType) bool{
 	"reduce_sum": notBool, "reduce_prod": notBool, "reduce_min": notBool, "reduce_max": notBool,
 	"matmul2": array.DType.Float, "conv2d_core": array.DType.Float, "conv2d_input": array.DType.Float, "conv2d_weight": array.DType.Float,
 	"max_pool2d": array.DType.Float, "avg_pool2d": array.DType.Float,
+	"max_pool2d_place": array.DType.Float, "max_pool2d_pick": array.DType.Float,
 }
 
 func isBool(d array.DType) bool  { return d == array.Bool }
