@@ -28,6 +28,7 @@ type history struct {
 	// A leaf.
 	mu   sync.Mutex
 	grad *Tensor
+	mine bool // nobody else has seen grad: its memory can be given back with it
 }
 
 // A gradNode is one operation on the tape.
@@ -126,7 +127,31 @@ func (t *Tensor) Grad() *Tensor {
 	}
 	t.hist.mu.Lock()
 	defer t.hist.mu.Unlock()
+	t.hist.mine = false
 	return t.hist.grad
+}
+
+// BorrowGrad calls f with the gradient of a leaf, if it has one, and reports that.
+// f must not keep it: unlike [Tensor.Grad] this leaves the memory to the leaf, which
+// gives it back at once when the gradient is forgotten. Optimizers read gradients
+// this way.
+func BorrowGrad(t *Tensor, f func(g *Tensor)) bool {
+	h := t.hist
+	if h == nil {
+		return false
+	}
+	h.mu.Lock()
+	g, mine := h.grad, h.mine
+	h.mine = false // while f has it
+	h.mu.Unlock()
+	if g == nil {
+		return false
+	}
+	f(g)
+	h.mu.Lock()
+	h.mine = mine && h.grad == g
+	h.mu.Unlock()
+	return true
 }
 
 // SetGrad replaces the gradient of a leaf; nil forgets it.
@@ -138,9 +163,13 @@ func (t *Tensor) SetGrad(g *Tensor) {
 	if g != nil && (g.v.DType != t.v.DType || !array.Equal(g.v.Shape, t.v.Shape)) {
 		array.Failf("setgrad", "grad", "is %s, the tensor %s", array.TypeString(g.v.DType, g.v.Shape), array.TypeString(t.v.DType, t.v.Shape))
 	}
-	t.hist.mu.Lock()
-	defer t.hist.mu.Unlock()
-	t.hist.grad = g
+	h := t.hist
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.mine {
+		h.grad.Release()
+	}
+	h.grad, h.mine = g, false
 }
 
 // Detach returns t without its history, sharing its memory.
@@ -536,19 +565,22 @@ func (h *tape) Pop() any {
 }
 
 func walk(name string, outputs, inputs []*Tensor, o GradOpts) []*Tensor {
-	grads := map[*gradNode]*Tensor{}
+	grads := map[*gradNode]partial{}
 	var todo tape
-	give := func(n *gradNode, g *Tensor) {
+	give := func(n *gradNode, g partial) {
 		old, seen := grads[n]
 		if !seen {
 			heap.Push(&todo, n)
 			grads[n] = g
 			return
 		}
-		if !o.Create {
-			old, g = old.NoGrad(), g.NoGrad()
+		if o.Create {
+			grads[n] = partial{t: old.t.Add(g.t)}
+			return
 		}
-		grads[n] = old.Add(g)
+		grads[n] = partial{old.t.NoGrad().Add(g.t.NoGrad()), true}
+		old.free()
+		g.free()
 	}
 	for i, t := range outputs {
 		t.check(name)
@@ -571,7 +603,7 @@ func walk(name string, outputs, inputs []*Tensor, o GradOpts) []*Tensor {
 		if t.run != nil && t.run.scope != nil {
 			seed = t.run.scope.Track(seed)
 		}
-		give(n, seed)
+		give(n, partial{t: seed})
 	}
 	want := map[*gradNode][]int{}
 	for i, t := range inputs {
@@ -588,11 +620,12 @@ func walk(name string, outputs, inputs []*Tensor, o GradOpts) []*Tensor {
 		dy := grads[n]
 		delete(grads, n)
 		for _, i := range want[n] {
-			res[i] = dy
+			res[i] = dy.t
 			if !o.Create {
 				// A result, not a part of the pass: computing with it is recorded.
-				res[i] = &Tensor{v: dy.v, run: outputs[0].run}
+				res[i] = &Tensor{v: dy.t.v, run: outputs[0].run}
 			}
+			dy.ours = false
 		}
 		if n.leaf != nil {
 			if inputs == nil {
@@ -603,10 +636,14 @@ func walk(name string, outputs, inputs []*Tensor, o GradOpts) []*Tensor {
 		if inputs != nil && !leadsTo(n, want) {
 			continue
 		}
-		for i, g := range n.run(dy, o.Create) {
+		ours := n.back == nil && !o.Create // a plan writes each result to memory of its own
+		for i, g := range n.run(dy.t, o.Create) {
 			if g != nil && n.in[i] != nil {
-				give(n.in[i], g)
+				give(n.in[i], partial{g, ours})
 			}
+		}
+		if n.back == nil {
+			dy.free()
 		}
 		if !o.Retain && !o.Create {
 			n.release()
@@ -633,24 +670,43 @@ func leadsTo(n *gradNode, want map[*gradNode][]int) bool {
 	return false
 }
 
+// A partial gradient is on its way through the tape.
+type partial struct {
+	t    *Tensor
+	ours bool // the pass made it, and nothing else has seen it
+}
+
+// free gives back what nobody reads any more, earlier than a scope or the collector.
+func (g partial) free() {
+	if g.ours {
+		g.t.Release()
+	}
+}
+
 // accumulate adds g to the gradient of a leaf. The gradient is the leaf's own
-// memory, outside any scope.
-func (h *history) accumulate(g *Tensor, create bool) {
+// memory, outside any scope: that of g where the pass made it.
+func (h *history) accumulate(g partial, create bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
 	case h.grad == nil && create:
-		h.grad = &Tensor{v: g.Clone().v, hist: g.hist}
-		if n := g.node(); n != nil {
+		h.grad = &Tensor{v: g.t.Clone().v, hist: g.t.hist}
+		if n := g.t.node(); n != nil {
 			h.grad.setNode(n)
 		}
+	case h.grad == nil && g.ours && g.t.v.Contiguous():
+		if g.t.run != nil && g.t.run.scope != nil {
+			g.t.run.scope.disown(g.t.v.Store)
+		}
+		h.grad, h.mine = &Tensor{v: g.t.v}, true
 	case h.grad == nil:
-		h.grad = &Tensor{v: (&Tensor{v: g.v}).Clone().v}
+		h.grad, h.mine = &Tensor{v: (&Tensor{v: g.t.v}).Clone().v}, true
 	case create:
-		sum := h.grad.Add(g)
-		h.grad = &Tensor{v: sum.v, hist: sum.hist}
+		sum := h.grad.Add(g.t)
+		h.grad, h.mine = &Tensor{v: sum.v, hist: sum.hist}, false
 	default:
-		(&Tensor{v: h.grad.v, run: &run{noGrad: true}}).AddAssign(&Tensor{v: g.v})
+		(&Tensor{v: h.grad.v, run: &run{noGrad: true}}).AddAssign(&Tensor{v: g.t.v})
+		g.free()
 	}
 }
 

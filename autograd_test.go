@@ -212,3 +212,64 @@ func TestScopes(t *testing.T) {
 		t.Errorf("operands of unrelated scopes: %v", err)
 	}
 }
+
+// The memory of a gradient that nobody has seen goes back when it is forgotten; one
+// that was handed out stays, and so does one that was set.
+func TestGradMemory(t *testing.T) {
+	x := Ones(1000).RequireGrad()
+	back := func() { x.Mul(3).Sum().Backward() }
+	back()
+	var lent *Tensor
+	if !BorrowGrad(x, func(g *Tensor) { lent = g }) {
+		t.Fatal("no gradient to borrow")
+	}
+	back() // adds to it
+	if got := Data[float32](lent)[999]; got != 6 {
+		t.Errorf("gradient %v after two passes, want 6", got)
+	}
+	x.SetGrad(nil)
+	if Try(func() { lent.Add(1) }) == nil {
+		t.Error("a borrowed gradient outlived the leaf's")
+	}
+	if BorrowGrad(x, func(*Tensor) {}) {
+		t.Error("a forgotten gradient was lent")
+	}
+	back()
+	seen := x.Grad()
+	x.SetGrad(nil)
+	back()
+	if a, b := Data[float32](seen)[0], Data[float32](x.Grad())[0]; a != 3 || b != 3 {
+		t.Errorf("gradients %v and %v, want 3 and 3", a, b)
+	}
+	set := Ones(1000)
+	x.SetGrad(set)
+	x.SetGrad(nil)
+	if got := Data[float32](set)[0]; got != 1 {
+		t.Errorf("a gradient that was set holds %v, want 1", got)
+	}
+	// In a scope the gradient is the leaf's, not the scope's.
+	s := NewScope()
+	s.Track(x).Mul(5).Sum().Backward()
+	s.Close()
+	if got := Data[float32](x.Grad())[0]; got != 5 {
+		t.Errorf("gradient %v after the scope, want 5", got)
+	}
+}
+
+// A gradient that flows to one place twice, and one that is also asked for, is not
+// given back too early.
+func TestGradShared(t *testing.T) {
+	x := FromSlice([]float64{1, 2, 3}).RequireGrad()
+	y := x.Mul(2)
+	z := y.Add(y).Mul(y) // 8x^2
+	w := z.Add(z)
+	w.Sum().Backward()
+	if got := Data[float64](x.Grad()); got[0] != 32 || got[2] != 96 {
+		t.Errorf("gradient %v, want [32 64 96]", got)
+	}
+	y = x.Mul(2)
+	g := Grad(y.Mul(y).Sum(), []*Tensor{y, x})
+	if a, b := Data[float64](g[0]), Data[float64](g[1]); a[2] != 12 || b[2] != 24 {
+		t.Errorf("gradients %v and %v, want 12 and 24 last", a, b)
+	}
+}

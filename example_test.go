@@ -83,3 +83,13 @@ func ExampleNewGenerator() {
 	fmt.Println(weft.Digest(a) == weft.Digest(g.Randn(1000)))
 	// Output: true
 }
+
+// An optimizer of one's own reads gradients without keeping them.
+func ExampleBorrowGrad() {
+	w := weft.FromSlice([]float32{1, 2}).RequireGrad()
+	w.Mul(w).Sum().Backward()
+	weft.BorrowGrad(w, func(g *weft.Tensor) { w.NoGrad().SubAssign(g.Mul(0.25)) })
+	w.SetGrad(nil)
+	fmt.Println(w.Detach())
+	// Output: [0.5 1. ]
+}

@@ -115,10 +115,20 @@ func (s *Scope) Track(t *Tensor) *Tensor {
 
 // Keep moves t out of the scope: its memory stays when the scope closes.
 func (s *Scope) Keep(t *Tensor) *Tensor {
-	s.mu.Lock()
-	s.owned = slices.DeleteFunc(s.owned, func(st *array.Storage) bool { return st == t.v.Store })
-	s.mu.Unlock()
+	s.disown(t.v.Store)
 	return &Tensor{v: t.v, hist: t.hist}
+}
+
+// disown takes memory out of the scope: from the end, where what was made last is.
+func (s *Scope) disown(st *array.Storage) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := len(s.owned) - 1; i >= 0; i-- {
+		if s.owned[i] == st {
+			s.owned = slices.Delete(s.owned, i, i+1)
+			return
+		}
+	}
 }
 
 // Close gives back the memory of all results computed from tracked tensors. Using

@@ -54,24 +54,24 @@ func NewAdam(params iter.Seq2[string, *weft.Tensor], o AdamOpts) *Adam {
 
 // Step changes each parameter that has a gradient.
 func (a *Adam) Step() {
-	o := &a.o
 	for _, p := range a.params {
-		g := p.t.Grad()
-		if g == nil {
-			continue
-		}
-		a.keep(p)
-		p.steps++
-		rate := a.lr / (1 - power(o.Beta1, p.steps))
-		root := 1 / math.Sqrt(1-power(o.Beta2, p.steps))
-		decay, shrink := o.WeightDecay, 1.0
-		if o.Decoupled {
-			decay, shrink = 0, 1-float64(a.lr*o.WeightDecay)
-		}
-		w, m, v := p.t.NoGrad(), p.state[0], p.state[1]
-		adam.Into([]*weft.Tensor{w, m, v}, w, g.NoGrad(), m, v,
-			decay, shrink, o.Beta1, 1-o.Beta1, o.Beta2, 1-o.Beta2, root, o.Eps, rate)
+		weft.BorrowGrad(p.t, func(g *weft.Tensor) { a.update(p, g.NoGrad()) })
 	}
+}
+
+func (a *Adam) update(p *param, g *weft.Tensor) {
+	o := &a.o
+	a.keep(p)
+	p.steps++
+	rate := a.lr / (1 - power(o.Beta1, p.steps))
+	root := 1 / math.Sqrt(1-power(o.Beta2, p.steps))
+	decay, shrink := o.WeightDecay, 1.0
+	if o.Decoupled {
+		decay, shrink = 0, 1-float64(a.lr*o.WeightDecay)
+	}
+	w, m, v := p.t.NoGrad(), p.state[0], p.state[1]
+	adam.Into([]*weft.Tensor{w, m, v}, w, g, m, v,
+		decay, shrink, o.Beta1, 1-o.Beta1, o.Beta2, 1-o.Beta2, root, o.Eps, rate)
 }
 
 // power is x to the n by products alone: the same bits on every processor.

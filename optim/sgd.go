@@ -49,22 +49,21 @@ func NewSGD(params iter.Seq2[string, *weft.Tensor], o SGDOpts) *SGD {
 // Step changes each parameter that has a gradient.
 func (s *SGD) Step() {
 	for _, p := range s.params {
-		g := p.t.Grad()
-		if g == nil {
-			continue
-		}
-		s.keep(p)
-		p.steps++
-		w := p.t.NoGrad()
-		g = g.NoGrad()
-		switch {
-		case s.o.Momentum == 0:
-			sgdPlain.Into([]*weft.Tensor{w}, w, g, s.lr, s.o.WeightDecay)
-		case s.o.Nesterov:
-			sgdNesterov.Into([]*weft.Tensor{w, p.state[0]}, w, g, s.lr, s.o.WeightDecay, p.state[0], s.o.Momentum)
-		default:
-			sgdMomentum.Into([]*weft.Tensor{w, p.state[0]}, w, g, s.lr, s.o.WeightDecay, p.state[0], s.o.Momentum)
-		}
+		weft.BorrowGrad(p.t, func(g *weft.Tensor) { s.update(p, g.NoGrad()) })
+	}
+}
+
+func (s *SGD) update(p *param, g *weft.Tensor) {
+	s.keep(p)
+	p.steps++
+	w := p.t.NoGrad()
+	switch {
+	case s.o.Momentum == 0:
+		sgdPlain.Into([]*weft.Tensor{w}, w, g, s.lr, s.o.WeightDecay)
+	case s.o.Nesterov:
+		sgdNesterov.Into([]*weft.Tensor{w, p.state[0]}, w, g, s.lr, s.o.WeightDecay, p.state[0], s.o.Momentum)
+	default:
+		sgdMomentum.Into([]*weft.Tensor{w, p.state[0]}, w, g, s.lr, s.o.WeightDecay, p.state[0], s.o.Momentum)
 	}
 }
 
