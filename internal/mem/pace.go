@@ -25,6 +25,11 @@ const (
 	slackBlocks = 3
 	slackMax    = 12 << 20
 
+	// calmShare is the part of the time that collections may take of a program that
+	// allocates slowly, as one does that computes much with each result: less
+	// garbage piles up there, and less room is left to large blocks.
+	calmShare = 20
+
 	// backlogMin is what processors may at least allocate in the time of a
 	// collection.
 	backlogMin = 16 << 20
@@ -46,13 +51,31 @@ const (
 // allocates fast push the trigger away from itself.
 func (p *Pool) pace() {
 	before := p.allocated()
-	start := time.Now()
+	start, piled := time.Now(), p.live.Load()
 	p.collectAndSettle()
-	p.slow.Store(min(fillRate*int64(time.Since(start)), headroomSlow))
+	// One that had to wait for processors says little about the next.
+	took := int64(time.Since(start))
+	if p.last.took > 0 {
+		took = min(took, p.last.took*5/4)
+	}
+	p.last.took = took
+	// What piles up in the time that is due to the next collection.
+	due := int64(float64(piled-p.last.left) / float64(max(start.Sub(p.last.end), 1)) * float64(calmShare*took))
 	left := max(p.live.Load()-(p.allocated()-before), 0)
+	fast := due >= p.system.floor
+	calm := !fast || !p.last.fast // once may be a program that starts
+	p.last.fast = fast
+	p.calm.Store(calm)
+	if calm {
+		// Marking the Go heap is part of the time that it took.
+		p.slow.Store(max(min(due, left/2), p.system.floor/2))
+	} else {
+		p.slow.Store(min(fillRate*took, headroomSlow))
+	}
+	p.last.left, p.last.end = left, time.Now()
 	heap := p.system.heap()
 	p.quick.Store(heap <= quickHeap)
-	p.trigger.Store(nextTrigger(left, headroom(p.floor(), left, heap), p.limits().soft))
+	p.trigger.Store(nextTrigger(left, p.room(left, heap), p.limits().soft))
 	p.collecting.Store(false)
 }
 
@@ -60,7 +83,7 @@ func (p *Pool) pace() {
 // program that once used much does not let as much garbage pile up.
 func (p *Pool) lower() {
 	live := p.live.Load()
-	next := nextTrigger(live, headroom(p.floor(), live, p.system.heap()), p.limits().soft)
+	next := nextTrigger(live, p.room(live, p.system.heap()), p.limits().soft)
 	for old := p.trigger.Load(); next < old && !p.collecting.Load(); old = p.trigger.Load() {
 		if p.trigger.CompareAndSwap(old, next) {
 			return
@@ -68,13 +91,25 @@ func (p *Pool) lower() {
 	}
 }
 
-// floor returns the least headroom.
-func (p *Pool) floor() int64 { return max(p.system.floor, p.slow.Load()) }
+// room returns how many bytes may be handed out before the next collection, when
+// left bytes are in use and the Go heap holds heap bytes.
+func (p *Pool) room(left, heap int64) int64 {
+	if p.calm.Load() {
+		return p.slow.Load()
+	}
+	return headroom(max(p.system.floor, p.slow.Load()), left, heap)
+}
 
-// headroom returns how many bytes may be handed out before the next collection,
-// when left bytes are in use and the Go heap holds heap bytes: enough that
-// marking the heap is a small part of the work, at most as much again as there
-// is.
+// slack is how far an allocation of a block may pass the trigger.
+func (p *Pool) slack(block int64) int64 {
+	if p.calm.Load() {
+		return 0
+	}
+	return min(slackBlocks*block, slackMax)
+}
+
+// headroom is the room of a program that is not calm: enough that marking the heap
+// is a small part of the work, at most as much again as there is.
 func headroom(floor, left, heap int64) int64 {
 	return max(floor, min(floor+heapFactor*heap, max(headroomMax, left, heap)))
 }

@@ -22,6 +22,14 @@ type Pool struct {
 	trigger  atomic.Int64 // live bytes that start a collection
 	slow     atomic.Int64 // the least headroom by what the last collection took
 
+	calm atomic.Bool // collections are cheap beside what happens between them
+	last struct {    // of the collections that passing the trigger asked for; theirs
+		end  time.Time
+		left int64
+		took int64 // ns, as far as it counts
+		fast bool  // garbage piled up fast before it
+	}
+
 	collecting  atomic.Bool
 	quick       atomic.Bool // the Go heap is small: who passes the trigger collects
 	armed       atomic.Bool // the trim timer runs
@@ -101,6 +109,9 @@ func NewPool() *Pool {
 
 func newPool(s system) *Pool {
 	p := &Pool{system: s}
+	p.last.end = time.Now()
+	p.calm.Store(true)
+	p.slow.Store(s.floor)
 	p.trigger.Store(s.floor)
 	p.quick.Store(s.heap() <= quickHeap)
 	// Four lists to a processor: goroutines find theirs by chance, and two that
@@ -157,7 +168,7 @@ func (p *Pool) alloc(n int) (b Block, fresh bool, err error) {
 			break
 		}
 	}
-	if trigger := p.trigger.Load() + min(slackBlocks*int64(s.r.block), slackMax); live > trigger {
+	if trigger := p.trigger.Load() + p.slack(int64(s.r.block)); live > trigger {
 		switch {
 		case p.collecting.CompareAndSwap(false, true):
 			if p.quick.Load() {

@@ -209,6 +209,7 @@ func TestPacingSingleFlight(t *testing.T) {
 	p := testPool(&mapped)
 	p.trigger.Store(10 << 20)
 	p.quick.Store(false)
+	p.last.fast = true
 	p.system.floor = 20 << 20 // more than a slow collection would give
 	started, release := make(chan struct{}, 100), make(chan struct{})
 	p.system.collect = func() { started <- struct{}{}; <-release }
@@ -275,6 +276,8 @@ func TestTriggerComesDown(t *testing.T) {
 	p := testPool(&mapped)
 	p.system.floor = 16 << 20
 	p.trigger.Store(400 << 20)
+	p.calm.Store(false)
+	p.slow.Store(0)
 	b := mustAlloc(t, p, 4<<20)
 	p.lower()
 	if got := p.trigger.Load(); got != 20<<20 {
@@ -305,5 +308,31 @@ func TestPacingQuick(t *testing.T) {
 	s := p.Stats()
 	if s.Collections < 5 || s.Peak > 64<<20 {
 		t.Errorf("stats %+v after %d MiB of garbage, want a peak near 16 MiB", s, n*rounds>>20)
+	}
+}
+
+// Garbage that piles up slowly beside what a collection takes has half the room at
+// the least, and large blocks no more; fast allocation has all of it, but not from
+// one collection, which may be that of a program that starts.
+func TestCalm(t *testing.T) {
+	var mapped atomic.Int64
+	p := testPool(&mapped)
+	p.system.collect = func() {}
+	gap := func(since time.Duration, took, piled int64) {
+		p.last.end, p.last.took, p.last.left = time.Now().Add(-since), took, p.live.Load()-piled
+		p.pace()
+	}
+	floor := p.system.floor
+	gap(time.Hour, 1000, floor)
+	if got := p.room(0, 0); !p.calm.Load() || got != floor/2 || p.slack(1<<20) != 0 {
+		t.Errorf("calm %v with room for %d bytes and slack for %d, want half of %d and none", p.calm.Load(), got, p.slack(1<<20), floor)
+	}
+	gap(time.Microsecond, 1<<40, floor)
+	if !p.calm.Load() {
+		t.Error("not calm after one fast round")
+	}
+	gap(time.Microsecond, 1<<40, floor)
+	if got := p.room(0, 0); p.calm.Load() || got < floor || p.slack(1<<20) != 3<<20 {
+		t.Errorf("after two fast rounds calm %v with room for %d and slack for %d", p.calm.Load(), got, p.slack(1<<20))
 	}
 }
