@@ -34,23 +34,28 @@ var functions = sync.OnceValue(func() map[string]*function {
 		if d.Class == op.Pointwise && d.Rule != op.Keep && d.Arity > 0 && d != op.PowInt {
 			t[d.Name] = &function{def: d, args: d.Arity}
 		}
+		f := function{def: d, args: 1, maxAxes: 1}
+		switch d.Over {
+		case op.NoAxes:
+			continue
+		case op.Along:
+			f.minAxes = 1
+		case op.AnyAxes:
+			f.maxAxes = anyAxes
+			fallthrough
+		case op.OneAxis:
+			keep := f
+			keep.attrs.Flag = true
+			t[d.Name+"_keep"] = &keep
+		}
+		t[d.Name] = &f
 	}
 	t["where"] = &function{def: op.Where, args: 3}
 	t["rsqrt"] = &function{def: op.Rsqrt, args: 1}
 	t["matmul"] = &function{def: op.MatMul, args: 2}
 	t["dot"] = t["matmul"]
-	for _, d := range []*op.Def{op.Sum, op.Prod, op.Mean, op.Var, op.Std, op.Min, op.Max, op.All, op.Any, op.LogSumExp, op.ArgMin, op.ArgMax} {
-		axes := anyAxes
-		if d == op.ArgMin || d == op.ArgMax {
-			axes = 1
-		}
-		t[d.Name] = &function{def: d, args: 1, maxAxes: axes}
-		t[d.Name+"_keep"] = &function{def: d, args: 1, maxAxes: axes, attrs: ir.Attrs{Flag: true}}
-	}
 	t["sample_var"] = &function{def: op.Var, args: 1, maxAxes: anyAxes, attrs: ir.Attrs{Int: 1}}
 	t["sample_std"] = &function{def: op.Std, args: 1, maxAxes: anyAxes, attrs: ir.Attrs{Int: 1}}
-	t["softmax"] = &function{def: op.Softmax, args: 1, minAxes: 1, maxAxes: 1}
-	t["log_softmax"] = &function{def: op.LogSoftmax, args: 1, minAxes: 1, maxAxes: 1}
 	for _, d := range array.DTypes() {
 		t[d.String()] = &function{args: 1, cast: d}
 	}

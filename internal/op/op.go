@@ -48,6 +48,16 @@ const (
 	Keep                // argument types stand (Def.Infer gives the result)
 )
 
+// Over says which axes of its one argument an operation works over.
+type Over uint8
+
+const (
+	NoAxes  Over = iota
+	AnyAxes      // reduces any, all if none is given; Attrs.Flag keeps them with size 1
+	OneAxis      // as AnyAxes, but one at most: all are flattened if none is given
+	Along        // one, which stays
+)
+
 // A Def defines an operation.
 type Def struct {
 	Name  string
@@ -66,6 +76,9 @@ type Def struct {
 
 	// Contig asks for contiguous arguments of a Routine.
 	Contig bool
+
+	// Over says how an operation takes axes in Attrs.Ints.
+	Over Over
 
 	Kind    loop.Reduction // Reduce
 	Compose func(args []*ir.Node, a ir.Attrs) *ir.Node

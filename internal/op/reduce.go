@@ -195,11 +195,11 @@ func init() {
 	}
 	reduceMin.VJP, reduceMax.VJP = extreme, extreme
 
-	Sum = define(Def{Name: "sum", Class: Composite, Arity: 1, ONNX: "ReduceSum", Samples: axisSamples, Doc: "The sum over axes.",
+	Sum = define(Def{Name: "sum", Class: Composite, Arity: 1, ONNX: "ReduceSum", Over: AnyAxes, Samples: axisSamples, Doc: "The sum over axes.",
 		Compose: func(x []*node, a ir.Attrs) *node {
 			return reduceBy(reduceSum, "sum", Convert(x[0], accumulator(x[0], a)), a)
 		}})
-	Prod = define(Def{Name: "prod", Class: Composite, Arity: 1, ONNX: "ReduceProd", Samples: axisSamples, Doc: "The product over axes.",
+	Prod = define(Def{Name: "prod", Class: Composite, Arity: 1, ONNX: "ReduceProd", Over: AnyAxes, Samples: axisSamples, Doc: "The product over axes.",
 		Compose: func(x []*node, a ir.Attrs) *node {
 			return reduceBy(reduceProd, "prod", Convert(x[0], accumulator(x[0], a)), a)
 		}})
@@ -213,7 +213,7 @@ func init() {
 		{&Min, reduceMin, "min", "ReduceMin", "The least element over axes; NaN if one is.", reduceAll},
 		{&Max, reduceMax, "max", "ReduceMax", "The greatest element over axes; NaN if one is.", reduceAny},
 	} {
-		*r.def = define(Def{Name: r.name, Class: Composite, Arity: 1, ONNX: r.onnx, Samples: axisSamples, Doc: r.doc,
+		*r.def = define(Def{Name: r.name, Class: Composite, Arity: 1, ONNX: r.onnx, Over: AnyAxes, Samples: axisSamples, Doc: r.doc,
 			Compose: func(x []*node, a ir.Attrs) *node {
 				needSome(r.name, x[0], a)
 				if x[0].DType == array.Bool {
@@ -222,27 +222,27 @@ func init() {
 				return reduceBy(r.prim, r.name, x[0], a)
 			}})
 	}
-	All = define(Def{Name: "all", Class: Composite, Arity: 1, Samples: axisSamples, Doc: "True if every element is (not 0).",
+	All = define(Def{Name: "all", Class: Composite, Arity: 1, Over: AnyAxes, Samples: axisSamples, Doc: "True if every element is (not 0).",
 		Compose: func(x []*node, a ir.Attrs) *node {
 			return reduceBy(reduceAll, "all", Convert(x[0], array.Bool), a)
 		}})
-	Any = define(Def{Name: "any", Class: Composite, Arity: 1, Samples: axisSamples, Doc: "True if some element is (not 0).",
+	Any = define(Def{Name: "any", Class: Composite, Arity: 1, Over: AnyAxes, Samples: axisSamples, Doc: "True if some element is (not 0).",
 		Compose: func(x []*node, a ir.Attrs) *node {
 			return reduceBy(reduceAny, "any", Convert(x[0], array.Bool), a)
 		}})
-	Mean = define(Def{Name: "mean", Class: Composite, Arity: 1, ONNX: "ReduceMean", Samples: axisSamples, Doc: "The mean over axes.",
+	Mean = define(Def{Name: "mean", Class: Composite, Arity: 1, ONNX: "ReduceMean", Over: AnyAxes, Samples: axisSamples, Doc: "The mean over axes.",
 		Compose: func(x []*node, a ir.Attrs) *node {
 			s := withKeep(Sum, needFloat("mean", x[0]), a.Ints)
 			return dropKept("mean", div(s, num(s, float64(count("mean", x[0], a)))), a)
 		}})
-	Var = define(Def{Name: "var", Class: Composite, Arity: 1, Samples: axisSamples,
+	Var = define(Def{Name: "var", Class: Composite, Arity: 1, Over: AnyAxes, Samples: axisSamples,
 		Doc: "The variance over axes, the squared distances from the mean divided by n - Attrs.Int.",
 		Compose: func(x []*node, a ir.Attrs) *node {
 			d := sub(x[0], Apply(Mean, ir.Attrs{Ints: a.Ints, Flag: true}, needFloat("var", x[0])))
 			s := withKeep(Sum, apply(Square, d), a.Ints)
 			return dropKept("var", div(s, num(s, float64(max(count("var", x[0], a)-a.Int, 0)))), a)
 		}})
-	Std = define(Def{Name: "std", Class: Composite, Arity: 1, Samples: []Sample{{Shapes: [][]int{{7, 5}}}, {Shapes: [][]int{{7, 5}}, Attrs: ir.Attrs{Ints: []int{0}, Int: 1}}},
+	Std = define(Def{Name: "std", Class: Composite, Arity: 1, Over: AnyAxes, Samples: []Sample{{Shapes: [][]int{{7, 5}}}, {Shapes: [][]int{{7, 5}}, Attrs: ir.Attrs{Ints: []int{0}, Int: 1}}},
 		Doc: "The square root of var.",
 		Compose: func(x []*node, a ir.Attrs) *node {
 			return dropKept("std", apply(Sqrt, Apply(Var, ir.Attrs{Ints: a.Ints, Int: a.Int, Flag: true}, needFloat("std", x[0]))), a)
@@ -266,12 +266,12 @@ func init() {
 				return array.Int64, out
 			},
 			Samples: []Sample{{Shapes: [][]int{{300, 40}}}, {Shapes: [][]int{{3, 300}}, Attrs: ir.Attrs{Int: 1}}, {Shapes: [][]int{{70, 3}}}}})
-		*r.def = define(Def{Name: r.name, Class: Composite, Arity: 1, ONNX: r.onnx,
+		*r.def = define(Def{Name: r.name, Class: Composite, Arity: 1, ONNX: r.onnx, Over: OneAxis,
 			Samples: []Sample{{Shapes: [][]int{{7, 5}}}, {Shapes: [][]int{{7, 5}}, Attrs: ir.Attrs{Ints: []int{0}}}, {Shapes: [][]int{{7, 5}}, Attrs: ir.Attrs{Ints: []int{1}, Flag: true}}},
 			Doc:     "The index, int64, of the first extreme (NaN counts as one) along one axis, or in the flattened array.",
 			Compose: func(x []*node, a ir.Attrs) *node { return argExtreme(prim, r.name, x[0], a) }})
 	}
-	LogSumExp = define(Def{Name: "logsumexp", Class: Composite, Arity: 1, ONNX: "ReduceLogSumExp", Samples: axisSamples, Doc: "log(sum(exp(x))) over axes without overflow.",
+	LogSumExp = define(Def{Name: "logsumexp", Class: Composite, Arity: 1, ONNX: "ReduceLogSumExp", Over: AnyAxes, Samples: axisSamples, Doc: "log(sum(exp(x))) over axes without overflow.",
 		Compose: func(x []*node, a ir.Attrs) *node {
 			needSome("logsumexp", needFloat("logsumexp", x[0]), a)
 			m := withKeep(Max, x[0], a.Ints)
@@ -287,7 +287,7 @@ func init() {
 			})
 		}})
 	rowSamples := []Sample{{Shapes: [][]int{{7, 5}}, Attrs: ir.Attrs{Ints: []int{1}}}, {Shapes: [][]int{{3, 70}}, Attrs: ir.Attrs{Ints: []int{-1}}}, {Shapes: [][]int{{7, 5}}, Attrs: ir.Attrs{Ints: []int{0}}}}
-	Softmax = define(Def{Name: "softmax", Class: Composite, Arity: 1, ONNX: "Softmax", Samples: rowSamples, Doc: "exp(x) / sum(exp(x)) along an axis, without overflow.",
+	Softmax = define(Def{Name: "softmax", Class: Composite, Arity: 1, ONNX: "Softmax", Over: Along, Samples: rowSamples, Doc: "exp(x) / sum(exp(x)) along an axis, without overflow.",
 		Compose: func(x []*node, a ir.Attrs) *node {
 			needSome("softmax", needFloat("softmax", x[0]), a)
 			e := apply(Exp, sub(x[0], withKeep(Max, x[0], a.Ints)))
@@ -299,7 +299,7 @@ func init() {
 				return mul(v.Y, sub(v.DY, s))
 			})
 		}})
-	LogSoftmax = define(Def{Name: "log_softmax", Class: Composite, Arity: 1, ONNX: "LogSoftmax", Samples: rowSamples, Doc: "log(softmax(x)) along an axis.",
+	LogSoftmax = define(Def{Name: "log_softmax", Class: Composite, Arity: 1, ONNX: "LogSoftmax", Over: Along, Samples: rowSamples, Doc: "log(softmax(x)) along an axis.",
 		Compose: func(x []*node, a ir.Attrs) *node {
 			needSome("log_softmax", needFloat("log_softmax", x[0]), a)
 			d := sub(x[0], withKeep(Max, x[0], a.Ints))

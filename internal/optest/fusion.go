@@ -209,8 +209,13 @@ var (
 		}
 		return defs
 	})
-	graphReductions = sync.OnceValue(func() []*op.Def {
-		return []*op.Def{op.Sum, op.Prod, op.Min, op.Max, op.Mean, op.All, op.Any, op.ArgMin, op.ArgMax, op.LogSumExp, op.Softmax, op.LogSoftmax, op.Var, op.Std}
+	graphReductions = sync.OnceValue(func() (defs []*op.Def) {
+		for _, d := range op.Table() {
+			if d.Over != op.NoAxes {
+				defs = append(defs, d)
+			}
+		}
+		return defs
 	})
 )
 
