@@ -136,13 +136,16 @@ func (m machine) setMask(mask *uint64, lanes *[32]byte, n int) {
 
 // callTile enters a tile kernel.
 func callTile(isa ISA, d array.DType, key tileKey, f *tileFrame) {
+	jit.Call(tileCode(isa, d, key), 0, unsafe.Pointer(f))
+}
+
+// tileCode returns a tile kernel.
+func tileCode(isa ISA, d array.DType, key tileKey) *jit.Code {
 	if key.pieces || key.across {
-		callRare(isa, d, key, f)
-		return
+		return rareCode(isa, d, key)
 	}
-	c := codeKey{tileRoutine, isa, d == array.Float64, key.mr, key.nv,
+	return codeKey{tileRoutine, isa, d == array.Float64, key.mr, key.nv,
 		bit(key.kMajor, 0) | bit(key.masked, 1) | key.segments<<2}.code()
-	jit.Call(c, 0, unsafe.Pointer(f))
 }
 
 // A rareKey names a kernel over pieces or one that transposes B. There are too many
@@ -155,7 +158,7 @@ type rareKey struct {
 
 var rareCodes = jit.NewCache[rareKey, *jit.Code](1024)
 
-func callRare(isa ISA, d array.DType, key tileKey, f *tileFrame) {
+func rareCode(isa ISA, d array.DType, key tileKey) *jit.Code {
 	full := rareKey{isa, d, key}
 	c, ok := rareCodes.Lookup(full)
 	if !ok {
@@ -165,5 +168,5 @@ func callRare(isa ISA, d array.DType, key tileKey, f *tileFrame) {
 			return g.install(), nil
 		})
 	}
-	jit.Call(c, 0, unsafe.Pointer(f))
+	return c
 }

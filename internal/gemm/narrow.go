@@ -2,6 +2,8 @@ package gemm
 
 import (
 	"unsafe"
+
+	"weft/internal/jit"
 )
 
 // A narrowKind is a way to compute a few rows of C, where B is read once and its
@@ -81,8 +83,12 @@ func (j *job) narrowTask(worker, n0, n1 int, o *operands) {
 // columns before the next, so that B is read in long runs.
 func (j *job) across(n0, n1 int, o *operands) {
 	f := tileFrame{aStep: o.a.Row * j.size, bStep: o.b.Col * j.size, cStep: o.c.Row * j.size}
-	for x := n0; x < n1; {
-		key := tileKey{mr: j.m, nv: min(j.acrossWidth(j.m), (n1-x)/j.lanes), across: true}
+	var code *jit.Code
+	for x, nv := n0, 0; x < n1; {
+		if n := min(j.acrossWidth(j.m), (n1-x)/j.lanes); n != nv {
+			nv = n
+			code = rareCode(j.isa, j.d, tileKey{mr: j.m, nv: nv, across: true})
+		}
 		f.c[0] = unsafe.Add(o.c.Ptr, x*j.size)
 		for p0 := 0; p0 < j.k; p0 += j.kBlock {
 			f.k = min(j.kBlock, j.k-p0)
@@ -95,9 +101,9 @@ func (j *job) across(n0, n1 int, o *operands) {
 				f.bias = unsafe.Add(o.e.Bias, x*j.size)
 			}
 			f.panels = 1
-			callTile(j.isa, j.d, key, &f)
+			jit.Call(code, 0, unsafe.Pointer(&f))
 		}
-		x += key.nv * j.lanes
+		x += nv * j.lanes
 	}
 }
 
