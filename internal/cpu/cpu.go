@@ -291,17 +291,21 @@ func (p *Program) spread(l device.Launch, n, unit int) error {
 	}
 	pace := max(unit/4, elementMin) // the cost is that of instructions, which do several elements each
 	t := &task{p: p, code: p.codeFor(&l), l: l, axis: axis, step: max(chunkWork/(max(inner, 1)*pace), 1)}
+	threads := par.Threads()
+	if work < hotWork || work < coldWork && !par.Hot() {
+		threads = 1
+	}
 	if axis == lane {
+		if threads > 1 { // as much for each
+			pieces := (l.Extents[axis] + threads*t.step - 1) / (threads * t.step) * threads
+			t.step = (l.Extents[axis] + pieces - 1) / pieces
+		}
 		t.step = (t.step + 511) &^ 511 // whole vectors
 	}
 	t.pieces = (l.Extents[axis] + t.step - 1) / t.step
 	units := t.pieces
 	for _, e := range l.Extents[:axis] {
 		units *= e
-	}
-	threads := par.Threads()
-	if work < hotWork || work < coldWork && !par.Hot() {
-		threads = 1
 	}
 	if threads > 1 {
 		Counters.Threaded.Add(1)
