@@ -62,6 +62,10 @@ func indexSelect(_ device.Stream, n *ir.Node, args device.Args, out array.View) 
 		f := move.NewFetcher(row)
 		for u := begin; u < end; u++ {
 			o, i := u/len(idx), u%len(idx)
+			if n := min(len(idx)-i, end-u); move.CopyRows(unsafe.Add(dst, u*row), unsafe.Add(src, o*in*row), idx[i:i+n], row, out.Size()*x.DType.Size()) {
+				u += n - 1
+				continue
+			}
 			if i+ahead < len(idx) {
 				f.Fetch(unsafe.Add(src, (o*in+idx[i+ahead])*row))
 			}

@@ -17,6 +17,7 @@ const (
 	transposeRoutine routine = iota
 	scanRoutine
 	fetchRoutine
+	rowsRoutine
 )
 
 // A codeKey names one piece of machine code: all that its generator reads.
@@ -66,6 +67,8 @@ func (k codeKey) code() *jit.Code {
 			g.scan(k.vectors)
 		case fetchRoutine:
 			g.fetch()
+		case rowsRoutine:
+			g.rows()
 		}
 		text, err := g.Finish()
 		if err != nil {
