@@ -131,17 +131,25 @@ func indexAdd(_ device.Stream, n *ir.Node, args device.Args, out array.View) {
 		f := move.NewFetcher(row)
 		for u := begin; u < end; u++ {
 			o, k := u/size, u%size
-			if to := bytes(unsafe.Add(dst, u*row), row); base.Store != nil {
-				copy(to, bytes(unsafe.Add(ptr(&base), u*row), row))
-			} else {
-				clear(to)
+			to := unsafe.Add(dst, u*row)
+			var from unsafe.Pointer
+			if base.Store != nil {
+				from = unsafe.Add(ptr(&base), u*row)
 			}
-			for at := start[k]; at < start[k+1]; at++ {
-				i := order[at]
-				if at+ahead < len(order) {
-					f.Fetch(unsafe.Add(src, (o*len(idx)+order[at+ahead])*row))
-				}
-				addInto(x.DType, unsafe.Add(dst, u*row), unsafe.Add(src, (o*len(idx)+i)*row), inner)
+			for at := start[k]; at < min(start[k+1], len(order)-ahead); at++ {
+				f.Fetch(unsafe.Add(src, (o*len(idx)+order[at+ahead])*row))
+			}
+			rows, src := order[start[k]:start[k+1]], unsafe.Add(src, o*len(idx)*row)
+			if move.SumRows(x.DType, to, from, src, rows, row) {
+				continue
+			}
+			if from != nil {
+				copy(bytes(to, row), bytes(from, row))
+			} else {
+				clear(bytes(to, row))
+			}
+			for _, i := range rows {
+				addInto(x.DType, to, unsafe.Add(src, i*row), inner)
 			}
 		}
 	})

@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"unsafe"
 
+	"weft/internal/array"
 	"weft/internal/jit"
 	"weft/internal/x86/asm"
 )
@@ -114,6 +115,63 @@ func (g *gen) rows() {
 	if g.mode == past {
 		a.Op0(asm.SFENCE)
 	}
+	g.done()
+}
+
+// SumRows writes to dst, a row of so many bytes, base plus the rows of src that ids
+// numbers, one after the other; base may be nil for zeros. It does nothing, and says
+// so, for rows that are not whole lines and without machine code.
+func SumRows(d array.DType, dst, base, src unsafe.Pointer, ids []int, row int) bool {
+	if !native() || row%line != 0 || d.Size() < 4 {
+		return false
+	}
+	f := sumFrame{dst: dst, base: base, src: src, ids: unsafe.Pointer(unsafe.SliceData(ids)), end: 8 * len(ids), row: row}
+	call(codeKey{routine: sumRoutine, dtype: d}.code(), unsafe.Pointer(&f))
+	return true
+}
+
+type sumFrame struct {
+	dst, base, src, ids unsafe.Pointer
+	end                 int // bytes of ids
+	row                 int // bytes
+}
+
+// sum writes the kernel of SumRows.
+func (g *gen) sum() {
+	a := &g.Asm
+	add := map[array.DType]asm.Op{array.Float32: asm.VADDPS, array.Float64: asm.VADDPD, array.Int32: asm.VPADDD, array.Int64: asm.VPADDQ}[g.dtype]
+	a.RM(asm.MOV, asm.R8, field(unsafe.Offsetof(sumFrame{}.dst)))
+	a.RM(asm.MOV, asm.R9, field(unsafe.Offsetof(sumFrame{}.base)))
+	a.RM(asm.MOV, asm.RSI, field(unsafe.Offsetof(sumFrame{}.src)))
+	a.RM(asm.MOV, asm.R10, field(unsafe.Offsetof(sumFrame{}.ids)))
+	a.RM(asm.MOV, asm.R11, field(unsafe.Offsetof(sumFrame{}.end)))
+	a.RM(asm.MOV, asm.R13, field(unsafe.Offsetof(sumFrame{}.row)))
+	a.RR(asm.XOR32, asm.R14, asm.R14)
+	next, rows, sum, done := a.Here(), a.NewLabel(), a.NewLabel(), a.NewLabel()
+	a.RRR(asm.VPXOR, asm.Y(0), asm.Y(0), asm.Y(0))
+	a.RRR(asm.VPXOR, asm.Y(1), asm.Y(1), asm.Y(1))
+	a.RR(asm.TEST, asm.R9, asm.R9)
+	a.Jcc(asm.CondE, rows)
+	a.RM(asm.VMOVUPS, asm.Y(0), asm.Idx(asm.R9, asm.R14, 1, 0))
+	a.RM(asm.VMOVUPS, asm.Y(1), asm.Idx(asm.R9, asm.R14, 1, 32))
+	a.Bind(rows)
+	a.RR(asm.XOR32, asm.RCX, asm.RCX)
+	a.Bind(sum)
+	a.RR(asm.CMP, asm.RCX, asm.R11)
+	a.Jcc(asm.CondGE, done)
+	a.RM(asm.MOV, asm.RAX, asm.Idx(asm.R10, asm.RCX, 1, 0))
+	a.RR(asm.IMUL, asm.RAX, asm.R13)
+	a.RR(asm.ADD, asm.RAX, asm.RSI)
+	a.RRM(add, asm.Y(0), asm.Y(0), asm.Idx(asm.RAX, asm.R14, 1, 0))
+	a.RRM(add, asm.Y(1), asm.Y(1), asm.Idx(asm.RAX, asm.R14, 1, 32))
+	a.RI(asm.ADD, asm.RCX, 8)
+	a.Jmp(sum)
+	a.Bind(done)
+	a.MR(asm.VMOVUPS, asm.Idx(asm.R8, asm.R14, 1, 0), asm.Y(0))
+	a.MR(asm.VMOVUPS, asm.Idx(asm.R8, asm.R14, 1, 32), asm.Y(1))
+	a.RI(asm.ADD, asm.R14, line)
+	a.RR(asm.CMP, asm.R14, asm.R13)
+	a.Jcc(asm.CondL, next)
 	g.done()
 }
 

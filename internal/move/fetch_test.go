@@ -6,6 +6,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"weft/internal/array"
 	"weft/internal/mem/guard"
 )
 
@@ -46,4 +47,47 @@ func TestCopyRows(t *testing.T) {
 			b.Close()
 		}
 	})
+}
+
+// Rows are added in order, to the base or to zeros.
+func TestSumRows(t *testing.T) {
+	each(t, func(t *testing.T) {
+		const count, n = 20, 32
+		testSumRows[float32](t, array.Float32, count, n)
+		testSumRows[float64](t, array.Float64, count, n)
+		testSumRows[int32](t, array.Int32, count, n)
+		testSumRows[int64](t, array.Int64, count, n)
+	})
+}
+
+func testSumRows[T int32 | int64 | float32 | float64](t *testing.T, d array.DType, count, n int) {
+	row := n * d.Size()
+	b, err := guard.End(count * row)
+	if err != nil {
+		t.Skip("no guard pages here")
+	}
+	defer b.Close()
+	src := unsafe.Slice((*T)(b.Ptr()), count*n)
+	for i := range src {
+		src[i] = T((rand.Float64() - 0.5) * 1e6)
+	}
+	for _, ids := range [][]int{nil, {3}, {19, 0, 19}, rand.Perm(count)} {
+		base, dst, want := make([]T, n), make([]T, n+8), make([]T, n+8)
+		for _, from := range []unsafe.Pointer{nil, unsafe.Pointer(&base[0])} {
+			for i := range n {
+				base[i] = T(i)
+				if want[i] = 0; from != nil {
+					want[i] = base[i]
+				}
+				for _, k := range ids {
+					want[i] += src[k*n+i]
+				}
+			}
+			if ok := SumRows(d, unsafe.Pointer(&dst[0]), from, b.Ptr(), ids, row); ok != native() {
+				t.Errorf("%s: done %v", d, ok)
+			} else if ok && !slices.Equal(dst, want) {
+				t.Errorf("%s: rows %v with base %v: %v, want %v", d, ids, from != nil, dst, want)
+			}
+		}
+	}
 }

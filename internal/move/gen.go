@@ -18,6 +18,7 @@ const (
 	scanRoutine
 	fetchRoutine
 	rowsRoutine
+	sumRoutine
 )
 
 // A codeKey names one piece of machine code: all that its generator reads.
@@ -69,6 +70,8 @@ func (k codeKey) code() *jit.Code {
 			g.fetch()
 		case rowsRoutine:
 			g.rows()
+		case sumRoutine:
+			g.sum()
 		}
 		text, err := g.Finish()
 		if err != nil {
