@@ -41,9 +41,6 @@ func sizes(shape []int, axis int) (outer, inner int) {
 
 func bytes(p unsafe.Pointer, n int) []byte { return unsafe.Slice((*byte)(p), n) }
 
-// ahead is the number of rows that are fetched before they are read.
-const ahead = 6
-
 // grain is the number of units of n bytes that are worth a chunk.
 func grain(n int) int { return max(1<<17/max(n, 1), 1) }
 
@@ -66,8 +63,8 @@ func indexSelect(_ device.Stream, n *ir.Node, args device.Args, out array.View) 
 				u += n - 1
 				continue
 			}
-			if i+ahead < len(idx) {
-				f.Fetch(unsafe.Add(src, (o*in+idx[i+ahead])*row))
+			if i+move.Ahead < len(idx) {
+				f.Fetch(unsafe.Add(src, (o*in+idx[i+move.Ahead])*row))
 			}
 			from := unsafe.Add(src, (o*in+idx[i])*row)
 			to := unsafe.Add(dst, u*row)
@@ -131,16 +128,14 @@ func indexAdd(_ device.Stream, n *ir.Node, args device.Args, out array.View) {
 		f := move.NewFetcher(row)
 		for u := begin; u < end; u++ {
 			o, k := u/size, u%size
+			src := unsafe.Add(src, o*len(idx)*row)
 			to := unsafe.Add(dst, u*row)
 			var from unsafe.Pointer
 			if base.Store != nil {
 				from = unsafe.Add(ptr(&base), u*row)
 			}
-			for at := start[k]; at < min(start[k+1], len(order)-ahead); at++ {
-				f.Fetch(unsafe.Add(src, (o*len(idx)+order[at+ahead])*row))
-			}
-			rows, src := order[start[k]:start[k+1]], unsafe.Add(src, o*len(idx)*row)
-			if move.SumRows(x.DType, to, from, src, rows, row) {
+			if n := min(size-k, end-u); move.SumRows(x.DType, to, from, src, start[k:k+n+1], order, row, out.Size()*es) {
+				u += n - 1
 				continue
 			}
 			if from != nil {
@@ -148,15 +143,16 @@ func indexAdd(_ device.Stream, n *ir.Node, args device.Args, out array.View) {
 			} else {
 				clear(bytes(to, row))
 			}
-			for _, i := range rows {
-				addInto(x.DType, to, unsafe.Add(src, i*row), inner)
+			for at := start[k]; at < start[k+1]; at++ {
+				f.Fetch(unsafe.Add(src, order[at+move.Ahead]*row))
+				addInto(x.DType, to, unsafe.Add(src, order[at]*row), inner)
 			}
 		}
 	})
 }
 
 // group sorts positions by their index, stably: those of index k are
-// order[start[k]:start[k+1]].
+// order[start[k]:start[k+1]]. Behind all are some zeros, which may be read ahead.
 func group(idx []int, size int) (start, order []int) {
 	start = make([]int, size+1)
 	for _, k := range idx {
@@ -166,7 +162,7 @@ func group(idx []int, size int) (start, order []int) {
 		start[k+1] += start[k]
 	}
 	next := append([]int(nil), start[:size]...)
-	order = make([]int, len(idx))
+	order = make([]int, len(idx)+move.Ahead)
 	for i, k := range idx {
 		order[next[k]] = i
 		next[k]++

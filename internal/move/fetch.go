@@ -52,9 +52,9 @@ func CopyRows(dst, src unsafe.Pointer, idx []int, row, all int) bool {
 		mode = past
 	}
 	code := codeKey{routine: rowsRoutine, mode: mode}.code()
-	f := rowsFrame{dst: uintptr(dst), src: src, row: row, ahead: 8 * rowsAhead}
+	f := rowsFrame{dst: uintptr(dst), src: src, row: row, ahead: 8 * Ahead}
 	// The last rows ask for nothing that is not there.
-	for _, part := range [][]int{idx[:max(len(idx)-rowsAhead, 0)], idx[max(len(idx)-rowsAhead, 0):]} {
+	for _, part := range [][]int{idx[:max(len(idx)-Ahead, 0)], idx[max(len(idx)-Ahead, 0):]} {
 		if len(part) > 0 {
 			f.idx, f.end = unsafe.Pointer(unsafe.SliceData(part)), 8*len(part)
 			call(code, unsafe.Pointer(&f))
@@ -64,9 +64,6 @@ func CopyRows(dst, src unsafe.Pointer, idx []int, row, all int) bool {
 	runtime.KeepAlive(dst)
 	return true
 }
-
-// rowsAhead is the number of rows that are asked for before they are copied.
-const rowsAhead = 6
 
 type rowsFrame struct {
 	dst      uintptr // moves
@@ -118,60 +115,101 @@ func (g *gen) rows() {
 	g.done()
 }
 
-// SumRows writes to dst, a row of so many bytes, base plus the rows of src that ids
-// numbers, one after the other; base may be nil for zeros. It does nothing, and says
-// so, for rows that are not whole lines and without machine code.
-func SumRows(d array.DType, dst, base, src unsafe.Pointer, ids []int, row int) bool {
-	if !native() || row%line != 0 || d.Size() < 4 {
+// SumRows writes to dst rows of so many bytes, one behind the other: row k is that of
+// base plus the rows of src that order[start[k]:start[k+1]] numbers, added in that
+// order. base may be nil for zeros. Behind order are [Ahead] more valid numbers. all
+// is the number of bytes written by this call and others that belong to it. It does
+// nothing, and says so, for rows that are not whole lines and without machine code.
+func SumRows(d array.DType, dst, base, src unsafe.Pointer, start, order []int, row, all int) bool {
+	if !native() || row%line != 0 || d.Size() < 4 || len(start) < 2 {
 		return false
 	}
-	f := sumFrame{dst: dst, base: base, src: src, ids: unsafe.Pointer(unsafe.SliceData(ids)), end: 8 * len(ids), row: row}
-	call(codeKey{routine: sumRoutine, dtype: d}.code(), unsafe.Pointer(&f))
+	k := codeKey{routine: sumRoutine, dtype: d, mode: whole}
+	if all >= streamMin && uintptr(dst)%line == 0 {
+		k.mode = past
+	}
+	f := sumFrame{dst: uintptr(dst), base: uintptr(base), src: src, order: unsafe.Pointer(unsafe.SliceData(order)),
+		start: unsafe.Pointer(unsafe.SliceData(start)), end: 8 * (len(start) - 1), row: row}
+	call(k.code(), unsafe.Pointer(&f))
+	runtime.KeepAlive(dst)
+	runtime.KeepAlive(base)
 	return true
 }
 
+// Ahead is the number of rows that are asked for before they are read.
+const Ahead = 6
+
 type sumFrame struct {
-	dst, base, src, ids unsafe.Pointer
-	end                 int // bytes of ids
-	row                 int // bytes
+	dst, base         uintptr // move
+	src, order, start unsafe.Pointer
+	end               int // bytes of start, less one number
+	row               int // bytes
 }
 
 // sum writes the kernel of SumRows.
 func (g *gen) sum() {
 	a := &g.Asm
 	add := map[array.DType]asm.Op{array.Float32: asm.VADDPS, array.Float64: asm.VADDPD, array.Int32: asm.VPADDD, array.Int64: asm.VPADDQ}[g.dtype]
-	a.RM(asm.MOV, asm.R8, field(unsafe.Offsetof(sumFrame{}.dst)))
-	a.RM(asm.MOV, asm.R9, field(unsafe.Offsetof(sumFrame{}.base)))
-	a.RM(asm.MOV, asm.RSI, field(unsafe.Offsetof(sumFrame{}.src)))
-	a.RM(asm.MOV, asm.R10, field(unsafe.Offsetof(sumFrame{}.ids)))
-	a.RM(asm.MOV, asm.R11, field(unsafe.Offsetof(sumFrame{}.end)))
-	a.RM(asm.MOV, asm.R13, field(unsafe.Offsetof(sumFrame{}.row)))
-	a.RR(asm.XOR32, asm.R14, asm.R14)
+	store := asm.VMOVUPS
+	if g.mode == past {
+		store = asm.VMOVNTPS
+	}
+	dst, base, src, order, start, end, row := asm.R8, asm.R9, asm.RSI, asm.R10, asm.R12, asm.R11, asm.R13
+	at, ahead, id, first, last, off := asm.RAX, asm.R15, asm.RCX, asm.RBX, asm.RDX, asm.R14
+	a.RM(asm.MOV, dst, field(unsafe.Offsetof(sumFrame{}.dst)))
+	a.RM(asm.MOV, base, field(unsafe.Offsetof(sumFrame{}.base)))
+	a.RM(asm.MOV, src, field(unsafe.Offsetof(sumFrame{}.src)))
+	a.RM(asm.MOV, order, field(unsafe.Offsetof(sumFrame{}.order)))
+	a.RM(asm.MOV, start, field(unsafe.Offsetof(sumFrame{}.start)))
+	a.RM(asm.MOV, end, field(unsafe.Offsetof(sumFrame{}.end)))
+	a.RM(asm.MOV, row, field(unsafe.Offsetof(sumFrame{}.row)))
+	a.RR(asm.ADD, end, start)
+	target := a.Here()
+	a.RM(asm.MOV, first, asm.Ptr(start, 0))
+	a.RM(asm.MOV, last, asm.Ptr(start, 8))
+	a.RM(asm.LEA, first, asm.Idx(order, first, 8, 0))
+	a.RM(asm.LEA, last, asm.Idx(order, last, 8, 0))
+	a.RR(asm.XOR32, off, off)
 	next, rows, sum, done := a.Here(), a.NewLabel(), a.NewLabel(), a.NewLabel()
 	a.RRR(asm.VPXOR, asm.Y(0), asm.Y(0), asm.Y(0))
 	a.RRR(asm.VPXOR, asm.Y(1), asm.Y(1), asm.Y(1))
-	a.RR(asm.TEST, asm.R9, asm.R9)
+	a.RR(asm.TEST, base, base)
 	a.Jcc(asm.CondE, rows)
-	a.RM(asm.VMOVUPS, asm.Y(0), asm.Idx(asm.R9, asm.R14, 1, 0))
-	a.RM(asm.VMOVUPS, asm.Y(1), asm.Idx(asm.R9, asm.R14, 1, 32))
+	a.RM(asm.VMOVUPS, asm.Y(0), asm.Idx(base, off, 1, 0))
+	a.RM(asm.VMOVUPS, asm.Y(1), asm.Idx(base, off, 1, 32))
 	a.Bind(rows)
-	a.RR(asm.XOR32, asm.RCX, asm.RCX)
+	a.RR(asm.MOV, id, first)
 	a.Bind(sum)
-	a.RR(asm.CMP, asm.RCX, asm.R11)
+	a.RR(asm.CMP, id, last)
 	a.Jcc(asm.CondGE, done)
-	a.RM(asm.MOV, asm.RAX, asm.Idx(asm.R10, asm.RCX, 1, 0))
-	a.RR(asm.IMUL, asm.RAX, asm.R13)
-	a.RR(asm.ADD, asm.RAX, asm.RSI)
-	a.RRM(add, asm.Y(0), asm.Y(0), asm.Idx(asm.RAX, asm.R14, 1, 0))
-	a.RRM(add, asm.Y(1), asm.Y(1), asm.Idx(asm.RAX, asm.R14, 1, 32))
-	a.RI(asm.ADD, asm.RCX, 8)
+	for i, r := range []asm.Reg{at, ahead} {
+		a.RM(asm.MOV, r, asm.Ptr(id, int32(8*Ahead*i)))
+		a.RR(asm.IMUL, r, row)
+		a.RR(asm.ADD, r, src)
+	}
+	a.M(asm.PREFETCHT0, asm.Idx(ahead, off, 1, 0))
+	a.RRM(add, asm.Y(0), asm.Y(0), asm.Idx(at, off, 1, 0))
+	a.RRM(add, asm.Y(1), asm.Y(1), asm.Idx(at, off, 1, 32))
+	a.RI(asm.ADD, id, 8)
 	a.Jmp(sum)
 	a.Bind(done)
-	a.MR(asm.VMOVUPS, asm.Idx(asm.R8, asm.R14, 1, 0), asm.Y(0))
-	a.MR(asm.VMOVUPS, asm.Idx(asm.R8, asm.R14, 1, 32), asm.Y(1))
-	a.RI(asm.ADD, asm.R14, line)
-	a.RR(asm.CMP, asm.R14, asm.R13)
+	a.MR(store, asm.Idx(dst, off, 1, 0), asm.Y(0))
+	a.MR(store, asm.Idx(dst, off, 1, 32), asm.Y(1))
+	a.RI(asm.ADD, off, line)
+	a.RR(asm.CMP, off, row)
 	a.Jcc(asm.CondL, next)
+	a.RR(asm.ADD, dst, row)
+	a.RR(asm.TEST, base, base)
+	none := a.NewLabel()
+	a.Jcc(asm.CondE, none)
+	a.RR(asm.ADD, base, row)
+	a.Bind(none)
+	a.RI(asm.ADD, start, 8)
+	a.RR(asm.CMP, start, end)
+	a.Jcc(asm.CondL, target)
+	if g.mode == past {
+		a.Op0(asm.SFENCE)
+	}
 	g.done()
 }
 

@@ -71,22 +71,36 @@ func testSumRows[T int32 | int64 | float32 | float64](t *testing.T, d array.DTyp
 	for i := range src {
 		src[i] = T((rand.Float64() - 0.5) * 1e6)
 	}
-	for _, ids := range [][]int{nil, {3}, {19, 0, 19}, rand.Perm(count)} {
-		base, dst, want := make([]T, n), make([]T, n+8), make([]T, n+8)
-		for _, from := range []unsafe.Pointer{nil, unsafe.Pointer(&base[0])} {
-			for i := range n {
+	ids := [][]int{nil, {3}, {19, 0, 19}, {}, rand.Perm(count), {7}}
+	start, order := []int{0}, []int(nil)
+	for _, l := range ids {
+		order = append(order, l...)
+		start = append(start, len(order))
+	}
+	order = append(order, make([]int, Ahead)...)
+	memory := make([]T, len(ids)*n+8+64)
+	at := 0
+	for uintptr(unsafe.Pointer(&memory[at]))%line != 0 {
+		at++
+	}
+	dst := memory[at:][:len(ids)*n+8]
+	base, want := make([]T, len(ids)*n), make([]T, len(dst))
+	for _, from := range []unsafe.Pointer{nil, unsafe.Pointer(&base[0])} {
+		for _, all := range []int{0, streamMin} {
+			for i := range base {
 				base[i] = T(i)
 				if want[i] = 0; from != nil {
 					want[i] = base[i]
 				}
-				for _, k := range ids {
-					want[i] += src[k*n+i]
+				for _, k := range ids[i/n] {
+					want[i] += src[k*n+i%n]
 				}
 			}
-			if ok := SumRows(d, unsafe.Pointer(&dst[0]), from, b.Ptr(), ids, row); ok != native() {
+			clear(dst)
+			if ok := SumRows(d, unsafe.Pointer(&dst[0]), from, b.Ptr(), start, order, row, all); ok != native() {
 				t.Errorf("%s: done %v", d, ok)
 			} else if ok && !slices.Equal(dst, want) {
-				t.Errorf("%s: rows %v with base %v: %v, want %v", d, ids, from != nil, dst, want)
+				t.Errorf("%s with base %v: %v, want %v", d, from != nil, dst, want)
 			}
 		}
 	}
