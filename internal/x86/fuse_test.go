@@ -117,7 +117,7 @@ func TestSchedule(t *testing.T) {
 	})
 	p := finish(t, b)
 	c := new(compiler)
-	c.reset(p, AVX512, 1)
+	c.reset(p, AVX512)
 	body := p.Region(&p.Ins[p.Body[0]]).Body
 	order, _, _ := c.schedule(body)
 	at := map[loop.Value]int{}

@@ -12,6 +12,7 @@ type vr uint32
 const (
 	narrow16 vr = 1 << 24 // as an XMM register
 	narrow32 vr = 2 << 24 // as a YMM register
+	inSlot   vr = 4 << 24 // as a base: the memory that the register is spilled to
 	idMask   vr = 1<<24 - 1
 )
 

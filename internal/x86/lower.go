@@ -10,30 +10,30 @@ type compiler struct {
 	p   *loop.Program
 	isa ISA
 	vb  int // bytes of a vector register
-	max int // greatest interleave
 
 	streaming bool // see CompileStreaming
 
-	asm      asm.Asm
-	code     []ins
-	pre      []ins // code before all loops: constants and arguments
-	other    []ins
-	vregs    []vinfo
-	spans    []span
-	open     []int32
-	ends     []int32
-	free     [numClasses]uint32
-	owner    [numClasses][32]int32
-	scratch  int // bytes in use
-	spills   int
-	spare    int       // registers for constants where they are many, else -1
-	rare     bool      // within what runs rarely
-	parked   [32]int32 // constants whose registers rare code has, by register
-	taken    uint32    // registers that rare code has used
-	reloads  []reload
-	save     int // where a suspended kernel's registers go, an offset in scratch
-	stage    int // the staging areas, an offset in the frame; 0 if none yet
-	suspends []suspension
+	asm       asm.Asm
+	code      []ins
+	pre       []ins // code before all loops: constants and arguments
+	other     []ins
+	vregs     []vinfo
+	spans     []span
+	open      []int32
+	ends      []int32
+	free      [numClasses]uint32
+	owner     [numClasses][32]int32
+	freeSlots [numClasses][]int32 // offsets in the frame
+	scratch   int                 // bytes in use
+	spills    int
+	spare     int       // registers for constants where they are many, else -1
+	rare      bool      // within what runs rarely
+	parked    [32]int32 // constants whose registers rare code has, by register
+	taken     uint32    // registers that rare code has used
+	reloads   []reload
+	save      int // where a suspended kernel's registers go, an offset in scratch
+	stage     int // the staging areas, an offset in the frame; 0 if none yet
+	suspends  []suspension
 
 	vals    []val
 	fused   []bool  // by value: left to its user
@@ -96,8 +96,8 @@ type constant struct {
 	r    vr
 }
 
-func (c *compiler) reset(p *loop.Program, isa ISA, interleave int) {
-	c.p, c.isa, c.vb, c.max = p, isa, isa.VectorBytes(), interleave
+func (c *compiler) reset(p *loop.Program, isa ISA) {
+	c.p, c.isa, c.vb = p, isa, isa.VectorBytes()
 	c.asm.Reset()
 	c.code, c.pre, c.other = c.code[:0], c.pre[:0], c.other[:0]
 	c.vregs = append(c.vregs[:0], vinfo{phys: -1})

@@ -120,7 +120,7 @@ const manyConsts = 60
 // processor overlaps strips by itself.
 func (c *compiler) arrange(block []loop.Value, s *survey) []loop.Value {
 	block, live, hot := c.schedule(block)
-	k, regs := c.max, c.vectors()
+	k, regs := 4, c.vectors()
 	if s.count > longCode {
 		k = min(k, 2)
 	}
