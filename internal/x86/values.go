@@ -7,6 +7,9 @@ import (
 
 // lower lowers one instruction.
 func (c *compiler) lower(v loop.Value) {
+	if c.dead(v) {
+		return
+	}
 	in := &c.p.Ins[v]
 	uni, k := c.lay.uni, c.lay.k
 	if c.uniform(in) {
