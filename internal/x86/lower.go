@@ -403,13 +403,11 @@ type survey struct {
 // hoist lowers, before the loops of a pass, what is the same for all its lanes.
 func (c *compiler) hoist(block []loop.Value) (s survey) {
 	c.p.Walk(block, func(v loop.Value, in *loop.Ins) {
-		c.vals[v] = val{}
 		if c.dead(v) {
 			return
 		}
 		if r := c.p.Region(in); r != nil {
 			for _, q := range r.Params {
-				c.vals[q] = val{}
 				s.sizes |= c.p.Ins[q].Type.Size()
 			}
 		}
