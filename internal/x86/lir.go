@@ -102,8 +102,15 @@ type vinfo struct {
 	start, end int32
 	weight     float32
 	next       int32 // list of registers that end at one place
-	slot       int32 // offset in the frame, 0 if none yet
-	rematMem   lmem
+	at         int32 // its label if it is a constant, else its offset in the frame, 0 if none yet
+}
+
+// place is where the value of a register is in memory.
+func (r *vinfo) place() lmem {
+	if r.konst {
+		return lmem{label: asm.Label(r.at)}
+	}
+	return frameMem(int(r.at))
 }
 
 func (c *compiler) newReg(class uint8) vr {

@@ -153,7 +153,7 @@ func (c *compiler) before(f func()) {
 func (c *compiler) argument(m lmem) (r vr) {
 	r = c.newG()
 	x := &c.vregs[r]
-	x.remat, x.rematMem = asm.MOV, m
+	x.remat, x.at = asm.MOV, m.disp
 	c.before(func() { c.load(asm.MOV, r, m) })
 	return r
 }

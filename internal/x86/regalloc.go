@@ -46,22 +46,22 @@ func (c *compiler) slots() {
 		if m := &c.code[pos].mem; m.base&inSlot != 0 {
 			v := m.base.id()
 			x := &c.vregs[v]
-			if x.slot == 0 {
+			if x.at == 0 {
 				if free := &c.freeSlots[x.class]; len(*free) > 0 {
-					x.slot = (*free)[len(*free)-1]
+					x.at = (*free)[len(*free)-1]
 					*free = (*free)[:len(*free)-1]
 				} else {
 					n := c.regBytes(x.class)
-					x.slot = int32(c.alloc(n, n))
+					x.at = int32(c.alloc(n, n))
 				}
 				x.next = c.ends[x.end]
 				c.ends[x.end] = int32(v)
 			}
-			*m = frameMem(int(x.slot))
+			*m = x.place()
 		}
 		for v := c.ends[pos]; v > 0; v = c.vregs[v].next {
 			x := &c.vregs[v]
-			c.freeSlots[x.class] = append(c.freeSlots[x.class], x.slot)
+			c.freeSlots[x.class] = append(c.freeSlots[x.class], x.at)
 		}
 	}
 }
