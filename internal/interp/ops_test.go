@@ -185,8 +185,15 @@ func (o operation) program(t *testing.T, scalars int) *loop.Program {
 // check runs the operation over lanes of arguments; scalars are taken from the
 // first lane.
 func (o operation) check(t *testing.T, scalars int, args [][]uint64) {
+	if s := o.wrong(Compile(o.program(t, scalars)), scalars, args); s != "" {
+		t.Fatal(s)
+	}
+}
+
+// wrong runs the operation's program and returns what is wrong with its results.
+func (o operation) wrong(k *Kernel, scalars int, args [][]uint64) string {
 	n := len(args[0])
-	f := newFrame(o.program(t, scalars), n)
+	f := newFrame(k.Program(), n)
 	place := 0
 	scalar := 0
 	for i, a := range o.args {
@@ -204,7 +211,9 @@ func (o operation) check(t *testing.T, scalars int, args [][]uint64) {
 	}
 	out := newColumn(o.t, n)
 	out.place(f, place)
-	f.run(t)
+	if !k.Run(f.f, nil) {
+		return "not done"
+	}
 	for j := range n {
 		var x [3]uint64
 		for i := range o.args {
@@ -215,9 +224,10 @@ func (o operation) check(t *testing.T, scalars int, args [][]uint64) {
 		}
 		got, want := out.get(j), reference(o.op, o.t, o.args[0], x[0], x[1], x[2])
 		if got != want && !(isNaN(o.t, got) && isNaN(o.t, want)) {
-			t.Fatalf("%s, scalars %b: of %#x is %#x, want %#x", o, scalars, x[:len(o.args)], got, want)
+			return fmt.Sprintf("%s, scalars %b: of %#x is %#x, want %#x", o, scalars, x[:len(o.args)], got, want)
 		}
 	}
+	return ""
 }
 
 // randomBits is a value of any kind.
@@ -239,31 +249,37 @@ func randomBits(r *rand.Rand, t loop.Type) uint64 {
 	return x
 }
 
+// arguments returns all combinations of special values, but for three operands a
+// sample, and random ones.
+func (o operation) arguments(r *rand.Rand) [][]uint64 {
+	args := make([][]uint64, len(o.args))
+	total := 1
+	for _, a := range o.args {
+		total *= len(specials(a))
+	}
+	for k := 0; k < total; k++ {
+		if total > 10000 && r.IntN(total/10000+1) != 0 {
+			continue
+		}
+		rest := k
+		for i, a := range o.args {
+			s := specials(a)
+			args[i] = append(args[i], s[rest%len(s)])
+			rest /= len(s)
+		}
+	}
+	for range 500 {
+		for i, a := range o.args {
+			args[i] = append(args[i], randomBits(r, a))
+		}
+	}
+	return args
+}
+
 func TestOps(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, o := range operations() {
-		// All combinations of special values, but for three operands a sample.
-		args := make([][]uint64, len(o.args))
-		total := 1
-		for _, a := range o.args {
-			total *= len(specials(a))
-		}
-		for k := 0; k < total; k++ {
-			if total > 10000 && r.IntN(total/10000+1) != 0 {
-				continue
-			}
-			rest := k
-			for i, a := range o.args {
-				s := specials(a)
-				args[i] = append(args[i], s[rest%len(s)])
-				rest /= len(s)
-			}
-		}
-		for range 500 {
-			for i, a := range o.args {
-				args[i] = append(args[i], randomBits(r, a))
-			}
-		}
+		args := o.arguments(r)
 		o.check(t, 0, args)
 		// Every choice of operands that are the same for all lanes.
 		for scalars := 1; scalars < 1<<len(o.args); scalars++ {

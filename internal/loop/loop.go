@@ -81,7 +81,8 @@ func TypeOf(d array.DType) Type {
 	return None
 }
 
-// A Value names the instruction that defines it.
+// A Value names the instruction that defines it. Operands have lower numbers than the
+// instruction, but for what a region reads.
 type Value int32
 
 // NoValue stands for an absent operand.

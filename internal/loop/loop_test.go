@@ -110,8 +110,15 @@ func TestVerifyRefuses(t *testing.T) {
 		spoil func(p *Program)
 		want  string
 	}{
-		"type":         {softmax, func(p *Program) { find(p, OpSub).Type = F64 }, "want f64"},
-		"future":       {softmax, func(p *Program) { find(p, OpSub).A = Value(len(p.Ins) - 1) }, "not in reach"},
+		"type":   {softmax, func(p *Program) { find(p, OpSub).Type = F64 }, "want f64"},
+		"future": {softmax, func(p *Program) { find(p, OpSub).A = Value(len(p.Ins) - 1) }, "not in reach"},
+		"number": {softmax, func(p *Program) {
+			first := p.Region(&p.Ins[p.Body[0]])
+			p.Ins = append(p.Ins, *find(p, OpLoad))
+			late := Value(len(p.Ins) - 1)
+			first.Body = append([]Value{late}, first.Body...)
+			find(p, OpReduce).A = late
+		}, "higher number"},
 		"reduce early": {softmax, func(p *Program) { find(p, OpReduce).A = 1 }, "not in reach"},
 		"read-only":    {softmax, func(p *Program) { p.Bufs[1].Write = false }, "read-only"},
 		"no axis":      {softmax, func(p *Program) { p.Axes[1].Kind = Serial }, "lane axis is serial"},

@@ -294,6 +294,11 @@ func (v *verifier) ins(x Value) {
 	default:
 		v.fail(x, "operation %d does not belong here", in.Op)
 	}
+	for _, o := range in.Operands() {
+		if o > x {
+			v.fail(x, "operand v%d has a higher number", o)
+		}
+	}
 	if in.Op == OpReduce {
 		// Visible only behind its pass.
 		if v.defined[x] {

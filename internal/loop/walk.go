@@ -14,33 +14,13 @@ func (p *Program) Walk(block []Value, f func(v Value, in *Ins)) {
 	}
 }
 
-// Reads calls f for the values that an instruction reads, its region's first and
-// last among them, but not those read in its blocks.
-func (p *Program) Reads(in *Ins, f func(Value)) {
-	for _, o := range [...]Value{in.A, in.B, in.C} {
-		if o != NoValue {
-			f(o)
-		}
-	}
-	if r := p.Region(in); r != nil {
-		if r.Cond != NoValue {
-			f(r.Cond)
-		}
-		for _, vs := range [...][]Value{r.Init, r.Next, r.ElseNext} {
-			for _, v := range vs {
-				f(v)
-			}
-		}
-	}
-}
+// Operands returns the values that an instruction reads outside its region; some may
+// be NoValue.
+func (in *Ins) Operands() [3]Value { return [3]Value{in.A, in.B, in.C} }
 
-// ReadsAll is Reads with the instructions in its blocks.
-func (p *Program) ReadsAll(in *Ins, f func(Value)) {
-	p.Reads(in, f)
-	if r := p.Region(in); r != nil {
-		each := func(_ Value, in *Ins) { p.Reads(in, f) }
-		p.Walk(r.Head, each)
-		p.Walk(r.Body, each)
-		p.Walk(r.Else, each)
-	}
+// Reads appends what a region reads outside its blocks: its first values, its last
+// ones and the condition, which may be NoValue.
+func (r *Region) Reads(to []Value) []Value {
+	to = append(append(to, r.Cond), r.Init...)
+	return append(append(to, r.Next...), r.ElseNext...)
 }

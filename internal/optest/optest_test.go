@@ -8,6 +8,7 @@ import (
 
 	"weft/internal/cpu"
 	"weft/internal/device"
+	"weft/internal/op"
 )
 
 // missing names routines that the CPU does not have.
@@ -67,4 +68,16 @@ func TestLarge(t *testing.T) {
 
 func TestGradients(t *testing.T) {
 	each(t, func(t *testing.T, dev device.Device, caps Caps) { Gradients(t, dev, caps) })
+}
+
+// TestManySpills runs graphs whose kernels keep thousands of values in memory, one
+// place of scratch each being more than a frame has: no backend refuses them.
+func TestManySpills(t *testing.T) {
+	each(t, func(t *testing.T, dev device.Device, caps Caps) {
+		s := newSuite(t, dev, caps)
+		defer s.mem.Close()
+		for _, seed := range []uint64{30729, 37287, 77949} {
+			s.fused(fmt.Sprintf("graph %d", seed), RandomGraph(seed, map[*op.Def]int{}), allContiguous)
+		}
+	})
 }

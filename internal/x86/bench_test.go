@@ -10,6 +10,7 @@ import (
 	"weft/internal/array"
 	"weft/internal/jit"
 	"weft/internal/loop"
+	"weft/internal/vmath"
 )
 
 // runner makes a function that runs p over plain buffers, one a buffer argument.
@@ -123,7 +124,7 @@ func BenchmarkMandelbrot(b *testing.B) {
 }
 
 func BenchmarkCompile(b *testing.B) {
-	for _, p := range []*loop.Program{axpby(b), mandelbrot(b)} {
+	for _, p := range []*loop.Program{axpby(b), mandelbrot(b), formula(b, array.Float32), formula(b, array.Float64)} {
 		for _, isa := range isas(b) {
 			b.Run(p.Name+"/"+isa.String(), func(b *testing.B) {
 				b.ReportAllocs()
@@ -135,6 +136,17 @@ func BenchmarkCompile(b *testing.B) {
 			})
 		}
 	}
+}
+
+// formula is exp(-x*x)*sin(x) + log1p(abs(x)).
+func formula(b testing.TB, d array.DType) *loop.Program {
+	k := loop.NewBuilder("formula "+d.String(), []loop.Axis{{Kind: loop.Parallel}}, 0)
+	in, out := k.Buf(d, false, loop.Unit), k.Buf(d, true, loop.Unit)
+	k.Pass(func() {
+		x := k.Load(in)
+		k.Store(out, k.Add(k.Mul(vmath.Exp(k, k.Neg(k.Mul(x, x))), vmath.Sin(k, x)), vmath.Log1p(k, k.Abs(x))))
+	})
+	return finish(b, k)
 }
 
 // poly is a polynomial of degree 12 in fma, about the work of an exp.

@@ -151,7 +151,7 @@ func (c *compiler) rematOperand(x *vinfo, f uint8) (lmem, bool) {
 	if x.remat >= pLabel {
 		return lmem{}, false
 	}
-	return c.inPlace(x.rematMem, x.elem, f)
+	return c.inPlace(x.place(), x.elem, f)
 }
 
 // inPlace is the operand by which an instruction reads memory itself, if it can: a

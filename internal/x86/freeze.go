@@ -145,10 +145,13 @@ func (c *compiler) narrowTo(r recent, m, cond vr) {
 
 // keepFor counts what the body of a loop is going to use of its head.
 func (c *compiler) keepFor(r *loop.Region) {
-	use := func(v loop.Value) {
-		if x := &c.vals[v]; x.state == defined {
+	use := func(values []loop.Value) {
+		for _, v := range values {
+			if v == loop.NoValue || c.vals[v].state != defined {
+				continue
+			}
 			n := c.count(c.p.Ins[v].Type)
-			if x.uni {
+			if c.vals[v].uni {
 				n = 1
 			}
 			for i := range n {
@@ -158,10 +161,10 @@ func (c *compiler) keepFor(r *loop.Region) {
 			}
 		}
 	}
-	for _, v := range r.Next {
-		use(v)
+	use(r.Next)
+	for _, v := range r.Body {
+		use(c.reads(&c.p.Ins[v]))
 	}
-	c.p.Walk(r.Body, func(_ loop.Value, in *loop.Ins) { c.p.Reads(in, use) })
 }
 
 // remove turns i into nothing.

@@ -12,21 +12,11 @@ import (
 
 // findFused notes what is left to the user of its value.
 func (c *compiler) findFused() {
-	ins := c.p.Ins
-	c.fused, c.users = zeroed(c.fused, len(ins)), zeroed(c.users, len(ins))
-	for i := range ins {
-		c.p.Reads(&ins[i], func(v loop.Value) { c.users[v] = min(c.users[v]+1, 2) })
-	}
-	for i := range ins {
-		switch in := &ins[i]; in.Op {
-		case loop.OpPass:
-			c.findFusedIn(c.p.Region(in).Body)
-		case loop.OpLoop, loop.OpIf:
-			r := c.p.Region(in)
-			c.findFusedIn(r.Head)
-			c.findFusedIn(r.Body)
-			c.findFusedIn(r.Else)
-		}
+	c.fused = zeroed(c.fused, len(c.p.Ins))
+	for _, r := range c.p.Regions {
+		c.findFusedIn(r.Head)
+		c.findFusedIn(r.Body)
+		c.findFusedIn(r.Else)
 	}
 }
 
@@ -58,7 +48,7 @@ func (c *compiler) findFusedIn(block []loop.Value) {
 // take1 marks v, the last use of the result of an op in a block.
 func (c *compiler) take1(block []loop.Value, v loop.Value, op loop.Op) bool {
 	const near = 40 // values live until their user: not for long
-	if c.p.Ins[v].Op != op || c.users[v] != 1 {
+	if c.p.Ins[v].Op != op || c.users[v+1] != 1 {
 		return false
 	}
 	for i := len(block) - 1; i >= max(0, len(block)-near); i-- {

@@ -3,10 +3,12 @@
 package x86
 
 import (
+	"bytes"
 	"math/rand/v2"
 	"strings"
 	"testing"
 
+	"weft/internal/array"
 	"weft/internal/loop"
 )
 
@@ -117,7 +119,7 @@ func TestSchedule(t *testing.T) {
 	})
 	p := finish(t, b)
 	c := new(compiler)
-	c.reset(p, AVX512, 1)
+	c.reset(p, AVX512)
 	body := p.Region(&p.Ins[p.Body[0]]).Body
 	order, _, _ := c.schedule(body)
 	at := map[loop.Value]int{}
@@ -138,6 +140,38 @@ func TestSchedule(t *testing.T) {
 	for i := range first {
 		if d := at[first[i]] - at[second[i]]; d < -4 || d > 4 {
 			t.Errorf("links %d of the chains are %d apart", i, d)
+		}
+	}
+}
+
+// TestDead demands that nothing is made of values that nobody reads, nor of what only
+// they read.
+func TestDead(t *testing.T) {
+	program := func(dead bool) *loop.Program {
+		b := loop.NewBuilder("dead", []loop.Axis{{Kind: loop.Parallel}}, 0)
+		in, out := b.Buf(array.Float32, false, loop.Unit), b.Buf(array.Float32, true, loop.Unit)
+		b.Pass(func() {
+			x := b.Load(in)
+			if dead {
+				y := b.Div(b.Load(in), x)
+				b.Float(loop.F32, 0.25)
+				b.Fma(b.Sqrt(y), x, b.Float(loop.F32, 3))
+			}
+			b.Store(out, b.Add(x, x))
+		})
+		return finish(t, b)
+	}
+	for _, isa := range isas(t) {
+		a, err := Compile(program(false), isa)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := Compile(program(true), isa)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(a.Code, b.Code) {
+			t.Errorf("%s: %d bytes of code, and %d with dead instructions", isa, len(a.Code), len(b.Code))
 		}
 	}
 }

@@ -81,17 +81,11 @@ func compile(p *loop.Program, isa ISA, streaming bool, listing io.Writer) (*Kern
 	c := pool.Get().(*compiler)
 	defer pool.Put(c)
 	c.streaming = streaming
-	// Fewer vectors side by side need fewer spill slots.
-	for interleave := 4; ; interleave /= 2 {
-		c.reset(p, isa, interleave)
-		c.program()
-		c.allocate()
-		if c.scratch <= loop.ScratchLen {
-			break
-		}
-		if interleave == 1 {
-			return nil, fmt.Errorf("%w: it needs more scratch memory than a frame has", ErrUnsupported)
-		}
+	c.reset(p, isa)
+	c.program()
+	c.allocate()
+	if c.scratch > loop.ScratchLen {
+		return nil, fmt.Errorf("%w: it needs more scratch memory than a frame has", ErrUnsupported)
 	}
 	c.asm.Listing = listing
 	c.encode()

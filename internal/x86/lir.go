@@ -12,6 +12,7 @@ type vr uint32
 const (
 	narrow16 vr = 1 << 24 // as an XMM register
 	narrow32 vr = 2 << 24 // as a YMM register
+	inSlot   vr = 4 << 24 // as a base: the memory that the register is spilled to
 	idMask   vr = 1<<24 - 1
 )
 
@@ -101,8 +102,15 @@ type vinfo struct {
 	start, end int32
 	weight     float32
 	next       int32 // list of registers that end at one place
-	slot       int32 // offset in the frame, 0 if none yet
-	rematMem   lmem
+	at         int32 // its label if it is a constant, else its offset in the frame, 0 if none yet
+}
+
+// place is where the value of a register is in memory.
+func (r *vinfo) place() lmem {
+	if r.konst {
+		return lmem{label: asm.Label(r.at)}
+	}
+	return frameMem(int(r.at))
 }
 
 func (c *compiler) newReg(class uint8) vr {

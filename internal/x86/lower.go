@@ -10,46 +10,49 @@ type compiler struct {
 	p   *loop.Program
 	isa ISA
 	vb  int // bytes of a vector register
-	max int // greatest interleave
 
 	streaming bool // see CompileStreaming
 
-	asm      asm.Asm
-	code     []ins
-	pre      []ins // code before all loops: constants and arguments
-	other    []ins
-	vregs    []vinfo
-	spans    []span
-	open     []int32
-	ends     []int32
-	free     [numClasses]uint32
-	owner    [numClasses][32]int32
-	scratch  int // bytes in use
-	spills   int
-	spare    int       // registers for constants where they are many, else -1
-	rare     bool      // within what runs rarely
-	parked   [32]int32 // constants whose registers rare code has, by register
-	taken    uint32    // registers that rare code has used
-	reloads  []reload
-	save     int // where a suspended kernel's registers go, an offset in scratch
-	stage    int // the staging areas, an offset in the frame; 0 if none yet
-	suspends []suspension
+	asm       asm.Asm
+	code      []ins
+	pre       []ins // code before all loops: constants and arguments
+	other     []ins
+	vregs     []vinfo
+	spans     []span
+	open      []int32
+	ends      []int32
+	free      [numClasses]uint32
+	owner     [numClasses][32]int32
+	freeSlots [numClasses][]int32 // offsets in the frame
+	scratch   int                 // bytes in use
+	spills    int
+	spare     int       // registers for constants where they are many, else -1
+	rare      bool      // within what runs rarely
+	parked    [32]int32 // constants whose registers rare code has, by register
+	taken     uint32    // registers that rare code has used
+	reloads   []reload
+	save      int // where a suspended kernel's registers go, an offset in scratch
+	stage     int // the staging areas, an offset in the frame; 0 if none yet
+	suspends  []suspension
 
-	vals    []val
-	fused   []bool  // by value: left to its user
-	users   []uint8 // by value: none, one, or two and more
-	height  []int32 // for schedule: by value
-	first   []int32 // by height
-	order   []loop.Value
-	regs    []vr
-	last    []int32 // see pressure
-	seen    []occurrence
-	consts  []constant
-	constAt [512]int32       // by hash: one more than the index in consts, of half as many at most
-	ptr     [loop.MaxBufs]vr // where each buffer stands
-	ctr     [loop.MaxAxes]vr // the counter of an axis that is being walked
-	extent  [loop.MaxAxes]vr
-	stride  [loop.MaxBufs]strideRegs
+	vals     []val
+	fused    []bool        // by value: left to its user
+	users    []int32       // by value, from NoValue on
+	operands [3]loop.Value // see reads
+	readBuf  []loop.Value
+	inside   [][]loop.Value // by region: what it and its blocks read, nil if not asked for yet
+	height   []int32        // for schedule: by value
+	first    []int32        // by height
+	order    []loop.Value
+	regs     []vr
+	last     []int32 // see pressure
+	seen     []occurrence
+	consts   []constant
+	constAt  [512]int32       // by hash: one more than the index in consts, of half as many at most
+	ptr      [loop.MaxBufs]vr // where each buffer stands
+	ctr      [loop.MaxAxes]vr // the counter of an axis that is being walked
+	extent   [loop.MaxAxes]vr
+	stride   [loop.MaxBufs]strideRegs
 
 	lay   layout
 	accs  []accumulator
@@ -96,14 +99,16 @@ type constant struct {
 	r    vr
 }
 
-func (c *compiler) reset(p *loop.Program, isa ISA, interleave int) {
-	c.p, c.isa, c.vb, c.max = p, isa, isa.VectorBytes(), interleave
+func (c *compiler) reset(p *loop.Program, isa ISA) {
+	c.p, c.isa, c.vb = p, isa, isa.VectorBytes()
 	c.asm.Reset()
 	c.code, c.pre, c.other = c.code[:0], c.pre[:0], c.other[:0]
 	c.vregs = append(c.vregs[:0], vinfo{phys: -1})
 	c.scratch, c.spills, c.stage = 0, 0, 0
 	c.suspends = c.suspends[:0]
 	c.vals = zeroed(c.vals, len(p.Ins))
+	c.inside = zeroed(c.inside, len(p.Regions))
+	c.findUsers()
 	c.findFused()
 	c.regs, c.consts, c.spare, c.rare = c.regs[:0], c.consts[:0], -1, false
 	clear(c.constAt[:])
@@ -148,7 +153,7 @@ func (c *compiler) before(f func()) {
 func (c *compiler) argument(m lmem) (r vr) {
 	r = c.newG()
 	x := &c.vregs[r]
-	x.remat, x.rematMem = asm.MOV, m
+	x.remat, x.at = asm.MOV, m.disp
 	c.before(func() { c.load(asm.MOV, r, m) })
 	return r
 }
@@ -305,6 +310,65 @@ func pure(op loop.Op) bool {
 	return op >= loop.OpAdd && op <= loop.OpBits || op == loop.OpConst || op == loop.OpScalar
 }
 
+// findUsers counts by whom values are read that are not dead themselves. Operands
+// are numbered before their users, but for those of regions.
+func (c *compiler) findUsers() {
+	ins := c.p.Ins
+	c.users = zeroed(c.users, len(ins)+1)
+	for _, r := range c.p.Regions {
+		c.readBuf = r.Reads(c.readBuf[:0])
+		for _, o := range c.readBuf {
+			c.users[o+1]++
+		}
+	}
+	for v := len(ins) - 1; v >= 0; v-- {
+		if in := &ins[v]; !c.dead(loop.Value(v)) {
+			c.users[in.A+1]++
+			c.users[in.B+1]++
+			c.users[in.C+1]++
+		}
+	}
+}
+
+// reads returns, until the next call, what an instruction and those in its blocks
+// read; NoValue may be among it.
+func (c *compiler) reads(in *loop.Ins) []loop.Value {
+	r := c.p.Region(in)
+	if r == nil {
+		c.operands = in.Operands()
+		return c.operands[:]
+	}
+	inside := &c.inside[in.Imm]
+	if *inside == nil {
+		from := len(c.readBuf)
+		c.readBuf = r.Reads(c.readBuf)
+		for _, b := range [...][]loop.Value{r.Head, r.Body, r.Else} {
+			c.p.Walk(b, func(_ loop.Value, in *loop.Ins) {
+				o := in.Operands()
+				c.readBuf = append(c.readBuf, o[:]...)
+				if r := c.p.Region(in); r != nil {
+					c.readBuf = r.Reads(c.readBuf)
+				}
+			})
+		}
+		*inside = c.readBuf[from:]
+	}
+	return *inside
+}
+
+// dead reports an instruction without effect whose value nothing reads.
+func (c *compiler) dead(v loop.Value) bool {
+	if c.users[v+1] > 0 {
+		return false
+	}
+	switch op := c.p.Ins[v].Op; op {
+	case loop.OpLoad, loop.OpLoadAt, loop.OpIndex, loop.OpOut:
+		return true
+	default:
+		return pure(op)
+	}
+}
+
 // uniform reports whether the instruction has one value for all lanes: all its
 // operands have.
 func (c *compiler) uniform(in *loop.Ins) bool {
@@ -339,10 +403,11 @@ type survey struct {
 // hoist lowers, before the loops of a pass, what is the same for all its lanes.
 func (c *compiler) hoist(block []loop.Value) (s survey) {
 	c.p.Walk(block, func(v loop.Value, in *loop.Ins) {
-		c.vals[v] = val{}
+		if c.dead(v) {
+			return
+		}
 		if r := c.p.Region(in); r != nil {
 			for _, q := range r.Params {
-				c.vals[q] = val{}
 				s.sizes |= c.p.Ins[q].Type.Size()
 			}
 		}

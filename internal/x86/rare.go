@@ -90,7 +90,7 @@ func (c *compiler) reload(pos int32) {
 		case pOnes:
 			c.encodeOnes(d)
 		default:
-			c.asm.RM(x.remat, d, c.mem(x.rematMem))
+			c.asm.RM(x.remat, d, c.mem(x.place()))
 		}
 	}
 }

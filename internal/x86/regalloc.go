@@ -10,7 +10,8 @@ import (
 // register that finds no room is spilled everywhere: each use gets its own tiny
 // register, or reads memory directly where the instruction can, and the scan
 // starts again. Constants and arguments are not stored: their uses read the
-// place they came from.
+// place they came from. Spilled registers share slots in memory: one is free for
+// the next when the interval of the register that has it ends.
 
 // allocatable is the registers that a scan may hand out. RAX and RDX are left to
 // IDIV and to suspensions, RDI is the frame; RSP and RBP belong to Go. K0 cannot be
@@ -29,6 +30,39 @@ type span struct{ start, end int32 }
 func (c *compiler) allocate() {
 	for c.intervals(); c.scan(); c.intervals() {
 		c.rewrite()
+	}
+	if c.spills > 0 {
+		c.slots()
+	}
+}
+
+// slots gives spilled registers places in scratch. The scan before has left no
+// register in c.ends.
+func (c *compiler) slots() {
+	for class := range c.freeSlots {
+		c.freeSlots[class] = c.freeSlots[class][:0]
+	}
+	for pos := range c.code {
+		if m := &c.code[pos].mem; m.base&inSlot != 0 {
+			v := m.base.id()
+			x := &c.vregs[v]
+			if x.at == 0 {
+				if free := &c.freeSlots[x.class]; len(*free) > 0 {
+					x.at = (*free)[len(*free)-1]
+					*free = (*free)[:len(*free)-1]
+				} else {
+					n := c.regBytes(x.class)
+					x.at = int32(c.alloc(n, n))
+				}
+				x.next = c.ends[x.end]
+				c.ends[x.end] = int32(v)
+			}
+			*m = x.place()
+		}
+		for v := c.ends[pos]; v > 0; v = c.vregs[v].next {
+			x := &c.vregs[v]
+			c.freeSlots[x.class] = append(c.freeSlots[x.class], x.at)
+		}
 	}
 }
 
@@ -116,7 +150,10 @@ func (c *compiler) intervals() {
 func (c *compiler) touch(v vr, pos int32, weight float32, open []int32) {
 	r := &c.vregs[v.id()]
 	if r.start < 0 && r.fixed == 0 {
-		panic("x86: a register is read before it is written")
+		if v&inSlot == 0 {
+			panic("x86: a register is read before it is written")
+		}
+		r.start = pos // a store, or whatever memory holds for pAny
 	}
 	r.weight += weight
 	for _, s := range open {
@@ -249,7 +286,7 @@ func (c *compiler) rewrite() {
 }
 
 func (c *compiler) isSpilled(r vr) bool {
-	return r != 0 && r != frameReg && c.vregs[r.id()].spilled
+	return r != 0 && r != frameReg && r&inSlot == 0 && c.vregs[r.id()].spilled
 }
 
 func (c *compiler) rewriteIns(i *ins) {
@@ -270,10 +307,10 @@ func (c *compiler) rewriteIns(i *ins) {
 	var was [len(at)]vr
 	for j, p := range at {
 		r, t := *p, vr(0)
-		was[j] = r
 		if !c.isSpilled(r) {
 			continue
 		}
+		was[j] = r
 		for l := range j {
 			if was[l].id() == r.id() {
 				t = *at[l] & idMask
@@ -302,20 +339,14 @@ func (c *compiler) foldSpill(i *ins) {
 		}
 		x := &c.vregs[r.id()]
 		if x.remat == 0 {
-			return c.slotMem(r), true
+			return slotMem(r), true
 		}
 		return c.rematOperand(x, f)
 	})
 }
 
-func (c *compiler) slotMem(r vr) lmem {
-	x := &c.vregs[r.id()]
-	if x.slot == 0 {
-		n := c.regBytes(x.class)
-		x.slot = int32(c.alloc(n, n))
-	}
-	return frameMem(int(x.slot))
-}
+// slotMem is where a spilled register lives, until slots decides.
+func slotMem(r vr) lmem { return lmem{base: r&idMask | inSlot} }
 
 func (c *compiler) regBytes(class uint8) int {
 	if class == classV {
@@ -333,10 +364,9 @@ func (c *compiler) spillLoad(t, r vr) {
 		c.rematerialize(t, r&idMask)
 		return
 	}
-	c.load(moveOps[x.class], t, c.slotMem(r))
+	c.load(moveOps[x.class], t, slotMem(r))
 }
 
 func (c *compiler) spillStore(r, t vr) {
-	m := c.slotMem(r)
-	c.store(moveOps[c.vregs[r.id()].class], m, t)
+	c.store(moveOps[c.vregs[r.id()].class], slotMem(r), t)
 }

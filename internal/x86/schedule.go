@@ -21,6 +21,9 @@ func (c *compiler) schedule(block []loop.Value) (order []loop.Value, live, hot i
 	most := int32(0)
 	for i := n - 1; i >= 0; i-- {
 		v := block[i]
+		if c.dead(v) {
+			continue
+		}
 		in := &c.p.Ins[v]
 		h := height[v]
 		if in.Op != loop.OpStore && in.Op != loop.OpReduce {
@@ -28,7 +31,11 @@ func (c *compiler) schedule(block []loop.Value) (order []loop.Value, live, hot i
 		}
 		height[v] = h
 		most = max(most, h)
-		c.p.ReadsAll(in, func(o loop.Value) { height[o] = max(height[o], h) })
+		for _, o := range c.reads(in) {
+			if o != loop.NoValue {
+				height[o] = max(height[o], h)
+			}
+		}
 	}
 	// Counting sort; the order of equals stays.
 	c.first = zeroed(c.first, int(most)+2)
@@ -120,7 +127,7 @@ const manyConsts = 60
 // processor overlaps strips by itself.
 func (c *compiler) arrange(block []loop.Value, s *survey) []loop.Value {
 	block, live, hot := c.schedule(block)
-	k, regs := c.max, c.vectors()
+	k, regs := 4, c.vectors()
 	if s.count > longCode {
 		k = min(k, 2)
 	}
@@ -157,7 +164,14 @@ func (c *compiler) pressure(block []loop.Value, base, limit int) (most, hot int)
 	c.last = append(c.last, make([]int32, len(c.p.Ins))...)
 	last := c.last[from:]
 	for i, v := range block {
-		c.p.ReadsAll(&c.p.Ins[v], func(o loop.Value) { last[c.origin(o)] = int32(i) + 1 })
+		if c.dead(v) {
+			continue
+		}
+		for _, o := range c.reads(&c.p.Ins[v]) {
+			if o != loop.NoValue {
+				last[c.origin(o)] = int32(i) + 1
+			}
+		}
 	}
 	live := base
 	most, hot = live, live
@@ -166,12 +180,18 @@ func (c *compiler) pressure(block []loop.Value, base, limit int) (most, hot int)
 		if most > limit {
 			break
 		}
+		if c.dead(v) {
+			continue
+		}
 		if r := c.p.Region(in); r != nil {
 			b := live
 			for _, q := range r.Params {
 				b += c.width(q)
 			}
 			for _, blk := range [...][]loop.Value{r.Head, r.Body, r.Else} {
+				if len(blk) == 0 {
+					continue
+				}
 				m, h := c.pressure(blk, b, limit)
 				most = max(most, m)
 				if in.Op != loop.OpIf || !c.isRare(r) {

@@ -7,6 +7,9 @@ import (
 
 // lower lowers one instruction.
 func (c *compiler) lower(v loop.Value) {
+	if c.dead(v) {
+		return
+	}
 	in := &c.p.Ins[v]
 	uni, k := c.lay.uni, c.lay.k
 	if c.uniform(in) {
@@ -99,14 +102,14 @@ func (c *compiler) constReg(t loop.Type, bits uint64) vr {
 	case c.isa == AVX512:
 		size := t.Size()
 		x.remat, x.elem = elements[size].spread, uint8(size)
-		x.rematMem = lmem{label: c.asm.NewConst(bits, uint8(size)).Label}
+		x.at = int32(c.asm.NewConst(bits, uint8(size)).Label)
 	default:
 		x.remat = asm.VMOVUPS
 		var b [32]byte
 		for i := range 32 {
 			b[i] = byte(bits >> (i % t.Size() * 8))
 		}
-		x.rematMem = lmem{label: c.asm.ConstBytes(b[:]).Label}
+		x.at = int32(c.asm.ConstBytes(b[:]).Label)
 	}
 	if c.consts = append(c.consts, constant{t, bits, r}); len(c.consts) < len(c.constAt)/2 {
 		*at = int32(len(c.consts))
@@ -145,7 +148,7 @@ func (c *compiler) rematerialize(d, r vr) {
 	if x := &c.vregs[r]; x.remat >= pLabel {
 		c.emit(x.remat, fDef, d)
 	} else {
-		c.load(x.remat, d, x.rematMem)
+		c.load(x.remat, d, x.place())
 	}
 }
 
@@ -163,7 +166,7 @@ func (c *compiler) scalar(i int) vr {
 	}
 	r := c.newV()
 	x := &c.vregs[r]
-	x.elem, x.rematMem, x.remat = uint8(t.Size()), m, elements[t.Size()].spread
+	x.elem, x.at, x.remat = uint8(t.Size()), m.disp, elements[t.Size()].spread
 	op := x.remat
 	c.before(func() { c.load(op, r, m) })
 	return r

@@ -195,9 +195,6 @@ func (a *Asm) JmpReg(r Reg) { a.R(JMPR, r) }
 // LeaLabel loads the address of l into r.
 func (a *Asm) LeaLabel(r Reg, l Label) { a.RM(LEA, r, At(l, 0)) }
 
-// SetCC sets the low byte of r to c and leaves the rest of it.
-func (a *Asm) SetCC(c Cond, r Reg) { a.R(SETO+Op(c&15), r) }
-
 // CMov copies src to dst (64 bits) if c holds.
 func (a *Asm) CMov(c Cond, dst, src Reg) { a.RR(CMOVO+Op(c&15), dst, src) }
 

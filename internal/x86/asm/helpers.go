@@ -82,11 +82,6 @@ func (a *Asm) RRM(op Op, dst, s1 Reg, m Mem) {
 	a.put(&Inst{Op: op, A: [4]Reg{dst, s1, MemArg}, Mem: m})
 }
 
-// RMR emits op with a register, memory and a register: a VEX gather, SHLX.
-func (a *Asm) RMR(op Op, dst Reg, m Mem, s2 Reg) {
-	a.put(&Inst{Op: op, A: [4]Reg{dst, MemArg, s2}, Mem: m})
-}
-
 // MRR emits op with memory and two registers: VMASKMOVPS to memory.
 func (a *Asm) MRR(op Op, m Mem, s1, s2 Reg) {
 	a.put(&Inst{Op: op, A: [4]Reg{MemArg, s1, s2}, Mem: m})
@@ -102,19 +97,9 @@ func (a *Asm) RMI(op Op, dst Reg, m Mem, imm int64) {
 	a.put(&Inst{Op: op, A: [4]Reg{dst, MemArg}, Mem: m, HasImm: true, Imm: imm})
 }
 
-// MRI emits op with memory, a register and an immediate: VEXTRACTF128 to memory.
-func (a *Asm) MRI(op Op, m Mem, src Reg, imm int64) {
-	a.put(&Inst{Op: op, A: [4]Reg{MemArg, src}, Mem: m, HasImm: true, Imm: imm})
-}
-
 // RRRR emits op with four registers: VBLENDVPS.
 func (a *Asm) RRRR(op Op, dst, s1, s2, s3 Reg) {
 	a.put(&Inst{Op: op, A: [4]Reg{dst, s1, s2, s3}})
-}
-
-// RRMR emits op with two registers, memory and a register: VBLENDVPS.
-func (a *Asm) RRMR(op Op, dst, s1 Reg, m Mem, s3 Reg) {
-	a.put(&Inst{Op: op, A: [4]Reg{dst, s1, MemArg, s3}, Mem: m})
 }
 
 // RRRI emits op with three registers and an immediate.

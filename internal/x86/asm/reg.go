@@ -64,9 +64,6 @@ const (
 // MemArg stands in Inst.A for the operand described by Inst.Mem.
 const MemArg Reg = classMem << 8
 
-// GPR returns general-purpose register i in encoding order (0 is RAX, 4 is RSP).
-func GPR(i int) Reg { return makeReg(classGPR, i, 16) }
-
 // X returns the 128-bit vector register i, 0 to 31.
 func X(i int) Reg { return makeReg(classX, i, 32) }
 
