@@ -43,6 +43,8 @@ type gradWeight struct {
 	buffer                 mem.Block
 	perWorker              int
 	first                  int // flags of the first block
+	// If not nil, vectors hold taps of one output channel, and sums are not transposed.
+	taps *tapTiling
 }
 
 func runConvGradWeight(d array.DType, dw unsafe.Pointer, x, dy Image, g *Geometry, accumulate bool, threads int) {
@@ -60,7 +62,7 @@ func runConvGradWeight(d array.DType, dw unsafe.Pointer, x, dy Image, g *Geometr
 	defer mem.Free(w.sums)
 	if accumulate {
 		w.first = flagAdd
-		copyMat(w.machine, w.rows, g.O, Mat{w.sums.Ptr(), w.pitch, 1}, Mat{dw, 1, w.rows})
+		w.load(dw)
 	}
 	tasks := w.panelTasks * w.stripTasks
 	if w.byBlock {
@@ -120,6 +122,9 @@ func (w *gradWeight) plan(threads int) {
 	w.strips = ceil(vectors, w.nv)
 	w.pitch = vectors * w.lanes
 	w.packBytes = w.strips * w.nv * w.vb * (w.kBlock + 2*w.lanes)
+	if taps, cost := w.tileTaps(); cost > 0 && cost < best {
+		w.useTaps(taps)
+	}
 
 	pixels := w.oh * w.ow
 	w.blocks = ceil(g.N*pixels, w.kBlock)
@@ -222,7 +227,7 @@ func (t *gradWeightTask) block(b int) {
 		if t.dy.W == 1 && t.dy.H == t.ow {
 			k = min(pixels-pix, to-p)
 		}
-		for s := t.s0; s < t.s1; s++ {
+		for s := t.s0; s < t.s1 && t.taps == nil; s++ {
 			first := s * t.nv * t.lanes
 			width := min(t.nv*t.lanes, g.O-first)
 			pitch := ceil(width, t.lanes) * t.vb
@@ -239,10 +244,11 @@ func (t *gradWeightTask) block(b int) {
 		for end := p + k; p < end; {
 			run := min(t.ow-x, end-p)
 			offset := (slot*t.xImage.N + y*g.StrideH*t.xImage.H + x*g.StrideW) * t.size
-			if l := len(t.list) - 1; l >= 0 && t.list[l].offset+t.list[l].n*g.StrideW*t.size == offset {
+			if l := len(t.list) - 1; l >= 0 && t.taps == nil && t.list[l].offset+t.list[l].n*g.StrideW*t.size == offset {
 				t.list[l].n += run
 			} else {
-				t.list = append(t.list, piece{offset, run})
+				dy := (n*t.dy.N + y*t.dy.H + x*t.dy.W) * t.size
+				t.list = append(t.list, piece{offset, run, dy})
 			}
 			p += run
 			y, x = y+1, 0
@@ -258,6 +264,10 @@ func (t *gradWeightTask) block(b int) {
 	}
 	if b == 0 {
 		f.flags = t.first
+	}
+	if t.taps != nil {
+		t.tapTerms(sums, f.flags)
+		return
 	}
 	f.pieceList, f.pieceCount = unsafe.Pointer(&t.list[0]), len(t.list)
 	f.cStep = t.pitch * t.size
@@ -333,8 +343,21 @@ func (w *gradWeight) addBlocks() {
 	}
 }
 
-// store transposes the result to dw.
+// load makes dw the sums to begin with.
+func (w *gradWeight) load(dw unsafe.Pointer) {
+	if w.taps != nil {
+		w.eachTapVector(dw, func(sums, dw Mat, n int) { copyMat(w.machine, w.rows, n, sums, dw) })
+		return
+	}
+	copyMat(w.machine, w.rows, w.g.O, Mat{w.sums.Ptr(), w.pitch, 1}, Mat{dw, 1, w.rows})
+}
+
+// store writes the sums to dw.
 func (w *gradWeight) store(dw unsafe.Pointer) {
+	if w.taps != nil {
+		w.eachTapVector(dw, func(sums, dw Mat, n int) { copyMat(w.machine, w.rows, n, dw, sums) })
+		return
+	}
 	// Squares of whole vectors by the packing kernel, the rest one by one.
 	whole := w.g.O / w.lanes * w.lanes
 	rows := w.rows / w.lanes * w.lanes
