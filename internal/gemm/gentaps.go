@@ -13,6 +13,7 @@ import (
 type tapKey struct {
 	machine
 	mr, groups, segments, run, step int
+	masked                          bool // nothing but the taps is read
 }
 
 // vectors returns how many vectors hold the groups.
@@ -68,7 +69,7 @@ func (k tapKey) code() *jit.Code {
 		return c
 	}
 	c, _ := tapKernels.Get(k, func() (*jit.Code, error) {
-		g := &tapGen{gen{isa: k.isa, d: k.d}, k}
+		g := &tapGen{gen{isa: k.isa, d: k.d, narrow: k.vb < vectorBytes(k.isa)}, k}
 		g.emit()
 		return g.install(), nil
 	})
@@ -90,7 +91,7 @@ func (g *tapGen) emit() {
 			a.RM(asm.MOV32, asm.RAX, field(unsafe.Offsetof(wf.mask)+uintptr(s)*8))
 			a.RR(asm.KMOVW, asm.K(1+s), asm.RAX)
 		}
-	} else {
+	} else if g.masked {
 		g.load(g.v(14), field(unsafe.Offsetof(wf.lanes)))
 	}
 	a.RM(asm.MOV, asm.RAX, field(unsafe.Offsetof(wf.image)))
@@ -150,7 +151,7 @@ func (g *tapGen) term(u int) {
 		switch {
 		case s > 0:
 			g.Mask(asm.K(1+s)).RM(g.pick(asm.VMOVUPS, asm.VMOVUPD), x, m)
-		case g.run == g.tapKey.lanes:
+		case g.run == g.tapKey.lanes || !g.masked:
 			g.load(x, m)
 		default:
 			g.loadMasked(x, m, asm.K1, g.v(14))

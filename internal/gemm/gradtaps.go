@@ -1,6 +1,7 @@
 package gemm
 
 import (
+	"math"
 	"unsafe"
 
 	"weft/internal/jit"
@@ -9,54 +10,90 @@ import (
 // A tapTiling says how vectors of taps cover the gradient of the weights. Its matrix has a
 // row for every output channel, and a whole number of vectors for every tile of a row.
 type tapTiling struct {
+	machine
 	rows      int // output channels in most tiles
 	perTile   int // groups in most tiles
 	segments  int // groups in a vector
 	tileWidth int // elements
+	// The greatest offset at which a vector may be read whole in the image, in elements;
+	// lanes that belong to no tap are then read too.
+	wholeTo int
 }
 
-// tileTaps returns the tiling that takes the least cost, as tileCost, for a term. The
+// tileTaps returns the tiling that takes the least cost for a term, as tileCost. The
 // cost is 0 if taps cannot be in vectors: if they are not neighbours, or if
 // neighbouring pixels of dy are not.
 func (w *gradWeight) tileTaps() (tapTiling, int) {
 	g := w.g
-	if w.dy.W != 1 || g.DilationW != 1 && g.KW > 1 || g.KW > w.lanes {
+	if w.dy.W != 1 || g.DilationW != 1 && g.KW > 1 {
 		return tapTiling{}, 0
 	}
-	t := tapTiling{segments: 1}
+	machines := []machine{w.machine}
 	if w.isa == AVX512 {
-		t.segments = min(w.lanes/g.KW, maxGroup)
+		machines = append(machines, w.narrow())
 	}
+	var best tapTiling
+	bestCost := 0
 	panels := ceil(g.O, maxTapRows)
-	t.rows = ceil(g.O, panels)
 	groups := g.C * g.KH
-	most := min(maxGroup, w.maxTapVectors(t.rows)*t.segments)
-	best := 0
-	for n := 1; n <= min(most, groups); n++ {
-		nv := ceil(n, t.segments)
-		cost := panels * ceil(groups, n) * (max(t.rows*nv, 8, t.rows+n) + 1)
-		if best == 0 || cost < best {
-			best, t.perTile, t.tileWidth = cost, n, nv*w.lanes
+	for _, m := range machines {
+		if g.KW > m.lanes {
+			continue
+		}
+		t := tapTiling{machine: m, rows: ceil(g.O, panels), segments: 1}
+		if m.isa == AVX512 && m.vb == w.vb {
+			t.segments = min(m.lanes/g.KW, maxGroup)
+		}
+		most := min(maxGroup, m.maxTapVectors(t.rows)*t.segments)
+		for n := 1; n <= min(most, groups); n++ {
+			nv := ceil(n, t.segments)
+			// Merging a segment with others takes as long as a quarter of a product.
+			cost := max(t.rows*nv*4+(n-nv)*2, 32, (t.rows+n)*4) + 4
+			if m.vb < w.vb {
+				cost /= 2
+			}
+			cost *= panels * ceil(groups, n)
+			if bestCost == 0 || cost < bestCost {
+				best, bestCost = t, cost
+				best.perTile, best.tileWidth = n, nv*m.lanes
+			}
 		}
 	}
-	return t, best
+	return best, bestCost / 4
 }
 
 // useTaps makes vectors hold taps.
 func (w *gradWeight) useTaps(t tapTiling) {
 	w.taps = &t
 	w.groups, w.run = w.g.C*w.g.KH, w.g.KW
-	w.panels = 1 // all of the groups
-	w.perPanel = w.groups
-	w.strips = 1
-	w.rows, w.pitch = w.g.O, ceil(w.groups, t.perTile)*t.tileWidth
+	w.perPanel, w.panels, w.strips = w.groups, 1, 1
+	w.rows, w.pitch = w.g.O, w.padded(ceil(w.groups, t.perTile)*t.tileWidth)
 	w.packBytes = 0
 }
 
-// tapTerms adds the terms of the pieces to sums.
-func (t *gradWeightTask) tapTerms(sums unsafe.Pointer, flags int) {
+// setWholeTo finds out how far vectors may be read whole.
+func (w *gradWeight) setWholeTo() {
+	x, g := &w.xImage, w.g
+	switch {
+	case !w.direct:
+		w.taps.wholeTo = w.slots*x.N - w.taps.lanes
+	case min(x.N, x.C, x.H) < 0:
+		w.taps.wholeTo = math.MinInt
+	default:
+		w.taps.wholeTo = (g.N-1)*x.N + (g.C-1)*x.C + (g.H-1)*x.H + g.W - w.taps.lanes
+	}
+}
+
+// reach returns the greatest offset in the image of the taps' groups for an output pixel.
+func (w *gradWeight) reach(slot, y, x int) int {
+	m, g := &w.xImage, w.g
+	return slot*m.N + (g.C-1)*m.C + (y*g.StrideH+(g.KH-1)*g.DilationH)*m.H + x*g.StrideW
+}
+
+// tapTerms adds the terms of the pieces to sums, reading nothing but taps if masked is set.
+func (t *gradWeightTask) tapTerms(sums unsafe.Pointer, flags int, masked bool) {
 	taps := t.taps
-	key := tapKey{machine: t.machine, segments: taps.segments, run: t.run, step: t.g.StrideW}
+	key := tapKey{machine: taps.machine, segments: taps.segments, run: t.run, step: t.g.StrideW, masked: masked}
 	f := tapFrame{dyStep: t.dy.C * t.size, sumStep: t.pitch * t.size, flags: flags, pieces: &t.list[0]}
 	for s := range taps.segments {
 		f.mask[s] = (1<<t.run - 1) << (s * t.run)
@@ -87,7 +124,7 @@ func (w *gradWeight) eachTapVector(dw unsafe.Pointer, f func(sums, dw Mat, n int
 		for i := first; i < last; i += w.taps.segments {
 			sums := Mat{unsafe.Add(w.sums.Ptr(), at*w.size), w.pitch, 1}
 			f(sums, Mat{unsafe.Add(dw, i*w.run*w.size), all, 1}, min(w.taps.segments, last-i)*w.run)
-			at += w.lanes
+			at += w.taps.lanes
 		}
 	}
 }

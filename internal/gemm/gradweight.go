@@ -138,7 +138,11 @@ func (w *gradWeight) plan(threads int) {
 		imageBytes = (w.xImage.N*w.slots*w.size + 63) &^ 63
 	}
 
-	threads = threadsFor(g.N*pixels*w.rows*g.O, threads)
+	if w.taps != nil {
+		w.setWholeTo()
+	}
+
+	threads = threadsFor(g.N*pixels*g.C*g.KH*g.KW*g.O, threads)
 	result := w.rows * w.pitch * w.size
 	w.sumBytes = result
 	w.panelTasks, w.stripTasks, w.taskSize = 1, 1, 1
@@ -219,6 +223,7 @@ func (t *gradWeightTask) block(b int) {
 	g, pixels := t.g, t.oh*t.ow
 	from, to := b*t.kBlock, min((b+1)*t.kBlock, g.N*pixels)
 	t.list = t.list[:0]
+	masked := false
 	for p := from; p < to; {
 		n, pix := p/pixels, p%pixels
 		y, x := pix/t.ow, pix%t.ow
@@ -244,6 +249,9 @@ func (t *gradWeightTask) block(b int) {
 		for end := p + k; p < end; {
 			run := min(t.ow-x, end-p)
 			offset := (slot*t.xImage.N + y*g.StrideH*t.xImage.H + x*g.StrideW) * t.size
+			if t.taps != nil {
+				masked = masked || t.reach(slot, y, x+run-1) > t.taps.wholeTo
+			}
 			if l := len(t.list) - 1; l >= 0 && t.taps == nil && t.list[l].offset+t.list[l].n*g.StrideW*t.size == offset {
 				t.list[l].n += run
 			} else {
@@ -266,7 +274,7 @@ func (t *gradWeightTask) block(b int) {
 		f.flags = t.first
 	}
 	if t.taps != nil {
-		t.tapTerms(sums, f.flags)
+		t.tapTerms(sums, f.flags, masked)
 		return
 	}
 	f.pieceList, f.pieceCount = unsafe.Pointer(&t.list[0]), len(t.list)
