@@ -109,7 +109,11 @@ func (t *gradWeightTask) tapTerms(sums unsafe.Pointer, flags int, masked bool) {
 			f.image = unsafe.Pointer(&t.groupsAt[first])
 			f.sums = unsafe.Add(sums, (o*t.pitch+first/taps.perTile*taps.tileWidth)*t.size)
 			f.pieceCount = len(t.list)
-			jit.Call(key.code(), 0, unsafe.Pointer(&f))
+			code := &t.tapCodes[bit(key.mr < taps.rows, 0)|bit(key.groups < taps.perTile, 1)|bit(masked, 2)]
+			if *code == nil {
+				*code = key.code()
+			}
+			jit.Call(*code, 0, unsafe.Pointer(&f))
 		}
 	}
 }

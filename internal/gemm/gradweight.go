@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
+	"weft/internal/jit"
 	"weft/internal/mem"
 	"weft/internal/par"
 )
@@ -194,6 +195,7 @@ type gradWeightTask struct {
 	filled                 int // images before this one are in the buffer
 	groupsAt               []unsafe.Pointer
 	list                   []piece
+	tapCodes               [8]*jit.Code // the kernels in use
 }
 
 func (t *gradWeightTask) compute() {
