@@ -17,6 +17,7 @@ const (
 	transposeRoutine routine = iota
 	scanRoutine
 	fetchRoutine
+	placeRoutine
 )
 
 // A codeKey names one piece of machine code: all that its generator reads.
@@ -30,6 +31,8 @@ type codeKey struct {
 	// Of a scan.
 	greatest bool
 	vectors  int
+
+	kh, kw int // the size of a window
 }
 
 // A mode says how the transposing kernel writes.
@@ -66,6 +69,8 @@ func (k codeKey) code() *jit.Code {
 			g.scan(k.vectors)
 		case fetchRoutine:
 			g.fetch()
+		case placeRoutine:
+			g.place()
 		}
 		text, err := g.Finish()
 		if err != nil {
