@@ -18,6 +18,7 @@ const (
 	scanRoutine
 	fetchRoutine
 	placeRoutine
+	streamRoutine
 )
 
 // A codeKey names one piece of machine code: all that its generator reads.
@@ -71,6 +72,8 @@ func (k codeKey) code() *jit.Code {
 			g.fetch()
 		case placeRoutine:
 			g.place()
+		case streamRoutine:
+			g.stream()
 		}
 		text, err := g.Finish()
 		if err != nil {

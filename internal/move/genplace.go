@@ -19,6 +19,7 @@ const maxPlaceLines = 5
 type placeFrame struct {
 	x, dx, y, dy unsafe.Pointer
 	step         int // from line to line
+	nextRow      int // from windows to those below
 	rows         int // of windows; counted down
 	vectors      int // of whole windows in a row
 	nextX, nextY int // from behind a row's last vector to the next row
@@ -35,38 +36,57 @@ func placeCode[T float](p *Pool) *jit.Code {
 	if unsafe.Sizeof(T(0)) == 8 {
 		d = array.Float64
 	}
-	if !wide() || p.StepW != p.KW || p.StepH != p.KH || p.PadW != 0 || p.PadH != 0 || p.KH > maxPlaceLines || p.KW > 64/d.Size() {
+	if !wide() || p.StepW != p.KW || p.StepH != p.KH || p.PadW != 0 || p.PadH != 0 || p.KH > maxPlaceLines || p.KW > 64/d.Size() || p.OH*p.OW == 0 {
 		return nil
 	}
 	return codeKey{routine: placeRoutine, wide: true, dtype: d, kh: p.KH, kw: p.KW}.code()
 }
 
-// placeTiled is PoolPlace by the kernel.
-func placeTiled[T float](p *Pool, c *jit.Code, dx, x, y, dy unsafe.Pointer) {
+// placeTiled is PoolPlace by the kernel, perhaps past the caches.
+func placeTiled[T float](p *Pool, c *jit.Code, dx, x, y, dy unsafe.Pointer, past bool) {
 	size := int(unsafe.Sizeof(T(0)))
 	each := 64 / size / p.KW // windows in a vector
 	vectors := (p.OW + each - 1) / each
 	last := p.OW - (vectors-1)*each
-	// Some 50 us an entry.
-	most := max(1, 1<<16/max(p.KH*p.W, 1))
+	// Some 50 us an entry; less where results wait to be written past the caches.
+	bytes := p.KH * p.W * size // of a row of windows
+	most, room := max(1, 1<<18/max(bytes, 1)), 0
+	if past && bytes <= 32<<10 {
+		most = max(1, min(p.OH, 32<<10/bytes))
+		room = most*bytes + 2*line
+	}
+	used := p.OW * p.KW
 	par.Run(p.Planes, 1, threads(p.Planes*p.H*p.W/2), func(_, begin, end int) {
+		var waiting unsafe.Pointer
+		if room > 0 {
+			waiting = unsafe.Pointer(unsafe.SliceData(make([]byte, room)))
+			waiting = unsafe.Add(waiting, -uintptr(waiting)%line)
+		}
 		for plane := begin; plane < end; plane++ {
 			in := plane * p.H * p.W
-			for row := 0; row < p.OH && p.OW > 0; row += most {
-				at, out := (in+row*p.KH*p.W)*size, (plane*p.OH+row)*p.OW*size
-				f := placeFrame{x: unsafe.Add(x, at), dx: unsafe.Add(dx, at), y: unsafe.Add(y, out), dy: unsafe.Add(dy, out),
-					step: p.W * size, rows: min(most, p.OH-row), vectors: vectors,
+			for row := 0; row < p.OH; row += most {
+				at, out := in*size+row*bytes, (plane*p.OH+row)*p.OW*size
+				rows := min(most, p.OH-row)
+				to := unsafe.Add(dx, at)
+				if waiting != nil {
+					to = unsafe.Add(waiting, uintptr(to)%line)
+				}
+				f := placeFrame{x: unsafe.Add(x, at), dx: to, y: unsafe.Add(y, out), dy: unsafe.Add(dy, out),
+					step: p.W * size, nextRow: bytes, rows: rows, vectors: vectors,
 					nextX: (p.KH*p.W - vectors*each*p.KW) * size, nextY: (p.OW - vectors*each) * size,
 					lanes: 1<<(each*p.KW) - 1, windows: 1<<each - 1, lastLanes: 1<<(last*p.KW) - 1, lastWindows: 1<<last - 1}
 				call(c, unsafe.Pointer(&f))
+				d := unsafe.Slice((*T)(to), rows*p.KH*p.W)
+				for end := p.W; end <= len(d) && used < p.W; end += p.W {
+					clear(d[end-p.W+used : end])
+				}
+				if waiting != nil {
+					next := min(at+rows*bytes, p.Planes*p.H*p.W*size-1)
+					stream(unsafe.Add(dx, at), to, unsafe.Add(x, next), rows*bytes)
+				}
 			}
-			// What lies in no window.
-			d := unsafe.Slice((*T)(dx), p.Planes*p.H*p.W)[in:][:p.H*p.W]
-			used := p.OW * p.KW
-			for line := 0; line < p.OH*p.KH && used < p.W; line++ {
-				clear(d[line*p.W+used : (line+1)*p.W])
-			}
-			clear(d[p.OH*p.KH*p.W:])
+			// Lines below the windows.
+			clear(unsafe.Slice((*T)(dx), p.Planes*p.H*p.W)[in:][p.OH*p.KH*p.W : p.H*p.W])
 		}
 	})
 }
@@ -152,6 +172,12 @@ func (g *gen) place() {
 	a.Bind(whole)
 	a.MaskZ(windows).RM(load, best, asm.Ptr(y, 0))
 	a.MaskZ(windows).RM(load, grad, asm.Ptr(dy, 0))
+	// Of the next row of windows, since lines are read piece by piece.
+	get(asm.RAX, unsafe.Offsetof(lf.nextRow))
+	a.RR(asm.ADD, asm.RAX, x)
+	for i := range g.kh {
+		a.M(asm.PREFETCHT0, line(asm.RAX, i))
+	}
 	a.RRR(permute, best, spread, best)
 	a.RRR(permute, grad, spread, grad)
 	a.RRR(pick(asm.VADDPS, asm.VADDPD), grad, grad, zero) // as adding to zeros does

@@ -19,7 +19,7 @@ type float interface{ float32 | float64 }
 // its window in x that has the bits of the window's maximum, which y gives. All are contiguous.
 func PoolPlace[T float](p Pool, dx, x, y, dy unsafe.Pointer) {
 	if c := placeCode[T](&p); c != nil {
-		placeTiled[T](&p, c, dx, x, y, dy)
+		placeTiled[T](&p, c, dx, x, y, dy, p.Planes*p.H*p.W*int(unsafe.Sizeof(T(0))) >= streamMin)
 		return
 	}
 	poolFirsts[T](p, x, y, func(in, out, row int, at []int32) {

@@ -66,12 +66,19 @@ func testPool[T float](t *testing.T, values int) {
 			want[at] += dy[o]
 			back[o] = T(at)
 		}
-		PoolPlace[T](p, unsafe.Pointer(unsafe.SliceData(dx)), unsafe.Pointer(unsafe.SliceData(x)), unsafe.Pointer(unsafe.SliceData(y)), unsafe.Pointer(unsafe.SliceData(dy)))
-		for i := range want {
-			if dx[i] != want[i] {
-				t.Fatalf("%+v: element %d gets %v, want %v", p, i, dx[i], want[i])
+		args := [4]unsafe.Pointer{unsafe.Pointer(unsafe.SliceData(dx)), unsafe.Pointer(unsafe.SliceData(x)), unsafe.Pointer(unsafe.SliceData(y)), unsafe.Pointer(unsafe.SliceData(dy))}
+		for _, past := range []bool{false, true} {
+			if c := placeCode[T](&p); past && c != nil {
+				placeTiled[T](&p, c, args[0], args[1], args[2], args[3], true)
+			} else {
+				PoolPlace[T](p, args[0], args[1], args[2], args[3])
 			}
-			dx[i] = T(i)
+			for i := range want {
+				if dx[i] != want[i] {
+					t.Fatalf("%+v, past the caches %v: element %d gets %v, want %v", p, past, i, dx[i], want[i])
+				}
+				dx[i] = T(i)
+			}
 		}
 		PoolPick[T](p, unsafe.Pointer(unsafe.SliceData(picked)), unsafe.Pointer(unsafe.SliceData(x)), unsafe.Pointer(unsafe.SliceData(y)), unsafe.Pointer(unsafe.SliceData(dx)))
 		for o := range back {
