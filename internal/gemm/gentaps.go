@@ -19,16 +19,22 @@ type tapKey struct {
 // vectors returns how many vectors hold the groups.
 func (k tapKey) vectors() int { return ceil(k.groups, k.segments) }
 
+// A tapPiece is a run of terms: n of them from offset bytes on in the image and from dy bytes
+// on in the gradient of the result. The last of a block is marked by a 1.
+type tapPiece struct{ offset, dy, n, last int }
+
 // A tapFrame holds the arguments of a kernel. Steps are in bytes.
 type tapFrame struct {
 	image      unsafe.Pointer // the groups' first elements: a pointer for each
 	dy         unsafe.Pointer // of the first output channel
 	sums       unsafe.Pointer
-	pieces     *piece
+	pieces     *tapPiece
 	pieceCount int // counted down
 	dyStep     int // from channel to channel
 	sumStep    int
+	sumBlock   int              // from the sums of a block to those of the next
 	flags      int              // flagAdd
+	flagsLater int              // for the blocks behind the first
 	mask       [maxGroup]uint64 // of the segments of a vector
 	lanes      [32]byte         // of the only one, for AVX2
 }
@@ -40,7 +46,7 @@ const (
 	tapOffset = asm.RAX // of the term in the image
 	tapCount  = asm.RCX
 	tapStep   = asm.RDX
-	tapPiece  = asm.R15
+	tapNext   = asm.R15
 )
 
 // tapGroups hold the groups of the image, tapRows the output channels, each three.
@@ -99,22 +105,23 @@ func (g *tapGen) emit() {
 		a.RM(asm.MOV, tapGroups[i], asm.Ptr(asm.RAX, int32(i*8)))
 	}
 	a.RM(asm.MOV, tapStep, field(unsafe.Offsetof(wf.dyStep)))
-	a.RM(asm.MOV, tapPiece, field(unsafe.Offsetof(wf.pieces)))
+	a.RM(asm.MOV, tapNext, field(unsafe.Offsetof(wf.pieces)))
+	block := a.Here()
 	for i := range g.mr * g.vectors() {
 		g.zero(g.v(i))
 	}
 
 	next := a.Here()
-	a.RM(asm.MOV, tapOffset, asm.Ptr(tapPiece, int32(unsafe.Offsetof(piece{}.offset))))
+	a.RM(asm.MOV, tapOffset, asm.Ptr(tapNext, int32(unsafe.Offsetof(tapPiece{}.offset))))
 	a.RM(asm.MOV, tapRows[0], field(unsafe.Offsetof(wf.dy)))
-	a.RM(asm.ADD, tapRows[0], asm.Ptr(tapPiece, int32(unsafe.Offsetof(piece{}.dy))))
+	a.RM(asm.ADD, tapRows[0], asm.Ptr(tapNext, int32(unsafe.Offsetof(tapPiece{}.dy))))
 	if g.mr > 3 {
 		a.RM(asm.LEA, tapRows[1], asm.Idx(tapRows[0], tapStep, 2, 0))
 		a.RR(asm.ADD, tapRows[1], tapStep)
 	}
 	const unroll = 4
 	rest, end := a.NewLabel(), a.NewLabel()
-	a.RM(asm.MOV, tapCount, asm.Ptr(tapPiece, int32(unsafe.Offsetof(piece{}.n))))
+	a.RM(asm.MOV, tapCount, asm.Ptr(tapNext, int32(unsafe.Offsetof(tapPiece{}.n))))
 	a.RI(asm.SUB, tapCount, unroll)
 	a.Jcc(asm.CondL, rest)
 	a.Align(16)
@@ -134,10 +141,18 @@ func (g *tapGen) emit() {
 	a.RI(asm.SUB, tapCount, 1)
 	a.Jcc(asm.CondNE, one)
 	a.Bind(end)
-	a.RI(asm.ADD, tapPiece, int64(unsafe.Sizeof(piece{})))
+	a.RM(asm.MOV, asm.RAX, asm.Ptr(tapNext, int32(unsafe.Offsetof(tapPiece{}.last))))
+	a.RI(asm.ADD, tapNext, int64(unsafe.Sizeof(tapPiece{})))
 	a.MI(asm.SUB, field(unsafe.Offsetof(wf.pieceCount)), 1)
-	a.Jcc(asm.CondNE, next)
+	a.RR(asm.TEST, asm.RAX, asm.RAX)
+	a.Jcc(asm.CondE, next)
 	g.finish()
+	a.RM(asm.MOV, asm.RAX, field(unsafe.Offsetof(wf.sumBlock)))
+	a.MR(asm.ADD, field(unsafe.Offsetof(wf.sums)), asm.RAX)
+	a.RM(asm.MOV, asm.RAX, field(unsafe.Offsetof(wf.flagsLater)))
+	a.MR(asm.MOV, field(unsafe.Offsetof(wf.flags)), asm.RAX)
+	a.MI(asm.CMP, field(unsafe.Offsetof(wf.pieceCount)), 0)
+	a.Jcc(asm.CondNE, block)
 	g.done()
 }
 

@@ -46,9 +46,8 @@ func maxRowsAcross(isa ISA) int {
 	return 3
 }
 
-// A piece is a run of terms: n of them from offset bytes on in A, and for the gradient of
-// weights from dy bytes on in the gradient of the result.
-type piece struct{ offset, n, dy int }
+// A piece is a run of terms: n of them from offset bytes on in A.
+type piece struct{ offset, n int }
 
 // maxGroups is the number of registers for A.
 const maxGroups = 5

@@ -90,11 +90,49 @@ func (w *gradWeight) reach(slot, y, x int) int {
 	return slot*m.N + (g.C-1)*m.C + (y*g.StrideH+(g.KH-1)*g.DilationH)*m.H + x*g.StrideW
 }
 
-// tapTerms adds the terms of the pieces to sums, reading nothing but taps if masked is set.
-func (t *gradWeightTask) tapTerms(sums unsafe.Pointer, flags int, masked bool) {
+// tapBlocks is how many blocks of terms one entry into the kernel adds, some 30 us.
+const tapBlocks = 16
+
+// blocksOfTaps adds the terms of blocks b0 to b1-1.
+func (t *gradWeightTask) blocksOfTaps(b0, b1 int) {
+	g, pixels := t.g, t.oh*t.ow
+	t.tapList = t.tapList[:0]
+	masked := false // nothing but taps may be read
+	for b := b0; b < b1; b++ {
+		to := min((b+1)*t.kBlock, g.N*pixels)
+		for p := b * t.kBlock; p < to; {
+			n, y, x := p/pixels, p%pixels/t.ow, p%t.ow
+			slot := n
+			if !t.direct {
+				for ; t.filled <= n; t.filled++ {
+					t.fill(t.filled)
+				}
+				slot = n % t.slots
+			}
+			run := min(t.ow-x, to-p)
+			masked = masked || t.reach(slot, y, x+run-1) > t.taps.wholeTo
+			p += run
+			t.tapList = append(t.tapList, tapPiece{
+				offset: (slot*t.xImage.N + y*g.StrideH*t.xImage.H + x*g.StrideW) * t.size,
+				dy:     (n*t.dy.N + y*t.dy.H + x) * t.size,
+				n:      run, last: bit(p == to, 0),
+			})
+		}
+	}
+	sums := t.sums.Ptr()
+	f := tapFrame{dyStep: t.dy.C * t.size, sumStep: t.pitch * t.size, pieces: &t.tapList[0], flagsLater: flagAdd}
+	if t.byBlock {
+		f.sumBlock = t.rows * t.pitch * t.size
+		f.flagsLater = 0
+		sums = unsafe.Add(sums, b0*f.sumBlock)
+	}
+	t.tapTerms(&f, sums, b0, masked)
+}
+
+// tapTerms enters the kernel for each tile.
+func (t *gradWeightTask) tapTerms(f *tapFrame, sums unsafe.Pointer, b0 int, masked bool) {
 	taps := t.taps
 	key := tapKey{machine: taps.machine, segments: taps.segments, run: t.run, step: t.g.StrideW, masked: masked}
-	f := tapFrame{dyStep: t.dy.C * t.size, sumStep: t.pitch * t.size, flags: flags, pieces: &t.list[0]}
 	for s := range taps.segments {
 		f.mask[s] = (1<<t.run - 1) << (s * t.run)
 	}
@@ -108,12 +146,16 @@ func (t *gradWeightTask) tapTerms(sums unsafe.Pointer, flags int, masked bool) {
 			key.groups = min(taps.perTile, t.groups-first)
 			f.image = unsafe.Pointer(&t.groupsAt[first])
 			f.sums = unsafe.Add(sums, (o*t.pitch+first/taps.perTile*taps.tileWidth)*t.size)
-			f.pieceCount = len(t.list)
+			f.pieceCount = len(t.tapList)
+			f.flags = f.flagsLater
+			if b0 == 0 {
+				f.flags = t.first
+			}
 			code := &t.tapCodes[bit(key.mr < taps.rows, 0)|bit(key.groups < taps.perTile, 1)|bit(masked, 2)]
 			if *code == nil {
 				*code = key.code()
 			}
-			jit.Call(*code, 0, unsafe.Pointer(&f))
+			jit.Call(*code, 0, unsafe.Pointer(f))
 		}
 	}
 }

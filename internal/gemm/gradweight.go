@@ -195,6 +195,7 @@ type gradWeightTask struct {
 	filled                 int // images before this one are in the buffer
 	groupsAt               []unsafe.Pointer
 	list                   []piece
+	tapList                []tapPiece
 	tapCodes               [8]*jit.Code // the kernels in use
 }
 
@@ -210,8 +211,17 @@ func (t *gradWeightTask) compute() {
 	for i := first; i < last; i++ {
 		t.groupsAt = append(t.groupsAt, t.groupAt(base, i))
 	}
-	for b := t.b0; b < t.b1; b++ {
-		t.block(b)
+	for b := t.b0; b < t.b1; {
+		n := 1
+		if t.taps == nil {
+			t.block(b)
+		} else {
+			if t.direct {
+				n = min(tapBlocks, t.b1-b)
+			}
+			t.blocksOfTaps(b, b+n)
+		}
+		b += n
 	}
 }
 
@@ -225,7 +235,6 @@ func (t *gradWeightTask) block(b int) {
 	g, pixels := t.g, t.oh*t.ow
 	from, to := b*t.kBlock, min((b+1)*t.kBlock, g.N*pixels)
 	t.list = t.list[:0]
-	masked := false
 	for p := from; p < to; {
 		n, pix := p/pixels, p%pixels
 		y, x := pix/t.ow, pix%t.ow
@@ -234,7 +243,7 @@ func (t *gradWeightTask) block(b int) {
 		if t.dy.W == 1 && t.dy.H == t.ow {
 			k = min(pixels-pix, to-p)
 		}
-		for s := t.s0; s < t.s1 && t.taps == nil; s++ {
+		for s := t.s0; s < t.s1; s++ {
 			first := s * t.nv * t.lanes
 			width := min(t.nv*t.lanes, g.O-first)
 			pitch := ceil(width, t.lanes) * t.vb
@@ -251,14 +260,10 @@ func (t *gradWeightTask) block(b int) {
 		for end := p + k; p < end; {
 			run := min(t.ow-x, end-p)
 			offset := (slot*t.xImage.N + y*g.StrideH*t.xImage.H + x*g.StrideW) * t.size
-			if t.taps != nil {
-				masked = masked || t.reach(slot, y, x+run-1) > t.taps.wholeTo
-			}
-			if l := len(t.list) - 1; l >= 0 && t.taps == nil && t.list[l].offset+t.list[l].n*g.StrideW*t.size == offset {
+			if l := len(t.list) - 1; l >= 0 && t.list[l].offset+t.list[l].n*g.StrideW*t.size == offset {
 				t.list[l].n += run
 			} else {
-				dy := (n*t.dy.N + y*t.dy.H + x*t.dy.W) * t.size
-				t.list = append(t.list, piece{offset, run, dy})
+				t.list = append(t.list, piece{offset: offset, n: run})
 			}
 			p += run
 			y, x = y+1, 0
@@ -274,10 +279,6 @@ func (t *gradWeightTask) block(b int) {
 	}
 	if b == 0 {
 		f.flags = t.first
-	}
-	if t.taps != nil {
-		t.tapTerms(sums, f.flags, masked)
-		return
 	}
 	f.pieceList, f.pieceCount = unsafe.Pointer(&t.list[0]), len(t.list)
 	f.cStep = t.pitch * t.size
