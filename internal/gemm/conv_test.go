@@ -93,6 +93,23 @@ func TestConvChannels(t *testing.T) {
 	})
 }
 
+// Shapes for which the gradient of the weights has taps in its vectors.
+func TestConvTaps(t *testing.T) {
+	everyISA(t, func(t *testing.T, isa ISA) {
+		r := rand.New(rand.NewPCG(8, 8))
+		for range 12 {
+			pick := func(v ...int) int { return v[r.IntN(len(v))] }
+			g := Geometry{N: pick(1, 3), C: pick(1, 1, 2, 3), O: pick(1, 3, 6, 7), KH: pick(1, 2, 5, 7, 9), KW: pick(2, 3, 5, 7, 8, 16),
+				StrideH: pick(1, 2), StrideW: pick(1, 1, 2), PadH: pick(0, 0, 1), PadW: pick(0, 0, 2), DilationH: pick(1, 1, 2)}
+			g.H, g.W = (g.KH-1)*g.DilationH+1+r.IntN(12), g.KW+r.IntN(25)
+			testConv[float32](t, r, g)
+			testConvOf(t, r, g, tiny[float32], tiny[float32])
+			testConvOf(t, r, g, wild[float32], random[float32])
+			testConv[float64](t, r, g)
+		}
+	})
+}
+
 // tiny returns numbers whose products are below the smallest float32, of both signs.
 func tiny[E element](r *rand.Rand, n int) []E {
 	s := random[E](r, n)

@@ -63,8 +63,9 @@ type term struct{ channel, row, col int32 }
 // A vectorPlace is where a vector of outputs lies.
 type vectorPlace struct {
 	src   int // offset in bytes from the source of the band
-	dst   int // in elements, from the first output of the band
+	dst   int // the same from the first output of the band
 	count int
+	mask  uint64 // of so many lanes
 	parts [3]uint64
 }
 
@@ -206,11 +207,12 @@ func (c *correlation) countVectors(s int) int {
 func (c *correlation) places(to []vectorPlace, s, h int) []vectorPlace {
 	for q := 0; q < h*c.outW; {
 		t, u := q/c.outW, q%c.outW
-		p := vectorPlace{src: (t*c.stepY*c.rowPitch + u) * c.size, dst: t*c.dst.H + u}
+		p := vectorPlace{src: (t*c.stepY*c.rowPitch + u) * c.size, dst: (t*c.dst.H + u) * c.size}
 		if c.through {
-			p.dst = q
+			p.dst = q * c.size
 		}
 		p.count = min(c.lanes, s*c.outW-u, h*c.outW-q)
+		p.mask = 1<<p.count - 1
 		for i := range s {
 			lo, hi := max(i*c.outW-u, 0), min((i+1)*c.outW-u, p.count)
 			if lo < hi {
@@ -353,6 +355,16 @@ func copyBand[E element](c *correlation, dst unsafe.Pointer, image, top int) {
 	}
 }
 
+// whole reports whether the vectors at the places have no lane to spare.
+func (c *correlation) whole(places []vectorPlace) bool {
+	for i := range places {
+		if places[i].count < c.lanes {
+			return false
+		}
+	}
+	return true
+}
+
 // band computes panels q0 to q1-1 of the output rows of a band.
 func (c *correlation) band(src, dst unsafe.Pointer, dstC int, tiles []vectorPlace, q0, q1 int) {
 	var f tileFrame
@@ -370,28 +382,22 @@ func (c *correlation) band(src, dst unsafe.Pointer, dstC int, tiles []vectorPlac
 		perBlock := max(1, blockBytesA/(max(kk, 1)*c.weightPitch))
 		for b0 := q0; b0 < q1; b0 += perBlock {
 			b1 := min(b0+perBlock, q1)
-			for at := 0; at < len(tiles); at += c.nv {
+			// One entry takes some 60 us.
+			most := max(1, (200<<10)/((b1-b0)*(c.panelRows+1)*c.nv*max(kk, 1)))
+			for at := 0; at < len(tiles); {
 				places := tiles[at:min(at+c.nv, len(tiles))]
 				key := tileKey{nv: len(places), kMajor: true, segments: c.segments, masked: c.isa == AVX512}
-				for v := range places {
-					p := &places[v]
-					if kk > 0 {
-						f.b[v] = unsafe.Add(src, p.src)
-					}
-					if c.isa == AVX512 {
-						f.mask[v] = 1<<p.count - 1
-						for s := range c.segments {
-							f.parts[s*len(places)+v] = p.parts[s]
-						}
-					} else if p.count < c.lanes {
-						key.masked = true
-					}
-				}
-				if key.masked && c.isa == AVX2 {
+				if c.isa == AVX2 && !c.whole(places) {
+					key.masked = true
 					for v := range places {
-						c.setMask(&f.mask[v], &f.lanes[v], places[v].count)
+						c.setMask(nil, &f.lanes[v], places[v].count)
 					}
 				}
+				same := 1 // tiles for the same kernel
+				for next := at + c.nv; same < most && next+c.nv <= len(tiles) && (c.isa == AVX512 || !key.masked && c.whole(tiles[next:next+c.nv])); next += c.nv {
+					same++
+				}
+				at += same * len(places)
 				wide := min(max(c.widePanels, b0), b1)
 				for _, part := range [2]struct{ from, to, rows int }{{b0, wide, c.panelRows + 1}, {wide, b1, c.panelRows}} {
 					if part.from >= part.to {
@@ -402,9 +408,8 @@ func (c *correlation) band(src, dst unsafe.Pointer, dstC int, tiles []vectorPlac
 					if c.e.Bias != nil {
 						f.bias = unsafe.Add(c.e.Bias, o*c.size)
 					}
-					for v := range places {
-						f.c[v] = unsafe.Add(dst, (o*dstC+places[v].dst)*c.size)
-					}
+					f.b[0], f.c[0] = src, unsafe.Add(dst, o*dstC*c.size)
+					f.places, f.tiles = &places[0], same
 					f.panels = part.to - part.from
 					key.mr = part.rows
 					callTile(c.isa, c.d, key, &f)

@@ -33,7 +33,8 @@
 // broadcast from the image (channelRun); padding then costs nothing. Else a vector holds
 // neighbouring output pixels, and the row of B for a term is the image itself, moved
 // (correlation). For the gradient of the weights a vector holds output
-// channels, and patches are broadcast from the image (gradWeight).
+// channels, and patches are broadcast from the image (gradWeight); or, where there are few
+// channels, taps, and the gradient of the result is broadcast (tapTiling).
 //
 // Threads share tasks that are rectangles of C, bands of images, or blocks of terms
 // whose sums are added in order afterwards. One entry into machine code takes at most

@@ -9,8 +9,9 @@ import (
 // so that a generator is written once for both instruction sets and types.
 type gen struct {
 	asm.Asm
-	isa ISA
-	d   array.DType
+	isa    ISA
+	d      array.DType
+	narrow bool // 256-bit vectors with AVX-512
 }
 
 // pick returns the instruction for the element type.
@@ -23,14 +24,19 @@ func (g *gen) pick(single, double asm.Op) asm.Op {
 
 // v returns vector register i.
 func (g *gen) v(i int) asm.Reg {
-	if g.isa == AVX512 {
+	if g.isa == AVX512 && !g.narrow {
 		return asm.Z(i)
 	}
 	return asm.Y(i)
 }
 
 // vb returns the bytes of a vector.
-func (g *gen) vb() int { return vectorBytes(g.isa) }
+func (g *gen) vb() int {
+	if g.narrow {
+		return 32
+	}
+	return vectorBytes(g.isa)
+}
 
 // lanes returns the elements of a vector.
 func (g *gen) lanes() int { return g.vb() / g.d.Size() }

@@ -88,30 +88,32 @@ func (e *Epilogue) flags(first, last bool) int {
 
 // A tileFrame holds the arguments of a tile kernel: a column of row panels, each of
 // mr rows, from top to bottom. Steps are in bytes. Vector v of B's row p is at
-// B[0] + p*bStep + v vectors, or with a table at B[v] + table[p].
+// B[0] + p*bStep + v vectors. With a table there are several tiles, one after the other:
+// vector v of a tile lies where its place says, from B[0] and C[0] on, and its row p
+// table[p] further.
 type tileFrame struct {
-	a      unsafe.Pointer
-	b, c   [maxVectors]unsafe.Pointer
-	table  unsafe.Pointer // offsets in bytes, 8 bytes each
-	bias   unsafe.Pointer // by column: for vector 0; by row: for the first row; unit stride
-	aStep  int            // kMajor: from k to k+1; else from row to row
-	bStep  int            // from k to k+1
-	cStep  int            // from row to row
-	k      int
-	panels int
-	aPanel int // from panel to panel of A
-	flags  int
-	mask   [maxVectors]uint64   // of C, a bit per lane; without a table only that of the last vector counts
-	lanes  [maxVectors][32]byte // the same for AVX2: all ones or zeros in a lane
-	// Of B with a table and AVX-512: that of segment s of vector v at s*nv + v.
-	parts       [maxMasks]uint64
+	a           unsafe.Pointer
+	b, c        [maxVectors]unsafe.Pointer
+	places      *vectorPlace   // of the vectors of all tiles
+	tiles       int            // counted down
+	table       unsafe.Pointer // offsets in bytes, 8 bytes each
+	bias        unsafe.Pointer // by column: for vector 0; by row: for the first row; unit stride
+	aStep       int            // kMajor: from k to k+1; else from row to row
+	bStep       int            // from k to k+1
+	cStep       int            // from row to row
+	k           int
+	panels      int
+	aPanel      int // from panel to panel of A
+	flags       int
+	mask        [maxVectors]uint64   // of C, a bit per lane, without a table; only that of the last vector counts
+	lanes       [maxVectors][32]byte // the same for AVX2, also with a table: all ones or zeros in a lane
 	segmentStep int
 	// With pieces: where they are and how many. If A's rows come in groups, a points to
 	// the pointers of the panels' groups, and aPanel is the size of those of a panel.
 	pieceList  unsafe.Pointer
 	pieceCount int
-	// The kernel's own: offsets of the current panel.
-	aAt, cAt, biasAt int
+	// The kernel's own: offsets of the current panel, and how many are left.
+	aAt, cAt, biasAt, panelsLeft int
 }
 
 var tf tileFrame
@@ -176,19 +178,31 @@ func (g *tileGen) isMasked(v int) bool {
 	return g.masked && (g.table() || v == g.nv-1)
 }
 
-// setMasks loads the opmasks: of the parts of B's vectors, or of C.
-func (g *tileGen) setMasks(parts bool) {
-	for s := range max(g.segments, 1) {
+// setMask loads the opmask of the last vector of C.
+func (g *tileGen) setMask() {
+	if g.masked {
+		g.RM(asm.KMOVW, g.mask(g.nv-1), field(unsafe.Offsetof(tf.mask)+uintptr(g.nv-1)*8))
+	}
+}
+
+// A place is a field of the place of vector v, to which register r points.
+func place(r asm.Reg, v int, offset uintptr) asm.Mem {
+	return asm.Ptr(r, int32(uintptr(v)*unsafe.Sizeof(vectorPlace{})+offset))
+}
+
+// setParts loads the opmasks of the parts of B's vectors, setCounts those of C's. Register
+// r points to their places.
+func (g *tileGen) setParts(r asm.Reg) {
+	for s := range g.segments {
 		for v := range g.nv {
-			at := unsafe.Offsetof(tf.mask) + uintptr(v)*8
-			if parts && g.table() {
-				at = unsafe.Offsetof(tf.parts) + uintptr(s*g.nv+v)*8
-			} else if s > 0 || !g.isMasked(v) {
-				continue
-			}
-			g.RM(asm.MOV32, asm.RAX, field(at))
-			g.RR(asm.KMOVW, g.mask(s*g.nv+v), asm.RAX)
+			g.RM(asm.KMOVW, g.mask(s*g.nv+v), place(r, v, unsafe.Offsetof(vectorPlace{}.parts)+uintptr(s)*8))
 		}
+	}
+}
+
+func (g *tileGen) setCounts(r asm.Reg) {
+	for v := range g.nv {
+		g.RM(asm.KMOVW, g.mask(v), place(r, v, unsafe.Offsetof(vectorPlace{}.mask)))
 	}
 }
 
@@ -229,9 +243,12 @@ func (g *tileGen) bases() int {
 func (g *tileGen) emit() {
 	a := &g.Asm
 	get := func(r asm.Reg, offset uintptr) { a.RM(asm.MOV, r, field(offset)) }
-	if g.isa == AVX512 && g.segments <= 1 {
-		g.setMasks(true)
+	if g.isa == AVX512 && !g.table() {
+		g.setMask()
 	}
+	tile := a.Here()
+	get(asm.RAX, unsafe.Offsetof(tf.panels))
+	a.MR(asm.MOV, field(unsafe.Offsetof(tf.panelsLeft)), asm.RAX)
 	a.RR(asm.XOR32, asm.RAX, asm.RAX)
 	for _, f := range []uintptr{unsafe.Offsetof(tf.aAt), unsafe.Offsetof(tf.cAt), unsafe.Offsetof(tf.biasAt)} {
 		a.MR(asm.MOV, field(f), asm.RAX)
@@ -240,7 +257,6 @@ func (g *tileGen) emit() {
 
 	// A, B and the counter for this panel.
 	if g.segments > 1 {
-		g.setMasks(true)
 		get(regSegment, unsafe.Offsetof(tf.segmentStep))
 	}
 	if g.pieces {
@@ -250,12 +266,18 @@ func (g *tileGen) emit() {
 		a.RM(asm.ADD, regA, field(unsafe.Offsetof(tf.aAt)))
 		g.rowPointers()
 	}
-	for v := range g.bases() {
-		get(vectorBase[v], unsafe.Offsetof(tf.b)+uintptr(v)*8)
-	}
 	if g.table() {
+		get(asm.RAX, unsafe.Offsetof(tf.places))
+		for v := range g.nv {
+			a.RM(asm.MOV, vectorBase[v], place(asm.RAX, v, unsafe.Offsetof(vectorPlace{}.src)))
+			a.RM(asm.ADD, vectorBase[v], field(unsafe.Offsetof(tf.b)))
+		}
+		if g.isa == AVX512 {
+			g.setParts(asm.RAX)
+		}
 		get(regTable, unsafe.Offsetof(tf.table))
 	} else {
+		get(vectorBase[0], unsafe.Offsetof(tf.b))
 		get(regTable, unsafe.Offsetof(tf.bStep))
 		a.RM(asm.LEA, asm.RAX, asm.Idx(regTable, regTable, 2, 0))
 	}
@@ -267,7 +289,7 @@ func (g *tileGen) emit() {
 
 	if g.across {
 		g.chainAcross()
-		g.endPanel(panel)
+		g.endPanel(tile, panel)
 		return
 	}
 	var nextPiece asm.Label
@@ -328,7 +350,7 @@ func (g *tileGen) emit() {
 		a.Jcc(asm.CondNE, nextPiece)
 	}
 
-	g.endPanel(panel)
+	g.endPanel(tile, panel)
 }
 
 // prefetchC asks for the lines of C that the panel's sums are added to.
@@ -344,8 +366,8 @@ func (g *tileGen) prefetchC() {
 	}
 }
 
-// endPanel finishes a panel and goes to the next.
-func (g *tileGen) endPanel(panel asm.Label) {
+// endPanel finishes a panel and goes to the next, or to the next tile.
+func (g *tileGen) endPanel(tile, panel asm.Label) {
 	a := &g.Asm
 	g.finish()
 	a.RM(asm.MOV, asm.RAX, field(unsafe.Offsetof(tf.aPanel)))
@@ -353,8 +375,13 @@ func (g *tileGen) endPanel(panel asm.Label) {
 	a.RMI(asm.IMUL, asm.RAX, field(unsafe.Offsetof(tf.cStep)), int64(g.mr))
 	a.MR(asm.ADD, field(unsafe.Offsetof(tf.cAt)), asm.RAX)
 	a.MI(asm.ADD, field(unsafe.Offsetof(tf.biasAt)), int64(g.mr*g.d.Size()))
-	a.MI(asm.SUB, field(unsafe.Offsetof(tf.panels)), 1)
+	a.MI(asm.SUB, field(unsafe.Offsetof(tf.panelsLeft)), 1)
 	a.Jcc(asm.CondNE, panel)
+	if g.table() {
+		a.MI(asm.ADD, field(unsafe.Offsetof(tf.places)), int64(g.nv)*int64(unsafe.Sizeof(vectorPlace{})))
+		a.MI(asm.SUB, field(unsafe.Offsetof(tf.tiles)), 1)
+		a.Jcc(asm.CondNE, tile)
+	}
 	g.done()
 }
 
@@ -464,7 +491,12 @@ func (g *tileGen) finish() {
 	}
 	rows := func(f func(i, v int, m asm.Mem)) {
 		for v := range g.bases() {
-			a.RM(asm.MOV, vectorBase[v], field(unsafe.Offsetof(tf.c)+uintptr(v)*8))
+			if g.table() {
+				a.RM(asm.MOV, vectorBase[v], place(regTable, v, unsafe.Offsetof(vectorPlace{}.dst)))
+				a.RM(asm.ADD, vectorBase[v], field(unsafe.Offsetof(tf.c)))
+			} else {
+				a.RM(asm.MOV, vectorBase[v], field(unsafe.Offsetof(tf.c)))
+			}
 			a.RM(asm.ADD, vectorBase[v], field(unsafe.Offsetof(tf.cAt)))
 		}
 		for i := range g.mr {
@@ -479,8 +511,11 @@ func (g *tileGen) finish() {
 			}
 		}
 	}
+	if g.table() {
+		a.RM(asm.MOV, regTable, field(unsafe.Offsetof(tf.places)))
+	}
 	if g.segments > 1 {
-		g.setMasks(false)
+		g.setCounts(regTable)
 	}
 	add := g.pick(asm.VADDPS, asm.VADDPD)
 	a.RM(asm.MOV, asm.RAX, field(unsafe.Offsetof(tf.flags)))

@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
+	"weft/internal/jit"
 	"weft/internal/mem"
 	"weft/internal/par"
 )
@@ -43,6 +44,8 @@ type gradWeight struct {
 	buffer                 mem.Block
 	perWorker              int
 	first                  int // flags of the first block
+	// If not nil, vectors hold taps of one output channel, and sums are not transposed.
+	taps *tapTiling
 }
 
 func runConvGradWeight(d array.DType, dw unsafe.Pointer, x, dy Image, g *Geometry, accumulate bool, threads int) {
@@ -60,7 +63,7 @@ func runConvGradWeight(d array.DType, dw unsafe.Pointer, x, dy Image, g *Geometr
 	defer mem.Free(w.sums)
 	if accumulate {
 		w.first = flagAdd
-		copyMat(w.machine, w.rows, g.O, Mat{w.sums.Ptr(), w.pitch, 1}, Mat{dw, 1, w.rows})
+		w.load(dw)
 	}
 	tasks := w.panelTasks * w.stripTasks
 	if w.byBlock {
@@ -120,6 +123,9 @@ func (w *gradWeight) plan(threads int) {
 	w.strips = ceil(vectors, w.nv)
 	w.pitch = vectors * w.lanes
 	w.packBytes = w.strips * w.nv * w.vb * (w.kBlock + 2*w.lanes)
+	if taps, cost := w.tileTaps(); cost > 0 && cost < best {
+		w.useTaps(taps)
+	}
 
 	pixels := w.oh * w.ow
 	w.blocks = ceil(g.N*pixels, w.kBlock)
@@ -133,7 +139,11 @@ func (w *gradWeight) plan(threads int) {
 		imageBytes = (w.xImage.N*w.slots*w.size + 63) &^ 63
 	}
 
-	threads = threadsFor(g.N*pixels*w.rows*g.O, threads)
+	if w.taps != nil {
+		w.setWholeTo()
+	}
+
+	threads = threadsFor(g.N*pixels*g.C*g.KH*g.KW*g.O, threads)
 	result := w.rows * w.pitch * w.size
 	w.sumBytes = result
 	w.panelTasks, w.stripTasks, w.taskSize = 1, 1, 1
@@ -185,6 +195,8 @@ type gradWeightTask struct {
 	filled                 int // images before this one are in the buffer
 	groupsAt               []unsafe.Pointer
 	list                   []piece
+	tapList                []tapPiece
+	tapCodes               [8]*jit.Code // the kernels in use
 }
 
 func (t *gradWeightTask) compute() {
@@ -199,8 +211,17 @@ func (t *gradWeightTask) compute() {
 	for i := first; i < last; i++ {
 		t.groupsAt = append(t.groupsAt, t.groupAt(base, i))
 	}
-	for b := t.b0; b < t.b1; b++ {
-		t.block(b)
+	for b := t.b0; b < t.b1; {
+		n := 1
+		if t.taps == nil {
+			t.block(b)
+		} else {
+			if t.direct {
+				n = min(tapBlocks, t.b1-b)
+			}
+			t.blocksOfTaps(b, b+n)
+		}
+		b += n
 	}
 }
 
@@ -242,7 +263,7 @@ func (t *gradWeightTask) block(b int) {
 			if l := len(t.list) - 1; l >= 0 && t.list[l].offset+t.list[l].n*g.StrideW*t.size == offset {
 				t.list[l].n += run
 			} else {
-				t.list = append(t.list, piece{offset, run})
+				t.list = append(t.list, piece{offset: offset, n: run})
 			}
 			p += run
 			y, x = y+1, 0
@@ -333,8 +354,21 @@ func (w *gradWeight) addBlocks() {
 	}
 }
 
-// store transposes the result to dw.
+// load makes dw the sums to begin with.
+func (w *gradWeight) load(dw unsafe.Pointer) {
+	if w.taps != nil {
+		w.eachTapVector(dw, func(sums, dw Mat, n int) { copyMat(w.machine, w.rows, n, sums, dw) })
+		return
+	}
+	copyMat(w.machine, w.rows, w.g.O, Mat{w.sums.Ptr(), w.pitch, 1}, Mat{dw, 1, w.rows})
+}
+
+// store writes the sums to dw.
 func (w *gradWeight) store(dw unsafe.Pointer) {
+	if w.taps != nil {
+		w.eachTapVector(dw, func(sums, dw Mat, n int) { copyMat(w.machine, w.rows, n, dw, sums) })
+		return
+	}
 	// Squares of whole vectors by the packing kernel, the rest one by one.
 	whole := w.g.O / w.lanes * w.lanes
 	rows := w.rows / w.lanes * w.lanes

@@ -21,6 +21,12 @@ func newMachine(isa ISA, d array.DType) machine {
 	return machine{isa, d, d.Size(), vb / d.Size(), vb}
 }
 
+// narrow returns the machine with vectors of 256 bits.
+func (m machine) narrow() machine {
+	m.lanes, m.vb = 32/m.size, 32
+	return m
+}
+
 // pack writes a panel of rows elements for each of k terms: element i of term p is
 // read at src + (i*step + p*kStep) elements and written to dst + p*pitch bytes +
 // i elements. dst has room for whole vectors and for k rounded up to lanes terms.

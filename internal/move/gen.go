@@ -19,6 +19,8 @@ const (
 	fetchRoutine
 	rowsRoutine
 	sumRoutine
+	placeRoutine
+	streamRoutine
 )
 
 // A codeKey names one piece of machine code: all that its generator reads.
@@ -32,6 +34,8 @@ type codeKey struct {
 	// Of a scan.
 	greatest bool
 	vectors  int
+
+	kh, kw int // the size of a window
 }
 
 // A mode says how the transposing kernel writes.
@@ -72,6 +76,10 @@ func (k codeKey) code() *jit.Code {
 			g.rows()
 		case sumRoutine:
 			g.sum()
+		case placeRoutine:
+			g.place()
+		case streamRoutine:
+			g.stream()
 		}
 		text, err := g.Finish()
 		if err != nil {

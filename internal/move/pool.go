@@ -18,6 +18,10 @@ type float interface{ float32 | float64 }
 // PoolPlace writes to dx zeros, and adds each element of dy to the first place of
 // its window in x that has the bits of the window's maximum, which y gives. All are contiguous.
 func PoolPlace[T float](p Pool, dx, x, y, dy unsafe.Pointer) {
+	if c := placeCode[T](&p); c != nil {
+		placeTiled[T](&p, c, dx, x, y, dy, p.Planes*p.H*p.W*int(unsafe.Sizeof(T(0))) >= streamMin)
+		return
+	}
 	poolFirsts[T](p, x, y, func(in, out, row int, at []int32) {
 		d := unsafe.Slice((*T)(dx), p.Planes*p.H*p.W)[in:][:p.H*p.W]
 		if row == 0 {
