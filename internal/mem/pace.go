@@ -53,15 +53,26 @@ func (p *Pool) pace() {
 	before := p.allocated()
 	start, piled := time.Now(), p.live.Load()
 	p.collectAndSettle()
-	// One that had to wait for processors says little about the next.
 	took := int64(time.Since(start))
+	left := max(p.live.Load()-(p.allocated()-before), 0)
+	p.judge(took, int64(start.Sub(p.last.end)), piled-p.last.left, left)
+	p.last.left, p.last.end = left, time.Now()
+	heap := p.system.heap()
+	p.quick.Store(heap <= quickHeap)
+	p.trigger.Store(nextTrigger(left, p.room(left, heap), p.limits().soft))
+	p.collecting.Store(false)
+}
+
+// judge sets calm and slow after a collection that took so long, and so long after
+// the one before, in which time so many bytes piled up; left bytes are in use.
+func (p *Pool) judge(took, since, piled, left int64) {
+	// One that had to wait for processors says little about the next.
 	if p.last.took > 0 {
 		took = min(took, p.last.took*5/4)
 	}
 	p.last.took = took
 	// What piles up in the time that is due to the next collection.
-	due := int64(float64(piled-p.last.left) / float64(max(start.Sub(p.last.end), 1)) * float64(calmShare*took))
-	left := max(p.live.Load()-(p.allocated()-before), 0)
+	due := int64(float64(piled) / float64(max(since, 1)) * float64(calmShare*took))
 	fast := due >= p.system.floor
 	calm := !fast || !p.last.fast // once may be a program that starts
 	p.last.fast = fast
@@ -72,11 +83,6 @@ func (p *Pool) pace() {
 	} else {
 		p.slow.Store(min(fillRate*took, headroomSlow))
 	}
-	p.last.left, p.last.end = left, time.Now()
-	heap := p.system.heap()
-	p.quick.Store(heap <= quickHeap)
-	p.trigger.Store(nextTrigger(left, p.room(left, heap), p.limits().soft))
-	p.collecting.Store(false)
 }
 
 // lower brings the trigger down after memory was given back by hand, so that a

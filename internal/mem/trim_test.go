@@ -317,22 +317,22 @@ func TestPacingQuick(t *testing.T) {
 func TestCalm(t *testing.T) {
 	var mapped atomic.Int64
 	p := testPool(&mapped)
-	p.system.collect = func() {}
-	gap := func(since time.Duration, took, piled int64) {
-		p.last.end, p.last.took, p.last.left = time.Now().Add(-since), took, p.live.Load()-piled
-		p.pace()
-	}
 	floor := p.system.floor
-	gap(time.Hour, 1000, floor)
+	p.judge(1000, 1e9, floor, 0)
 	if got := p.room(0, 0); !p.calm.Load() || got != floor/2 || p.slack(1<<20) != 0 {
 		t.Errorf("calm %v with room for %d bytes and slack for %d, want half of %d and none", p.calm.Load(), got, p.slack(1<<20), floor)
 	}
-	gap(time.Microsecond, 1<<40, floor)
-	if !p.calm.Load() {
-		t.Error("not calm after one fast round")
+	p.last.took = 0
+	p.judge(1e6, 1e6, floor, 4*floor)
+	if got := p.room(0, 0); !p.calm.Load() || got != 2*floor {
+		t.Errorf("after one fast round calm %v with room for %d, want half of the %d in use", p.calm.Load(), got, 4*floor)
 	}
-	gap(time.Microsecond, 1<<40, floor)
+	p.judge(1e6, 1e6, floor, 0)
 	if got := p.room(0, 0); p.calm.Load() || got < floor || p.slack(1<<20) != 3<<20 {
 		t.Errorf("after two fast rounds calm %v with room for %d and slack for %d", p.calm.Load(), got, p.slack(1<<20))
+	}
+	p.judge(1e9, 1e6, floor/100, 0) // waited for processors
+	if p.last.took != 1e6*5/4 {
+		t.Errorf("a collection of 1 s counts as %d ns after one of 1 ms", p.last.took)
 	}
 }
