@@ -17,21 +17,10 @@ func BenchmarkAdd16(b *testing.B) {
 }
 
 func BenchmarkMLPStep(b *testing.B) {
-	rnd := func(shape ...int) *Tensor {
-		t := Zeros(shape...)
-		Borrow(t, func(d []float32) {
-			s := uint32(1)
-			for i := range d {
-				s = s*1664525 + 1013904223
-				d[i] = (float32(s>>8)/(1<<24) - 0.5) * 0.1
-			}
-		})
-		return t
-	}
-	x := rnd(60, 784)
+	x := noise(1, .1, 60, 784)
 	y := FromSlice(make([]int64, 60))
-	w1, b1 := rnd(784, 500).RequireGrad(), rnd(500).RequireGrad()
-	w2, b2 := rnd(500, 10).RequireGrad(), rnd(10).RequireGrad()
+	w1, b1 := noise(1, .1, 784, 500).RequireGrad(), noise(1, .1, 500).RequireGrad()
+	w2, b2 := noise(1, .1, 500, 10).RequireGrad(), noise(1, .1, 10).RequireGrad()
 	b.ReportAllocs()
 	for b.Loop() {
 		sc := NewScope()
@@ -47,20 +36,9 @@ func BenchmarkMLPStep(b *testing.B) {
 }
 
 func BenchmarkLeNetStep(b *testing.B) {
-	rnd := func(shape ...int) *Tensor {
-		t := Zeros(shape...)
-		Borrow(t, func(d []float32) {
-			s := uint32(1)
-			for i := range d {
-				s = s*1664525 + 1013904223
-				d[i] = (float32(s>>8)/(1<<24) - 0.5) * 0.1
-			}
-		})
-		return t
-	}
-	x := rnd(60, 1, 32, 32)
+	x := noise(1, .1, 60, 1, 32, 32)
 	y := FromSlice(make([]int64, 60))
-	ps := []*Tensor{rnd(6, 1, 5, 5), rnd(6), rnd(16, 6, 5, 5), rnd(16), rnd(400, 120), rnd(120), rnd(120, 84), rnd(84), rnd(84, 10), rnd(10)}
+	ps := []*Tensor{noise(1, .1, 6, 1, 5, 5), noise(1, .1, 6), noise(1, .1, 16, 6, 5, 5), noise(1, .1, 16), noise(1, .1, 400, 120), noise(1, .1, 120), noise(1, .1, 120, 84), noise(1, .1, 84), noise(1, .1, 84, 10), noise(1, .1, 10)}
 	for _, p := range ps {
 		p.RequireGrad()
 	}

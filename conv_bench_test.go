@@ -7,19 +7,6 @@ import (
 	"time"
 )
 
-// randomBench returns numbers that a benchmark may compute with.
-func randomBench(shape ...int) *Tensor {
-	t := Zeros(shape...)
-	Borrow(t, func(d []float32) {
-		s := uint32(1)
-		for i := range d {
-			s = s*1664525 + 1013904223
-			d[i] = (float32(s>>8)/(1<<24) - 0.5) * 0.1
-		}
-	})
-	return t
-}
-
 // fastest runs f b.N times and reports the shortest, as a rate if flops is not 0.
 func fastest(b *testing.B, flops float64, f func()) {
 	f()
@@ -43,10 +30,10 @@ func BenchmarkConv(b *testing.B) {
 		{60, 1, 32, 6, 5, 1, 0}, {60, 6, 14, 16, 5, 1, 0}, {60, 1, 256, 6, 7, 1, 0},
 		{16, 64, 56, 64, 3, 1, 1}, {16, 256, 14, 256, 3, 1, 1}, {16, 3, 224, 64, 7, 2, 3}, {16, 64, 56, 256, 1, 1, 0},
 	} {
-		x, w := randomBench(c.n, c.c, c.size, c.size).RequireGrad(), randomBench(c.o, c.c, c.k, c.k).RequireGrad()
+		x, w := noise(1, .1, c.n, c.c, c.size, c.size).RequireGrad(), noise(1, .1, c.o, c.c, c.k, c.k).RequireGrad()
 		o := ConvOpts{Stride: [2]int{c.stride, c.stride}, Padding: [2]int{c.pad, c.pad}}
 		y := x.NoGrad().Conv2d(w.NoGrad(), nil, o)
-		seed := randomBench(y.Shape()...)
+		seed := noise(1, .1, y.Shape()...)
 		flops := 2 * float64(y.Size()*c.c*c.k*c.k)
 		name := fmt.Sprintf("%dx%dx%d-%d-%d", c.n, c.c, c.size, c.o, c.k)
 		b.Run(name+"/forward", func(b *testing.B) {
@@ -69,7 +56,7 @@ func BenchmarkConv(b *testing.B) {
 }
 
 func BenchmarkMaxPool(b *testing.B) {
-	x := randomBench(16, 64, 112, 112)
+	x := noise(1, .1, 16, 64, 112, 112)
 	o := PoolOpts{Window: [2]int{3, 3}, Stride: [2]int{2, 2}}
 	b.Run("forward", func(b *testing.B) { fastest(b, 0, func() { x.MaxPool2d(o).Release() }) })
 }

@@ -151,3 +151,38 @@ func (g *gen) transpose(r []asm.Reg, free [2]asm.Reg) []asm.Reg {
 	}
 	return r
 }
+
+// when writes code that runs if a flag is set in RAX.
+func (g *gen) when(flag int64, f func()) {
+	skip := g.NewLabel()
+	g.RI(asm.TEST, asm.RAX, flag)
+	g.Jcc(asm.CondE, skip)
+	f()
+	g.Bind(skip)
+}
+
+// chain writes a loop over as many terms as count holds: four at a time, then one.
+// term writes the term that lies so many behind, advance moves on by some.
+func (g *gen) chain(count asm.Reg, term, advance func(n int)) {
+	const unroll = 4
+	rest, end := g.NewLabel(), g.NewLabel()
+	g.RI(asm.SUB, count, unroll)
+	g.Jcc(asm.CondL, rest)
+	g.Align(16)
+	loop := g.Here()
+	for u := range unroll {
+		term(u)
+	}
+	advance(unroll)
+	g.RI(asm.SUB, count, unroll)
+	g.Jcc(asm.CondGE, loop)
+	g.Bind(rest)
+	g.RI(asm.ADD, count, unroll)
+	g.Jcc(asm.CondE, end)
+	one := g.Here()
+	term(0)
+	advance(1)
+	g.RI(asm.SUB, count, 1)
+	g.Jcc(asm.CondNE, one)
+	g.Bind(end)
+}

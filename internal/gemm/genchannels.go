@@ -195,13 +195,6 @@ func (g *channelGen) prefetchResult(tile asm.Reg) {
 func (g *channelGen) finish(tile asm.Reg) {
 	a := &g.Asm
 	add := g.pick(asm.VADDPS, asm.VADDPD)
-	when := func(flag int64, f func()) {
-		skip := a.NewLabel()
-		a.RI(asm.TEST, asm.RAX, flag)
-		a.Jcc(asm.CondE, skip)
-		f()
-		a.Bind(skip)
-	}
 	every := func(f func(acc asm.Reg, v int, sum asm.Mem)) {
 		for i := range g.mr * g.nv {
 			f(g.v(i), i%g.nv, asm.Ptr(asm.RCX, int32(i*g.vb())))
@@ -213,17 +206,17 @@ func (g *channelGen) finish(tile asm.Reg) {
 	zero := g.v(g.registers() - 1)
 	g.zero(zero)
 	every(func(acc asm.Reg, _ int, _ asm.Mem) { a.RRR(add, acc, acc, zero) })
-	when(flagAdd, func() {
+	g.when(flagAdd, func() {
 		every(func(acc asm.Reg, _ int, sum asm.Mem) { a.RRM(add, acc, acc, sum) })
 	})
-	when(flagBiasCol, func() {
+	g.when(flagBiasCol, func() {
 		a.RM(asm.MOV, asm.RDX, field(unsafe.Offsetof(cf.bias)))
 		for v := range g.nv {
 			g.load(g.spare(v), asm.Ptr(asm.RDX, int32(v*g.vb())))
 		}
 		every(func(acc asm.Reg, v int, _ asm.Mem) { a.RRR(add, acc, acc, g.spare(v)) })
 	})
-	when(flagRelu, func() {
+	g.when(flagRelu, func() {
 		every(func(acc asm.Reg, _ int, _ asm.Mem) {
 			// As tileGen.finish.
 			a.RRR(g.pick(asm.VMAXPS, asm.VMAXPD), acc, zero, acc)

@@ -137,28 +137,21 @@ func genFinish(g *gen) {
 	a.RM(asm.MOV, asm.RCX, field(unsafe.Offsetof(rf.vectors)))
 	g.zero(g.v(2))
 	vector := func(load func(dst asm.Reg, m asm.Mem), store func(m asm.Mem, src asm.Reg)) {
-		when := func(flag int64, f func()) {
-			skip := a.NewLabel()
-			a.RI(asm.TEST, asm.RAX, flag)
-			a.Jcc(asm.CondE, skip)
-			f()
-			a.Bind(skip)
-		}
 		g.load(g.v(0), asm.Ptr(asm.RSI, 0))
-		when(flagAdd, func() {
+		g.when(flagAdd, func() {
 			load(g.v(1), asm.Ptr(asm.RDX, 0))
 			a.RRR(add, g.v(0), g.v(1), g.v(0))
 		})
-		when(flagBiasCol, func() {
+		g.when(flagBiasCol, func() {
 			load(g.v(1), asm.Ptr(asm.R8, 0))
 			a.RRR(add, g.v(0), g.v(0), g.v(1))
 			a.RI(asm.ADD, asm.R8, int64(g.vb()))
 		})
-		when(flagBiasRow, func() {
+		g.when(flagBiasRow, func() {
 			g.broadcast(g.v(1), asm.Ptr(asm.R8, 0))
 			a.RRR(add, g.v(0), g.v(0), g.v(1))
 		})
-		when(flagRelu, func() {
+		g.when(flagRelu, func() {
 			a.RRR(g.pick(asm.VMAXPS, asm.VMAXPD), g.v(0), g.v(2), g.v(0))
 			a.RRR(add, g.v(0), g.v(0), g.v(2))
 		})

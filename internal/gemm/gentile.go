@@ -317,33 +317,12 @@ func (g *tileGen) emit() {
 		}
 	}
 
-	// The chain: four terms at a time, then one.
-	const unroll = 4
-	rest, one, end := a.NewLabel(), a.NewLabel(), a.NewLabel()
 	if g.pieces {
 		a.RM(asm.MOV, regK, asm.Ptr(regPiece, 8))
 	} else {
 		get(regK, unsafe.Offsetof(tf.k))
 	}
-	a.RI(asm.SUB, regK, unroll)
-	a.Jcc(asm.CondL, rest)
-	a.Align(16)
-	loop := a.Here()
-	for u := range unroll {
-		g.term(u)
-	}
-	g.advance(unroll)
-	a.RI(asm.SUB, regK, unroll)
-	a.Jcc(asm.CondGE, loop)
-	a.Bind(rest)
-	a.RI(asm.ADD, regK, unroll)
-	a.Jcc(asm.CondE, end)
-	a.Bind(one)
-	g.term(0)
-	g.advance(1)
-	a.RI(asm.SUB, regK, 1)
-	a.Jcc(asm.CondNE, one)
-	a.Bind(end)
+	g.chain(regK, g.term, g.advance)
 	if g.pieces {
 		a.RI(asm.ADD, regPiece, int64(unsafe.Sizeof(piece{})))
 		a.RI(asm.SUB, regPieces, 1)
@@ -482,13 +461,6 @@ func (g *tileGen) advance(n int) {
 func (g *tileGen) finish() {
 	a := &g.Asm
 	// The steps that flags ask for are jumped over one by one.
-	when := func(flag int64, f func()) {
-		skip := a.NewLabel()
-		a.RI(asm.TEST, asm.RAX, flag)
-		a.Jcc(asm.CondE, skip)
-		f()
-		a.Bind(skip)
-	}
 	rows := func(f func(i, v int, m asm.Mem)) {
 		for v := range g.bases() {
 			if g.table() {
@@ -529,7 +501,7 @@ func (g *tileGen) finish() {
 			}
 		}
 	}
-	when(flagAdd, func() {
+	g.when(flagAdd, func() {
 		rows(func(i, v int, m asm.Mem) {
 			// Through B's register, which is free by now: a masked memory operand
 			// needs AVX-512, and there must be no read outside the mask.
@@ -537,7 +509,7 @@ func (g *tileGen) finish() {
 			a.RRR(add, g.acc(i, v), g.bReg(v), g.acc(i, v))
 		})
 	})
-	when(flagBiasCol, func() {
+	g.when(flagBiasCol, func() {
 		a.RM(asm.MOV, asm.RCX, field(unsafe.Offsetof(tf.bias)))
 		for v := range g.nv {
 			g.loadVector(g.bReg(v), asm.Ptr(asm.RCX, int32(v*g.vb())), v)
@@ -548,7 +520,7 @@ func (g *tileGen) finish() {
 			}
 		}
 	})
-	when(flagBiasRow, func() {
+	g.when(flagBiasRow, func() {
 		a.RM(asm.MOV, asm.RCX, field(unsafe.Offsetof(tf.bias)))
 		a.RM(asm.ADD, asm.RCX, field(unsafe.Offsetof(tf.biasAt)))
 		for i := range g.mr {
@@ -559,7 +531,7 @@ func (g *tileGen) finish() {
 			}
 		}
 	})
-	when(flagRelu, func() {
+	g.when(flagRelu, func() {
 		t := g.temp(0)
 		g.zero(t)
 		for i := range g.mr {

@@ -8,7 +8,7 @@
 //
 // The bound is 1 unit in the last place (ULP) for float32 and 2 for float64, over
 // the whole range, subnormal results included; 5 for float32 [Gelu], which networks
-// compute by the million: 1 would take twice as long. NaN, infinities, signed zeros,
+// compute by the million: in float64, good to 1, it took 3.5 times as long. NaN, infinities, signed zeros,
 // overflow and underflow are as IEEE 754 and C99 Annex F say, the whole table of
 // pow among them.
 //
