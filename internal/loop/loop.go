@@ -155,6 +155,10 @@ const (
 
 	OpSelect // A is B: A ? B : C; operands may be of type B
 
+	// OpLookup is entry A modulo the length of [Program.Tables] number Imm, which is
+	// of the type of the result. A is I32 for F32, I64 for F64; its low bits count.
+	OpLookup
+
 	// OpCvt converts A between I32, I64, F32, F64 and from B (to 0 or 1). Int to
 	// float and F64 to F32 round to nearest even. Float to int truncates,
 	// saturates, and NaN gives 0. I64 to I32 keeps the low bits.
@@ -286,11 +290,20 @@ type Axis struct {
 	Bound int
 }
 
+// A Table holds the constants that [OpLookup] chooses from: bits as in [OpConst],
+// of F32 or F64, and as many as fill 64 or 128 bytes, which is one or two of the
+// widest vector registers.
+type Table struct {
+	Type Type
+	Bits []uint64
+}
+
 // A Program is one kernel.
 type Program struct {
 	Name    string
 	Bufs    []Buf
 	Scalars []Type // each in a word of 8 bytes: bits of the value in the low end
+	Tables  []Table
 	Axes    []Axis
 	Lane    int // index of the lane axis in Axes; axes before it are outer
 	Ins     []Ins
