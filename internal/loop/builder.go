@@ -300,14 +300,20 @@ func (b *Builder) Fma(x, y, z Value) Value { return b.pure(OpFma, b.Type(x), x, 
 // Select is c ? x : y.
 func (b *Builder) Select(c, x, y Value) Value { return b.pure(OpSelect, b.Type(x), c, x, y, 0) }
 
-// Lookup is the entry of table that i modulo its length names: of type F32, to which
-// entries are rounded, if i is I32, and of F64 if it is I64. See [Table] for how
-// many entries there may be.
+// Lookup is the entry of table that i, modulo its length, names: of type F32, to which
+// entries are rounded, if i is I32, and of F64 if it is I64. The table takes
+// [TableBytes] or a power of two times that, where bits of i choose between parts
+// that have one instruction each.
 func (b *Builder) Lookup(table []float64, i Value) Value {
-	t := Table{Type: F32, Bits: make([]uint64, len(table))}
-	if b.Type(i) == I64 {
+	it, t := b.Type(i), Table{Type: F32}
+	if it == I64 {
 		t.Type = F64
 	}
+	if half := len(table) / 2; len(table)*t.Type.Size() > TableBytes {
+		first := b.Eq(b.And(i, b.Int(it, int64(half))), b.Int(it, 0))
+		return b.Select(first, b.Lookup(table[:half], i), b.Lookup(table[half:], i))
+	}
+	t.Bits = make([]uint64, len(table))
 	for j, x := range table {
 		t.Bits[j] = floatBits(t.Type, x)
 	}

@@ -155,8 +155,9 @@ const (
 
 	OpSelect // A is B: A ? B : C; operands may be of type B
 
-	// OpLookup is entry A modulo the length of [Program.Tables] number Imm, which is
-	// of the type of the result. A is I32 for F32, I64 for F64; its low bits count.
+	// OpLookup is the entry of table Imm that A, modulo their number, names: of A the
+	// low bits count. The table has the type of the result; A is I32 if that is F32,
+	// and I64 if it is F64.
 	OpLookup
 
 	// OpCvt converts A between I32, I64, F32, F64 and from B (to 0 or 1). Int to
@@ -290,13 +291,16 @@ type Axis struct {
 	Bound int
 }
 
-// A Table holds the constants that [OpLookup] chooses from: bits as in [OpConst],
-// of F32 or F64, and as many as fill 64 or 128 bytes, which is one or two of the
-// widest vector registers.
+// A Table holds the constants of F32 or F64 that [OpLookup] chooses from, [TableBytes]
+// of them, as bits.
 type Table struct {
 	Type Type
 	Bits []uint64
 }
+
+// TableBytes is the size of a table: the widest vector register, in which one instruction
+// finds an entry for each lane.
+const TableBytes = 64
 
 // A Program is one kernel.
 type Program struct {

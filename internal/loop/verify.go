@@ -113,7 +113,7 @@ func (v *verifier) args() {
 		}
 	}
 	for i, t := range p.Tables {
-		if n := t.Type.Size() * len(t.Bits); !t.Type.Float() || n != 64 && n != 128 {
+		if !t.Type.Float() || len(t.Bits)*t.Type.Size() != TableBytes {
 			v.fail(NoValue, "table %d has %d entries of type %s", i, len(t.Bits), t.Type)
 		}
 		for _, x := range t.Bits {

@@ -42,7 +42,7 @@ var folds = func() (t [asm.RDTSC + 1]uint8) {
 	put(2|foldBcast8, asm.VSUBPD, asm.VDIVPD, asm.VMINPD, asm.VMAXPD, asm.VCMPPD, asm.VPSUBQ, asm.VPCMPQ,
 		asm.VPSLLVQ, asm.VPSRLVQ, asm.VPSRAVQ, asm.VBLENDMPD, asm.VSCALEFPD,
 		asm.VPTESTMQ, asm.VPTESTNMQ, asm.VPTERNLOGQ, asm.VPERMPD)
-	put(2, asm.VPERMI2PS, asm.VPERMI2PD, asm.VPANDN, asm.VPCMPGTD, asm.VPCMPGTQ, asm.VBLENDVPS, asm.VBLENDVPD)
+	put(2, asm.VPANDN, asm.VPCMPGTD, asm.VPCMPGTQ, asm.VBLENDVPS, asm.VBLENDVPD)
 	put(1|foldBcast4, asm.VSQRTPS, asm.VRNDSCALEPS, asm.VCVTDQ2PS, asm.VCVTTPS2DQ)
 	put(1|foldBcast8, asm.VSQRTPD, asm.VRNDSCALEPD)
 	put(1, asm.VROUNDPS, asm.VROUNDPD, asm.ADD, asm.SUB, asm.AND, asm.CMP, asm.IMUL)

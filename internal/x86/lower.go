@@ -48,7 +48,7 @@ type compiler struct {
 	last     []int32 // see pressure
 	seen     []occurrence
 	consts   []constant
-	tables   []vr             // the first register of each, 0 if it has none yet
+	tables   [][2]vr          // the registers of each, 0 if it has none yet
 	constAt  [512]int32       // by hash: one more than the index in consts, of half as many at most
 	ptr      [loop.MaxBufs]vr // where each buffer stands
 	ctr      [loop.MaxAxes]vr // the counter of an axis that is being walked

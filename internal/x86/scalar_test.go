@@ -44,9 +44,9 @@ func operations() (out []operation) {
 			add(t, []loop.Type{t, t, t}, loop.OpFma)
 			add(t, one, loop.OpLogB)
 			add(t, two, loop.OpScaleB)
-			for _, n := range []int{64 / t.Size(), 128 / t.Size()} {
+			for parts := 1; parts <= 4; parts *= 2 {
 				o := operation{loop.OpLookup, t, []loop.Type{intOf[t]}, nil}
-				for i := range n {
+				for i := range parts * loop.TableBytes / t.Size() {
 					o.table = append(o.table, 1/float64(i+3))
 				}
 				out = append(out, o)
