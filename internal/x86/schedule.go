@@ -105,7 +105,7 @@ func latency(op loop.Op) int32 {
 	switch op {
 	case loop.OpBits, loop.OpOut, loop.OpIf, loop.OpConst, loop.OpScalar:
 		return 0
-	case loop.OpFma, loop.OpScaleB, loop.OpEq, loop.OpNe, loop.OpLt, loop.OpLe:
+	case loop.OpFma, loop.OpScaleB, loop.OpLookup, loop.OpEq, loop.OpNe, loop.OpLt, loop.OpLe:
 		return 4
 	case loop.OpAdd, loop.OpSub, loop.OpMul, loop.OpLogB, loop.OpCvt:
 		return 3

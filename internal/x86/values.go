@@ -217,6 +217,8 @@ func (c *compiler) lowerIns(v loop.Value, in *loop.Ins) {
 		c.lowerStore(in)
 	case loop.OpSelect:
 		c.selects(v, in)
+	case loop.OpLookup:
+		c.lookup(v, in)
 	case loop.OpEq, loop.OpNe, loop.OpLt, loop.OpLe:
 		c.compare(v, in)
 	case loop.OpCvt:
