@@ -21,6 +21,8 @@ const (
 	sumRoutine
 	placeRoutine
 	streamRoutine
+	packRoutine
+	countRoutine
 )
 
 // A codeKey names one piece of machine code: all that its generator reads.
@@ -36,6 +38,8 @@ type codeKey struct {
 	vectors  int
 
 	kh, kw int // the size of a window
+
+	apart bool // of elements under a mask: from side by side
 }
 
 // A mode says how the transposing kernel writes.
@@ -80,6 +84,10 @@ func (k codeKey) code() *jit.Code {
 			g.place()
 		case streamRoutine:
 			g.stream()
+		case packRoutine:
+			g.pack()
+		case countRoutine:
+			g.count()
 		}
 		text, err := g.Finish()
 		if err != nil {
