@@ -16,6 +16,7 @@ type routine uint8
 const (
 	transposeRoutine routine = iota
 	scanRoutine
+	rowRoutine
 	fetchRoutine
 	rowsRoutine
 	sumRoutine
@@ -33,7 +34,7 @@ type codeKey struct {
 	size    int // bytes of an element
 	mode    mode
 
-	// Of a scan.
+	// Of a search for extremes.
 	greatest bool
 	vectors  int
 
@@ -74,6 +75,8 @@ func (k codeKey) code() *jit.Code {
 			g.transpose()
 		case scanRoutine:
 			g.scan(k.vectors)
+		case rowRoutine:
+			g.row()
 		case fetchRoutine:
 			g.fetch()
 		case rowsRoutine:
