@@ -73,10 +73,10 @@ type argFinder[E element, V value, P place] struct {
 	blocks   int   // of columns
 	parts    int
 	part     int       // elements of a part along the axis
-	one, all *jit.Code // for one vector of columns and scanVectors of them
+	one, all *jit.Code // for rows, or for one vector of columns and scanVectors of them
 	out      []int64
-	best     []V // by part and index of out, if there is more than one part
-	at       []int64
+	at       []int64 // places in their part, by part and index of out
+	best     []V     // their elements, if there is more than one part
 }
 
 func argExtreme[E element, V value, P place](out []int64, x *array.View, axis int, greatest bool) {
@@ -138,12 +138,15 @@ func (f *argFinder[E, V, P]) run() {
 		units *= f.blocks
 	}
 	if native() {
-		k := codeKey{routine: scanRoutine, wide: wide(), dtype: f.dtype, greatest: f.greatest, vectors: 1}
+		k := codeKey{routine: rowRoutine, dtype: f.dtype, greatest: f.greatest}
+		if f.columns > 0 {
+			k.routine, k.wide, k.vectors = scanRoutine, wide(), scanVectors
+			f.all = k.code()
+			k.vectors = 1
+		}
 		f.one = k.code()
-		k.vectors = scanVectors
-		f.all = k.code()
 	}
-	f.parts = 1
+	f.parts, f.at = 1, f.out
 	if units < 8 || f.columns == 0 || f.n > 1<<30 {
 		f.parts = (f.n + f.part - 1) / f.part
 	} else {
@@ -153,35 +156,33 @@ func (f *argFinder[E, V, P]) run() {
 		f.best, f.at = make([]V, f.parts*len(f.out)), make([]int64, f.parts*len(f.out))
 	}
 	elements := f.n * len(f.out)
-	par.RunTask(units*f.parts, max(1<<15*units*f.parts/elements, 1), threads(elements/4), f)
+	par.RunTask(units*f.parts, max(1<<15*units*f.parts/elements, 1), threads(elements/8), f)
+	if f.parts == 1 {
+		return
+	}
 	for i := range f.out {
-		if f.parts == 1 {
-			break
-		}
-		best := f.best[i]
-		f.out[i] = f.at[i]
-		for p := 1; p < f.parts; p++ {
-			if k := p*len(f.out) + i; beats(f.best[k], best, f.greatest) {
-				best, f.out[i] = f.best[k], f.at[k]
+		best := i
+		for k := i + len(f.out); k < len(f.at); k += len(f.out) {
+			if beats(f.best[k], f.best[best], f.greatest) {
+				best = k
 			}
 		}
+		f.out[i] = int64(best/len(f.out)*f.part) + f.at[best]
 	}
 }
 
 // Chunk looks at units begin to end: an index of the outer axes, a block of
 // columns, and a part.
 func (f *argFinder[E, V, P]) Chunk(_, begin, end int) {
-	var best [scanColumns]V
-	var at [scanColumns]P
-	for u := begin; u < end; u++ {
-		rest, p, b := u, 0, 0
+	for u := begin; u < end; {
+		rest, p, b, side := u, 0, 0, 1
 		if f.parts > 1 {
 			rest, p = rest/f.parts, rest%f.parts
 		}
 		if f.blocks > 1 {
 			rest, b = rest/f.blocks, rest%f.blocks
 		}
-		from, to := p*f.part*f.step, 0
+		from, to := p*f.part*f.step, p*len(f.out)
 		for i := len(f.outer) - 1; i >= 0; i-- {
 			d, at := f.outer[i], rest
 			if i > 0 { // short rows would feel the division
@@ -189,28 +190,58 @@ func (f *argFinder[E, V, P]) Chunk(_, begin, end int) {
 			}
 			from += at * d.src
 			to += at * d.dst
+			if i == len(f.outer)-1 && f.parts == 1 && f.columns == 0 {
+				side = min(d.n-at, end-u)
+			}
 		}
 		n := min(f.part, f.n-p*f.part)
-		put := func(i int, v V, at int64) {
-			at += int64(p * f.part)
-			if f.parts == 1 {
-				f.out[i] = at
-				return
+		if f.columns > 0 {
+			c := b * scanColumns
+			f.block(unsafe.Add(f.src, from+c*int(unsafe.Sizeof(E(0)))), n, min(scanColumns, f.columns-c), to+c)
+		} else {
+			f.rows(unsafe.Add(f.src, from), n, to, side)
+		}
+		u += side
+	}
+}
+
+// rows looks at rows side by side in the results, from number to on.
+func (f *argFinder[E, V, P]) rows(src unsafe.Pointer, n, to, count int) {
+	step := 0
+	if count > 1 {
+		step = f.outer[len(f.outer)-1].src
+	}
+	out := f.at[to : to+count]
+	if bytes := n * int(unsafe.Sizeof(E(0))); f.one != nil && bytes >= rowVector {
+		r := rowFrame{src: src, out: unsafe.Pointer(&out[0]), step: step, rows: count, bytes: bytes}
+		call(f.one, unsafe.Pointer(&r))
+	} else {
+		for i := range out {
+			x := unsafe.Slice((*E)(unsafe.Add(src, i*step)), n)
+			best := V(x[0])
+			out[i] = 0
+			for k, y := range x {
+				if !behind(V(y), best, f.greatest) && beats(V(y), best, f.greatest) { // the usual case, at the cost of one comparison
+					best, out[i] = V(y), int64(k)
+				}
 			}
-			f.best[p*len(f.out)+i], f.at[p*len(f.out)+i] = v, at
 		}
-		if f.columns == 0 {
-			v, i := f.row(unsafe.Add(f.src, from), n, &best, &at)
-			put(to, v, i)
-			continue
-		}
-		c := b * scanColumns
-		w := min(scanColumns, f.columns-c)
-		src := unsafe.Add(f.src, from+c*int(unsafe.Sizeof(E(0))))
-		f.scan(src, f.step, n, w, &best, &at)
-		for i := range w {
-			put(to+c+i, best[i], int64(at[i]))
-		}
+	}
+	if f.parts > 1 {
+		f.best[to] = V(unsafe.Slice((*E)(src), n)[out[0]])
+	}
+}
+
+// block looks at w columns of n rows.
+func (f *argFinder[E, V, P]) block(src unsafe.Pointer, n, w, to int) {
+	var best [scanColumns]V
+	var at [scanColumns]P
+	f.scan(src, f.step, n, w, &best, &at)
+	for i, p := range at[:w] {
+		f.at[to+i] = int64(p)
+	}
+	if f.parts > 1 {
+		copy(f.best[to:], best[:w])
 	}
 }
 
@@ -266,36 +297,4 @@ func (f *argFinder[E, V, P]) lanes() int {
 		return 32 / int(unsafe.Sizeof(V(0)))
 	}
 	return 0
-}
-
-// row returns the extreme of n elements side by side and its place: as that of
-// columns, of which the last rows, which are no whole one, follow.
-func (f *argFinder[E, V, P]) row(src unsafe.Pointer, n int, best *[scanColumns]V, at *[scanColumns]P) (V, int64) {
-	x := unsafe.Slice((*E)(src), n)
-	v, place := V(x[0]), 0
-	done := 1
-	w := f.lanes()
-	if n >= 16*scanVectors*w {
-		w *= scanVectors
-	}
-	if w > 0 && n >= 4*w {
-		rows := n / w
-		f.scan(src, w*int(unsafe.Sizeof(E(0))), rows, w, best, at)
-		v, place = best[0], int(at[0])*w
-		for i := 1; i < w; i++ {
-			k := int(at[i])*w + i
-			if y := best[i]; behind(y, v, f.greatest) {
-				continue // the usual case, at the cost of one comparison
-			} else if beats(y, v, f.greatest) || k < place && (y == v || y != y && v != v) {
-				v, place = y, k
-			}
-		}
-		done = rows * w
-	}
-	for i, y := range x[done:] {
-		if !behind(V(y), v, f.greatest) && beats(V(y), v, f.greatest) {
-			v, place = V(y), done+i
-		}
-	}
-	return v, int64(place)
 }

@@ -8,11 +8,12 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
+	"weft/internal/mem"
 	"weft/internal/mem/guard"
 )
 
 func TestArgExtreme(t *testing.T) {
-	shapes := [][]int{{1}, {7}, {64}, {1000}, {70001}, {200000}, {300, 40}, {40, 300}, {3, 5000}, {20000, 17}, {20000, 3}, {9, 130, 33}, {2, 3, 4}, {130, 1, 40}, {12, 1100}}
+	shapes := [][]int{{1}, {7}, {64}, {1000}, {31}, {33}, {70001}, {200000}, {300, 40}, {40, 300}, {3, 5000}, {20000, 17}, {20000, 3}, {9, 130, 33}, {2, 3, 4}, {130, 1, 40}, {12, 1100}, {9, 2051}, {5, 6, 300}}
 	each(t, func(t *testing.T) {
 		for _, s := range shapes {
 			for axis := range s {
@@ -78,5 +79,26 @@ func testArg[T element](t *testing.T, shape []int, axis int, special []T) {
 			}
 		}
 		b.Close()
+	}
+}
+
+func BenchmarkArgExtreme(b *testing.B) {
+	for _, s := range [][2]int{{4096, 4096}, {4096, 1000}, {100_000, 10}, {100_000, 64}} {
+		b.Run(fmt.Sprint(s), func(b *testing.B) {
+			n := s[0] * s[1]
+			l, err := mem.Lend(4 * n)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer l.Return()
+			for i, x := 0, unsafe.Slice((*float32)(l.Ptr()), n); i < n; i++ {
+				x[i] = rand.Float32()
+			}
+			v := array.View{Store: array.NewStorage(l.Ptr(), 4*n, l), DType: array.Float32, Shape: s[:], Strides: array.RowMajor(s[:])}
+			out := make([]int64, s[0])
+			for b.Loop() {
+				ArgExtreme(out, &v, 1, true)
+			}
+		})
 	}
 }

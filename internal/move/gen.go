@@ -16,11 +16,14 @@ type routine uint8
 const (
 	transposeRoutine routine = iota
 	scanRoutine
+	rowRoutine
 	fetchRoutine
 	rowsRoutine
 	sumRoutine
 	placeRoutine
 	streamRoutine
+	packRoutine
+	countRoutine
 )
 
 // A codeKey names one piece of machine code: all that its generator reads.
@@ -31,11 +34,13 @@ type codeKey struct {
 	size    int // bytes of an element
 	mode    mode
 
-	// Of a scan.
+	// Of a search for extremes.
 	greatest bool
 	vectors  int
 
 	kh, kw int // the size of a window
+
+	apart bool // of elements under a mask: from side by side
 }
 
 // A mode says how the transposing kernel writes.
@@ -70,6 +75,8 @@ func (k codeKey) code() *jit.Code {
 			g.transpose()
 		case scanRoutine:
 			g.scan(k.vectors)
+		case rowRoutine:
+			g.row()
 		case fetchRoutine:
 			g.fetch()
 		case rowsRoutine:
@@ -80,6 +87,10 @@ func (k codeKey) code() *jit.Code {
 			g.place()
 		case streamRoutine:
 			g.stream()
+		case packRoutine:
+			g.pack()
+		case countRoutine:
+			g.count()
 		}
 		text, err := g.Finish()
 		if err != nil {

@@ -1,51 +1,116 @@
 package move
 
 import (
+	"fmt"
 	"math/rand"
 	"testing"
 	"unsafe"
+
+	"weft/internal/mem/guard"
 )
 
+// guarded returns n elements of memory that begins or ends where no other may be touched.
+func guarded[T any](t *testing.T, n int) []T {
+	t.Helper()
+	var x T
+	at := guard.End
+	if rand.Intn(2) == 0 {
+		at = guard.Start
+	}
+	b, err := at(n * int(unsafe.Sizeof(x)))
+	if err != nil {
+		t.Skip("no guard pages here")
+	}
+	t.Cleanup(func() { b.Close() })
+	return unsafe.Slice((*T)(b.Ptr()), n)
+}
+
 func TestMask(t *testing.T) {
-	for _, n := range []int{0, 1, 9, 1000, maskBlock, 3*maskBlock + 17} {
-		for _, often := range []int{1, 2, 1000, 1 << 30} {
-			m, x := make([]byte, n+1), make([]uint32, n+1)
-			var want []uint32
-			var places []int64
-			back := make([]uint32, n)
-			for i := range n {
-				x[i] = rand.Uint32()
-				if rand.Intn(often) == 0 {
-					m[i] = 1
-					want = append(want, x[i])
-					places = append(places, int64(i))
-					back[i] = x[i]
-				}
-			}
-			m[n] = 1
-			mask, src := unsafe.Pointer(&m[0]), unsafe.Pointer(&x[0])
-			r := Ranks(mask, n)
-			if r[len(r)-1] != len(want) {
-				t.Fatalf("%d ones of %d, want %d", r[len(r)-1], n, len(want))
-			}
-			got, again, at := make([]uint32, len(want)+1), make([]uint32, n+1), make([]int64, len(want))
-			got[len(want)], again[n] = 7, 7
-			Select(unsafe.Pointer(&got[0]), src, mask, n, 4, r)
-			Place(unsafe.Pointer(&again[0]), unsafe.Pointer(&got[0]), mask, n, 4, r)
-			NonZero(at, mask, n, r)
-			for i := range want {
-				if got[i] != want[i] || at[i] != places[i] {
-					t.Fatalf("element %d of %d: %d at %d, want %d at %d", i, n, got[i], at[i], want[i], places[i])
-				}
-			}
-			for i := range back {
-				if again[i] != back[i] {
-					t.Fatalf("element %d put back is %d, want %d", i, again[i], back[i])
-				}
-			}
-			if got[len(want)] != 7 || again[n] != 7 {
-				t.Fatal("written behind the end")
-			}
+	each(t, func(t *testing.T) {
+		t.Run("8", testMask[uint8])
+		t.Run("16", testMask[uint16])
+		t.Run("32", testMask[uint32])
+		t.Run("64", testMask[uint64])
+	})
+}
+
+func testMask[T word](t *testing.T) {
+	for _, n := range []int{0, 1, 9, 64, 200, 1000, maskBlock, 3*maskBlock + 77} {
+		for _, often := range []int{1, 2, 10, 1000, 1 << 30} {
+			t.Run(fmt.Sprint(n, " ", often), func(t *testing.T) { testMaskOf[T](t, n, often) })
 		}
 	}
+}
+
+// testMaskOf has a mask that is true one time in often.
+func testMaskOf[T word](t *testing.T, n, often int) {
+	m, x := guarded[byte](t, n), guarded[T](t, n)
+	var want []T
+	var places []int64
+	back := make([]T, n)
+	for i := range n {
+		x[i] = T(rand.Uint64())
+		m[i] = 0
+		if rand.Intn(often) == 0 {
+			m[i] = 1
+			want = append(want, x[i])
+			places = append(places, int64(i))
+			back[i] = x[i]
+		}
+	}
+	mask, src := unsafe.Pointer(unsafe.SliceData(m)), unsafe.Pointer(unsafe.SliceData(x))
+	r := Ranks(mask, n)
+	if r[len(r)-1] != len(want) {
+		t.Fatalf("%d ones of %d, want %d", r[len(r)-1], n, len(want))
+	}
+	got, again, at := guarded[T](t, len(want)), guarded[T](t, n), make([]int64, len(want))
+	for i := range again {
+		again[i] = 7
+	}
+	size := int(unsafe.Sizeof(T(0)))
+	Select(unsafe.Pointer(unsafe.SliceData(got)), src, mask, n, size, r)
+	Place(unsafe.Pointer(unsafe.SliceData(again)), unsafe.Pointer(unsafe.SliceData(got)), mask, n, size, r)
+	NonZero(at, mask, n, r)
+	for i := range want {
+		if got[i] != want[i] || at[i] != places[i] {
+			t.Fatalf("element %d of %d: %d at %d, want %d at %d", i, n, got[i], at[i], want[i], places[i])
+		}
+	}
+	for i := range back {
+		if again[i] != back[i] {
+			t.Fatalf("element %d put back is %d, want %d", i, again[i], back[i])
+		}
+	}
+}
+
+// BenchmarkSelect is of half of 10,000,000 elements, in an order that cannot be guessed.
+func BenchmarkSelect(b *testing.B) {
+	b.Run("32", benchmarkSelect[uint32])
+	b.Run("64", benchmarkSelect[uint64])
+}
+
+func benchmarkSelect[T word](b *testing.B) {
+	const n = 10_000_000
+	m, x := make([]byte, n), make([]T, n)
+	for i := range m {
+		m[i], x[i] = byte(rand.Intn(2)), T(i)
+	}
+	mask := unsafe.Pointer(&m[0])
+	r := Ranks(mask, n)
+	out := make([]T, r[len(r)-1])
+	b.Run("ranks", func(b *testing.B) {
+		for b.Loop() {
+			Ranks(mask, n)
+		}
+	})
+	b.Run("select", func(b *testing.B) {
+		for b.Loop() {
+			Select(unsafe.Pointer(&out[0]), unsafe.Pointer(&x[0]), mask, n, int(unsafe.Sizeof(T(0))), r)
+		}
+	})
+	b.Run("place", func(b *testing.B) {
+		for b.Loop() {
+			Place(unsafe.Pointer(&x[0]), unsafe.Pointer(&out[0]), mask, n, int(unsafe.Sizeof(T(0))), r)
+		}
+	})
 }

@@ -648,6 +648,8 @@ const (
 	BLSR
 	BZHI
 	MULX
+	PEXT
+	PDEP
 	CMOVO
 	CMOVNO
 	CMOVB
@@ -1394,6 +1396,8 @@ var opNames = [...]string{
 	"blsr",
 	"bzhi",
 	"mulx",
+	"pext",
+	"pdep",
 	"cmovo",
 	"cmovno",
 	"cmovb",
@@ -2140,105 +2144,107 @@ var opFirst = [...]uint16{
 	816, // BLSR
 	817, // BZHI
 	818, // MULX
-	819, // CMOVO
-	820, // CMOVNO
-	821, // CMOVB
-	822, // CMOVAE
-	823, // CMOVE
-	824, // CMOVNE
-	825, // CMOVBE
-	826, // CMOVA
-	827, // CMOVS
-	828, // CMOVNS
-	829, // CMOVP
-	830, // CMOVNP
-	831, // CMOVL
-	832, // CMOVGE
-	833, // CMOVLE
-	834, // CMOVG
-	835, // TEST32
-	838, // NOT32
-	839, // NEG32
-	840, // MUL32
-	841, // IMUL32
-	845, // DIV32
-	846, // IDIV32
-	847, // INC32
-	848, // DEC32
-	849, // ROL32
-	852, // ROR32
-	855, // SHL32
-	858, // SHR32
-	861, // SAR32
-	864, // BT32
-	866, // BTS32
-	867, // BTR32
-	868, // TZCNT32
-	869, // LZCNT32
-	870, // POPCNT32
-	871, // BSF32
-	872, // BSR32
-	873, // BSWAP32
-	874, // XCHG32
-	875, // SHLX32
-	876, // SARX32
-	877, // SHRX32
-	878, // RORX32
-	879, // ANDN32
-	880, // BLSR32
-	881, // BZHI32
-	882, // MULX32
-	883, // CMOVO32
-	884, // CMOVNO32
-	885, // CMOVB32
-	886, // CMOVAE32
-	887, // CMOVE32
-	888, // CMOVNE32
-	889, // CMOVBE32
-	890, // CMOVA32
-	891, // CMOVS32
-	892, // CMOVNS32
-	893, // CMOVP32
-	894, // CMOVNP32
-	895, // CMOVL32
-	896, // CMOVGE32
-	897, // CMOVLE32
-	898, // CMOVG32
-	899, // SETO
-	900, // SETNO
-	901, // SETB
-	902, // SETAE
-	903, // SETE
-	904, // SETNE
-	905, // SETBE
-	906, // SETA
-	907, // SETS
-	908, // SETNS
-	909, // SETP
-	910, // SETNP
-	911, // SETL
-	912, // SETGE
-	913, // SETLE
-	914, // SETG
-	915, // CQO
-	916, // CDQ
-	917, // RET
-	918, // INT3
-	919, // UD2
-	920, // PAUSE
-	921, // JMPR
-	922, // VZEROUPPER
-	923, // VZEROALL
-	924, // PREFETCHNTA
-	925, // PREFETCHT0
-	926, // PREFETCHT1
-	927, // PREFETCHT2
-	928, // PREFETCHW
-	929, // LFENCE
-	930, // MFENCE
-	931, // SFENCE
-	932, // RDTSC
-	933,
+	819, // PEXT
+	820, // PDEP
+	821, // CMOVO
+	822, // CMOVNO
+	823, // CMOVB
+	824, // CMOVAE
+	825, // CMOVE
+	826, // CMOVNE
+	827, // CMOVBE
+	828, // CMOVA
+	829, // CMOVS
+	830, // CMOVNS
+	831, // CMOVP
+	832, // CMOVNP
+	833, // CMOVL
+	834, // CMOVGE
+	835, // CMOVLE
+	836, // CMOVG
+	837, // TEST32
+	840, // NOT32
+	841, // NEG32
+	842, // MUL32
+	843, // IMUL32
+	847, // DIV32
+	848, // IDIV32
+	849, // INC32
+	850, // DEC32
+	851, // ROL32
+	854, // ROR32
+	857, // SHL32
+	860, // SHR32
+	863, // SAR32
+	866, // BT32
+	868, // BTS32
+	869, // BTR32
+	870, // TZCNT32
+	871, // LZCNT32
+	872, // POPCNT32
+	873, // BSF32
+	874, // BSR32
+	875, // BSWAP32
+	876, // XCHG32
+	877, // SHLX32
+	878, // SARX32
+	879, // SHRX32
+	880, // RORX32
+	881, // ANDN32
+	882, // BLSR32
+	883, // BZHI32
+	884, // MULX32
+	885, // CMOVO32
+	886, // CMOVNO32
+	887, // CMOVB32
+	888, // CMOVAE32
+	889, // CMOVE32
+	890, // CMOVNE32
+	891, // CMOVBE32
+	892, // CMOVA32
+	893, // CMOVS32
+	894, // CMOVNS32
+	895, // CMOVP32
+	896, // CMOVNP32
+	897, // CMOVL32
+	898, // CMOVGE32
+	899, // CMOVLE32
+	900, // CMOVG32
+	901, // SETO
+	902, // SETNO
+	903, // SETB
+	904, // SETAE
+	905, // SETE
+	906, // SETNE
+	907, // SETBE
+	908, // SETA
+	909, // SETS
+	910, // SETNS
+	911, // SETP
+	912, // SETNP
+	913, // SETL
+	914, // SETGE
+	915, // SETLE
+	916, // SETG
+	917, // CQO
+	918, // CDQ
+	919, // RET
+	920, // INT3
+	921, // UD2
+	922, // PAUSE
+	923, // JMPR
+	924, // VZEROUPPER
+	925, // VZEROALL
+	926, // PREFETCHNTA
+	927, // PREFETCHT0
+	928, // PREFETCHT1
+	929, // PREFETCHT2
+	930, // PREFETCHW
+	931, // LFENCE
+	932, // MFENCE
+	933, // SFENCE
+	934, // RDTSC
+	935,
 }
 
 // forms holds the rows of the table, grouped by Op.
@@ -3705,6 +3711,10 @@ var forms = [...]form{
 	{args: [4]arg{roleReg<<4 | arg64, roleRM<<4 | arg64, roleVvvv<<4 | arg64}, nargs: 3, enc: encVEX, pp: 0, mapID: 2, opcode: 0xf5, digit: -1, lens: 3, vexW: 1, tuple: tuple8},
 	// MULX
 	{args: [4]arg{roleReg<<4 | arg64, roleVvvv<<4 | arg64, roleRM<<4 | arg64}, nargs: 3, enc: encVEX, pp: 3, mapID: 2, opcode: 0xf6, digit: -1, lens: 3, vexW: 1, tuple: tuple8},
+	// PEXT
+	{args: [4]arg{roleReg<<4 | arg64, roleVvvv<<4 | arg64, roleRM<<4 | arg64}, nargs: 3, enc: encVEX, pp: 2, mapID: 2, opcode: 0xf5, digit: -1, lens: 3, vexW: 1, tuple: tuple8},
+	// PDEP
+	{args: [4]arg{roleReg<<4 | arg64, roleVvvv<<4 | arg64, roleRM<<4 | arg64}, nargs: 3, enc: encVEX, pp: 3, mapID: 2, opcode: 0xf5, digit: -1, lens: 3, vexW: 1, tuple: tuple8},
 	// CMOVO
 	{args: [4]arg{roleReg<<4 | arg64, roleRM<<4 | arg64}, nargs: 2, enc: encLegacy, pp: 0, mapID: 1, opcode: 0x40, digit: -1, lens: 7, vexW: 1, tuple: tuple8},
 	// CMOVNO
