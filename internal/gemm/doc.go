@@ -30,9 +30,10 @@
 //
 // Convolutions make no patch matrix. Forward, and for the gradient of the input, a
 // vector holds output channels where these fill it and the sums are long, and pixels are
-// broadcast from the image (channelRun); padding then costs nothing. Else a vector holds
-// neighbouring output pixels, and the row of B for a term is the image itself, moved
-// (correlation). For the gradient of the weights a vector holds output
+// broadcast from the image (channelRun), or, where padding is much of small pictures, a
+// vector holds the same pixel of many images (imageRun); padding then costs nothing. Else
+// a vector holds neighbouring output pixels, and the row of B for a term is the image
+// itself, moved (correlation). For the gradient of the weights a vector holds output
 // channels, and patches are broadcast from the image (gradWeight); or, where there are few
 // channels, taps, and the gradient of the result is broadcast (tapTiling).
 //
