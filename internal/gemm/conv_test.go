@@ -151,6 +151,14 @@ func wild[E element](r *rand.Rand, n int) []E {
 	return s
 }
 
+// orZero returns the epilogue that nil stands for.
+func orZero(e *Epilogue) *Epilogue {
+	if e == nil {
+		return &Epilogue{}
+	}
+	return e
+}
+
 func testConv[E element](t *testing.T, r *rand.Rand, g Geometry) {
 	t.Helper()
 	testConvOf(t, r, g, anyLayout, random[E], random[E])
@@ -223,7 +231,17 @@ func testConvOf[E element](t *testing.T, r *rand.Rand, g Geometry, layouts int, 
 	}
 	before := clone(y)
 	Conv2d(d, y.Image, x.Image, unsafe.Pointer(unsafe.SliceData(w)), g, ep, threads)
+	var exact []bool // images that Winograd's algorithm computed
+	var winograd func(n, o, y, x int) float32
+	if full.useWinograd(d, orZero(ep), oh, ow) {
+		winograd, exact = refWinograd(g.N, g.C, g.O, oh, ow, func(n, c, y, x int) float32 {
+			return float32(source(n, c, y, x, 0, 0))
+		}, func(o, c, i, j int) float32 { return float32(weight(o, c, i, j)) })
+	}
 	compare("convolution", y, before, g.N, g.O, oh, ow, func(n, o, oy, ox int, old *E) E {
+		if winograd != nil && exact[n] {
+			return finish(E(winograd(n, o, oy, ox)), o)
+		}
 		return finish(refSum(g.C*g.KH*g.KW, limit, accumulate(old), true, func(p int) (E, E) {
 			c, kh, kw := p/(g.KH*g.KW), p/g.KW%g.KH, p%g.KW
 			return source(n, c, oy, ox, kh, kw), weight(o, c, kh, kw)
@@ -238,8 +256,21 @@ func testConvOf[E element](t *testing.T, r *rand.Rand, g Geometry, layouts int, 
 	}
 	before = clone(dx)
 	Conv2dGradInput(d, dx.Image, dy.Image, unsafe.Pointer(unsafe.SliceData(w)), g, ep, threads)
+	winograd = nil
+	if full.useWinograd(d, orZero(ep), g.H, g.W) {
+		winograd, exact = refWinograd(g.N, g.O, g.C, g.H, g.W, func(n, o, y, x int) float32 {
+			y, x = y+g.PadH-2, x+g.PadW-2
+			if y < 0 || y >= oh || x < 0 || x >= ow {
+				return 0
+			}
+			return float32(*dy.get(n, o, y, x))
+		}, func(c, o, i, j int) float32 { return float32(weight(o, c, 2-i, 2-j)) })
+	}
 	type tap struct{ o, kh, kw, oy, ox int }
 	compare("gradient of the input", dx, before, g.N, g.C, g.H, g.W, func(n, c, iy, ix int, old *E) E {
+		if winograd != nil && exact[n] {
+			return finish(E(winograd(n, c, iy, ix)), c)
+		}
 		var taps []tap
 		for o := range g.O {
 			for kh := range g.KH {
