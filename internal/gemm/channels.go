@@ -126,10 +126,7 @@ func (r *channelRun) plan() bool {
 	if cost*r.strips*c.outH > c.bands*c.cost*21/20 {
 		return false
 	}
-	for y := range c.outH {
-		at := y*c.stepY + c.rowAt
-		r.classOfY = append(r.classOfY, indexOf(&r.classY, edge{max(0, -at), max(0, at+r.spanY+1-c.srcH)}))
-	}
+	r.classY, r.classOfY = edges(r.classY, r.classOfY, c.outH, c.stepY, c.rowAt, r.spanY, c.srcH)
 	for _, k := range r.classX {
 		r.kernels = append(r.kernels, channelKey{c.machine, k.width, r.nv, c.stepX}.kernel())
 	}
@@ -144,6 +141,16 @@ func (r *channelRun) pixels(k *channelClass, t term) (from, below int) {
 		below = min(below, max(0, (k.width-1)*step+r.spanX-k.behind-col+step)/step)
 	}
 	return from, below
+}
+
+// edges appends to kinds how far outputs along an axis reach beyond the source, each once,
+// and to of which of these each output has.
+func edges(kinds []edge, of []int, outputs, step, at, span, size int) ([]edge, []int) {
+	for i := range outputs {
+		first := i*step + at
+		of = append(of, indexOf(&kinds, edge{max(0, -first), max(0, first+span+1-size)}))
+	}
+	return kinds, of
 }
 
 // indexOf returns the place of x in list, to which it is appended if it is not there.

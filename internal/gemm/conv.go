@@ -61,8 +61,8 @@ func (g Geometry) check(op string, d array.DType) Geometry {
 // + bias[o]), the cross-correlation that neural networks call convolution. The sum
 // runs over the flattened (c,kh,kw) in ascending order, in blocks of [KBlock]
 // terms like a product, and a block that is zero counts as +0; terms in the padding are
-// 0*w. ep may be nil; its bias has
-// one element per output channel, whatever BiasPerRow says.
+// 0*w. Some shapes are computed by Winograd's algorithm instead, see the package comment.
+// ep may be nil; its bias has one element per output channel, whatever BiasPerRow says.
 func Conv2d(d array.DType, y, x Image, w unsafe.Pointer, g Geometry, ep *Epilogue, threads int) {
 	g = g.check("conv2d", d)
 	var e Epilogue
@@ -79,7 +79,8 @@ func Conv2d(d array.DType, y, x Image, w unsafe.Pointer, g Geometry, ep *Epilogu
 // [Conv2d]: also the transposed convolution of dy. The sum runs over the flattened
 // (o,kh,kw) in ascending order, skipping the (kh,kw) that no stride brings to the
 // element; the terms that are left are cut into blocks of [KBlock], a block that is
-// zero counting as +0, and those outside of dy are 0*w. ep may be nil; its bias has one element per channel of dx.
+// zero counting as +0, and those outside of dy are 0*w; or Winograd's algorithm computes it.
+// ep may be nil; its bias has one element per channel of dx.
 func Conv2dGradInput(d array.DType, dx, dy Image, w unsafe.Pointer, g Geometry, ep *Epilogue, threads int) {
 	g = g.check("conv2d gradient of the input", d)
 	var e Epilogue

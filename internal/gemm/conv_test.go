@@ -14,11 +14,14 @@ type testImage[E element] struct {
 	origin int
 }
 
+// anyLayout is how many layouts of test images there are; the first two are contiguous.
+const anyLayout = 5
+
 // newTestImage lays out images of shape [n c h w]: contiguous, channels last, with
 // gaps, or upside down.
 func newTestImage[E element](r *rand.Rand, fill func(*rand.Rand, int) []E, layout, n, c, h, w int) testImage[E] {
 	var s [4]int
-	switch layout % 5 {
+	switch layout {
 	case 0, 1:
 		s = [4]int{c * h * w, h * w, w, 1}
 	case 2:
@@ -84,11 +87,11 @@ func TestConvChannels(t *testing.T) {
 				DilationH: pick(1, 1, 2), DilationW: pick(1, 1, 2)}
 			g.H, g.W = g.H+(g.KH-1)*g.DilationH, g.W+(g.KW-1)*g.DilationW
 			testConv[float32](t, r, g)
-			testConvOf(t, r, g, tiny[float32], tiny[float32])
-			testConvOf(t, r, g, random[float32], wild[float32])
+			testConvOf(t, r, g, anyLayout, tiny[float32], tiny[float32])
+			testConvOf(t, r, g, anyLayout, random[float32], wild[float32])
 			g.N = 1
 			testConv[float64](t, r, g)
-			testConvOf(t, r, g, random[float64], wild[float64])
+			testConvOf(t, r, g, anyLayout, random[float64], wild[float64])
 		}
 	})
 }
@@ -103,10 +106,30 @@ func TestConvTaps(t *testing.T) {
 				StrideH: pick(1, 2), StrideW: pick(1, 1, 2), PadH: pick(0, 0, 1), PadW: pick(0, 0, 2), DilationH: pick(1, 1, 2)}
 			g.H, g.W = (g.KH-1)*g.DilationH+1+r.IntN(12), g.KW+r.IntN(25)
 			testConv[float32](t, r, g)
-			testConvOf(t, r, g, tiny[float32], tiny[float32])
-			testConvOf(t, r, g, wild[float32], random[float32])
+			testConvOf(t, r, g, anyLayout, tiny[float32], tiny[float32])
+			testConvOf(t, r, g, anyLayout, wild[float32], random[float32])
 			testConv[float64](t, r, g)
 		}
+	})
+}
+
+// Shapes for which images may go into the vectors.
+func TestConvImages(t *testing.T) {
+	everyISA(t, func(t *testing.T, isa ISA) {
+		r := rand.New(rand.NewPCG(6, 6))
+		for range 10 {
+			pick := func(v ...int) int { return v[r.IntN(len(v))] }
+			g := Geometry{N: pick(8, 16, 17, 30, 40, 67), C: pick(1, 2, 6, 11), O: pick(1, 3, 7), KH: pick(1, 3, 5), KW: pick(2, 3, 5),
+				StrideH: pick(1, 1, 2), StrideW: pick(1, 1, 2), PadH: pick(0, 1, 2), PadW: pick(0, 1, 2), DilationH: pick(1, 1, 2)}
+			g.H, g.W = (g.KH-1)*g.DilationH+1+r.IntN(4), g.KW+r.IntN(4)
+			testConvOf(t, r, g, 2, random[float32], random[float32])
+			testConvOf(t, r, g, 2, tiny[float32], tiny[float32])
+			testConvOf(t, r, g, 2, wild[float32], wild[float32])
+			testConvOf(t, r, g, 2, random[float64], random[float64])
+		}
+		// Blocks that begin and end within a channel.
+		testConvOf(t, r, Geometry{N: 16, C: 1, H: 17, W: 4, O: 3, KH: 17, KW: 17, PadH: 8, PadW: 8}, 2, random[float32], random[float32])
+		testConvOf(t, r, Geometry{N: 20, C: 13, H: 5, W: 4, O: 12, KH: 5, KW: 5, PadH: 2, PadW: 2}, 2, random[float32], random[float32])
 	})
 }
 
@@ -128,21 +151,30 @@ func wild[E element](r *rand.Rand, n int) []E {
 	return s
 }
 
-func testConv[E element](t *testing.T, r *rand.Rand, g Geometry) {
-	t.Helper()
-	testConvOf(t, r, g, random[E], random[E])
+// orZero returns the epilogue that nil stands for.
+func orZero(e *Epilogue) *Epilogue {
+	if e == nil {
+		return &Epilogue{}
+	}
+	return e
 }
 
-// testConvOf compares with the definition, with images and weights as given.
-func testConvOf[E element](t *testing.T, r *rand.Rand, g Geometry, pixels, weights func(*rand.Rand, int) []E) {
+func testConv[E element](t *testing.T, r *rand.Rand, g Geometry) {
+	t.Helper()
+	testConvOf(t, r, g, anyLayout, random[E], random[E])
+}
+
+// testConvOf compares with the definition, with images and weights as given, in one of the
+// first layouts.
+func testConvOf[E element](t *testing.T, r *rand.Rand, g Geometry, layouts int, pixels, weights func(*rand.Rand, int) []E) {
 	t.Helper()
 	d := dtypeOf[E]()
 	limit := KBlock(d)
 	threads := []int{1, 2, 5}[r.IntN(3)]
 	full := g.check("test", d)
 	oh, ow := g.OutH(), g.OutW()
-	x := newTestImage(r, pixels, r.IntN(5), g.N, g.C, g.H, g.W)
-	y := newTestImage(r, random[E], r.IntN(5), g.N, g.O, oh, ow)
+	x := newTestImage(r, pixels, r.IntN(layouts), g.N, g.C, g.H, g.W)
+	y := newTestImage(r, random[E], r.IntN(layouts), g.N, g.O, oh, ow)
 	w := weights(r, g.O*g.C*g.KH*g.KW)
 	weight := func(o, c, kh, kw int) E { return w[((o*g.C+c)*g.KH+kh)*g.KW+kw] }
 	source := func(n, c, oy, ox, kh, kw int) E {
@@ -199,23 +231,46 @@ func testConvOf[E element](t *testing.T, r *rand.Rand, g Geometry, pixels, weigh
 	}
 	before := clone(y)
 	Conv2d(d, y.Image, x.Image, unsafe.Pointer(unsafe.SliceData(w)), g, ep, threads)
+	var exact []bool // images that Winograd's algorithm computed
+	var winograd func(n, o, y, x int) float32
+	if full.useWinograd(d, orZero(ep), oh, ow) {
+		winograd, exact = refWinograd(g.N, g.C, g.O, oh, ow, func(n, c, y, x int) float32 {
+			return float32(source(n, c, y, x, 0, 0))
+		}, func(o, c, i, j int) float32 { return float32(weight(o, c, i, j)) })
+	}
 	compare("convolution", y, before, g.N, g.O, oh, ow, func(n, o, oy, ox int, old *E) E {
+		if winograd != nil && exact[n] {
+			return finish(E(winograd(n, o, oy, ox)), o)
+		}
 		return finish(refSum(g.C*g.KH*g.KW, limit, accumulate(old), true, func(p int) (E, E) {
 			c, kh, kw := p/(g.KH*g.KW), p/g.KW%g.KH, p%g.KW
 			return source(n, c, oy, ox, kh, kw), weight(o, c, kh, kw)
 		}), o)
 	})
 
-	dy := newTestImage(r, pixels, r.IntN(5), g.N, g.O, oh, ow)
-	dx := newTestImage(r, random[E], r.IntN(5), g.N, g.C, g.H, g.W)
+	dy := newTestImage(r, pixels, r.IntN(layouts), g.N, g.O, oh, ow)
+	dx := newTestImage(r, random[E], r.IntN(layouts), g.N, g.C, g.H, g.W)
 	ep, bias = testEpilogue[E](r, r.IntN(32), g.C, g.C)
 	if ep != nil {
 		ep.BiasPerRow = true
 	}
 	before = clone(dx)
 	Conv2dGradInput(d, dx.Image, dy.Image, unsafe.Pointer(unsafe.SliceData(w)), g, ep, threads)
+	winograd = nil
+	if full.useWinograd(d, orZero(ep), g.H, g.W) {
+		winograd, exact = refWinograd(g.N, g.O, g.C, g.H, g.W, func(n, o, y, x int) float32 {
+			y, x = y+g.PadH-2, x+g.PadW-2
+			if y < 0 || y >= oh || x < 0 || x >= ow {
+				return 0
+			}
+			return float32(*dy.get(n, o, y, x))
+		}, func(c, o, i, j int) float32 { return float32(weight(o, c, 2-i, 2-j)) })
+	}
 	type tap struct{ o, kh, kw, oy, ox int }
 	compare("gradient of the input", dx, before, g.N, g.C, g.H, g.W, func(n, c, iy, ix int, old *E) E {
+		if winograd != nil && exact[n] {
+			return finish(E(winograd(n, c, iy, ix)), c)
+		}
 		var taps []tap
 		for o := range g.O {
 			for kh := range g.KH {

@@ -8,23 +8,25 @@ import (
 )
 
 // ready makes c a correlation with nothing filled in, keeping its memory.
-func (c *correlation) ready(d array.DType, e *Epilogue) {
+func (c *correlation) ready(d array.DType, e *Epilogue, channels int) {
 	*c = correlation{
 		machine: newMachine(CurrentISA(), d),
 		terms:   c.terms[:0], table: c.table[:0], tiles: [2][]vectorPlace{c.tiles[0][:0]},
-		kBlock: KBlock(d), e: *e,
+		kBlock: KBlock(d),
 	}
-	c.e.BiasPerRow = true
+	c.e = e.byChannel(c.machine, channels)
 }
 
-// contiguousBias replaces a bias of n elements that has gaps by a copy.
-func (c *correlation) contiguousBias(n int) {
-	if c.e.Bias == nil || c.e.BiasStride == 1 {
-		return
+// byChannel returns the epilogue with a bias for each of n channels, without gaps.
+func (e *Epilogue) byChannel(m machine, n int) Epilogue {
+	c := *e
+	c.BiasPerRow = true
+	if c.Bias != nil && c.BiasStride != 1 {
+		v := unsafe.Pointer(unsafe.SliceData(make([]float64, n)))
+		copyMat(m, 1, n, Mat{v, 0, 1}, Mat{c.Bias, 0, c.BiasStride})
+		c.Bias, c.BiasStride = v, 1
 	}
-	v := unsafe.Pointer(unsafe.SliceData(make([]float64, n)))
-	copyMat(c.machine, 1, n, Mat{v, 0, 1}, Mat{c.e.Bias, 0, c.e.BiasStride})
-	c.e.Bias, c.e.BiasStride = v, 1
+	return c
 }
 
 func (c *correlation) release() {
@@ -34,6 +36,29 @@ func (c *correlation) release() {
 }
 
 func runConv(d array.DType, y, x Image, w unsafe.Pointer, g *Geometry, e *Epilogue, threads int) {
+	if !g.useWinograd(d, e, g.OutH(), g.OutW()) {
+		directConv(d, y, x, w, g, e, threads)
+		return
+	}
+	(&winograd{
+		n: g.N, inC: g.C, outC: g.O, outH: g.OutH(), outW: g.OutW(), src: x, dst: y,
+		srcH: g.H, srcW: g.W, rowAt: -g.PadH, colAt: -g.PadW, e: *e,
+		weights: w, outStep: 9 * g.C, inStep: 9, step: winogradWeights,
+	}).run(threads, func(image int) {
+		one := *g
+		one.N = 1
+		directConv(d, y.image(image, d), x.image(image, d), w, &one, e, threads)
+	})
+}
+
+// image returns one of a stack of images.
+func (m Image) image(i int, d array.DType) Image {
+	m.Ptr = m.at(i, 0, 0, 0, d.Size())
+	return m
+}
+
+// directConv computes a convolution as the sum that defines it.
+func directConv(d array.DType, y, x Image, w unsafe.Pointer, g *Geometry, e *Epilogue, threads int) {
 	if CurrentISA() == Portable {
 		if d == array.Float32 {
 			portableConv[float32](y, x, w, g, e, threads)
@@ -43,8 +68,7 @@ func runConv(d array.DType, y, x Image, w unsafe.Pointer, g *Geometry, e *Epilog
 		return
 	}
 	c := correlations.Get().(*correlation)
-	c.ready(d, e)
-	c.contiguousBias(g.O)
+	c.ready(d, e, g.O)
 	c.n, c.outC, c.outH, c.outW, c.stepY, c.stepX = g.N, g.O, g.OutH(), g.OutW(), g.StrideH, g.StrideW
 	c.src, c.srcC, c.srcH, c.srcW, c.rowAt, c.colAt = x, g.C, g.H, g.W, -g.PadH, -g.PadW
 	c.rows = (c.outH-1)*g.StrideH + (g.KH-1)*g.DilationH + 1
@@ -78,6 +102,23 @@ func phase(r, stride, pad, taps, dilation int) (tap, at []int) {
 }
 
 func runConvGradInput(d array.DType, dx, dy Image, w unsafe.Pointer, g *Geometry, e *Epilogue, threads int) {
+	if !g.useWinograd(d, e, g.H, g.W) {
+		directConvGradInput(d, dx, dy, w, g, e, threads)
+		return
+	}
+	(&winograd{
+		n: g.N, inC: g.O, outC: g.C, outH: g.H, outW: g.W, src: dy, dst: dx,
+		srcH: g.OutH(), srcW: g.OutW(), rowAt: g.PadH - 2, colAt: g.PadW - 2, e: *e,
+		weights: w, outStep: 9, inStep: 9 * g.C, step: winogradWeightsReversed,
+	}).run(threads, func(image int) {
+		one := *g
+		one.N = 1
+		directConvGradInput(d, dx.image(image, d), dy.image(image, d), w, &one, e, threads)
+	})
+}
+
+// directConvGradInput computes the gradient of the input as the sum that defines it.
+func directConvGradInput(d array.DType, dx, dy Image, w unsafe.Pointer, g *Geometry, e *Epilogue, threads int) {
 	if CurrentISA() == Portable {
 		if d == array.Float32 {
 			portableConvGradInput[float32](dx, dy, w, g, e, threads)
@@ -97,8 +138,7 @@ func runConvGradInput(d array.DType, dx, dy Image, w unsafe.Pointer, g *Geometry
 // rx, rx+StrideW, ....
 func gradInputPhase(d array.DType, dx, dy Image, w unsafe.Pointer, g *Geometry, e *Epilogue, ry, rx, threads int) {
 	c := correlations.Get().(*correlation)
-	c.ready(d, e)
-	c.contiguousBias(g.C)
+	c.ready(d, e, g.C)
 	kh, rows := phase(ry, g.StrideH, g.PadH, g.KH, g.DilationH)
 	kw, cols := phase(rx, g.StrideW, g.PadW, g.KW, g.DilationW)
 	c.n, c.outC, c.stepY, c.stepX = g.N, g.C, 1, 1

@@ -77,7 +77,7 @@ func (c *correlation) run(threads int) {
 	threads = threadsFor(work, threads)
 	c.layout()
 	c.cut(threads)
-	if c.runChannels(work, threads) {
+	if c.runChannels(work, threads) || c.runImages(threads) {
 		return
 	}
 	c.packAllWeights(threads)
@@ -148,10 +148,7 @@ func (c *correlation) cut(threads int) {
 	if last := c.outH - (c.bands-1)*c.bandH; last != c.bandH {
 		c.tiles[1] = c.places(nil, c.segments, last)
 	}
-	c.panels = ceil(c.outC, maxRows(c.isa, c.nv))
-	c.panelRows, c.widePanels = c.outC/c.panels, c.outC%c.panels
-	c.weightPitch = ceil(c.panelRows+min(c.widePanels, 1), c.lanes) * c.vb
-	c.panelBytes = c.weightPitch * (c.padded(len(c.terms)) + c.lanes)
+	c.setPanels(c.nv)
 	c.parts = 1
 	for threads > 1 && c.n*c.bands*c.parts < 4*threads && c.parts < c.panels {
 		c.parts++
@@ -162,6 +159,14 @@ func (c *correlation) cut(threads int) {
 	if c.through {
 		c.workerBytes += c.outC * c.bandH * c.outW * c.size
 	}
+}
+
+// setPanels cuts the output channels into panels for tiles of nv vectors.
+func (c *correlation) setPanels(nv int) {
+	c.panels = ceil(c.outC, maxRows(c.isa, nv))
+	c.panelRows, c.widePanels = c.outC/c.panels, c.outC%c.panels
+	c.weightPitch = ceil(c.panelRows+min(c.widePanels, 1), c.lanes) * c.vb
+	c.panelBytes = c.weightPitch * (c.padded(len(c.terms)) + c.lanes)
 }
 
 // chooseTile picks the width of the tiles and the parts of a vector by the least

@@ -12,6 +12,15 @@
 // of the parts, and a row does not depend on what else is in the batch. With
 // k = 0 the sum is +0. NaN payloads are not part of the promise.
 //
+// Convolutions have sums of the same kind, but for float32 with kernels of three by three,
+// steps of one and numbers of channels that are multiples of 32, on images of 144 results
+// and more: these are computed by Winograd's F(2x2, 3x3), whose sums over channels are
+// products as above. Its error is about that of the direct sum for 64 channels and twice
+// that for 256, but relative to the pixels of a tile of four by four rather than those of a
+// result: beside large pixels small ones lose digits. An image of which a result would not
+// be finite is computed directly. The order of everything is fixed, and nothing but the shape
+// of an image decides which way is taken, so all of the above holds.
+//
 // # Memory
 //
 // Operands are pointers with element strides of any sign; nothing outside the
@@ -30,11 +39,13 @@
 //
 // Convolutions make no patch matrix. Forward, and for the gradient of the input, a
 // vector holds output channels where these fill it and the sums are long, and pixels are
-// broadcast from the image (channelRun); padding then costs nothing. Else a vector holds
-// neighbouring output pixels, and the row of B for a term is the image itself, moved
-// (correlation). For the gradient of the weights a vector holds output
-// channels, and patches are broadcast from the image (gradWeight); or, where there are few
-// channels, taps, and the gradient of the result is broadcast (tapTiling).
+// broadcast from the image (channelRun), or, where padding is much of small pictures, a
+// vector holds the same pixel of many images (imageRun); padding then costs nothing. Else
+// a vector holds neighbouring output pixels, and the row of B for a term is the image
+// itself, moved (correlation); or tiles are transformed, see above (winograd). For the
+// gradient of the weights a vector holds output channels, and patches are broadcast from
+// the image (gradWeight); or, where there are few channels, taps, and the gradient of the
+// result is broadcast (tapTiling).
 //
 // Threads share tasks that are rectangles of C, bands of images, or blocks of terms
 // whose sums are added in order afterwards. One entry into machine code takes at most
