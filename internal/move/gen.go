@@ -19,6 +19,7 @@ const (
 	fetchRoutine
 	rowsRoutine
 	sumRoutine
+	poolRoutine
 	placeRoutine
 	streamRoutine
 )
@@ -36,6 +37,7 @@ type codeKey struct {
 	vectors  int
 
 	kh, kw int // the size of a window
+	stepW  int // from window to window
 }
 
 // A mode says how the transposing kernel writes.
@@ -76,6 +78,8 @@ func (k codeKey) code() *jit.Code {
 			g.rows()
 		case sumRoutine:
 			g.sum()
+		case poolRoutine:
+			g.pool()
 		case placeRoutine:
 			g.place()
 		case streamRoutine:
