@@ -57,6 +57,6 @@ func BenchmarkConv(b *testing.B) {
 
 func BenchmarkMaxPool(b *testing.B) {
 	x := noise(1, .1, 16, 64, 112, 112)
-	o := PoolOpts{Window: [2]int{3, 3}, Stride: [2]int{2, 2}}
+	o := PoolOpts{Window: [2]int{3, 3}, Stride: [2]int{2, 2}, Padding: [2]int{1, 1}}
 	b.Run("forward", func(b *testing.B) { fastest(b, 0, func() { x.MaxPool2d(o).Release() }) })
 }

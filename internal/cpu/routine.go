@@ -24,11 +24,12 @@ var routines = map[string]device.Routine{
 	"reduce_argmin": func(_ device.Stream, n *ir.Node, args device.Args, out array.View) {
 		argExtreme(n, &args[0], &out, false)
 	},
+	"max_pool2d": maxPool,
 	"max_pool2d_place": func(_ device.Stream, n *ir.Node, args device.Args, out array.View) {
-		maxPool(n, &args, &out, move.PoolPlace[float32], move.PoolPlace[float64])
+		maxPoolGrad(n, &args, &out, move.PoolPlace[float32], move.PoolPlace[float64])
 	},
 	"max_pool2d_pick": func(_ device.Stream, n *ir.Node, args device.Args, out array.View) {
-		maxPool(n, &args, &out, move.PoolPick[float32], move.PoolPick[float64])
+		maxPoolGrad(n, &args, &out, move.PoolPick[float32], move.PoolPick[float64])
 	},
 	"mask_select":  maskSelect,
 	"mask_place":   maskPlace,
@@ -49,11 +50,23 @@ func argExtreme(n *ir.Node, x, out *array.View, greatest bool) {
 	move.ArgExtreme(unsafe.Slice((*int64)(ptr(out)), out.Size()), x, n.Attrs.Int, greatest)
 }
 
-func maxPool(n *ir.Node, args *device.Args, out *array.View, narrow, wide func(p move.Pool, out, x, y, third unsafe.Pointer)) {
-	in, res, a := n.Args[0].Shape, n.Args[1].Shape, n.Attrs.Ints
-	r := len(in)
-	p := move.Pool{Planes: array.Size(in[:r-2]), H: in[r-2], W: in[r-1], OH: res[r-2], OW: res[r-1],
+func pool(n *ir.Node, x, y []int) move.Pool {
+	a, r := n.Attrs.Ints, len(x)
+	return move.Pool{Planes: array.Size(x[:r-2]), H: x[r-2], W: x[r-1], OH: y[r-2], OW: y[r-1],
 		KH: a[0], KW: a[1], StepH: a[2], StepW: a[3], PadH: a[4], PadW: a[5]}
+}
+
+func maxPool(_ device.Stream, n *ir.Node, args device.Args, out array.View) {
+	p := pool(n, n.Args[0].Shape, n.Shape)
+	if out.DType == array.Float64 {
+		move.MaxPool[float64](p, ptr(&out), ptr(&args[0]))
+	} else {
+		move.MaxPool[float32](p, ptr(&out), ptr(&args[0]))
+	}
+}
+
+func maxPoolGrad(n *ir.Node, args *device.Args, out *array.View, narrow, wide func(p move.Pool, out, x, y, third unsafe.Pointer)) {
+	p := pool(n, n.Args[0].Shape, n.Args[1].Shape)
 	run := narrow
 	if out.DType == array.Float64 {
 		run = wide

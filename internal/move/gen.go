@@ -20,6 +20,7 @@ const (
 	fetchRoutine
 	rowsRoutine
 	sumRoutine
+	poolRoutine
 	placeRoutine
 	streamRoutine
 	packRoutine
@@ -39,6 +40,7 @@ type codeKey struct {
 	vectors  int
 
 	kh, kw int // the size of a window
+	stepW  int // from window to window
 
 	apart bool // of elements under a mask: from side by side
 }
@@ -83,6 +85,8 @@ func (k codeKey) code() *jit.Code {
 			g.rows()
 		case sumRoutine:
 			g.sum()
+		case poolRoutine:
+			g.pool()
 		case placeRoutine:
 			g.place()
 		case streamRoutine:

@@ -122,12 +122,13 @@ func (g *gen) scan(n int) {
 	g.done()
 }
 
-// Predicates of comparisons that are true of NaN too, and the one that is false of
-// it alone.
+// Predicates of comparisons that are true of NaN too, the one that is false of
+// it alone, and its opposite.
 const (
 	notGreaterEqual = 0x19
 	notLessEqual    = 0x16
 	ordered         = 0x07
+	unordered       = 0x03
 )
 
 // beats says where x is better than best: in K1, or with AVX2 in the vector t.

@@ -3,7 +3,6 @@ package move
 import (
 	"unsafe"
 
-	"weft/internal/array"
 	"weft/internal/jit"
 	"weft/internal/par"
 	"weft/internal/x86/asm"
@@ -32,10 +31,7 @@ var lf placeFrame
 // placeCode returns the kernel for windows that neither overlap nor leave gaps, and
 // nil if there is none for these.
 func placeCode[T float](p *Pool) *jit.Code {
-	d := array.Float32
-	if unsafe.Sizeof(T(0)) == 8 {
-		d = array.Float64
-	}
+	d := floatType[T]()
 	if !wide() || p.StepW != p.KW || p.StepH != p.KH || p.PadW != 0 || p.PadH != 0 || p.KH > maxPlaceLines || p.KW > 64/d.Size() || p.OH*p.OW == 0 {
 		return nil
 	}
@@ -115,8 +111,8 @@ func (g *gen) place() {
 	}
 	load := pick(asm.VMOVUPS, asm.VMOVUPD)
 	permute := pick(asm.VPERMPS, asm.VPERMPD)
-	unordered := func(k asm.Reg, r asm.Reg) {
-		a.Mask(lanes).RRRI(pick(asm.VCMPPS, asm.VCMPPD), k, r, r, 3)
+	noNumber := func(k asm.Reg, r asm.Reg) {
+		a.Mask(lanes).RRRI(pick(asm.VCMPPS, asm.VCMPPD), k, r, r, unordered)
 	}
 	get := func(r asm.Reg, offset uintptr) { a.RM(asm.MOV, r, field(offset)) }
 	line := func(base asm.Reg, i int) asm.Mem {
@@ -181,7 +177,7 @@ func (g *gen) place() {
 	a.RRR(permute, best, spread, best)
 	a.RRR(permute, grad, spread, grad)
 	a.RRR(pick(asm.VADDPS, asm.VADDPD), grad, grad, zero) // as adding to zeros does
-	unordered(someNa, best)
+	noNumber(someNa, best)
 	a.RR(asm.KMOVW, nan, someNa)
 	a.RR(asm.MOV, twice, nan)
 	for i := range g.kh {
@@ -206,7 +202,7 @@ func (g *gen) place() {
 	for i := range g.kh {
 		k := asm.K(1 + i)
 		a.MaskZ(lanes).RM(load, t, line(x, i))
-		unordered(someNa, t)
+		noNumber(someNa, t)
 		a.RR(asm.KMOVW, asm.RAX, someNa)
 		a.RR(asm.AND, asm.RAX, nan)
 		a.RR(asm.KMOVW, asm.RCX, k)

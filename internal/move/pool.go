@@ -1,9 +1,12 @@
 package move
 
 import (
+	"math"
 	"slices"
 	"unsafe"
 
+	"weft/internal/array"
+	"weft/internal/jit"
 	"weft/internal/par"
 )
 
@@ -14,6 +17,127 @@ type Pool struct {
 }
 
 type float interface{ float32 | float64 }
+
+func floatType[T float]() array.DType {
+	if unsafe.Sizeof(T(0)) == 8 {
+		return array.Float64
+	}
+	return array.Float32
+}
+
+// Sizes of the work of MaxPool.
+const (
+	poolColumns = 512     // of windows, whose columns are in the first cache
+	poolBytes   = 1 << 18 // of lines an entry, which takes some 20 us
+)
+
+// MaxPool writes to y the maxima of the windows of x: of equal elements, that with the last
+// column and then the last row, and NaN if any is. Both are contiguous.
+func MaxPool[T float](p Pool, y, x unsafe.Pointer) {
+	if p.Planes*p.OH*p.OW == 0 {
+		return
+	}
+	bands := (p.StepH*p.W*p.OH*int(unsafe.Sizeof(T(0))) + poolBytes - 1) / poolBytes
+	pooling := &pooling[T]{Pool: p, x: x, y: y, rows: (p.OH + bands - 1) / bands}
+	pooling.bands = (p.OH + pooling.rows - 1) / pooling.rows
+	pooling.whole = poolCode[T](&p, p.KH)
+	units := p.Planes * pooling.bands
+	bytes := p.StepH * p.W * pooling.rows * int(unsafe.Sizeof(T(0)))
+	par.RunTask(units, max(1, min(poolBytes/max(bytes, 1), units/8)), threads(units*bytes/32), pooling)
+}
+
+// A pooling is the work of MaxPool: bands of rows of windows.
+type pooling[T float] struct {
+	Pool
+	x, y        unsafe.Pointer
+	bands, rows int       // bands of a plane, rows of a band
+	whole       *jit.Code // for windows without padding above and below, nil if there is none
+}
+
+func (p *pooling[T]) Chunk(_, begin, end int) {
+	// Maxima of columns, with what the last vectors reach behind them.
+	maxima := make([]T, min(p.OW, poolColumns)*p.StepW+p.KW+32*(p.StepW+1))
+	for u := begin; u < end; u++ {
+		plane, first := u/p.bands, u%p.bands*p.rows
+		last := min(first+p.rows, p.OH)
+		for col := 0; col < p.OW; col += poolColumns {
+			for row := first; row < last; {
+				row += p.windows(maxima, plane, row, last, col)
+			}
+		}
+	}
+}
+
+// windows takes the maxima of windows from col on, of at least one row of those before
+// last, and returns of how many.
+func (p *pooling[T]) windows(maxima []T, plane, row, last, col int) (rows int) {
+	size := int(unsafe.Sizeof(T(0)))
+	top, left := row*p.StepH-p.PadH, col*p.StepW-p.PadW
+	line, lines := max(top, 0), min(top+p.KH, p.H)-max(top, 0)
+	rows = 1
+	if lines == p.KH {
+		rows = min(last, (p.H+p.PadH-p.KH)/p.StepH+1) - row
+	}
+	wins := min(p.OW-col, poolColumns)
+	all := (wins-1)*p.StepW + p.KW // columns of these windows
+	from := max(left, 0)
+	columns := min(left+all, p.W) - from
+	pad := from - left
+	for i := range pad {
+		maxima[i] = T(math.Inf(-1))
+	}
+	for i := pad + columns; i < all; i++ {
+		maxima[i] = T(math.Inf(-1))
+	}
+	x := unsafe.Add(p.x, ((plane*p.H+line)*p.W+from)*size)
+	y := unsafe.Add(p.y, ((plane*p.OH+row)*p.OW+col)*size)
+	if p.whole == nil {
+		for i := range rows {
+			p.portable(unsafe.Slice((*T)(unsafe.Add(y, i*p.OW*size)), wins), unsafe.Add(x, i*p.StepH*p.W*size), lines, maxima, pad, columns)
+		}
+		return rows
+	}
+	c := p.whole
+	if lines != p.KH {
+		c = poolCode[T](&p.Pool, lines)
+	}
+	lanes := 32 / size
+	if wide() {
+		lanes = 64 / size
+	}
+	f := poolFrame{x: x, y: y, maxima: unsafe.Pointer(&maxima[pad]), first: unsafe.Pointer(&maxima[0]),
+		step: p.W * size, nextX: p.StepH * p.W * size, nextY: p.OW * size,
+		sizeX: p.StepH * columns * size, sizeY: wins * size, rows: rows,
+		vectors: columns / lanes, rest: columns % lanes, outVectors: wins / lanes, outRest: wins % lanes}
+	call(c, unsafe.Pointer(&f))
+	return rows
+}
+
+// portable is the kernel for one row of windows.
+func (p *pooling[T]) portable(y []T, x unsafe.Pointer, lines int, maxima []T, pad, columns int) {
+	best := maxima[pad:][:columns]
+	copy(best, unsafe.Slice((*T)(x), columns))
+	for i := 1; i < lines; i++ {
+		for k, v := range unsafe.Slice((*T)(unsafe.Add(x, i*p.W*int(unsafe.Sizeof(T(0))))), columns) {
+			best[k] = greatest(best[k], v)
+		}
+	}
+	for i := range y {
+		m := maxima[i*p.StepW]
+		for _, v := range maxima[i*p.StepW+1:][:p.KW-1] {
+			m = greatest(m, v)
+		}
+		y[i] = m
+	}
+}
+
+// greatest is the maximum in the loop language: b of equal ones.
+func greatest[T float](a, b T) T {
+	if a == b {
+		return b
+	}
+	return max(a, b)
+}
 
 // PoolPlace writes to dx zeros, and adds each element of dy to the first place of
 // its window in x that has the bits of the window's maximum, which y gives. All are contiguous.

@@ -7,13 +7,14 @@ import (
 	"unsafe"
 
 	"weft/internal/gemm"
+	"weft/internal/mem/guard"
 )
 
 // The place of a window is the first greatest element in row-major order; what
 // windows that overlap give to one place is added up.
 func TestPool(t *testing.T) {
 	defer gemm.SetISA(gemm.CurrentISA())
-	for _, isa := range []gemm.ISA{gemm.Portable, gemm.AVX512} {
+	for _, isa := range []gemm.ISA{gemm.Portable, gemm.AVX2, gemm.AVX512} {
 		gemm.SetISA(isa)
 		for _, values := range []int{5, 1 << 20} { // windows with equal elements, and mostly without
 			testPool[float32](t, values)
@@ -87,6 +88,82 @@ func testPool[T float](t *testing.T, values int) {
 		for o := range back {
 			if picked[o] != back[o] {
 				t.Fatalf("%+v: window %d picks element %v, want %v", p, o, picked[o], back[o])
+			}
+		}
+	}
+}
+
+// The maximum is that of the loop language: columns are compared first, then rows, and
+// of equal elements (zeros of either sign) the last stays; a NaN anywhere wins. Nothing
+// is read or written beside the arrays.
+func TestMaxPool(t *testing.T) {
+	each(t, func(t *testing.T) {
+		for _, p := range []Pool{
+			{3, 12, 34, 0, 0, 2, 2, 2, 2, 0, 0},
+			{2, 112, 112, 0, 0, 3, 3, 2, 2, 1, 1},
+			{2, 9, 33, 0, 0, 3, 3, 1, 1, 1, 1},
+			{1, 20, 61, 0, 0, 5, 4, 3, 3, 2, 3},
+			{1, 20, 160, 0, 0, 4, 5, 4, 4, 3, 0},
+			{1, 15, 170, 0, 0, 5, 5, 5, 5, 0, 0},
+			{1, 40, 200, 0, 0, 16, 16, 6, 6, 15, 15},
+			{1, 7, 200, 0, 0, 2, 3, 1, 7, 1, 1},
+			{2, 20, 40, 0, 0, 17, 17, 1, 1, 8, 16},
+			{1, 3, 5000, 0, 0, 3, 3, 2, 2, 1, 1},
+			{1, 3, 3000, 0, 0, 1, 9, 1, 5, 0, 8},
+			{5, 7, 7, 0, 0, 7, 7, 7, 7, 0, 0},
+			{1, 1, 1, 0, 0, 5, 3, 4, 6, 4, 2},
+			{1, 2000, 64, 0, 0, 1, 1, 1, 1, 0, 0},
+			{1, 2000, 64, 0, 0, 6, 1, 2, 3, 1, 0},
+			{0, 4, 4, 0, 0, 2, 2, 2, 2, 0, 0},
+		} {
+			p.OH, p.OW = (p.H+2*p.PadH-p.KH)/p.StepH+1, (p.W+2*p.PadW-p.KW)/p.StepW+1
+			testMaxPool[float32](t, p)
+			testMaxPool[float64](t, p)
+		}
+	})
+}
+
+func testMaxPool[T float](t *testing.T, p Pool) {
+	r := rand.New(rand.NewPCG(3, 4))
+	size := int(unsafe.Sizeof(T(0)))
+	n, m := p.Planes*p.H*p.W, p.Planes*p.OH*p.OW
+	b, err := guard.End(n * size)
+	c, err2 := guard.End(m * size)
+	if err != nil || err2 != nil {
+		t.Skip("no guard pages here")
+	}
+	defer b.Close()
+	defer c.Close()
+	x, y := unsafe.Slice((*T)(b.Ptr()), n), unsafe.Slice((*T)(c.Ptr()), m)
+	specials := []T{T(math.NaN()), T(math.Inf(-1)), T(math.Inf(1)), 0, T(math.Copysign(0, -1))}
+	for _, rare := range []int{4, 200} {
+		for i := range x {
+			x[i] = T(r.NormFloat64())
+			if r.IntN(rare) == 0 {
+				x[i] = specials[r.IntN(len(specials))]
+			}
+			if rare == 4 && i > n/2 { // hardly anything above zero
+				x[i] = min(x[i], specials[3+r.IntN(2)])
+			}
+		}
+		MaxPool[T](p, c.Ptr(), b.Ptr())
+		for o, got := range y {
+			plane, row, col := o/(p.OH*p.OW), o/p.OW%p.OH, o%p.OW
+			want, first := T(math.Inf(-1)), true
+			for w := max(col*p.StepW-p.PadW, 0); w < min(col*p.StepW-p.PadW+p.KW, p.W); w++ {
+				best := T(math.Inf(-1))
+				for h := max(row*p.StepH-p.PadH, 0); h < min(row*p.StepH-p.PadH+p.KH, p.H); h++ {
+					if v := x[(plane*p.H+h)*p.W+w]; best == best && !(v < best) {
+						best = v
+					}
+				}
+				if want == want && (first || !(best < want)) {
+					want = best
+				}
+				first = false
+			}
+			if got != want && (got == got || want == want) || math.Signbit(float64(got)) != math.Signbit(float64(want)) && want == want {
+				t.Fatalf("%+v: window %d is %v, want %v", p, o, got, want)
 			}
 		}
 	}

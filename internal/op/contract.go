@@ -162,17 +162,13 @@ func init() {
 		{Shapes: [][]int{{1, 2, 7, 7}}, Attrs: ir.Attrs{Ints: []int{3, 3, 2, 2, 0, 0}}},
 		{Shapes: [][]int{{1, 2, 7, 7}}, Attrs: ir.Attrs{Ints: []int{3, 2, 2, 1, 1, 1}}},
 		{Shapes: [][]int{{1, 2, 7, 5}}, Attrs: ir.Attrs{Ints: []int{2, 2, 2, 2, 0, 0}}}}
-	MaxPool2d = define(Def{Name: "max_pool2d", Class: Composite, Arity: 1, ONNX: "MaxPool", Samples: poolSamples,
+	MaxPool2d = define(Def{Name: "max_pool2d", Class: Routine, Arity: 1, Contig: true, ONNX: "MaxPool", Samples: poolSamples,
 		Doc: "The greatest element of each window of the last two axes. Attrs.Ints: window, stride, padding (with -Inf), vertical and horizontal. The gradient goes to the first greatest.",
-		Compose: func(x []*node, a ir.Attrs) *node {
-			// Along columns first, whose elements are side by side, then along rows.
-			p := a.Ints
-			oh, ow := windowCounts("max_pool2d", x[0], p)
-			rows := padLast(x[0], p[4], p[5], -inf)
-			y := greatest(p[0], func(ky int) *node {
-				return window(rows, ky, 0, p[2], 1, oh, rows.Shape[len(rows.Shape)-1])
-			})
-			return greatest(p[1], func(kx int) *node { return window(y, 0, kx, 1, p[3], oh, ow) })
+		Infer: func(c *Call) (array.DType, []int) {
+			x := c.Args[0]
+			oh, ow := windowCounts("max_pool2d", x, c.Attrs.Ints)
+			r := len(x.Shape)
+			return x.DType, append(append([]int(nil), x.Shape[:r-2]...), oh, ow)
 		},
 		VJP: func(v *VJP) {
 			v.Set(0, func() *node { return Apply(maxPoolPlace, v.Node.Attrs, v.X[0], v.Y, v.DY) })
@@ -348,15 +344,6 @@ func windowCounts(name string, x *node, p []int) (oh, ow int) {
 		array.Failf(name, "", "padding %dx%d is not smaller than the window %dx%d", p[4], p[5], p[0], p[1])
 	}
 	return oh, ow
-}
-
-// greatest is the maximum of n nodes.
-func greatest(n int, f func(i int) *node) *node {
-	y := f(0)
-	for i := 1; i < n; i++ {
-		y = apply(Maximum, y, f(i))
-	}
-	return y
 }
 
 // windows returns, for each place in the window, that element of all windows.
