@@ -149,25 +149,6 @@ func TestSchedule(t *testing.T) {
 	}
 }
 
-// A load in a branch stays behind the store before it, however long the block is.
-func TestLoadAfterStore(t *testing.T) {
-	b := loop.NewBuilder("load after store", []loop.Axis{{Kind: loop.Parallel}}, 0)
-	x, out := b.Buf(array.Float32, true, loop.Unit), b.Buf(array.Float32, true, loop.Unit)
-	b.Pass(func() {
-		v := b.Load(x)
-		y := v
-		b.Store(x, b.Neg(v))
-		z := b.If(b.Lt(v, b.Float(loop.F32, 1)), func() []loop.Value { return []loop.Value{b.Load(x)} }, func() []loop.Value { return []loop.Value{v} })
-		for i := range longCode {
-			y = b.Add(b.Mul(y, v), b.Float(loop.F32, float64(i)))
-		}
-		b.Store(out, b.Add(z[0], y))
-	})
-	p := finish(t, b)
-	r := rand.New(rand.NewPCG(23, 24))
-	random(p, r, 77).fill(func(int) uint64 { return value(r, loop.F32) }).check(t, nil)
-}
-
 // TestDead demands that nothing is made of values that nobody reads, nor of what only
 // they read.
 func TestDead(t *testing.T) {
