@@ -176,15 +176,15 @@ func (c *compiler) lowerIf(v loop.Value, r *loop.Region) {
 		yield(r.ElseNext, nil)
 		c.none(then, done)
 		c.masks = then
-		nested := c.rare
+		nested := c.rare != 0
 		if !nested {
-			c.rare = true
 			c.emit(pRare, 0)
 		}
+		c.rare = fRare
 		c.block(r.Body)
 		yield(r.Next, then)
 		if !nested {
-			c.rare = false
+			c.rare = 0
 			c.emit(pUsual, 0)
 		}
 	} else {

@@ -56,7 +56,7 @@ func (c *compiler) encode() {
 			a.Bind(asm.Label(i.imm))
 		case pEnd, pNop, pAny, pRare:
 		case pUsual:
-			c.reload(int32(pos))
+			c.reload(pos)
 		case pJmp:
 			a.Jmp(asm.Label(i.imm))
 		case pJcc:

@@ -26,13 +26,10 @@ type compiler struct {
 	freeSlots [numClasses][]int32 // offsets in the frame
 	scratch   int                 // bytes in use
 	spills    int
-	spare     int       // registers for constants where they are many, else -1
-	rare      bool      // within what runs rarely
-	parked    [32]int32 // constants whose registers rare code has, by register
-	taken     uint32    // registers that rare code has used
-	reloads   []reload
-	save      int // where a suspended kernel's registers go, an offset in scratch
-	stage     int // the staging areas, an offset in the frame; 0 if none yet
+	spare     int   // registers for constants where they are many, else -1
+	rare      uint8 // fRare within what runs rarely
+	save      int   // where a suspended kernel's registers go, an offset in scratch
+	stage     int   // the staging areas, an offset in the frame; 0 if none yet
 	suspends  []suspension
 
 	vals     []val
@@ -110,7 +107,7 @@ func (c *compiler) reset(p *loop.Program, isa ISA) {
 	c.inside = zeroed(c.inside, len(p.Regions))
 	c.findUsers()
 	c.findFused()
-	c.regs, c.consts, c.spare, c.rare = c.regs[:0], c.consts[:0], -1, false
+	c.regs, c.consts, c.spare, c.rare = c.regs[:0], c.consts[:0], -1, 0
 	clear(c.constAt[:])
 	clear(c.ptr[:])
 	clear(c.ctr[:])
@@ -135,7 +132,7 @@ func (c *compiler) program() {
 	c.loadConsts()
 	for n := range body {
 		if c.spare >= 0 {
-			c.follow(&body[n])
+			c.rare = body[n].flags & fRare
 			c.loadOperands(&body[n])
 		}
 		c.code = append(c.code, body[n])

@@ -119,10 +119,10 @@ func (c *compiler) intervals() {
 			open = open[:len(open)-1]
 			weight /= 8
 			continue
-		case pRare:
+		}
+		weight := weight
+		if i.flags&fRare != 0 {
 			weight /= rarity
-		case pUsual:
-			weight *= rarity
 		}
 		if i.flags&fDef != 0 {
 			if r := &c.vregs[i.a[0].id()]; r.start < 0 {
@@ -169,11 +169,13 @@ func (c *compiler) touch(v vr, pos int32, weight float32, open []int32) {
 func (c *compiler) scan() (spilled bool) {
 	c.free, c.owner = allocatable[c.isa], [numClasses][32]int32{}
 	c.ends = append(c.ends[:0], make([]int32, len(c.code)+1)...)
-	c.reloads = c.reloads[:0]
 	for pos := range c.code {
 		i := &c.code[pos]
-		if i.op == pRare || i.op == pUsual {
-			c.park(int32(pos))
+		switch i.op {
+		case pRare:
+			c.lend(pos)
+		case pUsual:
+			c.takeBack(pos)
 		}
 		// What is read here for the last time may share its register with the
 		// result.
@@ -262,9 +264,6 @@ func (c *compiler) take(v int32, p int) {
 	r := &c.vregs[v]
 	r.phys = int8(p)
 	c.free[r.class] &^= 1 << p
-	if r.class == classV {
-		c.taken |= 1 << p
-	}
 	c.owner[r.class][p] = v
 	r.next = c.ends[r.end]
 	c.ends[r.end] = v

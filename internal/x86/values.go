@@ -129,7 +129,7 @@ func (c *compiler) loadConsts() {
 // scarce reports a constant that is loaded where it is used.
 func (c *compiler) scarce(r vr) bool {
 	x := &c.vregs[r]
-	return c.spare >= 0 && x.konst && x.class == classV && (!x.kept || c.rare)
+	return c.spare >= 0 && x.konst && x.class == classV && (!x.kept || c.rare != 0)
 }
 
 // loadOperands loads the constants that i uses and that are scarce.
@@ -234,13 +234,6 @@ func (c *compiler) lowerIns(v loop.Value, in *loop.Ins) {
 	case loop.OpFma:
 		c.fma(v, in)
 	default:
-		if in.Op == loop.OpMul && c.left(in.A) != nil {
-			c.fma(v, in)
-			return
-		}
-		if (in.Op == loop.OpOr || in.Op == loop.OpXor) && c.bits(v, in) {
-			return
-		}
 		for i, d := range c.result(v) {
 			var b vr
 			if in.B != loop.NoValue {
