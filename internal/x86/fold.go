@@ -83,11 +83,33 @@ func (c *compiler) foldOperand(i *ins, place func(r vr, f uint8) (lmem, bool)) b
 	return false
 }
 
+// An occurrence counts what the code does with a register.
+type occurrence struct {
+	defs, uses int32 // those of the register zero mean nothing
+}
+
+// countUses collects the occurrences of registers.
+func (c *compiler) countUses() {
+	c.seen = zeroed(c.seen, len(c.vregs))
+	for n := range c.code {
+		i := &c.code[n]
+		if i.flags&fDef != 0 {
+			c.seen[i.a[0].id()].defs++
+		}
+		for _, v := range i.sources() {
+			c.seen[v.id()].uses++
+		}
+	}
+}
+
+// remove turns i into nothing.
+func (i *ins) remove() { *i = ins{op: pNop, memAt: -1} }
+
 // foldOperands lets instructions read from memory what was loaded for them alone,
 // where nothing comes between, and scarce constants. It is fewer instructions to
 // decode and registers to find.
 func (c *compiler) foldOperands() {
-	c.look(0)
+	c.countUses()
 	if c.spare >= 0 {
 		c.keepConsts()
 	}

@@ -73,6 +73,14 @@ func (c *compiler) get(v loop.Value, i int) vr {
 	return c.regs[int(x.first)+i]
 }
 
+// second is register i of the second operand of an instruction, 0 if it has none.
+func (c *compiler) second(in *loop.Ins, i int) vr {
+	if in.B == loop.NoValue {
+		return 0
+	}
+	return c.get(in.B, i)
+}
+
 // part returns the register of an 8-byte value at a step and part.
 func (c *compiler) part(v loop.Value, s, q int) vr { return c.get(v, s*c.lay.parts+q) }
 
@@ -235,11 +243,7 @@ func (c *compiler) lowerIns(v loop.Value, in *loop.Ins) {
 		c.fma(v, in)
 	default:
 		for i, d := range c.result(v) {
-			var b vr
-			if in.B != loop.NoValue {
-				b = c.get(in.B, i)
-			}
-			c.arith(in, d, c.get(in.A, i), b)
+			c.arith(in, d, c.get(in.A, i), c.second(in, i))
 		}
 	}
 }
