@@ -234,7 +234,7 @@ func (c *compiler) pass(r *loop.Region) {
 	switch {
 	case s.held > 0:
 		c.reducing(body, n)
-	case s.count > longCode && c.lay.k == 1 && !c.streaming && c.repeatable(body, false):
+	case s.count > longCode && c.lay.k == 1 && !c.streaming && c.repeatable(body, &s):
 		c.repeated(body, &s, n)
 	default:
 		c.strips(body, n)
