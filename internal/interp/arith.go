@@ -118,6 +118,28 @@ func pureStep(op loop.Op, t, from loop.Type) step {
 	return numberStep[float64](op)
 }
 
+// lookupStep returns the step that reads a table, which goes by bits.
+func lookupStep(t loop.Table) step {
+	if t.Type == loop.F32 {
+		return unary(lookup[uint32](t))
+	}
+	return unary(lookup[uint64](t))
+}
+
+func lookup[T uint32 | uint64](t loop.Table) func(d, i []T) {
+	entries := make([]T, len(t.Bits))
+	for j, x := range t.Bits {
+		entries[j] = T(x)
+	}
+	return func(d, i []T) {
+		i = i[:len(d)]
+		last := T(len(entries) - 1) // a power of two less one
+		for j := range d {
+			d[j] = entries[i[j]&last]
+		}
+	}
+}
+
 func numberStep[T number](op loop.Op) step {
 	switch op {
 	case loop.OpAdd:

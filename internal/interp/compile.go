@@ -338,6 +338,8 @@ func (k *compiler) simple(v loop.Value, in *loop.Ins, pass bool) instr {
 			}
 		}
 		return s
+	case loop.OpLookup:
+		s.run = lookupStep(k.p.Tables[in.Imm])
 	case loop.OpIndex:
 		s.run, s.axis = indexStep, int(in.Imm)
 	default:

@@ -87,6 +87,9 @@ type operation struct {
 	args []loop.Type
 }
 
+// primes are the entries of the table of a lookup.
+var primes = []float64{2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53}
+
 func (o operation) String() string { return fmt.Sprintf("%s.%s%v", o.op, o.t, o.args) }
 
 // operations lists all operations without effect.
@@ -115,6 +118,7 @@ func operations() []operation {
 	for _, t := range floats {
 		add(loop.OpDiv, t, t, t)
 		add(loop.OpFma, t, t, t, t)
+		add(loop.OpLookup, t, [...]loop.Type{loop.F32: loop.I32, loop.F64: loop.I64}[t])
 		for _, op := range []loop.Op{loop.OpSqrt, loop.OpFloor, loop.OpCeil, loop.OpTrunc, loop.OpRint} {
 			add(op, t, t)
 		}
@@ -170,6 +174,8 @@ func (o operation) program(t *testing.T, scalars int) *loop.Program {
 			y = b.Bits(o.t, x[0])
 		case o.op == loop.OpSelect:
 			y = b.Select(x[0], x[1], x[2])
+		case o.op == loop.OpLookup:
+			y = b.Lookup(primes[:loop.TableBytes/o.t.Size()], x[0])
 		case o.op == loop.OpFma:
 			y = b.Fma(x[0], x[1], x[2])
 		case len(o.args) == 1:

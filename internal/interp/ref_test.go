@@ -86,6 +86,11 @@ func reference(op loop.Op, t, from loop.Type, a, b, c uint64) (bits uint64) {
 		return c
 	case loop.OpBits:
 		return a
+	case loop.OpLookup:
+		if t == loop.F32 {
+			return uint64(math.Float32bits(float32(primes[a&15])))
+		}
+		return math.Float64bits(primes[a&7])
 	case loop.OpCvt:
 		return refCvt(t, from, a)
 	case loop.OpEq, loop.OpNe, loop.OpLt, loop.OpLe:

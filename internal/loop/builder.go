@@ -179,11 +179,14 @@ func (b *Builder) ConstBits(t Type, bits uint64) Value {
 }
 
 // Float is the constant x rounded to t, F32 or F64.
-func (b *Builder) Float(t Type, x float64) Value {
+func (b *Builder) Float(t Type, x float64) Value { return b.ConstBits(t, floatBits(t, x)) }
+
+// floatBits is x rounded to t, F32 or F64, as the bits of a constant.
+func floatBits(t Type, x float64) uint64 {
 	if t == F32 {
-		return b.ConstBits(t, uint64(math.Float32bits(float32(x))))
+		return uint64(math.Float32bits(float32(x)))
 	}
-	return b.ConstBits(t, math.Float64bits(x))
+	return math.Float64bits(x)
 }
 
 // Int is the integer constant x of type t, I32 or I64.
@@ -296,6 +299,31 @@ func (b *Builder) Fma(x, y, z Value) Value { return b.pure(OpFma, b.Type(x), x, 
 
 // Select is c ? x : y.
 func (b *Builder) Select(c, x, y Value) Value { return b.pure(OpSelect, b.Type(x), c, x, y, 0) }
+
+// Lookup is the entry of table that i, modulo its length, names: of type F32, to which
+// entries are rounded, if i is I32, and of F64 if it is I64. The table takes
+// [TableBytes] or a power of two times that, where bits of i choose between parts
+// that have one instruction each.
+func (b *Builder) Lookup(table []float64, i Value) Value {
+	it, t := b.Type(i), Table{Type: F32}
+	if it == I64 {
+		t.Type = F64
+	}
+	if half := len(table) / 2; len(table)*t.Type.Size() > TableBytes {
+		first := b.Eq(b.And(i, b.Int(it, int64(half))), b.Int(it, 0))
+		return b.Select(first, b.Lookup(table[:half], i), b.Lookup(table[half:], i))
+	}
+	t.Bits = make([]uint64, len(table))
+	for j, x := range table {
+		t.Bits[j] = floatBits(t.Type, x)
+	}
+	at := slices.IndexFunc(b.p.Tables, func(o Table) bool { return o.Type == t.Type && slices.Equal(o.Bits, t.Bits) })
+	if at < 0 {
+		at = len(b.p.Tables)
+		b.p.Tables = append(b.p.Tables, t)
+	}
+	return b.pure(OpLookup, t.Type, i, NoValue, NoValue, uint64(at))
+}
 
 // Cvt converts x to t; it is x itself when it has that type.
 func (b *Builder) Cvt(t Type, x Value) Value {

@@ -155,6 +155,11 @@ const (
 
 	OpSelect // A is B: A ? B : C; operands may be of type B
 
+	// OpLookup is the entry of table Imm that A, modulo their number, names: of A the
+	// low bits count. The table has the type of the result; A is I32 if that is F32,
+	// and I64 if it is F64.
+	OpLookup
+
 	// OpCvt converts A between I32, I64, F32, F64 and from B (to 0 or 1). Int to
 	// float and F64 to F32 round to nearest even. Float to int truncates,
 	// saturates, and NaN gives 0. I64 to I32 keeps the low bits.
@@ -286,11 +291,23 @@ type Axis struct {
 	Bound int
 }
 
+// A Table holds the constants of F32 or F64 that [OpLookup] chooses from, [TableBytes]
+// of them, as bits.
+type Table struct {
+	Type Type
+	Bits []uint64
+}
+
+// TableBytes is the size of a table: the widest vector register, in which one instruction
+// finds an entry for each lane.
+const TableBytes = 64
+
 // A Program is one kernel.
 type Program struct {
 	Name    string
 	Bufs    []Buf
 	Scalars []Type // each in a word of 8 bytes: bits of the value in the low end
+	Tables  []Table
 	Axes    []Axis
 	Lane    int // index of the lane axis in Axes; axes before it are outer
 	Ins     []Ins

@@ -62,6 +62,35 @@ func TestBuilt(t *testing.T) {
 	}
 }
 
+func lookup() *Builder {
+	b := NewBuilder("lookup", []Axis{{Kind: Parallel}}, 0)
+	in, out := b.Buf(array.Int32, false, Unit), b.Buf(array.Float32, true, Unit)
+	table := make([]float64, 32)
+	for i := range table {
+		table[i] = float64(i % 16)
+	}
+	b.Pass(func() { b.Store(out, b.Lookup(table, b.Load(in))) })
+	return b
+}
+
+// Equal tables are one, and what is in them belongs to a program.
+func TestTables(t *testing.T) {
+	p := lookup().Program()
+	if n := len(p.Tables); n != 1 {
+		t.Errorf("%d tables, want 1 of two equal halves", n)
+	}
+	q := lookup().Program()
+	q.Tables[0].Bits[7]++
+	for _, of := range []func(*Program) string{(*Program).Key, (*Program).String} {
+		if of(p) != of(lookup().Program()) || of(p) == of(q) {
+			t.Error("the key or the text does not follow the tables")
+		}
+	}
+	if s := p.String(); !strings.Contains(s, "table 0: f32 [0 (0x00000000) 1 (0x3f800000)") || !strings.Contains(s, "lookup.f32 0, v") {
+		t.Errorf("no table in\n%s", s)
+	}
+}
+
 // Equal pure instructions are shared within reach only, also when there are more
 // than the table begins with.
 func TestShared(t *testing.T) {
@@ -133,6 +162,11 @@ func TestVerifyRefuses(t *testing.T) {
 		"out":          {mandelbrot, func(p *Program) { find(p, OpOut).Imm = 3 }, "does not exist"},
 		"no region":    {mandelbrot, func(p *Program) { find(p, OpLoop).Imm = 9 }, "region 9"},
 		"surplus":      {mandelbrot, func(p *Program) { find(p, OpMul).C = 0 }, "surplus"},
+		"table":        {lookup, func(p *Program) { find(p, OpLookup).Imm = 1 }, "table 1 of type f32"},
+		"table type":   {lookup, func(p *Program) { p.Tables[0].Type = F64 }, "16 entries of type f64"},
+		"table size":   {lookup, func(p *Program) { p.Tables[0].Bits = p.Tables[0].Bits[1:] }, "15 entries"},
+		"entry":        {lookup, func(p *Program) { p.Tables[0].Bits[1] = 1 << 32 }, "does not fit f32"},
+		"place":        {lookup, func(p *Program) { find(p, OpLookup).A = find(p, OpSelect).A }, "want i32"},
 		"bool order":   {mandelbrot, func(p *Program) { find(p, OpLe).A = p.Region(find(p, OpLoop)).Cond }, "compares"},
 	} {
 		b := c.make()

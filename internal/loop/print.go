@@ -17,7 +17,7 @@ var opNames = [numOps]string{
 	OpQuo: "quo", OpRem: "rem", OpShl: "shl", OpShr: "shr", OpShrU: "shru",
 	OpAnd: "and", OpOr: "or", OpXor: "xor", OpNot: "not",
 	OpEq: "eq", OpNe: "ne", OpLt: "lt", OpLe: "le",
-	OpSelect: "select", OpCvt: "cvt", OpBits: "bits", OpReduce: "reduce",
+	OpSelect: "select", OpLookup: "lookup", OpCvt: "cvt", OpBits: "bits", OpReduce: "reduce",
 	OpPass: "pass", OpLoop: "loop", OpIf: "if", OpParam: "param", OpOut: "out",
 }
 
@@ -61,6 +61,13 @@ func (p *Program) String() string {
 	}
 	for i, t := range p.Scalars {
 		fmt.Fprintf(&w.b, "  scalar %d: %s\n", i, t)
+	}
+	for i, t := range p.Tables {
+		var entries []string
+		for _, x := range t.Bits {
+			entries = append(entries, constString(t.Type, x))
+		}
+		fmt.Fprintf(&w.b, "  table %d: %s [%s]\n", i, t.Type, strings.Join(entries, " "))
 	}
 	w.block(p.Body, 1)
 	return w.b.String()
@@ -133,7 +140,7 @@ func (w *printer) ins(v Value, depth int) {
 		w.line(depth+1, "next %s", w.names(r.Next))
 		w.line(depth, "}")
 	case OpConst:
-		w.line(depth, "%s = const.%s %s", w.name(v), in.Type, constString(in))
+		w.line(depth, "%s = const.%s %s", w.name(v), in.Type, constString(in.Type, in.Imm))
 	case OpScalar, OpIndex, OpLoad:
 		w.line(depth, "%s = %s.%s %d", w.name(v), in.Op, in.Type, in.Imm)
 	case OpLoadAt:
@@ -142,6 +149,8 @@ func (w *printer) ins(v Value, depth int) {
 		w.line(depth, "store %d, %s", in.Imm, w.name(in.A))
 	case OpStoreAt:
 		w.line(depth, "storeat %d, %s, %s", in.Imm, w.name(in.A), w.name(in.B))
+	case OpLookup:
+		w.line(depth, "%s = lookup.%s %d, %s", w.name(v), in.Type, in.Imm, w.name(in.A))
 	case OpReduce:
 		w.line(depth, "%s = reduce.%s %s %s", w.name(v), in.Type, Reduction(in.Imm), w.name(in.A))
 	case OpOut:
@@ -158,18 +167,18 @@ func (w *printer) ins(v Value, depth int) {
 	}
 }
 
-func constString(in *Ins) string {
-	switch in.Type {
+func constString(t Type, bits uint64) string {
+	switch t {
 	case F32:
-		return fmt.Sprintf("%v (%#08x)", math.Float32frombits(uint32(in.Imm)), in.Imm)
+		return fmt.Sprintf("%v (%#08x)", math.Float32frombits(uint32(bits)), bits)
 	case F64:
-		return fmt.Sprintf("%v (%#016x)", math.Float64frombits(in.Imm), in.Imm)
+		return fmt.Sprintf("%v (%#016x)", math.Float64frombits(bits), bits)
 	case I32:
-		return fmt.Sprint(int32(in.Imm))
+		return fmt.Sprint(int32(bits))
 	case I64:
-		return fmt.Sprint(int64(in.Imm))
+		return fmt.Sprint(int64(bits))
 	}
-	return fmt.Sprint(in.Imm != 0)
+	return fmt.Sprint(bits != 0)
 }
 
 // Key returns the content of a program as bytes: equal keys mean equal kernels.
@@ -202,6 +211,13 @@ func (p *Program) Key() string {
 	w.put(uint64(len(p.Scalars)))
 	for _, t := range p.Scalars {
 		w.put(uint64(t))
+	}
+	w.put(uint64(len(p.Tables)))
+	for _, t := range p.Tables {
+		w.key = append(w.key, byte(t.Type), byte(len(t.Bits)))
+		for _, x := range t.Bits {
+			w.key = binary.LittleEndian.AppendUint64(w.key, x)
+		}
 	}
 	w.block(p.Body)
 	w.p = nil

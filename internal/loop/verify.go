@@ -112,6 +112,16 @@ func (v *verifier) args() {
 			v.fail(NoValue, "scalar %d has no type", i)
 		}
 	}
+	for i, t := range p.Tables {
+		if !t.Type.Float() || len(t.Bits)*t.Type.Size() != TableBytes {
+			v.fail(NoValue, "table %d has %d entries of type %s", i, len(t.Bits), t.Type)
+		}
+		for _, x := range t.Bits {
+			if t.Type == F32 && x>>32 != 0 {
+				v.fail(NoValue, "table %d: %#x does not fit %s", i, x, t.Type)
+			}
+		}
+	}
 }
 
 func (v *verifier) define(x Value) {
@@ -252,6 +262,12 @@ func (v *verifier) ins(x Value) {
 		v.use(x, in.A, B)
 		v.use(x, in.B, in.Type)
 		v.use(x, in.C, in.Type)
+	case OpLookup:
+		typ(in.Type.Float())
+		if in.Imm >= uint64(len(v.p.Tables)) || v.p.Tables[in.Imm].Type != in.Type {
+			v.fail(x, "table %d of type %s does not exist", in.Imm, in.Type)
+		}
+		operands(1, [...]Type{F32: I32, F64: I64}[in.Type])
 	case OpCvt:
 		t := v.typeOf(x, in.A)
 		typ(num && t != None && t != in.Type)

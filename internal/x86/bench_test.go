@@ -232,3 +232,52 @@ func BenchmarkKernels(b *testing.B) {
 	bench(softmax(b), "1000x10", 10000, []int{1000, 10}, 10000, 10000)
 	bench(matmul(b), "128", 128*128*128, []int{128, 128, 128}, 128*128, 128*128, 128*128)
 }
+
+// lookups is a polynomial of degree 12 in fma, in which entries of so many tables of n
+// entries are factors instead of x. With n = 0 none are.
+func lookups(b testing.TB, d array.DType, n, tables int) *loop.Program {
+	t := loop.TypeOf(d)
+	k := loop.NewBuilder(fmt.Sprintf("lookups %s %dx%d", d, tables, n), []loop.Axis{{Kind: loop.Parallel}}, 0)
+	in, out := k.Buf(d, false, loop.Unit), k.Buf(d, true, loop.Unit)
+	k.Pass(func() {
+		x := k.Load(in)
+		i := k.Bits(intOf[t], k.Add(x, k.Float(t, [...]float64{loop.F32: 0x1.8p23, loop.F64: 0x1.8p52}[t])))
+		y := k.Float(t, 0.25)
+		for j := range 12 {
+			factor := x
+			if n > 0 && j >= 12-tables {
+				table := make([]float64, n)
+				for e := range table {
+					table[e] = 1 / float64(j+e+1)
+				}
+				factor = k.Lookup(table, i)
+			}
+			y = k.Fma(y, factor, k.Float(t, 1/float64(j+2)))
+		}
+		k.Store(out, y)
+	})
+	return finish(b, k)
+}
+
+func BenchmarkLookup(b *testing.B) {
+	for _, d := range []array.DType{array.Float32, array.Float64} {
+		for _, isa := range isas(b) {
+			for _, n := range []int{0, 64, 128} {
+				for tables := range 4 {
+					if (n == 0) != (tables == 0) {
+						continue
+					}
+					p := lookups(b, d, n/d.Size(), tables)
+					b.Run(isa.String()+"/"+p.Name, func(b *testing.B) {
+						const elems = 2000
+						f := runner(b, p, isa, []int{elems}, apart(2*elems, 0), apart(2*elems, 1))
+						for b.Loop() {
+							f()
+						}
+						b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/elems, "ns/elem")
+					})
+				}
+			}
+		}
+	}
+}

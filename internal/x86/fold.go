@@ -38,10 +38,10 @@ var folds = func() (t [asm.RDTSC + 1]uint8) {
 	put(2|foldCommutes, asm.VPAND, asm.VPOR, asm.VPXOR, asm.VPCMPEQD, asm.VPCMPEQQ)
 	put(2|foldBcast4, asm.VSUBPS, asm.VDIVPS, asm.VMINPS, asm.VMAXPS, asm.VCMPPS, asm.VPSUBD, asm.VPCMPD,
 		asm.VPSLLVD, asm.VPSRLVD, asm.VPSRAVD, asm.VBLENDMPS, asm.VSCALEFPS,
-		asm.VPTESTMD, asm.VPTESTNMD)
+		asm.VPTESTMD, asm.VPTESTNMD, asm.VPERMPS)
 	put(2|foldBcast8, asm.VSUBPD, asm.VDIVPD, asm.VMINPD, asm.VMAXPD, asm.VCMPPD, asm.VPSUBQ, asm.VPCMPQ,
 		asm.VPSLLVQ, asm.VPSRLVQ, asm.VPSRAVQ, asm.VBLENDMPD, asm.VSCALEFPD,
-		asm.VPTESTMQ, asm.VPTESTNMQ)
+		asm.VPTESTMQ, asm.VPTESTNMQ, asm.VPERMPD)
 	put(2, asm.VPANDN, asm.VPCMPGTD, asm.VPCMPGTQ, asm.VBLENDVPS, asm.VBLENDVPD)
 	put(1|foldBcast4, asm.VSQRTPS, asm.VRNDSCALEPS, asm.VCVTDQ2PS, asm.VCVTTPS2DQ)
 	put(1|foldBcast8, asm.VSQRTPD, asm.VRNDSCALEPD)

@@ -15,7 +15,7 @@ import (
 func (c *compiler) leaveNext(r *loop.Region) {
 	for n, v := range r.Next {
 		in := &c.p.Ins[v]
-		single := direct[c.isa][in.Op][in.Type] != 0 && !(in.Type.Float() && (in.Op == loop.OpMin || in.Op == loop.OpMax))
+		single := (direct[c.isa][in.Op][in.Type] != 0 || in.Op == loop.OpLookup) && !(in.Type.Float() && (in.Op == loop.OpMin || in.Op == loop.OpMax))
 		if !single || in.Type == loop.B || in.Op == loop.OpFma && in.C != r.Params[n] {
 			continue
 		}

@@ -25,6 +25,9 @@ func (c *compiler) findFused() {
 // may have changed.
 func (c *compiler) findFusedIn(block []loop.Value) {
 	for at, v := range block {
+		if c.dead(v) { // its operands may be others' alone
+			continue
+		}
 		in := &c.p.Ins[v]
 		switch in.Op {
 		case loop.OpFma:

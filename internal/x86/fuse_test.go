@@ -38,6 +38,11 @@ func TestFused(t *testing.T) {
 			n := b.Neg(z)
 			return b.Sub(b.Fma(x, y, n), n)
 		}},
+		{"neg of a dead use", []loop.Type{loop.F32, loop.F64}, []ISA{AVX2, AVX512}, "vxorp", "vfmsub", func(b *loop.Builder, x, y, z loop.Value) loop.Value {
+			n := b.Neg(z)
+			b.Fma(x, y, n)
+			return b.Div(n, x)
+		}},
 		{"twice", []loop.Type{loop.F32, loop.F64}, []ISA{AVX2, AVX512}, "vaddp", "vmulp", func(b *loop.Builder, x, y, z loop.Value) loop.Value {
 			return b.Min(b.Mul(x, b.Float(b.Type(x), 2)), b.Mul(b.Float(b.Type(x), 2), y))
 		}},

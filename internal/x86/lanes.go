@@ -26,19 +26,35 @@ func (c *compiler) strideIndex(b int) {
 	r := strideRegs{step: c.newG()}
 	c.load(asm.MOV, r.step, m)
 	c.op1i(asm.IMUL, r.step, r.step, int64(c.lay.lanes))
-	s := c.loadV(asm.VPBROADCASTQ, m)
-	for q := range c.lay.parts {
-		n := c.loadV(asm.VMOVUPS, c.iota(8, q*c.vb/8))
-		r.lane[q] = c.newV()
-		c.compute(loop.OpMul, loop.I64, r.lane[q], s, n)
+	if c.p.Bufs[b].DType.Size() > 1 {
+		s := c.loadV(asm.VPBROADCASTQ, m)
+		for q := range c.lay.parts {
+			n := c.loadV(asm.VMOVUPS, c.iota(8, q*c.vb/8))
+			r.lane[q] = c.newV()
+			c.compute(loop.OpMul, loop.I64, r.lane[q], s, n)
+		}
 	}
 	c.stride[b] = r
+}
+
+// stepBase returns a register with where step s of a strided buffer begins.
+func (c *compiler) stepBase(b, s int) vr {
+	s += c.lay.first
+	if s == 0 {
+		return c.ptr[b]
+	}
+	r := c.newG()
+	c.mov(r, c.ptr[b])
+	for range s {
+		c.upd(asm.ADD, r, c.stride[b].step)
+	}
+	return r
 }
 
 // gather reads the active lanes of step s, elements of t, at offsets if there are
 // any; the rest becomes zero.
 func (c *compiler) gather(b int, t loop.Type, d []vr, s int, off loop.Value) {
-	m, index := c.lanesAt(b, s, off)
+	m, index := c.gatherAt(b, s, off)
 	k, op := c.active(s), elements[t.Size()].gather
 	if t.Size() == 8 {
 		for q := range c.lay.parts {
@@ -59,37 +75,33 @@ func (c *compiler) gather(b int, t loop.Type, d []vr, s int, off loop.Value) {
 	c.concat(d[s], h[0], h[1])
 }
 
-// lanesAt returns the base of step s, and where its lanes lie from there by part.
-func (c *compiler) lanesAt(b, s int, off loop.Value) (m lmem, index [2]vr) {
+// gatherAt returns the base of step s, and the offsets of its lanes by part.
+func (c *compiler) gatherAt(b, s int, off loop.Value) (m lmem, index [2]vr) {
 	size := c.p.Bufs[b].DType.Size()
 	m = lmem{base: c.ptr[b], scale: uint8(size)}
 	step := c.p.Bufs[b].Steps[c.p.Lane]
-	switch at := s + c.lay.first; step {
+	switch step {
 	case loop.Unit:
-		m.base = c.loadG(asm.LEA, lmem{base: c.ptr[b], index: c.lay.idx, scale: m.scale, disp: int32(at * c.lay.lanes * size)})
+		m.base = c.newG()
+		c.load(asm.LEA, m.base, lmem{base: c.ptr[b], index: c.lay.idx, scale: m.scale, disp: int32((s + c.lay.first) * c.lay.lanes * size)})
 	case loop.Any:
-		m.scale = 1
-		for range at {
-			m.base = c.loadG(asm.LEA, lmem{base: m.base, index: c.stride[b].step, scale: 1})
-		}
+		m.base, m.scale = c.stepBase(b, s), 1
 	}
 	for q := range c.lay.parts {
-		first := c.constReg(loop.I64, 0) // where lanes lie without offsets
-		switch step {
-		case loop.Unit:
-			first = c.loadV(asm.VMOVUPS, c.iota(8, q*c.vb/8))
-		case loop.Any:
-			first = c.stride[b].lane[q]
-		}
-		if index[q] = first; off == loop.NoValue {
+		if off == loop.NoValue {
+			index[q] = c.stride[b].lane[q]
 			continue
 		}
-		index[q] = c.part(off, s, q)
-		if step == loop.Any {
-			index[q] = c.v1i(asm.VPSLLQ, index[q], int64(bits.TrailingZeros(uint(size))))
-		}
-		if step != loop.Zero {
-			index[q] = c.v2(asm.VPADDQ, index[q], first)
+		o, x := c.part(off, s, q), c.newV()
+		index[q] = x
+		switch step {
+		case loop.Zero:
+			index[q] = o
+		case loop.Unit:
+			c.op2m(asm.VPADDQ, x, o, c.iota(8, q*c.vb/8))
+		case loop.Any:
+			c.op1i(asm.VPSLLQ, x, o, int64(bits.TrailingZeros(uint(size))))
+			c.op2(asm.VPADDQ, x, x, c.stride[b].lane[q])
 		}
 	}
 	return m, index
@@ -111,24 +123,12 @@ func (c *compiler) gatherReg(op asm.Op, d vr, m lmem, k vr) {
 	}
 }
 
-// eachElement calls f with the place of each active lane of step s, one by one, and the
-// lane. Where they lie goes to staging area 1.
-func (c *compiler) eachElement(b, s int, off loop.Value, f func(m lmem, j vr)) {
-	m, index := c.lanesAt(b, s, off)
-	for q := range c.lay.parts {
-		c.store(asm.VMOVUPS, c.stageMem(1).add(q*c.vb), index[q])
-	}
-	c.eachLane(c.active(s), func(j vr) {
-		m.index = c.loadG(asm.MOV, c.stageAt(1, j, 8))
-		f(m, j)
-	})
-}
-
 // loadLanes reads bytes one by one, at offsets if there are any.
 func (c *compiler) loadLanes(b int, d vr, s int, off loop.Value) {
-	es := c.lay.es
-	c.eachElement(b, s, off, func(m lmem, j vr) {
-		c.store(elements[es].put, c.stageAt(0, j, es), c.loadG(asm.MOVZX8, m))
+	base, es := c.laneBase(b, s, off), c.lay.es
+	c.eachLane(c.active(s), func(j vr) {
+		g := c.loadG(asm.MOVZX8, c.laneAt(b, base, s, j, off))
+		c.store(elements[es].put, c.stageAt(0, j, es), g)
 	})
 	if loop.TypeOf(c.p.Bufs[b].DType) != loop.B {
 		c.load(asm.VMOVUPS, d, c.stageMem(0))
@@ -141,14 +141,54 @@ func (c *compiler) loadLanes(b int, d vr, s int, off loop.Value) {
 // storeLanes writes elements one by one, at offsets if there are any.
 func (c *compiler) storeLanes(b int, v loop.Value, s int, off loop.Value) {
 	c.stageStore(0, v, s)
-	size := c.p.Bufs[b].DType.Size()
+	base, size := c.laneBase(b, s, off), c.p.Bufs[b].DType.Size()
 	staged := size
 	if size == 1 {
 		staged = c.lay.es
 	}
-	c.eachElement(b, s, off, func(m lmem, j vr) {
-		c.store(elements[size].put, m, c.loadG(elements[staged].get, c.stageAt(0, j, staged)))
+	c.eachLane(c.active(s), func(j vr) {
+		m, g := c.laneAt(b, base, s, j, off), c.newG()
+		c.load(elements[staged].get, g, c.stageAt(0, j, staged))
+		c.store(elements[size].put, m, g)
 	})
+}
+
+// laneBase is where the first lane of step s begins. Offsets go to staging area 1.
+func (c *compiler) laneBase(b, s int, off loop.Value) vr {
+	if off != loop.NoValue {
+		c.stageStore(1, off, s)
+	}
+	if c.p.Bufs[b].Steps[c.p.Lane] == loop.Any {
+		return c.stepBase(b, s)
+	}
+	return c.ptr[b]
+}
+
+// laneAt is the place of lane j of step s, plus its offset.
+func (c *compiler) laneAt(b int, base vr, s int, j vr, off loop.Value) lmem {
+	size := c.p.Bufs[b].DType.Size()
+	m := lmem{base: base, scale: uint8(size)}
+	if off != loop.NoValue {
+		m.index = c.newG()
+		c.load(asm.MOV, m.index, c.stageAt(1, j, 8))
+	}
+	switch c.p.Bufs[b].Steps[c.p.Lane] {
+	case loop.Unit:
+		if off == loop.NoValue {
+			m.index = c.newG()
+			c.mov(m.index, j)
+		} else {
+			c.upd(asm.ADD, m.index, j)
+		}
+		c.upd(asm.ADD, m.index, c.lay.idx)
+		m.disp = int32((s + c.lay.first) * c.lay.lanes * size)
+	case loop.Any:
+		m.base = c.newG()
+		c.load(asm.MOV, m.base, wordMem(c.p.StrideWord(b, c.p.Lane)))
+		c.upd(asm.IMUL, m.base, j)
+		c.upd(asm.ADD, m.base, base)
+	}
+	return m
 }
 
 // stageBytes holds a step of 8-byte elements.

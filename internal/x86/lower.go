@@ -45,6 +45,7 @@ type compiler struct {
 	last     []int32 // see pressure
 	seen     []occurrence
 	consts   []constant
+	tables   [][2]vr          // the registers of each, 0 if it has none yet
 	constAt  [512]int32       // by hash: one more than the index in consts, of half as many at most
 	ptr      [loop.MaxBufs]vr // where each buffer stands
 	ctr      [loop.MaxAxes]vr // the counter of an axis that is being walked
@@ -109,6 +110,7 @@ func (c *compiler) reset(p *loop.Program, isa ISA) {
 	c.findFused()
 	c.regs, c.consts, c.spare, c.rare = c.regs[:0], c.consts[:0], -1, 0
 	clear(c.constAt[:])
+	c.tables = zeroed(c.tables, len(p.Tables))
 	clear(c.ptr[:])
 	clear(c.ctr[:])
 	clear(c.extent[:])

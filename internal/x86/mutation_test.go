@@ -62,6 +62,7 @@ var ordered = []asm.Op{
 	asm.VPSUBD, asm.VPSUBQ, asm.VSUBPS, asm.VSUBPD, asm.VDIVPS, asm.VDIVPD, asm.VMINPS, asm.VMINPD, asm.VMAXPS, asm.VMAXPD,
 	asm.VPSLLVD, asm.VPSLLVQ, asm.VPSRAVD, asm.VPSRAVQ, asm.VPSRLVD, asm.VPSRLVQ, asm.VSCALEFPS, asm.VSCALEFPD,
 	asm.VPCMPGTD, asm.VPCMPGTQ, asm.VBLENDMPS, asm.VBLENDMPD, asm.VBLENDVPS, asm.VBLENDVPD, asm.VPANDN, asm.KANDNW, asm.KUNPCKBW,
+	asm.VPERMPS, asm.VPERMPD,
 }
 
 func swapOperands(_ *compiler, _ loop.Value, code []ins) bool {

@@ -49,6 +49,8 @@ func (o operation) program(t testing.TB, scalars int, row bool) *loop.Program {
 // build adds the operation to a program.
 func (o operation) build(b *loop.Builder, x []loop.Value) loop.Value {
 	switch o.op {
+	case loop.OpLookup:
+		return b.Lookup(o.table, x[0])
 	case loop.OpCvt:
 		return b.Cvt(o.t, x[0])
 	case loop.OpBits:
@@ -133,7 +135,7 @@ func (o operation) checkSetup(t *testing.T, r *rand.Rand, s *setup, scalars int)
 				buf++
 			}
 		}
-		x := eval(o.op, o.t, o.args[0], a[0], a[1], a[2])
+		x := o.eval(a)
 		for j := range size {
 			want[0][i*size+j] = byte(x >> (8 * j))
 		}

@@ -10,18 +10,19 @@ import (
 	"weft/internal/loop"
 )
 
-// An operation is an op with its types.
+// An operation is an op with its types, and the table of a lookup.
 type operation struct {
-	op   loop.Op
-	t    loop.Type
-	args []loop.Type
+	op    loop.Op
+	t     loop.Type
+	args  []loop.Type
+	table []float64
 }
 
 // operations lists everything that (*compiler).lowerIns computes from operands.
 func operations() (out []operation) {
 	add := func(t loop.Type, args []loop.Type, ops ...loop.Op) {
 		for _, op := range ops {
-			out = append(out, operation{op, t, args})
+			out = append(out, operation{op: op, t: t, args: args})
 		}
 	}
 	for t := loop.I32; t <= loop.F64; t++ {
@@ -43,6 +44,13 @@ func operations() (out []operation) {
 			add(t, []loop.Type{t, t, t}, loop.OpFma)
 			add(t, one, loop.OpLogB)
 			add(t, two, loop.OpScaleB)
+			for parts := 1; parts <= 4; parts *= 2 {
+				o := operation{loop.OpLookup, t, []loop.Type{intOf[t]}, nil}
+				for i := range parts * loop.TableBytes / t.Size() {
+					o.table = append(o.table, 1/float64(i+3))
+				}
+				out = append(out, o)
+			}
 			add(t, one, loop.OpSqrt, loop.OpFloor, loop.OpCeil, loop.OpTrunc, loop.OpRint)
 		} else {
 			add(t, two, loop.OpQuo, loop.OpRem, loop.OpShl, loop.OpShr, loop.OpShrU)
@@ -68,6 +76,18 @@ func boolBits(b bool) uint64 {
 		return 1
 	}
 	return 0
+}
+
+// eval computes one lane.
+func (o operation) eval(a [3]uint64) uint64 {
+	if o.op != loop.OpLookup {
+		return eval(o.op, o.t, o.args[0], a[0], a[1], a[2])
+	}
+	x := o.table[a[0]%uint64(len(o.table))]
+	if o.t == loop.F32 {
+		return f32(float32(x))
+	}
+	return f64(x)
 }
 
 // eval computes one lane by what package loop says, in plain Go.

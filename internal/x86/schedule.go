@@ -12,7 +12,7 @@ import "weft/internal/loop"
 // the pressure of what it returns.
 func (c *compiler) schedule(block []loop.Value) (order []loop.Value, live, hot int) {
 	n, regs := len(block), c.vectors()
-	if n < longCode || !c.unordered(block, false) {
+	if n < longCode || !c.unordered(block, false, false) {
 		live, hot = c.pressure(block, 0, regs)
 		return block, live, hot
 	}
@@ -71,9 +71,9 @@ func zeroed[T any](s []T, n int) []T {
 }
 
 // unordered reports a block that may be reordered: nothing in it has an effect but
-// stores, which come last, and reductions, each of which is by itself.
-func (c *compiler) unordered(block []loop.Value, nested bool) bool {
-	stored := false
+// stores, behind which nothing is loaded, and reductions, each of which is by itself.
+// stored tells of a nested block whether there were stores before.
+func (c *compiler) unordered(block []loop.Value, nested, stored bool) bool {
 	for _, v := range block {
 		in := &c.p.Ins[v]
 		switch in.Op {
@@ -85,7 +85,7 @@ func (c *compiler) unordered(block []loop.Value, nested bool) bool {
 			continue
 		case loop.OpLoad, loop.OpIndex, loop.OpOut, loop.OpReduce:
 		case loop.OpIf:
-			if r := c.p.Region(in); !c.unordered(r.Body, true) || !c.unordered(r.Else, true) {
+			if r := c.p.Region(in); !c.unordered(r.Body, true, stored) || !c.unordered(r.Else, true, stored) {
 				return false
 			}
 		default:
@@ -105,7 +105,7 @@ func latency(op loop.Op) int32 {
 	switch op {
 	case loop.OpBits, loop.OpOut, loop.OpIf, loop.OpConst, loop.OpScalar:
 		return 0
-	case loop.OpFma, loop.OpScaleB, loop.OpEq, loop.OpNe, loop.OpLt, loop.OpLe:
+	case loop.OpFma, loop.OpScaleB, loop.OpLookup, loop.OpEq, loop.OpNe, loop.OpLt, loop.OpLe:
 		return 4
 	case loop.OpAdd, loop.OpSub, loop.OpMul, loop.OpLogB, loop.OpCvt:
 		return 3

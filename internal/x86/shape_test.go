@@ -346,6 +346,28 @@ func TestReductionsOfZeros(t *testing.T) {
 	}
 }
 
+// A load in an if stays behind a store to the same place, also in a block long enough to
+// be reordered.
+func TestLoadBehindStore(t *testing.T) {
+	r := rand.New(rand.NewPCG(20, 21))
+	b := loop.NewBuilder("store, load", []loop.Axis{{Kind: loop.Parallel}}, 0)
+	x, same := b.Buf(array.Float32, false, loop.Unit), b.Buf(array.Float32, true, loop.Unit)
+	out := b.Buf(array.Float32, true, loop.Unit)
+	b.Pass(func() {
+		v := b.Load(x)
+		b.Store(same, v)
+		y := b.If(b.Lt(v, b.Float(loop.F32, 0)), func() []loop.Value { return []loop.Value{b.Load(same)} }, func() []loop.Value { return []loop.Value{v} })[0]
+		for i := range longCode {
+			y = b.Fma(y, v, b.Float(loop.F32, float64(i)))
+		}
+		b.Store(out, y)
+	})
+	p := finish(t, b)
+	for _, n := range []int{1, 16, 100} {
+		random(p, r, n).fill(func(int) uint64 { return f32(float32(r.NormFloat64())) }).check(t, nil)
+	}
+}
+
 // A load stays before a store to the same place, through whatever buffer.
 func TestLoadBeforeStore(t *testing.T) {
 	b := loop.NewBuilder("in place", []loop.Axis{{Kind: loop.Parallel}}, 0)

@@ -124,7 +124,7 @@ func Combinations(dtypes []array.DType) []Item {
 	ints, floats := types[1:3], types[3:]
 	pure(types, loop.OpConst, loop.OpScalar, loop.OpSelect, loop.OpEq, loop.OpNe)
 	pure(numbers, loop.OpAdd, loop.OpSub, loop.OpMul, loop.OpNeg, loop.OpAbs, loop.OpMin, loop.OpMax, loop.OpLt, loop.OpLe)
-	pure(floats, loop.OpDiv, loop.OpFma, loop.OpSqrt, loop.OpFloor, loop.OpCeil, loop.OpTrunc, loop.OpRint, loop.OpLogB, loop.OpScaleB)
+	pure(floats, loop.OpDiv, loop.OpFma, loop.OpSqrt, loop.OpFloor, loop.OpCeil, loop.OpTrunc, loop.OpRint, loop.OpLogB, loop.OpScaleB, loop.OpLookup)
 	pure(ints, loop.OpQuo, loop.OpRem, loop.OpShl, loop.OpShr, loop.OpShrU)
 	pure(types[:3], loop.OpAnd, loop.OpOr, loop.OpXor, loop.OpNot)
 	pure([]loop.Type{loop.I64}, loop.OpIndex)

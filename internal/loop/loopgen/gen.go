@@ -19,6 +19,7 @@ type generator struct {
 	walked []bool // axes whose index is defined here
 	vals   [loop.F64 + 1][]loop.Value
 	bufs   []bufInfo
+	tables [loop.F64 + 1][][]float64
 	depth  int // loops and ifs around
 	loops  int
 	budget int // instructions left to draw in this pass
@@ -382,7 +383,7 @@ func (g *generator) sameType(v []loop.Value, t loop.Type) loop.Value {
 var (
 	compares = []loop.Op{loop.OpEq, loop.OpNe, loop.OpLt, loop.OpLe}
 	arith    = []loop.Op{loop.OpAdd, loop.OpSub, loop.OpMul, loop.OpMin, loop.OpMax}
-	floatOps = []loop.Op{loop.OpDiv, loop.OpFma, loop.OpFma, loop.OpSqrt, loop.OpFloor, loop.OpCeil, loop.OpTrunc, loop.OpRint, loop.OpLogB, loop.OpScaleB}
+	floatOps = []loop.Op{loop.OpDiv, loop.OpFma, loop.OpFma, loop.OpSqrt, loop.OpFloor, loop.OpCeil, loop.OpTrunc, loop.OpRint, loop.OpLogB, loop.OpScaleB, loop.OpLookup, loop.OpLookup}
 	intOps   = []loop.Op{loop.OpQuo, loop.OpRem, loop.OpShl, loop.OpShr, loop.OpShrU, loop.OpAnd, loop.OpOr, loop.OpXor, loop.OpNot}
 	logicOps = []loop.Op{loop.OpAnd, loop.OpOr, loop.OpXor, loop.OpNot}
 )
@@ -447,6 +448,8 @@ func (g *generator) operate(op loop.Op, t loop.Type) loop.Value {
 		return g.b.Unary(op, g.any(t))
 	case loop.OpFma:
 		return g.b.Fma(g.any(t), g.any(t), g.any(t))
+	case loop.OpLookup:
+		return g.b.Lookup(g.table(t), g.any(intOf(t)))
 	case loop.OpLogB:
 		return g.b.LogB(g.normal(t))
 	case loop.OpScaleB:
@@ -454,6 +457,22 @@ func (g *generator) operate(op loop.Op, t loop.Type) loop.Value {
 		return g.b.ScaleB(g.near1(t), g.b.Cvt(t, g.b.Rem(g.any(i), g.b.Int(i, bound+1))))
 	}
 	return g.b.Binary(op, g.any(t), g.any(t))
+}
+
+// table draws a table, or takes one that is there already.
+func (g *generator) table(t loop.Type) []float64 {
+	if len(g.tables[t]) > 0 && g.chance(3) {
+		return pick(g.r, g.tables[t]...)
+	}
+	x := make([]float64, loop.TableBytes/t.Size()*pick(g.r, 1, 1, 2))
+	for i := range x {
+		x[i] = math.Float64frombits(bits(g.r, loop.F64))
+		if t == loop.F32 {
+			x[i] = float64(math.Float32frombits(uint32(bits(g.r, t))))
+		}
+	}
+	g.tables[t] = append(g.tables[t], x)
+	return x
 }
 
 // normal draws a positive normal number.

@@ -81,6 +81,9 @@ func (s *scalar) ins(v loop.Value) {
 		setElement(s.p.Bufs[in.Imm].DType, s.addr(in.Imm, 0), a)
 	case loop.OpStoreAt:
 		setElement(s.p.Bufs[in.Imm].DType, s.addr(in.Imm, b), a)
+	case loop.OpLookup:
+		table := s.p.Tables[in.Imm].Bits
+		s.val[v] = table[a%uint64(len(table))]
 	case loop.OpReduce:
 		s.reds[v] = append(s.reds[v], a)
 	case loop.OpPass:

@@ -1,0 +1,61 @@
+//go:build amd64
+
+package x86
+
+import (
+	"math/rand/v2"
+	"regexp"
+	"testing"
+
+	"weft/internal/loop"
+)
+
+// Where constants are many, a table is read from memory by the instruction that looks
+// up; the next value of a loop is looked up under the mask of the lanes that go on.
+func TestLookup(t *testing.T) {
+	r := rand.New(rand.NewPCG(18, 19))
+	for _, ty := range []loop.Type{loop.F32, loop.F64} {
+		table := make([]float64, loop.TableBytes/ty.Size())
+		for i := range table {
+			table[i] = r.Float64()
+		}
+		program := func(f func(b *loop.Builder, x loop.Value) loop.Value) *loop.Program {
+			b := loop.NewBuilder("lookup", []loop.Axis{{Kind: loop.Parallel}}, 0)
+			in, out := b.Buf(dtype(intOf[ty]), false, loop.Unit), b.Buf(dtype(ty), true, loop.Unit)
+			b.Pass(func() { b.Store(out, f(b, b.Load(in))) })
+			return finish(t, b)
+		}
+		for _, u := range []struct {
+			want string // in the listing for AVX-512
+			p    *loop.Program
+		}{
+			{`vpermp[sd] zmm\d+, zmm\d+, .*\[`, program(func(b *loop.Builder, x loop.Value) loop.Value {
+				y := b.Bits(ty, x)
+				for i := range manyConsts + 10 {
+					y = b.Fma(y, b.Float(ty, float64(i%3)/4), b.Float(ty, float64(i)))
+				}
+				return b.Add(y, b.Lookup(table, x))
+			})},
+			{`vpermp[sd] zmm\d+\{k`, program(func(b *loop.Builder, x loop.Value) loop.Value {
+				zero := b.Int(intOf[ty], 0)
+				v := b.While([]loop.Value{zero, b.Float(ty, 0.5)},
+					func(v []loop.Value) loop.Value { return b.Lt(v[0], b.And(x, b.Int(intOf[ty], 7))) },
+					func(v []loop.Value) []loop.Value {
+						return []loop.Value{b.Add(v[0], b.Int(intOf[ty], 1)), b.Lookup(table, b.Add(v[0], x))}
+					})
+				return v[1]
+			})},
+		} {
+			for _, n := range []int{1, 16, 77} {
+				random(u.p, r, n).fill(func(b int) uint64 { return value(r, loop.TypeOf(u.p.Bufs[b].DType)) }).check(t, nil)
+			}
+			list, err := Explain(u.p, AVX512)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !regexp.MustCompile(u.want).MatchString(list) {
+				t.Errorf("%s: no %s in\n%s", ty, u.want, list)
+			}
+		}
+	}
+}
