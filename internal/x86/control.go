@@ -204,7 +204,7 @@ const cheapElse = 4
 // effect.
 func (c *compiler) isRare(r *loop.Region) bool {
 	for _, v := range r.Else {
-		if !pure(c.p.Ins[v].Op) {
+		if !c.p.Ins[v].Op.Pure() {
 			return false
 		}
 	}

@@ -26,7 +26,7 @@ func (c *compiler) repeatable(block []loop.Value, s *survey) bool {
 			return false
 		}
 	}
-	return c.unordered(block, false, false)
+	return c.p.Unordered(block, false, false)
 }
 
 // repeated runs body, which takes a vector at a time, over all lanes up to n with

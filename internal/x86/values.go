@@ -7,7 +7,7 @@ import (
 
 // lower lowers one instruction.
 func (c *compiler) lower(v loop.Value) {
-	if c.dead(v) {
+	if c.users.Dead(v) {
 		return
 	}
 	in := &c.p.Ins[v]
