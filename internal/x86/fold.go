@@ -96,8 +96,13 @@ func (c *compiler) countUses() {
 		if i.flags&fDef != 0 {
 			c.seen[i.a[0].id()].defs++
 		}
-		for _, v := range i.sources() {
+		for _, v := range i.a[i.written():] {
 			c.seen[v.id()].uses++
+		}
+		for _, v := range [...]vr{i.k, i.mem.base, i.mem.index} {
+			if v != frameReg {
+				c.seen[v.id()].uses++
+			}
 		}
 	}
 }

@@ -32,23 +32,24 @@ type compiler struct {
 	stage     int   // the staging areas, an offset in the frame; 0 if none yet
 	suspends  []suspension
 
-	vals    []val
-	fused   []bool // by value: left to its user
-	users   loop.Users
-	readBuf []loop.Value
-	height  []int32 // for schedule: by value
-	first   []int32 // by height
-	order   []loop.Value
-	regs    []vr
-	last    []int32 // see pressure
-	seen    []occurrence
-	consts  []constant
-	tables  [][2]vr          // the registers of each, 0 if it has none yet
-	constAt [512]int32       // by hash: one more than the index in consts, of half as many at most
-	ptr     [loop.MaxBufs]vr // where each buffer stands
-	ctr     [loop.MaxAxes]vr // the counter of an axis that is being walked
-	extent  [loop.MaxAxes]vr
-	stride  [loop.MaxBufs]strideRegs
+	vals     []val
+	fused    []bool // by value: left to its user
+	users    loop.Users
+	operands [3]loop.Value // see reads
+	readBuf  []loop.Value
+	height   []int32 // for schedule: by value
+	first    []int32 // by height
+	order    []loop.Value
+	regs     []vr
+	last     []int32 // see pressure
+	seen     []occurrence
+	consts   []constant
+	tables   [][2]vr          // the registers of each, 0 if it has none yet
+	constAt  [512]int32       // by hash: one more than the index in consts, of half as many at most
+	ptr      [loop.MaxBufs]vr // where each buffer stands
+	ctr      [loop.MaxAxes]vr // the counter of an axis that is being walked
+	extent   [loop.MaxAxes]vr
+	stride   [loop.MaxBufs]strideRegs
 
 	lay   layout
 	accs  []accumulator
@@ -303,6 +304,10 @@ func (c *compiler) iota(size, from int) lmem {
 
 // reads returns, until the next call, what an instruction and those in its blocks read.
 func (c *compiler) reads(in *loop.Ins) []loop.Value {
+	if c.p.Region(in) == nil { // nearly all: without going through a list
+		c.operands = in.Operands()
+		return c.operands[:]
+	}
 	c.readBuf = c.p.AllReads(in, c.readBuf[:0])
 	return c.readBuf
 }

@@ -66,19 +66,6 @@ func (c *compiler) slots() {
 	}
 }
 
-// sources returns the registers that i reads, among zeros for none; the frame is
-// not one.
-func (i *ins) sources() (r [7]vr) {
-	r = [7]vr{i.a[0], i.a[1], i.a[2], i.a[3], i.k, i.mem.base, i.mem.index}
-	if i.flags&(fDef|fRMW) == fDef {
-		r[0] = 0
-	}
-	if i.mem.base == frameReg {
-		r[5] = 0
-	}
-	return r
-}
-
 // written returns the number of operands in a that i writes without reading them.
 func (i *ins) written() int {
 	if i.flags&(fDef|fRMW) == fDef {
