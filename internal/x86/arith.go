@@ -117,6 +117,9 @@ func (c *compiler) arith(in *loop.Ins, d, a, b vr) {
 			c.do(loop.OpAdd, t, d, a, a)
 			return
 		}
+	case loop.OpLookup:
+		c.lookup(in, d, a)
+		return
 	case loop.OpMin, loop.OpMax:
 		if t.Float() && c.number(in.A) {
 			c.do(in.Op, t, d, a, b) // gives b if that is NaN

@@ -1,6 +1,8 @@
 package x86
 
 import (
+	"slices"
+
 	"weft/internal/loop"
 	"weft/internal/x86/asm"
 )
@@ -17,55 +19,39 @@ func (c *compiler) params(r *loop.Region) {
 }
 
 // carry moves the next values into the carried ones, of the lanes in masks or of
-// all if that is nil; the trip's code begins at from.
-func (c *compiler) carry(r *loop.Region, masks []vr, from int) {
-	type move struct {
-		t    loop.Type
-		d, s vr
-		i    int
-	}
-	var moves []move
-	for n, q := range r.Params {
-		t := c.p.Ins[q].Type
-		for i := range c.count(t) {
-			moves = append(moves, move{t, c.get(q, i), c.get(r.Next[n], i), i})
-		}
-	}
-	// What is overwritten before it is read is set aside.
-	for j := range moves {
-		for l := range j {
-			if moves[j].s == moves[l].d && moves[l].s != moves[l].d {
-				t := c.newOf(moves[j].t)
-				c.mov(t, moves[j].s)
-				moves[j].s = t
+// all if that is nil.
+func (c *compiler) carry(r *loop.Region, masks []vr) {
+	var next [][]vr
+	for n, v := range r.Next {
+		var regs []vr
+		early := slices.Contains(r.Params[:n], c.origin(v)) // overwritten before it is read: set aside
+		for i := range c.count(c.p.Ins[v].Type) {
+			if c.left(v) != nil {
 				break
 			}
-		}
-	}
-	var carried []vr
-	var code recent
-	if masks != nil {
-		code = c.look(from)
-		for _, m := range moves {
-			carried = append(carried, m.d)
-		}
-	}
-	for _, m := range moves {
-		if m.d == m.s {
-			continue
-		}
-		if masks == nil {
-			c.mov(m.d, m.s)
-			continue
-		}
-		k := c.maskFor(func(s int) vr { return masks[s] }, m.t, m.i)
-		for _, o := range moves {
-			if o.s == m.s && o.d != m.d && m.s.id() < len(c.seen) {
-				c.seen[m.s.id()].uses++ // another takes it too
+			s := c.get(v, i)
+			if early {
+				s = c.newOf(c.p.Ins[v].Type)
+				c.mov(s, c.get(v, i))
 			}
+			regs = append(regs, s)
 		}
-		if !c.mergeInto(code, m.d, m.s, k, carried) {
-			c.merge(m.t, m.d, m.s, k)
+		next = append(next, regs)
+	}
+	for n, q := range r.Params {
+		t, left := c.p.Ins[q].Type, c.left(r.Next[n])
+		for i := range c.count(t) {
+			d := c.get(q, i)
+			if masks == nil {
+				c.mov(d, next[n][i])
+				continue
+			}
+			k := c.maskFor(func(s int) vr { return masks[s] }, t, i)
+			if left != nil {
+				c.nextInto(left, i, d, k)
+			} else if s := next[n][i]; s != d {
+				c.merge(t, d, s, k)
+			}
 		}
 	}
 }
@@ -89,23 +75,21 @@ func (c *compiler) lowerLoop(r *loop.Region) {
 		}
 	}
 	done := c.asm.NewLabel()
+	if on != nil && c.isa == AVX512 {
+		c.leaveNext(r)
+		c.leaveCondition(r.Head, r.Cond)
+	}
 	trip := func() {
-		from := len(c.code)
 		if on != nil {
 			c.masks = on
 			c.block(r.Head)
-			code := c.look(from)
-			c.keepFor(r)
-			if x := c.get(r.Cond, 0); len(on) > 1 && x == c.get(r.Cond, 1) && x.id() < len(c.seen) {
-				c.seen[x.id()].uses++ // the same for all lanes: every mask takes it
-			}
 			for s, m := range on {
-				c.narrowTo(code, m, c.get(r.Cond, s))
+				c.narrowMask(m, r.Cond, s)
 			}
 			c.none(on, done)
 		}
 		c.block(r.Body)
-		c.carry(r, on, from)
+		c.carry(r, on)
 		if c.p.Fuel(r) {
 			c.burn()
 		}
@@ -176,15 +160,15 @@ func (c *compiler) lowerIf(v loop.Value, r *loop.Region) {
 		yield(r.ElseNext, nil)
 		c.none(then, done)
 		c.masks = then
-		nested := c.rare
+		nested := c.rare != 0
 		if !nested {
-			c.rare = true
 			c.emit(pRare, 0)
 		}
+		c.rare = fRare
 		c.block(r.Body)
 		yield(r.Next, then)
 		if !nested {
-			c.rare = false
+			c.rare = 0
 			c.emit(pUsual, 0)
 		}
 	} else {
@@ -220,7 +204,7 @@ const cheapElse = 4
 // effect.
 func (c *compiler) isRare(r *loop.Region) bool {
 	for _, v := range r.Else {
-		if !pure(c.p.Ins[v].Op) {
+		if !c.p.Ins[v].Op.Pure() {
 			return false
 		}
 	}

@@ -56,13 +56,13 @@ func (c *compiler) encode() {
 			a.Bind(asm.Label(i.imm))
 		case pEnd, pNop, pAny, pRare:
 		case pUsual:
-			c.reload(int32(pos))
+			c.reload(pos)
 		case pJmp:
 			a.Jmp(asm.Label(i.imm))
 		case pJcc:
 			a.Jcc(i.cond, asm.Label(i.imm))
 		case pMov:
-			c.encodeMov(c.phys(i.a[0]), c.phys(i.a[1]))
+			c.encodeMov(c.vregs[i.a[0].id()].class, c.phys(i.a[0]), c.phys(i.a[1]))
 		case pFma:
 			c.encodeFma(i, &fmaOps[0][i.imm])
 		case pFmaD:
@@ -97,15 +97,9 @@ func (c *compiler) encodeIns(i *ins) {
 	c.asm.Emit(&out)
 }
 
-func (c *compiler) encodeMov(d, s asm.Reg) {
-	switch {
-	case d == s:
-	case d.IsGPR():
-		c.asm.RR(asm.MOV, d, s)
-	case d.IsMask():
-		c.asm.RR(asm.KMOVW, d, s)
-	default:
-		c.asm.RR(asm.VMOVAPS, d, s)
+func (c *compiler) encodeMov(class uint8, d, s asm.Reg) {
+	if d != s {
+		c.asm.RR(moveOps[class], d, s)
 	}
 }
 
@@ -163,14 +157,14 @@ func (c *compiler) encodeFma(i *ins, f *fmaForms) {
 	}
 	switch {
 	case z == asm.MemArg:
-		c.encodeMov(d, x)
+		c.encodeMov(classV, d, x)
 		emit(f.f213, y, z)
 	case d == x && y == asm.MemArg:
 		emit(f.f132, z, y)
 	case d == x && d != z:
 		emit(f.f213, y, z)
 	default:
-		c.encodeMov(d, z)
+		c.encodeMov(classV, d, z)
 		emit(f.f231, x, y)
 	}
 }

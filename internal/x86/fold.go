@@ -38,10 +38,10 @@ var folds = func() (t [asm.RDTSC + 1]uint8) {
 	put(2|foldCommutes, asm.VPAND, asm.VPOR, asm.VPXOR, asm.VPCMPEQD, asm.VPCMPEQQ)
 	put(2|foldBcast4, asm.VSUBPS, asm.VDIVPS, asm.VMINPS, asm.VMAXPS, asm.VCMPPS, asm.VPSUBD, asm.VPCMPD,
 		asm.VPSLLVD, asm.VPSRLVD, asm.VPSRAVD, asm.VBLENDMPS, asm.VSCALEFPS,
-		asm.VPTESTMD, asm.VPTESTNMD, asm.VPTERNLOGD, asm.VPERMPS)
+		asm.VPTESTMD, asm.VPTESTNMD, asm.VPERMPS)
 	put(2|foldBcast8, asm.VSUBPD, asm.VDIVPD, asm.VMINPD, asm.VMAXPD, asm.VCMPPD, asm.VPSUBQ, asm.VPCMPQ,
 		asm.VPSLLVQ, asm.VPSRLVQ, asm.VPSRAVQ, asm.VBLENDMPD, asm.VSCALEFPD,
-		asm.VPTESTMQ, asm.VPTESTNMQ, asm.VPTERNLOGQ, asm.VPERMPD)
+		asm.VPTESTMQ, asm.VPTESTNMQ, asm.VPERMPD)
 	put(2, asm.VPANDN, asm.VPCMPGTD, asm.VPCMPGTQ, asm.VBLENDVPS, asm.VBLENDVPD)
 	put(1|foldBcast4, asm.VSQRTPS, asm.VRNDSCALEPS, asm.VCVTDQ2PS, asm.VCVTTPS2DQ)
 	put(1|foldBcast8, asm.VSQRTPD, asm.VRNDSCALEPD)
@@ -83,11 +83,38 @@ func (c *compiler) foldOperand(i *ins, place func(r vr, f uint8) (lmem, bool)) b
 	return false
 }
 
+// An occurrence counts what the code does with a register.
+type occurrence struct {
+	defs, uses int32 // those of the register zero mean nothing
+}
+
+// countUses collects the occurrences of registers.
+func (c *compiler) countUses() {
+	c.seen = zeroed(c.seen, len(c.vregs))
+	for n := range c.code {
+		i := &c.code[n]
+		if i.flags&fDef != 0 {
+			c.seen[i.a[0].id()].defs++
+		}
+		for _, v := range i.a[i.written():] {
+			c.seen[v.id()].uses++
+		}
+		for _, v := range [...]vr{i.k, i.mem.base, i.mem.index} {
+			if v != frameReg {
+				c.seen[v.id()].uses++
+			}
+		}
+	}
+}
+
+// remove turns i into nothing.
+func (i *ins) remove() { *i = ins{op: pNop, memAt: -1} }
+
 // foldOperands lets instructions read from memory what was loaded for them alone,
 // where nothing comes between, and scarce constants. It is fewer instructions to
 // decode and registers to find.
 func (c *compiler) foldOperands() {
-	c.look(0)
+	c.countUses()
 	if c.spare >= 0 {
 		c.keepConsts()
 	}
@@ -115,8 +142,8 @@ func (c *compiler) foldOperands() {
 	}
 	for n := range c.code {
 		i := &c.code[n]
+		c.rare = i.flags & fRare
 		if i.barrier() {
-			c.follow(i)
 			pending = pending[:0]
 			continue
 		}

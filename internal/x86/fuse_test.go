@@ -43,20 +43,8 @@ func TestFused(t *testing.T) {
 			b.Fma(x, y, n)
 			return b.Div(n, x)
 		}},
-		{"product of neg", []loop.Type{loop.F32, loop.F64}, []ISA{AVX2, AVX512}, "vfnmsub", "vmulp", func(b *loop.Builder, x, y, z loop.Value) loop.Value {
-			return b.Mul(b.Neg(x), y)
-		}},
 		{"twice", []loop.Type{loop.F32, loop.F64}, []ISA{AVX2, AVX512}, "vaddp", "vmulp", func(b *loop.Builder, x, y, z loop.Value) loop.Value {
 			return b.Min(b.Mul(x, b.Float(b.Type(x), 2)), b.Mul(b.Float(b.Type(x), 2), y))
-		}},
-		{"or of and", []loop.Type{loop.I32, loop.I64}, []ISA{AVX512}, "vpternlog", "vpor", func(b *loop.Builder, x, y, z loop.Value) loop.Value {
-			return b.Or(x, b.And(y, z))
-		}},
-		{"and, or", []loop.Type{loop.I32, loop.I64}, []ISA{AVX512}, "vpternlog", "vpor", func(b *loop.Builder, x, y, z loop.Value) loop.Value {
-			return b.Or(b.And(y, b.Int(b.Type(x), 255)), x)
-		}},
-		{"xor of and", []loop.Type{loop.I32, loop.I64}, []ISA{AVX512}, "vpternlog", "vpand", func(b *loop.Builder, x, y, z loop.Value) loop.Value {
-			return b.Xor(x, b.And(y, z))
 		}},
 		{"test", []loop.Type{loop.I32, loop.I64}, []ISA{AVX512}, "vptestm", "vpcmp", func(b *loop.Builder, x, y, z loop.Value) loop.Value {
 			return b.Select(b.Ne(b.And(x, y), b.Int(b.Type(x), 0)), y, z)

@@ -222,17 +222,20 @@ func (c *compiler) stageStore(n int, v loop.Value, s int) {
 }
 
 // eachLane runs f for every lane of a step that mask k has, 0 meaning all.
-func (c *compiler) eachLane(k vr, f func(j vr)) {
-	bits := c.bitsOf(k)
+func (c *compiler) eachLane(k vr, f func(j vr)) { c.eachBit(c.bitsOf(k), k == 0, f) }
+
+// eachBit runs f for the number of every bit of a register, the lowest first, which
+// leaves it zero; some says that it has one.
+func (c *compiler) eachBit(bits vr, some bool, f func(n vr)) {
 	done := c.asm.NewLabel()
-	if k != 0 {
+	if !some {
 		c.use2(asm.TEST, bits, bits)
 		c.jcc(asm.CondE, done)
 	}
 	head := c.loop(false)
-	j := c.newG()
-	c.op1(asm.TZCNT, j, bits)
-	f(j)
+	n := c.newG()
+	c.op1(asm.TZCNT, n, bits)
+	f(n)
 	c.op1(asm.BLSR, bits, bits)
 	c.jcc(asm.CondNE, head)
 	c.end()

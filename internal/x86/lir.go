@@ -73,6 +73,7 @@ const (
 	fImm               // has an immediate
 	fZero              // zeroing mask
 	fAlign             // pLoop: align the head
+	fRare              // runs rarely
 )
 
 // An ins is a machine instruction over virtual registers.
@@ -143,7 +144,7 @@ func (c *compiler) newM() vr {
 func (c *compiler) emit(op asm.Op, flags uint8, a ...vr) *ins {
 	c.code = append(c.code, ins{})
 	i := &c.code[len(c.code)-1]
-	i.op, i.flags, i.n, i.memAt = op, flags, uint8(len(a)), -1
+	i.op, i.flags, i.n, i.memAt = op, flags|c.rare, uint8(len(a)), -1
 	copy(i.a[:], a)
 	return i
 }

@@ -38,23 +38,21 @@ func (c *compiler) tableRegs(n uint64) [2]vr {
 	return *regs
 }
 
-// lookup lowers OpLookup. VPERMPS and VPERMPD look at the low bits of the index only.
-func (c *compiler) lookup(v loop.Value, in *loop.Ins) {
+// lookup looks x up for one register. VPERMPS and VPERMPD look at the low bits of the
+// index only.
+func (c *compiler) lookup(in *loop.Ins, d, x vr) {
 	table := c.tableRegs(in.Imm)
-	for i, d := range c.result(v) {
-		x := c.get(in.A, i)
-		switch {
-		case c.isa == AVX512 && in.Type == loop.F32:
-			c.op2(asm.VPERMPS, d, x, table[0])
-		case c.isa == AVX512:
-			c.op2(asm.VPERMPD, d, x, table[0])
-		case in.Type == loop.F32: // the fourth bit, as the sign, chooses between the two
-			lo, hi := c.v2(asm.VPERMPS, x, table[0]), c.v2(asm.VPERMPS, x, table[1])
-			c.blend(in.Type, d, c.v1i(asm.VPSLLD, x, 32-4), hi, lo)
-		default:
-			x = c.v1i(asm.VPSHUFD, x, 0xA0)
-			lo, hi := c.v2(asm.VPERMPS, x, table[0]), c.v2(asm.VPERMPS, x, table[1])
-			c.op2i(asm.VBLENDPS, d, lo, hi, 0xAA)
-		}
+	switch {
+	case c.isa == AVX512 && in.Type == loop.F32:
+		c.op2(asm.VPERMPS, d, x, table[0])
+	case c.isa == AVX512:
+		c.op2(asm.VPERMPD, d, x, table[0])
+	case in.Type == loop.F32: // the fourth bit, as the sign, chooses between the two
+		lo, hi := c.v2(asm.VPERMPS, x, table[0]), c.v2(asm.VPERMPS, x, table[1])
+		c.blend(in.Type, d, c.v1i(asm.VPSLLD, x, 32-4), hi, lo)
+	default:
+		x = c.v1i(asm.VPSHUFD, x, 0xA0)
+		lo, hi := c.v2(asm.VPERMPS, x, table[0]), c.v2(asm.VPERMPS, x, table[1])
+		c.op2i(asm.VBLENDPS, d, lo, hi, 0xAA)
 	}
 }

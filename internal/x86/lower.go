@@ -26,23 +26,19 @@ type compiler struct {
 	freeSlots [numClasses][]int32 // offsets in the frame
 	scratch   int                 // bytes in use
 	spills    int
-	spare     int       // registers for constants where they are many, else -1
-	rare      bool      // within what runs rarely
-	parked    [32]int32 // constants whose registers rare code has, by register
-	taken     uint32    // registers that rare code has used
-	reloads   []reload
-	save      int // where a suspended kernel's registers go, an offset in scratch
-	stage     int // the staging areas, an offset in the frame; 0 if none yet
+	spare     int   // registers for constants where they are many, else -1
+	rare      uint8 // fRare within what runs rarely
+	save      int   // where a suspended kernel's registers go, an offset in scratch
+	stage     int   // the staging areas, an offset in the frame; 0 if none yet
 	suspends  []suspension
 
 	vals     []val
-	fused    []bool        // by value: left to its user
-	users    []int32       // by value, from NoValue on
+	fused    []bool // by value: left to its user
+	users    loop.Users
 	operands [3]loop.Value // see reads
 	readBuf  []loop.Value
-	inside   [][]loop.Value // by region: what it and its blocks read, nil if not asked for yet
-	height   []int32        // for schedule: by value
-	first    []int32        // by height
+	height   []int32 // for schedule: by value
+	first    []int32 // by height
 	order    []loop.Value
 	regs     []vr
 	last     []int32 // see pressure
@@ -108,10 +104,9 @@ func (c *compiler) reset(p *loop.Program, isa ISA) {
 	c.scratch, c.spills, c.stage = 0, 0, 0
 	c.suspends = c.suspends[:0]
 	c.vals = zeroed(c.vals, len(p.Ins))
-	c.inside = zeroed(c.inside, len(p.Regions))
-	c.findUsers()
+	c.users.Count(p)
 	c.findFused()
-	c.regs, c.consts, c.spare, c.rare = c.regs[:0], c.consts[:0], -1, false
+	c.regs, c.consts, c.spare, c.rare = c.regs[:0], c.consts[:0], -1, 0
 	clear(c.constAt[:])
 	c.tables = zeroed(c.tables, len(p.Tables))
 	clear(c.ptr[:])
@@ -137,7 +132,7 @@ func (c *compiler) program() {
 	c.loadConsts()
 	for n := range body {
 		if c.spare >= 0 {
-			c.follow(&body[n])
+			c.rare = body[n].flags & fRare
 			c.loadOperands(&body[n])
 		}
 		c.code = append(c.code, body[n])
@@ -239,7 +234,7 @@ func (c *compiler) pass(r *loop.Region) {
 	switch {
 	case s.held > 0:
 		c.reducing(body, n)
-	case s.count > longCode && c.lay.k == 1 && !c.streaming && c.repeatable(body, false):
+	case s.count > longCode && c.lay.k == 1 && !c.streaming && c.repeatable(body, &s):
 		c.repeated(body, &s, n)
 	default:
 		c.strips(body, n)
@@ -307,68 +302,14 @@ func (c *compiler) iota(size, from int) lmem {
 	return lmem{label: c.asm.ConstBytes(b[:c.vb]).Label}
 }
 
-// pure reports an instruction that depends on its operands alone.
-func pure(op loop.Op) bool {
-	return op >= loop.OpAdd && op <= loop.OpBits || op == loop.OpConst || op == loop.OpScalar
-}
-
-// findUsers counts by whom values are read that are not dead themselves. Operands
-// are numbered before their users, but for those of regions.
-func (c *compiler) findUsers() {
-	ins := c.p.Ins
-	c.users = zeroed(c.users, len(ins)+1)
-	for _, r := range c.p.Regions {
-		c.readBuf = r.Reads(c.readBuf[:0])
-		for _, o := range c.readBuf {
-			c.users[o+1]++
-		}
-	}
-	for v := len(ins) - 1; v >= 0; v-- {
-		if in := &ins[v]; !c.dead(loop.Value(v)) {
-			c.users[in.A+1]++
-			c.users[in.B+1]++
-			c.users[in.C+1]++
-		}
-	}
-}
-
-// reads returns, until the next call, what an instruction and those in its blocks
-// read; NoValue may be among it.
+// reads returns, until the next call, what an instruction and those in its blocks read.
 func (c *compiler) reads(in *loop.Ins) []loop.Value {
-	r := c.p.Region(in)
-	if r == nil {
+	if c.p.Region(in) == nil { // nearly all: without going through a list
 		c.operands = in.Operands()
 		return c.operands[:]
 	}
-	inside := &c.inside[in.Imm]
-	if *inside == nil {
-		from := len(c.readBuf)
-		c.readBuf = r.Reads(c.readBuf)
-		for _, b := range [...][]loop.Value{r.Head, r.Body, r.Else} {
-			c.p.Walk(b, func(_ loop.Value, in *loop.Ins) {
-				o := in.Operands()
-				c.readBuf = append(c.readBuf, o[:]...)
-				if r := c.p.Region(in); r != nil {
-					c.readBuf = r.Reads(c.readBuf)
-				}
-			})
-		}
-		*inside = c.readBuf[from:]
-	}
-	return *inside
-}
-
-// dead reports an instruction without effect whose value nothing reads.
-func (c *compiler) dead(v loop.Value) bool {
-	if c.users[v+1] > 0 {
-		return false
-	}
-	switch op := c.p.Ins[v].Op; op {
-	case loop.OpLoad, loop.OpLoadAt, loop.OpIndex, loop.OpOut:
-		return true
-	default:
-		return pure(op)
-	}
+	c.readBuf = c.p.AllReads(in, c.readBuf[:0])
+	return c.readBuf
 }
 
 // uniform reports whether the instruction has one value for all lanes: all its
@@ -382,7 +323,7 @@ func (c *compiler) uniform(in *loop.Ins) bool {
 			return c.lay.uni
 		}
 	default:
-		if !pure(in.Op) {
+		if !in.Op.Pure() {
 			return false
 		}
 	}
@@ -405,7 +346,7 @@ type survey struct {
 // hoist lowers, before the loops of a pass, what is the same for all its lanes.
 func (c *compiler) hoist(block []loop.Value) (s survey) {
 	c.p.Walk(block, func(v loop.Value, in *loop.Ins) {
-		if c.dead(v) {
+		if c.users.Dead(v) {
 			return
 		}
 		if r := c.p.Region(in); r != nil {
@@ -421,7 +362,7 @@ func (c *compiler) hoist(block []loop.Value) (s survey) {
 		case loop.OpReduce:
 			s.held += c.virtual(in.Type)
 		}
-		if pure(in.Op) && c.uniform(in) || in.Op == loop.OpIndex && int(in.Imm) < c.p.Lane {
+		if in.Op.Pure() && c.uniform(in) || in.Op == loop.OpIndex && int(in.Imm) < c.p.Lane {
 			c.lower(v)
 			c.vals[v].state = hoisted
 			return

@@ -105,14 +105,13 @@ func invertBranch(c *compiler, v loop.Value, code []ins) bool {
 }
 
 // leftOut are mutants that the campaign leaves out: two that compute the same, as what is
-// clamped is no NaN and equals its bound only as the same number; those that zeros of
-// both signs show, which TestReductionsOfZeros has; and one that TestFused notices.
+// clamped is no NaN and equals its bound only as the same number; and those that zeros of
+// both signs show, which TestReductionsOfZeros has.
 var leftOut = map[mutant]bool{
 	{loop.OpCvt, loop.I32, loop.F64, AVX2, "operands swapped"}:      true,
 	{loop.OpCvt, loop.I32, loop.F64, AVX512, "operands swapped"}:    true,
 	{loop.OpReduce, loop.F32, loop.F32, AVX512, "operands swapped"}: true,
 	{loop.OpReduce, loop.F64, loop.F64, AVX512, "operands swapped"}: true,
-	{loop.OpOr, loop.I32, loop.I32, AVX512, "another immediate"}:    true,
 }
 
 // mutantOf returns the mutant that an instruction belongs to.

@@ -236,36 +236,21 @@ func (c *compiler) fold(x *accumulator) {
 // push adds the results of a block to the tree: a carry in a binary counter, as
 // neighbours of one level combine.
 func (c *compiler) push(accs []accumulator, blocks vr) {
-	bits, level := c.newG(), c.newG()
-	c.mov(bits, blocks)
-	c.gconst(level, 0)
-	done := c.asm.NewLabel()
-	head := c.loop(false)
-	c.emit(asm.TEST, 0, bits).with(1)
-	c.jcc(asm.CondE, done)
-	c.eachPart(accs, level, c.addLeft)
-	c.updi(asm.ADD, level, 1)
-	c.updi(asm.SHR, bits, 1)
-	c.jmp(head)
-	c.end()
-	c.label(done)
+	more, level := c.newG(), c.newG()
+	c.load(asm.LEA, more, lmem{base: blocks, disp: 1})
+	c.op1(asm.TZCNT, level, more)
+	c.op2(asm.ANDN, more, more, blocks) // the levels below that
+	c.eachBit(more, false, func(level vr) { c.eachPart(accs, level, c.addLeft) })
 	c.eachPart(accs, level, func(x *accumulator, m lmem) { c.store(asm.VMOVQ, m, x.part.x()) })
 }
 
 // pop combines what the levels hold, the lowest being the rightmost.
 func (c *compiler) pop(accs []accumulator, blocks vr) {
 	level := c.newG()
-	done := c.asm.NewLabel()
 	c.op1(asm.TZCNT, level, blocks)
 	c.eachPart(accs, level, func(x *accumulator, m lmem) { c.load(asm.VMOVQ, x.part.x(), m) })
-	head := c.loop(false)
 	c.op1(asm.BLSR, blocks, blocks)
-	c.jcc(asm.CondE, done)
-	c.op1(asm.TZCNT, level, blocks)
-	c.eachPart(accs, level, c.addLeft)
-	c.jmp(head)
-	c.end()
-	c.label(done)
+	c.eachBit(blocks, false, func(level vr) { c.eachPart(accs, level, c.addLeft) })
 }
 
 // addLeft puts what memory holds before a part.

@@ -66,19 +66,6 @@ func (c *compiler) slots() {
 	}
 }
 
-// sources returns the registers that i reads, among zeros for none; the frame is
-// not one.
-func (i *ins) sources() (r [7]vr) {
-	r = [7]vr{i.a[0], i.a[1], i.a[2], i.a[3], i.k, i.mem.base, i.mem.index}
-	if i.flags&(fDef|fRMW) == fDef {
-		r[0] = 0
-	}
-	if i.mem.base == frameReg {
-		r[5] = 0
-	}
-	return r
-}
-
 // written returns the number of operands in a that i writes without reading them.
 func (i *ins) written() int {
 	if i.flags&(fDef|fRMW) == fDef {
@@ -119,10 +106,10 @@ func (c *compiler) intervals() {
 			open = open[:len(open)-1]
 			weight /= 8
 			continue
-		case pRare:
+		}
+		weight := weight
+		if i.flags&fRare != 0 {
 			weight /= rarity
-		case pUsual:
-			weight *= rarity
 		}
 		if i.flags&fDef != 0 {
 			if r := &c.vregs[i.a[0].id()]; r.start < 0 {
@@ -169,11 +156,13 @@ func (c *compiler) touch(v vr, pos int32, weight float32, open []int32) {
 func (c *compiler) scan() (spilled bool) {
 	c.free, c.owner = allocatable[c.isa], [numClasses][32]int32{}
 	c.ends = append(c.ends[:0], make([]int32, len(c.code)+1)...)
-	c.reloads = c.reloads[:0]
 	for pos := range c.code {
 		i := &c.code[pos]
-		if i.op == pRare || i.op == pUsual {
-			c.park(int32(pos))
+		switch i.op {
+		case pRare:
+			c.lend(pos)
+		case pUsual:
+			c.takeBack(pos)
 		}
 		// What is read here for the last time may share its register with the
 		// result.
@@ -262,9 +251,6 @@ func (c *compiler) take(v int32, p int) {
 	r := &c.vregs[v]
 	r.phys = int8(p)
 	c.free[r.class] &^= 1 << p
-	if r.class == classV {
-		c.taken |= 1 << p
-	}
 	c.owner[r.class][p] = v
 	r.next = c.ends[r.end]
 	c.ends[r.end] = v

@@ -12,7 +12,7 @@ import "weft/internal/loop"
 // the pressure of what it returns.
 func (c *compiler) schedule(block []loop.Value) (order []loop.Value, live, hot int) {
 	n, regs := len(block), c.vectors()
-	if n < longCode || !c.unordered(block, false, false) {
+	if n < longCode || !c.p.Unordered(block, false, false) {
 		live, hot = c.pressure(block, 0, regs)
 		return block, live, hot
 	}
@@ -21,7 +21,7 @@ func (c *compiler) schedule(block []loop.Value) (order []loop.Value, live, hot i
 	most := int32(0)
 	for i := n - 1; i >= 0; i-- {
 		v := block[i]
-		if c.dead(v) {
+		if c.users.Dead(v) {
 			continue
 		}
 		in := &c.p.Ins[v]
@@ -68,36 +68,6 @@ func zeroed[T any](s []T, n int) []T {
 	s = s[:n]
 	clear(s)
 	return s
-}
-
-// unordered reports a block that may be reordered: nothing in it has an effect but
-// stores, which come after all loads, and reductions, each of which is by itself.
-// stored says that a store comes before the block.
-func (c *compiler) unordered(block []loop.Value, nested, stored bool) bool {
-	for _, v := range block {
-		in := &c.p.Ins[v]
-		switch in.Op {
-		case loop.OpStore:
-			stored = true
-			if nested {
-				return false
-			}
-			continue
-		case loop.OpLoad, loop.OpIndex, loop.OpOut, loop.OpReduce:
-		case loop.OpIf:
-			if r := c.p.Region(in); !c.unordered(r.Body, true, stored) || !c.unordered(r.Else, true, stored) {
-				return false
-			}
-		default:
-			if !pure(in.Op) {
-				return false
-			}
-		}
-		if stored && in.Op == loop.OpLoad {
-			return false
-		}
-	}
-	return true
 }
 
 // latency is about how many cycles an operation takes.
@@ -164,7 +134,7 @@ func (c *compiler) pressure(block []loop.Value, base, limit int) (most, hot int)
 	c.last = append(c.last, make([]int32, len(c.p.Ins))...)
 	last := c.last[from:]
 	for i, v := range block {
-		if c.dead(v) {
+		if c.users.Dead(v) {
 			continue
 		}
 		for _, o := range c.reads(&c.p.Ins[v]) {
@@ -180,7 +150,7 @@ func (c *compiler) pressure(block []loop.Value, base, limit int) (most, hot int)
 		if most > limit {
 			break
 		}
-		if c.dead(v) {
+		if c.users.Dead(v) {
 			continue
 		}
 		if r := c.p.Region(in); r != nil {

@@ -15,31 +15,18 @@ import (
 // longCode is the number of instructions from which code is not copied.
 const longCode = 40
 
-// repeatable reports that a block may compute lanes that do not exist: it reads
-// and writes elements of 4 or 8 bytes in their order only, writes them last, and
-// ends for any values.
-func (c *compiler) repeatable(block []loop.Value, nested bool) bool {
-	stored := false
-	for _, v := range block {
-		in := &c.p.Ins[v]
-		switch in.Op {
-		case loop.OpLoad, loop.OpStore:
-			b := &c.p.Bufs[in.Imm]
-			switch step := b.Steps[c.p.Lane]; {
-			case in.Op == loop.OpLoad && step == loop.Zero && !stored:
-			case step != loop.Unit || b.DType.Size() < 4 || stored && in.Op == loop.OpLoad || nested && in.Op == loop.OpStore:
-				return false
-			}
-			stored = stored || in.Op == loop.OpStore
-		case loop.OpLoadAt, loop.OpStoreAt, loop.OpLoop:
+// repeatable reports that a block may compute lanes that do not exist: it may be
+// reordered, which excludes loops and indexed access, and reads and writes elements of
+// 4 or 8 bytes in their order only.
+func (c *compiler) repeatable(block []loop.Value, s *survey) bool {
+	for b := range c.p.Bufs {
+		x := &c.p.Bufs[b]
+		step, whole := x.Steps[c.p.Lane], x.DType.Size() >= 4
+		if (s.reads|s.writes)>>b&1 != 0 && (step != loop.Unit || !whole) && (step != loop.Zero || s.writes>>b&1 != 0) {
 			return false
-		case loop.OpIf:
-			if stored || !c.repeatable(c.p.Region(in).Body, true) || !c.repeatable(c.p.Region(in).Else, true) {
-				return false
-			}
 		}
 	}
-	return true
+	return c.p.Unordered(block, false, false)
 }
 
 // repeated runs body, which takes a vector at a time, over all lanes up to n with

@@ -7,7 +7,7 @@ import (
 
 // lower lowers one instruction.
 func (c *compiler) lower(v loop.Value) {
-	if c.dead(v) {
+	if c.users.Dead(v) {
 		return
 	}
 	in := &c.p.Ins[v]
@@ -73,6 +73,14 @@ func (c *compiler) get(v loop.Value, i int) vr {
 	return c.regs[int(x.first)+i]
 }
 
+// second is register i of the second operand of an instruction, 0 if it has none.
+func (c *compiler) second(in *loop.Ins, i int) vr {
+	if in.B == loop.NoValue {
+		return 0
+	}
+	return c.get(in.B, i)
+}
+
 // part returns the register of an 8-byte value at a step and part.
 func (c *compiler) part(v loop.Value, s, q int) vr { return c.get(v, s*c.lay.parts+q) }
 
@@ -129,7 +137,7 @@ func (c *compiler) loadConsts() {
 // scarce reports a constant that is loaded where it is used.
 func (c *compiler) scarce(r vr) bool {
 	x := &c.vregs[r]
-	return c.spare >= 0 && x.konst && x.class == classV && (!x.kept || c.rare)
+	return c.spare >= 0 && x.konst && x.class == classV && (!x.kept || c.rare != 0)
 }
 
 // loadOperands loads the constants that i uses and that are scarce.
@@ -217,8 +225,6 @@ func (c *compiler) lowerIns(v loop.Value, in *loop.Ins) {
 		c.lowerStore(in)
 	case loop.OpSelect:
 		c.selects(v, in)
-	case loop.OpLookup:
-		c.lookup(v, in)
 	case loop.OpEq, loop.OpNe, loop.OpLt, loop.OpLe:
 		c.compare(v, in)
 	case loop.OpCvt:
@@ -236,19 +242,8 @@ func (c *compiler) lowerIns(v loop.Value, in *loop.Ins) {
 	case loop.OpFma:
 		c.fma(v, in)
 	default:
-		if in.Op == loop.OpMul && c.left(in.A) != nil {
-			c.fma(v, in)
-			return
-		}
-		if (in.Op == loop.OpOr || in.Op == loop.OpXor) && c.bits(v, in) {
-			return
-		}
 		for i, d := range c.result(v) {
-			var b vr
-			if in.B != loop.NoValue {
-				b = c.get(in.B, i)
-			}
-			c.arith(in, d, c.get(in.A, i), b)
+			c.arith(in, d, c.get(in.A, i), c.second(in, i))
 		}
 	}
 }

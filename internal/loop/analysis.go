@@ -1,0 +1,96 @@
+package loop
+
+// What backends ask of a program before they compile it.
+
+// Pure reports an operation that depends on its operands alone.
+func (op Op) Pure() bool {
+	return op >= OpAdd && op <= OpBits || op == OpConst || op == OpScalar
+}
+
+// AllReads appends what an instruction and those in its blocks read; NoValue may be
+// among it.
+func (p *Program) AllReads(in *Ins, to []Value) []Value {
+	o := in.Operands()
+	to = append(to, o[:]...)
+	if r := p.Region(in); r != nil {
+		to = r.Reads(to)
+		for _, b := range [...][]Value{r.Head, r.Body, r.Else} {
+			for _, v := range b {
+				to = p.AllReads(&p.Ins[v], to)
+			}
+		}
+	}
+	return to
+}
+
+// Users counts by whom the values of a program are read that are not dead themselves.
+type Users struct {
+	p   *Program
+	n   []int32 // by value, from NoValue on
+	buf []Value
+}
+
+// Count counts the users in p; memory of a former count is used again.
+func (u *Users) Count(p *Program) {
+	u.p, u.n = p, append(u.n[:0], make([]int32, len(p.Ins)+1)...)
+	for _, r := range p.Regions {
+		u.buf = r.Reads(u.buf[:0])
+		for _, o := range u.buf {
+			u.n[o+1]++
+		}
+	}
+	// Operands are numbered before their users, but for those of regions.
+	for v := len(p.Ins) - 1; v >= 0; v-- {
+		if in := &p.Ins[v]; !u.Dead(Value(v)) {
+			u.n[in.A+1]++
+			u.n[in.B+1]++
+			u.n[in.C+1]++
+		}
+	}
+}
+
+// Of returns the number of users of v.
+func (u *Users) Of(v Value) int { return int(u.n[v+1]) }
+
+// Dead reports an instruction without effect whose value nothing reads.
+func (u *Users) Dead(v Value) bool {
+	if u.n[v+1] > 0 {
+		return false
+	}
+	switch op := u.p.Ins[v].Op; op {
+	case OpLoad, OpLoadAt, OpIndex, OpOut:
+		return true
+	default:
+		return op.Pure()
+	}
+}
+
+// Unordered reports a block that may be reordered: nothing in it has an effect but
+// stores, behind which nothing is loaded, and reductions, each of which is by itself.
+// stored tells of a nested block whether there were stores before.
+func (p *Program) Unordered(block []Value, nested, stored bool) bool {
+	for _, v := range block {
+		in := &p.Ins[v]
+		switch in.Op {
+		case OpStore:
+			stored = true
+			if nested {
+				return false
+			}
+			continue
+		case OpLoad, OpIndex, OpOut, OpReduce:
+		case OpIf:
+			if r := p.Region(in); !p.Unordered(r.Body, true, stored) || !p.Unordered(r.Else, true, stored) {
+				return false
+			}
+		default:
+			if !in.Op.Pure() {
+				return false
+			}
+		}
+		if stored && in.Op == OpLoad {
+			return false
+		}
+	}
+	return true
+}
