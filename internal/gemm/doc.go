@@ -13,8 +13,8 @@
 // k = 0 the sum is +0. NaN payloads are not part of the promise.
 //
 // Convolutions have sums of the same kind, but for float32 with kernels of three by three,
-// steps of one and numbers of channels that are multiples of 32, on images of 144 results
-// and more: these are computed by Winograd's F(2x2, 3x3), whose sums over channels are
+// steps of one and numbers of channels that are multiples of 32, with six by six results
+// an image and more: these are computed by Winograd's F(2x2, 3x3), whose sums over channels are
 // products as above. Its error is about that of the direct sum for 64 channels and twice
 // that for 256, but relative to the pixels of a tile of four by four rather than those of a
 // result: beside large pixels small ones lose digits. An image of which a result would not

@@ -295,8 +295,14 @@ func testGuard[E element](t *testing.T, place func(int) (*guard.Buffer, error)) 
 	try(7, 333, 511)
 	try(1, 511, 533)
 	try(130, 300, 300)
+	shapes := []Geometry{ // by images, and by Winograd's algorithm
+		{N: 41, C: 3, H: 7, W: 6, O: 7, KH: 5, KW: 5, PadH: 2, PadW: 2}, {N: 16, C: 6, H: 9, W: 9, O: 11, KH: 5, KW: 4},
+		{N: 2, C: 32, H: 13, W: 15, O: 64, KH: 3, KW: 3, PadH: 1, PadW: 1}, {N: 1, C: 64, H: 9, W: 20, O: 32, KH: 3, KW: 3},
+	}
 	for range 150 {
-		g := randomGeometry(r)
+		shapes = append(shapes, randomGeometry(r))
+	}
+	for _, g := range shapes {
 		full := g
 		oh, ow := full.OutH(), full.OutW()
 		if max(g.N*g.C*g.H*g.W, g.N*g.O*oh*ow)*size > largest {

@@ -51,16 +51,16 @@ const winogradBytes = 896 << 10
 // winogradChannels is what numbers of channels must be multiples of: of both vectors.
 const winogradChannels = 32
 
-// winogradPlane is the least number of pixels of a result for which Winograd's algorithm is
-// used; below it the transformed weights would be most of what is read.
-const winogradPlane = 144
+// winogradSide is the least height and width of results for which Winograd's algorithm is
+// used: below it too much of the tiles lies outside.
+const winogradSide = 6
 
 // useWinograd reports whether a convolution with h x w results for an image is computed by
 // Winograd's algorithm. As that is another sum with other bits, nothing decides it but the
 // type, the shape of one image and whether results are added to others.
 func (g *Geometry) useWinograd(d array.DType, e *Epilogue, h, w int) bool {
 	return d == array.Float32 && g.KH == 3 && g.KW == 3 && g.StrideH == 1 && g.StrideW == 1 && g.DilationH == 1 && g.DilationW == 1 &&
-		min(g.C, g.O) > 0 && g.C%winogradChannels == 0 && g.O%winogradChannels == 0 && h*w >= winogradPlane && !e.Accumulate
+		min(g.C, g.O) > 0 && g.C%winogradChannels == 0 && g.O%winogradChannels == 0 && min(h, w) >= winogradSide && !e.Accumulate
 }
 
 // run computes the convolution, and calls direct for each image of which a result is not
@@ -71,12 +71,13 @@ func (w *winograd) run(threads int, direct func(image int)) {
 	threads = threadsFor(w.n*w.outC*w.outH*w.outW*w.inC*4, threads)
 	w.wild = make([]atomic.Bool, w.n)
 	w.plan(threads)
+	w.transformed = alloc(16 * w.inC * w.outC * w.size)
+	defer mem.Free(w.transformed)
 	w.transformWeights(threads)
 	tasks := w.n * w.bands
 	w.buffer = alloc(w.workerBytes * par.Width(tasks, 1, threads))
+	defer mem.Free(w.buffer)
 	par.RunTask(tasks, 1, threads, w)
-	mem.Free(w.buffer)
-	mem.Free(w.transformed)
 	for i := range w.wild {
 		if w.wild[i].Load() {
 			direct(i)
@@ -127,7 +128,6 @@ func (w *winograd) transpose(dst unsafe.Pointer, pitch int, src unsafe.Pointer, 
 // row of the strip's channels for every input channel.
 func (w *winograd) transformWeights(threads int) {
 	width, bytes := winogradVectors*w.lanes, w.stripBytes()
-	w.transformed = alloc(16 * w.inC * w.outC * w.size)
 	if w.inC*w.outC < 8<<10 {
 		threads = 1
 	}
