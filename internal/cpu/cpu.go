@@ -295,11 +295,11 @@ func (p *Program) spread(l device.Launch, n, unit int) error {
 	if work < hotWork || work < coldWork && !par.Hot() {
 		threads = 1
 	}
+	if threads > 1 { // as much for each
+		pieces := (l.Extents[axis] + threads*t.step - 1) / (threads * t.step) * threads
+		t.step = (l.Extents[axis] + pieces - 1) / pieces
+	}
 	if axis == lane {
-		if threads > 1 { // as much for each
-			pieces := (l.Extents[axis] + threads*t.step - 1) / (threads * t.step) * threads
-			t.step = (l.Extents[axis] + pieces - 1) / pieces
-		}
 		t.step = (t.step + 511) &^ 511 // whole vectors
 	}
 	t.pieces = (l.Extents[axis] + t.step - 1) / t.step

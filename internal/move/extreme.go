@@ -156,7 +156,7 @@ func (f *argFinder[E, V, P]) run() {
 		f.best, f.at = make([]V, f.parts*len(f.out)), make([]int64, f.parts*len(f.out))
 	}
 	elements := f.n * len(f.out)
-	par.RunTask(units*f.parts, max(1<<15*units*f.parts/elements, 1), threads(elements/8), f)
+	par.RunTask(units*f.parts, max(1<<17*units*f.parts/elements, 1), threads(elements/8), f)
 	if f.parts == 1 {
 		return
 	}
