@@ -141,7 +141,7 @@ func callTile(isa ISA, d array.DType, key tileKey, f *tileFrame) {
 
 // tileCode returns a tile kernel.
 func tileCode(isa ISA, d array.DType, key tileKey) *jit.Code {
-	if key.pieces || key.across {
+	if key.pieces || key.across || key.paired {
 		return rareCode(isa, d, key)
 	}
 	return codeKey{tileRoutine, isa, d == array.Float64, key.mr, key.nv,

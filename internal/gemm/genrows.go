@@ -58,6 +58,13 @@ func genRows(g *gen, rows, terms int, start bool) {
 	}
 	a.RM(asm.MOV, asm.RBX, field(unsafe.Offsetof(rf.sums)))
 	a.RM(asm.MOV, asm.RCX, field(unsafe.Offsetof(rf.vectors)))
+	// A single row's factors have registers.
+	hold := rows == 1 && terms > 1 && g.isa == AVX512
+	if hold {
+		for u := range terms {
+			g.broadcast(g.v(16+u), asm.Ptr(base[0], int32(u*g.d.Size())))
+		}
+	}
 	// The rows that the next entry reads, where it follows.
 	a.RM(asm.LEA, asm.R15, asm.Idx(asm.RSI, asm.R13, 8, 0))
 	vector := func() {
@@ -73,7 +80,11 @@ func genRows(g *gen, rows, terms int, start bool) {
 			for u := range terms {
 				b := base[r/3]
 				m := [...]asm.Mem{asm.Ptr(b, 0), asm.Idx(b, asm.RDX, 1, 0), asm.Idx(b, asm.RDX, 2, 0)}[r%3].Add(int32(u * g.d.Size()))
-				if g.isa == AVX512 {
+				switch {
+				case hold:
+					g.fma(acc, g.v(16+u), g.v(u))
+					continue
+				case g.isa == AVX512:
 					a.RRM(g.pick(asm.VFMADD231PS, asm.VFMADD231PD), acc, g.v(u), m.B())
 					continue
 				}

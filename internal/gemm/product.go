@@ -26,6 +26,7 @@ type job struct {
 	operands // C has unit column stride
 
 	packA, packB   bool
+	paired         bool // see pairedColumns
 	narrow         narrowKind
 	taskM, taskN   int // rows and columns of a task
 	tilesM, tilesN int
@@ -127,7 +128,7 @@ var threadHot, threadCold = 1 << 20, 4 << 20
 
 // threadsFor returns the threads to use for so many multiply-adds, at most limit.
 func threadsFor(work, limit int) int {
-	if work < threadHot || work < threadCold && !par.Hot() {
+	if limit == 1 || work < threadHot || work < threadCold && !par.Hot() {
 		return 1
 	}
 	if limit <= 0 {
@@ -139,8 +140,12 @@ func threadsFor(work, limit int) int {
 // plan chooses what is packed and how the product is cut, and returns the threads
 // to use. None of it has an influence on any bit of the result.
 func (j *job) plan(total, threads int) int {
-	threads = threadsFor(total*j.m*j.n*max(j.k, 1), threads)
+	work := j.m * j.n * max(j.k, 1)
 	if j.narrow = j.narrowPath(); j.narrow != notNarrow {
+		work = max(work, j.n*j.k*j.size) // reading a byte of B takes as long as a product
+	}
+	threads = threadsFor(total*work, threads)
+	if j.narrow != notNarrow {
 		j.planNarrow(total, threads)
 		return threads
 	}
@@ -150,6 +155,7 @@ func (j *job) plan(total, threads int) int {
 	rowsApart := j.a.Col == 1 || j.k == 1
 	colsApart := j.a.Row == 1 || j.m == 1
 	bytesA := j.m * kk * j.size
+	j.paired = j.isa == AVX512 && j.d == array.Float64 && j.n == pairedColumns && j.m > 1 && j.b.Col == 1
 	switch {
 	case !rowsApart && !colsApart:
 		j.packA = true
@@ -162,7 +168,7 @@ func (j *job) plan(total, threads int) int {
 	switch {
 	case j.b.Col != 1 && j.n > 1:
 		j.packB = true
-	case j.m <= maxRows(j.isa, 2):
+	case j.m <= maxRows(j.isa, 2) || j.paired: // which reads ten columns where they lie
 	default:
 		// Few panels of rows read B from the second cache about as fast where it lies.
 		panels := ceil(j.m, maxRows(j.isa, 2))
@@ -188,7 +194,9 @@ func (j *job) plan(total, threads int) int {
 	}
 	j.tilesM, j.tilesN = ceil(j.m, j.taskM), ceil(j.n, j.taskN)
 	j.rows = min(j.taskM, max(blockBytesA/max(kk*j.size, 1), 4*maxRows(j.isa, 1)))
-	j.nv = j.vectorsOf(j.rows, j.taskN)
+	if j.nv = 2; !j.paired {
+		j.nv = j.vectorsOf(j.rows, j.taskN)
+	}
 	if j.packA {
 		mr := maxRows(j.isa, j.nv)
 		j.blockA = ceil(j.rows, mr) * ceil(mr, j.lanes) * j.vb * j.padded(kk)
@@ -329,7 +337,7 @@ func (j *job) block(f *tileFrame, i0, i1, n0, n1, p0, kk int, o *operands, bufA,
 		w := min(width, n1-x)
 		v := ceil(w, j.lanes)
 		last := w - (v-1)*j.lanes
-		key := tileKey{nv: v, kMajor: kMajor, masked: last < j.lanes}
+		key := tileKey{nv: v, kMajor: kMajor, masked: last < j.lanes, paired: j.paired}
 		if key.masked {
 			j.setMask(&f.mask[v-1], &f.lanes[v-1], last)
 		}

@@ -271,6 +271,29 @@ func TestPark(t *testing.T) {
 	}
 }
 
+// Questions for workers that follow one another closely are answered as if one spun,
+// so that the next Run wakes it.
+func TestSteady(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	for spinning.Load() > 0 {
+		time.Sleep(time.Millisecond)
+	}
+	for range 1000 {
+		asked.Store(-int64(time.Hour))
+		if Hot() {
+			t.Fatal("a first question found a worker")
+		}
+		if Hot() { // unless this goroutine lost its processor
+			runtime.GOMAXPROCS(1)
+			if asked.Store(int64(time.Since(started))); Hot() {
+				t.Error("there is no processor for a worker")
+			}
+			return
+		}
+	}
+	t.Error("no question found a worker")
+}
+
 type nothing struct{ sum atomic.Int64 }
 
 func (n *nothing) Chunk(_, begin, end int) { n.sum.Add(int64(end - begin)) }

@@ -42,9 +42,25 @@ var (
 // not changed. Meant for tests that put buffers against guard pages.
 func SetPanicOnFault(on bool) (old bool) { return catch.Swap(on) }
 
+// steadyTime is how close questions for workers follow one another if waking one
+// pays: it then finds the next Run, or the rest of this one, before it parks again.
+const steadyTime = 100 * time.Microsecond
+
+var (
+	started = time.Now()
+	asked   atomic.Int64 // when Hot last found no worker, since started
+)
+
 // Hot reports whether a Run started now would find a worker that need not be
-// woken.
-func Hot() bool { return spinning.Load() > 0 }
+// woken, or should wake one because such Runs follow one another closely and
+// there is a processor to spare.
+func Hot() bool {
+	if spinning.Load() > 0 {
+		return true
+	}
+	now := int64(time.Since(started))
+	return now-asked.Swap(now) < int64(steadyTime) && working.Load()+1 < int64(runtime.GOMAXPROCS(0))
+}
 
 // team returns the workers, after starting as many as are missing to want.
 func team(want int) []*worker {
