@@ -48,21 +48,26 @@ func placeTiled[T float](p *Pool, c *jit.Code, dx, x, y, dy unsafe.Pointer, past
 	bytes := p.KH * p.W * size // of a row of windows
 	most, room := max(1, 1<<18/max(bytes, 1)), 0
 	if past && bytes <= 32<<10 {
-		most = max(1, min(p.OH, 32<<10/bytes))
+		most = max(1, 32<<10/bytes)
 		room = most*bytes + 2*line
 	}
 	used := p.OW * p.KW
-	par.Run(p.Planes, 1, threads(p.Planes*p.H*p.W/2), func(_, begin, end int) {
+	grain := max(1, min(poolBytes/(p.H*p.W*size), p.Planes/8))
+	par.Run(p.Planes, grain, threads(p.Planes*p.H*p.W/2), func(_, begin, end int) {
+		planes := 1
+		if p.H == p.OH*p.KH { // rows of windows go on in the next plane
+			planes = end - begin
+		}
 		var waiting unsafe.Pointer
 		if room > 0 {
 			waiting = unsafe.Pointer(unsafe.SliceData(make([]byte, room)))
 			waiting = unsafe.Add(waiting, -uintptr(waiting)%line)
 		}
-		for plane := begin; plane < end; plane++ {
+		for plane := begin; plane < end; plane += planes {
 			in := plane * p.H * p.W
-			for row := 0; row < p.OH; row += most {
+			for row := 0; row < planes*p.OH; row += most {
 				at, out := in*size+row*bytes, (plane*p.OH+row)*p.OW*size
-				rows := min(most, p.OH-row)
+				rows := min(most, planes*p.OH-row)
 				to := unsafe.Add(dx, at)
 				if waiting != nil {
 					to = unsafe.Add(waiting, uintptr(to)%line)
@@ -82,7 +87,7 @@ func placeTiled[T float](p *Pool, c *jit.Code, dx, x, y, dy unsafe.Pointer, past
 				}
 			}
 			// Lines below the windows.
-			clear(unsafe.Slice((*T)(dx), p.Planes*p.H*p.W)[in:][p.OH*p.KH*p.W : p.H*p.W])
+			clear(unsafe.Slice((*T)(dx), p.Planes*p.H*p.W)[in:][planes*p.OH*p.KH*p.W : planes*p.H*p.W])
 		}
 	})
 }

@@ -23,7 +23,7 @@ type poolFrame struct {
 	first        unsafe.Pointer // and where those of the first window are
 	step         int            // from line to line of x
 	nextX, nextY int            // to the next row of windows
-	sizeX, sizeY int            // of a row of windows: what is asked for ahead
+	sizeX, sizeY int            // of a row of windows, to be asked for ahead, or 0
 	rows         int            // of windows
 	// Of a line and of a row of windows: whole vectors, and elements behind them.
 	vectors, rest, outVectors, outRest int
@@ -42,17 +42,17 @@ func poolCode[T float](p *Pool, lines int) *jit.Code {
 // A pooler writes the pooling kernel.
 type pooler struct {
 	*gen
-	es, vb, lanes        int
-	v                    func(i int) asm.Reg
-	load                 asm.Op
-	lowest, nan, spread  asm.Reg // -Inf, NaN, the places of windows' elements
-	partial, part, undef asm.Reg // with AVX2: the mask of a last vector, a temporary, lanes with NaN
+	es, vb, lanes int
+	v             func(i int) asm.Reg
+	load          asm.Op
+	lowest, nan   asm.Reg    // -Inf and NaN
+	spread        [2]asm.Reg // places of windows' elements, and of their neighbors
+	restX, restY  asm.Reg    // masks of what is behind whole vectors
+	part, undef   asm.Reg    // with AVX2: a temporary, lanes with NaN
 }
 
-// Opmasks: lanes without NaN, and those of a last vector.
-const (
-	poolOrdered, poolTail = asm.K1, asm.K2
-)
+// poolOrdered is the mask of lanes without NaN.
+const poolOrdered = asm.K1
 
 // pool writes the kernel. For each row of windows it takes the maxima of columns, which lie
 // side by side, into memory within the first cache, and from there those of rows.
@@ -71,32 +71,34 @@ func (g *gen) pool() {
 	p.constants()
 	get := func(r asm.Reg, offset uintptr) { a.RM(asm.MOV, r, field(offset)) }
 	// each writes body for whole vectors and, under a mask, for what is behind them.
-	each := func(vectors, rest uintptr, body func(masked bool)) {
+	each := func(vectors, rest uintptr, mask asm.Reg, body func(mask asm.Reg)) {
 		behind, end := a.NewLabel(), a.NewLabel()
 		get(left, vectors)
 		a.RR(asm.TEST, left, left)
 		a.Jcc(asm.CondE, behind)
 		next := a.Here()
-		body(false)
+		body(asm.NoReg)
 		a.RI(asm.SUB, left, 1)
 		a.Jcc(asm.CondNE, next)
 		a.Bind(behind)
-		a.RM(asm.MOV, left, field(rest))
-		a.RR(asm.TEST, left, left)
+		a.MI(asm.CMP, field(rest), 0)
 		a.Jcc(asm.CondE, end)
-		p.mask(left)
-		body(true)
+		body(mask)
 		a.Bind(end)
 	}
 	// ask is for what rows of windows further on read or write.
 	ask := func(op asm.Op, base asm.Reg, bytes uintptr) {
-		a.RM(asm.LEA, from, asm.Ptr(base, poolAhead))
+		none := a.NewLabel()
 		get(left, bytes)
+		a.RR(asm.TEST, left, left)
+		a.Jcc(asm.CondE, none)
+		a.RM(asm.LEA, from, asm.Ptr(base, poolAhead))
 		next := a.Here()
 		a.M(op, asm.Ptr(from, 0))
 		a.RI(asm.ADD, from, 64)
 		a.RI(asm.SUB, left, 64)
 		a.Jcc(asm.CondG, next)
+		a.Bind(none)
 	}
 
 	get(x, unsafe.Offsetof(mf.x))
@@ -108,13 +110,13 @@ func (g *gen) pool() {
 	ask(asm.PREFETCHW, y, unsafe.Offsetof(mf.sizeY))
 	a.RR(asm.MOV, from, x)
 	get(to, unsafe.Offsetof(mf.maxima))
-	each(unsafe.Offsetof(mf.vectors), unsafe.Offsetof(mf.rest), func(masked bool) {
+	each(unsafe.Offsetof(mf.vectors), unsafe.Offsetof(mf.rest), p.restX, func(mask asm.Reg) {
 		a.RR(asm.MOV, line, from)
 		best := p.greatest(g.kh, func(r asm.Reg, i int) {
 			if i > 0 {
 				a.RR(asm.ADD, line, step)
 			}
-			p.column(r, asm.Ptr(line, 0), masked)
+			p.column(r, asm.Ptr(line, 0), mask)
 		})
 		a.MR(p.load, asm.Ptr(to, 0), best)
 		a.RI(asm.ADD, from, int64(p.vb))
@@ -122,9 +124,9 @@ func (g *gen) pool() {
 	})
 	get(from, unsafe.Offsetof(mf.first))
 	a.RR(asm.MOV, to, y)
-	each(unsafe.Offsetof(mf.outVectors), unsafe.Offsetof(mf.outRest), func(masked bool) {
-		best := p.greatest(g.kw, func(r asm.Reg, i int) { p.apart(r, asm.Ptr(from, int32(i*p.es))) })
-		p.store(asm.Ptr(to, 0), best, masked)
+	each(unsafe.Offsetof(mf.outVectors), unsafe.Offsetof(mf.outRest), p.restY, func(mask asm.Reg) {
+		best := p.greatest(g.kw, func(r asm.Reg, i int) { p.apart(r, asm.Ptr(from, 0), i) })
+		p.store(asm.Ptr(to, 0), best, mask)
 		a.RI(asm.ADD, from, int64(p.vb*g.stepW))
 		a.RI(asm.ADD, to, int64(p.vb))
 	})
@@ -145,19 +147,22 @@ func (p *pooler) pick(single, double asm.Op) asm.Op {
 // constants loads what stays in registers.
 func (p *pooler) constants() {
 	a := &p.Asm
-	p.lowest, p.nan, p.spread = p.v(4), p.v(5), p.v(6)
-	p.partial, p.part, p.undef = p.v(7), p.v(8), p.v(9)
+	p.lowest, p.nan, p.spread = p.v(4), p.v(5), [2]asm.Reg{p.v(6), p.v(11)}
+	p.restX, p.restY = p.mask(unsafe.Offsetof(mf.rest), asm.K2, p.v(7)), p.mask(unsafe.Offsetof(mf.outRest), asm.K7, p.v(8))
+	p.part, p.undef = p.v(9), p.v(10)
 	infinity, nan := a.Const32(0xFF800000), a.Const32(0x7FC00000)
 	if p.es == 8 {
 		infinity, nan = a.Const64(0xFFF<<52), a.Const64(0x7FF8<<48)
 	}
 	a.RM(p.pick(asm.VBROADCASTSS, asm.VBROADCASTSD), p.lowest, infinity)
 	a.RM(p.pick(asm.VBROADCASTSS, asm.VBROADCASTSD), p.nan, nan)
-	places := make([]byte, p.vb)
-	for i := range p.lanes {
-		binary.LittleEndian.PutUint32(places[i*p.es:], uint32(i*p.stepW))
+	for k, r := range p.spread {
+		places := make([]byte, p.vb)
+		for i := range p.lanes {
+			binary.LittleEndian.PutUint32(places[i*p.es:], uint32(i*p.stepW+k))
+		}
+		a.RM(p.load, r, a.ConstBytes(places))
 	}
-	a.RM(p.load, p.spread, a.ConstBytes(places))
 	for j := 2; p.wide && j < p.stepW; j++ {
 		a.MovImm(asm.RAX, p.lanesIn(j))
 		a.RR(asm.KMOVW, asm.K(1+j), asm.RAX)
@@ -176,52 +181,59 @@ func (p *pooler) lanesIn(j int) int64 {
 	return m
 }
 
-// mask makes a mask of the first lanes, as many as r says.
-func (p *pooler) mask(r asm.Reg) {
+// mask makes a mask of as many first lanes as a field says.
+func (p *pooler) mask(rest uintptr, k, v asm.Reg) asm.Reg {
 	a := &p.Asm
+	a.RM(asm.MOV, asm.RAX, field(rest))
 	if p.wide {
 		a.MovImm(asm.RCX, -1)
-		a.RRR(asm.BZHI, asm.RCX, asm.RCX, r)
-		a.RR(asm.KMOVW, poolTail, asm.RCX)
-		return
+		a.RRR(asm.BZHI, asm.RCX, asm.RCX, asm.RAX)
+		a.RR(asm.KMOVW, k, asm.RCX)
+		return k
 	}
 	ones := make([]byte, 2*p.vb)
 	for i := range p.vb {
 		ones[i] = 0xFF
 	}
 	a.RM(asm.LEA, asm.RCX, a.ConstBytes(ones).Add(int32(p.vb)))
-	a.RI(asm.SHL, r, int64(p.es/4+1))
-	a.RR(asm.SUB, asm.RCX, r)
-	a.RM(p.load, p.partial, asm.Ptr(asm.RCX, 0))
+	a.RI(asm.SHL, asm.RAX, int64(p.es/4+1))
+	a.RR(asm.SUB, asm.RCX, asm.RAX)
+	a.RM(p.load, v, asm.Ptr(asm.RCX, 0))
+	return v
 }
 
-// column loads a vector of a line, perhaps under the mask, with -Inf in the other lanes.
-func (p *pooler) column(r asm.Reg, m asm.Mem, masked bool) {
+// column loads a vector of a line, perhaps under a mask, with -Inf in the other lanes.
+func (p *pooler) column(r asm.Reg, m asm.Mem, mask asm.Reg) {
 	a := &p.Asm
 	switch {
-	case !masked:
+	case mask == asm.NoReg:
 		a.RM(p.load, r, m)
 	case p.wide:
 		a.RR(p.pick(asm.VMOVAPS, asm.VMOVAPD), r, p.lowest)
-		a.Mask(poolTail).RM(p.load, r, m)
+		a.Mask(mask).RM(p.load, r, m)
 	default:
-		a.RRM(p.pick(asm.VMASKMOVPS, asm.VMASKMOVPD), r, p.partial, m)
-		a.RRRR(p.pick(asm.VBLENDVPS, asm.VBLENDVPD), r, p.lowest, r, p.partial)
+		a.RRM(p.pick(asm.VMASKMOVPS, asm.VMASKMOVPD), r, mask, m)
+		a.RRRR(p.pick(asm.VBLENDVPS, asm.VBLENDVPD), r, p.lowest, r, mask)
 	}
 }
 
-// apart loads the elements that lie the windows' step apart.
-func (p *pooler) apart(r asm.Reg, m asm.Mem) {
+// apart loads element k of each window.
+func (p *pooler) apart(r asm.Reg, m asm.Mem, k int) {
 	a := &p.Asm
+	// Where all are in the same vectors, these are read as they were written: any other load
+	// of what was just stored waits long.
+	if p.stepW != 2 || p.kw > 2 {
+		m, k = m.Add(int32(k*p.es)), 0
+	}
 	if p.stepW == 1 {
 		a.RM(p.load, r, m)
 		return
 	}
 	if p.wide {
 		a.RM(p.load, r, m)
-		a.RRM(p.pick(asm.VPERMT2PS, asm.VPERMT2PD), r, p.spread, m.Add(int32(p.vb)))
+		a.RRM(p.pick(asm.VPERMT2PS, asm.VPERMT2PD), r, p.spread[k], m.Add(int32(p.vb)))
 		for j := 2; j < p.stepW; j++ {
-			a.Mask(asm.K(1+j)).RRM(p.pick(asm.VPERMPS, asm.VPERMPD), r, p.spread, m.Add(int32(j*p.vb)))
+			a.Mask(asm.K(1+j)).RRM(p.pick(asm.VPERMPS, asm.VPERMPD), r, p.spread[k], m.Add(int32(j*p.vb)))
 		}
 		return
 	}
@@ -231,11 +243,11 @@ func (p *pooler) apart(r asm.Reg, m asm.Mem) {
 			t = r
 		}
 		if p.es == 4 {
-			a.RRM(asm.VPERMPS, t, p.spread, m.Add(int32(j*p.vb)))
+			a.RRM(asm.VPERMPS, t, p.spread[k], m.Add(int32(j*p.vb)))
 		} else {
 			order := int64(0)
 			for i := range p.lanes {
-				order |= int64(i*p.stepW%p.lanes) << (2 * i)
+				order |= int64((i*p.stepW+k)%p.lanes) << (2 * i)
 			}
 			a.RMI(asm.VPERMPD, t, m.Add(int32(j*p.vb)), order)
 		}
@@ -245,15 +257,15 @@ func (p *pooler) apart(r asm.Reg, m asm.Mem) {
 	}
 }
 
-func (p *pooler) store(m asm.Mem, r asm.Reg, masked bool) {
+func (p *pooler) store(m asm.Mem, r, mask asm.Reg) {
 	a := &p.Asm
 	switch {
-	case !masked:
+	case mask == asm.NoReg:
 		a.MR(p.load, m, r)
 	case p.wide:
-		a.Mask(poolTail).MR(p.load, m, r)
+		a.Mask(mask).MR(p.load, m, r)
 	default:
-		a.MRR(p.pick(asm.VMASKMOVPS, asm.VMASKMOVPD), m, p.partial, r)
+		a.MRR(p.pick(asm.VMASKMOVPS, asm.VMASKMOVPD), m, mask, r)
 	}
 }
 

@@ -28,7 +28,8 @@ func floatType[T float]() array.DType {
 // Sizes of the work of MaxPool.
 const (
 	poolColumns = 512     // of windows, whose columns are in the first cache
-	poolBytes   = 1 << 18 // of lines an entry, which takes some 20 us
+	poolBytes   = 1 << 17 // of lines an entry, which takes some 10 us
+	aheadMin    = 2 << 20 // of all lines, from where they are not in the second cache
 )
 
 // MaxPool writes to y the maxima of the windows of x: of equal elements, that with the last
@@ -37,13 +38,17 @@ func MaxPool[T float](p Pool, y, x unsafe.Pointer) {
 	if p.Planes*p.OH*p.OW == 0 {
 		return
 	}
+	if p.PadH == 0 && p.KH <= p.StepH && p.H == p.OH*p.StepH { // rows of windows go on in the next plane
+		p.H, p.OH, p.Planes = p.H*p.Planes, p.OH*p.Planes, 1
+	}
 	bands := (p.StepH*p.W*p.OH*int(unsafe.Sizeof(T(0))) + poolBytes - 1) / poolBytes
 	pooling := &pooling[T]{Pool: p, x: x, y: y, rows: (p.OH + bands - 1) / bands}
 	pooling.bands = (p.OH + pooling.rows - 1) / pooling.rows
 	pooling.whole = poolCode[T](&p, p.KH)
+	pooling.ahead = p.Planes*p.H*p.W*int(unsafe.Sizeof(T(0))) >= aheadMin
 	units := p.Planes * pooling.bands
 	bytes := p.StepH * p.W * pooling.rows * int(unsafe.Sizeof(T(0)))
-	par.RunTask(units, max(1, min(poolBytes/max(bytes, 1), units/8)), threads(units*bytes/32), pooling)
+	par.RunTask(units, max(1, min(poolBytes/max(bytes, 1), units/8)), threads(units*bytes/24), pooling)
 }
 
 // A pooling is the work of MaxPool: bands of rows of windows.
@@ -52,6 +57,7 @@ type pooling[T float] struct {
 	x, y        unsafe.Pointer
 	bands, rows int       // bands of a plane, rows of a band
 	whole       *jit.Code // for windows without padding above and below, nil if there is none
+	ahead       bool      // ask for lines ahead
 }
 
 func (p *pooling[T]) Chunk(_, begin, end int) {
@@ -107,8 +113,11 @@ func (p *pooling[T]) windows(maxima []T, plane, row, last, col int) (rows int) {
 	}
 	f := poolFrame{x: x, y: y, maxima: unsafe.Pointer(&maxima[pad]), first: unsafe.Pointer(&maxima[0]),
 		step: p.W * size, nextX: p.StepH * p.W * size, nextY: p.OW * size,
-		sizeX: p.StepH * columns * size, sizeY: wins * size, rows: rows,
+		rows:    rows,
 		vectors: columns / lanes, rest: columns % lanes, outVectors: wins / lanes, outRest: wins % lanes}
+	if p.ahead {
+		f.sizeX, f.sizeY = p.StepH*columns*size, wins*size
+	}
 	call(c, unsafe.Pointer(&f))
 	return rows
 }
