@@ -129,7 +129,7 @@ def fact_lines(facts):
             )
         else:
             lines.append(
-                f"stop of the world, 99th percentile (median of 7 turns): {duration(v['kernels p99'])} while two goroutines run kernels, "
+                f"stop of the world, 99th percentile of 1,050: {duration(v['kernels p99'])} while two goroutines run kernels, "
                 + judged(v["kernels p99"], v["loops p99"], f"{duration(v['loops p99'])} while they run plain loops", least=False)
                 + f"; medians {duration(v['kernels p50'])}, {duration(v['loops p50'])}"
             )

@@ -85,31 +85,28 @@ func resident() (float64, error) {
 	return pages * float64(os.Getpagesize()), nil
 }
 
-// stopTheWorld returns 99th percentiles, in ns, of the time that a stop of all
-// goroutines takes while two of them run kernels, and while they run plain loops.
-// Both are measured in turns, and the median over the turns is taken, since what else
-// the machine does delays some of them by milliseconds. What stops the world is
-// reading memory statistics.
+// stopTheWorld returns medians and 99th percentiles, in ns, of the time that a stop of
+// all goroutines takes while two of them run kernels, and while they run plain loops.
+// Both are measured in turns, since what else the machine does changes meanwhile. What
+// stops the world is reading memory statistics.
 func stopTheWorld(int) (map[string]float64, error) {
-	const rounds, samples = 7, 100 // a sample takes 20 ms: whoever stops the world waits for its turn first
+	const rounds, samples = 7, 150 // a sample takes 20 ms: whoever stops the world waits for its turn first
 	x, a := weft.Rand(1_000_000), weft.Rand(512, 512)
 	kernels := []func(){
 		func() { weft.Expr("exp(-x*x)*sin(x)+log1p(abs(x))", x).Release() },
 		func() { a.MatMul(a).Release() },
 	}
 	loops := []func(){loop(), loop()}
-	found := map[string][]float64{}
+	times := map[string][]float64{}
 	for range rounds {
 		for name, work := range map[string][]func(){"kernels": kernels, "loops": loops} {
-			times := slices.Sorted(slices.Values(stops(work, samples)))
-			found[name+" p99"] = append(found[name+" p99"], times[samples*99/100])
-			found[name+" p50"] = append(found[name+" p50"], times[samples/2])
+			times[name] = append(times[name], stops(work, samples)...)
 		}
 	}
 	result := map[string]float64{}
-	for name, v := range found {
+	for name, v := range times {
 		slices.Sort(v)
-		result[name] = v[rounds/2]
+		result[name+" p50"], result[name+" p99"] = v[len(v)/2], v[len(v)*99/100]
 	}
 	return result, nil
 }
