@@ -73,13 +73,13 @@ func (p *Pool) judge(took, since, piled, left int64) {
 	p.last.took = took
 	// What piles up in the time that is due to the next collection.
 	due := int64(float64(piled) / float64(max(since, 1)) * float64(calmShare*took))
-	fast := due >= p.system.floor
+	fast := due >= 2*p.system.floor
 	calm := !fast || !p.last.fast // once may be a program that starts
 	p.last.fast = fast
 	p.calm.Store(calm)
 	if calm {
 		// Marking the Go heap is part of the time that it took.
-		p.slow.Store(max(min(due, left/2), p.system.floor/2))
+		p.slow.Store(max(min(due, left/5*2), min(due, 2*p.system.floor)/2, p.system.floor/2))
 	} else {
 		p.slow.Store(min(fillRate*took, headroomSlow))
 	}

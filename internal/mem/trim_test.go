@@ -324,8 +324,8 @@ func TestCalm(t *testing.T) {
 	}
 	p.last.took = 0
 	p.judge(1e6, 1e6, floor, 4*floor)
-	if got := p.room(0, 0); !p.calm.Load() || got != 2*floor {
-		t.Errorf("after one fast round calm %v with room for %d, want half of the %d in use", p.calm.Load(), got, 4*floor)
+	if got := p.room(0, 0); !p.calm.Load() || got != 4*floor/5*2 {
+		t.Errorf("after one fast round calm %v with room for %d, want two fifths of the %d in use", p.calm.Load(), got, 4*floor)
 	}
 	p.judge(1e6, 1e6, floor, 0)
 	if got := p.room(0, 0); p.calm.Load() || got < floor || p.slack(1<<20) != 3<<20 {
