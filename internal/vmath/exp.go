@@ -10,6 +10,8 @@ const (
 	ln2Hi64 = 0x1.62e42fefa39efp-1
 	ln2Lo64 = 0x1.abc9e3b39803fp-56
 	log2E   = 0x1.71547652b82fep+0
+
+	log2ELo32 = 0x1.4ae0cp-26 // what it lacks as a float32
 )
 
 // A reduced argument of an exponential: x = k*ln(2) + r.
@@ -48,10 +50,20 @@ func Exp(b *loop.Builder, x loop.Value) loop.Value {
 	} else {
 		x = f.clamp(x, least, pick[float64](f, 89, 710))
 	}
-	e := f.reduce(x)
-	p := f.poly(e.r, pick(f, exp32, exp64))
-	p = f.Fma(f.Fma(p, e.r, f.c(1)), e.r, f.c(1))
-	return f.ScaleB(p, e.k)
+	// x = k*ln(2) + r for a multiple k of 1/16 or 1/8, in float32 to base 2.
+	magic := f.c(pick(f, 0x1.8p19, 0x1.8p49))
+	n := f.Fma(x, f.c(log2E), magic)
+	k := f.Sub(n, magic)
+	var t, v loop.Value
+	if f.wide {
+		t = f.Lookup(exp2Table64, f.toInt(n))
+		r := f.Fma(k, f.c(-ln2Lo64), f.Fma(k, f.c(-ln2Hi64), x))
+		v = f.Fma(f.Mul(r, r), f.poly(r, expRest64), r)
+	} else {
+		t = f.Lookup(exp2Table32, f.toInt(n))
+		v = f.poly(f.Fma(x, f.c(log2ELo32), f.Fma(x, f.c(log2E), f.Neg(k))), exp2Rest32)
+	}
+	return f.ScaleB(f.Fma(t, v, t), f.Floor(k))
 }
 
 // Exp2 is 2^x.

@@ -6,8 +6,8 @@ import (
 )
 
 // Some instructions do the work of two of the loop language: a product and sum
-// can change signs, AVX-512 has any function of three bits, and a test of common
-// bits. The first of two such instructions, if nothing else uses it, is not
+// can change signs, AVX-512 has any function of three bits, a test of common bits, and
+// rounds an exponent down itself. The first of two such instructions, if nothing else uses it, is not
 // lowered by itself; its user finds it here.
 
 // findFused notes what is left to the user of its value.
@@ -35,6 +35,10 @@ func (c *compiler) findFusedIn(block []loop.Value) {
 		case loop.OpMul:
 			if in.Type.Float() {
 				c.take1(block[:at], in.A, loop.OpNeg)
+			}
+		case loop.OpScaleB:
+			if c.isa == AVX512 {
+				c.take1(block[:at], in.B, loop.OpFloor)
 			}
 		case loop.OpOr, loop.OpXor:
 			if c.isa == AVX512 && in.Type != loop.B && !c.take1(block[:at], in.B, loop.OpAnd) {

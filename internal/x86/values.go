@@ -243,10 +243,16 @@ func (c *compiler) lowerIns(v loop.Value, in *loop.Ins) {
 		if (in.Op == loop.OpOr || in.Op == loop.OpXor) && c.bits(v, in) {
 			return
 		}
+		second := in.B
+		if in.Op == loop.OpScaleB {
+			if floor := c.left(second); floor != nil {
+				second = floor.A
+			}
+		}
 		for i, d := range c.result(v) {
 			var b vr
-			if in.B != loop.NoValue {
-				b = c.get(in.B, i)
+			if second != loop.NoValue {
+				b = c.get(second, i)
 			}
 			c.arith(in, d, c.get(in.A, i), b)
 		}
