@@ -73,6 +73,17 @@ var expRest64 = []float64{
 	0x1.a01fbf72dfdd5p-13,
 }
 
+// exp2Rest64 is (2^r-1)/r for |r| <= 1/16, relative to 2^r. Error 2^-58.1.
+var exp2Rest64 = []float64{
+	0x1.62e42fefa39efp-01,
+	0x1.ebfbdff82c7a6p-03,
+	0x1.c6b08d704b5a6p-05,
+	0x1.3b2ab6ef1f42p-07,
+	0x1.5d87fe2b11e4fp-10,
+	0x1.430e6e115534ep-13,
+	0x1.ffe4c3d35d619p-17,
+}
+
 // phi is log2 of the normal distribution from -8.185 to 5.6. Error 2^-26.8.
 var phi = pieces{
 	scale: 0x1.2924924924924p+00,

@@ -59,6 +59,10 @@ func exponentials() {
 	c, err = fit(rest, func(r number) number { return mul(r, r) }, -lim, lim, 6, 53)
 	fmt.Printf("\n// expRest64 is (e^r-1-r)/r^2 for |r| <= ln(2)/16, relative to e^r. Error 2^%.1f.\n", math.Log2(err))
 	list("expRest64", floats(c))
+	rest = func(r number) number { return div(sub(exp(mul(r, ln2)), num(1)), r) }
+	c, err = fit(rest, func(r number) number { return r }, -1.001/16, 1.001/16, 7, 53)
+	fmt.Printf("\n// exp2Rest64 is (2^r-1)/r for |r| <= 1/16, relative to 2^r. Error 2^%.1f.\n", math.Log2(err))
+	list("exp2Rest64", floats(c))
 }
 
 func normals() {
