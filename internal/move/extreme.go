@@ -59,6 +59,7 @@ const (
 	scanVectors = 2 // of columns side by side, where there are as many
 	partRows    = 1 << 13
 	partRow     = 1 << 16
+	scanEntry   = 1 << 20 // bytes an entry, which takes some 50 us
 )
 
 // An argFinder looks for extremes: along rows if they are contiguous, else in
@@ -234,16 +235,20 @@ func (f *argFinder[E, V, P]) scan(src unsafe.Pointer, step, n, w int, best *[sca
 		return
 	}
 	blocks := func(c, vectors, count int) {
-		s := scanFrame{src: unsafe.Add(src, step+c*int(unsafe.Sizeof(E(0)))), best: unsafe.Pointer(&best[c]), at: unsafe.Pointer(&at[c]),
-			step: step, rows: n - 1, group: scanRows, blocks: count, now: 1}
+		size := int(unsafe.Sizeof(E(0)))
+		group, code := scanRows, f.one
 		if w <= vectors*lanes {
-			s.group = n
+			group = n
 		}
-		code := f.one
 		if vectors > 1 {
 			code = f.all
 		}
-		call(code, unsafe.Pointer(&s))
+		most := max(scanEntry/(count*vectors*lanes*size), scanRows)
+		for r := 1; r < n; r += most {
+			s := scanFrame{src: unsafe.Add(src, r*step+c*size), best: unsafe.Pointer(&best[c]), at: unsafe.Pointer(&at[c]),
+				step: step, rows: min(most, n-r), group: group, blocks: count, now: r}
+			call(code, unsafe.Pointer(&s))
+		}
 	}
 	c := w / (scanVectors * lanes) * (scanVectors * lanes)
 	if c > 0 {
