@@ -1,8 +1,6 @@
 package vmath
 
-import (
-	"weft/internal/loop"
-)
+import "weft/internal/loop"
 
 // pieces are polynomials of the logarithm to base 2 of a float32 function, each for
 // an interval 1/scale wide around a multiple of that. Each of the tables has the entry
@@ -14,8 +12,8 @@ type pieces struct {
 	tables [][]float64
 }
 
-// exp2Of is 2^p(x) for the function p of pieces, as t*(1+v) with |v| < 1/40. t is
-// t*2^k with k in the exponent's place of its bits, as an integer, so that it may be out of range.
+// exp2Of is 2^p(x), as t*(1+v) with |v| < 1/40. t is given as the integer of its bits,
+// in which the exponent may be out of range.
 func (f *form) exp2Of(p *pieces, x loop.Value) (t, v loop.Value) {
 	i := f.toInt(f.Fma(x, f.c(p.scale), f.c(f.shift)))
 	at := func(j int) loop.Value { return f.Lookup(p.tables[j], i) }
@@ -38,7 +36,8 @@ func (f *form) exp2Of(p *pieces, x loop.Value) (t, v loop.Value) {
 	return f.exp2Step(f.toInt(n)), f.poly(r, exp2Rest32)
 }
 
-// exp2Step is 2^(n/16) less a little, for exp2Rest32 to make up, as an integer.
+// exp2Step is the bits of 2^(n/16) for the low bits of n, less a little for exp2Rest32
+// to make up.
 func (f *form) exp2Step(n loop.Value) loop.Value {
 	return f.Add(f.toInt(f.Lookup(exp2Steps32, n)), f.Shl(n, f.n(19)))
 }
@@ -48,7 +47,8 @@ func (f *form) times(x, t, v loop.Value) loop.Value {
 	return f.Fma(x, t, f.Mul(f.Mul(x, t), v))
 }
 
-// gelu32 is x times the normal distribution, a power of two of its logarithm.
+// gelu32 is x times the normal distribution. From 5.6 on that is x; the pieces give
+// slightly more than 1 there, so that infinity stays.
 func gelu32(b *loop.Builder, x loop.Value) loop.Value {
 	f := of(b, x)
 	t, v := f.exp2Of(&phi, f.Min(f.c(5.6), x))

@@ -52,7 +52,8 @@ func pieceOf(f, slope func(float64) float64, lo, hi float64, terms int) piece {
 	return p
 }
 
-// pieces are n pieces, each as wide, the first around n0*width; entry i mod n is that around i*width.
+// pieces are n pieces of f, the first around first*width; entry i mod n is that around
+// i*width.
 func pieces(f, slope func(float64) float64, n, first int, width float64, terms int) (p []piece, worst float64) {
 	p = make([]piece, n)
 	for i := first; i < first+n; i++ {
