@@ -47,8 +47,8 @@ func (f *form) times(x, t, v loop.Value) loop.Value {
 	return f.Fma(x, t, f.Mul(f.Mul(x, t), v))
 }
 
-// gelu32 is x times the normal distribution. From 5.6 on that is x; the pieces give
-// slightly more than 1 there, so that infinity stays.
+// gelu32 is x times the normal distribution. From 5.6 on that is x; there v
+// is above 0, so that infinity stays.
 func gelu32(b *loop.Builder, x loop.Value) loop.Value {
 	f := of(b, x)
 	t, v := f.exp2Of(&phi, f.Min(f.c(5.6), x))
