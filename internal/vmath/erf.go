@@ -117,23 +117,3 @@ func Gelu(b *loop.Builder, x loop.Value) loop.Value {
 	y = f.withSign(f.Mul(f.Mul(y, s1), s2), f.sign(x)) // of a zero, which the sum loses
 	return f.Select(f.Lt(f.c(39), x), x, y)
 }
-
-// gelu32 is max(x, 0) - a*q for a = |x| and q = erfc(a/sqrt(2))/2, the upper tail of
-// the normal distribution. a*q is exp(-a^2/2)*t*P(t) for t = a/(a+2.5), where P
-// varies little. It is good to a few units in the last place: what float32
-// leaves to have without pairs of numbers.
-func gelu32(b *loop.Builder, x loop.Value) loop.Value {
-	f := of(b, x)
-	a := f.Min(f.c(14.4), f.Abs(x)) // beyond, the tail is less than half of the least number
-	half := f.Mul(a, f.c(-0.5))
-	h := f.Mul(half, a)
-	magic := f.c(f.shift)
-	k := f.Sub(f.Fma(h, f.c(log2E), magic), magic)
-	// The reduced exponent, with what h lacks of the square.
-	r := f.Add(f.Fma(k, f.c(-ln2Hi32), h), f.Fma(k, f.c(-ln2Lo32), f.Fma(half, a, f.Neg(h))))
-	u := f.Fma(f.Fma(f.poly(r, exp32), r, f.c(1)), r, f.c(1))
-	t := f.Div(a, f.Add(a, f.c(2.5)))
-	g := f.Mul(t, f.poly(t, mills32))
-	y := f.Fma(f.Neg(g), f.ScaleB(u, k), f.Max(f.c(0), x))
-	return f.withSign(y, f.sign(x)) // of a zero
-}

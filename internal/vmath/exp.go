@@ -10,6 +10,8 @@ const (
 	ln2Hi64 = 0x1.62e42fefa39efp-1
 	ln2Lo64 = 0x1.abc9e3b39803fp-56
 	log2E   = 0x1.71547652b82fep+0
+
+	log2ELo32 = 0x1.4ae0cp-26 // what it lacks as a float32
 )
 
 // A reduced argument of an exponential: x = k*ln(2) + r.
@@ -40,6 +42,22 @@ func (f *form) halves(bits loop.Value) (s1, s2 loop.Value) {
 	return f.pow2(h), f.pow2(f.Sub(bits, h))
 }
 
+// steps takes the nearest multiple k of 1/16 (float32) or 1/8 out of s*x, and looks up
+// 2^(k-floor(k)): in float32 a little less, for which exp2Rest32 makes up.
+func (f *form) steps(x loop.Value, s float64) (k, power loop.Value) {
+	magic := f.c(pick(f, 0x1.8p19, 0x1.8p49))
+	n := f.Add(x, magic)
+	if s != 1 {
+		n = f.Fma(x, f.c(s), magic)
+	}
+	return f.Sub(n, magic), f.Lookup(pick(f, exp2Table32, exp2Table64), f.toInt(n))
+}
+
+// raised is power*(1+v)*2^floor(k).
+func (f *form) raised(k, power, v loop.Value) loop.Value {
+	return f.ScaleB(f.Fma(power, v, power), f.Floor(k))
+}
+
 // Exp is e^x.
 func Exp(b *loop.Builder, x loop.Value) loop.Value {
 	f := of(b, x)
@@ -48,23 +66,25 @@ func Exp(b *loop.Builder, x loop.Value) loop.Value {
 	} else {
 		x = f.clamp(x, least, pick[float64](f, 89, 710))
 	}
-	e := f.reduce(x)
-	p := f.poly(e.r, pick(f, exp32, exp64))
-	p = f.Fma(f.Fma(p, e.r, f.c(1)), e.r, f.c(1))
-	return f.ScaleB(p, e.k)
+	k, power := f.steps(x, log2E)
+	if !f.wide { // what is left, to base 2
+		r := f.Fma(x, f.c(log2ELo32), f.Fma(x, f.c(log2E), f.Neg(k)))
+		return f.raised(k, power, f.poly(r, exp2Rest32))
+	}
+	r := f.Fma(k, f.c(-ln2Lo64), f.Fma(k, f.c(-ln2Hi64), x))
+	return f.raised(k, power, f.Fma(f.Mul(r, r), f.poly(r, expRest64), r))
 }
 
 // Exp2 is 2^x.
 func Exp2(b *loop.Builder, x loop.Value) loop.Value {
 	f := of(b, x)
 	x = f.clamp(x, pick[float64](f, -151, -1076), pick[float64](f, 129, 1025))
-	magic := f.c(f.shift)
-	k := f.Sub(f.Add(x, magic), magic)
+	k, power := f.steps(x, 1)
 	r := f.Sub(x, k)
-	// The last steps of Horner's rule would round at 1; so only r*ln(2) does.
-	coef := pick(f, exp232, exp264)
-	p := f.Fma(r, f.c(coef[0]), f.Mul(f.Mul(r, r), f.poly(r, coef[1:])))
-	return f.ScaleB(f.Add(p, f.c(1)), k)
+	if !f.wide {
+		return f.raised(k, power, f.poly(r, exp2Rest32))
+	}
+	return f.raised(k, power, f.Mul(r, f.poly(r, exp2Rest64)))
 }
 
 // Expm1 is e^x-1, accurate near zero.

@@ -11,7 +11,8 @@ import (
 // lanes that go on. They are left to the end of the trip and of the head.
 
 // leaveNext notes which next values of a loop are computed where they are carried: by
-// one instruction that reads no other carried value, as that may be gone by then.
+// one instruction that reads no other carried value, as that may be gone by then, nor
+// what is left to it.
 func (c *compiler) leaveNext(r *loop.Region) {
 	for n, v := range r.Next {
 		in := &c.p.Ins[v]
@@ -21,7 +22,7 @@ func (c *compiler) leaveNext(r *loop.Region) {
 		}
 		others := false
 		for _, o := range in.Operands() {
-			others = others || o != loop.NoValue && c.origin(o) != r.Params[n] && slices.Contains(r.Params, c.origin(o))
+			others = others || o != loop.NoValue && (c.fused[o] || c.origin(o) != r.Params[n] && slices.Contains(r.Params, c.origin(o)))
 		}
 		if !others {
 			c.take1(r.Body, v, in.Op)

@@ -7,9 +7,9 @@ import (
 )
 
 // Some instructions do the work of two of the loop language: a product and sum
-// can change signs, and AVX-512 has a test of common bits. The first of two such
-// instructions, if nothing else uses it, is not lowered by itself; its user finds it
-// here.
+// can change signs, and AVX-512 has a test of common bits and rounds an exponent down
+// itself. The first of two such instructions, if nothing else uses it, is not lowered
+// by itself; its user finds it here.
 
 // findFused notes what is left to the user of its value.
 func (c *compiler) findFused() {
@@ -33,6 +33,10 @@ func (c *compiler) findFusedIn(block []loop.Value) {
 		case loop.OpFma:
 			c.take1(block[:at], in.C, loop.OpNeg)
 			c.take1(block[:at], in.A, loop.OpNeg)
+		case loop.OpScaleB:
+			if c.isa == AVX512 {
+				c.take1(block[:at], in.B, loop.OpFloor)
+			}
 		case loop.OpEq, loop.OpNe:
 			if zero := &c.p.Ins[in.B]; c.isa == AVX512 && zero.Op == loop.OpConst && zero.Imm == 0 && zero.Type.Int() {
 				c.take1(block[:at], in.A, loop.OpAnd)

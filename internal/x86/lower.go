@@ -44,7 +44,9 @@ type compiler struct {
 	last     []int32 // see pressure
 	seen     []occurrence
 	consts   []constant
-	tables   [][2]vr          // the registers of each, 0 if it has none yet
+	tables   [][2]vr    // the registers of each, 0 if it has none yet
+	halved   loop.Value // see halfOf
+	halves   []halved
 	constAt  [512]int32       // by hash: one more than the index in consts, of half as many at most
 	ptr      [loop.MaxBufs]vr // where each buffer stands
 	ctr      [loop.MaxAxes]vr // the counter of an axis that is being walked
@@ -108,6 +110,7 @@ func (c *compiler) reset(p *loop.Program, isa ISA) {
 	c.findFused()
 	c.regs, c.consts, c.spare, c.rare = c.regs[:0], c.consts[:0], -1, 0
 	clear(c.constAt[:])
+	c.halved = loop.NoValue
 	c.tables = zeroed(c.tables, len(p.Tables))
 	clear(c.ptr[:])
 	clear(c.ctr[:])
@@ -380,6 +383,8 @@ func (c *compiler) hoist(block []loop.Value) (s survey) {
 
 // block lowers the instructions of a block that stand in a pass.
 func (c *compiler) block(b []loop.Value) {
+	c.halved = loop.NoValue
+	defer func() { c.halved = loop.NoValue }()
 	for _, v := range b {
 		if c.vals[v].state == hoisted || c.fused[v] {
 			continue

@@ -78,7 +78,13 @@ func (c *compiler) second(in *loop.Ins, i int) vr {
 	if in.B == loop.NoValue {
 		return 0
 	}
-	return c.get(in.B, i)
+	b := in.B
+	if in.Op == loop.OpScaleB {
+		if floor := c.left(b); floor != nil {
+			b = floor.A
+		}
+	}
+	return c.get(b, i)
 }
 
 // part returns the register of an 8-byte value at a step and part.

@@ -130,13 +130,6 @@ def exp():
 
 
 @spec
-def exp2():
-    q = small(lambda r: (m.mpf(2) ** r - 1) / r, [L2 ** (i + 1) / m.fac(i + 1) for i in range(12)])
-    for name, n, bits in (("exp232", 6, 24), ("exp264", 12, 53)):
-        table(name, "(2^r-1)/r for |r| <= 1/2, relative to 2^r", q, lambda r: r / mpf(2) ** r, -0.5005, 0.5005, n, bits)
-
-
-@spec
 def log():
     t = small(lambda f: (m.log1p(f) - f) / f ** 2, [-(-1) ** i / mpf(i + 2) for i in range(12)])
     v = lambda f: f ** 2 / m.log1p(f) if f else mpf(0)
@@ -214,8 +207,6 @@ def erf():
     table("erfcx64", "(1+2a)exp(a^2)erfc(a) in (a-4)/(a+4) for 0 <= a <= 28, the constant in two floats, relative to 1", scaled, one, -1, hi(28), 23, 53, 106)
     slope = lambda t: m.diff(scaled, t) * (1 - t) / 8
     table("erfcxSlope", "its derivative times (1-t)/8, relative to 1", slope, one, -1, mpf("0.7"), 5, 53)
-    mills = lambda t: m.exp((a := 2.5 * t / (1 - t)) ** 2 / 2) * m.erfc(a / m.sqrt(2)) / 2 * (a + 2.5)
-    table("mills32", "(a+2.5)exp(a^2/2)erfc(a/sqrt(2))/2 in a/(a+2.5) for 0 <= a <= 14.4, relative to itself", mills, lambda t: 1 / mills(t), 0, mpf("14.4") / mpf("16.9"), 10, 24)
     table("erfcxShort", "(1+2a)exp(a^2)erfc(a) in (a-4)/(a+4) for 0 <= a <= 10.2, relative to 1", scaled, one, -1, hi(mpf("10.2")), 12, 53)
     q = small(lambda r: (m.exp(r) - 1 - r) / r ** 2, [1 / m.fac(i + 2) for i in range(12)])
     lim = L2 / 2 * mpf("1.001")
