@@ -46,6 +46,10 @@ func TestFused(t *testing.T) {
 		{"twice", []loop.Type{loop.F32, loop.F64}, []ISA{AVX2, AVX512}, "vaddp", "vmulp", func(b *loop.Builder, x, y, z loop.Value) loop.Value {
 			return b.Min(b.Mul(x, b.Float(b.Type(x), 2)), b.Mul(b.Float(b.Type(x), 2), y))
 		}},
+		{"scale by floor", []loop.Type{loop.F32, loop.F64}, []ISA{AVX512}, "vscalef", "vrndscale", func(b *loop.Builder, x, _, z loop.Value) loop.Value {
+			k := b.Mul(b.Cvt(b.Type(x), b.Rem(b.Index(0), b.Int(loop.I64, 100))), b.Float(b.Type(x), -0.3))
+			return b.Add(b.ScaleB(b.Float(b.Type(x), 1.25), b.Floor(k)), z)
+		}},
 		{"test", []loop.Type{loop.I32, loop.I64}, []ISA{AVX512}, "vptestm", "vpcmp", func(b *loop.Builder, x, y, z loop.Value) loop.Value {
 			return b.Select(b.Ne(b.And(x, y), b.Int(b.Type(x), 0)), y, z)
 		}},
@@ -85,6 +89,29 @@ func TestFused(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// TestFusedNext has next values of a loop in which lanes leave at different times, with
+// operands that are pairs themselves and read what the loop carries.
+func TestFusedNext(t *testing.T) {
+	r := rand.New(rand.NewPCG(25, 26))
+	for _, ty := range []loop.Type{loop.F32, loop.F64} {
+		b := loop.NewBuilder("next", []loop.Axis{{Kind: loop.Parallel}}, 0)
+		x, out := b.Buf(dtype(ty), false, loop.Unit), b.Buf(dtype(ty), true, loop.Unit)
+		b.Pass(func() {
+			v := b.Load(x)
+			w := b.While([]loop.Value{v, v, b.Float(ty, -9)}, func(w []loop.Value) loop.Value {
+				return b.And(b.Lt(w[2], b.Abs(v)), b.Lt(w[2], b.Float(ty, 40)))
+			}, func(w []loop.Value) []loop.Value {
+				return []loop.Value{b.Fma(b.Neg(w[1]), v, w[0]), b.ScaleB(b.Float(ty, 1.5), b.Floor(w[2])), b.Add(w[2], b.Float(ty, 0.7))}
+			})
+			b.Store(out, b.Add(b.Add(w[0], w[1]), w[2]))
+		})
+		p := finish(t, b)
+		for _, n := range []int{1, 16, 77} {
+			random(p, r, n).fill(func(b int) uint64 { return value(r, ty) }).check(t, nil)
 		}
 	}
 }
