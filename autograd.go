@@ -98,6 +98,7 @@ func newNode(p *planned, in []*gradNode) *gradNode {
 // need gradients, as a leaf: [Tensor.Backward] adds its gradient to
 // [Tensor.Grad]. It returns t.
 func (t *Tensor) RequireGrad() *Tensor {
+	t.notNil("requiregrad")
 	if !t.v.DType.Float() {
 		array.Failf("requiregrad", "", "only floats have gradients, not %s", t.v.DType)
 	}
@@ -114,14 +115,22 @@ func (t *Tensor) RequireGrad() *Tensor {
 }
 
 // RequiresGrad reports whether gradients flow through t.
-func (t *Tensor) RequiresGrad() bool { return t.node() != nil }
+func (t *Tensor) RequiresGrad() bool {
+	t.notNil("requiresgrad")
+	return t.node() != nil
+}
 
 // IsLeaf reports that t was not computed from tensors that need gradients.
-func (t *Tensor) IsLeaf() bool { n := t.node(); return n == nil || n.leaf != nil }
+func (t *Tensor) IsLeaf() bool {
+	t.notNil("isleaf")
+	n := t.node()
+	return n == nil || n.leaf != nil
+}
 
 // Grad returns the gradient that backward passes have added up in a leaf, nil
 // before the first.
 func (t *Tensor) Grad() *Tensor {
+	t.notNil("grad")
 	if t.hist == nil {
 		return nil
 	}
@@ -136,6 +145,7 @@ func (t *Tensor) Grad() *Tensor {
 // gives it back at once when the gradient is forgotten. Optimizers read gradients
 // this way.
 func BorrowGrad(t *Tensor, f func(g *Tensor)) bool {
+	t.notNil("borrowgrad")
 	h := t.hist
 	if h == nil {
 		return false
@@ -156,6 +166,7 @@ func BorrowGrad(t *Tensor, f func(g *Tensor)) bool {
 
 // SetGrad replaces the gradient of a leaf; nil forgets it.
 func (t *Tensor) SetGrad(g *Tensor) {
+	t.notNil("setgrad")
 	n := t.node()
 	if n == nil || n.leaf == nil {
 		array.Failf("setgrad", "", "the tensor is not a leaf that requires a gradient: only those keep one")

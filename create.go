@@ -64,13 +64,18 @@ func Ones(shape ...int) *Tensor { return full("ones", 1, Float32, shape) }
 func OnesOf(d DType, shape ...int) *Tensor { return full("ones", 1, d, shape) }
 
 // ZerosLike, OnesLike and FullLike have t's shape and type.
-func ZerosLike(t *Tensor) *Tensor { return full("zeros", 0, t.v.DType, t.v.Shape) }
+func ZerosLike(t *Tensor) *Tensor { return fullLike("zeros", t, 0) }
 
 // OnesLike has t's shape and type and is filled with 1.
-func OnesLike(t *Tensor) *Tensor { return full("ones", 1, t.v.DType, t.v.Shape) }
+func OnesLike(t *Tensor) *Tensor { return fullLike("ones", t, 1) }
 
 // FullLike has t's shape and type and is filled with x.
-func FullLike(t *Tensor, x any) *Tensor { return Full(x, t.v.DType, t.v.Shape...) }
+func FullLike(t *Tensor, x any) *Tensor { return fullLike("full", t, x) }
+
+func fullLike(opName string, t *Tensor, x any) *Tensor {
+	t.notNil(opName)
+	return full(opName, x, t.v.DType, t.v.Shape)
+}
 
 // Scalar returns a 0-d tensor of a Go number: float64 gives float32 unless a type
 // is given, int int64, bool Bool.

@@ -35,7 +35,12 @@ type FuncContext struct {
 
 // Save keeps tensors for Backward. Overwriting one before the backward pass is
 // an error that the pass reports.
-func (c *FuncContext) Save(ts ...*Tensor) { c.saved = append(c.saved, ts...) }
+func (c *FuncContext) Save(ts ...*Tensor) {
+	for _, t := range ts {
+		t.notNil("save")
+	}
+	c.saved = append(c.saved, ts...)
+}
 
 // Saved returns tensor i of those saved.
 func (c *FuncContext) Saved(i int) *Tensor { return c.saved[i] }

@@ -25,9 +25,7 @@ type operand struct {
 // tensorOperand is a tensor as an operand of op. A nil tensor must not be taken
 // for a number.
 func tensorOperand(opName string, t *Tensor) operand {
-	if t == nil {
-		failNil(opName)
-	}
+	t.notNil(opName)
 	return operand{t: t}
 }
 

@@ -51,6 +51,7 @@ func (t *Tensor) ScatterAdd(axis int, index, x *Tensor) *Tensor {
 
 // NonZero returns the row-major positions, int64, of the elements that are not 0.
 func (t *Tensor) NonZero() *Tensor {
+	t.check("nonzero")
 	m := t.Contiguous()
 	if m.v.DType != Bool {
 		m = m.NoGrad().Ne(0)

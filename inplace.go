@@ -277,6 +277,7 @@ func (t *Tensor) DivAssign(x any) *Tensor { return t.assignOp(op.Div, "divassign
 // (*Tensor).Relu: the in-place form of any elementwise method.
 func (t *Tensor) Update(f func(*Tensor) *Tensor) *Tensor {
 	r := f(t)
+	r.notNil("update")
 	if r.run.gradOn() && t.run.gradOn() {
 		return t.Assign(r)
 	}

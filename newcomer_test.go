@@ -178,6 +178,8 @@ func TestMistakesInTraining(t *testing.T) {
 		{misuse(func() { x.Linear(weft.Ones(3, 4), weft.Ones(3)) }), "linear: b: has shape [3], want [4]"},
 		{misuse(func() { x.Linear(weft.Ones(4, 4), weft.Ones(4)) }), "linear: x: has 3 features, the weights take 4: [2 3] x [4 4]"},
 		{misuse(func() { x.Linear(weft.Ones(3, 4), nil) }), "linear: the tensor is nil (a Grad is nil until Backward has reached its leaf)"},
+		{misuse(func() { nn.MSE(x, nil) }), "mse: target: is nil"},
+		{misuse(func() { x.Grad().Shape() }), "shape: the tensor is nil (a Grad is nil until Backward has reached its leaf)"},
 		{misuse(func() { weft.Data[int64](x) }), "data: elements are float32, not int64: convert with To first"},
 		{misuse(func() { nn.NewLinear(4, 2).Forward(x) }), "linear: x: has 3 features, the weights take 4: [2 3] x [4 2]"},
 		{misuse(func() { nn.NewLinear(0, 2).Forward(x) }), "linear: x: has 3 features, the weights take 0: [2 3] x [0 2]"},

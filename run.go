@@ -115,6 +115,7 @@ func (s *Scope) Track(t *Tensor) *Tensor {
 
 // Keep moves t out of the scope: its memory stays when the scope closes.
 func (s *Scope) Keep(t *Tensor) *Tensor {
+	t.notNil("keep")
 	s.disown(t.v.Store)
 	return &Tensor{v: t.v, hist: t.hist}
 }
@@ -160,4 +161,7 @@ func (t *Tensor) track() {
 
 // Release gives t's memory back now. Using t, or a view of it, afterwards panics.
 // It is never necessary.
-func (t *Tensor) Release() { engine.stream.Free(t.v.Store) }
+func (t *Tensor) Release() {
+	t.notNil("release")
+	engine.stream.Free(t.v.Store)
+}

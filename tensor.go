@@ -83,26 +83,47 @@ func setBackend(b cpu.Backend) {
 }
 
 // Shape returns the sizes of the dimensions. It must not be written to.
-func (t *Tensor) Shape() []int { return t.v.Shape }
+func (t *Tensor) Shape() []int {
+	t.notNil("shape")
+	return t.v.Shape
+}
 
 // Strides returns, for each dimension, how many elements apart neighbours are.
-func (t *Tensor) Strides() []int { return append([]int(nil), t.v.Strides...) }
+func (t *Tensor) Strides() []int {
+	t.notNil("strides")
+	return append([]int(nil), t.v.Strides...)
+}
 
 // Dim returns the size of dimension i, which may count from the back: -1 is the
 // last.
-func (t *Tensor) Dim(i int) int { return t.v.Shape[array.Axis("dim", i, len(t.v.Shape))] }
+func (t *Tensor) Dim(i int) int {
+	t.notNil("dim")
+	return t.v.Shape[array.Axis("dim", i, len(t.v.Shape))]
+}
 
 // Rank returns the number of dimensions.
-func (t *Tensor) Rank() int { return len(t.v.Shape) }
+func (t *Tensor) Rank() int {
+	t.notNil("rank")
+	return len(t.v.Shape)
+}
 
 // Size returns the number of elements.
-func (t *Tensor) Size() int { return t.v.Size() }
+func (t *Tensor) Size() int {
+	t.notNil("size")
+	return t.v.Size()
+}
 
 // DType returns the type of the elements.
-func (t *Tensor) DType() DType { return t.v.DType }
+func (t *Tensor) DType() DType {
+	t.notNil("dtype")
+	return t.v.DType
+}
 
 // IsContiguous reports that the elements lie in row-major order without gaps.
-func (t *Tensor) IsContiguous() bool { return t.v.Contiguous() }
+func (t *Tensor) IsContiguous() bool {
+	t.notNil("iscontiguous")
+	return t.v.Contiguous()
+}
 
 // View returns the strided window that the tensor is, for packages of this module
 // that read and write files.
@@ -114,11 +135,16 @@ func (t *Tensor) View() array.View {
 // FromView makes a tensor of a strided window.
 func FromView(v array.View) *Tensor { return &Tensor{v: v} }
 
-// check refuses a nil tensor and memory that was given back.
-func (t *Tensor) check(opName string) {
+// notNil refuses a nil tensor.
+func (t *Tensor) notNil(opName string) {
 	if t == nil {
 		failNil(opName)
 	}
+}
+
+// check refuses a nil tensor and memory that was given back.
+func (t *Tensor) check(opName string) {
+	t.notNil(opName)
 	if t.v.Store.Released.Load() {
 		array.Failf(opName, "", "the tensor %s was released, or its scope closed (Scope.Keep takes a tensor out)", array.TypeString(t.v.DType, t.v.Shape))
 	}

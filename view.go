@@ -298,6 +298,7 @@ func (t *Tensor) Diagonal(k int) *Tensor { return window(op.Diagonal, ir.Attrs{I
 // Contiguous returns t if its elements lie in row-major order without gaps, else a
 // copy.
 func (t *Tensor) Contiguous() *Tensor {
+	t.notNil("contiguous")
 	if t.v.Contiguous() {
 		return t
 	}

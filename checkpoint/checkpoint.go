@@ -114,11 +114,15 @@ func Load(path string, parts Parts) (meta map[string]string, err error) {
 		}
 	}
 	old := map[string]map[string]*weft.Tensor{}
-	for i, name := range names {
+	for _, name := range names {
 		old[name] = map[string]*weft.Tensor{}
 		for key, t := range parts[name].State() {
-			old[name][key] = t.NoGrad().Clone()
+			if err := weft.Try(func() { old[name][key] = t.NoGrad().Clone() }); err != nil {
+				return nil, &PartError{Part: name, Err: fmt.Errorf("state %q: %w", key, err)}
+			}
 		}
+	}
+	for i, name := range names {
 		if err := parts[name].LoadState(states[name]); err != nil {
 			for _, done := range names[:i] {
 				if again := parts[done].LoadState(old[done]); again != nil {

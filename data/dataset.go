@@ -27,6 +27,9 @@ type Batcher interface {
 // Tensors is the dataset of the rows of x and y, which have the same number of
 // them; y may be nil. It panics with *weft.Error if they have not.
 func Tensors(x, y *weft.Tensor) Dataset {
+	if x == nil {
+		array.Failf("tensors", "x", "is nil: only y may be")
+	}
 	if x.Rank() == 0 || y != nil && (y.Rank() == 0 || y.Dim(0) != x.Dim(0)) {
 		shape := "nil"
 		if y != nil {

@@ -15,7 +15,12 @@ func CrossEntropy(logits, target *weft.Tensor) *weft.Tensor { return weft.CrossE
 // panics with *weft.Error if the shapes differ: broadcasting a target is
 // mostly a mistake.
 func MSE(x, target *weft.Tensor) *weft.Tensor {
-	if !array.Equal(x.Shape(), target.Shape()) {
+	switch {
+	case x == nil:
+		array.Failf("mse", "x", "is nil")
+	case target == nil:
+		array.Failf("mse", "target", "is nil")
+	case !array.Equal(x.Shape(), target.Shape()):
 		array.Failf("mse", "target", "has shape %s, the prediction %s", array.ShapeString(target.Shape()), array.ShapeString(x.Shape()))
 	}
 	return x.Sub(target).Square().Mean()

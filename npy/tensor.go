@@ -1,9 +1,11 @@
 package npy
 
 import (
+	"fmt"
 	"io"
 
 	"weft"
+	"weft/internal/array"
 )
 
 // Read reads one array from r and leaves r right behind it, so that several can
@@ -28,13 +30,27 @@ func ReadFile(path string) (*weft.Tensor, error) {
 // Write writes t to w, in Fortran order if t is contiguous in that order and not
 // row-major, and row-major otherwise, whatever its strides.
 func Write(w io.Writer, t *weft.Tensor) error {
-	v := t.View()
+	v, err := view(t)
+	if err != nil {
+		return err
+	}
 	return encode(w, &v)
 }
 
 // WriteFile writes t to the file at path, which it replaces as a whole: an error
 // or a crash leaves the old file.
 func WriteFile(path string, t *weft.Tensor) error {
-	v := t.View()
+	v, err := view(t)
+	if err != nil {
+		return err
+	}
 	return encodeFile(path, &v)
+}
+
+// view returns what to write. A tensor that is nil or was released is an error.
+func view(t *weft.Tensor) (v array.View, err error) {
+	if err := weft.Try(func() { v = t.View() }); err != nil {
+		return v, fmt.Errorf("npy: %w", err)
+	}
+	return v, nil
 }

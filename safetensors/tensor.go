@@ -35,19 +35,30 @@ func ReadFile(path string) (map[string]*weft.Tensor, map[string]string, error) {
 // Write writes the tensors, whatever their strides, and the metadata, which may
 // be nil, to w.
 func Write(w io.Writer, tensors map[string]*weft.Tensor, metadata map[string]string) error {
-	return encode(w, views(tensors), metadata)
+	list, err := views(tensors)
+	if err != nil {
+		return err
+	}
+	return encode(w, list, metadata)
 }
 
 // WriteFile writes them to the file at path, which it replaces as a whole: an
 // error or a crash leaves the old file.
 func WriteFile(path string, tensors map[string]*weft.Tensor, metadata map[string]string) error {
-	return encodeFile(path, views(tensors), metadata)
+	list, err := views(tensors)
+	if err != nil {
+		return err
+	}
+	return encodeFile(path, list, metadata)
 }
 
-func views(tensors map[string]*weft.Tensor) []named {
+// views lists what to write. A tensor that is nil or was released is an error.
+func views(tensors map[string]*weft.Tensor) ([]named, error) {
 	out := make([]named, 0, len(tensors))
 	for name, t := range tensors {
-		out = append(out, named{name, t.View()})
+		if err := weft.Try(func() { out = append(out, named{name, t.View()}) }); err != nil {
+			return nil, fmt.Errorf("safetensors: tensor %q: %w", name, err)
+		}
 	}
-	return out
+	return out, nil
 }
