@@ -141,8 +141,10 @@ func threadsFor(work, limit int) int {
 // to use. None of it has an influence on any bit of the result.
 func (j *job) plan(total, threads int) int {
 	work := j.m * j.n * max(j.k, 1)
-	if j.narrow = j.narrowPath(); j.narrow != notNarrow {
-		work = max(work, j.n*j.k*j.size) // reading a byte of B takes as long as a product
+	// Reading a byte of B takes as long as a product. Not where whole rows are read: a
+	// training step has just written those, and the other processor would fetch them.
+	if j.narrow = j.narrowPath(); j.narrow == acrossRows {
+		work = max(work, j.n*j.k*j.size)
 	}
 	threads = threadsFor(total*work, threads)
 	if j.narrow != notNarrow {
