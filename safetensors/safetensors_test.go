@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"weft/internal/array"
+	"weft/internal/corpus"
 )
 
 func TestRoundTrip(t *testing.T) {
@@ -385,6 +386,9 @@ func FuzzRead(f *testing.F) {
 		f.Add(b)
 	}
 	f.Add(file(`{"__metadata__":{"\u00e9\n":"\ud83d\ude00"},"x":{"dtype":"F4","shape":[3,2],"data_offsets":[0,3]}}`, "123"))
+	for _, s := range corpus.Read(f, "testdata/corpus.txt") {
+		f.Add([]byte(s))
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r, err := Read(bytes.NewReader(data), int64(len(data)))
 		if err != nil {
