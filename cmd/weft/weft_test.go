@@ -218,7 +218,7 @@ func TestCompletion(t *testing.T) {
 // TestBinary builds the command as users do and runs it as a process.
 func TestBinary(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds a program")
+		t.Skip("SKIPPED: builds a program")
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()

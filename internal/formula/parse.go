@@ -376,7 +376,7 @@ func (p *reader) count(f *function, called string, x *ast.CallExpr) {
 	if got >= lo && got <= hi {
 		return
 	}
-	want := fmt.Sprint(lo)
+	var want string
 	switch {
 	case hi == f.args+anyAxes:
 		want = "an array and its axes,"

@@ -128,7 +128,7 @@ func (r *channelRun) plan() bool {
 	}
 	r.classY, r.classOfY = edges(r.classY, r.classOfY, c.outH, c.stepY, c.rowAt, r.spanY, c.srcH)
 	for _, k := range r.classX {
-		r.kernels = append(r.kernels, channelKey{c.machine, k.width, r.nv, c.stepX}.kernel())
+		r.kernels = append(r.kernels, kernel(channelKernels, channelKey{c.machine, k.width, r.nv, c.stepX}))
 	}
 	return true
 }

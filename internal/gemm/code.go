@@ -142,14 +142,29 @@ func callTile(isa ISA, d array.DType, key tileKey, f *tileFrame) {
 // tileCode returns a tile kernel.
 func tileCode(isa ISA, d array.DType, key tileKey) *jit.Code {
 	if key.pieces || key.across || key.paired {
-		return rareCode(isa, d, key)
+		return kernel(rareCodes, rareKey{isa, d, key})
 	}
 	return codeKey{tileRoutine, isa, d == array.Float64, key.mr, key.nv,
 		bit(key.kMajor, 0) | bit(key.masked, 1) | key.segments<<2}.code()
 }
 
-// A rareKey names a kernel over pieces or one that transposes B. There are too many
-// for a table: one for each width of a convolution's kernel, stride and dilation.
+// A kernelKey names a kernel of which there are too many for a table, and makes it.
+type kernelKey[V any] interface {
+	comparable
+	generate() V
+}
+
+// kernel returns the kernel of a key, which is made when first wanted.
+func kernel[K kernelKey[V], V any](made *jit.Cache[K, V], key K) V {
+	if c, ok := made.Lookup(key); ok {
+		return c
+	}
+	c, _ := made.Get(key, func() (V, error) { return key.generate(), nil })
+	return c
+}
+
+// A rareKey names a kernel over pieces or one that transposes B:
+// one for each width of a convolution's kernel, stride and dilation.
 type rareKey struct {
 	isa ISA
 	d   array.DType
@@ -158,15 +173,8 @@ type rareKey struct {
 
 var rareCodes = jit.NewCache[rareKey, *jit.Code](1024)
 
-func rareCode(isa ISA, d array.DType, key tileKey) *jit.Code {
-	full := rareKey{isa, d, key}
-	c, ok := rareCodes.Lookup(full)
-	if !ok {
-		c, _ = rareCodes.Get(full, func() (*jit.Code, error) {
-			g := &gen{isa: isa, d: d}
-			genTile(g, key)
-			return g.install(), nil
-		})
-	}
-	return c
+func (k rareKey) generate() *jit.Code {
+	g := &gen{isa: k.isa, d: k.d}
+	genTile(g, k.tileKey)
+	return g.install()
 }

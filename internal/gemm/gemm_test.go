@@ -222,11 +222,11 @@ func testSpecial[E element](t *testing.T) {
 // beginning.
 func TestGuard(t *testing.T) {
 	if !guard.Available {
-		t.Skip("no guard pages here")
+		t.Skip("SKIPPED: no guard pages here")
 	}
 	everyISA(t, func(t *testing.T, isa ISA) {
 		if isa == Portable {
-			t.Skip("no machine code that could stray")
+			t.Skip("SKIPPED: no machine code that could stray")
 		}
 		defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 		defer par.SetPanicOnFault(par.SetPanicOnFault(true))
@@ -412,7 +412,7 @@ func TestConcurrent(t *testing.T) {
 // TestAllocs keeps a small product free of allocations.
 func TestAllocs(t *testing.T) {
 	if CurrentISA() == Portable {
-		t.Skip("the portable path allocates a closure")
+		t.Skip("SKIPPED: the portable path allocates a closure")
 	}
 	var x [3][256]float32
 	mat := func(i int) Mat { return Mat{unsafe.Pointer(&x[i]), 16, 1} }
@@ -426,7 +426,7 @@ func TestAllocs(t *testing.T) {
 // BenchmarkGenerate measures making the largest tile kernel, mapping included.
 func BenchmarkGenerate(b *testing.B) {
 	if CurrentISA() == Portable {
-		b.Skip("no machine code here")
+		b.Skip("SKIPPED: no machine code here")
 	}
 	for b.Loop() {
 		codeKey{tileRoutine, CurrentISA(), false, maxRows(CurrentISA(), 2), 2, 2}.generate()

@@ -30,6 +30,14 @@ func (g *gen) v(i int) asm.Reg {
 	return asm.Y(i)
 }
 
+// temp returns a register behind the others: with AVX-512 there are two.
+func (g *gen) temp(i int) asm.Reg {
+	if g.isa == AVX512 {
+		return g.v(31 - i&1)
+	}
+	return g.v(15)
+}
+
 // vb returns the bytes of a vector.
 func (g *gen) vb() int {
 	if g.narrow {

@@ -53,27 +53,21 @@ type channelKernel struct {
 
 var channelKernels = jit.NewCache[channelKey, *channelKernel](256)
 
-func (k channelKey) kernel() *channelKernel {
-	if c, ok := channelKernels.Lookup(k); ok {
-		return c
+func (k channelKey) generate() *channelKernel {
+	g := &channelGen{gen: gen{isa: k.isa, d: k.d}, channelKey: k}
+	from, below := g.emit()
+	c := &channelKernel{code: g.install()}
+	offset := func(l asm.Label) int32 {
+		at, _ := g.Offset(l)
+		first, _ := g.Offset(from[0])
+		return int32(at - first)
 	}
-	c, _ := channelKernels.Get(k, func() (*channelKernel, error) {
-		g := &channelGen{gen: gen{isa: k.isa, d: k.d}, channelKey: k}
-		from, below := g.emit()
-		c := &channelKernel{code: g.install()}
-		offset := func(l asm.Label) int32 {
-			at, _ := g.Offset(l)
-			first, _ := g.Offset(from[0])
-			return int32(at - first)
-		}
-		for _, l := range from {
-			c.from = append(c.from, offset(l))
-		}
-		for _, l := range below {
-			c.below = append(c.below, offset(l))
-		}
-		return c, nil
-	})
+	for _, l := range from {
+		c.from = append(c.from, offset(l))
+	}
+	for _, l := range below {
+		c.below = append(c.below, offset(l))
+	}
 	return c
 }
 

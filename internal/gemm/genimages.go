@@ -42,16 +42,10 @@ var mf imageFrame
 
 var imageKernels = jit.NewCache[imageKey, *jit.Code](64)
 
-func (k imageKey) code() *jit.Code {
-	if c, ok := imageKernels.Lookup(k); ok {
-		return c
-	}
-	c, _ := imageKernels.Get(k, func() (*jit.Code, error) {
-		g := &imageGen{gen{isa: k.isa, d: k.d}, k}
-		g.emit()
-		return g.install(), nil
-	})
-	return c
+func (k imageKey) generate() *jit.Code {
+	g := &imageGen{gen{isa: k.isa, d: k.d}, k}
+	g.emit()
+	return g.install()
 }
 
 type imageGen struct {
@@ -61,14 +55,6 @@ type imageGen struct {
 
 func (g *imageGen) acc(i, v int) asm.Reg { return g.v(i*g.nv + v) }
 func (g *imageGen) xReg(v int) asm.Reg   { return g.v(g.mr*g.nv + v) }
-
-// temp is a free register: with AVX-512 there are two.
-func (g *imageGen) temp(i int) asm.Reg {
-	if g.isa == AVX512 {
-		return g.v(31 - i&1)
-	}
-	return g.v(15)
-}
 
 func (g *imageGen) emit() {
 	const (

@@ -70,16 +70,10 @@ func (m machine) maxTapVectors(mr int) int {
 
 var tapKernels = jit.NewCache[tapKey, *jit.Code](256)
 
-func (k tapKey) code() *jit.Code {
-	if c, ok := tapKernels.Lookup(k); ok {
-		return c
-	}
-	c, _ := tapKernels.Get(k, func() (*jit.Code, error) {
-		g := &tapGen{gen{isa: k.isa, d: k.d, narrow: k.vb < vectorBytes(k.isa)}, k}
-		g.emit()
-		return g.install(), nil
-	})
-	return c
+func (k tapKey) generate() *jit.Code {
+	g := &tapGen{gen{isa: k.isa, d: k.d, narrow: k.vb < vectorBytes(k.isa)}, k}
+	g.emit()
+	return g.install()
 }
 
 type tapGen struct {

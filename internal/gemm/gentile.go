@@ -170,14 +170,6 @@ func genTile(g *gen, key tileKey) { (&tileGen{g, key}).emit() }
 func (g *tileGen) acc(i, v int) asm.Reg { return g.v(i*g.nv + v) }
 func (g *tileGen) bReg(v int) asm.Reg   { return g.v(g.mr*g.nv + v) }
 
-// temp is a free register: with AVX-512 there are at least two.
-func (g *tileGen) temp(i int) asm.Reg {
-	if g.isa == AVX512 {
-		return g.v(31 - i&1)
-	}
-	return g.v(15)
-}
-
 func (g *tileGen) table() bool { return g.segments > 0 }
 
 // isMasked reports whether vector v goes through a mask.

@@ -40,23 +40,17 @@ var gf winogradFrame
 
 var winogradKernels = jit.NewCache[winogradKey, *jit.Code](16)
 
-func (k winogradKey) code() *jit.Code {
-	if c, ok := winogradKernels.Lookup(k); ok {
-		return c
+func (k winogradKey) generate() *jit.Code {
+	g := &winogradGen{gen{isa: k.isa, d: k.d}}
+	switch k.step {
+	case winogradSource:
+		g.source()
+	case winogradResult:
+		g.result()
+	default:
+		g.weights(k.step == winogradWeightsReversed)
 	}
-	c, _ := winogradKernels.Get(k, func() (*jit.Code, error) {
-		g := &winogradGen{gen{isa: k.isa, d: k.d}}
-		switch k.step {
-		case winogradSource:
-			g.source()
-		case winogradResult:
-			g.result()
-		default:
-			g.weights(k.step == winogradWeightsReversed)
-		}
-		return g.install(), nil
-	})
-	return c
+	return g.install()
 }
 
 // A winogradGen writes the kernels, which do as winogradgo.go does.

@@ -153,7 +153,7 @@ func (t *gradWeightTask) tapTerms(f *tapFrame, sums unsafe.Pointer, b0 int, mask
 			}
 			code := &t.tapCodes[bit(key.mr < taps.rows, 0)|bit(key.groups < taps.perTile, 1)|bit(masked, 2)]
 			if *code == nil {
-				*code = key.code()
+				*code = kernel(tapKernels, key)
 			}
 			jit.Call(*code, 0, unsafe.Pointer(f))
 		}

@@ -214,7 +214,7 @@ func (r *imageRun) panel(source, sums unsafe.Pointer, b, q int) {
 	if c.e.Bias != nil {
 		f.bias = unsafe.Add(c.e.Bias, o*c.size)
 	}
-	code := imageKey{c.machine, rows, r.nv}.code()
+	code := kernel(imageKernels, imageKey{c.machine, rows, r.nv})
 	// One entry takes some 60 us.
 	most := max(1, (200<<10)/(min(c.kBlock, len(c.terms))*rows*r.nv))
 	for tiles := r.tiles[b*pixels : (b+1)*pixels]; len(tiles) > 0; {

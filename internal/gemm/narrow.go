@@ -87,7 +87,7 @@ func (j *job) across(n0, n1 int, o *operands) {
 	for x, nv := n0, 0; x < n1; {
 		if n := min(j.acrossWidth(j.m), (n1-x)/j.lanes); n != nv {
 			nv = n
-			code = rareCode(j.isa, j.d, tileKey{mr: j.m, nv: nv, across: true})
+			code = tileCode(j.isa, j.d, tileKey{mr: j.m, nv: nv, across: true})
 		}
 		f.c[0] = unsafe.Add(o.c.Ptr, x*j.size)
 		for p0 := 0; p0 < j.k; p0 += j.kBlock {

@@ -95,7 +95,7 @@ func everyISA(t *testing.T, f func(t *testing.T, isa ISA)) {
 	for _, isa := range []ISA{Portable, AVX2, AVX512} {
 		t.Run(isa.String(), func(t *testing.T) {
 			if SetISA(isa) != isa {
-				t.Skipf("this machine runs no %s kernels", isa)
+				t.Skipf("SKIPPED: this machine runs no %s kernels", isa)
 			}
 			f(t, isa)
 		})

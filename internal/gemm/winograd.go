@@ -112,7 +112,7 @@ func (w *winograd) transform(step winogradStep, f *winogradFrame) {
 		f.run(step, w.lanes)
 		return
 	}
-	jit.Call(winogradKey{w.machine, step}.code(), 0, unsafe.Pointer(f))
+	jit.Call(kernel(winogradKernels, winogradKey{w.machine, step}), 0, unsafe.Pointer(f))
 }
 
 // transpose is pack, also without machine code.

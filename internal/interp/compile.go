@@ -45,8 +45,6 @@ type assigned struct {
 	last int
 }
 
-const forever = 1 << 30
-
 // compile makes the code of a program, for rows one by one or in groups.
 func compile(p *loop.Program, grouped bool) *code {
 	n := len(p.Ins)

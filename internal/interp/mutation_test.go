@@ -210,7 +210,7 @@ func outcome(c *loopgen.Case, k *Kernel) (out *loopgen.Output, err error) {
 func TestMutants(t *testing.T) {
 	n, _ := strconv.Atoi(os.Getenv("WEFT_MUTATE"))
 	if n == 0 {
-		t.Skip("a campaign of minutes: WEFT_MUTATE=n asks for n programs")
+		t.Skip("SKIPPED: a campaign of minutes: WEFT_MUTATE=n asks for n programs")
 	}
 	type sound struct {
 		c   *loopgen.Case

@@ -57,7 +57,7 @@ var (
 func mustMap(t testing.TB, code []byte) *Code {
 	t.Helper()
 	if err := Reason(); err != nil {
-		t.Skip(err)
+		t.Skip("SKIPPED: ", err)
 	}
 	c, err := Map(code)
 	if err != nil {

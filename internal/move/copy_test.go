@@ -127,7 +127,7 @@ func pooled(b testing.TB, d array.DType, shape ...int) array.View {
 // Machine code reads and writes nothing outside of its arrays.
 func TestCopyGuard(t *testing.T) {
 	if !guard.Available {
-		t.Skip("no guard pages here")
+		t.Skip("SKIPPED: no guard pages here")
 	}
 	each(t, func(t *testing.T) {
 		for _, place := range []func(int) (*guard.Buffer, error){guard.End, guard.Start} {

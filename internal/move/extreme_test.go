@@ -39,7 +39,7 @@ func testArg[T element](t *testing.T, shape []int, axis int, special []T) {
 			b, err = guard.Start(size * d.Size())
 		}
 		if err != nil {
-			t.Skip("no guard pages here")
+			t.Skip("SKIPPED: no guard pages here")
 		}
 		x := unsafe.Slice((*T)(b.Ptr()), size)
 		for i := range x {

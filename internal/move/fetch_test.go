@@ -18,7 +18,7 @@ func TestCopyRows(t *testing.T) {
 		for _, row := range []int{line, 3 * line, 8 * line, 100} {
 			b, err := guard.End(count * row)
 			if err != nil {
-				t.Skip("no guard pages here")
+				t.Skip("SKIPPED: no guard pages here")
 			}
 			src := unsafe.Slice((*byte)(b.Ptr()), count*row)
 			for i := range src {
@@ -64,7 +64,7 @@ func testSumRows[T int32 | int64 | float32 | float64](t *testing.T, d array.DTyp
 	row := n * d.Size()
 	b, err := guard.End(count * row)
 	if err != nil {
-		t.Skip("no guard pages here")
+		t.Skip("SKIPPED: no guard pages here")
 	}
 	defer b.Close()
 	src := unsafe.Slice((*T)(b.Ptr()), count*n)

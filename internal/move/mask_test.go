@@ -19,7 +19,7 @@ func guarded[T any](t *testing.T, n int) []T {
 	}
 	b, err := at(n * int(unsafe.Sizeof(x)))
 	if err != nil {
-		t.Skip("no guard pages here")
+		t.Skip("SKIPPED: no guard pages here")
 	}
 	t.Cleanup(func() { b.Close() })
 	return unsafe.Slice((*T)(b.Ptr()), n)

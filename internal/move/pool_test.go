@@ -130,7 +130,7 @@ func testMaxPool[T float](t *testing.T, p Pool) {
 	b, err := guard.End(n * size)
 	c, err2 := guard.End(m * size)
 	if err != nil || err2 != nil {
-		t.Skip("no guard pages here")
+		t.Skip("SKIPPED: no guard pages here")
 	}
 	defer b.Close()
 	defer c.Close()

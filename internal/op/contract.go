@@ -46,8 +46,6 @@ func Geometry(n *node) ConvGeometry {
 
 func swapLast(x *node) *node { return Transpose(x, len(x.Shape)-2, len(x.Shape)-1) }
 
-func matmul(x, y *node) *node { return apply(MatMul, x, y) }
-
 func init() {
 	MatMul2 = define(Def{Name: "matmul2", Class: Routine, Arity: -1,
 		Doc: "The matrix product over the last two axes; axes before them are equal. An element is the sum over ascending k of products, by fma, in blocks; then a third argument, a vector of columns, is added.",

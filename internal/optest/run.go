@@ -1,6 +1,7 @@
 package optest
 
 import (
+	"context"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -128,7 +129,7 @@ func compute(dev device.Device, p *plan.Plan, ins, outs []array.View) error {
 		for i := range ins {
 			views[i] = &ins[i]
 		}
-		return c.Run(nil, dev.Default(), views, nil, outs)
+		return c.Run(context.Background(), dev.Default(), views, nil, outs)
 	})
 }
 

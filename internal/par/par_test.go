@@ -168,7 +168,7 @@ func TestPanicWaits(t *testing.T) {
 // A fault on a worker becomes a panic on the caller where that was asked for.
 func TestPanicOnFault(t *testing.T) {
 	if !guard.Available {
-		t.Skip("no inaccessible pages on this platform")
+		t.Skip("SKIPPED: no inaccessible pages on this platform")
 	}
 	defer SetPanicOnFault(SetPanicOnFault(true))
 	buf, err := guard.End(64)
@@ -300,7 +300,7 @@ func (n *nothing) Chunk(_, begin, end int) { n.sum.Add(int64(end - begin)) }
 
 func TestRunTaskDoesNotAllocate(t *testing.T) {
 	if raceEnabled {
-		t.Skip("sync.Pool drops items at random under the race detector")
+		t.Skip("SKIPPED: sync.Pool drops items at random under the race detector")
 	}
 	var task nothing
 	RunTask(64, 1, 2, &task)
@@ -342,7 +342,7 @@ func BenchmarkHandOff(b *testing.B) {
 	for _, idle := range []time.Duration{0, 20 * time.Microsecond, 2 * time.Millisecond} {
 		b.Run(fmt.Sprintf("idle=%v", idle), func(b *testing.B) {
 			if runtime.GOMAXPROCS(0) < 2 {
-				b.Skip("needs two processors")
+				b.Skip("SKIPPED: needs two processors")
 			}
 			var m meet
 			var spent time.Duration

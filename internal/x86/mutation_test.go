@@ -152,7 +152,7 @@ func noticedAlone(t *testing.T, m mutant, isa ISA) bool {
 func TestMutants(t *testing.T) {
 	n, _ := strconv.Atoi(os.Getenv("WEFT_MUTATE"))
 	if n == 0 {
-		t.Skip("a campaign of minutes: WEFT_MUTATE=n asks for n programs")
+		t.Skip("SKIPPED: a campaign of minutes: WEFT_MUTATE=n asks for n programs")
 	}
 	// The programs by what stands in them. Broken offsets could write anywhere: where
 	// memory is written by index, only that is broken.

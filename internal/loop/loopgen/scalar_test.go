@@ -14,12 +14,11 @@ import (
 // package loop read, with nothing shared between lanes: no tiles, no masks. It is
 // the reference for the reference.
 type scalar struct {
-	p     *loop.Program
-	f     *loop.Frame
-	idx   [loop.MaxAxes]int
-	val   []uint64
-	reds  map[loop.Value][]uint64 // elements of the pass at hand
-	lanes int
+	p    *loop.Program
+	f    *loop.Frame
+	idx  [loop.MaxAxes]int
+	val  []uint64
+	reds map[loop.Value][]uint64 // elements of the pass at hand
 }
 
 func scalarRun(p *loop.Program, f *loop.Frame, _ func() bool) error {

@@ -26,7 +26,7 @@ var sink byte
 
 func TestEdges(t *testing.T) {
 	if !Available {
-		t.Skip("no inaccessible pages on this platform")
+		t.Skip("SKIPPED: no inaccessible pages on this platform")
 	}
 	for _, n := range []int{0, 1, 3, 64, 4095, 4096, 4097, 100_000} {
 		end, err := End(n)

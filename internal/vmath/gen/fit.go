@@ -24,7 +24,7 @@ func round(x number, bits uint) number {
 	return zero().Set(new(big.Float).SetPrec(bits).Set(x))
 }
 
-// exp is e^x for small |x|, and log ln(x) for x near 1, by their series.
+// exp is e^x for small |x|, by its series.
 func exp(x number) number {
 	const halvings = 8
 	x = div(x, num(1<<halvings))
@@ -39,6 +39,7 @@ func exp(x number) number {
 	return sum
 }
 
+// log is ln(x).
 func log(x number) number {
 	y := num(math.Log(f64(x)))
 	for range 3 { // Newton's method doubles the digits
@@ -73,14 +74,13 @@ func points(a, b float64, n int) []number {
 
 // fit is a polynomial of n coefficients near f, the error weighted by w. They are
 // rounded to bits one after the other, the lowest power first, and those that are
-// left are fitted again each time. The first ones may be given.
-func fit(f, w func(x number) number, a, b float64, n int, bits uint, given ...number) (coef []number, worst float64) {
+// left are fitted again each time.
+func fit(f, w func(x number) number, a, b float64, n int, bits uint) (coef []number, worst float64) {
 	x := points(a, b, 12*n+20)
 	fx, wx := make([]number, len(x)), make([]number, len(x))
 	for i := range x {
 		fx[i], wx[i] = f(x[i]), w(x[i])
 	}
-	coef = given
 	for len(coef) < n {
 		coef = append(coef, round(least(x, fx, wx, coef, n)[0], bits))
 	}

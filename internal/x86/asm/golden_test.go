@@ -73,7 +73,7 @@ func TestGolden(t *testing.T) {
 // TestGas compares some 480,000 instructions with GNU as itself.
 func TestGas(t *testing.T) {
 	if os.Getenv(goldenEnv) == "" {
-		t.Skip("set " + goldenEnv + "=check to run GNU as")
+		t.Skip("SKIPPED: set " + goldenEnv + "=check to run GNU as")
 	}
 	cases := testCases(true)
 	var a Asm
