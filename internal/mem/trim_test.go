@@ -213,12 +213,20 @@ func TestPacingSingleFlight(t *testing.T) {
 	p.system.floor = 20 << 20 // more than a slow collection would give
 	started, release := make(chan struct{}, 100), make(chan struct{})
 	p.system.collect = func() { started <- struct{}{}; <-release }
+	begin := time.Now()
+	p.last.end = begin
+	var since time.Duration
 	var blocks []Block
 	for range 24 { // returns although the collection cannot finish
 		blocks = append(blocks, mustAlloc(t, p, 1<<20))
 		if len(blocks) == 14 { // past the trigger by more than three blocks
 			<-started
+			since = time.Since(begin)
 		}
+	}
+	// As long as it took to get there, or this would not count as allocating fast.
+	for time.Since(begin) < 2*since {
+		time.Sleep(time.Millisecond)
 	}
 	close(release)
 	for p.collecting.Load() {
