@@ -30,6 +30,10 @@ const (
 	// garbage piles up there, and less room is left to large blocks.
 	calmShare = 20
 
+	// So many rounds make an allocation rate: a program that starts fills its arrays,
+	// and its first collections read what no cache has.
+	fastRounds = 3
+
 	// backlogMin is what processors may at least allocate in the time of a
 	// collection.
 	backlogMin = 16 << 20
@@ -73,9 +77,12 @@ func (p *Pool) judge(took, since, piled, left int64) {
 	p.last.took = took
 	// What piles up in the time that is due to the next collection.
 	due := int64(float64(piled) / float64(max(since, 1)) * float64(calmShare*took))
-	fast := due >= 2*p.system.floor
-	calm := !fast || !p.last.fast // once may be a program that starts
-	p.last.fast = fast
+	if due >= 2*p.system.floor {
+		p.last.fast = min(p.last.fast+1, fastRounds)
+	} else {
+		p.last.fast = 0
+	}
+	calm := p.last.fast < fastRounds
 	p.calm.Store(calm)
 	if calm {
 		// Marking the Go heap is part of the time that it took.

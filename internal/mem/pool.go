@@ -27,7 +27,7 @@ type Pool struct {
 		end  time.Time
 		left int64
 		took int64 // ns, as far as it counts
-		fast bool  // garbage piled up fast before it
+		fast int   // so many in a row before which garbage piled up fast, at most fastRounds
 	}
 
 	collecting  atomic.Bool
@@ -153,6 +153,7 @@ func (p *Pool) alloc(n int) (b Block, fresh bool, err error) {
 		p.failed.Add(1)
 		return Block{}, false, &Error{Size: n, Live: p.live.Load(), Limit: int64(classSize(classes - 1))}
 	}
+	p.collectFor(int64(classSize(c)))
 	s, ok := p.take(c)
 	if !ok {
 		if s, err = p.grow(c, n); err != nil {
@@ -168,19 +169,24 @@ func (p *Pool) alloc(n int) (b Block, fresh bool, err error) {
 			break
 		}
 	}
-	if trigger := p.trigger.Load() + p.slack(int64(s.r.block)); live > trigger {
-		switch {
-		case p.collecting.CompareAndSwap(false, true):
-			if p.quick.Load() {
-				p.pace()
-			} else {
-				go p.pace()
-			}
-		case live > backlogFrom(trigger):
-			p.backlog(live)
-		}
-	}
 	return b, fresh, nil
+}
+
+// collectFor collects before a block is handed out that would pass the trigger, so
+// that what is found can serve for it.
+func (p *Pool) collectFor(block int64) {
+	live, trigger := p.live.Load()+block, p.trigger.Load()+p.slack(block)
+	switch {
+	case live <= trigger:
+	case p.collecting.CompareAndSwap(false, true):
+		if p.quick.Load() {
+			p.pace()
+		} else {
+			go p.pace()
+		}
+	case live > backlogFrom(trigger):
+		p.backlog(live)
+	}
 }
 
 // home picks a list by the address of the stack, which differs between

@@ -209,7 +209,7 @@ func TestPacingSingleFlight(t *testing.T) {
 	p := testPool(&mapped)
 	p.trigger.Store(10 << 20)
 	p.quick.Store(false)
-	p.last.fast = true
+	p.last.fast = fastRounds
 	p.system.floor = 20 << 20 // more than a slow collection would give
 	started, release := make(chan struct{}, 100), make(chan struct{})
 	p.system.collect = func() { started <- struct{}{}; <-release }
@@ -331,13 +331,15 @@ func TestCalm(t *testing.T) {
 		t.Errorf("calm %v with room for %d bytes and slack for %d, want half of %d and none", p.calm.Load(), got, p.slack(1<<20), floor)
 	}
 	p.last.took = 0
-	p.judge(1e6, 1e6, floor, 4*floor)
-	if got := p.room(0, 0); !p.calm.Load() || got != 4*floor/5*2 {
-		t.Errorf("after one fast round calm %v with room for %d, want two fifths of the %d in use", p.calm.Load(), got, 4*floor)
+	for n := 1; n < fastRounds; n++ {
+		p.judge(1e6, 1e6, floor, 4*floor)
+		if got := p.room(0, 0); !p.calm.Load() || got != 4*floor/5*2 {
+			t.Errorf("after %d fast rounds calm %v with room for %d, want two fifths of the %d in use", n, p.calm.Load(), got, 4*floor)
+		}
 	}
 	p.judge(1e6, 1e6, floor, 0)
 	if got := p.room(0, 0); p.calm.Load() || got < floor || p.slack(1<<20) != 3<<20 {
-		t.Errorf("after two fast rounds calm %v with room for %d and slack for %d", p.calm.Load(), got, p.slack(1<<20))
+		t.Errorf("after %d fast rounds calm %v with room for %d and slack for %d", fastRounds, p.calm.Load(), got, p.slack(1<<20))
 	}
 	p.judge(1e9, 1e6, floor/100, 0) // waited for processors
 	if p.last.took != 1e6*5/4 {
