@@ -27,12 +27,12 @@
 // quick, up to 16 MiB where they are slow, more the larger the heap, because marking it
 // takes longer, and up to 12 MiB more for large blocks. Where garbage
 // piles up slowly, so that collections take less than a twentieth of the time anyway,
-// the room is two fifths of what is in use, 2 MiB at the least, whatever the blocks. While the heap is under 16 MiB the allocation that
-// passes the trigger collects, which takes 0.1 to 0.3 ms; otherwise one collection
-// runs in the background and nobody waits, except that an allocation past twice the
-// trigger, and 16 MiB past it, is held up for up to 10 ms, and one past the limit for
-// up to 200 ms. The timer of the trims brings the trigger down after memory was given
-// back by hand.
+// the room is two fifths of what is in use, 2 MiB at the least, whatever the blocks.
+// While the heap is under 16 MiB the allocation that would pass the trigger collects
+// first, which takes 0.1 to 0.3 ms; otherwise one collection runs in the background
+// and nobody waits, except that an allocation past twice the trigger, and 16 MiB past
+// it, is held up for up to 10 ms, and one past the limit for up to 200 ms. The timer
+// of the trims brings the trigger down after memory was given back by hand.
 //
 // # Failure
 //
