@@ -54,9 +54,7 @@ func (c *compiler) encode() {
 				a.Align(32)
 			}
 			a.Bind(asm.Label(i.imm))
-		case pEnd, pNop, pAny, pRare:
-		case pUsual:
-			c.reload(pos)
+		case pEnd, pNop, pAny:
 		case pJmp:
 			a.Jmp(asm.Label(i.imm))
 		case pJcc:

@@ -111,13 +111,9 @@ func (c *compiler) countUses() {
 func (i *ins) remove() { *i = ins{op: pNop, memAt: -1} }
 
 // foldOperands lets instructions read from memory what was loaded for them alone,
-// where nothing comes between, and scarce constants. It is fewer instructions to
-// decode and registers to find.
+// where nothing comes between. It is fewer instructions to decode and registers to find.
 func (c *compiler) foldOperands() {
 	c.countUses()
-	if c.spare >= 0 {
-		c.keepConsts()
-	}
 	pending := c.open[:0] // indices of loads
 	place := func(r vr, f uint8) (lmem, bool) {
 		if r == 0 {
@@ -135,19 +131,15 @@ func (c *compiler) foldOperands() {
 			}
 			return m, ok
 		}
-		if r&^idMask == 0 && c.scarce(r) {
-			return c.rematOperand(&c.vregs[r], f)
-		}
 		return lmem{}, false
 	}
 	for n := range c.code {
 		i := &c.code[n]
-		c.rare = i.flags & fRare
 		if i.barrier() {
 			pending = pending[:0]
 			continue
 		}
-		if len(pending) > 0 || c.spare >= 0 {
+		if len(pending) > 0 {
 			c.foldOperand(i, place)
 		}
 		switch {

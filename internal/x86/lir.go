@@ -53,8 +53,6 @@ const (
 	pJcc                          // to label imm if cond
 	pLoop                         // a loop begins; the label is bound here
 	pEnd                          // the innermost loop ends
-	pRare                         // what runs rarely begins
-	pUsual                        // and ends
 	pMov                          // a0 = a1, any class
 	pFma                          // a0 = a1*a2+a3, float32
 	pFmaD                         // the same, float64
@@ -95,7 +93,6 @@ type vinfo struct {
 	phys       int8 // register number, or -1
 	tiny       bool // made for one use of a spilled register: never spilled
 	konst      bool // a constant, remat tells which
-	kept       bool // and it has a register, though constants are many
 	remat      asm.Op
 	elem       uint8 // remat: element size of the broadcast, 0 for a full vector
 	spilled    bool

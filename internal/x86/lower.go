@@ -26,7 +26,6 @@ type compiler struct {
 	freeSlots [numClasses][]int32 // offsets in the frame
 	scratch   int                 // bytes in use
 	spills    int
-	spare     int   // registers for constants where they are many, else -1
 	rare      uint8 // fRare within what runs rarely
 	save      int   // where a suspended kernel's registers go, an offset in scratch
 	stage     int   // the staging areas, an offset in the frame; 0 if none yet
@@ -108,7 +107,7 @@ func (c *compiler) reset(p *loop.Program, isa ISA) {
 	c.vals = zeroed(c.vals, len(p.Ins))
 	c.users.Count(p)
 	c.findFused()
-	c.regs, c.consts, c.spare, c.rare = c.regs[:0], c.consts[:0], -1, 0
+	c.regs, c.consts, c.rare = c.regs[:0], c.consts[:0], 0
 	clear(c.constAt[:])
 	c.halved = loop.NoValue
 	c.tables = zeroed(c.tables, len(p.Tables))
@@ -133,13 +132,7 @@ func (c *compiler) program() {
 	body := c.code
 	c.code, c.pre = c.pre, c.code
 	c.loadConsts()
-	for n := range body {
-		if c.spare >= 0 {
-			c.rare = body[n].flags & fRare
-			c.loadOperands(&body[n])
-		}
-		c.code = append(c.code, body[n])
-	}
+	c.code = append(c.code, body...)
 }
 
 // before emits into the code that runs first.

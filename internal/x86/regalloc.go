@@ -74,6 +74,9 @@ func (i *ins) written() int {
 	return 0
 }
 
+// rarity is how much less what runs rarely, the exceptions of formulas, counts.
+const rarity = 64
+
 // intervals finds start, end and weight of every register.
 func (c *compiler) intervals() {
 	for v := range c.vregs {
@@ -158,12 +161,6 @@ func (c *compiler) scan() (spilled bool) {
 	c.ends = append(c.ends[:0], make([]int32, len(c.code)+1)...)
 	for pos := range c.code {
 		i := &c.code[pos]
-		switch i.op {
-		case pRare:
-			c.lend(pos)
-		case pUsual:
-			c.takeBack(pos)
-		}
 		// What is read here for the last time may share its register with the
 		// result.
 		c.release(pos)

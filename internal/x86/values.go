@@ -134,24 +134,8 @@ func (c *compiler) constReg(t loop.Type, bits uint64) vr {
 // loadConsts fills the registers of the constants that have one to themselves.
 func (c *compiler) loadConsts() {
 	for _, k := range c.consts {
-		if c.seen[k.r].uses > 0 && !c.scarce(k.r) {
+		if c.seen[k.r].uses > 0 {
 			c.rematerialize(k.r, k.r)
-		}
-	}
-}
-
-// scarce reports a constant that is loaded where it is used.
-func (c *compiler) scarce(r vr) bool {
-	x := &c.vregs[r]
-	return c.spare >= 0 && x.konst && x.class == classV && (!x.kept || c.rare != 0)
-}
-
-// loadOperands loads the constants that i uses and that are scarce.
-func (c *compiler) loadOperands(i *ins) {
-	for j := i.written(); j < len(i.a); j++ {
-		if r := i.a[j]; r != 0 && c.scarce(r&idMask) {
-			i.a[j] = c.newV() | r&^idMask
-			c.rematerialize(i.a[j]&idMask, r&idMask)
 		}
 	}
 }
