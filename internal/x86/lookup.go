@@ -32,7 +32,6 @@ func (c *compiler) tableRegs(n uint64) [2]vr {
 		r := c.newV()
 		x := &c.vregs[r]
 		x.konst, x.remat, x.at = true, asm.VMOVUPS, int32(c.asm.ConstBytes(b[i*c.vb:][:c.vb]).Label)
-		c.consts = append(c.consts, constant{r: r})
 		regs[i] = r
 	}
 	return *regs

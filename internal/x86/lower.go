@@ -46,7 +46,6 @@ type compiler struct {
 	tables   [][2]vr    // the registers of each, 0 if it has none yet
 	halved   loop.Value // see halfOf
 	halves   []halved
-	constAt  [512]int32       // by hash: one more than the index in consts, of half as many at most
 	ptr      [loop.MaxBufs]vr // where each buffer stands
 	ctr      [loop.MaxAxes]vr // the counter of an axis that is being walked
 	extent   [loop.MaxAxes]vr
@@ -92,8 +91,8 @@ const (
 )
 
 type constant struct {
-	t    loop.Type
 	bits uint64
+	t    loop.Type
 	r    vr
 }
 
@@ -108,7 +107,6 @@ func (c *compiler) reset(p *loop.Program, isa ISA) {
 	c.users.Count(p)
 	c.findFused()
 	c.regs, c.consts, c.rare = c.regs[:0], c.consts[:0], 0
-	clear(c.constAt[:])
 	c.halved = loop.NoValue
 	c.tables = zeroed(c.tables, len(p.Tables))
 	clear(c.ptr[:])

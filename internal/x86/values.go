@@ -97,15 +97,13 @@ func (c *compiler) constReg(t loop.Type, bits uint64) vr {
 	} else if t == loop.I64 {
 		t = loop.F64
 	}
-	h := (bits ^ uint64(t)) * 0x9e3779b97f4a7c15 >> 40
-	at := &c.constAt[h%uint64(len(c.constAt))]
-	for ; *at != 0; at = &c.constAt[h%uint64(len(c.constAt))] {
-		if k := &c.consts[*at-1]; k.t == t && k.bits == bits {
+	for i := range c.consts { // a hash takes longer
+		if k := &c.consts[i]; k.bits == bits && k.t == t {
 			return k.r
 		}
-		h++
 	}
 	r := c.newOf(t)
+	c.consts = append(c.consts, constant{bits, t, r})
 	x := &c.vregs[r]
 	x.konst = true
 	switch {
@@ -113,29 +111,22 @@ func (c *compiler) constReg(t loop.Type, bits uint64) vr {
 		x.remat = pOnes
 	case bits == 0:
 		x.remat = pZero
-	case c.isa == AVX512:
-		size := t.Size()
-		x.remat, x.elem = elements[size].spread, uint8(size)
-		x.at = int32(c.asm.NewConst(bits, uint8(size)).Label)
 	default:
+		size, width := uint8(t.Size()), uint8(32)
 		x.remat = asm.VMOVUPS
-		var b [32]byte
-		for i := range 32 {
-			b[i] = byte(bits >> (i % t.Size() * 8))
+		if c.isa == AVX512 { // which can spread it
+			x.remat, x.elem, width = elements[size].spread, size, size
 		}
-		x.at = int32(c.asm.ConstBytes(b[:]).Label)
-	}
-	if c.consts = append(c.consts, constant{t, bits, r}); len(c.consts) < len(c.constAt)/2 {
-		*at = int32(len(c.consts))
+		x.at = int32(c.asm.NewConst(bits, size, width).Label)
 	}
 	return r
 }
 
-// loadConsts fills the registers of the constants that have one to themselves.
+// loadConsts fills the registers of the constants that are used.
 func (c *compiler) loadConsts() {
-	for _, k := range c.consts {
-		if c.seen[k.r].uses > 0 {
-			c.rematerialize(k.r, k.r)
+	for r, o := range c.seen {
+		if o.uses > 0 && c.vregs[r].konst {
+			c.rematerialize(vr(r), vr(r))
 		}
 	}
 }
