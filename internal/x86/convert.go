@@ -224,13 +224,13 @@ func (c *compiler) divide64(in *loop.Ins, d []vr) {
 		c.use2(asm.TEST, b, b)
 		c.jcc(asm.CondE, zero)
 		c.branchi(b, asm.CondE, -1, negate)
-		c.mov(c.rax, a)
+		c.mov(raxReg, a)
 		c.emit(asm.CQO, 0)
 		c.emit(asm.IDIV, 0, b)
 		if in.Op == loop.OpQuo {
-			c.mov(r, c.rax)
+			c.mov(r, raxReg)
 		} else {
-			c.mov(r, c.rdx)
+			c.mov(r, rdxReg)
 		}
 		c.jmp(done)
 		c.label(negate)

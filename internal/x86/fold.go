@@ -58,15 +58,14 @@ func (c *compiler) foldOperand(i *ins, place func(r vr, f uint8) (lmem, bool)) b
 		return false
 	}
 	set := func(at int8, m lmem) bool {
-		i.memAt, i.mem = at, m
-		i.a[at] = 0
+		i.at(at, m)
 		return true
 	}
 	if m, ok := place(i.a[at], f); ok {
 		return set(at, m)
 	}
 	switch {
-	case f&foldCommutes != 0 && i.k == 0:
+	case f&foldCommutes != 0 && i.a[maskAt] == 0:
 		if m, ok := place(i.a[at-1], f); ok {
 			i.a[at-1] = i.a[at]
 			return set(at, m)
@@ -99,11 +98,6 @@ func (c *compiler) countUses() {
 		for _, v := range i.a[i.written():] {
 			c.seen[v.id()].uses++
 		}
-		for _, v := range [...]vr{i.k, i.mem.base, i.mem.index} {
-			if v != frameReg {
-				c.seen[v.id()].uses++
-			}
-		}
 	}
 }
 
@@ -124,7 +118,7 @@ func (c *compiler) foldOperands() {
 			if x.a[0] != r {
 				continue
 			}
-			m, ok := c.inPlace(x.mem, spreadOf(x.op), f)
+			m, ok := c.inPlace(x.memory(), spreadOf(x.op), f)
 			if ok {
 				x.remove()
 				pending = append(pending[:j], pending[j+1:]...)
@@ -148,14 +142,14 @@ func (c *compiler) foldOperands() {
 		case i.flags&fDef != 0:
 			d := i.a[0].id()
 			for j := 0; j < len(pending); j++ {
-				if m := &c.code[pending[j]].mem; m.base.id() == d || m.index.id() == d {
+				if x := &c.code[pending[j]]; x.a[baseAt].id() == d || x.a[indexAt].id() == d {
 					pending = append(pending[:j], pending[j+1:]...)
 					j--
 				}
 			}
 			switch i.op {
 			case asm.VMOVUPS, asm.VBROADCASTSS, asm.VBROADCASTSD:
-				if o := c.seen[d]; i.memAt == 1 && i.k == 0 && o.defs == 1 && o.uses == 1 && c.vregs[d].remat == 0 && i.mem.base != frameReg {
+				if o := c.seen[d]; i.memAt == 1 && i.a[maskAt] == 0 && o.defs == 1 && o.uses == 1 && c.vregs[d].remat == 0 && i.a[baseAt] != frameReg {
 					pending = append(pending, int32(n))
 				}
 			}

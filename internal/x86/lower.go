@@ -53,8 +53,6 @@ type compiler struct {
 
 	lay   layout
 	accs  []accumulator
-	rax   vr // registers that IDIV takes
-	rdx   vr
 	masks []vr // lanes that are active, one a step; nil for all
 }
 
@@ -113,7 +111,9 @@ func (c *compiler) reset(p *loop.Program, isa ISA) {
 	clear(c.ctr[:])
 	clear(c.extent[:])
 	c.accs = c.accs[:0]
-	c.rax, c.rdx = c.fixed(0), c.fixed(2)
+	for _, n := range bound[1:] {
+		c.vregs = append(c.vregs, vinfo{phys: n, bound: true})
+	}
 	c.masks = nil
 	c.save = c.scratch
 	c.scratch += 32*c.vb + 24*8

@@ -1,7 +1,9 @@
 package x86
 
 import (
+	"math"
 	"math/bits"
+	"slices"
 
 	"weft/internal/x86/asm"
 )
@@ -43,8 +45,8 @@ func (c *compiler) slots() {
 		c.freeSlots[class] = c.freeSlots[class][:0]
 	}
 	for pos := range c.code {
-		if m := &c.code[pos].mem; m.base&inSlot != 0 {
-			v := m.base.id()
+		if i := &c.code[pos]; i.a[baseAt]&inSlot != 0 {
+			v := i.a[baseAt].id()
 			x := &c.vregs[v]
 			if x.at == 0 {
 				if free := &c.freeSlots[x.class]; len(*free) > 0 {
@@ -57,7 +59,7 @@ func (c *compiler) slots() {
 				x.next = c.ends[x.end]
 				c.ends[x.end] = int32(v)
 			}
-			*m = x.place()
+			i.at(i.memAt, x.place())
 		}
 		for v := c.ends[pos]; v > 0; v = c.vregs[v].next {
 			x := &c.vregs[v]
@@ -81,7 +83,9 @@ const rarity = 64
 func (c *compiler) intervals() {
 	for v := range c.vregs {
 		r := &c.vregs[v]
-		r.start, r.end, r.weight, r.phys, r.next = -1, -1, 0, r.fixed-1, -1
+		if !r.bound {
+			r.start, r.end, r.weight, r.phys = -1, -1, 0, -1
+		}
 	}
 	c.spans = c.spans[:0]
 	open := c.open[:0]
@@ -126,11 +130,6 @@ func (c *compiler) intervals() {
 				c.touch(r, int32(pos), weight, open)
 			}
 		}
-		for _, r := range [...]vr{i.k, i.mem.base, i.mem.index} {
-			if r != 0 && r != frameReg {
-				c.touch(r, int32(pos), weight, open)
-			}
-		}
 	}
 	c.open = open
 }
@@ -139,7 +138,7 @@ func (c *compiler) intervals() {
 // around pos that r was defined before.
 func (c *compiler) touch(v vr, pos int32, weight float32, open []int32) {
 	r := &c.vregs[v.id()]
-	if r.start < 0 && r.fixed == 0 {
+	if r.start < 0 && !r.bound {
 		if v&inSlot == 0 {
 			panic("x86: a register is read before it is written")
 		}
@@ -190,25 +189,18 @@ func (c *compiler) release(pos int) {
 // spilled one.
 func (c *compiler) place(v int32, i *ins) bool {
 	r := &c.vregs[v]
+	r.price()
 	if free := c.free[r.class]; free != 0 {
 		c.take(v, c.choose(i, r.class, free))
 		return false
 	}
-	victim, least := v, r.cost()
-	if r.tiny {
-		victim = -1
-	}
+	victim := v
 	for _, o := range c.owner[r.class] {
-		if o == 0 {
-			continue
-		}
-		if x := &c.vregs[o]; !x.tiny {
-			if cost := x.cost(); victim < 0 || cost < least {
-				victim, least = o, cost
-			}
+		if o > 0 && c.vregs[o].cost < c.vregs[victim].cost {
+			victim = o
 		}
 	}
-	if victim < 0 {
+	if c.vregs[victim].cost == never {
 		panic("x86: no register can be spilled")
 	}
 	c.vregs[victim].spilled = true
@@ -221,24 +213,27 @@ func (c *compiler) place(v int32, i *ins) bool {
 	return true
 }
 
-// cost is the price of spilling r: how often it is used, over how long it
+// never is the cost of a register that is not spilled.
+const never = math.MaxFloat32
+
+// price sets the cost of spilling r: how often it is used, over how long it
 // occupies a register.
-func (r *vinfo) cost() float32 {
-	w := r.weight
+func (r *vinfo) price() {
+	r.cost = r.weight / float32(r.end-r.start+4)
 	if r.remat != 0 {
-		w /= 4
+		r.cost /= 4
 	}
-	return w / float32(r.end-r.start+4)
+	if r.tiny {
+		r.cost = never
+	}
 }
 
 // choose picks one of the free registers, if possible that of an operand of i
 // that dies here, so that moves vanish and destructive forms fit.
 func (c *compiler) choose(i *ins, class uint8, free uint32) int {
 	for _, a := range [...]vr{i.a[3], i.a[1], i.a[2]} {
-		if a != 0 && a != frameReg && a.id() < len(c.vregs) {
-			if x := &c.vregs[a.id()]; x.class == class && x.phys >= 0 && free>>x.phys&1 != 0 {
-				return int(x.phys)
-			}
+		if x := &c.vregs[a.id()]; x.class == class && x.phys >= 0 && free>>x.phys&1 != 0 {
+			return int(x.phys)
 		}
 	}
 	return bits.TrailingZeros32(free)
@@ -269,10 +264,14 @@ func (c *compiler) rewrite() {
 }
 
 func (c *compiler) isSpilled(r vr) bool {
-	return r != 0 && r != frameReg && r&inSlot == 0 && c.vregs[r.id()].spilled
+	return r&inSlot == 0 && c.vregs[r.id()].spilled
 }
 
 func (c *compiler) rewriteIns(i *ins) {
+	if !slices.ContainsFunc(i.a[:], c.isSpilled) {
+		c.code = append(c.code, *i)
+		return
+	}
 	d := vr(0) // the result, if it is spilled
 	if i.flags&fDef != 0 && c.isSpilled(i.a[0]) {
 		d = i.a[0]
@@ -286,27 +285,25 @@ func (c *compiler) rewriteIns(i *ins) {
 	}
 	c.foldSpill(i)
 	// One tiny register for each spilled one; the result last, as it may be read too.
-	at := [...]*vr{&i.mem.index, &i.mem.base, &i.k, &i.a[3], &i.a[2], &i.a[1], &i.a[0]}
-	var was [len(at)]vr
-	for j, p := range at {
-		r, t := *p, vr(0)
+	was := i.a
+	for j := len(was) - 1; j >= 0; j-- {
+		r, t := was[j], vr(0)
 		if !c.isSpilled(r) {
 			continue
 		}
-		was[j] = r
-		for l := range j {
-			if was[l].id() == r.id() {
-				t = *at[l] & idMask
+		for l := j + 1; l < len(was); l++ {
+			if c.isSpilled(was[l]) && was[l].id() == r.id() {
+				t = i.a[l] & idMask
 			}
 		}
 		if t == 0 {
 			t = c.newReg(c.vregs[r.id()].class)
 			c.vregs[t].tiny = true
-			if p != &i.a[0] || i.written() == 0 {
+			if j >= i.written() {
 				c.spillLoad(t, r)
 			}
 		}
-		*p = t | r&^idMask
+		i.a[j] = t | r&^idMask
 	}
 	c.code = append(c.code, *i)
 	if d != 0 {
