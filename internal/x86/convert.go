@@ -218,11 +218,11 @@ func (c *compiler) divide32(op loop.Op, d, a, b vr) {
 func (c *compiler) divide64(in *loop.Ins, d []vr) {
 	one := func(j vr) {
 		a, b := c.loadG(asm.MOV, c.stageAt(0, j, 8)), c.loadG(asm.MOV, c.stageAt(1, j, 8))
-		zero, negate, done := c.asm.NewLabel(), c.asm.NewLabel(), c.asm.NewLabel()
+		negate, done := c.asm.NewLabel(), c.asm.NewLabel()
 		r := c.newG()
 		c.gconst(r, 0)
 		c.use2(asm.TEST, b, b)
-		c.jcc(asm.CondE, zero)
+		c.jcc(asm.CondE, done)
 		c.branchi(b, asm.CondE, -1, negate)
 		c.mov(raxReg, a)
 		c.emit(asm.CQO, 0)
@@ -238,7 +238,6 @@ func (c *compiler) divide64(in *loop.Ins, d []vr) {
 			c.mov(r, a)
 			c.emit(asm.NEG, fDef|fRMW, r)
 		}
-		c.label(zero)
 		c.label(done)
 		c.store(asm.MOV, c.stageAt(0, j, 8), r)
 	}

@@ -112,14 +112,7 @@ func (c *compiler) encodeZero(d asm.Reg) {
 }
 
 func (c *compiler) encodeOnes(d asm.Reg) {
-	switch {
-	case d.IsMask():
-		c.asm.RRR(asm.KXNORW, d, d, d)
-	case c.isa == AVX512:
-		c.asm.RRRI(asm.VPTERNLOGD, d, d, d, 0xFF)
-	default:
-		c.asm.RRR(asm.VPCMPEQD, d, d, d)
-	}
+	c.asm.RRR([...]asm.Op{asm.VPCMPEQD, asm.KXNORW}[c.isa], d, d, d)
 }
 
 // fmaForms are the forms by what the destination holds before: 132 a factor (with

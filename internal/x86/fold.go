@@ -5,7 +5,7 @@ import "weft/internal/x86/asm"
 // What is known of an instruction's memory operand.
 const (
 	foldAt       = 3      // the operand that may be memory
-	foldCommutes = 1 << 2 // and it may change places with the one before
+	foldCommutes = 1 << 2 // and those before may be instead
 	foldElement  = 1 << 1 // or, on AVX-512, one element for all lanes: times its size
 	foldBcast4   = 4 * foldElement
 	foldBcast8   = 8 * foldElement
@@ -15,9 +15,9 @@ const (
 func foldOf(op asm.Op) uint8 {
 	switch op {
 	case pFma:
-		return 3 | foldBcast4
+		return 3 | foldCommutes | foldBcast4
 	case pFmaD:
-		return 3 | foldBcast8
+		return 3 | foldCommutes | foldBcast8
 	}
 	if int(op) < len(folds) {
 		return folds[op]
@@ -57,26 +57,16 @@ func (c *compiler) foldOperand(i *ins, place func(r vr, f uint8) (lmem, bool)) b
 	if i.memAt >= 0 || f == 0 || int8(i.n) <= at {
 		return false
 	}
-	set := func(at int8, m lmem) bool {
-		i.at(at, m)
-		return true
-	}
-	if m, ok := place(i.a[at], f); ok {
-		return set(at, m)
-	}
-	switch {
-	case f&foldCommutes != 0 && i.a[maskAt] == 0:
-		if m, ok := place(i.a[at-1], f); ok {
-			i.a[at-1] = i.a[at]
-			return set(at, m)
+	for j := at; j > 0; j-- {
+		if m, ok := place(i.a[j], f); ok {
+			if j == 1 && at > 1 {
+				i.a[1], j = i.a[2], 2
+			}
+			i.at(j, m)
+			return true
 		}
-	case i.op == pFma || i.op == pFmaD:
-		if m, ok := place(i.a[2], f); ok {
-			return set(2, m)
-		}
-		if m, ok := place(i.a[1], f); ok {
-			i.a[1] = i.a[2]
-			return set(2, m)
+		if f&foldCommutes == 0 || i.a[maskAt] != 0 {
+			break
 		}
 	}
 	return false
@@ -156,15 +146,6 @@ func (c *compiler) foldOperands() {
 		}
 	}
 	c.open = pending[:0]
-}
-
-// rematOperand is where an instruction finds what is known of a register, if it
-// can read it there.
-func (c *compiler) rematOperand(x *vinfo, f uint8) (lmem, bool) {
-	if x.remat >= pLabel {
-		return lmem{}, false
-	}
-	return c.inPlace(x.place(), x.elem, f)
 }
 
 // inPlace is the operand by which an instruction reads memory itself, if it can: a

@@ -64,7 +64,7 @@ const (
 	pFma                          // a0 = a1*a2+a3, float32
 	pFmaD                         // the same, float64
 	pZero                         // a0 = 0
-	pOnes                         // a0 = all ones
+	pOnes                         // a0 = a mask of all lanes
 	pAny                          // a0 = whatever
 	pNop                          // nothing
 )

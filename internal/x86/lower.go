@@ -43,9 +43,7 @@ type compiler struct {
 	last     []int32 // see pressure
 	seen     []occurrence
 	consts   []constant
-	tables   [][2]vr    // the registers of each, 0 if it has none yet
-	halved   loop.Value // see halfOf
-	halves   []halved
+	tables   [][2]vr          // the registers of each, 0 if it has none yet
 	ptr      [loop.MaxBufs]vr // where each buffer stands
 	ctr      [loop.MaxAxes]vr // the counter of an axis that is being walked
 	extent   [loop.MaxAxes]vr
@@ -105,7 +103,6 @@ func (c *compiler) reset(p *loop.Program, isa ISA) {
 	c.users.Count(p)
 	c.findFused()
 	c.regs, c.consts, c.rare = c.regs[:0], c.consts[:0], 0
-	c.halved = loop.NoValue
 	c.tables = zeroed(c.tables, len(p.Tables))
 	clear(c.ptr[:])
 	clear(c.ctr[:])
@@ -374,8 +371,6 @@ func (c *compiler) hoist(block []loop.Value) (s survey) {
 
 // block lowers the instructions of a block that stand in a pass.
 func (c *compiler) block(b []loop.Value) {
-	c.halved = loop.NoValue
-	defer func() { c.halved = loop.NoValue }()
 	for _, v := range b {
 		if c.vals[v].state == hoisted || c.fused[v] {
 			continue

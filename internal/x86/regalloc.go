@@ -300,7 +300,7 @@ func (c *compiler) rewriteIns(i *ins) {
 			t = c.newReg(c.vregs[r.id()].class)
 			c.vregs[t].tiny = true
 			if j >= i.written() {
-				c.spillLoad(t, r)
+				c.rematerialize(t, r&idMask)
 			}
 		}
 		i.a[j] = t | r&^idMask
@@ -317,11 +317,13 @@ func (c *compiler) foldSpill(i *ins) {
 		if !c.isSpilled(r) || r&^idMask != 0 {
 			return lmem{}, false
 		}
-		x := &c.vregs[r.id()]
-		if x.remat == 0 {
+		switch x := &c.vregs[r.id()]; {
+		case x.remat == 0:
 			return slotMem(r), true
+		case x.remat < pLabel:
+			return c.inPlace(x.place(), x.elem, f)
 		}
-		return c.rematOperand(x, f)
+		return lmem{}, false
 	})
 }
 
@@ -337,15 +339,6 @@ func (c *compiler) regBytes(class uint8) int {
 
 // moveOps load and store a register by class.
 var moveOps = [numClasses]asm.Op{asm.MOV, asm.VMOVUPS, asm.KMOVQ}
-
-func (c *compiler) spillLoad(t, r vr) {
-	x := &c.vregs[r.id()]
-	if x.remat != 0 {
-		c.rematerialize(t, r&idMask)
-		return
-	}
-	c.load(moveOps[x.class], t, slotMem(r))
-}
 
 func (c *compiler) spillStore(r, t vr) {
 	c.store(moveOps[c.vregs[r.id()].class], slotMem(r), t)

@@ -131,12 +131,15 @@ func (c *compiler) loadConsts() {
 	}
 }
 
-// rematerialize makes the value of r, which is known to be a constant or an
-// argument, in register d.
+// rematerialize makes the value of r, a constant, an argument or spilled, in
+// register d.
 func (c *compiler) rematerialize(d, r vr) {
-	if x := &c.vregs[r]; x.remat >= pLabel {
+	switch x := &c.vregs[r]; {
+	case x.remat == 0:
+		c.load(moveOps[x.class], d, slotMem(r))
+	case x.remat >= pLabel:
 		c.emit(x.remat, fDef, d)
-	} else {
+	default:
 		c.load(x.remat, d, x.place())
 	}
 }
