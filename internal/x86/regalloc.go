@@ -3,7 +3,6 @@ package x86
 import (
 	"math"
 	"math/bits"
-	"slices"
 
 	"weft/internal/x86/asm"
 )
@@ -268,7 +267,11 @@ func (c *compiler) isSpilled(r vr) bool {
 }
 
 func (c *compiler) rewriteIns(i *ins) {
-	if !slices.ContainsFunc(i.a[:], c.isSpilled) {
+	spilled := false
+	for _, r := range i.a {
+		spilled = spilled || r != 0 && c.isSpilled(r)
+	}
+	if !spilled {
 		c.code = append(c.code, *i)
 		return
 	}

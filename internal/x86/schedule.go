@@ -54,8 +54,7 @@ func (c *compiler) schedule(block []loop.Value) (order []loop.Value, live int) {
 		*at++
 	}
 	if live = c.pressure(out, 0, regs); live > regs {
-		out = block
-		live = c.pressure(block, 0, regs)
+		return block, live
 	}
 	return out, live
 }
