@@ -29,6 +29,9 @@ type span struct{ start, end int32 }
 
 // allocate gives every register a place; scratch may be more than there is.
 func (c *compiler) allocate() {
+	if c.spills > 0 {
+		c.rewrite()
+	}
 	for c.intervals(); c.scan(); c.intervals() {
 		c.rewrite()
 	}

@@ -122,10 +122,19 @@ func (c *compiler) constReg(t loop.Type, bits uint64) vr {
 	return r
 }
 
-// loadConsts fills the registers of the constants that are used.
+// loadConsts fills the registers of the constants that are used. Where they are many,
+// those that are used once or twice are as good as spilled: most would find no register,
+// but only after a round of allocation.
 func (c *compiler) loadConsts() {
+	many := len(c.consts) > c.vectors()
 	for r, o := range c.seen {
-		if o.uses > 0 && c.vregs[r].konst {
+		x := &c.vregs[r]
+		switch {
+		case !x.konst || o.uses == 0:
+		case many && o.uses <= 3 && x.remat < pLabel:
+			x.spilled = true
+			c.spills++
+		default:
 			c.rematerialize(vr(r), vr(r))
 		}
 	}
