@@ -36,9 +36,6 @@ type compiler struct {
 	users    loop.Users
 	operands [3]loop.Value // see reads
 	readBuf  []loop.Value
-	height   []int32 // for schedule: by value
-	first    []int32 // by height
-	order    []loop.Value
 	regs     []vr
 	last     []int32 // see pressure
 	seen     []occurrence

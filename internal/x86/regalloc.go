@@ -289,7 +289,16 @@ func (c *compiler) rewriteIns(i *ins) {
 			return
 		}
 	}
-	c.foldSpill(i)
+	c.foldOperand(i, func(r vr, f uint8) (lmem, bool) {
+		x := &c.vregs[r.id()]
+		switch {
+		case !c.isSpilled(r) || r&^idMask != 0 || x.remat >= pLabel:
+			return lmem{}, false
+		case x.remat == 0:
+			return slotMem(r), true
+		}
+		return c.inPlace(x.place(), x.elem, f)
+	})
 	// One tiny register for each spilled one; the result last, as it may be read too.
 	was := i.a
 	for j := len(was) - 1; j >= 0; j-- {
@@ -315,22 +324,6 @@ func (c *compiler) rewriteIns(i *ins) {
 	if d != 0 {
 		c.spillStore(d, i.a[0]&idMask)
 	}
-}
-
-// foldSpill lets i read one spilled operand from memory if it can.
-func (c *compiler) foldSpill(i *ins) {
-	c.foldOperand(i, func(r vr, f uint8) (lmem, bool) {
-		if !c.isSpilled(r) || r&^idMask != 0 {
-			return lmem{}, false
-		}
-		switch x := &c.vregs[r.id()]; {
-		case x.remat == 0:
-			return slotMem(r), true
-		case x.remat < pLabel:
-			return c.inPlace(x.place(), x.elem, f)
-		}
-		return lmem{}, false
-	})
 }
 
 // slotMem is where a spilled register lives, until slots decides.

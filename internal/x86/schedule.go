@@ -6,57 +6,18 @@ import "weft/internal/loop"
 // chains of operations stand one behind the other it would wait for each chain in
 // turn; so what most depends on comes first.
 
-// schedule orders a block by how long the way from each instruction to the end of
-// the block is, the longest first. It returns the block itself if that is short, has an
-// order of its own to keep, or registers would not be enough. live is the pressure of
-// what it returns.
+// schedule orders a block by its heights. It returns the block itself if that is short,
+// has an order of its own to keep, or registers would not be enough. live is the pressure
+// of the order by height, if there is one.
 func (c *compiler) schedule(block []loop.Value) (order []loop.Value, live int) {
-	n, regs := len(block), c.vectors()
-	if n < longCode || !c.p.Unordered(block, false, false) {
-		live = c.pressure(block, 0, regs)
-		return block, live
+	order = block
+	if len(block) >= longCode && c.p.Unordered(block, false, false) {
+		order = c.users.ByHeight(block, latency)
 	}
-	c.height = zeroed(c.height, len(c.p.Ins))
-	height := c.height
-	most := int32(0)
-	for i := n - 1; i >= 0; i-- {
-		v := block[i]
-		if c.users.Dead(v) {
-			continue
-		}
-		in := &c.p.Ins[v]
-		h := height[v]
-		if in.Op != loop.OpStore && in.Op != loop.OpReduce {
-			h += latency(in.Op)
-		}
-		height[v] = h
-		most = max(most, h)
-		for _, o := range c.reads(in) {
-			if o != loop.NoValue {
-				height[o] = max(height[o], h)
-			}
-		}
+	if live = c.pressure(order, 0, c.vectors()); live > c.vectors() {
+		order = block
 	}
-	// Counting sort; the order of equals stays.
-	c.first = zeroed(c.first, int(most)+2)
-	first := c.first
-	for _, v := range block {
-		first[most-height[v]+1]++
-	}
-	for i := range most + 1 {
-		first[i+1] += first[i]
-	}
-	c.order = zeroed(c.order, n)
-	out := c.order
-	for _, v := range block {
-		at := &first[most-height[v]]
-		out[*at] = v
-		*at++
-	}
-	if live = c.pressure(out, 0, regs); live > regs {
-		return block, live
-	}
-	return out, live
+	return order, live
 }
 
 // zeroed is s with n elements, all zero; the memory is used again if it is enough.
