@@ -28,6 +28,9 @@ type Users struct {
 	p   *Program
 	n   []int32 // by value, from NoValue on
 	buf []Value
+
+	height, first []int32 // see ByHeight: by value, from NoValue on, and by height
+	order         []Value
 }
 
 // Count counts the users in p; memory of a former count is used again.
@@ -63,6 +66,46 @@ func (u *Users) Dead(v Value) bool {
 	default:
 		return op.Pure()
 	}
+}
+
+// ByHeight returns, until the next call, a block that may be reordered with the highest
+// instructions first. The height of one is how long the longest way from it through its
+// users to the end of the block is, by the latency of operations.
+func (u *Users) ByHeight(block []Value, latency func(Op) int32) []Value {
+	u.height = append(u.height[:0], make([]int32, len(u.n))...)
+	height, most := u.height, int32(0)
+	for i := len(block) - 1; i >= 0; i-- {
+		v := block[i]
+		if u.Dead(v) {
+			continue
+		}
+		in := &u.p.Ins[v]
+		h := height[v+1]
+		if in.Op != OpStore && in.Op != OpReduce {
+			h += latency(in.Op)
+		}
+		height[v+1] = h
+		most = max(most, h)
+		u.buf = u.p.AllReads(in, u.buf[:0])
+		for _, o := range u.buf {
+			height[o+1] = max(height[o+1], h)
+		}
+	}
+	// Counting sort; the order of equals stays.
+	u.first = append(u.first[:0], make([]int32, most+2)...)
+	for _, v := range block {
+		u.first[most-height[v+1]+1]++
+	}
+	for i := range most + 1 {
+		u.first[i+1] += u.first[i]
+	}
+	u.order = append(u.order[:0], block...)
+	for _, v := range block {
+		at := &u.first[most-height[v+1]]
+		u.order[*at] = v
+		*at++
+	}
+	return u.order
 }
 
 // Unordered reports a block that may be reordered: nothing in it has an effect but

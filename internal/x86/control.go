@@ -160,17 +160,11 @@ func (c *compiler) lowerIf(v loop.Value, r *loop.Region) {
 		yield(r.ElseNext, nil)
 		c.none(then, done)
 		c.masks = then
-		nested := c.rare != 0
-		if !nested {
-			c.emit(pRare, 0)
-		}
+		usual := c.rare
 		c.rare = fRare
 		c.block(r.Body)
 		yield(r.Next, then)
-		if !nested {
-			c.rare = 0
-			c.emit(pUsual, 0)
-		}
+		c.rare = usual
 	} else {
 		c.none(then, skip)
 		c.masks = then

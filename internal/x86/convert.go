@@ -218,19 +218,19 @@ func (c *compiler) divide32(op loop.Op, d, a, b vr) {
 func (c *compiler) divide64(in *loop.Ins, d []vr) {
 	one := func(j vr) {
 		a, b := c.loadG(asm.MOV, c.stageAt(0, j, 8)), c.loadG(asm.MOV, c.stageAt(1, j, 8))
-		zero, negate, done := c.asm.NewLabel(), c.asm.NewLabel(), c.asm.NewLabel()
+		negate, done := c.asm.NewLabel(), c.asm.NewLabel()
 		r := c.newG()
 		c.gconst(r, 0)
 		c.use2(asm.TEST, b, b)
-		c.jcc(asm.CondE, zero)
+		c.jcc(asm.CondE, done)
 		c.branchi(b, asm.CondE, -1, negate)
-		c.mov(c.rax, a)
+		c.mov(raxReg, a)
 		c.emit(asm.CQO, 0)
 		c.emit(asm.IDIV, 0, b)
 		if in.Op == loop.OpQuo {
-			c.mov(r, c.rax)
+			c.mov(r, raxReg)
 		} else {
-			c.mov(r, c.rdx)
+			c.mov(r, rdxReg)
 		}
 		c.jmp(done)
 		c.label(negate)
@@ -238,7 +238,6 @@ func (c *compiler) divide64(in *loop.Ins, d []vr) {
 			c.mov(r, a)
 			c.emit(asm.NEG, fDef|fRMW, r)
 		}
-		c.label(zero)
 		c.label(done)
 		c.store(asm.MOV, c.stageAt(0, j, 8), r)
 	}

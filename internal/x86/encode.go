@@ -12,9 +12,6 @@ func (c *compiler) phys(r vr) asm.Reg {
 	if r == 0 {
 		return asm.NoReg
 	}
-	if r == frameReg {
-		return asm.RDI
-	}
 	v := &c.vregs[r.id()]
 	base := regBases[c.isa][v.class]
 	switch r &^ idMask {
@@ -54,9 +51,7 @@ func (c *compiler) encode() {
 				a.Align(32)
 			}
 			a.Bind(asm.Label(i.imm))
-		case pEnd, pNop, pAny, pRare:
-		case pUsual:
-			c.reload(pos)
+		case pEnd, pNop, pAny:
 		case pJmp:
 			a.Jmp(asm.Label(i.imm))
 		case pJcc:
@@ -82,7 +77,7 @@ func (c *compiler) encode() {
 }
 
 func (c *compiler) encodeIns(i *ins) {
-	out := asm.Inst{Op: i.op, K: c.phys(i.k), Z: i.flags&fZero != 0, HasImm: i.flags&fImm != 0, Imm: i.imm}
+	out := asm.Inst{Op: i.op, K: c.phys(i.a[maskAt]), Z: i.flags&fZero != 0, HasImm: i.flags&fImm != 0, Imm: i.imm}
 	for j := range int(i.n) {
 		if j != int(i.memAt) {
 			out.A[j] = c.phys(i.a[j])
@@ -90,7 +85,7 @@ func (c *compiler) encodeIns(i *ins) {
 		}
 		// Field by field: a copy of what was just written would wait for it.
 		out.A[j] = asm.MemArg
-		out.Mem.Base, out.Mem.Index = c.phys(i.mem.base), c.phys(i.mem.index)
+		out.Mem.Base, out.Mem.Index = c.phys(i.a[baseAt]), c.phys(i.a[indexAt])
 		out.Mem.Scale, out.Mem.Bcast = i.mem.scale, i.mem.bcast
 		out.Mem.Disp, out.Mem.Label = i.mem.disp, i.mem.label
 	}
@@ -117,14 +112,7 @@ func (c *compiler) encodeZero(d asm.Reg) {
 }
 
 func (c *compiler) encodeOnes(d asm.Reg) {
-	switch {
-	case d.IsMask():
-		c.asm.RRR(asm.KXNORW, d, d, d)
-	case c.isa == AVX512:
-		c.asm.RRRI(asm.VPTERNLOGD, d, d, d, 0xFF)
-	default:
-		c.asm.RRR(asm.VPCMPEQD, d, d, d)
-	}
+	c.asm.RRR([...]asm.Op{asm.VPCMPEQD, asm.KXNORW}[c.isa], d, d, d)
 }
 
 // fmaForms are the forms by what the destination holds before: 132 a factor (with
@@ -150,7 +138,7 @@ func (c *compiler) encodeFma(i *ins, f *fmaForms) {
 	}
 	d, x, y, z := r[0], r[1], r[2], r[3]
 	emit := func(op asm.Op, s, t asm.Reg) {
-		c.asm.Emit(&asm.Inst{Op: op, A: [4]asm.Reg{d, s, t}, Mem: c.mem(i.mem)})
+		c.asm.Emit(&asm.Inst{Op: op, A: [4]asm.Reg{d, s, t}, Mem: c.mem(i.memory())})
 	}
 	if d == y {
 		x, y = y, x

@@ -5,7 +5,7 @@ import "weft/internal/x86/asm"
 // What is known of an instruction's memory operand.
 const (
 	foldAt       = 3      // the operand that may be memory
-	foldCommutes = 1 << 2 // and it may change places with the one before
+	foldCommutes = 1 << 2 // and those before may be instead
 	foldElement  = 1 << 1 // or, on AVX-512, one element for all lanes: times its size
 	foldBcast4   = 4 * foldElement
 	foldBcast8   = 8 * foldElement
@@ -15,9 +15,9 @@ const (
 func foldOf(op asm.Op) uint8 {
 	switch op {
 	case pFma:
-		return 3 | foldBcast4
+		return 3 | foldCommutes | foldBcast4
 	case pFmaD:
-		return 3 | foldBcast8
+		return 3 | foldCommutes | foldBcast8
 	}
 	if int(op) < len(folds) {
 		return folds[op]
@@ -57,27 +57,16 @@ func (c *compiler) foldOperand(i *ins, place func(r vr, f uint8) (lmem, bool)) b
 	if i.memAt >= 0 || f == 0 || int8(i.n) <= at {
 		return false
 	}
-	set := func(at int8, m lmem) bool {
-		i.memAt, i.mem = at, m
-		i.a[at] = 0
-		return true
-	}
-	if m, ok := place(i.a[at], f); ok {
-		return set(at, m)
-	}
-	switch {
-	case f&foldCommutes != 0 && i.k == 0:
-		if m, ok := place(i.a[at-1], f); ok {
-			i.a[at-1] = i.a[at]
-			return set(at, m)
+	for j := at; j > 0; j-- {
+		if m, ok := place(i.a[j], f); ok {
+			if j == 1 && at > 1 {
+				i.a[1], j = i.a[2], 2
+			}
+			i.at(j, m)
+			return true
 		}
-	case i.op == pFma || i.op == pFmaD:
-		if m, ok := place(i.a[2], f); ok {
-			return set(2, m)
-		}
-		if m, ok := place(i.a[1], f); ok {
-			i.a[1] = i.a[2]
-			return set(2, m)
+		if f&foldCommutes == 0 || i.a[maskAt] != 0 {
+			break
 		}
 	}
 	return false
@@ -99,11 +88,6 @@ func (c *compiler) countUses() {
 		for _, v := range i.a[i.written():] {
 			c.seen[v.id()].uses++
 		}
-		for _, v := range [...]vr{i.k, i.mem.base, i.mem.index} {
-			if v != frameReg {
-				c.seen[v.id()].uses++
-			}
-		}
 	}
 }
 
@@ -111,13 +95,9 @@ func (c *compiler) countUses() {
 func (i *ins) remove() { *i = ins{op: pNop, memAt: -1} }
 
 // foldOperands lets instructions read from memory what was loaded for them alone,
-// where nothing comes between, and scarce constants. It is fewer instructions to
-// decode and registers to find.
+// where nothing comes between. It is fewer instructions to decode and registers to find.
 func (c *compiler) foldOperands() {
 	c.countUses()
-	if c.spare >= 0 {
-		c.keepConsts()
-	}
 	pending := c.open[:0] // indices of loads
 	place := func(r vr, f uint8) (lmem, bool) {
 		if r == 0 {
@@ -128,26 +108,22 @@ func (c *compiler) foldOperands() {
 			if x.a[0] != r {
 				continue
 			}
-			m, ok := c.inPlace(x.mem, spreadOf(x.op), f)
+			m, ok := c.inPlace(x.memory(), spreadOf(x.op), f)
 			if ok {
 				x.remove()
 				pending = append(pending[:j], pending[j+1:]...)
 			}
 			return m, ok
 		}
-		if r&^idMask == 0 && c.scarce(r) {
-			return c.rematOperand(&c.vregs[r], f)
-		}
 		return lmem{}, false
 	}
 	for n := range c.code {
 		i := &c.code[n]
-		c.rare = i.flags & fRare
 		if i.barrier() {
 			pending = pending[:0]
 			continue
 		}
-		if len(pending) > 0 || c.spare >= 0 {
+		if len(pending) > 0 {
 			c.foldOperand(i, place)
 		}
 		switch {
@@ -156,29 +132,20 @@ func (c *compiler) foldOperands() {
 		case i.flags&fDef != 0:
 			d := i.a[0].id()
 			for j := 0; j < len(pending); j++ {
-				if m := &c.code[pending[j]].mem; m.base.id() == d || m.index.id() == d {
+				if x := &c.code[pending[j]]; x.a[baseAt].id() == d || x.a[indexAt].id() == d {
 					pending = append(pending[:j], pending[j+1:]...)
 					j--
 				}
 			}
 			switch i.op {
 			case asm.VMOVUPS, asm.VBROADCASTSS, asm.VBROADCASTSD:
-				if o := c.seen[d]; i.memAt == 1 && i.k == 0 && o.defs == 1 && o.uses == 1 && c.vregs[d].remat == 0 && i.mem.base != frameReg {
+				if o := c.seen[d]; i.memAt == 1 && i.a[maskAt] == 0 && o.defs == 1 && o.uses == 1 && c.vregs[d].remat == 0 && i.a[baseAt] != frameReg {
 					pending = append(pending, int32(n))
 				}
 			}
 		}
 	}
 	c.open = pending[:0]
-}
-
-// rematOperand is where an instruction finds what is known of a register, if it
-// can read it there.
-func (c *compiler) rematOperand(x *vinfo, f uint8) (lmem, bool) {
-	if x.remat >= pLabel {
-		return lmem{}, false
-	}
-	return c.inPlace(x.place(), x.elem, f)
 }
 
 // inPlace is the operand by which an instruction reads memory itself, if it can: a

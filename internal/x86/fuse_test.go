@@ -141,7 +141,7 @@ func TestSchedule(t *testing.T) {
 	c := new(compiler)
 	c.reset(p, AVX512)
 	body := p.Region(&p.Ins[p.Body[0]]).Body
-	order, _, _ := c.schedule(body)
+	order, _ := c.schedule(body)
 	at := map[loop.Value]int{}
 	for i, v := range order {
 		at[v] = i

@@ -28,8 +28,15 @@ const (
 	numClasses
 )
 
-// frameReg as a base means the frame, which is in RDI throughout.
-const frameReg vr = idMask
+// Registers bound to a machine register outside the allocator's set: the frame
+// throughout, and what IDIV takes.
+const (
+	frameReg vr = 1 + iota
+	raxReg
+	rdxReg
+)
+
+var bound = [...]int8{frameReg: 7, raxReg: 0, rdxReg: 2}
 
 // An lmem is a memory operand over virtual registers.
 type lmem struct {
@@ -53,13 +60,11 @@ const (
 	pJcc                          // to label imm if cond
 	pLoop                         // a loop begins; the label is bound here
 	pEnd                          // the innermost loop ends
-	pRare                         // what runs rarely begins
-	pUsual                        // and ends
 	pMov                          // a0 = a1, any class
 	pFma                          // a0 = a1*a2+a3, float32
 	pFmaD                         // the same, float64
 	pZero                         // a0 = 0
-	pOnes                         // a0 = all ones
+	pOnes                         // a0 = a mask of all lanes
 	pAny                          // a0 = whatever
 	pNop                          // nothing
 )
@@ -82,11 +87,22 @@ type ins struct {
 	n     uint8 // operands in a
 	flags uint8
 	cond  asm.Cond
-	memAt int8 // the operand that is mem, or -1
-	a     [4]vr
-	k     vr // opmask
-	mem   lmem
+	memAt int8  // the operand that is mem, or -1
+	a     [7]vr // four operands, the opmask, base and index of mem
+	mem   lmem  // but for base and index
 	imm   int64
+}
+
+const (
+	maskAt = 4 + iota
+	baseAt
+	indexAt
+)
+
+func (i *ins) memory() lmem {
+	m := i.mem
+	m.base, m.index = i.a[baseAt], i.a[indexAt]
+	return m
 }
 
 // A vinfo is what is known of a virtual register.
@@ -95,15 +111,15 @@ type vinfo struct {
 	phys       int8 // register number, or -1
 	tiny       bool // made for one use of a spilled register: never spilled
 	konst      bool // a constant, remat tells which
-	kept       bool // and it has a register, though constants are many
 	remat      asm.Op
 	elem       uint8 // remat: element size of the broadcast, 0 for a full vector
 	spilled    bool
-	fixed      int8 // 1 + the register that it is bound to, or 0
+	bound      bool
 	start, end int32
 	weight     float32
-	next       int32 // list of registers that end at one place
-	at         int32 // its label if it is a constant, else its offset in the frame, 0 if none yet
+	cost       float32 // of spilling it
+	next       int32   // list of registers that end at one place
+	at         int32   // its label if it is a constant, else its offset in the frame, 0 if none yet
 }
 
 // place is where the value of a register is in memory.
@@ -118,14 +134,6 @@ func (c *compiler) newReg(class uint8) vr {
 	c.vregs = append(c.vregs, vinfo{})
 	r := vr(len(c.vregs) - 1)
 	c.vregs[r].class, c.vregs[r].phys = class, -1
-	return r
-}
-
-// fixed returns a register bound to a machine register outside the allocator's
-// set.
-func (c *compiler) fixed(n int8) vr {
-	r := c.newReg(classG)
-	c.vregs[r].fixed = n + 1
 	return r
 }
 
@@ -177,11 +185,16 @@ func (c *compiler) v2i(op asm.Op, a, b vr, m int64) vr {
 func (c *compiler) loadV(op asm.Op, m lmem) vr { d := c.newV(); c.load(op, d, m); return d }
 func (c *compiler) loadG(op asm.Op, m lmem) vr { d := c.newG(); c.load(op, d, m); return d }
 
-func (i *ins) mask(k vr) *ins         { i.k = k; return i }
-func (i *ins) z() *ins                { i.flags |= fZero; return i }
-func (i *ins) rmw() *ins              { i.flags |= fRMW; return i }
-func (i *ins) with(m int64) *ins      { i.imm = m; i.flags |= fImm; return i }
-func (i *ins) at(n int8, m lmem) *ins { i.memAt, i.mem = n, m; return i } // operand n is memory
+func (i *ins) mask(k vr) *ins    { i.a[maskAt] = k; return i }
+func (i *ins) z() *ins           { i.flags |= fZero; return i }
+func (i *ins) rmw() *ins         { i.flags |= fRMW; return i }
+func (i *ins) with(m int64) *ins { i.imm = m; i.flags |= fImm; return i }
+
+// at makes m operand n.
+func (i *ins) at(n int8, m lmem) *ins {
+	i.memAt, i.mem, i.a[n], i.a[baseAt], i.a[indexAt] = n, m, 0, m.base, m.index
+	return i
+}
 
 // branch jumps to l if a and b compare so, branchi if a and a number do.
 func (c *compiler) branch(a vr, cond asm.Cond, b vr, l asm.Label) {

@@ -32,7 +32,6 @@ func (c *compiler) tableRegs(n uint64) [2]vr {
 		r := c.newV()
 		x := &c.vregs[r]
 		x.konst, x.remat, x.at = true, asm.VMOVUPS, int32(c.asm.ConstBytes(b[i*c.vb:][:c.vb]).Label)
-		c.consts = append(c.consts, constant{r: r})
 		regs[i] = r
 	}
 	return *regs
@@ -49,29 +48,10 @@ func (c *compiler) lookup(in *loop.Ins, d, x vr) {
 		c.op2(asm.VPERMPD, d, x, table[0])
 	case in.Type == loop.F32: // the fourth bit, as the sign, chooses between the two
 		lo, hi := c.v2(asm.VPERMPS, x, table[0]), c.v2(asm.VPERMPS, x, table[1])
-		c.blend(in.Type, d, c.halfOf(in.A, x), hi, lo)
+		c.blend(in.Type, d, c.v1i(asm.VPSLLD, x, 32-4), hi, lo)
 	default:
 		x = c.v1i(asm.VPSHUFD, x, 0xA0)
 		lo, hi := c.v2(asm.VPERMPS, x, table[0]), c.v2(asm.VPERMPS, x, table[1])
 		c.op2i(asm.VBLENDPS, d, lo, hi, 0xAA)
 	}
 }
-
-// halfOf is x, a register of the index v, with its fourth bit as the sign. Lookups by
-// one index within a block share it.
-func (c *compiler) halfOf(v loop.Value, x vr) vr {
-	if c.halved != v {
-		c.halved, c.halves = v, c.halves[:0]
-	}
-	for _, h := range c.halves {
-		if h.of == x {
-			return h.half
-		}
-	}
-	half := c.v1i(asm.VPSLLD, x, 32-4)
-	c.halves = append(c.halves, halved{x, half})
-	return half
-}
-
-// halved is a register and what halfOf made of it.
-type halved struct{ of, half vr }

@@ -5,6 +5,7 @@ package x86
 import (
 	"math/rand/v2"
 	"regexp"
+	"slices"
 	"testing"
 
 	"weft/internal/loop"
@@ -31,10 +32,12 @@ func TestLookup(t *testing.T) {
 		}{
 			{`vpermp[sd] zmm\d+, zmm\d+, .*\[`, program(func(b *loop.Builder, x loop.Value) loop.Value {
 				y := b.Bits(ty, x)
-				for i := range manyConsts + 10 {
-					y = b.Fma(y, b.Float(ty, float64(i%3)/4), b.Float(ty, float64(i)))
+				for i := range 40 { // more tables than registers
+					table := slices.Clone(table)
+					table[0] = float64(i)
+					y = b.Mul(y, b.Lookup(table, x))
 				}
-				return b.Add(y, b.Lookup(table, x))
+				return y
 			})},
 			{`vpermp[sd] zmm\d+\{k`, program(func(b *loop.Builder, x loop.Value) loop.Value {
 				zero := b.Int(intOf[ty], 0)

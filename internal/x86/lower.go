@@ -26,7 +26,6 @@ type compiler struct {
 	freeSlots [numClasses][]int32 // offsets in the frame
 	scratch   int                 // bytes in use
 	spills    int
-	spare     int   // registers for constants where they are many, else -1
 	rare      uint8 // fRare within what runs rarely
 	save      int   // where a suspended kernel's registers go, an offset in scratch
 	stage     int   // the staging areas, an offset in the frame; 0 if none yet
@@ -37,17 +36,11 @@ type compiler struct {
 	users    loop.Users
 	operands [3]loop.Value // see reads
 	readBuf  []loop.Value
-	height   []int32 // for schedule: by value
-	first    []int32 // by height
-	order    []loop.Value
 	regs     []vr
 	last     []int32 // see pressure
 	seen     []occurrence
 	consts   []constant
-	tables   [][2]vr    // the registers of each, 0 if it has none yet
-	halved   loop.Value // see halfOf
-	halves   []halved
-	constAt  [512]int32       // by hash: one more than the index in consts, of half as many at most
+	tables   [][2]vr          // the registers of each, 0 if it has none yet
 	ptr      [loop.MaxBufs]vr // where each buffer stands
 	ctr      [loop.MaxAxes]vr // the counter of an axis that is being walked
 	extent   [loop.MaxAxes]vr
@@ -55,8 +48,6 @@ type compiler struct {
 
 	lay   layout
 	accs  []accumulator
-	rax   vr // registers that IDIV takes
-	rdx   vr
 	masks []vr // lanes that are active, one a step; nil for all
 }
 
@@ -93,8 +84,8 @@ const (
 )
 
 type constant struct {
-	t    loop.Type
 	bits uint64
+	t    loop.Type
 	r    vr
 }
 
@@ -108,15 +99,15 @@ func (c *compiler) reset(p *loop.Program, isa ISA) {
 	c.vals = zeroed(c.vals, len(p.Ins))
 	c.users.Count(p)
 	c.findFused()
-	c.regs, c.consts, c.spare, c.rare = c.regs[:0], c.consts[:0], -1, 0
-	clear(c.constAt[:])
-	c.halved = loop.NoValue
+	c.regs, c.consts, c.rare = c.regs[:0], c.consts[:0], 0
 	c.tables = zeroed(c.tables, len(p.Tables))
 	clear(c.ptr[:])
 	clear(c.ctr[:])
 	clear(c.extent[:])
 	c.accs = c.accs[:0]
-	c.rax, c.rdx = c.fixed(0), c.fixed(2)
+	for _, n := range bound[1:] {
+		c.vregs = append(c.vregs, vinfo{phys: n, bound: true})
+	}
 	c.masks = nil
 	c.save = c.scratch
 	c.scratch += 32*c.vb + 24*8
@@ -133,13 +124,7 @@ func (c *compiler) program() {
 	body := c.code
 	c.code, c.pre = c.pre, c.code
 	c.loadConsts()
-	for n := range body {
-		if c.spare >= 0 {
-			c.rare = body[n].flags & fRare
-			c.loadOperands(&body[n])
-		}
-		c.code = append(c.code, body[n])
-	}
+	c.code = append(c.code, body...)
 }
 
 // before emits into the code that runs first.
@@ -383,8 +368,6 @@ func (c *compiler) hoist(block []loop.Value) (s survey) {
 
 // block lowers the instructions of a block that stand in a pass.
 func (c *compiler) block(b []loop.Value) {
-	c.halved = loop.NoValue
-	defer func() { c.halved = loop.NoValue }()
 	for _, v := range b {
 		if c.vals[v].state == hoisted || c.fused[v] {
 			continue

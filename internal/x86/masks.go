@@ -31,8 +31,7 @@ func (c *compiler) partMask(m vr, q int) vr {
 	case m == 0 || c.lay.parts == 1 || c.lay.uni:
 		return m
 	case c.isa == AVX2:
-		d := c.v1(asm.VPMOVSXDQ, c.half(m, q))
-		return d
+		return c.v1(asm.VPMOVSXDQ, c.half(m, q))
 	case q == 1:
 		d := c.newM()
 		c.op1i(asm.KSHIFTRW, d, m, 8)

@@ -42,7 +42,7 @@ func loseResult(c *compiler, v loop.Value, code []ins) bool {
 	for n := len(code) - 1; n >= 0; n-- {
 		switch i := &code[n]; {
 		case i.flags&fDef != 0 && c.vregs[i.a[0].id()].class != classG:
-			*i = ins{op: pZero, n: 1, flags: fDef, memAt: -1, a: [4]vr{i.a[0] & idMask}}
+			*i = ins{op: pZero, n: 1, flags: fDef, memAt: -1, a: [7]vr{i.a[0] & idMask}}
 			return true
 		case i.memAt == 0 && i.flags&fDef == 0 && i.op != asm.SUB: // a store, but of fuel
 			i.remove()

@@ -79,7 +79,7 @@ func (c *compiler) reducing(body []loop.Value, n vr) {
 	i := c.lay.idx
 	blocks, end := c.newG(), c.newG()
 	c.gconst(blocks, 0)
-	single, finish := c.asm.NewLabel(), c.asm.NewLabel()
+	single := c.asm.NewLabel()
 	nextBlock := c.loop(false)
 	{
 		t := c.loadG(asm.LEA, lmem{base: i, disp: loop.Block})
@@ -117,10 +117,8 @@ func (c *compiler) reducing(body []loop.Value, n vr) {
 	c.end()
 	if len(accs) > 0 {
 		c.pop(accs, blocks)
-		c.jmp(finish)
-		c.label(single)
 	}
-	c.label(finish)
+	c.label(single)
 	for j := range all {
 		c.finish(&all[j])
 	}

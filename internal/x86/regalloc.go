@@ -1,6 +1,7 @@
 package x86
 
 import (
+	"math"
 	"math/bits"
 
 	"weft/internal/x86/asm"
@@ -28,6 +29,9 @@ type span struct{ start, end int32 }
 
 // allocate gives every register a place; scratch may be more than there is.
 func (c *compiler) allocate() {
+	if c.spills > 0 {
+		c.rewrite()
+	}
 	for c.intervals(); c.scan(); c.intervals() {
 		c.rewrite()
 	}
@@ -43,8 +47,8 @@ func (c *compiler) slots() {
 		c.freeSlots[class] = c.freeSlots[class][:0]
 	}
 	for pos := range c.code {
-		if m := &c.code[pos].mem; m.base&inSlot != 0 {
-			v := m.base.id()
+		if i := &c.code[pos]; i.a[baseAt]&inSlot != 0 {
+			v := i.a[baseAt].id()
 			x := &c.vregs[v]
 			if x.at == 0 {
 				if free := &c.freeSlots[x.class]; len(*free) > 0 {
@@ -57,7 +61,7 @@ func (c *compiler) slots() {
 				x.next = c.ends[x.end]
 				c.ends[x.end] = int32(v)
 			}
-			*m = x.place()
+			i.at(i.memAt, x.place())
 		}
 		for v := c.ends[pos]; v > 0; v = c.vregs[v].next {
 			x := &c.vregs[v]
@@ -74,11 +78,16 @@ func (i *ins) written() int {
 	return 0
 }
 
+// rarity is how much less what runs rarely, the exceptions of formulas, counts.
+const rarity = 64
+
 // intervals finds start, end and weight of every register.
 func (c *compiler) intervals() {
 	for v := range c.vregs {
 		r := &c.vregs[v]
-		r.start, r.end, r.weight, r.phys, r.next = -1, -1, 0, r.fixed-1, -1
+		if !r.bound {
+			r.start, r.end, r.weight, r.phys = -1, -1, 0, -1
+		}
 	}
 	c.spans = c.spans[:0]
 	open := c.open[:0]
@@ -123,11 +132,6 @@ func (c *compiler) intervals() {
 				c.touch(r, int32(pos), weight, open)
 			}
 		}
-		for _, r := range [...]vr{i.k, i.mem.base, i.mem.index} {
-			if r != 0 && r != frameReg {
-				c.touch(r, int32(pos), weight, open)
-			}
-		}
 	}
 	c.open = open
 }
@@ -136,7 +140,7 @@ func (c *compiler) intervals() {
 // around pos that r was defined before.
 func (c *compiler) touch(v vr, pos int32, weight float32, open []int32) {
 	r := &c.vregs[v.id()]
-	if r.start < 0 && r.fixed == 0 {
+	if r.start < 0 && !r.bound {
 		if v&inSlot == 0 {
 			panic("x86: a register is read before it is written")
 		}
@@ -158,12 +162,6 @@ func (c *compiler) scan() (spilled bool) {
 	c.ends = append(c.ends[:0], make([]int32, len(c.code)+1)...)
 	for pos := range c.code {
 		i := &c.code[pos]
-		switch i.op {
-		case pRare:
-			c.lend(pos)
-		case pUsual:
-			c.takeBack(pos)
-		}
 		// What is read here for the last time may share its register with the
 		// result.
 		c.release(pos)
@@ -193,25 +191,18 @@ func (c *compiler) release(pos int) {
 // spilled one.
 func (c *compiler) place(v int32, i *ins) bool {
 	r := &c.vregs[v]
+	r.price()
 	if free := c.free[r.class]; free != 0 {
 		c.take(v, c.choose(i, r.class, free))
 		return false
 	}
-	victim, least := v, r.cost()
-	if r.tiny {
-		victim = -1
-	}
+	victim := v
 	for _, o := range c.owner[r.class] {
-		if o == 0 {
-			continue
-		}
-		if x := &c.vregs[o]; !x.tiny {
-			if cost := x.cost(); victim < 0 || cost < least {
-				victim, least = o, cost
-			}
+		if o > 0 && c.vregs[o].cost < c.vregs[victim].cost {
+			victim = o
 		}
 	}
-	if victim < 0 {
+	if c.vregs[victim].cost == never {
 		panic("x86: no register can be spilled")
 	}
 	c.vregs[victim].spilled = true
@@ -224,24 +215,27 @@ func (c *compiler) place(v int32, i *ins) bool {
 	return true
 }
 
-// cost is the price of spilling r: how often it is used, over how long it
+// never is the cost of a register that is not spilled.
+const never = math.MaxFloat32
+
+// price sets the cost of spilling r: how often it is used, over how long it
 // occupies a register.
-func (r *vinfo) cost() float32 {
-	w := r.weight
+func (r *vinfo) price() {
+	r.cost = r.weight / float32(r.end-r.start+4)
 	if r.remat != 0 {
-		w /= 4
+		r.cost /= 4
 	}
-	return w / float32(r.end-r.start+4)
+	if r.tiny {
+		r.cost = never
+	}
 }
 
 // choose picks one of the free registers, if possible that of an operand of i
 // that dies here, so that moves vanish and destructive forms fit.
 func (c *compiler) choose(i *ins, class uint8, free uint32) int {
 	for _, a := range [...]vr{i.a[3], i.a[1], i.a[2]} {
-		if a != 0 && a != frameReg && a.id() < len(c.vregs) {
-			if x := &c.vregs[a.id()]; x.class == class && x.phys >= 0 && free>>x.phys&1 != 0 {
-				return int(x.phys)
-			}
+		if x := &c.vregs[a.id()]; x.class == class && x.phys >= 0 && free>>x.phys&1 != 0 {
+			return int(x.phys)
 		}
 	}
 	return bits.TrailingZeros32(free)
@@ -272,10 +266,18 @@ func (c *compiler) rewrite() {
 }
 
 func (c *compiler) isSpilled(r vr) bool {
-	return r != 0 && r != frameReg && r&inSlot == 0 && c.vregs[r.id()].spilled
+	return r&inSlot == 0 && c.vregs[r.id()].spilled
 }
 
 func (c *compiler) rewriteIns(i *ins) {
+	spilled := false
+	for _, r := range i.a {
+		spilled = spilled || r != 0 && c.isSpilled(r)
+	}
+	if !spilled {
+		c.code = append(c.code, *i)
+		return
+	}
 	d := vr(0) // the result, if it is spilled
 	if i.flags&fDef != 0 && c.isSpilled(i.a[0]) {
 		d = i.a[0]
@@ -287,48 +289,41 @@ func (c *compiler) rewriteIns(i *ins) {
 			return
 		}
 	}
-	c.foldSpill(i)
+	c.foldOperand(i, func(r vr, f uint8) (lmem, bool) {
+		x := &c.vregs[r.id()]
+		switch {
+		case !c.isSpilled(r) || r&^idMask != 0 || x.remat >= pLabel:
+			return lmem{}, false
+		case x.remat == 0:
+			return slotMem(r), true
+		}
+		return c.inPlace(x.place(), x.elem, f)
+	})
 	// One tiny register for each spilled one; the result last, as it may be read too.
-	at := [...]*vr{&i.mem.index, &i.mem.base, &i.k, &i.a[3], &i.a[2], &i.a[1], &i.a[0]}
-	var was [len(at)]vr
-	for j, p := range at {
-		r, t := *p, vr(0)
+	was := i.a
+	for j := len(was) - 1; j >= 0; j-- {
+		r, t := was[j], vr(0)
 		if !c.isSpilled(r) {
 			continue
 		}
-		was[j] = r
-		for l := range j {
-			if was[l].id() == r.id() {
-				t = *at[l] & idMask
+		for l := j + 1; l < len(was); l++ {
+			if c.isSpilled(was[l]) && was[l].id() == r.id() {
+				t = i.a[l] & idMask
 			}
 		}
 		if t == 0 {
 			t = c.newReg(c.vregs[r.id()].class)
 			c.vregs[t].tiny = true
-			if p != &i.a[0] || i.written() == 0 {
-				c.spillLoad(t, r)
+			if j >= i.written() {
+				c.rematerialize(t, r&idMask)
 			}
 		}
-		*p = t | r&^idMask
+		i.a[j] = t | r&^idMask
 	}
 	c.code = append(c.code, *i)
 	if d != 0 {
 		c.spillStore(d, i.a[0]&idMask)
 	}
-}
-
-// foldSpill lets i read one spilled operand from memory if it can.
-func (c *compiler) foldSpill(i *ins) {
-	c.foldOperand(i, func(r vr, f uint8) (lmem, bool) {
-		if !c.isSpilled(r) || r&^idMask != 0 {
-			return lmem{}, false
-		}
-		x := &c.vregs[r.id()]
-		if x.remat == 0 {
-			return slotMem(r), true
-		}
-		return c.rematOperand(x, f)
-	})
 }
 
 // slotMem is where a spilled register lives, until slots decides.
@@ -343,15 +338,6 @@ func (c *compiler) regBytes(class uint8) int {
 
 // moveOps load and store a register by class.
 var moveOps = [numClasses]asm.Op{asm.MOV, asm.VMOVUPS, asm.KMOVQ}
-
-func (c *compiler) spillLoad(t, r vr) {
-	x := &c.vregs[r.id()]
-	if x.remat != 0 {
-		c.rematerialize(t, r&idMask)
-		return
-	}
-	c.load(moveOps[x.class], t, slotMem(r))
-}
 
 func (c *compiler) spillStore(r, t vr) {
 	c.store(moveOps[c.vregs[r.id()].class], slotMem(r), t)

@@ -6,58 +6,18 @@ import "weft/internal/loop"
 // chains of operations stand one behind the other it would wait for each chain in
 // turn; so what most depends on comes first.
 
-// schedule orders a block by how long the way from each instruction to the end of
-// the block is, the longest first. It returns the block itself if that is short, has an
-// order of its own to keep, or registers would not be enough. live and hot are
-// the pressure of what it returns.
-func (c *compiler) schedule(block []loop.Value) (order []loop.Value, live, hot int) {
-	n, regs := len(block), c.vectors()
-	if n < longCode || !c.p.Unordered(block, false, false) {
-		live, hot = c.pressure(block, 0, regs)
-		return block, live, hot
+// schedule orders a block by its heights. It returns the block itself if that is short,
+// has an order of its own to keep, or registers would not be enough. live is the pressure
+// of the order by height, if there is one.
+func (c *compiler) schedule(block []loop.Value) (order []loop.Value, live int) {
+	order = block
+	if len(block) >= longCode && c.p.Unordered(block, false, false) {
+		order = c.users.ByHeight(block, latency)
 	}
-	c.height = zeroed(c.height, len(c.p.Ins))
-	height := c.height
-	most := int32(0)
-	for i := n - 1; i >= 0; i-- {
-		v := block[i]
-		if c.users.Dead(v) {
-			continue
-		}
-		in := &c.p.Ins[v]
-		h := height[v]
-		if in.Op != loop.OpStore && in.Op != loop.OpReduce {
-			h += latency(in.Op)
-		}
-		height[v] = h
-		most = max(most, h)
-		for _, o := range c.reads(in) {
-			if o != loop.NoValue {
-				height[o] = max(height[o], h)
-			}
-		}
+	if live = c.pressure(order, 0, c.vectors()); live > c.vectors() {
+		order = block
 	}
-	// Counting sort; the order of equals stays.
-	c.first = zeroed(c.first, int(most)+2)
-	first := c.first
-	for _, v := range block {
-		first[most-height[v]+1]++
-	}
-	for i := range most + 1 {
-		first[i+1] += first[i]
-	}
-	c.order = zeroed(c.order, n)
-	out := c.order
-	for _, v := range block {
-		at := &first[most-height[v]]
-		out[*at] = v
-		*at++
-	}
-	if live, hot = c.pressure(out, 0, regs); live > regs {
-		out = block
-		live, hot = c.pressure(block, 0, regs)
-	}
-	return out, live, hot
+	return order, live
 }
 
 // zeroed is s with n elements, all zero; the memory is used again if it is enough.
@@ -87,16 +47,11 @@ func latency(op loop.Op) int32 {
 	return 1
 }
 
-// manyConsts is the number of constants from which only those have registers that
-// are used most, as many as values leave. Up to there it is for the allocator to
-// find out, which takes time.
-const manyConsts = 60
-
 // arrange orders the block of a pass and decides how many of its steps run side by
 // side: as many as registers allow, and in long straight code fewer, because the
 // processor overlaps strips by itself.
 func (c *compiler) arrange(block []loop.Value, s *survey) []loop.Value {
-	block, live, hot := c.schedule(block)
+	block, live := c.schedule(block)
 	k, regs := 4, c.vectors()
 	if s.count > longCode {
 		k = min(k, 2)
@@ -108,12 +63,6 @@ func (c *compiler) arrange(block []loop.Value, s *survey) []loop.Value {
 		k = max(k/2, 1)
 	}
 	c.lay.k = k
-	if live > regs {
-		hot = live // which is not known
-	}
-	if spare := max(regs-k*hot, 0); len(c.consts) > manyConsts && (c.spare < 0 || spare < c.spare) {
-		c.spare = spare
-	}
 	return block
 }
 
@@ -126,9 +75,8 @@ func (c *compiler) vectors() int {
 }
 
 // pressure estimates the most registers that a step of block needs at once, on
-// top of base; hot leaves out what runs rarely. Beyond the limit neither is looked
-// for any more.
-func (c *compiler) pressure(block []loop.Value, base, limit int) (most, hot int) {
+// top of base. Beyond the limit it is not looked for any more.
+func (c *compiler) pressure(block []loop.Value, base, limit int) (most int) {
 	// Where each value is used last: one more than the index in the block.
 	from := len(c.last)
 	c.last = append(c.last, make([]int32, len(c.p.Ins))...)
@@ -144,7 +92,7 @@ func (c *compiler) pressure(block []loop.Value, base, limit int) (most, hot int)
 		}
 	}
 	live := base
-	most, hot = live, live
+	most = live
 	for i, v := range block {
 		in := &c.p.Ins[v]
 		if most > limit {
@@ -159,20 +107,15 @@ func (c *compiler) pressure(block []loop.Value, base, limit int) (most, hot int)
 				b += c.width(q)
 			}
 			for _, blk := range [...][]loop.Value{r.Head, r.Body, r.Else} {
-				if len(blk) == 0 {
-					continue
-				}
-				m, h := c.pressure(blk, b, limit)
-				most = max(most, m)
-				if in.Op != loop.OpIf || !c.isRare(r) {
-					hot = max(hot, h)
+				if len(blk) > 0 {
+					most = max(most, c.pressure(blk, b, limit))
 				}
 			}
 		}
 		if last[v] > 0 {
 			live += c.width(v)
 		}
-		most, hot = max(most, live+1), max(hot, live+1)
+		most = max(most, live+1)
 		end := int32(i) + 1
 		for _, o := range [...]loop.Value{in.A, in.B, in.C} {
 			if o == loop.NoValue {
@@ -185,7 +128,7 @@ func (c *compiler) pressure(block []loop.Value, base, limit int) (most, hot int)
 		}
 	}
 	c.last = c.last[:from]
-	return most, hot
+	return most
 }
 
 // origin is the value in whose registers v lives.

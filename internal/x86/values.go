@@ -97,15 +97,13 @@ func (c *compiler) constReg(t loop.Type, bits uint64) vr {
 	} else if t == loop.I64 {
 		t = loop.F64
 	}
-	h := (bits ^ uint64(t)) * 0x9e3779b97f4a7c15 >> 40
-	at := &c.constAt[h%uint64(len(c.constAt))]
-	for ; *at != 0; at = &c.constAt[h%uint64(len(c.constAt))] {
-		if k := &c.consts[*at-1]; k.t == t && k.bits == bits {
+	for i := range c.consts { // a hash takes longer
+		if k := &c.consts[i]; k.bits == bits && k.t == t {
 			return k.r
 		}
-		h++
 	}
 	r := c.newOf(t)
+	c.consts = append(c.consts, constant{bits, t, r})
 	x := &c.vregs[r]
 	x.konst = true
 	switch {
@@ -113,55 +111,44 @@ func (c *compiler) constReg(t loop.Type, bits uint64) vr {
 		x.remat = pOnes
 	case bits == 0:
 		x.remat = pZero
-	case c.isa == AVX512:
-		size := t.Size()
-		x.remat, x.elem = elements[size].spread, uint8(size)
-		x.at = int32(c.asm.NewConst(bits, uint8(size)).Label)
 	default:
+		size, width := uint8(t.Size()), uint8(32)
 		x.remat = asm.VMOVUPS
-		var b [32]byte
-		for i := range 32 {
-			b[i] = byte(bits >> (i % t.Size() * 8))
+		if c.isa == AVX512 { // which can spread it
+			x.remat, x.elem, width = elements[size].spread, size, size
 		}
-		x.at = int32(c.asm.ConstBytes(b[:]).Label)
-	}
-	if c.consts = append(c.consts, constant{t, bits, r}); len(c.consts) < len(c.constAt)/2 {
-		*at = int32(len(c.consts))
+		x.at = int32(c.asm.NewConst(bits, size, width).Label)
 	}
 	return r
 }
 
-// loadConsts fills the registers of the constants that have one to themselves.
+// loadConsts fills the registers of the constants that are used. Where they are many,
+// those that are used once or twice are as good as spilled: most would find no register,
+// but only after a round of allocation.
 func (c *compiler) loadConsts() {
-	for _, k := range c.consts {
-		if c.seen[k.r].uses > 0 && !c.scarce(k.r) {
-			c.rematerialize(k.r, k.r)
+	many := len(c.consts) > c.vectors()
+	for r, o := range c.seen {
+		x := &c.vregs[r]
+		switch {
+		case !x.konst || o.uses == 0:
+		case many && o.uses <= 3 && x.remat < pLabel:
+			x.spilled = true
+			c.spills++
+		default:
+			c.rematerialize(vr(r), vr(r))
 		}
 	}
 }
 
-// scarce reports a constant that is loaded where it is used.
-func (c *compiler) scarce(r vr) bool {
-	x := &c.vregs[r]
-	return c.spare >= 0 && x.konst && x.class == classV && (!x.kept || c.rare != 0)
-}
-
-// loadOperands loads the constants that i uses and that are scarce.
-func (c *compiler) loadOperands(i *ins) {
-	for j := i.written(); j < len(i.a); j++ {
-		if r := i.a[j]; r != 0 && c.scarce(r&idMask) {
-			i.a[j] = c.newV() | r&^idMask
-			c.rematerialize(i.a[j]&idMask, r&idMask)
-		}
-	}
-}
-
-// rematerialize makes the value of r, which is known to be a constant or an
-// argument, in register d.
+// rematerialize makes the value of r, a constant, an argument or spilled, in
+// register d.
 func (c *compiler) rematerialize(d, r vr) {
-	if x := &c.vregs[r]; x.remat >= pLabel {
+	switch x := &c.vregs[r]; {
+	case x.remat == 0:
+		c.load(moveOps[x.class], d, slotMem(r))
+	case x.remat >= pLabel:
 		c.emit(x.remat, fDef, d)
-	} else {
+	default:
 		c.load(x.remat, d, x.place())
 	}
 }

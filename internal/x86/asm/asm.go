@@ -22,10 +22,12 @@ type fixup struct {
 	end   int32 // offset the displacement counts from: the end of the instruction
 }
 
-// constant is an entry of the pool: a number of 4 or 8 bytes, or bytes.
+// constant is an entry of the pool: a number of 4 or 8 bytes, once or over and over,
+// or bytes.
 type constant struct {
 	label Label
-	size  uint8 // 4, 8, or 0 for bytes
+	size  uint8 // of the number, 0 for bytes
+	width uint8 // bytes that it fills: 4, 8 or 32
 	bits  uint64
 	bytes []byte
 }
@@ -242,21 +244,24 @@ func (a *Asm) Const32(bits uint32) Mem { return a.constant(uint64(bits), 4) }
 func (a *Asm) Const64(bits uint64) Mem { return a.constant(bits, 8) }
 
 func (a *Asm) constant(bits uint64, size uint8) Mem {
-	at := a.slot(constant{size: size, bits: bits})
+	k := constant{size: size, width: size, bits: bits}
+	at := a.slot(k)
 	if *at == 0 {
-		a.consts = append(a.consts, constant{label: a.NewLabel(), size: size, bits: bits})
+		k.label = a.NewLabel()
+		a.consts = append(a.consts, k)
 		*at = int32(len(a.consts))
 	}
 	return Mem{Label: a.consts[*at-1].label}
 }
 
-// NewConst is Const32 or Const64, by size, for a caller who does not ask twice for
-// the same number: it is not looked for among others.
-func (a *Asm) NewConst(bits uint64, size uint8) Mem {
+// NewConst is Const32 or Const64, by size, with the number over and over if width is
+// 32 rather than size. It is for a caller who does not ask twice for the same one: it is
+// not looked for among others.
+func (a *Asm) NewConst(bits uint64, size, width uint8) Mem {
 	l := a.NewLabel()
 	a.consts = append(a.consts, constant{})
 	k := &a.consts[len(a.consts)-1]
-	k.label, k.size, k.bits = l, size, bits
+	k.label, k.size, k.width, k.bits = l, size, width, bits
 	return Mem{Label: l}
 }
 
@@ -287,7 +292,7 @@ func (a *Asm) slot(k constant) *int32 {
 		if *at == 0 {
 			return at
 		}
-		if o := &a.consts[*at-1]; o.size == k.size && o.bits == k.bits && bytes.Equal(o.bytes, k.bytes) {
+		if o := &a.consts[*at-1]; o.size == k.size && o.width == k.width && o.bits == k.bits && bytes.Equal(o.bytes, k.bytes) {
 			return at
 		}
 	}
@@ -340,16 +345,20 @@ func (a *Asm) pool() {
 		}
 	}
 	a.pad(0)
-	for i := range a.consts {
-		if c := &a.consts[i]; c.size == 8 {
+	for _, width := range [...]uint8{32, 8, 4} {
+		for i := range a.consts {
+			c := &a.consts[i]
+			if c.width != width {
+				continue
+			}
 			a.Bind(c.label)
-			a.buf = binary.LittleEndian.AppendUint64(a.buf, c.bits)
-		}
-	}
-	for i := range a.consts {
-		if c := &a.consts[i]; c.size == 4 {
-			a.Bind(c.label)
-			a.buf = binary.LittleEndian.AppendUint32(a.buf, uint32(c.bits))
+			for n := uint8(0); n < width; n += c.size {
+				if c.size == 8 {
+					a.buf = binary.LittleEndian.AppendUint64(a.buf, c.bits)
+				} else {
+					a.buf = binary.LittleEndian.AppendUint32(a.buf, uint32(c.bits))
+				}
+			}
 		}
 	}
 }
