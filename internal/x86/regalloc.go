@@ -347,7 +347,7 @@ var moveOps = [numClasses]asm.Op{asm.MOV, asm.VMOVUPS, asm.KMOVQ}
 func (c *compiler) spillLoad(t, r vr) {
 	x := &c.vregs[r.id()]
 	if x.remat != 0 {
-		c.rematerialize(t, r&idMask)
+		c.reloadConst(t, r&idMask)
 		return
 	}
 	c.load(moveOps[x.class], t, slotMem(r))

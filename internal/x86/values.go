@@ -1,6 +1,8 @@
 package x86
 
 import (
+	"slices"
+
 	"weft/internal/loop"
 	"weft/internal/x86/asm"
 )
@@ -119,11 +121,7 @@ func (c *compiler) constReg(t loop.Type, bits uint64) vr {
 		x.at = int32(c.asm.NewConst(bits, uint8(size)).Label)
 	default:
 		x.remat = asm.VMOVUPS
-		var b [32]byte
-		for i := range 32 {
-			b[i] = byte(bits >> (i % t.Size() * 8))
-		}
-		x.at = int32(c.asm.ConstBytes(b[:]).Label)
+		x.at = int32(c.asm.ConstBytes(repeated(bits, t.Size(), c.vb)).Label)
 	}
 	if c.consts = append(c.consts, constant{t, bits, r}); len(c.consts) < len(c.constAt)/2 {
 		*at = int32(len(c.consts))
@@ -151,9 +149,31 @@ func (c *compiler) loadOperands(i *ins) {
 	for j := i.written(); j < len(i.a); j++ {
 		if r := i.a[j]; r != 0 && c.scarce(r&idMask) {
 			i.a[j] = c.newV() | r&^idMask
-			c.rematerialize(i.a[j]&idMask, r&idMask)
+			c.reloadConst(i.a[j]&idMask, r&idMask)
 		}
 	}
+}
+
+// reloadConst makes the value of r, which is known, in register d each time that
+// it is used. To spread an element takes a unit of the processor that tables are looked
+// up with, to load a whole vector none.
+func (c *compiler) reloadConst(d, r vr) {
+	x := &c.vregs[r]
+	if !x.konst || x.elem == 0 || c.rare != 0 {
+		c.rematerialize(d, r)
+		return
+	}
+	at, _ := slices.BinarySearchFunc(c.consts, r, func(k constant, r vr) int { return int(k.r) - int(r) })
+	c.load(asm.VMOVUPS, d, lmem{label: c.asm.ConstBytes(repeated(c.consts[at].bits, int(x.elem), c.vb)).Label})
+}
+
+// repeated is n bytes of elements of a size with the same bits.
+func repeated(bits uint64, size, n int) []byte {
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte(bits >> (i % size * 8))
+	}
+	return b
 }
 
 // rematerialize makes the value of r, which is known to be a constant or an
