@@ -46,16 +46,24 @@ func (f *form) lnSum(u loop.Value, less func(s loop.Value) loop.Value, by loop.V
 	d := f.Add(f.toInt(u), f.n(1<<(shift-1)-f.bitsOf(0.75)))
 	whole, interval := f.And(d, f.n(-1<<f.mant)), f.ShrU(d, f.n(shift))
 	s := f.toFloat(f.Sub(f.toInt(f.Lookup(pick(f, ln32Factors, ln64Factors), interval)), whole))
-	nk := f.LogB(f.toFloat(f.Sub(f.n(f.bias<<f.mant), whole)))
+	// k as a multiple of what is cheap to have: there is not always an instruction that
+	// converts integers of 64 bits.
+	var k loop.Value
+	unit := 0x1p-23
+	if f.wide {
+		k, unit = f.LogB(f.toFloat(f.Sub(f.n(f.bias<<f.mant), whole))), -1
+	} else {
+		k = f.Cvt(f.t, whole)
+	}
 	if by != loop.NoValue {
-		nk = f.Sub(nk, by)
+		k = f.Fma(by, f.c(1/unit), k)
 	}
 	r := less(s)
 	// The first product and sum is exact: so large is the last bit of both parts.
-	h := f.Fma(nk, f.c(-pick(f, natural.top[0], natural.top[1])), f.Lookup(pick(f, ln32Logs, ln64Logs), interval))
+	h := f.Fma(k, f.c(unit*pick(f, natural.top[0], natural.top[1])), f.Lookup(pick(f, ln32Logs, ln64Logs), interval))
 	hi = f.Add(h, r)
 	lo = f.Add(f.Sub(h, hi), r) // Dekker
-	lo = f.Fma(nk, f.c(-pick(f, natural.end[0], natural.end[1])), lo)
+	lo = f.Fma(k, f.c(unit*pick(f, natural.end[0], natural.end[1])), lo)
 	if !f.wide {
 		return hi, f.Fma(f.Mul(r, r), f.poly(r, lnRest32), lo)
 	}
