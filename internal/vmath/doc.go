@@ -23,10 +23,10 @@
 //	Exp        0.8968       -87.33867        1.0018       575.0052813
 //	Exp2       0.9002       -126.00419       1.0000       -1022.5
 //	Expm1      0.8831       0.35573766       1.1166       37.0999893
-//	Log        0.9468       0.7116519        0.8767       0.730877
+//	Log        0.8729       0.9819448        0.9796       1.062604926
 //	Log2       0.9111       1.3661505        0.9356       1.372916693
 //	Log10      0.8324       0.749897         0.8594       1.325462999
-//	Log1p      0.9513       -0.28254333      0.8580       -0.2755477853
+//	Log1p      0.8741       -0.022718472     0.9775       0.06402200845
 //	Sin        0.9103       1.6756391e+33    1.8972       821.6796055
 //	Cos        0.9070       4.6240375e+19    1.8504       12.71275089
 //	Tan        0.8545       1.2235952e+33    1.0241       -13.35071159
@@ -40,7 +40,7 @@
 //	Erf        0.9909       0.9983188        1.0000       -2.256013045e-308
 //	Erfc       0.5128       2.5734833e-08    1.7054       7.088502922
 //	Sigmoid    0.7706       -87.70538        1.0000       -708.5
-//	Softplus   0.9975       -0.7129872       1.0000       -708.5
+//	Softplus   0.8354       -2.3744586       1.0000       -708.5
 //	Silu       0.8283       -91.876625       1.0000       -718.3250763
 //	Gelu       1.0000       2.525e-42        1.7926       -1.861628889
 //	Pow        0.5222       (0.9977,-38268)  1.5699       (0.743091,2347.02)
@@ -66,6 +66,9 @@
 //     register, and come with the constants. Exponentials look up 2^(j/16) or 2^(j/8).
 //     In float32 all powers are multiplied by a number slightly below 1 that makes
 //     their rounding small, and the polynomial of the rest makes up for it.
+//   - Natural logarithms multiply with one of 16 or 8 factors, so that a short polynomial
+//     does. The factors are chosen so that their logarithms nearly are numbers of few
+//     bits, which sums with multiples of ln(2) do not round.
 //   - float32 [Gelu] is x times a power of two of the logarithm of the normal
 //     distribution, of which there is a polynomial for each of 16 intervals: smooth
 //     for both signs, and right relatively where the distribution is small.

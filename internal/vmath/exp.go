@@ -61,15 +61,19 @@ func (f *form) raised(k, power, v loop.Value) loop.Value {
 // Exp is e^x.
 func Exp(b *loop.Builder, x loop.Value) loop.Value {
 	f := of(b, x)
-	if least := pick[float64](f, -104, -746); f.signOf(x) < 0 {
-		x = f.Max(f.c(least), x)
+	least, sign := pick[float64](f, -104, -746), 1.0
+	if f.signOf(x) < 0 {
+		x, sign = f.Min(f.c(-least), f.opposite(x)), -1 // factors change their signs for nothing
 	} else {
 		x = f.clamp(x, least, pick[float64](f, 89, 710))
 	}
-	k, power := f.steps(x, log2E)
+	k, power := f.steps(x, sign*log2E)
 	if !f.wide { // what is left, to base 2
-		r := f.Fma(x, f.c(log2ELo32), f.Fma(x, f.c(log2E), f.Neg(k)))
+		r := f.Fma(x, f.c(sign*log2ELo32), f.Fma(x, f.c(sign*log2E), f.Neg(k)))
 		return f.raised(k, power, f.poly(r, exp2Rest32))
+	}
+	if sign < 0 {
+		x = f.Neg(x)
 	}
 	r := f.Fma(k, f.c(-ln2Lo64), f.Fma(k, f.c(-ln2Hi64), x))
 	return f.raised(k, power, f.Fma(f.Mul(r, r), f.poly(r, expRest64), r))

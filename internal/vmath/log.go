@@ -16,7 +16,7 @@ type base struct {
 // The second numbers are those of float64.
 var (
 	natural = base{
-		top: [2]float64{1: 0x1.62e42fefa38p-1}, end: [2]float64{1: 0x1.ef35793c7673p-45},
+		top: [2]float64{0x1.62e4p-1, 0x1.62e42fefa38p-1}, end: [2]float64{0x1.7f7d1cf79abcap-20, 0x1.ef35793c7673p-45},
 	}
 	binary = base{
 		top: [2]float64{1, 1}, scale: [2]float64{0x1.715476p+0, 0x1.71547652b82fep+0}, scale2: [2]float64{0x1.4ae0cp-26, 0x1.777d0ffda0d24p-56}, tail: log232,
@@ -36,56 +36,72 @@ func (f *form) split(u loop.Value, least float64) (s, nk loop.Value) {
 	return s, f.LogB(s)
 }
 
-// leastLn is where the interval begins in which natural logarithms are computed:
-// behind 3/4, for an argument of Log1p that the sum with 1 rounds up to 3/2 would
-// not leave an exact m1 otherwise, and in float32 that counts.
-func (f *form) leastLn() float64 { return pick(f, 0x1.800002p-1, 0.75) }
-
-// lnTail is ln(1+m1) - m1, plus rest, for m1 in [-1/3, 1/2), or in float32
-// [-1/4, 1/2].
-func (f *form) lnTail(m1, rest loop.Value) loop.Value {
-	sq := f.Mul(m1, m1)
-	if !f.wide {
-		return f.Fma(sq, f.poly(m1, log32), rest)
+// lnSum is the logarithm of 2^by*y as hi + lo, where u is y or rounded from it, a normal
+// number below 2^(bias-1), and less tells what a product y*s, about one, is more than one.
+func (f *form) lnSum(u loop.Value, less func(s loop.Value) loop.Value, by loop.Value) (hi, lo loop.Value) {
+	// u = 2^k*m, and the table has factors for intervals of m, the first around 3/4. Of
+	// the difference to that in bits k is the upper part, the interval the next.
+	index := pick[int64](f, 4, 3)
+	shift := f.mant - index
+	d := f.Add(f.toInt(u), f.n(1<<(shift-1)-f.bitsOf(0.75)))
+	whole, interval := f.And(d, f.n(-1<<f.mant)), f.ShrU(d, f.n(shift))
+	s := f.toFloat(f.Sub(f.toInt(f.Lookup(pick(f, ln32Factors, ln64Factors), interval)), whole))
+	// k as a multiple of what is cheap to have: there is not always an instruction that
+	// converts integers of 64 bits.
+	var k loop.Value
+	unit := 0x1p-23
+	if f.wide {
+		k, unit = f.LogB(f.toFloat(f.Sub(f.n(f.bias<<f.mant), whole))), -1
+	} else {
+		k = f.Cvt(f.t, whole)
 	}
+	if by != loop.NoValue {
+		k = f.Fma(by, f.c(1/unit), k)
+	}
+	r := less(s)
+	// The first product and sum is exact: so large is the last bit of both parts.
+	h := f.Fma(k, f.c(unit*pick(f, natural.top[0], natural.top[1])), f.Lookup(pick(f, ln32Logs, ln64Logs), interval))
+	hi = f.Add(h, r)
+	lo = f.Add(f.Sub(h, hi), r) // Dekker
+	lo = f.Fma(k, f.c(unit*pick(f, natural.end[0], natural.end[1])), lo)
+	if !f.wide {
+		return hi, f.Fma(f.Mul(r, r), f.poly(r, lnRest32), lo)
+	}
+	// With q = r/(2+r): ln(1+r) = r - q*(r - q^2*L(q^2)).
+	q := f.Div(r, f.Add(r, f.c(2)))
+	z := f.Mul(q, q)
+	return hi, f.Fma(f.Neg(q), f.Fma(f.Neg(z), f.poly(z, lnRest64), r), lo)
+}
+
+// lnTail is ln(1+m1) - m1 of float64 for m1 in [-1/3, 3/8).
+func (f *form) lnTail(m1 loop.Value) loop.Value {
 	// With s = m1/(2+m1): ln(1+m1) = m1 - m1^2/2 + s*(m1^2/2 + s^2*L(s^2)).
 	s := f.Div(m1, f.Add(m1, f.c(2)))
 	z := f.Mul(s, s)
-	half := f.Mul(sq, f.c(0.5))
+	half := f.Mul(f.Mul(m1, m1), f.c(0.5))
 	inner := f.Fma(z, f.poly(z, log64), half)
-	return f.Fma(s, inner, f.Sub(rest, half))
+	return f.Fma(s, inner, f.Neg(half))
 }
 
-// logSum is the logarithm of 2^k*(1+m1) as hi + lo, for m1 as lnTail takes it or,
-// other than natural, in [-5/16, 3/8). nk is -k.
+// logSum is the logarithm to another base of 2^k*(1+m1) as hi + lo, for m1 in
+// [-5/16, 3/8). nk is -k.
 func (f *form) logSum(g *base, nk, m1 loop.Value) (hi, lo loop.Value) {
 	of := func(c [2]float64) loop.Value { return f.c(pick(f, c[0], c[1])) }
-	if g == &natural && !f.wide {
-		// The product is exact up to |k| = 1; beyond, its rounding is small.
-		hi = f.Fma(nk, f.c(-ln2Hi32), m1)
-		return hi, f.lnTail(m1, f.Sub(m1, f.Fma(nk, f.c(ln2Hi32), hi)))
-	}
 	ntop := nk
 	if g != &binary {
 		ntop = f.Mul(nk, of(g.top))
 	}
-	p := m1
-	if g != &natural {
-		p = f.Mul(m1, of(g.scale))
-	}
+	p := f.Mul(m1, of(g.scale))
 	hi = f.Sub(p, ntop)
 	lo = f.Sub(p, f.Add(hi, ntop)) // Dekker
 	if g != &binary {
 		lo = f.Fma(nk, f.Neg(of(g.end)), lo)
 	}
-	if g == &natural {
-		return hi, f.lnTail(m1, lo)
-	}
 	lo = f.Add(lo, f.Fma(m1, of(g.scale2), f.Fma(m1, of(g.scale), f.Neg(p))))
 	if !f.wide {
 		return hi, f.Fma(f.Mul(m1, m1), f.poly(m1, g.tail), lo)
 	}
-	return hi, f.Fma(f.lnTail(m1, f.c(0)), of(g.scale), lo)
+	return hi, f.Fma(f.lnTail(m1), of(g.scale), lo)
 }
 
 // normal is a positive normal number x = 2^k*(1+m1) below 2^(bias-1), least <=
@@ -100,11 +116,11 @@ func (f *form) normal(x loop.Value, least float64, by loop.Value) (nk, m1 loop.V
 
 // logNormal is the logarithm of 2^by*x for positive normal x below 2^(bias-1).
 func (f *form) logNormal(g *base, x, by loop.Value) loop.Value {
-	least := f.leastLn()
-	if g != &natural {
-		least = 0.6875 // float32 needs the interval in which errors balance
+	if g == &natural {
+		return f.Add(f.lnSum(x, func(s loop.Value) loop.Value { return f.Fma(x, s, f.c(-1)) }, by))
 	}
-	nk, m1 := f.normal(x, least, by)
+	// float32 needs the interval in which errors balance.
+	nk, m1 := f.normal(x, 0.6875, by)
 	return f.Add(f.logSum(g, nk, m1))
 }
 
@@ -172,8 +188,6 @@ func Log1p(b *loop.Builder, x loop.Value) loop.Value {
 
 // ln1pSum is ln(1+x) as hi + lo for -1 < x < 2^(bias-1), but for the sign of zero.
 func (f *form) ln1pSum(x loop.Value) (hi, lo loop.Value) {
-	s, nk := f.split(f.Add(x, f.c(1)), f.leastLn())
-	// m - 1 = 2^-k*(1+x) - 1 = 2^-k*x + (2^-k - 1): exact, since the sum obeys
-	// Sterbenz's lemma unless its second term is zero.
-	return f.logSum(&natural, nk, f.Fma(x, s, f.Sub(s, f.c(1))))
+	// 2^-k*c*(1+x) - 1 = s*x + (s - 1): one rounding, as s has few bits.
+	return f.lnSum(f.Add(x, f.c(1)), func(s loop.Value) loop.Value { return f.Fma(x, s, f.Sub(s, f.c(1))) }, loop.NoValue)
 }

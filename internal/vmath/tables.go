@@ -84,6 +84,88 @@ var exp2Rest64 = []float64{
 	0x1.ffe4c3d35d619p-17,
 }
 
+// ln32Factors take 16 intervals of [3/4, 3/2) to 1, and ln32Logs are the negatives of their
+// logarithms, multiples of 2^-17: off by 0.130 ULP of a result at most.
+var (
+	ln32Factors = []float64{
+		0x1.54a622p+00,
+		0x1.47d6c4p+00,
+		0x1.3a85d8p+00,
+		0x1.2f45eep+00,
+		0x1.24f75ep+00,
+		0x1.1ad1dap+00,
+		0x1.10ba9ep+00,
+		0x1.082056p+00,
+		0x1p+00,
+		0x1.e9da48p-01,
+		0x1.c6022cp-01,
+		0x1.b02f44p-01,
+		0x1.99bcb4p-01,
+		0x1.85ae74p-01,
+		0x1.74c10cp-01,
+		0x1.6496d8p-01,
+	}
+	ln32Logs = []float64{
+		-0x1.2488p-02,
+		-0x1.fa9p-03,
+		-0x1.a5a4p-03,
+		-0x1.5b0cp-03,
+		-0x1.143cp-03,
+		-0x1.9818p-04,
+		-0x1.0348p-04,
+		-0x1p-05,
+		0x0p+00,
+		0x1.6a4p-05,
+		0x1.ec6p-04,
+		0x1.5b14p-03,
+		0x1.c85p-03,
+		0x1.178cp-02,
+		0x1.4506p-02,
+		0x1.726cp-02,
+	}
+)
+
+// ln64Factors take 8 intervals of [3/4, 3/2) to 1, and ln64Logs are the negatives of their
+// logarithms, multiples of 2^-43: off by 0.011 ULP of a result at most.
+var (
+	ln64Factors = []float64{
+		0x1.5558e45cp+00,
+		0x1.3b37cf34p+00,
+		0x1.24877dd8p+00,
+		0x1.10f6c454p+00,
+		0x1p+00,
+		0x1.c7074bep-01,
+		0x1.9979c3e8p-01,
+		0x1.73e1d8a8p-01,
+	}
+	ln64Logs = []float64{
+		-0x1.26a0ce190e8p-02,
+		-0x1.aa29892729p-03,
+		-0x1.112d57a5a3p-03,
+		-0x1.06cef9455p-04,
+		0x0p+00,
+		0x1.e32ed06ee6p-04,
+		0x1.c99eaf218p-03,
+		0x1.476be076bbp-02,
+	}
+)
+
+// lnRest32 is (ln(1+f)-f)/f^2 for -1/32 <= f <= 0.045, relative to ln(1+f). Error 2^-29.8.
+var lnRest32 = []float64{
+	-0x1.fffffap-02,
+	0x1.55561ap-02,
+	-0x1.00440ep-02,
+	0x1.9237dp-03,
+}
+
+// lnRest64 is (2 atanh(s)/s-2)/s^2 in s^2 for |s| <= 1/31, relative to 2s. Error 2^-61.7.
+var lnRest64 = []float64{
+	0x1.55555555554c6p-01,
+	0x1.9999999c18fd8p-02,
+	0x1.24922d4bc4763p-02,
+	0x1.c811aeaf2a9e7p-03,
+}
+
 // phi is log2 of the normal distribution from -8.185 to 5.6. Error 2^-26.8.
 var phi = pieces{
 	scale: 0x1.2924924924924p+00,

@@ -95,7 +95,7 @@ func (f *form) sinOf(w angle) loop.Value {
 // quadrant is the sine of hi-nlo + count*pi/2 of float32: a polynomial up to pi/2
 // would lose too many bits at its end. Zero keeps its sign.
 func (f *form) quadrant(w angle) loop.Value {
-	z := f.Fma(w.hi, w.hi, f.Neg(f.Mul(f.Add(w.nlo, w.nlo), w.hi)))
+	z := f.Fma(w.hi, w.hi, f.Neg(f.Mul(w.nlo, f.Add(w.hi, w.hi))))
 	// One polynomial with the coefficients of hi - z*hi*P(z) or of 1 - z*P(z). In
 	// the cosine the difference to 3/4 is subtracted, for that is less and
 	// rounds to more bits.

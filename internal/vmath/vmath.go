@@ -97,6 +97,15 @@ func (f *form) signOf(x loop.Value) int {
 	return 0
 }
 
+// opposite is -x for an x of which signOf finds that it is not positive.
+func (f *form) opposite(x loop.Value) loop.Value {
+	if in := f.Program().Ins[x]; in.Op == loop.OpNeg {
+		return in.A
+	} else {
+		return f.Mul(in.B, in.B) // of a product of -B and B
+	}
+}
+
 // sign is the sign bit of x, as an integer.
 func (f *form) sign(x loop.Value) loop.Value {
 	return f.And(f.toInt(x), f.n(math.MinInt64>>(63-f.mant-f.expBits())))

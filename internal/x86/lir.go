@@ -112,7 +112,7 @@ type vinfo struct {
 	tiny       bool // made for one use of a spilled register: never spilled
 	konst      bool // a constant, remat tells which
 	remat      asm.Op
-	elem       uint8 // remat: element size of the broadcast, 0 for a full vector
+	elem       uint8 // remat: element size that an operand can spread, 0 for a full vector
 	spilled    bool
 	bound      bool
 	start, end int32

@@ -112,12 +112,13 @@ func (c *compiler) constReg(t loop.Type, bits uint64) vr {
 	case bits == 0:
 		x.remat = pZero
 	default:
-		size, width := uint8(t.Size()), uint8(32)
-		x.remat = asm.VMOVUPS
-		if c.isa == AVX512 { // which can spread it
-			x.remat, x.elem, width = elements[size].spread, size, size
+		// As a whole vector: to spread an element takes a unit that tables are looked up
+		// with, except as an operand.
+		size := uint8(t.Size())
+		if x.remat = asm.VMOVUPS; c.isa == AVX512 {
+			x.elem = size
 		}
-		x.at = int32(c.asm.NewConst(bits, size, width).Label)
+		x.at = int32(c.asm.NewConst(bits, size, uint8(c.vb)).Label)
 	}
 	return r
 }

@@ -133,8 +133,6 @@ def exp():
 def log():
     t = small(lambda f: (m.log1p(f) - f) / f ** 2, [-(-1) ** i / mpf(i + 2) for i in range(12)])
     v = lambda f: f ** 2 / m.log1p(f) if f else mpf(0)
-    # Some arguments of log1p next to -1/4 leave no exact f: beyond 1/2, where they go, the fit is tight.
-    table("log32", "(ln(1+f)-f)/f^2 for -0.25 <= f <= 0.505, relative to ln(1+f)", t, v, mpf("-0.25"), mpf("0.505"), 9, 24)
     for name, base in (("2", 2), ("10", 10)):
         k = 1 / m.log(base)
         table("log%s32" % name, "(log%s(1+f)-f/ln(%s))/f^2 for 11/16 <= 1+f < 11/8, relative to log%s" % ((name,) * 3), lambda f: t(f) * k, lambda f: v(f) / k, -0.3125, 0.375, 10, 24)

@@ -27,7 +27,7 @@ type fixup struct {
 type constant struct {
 	label Label
 	size  uint8 // of the number, 0 for bytes
-	width uint8 // bytes that it fills: 4, 8 or 32
+	width uint8 // bytes that it fills: 4, 8, 32 or 64
 	bits  uint64
 	bytes []byte
 }
@@ -254,8 +254,8 @@ func (a *Asm) constant(bits uint64, size uint8) Mem {
 	return Mem{Label: a.consts[*at-1].label}
 }
 
-// NewConst is Const32 or Const64, by size, with the number over and over if width is
-// 32 rather than size. It is for a caller who does not ask twice for the same one: it is
+// NewConst is Const32 or Const64, by size, with the number over and over in width bytes,
+// 32 or 64. It is for a caller who does not ask twice for the same one: it is
 // not looked for among others.
 func (a *Asm) NewConst(bits uint64, size, width uint8) Mem {
 	l := a.NewLabel()
@@ -345,7 +345,7 @@ func (a *Asm) pool() {
 		}
 	}
 	a.pad(0)
-	for _, width := range [...]uint8{32, 8, 4} {
+	for _, width := range [...]uint8{64, 32, 8, 4} {
 		for i := range a.consts {
 			c := &a.consts[i]
 			if c.width != width {
