@@ -11,7 +11,8 @@ import (
 type dotsFrame struct {
 	a, b, c unsafe.Pointer
 	bStep   int // bytes from column to column
-	bGroup  int // to the columns of the next entry of C
+	bGroup  int // to the next group
+	cGroup  int
 	k       int // at least 1
 	groups  int // of columns, counted down
 	ahead   int // bytes from a group on to the line that is asked for when its first is read
@@ -199,7 +200,7 @@ func genDots(g *gen, nv int, paired, asks bool) {
 	a.RR(asm.TEST, left, left)
 	a.Jcc(asm.CondNE, block)
 	a.Bind(end)
-	a.RI(asm.ADD, out, int64(nv*g.vb()))
+	a.RM(asm.ADD, out, field(unsafe.Offsetof(dt.cGroup)))
 	a.RM(asm.MOV, count, field(unsafe.Offsetof(dt.bGroup)))
 	a.MR(asm.ADD, field(unsafe.Offsetof(dt.b)), count)
 	a.MI(asm.SUB, field(unsafe.Offsetof(dt.groups)), 1)

@@ -98,12 +98,13 @@ func (j *job) dotsPay(step int) bool {
 }
 
 // dots computes a single row from column n0 on, all whole vectors of 256 bits before n1,
-// and returns the column that follows.
+// and returns the column that follows. In the caches it starts with the last of them: a
+// training step that has read the same matrix for the gradient has left its end there, and
+// the next step's gradient then finds the beginning.
 func (j *job) dots(n0, n1 int, o *operands) int {
-	start := n0
-	nv, asks := dotsCached, j.d == array.Float32
+	nv, asks, direction := dotsCached, j.d == array.Float32, -1
 	if j.k*j.n*j.size > cachedBytes {
-		nv, asks = dotsMemory, true
+		nv, asks, direction = dotsMemory, true, 1
 	}
 	paired := conflict(o.b.Col * j.size)
 	if paired {
@@ -112,7 +113,9 @@ func (j *job) dots(n0, n1 int, o *operands) int {
 	narrow := j.machine.narrow()
 	column := o.b.Col * j.size
 	f := dotsFrame{bStep: column}
-	for vectors := (n1 - n0) / narrow.lanes; vectors > 0; {
+	vectors := (n1 - n0) / narrow.lanes
+	n1 = n0 + vectors*narrow.lanes
+	for done := 0; vectors > 0; {
 		if nv > vectors || nv == dotsCached && vectors == nv+1 {
 			nv = min(2, vectors) // two and two are faster than three and one
 		}
@@ -123,34 +126,38 @@ func (j *job) dots(n0, n1 int, o *operands) int {
 		if nv == dotsCached && vectors-groups*nv == 1 && groups > 1 {
 			groups--
 		}
-		f.bGroup = lanes * column
+		x := n0 + done
+		if direction < 0 {
+			x = n1 - done - lanes
+		}
+		f.bGroup, f.cGroup = direction*lanes*column, direction*lanes*j.size
 		for p0 := 0; p0 < j.k; p0 += terms {
 			f.a = unsafe.Add(o.a.Ptr, p0*j.size)
-			f.b = unsafe.Add(o.b.Ptr, p0*j.size+n0*column)
-			f.c = unsafe.Add(o.c.Ptr, n0*j.size)
+			f.b = unsafe.Add(o.b.Ptr, p0*j.size+x*column)
+			f.c = unsafe.Add(o.c.Ptr, x*j.size)
 			f.k = min(terms, j.k-p0)
 			f.groups = groups
 			f.ahead = f.bGroup + p0*(lanes-1)*j.size
 			f.add = bit(p0 > 0 || o.e.Accumulate, 0)
 			j.call(dotsRoutine, 0, nv, bit(paired, 0)|bit(asks, 1), unsafe.Pointer(&f))
 		}
-		n0 += groups * lanes
+		done += groups * lanes
 		vectors -= groups * nv
 	}
 	if flags := o.e.flags(true, true) &^ flagAdd; flags != 0 {
-		f := rowsFrame{flags: flags, bias: o.e.Bias, vectors: (n0 - start) / j.lanes}
-		f.c = unsafe.Add(o.c.Ptr, start*j.size)
+		f := rowsFrame{flags: flags, bias: o.e.Bias, vectors: (n1 - n0) / j.lanes}
+		f.c = unsafe.Add(o.c.Ptr, n0*j.size)
 		f.sums = f.c
 		if flags&flagBiasCol != 0 {
-			f.bias = unsafe.Add(f.bias, start*j.size)
+			f.bias = unsafe.Add(f.bias, n0*j.size)
 		}
-		if tail := (n0 - start) % j.lanes; tail > 0 {
+		if tail := (n1 - n0) % j.lanes; tail > 0 {
 			f.mask = 1
 			j.setMask(&f.mask, &f.lanes, tail)
 		}
 		j.call(finishRoutine, 0, 0, 0, unsafe.Pointer(&f))
 	}
-	return n0
+	return n1
 }
 
 // across computes columns n0 to n1-1, whole vectors, with all blocks of k for some
