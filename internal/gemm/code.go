@@ -18,6 +18,7 @@ const (
 	packTransposeRoutine
 	rowsRoutine
 	finishRoutine
+	dotsRoutine
 	padRoutine
 	routineCount
 )
@@ -99,6 +100,9 @@ func (k codeKey) generate() *jit.Code {
 			terms = manyTerms
 		}
 		genRows(g, k.rows, terms, k.flags&1 != 0)
+	case dotsRoutine:
+		g.narrow = true
+		genDots(g, k.nv, k.flags&1 != 0, k.flags&2 != 0)
 	case padRoutine:
 		genPad(g)
 	case finishRoutine:

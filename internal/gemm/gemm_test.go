@@ -123,6 +123,28 @@ func testNarrow[E element](t *testing.T) {
 	}
 }
 
+// TestDots tries a single row times columns that lie side by side: in the caches and not,
+// with addresses that share sets of the first one, and so long that an entry ends within them.
+func TestDots(t *testing.T) {
+	everyISA(t, func(t *testing.T, isa ISA) {
+		defer func(old int) { cachedBytes = old }(cachedBytes)
+		for _, cachedBytes = range []int{cachedBytes, 0} {
+			testDots[float32](t)
+			testDots[float64](t)
+		}
+	})
+}
+
+func testDots[E element](t *testing.T) {
+	r := rand.New(rand.NewPCG(12, 13))
+	for i, s := range [][3]int{{53, 784, 784}, {47, 1024, 1024}, {29, 1289, 1280}, {38, 512, 512}, {100, 71, 70}, {27, 11003, 11003}, {18, 35000, 34816}} {
+		n, step, k := s[0], s[1], s[2]
+		a, b, c := newTestMat[E](r, i%2, 1, k), testMatOf(random[E], r, 1, step, k, n), newTestMat[E](r, i%2, 1, n)
+		ep, bias := testEpilogue[E](r, r.IntN(32), 1, n)
+		checkProduct(t, 1, n, k, a, b, c, ep, bias, 1+i%2)
+	}
+}
+
 // TestBatch compares batches, with broadcasting in every operand, with the single
 // products.
 func TestBatch(t *testing.T) {
@@ -294,6 +316,10 @@ func testGuard[E element](t *testing.T, place func(int) (*guard.Buffer, error)) 
 	try(3, 700, 377)
 	try(7, 333, 511)
 	try(1, 511, 533)
+	for range 20 {
+		try(1, 1+r.IntN(60), 480+r.IntN(100))
+		try(1, 1+r.IntN(60), 1024)
+	}
 	try(130, 300, 300)
 	shapes := []Geometry{ // by images, and by Winograd's algorithm
 		{N: 41, C: 3, H: 7, W: 6, O: 7, KH: 5, KW: 5, PadH: 2, PadW: 2}, {N: 16, C: 6, H: 9, W: 9, O: 11, KH: 5, KW: 4},

@@ -42,33 +42,8 @@ func (g *tileGen) chainAcross() {
 	}
 	n := g.lanes()
 	first := g.mr * g.nv // of the scratch registers
-	x := func(i int) asm.Reg { return asm.X(first + i) }
 	r := func(i int) asm.Reg { return g.v(first + i) }
 
-	// transposed leaves column i of every square in register r(from+i).
-	transposed := func(e int) (from int) {
-		if e == 2 {
-			a.RRR(asm.VUNPCKLPD, r(4), r(0), r(1))
-			a.RRR(asm.VUNPCKHPD, r(5), r(0), r(1))
-			return 4
-		}
-		a.RRR(asm.VUNPCKLPS, r(4), r(0), r(1))
-		a.RRR(asm.VUNPCKHPS, r(5), r(0), r(1))
-		a.RRR(asm.VUNPCKLPS, r(6), r(2), r(3))
-		a.RRR(asm.VUNPCKHPS, r(7), r(2), r(3))
-		a.RRR(asm.VUNPCKLPD, r(0), r(4), r(6))
-		a.RRR(asm.VUNPCKHPD, r(1), r(4), r(6))
-		a.RRR(asm.VUNPCKLPD, r(2), r(5), r(7))
-		a.RRR(asm.VUNPCKHPD, r(3), r(5), r(7))
-		return 0
-	}
-	insert := func(dst asm.Reg, m asm.Mem, part int) {
-		if g.isa == AVX512 {
-			a.RRMI(asm.VINSERTF32X4, dst, dst, m, int64(part))
-		} else {
-			a.RRMI(asm.VINSERTF128, dst, dst, m, int64(part))
-		}
-	}
 	add := func(columns []asm.Reg, v int) {
 		for u, b := range columns {
 			for i := range g.mr {
@@ -103,18 +78,14 @@ func (g *tileGen) chainAcross() {
 			for q := range e {
 				for part := range g.vb() / 16 {
 					m := column(v*g.lanes() + part*e + q)
-					switch {
-					case terms == e && part == 0:
-						a.RM(asm.VMOVUPS, x(q), m)
-					case terms == e:
-						insert(r(q), m, part)
-					default:
+					if terms == 1 {
 						g.loadOne(r(q), m, part)
+					} else {
+						g.loadPart(r(q), m, part)
 					}
 				}
 			}
-			from := transposed(e)
-			add([]asm.Reg{r(from), r(from + 1), r(from + 2), r(from + 3)}[:terms], v)
+			add(g.squares([]asm.Reg{r(0), r(1), r(2), r(3), r(4), r(5)})[:terms], v)
 		}
 	}
 	advance := func(bytes int64) {
@@ -158,7 +129,7 @@ func (g *tileGen) chainAcross() {
 
 // loadOne puts the element at m into the first lane of a 128-bit part of dst. Part 0
 // comes first and clears the others.
-func (g *tileGen) loadOne(dst asm.Reg, m asm.Mem, part int) {
+func (g *gen) loadOne(dst asm.Reg, m asm.Mem, part int) {
 	load := g.pick(asm.VMOVSS, asm.VMOVSD)
 	if part == 0 {
 		g.RM(load, asm.X(int(dst&0xFF)), m)

@@ -148,7 +148,7 @@ func genFinish(g *gen) {
 	a.RM(asm.MOV, asm.RCX, field(unsafe.Offsetof(rf.vectors)))
 	g.zero(g.v(2))
 	vector := func(load func(dst asm.Reg, m asm.Mem), store func(m asm.Mem, src asm.Reg)) {
-		g.load(g.v(0), asm.Ptr(asm.RSI, 0))
+		load(g.v(0), asm.Ptr(asm.RSI, 0))
 		g.when(flagAdd, func() {
 			load(g.v(1), asm.Ptr(asm.RDX, 0))
 			a.RRR(add, g.v(0), g.v(1), g.v(0))

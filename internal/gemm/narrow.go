@@ -3,6 +3,7 @@ package gemm
 import (
 	"unsafe"
 
+	"weft/internal/array"
 	"weft/internal/jit"
 )
 
@@ -73,10 +74,90 @@ func (j *job) narrowTask(worker, n0, n1 int, o *operands) {
 		return
 	}
 	whole := n0 + (n1-n0)/j.lanes*j.lanes
-	j.across(n0, whole, o)
+	if j.dotsPay(o.b.Col) {
+		whole = j.dots(n0, n1, o)
+	} else {
+		j.across(n0, whole, o)
+	}
 	if whole < n1 {
 		j.taskWith(nil, unsafe.Add(buf, j.blockA), 0, j.m, whole, n1, o)
 	}
+}
+
+// dotsEntry is what one entry reads: some 50 µs.
+const dotsEntry = 1 << 20
+
+// cachedBytes is the size of B up to which it is taken to be in the caches. Tests set
+// it to 0.
+var cachedBytes = 16 << 20
+
+// dotsPay reports whether dots is faster than across for columns of B so many elements
+// apart: they must be almost all of B's memory, which is read ahead in its order.
+func (j *job) dotsPay(step int) bool {
+	return j.m == 1 && step >= j.k && step <= j.k+j.k/8 && (j.k >= 2*kBlock || !conflict(step*j.size))
+}
+
+// dots computes a single row from column n0 on, all whole vectors of 256 bits before n1,
+// and returns the column that follows. In the caches it starts with the last of them: a
+// training step that has read the same matrix for the gradient has left its end there, and
+// the next step's gradient then finds the beginning.
+func (j *job) dots(n0, n1 int, o *operands) int {
+	nv, asks, direction := dotsCached, j.d == array.Float32, -1
+	if j.k*j.n*j.size > cachedBytes {
+		nv, asks, direction = dotsMemory, true, 1
+	}
+	paired := conflict(o.b.Col * j.size)
+	if paired {
+		nv, asks = dotsPaired, true
+	}
+	narrow := j.machine.narrow()
+	column := o.b.Col * j.size
+	f := dotsFrame{bStep: column}
+	vectors := (n1 - n0) / narrow.lanes
+	n1 = n0 + vectors*narrow.lanes
+	for done := 0; vectors > 0; {
+		if nv > vectors || nv == dotsCached && vectors == nv+1 {
+			nv = min(2, vectors) // two and two are faster than three and one
+		}
+		lanes := nv * narrow.lanes
+		// Whole pairs of blocks of all columns, or all of some groups.
+		terms := min(j.k, max(dotsEntry/(lanes*j.size*2*kBlock), 1)*2*kBlock)
+		groups := max(1, min(vectors/nv, dotsEntry/(lanes*j.size*j.k)))
+		if nv == dotsCached && vectors-groups*nv == 1 && groups > 1 {
+			groups--
+		}
+		x := n0 + done
+		if direction < 0 {
+			x = n1 - done - lanes
+		}
+		f.bGroup, f.cGroup = direction*lanes*column, direction*lanes*j.size
+		for p0 := 0; p0 < j.k; p0 += terms {
+			f.a = unsafe.Add(o.a.Ptr, p0*j.size)
+			f.b = unsafe.Add(o.b.Ptr, p0*j.size+x*column)
+			f.c = unsafe.Add(o.c.Ptr, x*j.size)
+			f.k = min(terms, j.k-p0)
+			f.groups = groups
+			f.ahead = f.bGroup + p0*(lanes-1)*j.size
+			f.add = bit(p0 > 0 || o.e.Accumulate, 0)
+			j.call(dotsRoutine, 0, nv, bit(paired, 0)|bit(asks, 1), unsafe.Pointer(&f))
+		}
+		done += groups * lanes
+		vectors -= groups * nv
+	}
+	if flags := o.e.flags(true, true) &^ flagAdd; flags != 0 {
+		f := rowsFrame{flags: flags, bias: o.e.Bias, vectors: (n1 - n0) / j.lanes}
+		f.c = unsafe.Add(o.c.Ptr, n0*j.size)
+		f.sums = f.c
+		if flags&flagBiasCol != 0 {
+			f.bias = unsafe.Add(f.bias, n0*j.size)
+		}
+		if tail := (n1 - n0) % j.lanes; tail > 0 {
+			f.mask = 1
+			j.setMask(&f.mask, &f.lanes, tail)
+		}
+		j.call(finishRoutine, 0, 0, 0, unsafe.Pointer(&f))
+	}
+	return n1
 }
 
 // across computes columns n0 to n1-1, whole vectors, with all blocks of k for some
