@@ -162,8 +162,18 @@ func TestSoak(t *testing.T) {
 	type use struct{ bytes, goroutines, n int }
 	var half [2]use
 	began := time.Now()
+	profiled := began
 	for now := began; now.Before(end); now = time.Now() {
 		time.Sleep(min(time.Second, length/100))
+		// A profile keeps every stack that it has seen, and with each place in a kernel
+		// that is another one: some 1.5 MB a minute.
+		if now.Sub(profiled) > 30*time.Second {
+			pprof.StopCPUProfile()
+			if err := pprof.StartCPUProfile(io.Discard); err != nil {
+				t.Fatal(err)
+			}
+			profiled = now
+		}
 		if at := float64(now.Sub(began)) / float64(length); at >= 0.2 {
 			u := &half[min(int((at-0.2)/0.4), 1)]
 			u.bytes += resident()
