@@ -52,13 +52,13 @@ const (
 // pace runs the one collection that passing the trigger asked for, and sets the
 // next trigger by what is left. What was handed out meanwhile does not count as
 // left: it may be garbage already, and counting it would let a program that
-// allocates fast push the trigger away from itself.
-func (p *Pool) pace() {
-	before := p.allocated()
+// allocates fast push the trigger away from itself. The block that was asked for, when
+// before bytes had been handed out, does count, or each one like it would collect.
+func (p *Pool) pace(before, block int64) {
 	start, piled := time.Now(), p.live.Load()
 	p.collectAndSettle()
 	took := int64(time.Since(start))
-	left := max(p.live.Load()-(p.allocated()-before), 0)
+	left := max(p.live.Load()-(p.allocated()-before), 0) + block
 	p.judge(took, int64(start.Sub(p.last.end)), piled-p.last.left, left)
 	p.last.left, p.last.end = left, time.Now()
 	heap := p.system.heap()

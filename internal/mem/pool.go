@@ -179,10 +179,10 @@ func (p *Pool) collectFor(block int64) {
 	switch {
 	case live <= trigger:
 	case p.collecting.CompareAndSwap(false, true):
-		if p.quick.Load() {
-			p.pace()
+		if before := p.allocated(); p.quick.Load() {
+			p.pace(before, block)
 		} else {
-			go p.pace()
+			go p.pace(before, block)
 		}
 	case live > backlogFrom(trigger):
 		p.backlog(live)

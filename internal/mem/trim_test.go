@@ -219,7 +219,7 @@ func TestPacingSingleFlight(t *testing.T) {
 	var blocks []Block
 	for range 24 { // returns although the collection cannot finish
 		blocks = append(blocks, mustAlloc(t, p, 1<<20))
-		if len(blocks) == 14 { // past the trigger by more than three blocks
+		if len(blocks) == 11 { // past the trigger
 			<-started
 			since = time.Since(begin)
 		}
@@ -236,8 +236,8 @@ func TestPacingSingleFlight(t *testing.T) {
 		t.Errorf("%d collections, want 1", n)
 	}
 	// What came after it began does not count as left.
-	if got := p.trigger.Load(); got != 34<<20 {
-		t.Errorf("next at %d, want 20 MiB more than the 14 in use when it began", got)
+	if got := p.trigger.Load(); got != 31<<20 {
+		t.Errorf("next at %d, want 20 MiB more than the 11 asked for when it began", got)
 	}
 	for _, b := range blocks {
 		p.Free(b)
@@ -345,4 +345,24 @@ func TestCalm(t *testing.T) {
 	if p.last.took != 1e6*5/4 {
 		t.Errorf("a collection of 1 s counts as %d ns after one of 1 ms", p.last.took)
 	}
+}
+
+// A program whose results are given back at once, each larger than the room, collects
+// once, not for each.
+func TestPacingLargeBlocks(t *testing.T) {
+	var mapped atomic.Int64
+	p := testPool(&mapped)
+	p.system.floor = 4 << 20
+	p.trigger.Store(4 << 20)
+	p.quick.Store(true)
+	p.system.collect = func() {}
+	held := mustAlloc(t, p, 4<<20)
+	for range 100 {
+		p.Free(mustAlloc(t, p, 4<<20))
+	}
+	if n := p.Stats().Collections; n > 2 {
+		t.Errorf("%d collections, want 2 at most", n)
+	}
+	p.Free(held)
+	p.Trim()
 }
