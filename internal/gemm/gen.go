@@ -173,19 +173,13 @@ func (g *gen) when(flag int64, f func()) {
 // term writes the term that lies so many behind, advance moves on by some.
 func (g *gen) chain(count asm.Reg, term, advance func(n int)) {
 	const unroll = 4
-	rest, end := g.NewLabel(), g.NewLabel()
-	g.RI(asm.SUB, count, unroll)
-	g.Jcc(asm.CondL, rest)
-	g.Align(16)
-	loop := g.Here()
-	for u := range unroll {
-		term(u)
-	}
-	advance(unroll)
-	g.RI(asm.SUB, count, unroll)
-	g.Jcc(asm.CondGE, loop)
-	g.Bind(rest)
-	g.RI(asm.ADD, count, unroll)
+	g.every(unroll, count, func() {
+		for u := range unroll {
+			term(u)
+		}
+		advance(unroll)
+	})
+	end := g.NewLabel()
 	g.Jcc(asm.CondE, end)
 	one := g.Here()
 	term(0)
@@ -193,4 +187,19 @@ func (g *gen) chain(count asm.Reg, term, advance func(n int)) {
 	g.RI(asm.SUB, count, 1)
 	g.Jcc(asm.CondNE, one)
 	g.Bind(end)
+}
+
+// every writes a loop over steps of some terms, which leaves fewer in count and sets the
+// flags by it.
+func (g *gen) every(terms int, count asm.Reg, body func()) {
+	rest := g.NewLabel()
+	g.RI(asm.SUB, count, int64(terms))
+	g.Jcc(asm.CondL, rest)
+	g.Align(16)
+	loop := g.Here()
+	body()
+	g.RI(asm.SUB, count, int64(terms))
+	g.Jcc(asm.CondGE, loop)
+	g.Bind(rest)
+	g.RI(asm.ADD, count, int64(terms))
 }

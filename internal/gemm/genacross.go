@@ -23,23 +23,9 @@ const (
 func (g *tileGen) chainAcross() {
 	a := &g.Asm
 	e := 16 / g.d.Size()
-	// B's columns: one register for eight of them, others for the odd multiples of the
-	// step.
-	base := [...]asm.Reg{asm.RSI, asm.RBX, asm.R14, asm.R15}
-	const s1, s3, s5, s7 = asm.R13, asm.RAX, asm.R11, asm.R12
-	columns := g.nv * g.lanes()
-	a.RM(asm.LEA, s5, asm.Idx(s1, s1, 4, 0))
-	a.RM(asm.LEA, s7, asm.Idx(s3, s1, 4, 0))
-	for i := 1; i < ceil(columns, 8); i++ {
-		a.RM(asm.LEA, base[i], asm.Idx(base[i-1], s1, 8, 0))
-	}
-	column := func(i int) asm.Mem {
-		b := base[i/8]
-		return [...]asm.Mem{
-			asm.Ptr(b, 0), asm.Idx(b, s1, 1, 0), asm.Idx(b, s1, 2, 0), asm.Idx(b, s3, 1, 0),
-			asm.Idx(b, s1, 4, 0), asm.Idx(b, s5, 1, 0), asm.Idx(b, s3, 2, 0), asm.Idx(b, s7, 1, 0),
-		}[i%8]
-	}
+	base := columnBases[:ceil(g.nv*g.lanes(), 8)]
+	g.columnSteps()
+	g.otherBases(len(base))
 	n := g.lanes()
 	first := g.mr * g.nv // of the scratch registers
 	r := func(i int) asm.Reg { return g.v(first + i) }
@@ -75,22 +61,12 @@ func (g *tileGen) chainAcross() {
 	}
 	step := func(terms int) {
 		for v := range g.nv {
-			for q := range e {
-				for part := range g.vb() / 16 {
-					m := column(v*g.lanes() + part*e + q)
-					if terms == 1 {
-						g.loadOne(r(q), m, part)
-					} else {
-						g.loadPart(r(q), m, part)
-					}
-				}
-			}
-			add(g.squares([]asm.Reg{r(0), r(1), r(2), r(3), r(4), r(5)})[:terms], v)
+			add(g.columnTerms(terms, v, 0, first), v)
 		}
 	}
 	advance := func(bytes int64) {
-		for i := range ceil(columns, 8) {
-			a.RI(asm.ADD, base[i], bytes)
+		for _, b := range base {
+			a.RI(asm.ADD, b, bytes)
 		}
 		for i := range g.registersA() {
 			a.RI(asm.ADD, regA+asm.Reg(i), bytes)
@@ -99,19 +75,11 @@ func (g *tileGen) chainAcross() {
 
 	end := a.NewLabel()
 	a.RM(asm.MOV, regK, field(unsafe.Offsetof(tf.k)))
-	// every writes a loop over steps of some terms, which leaves fewer.
 	every := func(terms int, body func()) {
-		rest := a.NewLabel()
-		a.RI(asm.SUB, regK, int64(terms))
-		a.Jcc(asm.CondL, rest)
-		a.Align(16)
-		loop := a.Here()
-		body()
-		advance(int64(terms * g.d.Size()))
-		a.RI(asm.SUB, regK, int64(terms))
-		a.Jcc(asm.CondGE, loop)
-		a.Bind(rest)
-		a.RI(asm.ADD, regK, int64(terms))
+		g.every(terms, regK, func() {
+			body()
+			advance(int64(terms * g.d.Size()))
+		})
 		a.Jcc(asm.CondE, end)
 	}
 	every(n, whole)
@@ -125,21 +93,4 @@ func (g *tileGen) chainAcross() {
 	a.RI(asm.SUB, regK, 1)
 	a.Jcc(asm.CondNE, one)
 	a.Bind(end)
-}
-
-// loadOne puts the element at m into the first lane of a 128-bit part of dst. Part 0
-// comes first and clears the others.
-func (g *gen) loadOne(dst asm.Reg, m asm.Mem, part int) {
-	load := g.pick(asm.VMOVSS, asm.VMOVSD)
-	if part == 0 {
-		g.RM(load, asm.X(int(dst&0xFF)), m)
-		return
-	}
-	scratch := asm.X(int(g.temp(1) & 0xFF))
-	g.RM(load, scratch, m)
-	if g.isa == AVX512 {
-		g.RRRI(asm.VINSERTF32X4, dst, dst, scratch, int64(part))
-	} else {
-		g.RRRI(asm.VINSERTF128, dst, dst, scratch, int64(part))
-	}
 }

@@ -47,24 +47,15 @@ func genDots(g *gen, nv int, paired, asks bool) {
 	perLine := lineBytes / g.d.Size()
 	blocks := 1 + bit(paired, 0)
 	blockBytes := kBlock * g.d.Size()
-	// B's columns: one register for eight of them, others for the odd multiples of the step.
-	base := []asm.Reg{asm.RSI, asm.RBX, asm.R14}[:ceil(nv*n, 8)]
+	base := columnBases[:ceil(nv*n, 8)]
 	const (
-		s1, s3, s5, s7 = asm.R13, asm.RAX, asm.R11, asm.R12
 		row, out, next = asm.R8, asm.RDX, asm.R9
 		count, left    = asm.RCX, asm.R10
 		adds           = asm.R15
 	)
-	column := func(i int) asm.Mem {
-		b := base[i/8]
-		return [...]asm.Mem{
-			asm.Ptr(b, 0), asm.Idx(b, s1, 1, 0), asm.Idx(b, s1, 2, 0), asm.Idx(b, s3, 1, 0),
-			asm.Idx(b, s1, 4, 0), asm.Idx(b, s5, 1, 0), asm.Idx(b, s3, 2, 0), asm.Idx(b, s7, 1, 0),
-		}[i%8]
-	}
 	sums := nv * blocks
 	factor := func(u int) asm.Reg { return g.v(sums + u) }
-	r := func(i int) asm.Reg { return g.v(sums + 4 + i) }
+	scratch := sums + 4
 
 	// step adds terms, e or one, that lie so many bytes behind.
 	step := func(terms, blocks, behind int) {
@@ -74,17 +65,7 @@ func genDots(g *gen, nv int, paired, asks bool) {
 				g.broadcast(factor(u), asm.Ptr(row, int32(behind+u*g.d.Size())))
 			}
 			for v := range nv {
-				for q := range e {
-					for part := range 2 {
-						m := column(v*n + part*e + q).Add(int32(behind))
-						if terms == 1 {
-							g.loadOne(r(q), m, part)
-						} else {
-							g.loadPart(r(q), m, part)
-						}
-					}
-				}
-				for u, b := range g.squares([]asm.Reg{r(0), r(1), r(2), r(3), r(4), r(5)})[:terms] {
+				for u, b := range g.columnTerms(terms, v, behind, scratch) {
 					g.fma(g.v(block*nv+v), factor(u), b)
 				}
 			}
@@ -96,19 +77,11 @@ func genDots(g *gen, nv int, paired, asks bool) {
 		}
 		a.RI(asm.ADD, row, int64(bytes))
 	}
-	// every writes a loop over steps of some terms, which leaves fewer in count.
 	every := func(terms int, body func()) {
-		rest := a.NewLabel()
-		a.RI(asm.SUB, count, int64(terms))
-		a.Jcc(asm.CondL, rest)
-		a.Align(16)
-		loop := a.Here()
-		body()
-		advance(terms * g.d.Size())
-		a.RI(asm.SUB, count, int64(terms))
-		a.Jcc(asm.CondGE, loop)
-		a.Bind(rest)
-		a.RI(asm.ADD, count, int64(terms))
+		g.every(terms, count, func() {
+			body()
+			advance(terms * g.d.Size())
+		})
 	}
 	// line adds the terms of a line of each column.
 	line := func(blocks int) {
@@ -135,8 +108,8 @@ func genDots(g *gen, nv int, paired, asks bool) {
 		a.RR(asm.TEST, adds, adds)
 		a.Jcc(asm.CondE, first)
 		for v := range nv {
-			g.load(r(0), asm.Ptr(out, int32(v*g.vb())))
-			a.RRR(add, g.v(v), r(0), g.v(v))
+			g.load(g.v(scratch), asm.Ptr(out, int32(v*g.vb())))
+			a.RRR(add, g.v(v), g.v(scratch), g.v(v))
 		}
 		a.Bind(first)
 		for v := range nv {
@@ -148,16 +121,13 @@ func genDots(g *gen, nv int, paired, asks bool) {
 		a.RI(asm.MOV, adds, 1)
 	}
 
-	a.RM(asm.MOV, s1, field(unsafe.Offsetof(dt.bStep)))
-	a.RM(asm.LEA, s3, asm.Idx(s1, s1, 2, 0))
-	a.RM(asm.LEA, s5, asm.Idx(s1, s1, 4, 0))
-	a.RM(asm.LEA, s7, asm.Idx(s3, s1, 4, 0))
+	a.RM(asm.MOV, step1, field(unsafe.Offsetof(dt.bStep)))
+	a.RM(asm.LEA, step3, asm.Idx(step1, step1, 2, 0))
+	g.columnSteps()
 	a.RM(asm.MOV, out, field(unsafe.Offsetof(dt.c)))
 	group := a.Here()
 	a.RM(asm.MOV, base[0], field(unsafe.Offsetof(dt.b)))
-	for i := 1; i < len(base); i++ {
-		a.RM(asm.LEA, base[i], asm.Idx(base[i-1], s1, 8, 0))
-	}
+	g.otherBases(len(base))
 	a.RM(asm.MOV, row, field(unsafe.Offsetof(dt.a)))
 	a.RM(asm.MOV, left, field(unsafe.Offsetof(dt.k)))
 	a.RM(asm.MOV, adds, field(unsafe.Offsetof(dt.add)))
@@ -206,36 +176,4 @@ func genDots(g *gen, nv int, paired, asks bool) {
 	a.MI(asm.SUB, field(unsafe.Offsetof(dt.groups)), 1)
 	a.Jcc(asm.CondNE, group)
 	g.done()
-}
-
-// squares returns registers that hold the columns, in order, of the squares in the
-// 128-bit parts of those of r but the last two, which it may use.
-func (g *gen) squares(r []asm.Reg) []asm.Reg {
-	a := &g.Asm
-	if g.d.Size() == 8 {
-		a.RRR(asm.VUNPCKLPD, r[4], r[0], r[1])
-		a.RRR(asm.VUNPCKHPD, r[5], r[0], r[1])
-		return r[4:]
-	}
-	a.RRR(asm.VUNPCKLPS, r[4], r[0], r[1])
-	a.RRR(asm.VUNPCKHPS, r[5], r[0], r[1])
-	a.RRR(asm.VUNPCKLPS, r[0], r[2], r[3])
-	a.RRR(asm.VUNPCKHPS, r[1], r[2], r[3])
-	a.RRR(asm.VUNPCKLPD, r[2], r[4], r[0])
-	a.RRR(asm.VUNPCKHPD, r[3], r[4], r[0])
-	a.RRR(asm.VUNPCKLPD, r[4], r[5], r[1])
-	a.RRR(asm.VUNPCKHPD, r[5], r[5], r[1])
-	return r[2:]
-}
-
-// loadPart loads 128-bit part of dst. Part 0 comes first and clears the others.
-func (g *gen) loadPart(dst asm.Reg, m asm.Mem, part int) {
-	switch {
-	case part == 0:
-		g.RM(asm.VMOVUPS, asm.X(int(dst&0xFF)), m)
-	case g.isa == AVX512:
-		g.RRMI(asm.VINSERTF32X4, dst, dst, m, int64(part))
-	default:
-		g.RRMI(asm.VINSERTF128, dst, dst, m, int64(part))
-	}
 }
