@@ -93,13 +93,6 @@ var log64 = []float64{
 	0x1.1b6e99b00dad8p-3, // 0.138394547162
 }
 
-// sin32: (sin(r)/r-1)/r^2 in r^2 for |r| <= pi/4, relative to sin. Error 2^-27.8.
-var sin32 = []float64{
-	-0x1.555544p-3,  // -0.166666537523
-	0x1.1106cap-7,   // 0.00833210814744
-	-0x1.991e08p-13, // -0.000195082335267
-}
-
 // sin64: (sin(r)/r-1)/r^2 in r^2 for |r| <= pi/2, relative to sin. Error 2^-61.9.
 var sin64 = []float64{
 	-0x1.5555555555555p-3,  // -0.166666666667
@@ -111,13 +104,6 @@ var sin64 = []float64{
 	-0x1.ae4e1480d3f64p-41, // -7.64375230408e-13
 	0x1.8a8fdb37edb46p-49,  // 2.73782343156e-15
 	-0x1.bf5219a52d94p-60,  // -1.51558149648e-18
-}
-
-// cos32: (cos(r)-1+r^2/2)/r^4 in r^2 for |r| <= pi/4, relative to cos. Error 2^-32.7.
-var cos32 = []float64{
-	0x1.55554ap-5,   // 0.0416666455567
-	-0x1.6c0c14p-10, // -0.00138872978278
-	0x1.99de6ep-16,  // 2.44300881604e-5
 }
 
 // tan32: (tan(r)/r-1)/r^2 in r^2 for |r| <= pi/4, relative to tan. Error 2^-29.3.

@@ -65,10 +65,7 @@ func (f *form) window(words []uint64, pos loop.Value, n int) []loop.Value {
 // nearest takes the nearest multiple out of v, which stands for x/pi modulo two
 // in steps of 2^-63. What is left stands for a multiple of pi in the same steps.
 func (f *form) nearest(v loop.Value, by period) (left, count loop.Value) {
-	low := int64(63) // bits of what is left
-	if by == byHalfPi {
-		low = 62
-	}
+	low := int64(63 - by.bits()) // bits of what is left
 	if by != byOddPi {
 		v = f.Add(v, f.int64s(1<<(low-1)))
 	}

@@ -18,10 +18,14 @@ var (
 type period int
 
 const (
-	byHalfPi period = iota // count*pi/2
-	byPi                   // count*pi
-	byOddPi                // (count+1/2)*pi
+	byPi       period = iota // count*pi
+	byHalfPi                 // count*pi/2
+	byEighthPi               // count*pi/8, of float32
+	byOddPi                  // (count+1/2)*pi
 )
+
+// bits is the logarithm to base two of how many are in pi.
+func (by period) bits() int { return [...]int{0, 1, 3, 0}[by] }
 
 // An angle is what is left of an argument: hi-nlo. The low bits of count tell how
 // many multiples were taken out, modulo four for byHalfPi and else modulo two.
@@ -31,10 +35,7 @@ type angle struct{ hi, nlo, count loop.Value }
 // Without low, hi is all.
 func (f *form) angleOf(x loop.Value, by period, low bool) angle {
 	magic := f.c(f.shift)
-	unit := 1.0
-	if by == byHalfPi {
-		unit = 0.5
-	}
+	unit := math.Ldexp(1, -by.bits())
 	inv := f.c(1 / math.Pi / unit)
 	var t, k loop.Value
 	if by == byOddPi {
@@ -92,23 +93,15 @@ func (f *form) sinOf(w angle) loop.Value {
 	return f.flip(y, f.lowBit(w.count))
 }
 
-// quadrant is the sine of hi-nlo + count*pi/2 of float32: a polynomial up to pi/2
-// would lose too many bits at its end. Zero keeps its sign.
-func (f *form) quadrant(w angle) loop.Value {
-	z := f.Fma(w.hi, w.hi, f.Neg(f.Mul(w.nlo, f.Add(w.hi, w.hi))))
-	// One polynomial with the coefficients of hi - z*hi*P(z) or of 1 - z*P(z). In
-	// the cosine the difference to 3/4 is subtracted, for that is less and
-	// rounds to more bits.
-	odd := f.Ne(f.And(w.count, f.n(1)), f.n(0))
-	sin, cos := negated(sin32), append([]float64{0.5}, negated(cos32)...)
-	p := f.Select(odd, f.c(cos[3]), f.c(0))
-	for i := 2; i >= 0; i-- {
-		p = f.Fma(p, z, f.Select(odd, f.c(cos[i]), f.c(sin[i])))
-	}
-	from := f.Select(odd, f.c(0.75), w.hi)
-	low := f.Select(odd, f.c(-0.25), w.nlo)
-	y := f.Sub(from, f.Fma(f.Mul(f.Select(odd, f.c(1), w.hi), z), p, low))
-	return f.flip(y, f.And(f.Shl(w.count, f.n(30)), f.n(math.MinInt32)))
+// tableSin is the sine of hi-nlo + count*pi/8 of float32. With the signs as they are
+// zero keeps its own.
+func (f *form) tableSin(w angle) loop.Value {
+	z := f.Mul(w.hi, w.hi)
+	nsin, cos := f.Lookup(sin32Table, w.count), f.Lookup(cos32Table, w.count)
+	// The least terms come first.
+	n := f.Fma(f.Mul(nsin, z), f.poly(z, cos32Rest), f.Lookup(sin32Low, w.count))
+	n = f.Fma(cos, f.Fma(f.Mul(z, w.hi), f.poly(z, negated(sin32Rest)), w.nlo), n)
+	return f.Sub(f.Fma(cos, w.hi, f.Neg(n)), nsin)
 }
 
 // negated returns the coefficients of the negative polynomial.
@@ -126,7 +119,7 @@ func Sin(b *loop.Builder, x loop.Value) loop.Value {
 	if f.wide {
 		return f.sinOf(f.angleOf(x, byPi, false))
 	}
-	return f.quadrant(f.angleOf(x, byHalfPi, true))
+	return f.tableSin(f.angleOf(x, byEighthPi, true))
 }
 
 // Cos is the cosine of x in radians.
@@ -136,9 +129,9 @@ func Cos(b *loop.Builder, x loop.Value) loop.Value {
 		// sin(r + (n+1/2)*pi + pi/2) = -(-1)^n sin(r)
 		return f.Neg(f.sinOf(f.angleOf(f.Abs(x), byOddPi, false)))
 	}
-	w := f.angleOf(f.Abs(x), byHalfPi, true)
-	w.count = f.Add(w.count, f.n(1))
-	return f.quadrant(w)
+	w := f.angleOf(f.Abs(x), byEighthPi, true)
+	w.count = f.Add(w.count, f.n(4))
+	return f.tableSin(w)
 }
 
 // Tan is the tangent of x in radians.

@@ -145,10 +145,7 @@ def log():
 def sin():
     f = small(lambda z: (m.sin(m.sqrt(z)) / m.sqrt(z) - 1) / z, [(-1) ** (i + 1) / m.fac(2 * i + 3) for i in range(12)])
     w = lambda z: z * m.sqrt(z) / m.sin(m.sqrt(z)) if z else mpf(0)
-    table("sin32", "(sin(r)/r-1)/r^2 in r^2 for |r| <= pi/4, relative to sin", f, w, 0, (m.pi / 4 * mpf("1.01")) ** 2, 3, 24)
     table("sin64", "(sin(r)/r-1)/r^2 in r^2 for |r| <= pi/2, relative to sin", f, w, 0, (m.pi / 2 * mpf("1.001")) ** 2, 9, 53)
-    c = small(lambda z: (m.cos(m.sqrt(z)) - 1 + z / 2) / z ** 2, [(-1) ** i / m.fac(2 * i + 4) for i in range(12)])
-    table("cos32", "(cos(r)-1+r^2/2)/r^4 in r^2 for |r| <= pi/4, relative to cos", c, lambda z: z ** 2 / m.cos(m.sqrt(z)), 0, (m.pi / 4 * mpf("1.01")) ** 2, 3, 24)
     ser = [mpf(1) / 3, mpf(2) / 15, mpf(17) / 315, mpf(62) / 2835, mpf(1382) / 155925, mpf(21844) / 6081075]
     t = small(lambda z: (m.tan(m.sqrt(z)) / m.sqrt(z) - 1) / z, ser)
     wt = lambda z: z * m.sqrt(z) / m.tan(m.sqrt(z)) if z else mpf(0)
