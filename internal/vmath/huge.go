@@ -2,6 +2,7 @@ package vmath
 
 import (
 	"math"
+	"math/bits"
 
 	"weft/internal/loop"
 )
@@ -31,33 +32,24 @@ func (f *form) hugeAngle(a loop.Value, by period, low bool) angle {
 func (f *form) int64s(x uint64) loop.Value { return f.Int(loop.I64, int64(x)) }
 
 // window cuts n words from words at the bit position pos (I64), which reaches no
-// further than it can.
+// further than it can: to as many places as are the power of two next to the words less n.
 func (f *form) window(words []uint64, pos loop.Value, n int) []loop.Value {
-	ws := make([]loop.Value, len(words))
-	for i, w := range words {
-		ws[i] = f.int64s(w)
-	}
-	// Shift by 2^k words for each bit of the word number, the greatest first.
-	for k := 3; k >= 0; k-- {
-		keep := n + 1<<k
-		if keep >= len(ws) {
-			continue
-		}
-		by := f.Ne(f.And(pos, f.int64s(64<<k)), f.int64s(0))
-		next := make([]loop.Value, keep)
-		for i := range next {
-			next[i] = ws[i]
-			if i+1<<k < len(ws) {
-				next[i] = f.Select(by, ws[i+1<<k], ws[i])
-			}
-		}
-		ws = next
-	}
+	places := 1 << (bits.Len(uint(len(words)-n)) - 1)
+	at := f.ShrU(pos, f.int64s(6))
 	left := f.And(pos, f.int64s(63))
 	right := f.Sub(f.int64s(64), left)
 	out := make([]loop.Value, n)
-	for i := range out {
-		out[i] = f.Or(f.Shl(ws[i], left), f.ShrU(ws[i+1], right))
+	var next loop.Value
+	for i := n; i >= 0; i-- {
+		table := make([]float64, max(places, loop.TableBytes/8))
+		for j := range table {
+			table[j] = math.Float64frombits(words[i+j%places])
+		}
+		word := f.Bits(loop.I64, f.Lookup(table, at))
+		if i < n {
+			out[i] = f.Or(f.Shl(word, left), f.ShrU(next, right))
+		}
+		next = word
 	}
 	return out
 }
@@ -99,21 +91,18 @@ func (f *form) mulHigh(m, q loop.Value) loop.Value {
 }
 
 func (f *form) hugeAngle64(a loop.Value, by period, low bool) angle {
-	bits := f.toInt(a)
-	m := f.Or(f.And(bits, f.n(1<<52-1)), f.n(1<<52))
-	pos := f.Add(f.ShrU(bits, f.n(52)), f.n(31-1075))
+	fraction := f.And(f.toInt(a), f.n(1<<52-1))
+	m := f.Or(fraction, f.n(1<<52))
+	pos := f.Add(f.ShrU(f.toInt(a), f.n(52)), f.n(31-1075))
 	q := f.window(invPi64, pos, 3)
-	// 128 bits of the product.
-	mid := f.Mul(m, q[1])
-	end := f.Add(mid, f.mulHigh(m, q[2]))
-	top := f.n(math.MinInt64)
-	carry := f.Cvt(loop.I64, f.Lt(f.Xor(end, top), f.Xor(mid, top)))
-	v := f.Add(f.Add(f.Mul(m, q[0]), f.mulHigh(m, q[1])), carry)
-	left, count := f.nearest(v, by)
+	// 128 bits of the product, and what the third word adds, which floats hold.
+	end := f.Mul(m, q[1])
+	third := f.Mul(f.toFloat(f.Or(fraction, f.n(1023<<52))), f.Cvt(f.t, f.ShrU(q[2], f.n(11))))
+	left, count := f.nearest(f.Add(f.Mul(m, q[0]), f.mulHigh(m, q[1])), by)
 	// To a sum of two floats, times pi.
 	h := f.Mul(f.Cvt(f.t, f.Shr(left, f.n(32))), f.c(0x1p-31))
 	h, l := f.fastSum(h, f.Mul(f.Cvt(f.t, f.And(left, f.n(1<<32-1))), f.c(0x1p-63)))
-	h, l = f.fastSum(h, f.Fma(f.Cvt(f.t, f.ShrU(end, f.n(11))), f.c(0x1p-116), l))
+	h, l = f.fastSum(h, f.Fma(f.Cvt(f.t, f.ShrU(end, f.n(11))), f.c(0x1p-116), f.Fma(third, f.c(0x1p-128), l)))
 	p := f.c(math.Pi)
 	rest := f.Fma(h, f.c(2*halfPiLow64), f.Mul(l, p))
 	number := f.Lt(a, f.inf())
