@@ -178,7 +178,11 @@ func Log1p(b *loop.Builder, x loop.Value) loop.Value {
 		far = f.abnormal(u)
 	}
 	y := f.rare(far, f.Add(f.ln1pSum(x)), func() loop.Value {
-		return f.logEdges(u, f.logNormal(&natural, f.Mul(u, f.c(0x1p-4)), f.c(4)))
+		y := f.logNormal(&natural, f.Mul(u, f.c(0x1p-4)), f.c(4))
+		if unsigned {
+			return f.Select(f.Lt(u, f.inf()), y, u)
+		}
+		return f.logEdges(u, y)
 	})
 	if unsigned {
 		return y

@@ -158,3 +158,42 @@ func TestPowInt(t *testing.T) {
 		t.Errorf("int32 powers %v", got)
 	}
 }
+
+// A function that is told the sign of its argument leaves out what only other arguments
+// need: the result has the bits of the same argument loaded from memory.
+func TestKnownSigns(t *testing.T) {
+	forms := map[string]func(b *loop.Builder, x loop.Value) loop.Value{
+		"abs":         (*loop.Builder).Abs,
+		"-abs":        func(b *loop.Builder, x loop.Value) loop.Value { return b.Neg(b.Abs(x)) },
+		"square":      func(b *loop.Builder, x loop.Value) loop.Value { return b.Mul(x, x) },
+		"-(square)":   func(b *loop.Builder, x loop.Value) loop.Value { return b.Neg(b.Mul(x, x)) },
+		"neg product": func(b *loop.Builder, x loop.Value) loop.Value { return b.Mul(b.Neg(x), x) },
+	}
+	x32 := inputs32(300)
+	var x []float64
+	for _, v := range x32 {
+		x = append(x, float64(v), float64(v)*0x1p897, float64(v)*0x1p500) // up to the largest numbers
+	}
+	for name, form := range forms {
+		for _, u := range unaries {
+			apply := func(b *loop.Builder, x []loop.Value) loop.Value { return u.f(b, form(b, x[0])) }
+			only := func(b *loop.Builder, x []loop.Value) loop.Value { return form(b, x[0]) }
+			arg := evaluate(program(t, name, array.Float64, 1, only), x)
+			arg32 := evaluate(program(t, name, array.Float32, 1, only), x32)
+			want := evaluate(program(t, u.name, array.Float64, 1, apply1(u.f)), arg)
+			want32 := evaluate(program(t, u.name, array.Float32, 1, apply1(u.f)), arg32)
+			got := evaluate(program(t, u.name, array.Float64, 1, apply), x)
+			got32 := evaluate(program(t, u.name, array.Float32, 1, apply), x32)
+			for i := range got {
+				if !same(got[i], want[i]) {
+					t.Fatalf("%s of %s: %v at %v, want %v", u.name, name, got[i], x[i], want[i])
+				}
+			}
+			for i := range got32 {
+				if !same(float64(got32[i]), float64(want32[i])) {
+					t.Fatalf("%s of %s float32: %v at %v, want %v", u.name, name, got32[i], x32[i], want32[i])
+				}
+			}
+		}
+	}
+}
