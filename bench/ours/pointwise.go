@@ -8,6 +8,7 @@ import (
 
 	"weft"
 	"weft/bench/worker"
+	"weft/internal/cpu"
 	"weft/internal/limits"
 )
 
@@ -33,15 +34,15 @@ func init() {
 func formula(text string, args func(n int, d string) []any) {
 	compared(text, func(p worker.Params) (func() *weft.Tensor, func()) {
 		a := args(p.N, p.DType)
-		f := func() *weft.Tensor { return weft.Expr(text, a...) }
-		result := f()
-		dst, src := bytesOf(result), make([][]byte, len(a))
+		src := make([][]byte, len(a))
 		for i := range a {
 			src[i] = bytesOf(a[i].(*weft.Tensor))
 		}
-		return f, func() {
-			limits.Stream(dst, p.Threads, src...)
-			runtime.KeepAlive(result)
+		return func() *weft.Tensor { return weft.Expr(text, a...) }, func() {
+			dst := cpu.Alloc(len(src[0])) // the memory that the formula's result had
+			limits.Stream(unsafe.Slice((*byte)(dst.Ptr), len(src[0])), p.Threads, src...)
+			cpu.Free(dst)
+			runtime.KeepAlive(a)
 		}
 	})
 }
