@@ -58,9 +58,10 @@ func (p *Pool) pace(before, block int64) {
 	start, piled := time.Now(), p.live.Load()
 	p.collectAndSettle()
 	took := int64(time.Since(start))
-	left := max(p.live.Load()-(p.allocated()-before), 0) + block
-	p.judge(took, int64(start.Sub(p.last.end)), piled-p.last.left, left)
-	p.last.left, p.last.end = left, time.Now()
+	left := max(p.live.Load()-(p.allocated()-before), 0)
+	p.judge(took, int64(start.Sub(p.last.end)), piled-p.last.left, left+block)
+	p.last.left, p.last.end = left, time.Now() // the block is the first of what piles up
+	left += block
 	heap := p.system.heap()
 	p.quick.Store(heap <= quickHeap)
 	p.trigger.Store(nextTrigger(left, p.room(left, heap), p.limits().soft))

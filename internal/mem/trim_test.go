@@ -366,3 +366,32 @@ func TestPacingLargeBlocks(t *testing.T) {
 	p.Free(held)
 	p.Trim()
 }
+
+// A program that drops each result for the next, as large as the room, is a fast one
+// even if it began slowly: several may pile up between two collections.
+func TestPacingLargeGarbage(t *testing.T) {
+	var mapped atomic.Int64
+	p := testPool(&mapped)
+	p.system.floor = 4 << 20
+	p.trigger.Store(4 << 20)
+	p.quick.Store(true)
+	var dropped []Block
+	p.system.collect = func() {
+		time.Sleep(2 * time.Millisecond) // long beside the allocations
+		for _, b := range dropped {
+			p.Free(b)
+		}
+		dropped = dropped[:0]
+	}
+	held := mustAlloc(t, p, 4<<20)
+	for i := range 66 {
+		if i < 6 {
+			time.Sleep(100 * time.Millisecond)
+		}
+		dropped = append(dropped, mustAlloc(t, p, 4<<20))
+	}
+	if n := p.Stats().Collections; n > 36 {
+		t.Errorf("%d collections for 66 blocks, want one for two at most", n)
+	}
+	p.Free(held)
+}
