@@ -53,18 +53,19 @@ const (
 // next trigger by what is left. What was handed out meanwhile does not count as
 // left: it may be garbage already, and counting it would let a program that
 // allocates fast push the trigger away from itself. The block that was asked for, when
-// before bytes had been handed out, does count, or each one like it would collect.
+// before bytes had been handed out, is the first of what piles up next; there is room
+// for it and a little more, or each one like it would collect.
 func (p *Pool) pace(before, block int64) {
 	start, piled := time.Now(), p.live.Load()
 	p.collectAndSettle()
 	took := int64(time.Since(start))
 	left := max(p.live.Load()-(p.allocated()-before), 0)
-	p.judge(took, int64(start.Sub(p.last.end)), piled-p.last.left, left+block)
-	p.last.left, p.last.end = left, time.Now() // the block is the first of what piles up
-	left += block
+	p.judge(took, int64(start.Sub(p.last.end)), piled-p.last.left, left)
+	p.last.left, p.last.end = left, time.Now()
 	heap := p.system.heap()
 	p.quick.Store(heap <= quickHeap)
-	p.trigger.Store(nextTrigger(left, p.room(left, heap), p.limits().soft))
+	room := max(p.room(left, heap), block+p.system.floor/2)
+	p.trigger.Store(nextTrigger(left, room, p.limits().soft))
 	p.collecting.Store(false)
 }
 

@@ -236,8 +236,8 @@ func TestPacingSingleFlight(t *testing.T) {
 		t.Errorf("%d collections, want 1", n)
 	}
 	// What came after it began does not count as left.
-	if got := p.trigger.Load(); got != 31<<20 {
-		t.Errorf("next at %d, want 20 MiB more than the 11 asked for when it began", got)
+	if got := p.trigger.Load(); got != 30<<20 {
+		t.Errorf("next at %d, want 20 MiB more than the 10 in use when it began", got)
 	}
 	for _, b := range blocks {
 		p.Free(b)
