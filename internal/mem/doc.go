@@ -27,7 +27,8 @@
 // quick, up to 16 MiB where they are slow, more the larger the heap, because marking it
 // takes longer, and up to 12 MiB more for large blocks. Where garbage
 // piles up slowly, so that collections take less than a twentieth of the time anyway,
-// the room is two fifths of what is in use, 2 MiB at the least, whatever the blocks.
+// the room is two fifths of what is in use, 2 MiB at the least. It always takes the
+// block that asked for the collection and 2 MiB more.
 // While the heap is under 16 MiB the allocation that would pass the trigger collects
 // first, which takes 0.1 to 0.3 ms; otherwise one collection runs in the background
 // and nobody waits, except that an allocation past twice the trigger, and 16 MiB past
