@@ -171,22 +171,16 @@ func Log1p(b *loop.Builder, x loop.Value) loop.Value {
 	f := of(b, x)
 	unsigned := f.signOf(x) > 0
 	u := f.Add(x, f.c(1))
-	var far loop.Value
+	y := f.Add(f.ln1pSum(x))
+	ln := func() loop.Value { return f.logNormal(&natural, f.Mul(u, f.c(0x1p-4)), f.c(4)) }
 	if unsigned {
-		far = f.reaches(x, pick(f, 0x1p126, 0x1p1022))
-	} else {
-		far = f.abnormal(u)
+		return f.rare(f.large(x), y, func() loop.Value {
+			return f.rare(f.reaches(x, pick(f, 0x1p126, 0x1p1022)), y, func() loop.Value {
+				return f.Select(f.Lt(u, f.inf()), ln(), u)
+			})
+		})
 	}
-	y := f.rare(far, f.Add(f.ln1pSum(x)), func() loop.Value {
-		y := f.logNormal(&natural, f.Mul(u, f.c(0x1p-4)), f.c(4))
-		if unsigned {
-			return f.Select(f.Lt(u, f.inf()), y, u)
-		}
-		return f.logEdges(u, y)
-	})
-	if unsigned {
-		return y
-	}
+	y = f.rare(f.abnormal(u), y, func() loop.Value { return f.logEdges(u, ln()) })
 	return f.withSign(y, f.sign(x)) // of a zero, which the sum loses
 }
 

@@ -60,8 +60,7 @@ func (f *form) angleOf(x loop.Value, by period, low bool) angle {
 	}
 
 	a := f.Abs(x)
-	huge := f.reaches(a, pick(f, 0x1p11, 0x1p22))
-	v := f.If(huge, func() []loop.Value {
+	v := f.If(f.large(a), func() []loop.Value {
 		w := f.hugeAngle(a, by, low)
 		s := f.sign(x)
 		n := f.Select(f.Lt(x, f.c(0)), f.Sub(f.n(0), w.count), w.count)

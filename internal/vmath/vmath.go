@@ -136,6 +136,11 @@ func (f *form) reaches(a loop.Value, bound float64) loop.Value {
 	return f.Lt(f.n(f.bitsOf(bound)-1), f.toInt(a))
 }
 
+// large reports a from which on an angle needs more than the main path, for a whose
+// sign bit is not set. What has an exception further out asks this first: beside a sine
+// of the same argument, that is no comparison more.
+func (f *form) large(a loop.Value) loop.Value { return f.reaches(a, pick(f, 0x1p11, 0x1p22)) }
+
 // rare is x, but where cond holds the result of el, which is skipped when no
 // lane needs it.
 func (f *form) rare(cond, x loop.Value, el func() loop.Value) loop.Value {
