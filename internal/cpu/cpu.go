@@ -239,6 +239,7 @@ const (
 	hotWork    = 500_000   // worth waking threads that spin
 	coldWork   = 2_000_000 // worth waking threads that sleep
 	elementMin = 3
+	hotMin     = 6 // for hotWork: the more is computed, the more the cost is above the time
 )
 
 // Launch runs the program over the rectangle, in chunks.
@@ -261,15 +262,20 @@ func (s *stream) Launch(l device.Launch) error {
 		unit = 20 * l.Cost
 	}
 	work := n * unit
-	if work <= chunkWork {
+	threads := 1
+	if work >= coldWork || n*max(unit, hotMin) >= hotWork && par.Hot() {
+		threads = par.Threads()
+	}
+	if work <= chunkWork && threads == 1 {
 		return p.enter(p.code, l.Frame, l.Context)
 	}
-	return p.spread(l, n, unit)
+	return p.spread(l, n, unit, threads)
 }
 
-// spread is a launch of more than a chunk: n elements of so much work each.
-func (p *Program) spread(l device.Launch, n, unit int) error {
-	lane, work := p.p.Lane, n*unit
+// spread is a launch of n elements of so much work each, of more than a chunk or for
+// several threads.
+func (p *Program) spread(l device.Launch, n, unit, threads int) error {
+	lane := p.p.Lane
 	// The first axis such that one index of it is at most a chunk; a row that is
 	// reduced is never cut.
 	axis, inner := 0, n
@@ -291,10 +297,6 @@ func (p *Program) spread(l device.Launch, n, unit int) error {
 	}
 	pace := max(unit/4, elementMin) // the cost is that of instructions, which do several elements each
 	t := &task{p: p, code: p.codeFor(&l), l: l, axis: axis, step: max(chunkWork/(max(inner, 1)*pace), 1)}
-	threads := par.Threads()
-	if work < hotWork || work < coldWork && !par.Hot() {
-		threads = 1
-	}
 	if threads > 1 { // as much for each
 		pieces := (l.Extents[axis] + threads*t.step - 1) / (threads * t.step) * threads
 		t.step = (l.Extents[axis] + pieces - 1) / pieces
