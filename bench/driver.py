@@ -23,6 +23,7 @@ ROUNDS = 7
 CLOSE = 1.3  # peers within this factor of the best of the heat reach the final
 FINALISTS = 4
 QUICK_ROUNDS = 3  # of ours and the best peer alone
+STALLED = 1.2  # see ratio
 FACTS = ("memory, scope", "memory, no scope", "stop the world")  # values of bench/ours/process.go
 THREADS_OF_FACTS = 2
 NOT_FOR = "not for "  # begins the error of a formulation that there is not for a row
@@ -134,10 +135,9 @@ def measure_row(crew, work, n, dtype, threads, quick):
         if default:
             result["default"] = default.result()
         if ours:
-            # Ratio within each round, since the load of a machine drifts.
-            result["ratio"] = median([p / o for p, o in zip(best.rounds, ours.rounds)])
+            result["ratio"] = ratio(best, ours)
         if collected and collected.samples:
-            result["collected"] = median([p / o for p, o in zip(best.rounds, collected.rounds)])
+            result["collected"] = ratio(best, collected)
     if yardstick and yardstick.samples:
         result["own"] = median([o / y for o, y in zip(ours.rounds, yardstick.rounds)])
         result["own_bar"] = own_bar
@@ -145,6 +145,15 @@ def measure_row(crew, work, n, dtype, threads, quick):
     if uncounted:
         result["shown"] = min(uncounted, key=lambda c: median(c.samples)).result()
     return result if final else None
+
+
+def ratio(peer, ours):
+    """The peer's time over ours: within each round, since the load of a machine drifts,
+    but by all samples where that says much less, as when a peer's threads wait for
+    each other in most rounds."""
+    by_round = median([p / o for p, o in zip(peer.rounds, ours.rounds)])
+    by_sample = median(peer.samples) / median(ours.samples)
+    return by_sample if by_round > STALLED * by_sample else by_round
 
 
 def measure_startup(binaries):
