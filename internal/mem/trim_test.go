@@ -300,15 +300,20 @@ func TestTriggerComesDown(t *testing.T) {
 	p.Trim()
 }
 
+// quickPool is a testPool with so much room, in which who passes the trigger collects.
+func quickPool(mapped *atomic.Int64, room int64) *Pool {
+	p := testPool(mapped)
+	p.system.floor = room
+	p.trigger.Store(room)
+	p.quick.Store(true)
+	return p
+}
+
 // With a small heap who passes the trigger collects at once: a loop that drops
 // every result stays within two headrooms, however fast it is.
 func TestPacingQuick(t *testing.T) {
 	var mapped atomic.Int64
-	p := testPool(&mapped)
-	p.system.floor = 16 << 20
-	p.system.heap = func() int64 { return 0 }
-	p.trigger.Store(p.system.floor)
-	p.quick.Store(true)
+	p := quickPool(&mapped, 16<<20)
 	const n, rounds = 1 << 20, 500
 	for range rounds {
 		mustLend(t, p, n)
@@ -351,10 +356,7 @@ func TestCalm(t *testing.T) {
 // once, not for each.
 func TestPacingLargeBlocks(t *testing.T) {
 	var mapped atomic.Int64
-	p := testPool(&mapped)
-	p.system.floor = 4 << 20
-	p.trigger.Store(4 << 20)
-	p.quick.Store(true)
+	p := quickPool(&mapped, 4<<20)
 	p.system.collect = func() {}
 	held := mustAlloc(t, p, 4<<20)
 	for range 100 {
@@ -371,10 +373,7 @@ func TestPacingLargeBlocks(t *testing.T) {
 // even if it began slowly: several may pile up between two collections.
 func TestPacingLargeGarbage(t *testing.T) {
 	var mapped atomic.Int64
-	p := testPool(&mapped)
-	p.system.floor = 4 << 20
-	p.trigger.Store(4 << 20)
-	p.quick.Store(true)
+	p := quickPool(&mapped, 4<<20)
 	var dropped []Block
 	p.system.collect = func() {
 		time.Sleep(2 * time.Millisecond) // long beside the allocations
@@ -393,5 +392,7 @@ func TestPacingLargeGarbage(t *testing.T) {
 	if n := p.Stats().Collections; n > 36 {
 		t.Errorf("%d collections for 66 blocks, want one for two at most", n)
 	}
+	p.system.collect()
 	p.Free(held)
+	p.Trim()
 }

@@ -28,7 +28,7 @@ const (
 func (by period) bits() int { return [...]int{0, 1, 3, 0}[by] }
 
 // An angle is what is left of an argument: hi-nlo. The low bits of count tell how
-// many multiples were taken out, modulo four for byHalfPi and else modulo two.
+// many multiples were taken out, modulo as many as are in two pi.
 type angle struct{ hi, nlo, count loop.Value }
 
 // angleOf takes the nearest multiple out of x, which for byOddPi is not negative.

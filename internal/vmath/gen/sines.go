@@ -11,13 +11,11 @@ func sines() {
 	var sin, low, cos []float64
 	for k := range 16 {
 		s, c := math.Sincos(float64(k%8) * math.Pi / 8)
-		if k == 4 || k == 12 {
+		if k%8 == 4 {
 			c = 0
 		}
-		if k > 8 {
+		if k >= 8 {
 			s, c = -s, -c
-		} else if k == 8 {
-			c = -1
 		}
 		high := float64(float32(-s))
 		sin, cos = append(sin, high), append(cos, float64(float32(c)))
