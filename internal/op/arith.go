@@ -1,9 +1,16 @@
 package op
 
 import (
+	"math"
+
 	"weft/internal/array"
 	"weft/internal/ir"
 	"weft/internal/loop"
+)
+
+var (
+	inf      = math.Inf(1)
+	nanValue = math.NaN()
 )
 
 // Shorthands for gradients and composites.

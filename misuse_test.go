@@ -1,15 +1,21 @@
 package weft_test
 
 import (
+	"errors"
+	"io"
+	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
 	"weft"
 	"weft/checkpoint"
 	"weft/data"
+	"weft/internal/ir"
 	"weft/nn"
 	"weft/npy"
 	"weft/optim"
@@ -268,4 +274,270 @@ func TestMistakesWithFiles(t *testing.T) {
 		{func() error { _, _, err := safetensors.ReadFile(file("cut.safetensors")); return err }, `DIR/cut.safetensors: safetensors: tensor "a": its data ends at byte 24, 19 are there: unexpected EOF`},
 		{func() error { _, err := npy.ReadFile(file("cut.npy")); return err }, "DIR/cut.npy: npy: float32[2 3] needs 24 bytes of data, 19 are there: unexpected EOF"},
 	})
+}
+
+// Each misuse names the operation, the argument where one is at fault, and the
+// shapes and types that matter.
+func TestErrorTexts(t *testing.T) {
+	x := weft.Arange(6.0).Reshape(2, 3)
+	leaf := weft.Ones(2).RequireGrad()
+	for _, c := range []struct {
+		f    func()
+		want string
+	}{
+		{func() { x.Add(weft.Ones(4)) }, "add: shapes do not broadcast: [2 3] and [4]"},
+		{func() { x.Add("1") }, "add: takes a *Tensor or a Go number (float64, float32, int, int64, int32, uint8 or bool), not string"},
+		{func() { x.Add((*weft.Tensor)(nil)) }, "add: the tensor is nil (a Grad is nil until Backward has reached its leaf)"},
+		{func() { x.Reshape(4, 2) }, "reshape: shape: [4 2] has 8 elements, [2 3] has 6"},
+		{func() { x.Reshape(-1, -1) }, "reshape: shape: [-1 -1] has two sizes of -1"},
+		{func() { x.Reshape(4, -1) }, "reshape: shape: 6 elements do not fit [4 -1]"},
+		{func() { x.Permute(0) }, "permute: order: [0] has 1 axes, the tensor 2"},
+		{func() { x.Permute(0, 0) }, "permute: order: [0 0] names axis 0 twice"},
+		{func() { x.Transpose(0, 2) }, "transpose: axis: 2 is out of range for 2 dimensions: want -2 to 1"},
+		{func() { x.Expand(2, 4) }, "expand: shape: [2 3] does not expand to [2 4]"},
+		{func() { x.Squeeze(0) }, "squeeze: axis: 0 of shape [2 3] has size 2, not 1"},
+		{func() { x.At(2) }, "at: index 2 is out of range for axis 0 of size 2"},
+		{func() { x.At(0, -4) }, "at: index -4 is out of range for axis 1 of size 3"},
+		{func() { x.At(0, 0, 0) }, "at: more indices than the 2 dimensions of shape [2 3]"},
+		{func() { x.Slice(weft.Range(0, 2, 0)) }, "slice: step: of axis 0 is 0"},
+		{func() { weft.Ones(3).Diagonal(0) }, "diagonal: takes two dimensions or more, got [3]"},
+		{func() { x.Sum(2) }, "sum: axis: 2 is out of range for 2 dimensions: want -2 to 1"},
+		{func() { x.Sum(1, -1) }, "sum: axis: 1 is given twice"},
+		{func() { weft.Scalar(1).Sum(0) }, "sum: axis: 0 given for an array of no dimensions"},
+		{func() { weft.Cat(nil, 0) }, "cat: takes one tensor or more, got none"},
+		{func() { weft.Stack([]*weft.Tensor{x, weft.Ones(2)}, 0) }, "stack: tensor 1 has shape [2], tensor 0 [2 3]: want equal shapes"},
+		{func() { weft.Zeros(2, -1) }, "zeros: shape: dimension 1 of [2 -1] is negative"},
+		{func() { weft.Zeros(math.MaxInt, 8) }, "zeros: shape: [9223372036854775807 8] overflows: more bytes than an int can count"},
+		{func() { weft.Zeros(make([]int, 17)...) }, "zeros: shape: 17 dimensions, at most 16 are supported"},
+		{func() { weft.ZerosOf(weft.Float16, 2) }, "zeros: dtype: float16 is not supported"},
+		{func() { x.To(weft.Complex64) }, "to: dtype: complex64 is not supported"},
+		{func() { weft.FromSlice([]int32{1, 2}, 3) }, "fromslice: shape: [3] has 3 elements, the slice 2"},
+		{func() { weft.From([][]int{{1}, {2, 3}}) }, "from: x: is ragged: a row of 2 elements where the first has 1"},
+		{func() { weft.From("no") }, "from: x: is string: want nested slices of bool, uint8, int32, int64, int, float32 or float64"},
+		{func() { weft.From(nil) }, "from: x: is nil"},
+		{func() { weft.Arange(0, 5, 0) }, "arange: step: is 0"},
+		{func() { weft.Linspace(0, 1, -1) }, "linspace: n: -1 is negative"},
+		{func() { weft.Data[float64](x) }, "data: elements are float32, not float64: convert with To first"},
+		{func() { weft.CopyTo(x, make([]float32, 2)) }, "copyto: dst: has 2 elements, the tensor 6"},
+		{func() { weft.Borrow(x.T(), func([]float32) {}) }, "borrow: [3 2] with strides [1 3] is not contiguous: use Contiguous or CopyTo"},
+		{func() { x.Item() }, "item: takes a tensor of one element, got shape [2 3]: Data returns all elements"},
+		{func() { weft.Scalar(1.5).ItemInt() }, "itemint: takes a tensor of one integer or bool, got float32[]"},
+		{func() { weft.Scalar(1).Expand(3).Assign(2) }, "assign: [3] with strides [0] is an expanded view, several of its elements are one: Clone it first"},
+		{func() { weft.Arange(3).AddAssign(1.5) }, "addassign: a result of type float32 cannot be written into int64: convert the receiver with To first"},
+		{func() { weft.Arange(3).Assign(1.5) }, "assign: x: is a float, which cannot be written into int64: convert the receiver with To first"},
+		{func() { weft.Ones(3).Assign(weft.Ones(2, 3)) }, "assign: x: has shape [2 3], which does not broadcast to the receiver's [3]"},
+		{func() { weft.Ones(3).AddAssign(weft.Ones(2, 3)) }, "addassign: x: has shape [2 3], which does not broadcast to the receiver's [3]"},
+		{func() { weft.OnesOf(weft.Bool, 2).Neg() }, "neg: is not defined for bool"},
+		{func() { weft.Arange(2).RequireGrad() }, "requiregrad: only floats have gradients, not int64"},
+		{func() { leaf.Mul(2).RequireGrad() }, "requiregrad: the tensor was computed by mul: only a leaf can be marked (Detach makes one)"},
+		{func() { leaf.AddAssign(1) }, "addassign: the receiver is a leaf that requires a gradient: write into its NoGrad() instead, which is not recorded"},
+		{func() { leaf.At(0).Assign(1) }, "assign: the receiver is a view of a leaf that requires a gradient: write into a view of its NoGrad() instead"},
+		{func() { leaf.Mul(2).Backward() }, "backward: output 0 has shape [2], want one element: reduce it with Sum or Mean, or give its gradient as GradOpts.Seeds"},
+		{func() { weft.Ones().Backward() }, "backward: output 0 does not depend on a tensor that requires a gradient: mark leaves with RequireGrad before computing it, and without NoGrad or Detach on the way"},
+		{func() { weft.Grad(leaf.Sum(), []*weft.Tensor{weft.Ones(1)}) }, "grad: inputs: number 0 does not require a gradient: mark it with RequireGrad before computing the outputs"},
+		{func() { weft.Randint(3, 3) }, "randint: hi: 3 is not above lo, 3"},
+		{func() { weft.NewGenerator(1).RandintOf(weft.Uint8, 0, 257) }, "randint: uint8 does not hold all of 0 to 256"},
+		{func() { weft.RandOf(weft.Int32, 2) }, "rand: dtype: int32 is not float32 or float64"},
+		{func() { weft.Randperm(-1) }, "randperm: n: -1 is negative"},
+		{func() { x.Dropout(1.5, nil) }, "dropout: p: 1.5 is no probability: want 0 to 1"},
+		{func() { weft.Arange(3).Dropout(0.5, nil) }, "dropout: takes floats, got int64: convert with To first"},
+	} {
+		err := weft.Try(c.f)
+		var e *weft.Error
+		if !errors.As(err, &e) || e.Kind != weft.Misuse {
+			t.Errorf("got %v, want the misuse %q", err, c.want)
+			continue
+		}
+		if err.Error() != c.want {
+			t.Errorf("got  %s\nwant %s", err, c.want)
+		}
+	}
+	defer func() {
+		if recover() != "mine" {
+			t.Error("Try does not let other panics pass")
+		}
+	}()
+	_ = weft.Try(func() { panic("mine") })
+}
+
+var none *weft.Tensor
+
+// refusesNil checks that f says, as a *weft.Error of an operation for which named
+// holds, that a tensor is nil.
+func refusesNil(t *testing.T, what string, f func() error, named func(op string) bool) {
+	t.Helper()
+	defer func() {
+		if r := recover(); r != nil {
+			t.Errorf("%s panics with %v", what, r)
+		}
+	}()
+	err := f()
+	var e *weft.Error
+	if !errors.As(err, &e) || e.Kind != weft.Misuse || !strings.Contains(e.Error(), "nil") || !named(e.Op) {
+		t.Errorf("%s: got %v", what, err)
+	}
+}
+
+// Every method refuses a nil receiver and a nil argument under its own name.
+func TestMethodsRefuseNil(t *testing.T) {
+	typ := reflect.TypeFor[*weft.Tensor]()
+	takesNil := map[string]bool{"Format": true, "String": true, "LogValue": true, "Conv2d 2": true, "SetGrad 1": true}
+	values := func(typ reflect.Type) reflect.Value {
+		switch typ {
+		case reflect.TypeFor[*weft.Tensor](), reflect.TypeFor[any]():
+			return reflect.ValueOf(weft.Ones(2, 2))
+		case reflect.TypeFor[weft.DType]():
+			return reflect.ValueOf(weft.Float64)
+		case reflect.TypeFor[func(*weft.Tensor) *weft.Tensor]():
+			return reflect.ValueOf((*weft.Tensor).Neg)
+		}
+		return reflect.Zero(typ)
+	}
+	for i := range typ.NumMethod() {
+		m := typ.Method(i)
+		if takesNil[m.Name] {
+			continue
+		}
+		in := m.Type.NumIn()
+		if m.Type.IsVariadic() {
+			in--
+		}
+		for nilAt := range in {
+			if a := m.Type.In(nilAt); a != typ && a != reflect.TypeFor[any]() || takesNil[m.Name+" "+strconv.Itoa(nilAt)] {
+				continue
+			}
+			args := make([]reflect.Value, in)
+			for k := range args {
+				args[k] = values(m.Type.In(k))
+			}
+			args[nilAt] = reflect.ValueOf(none)
+			refusesNil(t, m.Name+" with nil as argument "+strconv.Itoa(nilAt), misuse(func() { m.Func.Call(args) }), func(op string) bool {
+				name, op := strings.ToLower(m.Name), strings.ReplaceAll(op, "_", "")
+				switch m.Name {
+				case "Zero", "Fill":
+					name = "assign"
+				case "Update":
+					return op == "neg" // the function that it was given
+				}
+				return op != "" && (strings.Contains(name, op) || strings.Contains(op, name))
+			})
+		}
+	}
+	refusesNil(t, "a function of Update that returns nil", misuse(func() {
+		weft.Ones(2).Update(func(*weft.Tensor) *weft.Tensor { return nil })
+	}), func(op string) bool { return op == "update" })
+}
+
+func TestFunctionsRefuseNil(t *testing.T) {
+	x, w := weft.Ones(2, 2), weft.Ones(2).RequireGrad()
+	two := weft.NewFused("two", func(x []*ir.Node) []*ir.Node { return x[:1] })
+	saves := &weft.Func{Name: "saves", Forward: func(c *weft.FuncContext, x ...*weft.Tensor) *weft.Tensor { c.Save(none); return x[0] }}
+	named := func(yield func(string, *weft.Tensor) bool) { yield("w", none) }
+	formula, err := weft.ParseExpr("a+1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	scope := weft.NewScope()
+	file := filepath.Join(t.TempDir(), "file")
+	part := checkpoint.Parts{"part": nilPart{}}
+	good := checkpoint.Parts{"part": checkpoint.Generator(weft.NewGenerator(1))}
+	if err := checkpoint.Save(file, good, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		op, what string
+		do       func() error
+	}{
+		{"data", "Data", misuse(func() { weft.Data[float32](none) })},
+		{"copyto", "CopyTo", misuse(func() { weft.CopyTo(none, []float32{}) })},
+		{"borrow", "Borrow", misuse(func() { weft.Borrow(none, func([]float32) {}) })},
+		{"borrowgrad", "BorrowGrad", misuse(func() { weft.BorrowGrad(none, func(*weft.Tensor) {}) })},
+		{"cat", "Cat", misuse(func() { weft.Cat([]*weft.Tensor{x, none}, 0) })},
+		{"stack", "Stack", misuse(func() { weft.Stack([]*weft.Tensor{none, x}, 0) })},
+		{"where", "Where cond", misuse(func() { weft.Where(none, x, x) })},
+		{"where", "Where x", misuse(func() { weft.Where(x, none, x) })},
+		{"where", "Where y", misuse(func() { weft.Where(x, x, none) })},
+		{"cross_entropy", "CrossEntropy logits", misuse(func() { weft.CrossEntropy(none, weft.Arange(2)) })},
+		{"cross_entropy", "CrossEntropy target", misuse(func() { weft.CrossEntropy(x, none) })},
+		{"zeros", "ZerosLike", misuse(func() { weft.ZerosLike(none) })},
+		{"ones", "OnesLike", misuse(func() { weft.OnesLike(none) })},
+		{"full", "FullLike t", misuse(func() { weft.FullLike(none, 1) })},
+		{"full", "FullLike x", misuse(func() { weft.FullLike(x, none) })},
+		{"full", "Full", misuse(func() { weft.Full(none, weft.Float32, 2) })},
+		{"scalar", "Scalar", misuse(func() { weft.Scalar(none) })},
+		{"from", "From", misuse(func() { weft.From(nil) })},
+		{"digest", "Digest", misuse(func() { weft.Digest(x, none) })},
+		{"digest", "DigestNamed", misuse(func() { weft.DigestNamed(named) })},
+		{"track", "Scope.Track", misuse(func() { scope.Track(none) })},
+		{"keep", "Scope.Keep", misuse(func() { scope.Keep(none) })},
+		{"backward", "BackwardWith", misuse(func() { weft.BackwardWith([]*weft.Tensor{none}, weft.GradOpts{}) })},
+		{"grad", "Grad output", misuse(func() { weft.Grad(none, []*weft.Tensor{w}) })},
+		{"grad", "Grad inputs", misuse(func() { weft.Grad(w.Sum(), []*weft.Tensor{none}) })},
+		{"saves", "Func.Apply", misuse(func() { saves.Apply(none) })},
+		{"save", "FuncContext.Save", misuse(func() { saves.Apply(w) })},
+		{"two", "Fused.Into dst", misuse(func() { two.Into([]*weft.Tensor{none}, x) })},
+		{"two", "Fused.Into args", misuse(func() { two.Into([]*weft.Tensor{x}, none) })},
+		{"two", "Fused.InPlace", misuse(func() { two.InPlace([]*weft.Tensor{none}, x) })},
+		{"expr", "Expr", misuse(func() { weft.Expr("a", none) })},
+		{"expr", "Expr Vars", misuse(func() { weft.Expr("a", weft.Vars{"a": none}) })},
+		{"expr", "Formula.Eval", func() error { _, err := formula.Eval(none); return err }},
+		{"expr", "Formula.Explain", func() error { _, err := formula.Explain(none); return err }},
+		{"expr", "Formula.Work", func() error { _, _, err := formula.Work(none); return err }},
+
+		{"mse", "nn.MSE x", misuse(func() { nn.MSE(none, x) })},
+		{"mse", "nn.MSE target", misuse(func() { nn.MSE(x, none) })},
+		{"cross_entropy", "nn.CrossEntropy target", misuse(func() { nn.CrossEntropy(x, none) })},
+		{"requiregrad", "nn.Param", misuse(func() { nn.Param(none) })},
+		{"linear", "nn.Linear", misuse(func() { nn.NewLinear(2, 2).Forward(none) })},
+		{"matmul", "nn.Linear without bias", misuse(func() { nn.NewLinear(2, 2, nn.Opts{NoBias: true}).Forward(none) })},
+		{"linear", "nn.Linear.W", misuse(func() { (&nn.Linear{}).Forward(x) })},
+		{"conv2d", "nn.Conv2d", misuse(func() { nn.NewConv2d(1, 1, 1).Forward(none) })},
+		{"conv2d", "nn.Conv2d.Weight", misuse(func() { (&nn.Conv2d{}).Forward(x) })},
+		{"max_pool2d", "nn.MaxPool2d", misuse(func() { nn.MaxPool2d{}.Forward(none) })},
+		{"avg_pool2d", "nn.AvgPool2d", misuse(func() { nn.AvgPool2d{}.Forward(none) })},
+		{"flatten", "nn.Flatten", misuse(func() { nn.Flatten{}.Forward(none) })},
+		{"dropout", "nn.Dropout", misuse(func() { (&nn.Dropout{P: 0.5}).Forward(none) })},
+		{"relu", "nn.Sequential", misuse(func() { nn.Sequential{nn.Relu{}}.Forward(none) })},
+		{"tensors", "data.Tensors", misuse(func() { data.Tensors(none, x) })},
+
+		{"view", "npy.Write", func() error { return npy.Write(io.Discard, none) }},
+		{"view", "npy.WriteFile", func() error { return npy.WriteFile(file+".npy", none) }},
+		{"view", "safetensors.Write", func() error {
+			return safetensors.Write(io.Discard, map[string]*weft.Tensor{"a": none}, nil)
+		}},
+		{"view", "safetensors.WriteFile", func() error {
+			return safetensors.WriteFile(file+".st", map[string]*weft.Tensor{"a": none}, nil)
+		}},
+		{"view", "checkpoint.Save", func() error { return checkpoint.Save(file+".cp", part, nil) }},
+		{"nograd", "checkpoint.Load", func() error { _, err := checkpoint.Load(file, part); return err }},
+	} {
+		refusesNil(t, c.what, c.do, func(op string) bool { return op == c.op })
+	}
+}
+
+// nilPart is a part of a checkpoint whose state holds a nil tensor.
+type nilPart struct{}
+
+func (nilPart) State() map[string]*weft.Tensor          { return map[string]*weft.Tensor{"a": none} }
+func (nilPart) LoadState(map[string]*weft.Tensor) error { return nil }
+
+// States with a nil tensor lack it, as far as LoadState is concerned, and an
+// optimizer takes no nil parameter.
+func TestStatesRefuseNil(t *testing.T) {
+	params := func(yield func(string, *weft.Tensor) bool) { yield("w", none) }
+	l := nn.NewLinear(1, 1)
+	loader := data.NewLoader(data.Tensors(weft.Ones(2), nil), data.LoaderOpts{Batch: 1})
+	for what, err := range map[string]error{
+		"nn.LoadState":                   nn.LoadState(l, map[string]*weft.Tensor{"W": none, "B": none}, true),
+		"optim.NewSGD":                   weft.Try(func() { optim.NewSGD(params, optim.SGDOpts{LR: 1}) }),
+		"optim.NewAdam":                  weft.Try(func() { optim.NewAdam(params, optim.AdamOpts{LR: 1}) }),
+		"SGD.LoadState":                  optim.NewSGD(nn.Params(l), optim.SGDOpts{LR: 1}).LoadState(map[string]*weft.Tensor{"lr": none}),
+		"Adam.LoadState":                 optim.NewAdam(nn.Params(l), optim.AdamOpts{LR: 1}).LoadState(map[string]*weft.Tensor{"lr": none}),
+		"data.Loader.LoadState":          loader.LoadState(map[string]*weft.Tensor{"epoch": none, "batch": none}),
+		"checkpoint.Generator.LoadState": checkpoint.Generator(weft.NewGenerator(1)).LoadState(map[string]*weft.Tensor{"state": none}),
+	} {
+		if err == nil {
+			t.Errorf("%s takes a nil tensor", what)
+		}
+	}
 }

@@ -1,8 +1,0 @@
-package op
-
-import "math"
-
-var (
-	inf      = math.Inf(1)
-	nanValue = math.NaN()
-)
