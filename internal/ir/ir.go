@@ -147,10 +147,15 @@ func (g *Graph) slot(n *Node) *int32 {
 	}
 }
 
-// hash is the same for equal nodes.
+// hash is the same for equal nodes. Every bit of what goes in reaches every bit
+// of what comes out: numbers of a graph differ in few places, whole numbers as
+// floats in their top bits alone, and the table looks at the lowest ones.
 func (n *Node) hash() uint64 {
 	h := uint64(n.DType)
-	mix := func(x uint64) { h = bits.RotateLeft64((h^x)*0x9e3779b97f4a7c15, 29) }
+	mix := func(x uint64) {
+		hi, lo := bits.Mul64(h^x^0x9e3779b97f4a7c15, 0xd1342543de82ef95)
+		h = hi ^ lo
+	}
 	for _, b := range []byte(n.Op.OpName()) {
 		mix(uint64(b))
 	}
@@ -165,7 +170,10 @@ func (n *Node) hash() uint64 {
 	}
 	mix(uint64(n.Attrs.Int))
 	mix(math.Float64bits(n.Attrs.Float))
-	return h >> 20
+	// The finaliser of MurmurHash3.
+	h = (h ^ h>>33) * 0xff51afd7ed558ccd
+	h = (h ^ h>>33) * 0xc4ceb9fe1a85ec53
+	return h ^ h>>33
 }
 
 // equal reports that two nodes of a graph are the same computation.
@@ -201,19 +209,18 @@ func Reach(outs []*Node) []bool {
 	if len(outs) == 0 {
 		return nil
 	}
-	need := make([]bool, len(outs[0].Graph.Nodes))
-	var mark func(n *Node)
-	mark = func(n *Node) {
-		if need[n.ID] {
-			return
-		}
-		need[n.ID] = true
-		for _, a := range n.Args {
-			mark(a)
-		}
-	}
+	g := outs[0].Graph
+	need := make([]bool, len(g.Nodes))
 	for _, o := range outs {
-		mark(o)
+		need[o.ID] = true
+	}
+	// Arguments come before their users.
+	for id := len(need) - 1; id >= 0; id-- {
+		if need[id] {
+			for _, a := range g.Nodes[id].Args {
+				need[a.ID] = true
+			}
+		}
 	}
 	return need
 }

@@ -55,3 +55,70 @@ func TestSharing(t *testing.T) {
 		}
 	}
 }
+
+// Finding a node takes a look or two at the table, whatever the nodes differ in:
+// numbers that are whole, powers of two, shapes, attributes, arguments.
+func TestHash(t *testing.T) {
+	const many = 20_000
+	for name, node := range map[string]func(g *Graph, i int) *Node{
+		"whole numbers": func(g *Graph, i int) *Node { return g.Number(float64(i), array.Float32, false) },
+		"halves":        func(g *Graph, i int) *Node { return g.Number(float64(i)/2, array.Float64, true) },
+		"negative":      func(g *Graph, i int) *Node { return g.Number(-float64(i), array.Float64, false) },
+		"fractions":     func(g *Graph, i int) *Node { return g.Number(1/float64(1+i), array.Float64, false) },
+		"powers of two": func(g *Graph, i int) *Node {
+			return g.Number(math.Ldexp(1+float64(i/2000), i%2000-1000), array.Float64, false)
+		},
+		"integers":         func(g *Graph, i int) *Node { return g.Number(float64(i), array.Int64, false) },
+		"many thousands":   func(g *Graph, i int) *Node { return g.Number(float64(i)*4096, array.Int64, false) },
+		"numbers of calls": func(g *Graph, i int) *Node { return g.Scalar(i, array.Float32, true) },
+		"shapes":           func(g *Graph, i int) *Node { return g.Input(0, array.Float32, []int{1 << (i % 20), i / 20}) },
+		"attributes": func(g *Graph, i int) *Node {
+			return g.Node(leaf("slice"), Attrs{Ints: []int{i % 100, 1, i / 100 * 64}}, array.Float32, []int{2}, false, g.Input(0, array.Float32, []int{2}))
+		},
+		"a chain": func(g *Graph, i int) *Node {
+			x := g.Input(0, array.Float32, nil)
+			if n := len(g.Nodes); n > 1 {
+				x = g.Nodes[n-1]
+			}
+			return g.Node(leaf("add"), Attrs{}, array.Float32, nil, false, x, x)
+		},
+	} {
+		g := New()
+		for i := range many {
+			node(g, i)
+		}
+		looks := 0
+		for _, n := range g.Nodes {
+			at := n.hash()
+			for ; g.table[at&uint64(len(g.table)-1)] != int32(n.ID+1); at++ {
+				looks++
+			}
+			looks++
+		}
+		// A table that is half full takes 1.5 with an ideal hash.
+		if mean := float64(looks) / float64(len(g.Nodes)); mean > 1.6 {
+			t.Errorf("%s: %d nodes are found in %.2f looks each", name, len(g.Nodes), mean)
+		}
+	}
+}
+
+// Outputs need themselves and what they are computed from, nothing else.
+func TestReach(t *testing.T) {
+	g := New()
+	x := g.Input(0, array.Float32, nil)
+	beside := g.Input(1, array.Float32, nil)
+	n := x
+	for range 1000 {
+		n = g.Node(leaf("add"), Attrs{}, array.Float32, nil, false, n, n)
+	}
+	after := g.Node(leaf("exp"), Attrs{}, array.Float32, nil, false, n)
+	need := Reach([]*Node{n, x})
+	for _, m := range g.Nodes {
+		if need[m.ID] != (m != beside && m != after) {
+			t.Errorf("%s: needed %v", m, need[m.ID])
+		}
+	}
+	if Reach(nil) != nil {
+		t.Error("nothing needs something")
+	}
+}
