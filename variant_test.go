@@ -27,6 +27,7 @@ func TestNarrowVectors(t *testing.T) {
 		{"light", n, func(a *Tensor) *Tensor { return Expr("a*a+a/3", a) }, 1},
 		{"sum of rows", n, func(a *Tensor) *Tensor { return a.Slice(Range(0, n/1024*1024)).Reshape(-1, 1024).Sum(1) }, 1},
 		{"maximum of rows", n, func(a *Tensor) *Tensor { return a.Slice(Range(0, n/1024*1024)).Reshape(-1, 1024).Max(1) }, 0},
+		{"emulated", n, func(a *Tensor) *Tensor { return a.To(Int64) }, 0},
 		{"short", n / 4, func(a *Tensor) *Tensor { return Expr("a*a+a/3", a) }, 0},
 		{"heavy", n, func(a *Tensor) *Tensor { return Expr("exp(sin(a))", a) }, 0},
 		{"strided", n, func(a *Tensor) *Tensor { return Expr("a*a+a/3", a.Slice(Range(0, n-1, 2))) }, 0},

@@ -17,7 +17,8 @@ const (
 	// narrowMin is the size in bytes of all buffers from which a light kernel, one
 	// that waits for memory, uses vectors of 256 bits where 512 are to be had: what
 	// comes from the last-level cache and from memory comes faster that way, by a
-	// tenth to a quarter.
+	// tenth to a quarter. Not so where AVX2 takes several instructions for one of
+	// AVX-512: converting to int64 lane by lane takes ten times as long.
 	narrowMin = 4 << 20
 
 	// narrowCost is the most instructions an element of a light kernel.
@@ -45,6 +46,24 @@ func (p *Program) codeFor(l *device.Launch) *jit.Code {
 	if p.code == nil || !p.variants() {
 		return p.code
 	}
+	isa := p.width(l)
+	if p.streams(l) {
+		if c := p.past.get(x86.CompileStreaming, p.p, isa); c != nil {
+			Counters.Streamed.Add(1)
+			return c
+		}
+	}
+	if isa != p.isa {
+		if c := p.narrow.get(x86.Compile, p.p, isa); c != nil {
+			Counters.Narrowed.Add(1)
+			return c
+		}
+	}
+	return p.code
+}
+
+// width returns the instruction set for a launch: see narrowMin.
+func (p *Program) width(l *device.Launch) x86.ISA {
 	bytes, light := 0, l.Cost <= narrowCost
 	lane := len(p.p.Axes) - 1
 	for i := range p.p.Bufs {
@@ -62,23 +81,10 @@ func (p *Program) codeFor(l *device.Launch) *jit.Code {
 			light = false
 		}
 	}
-	isa := p.isa
-	if isa == x86.AVX512 && light && bytes >= narrowMin {
-		isa = x86.AVX2
+	if p.isa == x86.AVX512 && light && bytes >= narrowMin && !x86.Emulates(p.p) {
+		return x86.AVX2
 	}
-	if p.streams(l) {
-		if c := p.past.get(x86.CompileStreaming, p.p, isa); c != nil {
-			Counters.Streamed.Add(1)
-			return c
-		}
-	}
-	if isa != p.isa {
-		if c := p.narrow.get(x86.Compile, p.p, isa); c != nil {
-			Counters.Narrowed.Add(1)
-			return c
-		}
-	}
-	return p.code
+	return p.isa
 }
 
 // variants reports that other code may be faster: over rows not where each element

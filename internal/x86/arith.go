@@ -63,6 +63,26 @@ var direct = func() (t [2][loop.NumOps]byType) {
 	return t
 }()
 
+// Emulates reports whether a pass of p holds an operation that is one instruction of
+// AVX-512 and on AVX2 several, or one a lane: wide vectors are faster for it wherever
+// its operands come from.
+func Emulates(p *loop.Program) (found bool) {
+	for _, v := range p.Body {
+		if p.Ins[v].Op != loop.OpPass {
+			continue // once a row
+		}
+		p.Walk(p.Region(&p.Ins[v]).Body, func(_ loop.Value, in *loop.Ins) {
+			switch {
+			case in.Op == loop.OpCvt:
+				found = found || emulatedCvt(p.Ins[in.A].Type, in.Type)
+			case in.Type != loop.B: // of masks both have what there is
+				found = found || direct[AVX2][in.Op][in.Type] == 0 && direct[AVX512][in.Op][in.Type] != 0
+			}
+		})
+	}
+	return found
+}
+
 // Instructions with an immediate: shifts by a constant from OpShl on, rounding by
 // instruction set.
 var (

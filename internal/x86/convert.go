@@ -70,6 +70,12 @@ var converts = [...]byType{
 	loop.F64: row(asm.VCVTTPD2DQ, asm.VCVTTPD2QQ, asm.VCVTPD2PS, 0),
 }
 
+// emulatedCvt reports the conversions that AVX2 has no instructions for: lane by lane, or
+// in five steps.
+func emulatedCvt(from, to loop.Type) bool {
+	return from == loop.I64 && to.Float() || from.Float() && to == loop.I64
+}
+
 // widen converts half a register of 4-byte elements.
 func (c *compiler) widen(from, to loop.Type, d, half vr) {
 	if from == loop.F32 && to == loop.I64 { // exact on the way

@@ -1,0 +1,38 @@
+//go:build amd64
+
+package x86
+
+import (
+	"regexp"
+	"testing"
+)
+
+// wideOnly matches the names of instructions on vectors of floats and integers that came
+// with AVX-512 (Intel's manual, volume 2): AVX2 has nothing that does the same. Those that
+// work under masks, choose and move are not among them.
+var wideOnly = regexp.MustCompile(`(?i)\b(vpmullq|vpabsq|vpminsq|vpmaxsq|vpsravq|vpsraq|vgetexpp[sd]|vscalefp[sd]|vcvtqq2p[sd]|vcvttp[sd]2qq)\b`)
+
+// Emulates names exactly the operations whose AVX-512 code has such an instruction.
+func TestEmulates(t *testing.T) {
+	found := 0
+	for _, o := range operations() {
+		p := o.program(t, 0, false)
+		text, err := Explain(p, AVX512)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := wideOnly.MatchString(text)
+		if want {
+			found++
+		}
+		if got := Emulates(p); got != want {
+			t.Errorf("%s: Emulates %v, AVX-512 instructions %v", p.Name, got, want)
+		}
+		if p := o.program(t, 1<<len(o.args)-1, true); Emulates(p) {
+			t.Errorf("%s once a row: Emulates", p.Name)
+		}
+	}
+	if found != 5+4+4 { // integers, exponents, conversions
+		t.Errorf("%d operations with such instructions", found)
+	}
+}
