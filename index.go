@@ -18,19 +18,19 @@ func (t *Tensor) IndexSelect(axis int, index *Tensor) *Tensor {
 }
 
 // IndexAdd returns t with the sub-arrays of x added at the places of a vector of
-// integers along an axis; where places repeat, in ascending order of position.
+// integers along an axis; where places repeat, in ascending order of position. x
+// has t's shape but for the axis, where it is as long as index. The element types
+// of t and x meet by promotion.
 func (t *Tensor) IndexAdd(axis int, index, x *Tensor) *Tensor {
 	t.check("index_add")
 	x.check("index_add")
+	ts := meet("index_add", []*Tensor{t, x})
+	t, x = ts[0], ts[1]
 	a := array.Axis("index_add", axis, t.Rank())
 	if x.Rank() != t.Rank() {
 		array.Failf("index_add", "x", "has shape %s, the receiver %s: want as many dimensions", array.ShapeString(x.v.Shape), array.ShapeString(t.v.Shape))
 	}
-	attrs := ir.Attrs{Int: a, Ints: []int{t.v.Shape[a]}}
-	if s := x.v.Shape; t.v.DType == x.v.DType && array.Equal(s[:a], t.v.Shape[:a]) && array.Equal(s[a+1:], t.v.Shape[a+1:]) {
-		return withAttrs(op.Lookup("index_add"), attrs, x, index, t)
-	}
-	return t.Add(withAttrs(op.Lookup("index_add"), attrs, x, index))
+	return withAttrs(op.Lookup("index_add"), ir.Attrs{Int: a, Ints: []int{t.v.Shape[a]}}, x, index, t)
 }
 
 // Gather returns, for each element of index, the element of t at the same place
@@ -42,9 +42,14 @@ func (t *Tensor) Gather(axis int, index *Tensor) *Tensor {
 }
 
 // ScatterAdd returns t with the elements of x added where Gather with the same
-// index would read, in row-major order.
+// index would read, in row-major order. x has the shape of index, which has as many
+// dimensions as t and is not larger outside the axis. The element types of t and x
+// meet by promotion.
 func (t *Tensor) ScatterAdd(axis int, index, x *Tensor) *Tensor {
 	t.check("scatter_add")
+	x.check("scatter_add")
+	ts := meet("scatter_add", []*Tensor{t, x})
+	t, x = ts[0], ts[1]
 	a := array.Axis("scatter_add", axis, t.Rank())
 	return t.Add(withAttrs(op.Lookup("scatter_add"), ir.Attrs{Int: a, Ints: t.v.Shape}, x, index))
 }

@@ -215,11 +215,11 @@ func scatterAdd(_ device.Stream, n *ir.Node, args device.Args, out array.View) {
 	x := &args[0]
 	axis := n.Attrs.Int
 	es := x.DType.Size()
+	idx := places("scatter_add", &args[1], out.Shape[axis])
 	if out.Size() == 0 {
 		return
 	}
 	clear(bytes(ptr(&out), out.Size()*es))
-	idx := places("scatter_add", &args[1], out.Shape[axis])
 	src, dst := ptr(x), ptr(&out)
 	elements(x.Shape, out.Shape, axis, idx, func(i, at int) {
 		addInto(x.DType, unsafe.Add(dst, at*es), unsafe.Add(src, i*es), 1)

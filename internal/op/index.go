@@ -9,9 +9,27 @@ import (
 // from the back when negative, and are checked when the operation runs.
 var IndexSelect, indexAdd, Gather, scatterAdd, MaskSelect, maskPlace, CrossEntropy *Def
 
-func checkIndex(c *Call, i int) {
+// checkIndex checks that argument i can hold places along axis Attrs.Int of an
+// array of so many dimensions.
+func checkIndex(c *Call, i, rank int) {
 	if d := c.Args[i].DType; d != array.Int64 && d != array.Int32 {
 		c.Failf("index", "has elements of type %s, want int64 or int32", d)
+	}
+	if a := c.Attrs.Int; a < 0 || a >= rank {
+		c.Failf("axis", "%d is out of range for %d dimensions", a, rank)
+	}
+}
+
+// checkWithin checks that an array of places along axis Attrs.Int has as many
+// dimensions as the array that it points into, and is not larger outside the axis.
+func checkWithin(c *Call, index, shape []int, whose string) {
+	if len(index) != len(shape) {
+		c.Failf("index", "has shape %s, %s %s: want as many dimensions", array.ShapeString(index), whose, array.ShapeString(shape))
+	}
+	for i, n := range index {
+		if i != c.Attrs.Int && n > shape[i] {
+			c.Failf("index", "has shape %s, which is larger than %s's %s outside axis %d", array.ShapeString(index), whose, array.ShapeString(shape), c.Attrs.Int)
+		}
 	}
 }
 
@@ -20,7 +38,7 @@ func init() {
 		Doc: "The sub-arrays of x at the places of a vector of indices along axis Attrs.Int.",
 		Infer: func(c *Call) (array.DType, []int) {
 			x := c.Args[0]
-			checkIndex(c, 1)
+			checkIndex(c, 1, len(x.Shape))
 			if len(c.Args[1].Shape) != 1 {
 				c.Failf("index", "has shape %s, want one dimension", array.ShapeString(c.Args[1].Shape))
 			}
@@ -41,12 +59,17 @@ func init() {
 		Doc: "The third argument, or zeros, of size Attrs.Ints[0] along axis Attrs.Int, to which the sub-arrays of x are added at the places of the indices, in ascending order of their position.",
 		Infer: func(c *Call) (array.DType, []int) {
 			x := c.Args[0]
-			checkIndex(c, 1)
+			checkIndex(c, 1, len(x.Shape))
 			if i := c.Args[1].Shape; len(i) != 1 || i[0] != x.Shape[c.Attrs.Int] {
 				c.Failf("index", "has shape %s, want [%d]", array.ShapeString(i), x.Shape[c.Attrs.Int])
 			}
 			s := append([]int(nil), x.Shape...)
 			s[c.Attrs.Int] = c.Attrs.Ints[0]
+			if len(c.Args) > 2 {
+				if t := c.Args[2]; t.DType != x.DType || !array.Equal(t.Shape, s) {
+					c.Failf("x", "is %s, the array that it is added to %s: they may differ along axis %d only", array.TypeString(x.DType, x.Shape), array.TypeString(t.DType, t.Shape), c.Attrs.Int)
+				}
+			}
 			return x.DType, s
 		},
 		VJP: func(v *VJP) {
@@ -61,15 +84,8 @@ func init() {
 		Doc: "Element (i, j, ...) is x's where the index along axis Attrs.Int is taken from the second argument at (i, j, ...).",
 		Infer: func(c *Call) (array.DType, []int) {
 			x, idx := c.Args[0], c.Args[1]
-			checkIndex(c, 1)
-			if len(x.Shape) != len(idx.Shape) {
-				c.Failf("index", "has shape %s, x %s: want as many dimensions", array.ShapeString(idx.Shape), array.ShapeString(x.Shape))
-			}
-			for i, n := range idx.Shape {
-				if i != c.Attrs.Int && n > x.Shape[i] {
-					c.Failf("index", "has shape %s, which is larger than x's %s outside axis %d", array.ShapeString(idx.Shape), array.ShapeString(x.Shape), c.Attrs.Int)
-				}
-			}
+			checkIndex(c, 1, len(x.Shape))
+			checkWithin(c, idx.Shape, x.Shape, "x")
 			return x.DType, idx.Shape
 		},
 		VJP: func(v *VJP) {
@@ -82,10 +98,11 @@ func init() {
 	scatterAdd = define(Def{Name: "scatter_add", Class: Routine, Arity: 2, Contig: true, ONNX: "ScatterElements",
 		Doc: "Zeros of shape Attrs.Ints, to which x's elements are added in row-major order where gather along axis Attrs.Int would read.",
 		Infer: func(c *Call) (array.DType, []int) {
-			checkIndex(c, 1)
+			checkIndex(c, 1, len(c.Attrs.Ints))
 			if !array.Equal(c.Args[0].Shape, c.Args[1].Shape) {
-				c.Failf("index", "has shape %s, x %s", array.ShapeString(c.Args[1].Shape), array.ShapeString(c.Args[0].Shape))
+				c.Failf("index", "has shape %s, x %s: want equal shapes", array.ShapeString(c.Args[1].Shape), array.ShapeString(c.Args[0].Shape))
 			}
+			checkWithin(c, c.Args[1].Shape, c.Attrs.Ints, "the receiver")
 			return c.Args[0].DType, c.Attrs.Ints
 		},
 		VJP: func(v *VJP) {
@@ -103,8 +120,17 @@ func init() {
 		VJP:     func(v *VJP) { v.Set(0, func() *node { return apply(maskPlace, v.DY, v.X[1]) }) },
 		Samples: []Sample{{Shapes: [][]int{{0, 3}, {0, 3}}, DTypes: []array.DType{array.Float64, array.Bool}, Max: 2}}})
 	maskPlace = define(Def{Name: "mask_place", Class: Routine, Arity: 2, Contig: true,
-		Doc:   "Zeros of the shape of a mask with the elements of the vector x, in order, where it is true.",
-		Infer: func(c *Call) (array.DType, []int) { return c.Args[0].DType, c.Args[1].Shape },
+		Doc: "Zeros of the shape of a mask with the elements of the vector x, in order, where it is true.",
+		Infer: func(c *Call) (array.DType, []int) {
+			x, m := c.Args[0], c.Args[1]
+			if m.DType != array.Bool {
+				c.Failf("mask", "has elements of type %s, want bool", m.DType)
+			}
+			if len(x.Shape) != 1 {
+				c.Failf("x", "has shape %s, want one dimension", array.ShapeString(x.Shape))
+			}
+			return x.DType, m.Shape
+		},
 		VJP: func(v *VJP) {
 			v.Set(0, func() *node { return Apply(MaskSelect, ir.Attrs{Int: v.X[0].Size()}, v.DY, v.X[1]) })
 		},
