@@ -85,13 +85,7 @@ func (t *Tensor) node() *gradNode {
 }
 
 func newNode(p *planned, in []*gradNode) *gradNode {
-	mask := uint64(0)
-	for i, n := range in {
-		if n != nil {
-			mask |= 1 << i
-		}
-	}
-	return &gradNode{seq: tapeSeq.Add(1), name: p.def.Name, dtype: p.dtype, shape: p.shape, in: in, p: p, vjp: p.vjpFor(mask)}
+	return &gradNode{seq: tapeSeq.Add(1), name: p.def.Name, dtype: p.dtype, shape: p.shape, in: in, p: p, vjp: p.vjpFor(in)}
 }
 
 // RequireGrad marks t, a tensor of floats that was not computed from others that
@@ -195,7 +189,6 @@ func record(p *planned, ops []operand, out *Tensor) {
 		return
 	}
 	var in []*gradNode
-	mask := uint64(0)
 	for i := range ops {
 		t := ops[i].t
 		if t == nil || t.hist == nil || !t.v.DType.Float() {
@@ -206,13 +199,12 @@ func record(p *planned, ops []operand, out *Tensor) {
 				in = make([]*gradNode, len(ops))
 			}
 			in[i] = n
-			mask |= 1 << i
 		}
 	}
 	if in == nil {
 		return
 	}
-	v := p.vjpFor(mask)
+	v := p.vjpFor(in)
 	if v == nil {
 		return
 	}
@@ -272,22 +264,39 @@ type vjp struct {
 // none marks an operation without gradient.
 var noVJP = &vjp{}
 
-// vjpFor returns the gradient for the arguments in mask, nil if there is none.
-func (p *planned) vjpFor(mask uint64) *vjp {
-	if mask < uint64(len(p.vjps)) {
-		if v := p.vjps[mask].Load(); v != nil {
-			return v.orNil()
+// vjpFor returns the gradient for the arguments that have a node in in, nil if
+// there is none.
+func (p *planned) vjpFor(in []*gradNode) *vjp {
+	// Which of the first three arguments need one is a small number; the others, of
+	// which there may be any number, make a key of one byte each.
+	few, last := 0, -1
+	for i, n := range in {
+		if n != nil {
+			last = i
+			if i < 3 {
+				few |= 1 << i
+			}
 		}
-	} else if v, ok := p.more.Load(mask); ok {
-		return v.(*vjp).orNil()
 	}
-	v := p.makeVJP(mask)
-	if mask < uint64(len(p.vjps)) {
-		p.vjps[mask].Store(v)
-	} else {
-		p.more.Store(mask, v)
+	if last < 3 {
+		v := p.vjps[few].Load()
+		if v == nil {
+			v = p.makeVJP(in)
+			p.vjps[few].Store(v)
+		}
+		return v.orNil()
 	}
-	return v.orNil()
+	key := make([]byte, last+1)
+	for i := range key {
+		if in[i] != nil {
+			key[i] = 1
+		}
+	}
+	v, ok := p.more.Load(string(key))
+	if !ok {
+		v, _ = p.more.LoadOrStore(string(key), p.makeVJP(in))
+	}
+	return v.(*vjp).orNil()
 }
 
 func (v *vjp) orNil() *vjp {
@@ -297,7 +306,7 @@ func (v *vjp) orNil() *vjp {
 	return v
 }
 
-func (p *planned) makeVJP(mask uint64) *vjp {
+func (p *planned) makeVJP(in []*gradNode) *vjp {
 	g := ir.New()
 	args := p.inputs(g)
 	tensors := len(p.sigs) - p.nums
@@ -307,7 +316,7 @@ func (p *planned) makeVJP(mask uint64) *vjp {
 	if p.def.Class == op.Composite && p.def.VJP != nil {
 		v := &op.VJP{Node: &ir.Node{Graph: g, Op: p.def, Attrs: p.a, DType: p.dtype, Shape: p.shape}, X: args, Y: y, DY: dy, Need: make([]bool, len(args)), DX: grads}
 		for i := range args {
-			v.Need[i] = mask>>i&1 != 0
+			v.Need[i] = in[i] != nil
 		}
 		p.def.VJP(v)
 	} else {
@@ -319,7 +328,7 @@ func (p *planned) makeVJP(mask uint64) *vjp {
 	}
 	v := &vjp{p: p, use: make([]bool, tensors+2)}
 	for i, n := range grads {
-		if n != nil && mask>>i&1 != 0 {
+		if n != nil && in[i] != nil {
 			v.outs = append(v.outs, n)
 			v.which = append(v.which, i)
 		}

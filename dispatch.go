@@ -80,8 +80,8 @@ type planned struct {
 	shape []int
 	nums  int
 
-	vjps [4]atomic.Pointer[vjp] // by which of the first two arguments need a gradient
-	more sync.Map               // uint64 mask -> *vjp for others
+	vjps [8]atomic.Pointer[vjp] // by which of the first three arguments need a gradient
+	more sync.Map               // by which of all do, a string: *vjp
 }
 
 // A sig is what of an operand a plan depends on.
