@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"weft/internal/array"
-	"weft/internal/corpus"
 	"weft/internal/raw"
 )
 
@@ -351,9 +350,6 @@ func FuzzRead(f *testing.F) {
 	golden(f, func(name string, data []byte) { f.Add(data) })
 	f.Add(file(2, f4+"(2L, 0x), }", "123"))
 	f.Add(file(3, `{"shape":(),"fortran_order":True,"descr":"|u1"}`, "1"))
-	for _, s := range corpus.Read(f, "testdata/corpus.txt") {
-		f.Add([]byte(s))
-	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		v, err := decode(bytes.NewReader(data))
 		w, err2 := decode(io.MultiReader(bytes.NewReader(data)))

@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"weft/internal/array"
@@ -110,6 +111,27 @@ func appendHeader(b []byte, tensors []named, metadata map[string]string) ([]byte
 	}
 	binary.LittleEndian.PutUint64(b, uint64(n))
 	return b, nil
+}
+
+// appendString appends s as the reference library does: only what JSON demands
+// is escaped.
+func appendString(b []byte, s string) []byte {
+	const short, hex = "\"\"\\\\\bb\ff\nn\rr\tt", "0123456789abcdef"
+	b = append(b, '"')
+	for i := range len(s) {
+		c := s[i]
+		if c >= ' ' && c != '"' && c != '\\' {
+			b = append(b, c)
+			continue
+		}
+		b = append(b, '\\')
+		if k := strings.IndexByte(short, c); k >= 0 {
+			b = append(b, short[k+1])
+		} else {
+			b = append(b, 'u', '0', '0', hex[c>>4], hex[c&15])
+		}
+	}
+	return append(b, '"')
 }
 
 // encodeFile replaces the file at path as a whole.

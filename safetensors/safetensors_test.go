@@ -14,7 +14,6 @@ import (
 	"testing"
 
 	"weft/internal/array"
-	"weft/internal/corpus"
 )
 
 func TestRoundTrip(t *testing.T) {
@@ -178,23 +177,23 @@ func TestHostile(t *testing.T) {
 		{"leading space", file(" {}", ""), "does not begin with '{'"},
 		{"list", file("[]", ""), "does not begin with '{'"},
 		{"invalid UTF-8", file("{\"\xff\":{"+ok+"}}", "1234"), "invalid UTF-8"},
-		{"unclosed", file("{", ""), "ends where a string is expected"},
+		{"unclosed", file("{", ""), "ends where '}' is expected"},
 		{"unclosed tensor", file(`{"x":{`+ok, ""), "ends where '}' is expected"},
-		{"two objects", file("{}{}", ""), "where the end of the header is expected"},
-		{"zero padding", file("{}\x00", ""), "where the end of the header is expected"},
-		{"trailing comma", file(`{"x":{`+ok+`},}`, "1234"), "where a string is expected"},
-		{"no colon", file(`{"x"{`+ok+`}}`, "1234"), "where ':' is expected"},
-		{"bare key", file(`{x:{`+ok+`}}`, "1234"), "where a string is expected"},
-		{"single quotes", file(`{'x':{`+ok+`}}`, "1234"), "where a string is expected"},
-		{"open string", file(`{"x`, ""), "does not end"},
-		{"ends in escape", file(`{"x\`, ""), "invalid escape"},
-		{"bad escape", file(`{"\x":{`+ok+`}}`, "1234"), "invalid escape"},
-		{"short escape", file(`{"\u00`, ""), "invalid escape"},
-		{"signed escape", file(`{"\u+041":{`+ok+`}}`, "1234"), "invalid escape"},
+		{"two objects", file("{}{}", ""), "where its end is expected"},
+		{"zero padding", file("{}\x00", ""), "where its end is expected"},
+		{"trailing comma", file(`{"x":{`+ok+`},}`, "1234"), "invalid character '}' looking for beginning of object key"},
+		{"no colon", file(`{"x"{`+ok+`}}`, "1234"), "invalid character '{' after object key"},
+		{"bare key", file(`{x:{`+ok+`}}`, "1234"), "invalid character 'x'"},
+		{"single quotes", file(`{'x':{`+ok+`}}`, "1234"), `invalid character '\''`},
+		{"open string", file(`{"x`, ""), "ends where a string is expected"},
+		{"ends in escape", file(`{"x\`, ""), "ends where a string is expected"},
+		{"bad escape", file(`{"\x":{`+ok+`}}`, "1234"), "invalid character 'x' in string escape code"},
+		{"short escape", file(`{"\u00`, ""), "ends where a string is expected"},
+		{"signed escape", file(`{"\u+041":{`+ok+`}}`, "1234"), "invalid character '+' in \\u hexadecimal character escape"},
 		{"lone surrogate", file(`{"\ud800":{`+ok+`}}`, "1234"), "invalid escape"},
 		{"wrong surrogates", file(`{"\ud800\ud800":{`+ok+`}}`, "1234"), "invalid escape"},
 		{"low surrogate", file(`{"\udc00":{`+ok+`}}`, "1234"), "invalid escape"},
-		{"control character", file("{\"a\nb\":{"+ok+"}}", "1234"), "control character"},
+		{"control character", file("{\"a\nb\":{"+ok+"}}", "1234"), `invalid character '\n' in string literal`},
 		{"null tensor", file(`{"x":null}`, ""), "where '{' is expected"},
 		{"array tensor", file(`{"x":["F32",[0],[0,0]]}`, ""), "where '{' is expected"},
 		{"deep", file(`{"x":`+strings.Repeat("[", 1000), ""), "where '{' is expected"},
@@ -222,13 +221,13 @@ func TestHostile(t *testing.T) {
 		{"number dtype", tensor(`"dtype":32`), "where a string is expected"},
 
 		{"negative", shape("[-1]"), "an integer that is not negative"},
-		{"float", shape("[1.0]"), "where ']' is expected"},
-		{"exponent", shape("[1e0]"), "where ']' is expected"},
-		{"leading zero", shape("[01]"), "an integer that is not negative"},
-		{"plus", shape("[+1]"), "an integer that is not negative"},
+		{"float", shape("[1.0]"), "an integer that is not negative"},
+		{"exponent", shape("[1e0]"), "an integer that is not negative"},
+		{"leading zero", shape("[01]"), "invalid character '1' after array element"},
+		{"plus", shape("[+1]"), "invalid character '+' looking for beginning of value"},
 		{"string size", shape(`["1"]`), "an integer that is not negative"},
 		{"null size", shape("[null]"), "an integer that is not negative"},
-		{"shape comma", shape("[1,]"), "an integer that is not negative"},
+		{"shape comma", shape("[1,]"), "invalid character ']' looking for beginning of value"},
 		{"number shape", shape("1"), "where '[' is expected"},
 		{"nested shape", shape("[[1]]"), "an integer that is not negative"},
 		{"overflow by one", shape("[9223372036854775808]"), "overflows"},
@@ -386,9 +385,6 @@ func FuzzRead(f *testing.F) {
 		f.Add(b)
 	}
 	f.Add(file(`{"__metadata__":{"\u00e9\n":"\ud83d\ude00"},"x":{"dtype":"F4","shape":[3,2],"data_offsets":[0,3]}}`, "123"))
-	for _, s := range corpus.Read(f, "testdata/corpus.txt") {
-		f.Add([]byte(s))
-	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r, err := Read(bytes.NewReader(data), int64(len(data)))
 		if err != nil {
