@@ -33,7 +33,8 @@ func (t *Tensor) RDiv(x any) *Tensor {
 	return apply(op.Div, nil, asOperand("div", x), tensorOperand("div", t))
 }
 
-// FloorDiv is the quotient rounded down; integers by 0 give 0.
+// FloorDiv is the quotient rounded down, as NumPy and Python have it: it fits Mod, so that
+// 1 by 0.1 is 9 (0.1 is a little more than a tenth). Floats by 0 give t/0, integers 0.
 func (t *Tensor) FloorDiv(x any) *Tensor { return binary(op.FloorDiv, t, x) }
 
 // Mod is the remainder of FloorDiv: it has the sign of x; integers by 0 give 0.

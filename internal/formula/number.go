@@ -103,19 +103,52 @@ func computeFloat(d *op.Def, x, y float64) exec.Number {
 	case op.Abs:
 		return floatNumber(math.Abs(x))
 	case op.Minimum:
-		return floatNumber(min(x, y))
+		return floatNumber(extreme(x, y, x < y))
 	case op.Maximum:
-		return floatNumber(max(x, y))
+		return floatNumber(extreme(x, y, x > y))
 	case op.FloorDiv:
-		return floatNumber(math.Floor(x / y))
+		q, _ := divMod(x, y)
+		return floatNumber(q)
 	case op.Mod:
-		r := math.Mod(x, y)
-		if r != 0 && (r < 0) != (y < 0) {
-			r += y
-		}
+		_, r := divMod(x, y)
 		return floatNumber(r)
 	}
 	return boolNumber(compare(d, x, y))
+}
+
+// extreme is x if that wins, else y; NaN if either is.
+func extreme(x, y float64, wins bool) float64 {
+	switch {
+	case x != x || y != y:
+		return math.NaN()
+	case wins:
+		return x
+	}
+	return y
+}
+
+// divMod is the quotient rounded down and its remainder: the steps of op.FloorDiv and
+// op.Mod.
+func divMod(x, y float64) (q, r float64) {
+	if y == 0 {
+		return x / y, math.NaN()
+	}
+	r = math.Mod(x, y)
+	d := (x - r) / y
+	switch {
+	case r == 0:
+		r = math.Copysign(0, y)
+	case (r < 0) != (y < 0):
+		r, d = r+y, d-1
+	}
+	if d == 0 {
+		return math.Copysign(0, x/y), r
+	}
+	q = math.Floor(d)
+	if d-q > 0.5 {
+		q++
+	}
+	return q, r
 }
 
 func computeInt(d *op.Def, x, y int64) exec.Number {

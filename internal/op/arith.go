@@ -74,10 +74,11 @@ func init() {
 			v.Set(0, func() *node { return div(v.DY, v.X[1]) })
 			v.Set(1, func() *node { return neg(div(mul(v.DY, v.Y), v.X[1])) })
 		}})
-	FloorDiv = define(Def{Name: "floordiv", Arity: 2, Rule: NoBool, Doc: "The quotient rounded down; integers by 0 give 0.",
+	FloorDiv = define(Def{Name: "floordiv", Arity: 2, Rule: NoBool, Cost: 40,
+		Doc: "The quotient rounded down as if it were exact, so that it fits Mod: 1//0.1 is 9. Floats by 0 give x/0, integers 0.",
 		Expr: func(b *bld, n *node, x []val) val {
 			if n.DType.Float() {
-				return b.Floor(b.Div(x[0], x[1]))
+				return floatFloorDiv(b, x[0], x[1])
 			}
 			q := b.Quo(x[0], x[1])
 			t := b.Type(q)
@@ -87,7 +88,7 @@ func init() {
 			down := b.And(b.Ne(r, zero), b.Xor(b.Lt(r, zero), b.Lt(x[1], zero)))
 			return b.Select(down, b.Sub(q, b.Int(t, 1)), q)
 		}})
-	Mod = define(Def{Name: "mod", Arity: 2, Rule: NoBool, ONNX: "Mod",
+	Mod = define(Def{Name: "mod", Arity: 2, Rule: NoBool, ONNX: "Mod", Cost: 40,
 		Doc: "The remainder of FloorDiv, with the sign of y; integers by 0 give 0.",
 		Expr: func(b *bld, n *node, x []val) val {
 			if n.DType.Float() {
@@ -227,10 +228,37 @@ func powChain(b *bld, x val, k int) val {
 	return r
 }
 
-// floatMod is x - floor(x/y)*y computed exactly as the C remainder fmod moved to
-// the sign of y. The quotient is taken off in steps of at most 2^(p-2) so that
-// each fma is exact.
+// floatMod is the C remainder moved to the sign of y, which a remainder of 0 has too.
 func floatMod(b *bld, x, y val) val {
+	t := b.Type(x)
+	zero := b.Number(t, 0)
+	r, fix := floatRem(b, x, y)
+	r = b.Select(fix, b.Add(r, y), r)
+	r = b.Select(b.Eq(r, zero), b.Select(b.Lt(y, zero), b.Neg(zero), zero), r)
+	bad := b.Or(b.Or(b.Ne(x, x), b.Ne(y, y)), b.Or(b.Eq(y, zero), b.Eq(b.Abs(x), b.Float(t, inf))))
+	return b.Select(bad, b.Float(t, nanValue), r)
+}
+
+// floatFloorDiv is the quotient that goes with floatMod, in NumPy's steps: what is left
+// of x without the remainder is a multiple of y, so that the division is off by its
+// rounding alone, which the nearest whole number takes away.
+func floatFloorDiv(b *bld, x, y val) val {
+	t := b.Type(x)
+	zero, unit := b.Number(t, 0), b.Number(t, 1)
+	r, fix := floatRem(b, x, y)
+	d := b.Div(b.Sub(x, r), y)
+	d = b.Select(fix, b.Sub(d, unit), d)
+	down := b.Floor(d)
+	whole := b.Select(b.Lt(b.Float(t, 0.5), b.Sub(d, down)), b.Add(down, unit), down)
+	q := b.Div(x, y)
+	whole = b.Select(b.Eq(d, zero), b.Mul(q, zero), whole) // 0 has the sign of the quotient
+	return b.Select(b.Eq(y, zero), q, whole)
+}
+
+// floatRem is the remainder fmod of C where x is finite and y neither 0 nor NaN, exactly,
+// and whether y must be added to it to give it the sign of y. The quotient is taken off in
+// steps of at most 2^(p-2) so that each fma is exact.
+func floatRem(b *bld, x, y val) (r, fix val) {
 	t := b.Type(x)
 	zero := b.Number(t, 0)
 	ay := b.Abs(y)
@@ -238,7 +266,7 @@ func floatMod(b *bld, x, y val) val {
 	if t == loop.F64 {
 		grow = 0x1p1022
 	}
-	r := b.While([]val{b.Abs(x)}, func(v []val) val {
+	r = b.While([]val{b.Abs(x)}, func(v []val) val {
 		return b.And(b.Le(ay, v[0]), b.And(b.Lt(zero, ay), b.Lt(v[0], b.Float(t, inf))))
 	}, func(v []val) []val {
 		// Where the quotient overflows, a power of two times y is taken off: the
@@ -264,12 +292,6 @@ func floatMod(b *bld, x, y val) val {
 		// Rounding may have lifted the quotient by a unit.
 		return []val{b.Select(b.Lt(r, zero), b.Fma(unit, step, r), r)}
 	})[0]
-	nan := b.Float(t, nanValue)
-	bad := b.Or(b.Or(b.Ne(x, x), b.Ne(y, y)), b.Or(b.Eq(ay, zero), b.Eq(b.Abs(x), b.Float(t, inf))))
 	r = b.Select(b.Lt(x, zero), b.Neg(r), r)
-	fix := b.And(b.Ne(r, zero), b.Xor(b.Lt(r, zero), b.Lt(y, zero)))
-	r = b.Select(fix, b.Add(r, y), r)
-	// A remainder of 0 has the sign of y too.
-	r = b.Select(b.Eq(r, zero), b.Select(b.Lt(y, zero), b.Neg(zero), zero), r)
-	return b.Select(bad, nan, r)
+	return r, b.And(b.Ne(r, zero), b.Xor(b.Lt(r, zero), b.Lt(y, zero)))
 }

@@ -309,8 +309,7 @@ func init() {
 
 	references["floordiv"] = func(x []*Array, a ir.Attrs) Result {
 		d := promote(x)
-		// Two roundings, so each in its own type.
-		return point{rule: noBool, f: func(x []float64) float64 { return math.Floor(roundTo(d, x[0]/x[1])) },
+		return point{rule: noBool, f: func(x []float64) float64 { return floorDiv(d, x[0], x[1]) },
 			i: func(x []int64, _ array.DType) int64 { return floorQuo(x[0], x[1]) }}.reference(x, a)
 	}
 	references["rsqrt"] = func(x []*Array, a ir.Attrs) Result {
@@ -449,6 +448,27 @@ func plainLog(x float64) float64 {
 		return math.Log1p(x - 1)
 	}
 	return math.Log(x)
+}
+
+// floorDiv is NumPy's floor_divide of floats: divmod as Python defines it, each step
+// rounded to the type.
+func floorDiv(d array.DType, x, y float64) float64 {
+	if y == 0 {
+		return x / y
+	}
+	r := math.Mod(x, y)
+	q := roundTo(d, roundTo(d, x-r)/y)
+	if r != 0 && (r < 0) != (y < 0) {
+		q = roundTo(d, q-1)
+	}
+	if q == 0 {
+		return math.Copysign(0, x/y)
+	}
+	f := math.Floor(q)
+	if q-f > 0.5 {
+		f++
+	}
+	return f
 }
 
 // floorQuo is the quotient rounded down, 0 by zero, wrapping.
