@@ -7,10 +7,20 @@ import (
 	"weft/internal/loop"
 )
 
-// The bits of 1/pi, in words of 64; the first bit stands for 2^16 and for 2^31.
-// A float x = m*2^e with integer m has x/pi = m*(2^e/pi), and what counts modulo
-// two is the window of these bits from 2^-e on (Payne and Hanek, "Radian
-// reduction for trigonometric functions", SIGNUM Newsletter 18, 1983).
+// Large angles. angleOf takes k*pi out of x by subtracting k times three floats that add
+// up to pi; for large k they do not have digits enough. Here 1/pi has as many digits as
+// the largest float needs (Payne and Hanek, "Radian reduction for trigonometric
+// functions", SIGNUM Newsletter 18, 1983):
+//
+// A float x is m*2^e with a whole number m, so x/pi is m times 2^e/pi, which is 1/pi with
+// its binary point moved by e places. Sine and cosine need x/pi modulo 2 only. Those digits
+// of 2^e/pi that stand for 2 and more contribute a whole number times 2 to the product, so
+// they are left out; the digits from 1 on downwards are the window, of which the first
+// two or three words of 64 bits are enough for a result of float32 or float64.
+//
+// invPi32 and invPi64 are the binary digits of 1/pi, in words of 64. The first digit stands
+// for 2^16 and for 2^31: there are zeros in front, since the window of the smallest
+// of the large angles begins before the first digit of 1/pi that is not zero.
 var (
 	invPi32 = []uint64{0x000028be60db9391, 0x054a7f09d5f47d4d, 0x377036d8a5664f10, 0xe4107f9458eaf7ae}
 	invPi64 = []uint64{
@@ -21,7 +31,8 @@ var (
 	}
 )
 
-// hugeAngle is angleOf for large, infinite and NaN arguments that are not negative.
+// hugeAngle is angleOf for large, infinite and NaN arguments that are not negative. Of
+// infinity and NaN it is NaN. For float32 low is always wanted.
 func (f *form) hugeAngle(a loop.Value, by period, low bool) angle {
 	if f.wide {
 		return f.hugeAngle64(a, by, low)
@@ -29,10 +40,14 @@ func (f *form) hugeAngle(a loop.Value, by period, low bool) angle {
 	return f.hugeAngle32(a, by)
 }
 
+// int64s is a constant of 64 bits, also in the formulas of float32.
 func (f *form) int64s(x uint64) loop.Value { return f.Int(loop.I64, int64(x)) }
 
-// window cuts n words from words at the bit position pos (I64), which reaches no
-// further than it can: to as many places as are the power of two next to the words less n.
+// window returns the n words of 64 bits that begin at bit number pos (I64) of words, bit 0
+// being the highest of the first word. A window that does not begin with a word is put
+// together from n+1 of them. Each of those is looked up in a table of its own, by the
+// word in which the window begins. Lookups take their index modulo the size of the
+// table, a power of two; pos of the largest finite float is below 64 times that size.
 func (f *form) window(words []uint64, pos loop.Value, n int) []loop.Value {
 	places := 1 << (bits.Len(uint(len(words)-n)) - 1)
 	at := f.ShrU(pos, f.int64s(6))
@@ -54,10 +69,13 @@ func (f *form) window(words []uint64, pos loop.Value, n int) []loop.Value {
 	return out
 }
 
-// nearest takes the nearest multiple out of v, which stands for x/pi modulo two
-// in steps of 2^-63. What is left stands for a multiple of pi in the same steps.
+// nearest splits v, which is x/pi modulo 2 as a whole number of steps of 2^-63, into count
+// multiples as by says and what is left, in the same steps: x is then
+// count multiples + left*2^-63*pi.
 func (f *form) nearest(v loop.Value, by period) (left, count loop.Value) {
-	low := int64(63 - by.bits()) // bits of what is left
+	low := int64(63 - by.bits()) // a multiple, pi/2^by.bits(), is 2^low steps
+	// Rounded to the nearest multiple by adding half of one first. byOddPi takes out half
+	// a multiple more than those below, which is what not adding does.
 	if by != byOddPi {
 		v = f.Add(v, f.int64s(1<<(low-1)))
 	}
@@ -66,10 +84,13 @@ func (f *form) nearest(v loop.Value, by period) (left, count loop.Value) {
 }
 
 func (f *form) hugeAngle32(a loop.Value, by period) angle {
+	// a = m*2^(E-150) for the exponent's bits E.
 	bits := f.toInt(a)
 	m := f.Cvt(loop.I64, f.Or(f.And(bits, f.n(1<<23-1)), f.n(1<<23)))
 	pos := f.Cvt(loop.I64, f.Add(f.ShrU(bits, f.n(23)), f.n(16-150)))
 	q := f.window(invPi32, pos, 2)
+	// Products of 64 bits drop what is above: multiples of 2. Of the second word the upper
+	// half is enough.
 	v := f.Mul(m, q[0])
 	v = f.Add(v, f.ShrU(f.Mul(m, f.ShrU(q[1], f.int64s(32))), f.int64s(32)))
 	left, count := f.nearest(v, by)
@@ -91,18 +112,22 @@ func (f *form) mulHigh(m, q loop.Value) loop.Value {
 }
 
 func (f *form) hugeAngle64(a loop.Value, by period, low bool) angle {
+	// a = m*2^(E-1075) for the exponent's bits E.
 	fraction := f.And(f.toInt(a), f.n(1<<52-1))
 	m := f.Or(fraction, f.n(1<<52))
 	pos := f.Add(f.ShrU(f.toInt(a), f.n(52)), f.n(31-1075))
 	q := f.window(invPi64, pos, 3)
-	// 128 bits of the product, and what the third word adds, which floats hold.
+	// The product as three parts: v, the whole steps of 2^-63 (from the first word and the
+	// upper half of the product with the second); end, the lower half of that product, in
+	// steps of 2^-127; and third, what the third word adds, in steps of 2^-128, as a float.
 	end := f.Mul(m, q[1])
 	third := f.Mul(f.toFloat(f.Or(fraction, f.n(1023<<52))), f.Cvt(f.t, f.ShrU(q[2], f.n(11))))
 	left, count := f.nearest(f.Add(f.Mul(m, q[0]), f.mulHigh(m, q[1])), by)
-	// To a sum of two floats, times pi.
+	// All parts but the multiples that were taken out, as a sum of two floats h + l ...
 	h := f.Mul(f.Cvt(f.t, f.Shr(left, f.n(32))), f.c(0x1p-31))
 	h, l := f.fastSum(h, f.Mul(f.Cvt(f.t, f.And(left, f.n(1<<32-1))), f.c(0x1p-63)))
 	h, l = f.fastSum(h, f.Fma(f.Cvt(f.t, f.ShrU(end, f.n(11))), f.c(0x1p-116), f.Fma(third, f.c(0x1p-128), l)))
+	// ... times pi, which is p + 2*halfPiLow64.
 	p := f.c(math.Pi)
 	rest := f.Fma(h, f.c(2*halfPiLow64), f.Mul(l, p))
 	number := f.Lt(a, f.inf())

@@ -6,14 +6,29 @@ import (
 	"weft/internal/loop"
 )
 
-// A base is that of a logarithm.
+// Logarithms. A positive normal number is 2^k*m with m about 1, so its logarithm is
+// k*log(2) + log(m): an exact large term and a small one, which a polynomial gives.
+//
+// Two ways to make log(m) small enough for a short polynomial:
+//   - natural logarithms (lnSum) multiply m by a factor c of a table, so that c*m = 1+r with
+//     |r| about 1/16 at most: ln(m) = ln(1+r) - ln(c), and -ln(c) is in a table as well;
+//   - the other bases (logSum) take m-1 as it is, between -5/16 and 3/8, with a longer
+//     polynomial: powers of two then have m = 1, and their log2 is exact.
+//
+// Both return a sum hi + lo of which lo is small, to be rounded once by who adds them up.
+
+// A base holds the constants of logarithms to a base g. Of two numbers the first is for
+// float32, the second for float64.
 type base struct {
-	top, end      [2]float64 // its logarithm of 2, as a sum whose first term times an exponent is exact
-	scale, scale2 [2]float64 // its logarithm of e, as a sum
-	tail          []float64  // of float32, in its own base: scaling ln's would round once more
+	// log_g(2) is top + end; top has so few bits that its product with an exponent is exact.
+	top, end [2]float64
+	// log_g(e), which turns natural logarithms into those to base g, is scale + scale2.
+	scale, scale2 [2]float64
+	// In float32 (log_g(1+x) - x*log_g(e))/x^2 is a polynomial with these coefficients:
+	// that of the natural logarithm times scale would round once more.
+	tail []float64
 }
 
-// The second numbers are those of float64.
 var (
 	natural = base{
 		top: [2]float64{0x1.62e4p-1, 0x1.62e42fefa38p-1}, end: [2]float64{0x1.7f7d1cf79abcap-20, 0x1.ef35793c7673p-45},
@@ -27,27 +42,34 @@ var (
 	}
 )
 
-// split cuts a positive normal number u = 2^k*m below 2^(bias-1), least <= m <
-// 2*least, into 2^-k and -k.
+// split returns s = 2^-k and -k for a positive normal number u = 2^k*m below 2^(bias-1),
+// where k is such that least <= m < 2*least: u*s is m, exactly.
 func (f *form) split(u loop.Value, least float64) (s, nk loop.Value) {
-	// The exponent of least*2/u, rounded up, as a difference of bits.
+	// The bits of a float, as an integer, grow by 1<<mant when it doubles. So bits(1) +
+	// bits(2*least) - 1 - bits(u) has in its upper part the exponent's bits of 2^-k: less by
+	// one exactly when u reaches the next 2^k*least.
 	top := f.n(f.bias<<f.mant + f.bitsOf(least) + 1<<f.mant - 1)
 	s = f.toFloat(f.And(f.Sub(top, f.toInt(u)), f.n(-1<<f.mant)))
 	return s, f.LogB(s)
 }
 
-// lnSum is the logarithm of 2^by*y as hi + lo, where u is y or rounded from it, a normal
-// number below 2^(bias-1), and less tells what a product y*s, about one, is more than one.
+// lnSum is the natural logarithm of 2^by*y as hi + lo. u is y rounded to a float, normal and
+// below 2^(bias-1): what k and the factor are found from. less computes y*s - 1 for a
+// given s with y*s about 1, so that y may have more digits than a float, as Log1p's 1+x
+// does. by may be left out (loop.NoValue).
 func (f *form) lnSum(u loop.Value, less func(s loop.Value) loop.Value, by loop.Value) (hi, lo loop.Value) {
-	// u = 2^k*m, and the table has factors for intervals of m, the first around 3/4. Of
-	// the difference to that in bits k is the upper part, the interval the next.
+	// u = 2^k*m, and the table has a factor for each of 16 or 8 intervals of m between 3/4 and
+	// 3/2. They are equally long in the bits of m, so the bits of u less those of the lower
+	// end of the first interval (half an interval below 3/4) have k in their upper part
+	// and behind it the number of the interval.
 	index := pick[int64](f, 4, 3)
 	shift := f.mant - index
 	d := f.Add(f.toInt(u), f.n(1<<(shift-1)-f.bitsOf(0.75)))
 	whole, interval := f.And(d, f.n(-1<<f.mant)), f.ShrU(d, f.n(shift))
+	// s is the factor times 2^-k: k is subtracted from its exponent.
 	s := f.toFloat(f.Sub(f.toInt(f.Lookup(pick(f, ln32Factors, ln64Factors), interval)), whole))
-	// k as a multiple of what is cheap to have: there is not always an instruction that
-	// converts integers of 64 bits.
+	// k as a float, in a unit that costs nothing: float32 converts whole, which is k*2^23, and
+	// float64, where not every processor can convert integers, takes the exponent of 2^-k.
 	var k loop.Value
 	unit := 0x1p-23
 	if f.wide {
@@ -59,23 +81,25 @@ func (f *form) lnSum(u loop.Value, less func(s loop.Value) loop.Value, by loop.V
 		k = f.Fma(by, f.c(1/unit), k)
 	}
 	r := less(s)
-	// The first product and sum is exact: so large is the last bit of both parts.
+	// h = k*ln(2) - ln(factor) is exact: both terms are multiples of one small power of two
+	// and need few bits.
 	h := f.Fma(k, f.c(unit*pick(f, natural.top[0], natural.top[1])), f.Lookup(pick(f, ln32Logs, ln64Logs), interval))
 	hi = f.Add(h, r)
-	lo = f.Add(f.Sub(h, hi), r) // Dekker
+	lo = f.Add(f.Sub(h, hi), r) // what hi has rounded away (Dekker)
 	lo = f.Fma(k, f.c(unit*pick(f, natural.end[0], natural.end[1])), lo)
 	if !f.wide {
 		return hi, f.Fma(f.Mul(r, r), f.poly(r, lnRest32), lo)
 	}
-	// With q = r/(2+r): ln(1+r) = r - q*(r - q^2*L(q^2)).
+	// With q = r/(2+r): ln(1+r) = 2*atanh(q) = r - q*(r - q^2*L(q^2)), L being lnRest64.
 	q := f.Div(r, f.Add(r, f.c(2)))
 	z := f.Mul(q, q)
 	return hi, f.Fma(f.Neg(q), f.Fma(f.Neg(z), f.poly(z, lnRest64), r), lo)
 }
 
-// lnTail is ln(1+m1) - m1 of float64 for m1 in [-1/3, 3/8).
+// lnTail is ln(1+m1) - m1 in float64, for m1 in [-1/3, 3/8).
 func (f *form) lnTail(m1 loop.Value) loop.Value {
-	// With s = m1/(2+m1): ln(1+m1) = m1 - m1^2/2 + s*(m1^2/2 + s^2*L(s^2)).
+	// With s = m1/(2+m1): ln(1+m1) = 2*atanh(s) = m1 - m1^2/2 + s*(m1^2/2 + s^2*L(s^2)), L
+	// being log64.
 	s := f.Div(m1, f.Add(m1, f.c(2)))
 	z := f.Mul(s, s)
 	half := f.Mul(f.Mul(m1, m1), f.c(0.5))
@@ -83,7 +107,7 @@ func (f *form) lnTail(m1 loop.Value) loop.Value {
 	return f.Fma(s, inner, f.Neg(half))
 }
 
-// logSum is the logarithm to another base of 2^k*(1+m1) as hi + lo, for m1 in
+// logSum is the logarithm to base g, 2 or 10, of 2^k*(1+m1) as hi + lo, for m1 in
 // [-5/16, 3/8). nk is -k.
 func (f *form) logSum(g *base, nk, m1 loop.Value) (hi, lo loop.Value) {
 	of := func(c [2]float64) loop.Value { return f.c(pick(f, c[0], c[1])) }
@@ -93,10 +117,11 @@ func (f *form) logSum(g *base, nk, m1 loop.Value) (hi, lo loop.Value) {
 	}
 	p := f.Mul(m1, of(g.scale))
 	hi = f.Sub(p, ntop)
-	lo = f.Sub(p, f.Add(hi, ntop)) // Dekker
+	lo = f.Sub(p, f.Add(hi, ntop)) // what hi has rounded away (Dekker)
 	if g != &binary {
 		lo = f.Fma(nk, f.Neg(of(g.end)), lo)
 	}
+	// Of m1*scale, which p rounds, the rest; and m1 times the rest of scale.
 	lo = f.Add(lo, f.Fma(m1, of(g.scale2), f.Fma(m1, of(g.scale), f.Neg(p))))
 	if !f.wide {
 		return hi, f.Fma(f.Mul(m1, m1), f.poly(m1, g.tail), lo)
@@ -104,8 +129,8 @@ func (f *form) logSum(g *base, nk, m1 loop.Value) (hi, lo loop.Value) {
 	return hi, f.Fma(f.lnTail(m1), of(g.scale), lo)
 }
 
-// normal is a positive normal number x = 2^k*(1+m1) below 2^(bias-1), least <=
-// 1+m1 < 2*least; nk is -k-by.
+// normal cuts a positive normal number x = 2^k*(1+m1) below 2^(bias-1) into what logSum
+// takes for 2^by*x: nk = -k-by and m1, where least <= 1+m1 < 2*least. m1 is exact.
 func (f *form) normal(x loop.Value, least float64, by loop.Value) (nk, m1 loop.Value) {
 	s, nk := f.split(x, least)
 	if by != loop.NoValue {
@@ -119,15 +144,18 @@ func (f *form) logNormal(g *base, x, by loop.Value) loop.Value {
 	if g == &natural {
 		return f.Add(f.lnSum(x, func(s loop.Value) loop.Value { return f.Fma(x, s, f.c(-1)) }, by))
 	}
-	// float32 needs the interval in which errors balance.
+	// Between 11/16 and 11/8 the errors of float32 are about as large at both ends, and below
+	// 1 ULP; an interval further up or down has a worse end.
 	nk, m1 := f.normal(x, 0.6875, by)
 	return f.Add(f.logSum(g, nk, m1))
 }
 
 // abnormal reports what is not a positive normal number below 2^(bias-1).
 func (f *form) abnormal(x loop.Value) loop.Value {
-	// From the bits of the least normal number on, as unsigned: those of
-	// infinity, of NaN and negative numbers are beyond.
+	// One comparison for both ends: the bits of x less those of the least normal number,
+	// taken as unsigned, are at least span for what is too large, infinite or NaN, and wrap
+	// round to large numbers for what is too small, zero or negative. There is no
+	// unsigned comparison, so top turns the order of unsigned numbers into that of signed ones.
 	top := pick[int64](f, math.MinInt32, math.MinInt64)
 	span := (2*f.bias - 2) << f.mant
 	d := f.Add(f.toInt(x), f.n(top-1<<f.mant))
