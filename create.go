@@ -7,6 +7,7 @@ import (
 
 	"weft/internal/array"
 	"weft/internal/exec"
+	"weft/internal/mem"
 )
 
 // empty returns a tensor whose elements are not set.
@@ -116,23 +117,41 @@ func Arange[T int | float64](args ...T) *Tensor {
 	if step == 0 {
 		array.Failf("arange", "step", "is 0")
 	}
+	if _, ok := any(start).(int); ok {
+		return arangeInts(int(start), int(stop), int(step))
+	}
 	size := math.Ceil((float64(stop) - float64(start)) / float64(step))
-	if !(size <= math.MaxInt32*64) {
+	if !(size < maxRange) {
 		array.Failf("arange", "", "from %v to %v by %v is not a size", start, stop, step)
 	}
-	n := max(int(size), 0)
-	if _, ok := any(start).(int); ok {
-		data := make([]int64, n)
+	return filled("arange", Float32, int(max(size, 0)), func(data []float32) {
+		for i := range data {
+			data[i] = float32(float64(start) + float64(float64(i)*float64(step)))
+		}
+	})
+}
+
+// maxRange is more than the length of any tensor.
+const maxRange = 1 << 62
+
+func arangeInts(start, stop, step int) *Tensor {
+	// Differences of two ints need all 64 bits.
+	way, by := uint64(stop)-uint64(start), uint64(step)
+	if step < 0 {
+		way, by = -way, -by
+	}
+	n := uint64(0)
+	if stop > start && step > 0 || stop < start && step < 0 {
+		n = (way-1)/by + 1
+	}
+	if n >= maxRange {
+		array.Failf("arange", "", "from %v to %v by %v is not a size", start, stop, step)
+	}
+	return filled("arange", Int64, int(n), func(data []int64) {
 		for i := range data {
 			data[i] = int64(start) + int64(i)*int64(step)
 		}
-		return FromSlice(data)
-	}
-	data := make([]float32, n)
-	for i := range data {
-		data[i] = float32(float64(start) + float64(float64(i)*float64(step)))
-	}
-	return FromSlice(data)
+	})
 }
 
 // Linspace returns n float32 numbers evenly spaced from start to stop, both
@@ -141,16 +160,33 @@ func Linspace(start, stop float64, n int) *Tensor {
 	if n < 0 {
 		array.Failf("linspace", "n", "%d is negative", n)
 	}
-	data := make([]float32, n)
-	for i := range data {
-		f := 0.0
-		if n > 1 {
-			f = float64(i) / float64(n-1)
+	return filled("linspace", Float32, n, func(data []float32) {
+		for i := range data {
+			f := 0.0
+			if n > 1 {
+				f = float64(i) / float64(n-1)
+			}
+			// Both ends are met exactly.
+			data[i] = float32(float64(start*(1-f)) + float64(stop*f))
 		}
-		// Both ends are met exactly.
-		data[i] = float32(float64(start*(1-f)) + float64(stop*f))
+	})
+}
+
+// filled returns a vector whose n elements, of type d, f sets.
+func filled[T Element](opName string, d DType, n int, f func(data []T)) *Tensor {
+	t := empty(opName, d, []int{n})
+	f(unsafe.Slice((*T)(t.v.Ptr()), n))
+	keepAlive(t)
+	return t
+}
+
+// room returns n, or panics with an [Error] of kind OutOfMemory if as many elements
+// do not fit on the Go heap: running out of that would end the process.
+func room(opName string, n int, d DType) int {
+	if err := mem.Room(n * d.Size()); err != nil {
+		panic(&Error{Kind: OutOfMemory, Op: opName, Msg: "the result does not fit in memory", Err: err})
 	}
-	return FromSlice(data)
+	return n
 }
 
 // From returns a tensor of a Go number or of nested slices or arrays of an

@@ -63,7 +63,7 @@ func (t *Tensor) NonZero() *Tensor {
 	}
 	var out []int64
 	withRanks(m, func(mask unsafe.Pointer, n int, ranks []int) {
-		out = make([]int64, ranks[len(ranks)-1])
+		out = make([]int64, room("nonzero", ranks[len(ranks)-1], Int64))
 		move.NonZero(out, mask, n, ranks)
 	})
 	return FromSlice(out)

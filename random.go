@@ -124,22 +124,22 @@ func (g *Generator) Randperm(n int) *Tensor {
 	if n < 0 {
 		array.Failf("randperm", "n", "%d is negative", n)
 	}
-	data := make([]int64, n)
-	for i := range data {
-		data[i] = int64(i)
-	}
-	// Fisher and Yates's shuffle; step i takes word pair i of the draw.
-	s := g.next()
-	var w [4]uint32
-	for i := range n - 1 {
-		if i%2 == 0 {
-			w = op.Philox(s.Seed, s.Draw, uint64(i/2))
+	return filled("randperm", Int64, n, func(data []int64) {
+		for i := range data {
+			data[i] = int64(i)
 		}
-		last := n - 1 - i
-		j := op.Below(w[i%2*2], w[i%2*2+1], uint64(last+1))
-		data[last], data[j] = data[j], data[last]
-	}
-	return FromSlice(data)
+		// Fisher and Yates's shuffle; step i takes word pair i of the draw.
+		s := g.next()
+		var w [4]uint32
+		for i := range n - 1 {
+			if i%2 == 0 {
+				w = op.Philox(s.Seed, s.Draw, uint64(i/2))
+			}
+			last := n - 1 - i
+			j := op.Below(w[i%2*2], w[i%2*2+1], uint64(last+1))
+			data[last], data[j] = data[j], data[last]
+		}
+	})
 }
 
 // Rand returns float32 numbers of the default generator, uniform from 0 to below
@@ -217,10 +217,10 @@ func (g *Generator) draw(opName string, kind op.Distribution, d DType, shape []i
 	}
 	s := append([]int{}, shape...)
 	n := array.CheckShape(opName, s, d)
-	state := g.next()
 	k := kind.Block(d)
 	m := (n + k - 1) / k
 	st := engine.stream.Alloc(m * k * d.Size())
+	state := g.next()
 	t := &Tensor{v: array.View{Store: st, DType: d, Shape: s, Strides: array.RowMajor(s)}}
 	if n == 0 {
 		return t

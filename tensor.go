@@ -195,7 +195,7 @@ func wrap[T Element](opName string, data []T, shape []int) *Tensor {
 // not the Go type of t's elements: convert with [Tensor.To] first.
 func Data[T Element](t *Tensor) []T {
 	checkElements[T]("data", t)
-	out := make([]T, t.Size())
+	out := make([]T, room("data", t.Size(), t.v.DType))
 	CopyTo(t, out)
 	return out
 }

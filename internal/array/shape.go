@@ -33,9 +33,27 @@ func Size(shape []int) int {
 	return n
 }
 
+// maxBytes is the most bytes that the elements of an array may count, as if each
+// were stored. Every shape is checked against it where it is made, so that sizes,
+// strides and offsets never overflow, rounded up or added in pairs.
+const maxBytes = math.MaxInt / 2
+
+// AddSizes returns the sum of sizes, none of which is negative, and panics with an
+// *Error of op if an array cannot be that long.
+func AddSizes(op string, sizes ...int) int {
+	sum := 0
+	for _, n := range sizes {
+		if n > maxBytes-sum {
+			Failf(op, "shape", "a size overflows: the sum of %s", ShapeString(sizes))
+		}
+		sum += n
+	}
+	return sum
+}
+
 // CheckShape returns the number of elements of shape and panics with an *Error
 // of op when a dimension is negative, there are more than [MaxRank], or the
-// bytes of the elements overflow an int.
+// elements are more bytes than an array may have.
 func CheckShape(op string, shape []int, d DType) int {
 	if len(shape) > MaxRank {
 		Failf(op, "shape", "%d dimensions, at most %d are supported", len(shape), MaxRank)
@@ -49,13 +67,13 @@ func CheckShape(op string, shape []int, d DType) int {
 	}
 	// The product of the non-zero dimensions must fit as well: strides are made
 	// of it.
-	limit := math.MaxInt / max(d.Size(), 1)
+	limit := maxBytes / max(d.Size(), 1)
 	n := 1
 	for _, d := range shape {
 		if d == 0 {
 			continue
 		}
-		if n > limit/d {
+		if d > limit || n > limit/d {
 			Failf(op, "shape", "%s overflows: more bytes than an int can count", ShapeString(shape))
 		}
 		n *= d

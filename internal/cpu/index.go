@@ -6,6 +6,7 @@ import (
 	"weft/internal/array"
 	"weft/internal/device"
 	"weft/internal/ir"
+	"weft/internal/mem"
 	"weft/internal/move"
 	"weft/internal/par"
 )
@@ -13,6 +14,7 @@ import (
 // places returns checked indices below size; they may count from the back.
 func places(name string, v *array.View, size int) []int {
 	n := v.Size()
+	room(name, 3*n) // with those that group makes
 	out := make([]int, n)
 	p := ptr(v)
 	for i := range out {
@@ -32,6 +34,13 @@ func places(name string, v *array.View, size int) []int {
 		out[i] = k
 	}
 	return out
+}
+
+// room refuses n ints on the Go heap where there is no memory for them.
+func room(name string, n int) {
+	if err := mem.Room(8 * n); err != nil {
+		panic(&array.Error{Kind: array.OutOfMemory, Op: name, Msg: "no memory to sort the places", Err: err})
+	}
 }
 
 // sizes returns the product of the sizes before an axis and behind it.
@@ -121,6 +130,7 @@ func indexAdd(_ device.Stream, n *ir.Node, args device.Args, out array.View) {
 	outer, inner := sizes(x.Shape, axis)
 	es := x.DType.Size()
 	row := inner * es
+	room("index_add", 2*size)
 	start, order := group(idx, size)
 	src, dst := ptr(x), ptr(&out)
 	base := args[2]

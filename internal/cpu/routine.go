@@ -53,7 +53,7 @@ func argExtreme(n *ir.Node, x, out *array.View, greatest bool) {
 func pool(n *ir.Node, x, y []int) move.Pool {
 	a, r := n.Attrs.Ints, len(x)
 	return move.Pool{Planes: array.Size(x[:r-2]), H: x[r-2], W: x[r-1], OH: y[r-2], OW: y[r-1],
-		KH: a[0], KW: a[1], StepH: a[2], StepW: a[3], PadH: a[4], PadW: a[5]}
+		KH: a[0], KW: a[1], StepH: op.StepWithin(a[2], x[r-2], a[4]), StepW: op.StepWithin(a[3], x[r-1], a[5]), PadH: a[4], PadW: a[5]}
 }
 
 func maxPool(_ device.Stream, n *ir.Node, args device.Args, out array.View) {

@@ -11,10 +11,10 @@ func adviseHuge(mem unsafe.Pointer, size uintptr) {
 	_ = unix.Madvise(unsafe.Slice((*byte)(mem), size), unix.MADV_HUGEPAGE)
 }
 
-func physicalMemory() int64 {
+func physicalMemory() (memory, swap int64) {
 	var info unix.Sysinfo_t
 	if err := unix.Sysinfo(&info); err != nil {
-		return noLimit
+		return noLimit, noLimit
 	}
-	return int64(uint64(info.Totalram) * uint64(info.Unit))
+	return int64(uint64(info.Totalram) * uint64(info.Unit)), int64(uint64(info.Totalswap) * uint64(info.Unit))
 }

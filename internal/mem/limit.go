@@ -17,16 +17,24 @@ const noLimit = math.MaxInt64
 // limits are the bounds on the memory of the process, in bytes.
 type limits struct {
 	soft int64 // the pool keeps little beyond this: GOMEMLIMIT, the control group, main memory
-	hard int64 // the process is killed beyond this: the control group with its swap
+	hard int64 // the process is killed beyond this: the control group or the machine, with swap
 }
 
 func systemLimits() limits {
 	memory, swap := cgroupLimits(os.DirFS("/"))
-	l := limits{soft: min(debug.SetMemoryLimit(-1), memory, physicalMemory()), hard: noLimit}
-	if memory < noLimit && swap < noLimit-memory {
-		l.hard = memory + swap
+	main, mainSwap := physicalMemory()
+	return limits{
+		soft: min(debug.SetMemoryLimit(-1), memory, main),
+		hard: min(together(memory, swap), together(main, mainSwap)),
 	}
-	return l
+}
+
+// together is the sum of two bounds, noLimit if either is.
+func together(memory, swap int64) int64 {
+	if memory >= noLimit || swap >= noLimit-memory {
+		return noLimit
+	}
+	return memory + swap
 }
 
 // goMemory returns the bytes that the Go runtime holds from the system.

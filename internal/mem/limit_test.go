@@ -62,8 +62,11 @@ func TestSystemLimits(t *testing.T) {
 	if l := systemLimits(); l.soft > 123<<20 {
 		t.Errorf("soft limit %d with GOMEMLIMIT at 123 MiB", l.soft)
 	}
-	if m := physicalMemory(); runtime.GOOS == "linux" && (m == noLimit || m < 16<<20) {
+	if m, _ := physicalMemory(); runtime.GOOS == "linux" && (m == noLimit || m < 16<<20) {
 		t.Errorf("main memory of %d bytes", m)
+	}
+	if l := systemLimits(); runtime.GOOS == "linux" && l.hard == noLimit {
+		t.Error("no bound on memory, though the machine's is known")
 	}
 	if m := goMemory(); m < 1<<20 || m > 1<<36 {
 		t.Errorf("the Go runtime holds %d bytes", m)

@@ -24,16 +24,17 @@ func osUnmap(mem unsafe.Pointer, _ uintptr) {
 
 var globalMemoryStatusEx = windows.NewLazySystemDLL("kernel32.dll").NewProc("GlobalMemoryStatusEx")
 
-func physicalMemory() int64 {
+func physicalMemory() (memory, swap int64) {
 	// MEMORYSTATUSEX of the Windows API.
 	var status struct {
 		length, load         uint32
 		totalPhys, availPhys uint64
-		rest                 [5]uint64
+		totalPage            uint64 // main memory and page files
+		rest                 [4]uint64
 	}
 	status.length = uint32(unsafe.Sizeof(status))
 	if ok, _, _ := globalMemoryStatusEx.Call(uintptr(unsafe.Pointer(&status))); ok == 0 {
-		return noLimit
+		return noLimit, noLimit
 	}
-	return int64(status.totalPhys)
+	return int64(status.totalPhys), int64(max(status.totalPage, status.totalPhys) - status.totalPhys)
 }

@@ -2,10 +2,12 @@ package mem
 
 import "golang.org/x/sys/unix"
 
-func physicalMemory() int64 {
+// The system makes swap files as it needs them; as much again as there is main
+// memory is taken for what it gives.
+func physicalMemory() (memory, swap int64) {
 	n, err := unix.SysctlUint64("hw.memsize")
 	if err != nil {
-		return noLimit
+		return noLimit, noLimit
 	}
-	return int64(n)
+	return int64(n), int64(n)
 }

@@ -2,4 +2,4 @@
 
 package mem
 
-func physicalMemory() int64 { return noLimit }
+func physicalMemory() (memory, swap int64) { return noLimit, noLimit }

@@ -95,6 +95,9 @@ func Alloc(n int) (Block, error) { return std.Alloc(n) }
 // AllocZeroed returns a block of n zero bytes from the default pool.
 func AllocZeroed(n int) (Block, error) { return std.AllocZeroed(n) }
 
+// Room is [Pool.Room] of the default pool.
+func Room(n int) error { return std.Room(n) }
+
 // Free returns a block to the pool it is from.
 func Free(b Block) { b.release() }
 
@@ -307,6 +310,34 @@ func (p *Pool) obtain(size uintptr) (unsafe.Pointer, *Error) {
 	}
 	return mem, nil
 }
+
+// Room returns an [*Error] if n more bytes on the Go heap would pass what the
+// process may have. Go ends a process that runs out of memory, so that sizes that
+// come from users are asked for here first.
+func (p *Pool) Room(n int) error {
+	if n < roomMin {
+		return nil
+	}
+	over := func() bool {
+		l := p.limits()
+		return l.hard < noLimit && p.live.Load()+p.system.other() > l.hard-int64(n)
+	}
+	if !over() {
+		return nil
+	}
+	if int64(n) < p.limits().hard {
+		p.collectAndSettle()
+		p.Trim()
+		if !over() {
+			return nil
+		}
+	}
+	p.failed.Add(1)
+	return &Error{Size: n, Live: p.live.Load(), Limit: p.limits().hard}
+}
+
+// roomMin is the size in bytes from which there is a question: less never matters.
+const roomMin = 1 << 20
 
 // unmap returns a mapping whose blocks are all free.
 func (p *Pool) unmap(r *region) {

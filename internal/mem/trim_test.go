@@ -1,6 +1,7 @@
 package mem
 
 import (
+	"math"
 	"runtime"
 	"sync/atomic"
 	"testing"
@@ -150,6 +151,28 @@ func TestHardLimit(t *testing.T) {
 	}
 	p.Free(a)
 	p.Free(mustAlloc(t, p, 32<<20))
+	p.Trim()
+}
+
+// Memory of the Go heap is refused where it would pass the limit.
+func TestRoom(t *testing.T) {
+	var mapped atomic.Int64
+	p := testPool(&mapped)
+	p.system.limits = func() limits { return limits{soft: 64 << 20, hard: 64 << 20} }
+	a := mustAlloc(t, p, 40<<20)
+	if err := p.Room(16 << 20); err != nil {
+		t.Errorf("16 of 24 MiB: %v", err)
+	}
+	for _, n := range []int{32 << 20, 1 << 40, math.MaxInt} {
+		e, ok := p.Room(n).(*Error)
+		if !ok || e.Size != n || e.Limit != 64<<20 {
+			t.Errorf("%d bytes: %#v", n, e)
+		}
+	}
+	p.Free(a)
+	if err := p.Room(32 << 20); err != nil {
+		t.Errorf("32 of 64 MiB: %v", err)
+	}
 	p.Trim()
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"weft/internal/array"
 	"weft/internal/jit"
+	"weft/internal/mem"
 	"weft/internal/par"
 )
 
@@ -38,6 +39,9 @@ func MaxPool[T float](p Pool, y, x unsafe.Pointer) {
 	if p.Planes*p.OH*p.OW == 0 {
 		return
 	}
+	if err := mem.Room(p.maxima() * int(unsafe.Sizeof(T(0))) * par.Threads()); err != nil {
+		panic(&array.Error{Kind: array.OutOfMemory, Op: "max_pool2d", Msg: "no memory for the columns of a window", Err: err})
+	}
 	if p.PadH == 0 && p.KH <= p.StepH && p.H == p.OH*p.StepH { // rows of windows go on in the next plane
 		p.H, p.OH, p.Planes = p.H*p.Planes, p.OH*p.Planes, 1
 	}
@@ -51,6 +55,10 @@ func MaxPool[T float](p Pool, y, x unsafe.Pointer) {
 	par.RunTask(units, max(1, min(poolBytes/max(bytes, 1), units/8)), threads(units*bytes/24), pooling)
 }
 
+// maxima is the number of maxima of columns that are kept at a time, with what the
+// last vectors reach behind them.
+func (p *Pool) maxima() int { return min(p.OW, poolColumns)*p.StepW + p.KW + 32*(p.StepW+1) }
+
 // A pooling is the work of MaxPool: bands of rows of windows.
 type pooling[T float] struct {
 	Pool
@@ -61,8 +69,7 @@ type pooling[T float] struct {
 }
 
 func (p *pooling[T]) Chunk(_, begin, end int) {
-	// Maxima of columns, with what the last vectors reach behind them.
-	maxima := make([]T, min(p.OW, poolColumns)*p.StepW+p.KW+32*(p.StepW+1))
+	maxima := make([]T, p.maxima())
 	for u := begin; u < end; u++ {
 		plane, first := u/p.bands, u%p.bands*p.rows
 		last := min(first+p.rows, p.OH)

@@ -1,6 +1,8 @@
 package op
 
 import (
+	"math"
+
 	"weft/internal/array"
 	"weft/internal/ir"
 )
@@ -41,6 +43,7 @@ func Geometry(n *node) ConvGeometry {
 	case conv2dWeight:
 		set(n.Args[0].Shape, n.Shape, n.Args[1].Shape)
 	}
+	g.StrideH, g.StrideW = StepWithin(g.StrideH, g.H, g.PadH), StepWithin(g.StrideW, g.W, g.PadW)
 	return g
 }
 
@@ -166,6 +169,9 @@ func init() {
 			x := c.Args[0]
 			oh, ow := windowCounts("max_pool2d", x, c.Attrs.Ints)
 			r := len(x.Shape)
+			if x.Shape[r-2] == 0 || x.Shape[r-1] == 0 {
+				c.Failf("", "of empty pictures: shape %s", array.ShapeString(x.Shape))
+			}
 			return x.DType, append(append([]int(nil), x.Shape[:r-2]...), oh, ow)
 		},
 		VJP: func(v *VJP) {
@@ -239,14 +245,26 @@ func convShape(c *Call) []int {
 	return []int{x.Shape[0], w.Shape[0], windowCount(c.Def.Name, x.Shape[2], w.Shape[2], p[0], p[2]), windowCount(c.Def.Name, x.Shape[3], w.Shape[3], p[1], p[3])}
 }
 
+// maxPadded is the most lines or columns of a picture with its padding: places in it
+// are counted in 32 bits.
+const maxPadded = math.MaxInt32
+
+// StepWithin is the step of a window over so many elements with padding on both
+// sides: one that reaches beyond them is as good as one that just does.
+func StepWithin(step, size, pad int) int { return min(step, max(size+2*pad, 1)) }
+
 func windowCount(name string, size, window, stride, pad int) int {
 	if window < 1 || stride < 1 || pad < 0 {
 		array.Failf(name, "", "window %d, stride %d, padding %d: want at least 1, 1, 0", window, stride, pad)
 	}
-	if size+2*pad < window {
+	padded := array.AddSizes(name, size, pad, pad)
+	if padded > maxPadded {
+		array.Failf(name, "", "%d with padding %d is longer than %d", size, pad, maxPadded)
+	}
+	if padded < window {
 		array.Failf(name, "", "a window of %d does not fit in %d with padding %d", window, size, pad)
 	}
-	return (size+2*pad-window)/stride + 1
+	return (padded-window)/stride + 1
 }
 
 // composeMatMul is the product of x and y, plus a bias of columns if y is a matrix

@@ -128,7 +128,7 @@ func init() {
 						c.Failf("", "tensor %d has shape %s, tensor 0 %s: they may differ along axis %d only", i, array.ShapeString(y.Shape), array.ShapeString(x.Shape), c.Attrs.Int)
 					}
 				}
-				shape[c.Attrs.Int] += y.Shape[c.Attrs.Int]
+				shape[c.Attrs.Int] = array.AddSizes("cat", shape[c.Attrs.Int], y.Shape[c.Attrs.Int])
 			}
 			return x.DType, shape
 		},
@@ -154,7 +154,7 @@ func init() {
 				if a.Ints[2*i] < 0 || a.Ints[2*i+1] < 0 {
 					array.Failf("pad", "pads", "are negative: %v", a.Ints)
 				}
-				shape[i] = n + a.Ints[2*i] + a.Ints[2*i+1]
+				shape[i] = array.AddSizes("pad", n, a.Ints[2*i], a.Ints[2*i+1])
 				p = append(p, a.Ints[2*i], 1, n)
 			}
 			array.CheckShape("pad", shape, x[0].DType)
@@ -189,7 +189,10 @@ func sliceBy(v array.View, p []int) array.View {
 	out.Shape, out.Strides = make([]int, len(v.Shape)), make([]int, len(v.Shape))
 	for i := range v.Shape {
 		start, step, count := p[3*i], p[3*i+1], p[3*i+2]
-		out.Shape[i], out.Strides[i] = count, v.Strides[i]*step
+		out.Shape[i], out.Strides[i] = count, v.Strides[i]
+		if count > 1 { // else nothing is a step away, and the product may overflow
+			out.Strides[i] *= step
+		}
 		if count > 0 {
 			out.Offset += start * v.Strides[i]
 		}

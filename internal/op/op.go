@@ -188,6 +188,7 @@ func Apply(d *Def, a ir.Attrs, args ...*ir.Node) *ir.Node {
 
 func applyInferred(d *Def, a ir.Attrs, args []*ir.Node) *ir.Node {
 	dt, shape := d.Infer(&Call{d, args, &a})
+	array.CheckShape(d.Name, shape, dt)
 	return args0(args).Node(d, a, dt, shape, false, args...)
 }
 
@@ -231,6 +232,7 @@ func applyPointwise(d *Def, a ir.Attrs, args []*ir.Node) *ir.Node {
 			shapes[i] = x.Shape
 		}
 		shape = array.Broadcast(d.Name, shapes...)
+		array.CheckShape(d.Name, shape, res)
 	}
 	return args0(args).Node(d, a, res, shape, weak && d.Rule != Compare, conv...)
 }
@@ -289,6 +291,7 @@ func Convert(x *ir.Node, d array.DType) *ir.Node {
 	if x.DType == d {
 		return x
 	}
+	array.CheckShape(Cast.Name, x.Shape, d)
 	return g.Node(Cast, ir.Attrs{DType: d}, d, x.Shape, false, x)
 }
 
