@@ -338,7 +338,7 @@ func (p *planned) makeVJP(in []*gradNode) *vjp {
 	}
 	for id, needed := range ir.Reach(v.outs) {
 		if n := g.Nodes[id]; needed && n.Op == ir.Input {
-			v.use[n.Attrs.Int] = true
+			v.use[n.Arg()] = true
 		}
 	}
 	return v
@@ -470,7 +470,7 @@ func (n *gradNode) runOps(dy *Tensor, out []*Tensor) []*Tensor {
 		var o operand
 		switch x.Op {
 		case ir.Input:
-			i := x.Attrs.Int
+			i := x.Arg()
 			if i == len(saved) {
 				o.t = dy
 				break
@@ -485,12 +485,12 @@ func (n *gradNode) runOps(dy *Tensor, out []*Tensor) []*Tensor {
 				o.t.hist = &history{node: from, version: s.version}
 			}
 		case ir.Scalar:
-			o.num = n.nums[x.Attrs.Int]
+			o.num = n.nums[x.Arg()]
 		case ir.Const:
 			if x.DType.Float() {
-				o.num = exec.Number{Float: x.Attrs.Float, Kind: array.CatFloat}
+				o.num = exec.Number{Float: x.Value().Float, Kind: array.CatFloat}
 			} else {
-				o.num = exec.Number{Int: int64(x.Attrs.Int), Kind: x.DType.Category()}
+				o.num = exec.Number{Int: x.Value().Int, Kind: x.DType.Category()}
 			}
 		default:
 			args := make([]operand, len(x.Args))
@@ -513,8 +513,7 @@ func (n *gradNode) runOps(dy *Tensor, out []*Tensor) []*Tensor {
 				o.t = window(d, x.Attrs, args[0].t)
 				break
 			}
-			a := x.Attrs
-			o.t = apply(d, &a, args...)
+			o.t = apply(d, x.Attrs, args...)
 		}
 		memo[x] = o
 		return o

@@ -1,7 +1,6 @@
 package weft
 
 import (
-	"weft/internal/ir"
 	"weft/internal/op"
 )
 
@@ -18,7 +17,7 @@ type ConvOpts struct {
 // be computed by Winograd's F(2x2, 3x3), whose rounding errors are relative to the pixels
 // of a tile of 4x4 rather than those under a filter.
 func (t *Tensor) Conv2d(w, bias *Tensor, o ConvOpts) *Tensor {
-	a := ir.Attrs{Ints: []int{orOne(o.Stride[0]), orOne(o.Stride[1]), o.Padding[0], o.Padding[1]}}
+	a := op.Conv{Stride: [2]int{orOne(o.Stride[0]), orOne(o.Stride[1])}, Pad: o.Padding}
 	if bias == nil {
 		return withAttrs(op.Conv2d, a, t, w)
 	}

@@ -71,7 +71,7 @@ func weakType(c array.Category) DType {
 // A planned is an operation made ready for one set of types, shapes and strides.
 type planned struct {
 	def   *op.Def
-	attrs string
+	attrs string // the key of a
 	sigs  []sig
 
 	a     ir.Attrs
@@ -126,34 +126,44 @@ func hashOperands(h uint64, ops []operand) uint64 {
 	return h
 }
 
-// noAttrs is the encoding of no attributes.
-var noAttrs = string((&ir.Attrs{}).Append(nil))
+// keys are buffers for the keys of attributes.
+var keys = sync.Pool{New: func() any { return new([]byte) }}
 
-// lookup returns the planned operation, planning it the first time.
-func lookup(d *op.Def, a *ir.Attrs, ops []operand) *planned {
-	attrs := noAttrs
-	h := d.Hash
-	if a != nil {
-		var buf [128]byte
-		k := a.Append(buf[:0])
-		for _, c := range k {
-			h = mix(h, uint64(c))
-		}
-		h = hashOperands(h, ops)
-		for e := plans.first(h); e != nil; e = e.next {
-			if p := e.value; e.hash == h && p.def == d && p.attrs == string(k) && p.matches(ops) {
-				return p
-			}
-		}
-		return makePlanned(d, a, string(k), h, ops)
+// lookup returns the planned operation, planning it the first time. No
+// attributes stand for those of the Def.
+func lookup(d *op.Def, a ir.Attrs, ops []operand) *planned {
+	if a == nil {
+		a = d.Attrs
 	}
-	h = hashOperands(h, ops)
+	h := hashOperands(d.Hash, ops)
+	if a == nil {
+		if p := findPlan(d, "", h, ops); p != nil {
+			return p
+		}
+		return makePlanned(d, nil, "", h, ops)
+	}
+	buf := keys.Get().(*[]byte)
+	k := a.AppendKey((*buf)[:0])
+	for _, c := range k {
+		h = mix(h, uint64(c))
+	}
+	p := findPlan(d, unsafe.String(unsafe.SliceData(k), len(k)), h, ops)
+	if p == nil {
+		p = makePlanned(d, a, string(k), h, ops)
+	}
+	*buf = k
+	keys.Put(buf)
+	return p
+}
+
+// findPlan returns the operation if it was planned.
+func findPlan(d *op.Def, attrs string, h uint64, ops []operand) *planned {
 	for e := plans.first(h); e != nil; e = e.next {
 		if p := e.value; e.hash == h && p.def == d && p.attrs == attrs && p.matches(ops) {
 			return p
 		}
 	}
-	return makePlanned(d, &ir.Attrs{}, attrs, h, ops)
+	return nil
 }
 
 func (p *planned) matches(ops []operand) bool {
@@ -168,9 +178,8 @@ func (p *planned) matches(ops []operand) bool {
 	return true
 }
 
-func makePlanned(d *op.Def, a *ir.Attrs, attrs string, h uint64, ops []operand) *planned {
-	p := &planned{def: d, attrs: attrs, a: *a}
-	p.a.Ints = append([]int(nil), a.Ints...)
+func makePlanned(d *op.Def, a ir.Attrs, attrs string, h uint64, ops []operand) *planned {
+	p := &planned{def: d, attrs: attrs, a: ir.CopyAttrs(a)}
 	for i := range ops {
 		o := &ops[i]
 		if o.t == nil {
@@ -229,7 +238,7 @@ func compile(p *plan.Plan) *exec.Compiled {
 }
 
 // apply computes an operation eagerly and records it for gradients.
-func apply(d *op.Def, a *ir.Attrs, ops ...operand) *Tensor {
+func apply(d *op.Def, a ir.Attrs, ops ...operand) *Tensor {
 	p := lookup(d, a, ops)
 	out := &Tensor{run: mergeRuns(d.Name, ops)}
 	p.compute(ops, &out.v)
@@ -275,5 +284,5 @@ func withAttrs(d *op.Def, a ir.Attrs, ts ...*Tensor) *Tensor {
 	for i, t := range ts {
 		ops[i] = tensorOperand(d.Name, t)
 	}
-	return apply(d, &a, ops...)
+	return apply(d, a, ops...)
 }

@@ -325,7 +325,8 @@ func arithmetic(n *ir.Node) int64 {
 		x := n.Args[0].Shape
 		return 2 * int64(n.Size()) * int64(x[len(x)-1])
 	case d == op.PowInt:
-		k := max(n.Attrs.Int, -n.Attrs.Int)
+		k := int(n.Attrs.(op.Power))
+		k = max(k, -k)
 		steps := int64(0)
 		for ; k > 1; k /= 2 {
 			steps += 1 + int64(k&1)

@@ -11,7 +11,7 @@ import (
 // TestFusedInto writes two results over their own arguments.
 func TestFusedInto(t *testing.T) {
 	f := NewFused("both", func(x []*ir.Node) []*ir.Node {
-		return []*ir.Node{op.Apply(op.Mul, ir.Attrs{}, x[1], x[2]), op.Apply(op.Add, ir.Attrs{}, x[0], x[1])}
+		return []*ir.Node{op.Apply(op.Mul, nil, x[1], x[2]), op.Apply(op.Add, nil, x[0], x[1])}
 	})
 	for _, c := range []struct {
 		name string
@@ -68,7 +68,7 @@ func TestFusedInto(t *testing.T) {
 // that both need waits in the memory of one of the results.
 func TestFusedTwoOfOneExp(t *testing.T) {
 	f := NewFused("softmaxes", func(x []*ir.Node) []*ir.Node {
-		a := ir.Attrs{Ints: []int{1}}
+		a := op.Reduction{Axes: []int{1}}
 		return []*ir.Node{op.Apply(op.LogSoftmax, a, x[0]), op.Apply(op.Softmax, a, x[0])}
 	})
 	x := noise(3, 4, 5, 90)

@@ -4,7 +4,6 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
-	"weft/internal/ir"
 	"weft/internal/move"
 	"weft/internal/op"
 )
@@ -14,7 +13,7 @@ import (
 // range.
 func (t *Tensor) IndexSelect(axis int, index *Tensor) *Tensor {
 	t.check("index_select")
-	return withAttrs(op.IndexSelect, ir.Attrs{Int: array.Axis("index_select", axis, t.Rank())}, t, index)
+	return withAttrs(op.IndexSelect, op.Axis(array.Axis("index_select", axis, t.Rank())), t, index)
 }
 
 // IndexAdd returns t with the sub-arrays of x added at the places of a vector of
@@ -30,7 +29,7 @@ func (t *Tensor) IndexAdd(axis int, index, x *Tensor) *Tensor {
 	if x.Rank() != t.Rank() {
 		array.Failf("index_add", "x", "has shape %s, the receiver %s: want as many dimensions", array.ShapeString(x.v.Shape), array.ShapeString(t.v.Shape))
 	}
-	return withAttrs(op.Lookup("index_add"), ir.Attrs{Int: a, Ints: []int{t.v.Shape[a]}}, x, index, t)
+	return withAttrs(op.Lookup("index_add"), op.Target{Axis: a, Shape: t.v.Shape}, x, index, t)
 }
 
 // Gather returns, for each element of index, the element of t at the same place
@@ -38,7 +37,7 @@ func (t *Tensor) IndexAdd(axis int, index, x *Tensor) *Tensor {
 // axis 0.
 func (t *Tensor) Gather(axis int, index *Tensor) *Tensor {
 	t.check("gather")
-	return withAttrs(op.Gather, ir.Attrs{Int: array.Axis("gather", axis, t.Rank())}, t, index)
+	return withAttrs(op.Gather, op.Axis(array.Axis("gather", axis, t.Rank())), t, index)
 }
 
 // ScatterAdd returns t with the elements of x added where Gather with the same
@@ -51,7 +50,7 @@ func (t *Tensor) ScatterAdd(axis int, index, x *Tensor) *Tensor {
 	ts := meet("scatter_add", []*Tensor{t, x})
 	t, x = ts[0], ts[1]
 	a := array.Axis("scatter_add", axis, t.Rank())
-	return t.Add(withAttrs(op.Lookup("scatter_add"), ir.Attrs{Int: a, Ints: t.v.Shape}, x, index))
+	return t.Add(withAttrs(op.Lookup("scatter_add"), op.Target{Axis: a, Shape: t.v.Shape}, x, index))
 }
 
 // NonZero returns the row-major positions, int64, of the elements that are not 0.
@@ -89,5 +88,5 @@ func (t *Tensor) MaskSelect(mask *Tensor) *Tensor {
 	m := mask.Expand(s...).Contiguous()
 	n := 0
 	withRanks(m, func(_ unsafe.Pointer, _ int, ranks []int) { n = ranks[len(ranks)-1] })
-	return withAttrs(op.MaskSelect, ir.Attrs{Int: n}, t.Expand(s...), m)
+	return withAttrs(op.MaskSelect, op.Count(n), t.Expand(s...), m)
 }

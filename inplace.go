@@ -16,7 +16,7 @@ func (t *Tensor) assignOp(d *op.Def, name string, x any) *Tensor {
 }
 
 // assign computes d of the operands, the first of which may be t, into t.
-func (t *Tensor) assign(d *op.Def, a *ir.Attrs, name string, ops ...operand) *Tensor {
+func (t *Tensor) assign(d *op.Def, a ir.Attrs, name string, ops ...operand) *Tensor {
 	t.writable(name)
 	for _, o := range ops {
 		if o.t != nil && !array.BroadcastsTo(o.t.v.Shape, t.v.Shape) {
@@ -69,7 +69,7 @@ func (t *Tensor) assign(d *op.Def, a *ir.Attrs, name string, ops ...operand) *Te
 		}
 	}
 	if n != nil && p.dtype != t.v.DType {
-		c := lookup(op.Cast, &ir.Attrs{DType: t.v.DType}, []operand{{t: &Tensor{v: res.v}}})
+		c := lookup(op.Cast, op.To(t.v.DType), []operand{{t: &Tensor{v: res.v}}})
 		n = newNode(c, []*gradNode{n})
 	}
 	t.rebase(n)
@@ -194,7 +194,7 @@ func makeCopy(h uint64, ops []operand) *planned {
 	g := ir.New()
 	x := op.Convert(g.Input(0, src.DType, src.Shape), dst.DType)
 	if !array.Equal(src.Shape, dst.Shape) {
-		x = op.Apply(op.Expand, ir.Attrs{Ints: dst.Shape}, x)
+		x = op.Apply(op.Expand, op.Shape(dst.Shape), x)
 	}
 	p := &planned{def: copyDef, dtype: dst.DType, shape: dst.Shape}
 	for i := range ops {
@@ -242,7 +242,7 @@ func (t *Tensor) Assign(x any) *Tensor {
 	grad := t.run.gradOn() && o.t.run.gradOn() && t.v.DType.Float()
 	var n *gradNode
 	if grad && o.t.RequiresGrad() {
-		x := window(op.Expand, ir.Attrs{Ints: t.v.Shape}, o.t)
+		x := window(op.Expand, op.Shape(t.v.Shape), o.t)
 		if x.v.DType != t.v.DType {
 			x = x.To(t.v.DType)
 		}

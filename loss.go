@@ -2,7 +2,6 @@ package weft
 
 import (
 	"weft/internal/array"
-	"weft/internal/ir"
 	"weft/internal/op"
 )
 
@@ -21,5 +20,5 @@ func CrossEntropy(logits, target *Tensor) *Tensor {
 		}
 		keepAlive(target)
 	}
-	return withAttrs(op.CrossEntropy, ir.Attrs{}, logits, target)
+	return withAttrs(op.CrossEntropy, nil, logits, target)
 }

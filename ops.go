@@ -2,7 +2,6 @@ package weft
 
 import (
 	"weft/internal/array"
-	"weft/internal/ir"
 	"weft/internal/op"
 )
 
@@ -56,7 +55,7 @@ func (t *Tensor) Pow(x any) *Tensor {
 			}
 		}
 		if k >= -64 && k <= 64 && (k >= 0 || t.v.DType.Float()) && t.v.DType != Bool {
-			return apply(op.PowInt, &ir.Attrs{Int: k}, operand{t: t})
+			return apply(op.PowInt, op.Power(k), operand{t: t})
 		}
 	}
 	return apply(op.Pow, nil, base, o)
@@ -235,7 +234,7 @@ func (t *Tensor) Linear(w, b *Tensor) *Tensor {
 func Cat(ts []*Tensor, axis int) *Tensor {
 	in := meet("cat", ts)
 	axis = array.Axis("cat", axis, len(in[0].v.Shape))
-	return withAttrs(op.Cat, ir.Attrs{Int: axis}, in...)
+	return withAttrs(op.Cat, op.Axis(axis), in...)
 }
 
 // meet converts tensors to the type in which they meet.
@@ -280,5 +279,5 @@ func Stack(ts []*Tensor, axis int) *Tensor {
 // Pad surrounds t with x: pads are the elements before and after of each axis in
 // turn.
 func (t *Tensor) Pad(x float64, pads ...int) *Tensor {
-	return withAttrs(op.Pad, ir.Attrs{Ints: pads, Float: x}, t)
+	return withAttrs(op.Pad, op.Padding{Pads: pads, Value: x}, t)
 }

@@ -1,9 +1,6 @@
 package weft
 
-import (
-	"weft/internal/ir"
-	"weft/internal/op"
-)
+import "weft/internal/op"
 
 // PoolOpts are the options of pooling over the last two axes; a zero stride means
 // the window's size.
@@ -13,14 +10,13 @@ type PoolOpts struct {
 	Padding [2]int // on both sides, less than the window
 }
 
-func (o PoolOpts) attrs() ir.Attrs {
-	p := []int{o.Window[0], o.Window[1], o.Stride[0], o.Stride[1], o.Padding[0], o.Padding[1]}
-	for i := range 2 {
-		if p[2+i] == 0 {
-			p[2+i] = p[i]
+func (o PoolOpts) attrs() op.Pool {
+	for i := range o.Stride {
+		if o.Stride[i] == 0 {
+			o.Stride[i] = o.Window[i]
 		}
 	}
-	return ir.Attrs{Ints: p}
+	return op.Pool{Window: o.Window, Stride: o.Stride, Pad: o.Padding}
 }
 
 // MaxPool2d is the greatest element of each window of the last two axes. The

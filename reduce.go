@@ -1,7 +1,6 @@
 package weft
 
 import (
-	"weft/internal/ir"
 	"weft/internal/op"
 )
 
@@ -11,7 +10,7 @@ import (
 // threads or the processor.
 
 func (t *Tensor) reduce(d *op.Def, keep bool, axes []int) *Tensor {
-	return withAttrs(d, ir.Attrs{Ints: axes, Flag: keep}, t)
+	return withAttrs(d, op.Reduction{Axes: axes, Keep: keep}, t)
 }
 
 // Sum adds up; integers and Bool give int64. The package comment bounds the error.
@@ -40,7 +39,7 @@ func (t *Tensor) VarKeep(axes ...int) *Tensor { return t.reduce(op.Var, true, ax
 
 // SampleVar is the variance divided by n-1 (PyTorch's default).
 func (t *Tensor) SampleVar(axes ...int) *Tensor {
-	return withAttrs(op.Var, ir.Attrs{Ints: axes, Int: 1}, t)
+	return withAttrs(op.Var, op.Reduction{Axes: axes, Correction: 1}, t)
 }
 
 // Std is the square root of Var.
@@ -51,7 +50,7 @@ func (t *Tensor) StdKeep(axes ...int) *Tensor { return t.reduce(op.Std, true, ax
 
 // SampleStd is the square root of SampleVar.
 func (t *Tensor) SampleStd(axes ...int) *Tensor {
-	return withAttrs(op.Std, ir.Attrs{Ints: axes, Int: 1}, t)
+	return withAttrs(op.Std, op.Reduction{Axes: axes, Correction: 1}, t)
 }
 
 // Min is the least element; NaN if one is.
@@ -88,10 +87,10 @@ func (t *Tensor) LogSumExpKeep(axes ...int) *Tensor { return t.reduce(op.LogSumE
 
 // Softmax is exp(t)/sum(exp(t)) along an axis, without overflow.
 func (t *Tensor) Softmax(axis int) *Tensor {
-	return withAttrs(op.Softmax, ir.Attrs{Ints: []int{axis}}, t)
+	return withAttrs(op.Softmax, op.Reduction{Axes: []int{axis}}, t)
 }
 
 // LogSoftmax is log(softmax(t)) along an axis.
 func (t *Tensor) LogSoftmax(axis int) *Tensor {
-	return withAttrs(op.LogSoftmax, ir.Attrs{Ints: []int{axis}}, t)
+	return withAttrs(op.LogSoftmax, op.Reduction{Axes: []int{axis}}, t)
 }

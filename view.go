@@ -14,7 +14,7 @@ func window(d *op.Def, a ir.Attrs, t *Tensor) *Tensor {
 	t.check(d.Name)
 	out := &Tensor{run: t.run}
 	if d == op.Reshape {
-		v, ok := t.v.Reshape(a.Ints)
+		v, ok := t.v.Reshape(a.(op.Shape))
 		if !ok {
 			return window(d, a, t.Clone())
 		}
@@ -32,7 +32,7 @@ func window(d *op.Def, a ir.Attrs, t *Tensor) *Tensor {
 	if !t.run.gradOn() {
 		return out
 	}
-	p := lookup(d, &a, []operand{{t: t}})
+	p := lookup(d, a, []operand{{t: t}})
 	out.hist = &history{base: base, chain: append(chain[:len(chain):len(chain)], p), version: t.v.Store.Version() - 1}
 	return out
 }
@@ -148,9 +148,9 @@ func (t *Tensor) slice(opName string, spans []Span) *Tensor {
 		start[axis], step[axis], count[axis] = 0, 1, t.v.Shape[axis]
 		shape = append(shape, count[axis])
 	}
-	out := window(op.Slice, op.SliceAttrs(start, step, count), t)
+	out := window(op.Slice, op.Window{Start: start, Step: step, Count: count}, t)
 	if reshape {
-		return window(op.Reshape, ir.Attrs{Ints: shape}, out)
+		return window(op.Reshape, op.Shape(shape), out)
 	}
 	return out
 }
@@ -193,7 +193,7 @@ func (t *Tensor) Reshape(shape ...int) *Tensor {
 	if n := array.CheckShape("reshape", s, t.v.DType); n != t.Size() {
 		array.Failf("reshape", "shape", "%s has %d elements, %s has %d", array.ShapeString(s), n, array.ShapeString(t.v.Shape), t.Size())
 	}
-	return window(op.Reshape, ir.Attrs{Ints: s}, t)
+	return window(op.Reshape, op.Shape(s), t)
 }
 
 // Flatten merges the axes from axis on into one.
@@ -223,7 +223,7 @@ func (t *Tensor) Permute(order ...int) *Tensor {
 		}
 		seen[o[i]] = true
 	}
-	return window(op.Permute, ir.Attrs{Ints: o}, t)
+	return window(op.Permute, op.Order(o), t)
 }
 
 // Transpose returns a view with two axes swapped.
@@ -236,7 +236,7 @@ func (t *Tensor) Transpose(i, j int) *Tensor {
 		o[k] = k
 	}
 	o[i], o[j] = j, i
-	return window(op.Permute, ir.Attrs{Ints: o}, t)
+	return window(op.Permute, op.Order(o), t)
 }
 
 // T returns a view with the axes in reverse order: the transpose of a matrix.
@@ -247,7 +247,7 @@ func (t *Tensor) T() *Tensor {
 	for k := range o {
 		o[k] = n - 1 - k
 	}
-	return window(op.Permute, ir.Attrs{Ints: o}, t)
+	return window(op.Permute, op.Order(o), t)
 }
 
 // Expand returns a view broadcast to shape; it must not be written to.
@@ -258,7 +258,7 @@ func (t *Tensor) Expand(shape ...int) *Tensor {
 	if !array.BroadcastsTo(t.v.Shape, s) {
 		array.Failf("expand", "shape", "%s does not expand to %s", array.ShapeString(t.v.Shape), array.ShapeString(s))
 	}
-	return window(op.Expand, ir.Attrs{Ints: s}, t)
+	return window(op.Expand, op.Shape(s), t)
 }
 
 // Unsqueeze returns a view with an axis of size 1 inserted before axis, which may
@@ -293,7 +293,7 @@ func (t *Tensor) Squeeze(axes ...int) *Tensor {
 
 // Diagonal returns a view of diagonal number k over the last two axes, as a last
 // axis; k > 0 is above the main one.
-func (t *Tensor) Diagonal(k int) *Tensor { return window(op.Diagonal, ir.Attrs{Int: k}, t) }
+func (t *Tensor) Diagonal(k int) *Tensor { return window(op.Diagonal, op.Offset(k), t) }
 
 // Contiguous returns t if its elements lie in row-major order without gaps, else a
 // copy.
@@ -326,5 +326,5 @@ func (t *Tensor) To(d DType) *Tensor {
 	if !d.Supported() {
 		array.Failf("to", "dtype", "%s is not supported", d)
 	}
-	return apply(op.Cast, &ir.Attrs{DType: d}, operand{t: t})
+	return apply(op.Cast, op.To(d), operand{t: t})
 }

@@ -213,8 +213,8 @@ func fraction(opName, arg string, x float64) float64 {
 
 // Nodes of the update formulas.
 
-func add(x, y *ir.Node) *ir.Node { return op.Apply(op.Add, ir.Attrs{}, x, y) }
-func sub(x, y *ir.Node) *ir.Node { return op.Apply(op.Sub, ir.Attrs{}, x, y) }
-func mul(x, y *ir.Node) *ir.Node { return op.Apply(op.Mul, ir.Attrs{}, x, y) }
-func div(x, y *ir.Node) *ir.Node { return op.Apply(op.Div, ir.Attrs{}, x, y) }
-func sqrt(x *ir.Node) *ir.Node   { return op.Apply(op.Sqrt, ir.Attrs{}, x) }
+func add(x, y *ir.Node) *ir.Node { return op.Apply(op.Add, nil, x, y) }
+func sub(x, y *ir.Node) *ir.Node { return op.Apply(op.Sub, nil, x, y) }
+func mul(x, y *ir.Node) *ir.Node { return op.Apply(op.Mul, nil, x, y) }
+func div(x, y *ir.Node) *ir.Node { return op.Apply(op.Div, nil, x, y) }
+func sqrt(x *ir.Node) *ir.Node   { return op.Apply(op.Sqrt, nil, x) }

@@ -8,6 +8,7 @@ import (
 	"weft/internal/ir"
 	"weft/internal/mem"
 	"weft/internal/move"
+	"weft/internal/op"
 	"weft/internal/par"
 )
 
@@ -55,7 +56,7 @@ func grain(n int) int { return max(1<<17/max(n, 1), 1) }
 
 func indexSelect(_ device.Stream, n *ir.Node, args device.Args, out array.View) {
 	x := &args[0]
-	axis := n.Attrs.Int
+	axis := int(n.Attrs.(op.Axis))
 	idx := places("index_select", &args[1], x.Shape[axis])
 	outer, inner := sizes(x.Shape, axis)
 	row := inner * x.DType.Size()
@@ -121,8 +122,8 @@ func addSlices[T uint8 | int32 | int64 | float32 | float64](a, b []T) {
 // position: the result does not depend on threads.
 func indexAdd(_ device.Stream, n *ir.Node, args device.Args, out array.View) {
 	x := &args[0]
-	axis := n.Attrs.Int
-	size := n.Attrs.Ints[0]
+	axis := n.Attrs.(op.Target).Axis
+	size := out.Shape[axis]
 	idx := places("index_add", &args[1], size)
 	if out.Size() == 0 {
 		return
@@ -205,7 +206,7 @@ func elements(idxShape, xShape []int, axis int, idx []int, f func(i, at int)) {
 
 func gather(_ device.Stream, n *ir.Node, args device.Args, out array.View) {
 	x := &args[0]
-	axis := n.Attrs.Int
+	axis := int(n.Attrs.(op.Axis))
 	size := 1
 	if len(x.Shape) > 0 {
 		size = x.Shape[axis]
@@ -223,7 +224,7 @@ func gather(_ device.Stream, n *ir.Node, args device.Args, out array.View) {
 
 func scatterAdd(_ device.Stream, n *ir.Node, args device.Args, out array.View) {
 	x := &args[0]
-	axis := n.Attrs.Int
+	axis := n.Attrs.(op.Target).Axis
 	es := x.DType.Size()
 	idx := places("scatter_add", &args[1], out.Shape[axis])
 	if out.Size() == 0 {

@@ -47,13 +47,13 @@ func transpose(_ device.Stream, _ *ir.Node, args device.Args, out array.View) {
 }
 
 func argExtreme(n *ir.Node, x, out *array.View, greatest bool) {
-	move.ArgExtreme(unsafe.Slice((*int64)(ptr(out)), out.Size()), x, n.Attrs.Int, greatest)
+	move.ArgExtreme(unsafe.Slice((*int64)(ptr(out)), out.Size()), x, int(n.Attrs.(op.Axis)), greatest)
 }
 
 func pool(n *ir.Node, x, y []int) move.Pool {
-	a, r := n.Attrs.Ints, len(x)
+	a, r := n.Attrs.(op.Pool), len(x)
 	return move.Pool{Planes: array.Size(x[:r-2]), H: x[r-2], W: x[r-1], OH: y[r-2], OW: y[r-1],
-		KH: a[0], KW: a[1], StepH: op.StepWithin(a[2], x[r-2], a[4]), StepW: op.StepWithin(a[3], x[r-1], a[5]), PadH: a[4], PadW: a[5]}
+		KH: a.Window[0], KW: a.Window[1], StepH: op.StepWithin(a.Stride[0], x[r-2], a.Pad[0]), StepW: op.StepWithin(a.Stride[1], x[r-1], a.Pad[1]), PadH: a.Pad[0], PadW: a.Pad[1]}
 }
 
 func maxPool(_ device.Stream, n *ir.Node, args device.Args, out array.View) {

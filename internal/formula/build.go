@@ -34,7 +34,7 @@ func (v *Variant) compose(args []*ir.Node, _ ir.Attrs) *ir.Node {
 	}
 	for _, x := range args[len(v.arrays):] {
 		if x.DType.Float() {
-			x = b.g.Scalar(x.Attrs.Int, b.float, true)
+			x = b.g.Scalar(x.Arg(), b.float, true)
 		}
 		b.numbers = append(b.numbers, x)
 	}
@@ -60,9 +60,9 @@ func (b *builder) build(n *Node) *ir.Node {
 		case array.CatFloat:
 			return b.g.Number(n.num.Float, b.float, true)
 		case array.CatInt:
-			return b.g.Node(ir.Const, ir.Attrs{Int: int(n.num.Int)}, array.Int64, nil, true)
+			return b.g.Node(ir.Const, ir.Value{Int: n.num.Int}, array.Int64, nil, true)
 		}
-		return b.g.Node(ir.Const, ir.Attrs{Int: int(n.num.Int)}, array.Bool, nil, true)
+		return b.g.Node(ir.Const, ir.Value{Int: n.num.Int}, array.Bool, nil, true)
 	case name:
 		return b.arrays[n.name]
 	}
@@ -74,7 +74,7 @@ func (b *builder) build(n *Node) *ir.Node {
 	}
 	b.at = n.at
 	if n.kind == cast {
-		return op.Convert(args[0], n.attrs.DType)
+		return op.Convert(args[0], n.cast)
 	}
 	if weak && n.def.Class == op.Pointwise && n.def.Rule == op.Float {
 		// Integers among numbers become floats of their type, not float32.
@@ -85,7 +85,10 @@ func (b *builder) build(n *Node) *ir.Node {
 	if n.def == op.Pow && n.args[1].kind == number {
 		return b.power(args[0], n.args[1], args[1])
 	}
-	return op.Apply(n.def, n.attrs, args...)
+	if n.def.Over != op.NoAxes {
+		return op.Apply(n.def, n.over, args...)
+	}
+	return op.Apply(n.def, nil, args...)
 }
 
 // asFloat returns a number as a float that is still a number.
@@ -94,9 +97,9 @@ func (b *builder) asFloat(x *ir.Node) *ir.Node {
 	case x.DType.Float():
 		return x
 	case x.Op == ir.Const:
-		return b.g.Number(float64(x.Attrs.Int), b.float, true)
+		return b.g.Number(float64(x.Value().Int), b.float, true)
 	case x.Op == ir.Scalar:
-		return b.g.Scalar(x.Attrs.Int, b.float, true)
+		return b.g.Scalar(x.Arg(), b.float, true)
 	}
 	return op.Convert(x, b.float)
 }
@@ -107,7 +110,7 @@ func (b *builder) power(x *ir.Node, n *Node, y *ir.Node) *ir.Node {
 	f := asFloat(n.num)
 	switch {
 	case n.num.Kind == array.CatBool || x.DType == array.Bool:
-		return op.Apply(op.Pow, ir.Attrs{}, x, y)
+		return op.Apply(op.Pow, nil, x, y)
 	case n.num.Kind == array.CatFloat && !x.DType.Float():
 		t := array.Float32
 		if x.Weak {

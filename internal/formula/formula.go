@@ -18,7 +18,6 @@ package formula
 import (
 	"weft/internal/array"
 	"weft/internal/exec"
-	"weft/internal/ir"
 	"weft/internal/op"
 )
 
@@ -46,18 +45,19 @@ const (
 	number kind = iota
 	name
 	call // def of args
-	cast // args[0] converted to attrs.DType
+	cast // args[0] converted to a type
 )
 
 // A Node is one operation of a formula.
 type Node struct {
-	kind  kind
-	at    int // byte offset in the text that messages point at
-	num   exec.Number
-	name  int
-	def   *op.Def
-	attrs ir.Attrs
-	args  []*Node
+	kind kind
+	at   int // byte offset in the text that messages point at
+	num  exec.Number
+	name int
+	def  *op.Def
+	over op.Reduction // of a def over axes
+	cast array.DType
+	args []*Node
 
 	names uint64 // the names inside, by bit
 	exact bool   // of numbers alone, compute can compute it

@@ -7,15 +7,14 @@ import (
 
 	"weft/internal/array"
 	"weft/internal/exec"
-	"weft/internal/ir"
 	"weft/internal/op"
 )
 
 // A function is what a name in front of parentheses means.
 type function struct {
-	def   *op.Def
-	attrs ir.Attrs
-	args  int // arrays it takes
+	def  *op.Def
+	over op.Reduction // but for the axes
+	args int          // arrays it takes
 	// Constant integers that may follow: axes.
 	minAxes, maxAxes int
 	cast             array.DType // a conversion, else Invalid
@@ -45,7 +44,7 @@ var functions = sync.OnceValue(func() map[string]*function {
 			fallthrough
 		case op.OneAxis:
 			keep := f
-			keep.attrs.Flag = true
+			keep.over.Keep = true
 			t[d.Name+"_keep"] = &keep
 		}
 		t[d.Name] = &f
@@ -54,8 +53,8 @@ var functions = sync.OnceValue(func() map[string]*function {
 	t["rsqrt"] = &function{def: op.Rsqrt, args: 1}
 	t["matmul"] = &function{def: op.MatMul, args: 2}
 	t["dot"] = t["matmul"]
-	t["sample_var"] = &function{def: op.Var, args: 1, maxAxes: anyAxes, attrs: ir.Attrs{Int: 1}}
-	t["sample_std"] = &function{def: op.Std, args: 1, maxAxes: anyAxes, attrs: ir.Attrs{Int: 1}}
+	t["sample_var"] = &function{def: op.Var, args: 1, maxAxes: anyAxes, over: op.Reduction{Correction: 1}}
+	t["sample_std"] = &function{def: op.Std, args: 1, maxAxes: anyAxes, over: op.Reduction{Correction: 1}}
 	for _, d := range array.DTypes() {
 		t[d.String()] = &function{args: 1, cast: d}
 	}

@@ -344,14 +344,12 @@ func (p *reader) call(x *ast.CallExpr) *Node {
 		args[i] = p.read(x.Args[i])
 	}
 	if f.cast != array.Invalid {
-		n := &Node{kind: cast, at: at, args: args, names: args[0].names}
-		n.attrs.DType = f.cast
-		return n
+		return &Node{kind: cast, at: at, cast: f.cast, args: args, names: args[0].names}
 	}
 	if f.maxAxes == 0 {
 		return p.node(at, f.def, args...)
 	}
-	n := &Node{kind: call, at: at, def: f.def, attrs: f.attrs, args: args, names: args[0].names}
+	n := &Node{kind: call, at: at, def: f.def, over: f.over, args: args, names: args[0].names}
 	for _, a := range x.Args[f.args:] {
 		axis := p.read(a)
 		if axis.kind != number || axis.num.Kind != array.CatInt {
@@ -364,7 +362,7 @@ func (p *reader) call(x *ast.CallExpr) *Node {
 		if axis.num.Int < -array.MaxRank || axis.num.Int >= array.MaxRank {
 			p.failf(offset(a.Pos()), "axis %d is out of range: no array has more than %d dimensions", axis.num.Int, array.MaxRank)
 		}
-		n.attrs.Ints = append(n.attrs.Ints, int(axis.num.Int))
+		n.over.Axes = append(n.over.Axes, int(axis.num.Int))
 	}
 	return n
 }

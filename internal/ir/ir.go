@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"reflect"
 	"slices"
 	"strings"
+	"unsafe"
 
 	"weft/internal/array"
 )
@@ -24,38 +26,95 @@ type leaf string
 
 func (l leaf) OpName() string { return string(l) }
 
-// Leaves of a graph.
+// Leaves of a graph. Their attributes are an [Arg] or a [Value].
 const (
-	Input  = leaf("input")  // array number Attrs.Int of the caller
-	Scalar = leaf("scalar") // Go number number Attrs.Int of the caller, in the node's dtype
-	Const  = leaf("const")  // Attrs.Float, or Attrs.Int when the dtype is an integer
+	Input  = leaf("input")  // an array of the caller
+	Scalar = leaf("scalar") // a Go number of the caller, in the node's dtype
+	Const  = leaf("const")  // a number that is part of the graph
 )
 
-// Attrs are the static parameters of an operation. What they mean is the
-// operation's.
-type Attrs struct {
-	Ints  []int // axes, sizes, pads
-	Int   int
-	Float float64
-	DType array.DType
-	Flag  bool
+// Result is one of the values of its argument, which has several: number Arg.
+const Result = leaf("result")
+
+// Attrs are the static parameters of an operation: a struct of the operation's
+// own. Its methods have value receivers.
+type Attrs interface {
+	// AppendKey appends an encoding to k: equal encodings mean equal attributes
+	// of that type. What an attribute refers to, such as a graph, it encodes by
+	// content.
+	AppendKey(k []byte) []byte
 }
 
-// Append appends an encoding of the attributes to k: equal encodings mean equal
-// attributes.
-func (a *Attrs) Append(k []byte) []byte {
-	k = binary.AppendVarint(k, int64(len(a.Ints)))
-	for _, i := range a.Ints {
+// CopyAttrs returns attributes that share no memory with a: lists in them may be
+// the caller's.
+func CopyAttrs(a Attrs) Attrs {
+	if a == nil {
+		return nil
+	}
+	v := reflect.New(reflect.TypeOf(a)).Elem()
+	v.Set(reflect.ValueOf(a))
+	copyLists(v)
+	return v.Interface().(Attrs)
+}
+
+func copyLists(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Slice:
+		if !v.IsNil() {
+			v.Set(reflect.AppendSlice(reflect.MakeSlice(v.Type(), 0, v.Len()), v))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			copyLists(v.Field(i))
+		}
+	case reflect.Interface:
+		if a, ok := v.Interface().(Attrs); ok {
+			v.Set(reflect.ValueOf(CopyAttrs(a)))
+		}
+	}
+}
+
+// Int, Ints, Float and Flag append one field to a key; the number of elements of
+// a list is part of it.
+func Int(k []byte, i int) []byte { return binary.AppendVarint(k, int64(i)) }
+
+// Ints appends a list.
+func Ints(k []byte, list []int) []byte {
+	k = binary.AppendVarint(k, int64(len(list)))
+	for _, i := range list {
 		k = binary.AppendVarint(k, int64(i))
 	}
-	k = binary.AppendVarint(k, int64(a.Int))
-	k = binary.LittleEndian.AppendUint64(k, math.Float64bits(a.Float))
-	f := byte(0)
-	if a.Flag {
-		f = 1
-	}
-	return append(k, byte(a.DType), f)
+	return k
 }
+
+// Float appends the bits of a number.
+func Float(k []byte, f float64) []byte {
+	return binary.LittleEndian.AppendUint64(k, math.Float64bits(f))
+}
+
+// Flag appends a truth value.
+func Flag(k []byte, f bool) []byte {
+	if f {
+		return append(k, 1)
+	}
+	return append(k, 0)
+}
+
+// An Arg is which of the caller's arrays or numbers an Input or Scalar is, or of
+// its argument's values a Result.
+type Arg int
+
+// AppendKey implements Attrs.
+func (a Arg) AppendKey(k []byte) []byte { return Int(k, int(a)) }
+
+// A Value is that of a Const: Float if the node has floats, else Int, exactly.
+type Value struct {
+	Float float64
+	Int   int64
+}
+
+// AppendKey implements Attrs.
+func (v Value) AppendKey(k []byte) []byte { return binary.AppendVarint(Float(k, v.Float), v.Int) }
 
 // A Node is one value of a graph. Nodes are made by [Graph.Node] and never
 // change.
@@ -63,12 +122,32 @@ type Node struct {
 	Graph *Graph
 	ID    int // position in Graph.Nodes; arguments come before their users
 	Op    Op
-	Attrs Attrs
+	Attrs Attrs // nil if the operation has none
 	Args  []*Node
 	DType array.DType
 	Shape []int
 	Weak  bool // a Go number: gives its category to promotion, not its width
+
+	// Results are the types of the values of a node that has several; it has no
+	// value itself then, and no DType and Shape.
+	Results []Type
+
+	key  string // of the attributes
+	hash uint64
 }
+
+// A Type is the element type and shape of a value.
+type Type struct {
+	DType array.DType
+	Shape []int
+}
+
+// Arg returns which of the caller's arrays or numbers an Input or Scalar is, or
+// of its argument's values a Result.
+func (n *Node) Arg() int { return int(n.Attrs.(Arg)) }
+
+// Value returns the number that a Const is.
+func (n *Node) Value() Value { return n.Attrs.(Value) }
 
 // Rank returns the number of dimensions.
 func (n *Node) Rank() int { return len(n.Shape) }
@@ -83,18 +162,19 @@ func (n *Node) String() string {
 	for _, a := range n.Args {
 		fmt.Fprintf(&b, " n%d", a.ID)
 	}
-	a := &n.Attrs
 	switch {
 	case n.Op == Const && n.DType.Float():
-		fmt.Fprintf(&b, " %v", a.Float)
-	case n.Op == Const, n.Op == Input, n.Op == Scalar:
-		fmt.Fprintf(&b, " %d", a.Int)
-	default:
-		if len(a.Ints) > 0 {
-			fmt.Fprintf(&b, " %v", a.Ints)
-		}
+		fmt.Fprintf(&b, " %v", n.Value().Float)
+	case n.Op == Const:
+		fmt.Fprintf(&b, " %d", n.Value().Int)
+	case n.Attrs != nil:
+		fmt.Fprintf(&b, " %v", n.Attrs)
 	}
-	fmt.Fprintf(&b, " : %s", array.TypeString(n.DType, n.Shape))
+	if n.Results != nil {
+		fmt.Fprintf(&b, " : %v", n.Results)
+	} else {
+		fmt.Fprintf(&b, " : %s", array.TypeString(n.DType, n.Shape))
+	}
 	return b.String()
 }
 
@@ -103,6 +183,7 @@ type Graph struct {
 	Nodes []*Node
 	table []int32 // by hash: one more than the ID, 0 for none; at least half is free
 	room  []Node  // for nodes to come
+	keys  []byte  // for the attributes of one
 }
 
 // New returns an empty graph.
@@ -110,6 +191,22 @@ func New() *Graph { return &Graph{} }
 
 // Node returns the node of this operation, making it if there is none yet.
 func (g *Graph) Node(op Op, attrs Attrs, dtype array.DType, shape []int, weak bool, args ...*Node) *Node {
+	return g.node(op, attrs, Type{dtype, shape}, nil, weak, args)
+}
+
+// Several returns the node of an operation with several results, of which it
+// has no value itself: [Graph.Result] gives them.
+func (g *Graph) Several(op Op, attrs Attrs, results []Type, args ...*Node) *Node {
+	return g.node(op, attrs, Type{}, results, false, args)
+}
+
+// Result returns result i of a node made by [Graph.Several].
+func (g *Graph) Result(n *Node, i int) *Node {
+	t := n.Results[i]
+	return g.Node(Result, Arg(i), t.DType, t.Shape, false, n)
+}
+
+func (g *Graph) node(op Op, attrs Attrs, t Type, results []Type, weak bool, args []*Node) *Node {
 	for _, a := range args {
 		if a.Graph != g {
 			panic("ir: argument of another graph")
@@ -118,39 +215,47 @@ func (g *Graph) Node(op Op, attrs Attrs, dtype array.DType, shape []int, weak bo
 	if 2*len(g.Nodes) >= len(g.table) {
 		g.table = make([]int32, max(64, 2*len(g.table)))
 		for _, n := range g.Nodes {
-			*g.slot(n) = int32(n.ID + 1)
+			*g.slot(n, n.key) = int32(n.ID + 1)
 		}
 	}
 	if len(g.room) == 0 {
 		g.room = make([]Node, min(max(len(g.Nodes), 8), 64))
 	}
+	g.keys = g.keys[:0]
+	if attrs != nil {
+		g.keys = attrs.AppendKey(g.keys)
+	}
 	n := &g.room[0] // its place if it is new
-	n.Graph, n.ID, n.Op, n.Attrs, n.Args = g, len(g.Nodes), op, attrs, args
-	n.DType, n.Shape, n.Weak = dtype, shape, weak
-	at := g.slot(n)
+	*n = Node{Graph: g, ID: len(g.Nodes), Op: op, Attrs: attrs, Args: args, DType: t.DType, Shape: t.Shape, Weak: weak, Results: results}
+	n.hash = n.mix(g.keys)
+	// A conversion that does not outlive the call takes no memory.
+	at := g.slot(n, unsafe.String(unsafe.SliceData(g.keys), len(g.keys)))
 	if *at != 0 {
 		return g.Nodes[*at-1]
 	}
+	n.key = string(g.keys)
 	g.room = g.room[1:]
 	g.Nodes = append(g.Nodes, n)
 	*at = int32(len(g.Nodes))
 	return n
 }
 
-// slot returns the place in the table of the node equal to n, or of n.
-func (g *Graph) slot(n *Node) *int32 {
-	for h := n.hash(); ; h++ {
+// slot returns the place in the table of the node equal to n, whose attributes
+// have that key, or of n.
+func (g *Graph) slot(n *Node, key string) *int32 {
+	for h := n.hash; ; h++ {
 		at := &g.table[h&uint64(len(g.table)-1)]
-		if *at == 0 || g.Nodes[*at-1].equal(n) {
+		if *at == 0 || g.Nodes[*at-1].equal(n, key) {
 			return at
 		}
 	}
 }
 
-// hash is the same for equal nodes. Every bit of what goes in reaches every bit
-// of what comes out: numbers of a graph differ in few places, whole numbers as
-// floats in their top bits alone, and the table looks at the lowest ones.
-func (n *Node) hash() uint64 {
+// mix is the same for equal nodes; key is that of the attributes. Every bit of
+// what goes in reaches every bit of what comes out: numbers of a graph differ in
+// few places, whole numbers as floats in their top bits alone, and the table
+// looks at the lowest ones.
+func (n *Node) mix(key []byte) uint64 {
 	h := uint64(n.DType)
 	mix := func(x uint64) {
 		hi, lo := bits.Mul64(h^x^0x9e3779b97f4a7c15, 0xd1342543de82ef95)
@@ -162,46 +267,43 @@ func (n *Node) hash() uint64 {
 	for _, a := range n.Args {
 		mix(uint64(a.ID))
 	}
-	for _, i := range n.Attrs.Ints {
-		mix(uint64(i))
+	for _, b := range key {
+		mix(uint64(b))
 	}
 	for _, d := range n.Shape {
 		mix(uint64(d))
 	}
-	mix(uint64(n.Attrs.Int))
-	mix(math.Float64bits(n.Attrs.Float))
 	// The finaliser of MurmurHash3.
 	h = (h ^ h>>33) * 0xff51afd7ed558ccd
 	h = (h ^ h>>33) * 0xc4ceb9fe1a85ec53
 	return h ^ h>>33
 }
 
-// equal reports that two nodes of a graph are the same computation.
-func (n *Node) equal(m *Node) bool {
-	a, b := &n.Attrs, &m.Attrs
-	return n.Op == m.Op && n.DType == m.DType && n.Weak == m.Weak &&
-		a.Int == b.Int && math.Float64bits(a.Float) == math.Float64bits(b.Float) && a.DType == b.DType && a.Flag == b.Flag &&
-		slices.Equal(a.Ints, b.Ints) && slices.Equal(n.Shape, m.Shape) && slices.Equal(n.Args, m.Args)
+// equal reports that m, whose attributes have that key, is the same computation
+// as n. Equal computations have equal results.
+func (n *Node) equal(m *Node, key string) bool {
+	return n.hash == m.hash && n.Op == m.Op && n.DType == m.DType && n.Weak == m.Weak && n.key == key &&
+		slices.Equal(n.Shape, m.Shape) && slices.Equal(n.Args, m.Args)
 }
 
 // Input returns the array that the caller passes as number i.
 func (g *Graph) Input(i int, dtype array.DType, shape []int) *Node {
-	return g.Node(Input, Attrs{Int: i}, dtype, shape, false)
+	return g.Node(Input, Arg(i), dtype, shape, false)
 }
 
 // Scalar returns the Go number that the caller passes as number i. Weak, its
 // dtype is only a category's representative.
 func (g *Graph) Scalar(i int, dtype array.DType, weak bool) *Node {
-	return g.Node(Scalar, Attrs{Int: i}, dtype, nil, weak)
+	return g.Node(Scalar, Arg(i), dtype, nil, weak)
 }
 
 // Number returns a constant; integers are given exactly, floats are rounded to
 // dtype when used.
 func (g *Graph) Number(x float64, dtype array.DType, weak bool) *Node {
 	if dtype.Float() {
-		return g.Node(Const, Attrs{Float: x}, dtype, nil, weak)
+		return g.Node(Const, Value{Float: x}, dtype, nil, weak)
 	}
-	return g.Node(Const, Attrs{Int: int(x)}, dtype, nil, weak)
+	return g.Node(Const, Value{Int: int64(x)}, dtype, nil, weak)
 }
 
 // Reach returns, by node ID, which nodes the outputs need.

@@ -15,17 +15,23 @@ func TestSharing(t *testing.T) {
 	all := []func() *Node{
 		func() *Node { return x },
 		func() *Node { return y },
-		func() *Node { return g.Node(leaf("a"), Attrs{}, array.Float32, []int{2, 3}, false, x, y) },
-		func() *Node { return g.Node(leaf("b"), Attrs{}, array.Float32, []int{2, 3}, false, x, y) },
-		func() *Node { return g.Node(leaf("a"), Attrs{}, array.Float32, []int{2, 3}, false, y, x) },
-		func() *Node { return g.Node(leaf("a"), Attrs{}, array.Float64, []int{2, 3}, false, x, y) },
-		func() *Node { return g.Node(leaf("a"), Attrs{}, array.Float32, []int{3, 2}, false, x, y) },
-		func() *Node { return g.Node(leaf("a"), Attrs{}, array.Float32, []int{2, 3}, true, x, y) },
-		func() *Node { return g.Node(leaf("a"), Attrs{Int: 1}, array.Float32, []int{2, 3}, false, x, y) },
-		func() *Node { return g.Node(leaf("a"), Attrs{Ints: []int{1}}, array.Float32, []int{2, 3}, false, x, y) },
-		func() *Node { return g.Node(leaf("a"), Attrs{Flag: true}, array.Float32, []int{2, 3}, false, x, y) },
+		func() *Node { return g.Node(leaf("a"), nil, array.Float32, []int{2, 3}, false, x, y) },
+		func() *Node { return g.Node(leaf("b"), nil, array.Float32, []int{2, 3}, false, x, y) },
+		func() *Node { return g.Node(leaf("a"), nil, array.Float32, []int{2, 3}, false, y, x) },
+		func() *Node { return g.Node(leaf("a"), nil, array.Float64, []int{2, 3}, false, x, y) },
+		func() *Node { return g.Node(leaf("a"), nil, array.Float32, []int{3, 2}, false, x, y) },
+		func() *Node { return g.Node(leaf("a"), nil, array.Float32, []int{2, 3}, true, x, y) },
+		func() *Node { return g.Node(leaf("a"), Arg(1), array.Float32, []int{2, 3}, false, x, y) },
+		func() *Node { return g.Node(leaf("a"), Value{Int: 1}, array.Float32, []int{2, 3}, false, x, y) },
+		func() *Node { return g.Node(leaf("a"), Value{Float: 1}, array.Float32, []int{2, 3}, false, x, y) },
 		func() *Node {
-			return g.Node(leaf("a"), Attrs{DType: array.Bool}, array.Float32, []int{2, 3}, false, x, y)
+			return g.Several(leaf("a"), nil, []Type{{array.Float32, []int{2, 3}}, {array.Int64, []int{2}}}, x, y)
+		},
+		func() *Node {
+			return g.Result(g.Several(leaf("a"), nil, []Type{{array.Float32, []int{2, 3}}, {array.Int64, []int{2}}}, x, y), 0)
+		},
+		func() *Node {
+			return g.Result(g.Several(leaf("a"), nil, []Type{{array.Float32, []int{2, 3}}, {array.Int64, []int{2}}}, x, y), 1)
 		},
 		func() *Node { return g.Number(0, array.Float32, false) },
 		func() *Node { return g.Number(math.Copysign(0, -1), array.Float32, false) },
@@ -73,14 +79,14 @@ func TestHash(t *testing.T) {
 		"numbers of calls": func(g *Graph, i int) *Node { return g.Scalar(i, array.Float32, true) },
 		"shapes":           func(g *Graph, i int) *Node { return g.Input(0, array.Float32, []int{1 << (i % 20), i / 20}) },
 		"attributes": func(g *Graph, i int) *Node {
-			return g.Node(leaf("slice"), Attrs{Ints: []int{i % 100, 1, i / 100 * 64}}, array.Float32, []int{2}, false, g.Input(0, array.Float32, []int{2}))
+			return g.Node(leaf("slice"), Value{Float: float64(i % 100), Int: int64(i / 100 * 64)}, array.Float32, []int{2}, false, g.Input(0, array.Float32, []int{2}))
 		},
 		"a chain": func(g *Graph, i int) *Node {
 			x := g.Input(0, array.Float32, nil)
 			if n := len(g.Nodes); n > 1 {
 				x = g.Nodes[n-1]
 			}
-			return g.Node(leaf("add"), Attrs{}, array.Float32, nil, false, x, x)
+			return g.Node(leaf("add"), nil, array.Float32, nil, false, x, x)
 		},
 	} {
 		g := New()
@@ -89,7 +95,7 @@ func TestHash(t *testing.T) {
 		}
 		looks := 0
 		for _, n := range g.Nodes {
-			at := n.hash()
+			at := n.hash
 			for ; g.table[at&uint64(len(g.table)-1)] != int32(n.ID+1); at++ {
 				looks++
 			}
@@ -109,9 +115,9 @@ func TestReach(t *testing.T) {
 	beside := g.Input(1, array.Float32, nil)
 	n := x
 	for range 1000 {
-		n = g.Node(leaf("add"), Attrs{}, array.Float32, nil, false, n, n)
+		n = g.Node(leaf("add"), nil, array.Float32, nil, false, n, n)
 	}
-	after := g.Node(leaf("exp"), Attrs{}, array.Float32, nil, false, n)
+	after := g.Node(leaf("exp"), nil, array.Float32, nil, false, n)
 	need := Reach([]*Node{n, x})
 	for _, m := range g.Nodes {
 		if need[m.ID] != (m != beside && m != after) {

@@ -14,7 +14,7 @@ var (
 )
 
 // Shorthands for gradients and composites.
-func apply(d *Def, x ...*ir.Node) *ir.Node { return Apply(d, ir.Attrs{}, x...) }
+func apply(d *Def, x ...*ir.Node) *ir.Node { return Apply(d, nil, x...) }
 
 func add(x, y *ir.Node) *ir.Node { return apply(Add, x, y) }
 func sub(x, y *ir.Node) *ir.Node { return apply(Sub, x, y) }
@@ -178,19 +178,19 @@ func init() {
 			v.Set(2, func() *node { return zeroUnless(apply(LogicalOr, apply(Gt, x, hi), apply(Gt, lo, hi)), v.DY) })
 		},
 		Samples: []Sample{{Shapes: [][]int{{5, 7}, {}, {}}}, {Shapes: [][]int{{4, 3}, {3}, {4, 1}}}}})
-	PowInt = define(Def{Name: "powint", Arity: 1, Rule: NoBool,
-		Doc:  "x to the constant integer power Attrs.Int by a fixed chain: squarings from the highest bit down, times x where a bit is set; negative powers are the reciprocal (floats only).",
-		Expr: func(b *bld, n *node, x []val) val { return powChain(b, x[0], n.Attrs.Int) },
+	PowInt = define(Def{Name: "powint", Arity: 1, Attrs: Power(0), Rule: NoBool,
+		Doc:  "x to the constant integer power by a fixed chain: squarings from the highest bit down, times x where a bit is set; negative powers are the reciprocal (floats only).",
+		Expr: func(b *bld, n *node, x []val) val { return powChain(b, x[0], int(n.Attrs.(Power))) },
 		VJP: func(v *VJP) {
-			k := v.Node.Attrs.Int
+			k := v.Node.Attrs.(Power)
 			v.Set(0, func() *node {
 				if k == 0 {
 					return mul(v.DY, num(v.DY, 0))
 				}
-				return mul(v.DY, scale(Apply(PowInt, ir.Attrs{Int: k - 1}, v.X[0]), float64(k)))
+				return mul(v.DY, scale(Apply(PowInt, k-1, v.X[0]), float64(k)))
 			})
 		},
-		Samples: []Sample{{Shapes: [][]int{{13}}, Attrs: ir.Attrs{Int: 10}}, {Shapes: [][]int{{3, 5}}, Attrs: ir.Attrs{Int: 3}}, {Shapes: [][]int{{5}}, Attrs: ir.Attrs{Int: 0}}}})
+		Samples: []Sample{{Shapes: [][]int{{13}}, Attrs: Power(10)}, {Shapes: [][]int{{3, 5}}, Attrs: Power(3)}, {Shapes: [][]int{{5}}, Attrs: Power(0)}}})
 }
 
 // extremeVJP sends the gradient to the argument that wins; equal ones share it.

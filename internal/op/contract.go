@@ -19,11 +19,13 @@ type ConvGeometry struct {
 	OH, OW           int // output
 }
 
-// Geometry returns the geometry of a convolution node: Attrs.Ints are stride and
-// padding (2 each), and for the gradients the missing sizes.
+// Geometry returns the geometry of a convolution node.
 func Geometry(n *node) ConvGeometry {
-	p := n.Attrs.Ints
-	g := ConvGeometry{StrideH: p[0], StrideW: p[1], PadH: p[2], PadW: p[3]}
+	a, forward := n.Attrs.(Conv)
+	if !forward {
+		a = n.Attrs.(ConvGrad).Conv
+	}
+	g := ConvGeometry{StrideH: a.Stride[0], StrideW: a.Stride[1], PadH: a.Pad[0], PadW: a.Pad[1]}
 	set := func(x, w, y []int) {
 		if x != nil {
 			g.N, g.C, g.H, g.W = x[0], x[1], x[2], x[3]
@@ -91,44 +93,36 @@ func init() {
 		},
 		Samples: []Sample{{Shapes: [][]int{{5, 7}, {7, 3}, {3}}}}})
 
-	conv2d = define(Def{Name: "conv2d_core", Class: Routine, Arity: -1, Doc: "Cross-correlation of NCHW pictures with OCHW filters, plus a bias for each filter if given.",
+	conv2d = define(Def{Name: "conv2d_core", Class: Routine, Arity: -1, Attrs: unitConv, Doc: "Cross-correlation of NCHW pictures with OCHW filters, plus a bias for each filter if given.",
 		Infer: func(c *Call) (array.DType, []int) { return c.Args[0].DType, convShape(c) },
 		VJP: func(v *VJP) {
-			p := v.Node.Attrs.Ints[:4]
+			a := v.Node.Attrs.(Conv)
 			x, w := v.X[0], v.X[1]
-			v.Set(0, func() *node {
-				return Apply(conv2dInput, ir.Attrs{Ints: append(append([]int(nil), p...), x.Shape...)}, v.DY, w)
-			})
-			v.Set(1, func() *node {
-				return Apply(conv2dWeight, ir.Attrs{Ints: append(append([]int(nil), p...), w.Shape...)}, x, v.DY)
-			})
+			v.Set(0, func() *node { return Apply(conv2dInput, ConvGrad{a, x.Shape}, v.DY, w) })
+			v.Set(1, func() *node { return Apply(conv2dWeight, ConvGrad{a, w.Shape}, x, v.DY) })
 			if len(v.X) > 2 {
-				v.Set(2, func() *node { return Apply(Sum, ir.Attrs{Ints: []int{0, 2, 3}}, v.DY) })
+				v.Set(2, func() *node { return Apply(Sum, Reduction{Axes: []int{0, 2, 3}}, v.DY) })
 			}
 		},
 		Samples: convSamples})
-	conv2dInput = define(Def{Name: "conv2d_input", Class: Routine, Arity: 2, Doc: "The gradient of conv2d for its input, of shape Attrs.Ints[4:].",
-		Infer: func(c *Call) (array.DType, []int) { return c.Args[0].DType, c.Attrs.Ints[4:] },
+	conv2dInput = define(Def{Name: "conv2d_input", Class: Routine, Arity: 2, Attrs: ConvGrad{Conv: unitConv}, Doc: "The gradient of conv2d for its input.",
+		Infer: func(c *Call) (array.DType, []int) { return c.Args[0].DType, c.Attrs.(ConvGrad).Shape },
 		VJP: func(v *VJP) {
-			p := v.Node.Attrs.Ints[:4]
-			v.Set(0, func() *node { return Apply(conv2d, ir.Attrs{Ints: p}, v.DY, v.X[1]) })
-			v.Set(1, func() *node {
-				return Apply(conv2dWeight, ir.Attrs{Ints: append(append([]int(nil), p...), v.X[1].Shape...)}, v.DY, v.X[0])
-			})
+			a := v.Node.Attrs.(ConvGrad).Conv
+			v.Set(0, func() *node { return Apply(conv2d, a, v.DY, v.X[1]) })
+			v.Set(1, func() *node { return Apply(conv2dWeight, ConvGrad{a, v.X[1].Shape}, v.DY, v.X[0]) })
 		},
-		Samples: []Sample{{Shapes: [][]int{{2, 4, 3, 4}, {4, 3, 3, 2}}, Attrs: ir.Attrs{Ints: []int{1, 1, 0, 0, 2, 3, 5, 5}}}}})
-	conv2dWeight = define(Def{Name: "conv2d_weight", Class: Routine, Arity: 2, Doc: "The gradient of conv2d for its filters, of shape Attrs.Ints[4:].",
-		Infer: func(c *Call) (array.DType, []int) { return c.Args[0].DType, c.Attrs.Ints[4:] },
+		Samples: []Sample{{Shapes: [][]int{{2, 4, 3, 4}, {4, 3, 3, 2}}, Attrs: ConvGrad{unitConv, []int{2, 3, 5, 5}}}}})
+	conv2dWeight = define(Def{Name: "conv2d_weight", Class: Routine, Arity: 2, Attrs: ConvGrad{Conv: unitConv}, Doc: "The gradient of conv2d for its filters.",
+		Infer: func(c *Call) (array.DType, []int) { return c.Args[0].DType, c.Attrs.(ConvGrad).Shape },
 		VJP: func(v *VJP) {
-			p := v.Node.Attrs.Ints[:4]
-			v.Set(0, func() *node {
-				return Apply(conv2dInput, ir.Attrs{Ints: append(append([]int(nil), p...), v.X[0].Shape...)}, v.X[1], v.DY)
-			})
-			v.Set(1, func() *node { return Apply(conv2d, ir.Attrs{Ints: p}, v.X[0], v.DY) })
+			a := v.Node.Attrs.(ConvGrad).Conv
+			v.Set(0, func() *node { return Apply(conv2dInput, ConvGrad{a, v.X[0].Shape}, v.X[1], v.DY) })
+			v.Set(1, func() *node { return Apply(conv2d, a, v.X[0], v.DY) })
 		},
-		Samples: []Sample{{Shapes: [][]int{{2, 3, 5, 5}, {2, 4, 3, 4}}, Attrs: ir.Attrs{Ints: []int{1, 1, 0, 0, 4, 3, 3, 2}}}}})
-	Conv2d = define(Def{Name: "conv2d", Class: Composite, Arity: -1, ONNX: "Conv",
-		Doc: "Cross-correlation of NCHW pictures with OCHW filters plus a bias of O elements, if given. Attrs.Ints: stride and padding, vertical and horizontal.",
+		Samples: []Sample{{Shapes: [][]int{{2, 3, 5, 5}, {2, 4, 3, 4}}, Attrs: ConvGrad{unitConv, []int{4, 3, 3, 2}}}}})
+	Conv2d = define(Def{Name: "conv2d", Class: Composite, Arity: -1, Attrs: unitConv, ONNX: "Conv",
+		Doc: "Cross-correlation of NCHW pictures with OCHW filters plus a bias of O elements, if given.",
 		Compose: func(x []*node, a ir.Attrs) *node {
 			meet := Promote(x...)
 			if !meet.Float() {
@@ -138,36 +132,40 @@ func init() {
 			for i := range x {
 				args[i] = Convert(x[i], meet)
 			}
-			return Apply(conv2d, ir.Attrs{Ints: a.Ints}, args...)
+			return Apply(conv2d, a, args...)
 		},
-		Samples: append([]Sample{{Shapes: [][]int{{2, 3, 5, 5}, {4, 3, 3, 2}, {4}}, Attrs: ir.Attrs{Ints: []int{1, 1, 0, 0}}}}, convSamples...)})
+		Samples: append([]Sample{{Shapes: [][]int{{2, 3, 5, 5}, {4, 3, 3, 2}, {4}}, Attrs: unitConv}}, convSamples...)})
 
-	Interleave = define(Def{Name: "interleave", Class: Assemble, Arity: -1,
-		Doc: "The opposite of the windows of a pooling without overlap: argument ky*kw+kx goes to rows ky, ky+kh, ... and columns kx, kx+kw, ... of the last two axes. Attrs.Ints: kh, kw, then the result's last two sizes; what no argument reaches is 0.",
+	Interleave = define(Def{Name: "interleave", Class: Assemble, Arity: -1, Attrs: Interleaving{},
+		Doc: "The opposite of the windows of a pooling without overlap: argument ky*kw+kx goes to rows ky, ky+kh, ... and columns kx, kx+kw, ... of the last two axes; what no argument reaches is 0.",
 		Infer: func(c *Call) (array.DType, []int) {
 			x := c.Args[0]
 			out := append([]int(nil), x.Shape...)
-			copy(out[len(out)-2:], c.Attrs.Ints[2:])
+			size := c.Attrs.(Interleaving).Size
+			copy(out[len(out)-2:], size[:])
 			return x.DType, out
 		},
 		VJP: func(v *VJP) {
-			p := v.Node.Attrs.Ints
+			every := v.Node.Attrs.(Interleaving).Every
 			for i, x := range v.X {
 				v.Set(i, func() *node {
-					return window(v.DY, i/p[1], i%p[1], p[0], p[1], x.Shape[len(x.Shape)-2], x.Shape[len(x.Shape)-1])
+					return window(v.DY, i/every[1], i%every[1], every, x.Shape[len(x.Shape)-2], x.Shape[len(x.Shape)-1])
 				})
 			}
 		},
-		Samples: []Sample{{Shapes: [][]int{{2, 2, 3}, {2, 2, 3}}, Attrs: ir.Attrs{Ints: []int{1, 2, 2, 7}}}}})
-	poolSamples := []Sample{{Shapes: [][]int{{2, 3, 6, 8}}, Attrs: ir.Attrs{Ints: []int{2, 2, 2, 2, 0, 0}}},
-		{Shapes: [][]int{{1, 2, 7, 7}}, Attrs: ir.Attrs{Ints: []int{3, 3, 2, 2, 0, 0}}},
-		{Shapes: [][]int{{1, 2, 7, 7}}, Attrs: ir.Attrs{Ints: []int{3, 2, 2, 1, 1, 1}}},
-		{Shapes: [][]int{{1, 2, 7, 5}}, Attrs: ir.Attrs{Ints: []int{2, 2, 2, 2, 0, 0}}}}
-	MaxPool2d = define(Def{Name: "max_pool2d", Class: Routine, Arity: 1, Contig: true, ONNX: "MaxPool", Samples: poolSamples,
-		Doc: "The greatest element of each window of the last two axes. Attrs.Ints: window, stride, padding (with -Inf), vertical and horizontal. The gradient goes to the first greatest.",
+		Samples: []Sample{{Shapes: [][]int{{2, 2, 3}, {2, 2, 3}}, Attrs: Interleaving{[2]int{1, 2}, [2]int{2, 7}}}}})
+	pool := func(kh, kw, sh, sw, ph, pw int) Pool {
+		return Pool{[2]int{kh, kw}, [2]int{sh, sw}, [2]int{ph, pw}}
+	}
+	poolSamples := []Sample{{Shapes: [][]int{{2, 3, 6, 8}}, Attrs: pool(2, 2, 2, 2, 0, 0)},
+		{Shapes: [][]int{{1, 2, 7, 7}}, Attrs: pool(3, 3, 2, 2, 0, 0)},
+		{Shapes: [][]int{{1, 2, 7, 7}}, Attrs: pool(3, 2, 2, 1, 1, 1)},
+		{Shapes: [][]int{{1, 2, 7, 5}}, Attrs: pool(2, 2, 2, 2, 0, 0)}}
+	MaxPool2d = define(Def{Name: "max_pool2d", Class: Routine, Arity: 1, Contig: true, Attrs: unitPool, ONNX: "MaxPool", Samples: poolSamples,
+		Doc: "The greatest element of each window of the last two axes. Padding is with -Inf. The gradient goes to the first greatest.",
 		Infer: func(c *Call) (array.DType, []int) {
 			x := c.Args[0]
-			oh, ow := windowCounts("max_pool2d", x, c.Attrs.Ints)
+			oh, ow := windowCounts("max_pool2d", x, c.Attrs.(Pool))
 			r := len(x.Shape)
 			if x.Shape[r-2] == 0 || x.Shape[r-1] == 0 {
 				c.Failf("", "of empty pictures: shape %s", array.ShapeString(x.Shape))
@@ -179,24 +177,24 @@ func init() {
 		}})
 	// Where the maximum is does not depend on x but at jumps: no gradient but that
 	// of the last argument.
-	nowhere := []Sample{{Shapes: [][]int{{0, 4, 4}, {0, 2, 2}, {0, 2, 2}}, Attrs: ir.Attrs{Ints: []int{2, 2, 2, 2, 0, 0}}}}
-	maxPoolPlace = define(Def{Name: "max_pool2d_place", Class: Routine, Arity: 3, Contig: true,
-		Doc:     "Zeros of the shape of x, to which each element of the third argument is added at the first place of its window in x that has the maximum, which the second argument gives. Attrs.Ints as for max_pool2d.",
+	nowhere := []Sample{{Shapes: [][]int{{0, 4, 4}, {0, 2, 2}, {0, 2, 2}}, Attrs: pool(2, 2, 2, 2, 0, 0)}}
+	maxPoolPlace = define(Def{Name: "max_pool2d_place", Class: Routine, Arity: 3, Contig: true, Attrs: unitPool,
+		Doc:     "Zeros of the shape of x, to which each element of the third argument is added at the first place of its window in x that has the maximum, which the second argument gives.",
 		Infer:   func(c *Call) (array.DType, []int) { return c.Args[0].DType, c.Args[0].Shape },
 		VJP:     func(v *VJP) { v.Set(2, func() *node { return Apply(maxPoolPick, v.Node.Attrs, v.X[0], v.X[1], v.DY) }) },
 		Samples: nowhere})
-	nowhere = []Sample{{Shapes: [][]int{{0, 4, 4}, {0, 2, 2}, {0, 4, 4}}, Attrs: ir.Attrs{Ints: []int{2, 2, 2, 2, 0, 0}}}}
-	maxPoolPick = define(Def{Name: "max_pool2d_pick", Class: Routine, Arity: 3, Contig: true,
+	nowhere = []Sample{{Shapes: [][]int{{0, 4, 4}, {0, 2, 2}, {0, 4, 4}}, Attrs: pool(2, 2, 2, 2, 0, 0)}}
+	maxPoolPick = define(Def{Name: "max_pool2d_pick", Class: Routine, Arity: 3, Contig: true, Attrs: unitPool,
 		Doc:   "The elements of the third argument where max_pool2d_place adds.",
 		Infer: func(c *Call) (array.DType, []int) { return c.Args[1].DType, c.Args[1].Shape },
 		VJP: func(v *VJP) {
 			v.Set(2, func() *node { return Apply(maxPoolPlace, v.Node.Attrs, v.X[0], v.X[1], v.DY) })
 		},
 		Samples: nowhere})
-	AvgPool2d = define(Def{Name: "avg_pool2d", Class: Composite, Arity: 1, ONNX: "AveragePool", Samples: poolSamples,
-		Doc: "The mean of each window of the last two axes, zeros of the padding counted. Attrs.Ints as for max_pool2d.",
+	AvgPool2d = define(Def{Name: "avg_pool2d", Class: Composite, Arity: 1, Attrs: unitPool, ONNX: "AveragePool", Samples: poolSamples,
+		Doc: "The mean of each window of the last two axes, zeros of the padding counted.",
 		Compose: func(x []*node, a ir.Attrs) *node {
-			ws := windows("avg_pool2d", x[0], a.Ints, 0)
+			ws := windows("avg_pool2d", x[0], a.(Pool), 0)
 			y := ws[0]
 			for _, w := range ws[1:] {
 				y = add(y, w)
@@ -205,25 +203,31 @@ func init() {
 		},
 		VJP: func(v *VJP) {
 			v.Set(0, func() *node {
-				p := v.Node.Attrs.Ints
-				part := scale(v.DY, 1/float64(p[0]*p[1]))
-				parts := make([]*node, p[0]*p[1])
+				a := v.Node.Attrs.(Pool)
+				n := a.Window[0] * a.Window[1]
+				part := scale(v.DY, 1/float64(n))
+				parts := make([]*node, n)
 				for i := range parts {
 					parts[i] = part
 				}
-				return unpool(parts, v.X[0].Shape, p)
+				return unpool(parts, v.X[0].Shape, a)
 			})
 		}})
 }
 
+var (
+	unitConv = Conv{Stride: [2]int{1, 1}}
+	unitPool = Pool{Window: [2]int{1, 1}, Stride: [2]int{1, 1}}
+)
+
 var convSamples = []Sample{
-	{Shapes: [][]int{{2, 3, 5, 5}, {4, 3, 3, 2}}, Attrs: ir.Attrs{Ints: []int{1, 1, 0, 0}}},
-	{Shapes: [][]int{{1, 2, 7, 6}, {3, 2, 3, 3}}, Attrs: ir.Attrs{Ints: []int{2, 1, 1, 2}}},
-	{Shapes: [][]int{{2, 1, 4, 4}, {1, 1, 1, 1}}, Attrs: ir.Attrs{Ints: []int{1, 1, 0, 0}}},
+	{Shapes: [][]int{{2, 3, 5, 5}, {4, 3, 3, 2}}, Attrs: unitConv},
+	{Shapes: [][]int{{1, 2, 7, 6}, {3, 2, 3, 3}}, Attrs: Conv{Stride: [2]int{2, 1}, Pad: [2]int{1, 2}}},
+	{Shapes: [][]int{{2, 1, 4, 4}, {1, 1, 1, 1}}, Attrs: unitConv},
 }
 
 func convShape(c *Call) []int {
-	x, w, p := c.Args[0], c.Args[1], c.Attrs.Ints
+	x, w, a := c.Args[0], c.Args[1], c.Attrs.(Conv)
 	c.Def = Conv2d // messages name what the user called
 	if len(x.Shape) != 4 {
 		c.Failf("x", "has shape %s, want [N C H W]: pictures, channels, height, width", array.ShapeString(x.Shape))
@@ -242,7 +246,7 @@ func convShape(c *Call) []int {
 			c.Failf("bias", "has shape %s, want [%d]", array.ShapeString(b.Shape), w.Shape[0])
 		}
 	}
-	return []int{x.Shape[0], w.Shape[0], windowCount(c.Def.Name, x.Shape[2], w.Shape[2], p[0], p[2]), windowCount(c.Def.Name, x.Shape[3], w.Shape[3], p[1], p[3])}
+	return []int{x.Shape[0], w.Shape[0], windowCount(c.Def.Name, x.Shape[2], w.Shape[2], a.Stride[0], a.Pad[0]), windowCount(c.Def.Name, x.Shape[3], w.Shape[3], a.Stride[1], a.Pad[1])}
 }
 
 // maxPadded is the most lines or columns of a picture with its padding: places in it
@@ -326,15 +330,17 @@ func composeMatMul(x, y, bias *node) *node {
 }
 
 // window is the strided part of x that holds element (ky, kx) of every window.
-func window(x *node, ky, kx, sh, sw, oh, ow int) *node {
-	r := len(x.Shape)
-	start, step, cnt := make([]int, r), make([]int, r), append([]int(nil), x.Shape...)
-	for i := range step {
-		step[i] = 1
-	}
-	start[r-2], step[r-2], cnt[r-2] = ky, sh, oh
-	start[r-1], step[r-1], cnt[r-1] = kx, sw, ow
-	return Apply(Slice, SliceAttrs(start, step, cnt), x)
+func window(x *node, ky, kx int, stride [2]int, oh, ow int) *node {
+	return Apply(Slice, Whole(x.Shape).lastTwo([2]int{ky, kx}, stride, [2]int{oh, ow}), x)
+}
+
+// lastTwo is the window with other parts of the last two axes.
+func (w Window) lastTwo(start, step, count [2]int) Window {
+	r := len(w.Start)
+	copy(w.Start[r-2:], start[:])
+	copy(w.Step[r-2:], step[:])
+	copy(w.Count[r-2:], count[:])
+	return w
 }
 
 func padLast(x *node, ph, pw int, fill float64) *node {
@@ -344,56 +350,50 @@ func padLast(x *node, ph, pw int, fill float64) *node {
 	pads := make([]int, 2*len(x.Shape))
 	n := len(pads)
 	pads[n-4], pads[n-3], pads[n-2], pads[n-1] = ph, ph, pw, pw
-	return Apply(Pad, ir.Attrs{Ints: pads, Float: fill}, x)
+	return Apply(Pad, Padding{pads, fill}, x)
 }
 
 // windowCounts returns how many windows there are, vertical and horizontal.
-func windowCounts(name string, x *node, p []int) (oh, ow int) {
+func windowCounts(name string, x *node, a Pool) (oh, ow int) {
 	if len(x.Shape) < 2 {
 		array.Failf(name, "", "takes two dimensions or more, got %s", array.ShapeString(x.Shape))
 	}
 	needFloat(name, x)
 	r := len(x.Shape)
-	oh = windowCount(name, x.Shape[r-2], p[0], p[2], p[4])
-	ow = windowCount(name, x.Shape[r-1], p[1], p[3], p[5])
-	if p[4] >= p[0] || p[5] >= p[1] {
-		array.Failf(name, "", "padding %dx%d is not smaller than the window %dx%d", p[4], p[5], p[0], p[1])
+	oh = windowCount(name, x.Shape[r-2], a.Window[0], a.Stride[0], a.Pad[0])
+	ow = windowCount(name, x.Shape[r-1], a.Window[1], a.Stride[1], a.Pad[1])
+	if a.Pad[0] >= a.Window[0] || a.Pad[1] >= a.Window[1] {
+		array.Failf(name, "", "padding %dx%d is not smaller than the window %dx%d", a.Pad[0], a.Pad[1], a.Window[0], a.Window[1])
 	}
 	return oh, ow
 }
 
 // windows returns, for each place in the window, that element of all windows.
-func windows(name string, x *node, p []int, fill float64) []*node {
-	oh, ow := windowCounts(name, x, p)
-	x = padLast(x, p[4], p[5], fill)
+func windows(name string, x *node, a Pool, fill float64) []*node {
+	oh, ow := windowCounts(name, x, a)
+	x = padLast(x, a.Pad[0], a.Pad[1], fill)
 	var out []*node
-	for ky := range p[0] {
-		for kx := range p[1] {
-			out = append(out, window(x, ky, kx, p[2], p[3], oh, ow))
+	for ky := range a.Window[0] {
+		for kx := range a.Window[1] {
+			out = append(out, window(x, ky, kx, a.Stride, oh, ow))
 		}
 	}
 	return out
 }
 
 // unpool adds up the parts of each place in the window where windows have them.
-func unpool(parts []*node, shape, p []int) *node {
+func unpool(parts []*node, shape []int, a Pool) *node {
 	r := len(shape)
-	h, w := shape[r-2]+2*p[4], shape[r-1]+2*p[5]
+	h, w := shape[r-2]+2*a.Pad[0], shape[r-1]+2*a.Pad[1]
 	full := append([]int(nil), shape...)
 	full[r-2], full[r-1] = h, w
 	var sum *node
-	if p[0] <= p[2] && p[1] <= p[3] && p[0] == p[2] && p[1] == p[3] {
-		sum = Apply(Interleave, ir.Attrs{Ints: []int{p[0], p[1], h, w}}, parts...)
+	if a.Window == a.Stride {
+		sum = Apply(Interleave, Interleaving{a.Window, [2]int{h, w}}, parts...)
 	} else {
 		for i, part := range parts {
-			s := part.Shape
-			start, step, cnt := make([]int, r), make([]int, r), append([]int(nil), s...)
-			for k := range step {
-				step[k] = 1
-			}
-			start[r-2], step[r-2] = i/p[1], p[2]
-			start[r-1], step[r-1] = i%p[1], p[3]
-			one := placeIn(part, placeSlice, SliceAttrs(start, step, cnt).Ints, full)
+			at := [2]int{i / a.Window[1], i % a.Window[1]}
+			one := placeIn(part, Whole(part.Shape).lastTwo(at, a.Stride, [2]int(part.Shape[r-2:])), full)
 			if sum == nil {
 				sum = one
 			} else {
@@ -401,22 +401,15 @@ func unpool(parts []*node, shape, p []int) *node {
 			}
 		}
 	}
-	if p[4] == 0 && p[5] == 0 {
+	if a.Pad == [2]int{} {
 		return sum
 	}
-	sum = Narrow(sum, r-2, p[4], shape[r-2])
-	return Narrow(sum, r-1, p[5], shape[r-1])
+	sum = Narrow(sum, r-2, a.Pad[0], shape[r-2])
+	return Narrow(sum, r-1, a.Pad[1], shape[r-1])
 }
 
 func interleavePart(n *node, out array.View, i int) array.View {
-	p := n.Attrs.Ints
-	s := n.Args[i].Shape
-	r := len(s)
-	start, step := make([]int, r), make([]int, r)
-	for k := range step {
-		step[k] = 1
-	}
-	start[r-2], step[r-2] = i/p[1], p[0]
-	start[r-1], step[r-1] = i%p[1], p[1]
-	return sliceBy(out, SliceAttrs(start, step, s).Ints)
+	every, s := n.Attrs.(Interleaving).Every, n.Args[i].Shape
+	at := [2]int{i / every[1], i % every[1]}
+	return Whole(s).lastTwo(at, every, [2]int(s[len(s)-2:])).on(out)
 }

@@ -9,113 +9,116 @@ import (
 // from the back when negative, and are checked when the operation runs.
 var IndexSelect, indexAdd, Gather, scatterAdd, MaskSelect, maskPlace, CrossEntropy *Def
 
-// checkIndex checks that argument i can hold places along axis Attrs.Int of an
+// checkIndex checks that argument i can hold places along an axis of an
 // array of so many dimensions.
-func checkIndex(c *Call, i, rank int) {
+func checkIndex(c *Call, i, axis, rank int) {
 	if d := c.Args[i].DType; d != array.Int64 && d != array.Int32 {
 		c.Failf("index", "has elements of type %s, want int64 or int32", d)
 	}
-	if a := c.Attrs.Int; a < 0 || a >= rank {
-		c.Failf("axis", "%d is out of range for %d dimensions", a, rank)
+	if axis < 0 || axis >= rank {
+		c.Failf("axis", "%d is out of range for %d dimensions", axis, rank)
 	}
 }
 
-// checkWithin checks that an array of places along axis Attrs.Int has as many
+// checkWithin checks that an array of places along an axis has as many
 // dimensions as the array that it points into, and is not larger outside the axis.
-func checkWithin(c *Call, index, shape []int, whose string) {
+func checkWithin(c *Call, axis int, index, shape []int, whose string) {
 	if len(index) != len(shape) {
 		c.Failf("index", "has shape %s, %s %s: want as many dimensions", array.ShapeString(index), whose, array.ShapeString(shape))
 	}
 	for i, n := range index {
-		if i != c.Attrs.Int && n > shape[i] {
-			c.Failf("index", "has shape %s, which is larger than %s's %s outside axis %d", array.ShapeString(index), whose, array.ShapeString(shape), c.Attrs.Int)
+		if i != axis && n > shape[i] {
+			c.Failf("index", "has shape %s, which is larger than %s's %s outside axis %d", array.ShapeString(index), whose, array.ShapeString(shape), axis)
 		}
 	}
 }
 
 func init() {
-	IndexSelect = define(Def{Name: "index_select", Class: Routine, Arity: 2, Contig: true, ONNX: "Gather",
-		Doc: "The sub-arrays of x at the places of a vector of indices along axis Attrs.Int.",
+	IndexSelect = define(Def{Name: "index_select", Class: Routine, Arity: 2, Contig: true, Attrs: Axis(0), ONNX: "Gather",
+		Doc: "The sub-arrays of x at the places of a vector of indices along an axis.",
 		Infer: func(c *Call) (array.DType, []int) {
 			x := c.Args[0]
-			checkIndex(c, 1, len(x.Shape))
+			checkIndex(c, 1, int(c.Attrs.(Axis)), len(x.Shape))
 			if len(c.Args[1].Shape) != 1 {
 				c.Failf("index", "has shape %s, want one dimension", array.ShapeString(c.Args[1].Shape))
 			}
 			s := append([]int(nil), x.Shape...)
-			s[c.Attrs.Int] = c.Args[1].Shape[0]
+			s[c.Attrs.(Axis)] = c.Args[1].Shape[0]
 			array.CheckShape("index_select", s, x.DType)
 			return x.DType, s
 		},
 		VJP: func(v *VJP) {
 			v.Set(0, func() *node {
-				a := v.Node.Attrs
-				return Apply(indexAdd, ir.Attrs{Int: a.Int, Ints: []int{v.X[0].Shape[a.Int]}}, v.DY, v.X[1])
+				return Apply(indexAdd, Target{int(v.Node.Attrs.(Axis)), v.X[0].Shape}, v.DY, v.X[1])
 			})
 		},
 		Samples: []Sample{{Shapes: [][]int{{5, 3}, {4}}, DTypes: []array.DType{array.Float64, array.Int64}, Max: 5},
-			{Shapes: [][]int{{2, 5}, {7}}, DTypes: []array.DType{array.Float64, array.Int64}, Max: 5, Attrs: ir.Attrs{Int: 1}}}})
-	indexAdd = define(Def{Name: "index_add", Class: Routine, Arity: -1, Contig: true,
-		Doc: "The third argument, or zeros, of size Attrs.Ints[0] along axis Attrs.Int, to which the sub-arrays of x are added at the places of the indices, in ascending order of their position.",
+			{Shapes: [][]int{{2, 5}, {7}}, DTypes: []array.DType{array.Float64, array.Int64}, Max: 5, Attrs: Axis(1)}}})
+	indexAdd = define(Def{Name: "index_add", Class: Routine, Arity: -1, Contig: true, Attrs: Target{},
+		Doc: "The third argument, or zeros, of the shape of a target, to which the sub-arrays of x are added at the places of the indices, in ascending order of their position.",
 		Infer: func(c *Call) (array.DType, []int) {
 			x := c.Args[0]
-			checkIndex(c, 1, len(x.Shape))
-			if i := c.Args[1].Shape; len(i) != 1 || i[0] != x.Shape[c.Attrs.Int] {
-				c.Failf("index", "has shape %s, want [%d]", array.ShapeString(i), x.Shape[c.Attrs.Int])
+			a := c.Attrs.(Target)
+			checkIndex(c, 1, a.Axis, len(x.Shape))
+			if i := c.Args[1].Shape; len(i) != 1 || i[0] != x.Shape[a.Axis] {
+				c.Failf("index", "has shape %s, want [%d]", array.ShapeString(i), x.Shape[a.Axis])
 			}
 			s := append([]int(nil), x.Shape...)
-			s[c.Attrs.Int] = c.Attrs.Ints[0]
+			s[a.Axis] = a.Shape[a.Axis]
+			t, d := a.Shape, x.DType
 			if len(c.Args) > 2 {
-				if t := c.Args[2]; t.DType != x.DType || !array.Equal(t.Shape, s) {
-					c.Failf("x", "is %s, the array that it is added to %s: they may differ along axis %d only", array.TypeString(x.DType, x.Shape), array.TypeString(t.DType, t.Shape), c.Attrs.Int)
-				}
+				t, d = c.Args[2].Shape, c.Args[2].DType
+			}
+			if d != x.DType || !array.Equal(t, s) {
+				c.Failf("x", "is %s, the array that it is added to %s: they may differ along axis %d only", array.TypeString(x.DType, x.Shape), array.TypeString(d, t), a.Axis)
 			}
 			return x.DType, s
 		},
 		VJP: func(v *VJP) {
-			v.Set(0, func() *node { return Apply(IndexSelect, ir.Attrs{Int: v.Node.Attrs.Int}, v.DY, v.X[1]) })
+			v.Set(0, func() *node { return Apply(IndexSelect, Axis(v.Node.Attrs.(Target).Axis), v.DY, v.X[1]) })
 			if len(v.X) == 3 {
 				v.Set(2, func() *node { return v.DY })
 			}
 		},
-		Samples: []Sample{{Shapes: [][]int{{4, 3}, {4}, {5, 3}}, DTypes: []array.DType{array.Float64, array.Int64, array.Float64}, Max: 5, Attrs: ir.Attrs{Ints: []int{5}}},
-			{Shapes: [][]int{{4, 3}, {4}}, DTypes: []array.DType{array.Float64, array.Int64}, Max: 5, Attrs: ir.Attrs{Ints: []int{5}}}}})
-	Gather = define(Def{Name: "gather", Class: Routine, Arity: 2, Contig: true, ONNX: "GatherElements",
-		Doc: "Element (i, j, ...) is x's where the index along axis Attrs.Int is taken from the second argument at (i, j, ...).",
+		Samples: []Sample{{Shapes: [][]int{{4, 3}, {4}, {5, 3}}, DTypes: []array.DType{array.Float64, array.Int64, array.Float64}, Max: 5, Attrs: Target{Shape: []int{5, 3}}},
+			{Shapes: [][]int{{4, 3}, {4}}, DTypes: []array.DType{array.Float64, array.Int64}, Max: 5, Attrs: Target{Shape: []int{5, 3}}}}})
+	Gather = define(Def{Name: "gather", Class: Routine, Arity: 2, Contig: true, Attrs: Axis(0), ONNX: "GatherElements",
+		Doc: "Element (i, j, ...) is x's where the index along an axis is taken from the second argument at (i, j, ...).",
 		Infer: func(c *Call) (array.DType, []int) {
 			x, idx := c.Args[0], c.Args[1]
-			checkIndex(c, 1, len(x.Shape))
-			checkWithin(c, idx.Shape, x.Shape, "x")
+			checkIndex(c, 1, int(c.Attrs.(Axis)), len(x.Shape))
+			checkWithin(c, int(c.Attrs.(Axis)), idx.Shape, x.Shape, "x")
 			return x.DType, idx.Shape
 		},
 		VJP: func(v *VJP) {
 			v.Set(0, func() *node {
-				return Apply(scatterAdd, ir.Attrs{Int: v.Node.Attrs.Int, Ints: v.X[0].Shape}, v.DY, v.X[1])
+				return Apply(scatterAdd, Target{int(v.Node.Attrs.(Axis)), v.X[0].Shape}, v.DY, v.X[1])
 			})
 		},
 		Samples: []Sample{{Shapes: [][]int{{5, 3}, {4, 3}}, DTypes: []array.DType{array.Float64, array.Int64}, Max: 5},
-			{Shapes: [][]int{{3, 5}, {2, 7}}, DTypes: []array.DType{array.Float64, array.Int64}, Max: 5, Attrs: ir.Attrs{Int: 1}}}})
-	scatterAdd = define(Def{Name: "scatter_add", Class: Routine, Arity: 2, Contig: true, ONNX: "ScatterElements",
-		Doc: "Zeros of shape Attrs.Ints, to which x's elements are added in row-major order where gather along axis Attrs.Int would read.",
+			{Shapes: [][]int{{3, 5}, {2, 7}}, DTypes: []array.DType{array.Float64, array.Int64}, Max: 5, Attrs: Axis(1)}}})
+	scatterAdd = define(Def{Name: "scatter_add", Class: Routine, Arity: 2, Contig: true, Attrs: Target{}, ONNX: "ScatterElements",
+		Doc: "Zeros of the shape of a target, to which x's elements are added in row-major order where gather along its axis would read.",
 		Infer: func(c *Call) (array.DType, []int) {
-			checkIndex(c, 1, len(c.Attrs.Ints))
+			a := c.Attrs.(Target)
+			checkIndex(c, 1, a.Axis, len(a.Shape))
 			if !array.Equal(c.Args[0].Shape, c.Args[1].Shape) {
 				c.Failf("index", "has shape %s, x %s: want equal shapes", array.ShapeString(c.Args[1].Shape), array.ShapeString(c.Args[0].Shape))
 			}
-			checkWithin(c, c.Args[1].Shape, c.Attrs.Ints, "the receiver")
-			return c.Args[0].DType, c.Attrs.Ints
+			checkWithin(c, a.Axis, c.Args[1].Shape, a.Shape, "the receiver")
+			return c.Args[0].DType, a.Shape
 		},
 		VJP: func(v *VJP) {
-			v.Set(0, func() *node { return Apply(Gather, ir.Attrs{Int: v.Node.Attrs.Int}, v.DY, v.X[1]) })
+			v.Set(0, func() *node { return Apply(Gather, Axis(v.Node.Attrs.(Target).Axis), v.DY, v.X[1]) })
 		},
-		Samples: []Sample{{Shapes: [][]int{{4, 3}, {4, 3}}, DTypes: []array.DType{array.Float64, array.Int64}, Max: 5, Attrs: ir.Attrs{Ints: []int{5, 3}}}}})
-	MaskSelect = define(Def{Name: "mask_select", Class: Routine, Arity: 2, Contig: true, ONNX: "Compress",
-		Doc: "The elements of x, in row-major order, where a mask of its shape is true, which is at Attrs.Int places.",
+		Samples: []Sample{{Shapes: [][]int{{4, 3}, {4, 3}}, DTypes: []array.DType{array.Float64, array.Int64}, Max: 5, Attrs: Target{Shape: []int{5, 3}}}}})
+	MaskSelect = define(Def{Name: "mask_select", Class: Routine, Arity: 2, Contig: true, Attrs: Count(0), ONNX: "Compress",
+		Doc: "The elements of x, in row-major order, where a mask of its shape is true, which is at as many places as it says.",
 		Infer: func(c *Call) (array.DType, []int) {
 			if m := c.Args[1]; m.DType != array.Bool || !array.Equal(m.Shape, c.Args[0].Shape) {
 				c.Failf("mask", "is %s, want %s", array.TypeString(m.DType, m.Shape), array.TypeString(array.Bool, c.Args[0].Shape))
 			}
-			return c.Args[0].DType, []int{c.Attrs.Int}
+			return c.Args[0].DType, []int{int(c.Attrs.(Count))}
 		},
 		VJP:     func(v *VJP) { v.Set(0, func() *node { return apply(maskPlace, v.DY, v.X[1]) }) },
 		Samples: []Sample{{Shapes: [][]int{{0, 3}, {0, 3}}, DTypes: []array.DType{array.Float64, array.Bool}, Max: 2}}})
@@ -132,7 +135,7 @@ func init() {
 			return x.DType, m.Shape
 		},
 		VJP: func(v *VJP) {
-			v.Set(0, func() *node { return Apply(MaskSelect, ir.Attrs{Int: v.X[0].Size()}, v.DY, v.X[1]) })
+			v.Set(0, func() *node { return Apply(MaskSelect, Count(v.X[0].Size()), v.DY, v.X[1]) })
 		},
 		Samples: []Sample{{Shapes: [][]int{{0}, {0, 3}}, DTypes: []array.DType{array.Float64, array.Bool}, Max: 2}}})
 	CrossEntropy = define(Def{Name: "cross_entropy", Class: Composite, Arity: 2, ONNX: "SoftmaxCrossEntropyLoss",
@@ -142,7 +145,7 @@ func init() {
 			picked := withKeep(Sum, where(hit, l, num(l, 0)), []int{1})
 			m := withKeep(Max, l, []int{1})
 			lse := add(apply(Log, withKeep(Sum, apply(Exp, sub(l, m)), []int{1})), m)
-			return Apply(Mean, ir.Attrs{}, sub(lse, picked))
+			return Apply(Mean, nil, sub(lse, picked))
 		},
 		VJP: func(v *VJP) {
 			v.Set(0, func() *node {
@@ -172,5 +175,5 @@ func crossEntropyParts(l, target *node) (logits, hit *node) {
 		array.Failf("cross_entropy", "target", "has shape %s, want [%d]: the class of each row of the logits", array.ShapeString(target.Shape), l.Shape[0])
 	}
 	t := reshape(Convert(target, array.Int64), []int{l.Shape[0], 1})
-	return l, apply(Eq, Apply(Iota, ir.Attrs{Int: 1}, l), t)
+	return l, apply(Eq, Apply(Iota, Axis(1), l), t)
 }

@@ -65,7 +65,7 @@ func init() {
 	Where = define(Def{Name: "where", Arity: 3, Rule: Keep, ONNX: "Where", Doc: "c ? x : y.", Class: Composite,
 		Compose: func(x []*node, _ ir.Attrs) *node {
 			meet := Promote(x[1], x[2])
-			return Apply(selectDef, ir.Attrs{}, Convert(x[0], array.Bool), Convert(x[1], meet), Convert(x[2], meet))
+			return Apply(selectDef, nil, Convert(x[0], array.Bool), Convert(x[1], meet), Convert(x[2], meet))
 		},
 		Samples: []Sample{{Shapes: [][]int{{4, 5}, {5}, {4, 1}}, DTypes: []array.DType{array.Bool, array.Float64, array.Float64}}}})
 	selectDef = define(Def{Name: "select", Arity: 3, Rule: Keep, Doc: "Where with a bool condition and equal types.",
@@ -78,9 +78,9 @@ func init() {
 			v.Set(2, func() *node { return where(v.X[0], num(v.DY, 0), v.DY) })
 		},
 		Samples: []Sample{{Shapes: [][]int{{4, 5}, {5}, {4, 1}}, DTypes: []array.DType{array.Bool, array.Float64, array.Float64}}}})
-	Cast = define(Def{Name: "cast", Arity: 1, Rule: Keep, ONNX: "Cast",
-		Doc:   "x as Attrs.DType. Floats to integers truncate and saturate, NaN gives 0; integers to narrower ones wrap; to bool is x != 0.",
-		Infer: func(c *Call) (array.DType, []int) { return c.Attrs.DType, c.Args[0].Shape },
+	Cast = define(Def{Name: "cast", Arity: 1, Rule: Keep, Attrs: To(0), ONNX: "Cast",
+		Doc:   "x in another type. Floats to integers truncate and saturate, NaN gives 0; integers to narrower ones wrap; to bool is x != 0.",
+		Infer: func(c *Call) (array.DType, []int) { return array.DType(c.Attrs.(To)), c.Args[0].Shape },
 		Expr: func(b *bld, n *node, x []val) val {
 			from, to := b.Type(x[0]), loop.TypeOf(n.DType)
 			if from.Float() && n.DType == array.Uint8 {
@@ -89,8 +89,8 @@ func init() {
 			return b.Cvt(to, x[0])
 		},
 		VJP: func(v *VJP) { v.Set(0, func() *node { return Convert(v.DY, v.X[0].DType) }) },
-		Samples: []Sample{{Shapes: [][]int{{3, 4}}, Attrs: ir.Attrs{DType: array.Float32}}, {Shapes: [][]int{{3, 4}}, Attrs: ir.Attrs{DType: array.Int32}},
-			{Shapes: [][]int{{7}}, Attrs: ir.Attrs{DType: array.Uint8}}, {Shapes: [][]int{{7}}, Attrs: ir.Attrs{DType: array.Bool}}}})
+		Samples: []Sample{{Shapes: [][]int{{3, 4}}, Attrs: To(array.Float32)}, {Shapes: [][]int{{3, 4}}, Attrs: To(array.Int32)},
+			{Shapes: [][]int{{7}}, Attrs: To(array.Uint8)}, {Shapes: [][]int{{7}}, Attrs: To(array.Bool)}}})
 }
 
 // selectDef is the pointwise core of Where.

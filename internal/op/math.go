@@ -3,7 +3,6 @@ package op
 import (
 	"math"
 
-	"weft/internal/ir"
 	"weft/internal/vmath"
 )
 
@@ -116,7 +115,7 @@ func intPow(b *bld, x, y val) val {
 // PowBy returns x to a constant power: PowInt for small integers, else Pow.
 func PowBy(x *node, y float64) *node {
 	if k := int(y); float64(k) == y && k >= -64 && k <= 64 && (k >= 0 || x.DType.Float()) {
-		return Apply(PowInt, ir.Attrs{Int: k}, x)
+		return Apply(PowInt, Power(k), x)
 	}
 	return apply(Pow, x, x.Graph.Number(y, x.DType, true))
 }

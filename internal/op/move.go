@@ -12,11 +12,11 @@ var Reshape, Permute, Expand, Slice, Diagonal, Place, Cat, Pad, Copy *Def
 func viewNode(c *Call) (array.DType, []int) {
 	x := c.Args[0]
 	v := array.View{DType: x.DType, Shape: x.Shape, Strides: array.RowMajor(x.Shape)}
-	n := &ir.Node{Attrs: *c.Attrs}
+	n := &ir.Node{Attrs: c.Attrs}
 	return x.DType, c.Def.View(v, n).Shape
 }
 
-func permute(x *node, order []int) *node { return Apply(Permute, ir.Attrs{Ints: order}, x) }
+func permute(x *node, order []int) *node { return Apply(Permute, Order(order), x) }
 
 // Transpose swaps two axes.
 func Transpose(x *node, i, j int) *node {
@@ -25,37 +25,21 @@ func Transpose(x *node, i, j int) *node {
 	return permute(x, o)
 }
 
-// SliceAttrs encodes start, step and count of every axis for [Slice]; start
-// counts from the front and the range has been checked.
-func SliceAttrs(start, step, count []int) ir.Attrs {
-	a := ir.Attrs{Ints: make([]int, 0, 3*len(start))}
-	for i := range start {
-		a.Ints = append(a.Ints, start[i], step[i], count[i])
-	}
-	return a
-}
-
-// placeKinds name the view into which Place puts its argument.
-const (
-	placeSlice = iota
-	placeDiagonal
-)
-
 func init() {
-	Reshape = define(Def{Name: "reshape", Class: Move, Arity: 1, ONNX: "Reshape", Doc: "The elements in row-major order in shape Attrs.Ints.",
+	Reshape = define(Def{Name: "reshape", Class: Move, Arity: 1, Attrs: Shape(nil), ONNX: "Reshape", Doc: "The elements in row-major order in another shape.",
 		Infer: func(c *Call) (array.DType, []int) {
-			x := c.Args[0]
-			if array.Size(c.Attrs.Ints) != x.Size() {
-				c.Failf("shape", "%s has %d elements, %s %d", array.ShapeString(x.Shape), x.Size(), array.ShapeString(c.Attrs.Ints), array.Size(c.Attrs.Ints))
+			x, shape := c.Args[0], c.Attrs.(Shape)
+			if array.Size(shape) != x.Size() {
+				c.Failf("shape", "%s has %d elements, %s %d", array.ShapeString(x.Shape), x.Size(), array.ShapeString(shape), array.Size(shape))
 			}
-			return x.DType, c.Attrs.Ints
+			return x.DType, shape
 		},
 		VJP:     func(v *VJP) { v.Set(0, func() *node { return reshape(v.DY, v.X[0].Shape) }) },
-		Samples: []Sample{{Shapes: [][]int{{4, 6}}, Attrs: ir.Attrs{Ints: []int{3, 8}}}, {Shapes: [][]int{{1}}, Attrs: ir.Attrs{Ints: []int{}}}}})
-	Permute = define(Def{Name: "permute", Class: Move, Arity: 1, ONNX: "Transpose", Doc: "Axis i of the result is axis Attrs.Ints[i].",
+		Samples: []Sample{{Shapes: [][]int{{4, 6}}, Attrs: Shape{3, 8}}, {Shapes: [][]int{{1}}, Attrs: Shape{}}}})
+	Permute = define(Def{Name: "permute", Class: Move, Arity: 1, Attrs: Order(nil), ONNX: "Transpose", Doc: "The axes in another order.",
 		Infer: viewNode,
 		View: func(v array.View, n *node) array.View {
-			o := n.Attrs.Ints
+			o := n.Attrs.(Order)
 			out := v
 			out.Shape, out.Strides = make([]int, len(o)), make([]int, len(o))
 			for i, a := range o {
@@ -65,130 +49,124 @@ func init() {
 		},
 		VJP: func(v *VJP) {
 			v.Set(0, func() *node {
-				inv := make([]int, len(v.Node.Attrs.Ints))
-				for i, a := range v.Node.Attrs.Ints {
+				order := v.Node.Attrs.(Order)
+				inv := make([]int, len(order))
+				for i, a := range order {
 					inv[a] = i
 				}
 				return permute(v.DY, inv)
 			})
 		},
-		Samples: []Sample{{Shapes: [][]int{{2, 3, 4}}, Attrs: ir.Attrs{Ints: []int{2, 0, 1}}}}})
-	Expand = define(Def{Name: "expand", Class: Move, Arity: 1, ONNX: "Expand", Doc: "Broadcast to shape Attrs.Ints.",
+		Samples: []Sample{{Shapes: [][]int{{2, 3, 4}}, Attrs: Order{2, 0, 1}}}})
+	Expand = define(Def{Name: "expand", Class: Move, Arity: 1, Attrs: Shape(nil), ONNX: "Expand", Doc: "Broadcast to a shape.",
 		Infer:   viewNode,
-		View:    func(v array.View, n *node) array.View { return v.BroadcastTo(n.Attrs.Ints) },
+		View:    func(v array.View, n *node) array.View { return v.BroadcastTo(n.Attrs.(Shape)) },
 		VJP:     func(v *VJP) { v.Set(0, func() *node { return v.DY }) },
-		Samples: []Sample{{Shapes: [][]int{{3, 1}}, Attrs: ir.Attrs{Ints: []int{2, 3, 4}}}}})
-	Slice = define(Def{Name: "slice", Class: Move, Arity: 1, ONNX: "Slice", Doc: "Every step-th element from start, count of them, for each axis: Attrs.Ints are triples.",
+		Samples: []Sample{{Shapes: [][]int{{3, 1}}, Attrs: Shape{2, 3, 4}}}})
+	Slice = define(Def{Name: "slice", Class: Move, Arity: 1, Attrs: Window{}, ONNX: "Slice", Doc: "Every step-th element from start, count of them, for each axis.",
 		Infer: viewNode,
 		View:  sliceView,
 		VJP: func(v *VJP) {
-			v.Set(0, func() *node { return placeIn(v.DY, placeSlice, v.Node.Attrs.Ints, v.X[0].Shape) })
+			v.Set(0, func() *node { return placeIn(v.DY, v.Node.Attrs, v.X[0].Shape) })
 		},
-		Samples: []Sample{{Shapes: [][]int{{5, 7}}, Attrs: SliceAttrs([]int{1, 6}, []int{2, -3}, []int{2, 3})}}})
-	Diagonal = define(Def{Name: "diagonal", Class: Move, Arity: 1, Doc: "The diagonal number Attrs.Int over the last two axes, as a last axis.",
+		Samples: []Sample{{Shapes: [][]int{{5, 7}}, Attrs: Window{[]int{1, 6}, []int{2, -3}, []int{2, 3}}}}})
+	Diagonal = define(Def{Name: "diagonal", Class: Move, Arity: 1, Attrs: Offset(0), Doc: "A diagonal over the last two axes, as a last axis.",
 		Infer: viewNode,
 		View:  diagonalView,
 		VJP: func(v *VJP) {
-			v.Set(0, func() *node { return placeIn(v.DY, placeDiagonal, []int{v.Node.Attrs.Int}, v.X[0].Shape) })
+			v.Set(0, func() *node { return placeIn(v.DY, v.Node.Attrs, v.X[0].Shape) })
 		},
-		Samples: []Sample{{Shapes: [][]int{{4, 6}}}, {Shapes: [][]int{{2, 4, 6}}, Attrs: ir.Attrs{Int: 2}}, {Shapes: [][]int{{4, 6}}, Attrs: ir.Attrs{Int: -1}}}})
+		Samples: []Sample{{Shapes: [][]int{{4, 6}}}, {Shapes: [][]int{{2, 4, 6}}, Attrs: Offset(2)}, {Shapes: [][]int{{4, 6}}, Attrs: Offset(-1)}}})
 
 	Copy = define(Def{Name: "copy", Class: Routine, Arity: 1, Doc: "The elements in memory of their own; the planner's way to transpose.",
 		Infer:   func(c *Call) (array.DType, []int) { return c.Args[0].DType, c.Args[0].Shape },
 		VJP:     func(v *VJP) { v.Set(0, func() *node { return v.DY }) },
 		Samples: []Sample{{Shapes: [][]int{{40, 70}}}, {Shapes: [][]int{{3, 5, 2}}}}})
-	Place = define(Def{Name: "place", Class: Assemble, Arity: 1,
-		Doc: "Zeros (Attrs.Float) of a shape with x in a window: Attrs.Int is the kind of window, Attrs.Ints its parameters behind the rank and sizes of the shape.",
+	Place = define(Def{Name: "place", Class: Assemble, Arity: 1, Attrs: Placement{},
+		Doc: "An array filled with a number, with x in a view on it.",
 		Infer: func(c *Call) (array.DType, []int) {
-			r := c.Attrs.Ints[0]
-			return c.Args[0].DType, c.Attrs.Ints[1 : 1+r]
+			return c.Args[0].DType, c.Attrs.(Placement).Shape
 		},
 		VJP: func(v *VJP) {
 			v.Set(0, func() *node {
-				a := v.Node.Attrs
-				p := a.Ints[1+a.Ints[0]:]
-				if a.Int == placeDiagonal {
-					return Apply(Diagonal, ir.Attrs{Int: p[0]}, v.DY)
+				view := v.Node.Attrs.(Placement).View
+				if _, window := view.(Window); window {
+					return Apply(Slice, view, v.DY)
 				}
-				return Apply(Slice, ir.Attrs{Ints: p}, v.DY)
+				return Apply(Diagonal, view, v.DY)
 			})
 		},
-		Samples: []Sample{{Shapes: [][]int{{2, 3}}, Attrs: ir.Attrs{Ints: []int{2, 5, 7, 1, 2, 2, 6, -3, 3}}}}})
-	Cat = define(Def{Name: "cat", Class: Assemble, Arity: -1, ONNX: "Concat", Doc: "The arguments one behind the other along axis Attrs.Int.",
+		Samples: []Sample{{Shapes: [][]int{{2, 3}}, Attrs: Placement{Shape: []int{5, 7}, View: Window{[]int{1, 6}, []int{2, -3}, []int{2, 3}}}}}})
+	Cat = define(Def{Name: "cat", Class: Assemble, Arity: -1, Attrs: Axis(0), ONNX: "Concat", Doc: "The arguments one behind the other along an axis.",
 		Infer: func(c *Call) (array.DType, []int) {
-			x := c.Args[0]
+			x, axis := c.Args[0], int(c.Attrs.(Axis))
 			shape := append([]int(nil), x.Shape...)
-			shape[c.Attrs.Int] = 0
+			shape[axis] = 0
 			for i, y := range c.Args {
 				if len(y.Shape) != len(shape) || y.DType != x.DType {
 					c.Failf("", "tensor %d is %s, tensor 0 %s: want as many dimensions", i, array.TypeString(y.DType, y.Shape), array.TypeString(x.DType, x.Shape))
 				}
 				for k, n := range y.Shape {
-					if k != c.Attrs.Int && n != shape[k] {
-						c.Failf("", "tensor %d has shape %s, tensor 0 %s: they may differ along axis %d only", i, array.ShapeString(y.Shape), array.ShapeString(x.Shape), c.Attrs.Int)
+					if k != axis && n != shape[k] {
+						c.Failf("", "tensor %d has shape %s, tensor 0 %s: they may differ along axis %d only", i, array.ShapeString(y.Shape), array.ShapeString(x.Shape), axis)
 					}
 				}
-				shape[c.Attrs.Int] = array.AddSizes("cat", shape[c.Attrs.Int], y.Shape[c.Attrs.Int])
+				shape[axis] = array.AddSizes("cat", shape[axis], y.Shape[axis])
 			}
 			return x.DType, shape
 		},
 		VJP: func(v *VJP) {
-			at := 0
+			at, axis := 0, int(v.Node.Attrs.(Axis))
 			for i, x := range v.X {
-				n := x.Shape[v.Node.Attrs.Int]
+				n := x.Shape[axis]
 				lo := at
-				v.Set(i, func() *node { return Narrow(v.DY, v.Node.Attrs.Int, lo, n) })
+				v.Set(i, func() *node { return Narrow(v.DY, axis, lo, n) })
 				at += n
 			}
 		},
-		Samples: []Sample{{Shapes: [][]int{{2, 3}, {4, 3}, {0, 3}}}, {Shapes: [][]int{{2, 3}, {2, 1}}, Attrs: ir.Attrs{Int: 1}}}})
-	Pad = define(Def{Name: "pad", Class: Composite, Arity: 1, ONNX: "Pad", Doc: "x with Attrs.Ints (before, after of each axis) elements of Attrs.Float around it.",
-		Compose: func(x []*node, a ir.Attrs) *node {
-			r := len(x[0].Shape)
-			if len(a.Ints) != 2*r {
-				array.Failf("pad", "pads", "has %d numbers, want %d: before and after each of %d axes", len(a.Ints), 2*r, r)
+		Samples: []Sample{{Shapes: [][]int{{2, 3}, {4, 3}, {0, 3}}}, {Shapes: [][]int{{2, 3}, {2, 1}}, Attrs: Axis(1)}}})
+	Pad = define(Def{Name: "pad", Class: Composite, Arity: 1, Attrs: Padding{}, ONNX: "Pad", Doc: "x with elements of one value around it.",
+		Compose: func(x []*node, attrs ir.Attrs) *node {
+			a, r := attrs.(Padding), len(x[0].Shape)
+			if len(a.Pads) != 2*r {
+				array.Failf("pad", "pads", "has %d numbers, want %d: before and after each of %d axes", len(a.Pads), 2*r, r)
 			}
-			shape := make([]int, r)
-			p := make([]int, 0, 3*r)
+			shape, w := make([]int, r), Whole(x[0].Shape)
 			for i, n := range x[0].Shape {
-				if a.Ints[2*i] < 0 || a.Ints[2*i+1] < 0 {
-					array.Failf("pad", "pads", "are negative: %v", a.Ints)
+				if a.Pads[2*i] < 0 || a.Pads[2*i+1] < 0 {
+					array.Failf("pad", "pads", "are negative: %v", a.Pads)
 				}
-				shape[i] = array.AddSizes("pad", n, a.Ints[2*i], a.Ints[2*i+1])
-				p = append(p, a.Ints[2*i], 1, n)
+				shape[i] = array.AddSizes("pad", n, a.Pads[2*i], a.Pads[2*i+1])
+				w.Start[i] = a.Pads[2*i]
 			}
 			array.CheckShape("pad", shape, x[0].DType)
-			ints := append(append([]int{r}, shape...), p...)
-			return Apply(Place, ir.Attrs{Ints: ints, Int: placeSlice, Float: a.Float}, x[0])
+			return Apply(Place, Placement{shape, w, a.Value}, x[0])
 		},
-		Samples: []Sample{{Shapes: [][]int{{2, 3}}, Attrs: ir.Attrs{Ints: []int{1, 0, 2, 2}, Float: 1.5}}}})
+		Samples: []Sample{{Shapes: [][]int{{2, 3}}, Attrs: Padding{[]int{1, 0, 2, 2}, 1.5}}}})
 }
 
-func placeIn(x *node, kind int, p, shape []int) *node {
-	ints := append(append([]int{len(shape)}, shape...), p...)
-	return Apply(Place, ir.Attrs{Ints: ints, Int: kind}, x)
+// placeIn is zeros with x in a view.
+func placeIn(x *node, view ir.Attrs, shape []int) *node {
+	return Apply(Place, Placement{Shape: shape, View: view}, x)
 }
 
 // Narrow is the window of n elements from lo along an axis.
 func Narrow(x *node, axis, lo, n int) *node {
-	r := len(x.Shape)
-	start, step, count := make([]int, r), make([]int, r), append([]int(nil), x.Shape...)
-	for i := range step {
-		step[i] = 1
-	}
-	start[axis], count[axis] = lo, n
-	return Apply(Slice, SliceAttrs(start, step, count), x)
+	w := Whole(x.Shape)
+	w.Start[axis], w.Count[axis] = lo, n
+	return Apply(Slice, w, x)
 }
 
 func sliceView(v array.View, n *node) array.View {
-	return sliceBy(v, n.Attrs.Ints)
+	return n.Attrs.(Window).on(v)
 }
 
-func sliceBy(v array.View, p []int) array.View {
+// on is the window on a view.
+func (w Window) on(v array.View) array.View {
 	out := v
 	out.Shape, out.Strides = make([]int, len(v.Shape)), make([]int, len(v.Shape))
 	for i := range v.Shape {
-		start, step, count := p[3*i], p[3*i+1], p[3*i+2]
+		start, step, count := w.Start[i], w.Step[i], w.Count[i]
 		out.Shape[i], out.Strides[i] = count, v.Strides[i]
 		if count > 1 { // else nothing is a step away, and the product may overflow
 			out.Strides[i] *= step
@@ -200,9 +178,11 @@ func sliceBy(v array.View, p []int) array.View {
 	return out
 }
 
-func diagonalView(v array.View, n *node) array.View { return diagonalBy(v, n.Attrs.Int) }
+func diagonalView(v array.View, n *node) array.View { return n.Attrs.(Offset).on(v) }
 
-func diagonalBy(v array.View, k int) array.View {
+// on is the diagonal of a view.
+func (o Offset) on(v array.View) array.View {
+	k := int(o)
 	r := len(v.Shape)
 	if r < 2 {
 		array.Failf("diagonal", "", "takes two dimensions or more, got %s", array.ShapeString(v.Shape))
@@ -227,18 +207,18 @@ func diagonalBy(v array.View, k int) array.View {
 }
 
 // Parts returns the windows of the result of an Assemble into which the
-// arguments go, and whether they cover it.
-func Parts(n *node, out array.View) (parts []array.View, covered bool) {
+// arguments go, whether they cover it, and the number that is everywhere else.
+func Parts(n *node, out array.View) (parts []array.View, covered bool, fill float64) {
 	switch n.Op {
 	case Place:
-		p := n.Attrs.Ints[1+n.Attrs.Ints[0]:]
-		if n.Attrs.Int == placeDiagonal {
-			return []array.View{diagonalBy(out, p[0])}, false
+		a := n.Attrs.(Placement)
+		if k, diagonal := a.View.(Offset); diagonal {
+			return []array.View{k.on(out)}, false, a.Fill
 		}
-		w := sliceBy(out, p)
-		return []array.View{w}, array.Size(w.Shape) == array.Size(out.Shape)
+		w := a.View.(Window).on(out)
+		return []array.View{w}, array.Size(w.Shape) == array.Size(out.Shape), a.Fill
 	case Cat:
-		at, axis := 0, n.Attrs.Int
+		at, axis := 0, int(n.Attrs.(Axis))
 		for _, x := range n.Args {
 			w := out
 			w.Shape = x.Shape
@@ -246,14 +226,14 @@ func Parts(n *node, out array.View) (parts []array.View, covered bool) {
 			at += x.Shape[axis]
 			parts = append(parts, w)
 		}
-		return parts, true
+		return parts, true, 0
 	case Interleave:
 		for i := range n.Args {
 			parts = append(parts, interleavePart(n, out, i))
 		}
-		p, r := n.Attrs.Ints, len(n.Shape)
+		a, r := n.Attrs.(Interleaving), len(n.Shape)
 		s := n.Args[0].Shape
-		return parts, s[r-2]*p[0] == p[2] && s[r-1]*p[1] == p[3]
+		return parts, s[r-2]*a.Every[0] == a.Size[0] && s[r-1]*a.Every[1] == a.Size[1], 0
 	}
 	panic("op: " + n.Op.OpName() + " is no Assemble")
 }

@@ -29,7 +29,7 @@ type Class uint8
 
 const (
 	Pointwise Class = iota // Expr for each element of the broadcast arguments
-	Reduce                 // Kind over the axes Attrs.Ints, kept with size 1
+	Reduce                 // Kind over a [Group] of axes, kept with size 1
 	Move                   // View: the result is a window on the argument
 	Assemble               // [Parts]: the arguments are put into windows of the result
 	Routine                // a routine of the device under the op's name
@@ -53,7 +53,7 @@ type Over uint8
 
 const (
 	NoAxes  Over = iota
-	AnyAxes      // reduces any, all if none is given; Attrs.Flag keeps them with size 1
+	AnyAxes      // reduces any, all if none is given, as a [Reduction]
 	OneAxis      // as AnyAxes, but one at most: all are flattened if none is given
 	Along        // one, which stays
 )
@@ -67,6 +67,10 @@ type Def struct {
 	ONNX  string // the operator of that name in ONNX, if there is one
 	Hash  uint64 // spreads operations over caches; define takes it from Name
 
+	// Attrs are the attributes that stand for none given; nil if the operation
+	// takes none. Those of a node have their type.
+	Attrs ir.Attrs
+
 	// Pointwise.
 	Rule Rule
 	Expr func(b *loop.Builder, n *ir.Node, x []loop.Value) loop.Value
@@ -77,7 +81,7 @@ type Def struct {
 	// Contig asks for contiguous arguments of a Routine.
 	Contig bool
 
-	// Over says how an operation takes axes in Attrs.Ints.
+	// Over says how an operation takes the axes of a [Reduction].
 	Over Over
 
 	Kind    loop.Reduction // Reduce
@@ -156,7 +160,7 @@ func Of(n *ir.Node) *Def {
 type Call struct {
 	Def   *Def
 	Args  []*ir.Node
-	Attrs *ir.Attrs
+	Attrs ir.Attrs
 }
 
 // Failf panics with a misuse error of the operation.
@@ -169,6 +173,9 @@ func (c *Call) Failf(arg, format string, args ...any) {
 func Apply(d *Def, a ir.Attrs, args ...*ir.Node) *ir.Node {
 	if d.Arity >= 0 && len(args) != d.Arity {
 		array.Failf(d.Name, "", "takes %d arguments, got %d", d.Arity, len(args))
+	}
+	if a == nil {
+		a = d.Attrs
 	}
 	for _, x := range args {
 		if !x.DType.Supported() {
@@ -187,7 +194,7 @@ func Apply(d *Def, a ir.Attrs, args ...*ir.Node) *ir.Node {
 }
 
 func applyInferred(d *Def, a ir.Attrs, args []*ir.Node) *ir.Node {
-	dt, shape := d.Infer(&Call{d, args, &a})
+	dt, shape := d.Infer(&Call{d, args, a})
 	array.CheckShape(d.Name, shape, dt)
 	return args0(args).Node(d, a, dt, shape, false, args...)
 }
@@ -278,27 +285,27 @@ func Convert(x *ir.Node, d array.DType) *ir.Node {
 	g := x.Graph
 	switch x.Op {
 	case ir.Scalar:
-		return g.Scalar(x.Attrs.Int, d, false)
+		return g.Scalar(x.Arg(), d, false)
 	case ir.Const:
 		if d.Float() {
 			if !x.DType.Float() {
-				return g.Number(float64(x.Attrs.Int), d, false)
+				return g.Number(float64(x.Value().Int), d, false)
 			}
-			return g.Number(x.Attrs.Float, d, false)
+			return g.Number(x.Value().Float, d, false)
 		}
-		return g.Node(ir.Const, ir.Attrs{Int: int(constInt(x, d))}, d, nil, false)
+		return g.Node(ir.Const, ir.Value{Int: constInt(x, d)}, d, nil, false)
 	}
 	if x.DType == d {
 		return x
 	}
 	array.CheckShape(Cast.Name, x.Shape, d)
-	return g.Node(Cast, ir.Attrs{DType: d}, d, x.Shape, false, x)
+	return g.Node(Cast, To(d), d, x.Shape, false, x)
 }
 
 // constInt is a constant as an element of an integer type or bool, by the rules
 // of Cast.
 func constInt(x *ir.Node, d array.DType) int64 {
-	i, f := int64(x.Attrs.Int), x.Attrs.Float
+	i, f := x.Value().Int, x.Value().Float
 	if x.DType.Float() {
 		bits := 8*d.Size() - 1
 		if d.Unsigned() {
@@ -374,7 +381,7 @@ func SumTo(x *ir.Node, shape []int) *ir.Node {
 		}
 	}
 	if len(axes) > 0 {
-		x = Apply(Sum, ir.Attrs{Ints: axes, Flag: true, DType: x.DType}, x)
+		x = Apply(Sum, Reduction{Axes: axes, Keep: true, DType: x.DType}, x)
 	}
 	return reshape(x, shape)
 }
@@ -400,7 +407,7 @@ func Gradient(outs, douts, wrt []*ir.Node) []*ir.Node {
 	grad := make([]*ir.Node, n)
 	accumulate := func(x, dx *ir.Node) {
 		if grad[x.ID] != nil {
-			dx = Apply(Add, ir.Attrs{}, grad[x.ID], dx)
+			dx = Apply(Add, nil, grad[x.ID], dx)
 		}
 		grad[x.ID] = dx
 	}

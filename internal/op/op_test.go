@@ -1,6 +1,9 @@
 package op
 
 import (
+	"fmt"
+	"math"
+	"reflect"
 	"testing"
 
 	"weft/internal/array"
@@ -60,5 +63,81 @@ func TestTable(t *testing.T) {
 		if Lookup(d.Name) != d {
 			t.Errorf("%s is not found by its name", d.Name)
 		}
+	}
+}
+
+// The key of attributes tells every field from every other value of it: one that
+// is forgotten would make two computations one. Copies share no memory.
+func TestAttrKeys(t *testing.T) {
+	seen := map[reflect.Type]bool{}
+	all := append(Table(), Uniform.part)
+	for _, d := range all {
+		if d.Attrs == nil || seen[reflect.TypeOf(d.Attrs)] {
+			continue
+		}
+		seen[reflect.TypeOf(d.Attrs)] = true
+		key := func(v reflect.Value) string { return string(v.Interface().(ir.Attrs).AppendKey(nil)) }
+		v := reflect.New(reflect.TypeOf(d.Attrs)).Elem()
+		keys := map[string]string{key(v): "zero"}
+		note := func(what string) {
+			k := key(v)
+			if other, twice := keys[k]; twice {
+				t.Errorf("%s: %s has the key of %s", v.Type(), what, other)
+			}
+			keys[k] = what
+		}
+		var vary func(f reflect.Value, name string)
+		vary = func(f reflect.Value, name string) {
+			old := reflect.New(f.Type()).Elem()
+			old.Set(f)
+			switch f.Kind() {
+			case reflect.Int:
+				f.SetInt(-300)
+			case reflect.Uint8:
+				f.SetUint(9)
+			case reflect.Bool:
+				f.SetBool(true)
+			case reflect.Float64:
+				f.SetFloat(math.Copysign(0, -1))
+			case reflect.Struct:
+				for i := range f.NumField() {
+					vary(f.Field(i), name+"."+f.Type().Field(i).Name)
+				}
+				return
+			case reflect.Array:
+				for i := range f.Len() {
+					vary(f.Index(i), fmt.Sprint(name, i))
+				}
+				return
+			case reflect.Slice:
+				for _, list := range [][]int{{0}, {1}, {1, 0}, {0, 1}, {300}} {
+					f.Set(reflect.ValueOf(list).Convert(f.Type()))
+					note(fmt.Sprint(name, list))
+				}
+				mine := ir.CopyAttrs(v.Interface().(ir.Attrs))
+				before := string(mine.AppendKey(nil))
+				f.Index(0).SetInt(77)
+				if string(mine.AppendKey(nil)) != before {
+					t.Errorf("%s: a copy shares the memory of %s", v.Type(), name)
+				}
+				f.Set(old)
+				return
+			case reflect.Interface:
+				for _, a := range []ir.Attrs{Window{}, Window{Start: []int{1}}, Offset(0), Offset(3)} {
+					f.Set(reflect.ValueOf(a))
+					note(fmt.Sprint(name, a))
+				}
+				f.Set(old)
+				return
+			default:
+				t.Fatalf("%s: the test does not know kind %s of %s", v.Type(), f.Kind(), name)
+			}
+			note(name)
+			f.Set(old)
+		}
+		vary(v, v.Type().Name())
+	}
+	if len(seen) < 15 {
+		t.Errorf("only %d types of attributes were seen", len(seen))
 	}
 }

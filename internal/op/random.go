@@ -78,8 +78,7 @@ func join(b *bld, hi, lo val) val {
 
 // A Distribution says what random numbers are made of the words of a block. Its
 // nodes take the number of the block, the seed and the draw, int64, and further
-// numbers; Attrs.Int is which element of the block they give, Attrs.DType its
-// type. They are no part of the op table: what they compute is given by test
+// numbers; an [Element] says which of the block they give. They are no part of the op table: what they compute is given by test
 // vectors, not by a function of real numbers.
 type Distribution struct{ part *Def }
 
@@ -97,8 +96,8 @@ var (
 )
 
 func distribution(name string, cost int, expr func(b *bld, n *ir.Node, w [4]val, x []val) val) Distribution {
-	return Distribution{unlisted(Def{Name: "random " + name, Rule: Keep, Arity: -1, Cost: cost,
-		Infer: func(c *Call) (array.DType, []int) { return c.Attrs.DType, c.Args[0].Shape },
+	return Distribution{unlisted(Def{Name: "random " + name, Rule: Keep, Arity: -1, Cost: cost, Attrs: Element{},
+		Infer: func(c *Call) (array.DType, []int) { return c.Attrs.(Element).DType, c.Args[0].Shape },
 		Expr: func(b *bld, n *ir.Node, x []val) val {
 			return expr(b, n, philox(b, x[0], x[1], x[2]), x[3:])
 		}})}
@@ -122,20 +121,20 @@ func (d Distribution) Block(dtype array.DType) int {
 // of the first m blocks.
 func (d Distribution) Draw(m int, dtype array.DType, seed, draw *node, more ...*node) []*node {
 	g := seed.Graph
-	shape := Apply(Expand, ir.Attrs{Ints: []int{m}}, g.Number(0, array.Float32, false))
-	args := []*node{Apply(Iota, ir.Attrs{}, shape)}
+	shape := Apply(Expand, Shape{m}, g.Number(0, array.Float32, false))
+	args := []*node{Apply(Iota, nil, shape)}
 	for _, x := range append([]*node{seed, draw}, more...) {
 		args = append(args, Convert(x, array.Int64))
 	}
 	out := make([]*node, d.Block(dtype))
 	for i := range out {
-		out[i] = Apply(d.part, ir.Attrs{Int: i, DType: dtype}, args...)
+		out[i] = Apply(d.part, Element{i, dtype}, args...)
 	}
 	return out
 }
 
 func uniform(b *bld, n *ir.Node, w [4]val, _ []val) val {
-	i := n.Attrs.Int
+	i := n.Attrs.(Element).At
 	if n.DType == array.Float32 {
 		return unit24(b, w[i])
 	}
@@ -157,7 +156,7 @@ func unit53(b *bld, hi, lo val) val {
 func normal(b *bld, n *ir.Node, w [4]val, _ []val) val {
 	const tau = 6.283185307179586476925286766559
 	var r, angle val
-	i := n.Attrs.Int
+	i := n.Attrs.(Element).At
 	if n.DType == array.Float32 {
 		// All 32 bits go into the radius, for the tails: it reaches 6.66.
 		k := b.Add(b.And(w[i&^1], b.Int(loop.I64, low32)), b.Int(loop.I64, 1))
@@ -176,7 +175,7 @@ func normal(b *bld, n *ir.Node, w [4]val, _ []val) val {
 }
 
 func integers(b *bld, n *ir.Node, w [4]val, x []val) val {
-	i := n.Attrs.Int
+	i := n.Attrs.(Element).At
 	low, half := b.Int(loop.I64, low32), b.Int(loop.I64, 32)
 	hi, lo := b.And(w[2*i], low), b.And(w[2*i+1], low)
 	sh, sl := b.ShrU(x[1], half), b.And(x[1], low)
@@ -203,7 +202,7 @@ func init() {
 			for i := range parts {
 				parts[i] = reshape(parts[i], []int{m, 1})
 			}
-			u := reshape(Apply(Cat, ir.Attrs{Int: 1}, parts...), []int{m * k})
+			u := reshape(Apply(Cat, Axis(1), parts...), []int{m * k})
 			u = reshape(Narrow(u, 0, 0, n), x.Shape)
 			return where(apply(Ge, u, p), mul(x, scale), num(x, 0))
 		},

@@ -6,24 +6,19 @@ import (
 	"weft/internal/loop"
 )
 
-// Reductions over any axes. Attrs.Ints are the axes (none: all), Attrs.Flag
-// keeps them with size 1, Attrs.DType is the type to compute in (Invalid: the
-// argument's, for sum and prod int64 instead of integers and bool).
-//
-// A reduction over several groups of neighbouring axes is done group by group,
+// Reductions over any axes. A reduction over several groups of neighbouring axes is done group by group,
 // the last group first; what the order of additions is depends on the shape and
 // the axes alone. See package plan for the order within a group.
 var Sum, Prod, Min, Max, All, Any, Mean, Var, Std, ArgMin, ArgMax, LogSumExp, Softmax, LogSoftmax, Iota *Def
 
-// The primitives: one group of neighbouring axes, from Attrs.Ints[0] up to
-// before Attrs.Ints[1], kept with size 1.
+// The primitives: one group of neighbouring axes, kept with size 1.
 var reduceSum, reduceProd, reduceMin, reduceMax, reduceAll, reduceAny *Def
 
 func reshape(x *node, shape []int) *node {
 	if array.Equal(x.Shape, shape) {
 		return x
 	}
-	return Apply(Reshape, ir.Attrs{Ints: shape}, x)
+	return Apply(Reshape, Shape(shape), x)
 }
 
 // keepShape is shape with the axes' sizes set to 1.
@@ -50,8 +45,8 @@ func dropShape(shape, axes []int) []int {
 
 // reduceBy reduces x over the axes with a primitive and gives the result the
 // shape that a asks for.
-func reduceBy(prim *Def, name string, x *node, a ir.Attrs) *node {
-	axes := array.Axes(name, a.Ints, len(x.Shape))
+func reduceBy(prim *Def, name string, x *node, a Reduction) *node {
+	axes := array.Axes(name, a.Axes, len(x.Shape))
 	keep := keepShape(x.Shape, axes)
 	for i := len(axes) - 1; i >= 0; {
 		hi := axes[i] + 1
@@ -67,19 +62,19 @@ func reduceBy(prim *Def, name string, x *node, a ir.Attrs) *node {
 			}
 			lo = axes[i]
 		}
-		x = Apply(prim, ir.Attrs{Ints: []int{lo, hi}}, x)
+		x = Apply(prim, Group{lo, hi}, x)
 	}
 	x = reshape(x, keep)
-	if a.Flag {
+	if a.Keep {
 		return x
 	}
 	return reshape(x, dropShape(x.Shape, axes))
 }
 
 // count is the number of elements that a reduction of x over a's axes combines.
-func count(name string, x *node, a ir.Attrs) int {
+func count(name string, x *node, a Reduction) int {
 	n := 1
-	for _, i := range array.Axes(name, a.Ints, len(x.Shape)) {
+	for _, i := range array.Axes(name, a.Axes, len(x.Shape)) {
 		n *= x.Shape[i]
 	}
 	return n
@@ -87,29 +82,29 @@ func count(name string, x *node, a ir.Attrs) int {
 
 // spread gives the gradient or result r of a reduction of x the rank of x, so
 // that it broadcasts along the reduced axes.
-func spread(name string, r, x *node, a ir.Attrs) *node {
-	return reshape(r, keepShape(x.Shape, array.Axes(name, a.Ints, len(x.Shape))))
+func spread(name string, r, x *node, a Reduction) *node {
+	return reshape(r, keepShape(x.Shape, array.Axes(name, a.Axes, len(x.Shape))))
 }
 
 func expand(x *node, shape []int) *node {
 	if array.Equal(x.Shape, shape) {
 		return x
 	}
-	return Apply(Expand, ir.Attrs{Ints: shape}, x)
+	return Apply(Expand, Shape(shape), x)
 }
 
 // withKeep applies a reduction over the same axes with sizes 1 kept.
 func withKeep(d *Def, x *node, axes []int) *node {
-	return Apply(d, ir.Attrs{Ints: axes, Flag: true}, x)
+	return Apply(d, Reduction{Axes: axes, Keep: true}, x)
 }
 
 // dropKept removes the axes that a reduction with attributes a kept with size 1,
 // unless a wants them: last, so that what follows the sum stays in its kernel.
-func dropKept(name string, x *node, a ir.Attrs) *node {
-	if a.Flag {
+func dropKept(name string, x *node, a Reduction) *node {
+	if a.Keep {
 		return x
 	}
-	return reshape(x, dropShape(x.Shape, array.Axes(name, a.Ints, len(x.Shape))))
+	return reshape(x, dropShape(x.Shape, array.Axes(name, a.Axes, len(x.Shape))))
 }
 
 func needFloat(name string, x *node) *node {
@@ -120,15 +115,15 @@ func needFloat(name string, x *node) *node {
 }
 
 // needSome refuses an extreme of no elements.
-func needSome(name string, x *node, a ir.Attrs) {
-	axes := array.Axes(name, a.Ints, len(x.Shape))
+func needSome(name string, x *node, a Reduction) {
+	axes := array.Axes(name, a.Axes, len(x.Shape))
 	if count(name, x, a) == 0 && array.Size(dropShape(x.Shape, axes)) > 0 {
 		array.Failf(name, "", "has no value over no elements: shape %s, axes %s", array.ShapeString(x.Shape), array.ShapeString(axes))
 	}
 }
 
 // accumulator is the type in which sum and prod of x are computed.
-func accumulator(x *node, a ir.Attrs) array.DType {
+func accumulator(x *node, a Reduction) array.DType {
 	switch {
 	case a.DType != array.Invalid:
 		return a.DType
@@ -139,11 +134,11 @@ func accumulator(x *node, a ir.Attrs) array.DType {
 }
 
 var axisSamples = []Sample{
-	{Shapes: [][]int{{7, 5}}}, {Shapes: [][]int{{7, 5}}, Attrs: ir.Attrs{Ints: []int{0}}},
-	{Shapes: [][]int{{7, 5}}, Attrs: ir.Attrs{Ints: []int{1}, Flag: true}},
-	{Shapes: [][]int{{3, 4, 5, 2}}, Attrs: ir.Attrs{Ints: []int{0, 2}}},
-	{Shapes: [][]int{{3, 4, 5, 2}}, Attrs: ir.Attrs{Ints: []int{1, 3}, Flag: true}},
-	{Shapes: [][]int{{130, 3}}, Attrs: ir.Attrs{Ints: []int{0}}},
+	{Shapes: [][]int{{7, 5}}}, {Shapes: [][]int{{7, 5}}, Attrs: Reduction{Axes: []int{0}}},
+	{Shapes: [][]int{{7, 5}}, Attrs: Reduction{Axes: []int{1}, Keep: true}},
+	{Shapes: [][]int{{3, 4, 5, 2}}, Attrs: Reduction{Axes: []int{0, 2}}},
+	{Shapes: [][]int{{3, 4, 5, 2}}, Attrs: Reduction{Axes: []int{1, 3}, Keep: true}},
+	{Shapes: [][]int{{130, 3}}, Attrs: Reduction{Axes: []int{0}}},
 	{Shapes: [][]int{{1}}}, {Shapes: [][]int{{}}},
 }
 
@@ -157,18 +152,18 @@ func init() {
 		{&reduceMin, "reduce_min", loop.Min}, {&reduceMax, "reduce_max", loop.Max},
 		{&reduceAll, "reduce_all", loop.And}, {&reduceAny, "reduce_any", loop.Or},
 	} {
-		*r.def = define(Def{Name: r.name, Class: Reduce, Arity: 1, Kind: r.kind,
+		*r.def = define(Def{Name: r.name, Class: Reduce, Arity: 1, Kind: r.kind, Attrs: Group{},
 			Doc: "The primitive of the reduction over neighbouring axes.",
 			Infer: func(c *Call) (array.DType, []int) {
 				x := c.Args[0]
-				lo, hi := c.Attrs.Ints[0], c.Attrs.Ints[1]
+				g := c.Attrs.(Group)
 				out := append([]int(nil), x.Shape...)
-				for i := lo; i < hi; i++ {
+				for i := g.Lo; i < g.Hi; i++ {
 					out[i] = 1
 				}
 				return x.DType, out
 			},
-			Samples: []Sample{{Shapes: [][]int{{6, 5}}, Attrs: ir.Attrs{Ints: []int{1, 2}}}}})
+			Samples: []Sample{{Shapes: [][]int{{6, 5}}, Attrs: Group{1, 2}}}})
 	}
 	reduceSum.VJP = func(v *VJP) { v.Set(0, func() *node { return expand(v.DY, v.X[0].Shape) }) }
 	reduceProd.VJP = func(v *VJP) {
@@ -195,12 +190,14 @@ func init() {
 	}
 	reduceMin.VJP, reduceMax.VJP = extreme, extreme
 
-	Sum = define(Def{Name: "sum", Class: Composite, Arity: 1, ONNX: "ReduceSum", Over: AnyAxes, Samples: axisSamples, Doc: "The sum over axes.",
-		Compose: func(x []*node, a ir.Attrs) *node {
+	Sum = define(Def{Name: "sum", Class: Composite, Arity: 1, ONNX: "ReduceSum", Over: AnyAxes, Attrs: Reduction{}, Samples: axisSamples, Doc: "The sum over axes.",
+		Compose: func(x []*node, attrs ir.Attrs) *node {
+			a := attrs.(Reduction)
 			return reduceBy(reduceSum, "sum", Convert(x[0], accumulator(x[0], a)), a)
 		}})
-	Prod = define(Def{Name: "prod", Class: Composite, Arity: 1, ONNX: "ReduceProd", Over: AnyAxes, Samples: axisSamples, Doc: "The product over axes.",
-		Compose: func(x []*node, a ir.Attrs) *node {
+	Prod = define(Def{Name: "prod", Class: Composite, Arity: 1, ONNX: "ReduceProd", Over: AnyAxes, Attrs: Reduction{}, Samples: axisSamples, Doc: "The product over axes.",
+		Compose: func(x []*node, attrs ir.Attrs) *node {
+			a := attrs.(Reduction)
 			return reduceBy(reduceProd, "prod", Convert(x[0], accumulator(x[0], a)), a)
 		}})
 	for _, r := range []struct {
@@ -213,8 +210,9 @@ func init() {
 		{&Min, reduceMin, "min", "ReduceMin", "The least element over axes; NaN if one is.", reduceAll},
 		{&Max, reduceMax, "max", "ReduceMax", "The greatest element over axes; NaN if one is.", reduceAny},
 	} {
-		*r.def = define(Def{Name: r.name, Class: Composite, Arity: 1, ONNX: r.onnx, Over: AnyAxes, Samples: axisSamples, Doc: r.doc,
-			Compose: func(x []*node, a ir.Attrs) *node {
+		*r.def = define(Def{Name: r.name, Class: Composite, Arity: 1, ONNX: r.onnx, Over: AnyAxes, Attrs: Reduction{}, Samples: axisSamples, Doc: r.doc,
+			Compose: func(x []*node, attrs ir.Attrs) *node {
+				a := attrs.(Reduction)
 				needSome(r.name, x[0], a)
 				if x[0].DType == array.Bool {
 					return reduceBy(r.isBool, r.name, x[0], a)
@@ -222,92 +220,100 @@ func init() {
 				return reduceBy(r.prim, r.name, x[0], a)
 			}})
 	}
-	All = define(Def{Name: "all", Class: Composite, Arity: 1, Over: AnyAxes, Samples: axisSamples, Doc: "True if every element is (not 0).",
-		Compose: func(x []*node, a ir.Attrs) *node {
+	All = define(Def{Name: "all", Class: Composite, Arity: 1, Over: AnyAxes, Attrs: Reduction{}, Samples: axisSamples, Doc: "True if every element is (not 0).",
+		Compose: func(x []*node, attrs ir.Attrs) *node {
+			a := attrs.(Reduction)
 			return reduceBy(reduceAll, "all", Convert(x[0], array.Bool), a)
 		}})
-	Any = define(Def{Name: "any", Class: Composite, Arity: 1, Over: AnyAxes, Samples: axisSamples, Doc: "True if some element is (not 0).",
-		Compose: func(x []*node, a ir.Attrs) *node {
+	Any = define(Def{Name: "any", Class: Composite, Arity: 1, Over: AnyAxes, Attrs: Reduction{}, Samples: axisSamples, Doc: "True if some element is (not 0).",
+		Compose: func(x []*node, attrs ir.Attrs) *node {
+			a := attrs.(Reduction)
 			return reduceBy(reduceAny, "any", Convert(x[0], array.Bool), a)
 		}})
-	Mean = define(Def{Name: "mean", Class: Composite, Arity: 1, ONNX: "ReduceMean", Over: AnyAxes, Samples: axisSamples, Doc: "The mean over axes.",
-		Compose: func(x []*node, a ir.Attrs) *node {
-			s := withKeep(Sum, needFloat("mean", x[0]), a.Ints)
+	Mean = define(Def{Name: "mean", Class: Composite, Arity: 1, ONNX: "ReduceMean", Over: AnyAxes, Attrs: Reduction{}, Samples: axisSamples, Doc: "The mean over axes.",
+		Compose: func(x []*node, attrs ir.Attrs) *node {
+			a := attrs.(Reduction)
+			s := withKeep(Sum, needFloat("mean", x[0]), a.Axes)
 			return dropKept("mean", div(s, num(s, float64(count("mean", x[0], a)))), a)
 		}})
-	Var = define(Def{Name: "var", Class: Composite, Arity: 1, Over: AnyAxes, Samples: axisSamples,
-		Doc: "The variance over axes, the squared distances from the mean divided by n - Attrs.Int.",
-		Compose: func(x []*node, a ir.Attrs) *node {
-			d := sub(x[0], Apply(Mean, ir.Attrs{Ints: a.Ints, Flag: true}, needFloat("var", x[0])))
-			s := withKeep(Sum, apply(Square, d), a.Ints)
-			return dropKept("var", div(s, num(s, float64(max(count("var", x[0], a)-a.Int, 0)))), a)
+	Var = define(Def{Name: "var", Class: Composite, Arity: 1, Over: AnyAxes, Attrs: Reduction{}, Samples: axisSamples,
+		Doc: "The variance over axes, the squared distances from the mean divided by n less the correction.",
+		Compose: func(x []*node, attrs ir.Attrs) *node {
+			a := attrs.(Reduction)
+			d := sub(x[0], withKeep(Mean, needFloat("var", x[0]), a.Axes))
+			s := withKeep(Sum, apply(Square, d), a.Axes)
+			return dropKept("var", div(s, num(s, float64(max(count("var", x[0], a)-a.Correction, 0)))), a)
 		}})
-	Std = define(Def{Name: "std", Class: Composite, Arity: 1, Over: AnyAxes, Samples: []Sample{{Shapes: [][]int{{7, 5}}}, {Shapes: [][]int{{7, 5}}, Attrs: ir.Attrs{Ints: []int{0}, Int: 1}}},
+	Std = define(Def{Name: "std", Class: Composite, Arity: 1, Over: AnyAxes, Attrs: Reduction{}, Samples: []Sample{{Shapes: [][]int{{7, 5}}}, {Shapes: [][]int{{7, 5}}, Attrs: Reduction{Axes: []int{0}, Correction: 1}}},
 		Doc: "The square root of var.",
-		Compose: func(x []*node, a ir.Attrs) *node {
-			return dropKept("std", apply(Sqrt, Apply(Var, ir.Attrs{Ints: a.Ints, Int: a.Int, Flag: true}, needFloat("std", x[0]))), a)
+		Compose: func(x []*node, attrs ir.Attrs) *node {
+			a := attrs.(Reduction)
+			return dropKept("std", apply(Sqrt, Apply(Var, Reduction{Axes: a.Axes, Correction: a.Correction, Keep: true}, needFloat("std", x[0]))), a)
 		}})
 
-	Iota = define(Def{Name: "iota", Rule: Keep, Arity: 1,
-		Doc:   "The index along axis Attrs.Int, int64, in the argument's shape.",
+	Iota = define(Def{Name: "iota", Rule: Keep, Arity: 1, Attrs: Axis(0),
+		Doc:   "The index along an axis, int64, in the argument's shape.",
 		Infer: func(c *Call) (array.DType, []int) { return array.Int64, c.Args[0].Shape }})
 	for _, r := range []struct {
 		def        **Def
 		name, onnx string
 	}{{&ArgMin, "argmin", "ArgMin"}, {&ArgMax, "argmax", "ArgMax"}} {
-		prim := define(Def{Name: "reduce_" + r.name, Class: Routine, Arity: 1, Doc: "The primitive of " + r.name + " along axis Attrs.Int, kept with size 1.",
+		prim := define(Def{Name: "reduce_" + r.name, Class: Routine, Arity: 1, Attrs: Axis(0), Doc: "The primitive of " + r.name + " along an axis, kept with size 1.",
 			Infer: func(c *Call) (array.DType, []int) {
-				x := c.Args[0]
+				x, axis := c.Args[0], c.Attrs.(Axis)
 				out := append([]int(nil), x.Shape...)
-				out[c.Attrs.Int] = 1
-				if x.Shape[c.Attrs.Int] == 0 && array.Size(out) > 0 {
-					array.Failf(r.name, "", "of no elements: shape %s, axis %d", array.ShapeString(x.Shape), c.Attrs.Int)
+				out[axis] = 1
+				if x.Shape[axis] == 0 && array.Size(out) > 0 {
+					array.Failf(r.name, "", "of no elements: shape %s, axis %d", array.ShapeString(x.Shape), axis)
 				}
 				return array.Int64, out
 			},
-			Samples: []Sample{{Shapes: [][]int{{300, 40}}}, {Shapes: [][]int{{3, 300}}, Attrs: ir.Attrs{Int: 1}}, {Shapes: [][]int{{70, 3}}}}})
-		*r.def = define(Def{Name: r.name, Class: Composite, Arity: 1, ONNX: r.onnx, Over: OneAxis,
-			Samples: []Sample{{Shapes: [][]int{{7, 5}}}, {Shapes: [][]int{{7, 5}}, Attrs: ir.Attrs{Ints: []int{0}}}, {Shapes: [][]int{{7, 5}}, Attrs: ir.Attrs{Ints: []int{1}, Flag: true}}},
+			Samples: []Sample{{Shapes: [][]int{{300, 40}}}, {Shapes: [][]int{{3, 300}}, Attrs: Axis(1)}, {Shapes: [][]int{{70, 3}}}}})
+		*r.def = define(Def{Name: r.name, Class: Composite, Arity: 1, ONNX: r.onnx, Over: OneAxis, Attrs: Reduction{},
+			Samples: []Sample{{Shapes: [][]int{{7, 5}}}, {Shapes: [][]int{{7, 5}}, Attrs: Reduction{Axes: []int{0}}}, {Shapes: [][]int{{7, 5}}, Attrs: Reduction{Axes: []int{1}, Keep: true}}},
 			Doc:     "The index, int64, of the first extreme (NaN counts as one) along one axis, or in the flattened array.",
-			Compose: func(x []*node, a ir.Attrs) *node { return argExtreme(prim, r.name, x[0], a) }})
+			Compose: func(x []*node, a ir.Attrs) *node { return argExtreme(prim, r.name, x[0], a.(Reduction)) }})
 	}
-	LogSumExp = define(Def{Name: "logsumexp", Class: Composite, Arity: 1, ONNX: "ReduceLogSumExp", Over: AnyAxes, Samples: axisSamples, Doc: "log(sum(exp(x))) over axes without overflow.",
-		Compose: func(x []*node, a ir.Attrs) *node {
+	LogSumExp = define(Def{Name: "logsumexp", Class: Composite, Arity: 1, ONNX: "ReduceLogSumExp", Over: AnyAxes, Attrs: Reduction{}, Samples: axisSamples, Doc: "log(sum(exp(x))) over axes without overflow.",
+		Compose: func(x []*node, attrs ir.Attrs) *node {
+			a := attrs.(Reduction)
 			needSome("logsumexp", needFloat("logsumexp", x[0]), a)
-			m := withKeep(Max, x[0], a.Ints)
+			m := withKeep(Max, x[0], a.Axes)
 			// An infinite maximum must not turn into NaN.
 			m = where(apply(IsFinite, m), m, num(m, 0))
-			r := add(apply(Log, withKeep(Sum, apply(Exp, sub(x[0], m)), a.Ints)), m)
+			r := add(apply(Log, withKeep(Sum, apply(Exp, sub(x[0], m)), a.Axes)), m)
 			return dropKept("logsumexp", r, a)
 		},
 		VJP: func(v *VJP) {
 			v.Set(0, func() *node {
-				x, a := v.X[0], v.Node.Attrs
+				x, a := v.X[0], v.Node.Attrs.(Reduction)
 				return mul(spread("logsumexp", v.DY, x, a), apply(Exp, sub(x, spread("logsumexp", v.Y, x, a))))
 			})
 		}})
-	rowSamples := []Sample{{Shapes: [][]int{{7, 5}}, Attrs: ir.Attrs{Ints: []int{1}}}, {Shapes: [][]int{{3, 70}}, Attrs: ir.Attrs{Ints: []int{-1}}}, {Shapes: [][]int{{7, 5}}, Attrs: ir.Attrs{Ints: []int{0}}}}
-	Softmax = define(Def{Name: "softmax", Class: Composite, Arity: 1, ONNX: "Softmax", Over: Along, Samples: rowSamples, Doc: "exp(x) / sum(exp(x)) along an axis, without overflow.",
-		Compose: func(x []*node, a ir.Attrs) *node {
+	rowSamples := []Sample{{Shapes: [][]int{{7, 5}}, Attrs: Reduction{Axes: []int{1}}}, {Shapes: [][]int{{3, 70}}, Attrs: Reduction{Axes: []int{-1}}}, {Shapes: [][]int{{7, 5}}, Attrs: Reduction{Axes: []int{0}}}}
+	Softmax = define(Def{Name: "softmax", Class: Composite, Arity: 1, ONNX: "Softmax", Over: Along, Attrs: Reduction{}, Samples: rowSamples, Doc: "exp(x) / sum(exp(x)) along an axis, without overflow.",
+		Compose: func(x []*node, attrs ir.Attrs) *node {
+			a := attrs.(Reduction)
 			needSome("softmax", needFloat("softmax", x[0]), a)
-			e := apply(Exp, sub(x[0], withKeep(Max, x[0], a.Ints)))
-			return div(e, withKeep(Sum, e, a.Ints))
+			e := apply(Exp, sub(x[0], withKeep(Max, x[0], a.Axes)))
+			return div(e, withKeep(Sum, e, a.Axes))
 		},
 		VJP: func(v *VJP) {
 			v.Set(0, func() *node {
-				s := withKeep(Sum, mul(v.DY, v.Y), v.Node.Attrs.Ints)
+				s := withKeep(Sum, mul(v.DY, v.Y), v.Node.Attrs.(Reduction).Axes)
 				return mul(v.Y, sub(v.DY, s))
 			})
 		}})
-	LogSoftmax = define(Def{Name: "log_softmax", Class: Composite, Arity: 1, ONNX: "LogSoftmax", Over: Along, Samples: rowSamples, Doc: "log(softmax(x)) along an axis.",
-		Compose: func(x []*node, a ir.Attrs) *node {
+	LogSoftmax = define(Def{Name: "log_softmax", Class: Composite, Arity: 1, ONNX: "LogSoftmax", Over: Along, Attrs: Reduction{}, Samples: rowSamples, Doc: "log(softmax(x)) along an axis.",
+		Compose: func(x []*node, attrs ir.Attrs) *node {
+			a := attrs.(Reduction)
 			needSome("log_softmax", needFloat("log_softmax", x[0]), a)
-			d := sub(x[0], withKeep(Max, x[0], a.Ints))
-			return sub(d, apply(Log, withKeep(Sum, apply(Exp, d), a.Ints)))
+			d := sub(x[0], withKeep(Max, x[0], a.Axes))
+			return sub(d, apply(Log, withKeep(Sum, apply(Exp, d), a.Axes)))
 		},
 		VJP: func(v *VJP) {
 			v.Set(0, func() *node {
-				s := withKeep(Sum, v.DY, v.Node.Attrs.Ints)
+				s := withKeep(Sum, v.DY, v.Node.Attrs.(Reduction).Axes)
 				return sub(v.DY, mul(apply(Exp, v.Y), s))
 			})
 		}})
@@ -321,28 +327,28 @@ func span(lo, hi int) []int {
 	return out
 }
 
-func argExtreme(prim *Def, name string, x *node, a ir.Attrs) *node {
+func argExtreme(prim *Def, name string, x *node, a Reduction) *node {
 	needSome(name, x, a)
 	keep := append([]int(nil), x.Shape...)
 	axis := 0
-	switch len(a.Ints) {
+	switch len(a.Axes) {
 	case 0:
 		for i := range keep {
 			keep[i] = 1
 		}
 		x = reshape(x, []int{x.Size()})
 	case 1:
-		axis = array.Axis(name, a.Ints[0], len(x.Shape))
+		axis = array.Axis(name, a.Axes[0], len(x.Shape))
 		keep[axis] = 1
 	default:
-		array.Failf(name, "axis", "takes one axis or none, got %v", a.Ints)
+		array.Failf(name, "axis", "takes one axis or none, got %v", a.Axes)
 	}
-	r := Apply(prim, ir.Attrs{Int: axis}, x)
+	r := Apply(prim, Axis(axis), x)
 	r = reshape(r, keep)
-	if a.Flag {
+	if a.Keep {
 		return r
 	}
-	if len(a.Ints) == 0 {
+	if len(a.Axes) == 0 {
 		return reshape(r, nil)
 	}
 	return reshape(r, dropShape(keep, []int{axis}))

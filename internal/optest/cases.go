@@ -17,6 +17,14 @@ type Case struct {
 	Attrs ir.Attrs
 }
 
+// newCase is a case; no attributes stand for those of the Def.
+func newCase(d *op.Def, a ir.Attrs, x ...*Array) Case {
+	if a == nil {
+		a = d.Attrs
+	}
+	return Case{d, x, a}
+}
+
 func (c *Case) String() string {
 	s := c.Def.Name + "("
 	for i, x := range c.X {
@@ -25,8 +33,7 @@ func (c *Case) String() string {
 		}
 		s += array.TypeString(x.DType, x.Shape)
 	}
-	a := c.Attrs
-	return s + fmt.Sprintf(") ints %v int %d %v", a.Ints, a.Int, a.DType)
+	return s + fmt.Sprintf(") %+v", c.Attrs)
 }
 
 // Elements that make operations fail, by kind.
@@ -110,7 +117,7 @@ func elementwise(d *op.Def) bool {
 func Cases(d *op.Def) []Case {
 	r := rand.New(rand.NewPCG(1, uint64(len(d.Name))))
 	var out []Case
-	add := func(a ir.Attrs, x ...*Array) { out = append(out, Case{d, x, a}) }
+	add := func(a ir.Attrs, x ...*Array) { out = append(out, newCase(d, a, x...)) }
 	accepts := only[d.Name]
 	if accepts == nil {
 		accepts = func(array.DType) bool { return true }
@@ -125,11 +132,11 @@ func Cases(d *op.Def) []Case {
 	samples := d.Samples
 	switch {
 	case d.Name == "iota":
-		samples = []op.Sample{{Shapes: [][]int{{5, 7}}}, {Shapes: [][]int{{5, 7}}, Attrs: ir.Attrs{Int: 1}}, {Shapes: [][]int{{0, 7}}, Attrs: ir.Attrs{Int: 1}}}
+		samples = []op.Sample{{Shapes: [][]int{{5, 7}}}, {Shapes: [][]int{{5, 7}}, Attrs: op.Axis(1)}, {Shapes: [][]int{{0, 7}}, Attrs: op.Axis(1)}}
 	case elementwise(d):
-		attrs := []ir.Attrs{{}}
+		attrs := []ir.Attrs{nil}
 		if d.Name == "powint" {
-			attrs = []ir.Attrs{{}, {Int: 1}, {Int: 2}, {Int: 7}, {Int: 10}, {Int: 64}}
+			attrs = []ir.Attrs{op.Power(0), op.Power(1), op.Power(2), op.Power(7), op.Power(10), op.Power(64)}
 		}
 		for _, t := range array.DTypes() {
 			types := []array.DType{t, t, t}
@@ -154,15 +161,15 @@ func Cases(d *op.Def) []Case {
 			for _, t := range array.DTypes() {
 				for _, u := range array.DTypes() {
 					if t != u {
-						random(ir.Attrs{}, [][]int{{5, 7}, {7}}, []array.DType{t, u}, 0)
-						random(ir.Attrs{}, [][]int{{5, 7}, {}}, []array.DType{t, u}, 0)
+						random(nil, [][]int{{5, 7}, {7}}, []array.DType{t, u}, 0)
+						random(nil, [][]int{{5, 7}, {}}, []array.DType{t, u}, 0)
 					}
 				}
 			}
 		}
 		if d.Name == "powint" {
 			for _, t := range []array.DType{array.Float32, array.Float64} {
-				add(ir.Attrs{Int: -3}, specials(t, func(n int) []int { return []int{n} }))
+				add(op.Power(-3), specials(t, func(n int) []int { return []int{n} }))
 			}
 		}
 	}
@@ -186,14 +193,14 @@ func Cases(d *op.Def) []Case {
 	case "where", "select":
 		for _, t := range array.DTypes() {
 			for _, s := range pointShapes[3] {
-				random(ir.Attrs{}, s, []array.DType{array.Bool, t, t}, 0)
+				random(nil, s, []array.DType{array.Bool, t, t}, 0)
 			}
 		}
 	case "cast":
 		for _, from := range array.DTypes() {
 			for _, to := range array.DTypes() {
-				add(ir.Attrs{DType: to}, specials(from, func(n int) []int { return []int{n} }))
-				random(ir.Attrs{DType: to}, [][]int{{67}}, []array.DType{from}, 0)
+				add(op.To(to), specials(from, func(n int) []int { return []int{n} }))
+				random(op.To(to), [][]int{{67}}, []array.DType{from}, 0)
 			}
 		}
 	}
@@ -207,16 +214,16 @@ func Cases(d *op.Def) []Case {
 					}
 					x := Random(r, t, []int{3, 70}, d.Domain, 0)
 					x.F[75] = v
-					add(ir.Attrs{Ints: []int{1}}, x)
+					add(op.Reduction{Axes: []int{1}}, x)
 				}
 			}
 			for _, s := range [][]int{{0}, {0, 3}, {3, 0}} {
 				if !spread && d != op.Mean {
-					random(ir.Attrs{Ints: []int{0}}, [][]int{s}, []array.DType{t}, 0)
+					random(op.Reduction{Axes: []int{0}}, [][]int{s}, []array.DType{t}, 0)
 				}
 			}
-			random(ir.Attrs{Ints: []int{-1}}, [][]int{{3, 4200}}, []array.DType{t}, 0)
-			random(ir.Attrs{Ints: []int{0}}, [][]int{{131, 19}}, []array.DType{t}, 0)
+			random(op.Reduction{Axes: []int{-1}}, [][]int{{3, 4200}}, []array.DType{t}, 0)
+			random(op.Reduction{Axes: []int{0}}, [][]int{{131, 19}}, []array.DType{t}, 0)
 		}
 	}
 	return out

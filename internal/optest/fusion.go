@@ -76,7 +76,7 @@ func (s *suite) fused(name string, g *Graph, layout func(i int) Layout) {
 			continue
 		}
 		if n.Op == ir.Input {
-			want[n] = g.X[n.Attrs.Int]
+			want[n] = g.X[n.Arg()]
 			continue
 		}
 		one, ins := alone(n, want)
@@ -268,22 +268,26 @@ func (m *maker) step() (*op.Def, *ir.Node) {
 				args = append(args, m.any())
 			}
 		}
-		return apply(d, ir.Attrs{Int: r.IntN(4)}, args...)
+		var attrs ir.Attrs
+		if k := r.IntN(4); d == op.PowInt {
+			attrs = op.Power(k)
+		}
+		return apply(d, attrs, args...)
 	case k < 18 && rank > 0:
 		defs := graphReductions()
-		return apply(defs[r.IntN(len(defs))], ir.Attrs{Ints: []int{axis}, Flag: r.IntN(3) > 0}, x)
+		return apply(defs[r.IntN(len(defs))], op.Reduction{Axes: []int{axis}, Keep: r.IntN(3) > 0}, x)
 	case k == 18 && rank > 1:
 		n := op.Transpose(x, 0, 1)
 		if r.IntN(2) == 0 {
-			n = op.Apply(op.Sum, ir.Attrs{Ints: []int{1}}, n)
+			n = op.Apply(op.Sum, op.Reduction{Axes: []int{1}}, n)
 		}
 		return op.Permute, n
 	case k == 19 && rank > 0:
-		return apply(op.Reshape, ir.Attrs{Ints: []int{x.Size()}}, x)
+		return apply(op.Reshape, op.Shape{x.Size()}, x)
 	case k == 20:
-		return apply(op.Cast, ir.Attrs{DType: graphTypes[r.IntN(len(graphTypes))]}, x)
+		return apply(op.Cast, op.To(graphTypes[r.IntN(len(graphTypes))]), x)
 	case k == 21:
-		return apply(op.Where, ir.Attrs{}, x, m.any(), m.any())
+		return apply(op.Where, nil, x, m.any(), m.any())
 	case k == 22 && rank > 0 && x.Shape[0] > 0:
 		return op.Slice, op.Narrow(x, 0, 0, max(x.Shape[0]-r.IntN(2), 1))
 	case k == 23 && rank > 0: // every second element, or all of them backwards
@@ -297,51 +301,51 @@ func (m *maker) step() (*op.Def, *ir.Node) {
 				}
 			}
 		}
-		return apply(op.Slice, op.SliceAttrs(start, step, count), x)
+		return apply(op.Slice, op.Window{Start: start, Step: step, Count: count}, x)
 	case k == 24 && rank > 0:
 		pads := make([]int, 2*rank)
 		for i := range pads {
 			pads[i] = r.IntN(3)
 		}
-		return apply(op.Pad, ir.Attrs{Ints: pads, Float: 2}, x)
+		return apply(op.Pad, op.Padding{Pads: pads, Value: 2}, x)
 	case k == 25 && rank > 0:
 		y := op.Convert(m.any(), x.DType)
-		return apply(op.Cat, ir.Attrs{Int: axis}, x, y, x)
+		return apply(op.Cat, op.Axis(axis), x, y, x)
 	case k == 26 && matrix:
 		if r.IntN(2) == 0 {
-			return apply(op.Diagonal, ir.Attrs{Int: r.IntN(3) - 1}, x)
+			return apply(op.Diagonal, op.Offset(r.IntN(3)-1), x)
 		}
-		return apply(op.Expand, ir.Attrs{Ints: append([]int{2}, x.Shape...)}, x)
+		return apply(op.Expand, op.Shape(append([]int{2}, x.Shape...)), x)
 	case k == 27 && matrix && x.DType.Float():
 		y := op.Transpose(m.any(), 0, 1)
 		if r.IntN(2) == 0 {
-			b := op.Apply(op.Reshape, ir.Attrs{Ints: []int{x.Size()}}, x)
-			return apply(op.Linear, ir.Attrs{}, x, y, op.Narrow(b, 0, 0, min(x.Size(), y.Shape[1])))
+			b := op.Apply(op.Reshape, op.Shape{x.Size()}, x)
+			return apply(op.Linear, nil, x, y, op.Narrow(b, 0, 0, min(x.Size(), y.Shape[1])))
 		}
-		return apply(op.MatMul, ir.Attrs{}, x, y)
+		return apply(op.MatMul, nil, x, y)
 	case k == 28 && matrix:
 		d := op.MaxPool2d
 		if r.IntN(2) == 0 {
 			d = op.AvgPool2d
 		}
-		return apply(d, ir.Attrs{Ints: []int{min(2, x.Shape[0]), min(2, x.Shape[1]), 1 + r.IntN(2), 1 + r.IntN(2), 0, 0}}, x)
+		return apply(d, op.Pool{Window: [2]int{min(2, x.Shape[0]), min(2, x.Shape[1])}, Stride: [2]int{1 + r.IntN(2), 1 + r.IntN(2)}}, x)
 	case k == 29 && matrix && x.DType.Float():
 		w := op.Narrow(op.Narrow(x, 0, 0, min(2, x.Shape[0])), 1, 0, min(3, x.Shape[1]))
 		four := func(y *ir.Node) *ir.Node {
-			return op.Apply(op.Reshape, ir.Attrs{Ints: append([]int{1, 1}, y.Shape...)}, y)
+			return op.Apply(op.Reshape, op.Shape(append([]int{1, 1}, y.Shape...)), y)
 		}
-		_, y := apply(op.Conv2d, ir.Attrs{Ints: []int{1, 1, r.IntN(2), r.IntN(2)}}, four(x), four(w))
-		return op.Conv2d, op.Apply(op.Reshape, ir.Attrs{Ints: y.Shape[2:]}, y)
+		_, y := apply(op.Conv2d, op.Conv{Stride: [2]int{1, 1}, Pad: [2]int{r.IntN(2), r.IntN(2)}}, four(x), four(w))
+		return op.Conv2d, op.Apply(op.Reshape, op.Shape(y.Shape[2:]), y)
 	case k == 30 && rank > 0 && x.Shape[axis] > 0:
 		if r.IntN(2) == 0 {
-			return apply(op.IndexSelect, ir.Attrs{Int: axis}, x, m.index(x.Shape[axis], x.Shape[axis]))
+			return apply(op.IndexSelect, op.Axis(axis), x, m.index(x.Shape[axis], x.Shape[axis]))
 		}
-		return apply(op.Lookup("index_add"), ir.Attrs{Int: axis, Ints: []int{x.Shape[axis]}}, x, m.index(x.Shape[axis], x.Shape[axis]))
+		return apply(op.Lookup("index_add"), op.Target{Axis: axis, Shape: x.Shape}, x, m.index(x.Shape[axis], x.Shape[axis]))
 	case k == 31 && rank > 0 && x.Shape[axis] > 0:
 		if r.IntN(2) == 0 {
-			return apply(op.Gather, ir.Attrs{Int: axis}, x, m.index(x.Shape[axis], x.Shape...))
+			return apply(op.Gather, op.Axis(axis), x, m.index(x.Shape[axis], x.Shape...))
 		}
-		return apply(op.Lookup("scatter_add"), ir.Attrs{Int: axis, Ints: x.Shape}, x, m.index(x.Shape[axis], x.Shape...))
+		return apply(op.Lookup("scatter_add"), op.Target{Axis: axis, Shape: x.Shape}, x, m.index(x.Shape[axis], x.Shape...))
 	}
 	return nil, nil
 }

@@ -29,7 +29,7 @@ func Gradients(t T, dev device.Device, caps Caps) {
 		}
 		for i, sample := range samples {
 			r := rand.New(rand.NewPCG(11, uint64(i)))
-			c := Case{Def: d, Attrs: sample.Attrs}
+			c := newCase(d, sample.Attrs)
 			small := true
 			for k, sh := range sample.Shapes {
 				dt := array.Float64
@@ -52,14 +52,14 @@ func Gradients(t T, dev device.Device, caps Caps) {
 
 // weighted is the sum of x times fixed weights.
 func weighted(x *ir.Node, salt int) *ir.Node {
-	w := op.Apply(op.Cos, ir.Attrs{}, op.Apply(op.Mul, ir.Attrs{}, op.Convert(position(x), array.Float64), x.Graph.Number(0.7+float64(salt), array.Float64, false)))
-	return op.Apply(op.Sum, ir.Attrs{}, op.Apply(op.Mul, ir.Attrs{}, x, w))
+	w := op.Apply(op.Cos, nil, op.Apply(op.Mul, nil, op.Convert(position(x), array.Float64), x.Graph.Number(0.7+float64(salt), array.Float64, false)))
+	return op.Apply(op.Sum, nil, op.Apply(op.Mul, nil, x, w))
 }
 
 // position numbers the elements of x.
 func position(x *ir.Node) *ir.Node {
-	flat := op.Apply(op.Reshape, ir.Attrs{Ints: []int{x.Size()}}, x)
-	return op.Apply(op.Reshape, ir.Attrs{Ints: x.Shape}, op.Apply(op.Iota, ir.Attrs{}, flat))
+	flat := op.Apply(op.Reshape, op.Shape{x.Size()}, x)
+	return op.Apply(op.Reshape, op.Shape(x.Shape), op.Apply(op.Iota, nil, flat))
 }
 
 // gradient checks one case; it reports whether it has a gradient.
@@ -92,7 +92,7 @@ func (s *suite) gradient(c *Case) bool {
 			if slope == nil {
 				slope = w
 			} else {
-				slope = op.Apply(op.Add, ir.Attrs{}, slope, w)
+				slope = op.Apply(op.Add, nil, slope, w)
 			}
 		}
 		if slope != nil && !c.Def.Once {

@@ -24,16 +24,16 @@ func Large(t T, dev device.Device, caps Caps) {
 	r := rand.New(rand.NewPCG(3, 3))
 	add := func(d *op.Def, a ir.Attrs, shapes ...[]int) {
 		for _, dt := range []array.DType{array.Float32, array.Float64} {
-			c := Case{Def: d, Attrs: a}
+			c := newCase(d, a)
 			for _, sh := range shapes {
 				c.X = append(c.X, Random(r, dt, sh, d.Domain, 0))
 			}
 			s.large(&c)
 		}
 	}
-	axis := func(i ...int) ir.Attrs { return ir.Attrs{Ints: i} }
-	add(op.Add, ir.Attrs{}, []int{300007}, []int{300007})
-	add(op.Exp, ir.Attrs{}, []int{301, 700})
+	axis := func(i ...int) ir.Attrs { return op.Reduction{Axes: i} }
+	add(op.Add, nil, []int{300007}, []int{300007})
+	add(op.Exp, nil, []int{301, 700})
 	for _, d := range []*op.Def{op.Sum, op.Max, op.LogSumExp} {
 		add(d, axis(1), []int{9, 4099})
 		add(d, axis(1), []int{37, 5000})
@@ -42,13 +42,13 @@ func Large(t T, dev device.Device, caps Caps) {
 		add(d, axis(0), []int{1003, 67})
 		add(d, axis(1), []int{3, 517, 33})
 	}
-	add(op.Sum, ir.Attrs{}, []int{1000003})
-	add(op.Mean, ir.Attrs{}, []int{1000, 1000})
-	add(op.ArgMax, ir.Attrs{}, []int{200001})
+	add(op.Sum, nil, []int{1000003})
+	add(op.Mean, nil, []int{1000, 1000})
+	add(op.ArgMax, nil, []int{200001})
 	add(op.ArgMax, axis(0), []int{700, 31})
 	add(op.Softmax, axis(1), []int{40, 4500})
 	add(op.Softmax, axis(1), []int{2, 66000})
-	add(op.MatMul, ir.Attrs{}, []int{130, 301}, []int{301, 97})
+	add(op.MatMul, nil, []int{130, 301}, []int{301, 97})
 	t.Logf("%d computations", s.checks)
 }
 

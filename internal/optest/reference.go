@@ -5,6 +5,7 @@ import (
 
 	"weft/internal/array"
 	"weft/internal/ir"
+	"weft/internal/op"
 )
 
 // A Result is what the reference says about one application.
@@ -320,16 +321,16 @@ func init() {
 		return point{rule: toFloat, f: func(x []float64) float64 { return 1 / roundTo(d, math.Sqrt(x[0])) }}.reference(x, a)
 	}
 	references["powint"] = func(x []*Array, a ir.Attrs) Result {
-		d := promote(x)
+		d, k := promote(x), int(a.(op.Power))
 		return point{rule: noBool, f: func(x []float64) float64 {
-			r := intPower(x[0], max(a.Int, -a.Int), func(x, y float64) float64 { return roundTo(d, x*y) })
-			if a.Int < 0 {
+			r := intPower(x[0], max(k, -k), func(x, y float64) float64 { return roundTo(d, x*y) })
+			if k < 0 {
 				return 1 / r
 			}
 			return r
 		}, i: func(x []int64, _ array.DType) int64 {
 			r := int64(1)
-			for range a.Int {
+			for range k {
 				r *= x[0]
 			}
 			return r
@@ -429,11 +430,13 @@ func init() {
 		return Result{Array: out, Exact: true}
 	}
 	references["select"] = references["where"]
-	references["cast"] = func(x []*Array, a ir.Attrs) Result { return Result{Array: convert(x[0], a.DType), Exact: true} }
+	references["cast"] = func(x []*Array, a ir.Attrs) Result {
+		return Result{Array: convert(x[0], array.DType(a.(op.To))), Exact: true}
+	}
 	references["iota"] = func(x []*Array, a ir.Attrs) Result {
 		out := New(array.Int64, x[0].Shape)
 		st := make([]int, len(out.Shape))
-		st[a.Int] = 1
+		st[a.(op.Axis)] = 1
 		walk(out.Shape, st, func(i, off int) { out.I[i] = int64(off) })
 		return Result{Array: out, Exact: true}
 	}

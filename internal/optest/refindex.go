@@ -3,20 +3,22 @@ package optest
 import (
 	"weft/internal/array"
 	"weft/internal/ir"
+	"weft/internal/op"
 )
 
 func init() {
 	references["index_select"] = func(x []*Array, a ir.Attrs) Result {
 		shape := append([]int(nil), x[0].Shape...)
-		shape[a.Int] = x[1].Size()
+		axis := int(a.(op.Axis))
+		shape[axis] = x[1].Size()
 		return pick(x[0], shape, func(idx []int) []int {
-			idx[a.Int] = int(x[1].I[idx[a.Int]])
+			idx[axis] = int(x[1].I[idx[axis]])
 			return idx
 		})
 	}
 	references["gather"] = func(x []*Array, a ir.Attrs) Result {
 		return pick(x[0], x[1].Shape, func(idx []int) []int {
-			idx[a.Int] = int(x[1].I[flat(x[1].Shape, idx)])
+			idx[a.(op.Axis)] = int(x[1].I[flat(x[1].Shape, idx)])
 			return idx
 		})
 	}
@@ -40,22 +42,23 @@ func init() {
 		return Result{Array: out, Exact: true}
 	}
 	references["index_add"] = func(x []*Array, a ir.Attrs) Result {
-		shape := append([]int(nil), x[0].Shape...)
-		shape[a.Int] = a.Ints[0]
+		to := a.(op.Target)
 		var base *Array
 		if len(x) == 3 {
 			base = x[2]
 		}
-		return sums(x[0], base, shape, func(idx []int) int { return int(x[1].I[idx[a.Int]]) }, a.Int)
+		return sums(x[0], base, to.Shape, func(idx []int) int { return int(x[1].I[idx[to.Axis]]) }, to.Axis)
 	}
 	references["scatter_add"] = func(x []*Array, a ir.Attrs) Result {
-		return sums(x[0], nil, a.Ints, func(idx []int) int { return int(x[1].I[flat(x[1].Shape, idx)]) }, a.Int)
+		to := a.(op.Target)
+		return sums(x[0], nil, to.Shape, func(idx []int) int { return int(x[1].I[flat(x[1].Shape, idx)]) }, to.Axis)
 	}
 	references["mask_select"] = func(x []*Array, a ir.Attrs) Result {
-		out := New(x[0].DType, []int{a.Int})
+		n := int(a.(op.Count))
+		out := New(x[0].DType, []int{n})
 		k := 0
 		for i, m := range x[1].I {
-			if m != 0 && k == a.Int {
+			if m != 0 && k == n {
 				panic(refusal{})
 			}
 			if m != 0 {
@@ -67,7 +70,7 @@ func init() {
 				k++
 			}
 		}
-		if k != a.Int {
+		if k != n {
 			panic(refusal{})
 		}
 		return Result{Array: out, Exact: true}

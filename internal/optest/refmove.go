@@ -5,6 +5,7 @@ import (
 
 	"weft/internal/array"
 	"weft/internal/ir"
+	"weft/internal/op"
 )
 
 // index returns the coordinates of flat index i.
@@ -58,104 +59,101 @@ func scatter(x *Array, shape []int, fill float64, to func(idx []int) []int) Resu
 
 func init() {
 	references["reshape"] = func(x []*Array, a ir.Attrs) Result {
-		return Result{Array: &Array{x[0].DType, append([]int{}, a.Ints...), x[0].F, x[0].I}, Exact: true}
+		return Result{Array: &Array{x[0].DType, append([]int{}, a.(op.Shape)...), x[0].F, x[0].I}, Exact: true}
 	}
 	references["copy"] = func(x []*Array, _ ir.Attrs) Result { return Result{Array: x[0], Exact: true} }
 	references["permute"] = func(x []*Array, a ir.Attrs) Result {
-		shape := make([]int, len(a.Ints))
-		for i, k := range a.Ints {
+		order := a.(op.Order)
+		shape := make([]int, len(order))
+		for i, k := range order {
 			shape[i] = x[0].Shape[k]
 		}
 		return pick(x[0], shape, func(idx []int) []int {
 			from := make([]int, len(idx))
-			for i, k := range a.Ints {
+			for i, k := range order {
 				from[k] = idx[i]
 			}
 			return from
 		})
 	}
 	references["expand"] = func(x []*Array, a ir.Attrs) Result {
-		return Result{Array: broadcast(x[0], a.Ints), Exact: true}
+		return Result{Array: broadcast(x[0], a.(op.Shape)), Exact: true}
 	}
-	steps := func(p []int, idx []int) []int {
+	steps := func(w op.Window, idx []int) []int {
 		from := make([]int, len(idx))
 		for i := range idx {
-			from[i] = p[3*i] + idx[i]*p[3*i+1]
+			from[i] = w.Start[i] + idx[i]*w.Step[i]
 		}
 		return from
 	}
 	references["slice"] = func(x []*Array, a ir.Attrs) Result {
-		shape := make([]int, len(x[0].Shape))
-		for i := range shape {
-			shape[i] = a.Ints[3*i+2]
-		}
-		return pick(x[0], shape, func(idx []int) []int { return steps(a.Ints, idx) })
+		w := a.(op.Window)
+		return pick(x[0], w.Count, func(idx []int) []int { return steps(w, idx) })
 	}
 	diag := func(k int, idx []int) []int {
 		r := len(idx) - 1
 		return append(append([]int(nil), idx[:r]...), idx[r]+max(-k, 0), idx[r]+max(k, 0))
 	}
 	references["diagonal"] = func(x []*Array, a ir.Attrs) Result {
-		s := x[0].Shape
+		s, k := x[0].Shape, int(a.(op.Offset))
 		r := len(s) - 2
 		n := 0
 		for i := range s[r] {
-			if j := i + a.Int; j >= 0 && j < s[r+1] {
+			if j := i + k; j >= 0 && j < s[r+1] {
 				n++
 			}
 		}
-		return pick(x[0], append(append([]int(nil), s[:r]...), n), func(idx []int) []int { return diag(a.Int, idx) })
+		return pick(x[0], append(append([]int(nil), s[:r]...), n), func(idx []int) []int { return diag(k, idx) })
 	}
 	references["place"] = func(x []*Array, a ir.Attrs) Result {
-		r := a.Ints[0]
-		shape, p := a.Ints[1:1+r], a.Ints[1+r:]
-		return scatter(x[0], shape, a.Float, func(idx []int) []int {
-			if a.Int == 1 {
-				return diag(p[0], idx)
+		p := a.(op.Placement)
+		return scatter(x[0], p.Shape, p.Fill, func(idx []int) []int {
+			if k, ok := p.View.(op.Offset); ok {
+				return diag(int(k), idx)
 			}
-			return steps(p, idx)
+			return steps(p.View.(op.Window), idx)
 		})
 	}
 	references["pad"] = func(x []*Array, a ir.Attrs) Result {
-		shape := append([]int(nil), x[0].Shape...)
+		p, shape := a.(op.Padding), append([]int(nil), x[0].Shape...)
 		for i := range shape {
-			shape[i] += a.Ints[2*i] + a.Ints[2*i+1]
+			shape[i] += p.Pads[2*i] + p.Pads[2*i+1]
 		}
-		return scatter(x[0], shape, a.Float, func(idx []int) []int {
+		return scatter(x[0], shape, p.Value, func(idx []int) []int {
 			to := append([]int(nil), idx...)
 			for i := range to {
-				to[i] += a.Ints[2*i]
+				to[i] += p.Pads[2*i]
 			}
 			return to
 		})
 	}
 	references["cat"] = func(x []*Array, a ir.Attrs) Result {
-		shape := append([]int(nil), x[0].Shape...)
-		shape[a.Int] = 0
+		axis, shape := int(a.(op.Axis)), append([]int(nil), x[0].Shape...)
+		shape[axis] = 0
 		for _, y := range x {
-			shape[a.Int] += y.Shape[a.Int]
+			shape[axis] += y.Shape[axis]
 		}
 		out := New(x[0].DType, shape)
 		at := 0
 		for _, y := range x {
 			for i := range y.Size() {
 				idx := index(y.Shape, i)
-				idx[a.Int] += at
+				idx[axis] += at
 				out.put(flat(shape, idx), y, i)
 			}
-			at += y.Shape[a.Int]
+			at += y.Shape[axis]
 		}
 		return Result{Array: out, Exact: true}
 	}
 	references["interleave"] = func(x []*Array, a ir.Attrs) Result {
-		r := len(x[0].Shape)
-		shape := append(append([]int(nil), x[0].Shape[:r-2]...), a.Ints[2], a.Ints[3])
+		r, by := len(x[0].Shape), a.(op.Interleaving)
+		shape := append(append([]int(nil), x[0].Shape[:r-2]...), by.Size[:]...)
 		out := New(x[0].DType, shape)
 		for k, y := range x {
 			for i := range y.Size() {
 				idx := index(y.Shape, i)
-				idx[r-2] = idx[r-2]*a.Ints[0] + k/a.Ints[1]
-				idx[r-1] = idx[r-1]*a.Ints[1] + k%a.Ints[1]
+				idx[r-2] = idx[r-2]*by.Every[0] + k/by.Every[1]
+				idx[r-1] = idx[r-1]*by.Every[1] + k%by.Every[1]
 				out.put(flat(shape, idx), y, i)
 			}
 		}
@@ -163,11 +161,11 @@ func init() {
 	}
 	pool := func(average bool) reference {
 		return func(x []*Array, a ir.Attrs) Result {
-			s, p := x[0].Shape, a.Ints
+			s, p := x[0].Shape, a.(op.Pool)
 			r := len(s)
 			shape := append([]int(nil), s...)
 			for k := range 2 {
-				shape[r-2+k] = (s[r-2+k]+2*p[4+k]-p[k])/p[2+k] + 1
+				shape[r-2+k] = (s[r-2+k]+2*p.Pad[k]-p.Window[k])/p.Stride[k] + 1
 			}
 			out := New(x[0].DType, shape)
 			bound := make([]float64, out.Size())
@@ -175,9 +173,9 @@ func init() {
 				idx := index(shape, i)
 				oy, ox := idx[r-2], idx[r-1]
 				top, sum, abs := math.Inf(-1), 0.0, 0.0
-				for ky := range p[0] {
-					for kx := range p[1] {
-						y, z := oy*p[2]+ky-p[4], ox*p[3]+kx-p[5]
+				for ky := range p.Window[0] {
+					for kx := range p.Window[1] {
+						y, z := oy*p.Stride[0]+ky-p.Pad[0], ox*p.Stride[1]+kx-p.Pad[1]
 						if y < 0 || y >= s[r-2] || z < 0 || z >= s[r-1] {
 							continue
 						}
@@ -189,7 +187,7 @@ func init() {
 					}
 				}
 				out.F[i] = top
-				if n := float64(p[0] * p[1]); average {
+				if n := float64(p.Window[0] * p.Window[1]); average {
 					out.F[i] = sum / n
 					bound[i] = abs / n * eps(out.DType) * (n + 3)
 				}
@@ -223,19 +221,28 @@ func init() {
 	references["linear"] = func(x []*Array, _ ir.Attrs) Result {
 		return biased(numpyMatMul(x[0], x[1]), x[2])
 	}
-	references["conv2d_core"] = func(x []*Array, a ir.Attrs) Result { return plainConv(x[0], x[1], nil, a.Ints) }
+	references["conv2d_core"] = func(x []*Array, a ir.Attrs) Result { return plainConv(x[0], x[1], nil, convInts(a)) }
 	references["conv2d"] = func(x []*Array, a ir.Attrs) Result {
 		if len(x) == 3 {
-			return plainConv(x[0], x[1], x[2], a.Ints)
+			return plainConv(x[0], x[1], x[2], convInts(a))
 		}
-		return plainConv(x[0], x[1], nil, a.Ints)
+		return plainConv(x[0], x[1], nil, convInts(a))
 	}
 	references["conv2d_input"] = func(x []*Array, a ir.Attrs) Result {
-		return convAdjoint(New(x[0].DType, a.Ints[4:]), x[1], x[0], a.Ints, 0)
+		return convAdjoint(New(x[0].DType, a.(op.ConvGrad).Shape), x[1], x[0], convInts(a), 0)
 	}
 	references["conv2d_weight"] = func(x []*Array, a ir.Attrs) Result {
-		return convAdjoint(x[0], New(x[0].DType, a.Ints[4:]), x[1], a.Ints, 1)
+		return convAdjoint(x[0], New(x[0].DType, a.(op.ConvGrad).Shape), x[1], convInts(a), 1)
 	}
+}
+
+// convInts are stride and padding of a convolution, vertical and horizontal.
+func convInts(a ir.Attrs) []int {
+	c, forward := a.(op.Conv)
+	if !forward {
+		c = a.(op.ConvGrad).Conv
+	}
+	return append(c.Stride[:], c.Pad[:]...)
 }
 
 // A tally adds products and bounds the error of any order of additions.

@@ -6,15 +6,17 @@ import (
 
 	"weft/internal/array"
 	"weft/internal/ir"
+	"weft/internal/op"
 )
 
 // axesOf returns which axes a reduction combines.
-func axesOf(a ir.Attrs, rank int) []bool {
+func axesOf(attrs ir.Attrs, rank int) []bool {
+	a := attrs.(op.Reduction)
 	in := make([]bool, rank)
 	for i := range in {
-		in[i] = len(a.Ints) == 0
+		in[i] = len(a.Axes) == 0
 	}
-	for _, i := range a.Ints {
+	for _, i := range a.Axes {
 		in[(i+rank)%rank] = true
 	}
 	return in
@@ -47,16 +49,16 @@ func groups(shape []int, in []bool, keep bool) (out []int, members [][]int) {
 
 // rawAxes turns the attributes of a primitive reduction into those of the user's.
 func rawAxes(a ir.Attrs) ir.Attrs {
-	out := ir.Attrs{Flag: true, Ints: []int{}}
-	for i := a.Ints[0]; i < a.Ints[1]; i++ {
-		out.Ints = append(out.Ints, i)
+	out := op.Reduction{Keep: true}
+	for i := a.(op.Group).Lo; i < a.(op.Group).Hi; i++ {
+		out.Axes = append(out.Axes, i)
 	}
 	return out
 }
 
 // reduceFloats is a reduction of floats by f, which gives value and bound.
 func reduceFloats(x *Array, a ir.Attrs, f func(x []float64, eps float64) (y, bound float64)) Result {
-	shape, m := groups(x.Shape, axesOf(a, len(x.Shape)), a.Flag)
+	shape, m := groups(x.Shape, axesOf(a, len(x.Shape)), a.(op.Reduction).Keep)
 	out := New(x.DType, shape)
 	bound := make([]float64, len(m))
 	for i, g := range m {
@@ -70,7 +72,7 @@ func reduceFloats(x *Array, a ir.Attrs, f func(x []float64, eps float64) (y, bou
 }
 
 func reduceInts(x *Array, d array.DType, a ir.Attrs, f func(x []int64) int64) Result {
-	shape, m := groups(x.Shape, axesOf(a, len(x.Shape)), a.Flag)
+	shape, m := groups(x.Shape, axesOf(a, len(x.Shape)), a.(op.Reduction).Keep)
 	out := New(d, shape)
 	for i, g := range m {
 		v := make([]int64, len(g))
@@ -218,8 +220,8 @@ func init() {
 	references["all"], references["any"] = truthOf(true), truthOf(false)
 	wide := func(x *Array, a ir.Attrs) *Array {
 		switch {
-		case a.DType != array.Invalid:
-			return convert(x, a.DType)
+		case a.(op.Reduction).DType != array.Invalid:
+			return convert(x, a.(op.Reduction).DType)
 		case x.F == nil:
 			return convert(x, array.Int64)
 		}
@@ -266,11 +268,11 @@ func init() {
 	}
 	references["mean"] = floats(func(x []*Array, a ir.Attrs) Result { return reduceFloats(x[0], a, plainMean) })
 	references["var"] = floats(func(x []*Array, a ir.Attrs) Result {
-		return reduceFloats(x[0], a, func(v []float64, e float64) (float64, float64) { return plainVar(v, a.Int, e) })
+		return reduceFloats(x[0], a, func(v []float64, e float64) (float64, float64) { return plainVar(v, a.(op.Reduction).Correction, e) })
 	})
 	references["std"] = floats(func(x []*Array, a ir.Attrs) Result {
 		return reduceFloats(x[0], a, func(v []float64, e float64) (float64, float64) {
-			y, b := plainVar(v, a.Int, e)
+			y, b := plainVar(v, a.(op.Reduction).Correction, e)
 			s := math.Sqrt(y)
 			if s == 0 {
 				return s, math.Sqrt(b)
@@ -312,7 +314,7 @@ func init() {
 	arg := func(max bool) reference {
 		return func(x []*Array, a ir.Attrs) Result {
 			x0 := x[0]
-			shape, m := groups(x0.Shape, axesOf(a, len(x0.Shape)), a.Flag)
+			shape, m := groups(x0.Shape, axesOf(a, len(x0.Shape)), a.(op.Reduction).Keep)
 			out := New(array.Int64, shape)
 			for i, g := range m {
 				if len(g) == 0 {
@@ -335,7 +337,7 @@ func init() {
 	references["argmin"], references["argmax"] = arg(false), arg(true)
 	for _, n := range []string{"argmin", "argmax"} {
 		references["reduce_"+n] = func(x []*Array, a ir.Attrs) Result {
-			return references[n](x, ir.Attrs{Ints: []int{a.Int}, Flag: true})
+			return references[n](x, op.Reduction{Axes: []int{int(a.(op.Axis))}, Keep: true})
 		}
 	}
 }

@@ -325,7 +325,8 @@ func (b *planner) shares(c *cluster, n *ir.Node) bool {
 }
 
 func (c *cluster) setRun(n *ir.Node) {
-	c.lo, c.hi = n.Attrs.Ints[0], n.Attrs.Ints[1]
+	g := n.Attrs.(op.Group)
+	c.lo, c.hi = g.Lo, g.Hi
 	c.col = array.Size(c.shape[c.hi:]) != 1
 	rows := array.Size(c.shape[:c.lo])
 	c.parts = !c.col && rows <= partialRows && array.Size(c.shape[c.lo:c.hi]) >= partialMin
@@ -347,7 +348,8 @@ func (b *planner) take(c *cluster, n *ir.Node) bool {
 		if !array.Equal(x.Shape, c.shape) {
 			return false
 		}
-		lo, hi := n.Attrs.Ints[0], n.Attrs.Ints[1]
+		g := n.Attrs.(op.Group)
+		lo, hi := g.Lo, g.Hi
 		switch {
 		case c.lo < 0:
 			// Elementwise nodes of a cluster that becomes a column or is cut into

@@ -240,12 +240,12 @@ func (k *kernel) number(n *ir.Node) loop.Value {
 	t := loop.TypeOf(n.DType)
 	if n.Op == ir.Const {
 		if n.DType.Float() {
-			return k.kb.Float(t, n.Attrs.Float)
+			return k.kb.Float(t, n.Value().Float)
 		}
 		if t == loop.B {
-			return k.kb.Bool(n.Attrs.Int != 0)
+			return k.kb.Bool(n.Value().Int != 0)
 		}
-		return k.kb.Int(t, int64(n.Attrs.Int))
+		return k.kb.Int(t, n.Value().Int)
 	}
 	i, ok := k.numbers[n]
 	if !ok {
@@ -274,7 +274,7 @@ func (k *kernel) finish(p *loop.Program) {
 		}
 	}
 	for i, n := range k.scalars {
-		out.Scalars = append(out.Scalars, ScalarArg{Arg: n.Attrs.Int, Word: p.ScalarWord(i), DType: n.DType})
+		out.Scalars = append(out.Scalars, ScalarArg{Arg: n.Arg(), Word: p.ScalarWord(i), DType: n.DType})
 	}
 	k.b.step(Step{Kernel: out})
 }
@@ -459,7 +459,7 @@ func (e *emitter) newKernel() {
 	e.stash = map[*ir.Node]int{}
 	for _, n := range c.nodes {
 		if n.Op == op.Iota {
-			e.k.keep[n.Attrs.Int] = true
+			e.k.keep[int(n.Attrs.(op.Axis))] = true
 			continue
 		}
 		for _, a := range n.Args {
@@ -722,7 +722,7 @@ func (e *emitter) get(kb *loop.Builder, n *ir.Node) loop.Value {
 	case n.Op == op.Iota:
 		v = loop.NoValue
 		for a, d := range e.k.progDim {
-			if d := e.k.dims[d]; d.axis == n.Attrs.Int {
+			if d := e.k.dims[d]; d.axis == int(n.Attrs.(op.Axis)) {
 				i := kb.Index(a)
 				if d.scale > 1 {
 					i = kb.Mul(i, kb.Int(loop.I64, int64(d.scale)))

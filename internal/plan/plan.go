@@ -219,7 +219,7 @@ func (b *planner) value(n *ir.Node) Operand {
 	d := op.Of(n)
 	if d == nil || d.Class != op.Move {
 		if n.Op == ir.Input {
-			i := n.Attrs.Int
+			i := n.Arg()
 			b.p.Used[i] = true
 			o := Operand{Slot: i, DType: n.DType, Shape: n.Shape, Strides: b.ins[i].Strides}
 			b.place[n] = o
@@ -296,10 +296,10 @@ func (b *planner) emitSingle(n *ir.Node) {
 		// Windows are taken when they are read.
 	case op.Assemble:
 		out := b.home(n)
-		parts, covered := op.Parts(n, out.view())
+		parts, covered, fill := op.Parts(n, out.view())
 		if !covered {
 			g := n.Graph
-			b.fill(out, g.Number(n.Attrs.Float, n.DType, false))
+			b.fill(out, g.Number(fill, n.DType, false))
 		}
 		for i, w := range parts {
 			if array.Size(w.Shape) > 0 {

@@ -28,10 +28,10 @@ func one(f func(x []*ir.Node) *ir.Node) func(x []*ir.Node) []*ir.Node {
 	return func(x []*ir.Node) []*ir.Node { return []*ir.Node{f(x)} }
 }
 
-func apply(d *op.Def, x ...*ir.Node) *ir.Node { return op.Apply(d, ir.Attrs{}, x...) }
+func apply(d *op.Def, x ...*ir.Node) *ir.Node { return op.Apply(d, nil, x...) }
 
 func axes(d *op.Def, keep bool, x *ir.Node, a ...int) *ir.Node {
-	return op.Apply(d, ir.Attrs{Ints: a, Flag: keep}, x)
+	return op.Apply(d, op.Reduction{Axes: a, Keep: keep}, x)
 }
 
 func passes(k *Kernel) (n int) {
@@ -63,7 +63,7 @@ func TestFusion(t *testing.T) {
 		}), [][]int{sq, sq}, []int{1}},
 		"broadcast row": {one(func(x []*ir.Node) *ir.Node { return apply(op.Relu, apply(op.Add, x[0], x[1])) }), [][]int{sq, row}, []int{1}},
 		"softmax": {one(func(x []*ir.Node) *ir.Node {
-			return op.Apply(op.Softmax, ir.Attrs{Ints: []int{1}}, x[0])
+			return op.Apply(op.Softmax, op.Reduction{Axes: []int{1}}, x[0])
 		}), [][]int{sq}, []int{3}},
 		"layer norm": {one(layerNorm), [][]int{sq, row, row}, []int{3}},
 		"variance":   {one(func(x []*ir.Node) *ir.Node { return axes(op.Var, false, x[0], 1) }), [][]int{sq}, []int{2}},
