@@ -1,7 +1,6 @@
 package weft
 
 import (
-	"container/heap"
 	"fmt"
 	"runtime"
 	"strings"
@@ -19,11 +18,12 @@ import (
 type history struct {
 	node *gradNode // nil: nothing upstream needs a gradient
 
-	// A view knows the tensor that it is a window on and the windows taken, so
-	// that a write through either changes the history of both.
-	base    *Tensor
-	chain   []*planned
-	version uint32 // of the storage when node was made
+	// A view knows the tensor that it was taken of, which may be a view too, and
+	// how, so that a write through either changes the history of both. Its node is
+	// the window on the node which that tensor had when it was made.
+	of   *Tensor
+	by   *planned
+	seen atomic.Pointer[gradNode]
 
 	// A leaf.
 	mu   sync.Mutex
@@ -41,13 +41,27 @@ type gradNode struct {
 	leaf  *history    // set in the node of a leaf
 
 	p     *planned
-	vjp   *vjp
+	vjp   *vjp // nil: found when needed
 	nums  []exec.Number
 	saved []savedValue // by input of the VJP's graph, but the gradient itself
 
-	back func(dy *Tensor, create bool) []*Tensor // instead of p
+	// Instead of p: a function, or that the second operand was written into a place
+	// in the first.
+	back func(saved []savedValue, dy *Tensor, create bool) []*Tensor
+	put  *place
 
-	done atomic.Bool // saved values were released
+	mu   sync.Mutex // of saved and done
+	done bool       // saved values were released
+}
+
+// window reports that n only shows a part of its operand, or all of it in another
+// shape.
+func (n *gradNode) window() bool { return n.p != nil && n.p.def.Class == op.Move }
+
+// A place is a window on a tensor.
+type place struct {
+	chain []*planned
+	of    array.View // without memory
 }
 
 // A savedValue is a tensor's value that a gradient needs.
@@ -67,25 +81,38 @@ func (t *Tensor) node() *gradNode {
 	if h == nil {
 		return nil
 	}
-	if h.base == nil {
+	if h.of == nil {
 		return h.node
 	}
-	// The node of a view is made again when its memory was written to.
-	if v := t.v.Store.Version(); h.node == nil || h.version != v {
-		n := h.base.node()
-		for _, p := range h.chain {
-			if n == nil {
-				break
-			}
-			n = newNode(p, []*gradNode{n})
-		}
-		h.node, h.version = n, v
+	from := h.of.node()
+	if from == nil {
+		return nil
 	}
-	return h.node
+	// Readers that make the node of a view at the same time agree on one.
+	for {
+		old := h.seen.Load()
+		if old != nil && old.in[0] == from {
+			return old
+		}
+		if n := newNode(h.by, []*gradNode{from}); h.seen.CompareAndSwap(old, n) {
+			return n
+		}
+	}
 }
 
+// root returns the tensor that is no view behind t's views, and the windows that
+// lead from it to t.
+func (t *Tensor) root() (*Tensor, []*planned) {
+	if t.hist == nil || t.hist.of == nil {
+		return t, nil
+	}
+	b, chain := t.hist.of.root()
+	return b, append(chain, t.hist.by)
+}
+
+// newNode is the tape's entry for an operation that saves nothing.
 func newNode(p *planned, in []*gradNode) *gradNode {
-	return &gradNode{seq: tapeSeq.Add(1), name: p.def.Name, dtype: p.dtype, shape: p.shape, in: in, p: p, vjp: p.vjpFor(in)}
+	return &gradNode{seq: tapeSeq.Add(1), name: p.def.Name, dtype: p.dtype, shape: p.shape, in: in, p: p}
 }
 
 // RequireGrad marks t, a tensor of floats that was not computed from others that
@@ -240,13 +267,12 @@ func (n *gradNode) save(s savedValue) {
 	n.saved = append(n.saved, s)
 }
 
-// setNode makes n the producer of t's value.
+// setNode makes n the producer of the value of t, which is no view.
 func (t *Tensor) setNode(n *gradNode) {
 	if t.hist == nil {
 		t.hist = &history{}
 	}
 	t.hist.node = n
-	t.hist.version = t.v.Store.Version()
 }
 
 // A vjp is the gradient of a planned operation for one set of arguments that
@@ -380,13 +406,16 @@ func (v *vjp) compiled(dy *array.View, saved []savedValue) *exec.Compiled {
 	return c
 }
 
-// check panics if a saved value was overwritten.
-func (n *gradNode) check() {
-	if n.done.Load() {
+// values returns the saved values; it panics if one was overwritten.
+func (n *gradNode) values() []savedValue {
+	n.mu.Lock()
+	saved, done := n.saved, n.done
+	n.mu.Unlock()
+	if done {
 		array.Failf("backward", "", "the tape behind %s was already used and its values released: compute the output again, or give GradOpts{Retain: true} to the first pass", n.name)
 	}
-	for i := range n.saved {
-		s := &n.saved[i]
+	for i := range saved {
+		s := &saved[i]
 		if s.v.Store == nil {
 			continue
 		}
@@ -407,43 +436,50 @@ func (n *gradNode) check() {
 				what, array.TypeString(s.v.DType, s.v.Shape), v, s.version, where)
 		}
 	}
+	return saved
 }
 
+// release forgets the saved values. Views may be walked through again: those of a
+// leaf are kept from pass to pass.
 func (n *gradNode) release() {
-	if n.done.Swap(true) {
-		return
-	}
-	for i := range n.saved {
-		if st := n.saved[i].v.Store; st != nil {
+	n.mu.Lock()
+	saved := n.saved
+	n.saved = nil
+	n.done = !n.window()
+	n.mu.Unlock()
+	for i := range saved {
+		if st := saved[i].v.Store; st != nil {
 			st.Unsave()
 		}
 	}
-	n.saved = nil
 }
 
 // run returns the gradients of the operands, nil where none is needed.
 func (n *gradNode) run(dy *Tensor, create bool) []*Tensor {
-	n.check()
+	saved := n.values()
 	if n.back != nil {
-		return n.back(dy, create)
+		return n.back(saved, dy, create)
+	}
+	v := n.vjp
+	if v == nil {
+		v = n.p.vjpFor(n.in)
+	}
+	if saved == nil {
+		saved = make([]savedValue, len(v.use)-1)
 	}
 	out := make([]*Tensor, len(n.in))
 	if create {
-		return n.runOps(dy, out)
+		return n.runOps(v, saved, dy, out)
 	}
-	saved := n.saved
-	if saved == nil {
-		saved = make([]savedValue, len(n.vjp.use)-1)
-	}
-	c := n.vjp.compiled(&dy.v, saved)
+	c := v.compiled(&dy.v, saved)
 	ins := make([]*array.View, len(saved)+1)
 	for i := range saved {
 		ins[i] = &saved[i].v
 	}
 	ins[len(saved)] = &dy.v
-	outs := make([]array.View, len(n.vjp.outs))
+	outs := make([]array.View, len(v.outs))
 	runPlan(c, ins, n.nums, outs)
-	for i, k := range n.vjp.which {
+	for i, k := range v.which {
 		t := &Tensor{v: outs[i], run: dy.run}
 		t.track()
 		out[k] = t
@@ -453,13 +489,9 @@ func (n *gradNode) run(dy *Tensor, create bool) []*Tensor {
 
 // runOps runs the gradient's graph operation by operation, so that it is itself
 // recorded.
-func (n *gradNode) runOps(dy *Tensor, out []*Tensor) []*Tensor {
+func (n *gradNode) runOps(v *vjp, saved []savedValue, dy *Tensor, out []*Tensor) []*Tensor {
 	if n.p.def.Once {
 		array.Failf("backward", "", "%s has no second derivative", n.name)
-	}
-	saved := n.saved
-	if saved == nil {
-		saved = make([]savedValue, len(n.vjp.use)-1)
 	}
 	memo := map[*ir.Node]operand{}
 	var value func(x *ir.Node) operand
@@ -482,7 +514,7 @@ func (n *gradNode) runOps(dy *Tensor, out []*Tensor) []*Tensor {
 				from = n
 			}
 			if from != nil {
-				o.t.hist = &history{node: from, version: s.version}
+				o.t.hist = &history{node: from}
 			}
 		case ir.Scalar:
 			o.num = n.nums[x.Arg()]
@@ -518,10 +550,10 @@ func (n *gradNode) runOps(dy *Tensor, out []*Tensor) []*Tensor {
 		memo[x] = o
 		return o
 	}
-	for i, k := range n.vjp.which {
-		o := value(n.vjp.outs[i])
+	for i, k := range v.which {
+		o := value(v.outs[i])
 		if o.t == nil {
-			o.t = fullOf(o.num, n.vjp.outs[i].DType)
+			o.t = fullOf(o.num, v.outs[i].DType)
 		}
 		out[k] = o.t
 	}
@@ -567,166 +599,6 @@ func GradAll(outputs, inputs []*Tensor, opts ...GradOpts) []*Tensor {
 		inputs = []*Tensor{}
 	}
 	return walk("grad", outputs, inputs, o)
-}
-
-// tape orders nodes: the latest first.
-type tape []*gradNode
-
-func (h tape) Len() int           { return len(h) }
-func (h tape) Less(i, j int) bool { return h[i].seq > h[j].seq }
-func (h tape) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *tape) Push(x any)        { *h = append(*h, x.(*gradNode)) }
-func (h *tape) Pop() any {
-	old := *h
-	x := old[len(old)-1]
-	*h = old[:len(old)-1]
-	return x
-}
-
-func walk(name string, outputs, inputs []*Tensor, o GradOpts) []*Tensor {
-	grads := map[*gradNode]partial{}
-	var todo tape
-	give := func(n *gradNode, g partial) {
-		old, seen := grads[n]
-		if !seen {
-			heap.Push(&todo, n)
-			grads[n] = g
-			return
-		}
-		if o.Create {
-			grads[n] = partial{t: old.t.Add(g.t)}
-			return
-		}
-		grads[n] = partial{old.t.NoGrad().Add(g.t.NoGrad()), true}
-		old.free()
-		g.free()
-	}
-	for i, t := range outputs {
-		t.check(name)
-		n := t.node()
-		if n == nil {
-			array.Failf(name, "", "output %d does not depend on a tensor that requires a gradient: mark leaves with RequireGrad before computing it, and without NoGrad or Detach on the way", i)
-		}
-		var seed *Tensor
-		if i < len(o.Seeds) {
-			seed = o.Seeds[i]
-		}
-		if seed == nil {
-			if t.Size() != 1 {
-				array.Failf(name, "", "output %d has shape %s, want one element: reduce it with Sum or Mean, or give its gradient as GradOpts.Seeds", i, array.ShapeString(t.v.Shape))
-			}
-			seed = Full(1, t.v.DType, t.v.Shape...)
-		} else if seed.v.DType != t.v.DType || !array.Equal(seed.v.Shape, t.v.Shape) {
-			array.Failf(name, "seeds", "number %d is %s, its output %s", i, array.TypeString(seed.v.DType, seed.v.Shape), array.TypeString(t.v.DType, t.v.Shape))
-		}
-		if t.run != nil && t.run.scope != nil {
-			seed = t.run.scope.Track(seed)
-		}
-		give(n, partial{t: seed})
-	}
-	want := map[*gradNode][]int{}
-	for i, t := range inputs {
-		t.check(name)
-		n := t.node()
-		if n == nil {
-			array.Failf(name, "inputs", "number %d does not require a gradient: mark it with RequireGrad before computing the outputs", i)
-		}
-		want[n] = append(want[n], i)
-	}
-	res := make([]*Tensor, len(inputs))
-	for len(todo) > 0 {
-		n := heap.Pop(&todo).(*gradNode)
-		dy := grads[n]
-		delete(grads, n)
-		for _, i := range want[n] {
-			res[i] = dy.t
-			if !o.Create {
-				// A result, not a part of the pass: computing with it is recorded.
-				res[i] = &Tensor{v: dy.t.v, run: outputs[0].run}
-			}
-			dy.ours = false
-		}
-		if n.leaf != nil {
-			if inputs == nil {
-				n.leaf.accumulate(dy, o.Create)
-			}
-			continue
-		}
-		if inputs != nil && !leadsTo(n, want) {
-			continue
-		}
-		ours := n.back == nil && !o.Create // a plan writes each result to memory of its own
-		for i, g := range n.run(dy.t, o.Create) {
-			if g != nil && n.in[i] != nil {
-				give(n.in[i], partial{g, ours})
-			}
-		}
-		if n.back == nil {
-			dy.free()
-		}
-		if !o.Retain && !o.Create {
-			n.release()
-		}
-	}
-	if !o.AllowUnused {
-		for i, g := range res {
-			if g == nil {
-				array.Failf(name, "inputs", "number %d was not used to compute the outputs (GradOpts{AllowUnused: true} returns nil instead)", i)
-			}
-		}
-	}
-	return res
-}
-
-// leadsTo reports whether the walk may still meet a wanted node behind n: nodes
-// are older than what was computed from them.
-func leadsTo(n *gradNode, want map[*gradNode][]int) bool {
-	for w := range want {
-		if w.seq < n.seq {
-			return true
-		}
-	}
-	return false
-}
-
-// A partial gradient is on its way through the tape.
-type partial struct {
-	t    *Tensor
-	ours bool // the pass made it, and nothing else has seen it
-}
-
-// free gives back what nobody reads any more, earlier than a scope or the collector.
-func (g partial) free() {
-	if g.ours {
-		g.t.Release()
-	}
-}
-
-// accumulate adds g to the gradient of a leaf. The gradient is the leaf's own
-// memory, outside any scope: that of g where the pass made it.
-func (h *history) accumulate(g partial, create bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	switch {
-	case h.grad == nil && create:
-		h.grad = &Tensor{v: g.t.Clone().v, hist: g.t.hist}
-		if n := g.t.node(); n != nil {
-			h.grad.setNode(n)
-		}
-	case h.grad == nil && g.ours && g.t.v.Contiguous():
-		if g.t.run != nil && g.t.run.scope != nil {
-			g.t.run.scope.disown(g.t.v.Store)
-		}
-		h.grad, h.mine = &Tensor{v: g.t.v}, true
-	case h.grad == nil:
-		h.grad, h.mine = &Tensor{v: (&Tensor{v: g.t.v}).Clone().v}, true
-	case create:
-		sum := h.grad.Add(g.t)
-		h.grad, h.mine = &Tensor{v: sum.v, hist: sum.hist}, false
-	default:
-		(&Tensor{v: h.grad.v, run: &run{noGrad: true}}).AddAssign(&Tensor{v: g.t.v})
-		g.free()
-	}
 }
 
 // callerOutside returns the program counter of the nearest caller outside this

@@ -87,12 +87,14 @@ func (f *Func) Apply(x ...*Tensor) *Tensor {
 		v.result = s.v.Same(&y.v)
 		n.save(v)
 	}
-	n.back = func(dy *Tensor, create bool) []*Tensor { return f.backward(n, c, x, dy, create) }
+	n.back = func(saved []savedValue, dy *Tensor, create bool) []*Tensor {
+		return f.backward(n, c, saved, dy, create)
+	}
 	out.setNode(n)
 	return out
 }
 
-func (f *Func) backward(n *gradNode, c *FuncContext, x []*Tensor, dy *Tensor, create bool) []*Tensor {
+func (f *Func) backward(n *gradNode, c *FuncContext, saved []savedValue, dy *Tensor, create bool) []*Tensor {
 	if create && f.Once {
 		array.Failf("backward", "", "%s has no second derivative", f.Name)
 	}
@@ -101,15 +103,15 @@ func (f *Func) backward(n *gradNode, c *FuncContext, x []*Tensor, dy *Tensor, cr
 	if dy.run != nil {
 		r.scope = dy.run.scope
 	}
-	for i := range n.saved {
-		s := &n.saved[i]
+	for i := range saved {
+		s := &saved[i]
 		t := &Tensor{v: s.v, run: r}
 		from := s.from
 		if s.result {
 			from = n
 		}
 		if create && from != nil {
-			t.hist = &history{node: from, version: s.version}
+			t.hist = &history{node: from}
 		}
 		use.saved = append(use.saved, t)
 	}
@@ -117,13 +119,14 @@ func (f *Func) backward(n *gradNode, c *FuncContext, x []*Tensor, dy *Tensor, cr
 		dy = dy.NoGrad()
 	}
 	gs := f.Backward(use, dy)
-	if len(gs) != len(x) {
-		array.Failf(f.Name, "", "Backward returned %d gradients for %d arguments", len(gs), len(x))
+	if len(gs) != len(n.in) {
+		array.Failf(f.Name, "", "Backward returned %d gradients for %d arguments", len(gs), len(n.in))
 	}
 	for i, g := range gs {
 		if g == nil || n.in[i] == nil {
 			continue
 		}
+		g.check(f.Name)
 		if g.v.DType != n.in[i].dtype || !array.Equal(g.v.Shape, n.in[i].shape) {
 			array.Failf(f.Name, "", "Backward returned %s as gradient of argument %d, which is %s",
 				array.TypeString(g.v.DType, g.v.Shape), i, fmt.Sprint(n.in[i].dtype, array.ShapeString(n.in[i].shape)))

@@ -87,14 +87,38 @@ func (n *gradNode) keepOld(st *array.Storage) {
 		if s.v.Store != st || s.result {
 			continue
 		}
-		lo, hi := s.v.Span()
-		c := s.v
-		c.Store, c.Offset = engine.stream.Alloc((hi-lo)*c.DType.Size()), c.Offset-lo
-		copyViews(&c, &s.v)
+		c := laidOut(&s.v, s.v.Strides)
 		st.Unsave()
 		c.Store.Save()
 		s.v, s.version = c, c.Store.Version()
 	}
+}
+
+// keepOldSince is keepOld for n and what it was computed from after the tape's entry
+// with that number.
+func (n *gradNode) keepOldSince(seq uint64, st *array.Storage) {
+	seen := map[*gradNode]bool{}
+	var walk func(n *gradNode)
+	walk = func(n *gradNode) {
+		if n == nil || n.seq <= seq || seen[n] {
+			return
+		}
+		seen[n] = true
+		n.keepOld(st)
+		for _, m := range n.in {
+			walk(m)
+		}
+	}
+	walk(n)
+}
+
+// laidOut returns a copy of v with the given strides.
+func laidOut(v *array.View, strides []int) array.View {
+	c := array.View{DType: v.DType, Shape: v.Shape, Strides: strides}
+	lo, hi := c.Span()
+	c.Store, c.Offset = engine.stream.Alloc((hi-lo)*c.DType.Size()), -lo
+	copyViews(&c, v)
+	return c
 }
 
 // writable panics if writing into t is not allowed.
@@ -110,10 +134,8 @@ func (t *Tensor) writable(name string) {
 		if n.leaf != nil {
 			array.Failf(name, "", "the receiver is a leaf that requires a gradient: write into its NoGrad() instead, which is not recorded")
 		}
-		if b := t.hist.base; b != nil {
-			if bn := b.node(); bn != nil && bn.leaf != nil {
-				array.Failf(name, "", "the receiver is a view of a leaf that requires a gradient: write into a view of its NoGrad() instead")
-			}
+		if b, _ := t.root(); b.node().leaf != nil {
+			array.Failf(name, "", "the receiver is a view of a leaf that requires a gradient: write into a view of its NoGrad() instead")
 		}
 	}
 }
@@ -123,49 +145,22 @@ func (t *Tensor) wrote() { t.v.Store.Bump(callerOutside) }
 
 // rebase makes n, which may be nil, the producer of what was just written into t.
 func (t *Tensor) rebase(n *gradNode) {
-	if t.hist == nil {
-		if n != nil {
+	b, chain := t.root()
+	if chain == nil {
+		if n != nil || t.hist != nil {
 			t.setNode(n)
 		}
 		return
 	}
-	b := t.hist.base
-	if b == nil {
-		t.setNode(n)
-		return
+	if bn := b.node(); n != nil || bn != nil {
+		b.setNode(putNode(bn, n, &place{chain, array.View{DType: b.v.DType, Shape: b.v.Shape, Strides: b.v.Strides}}))
 	}
-	bn := b.node()
-	if n == nil && bn == nil {
-		return
-	}
-	b.setNode(putNode(bn, n, t.hist.chain, b))
-	t.hist.node = nil // made again from the base when asked for
 }
 
-// putNode is the tape's entry for writing a value into a window of base.
-func putNode(base, value *gradNode, chain []*planned, b *Tensor) *gradNode {
-	n := &gradNode{seq: tapeSeq.Add(1), name: "assign", dtype: b.v.DType, shape: b.v.Shape, in: []*gradNode{base, value}}
-	n.back = func(dy *Tensor, create bool) []*Tensor {
-		if !create {
-			dy = dy.NoGrad()
-		}
-		through := func(t *Tensor) *Tensor {
-			for _, p := range chain {
-				t = window(p.def, p.a, t)
-			}
-			return t
-		}
-		out := make([]*Tensor, 2)
-		if value != nil {
-			out[1] = through(dy).Clone()
-		}
-		if base != nil {
-			out[0] = dy.Clone()
-			through(out[0]).Assign(0)
-		}
-		return out
-	}
-	return n
+// putNode is the tape's entry for writing a value, which may be nil, into a place in
+// base, which may be too.
+func putNode(base, value *gradNode, at *place) *gradNode {
+	return &gradNode{seq: tapeSeq.Add(1), name: "assign", dtype: at.of.DType, shape: at.of.Shape, in: []*gradNode{base, value}, put: at}
 }
 
 // copyPlans copies src's elements, converted, into dst's memory; the two must not
@@ -276,9 +271,15 @@ func (t *Tensor) DivAssign(x any) *Tensor { return t.assignOp(op.Div, "divassign
 // Update writes f(t) into t, f being one of the methods, such as
 // (*Tensor).Relu: the in-place form of any elementwise method.
 func (t *Tensor) Update(f func(*Tensor) *Tensor) *Tensor {
+	t.writable("update")
+	if f == nil {
+		array.Failf("update", "f", "is nil: want a method such as (*Tensor).Relu")
+	}
+	before := tapeSeq.Load()
 	r := f(t)
 	r.notNil("update")
 	if r.run.gradOn() && t.run.gradOn() {
+		r.node().keepOldSince(before, t.v.Store)
 		return t.Assign(r)
 	}
 	return t.Assign(r.Detach())

@@ -96,3 +96,170 @@ func TestOperandSets(t *testing.T) {
 		}
 	}
 }
+
+// The gradient with respect to a view counts what was computed from views of it.
+func TestGradOfView(t *testing.T) {
+	x := vec(1, 2, 3, 4, 5, 6).RequireGrad()
+	grad := func(y *Tensor, in ...*Tensor) [][]float64 {
+		t.Helper()
+		var out [][]float64
+		for _, g := range Grad(y, in) {
+			out = append(out, Data[float64](g.Flatten(0)))
+		}
+		return out
+	}
+	same := func(what string, got [][]float64, want ...[]float64) {
+		t.Helper()
+		for i := range want {
+			if !slices.Equal(got[i], want[i]) {
+				t.Errorf("%s: gradient %d is %v, want %v", what, i, got[i], want[i])
+			}
+		}
+	}
+	v := x.Slice(Range(0, 2))
+	same("a view of a view", grad(v.Sum().Add(v.Slice(Range(0, 1)).Sum().Mul(10)), v), []float64{11, 1})
+
+	v = x.Slice(Range(0, 4))
+	w := v.Reshape(2, 2)
+	u := w.T().At(1) // x[1], x[3]
+	y := v.Sum().Add(w.Sum().Mul(10)).Add(u.Mul(vec(100, 200)).Sum())
+	same("three deep", grad(y, x, v, w, u), []float64{11, 111, 11, 211, 0, 0}, []float64{11, 111, 11, 211}, []float64{10, 110, 10, 210}, []float64{100, 200})
+
+	// Views taken before and after a view was written to: x[0:4] is doubled, then
+	// x[1] squared.
+	b := x.Mul(1)
+	v = b.Slice(Range(0, 4))
+	early := v.Slice(Range(1, 3))
+	v.MulAssign(2)
+	v.At(1).Update((*Tensor).Square)
+	y = early.Sum().Add(v.At(3).Mul(10)).Add(b.Sum().Mul(100))
+	same("written through", grad(y, v, early, b), []float64{0, 1, 1, 10}, []float64{1, 1}, []float64{100, 101, 101, 110, 100, 100})
+	v.At(0).Assign(x.At(5))
+	y = v.Mul(vec(1, 2, 3, 4)).Sum()
+	same("written through, to the leaf", grad(y, x), []float64{0, 2 * 8 * 2, 6, 8, 0, 1})
+
+	// Expanded, reversed, diagonal.
+	v = x.Reshape(2, 3)
+	y = v.Diagonal(0).Mul(vec(1, 2)).Sum().Add(v.At(0).Expand(4, 3).Sum()).Add(v.Slice(All, Range(End, Begin, -1)).At(1, 0).Mul(100))
+	same("other views", grad(y, v), []float64{5, 4, 4, 0, 2, 100})
+
+	// Second order: y = sum(v^3) + v[0]^2 has gradient 3v^2 + 2v[0], whose sum has
+	// 6v + 2.
+	v = x.Slice(Range(2, 4))
+	y = v.Pow(3).Sum().Add(v.At(0).Square())
+	gs := Grad(y, []*Tensor{v, x}, GradOpts{Create: true})
+	same("first of two", [][]float64{Data[float64](gs[0]), Data[float64](gs[1])}, []float64{33, 48}, []float64{0, 0, 33, 48, 0, 0})
+	same("second by the view's", grad2(gs[0].Sum(), v, x), []float64{20, 24}, []float64{0, 0, 20, 24, 0, 0})
+	same("second by the base's", grad2(gs[1].Mul(x.Detach()).Sum(), v, x), []float64{60, 96}, []float64{0, 0, 60, 96, 0, 0})
+
+	// What the tape does not know of does not change a view.
+	v = x.Slice(Range(0, 2))
+	y = v.Mul(3).Sum()
+	x.NoGrad().At(0).Assign(7)
+	same("after a write that is not recorded", grad(y, v), []float64{3, 3})
+
+	// A view kept over several passes.
+	v = x.Slice(Range(0, 2))
+	for range 2 {
+		x.SetGrad(nil)
+		v.Sum().Backward()
+		same("a view used again", [][]float64{Data[float64](x.Grad())}, []float64{1, 1, 0, 0, 0, 0})
+	}
+}
+
+func grad2(y *Tensor, in ...*Tensor) (out [][]float64) {
+	for _, g := range Grad(y, in, GradOpts{Retain: true}) {
+		out = append(out, Data[float64](g))
+	}
+	return out
+}
+
+// Gradients add up in the windows of their base, whatever the views look like, and
+// with Create they can be differentiated again.
+func TestGradThroughViews(t *testing.T) {
+	at := []float64{0.5, -1.5, 2, 3, 0.25, 1, -0.75, 1.25, 0.1, 2.5, -2, 1.5}
+	for name, f := range map[string]func(x *Tensor) *Tensor{
+		"rows": func(x *Tensor) *Tensor {
+			y := x.Mul(x).Reshape(4, 3)
+			s := y.At(0)
+			for i := range 4 {
+				s = s.Mul(y.At(i)).Add(y.At(3 - i))
+			}
+			return s.Sum()
+		},
+		"columns of a transpose": func(x *Tensor) *Tensor {
+			y := x.Reshape(4, 3)
+			s := y.T().At(0).Exp()
+			for i := range 3 {
+				s = s.Mul(y.T().At(i).Sin())
+			}
+			return s.Sum()
+		},
+		"overlapping windows": func(x *Tensor) *Tensor {
+			s := x.Slice(Range(0, 4)).Square()
+			for i := range 8 {
+				s = s.Add(x.Slice(Range(i, i+4)).Pow(3))
+			}
+			return s.Mul(x.Slice(Range(4, 8))).Sum()
+		},
+		"backwards with steps": func(x *Tensor) *Tensor {
+			r := x.Slice(Range(End, Begin, -2))
+			return r.Square().Sum().Add(r.Slice(Range(5, 1, -2)).Pow(3).Sum()).Add(x.Exp().Sum())
+		},
+		"diagonals": func(x *Tensor) *Tensor {
+			y := x.Reshape(3, 4)
+			return y.Diagonal(0).Mul(y.Diagonal(1)).Sum().Add(y.T().Diagonal(-1).Pow(3).Sum())
+		},
+		"expanded": func(x *Tensor) *Tensor {
+			e := x.Slice(Range(0, 3)).Expand(4, 3)
+			return e.Mul(x.Reshape(4, 3)).Sum().Add(e.At(2).Pow(3).Sum()).Add(e.T().At(1).Exp().Sum())
+		},
+		"reshaped back and forth": func(x *Tensor) *Tensor {
+			y := x.Reshape(2, 6).T().Reshape(3, 4) // a copy
+			return y.Reshape(12).Slice(Range(3, 9)).Pow(3).Sum().Add(y.At(1).Square().Sum())
+		},
+		"nothing": func(x *Tensor) *Tensor {
+			return x.Slice(Range(3, 3)).Square().Sum().Add(x.Slice(Range(0, 3)).Pow(3).Sum())
+		},
+		"a base with gaps": func(x *Tensor) *Tensor {
+			y := x.Reshape(3, 4).T()
+			s := y.At(0).Square()
+			for i := range 4 {
+				s = s.Mul(y.At(i))
+			}
+			return s.Sum()
+		},
+		"written and read in turn": func(x *Tensor) *Tensor {
+			h := Zeros(5, 3).To(Float64)
+			for i := range 4 {
+				h.At(i + 1).Assign(h.At(i).Clone().Mul(x.At(i)).Add(x.Reshape(4, 3).At(i)))
+			}
+			return h.Square().Sum()
+		},
+		"added to and read in turn": func(x *Tensor) *Tensor {
+			h := x.Mul(0.5).Reshape(4, 3)
+			for i := range 3 {
+				h.At(i + 1).AddAssign(h.At(i).Clone().Square().Mul(0.25))
+				h.T().At(i).MulAssign(x.At(i).Tanh())
+			}
+			return h.Square().Sum()
+		},
+		"updated": func(x *Tensor) *Tensor {
+			y := x.Mul(1).Reshape(4, 3)
+			y.At(1).Update((*Tensor).Sin)
+			y.Update((*Tensor).Sigmoid)
+			y.T().At(0).Update(func(v *Tensor) *Tensor { return v.Mul(v).Sin().Mul(v) })
+			return y.Square().Mean()
+		},
+	} {
+		differences(t, name, f, at...)
+		differences(t, name+", second order", func(x *Tensor) *Tensor {
+			leaf := x
+			if !x.RequiresGrad() {
+				leaf = x.Mul(1).Detach().RequireGrad()
+			}
+			g := Grad(f(leaf), []*Tensor{leaf}, GradOpts{Create: true})[0]
+			return g.Mul(vec(1, 2, -1, 3, 0.5, 1, 2, -2, 1, 0.25, 1, -1)).Sum()
+		}, at...)
+	}
+}

@@ -12,29 +12,23 @@ import (
 // gradients. A reshape that strides do not allow copies.
 func window(d *op.Def, a ir.Attrs, t *Tensor) *Tensor {
 	t.check(d.Name)
-	out := &Tensor{run: t.run}
-	if d == op.Reshape {
-		v, ok := t.v.Reshape(a.(op.Shape))
-		if !ok {
-			return window(d, a, t.Clone())
-		}
-		out.v = v
-	} else {
-		out.v = d.View(t.v, &ir.Node{Op: d, Attrs: a})
+	v, ok := viewOf(d, a, t.v)
+	if !ok {
+		return window(d, a, t.Clone())
 	}
-	if !t.v.DType.Float() {
-		return out
+	out := &Tensor{v: v, run: t.run}
+	if t.v.DType.Float() && t.run.gradOn() {
+		out.hist = &history{of: t, by: lookup(d, a, []operand{{t: t}})}
 	}
-	base, chain := t, []*planned(nil)
-	if t.hist != nil && t.hist.base != nil {
-		base, chain = t.hist.base, t.hist.chain
-	}
-	if !t.run.gradOn() {
-		return out
-	}
-	p := lookup(d, a, []operand{{t: t}})
-	out.hist = &history{base: base, chain: append(chain[:len(chain):len(chain)], p), version: t.v.Store.Version() - 1}
 	return out
+}
+
+// viewOf returns what an op of class Move shows of v, if strides allow.
+func viewOf(d *op.Def, a ir.Attrs, v array.View) (array.View, bool) {
+	if d == op.Reshape {
+		return v.Reshape(a.(op.Shape))
+	}
+	return d.View(v, &ir.Node{Op: d, Attrs: a}), true
 }
 
 // All is the whole of an axis, for [Tensor.Slice].

@@ -1,0 +1,326 @@
+package weft
+
+import (
+	"container/heap"
+	"slices"
+
+	"weft/internal/array"
+)
+
+// A pass is one walk over the tape, from outputs to leaves.
+type pass struct {
+	create, retain bool
+	want           map[*gradNode][]int // inputs whose gradients were asked for
+	grads          map[*gradNode]*partial
+	todo           tape // the nodes in grads
+}
+
+// tape orders nodes: the latest first.
+type tape []*gradNode
+
+func (h tape) Len() int           { return len(h) }
+func (h tape) Less(i, j int) bool { return h[i].seq > h[j].seq }
+func (h tape) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *tape) Push(x any)        { *h = append(*h, x.(*gradNode)) }
+func (h *tape) Pop() any {
+	old := *h
+	x := old[len(old)-1]
+	*h = old[:len(old)-1]
+	return x
+}
+
+func walk(name string, outputs, inputs []*Tensor, o GradOpts) []*Tensor {
+	p := &pass{create: o.Create, retain: o.Retain || o.Create, want: map[*gradNode][]int{}, grads: map[*gradNode]*partial{}}
+	for i, t := range outputs {
+		t.check(name)
+		n := t.node()
+		if n == nil {
+			array.Failf(name, "", "output %d does not depend on a tensor that requires a gradient: mark leaves with RequireGrad before computing it, and without NoGrad or Detach on the way", i)
+		}
+		p.give(n, partial{t: t.seed(name, i, o.Seeds)})
+	}
+	for i, t := range inputs {
+		t.check(name)
+		n := t.node()
+		if n == nil {
+			array.Failf(name, "inputs", "number %d does not require a gradient: mark it with RequireGrad before computing the outputs", i)
+		}
+		p.want[n] = append(p.want[n], i)
+	}
+	res := make([]*Tensor, len(inputs))
+	for len(p.todo) > 0 {
+		n := heap.Pop(&p.todo).(*gradNode)
+		dy := p.grads[n].sum(n)
+		delete(p.grads, n)
+		for _, i := range p.want[n] {
+			res[i] = dy.t
+			if !o.Create {
+				// A result, not a part of the pass: computing with it is recorded.
+				res[i] = &Tensor{v: dy.t.v, run: outputs[0].run}
+			}
+			dy.ours = false
+		}
+		switch {
+		case n.leaf != nil:
+			if inputs == nil {
+				n.leaf.accumulate(dy, o.Create)
+			}
+		case inputs == nil || p.leads(n):
+			p.step(n, dy)
+		}
+	}
+	if !o.AllowUnused {
+		for i, g := range res {
+			if g == nil {
+				array.Failf(name, "inputs", "number %d was not used to compute the outputs (GradOpts{AllowUnused: true} returns nil instead)", i)
+			}
+		}
+	}
+	return res
+}
+
+// seed returns the gradient of output i, which is t.
+func (t *Tensor) seed(name string, i int, seeds []*Tensor) *Tensor {
+	var seed *Tensor
+	if i < len(seeds) {
+		seed = seeds[i]
+	}
+	if seed == nil {
+		if t.Size() != 1 {
+			array.Failf(name, "", "output %d has shape %s, want one element: reduce it with Sum or Mean, or give its gradient as GradOpts.Seeds", i, array.ShapeString(t.v.Shape))
+		}
+		seed = Full(1, t.v.DType, t.v.Shape...)
+	} else {
+		seed.check(name)
+		if seed.v.DType != t.v.DType || !array.Equal(seed.v.Shape, t.v.Shape) {
+			array.Failf(name, "seeds", "number %d is %s, its output %s", i, array.TypeString(seed.v.DType, seed.v.Shape), array.TypeString(t.v.DType, t.v.Shape))
+		}
+	}
+	if t.run != nil && t.run.scope != nil {
+		seed = t.run.scope.Track(seed)
+	}
+	return seed
+}
+
+// leads reports whether the walk may still meet a wanted node behind n: nodes are
+// older than what was computed from them.
+func (p *pass) leads(n *gradNode) bool {
+	for w := range p.want {
+		if w.seq < n.seq {
+			return true
+		}
+	}
+	return false
+}
+
+// step hands the gradient of n on to its operands.
+func (p *pass) step(n *gradNode, dy partial) {
+	switch {
+	case n.put != nil:
+		p.put(n, dy)
+	case n.window() && p.addWindow(n, dy):
+	default:
+		ours := n.back == nil && !p.create // a plan writes each result to memory of its own
+		for i, g := range n.run(dy.t, p.create) {
+			if g != nil && n.in[i] != nil {
+				p.give(n.in[i], partial{t: g, ours: ours})
+			}
+		}
+		if n.back == nil {
+			dy.free()
+		}
+	}
+	if !p.retain {
+		n.release()
+	}
+}
+
+// put takes the gradient of a tensor that had a value written into a window: the
+// value gets that of the window, what was there before gets none.
+func (p *pass) put(n *gradNode, dy partial) {
+	base, value := n.in[0], n.in[1]
+	if !p.create {
+		dy.t = dy.t.NoGrad()
+	}
+	if value != nil {
+		p.give(value, partial{t: dy.t.through(n.put.chain).Clone(), ours: !p.create})
+	}
+	if base == nil {
+		dy.free()
+		return
+	}
+	w, ok := windowOf(dy.t.v, n.put.chain)
+	if !dy.ours || !ok || !w.Writable() {
+		strides := array.RowMajor(n.shape)
+		if w, ok = windowOf(array.View{DType: n.dtype, Shape: n.shape, Strides: strides}, n.put.chain); !ok {
+			strides = n.put.of.Strides
+		}
+		t := &Tensor{v: laidOut(&dy.t.v, strides), run: dy.t.run}
+		t.track()
+		if from := dy.t.node(); p.create && from != nil {
+			t.setNode(putNode(from, nil, n.put))
+		}
+		dy.free()
+		dy = partial{t: t, ours: !p.create}
+		w, _ = windowOf(t.v, n.put.chain)
+	}
+	unrecorded(w).Assign(0)
+	p.give(base, dy)
+}
+
+// unrecorded is a view as a tensor that is written to behind the tape's back.
+func unrecorded(v array.View) *Tensor { return &Tensor{v: v, run: &run{noGrad: true}} }
+
+// through returns the view of t that a row of windows shows, or a copy.
+func (t *Tensor) through(chain []*planned) *Tensor {
+	for _, p := range chain {
+		t = window(p.def, p.a, t)
+	}
+	return t
+}
+
+// windowOf returns what a row of windows shows of v, if strides allow.
+func windowOf(v array.View, chain []*planned) (array.View, bool) {
+	for _, p := range chain {
+		var ok bool
+		if v, ok = viewOf(p.def, p.a, v); !ok {
+			return v, false
+		}
+	}
+	return v, true
+}
+
+// A partial gradient is on its way through the tape.
+type partial struct {
+	t    *Tensor
+	ours bool // the pass made it, and nothing else has seen it
+
+	// With Create, what was added up in t's memory without being recorded, and into
+	// which windows.
+	parts []*gradNode
+	where [][]*planned
+}
+
+// free gives back what nobody reads any more, earlier than a scope or the collector.
+func (g partial) free() {
+	if g.ours {
+		g.t.Release()
+	}
+}
+
+// give adds g to the gradient of n.
+func (p *pass) give(n *gradNode, g partial) {
+	old := p.grads[n]
+	switch {
+	case old == nil:
+		heap.Push(&p.todo, n)
+		p.grads[n] = &g
+	case old.parts != nil:
+		old.add(nil, g.t, true)
+	case p.create:
+		old.t = old.t.Add(g.t)
+	default:
+		sum := partial{t: old.t.NoGrad().Add(g.t.NoGrad()), ours: true}
+		old.free()
+		g.free()
+		*old = sum
+	}
+}
+
+// addWindow adds the gradient of a view in place to that of the tensor behind it, so
+// that many windows on one array take no more than their own sizes. It reports
+// false, having done nothing, where the view's own gradient serves better: for one
+// that shows all elements, which is often a transpose, or elements several times.
+func (p *pass) addWindow(n *gradNode, dy partial) bool {
+	base, chain := n.in[0], []*planned{n.p}
+	for base.window() && p.want[base] == nil {
+		base, chain = base.in[0], append(chain, base.p)
+	}
+	if array.Size(n.shape) >= array.Size(base.shape) {
+		return false
+	}
+	slices.Reverse(chain)
+	old := p.grads[base]
+	at := array.View{DType: base.dtype, Shape: base.shape, Strides: array.RowMajor(base.shape)}
+	if old != nil && (old.ours || old.parts != nil) {
+		at = old.t.v
+	}
+	if w, ok := windowOf(at, chain); !ok || !w.Writable() {
+		return false
+	}
+	switch {
+	case old == nil:
+		t := Full(0, base.dtype, base.shape...)
+		old = &partial{t: &Tensor{v: t.v, run: dy.t.run}, ours: !p.create}
+		old.t.track()
+		heap.Push(&p.todo, base)
+		p.grads[base] = old
+	case p.create && old.parts == nil:
+		c := old.t.NoGrad().Clone()
+		*old = partial{t: &Tensor{v: c.v, run: old.t.run}, parts: []*gradNode{old.t.node()}, where: [][]*planned{nil}}
+	case !p.create && !old.ours:
+		*old = partial{t: old.t.NoGrad().Clone(), ours: true}
+	}
+	old.add(chain, dy.t, p.create)
+	dy.free()
+	return true
+}
+
+// add adds t to what a row of windows shows of g's own memory.
+func (g *partial) add(chain []*planned, t *Tensor, create bool) {
+	w, _ := windowOf(g.t.v, chain)
+	if w.Size() > 0 {
+		unrecorded(w).AddAssign(&Tensor{v: t.v})
+	}
+	if create {
+		g.parts = append(g.parts, t.node())
+		g.where = append(g.where, chain)
+	}
+}
+
+// sum returns the gradient of n when all of it has come.
+func (g *partial) sum(n *gradNode) partial {
+	if g.parts == nil {
+		return *g
+	}
+	where := g.where
+	s := &gradNode{seq: tapeSeq.Add(1), name: "sum of windows", dtype: n.dtype, shape: n.shape, in: g.parts}
+	s.back = func(_ []savedValue, dy *Tensor, create bool) []*Tensor {
+		if !create {
+			dy = dy.NoGrad()
+		}
+		out := make([]*Tensor, len(where))
+		for i, chain := range where {
+			if out[i] = dy; chain != nil {
+				out[i] = dy.through(chain).Clone()
+			}
+		}
+		return out
+	}
+	g.t.setNode(s)
+	return partial{t: g.t}
+}
+
+// accumulate adds g to the gradient of a leaf. The gradient is the leaf's own
+// memory, outside any scope: that of g where the pass made it.
+func (h *history) accumulate(g partial, create bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case h.grad == nil && create:
+		h.grad = &Tensor{v: g.t.Clone().v, hist: &history{node: g.t.node()}}
+	case h.grad == nil && g.ours && g.t.v.Contiguous():
+		if g.t.run != nil && g.t.run.scope != nil {
+			g.t.run.scope.disown(g.t.v.Store)
+		}
+		h.grad, h.mine = &Tensor{v: g.t.v}, true
+	case h.grad == nil:
+		h.grad, h.mine = &Tensor{v: (&Tensor{v: g.t.v}).Clone().v}, true
+	case create:
+		sum := h.grad.Add(g.t)
+		h.grad, h.mine = &Tensor{v: sum.v, hist: sum.hist}, false
+	default:
+		(&Tensor{v: h.grad.v, run: &run{noGrad: true}}).AddAssign(&Tensor{v: g.t.v})
+		g.free()
+	}
+}
