@@ -4,11 +4,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"math"
-	"os"
 	"testing"
 	"unsafe"
 
 	"weft/internal/cpu"
+	"weft/internal/jit"
 	"weft/internal/par"
 	"weft/internal/plan"
 )
@@ -17,16 +17,16 @@ func init() { plan.Verify = true }
 
 // onBackends runs f with each backend of this processor, and asserts that it ran.
 func onBackends(t *testing.T, f func(t *testing.T)) {
-	old := engine.dev.(*cpu.Device).Backend()
+	old := engine.dev.(*cpu.Device).ISA()
 	defer setBackend(old)
-	for _, b := range cpu.Available() {
+	for _, b := range jit.ISAs() {
 		setBackend(b)
 		native, interpreted := cpu.Counters.Native.Load(), cpu.Counters.Interpreted.Load()
 		refused := cpu.Counters.Refused.Load()
 		t.Run(b.String(), f)
 		native = cpu.Counters.Native.Load() - native
 		interpreted = cpu.Counters.Interpreted.Load() - interpreted
-		if b == cpu.Interp && native > 0 || b != cpu.Interp && (interpreted > 0 || native == 0) {
+		if b == jit.Portable && native > 0 || b != jit.Portable && (interpreted > 0 || native == 0) {
 			t.Errorf("%s: %d launches of machine code, %d interpreted", b, native, interpreted)
 		}
 		if n := cpu.Counters.Refused.Load() - refused; n > 0 {
@@ -148,18 +148,19 @@ func TestSubProductBits(t *testing.T) {
 
 // The backend that WEFT_JIT asks for is the one that runs.
 func TestForcedBackend(t *testing.T) {
-	want, note := cpu.Choose()
-	if wish := os.Getenv("WEFT_JIT"); wish != "" && note == "" && want.String() != wish {
-		t.Errorf("WEFT_JIT=%s chose %s", wish, want)
+	choice := jit.Chosen()
+	want := choice.ISA
+	if choice.Wish != "" && choice.Note == "" && want.String() != choice.Wish {
+		t.Errorf("WEFT_JIT=%s chose %s", choice.Wish, want)
 	}
-	if got := engine.dev.(*cpu.Device).Backend(); got != want {
+	if got := engine.dev.(*cpu.Device).ISA(); got != want {
 		t.Fatalf("%s runs, %s was chosen", got, want)
 	}
 	native, interpreted := cpu.Counters.Native.Load(), cpu.Counters.Interpreted.Load()
 	noise(1, 1, 1000).Mul(3).Add(1)
 	native = cpu.Counters.Native.Load() - native
 	interpreted = cpu.Counters.Interpreted.Load() - interpreted
-	if (want == cpu.Interp) != (native == 0) || (want == cpu.Interp) != (interpreted > 0) {
+	if (want == jit.Portable) != (native == 0) || (want == jit.Portable) != (interpreted > 0) {
 		t.Errorf("%s: %d launches of machine code, %d interpreted", want, native, interpreted)
 	}
 	t.Logf("backend %s", want)

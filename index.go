@@ -1,10 +1,7 @@
 package weft
 
 import (
-	"unsafe"
-
 	"weft/internal/array"
-	"weft/internal/move"
 	"weft/internal/op"
 )
 
@@ -60,20 +57,12 @@ func (t *Tensor) NonZero() *Tensor {
 	if m.v.DType != Bool {
 		m = m.NoGrad().Ne(0)
 	}
-	var out []int64
-	withRanks(m, func(mask unsafe.Pointer, n int, ranks []int) {
-		out = make([]int64, room("nonzero", ranks[len(ranks)-1], Int64))
-		move.NonZero(out, mask, n, ranks)
-	})
-	return FromSlice(out)
+	return withAttrs(op.NonZero, op.Count(countTrue(m)), m)
 }
 
-// withRanks calls f with the memory of a contiguous mask and its ranks.
-func withRanks(m *Tensor, f func(mask unsafe.Pointer, n int, ranks []int)) {
-	Borrow(m, func(b []bool) {
-		mask := unsafe.Pointer(unsafe.SliceData(b))
-		f(mask, len(b), move.Ranks(mask, len(b)))
-	})
+// countTrue reads how many elements of a mask are true.
+func countTrue(m *Tensor) int {
+	return int(withAttrs(op.CountNonZero, nil, m).ItemInt())
 }
 
 // MaskSelect returns the elements of t where mask, a Bool tensor broadcast to t's
@@ -86,7 +75,5 @@ func (t *Tensor) MaskSelect(mask *Tensor) *Tensor {
 	}
 	s := array.Broadcast("mask_select", t.v.Shape, mask.v.Shape)
 	m := mask.Expand(s...).Contiguous()
-	n := 0
-	withRanks(m, func(_ unsafe.Pointer, _ int, ranks []int) { n = ranks[len(ranks)-1] })
-	return withAttrs(op.MaskSelect, op.Count(n), t.Expand(s...), m)
+	return withAttrs(op.MaskSelect, op.Count(countTrue(m)), t.Expand(s...), m)
 }

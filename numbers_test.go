@@ -5,12 +5,12 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"weft/internal/cpu"
+	"weft/internal/jit"
 )
 
 // everyBackend runs f on each backend of this processor.
 func everyBackend(t *testing.T, f func(t *testing.T)) {
-	have := cpu.Available()
+	have := jit.ISAs()
 	defer setBackend(have[len(have)-1])
 	for _, b := range have {
 		setBackend(b)

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"weft/internal/cpu"
+	"weft/internal/jit"
 	"weft/internal/op"
 	"weft/internal/par"
 )
@@ -36,9 +36,9 @@ func TestPhiloxKnownAnswers(t *testing.T) {
 // eachBackend runs f on every backend that this machine has.
 func eachBackend(t *testing.T, f func(t *testing.T)) {
 	t.Helper()
-	best, _ := cpu.Choose()
+	best := jit.Chosen().ISA
 	defer setBackend(best)
-	for _, b := range cpu.Available() {
+	for _, b := range jit.ISAs() {
 		setBackend(b)
 		t.Run(b.String(), f)
 	}

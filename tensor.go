@@ -7,6 +7,7 @@ import (
 	"weft/internal/array"
 	"weft/internal/cpu"
 	"weft/internal/device"
+	"weft/internal/jit"
 )
 
 // A DType is the type of a tensor's elements.
@@ -67,17 +68,17 @@ var engine struct {
 }
 
 func init() {
-	b, note := cpu.Choose()
-	setBackend(b)
-	if note != "" {
-		os.Stderr.WriteString(note + "\n")
+	c := jit.Chosen()
+	setBackend(c.ISA)
+	if c.Note != "" {
+		os.Stderr.WriteString(c.Note + "\n")
 	}
 	device.Register(engine.dev)
 }
 
 // setBackend makes the CPU run on another backend; tests use it.
-func setBackend(b cpu.Backend) {
-	d := cpu.New(b)
+func setBackend(isa jit.ISA) {
+	d := cpu.New(isa)
 	engine.dev, engine.stream = d, d.Default()
 	plans.clear()
 }

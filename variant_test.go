@@ -4,15 +4,16 @@ import (
 	"testing"
 
 	"weft/internal/cpu"
+	"weft/internal/jit"
 )
 
 // Light work on much memory uses narrow vectors, with the same bits as wide ones.
 func TestNarrowVectors(t *testing.T) {
-	if b := cpu.Available(); b[len(b)-1] != cpu.AVX512 {
+	if b := jit.ISAs(); b[len(b)-1] != jit.AVX512 {
 		t.Skip("SKIPPED: this processor lacks AVX-512")
 	}
-	setBackend(cpu.AVX512)
-	defer setBackend(cpu.Available()[len(cpu.Available())-1])
+	setBackend(jit.AVX512)
+	defer setBackend(jit.ISAs()[len(jit.ISAs())-1])
 	const n = 1<<20 + 13
 	x := make([]float32, n)
 	for i := range x {
@@ -38,9 +39,9 @@ func TestNarrowVectors(t *testing.T) {
 		if got := cpu.Counters.Narrowed.Load() - before; got != c.want {
 			t.Errorf("%s: %d launches with narrow vectors, want %d", c.name, got, c.want)
 		}
-		setBackend(cpu.Interp)
+		setBackend(jit.Portable)
 		want := c.f(a)
-		setBackend(cpu.AVX512)
+		setBackend(jit.AVX512)
 		if Digest(y) != Digest(want) {
 			t.Errorf("%s: not the interpreter's bits", c.name)
 		}
@@ -51,13 +52,13 @@ func TestNarrowVectors(t *testing.T) {
 // fill no vector included, and not where the memory is read too or not aligned.
 func TestStreamedResults(t *testing.T) {
 	const n = 8<<20 + 13
-	for _, b := range cpu.Available() {
-		if b == cpu.Interp {
+	for _, b := range jit.ISAs() {
+		if b == jit.Portable {
 			continue
 		}
 		t.Run(b.String(), func(t *testing.T) {
 			setBackend(b)
-			defer setBackend(cpu.Available()[len(cpu.Available())-1])
+			defer setBackend(jit.ISAs()[len(jit.ISAs())-1])
 			x := make([]float32, n+1)
 			for i := range x {
 				x[i] = float32(i % 1021)

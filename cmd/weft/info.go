@@ -13,7 +13,7 @@ import (
 	syscpu "golang.org/x/sys/cpu"
 
 	"weft"
-	"weft/internal/cpu"
+	"weft/internal/jit"
 	"weft/internal/limits"
 	"weft/internal/par"
 )
@@ -32,7 +32,7 @@ avx2 or avx512. GOMAXPROCS sets the number of threads.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			w := cmd.OutOrStdout()
-			backend, _ := cpu.Choose()
+			backend := jit.Chosen().ISA
 			if short {
 				_, err := fmt.Fprintf(w, "weft %s, backend %s\n", version(), backend)
 				return err
@@ -69,7 +69,7 @@ func version() string {
 	return "devel-" + rev[:min(len(rev), 12)] + dirty
 }
 
-func info(w io.Writer, backend cpu.Backend) error {
+func info(w io.Writer, backend jit.ISA) error {
 	line := func(what, format string, args ...any) {
 		fmt.Fprintf(w, "%-12s %s\n", what, fmt.Sprintf(format, args...))
 	}
@@ -81,7 +81,7 @@ func info(w io.Writer, backend cpu.Backend) error {
 	line("features", "%s", strings.Join(features(), " "))
 	line("backend", "%s: %s", backend, why(backend))
 	line("threads", "%d of %d processors", par.Threads(), runtime.NumCPU())
-	if backend == cpu.Interp {
+	if backend == jit.Portable {
 		line("limits", "not measured: kernels are interpreted")
 		return nil
 	}
@@ -118,18 +118,17 @@ func on(threads int) string {
 }
 
 // why says what decided on the backend.
-func why(b cpu.Backend) string {
+func why(b jit.ISA) string {
 	var have []string
-	for _, a := range cpu.Available() {
+	for _, a := range jit.ISAs() {
 		have = append(have, a.String())
 	}
 	can := "this processor can run " + strings.Join(have, ", ")
-	_, note := cpu.Choose()
-	switch wish := os.Getenv("WEFT_JIT"); {
-	case note != "":
-		return strings.TrimPrefix(note, "weft: ")
-	case wish != "":
-		return "WEFT_JIT=" + wish + "; " + can
+	switch c := jit.Chosen(); {
+	case c.Note != "":
+		return strings.TrimPrefix(c.Note, "weft: ")
+	case c.Wish != "":
+		return "WEFT_JIT=" + c.Wish + "; " + can
 	case runtime.GOARCH != "amd64":
 		return "machine code is made for amd64 only"
 	}

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"weft"
-	"weft/internal/cpu"
+	"weft/internal/jit"
 	"weft/npy"
 )
 
@@ -133,10 +133,10 @@ func TestInfo(t *testing.T) {
 	if code := run([]string{"info"}, &out, &errs); code != 0 || errs.Len() > 0 {
 		t.Fatalf("exit code %d: %s", code, &errs)
 	}
-	backend, _ := cpu.Choose()
+	backend := jit.Chosen().ISA
 	want := []string{`(?m)^weft +\S`, `(?m)^system +` + runtime.GOOS + "/" + runtime.GOARCH + `$`, `(?m)^features +\S`,
 		`(?m)^backend +` + backend.String() + `: .`, `(?m)^threads +[1-9]`}
-	if backend == cpu.Interp {
+	if backend == jit.Portable {
 		want = append(want, `(?m)^limits +not measured`)
 	} else {
 		want = append(want, `(?m)^reading +[1-9]\d* GB/s from 16 KiB, .* 128 MiB, one thread$`, `(?m)^fma +[1-9]\d* GFLOP/s float32, [1-9]\d* GFLOP/s float64, one thread$`)
@@ -155,8 +155,8 @@ func TestExplain(t *testing.T) {
 		t.Fatal(errs.String())
 	}
 	want := []string{"[[ 3.5", "kernel point", "load.f32", "mul.f32", "add.f32", "store"}
-	switch b, _ := cpu.Choose(); b {
-	case cpu.Interp:
+	switch b := jit.Chosen().ISA; b {
+	case jit.Portable:
 		want = append(want, "interpreted")
 	default:
 		want = append(want, "vmulps", "vaddps")
@@ -259,7 +259,7 @@ func TestBinary(t *testing.T) {
 		}
 		check(t, c.args, cmd.ProcessState.ExitCode(), c.code, out.String(), errs.String(), c.stdout, c.stderr)
 	}
-	for _, b := range cpu.Available() {
+	for _, b := range jit.ISAs() {
 		cmd := exec.CommandContext(ctx, path, "info", "--short")
 		cmd.Env = append(os.Environ(), "WEFT_JIT="+b.String())
 		out, err := cmd.Output()

@@ -10,6 +10,7 @@ import (
 
 	"weft/internal/array"
 	"weft/internal/device"
+	"weft/internal/jit"
 	"weft/internal/loop"
 )
 
@@ -37,7 +38,7 @@ func endless(t *testing.T) *loop.Program {
 // An infinite loop is cancelled by its context on each backend, and collections
 // finish while it runs.
 func TestCancelEndlessLoop(t *testing.T) {
-	for _, backend := range Available() {
+	for _, backend := range jit.ISAs() {
 		d := New(backend)
 		prog, err := d.Compile(endless(t))
 		if err != nil {

@@ -1,25 +1,14 @@
-// Package cpu is the CPU as a device: it compiles loop programs with the best
-// backend of the processor, cuts launches into chunks and spreads them over
-// threads.
-//
-// The environment variable WEFT_JIT chooses the backend: off (the interpreter),
-// avx2 or avx512; unset, the widest that the processor has.
+// Package cpu is the CPU as a device: it compiles loop programs for an instruction
+// set, cuts launches into chunks and spreads them over threads, and has routines.
 package cpu
 
 import (
 	"context"
-	"fmt"
-	"os"
-	"runtime"
-	"strings"
 	"sync/atomic"
 	"unsafe"
 
-	"golang.org/x/sys/cpu"
-
 	"weft/internal/array"
 	"weft/internal/device"
-	"weft/internal/gemm"
 	"weft/internal/interp"
 	"weft/internal/jit"
 	"weft/internal/loop"
@@ -28,82 +17,23 @@ import (
 	"weft/internal/x86"
 )
 
-// A Backend is a way to run loop programs.
-type Backend uint8
-
-const (
-	Interp Backend = iota
-	AVX2
-	AVX512
-)
-
-func (b Backend) String() string { return [...]string{"off", "avx2", "avx512"}[b] }
-
-// Available lists the backends that this processor can run.
-func Available() []Backend {
-	out := []Backend{Interp}
-	if !jit.Available() {
-		return out
-	}
-	c := &cpu.X86
-	if c.HasAVX2 && c.HasFMA && c.HasBMI2 {
-		out = append(out, AVX2)
-		// The kernel must save the wide registers too; x/sys/cpu checks XCR0.
-		if c.HasAVX512F && c.HasAVX512BW && c.HasAVX512DQ && c.HasAVX512VL && c.HasAVX512CD {
-			out = append(out, AVX512)
-		}
-	}
-	return out
-}
-
-// A Device is the CPU with one backend.
+// A Device is the CPU with one instruction set. Devices of different ones live side by
+// side, each with its own kernels and routines.
 type Device struct {
-	backend Backend
-	cache   *jit.Cache[string, *Program]
-	stream  stream
+	isa    jit.ISA
+	cache  *jit.Cache[string, *Program]
+	stream stream
 }
 
-// New returns the CPU with a backend.
-func New(b Backend) *Device {
-	d := &Device{backend: b, cache: jit.NewCache[string, *Program](0)}
+// New returns the CPU with an instruction set, which must be one of [jit.ISAs].
+func New(isa jit.ISA) *Device {
+	d := &Device{isa: isa, cache: jit.NewCache[string, *Program](0)}
 	d.stream.d = d
-	gemm.SetISA(gemm.ISA(b))
 	return d
 }
 
-// Backend returns the backend in use.
-func (d *Device) Backend() Backend { return d.backend }
-
-// Choose returns the backend that WEFT_JIT or the processor asks for, and a note
-// if the wish could not be met.
-func Choose() (b Backend, note string) {
-	have := Available()
-	best := have[len(have)-1]
-	wish := strings.ToLower(os.Getenv("WEFT_JIT"))
-	if wish == "" {
-		if best == Interp && runtime.GOARCH == "amd64" {
-			note = "weft: no machine code on this system, the interpreter runs: " + reason()
-		}
-		return best, note
-	}
-	for _, b := range []Backend{Interp, AVX2, AVX512} {
-		if b.String() != wish {
-			continue
-		}
-		if b <= best {
-			return b, ""
-		}
-		return best, fmt.Sprintf("weft: WEFT_JIT=%s is not available here, %s runs", wish, best)
-	}
-	return best, fmt.Sprintf("weft: WEFT_JIT=%s is none of off, avx2, avx512", os.Getenv("WEFT_JIT"))
-}
-
-func reason() string {
-	if err := jit.Reason(); err != nil {
-		return err.Error()
-	}
-	return "the processor lacks AVX2, FMA or BMI2"
-}
+// ISA returns the instruction set of kernels and routines.
+func (d *Device) ISA() jit.ISA { return d.isa }
 
 func (d *Device) Name() string           { return "cpu" }
 func (d *Device) Default() device.Stream { return &d.stream }
@@ -122,7 +52,7 @@ var Counters struct {
 // A Program is a kernel compiled for a backend.
 type Program struct {
 	p    *loop.Program
-	isa  x86.ISA
+	isa  jit.ISA
 	code *jit.Code
 	in   *interp.Kernel
 
@@ -148,12 +78,8 @@ func (p *Program) Source() string {
 func (d *Device) Compile(p *loop.Program) (device.Program, error) {
 	return d.cache.Get(p.Key(), func() (*Program, error) {
 		Counters.Compiled.Add(1)
-		k := &Program{p: p}
-		if d.backend != Interp {
-			k.isa = x86.AVX2
-			if d.backend == AVX512 {
-				k.isa = x86.AVX512
-			}
+		k := &Program{p: p, isa: d.isa}
+		if d.isa != jit.Portable {
 			c, err := x86.Compile(p, k.isa)
 			if err == nil {
 				k.code, err = jit.Map(c.Code)

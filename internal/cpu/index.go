@@ -54,7 +54,7 @@ func bytes(p unsafe.Pointer, n int) []byte { return unsafe.Slice((*byte)(p), n) 
 // grain is the number of units of n bytes that are worth a chunk.
 func grain(n int) int { return max(1<<17/max(n, 1), 1) }
 
-func indexSelect(_ device.Stream, n *ir.Node, args device.Args, out array.View) {
+func indexSelect(s device.Stream, n *ir.Node, args device.Args, out array.View) {
 	x := &args[0]
 	axis := int(n.Attrs.(op.Axis))
 	idx := places("index_select", &args[1], x.Shape[axis])
@@ -65,11 +65,12 @@ func indexSelect(_ device.Stream, n *ir.Node, args device.Args, out array.View) 
 	}
 	src, dst := ptr(x), ptr(&out)
 	in := x.Shape[axis]
+	rows := move.Rows{ISA: isaOf(s), Row: row, All: out.Size() * x.DType.Size()}
 	par.Run(outer*len(idx), grain(row), 0, func(_, begin, end int) {
-		f := move.NewFetcher(row)
+		f := move.NewFetcher(rows.ISA, row)
 		for u := begin; u < end; u++ {
 			o, i := u/len(idx), u%len(idx)
-			if n := min(len(idx)-i, end-u); move.CopyRows(unsafe.Add(dst, u*row), unsafe.Add(src, o*in*row), idx[i:i+n], row, out.Size()*x.DType.Size()) {
+			if n := min(len(idx)-i, end-u); rows.Copy(unsafe.Add(dst, u*row), unsafe.Add(src, o*in*row), idx[i:i+n]) {
 				u += n - 1
 				continue
 			}
@@ -120,7 +121,7 @@ func addSlices[T uint8 | int32 | int64 | float32 | float64](a, b []T) {
 
 // indexAdd gives each target to one chunk, which adds in ascending order of
 // position: the result does not depend on threads.
-func indexAdd(_ device.Stream, n *ir.Node, args device.Args, out array.View) {
+func indexAdd(s device.Stream, n *ir.Node, args device.Args, out array.View) {
 	x := &args[0]
 	axis := n.Attrs.(op.Target).Axis
 	size := out.Shape[axis]
@@ -135,8 +136,9 @@ func indexAdd(_ device.Stream, n *ir.Node, args device.Args, out array.View) {
 	start, order := group(idx, size)
 	src, dst := ptr(x), ptr(&out)
 	base := args[2]
+	rows := move.Rows{ISA: isaOf(s), Row: row, All: out.Size() * es}
 	par.Run(outer*size, grain(row*(len(idx)/size+1)), 0, func(_, begin, end int) {
-		f := move.NewFetcher(row)
+		f := move.NewFetcher(rows.ISA, row)
 		for u := begin; u < end; u++ {
 			o, k := u/size, u%size
 			src := unsafe.Add(src, o*len(idx)*row)
@@ -145,7 +147,7 @@ func indexAdd(_ device.Stream, n *ir.Node, args device.Args, out array.View) {
 			if base.Store != nil {
 				from = unsafe.Add(ptr(&base), u*row)
 			}
-			if n := min(size-k, end-u); move.SumRows(x.DType, to, from, src, start[k:k+n+1], order, row, out.Size()*es) {
+			if n := min(size-k, end-u); rows.Sum(x.DType, to, from, src, start[k:k+n+1], order) {
 				u += n - 1
 				continue
 			}
@@ -237,21 +239,35 @@ func scatterAdd(_ device.Stream, n *ir.Node, args device.Args, out array.View) {
 	})
 }
 
-// ranks counts the places under a mask, which must be as many as the vector x has.
-func ranks(mask, x *array.View) []int {
-	r := move.Ranks(ptr(mask), mask.Size())
-	if n := r[len(r)-1]; n != x.Size() {
-		array.Failf("mask_select", "mask", "is true at %d places, not %d", n, x.Size())
+func maskOf(s device.Stream, v *array.View) *move.Mask {
+	return &move.Mask{ISA: isaOf(s), Ptr: ptr(v), N: v.Size()}
+}
+
+// ranks counts the places under a mask, which must be as many as a vector has elements.
+func ranks(name string, m *move.Mask, vector *array.View) []int {
+	r := m.Ranks()
+	if n := r[len(r)-1]; n != vector.Size() {
+		array.Failf(name, "mask", "is true at %d places, not %d", n, vector.Size())
 	}
 	return r
 }
 
-func maskSelect(_ device.Stream, n *ir.Node, args device.Args, out array.View) {
-	mask := &args[1]
-	move.Select(ptr(&out), ptr(&args[0]), ptr(mask), mask.Size(), out.DType.Size(), ranks(mask, &out))
+func maskSelect(s device.Stream, _ *ir.Node, args device.Args, out array.View) {
+	m := maskOf(s, &args[1])
+	m.Select(ptr(&out), ptr(&args[0]), out.DType.Size(), ranks("mask_select", m, &out))
 }
 
-func maskPlace(_ device.Stream, n *ir.Node, args device.Args, out array.View) {
-	mask := &args[1]
-	move.Place(ptr(&out), ptr(&args[0]), ptr(mask), mask.Size(), out.DType.Size(), ranks(mask, &args[0]))
+func maskPlace(s device.Stream, _ *ir.Node, args device.Args, out array.View) {
+	m := maskOf(s, &args[1])
+	m.Place(ptr(&out), ptr(&args[0]), out.DType.Size(), ranks("mask_place", m, &args[0]))
+}
+
+func countNonZero(s device.Stream, _ *ir.Node, args device.Args, out array.View) {
+	r := maskOf(s, &args[0]).Ranks()
+	*(*int64)(ptr(&out)) = int64(r[len(r)-1])
+}
+
+func nonZero(s device.Stream, _ *ir.Node, args device.Args, out array.View) {
+	m := maskOf(s, &args[0])
+	m.NonZero(unsafe.Slice((*int64)(ptr(&out)), out.Size()), ranks("nonzero", m, &out))
 }

@@ -7,6 +7,7 @@ import (
 	"weft/internal/device"
 	"weft/internal/gemm"
 	"weft/internal/ir"
+	"weft/internal/jit"
 	"weft/internal/move"
 	"weft/internal/op"
 )
@@ -18,46 +19,47 @@ var routines = map[string]device.Routine{
 	"conv2d_input":  conv2dInput,
 	"conv2d_weight": conv2dWeight,
 	"copy":          transpose,
-	"reduce_argmax": func(_ device.Stream, n *ir.Node, args device.Args, out array.View) {
-		argExtreme(n, &args[0], &out, true)
+	"reduce_argmax": func(s device.Stream, n *ir.Node, args device.Args, out array.View) {
+		move.ArgExtreme(isaOf(s), unsafe.Slice((*int64)(ptr(&out)), out.Size()), &args[0], int(n.Attrs.(op.Axis)), true)
 	},
-	"reduce_argmin": func(_ device.Stream, n *ir.Node, args device.Args, out array.View) {
-		argExtreme(n, &args[0], &out, false)
+	"reduce_argmin": func(s device.Stream, n *ir.Node, args device.Args, out array.View) {
+		move.ArgExtreme(isaOf(s), unsafe.Slice((*int64)(ptr(&out)), out.Size()), &args[0], int(n.Attrs.(op.Axis)), false)
 	},
 	"max_pool2d": maxPool,
-	"max_pool2d_place": func(_ device.Stream, n *ir.Node, args device.Args, out array.View) {
-		maxPoolGrad(n, &args, &out, move.PoolPlace[float32], move.PoolPlace[float64])
+	"max_pool2d_place": func(s device.Stream, n *ir.Node, args device.Args, out array.View) {
+		maxPoolGrad(s, n, &args, &out, move.PoolPlace[float32], move.PoolPlace[float64])
 	},
-	"max_pool2d_pick": func(_ device.Stream, n *ir.Node, args device.Args, out array.View) {
-		maxPoolGrad(n, &args, &out, move.PoolPick[float32], move.PoolPick[float64])
+	"max_pool2d_pick": func(s device.Stream, n *ir.Node, args device.Args, out array.View) {
+		maxPoolGrad(s, n, &args, &out, move.PoolPick[float32], move.PoolPick[float64])
 	},
-	"mask_select":  maskSelect,
-	"mask_place":   maskPlace,
-	"index_select": indexSelect,
-	"index_add":    indexAdd,
-	"gather":       gather,
-	"scatter_add":  scatterAdd,
+	"mask_select":   maskSelect,
+	"mask_place":    maskPlace,
+	"count_nonzero": countNonZero,
+	"nonzero":       nonZero,
+	"index_select":  indexSelect,
+	"index_add":     indexAdd,
+	"gather":        gather,
+	"scatter_add":   scatterAdd,
 }
 
 // Routine returns the CPU's implementation of an op.
 func (d *Device) Routine(name string) device.Routine { return routines[name] }
 
-func transpose(_ device.Stream, _ *ir.Node, args device.Args, out array.View) {
-	move.Copy(&out, &args[0])
+// isaOf returns what the routines of a stream's device are made of.
+func isaOf(s device.Stream) jit.ISA { return s.Device().(*Device).isa }
+
+func transpose(s device.Stream, _ *ir.Node, args device.Args, out array.View) {
+	move.Copy(isaOf(s), &out, &args[0])
 }
 
-func argExtreme(n *ir.Node, x, out *array.View, greatest bool) {
-	move.ArgExtreme(unsafe.Slice((*int64)(ptr(out)), out.Size()), x, int(n.Attrs.(op.Axis)), greatest)
-}
-
-func pool(n *ir.Node, x, y []int) move.Pool {
+func pool(s device.Stream, n *ir.Node, x, y []int) move.Pool {
 	a, r := n.Attrs.(op.Pool), len(x)
-	return move.Pool{Planes: array.Size(x[:r-2]), H: x[r-2], W: x[r-1], OH: y[r-2], OW: y[r-1],
+	return move.Pool{ISA: isaOf(s), Planes: array.Size(x[:r-2]), H: x[r-2], W: x[r-1], OH: y[r-2], OW: y[r-1],
 		KH: a.Window[0], KW: a.Window[1], StepH: op.StepWithin(a.Stride[0], x[r-2], a.Pad[0]), StepW: op.StepWithin(a.Stride[1], x[r-1], a.Pad[1]), PadH: a.Pad[0], PadW: a.Pad[1]}
 }
 
-func maxPool(_ device.Stream, n *ir.Node, args device.Args, out array.View) {
-	p := pool(n, n.Args[0].Shape, n.Shape)
+func maxPool(s device.Stream, n *ir.Node, args device.Args, out array.View) {
+	p := pool(s, n, n.Args[0].Shape, n.Shape)
 	if out.DType == array.Float64 {
 		move.MaxPool[float64](p, ptr(&out), ptr(&args[0]))
 	} else {
@@ -65,8 +67,8 @@ func maxPool(_ device.Stream, n *ir.Node, args device.Args, out array.View) {
 	}
 }
 
-func maxPoolGrad(n *ir.Node, args *device.Args, out *array.View, narrow, wide func(p move.Pool, out, x, y, third unsafe.Pointer)) {
-	p := pool(n, n.Args[0].Shape, n.Args[1].Shape)
+func maxPoolGrad(s device.Stream, n *ir.Node, args *device.Args, out *array.View, narrow, wide func(p move.Pool, out, x, y, third unsafe.Pointer)) {
+	p := pool(s, n, n.Args[0].Shape, n.Args[1].Shape)
 	run := narrow
 	if out.DType == array.Float64 {
 		run = wide
@@ -87,26 +89,26 @@ func ptr(v *array.View) unsafe.Pointer {
 	return v.Ptr()
 }
 
-func matmul(_ device.Stream, _ *ir.Node, args device.Args, out array.View) {
+func matmul(s device.Stream, _ *ir.Node, args device.Args, out array.View) {
 	a, b := &args[0], &args[1]
 	r := len(a.Shape)
-	m, k, n := a.Shape[r-2], a.Shape[r-1], b.Shape[r-1]
-	var ep *gemm.Epilogue
-	if args[2].Store != nil {
-		ep = &gemm.Epilogue{Bias: ptr(&args[2]), BiasStride: args[2].Strides[0]}
-	}
-	if r == 2 {
-		gemm.Gemm(a.DType, m, n, k, mat(a), mat(b), mat(&out), ep, 0)
-		return
-	}
-	batch := gemm.Batch{Count: a.Shape[:r-2], A: a.Strides[:r-2], B: b.Strides[:r-2], C: out.Strides[:r-2]}
-	gemm.GemmBatched(a.DType, batch, m, n, k, mat(a), mat(b), mat(&out), ep, 0)
+	gemm.Product{ISA: isaOf(s), DType: a.DType, M: a.Shape[r-2], N: b.Shape[r-1], K: a.Shape[r-1], A: mat(a), B: mat(b), C: mat(&out),
+		Batch:    gemm.Batch{Count: a.Shape[:r-2], A: a.Strides[:r-2], B: b.Strides[:r-2], C: out.Strides[:r-2]},
+		Epilogue: bias(&args[2])}.Run()
 }
 
-func geometry(n *ir.Node) gemm.Geometry {
+// bias is the epilogue that adds a vector, or none.
+func bias(v *array.View) gemm.Epilogue {
+	if v.Store == nil {
+		return gemm.Epilogue{}
+	}
+	return gemm.Epilogue{Bias: ptr(v), BiasStride: v.Strides[0]}
+}
+
+func convolution(s device.Stream, n *ir.Node) gemm.Convolution {
 	g := op.Geometry(n)
-	return gemm.Geometry{N: g.N, C: g.C, H: g.H, W: g.W, O: g.O, KH: g.KH, KW: g.KW,
-		StrideH: g.StrideH, StrideW: g.StrideW, PadH: g.PadH, PadW: g.PadW}
+	return gemm.Convolution{ISA: isaOf(s), DType: n.DType, Geometry: gemm.Geometry{N: g.N, C: g.C, H: g.H, W: g.W, O: g.O, KH: g.KH, KW: g.KW,
+		StrideH: g.StrideH, StrideW: g.StrideW, PadH: g.PadH, PadW: g.PadW}}
 }
 
 func image(v *array.View) gemm.Image {
@@ -114,22 +116,20 @@ func image(v *array.View) gemm.Image {
 	return gemm.Image{Ptr: ptr(v), N: s[0], C: s[1], H: s[2], W: s[3]}
 }
 
-func conv2d(_ device.Stream, n *ir.Node, args device.Args, out array.View) {
-	var ep *gemm.Epilogue
-	if args[2].Store != nil {
-		ep = &gemm.Epilogue{Bias: ptr(&args[2]), BiasStride: args[2].Strides[0]}
-	}
+func conv2d(s device.Stream, n *ir.Node, args device.Args, out array.View) {
 	w := contiguous(&args[1])
-	gemm.Conv2d(out.DType, image(&out), image(&args[0]), ptr(&w), geometry(n), ep, 0)
+	c := convolution(s, n)
+	c.Epilogue = bias(&args[2])
+	c.Forward(image(&out), image(&args[0]), ptr(&w))
 }
 
-func conv2dInput(_ device.Stream, n *ir.Node, args device.Args, out array.View) {
+func conv2dInput(s device.Stream, n *ir.Node, args device.Args, out array.View) {
 	w := contiguous(&args[1])
-	gemm.Conv2dGradInput(out.DType, image(&out), image(&args[0]), ptr(&w), geometry(n), nil, 0)
+	convolution(s, n).GradInput(image(&out), image(&args[0]), ptr(&w))
 }
 
-func conv2dWeight(_ device.Stream, n *ir.Node, args device.Args, out array.View) {
-	gemm.Conv2dGradWeight(out.DType, ptr(&out), image(&args[0]), image(&args[1]), geometry(n), false, 0)
+func conv2dWeight(s device.Stream, n *ir.Node, args device.Args, out array.View) {
+	convolution(s, n).GradWeight(ptr(&out), image(&args[0]), image(&args[1]))
 }
 
 // contiguous returns v in row-major order, copied element by element if need be:

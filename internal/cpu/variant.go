@@ -31,7 +31,7 @@ type variant struct {
 	code *jit.Code // nil if that is not possible
 }
 
-func (v *variant) get(compile func(*loop.Program, x86.ISA) (*x86.Kernel, error), p *loop.Program, isa x86.ISA) *jit.Code {
+func (v *variant) get(compile func(*loop.Program, jit.ISA) (*x86.Kernel, error), p *loop.Program, isa jit.ISA) *jit.Code {
 	v.once.Do(func() {
 		if k, err := compile(p, isa); err == nil {
 			v.code, _ = jit.Map(k.Code)
@@ -63,7 +63,7 @@ func (p *Program) codeFor(l *device.Launch) *jit.Code {
 }
 
 // width returns the instruction set for a launch: see narrowMin.
-func (p *Program) width(l *device.Launch) x86.ISA {
+func (p *Program) width(l *device.Launch) jit.ISA {
 	bytes, light := 0, l.Cost <= narrowCost
 	lane := len(p.p.Axes) - 1
 	for i := range p.p.Bufs {
@@ -81,8 +81,8 @@ func (p *Program) width(l *device.Launch) x86.ISA {
 			light = false
 		}
 	}
-	if p.isa == x86.AVX512 && light && bytes >= narrowMin && !x86.Emulates(p.p) {
-		return x86.AVX2
+	if p.isa == jit.AVX512 && light && bytes >= narrowMin && !x86.Emulates(p.p) {
+		return jit.AVX2
 	}
 	return p.isa
 }

@@ -5,8 +5,8 @@ import (
 
 	"weft/internal/array"
 	"weft/internal/device"
+	"weft/internal/jit"
 	"weft/internal/loop"
-	"weft/internal/x86"
 )
 
 // Light launches on much memory use 256-bit vectors, unless AVX2 lacks an instruction of
@@ -20,7 +20,7 @@ func TestWidth(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return &Program{p: p, isa: x86.AVX512}
+		return &Program{p: p, isa: jit.AVX512}
 	}
 	cvt := func(from, to array.DType) *Program {
 		return program(from, to, func(b *loop.Builder, x loop.Value) loop.Value { return b.Cvt(loop.TypeOf(to), x) })
@@ -33,19 +33,19 @@ func TestWidth(t *testing.T) {
 		name string
 		p    *Program
 		n    int
-		want x86.ISA
+		want jit.ISA
 	}{
-		{"light", twice(loop.OpAdd, array.Float32), long, x86.AVX2},
-		{"short", twice(loop.OpAdd, array.Float32), long / 8, x86.AVX512},
-		{"int64 sum", twice(loop.OpAdd, array.Int64), long, x86.AVX2},
-		{"float32 to float64", cvt(array.Float32, array.Float64), long, x86.AVX2},
-		{"int32 to float32", cvt(array.Int32, array.Float32), long, x86.AVX2},
-		{"float32 to int64", cvt(array.Float32, array.Int64), long, x86.AVX512},
-		{"float64 to int64", cvt(array.Float64, array.Int64), long, x86.AVX512},
-		{"int64 to float32", cvt(array.Int64, array.Float32), long, x86.AVX512},
-		{"int64 to float64", cvt(array.Int64, array.Float64), long, x86.AVX512},
-		{"int64 product", twice(loop.OpMul, array.Int64), long, x86.AVX512},
-		{"int64 minimum", twice(loop.OpMin, array.Int64), long, x86.AVX512},
+		{"light", twice(loop.OpAdd, array.Float32), long, jit.AVX2},
+		{"short", twice(loop.OpAdd, array.Float32), long / 8, jit.AVX512},
+		{"int64 sum", twice(loop.OpAdd, array.Int64), long, jit.AVX2},
+		{"float32 to float64", cvt(array.Float32, array.Float64), long, jit.AVX2},
+		{"int32 to float32", cvt(array.Int32, array.Float32), long, jit.AVX2},
+		{"float32 to int64", cvt(array.Float32, array.Int64), long, jit.AVX512},
+		{"float64 to int64", cvt(array.Float64, array.Int64), long, jit.AVX512},
+		{"int64 to float32", cvt(array.Int64, array.Float32), long, jit.AVX512},
+		{"int64 to float64", cvt(array.Int64, array.Float64), long, jit.AVX512},
+		{"int64 product", twice(loop.OpMul, array.Int64), long, jit.AVX512},
+		{"int64 minimum", twice(loop.OpMin, array.Int64), long, jit.AVX512},
 	} {
 		got := c.p.width(&device.Launch{Program: c.p, Extents: []int{c.n}, Cost: 2})
 		if got != c.want {

@@ -9,6 +9,7 @@ import (
 
 	"weft/internal/array"
 	"weft/internal/gemm"
+	"weft/internal/jit"
 	"weft/internal/limits"
 	"weft/internal/mem"
 )
@@ -92,7 +93,7 @@ func BenchmarkGemm(b *testing.B) {
 						y.Row, y.Col = 1, c.k
 					}
 					bench(b, d, threads, c.m*c.n*c.k, func() {
-						gemm.Gemm(d, c.m, c.n, c.k, x, y, z, nil, threads)
+						gemm.Product{ISA: jit.Chosen().ISA, DType: d, M: c.m, N: c.n, K: c.k, A: x, B: y, C: z, Threads: threads}.Run()
 					})
 				})
 			}
@@ -125,13 +126,19 @@ func BenchmarkConv(b *testing.B) {
 			w := buffer(b, d, g.O*g.C*g.KH*g.KW)
 			name := fmt.Sprintf("%dx%dx%dx%d-%d-%dx%d/s%d", g.N, g.C, g.H, g.W, g.O, g.KH, g.KW, max(g.StrideH, 1))
 			b.Run(fmt.Sprintf("%s/forward/T%d", name, threads), func(b *testing.B) {
-				bench(b, d, threads, macs, func() { gemm.Conv2d(d, y, x, w, g, nil, threads) })
+				bench(b, d, threads, macs, func() {
+					gemm.Convolution{ISA: jit.Chosen().ISA, DType: d, Geometry: g, Threads: threads}.Forward(y, x, w)
+				})
 			})
 			b.Run(fmt.Sprintf("%s/input/T%d", name, threads), func(b *testing.B) {
-				bench(b, d, threads, macs, func() { gemm.Conv2dGradInput(d, x, y, w, g, nil, threads) })
+				bench(b, d, threads, macs, func() {
+					gemm.Convolution{ISA: jit.Chosen().ISA, DType: d, Geometry: g, Threads: threads}.GradInput(x, y, w)
+				})
 			})
 			b.Run(fmt.Sprintf("%s/weight/T%d", name, threads), func(b *testing.B) {
-				bench(b, d, threads, macs, func() { gemm.Conv2dGradWeight(d, w, x, y, g, false, threads) })
+				bench(b, d, threads, macs, func() {
+					gemm.Convolution{ISA: jit.Chosen().ISA, DType: d, Geometry: g, Threads: threads}.GradWeight(w, x, y)
+				})
 			})
 		}
 	}
@@ -148,7 +155,7 @@ func BenchmarkBatch(b *testing.B) {
 	for _, threads := range []int{1, 2} {
 		b.Run(fmt.Sprintf("T%d", threads), func(b *testing.B) {
 			bench(b, d, threads, count*n*n*n, func() {
-				gemm.GemmBatched(d, batch, n, n, n, mat(x), mat(y), mat(z), nil, threads)
+				gemm.Product{ISA: jit.Chosen().ISA, DType: d, M: n, N: n, K: n, A: mat(x), B: mat(y), C: mat(z), Batch: batch, Threads: threads}.Run()
 			})
 		})
 	}

@@ -26,7 +26,7 @@ const (
 // A codeKey names one piece of machine code: all that a generator reads.
 type codeKey struct {
 	routine routine
-	isa     ISA
+	isa     jit.ISA
 	double  bool
 	rows    int // at most 16
 	nv      int // at most maxVectors; 0 or rows is 0 where the routine is not a tile's
@@ -46,7 +46,7 @@ const (
 )
 
 func (k codeKey) index() int {
-	kind := int(k.isa-AVX2)*2 + bit(k.double, 0)
+	kind := int(k.isa-jit.AVX2)*2 + bit(k.double, 0)
 	if k.routine == tileRoutine {
 		return ((kind*15+k.rows)*(maxVectors+1)+k.nv)*16 + k.flags
 	}
@@ -128,7 +128,7 @@ func (g *gen) install() *jit.Code {
 
 // setMask makes mask or lanes cover the first n lanes of a vector.
 func (m machine) setMask(mask *uint64, lanes *[32]byte, n int) {
-	if m.isa == AVX512 {
+	if m.isa == jit.AVX512 {
 		*mask = 1<<n - 1
 		return
 	}
@@ -139,12 +139,12 @@ func (m machine) setMask(mask *uint64, lanes *[32]byte, n int) {
 }
 
 // callTile enters a tile kernel.
-func callTile(isa ISA, d array.DType, key tileKey, f *tileFrame) {
+func callTile(isa jit.ISA, d array.DType, key tileKey, f *tileFrame) {
 	jit.Call(tileCode(isa, d, key), 0, unsafe.Pointer(f))
 }
 
 // tileCode returns a tile kernel.
-func tileCode(isa ISA, d array.DType, key tileKey) *jit.Code {
+func tileCode(isa jit.ISA, d array.DType, key tileKey) *jit.Code {
 	if key.pieces || key.across || key.paired {
 		return kernel(rareCodes, rareKey{isa, d, key})
 	}
@@ -170,7 +170,7 @@ func kernel[K kernelKey[V], V any](made *jit.Cache[K, V], key K) V {
 // A rareKey names a kernel over pieces or one that transposes B:
 // one for each width of a convolution's kernel, stride and dilation.
 type rareKey struct {
-	isa ISA
+	isa jit.ISA
 	d   array.DType
 	tileKey
 }

@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
+	"weft/internal/jit"
 )
 
 // A Geometry is the shape of a two-dimensional convolution: images x of shape
@@ -44,63 +45,58 @@ func ContiguousImage(p unsafe.Pointer, c, h, w int) Image {
 	return Image{p, c * h * w, h * w, w, 1}
 }
 
-// check panics with an *array.Error of op if g is no convolution, and fills in
+// A Convolution is a two-dimensional convolution or a gradient of one.
+type Convolution struct {
+	ISA   jit.ISA
+	DType array.DType // Float32 or Float64
+	Geometry
+	Epilogue Epilogue // the bias has one element per channel of the result, whatever BiasPerRow says
+	Threads  int      // as in a Product
+}
+
+// check panics with an *array.Error of op if c is no convolution, and fills in
 // what is left zero.
-func (g Geometry) check(op string, d array.DType) Geometry {
-	KBlock(d)
+func (c *Convolution) check(op string) {
+	KBlock(c.DType)
+	g := &c.Geometry
 	if g.N < 0 || g.C < 0 || g.H < 0 || g.W < 0 || g.O < 0 || g.KH < 1 || g.KW < 1 || g.PadH < 0 || g.PadW < 0 ||
 		g.StrideH < 0 || g.StrideW < 0 || g.DilationH < 0 || g.DilationW < 0 {
-		array.Failf(op, "geometry", "sizes out of range: %+v", g)
+		array.Failf(op, "geometry", "sizes out of range: %+v", *g)
 	}
 	g.StrideH, g.StrideW = max(g.StrideH, 1), max(g.StrideW, 1)
 	g.DilationH, g.DilationW = max(g.DilationH, 1), max(g.DilationW, 1)
-	return g
 }
 
-// Conv2d computes y[n,o] = act(sum over (c,kh,kw) of x[n,c] shifted * w[o,c,kh,kw]
+// Forward computes y[n,o] = act(sum over (c,kh,kw) of x[n,c] shifted * w[o,c,kh,kw]
 // + bias[o]), the cross-correlation that neural networks call convolution. The sum
 // runs over the flattened (c,kh,kw) in ascending order, in blocks of [KBlock]
 // terms like a product, and a block that is zero counts as +0; terms in the padding are
 // 0*w. Some shapes are computed by Winograd's algorithm instead, see the package comment.
-// ep may be nil; its bias has one element per output channel, whatever BiasPerRow says.
-func Conv2d(d array.DType, y, x Image, w unsafe.Pointer, g Geometry, ep *Epilogue, threads int) {
-	g = g.check("conv2d", d)
-	var e Epilogue
-	if ep != nil {
-		e = *ep
+func (c Convolution) Forward(y, x Image, w unsafe.Pointer) {
+	c.check("conv2d")
+	if c.N*c.O*c.OutH()*c.OutW() != 0 {
+		c.forward(y, x, w)
 	}
-	if g.N*g.O*g.OutH()*g.OutW() == 0 {
-		return
-	}
-	runConv(d, y, x, w, &g, &e, threads)
 }
 
-// Conv2dGradInput computes dx, of x's shape, from the gradient dy of the result of
-// [Conv2d]: also the transposed convolution of dy. The sum runs over the flattened
+// GradInput computes dx, of x's shape, from the gradient dy of the result of
+// Forward: also the transposed convolution of dy. The sum runs over the flattened
 // (o,kh,kw) in ascending order, skipping the (kh,kw) that no stride brings to the
 // element; the terms that are left are cut into blocks of [KBlock], a block that is
 // zero counting as +0, and those outside of dy are 0*w; or Winograd's algorithm computes it.
-// ep may be nil; its bias has one element per channel of dx.
-func Conv2dGradInput(d array.DType, dx, dy Image, w unsafe.Pointer, g Geometry, ep *Epilogue, threads int) {
-	g = g.check("conv2d gradient of the input", d)
-	var e Epilogue
-	if ep != nil {
-		e = *ep
+func (c Convolution) GradInput(dx, dy Image, w unsafe.Pointer) {
+	c.check("conv2d gradient of the input")
+	if c.N*c.C*c.H*c.W != 0 {
+		c.gradInput(dx, dy, w)
 	}
-	if g.N*g.C*g.H*g.W == 0 {
-		return
-	}
-	runConvGradInput(d, dx, dy, w, &g, &e, threads)
 }
 
-// Conv2dGradWeight computes dw, contiguous of shape [O C KH KW], from the input x of
-// [Conv2d] and the gradient dy of its result, or adds it to dw. The sum runs over
-// the flattened (n,oy,ox) in ascending order, in blocks of [KBlock] terms; terms
-// in the padding are dy*0.
-func Conv2dGradWeight(d array.DType, dw unsafe.Pointer, x, dy Image, g Geometry, accumulate bool, threads int) {
-	g = g.check("conv2d gradient of the weights", d)
-	if g.O*g.C == 0 {
-		return
+// GradWeight computes dw, contiguous of shape [O C KH KW], from the input x of
+// Forward and the gradient dy of its result. The sum runs over the flattened (n,oy,ox)
+// in ascending order, in blocks of [KBlock] terms; terms in the padding are dy*0.
+func (c Convolution) GradWeight(dw unsafe.Pointer, x, dy Image) {
+	c.check("conv2d gradient of the weights")
+	if c.O*c.C != 0 {
+		c.gradWeight(dw, x, dy)
 	}
-	runConvGradWeight(d, dw, x, dy, &g, accumulate, threads)
 }

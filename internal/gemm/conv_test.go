@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"unsafe"
+
+	"weft/internal/jit"
 )
 
 // A testImage is a stack of images in a slice.
@@ -59,7 +61,7 @@ func randomGeometry(r *rand.Rand) Geometry {
 }
 
 func TestConv(t *testing.T) {
-	everyISA(t, func(t *testing.T, isa ISA) {
+	everyISA(t, func(t *testing.T, isa jit.ISA) {
 		for seed := range uint64(40) {
 			r := rand.New(rand.NewPCG(seed, 5))
 			g := randomGeometry(r)
@@ -78,7 +80,7 @@ func TestConv(t *testing.T) {
 
 // Shapes for which output channels may go into the vectors.
 func TestConvChannels(t *testing.T) {
-	everyISA(t, func(t *testing.T, isa ISA) {
+	everyISA(t, func(t *testing.T, isa jit.ISA) {
 		r := rand.New(rand.NewPCG(7, 7))
 		for range 8 {
 			pick := func(v ...int) int { return v[r.IntN(len(v))] }
@@ -98,7 +100,7 @@ func TestConvChannels(t *testing.T) {
 
 // Shapes for which the gradient of the weights has taps in its vectors.
 func TestConvTaps(t *testing.T) {
-	everyISA(t, func(t *testing.T, isa ISA) {
+	everyISA(t, func(t *testing.T, isa jit.ISA) {
 		r := rand.New(rand.NewPCG(8, 8))
 		for range 12 {
 			pick := func(v ...int) int { return v[r.IntN(len(v))] }
@@ -115,7 +117,7 @@ func TestConvTaps(t *testing.T) {
 
 // Shapes for which images may go into the vectors.
 func TestConvImages(t *testing.T) {
-	everyISA(t, func(t *testing.T, isa ISA) {
+	everyISA(t, func(t *testing.T, isa jit.ISA) {
 		r := rand.New(rand.NewPCG(6, 6))
 		for range 10 {
 			pick := func(v ...int) int { return v[r.IntN(len(v))] }
@@ -171,7 +173,9 @@ func testConvOf[E element](t *testing.T, r *rand.Rand, g Geometry, layouts int, 
 	d := dtypeOf[E]()
 	limit := KBlock(d)
 	threads := []int{1, 2, 5}[r.IntN(3)]
-	full := g.check("test", d)
+	conv := Convolution{ISA: underTest, DType: d, Geometry: g, Threads: threads}
+	conv.check("test")
+	full := conv.Geometry
 	oh, ow := g.OutH(), g.OutW()
 	x := newTestImage(r, pixels, r.IntN(layouts), g.N, g.C, g.H, g.W)
 	y := newTestImage(r, random[E], r.IntN(layouts), g.N, g.O, oh, ow)
@@ -230,10 +234,11 @@ func testConvOf[E element](t *testing.T, r *rand.Rand, g Geometry, layouts int, 
 		return nil
 	}
 	before := clone(y)
-	Conv2d(d, y.Image, x.Image, unsafe.Pointer(unsafe.SliceData(w)), g, ep, threads)
+	conv.Epilogue = *orZero(ep)
+	conv.Forward(y.Image, x.Image, unsafe.Pointer(unsafe.SliceData(w)))
 	var exact []bool // images that Winograd's algorithm computed
 	var winograd func(n, o, y, x int) float32
-	if full.useWinograd(d, orZero(ep), oh, ow) {
+	if conv.useWinograd(oh, ow) {
 		winograd, exact = refWinograd(g.N, g.C, g.O, oh, ow, func(n, c, y, x int) float32 {
 			return float32(source(n, c, y, x, 0, 0))
 		}, func(o, c, i, j int) float32 { return float32(weight(o, c, i, j)) })
@@ -255,9 +260,10 @@ func testConvOf[E element](t *testing.T, r *rand.Rand, g Geometry, layouts int, 
 		ep.BiasPerRow = true
 	}
 	before = clone(dx)
-	Conv2dGradInput(d, dx.Image, dy.Image, unsafe.Pointer(unsafe.SliceData(w)), g, ep, threads)
+	conv.Epilogue = *orZero(ep)
+	conv.GradInput(dx.Image, dy.Image, unsafe.Pointer(unsafe.SliceData(w)))
 	winograd = nil
-	if full.useWinograd(d, orZero(ep), g.H, g.W) {
+	if conv.useWinograd(g.H, g.W) {
 		winograd, exact = refWinograd(g.N, g.O, g.C, g.H, g.W, func(n, o, y, x int) float32 {
 			y, x = y+g.PadH-2, x+g.PadW-2
 			if y < 0 || y >= oh || x < 0 || x >= ow {
@@ -292,17 +298,11 @@ func testConvOf[E element](t *testing.T, r *rand.Rand, g Geometry, layouts int, 
 		}), c)
 	})
 
-	acc := r.IntN(2) == 0
 	dw := random[E](r, len(w))
-	old := append([]E(nil), dw...)
-	Conv2dGradWeight(d, unsafe.Pointer(unsafe.SliceData(dw)), x.Image, dy.Image, g, acc, threads)
+	conv.GradWeight(unsafe.Pointer(unsafe.SliceData(dw)), x.Image, dy.Image)
 	for i := range dw {
 		o, c, kh, kw := i/(g.C*g.KH*g.KW), i/(g.KH*g.KW)%g.C, i/g.KW%g.KH, i%g.KW
-		var first *E
-		if acc {
-			first = &old[i]
-		}
-		v := refSum(g.N*oh*ow, limit, first, false, func(p int) (E, E) {
+		v := refSum(g.N*oh*ow, limit, nil, false, func(p int) (E, E) {
 			n, oy, ox := p/(oh*ow), p/ow%oh, p%ow
 			return source(n, c, oy, ox, kh, kw), *dy.get(n, o, oy, ox)
 		})

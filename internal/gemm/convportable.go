@@ -117,12 +117,12 @@ func (o *sweepOperands[E]) packB(s *scratch, k, n, j, width int) magnitudes {
 	return m
 }
 
-func portableConv[E element](y, x Image, w unsafe.Pointer, g *Geometry, e *Epilogue, threads int) {
+func portableForward[E element](g *Convolution, y, x Image, w unsafe.Pointer) {
 	size := int(unsafe.Sizeof(E(0)))
-	bias := *e
+	bias := g.Epilogue
 	bias.BiasPerRow = true
-	s := forwardSweep[E](x, g)
-	portableProducts[E](g.N, g.O, g.OutH()*g.OutW(), len(s.taps), threads, func(n int) (portableOperands, portableResult) {
+	s := forwardSweep[E](x, &g.Geometry)
+	portableProducts[E](g.N, g.O, g.OutH()*g.OutW(), len(s.taps), g.Threads, func(n int) (portableOperands, portableResult) {
 		return &sweepOperands[E]{s, n, w, len(s.taps)},
 			portableResult{y.at(n, 0, 0, 0, size), y.C, g.OutW(), y.H, y.W, &bias, true}
 	})
@@ -141,9 +141,9 @@ func forwardSweep[E element](x Image, g *Geometry) *sweep[E] {
 	return s
 }
 
-func portableConvGradInput[E element](dx, dy Image, w unsafe.Pointer, g *Geometry, e *Epilogue, threads int) {
+func portableGradInput[E element](g *Convolution, dx, dy Image, w unsafe.Pointer) {
 	size := int(unsafe.Sizeof(E(0)))
-	bias := *e
+	bias := g.Epilogue
 	bias.BiasPerRow = true
 	kernel := g.KH * g.KW
 	for ry := range min(g.StrideH, g.H) {
@@ -159,7 +159,7 @@ func portableConvGradInput[E element](dx, dy Image, w unsafe.Pointer, g *Geometr
 					}
 				}
 			}
-			portableProducts[E](g.N, g.C, outH*outW, len(s.taps), threads, func(n int) (portableOperands, portableResult) {
+			portableProducts[E](g.N, g.C, outH*outW, len(s.taps), g.Threads, func(n int) (portableOperands, portableResult) {
 				return &sweepOperands[E]{s, n, w, kernel},
 					portableResult{dx.at(n, 0, ry, rx, size), dx.C, outW, dx.H * g.StrideH, dx.W * g.StrideW, &bias, true}
 			})
@@ -219,26 +219,21 @@ func (o *gradWeightOperands[E]) packB(s *scratch, k, n, j, width int) magnitudes
 // the weights.
 const portableSums = 1 << 18
 
-// portableConvGradWeight computes blocks of terms side by side, as there may be few
+// portableGradWeight computes blocks of terms side by side, as there may be few
 // weights, and adds the sums in order.
-func portableConvGradWeight[E element](dw unsafe.Pointer, x, dy Image, g *Geometry, accumulate bool, threads int) {
-	s := forwardSweep[E](x, g)
+func portableGradWeight[E element](g *Convolution, dw unsafe.Pointer, x, dy Image) {
+	s := forwardSweep[E](x, &g.Geometry)
 	pixels := g.OutH() * g.OutW()
 	terms, width := g.N*pixels, len(s.taps)
 	out := unsafe.Slice((*E)(dw), g.O*width)
 	if terms == 0 {
-		if !accumulate {
-			clear(out)
-			return
-		}
-		for i := range out {
-			out[i] += 0
-		}
+		clear(out)
 		return
 	}
 	op := &gradWeightOperands[E]{s, dy, pixels}
 	tiles := ceil(width, portableTile)
 	tileWidth := ceil(width, tiles)
+	threads := g.Threads
 	if len(out)*terms < 2*portableGrain {
 		threads = 1
 	}
@@ -268,7 +263,7 @@ func portableConvGradWeight[E element](dw unsafe.Pointer, x, dy Image, g *Geomet
 		})
 		for block := range n {
 			part := sums[block*len(out):][:len(out)]
-			if b0+block == 0 && !accumulate {
+			if b0+block == 0 {
 				copy(out, part)
 				continue
 			}

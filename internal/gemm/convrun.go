@@ -4,17 +4,18 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
+	"weft/internal/jit"
 	"weft/internal/mem"
 )
 
 // ready makes c a correlation with nothing filled in, keeping its memory.
-func (c *correlation) ready(d array.DType, e *Epilogue, channels int) {
+func (c *correlation) ready(g *Convolution, channels int) {
 	*c = correlation{
-		machine: newMachine(CurrentISA(), d),
+		machine: newMachine(g.ISA, g.DType),
 		terms:   c.terms[:0], table: c.table[:0], tiles: [2][]vectorPlace{c.tiles[0][:0]},
-		kBlock: KBlock(d),
+		kBlock: KBlock(g.DType),
 	}
-	c.e = e.byChannel(c.machine, channels)
+	c.e = g.Epilogue.byChannel(c.machine, channels)
 }
 
 // byChannel returns the epilogue with a bias for each of n channels, without gaps.
@@ -35,19 +36,19 @@ func (c *correlation) release() {
 	correlations.Put(c)
 }
 
-func runConv(d array.DType, y, x Image, w unsafe.Pointer, g *Geometry, e *Epilogue, threads int) {
-	if !g.useWinograd(d, e, g.OutH(), g.OutW()) {
-		directConv(d, y, x, w, g, e, threads)
+func (g *Convolution) forward(y, x Image, w unsafe.Pointer) {
+	if !g.useWinograd(g.OutH(), g.OutW()) {
+		g.directForward(y, x, w)
 		return
 	}
 	(&winograd{
-		n: g.N, inC: g.C, outC: g.O, outH: g.OutH(), outW: g.OutW(), src: x, dst: y,
-		srcH: g.H, srcW: g.W, rowAt: -g.PadH, colAt: -g.PadW, e: *e,
+		machine: newMachine(g.ISA, g.DType), n: g.N, inC: g.C, outC: g.O, outH: g.OutH(), outW: g.OutW(), src: x, dst: y,
+		srcH: g.H, srcW: g.W, rowAt: -g.PadH, colAt: -g.PadW, e: g.Epilogue,
 		weights: w, outStep: 9 * g.C, inStep: 9, step: winogradWeights,
-	}).run(threads, func(image int) {
+	}).run(g.Threads, func(image int) {
 		one := *g
 		one.N = 1
-		directConv(d, y.image(image, d), x.image(image, d), w, &one, e, threads)
+		one.directForward(y.image(image, g.DType), x.image(image, g.DType), w)
 	})
 }
 
@@ -57,18 +58,18 @@ func (m Image) image(i int, d array.DType) Image {
 	return m
 }
 
-// directConv computes a convolution as the sum that defines it.
-func directConv(d array.DType, y, x Image, w unsafe.Pointer, g *Geometry, e *Epilogue, threads int) {
-	if CurrentISA() == Portable {
-		if d == array.Float32 {
-			portableConv[float32](y, x, w, g, e, threads)
+// directForward computes a convolution as the sum that defines it.
+func (g *Convolution) directForward(y, x Image, w unsafe.Pointer) {
+	if g.ISA == jit.Portable {
+		if g.DType == array.Float32 {
+			portableForward[float32](g, y, x, w)
 		} else {
-			portableConv[float64](y, x, w, g, e, threads)
+			portableForward[float64](g, y, x, w)
 		}
 		return
 	}
 	c := correlations.Get().(*correlation)
-	c.ready(d, e, g.O)
+	c.ready(g, g.O)
 	c.n, c.outC, c.outH, c.outW, c.stepY, c.stepX = g.N, g.O, g.OutH(), g.OutW(), g.StrideH, g.StrideW
 	c.src, c.srcC, c.srcH, c.srcW, c.rowAt, c.colAt = x, g.C, g.H, g.W, -g.PadH, -g.PadW
 	c.rows = (c.outH-1)*g.StrideH + (g.KH-1)*g.DilationH + 1
@@ -85,7 +86,7 @@ func directConv(d array.DType, y, x Image, w unsafe.Pointer, g *Geometry, e *Epi
 	c.packWeights = func(dst unsafe.Pointer, pitch, o, n int) {
 		c.pack(dst, pitch, unsafe.Add(w, o*k*c.size), k, 1, n, k)
 	}
-	c.run(threads)
+	c.run(g.Threads)
 	c.release()
 }
 
@@ -101,44 +102,44 @@ func phase(r, stride, pad, taps, dilation int) (tap, at []int) {
 	return tap, at
 }
 
-func runConvGradInput(d array.DType, dx, dy Image, w unsafe.Pointer, g *Geometry, e *Epilogue, threads int) {
-	if !g.useWinograd(d, e, g.H, g.W) {
-		directConvGradInput(d, dx, dy, w, g, e, threads)
+func (g *Convolution) gradInput(dx, dy Image, w unsafe.Pointer) {
+	if !g.useWinograd(g.H, g.W) {
+		g.directGradInput(dx, dy, w)
 		return
 	}
 	(&winograd{
-		n: g.N, inC: g.O, outC: g.C, outH: g.H, outW: g.W, src: dy, dst: dx,
-		srcH: g.OutH(), srcW: g.OutW(), rowAt: g.PadH - 2, colAt: g.PadW - 2, e: *e,
+		machine: newMachine(g.ISA, g.DType), n: g.N, inC: g.O, outC: g.C, outH: g.H, outW: g.W, src: dy, dst: dx,
+		srcH: g.OutH(), srcW: g.OutW(), rowAt: g.PadH - 2, colAt: g.PadW - 2, e: g.Epilogue,
 		weights: w, outStep: 9, inStep: 9 * g.C, step: winogradWeightsReversed,
-	}).run(threads, func(image int) {
+	}).run(g.Threads, func(image int) {
 		one := *g
 		one.N = 1
-		directConvGradInput(d, dx.image(image, d), dy.image(image, d), w, &one, e, threads)
+		one.directGradInput(dx.image(image, g.DType), dy.image(image, g.DType), w)
 	})
 }
 
-// directConvGradInput computes the gradient of the input as the sum that defines it.
-func directConvGradInput(d array.DType, dx, dy Image, w unsafe.Pointer, g *Geometry, e *Epilogue, threads int) {
-	if CurrentISA() == Portable {
-		if d == array.Float32 {
-			portableConvGradInput[float32](dx, dy, w, g, e, threads)
+// directGradInput computes the gradient of the input as the sum that defines it.
+func (g *Convolution) directGradInput(dx, dy Image, w unsafe.Pointer) {
+	if g.ISA == jit.Portable {
+		if g.DType == array.Float32 {
+			portableGradInput[float32](g, dx, dy, w)
 		} else {
-			portableConvGradInput[float64](dx, dy, w, g, e, threads)
+			portableGradInput[float64](g, dx, dy, w)
 		}
 		return
 	}
 	for ry := range min(g.StrideH, g.H) {
 		for rx := range min(g.StrideW, g.W) {
-			gradInputPhase(d, dx, dy, w, g, e, ry, rx, threads)
+			g.gradInputPhase(dx, dy, w, ry, rx)
 		}
 	}
 }
 
 // gradInputPhase computes the elements of dx at rows ry, ry+StrideH, ... and columns
 // rx, rx+StrideW, ....
-func gradInputPhase(d array.DType, dx, dy Image, w unsafe.Pointer, g *Geometry, e *Epilogue, ry, rx, threads int) {
+func (g *Convolution) gradInputPhase(dx, dy Image, w unsafe.Pointer, ry, rx int) {
 	c := correlations.Get().(*correlation)
-	c.ready(d, e, g.C)
+	c.ready(g, g.C)
 	kh, rows := phase(ry, g.StrideH, g.PadH, g.KH, g.DilationH)
 	kw, cols := phase(rx, g.StrideW, g.PadW, g.KW, g.DilationW)
 	c.n, c.outC, c.stepY, c.stepX = g.N, g.C, 1, 1
@@ -185,6 +186,6 @@ func gradInputPhase(d array.DType, dx, dy Image, w unsafe.Pointer, g *Geometry, 
 			}
 		}
 	}
-	c.run(threads)
+	c.run(g.Threads)
 	c.release()
 }

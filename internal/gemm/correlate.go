@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
+	"weft/internal/jit"
 	"weft/internal/mem"
 	"weft/internal/par"
 )
@@ -174,7 +175,7 @@ func (c *correlation) setPanels(nv int) {
 func (c *correlation) chooseTile() {
 	flat := c.through || c.dst.H == c.outW
 	most := 1
-	if c.isa == AVX512 && flat && c.outW%c.lanes != 0 {
+	if c.isa == jit.AVX512 && flat && c.outW%c.lanes != 0 {
 		most = 3
 	}
 	best := 0
@@ -391,15 +392,15 @@ func (c *correlation) band(src, dst unsafe.Pointer, dstC int, tiles []vectorPlac
 			most := max(1, (200<<10)/((b1-b0)*(c.panelRows+1)*c.nv*max(kk, 1)))
 			for at := 0; at < len(tiles); {
 				places := tiles[at:min(at+c.nv, len(tiles))]
-				key := tileKey{nv: len(places), kMajor: true, segments: c.segments, masked: c.isa == AVX512}
-				if c.isa == AVX2 && !c.whole(places) {
+				key := tileKey{nv: len(places), kMajor: true, segments: c.segments, masked: c.isa == jit.AVX512}
+				if c.isa == jit.AVX2 && !c.whole(places) {
 					key.masked = true
 					for v := range places {
 						c.setMask(nil, &f.lanes[v], places[v].count)
 					}
 				}
 				same := 1 // tiles for the same kernel
-				for next := at + c.nv; same < most && next+c.nv <= len(tiles) && (c.isa == AVX512 || !key.masked && c.whole(tiles[next:next+c.nv])); next += c.nv {
+				for next := at + c.nv; same < most && next+c.nv <= len(tiles) && (c.isa == jit.AVX512 || !key.masked && c.whole(tiles[next:next+c.nv])); next += c.nv {
 					same++
 				}
 				at += same * len(places)

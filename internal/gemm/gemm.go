@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
+	"weft/internal/jit"
 )
 
 // A Mat is a matrix in memory: element (i, j) is at i*Row + j*Col elements from
@@ -30,8 +31,8 @@ const (
 	Relu            // x where x > 0 or x is NaN, else +0
 )
 
-// An Epilogue says what becomes of a sum before it is stored. A nil *Epilogue is
-// the zero one: store the sum.
+// An Epilogue says what becomes of a sum before it is stored. The zero one stores the
+// sum.
 type Epilogue struct {
 	// Bias, if not nil, points to a vector that is added: element i of it, at
 	// i*BiasStride elements, to row i of C if BiasPerRow is set, else to column i.
@@ -44,10 +45,12 @@ type Epilogue struct {
 	Accumulate bool
 }
 
-func (e *Epilogue) transposed() Epilogue {
-	t := *e
-	t.BiasPerRow = !t.BiasPerRow
-	return t
+// transpose makes p the product of the transposed operands, whose result is that of p
+// transposed.
+func (p *Product) transpose() {
+	p.M, p.N, p.A, p.B, p.C = p.N, p.M, p.B.T(), p.A.T(), p.C.T()
+	p.Batch.A, p.Batch.B = p.Batch.B, p.Batch.A
+	p.Epilogue.BiasPerRow = !p.Epilogue.BiasPerRow
 }
 
 // The number of terms in one block of a sum over k. A strip of B of so many terms, two
@@ -64,12 +67,15 @@ func KBlock(d array.DType) int {
 	return kBlock
 }
 
-// Gemm computes C = act(A*B + bias), A being m x k, B k x n and C m x n, all of
-// type d (Float32 or Float64; others panic with an *array.Error). It uses at most so
-// many threads, par.Threads() if threads <= 0, and one where the product is small. ep
-// may be nil.
-func Gemm(d array.DType, m, n, k int, a, b, c Mat, ep *Epilogue, threads int) {
-	GemmBatched(d, Batch{}, m, n, k, a, b, c, ep, threads)
+// A Product is C = act(A*B + bias), A being M x K, B K x N and C M x N.
+type Product struct {
+	ISA      jit.ISA
+	DType    array.DType // Float32 or Float64
+	M, N, K  int
+	A, B, C  Mat
+	Batch    Batch
+	Epilogue Epilogue
+	Threads  int // at most so many; par.Threads() if not positive, and one where the product is small
 }
 
 // A Batch describes products that share their shape and strides. Count holds the
@@ -82,11 +88,13 @@ type Batch struct {
 	A, B, C, Bias []int
 }
 
-// GemmBatched computes the products of a batch, each as [Gemm] does.
-func GemmBatched(d array.DType, batch Batch, m, n, k int, a, b, c Mat, ep *Epilogue, threads int) {
-	KBlock(d)
-	if m < 0 || n < 0 || k < 0 {
-		array.Failf("gemm", "", "negative size: %d x %d x %d", m, k, n)
+// Run computes the product, or all of a batch. It panics with an *array.Error if the
+// product makes no sense.
+func (p Product) Run() {
+	KBlock(p.DType)
+	batch := &p.Batch
+	if p.M < 0 || p.N < 0 || p.K < 0 {
+		array.Failf("gemm", "", "negative size: %d x %d x %d", p.M, p.K, p.N)
 	}
 	for _, s := range [...]struct {
 		name string
@@ -103,7 +111,7 @@ func GemmBatched(d array.DType, batch Batch, m, n, k int, a, b, c Mat, ep *Epilo
 		}
 		total *= s
 	}
-	if m == 0 || n == 0 || total == 0 {
+	if p.M == 0 || p.N == 0 || total == 0 {
 		return
 	}
 	for i, s := range batch.Count {
@@ -111,15 +119,16 @@ func GemmBatched(d array.DType, batch Batch, m, n, k int, a, b, c Mat, ep *Epilo
 			array.Failf("gemm", "batch", "C is broadcast over dimension %d of size %d", i, s)
 		}
 	}
-	if k == 0 {
+	if p.K == 0 {
 		// There may be no memory behind A and B, whose pointers nothing must move then.
-		a, b, batch.A, batch.B = Mat{Ptr: c.Ptr}, Mat{Ptr: c.Ptr}, nil, nil
+		p.A, p.B, batch.A, batch.B = Mat{Ptr: p.C.Ptr}, Mat{Ptr: p.C.Ptr}, nil, nil
 	}
-	var e Epilogue
-	if ep != nil {
-		e = *ep
+	if p.ISA == jit.Portable {
+		p := p // which escapes here alone
+		p.runPortable(total)
+		return
 	}
-	run(d, batch, total, m, n, k, a, b, c, e, threads)
+	p.run(total)
 }
 
 // operands are those of one product.

@@ -10,12 +10,13 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
+	"weft/internal/jit"
 	"weft/internal/mem/guard"
 	"weft/internal/par"
 )
 
 func TestSizes(t *testing.T) {
-	everyISA(t, func(t *testing.T, isa ISA) {
+	everyISA(t, func(t *testing.T, isa jit.ISA) {
 		testSizes[float32](t, isa)
 		testSizes[float64](t, isa)
 	})
@@ -23,7 +24,7 @@ func TestSizes(t *testing.T) {
 
 // testSizes goes through all m and n up to 70 with some k, and all k with some m
 // and n, the layouts changing with the size.
-func testSizes[E element](t *testing.T, isa ISA) {
+func testSizes[E element](t *testing.T, isa jit.ISA) {
 	r := rand.New(rand.NewPCG(1, 2))
 	at := 0
 	try := func(m, n, k int) {
@@ -34,7 +35,7 @@ func testSizes[E element](t *testing.T, isa ISA) {
 		checkProduct(t, m, n, k, a, b, c, ep, bias, [...]int{1, 2, 5}[at%3])
 	}
 	step := 1
-	if isa == Portable || testing.Short() {
+	if isa == jit.Portable || testing.Short() {
 		step = 5
 	}
 	for m := 0; m <= 70; m += step {
@@ -72,17 +73,17 @@ func testEpilogue[E element](r *rand.Rand, which, m, n int) (*Epilogue, func(i, 
 }
 
 func TestLarge(t *testing.T) {
-	everyISA(t, func(t *testing.T, isa ISA) {
+	everyISA(t, func(t *testing.T, isa jit.ISA) {
 		testLarge[float32](t, isa)
 		testLarge[float64](t, isa)
 	})
 }
 
 // testLarge tries sizes with several blocks of k, of rows and of columns.
-func testLarge[E element](t *testing.T, isa ISA) {
+func testLarge[E element](t *testing.T, isa jit.ISA) {
 	r := rand.New(rand.NewPCG(3, 4))
 	sizes := [][3]int{{3, 5, 1300}, {40, 50, 1025}, {129, 67, 257}, {1, 300, 1111}, {300, 1, 700}, {5, 200, 600}, {200, 5, 600}}
-	if isa != Portable {
+	if isa != jit.Portable {
 		sizes = append(sizes, [3]int{260, 100, 400}, [3]int{1100, 40, 10}, [3]int{30, 2100, 10}, [3]int{97, 130, 256})
 	}
 	at := 0
@@ -100,7 +101,7 @@ func testLarge[E element](t *testing.T, isa ISA) {
 // TestNarrow tries few rows with a B that is read only once, in both orientations,
 // with tails of k and of columns.
 func TestNarrow(t *testing.T) {
-	everyISA(t, func(t *testing.T, isa ISA) {
+	everyISA(t, func(t *testing.T, isa jit.ISA) {
 		testNarrow[float32](t)
 		testNarrow[float64](t)
 	})
@@ -111,7 +112,7 @@ func testNarrow[E element](t *testing.T) {
 	for m := 1; m <= 9; m++ {
 		for i, s := range [][2]int{{1100, 270 + m}, {277 - m, 1057}, {600, 530}} {
 			n, k := s[0], s[1]
-			if i != m%3 && CurrentISA() == Portable {
+			if i != m%3 && underTest == jit.Portable {
 				continue
 			}
 			for _, layout := range []int{m % 2, 2 + m%2} {
@@ -126,7 +127,7 @@ func testNarrow[E element](t *testing.T) {
 // TestDots tries a single row times columns that lie side by side: in the caches and not,
 // with addresses that share sets of the first one, and so long that an entry ends within them.
 func TestDots(t *testing.T) {
-	everyISA(t, func(t *testing.T, isa ISA) {
+	everyISA(t, func(t *testing.T, isa jit.ISA) {
 		defer func(old int) { cachedBytes = old }(cachedBytes)
 		for _, cachedBytes = range []int{cachedBytes, 0} {
 			testDots[float32](t)
@@ -148,7 +149,7 @@ func testDots[E element](t *testing.T) {
 // TestBatch compares batches, with broadcasting in every operand, with the single
 // products.
 func TestBatch(t *testing.T) {
-	everyISA(t, func(t *testing.T, isa ISA) {
+	everyISA(t, func(t *testing.T, isa jit.ISA) {
 		testBatch[float32](t)
 		testBatch[float64](t)
 	})
@@ -189,10 +190,10 @@ func testBatch[E element](t *testing.T) {
 		}
 		before := append([]E(nil), c...)
 		mat := func(s []E, cols int) Mat { return Mat{unsafe.Pointer(&s[0]), cols, 1} }
-		GemmBatched(d, batch, m, n, k, mat(a, k), mat(b, n), mat(c, n), ep, 1+r.IntN(5))
+		Product{ISA: underTest, DType: d, M: m, N: n, K: k, A: mat(a, k), B: mat(b, n), C: mat(c, n), Batch: batch, Epilogue: *orZero(ep), Threads: 1 + r.IntN(5)}.Run()
 		for i := range total {
 			o := batch.at(i, size, &operands{mat(a, k), mat(b, n), mat(before, n), *ep})
-			Gemm(d, m, n, k, o.a, o.b, o.c, &o.e, 1)
+			Product{ISA: underTest, DType: d, M: m, N: n, K: k, A: o.a, B: o.b, C: o.c, Epilogue: o.e, Threads: 1}.Run()
 		}
 		for i := range c {
 			if !sameBits(c[i], before[i]) {
@@ -205,7 +206,7 @@ func testBatch[E element](t *testing.T) {
 // TestSpecial puts infinities, NaN, zeros of both signs and subnormals in, which must
 // meet the same operations on every path.
 func TestSpecial(t *testing.T) {
-	everyISA(t, func(t *testing.T, isa ISA) {
+	everyISA(t, func(t *testing.T, isa jit.ISA) {
 		testSpecial[float32](t)
 		testSpecial[float64](t)
 	})
@@ -246,8 +247,8 @@ func TestGuard(t *testing.T) {
 	if !guard.Available {
 		t.Skip("SKIPPED: no guard pages here")
 	}
-	everyISA(t, func(t *testing.T, isa ISA) {
-		if isa == Portable {
+	everyISA(t, func(t *testing.T, isa jit.ISA) {
+		if isa == jit.Portable {
 			t.Skip("SKIPPED: no machine code that could stray")
 		}
 		defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
@@ -307,7 +308,7 @@ func testGuard[E element](t *testing.T, place func(int) (*guard.Buffer, error)) 
 		case 1:
 			ep.Bias, ep.BiasStride, ep.BiasPerRow = operand(3, m), 1, true
 		}
-		Gemm(d, m, n, k, a, b, c, ep, 1+r.IntN(2))
+		Product{ISA: underTest, DType: d, M: m, N: n, K: k, A: a, B: b, C: c, Epilogue: *orZero(ep), Threads: 1 + r.IntN(2)}.Run()
 	}
 	for range 400 {
 		try(1+r.IntN(70), 1+r.IntN(70), 1+r.IntN(40))
@@ -344,16 +345,16 @@ func testGuard[E element](t *testing.T, place func(int) (*guard.Buffer, error)) 
 				}
 			}()
 			threads := 1 + r.IntN(2)
-			Conv2d(d, y, x, w, g, &Epilogue{Bias: operand(3, g.O), BiasStride: 1}, threads)
-			Conv2dGradInput(d, x, y, w, g, &Epilogue{Bias: operand(3, g.C), BiasStride: 1}, threads)
-			Conv2dGradWeight(d, w, x, y, g, r.IntN(2) == 0, threads)
+			Convolution{ISA: underTest, DType: d, Geometry: g, Epilogue: Epilogue{Bias: operand(3, g.O), BiasStride: 1}, Threads: threads}.Forward(y, x, w)
+			Convolution{ISA: underTest, DType: d, Geometry: g, Epilogue: Epilogue{Bias: operand(3, g.C), BiasStride: 1}, Threads: threads}.GradInput(x, y, w)
+			Convolution{ISA: underTest, DType: d, Geometry: g, Threads: threads}.GradWeight(w, x, y)
 		}()
 	}
 }
 
 // TestNothing computes sums of no terms from operands that have no memory.
 func TestNothing(t *testing.T) {
-	everyISA(t, func(t *testing.T, isa ISA) {
+	everyISA(t, func(t *testing.T, isa jit.ISA) {
 		const m, n = 33, 50
 		c := make([]float32, m*n)
 		check := func(what string, want float32) {
@@ -371,15 +372,15 @@ func TestNothing(t *testing.T) {
 		}
 		p := unsafe.Pointer(&c[0])
 		ep := &Epilogue{Bias: unsafe.Pointer(&bias[0]), BiasStride: 1}
-		Gemm(array.Float32, m, n, 0, Mat{nil, 1, m}, Mat{nil, n, 1}, Mat{p, n, 1}, ep, 2)
+		Product{ISA: underTest, DType: array.Float32, M: m, N: n, K: 0, A: Mat{nil, 1, m}, B: Mat{nil, n, 1}, C: Mat{p, n, 1}, Epilogue: *orZero(ep), Threads: 2}.Run()
 		check("a product", 3)
-		Gemm(array.Float32, m, n, 0, Mat{nil, 1, m}, Mat{nil, n, 1}, Mat{p, n, 1}, nil, 2)
+		Product{ISA: underTest, DType: array.Float32, M: m, N: n, K: 0, A: Mat{nil, 1, m}, B: Mat{nil, n, 1}, C: Mat{p, n, 1}, Threads: 2}.Run()
 		check("a product", 0)
-		Conv2d(array.Float32, ContiguousImage(p, 3, 11, 50), Image{nil, 0, 9, 50, 1}, nil, Geometry{N: 1, H: 11, W: 50, O: 3, KH: 1, KW: 1}, ep, 2)
+		Convolution{ISA: underTest, DType: array.Float32, Geometry: Geometry{N: 1, H: 11, W: 50, O: 3, KH: 1, KW: 1}, Epilogue: *orZero(ep), Threads: 2}.Forward(ContiguousImage(p, 3, 11, 50), Image{nil, 0, 9, 50, 1}, nil)
 		check("a convolution", 3)
-		Conv2dGradInput(array.Float32, ContiguousImage(p, 3, 11, 50), Image{nil, 0, 9, 50, 1}, nil, Geometry{N: 1, H: 11, W: 50, C: 3, KH: 1, KW: 1}, ep, 2)
+		Convolution{ISA: underTest, DType: array.Float32, Geometry: Geometry{N: 1, H: 11, W: 50, C: 3, KH: 1, KW: 1}, Epilogue: *orZero(ep), Threads: 2}.GradInput(ContiguousImage(p, 3, 11, 50), Image{nil, 0, 9, 50, 1}, nil)
 		check("a gradient of the input", 3)
-		Conv2dGradWeight(array.Float32, p, Image{nil, 9, 9, 9, 1}, Image{nil, 9, 9, 9, 1}, Geometry{C: 50, O: 33, H: 5, W: 5, KH: 1, KW: 1}, false, 2)
+		Convolution{ISA: underTest, DType: array.Float32, Geometry: Geometry{C: 50, O: 33, H: 5, W: 5, KH: 1, KW: 1}, Threads: 2}.GradWeight(p, Image{nil, 9, 9, 9, 1}, Image{nil, 9, 9, 9, 1})
 		check("a gradient of the weights", 0)
 	})
 }
@@ -389,15 +390,33 @@ func TestMisuse(t *testing.T) {
 	m := Mat{unsafe.Pointer(&x), 1, 1}
 	im := Image{Ptr: unsafe.Pointer(&x), W: 1}
 	for name, f := range map[string]func(){
-		"an integer type":       func() { Gemm(array.Int32, 1, 1, 1, m, m, m, nil, 1) },
-		"a negative size":       func() { Gemm(array.Float32, -1, 1, 1, m, m, m, nil, 1) },
-		"strides of a batch":    func() { GemmBatched(array.Float32, Batch{Count: []int{2}, C: []int{1, 2}}, 1, 1, 1, m, m, m, nil, 1) },
-		"a broadcast C":         func() { GemmBatched(array.Float32, Batch{Count: []int{2}, C: []int{0}}, 1, 1, 1, m, m, m, nil, 1) },
-		"a negative batch":      func() { GemmBatched(array.Float32, Batch{Count: []int{-2}, C: []int{1}}, 1, 1, 1, m, m, m, nil, 1) },
-		"an empty kernel":       func() { Conv2d(array.Float32, im, im, m.Ptr, Geometry{N: 1, C: 1, H: 1, W: 1, O: 1}, nil, 1) },
-		"convolving integers":   func() { Conv2d(array.Int8, im, im, m.Ptr, Geometry{KH: 1, KW: 1}, nil, 1) },
-		"a step backwards":      func() { Conv2d(array.Float32, im, im, m.Ptr, Geometry{KH: 1, KW: 1, StrideW: -1}, nil, 1) },
-		"padding below nothing": func() { Conv2dGradInput(array.Float32, im, im, m.Ptr, Geometry{KH: 1, KW: 1, PadH: -1}, nil, 1) },
+		"an integer type": func() {
+			Product{ISA: underTest, DType: array.Int32, M: 1, N: 1, K: 1, A: m, B: m, C: m, Threads: 1}.Run()
+		},
+		"a negative size": func() {
+			Product{ISA: underTest, DType: array.Float32, M: -1, N: 1, K: 1, A: m, B: m, C: m, Threads: 1}.Run()
+		},
+		"strides of a batch": func() {
+			Product{ISA: underTest, DType: array.Float32, M: 1, N: 1, K: 1, A: m, B: m, C: m, Batch: Batch{Count: []int{2}, C: []int{1, 2}}, Threads: 1}.Run()
+		},
+		"a broadcast C": func() {
+			Product{ISA: underTest, DType: array.Float32, M: 1, N: 1, K: 1, A: m, B: m, C: m, Batch: Batch{Count: []int{2}, C: []int{0}}, Threads: 1}.Run()
+		},
+		"a negative batch": func() {
+			Product{ISA: underTest, DType: array.Float32, M: 1, N: 1, K: 1, A: m, B: m, C: m, Batch: Batch{Count: []int{-2}, C: []int{1}}, Threads: 1}.Run()
+		},
+		"an empty kernel": func() {
+			Convolution{ISA: underTest, DType: array.Float32, Geometry: Geometry{N: 1, C: 1, H: 1, W: 1, O: 1}, Threads: 1}.Forward(im, im, m.Ptr)
+		},
+		"convolving integers": func() {
+			Convolution{ISA: underTest, DType: array.Int8, Geometry: Geometry{KH: 1, KW: 1}, Threads: 1}.Forward(im, im, m.Ptr)
+		},
+		"a step backwards": func() {
+			Convolution{ISA: underTest, DType: array.Float32, Geometry: Geometry{KH: 1, KW: 1, StrideW: -1}, Threads: 1}.Forward(im, im, m.Ptr)
+		},
+		"padding below nothing": func() {
+			Convolution{ISA: underTest, DType: array.Float32, Geometry: Geometry{KH: 1, KW: 1, PadH: -1}, Threads: 1}.GradInput(im, im, m.Ptr)
+		},
 	} {
 		var e *array.Error
 		if err := array.Try(f); !errors.As(err, &e) {
@@ -414,7 +433,7 @@ func TestConcurrent(t *testing.T) {
 	a, b := random[float32](r, m*k), random[float32](r, k*n)
 	mat := func(s []float32, cols int) Mat { return Mat{unsafe.Pointer(&s[0]), cols, 1} }
 	want := make([]float32, m*n)
-	Gemm(array.Float32, m, n, k, mat(a, k), mat(b, n), mat(want, n), nil, 1)
+	Product{ISA: underTest, DType: array.Float32, M: m, N: n, K: k, A: mat(a, k), B: mat(b, n), C: mat(want, n), Threads: 1}.Run()
 	var wg sync.WaitGroup
 	for g := range 6 {
 		wg.Go(func() {
@@ -422,7 +441,7 @@ func TestConcurrent(t *testing.T) {
 			for i := range 20 {
 				clear(c)
 				rows := 1 + (g*7+i)%m
-				Gemm(array.Float32, rows, n, k, mat(a, k), mat(b, n), mat(c, n), nil, 3)
+				Product{ISA: underTest, DType: array.Float32, M: rows, N: n, K: k, A: mat(a, k), B: mat(b, n), C: mat(c, n), Threads: 3}.Run()
 				for j, v := range c[:rows*n] {
 					if v != want[j] {
 						t.Errorf("%d rows: element %d is %v, not %v", rows, j, v, want[j])
@@ -437,12 +456,14 @@ func TestConcurrent(t *testing.T) {
 
 // TestAllocs keeps a small product free of allocations.
 func TestAllocs(t *testing.T) {
-	if CurrentISA() == Portable {
+	if underTest == jit.Portable {
 		t.Skip("SKIPPED: the portable path allocates a closure")
 	}
 	var x [3][256]float32
 	mat := func(i int) Mat { return Mat{unsafe.Pointer(&x[i]), 16, 1} }
-	f := func() { Gemm(array.Float32, 16, 16, 16, mat(0), mat(1), mat(2), nil, 1) }
+	f := func() {
+		Product{ISA: underTest, DType: array.Float32, M: 16, N: 16, K: 16, A: mat(0), B: mat(1), C: mat(2), Threads: 1}.Run()
+	}
 	f()
 	if n := testing.AllocsPerRun(100, f); n > 0 {
 		t.Errorf("%v allocations", n)
@@ -451,10 +472,10 @@ func TestAllocs(t *testing.T) {
 
 // BenchmarkGenerate measures making the largest tile kernel, mapping included.
 func BenchmarkGenerate(b *testing.B) {
-	if CurrentISA() == Portable {
+	if underTest == jit.Portable {
 		b.Skip("SKIPPED: no machine code here")
 	}
 	for b.Loop() {
-		codeKey{tileRoutine, CurrentISA(), false, maxRows(CurrentISA(), 2), 2, 2}.generate()
+		codeKey{tileRoutine, underTest, false, maxRows(underTest, 2), 2, 2}.generate()
 	}
 }

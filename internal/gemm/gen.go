@@ -2,6 +2,7 @@ package gemm
 
 import (
 	"weft/internal/array"
+	"weft/internal/jit"
 	"weft/internal/x86/asm"
 )
 
@@ -9,7 +10,7 @@ import (
 // so that a generator is written once for both instruction sets and types.
 type gen struct {
 	asm.Asm
-	isa    ISA
+	isa    jit.ISA
 	d      array.DType
 	narrow bool // 256-bit vectors with AVX-512
 }
@@ -24,7 +25,7 @@ func (g *gen) pick(single, double asm.Op) asm.Op {
 
 // v returns vector register i.
 func (g *gen) v(i int) asm.Reg {
-	if g.isa == AVX512 && !g.narrow {
+	if g.isa == jit.AVX512 && !g.narrow {
 		return asm.Z(i)
 	}
 	return asm.Y(i)
@@ -32,7 +33,7 @@ func (g *gen) v(i int) asm.Reg {
 
 // temp returns a register behind the others: with AVX-512 there are two.
 func (g *gen) temp(i int) asm.Reg {
-	if g.isa == AVX512 {
+	if g.isa == jit.AVX512 {
 		return g.v(31 - i&1)
 	}
 	return g.v(15)
@@ -43,18 +44,11 @@ func (g *gen) vb() int {
 	if g.narrow {
 		return 32
 	}
-	return vectorBytes(g.isa)
+	return g.isa.VectorBytes()
 }
 
 // lanes returns the elements of a vector.
 func (g *gen) lanes() int { return g.vb() / g.d.Size() }
-
-func vectorBytes(isa ISA) int {
-	if isa == AVX512 {
-		return 64
-	}
-	return 32
-}
 
 func (g *gen) load(dst asm.Reg, m asm.Mem)  { g.RM(asm.VMOVUPS, dst, m) }
 func (g *gen) store(m asm.Mem, src asm.Reg) { g.MR(asm.VMOVUPS, m, src) }
@@ -73,7 +67,7 @@ func (g *gen) fma(acc, x, y asm.Reg) {
 // loadMasked reads the lanes of a mask and sets the others to zero. The mask is
 // opmask register k, or with AVX2 the vector in register t, which may be dst.
 func (g *gen) loadMasked(dst asm.Reg, m asm.Mem, k, t asm.Reg) {
-	if g.isa == AVX512 {
+	if g.isa == jit.AVX512 {
 		g.MaskZ(k).RM(g.pick(asm.VMOVUPS, asm.VMOVUPD), dst, m)
 		return
 	}
@@ -81,7 +75,7 @@ func (g *gen) loadMasked(dst asm.Reg, m asm.Mem, k, t asm.Reg) {
 }
 
 func (g *gen) storeMasked(m asm.Mem, src, k, t asm.Reg) {
-	if g.isa == AVX512 {
+	if g.isa == jit.AVX512 {
 		g.Mask(k).MR(g.pick(asm.VMOVUPS, asm.VMOVUPD), m, src)
 		return
 	}
@@ -147,7 +141,7 @@ func (g *gen) transpose(r []asm.Reg, free [2]asm.Reg) []asm.Reg {
 	}
 	// Then the parts.
 	for c := range w {
-		if g.isa == AVX2 {
+		if g.isa == jit.AVX2 {
 			pair(c, c+w, shuffle(asm.VPERM2F128, 0x20, 0x31))
 			continue
 		}

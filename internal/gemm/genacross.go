@@ -3,6 +3,7 @@ package gemm
 import (
 	"unsafe"
 
+	"weft/internal/jit"
 	"weft/internal/x86/asm"
 )
 
@@ -36,7 +37,7 @@ func (g *tileGen) chainAcross() {
 				m := [...]asm.Mem{
 					asm.Ptr(regA+asm.Reg(i/3), 0), asm.Idx(regA+asm.Reg(i/3), regStep, 1, 0), asm.Idx(regA+asm.Reg(i/3), regStep, 2, 0),
 				}[i%3].Add(int32(u * g.d.Size()))
-				if g.isa == AVX512 {
+				if g.isa == jit.AVX512 {
 					a.RRM(g.pick(asm.VFMADD231PS, asm.VFMADD231PD), g.acc(i, v), b, m.B())
 					continue
 				}

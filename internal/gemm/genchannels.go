@@ -82,7 +82,7 @@ func (g *channelGen) acc(i, v int) asm.Reg { return g.v(i*g.nv + v) }
 func (g *channelGen) spare(i int) asm.Reg { return g.v(g.mr*g.nv + i) }
 
 func (g *channelGen) registers() int {
-	if g.isa == AVX512 {
+	if g.isa == jit.AVX512 {
 		return 32
 	}
 	return 16
@@ -134,7 +134,7 @@ func (g *channelGen) emit() (from, below []asm.Label) {
 	a.JmpReg(asm.RDX)
 	pixel := func(i int) {
 		m := asm.Ptr(asm.RAX, int32(i*g.stepX*g.size))
-		if g.nv == 1 && g.isa == AVX512 {
+		if g.nv == 1 && g.isa == jit.AVX512 {
 			a.RRM(g.pick(asm.VFMADD231PS, asm.VFMADD231PD), g.acc(i, 0), g.spare(0), m.B())
 			return
 		}
@@ -231,7 +231,7 @@ func (g *channelGen) finish(tile asm.Reg) {
 func (g *channelGen) storeTransposed(tile asm.Reg) {
 	a := &g.Asm
 	n := g.lanes()
-	if g.isa == AVX512 {
+	if g.isa == jit.AVX512 {
 		a.RM(asm.MOV32, asm.RAX, field(unsafe.Offsetof(cf.mask)))
 		a.RR(asm.KMOVW, asm.K1, asm.RAX)
 	}
@@ -261,7 +261,7 @@ func (g *channelGen) storeTransposed(tile asm.Reg) {
 				}
 			}
 			masked := at+n >= g.mr
-			if masked && g.isa == AVX2 {
+			if masked && g.isa == jit.AVX2 {
 				g.load(rest[0], field(unsafe.Offsetof(cf.lanes)))
 			}
 			a.RR(asm.MOV, asm.RAX, asm.RCX)

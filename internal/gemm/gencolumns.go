@@ -1,5 +1,7 @@
 package gemm
 
+import "weft/internal/jit"
+
 import "weft/internal/x86/asm"
 
 // Columns of B side by side in memory: one register for eight of them, others for the odd
@@ -76,7 +78,7 @@ func (g *gen) loadPart(dst asm.Reg, m asm.Mem, part int) {
 	switch {
 	case part == 0:
 		g.RM(asm.VMOVUPS, asm.X(int(dst&0xFF)), m)
-	case g.isa == AVX512:
+	case g.isa == jit.AVX512:
 		g.RRMI(asm.VINSERTF32X4, dst, dst, m, int64(part))
 	default:
 		g.RRMI(asm.VINSERTF128, dst, dst, m, int64(part))
@@ -93,7 +95,7 @@ func (g *gen) loadOne(dst asm.Reg, m asm.Mem, part int) {
 	}
 	scratch := asm.X(int(g.temp(1) & 0xFF))
 	g.RM(load, scratch, m)
-	if g.isa == AVX512 {
+	if g.isa == jit.AVX512 {
 		g.RRRI(asm.VINSERTF32X4, dst, dst, scratch, int64(part))
 	} else {
 		g.RRRI(asm.VINSERTF128, dst, dst, scratch, int64(part))

@@ -123,7 +123,7 @@ func (g *imageGen) term(x, w asm.Mem) {
 	}
 	for i := range g.mr {
 		m := w.Add(int32(i * g.size))
-		if g.isa == AVX512 && g.nv == 1 {
+		if g.isa == jit.AVX512 && g.nv == 1 {
 			g.RRM(g.pick(asm.VFMADD231PS, asm.VFMADD231PD), g.acc(i, 0), g.xReg(0), m.B())
 			continue
 		}

@@ -3,6 +3,7 @@ package gemm
 import (
 	"unsafe"
 
+	"weft/internal/jit"
 	"weft/internal/x86/asm"
 )
 
@@ -65,7 +66,7 @@ func genPackCopy(g *gen, nv int) {
 
 // packMask loads the mask of a packFrame.
 func (g *gen) packMask(t asm.Reg) {
-	if g.isa == AVX512 {
+	if g.isa == jit.AVX512 {
 		g.RM(asm.MOV32, asm.RAX, field(unsafe.Offsetof(pf.mask)))
 		g.RR(asm.KMOVW, asm.K1, asm.RAX)
 		return

@@ -3,6 +3,7 @@ package gemm
 import (
 	"unsafe"
 
+	"weft/internal/jit"
 	"weft/internal/x86/asm"
 )
 
@@ -34,7 +35,7 @@ func genPad(g *gen) {
 	a.RM(asm.MOV, asm.R11, field(unsafe.Offsetof(df.tail)))
 	masks := [...]asm.Reg{g.v(13), g.v(14), g.v(15)}
 	for i := range masks {
-		if g.isa == AVX512 {
+		if g.isa == jit.AVX512 {
 			a.RM(asm.MOV32, asm.RAX, field(unsafe.Offsetof(df.mask)+uintptr(i)*8))
 			a.RR(asm.KMOVW, asm.K(1+i), asm.RAX)
 		} else {

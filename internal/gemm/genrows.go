@@ -3,6 +3,7 @@ package gemm
 import (
 	"unsafe"
 
+	"weft/internal/jit"
 	"weft/internal/x86/asm"
 )
 
@@ -59,7 +60,7 @@ func genRows(g *gen, rows, terms int, start bool) {
 	a.RM(asm.MOV, asm.RBX, field(unsafe.Offsetof(rf.sums)))
 	a.RM(asm.MOV, asm.RCX, field(unsafe.Offsetof(rf.vectors)))
 	// A single row's factors have registers.
-	hold := rows == 1 && terms > 1 && g.isa == AVX512
+	hold := rows == 1 && terms > 1 && g.isa == jit.AVX512
 	if hold {
 		for u := range terms {
 			g.broadcast(g.v(16+u), asm.Ptr(base[0], int32(u*g.d.Size())))
@@ -84,7 +85,7 @@ func genRows(g *gen, rows, terms int, start bool) {
 				case hold:
 					g.fma(acc, g.v(16+u), g.v(u))
 					continue
-				case g.isa == AVX512:
+				case g.isa == jit.AVX512:
 					a.RRM(g.pick(asm.VFMADD231PS, asm.VFMADD231PD), acc, g.v(u), m.B())
 					continue
 				}
@@ -129,7 +130,7 @@ func (g *gen) lastVector(end asm.Label) {
 	g.RM(asm.MOV, asm.RCX, field(unsafe.Offsetof(rf.mask)))
 	g.RR(asm.TEST, asm.RCX, asm.RCX)
 	g.Jcc(asm.CondE, end)
-	if g.isa == AVX512 {
+	if g.isa == jit.AVX512 {
 		g.RR(asm.KMOVW, asm.K1, asm.RCX)
 	} else {
 		g.load(g.v(15), field(unsafe.Offsetof(rf.lanes)))

@@ -62,7 +62,7 @@ const (
 
 // maxTapVectors returns the most vectors of a tile of mr output channels.
 func (m machine) maxTapVectors(mr int) int {
-	if m.isa == AVX512 {
+	if m.isa == jit.AVX512 {
 		return 30 / (mr + 1)
 	}
 	return 14 / (mr + 1)
@@ -71,7 +71,7 @@ func (m machine) maxTapVectors(mr int) int {
 var tapKernels = jit.NewCache[tapKey, *jit.Code](256)
 
 func (k tapKey) generate() *jit.Code {
-	g := &tapGen{gen{isa: k.isa, d: k.d, narrow: k.vb < vectorBytes(k.isa)}, k}
+	g := &tapGen{gen{isa: k.isa, d: k.d, narrow: k.vb < k.isa.VectorBytes()}, k}
 	g.emit()
 	return g.install()
 }
@@ -86,7 +86,7 @@ func (g *tapGen) xReg(v int) asm.Reg   { return g.v(g.mr*g.vectors() + v) }
 
 func (g *tapGen) emit() {
 	a := &g.Asm
-	if g.isa == AVX512 {
+	if g.isa == jit.AVX512 {
 		for s := range min(g.segments, g.groups) {
 			a.RM(asm.MOV32, asm.RAX, field(unsafe.Offsetof(wf.mask)+uintptr(s)*8))
 			a.RR(asm.KMOVW, asm.K(1+s), asm.RAX)
@@ -150,7 +150,7 @@ func (g *tapGen) term(u int) {
 		r, disp := tapRows[i/3], int32(u*g.size)
 		m := [...]asm.Mem{asm.Ptr(r, disp), asm.Idx(r, tapStep, 1, disp), asm.Idx(r, tapStep, 2, disp)}[i%3]
 		t := g.v(15)
-		if g.isa == AVX512 {
+		if g.isa == jit.AVX512 {
 			t = g.v(31 - i&1)
 		}
 		g.broadcast(t, m)

@@ -3,6 +3,7 @@ package gemm
 import (
 	"unsafe"
 
+	"weft/internal/jit"
 	"weft/internal/x86/asm"
 )
 
@@ -39,15 +40,15 @@ const pairedColumns = 8 + 2
 // square of registers, two more and a broadcast are taken.
 func (m machine) acrossWidth(mr int) int {
 	registers := 32
-	if m.isa == AVX2 {
+	if m.isa == jit.AVX2 {
 		registers = 16
 	}
 	return min(2, (registers-m.lanes-3)/mr)
 }
 
 // maxRowsAcross returns the most rows of a tile that transposes B.
-func maxRowsAcross(isa ISA) int {
-	if isa == AVX512 {
+func maxRowsAcross(isa jit.ISA) int {
+	if isa == jit.AVX512 {
 		return 8
 	}
 	return 3
@@ -126,16 +127,16 @@ type tileFrame struct {
 var tf tileFrame
 
 // maxRows returns the most rows of a tile of nv vectors.
-func maxRows(isa ISA, nv int) int {
-	if isa == AVX512 {
+func maxRows(isa jit.ISA, nv int) int {
+	if isa == jit.AVX512 {
 		return [...]int{0, 14, 14, 9, 6}[nv]
 	}
 	return [...]int{0, 12, 6, 0, 0}[nv]
 }
 
 // maxWidth returns the most vectors in a tile.
-func maxWidth(isa ISA) int {
-	if isa == AVX512 {
+func maxWidth(isa jit.ISA) int {
+	if isa == jit.AVX512 {
 		return 4
 	}
 	return 2
@@ -213,7 +214,7 @@ func (g *tileGen) loadVector(dst asm.Reg, m asm.Mem, v int) {
 		g.load(dst, m)
 		return
 	}
-	if g.isa == AVX2 {
+	if g.isa == jit.AVX2 {
 		g.loadLanes(v)
 	}
 	g.loadMasked(dst, m, g.mask(v), g.temp(0))
@@ -242,7 +243,7 @@ func (g *tileGen) bases() int {
 func (g *tileGen) emit() {
 	a := &g.Asm
 	get := func(r asm.Reg, offset uintptr) { a.RM(asm.MOV, r, field(offset)) }
-	if g.isa == AVX512 && !g.table() {
+	if g.isa == jit.AVX512 && !g.table() {
 		g.setMask()
 	}
 	tile := a.Here()
@@ -271,7 +272,7 @@ func (g *tileGen) emit() {
 			a.RM(asm.MOV, vectorBase[v], place(asm.RAX, v, unsafe.Offsetof(vectorPlace{}.src)))
 			a.RM(asm.ADD, vectorBase[v], field(unsafe.Offsetof(tf.b)))
 		}
-		if g.isa == AVX512 {
+		if g.isa == jit.AVX512 {
 			g.setParts(asm.RAX)
 		}
 		get(regTable, unsafe.Offsetof(tf.table))
@@ -436,7 +437,7 @@ func (g *tileGen) term(u int) {
 				asm.Ptr(r, disp), asm.Idx(r, regStep, 1, disp), asm.Idx(r, regStep, 2, disp),
 			}[i%3]
 		}
-		if g.isa == AVX512 && g.nv == 1 {
+		if g.isa == jit.AVX512 && g.nv == 1 {
 			g.RRM(g.pick(asm.VFMADD231PS, asm.VFMADD231PD), g.acc(i, 0), g.bReg(0), m.B())
 			continue
 		}
@@ -578,7 +579,7 @@ func (g *tileGen) finish() {
 			}
 		}
 	})
-	if g.isa == AVX2 && g.masked && !g.table() {
+	if g.isa == jit.AVX2 && g.masked && !g.table() {
 		g.loadLanes(g.nv - 1)
 	}
 	rows(func(i, v int, m asm.Mem) {
@@ -586,7 +587,7 @@ func (g *tileGen) finish() {
 			g.store(m, g.acc(i, v))
 			return
 		}
-		if g.isa == AVX2 && g.table() {
+		if g.isa == jit.AVX2 && g.table() {
 			g.loadLanes(v)
 		}
 		g.storeMasked(m, g.acc(i, v), g.mask(v), g.temp(0))

@@ -29,7 +29,7 @@ func (w *gradWeight) tileTaps() (tapTiling, int) {
 		return tapTiling{}, 0
 	}
 	machines := []machine{w.machine}
-	if w.isa == AVX512 {
+	if w.isa == jit.AVX512 {
 		machines = append(machines, w.narrow())
 	}
 	var best tapTiling
@@ -41,7 +41,7 @@ func (w *gradWeight) tileTaps() (tapTiling, int) {
 			continue
 		}
 		t := tapTiling{machine: m, rows: ceil(g.O, panels), segments: 1}
-		if m.isa == AVX512 && m.vb == w.vb {
+		if m.isa == jit.AVX512 && m.vb == w.vb {
 			t.segments = min(m.lanes/g.KW, maxGroup)
 		}
 		most := min(maxGroup, m.maxTapVectors(t.rows)*t.segments)
@@ -136,7 +136,7 @@ func (t *gradWeightTask) tapTerms(f *tapFrame, sums unsafe.Pointer, b0 int, mask
 	for s := range taps.segments {
 		f.mask[s] = (1<<t.run - 1) << (s * t.run)
 	}
-	if t.isa == AVX2 {
+	if t.isa == jit.AVX2 {
 		t.setMask(nil, &f.lanes, t.run)
 	}
 	for o := 0; o < t.g.O; o += taps.rows {
@@ -149,7 +149,7 @@ func (t *gradWeightTask) tapTerms(f *tapFrame, sums unsafe.Pointer, b0 int, mask
 			f.pieceCount = len(t.tapList)
 			f.flags = f.flagsLater
 			if b0 == 0 {
-				f.flags = t.first
+				f.flags = 0
 			}
 			code := &t.tapCodes[bit(key.mr < taps.rows, 0)|bit(key.groups < taps.perTile, 1)|bit(masked, 2)]
 			if *code == nil {

@@ -43,28 +43,25 @@ type gradWeight struct {
 	sums                   mem.Block
 	buffer                 mem.Block
 	perWorker              int
-	first                  int // flags of the first block
 	// If not nil, vectors hold taps of one output channel, and sums are not transposed.
 	taps *tapTiling
 }
 
-func runConvGradWeight(d array.DType, dw unsafe.Pointer, x, dy Image, g *Geometry, accumulate bool, threads int) {
-	if CurrentISA() == Portable || g.N*g.OutH()*g.OutW() == 0 {
-		if d == array.Float32 {
-			portableConvGradWeight[float32](dw, x, dy, g, accumulate, threads)
+func (c *Convolution) gradWeight(dw unsafe.Pointer, x, dy Image) {
+	g := &c.Geometry
+	if c.ISA == jit.Portable || g.N*g.OutH()*g.OutW() == 0 {
+		if c.DType == array.Float32 {
+			portableGradWeight[float32](c, dw, x, dy)
 		} else {
-			portableConvGradWeight[float64](dw, x, dy, g, accumulate, threads)
+			portableGradWeight[float64](c, dw, x, dy)
 		}
 		return
 	}
-	w := &gradWeight{machine: newMachine(CurrentISA(), d), g: g, x: x, dy: dy, oh: g.OutH(), ow: g.OutW(), kBlock: KBlock(d)}
+	threads := c.Threads
+	w := &gradWeight{machine: newMachine(c.ISA, c.DType), g: g, x: x, dy: dy, oh: g.OutH(), ow: g.OutW(), kBlock: KBlock(c.DType)}
 	w.plan(threads)
 	w.sums = alloc(w.sumBytes)
 	defer mem.Free(w.sums)
-	if accumulate {
-		w.first = flagAdd
-		w.load(dw)
-	}
 	tasks := w.panelTasks * w.stripTasks
 	if w.byBlock {
 		tasks = w.blocks
@@ -82,8 +79,8 @@ func runConvGradWeight(d array.DType, dw unsafe.Pointer, x, dy Image, g *Geometr
 }
 
 // rowsLimit returns the most rows of a tile whose A is read through groups.
-func rowsLimit(isa ISA, nv int) int {
-	if isa == AVX512 {
+func rowsLimit(isa jit.ISA, nv int) int {
+	if isa == jit.AVX512 {
 		return [...]int{0, 28, 14, 9, 6}[nv]
 	}
 	return maxRows(isa, nv)
@@ -277,9 +274,6 @@ func (t *gradWeightTask) block(b int) {
 	} else if b > 0 {
 		f.flags = flagAdd
 	}
-	if b == 0 {
-		f.flags = t.first
-	}
 	f.pieceList, f.pieceCount = unsafe.Pointer(&t.list[0]), len(t.list)
 	f.cStep = t.pitch * t.size
 	f.aStep = t.xImage.C * t.size
@@ -289,7 +283,7 @@ func (t *gradWeightTask) block(b int) {
 		width := min(t.nv*t.lanes, g.O-first)
 		nv := ceil(width, t.lanes)
 		// Whole vectors are stored, the result has room for them.
-		key := tileKey{nv: nv, pieces: true, step: g.StrideW, run: t.run, dilation: g.DilationW, masked: t.isa == AVX512}
+		key := tileKey{nv: nv, pieces: true, step: g.StrideW, run: t.run, dilation: g.DilationW, masked: t.isa == jit.AVX512}
 		if key.run == 1 {
 			key.dilation = 1
 		}
@@ -352,15 +346,6 @@ func (w *gradWeight) addBlocks() {
 		f.sums = unsafe.Add(w.sums.Ptr(), b*n*w.size)
 		w.call(finishRoutine, 0, 0, 0, unsafe.Pointer(&f))
 	}
-}
-
-// load makes dw the sums to begin with.
-func (w *gradWeight) load(dw unsafe.Pointer) {
-	if w.taps != nil {
-		w.eachTapVector(dw, func(sums, dw Mat, n int) { copyMat(w.machine, w.rows, n, sums, dw) })
-		return
-	}
-	copyMat(w.machine, w.rows, w.g.O, Mat{w.sums.Ptr(), w.pitch, 1}, Mat{dw, 1, w.rows})
 }
 
 // store writes the sums to dw.

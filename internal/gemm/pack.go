@@ -9,15 +9,15 @@ import (
 
 // A machine is an instruction set and an element type.
 type machine struct {
-	isa   ISA
+	isa   jit.ISA
 	d     array.DType
 	size  int // of an element
 	lanes int // of a vector
 	vb    int // bytes of a vector
 }
 
-func newMachine(isa ISA, d array.DType) machine {
-	vb := vectorBytes(isa)
+func newMachine(isa jit.ISA, d array.DType) machine {
+	vb := isa.VectorBytes()
 	return machine{isa, d, d.Size(), vb / d.Size(), vb}
 }
 

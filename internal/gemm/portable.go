@@ -364,23 +364,22 @@ func widen[E element](dst []float64, pitch int, src unsafe.Pointer, step, n int)
 	}
 }
 
-func runPortable(d array.DType, t *Batch, total, m, n, k int, a, b, c Mat, e *Epilogue, threads int) {
-	if d == array.Float32 {
-		portableGemm[float32](d, t, total, m, n, k, a, b, c, e, threads)
+func (p *Product) runPortable(total int) {
+	if p.DType == array.Float32 {
+		portableProduct[float32](p, total)
 	} else {
-		portableGemm[float64](d, t, total, m, n, k, a, b, c, e, threads)
+		portableProduct[float64](p, total)
 	}
 }
 
-func portableGemm[E element](d array.DType, t *Batch, total, m, n, k int, a, b, c Mat, e *Epilogue, threads int) {
+func portableProduct[E element](p *Product, total int) {
 	// Long rows of sums, so that the loops over them are long.
-	if n < m && n < 64 {
-		x := e.transposed()
-		m, n, a, b, c, e = n, m, b.T(), a.T(), c.T(), &x
-		t = &Batch{t.Count, t.B, t.A, t.C, t.Bias}
+	if p.N < p.M && p.N < 64 {
+		p.transpose()
 	}
-	portableProducts[E](total, m, n, k, threads, func(i int) (portableOperands, portableResult) {
-		o := t.at(i, d.Size(), &operands{a, b, c, *e})
-		return &matOperands[E]{o.a, o.b}, portableResult{ptr: o.c.Ptr, row: o.c.Row, width: n, step: o.c.Col, e: &o.e}
+	first := p.operands()
+	portableProducts[E](total, p.M, p.N, p.K, p.Threads, func(i int) (portableOperands, portableResult) {
+		o := p.Batch.at(i, p.DType.Size(), &first)
+		return &matOperands[E]{o.a, o.b}, portableResult{ptr: o.c.Ptr, row: o.c.Row, width: p.N, step: o.c.Col, e: &o.e}
 	})
 }

@@ -7,14 +7,13 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
+	"weft/internal/jit"
 )
 
 // BenchmarkPortableLeNet runs the products of a training step of a LeNet for images of
 // 28x28 without machine code. Of the gradients of the convolutions, three quarters
 // are 0, as they are behind max pooling.
 func BenchmarkPortableLeNet(b *testing.B) {
-	defer SetISA(CurrentISA())
-	SetISA(Portable)
 	const batch = 64
 	r := rand.New(rand.NewPCG(1, 2))
 	first := Geometry{N: batch, C: 1, H: 28, W: 28, O: 6, KH: 5, KW: 5}
@@ -39,10 +38,12 @@ func BenchmarkPortableLeNet(b *testing.B) {
 			out := ContiguousImage(vector(g.N*g.O*oh*ow), g.O, oh, ow)
 			grad := ContiguousImage(pooled(g.N*g.O*oh*ow), g.O, oh, ow)
 			w, dw := vector(g.O*g.C*g.KH*g.KW), vector(g.O*g.C*g.KH*g.KW)
-			step[fmt.Sprint("conv", i+1)] = func() { Conv2d(d, out, in, w, g, nil, threads) }
-			step[fmt.Sprint("weight", i+1)] = func() { Conv2dGradWeight(d, dw, in, grad, g, false, threads) }
+			step[fmt.Sprint("conv", i+1)] = func() { Convolution{ISA: jit.Portable, DType: d, Geometry: g, Threads: threads}.Forward(out, in, w) }
+			step[fmt.Sprint("weight", i+1)] = func() {
+				Convolution{ISA: jit.Portable, DType: d, Geometry: g, Threads: threads}.GradWeight(dw, in, grad)
+			}
 			if i > 0 {
-				step["input2"] = func() { Conv2dGradInput(d, dx, grad, w, g, nil, threads) }
+				step["input2"] = func() { Convolution{ISA: jit.Portable, DType: d, Geometry: g, Threads: threads}.GradInput(dx, grad, w) }
 			}
 		}
 		var linear []func()
@@ -51,9 +52,9 @@ func BenchmarkPortableLeNet(b *testing.B) {
 			x, w, y := Mat{vector(batch * in), in, 1}, Mat{vector(out * in), in, 1}, Mat{vector(batch * out), out, 1}
 			dx, dw := Mat{vector(batch * in), in, 1}, Mat{vector(out * in), in, 1}
 			linear = append(linear, func() {
-				Gemm(d, batch, out, in, x, w.T(), y, nil, threads)
-				Gemm(d, batch, in, out, y, w, dx, nil, threads)
-				Gemm(d, out, in, batch, y.T(), x, dw, nil, threads)
+				Product{ISA: jit.Portable, DType: d, M: batch, N: out, K: in, A: x, B: w.T(), C: y, Threads: threads}.Run()
+				Product{ISA: jit.Portable, DType: d, M: batch, N: in, K: out, A: y, B: w, C: dx, Threads: threads}.Run()
+				Product{ISA: jit.Portable, DType: d, M: out, N: in, K: batch, A: y.T(), B: x, C: dw, Threads: threads}.Run()
 			})
 		}
 		step["linear"] = func() {

@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
+	"weft/internal/jit"
 )
 
 // exactFMA is x*y+z rounded once, by way of exact arithmetic. The operands are finite.
@@ -26,8 +27,6 @@ func exactFMA(x, y, z float32) float32 {
 // whose sums are often halfway between two float32, for exponents about those where
 // the kernel changes, for underflow to either zero, and with many zeros.
 func TestPortableRounding(t *testing.T) {
-	defer SetISA(CurrentISA())
-	SetISA(Portable)
 	r := rand.New(rand.NewPCG(9, 1))
 	short := func(bits int) float32 { return float32(r.IntN(2<<bits) - 1<<bits) }
 	scaled := func(exp int) func() float32 {
@@ -90,7 +89,7 @@ func TestPortableRounding(t *testing.T) {
 			b[i] = s.b()
 		}
 		mat := func(v []float32, row int) Mat { return Mat{unsafe.Pointer(&v[0]), row, 1} }
-		Gemm(array.Float32, m, n, k, mat(a, k), mat(b, n), mat(c, n), nil, 1)
+		Product{ISA: jit.Portable, DType: array.Float32, M: m, N: n, K: k, A: mat(a, k), B: mat(b, n), C: mat(c, n), Threads: 1}.Run()
 		for i := range m {
 			for j := range n {
 				var want float32

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
+	"weft/internal/jit"
 	"weft/internal/mem"
 	"weft/internal/par"
 )
@@ -38,41 +39,30 @@ type job struct {
 
 var jobs = sync.Pool{New: func() any { return new(job) }}
 
-// run computes a batch of products that is not empty.
-func run(d array.DType, t Batch, total, m, n, k int, a, b, c Mat, e Epilogue, threads int) {
-	isa := CurrentISA()
-	if isa == Portable {
-		t, e := t, e // which escape here alone
-		runPortable(d, &t, total, m, n, k, a, b, c, &e, threads)
-		return
-	}
-	mach := newMachine(isa, d)
-	m, total = t.fold(m, total, a, c, &e)
+// run computes a batch of products that is not empty by machine code.
+func (p *Product) run(total int) {
+	total = p.fold(total)
 	// A row times a matrix rather than a matrix times a column; and rows of C side
 	// by side in memory.
-	flip := false
 	switch {
-	case n == 1 && m > 1:
-		flip = true
-	case n == 1:
-	case c.Col != 1:
-		flip = c.Row == 1 || m == 1
+	case p.N == 1 && p.M > 1:
+		p.transpose()
+	case p.N == 1:
+	case p.C.Col != 1 && (p.C.Row == 1 || p.M == 1):
+		p.transpose()
 	}
-	if flip {
-		m, n, a, b, c, e = n, m, b.T(), a.T(), c.T(), e.transposed()
-		t = Batch{t.Count, t.B, t.A, t.C, t.Bias}
-	}
-	if c.Col != 1 && n > 1 {
-		runThrough(mach, t, total, m, n, k, a, b, c, e, threads)
+	if p.C.Col != 1 && p.N > 1 {
+		p.runThrough(total)
 		return
 	}
-	runJob(mach, t, total, m, n, k, a, b, c, e, threads)
+	p.runJob(total)
 }
 
 // fold makes one product of those of the last batch dimensions, as long as they have
 // the same B and bias and the rows of A and of C follow one another, and returns the
-// new number of rows and of products.
-func (t *Batch) fold(m, total int, a, c Mat, e *Epilogue) (newM, newTotal int) {
+// new number of products.
+func (p *Product) fold(total int) int {
+	t := &p.Batch
 	for i := len(t.Count) - 1; i >= 0; i-- {
 		stride := func(s []int) int {
 			if s == nil {
@@ -80,27 +70,29 @@ func (t *Batch) fold(m, total int, a, c Mat, e *Epilogue) (newM, newTotal int) {
 			}
 			return s[i]
 		}
-		if t.Count[i] != 1 && (stride(t.B) != 0 || stride(t.A) != m*a.Row || stride(t.C) != m*c.Row ||
-			e.Bias != nil && (e.BiasPerRow || stride(t.Bias) != 0)) {
+		if t.Count[i] != 1 && (stride(t.B) != 0 || stride(t.A) != p.M*p.A.Row || stride(t.C) != p.M*p.C.Row ||
+			p.Epilogue.Bias != nil && (p.Epilogue.BiasPerRow || stride(t.Bias) != 0)) {
 			break
 		}
-		m *= t.Count[i]
+		p.M *= t.Count[i]
 		total /= t.Count[i]
 		t.Count = t.Count[:i]
 	}
-	return m, total
+	return total
 }
 
-func runJob(mach machine, t Batch, total, m, n, k int, a, b, c Mat, e Epilogue, threads int) {
+func (p *Product) operands() operands { return operands{p.A, p.B, p.C, p.Epilogue} }
+
+func (p *Product) runJob(total int) {
 	// On the stack, unless workers share it.
-	j := job{machine: mach, kBlock: KBlock(mach.d), batch: t, m: m, n: n, k: k, operands: operands{a, b, c, e}}
-	threads = j.plan(total, threads)
-	if e.Bias != nil && e.BiasStride != 1 {
+	j := job{machine: newMachine(p.ISA, p.DType), kBlock: KBlock(p.DType), batch: p.Batch, m: p.M, n: p.N, k: p.K, operands: p.operands()}
+	threads := j.plan(total, p.Threads)
+	if j.e.Bias != nil && j.e.BiasStride != 1 {
 		j.packBias(total)
 	}
 	tasks := total * j.tilesM * j.tilesN
 	grain := 1
-	if work := j.taskM * j.taskN * max(k, 1); work < min(taskWork, threadHot) {
+	if work := j.taskM * j.taskN * max(j.k, 1); work < min(taskWork, threadHot) {
 		grain = taskWork / work
 	}
 	workers := par.Width(tasks, grain, threads)
@@ -157,7 +149,7 @@ func (j *job) plan(total, threads int) int {
 	rowsApart := j.a.Col == 1 || j.k == 1
 	colsApart := j.a.Row == 1 || j.m == 1
 	bytesA := j.m * kk * j.size
-	j.paired = j.isa == AVX512 && j.d == array.Float64 && j.n == pairedColumns && j.m > 1 && j.b.Col == 1
+	j.paired = j.isa == jit.AVX512 && j.d == array.Float64 && j.n == pairedColumns && j.m > 1 && j.b.Col == 1
 	switch {
 	case !rowsApart && !colsApart:
 		j.packA = true
@@ -382,17 +374,21 @@ func (j *job) block(f *tileFrame, i0, i1, n0, n1, p0, kk int, o *operands, bufA,
 
 // runThrough computes a product whose C no kernel stores to, by way of contiguous
 // memory.
-func runThrough(mach machine, t Batch, total, m, n, k int, a, b, c Mat, e Epilogue, threads int) {
-	buffer := alloc(m * n * mach.size)
+func (p *Product) runThrough(total int) {
+	mach := newMachine(p.ISA, p.DType)
+	buffer := alloc(p.M * p.N * mach.size)
 	defer mem.Free(buffer)
-	tmp := Mat{buffer.Ptr(), n, 1}
+	tmp := Mat{buffer.Ptr(), p.N, 1}
+	first := p.operands()
 	for i := range total {
-		o := t.at(i, mach.size, &operands{a, b, c, e})
-		if e.Accumulate {
-			copyMat(mach, m, n, tmp, o.c)
+		o := p.Batch.at(i, mach.size, &first)
+		one := *p
+		one.A, one.B, one.C, one.Epilogue, one.Batch = o.a, o.b, tmp, o.e, Batch{}
+		if o.e.Accumulate {
+			copyMat(mach, p.M, p.N, tmp, o.c)
 		}
-		runJob(mach, Batch{}, 1, m, n, k, o.a, o.b, tmp, o.e, threads)
-		copyMat(mach, m, n, o.c, tmp)
+		one.runJob(1)
+		copyMat(mach, p.M, p.N, o.c, tmp)
 	}
 }
 

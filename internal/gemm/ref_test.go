@@ -3,11 +3,13 @@ package gemm
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"unsafe"
 
 	"weft/internal/array"
 	"weft/internal/interp"
+	"weft/internal/jit"
 )
 
 // refSum sums k products by the rule of the package comment; old stands first. Blocks
@@ -86,17 +88,21 @@ func sameBits[E element](a, b E) bool {
 	return math.Float64bits(float64(a)) == math.Float64bits(float64(b))
 }
 
+// underTest is the instruction set that tests compute with.
+var underTest = jit.Chosen().ISA
+
 // everyISA runs f under each instruction set that this machine has.
-func everyISA(t *testing.T, f func(t *testing.T, isa ISA)) {
-	defer SetISA(CurrentISA())
+func everyISA(t *testing.T, f func(t *testing.T, isa jit.ISA)) {
+	defer func(old jit.ISA) { underTest = old }(underTest)
 	hot, cold := threadHot, threadCold
 	defer func() { threadHot, threadCold = hot, cold }()
 	threadHot, threadCold = 0, 0 // no product is too small for threads
-	for _, isa := range []ISA{Portable, AVX2, AVX512} {
+	for _, isa := range []jit.ISA{jit.Portable, jit.AVX2, jit.AVX512} {
 		t.Run(isa.String(), func(t *testing.T) {
-			if SetISA(isa) != isa {
+			if !slices.Contains(jit.ISAs(), isa) {
 				t.Skipf("SKIPPED: this machine runs no %s kernels", isa)
 			}
+			underTest = isa
 			f(t, isa)
 		})
 	}
@@ -154,7 +160,7 @@ func checkProduct[E element](t *testing.T, m, n, k int, a, b, c testMat[E], ep *
 	t.Helper()
 	before := c.clone()
 	d := dtypeOf[E]()
-	Gemm(d, m, n, k, a.mat(), b.mat(), c.mat(), ep, threads)
+	Product{ISA: underTest, DType: d, M: m, N: n, K: k, A: a.mat(), B: b.mat(), C: c.mat(), Epilogue: *orZero(ep), Threads: threads}.Run()
 	row, column := make([]E, k), make([]E, n*k)
 	for j := range n {
 		for p := range k {

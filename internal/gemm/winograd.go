@@ -58,15 +58,14 @@ const winogradSide = 6
 // useWinograd reports whether a convolution with h x w results for an image is computed by
 // Winograd's algorithm. As that is another sum with other bits, nothing decides it but the
 // type, the shape of one image and whether results are added to others.
-func (g *Geometry) useWinograd(d array.DType, e *Epilogue, h, w int) bool {
-	return d == array.Float32 && g.KH == 3 && g.KW == 3 && g.StrideH == 1 && g.StrideW == 1 && g.DilationH == 1 && g.DilationW == 1 &&
-		min(g.C, g.O) > 0 && g.C%winogradChannels == 0 && g.O%winogradChannels == 0 && min(h, w) >= winogradSide && !e.Accumulate
+func (g *Convolution) useWinograd(h, w int) bool {
+	return g.DType == array.Float32 && g.KH == 3 && g.KW == 3 && g.StrideH == 1 && g.StrideW == 1 && g.DilationH == 1 && g.DilationW == 1 &&
+		min(g.C, g.O) > 0 && g.C%winogradChannels == 0 && g.O%winogradChannels == 0 && min(h, w) >= winogradSide && !g.Epilogue.Accumulate
 }
 
 // run computes the convolution, and calls direct for each image of which a result is not
 // finite: an element that is not finite, or nearly so, spreads to all results of its tiles.
 func (w *winograd) run(threads int, direct func(image int)) {
-	w.machine = newMachine(CurrentISA(), array.Float32)
 	w.e = w.e.byChannel(w.machine, w.outC)
 	threads = threadsFor(w.n*w.outC*w.outH*w.outW*w.inC*4, threads)
 	w.wild = make([]atomic.Bool, w.n)
@@ -108,7 +107,7 @@ func (w *winograd) stripBytes() int { return winogradVectors * w.vb }
 
 // transform runs a transform.
 func (w *winograd) transform(step winogradStep, f *winogradFrame) {
-	if w.isa == Portable {
+	if w.isa == jit.Portable {
 		f.run(step, w.lanes)
 		return
 	}
@@ -117,7 +116,7 @@ func (w *winograd) transform(step winogradStep, f *winogradFrame) {
 
 // transpose is pack, also without machine code.
 func (w *winograd) transpose(dst unsafe.Pointer, pitch int, src unsafe.Pointer, step, kStep, rows, k int) {
-	if w.isa == Portable {
+	if w.isa == jit.Portable {
 		gather[float32](dst, pitch, src, step, kStep, rows, k)
 		return
 	}
@@ -198,10 +197,11 @@ func (w *winograd) fill(plane unsafe.Pointer, image, c, top, rows int) {
 func (w *winograd) products(source, sums unsafe.Pointer, strip, n int) {
 	bytes := w.stripBytes()
 	matrix := w.bandTiles * w.tilesW
-	if w.isa == Portable {
+	if w.isa == jit.Portable {
 		t := Batch{Count: []int{16}, A: []int{matrix * w.tileStep / w.size}, B: []int{w.inC * bytes / w.size}, C: []int{matrix * bytes / w.size}}
 		b := unsafe.Add(w.transformed.Ptr(), strip*16*w.inC*bytes)
-		runPortable(w.d, &t, 16, n, bytes/w.size, w.inC, Mat{source, w.tileStep / w.size, 1}, Mat{b, bytes / w.size, 1}, Mat{sums, bytes / w.size, 1}, &Epilogue{}, 1)
+		(&Product{DType: w.d, M: n, N: bytes / w.size, K: w.inC, Batch: t, Threads: 1,
+			A: Mat{source, w.tileStep / w.size, 1}, B: Mat{b, bytes / w.size, 1}, C: Mat{sums, bytes / w.size, 1}}).runPortable(16)
 		return
 	}
 	panels := ceil(n, maxRows(w.isa, winogradVectors))
@@ -251,7 +251,7 @@ func (w *winograd) result(plane, sums unsafe.Pointer, image, o, first, rows int)
 	}
 	for y := range h {
 		to, from := w.dst.at(image, o, 2*first+y, 0, w.size), unsafe.Add(plane, y*cols*w.vb)
-		if w.dst.W != 1 || run < w.lanes || w.isa == Portable {
+		if w.dst.W != 1 || run < w.lanes || w.isa == jit.Portable {
 			copyMat(w.machine, w.lanes, run, Mat{to, w.dst.C, w.dst.W}, Mat{from, 1, w.lanes})
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
+	"weft/internal/jit"
 )
 
 // refWinograd returns the results of a convolution by Winograd's algorithm, before the
@@ -87,7 +88,7 @@ func refWinograd(n, inC, outC, h, w int, source func(n, c, y, x int) float32, we
 
 // Shapes that Winograd's algorithm computes, and some beside them.
 func TestWinograd(t *testing.T) {
-	everyISA(t, func(t *testing.T, isa ISA) {
+	everyISA(t, func(t *testing.T, isa jit.ISA) {
 		r := rand.New(rand.NewPCG(10, 10))
 		for _, g := range []Geometry{
 			{N: 3, C: 32, O: 32, H: 12, W: 12, PadH: 1, PadW: 1},
@@ -127,7 +128,6 @@ func TestWinogradError(t *testing.T) {
 		{N: 1, C: 64, O: 64, H: 20, W: 20, KH: 3, KW: 3, PadH: 1, PadW: 1},
 		{N: 1, C: 256, O: 32, H: 14, W: 14, KH: 3, KW: 3, PadH: 1, PadW: 1},
 	} {
-		g := g.check("test", array.Float32)
 		x, w := random[float32](r, g.C*g.H*g.W), random[float32](r, g.O*g.C*9)
 		for i := range x {
 			x[i] = max(x[i], 0)
@@ -135,8 +135,10 @@ func TestWinogradError(t *testing.T) {
 		y, direct := make([]float32, g.O*g.H*g.W), make([]float32, g.O*g.H*g.W)
 		out := func(s []float32) Image { return ContiguousImage(unsafe.Pointer(&s[0]), g.O, g.H, g.W) }
 		source := ContiguousImage(unsafe.Pointer(&x[0]), g.C, g.H, g.W)
-		Conv2d(array.Float32, out(y), source, unsafe.Pointer(&w[0]), g, nil, 1)
-		directConv(array.Float32, out(direct), source, unsafe.Pointer(&w[0]), &g, &Epilogue{}, 1)
+		Convolution{ISA: underTest, DType: array.Float32, Geometry: g, Threads: 1}.Forward(out(y), source, unsafe.Pointer(&w[0]))
+		c := Convolution{ISA: underTest, DType: array.Float32, Geometry: g, Threads: 1}
+		c.check("test")
+		c.directForward(out(direct), source, unsafe.Pointer(&w[0]))
 		var worst, worstDirect, square, squareDirect float64
 		for i := range y {
 			o, oy, ox := i/(g.H*g.W), i/g.W%g.H, i%g.W

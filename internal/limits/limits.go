@@ -8,7 +8,6 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
-	"weft/internal/gemm"
 	"weft/internal/jit"
 	"weft/internal/mem"
 	"weft/internal/par"
@@ -28,12 +27,12 @@ const (
 )
 
 // FMA returns the rate of fused multiply-adds on registers in GFLOP/s, two
-// operations each, with the widest vectors in use (see gemm.SetISA) on the given
+// operations each, with the widest vectors in use (see jit.Chosen) on the given
 // number of threads. It measures for about 10 ms and returns the best of several
 // rounds. d is Float32 or Float64. The result is 0 where no machine code runs.
 func FMA(d array.DType, threads int) float64 {
-	isa := gemm.CurrentISA()
-	if isa == gemm.Portable {
+	isa := jit.Chosen().ISA
+	if isa == jit.Portable {
 		return 0
 	}
 	c := fmaCode(isa, d)
@@ -45,7 +44,7 @@ func FMA(d array.DType, threads int) float64 {
 			jit.Call(c, 0, unsafe.Pointer(&f))
 		}
 	})
-	lanes := vectorBytes(isa) / d.Size()
+	lanes := isa.VectorBytes() / d.Size()
 	return 2 * float64(threads) * rounds * calls * fmaRound * float64(lanes) / best
 }
 
@@ -54,8 +53,8 @@ func FMA(d array.DType, threads int) float64 {
 // sizes measure the caches. The result is 0 where no machine code runs; the error is
 // that of allocating.
 func Bandwidth(bytes, threads int) (float64, error) {
-	isa := gemm.CurrentISA()
-	if isa == gemm.Portable {
+	isa := jit.Chosen().ISA
+	if isa == jit.Portable {
 		return 0, nil
 	}
 	threads = max(threads, 1)
@@ -101,22 +100,15 @@ func measure(threads int, f func(i int)) float64 {
 	return best
 }
 
-func vectorBytes(isa gemm.ISA) int {
-	if isa == gemm.AVX512 {
-		return 64
-	}
-	return 32
-}
-
-func vector(isa gemm.ISA, i int) asm.Reg {
-	if isa == gemm.AVX512 {
+func vector(isa jit.ISA, i int) asm.Reg {
+	if isa == jit.AVX512 {
 		return asm.Z(i)
 	}
 	return asm.Y(i)
 }
 
 type fmaKey struct {
-	isa gemm.ISA
+	isa jit.ISA
 	d   array.DType
 }
 
@@ -139,7 +131,7 @@ func code(key any, build func(a *asm.Asm)) *jit.Code {
 	return c
 }
 
-func fmaCode(isa gemm.ISA, d array.DType) *jit.Code {
+func fmaCode(isa jit.ISA, d array.DType) *jit.Code {
 	return code(fmaKey{isa, d}, func(a *asm.Asm) {
 		op := asm.VFMADD231PS
 		if d == array.Float64 {
@@ -147,7 +139,7 @@ func fmaCode(isa gemm.ISA, d array.DType) *jit.Code {
 		}
 		// With 16 registers twelve sums are enough: four cycles of two.
 		sums := 24
-		if isa == gemm.AVX2 {
+		if isa == jit.AVX2 {
 			sums = 12
 		}
 		for i := range sums + 2 {
@@ -167,13 +159,13 @@ func fmaCode(isa gemm.ISA, d array.DType) *jit.Code {
 	})
 }
 
-func readCode(isa gemm.ISA) *jit.Code {
+func readCode(isa jit.ISA) *jit.Code {
 	return code(isa, func(a *asm.Asm) {
 		a.RM(asm.MOV, asm.RSI, asm.Ptr(asm.RDI, int32(unsafe.Offsetof(frame{}.p))))
 		a.RM(asm.MOV, asm.RCX, asm.Ptr(asm.RDI, int32(unsafe.Offsetof(frame{}.n))))
 		a.Align(16)
 		loop := a.Here()
-		step := vectorBytes(isa)
+		step := isa.VectorBytes()
 		for at := 0; at < readStep; at += step {
 			a.RM(asm.VMOVUPS, vector(isa, at/step%8), asm.Ptr(asm.RSI, int32(at)))
 		}

@@ -4,14 +4,14 @@ import (
 	"testing"
 
 	"weft/internal/array"
-	"weft/internal/gemm"
+	"weft/internal/jit"
 	"weft/internal/mem"
 )
 
 // The figures themselves cannot be tested, but their order can: float32 vectors hold
 // twice as many lanes, and no memory is faster than the first cache.
 func TestLimits(t *testing.T) {
-	if gemm.CurrentISA() == gemm.Portable {
+	if jit.Chosen().ISA == jit.Portable {
 		if FMA(array.Float32, 1) != 0 {
 			t.Error("a rate without machine code")
 		}
@@ -34,7 +34,7 @@ func TestLimits(t *testing.T) {
 }
 
 func TestStream(t *testing.T) {
-	if gemm.CurrentISA() == gemm.Portable {
+	if jit.Chosen().ISA == jit.Portable {
 		if Stream(nil, 1, nil) {
 			t.Error("streamed without machine code")
 		}

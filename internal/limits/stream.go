@@ -3,7 +3,6 @@ package limits
 import (
 	"unsafe"
 
-	"weft/internal/gemm"
 	"weft/internal/jit"
 	"weft/internal/par"
 	"weft/internal/x86/asm"
@@ -26,7 +25,7 @@ type streamFrame struct {
 // out. Bytes behind the last multiple of 256 are not touched. It reports false,
 // having done nothing, where no machine code runs.
 func Stream(dst []byte, threads int, src ...[]byte) bool {
-	if gemm.CurrentISA() == gemm.Portable {
+	if jit.Chosen().ISA == jit.Portable {
 		return false
 	}
 	c := streamCode(len(src))

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
+	"weft/internal/jit"
 	"weft/internal/par"
 )
 
@@ -15,7 +16,7 @@ type dim struct{ n, src, dst int }
 // Copy copies src to dst, which has its shape and does not overlap it. It is made
 // for copies in which source and destination run along different axes: these go
 // by tiles of a cache line square.
-func Copy(dst, src *array.View) {
+func Copy(isa jit.ISA, dst, src *array.View) {
 	size := src.DType.Size()
 	dims := make([]dim, 0, array.MaxRank)
 	for i, n := range src.Shape {
@@ -45,7 +46,7 @@ func Copy(dst, src *array.View) {
 			b = i
 		}
 	}
-	c := &copying{size: size, src: src.Ptr(), dst: dst.Ptr()}
+	c := &copying{isa: isa, size: size, src: src.Ptr(), dst: dst.Ptr()}
 	switch {
 	case a < 0 || b < 0 || a == b:
 		// One row after the other.
@@ -87,6 +88,7 @@ const streamMin = 32 << 20
 // A copying is a copy of planes: b is the axis along which the destination runs, a
 // the one along which the source does, if that is another.
 type copying struct {
+	isa      jit.ISA
 	size     int
 	src, dst unsafe.Pointer
 	a, b     dim
@@ -147,7 +149,7 @@ func (c *copying) Chunk(_, begin, end int) {
 		src += a*c.a.src + b*c.b.src
 		dst += a*c.a.dst + b*c.b.dst
 		na, nb := min(c.stepA, c.a.n-a), min(c.stepB, c.b.n-b)
-		if rows, _ := group(c.size); native() && na >= line/c.size && nb >= rows {
+		if rows, _ := group(c.size); c.isa != jit.Portable && na >= line/c.size && nb >= rows {
 			c.tiles(f, unsafe.Add(c.src, src), unsafe.Add(c.dst, dst), na, nb)
 		} else {
 			c.portable(unsafe.Add(c.src, src), unsafe.Add(c.dst, dst), na, nb)

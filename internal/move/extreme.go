@@ -12,18 +12,18 @@ import (
 // ArgExtreme writes the place of the first least or greatest element along an axis,
 // or of the first NaN if there is one, for each index of the other axes in
 // row-major order. The axis is not empty.
-func ArgExtreme(out []int64, x *array.View, axis int, greatest bool) {
+func ArgExtreme(isa jit.ISA, out []int64, x *array.View, axis int, greatest bool) {
 	switch x.DType {
 	case array.Bool, array.Uint8:
-		argExtreme[uint8, int32, int32](out, x, axis, greatest)
+		argExtreme[uint8, int32, int32](isa, out, x, axis, greatest)
 	case array.Int32:
-		argExtreme[int32, int32, int32](out, x, axis, greatest)
+		argExtreme[int32, int32, int32](isa, out, x, axis, greatest)
 	case array.Int64:
-		argExtreme[int64, int64, int64](out, x, axis, greatest)
+		argExtreme[int64, int64, int64](isa, out, x, axis, greatest)
 	case array.Float32:
-		argExtreme[float32, float32, int32](out, x, axis, greatest)
+		argExtreme[float32, float32, int32](isa, out, x, axis, greatest)
 	case array.Float64:
-		argExtreme[float64, float64, int64](out, x, axis, greatest)
+		argExtreme[float64, float64, int64](isa, out, x, axis, greatest)
 	}
 }
 
@@ -65,6 +65,7 @@ const (
 // An argFinder looks for extremes: along rows if they are contiguous, else in
 // columns of rows that lie side by side.
 type argFinder[E element, V value, P place] struct {
+	isa      jit.ISA
 	dtype    array.DType
 	greatest bool
 	src      unsafe.Pointer
@@ -80,11 +81,11 @@ type argFinder[E element, V value, P place] struct {
 	best     []V     // their elements, if there is more than one part
 }
 
-func argExtreme[E element, V value, P place](out []int64, x *array.View, axis int, greatest bool) {
+func argExtreme[E element, V value, P place](isa jit.ISA, out []int64, x *array.View, axis int, greatest bool) {
 	if len(out) == 0 {
 		return
 	}
-	f := &argFinder[E, V, P]{dtype: x.DType, greatest: greatest, out: out}
+	f := &argFinder[E, V, P]{isa: isa, dtype: x.DType, greatest: greatest, out: out}
 	size := x.DType.Size()
 	f.src, f.n, f.step = x.Ptr(), x.Shape[axis], x.Strides[axis]*size
 	to := 1
@@ -121,8 +122,8 @@ func argExtreme[E element, V value, P place](out []int64, x *array.View, axis in
 		v := *x
 		v.Shape = shape
 		v.Strides = append(append(append([]int{}, x.Strides[:axis]...), x.Strides[axis+1:]...), x.Strides[axis])
-		Copy(&w, &v)
-		argExtreme[E, V, P](out, &w, len(shape)-1, greatest)
+		Copy(isa, &w, &v)
+		argExtreme[E, V, P](isa, out, &w, len(shape)-1, greatest)
 		return
 	}
 	f.run()
@@ -138,10 +139,10 @@ func (f *argFinder[E, V, P]) run() {
 		f.blocks, f.part = (f.columns+scanColumns-1)/scanColumns, partRows
 		units *= f.blocks
 	}
-	if native() {
+	if f.isa != jit.Portable {
 		k := codeKey{routine: rowRoutine, dtype: f.dtype, greatest: f.greatest}
 		if f.columns > 0 {
-			k.routine, k.wide, k.vectors = scanRoutine, wide(), scanVectors
+			k.routine, k.wide, k.vectors = scanRoutine, f.isa == jit.AVX512, scanVectors
 			f.all = k.code()
 			k.vectors = 1
 		}
@@ -295,11 +296,8 @@ func (f *argFinder[E, V, P]) scan(src unsafe.Pointer, step, n, w int, best *[sca
 
 // lanes is the number of values in a vector, 0 without machine code.
 func (f *argFinder[E, V, P]) lanes() int {
-	switch {
-	case wide():
-		return 64 / int(unsafe.Sizeof(V(0)))
-	case native():
-		return 32 / int(unsafe.Sizeof(V(0)))
+	if f.isa == jit.Portable {
+		return 0
 	}
-	return 0
+	return f.isa.VectorBytes() / int(unsafe.Sizeof(V(0)))
 }

@@ -23,9 +23,9 @@ type fetchFrame struct {
 
 // NewFetcher returns a Fetcher of rows of so many bytes. It does nothing for rows
 // that are too short to gain from it, and without machine code.
-func NewFetcher(row int) Fetcher {
+func NewFetcher(isa jit.ISA, row int) Fetcher {
 	f := Fetcher{frame: fetchFrame{lines: min((row+line-1)/line, 64)}}
-	if native() && row >= 4*line {
+	if isa != jit.Portable && row >= 4*line {
 		f.code = codeKey{routine: fetchRoutine}.code()
 	}
 	return f
@@ -39,20 +39,30 @@ func (f *Fetcher) Fetch(p unsafe.Pointer) {
 	}
 }
 
-// CopyRows copies the rows of so many bytes that idx numbers from src to dst, where
-// they lie side by side. all is the number of bytes written by this call and others
-// that belong to it. It does nothing, and says so, for rows that are not whole lines
-// and without machine code.
-func CopyRows(dst, src unsafe.Pointer, idx []int, row, all int) bool {
-	if !native() || row%line != 0 || len(idx) == 0 {
+// Rows are rows of memory at computed places.
+type Rows struct {
+	ISA jit.ISA
+	Row int // bytes of one
+	All int // bytes that this call writes, and others that belong to it
+}
+
+// mode says how to write them to dst.
+func (r *Rows) mode(dst unsafe.Pointer) mode {
+	if r.All >= streamMin && uintptr(dst)%line == 0 {
+		return past
+	}
+	return whole
+}
+
+// Copy copies the rows of src that idx numbers to dst, where they lie side by side. It
+// does nothing, and says so, for rows that are not whole lines and without machine code.
+func (r *Rows) Copy(dst, src unsafe.Pointer, idx []int) bool {
+	if r.ISA == jit.Portable || r.Row%line != 0 || len(idx) == 0 {
 		return false
 	}
-	mode := whole
-	if all >= streamMin && uintptr(dst)%line == 0 {
-		mode = past
-	}
+	mode := r.mode(dst)
 	code := codeKey{routine: rowsRoutine, mode: mode}.code()
-	f := rowsFrame{dst: uintptr(dst), src: src, row: row, ahead: 8 * Ahead}
+	f := rowsFrame{dst: uintptr(dst), src: src, row: r.Row, ahead: 8 * Ahead}
 	// The last rows ask for nothing that is not there.
 	for _, part := range [][]int{idx[:max(len(idx)-Ahead, 0)], idx[max(len(idx)-Ahead, 0):]} {
 		if len(part) > 0 {
@@ -73,7 +83,7 @@ type rowsFrame struct {
 	ahead    int // bytes in idx to the row that is asked for
 }
 
-// rows writes the kernel of CopyRows.
+// rows writes the kernel of Rows.Copy.
 func (g *gen) rows() {
 	a := &g.Asm
 	store := asm.VMOVUPS
@@ -115,21 +125,17 @@ func (g *gen) rows() {
 	g.done()
 }
 
-// SumRows writes to dst rows of so many bytes, one behind the other: row k is that of
+// Sum writes to dst rows of elements of type d, one behind the other: row k is that of
 // base plus the rows of src that order[start[k]:start[k+1]] numbers, added in that
-// order. base may be nil for zeros. Behind order are [Ahead] more valid numbers. all
-// is the number of bytes written by this call and others that belong to it. It does
-// nothing, and says so, for rows that are not whole lines and without machine code.
-func SumRows(d array.DType, dst, base, src unsafe.Pointer, start, order []int, row, all int) bool {
-	if !native() || row%line != 0 || d.Size() < 4 || len(start) < 2 {
+// order. base may be nil for zeros. Behind order are [Ahead] more valid numbers. It
+// does nothing, and says so, for rows that are not whole lines and without machine code.
+func (r *Rows) Sum(d array.DType, dst, base, src unsafe.Pointer, start, order []int) bool {
+	if r.ISA == jit.Portable || r.Row%line != 0 || d.Size() < 4 || len(start) < 2 {
 		return false
 	}
-	k := codeKey{routine: sumRoutine, dtype: d, mode: whole}
-	if all >= streamMin && uintptr(dst)%line == 0 {
-		k.mode = past
-	}
+	k := codeKey{routine: sumRoutine, dtype: d, mode: r.mode(dst)}
 	f := sumFrame{dst: uintptr(dst), base: uintptr(base), src: src, order: unsafe.Pointer(unsafe.SliceData(order)),
-		start: unsafe.Pointer(unsafe.SliceData(start)), end: 8 * (len(start) - 1), row: row}
+		start: unsafe.Pointer(unsafe.SliceData(start)), end: 8 * (len(start) - 1), row: r.Row}
 	call(k.code(), unsafe.Pointer(&f))
 	runtime.KeepAlive(dst)
 	runtime.KeepAlive(base)
@@ -146,7 +152,7 @@ type sumFrame struct {
 	row               int // bytes
 }
 
-// sum writes the kernel of SumRows.
+// sum writes the kernel of Rows.Sum.
 func (g *gen) sum() {
 	a := &g.Asm
 	add := map[array.DType]asm.Op{array.Float32: asm.VADDPS, array.Float64: asm.VADDPD, array.Int32: asm.VPADDD, array.Int64: asm.VPADDQ}[g.dtype]

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
+	"weft/internal/jit"
 	"weft/internal/mem/guard"
 )
 
@@ -35,8 +36,8 @@ func TestCopyRows(t *testing.T) {
 						want = append(want, src[idx[i]*row:][:row]...)
 					}
 					want = append(want, make([]byte, line)...)
-					ok := CopyRows(unsafe.Pointer(&dst[0]), b.Ptr(), idx, row, all)
-					if ok != (native() && row%line == 0) {
+					ok := (&Rows{underTest, row, all}).Copy(unsafe.Pointer(&dst[0]), b.Ptr(), idx)
+					if ok != (underTest != jit.Portable && row%line == 0) {
 						t.Errorf("rows of %d bytes copied: %v", row, ok)
 					}
 					if ok && !slices.Equal(dst, want) {
@@ -97,7 +98,7 @@ func testSumRows[T int32 | int64 | float32 | float64](t *testing.T, d array.DTyp
 				}
 			}
 			clear(dst)
-			if ok := SumRows(d, unsafe.Pointer(&dst[0]), from, b.Ptr(), start, order, row, all); ok != native() {
+			if ok := (&Rows{underTest, row, all}).Sum(d, unsafe.Pointer(&dst[0]), from, b.Ptr(), start, order); ok != (underTest != jit.Portable) {
 				t.Errorf("%s: done %v", d, ok)
 			} else if ok && !slices.Equal(dst, want) {
 				t.Errorf("%s with base %v: %v, want %v", d, from != nil, dst, want)

@@ -4,7 +4,6 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
-	"weft/internal/gemm"
 	"weft/internal/jit"
 	"weft/internal/par"
 	"weft/internal/x86/asm"
@@ -107,10 +106,6 @@ func (k codeKey) code() *jit.Code {
 	}
 	return c
 }
-
-// native reports whether machine code runs at all, wide whether it may be AVX-512.
-func native() bool { return gemm.CurrentISA() != gemm.Portable }
-func wide() bool   { return gemm.CurrentISA() == gemm.AVX512 }
 
 // field returns the operand of a frame's field at the given offset.
 func field(offset uintptr) asm.Mem { return asm.Ptr(asm.RDI, int32(offset)) }

@@ -32,7 +32,7 @@ var lf placeFrame
 // nil if there is none for these.
 func placeCode[T float](p *Pool) *jit.Code {
 	d := floatType[T]()
-	if !wide() || p.StepW != p.KW || p.StepH != p.KH || p.PadW != 0 || p.PadH != 0 || p.KH > maxPlaceLines || p.KW > 64/d.Size() || p.OH*p.OW == 0 {
+	if p.ISA != jit.AVX512 || p.StepW != p.KW || p.StepH != p.KH || p.PadW != 0 || p.PadH != 0 || p.KH > maxPlaceLines || p.KW > 64/d.Size() || p.OH*p.OW == 0 {
 		return nil
 	}
 	return codeKey{routine: placeRoutine, wide: true, dtype: d, kh: p.KH, kw: p.KW}.code()

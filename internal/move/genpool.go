@@ -33,10 +33,10 @@ var mf poolFrame
 
 // poolCode returns the kernel for windows of as many lines, nil if there is none.
 func poolCode[T float](p *Pool, lines int) *jit.Code {
-	if !native() || p.KH > maxPoolSide || p.KW > maxPoolSide || p.StepW > maxPoolStep {
+	if p.ISA == jit.Portable || p.KH > maxPoolSide || p.KW > maxPoolSide || p.StepW > maxPoolStep {
 		return nil
 	}
-	return codeKey{routine: poolRoutine, wide: wide(), dtype: floatType[T](), kh: lines, kw: p.KW, stepW: p.StepW}.code()
+	return codeKey{routine: poolRoutine, wide: p.ISA == jit.AVX512, dtype: floatType[T](), kh: lines, kw: p.KW, stepW: p.StepW}.code()
 }
 
 // A pooler writes the pooling kernel.

@@ -19,10 +19,17 @@ func truths(mask unsafe.Pointer, n int) []byte { return unsafe.Slice((*byte)(mas
 // eight returns the first eight bytes of b.
 func eight(b []byte) uint64 { return binary.LittleEndian.Uint64(b) }
 
-// count returns the number of ones.
-func count(b []byte) int {
+// A Mask is N bytes, each 0 or 1.
+type Mask struct {
+	ISA jit.ISA
+	Ptr unsafe.Pointer
+	N   int
+}
+
+// count returns the number of ones in part of a mask.
+func (m *Mask) count(b []byte) int {
 	n := 0
-	if groups := len(b) / maskGroup; groups > 0 && native() {
+	if groups := len(b) / maskGroup; groups > 0 && m.ISA != jit.Portable {
 		f := countFrame{mask: unsafe.Pointer(&b[0]), groups: groups}
 		call(codeKey{routine: countRoutine}.code(), unsafe.Pointer(&f))
 		n, b = f.ones, b[groups*maskGroup:]
@@ -36,14 +43,14 @@ func count(b []byte) int {
 	return n
 }
 
-// Ranks returns how many of the n bytes at mask, each 0 or 1, are 1 before each of
-// its blocks, and last of all how many there are.
-func Ranks(mask unsafe.Pointer, n int) []int {
-	m := truths(mask, n)
-	r := make([]int, (n+maskBlock-1)/maskBlock+1)
-	par.Run(len(r)-1, 1, threads(n/32), func(_, begin, end int) {
+// Ranks returns how many bytes are 1 before each of the mask's blocks, and last of all
+// how many there are.
+func (m *Mask) Ranks() []int {
+	t := truths(m.Ptr, m.N)
+	r := make([]int, (m.N+maskBlock-1)/maskBlock+1)
+	par.Run(len(r)-1, 1, threads(m.N/32), func(_, begin, end int) {
 		for b := begin; b < end; b++ {
-			r[b+1] = count(m[b*maskBlock : min(n, (b+1)*maskBlock)])
+			r[b+1] = m.count(t[b*maskBlock : min(m.N, (b+1)*maskBlock)])
 		}
 	})
 	for b := range len(r) - 1 {
@@ -52,29 +59,29 @@ func Ranks(mask unsafe.Pointer, n int) []int {
 	return r
 }
 
-// masked calls f for each block: from element at, with the part of the mask, and
+// blocks calls f for each block: from element at, with the part of the mask, and
 // the ranks where it begins and ends.
-func masked(mask unsafe.Pointer, n, threads int, ranks []int, f func(at int, m []byte, from, to int)) {
-	m := truths(mask, n)
+func (m *Mask) blocks(threads int, ranks []int, f func(at int, m []byte, from, to int)) {
+	t := truths(m.Ptr, m.N)
 	par.Run(len(ranks)-1, 1, threads, func(_, begin, end int) {
 		for b := begin; b < end; b++ {
 			at := b * maskBlock
-			f(at, m[at:min(n, at+maskBlock)], ranks[b], ranks[b+1])
+			f(at, t[at:min(m.N, at+maskBlock)], ranks[b], ranks[b+1])
 		}
 	})
 }
 
 // Select writes the elements of src, of size bytes, whose byte of the mask is 1 one
 // behind the other.
-func Select(dst, src, mask unsafe.Pointer, n, size int, ranks []int) {
+func (m *Mask) Select(dst, src unsafe.Pointer, size int, ranks []int) {
 	p := packing{packed: dst, spread: src, size: size}
-	p.run(mask, n, ranks)
+	p.run(m, ranks)
 }
 
-// Place is the opposite of [Select]: zeros where the mask is 0.
-func Place(dst, src, mask unsafe.Pointer, n, size int, ranks []int) {
+// Place is the opposite of [Mask.Select]: zeros where the mask is 0.
+func (m *Mask) Place(dst, src unsafe.Pointer, size int, ranks []int) {
 	p := packing{packed: src, spread: dst, size: size, apart: true}
-	p.run(mask, n, ranks)
+	p.run(m, ranks)
 }
 
 // A packing moves elements between an array and those of it that are under a mask,
@@ -86,13 +93,13 @@ type packing struct {
 	code           *jit.Code
 }
 
-func (p *packing) run(mask unsafe.Pointer, n int, ranks []int) {
-	ns := n
-	if native() {
-		p.code = codeKey{routine: packRoutine, wide: wide() && p.size >= 4, size: p.size, apart: p.apart}.code()
+func (p *packing) run(m *Mask, ranks []int) {
+	ns := m.N
+	if m.ISA != jit.Portable {
+		p.code = codeKey{routine: packRoutine, wide: m.ISA == jit.AVX512 && p.size >= 4, size: p.size, apart: p.apart}.code()
 		ns /= 4
 	}
-	masked(mask, n, threads(ns), ranks, p.block)
+	m.blocks(threads(ns), ranks, p.block)
 }
 
 func (p *packing) block(at int, m []byte, from, to int) {
@@ -151,9 +158,9 @@ func packRest[T word](p *packing, at int, m []byte, from, to int) {
 	}
 }
 
-// NonZero writes the positions of the ones of a mask.
-func NonZero(dst []int64, mask unsafe.Pointer, n int, ranks []int) {
-	masked(mask, n, threads(n/2), ranks, func(at int, m []byte, from, to int) {
+// NonZero writes the positions of the ones.
+func (m *Mask) NonZero(dst []int64, ranks []int) {
+	m.blocks(threads(m.N/2), ranks, func(at int, m []byte, from, to int) {
 		out := dst[from:to]
 		for i, k := 0, 0; k < len(out) && i < len(m); i++ {
 			out[k] = int64(at + i)

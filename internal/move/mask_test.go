@@ -58,8 +58,8 @@ func testMaskOf[T word](t *testing.T, n, often int) {
 			back[i] = x[i]
 		}
 	}
-	mask, src := unsafe.Pointer(unsafe.SliceData(m)), unsafe.Pointer(unsafe.SliceData(x))
-	r := Ranks(mask, n)
+	mask, src := &Mask{underTest, unsafe.Pointer(unsafe.SliceData(m)), n}, unsafe.Pointer(unsafe.SliceData(x))
+	r := mask.Ranks()
 	if r[len(r)-1] != len(want) {
 		t.Fatalf("%d ones of %d, want %d", r[len(r)-1], n, len(want))
 	}
@@ -68,9 +68,9 @@ func testMaskOf[T word](t *testing.T, n, often int) {
 		again[i] = 7
 	}
 	size := int(unsafe.Sizeof(T(0)))
-	Select(unsafe.Pointer(unsafe.SliceData(got)), src, mask, n, size, r)
-	Place(unsafe.Pointer(unsafe.SliceData(again)), unsafe.Pointer(unsafe.SliceData(got)), mask, n, size, r)
-	NonZero(at, mask, n, r)
+	mask.Select(unsafe.Pointer(unsafe.SliceData(got)), src, size, r)
+	mask.Place(unsafe.Pointer(unsafe.SliceData(again)), unsafe.Pointer(unsafe.SliceData(got)), size, r)
+	mask.NonZero(at, r)
 	for i := range want {
 		if got[i] != want[i] || at[i] != places[i] {
 			t.Fatalf("element %d of %d: %d at %d, want %d at %d", i, n, got[i], at[i], want[i], places[i])
@@ -95,22 +95,22 @@ func benchmarkSelect[T word](b *testing.B) {
 	for i := range m {
 		m[i], x[i] = byte(rand.Intn(2)), T(i)
 	}
-	mask := unsafe.Pointer(&m[0])
-	r := Ranks(mask, n)
+	mask := &Mask{underTest, unsafe.Pointer(&m[0]), n}
+	r := mask.Ranks()
 	out := make([]T, r[len(r)-1])
 	b.Run("ranks", func(b *testing.B) {
 		for b.Loop() {
-			Ranks(mask, n)
+			mask.Ranks()
 		}
 	})
 	b.Run("select", func(b *testing.B) {
 		for b.Loop() {
-			Select(unsafe.Pointer(&out[0]), unsafe.Pointer(&x[0]), mask, n, int(unsafe.Sizeof(T(0))), r)
+			mask.Select(unsafe.Pointer(&out[0]), unsafe.Pointer(&x[0]), int(unsafe.Sizeof(T(0))), r)
 		}
 	})
 	b.Run("place", func(b *testing.B) {
 		for b.Loop() {
-			Place(unsafe.Pointer(&x[0]), unsafe.Pointer(&out[0]), mask, n, int(unsafe.Sizeof(T(0))), r)
+			mask.Place(unsafe.Pointer(&x[0]), unsafe.Pointer(&out[0]), int(unsafe.Sizeof(T(0))), r)
 		}
 	})
 }

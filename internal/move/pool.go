@@ -13,6 +13,7 @@ import (
 
 // A Pool is pooling over planes of H x W elements, in which OH x OW windows lie.
 type Pool struct {
+	ISA                              jit.ISA
 	Planes, H, W, OH, OW             int
 	KH, KW, StepH, StepW, PadH, PadW int
 }
@@ -114,10 +115,7 @@ func (p *pooling[T]) windows(maxima []T, plane, row, last, col int) (rows int) {
 	if lines != p.KH {
 		c = poolCode[T](&p.Pool, lines)
 	}
-	lanes := 32 / size
-	if wide() {
-		lanes = 64 / size
-	}
+	lanes := p.ISA.VectorBytes() / size
 	f := poolFrame{x: x, y: y, maxima: unsafe.Pointer(&maxima[pad]), first: unsafe.Pointer(&maxima[0]),
 		step: p.W * size, nextX: p.StepH * p.W * size, nextY: p.OW * size,
 		rows:    rows,

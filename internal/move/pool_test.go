@@ -6,39 +6,36 @@ import (
 	"testing"
 	"unsafe"
 
-	"weft/internal/gemm"
 	"weft/internal/mem/guard"
 )
 
 // The place of a window is the first greatest element in row-major order; what
 // windows that overlap give to one place is added up.
 func TestPool(t *testing.T) {
-	defer gemm.SetISA(gemm.CurrentISA())
-	for _, isa := range []gemm.ISA{gemm.Portable, gemm.AVX2, gemm.AVX512} {
-		gemm.SetISA(isa)
+	each(t, func(t *testing.T) {
 		for _, values := range []int{5, 1 << 20} { // windows with equal elements, and mostly without
 			testPool[float32](t, values)
 			testPool[float64](t, values)
 		}
-	}
+	})
 }
 
 func testPool[T float](t *testing.T, values int) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, p := range []Pool{
-		{4, 12, 34, 6, 17, 2, 2, 2, 2, 0, 0},
-		{3, 50, 75, 10, 15, 5, 5, 5, 5, 0, 0},
-		{3, 10, 20, 3, 6, 3, 3, 3, 3, 0, 0},
-		{2, 8, 37, 2, 4, 4, 8, 4, 8, 0, 0},
-		{2, 3, 9, 3, 9, 1, 1, 1, 1, 0, 0},
-		{1, 6, 40, 2, 2, 3, 16, 3, 16, 0, 0},
-		{1, 200, 500, 100, 250, 2, 2, 2, 2, 0, 0},
-		{3, 6, 8, 3, 4, 2, 2, 2, 2, 0, 0},
-		{2, 7, 7, 3, 3, 3, 3, 2, 2, 0, 0},
-		{40, 112, 9, 56, 5, 3, 3, 2, 2, 1, 1},
-		{1, 5, 5, 1, 1, 5, 5, 5, 5, 0, 0},
-		{2, 1, 3, 0, 2, 2, 2, 1, 1, 0, 0},
-		{0, 4, 4, 2, 2, 2, 2, 2, 2, 0, 0},
+		{underTest, 4, 12, 34, 6, 17, 2, 2, 2, 2, 0, 0},
+		{underTest, 3, 50, 75, 10, 15, 5, 5, 5, 5, 0, 0},
+		{underTest, 3, 10, 20, 3, 6, 3, 3, 3, 3, 0, 0},
+		{underTest, 2, 8, 37, 2, 4, 4, 8, 4, 8, 0, 0},
+		{underTest, 2, 3, 9, 3, 9, 1, 1, 1, 1, 0, 0},
+		{underTest, 1, 6, 40, 2, 2, 3, 16, 3, 16, 0, 0},
+		{underTest, 1, 200, 500, 100, 250, 2, 2, 2, 2, 0, 0},
+		{underTest, 3, 6, 8, 3, 4, 2, 2, 2, 2, 0, 0},
+		{underTest, 2, 7, 7, 3, 3, 3, 3, 2, 2, 0, 0},
+		{underTest, 40, 112, 9, 56, 5, 3, 3, 2, 2, 1, 1},
+		{underTest, 1, 5, 5, 1, 1, 5, 5, 5, 5, 0, 0},
+		{underTest, 2, 1, 3, 0, 2, 2, 2, 1, 1, 0, 0},
+		{underTest, 0, 4, 4, 2, 2, 2, 2, 2, 2, 0, 0},
 	} {
 		x, y := make([]T, p.Planes*p.H*p.W), make([]T, p.Planes*p.OH*p.OW)
 		dx, want := make([]T, len(x)), make([]T, len(x))
@@ -99,22 +96,22 @@ func testPool[T float](t *testing.T, values int) {
 func TestMaxPool(t *testing.T) {
 	each(t, func(t *testing.T) {
 		for _, p := range []Pool{
-			{3, 12, 34, 0, 0, 2, 2, 2, 2, 0, 0},
-			{2, 112, 112, 0, 0, 3, 3, 2, 2, 1, 1},
-			{2, 9, 33, 0, 0, 3, 3, 1, 1, 1, 1},
-			{1, 20, 61, 0, 0, 5, 4, 3, 3, 2, 3},
-			{1, 20, 160, 0, 0, 4, 5, 4, 4, 3, 0},
-			{1, 15, 170, 0, 0, 5, 5, 5, 5, 0, 0},
-			{1, 40, 200, 0, 0, 16, 16, 6, 6, 15, 15},
-			{1, 7, 200, 0, 0, 2, 3, 1, 7, 1, 1},
-			{2, 20, 40, 0, 0, 17, 17, 1, 1, 8, 16},
-			{1, 3, 5000, 0, 0, 3, 3, 2, 2, 1, 1},
-			{1, 3, 3000, 0, 0, 1, 9, 1, 5, 0, 8},
-			{5, 7, 7, 0, 0, 7, 7, 7, 7, 0, 0},
-			{1, 1, 1, 0, 0, 5, 3, 4, 6, 4, 2},
-			{1, 2000, 64, 0, 0, 1, 1, 1, 1, 0, 0},
-			{1, 2000, 64, 0, 0, 6, 1, 2, 3, 1, 0},
-			{0, 4, 4, 0, 0, 2, 2, 2, 2, 0, 0},
+			{underTest, 3, 12, 34, 0, 0, 2, 2, 2, 2, 0, 0},
+			{underTest, 2, 112, 112, 0, 0, 3, 3, 2, 2, 1, 1},
+			{underTest, 2, 9, 33, 0, 0, 3, 3, 1, 1, 1, 1},
+			{underTest, 1, 20, 61, 0, 0, 5, 4, 3, 3, 2, 3},
+			{underTest, 1, 20, 160, 0, 0, 4, 5, 4, 4, 3, 0},
+			{underTest, 1, 15, 170, 0, 0, 5, 5, 5, 5, 0, 0},
+			{underTest, 1, 40, 200, 0, 0, 16, 16, 6, 6, 15, 15},
+			{underTest, 1, 7, 200, 0, 0, 2, 3, 1, 7, 1, 1},
+			{underTest, 2, 20, 40, 0, 0, 17, 17, 1, 1, 8, 16},
+			{underTest, 1, 3, 5000, 0, 0, 3, 3, 2, 2, 1, 1},
+			{underTest, 1, 3, 3000, 0, 0, 1, 9, 1, 5, 0, 8},
+			{underTest, 5, 7, 7, 0, 0, 7, 7, 7, 7, 0, 0},
+			{underTest, 1, 1, 1, 0, 0, 5, 3, 4, 6, 4, 2},
+			{underTest, 1, 2000, 64, 0, 0, 1, 1, 1, 1, 0, 0},
+			{underTest, 1, 2000, 64, 0, 0, 6, 1, 2, 3, 1, 0},
+			{underTest, 0, 4, 4, 0, 0, 2, 2, 2, 2, 0, 0},
 		} {
 			p.OH, p.OW = (p.H+2*p.PadH-p.KH)/p.StepH+1, (p.W+2*p.PadW-p.KW)/p.StepW+1
 			testMaxPool[float32](t, p)

@@ -7,7 +7,7 @@ import (
 
 // Reading and writing at computed places. Indices are int64 or int32; they count
 // from the back when negative, and are checked when the operation runs.
-var IndexSelect, indexAdd, Gather, scatterAdd, MaskSelect, maskPlace, CrossEntropy *Def
+var IndexSelect, indexAdd, Gather, scatterAdd, MaskSelect, maskPlace, CountNonZero, NonZero, CrossEntropy *Def
 
 // checkIndex checks that argument i can hold places along an axis of an
 // array of so many dimensions.
@@ -138,6 +138,18 @@ func init() {
 			v.Set(0, func() *node { return Apply(MaskSelect, Count(v.X[0].Size()), v.DY, v.X[1]) })
 		},
 		Samples: []Sample{{Shapes: [][]int{{0}, {0, 3}}, DTypes: []array.DType{array.Float64, array.Bool}, Max: 2}}})
+	mask := func(c *Call) {
+		if d := c.Args[0].DType; d != array.Bool {
+			c.Failf("mask", "has elements of type %s, want bool", d)
+		}
+	}
+	empty := []Sample{{Shapes: [][]int{{0, 3}}, DTypes: []array.DType{array.Bool}}}
+	CountNonZero = define(Def{Name: "count_nonzero", Class: Routine, Arity: 1, Contig: true, Samples: empty,
+		Doc:   "The number of places where a mask is true.",
+		Infer: func(c *Call) (array.DType, []int) { mask(c); return array.Int64, []int{} }})
+	NonZero = define(Def{Name: "nonzero", Class: Routine, Arity: 1, Contig: true, Attrs: Count(0), ONNX: "NonZero", Samples: empty,
+		Doc:   "The row-major positions where a mask is true, which are as many as it says.",
+		Infer: func(c *Call) (array.DType, []int) { mask(c); return array.Int64, []int{int(c.Attrs.(Count))} }})
 	CrossEntropy = define(Def{Name: "cross_entropy", Class: Composite, Arity: 2, ONNX: "SoftmaxCrossEntropyLoss",
 		Doc: "The mean over rows of logsumexp(row) - row[target]: the negative log-likelihood of integer targets under softmax of the logits [N C].",
 		Compose: func(x []*node, _ ir.Attrs) *node {

@@ -8,6 +8,7 @@ import (
 
 	"weft/internal/cpu"
 	"weft/internal/device"
+	"weft/internal/jit"
 	"weft/internal/op"
 )
 
@@ -15,17 +16,17 @@ import (
 var missing = map[string]bool{}
 
 // oracle is the interpreter.
-var oracle = cpu.New(cpu.Interp)
+var oracle = cpu.New(jit.Portable)
 
 // each runs f for every backend of this processor. A launch that the backend
 // does not run itself fails.
 func each(t *testing.T, f func(t *testing.T, dev device.Device, caps Caps)) {
-	for _, b := range cpu.Available() {
+	for _, b := range jit.ISAs() {
 		t.Run(b.String(), func(t *testing.T) {
 			c := Caps{Missing: missing, Graphs: 1000}
 			dev := oracle
 			ran, other := &cpu.Counters.Interpreted, &cpu.Counters.Native
-			if b != cpu.Interp {
+			if b != jit.Portable {
 				dev, c.Oracle = cpu.New(b), oracle
 				ran, other = other, ran
 			}

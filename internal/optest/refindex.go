@@ -96,6 +96,31 @@ func init() {
 		}
 		return Result{Array: out, Exact: true}
 	}
+	references["count_nonzero"] = func(x []*Array, _ ir.Attrs) Result {
+		out := New(array.Int64, []int{})
+		for _, m := range x[0].I {
+			out.I[0] += m
+		}
+		return Result{Array: out, Exact: true}
+	}
+	references["nonzero"] = func(x []*Array, a ir.Attrs) Result {
+		count := int(a.(op.Count))
+		out := New(array.Int64, []int{count})
+		k := 0
+		for i, m := range x[0].I {
+			if m != 0 {
+				if k == count {
+					panic(refusal{})
+				}
+				out.I[k] = int64(i)
+				k++
+			}
+		}
+		if k != count {
+			panic(refusal{})
+		}
+		return Result{Array: out, Exact: true}
+	}
 	references["cross_entropy"] = func(x []*Array, _ ir.Attrs) Result {
 		n, c := x[0].Shape[0], x[0].Shape[1]
 		d := x[0].DType

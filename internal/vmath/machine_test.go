@@ -9,8 +9,6 @@ import (
 	"testing"
 	"unsafe"
 
-	"golang.org/x/sys/cpu"
-
 	"weft/internal/array"
 	"weft/internal/interp"
 	"weft/internal/jit"
@@ -18,14 +16,8 @@ import (
 	"weft/internal/x86"
 )
 
-func has512() bool {
-	return cpu.X86.HasAVX512F && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512VL && cpu.X86.HasAVX512CD
-}
-
-func has256() bool { return cpu.X86.HasAVX2 && cpu.X86.HasFMA && cpu.X86.HasBMI2 }
-
 // machine compiles p to machine code.
-func machine(t testing.TB, p *loop.Program, isa x86.ISA) func(*loop.Frame) {
+func machine(t testing.TB, p *loop.Program, isa jit.ISA) func(*loop.Frame) {
 	k, err := x86.Compile(p, isa)
 	if err != nil {
 		t.Fatal(err)
@@ -42,11 +34,8 @@ func machine(t testing.TB, p *loop.Program, isa x86.ISA) func(*loop.Frame) {
 
 // fastest compiles p by the best means there are.
 func fastest(t testing.TB, p *loop.Program) func(*loop.Frame) {
-	switch {
-	case jit.Available() && has512():
-		return machine(t, p, x86.AVX512)
-	case jit.Available() && has256():
-		return machine(t, p, x86.AVX2)
+	if isa := jit.ISAs(); len(isa) > 1 {
+		return machine(t, p, isa[len(isa)-1])
 	}
 	k := interp.Compile(p)
 	return func(f *loop.Frame) { k.Run(f, nil) }
@@ -81,11 +70,11 @@ func TestMachineCode(t *testing.T) {
 			x64[i] = math.Pow(float64(v), 5)
 		}
 	}
-	for isa, ok := range map[x86.ISA]bool{x86.AVX2: has256(), x86.AVX512: has512()} {
-		if !ok {
-			t.Logf("SKIPPED: this processor lacks %v", isa)
-			continue
-		}
+	have := jit.ISAs()[1:]
+	if len(have) < 2 {
+		t.Log("SKIPPED: this processor lacks an instruction set, it has ", have)
+	}
+	for _, isa := range have {
 		for _, u := range slices.Concat(unaries, together) {
 			p := program(t, u.name, array.Float32, 1, apply1(u.f))
 			got := make([]float32, len(x32))

@@ -3,6 +3,7 @@ package x86
 import (
 	"math"
 
+	"weft/internal/jit"
 	"weft/internal/loop"
 	"weft/internal/x86/asm"
 )
@@ -19,8 +20,8 @@ func row(ops ...asm.Op) (t byType) {
 
 // direct holds the operations that are one instruction. In compute stands what is
 // made of several.
-var direct = func() (t [2][loop.NumOps]byType) {
-	t[AVX2] = [loop.NumOps]byType{
+var direct = func() (t [jit.AVX512 + 1][loop.NumOps]byType) {
+	t[jit.AVX2] = [loop.NumOps]byType{
 		loop.OpAdd:  row(asm.VPADDD, asm.VPADDQ, asm.VADDPS, asm.VADDPD),
 		loop.OpSub:  row(asm.VPSUBD, asm.VPSUBQ, asm.VSUBPS, asm.VSUBPD),
 		loop.OpMul:  row(asm.VPMULLD, 0, asm.VMULPS, asm.VMULPD),
@@ -37,7 +38,7 @@ var direct = func() (t [2][loop.NumOps]byType) {
 		loop.OpOr:   row(asm.VPOR, asm.VPOR, asm.VPOR, 0, 0),
 		loop.OpXor:  row(asm.VPXOR, asm.VPXOR, asm.VPXOR, asm.VXORPS, asm.VXORPD),
 	}
-	t[AVX512] = t[AVX2]
+	t[jit.AVX512] = t[jit.AVX2]
 	for _, x := range []struct {
 		op loop.Op
 		byType
@@ -56,7 +57,7 @@ var direct = func() (t [2][loop.NumOps]byType) {
 	} {
 		for i, op := range x.byType {
 			if op != 0 {
-				t[AVX512][x.op][i] = op
+				t[jit.AVX512][x.op][i] = op
 			}
 		}
 	}
@@ -76,7 +77,7 @@ func Emulates(p *loop.Program) (found bool) {
 			case in.Op == loop.OpCvt:
 				found = found || emulatedCvt(p.Ins[in.A].Type, in.Type)
 			case in.Type != loop.B: // of masks both have what there is
-				found = found || direct[AVX2][in.Op][in.Type] == 0 && direct[AVX512][in.Op][in.Type] != 0
+				found = found || direct[jit.AVX2][in.Op][in.Type] == 0 && direct[jit.AVX512][in.Op][in.Type] != 0
 			}
 		})
 	}
@@ -91,7 +92,7 @@ var (
 		row(asm.VPSRAD, asm.VPSRAQ, 0, 0),
 		row(asm.VPSRLD, asm.VPSRLQ, 0, 0),
 	}
-	rounds = [2]byType{row(asm.VROUNDPS, asm.VROUNDPD), row(asm.VRNDSCALEPS, asm.VRNDSCALEPD)}
+	rounds = [...]byType{jit.AVX2: row(asm.VROUNDPS, asm.VROUNDPD), jit.AVX512: row(asm.VRNDSCALEPS, asm.VRNDSCALEPD)}
 )
 
 // Instructions around masks: comparisons by a predicate, of which AVX2 has those of
@@ -103,7 +104,7 @@ var (
 	blends = row(asm.VBLENDVPS, asm.VBLENDVPS, asm.VBLENDVPD, asm.VBLENDVPS, asm.VBLENDVPD)
 	blendm = row(asm.VBLENDMPS, asm.VBLENDMPD, asm.VBLENDMPS, asm.VBLENDMPD)
 	moves  = row(asm.VMOVAPS, asm.VMOVAPD, asm.VMOVAPS, asm.VMOVAPD)
-	andns  = [2]asm.Op{asm.VPANDN, asm.KANDNW} // of masks: not the first, and the second
+	andns  = [...]asm.Op{jit.AVX2: asm.VPANDN, jit.AVX512: asm.KANDNW} // of masks: not the first, and the second
 )
 
 // intOf is the integer type as wide as a float.
@@ -204,7 +205,7 @@ func (c *compiler) compute(op loop.Op, t loop.Type, d, a, b vr) {
 	case loop.OpFloor, loop.OpCeil, loop.OpTrunc, loop.OpRint:
 		const quiet = 8
 		c.op1i(rounds[c.isa][t], d, a, [...]int64{1, 2, 3, 0}[op-loop.OpFloor]|quiet)
-	case loop.OpMin, loop.OpMax: // of I64, on AVX2 as the following
+	case loop.OpMin, loop.OpMax: // of I64, on jit.AVX2 as the following
 		greater := c.v2(asm.VPCMPGTQ, a, b)
 		if op == loop.OpMin {
 			a, b = b, a
@@ -287,12 +288,12 @@ func (c *compiler) minmax(op loop.Op, t loop.Type, d, a, b vr) {
 	k, r := c.newM(), c.newV()
 	c.op2i(cmps[t], k, a, b, cmpUnord)
 	c.do(op, t, r, a, b)
-	if c.isa == AVX512 {
+	if c.isa == jit.AVX512 {
 		c.do(loop.OpAdd, t, r, a, b).mask(k).rmw()
 		c.mov(d, r)
 		return
 	}
-	c.blend(t, d, k, c.v2(direct[AVX2][loop.OpAdd][t], a, b), r)
+	c.blend(t, d, k, c.v2(direct[jit.AVX2][loop.OpAdd][t], a, b), r)
 }
 
 // compare lowers the comparisons.
@@ -336,7 +337,7 @@ func (c *compiler) compareReg(op loop.Op, t loop.Type, d, a, b vr) {
 		if op == loop.OpEq {
 			c.compute(loop.OpNot, t, d, d, 0)
 		}
-	case c.isa == AVX512 || t.Float():
+	case c.isa == jit.AVX512 || t.Float():
 		kind := 0
 		if t.Float() {
 			kind = 1

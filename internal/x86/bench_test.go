@@ -14,7 +14,7 @@ import (
 )
 
 // runner makes a function that runs p over plain buffers, one a buffer argument.
-func runner(b testing.TB, p *loop.Program, isa ISA, extents []int, bufs ...unsafe.Pointer) func() {
+func runner(b testing.TB, p *loop.Program, isa jit.ISA, extents []int, bufs ...unsafe.Pointer) func() {
 	k, err := Compile(p, isa)
 	if err != nil {
 		b.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"weft/internal/array"
+	"weft/internal/jit"
 )
 
 // TestReloadedConstants holds that the usual way through a loop spreads no constant:
@@ -16,7 +17,7 @@ import (
 func TestReloadedConstants(t *testing.T) {
 	label := regexp.MustCompile(`(L\d+)(:?)$`)
 	for _, d := range []array.DType{array.Float32, array.Float64} {
-		text, err := Explain(formula(t, d), AVX512)
+		text, err := Explain(formula(t, d), jit.AVX512)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,6 +3,7 @@ package x86
 import (
 	"slices"
 
+	"weft/internal/jit"
 	"weft/internal/loop"
 	"weft/internal/x86/asm"
 )
@@ -75,7 +76,7 @@ func (c *compiler) lowerLoop(r *loop.Region) {
 		}
 	}
 	done := c.asm.NewLabel()
-	if on != nil && c.isa == AVX512 {
+	if on != nil && c.isa == jit.AVX512 {
 		c.leaveNext(r)
 		c.leaveCondition(r.Head, r.Cond)
 	}

@@ -3,13 +3,14 @@ package x86
 import (
 	"math"
 
+	"weft/internal/jit"
 	"weft/internal/loop"
 	"weft/internal/x86/asm"
 )
 
 // narrow is r under the name that half of its bytes have.
 func (c *compiler) narrow(r vr) vr {
-	if c.isa == AVX2 {
+	if c.isa == jit.AVX2 {
 		return r.x()
 	}
 	return r.y()
@@ -21,13 +22,13 @@ func (c *compiler) half(r vr, q int) vr {
 		return c.narrow(r)
 	}
 	t := c.narrow(c.newV())
-	c.op1i([...]asm.Op{asm.VEXTRACTI128, asm.VEXTRACTI64X4}[c.isa], t, r, 1)
+	c.op1i([...]asm.Op{jit.AVX2: asm.VEXTRACTI128, jit.AVX512: asm.VEXTRACTI64X4}[c.isa], t, r, 1)
 	return t
 }
 
 // concat makes a register of the low halves of two.
 func (c *compiler) concat(d, lo, hi vr) {
-	c.op2i([...]asm.Op{asm.VINSERTI128, asm.VINSERTI64X4}[c.isa], d, lo, c.narrow(hi), 1)
+	c.op2i([...]asm.Op{jit.AVX2: asm.VINSERTI128, jit.AVX512: asm.VINSERTI64X4}[c.isa], d, lo, c.narrow(hi), 1)
 }
 
 // join packs the low halves of 8-byte elements of two registers into 4-byte
@@ -88,7 +89,7 @@ func (c *compiler) widen(from, to loop.Type, d, half vr) {
 
 // shorten converts two registers of 8-byte elements.
 func (c *compiler) shorten(from, to loop.Type, d, lo, hi vr) {
-	if from == loop.I64 && c.isa == AVX2 {
+	if from == loop.I64 && c.isa == jit.AVX2 {
 		if to == loop.I32 {
 			c.join(d, lo, hi)
 		} else {
@@ -113,7 +114,7 @@ func (c *compiler) shorten(from, to loop.Type, d, lo, hi vr) {
 func (c *compiler) withoutNaN(t loop.Type, a vr) vr {
 	m, d := c.newM(), c.newV()
 	c.op2i(cmps[t], m, a, a, cmpOrd)
-	if c.isa == AVX512 {
+	if c.isa == jit.AVX512 {
 		c.op1(moves[t], d, a).mask(m).z()
 	} else {
 		c.do(loop.OpAnd, t, d, a, m)
@@ -126,7 +127,7 @@ func (c *compiler) convertReg(from, to loop.Type, d, a vr) {
 	switch {
 	case from.Float():
 		c.saturate(from, d, a)
-	case from == loop.I64 && c.isa == AVX2:
+	case from == loop.I64 && c.isa == jit.AVX2:
 		c.doubleOfInt64(d, a)
 	default:
 		c.op1(converts[from][to], d, a)
@@ -143,7 +144,7 @@ func (c *compiler) saturate(t loop.Type, d, a vr) {
 	}
 	x, r, m := c.withoutNaN(t, a), c.newV(), c.newM()
 	c.op2i(cmps[t], m, x, c.floatReg(t, limit), cmpGE)
-	if t == loop.F64 && c.isa == AVX2 {
+	if t == loop.F64 && c.isa == jit.AVX2 {
 		c.store(asm.VMOVUPS, c.stageMem(0), x)
 		for i := range c.vb / 8 {
 			g := c.loadG(asm.VCVTTSD2SIQ, c.stageMem(0).add(8*i))
@@ -153,7 +154,7 @@ func (c *compiler) saturate(t loop.Type, d, a vr) {
 	} else {
 		c.op1(converts[t][intOf[t]], r, x)
 	}
-	if c.isa == AVX2 {
+	if c.isa == jit.AVX2 {
 		c.op2(asm.VPXOR, d, r, m)
 	} else {
 		c.op2(blendm[t], d, r, c.constReg(t, great)).mask(m)
@@ -211,7 +212,7 @@ func (c *compiler) divide32(op loop.Op, d, a, b vr) {
 	}
 	// Division by zero gives zero.
 	zero, m := c.constReg(loop.I32, 0), c.newM()
-	if c.isa == AVX512 {
+	if c.isa == jit.AVX512 {
 		c.op2i(asm.VPCMPD, m, b, zero, 4)
 		c.op1(asm.VMOVAPS, d, r).mask(m).z()
 	} else {

@@ -5,6 +5,8 @@ package x86
 import (
 	"regexp"
 	"testing"
+
+	"weft/internal/jit"
 )
 
 // wideOnly matches the names of instructions on vectors of floats and integers that came
@@ -17,7 +19,7 @@ func TestEmulates(t *testing.T) {
 	found := 0
 	for _, o := range operations() {
 		p := o.program(t, 0, false)
-		text, err := Explain(p, AVX512)
+		text, err := Explain(p, jit.AVX512)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,6 +3,7 @@ package x86
 import (
 	"math/bits"
 
+	"weft/internal/jit"
 	"weft/internal/loop"
 	"weft/internal/x86/asm"
 )
@@ -24,9 +25,9 @@ func (c *compiler) phys(r vr) asm.Reg {
 }
 
 // regBases are the first machine registers by class.
-var regBases = [2][numClasses]asm.Reg{
-	AVX2:   {asm.RAX, asm.Y0, asm.K0},
-	AVX512: {asm.RAX, asm.Z0, asm.K0},
+var regBases = [...][numClasses]asm.Reg{
+	jit.AVX2:   {asm.RAX, asm.Y0, asm.K0},
+	jit.AVX512: {asm.RAX, asm.Z0, asm.K0},
 }
 
 func (c *compiler) mem(m lmem) asm.Mem {
@@ -112,7 +113,7 @@ func (c *compiler) encodeZero(d asm.Reg) {
 }
 
 func (c *compiler) encodeOnes(d asm.Reg) {
-	c.asm.RRR([...]asm.Op{asm.VPCMPEQD, asm.KXNORW}[c.isa], d, d, d)
+	c.asm.RRR([...]asm.Op{jit.AVX2: asm.VPCMPEQD, jit.AVX512: asm.KXNORW}[c.isa], d, d, d)
 }
 
 // fmaForms are the forms by what the destination holds before: 132 a factor (with

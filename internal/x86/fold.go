@@ -1,5 +1,7 @@
 package x86
 
+import "weft/internal/jit"
+
 import "weft/internal/x86/asm"
 
 // What is known of an instruction's memory operand.
@@ -152,7 +154,7 @@ func (c *compiler) foldOperands() {
 // vector, or an element of a size for all lanes.
 func (c *compiler) inPlace(m lmem, elem, f uint8) (lmem, bool) {
 	m.bcast = elem > 0
-	return m, elem == 0 || c.isa == AVX512 && f&(elem*foldElement) != 0
+	return m, elem == 0 || c.isa == jit.AVX512 && f&(elem*foldElement) != 0
 }
 
 // spreadOf returns the size of the element that a load has for all lanes, 0 for none.

@@ -3,6 +3,7 @@ package x86
 import (
 	"slices"
 
+	"weft/internal/jit"
 	"weft/internal/loop"
 )
 
@@ -34,11 +35,11 @@ func (c *compiler) findFusedIn(block []loop.Value) {
 			c.take1(block[:at], in.C, loop.OpNeg)
 			c.take1(block[:at], in.A, loop.OpNeg)
 		case loop.OpScaleB:
-			if c.isa == AVX512 {
+			if c.isa == jit.AVX512 {
 				c.take1(block[:at], in.B, loop.OpFloor)
 			}
 		case loop.OpEq, loop.OpNe:
-			if zero := &c.p.Ins[in.B]; c.isa == AVX512 && zero.Op == loop.OpConst && zero.Imm == 0 && zero.Type.Int() {
+			if zero := &c.p.Ins[in.B]; c.isa == jit.AVX512 && zero.Op == loop.OpConst && zero.Imm == 0 && zero.Type.Int() {
 				c.take1(block[:at], in.A, loop.OpAnd)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"weft/internal/array"
+	"weft/internal/jit"
 	"weft/internal/loop"
 )
 
@@ -20,40 +21,40 @@ func TestFused(t *testing.T) {
 	for _, u := range []struct {
 		name string
 		t    []loop.Type
-		isa  []ISA
+		isa  []jit.ISA
 		want string // in the listing
 		not  string
 		f    build
 	}{
-		{"fms", []loop.Type{loop.F32, loop.F64}, []ISA{AVX2, AVX512}, "vfmsub", "vxor", func(b *loop.Builder, x, y, z loop.Value) loop.Value {
+		{"fms", []loop.Type{loop.F32, loop.F64}, []jit.ISA{jit.AVX2, jit.AVX512}, "vfmsub", "vxor", func(b *loop.Builder, x, y, z loop.Value) loop.Value {
 			return b.Fma(x, y, b.Neg(z))
 		}},
-		{"fnma", []loop.Type{loop.F32, loop.F64}, []ISA{AVX2, AVX512}, "vfnmadd", "vxor", func(b *loop.Builder, x, y, z loop.Value) loop.Value {
+		{"fnma", []loop.Type{loop.F32, loop.F64}, []jit.ISA{jit.AVX2, jit.AVX512}, "vfnmadd", "vxor", func(b *loop.Builder, x, y, z loop.Value) loop.Value {
 			return b.Fma(b.Neg(x), y, z)
 		}},
-		{"fnms", []loop.Type{loop.F32, loop.F64}, []ISA{AVX2, AVX512}, "vfnmsub", "vxor", func(b *loop.Builder, x, y, z loop.Value) loop.Value {
+		{"fnms", []loop.Type{loop.F32, loop.F64}, []jit.ISA{jit.AVX2, jit.AVX512}, "vfnmsub", "vxor", func(b *loop.Builder, x, y, z loop.Value) loop.Value {
 			return b.Fma(b.Neg(x), y, b.Neg(z))
 		}},
-		{"neg of two uses", []loop.Type{loop.F32, loop.F64}, []ISA{AVX2, AVX512}, "vfmadd", "vfmsub", func(b *loop.Builder, x, y, z loop.Value) loop.Value {
+		{"neg of two uses", []loop.Type{loop.F32, loop.F64}, []jit.ISA{jit.AVX2, jit.AVX512}, "vfmadd", "vfmsub", func(b *loop.Builder, x, y, z loop.Value) loop.Value {
 			n := b.Neg(z)
 			return b.Sub(b.Fma(x, y, n), n)
 		}},
-		{"neg of a dead use", []loop.Type{loop.F32, loop.F64}, []ISA{AVX2, AVX512}, "vxorp", "vfmsub", func(b *loop.Builder, x, y, z loop.Value) loop.Value {
+		{"neg of a dead use", []loop.Type{loop.F32, loop.F64}, []jit.ISA{jit.AVX2, jit.AVX512}, "vxorp", "vfmsub", func(b *loop.Builder, x, y, z loop.Value) loop.Value {
 			n := b.Neg(z)
 			b.Fma(x, y, n)
 			return b.Div(n, x)
 		}},
-		{"twice", []loop.Type{loop.F32, loop.F64}, []ISA{AVX2, AVX512}, "vaddp", "vmulp", func(b *loop.Builder, x, y, z loop.Value) loop.Value {
+		{"twice", []loop.Type{loop.F32, loop.F64}, []jit.ISA{jit.AVX2, jit.AVX512}, "vaddp", "vmulp", func(b *loop.Builder, x, y, z loop.Value) loop.Value {
 			return b.Min(b.Mul(x, b.Float(b.Type(x), 2)), b.Mul(b.Float(b.Type(x), 2), y))
 		}},
-		{"scale by floor", []loop.Type{loop.F32, loop.F64}, []ISA{AVX512}, "vscalef", "vrndscale", func(b *loop.Builder, x, _, z loop.Value) loop.Value {
+		{"scale by floor", []loop.Type{loop.F32, loop.F64}, []jit.ISA{jit.AVX512}, "vscalef", "vrndscale", func(b *loop.Builder, x, _, z loop.Value) loop.Value {
 			k := b.Mul(b.Cvt(b.Type(x), b.Rem(b.Index(0), b.Int(loop.I64, 100))), b.Float(b.Type(x), -0.3))
 			return b.Add(b.ScaleB(b.Float(b.Type(x), 1.25), b.Floor(k)), z)
 		}},
-		{"test", []loop.Type{loop.I32, loop.I64}, []ISA{AVX512}, "vptestm", "vpcmp", func(b *loop.Builder, x, y, z loop.Value) loop.Value {
+		{"test", []loop.Type{loop.I32, loop.I64}, []jit.ISA{jit.AVX512}, "vptestm", "vpcmp", func(b *loop.Builder, x, y, z loop.Value) loop.Value {
 			return b.Select(b.Ne(b.And(x, y), b.Int(b.Type(x), 0)), y, z)
 		}},
-		{"test for none", []loop.Type{loop.I32, loop.I64}, []ISA{AVX512}, "vptestnm", "vpcmp", func(b *loop.Builder, x, y, z loop.Value) loop.Value {
+		{"test for none", []loop.Type{loop.I32, loop.I64}, []jit.ISA{jit.AVX512}, "vptestnm", "vpcmp", func(b *loop.Builder, x, y, z loop.Value) loop.Value {
 			return b.Select(b.Eq(b.And(x, b.Int(b.Type(x), 6)), b.Int(b.Type(x), 0)), y, z)
 		}},
 	} {
@@ -139,7 +140,7 @@ func TestSchedule(t *testing.T) {
 	})
 	p := finish(t, b)
 	c := new(compiler)
-	c.reset(p, AVX512)
+	c.reset(p, jit.AVX512)
 	body := p.Region(&p.Ins[p.Body[0]]).Body
 	order, _ := c.schedule(body)
 	at := map[loop.Value]int{}

@@ -8,21 +8,9 @@ import (
 	"sync"
 
 	"weft/internal/array"
+	"weft/internal/jit"
 	"weft/internal/loop"
 )
-
-// An ISA is the instruction set that a kernel may use.
-type ISA uint8
-
-const (
-	AVX2   ISA = iota // AVX2, FMA and BMI2: 16 registers of 32 bytes
-	AVX512            // AVX-512 F, BW, DQ, VL and CD: 32 registers of 64 bytes, opmasks
-)
-
-func (i ISA) String() string { return [...]string{"avx2", "avx512"}[i] }
-
-// VectorBytes returns the size of a vector register.
-func (i ISA) VectorBytes() int { return 32 << i }
 
 // A Kernel is a compiled program.
 type Kernel struct {
@@ -30,7 +18,7 @@ type Kernel struct {
 	Text    int    // bytes of Code that are instructions; constants follow
 	Scratch int    // bytes of loop.Frame.Scratch in use
 	Spills  int    // values kept in scratch for want of registers
-	ISA     ISA
+	ISA     jit.ISA
 }
 
 // ErrUnsupported matches the error of a program that this backend does not
@@ -43,7 +31,7 @@ var pool = sync.Pool{New: func() any { return new(compiler) }}
 // Compile translates a verified program for isa. It is safe for concurrent use
 // and does not depend on the processor it runs on. The error matches
 // [ErrUnsupported] where the program asks for what the backend lacks.
-func Compile(p *loop.Program, isa ISA) (*Kernel, error) {
+func Compile(p *loop.Program, isa jit.ISA) (*Kernel, error) {
 	return compile(p, isa, false, nil)
 }
 
@@ -51,13 +39,13 @@ func Compile(p *loop.Program, isa ISA) (*Kernel, error) {
 // are written past the caches, which saves reading the lines that they replace.
 // The memory of each buffer that is written with step Unit along the lane axis must
 // be aligned to 64 bytes where a row starts.
-func CompileStreaming(p *loop.Program, isa ISA) (*Kernel, error) {
+func CompileStreaming(p *loop.Program, isa jit.ISA) (*Kernel, error) {
 	return compile(p, isa, true, nil)
 }
 
 // Explain returns what Compile makes of p as text: a line an instruction, with its
 // offset in the code, in Intel syntax. Labels of constants stand behind the code.
-func Explain(p *loop.Program, isa ISA) (string, error) {
+func Explain(p *loop.Program, isa jit.ISA) (string, error) {
 	var b strings.Builder
 	k, err := compile(p, isa, false, &b)
 	if err != nil {
@@ -67,9 +55,9 @@ func Explain(p *loop.Program, isa ISA) (string, error) {
 		p.Name, isa, k.Text, len(k.Code)-k.Text, k.Spills, k.Scratch, b.String()), nil
 }
 
-func compile(p *loop.Program, isa ISA, streaming bool, listing io.Writer) (*Kernel, error) {
-	if isa > AVX512 {
-		return nil, fmt.Errorf("x86: Compile: unknown instruction set %d", isa)
+func compile(p *loop.Program, isa jit.ISA, streaming bool, listing io.Writer) (*Kernel, error) {
+	if isa != jit.AVX2 && isa != jit.AVX512 {
+		return nil, fmt.Errorf("x86: Compile: no instruction set %d", isa)
 	}
 	for i, b := range p.Bufs {
 		switch b.DType {

@@ -3,6 +3,7 @@ package x86
 import (
 	"math/bits"
 
+	"weft/internal/jit"
 	"weft/internal/loop"
 	"weft/internal/x86/asm"
 )
@@ -67,7 +68,7 @@ func (c *compiler) gather(b int, t loop.Type, d []vr, s int, off loop.Value) {
 	for q := range h {
 		h[q], m.index = c.newV(), index[q]
 		km := c.partMask(k, q)
-		if k != 0 && c.isa == AVX2 {
+		if k != 0 && c.isa == jit.AVX2 {
 			km = c.half(k, q) // as wide as the elements
 		}
 		c.gatherReg(op, c.narrow(h[q]), m, km)
@@ -116,7 +117,7 @@ func (c *compiler) gatherReg(op asm.Op, d vr, m lmem, k vr) {
 		c.mov(km, k&idMask)
 	}
 	c.emit(pZero, fDef, d&idMask)
-	if c.isa == AVX512 {
+	if c.isa == jit.AVX512 {
 		c.load(op, d, m).rmw().mask(km)
 	} else {
 		c.emit(op, fDef|fRMW, d, 0, km|d&^idMask).at(1, m)

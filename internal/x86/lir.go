@@ -1,6 +1,7 @@
 package x86
 
 import (
+	"weft/internal/jit"
 	"weft/internal/loop"
 	"weft/internal/x86/asm"
 )
@@ -142,7 +143,7 @@ func (c *compiler) newV() vr { return c.newReg(classV) }
 
 // newM returns a register for a mask of lanes.
 func (c *compiler) newM() vr {
-	if c.isa == AVX512 {
+	if c.isa == jit.AVX512 {
 		return c.newReg(classK)
 	}
 	return c.newReg(classV)

@@ -3,6 +3,7 @@ package x86
 import (
 	"encoding/binary"
 
+	"weft/internal/jit"
 	"weft/internal/loop"
 	"weft/internal/x86/asm"
 )
@@ -21,7 +22,7 @@ func (c *compiler) tableRegs(n uint64) [2]vr {
 		switch {
 		case t.Type == loop.F32:
 			binary.LittleEndian.PutUint32(b[4*i:], uint32(x))
-		case c.isa == AVX512:
+		case c.isa == jit.AVX512:
 			binary.LittleEndian.PutUint64(b[8*i:], x)
 		default:
 			binary.LittleEndian.PutUint32(b[4*i:], uint32(x))
@@ -42,9 +43,9 @@ func (c *compiler) tableRegs(n uint64) [2]vr {
 func (c *compiler) lookup(in *loop.Ins, d, x vr) {
 	table := c.tableRegs(in.Imm)
 	switch {
-	case c.isa == AVX512 && in.Type == loop.F32:
+	case c.isa == jit.AVX512 && in.Type == loop.F32:
 		c.op2(asm.VPERMPS, d, x, table[0])
-	case c.isa == AVX512:
+	case c.isa == jit.AVX512:
 		c.op2(asm.VPERMPD, d, x, table[0])
 	case in.Type == loop.F32: // the fourth bit, as the sign, chooses between the two
 		lo, hi := c.v2(asm.VPERMPS, x, table[0]), c.v2(asm.VPERMPS, x, table[1])

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"weft/internal/jit"
 	"weft/internal/loop"
 )
 
@@ -52,7 +53,7 @@ func TestLookup(t *testing.T) {
 			for _, n := range []int{1, 16, 77} {
 				random(u.p, r, n).fill(func(b int) uint64 { return value(r, loop.TypeOf(u.p.Bufs[b].DType)) }).check(t, nil)
 			}
-			list, err := Explain(u.p, AVX512)
+			list, err := Explain(u.p, jit.AVX512)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -19,7 +19,7 @@ import (
 )
 
 // compiled runs programs as machine code.
-func compiled(isa ISA) loopgen.Runner {
+func compiled(isa jit.ISA) loopgen.Runner {
 	return func(p *loop.Program, f *loop.Frame, refill func() bool) (err error) {
 		k, err := Compile(p, isa)
 		if err != nil {
@@ -168,7 +168,7 @@ func FuzzGenerated(f *testing.F) {
 
 // compare runs a case with the interpreter and as machine code. The interpreter is
 // tested by itself.
-func compare(c *loopgen.Case, isa ISA) error {
+func compare(c *loopgen.Case, isa jit.ISA) error {
 	want, err := loopgen.Run(c, loopgen.Heap, interpreted)
 	if err != nil {
 		return nil // shrinking made something endless

@@ -1,6 +1,7 @@
 package x86
 
 import (
+	"weft/internal/jit"
 	"weft/internal/loop"
 	"weft/internal/x86/asm"
 )
@@ -8,7 +9,7 @@ import (
 // A compiler holds the state of one compilation; its memory is reused.
 type compiler struct {
 	p   *loop.Program
-	isa ISA
+	isa jit.ISA
 	vb  int // bytes of a vector register
 
 	streaming bool // see CompileStreaming
@@ -89,7 +90,7 @@ type constant struct {
 	r    vr
 }
 
-func (c *compiler) reset(p *loop.Program, isa ISA) {
+func (c *compiler) reset(p *loop.Program, isa jit.ISA) {
 	c.p, c.isa, c.vb = p, isa, isa.VectorBytes()
 	c.asm.Reset()
 	c.code, c.pre, c.other = c.code[:0], c.pre[:0], c.other[:0]

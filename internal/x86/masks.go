@@ -1,6 +1,7 @@
 package x86
 
 import (
+	"weft/internal/jit"
 	"weft/internal/loop"
 	"weft/internal/x86/asm"
 )
@@ -17,7 +18,7 @@ func (c *compiler) maskType() loop.Type {
 
 // joinMask makes the mask of a step from those of its two 8-byte halves.
 func (c *compiler) joinMask(d, lo, hi vr) {
-	if c.isa == AVX512 {
+	if c.isa == jit.AVX512 {
 		c.op2(asm.KUNPCKBW, d, hi, lo)
 		return
 	}
@@ -30,7 +31,7 @@ func (c *compiler) partMask(m vr, q int) vr {
 	switch {
 	case m == 0 || c.lay.parts == 1 || c.lay.uni:
 		return m
-	case c.isa == AVX2:
+	case c.isa == jit.AVX2:
 		return c.v1(asm.VPMOVSXDQ, c.half(m, q))
 	case q == 1:
 		d := c.newM()
@@ -59,7 +60,7 @@ func (c *compiler) active(s int) vr {
 // nonzero makes a mask of the lanes, as wide as masks are, that are not zero.
 func (c *compiler) nonzero(d, a vr) {
 	t := c.maskType()
-	if c.isa == AVX512 {
+	if c.isa == jit.AVX512 {
 		c.testReg(loop.OpNe, t, d, a, a)
 	} else {
 		c.compareReg(loop.OpNe, t, d, a, c.constReg(t, 0))
@@ -79,7 +80,7 @@ func (c *compiler) bytesOf(t loop.Type, r vr) vr {
 // ones makes numbers 1 of type t where mask m is, and 0 elsewhere.
 func (c *compiler) ones(t loop.Type, d, m vr) {
 	one := c.constReg(t, [...]uint64{loop.I32: 1, loop.I64: 1, loop.F32: 0x3F800000, loop.F64: 0x3FF << 52}[t])
-	if c.isa == AVX512 {
+	if c.isa == jit.AVX512 {
 		c.op1(moves[t], d, one).mask(m).z()
 	} else {
 		c.op2(asm.VPAND, d, m, one)
@@ -94,7 +95,7 @@ func (c *compiler) bitsOf(k vr) vr {
 		c.gconst(g, 1)
 	case k == 0:
 		c.gconst(g, 1<<c.lay.lanes-1)
-	case c.isa == AVX512:
+	case c.isa == jit.AVX512:
 		c.op1(c.kmov(), g, k)
 	case c.lay.es == 8:
 		c.op1(asm.VMOVMSKPD, g, k)
@@ -119,7 +120,7 @@ func (c *compiler) boolMask(g vr) vr {
 	c.emit(asm.NEG, fDef|fRMW, g)
 	c.gconst(t, 0)
 	c.updi(asm.SBB, t, 0)
-	if c.isa == AVX2 {
+	if c.isa == jit.AVX2 {
 		return c.broadcast(t, 8)
 	}
 	m := c.newM()
@@ -136,9 +137,9 @@ func (c *compiler) none(masks []vr, l asm.Label) *ins {
 		m = t
 	}
 	switch {
-	case c.isa == AVX512 && c.lay.lanes == 8:
+	case c.isa == jit.AVX512 && c.lay.lanes == 8:
 		c.use2(asm.KORTESTB, m, masks[last])
-	case c.isa == AVX512:
+	case c.isa == jit.AVX512:
 		c.use2(asm.KORTESTW, m, masks[last])
 	default:
 		if last > 0 {
@@ -157,7 +158,7 @@ func (c *compiler) maskRest(n vr) {
 	rest, m := c.newG(), c.newM()
 	c.mov(rest, n)
 	c.upd(asm.SUB, rest, c.lay.idx)
-	if c.isa == AVX512 {
+	if c.isa == jit.AVX512 {
 		ones, bits := c.newG(), c.newG()
 		c.gconst(ones, 0xFFFFFFFF)
 		c.op2(asm.BZHI, bits, ones, rest)
@@ -172,7 +173,7 @@ func (c *compiler) maskRest(n vr) {
 // blend emits d = m ? a : b.
 func (c *compiler) blend(t loop.Type, d, m, a, b vr) {
 	switch {
-	case c.isa == AVX2:
+	case c.isa == jit.AVX2:
 		c.op3(blends[t], d, b, a, m)
 	case t == loop.B:
 		x, y := c.newM(), c.newM()
@@ -186,7 +187,7 @@ func (c *compiler) blend(t loop.Type, d, m, a, b vr) {
 
 // merge overwrites the lanes of d that k has.
 func (c *compiler) merge(t loop.Type, d, s, k vr) {
-	if c.isa == AVX512 && t != loop.B {
+	if c.isa == jit.AVX512 && t != loop.B {
 		c.op1(moves[t], d, s).mask(k).rmw()
 	} else {
 		c.blend(t, d, k, s, d)

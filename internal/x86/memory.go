@@ -2,6 +2,7 @@ package x86
 
 import (
 	"weft/internal/array"
+	"weft/internal/jit"
 	"weft/internal/loop"
 	"weft/internal/x86/asm"
 )
@@ -34,7 +35,7 @@ func (c *compiler) activeFor(t loop.Type, i int) vr {
 // vectors: AVX2 has no masks for bytes.
 func (c *compiler) bulk(b int) bool {
 	x := &c.p.Bufs[b]
-	return x.Steps[c.p.Lane] == loop.Unit && (x.DType.Size() > 1 || c.isa == AVX512 || c.masks == nil)
+	return x.Steps[c.p.Lane] == loop.Unit && (x.DType.Size() > 1 || c.isa == jit.AVX512 || c.masks == nil)
 }
 
 // lowerLoad lowers OpLoad and OpLoadAt.
@@ -107,7 +108,7 @@ func (c *compiler) storeOne(t array.DType, m lmem, r vr) {
 		return
 	}
 	g := c.newG()
-	if t == array.Bool && c.isa == AVX512 {
+	if t == array.Bool && c.isa == jit.AVX512 {
 		c.op1(asm.KMOVW, g, r)
 	} else {
 		c.op1(asm.VMOVD, g, r.x())
@@ -148,7 +149,7 @@ func (c *compiler) loadUnit(b int, t loop.Type, d vr, i int) {
 	switch {
 	case k == 0:
 		c.load(load, bytes, m)
-	case c.isa == AVX512:
+	case c.isa == jit.AVX512:
 		c.load(load, bytes, m).mask(k).z()
 	default:
 		c.op2m(elements[t.Size()].masked, d, k, m)
@@ -168,7 +169,7 @@ func (c *compiler) storeUnit(b int, t loop.Type, r vr, i int) {
 		c.store(asm.VMOVNTPS, m, r)
 	case k == 0:
 		c.store(asm.VMOVUPS, m, r)
-	case c.isa == AVX512:
+	case c.isa == jit.AVX512:
 		c.store(elements[size].vector, m, r).mask(k)
 	case c.masks[0] == c.lay.tail:
 		c.storePieces(t, r, m, i)
@@ -188,7 +189,7 @@ func (c *compiler) storeBytes(m lmem, r, k vr) {
 		return
 	}
 	n := c.newV()
-	if c.isa == AVX512 {
+	if c.isa == jit.AVX512 {
 		c.op1(narrow, n.x(), r)
 		c.store(store, m, n.x())
 		return

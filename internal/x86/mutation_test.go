@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"weft/internal/array"
+	"weft/internal/jit"
 	"weft/internal/loop"
 	"weft/internal/loop/loopgen"
 	"weft/internal/x86/asm"
@@ -21,7 +22,7 @@ import (
 type mutant struct {
 	op      loop.Op
 	t, from loop.Type
-	isa     ISA
+	isa     jit.ISA
 	how     string
 }
 
@@ -108,10 +109,10 @@ func invertBranch(c *compiler, v loop.Value, code []ins) bool {
 // clamped is no NaN and equals its bound only as the same number; and those that zeros of
 // both signs show, which TestReductionsOfZeros has.
 var leftOut = map[mutant]bool{
-	{loop.OpCvt, loop.I32, loop.F64, AVX2, "operands swapped"}:      true,
-	{loop.OpCvt, loop.I32, loop.F64, AVX512, "operands swapped"}:    true,
-	{loop.OpReduce, loop.F32, loop.F32, AVX512, "operands swapped"}: true,
-	{loop.OpReduce, loop.F64, loop.F64, AVX512, "operands swapped"}: true,
+	{loop.OpCvt, loop.I32, loop.F64, jit.AVX2, "operands swapped"}:      true,
+	{loop.OpCvt, loop.I32, loop.F64, jit.AVX512, "operands swapped"}:    true,
+	{loop.OpReduce, loop.F32, loop.F32, jit.AVX512, "operands swapped"}: true,
+	{loop.OpReduce, loop.F64, loop.F64, jit.AVX512, "operands swapped"}: true,
 }
 
 // mutantOf returns the mutant that an instruction belongs to.
@@ -124,7 +125,7 @@ func mutantOf(p *loop.Program, in *loop.Ins) mutant {
 }
 
 // noticedAlone tries the operations by themselves, as TestMixedWidths does.
-func noticedAlone(t *testing.T, m mutant, isa ISA) bool {
+func noticedAlone(t *testing.T, m mutant, isa jit.ISA) bool {
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, o := range operations() {
 		if o.op != m.op || o.t != m.t || o.args[0] != m.from {

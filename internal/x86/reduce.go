@@ -3,6 +3,7 @@ package x86
 import (
 	"math"
 
+	"weft/internal/jit"
 	"weft/internal/loop"
 	"weft/internal/x86/asm"
 )
@@ -219,7 +220,7 @@ func (c *compiler) fold(x *accumulator) {
 		}
 	}
 	with(0, c.half(r[0], 1))
-	if c.isa == AVX512 {
+	if c.isa == jit.AVX512 {
 		t := c.newV()
 		c.op1i(asm.VEXTRACTI32X4, t.x(), r[0].y(), 1)
 		with(0, t)

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 
+	"weft/internal/jit"
 	"weft/internal/x86/asm"
 )
 
@@ -17,9 +18,9 @@ import (
 // allocatable is the registers that a scan may hand out. RAX and RDX are left to
 // IDIV and to suspensions, RDI is the frame; RSP and RBP belong to Go. K0 cannot be
 // a mask.
-var allocatable = [2][numClasses]uint32{
-	AVX2:   {gprs, 1<<16 - 1, 0},
-	AVX512: {gprs, 1<<32 - 1, 0xFE},
+var allocatable = [...][numClasses]uint32{
+	jit.AVX2:   {gprs, 1<<16 - 1, 0},
+	jit.AVX512: {gprs, 1<<32 - 1, 0xFE},
 }
 
 const gprs = 0xFFFF &^ (1<<0 | 1<<2 | 1<<4 | 1<<5 | 1<<7)

@@ -1,5 +1,7 @@
 package x86
 
+import "weft/internal/jit"
+
 import "weft/internal/loop"
 
 // The processor looks ahead by some hundred instructions only. In long code whose
@@ -68,7 +70,7 @@ func (c *compiler) arrange(block []loop.Value, s *survey) []loop.Value {
 
 // vectors is the number of vector registers that values may take.
 func (c *compiler) vectors() int {
-	if c.isa == AVX512 {
+	if c.isa == jit.AVX512 {
 		return 30
 	}
 	return 15
@@ -142,7 +144,7 @@ func (c *compiler) origin(v loop.Value) loop.Value {
 // width returns the registers that a value takes in each step.
 func (c *compiler) width(v loop.Value) int {
 	t := c.p.Ins[v].Type
-	if c.vals[v].state == hoisted || t == loop.None || t == loop.B && c.isa == AVX512 {
+	if c.vals[v].state == hoisted || t == loop.None || t == loop.B && c.isa == jit.AVX512 {
 		return 0
 	}
 	if t.Size() == 8 {

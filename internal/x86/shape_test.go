@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"weft/internal/array"
+	"weft/internal/jit"
 	"weft/internal/loop"
 )
 
@@ -284,7 +285,7 @@ func TestScratchLimit(t *testing.T) {
 		b.Store(out, s)
 	})
 	p := finish(t, b)
-	for _, isa := range []ISA{AVX2, AVX512} {
+	for _, isa := range []jit.ISA{jit.AVX2, jit.AVX512} {
 		if _, err := Compile(p, isa); err == nil || !strings.Contains(err.Error(), "scratch") {
 			t.Errorf("%s: got %v, want an error about scratch memory", isa, err)
 		}
@@ -292,7 +293,7 @@ func TestScratchLimit(t *testing.T) {
 }
 
 func TestExplain(t *testing.T) {
-	for isa, want := range map[ISA]string{AVX2: "vmulps ymm", AVX512: "vmulps zmm"} {
+	for isa, want := range map[jit.ISA]string{jit.AVX2: "vmulps ymm", jit.AVX512: "vmulps zmm"} {
 		s, err := Explain(axpby(t), isa)
 		if err != nil {
 			t.Fatal(err)

@@ -1,6 +1,7 @@
 package x86
 
 import (
+	"weft/internal/jit"
 	"weft/internal/loop"
 	"weft/internal/x86/asm"
 )
@@ -115,7 +116,7 @@ func (c *compiler) constReg(t loop.Type, bits uint64) vr {
 		// As a whole vector: to spread an element takes a unit that tables are looked up
 		// with, except as an operand.
 		size := uint8(t.Size())
-		if x.remat = asm.VMOVUPS; c.isa == AVX512 {
+		if x.remat = asm.VMOVUPS; c.isa == jit.AVX512 {
 			x.elem = size
 		}
 		x.at = int32(c.asm.NewConst(bits, size, uint8(c.vb)).Label)
@@ -180,7 +181,7 @@ func (c *compiler) broadcast(g vr, size int) vr {
 	if size == 8 {
 		mov, bc = asm.VMOVQ, asm.VPBROADCASTQ
 	}
-	if c.isa == AVX2 {
+	if c.isa == jit.AVX2 {
 		t := c.newV()
 		c.op1(mov, t.x(), g)
 		g = t.x()
