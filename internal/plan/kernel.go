@@ -88,6 +88,17 @@ func (k *kernel) collapse() {
 		if n == 1 {
 			continue
 		}
+		if c == run && k.emptyRun() {
+			// One dimension without elements, whatever the sizes of the others: their
+			// strides say nothing.
+			if m := len(dims); m == 0 || dims[m-1].class != run {
+				dims = append(dims, dim{0, run, -1, 1, 0})
+				for i := range k.acc {
+					st[i] = append(st[i], 0)
+				}
+			}
+			continue
+		}
 		if m := len(dims); m > 0 && dims[m-1].class == c && !k.keep[a] && (dims[m-1].axis < 0 || !k.keep[dims[m-1].axis]) {
 			fits := true
 			for _, x := range k.acc {
@@ -112,6 +123,9 @@ func (k *kernel) collapse() {
 	}
 	k.dims = dims
 }
+
+// emptyRun reports a reduction of no elements.
+func (k *kernel) emptyRun() bool { return k.lo >= 0 && array.Size(k.shape[k.lo:k.hi]) == 0 }
 
 // st2 is the stride of the nearest axis at or before a that is longer than 1.
 func st2(x *access, a int, shape []int) int {
@@ -359,7 +373,7 @@ func (e *emitter) used(n *ir.Node) bool {
 
 // even reports that the operand walks the reduced axes as one dimension.
 func (e *emitter) even(o Operand) bool {
-	if e.c.lo < 0 {
+	if e.c.lo < 0 || array.Size(e.c.shape) == 0 {
 		return true
 	}
 	prev := -1
