@@ -167,6 +167,9 @@ func (t *Tensor) Grad() *Tensor {
 // this way.
 func BorrowGrad(t *Tensor, f func(g *Tensor)) bool {
 	t.notNil("borrowgrad")
+	if f == nil {
+		array.Failf("borrowgrad", "f", "is nil")
+	}
 	h := t.hist
 	if h == nil {
 		return false

@@ -36,6 +36,7 @@ type FuncContext struct {
 // Save keeps tensors for Backward. Overwriting one before the backward pass is
 // an error that the pass reports.
 func (c *FuncContext) Save(ts ...*Tensor) {
+	c.notNil("save")
 	for _, t := range ts {
 		t.notNil("save")
 	}
@@ -43,10 +44,25 @@ func (c *FuncContext) Save(ts ...*Tensor) {
 }
 
 // Saved returns tensor i of those saved.
-func (c *FuncContext) Saved(i int) *Tensor { return c.saved[i] }
+func (c *FuncContext) Saved(i int) *Tensor {
+	c.notNil("saved")
+	if i < 0 || i >= len(c.saved) {
+		array.Failf("saved", "", "there is no tensor %d: Forward saved %d", i, len(c.saved))
+	}
+	return c.saved[i]
+}
+
+func (c *FuncContext) notNil(opName string) {
+	if c == nil {
+		array.Failf(opName, "", "the context is nil: Func.Apply gives one to Forward and Backward")
+	}
+}
 
 // Apply computes the function of x and records it.
 func (f *Func) Apply(x ...*Tensor) *Tensor {
+	if f == nil || f.Forward == nil {
+		array.Failf("apply", "", "the Func is nil or has no Forward")
+	}
 	ops := make([]operand, len(x))
 	hidden := make([]*Tensor, len(x))
 	for i, t := range x {
@@ -117,6 +133,9 @@ func (f *Func) backward(n *gradNode, c *FuncContext, saved []savedValue, dy *Ten
 	}
 	if !create {
 		dy = dy.NoGrad()
+	}
+	if f.Backward == nil {
+		array.Failf(f.Name, "", "has no Backward")
 	}
 	gs := f.Backward(use, dy)
 	if len(gs) != len(n.in) {

@@ -37,6 +37,9 @@ func Digest(ts ...*Tensor) string {
 // with numbers and elements little-endian, and NaNs of any payload and sign as
 // the quiet NaN 0x7fc00000 or 0x7ff8000000000000.
 func DigestNamed(ts iter.Seq2[string, *Tensor]) string {
+	if ts == nil {
+		array.Failf("digest", "", "the sequence of tensors is nil")
+	}
 	d := digester{h: sha256.New()}
 	for name, t := range ts {
 		if t == nil {

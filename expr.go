@@ -102,10 +102,22 @@ func (f *Formula) Eval(args ...any) (t *Tensor, err error) {
 }
 
 // Names returns the names that need values, in order of first appearance.
-func (f *Formula) Names() []string { return append([]string(nil), f.f.Names...) }
+func (f *Formula) Names() []string {
+	f.notNil()
+	return append([]string(nil), f.f.Names...)
+}
 
 // String returns the text of the formula.
-func (f *Formula) String() string { return f.f.Text }
+func (f *Formula) String() string {
+	f.notNil()
+	return f.f.Text
+}
+
+func (f *Formula) notNil() {
+	if f == nil || f.f == nil {
+		array.Failf("expr", "", "the formula is nil or the zero Formula (ParseExpr makes one)")
+	}
+}
 
 // formulas caches formulas by text, hashed with formulaSeed.
 var (
@@ -182,6 +194,7 @@ func (f *Formula) eval(args []any) *Tensor {
 
 // bind appends the operands of the formula to ops: tensors, then numbers.
 func (f *Formula) bind(args []any, ops []operand) (*variant, []operand) {
+	f.notNil()
 	names := f.f.Names
 	vars, named := Vars(nil), false
 	if len(args) == 1 {

@@ -37,6 +37,9 @@ func (t *Tensor) String() string { return fmt.Sprintf("%v", t) }
 // and the results are aligned: %.2f, %8.3e, %g, %d, %x, %t. Verbs for floats print
 // integers as floats.
 func (t *Tensor) Format(s fmt.State, verb rune) {
+	if s == nil {
+		array.Failf("format", "s", "is nil: functions of package fmt call Format")
+	}
 	if t == nil {
 		fmt.Fprint(s, "<nil>")
 		return
@@ -379,6 +382,7 @@ func (t *Tensor) LogValue() slog.Value {
 	if t == nil {
 		return slog.AnyValue(nil)
 	}
+	t.notNil("logvalue")
 	attrs := []slog.Attr{slog.String("dtype", t.v.DType.String()), slog.String("shape", array.ShapeString(t.v.Shape))}
 	switch {
 	case t.v.Store.Released.Load():

@@ -67,6 +67,9 @@ func (f *Fused) InPlace(dst []*Tensor, args ...any) bool {
 // prepare checks and plans. direct tells that the results can be computed where
 // they belong.
 func (f *Fused) prepare(dst []*Tensor, args []any) (p *planned, ops []operand, direct bool) {
+	if f == nil || f.compose == nil {
+		array.Failf("fused", "", "the Fused is nil or composes nothing")
+	}
 	name := f.def.Name
 	ops = make([]operand, len(args), len(args)+len(dst))
 	for i, x := range args {
@@ -117,6 +120,9 @@ func (f *Fused) lookup(n int, ops []operand) *planned {
 		}
 	}
 	outs := f.compose(args.inputs(ir.New()))
+	if len(outs) != len(ops)-n {
+		array.Failf(f.def.Name, "dst", "has %d places for %d results", len(ops)-n, len(outs))
+	}
 	for i, x := range outs {
 		if v := &ops[n+i].t.v; x.DType != v.DType || !array.Equal(x.Shape, v.Shape) {
 			array.Failf(f.def.Name, "", "result %d is %s, its place %s", i, array.TypeString(x.DType, x.Shape), array.TypeString(v.DType, v.Shape))

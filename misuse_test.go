@@ -1,6 +1,7 @@
 package weft_test
 
 import (
+	"context"
 	"errors"
 	"io"
 	"math"
@@ -73,6 +74,8 @@ func TestMistakesWithArrays(t *testing.T) {
 		{misuse(func() { weft.Zeros(0).ArgMax() }), "argmax: has no value over no elements: shape [0], axes [0]"},
 		{misuse(func() { x.ArgMax(0, 1) }), "argmax: axis: takes one axis or none, got [0 1]"},
 		{misuse(func() { x.Softmax(5) }), "softmax: axis: 5 is out of range for 2 dimensions: want -2 to 1"},
+		{misuse(func() { weft.Zeros(2, 0).Softmax(1) }), "softmax: has no value over no elements: shape [2 0], axes [1]"},
+		{misuse(func() { weft.Zeros(0).LogSumExp() }), "logsumexp: has no value over no elements: shape [0], axes [0]"},
 		{misuse(func() { weft.Arange(3).Softmax(0) }), "softmax: takes floats, got int64: convert with To first"},
 		{misuse(func() { weft.Arange(3).Var() }), "var: takes floats, got int64: convert with To first"},
 		{misuse(func() { weft.OnesOf(weft.Bool, 2).Sub(weft.OnesOf(weft.Bool, 2)) }), "sub: is not defined for bool"},
@@ -510,6 +513,141 @@ func TestFunctionsRefuseNil(t *testing.T) {
 		refusesNil(t, c.what, c.do, func(op string) bool { return op == c.op })
 	}
 }
+
+// A receiver that is nil, or the zero value of a type that is made by a function, is
+// refused, as are functions, readers and writers that are nil.
+func TestReceiversThatWereNotMade(t *testing.T) {
+	x := weft.Ones(2)
+	g, s, f := (*weft.Generator)(nil), (*weft.Scope)(nil), (*weft.Formula)(nil)
+	dataset := data.Tensors(x, nil)
+	for what, do := range map[string]func(){
+		"Generator.State":    func() { g.State() },
+		"Generator.SetState": func() { g.SetState(weft.GeneratorState{}) },
+		"Generator.Rand":     func() { g.Rand(2) },
+		"Generator.Randint":  func() { g.Randint(0, 2, 2) },
+		"Generator.Randperm": func() { g.Randperm(2) },
+		"Scope.Nest":         func() { s.Nest() },
+		"Scope.Track":        func() { s.Track(x) },
+		"Scope.Keep":         func() { s.Keep(x) },
+		"Scope.Close":        func() { s.Close() },
+		"zero Scope":         func() { new(weft.Scope).Track(x).Add(1) },
+		"Formula.Names":      func() { f.Names() },
+		"Formula.String":     func() { _ = new(weft.Formula).String() },
+		"Func.Apply":         func() { (*weft.Func)(nil).Apply(x) },
+		"Func.Forward":       func() { new(weft.Func).Apply(x) },
+		"Func.Backward": func() {
+			f := weft.Func{Name: "f", Forward: func(_ *weft.FuncContext, x ...*weft.Tensor) *weft.Tensor { return x[0].Neg() }}
+			f.Apply(weft.Ones().RequireGrad()).Backward()
+		},
+		"FuncContext.Save":   func() { (*weft.FuncContext)(nil).Save(x) },
+		"FuncContext.Saved":  func() { new(weft.FuncContext).Saved(0) },
+		"FuncContext.Saved ": func() { new(weft.FuncContext).Saved(-1) },
+		"Fused.Into":         func() { (*weft.Fused)(nil).Into([]*weft.Tensor{x}, x) },
+		"Fused without":      func() { weft.NewFused("f", nil).Into([]*weft.Tensor{x}, x) },
+		"Fused with more":    func() { weft.NewFused("f", func(x []*ir.Node) []*ir.Node { return x }).Into(nil, x) },
+		"zero Tensor":        func() { new(weft.Tensor).Sum() },
+		"zero Tensor as any": func() { x.Add(new(weft.Tensor)) },
+		"zero Tensor's text": func() { new(weft.Tensor).LogValue() },
+		"Try":                func() { weft.Try(nil) },
+		"Borrow":             func() { weft.Borrow[float32](x, nil) },
+		"BorrowGrad":         func() { weft.BorrowGrad(x, nil) },
+		"DigestNamed":        func() { weft.DigestNamed(nil) },
+		"Format":             func() { x.Format(nil, 'v') },
+		"SGD.Step":           func() { (*optim.SGD)(nil).Step() },
+		"Adam.Step":          func() { (*optim.Adam)(nil).Step() },
+		"Linear":             func() { (*nn.Linear)(nil).Forward(x) },
+		"Conv2d":             func() { (*nn.Conv2d)(nil).Forward(x) },
+		"Dropout":            func() { (*nn.Dropout)(nil).Forward(x) },
+		"Dropout.Train":      func() { (*nn.Dropout)(nil).SetTraining(true) },
+		"Sequential":         func() { nn.Sequential{nil}.Forward(x) },
+		"nn.Func":            func() { nn.Func(nil).Forward(x) },
+		"Loader.Len":         func() { (*data.Loader)(nil).Len() },
+		"zero Loader":        func() { new(data.Loader).State() },
+		"Loader.Batches":     func() { data.NewLoader(dataset, data.LoaderOpts{}).Batches(nil) }, //nolint:staticcheck // nil is what is refused
+		"File.Names":         func() { (*safetensors.File)(nil).Names() },
+		"File.Close":         func() { (*safetensors.File)(nil).Close() },
+	} {
+		func() {
+			defer func() {
+				if e, ok := recover().(*weft.Error); !ok || e.Kind != weft.Misuse || e.Msg == "" {
+					t.Errorf("%s: %v, want a *weft.Error", what, e)
+				}
+			}()
+			do()
+		}()
+	}
+	for what, err := range map[string]error{
+		"npy.Read":          func() error { _, err := npy.Read(nil); return err }(),
+		"npy.Write":         npy.Write(nil, x),
+		"safetensors.Read":  func() error { _, err := safetensors.Read(nil, 100); return err }(),
+		"safetensors.Write": safetensors.Write(nil, nil, nil),
+		"checkpoint.Save":   checkpoint.Save(filepath.Join(t.TempDir(), "f"), checkpoint.Parts{"a": nil}, nil),
+	} {
+		if err == nil {
+			t.Errorf("%s takes nil", what)
+		}
+	}
+	for d := range 256 {
+		d := weft.DType(d)
+		if known := d >= weft.Bool && d <= weft.Complex128; (d.Size() > 0) != known {
+			t.Errorf("type %d has %d bytes", d, d.Size())
+		}
+	}
+}
+
+// Memory that a function has as a slice is not given back before it returns.
+func TestReleaseOfBorrowedMemory(t *testing.T) {
+	s := weft.NewScope()
+	x := s.Track(weft.Ones(4096)).Add(1)
+	weft.Borrow(x, func(b []float32) {
+		for what, give := range map[string]func(){"Release": x.Release, "Release of a view": x.Reshape(64, 64).Release, "Close": s.Close} {
+			if weft.Try(give) == nil {
+				t.Errorf("%s gives borrowed memory back", what)
+			}
+		}
+		if b[0] != 2 {
+			t.Errorf("borrowed memory holds %v", b[0])
+		}
+	})
+	weft.Try(func() { weft.Borrow(x, func([]float32) { weft.Ones(-1) }) })
+	s.Close()
+	if weft.Try(func() { x.Sum() }) == nil {
+		t.Error("the memory was not given back afterwards")
+	}
+}
+
+// Batches of huge or wrong datasets are refused, those of wide ones come.
+func TestLoaderOfExtremes(t *testing.T) {
+	x := weft.Ones(3, 1)
+	for _, o := range []data.LoaderOpts{{Batch: math.MaxInt}, {Batch: 2, Prefetch: math.MaxInt}, {Prefetch: math.MinInt}} {
+		n := 0
+		for b, err := range data.NewLoader(data.Tensors(x, nil), o).Batches(context.Background()) {
+			if err != nil {
+				t.Error(o, err)
+				break
+			}
+			n += b.X.Dim(0)
+		}
+		if n != 3 {
+			t.Errorf("%+v: %d of 3 examples", o, n)
+		}
+	}
+	for _, n := range []int{-1, math.MinInt, math.MaxInt, 1 << 60} {
+		l := data.NewLoader(wrongLength(n), data.LoaderOpts{Batch: 2})
+		if err := weft.Try(func() {
+			for range l.Batches(context.Background()) {
+				break
+			}
+		}); err == nil {
+			t.Errorf("a dataset of length %d is read", n)
+		}
+	}
+}
+
+type wrongLength int
+
+func (n wrongLength) Len() int                             { return int(n) }
+func (wrongLength) Get(int) (x, y *weft.Tensor, err error) { return weft.Ones(1), nil, nil }
 
 // nilPart is a part of a checkpoint whose state holds a nil tensor.
 type nilPart struct{}

@@ -35,8 +35,15 @@ func NewGenerator(seed uint64) *Generator {
 	return &Generator{state: GeneratorState{Seed: seed}}
 }
 
+func (g *Generator) notNil(opName string) {
+	if g == nil {
+		array.Failf(opName, "", "the generator is nil (NewGenerator makes one)")
+	}
+}
+
 // State returns what [Generator.SetState] takes to go on from here.
 func (g *Generator) State() GeneratorState {
+	g.notNil("state")
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.state
@@ -44,6 +51,7 @@ func (g *Generator) State() GeneratorState {
 
 // SetState makes the generator go on from a state.
 func (g *Generator) SetState(s GeneratorState) {
+	g.notNil("setstate")
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.state = s
@@ -121,6 +129,7 @@ func (g *Generator) RandintOf(d DType, lo, hi int64, shape ...int) *Tensor {
 
 // Randperm returns the numbers 0 to n-1, int64, in random order.
 func (g *Generator) Randperm(n int) *Tensor {
+	g.notNil("randperm")
 	if n < 0 {
 		array.Failf("randperm", "n", "%d is negative", n)
 	}
@@ -212,6 +221,7 @@ var draws = struct {
 // draw makes one draw. Each position of a block is an output of one kernel,
 // which writes it where it belongs: every fourth, or every second, element.
 func (g *Generator) draw(opName string, kind op.Distribution, d DType, shape []int, more ...exec.Number) *Tensor {
+	g.notNil(opName)
 	if !d.Float() && d != Int64 || !d.Supported() {
 		array.Failf(opName, "dtype", "%s is not float32 or float64", d)
 	}

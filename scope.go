@@ -88,9 +88,17 @@ func NewScope() *Scope {
 
 // Nest returns a scope inside s: results of tensors of both belong to it.
 func (s *Scope) Nest() *Scope {
+	s.notNil("nest")
 	n := NewScope()
 	n.parent = s
 	return n
+}
+
+// notNil refuses a nil scope, and the zero Scope, which nothing can belong to.
+func (s *Scope) notNil(opName string) {
+	if s == nil || s.run == nil {
+		array.Failf(opName, "", "the scope is nil or the zero Scope (NewScope makes one)")
+	}
 }
 
 func (s *Scope) within(o *Scope) bool {
@@ -105,6 +113,7 @@ func (s *Scope) within(o *Scope) bool {
 // Track returns t as a tensor of the scope: results computed from it are given
 // back by [Scope.Close]. t itself is not.
 func (s *Scope) Track(t *Tensor) *Tensor {
+	s.notNil("track")
 	t.check("track")
 	r := s.run
 	if t.run != nil {
@@ -115,6 +124,7 @@ func (s *Scope) Track(t *Tensor) *Tensor {
 
 // Keep moves t out of the scope: its memory stays when the scope closes.
 func (s *Scope) Keep(t *Tensor) *Tensor {
+	s.notNil("keep")
 	t.notNil("keep")
 	s.disown(t.v.Store)
 	return &Tensor{v: t.v, hist: t.hist}
@@ -135,8 +145,14 @@ func (s *Scope) disown(st *array.Storage) {
 // Close gives back the memory of all results computed from tracked tensors. Using
 // one of them afterwards panics.
 func (s *Scope) Close() {
+	s.notNil("close")
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	for _, st := range s.owned {
+		if st.Lent() {
+			failLent("close")
+		}
+	}
 	s.closed = true
 	// The last first, so that the next results lie where these did.
 	for _, st := range slices.Backward(s.owned) {
@@ -163,5 +179,12 @@ func (t *Tensor) track() {
 // It is never necessary.
 func (t *Tensor) Release() {
 	t.notNil("release")
+	if t.v.Store.Lent() {
+		failLent("release")
+	}
 	engine.stream.Free(t.v.Store)
+}
+
+func failLent(opName string) {
+	array.Failf(opName, "", "a function that Borrow gave the memory to has not returned")
 }

@@ -136,11 +136,18 @@ func (t *Tensor) View() array.View {
 // FromView makes a tensor of a strided window.
 func FromView(v array.View) *Tensor { return &Tensor{v: v} }
 
-// notNil refuses a nil tensor.
+// notNil refuses a nil tensor, and the zero Tensor, which has no memory.
 func (t *Tensor) notNil(opName string) {
+	if t == nil || t.v.Store == nil {
+		t.failNil(opName)
+	}
+}
+
+func (t *Tensor) failNil(opName string) {
 	if t == nil {
 		failNil(opName)
 	}
+	array.Failf(opName, "", "the tensor is the zero Tensor: functions such as Zeros and From make one")
 }
 
 // check refuses a nil tensor and memory that was given back.
@@ -223,12 +230,18 @@ func checkElements[T Element](opName string, t *Tensor) {
 }
 
 // Borrow lends f the elements of a contiguous tensor without copying. f must not
-// keep the slice. It panics if t is not contiguous or T is not its type.
+// keep the slice. It panics if t is not contiguous or T is not its type. Giving the
+// memory back while f has it, by [Tensor.Release] or [Scope.Close], panics.
 func Borrow[T Element](t *Tensor, f func(data []T)) {
 	checkElements[T]("borrow", t)
 	if !t.v.Contiguous() {
 		array.Failf("borrow", "", "%s with strides %v is not contiguous: use Contiguous or CopyTo", array.ShapeString(t.v.Shape), t.v.Strides)
 	}
+	if f == nil {
+		array.Failf("borrow", "f", "is nil")
+	}
+	t.v.Store.Lend()
+	defer t.v.Store.Unlend()
 	if n := t.Size(); n > 0 {
 		f(unsafe.Slice((*T)(t.v.Ptr()), n))
 	} else {

@@ -61,6 +61,9 @@ func Save(path string, parts Parts, meta map[string]string) error {
 		if name == "" || strings.ContainsAny(name, "/,") {
 			return fmt.Errorf("checkpoint: a part cannot be named %q", name)
 		}
+		if parts[name] == nil {
+			return fmt.Errorf("checkpoint: part %q is nil", name)
+		}
 		for key, t := range parts[name].State() {
 			tensors[name+"/"+key] = t
 		}

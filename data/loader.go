@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"math/bits"
 	"math/rand/v2"
 
 	"weft"
 	"weft/internal/array"
+	"weft/internal/mem"
 )
 
 // LoaderOpts are the options of a [Loader].
@@ -59,18 +61,40 @@ func NewLoader(d Dataset, o LoaderOpts) *Loader {
 
 // Len is the number of batches of an epoch.
 func (l *Loader) Len() int {
-	n := l.d.Len()
-	if !l.o.DropLast {
-		n += l.o.Batch - 1
+	n := l.examples()
+	if !l.o.DropLast && n%l.o.Batch > 0 {
+		return n/l.o.Batch + 1
 	}
 	return n / l.o.Batch
 }
 
+// examples is the length of the dataset.
+func (l *Loader) examples() int {
+	l.notNil()
+	n := l.d.Len()
+	if n < 0 {
+		array.Failf("loader", "", "the dataset's length is %d", n)
+	}
+	return n
+}
+
+func (l *Loader) notNil() {
+	if l == nil || l.d == nil {
+		array.Failf("loader", "", "the loader is nil or the zero Loader (NewLoader makes one)")
+	}
+}
+
 // Epoch and Next are the position: the batch that is handed out next.
-func (l *Loader) Epoch() int { return l.epoch }
+func (l *Loader) Epoch() int {
+	l.notNil()
+	return l.epoch
+}
 
 // Next is the number in its epoch of the batch that is handed out next.
-func (l *Loader) Next() int { return l.next }
+func (l *Loader) Next() int {
+	l.notNil()
+	return l.next
+}
 
 // Seek sets the position. The batch may be Len, the end of the epoch. It panics
 // with *weft.Error if there is no such position.
@@ -83,11 +107,13 @@ func (l *Loader) Seek(epoch, batch int) {
 
 // State returns the position, as a part of a checkpoint.
 func (l *Loader) State() map[string]*weft.Tensor {
+	l.notNil()
 	return map[string]*weft.Tensor{"epoch": weft.Scalar(l.epoch), "batch": weft.Scalar(l.next)}
 }
 
 // LoadState sets the position to one that State returned.
 func (l *Loader) LoadState(state map[string]*weft.Tensor) error {
+	l.notNil()
 	var at [2]int
 	for i, name := range []string{"epoch", "batch"} {
 		t := state[name]
@@ -108,6 +134,10 @@ func (l *Loader) LoadState(state map[string]*weft.Tensor) error {
 // loop's goroutine. When the loop ends, however it does, reading ahead has ended
 // too: it waits for a Get in progress.
 func (l *Loader) Batches(ctx context.Context) iter.Seq2[Batch, error] {
+	l.notNil()
+	if ctx == nil {
+		array.Failf("loader", "ctx", "is nil: context.Background() is one that never ends")
+	}
 	return func(yield func(Batch, error) bool) {
 		epoch := l.epoch
 		next, stop := l.source(ctx)
@@ -156,7 +186,7 @@ func (l *Loader) source(ctx context.Context) (next func() (Batch, error), stop f
 		k := first - 1
 		return func() (Batch, error) { k++; return read(k) }, func() {}
 	}
-	results := make(chan result, l.o.Prefetch)
+	results := make(chan result, min(l.o.Prefetch, max(last-first, 0)))
 	quit, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -216,7 +246,11 @@ func guarded(read func(k int) (Batch, error), k int) (r result) {
 
 // order returns the order of the examples in an epoch.
 func (l *Loader) order(epoch int) []int64 {
-	order := make([]int64, l.d.Len())
+	n := l.examples()
+	if err := mem.Room(8 * min(n, math.MaxInt/8)); err != nil {
+		panic(&weft.Error{Kind: weft.OutOfMemory, Op: "loader", Msg: fmt.Sprintf("the order of %d examples does not fit in memory", n), Err: err})
+	}
+	order := make([]int64, n)
 	for i := range order {
 		order[i] = int64(i)
 	}

@@ -60,7 +60,7 @@ func NewLinear(in, out int, opts ...Opts) *Linear {
 
 // Forward maps [..., in] to [..., out].
 func (l *Linear) Forward(x *weft.Tensor) *weft.Tensor {
-	if l.W == nil {
+	if l == nil || l.W == nil {
 		array.Failf("linear", "W", "is nil: NewLinear makes a layer with weights")
 	}
 	if l.B == nil {
@@ -86,7 +86,7 @@ func NewConv2d(in, out, size int, opts ...Opts) *Conv2d {
 
 // Forward maps [batch, in, h, w] to [batch, out, oh, ow].
 func (c *Conv2d) Forward(x *weft.Tensor) *weft.Tensor {
-	if c.Weight == nil {
+	if c == nil || c.Weight == nil {
 		array.Failf("conv2d", "Weight", "is nil: NewConv2d makes a layer with filters")
 	}
 	return x.Conv2d(c.Weight, c.Bias, weft.ConvOpts{Stride: c.Stride, Padding: c.Padding})
@@ -133,6 +133,7 @@ type Dropout struct {
 
 // Forward keeps the shape. It panics with *weft.Error if P is not in [0, 1].
 func (d *Dropout) Forward(x *weft.Tensor) *weft.Tensor {
+	d.notNil()
 	if !(d.P >= 0 && d.P <= 1) {
 		array.Failf("dropout", "P", "%v is no probability: want 0 to 1", d.P)
 	}
@@ -143,7 +144,16 @@ func (d *Dropout) Forward(x *weft.Tensor) *weft.Tensor {
 }
 
 // SetTraining implements [Trainer].
-func (d *Dropout) SetTraining(on bool) { d.eval = !on }
+func (d *Dropout) SetTraining(on bool) {
+	d.notNil()
+	d.eval = !on
+}
+
+func (d *Dropout) notNil() {
+	if d == nil {
+		array.Failf("dropout", "", "the layer is nil")
+	}
+}
 
 // Sequential is layers one after the other. Parameters have the layer's index in
 // their names: "0.W".
@@ -151,7 +161,10 @@ type Sequential []Layer
 
 // Forward passes x through all layers.
 func (s Sequential) Forward(x *weft.Tensor) *weft.Tensor {
-	for _, l := range s {
+	for i, l := range s {
+		if l == nil {
+			array.Failf("sequential", "", "layer %d is nil", i)
+		}
 		x = l.Forward(x)
 	}
 	return x
@@ -161,7 +174,12 @@ func (s Sequential) Forward(x *weft.Tensor) *weft.Tensor {
 type Func func(x *weft.Tensor) *weft.Tensor
 
 // Forward is f(x).
-func (f Func) Forward(x *weft.Tensor) *weft.Tensor { return f(x) }
+func (f Func) Forward(x *weft.Tensor) *weft.Tensor {
+	if f == nil {
+		array.Failf("func", "", "the function is nil")
+	}
+	return f(x)
+}
 
 // Elementwise layers.
 type (

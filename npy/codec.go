@@ -2,6 +2,7 @@ package npy
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,6 +15,9 @@ import (
 
 // decode reads one array and leaves r right behind it.
 func decode(r io.Reader) (array.View, error) {
+	if r == nil {
+		return array.View{}, errors.New("npy: the reader is nil")
+	}
 	h, err := readHeader(r)
 	if err != nil {
 		return array.View{}, err
@@ -74,6 +78,9 @@ func decodeFile(path string) (array.View, error) {
 // encode writes v. As NumPy does, it keeps the memory order of an array that is
 // contiguous with its first index fastest, and writes every other row-major.
 func encode(w io.Writer, v *array.View) error {
+	if w == nil {
+		return errors.New("npy: the writer is nil")
+	}
 	t := reversed(v)
 	fortran := !v.Contiguous() && t.Contiguous()
 	head, err := appendHeader(nil, v.DType, v.Shape, fortran)

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"weft"
+	"weft/internal/array"
 	"weft/internal/ir"
 )
 
@@ -54,6 +55,9 @@ func NewAdam(params iter.Seq2[string, *weft.Tensor], o AdamOpts) *Adam {
 
 // Step changes each parameter that has a gradient.
 func (a *Adam) Step() {
+	if a == nil {
+		array.Failf("adam", "", "the optimizer is nil")
+	}
 	for _, p := range a.params {
 		weft.BorrowGrad(p.t, func(g *weft.Tensor) { a.update(p, g.NoGrad()) })
 	}

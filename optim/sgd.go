@@ -48,6 +48,9 @@ func NewSGD(params iter.Seq2[string, *weft.Tensor], o SGDOpts) *SGD {
 
 // Step changes each parameter that has a gradient.
 func (s *SGD) Step() {
+	if s == nil {
+		array.Failf("sgd", "", "the optimizer is nil")
+	}
 	for _, p := range s.params {
 		weft.BorrowGrad(p.t, func(g *weft.Tensor) { s.update(p, g.NoGrad()) })
 	}

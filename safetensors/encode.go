@@ -3,6 +3,7 @@ package safetensors
 import (
 	"cmp"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -24,6 +25,9 @@ type named struct {
 // encode writes a file. It sorts the tensors as the reference library does:
 // wider element types first, so that all data is aligned, then by name.
 func encode(w io.Writer, tensors []named, metadata map[string]string) error {
+	if w == nil {
+		return errors.New("safetensors: the writer is nil")
+	}
 	head, err := appendHeader(make([]byte, 8), tensors, metadata)
 	if err != nil {
 		return err

@@ -58,6 +58,9 @@ func Open(path string) (*File, error) {
 // Read reads and checks the header of a file of size bytes. Tensors are read
 // from r when asked for; size must be true, as memory is taken by it.
 func Read(r io.ReaderAt, size int64) (*File, error) {
+	if r == nil {
+		return nil, errors.New("safetensors: the reader is nil")
+	}
 	if size < 8 {
 		return nil, fmt.Errorf("safetensors: the file has %d bytes: %w", size, io.ErrUnexpectedEOF)
 	}
@@ -103,8 +106,15 @@ func readAt(r io.ReaderAt, b []byte, off int64) error {
 	return fmt.Errorf("safetensors: the header cannot be read: %w", err)
 }
 
+func (f *File) notNil() {
+	if f == nil {
+		array.Failf("safetensors", "", "the file is nil (Open returned an error with it)")
+	}
+}
+
 // Close closes a file that [Open] opened; for one of [Read] it does nothing.
 func (f *File) Close() error {
+	f.notNil()
 	if f.closer == nil {
 		return nil
 	}
@@ -113,6 +123,7 @@ func (f *File) Close() error {
 
 // Names returns the names of the tensors in the order of their data.
 func (f *File) Names() []string {
+	f.notNil()
 	names := make([]string, len(f.entries))
 	for i := range f.entries {
 		names[i] = f.entries[i].name
@@ -122,6 +133,7 @@ func (f *File) Names() []string {
 
 // Info describes the tensor of that name; ok is false if there is none.
 func (f *File) Info(name string) (info Info, ok bool) {
+	f.notNil()
 	i, ok := f.index[name]
 	if !ok {
 		return Info{}, false
@@ -133,6 +145,7 @@ func (f *File) Info(name string) (info Info, ok bool) {
 // Metadata returns a copy of the file's strings; it is empty, not nil, if there
 // are none.
 func (f *File) Metadata() map[string]string {
+	f.notNil()
 	m := make(map[string]string, len(f.metadata))
 	maps.Copy(m, f.metadata)
 	return m
@@ -140,6 +153,7 @@ func (f *File) Metadata() map[string]string {
 
 // view reads the tensor of that name.
 func (f *File) view(name string) (array.View, error) {
+	f.notNil()
 	i, ok := f.index[name]
 	if !ok {
 		return array.View{}, fmt.Errorf("safetensors: no tensor is named %q", name)

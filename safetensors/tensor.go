@@ -3,6 +3,8 @@ package safetensors
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 
 	"weft"
 )
@@ -55,7 +57,8 @@ func WriteFile(path string, tensors map[string]*weft.Tensor, metadata map[string
 // views lists what to write. A tensor that is nil or was released is an error.
 func views(tensors map[string]*weft.Tensor) ([]named, error) {
 	out := make([]named, 0, len(tensors))
-	for name, t := range tensors {
+	for _, name := range slices.Sorted(maps.Keys(tensors)) {
+		t := tensors[name]
 		if err := weft.Try(func() { out = append(out, named{name, t.View()}) }); err != nil {
 			return nil, fmt.Errorf("safetensors: tensor %q: %w", name, err)
 		}

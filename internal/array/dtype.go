@@ -40,7 +40,8 @@ const (
 	CatComplex
 )
 
-var dtypes = [numDTypes]struct {
+// dtypes has an entry for every value of a DType; those that are none are as Invalid.
+var dtypes = [256]struct {
 	name string
 	size int
 	cat  Category

@@ -60,6 +60,9 @@ func Failf(op, arg, format string, args ...any) {
 // Try runs f and returns the *Error that it panicked with, or nil. Other panics
 // pass through.
 func Try(f func()) (err error) {
+	if f == nil {
+		Failf("try", "f", "is nil")
+	}
 	defer func() {
 		if r := recover(); r != nil {
 			e, ok := r.(*Error)

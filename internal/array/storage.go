@@ -27,6 +27,9 @@ type Storage struct {
 	// does a write record where it came from.
 	saved atomic.Int32
 
+	// lent is the number of functions that were given a Go slice of the memory.
+	lent atomic.Int32
+
 	// writer is the program counter of the last write into a saved storage.
 	writer atomic.Uintptr
 
@@ -62,6 +65,14 @@ func (s *Storage) Unsave() { s.saved.Add(-1) }
 
 // Saved reports whether a tape holds a value of this storage.
 func (s *Storage) Saved() bool { return s.saved.Load() > 0 }
+
+// Lend and Unlend count the functions that have a Go slice of the memory: until
+// they return it must stay.
+func (s *Storage) Lend()   { s.lent.Add(1) }
+func (s *Storage) Unlend() { s.lent.Add(-1) }
+
+// Lent reports whether a function has a Go slice of the memory.
+func (s *Storage) Lent() bool { return s.lent.Load() > 0 }
 
 // Writer returns the program counter of the last recorded write, 0 if none.
 func (s *Storage) Writer() uintptr { return s.writer.Load() }
