@@ -98,6 +98,11 @@ func withKeep(d *Def, x *node, axes []int) *node {
 	return Apply(d, Reduction{Axes: axes, Keep: true}, x)
 }
 
+// greatestKeep is the greatest of floats over axes, which are kept; -Inf of none.
+func greatestKeep(name string, x *node, axes []int) *node {
+	return reduceBy(reduceMax, name, x, Reduction{Axes: axes, Keep: true})
+}
+
 // dropKept removes the axes that a reduction with attributes a kept with size 1,
 // unless a wants them: last, so that what follows the sum stays in its kernel.
 func dropKept(name string, x *node, a Reduction) *node {
@@ -118,8 +123,13 @@ func needFloat(name string, x *node) *node {
 func needSome(name string, x *node, a Reduction) {
 	axes := array.Axes(name, a.Axes, len(x.Shape))
 	if count(name, x, a) == 0 && array.Size(dropShape(x.Shape, axes)) > 0 {
-		array.Failf(name, "", "has no value over no elements: shape %s, axes %s", array.ShapeString(x.Shape), array.ShapeString(axes))
+		failNone(name, x, a)
 	}
+}
+
+func failNone(name string, x *node, a Reduction) {
+	axes := array.Axes(name, a.Axes, len(x.Shape))
+	array.Failf(name, "", "has no value over no elements: shape %s, axes %s", array.ShapeString(x.Shape), array.ShapeString(axes))
 }
 
 // accumulator is the type in which sum and prod of x are computed.
@@ -277,9 +287,8 @@ func init() {
 	LogSumExp = define(Def{Name: "logsumexp", Class: Composite, Arity: 1, ONNX: "ReduceLogSumExp", Over: AnyAxes, Attrs: Reduction{}, Samples: axisSamples, Doc: "log(sum(exp(x))) over axes without overflow.",
 		Compose: func(x []*node, attrs ir.Attrs) *node {
 			a := attrs.(Reduction)
-			needSome("logsumexp", needFloat("logsumexp", x[0]), a)
-			m := withKeep(Max, x[0], a.Axes)
-			// An infinite maximum must not turn into NaN.
+			m := greatestKeep("logsumexp", needFloat("logsumexp", x[0]), a.Axes)
+			// An infinite maximum must not turn into NaN, nor that of no elements.
 			m = where(apply(IsFinite, m), m, num(m, 0))
 			r := add(apply(Log, withKeep(Sum, apply(Exp, sub(x[0], m)), a.Axes)), m)
 			return dropKept("logsumexp", r, a)
@@ -294,8 +303,7 @@ func init() {
 	Softmax = define(Def{Name: "softmax", Class: Composite, Arity: 1, ONNX: "Softmax", Over: Along, Attrs: Reduction{}, Samples: rowSamples, Doc: "exp(x) / sum(exp(x)) along an axis, without overflow.",
 		Compose: func(x []*node, attrs ir.Attrs) *node {
 			a := attrs.(Reduction)
-			needSome("softmax", needFloat("softmax", x[0]), a)
-			e := apply(Exp, sub(x[0], withKeep(Max, x[0], a.Axes)))
+			e := apply(Exp, sub(x[0], greatestKeep("softmax", needFloat("softmax", x[0]), a.Axes)))
 			return div(e, withKeep(Sum, e, a.Axes))
 		},
 		VJP: func(v *VJP) {
@@ -307,8 +315,7 @@ func init() {
 	LogSoftmax = define(Def{Name: "log_softmax", Class: Composite, Arity: 1, ONNX: "LogSoftmax", Over: Along, Attrs: Reduction{}, Samples: rowSamples, Doc: "log(softmax(x)) along an axis.",
 		Compose: func(x []*node, attrs ir.Attrs) *node {
 			a := attrs.(Reduction)
-			needSome("log_softmax", needFloat("log_softmax", x[0]), a)
-			d := sub(x[0], withKeep(Max, x[0], a.Axes))
+			d := sub(x[0], greatestKeep("log_softmax", needFloat("log_softmax", x[0]), a.Axes))
 			return sub(d, apply(Log, withKeep(Sum, apply(Exp, d), a.Axes)))
 		},
 		VJP: func(v *VJP) {
@@ -328,7 +335,9 @@ func span(lo, hi int) []int {
 }
 
 func argExtreme(prim *Def, name string, x *node, a Reduction) *node {
-	needSome(name, x, a)
+	if count(name, x, a) == 0 { // also where no result asks for it
+		failNone(name, x, a)
+	}
 	keep := append([]int(nil), x.Shape...)
 	axis := 0
 	switch len(a.Axes) {

@@ -146,9 +146,6 @@ func plainVar(x []float64, ddof int, eps float64) (v, bound float64) {
 }
 
 func plainLogSumExp(x []float64, eps float64) (y, bound float64) {
-	if len(x) == 0 {
-		panic(refusal{})
-	}
 	m := math.Inf(-1)
 	for _, v := range x {
 		if v != v {
@@ -316,10 +313,12 @@ func init() {
 			x0 := x[0]
 			shape, m := groups(x0.Shape, axesOf(a, len(x0.Shape)), a.(op.Reduction).Keep)
 			out := New(array.Int64, shape)
-			for i, g := range m {
-				if len(g) == 0 {
+			for i, in := range axesOf(a, len(x0.Shape)) {
+				if in && x0.Shape[i] == 0 {
 					panic(refusal{})
 				}
+			}
+			for i, g := range m {
 				best := 0
 				for k, j := range g {
 					b := g[best]

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"slices"
-	"sort"
 	"sync"
 
 	"weft/internal/array"
@@ -14,72 +13,64 @@ import (
 // A cluster is a set of nodes that become one kernel, or a single node that is
 // none (a routine, a window).
 type cluster struct {
-	id     int
-	single *ir.Node
+	seq    int      // clusters in the order in which they were begun
+	level  int      // greater than the level of every cluster that this one reads
+	single *ir.Node // the node that is no kernel
 	nodes  []*ir.Node
 	shape  []int // the rectangle
 	lo, hi int   // the reduced axes, -1 when nothing is reduced
+	perRow []int // the shape of a value of which there is one a row
 	col    bool  // axes follow the reduced ones
 	parts  bool  // long rows are cut into parts; nothing uses the results inside
-	deps   map[*cluster]bool
+
+	// What fills the frame of a kernel; not kept for a single node.
+	reads  []*ir.Node // arrays and numbers of the caller that nodes take from outside, each once
+	arrays int        // of these
+	stored int        // nodes that are read outside, or are outputs
+
+	seen int // the last walk that came by
+}
+
+// A spot is what the planner knows of a node.
+type spot struct {
+	in      *cluster   // nil: a leaf, or not wanted, or its turn is to come
+	users   []*ir.Node // in graph order, one for each argument that the node is
+	placed  int        // of the users, so many, the first ones, are in clusters
+	outside int        // of the users, so many are not in the node's cluster
+	inner   int        // of the users, so many are in the other cluster of unite, which alone needs this
+	stage   int        // how many reductions of its cluster lie on the longest way to its value
+	row     bool       // its cluster has one value of it a row, not one an element
+	out     bool       // it is an output
 }
 
 // Bounds of a kernel, below those of the loop language: buffers and numbers fill
 // the frame; code longer than some hundred operations gains nothing from
-// fusion.
+// fusion, and takes more than its share of time to compile.
 const (
 	maxBufs    = 14
 	maxNumbers = 32
 	maxNodes   = 128
 )
 
-// rowShape is the shape of a value of which there is one a row.
-func (c *cluster) rowShape() []int {
-	s := append([]int(nil), c.shape...)
-	for i := c.lo; i < c.hi; i++ {
-		s[i] = 1
-	}
-	return s
-}
+// Bounds of the search for a cluster, for each node: planning takes time in
+// proportion to the graph. What they leave apart could have been one kernel only
+// if it lies far apart or has very many users.
+const (
+	maxSiblings = 64   // users of an argument whose clusters are tried
+	maxLooks    = 1024 // users followed to find out what depends on what
+)
+
+// levelGap is the distance of levels that leaves room for those that come between.
+const levelGap = 1 << 20
+
+func (b *planner) spot(n *ir.Node) *spot { return &b.spots[n.ID] }
+
+func (b *planner) in(n *ir.Node) *cluster { return b.spots[n.ID].in }
 
 // full reports that a node of the cluster has a value at each element, not each
 // row.
-func (c *cluster) full(n *ir.Node) bool {
-	return !isReduce(n) && array.Equal(n.Shape, c.shape) && !c.rowLevel(n)
-}
-
-// rowLevel reports that a node of the cluster has one value a row: a reduction
-// or something computed from row-level values alone. Where the reduced axes have
-// size 1 shapes do not tell.
-func (c *cluster) rowLevel(n *ir.Node) bool {
-	if c.lo < 0 {
-		return false
-	}
-	if isReduce(n) {
-		return true
-	}
-	if !array.Equal(n.Shape, c.rowShape()) || n.Op == op.Iota {
-		return false
-	}
-	inside := false
-	for _, a := range n.Args {
-		if !isScalar(a) && c.has(a) {
-			if !c.rowLevel(a) {
-				return false
-			}
-			inside = true
-		}
-	}
-	return inside
-}
-
-func (c *cluster) has(n *ir.Node) bool {
-	for _, x := range c.nodes {
-		if x == n {
-			return true
-		}
-	}
-	return false
+func (b *planner) full(c *cluster, n *ir.Node) bool {
+	return !b.spot(n).row && array.Equal(n.Shape, c.shape)
 }
 
 func isReduce(n *ir.Node) bool {
@@ -87,249 +78,143 @@ func isReduce(n *ir.Node) bool {
 	return d != nil && d.Class == op.Reduce
 }
 
-// reaches reports whether c depends on d.
-func (c *cluster) reaches(d *cluster) bool {
-	if c == d {
-		return true
-	}
-	for e := range c.deps {
-		if e.reaches(d) {
-			return true
-		}
-	}
-	return false
-}
-
 // cluster puts each node into a cluster, greedily in graph order.
 func (b *planner) cluster() {
-	g := b.outs[0].Graph
-	b.of = make([]*cluster, len(b.reach))
-	b.users = make([][]*ir.Node, len(b.reach))
-	b.isOut = make([]bool, len(b.reach))
-	counts := make([]int, len(b.reach))
+	nodes := b.outs[0].Graph.Nodes[:len(b.reach)]
+	b.spots = make([]spot, len(nodes))
 	all := 0
-	for id, n := range g.Nodes[:len(b.reach)] {
+	for id, n := range nodes {
 		if b.reach[id] {
 			for _, a := range n.Args {
-				counts[a.ID]++
+				b.spot(a).outside++
 				all++
 			}
 		}
 	}
 	room := make([]*ir.Node, all)
-	for id, n := range counts {
-		b.users[id], room = room[:0:n], room[n:]
+	for id := range b.spots {
+		s := &b.spots[id]
+		s.users, room = room[:0:s.outside], room[s.outside:]
 	}
-	for id, n := range g.Nodes[:len(b.reach)] {
+	for id, n := range nodes {
 		if b.reach[id] {
 			for _, a := range n.Args {
-				b.users[a.ID] = append(b.users[a.ID], n)
+				s := b.spot(a)
+				s.users = append(s.users, n)
 			}
 		}
 	}
 	for _, n := range b.outs {
-		b.isOut[n.ID] = true
+		b.spot(n).out = true
 	}
-	for id, n := range g.Nodes[:len(b.reach)] {
+	for id, n := range nodes {
 		if !b.reach[id] || n.Op == ir.Input || isScalar(n) {
 			continue
 		}
-		d := op.Of(n)
-		switch d.Class {
+		c := b.begin(n)
+		switch op.Of(n).Class {
 		case op.Pointwise, op.Reduce:
-			b.join(n)
+			c = b.join(n, c)
 		default:
-			c := &cluster{id: len(b.clusters), single: n, lo: -1, hi: -1, deps: map[*cluster]bool{}}
-			b.add(c, n)
+			c.single = n
+		}
+		if c != nil {
+			c.seq = len(b.clusters)
 			b.clusters = append(b.clusters, c)
 		}
 	}
-	// A cluster may have come to depend on one that was begun later.
-	done := make([]bool, len(b.clusters))
-	var visit func(c *cluster)
-	visit = func(c *cluster) {
-		if done[c.id] {
-			return
+}
+
+// begin makes a cluster of a node.
+func (b *planner) begin(n *ir.Node) *cluster {
+	c := &cluster{nodes: []*ir.Node{n}, lo: -1, hi: -1, shape: n.Shape, stored: 1}
+	s := b.spot(n)
+	s.in = c
+	for _, a := range n.Args {
+		t := b.spot(a)
+		t.placed++
+		if t.in != nil {
+			c.level = max(c.level, t.in.level+levelGap)
 		}
-		done[c.id] = true
-		for _, d := range b.clusters {
-			if c.deps[d] {
-				visit(d)
-			}
-		}
-		b.order = append(b.order, c)
 	}
-	for _, c := range b.clusters {
-		visit(c)
+	return c
+}
+
+// join puts the node of the fresh cluster c into the best cluster that takes it.
+// It returns c if none does, else nil.
+func (b *planner) join(n *ir.Node, c *cluster) *cluster {
+	for i, a := range n.Args {
+		if a.Op != ir.Const && !slices.Contains(n.Args[:i], a) {
+			c.read(a)
+		}
+	}
+	b.looks = maxLooks
+	for _, a := range n.Args {
+		if d := b.in(a); d != nil && b.take(d, n, c) {
+			for _, x := range n.Args {
+				if e := b.in(x); e != nil && e != d {
+					b.absorb(d, e)
+				}
+			}
+			return nil
+		}
+	}
+	for _, d := range b.siblings(n, c) {
+		if b.take(d, n, c) {
+			return nil
+		}
+	}
+	if isReduce(n) {
+		c.shape = n.Args[0].Shape
+		c.reduce(n)
+		s := b.spot(n)
+		s.row, s.stage = true, 1
+	}
+	return c
+}
+
+// read notes an argument from outside.
+func (c *cluster) read(a *ir.Node) {
+	c.reads = append(c.reads, a)
+	if !isScalar(a) {
+		c.arrays++
 	}
 }
 
-func (b *planner) add(c *cluster, n *ir.Node) {
-	c.nodes = append(c.nodes, n)
-	b.of[n.ID] = c
+// siblings returns the kernels that read an array that n reads, the latest first,
+// but not that of n.
+func (b *planner) siblings(n *ir.Node, c *cluster) []*cluster {
+	b.walk++
+	c.seen = b.walk
+	found := b.found[:0]
 	for _, a := range n.Args {
 		if isScalar(a) {
 			continue
 		}
-		if d := b.of[a.ID]; d != nil && d != c {
-			c.deps[d] = true
+		s := b.spot(a)
+		for _, u := range s.users[max(s.placed-maxSiblings, 0):s.placed] {
+			if d := b.in(u); d.single == nil && d.seen != b.walk {
+				d.seen = b.walk
+				found = append(found, d)
+			}
 		}
 	}
+	slices.SortFunc(found, func(x, y *cluster) int { return y.seq - x.seq })
+	b.found = found
+	return found
 }
 
-// fits reports that the cluster with more nodes stays within the bounds of a
-// kernel: what it reads, what others may read of it, and its numbers.
-func (b *planner) fits(c *cluster, more ...*ir.Node) bool {
-	if len(c.nodes)+len(more) > maxNodes {
-		return false
-	}
-	inside := func(x *ir.Node) bool {
-		for _, m := range more {
-			if m == x {
-				return true
-			}
-		}
-		return b.of[x.ID] == c
-	}
-	bufs, numbers := 0, 0
-	var few [2 * maxBufs]*ir.Node
-	seen := few[:0]
-	count := func(x *ir.Node) {
-		stored := b.isOut[x.ID]
-		for _, u := range b.users[x.ID] {
-			stored = stored || !inside(u)
-		}
-		if stored {
-			bufs++
-		}
-		for _, a := range x.Args {
-			if a.Op == ir.Const || inside(a) || slices.Contains(seen, a) {
-				continue
-			}
-			seen = append(seen, a)
-			if isScalar(a) {
-				numbers++
-			} else {
-				bufs++
-			}
-		}
-	}
-	for _, x := range c.nodes {
-		count(x)
-	}
-	for _, x := range more {
-		count(x)
-	}
-	return bufs <= maxBufs && numbers <= maxNumbers
-}
-
-// absorb makes one cluster of c and the elementwise cluster d, if that leaves no
-// cycle.
-func (b *planner) absorb(c, d *cluster) {
-	if d.single != nil || d.lo >= 0 || !array.Equal(c.shape, d.shape) || !b.fits(c, d.nodes...) {
-		return
-	}
-	if c.lo >= 0 {
-		// Values a row must not meet nodes that were not made for them, nor be
-		// computed from values of an element.
-		for _, n := range c.nodes {
-			if isReduce(n) || !c.rowLevel(n) {
-				continue
-			}
-			for _, a := range n.Args {
-				if b.of[a.ID] == d {
-					return
-				}
-			}
-		}
-		for _, n := range d.nodes {
-			for _, a := range n.Args {
-				if b.of[a.ID] == c {
-					return
-				}
-			}
-		}
-	}
-	for _, e := range b.clusters {
-		if e != c && e != d && (c.deps[e] && e.reaches(d) || d.deps[e] && e.reaches(c)) {
-			return
-		}
-	}
-	c.nodes = append(c.nodes, d.nodes...)
-	sort.Slice(c.nodes, func(i, j int) bool { return c.nodes[i].ID < c.nodes[j].ID })
-	for _, n := range d.nodes {
-		b.of[n.ID] = c
-	}
-	for e := range d.deps {
-		c.deps[e] = true
-	}
-	delete(c.deps, c)
-	delete(c.deps, d)
-	d.nodes, d.deps = nil, nil
-	for _, e := range b.clusters {
-		if e.deps[d] {
-			delete(e.deps, d)
-			e.deps[c] = true
-		}
-	}
-	for i, e := range b.clusters {
-		if e == d {
-			b.clusters = append(b.clusters[:i], b.clusters[i+1:]...)
-			break
-		}
-	}
-	for i, e := range b.clusters {
-		e.id = i
-	}
-}
-
-// join puts n into the best cluster that takes it, else into a new one.
-func (b *planner) join(n *ir.Node) {
-	for _, a := range n.Args {
-		if !isScalar(a) && b.of[a.ID] != nil && b.take(b.of[a.ID], n) {
-			for _, x := range n.Args {
-				if d := b.of[x.ID]; !isScalar(x) && d != nil && d != b.of[n.ID] {
-					b.absorb(b.of[n.ID], d)
-				}
-			}
-			return
-		}
-	}
-	// Siblings share what they read.
-	for i := len(b.clusters) - 1; i >= 0; i-- {
-		if c := b.clusters[i]; c.single == nil && b.shares(c, n) && b.take(c, n) {
-			return
-		}
-	}
-	c := &cluster{id: len(b.clusters), lo: -1, hi: -1, shape: n.Shape, deps: map[*cluster]bool{}}
-	if isReduce(n) {
-		c.shape = n.Args[0].Shape
-		c.setRun(n)
-	}
-	b.add(c, n)
-	b.clusters = append(b.clusters, c)
-}
-
-// shares reports that n reads something that the cluster reads or computes.
-func (b *planner) shares(c *cluster, n *ir.Node) bool {
-	for _, x := range c.nodes {
-		for _, a := range x.Args {
-			for _, y := range n.Args {
-				if a == y && !isScalar(a) {
-					return true
-				}
-			}
-		}
-	}
-	return false
-}
-
-func (c *cluster) setRun(n *ir.Node) {
+// reduce makes the cluster one that reduces the axes of n.
+func (c *cluster) reduce(n *ir.Node) {
 	g := n.Attrs.(op.Group)
 	c.lo, c.hi = g.Lo, g.Hi
 	c.col = array.Size(c.shape[c.hi:]) != 1
 	rows := array.Size(c.shape[:c.lo])
 	c.parts = !c.col && rows <= partialRows && array.Size(c.shape[c.lo:c.hi]) >= partialMin
+	c.perRow = slices.Clone(c.shape)
+	for i := c.lo; i < c.hi; i++ {
+		c.perRow[i] = 1
+	}
 }
 
 // blocked reports that the reductions are made of parts.
@@ -337,38 +222,40 @@ func (c *cluster) blocked() bool {
 	return c.parts || c.col && array.Size(c.shape[c.lo:c.hi]) > ColumnBlock
 }
 
-// take adds n to c if that makes one kernel of them without a cycle.
-func (b *planner) take(c *cluster, n *ir.Node) bool {
-	if c.single != nil || !b.fits(c, n) {
+// take adds n, which is alone in the cluster one, to c if that makes one kernel of
+// them without a cycle.
+func (b *planner) take(c *cluster, n *ir.Node, one *cluster) bool {
+	if c.single != nil {
 		return false
 	}
-	set := false
+	set, row := false, false
 	if isReduce(n) {
 		x := n.Args[0]
 		if !array.Equal(x.Shape, c.shape) {
 			return false
 		}
 		g := n.Attrs.(op.Group)
-		lo, hi := g.Lo, g.Hi
+		inside := b.in(x) == c
 		switch {
 		case c.lo < 0:
 			// Elementwise nodes of a cluster that becomes a column or is cut into
 			// parts keep working: they do not read the result.
 			set = true
-		case c.lo != lo || c.hi != hi:
+		case c.lo != g.Lo || c.hi != g.Hi:
 			return false
-		case c.has(x) && c.rowLevel(x):
+		case inside && b.spot(x).row:
 			return false
-		case (c.col || c.parts) && c.dependsOnReduce(x):
+		case (c.col || c.parts) && inside && b.spot(x).stage > 0:
 			return false
 		}
+		row = true
 	} else {
-		row, full := false, false
+		full := false
 		for _, a := range n.Args {
-			if isScalar(a) || b.of[a.ID] != c || n.Op == op.Iota {
+			if b.in(a) != c || n.Op == op.Iota {
 				continue // an index takes nothing but the shape from its argument
 			}
-			if c.rowLevel(a) {
+			if b.spot(a).row {
 				row = true
 			} else {
 				full = true
@@ -380,47 +267,233 @@ func (b *planner) take(c *cluster, n *ir.Node) bool {
 		switch {
 		case row && c.blocked():
 			return false // a part's result is not the row's
-		case row && c.col && (full || !array.Equal(n.Shape, c.rowShape())):
+		case row && c.col && (full || !array.Equal(n.Shape, c.perRow)):
 			return false
-		case row && !full && array.Equal(n.Shape, c.rowShape()):
+		case row && !full && array.Equal(n.Shape, c.perRow):
 			// One value a row. Other arguments must be broadcastable to it.
 			if !straight(n) {
 				return false
 			}
 		case array.Equal(n.Shape, c.shape):
+			row = false
 		default:
 			return false
 		}
 	}
+	if !b.unite(c, one) {
+		return false
+	}
+	s := b.spot(n)
 	for _, a := range n.Args {
-		if isScalar(a) {
-			continue
-		}
-		if d := b.of[a.ID]; d != nil && d != c && d.reaches(c) {
-			return false
+		if b.in(a) == c {
+			s.stage = max(s.stage, b.spot(a).stage)
 		}
 	}
-	b.add(c, n)
+	if isReduce(n) {
+		s.stage++
+	}
+	s.row = row
 	if set {
-		c.setRun(n)
+		c.reduce(n)
 	}
 	return true
 }
 
-// dependsOnReduce reports whether x, inside c, is computed from a reduction of c.
-func (c *cluster) dependsOnReduce(x *ir.Node) bool {
-	if !c.has(x) {
-		return false
+// absorb makes one cluster of c and the elementwise cluster d, if that leaves no
+// cycle.
+func (b *planner) absorb(c, d *cluster) {
+	if d.single != nil || d.lo >= 0 || !array.Equal(c.shape, d.shape) {
+		return
 	}
-	if isReduce(x) {
-		return true
-	}
-	for _, a := range x.Args {
-		if !isScalar(a) && c.dependsOnReduce(a) {
-			return true
+	if c.lo >= 0 {
+		// Values a row must not meet nodes that were not made for them, nor be
+		// computed from values of an element.
+		for _, n := range c.nodes {
+			if isReduce(n) || !b.spot(n).row {
+				continue
+			}
+			for _, a := range n.Args {
+				if b.in(a) == d {
+					return
+				}
+			}
+		}
+		for _, a := range d.reads {
+			if b.in(a) == c {
+				return
+			}
 		}
 	}
-	return false
+	if b.unite(c, d) {
+		b.clusters[d.seq] = nil
+	}
+}
+
+// unite moves the nodes of d to c, unless they would be too much for a kernel, or
+// a cluster between the two would depend on one and be needed by the other.
+func (b *planner) unite(c, d *cluster) bool {
+	if len(c.nodes)+len(d.nodes) > maxNodes {
+		return false
+	}
+	// What is read from outside of both.
+	both := cluster{reads: b.reads[:0], stored: c.stored + d.stored}
+	touched := b.touched[:0]
+	for _, pair := range [2][2]*cluster{{c, d}, {d, c}} {
+		e, other := pair[0], pair[1]
+		between := false
+		for _, a := range e.reads {
+			if b.in(a) == other {
+				between = true
+			} else if e == c || !slices.Contains(c.reads, a) {
+				both.read(a)
+			}
+		}
+		if !between {
+			continue
+		}
+		for _, n := range e.nodes {
+			for _, a := range n.Args {
+				if b.in(a) == other {
+					s := b.spot(a)
+					if s.inner == 0 {
+						touched = append(touched, s)
+					}
+					s.inner++
+				}
+			}
+		}
+	}
+	b.reads, b.touched = both.reads, touched
+	// Values that only the other reads need not be stored.
+	for _, s := range touched {
+		if !s.out && s.outside == s.inner {
+			both.stored--
+		}
+	}
+	level, ok := 0, both.arrays+both.stored <= maxBufs && len(both.reads)-both.arrays <= maxNumbers
+	if ok {
+		level, ok = b.level(c, d, both.reads)
+	}
+	for _, s := range touched {
+		if ok {
+			s.outside -= s.inner
+		}
+		s.inner = 0
+	}
+	if !ok {
+		return false
+	}
+	c.level = level
+	c.reads, c.arrays, c.stored = append(c.reads[:0], both.reads...), both.arrays, both.stored
+	for _, n := range d.nodes {
+		b.spot(n).in = c
+	}
+	sorted := c.nodes[len(c.nodes)-1].ID < d.nodes[0].ID
+	c.nodes = append(c.nodes, d.nodes...)
+	if !sorted {
+		slices.SortFunc(c.nodes, func(x, y *ir.Node) int { return x.ID - y.ID })
+	}
+	return true
+}
+
+// level returns the level of a cluster made of c and d, which would read these
+// nodes, having lifted what depends on it above that; and whether it can be: no
+// cluster lies between.
+func (b *planner) level(c, d *cluster, reads []*ir.Node) (int, bool) {
+	if c.level > d.level {
+		c, d = d, c
+	}
+	level := c.level
+	for _, a := range reads {
+		if e := b.in(a); e != nil {
+			level = max(level, e.level+1)
+		}
+	}
+	if level == c.level {
+		return level, true // all that d reads, but c, is lower than c
+	}
+	// What depends on the lower one: if d does through others, one of them is read
+	// by d, so that it is lower than this level.
+	b.walk++
+	c.seen = b.walk
+	found := append(b.above[:0], c)
+	for i := 0; i < len(found); i++ {
+		for _, n := range found[i].nodes {
+			s := b.spot(n)
+			if b.looks -= 1 + s.placed; b.looks < 0 {
+				return 0, false
+			}
+			for _, u := range s.users[:s.placed] {
+				e := b.in(u)
+				if e == d && i > 0 {
+					return 0, false
+				}
+				if e != d && e.seen != b.walk && e.level <= level+maxLooks {
+					e.seen = b.walk
+					found = append(found, e)
+				}
+			}
+		}
+	}
+	b.above = found
+	// At most maxLooks are lifted, by one each, so that they do not reach those that
+	// were left out.
+	up := found[1:]
+	slices.SortFunc(up, func(x, y *cluster) int { return x.level - y.level })
+	at := level
+	for _, e := range up {
+		at = max(at+1, e.level)
+		e.level = at
+	}
+	return level, true
+}
+
+// order returns the clusters so that each comes after those that it reads,
+// otherwise in the order in which they were begun.
+func (b *planner) order() []*cluster {
+	b.walk++
+	var order []*cluster
+	// The clusters that are begun, with what is left to do before each.
+	type begun struct {
+		c  *cluster
+		lo int // its part of before
+	}
+	var open []begun
+	var before []*cluster // the last one first
+	push := func(c *cluster) {
+		c.seen = b.walk
+		lo := len(before)
+		reads := c.reads
+		if c.single != nil {
+			reads = c.single.Args
+		}
+		for _, a := range reads {
+			if d := b.in(a); d != nil && d.seen != b.walk {
+				before = append(before, d)
+			}
+		}
+		slices.SortFunc(before[lo:], func(x, y *cluster) int { return y.seq - x.seq })
+		open = append(open, begun{c, lo})
+	}
+	for _, c := range b.clusters {
+		if c == nil || c.seen == b.walk {
+			continue
+		}
+		for push(c); len(open) > 0; {
+			top := open[len(open)-1]
+			if n := len(before); n > top.lo {
+				d := before[n-1]
+				before = before[:n-1]
+				if d.seen != b.walk {
+					push(d)
+				}
+				continue
+			}
+			order = append(order, top.c)
+			open = open[:len(open)-1]
+		}
+	}
+	return order
 }
 
 // straights remembers straight by operation and type.

@@ -88,6 +88,17 @@ func (k *kernel) collapse() {
 		if n == 1 {
 			continue
 		}
+		if c == run && k.emptyRun() {
+			// One dimension without elements, whatever the sizes of the others: their
+			// strides say nothing.
+			if m := len(dims); m == 0 || dims[m-1].class != run {
+				dims = append(dims, dim{0, run, -1, 1, 0})
+				for i := range k.acc {
+					st[i] = append(st[i], 0)
+				}
+			}
+			continue
+		}
 		if m := len(dims); m > 0 && dims[m-1].class == c && !k.keep[a] && (dims[m-1].axis < 0 || !k.keep[dims[m-1].axis]) {
 			fits := true
 			for _, x := range k.acc {
@@ -112,6 +123,9 @@ func (k *kernel) collapse() {
 	}
 	k.dims = dims
 }
+
+// emptyRun reports a reduction of no elements.
+func (k *kernel) emptyRun() bool { return k.lo >= 0 && array.Size(k.shape[k.lo:k.hi]) == 0 }
 
 // st2 is the stride of the nearest axis at or before a that is longer than 1.
 func st2(x *access, a int, shape []int) int {
@@ -326,40 +340,28 @@ type emitter struct {
 	now   int              // pass
 }
 
-// memo holds the values of nodes, by ID: one more than the value, 0 for none.
-type memo []loop.Value
-
-func (e *emitter) memo() memo { return make(memo, len(e.b.reach)) }
-
-func (m memo) get(n *ir.Node) (v loop.Value, ok bool) {
-	if n.ID >= len(m) {
-		return 0, false
-	}
-	return m[n.ID] - 1, m[n.ID] > 0
-}
-
-func (m memo) set(n *ir.Node, v loop.Value) { m[n.ID] = v + 1 }
+// memo holds the values of nodes.
+type memo map[*ir.Node]loop.Value
 
 // has reports that a node belongs to the cluster.
-func (e *emitter) has(n *ir.Node) bool { return e.b.of[n.ID] == e.c }
+func (e *emitter) has(n *ir.Node) bool { return e.b.in(n) == e.c }
 
 // used reports that a node of the cluster is an output or something outside the
 // cluster reads it.
 func (e *emitter) used(n *ir.Node) bool {
-	if e.b.isOut[n.ID] {
-		return true
-	}
-	for _, u := range e.b.users[n.ID] {
-		if !e.has(u) {
-			return true
-		}
-	}
-	return false
+	s := e.b.spot(n)
+	return s.out || s.outside > 0
 }
+
+// full reports that a node of the cluster has a value at each element.
+func (e *emitter) full(n *ir.Node) bool { return e.b.full(e.c, n) }
+
+// perRow reports that a node of the cluster has one value a row.
+func (e *emitter) perRow(n *ir.Node) bool { return e.b.spot(n).row }
 
 // even reports that the operand walks the reduced axes as one dimension.
 func (e *emitter) even(o Operand) bool {
-	if e.c.lo < 0 {
+	if e.c.lo < 0 || array.Size(e.c.shape) == 0 {
 		return true
 	}
 	prev := -1
@@ -419,7 +421,7 @@ func (e *emitter) operands() {
 			continue
 		}
 		o := b.home(n)
-		if c.lo >= 0 && c.rowLevel(n) {
+		if c.lo >= 0 && e.perRow(n) {
 			v := o.view()
 			st := append([]int(nil), v.Strides...)
 			for a := c.lo; a < c.hi; a++ {
@@ -515,10 +517,10 @@ func (e *emitter) blocks(n, block int) {
 	// Row-level results go to temporaries with one more axis in front.
 	final := map[*ir.Node]Operand{}
 	part := map[*ir.Node]Operand{}
-	inner := c.rowShape()
+	inner := c.perRow
 	for _, x := range c.nodes {
 		o, ok := e.stores[x]
-		if !ok || !c.rowLevel(x) {
+		if !ok || !e.perRow(x) {
 			continue
 		}
 		final[x] = o
@@ -565,7 +567,7 @@ const radix = 8
 // apart, and the last writes the result.
 func (e *emitter) tree(x *ir.Node, t, final Operand, nb int) {
 	b := e.b
-	inner := e.c.rowShape()
+	inner := e.c.perRow
 	kind := op.Of(x).Kind
 	combineGroups := func(first, groups, size, s int, last bool) {
 		shape := append([]int{groups}, inner...)
@@ -668,7 +670,7 @@ func (e *emitter) body() {
 
 func (e *emitter) pointBody(kb *loop.Builder) {
 	kb.Pass(func() {
-		e.pass = e.memo()
+		e.pass = memo{}
 		// Every load comes before the first store: outputs may be the memory of
 		// inputs (Plan.InPlace).
 		for _, n := range e.c.nodes {
@@ -703,14 +705,14 @@ func (e *emitter) get(kb *loop.Builder, n *ir.Node) loop.Value {
 	if isScalar(n) {
 		return e.k.number(n)
 	}
-	if v, ok := e.row.get(n); ok {
+	if v, ok := e.row[n]; ok {
 		return v
 	}
 	memo := e.pass
 	if memo == nil {
 		memo = e.row
 	}
-	if v, ok := memo.get(n); ok {
+	if v, ok := memo[n]; ok {
 		return v
 	}
 	var v loop.Value
@@ -749,7 +751,7 @@ func (e *emitter) get(kb *loop.Builder, n *ir.Node) loop.Value {
 			v = kb.And(v, kb.Int(loop.I32, 255))
 		}
 	}
-	memo.set(n, v)
+	memo[n] = v
 	return v
 }
 
@@ -761,17 +763,10 @@ func (e *emitter) stashed(n *ir.Node) bool {
 // stage is the pass in which a value of an element can be had first; for a value
 // of a row, the number of passes that must have ended.
 func (e *emitter) stage(n *ir.Node) int {
-	if isScalar(n) || !e.has(n) {
+	if !e.has(n) {
 		return 0
 	}
-	s := 0
-	for _, a := range n.Args {
-		s = max(s, e.stage(a))
-	}
-	if isReduce(n) {
-		s++
-	}
-	return s
+	return e.b.spot(n).stage
 }
 
 // worthKeeping is the cost from which a value is stored between passes rather
@@ -783,7 +778,7 @@ const worthKeeping = 8
 func (e *emitter) planStash(last int) {
 	var free []*ir.Node
 	for _, n := range e.c.nodes {
-		if _, ok := e.stores[n]; ok && e.c.full(n) && e.stage(n) == last {
+		if _, ok := e.stores[n]; ok && e.full(n) && e.stage(n) == last {
 			free = append(free, n)
 		}
 	}
@@ -791,7 +786,7 @@ func (e *emitter) planStash(last int) {
 		if len(free) == 0 {
 			return
 		}
-		if !e.c.full(n) || op.Of(n).Cost < worthKeeping || e.stage(n) >= last || n.DType != free[0].DType {
+		if !e.full(n) || op.Of(n).Cost < worthKeeping || e.stage(n) >= last || n.DType != free[0].DType {
 			continue
 		}
 		if _, stored := e.stores[n]; stored {
@@ -812,12 +807,12 @@ func (e *emitter) planStash(last int) {
 }
 
 func (e *emitter) rowBody(kb *loop.Builder) {
-	e.row = e.memo()
+	e.row = memo{}
 	last := 0
 	for _, n := range e.c.nodes {
 		if isReduce(n) {
 			last = max(last, e.stage(n)-1)
-		} else if e.c.full(n) && e.used(n) {
+		} else if e.full(n) && e.used(n) {
 			last = max(last, e.stage(n))
 		}
 	}
@@ -825,7 +820,7 @@ func (e *emitter) rowBody(kb *loop.Builder) {
 	for e.now = 0; e.now <= last; e.now++ {
 		results := map[*ir.Node]loop.Value{}
 		kb.Pass(func() {
-			e.pass = e.memo()
+			e.pass = memo{}
 			for _, n := range e.c.nodes {
 				if isReduce(n) && e.stage(n) == e.now+1 {
 					results[n] = kb.Reduce(op.Of(n).Kind, e.get(kb, n.Args[0]))
@@ -836,26 +831,26 @@ func (e *emitter) rowBody(kb *loop.Builder) {
 					kb.Store(e.k.buf(i), e.get(kb, n))
 				}
 			}
-			e.storeAll(kb, func(n *ir.Node) bool { return e.c.full(n) && e.stage(n) == e.now })
+			e.storeAll(kb, func(n *ir.Node) bool { return e.full(n) && e.stage(n) == e.now })
 		})
 		e.pass = nil
 		for n, v := range results {
-			e.row.set(n, v)
+			e.row[n] = v
 		}
 		for _, n := range e.c.nodes {
-			if e.c.rowLevel(n) && e.stage(n) == e.now+1 {
+			if e.perRow(n) && e.stage(n) == e.now+1 {
 				e.get(kb, n)
 			}
 		}
 	}
-	e.storeAll(kb, e.c.rowLevel)
+	e.storeAll(kb, e.perRow)
 	e.row = nil
 	e.now = 0
 }
 
 func (e *emitter) columnBody(kb *loop.Builder) {
 	kb.Pass(func() {
-		e.pass = e.memo()
+		e.pass = memo{}
 		var reds []*ir.Node
 		var init []loop.Value
 		for _, n := range e.c.nodes {
@@ -869,13 +864,13 @@ func (e *emitter) columnBody(kb *loop.Builder) {
 			for i, n := range reds {
 				next[i] = combine(kb, op.Of(n).Kind, acc[i], e.get(kb, n.Args[0]))
 			}
-			e.storeAll(kb, e.c.full)
+			e.storeAll(kb, e.full)
 			return next
 		})
-		e.pass = e.memo()
+		e.pass = memo{}
 		for i, n := range reds {
-			e.pass.set(n, out[i])
+			e.pass[n] = out[i]
 		}
-		e.storeAll(kb, e.c.rowLevel)
+		e.storeAll(kb, e.perRow)
 	})
 }

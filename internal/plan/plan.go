@@ -73,20 +73,9 @@ func (o *Operand) with(v array.View) Operand {
 // A Slot is memory that a plan uses: first the inputs, then the outputs, then
 // temporaries.
 type Slot struct {
-	Kind  SlotKind
-	DType array.DType
-	Bytes int
-	Last  int // index of the last step that uses it
+	Bytes int // of outputs and temporaries
+	Last  int // index of the last step that uses it, -1 for none
 }
-
-// A SlotKind says where a slot's memory comes from.
-type SlotKind uint8
-
-const (
-	Input  SlotKind = iota
-	Output          // made for the caller, or given by him
-	Temp
-)
 
 // A ScalarArg is a Go number passed to a kernel.
 type ScalarArg struct {
@@ -119,12 +108,9 @@ type Plan struct {
 	Slots  []Slot
 	Steps  []Step
 	Outs   []Operand
-	Used   []bool // by input: the plan reads it
 	// InPlace holds when outputs may be written while inputs that are exactly
 	// the same memory are still read: elementwise plans.
 	InPlace bool
-	// Alias is set for outputs that are windows on an input: nothing is computed.
-	Alias []bool
 }
 
 // Build plans outs. ins describes the inputs of the graph in order. dst, when
@@ -132,13 +118,13 @@ type Plan struct {
 // output (nil Shape: none).
 func Build(outs []*ir.Node, ins []Sig, dst []Sig) *Plan {
 	b := &planner{
-		p:     &Plan{Inputs: len(ins), Used: make([]bool, len(ins))},
+		p:     &Plan{Inputs: len(ins)},
 		place: map[*ir.Node]Operand{},
 		outs:  outs,
 		reach: ir.Reach(outs),
 	}
-	for _, s := range ins {
-		b.p.Slots = append(b.p.Slots, Slot{Kind: Input, DType: s.DType, Last: -1})
+	for range ins {
+		b.p.Slots = append(b.p.Slots, Slot{Last: -1})
 	}
 	b.ins = ins
 	b.cluster()
@@ -154,11 +140,15 @@ type planner struct {
 	outs  []*ir.Node
 	reach []bool
 
-	clusters []*cluster
-	of       []*cluster // by node ID
-	users    [][]*ir.Node
-	isOut    []bool
-	order    []*cluster // in an order that respects dependencies
+	spots    []spot     // by node ID
+	clusters []*cluster // in the order in which they were begun; nil: absorbed
+	walk     int        // number of the walk over clusters
+	looks    int        // how many more users are looked at for the node in hand
+
+	// Scratch of one function each.
+	found, above []*cluster
+	reads        []*ir.Node
+	touched      []*spot
 
 	place map[*ir.Node]Operand // where a node's value is
 	dst   map[*ir.Node]Operand // where an output must be
@@ -169,7 +159,7 @@ func (b *planner) assign(dst []Sig) {
 	b.dst = map[*ir.Node]Operand{}
 	for i, n := range b.outs {
 		slot := len(b.p.Slots)
-		b.p.Slots = append(b.p.Slots, Slot{Kind: Output, DType: n.DType, Bytes: n.Size() * n.DType.Size(), Last: -1})
+		b.p.Slots = append(b.p.Slots, Slot{Bytes: n.Size() * n.DType.Size(), Last: -1})
 		o := Operand{Slot: slot, DType: n.DType, Shape: n.Shape, Strides: array.RowMajor(n.Shape)}
 		if dst != nil && dst[i].Shape != nil {
 			o.Strides = dst[i].Strides
@@ -193,7 +183,7 @@ func (b *planner) assign(dst []Sig) {
 
 // temp returns a new contiguous temporary.
 func (b *planner) temp(d array.DType, shape []int) Operand {
-	b.p.Slots = append(b.p.Slots, Slot{Kind: Temp, DType: d, Bytes: array.Size(shape) * d.Size(), Last: -1})
+	b.p.Slots = append(b.p.Slots, Slot{Bytes: array.Size(shape) * d.Size(), Last: -1})
 	return Operand{Slot: len(b.p.Slots) - 1, DType: d, Shape: shape, Strides: array.RowMajor(shape)}
 }
 
@@ -220,7 +210,6 @@ func (b *planner) value(n *ir.Node) Operand {
 	if d == nil || d.Class != op.Move {
 		if n.Op == ir.Input {
 			i := n.Arg()
-			b.p.Used[i] = true
 			o := Operand{Slot: i, DType: n.DType, Shape: n.Shape, Strides: b.ins[i].Strides}
 			b.place[n] = o
 			return o
@@ -264,7 +253,7 @@ func isScalar(n *ir.Node) bool { return n.Op == ir.Scalar || n.Op == ir.Const }
 
 // emit writes the steps.
 func (b *planner) emit() {
-	for _, c := range b.order {
+	for _, c := range b.order() {
 		if c.single != nil {
 			b.emitSingle(c.single)
 			continue
