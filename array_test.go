@@ -554,7 +554,7 @@ func TestConstructors(t *testing.T) {
 		{Zeros(), Float32, nil, []float32{0}},
 		{OnesOf(Bool, 2), Bool, []int{2}, []bool{true, true}},
 		{Full(2.75, Float32, 2), Float32, []int{2}, []float32{2.75, 2.75}},
-		{Full(-1, Uint8, 1), Uint8, []int{1}, []uint8{255}},
+		{Full(255, Uint8, 1), Uint8, []int{1}, []uint8{255}},
 		{ZerosLike(Arange(2)), Int64, []int{2}, []int64{0, 0}},
 		{OnesLike(Arange(2).T()), Int64, []int{2}, []int64{1, 1}},
 		{FullLike(Zeros(1, 2), 3), Float32, []int{1, 2}, []float32{3, 3}},

@@ -481,7 +481,7 @@ func (n *gradNode) run(dy *Tensor, create bool) []*Tensor {
 	}
 	ins[len(saved)] = &dy.v
 	outs := make([]array.View, len(v.outs))
-	runPlan(c, ins, n.nums, outs)
+	runPlan(n.name, c, ins, n.nums, outs)
 	for i, k := range v.which {
 		t := &Tensor{v: outs[i], run: dy.run}
 		t.track()
@@ -521,6 +521,10 @@ func (n *gradNode) runOps(v *vjp, saved []savedValue, dy *Tensor, out []*Tensor)
 			}
 		case ir.Scalar:
 			o.num = n.nums[x.Arg()]
+		case ir.Between:
+			lo, hi := x.Bounds()
+			i := n.nums[x.Arg()].Int
+			o.num = exec.Truth(lo <= i && i <= hi)
 		case ir.Const:
 			if x.DType.Float() {
 				o.num = exec.Number{Float: x.Value().Float, Kind: array.CatFloat}

@@ -20,6 +20,16 @@ func empty(opName string, d DType, shape []int) *Tensor {
 	return &Tensor{v: array.View{Store: engine.stream.Alloc(n * d.Size()), DType: d, Shape: s, Strides: array.RowMajor(s)}}
 }
 
+// numberOf is a 0-d tensor of a Go number that the user gave: an integer must fit.
+func numberOf(opName string, n exec.Number, d DType) *Tensor {
+	if n.Kind != array.CatFloat {
+		if lo, hi := d.Limits(); n.Int < lo || n.Int > hi {
+			panic(array.NoFit(opName, n.Int, d))
+		}
+	}
+	return fullOf(n, d)
+}
+
 // fullOf is a 0-d tensor of a Go number.
 func fullOf(n exec.Number, d DType) *Tensor {
 	t := &Tensor{v: array.View{Store: array.NewSmall(d.Size()), DType: d, Shape: []int{}, Strides: []int{}}}
@@ -36,7 +46,8 @@ func fullOf(n exec.Number, d DType) *Tensor {
 	return t
 }
 
-// Full returns a tensor filled with a Go number.
+// Full returns a tensor filled with a Go number. An integer must fit an integer type; a
+// float becomes one as [Tensor.To] makes it; as Bool it is whether it is not 0.
 func Full(x any, d DType, shape ...int) *Tensor { return full("full", x, d, shape) }
 
 func full(opName string, x any, d DType, shape []int) *Tensor {
@@ -46,7 +57,7 @@ func full(opName string, x any, d DType, shape []int) *Tensor {
 	}
 	t := empty(opName, d, shape)
 	if t.Size() > 0 {
-		copyViews(&t.v, &fullOf(o.num, d).v)
+		copyViews(&t.v, &numberOf(opName, o.num, d).v)
 	}
 	return t
 }
@@ -89,7 +100,7 @@ func Scalar(x any, d ...DType) *Tensor {
 	if len(d) > 0 {
 		t = d[0]
 	}
-	return fullOf(o.num, t)
+	return numberOf("scalar", o.num, t)
 }
 
 // Eye returns the n x n identity matrix, float32.

@@ -263,11 +263,15 @@ func (p *planned) compute(ops []operand, out *array.View) {
 		ops[i].t.check(p.def.Name)
 		ins = append(ins, &ops[i].t.v)
 	}
-	runPlan(p.run, ins, nums, unsafe.Slice(out, 1))
+	runPlan(p.def.Name, p.run, ins, nums, unsafe.Slice(out, 1))
 }
 
-func runPlan(c *exec.Compiled, ins []*array.View, nums []exec.Number, outs []array.View) {
+func runPlan(opName string, c *exec.Compiled, ins []*array.View, nums []exec.Number, outs []array.View) {
 	if err := c.Run(context.Context(nil), engine.stream, ins, nums, outs); err != nil {
+		if e, ok := err.(*array.Error); ok { // a number that does not fit
+			e.Op = opName
+			panic(e)
+		}
 		panic(&array.Error{Kind: array.DeviceFailed, Op: "run", Msg: "kernel failed", Err: err})
 	}
 }

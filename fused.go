@@ -47,7 +47,7 @@ func (f *Fused) Into(dst []*Tensor, args ...any) {
 			outs[i] = t.v
 		}
 	}
-	runPlan(p.run, ins, nums, outs)
+	runPlan(f.def.Name, p.run, ins, nums, outs)
 	for i, t := range dst {
 		if !direct {
 			copyViews(&t.v, &outs[i])

@@ -178,7 +178,7 @@ func copyViews(dst, src *array.View) {
 	if p == nil {
 		p = makeCopy(h, ops)
 	}
-	runPlan(p.run, []*array.View{src}, nil, unsafe.Slice(dst, 1))
+	runPlan("copy", p.run, []*array.View{src}, nil, unsafe.Slice(dst, 1))
 }
 
 // copyDef marks copies in the plan cache.
@@ -225,7 +225,7 @@ func (t *Tensor) Assign(x any) *Tensor {
 		if o.num.Kind > t.v.DType.Category() && !(o.num.Kind == array.CatInt && t.v.DType == Bool) {
 			array.Failf("assign", "x", "is a float, which cannot be written into %s: convert the receiver with To first", t.v.DType)
 		}
-		o.t = fullOf(o.num, t.v.DType)
+		o.t = numberOf("assign", o.num, t.v.DType)
 	}
 	o.t.check("assign")
 	if c := o.t.v.DType.Category(); c == array.CatFloat && c > t.v.DType.Category() {

@@ -1,11 +1,17 @@
 package weft
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
+	"weft/internal/ir"
 	"weft/internal/jit"
+	"weft/internal/op"
 )
 
 // everyBackend runs f on each backend of this processor.
@@ -82,4 +88,201 @@ func TestFloorDivFitsMod(t *testing.T) {
 			}
 		}
 	})
+}
+
+// wideNumbers are Go integers around the ends of the integer types.
+var wideNumbers = []int{0, 1, -1, 2, 8, -2, 200, 255, 256, 300, -300, math.MaxInt32 - 1, math.MaxInt32, math.MaxInt32 + 1, math.MinInt32, math.MinInt32 - 1,
+	math.MaxInt32 + 200, 1 << 32, 1<<32 + 7, math.MaxInt64, math.MinInt64}
+
+// narrow are the integer types that some Go integers do not fit, with elements at their ends.
+var narrow = []struct {
+	dtype  DType
+	lo, hi int
+	data   []int
+}{
+	{Uint8, 0, 255, []int{0, 1, 2, 7, 8, 44, 127, 128, 200, 254, 255}},
+	{Int32, math.MinInt32, math.MaxInt32, []int{math.MinInt32, math.MinInt32 + 1, -300, -2, -1, 0, 1, 7, 8, 255, 300, math.MaxInt32 - 1, math.MaxInt32}},
+}
+
+func ints(t *Tensor) []int {
+	var out []int
+	for _, x := range Data[int64](t.To(Int64)) {
+		out = append(out, int(x))
+	}
+	return out
+}
+
+// Comparisons with a Go integer are those of the numbers, whatever the type.
+func TestCompareWithWideNumbers(t *testing.T) {
+	everyBackend(t, func(t *testing.T) {
+		for _, c := range narrow {
+			x := From(c.data).To(c.dtype)
+			for _, n := range wideNumbers {
+				for _, m := range []struct {
+					name string
+					got  *Tensor
+					want func(a, b int) bool
+				}{
+					{"==", x.Eq(n), func(a, b int) bool { return a == b }},
+					{"!=", x.Ne(n), func(a, b int) bool { return a != b }},
+					{"<", x.Lt(n), func(a, b int) bool { return a < b }},
+					{"<=", x.Le(n), func(a, b int) bool { return a <= b }},
+					{">", x.Gt(n), func(a, b int) bool { return a > b }},
+					{">=", x.Ge(n), func(a, b int) bool { return a >= b }},
+				} {
+					check := func(how string, got *Tensor, want func(a, b int) bool) {
+						t.Helper()
+						for i, g := range Data[bool](got) {
+							if w := want(c.data[i], n); g != w {
+								t.Errorf("%s: %d %s %d of %s is %v", how, c.data[i], m.name, n, c.dtype, g)
+							}
+						}
+					}
+					check("method", m.got, m.want)
+					check("formula", Expr("x "+m.name+" n", x, n), m.want)
+					check("fused formula", Expr("x "+m.name+" n && y == y", Vars{"x": x, "n": n, "y": Ones(len(c.data))}), m.want)
+					if n != math.MinInt64 { // which a formula has no literal for
+						check("constant", Expr("x "+m.name+" ("+strconv.Itoa(n)+")", x), m.want)
+					}
+					check("number first", Expr("n "+m.name+" x", n, x), func(a, b int) bool { return m.want(b, a) })
+				}
+			}
+		}
+	})
+}
+
+// Limits beyond a type limit nothing; results that the type cannot hold are refused.
+func TestExtremesWithWideNumbers(t *testing.T) {
+	everyBackend(t, func(t *testing.T) {
+		for _, c := range narrow {
+			x := From(c.data).To(c.dtype)
+			check := func(name string, refused bool, f func() *Tensor, want func(a int) int) {
+				t.Helper()
+				var y *Tensor
+				err := Try(func() { y = f() })
+				if refused {
+					if e, ok := err.(*Error); !ok || e.Kind != Misuse {
+						t.Errorf("%s of %s: %v, want a refusal", name, c.dtype, err)
+					}
+					return
+				}
+				if err != nil {
+					t.Errorf("%s of %s: %v", name, c.dtype, err)
+					return
+				}
+				if y.DType() != c.dtype {
+					t.Errorf("%s of %s is %s", name, c.dtype, y.DType())
+				}
+				for i, g := range ints(y) {
+					if w := want(c.data[i]); g != w {
+						t.Errorf("%s of %s: %d gives %d, want %d", name, c.dtype, c.data[i], g, w)
+					}
+				}
+			}
+			for _, n := range wideNumbers {
+				low, high := n < c.lo, n > c.hi
+				check(fmt.Sprintf("minimum(x, %d)", n), low, func() *Tensor { return x.Minimum(n) }, func(a int) int { return min(a, n) })
+				check(fmt.Sprintf("maximum(x, %d)", n), high, func() *Tensor { return x.Maximum(n) }, func(a int) int { return max(a, n) })
+				check(fmt.Sprintf("formula minimum(x, %d)", n), low, func() *Tensor { return Expr("minimum(n, x)", n, x) }, func(a int) int { return min(a, n) })
+				check(fmt.Sprintf("formula maximum(x, %d)", n), high, func() *Tensor { return Expr("maximum(n, x)", n, x) }, func(a int) int { return max(a, n) })
+				for _, m := range wideNumbers {
+					name := fmt.Sprintf("clamp(x, %d, %d)", n, m)
+					refused, want := high || m < c.lo, func(a int) int { return min(max(a, n), m) }
+					check(name, refused, func() *Tensor { return x.Clamp(n, m) }, want)
+					check("formula "+name, refused, func() *Tensor { return Expr("clamp(x, a, b)", x, n, m) }, want)
+				}
+			}
+		}
+	})
+}
+
+// Where the number itself would be wrapped, it is refused: by every way in.
+func TestWideNumbersAreRefused(t *testing.T) {
+	sum := NewFused("test.sum", func(x []*ir.Node) []*ir.Node { return []*ir.Node{op.Apply(op.Add, nil, x[0], x[1])} })
+	everyBackend(t, func(t *testing.T) {
+		for _, c := range narrow {
+			x := From(c.data).To(c.dtype)
+			like := func(t *Tensor) *Tensor { return t.Clone() }
+			for _, n := range wideNumbers {
+				for name, f := range map[string]func(){
+					"Full":       func() { Full(n, c.dtype, 3) },
+					"FullLike":   func() { FullLike(x, n) },
+					"Scalar":     func() { Scalar(n, c.dtype) },
+					"Fill":       func() { like(x).Fill(n) },
+					"Assign":     func() { like(x).Slice(Range(0, 2)).Assign(n) },
+					"Add":        func() { x.Add(n) },
+					"RSub":       func() { x.RSub(n) },
+					"Mul":        func() { x.Mul(n) },
+					"FloorDiv":   func() { x.FloorDiv(n) },
+					"Mod":        func() { x.Mod(n) },
+					"AddAssign":  func() { like(x).AddAssign(n) },
+					"MulAssign":  func() { like(x).Slice(Range(0, 2)).MulAssign(n) },
+					"Where":      func() { Where(x.Eq(0), n, x) },
+					"Expr":       func() { Expr("x + n", x, n) },
+					"Expr chain": func() { Expr("2*x - n*x", x, n) },
+					"Fused":      func() { sum.Into([]*Tensor{like(x)}, x, n) },
+				} {
+					err := Try(f)
+					if n >= c.lo && n <= c.hi {
+						if err != nil {
+							t.Errorf("%s of %d and %s: %v", name, n, c.dtype, err)
+						}
+						continue
+					}
+					if e, ok := err.(*Error); !ok || e.Kind != Misuse || !strings.Contains(e.Error(), strconv.Itoa(n)) {
+						t.Errorf("%s of %d and %s: %v, want a refusal that names the number", name, n, c.dtype, err)
+					}
+				}
+				for _, f := range []string{"x + (%d)", "(%d) * x", "where(x == 0, %d, x)"} {
+					if n == math.MinInt64 {
+						continue
+					}
+					text := fmt.Sprintf(f, n)
+					if err := Try(func() { Expr(text, x) }); (err != nil) != (n < c.lo || n > c.hi) {
+						t.Errorf("%s of %s: %v", text, c.dtype, err)
+					}
+				}
+			}
+			// A conversion that is asked for is that of arrays.
+			for _, n := range []int{300, 1<<32 + 7, -1} {
+				want := int(From([]int{n}).To(c.dtype).Item())
+				for _, got := range []*Tensor{Expr(c.dtype.String()+"(n)", n), Expr(c.dtype.String() + "(" + strconv.Itoa(n) + ")"), Expr("max("+c.dtype.String()+"(n) + 0*x)", n, x)} {
+					if got.DType() != c.dtype || int(got.Item()) != want {
+						t.Errorf("%s(%d) in a formula is %v of %s, want %d", c.dtype, n, got.Item(), got.DType(), want)
+					}
+				}
+			}
+			// What becomes a truth value or a float is not narrowed.
+			if got := Data[bool](x.And(1 << 40)); got[len(got)-1] != true {
+				t.Errorf("and 1<<40 of %s: %v", c.dtype, got)
+			}
+			if got := x.Div(1 << 40).At(0).Item(); got != float64(float32(c.data[0])/(1<<40)) {
+				t.Errorf("%s by 1<<40: %v", c.dtype, got)
+			}
+		}
+		if got := Full(300, Bool, 1).Item(); got != 1 {
+			t.Errorf("300 as bool is %v", got)
+		}
+		// Floats become integers as To makes them.
+		for _, f := range []float64{300.7, -5, 1e10, -1e10, math.NaN(), math.Inf(1), 254.9} {
+			for _, d := range []DType{Uint8, Int32, Int64} {
+				if got, want := Full(f, d, 1).Item(), Scalar(f, Float64).To(d).Item(); got != want {
+					t.Errorf("Full(%v, %s) is %v, want %v", f, d, got, want)
+				}
+			}
+		}
+	})
+}
+
+// A comparison with a number inside what is differentiated twice.
+func TestGradientBesideWideNumbers(t *testing.T) {
+	x, k := From([]float64{1, 2, 3}).RequireGrad(), From([]uint8{1, 200, 255})
+	for n, want := range map[int][]float64{300: {6, 12, 18}, 200: {6, 0, 0}, -1: {0, 0, 0}} {
+		y := Expr("where(k < n, x*x*x, x)", k, n, x).Sum()
+		g := Grad(y, []*Tensor{x}, GradOpts{Create: true})[0]
+		h := Grad(g.Sum(), []*Tensor{x})[0]
+		if got := Data[float64](h); !slices.Equal(got, want) {
+			t.Errorf("k < %d: second derivative %v, want %v", n, got, want)
+		}
+	}
 }

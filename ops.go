@@ -8,7 +8,8 @@ import (
 // Elementwise methods take a *Tensor or a Go number as second operand, broadcast
 // by NumPy's rule and promote by PyTorch's: bool < integer < float, a Go number
 // or a 0-d tensor does not widen its own category. They panic with *Error when
-// shapes do not broadcast.
+// shapes do not broadcast, and when a Go integer does not fit the integer type of the
+// result; comparisons and limits (Clamp, Minimum, Maximum) take it as the number it is.
 
 // Add is t + x; on Bool, or.
 func (t *Tensor) Add(x any) *Tensor { return binary(op.Add, t, x) }

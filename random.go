@@ -240,7 +240,7 @@ func (g *Generator) draw(opName string, kind op.Distribution, d DType, shape []i
 		outs[i] = array.View{Store: st, DType: d, Offset: i, Shape: []int{m}, Strides: []int{k}}
 	}
 	nums := append([]exec.Number{word(state.Seed).num, word(state.Draw).num}, more...)
-	runPlan(drawPlan(drawKey{engine.dev, kind, d, m}, len(more), outs), nil, nums, outs)
+	runPlan(opName, drawPlan(drawKey{engine.dev, kind, d, m}, len(more), outs), nil, nums, outs)
 	return t
 }
 

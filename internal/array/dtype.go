@@ -3,7 +3,10 @@
 // about operations.
 package array
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // A DType is the type of an array's elements.
 type DType uint8
@@ -102,6 +105,21 @@ func (d DType) Unsigned() bool { return dtypes[d].uns }
 
 // Supported reports whether tensors can hold the type in this version.
 func (d DType) Supported() bool { return d < numDTypes && dtypes[d].full }
+
+// Limits returns the least and the greatest int64 that d holds. Floats round what they do
+// not hold and bool asks whether it is 0, so both take every number.
+func (d DType) Limits() (lo, hi int64) {
+	bits := 8 * d.Size()
+	switch {
+	case !d.Integer() || bits == 64 && !d.Unsigned():
+		return math.MinInt64, math.MaxInt64
+	case bits == 64:
+		return 0, math.MaxInt64
+	case d.Unsigned():
+		return 0, 1<<bits - 1
+	}
+	return -1 << (bits - 1), 1<<(bits-1) - 1
+}
 
 // ParseDType returns the type of that NumPy name.
 func ParseDType(name string) (DType, bool) {

@@ -57,6 +57,12 @@ func Failf(op, arg, format string, args ...any) {
 	panic(Errorf(op, arg, format, args...))
 }
 
+// NoFit returns the misuse error of a Go integer that d does not hold.
+func NoFit(op string, x int64, d DType) *Error {
+	lo, hi := d.Limits()
+	return Errorf(op, "", "the number %d does not fit %s, which holds %d to %d: convert the tensor with To first", x, d, lo, hi)
+}
+
 // Try runs f and returns the *Error that it panicked with, or nil. Other panics
 // pass through.
 func Try(f func()) (err error) {

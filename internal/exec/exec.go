@@ -21,22 +21,22 @@ type Number struct {
 	Kind  array.Category // CatBool, CatInt or CatFloat
 }
 
-// Bits returns the number as bits of an element type, in the low end of a word.
+// Bits returns the number as bits of an element type, in the low end of a word. An
+// integer type gets the nearest number it has, 0 for NaN.
 func (n Number) Bits(d array.DType) uint64 {
 	f, i := n.Float, n.Int
-	if n.Kind == array.CatFloat {
-		switch {
-		case f != f:
-			i = 0
-		case f >= math.MaxInt64:
-			i = math.MaxInt64
-		case f <= math.MinInt64:
-			i = math.MinInt64
-		default:
-			i = int64(f)
-		}
-	} else {
-		f = float64(i)
+	lo, hi := d.Limits()
+	switch {
+	case n.Kind != array.CatFloat:
+		f, i = float64(i), min(max(i, lo), hi)
+	case f != f:
+		i = 0
+	case f >= float64(hi):
+		i = hi
+	case f <= float64(lo):
+		i = lo
+	default:
+		i = int64(f)
 	}
 	switch loop.TypeOf(d) {
 	case loop.F32:
@@ -46,15 +46,20 @@ func (n Number) Bits(d array.DType) uint64 {
 	case loop.I64:
 		return uint64(i)
 	case loop.I32:
-		if d == array.Uint8 {
-			i &= 255
-		}
 		return uint64(uint32(i))
 	}
 	if n.Kind == array.CatFloat && f != 0 || n.Kind != array.CatFloat && i != 0 {
 		return 1
 	}
 	return 0
+}
+
+// Truth is a Go bool as a number.
+func Truth(b bool) Number {
+	if b {
+		return Number{Int: 1, Kind: array.CatBool}
+	}
+	return Number{Kind: array.CatBool}
 }
 
 // A Compiled is a plan with its kernels, for one device. It is safe for
@@ -64,6 +69,7 @@ type Compiled struct {
 	dev      device.Device
 	kernels  []device.Program
 	routines []device.Routine
+	narrow   []plan.ScalarArg // numbers that have bounds
 }
 
 // Compile makes a plan ready for a device.
@@ -82,6 +88,11 @@ func Compile(p *plan.Plan, d device.Device) (*Compiled, error) {
 			return nil, err
 		}
 		c.kernels[i] = k
+		for _, a := range s.Kernel.Scalars {
+			if !a.Test && (a.Min != math.MinInt64 || a.Max != math.MaxInt64) {
+				c.narrow = append(c.narrow, a)
+			}
+		}
 	}
 	return c, nil
 }
@@ -100,9 +111,15 @@ func (c *Compiled) Explain() string {
 // Run computes the outputs. ins are views that match the plan's signatures; out
 // gives memory for an output where its Store is set, and receives the views of
 // the others. An output may be given the memory of an input only if the plan
-// allows it.
+// allows it. A number that does not fit gives an *array.Error without Op.
 func (c *Compiled) Run(ctx context.Context, s device.Stream, ins []*array.View, nums []Number, out []array.View) error {
 	p := c.Plan
+	for i := range c.narrow {
+		a := &c.narrow[i]
+		if n := nums[a.Arg]; n.Kind != array.CatFloat && (n.Int < a.Min || n.Int > a.Max) {
+			return array.NoFit("", n.Int, a.DType) // before anything is written
+		}
+	}
 	var few [12]*array.Storage
 	slots := few[:0]
 	if len(p.Slots) > len(few) {
@@ -173,7 +190,11 @@ func (c *Compiled) kernel(ctx context.Context, s device.Stream, k *plan.Kernel, 
 	}
 	copy(f.Word[:], k.Words)
 	for _, a := range k.Scalars {
-		f.Word[a.Word] = nums[a.Arg].Bits(a.DType)
+		n := nums[a.Arg]
+		if a.Test {
+			n = Truth(a.Min <= n.Int && n.Int <= a.Max)
+		}
+		f.Word[a.Word] = n.Bits(a.DType)
 	}
 	err := s.Launch(device.Launch{Program: prog, Frame: f, Extents: k.Extents, Cost: k.Cost, Context: ctx})
 	f.Free(len(k.Binds))

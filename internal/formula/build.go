@@ -74,6 +74,9 @@ func (b *builder) build(n *Node) *ir.Node {
 	}
 	b.at = n.at
 	if n.kind == cast {
+		if args[0].Weak && args[0].DType.Integer() { // what does not fit wraps, as an array's elements do
+			args[0] = op.Convert(args[0], array.Int64)
+		}
 		return op.Convert(args[0], n.cast)
 	}
 	if weak && n.def.Class == op.Pointwise && n.def.Rule == op.Float {

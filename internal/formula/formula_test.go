@@ -160,15 +160,15 @@ func TestConstants(t *testing.T) {
 		"abs(-2) + abs(2)":  intNumber(4),
 		"minimum(1, 0.5)":   floatNumber(0.5),
 		"maximum(3, -4)":    intNumber(3),
-		"1 < 2":             boolNumber(true),
-		"1 >= 2.5":          boolNumber(false),
-		"1 == 1.0 && true":  boolNumber(true),
-		"!(2 != 2) || 0":    boolNumber(true),
+		"1 < 2":             exec.Truth(true),
+		"1 >= 2.5":          exec.Truth(false),
+		"1 == 1.0 && true":  exec.Truth(true),
+		"!(2 != 2) || 0":    exec.Truth(true),
 		"true + true":       intNumber(2),
 		"0x1p-2":            floatNumber(0.25),
 		"0b101 + 0o17":      intNumber(20),
 		"pi":                floatNumber(math.Pi),
-		"logical_xor(1, 2)": boolNumber(false),
+		"logical_xor(1, 2)": exec.Truth(false),
 	} {
 		f, err := Parse(text)
 		if err != nil {

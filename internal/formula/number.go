@@ -37,13 +37,6 @@ func (n *Node) value(names []exec.Number) exec.Number {
 func floatNumber(f float64) exec.Number { return exec.Number{Float: f, Kind: array.CatFloat} }
 func intNumber(i int64) exec.Number     { return exec.Number{Int: i, Kind: array.CatInt} }
 
-func boolNumber(b bool) exec.Number {
-	if b {
-		return exec.Number{Int: 1, Kind: array.CatBool}
-	}
-	return exec.Number{Kind: array.CatBool}
-}
-
 func asFloat(n exec.Number) float64 {
 	if n.Kind == array.CatFloat {
 		return n.Float
@@ -65,13 +58,13 @@ func truth(n exec.Number) bool {
 func compute(d *op.Def, x, y exec.Number) exec.Number {
 	switch d {
 	case op.LogicalAnd:
-		return boolNumber(truth(x) && truth(y))
+		return exec.Truth(truth(x) && truth(y))
 	case op.LogicalOr:
-		return boolNumber(truth(x) || truth(y))
+		return exec.Truth(truth(x) || truth(y))
 	case op.LogicalXor:
-		return boolNumber(truth(x) != truth(y))
+		return exec.Truth(truth(x) != truth(y))
 	case op.LogicalNot:
-		return boolNumber(!truth(x))
+		return exec.Truth(!truth(x))
 	case op.Div:
 		return floatNumber(asFloat(x) / asFloat(y))
 	case op.Sqrt:
@@ -113,7 +106,7 @@ func computeFloat(d *op.Def, x, y float64) exec.Number {
 		_, r := divMod(x, y)
 		return floatNumber(r)
 	}
-	return boolNumber(compare(d, x, y))
+	return exec.Truth(compare(d, x, y))
 }
 
 // extreme is x if that wins, else y; NaN if either is.
@@ -182,7 +175,7 @@ func computeInt(d *op.Def, x, y int64) exec.Number {
 		}
 		return intNumber(q)
 	}
-	return boolNumber(compare(d, x, y))
+	return exec.Truth(compare(d, x, y))
 }
 
 func compare[T int64 | float64](d *op.Def, x, y T) bool {

@@ -28,9 +28,14 @@ func (l leaf) OpName() string { return string(l) }
 
 // Leaves of a graph. Their attributes are an [Arg] or a [Value].
 const (
-	Input  = leaf("input")  // an array of the caller
-	Scalar = leaf("scalar") // a Go number of the caller, in the node's dtype
-	Const  = leaf("const")  // a number that is part of the graph
+	Input = leaf("input") // an array of the caller
+	// Scalar is a Go number of the caller, in the node's dtype. An integer must lie
+	// between the limits of the dtype, or those that a [Bounds] gives; beyond the
+	// dtype's it is the nearest.
+	Scalar = leaf("scalar")
+	// Between is whether a Go integer of the caller lies in its [Bounds].
+	Between = leaf("between")
+	Const   = leaf("const") // a number that is part of the graph
 )
 
 // Result is one of the values of its argument, which has several: number Arg.
@@ -107,6 +112,17 @@ type Arg int
 // AppendKey implements Attrs.
 func (a Arg) AppendKey(k []byte) []byte { return Int(k, int(a)) }
 
+// Bounds is an Arg that is an integer, with the least and the greatest that is meant.
+type Bounds struct {
+	Arg      int
+	Min, Max int64
+}
+
+// AppendKey implements Attrs.
+func (b Bounds) AppendKey(k []byte) []byte {
+	return binary.AppendVarint(binary.AppendVarint(Int(k, b.Arg), b.Min), b.Max)
+}
+
 // A Value is that of a Const: Float if the node has floats, else Int, exactly.
 type Value struct {
 	Float float64
@@ -144,7 +160,20 @@ type Type struct {
 
 // Arg returns which of the caller's arrays or numbers an Input or Scalar is, or
 // of its argument's values a Result.
-func (n *Node) Arg() int { return int(n.Attrs.(Arg)) }
+func (n *Node) Arg() int {
+	if b, ok := n.Attrs.(Bounds); ok {
+		return b.Arg
+	}
+	return int(n.Attrs.(Arg))
+}
+
+// Bounds returns those of a Scalar or Between.
+func (n *Node) Bounds() (lo, hi int64) {
+	if b, ok := n.Attrs.(Bounds); ok {
+		return b.Min, b.Max
+	}
+	return n.DType.Limits()
+}
 
 // Value returns the number that a Const is.
 func (n *Node) Value() Value { return n.Attrs.(Value) }

@@ -124,7 +124,7 @@ func init() {
 			}
 			return r
 		}})
-	Minimum = define(Def{Name: "minimum", Arity: 2, ONNX: "Min", Doc: "The lesser; NaN if either is.",
+	Minimum = define(Def{Name: "minimum", Arity: 2, Beyond: [3]Side{TooHigh, TooHigh}, ONNX: "Min", Doc: "The lesser; NaN if either is.",
 		Expr: func(b *bld, n *node, x []val) val {
 			if n.DType == array.Bool {
 				return b.And(x[0], x[1])
@@ -132,7 +132,7 @@ func init() {
 			return b.Min(x[0], x[1])
 		},
 		VJP: extremeVJP(func() *Def { return Lt })})
-	Maximum = define(Def{Name: "maximum", Arity: 2, ONNX: "Max", Doc: "The greater; NaN if either is.",
+	Maximum = define(Def{Name: "maximum", Arity: 2, Beyond: [3]Side{TooLow, TooLow}, ONNX: "Max", Doc: "The greater; NaN if either is.",
 		Expr: func(b *bld, n *node, x []val) val {
 			if n.DType == array.Bool {
 				return b.Or(x[0], x[1])
@@ -169,7 +169,7 @@ func init() {
 				return b.Unary(r.op, x[0])
 			}})
 	}
-	Clamp = define(Def{Name: "clamp", Arity: 3, Rule: NoBool, ONNX: "Clip", Doc: "min(max(x, lo), hi); NaN stays.",
+	Clamp = define(Def{Name: "clamp", Arity: 3, Rule: NoBool, Beyond: [3]Side{0, TooLow, TooHigh}, ONNX: "Clip", Doc: "min(max(x, lo), hi); NaN stays.",
 		Expr: func(b *bld, n *node, x []val) val { return b.Min(b.Max(x[0], x[1]), x[2]) },
 		VJP: func(v *VJP) {
 			x, lo, hi := v.X[0], v.X[1], v.X[2]

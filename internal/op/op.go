@@ -15,7 +15,6 @@ package op
 import (
 	"fmt"
 	"hash/maphash"
-	"math"
 	"slices"
 	"sort"
 
@@ -73,7 +72,10 @@ type Def struct {
 
 	// Pointwise.
 	Rule Rule
-	Expr func(b *loop.Builder, n *ir.Node, x []loop.Value) loop.Value
+	// Beyond says on which side a Go integer may lie outside the type in which the
+	// arguments meet, by argument: the nearest number of the type does the same there.
+	Beyond [3]Side
+	Expr   func(b *loop.Builder, n *ir.Node, x []loop.Value) loop.Value
 	// Cost is a rough number of vector instructions an element, which decides
 	// when to thread and what to recompute; 0 means 1.
 	Cost int
@@ -219,11 +221,16 @@ func applyPointwise(d *Def, a ir.Attrs, args []*ir.Node) *ir.Node {
 	if d.Rule == Compare {
 		res = array.Bool
 	}
+	if d.Rule == Compare && len(args) == 2 && meet.Integer() && args[0].Weak != args[1].Weak {
+		if y := compareWide(d, args, meet); y != nil {
+			return y
+		}
+	}
 	conv, shape := args, args[0].Shape
 	weak, same := true, true
 	for i, x := range args {
 		if d.Rule != Keep {
-			if y := Convert(x, meet); y != x {
+			if y := d.convert(i, x, meet); y != x {
 				if &conv[0] == &args[0] {
 					conv = slices.Clone(args)
 				}
@@ -277,23 +284,31 @@ func promote2(a, b array.DType) array.DType {
 	return array.Promote(a, b)
 }
 
-// Convert returns x with elements of type d.
+// Convert returns x with elements of type d. A Go number that is an integer must fit an
+// integer type: a constant is checked here, others when they are given.
 func Convert(x *ir.Node, d array.DType) *ir.Node {
 	if x.DType == d && !x.Weak {
 		return x
 	}
 	g := x.Graph
-	switch x.Op {
-	case ir.Scalar:
+	switch {
+	case x.Op == ir.Scalar && x.Weak:
 		return g.Scalar(x.Arg(), d, false)
-	case ir.Const:
-		if d.Float() {
-			if !x.DType.Float() {
-				return g.Number(float64(x.Value().Int), d, false)
-			}
-			return g.Number(x.Value().Float, d, false)
+	case x.Op == ir.Const:
+		if x.Weak {
+			checkNumber("convert", x, d, 0)
 		}
-		return g.Node(ir.Const, ir.Value{Int: constInt(x, d)}, d, nil, false)
+		v := x.Value()
+		if x.DType == array.Float32 && !x.Weak {
+			v.Float = float64(float32(v.Float)) // a constant is rounded when it is used
+		}
+		switch {
+		case !d.Float():
+			return g.Node(ir.Const, ir.Value{Int: constInt(v, x.DType, d)}, d, nil, false)
+		case !x.DType.Float():
+			return g.Number(float64(v.Int), d, false)
+		}
+		return g.Number(v.Float, d, false)
 	}
 	if x.DType == d {
 		return x
@@ -302,36 +317,23 @@ func Convert(x *ir.Node, d array.DType) *ir.Node {
 	return g.Node(Cast, To(d), d, x.Shape, false, x)
 }
 
-// constInt is a constant as an element of an integer type or bool, by the rules
-// of Cast.
-func constInt(x *ir.Node, d array.DType) int64 {
-	i, f := x.Value().Int, x.Value().Float
-	if x.DType.Float() {
-		bits := 8*d.Size() - 1
-		if d.Unsigned() {
-			bits++
-		}
-		lo, hi := -math.Ldexp(1, bits), math.Ldexp(1, bits)
-		if d.Unsigned() {
-			lo = 0
-		}
+// constInt is a constant as an element of an integer type or bool, by the rules of
+// Cast.
+func constInt(v ir.Value, from, d array.DType) int64 {
+	i, f := v.Int, v.Float
+	if from.Float() {
+		lo, hi := d.Limits()
 		switch {
-		case d == array.Bool:
-			i = 0
-			if f != 0 {
-				i = 1
-			}
-			return i
-		case f != f:
+		case d == array.Bool && f != 0: // NaN too
+			return 1
+		case d == array.Bool || f != f:
 			return 0
-		case f <= lo:
-			i = int64(lo)
-		case f >= hi:
-			i = int64(uint64(1)<<bits - 1)
-		default:
-			i = int64(f)
+		case f <= float64(lo):
+			return lo
+		case f >= float64(hi):
+			return hi
 		}
-		return i
+		return int64(f)
 	}
 	switch d {
 	case array.Bool:

@@ -288,7 +288,9 @@ func (k *kernel) finish(p *loop.Program) {
 		}
 	}
 	for i, n := range k.scalars {
-		out.Scalars = append(out.Scalars, ScalarArg{Arg: n.Arg(), Word: p.ScalarWord(i), DType: n.DType})
+		a := ScalarArg{Arg: n.Arg(), Word: p.ScalarWord(i), DType: n.DType, Test: n.Op == ir.Between}
+		a.Min, a.Max = n.Bounds()
+		out.Scalars = append(out.Scalars, a)
 	}
 	k.b.step(Step{Kernel: out})
 }

@@ -82,6 +82,10 @@ type ScalarArg struct {
 	Arg   int // which of the caller's numbers
 	Word  int // of the frame
 	DType array.DType
+	// Min and Max bound an integer that is accepted: beyond the limits of DType it is
+	// the nearest. With Test the kernel gets whether it lies between them.
+	Min, Max int64
+	Test     bool
 }
 
 // A Step is a kernel, or a routine when Node is set.
@@ -249,7 +253,9 @@ func isMove(n *ir.Node) bool {
 	return d != nil && d.Class == op.Move
 }
 
-func isScalar(n *ir.Node) bool { return n.Op == ir.Scalar || n.Op == ir.Const }
+func isScalar(n *ir.Node) bool {
+	return n.Op == ir.Scalar || n.Op == ir.Between || n.Op == ir.Const
+}
 
 // emit writes the steps.
 func (b *planner) emit() {

@@ -1,0 +1,120 @@
+package op
+
+import (
+	"math"
+
+	"weft/internal/array"
+	"weft/internal/ir"
+)
+
+// A Side says where a Go integer may lie outside an integer type that it takes part in.
+type Side uint8
+
+const (
+	TooLow Side = 1 << iota
+	TooHigh
+)
+
+// bounds are the least and the greatest integer that may stand for a number of type d.
+func (s Side) bounds(d array.DType) (lo, hi int64) {
+	lo, hi = d.Limits()
+	if s&TooLow != 0 {
+		lo = math.MinInt64
+	}
+	if s&TooHigh != 0 {
+		hi = math.MaxInt64
+	}
+	return lo, hi
+}
+
+// convert is Convert for argument i of a pointwise operation.
+func (d *Def) convert(i int, x *ir.Node, to array.DType) *ir.Node {
+	if !x.Weak || x.DType.Float() || !to.Integer() {
+		return Convert(x, to)
+	}
+	var side Side
+	if i < len(d.Beyond) {
+		side = d.Beyond[i]
+	}
+	return nearest(d.Name, x, to, side)
+}
+
+// nearest is the number of type d nearest to a Go integer x that may lie outside d on a
+// side.
+func nearest(opName string, x *ir.Node, d array.DType, side Side) *ir.Node {
+	lo, hi := d.Limits()
+	switch x.Op {
+	case ir.Const:
+		checkNumber(opName, x, d, side)
+		return x.Graph.Node(ir.Const, ir.Value{Int: min(max(x.Value().Int, lo), hi)}, d, nil, false)
+	case ir.Scalar:
+		if from, to := side.bounds(d); from != lo || to != hi {
+			return x.Graph.Node(ir.Scalar, ir.Bounds{Arg: x.Arg(), Min: from, Max: to}, d, nil, false)
+		}
+	}
+	return Convert(x, d)
+}
+
+// checkNumber refuses a constant integer that does not fit.
+func checkNumber(opName string, x *ir.Node, d array.DType, side Side) {
+	if lo, hi := side.bounds(d); !x.DType.Float() && (x.Value().Int < lo || x.Value().Int > hi) {
+		panic(array.NoFit(opName, x.Value().Int, d))
+	}
+}
+
+// compareWide compares integers of a type narrower than int64 with a Go integer, which may
+// lie outside: with the nearest number of the type, and where that is another one the
+// result is known. It returns nil where that is not needed.
+func compareWide(d *Def, args []*ir.Node, meet array.DType) *ir.Node {
+	x, n := args[0], args[1]
+	if x.Weak {
+		x, n = n, x
+		switch d { // as the number comes second
+		case Lt:
+			d = Gt
+		case Le:
+			d = Ge
+		case Gt:
+			d = Lt
+		case Ge:
+			d = Le
+		}
+	}
+	lo, hi := meet.Limits()
+	if lo == math.MinInt64 || n.Op != ir.Scalar && n.Op != ir.Const {
+		return nil
+	}
+	if n.Op == ir.Const && (n.DType == array.Bool || n.Value().Int >= lo && n.Value().Int <= hi) {
+		return nil
+	}
+	res := apply(d, Convert(x, meet), nearest(d.Name, n, meet, TooLow|TooHigh))
+	// between says whether n lies there.
+	between := func(from, to int64) *ir.Node {
+		if n.Op == ir.Const {
+			i := n.Value().Int
+			return n.Graph.Node(ir.Const, ir.Value{Int: truth(from <= i && i <= to)}, array.Bool, nil, false)
+		}
+		return n.Graph.Node(ir.Between, ir.Bounds{Arg: n.Arg(), Min: from, Max: to}, array.Bool, nil, false)
+	}
+	switch d {
+	case Eq:
+		return apply(LogicalAnd, res, between(lo, hi))
+	case Ne:
+		return apply(LogicalNot, apply(LogicalAnd, apply(LogicalNot, res), between(lo, hi)))
+	case Lt:
+		return apply(LogicalOr, res, between(hi+1, math.MaxInt64))
+	case Le:
+		return apply(LogicalAnd, res, between(lo, math.MaxInt64))
+	case Gt:
+		return apply(LogicalOr, res, between(math.MinInt64, lo-1))
+	default:
+		return apply(LogicalAnd, res, between(math.MinInt64, hi))
+	}
+}
+
+func truth(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
