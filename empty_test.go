@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
+	"runtime/debug"
 	"testing"
 )
 
@@ -113,5 +115,83 @@ func TestEmptyAxes(t *testing.T) {
 	x.LogSumExp(1).Sum().Backward()
 	if fmt.Sprint(x.Grad().Shape()) != "[3 0]" {
 		t.Errorf("gradient of logsumexp of [3 0] has shape %v", x.Grad().Shape())
+	}
+}
+
+// No view is without its storage: where it has elements they lie inside, and where
+// it has none it does not point behind the end, whatever windows it went through.
+func TestViewsStayInside(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	empty := 0
+	for range 20000 {
+		shape := make([]int, 1+r.IntN(4))
+		for i := range shape {
+			shape[i] = r.IntN(5)
+		}
+		x := Zeros(shape...)
+		for range 4 {
+			n := x.Rank()
+			switch r.IntN(5) {
+			case 0:
+				spans := make([]Span, n)
+				for i := range spans {
+					spans[i] = Range(r.IntN(12)-6, r.IntN(12)-6, r.IntN(3)-3+4*r.IntN(2))
+				}
+				x = x.Slice(spans...)
+			case 1:
+				if n > 1 {
+					x = x.Diagonal(r.IntN(9) - 4)
+				}
+			case 2:
+				x = x.T()
+			case 3:
+				if n > 0 && x.Dim(-1) > 0 {
+					x = x.Slice(All).Transpose(0, -1)
+					if x.Dim(0) > 0 {
+						x = x.At(x.Dim(0) - 1)
+					}
+				}
+			case 4:
+				if n < 4 {
+					x = x.Unsqueeze(0).Expand(append([]int{r.IntN(3)}, x.Shape()...)...)
+				}
+			}
+			if x.Size() == 0 {
+				empty++
+			}
+			lo, hi := x.v.Span()
+			if most := x.v.Store.Bytes / 4; x.Size() > 0 && (lo < 0 || hi > most) || x.v.Offset < 0 || x.v.Offset > max(most-1, 0) {
+				t.Fatalf("%v: elements %d to %d, offset %d, of %d", x.Shape(), lo, hi, x.v.Offset, most)
+			}
+		}
+	}
+	if empty < 1000 {
+		t.Errorf("only %d empty views", empty)
+	}
+}
+
+// A pointer behind an empty array lets Go's collector end the process: every
+// operation is applied to windows of empty ones, with the collector at work.
+func TestCollectorMeetsNoStrayPointers(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(1))
+	rounds := 2000
+	if testing.Short() {
+		rounds = 200
+	}
+	for range rounds {
+		wide, tall := Zeros(1000, 0), Zeros(0, 1000)
+		wide.At(999).Sum()
+		wide.Slice(Range(500, End, 3)).Sum(1).Add(1)
+		wide.Slice(Range(End, Begin, -1)).Softmax(0)
+		wide.Softmax(1)
+		wide.Slice(Range(900, 1000)).MatMul(tall.Slice(All, Range(900, 1000)))
+		wide.LogSumExp(1)
+		tall.T().Slice(Range(999, 1000)).Clone()
+		Cat([]*Tensor{wide.Slice(Range(990, End)), wide}, 0).Contiguous()
+		tall.Slice(All, Range(999, Begin, -7)).Max(1)
+		x := wide.Slice(Range(998, 1000)).Clone().RequireGrad()
+		x.At(1).Sum().Add(x.Diagonal(0).Sum()).Backward()
+		Data[float32](wide.At(999))
+		FromSlice(make([]float32, 8)[8:]).Slice(Range(0, 5)).Exp()
 	}
 }

@@ -7,7 +7,7 @@ import "unsafe"
 type View struct {
 	Store   *Storage
 	DType   DType
-	Offset  int   // of the first element, in elements
+	Offset  int   // of the first element, in elements; never behind the end
 	Shape   []int // sizes
 	Strides []int // in elements, any sign, 0 where broadcast
 }
@@ -15,7 +15,19 @@ type View struct {
 // Size returns the number of elements.
 func (v *View) Size() int { return Size(v.Shape) }
 
-// Ptr returns the address of the first element.
+// Window returns the view of other elements of the storage, of which the first is
+// offset elements behind v's. A window without elements is at the start of the
+// storage: behind the last element lies something else, or nothing, and Go's
+// collector ends a process in which it meets a pointer to nothing.
+func (v *View) Window(offset int, shape, strides []int) View {
+	w := View{v.Store, v.DType, v.Offset + offset, shape, strides}
+	if Size(shape) == 0 {
+		w.Offset = 0
+	}
+	return w
+}
+
+// Ptr returns the address of the first element, or of the storage if there is none.
 func (v *View) Ptr() unsafe.Pointer {
 	return unsafe.Add(v.Store.Ptr, v.Offset*v.DType.Size())
 }

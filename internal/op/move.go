@@ -163,19 +163,16 @@ func sliceView(v array.View, n *node) array.View {
 
 // on is the window on a view.
 func (w Window) on(v array.View) array.View {
-	out := v
-	out.Shape, out.Strides = make([]int, len(v.Shape)), make([]int, len(v.Shape))
-	for i := range v.Shape {
-		start, step, count := w.Start[i], w.Step[i], w.Count[i]
-		out.Shape[i], out.Strides[i] = count, v.Strides[i]
+	offset, strides := 0, append([]int(nil), v.Strides...)
+	for i, count := range w.Count {
 		if count > 1 { // else nothing is a step away, and the product may overflow
-			out.Strides[i] *= step
+			strides[i] *= w.Step[i]
 		}
 		if count > 0 {
-			out.Offset += start * v.Strides[i]
+			offset += w.Start[i] * v.Strides[i]
 		}
 	}
-	return out
+	return v.Window(offset, w.Count, strides)
 }
 
 func diagonalView(v array.View, n *node) array.View { return n.Attrs.(Offset).on(v) }
@@ -188,22 +185,22 @@ func (o Offset) on(v array.View) array.View {
 		array.Failf("diagonal", "", "takes two dimensions or more, got %s", array.ShapeString(v.Shape))
 	}
 	rows, cols := v.Shape[r-2], v.Shape[r-1]
-	out := v
 	n := min(rows, cols-k)
 	if k < 0 {
 		n = min(rows+k, cols)
 	}
 	n = max(n, 0)
-	if n > 0 {
-		if k >= 0 {
-			out.Offset += k * v.Strides[r-1]
-		} else {
-			out.Offset -= k * v.Strides[r-2]
-		}
+	offset := 0
+	switch {
+	case n == 0:
+	case k >= 0:
+		offset = k * v.Strides[r-1]
+	default:
+		offset = -k * v.Strides[r-2]
 	}
-	out.Shape = append(append([]int(nil), v.Shape[:r-2]...), n)
-	out.Strides = append(append([]int(nil), v.Strides[:r-2]...), v.Strides[r-2]+v.Strides[r-1])
-	return out
+	shape := append(append([]int(nil), v.Shape[:r-2]...), n)
+	strides := append(append([]int(nil), v.Strides[:r-2]...), v.Strides[r-2]+v.Strides[r-1])
+	return v.Window(offset, shape, strides)
 }
 
 // Parts returns the windows of the result of an Assemble into which the
@@ -220,11 +217,8 @@ func Parts(n *node, out array.View) (parts []array.View, covered bool, fill floa
 	case Cat:
 		at, axis := 0, int(n.Attrs.(Axis))
 		for _, x := range n.Args {
-			w := out
-			w.Shape = x.Shape
-			w.Offset += at * out.Strides[axis]
+			parts = append(parts, out.Window(at*out.Strides[axis], x.Shape, out.Strides))
 			at += x.Shape[axis]
-			parts = append(parts, w)
 		}
 		return parts, true, 0
 	case Interleave:

@@ -415,7 +415,7 @@ func (e *emitter) operands() {
 				b.copy(t, o)
 				o = t
 			}
-			e.loads[a] = o
+			e.loads[a] = nowhere(a, o)
 		}
 	}
 	for _, n := range c.nodes {
@@ -438,8 +438,17 @@ func (e *emitter) operands() {
 			e.back = append(e.back, [2]Operand{o, t})
 			o = t
 		}
-		e.stores[n] = o
+		e.stores[n] = nowhere(n, o)
 	}
+}
+
+// nowhere is the operand of n, without strides if it has no elements: the rows of a
+// reduction of nothing would be walked beyond its memory.
+func nowhere(n *ir.Node, o Operand) Operand {
+	if n.Size() == 0 {
+		o.Strides = make([]int, len(o.Strides))
+	}
+	return o
 }
 
 func (e *emitter) copyBack() {
