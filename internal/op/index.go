@@ -154,9 +154,11 @@ func init() {
 		Doc: "The mean over rows of logsumexp(row) - row[target]: the negative log-likelihood of integer targets under softmax of the logits [N C].",
 		Compose: func(x []*node, _ ir.Attrs) *node {
 			l, hit := crossEntropyParts(x[0], x[1])
-			picked := withKeep(Sum, where(hit, l, num(l, 0)), []int{1})
-			m := withKeep(Max, l, []int{1})
-			lse := add(apply(Log, withKeep(Sum, apply(Exp, sub(l, m)), []int{1})), m)
+			// The greatest logit is taken off first, from the target's too: added back
+			// at the end it would take the digits of the loss with it.
+			d := sub(l, withKeep(Max, l, []int{1}))
+			picked := withKeep(Sum, where(hit, d, num(d, 0)), []int{1})
+			lse := apply(Log, withKeep(Sum, apply(Exp, d), []int{1}))
 			return Apply(Mean, nil, sub(lse, picked))
 		},
 		VJP: func(v *VJP) {

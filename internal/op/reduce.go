@@ -287,16 +287,16 @@ func init() {
 	LogSumExp = define(Def{Name: "logsumexp", Class: Composite, Arity: 1, ONNX: "ReduceLogSumExp", Over: AnyAxes, Attrs: Reduction{}, Samples: axisSamples, Doc: "log(sum(exp(x))) over axes without overflow.",
 		Compose: func(x []*node, attrs ir.Attrs) *node {
 			a := attrs.(Reduction)
-			m := greatestKeep("logsumexp", needFloat("logsumexp", x[0]), a.Axes)
-			// An infinite maximum must not turn into NaN, nor that of no elements.
-			m = where(apply(IsFinite, m), m, num(m, 0))
+			m := finiteGreatest(x[0], a.Axes)
 			r := add(apply(Log, withKeep(Sum, apply(Exp, sub(x[0], m)), a.Axes)), m)
 			return dropKept("logsumexp", r, a)
 		},
 		VJP: func(v *VJP) {
 			v.Set(0, func() *node {
 				x, a := v.X[0], v.Node.Attrs.(Reduction)
-				return mul(spread("logsumexp", v.DY, x, a), apply(Exp, sub(x, spread("logsumexp", v.Y, x, a))))
+				// Not exp(x - y), in which the rounding of a large y is a factor.
+				e := apply(Exp, sub(x, finiteGreatest(x, a.Axes)))
+				return mul(spread("logsumexp", v.DY, x, a), div(e, withKeep(Sum, e, a.Axes)))
 			})
 		}})
 	rowSamples := []Sample{{Shapes: [][]int{{7, 5}}, Attrs: Reduction{Axes: []int{1}}}, {Shapes: [][]int{{3, 70}}, Attrs: Reduction{Axes: []int{-1}}}, {Shapes: [][]int{{7, 5}}, Attrs: Reduction{Axes: []int{0}}}}
@@ -324,6 +324,13 @@ func init() {
 				return sub(v.DY, mul(apply(Exp, v.Y), s))
 			})
 		}})
+}
+
+// finiteGreatest is the maximum over axes, which are kept, for logsumexp to take off: an
+// infinite one must not turn into NaN, nor that of no elements.
+func finiteGreatest(x *node, axes []int) *node {
+	m := greatestKeep("logsumexp", needFloat("logsumexp", x), axes)
+	return where(apply(IsFinite, m), m, num(m, 0))
 }
 
 func span(lo, hi int) []int {
