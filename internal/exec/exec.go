@@ -156,11 +156,9 @@ func (c *Compiled) Run(ctx context.Context, s device.Stream, ins []*array.View, 
 		if err != nil {
 			return err
 		}
-		for j := len(ins) + len(p.Outs); j < len(slots); j++ {
-			if p.Slots[j].Last == i && slots[j] != nil {
-				s.Free(slots[j])
-				slots[j] = nil
-			}
+		for _, j := range st.Free {
+			s.Free(slots[j])
+			slots[j] = nil
 		}
 	}
 	// An address in a frame keeps no memory off the Go heap alive.

@@ -192,7 +192,9 @@ func (b *planner) siblings(n *ir.Node, c *cluster) []*cluster {
 			continue
 		}
 		s := b.spot(a)
-		for _, u := range s.users[max(s.placed-maxSiblings, 0):s.placed] {
+		users := s.users[max(s.placed-maxSiblings, 0):s.placed]
+		b.visits += len(users)
+		for _, u := range users {
 			if d := b.in(u); d.single == nil && d.seen != b.walk {
 				d.seen = b.walk
 				found = append(found, d)
@@ -348,9 +350,11 @@ func (b *planner) unite(c, d *cluster) bool {
 				both.read(a)
 			}
 		}
+		b.visits += len(e.reads)
 		if !between {
 			continue
 		}
+		b.visits += len(e.nodes)
 		for _, n := range e.nodes {
 			for _, a := range n.Args {
 				if b.in(a) == other {
@@ -417,12 +421,14 @@ func (b *planner) level(c, d *cluster, reads []*ir.Node) (int, bool) {
 	b.walk++
 	c.seen = b.walk
 	found := append(b.above[:0], c)
+	defer func() { b.above = found }()
 	for i := 0; i < len(found); i++ {
 		for _, n := range found[i].nodes {
 			s := b.spot(n)
 			if b.looks -= 1 + s.placed; b.looks < 0 {
 				return 0, false
 			}
+			b.visits += 1 + s.placed
 			for _, u := range s.users[:s.placed] {
 				e := b.in(u)
 				if e == d && i > 0 {
@@ -435,7 +441,6 @@ func (b *planner) level(c, d *cluster, reads []*ir.Node) (int, bool) {
 			}
 		}
 	}
-	b.above = found
 	// At most maxLooks are lifted, by one each, so that they do not reach those that
 	// were left out.
 	up := found[1:]

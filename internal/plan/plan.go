@@ -94,6 +94,7 @@ type Step struct {
 	Node   *ir.Node // the routine's node
 	Args   []Operand
 	Out    Operand
+	Free   []int // temporaries that no later step uses
 }
 
 // A Kernel is a loop program bound to operands.
@@ -120,7 +121,9 @@ type Plan struct {
 // Build plans outs. ins describes the inputs of the graph in order. dst, when
 // not nil, gives the layout of the memory that the caller provides for each
 // output (nil Shape: none).
-func Build(outs []*ir.Node, ins []Sig, dst []Sig) *Plan {
+func Build(outs []*ir.Node, ins []Sig, dst []Sig) *Plan { return build(outs, ins, dst).p }
+
+func build(outs []*ir.Node, ins []Sig, dst []Sig) *planner {
 	b := &planner{
 		p:     &Plan{Inputs: len(ins)},
 		place: map[*ir.Node]Operand{},
@@ -135,7 +138,7 @@ func Build(outs []*ir.Node, ins []Sig, dst []Sig) *Plan {
 	b.assign(dst)
 	b.emit()
 	b.finish()
-	return b.p
+	return b
 }
 
 type planner struct {
@@ -148,6 +151,7 @@ type planner struct {
 	clusters []*cluster // in the order in which they were begun; nil: absorbed
 	walk     int        // number of the walk over clusters
 	looks    int        // how many more users are looked at for the node in hand
+	visits   int        // nodes and users looked at so far
 
 	// Scratch of one function each.
 	found, above []*cluster
@@ -207,44 +211,51 @@ func (b *planner) home(n *ir.Node) Operand {
 
 // value returns where the value of n can be read, computing windows.
 func (b *planner) value(n *ir.Node) Operand {
-	if o, ok := b.place[n]; ok {
-		return o
+	// From the first node on the way to n that has a place.
+	var windows []*ir.Node
+	for ; isMove(n); n = n.Args[0] {
+		if _, ok := b.place[n]; ok {
+			break
+		}
+		windows = append(windows, n)
 	}
-	d := op.Of(n)
-	if d == nil || d.Class != op.Move {
-		if n.Op == ir.Input {
+	x, ok := b.place[n]
+	if !ok {
+		switch {
+		case n.Op == ir.Input:
 			i := n.Arg()
-			o := Operand{Slot: i, DType: n.DType, Shape: n.Shape, Strides: b.ins[i].Strides}
-			b.place[n] = o
-			return o
-		}
-		if isScalar(n) {
+			x = Operand{Slot: i, DType: n.DType, Shape: n.Shape, Strides: b.ins[i].Strides}
+		case isScalar(n):
 			// A window on a number, such as its expansion.
-			o := b.temp(n.DType, n.Shape)
-			b.fill(o, n)
-			b.place[n] = o
-			return o
+			x = b.temp(n.DType, n.Shape)
+			b.fill(x, n)
+		default:
+			panic(fmt.Sprintf("plan: %s has no place yet", n))
 		}
-		panic(fmt.Sprintf("plan: %s has no place yet", n))
+		b.place[n] = x
 	}
-	x := b.value(n.Args[0])
-	var o Operand
-	if n.Op == op.Reshape {
-		v := x.view()
-		w, ok := v.Reshape(n.Shape)
-		if !ok {
-			c := b.temp(n.DType, n.Args[0].Shape)
-			b.copy(c, x)
-			v = c.view()
-			w, _ = v.Reshape(n.Shape)
-			x = c
-		}
-		o = x.with(w)
-	} else {
-		o = x.with(d.View(x.view(), n))
+	for i := len(windows) - 1; i >= 0; i-- {
+		x = b.window(windows[i], x)
+		b.place[windows[i]] = x
 	}
-	b.place[n] = o
-	return o
+	return x
+}
+
+// window returns where the value of n, a window, can be read, its argument being at x.
+func (b *planner) window(n *ir.Node, x Operand) Operand {
+	if n.Op != op.Reshape {
+		return x.with(op.Of(n).View(x.view(), n))
+	}
+	v := x.view()
+	w, ok := v.Reshape(n.Shape)
+	if !ok {
+		c := b.temp(n.DType, n.Args[0].Shape)
+		b.copy(c, x)
+		v = c.view()
+		w, _ = v.Reshape(n.Shape)
+		x = c
+	}
+	return x.with(w)
 }
 
 // isMove reports a node that is a window on its argument.
@@ -402,11 +413,16 @@ func (b *planner) fill(dst Operand, n *ir.Node) {
 }
 
 func (b *planner) finish() {
-	point := true
-	for _, s := range b.p.Steps {
-		point = point && s.Kernel != nil && s.Kernel.Prog.Axes[s.Kernel.Prog.Lane].Kind == loop.Parallel && len(s.Kernel.Prog.Axes) == s.Kernel.Prog.Lane+1
+	if len(b.p.Steps) == 1 && b.p.Steps[0].Kernel != nil {
+		p := b.p.Steps[0].Kernel.Prog
+		b.p.InPlace = p.Axes[p.Lane].Kind == loop.Parallel && len(p.Axes) == p.Lane+1
 	}
-	b.p.InPlace = point && len(b.p.Steps) == 1
+	for i := b.p.Inputs + len(b.p.Outs); i < len(b.p.Slots); i++ {
+		if last := b.p.Slots[i].Last; last >= 0 {
+			s := &b.p.Steps[last]
+			s.Free = append(s.Free, i)
+		}
+	}
 }
 
 // String shows the steps with their kernels.
