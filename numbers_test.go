@@ -74,7 +74,7 @@ func TestFloorDivFitsMod(t *testing.T) {
 				continue
 			}
 			a, b := float64(x[i]), float64(y[i])
-			exact := math.Floor((a - math.Mod(a, b)) / b)
+			var exact float64
 			if rem := math.Mod(a, b); rem != 0 && (rem < 0) != (b < 0) {
 				exact = math.Round((a-rem)/b) - 1
 			} else {

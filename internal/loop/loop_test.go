@@ -108,7 +108,8 @@ func TestShared(t *testing.T) {
 		var inside Value
 		y := b.If(b.Lt(x, first), func() []Value {
 			inside = b.Add(x, first)
-			if b.Add(x, first) != inside || b.Int(I32, 2999) != b.Int(I32, 2999) {
+			last := b.Int(I32, 2999)
+			if b.Add(x, first) != inside || b.Int(I32, 2999) != last {
 				t.Error("not shared inside an if")
 			}
 			return []Value{inside}

@@ -1,5 +1,7 @@
 package vmath
 
+//go:generate go run ./gen tables.go
+
 import (
 	"math"
 

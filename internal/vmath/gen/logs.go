@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"math"
 )
 
@@ -88,19 +87,19 @@ func logarithms() {
 		{name: "ln64", n: 8, f: 1.0 / 16, mant: 53, bits: 30, unit: 43, scan: 1 << 21},
 	} {
 		worst := t.build()
-		fmt.Printf("\n// %sFactors take %d intervals of [3/4, 3/2) to 1, and %sLogs are the negatives of their\n// logarithms, multiples of 2^-%d: off by %.3f ULP of a result at most.\n", t.name, t.n, t.name, t.unit, worst)
-		fmt.Printf("var (\n")
+		printf("\n// %sFactors take %d intervals of [3/4, 3/2) to 1, and %sLogs are the negatives of their\n// logarithms, multiples of 2^-%d: off by %.3f ULP of a result at most.\n", t.name, t.n, t.name, t.unit, worst)
+		printf("var (\n")
 		for _, l := range []struct {
 			name string
 			x    []float64
 		}{{"Factors", t.factors}, {"Logs", t.logs}} {
-			fmt.Printf("\t%s%s = []float64{\n", t.name, l.name)
+			printf("\t%s%s = []float64{\n", t.name, l.name)
 			for _, v := range l.x {
-				fmt.Printf("\t\t%x,\n", v)
+				printf("\t\t%x,\n", v)
 			}
-			fmt.Printf("\t}\n")
+			printf("\t}\n")
 		}
-		fmt.Printf(")\n")
+		printf(")\n")
 	}
 	rest := func(r number) number { return div(sub(log1p(r), r), mul(r, r)) }
 	weight := func(r number) number {
@@ -110,7 +109,7 @@ func logarithms() {
 		return r
 	}
 	c, err := fit(rest, weight, -1.005/32, 0.045, 4, 24)
-	fmt.Printf("\n// lnRest32 is (ln(1+f)-f)/f^2 for -1/32 <= f <= 0.045, relative to ln(1+f). Error 2^%.1f.\n", math.Log2(err))
+	printf("\n// lnRest32 is (ln(1+f)-f)/f^2 for -1/32 <= f <= 0.045, relative to ln(1+f). Error 2^%.1f.\n", math.Log2(err))
 	list("lnRest32", floats(c))
 	// In z = s^2.
 	top := 1.005 / 31
@@ -122,7 +121,7 @@ func logarithms() {
 		return sum
 	}
 	c, err = fit(series, func(z number) number { return z }, 0, top*top, 4, 53)
-	fmt.Printf("\n// lnRest64 is (2 atanh(s)/s-2)/s^2 in s^2 for |s| <= 1/31, relative to 2s. Error 2^%.1f.\n", math.Log2(err/2))
+	printf("\n// lnRest64 is (2 atanh(s)/s-2)/s^2 in s^2 for |s| <= 1/31, relative to 2s. Error 2^%.1f.\n", math.Log2(err/2))
 	list("lnRest64", floats(c))
 }
 

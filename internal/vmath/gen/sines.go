@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"math"
 )
 
@@ -26,7 +25,7 @@ func sines() {
 			t[i] += 0 // no negative zero
 		}
 	}
-	fmt.Printf("\n// sin32Table and sin32Low add up to -sin(k*pi/8), cos32Table is the cosine.\n")
+	printf("\n// sin32Table and sin32Low add up to -sin(k*pi/8), cos32Table is the cosine.\n")
 	list("sin32Table", sin)
 	list("sin32Low", low)
 	list("cos32Table", cos)
@@ -44,11 +43,11 @@ func sines() {
 	top := math.Pow(math.Pi/16*1.01, 2)
 	itself := func(z number) number { return z }
 	c, err := fit(series(3), itself, 0, top, 2, 24)
-	fmt.Printf("\n// sin32Rest is (sin(r)/r-1)/r^2 in r^2 for |r| <= pi/16, the first 40 units in the last\n// place more, for what cos(pi/8) lacks: that costs the results there most. Error 2^%.1f without.\n", math.Log2(err))
+	printf("\n// sin32Rest is (sin(r)/r-1)/r^2 in r^2 for |r| <= pi/16, the first 40 units in the last\n// place more, for what cos(pi/8) lacks: that costs the results there most. Error 2^%.1f without.\n", math.Log2(err))
 	c[0] = add(c[0], num(40*0x1p-26))
 	list("sin32Rest", floats(c))
 	c, err = fit(series(2), itself, 0, top, 2, 24)
-	fmt.Printf("\n// cos32Rest is (cos(r)-1)/r^2 in r^2 for |r| <= pi/16. Error 2^%.1f.\n", math.Log2(err))
+	printf("\n// cos32Rest is (cos(r)-1)/r^2 in r^2 for |r| <= pi/16. Error 2^%.1f.\n", math.Log2(err))
 	list("cos32Rest", floats(c))
 }
 
