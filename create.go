@@ -100,6 +100,9 @@ func Scalar(x any, d ...DType) *Tensor {
 	if len(d) > 0 {
 		t = d[0]
 	}
+	if !t.Supported() {
+		array.Failf("scalar", "dtype", "%s is not supported", t)
+	}
 	return numberOf("scalar", o.num, t)
 }
 

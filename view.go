@@ -142,6 +142,7 @@ func (t *Tensor) slice(opName string, spans []Span) *Tensor {
 		start[axis], step[axis], count[axis] = 0, 1, t.v.Shape[axis]
 		shape = append(shape, count[axis])
 	}
+	array.CheckShape(opName, shape, t.v.DType)
 	out := window(op.Slice, op.Window{Start: start, Step: step, Count: count}, t)
 	if reshape {
 		return window(op.Reshape, op.Shape(shape), out)

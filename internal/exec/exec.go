@@ -180,21 +180,41 @@ func view(o *plan.Operand, p *plan.Plan, s device.Stream, slots []*array.Storage
 }
 
 func (c *Compiled) kernel(ctx context.Context, s device.Stream, k *plan.Kernel, prog device.Program, nums []Number, slots []*array.Storage, off []int) error {
-	f := loop.NewFrame()
-	for i := range k.Binds {
-		o := &k.Binds[i]
-		st := memory(o.Slot, c.Plan, s, slots)
-		f.Ptr[i] = unsafe.Add(st.Ptr, (o.Offset+off[o.Slot])*o.DType.Size())
-	}
-	copy(f.Word[:], k.Words)
-	for _, a := range k.Scalars {
-		n := nums[a.Arg]
-		if a.Test {
-			n = Truth(a.Min <= n.Int && n.Int <= a.Max)
+	var index [array.MaxRank + 1]int // of the axes around the program
+	for {
+		f := loop.NewFrame()
+		for i := range k.Binds {
+			o := &k.Binds[i]
+			st := memory(o.Slot, c.Plan, s, slots)
+			at := o.Offset + off[o.Slot]
+			for a := range k.Around {
+				at += index[a] * k.Around[a].Strides[i]
+			}
+			f.Ptr[i] = unsafe.Add(st.Ptr, at*o.DType.Size())
 		}
-		f.Word[a.Word] = n.Bits(a.DType)
+		copy(f.Word[:], k.Words)
+		for _, a := range k.Scalars {
+			n := nums[a.Arg]
+			if a.Test {
+				n = Truth(a.Min <= n.Int && n.Int <= a.Max)
+			}
+			f.Word[a.Word] = n.Bits(a.DType)
+		}
+		err := s.Launch(device.Launch{Program: prog, Frame: f, Extents: k.Extents, Cost: k.Cost, Context: ctx})
+		f.Free(len(k.Binds))
+		if err != nil || !advance(index[:len(k.Around)], k.Around) {
+			return err
+		}
 	}
-	err := s.Launch(device.Launch{Program: prog, Frame: f, Extents: k.Extents, Cost: k.Cost, Context: ctx})
-	f.Free(len(k.Binds))
-	return err
+}
+
+// advance moves an index on, the last axis first, and reports whether there is a next.
+func advance(index []int, around []plan.Around) bool {
+	for a := len(index) - 1; a >= 0; a-- {
+		if index[a]++; index[a] < around[a].Extent {
+			return true
+		}
+		index[a] = 0
+	}
+	return false
 }

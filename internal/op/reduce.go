@@ -150,6 +150,7 @@ var axisSamples = []Sample{
 	{Shapes: [][]int{{3, 4, 5, 2}}, Attrs: Reduction{Axes: []int{1, 3}, Keep: true}},
 	{Shapes: [][]int{{130, 3}}, Attrs: Reduction{Axes: []int{0}}},
 	{Shapes: [][]int{{1}}}, {Shapes: [][]int{{}}},
+	{Shapes: [][]int{{2, 2, 2, 2, 2, 2, 2, 2, 3, 2}}, Attrs: Reduction{Axes: []int{0, 3, 4, 8}}},
 }
 
 func init() {

@@ -49,6 +49,7 @@ type kernel struct {
 	lane    int // axis of the program
 	serial  int // axis of the program that walks a column, -1
 	progDim []int
+	around  []int            // dimensions that the program has no axes for
 	numbers map[*ir.Node]int // scalar argument by node
 	scalars []*ir.Node
 	cost    int
@@ -208,9 +209,13 @@ func (k *kernel) build(body func(kb *loop.Builder)) {
 		}
 		order = append(order, runDim)
 	}
-	if len(axes) > loop.MaxAxes {
-		k.packed(body)
-		return
+	if more := len(axes) - loop.MaxAxes; more > 0 {
+		order, axes = k.peel(order, more), axes[more:]
+		for _, d := range k.around {
+			if k.dims[d].size == 0 {
+				return // nothing to compute
+			}
+		}
 	}
 	k.progDim = order
 	k.kb = loop.NewBuilder(k.name, axes, k.lane)
@@ -224,10 +229,25 @@ func (k *kernel) build(body func(kb *loop.Builder)) {
 	k.finish(prog)
 }
 
-// packed replaces operands of a rectangle with too many uneven axes by
-// contiguous copies, one axis at a time.
-func (k *kernel) packed(func(kb *loop.Builder)) {
-	array.Failf(k.name, "", "shape %s is strided in more than %d ways at once: make the operands contiguous first", array.ShapeString(k.shape), loop.MaxAxes)
+// peel takes so many of the outer axes away, which a program has too many of:
+// [Kernel.Around] walks them. It leaves those whose indices are values.
+func (k *kernel) peel(order []int, many int) []int {
+	rest := make([]int, 0, len(order))
+	for i, d := range order {
+		if len(k.around) < many && i < k.lane && !k.keep[k.dims[d].axis] {
+			k.around = append(k.around, d)
+		} else {
+			rest = append(rest, d)
+		}
+	}
+	if len(k.around) < many {
+		array.Failf(k.name, "", "shape %s: the indices of more than %d axes are wanted at once", array.ShapeString(k.shape), loop.MaxAxes-2)
+	}
+	k.lane -= many
+	if k.serial >= 0 {
+		k.serial -= many
+	}
+	return rest
 }
 
 // buf returns the program's buffer for an operand.
@@ -286,6 +306,15 @@ func (k *kernel) finish(p *loop.Program) {
 		for a, d := range k.progDim {
 			out.Words[p.StrideWord(x.buf, a)] = uint64(x.strides[d] * x.o.DType.Size())
 		}
+	}
+	for _, d := range k.around {
+		a := Around{Extent: k.dims[d].size, Strides: make([]int, len(p.Bufs))}
+		for _, x := range k.acc {
+			if x.buf >= 0 {
+				a.Strides[x.buf] = x.strides[d]
+			}
+		}
+		out.Around = append(out.Around, a)
 	}
 	for i, n := range k.scalars {
 		a := ScalarArg{Arg: n.Arg(), Word: p.ScalarWord(i), DType: n.DType, Test: n.Op == ir.Between}

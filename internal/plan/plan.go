@@ -105,6 +105,14 @@ type Kernel struct {
 	Extents []int
 	Scalars []ScalarArg
 	Cost    int // rough vector instructions an element
+	Around  []Around
+}
+
+// Around is an axis around those of a kernel's program, of which loops have at most
+// [loop.MaxAxes]: the program is launched for each index.
+type Around struct {
+	Extent  int
+	Strides []int // elements, one a buffer
 }
 
 // A Plan is a graph made ready to run.
