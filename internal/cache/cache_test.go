@@ -1,4 +1,4 @@
-package jit
+package cache
 
 import (
 	"errors"
@@ -17,7 +17,7 @@ type testKey struct {
 func keyOf(i int) testKey { return testKey{"kernel", i, i * i} }
 
 func TestCacheSingleFlight(t *testing.T) {
-	c := NewCache[testKey, *int](0)
+	c := NewKeyed[testKey, *int](0)
 	var compiled atomic.Int32
 	release := make(chan struct{})
 	var wg sync.WaitGroup
@@ -50,13 +50,13 @@ func TestCacheSingleFlight(t *testing.T) {
 	if _, ok := c.Lookup(keyOf(3)); ok {
 		t.Error("Lookup finds what was never compiled")
 	}
-	if s := c.Stats(); s != (CacheStats{Entries: 2, Compiled: 2}) {
+	if s := c.Stats(); s != (Stats{Entries: 2, Made: 2}) {
 		t.Errorf("stats %+v", s)
 	}
 }
 
 func TestCacheErrorsAndPanics(t *testing.T) {
-	c := NewCache[testKey, int](0)
+	c := NewKeyed[testKey, int](0)
 	fail := errors.New("no")
 	if _, err := c.Get(keyOf(1), func() (int, error) { return 0, fail }); err != fail {
 		t.Errorf("error %v", err)
@@ -85,7 +85,7 @@ func TestCacheErrorsAndPanics(t *testing.T) {
 	}
 	close(release)
 	wg.Wait()
-	if s := c.Stats(); s != (CacheStats{Entries: 1, Compiled: 1, Failed: 2}) {
+	if s := c.Stats(); s != (Stats{Entries: 1, Made: 1, Failed: 2}) {
 		t.Errorf("stats %+v", s)
 	}
 }
@@ -93,7 +93,7 @@ func TestCacheErrorsAndPanics(t *testing.T) {
 // What is used stays, what is not goes, and the size is bounded.
 func TestCacheEviction(t *testing.T) {
 	const limit = 64
-	c := NewCache[testKey, int](limit)
+	c := NewKeyed[testKey, int](limit)
 	for i := range 1000 {
 		c.Get(keyOf(i), func() (int, error) { return i, nil })
 		for hot := range min(i+1, 10) {
@@ -120,7 +120,7 @@ func TestCacheEviction(t *testing.T) {
 }
 
 func TestCacheConcurrent(t *testing.T) {
-	c := NewCache[testKey, int](32)
+	c := NewKeyed[testKey, int](32)
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
@@ -133,14 +133,14 @@ func TestCacheConcurrent(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if s := c.Stats(); s.Entries != 32 || s.Compiled != s.Evictions+32 {
+	if s := c.Stats(); s.Entries != 32 || s.Made != s.Evictions+32 {
 		t.Errorf("stats %+v", s)
 	}
 }
 
 // Evicted entries are collected: the cache keeps no reference to them.
 func TestCacheDropsEvicted(t *testing.T) {
-	c := NewCache[int, *[1024]byte](4)
+	c := NewKeyed[int, *[1024]byte](4)
 	var dropped atomic.Int32
 	for i := range 100 {
 		c.Get(i, func() (*[1024]byte, error) {
@@ -159,7 +159,7 @@ func TestCacheDropsEvicted(t *testing.T) {
 }
 
 func TestCacheHitDoesNotAllocate(t *testing.T) {
-	c := NewCache[testKey, *int](0)
+	c := NewKeyed[testKey, *int](0)
 	c.Get(keyOf(1), func() (*int, error) { return new(int), nil })
 	if n := testing.AllocsPerRun(1000, func() { c.Lookup(keyOf(1)) }); n != 0 {
 		t.Errorf("%v allocations per hit, want 0", n)
@@ -167,7 +167,7 @@ func TestCacheHitDoesNotAllocate(t *testing.T) {
 }
 
 func BenchmarkCacheHit(b *testing.B) {
-	c := NewCache[testKey, *int](0)
+	c := NewKeyed[testKey, *int](0)
 	for i := range 1000 {
 		c.Get(keyOf(i), func() (*int, error) { return new(int), nil })
 	}
@@ -180,7 +180,7 @@ func BenchmarkCacheHit(b *testing.B) {
 
 // The table grows while others look up; nobody compiles twice.
 func TestCacheGrowsUnderReaders(t *testing.T) {
-	c := NewCache[testKey, int](1 << 12)
+	c := NewKeyed[testKey, int](1 << 12)
 	var wg sync.WaitGroup
 	for g := range 4 {
 		wg.Go(func() {
@@ -195,7 +195,7 @@ func TestCacheGrowsUnderReaders(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if s := c.Stats(); s.Compiled != 1<<11 || s.Entries != 1<<11 {
+	if s := c.Stats(); s.Made != 1<<11 || s.Entries != 1<<11 {
 		t.Errorf("stats %+v", s)
 	}
 	for i := range 1 << 11 {
