@@ -400,7 +400,7 @@ func (v *vjp) compiled(dy *array.View, saved []savedValue) *exec.Compiled {
 	}
 	sigs = append(sigs, plan.Sig{DType: v.p.dtype, Shape: v.p.shape, Strides: yst},
 		plan.Sig{DType: v.p.dtype, Shape: v.p.shape, Strides: dy.Strides})
-	c := compile(plan.Build(v.outs, sigs, nil))
+	c := compile(plan.Build(v.outs, sigs, nil), v.p.device)
 	if rows {
 		v.plain.Store(c)
 	} else {
@@ -539,13 +539,13 @@ func (n *gradNode) runOps(v *vjp, saved []savedValue, dy *Tensor, out []*Tensor)
 				numbers = numbers && args[i].t == nil
 			}
 			if numbers {
-				args[0].t = fullOf(args[0].num, x.Args[0].DType)
+				args[0].t = fullOf(n.p.device, args[0].num, x.Args[0].DType)
 			}
 			d := op.Of(x)
 			for i, a := range x.Args {
 				// Where no promotion takes place a number has its node's type.
 				if d.Rule == op.Keep && args[i].t == nil {
-					args[i].t = fullOf(args[i].num, a.DType)
+					args[i].t = fullOf(n.p.device, args[i].num, a.DType)
 				}
 			}
 			if d.Class == op.Move {
@@ -560,7 +560,7 @@ func (n *gradNode) runOps(v *vjp, saved []savedValue, dy *Tensor, out []*Tensor)
 	for i, k := range v.which {
 		o := value(v.outs[i])
 		if o.t == nil {
-			o.t = fullOf(o.num, v.outs[i].DType)
+			o.t = fullOf(n.p.device, o.num, v.outs[i].DType)
 		}
 		out[k] = o.t
 	}

@@ -89,7 +89,7 @@ func (t *Tensor) seed(name string, i int, seeds []*Tensor) *Tensor {
 		if t.Size() != 1 {
 			array.Failf(name, "", "output %d has shape %s, want one element: reduce it with Sum or Mean, or give its gradient as GradOpts.Seeds", i, array.ShapeString(t.v.Shape))
 		}
-		seed = Full(1, t.v.DType, t.v.Shape...)
+		seed = full("full", 1, t.v.Store.Device, t.v.DType, t.v.Shape)
 	} else {
 		seed.check(name)
 		if seed.v.DType != t.v.DType || !array.Equal(seed.v.Shape, t.v.Shape) {
@@ -250,7 +250,7 @@ func (p *pass) addWindow(n *gradNode, dy partial) bool {
 	}
 	switch {
 	case old == nil:
-		t := Full(0, base.dtype, base.shape...)
+		t := full("full", 0, dy.t.v.Store.Device, base.dtype, base.shape)
 		old = &partial{t: &Tensor{v: t.v, run: dy.t.run}, ours: !p.create}
 		old.t.track()
 		heap.Push(&p.todo, base)

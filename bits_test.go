@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"weft/internal/cpu"
+	"weft/internal/device"
 	"weft/internal/jit"
 	"weft/internal/par"
 	"weft/internal/plan"
@@ -17,7 +18,7 @@ func init() { plan.Verify = true }
 
 // onBackends runs f with each backend of this processor, and asserts that it ran.
 func onBackends(t *testing.T, f func(t *testing.T)) {
-	old := engine.dev.(*cpu.Device).ISA()
+	old := device.Get(0).(*cpu.Device).ISA()
 	defer setBackend(old)
 	for _, b := range jit.ISAs() {
 		setBackend(b)
@@ -153,7 +154,7 @@ func TestForcedBackend(t *testing.T) {
 	if choice.Wish != "" && choice.Note == "" && want.String() != choice.Wish {
 		t.Errorf("WEFT_JIT=%s chose %s", choice.Wish, want)
 	}
-	if got := engine.dev.(*cpu.Device).ISA(); got != want {
+	if got := device.Get(0).(*cpu.Device).ISA(); got != want {
 		t.Fatalf("%s runs, %s was chosen", got, want)
 	}
 	native, interpreted := cpu.Counters.Native.Load(), cpu.Counters.Interpreted.Load()

@@ -6,74 +6,67 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
+	"weft/internal/device"
 	"weft/internal/exec"
 	"weft/internal/mem"
 )
 
-// empty returns a tensor whose elements are not set.
-func empty(opName string, d DType, shape []int) *Tensor {
+// empty returns a tensor on a device whose elements are not set.
+func empty(opName string, number uint8, d DType, shape []int) *Tensor {
 	if !d.Supported() {
 		array.Failf(opName, "dtype", "%s is not supported", d)
 	}
 	s := append([]int{}, shape...)
 	n := array.CheckShape(opName, s, d)
-	return &Tensor{v: array.View{Store: engine.stream.Alloc(n * d.Size()), DType: d, Shape: s, Strides: array.RowMajor(s)}}
+	return &Tensor{v: array.View{Store: alloc(number, n*d.Size()), DType: d, Shape: s, Strides: array.RowMajor(s)}}
 }
 
-// numberOf is a 0-d tensor of a Go number that the user gave: an integer must fit.
-func numberOf(opName string, n exec.Number, d DType) *Tensor {
+// numberOf is a 0-d tensor, on a device, of a Go number that the user gave: an
+// integer must fit.
+func numberOf(opName string, number uint8, n exec.Number, d DType) *Tensor {
 	if n.Kind != array.CatFloat {
 		if lo, hi := d.Limits(); n.Int < lo || n.Int > hi {
 			panic(array.NoFit(opName, n.Int, d))
 		}
 	}
-	return fullOf(n, d)
+	return fullOf(number, n, d)
 }
 
-// fullOf is a 0-d tensor of a Go number.
-func fullOf(n exec.Number, d DType) *Tensor {
-	t := &Tensor{v: array.View{Store: array.NewSmall(d.Size()), DType: d, Shape: []int{}, Strides: []int{}}}
-	p := t.v.Store.Ptr
-	bits := n.Bits(d)
-	switch d.Size() {
-	case 1:
-		*(*uint8)(p) = uint8(bits)
-	case 4:
-		*(*uint32)(p) = uint32(bits)
-	default:
-		*(*uint64)(p) = bits
-	}
-	return t
+// fullOf is a 0-d tensor of a Go number on a device.
+func fullOf(number uint8, n exec.Number, d DType) *Tensor {
+	st := alloc(number, d.Size())
+	check(device.Get(number).Default().Fill(device.Ref{Store: st}, 1, n.Bits(d), d.Size()))
+	return &Tensor{v: array.View{Store: st, DType: d, Shape: []int{}, Strides: []int{}}}
 }
 
 // Full returns a tensor filled with a Go number. An integer must fit an integer type; a
 // float becomes one as [Tensor.To] makes it; as Bool it is whether it is not 0.
-func Full(x any, d DType, shape ...int) *Tensor { return full("full", x, d, shape) }
+func Full(x any, d DType, shape ...int) *Tensor { return full("full", x, 0, d, shape) }
 
-func full(opName string, x any, d DType, shape []int) *Tensor {
+func full(opName string, x any, number uint8, d DType, shape []int) *Tensor {
 	o := asOperand(opName, x)
 	if o.t != nil {
 		array.Failf(opName, "x", "is a tensor, want a Go number")
 	}
-	t := empty(opName, d, shape)
+	t := empty(opName, number, d, shape)
 	if t.Size() > 0 {
-		copyViews(&t.v, &numberOf(opName, o.num, d).v)
+		copyViews(&t.v, &numberOf(opName, number, o.num, d).v)
 	}
 	return t
 }
 
 // Zeros returns a tensor of zeros, float32 unless another type is given by
 // [ZerosOf].
-func Zeros(shape ...int) *Tensor { return full("zeros", 0, Float32, shape) }
+func Zeros(shape ...int) *Tensor { return full("zeros", 0, 0, Float32, shape) }
 
 // ZerosOf returns a tensor of zeros of the given type.
-func ZerosOf(d DType, shape ...int) *Tensor { return full("zeros", 0, d, shape) }
+func ZerosOf(d DType, shape ...int) *Tensor { return full("zeros", 0, 0, d, shape) }
 
 // Ones returns a float32 tensor of ones.
-func Ones(shape ...int) *Tensor { return full("ones", 1, Float32, shape) }
+func Ones(shape ...int) *Tensor { return full("ones", 1, 0, Float32, shape) }
 
 // OnesOf returns a tensor of ones of the given type.
-func OnesOf(d DType, shape ...int) *Tensor { return full("ones", 1, d, shape) }
+func OnesOf(d DType, shape ...int) *Tensor { return full("ones", 1, 0, d, shape) }
 
 // ZerosLike, OnesLike and FullLike have t's shape and type.
 func ZerosLike(t *Tensor) *Tensor { return fullLike("zeros", t, 0) }
@@ -86,7 +79,7 @@ func FullLike(t *Tensor, x any) *Tensor { return fullLike("full", t, x) }
 
 func fullLike(opName string, t *Tensor, x any) *Tensor {
 	t.notNil(opName)
-	return full(opName, x, t.v.DType, t.v.Shape)
+	return full(opName, x, t.v.Store.Device, t.v.DType, t.v.Shape)
 }
 
 // Scalar returns a 0-d tensor of a Go number: float64 gives float32 unless a type
@@ -103,12 +96,12 @@ func Scalar(x any, d ...DType) *Tensor {
 	if !t.Supported() {
 		array.Failf("scalar", "dtype", "%s is not supported", t)
 	}
-	return numberOf("scalar", o.num, t)
+	return numberOf("scalar", 0, o.num, t)
 }
 
 // Eye returns the n x n identity matrix, float32.
 func Eye(n int) *Tensor {
-	t := full("eye", 0, Float32, []int{n, n})
+	t := full("eye", 0, 0, Float32, []int{n, n})
 	t.Diagonal(0).Assign(1)
 	return t
 }
@@ -188,8 +181,8 @@ func Linspace(start, stop float64, n int) *Tensor {
 
 // filled returns a vector whose n elements, of type d, f sets.
 func filled[T Element](opName string, d DType, n int, f func(data []T)) *Tensor {
-	t := empty(opName, d, []int{n})
-	f(unsafe.Slice((*T)(t.v.Ptr()), n))
+	t := empty(opName, 0, d, []int{n})
+	f(slice[T](&t.v))
 	keepAlive(t)
 	return t
 }
@@ -246,8 +239,8 @@ func From(x any) *Tensor {
 	default:
 		array.Failf("from", "x", "is %T: want nested slices of bool, uint8, int32, int64, int, float32 or float64", x)
 	}
-	out := empty("from", d, shape)
-	at := 0
+	out := empty("from", 0, d, shape)
+	first, at := bytesOf(&out.v), 0
 	var fill func(v reflect.Value, depth int)
 	fill = func(v reflect.Value, depth int) {
 		if depth < len(shape) {
@@ -259,7 +252,7 @@ func From(x any) *Tensor {
 			}
 			return
 		}
-		p := unsafe.Add(out.v.Store.Ptr, at*d.Size())
+		p := unsafe.Add(first, at*d.Size())
 		at++
 		switch d {
 		case Bool:

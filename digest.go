@@ -78,7 +78,8 @@ func (d *digester) tensor(name string, t *Tensor) {
 	if n == 0 {
 		return
 	}
-	p := c.v.Ptr()
+	v := toHost(c)
+	p := bytesOf(&v)
 	switch t.v.DType {
 	case Bool, Uint8:
 		d.h.Write(unsafe.Slice((*byte)(p), n))

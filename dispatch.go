@@ -8,6 +8,8 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
+	"weft/internal/cache"
+	"weft/internal/device"
 	"weft/internal/exec"
 	"weft/internal/ir"
 	"weft/internal/op"
@@ -68,20 +70,33 @@ func weakType(c array.Category) DType {
 	return [...]DType{array.CatBool: Bool, array.CatInt: Int64, array.CatFloat: Float32}[c]
 }
 
-// A planned is an operation made ready for one set of types, shapes and strides.
+// A planned is an operation made ready for one set of types, shapes and strides
+// on one device. What its results are is known at once; its kernels are compiled
+// when it first runs.
 type planned struct {
-	def   *op.Def
-	attrs string // the key of a
-	sigs  []sig
-
+	planKey
 	a     ir.Attrs
-	run   *exec.Compiled // nil for windows, which are not computed
-	dtype DType
+	nargs int       // operands that are arguments; results are written into the others
+	nums  int       // Go numbers among the arguments
+	outs  []ir.Type // of the results
+	dtype DType     // of the first result
 	shape []int
-	nums  int
+
+	mu    sync.Mutex
+	nodes []*ir.Node // of the results, until they are compiled
+	dst   []plan.Sig // layouts in which the results are wanted, nil for row-major order
+	ready atomic.Pointer[exec.Compiled]
 
 	vjps [8]atomic.Pointer[vjp] // by which of the first three arguments need a gradient
 	more sync.Map               // by which of all do, a string: *vjp
+}
+
+// A planKey is what a plan depends on.
+type planKey struct {
+	def    *op.Def
+	attrs  string // the key of the attributes
+	device uint8
+	sigs   []sig
 }
 
 // A sig is what of an operand a plan depends on.
@@ -101,8 +116,11 @@ func (s *sig) matches(o *operand) bool {
 	return !s.num && s.dtype == v.DType && array.Equal(s.shape, v.Shape) && array.Equal(s.strides, v.Strides)
 }
 
+// maxPlans bounds the plans that are kept: some ten thousand shapes in use.
+const maxPlans = 1 << 14
+
 // plans caches planned operations.
-var plans = table[*planned]{limit: 1 << 14}
+var plans = cache.New[planKey, *planned](maxPlans)
 
 func mix(h, x uint64) uint64 {
 	h ^= x
@@ -132,41 +150,56 @@ var keys = sync.Pool{New: func() any { return new([]byte) }}
 // lookup returns the planned operation, planning it the first time. No
 // attributes stand for those of the Def.
 func lookup(d *op.Def, a ir.Attrs, ops []operand) *planned {
+	return lookupInto(d, a, ops, len(ops), nil)
+}
+
+// A composer builds the results of an operation over graph nodes and says in
+// which layouts they are wanted.
+type composer func(p *planned, args []*ir.Node) (outs []*ir.Node, dst []plan.Sig)
+
+// lookupInto is lookup for operands of which the first nargs are arguments and the
+// others receive results; compose, nil for the Def itself, is a function of d.
+func lookupInto(d *op.Def, a ir.Attrs, ops []operand, nargs int, compose composer) *planned {
 	if a == nil {
 		a = d.Attrs
 	}
-	h := hashOperands(d.Hash, ops)
-	if a == nil {
-		if p := findPlan(d, "", h, ops); p != nil {
-			return p
+	number := deviceOf(d.Name, ops)
+	h := hashOperands(d.Hash+uint64(number), ops)
+	var k []byte
+	if a != nil {
+		buf := keys.Get().(*[]byte)
+		k = a.AppendKey((*buf)[:0])
+		*buf = k
+		defer keys.Put(buf)
+		for _, c := range k {
+			h = mix(h, uint64(c))
 		}
-		return makePlanned(d, nil, "", h, ops)
 	}
-	buf := keys.Get().(*[]byte)
-	k := a.AppendKey((*buf)[:0])
-	for _, c := range k {
-		h = mix(h, uint64(c))
+	attrs := unsafe.String(unsafe.SliceData(k), len(k))
+	is := func(p *planKey) bool {
+		return p.def == d && p.device == number && p.attrs == attrs && p.matches(ops)
 	}
-	p := findPlan(d, unsafe.String(unsafe.SliceData(k), len(k)), h, ops)
-	if p == nil {
-		p = makePlanned(d, a, string(k), h, ops)
+	if p, ok := plans.Find(h, is); ok {
+		return p
 	}
-	*buf = k
-	keys.Put(buf)
+	p := &planned{planKey: planKey{d, string(k), number, nil}, a: ir.CopyAttrs(a), nargs: nargs}
+	for i := range ops {
+		o := &ops[i]
+		if o.t == nil {
+			p.sigs = append(p.sigs, sig{num: true, kind: o.num.Kind})
+			p.nums++
+			continue
+		}
+		p.sigs = append(p.sigs, sig{dtype: o.t.v.DType, shape: o.t.v.Shape, strides: o.t.v.Strides})
+	}
+	p, _ = plans.Get(h, is, p.planKey, func() (*planned, error) {
+		p.infer(compose)
+		return p, nil
+	})
 	return p
 }
 
-// findPlan returns the operation if it was planned.
-func findPlan(d *op.Def, attrs string, h uint64, ops []operand) *planned {
-	for e := plans.first(h); e != nil; e = e.next {
-		if p := e.value; e.hash == h && p.def == d && p.attrs == attrs && p.matches(ops) {
-			return p
-		}
-	}
-	return nil
-}
-
-func (p *planned) matches(ops []operand) bool {
+func (p *planKey) matches(ops []operand) bool {
 	if len(p.sigs) != len(ops) {
 		return false
 	}
@@ -178,35 +211,42 @@ func (p *planned) matches(ops []operand) bool {
 	return true
 }
 
-func makePlanned(d *op.Def, a ir.Attrs, attrs string, h uint64, ops []operand) *planned {
-	p := &planned{def: d, attrs: attrs, a: ir.CopyAttrs(a)}
-	for i := range ops {
-		o := &ops[i]
-		if o.t == nil {
-			p.sigs = append(p.sigs, sig{num: true, kind: o.num.Kind})
-			p.nums++
-			continue
-		}
-		p.sigs = append(p.sigs, sig{dtype: o.t.v.DType, shape: o.t.v.Shape, strides: o.t.v.Strides})
+// infer finds out what the results are, and checks the arguments by that.
+func (p *planned) infer(compose composer) {
+	args := p.inputs(ir.New())
+	if compose != nil {
+		p.nodes, p.dst = compose(p, args)
+	} else {
+		p.nodes = op.ApplyAll(p.def, p.a, args...)
 	}
-	g := ir.New()
-	out := op.Apply(d, p.a, p.inputs(g)...)
-	p.dtype, p.shape = out.DType, out.Shape
-	if d.Class != op.Move {
-		p.run = compile(plan.Build([]*ir.Node{out}, p.planSigs(), nil))
+	for _, n := range p.nodes {
+		p.outs = append(p.outs, ir.Type{DType: n.DType, Shape: n.Shape})
 	}
-	plans.Lock()
-	defer plans.Unlock()
-	plans.add(h, p)
-	return p
+	p.dtype, p.shape = p.outs[0].DType, p.outs[0].Shape
+}
+
+// compiled returns the operation with its kernels.
+func (p *planned) compiled() *exec.Compiled {
+	if c := p.ready.Load(); c != nil {
+		return c
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if c := p.ready.Load(); c != nil {
+		return c
+	}
+	c := compile(plan.Build(p.nodes, p.planSigs(), p.dst), p.device)
+	p.nodes = nil
+	p.ready.Store(c)
+	return c
 }
 
 // inputs makes the graph's leaves for the operands: tensors and numbers are
 // counted apart.
 func (p *planned) inputs(g *ir.Graph) []*ir.Node {
-	args := make([]*ir.Node, len(p.sigs))
+	args := make([]*ir.Node, p.nargs)
 	nt, nn := 0, 0
-	for i := range p.sigs {
+	for i := range args {
 		s := &p.sigs[i]
 		if s.num {
 			args[i] = g.Scalar(nn, weakType(s.kind), true)
@@ -221,7 +261,7 @@ func (p *planned) inputs(g *ir.Graph) []*ir.Node {
 
 func (p *planned) planSigs() []plan.Sig {
 	var out []plan.Sig
-	for i := range p.sigs {
+	for i := range p.nargs {
 		if s := &p.sigs[i]; !s.num {
 			out = append(out, plan.Sig{DType: s.dtype, Shape: s.shape, Strides: s.strides})
 		}
@@ -229,8 +269,8 @@ func (p *planned) planSigs() []plan.Sig {
 	return out
 }
 
-func compile(p *plan.Plan) *exec.Compiled {
-	c, err := exec.Compile(p, engine.dev)
+func compile(p *plan.Plan, number uint8) *exec.Compiled {
+	c, err := exec.Compile(p, device.Get(number))
 	if err != nil {
 		panic(&array.Error{Kind: array.DeviceFailed, Op: "compile", Err: err, Msg: "no kernel"})
 	}
@@ -263,13 +303,17 @@ func (p *planned) compute(ops []operand, out *array.View) {
 		ops[i].t.check(p.def.Name)
 		ins = append(ins, &ops[i].t.v)
 	}
-	runPlan(p.def.Name, p.run, ins, nums, unsafe.Slice(out, 1))
+	runPlan(p.def.Name, p.compiled(), ins, nums, unsafe.Slice(out, 1))
 }
 
+// runPlan runs on the device's default stream. Typed errors, of a number that does
+// not fit or of a routine, reach the caller as they are.
 func runPlan(opName string, c *exec.Compiled, ins []*array.View, nums []exec.Number, outs []array.View) {
-	if err := c.Run(context.Context(nil), engine.stream, ins, nums, outs); err != nil {
-		if e, ok := err.(*array.Error); ok { // a number that does not fit
-			e.Op = opName
+	if err := c.Run(context.Context(nil), c.Device().Default(), ins, nums, outs); err != nil {
+		if e, ok := err.(*array.Error); ok {
+			if e.Op == "" {
+				e.Op = opName
+			}
 			panic(e)
 		}
 		panic(&array.Error{Kind: array.DeviceFailed, Op: "run", Msg: "kernel failed", Err: err})

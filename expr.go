@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"weft/internal/array"
+	"weft/internal/cache"
 	"weft/internal/exec"
 	"weft/internal/formula"
 	"weft/internal/ir"
@@ -72,26 +73,22 @@ const maxVariants = 32
 // points at the column, if the text is no formula, a name has no value or shapes
 // and types do not fit; use [ParseExpr] for formulas that users type.
 func Expr(text string, args ...any) *Tensor {
-	f := cachedFormula(text)
-	if f == nil {
-		var err error
-		if f, err = ParseExpr(text); err != nil {
-			panic(err)
-		}
+	f, err := ParseExpr(text)
+	if err != nil {
+		panic(err)
 	}
 	return f.eval(args)
 }
 
 // ParseExpr reads a formula; the error is an *[Error] that points at the column.
 func ParseExpr(text string) (*Formula, error) {
-	if f := cachedFormula(text); f != nil {
-		return f, nil
-	}
-	parsed, err := formula.Parse(text)
-	if err != nil {
-		return nil, err
-	}
-	return keepFormula(&Formula{f: parsed, hash: maphash.String(formulaSeed, text)}), nil
+	return formulas.Get(text, func() (*Formula, error) {
+		parsed, err := formula.Parse(text)
+		if err != nil {
+			return nil, err
+		}
+		return &Formula{f: parsed, hash: maphash.String(formulaSeed, text)}, nil
+	})
 }
 
 // Eval computes the formula from a [Vars], or from values in the order of
@@ -119,34 +116,13 @@ func (f *Formula) notNil() {
 	}
 }
 
-// formulas caches formulas by text, hashed with formulaSeed.
-var (
-	formulas    = table[*Formula]{limit: 1 << 12}
-	formulaSeed = maphash.MakeSeed()
-)
+// maxFormulas bounds the formulas that are kept by their text.
+const maxFormulas = 1 << 12
 
-// cachedFormula returns the formula of that text, nil if it was not read yet.
-func cachedFormula(text string) *Formula {
-	h := maphash.String(formulaSeed, text)
-	for e := formulas.first(h); e != nil; e = e.next {
-		if e.hash == h && e.value.f.Text == text {
-			return e.value
-		}
-	}
-	return nil
-}
+var formulas = cache.NewKeyed[string, *Formula](maxFormulas)
 
-// keepFormula enters a formula into the cache and returns the one that is there
-// for its text.
-func keepFormula(f *Formula) *Formula {
-	formulas.Lock()
-	defer formulas.Unlock()
-	if g := cachedFormula(f.f.Text); g != nil {
-		return g
-	}
-	formulas.add(f.hash, f)
-	return f
-}
+// formulaSeed is for the hashes that plans of formulas are found by.
+var formulaSeed = maphash.MakeSeed()
 
 // variant returns the formula for numbers in the place of the names in mask.
 func (f *Formula) variant(mask uint64) *variant {
@@ -297,7 +273,7 @@ func (f *Formula) unknown(i int, vars Vars) {
 func (f *Formula) Explain(args ...any) (s string, err error) {
 	err = Try(func() {
 		v, ops := f.bind(args, nil)
-		s = lookup(v.Def, nil, ops).run.Explain()
+		s = lookup(v.Def, nil, ops).compiled().Explain()
 	})
 	return s, err
 }

@@ -523,15 +523,12 @@ func TestFormula(t *testing.T) {
 // The cache of formulas is bounded, and formulas stay usable beyond it.
 func TestFormulaCacheIsBounded(t *testing.T) {
 	first, _ := ParseExpr("a + 0.0")
-	for i := range 2 * formulas.limit {
+	for i := range 2 * maxFormulas {
 		if _, err := ParseExpr(fmt.Sprintf("a + %d.5", i)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	formulas.Lock()
-	n := formulas.n
-	formulas.Unlock()
-	if n > formulas.limit {
+	if n := formulas.Stats().Entries; n > maxFormulas {
 		t.Errorf("%d formulas are kept", n)
 	}
 	if r, err := first.Eval(2.0); err != nil || r.Item() != 2 {

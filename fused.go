@@ -47,11 +47,11 @@ func (f *Fused) Into(dst []*Tensor, args ...any) {
 			outs[i] = t.v
 		}
 	}
-	runPlan(f.def.Name, p.run, ins, nums, outs)
+	runPlan(f.def.Name, p.compiled(), ins, nums, outs)
 	for i, t := range dst {
 		if !direct {
 			copyViews(&t.v, &outs[i])
-			engine.stream.Free(outs[i].Store)
+			free(outs[i].Store)
 		}
 		t.wrote()
 	}
@@ -83,7 +83,7 @@ func (f *Fused) prepare(dst []*Tensor, args []any) (p *planned, ops []operand, d
 		ops = append(ops, operand{t: t})
 	}
 	p = f.lookup(len(args), ops)
-	direct = p.run.Plan.InPlace
+	direct = p.compiled().Plan.InPlace
 	for _, t := range dst {
 		direct = direct && t.v.Contiguous()
 		for _, o := range ops[:len(args)] {
@@ -98,39 +98,16 @@ func (f *Fused) prepare(dst []*Tensor, args []any) (p *planned, ops []operand, d
 // lookup returns the formula planned for operands, of which the first n are
 // arguments and the others receive the results.
 func (f *Fused) lookup(n int, ops []operand) *planned {
-	h := hashOperands(f.def.Hash, ops)
-	for e := plans.first(h); e != nil; e = e.next {
-		if p := e.value; e.hash == h && p.def == f.def && p.matches(ops) {
-			return p
+	return lookupInto(f.def, nil, ops, n, func(p *planned, args []*ir.Node) ([]*ir.Node, []plan.Sig) {
+		outs := f.compose(args)
+		if have := len(p.sigs) - n; len(outs) != have {
+			array.Failf(f.def.Name, "dst", "has %d places for %d results", have, len(outs))
 		}
-	}
-	args := &planned{}
-	all := &planned{def: f.def}
-	for i := range ops {
-		s := sig{num: true, kind: ops[i].num.Kind}
-		if t := ops[i].t; t != nil {
-			s = sig{dtype: t.v.DType, shape: t.v.Shape, strides: t.v.Strides}
-		}
-		all.sigs = append(all.sigs, s)
-		if i < n {
-			args.sigs = append(args.sigs, s)
-			if s.num {
-				all.nums++
+		for i, x := range outs {
+			if s := &p.sigs[n+i]; x.DType != s.dtype || !array.Equal(x.Shape, s.shape) {
+				array.Failf(f.def.Name, "", "result %d is %s, its place %s", i, array.TypeString(x.DType, x.Shape), array.TypeString(s.dtype, s.shape))
 			}
 		}
-	}
-	outs := f.compose(args.inputs(ir.New()))
-	if len(outs) != len(ops)-n {
-		array.Failf(f.def.Name, "dst", "has %d places for %d results", len(ops)-n, len(outs))
-	}
-	for i, x := range outs {
-		if v := &ops[n+i].t.v; x.DType != v.DType || !array.Equal(x.Shape, v.Shape) {
-			array.Failf(f.def.Name, "", "result %d is %s, its place %s", i, array.TypeString(x.DType, x.Shape), array.TypeString(v.DType, v.Shape))
-		}
-	}
-	all.run = compile(plan.Build(outs, args.planSigs(), nil))
-	plans.Lock()
-	defer plans.Unlock()
-	plans.add(h, all)
-	return all
+		return outs, nil
+	})
 }

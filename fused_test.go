@@ -27,14 +27,14 @@ func TestFusedInto(t *testing.T) {
 		if got := f.InPlace([]*Tensor{a, b}, a, b, 1.0); got != (c.name == "contiguous") {
 			t.Errorf("%s: in place is %v", c.name, got)
 		}
-		n := plans.n
+		n := plans.Stats().Made
 		for _, k := range []float64{10, 100} {
 			f.Into([]*Tensor{a, b}, a, b, k)
 			if k == 10 {
-				n = plans.n
+				n = plans.Stats().Made
 			}
 		}
-		if plans.n != n {
+		if plans.Stats().Made != n {
 			t.Errorf("%s: another number made another plan", c.name)
 		}
 		// a' = 10b, b' = a+b; then a'' = 100(a+b) and b'' = 10b+a+b.

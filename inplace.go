@@ -29,7 +29,7 @@ func (t *Tensor) assign(d *op.Def, a ir.Attrs, name string, ops ...operand) *Ten
 	}
 	r := mergeRuns(name, ops)
 	grad := r.gradOn() && t.run.gradOn()
-	direct := p.dtype == t.v.DType && p.run != nil && p.run.Plan.InPlace && t.v.Contiguous()
+	direct := p.dtype == t.v.DType && p.def.Class != op.Move && p.compiled().Plan.InPlace && t.v.Contiguous()
 	for i := range ops {
 		if x := ops[i].t; x != nil && direct && x.v.Overlaps(&t.v) && !x.v.Same(&t.v) {
 			direct = false
@@ -52,7 +52,7 @@ func (t *Tensor) assign(d *op.Def, a ir.Attrs, name string, ops ...operand) *Ten
 		}
 		copyViews(&t.v, &res.v)
 		if res.v.Store != t.v.Store && res.hist == nil {
-			engine.stream.Free(res.v.Store)
+			free(res.v.Store)
 		}
 	}
 	t.wrote()
@@ -116,7 +116,7 @@ func (n *gradNode) keepOldSince(seq uint64, st *array.Storage) {
 func laidOut(v *array.View, strides []int) array.View {
 	c := array.View{DType: v.DType, Shape: v.Shape, Strides: strides}
 	lo, hi := c.Span()
-	c.Store, c.Offset = engine.stream.Alloc((hi-lo)*c.DType.Size()), -lo
+	c.Store, c.Offset = alloc(v.Store.Device, (hi-lo)*c.DType.Size()), -lo
 	copyViews(&c, v)
 	return c
 }
@@ -163,44 +163,25 @@ func putNode(base, value *gradNode, at *place) *gradNode {
 	return &gradNode{seq: tapeSeq.Add(1), name: "assign", dtype: at.of.DType, shape: at.of.Shape, in: []*gradNode{base, value}, put: at}
 }
 
-// copyPlans copies src's elements, converted, into dst's memory; the two must not
+// copyViews copies src's elements, converted, into dst's memory; the two must not
 // overlap.
 func copyViews(dst, src *array.View) {
-	ops := []operand{{t: &Tensor{v: *src}}, {t: &Tensor{v: *dst}}}
-	h := hashOperands(0xc0, ops)
-	var p *planned
-	for e := plans.first(h); e != nil; e = e.next {
-		if e.hash == h && e.value.def == copyDef && e.value.matches(ops) {
-			p = e.value
-			break
-		}
-	}
-	if p == nil {
-		p = makeCopy(h, ops)
-	}
-	runPlan("copy", p.run, []*array.View{src}, nil, unsafe.Slice(dst, 1))
+	p := lookupInto(copyDef, nil, []operand{{t: &Tensor{v: *src}}, {t: &Tensor{v: *dst}}}, 1, composeCopy)
+	runPlan("copy", p.compiled(), []*array.View{src}, nil, unsafe.Slice(dst, 1))
 }
 
 // copyDef marks copies in the plan cache.
 var copyDef = &op.Def{Name: "copy"}
 
-func makeCopy(h uint64, ops []operand) *planned {
-	src, dst := &ops[0].t.v, &ops[1].t.v
-	g := ir.New()
-	x := op.Convert(g.Input(0, src.DType, src.Shape), dst.DType)
-	if !array.Equal(src.Shape, dst.Shape) {
-		x = op.Apply(op.Expand, op.Shape(dst.Shape), x)
+// composeCopy is the argument converted and broadcast to what the other operand
+// is.
+func composeCopy(p *planned, args []*ir.Node) ([]*ir.Node, []plan.Sig) {
+	dst := &p.sigs[1]
+	x := op.Convert(args[0], dst.dtype)
+	if !array.Equal(x.Shape, dst.shape) {
+		x = op.Apply(op.Expand, op.Shape(dst.shape), x)
 	}
-	p := &planned{def: copyDef, dtype: dst.DType, shape: dst.Shape}
-	for i := range ops {
-		v := &ops[i].t.v
-		p.sigs = append(p.sigs, sig{dtype: v.DType, shape: v.Shape, strides: v.Strides})
-	}
-	p.run = compile(plan.Build([]*ir.Node{x}, []plan.Sig{plan.SigOf(src)}, []plan.Sig{plan.SigOf(dst)}))
-	plans.Lock()
-	defer plans.Unlock()
-	plans.add(h, p)
-	return p
+	return []*ir.Node{x}, []plan.Sig{{DType: dst.dtype, Shape: dst.shape, Strides: dst.strides}}
 }
 
 // copyInto writes src, broadcast and converted, into dst, also when they overlap.
@@ -225,7 +206,7 @@ func (t *Tensor) Assign(x any) *Tensor {
 		if o.num.Kind > t.v.DType.Category() && !(o.num.Kind == array.CatInt && t.v.DType == Bool) {
 			array.Failf("assign", "x", "is a float, which cannot be written into %s: convert the receiver with To first", t.v.DType)
 		}
-		o.t = numberOf("assign", o.num, t.v.DType)
+		o.t = numberOf("assign", t.v.Store.Device, o.num, t.v.DType)
 	}
 	o.t.check("assign")
 	if c := o.t.v.DType.Category(); c == array.CatFloat && c > t.v.DType.Category() {

@@ -12,9 +12,9 @@ func CrossEntropy(logits, target *Tensor) *Tensor {
 	logits.check("cross_entropy")
 	target.check("cross_entropy")
 	if logits.Rank() == 2 && target.Rank() == 1 && target.v.DType.Integer() {
-		c := int64(logits.v.Shape[1])
+		c, v := int64(logits.v.Shape[1]), toHost(target)
 		for i := range target.v.Shape[0] {
-			if x := intElement(&target.v, target.v.Offset+i*target.v.Strides[0]); x < 0 || x >= c {
+			if x := intElement(&v, v.Offset+i*v.Strides[0]); x < 0 || x >= c {
 				array.Failf("cross_entropy", "target", "%d of row %d is no class: want 0 to %d", x, i, c-1)
 			}
 		}

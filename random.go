@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"weft/internal/array"
+	"weft/internal/cache"
 	"weft/internal/device"
 	"weft/internal/exec"
 	"weft/internal/ir"
@@ -210,13 +211,8 @@ type drawKey struct {
 	blocks int
 }
 
-// maxDraws bounds the cache; it starts over when it is full.
-const maxDraws = 1 << 10
-
-var draws = struct {
-	sync.RWMutex
-	plans map[drawKey]*exec.Compiled
-}{plans: map[drawKey]*exec.Compiled{}}
+// draws caches the plans of draws.
+var draws = cache.NewKeyed[drawKey, *exec.Compiled](1 << 10)
 
 // draw makes one draw. Each position of a block is an output of one kernel,
 // which writes it where it belongs: every fourth, or every second, element.
@@ -229,7 +225,7 @@ func (g *Generator) draw(opName string, kind op.Distribution, d DType, shape []i
 	n := array.CheckShape(opName, s, d)
 	k := kind.Block(d)
 	m := (n + k - 1) / k
-	st := engine.stream.Alloc(m * k * d.Size())
+	st := alloc(0, m*k*d.Size())
 	state := g.next()
 	t := &Tensor{v: array.View{Store: st, DType: d, Shape: s, Strides: array.RowMajor(s)}}
 	if n == 0 {
@@ -240,32 +236,22 @@ func (g *Generator) draw(opName string, kind op.Distribution, d DType, shape []i
 		outs[i] = array.View{Store: st, DType: d, Offset: i, Shape: []int{m}, Strides: []int{k}}
 	}
 	nums := append([]exec.Number{word(state.Seed).num, word(state.Draw).num}, more...)
-	runPlan(opName, drawPlan(drawKey{engine.dev, kind, d, m}, len(more), outs), nil, nums, outs)
+	runPlan(opName, drawPlan(drawKey{device.Get(0), kind, d, m}, len(more), outs), nil, nums, outs)
 	return t
 }
 
 func drawPlan(key drawKey, more int, outs []array.View) *exec.Compiled {
-	draws.RLock()
-	c := draws.plans[key]
-	draws.RUnlock()
-	if c != nil {
-		return c
-	}
-	g := ir.New()
-	nums := make([]*ir.Node, 2+more)
-	for i := range nums {
-		nums[i] = g.Scalar(i, Int64, true)
-	}
-	sigs := make([]plan.Sig, len(outs))
-	for i := range outs {
-		sigs[i] = plan.SigOf(&outs[i])
-	}
-	c = compile(plan.Build(key.kind.Draw(key.blocks, key.dtype, nums[0], nums[1], nums[2:]...), nil, sigs))
-	draws.Lock()
-	defer draws.Unlock()
-	if len(draws.plans) >= maxDraws {
-		clear(draws.plans)
-	}
-	draws.plans[key] = c
+	c, _ := draws.Get(key, func() (*exec.Compiled, error) {
+		g := ir.New()
+		nums := make([]*ir.Node, 2+more)
+		for i := range nums {
+			nums[i] = g.Scalar(i, Int64, true)
+		}
+		sigs := make([]plan.Sig, len(outs))
+		for i := range outs {
+			sigs[i] = plan.SigOf(&outs[i])
+		}
+		return compile(plan.Build(key.kind.Draw(key.blocks, key.dtype, nums[0], nums[1], nums[2:]...), nil, sigs), 0), nil
+	})
 	return c
 }

@@ -156,7 +156,7 @@ func (s *Scope) Close() {
 	s.closed = true
 	// The last first, so that the next results lie where these did.
 	for _, st := range slices.Backward(s.owned) {
-		engine.stream.Free(st)
+		free(st)
 	}
 	s.owned = nil
 }
@@ -182,7 +182,7 @@ func (t *Tensor) Release() {
 	if t.v.Store.Lent() {
 		failLent("release")
 	}
-	engine.stream.Free(t.v.Store)
+	free(t.v.Store)
 }
 
 func failLent(opName string) {

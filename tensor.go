@@ -61,26 +61,18 @@ type Tensor struct {
 	hist *history // nil when no gradient flows here
 }
 
-// engine is the device that tensors live on.
-var engine struct {
-	dev    device.Device
-	stream device.Stream
-}
-
 func init() {
 	c := jit.Chosen()
-	setBackend(c.ISA)
 	if c.Note != "" {
 		os.Stderr.WriteString(c.Note + "\n")
 	}
-	device.Register(engine.dev)
+	device.Register(cpu.New(c.ISA))
 }
 
-// setBackend makes the CPU run on another backend; tests use it.
+// setBackend makes the default CPU run on another backend; tests use it.
 func setBackend(isa jit.ISA) {
-	d := cpu.New(isa)
-	engine.dev, engine.stream = d, d.Default()
-	plans.clear()
+	device.Replace(0, cpu.New(isa))
+	plans.Clear()
 }
 
 // Shape returns the sizes of the dimensions. It must not be written to.
@@ -126,11 +118,11 @@ func (t *Tensor) IsContiguous() bool {
 	return t.v.Contiguous()
 }
 
-// View returns the strided window that the tensor is, for packages of this module
-// that read and write files.
+// View returns a strided window on the tensor's elements on the host, for packages
+// of this module that write files.
 func (t *Tensor) View() array.View {
 	t.check("view")
-	return t.v
+	return toHost(t)
 }
 
 // FromView makes a tensor of a strided window.
@@ -218,7 +210,9 @@ func CopyTo[T Element](t *Tensor, dst []T) {
 	if len(dst) == 0 {
 		return
 	}
-	copyInto(wrap("copyto", dst, t.v.Shape), t)
+	v := toHost(t)
+	copyInto(wrap("copyto", dst, t.v.Shape), &Tensor{v: v})
+	keepAlive(t)
 }
 
 // checkElements refuses a tensor whose elements are not of Go type T.
@@ -240,13 +234,13 @@ func Borrow[T Element](t *Tensor, f func(data []T)) {
 	if f == nil {
 		array.Failf("borrow", "f", "is nil")
 	}
+	if t.Size() > 0 && t.v.Store.Host() == nil {
+		array.Failf("borrow", "", "the memory is on a device that the host does not reach: use Data or CopyTo")
+	}
 	t.v.Store.Lend()
 	defer t.v.Store.Unlend()
-	if n := t.Size(); n > 0 {
-		f(unsafe.Slice((*T)(t.v.Ptr()), n))
-	} else {
-		f(nil)
-	}
+	v := toHost(t)
+	f(slice[T](&v))
 	keepAlive(t)
 }
 
@@ -257,7 +251,8 @@ func (t *Tensor) Item() float64 {
 	if t.Size() != 1 {
 		array.Failf("item", "", "takes a tensor of one element, got shape %s: Data returns all elements", array.ShapeString(t.v.Shape))
 	}
-	x := element(&t.v, t.v.Offset)
+	v := toHost(t)
+	x := element(&v, v.Offset)
 	keepAlive(t)
 	return x
 }
@@ -268,30 +263,8 @@ func (t *Tensor) ItemInt() int64 {
 	if t.Size() != 1 || t.v.DType.Float() {
 		array.Failf("itemint", "", "takes a tensor of one integer or bool, got %s", array.TypeString(t.v.DType, t.v.Shape))
 	}
-	x := intElement(&t.v, t.v.Offset)
+	v := toHost(t)
+	x := intElement(&v, v.Offset)
 	keepAlive(t)
 	return x
-}
-
-// element reads one element, at an offset in elements of the storage.
-func element(v *array.View, at int) float64 {
-	p := unsafe.Add(v.Store.Ptr, at*v.DType.Size())
-	switch v.DType {
-	case Float32:
-		return float64(*(*float32)(p))
-	case Float64:
-		return *(*float64)(p)
-	}
-	return float64(intElement(v, at))
-}
-
-func intElement(v *array.View, at int) int64 {
-	p := unsafe.Add(v.Store.Ptr, at*v.DType.Size())
-	switch v.DType {
-	case Bool, Uint8:
-		return int64(*(*uint8)(p))
-	case Int32:
-		return int64(*(*int32)(p))
-	}
-	return *(*int64)(p)
 }

@@ -68,7 +68,7 @@ func elems(v *array.View) []uint64 {
 		for i, x := range index {
 			off += x * v.Strides[i]
 		}
-		p := unsafe.Add(v.Store.Ptr, off*v.DType.Size())
+		p := unsafe.Add(v.Store.Host(), off*v.DType.Size())
 		switch v.DType.Size() {
 		case 1:
 			out = append(out, uint64(*(*uint8)(p)))
@@ -97,7 +97,7 @@ func sample(d array.DType, shape []int, fortran bool) array.View {
 		for i, x := range index {
 			off += x * v.Strides[i]
 		}
-		p := unsafe.Add(v.Store.Ptr, off*d.Size())
+		p := unsafe.Add(v.Store.Host(), off*d.Size())
 		switch x := value(d, k); d.Size() {
 		case 1:
 			*(*uint8)(p) = uint8(x)

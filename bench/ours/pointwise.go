@@ -8,7 +8,7 @@ import (
 
 	"weft"
 	"weft/bench/worker"
-	"weft/internal/cpu"
+	"weft/internal/device"
 	"weft/internal/limits"
 )
 
@@ -39,9 +39,10 @@ func formula(text string, args func(n int, d string) []any) {
 			src[i] = bytesOf(a[i].(*weft.Tensor))
 		}
 		return func() *weft.Tensor { return weft.Expr(text, a...) }, func() {
-			dst := cpu.Alloc(len(src[0])) // the memory that the formula's result had
-			limits.Stream(unsafe.Slice((*byte)(dst.Ptr), len(src[0])), p.Threads, src...)
-			cpu.Free(dst)
+			s := device.Get(0).Default()
+			dst := s.Alloc(len(src[0])) // the memory that the formula's result had
+			limits.Stream(unsafe.Slice((*byte)(dst.Host()), len(src[0])), p.Threads, src...)
+			s.Free(dst)
 			runtime.KeepAlive(a)
 		}
 	})

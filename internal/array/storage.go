@@ -1,20 +1,26 @@
 package array
 
 import (
+	"sync"
 	"sync/atomic"
 	"unsafe"
 )
 
-// A Storage is the memory that views share. Its reachability decides the
-// lifetime of the memory.
+// A Storage is the memory that views share: the one place between a tensor and
+// its bytes. They may be on a device that the host does not reach, or not computed
+// yet (see [Storage.Defer]). Reachability of the storage decides the lifetime of
+// the memory.
 type Storage struct {
-	// Ptr is the first byte on the host; nil for an empty storage or one that
-	// only its device can reach.
-	Ptr   unsafe.Pointer
 	Bytes int
 
-	// Device is the number of the device that owns the memory; 0 is the CPU.
+	// Device is the number of the device that owns the memory; 0 is the default
+	// CPU.
 	Device uint8
+
+	ptr unsafe.Pointer // the first byte on the host
+
+	// pending is what stands in for the content until it is asked for.
+	pending atomic.Pointer[deferred]
 
 	// Released is set when the memory was given back before the header became
 	// unreachable; a use afterwards is refused.
@@ -38,14 +44,46 @@ type Storage struct {
 
 // NewStorage wraps memory that owner keeps alive.
 func NewStorage(p unsafe.Pointer, bytes int, owner any) *Storage {
-	return &Storage{Ptr: p, Bytes: bytes, owner: owner}
+	return &Storage{ptr: p, Bytes: bytes, owner: owner}
+}
+
+// Host returns the first byte on the host, nil for an empty storage or one that
+// only its device can reach. Devices call it, and what moves elements between
+// tensors and Go memory; nobody else.
+func (s *Storage) Host() unsafe.Pointer {
+	if s.pending.Load() != nil {
+		s.Ready()
+	}
+	return s.ptr
+}
+
+// Forget makes the storage one without memory.
+func (s *Storage) Forget() { s.ptr, s.owner = nil, nil }
+
+// A deferred is a computation that fills a storage once.
+type deferred struct {
+	once sync.Once
+	f    func()
+}
+
+// Defer makes f stand in the storage for its content, which f computes: it is
+// called once, before the first use of the memory, by whoever uses it. f may not
+// use the storage but through the memory that it was made with.
+func (s *Storage) Defer(f func()) { s.pending.Store(&deferred{f: f}) }
+
+// Ready computes content that was deferred. A device calls it before its work
+// uses the memory.
+func (s *Storage) Ready() {
+	if d := s.pending.Load(); d != nil {
+		d.once.Do(func() {
+			d.f()
+			s.pending.Store(nil)
+		})
+	}
 }
 
 // Owner returns what keeps the memory alive.
 func (s *Storage) Owner() any { return s.owner }
-
-// SetOwner replaces it.
-func (s *Storage) SetOwner(o any) { s.owner = o }
 
 // Version returns the number of writes so far.
 func (s *Storage) Version() uint32 { return s.version.Load() }
@@ -99,15 +137,15 @@ func NewSmall(bytes int) *Storage {
 	switch {
 	case bytes <= 64:
 		s := new(small64)
-		s.Ptr, s.Bytes = unsafe.Pointer(&s.buf), bytes
+		s.ptr, s.Bytes = unsafe.Pointer(&s.buf), bytes
 		return &s.Storage
 	case bytes <= 256:
 		s := new(small256)
-		s.Ptr, s.Bytes = unsafe.Pointer(&s.buf), bytes
+		s.ptr, s.Bytes = unsafe.Pointer(&s.buf), bytes
 		return &s.Storage
 	default:
 		s := new(small1024)
-		s.Ptr, s.Bytes = unsafe.Pointer(&s.buf), bytes
+		s.ptr, s.Bytes = unsafe.Pointer(&s.buf), bytes
 		return &s.Storage
 	}
 }

@@ -29,7 +29,7 @@ func (v *View) Window(offset int, shape, strides []int) View {
 
 // Ptr returns the address of the first element, or of the storage if there is none.
 func (v *View) Ptr() unsafe.Pointer {
-	return unsafe.Add(v.Store.Ptr, v.Offset*v.DType.Size())
+	return unsafe.Add(v.Store.Host(), v.Offset*v.DType.Size())
 }
 
 // Contiguous reports row-major order without gaps.
@@ -102,7 +102,7 @@ func (v *View) Overlaps(w *View) bool {
 		return false
 	}
 	vs, ws := uintptr(v.DType.Size()), uintptr(w.DType.Size())
-	va, wa := uintptr(v.Store.Ptr), uintptr(w.Store.Ptr)
+	va, wa := uintptr(v.Store.Host()), uintptr(w.Store.Host())
 	return va+uintptr(vl)*vs < wa+uintptr(wh)*ws && wa+uintptr(wl)*ws < va+uintptr(vh)*vs
 }
 

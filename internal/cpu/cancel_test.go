@@ -47,17 +47,17 @@ func TestCancelEndlessLoop(t *testing.T) {
 		if n := Counters.Refused.Load(); n != 0 {
 			t.Fatalf("%s: %d programs fell back to the interpreter", backend, n)
 		}
-		x, y := Alloc(4*64), Alloc(4*64)
-		f := loop.NewFrame()
+		x, y := d.Default().Alloc(4*64), d.Default().Alloc(4*64)
+		f := device.NewArgs()
 		p := prog.Loop()
-		f.Ptr[0], f.Ptr[1] = x.Ptr, y.Ptr
-		clear(unsafe.Slice((*float32)(x.Ptr), 64))
+		f.Bufs[0], f.Bufs[1] = device.Ref{Store: x}, device.Ref{Store: y}
+		clear(unsafe.Slice((*float32)(x.Host()), 64))
 		f.Word[p.ExtentWord(0)], f.Word[p.StartWord(0)] = 64, 0
 		f.Word[p.StrideWord(0, 0)], f.Word[p.StrideWord(1, 0)] = 4, 4
 		ctx, cancel := context.WithCancel(context.Background())
 		done := make(chan error)
 		go func() {
-			done <- d.Default().Launch(device.Launch{Program: prog, Frame: f, Extents: []int{64}, Cost: 1, Context: ctx})
+			done <- d.Default().Launch(device.Launch{Program: prog, Args: f, Extents: []int{64}, Cost: 1, Context: ctx})
 		}()
 		for range 20 {
 			runtime.GC()

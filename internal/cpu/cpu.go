@@ -21,6 +21,7 @@ import (
 // side, each with its own kernels and routines.
 type Device struct {
 	isa    jit.ISA
+	number uint8
 	cache  *jit.Cache[string, *Program]
 	stream stream
 }
@@ -36,6 +37,7 @@ func New(isa jit.ISA) *Device {
 func (d *Device) ISA() jit.ISA { return d.isa }
 
 func (d *Device) Name() string           { return "cpu" }
+func (d *Device) Attach(number uint8)    { d.number = number }
 func (d *Device) Default() device.Stream { return &d.stream }
 
 // Counters count what a test or Explain may want to know.
@@ -97,14 +99,56 @@ func (d *Device) Compile(p *loop.Program) (device.Program, error) {
 type stream struct{ d *Device }
 
 func (s *stream) Device() device.Device { return s.d }
-func (s *stream) Sync() error           { return nil }
+
+// Work is done when it is issued: to wait for it takes nothing.
+
+func (s *stream) Sync() error               { return nil }
+func (s *stream) Record() device.Event      { return s }
+func (s *stream) Wait(e device.Event) error { return e.Sync() }
+
+// address returns where a reference points to, nil into an empty storage.
+func address(r device.Ref) unsafe.Pointer {
+	if p := r.Store.Host(); p != nil {
+		return unsafe.Add(p, r.Offset)
+	}
+	return nil
+}
+
+// Copy copies n bytes.
+func (s *stream) Copy(dst, src device.Ref, n int) error {
+	if n > 0 {
+		copy(unsafe.Slice((*byte)(address(dst)), n), unsafe.Slice((*byte)(address(src)), n))
+	}
+	return nil
+}
+
+// Fill writes n elements of the same bits.
+func (s *stream) Fill(dst device.Ref, n int, bits uint64, size int) error {
+	p := address(dst)
+	for i := range n {
+		switch at := unsafe.Add(p, i*size); size {
+		case 1:
+			*(*uint8)(at) = uint8(bits)
+		case 2:
+			*(*uint16)(at) = uint16(bits)
+		case 4:
+			*(*uint32)(at) = uint32(bits)
+		default:
+			*(*uint64)(at) = bits
+		}
+	}
+	return nil
+}
 
 // Alloc returns host memory: small storages inside their Go object, larger ones
 // from the pool, to which they return when the storage is unreachable.
-func (s *stream) Alloc(bytes int) *array.Storage { return Alloc(bytes) }
+func (s *stream) Alloc(bytes int) *array.Storage {
+	st := alloc(bytes)
+	st.Device = s.d.number
+	return st
+}
 
-// Alloc is what every CPU stream allocates with.
-func Alloc(bytes int) *array.Storage {
+func alloc(bytes int) *array.Storage {
 	if bytes <= array.SmallMax {
 		return array.NewSmall(bytes)
 	}
@@ -115,17 +159,14 @@ func Alloc(bytes int) *array.Storage {
 	return array.NewStorage(l.Ptr(), bytes, l)
 }
 
-func (s *stream) Free(st *array.Storage) { Free(st) }
-
 // Free gives the memory of a storage back to the pool before it is unreachable.
 // A storage that does not come from the pool is only marked.
-func Free(st *array.Storage) {
+func (s *stream) Free(st *array.Storage) {
 	if st.Released.Swap(true) {
 		return
 	}
 	if l, ok := st.Owner().(*mem.Lease); ok {
-		st.Ptr = nil
-		st.SetOwner(nil) // the next storage of the block has the lease
+		st.Forget() // the next storage of the block has the lease
 		l.Return()
 	}
 }
@@ -171,6 +212,9 @@ const (
 // Launch runs the program over the rectangle, in chunks.
 func (s *stream) Launch(l device.Launch) error {
 	p := l.Program.(*Program)
+	for i := range p.p.Bufs {
+		l.Args.Ptr[i] = address(l.Args.Bufs[i])
+	}
 	n := 1
 	for _, e := range l.Extents {
 		n *= e
@@ -193,7 +237,7 @@ func (s *stream) Launch(l device.Launch) error {
 		threads = par.Threads()
 	}
 	if work <= chunkWork && threads == 1 {
-		return p.enter(p.code, l.Frame, l.Context)
+		return p.enter(p.code, &l.Args.Frame, l.Context)
 	}
 	return p.spread(l, n, unit, threads)
 }
@@ -214,7 +258,7 @@ func (p *Program) spread(l device.Launch, n, unit, threads int) error {
 	}
 	if axis == lane {
 		if p.p.Axes[lane].Kind == loop.Reduce {
-			return p.enter(p.code, l.Frame, l.Context) // one row
+			return p.enter(p.code, &l.Args.Frame, l.Context) // one row
 		}
 		inner = 1
 		for _, e := range l.Extents[lane+1:] {
@@ -267,8 +311,8 @@ func (t *task) Chunk(_, begin, end int) {
 		if t.err.Load() != nil {
 			return
 		}
-		copy(f.Ptr[:len(p.Bufs)], t.l.Frame.Ptr[:])
-		copy(f.Word[2:words], t.l.Frame.Word[2:words])
+		copy(f.Ptr[:len(p.Bufs)], t.l.Args.Ptr[:])
+		copy(f.Word[2:words], t.l.Args.Word[2:words])
 		at := u % t.pieces * t.step
 		t.narrow(f, t.axis, at, min(t.step, t.l.Extents[t.axis]-at))
 		rest := u / t.pieces

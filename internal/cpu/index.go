@@ -54,7 +54,7 @@ func bytes(p unsafe.Pointer, n int) []byte { return unsafe.Slice((*byte)(p), n) 
 // grain is the number of units of n bytes that are worth a chunk.
 func grain(n int) int { return max(1<<17/max(n, 1), 1) }
 
-func indexSelect(s device.Stream, n *ir.Node, args device.Args, out array.View) {
+func indexSelect(s device.Stream, n *ir.Node, args []array.View, out array.View) {
 	x := &args[0]
 	axis := int(n.Attrs.(op.Axis))
 	idx := places("index_select", &args[1], x.Shape[axis])
@@ -121,7 +121,7 @@ func addSlices[T uint8 | int32 | int64 | float32 | float64](a, b []T) {
 
 // indexAdd gives each target to one chunk, which adds in ascending order of
 // position: the result does not depend on threads.
-func indexAdd(s device.Stream, n *ir.Node, args device.Args, out array.View) {
+func indexAdd(s device.Stream, n *ir.Node, args []array.View, out array.View) {
 	x := &args[0]
 	axis := n.Attrs.(op.Target).Axis
 	size := out.Shape[axis]
@@ -135,7 +135,10 @@ func indexAdd(s device.Stream, n *ir.Node, args device.Args, out array.View) {
 	room("index_add", 2*size)
 	start, order := group(idx, size)
 	src, dst := ptr(x), ptr(&out)
-	base := args[2]
+	var base array.View
+	if len(args) > 2 {
+		base = args[2]
+	}
 	rows := move.Rows{ISA: isaOf(s), Row: row, All: out.Size() * es}
 	par.Run(outer*size, grain(row*(len(idx)/size+1)), 0, func(_, begin, end int) {
 		f := move.NewFetcher(rows.ISA, row)
@@ -206,7 +209,7 @@ func elements(idxShape, xShape []int, axis int, idx []int, f func(i, at int)) {
 	}
 }
 
-func gather(_ device.Stream, n *ir.Node, args device.Args, out array.View) {
+func gather(_ device.Stream, n *ir.Node, args []array.View, out array.View) {
 	x := &args[0]
 	axis := int(n.Attrs.(op.Axis))
 	size := 1
@@ -224,7 +227,7 @@ func gather(_ device.Stream, n *ir.Node, args device.Args, out array.View) {
 	})
 }
 
-func scatterAdd(_ device.Stream, n *ir.Node, args device.Args, out array.View) {
+func scatterAdd(_ device.Stream, n *ir.Node, args []array.View, out array.View) {
 	x := &args[0]
 	axis := n.Attrs.(op.Target).Axis
 	es := x.DType.Size()
@@ -252,22 +255,22 @@ func ranks(name string, m *move.Mask, vector *array.View) []int {
 	return r
 }
 
-func maskSelect(s device.Stream, _ *ir.Node, args device.Args, out array.View) {
+func maskSelect(s device.Stream, _ *ir.Node, args []array.View, out array.View) {
 	m := maskOf(s, &args[1])
 	m.Select(ptr(&out), ptr(&args[0]), out.DType.Size(), ranks("mask_select", m, &out))
 }
 
-func maskPlace(s device.Stream, _ *ir.Node, args device.Args, out array.View) {
+func maskPlace(s device.Stream, _ *ir.Node, args []array.View, out array.View) {
 	m := maskOf(s, &args[1])
 	m.Place(ptr(&out), ptr(&args[0]), out.DType.Size(), ranks("mask_place", m, &args[0]))
 }
 
-func countNonZero(s device.Stream, _ *ir.Node, args device.Args, out array.View) {
+func countNonZero(s device.Stream, _ *ir.Node, args []array.View, out array.View) {
 	r := maskOf(s, &args[0]).Ranks()
 	*(*int64)(ptr(&out)) = int64(r[len(r)-1])
 }
 
-func nonZero(s device.Stream, _ *ir.Node, args device.Args, out array.View) {
+func nonZero(s device.Stream, _ *ir.Node, args []array.View, out array.View) {
 	m := maskOf(s, &args[0])
 	m.NonZero(unsafe.Slice((*int64)(ptr(&out)), out.Size()), ranks("nonzero", m, &out))
 }

@@ -116,12 +116,12 @@ func (p *Program) streams(l *device.Launch) bool {
 		if !b.Write {
 			continue
 		}
-		at := l.Frame.Ptr[i]
+		at := l.Args.Ptr[i]
 		if b.Steps[0] != loop.Unit || b.DType.Size() < 4 || n*b.DType.Size() < streamMin || uintptr(at)&63 != 0 {
 			return false
 		}
 		for j := range p.p.Bufs {
-			if j != i && l.Frame.Ptr[j] == at {
+			if j != i && l.Args.Ptr[j] == at {
 				return false
 			}
 		}

@@ -4,8 +4,9 @@ package device
 
 import (
 	"context"
-	"fmt"
+	"math"
 	"sync"
+	"sync/atomic"
 
 	"weft/internal/array"
 	"weft/internal/ir"
@@ -16,6 +17,8 @@ import (
 type Device interface {
 	// Name is what a user calls it, such as "cpu".
 	Name() string
+	// Attach tells the device its number, which its storages carry.
+	Attach(number uint8)
 	// Default is the stream that eager work runs on.
 	Default() Stream
 	// Compile makes a kernel of a verified program. Equal programs give the same
@@ -37,9 +40,8 @@ type Program interface {
 // A Launch is one run of a program over a rectangle.
 type Launch struct {
 	Program Program
-	// Frame holds pointers and words; it is the caller's again when Launch
-	// returns.
-	Frame *loop.Frame
+	// Args are the caller's again when Launch returns.
+	Args *Args
 	// Extents of the program's axes, as in the frame.
 	Extents []int
 	// Cost is a rough number of vector instructions an element.
@@ -48,11 +50,49 @@ type Launch struct {
 	Context context.Context
 }
 
-// A Routine computes a node from arrays of any strides into a contiguous one.
-type Routine func(s Stream, n *ir.Node, args Args, out array.View)
+// A Ref is a place in the memory of a storage.
+type Ref struct {
+	Store  *array.Storage
+	Offset int // bytes
+}
 
-// Args are the arguments of a routine; an absent one has no storage.
-type Args [3]array.View
+// Args are the arguments of a launch in one block: what the program's buffers are
+// on, and the words of the frame. The device fills in the addresses.
+type Args struct {
+	Bufs [loop.MaxBufs]Ref
+	loop.Frame
+}
+
+var pooled = sync.Pool{New: func() any { return new(Args) }}
+
+// NewArgs returns arguments whose words hold anything.
+func NewArgs() *Args { return pooled.Get().(*Args) }
+
+// Free gives arguments back; n is the number of buffers in use.
+func (a *Args) Free(n int) {
+	clear(a.Bufs[:n])
+	clear(a.Ptr[:n])
+	pooled.Put(a)
+}
+
+// A Routine computes a node. The error says why there is no result for these
+// values; one that is an *array.Error reaches the user as it is.
+type Routine func(c *Call) error
+
+// A Call is one application of a routine.
+type Call struct {
+	Stream Stream
+	Node   *ir.Node
+	Args   []array.View // of any strides, unless the operation asks for contiguous ones
+	Out    []array.View // one a result, contiguous
+}
+
+// An Event is a point in the work of a stream.
+type Event interface {
+	// Sync waits until the stream has passed it and returns the error of the work
+	// before.
+	Sync() error
+}
 
 // A Stream runs work in order. The CPU's runs it at once.
 type Stream interface {
@@ -63,30 +103,53 @@ type Stream interface {
 	// Free gives memory back after the work issued so far.
 	Free(s *array.Storage)
 	Launch(l Launch) error
+	// Copy copies n bytes. Each side is memory of the stream's device or memory
+	// that the host reaches.
+	Copy(dst, src Ref, n int) error
+	// Fill writes n times the low size bytes of bits, size being 1, 2, 4 or 8.
+	Fill(dst Ref, n int, bits uint64, size int) error
+	// Record returns the point behind the work issued so far.
+	Record() Event
+	// Wait makes the work issued from now on wait for a point of another stream.
+	Wait(e Event) error
 	// Sync waits for the work issued so far and returns its error.
 	Sync() error
 }
 
-var registry struct {
-	sync.Mutex
-	devices []Device
+// devices has the registered ones by number. It is replaced, not written to.
+var devices atomic.Pointer[[]Device]
+
+var registering sync.Mutex
+
+// Register makes a device known by the next number and attaches it to that. The
+// CPU registers first and is number 0.
+func Register(d Device) uint8 {
+	registering.Lock()
+	defer registering.Unlock()
+	var list []Device
+	if old := devices.Load(); old != nil {
+		list = append(list, *old...)
+	}
+	if len(list) > math.MaxUint8 {
+		panic(&array.Error{Kind: array.DeviceFailed, Op: "device", Msg: "too many devices are registered"})
+	}
+	number := uint8(len(list))
+	d.Attach(number)
+	list = append(list, d)
+	devices.Store(&list)
+	return number
 }
 
-// Register adds a device and returns its number; the CPU registers first and is
-// number 0.
-func Register(d Device) uint8 {
-	registry.Lock()
-	defer registry.Unlock()
-	registry.devices = append(registry.devices, d)
-	return uint8(len(registry.devices) - 1)
+// Replace puts another device in the place of a number: tests run the default
+// device with one backend after the other.
+func Replace(number uint8, d Device) {
+	registering.Lock()
+	defer registering.Unlock()
+	list := append([]Device(nil), *devices.Load()...)
+	d.Attach(number)
+	list[number] = d
+	devices.Store(&list)
 }
 
 // Get returns a registered device.
-func Get(number uint8) Device {
-	registry.Lock()
-	defer registry.Unlock()
-	if int(number) >= len(registry.devices) {
-		panic(&array.Error{Kind: array.DeviceFailed, Op: "device", Msg: fmt.Sprintf("number %d is not registered", number)})
-	}
-	return registry.devices[number]
-}
+func Get(number uint8) Device { return (*devices.Load())[number] }

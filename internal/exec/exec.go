@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"runtime"
-	"unsafe"
 
 	"weft/internal/array"
 	"weft/internal/device"
@@ -97,6 +96,9 @@ func Compile(p *plan.Plan, d device.Device) (*Compiled, error) {
 	return c, nil
 }
 
+// Device returns what the plan runs on.
+func (c *Compiled) Device() device.Device { return c.dev }
+
 // Explain returns the steps with loop programs and machine code.
 func (c *Compiled) Explain() string {
 	s := c.Plan.String()
@@ -147,11 +149,14 @@ func (c *Compiled) Run(ctx context.Context, s device.Stream, ins []*array.View, 
 		if st.Kernel != nil {
 			err = c.kernel(ctx, s, st.Kernel, c.kernels[i], nums, slots, off)
 		} else {
-			var args device.Args
+			call := &device.Call{Stream: s, Node: st.Node, Args: make([]array.View, len(st.Args)), Out: make([]array.View, len(st.Outs))}
 			for j := range st.Args {
-				args[j] = view(&st.Args[j], p, s, slots, off)
+				call.Args[j] = view(&st.Args[j], p, s, slots, off)
 			}
-			c.routines[i](s, st.Node, args, view(&st.Out, p, s, slots, off))
+			for j := range st.Outs {
+				call.Out[j] = view(&st.Outs[j], p, s, slots, off)
+			}
+			err = c.routines[i](call)
 		}
 		if err != nil {
 			return err
@@ -182,15 +187,14 @@ func view(o *plan.Operand, p *plan.Plan, s device.Stream, slots []*array.Storage
 func (c *Compiled) kernel(ctx context.Context, s device.Stream, k *plan.Kernel, prog device.Program, nums []Number, slots []*array.Storage, off []int) error {
 	var index [array.MaxRank + 1]int // of the axes around the program
 	for {
-		f := loop.NewFrame()
+		f := device.NewArgs()
 		for i := range k.Binds {
 			o := &k.Binds[i]
-			st := memory(o.Slot, c.Plan, s, slots)
 			at := o.Offset + off[o.Slot]
 			for a := range k.Around {
 				at += index[a] * k.Around[a].Strides[i]
 			}
-			f.Ptr[i] = unsafe.Add(st.Ptr, at*o.DType.Size())
+			f.Bufs[i] = device.Ref{Store: memory(o.Slot, c.Plan, s, slots), Offset: at * o.DType.Size()}
 		}
 		copy(f.Word[:], k.Words)
 		for _, a := range k.Scalars {
@@ -200,7 +204,7 @@ func (c *Compiled) kernel(ctx context.Context, s device.Stream, k *plan.Kernel, 
 			}
 			f.Word[a.Word] = n.Bits(a.DType)
 		}
-		err := s.Launch(device.Launch{Program: prog, Frame: f, Extents: k.Extents, Cost: k.Cost, Context: ctx})
+		err := s.Launch(device.Launch{Program: prog, Args: f, Extents: k.Extents, Cost: k.Cost, Context: ctx})
 		f.Free(len(k.Binds))
 		if err != nil || !advance(index[:len(k.Around)], k.Around) {
 			return err

@@ -62,8 +62,8 @@ func testCopy(t *testing.T, d array.DType, size int, shape []int) {
 	var walk func(k, a, b int)
 	walk = func(k, a, b int) {
 		if k == len(shape) {
-			x := unsafe.Slice((*byte)(unsafe.Add(v.Store.Ptr, (v.Offset+a)*size)), size)
-			y := unsafe.Slice((*byte)(unsafe.Add(dst.Store.Ptr, (dst.Offset+b)*size)), size)
+			x := unsafe.Slice((*byte)(unsafe.Add(v.Store.Host(), (v.Offset+a)*size)), size)
+			y := unsafe.Slice((*byte)(unsafe.Add(dst.Store.Host(), (dst.Offset+b)*size)), size)
 			if string(x) != string(y) {
 				t.Fatalf("%s shape %v, strides %v to %v: at %v %x, want %x", d, shape, v.Strides, dst.Strides, idx, y, x)
 			}
@@ -162,7 +162,7 @@ func TestCopyLarge(t *testing.T) {
 	each(t, func(t *testing.T) {
 		const n = 2912
 		src, dst := pooled(t, array.Float32, n, n), pooled(t, array.Float32, n, n)
-		x, y := unsafe.Slice((*uint32)(src.Store.Ptr), n*n), unsafe.Slice((*uint32)(dst.Store.Ptr), n*n)
+		x, y := unsafe.Slice((*uint32)(src.Store.Host()), n*n), unsafe.Slice((*uint32)(dst.Store.Host()), n*n)
 		for i := range x {
 			x[i] = uint32(i)
 		}

@@ -88,6 +88,8 @@ type Def struct {
 
 	Kind    loop.Reduction // Reduce
 	Compose func(args []*ir.Node, a ir.Attrs) *ir.Node
+	// ComposeAll is the Compose of an operation with several results.
+	ComposeAll func(args []*ir.Node, a ir.Attrs) []*ir.Node
 
 	// View returns the argument's view as the operation shows it.
 	View func(v array.View, n *ir.Node) array.View
@@ -95,6 +97,8 @@ type Def struct {
 	// Infer checks the arguments and returns element type and shape. Pointwise
 	// operations need none.
 	Infer func(c *Call) (array.DType, []int)
+	// InferAll is the Infer of a Routine with several results.
+	InferAll func(c *Call) []ir.Type
 
 	// VJP adds to v the gradients of the arguments that need one. A Composite
 	// without VJP is differentiated through its parts; any other Def without one
@@ -173,6 +177,33 @@ func (c *Call) Failf(arg, format string, args ...any) {
 // Apply adds d of args to their graph: it checks types and shapes, converts
 // arguments to the type in which they meet, and expands a Composite.
 func Apply(d *Def, a ir.Attrs, args ...*ir.Node) *ir.Node {
+	return ApplyAll(d, a, args...)[0]
+}
+
+// ApplyAll is [Apply] with all results of an operation that may have several.
+func ApplyAll(d *Def, a ir.Attrs, args ...*ir.Node) []*ir.Node {
+	a = prepare(d, a, args)
+	switch {
+	case d.ComposeAll != nil:
+		return d.ComposeAll(args, a)
+	case d.InferAll != nil:
+		types := d.InferAll(&Call{d, args, a})
+		for _, t := range types {
+			array.CheckShape(d.Name, t.Shape, t.DType)
+		}
+		n := args0(args).Several(d, a, types, args...)
+		out := make([]*ir.Node, len(types))
+		for i := range out {
+			out[i] = n.Graph.Result(n, i)
+		}
+		return out
+	}
+	return []*ir.Node{applyOne(d, a, args)}
+}
+
+// prepare checks the number of arguments and their types, and returns the
+// attributes.
+func prepare(d *Def, a ir.Attrs, args []*ir.Node) ir.Attrs {
 	if d.Arity >= 0 && len(args) != d.Arity {
 		array.Failf(d.Name, "", "takes %d arguments, got %d", d.Arity, len(args))
 	}
@@ -184,6 +215,11 @@ func Apply(d *Def, a ir.Attrs, args ...*ir.Node) *ir.Node {
 			array.Failf(d.Name, "", "element type %s is not supported", x.DType)
 		}
 	}
+	return a
+}
+
+// applyOne adds an operation of one result.
+func applyOne(d *Def, a ir.Attrs, args []*ir.Node) *ir.Node {
 	switch d.Class {
 	case Composite:
 		return d.Compose(args, a)

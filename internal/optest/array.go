@@ -124,7 +124,7 @@ func walk(shape, strides []int, f func(i, off int)) {
 func Read(v array.View) *Array {
 	a := New(v.DType, v.Shape)
 	walk(v.Shape, v.Strides, func(i, off int) {
-		f, n := read(v.DType, v.Store.Ptr, v.Offset+off)
+		f, n := read(v.DType, v.Store.Host(), v.Offset+off)
 		if a.F != nil {
 			a.F[i] = f
 		} else {

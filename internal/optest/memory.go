@@ -70,9 +70,9 @@ func (m *Memory) hold(a *Array, l Layout) array.View {
 	v := m.room(a.DType, a.Shape, l)
 	walk(a.Shape, v.Strides, func(i, off int) {
 		if a.F != nil {
-			write(a.DType, v.Store.Ptr, v.Offset+off, a.F[i], 0)
+			write(a.DType, v.Store.Host(), v.Offset+off, a.F[i], 0)
 		} else {
-			write(a.DType, v.Store.Ptr, v.Offset+off, 0, a.I[i])
+			write(a.DType, v.Store.Host(), v.Offset+off, 0, a.I[i])
 		}
 	})
 	return v
@@ -98,7 +98,7 @@ func untouched(v array.View) bool {
 			mine[(v.Offset+off)*size+b] = true
 		}
 	})
-	for i, b := range unsafe.Slice((*byte)(v.Store.Ptr), v.Store.Bytes) {
+	for i, b := range unsafe.Slice((*byte)(v.Store.Host()), v.Store.Bytes) {
 		if !mine[i] && b != pattern {
 			return false
 		}

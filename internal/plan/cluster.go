@@ -112,10 +112,9 @@ func (b *planner) cluster() {
 			continue
 		}
 		c := b.begin(n)
-		switch op.Of(n).Class {
-		case op.Pointwise, op.Reduce:
+		if d := op.Of(n); d != nil && (d.Class == op.Pointwise || d.Class == op.Reduce) {
 			c = b.join(n, c)
-		default:
+		} else {
 			c.single = n
 		}
 		if c != nil {

@@ -93,8 +93,8 @@ type Step struct {
 	Kernel *Kernel
 	Node   *ir.Node // the routine's node
 	Args   []Operand
-	Out    Operand
-	Free   []int // temporaries that no later step uses
+	Outs   []Operand // of a routine, contiguous, one a result
+	Free   []int     // temporaries that no later step uses
 }
 
 // A Kernel is a loop program bound to operands.
@@ -304,6 +304,9 @@ func (b *planner) emit() {
 }
 
 func (b *planner) emitSingle(n *ir.Node) {
+	if n.Op == ir.Result {
+		return // the step of the node that it is a result of has put it in its place
+	}
 	d := op.Of(n)
 	switch d.Class {
 	case op.Move:
@@ -338,18 +341,42 @@ func (b *planner) emitSingle(n *ir.Node) {
 			s.Args = append(s.Args, o)
 		}
 		// Routines write contiguous memory.
-		out := b.home(n)
-		s.Out = out
-		if v := out.view(); !v.Contiguous() {
-			s.Out = b.temp(n.DType, n.Shape)
+		results := []*ir.Node{n}
+		if n.Results != nil {
+			results = b.results(n)
+		}
+		homes := make([]Operand, len(results))
+		for i, r := range results {
+			homes[i] = b.home(r)
+			s.Outs = append(s.Outs, homes[i])
+			if v := homes[i].view(); !v.Contiguous() {
+				s.Outs[i] = b.temp(r.DType, r.Shape)
+			}
 		}
 		b.step(s)
-		if s.Out.Slot != out.Slot {
-			b.copy(out, s.Out)
+		for i, out := range homes {
+			if s.Outs[i].Slot != out.Slot {
+				b.copy(out, s.Outs[i])
+			}
 		}
 	default:
 		panic("plan: " + d.Name + " cannot be computed")
 	}
+}
+
+// results returns the values of a node that has several, in order; those that
+// nobody uses are nodes of no graph, for memory that is given back.
+func (b *planner) results(n *ir.Node) []*ir.Node {
+	out := make([]*ir.Node, len(n.Results))
+	for _, u := range b.spot(n).users {
+		out[u.Arg()] = u
+	}
+	for i, t := range n.Results {
+		if out[i] == nil {
+			out[i] = &ir.Node{Op: ir.Result, Attrs: ir.Arg(i), Args: []*ir.Node{n}, DType: t.DType, Shape: t.Shape}
+		}
+	}
+	return out
 }
 
 // step appends a step and notes which slots it uses.
@@ -365,7 +392,9 @@ func (b *planner) step(s Step) {
 	for _, o := range s.Args {
 		b.p.Slots[o.Slot].Last = at
 	}
-	b.p.Slots[s.Out.Slot].Last = at
+	for _, o := range s.Outs {
+		b.p.Slots[o.Slot].Last = at
+	}
 }
 
 // copy adds a step that copies src, broadcast, to dst: a kernel, or the routine
@@ -374,7 +403,7 @@ func (b *planner) copy(dst, src Operand) {
 	v := src.view()
 	src = src.with(v.BroadcastTo(dst.Shape))
 	if crosses(dst, src) {
-		b.step(Step{Node: &ir.Node{Op: op.Copy, DType: dst.DType, Shape: dst.Shape}, Args: []Operand{src}, Out: dst})
+		b.step(Step{Node: &ir.Node{Op: op.Copy, DType: dst.DType, Shape: dst.Shape}, Args: []Operand{src}, Outs: []Operand{dst}})
 		return
 	}
 	k := newKernel(b, "copy", dst.Shape, -1, -1)
@@ -442,7 +471,11 @@ func (p *Plan) String() string {
 			for _, a := range st.Args {
 				fmt.Fprintf(&s, " s%d%s", a.Slot, array.ShapeString(a.Shape))
 			}
-			fmt.Fprintf(&s, " -> s%d%s\n", st.Out.Slot, array.ShapeString(st.Out.Shape))
+			s.WriteString(" ->")
+			for _, o := range st.Outs {
+				fmt.Fprintf(&s, " s%d%s", o.Slot, array.ShapeString(o.Shape))
+			}
+			s.WriteString("\n")
 			continue
 		}
 		fmt.Fprintf(&s, "step %d: extents %v, buffers", i, st.Kernel.Extents)

@@ -94,7 +94,7 @@ func check(p *Plan) error {
 		var all []Operand
 		var writes []bool
 		if s.Kernel == nil {
-			for _, o := range append(s.Args, s.Out) {
+			for _, o := range append(s.Args, s.Outs[0]) {
 				all, writes = append(all, o), append(writes, len(all) == len(s.Args))
 			}
 		} else {

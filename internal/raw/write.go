@@ -46,7 +46,7 @@ func (g *gather) run(v *array.View) error {
 	var index [array.MaxRank]int
 	off := v.Offset
 	for {
-		if err := g.row(v.Store.Ptr, off, inner, step); err != nil {
+		if err := g.row(v.Store.Host(), off, inner, step); err != nil {
 			return err
 		}
 		i := rank - 2

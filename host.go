@@ -1,0 +1,125 @@
+package weft
+
+import (
+	"unsafe"
+
+	"weft/internal/array"
+	"weft/internal/device"
+)
+
+// This file is the one way between tensors and Go memory: everything else leaves
+// memory to the device that has it. What reads elements on the host waits for the
+// device's work, which makes these the synchronisation points: Item and ItemInt,
+// Data, CopyTo and Borrow, printing, digests, files, the checks of CrossEntropy's
+// targets, and the counts that decide the shape of MaskSelect's and NonZero's
+// results.
+
+// toHost returns t's elements where the host can read them, in t's shape: t's own
+// window where the host reaches the memory, else a contiguous copy.
+func toHost(t *Tensor) array.View {
+	d := device.Get(t.v.Store.Device)
+	if t.Size() == 0 {
+		return t.v
+	}
+	wait(d.Default())
+	if t.v.Store.Host() != nil {
+		return t.v
+	}
+	c := (&Tensor{v: t.v}).Contiguous()
+	size := c.v.DType.Size()
+	n := c.Size() * size
+	v := array.View{Store: device.Get(0).Default().Alloc(n), DType: c.v.DType, Shape: c.v.Shape, Strides: array.RowMajor(c.v.Shape)}
+	check(d.Default().Copy(device.Ref{Store: v.Store}, device.Ref{Store: c.v.Store, Offset: c.v.Offset * size}, n))
+	wait(d.Default())
+	keepAlive(c)
+	return v
+}
+
+// wait waits for the work of a stream.
+func wait(s device.Stream) { check(s.Sync()) }
+
+// check panics with the error of a device.
+func check(err error) {
+	if err != nil {
+		panic(&array.Error{Kind: array.DeviceFailed, Op: "device", Msg: "work failed", Err: err})
+	}
+}
+
+// slice returns the elements of a contiguous view on the host. The caller keeps the
+// storage alive while it uses them.
+func slice[T Element](v *array.View) []T {
+	if n := v.Size(); n > 0 {
+		return unsafe.Slice((*T)(v.Ptr()), n)
+	}
+	return nil
+}
+
+// bytesOf returns the memory of a view on the host from its first element on.
+func bytesOf(v *array.View) unsafe.Pointer { return v.Ptr() }
+
+// element reads one element of a view on the host, at an offset in elements of the
+// storage.
+func element(v *array.View, at int) float64 {
+	p := unsafe.Add(v.Store.Host(), at*v.DType.Size())
+	switch v.DType {
+	case Float32:
+		return float64(*(*float32)(p))
+	case Float64:
+		return *(*float64)(p)
+	}
+	return float64(intElement(v, at))
+}
+
+func intElement(v *array.View, at int) int64 {
+	p := unsafe.Add(v.Store.Host(), at*v.DType.Size())
+	switch v.DType {
+	case Bool, Uint8:
+		return int64(*(*uint8)(p))
+	case Int32:
+		return int64(*(*int32)(p))
+	}
+	return *(*int64)(p)
+}
+
+// deviceOf returns the number of the device that the operands are on; numbers are
+// on any.
+func deviceOf(opName string, ops []operand) uint8 {
+	number, found := uint8(0), false
+	for i := range ops {
+		t := ops[i].t
+		if t == nil {
+			continue
+		}
+		if n := t.v.Store.Device; !found {
+			number, found = n, true
+		} else if n != number {
+			array.Failf(opName, "", "operands are on different devices, %s %d and %s %d", device.Get(number).Name(), number, device.Get(n).Name(), n)
+		}
+	}
+	return number
+}
+
+// alloc returns memory on a device.
+func alloc(number uint8, bytes int) *array.Storage { return device.Get(number).Default().Alloc(bytes) }
+
+// free gives memory back to its device.
+func free(st *array.Storage) { device.Get(st.Device).Default().Free(st) }
+
+// on returns t on another device: t itself if it is there, else a copy in row-major
+// order. Gradients go back to t's device.
+func (t *Tensor) on(number uint8) *Tensor {
+	t.check("on")
+	old := t.v.Store.Device
+	if old == number {
+		return t
+	}
+	c := t.Contiguous()
+	size := c.v.DType.Size()
+	from, to := device.Get(old).Default(), device.Get(number).Default()
+	out := &Tensor{v: array.View{Store: to.Alloc(c.Size() * size), DType: c.v.DType, Shape: c.v.Shape, Strides: array.RowMajor(c.v.Shape)}, run: t.run}
+	check(to.Wait(from.Record()))
+	check(to.Copy(device.Ref{Store: out.v.Store}, device.Ref{Store: c.v.Store, Offset: c.v.Offset * size}, c.Size()*size))
+	keepAlive(c)
+	out.track()
+	return out
+}
