@@ -63,8 +63,10 @@ const maxVariants = 32
 //     pow(x, y), atan2(y, x), minimum(x, y), maximum(x, y), clamp(x, lo, hi),
 //     floordiv(x, y), where(c, x, y), isnan, relu, gelu, ...
 //   - reductions over all elements, or over constant axes that follow: sum(x),
-//     sum(x, 1), mean(x, 0, 2), also prod, min, max, var, std, sample_var,
-//     sample_std, all, any, logsumexp, argmin, argmax. With _keep at the end of
+//     sum(x, 1), mean(x, 0, 2), also prod, var, std, sample_var, sample_std, all,
+//     any, logsumexp, argmin, argmax. max(x) and min(x) reduce all; of two
+//     arguments, max(x, 0), they are maximum and minimum, and over axes they are
+//     amax(x, 1) and amin(x, 1). With _keep at the end of
 //     the name reduced axes stay with size 1: x - mean_keep(x, 1).
 //   - softmax(x, axis), log_softmax(x, axis), dot(a, b), which is the matrix
 //     product, and conversions such as float64(x).

@@ -171,7 +171,7 @@ func TestMistakesInFormulas(t *testing.T) {
 		{misuse(func() { weft.Expr("a+b", weft.Vars{"a": x, "b": nil}) }), "expr: column 3: b is <nil>: want a *Tensor or a Go number\n\ta+b\n\t  ^"},
 		{misuse(func() { weft.Expr("if a", x) }), "expr: column 1: if is a keyword of Go and cannot be a name\n\tif a\n\t^"},
 		{misuse(func() { weft.Expr("a ? 1 : 2", x) }), "expr: column 3: a choice is written where(condition, x, y)\n\ta ? 1 : 2\n\t  ^"},
-		{misuse(func() { weft.Expr("max(a,b,c)", x, x, x) }), "expr: column 7: an axis of max must be a constant integer; the maximum of two arrays is written maximum(a, b)\n\tmax(a,b,c)\n\t      ^"},
+		{misuse(func() { weft.Expr("max(a,b,c)", x, x, x) }), "expr: column 1: max takes 1 or 2 arguments, got 3: over axes it is written amax(x, 0, 1)\n\tmax(a,b,c)\n\t^"},
 		{misuse(func() { weft.Expr("a+b", (*weft.Tensor)(nil), x) }), "expr: column 1: a is a nil tensor\n\ta+b\n\t^"},
 		{misuse(func() { weft.Expr("Sin(a)", x) }), "expr: column 1: unknown function Sin: did you mean sin?\n\tSin(a)\n\t^"},
 	})

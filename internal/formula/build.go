@@ -85,6 +85,14 @@ func (b *builder) build(n *Node) *ir.Node {
 			args[i] = b.asFloat(x)
 		}
 	}
+	if n.def == op.Where && !args[0].Weak && args[1].Weak && args[2].Weak {
+		// The choice is an array; of two numbers alone it would have the formula's type.
+		meet := op.Promote(args[1], args[2])
+		if meet.Float() {
+			meet = array.Float32
+		}
+		args[1], args[2] = op.Convert(args[1], meet), op.Convert(args[2], meet)
+	}
 	if n.def == op.Pow && n.args[1].kind == number {
 		return b.power(args[0], n.args[1], args[1])
 	}

@@ -17,6 +17,7 @@ type function struct {
 	args int          // arrays it takes
 	// Constant integers that may follow: axes.
 	minAxes, maxAxes int
+	pair             *op.Def     // what it is of two arrays, else nil
 	cast             array.DType // a conversion, else Invalid
 }
 
@@ -48,6 +49,12 @@ var functions = sync.OnceValue(func() map[string]*function {
 			t[d.Name+"_keep"] = &keep
 		}
 		t[d.Name] = &f
+	}
+	// max(x, 0) is what everybody means by it; PyTorch's names are those over axes.
+	for name, pair := range map[string]*op.Def{"max": op.Maximum, "min": op.Minimum} {
+		over := *t[name]
+		t["a"+name] = &over
+		t[name] = &function{def: over.def, args: 1, maxAxes: 1, pair: pair}
 	}
 	t["where"] = &function{def: op.Where, args: 3}
 	t["rsqrt"] = &function{def: op.Rsqrt, args: 1}
@@ -86,7 +93,7 @@ func IsConstant(s string) bool { _, ok := constants[s]; return ok }
 var otherNames = map[string]string{
 	"ln": "log", "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arctan2": "atan2",
 	"power": "pow", "fmod": "mod", "remainder": "mod", "sgn": "sign", "rint": "round", "fix": "trunc",
-	"absolute": "abs", "fabs": "abs", "amin": "min", "amax": "max", "clip": "clamp", "swish": "silu",
+	"absolute": "abs", "fabs": "abs", "clip": "clamp", "swish": "silu",
 	"average": "mean", "product": "prod", "not": "!", "and": "&&", "or": "||", "mm": "matmul",
 	"float": "float32 or float64", "int": "int64", "double": "float64", "iif": "where", "select": "where",
 }

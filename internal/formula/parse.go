@@ -34,7 +34,7 @@ func Parse(text string) (f *Formula, err error) {
 	if strings.TrimSpace(text) == "" {
 		p.failf(0, "the formula is empty")
 	}
-	x, err := parser.ParseExprFrom(token.NewFileSet(), "", p.freeVar(text), parser.SkipObjectResolution)
+	x, err := parser.ParseExprFrom(token.NewFileSet(), "", p.goText(text), parser.SkipObjectResolution)
 	if err != nil {
 		p.syntax(err)
 	}
@@ -43,13 +43,14 @@ func Parse(text string) (f *Formula, err error) {
 }
 
 type reader struct {
-	f     *Formula
-	index map[string]int // by name: its number
-	names []*Node        // by number
-	room  []Node         // for nodes to come
-	freed map[int]bool   // offsets at which the text says var
-	depth int
-	nodes int
+	f      *Formula
+	index  map[string]int // by name: its number
+	names  []*Node        // by number
+	room   []Node         // for nodes to come
+	freed  map[int]bool   // offsets at which the text says var
+	spaces []int          // offsets of what goText put in
+	depth  int
+	nodes  int
 }
 
 // make returns a new node, on the heap beside its neighbours.
@@ -63,41 +64,51 @@ func (p *reader) make(kind kind, at int) *Node {
 	return n
 }
 
-// freeVar returns the text with another word of the same length in the place of
-// var, a keyword of Go that is the name of a function here.
-func (p *reader) freeVar(text string) []byte {
+// goText returns the text as Go's parser can read it: another word of the same length
+// in the place of var, a keyword of Go that is the name of a function here, and spaces
+// inside and behind <-, -- and ++, which are one token to Go and two operators here.
+func (p *reader) goText(text string) []byte {
 	src := []byte(text)
-	if !strings.Contains(text, "var") {
-		return src
-	}
 	var s scanner.Scanner
 	s.Init(token.NewFileSet().AddFile("", 1, len(src)), src, func(token.Position, string) {}, 0)
-	out := append([]byte(nil), src...)
-	p.freed = map[int]bool{}
-	for {
+	out := make([]byte, 0, len(src)+8)
+	for done := 0; ; {
 		pos, tok, _ := s.Scan()
+		at := int(pos) - 1
 		switch tok {
 		case token.EOF:
-			return out
+			return append(out, src[done:]...)
 		case token.VAR:
-			at := offset(pos)
+			if p.freed == nil {
+				p.freed = map[int]bool{}
+			}
 			p.freed[at] = true
-			copy(out[at:], "Var")
+			out = append(append(out, src[done:at]...), "Var"...)
+			done = at + len("Var")
+		case token.ARROW, token.DEC, token.INC:
+			out = append(append(out, src[done:at+1]...), ' ', src[at+1], ' ')
+			done = at + 2
+			p.spaces = append(p.spaces, len(out)-3, len(out)-1)
 		}
 	}
 }
 
 // word is the text of an identifier.
 func (p *reader) word(x *ast.Ident) string {
-	if p.freed[offset(x.Pos())] {
+	if p.freed[p.offset(x.Pos())] {
 		return "var"
 	}
 	return x.Name
 }
 
-// offset is the byte offset of a position: the text is the first file of its
-// set, whose positions begin at 1.
-func offset(pos token.Pos) int { return int(pos) - 1 }
+// offset is the byte offset in the text of a position in what goText made of it.
+func (p *reader) offset(pos token.Pos) int { return p.original(int(pos) - 1) }
+
+// original is the offset in the text of one in what goText made of it.
+func (p *reader) original(at int) int {
+	n, _ := slices.BinarySearch(p.spaces, at)
+	return at - n
+}
 
 func (p *reader) failf(at int, format string, args ...any) {
 	panic(errorAt(p.f.Text, at, array.Misuse, fmt.Sprintf(format, args...)))
@@ -109,7 +120,7 @@ func (p *reader) syntax(err error) {
 	if !ok || len(list) == 0 {
 		p.failf(0, "%v", err)
 	}
-	at, msg := list[0].Pos.Offset, list[0].Msg
+	at, msg := p.original(list[0].Pos.Offset), list[0].Msg
 	if at < len(p.f.Text) {
 		rest := p.f.Text[at:]
 		switch {
@@ -146,7 +157,7 @@ func (p *reader) read(x ast.Expr) *Node {
 	if _, ok := x.(*ast.ParenExpr); !ok {
 		p.nodes++
 	}
-	at := offset(x.Pos())
+	at := p.offset(x.Pos())
 	if p.depth > MaxDepth {
 		p.failf(at, "the formula nests deeper than %d: split it", MaxDepth)
 	}
@@ -169,7 +180,7 @@ func (p *reader) read(x ast.Expr) *Node {
 	case *ast.StarExpr:
 		p.failf(at, "there is no ** or * in front of an operand: a power is written pow(a, 2)")
 	case *ast.SelectorExpr:
-		p.failf(offset(x.Sel.Pos())-1, "names have no dot")
+		p.failf(p.offset(x.Sel.Pos())-1, "names have no dot")
 	case *ast.IndexExpr, *ast.IndexListExpr, *ast.SliceExpr:
 		p.failf(at, "a formula does not index: pass the slice under a name of its own")
 	}
@@ -178,7 +189,7 @@ func (p *reader) read(x ast.Expr) *Node {
 }
 
 func (p *reader) ident(x *ast.Ident) *Node {
-	at := offset(x.Pos())
+	at := p.offset(x.Pos())
 	if p.word(x) == "var" {
 		p.failf(at, "var is a function and needs arguments")
 	}
@@ -206,7 +217,7 @@ func (p *reader) ident(x *ast.Ident) *Node {
 }
 
 func (p *reader) literal(x *ast.BasicLit) *Node {
-	at := offset(x.Pos())
+	at := p.offset(x.Pos())
 	n := p.make(number, at)
 	n.exact = true
 	switch x.Kind {
@@ -238,7 +249,7 @@ func shorten(s string) string {
 }
 
 func (p *reader) unary(x *ast.UnaryExpr) *Node {
-	at := offset(x.OpPos)
+	at := p.offset(x.OpPos)
 	switch x.Op {
 	case token.ADD:
 		return p.read(x.X)
@@ -276,8 +287,8 @@ func comparison(t token.Token) bool {
 }
 
 func (p *reader) binary(x *ast.BinaryExpr) *Node {
-	at := offset(x.OpPos)
-	if star, ok := x.Y.(*ast.StarExpr); ok && x.Op == token.MUL && offset(star.Pos()) == at+1 {
+	at := p.offset(x.OpPos)
+	if star, ok := x.Y.(*ast.StarExpr); ok && x.Op == token.MUL && p.offset(star.Pos()) == at+1 {
 		p.failf(at, "there is no **: a power is written pow(a, 2)")
 	}
 	if hint, ok := refused[x.Op]; ok {
@@ -319,7 +330,7 @@ func smallInt(n *Node) bool {
 }
 
 func (p *reader) call(x *ast.CallExpr) *Node {
-	at := offset(x.Pos())
+	at := p.offset(x.Pos())
 	fun, ok := x.Fun.(*ast.Ident)
 	if !ok {
 		if s, sel := x.Fun.(*ast.SelectorExpr); sel {
@@ -328,7 +339,7 @@ func (p *reader) call(x *ast.CallExpr) *Node {
 		p.failf(at, "only a function can be called")
 	}
 	if x.Ellipsis.IsValid() {
-		p.failf(offset(x.Ellipsis), "there is no ... in a call")
+		p.failf(p.offset(x.Ellipsis), "there is no ... in a call")
 	}
 	called := p.word(fun)
 	f, ok := functions()[called]
@@ -337,6 +348,9 @@ func (p *reader) call(x *ast.CallExpr) *Node {
 			p.failf(at, "unknown function %s: it is called %s here", shorten(called), other)
 		}
 		p.failf(at, "unknown function %s%s", shorten(called), didYouMean(called, Functions()))
+	}
+	if f.pair != nil && len(x.Args) == 2 {
+		f = &function{def: f.pair, args: 2}
 	}
 	p.count(f, called, x)
 	args := make([]*Node, f.args)
@@ -353,14 +367,10 @@ func (p *reader) call(x *ast.CallExpr) *Node {
 	for _, a := range x.Args[f.args:] {
 		axis := p.read(a)
 		if axis.kind != number || axis.num.Kind != array.CatInt {
-			hint := ""
-			if called == "min" || called == "max" {
-				hint = fmt.Sprintf("; the %simum of two arrays is written %simum(a, b)", called, called)
-			}
-			p.failf(offset(a.Pos()), "an axis of %s must be a constant integer%s", called, hint)
+			p.failf(p.offset(a.Pos()), "an axis of %s must be a constant integer", called)
 		}
 		if axis.num.Int < -array.MaxRank || axis.num.Int >= array.MaxRank {
-			p.failf(offset(a.Pos()), "axis %d is out of range: no array has more than %d dimensions", axis.num.Int, array.MaxRank)
+			p.failf(p.offset(a.Pos()), "axis %d is out of range: no array has more than %d dimensions", axis.num.Int, array.MaxRank)
 		}
 		n.over.Axes = append(n.over.Axes, int(axis.num.Int))
 	}
@@ -371,6 +381,9 @@ func (p *reader) call(x *ast.CallExpr) *Node {
 func (p *reader) count(f *function, called string, x *ast.CallExpr) {
 	lo, hi := f.args+f.minAxes, f.args+f.maxAxes
 	got := len(x.Args)
+	if f.pair != nil && got > 2 {
+		p.failf(p.offset(x.Pos()), "%s takes 1 or 2 arguments, got %d: over axes it is written a%s(x, 0, 1)", called, got, called)
+	}
 	if got >= lo && got <= hi {
 		return
 	}
@@ -387,7 +400,7 @@ func (p *reader) count(f *function, called string, x *ast.CallExpr) {
 	default:
 		want = fmt.Sprintf("%d arguments,", lo)
 	}
-	p.failf(offset(x.Pos()), "%s takes %s got %d", called, want, got)
+	p.failf(p.offset(x.Pos()), "%s takes %s got %d", called, want, got)
 }
 
 // Value returns the number that a formula without names is, if it can be

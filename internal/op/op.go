@@ -302,6 +302,13 @@ func Promote(args ...*ir.Node) array.DType {
 		class[c] = promote2(class[c], x.DType)
 	}
 	res := class[0]
+	if res != array.Invalid || class[1] != array.Invalid {
+		// What a formula computes of numbers alone may be float64; to arrays a number
+		// is a number.
+		if class[2].Float() {
+			class[2] = array.Float32
+		}
+	}
 	for _, t := range class[1:] {
 		if t != array.Invalid && (res == array.Invalid || t.Category() > res.Category()) {
 			res = promote2(res, t)
