@@ -198,6 +198,9 @@ func (t *Tensor) SetGrad(g *Tensor) {
 	if g != nil && (g.v.DType != t.v.DType || !array.Equal(g.v.Shape, t.v.Shape)) {
 		array.Failf("setgrad", "grad", "is %s, the tensor %s", array.TypeString(g.v.DType, g.v.Shape), array.TypeString(t.v.DType, t.v.Shape))
 	}
+	if g != nil {
+		g.check("setgrad")
+	}
 	h := t.hist
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -125,6 +125,14 @@ func (t *Tensor) View() array.View {
 	return toHost(t)
 }
 
+// Lend returns the strided window that t is, whose memory cannot be given back before
+// done is called, for packages of this module that hand it to others' code.
+func Lend(t *Tensor) (v array.View, done func()) {
+	t.check("view")
+	t.v.Store.Lend()
+	return t.v, t.v.Store.Unlend
+}
+
 // FromView makes a tensor of a strided window.
 func FromView(v array.View) *Tensor { return &Tensor{v: v} }
 

@@ -30,27 +30,30 @@ func ReadFile(path string) (*weft.Tensor, error) {
 // Write writes t to w, in Fortran order if t is contiguous in that order and not
 // row-major, and row-major otherwise, whatever its strides.
 func Write(w io.Writer, t *weft.Tensor) error {
-	v, err := view(t)
+	v, done, err := view(t)
 	if err != nil {
 		return err
 	}
+	defer done()
 	return encode(w, &v)
 }
 
 // WriteFile writes t to the file at path, which it replaces as a whole: an error
 // or a crash leaves the old file.
 func WriteFile(path string, t *weft.Tensor) error {
-	v, err := view(t)
+	v, done, err := view(t)
 	if err != nil {
 		return err
 	}
+	defer done()
 	return encodeFile(path, &v)
 }
 
-// view returns what to write. A tensor that is nil or was released is an error.
-func view(t *weft.Tensor) (v array.View, err error) {
-	if err := weft.Try(func() { v = t.View() }); err != nil {
-		return v, fmt.Errorf("npy: %w", err)
+// view returns what to write, which stays until done is called. A tensor that is nil
+// or was released is an error.
+func view(t *weft.Tensor) (v array.View, done func(), err error) {
+	if err := weft.Try(func() { v, done = weft.Lend(t) }); err != nil {
+		return v, nil, fmt.Errorf("npy: %w", err)
 	}
-	return v, nil
+	return v, done, nil
 }

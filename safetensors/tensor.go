@@ -37,7 +37,8 @@ func ReadFile(path string) (map[string]*weft.Tensor, map[string]string, error) {
 // Write writes the tensors, whatever their strides, and the metadata, which may
 // be nil, to w.
 func Write(w io.Writer, tensors map[string]*weft.Tensor, metadata map[string]string) error {
-	list, err := views(tensors)
+	list, done, err := views(tensors)
+	defer done()
 	if err != nil {
 		return err
 	}
@@ -47,21 +48,30 @@ func Write(w io.Writer, tensors map[string]*weft.Tensor, metadata map[string]str
 // WriteFile writes them to the file at path, which it replaces as a whole: an
 // error or a crash leaves the old file.
 func WriteFile(path string, tensors map[string]*weft.Tensor, metadata map[string]string) error {
-	list, err := views(tensors)
+	list, done, err := views(tensors)
+	defer done()
 	if err != nil {
 		return err
 	}
 	return encodeFile(path, list, metadata)
 }
 
-// views lists what to write. A tensor that is nil or was released is an error.
-func views(tensors map[string]*weft.Tensor) ([]named, error) {
-	out := make([]named, 0, len(tensors))
-	for _, name := range slices.Sorted(maps.Keys(tensors)) {
-		t := tensors[name]
-		if err := weft.Try(func() { out = append(out, named{name, t.View()}) }); err != nil {
-			return nil, fmt.Errorf("safetensors: tensor %q: %w", name, err)
+// views lists what to write, which stays until done is called. A tensor that is nil
+// or was released is an error.
+func views(tensors map[string]*weft.Tensor) (list []named, done func(), err error) {
+	var lent []func()
+	done = func() {
+		for _, f := range lent {
+			f()
 		}
 	}
-	return out, nil
+	for _, name := range slices.Sorted(maps.Keys(tensors)) {
+		if err := weft.Try(func() {
+			v, f := weft.Lend(tensors[name])
+			list, lent = append(list, named{name, v}), append(lent, f)
+		}); err != nil {
+			return nil, done, fmt.Errorf("safetensors: tensor %q: %w", name, err)
+		}
+	}
+	return list, done, nil
 }
