@@ -113,7 +113,12 @@ func init() {
 			}
 			return b.Abs(x[0])
 		},
-		VJP: func(v *VJP) { v.Set(0, func() *node { return mul(v.DY, apply(Sign, v.X[0])) }) }})
+		VJP: func(v *VJP) {
+			v.Set(0, func() *node {
+				x := v.X[0]
+				return mul(v.DY, where(apply(IsNaN, x), num(x, 0), apply(Sign, x)))
+			})
+		}})
 	Sign = define(Def{Name: "sign", Arity: 1, Rule: NoBool, ONNX: "Sign", Doc: "-1, 0 or 1; NaN stays.",
 		Expr: func(b *bld, n *node, x []val) val {
 			t := b.Type(x[0])

@@ -63,7 +63,11 @@ func init() {
 		Expr: func(b *bld, n *node, x []val) val { return vmath.Atan2(b, x[0], x[1]) },
 		VJP: func(v *VJP) {
 			y, x := v.X[0], v.X[1]
-			r2 := func() *node { return add(mul(x, x), mul(y, y)) }
+			// At the origin, where there is no angle, the gradient is 0.
+			r2 := func() *node {
+				s := add(mul(x, x), mul(y, y))
+				return where(apply(Eq, s, num(s, 0)), one(s), s)
+			}
 			v.Set(0, func() *node { return mul(v.DY, div(x, r2())) })
 			v.Set(1, func() *node { return neg(mul(v.DY, div(y, r2()))) })
 		}})

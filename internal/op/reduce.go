@@ -259,7 +259,10 @@ func init() {
 		Doc: "The square root of var.",
 		Compose: func(x []*node, attrs ir.Attrs) *node {
 			a := attrs.(Reduction)
-			return dropKept("std", apply(Sqrt, Apply(Var, Reduction{Axes: a.Axes, Correction: a.Correction, Keep: true}, needFloat("std", x[0]))), a)
+			v := Apply(Var, Reduction{Axes: a.Axes, Correction: a.Correction, Keep: true}, needFloat("std", x[0]))
+			// The slope of the root at 0 is infinite, the gradient of equal elements 0.
+			zero := apply(Eq, v, num(v, 0))
+			return dropKept("std", where(zero, v, apply(Sqrt, where(zero, one(v), v))), a)
 		}})
 
 	Iota = define(Def{Name: "iota", Rule: Keep, Arity: 1, Attrs: Axis(0),
