@@ -100,7 +100,7 @@ func (f *Fused) prepare(dst []*Tensor, args []any) (p *planned, ops []operand, d
 func (f *Fused) lookup(n int, ops []operand) *planned {
 	return lookupInto(f.def, nil, ops, n, func(p *planned, args []*ir.Node) ([]*ir.Node, []plan.Sig) {
 		outs := f.compose(args)
-		if have := len(p.sigs) - n; len(outs) != have {
+		if have := len(p.sigs) - n; len(outs) != have || have == 0 {
 			array.Failf(f.def.Name, "dst", "has %d places for %d results", have, len(outs))
 		}
 		for i, x := range outs {

@@ -218,7 +218,7 @@ var draws = cache.NewKeyed[drawKey, *exec.Compiled](1 << 10)
 // which writes it where it belongs: every fourth, or every second, element.
 func (g *Generator) draw(opName string, kind op.Distribution, d DType, shape []int, more ...exec.Number) *Tensor {
 	g.notNil(opName)
-	if !d.Float() && d != Int64 || !d.Supported() {
+	if d != Float32 && d != Float64 && kind != op.Integers {
 		array.Failf(opName, "dtype", "%s is not float32 or float64", d)
 	}
 	s := append([]int{}, shape...)

@@ -3,6 +3,8 @@ package optim
 import (
 	"fmt"
 	"iter"
+	"maps"
+	"slices"
 
 	"weft"
 	"weft/internal/array"
@@ -162,7 +164,7 @@ func (b *base) LoadState(state map[string]*weft.Tensor) error {
 		}
 	}
 	if used != len(state) {
-		for name := range state {
+		for _, name := range slices.Sorted(maps.Keys(state)) {
 			if !b.owns(name) {
 				return &StateError{name, "belongs to no parameter"}
 			}
