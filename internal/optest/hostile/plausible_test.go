@@ -1,0 +1,536 @@
+package hostile
+
+import (
+	"bytes"
+	"fmt"
+	"iter"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"weft"
+	"weft/checkpoint"
+	"weft/data"
+	"weft/internal/array"
+	"weft/nn"
+	"weft/optim"
+	"weft/safetensors"
+)
+
+// plausible makes the arguments of calls that would be refused for nearly any random
+// ones: they fit together mostly, so that what lies behind the checks is reached. Some
+// are replaced by random ones afterwards.
+var plausible = map[string]func(g *gen) []any{
+	"Reshape": func(g *gen) []any {
+		t := g.plain(g.shape())
+		s := slices.Clone(t.Shape())
+		g.r.Shuffle(len(s), func(i, j int) { s[i], s[j] = s[j], s[i] })
+		for len(s) > 1 && g.chance(2) {
+			s = append([]int{s[0] * s[1]}, s[2:]...)
+		}
+		if g.chance(3) {
+			s = append(s, 1)
+		}
+		if len(s) > 0 && g.chance(3) {
+			s[g.r.IntN(len(s))] = pick(g, -1, 0, 1<<32, 1<<62)
+		}
+		return []any{t, s}
+	},
+	"Expand": func(g *gen) []any {
+		t := g.plain(g.shape())
+		s := slices.Clone(t.Shape())
+		for i := range s {
+			if s[i] == 1 {
+				s[i] = pick(g, 0, 1, 2, 3, 1<<40, 1<<62, math.MaxInt)
+			}
+		}
+		for g.chance(2) && len(s) < array.MaxRank {
+			s = append([]int{pick(g, 1, 2, 3, 1<<60)}, s...)
+		}
+		return []any{t, s}
+	},
+	"Permute": func(g *gen) []any {
+		t := g.plain(g.shape())
+		o := g.r.Perm(t.Rank())
+		if len(o) > 0 && g.chance(4) {
+			o[0] -= t.Rank()
+		}
+		return []any{t, o}
+	},
+	"Transpose": func(g *gen) []any { t := g.plain(g.shape()); return []any{t, g.axis(t), g.axis(t)} },
+	"Slice": func(g *gen) []any {
+		t := g.plain(g.shape())
+		var s []weft.Span
+		for _, n := range t.Shape() {
+			s = append(s, pick(g, weft.All, weft.NewAxis, weft.Index(g.r.IntN(n+1)), weft.Range(g.r.IntN(n+2), weft.End), weft.Range(weft.End, weft.Begin, -1-g.r.IntN(3)), weft.Range(g.integer(), g.integer(), g.integer())))
+		}
+		for g.chance(8) {
+			s = append(s, weft.NewAxis, weft.NewAxis, weft.NewAxis, weft.NewAxis)
+		}
+		return []any{t, s}
+	},
+	"At": func(g *gen) []any {
+		t := g.plain(g.shape())
+		var s []int
+		for _, n := range t.Shape() {
+			if g.chance(3) {
+				break
+			}
+			s = append(s, g.r.IntN(max(n, 1)))
+		}
+		return []any{t, s}
+	},
+	"Diagonal":  func(g *gen) []any { return []any{g.plain(g.shapeOf(2 + g.r.IntN(3))), g.r.IntN(7) - 3} },
+	"Flatten":   func(g *gen) []any { t := g.plain(g.shape()); return []any{t, g.axis(t)} },
+	"Unsqueeze": func(g *gen) []any { t := g.plain(g.shapeOf(g.r.IntN(17))); return []any{t, g.axis(t)} },
+	"Squeeze":   func(g *gen) []any { return []any{g.plain(g.shape()), []int(nil)} },
+	"Pad": func(g *gen) []any {
+		t := g.plain(g.shape())
+		p := make([]int, 2*t.Rank())
+		for i := range p {
+			p[i] = g.r.IntN(3)
+			if g.chance(25) {
+				p[i] = pick(g, math.MaxInt, math.MaxInt/4, 1<<62, 1<<40)
+			}
+		}
+		return []any{t, g.float(), p}
+	},
+	"MatMul": func(g *gen) []any {
+		m, k, n := g.side(), g.side(), g.side()
+		a, b := []int{m, k}, []int{k, n}
+		switch g.r.IntN(6) {
+		case 0:
+			a = a[1:]
+		case 1:
+			b = b[:1]
+		case 2:
+			a, b = append([]int{2, 1}, a...), append([]int{3}, b...)
+		case 3:
+			a = append([]int{g.r.IntN(3)}, a...)
+		}
+		d := pick(g, dtypes...)
+		return []any{g.tensorOf(d, a), g.tensorOf(d, b)}
+	},
+	"Linear": func(g *gen) []any {
+		n, i, o := g.side(), g.side(), g.side()
+		x := []int{n, i}
+		if g.chance(3) {
+			x = []int{2, n, i}
+		}
+		d := pick(g, weft.Float32, weft.Float32, weft.Float64, weft.Int32)
+		return []any{g.tensorOf(d, x), g.tensorOf(d, []int{i, o}), g.tensorOf(d, []int{o})}
+	},
+	"Conv2d": func(g *gen) []any {
+		d := pick(g, weft.Float32, weft.Float32, weft.Float64)
+		n, c, o := g.r.IntN(4), pick(g, 0, 1, 2, 3, 8, 16), pick(g, 0, 1, 2, 5, 8, 16)
+		h, w := 1+g.r.IntN(9), 1+g.r.IntN(9)
+		kh, kw := 1+g.r.IntN(3), 1+g.r.IntN(3)
+		if g.chance(3) {
+			kh, kw = 3, 3
+		}
+		var bias *weft.Tensor
+		if g.chance(2) {
+			bias = g.tensorOf(d, []int{o})
+		}
+		return []any{g.tensorOf(d, []int{n, c, h, w}), g.tensorOf(d, []int{o, c, kh, kw}), bias,
+			weft.ConvOpts{Stride: g.pair(0, 1, 1, 2, 3), Padding: g.pair(0, 0, 1, 2)}}
+	},
+	"MaxPool2d": poolArgs,
+	"AvgPool2d": poolArgs,
+	"IndexSelect": func(g *gen) []any {
+		t := g.plain(g.ranked())
+		a := g.axis(t)
+		return []any{t, a, g.index(t, a, []int{g.r.IntN(6)})}
+	},
+	"IndexAdd": func(g *gen) []any {
+		t := g.plain(g.ranked())
+		a, n := g.axis(t), g.r.IntN(6)
+		s := slices.Clone(t.Shape())
+		s[(a+len(s))%len(s)] = n
+		for i := range s {
+			if g.chance(10) {
+				s[i] = 1
+			}
+		}
+		d := t.DType()
+		if g.chance(5) {
+			d = pick(g, dtypes...)
+		}
+		return []any{t, a, g.index(t, a, []int{n}), g.tensorOf(d, s)}
+	},
+	"Gather": func(g *gen) []any {
+		t := g.plain(g.ranked())
+		a := g.axis(t)
+		return []any{t, a, g.index(t, a, g.about(t.Shape()))}
+	},
+	"ScatterAdd": func(g *gen) []any {
+		t := g.plain(g.ranked())
+		a := g.axis(t)
+		s := g.about(t.Shape())
+		return []any{t, a, g.index(t, a, s), g.tensorOf(t.DType(), s)}
+	},
+	"MaskSelect": func(g *gen) []any {
+		t := g.plain(g.shape())
+		return []any{t, g.tensorOf(weft.Bool, g.about(t.Shape()))}
+	},
+	"Where": func(g *gen) []any {
+		s := g.shape()
+		return []any{g.tensorOf(weft.Bool, s), g.operand(s), g.operand(s)}
+	},
+	"Clamp": func(g *gen) []any {
+		t := g.plain(g.shape())
+		return []any{t, g.operand(t.Shape()), g.operand(t.Shape())}
+	},
+	"CrossEntropy": func(g *gen) []any {
+		n, c := g.side(), 1+g.side()
+		g.places = c
+		y := g.tensorOf(pick(g, weft.Int64, weft.Int64, weft.Int32, weft.Uint8), []int{n})
+		g.places = 0
+		return []any{g.tensorOf(pick(g, weft.Float32, weft.Float64), []int{n, c}), y}
+	},
+	"MSE": func(g *gen) []any {
+		s, d := g.shape(), pick(g, weft.Float32, weft.Float64)
+		return []any{g.tensorOf(d, s), g.tensorOf(d, s)}
+	},
+	"Cat":   joinArgs,
+	"Stack": joinArgs,
+	"Update": func(g *gen) []any {
+		g.whole = true
+		return []any{g.plain(g.shape()), g.value(typ[func(*weft.Tensor) *weft.Tensor]()).Interface()}
+	},
+	"SetGrad": func(g *gen) []any {
+		t := g.leaf()
+		return []any{t, g.tensorOf(t.DType(), t.Shape())}
+	},
+	"Backward": func(g *gen) []any { return []any{g.output()} },
+	"BackwardWith": func(g *gen) []any {
+		return []any{[]*weft.Tensor{g.output(), g.output()}[:1+g.r.IntN(2)], g.gradOpts()}
+	},
+	"Grad": func(g *gen) []any { return []any{g.output(), g.leaves, []weft.GradOpts{g.gradOpts()}} },
+	"GradAll": func(g *gen) []any {
+		return []any{[]*weft.Tensor{g.output(), g.output()}, g.leaves, []weft.GradOpts{g.gradOpts()}}
+	},
+	"Eval": func(g *gen) []any { return []any{g.formula(), g.formulaArgs()} },
+	"Expr": func(g *gen) []any { return []any{pick(g, formulas...), g.formulaArgs()} },
+	"Into": func(g *gen) []any {
+		g.whole = true
+		f := g.value(typ[*weft.Fused]()).Interface()
+		x := g.plain(g.shape())
+		return []any{f, []*weft.Tensor{g.tensorOf(x.DType(), x.Shape())}, []any{x}}
+	},
+	"Apply": func(g *gen) []any {
+		x := g.leaf()
+		return []any{g.function(), []*weft.Tensor{x, g.tensorOf(x.DType(), x.Shape())}[:1+g.r.IntN(2)]}
+	},
+	"nn.Conv2d.Forward": func(g *gen) []any {
+		l := nn.NewConv2d(1+g.r.IntN(3), 1+g.r.IntN(3), 1+g.r.IntN(3), nn.Opts{Generator: weft.NewGenerator(1)})
+		l.Stride, l.Padding = g.pair(0, 1, 2), g.pair(0, 0, 1)
+		g.leaves = append(g.leaves, l.Weight)
+		return []any{l, g.tensorOf(weft.Float32, []int{g.r.IntN(3), l.Weight.Dim(1), 3 + g.r.IntN(5), 3 + g.r.IntN(5)})}
+	},
+	"nn.Linear.Forward": func(g *gen) []any {
+		l := nn.NewLinear(1+g.r.IntN(5), 1+g.r.IntN(5), nn.Opts{Generator: weft.NewGenerator(1), NoBias: g.chance(2)})
+		g.leaves = append(g.leaves, l.W)
+		return []any{l, g.tensorOf(weft.Float32, []int{g.r.IntN(5), l.W.Dim(0)})}
+	},
+	"nn.MaxPool2d.Forward": func(g *gen) []any { a := poolArgs(g); return []any{nn.MaxPool2d(a[1].(weft.PoolOpts)), a[0]} },
+	"nn.AvgPool2d.Forward": func(g *gen) []any { a := poolArgs(g); return []any{nn.AvgPool2d(a[1].(weft.PoolOpts)), a[0]} },
+	"NewSGD": func(g *gen) []any {
+		return []any{g.leavesByName(), optim.SGDOpts{LR: pick(g, 0.1, 1e300), Momentum: pick(g, 0, 0.9), WeightDecay: pick(g, 0, 0.1)}}
+	},
+	"NewAdam": func(g *gen) []any { return []any{g.leavesByName(), optim.AdamOpts{LR: pick(g, 0.1, 1e300)}} },
+	"optim.SGD.LoadState": func(g *gen) []any {
+		o := optim.NewSGD(g.leavesByName(), optim.SGDOpts{LR: 0.1, Momentum: pick(g, 0, 0.9)})
+		weft.Try(o.Step)
+		return []any{o, o.State()}
+	},
+	"optim.Adam.LoadState": func(g *gen) []any {
+		o := optim.NewAdam(g.leavesByName(), optim.AdamOpts{LR: 0.1})
+		weft.Try(o.Step)
+		return []any{o, o.State()}
+	},
+	"optim.Optimizer.LoadState": func(g *gen) []any {
+		o := optim.NewAdam(g.leavesByName(), optim.AdamOpts{LR: 0.1})
+		weft.Try(o.Step)
+		return []any{o, o.State()}
+	},
+	"data.Loader.LoadState": func(g *gen) []any {
+		l := data.NewLoader(data.Tensors(g.plain([]int{5, 2}), nil), data.LoaderOpts{})
+		return []any{l, l.State()}
+	},
+	"nn.LoadState":  func(g *gen) []any { m := g.module(); return []any{m, nn.State(m), g.chance(2)} },
+	"Open":          func(g *gen) []any { return []any{g.path()} },
+	"ReadFile":      func(g *gen) []any { return []any{g.path()} },
+	"npy.WriteFile": func(g *gen) []any { return []any{g.path(), g.tensor()} },
+	"safetensors.WriteFile": func(g *gen) []any {
+		return []any{g.path(), map[string]*weft.Tensor{"a": g.plain(g.shape()), "b": g.tensor()}}
+	},
+	"Save": func(g *gen) []any { return []any{g.path(), checkpoint.Parts{"part": g.part()}} },
+	"Load": func(g *gen) []any {
+		p := filepath.Join(g.dir, "saved")
+		parts := checkpoint.Parts{"g": checkpoint.Generator(weft.NewGenerator(1)), "part": g.part()}
+		if err := checkpoint.Save(p, parts, nil); err != nil {
+			return []any{g.path(), parts}
+		}
+		return []any{p, parts}
+	},
+	"safetensors.Read": func(g *gen) []any {
+		b := g.file()
+		return []any{bytes.NewReader(b), int64(len(b))}
+	},
+	"safetensors.File.Tensor": func(g *gen) []any {
+		return []any{g.value(typ[*safetensors.File]()).Interface(), pick(g, "a", "b", "W")}
+	},
+	"ItemInt": func(g *gen) []any {
+		return []any{g.tensorOf(pick(g, weft.Bool, weft.Uint8, weft.Int32, weft.Int64), []int{1, 1}[:g.r.IntN(3)])}
+	},
+	"Item": func(g *gen) []any { return []any{g.tensorOf(pick(g, dtypes...), []int{1, 1}[:g.r.IntN(3)])} },
+	"From": func(g *gen) []any { return []any{[][]float32{{1, 2}, {3, 4}}} },
+	"To":   func(g *gen) []any { return []any{g.plain(g.shape()), pick(g, dtypes...)} },
+}
+
+// The formulas' other methods take the same arguments.
+func init() {
+	plausible["Explain"], plausible["Work"] = plausible["Eval"], plausible["Eval"]
+	elements[bool](weft.Bool)
+	elements[uint8](weft.Uint8)
+	elements[int32](weft.Int32)
+	elements[int64](weft.Int64)
+	elements[float32](weft.Float32)
+	elements[float64](weft.Float64)
+	plausible["InPlace"] = plausible["Into"]
+	for _, name := range []string{"Add", "Sub", "Mul", "Div", "Pow", "Mod", "FloorDiv", "Atan2", "Maximum", "Minimum", "Eq", "Ne", "Lt", "Le", "Gt", "Ge", "And", "Or", "Xor", "RSub", "RDiv"} {
+		plausible[name] = func(g *gen) []any { t := g.plain(g.shape()); return []any{t, g.operand(t.Shape())} }
+	}
+	for _, name := range []string{"AddAssign", "SubAssign", "MulAssign", "DivAssign", "Assign"} {
+		plausible[name] = func(g *gen) []any {
+			g.whole = !g.chance(8)
+			t := g.plain(g.shape())
+			g.whole = false
+			return []any{t, g.operand(t.Shape())}
+		}
+	}
+	for _, name := range []string{"Sum", "Prod", "Mean", "Max", "Min", "Var", "Std", "LogSumExp", "SampleVar", "SampleStd", "All", "Any", "ArgMax", "ArgMin"} {
+		f := func(g *gen) []any {
+			t := g.plain(g.shape())
+			var axes []int
+			for i := range t.Rank() {
+				if g.chance(2) {
+					axes = append(axes, i)
+				}
+			}
+			if name[:3] == "Arg" && len(axes) > 1 {
+				axes = axes[:1]
+			}
+			return []any{t, axes}
+		}
+		plausible[name], plausible[name+"Keep"] = f, f
+	}
+	for _, name := range []string{"Softmax", "LogSoftmax"} {
+		plausible[name] = func(g *gen) []any { t := g.plain(g.ranked()); return []any{t, g.axis(t)} }
+	}
+	for _, name := range []string{"Zeros", "Ones", "Rand", "Randn"} {
+		plausible[name] = func(g *gen) []any { return []any{g.bigShape()} }
+	}
+	for _, name := range []string{"ZerosOf", "OnesOf", "RandOf", "RandnOf"} {
+		plausible[name] = func(g *gen) []any { return []any{pick(g, dtypes...), g.bigShape()} }
+	}
+}
+
+// elements adds the arguments of the functions that are generic over elements.
+func elements[T weft.Element](d weft.DType) {
+	name := fmt.Sprintf("[%T]", *new(T))
+	plausible["Data"+name] = func(g *gen) []any { return []any{g.tensorOf(d, g.shape())} }
+	plausible["CopyTo"+name] = func(g *gen) []any {
+		t := g.tensorOf(d, g.shape())
+		return []any{t, make([]T, t.Size())}
+	}
+	plausible["Borrow"+name] = func(g *gen) []any {
+		t := g.tensorOf(d, g.shape())
+		if c, err := try(t.Contiguous); err == nil {
+			t = g.took(c)
+		}
+		return []any{t}
+	}
+	plausible["FromSlice"+name] = func(g *gen) []any {
+		s := g.shape()
+		return []any{make([]T, array.Size(s)), s}
+	}
+}
+
+// leavesByName is a sequence of good parameters with gradients.
+func (g *gen) leavesByName() iter.Seq2[string, *weft.Tensor] {
+	ts := []*weft.Tensor{g.leaf(), g.leaf()}
+	for _, t := range ts {
+		if !g.chance(5) {
+			t.SetGrad(weft.FromView(g.view(t.DType(), t.Shape())))
+		}
+	}
+	return func(yield func(string, *weft.Tensor) bool) {
+		for i, t := range ts {
+			if !yield(strconv.Itoa(i), t) {
+				return
+			}
+		}
+	}
+}
+
+// bigShape is a shape that is of few elements or far too many.
+func (g *gen) bigShape() []int {
+	s := g.shape()
+	if g.chance(3) {
+		s = append(s, pick(g, 0, 1<<31, 1<<32, 1<<40, 1<<60, math.MaxInt, math.MaxInt/4, -1))
+	}
+	return s
+}
+
+func poolArgs(g *gen) []any {
+	s := append(g.shapeOf(g.r.IntN(3)), 1+g.r.IntN(12), 1+g.r.IntN(12))
+	for array.Size(s) > 4*maxElements {
+		s = s[1:]
+	}
+	return []any{g.plain(s), weft.PoolOpts{Window: g.pair(1, 2, 2, 3), Stride: g.pair(0, 1, 2, 3), Padding: g.pair(0, 0, 0, 1)}}
+}
+
+func joinArgs(g *gen) []any {
+	s, d := g.ranked(), g.dtype()
+	n := 1 + g.r.IntN(4)
+	if g.chance(15) {
+		n = 65 + g.r.IntN(10)
+		s = []int{2}
+	}
+	ts := make([]*weft.Tensor, n)
+	for i := range ts {
+		ts[i] = g.tensorOf(d, s)
+	}
+	return []any{ts, g.r.IntN(len(s))}
+}
+
+func (g *gen) pair(from ...int) [2]int {
+	if g.chance(10) {
+		return [2]int{g.integer(), g.integer()}
+	}
+	return [2]int{pick(g, from...), pick(g, from...)}
+}
+
+// side is a size of a matrix.
+func (g *gen) side() int { return pick(g, 0, 1, 2, 3, 5, 8, 13, 16, 17, 31, 33) }
+
+// plain is a tensor that is not nil.
+func (g *gen) plain(shape []int) *weft.Tensor { return g.tensorOf(g.dtype(), shape) }
+
+// ranked is a shape of at least one axis.
+func (g *gen) ranked() []int {
+	if s := g.shape(); len(s) > 0 {
+		return s
+	}
+	return []int{3}
+}
+
+// about is a shape, or one that differs a little.
+func (g *gen) about(s []int) []int {
+	s = slices.Clone(s)
+	for i := range s {
+		if g.chance(4) {
+			s[i] = max(s[i]+g.r.IntN(4)-2, 0)
+		}
+	}
+	if g.chance(20) {
+		s = append(s, 2)
+	}
+	return s
+}
+
+func (g *gen) axis(t *weft.Tensor) int {
+	n := max(t.Rank(), 1)
+	return g.r.IntN(2*n) - n
+}
+
+// index is a tensor of places on an axis of t, few of them out of range.
+func (g *gen) index(t *weft.Tensor, axis int, shape []int) *weft.Tensor {
+	n := t.Rank()
+	g.places = max(t.Shape()[(axis+n)%n], 1)
+	defer func() { g.places = 0 }()
+	return g.tensorOf(pick(g, weft.Int64, weft.Int64, weft.Int32, weft.Uint8), shape)
+}
+
+// operand is a number or a tensor that broadcasts to a shape.
+func (g *gen) operand(shape []int) any {
+	if g.chance(4) {
+		return pick[any](g, g.float(), g.integer(), true, float32(2), uint8(3), int32(-1))
+	}
+	s := slices.Clone(shape)
+	for i := range s {
+		if g.chance(4) {
+			s[i] = 1
+		}
+	}
+	for len(s) > 0 && g.chance(4) {
+		s = s[1:]
+	}
+	return g.tensorOf(g.dtype(), s)
+}
+
+// leaf is a tensor that needs a gradient.
+func (g *gen) leaf() *weft.Tensor {
+	t := weft.FromView(g.view(pick(g, weft.Float32, weft.Float64), g.shape())).RequireGrad()
+	g.leaves = append(g.leaves, t)
+	return g.took(t)
+}
+
+// output is something computed from leaves, of one element mostly.
+func (g *gen) output() *weft.Tensor {
+	t, err := try(func() *weft.Tensor {
+		x := g.leaf()
+		switch g.r.IntN(8) {
+		case 0:
+			x = x.Mul(g.tensorOf(x.DType(), x.Shape()))
+		case 1:
+			x = x.Slice(weft.Range(0, weft.End, 2)).Exp()
+		case 2:
+			y := x.Mul(2)
+			g.leaves = append(g.leaves, y.T())
+			x = y.T().Add(y.T().Slice(weft.Range(0, 1)))
+		case 3:
+			x = x.Softmax(-1)
+		case 4:
+			x = x.Mul(3)
+			x.AddAssign(x)
+		case 5:
+			x = g.function().Apply(x)
+		}
+		if g.chance(10) {
+			return g.took(x)
+		}
+		return g.took(x.Sum())
+	})
+	if err != nil {
+		return g.leaf()
+	}
+	return t
+}
+
+func (g *gen) gradOpts() weft.GradOpts {
+	o := weft.GradOpts{Retain: g.chance(2), Create: g.chance(3), AllowUnused: g.chance(2)}
+	if g.chance(4) {
+		o.Seeds = []*weft.Tensor{g.plain([]int{}), g.tensor()}[:1+g.r.IntN(2)]
+	}
+	return o
+}
+
+func (g *gen) formula() *weft.Formula {
+	for {
+		if f, err := weft.ParseExpr(pick(g, formulas...)); err == nil {
+			return f
+		}
+	}
+}
+
+func (g *gen) formulaArgs() []any {
+	s := g.shape()
+	if g.chance(2) {
+		return []any{g.operand(s), g.operand(s)}[:1+g.r.IntN(2)]
+	}
+	return []any{weft.Vars{"a": g.operand(s), "b": g.operand(s)}}
+}

@@ -1,0 +1,258 @@
+package hostile
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	"weft"
+	"weft/checkpoint"
+	"weft/data"
+	"weft/nn"
+	"weft/npy"
+	"weft/optim"
+	"weft/safetensors"
+)
+
+// functions are the exported functions of the module, generic ones for each of their
+// types. TestSurface compares the names with the source.
+var functions = map[string]any{
+	"weft.Arange[int]":        weft.Arange[int],
+	"weft.Arange[float64]":    weft.Arange[float64],
+	"weft.BackwardWith":       weft.BackwardWith,
+	"weft.Borrow[bool]":       weft.Borrow[bool],
+	"weft.Borrow[uint8]":      weft.Borrow[uint8],
+	"weft.Borrow[int32]":      weft.Borrow[int32],
+	"weft.Borrow[int64]":      weft.Borrow[int64],
+	"weft.Borrow[float32]":    weft.Borrow[float32],
+	"weft.Borrow[float64]":    weft.Borrow[float64],
+	"weft.BorrowGrad":         weft.BorrowGrad,
+	"weft.Cat":                weft.Cat,
+	"weft.CopyTo[bool]":       weft.CopyTo[bool],
+	"weft.CopyTo[uint8]":      weft.CopyTo[uint8],
+	"weft.CopyTo[int32]":      weft.CopyTo[int32],
+	"weft.CopyTo[int64]":      weft.CopyTo[int64],
+	"weft.CopyTo[float32]":    weft.CopyTo[float32],
+	"weft.CopyTo[float64]":    weft.CopyTo[float64],
+	"weft.CrossEntropy":       weft.CrossEntropy,
+	"weft.Data[bool]":         weft.Data[bool],
+	"weft.Data[uint8]":        weft.Data[uint8],
+	"weft.Data[int32]":        weft.Data[int32],
+	"weft.Data[int64]":        weft.Data[int64],
+	"weft.Data[float32]":      weft.Data[float32],
+	"weft.Data[float64]":      weft.Data[float64],
+	"weft.DefaultGenerator":   weft.DefaultGenerator,
+	"weft.Digest":             weft.Digest,
+	"weft.DigestNamed":        weft.DigestNamed,
+	"weft.Expr":               weft.Expr,
+	"weft.Eye":                weft.Eye,
+	"weft.From":               weft.From,
+	"weft.FromSlice[bool]":    weft.FromSlice[bool],
+	"weft.FromSlice[uint8]":   weft.FromSlice[uint8],
+	"weft.FromSlice[int32]":   weft.FromSlice[int32],
+	"weft.FromSlice[int64]":   weft.FromSlice[int64],
+	"weft.FromSlice[float32]": weft.FromSlice[float32],
+	"weft.FromSlice[float64]": weft.FromSlice[float64],
+	"weft.FromView":           weft.FromView,
+	"weft.Full":               weft.Full,
+	"weft.FullLike":           weft.FullLike,
+	"weft.Grad":               weft.Grad,
+	"weft.GradAll":            weft.GradAll,
+	"weft.Index":              weft.Index,
+	"weft.Linspace":           weft.Linspace,
+	"weft.NewFused":           weft.NewFused,
+	"weft.NewGenerator":       weft.NewGenerator,
+	"weft.NewScope":           weft.NewScope,
+	"weft.Ones":               weft.Ones,
+	"weft.OnesLike":           weft.OnesLike,
+	"weft.OnesOf":             weft.OnesOf,
+	"weft.ParseExpr":          weft.ParseExpr,
+	"weft.Rand":               weft.Rand,
+	"weft.RandOf":             weft.RandOf,
+	"weft.Randint":            weft.Randint,
+	"weft.Randn":              weft.Randn,
+	"weft.RandnOf":            weft.RandnOf,
+	"weft.Randperm":           weft.Randperm,
+	"weft.Range":              weft.Range,
+	"weft.Scalar":             weft.Scalar,
+	"weft.Seed":               weft.Seed,
+	"weft.Stack":              weft.Stack,
+	"weft.Try":                weft.Try,
+	"weft.Where":              weft.Where,
+	"weft.Zeros":              weft.Zeros,
+	"weft.ZerosLike":          weft.ZerosLike,
+	"weft.ZerosOf":            weft.ZerosOf,
+	"nn.Buffers":              nn.Buffers,
+	"nn.CrossEntropy":         nn.CrossEntropy,
+	"nn.Eval":                 nn.Eval,
+	"nn.KaimingNormal":        nn.KaimingNormal,
+	"nn.KaimingUniform":       nn.KaimingUniform,
+	"nn.LoadState":            nn.LoadState,
+	"nn.MSE":                  nn.MSE,
+	"nn.NewConv2d":            nn.NewConv2d,
+	"nn.NewLinear":            nn.NewLinear,
+	"nn.Param":                nn.Param,
+	"nn.Params":               nn.Params,
+	"nn.State":                nn.State,
+	"nn.Train":                nn.Train,
+	"nn.XavierNormal":         nn.XavierNormal,
+	"nn.XavierUniform":        nn.XavierUniform,
+	"optim.NewAdam":           optim.NewAdam,
+	"optim.NewSGD":            optim.NewSGD,
+	"data.NewLoader":          data.NewLoader,
+	"data.Tensors":            data.Tensors,
+	"checkpoint.Generator":    checkpoint.Generator,
+	"checkpoint.Load":         checkpoint.Load,
+	"checkpoint.Module":       checkpoint.Module,
+	"checkpoint.Save":         checkpoint.Save,
+	"npy.Read":                npy.Read,
+	"npy.ReadFile":            npy.ReadFile,
+	"npy.Write":               npy.Write,
+	"npy.WriteFile":           npy.WriteFile,
+	"safetensors.Open":        safetensors.Open,
+	"safetensors.Read":        safetensors.Read,
+	"safetensors.ReadFile":    safetensors.ReadFile,
+	"safetensors.Write":       safetensors.Write,
+	"safetensors.WriteFile":   safetensors.WriteFile,
+}
+
+// types are the exported types of the module; all their methods are called.
+var types = map[string]reflect.Type{
+	"weft.ConvOpts":                reflect.TypeFor[weft.ConvOpts](),
+	"weft.DType":                   reflect.TypeFor[weft.DType](),
+	"weft.Error":                   reflect.TypeFor[weft.Error](),
+	"weft.Formula":                 reflect.TypeFor[weft.Formula](),
+	"weft.Func":                    reflect.TypeFor[weft.Func](),
+	"weft.FuncContext":             reflect.TypeFor[weft.FuncContext](),
+	"weft.Fused":                   reflect.TypeFor[weft.Fused](),
+	"weft.Generator":               reflect.TypeFor[weft.Generator](),
+	"weft.GeneratorState":          reflect.TypeFor[weft.GeneratorState](),
+	"weft.GradOpts":                reflect.TypeFor[weft.GradOpts](),
+	"weft.PoolOpts":                reflect.TypeFor[weft.PoolOpts](),
+	"weft.Scope":                   reflect.TypeFor[weft.Scope](),
+	"weft.Span":                    reflect.TypeFor[weft.Span](),
+	"weft.Tensor":                  reflect.TypeFor[weft.Tensor](),
+	"weft.Vars":                    reflect.TypeFor[weft.Vars](),
+	"nn.AvgPool2d":                 reflect.TypeFor[nn.AvgPool2d](),
+	"nn.Conv2d":                    reflect.TypeFor[nn.Conv2d](),
+	"nn.Dropout":                   reflect.TypeFor[nn.Dropout](),
+	"nn.Flatten":                   reflect.TypeFor[nn.Flatten](),
+	"nn.Func":                      reflect.TypeFor[nn.Func](),
+	"nn.Gelu":                      reflect.TypeFor[nn.Gelu](),
+	"nn.Init":                      reflect.TypeFor[nn.Init](),
+	"nn.Layer":                     reflect.TypeFor[nn.Layer](),
+	"nn.Linear":                    reflect.TypeFor[nn.Linear](),
+	"nn.MaxPool2d":                 reflect.TypeFor[nn.MaxPool2d](),
+	"nn.Mismatch":                  reflect.TypeFor[nn.Mismatch](),
+	"nn.Opts":                      reflect.TypeFor[nn.Opts](),
+	"nn.Relu":                      reflect.TypeFor[nn.Relu](),
+	"nn.Sequential":                reflect.TypeFor[nn.Sequential](),
+	"nn.Sigmoid":                   reflect.TypeFor[nn.Sigmoid](),
+	"nn.Silu":                      reflect.TypeFor[nn.Silu](),
+	"nn.StateError":                reflect.TypeFor[nn.StateError](),
+	"nn.Tanh":                      reflect.TypeFor[nn.Tanh](),
+	"nn.Trainer":                   reflect.TypeFor[nn.Trainer](),
+	"optim.Adam":                   reflect.TypeFor[optim.Adam](),
+	"optim.AdamOpts":               reflect.TypeFor[optim.AdamOpts](),
+	"optim.Optimizer":              reflect.TypeFor[optim.Optimizer](),
+	"optim.SGD":                    reflect.TypeFor[optim.SGD](),
+	"optim.SGDOpts":                reflect.TypeFor[optim.SGDOpts](),
+	"optim.StateError":             reflect.TypeFor[optim.StateError](),
+	"data.Batch":                   reflect.TypeFor[data.Batch](),
+	"data.Batcher":                 reflect.TypeFor[data.Batcher](),
+	"data.Dataset":                 reflect.TypeFor[data.Dataset](),
+	"data.Loader":                  reflect.TypeFor[data.Loader](),
+	"data.LoaderOpts":              reflect.TypeFor[data.LoaderOpts](),
+	"checkpoint.Part":              reflect.TypeFor[checkpoint.Part](),
+	"checkpoint.PartError":         reflect.TypeFor[checkpoint.PartError](),
+	"checkpoint.Parts":             reflect.TypeFor[checkpoint.Parts](),
+	"npy.FormatError":              reflect.TypeFor[npy.FormatError](),
+	"npy.UnsupportedError":         reflect.TypeFor[npy.UnsupportedError](),
+	"safetensors.File":             reflect.TypeFor[safetensors.File](),
+	"safetensors.FormatError":      reflect.TypeFor[safetensors.FormatError](),
+	"safetensors.Info":             reflect.TypeFor[safetensors.Info](),
+	"safetensors.UnsupportedError": reflect.TypeFor[safetensors.UnsupportedError](),
+}
+
+// constraints are exported types that have no values.
+var constraints = map[string]bool{"weft.Element": true}
+
+// A target is a function or a method, which takes its receiver first.
+type target struct {
+	name string
+	fn   reflect.Value
+	// promoted marks a method of an embedded struct: the language itself refuses to
+	// call it with a nil receiver.
+	promoted bool
+}
+
+// targets are all functions and methods, in order of their names.
+var targets = func() (out []target) {
+	for name, f := range functions {
+		out = append(out, target{name: name, fn: reflect.ValueOf(f)})
+	}
+	for name, t := range types {
+		if t.Kind() == reflect.Interface {
+			for i := range t.NumMethod() {
+				out = append(out, target{name: name + "." + t.Method(i).Name, fn: through(t, i)})
+			}
+			continue
+		}
+		for i := range t.NumMethod() {
+			out = append(out, target{name: name + "." + t.Method(i).Name, fn: t.Method(i).Func})
+		}
+		p := reflect.PointerTo(t)
+		for i := range p.NumMethod() {
+			m := p.Method(i)
+			if _, ok := t.MethodByName(m.Name); !ok {
+				out = append(out, target{name: name + "." + m.Name, fn: m.Func, promoted: isPromoted(t, m.Name)})
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b target) int { return strings.Compare(a.name, b.name) })
+	return out
+}()
+
+// methods are the places of the methods of tensors among the targets.
+var methods = func() (out []int) {
+	for i := range targets {
+		if strings.HasPrefix(targets[i].name, "weft.Tensor.") {
+			out = append(out, i)
+		}
+	}
+	return out
+}()
+
+// through returns method i of an interface as a function that takes the value first.
+func through(t reflect.Type, i int) reflect.Value {
+	m := t.Method(i)
+	in := []reflect.Type{t}
+	for k := range m.Type.NumIn() {
+		in = append(in, m.Type.In(k))
+	}
+	var res []reflect.Type
+	for k := range m.Type.NumOut() {
+		res = append(res, m.Type.Out(k))
+	}
+	return reflect.MakeFunc(reflect.FuncOf(in, res, m.Type.IsVariadic()), func(args []reflect.Value) []reflect.Value {
+		if m.Type.IsVariadic() {
+			return args[0].Method(i).CallSlice(args[1:])
+		}
+		return args[0].Method(i).Call(args[1:])
+	})
+}
+
+// isPromoted reports whether a method of *t is one of an embedded struct.
+func isPromoted(t reflect.Type, name string) bool {
+	if t.Kind() != reflect.Struct {
+		return false
+	}
+	for i := range t.NumField() {
+		if f := t.Field(i); f.Anonymous {
+			if _, ok := reflect.PointerTo(f.Type).MethodByName(name); ok {
+				return true
+			}
+		}
+	}
+	return false
+}
