@@ -6,7 +6,8 @@
 // A module is any value; there is no base type and nothing is registered. Its
 // parameters are the tensors marked with [Param] that are reachable through
 // exported fields, pointers, interfaces, slices, arrays and maps, in the order of
-// fields, indices and sorted keys. The name of a parameter is its path, such as
+// fields, indices and sorted keys. A parameter in an unexported field would never be
+// trained; it is reported. Caches there are the module's own affair. The name of a parameter is its path, such as
 // "Conv.Weight" or "Layers.0.W". A tensor that several paths lead to is one
 // parameter, under the first of its names. Tensors that are not marked are
 // [Buffers].

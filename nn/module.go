@@ -9,13 +9,15 @@ import (
 	"strconv"
 
 	"weft"
+	"weft/internal/array"
 )
 
 // Param marks t as a parameter, a leaf that needs a gradient, and returns it.
 func Param(t *weft.Tensor) *weft.Tensor { return t.RequireGrad() }
 
 // Params returns the parameters of a module, the tensors that need a gradient,
-// with their names, in order.
+// with their names, in order. It panics with *weft.Error if an unexported field, which
+// it does not walk, is all that leads to a parameter; [State] and [Buffers] do too.
 func Params(m any) iter.Seq2[string, *weft.Tensor] {
 	return func(yield func(string, *weft.Tensor) bool) {
 		for name, t := range tensors(m) {
@@ -39,12 +41,30 @@ func Buffers(m any) iter.Seq2[string, *weft.Tensor] {
 }
 
 // tensors returns each tensor of a module once, under the first name that leads
-// to it.
+// to it. A parameter that only an unexported field leads to is misuse: nothing would
+// train or save it.
 func tensors(m any) iter.Seq2[string, *weft.Tensor] {
 	return func(yield func(string, *weft.Tensor) bool) {
-		w := walker{seen: map[visit]bool{}}
-		w.tensor = yield
+		var names []string
+		var list []*weft.Tensor
+		found := map[*weft.Tensor]bool{}
+		w := walker{seen: map[visit]bool{}, private: map[visit]bool{}}
+		w.tensor = func(name string, t *weft.Tensor) bool {
+			names, list = append(names, name), append(list, t)
+			found[t] = true
+			return true
+		}
 		w.walk("", reflect.ValueOf(m))
+		for _, h := range w.hidden {
+			if !found[h.tensor] {
+				array.Failf("params", "", "%s holds a parameter, and unexported fields are not walked: export it, or keep what is not to be trained without RequireGrad (Detach)", h.name)
+			}
+		}
+		for i, t := range list {
+			if !yield(names[i], t) {
+				return
+			}
+		}
 	}
 }
 
@@ -62,6 +82,16 @@ type walker struct {
 	seen   map[visit]bool
 	tensor func(name string, t *weft.Tensor) bool // nil: not asked for
 	value  func(name string, v reflect.Value) bool
+
+	private map[visit]bool // as seen, for what unexported fields lead to; nil: not asked for
+	hidden  []secret
+}
+
+// A secret is a parameter, or a layer at a place, that an unexported field leads to.
+type secret struct {
+	name   string
+	tensor *weft.Tensor
+	layer  visit
 }
 
 var tensorType = reflect.TypeFor[*weft.Tensor]()
@@ -105,6 +135,9 @@ func (w *walker) walk(name string, v reflect.Value) bool {
 			// The exported fields of an embedded struct are the module's, whether
 			// its type is exported or not.
 			if !f.IsExported() && !(f.Anonymous && f.Type.Kind() == reflect.Struct) {
+				if w.private != nil {
+					w.conceal(join(name, f.Name), v.Field(i), f.PkgPath)
+				}
 				continue
 			}
 			if !w.walk(join(name, f.Name), v.Field(i)) {
@@ -138,6 +171,61 @@ func (w *walker) walk(name string, v reflect.Value) bool {
 		}
 	}
 	return true
+}
+
+// conceal collects the parameters and layers that a value in an unexported field leads
+// to: over exported fields, and over unexported ones of types of the same package, for
+// those of others are their own affair.
+func (w *walker) conceal(name string, v reflect.Value, pkg string) {
+	if !v.IsValid() || plain(v.Type()) {
+		return
+	}
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Map, reflect.Slice:
+		n := 0
+		if v.Kind() == reflect.Slice {
+			n = v.Len()
+		}
+		k := visit{v.Pointer(), v.Type(), n}
+		if v.IsNil() || w.private[k] {
+			return
+		}
+		w.private[k] = true
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		if v.Type() != tensorType {
+			w.conceal(name, v.Elem(), pkg)
+		} else if t := (*weft.Tensor)(v.UnsafePointer()); t.IsLeaf() && t.RequiresGrad() {
+			w.hidden = append(w.hidden, secret{name: name, tensor: t})
+		}
+	case reflect.Interface:
+		w.conceal(name, v.Elem(), pkg)
+	case reflect.Struct:
+		t := v.Type()
+		if v.CanAddr() && reflect.PointerTo(t).Implements(trainerType) {
+			w.hidden = append(w.hidden, secret{name: name, layer: visit{v.UnsafeAddr(), t, 0}})
+		}
+		for i := range t.NumField() {
+			if f := t.Field(i); f.IsExported() || f.PkgPath == pkg {
+				w.conceal(join(name, f.Name), v.Field(i), pkg)
+			}
+		}
+	case reflect.Slice, reflect.Array:
+		if plain(v.Type().Elem()) {
+			return
+		}
+		for i := range v.Len() {
+			w.conceal(join(name, strconv.Itoa(i)), v.Index(i), pkg)
+		}
+	case reflect.Map:
+		if plain(v.Type().Elem()) {
+			return
+		}
+		for it := v.MapRange(); it.Next(); {
+			w.conceal(join(name, fmt.Sprint(it.Key())), it.Value(), pkg)
+		}
+	}
 }
 
 // plain reports types that hold no tensor.

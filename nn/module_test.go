@@ -1,7 +1,10 @@
 package nn_test
 
 import (
+	"errors"
+	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"weft"
@@ -37,7 +40,7 @@ func leaf(x float32) *weft.Tensor { return nn.Param(weft.FromSlice([]float32{x})
 func linear(x float32) *nn.Linear { return &nn.Linear{W: leaf(x)} }
 
 func TestParams(t *testing.T) {
-	m := &everything{First: leaf(1), hidden: leaf(2), embedded: embedded{leaf(3)},
+	m := &everything{First: leaf(1), hidden: weft.Ones(1).Add(1), embedded: embedded{leaf(3)},
 		Other:  other{Linear: &nn.Linear{W: leaf(4), B: leaf(5)}},
 		Layers: []any{linear(6), nil, map[string]any{"x": leaf(7)}, 3, []*weft.Tensor{leaf(8)}},
 		Pair:   [2]*nn.Linear{linear(9), nil},
@@ -102,5 +105,54 @@ func TestLinear(t *testing.T) {
 	}
 	if l = nn.NewLinear(3, 2, nn.Opts{NoBias: true}); l.B != nil || !l.W.RequiresGrad() || !slices.Equal(l.W.Shape(), []int{3, 2}) {
 		t.Errorf("NewLinear: %v %v", l.W.Shape(), l.B)
+	}
+}
+
+type secretive struct {
+	Shown  *nn.Linear
+	w      *weft.Tensor
+	layer  *nn.Linear
+	layers []any
+	inner  struct{ deep map[string]*weft.Tensor }
+	cache  *weft.Tensor
+	drop   *nn.Dropout
+	shown  []*weft.Tensor
+	loop   *secretive
+}
+
+// What an unexported field alone leads to is reported by name, unless it is no parameter
+// or found elsewhere too.
+func TestParametersInUnexportedFields(t *testing.T) {
+	for name, m := range map[string]any{
+		"w":             &secretive{w: leaf(1)},
+		"layer.W":       &secretive{layer: linear(1)},
+		"layers.1.0.W":  secretive{layers: []any{nil, []nn.Layer{linear(1)}}},
+		"inner.deep.x":  &secretive{inner: struct{ deep map[string]*weft.Tensor }{map[string]*weft.Tensor{"x": leaf(1)}}},
+		"List.0.loop.w": map[string]any{"List": []any{&secretive{loop: &secretive{w: leaf(1)}}}},
+		"Pair.Second.w": &struct{ Pair map[string]*secretive }{map[string]*secretive{"First": {Shown: linear(1)}, "Second": {w: leaf(2)}}},
+	} {
+		err := weft.Try(func() {
+			for range nn.Params(m) {
+			}
+		})
+		state := weft.Try(func() { nn.State(m) })
+		var e *weft.Error
+		if !errors.As(err, &e) || !strings.Contains(e.Error(), " "+name+" holds") || state == nil {
+			t.Errorf("%s: %v, %v", name, err, state)
+		}
+	}
+	m := &secretive{Shown: linear(1), cache: weft.Zeros(2)}
+	m.loop, m.layer, m.shown = m, m.Shown, []*weft.Tensor{m.Shown.W, nil}
+	m.w = m.Shown.W.Mul(2) // computed from a parameter: no leaf
+	names := slices.Sorted(maps.Keys(nn.State(m)))
+	if !slices.Equal(names, []string{"Shown.W"}) {
+		t.Errorf("state of %q", names)
+	}
+	if err := weft.Try(func() { nn.Eval(m) }); err != nil {
+		t.Error(err)
+	}
+	m.drop = &nn.Dropout{P: 0.5}
+	if err := weft.Try(func() { nn.Eval(m) }); err == nil || !strings.Contains(err.Error(), "drop is a layer") {
+		t.Errorf("a layer in an unexported field: %v", err)
 	}
 }

@@ -97,7 +97,8 @@ type Trainer interface {
 }
 
 // Train switches all layers of a module to training, the mode that they begin in.
-// It panics with *weft.Error if a layer is not reachable through a pointer.
+// It panics with *weft.Error if a layer is not reachable through a pointer, or through
+// an unexported field alone.
 func Train(m any) { setTraining("train", m, true) }
 
 // Eval switches all layers of a module out of training.
@@ -106,7 +107,7 @@ func Eval(m any) { setTraining("eval", m, false) }
 var trainerType = reflect.TypeFor[Trainer]()
 
 func setTraining(op string, m any, on bool) {
-	w := walker{seen: map[visit]bool{}}
+	w := walker{seen: map[visit]bool{}, private: map[visit]bool{}}
 	done := map[visit]bool{}
 	w.value = func(name string, v reflect.Value) bool {
 		switch v.Kind() {
@@ -132,4 +133,9 @@ func setTraining(op string, m any, on bool) {
 		return true
 	}
 	w.walk("", reflect.ValueOf(m))
+	for _, h := range w.hidden {
+		if h.tensor == nil && !done[h.layer] {
+			array.Failf(op, "m", "%s is a layer that training switches, and unexported fields are not walked: export it", h.name)
+		}
+	}
 }
