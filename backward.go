@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"weft/internal/array"
+	"weft/internal/op"
 )
 
 // A pass is one walk over the tape, from outputs to leaves.
@@ -50,6 +51,7 @@ func walk(name string, outputs, inputs []*Tensor, o GradOpts) []*Tensor {
 	res := make([]*Tensor, len(inputs))
 	for len(p.todo) > 0 {
 		n := heap.Pop(&p.todo).(*gradNode)
+		p.scatter(n, p.grads[n])
 		dy := p.grads[n].sum(n)
 		delete(p.grads, n)
 		for _, i := range p.want[n] {
@@ -119,6 +121,11 @@ func (p *pass) step(n *gradNode, dy partial) {
 	case n.put != nil:
 		p.put(n, dy)
 	case n.window() && p.addWindow(n, dy):
+	case n.p != nil && (n.p.def == op.IndexSelect || n.p.def == op.Gather):
+		n.values()
+		g := p.at(n.in[0])
+		g.picked = append(g.picked, picked{n, dy})
+		return // the saved places are needed until then
 	default:
 		ours := n.back == nil && !p.create // a plan writes each result to memory of its own
 		for i, g := range n.run(dy.t, p.create) {
@@ -199,6 +206,27 @@ type partial struct {
 	// which windows.
 	parts []*gradNode
 	where [][]*planned
+
+	// What elements at computed places get, which is added up together: each alone
+	// would take an array of zeros.
+	picked []picked
+}
+
+// A picked is the gradient of what a node took from computed places.
+type picked struct {
+	n  *gradNode
+	dy partial
+}
+
+// at returns the gradient of n, which has no tensor yet if there was none.
+func (p *pass) at(n *gradNode) *partial {
+	g := p.grads[n]
+	if g == nil {
+		g = &partial{}
+		p.grads[n] = g
+		heap.Push(&p.todo, n)
+	}
+	return g
 }
 
 // free gives back what nobody reads any more, earlier than a scope or the collector.
@@ -210,20 +238,19 @@ func (g partial) free() {
 
 // give adds g to the gradient of n.
 func (p *pass) give(n *gradNode, g partial) {
-	old := p.grads[n]
+	old := p.at(n)
 	switch {
-	case old == nil:
-		heap.Push(&p.todo, n)
-		p.grads[n] = &g
+	case old.t == nil:
+		old.t, old.ours = g.t, g.ours
 	case old.parts != nil:
 		old.add(nil, g.t, true)
 	case p.create:
 		old.t = old.t.Add(g.t)
 	default:
-		sum := partial{t: old.t.NoGrad().Add(g.t.NoGrad()), ours: true}
+		sum := old.t.NoGrad().Add(g.t.NoGrad())
 		old.free()
 		g.free()
-		*old = sum
+		old.t, old.ours = sum, true
 	}
 }
 
@@ -242,24 +269,24 @@ func (p *pass) addWindow(n *gradNode, dy partial) bool {
 	slices.Reverse(chain)
 	old := p.grads[base]
 	at := array.View{DType: base.dtype, Shape: base.shape, Strides: array.RowMajor(base.shape)}
-	if old != nil && (old.ours || old.parts != nil) {
+	if old != nil && old.t != nil && (old.ours || old.parts != nil) {
 		at = old.t.v
 	}
 	if w, ok := windowOf(at, chain); !ok || !w.Writable() {
 		return false
 	}
+	old = p.at(base)
 	switch {
-	case old == nil:
+	case old.t == nil:
 		t := full("full", 0, dy.t.v.Store.Device, base.dtype, base.shape)
-		old = &partial{t: &Tensor{v: t.v, run: dy.t.run}, ours: !p.create}
+		old.t, old.ours = &Tensor{v: t.v, run: dy.t.run}, !p.create
 		old.t.track()
-		heap.Push(&p.todo, base)
-		p.grads[base] = old
 	case p.create && old.parts == nil:
 		c := old.t.NoGrad().Clone()
-		*old = partial{t: &Tensor{v: c.v, run: old.t.run}, parts: []*gradNode{old.t.node()}, where: [][]*planned{nil}}
+		old.parts, old.where = []*gradNode{old.t.node()}, [][]*planned{nil}
+		old.t = &Tensor{v: c.v, run: old.t.run}
 	case !p.create && !old.ours:
-		*old = partial{t: old.t.NoGrad().Clone(), ours: true}
+		old.t, old.ours = old.t.NoGrad().Clone(), true
 	}
 	old.add(chain, dy.t, p.create)
 	dy.free()
@@ -278,10 +305,65 @@ func (g *partial) add(chain []*planned, t *Tensor, create bool) {
 	}
 }
 
+// scatter adds what was picked from n's value to its gradient g: the rows of picks
+// along the same axis behind each other at once.
+func (p *pass) scatter(n *gradNode, g *partial) {
+	for len(g.picked) > 0 {
+		first := g.picked[0]
+		var same, other []picked
+		for _, k := range g.picked {
+			if k.alongside(first) {
+				same = append(same, k)
+			} else {
+				other = append(other, k)
+			}
+		}
+		g.picked = other
+		if len(same) == 1 {
+			p.give(n, partial{t: first.n.run(first.dy.t, p.create)[0], ours: !p.create})
+		} else {
+			axis := int(first.n.p.a.(op.Axis))
+			dys, places := make([]*Tensor, len(same)), make([]*Tensor, len(same))
+			for i, k := range same {
+				if dys[i] = k.dy.t; !p.create {
+					dys[i] = dys[i].NoGrad()
+				}
+				places[i] = &Tensor{v: k.n.values()[1].v, run: dys[i].run}
+			}
+			to := op.Target{Axis: axis, Shape: n.shape}
+			if first.n.p.def == op.Gather {
+				p.give(n, partial{t: withAttrs(op.Lookup("scatter_add"), to, Cat(dys, axis), Cat(places, axis)), ours: !p.create})
+			} else {
+				p.give(n, partial{t: withAttrs(op.Lookup("index_add"), to, Cat(dys, axis), Cat(places, 0)), ours: !p.create})
+			}
+		}
+		for _, k := range same {
+			k.dy.free()
+			if !p.retain {
+				k.n.release()
+			}
+		}
+	}
+}
+
+// alongside reports that the gradients of two picks can be laid behind each other
+// along their axis.
+func (k picked) alongside(o picked) bool {
+	if k.n.p.def != o.n.p.def || k.n.p.a != o.n.p.a {
+		return false
+	}
+	axis := int(k.n.p.a.(op.Axis))
+	a, b := k.n.shape, o.n.shape
+	return array.Equal(a[:axis], b[:axis]) && array.Equal(a[axis+1:], b[axis+1:])
+}
+
 // sum returns the gradient of n when all of it has come.
 func (g *partial) sum(n *gradNode) partial {
 	if g.parts == nil {
 		return *g
+	}
+	if !slices.ContainsFunc(g.parts, func(n *gradNode) bool { return n != nil }) {
+		return partial{t: g.t}
 	}
 	where := g.where
 	s := &gradNode{seq: tapeSeq.Add(1), name: "sum of windows", dtype: n.dtype, shape: n.shape, in: g.parts}

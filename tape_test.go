@@ -229,6 +229,25 @@ func TestGradThroughViews(t *testing.T) {
 			}
 			return s.Sum()
 		},
+		"picked": func(x *Tensor) *Tensor {
+			y := x.Mul(x).Reshape(4, 3)
+			s := y.Sum(0)
+			for i := range 4 {
+				s = s.Mul(y.IndexSelect(0, FromSlice([]int64{int64(i), -1, int64(i)})).Sum(0).Tanh())
+				s = s.Add(y.IndexSelect(1, FromSlice([]int32{2, int32(i % 3)})).At(i, 1))
+				s = s.Add(y.Gather(1, FromSlice([]int64{int64(i % 3), 1, 0, 2}, 4, 1)).Sum().Sin())
+				s = s.Add(y.Gather(1, FromSlice([]int64{0, int64(i % 3)}, 1, 2)).Sum().Sin())
+				s = s.Add(y.At(i))
+			}
+			return s.Sum()
+		},
+		"picked from a leaf": func(x *Tensor) *Tensor {
+			s := x.IndexSelect(0, FromSlice([]int64{3, 3}))
+			for i := range 5 {
+				s = s.Mul(x.IndexSelect(0, FromSlice([]int64{int64(i), int64(2 * i)})))
+			}
+			return s.Sum()
+		},
 		"written and read in turn": func(x *Tensor) *Tensor {
 			h := Zeros(5, 3).To(Float64)
 			for i := range 4 {

@@ -75,6 +75,20 @@ var loops = map[string]func(x *Tensor, n int) *Tensor{
 		}
 		return h.Sum().Add(y.Mean())
 	},
+	"picked rows": func(x *Tensor, n int) *Tensor {
+		h := Zeros(2, 64)
+		for i := range n {
+			h = h.Add(x.IndexSelect(0, FromSlice([]int64{int64(i), int64(n - 1 - i)}))).Tanh()
+		}
+		return h.Sum()
+	},
+	"gathered": func(x *Tensor, n int) *Tensor {
+		h := Zeros(1, 64)
+		for i := range n {
+			h = h.Add(x.Gather(0, Full(i, Int64, 1, 64))).Tanh()
+		}
+		return h.Sum().Add(x.At(0).Sum())
+	},
 	"written": func(x *Tensor, n int) *Tensor {
 		y := Zeros(n, 64)
 		for i := range n {
