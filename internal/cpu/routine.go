@@ -105,16 +105,16 @@ func matmul(s device.Stream, _ *ir.Node, args []array.View, out array.View) {
 	a, b := &args[0], &args[1]
 	r := len(a.Shape)
 	gemm.Product{ISA: isaOf(s), DType: a.DType, M: a.Shape[r-2], N: b.Shape[r-1], K: a.Shape[r-1], A: mat(a), B: mat(b), C: mat(&out),
-		Batch:    gemm.Batch{Count: a.Shape[:r-2], A: a.Strides[:r-2], B: b.Strides[:r-2], C: out.Strides[:r-2]},
-		Epilogue: bias(args)}.Run()
+		Batch: gemm.Batch{Count: a.Shape[:r-2], A: a.Strides[:r-2], B: b.Strides[:r-2], C: out.Strides[:r-2]},
+		Bias:  bias(args)}.Run()
 }
 
-// bias is the epilogue that adds a vector, or none.
-func bias(args []array.View) gemm.Epilogue {
+// bias is a vector to add, or none.
+func bias(args []array.View) gemm.Bias {
 	if len(args) < 3 {
-		return gemm.Epilogue{}
+		return gemm.Bias{}
 	}
-	return gemm.Epilogue{Bias: ptr(&args[2]), BiasStride: args[2].Strides[0]}
+	return gemm.Bias{Ptr: ptr(&args[2]), Step: args[2].Strides[0]}
 }
 
 func convolution(s device.Stream, n *ir.Node) gemm.Convolution {
@@ -131,7 +131,7 @@ func image(v *array.View) gemm.Image {
 func conv2d(s device.Stream, n *ir.Node, args []array.View, out array.View) {
 	w := contiguous(&args[1])
 	c := convolution(s, n)
-	c.Epilogue = bias(args)
+	c.Bias = bias(args)
 	c.Forward(image(&out), image(&args[0]), ptr(&w))
 }
 

@@ -57,7 +57,7 @@ var channelRuns = sync.Pool{New: func() any { return new(channelRun) }}
 // reports whether it did.
 func (c *correlation) runChannels(work, threads int) bool {
 	vectors := c.outC / c.lanes
-	if c.outC%c.lanes != 0 || vectors > 1 && vectors%2 != 0 || c.through || c.src.W != 1 || c.e.Accumulate || len(c.terms) < 48 {
+	if c.outC%c.lanes != 0 || vectors > 1 && vectors%2 != 0 || c.through || c.src.W != 1 || len(c.terms) < 48 {
 		return false
 	}
 	r := channelRuns.Get().(*channelRun)
@@ -332,11 +332,11 @@ func (r *channelRun) strip(worker, s int, tiles channelTiles, ahead int) {
 	if r.sumsBytes > 0 {
 		f.sums = unsafe.Add(c.buffer.Ptr(), worker*r.sumsBytes)
 	}
-	if c.e.Bias != nil {
-		f.bias = unsafe.Add(c.e.Bias, o*c.size)
+	if c.bias.Ptr != nil {
+		f.bias = unsafe.Add(c.bias.Ptr, o*c.size)
 	}
-	columns := c.e
-	columns.BiasPerRow = false
+	columns := c.bias
+	columns.PerRow = false
 	for b := range r.blocks {
 		f.flags = columns.flags(b == 0, b == r.blocks-1)
 		if b == r.blocks-1 {

@@ -1,8 +1,6 @@
 package gemm
 
 import (
-	"sync"
-	"sync/atomic"
 	"unsafe"
 
 	"weft/internal/array"
@@ -13,24 +11,22 @@ import (
 type routine uint8
 
 const (
-	tileRoutine routine = iota
-	packCopyRoutine
+	packCopyRoutine routine = iota
 	packTransposeRoutine
 	rowsRoutine
 	finishRoutine
 	dotsRoutine
 	padRoutine
-	routineCount
 )
 
-// A codeKey names one piece of machine code: all that a generator reads.
+// A codeKey names one of the pieces of machine code of which there are few: all that
+// its generator reads.
 type codeKey struct {
-	routine routine
-	isa     jit.ISA
-	double  bool
-	rows    int // at most 16
-	nv      int // at most maxVectors; 0 or rows is 0 where the routine is not a tile's
-	flags   int // less than 16; less than 4 where the routine is not a tile's
+	routine  routine
+	isa      jit.ISA
+	d        array.DType
+	rows, nv uint8
+	flags    uint8
 }
 
 func bit(b bool, n int) int {
@@ -40,75 +36,31 @@ func bit(b bool, n int) int {
 	return 0
 }
 
-const (
-	tileCodes  = 4 * 15 * (maxVectors + 1) * 16
-	otherCodes = int(routineCount-1) * 4 * 17 * 4
-)
-
-func (k codeKey) index() int {
-	kind := int(k.isa-jit.AVX2)*2 + bit(k.double, 0)
-	if k.routine == tileRoutine {
-		return ((kind*15+k.rows)*(maxVectors+1)+k.nv)*16 + k.flags
-	}
-	return tileCodes + ((int(k.routine-1)*4+kind)*17+k.rows+k.nv)*4 + k.flags
-}
-
-// generated holds what was generated, and codes where: one more than the place, 0
-// if it was not. The collector reads only generated. A kernel that two goroutines
-// generate at once is mapped twice.
-var (
-	codes      [tileCodes + otherCodes]atomic.Uint32
-	generated  atomic.Pointer[[]*jit.Code]
-	generating sync.Mutex
-)
-
-func (k codeKey) code() *jit.Code {
-	p := &codes[k.index()]
-	if at := p.Load(); at != 0 {
-		return (*generated.Load())[at-1]
-	}
-	c := k.generate()
-	generating.Lock()
-	defer generating.Unlock()
-	var all []*jit.Code
-	if old := generated.Load(); old != nil {
-		all = *old
-	}
-	// Readers of the old slice do not look behind its end.
-	all = append(all, c)
-	generated.Store(&all)
-	p.Store(uint32(len(all)))
-	return c
-}
+var codes = jit.NewCache[codeKey, *jit.Code](0)
 
 // generate makes the code. It panics with an *array.Error if there is no memory to
 // map it to; that code may be run here at all was found out when the instruction
 // set was chosen.
 func (k codeKey) generate() *jit.Code {
-	g := &gen{isa: k.isa, d: array.Float32}
-	if k.double {
-		g.d = array.Float64
-	}
+	g := &gen{isa: k.isa, d: k.d}
 	switch k.routine {
-	case tileRoutine:
-		genTile(g, tileKey{mr: k.rows, nv: k.nv, kMajor: k.flags&1 != 0, masked: k.flags&2 != 0, segments: k.flags >> 2})
 	case packCopyRoutine:
-		genPackCopy(g, k.nv)
+		genPackCopy(g, int(k.nv))
 	case rowsRoutine:
 		terms := 1
 		if k.flags&2 != 0 {
 			terms = manyTerms
 		}
-		genRows(g, k.rows, terms, k.flags&1 != 0)
+		genRows(g, int(k.rows), terms, k.flags&1 != 0)
 	case dotsRoutine:
 		g.narrow = true
-		genDots(g, k.nv, k.flags&1 != 0, k.flags&2 != 0)
+		genDots(g, int(k.nv), k.flags&1 != 0, k.flags&2 != 0)
 	case padRoutine:
 		genPad(g)
 	case finishRoutine:
 		genFinish(g)
 	case packTransposeRoutine:
-		genPackTranspose(g, k.rows, k.flags&1 != 0)
+		genPackTranspose(g, int(k.rows), k.flags&1 != 0)
 	}
 	return g.install()
 }
@@ -138,21 +90,7 @@ func (m machine) setMask(mask *uint64, lanes *[32]byte, n int) {
 	}
 }
 
-// callTile enters a tile kernel.
-func callTile(isa jit.ISA, d array.DType, key tileKey, f *tileFrame) {
-	jit.Call(tileCode(isa, d, key), 0, unsafe.Pointer(f))
-}
-
-// tileCode returns a tile kernel.
-func tileCode(isa jit.ISA, d array.DType, key tileKey) *jit.Code {
-	if key.pieces || key.across || key.paired {
-		return kernel(rareCodes, rareKey{isa, d, key})
-	}
-	return codeKey{tileRoutine, isa, d == array.Float64, key.mr, key.nv,
-		bit(key.kMajor, 0) | bit(key.masked, 1) | key.segments<<2}.code()
-}
-
-// A kernelKey names a kernel of which there are too many for a table, and makes it.
+// A kernelKey names a kernel by all that its generator reads, and makes it.
 type kernelKey[V any] interface {
 	comparable
 	generate() V
@@ -167,18 +105,30 @@ func kernel[K kernelKey[V], V any](made *jit.Cache[K, V], key K) V {
 	return c
 }
 
-// A rareKey names a kernel over pieces or one that transposes B:
-// one for each width of a convolution's kernel, stride and dilation.
-type rareKey struct {
+// A tileCode names the kernel of a tile.
+type tileCode struct {
 	isa jit.ISA
 	d   array.DType
 	tileKey
 }
 
-var rareCodes = jit.NewCache[rareKey, *jit.Code](1024)
+var tiles = jit.NewCache[tileCode, *jit.Code](0)
 
-func (k rareKey) generate() *jit.Code {
+func (k tileCode) generate() *jit.Code {
 	g := &gen{isa: k.isa, d: k.d}
 	genTile(g, k.tileKey)
 	return g.install()
+}
+
+// tile returns the kernel of a tile.
+func (m machine) tile(key tileKey) *jit.Code { return kernel(tiles, tileCode{m.isa, m.d, key}) }
+
+// tile enters the kernel of a tile. It remembers the last two, which a loop over panels
+// takes in turn.
+func (f *tileFrame) tile(m machine, key tileKey) {
+	k := &f.known[key.mr&1]
+	if k.code == nil || k.key != key {
+		k.key, k.code = key, m.tile(key)
+	}
+	jit.Call(k.code, 0, unsafe.Pointer(f))
 }

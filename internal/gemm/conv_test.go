@@ -153,14 +153,6 @@ func wild[E element](r *rand.Rand, n int) []E {
 	return s
 }
 
-// orZero returns the epilogue that nil stands for.
-func orZero(e *Epilogue) *Epilogue {
-	if e == nil {
-		return &Epilogue{}
-	}
-	return e
-}
-
 func testConv[E element](t *testing.T, r *rand.Rand, g Geometry) {
 	t.Helper()
 	testConvOf(t, r, g, anyLayout, random[E], random[E])
@@ -188,13 +180,13 @@ func testConvOf[E element](t *testing.T, r *rand.Rand, g Geometry, layouts int, 
 		}
 		return *x.get(n, c, iy, ix)
 	}
-	compare := func(what string, m, before testImage[E], n, c, h, w int, want func(n, c, y, x int, old *E) E) {
+	compare := func(what string, m, before testImage[E], n, c, h, w int, want func(n, c, y, x int) E) {
 		t.Helper()
 		for i := range n {
 			for j := range c {
 				for y := range h {
 					for x := range w {
-						v := want(i, j, y, x, before.get(i, j, y, x))
+						v := want(i, j, y, x)
 						if got := *m.get(i, j, y, x); !sameBits(got, v) {
 							t.Fatalf("%s of %+v, %d threads, strides %v: element %d,%d,%d,%d is %v, not %v", what, g, threads, m.Image, i, j, y, x, got, v)
 						}
@@ -214,27 +206,15 @@ func testConvOf[E element](t *testing.T, r *rand.Rand, g Geometry, layouts int, 
 		return m
 	}
 
-	ep, bias := testEpilogue[E](r, r.IntN(32), g.O, g.O)
-	if ep != nil {
-		ep.BiasPerRow = true
-	}
+	bias, element := testBias[E](r, r.IntN(32), g.O, g.O)
 	finish := func(sum E, c int) E {
-		if ep == nil {
-			return sum
+		if element != nil {
+			sum += *element(c, c)
 		}
-		if bias == nil {
-			return refFinish(sum, nil, ep.Act)
-		}
-		return refFinish(sum, bias(c, c), ep.Act)
-	}
-	accumulate := func(old *E) *E {
-		if ep != nil && ep.Accumulate {
-			return old
-		}
-		return nil
+		return sum
 	}
 	before := clone(y)
-	conv.Epilogue = *orZero(ep)
+	conv.Bias = bias
 	conv.Forward(y.Image, x.Image, unsafe.Pointer(unsafe.SliceData(w)))
 	var exact []bool // images that Winograd's algorithm computed
 	var winograd func(n, o, y, x int) float32
@@ -243,11 +223,11 @@ func testConvOf[E element](t *testing.T, r *rand.Rand, g Geometry, layouts int, 
 			return float32(source(n, c, y, x, 0, 0))
 		}, func(o, c, i, j int) float32 { return float32(weight(o, c, i, j)) })
 	}
-	compare("convolution", y, before, g.N, g.O, oh, ow, func(n, o, oy, ox int, old *E) E {
+	compare("convolution", y, before, g.N, g.O, oh, ow, func(n, o, oy, ox int) E {
 		if winograd != nil && exact[n] {
 			return finish(E(winograd(n, o, oy, ox)), o)
 		}
-		return finish(refSum(g.C*g.KH*g.KW, limit, accumulate(old), true, func(p int) (E, E) {
+		return finish(refSum(g.C*g.KH*g.KW, limit, true, func(p int) (E, E) {
 			c, kh, kw := p/(g.KH*g.KW), p/g.KW%g.KH, p%g.KW
 			return source(n, c, oy, ox, kh, kw), weight(o, c, kh, kw)
 		}), o)
@@ -255,12 +235,9 @@ func testConvOf[E element](t *testing.T, r *rand.Rand, g Geometry, layouts int, 
 
 	dy := newTestImage(r, pixels, r.IntN(layouts), g.N, g.O, oh, ow)
 	dx := newTestImage(r, random[E], r.IntN(layouts), g.N, g.C, g.H, g.W)
-	ep, bias = testEpilogue[E](r, r.IntN(32), g.C, g.C)
-	if ep != nil {
-		ep.BiasPerRow = true
-	}
+	bias, element = testBias[E](r, r.IntN(32), g.C, g.C)
 	before = clone(dx)
-	conv.Epilogue = *orZero(ep)
+	conv.Bias = bias
 	conv.GradInput(dx.Image, dy.Image, unsafe.Pointer(unsafe.SliceData(w)))
 	winograd = nil
 	if conv.useWinograd(g.H, g.W) {
@@ -273,7 +250,7 @@ func testConvOf[E element](t *testing.T, r *rand.Rand, g Geometry, layouts int, 
 		}, func(c, o, i, j int) float32 { return float32(weight(o, c, 2-i, 2-j)) })
 	}
 	type tap struct{ o, kh, kw, oy, ox int }
-	compare("gradient of the input", dx, before, g.N, g.C, g.H, g.W, func(n, c, iy, ix int, old *E) E {
+	compare("gradient of the input", dx, before, g.N, g.C, g.H, g.W, func(n, c, iy, ix int) E {
 		if winograd != nil && exact[n] {
 			return finish(E(winograd(n, c, iy, ix)), c)
 		}
@@ -288,7 +265,7 @@ func testConvOf[E element](t *testing.T, r *rand.Rand, g Geometry, layouts int, 
 				}
 			}
 		}
-		return finish(refSum(len(taps), limit, accumulate(old), true, func(p int) (E, E) {
+		return finish(refSum(len(taps), limit, true, func(p int) (E, E) {
 			q := taps[p]
 			var v E
 			if q.oy >= 0 && q.oy < oh && q.ox >= 0 && q.ox < ow {
@@ -302,7 +279,7 @@ func testConvOf[E element](t *testing.T, r *rand.Rand, g Geometry, layouts int, 
 	conv.GradWeight(unsafe.Pointer(unsafe.SliceData(dw)), x.Image, dy.Image)
 	for i := range dw {
 		o, c, kh, kw := i/(g.C*g.KH*g.KW), i/(g.KH*g.KW)%g.C, i/g.KW%g.KH, i%g.KW
-		v := refSum(g.N*oh*ow, limit, nil, false, func(p int) (E, E) {
+		v := refSum(g.N*oh*ow, limit, false, func(p int) (E, E) {
 			n, oy, ox := p/(oh*ow), p/ow%oh, p%ow
 			return source(n, c, oy, ox, kh, kw), *dy.get(n, o, oy, ox)
 		})

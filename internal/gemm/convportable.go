@@ -119,12 +119,12 @@ func (o *sweepOperands[E]) packB(s *scratch, k, n, j, width int) magnitudes {
 
 func portableForward[E element](g *Convolution, y, x Image, w unsafe.Pointer) {
 	size := int(unsafe.Sizeof(E(0)))
-	bias := g.Epilogue
-	bias.BiasPerRow = true
+	bias := g.Bias
+	bias.PerRow = true
 	s := forwardSweep[E](x, &g.Geometry)
 	portableProducts[E](g.N, g.O, g.OutH()*g.OutW(), len(s.taps), g.Threads, func(n int) (portableOperands, portableResult) {
 		return &sweepOperands[E]{s, n, w, len(s.taps)},
-			portableResult{y.at(n, 0, 0, 0, size), y.C, g.OutW(), y.H, y.W, &bias, true}
+			portableResult{y.at(n, 0, 0, 0, size), y.C, g.OutW(), y.H, y.W, bias, true}
 	})
 }
 
@@ -143,8 +143,8 @@ func forwardSweep[E element](x Image, g *Geometry) *sweep[E] {
 
 func portableGradInput[E element](g *Convolution, dx, dy Image, w unsafe.Pointer) {
 	size := int(unsafe.Sizeof(E(0)))
-	bias := g.Epilogue
-	bias.BiasPerRow = true
+	bias := g.Bias
+	bias.PerRow = true
 	kernel := g.KH * g.KW
 	for ry := range min(g.StrideH, g.H) {
 		for rx := range min(g.StrideW, g.W) {
@@ -161,7 +161,7 @@ func portableGradInput[E element](g *Convolution, dx, dy Image, w unsafe.Pointer
 			}
 			portableProducts[E](g.N, g.C, outH*outW, len(s.taps), g.Threads, func(n int) (portableOperands, portableResult) {
 				return &sweepOperands[E]{s, n, w, kernel},
-					portableResult{dx.at(n, 0, ry, rx, size), dx.C, outW, dx.H * g.StrideH, dx.W * g.StrideW, &bias, true}
+					portableResult{dx.at(n, 0, ry, rx, size), dx.C, outW, dx.H * g.StrideH, dx.W * g.StrideW, bias, true}
 			})
 		}
 	}

@@ -15,24 +15,21 @@ func (c *correlation) ready(g *Convolution, channels int) {
 		terms:   c.terms[:0], table: c.table[:0], tiles: [2][]vectorPlace{c.tiles[0][:0]},
 		kBlock: KBlock(g.DType),
 	}
-	c.e = g.Epilogue.byChannel(c.machine, channels)
+	c.bias = g.Bias.byChannel(c.machine, channels)
 }
 
-// byChannel returns the epilogue with a bias for each of n channels, without gaps.
-func (e *Epilogue) byChannel(m machine, n int) Epilogue {
-	c := *e
-	c.BiasPerRow = true
-	if c.Bias != nil && c.BiasStride != 1 {
-		v := unsafe.Pointer(unsafe.SliceData(make([]float64, n)))
-		copyMat(m, 1, n, Mat{v, 0, 1}, Mat{c.Bias, 0, c.BiasStride})
-		c.Bias, c.BiasStride = v, 1
+// byChannel returns a bias for each of n channels, without gaps.
+func (b Bias) byChannel(m machine, n int) Bias {
+	b.PerRow = true
+	if b.Ptr != nil && b.Step != 1 {
+		return b.pack(m, n)
 	}
-	return c
+	return b
 }
 
 func (c *correlation) release() {
 	c.weights, c.buffer, c.packWeights = mem.Block{}, mem.Block{}, nil
-	c.src, c.dst, c.e = Image{}, Image{}, Epilogue{}
+	c.src, c.dst, c.bias = Image{}, Image{}, Bias{}
 	correlations.Put(c)
 }
 
@@ -43,7 +40,7 @@ func (g *Convolution) forward(y, x Image, w unsafe.Pointer) {
 	}
 	(&winograd{
 		machine: newMachine(g.ISA, g.DType), n: g.N, inC: g.C, outC: g.O, outH: g.OutH(), outW: g.OutW(), src: x, dst: y,
-		srcH: g.H, srcW: g.W, rowAt: -g.PadH, colAt: -g.PadW, e: g.Epilogue,
+		srcH: g.H, srcW: g.W, rowAt: -g.PadH, colAt: -g.PadW, bias: g.Bias,
 		weights: w, outStep: 9 * g.C, inStep: 9, step: winogradWeights,
 	}).run(g.Threads, func(image int) {
 		one := *g
@@ -109,7 +106,7 @@ func (g *Convolution) gradInput(dx, dy Image, w unsafe.Pointer) {
 	}
 	(&winograd{
 		machine: newMachine(g.ISA, g.DType), n: g.N, inC: g.O, outC: g.C, outH: g.H, outW: g.W, src: dy, dst: dx,
-		srcH: g.OutH(), srcW: g.OutW(), rowAt: g.PadH - 2, colAt: g.PadW - 2, e: g.Epilogue,
+		srcH: g.OutH(), srcW: g.OutW(), rowAt: g.PadH - 2, colAt: g.PadW - 2, bias: g.Bias,
 		weights: w, outStep: 9, inStep: 9 * g.C, step: winogradWeightsReversed,
 	}).run(g.Threads, func(image int) {
 		one := *g

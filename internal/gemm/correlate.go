@@ -32,7 +32,7 @@ type correlation struct {
 	rowAt, colAt  int // the source's row and column of row 0 and column 0
 	rows, cols    int // of the source around all outputs
 	dst           Image
-	e             Epilogue
+	bias          Bias
 	packWeights   func(dst unsafe.Pointer, pitch, o, n int) // packs rows o to o+n-1
 	kBlock        int
 	direct        bool // the source is read where it is
@@ -294,10 +294,6 @@ func (c *correlation) Chunk(worker, begin, end int) {
 		}
 		// Planes side by side, then to their places.
 		tmp := unsafe.Add(c.buffer.Ptr(), worker*c.workerBytes+c.bandBytes)
-		for o := c.rowOf(q0); c.e.Accumulate && o < c.rowOf(q1); o++ {
-			plane := Mat{unsafe.Add(tmp, o*h*c.outW*c.size), c.outW, 1}
-			copyMat(c.machine, h, c.outW, plane, Mat{unsafe.Add(dst, o*c.dst.C*c.size), c.dst.H, c.dst.W})
-		}
 		c.band(src, tmp, h*c.outW, tiles, q0, q1)
 		for o := c.rowOf(q0); o < c.rowOf(q1); o++ {
 			plane := Mat{unsafe.Add(tmp, o*h*c.outW*c.size), c.outW, 1}
@@ -381,7 +377,7 @@ func (c *correlation) band(src, dst unsafe.Pointer, dstC int, tiles []vectorPlac
 	for p0 := 0; p0 < k || p0 == 0; p0 += c.kBlock {
 		kk := min(c.kBlock, k-p0)
 		f.k = kk
-		f.flags = c.e.flags(p0 == 0, p0+kk == k)
+		f.flags = c.bias.flags(p0 == 0, p0+kk == k)
 		if kk > 0 {
 			f.table = unsafe.Pointer(&c.table[p0])
 		}
@@ -411,14 +407,14 @@ func (c *correlation) band(src, dst unsafe.Pointer, dstC int, tiles []vectorPlac
 					}
 					o := c.rowOf(part.from)
 					f.a = unsafe.Add(c.weights.Ptr(), part.from*c.panelBytes+p0*c.weightPitch)
-					if c.e.Bias != nil {
-						f.bias = unsafe.Add(c.e.Bias, o*c.size)
+					if c.bias.Ptr != nil {
+						f.bias = unsafe.Add(c.bias.Ptr, o*c.size)
 					}
 					f.b[0], f.c[0] = src, unsafe.Add(dst, o*dstC*c.size)
 					f.places, f.tiles = &places[0], same
 					f.panels = part.to - part.from
 					key.mr = part.rows
-					callTile(c.isa, c.d, key, &f)
+					f.tile(c.machine, key)
 				}
 			}
 		}

@@ -6,9 +6,8 @@
 // AVX-512, inside or at the edge of a tile, alone or in a batch, with any strides
 // and any number of threads. The sum over k is cut into blocks of [KBlock] terms.
 // A block is one chain of fused multiply-adds in ascending k that starts from +0;
-// the blocks are added in ascending order, ((b0+b1)+b2)+...; with
-// [Epilogue.Accumulate] the old element of C stands before b0. Then the bias is
-// added, then the activation applied. So a part of a product equals the product
+// the blocks are added in ascending order, ((b0+b1)+b2)+.... Then the bias is
+// added. So a part of a product equals the product
 // of the parts, and a row does not depend on what else is in the batch. With
 // k = 0 the sum is +0. NaN payloads are not part of the promise.
 //

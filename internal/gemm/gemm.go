@@ -23,26 +23,19 @@ func (m Mat) offset(n, size int) Mat {
 	return m
 }
 
-// An Activation is applied to an element of the result last.
-type Activation uint8
+// A Bias is a vector that is added to each row of a product, or to each channel of a
+// convolution, last. The zero one is none.
+type Bias struct {
+	Ptr    unsafe.Pointer
+	Step   int  // elements from one to the next
+	PerRow bool // add element i to row i of C, not to column i
+}
 
-const (
-	None Activation = iota
-	Relu            // x where x > 0 or x is NaN, else +0
-)
-
-// An Epilogue says what becomes of a sum before it is stored. The zero one stores the
-// sum.
-type Epilogue struct {
-	// Bias, if not nil, points to a vector that is added: element i of it, at
-	// i*BiasStride elements, to row i of C if BiasPerRow is set, else to column i.
-	Bias       unsafe.Pointer
-	BiasStride int
-	BiasPerRow bool
-	Act        Activation
-	// Accumulate adds the product to what is in C instead of replacing it. The old
-	// element stands before the first block of the sum.
-	Accumulate bool
+// pack returns the bias with its n elements side by side.
+func (b Bias) pack(m machine, n int) Bias {
+	v := unsafe.Pointer(unsafe.SliceData(make([]float64, n)))
+	copyMat(m, 1, n, Mat{v, 0, 1}, Mat{b.Ptr, 0, b.Step})
+	return Bias{v, 1, b.PerRow}
 }
 
 // transpose makes p the product of the transposed operands, whose result is that of p
@@ -50,7 +43,7 @@ type Epilogue struct {
 func (p *Product) transpose() {
 	p.M, p.N, p.A, p.B, p.C = p.N, p.M, p.B.T(), p.A.T(), p.C.T()
 	p.Batch.A, p.Batch.B = p.Batch.B, p.Batch.A
-	p.Epilogue.BiasPerRow = !p.Epilogue.BiasPerRow
+	p.Bias.PerRow = !p.Bias.PerRow
 }
 
 // The number of terms in one block of a sum over k. A strip of B of so many terms, two
@@ -67,25 +60,25 @@ func KBlock(d array.DType) int {
 	return kBlock
 }
 
-// A Product is C = act(A*B + bias), A being M x K, B K x N and C M x N.
+// A Product is C = A*B + bias, A being M x K, B K x N and C M x N.
 type Product struct {
-	ISA      jit.ISA
-	DType    array.DType // Float32 or Float64
-	M, N, K  int
-	A, B, C  Mat
-	Batch    Batch
-	Epilogue Epilogue
-	Threads  int // at most so many; par.Threads() if not positive, and one where the product is small
+	ISA     jit.ISA
+	DType   array.DType // Float32 or Float64
+	M, N, K int
+	A, B, C Mat
+	Batch   Batch
+	Bias    Bias
+	Threads int // at most so many; par.Threads() if not positive, and one where the product is small
 }
 
 // A Batch describes products that share their shape and strides. Count holds the
-// sizes of the batch dimensions, and A, B, C and Bias the element strides of each
+// sizes of the batch dimensions, and A, B and C the element strides of each
 // operand along them, 0 where it is broadcast; a nil slice stands for zeros
 // (C must not be broadcast over a dimension larger than 1). The zero Batch is
 // one product.
 type Batch struct {
-	Count         []int
-	A, B, C, Bias []int
+	Count   []int
+	A, B, C []int
 }
 
 // Run computes the product, or all of a batch. It panics with an *array.Error if the
@@ -99,7 +92,7 @@ func (p Product) Run() {
 	for _, s := range [...]struct {
 		name string
 		len  int
-	}{{"A", len(batch.A)}, {"B", len(batch.B)}, {"C", len(batch.C)}, {"Bias", len(batch.Bias)}} {
+	}{{"A", len(batch.A)}, {"B", len(batch.B)}, {"C", len(batch.C)}} {
 		if s.len != 0 && s.len != len(batch.Count) {
 			array.Failf("gemm", "batch", "%d strides of %s for %d dimensions", s.len, s.name, len(batch.Count))
 		}
@@ -134,7 +127,6 @@ func (p Product) Run() {
 // operands are those of one product.
 type operands struct {
 	a, b, c Mat
-	e       Epilogue
 }
 
 // at returns the operands of product i of the batch, counted with the last
@@ -152,9 +144,6 @@ func (t *Batch) at(i, size int, first *operands) operands {
 		}
 		if t.C != nil {
 			o.c.Ptr = unsafe.Add(o.c.Ptr, j*t.C[d])
-		}
-		if t.Bias != nil && o.e.Bias != nil {
-			o.e.Bias = unsafe.Add(o.e.Bias, j*t.Bias[d])
 		}
 	}
 	return o

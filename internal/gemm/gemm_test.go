@@ -31,8 +31,8 @@ func testSizes[E element](t *testing.T, isa jit.ISA) {
 		at++
 		la, lb, lc := at%len(layouts), at/3%len(layouts), at/7%len(layouts)
 		a, b, c := newTestMat[E](r, la, m, k), newTestMat[E](r, lb, k, n), newTestMat[E](r, lc, m, n)
-		ep, bias := testEpilogue[E](r, at, m, n)
-		checkProduct(t, m, n, k, a, b, c, ep, bias, [...]int{1, 2, 5}[at%3])
+		bias, element := testBias[E](r, at, m, n)
+		checkProduct(t, m, n, k, a, b, c, bias, element, [...]int{1, 2, 5}[at%3])
 	}
 	step := 1
 	if isa == jit.Portable || testing.Short() {
@@ -50,26 +50,18 @@ func testSizes[E element](t *testing.T, isa jit.ISA) {
 	}
 }
 
-// testEpilogue returns one of the epilogues and the bias of an element.
-func testEpilogue[E element](r *rand.Rand, which, m, n int) (*Epilogue, func(i, j int) *E) {
-	ep := &Epilogue{Accumulate: which&4 != 0}
-	if which&8 != 0 {
-		ep.Act = Relu
-	}
-	stride := 1 + which/16%2
+// testBias returns a bias of one kind and its element for one of C.
+func testBias[E element](r *rand.Rand, which, m, n int) (Bias, func(i, j int) *E) {
+	step := 1 + which/16%2
 	switch which % 4 {
-	case 0:
-		return nil, nil
 	case 1:
-		v := random[E](r, m*stride+1)
-		ep.Bias, ep.BiasStride, ep.BiasPerRow = unsafe.Pointer(&v[0]), stride, true
-		return ep, func(i, j int) *E { return &v[i*stride] }
+		v := random[E](r, m*step+1)
+		return Bias{unsafe.Pointer(&v[0]), step, true}, func(i, j int) *E { return &v[i*step] }
 	case 2:
-		v := random[E](r, n*stride+1)
-		ep.Bias, ep.BiasStride = unsafe.Pointer(&v[0]), stride
-		return ep, func(i, j int) *E { return &v[j*stride] }
+		v := random[E](r, n*step+1)
+		return Bias{unsafe.Pointer(&v[0]), step, false}, func(i, j int) *E { return &v[j*step] }
 	}
-	return ep, nil
+	return Bias{}, nil
 }
 
 func TestLarge(t *testing.T) {
@@ -92,8 +84,8 @@ func testLarge[E element](t *testing.T, isa jit.ISA) {
 		for _, l := range [][3]int{{0, 0, 0}, {1, 0, 1}, {0, 1, 0}, {4, 4, 4}, {2, 3, 2}} {
 			at++
 			a, b, c := newTestMat[E](r, l[0], m, k), newTestMat[E](r, l[1], k, n), newTestMat[E](r, l[2], m, n)
-			ep, bias := testEpilogue[E](r, at, m, n)
-			checkProduct(t, m, n, k, a, b, c, ep, bias, [...]int{1, 2, 5}[at%3])
+			bias, element := testBias[E](r, at, m, n)
+			checkProduct(t, m, n, k, a, b, c, bias, element, [...]int{1, 2, 5}[at%3])
 		}
 	}
 }
@@ -117,8 +109,8 @@ func testNarrow[E element](t *testing.T) {
 			}
 			for _, layout := range []int{m % 2, 2 + m%2} {
 				a, b, c := newTestMat[E](r, layout, m, k), newTestMat[E](r, (layout+m)%4, k, n), newTestMat[E](r, 0, m, n)
-				ep, bias := testEpilogue[E](r, r.IntN(32), m, n)
-				checkProduct(t, m, n, k, a, b, c, ep, bias, [...]int{1, 2, 5}[(m+n)%3])
+				bias, element := testBias[E](r, r.IntN(32), m, n)
+				checkProduct(t, m, n, k, a, b, c, bias, element, [...]int{1, 2, 5}[(m+n)%3])
 			}
 		}
 	}
@@ -141,8 +133,8 @@ func testDots[E element](t *testing.T) {
 	for i, s := range [][3]int{{53, 784, 784}, {47, 1024, 1024}, {29, 1289, 1280}, {38, 512, 512}, {100, 71, 70}, {27, 11003, 11003}, {18, 35000, 34816}} {
 		n, step, k := s[0], s[1], s[2]
 		a, b, c := newTestMat[E](r, i%2, 1, k), testMatOf(random[E], r, 1, step, k, n), newTestMat[E](r, i%2, 1, n)
-		ep, bias := testEpilogue[E](r, r.IntN(32), 1, n)
-		checkProduct(t, 1, n, k, a, b, c, ep, bias, 1+i%2)
+		bias, element := testBias[E](r, r.IntN(32), 1, n)
+		checkProduct(t, 1, n, k, a, b, c, bias, element, 1+i%2)
 	}
 }
 
@@ -179,21 +171,21 @@ func testBatch[E element](t *testing.T) {
 			}
 			return s
 		}
-		a, b, c, bias := random[E](r, total*m*k+1), random[E](r, total*k*n+1), random[E](r, total*m*n+1), random[E](r, total*n+1)
-		batch := Batch{Count: count, A: strides(m*k, true), B: strides(k*n, true), C: strides(m*n, false), Bias: strides(n, true)}
+		a, b, c, vector := random[E](r, total*m*k+1), random[E](r, total*k*n+1), random[E](r, total*m*n+1), random[E](r, n)
+		batch := Batch{Count: count, A: strides(m*k, true), B: strides(k*n, true), C: strides(m*n, false)}
 		if seed%5 == 0 {
 			batch.A = nil
 		}
-		ep := &Epilogue{Act: Relu, Accumulate: seed%2 == 0}
+		var bias Bias
 		if seed%3 == 0 {
-			ep.Bias, ep.BiasStride = unsafe.Pointer(&bias[0]), 1
+			bias = Bias{Ptr: unsafe.Pointer(&vector[0]), Step: 1}
 		}
 		before := append([]E(nil), c...)
 		mat := func(s []E, cols int) Mat { return Mat{unsafe.Pointer(&s[0]), cols, 1} }
-		Product{ISA: underTest, DType: d, M: m, N: n, K: k, A: mat(a, k), B: mat(b, n), C: mat(c, n), Batch: batch, Epilogue: *orZero(ep), Threads: 1 + r.IntN(5)}.Run()
+		Product{ISA: underTest, DType: d, M: m, N: n, K: k, A: mat(a, k), B: mat(b, n), C: mat(c, n), Batch: batch, Bias: bias, Threads: 1 + r.IntN(5)}.Run()
 		for i := range total {
-			o := batch.at(i, size, &operands{mat(a, k), mat(b, n), mat(before, n), *ep})
-			Product{ISA: underTest, DType: d, M: m, N: n, K: k, A: o.a, B: o.b, C: o.c, Epilogue: o.e, Threads: 1}.Run()
+			o := batch.at(i, size, &operands{mat(a, k), mat(b, n), mat(before, n)})
+			Product{ISA: underTest, DType: d, M: m, N: n, K: k, A: o.a, B: o.b, C: o.c, Bias: bias, Threads: 1}.Run()
 		}
 		for i := range c {
 			if !sameBits(c[i], before[i]) {
@@ -236,8 +228,8 @@ func testSpecial[E element](t *testing.T) {
 		a := testMatOf(fill, r, k, 1, m, k)
 		b := testMatOf(fill, r, []int{n, 1}[i%2], []int{1, k}[i%2], k, n)
 		c := testMatOf(fill, r, n, 1, m, n)
-		ep, bias := testEpilogue[E](r, i, m, n)
-		checkProduct(t, m, n, k, a, b, c, ep, bias, 1)
+		bias, element := testBias[E](r, i, m, n)
+		checkProduct(t, m, n, k, a, b, c, bias, element, 1)
 	}
 }
 
@@ -301,14 +293,14 @@ func testGuard[E element](t *testing.T, place func(int) (*guard.Buffer, error)) 
 		if r.IntN(2) == 0 {
 			c.Row, c.Col = 1, m
 		}
-		ep := &Epilogue{Act: Relu, Accumulate: r.IntN(2) == 0}
+		var bias Bias
 		switch r.IntN(3) {
 		case 0:
-			ep.Bias, ep.BiasStride = operand(3, n), 1
+			bias = Bias{operand(3, n), 1, false}
 		case 1:
-			ep.Bias, ep.BiasStride, ep.BiasPerRow = operand(3, m), 1, true
+			bias = Bias{operand(3, m), 1, true}
 		}
-		Product{ISA: underTest, DType: d, M: m, N: n, K: k, A: a, B: b, C: c, Epilogue: *orZero(ep), Threads: 1 + r.IntN(2)}.Run()
+		Product{ISA: underTest, DType: d, M: m, N: n, K: k, A: a, B: b, C: c, Bias: bias, Threads: 1 + r.IntN(2)}.Run()
 	}
 	for range 400 {
 		try(1+r.IntN(70), 1+r.IntN(70), 1+r.IntN(40))
@@ -345,8 +337,8 @@ func testGuard[E element](t *testing.T, place func(int) (*guard.Buffer, error)) 
 				}
 			}()
 			threads := 1 + r.IntN(2)
-			Convolution{ISA: underTest, DType: d, Geometry: g, Epilogue: Epilogue{Bias: operand(3, g.O), BiasStride: 1}, Threads: threads}.Forward(y, x, w)
-			Convolution{ISA: underTest, DType: d, Geometry: g, Epilogue: Epilogue{Bias: operand(3, g.C), BiasStride: 1}, Threads: threads}.GradInput(x, y, w)
+			Convolution{ISA: underTest, DType: d, Geometry: g, Bias: Bias{Ptr: operand(3, g.O), Step: 1}, Threads: threads}.Forward(y, x, w)
+			Convolution{ISA: underTest, DType: d, Geometry: g, Bias: Bias{Ptr: operand(3, g.C), Step: 1}, Threads: threads}.GradInput(x, y, w)
 			Convolution{ISA: underTest, DType: d, Geometry: g, Threads: threads}.GradWeight(w, x, y)
 		}()
 	}
@@ -366,19 +358,19 @@ func TestNothing(t *testing.T) {
 				c[i] = 7
 			}
 		}
-		bias := make([]float32, n)
-		for i := range bias {
-			bias[i] = 3
+		threes := make([]float32, n)
+		for i := range threes {
+			threes[i] = 3
 		}
 		p := unsafe.Pointer(&c[0])
-		ep := &Epilogue{Bias: unsafe.Pointer(&bias[0]), BiasStride: 1}
-		Product{ISA: underTest, DType: array.Float32, M: m, N: n, K: 0, A: Mat{nil, 1, m}, B: Mat{nil, n, 1}, C: Mat{p, n, 1}, Epilogue: *orZero(ep), Threads: 2}.Run()
+		bias := Bias{Ptr: unsafe.Pointer(&threes[0]), Step: 1}
+		Product{ISA: underTest, DType: array.Float32, M: m, N: n, K: 0, A: Mat{nil, 1, m}, B: Mat{nil, n, 1}, C: Mat{p, n, 1}, Bias: bias, Threads: 2}.Run()
 		check("a product", 3)
 		Product{ISA: underTest, DType: array.Float32, M: m, N: n, K: 0, A: Mat{nil, 1, m}, B: Mat{nil, n, 1}, C: Mat{p, n, 1}, Threads: 2}.Run()
 		check("a product", 0)
-		Convolution{ISA: underTest, DType: array.Float32, Geometry: Geometry{N: 1, H: 11, W: 50, O: 3, KH: 1, KW: 1}, Epilogue: *orZero(ep), Threads: 2}.Forward(ContiguousImage(p, 3, 11, 50), Image{nil, 0, 9, 50, 1}, nil)
+		Convolution{ISA: underTest, DType: array.Float32, Geometry: Geometry{N: 1, H: 11, W: 50, O: 3, KH: 1, KW: 1}, Bias: bias, Threads: 2}.Forward(ContiguousImage(p, 3, 11, 50), Image{nil, 0, 9, 50, 1}, nil)
 		check("a convolution", 3)
-		Convolution{ISA: underTest, DType: array.Float32, Geometry: Geometry{N: 1, H: 11, W: 50, C: 3, KH: 1, KW: 1}, Epilogue: *orZero(ep), Threads: 2}.GradInput(ContiguousImage(p, 3, 11, 50), Image{nil, 0, 9, 50, 1}, nil)
+		Convolution{ISA: underTest, DType: array.Float32, Geometry: Geometry{N: 1, H: 11, W: 50, C: 3, KH: 1, KW: 1}, Bias: bias, Threads: 2}.GradInput(ContiguousImage(p, 3, 11, 50), Image{nil, 0, 9, 50, 1}, nil)
 		check("a gradient of the input", 3)
 		Convolution{ISA: underTest, DType: array.Float32, Geometry: Geometry{C: 50, O: 33, H: 5, W: 5, KH: 1, KW: 1}, Threads: 2}.GradWeight(p, Image{nil, 9, 9, 9, 1}, Image{nil, 9, 9, 9, 1})
 		check("a gradient of the weights", 0)
@@ -476,6 +468,6 @@ func BenchmarkGenerate(b *testing.B) {
 		b.Skip("SKIPPED: no machine code here")
 	}
 	for b.Loop() {
-		codeKey{tileRoutine, underTest, false, maxRows(underTest, 2), 2, 2}.generate()
+		tileCode{underTest, array.Float32, tileKey{mr: maxRows(underTest, 2), nv: 2, masked: true}}.generate()
 	}
 }

@@ -210,13 +210,6 @@ func (g *channelGen) finish(tile asm.Reg) {
 		}
 		every(func(acc asm.Reg, v int, _ asm.Mem) { a.RRR(add, acc, acc, g.spare(v)) })
 	})
-	g.when(flagRelu, func() {
-		every(func(acc asm.Reg, _ int, _ asm.Mem) {
-			// As tileGen.finish.
-			a.RRR(g.pick(asm.VMAXPS, asm.VMAXPD), acc, zero, acc)
-			a.RRR(add, acc, acc, zero)
-		})
-	})
 	store, end := a.NewLabel(), a.NewLabel()
 	a.RI(asm.TEST, asm.RAX, flagStore)
 	a.Jcc(asm.CondNE, store)

@@ -171,12 +171,5 @@ func (g *imageGen) finish(sums asm.Mem) {
 			}
 		}
 	})
-	g.when(flagRelu, func() {
-		every(func(acc asm.Reg) {
-			// As tileGen.finish.
-			a.RRR(g.pick(asm.VMAXPS, asm.VMAXPD), acc, zero, acc)
-			a.RRR(add, acc, acc, zero)
-		})
-	})
 	rows(func(acc asm.Reg, m asm.Mem) { g.store(m, acc) })
 }

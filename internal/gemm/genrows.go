@@ -147,7 +147,6 @@ func genFinish(g *gen) {
 	a.RM(asm.MOV, asm.R8, field(unsafe.Offsetof(rf.bias)))
 	a.RM(asm.MOV, asm.RAX, field(unsafe.Offsetof(rf.flags)))
 	a.RM(asm.MOV, asm.RCX, field(unsafe.Offsetof(rf.vectors)))
-	g.zero(g.v(2))
 	vector := func(load func(dst asm.Reg, m asm.Mem), store func(m asm.Mem, src asm.Reg)) {
 		load(g.v(0), asm.Ptr(asm.RSI, 0))
 		g.when(flagAdd, func() {
@@ -162,10 +161,6 @@ func genFinish(g *gen) {
 		g.when(flagBiasRow, func() {
 			g.broadcast(g.v(1), asm.Ptr(asm.R8, 0))
 			a.RRR(add, g.v(0), g.v(0), g.v(1))
-		})
-		g.when(flagRelu, func() {
-			a.RRR(g.pick(asm.VMAXPS, asm.VMAXPD), g.v(0), g.v(2), g.v(0))
-			a.RRR(add, g.v(0), g.v(0), g.v(2))
 		})
 		store(asm.Ptr(asm.RDX, 0), g.v(0))
 	}

@@ -27,14 +27,7 @@ type tileKey struct {
 	// from column to column: they are transposed as they are read. All vectors are
 	// whole, at most acrossWidth, and there are at most maxRowsAcross rows.
 	across bool
-	// paired says that there are pairedColumns of float64, with AVX-512: nv is 2, masked
-	// is set, and the last columns of two rows are computed in one half of a vector.
-	paired bool
 }
-
-// A product with ten columns, the classes of a data set as a rule, would leave 6 of 16
-// lanes empty.
-const pairedColumns = 8 + 2
 
 // acrossWidth returns the most vectors of a tile of mr rows that transposes B: a
 // square of registers, two more and a broadcast are taken.
@@ -71,27 +64,18 @@ const (
 	flagAdd     = 1 << iota // add to C
 	flagBiasCol             // add bias by column
 	flagBiasRow             // add bias by row
-	flagRelu
 )
 
 // flags returns what a tile kernel does with the sum of a block of terms.
-func (e *Epilogue) flags(first, last bool) int {
-	flags := 0
-	if !first || e.Accumulate {
-		flags |= flagAdd
-	}
-	if !last {
+func (b *Bias) flags(first, last bool) int {
+	switch flags := bit(!first, 0); {
+	case !last || b.Ptr == nil:
 		return flags
+	case b.PerRow:
+		return flags | flagBiasRow
+	default:
+		return flags | flagBiasCol
 	}
-	if e.Bias != nil && e.BiasPerRow {
-		flags |= flagBiasRow
-	} else if e.Bias != nil {
-		flags |= flagBiasCol
-	}
-	if e.Act == Relu {
-		flags |= flagRelu
-	}
-	return flags
 }
 
 // A tileFrame holds the arguments of a tile kernel: a column of row panels, each of
@@ -122,6 +106,11 @@ type tileFrame struct {
 	pieceCount int
 	// The kernel's own: offsets of the current panel, and how many are left.
 	aAt, cAt, biasAt, panelsLeft int
+
+	known [2]struct { // see tile
+		key  tileKey
+		code *jit.Code
+	}
 }
 
 var tf tileFrame
@@ -329,9 +318,6 @@ func (g *tileGen) emit() {
 		a.Jcc(asm.CondNE, nextPiece)
 	}
 
-	if g.paired {
-		g.unpair()
-	}
 	g.endPanel(tile, panel)
 }
 
@@ -411,11 +397,6 @@ func (g *tileGen) term(u int) {
 				asm.Ptr(asm.RSI, disp), asm.Idx(asm.RSI, regTable, 1, disp),
 				asm.Idx(asm.RSI, regTable, 2, disp), asm.Idx(asm.RSI, asm.RAX, 1, disp),
 			}[u]
-			if g.paired && v == 1 {
-				// Two elements, twice.
-				g.RM(asm.VBROADCASTF32X4, asm.Y(g.mr*g.nv+1), m)
-				continue
-			}
 			g.loadVector(g.bReg(v), m, v)
 		}
 	}
@@ -443,37 +424,9 @@ func (g *tileGen) term(u int) {
 		}
 		t := g.temp(i)
 		g.broadcast(t, m)
-		if g.paired {
-			g.fma(g.acc(i, 0), t, g.bReg(0))
-			g.pairTerm(i)
-			continue
-		}
 		for v := range g.nv {
 			g.fma(g.acc(i, v), t, g.bReg(v))
 		}
-	}
-}
-
-// pairTerm adds the products of the two last columns of rows i-1 and i, if i is odd, or of
-// the last row.
-func (g *tileGen) pairTerm(i int) {
-	half := func(r asm.Reg) asm.Reg { return asm.Y(int(r & 0xFF)) }
-	t, b := half(g.temp(i)), half(g.bReg(1))
-	switch {
-	case i%2 == 1:
-		both := half(g.acc(1, 1)) // row 1 is with row 0 meanwhile
-		g.RRRI(asm.VSHUFF32X4, both, half(g.temp(i-1)), t, 0)
-		g.fma(half(g.acc(i-1, 1)), both, b)
-	case i == g.mr-1:
-		g.fma(half(g.acc(i, 1)), t, b)
-	}
-}
-
-// unpair gives the last columns of odd rows registers of their own.
-func (g *tileGen) unpair() {
-	for i := 1; i < g.mr; i += 2 {
-		from, to := asm.Y(int(g.acc(i-1, 1)&0xFF)), asm.Y(int(g.acc(i, 1)&0xFF))
-		g.RRRI(asm.VSHUFF32X4, to, from, from, 3)
 	}
 }
 
@@ -563,18 +516,6 @@ func (g *tileGen) finish() {
 			t := g.temp(i)
 			g.broadcast(t, asm.Ptr(asm.RCX, int32(i*g.d.Size())))
 			for v := range g.nv {
-				a.RRR(add, g.acc(i, v), g.acc(i, v), t)
-			}
-		}
-	})
-	g.when(flagRelu, func() {
-		t := g.temp(0)
-		g.zero(t)
-		for i := range g.mr {
-			for v := range g.nv {
-				// The maximum returns its second operand, a NaN or -0 too; adding +0
-				// makes that zero positive.
-				a.RRR(g.pick(asm.VMAXPS, asm.VMAXPD), g.acc(i, v), t, g.acc(i, v))
 				a.RRR(add, g.acc(i, v), g.acc(i, v), t)
 			}
 		}

@@ -202,13 +202,6 @@ func (g *winogradGen) result() {
 	}
 	every(func(r asm.Reg) { g.fma(wild, r, zero) })
 	g.when(flagBiasRow, func() { every(func(r asm.Reg) { g.add(r, r, bias) }) })
-	g.when(flagRelu, func() {
-		every(func(r asm.Reg) {
-			// As tileGen.finish.
-			a.RRR(asm.VMAXPS, r, zero, r)
-			g.add(r, r, zero)
-		})
-	})
 	for i, r := range results {
 		m := [...]asm.Mem{asm.Ptr(at, 0), asm.Idx(at, winogradRow, 1, 0)}[i/2]
 		g.store(m.Add(int32(i%2*g.vb())), r)

@@ -306,7 +306,7 @@ func (t *gradWeightTask) block(b int) {
 					f.a, f.aPanel = t.groupsAt[at], part.groups*f.aStep
 				}
 				f.c[0] = unsafe.Add(sums, (g0*t.run*t.pitch+first)*t.size)
-				callTile(t.isa, t.d, key, &f)
+				f.tile(t.machine, key)
 				p += n
 			}
 		}

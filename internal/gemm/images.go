@@ -33,7 +33,7 @@ var imageRuns = sync.Pool{New: func() any { return new(imageRun) }}
 func (c *correlation) runImages(threads int) bool {
 	flat := c.src.W == 1 && c.src.H == c.srcW && c.src.C == c.srcH*c.srcW &&
 		c.dst.W == 1 && c.dst.H == c.outW && c.dst.C == c.outH*c.outW
-	if !flat || c.n < c.lanes || c.outC*c.outH*c.outW < c.lanes || c.e.Accumulate || len(c.terms) == 0 {
+	if !flat || c.n < c.lanes || c.outC*c.outH*c.outW < c.lanes || len(c.terms) == 0 {
 		return false
 	}
 	r := imageRuns.Get().(*imageRun)
@@ -209,10 +209,10 @@ func (r *imageRun) panel(source, sums unsafe.Pointer, b, q int) {
 		src: source, weights: unsafe.Add(c.weights.Ptr(), q*c.panelBytes), sums: unsafe.Add(sums, o*pixels*r.pixelBytes),
 		pieces: unsafe.SliceData(r.pieces), taps: unsafe.SliceData(r.taps),
 		srcStep: c.srcH * c.srcW * r.pixelBytes, weightStep: len(r.perChannel()) * c.weightPitch, sumStep: pixels * r.pixelBytes,
-		flags: c.e.flags(b == 0, b == r.blocks-1),
+		flags: c.bias.flags(b == 0, b == r.blocks-1),
 	}
-	if c.e.Bias != nil {
-		f.bias = unsafe.Add(c.e.Bias, o*c.size)
+	if c.bias.Ptr != nil {
+		f.bias = unsafe.Add(c.bias.Ptr, o*c.size)
 	}
 	code := kernel(imageKernels, imageKey{c.machine, rows, r.nv})
 	// One entry takes some 60 us.

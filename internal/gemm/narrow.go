@@ -138,14 +138,14 @@ func (j *job) dots(n0, n1 int, o *operands) int {
 			f.k = min(terms, j.k-p0)
 			f.groups = groups
 			f.ahead = f.bGroup + p0*(lanes-1)*j.size
-			f.add = bit(p0 > 0 || o.e.Accumulate, 0)
+			f.add = bit(p0 > 0, 0)
 			j.call(dotsRoutine, 0, nv, bit(paired, 0)|bit(asks, 1), unsafe.Pointer(&f))
 		}
 		done += groups * lanes
 		vectors -= groups * nv
 	}
-	if flags := o.e.flags(true, true) &^ flagAdd; flags != 0 {
-		f := rowsFrame{flags: flags, bias: o.e.Bias, vectors: (n1 - n0) / j.lanes}
+	if flags := j.bias.flags(true, true) &^ flagAdd; flags != 0 {
+		f := rowsFrame{flags: flags, bias: j.bias.Ptr, vectors: (n1 - n0) / j.lanes}
 		f.c = unsafe.Add(o.c.Ptr, n0*j.size)
 		f.sums = f.c
 		if flags&flagBiasCol != 0 {
@@ -168,18 +168,18 @@ func (j *job) across(n0, n1 int, o *operands) {
 	for x, nv := n0, 0; x < n1; {
 		if n := min(j.acrossWidth(j.m), (n1-x)/j.lanes); n != nv {
 			nv = n
-			code = tileCode(j.isa, j.d, tileKey{mr: j.m, nv: nv, across: true})
+			code = j.tile(tileKey{mr: j.m, nv: nv, across: true})
 		}
 		f.c[0] = unsafe.Add(o.c.Ptr, x*j.size)
 		for p0 := 0; p0 < j.k; p0 += j.kBlock {
 			f.k = min(j.kBlock, j.k-p0)
 			f.a = unsafe.Add(o.a.Ptr, p0*j.size)
 			f.b[0] = unsafe.Add(o.b.Ptr, (p0+x*o.b.Col)*j.size)
-			f.flags = o.e.flags(p0 == 0, p0+f.k == j.k)
+			f.flags = j.bias.flags(p0 == 0, p0+f.k == j.k)
 			if f.flags&flagBiasRow != 0 {
-				f.bias = o.e.Bias
+				f.bias = j.bias.Ptr
 			} else if f.flags&flagBiasCol != 0 {
-				f.bias = unsafe.Add(o.e.Bias, x*j.size)
+				f.bias = unsafe.Add(j.bias.Ptr, x*j.size)
 			}
 			f.panels = 1
 			jit.Call(code, 0, unsafe.Pointer(&f))
@@ -208,14 +208,14 @@ func (j *job) along(sums unsafe.Pointer, n0, n1 int, o *operands) {
 			j.call(rowsRoutine, j.m, 0, bit(p == p0, 0)|bit(many, 1), unsafe.Pointer(&f))
 			p += terms
 		}
-		f.flags = o.e.flags(p0 == 0, p1 == j.k)
+		f.flags = j.bias.flags(p0 == 0, p1 == j.k)
 		for i := range j.m {
 			f.sums = unsafe.Add(sums, i*sumPitch(j.m))
 			f.c = unsafe.Add(o.c.Ptr, (i*o.c.Row+n0)*j.size)
 			if f.flags&flagBiasRow != 0 {
-				f.bias = unsafe.Add(o.e.Bias, i*j.size)
+				f.bias = unsafe.Add(j.bias.Ptr, i*j.size)
 			} else if f.flags&flagBiasCol != 0 {
-				f.bias = unsafe.Add(o.e.Bias, n0*j.size)
+				f.bias = unsafe.Add(j.bias.Ptr, n0*j.size)
 			}
 			j.call(finishRoutine, 0, 0, 0, unsafe.Pointer(&f))
 		}

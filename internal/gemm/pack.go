@@ -73,8 +73,7 @@ func (m machine) packPanels(dst unsafe.Pointer, pitch, panelStep int, src unsafe
 }
 
 func (m machine) call(r routine, rows, nv, flags int, frame unsafe.Pointer) {
-	c := codeKey{r, m.isa, m.d == array.Float64, rows, nv, flags}.code()
-	jit.Call(c, 0, frame)
+	jit.Call(kernel(codes, codeKey{r, m.isa, m.d, uint8(rows), uint8(nv), uint8(flags)}), 0, frame)
 }
 
 // gather is pack for strides that no kernel takes.

@@ -229,15 +229,14 @@ func fma64s(acc, x []float64, a float64) {
 type portableResult struct {
 	ptr                    unsafe.Pointer
 	row, width, high, step int
-	e                      *Epilogue
+	bias                   Bias
 	positive               bool // sums of blocks that are zero are +0
 }
 
 // put adds a block's sums to row i from column j on.
 func put[E element](r *portableResult, i, j int, sums []float64, first, last bool) {
-	e := r.e
 	size := int(unsafe.Sizeof(E(0)))
-	add := !first || e.Accumulate
+	add := !first
 	for len(sums) > 0 {
 		x := j % r.width
 		run := sums[:min(len(sums), r.width-x)]
@@ -253,15 +252,12 @@ func put[E element](r *portableResult, i, j int, sums []float64, first, last boo
 				v += *(*E)(p)
 			}
 			if last {
-				if e.Bias != nil {
+				if bias := &r.bias; bias.Ptr != nil {
 					b := i
-					if !e.BiasPerRow {
+					if !bias.PerRow {
 						b = j + at
 					}
-					v += *(*E)(unsafe.Add(e.Bias, b*e.BiasStride*size))
-				}
-				if e.Act == Relu && v <= 0 {
-					v = 0
+					v += *(*E)(unsafe.Add(bias.Ptr, b*bias.Step*size))
 				}
 			}
 			*(*E)(p) = v
@@ -380,6 +376,6 @@ func portableProduct[E element](p *Product, total int) {
 	first := p.operands()
 	portableProducts[E](total, p.M, p.N, p.K, p.Threads, func(i int) (portableOperands, portableResult) {
 		o := p.Batch.at(i, p.DType.Size(), &first)
-		return &matOperands[E]{o.a, o.b}, portableResult{ptr: o.c.Ptr, row: o.c.Row, width: p.N, step: o.c.Col, e: &o.e}
+		return &matOperands[E]{o.a, o.b}, portableResult{ptr: o.c.Ptr, row: o.c.Row, width: p.N, step: o.c.Col, bias: p.Bias}
 	})
 }

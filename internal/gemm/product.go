@@ -5,7 +5,6 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
-	"weft/internal/jit"
 	"weft/internal/mem"
 	"weft/internal/par"
 )
@@ -25,16 +24,15 @@ type job struct {
 	batch    Batch
 	m, n, k  int
 	operands // C has unit column stride
+	bias     Bias
 
 	packA, packB   bool
-	paired         bool // see pairedColumns
 	narrow         narrowKind
 	taskM, taskN   int // rows and columns of a task
 	tilesM, tilesN int
 	rows, nv       int // rows of A in a block, vectors of a tile
 	blockA, blockB int // bytes of a worker's buffers
 	buffer         mem.Block
-	bias           []uint64 // of the whole batch, where the caller's has gaps
 }
 
 var jobs = sync.Pool{New: func() any { return new(job) }}
@@ -71,7 +69,7 @@ func (p *Product) fold(total int) int {
 			return s[i]
 		}
 		if t.Count[i] != 1 && (stride(t.B) != 0 || stride(t.A) != p.M*p.A.Row || stride(t.C) != p.M*p.C.Row ||
-			p.Epilogue.Bias != nil && (p.Epilogue.BiasPerRow || stride(t.Bias) != 0)) {
+			p.Bias.Ptr != nil && p.Bias.PerRow) {
 			break
 		}
 		p.M *= t.Count[i]
@@ -81,14 +79,17 @@ func (p *Product) fold(total int) int {
 	return total
 }
 
-func (p *Product) operands() operands { return operands{p.A, p.B, p.C, p.Epilogue} }
+func (p *Product) operands() operands { return operands{p.A, p.B, p.C} }
 
 func (p *Product) runJob(total int) {
 	// On the stack, unless workers share it.
-	j := job{machine: newMachine(p.ISA, p.DType), kBlock: KBlock(p.DType), batch: p.Batch, m: p.M, n: p.N, k: p.K, operands: p.operands()}
+	j := job{machine: newMachine(p.ISA, p.DType), kBlock: KBlock(p.DType), batch: p.Batch, m: p.M, n: p.N, k: p.K, operands: p.operands(), bias: p.Bias}
 	threads := j.plan(total, p.Threads)
-	if j.e.Bias != nil && j.e.BiasStride != 1 {
-		j.packBias(total)
+	if n := p.N; j.bias.Ptr != nil && j.bias.Step != 1 {
+		if j.bias.PerRow {
+			n = p.M
+		}
+		j.bias = j.bias.pack(j.machine, n)
 	}
 	tasks := total * j.tilesM * j.tilesN
 	grain := 1
@@ -149,7 +150,6 @@ func (j *job) plan(total, threads int) int {
 	rowsApart := j.a.Col == 1 || j.k == 1
 	colsApart := j.a.Row == 1 || j.m == 1
 	bytesA := j.m * kk * j.size
-	j.paired = j.isa == jit.AVX512 && j.d == array.Float64 && j.n == pairedColumns && j.m > 1 && j.b.Col == 1
 	switch {
 	case !rowsApart && !colsApart:
 		j.packA = true
@@ -162,7 +162,7 @@ func (j *job) plan(total, threads int) int {
 	switch {
 	case j.b.Col != 1 && j.n > 1:
 		j.packB = true
-	case j.m <= maxRows(j.isa, 2) || j.paired: // which reads ten columns where they lie
+	case j.m <= maxRows(j.isa, 2):
 	default:
 		// Few panels of rows read B from the second cache about as fast where it lies.
 		panels := ceil(j.m, maxRows(j.isa, 2))
@@ -188,9 +188,7 @@ func (j *job) plan(total, threads int) int {
 	}
 	j.tilesM, j.tilesN = ceil(j.m, j.taskM), ceil(j.n, j.taskN)
 	j.rows = min(j.taskM, max(blockBytesA/max(kk*j.size, 1), 4*maxRows(j.isa, 1)))
-	if j.nv = 2; !j.paired {
-		j.nv = j.vectorsOf(j.rows, j.taskN)
-	}
+	j.nv = j.vectorsOf(j.rows, j.taskN)
 	if j.packA {
 		mr := maxRows(j.isa, j.nv)
 		j.blockA = ceil(j.rows, mr) * ceil(mr, j.lanes) * j.vb * j.padded(kk)
@@ -213,31 +211,11 @@ func conflict(step int) bool {
 	return r < 64 || r > 1024-64
 }
 
-// packBias copies the bias of every product of the batch to contiguous memory.
-func (j *job) packBias(total int) {
-	n := j.n
-	if j.e.BiasPerRow {
-		n = j.m
-	}
-	j.bias = make([]uint64, (total*n*j.size+7)/8)
-	for i := range total {
-		o := j.batch.at(i, j.size, &j.operands)
-		copyMat(j.machine, 1, n, Mat{unsafe.Add(unsafe.Pointer(&j.bias[0]), i*n*j.size), 0, 1}, Mat{o.e.Bias, 0, o.e.BiasStride})
-	}
-}
-
 // Chunk computes tasks begin to end-1: the batch, then rows, then columns.
 func (j *job) Chunk(worker, begin, end int) {
 	for i := begin; i < end; i++ {
 		per := j.tilesM * j.tilesN
 		o := j.batch.at(i/per, j.size, &j.operands)
-		if j.bias != nil {
-			n := j.n
-			if o.e.BiasPerRow {
-				n = j.m
-			}
-			o.e.Bias = unsafe.Add(unsafe.Pointer(&j.bias[0]), i/per*n*j.size)
-		}
 		m0 := i % per / j.tilesN * j.taskM
 		n0 := i % j.tilesN * j.taskN
 		if j.narrow != notNarrow {
@@ -293,7 +271,7 @@ func (j *job) taskWith(base, bufB unsafe.Pointer, m0, m1, n0, n1 int, o *operand
 	for p0 := 0; p0 < j.k || p0 == 0; p0 += j.kBlock {
 		kk := min(j.kBlock, j.k-p0)
 		f.k = kk
-		f.flags = o.e.flags(p0 == 0, p0+kk == j.k)
+		f.flags = j.bias.flags(p0 == 0, p0+kk == j.k)
 		if j.packB {
 			whole := (n1 - n0) / width
 			src := unsafe.Add(o.b.Ptr, (p0*o.b.Row+n0*o.b.Col)*j.size)
@@ -331,7 +309,7 @@ func (j *job) block(f *tileFrame, i0, i1, n0, n1, p0, kk int, o *operands, bufA,
 		w := min(width, n1-x)
 		v := ceil(w, j.lanes)
 		last := w - (v-1)*j.lanes
-		key := tileKey{nv: v, kMajor: kMajor, masked: last < j.lanes, paired: j.paired}
+		key := tileKey{nv: v, kMajor: kMajor, masked: last < j.lanes}
 		if key.masked {
 			j.setMask(&f.mask[v-1], &f.lanes[v-1], last)
 		}
@@ -362,12 +340,12 @@ func (j *job) block(f *tileFrame, i0, i1, n0, n1, p0, kk int, o *operands, bufA,
 			}
 			f.c[0] = unsafe.Add(o.c.Ptr, (i*o.c.Row+x)*j.size)
 			if f.flags&flagBiasRow != 0 {
-				f.bias = unsafe.Add(o.e.Bias, i*j.size)
+				f.bias = unsafe.Add(j.bias.Ptr, i*j.size)
 			} else if f.flags&flagBiasCol != 0 {
-				f.bias = unsafe.Add(o.e.Bias, x*j.size)
+				f.bias = unsafe.Add(j.bias.Ptr, x*j.size)
 			}
 			f.panels = part.panels
-			callTile(j.isa, j.d, key, f)
+			f.tile(j.machine, key)
 		}
 	}
 }
@@ -383,10 +361,7 @@ func (p *Product) runThrough(total int) {
 	for i := range total {
 		o := p.Batch.at(i, mach.size, &first)
 		one := *p
-		one.A, one.B, one.C, one.Epilogue, one.Batch = o.a, o.b, tmp, o.e, Batch{}
-		if o.e.Accumulate {
-			copyMat(mach, p.M, p.N, tmp, o.c)
-		}
+		one.A, one.B, one.C, one.Batch = o.a, o.b, tmp, Batch{}
 		one.runJob(1)
 		copyMat(mach, p.M, p.N, o.c, tmp)
 	}

@@ -12,17 +12,17 @@ import (
 	"weft/internal/jit"
 )
 
-// refSum sums k products by the rule of the package comment; old stands first. Blocks
+// refSum sums k products by the rule of the package comment. Blocks
 // that are zero count as +0 if positive is set.
-func refSum[E element](k, limit int, old *E, positive bool, term func(p int) (x, y E)) E {
+func refSum[E element](k, limit int, positive bool, term func(p int) (x, y E)) E {
 	xs, ys := make([]E, k), make([]E, k)
 	for p := range k {
 		xs[p], ys[p] = term(p)
 	}
-	return refDot(xs, ys, limit, old, positive)
+	return refDot(xs, ys, limit, positive)
 }
 
-func refDot[E element](xs, ys []E, limit int, old *E, positive bool) E {
+func refDot[E element](xs, ys []E, limit int, positive bool) E {
 	var sum E
 	for p0 := 0; p0 < len(xs) || p0 == 0; p0 += limit {
 		p1 := min(len(xs), p0+limit)
@@ -44,26 +44,13 @@ func refDot[E element](xs, ys []E, limit int, old *E, positive bool) E {
 		if positive && block == 0 {
 			block = 0
 		}
-		switch {
-		case p0 > 0:
+		if p0 > 0 {
 			sum += block
-		case old != nil:
-			sum = *old + block
-		default:
+		} else {
 			sum = block
 		}
 	}
 	return sum
-}
-
-func refFinish[E element](v E, bias *E, act Activation) E {
-	if bias != nil {
-		v += *bias
-	}
-	if act == Relu && !(v > 0) && v == v {
-		v = 0
-	}
-	return v
 }
 
 func dtypeOf[E element]() array.DType {
@@ -156,11 +143,11 @@ func (m testMat[E]) clone() testMat[E] {
 
 // checkProduct computes one product and compares it with the definition, and what
 // lies between the elements of C with what was there.
-func checkProduct[E element](t *testing.T, m, n, k int, a, b, c testMat[E], ep *Epilogue, bias func(i, j int) *E, threads int) {
+func checkProduct[E element](t *testing.T, m, n, k int, a, b, c testMat[E], bias Bias, element func(i, j int) *E, threads int) {
 	t.Helper()
 	before := c.clone()
 	d := dtypeOf[E]()
-	Product{ISA: underTest, DType: d, M: m, N: n, K: k, A: a.mat(), B: b.mat(), C: c.mat(), Epilogue: *orZero(ep), Threads: threads}.Run()
+	Product{ISA: underTest, DType: d, M: m, N: n, K: k, A: a.mat(), B: b.mat(), C: c.mat(), Bias: bias, Threads: threads}.Run()
 	row, column := make([]E, k), make([]E, n*k)
 	for j := range n {
 		for p := range k {
@@ -172,16 +159,9 @@ func checkProduct[E element](t *testing.T, m, n, k int, a, b, c testMat[E], ep *
 			row[p] = *a.at(i, p)
 		}
 		for j := range n {
-			var old, bv *E
-			if ep != nil && ep.Accumulate {
-				old = before.at(i, j)
-			}
-			if bias != nil {
-				bv = bias(i, j)
-			}
-			v := refDot(row, column[j*k:(j+1)*k], KBlock(d), old, false)
-			if ep != nil {
-				v = refFinish(v, bv, ep.Act)
+			v := refDot(row, column[j*k:(j+1)*k], KBlock(d), false)
+			if element != nil {
+				v += *element(i, j)
 			}
 			if got := *c.at(i, j); !sameBits(got, v) {
 				t.Fatalf("%dx%dx%d: element %d,%d is %v, not %v", m, k, n, i, j, got, v)

@@ -25,7 +25,7 @@ type winograd struct {
 	src, dst     Image
 	srcH, srcW   int
 	rowAt, colAt int // the source's row and column of the first tap of output 0, 0
-	e            Epilogue
+	bias         Bias
 	weights      unsafe.Pointer
 	outStep      int // elements from the weights of an output channel to the next
 	inStep       int
@@ -57,16 +57,16 @@ const winogradSide = 6
 
 // useWinograd reports whether a convolution with h x w results for an image is computed by
 // Winograd's algorithm. As that is another sum with other bits, nothing decides it but the
-// type, the shape of one image and whether results are added to others.
+// type and the shape of one image.
 func (g *Convolution) useWinograd(h, w int) bool {
 	return g.DType == array.Float32 && g.KH == 3 && g.KW == 3 && g.StrideH == 1 && g.StrideW == 1 && g.DilationH == 1 && g.DilationW == 1 &&
-		min(g.C, g.O) > 0 && g.C%winogradChannels == 0 && g.O%winogradChannels == 0 && min(h, w) >= winogradSide && !g.Epilogue.Accumulate
+		min(g.C, g.O) > 0 && g.C%winogradChannels == 0 && g.O%winogradChannels == 0 && min(h, w) >= winogradSide
 }
 
 // run computes the convolution, and calls direct for each image of which a result is not
 // finite: an element that is not finite, or nearly so, spreads to all results of its tiles.
 func (w *winograd) run(threads int, direct func(image int)) {
-	w.e = w.e.byChannel(w.machine, w.outC)
+	w.bias = w.bias.byChannel(w.machine, w.outC)
 	threads = threadsFor(w.n*w.outC*w.outH*w.outW*w.inC*4, threads)
 	w.wild = make([]atomic.Bool, w.n)
 	w.plan(threads)
@@ -222,7 +222,7 @@ func (w *winograd) products(source, sums unsafe.Pointer, strip, n int) {
 				f.aPanel = part.rows * w.tileStep
 				f.c[0] = unsafe.Add(sums, (m*matrix+part.first)*bytes)
 				f.panels = part.panels
-				callTile(w.isa, w.d, key, &f)
+				f.tile(w.machine, key)
 			}
 		}
 	}
@@ -234,10 +234,10 @@ func (w *winograd) result(plane, sums unsafe.Pointer, image, o, first, rows int)
 	cols := 2 * w.tilesW
 	f := winogradFrame{
 		src: sums, matrixStep: w.bandTiles * w.tilesW * w.stripBytes(), tileStep: w.stripBytes(),
-		dst: plane, rowStep: cols * w.vb, tiles: w.tilesW, rows: rows, flags: w.e.flags(true, true),
+		dst: plane, rowStep: cols * w.vb, tiles: w.tilesW, rows: rows, flags: w.bias.flags(true, true),
 	}
-	if w.e.Bias != nil {
-		f.bias = unsafe.Add(w.e.Bias, o*w.size)
+	if w.bias.Ptr != nil {
+		f.bias = unsafe.Add(w.bias.Ptr, o*w.size)
 	}
 	w.transform(winogradResult, &f)
 	for _, x := range f.wild {

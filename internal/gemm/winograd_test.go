@@ -69,7 +69,7 @@ func refWinograd(n, inC, outC, h, w int, source func(n, c, y, x int) float32, we
 				for o := range outC {
 					var sums []float32
 					for m := range pixels {
-						sums = append(sums, refDot(pixels[m], weights[o*16+m], kBlock, nil, false))
+						sums = append(sums, refDot(pixels[m], weights[o*16+m], kBlock, false))
 					}
 					for t, v := range transform(sums, 4, func(v []float32) []float32 {
 						return []float32{v[0] + v[1] + v[2], v[1] - v[2] - v[3]}

@@ -58,9 +58,6 @@ func (f *winogradFrame) result(lanes int) {
 					if f.flags&flagBiasRow != 0 {
 						v += *float32At(f.bias, l*4)
 					}
-					if f.flags&flagRelu != 0 && !(v > 0) && v == v {
-						v = 0
-					}
 					*float32At(f.dst, (y+i)*f.rowStep+((x+j)*lanes+l)*4) = v
 				}
 			}
