@@ -1,0 +1,361 @@
+package convolution
+
+import (
+	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"weft/internal/array"
+	"weft/internal/cpu/gen"
+	"weft/internal/cpu/tile"
+	"weft/internal/jit"
+	"weft/internal/mem"
+	"weft/internal/par"
+)
+
+// A channelRun computes a correlation with output channels in the vectors. The pixels
+// of a tile are neighbours in a row of the output; their elements of the source are
+// broadcast from where they lie, and terms in the padding are left out. That leaves the
+// sums as they are if the weights are finite, as sums of a block that are zero are +0.
+//
+// Rows, and tiles of a row, for which the same terms count are of one class.
+type channelRun struct {
+	*correlation
+	nv, strips   int
+	spanX, spanY int   // the greatest column and row of a term
+	widths       []int // of the tiles of a row
+	classX       []channelClass
+	classOfX     []int            // by tile of a row
+	kernels      []*channelKernel // by class
+	classY       []edge
+	classOfY     []int // by row
+	blocks       int
+	lists        [][]channelTerm // by block, class of the row, class of the tile
+	images       int             // of a task
+	groups       int             // tasks along the images
+	stripsEach   int             // of a task
+	sumsBytes    int
+	callTiles    int
+	tilesOfTask  []channelTiles // by worker
+}
+
+// An edge says how far outputs reach beyond the source, before it and behind it.
+type edge struct{ before, behind int }
+
+// A channelClass is one kind of tile.
+type channelClass struct {
+	edge
+	width int
+}
+
+// channelTiles are the tiles of a task, by class.
+type channelTiles [][]channelTile
+
+var channelRuns = sync.Pool{New: func() any { return new(channelRun) }}
+
+// runChannels computes the correlation by channels if that takes less time, and
+// reports whether it did.
+func (c *correlation) runChannels(work, threads int) bool {
+	vectors := c.outC / c.Lanes
+	if c.outC%c.Lanes != 0 || vectors > 1 && vectors%2 != 0 || c.through || c.src.W != 1 || len(c.terms) < 48 {
+		return false
+	}
+	r := channelRuns.Get().(*channelRun)
+	defer channelRuns.Put(r)
+	r.correlation = c
+	defer func() { r.correlation = nil }()
+	r.nv = min(vectors, 2)
+	r.strips = vectors / r.nv
+	if !r.plan() || !r.pack(threads) {
+		return false
+	}
+	defer mem.Free(c.weights)
+	r.cut(threads)
+	r.makeLists()
+	tasks := r.groups * c.bands * c.parts
+	grain := 1
+	if w := work / tasks; w < min(tile.TaskWork, tile.ThreadHot) {
+		grain = tile.TaskWork / max(w, 1)
+	}
+	width := par.Width(tasks, grain, threads)
+	for len(r.tilesOfTask) < width {
+		r.tilesOfTask = append(r.tilesOfTask, nil)
+	}
+	c.buffer = tile.Alloc(r.sumsBytes * width)
+	defer mem.Free(c.buffer)
+	par.RunTask(tasks, grain, threads, r)
+	return true
+}
+
+// plan cuts rows into tiles and finds the classes. It reports false if that cannot be
+// done, or if pixels in the vectors take less time.
+func (r *channelRun) plan() bool {
+	c := r.correlation
+	r.widths, r.classX, r.classOfX = r.widths[:0], r.classX[:0], r.classOfX[:0]
+	r.classY, r.classOfY, r.kernels = r.classY[:0], r.classOfY[:0], r.kernels[:0]
+	r.spanX, r.spanY = 0, 0
+	for _, t := range c.terms {
+		r.spanX, r.spanY = max(r.spanX, int(t.col)), max(r.spanY, int(t.row))
+	}
+	reach := max(c.src.C, -c.src.C)*c.srcC + max(c.src.H, -c.src.H)*r.spanY + r.spanX
+	if reach*c.Size > math.MaxInt32 {
+		return false
+	}
+	n := tile.Ceil(c.outW, tile.MaxRows(c.ISA, r.nv))
+	cost := 0 // of a row and a strip, for a term, as tileCost
+	for i, x := 0, 0; i < n; i++ {
+		w := c.outW / n
+		if i < c.outW%n {
+			w++
+		}
+		at := x*c.stepX + c.colAt
+		k := channelClass{edge{max(0, -at), max(0, at+(w-1)*c.stepX+r.spanX+1-c.srcW)}, w}
+		for _, t := range c.terms {
+			if t.channel > 0 {
+				break
+			}
+			if from, below := r.pixels(&k, t); from > 0 && below < w && from < below {
+				return false // the kernel leaves out pixels at one end only
+			}
+		}
+		r.classOfX = append(r.classOfX, indexOf(&r.classX, k))
+		r.widths = append(r.widths, w)
+		x += w
+		cost += max(w*r.nv, 8)
+	}
+	if cost*r.strips*c.outH > c.bands*c.cost*21/20 {
+		return false
+	}
+	r.classY, r.classOfY = edges(r.classY, r.classOfY, c.outH, c.stepY, c.rowAt, r.spanY, c.srcH)
+	for _, k := range r.classX {
+		r.kernels = append(r.kernels, gen.Kernel(channelKernels, channelKey{c.Machine, k.width, r.nv, c.stepX}))
+	}
+	return true
+}
+
+// pixels returns for which pixels of a tile a term's element is in a row of the source.
+func (r *channelRun) pixels(k *channelClass, t term) (from, below int) {
+	step, col := r.stepX, int(t.col)
+	from, below = tile.Ceil(max(0, k.before-col), step), k.width
+	if k.behind > 0 {
+		below = min(below, max(0, (k.width-1)*step+r.spanX-k.behind-col+step)/step)
+	}
+	return from, below
+}
+
+// edges appends to kinds how far outputs along an axis reach beyond the source, each once,
+// and to of which of these each output has.
+func edges(kinds []edge, of []int, outputs, step, at, span, size int) ([]edge, []int) {
+	for i := range outputs {
+		first := i*step + at
+		of = append(of, indexOf(&kinds, edge{max(0, -first), max(0, first+span+1-size)}))
+	}
+	return kinds, of
+}
+
+// indexOf returns the place of x in list, to which it is appended if it is not there.
+func indexOf[T comparable](list *[]T, x T) int {
+	i := slices.Index(*list, x)
+	if i < 0 {
+		i = len(*list)
+		*list = append(*list, x)
+	}
+	return i
+}
+
+// pack packs the weights, strip by strip, and reports whether all of those that terms
+// in the padding may leave out are finite.
+func (r *channelRun) pack(threads int) bool {
+	c := r.correlation
+	pitch, bytes := c.weightPitch, c.panelBytes
+	c.weightPitch = r.nv * c.VB
+	c.panelBytes = c.weightPitch * (c.Padded(len(c.terms)) + c.Lanes)
+	padded := slices.ContainsFunc(r.classY, func(e edge) bool { return e != edge{} }) ||
+		slices.ContainsFunc(r.classX, func(k channelClass) bool { return k.edge != edge{} })
+	c.weights = tile.Alloc(r.strips * c.panelBytes)
+	if c.outC*len(c.terms) < 64<<10 {
+		threads = 1
+	}
+	var wild atomic.Bool
+	par.Run(r.strips, 1, threads, func(_, begin, end int) {
+		for s := begin; s < end; s++ {
+			p := unsafe.Add(c.weights.Ptr(), s*c.panelBytes)
+			c.packWeights(p, c.weightPitch, s*r.nv*c.Lanes, r.nv*c.Lanes)
+			if padded && !finite(c.D, p, c.weightPitch*len(c.terms)) {
+				wild.Store(true)
+			}
+		}
+	})
+	if wild.Load() {
+		mem.Free(c.weights)
+		c.weightPitch, c.panelBytes = pitch, bytes
+		return false
+	}
+	return true
+}
+
+// finite reports whether so many bytes of numbers, a multiple of 8, are all finite.
+func finite(d array.DType, p unsafe.Pointer, bytes int) bool {
+	var exponent, one uint64 = 0x7FF << 52, 1 << 52
+	if d == array.Float32 {
+		exponent, one = 0x7F8000007F800000, 0x0080000000800000
+	}
+	var carry uint64 // into the sign
+	for _, x := range unsafe.Slice((*uint64)(p), bytes/8) {
+		carry |= x&exponent + one
+	}
+	return carry&^(exponent) == 0
+}
+
+// cut chooses the tasks. Together the sums of a task fit in the second cache beside a
+// block of weights.
+func (r *channelRun) cut(threads int) {
+	c := r.correlation
+	pixels := (128 << 10) / c.weightPitch
+	c.bandH, r.images = c.outH, 1
+	if plane := c.outH * c.outW; plane <= pixels {
+		r.images = min(c.n, pixels/plane)
+	} else {
+		c.bandH = max(1, pixels/c.outW)
+	}
+	for threads > 1 && tile.Ceil(c.n, r.images)*tile.Ceil(c.outH, c.bandH) < 4*threads {
+		if r.images > 1 {
+			r.images = tile.Ceil(r.images, 2)
+		} else if c.bandH > 4 {
+			c.bandH = tile.Ceil(c.bandH, 2)
+		} else {
+			break
+		}
+	}
+	c.bandH = tile.Ceil(c.outH, tile.Ceil(c.outH, c.bandH))
+	c.bands, r.groups = tile.Ceil(c.outH, c.bandH), tile.Ceil(c.n, r.images)
+	r.stripsEach = r.strips
+	for threads > 1 && r.groups*c.bands*tile.Ceil(r.strips, r.stripsEach) < 4*threads && r.stripsEach > 1 {
+		r.stripsEach = tile.Ceil(r.stripsEach, 2)
+	}
+	c.parts = tile.Ceil(r.strips, r.stripsEach)
+	r.blocks = max(1, tile.Ceil(len(c.terms), tile.KBlock))
+	r.sumsBytes = 0
+	if r.blocks > 1 {
+		r.sumsBytes = r.images * c.bandH * c.outW * c.weightPitch
+	}
+	// One entry takes some 60 us.
+	r.callTiles = max(1, (200<<10)/(min(tile.KBlock, len(c.terms))*r.widths[0]*r.nv))
+}
+
+// makeLists lists the terms of every block for every class.
+func (r *channelRun) makeLists() {
+	c := r.correlation
+	n := r.blocks * len(r.classY) * len(r.classX)
+	for len(r.lists) < n {
+		r.lists = append(r.lists, nil)
+	}
+	at := 0
+	for b := range r.blocks {
+		terms := c.terms[b*tile.KBlock : min((b+1)*tile.KBlock, len(c.terms))]
+		for _, y := range r.classY {
+			for x := range r.classX {
+				k, kernel := &r.classX[x], r.kernels[x]
+				list := r.lists[at][:0]
+				for i, t := range terms {
+					if row := int(t.row); row < y.before || row > r.spanY-y.behind {
+						continue
+					}
+					from, below := r.pixels(k, t)
+					if from >= below {
+						continue
+					}
+					entry := kernel.from[from]
+					if below < k.width {
+						entry = kernel.below[below-1]
+					}
+					a := (int(t.channel)*c.src.C + int(t.row)*c.src.H + int(t.col)) * c.Size
+					list = append(list, channelTerm{int32(a), int32(i * c.weightPitch), entry})
+				}
+				r.lists[at] = list
+				at++
+			}
+		}
+	}
+}
+
+// Chunk computes tasks begin to end-1: groups of images, then bands, then parts of the
+// output channels.
+func (r *channelRun) Chunk(worker, begin, end int) {
+	for i := begin; i < end; i++ {
+		image := i / r.parts / r.bands * r.images
+		row := i / r.parts % r.bands * r.bandH
+		first := i % r.parts * r.stripsEach
+		// The source of the next task.
+		next := i + r.parts
+		image1, row1 := next/r.parts/r.bands*r.images, next/r.parts%r.bands*r.bandH
+		ahead := ((image1-image)*r.src.N + (row1-row)*r.stepY*r.src.H) * r.Size
+		tiles := r.makeTiles(worker, image, min(image+r.images, r.n), row, min(row+r.bandH, r.outH))
+		for s := first; s < min(first+r.stripsEach, r.strips); s++ {
+			r.strip(worker, s, tiles, ahead)
+		}
+	}
+}
+
+// makeTiles lists the tiles of rows y0 to y1-1 of images n0 to n1-1 by class.
+func (r *channelRun) makeTiles(worker, n0, n1, y0, y1 int) channelTiles {
+	tiles := r.tilesOfTask[worker]
+	for len(tiles) < len(r.classY)*len(r.classX) {
+		tiles = append(tiles, nil)
+	}
+	for i := range tiles {
+		tiles[i] = tiles[i][:0]
+	}
+	sums := 0
+	for n := n0; n < n1; n++ {
+		for y := y0; y < y1; y++ {
+			x := 0
+			a := n*r.src.N + (y*r.stepY+r.rowAt)*r.src.H + r.colAt
+			c := n*r.dst.N + y*r.dst.H
+			for i, w := range r.widths {
+				class := r.classOfY[y]*len(r.classX) + r.classOfX[i]
+				tiles[class] = append(tiles[class], channelTile{(a + x*r.stepX) * r.Size, (c + x) * r.Size, sums})
+				x += w
+				sums += w * r.weightPitch
+			}
+		}
+	}
+	r.tilesOfTask[worker] = tiles
+	return tiles
+}
+
+// strip computes the tiles of a task for one strip of channels.
+func (r *channelRun) strip(worker, s int, tiles channelTiles, ahead int) {
+	c := r.correlation
+	o := s * r.nv * c.Lanes
+	f := channelFrame{a: c.src.Ptr, c: c.dst.at(0, o, 0, 0, c.Size), chanStep: c.dst.C * c.Size, ahead: ahead}
+	if r.sumsBytes > 0 {
+		f.sums = unsafe.Add(c.buffer.Ptr(), worker*r.sumsBytes)
+	}
+	if c.bias.Ptr != nil {
+		f.bias = unsafe.Add(c.bias.Ptr, o*c.Size)
+	}
+	columns := c.bias
+	columns.PerRow = false
+	for b := range r.blocks {
+		f.flags = columns.Flags(b == 0, b == r.blocks-1)
+		if b == r.blocks-1 {
+			f.flags |= flagStore
+		}
+		f.b = unsafe.Add(c.weights.Ptr(), s*c.panelBytes+b*tile.KBlock*c.weightPitch)
+		for class := range len(r.classY) * len(r.classX) {
+			x := class % len(r.classX)
+			list := r.lists[b*len(r.classY)*len(r.classX)+class]
+			f.terms, f.termCount = unsafe.SliceData(list), len(list)
+			c.SetMask(&f.mask, &f.lanes, (r.classX[x].width-1)%c.Lanes+1)
+			for some := tiles[class]; len(some) > 0; {
+				f.tileCount = min(len(some), r.callTiles)
+				f.tiles = &some[0]
+				jit.Call(r.kernels[x].code, 0, unsafe.Pointer(&f))
+				some = some[f.tileCount:]
+			}
+		}
+	}
+}

@@ -1,0 +1,103 @@
+package convolution
+
+import (
+	"unsafe"
+
+	"weft/internal/array"
+	"weft/internal/cpu/tile"
+	"weft/internal/jit"
+)
+
+// A Geometry is the shape of a two-dimensional convolution: images x of shape
+// [N C H W], weights w [O C KH KW] (contiguous), results y [N O OutH OutW].
+// Zero strides and dilations mean 1.
+type Geometry struct {
+	N, C, H, W           int
+	O, KH, KW            int
+	StrideH, StrideW     int
+	PadH, PadW           int // zeros before the first row and column, and after the last
+	DilationH, DilationW int
+}
+
+// OutH returns the height of the result, 0 if the kernel does not fit.
+func (g *Geometry) OutH() int { return outSize(g.H, g.KH, g.StrideH, g.PadH, g.DilationH) }
+
+// OutW returns the width of the result, 0 if the kernel does not fit.
+func (g *Geometry) OutW() int { return outSize(g.W, g.KW, g.StrideW, g.PadW, g.DilationW) }
+
+func outSize(n, k, stride, pad, dilation int) int {
+	span := n + 2*pad - (k-1)*max(dilation, 1) - 1
+	if span < 0 {
+		return 0
+	}
+	return span/max(stride, 1) + 1
+}
+
+// An Image is a stack of images in memory: element (n, c, y, x) is at
+// n*N + c*C + y*H + x*W elements from Ptr. Strides may have any sign. Part of
+// the channels, as a grouped convolution needs, is an Image too. W = 1 is fast.
+type Image struct {
+	Ptr        unsafe.Pointer
+	N, C, H, W int
+}
+
+// ContiguousImage returns the Image of a contiguous array of shape [n c h w].
+func ContiguousImage(p unsafe.Pointer, c, h, w int) Image {
+	return Image{p, c * h * w, h * w, w, 1}
+}
+
+// A Convolution is a two-dimensional convolution or a gradient of one.
+type Convolution struct {
+	ISA   jit.ISA
+	DType array.DType // Float32 or Float64
+	Geometry
+	Bias    tile.Bias // one element per channel of the result, whatever PerRow says
+	Threads int       // as in a Product
+}
+
+// check panics with an *array.Error of op if c is no convolution, and fills in
+// what is left zero.
+func (c *Convolution) check(op string) {
+	tile.CheckType(op, c.DType)
+	g := &c.Geometry
+	if g.N < 0 || g.C < 0 || g.H < 0 || g.W < 0 || g.O < 0 || g.KH < 1 || g.KW < 1 || g.PadH < 0 || g.PadW < 0 ||
+		g.StrideH < 0 || g.StrideW < 0 || g.DilationH < 0 || g.DilationW < 0 {
+		array.Failf(op, "geometry", "sizes out of range: %+v", *g)
+	}
+	g.StrideH, g.StrideW = max(g.StrideH, 1), max(g.StrideW, 1)
+	g.DilationH, g.DilationW = max(g.DilationH, 1), max(g.DilationW, 1)
+}
+
+// Forward computes y[n,o] = sum over (c,kh,kw) of x[n,c] shifted * w[o,c,kh,kw]
+// + bias[o], the cross-correlation that neural networks call convolution. The sum
+// runs over the flattened (c,kh,kw) in ascending order, in blocks of [KBlock]
+// terms like a product, and a block that is zero counts as +0; terms in the padding are
+// 0*w. Some shapes are computed by Winograd's algorithm instead, see the package comment.
+func (c Convolution) Forward(y, x Image, w unsafe.Pointer) {
+	c.check("conv2d")
+	if c.N*c.O*c.OutH()*c.OutW() != 0 {
+		c.forward(y, x, w)
+	}
+}
+
+// GradInput computes dx, of x's shape, from the gradient dy of the result of
+// Forward: also the transposed convolution of dy. The sum runs over the flattened
+// (o,kh,kw) in ascending order, skipping the (kh,kw) that no stride brings to the
+// element; the terms that are left are cut into blocks of [KBlock], a block that is
+// zero counting as +0, and those outside of dy are 0*w; or Winograd's algorithm computes it.
+func (c Convolution) GradInput(dx, dy Image, w unsafe.Pointer) {
+	c.check("conv2d gradient of the input")
+	if c.N*c.C*c.H*c.W != 0 {
+		c.gradInput(dx, dy, w)
+	}
+}
+
+// GradWeight computes dw, contiguous of shape [O C KH KW], from the input x of
+// Forward and the gradient dy of its result. The sum runs over the flattened (n,oy,ox)
+// in ascending order, in blocks of [KBlock] terms; terms in the padding are dy*0.
+func (c Convolution) GradWeight(dw unsafe.Pointer, x, dy Image) {
+	c.check("conv2d gradient of the weights")
+	if c.O*c.C != 0 {
+		c.gradWeight(dw, x, dy)
+	}
+}

@@ -1,0 +1,389 @@
+package convolution
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"unsafe"
+
+	"weft/internal/array"
+	"weft/internal/cpu/cputest"
+	"weft/internal/cpu/tile"
+	"weft/internal/jit"
+	"weft/internal/mem/guard"
+)
+
+// A testImage is a stack of images in a slice.
+type testImage[E tile.Element] struct {
+	data []E
+	Image
+	origin int
+}
+
+// anyLayout is how many layouts of test images there are; the first two are contiguous.
+const anyLayout = 5
+
+// newTestImage lays out images of shape [n c h w]: contiguous, channels last, with
+// gaps, or upside down.
+func newTestImage[E tile.Element](r *rand.Rand, fill func(*rand.Rand, int) []E, layout, n, c, h, w int) testImage[E] {
+	var s [4]int
+	switch layout {
+	case 0, 1:
+		s = [4]int{c * h * w, h * w, w, 1}
+	case 2:
+		s = [4]int{c * h * w, 1, w * c, c}
+	case 3:
+		s = [4]int{c*h*(w+3) + 5, h * (w + 3), w + 3, 1}
+	case 4:
+		s = [4]int{c * h * w, h * w, -w, 1}
+	}
+	origin, size := 0, 1
+	for i, d := range [4]int{n, c, h, w} {
+		span := s[i] * max(d-1, 0)
+		origin -= min(span, 0)
+		size += max(span, -span)
+	}
+	t := testImage[E]{data: fill(r, size), origin: origin}
+	t.Image = Image{unsafe.Pointer(&t.data[origin]), s[0], s[1], s[2], s[3]}
+	return t
+}
+
+func (m *testImage[E]) get(n, c, y, x int) *E {
+	return &m.data[m.origin+n*m.N+c*m.C+y*m.H+x*m.W]
+}
+
+func randomGeometry(r *rand.Rand) Geometry {
+	pick := func(v ...int) int { return v[r.IntN(len(v))] }
+	g := Geometry{
+		N: pick(1, 2, 3), C: pick(1, 2, 3, 7, 20), O: pick(1, 3, 6, 16, 33),
+		KH: pick(1, 2, 3, 5), KW: pick(1, 2, 3, 5), StrideH: pick(0, 1, 1, 2, 3), StrideW: pick(0, 1, 1, 2, 3),
+		PadH: pick(0, 0, 1, 2), PadW: pick(0, 0, 1, 2), DilationH: pick(0, 1, 2), DilationW: pick(0, 1, 2),
+	}
+	g.H = max(g.KH-1, 0)*max(g.DilationH, 1) + 1 + r.IntN(12)
+	g.W = max(g.KW-1, 0)*max(g.DilationW, 1) + 1 + r.IntN(36)
+	return g
+}
+
+func TestConv(t *testing.T) {
+	cputest.EveryISA(t, func(t *testing.T, isa jit.ISA) {
+		for seed := range uint64(40) {
+			r := rand.New(rand.NewPCG(seed, 5))
+			g := randomGeometry(r)
+			testConv[float32](t, r, g)
+			g.N = 1
+			testConv[float64](t, r, g)
+		}
+		r := rand.New(rand.NewPCG(9, 9))
+		testConv[float32](t, r, Geometry{N: 2, C: 64, H: 9, W: 40, O: 30, KH: 3, KW: 3, PadH: 1, PadW: 1})
+		testConv[float32](t, r, Geometry{N: 2, C: 2, H: 3, W: 50, O: 5, KH: 2, KW: 13})
+		testConv[float64](t, r, Geometry{N: 2, C: 1, H: 3, W: 50, O: 20, KH: 2, KW: 31, StrideW: 2, PadW: 3})
+		testConv[float32](t, r, Geometry{N: 1, C: 700, H: 7, W: 7, O: 10, KH: 1, KW: 1})
+		testConv[float32](t, r, Geometry{N: 1, C: 5, H: 70, W: 70, O: 600, KH: 1, KW: 1, StrideH: 9, StrideW: 9})
+	})
+}
+
+// Shapes for which output channels may go into the vectors.
+func TestConvChannels(t *testing.T) {
+	cputest.EveryISA(t, func(t *testing.T, isa jit.ISA) {
+		r := rand.New(rand.NewPCG(7, 7))
+		for range 8 {
+			pick := func(v ...int) int { return v[r.IntN(len(v))] }
+			g := Geometry{N: pick(1, 2, 3), C: pick(8, 16, 32, 40), O: pick(4, 8, 16, 32), H: 2 + r.IntN(6), W: pick(6, 7, 12, 14, 24, 28, 37),
+				KH: pick(1, 3, 4), KW: pick(2, 3, 5), StrideH: pick(1, 1, 2), StrideW: pick(1, 1, 2), PadH: pick(0, 1, 2), PadW: pick(0, 1, 2),
+				DilationH: pick(1, 1, 2), DilationW: pick(1, 1, 2)}
+			g.H, g.W = g.H+(g.KH-1)*g.DilationH, g.W+(g.KW-1)*g.DilationW
+			testConv[float32](t, r, g)
+			testConvOf(t, r, g, anyLayout, tiny[float32], tiny[float32])
+			testConvOf(t, r, g, anyLayout, cputest.Random[float32], wild[float32])
+			g.N = 1
+			testConv[float64](t, r, g)
+			testConvOf(t, r, g, anyLayout, cputest.Random[float64], wild[float64])
+		}
+	})
+}
+
+// Shapes for which the gradient of the weights has taps in its vectors.
+func TestConvTaps(t *testing.T) {
+	cputest.EveryISA(t, func(t *testing.T, isa jit.ISA) {
+		r := rand.New(rand.NewPCG(8, 8))
+		for range 12 {
+			pick := func(v ...int) int { return v[r.IntN(len(v))] }
+			g := Geometry{N: pick(1, 3), C: pick(1, 1, 2, 3), O: pick(1, 3, 6, 7), KH: pick(1, 2, 5, 7, 9), KW: pick(2, 3, 5, 7, 8, 16),
+				StrideH: pick(1, 2), StrideW: pick(1, 1, 2), PadH: pick(0, 0, 1), PadW: pick(0, 0, 2), DilationH: pick(1, 1, 2)}
+			g.H, g.W = (g.KH-1)*g.DilationH+1+r.IntN(12), g.KW+r.IntN(25)
+			testConv[float32](t, r, g)
+			testConvOf(t, r, g, anyLayout, tiny[float32], tiny[float32])
+			testConvOf(t, r, g, anyLayout, wild[float32], cputest.Random[float32])
+			testConv[float64](t, r, g)
+		}
+	})
+}
+
+// Shapes for which images may go into the vectors.
+func TestConvImages(t *testing.T) {
+	cputest.EveryISA(t, func(t *testing.T, isa jit.ISA) {
+		r := rand.New(rand.NewPCG(6, 6))
+		for range 10 {
+			pick := func(v ...int) int { return v[r.IntN(len(v))] }
+			g := Geometry{N: pick(8, 16, 17, 30, 40, 67), C: pick(1, 2, 6, 11), O: pick(1, 3, 7), KH: pick(1, 3, 5), KW: pick(2, 3, 5),
+				StrideH: pick(1, 1, 2), StrideW: pick(1, 1, 2), PadH: pick(0, 1, 2), PadW: pick(0, 1, 2), DilationH: pick(1, 1, 2)}
+			g.H, g.W = (g.KH-1)*g.DilationH+1+r.IntN(4), g.KW+r.IntN(4)
+			testConvOf(t, r, g, 2, cputest.Random[float32], cputest.Random[float32])
+			testConvOf(t, r, g, 2, tiny[float32], tiny[float32])
+			testConvOf(t, r, g, 2, wild[float32], wild[float32])
+			testConvOf(t, r, g, 2, cputest.Random[float64], cputest.Random[float64])
+		}
+		// Blocks that begin and end within a channel.
+		testConvOf(t, r, Geometry{N: 16, C: 1, H: 17, W: 4, O: 3, KH: 17, KW: 17, PadH: 8, PadW: 8}, 2, cputest.Random[float32], cputest.Random[float32])
+		testConvOf(t, r, Geometry{N: 20, C: 13, H: 5, W: 4, O: 12, KH: 5, KW: 5, PadH: 2, PadW: 2}, 2, cputest.Random[float32], cputest.Random[float32])
+	})
+}
+
+// tiny returns numbers whose products are below the smallest float32, of both signs.
+func tiny[E tile.Element](r *rand.Rand, n int) []E {
+	s := cputest.Random[E](r, n)
+	for i := range s {
+		s[i] *= 1e-30
+	}
+	return s
+}
+
+// wild returns numbers of which one may be infinite or NaN.
+func wild[E tile.Element](r *rand.Rand, n int) []E {
+	s := cputest.Random[E](r, n)
+	if n > 0 {
+		s[r.IntN(n)] = E(math.Inf(r.IntN(3) - 1))
+	}
+	return s
+}
+
+func testConv[E tile.Element](t *testing.T, r *rand.Rand, g Geometry) {
+	t.Helper()
+	testConvOf(t, r, g, anyLayout, cputest.Random[E], cputest.Random[E])
+}
+
+// testConvOf compares with the definition, with images and weights as given, in one of the
+// first layouts.
+func testConvOf[E tile.Element](t *testing.T, r *rand.Rand, g Geometry, layouts int, pixels, weights func(*rand.Rand, int) []E) {
+	t.Helper()
+	d := cputest.DtypeOf[E]()
+	limit := tile.KBlock
+	threads := []int{1, 2, 5}[r.IntN(3)]
+	conv := Convolution{ISA: cputest.UnderTest, DType: d, Geometry: g, Threads: threads}
+	conv.check("test")
+	full := conv.Geometry
+	oh, ow := g.OutH(), g.OutW()
+	x := newTestImage(r, pixels, r.IntN(layouts), g.N, g.C, g.H, g.W)
+	y := newTestImage(r, cputest.Random[E], r.IntN(layouts), g.N, g.O, oh, ow)
+	w := weights(r, g.O*g.C*g.KH*g.KW)
+	weight := func(o, c, kh, kw int) E { return w[((o*g.C+c)*g.KH+kh)*g.KW+kw] }
+	source := func(n, c, oy, ox, kh, kw int) E {
+		iy, ix := oy*full.StrideH+kh*full.DilationH-g.PadH, ox*full.StrideW+kw*full.DilationW-g.PadW
+		if iy < 0 || iy >= g.H || ix < 0 || ix >= g.W {
+			return 0
+		}
+		return *x.get(n, c, iy, ix)
+	}
+	compare := func(what string, m, before testImage[E], n, c, h, w int, want func(n, c, y, x int) E) {
+		t.Helper()
+		for i := range n {
+			for j := range c {
+				for y := range h {
+					for x := range w {
+						v := want(i, j, y, x)
+						if got := *m.get(i, j, y, x); !cputest.SameBits(got, v) {
+							t.Fatalf("%s of %+v, %d threads, strides %v: element %d,%d,%d,%d is %v, not %v", what, g, threads, m.Image, i, j, y, x, got, v)
+						}
+						*before.get(i, j, y, x) = *m.get(i, j, y, x)
+					}
+				}
+			}
+		}
+		for i := range m.data {
+			if !cputest.SameBits(m.data[i], before.data[i]) {
+				t.Fatalf("%s of %+v: memory between the elements changed", what, g)
+			}
+		}
+	}
+	clone := func(m testImage[E]) testImage[E] {
+		m.data = append([]E(nil), m.data...)
+		return m
+	}
+
+	bias, element := cputest.TestBias[E](r, r.IntN(32), g.O, g.O)
+	finish := func(sum E, c int) E {
+		if element != nil {
+			sum += *element(c, c)
+		}
+		return sum
+	}
+	before := clone(y)
+	conv.Bias = bias
+	conv.Forward(y.Image, x.Image, unsafe.Pointer(unsafe.SliceData(w)))
+	var exact []bool // images that Winograd's algorithm computed
+	var winograd func(n, o, y, x int) float32
+	if conv.useWinograd(oh, ow) {
+		winograd, exact = refWinograd(g.N, g.C, g.O, oh, ow, func(n, c, y, x int) float32 {
+			return float32(source(n, c, y, x, 0, 0))
+		}, func(o, c, i, j int) float32 { return float32(weight(o, c, i, j)) })
+	}
+	compare("convolution", y, before, g.N, g.O, oh, ow, func(n, o, oy, ox int) E {
+		if winograd != nil && exact[n] {
+			return finish(E(winograd(n, o, oy, ox)), o)
+		}
+		return finish(cputest.RefSum(g.C*g.KH*g.KW, limit, true, func(p int) (E, E) {
+			c, kh, kw := p/(g.KH*g.KW), p/g.KW%g.KH, p%g.KW
+			return source(n, c, oy, ox, kh, kw), weight(o, c, kh, kw)
+		}), o)
+	})
+
+	dy := newTestImage(r, pixels, r.IntN(layouts), g.N, g.O, oh, ow)
+	dx := newTestImage(r, cputest.Random[E], r.IntN(layouts), g.N, g.C, g.H, g.W)
+	bias, element = cputest.TestBias[E](r, r.IntN(32), g.C, g.C)
+	before = clone(dx)
+	conv.Bias = bias
+	conv.GradInput(dx.Image, dy.Image, unsafe.Pointer(unsafe.SliceData(w)))
+	winograd = nil
+	if conv.useWinograd(g.H, g.W) {
+		winograd, exact = refWinograd(g.N, g.O, g.C, g.H, g.W, func(n, o, y, x int) float32 {
+			y, x = y+g.PadH-2, x+g.PadW-2
+			if y < 0 || y >= oh || x < 0 || x >= ow {
+				return 0
+			}
+			return float32(*dy.get(n, o, y, x))
+		}, func(c, o, i, j int) float32 { return float32(weight(o, c, 2-i, 2-j)) })
+	}
+	type tap struct{ o, kh, kw, oy, ox int }
+	compare("gradient of the input", dx, before, g.N, g.C, g.H, g.W, func(n, c, iy, ix int) E {
+		if winograd != nil && exact[n] {
+			return finish(E(winograd(n, c, iy, ix)), c)
+		}
+		var taps []tap
+		for o := range g.O {
+			for kh := range g.KH {
+				for kw := range g.KW {
+					ys, xs := iy+g.PadH-kh*full.DilationH, ix+g.PadW-kw*full.DilationW
+					if ys%full.StrideH == 0 && xs%full.StrideW == 0 {
+						taps = append(taps, tap{o, kh, kw, ys / full.StrideH, xs / full.StrideW})
+					}
+				}
+			}
+		}
+		return finish(cputest.RefSum(len(taps), limit, true, func(p int) (E, E) {
+			q := taps[p]
+			var v E
+			if q.oy >= 0 && q.oy < oh && q.ox >= 0 && q.ox < ow {
+				v = *dy.get(n, q.o, q.oy, q.ox)
+			}
+			return v, weight(q.o, c, q.kh, q.kw)
+		}), c)
+	})
+
+	dw := cputest.Random[E](r, len(w))
+	conv.GradWeight(unsafe.Pointer(unsafe.SliceData(dw)), x.Image, dy.Image)
+	for i := range dw {
+		o, c, kh, kw := i/(g.C*g.KH*g.KW), i/(g.KH*g.KW)%g.C, i/g.KW%g.KH, i%g.KW
+		v := cputest.RefSum(g.N*oh*ow, limit, false, func(p int) (E, E) {
+			n, oy, ox := p/(oh*ow), p/ow%oh, p%ow
+			return source(n, c, oy, ox, kh, kw), *dy.get(n, o, oy, ox)
+		})
+		if !cputest.SameBits(dw[i], v) {
+			t.Fatalf("gradient of the weights of %+v, %d threads: element %d is %v, not %v", g, threads, i, dw[i], v)
+		}
+	}
+}
+
+// TestGuard puts every operand against an inaccessible page, at its end and at its
+// beginning.
+func TestConvGuard(t *testing.T) {
+	cputest.EveryGuard(t, testConvGuard[float32], testConvGuard[float64])
+}
+
+func testConvGuard[E tile.Element](t *testing.T, place func(int) (*guard.Buffer, error)) {
+	d := cputest.DtypeOf[E]()
+	size := d.Size()
+	operand := cputest.GuardedMemory(t, size, place)
+	r := rand.New(rand.NewPCG(10, 11))
+	shapes := []Geometry{ // by images, and by Winograd's algorithm
+		{N: 41, C: 3, H: 7, W: 6, O: 7, KH: 5, KW: 5, PadH: 2, PadW: 2}, {N: 16, C: 6, H: 9, W: 9, O: 11, KH: 5, KW: 4},
+		{N: 2, C: 32, H: 13, W: 15, O: 64, KH: 3, KW: 3, PadH: 1, PadW: 1}, {N: 1, C: 64, H: 9, W: 20, O: 32, KH: 3, KW: 3},
+	}
+	for range 150 {
+		shapes = append(shapes, randomGeometry(r))
+	}
+	for _, g := range shapes {
+		full := g
+		oh, ow := full.OutH(), full.OutW()
+		if max(g.N*g.C*g.H*g.W, g.N*g.O*oh*ow)*size > cputest.LargestGuarded {
+			continue
+		}
+		x := ContiguousImage(operand(0, g.N*g.C*g.H*g.W), g.C, g.H, g.W)
+		y := ContiguousImage(operand(1, g.N*g.O*oh*ow), g.O, oh, ow)
+		w := operand(2, g.O*g.C*g.KH*g.KW)
+		func() {
+			defer func() {
+				if e := recover(); e != nil {
+					t.Fatalf("%s %+v: %v", d, g, e)
+				}
+			}()
+			threads := 1 + r.IntN(2)
+			Convolution{ISA: cputest.UnderTest, DType: d, Geometry: g, Bias: tile.Bias{Ptr: operand(3, g.O), Step: 1}, Threads: threads}.Forward(y, x, w)
+			Convolution{ISA: cputest.UnderTest, DType: d, Geometry: g, Bias: tile.Bias{Ptr: operand(3, g.C), Step: 1}, Threads: threads}.GradInput(x, y, w)
+			Convolution{ISA: cputest.UnderTest, DType: d, Geometry: g, Threads: threads}.GradWeight(w, x, y)
+		}()
+	}
+}
+
+// TestConvNothing computes sums of no terms from operands that have no memory.
+func TestConvNothing(t *testing.T) {
+	cputest.EveryISA(t, func(t *testing.T, isa jit.ISA) {
+		const m, n = 33, 50
+		c := make([]float32, m*n)
+		check := func(what string, want float32) {
+			t.Helper()
+			for i, v := range c {
+				if v != want {
+					t.Fatalf("%s: element %d is %v, not %v", what, i, v, want)
+				}
+				c[i] = 7
+			}
+		}
+		threes := make([]float32, n)
+		for i := range threes {
+			threes[i] = 3
+		}
+		p := unsafe.Pointer(&c[0])
+		bias := tile.Bias{Ptr: unsafe.Pointer(&threes[0]), Step: 1}
+		Convolution{ISA: cputest.UnderTest, DType: array.Float32, Geometry: Geometry{N: 1, H: 11, W: 50, O: 3, KH: 1, KW: 1}, Bias: bias, Threads: 2}.Forward(ContiguousImage(p, 3, 11, 50), Image{nil, 0, 9, 50, 1}, nil)
+		check("a convolution", 3)
+		Convolution{ISA: cputest.UnderTest, DType: array.Float32, Geometry: Geometry{N: 1, H: 11, W: 50, C: 3, KH: 1, KW: 1}, Bias: bias, Threads: 2}.GradInput(ContiguousImage(p, 3, 11, 50), Image{nil, 0, 9, 50, 1}, nil)
+		check("a gradient of the input", 3)
+		Convolution{ISA: cputest.UnderTest, DType: array.Float32, Geometry: Geometry{C: 50, O: 33, H: 5, W: 5, KH: 1, KW: 1}, Threads: 2}.GradWeight(p, Image{nil, 9, 9, 9, 1}, Image{nil, 9, 9, 9, 1})
+		check("a gradient of the weights", 0)
+	})
+}
+
+func TestConvMisuse(t *testing.T) {
+	var x [4]float32
+	im := Image{Ptr: unsafe.Pointer(&x), W: 1}
+	for name, f := range map[string]func(){
+		"an empty kernel": func() {
+			Convolution{ISA: cputest.UnderTest, DType: array.Float32, Geometry: Geometry{N: 1, C: 1, H: 1, W: 1, O: 1}, Threads: 1}.Forward(im, im, im.Ptr)
+		},
+		"convolving integers": func() {
+			Convolution{ISA: cputest.UnderTest, DType: array.Int8, Geometry: Geometry{KH: 1, KW: 1}, Threads: 1}.Forward(im, im, im.Ptr)
+		},
+		"a step backwards": func() {
+			Convolution{ISA: cputest.UnderTest, DType: array.Float32, Geometry: Geometry{KH: 1, KW: 1, StrideW: -1}, Threads: 1}.Forward(im, im, im.Ptr)
+		},
+		"padding below nothing": func() {
+			Convolution{ISA: cputest.UnderTest, DType: array.Float32, Geometry: Geometry{KH: 1, KW: 1, PadH: -1}, Threads: 1}.GradInput(im, im, im.Ptr)
+		},
+	} {
+		var e *array.Error
+		if err := array.Try(f); !errors.As(err, &e) {
+			t.Errorf("%s: %v is no *array.Error", name, err)
+		}
+	}
+}

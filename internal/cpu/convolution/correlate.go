@@ -1,0 +1,405 @@
+package convolution
+
+import (
+	"sync"
+	"unsafe"
+
+	"weft/internal/array"
+	"weft/internal/cpu/product"
+	"weft/internal/cpu/tile"
+	"weft/internal/jit"
+	"weft/internal/mem"
+	"weft/internal/par"
+)
+
+// A correlation is what the forward convolution and the gradient of its input have
+// in common: output channel o at (t, u) is the sum over terms of weight[o, term] *
+// source[channel, t*stepY + row, u*stepX + col], the term giving channel, row and
+// col. Rows and columns count from origin, which may lie outside of the source; there
+// it is zero.
+//
+// No patch matrix is made. A tile's vectors are output positions, and the row of B
+// for a term is the source itself, moved by the term's offset. Where padding or
+// steps stand in the way, the source of a band of output rows is first copied to a
+// buffer with zeros around it, columns sorted by their remainder modulo stepX.
+type correlation struct {
+	tile.Machine
+	terms         []term
+	outC          int
+	outH, outW    int
+	stepY, stepX  int
+	src           Image
+	n, srcC       int
+	srcH, srcW    int
+	rowAt, colAt  int // the source's row and column of row 0 and column 0
+	rows, cols    int // of the source around all outputs
+	dst           Image
+	bias          tile.Bias
+	packWeights   func(dst unsafe.Pointer, pitch, o, n int) // packs rows o to o+n-1
+	direct        bool                                      // the source is read where it is
+	through       bool                                      // results pass through a buffer
+	chanPitch     int                                       // elements from channel to channel of what is read
+	rowPitch      int
+	remPitch      int // from columns with one remainder modulo stepX to the next
+	table         []int
+	bandH, bands  int
+	tiles         [2][]tile.Place // of a whole band and of the last one
+	nv, segments  int
+	cost          int // of a band, for a term, as tileCost
+	panels        int
+	panelRows     int // rows of most panels; the first widePanels have one more
+	widePanels    int
+	weightPitch   int // bytes
+	panelBytes    int
+	panelsPerTask int
+	parts         int // tasks for a band
+	weights       mem.Block
+	buffer        mem.Block
+	bandBytes     int // of a worker's copy of the source
+	workerBytes   int // and of the results that pass through
+}
+
+// A term is one product of a sum.
+type term struct{ channel, row, col int32 }
+
+var correlations = sync.Pool{New: func() any { return new(correlation) }}
+
+// run computes the correlation on machine code.
+func (c *correlation) run(threads int) {
+	work := c.n * c.outC * c.outH * c.outW * max(len(c.terms), 1)
+	threads = tile.ThreadsFor(work, threads)
+	c.layout()
+	c.cut(threads)
+	if c.runChannels(work, threads) || c.runImages(threads) {
+		return
+	}
+	c.packAllWeights(threads)
+	defer mem.Free(c.weights)
+	tasks := c.n * c.bands * c.parts
+	grain := 1
+	if w := work / tasks; w < min(tile.TaskWork, tile.ThreadHot) {
+		grain = tile.TaskWork / max(w, 1)
+	}
+	if c.workerBytes > 0 {
+		c.buffer = tile.Alloc(c.workerBytes * par.Width(tasks, grain, threads))
+		defer mem.Free(c.buffer)
+	}
+	par.RunTask(tasks, grain, threads, c)
+}
+
+// layout decides where the source is read and makes the table of the terms.
+func (c *correlation) layout() {
+	c.direct = c.stepX == 1 && c.src.W == 1 && c.rowAt >= 0 && c.colAt >= 0 &&
+		c.rowAt+c.rows <= c.srcH && c.colAt+c.cols <= c.srcW
+	c.chanPitch, c.rowPitch = c.src.C, c.src.H
+	if !c.direct {
+		c.remPitch = tile.Ceil(c.cols, c.stepX)
+		c.rowPitch = c.remPitch * c.stepX
+	}
+	c.through = c.dst.W != 1
+}
+
+// cut chooses tiles, bands and tasks. None of it has an influence on any bit of the
+// result.
+func (c *correlation) cut(threads int) {
+	c.bandH = c.outH
+	if perRow := c.srcC * c.stepY * c.rowPitch * c.Size; perRow > 0 && !c.direct {
+		const bandBytes = 512 << 10
+		c.bandH = min(c.outH, max(bandBytes/perRow, tile.Ceil(8*c.Lanes, c.outW), 1))
+	}
+	for threads > 1 && c.n*tile.Ceil(c.outH, c.bandH) < 4*threads && c.bandH*c.outW >= 16*c.Lanes {
+		c.bandH = tile.Ceil(c.bandH, 2)
+	}
+	c.bandH = tile.Ceil(c.outH, tile.Ceil(c.outH, c.bandH))
+	c.bands = tile.Ceil(c.outH, c.bandH)
+	if !c.direct {
+		c.chanPitch = ((c.bandH-1)*c.stepY + c.rows - (c.outH-1)*c.stepY) * c.rowPitch
+		c.bandBytes = (c.srcC*c.chanPitch*c.Size + 63) &^ 63
+	}
+	c.table = c.table[:0]
+	for _, t := range c.terms {
+		off := int(t.channel)*c.chanPitch + int(t.row)*c.rowPitch
+		if c.stepX == 1 {
+			off += int(t.col)
+		} else {
+			off += int(t.col)%c.stepX*c.remPitch + int(t.col)/c.stepX
+		}
+		c.table = append(c.table, off*c.Size)
+	}
+	c.chooseTile()
+	c.tiles[0] = c.places(c.tiles[0][:0], c.segments, c.bandH)
+	c.tiles[1] = c.tiles[0]
+	if last := c.outH - (c.bands-1)*c.bandH; last != c.bandH {
+		c.tiles[1] = c.places(nil, c.segments, last)
+	}
+	c.setPanels(c.nv)
+	c.parts = 1
+	for threads > 1 && c.n*c.bands*c.parts < 4*threads && c.parts < c.panels {
+		c.parts++
+	}
+	c.panelsPerTask = tile.Ceil(c.panels, c.parts)
+	c.parts = tile.Ceil(c.panels, c.panelsPerTask)
+	c.workerBytes = c.bandBytes
+	if c.through {
+		c.workerBytes += c.outC * c.bandH * c.outW * c.Size
+	}
+}
+
+// setPanels cuts the output channels into panels for tiles of nv vectors.
+func (c *correlation) setPanels(nv int) {
+	c.panels = tile.Ceil(c.outC, tile.MaxRows(c.ISA, nv))
+	c.panelRows, c.widePanels = c.outC/c.panels, c.outC%c.panels
+	c.weightPitch = tile.Ceil(c.panelRows+min(c.widePanels, 1), c.Lanes) * c.VB
+	c.panelBytes = c.weightPitch * (c.Padded(len(c.terms)) + c.Lanes)
+}
+
+// chooseTile picks the width of the tiles and the parts of a vector by the least
+// estimated half cycles for a term and an image.
+func (c *correlation) chooseTile() {
+	flat := c.through || c.dst.H == c.outW
+	most := 1
+	if c.ISA == jit.AVX512 && flat && c.outW%c.Lanes != 0 {
+		most = 3
+	}
+	best := 0
+	for s := 1; s <= most; s++ {
+		vectors := c.countVectors(s)
+		for nv := 1; nv <= tile.MaxWidth(c.ISA) && nv*s <= tile.MaxMasks; nv++ {
+			panels := tile.Ceil(c.outC, tile.MaxRows(c.ISA, nv))
+			mr := tile.Ceil(c.outC, panels)
+			cost := func(v int) int { return panels * max(mr*v, 8, mr+2*v*s) }
+			total := vectors / nv * cost(nv)
+			if r := vectors % nv; r > 0 {
+				total += cost(r)
+			}
+			if best == 0 || total < best {
+				best, c.nv, c.segments = total, nv, s
+			}
+		}
+	}
+	c.cost = best
+}
+
+// countVectors returns how many vectors of s parts cover a band.
+func (c *correlation) countVectors(s int) int {
+	if s == 1 {
+		return c.bandH * tile.Ceil(c.outW, c.Lanes)
+	}
+	n := 0
+	for q := 0; q < c.bandH*c.outW; n++ {
+		q += min(c.Lanes, s*c.outW-q%c.outW)
+	}
+	return n
+}
+
+// places cuts a band of h rows into vectors.
+func (c *correlation) places(to []tile.Place, s, h int) []tile.Place {
+	for q := 0; q < h*c.outW; {
+		t, u := q/c.outW, q%c.outW
+		p := tile.Place{Src: (t*c.stepY*c.rowPitch + u) * c.Size, Dst: (t*c.dst.H + u) * c.Size}
+		if c.through {
+			p.Dst = q * c.Size
+		}
+		p.Count = min(c.Lanes, s*c.outW-u, h*c.outW-q)
+		p.Mask = 1<<p.Count - 1
+		for i := range s {
+			lo, hi := max(i*c.outW-u, 0), min((i+1)*c.outW-u, p.Count)
+			if lo < hi {
+				p.Parts[i] = 1<<hi - 1<<lo
+			}
+		}
+		to = append(to, p)
+		q += p.Count
+	}
+	return to
+}
+
+func (c *correlation) packAllWeights(threads int) {
+	c.weights = tile.Alloc(max(c.panels*c.panelBytes, 1))
+	if c.outC*len(c.terms) < 64<<10 {
+		threads = 1
+	}
+	if threads == 1 {
+		c.packPanels(0, c.panels)
+		return
+	}
+	par.Run(c.panels, 1, threads, func(_, begin, end int) { c.packPanels(begin, end) })
+}
+
+func (c *correlation) packPanels(begin, end int) {
+	for q := begin; q < end; q++ {
+		n := c.panelRows
+		if q < c.widePanels {
+			n++
+		}
+		c.packWeights(unsafe.Add(c.weights.Ptr(), q*c.panelBytes), c.weightPitch, c.rowOf(q), n)
+	}
+}
+
+// rowOf returns the first row of panel q.
+func (c *correlation) rowOf(q int) int { return q*c.panelRows + min(q, c.widePanels) }
+
+// Chunk computes tasks begin to end-1: images, then bands, then parts of the output
+// channels.
+func (c *correlation) Chunk(worker, begin, end int) {
+	prepared := -1 // what the worker's buffer holds
+	for i := begin; i < end; i++ {
+		band := i / c.parts % c.bands
+		image := i / c.parts / c.bands
+		q0 := i % c.parts * c.panelsPerTask
+		q1 := min(q0+c.panelsPerTask, c.panels)
+		h := min(c.bandH, c.outH-band*c.bandH)
+		top := band*c.bandH*c.stepY + c.rowAt
+		var src unsafe.Pointer
+		if len(c.terms) == 0 {
+			// Nothing is read, and there may be no source.
+		} else if c.direct {
+			src = c.src.at(image, 0, top, c.colAt, c.Size)
+		} else {
+			src = unsafe.Add(c.buffer.Ptr(), worker*c.workerBytes)
+			if i/c.parts != prepared {
+				if c.D == array.Float32 {
+					copyBand[float32](c, src, image, top)
+				} else {
+					copyBand[float64](c, src, image, top)
+				}
+				prepared = i / c.parts
+			}
+		}
+		dst := c.dst.at(image, 0, band*c.bandH, 0, c.Size)
+		tiles := c.tiles[0]
+		if band == c.bands-1 {
+			tiles = c.tiles[1]
+		}
+		if !c.through {
+			c.band(src, dst, c.dst.C, tiles, q0, q1)
+			continue
+		}
+		// Planes side by side, then to their places.
+		tmp := unsafe.Add(c.buffer.Ptr(), worker*c.workerBytes+c.bandBytes)
+		c.band(src, tmp, h*c.outW, tiles, q0, q1)
+		for o := c.rowOf(q0); o < c.rowOf(q1); o++ {
+			plane := tile.Mat{Ptr: unsafe.Add(tmp, o*h*c.outW*c.Size), Row: c.outW, Col: 1}
+			tile.CopyMat(c.Machine, h, c.outW, tile.Mat{Ptr: unsafe.Add(dst, o*c.dst.C*c.Size), Row: c.dst.H, Col: c.dst.W}, plane)
+		}
+	}
+}
+
+// copyBand copies the rows of the source that a band needs, from row top on, with
+// zeros around it.
+func copyBand[E tile.Element](c *correlation, dst unsafe.Pointer, image, top int) {
+	rows := c.chanPitch / c.rowPitch
+	left := min(max(0, -c.colAt), c.cols) // columns of zeros
+	right := max(left, min(c.cols, c.srcW-c.colAt))
+	out := unsafe.Slice((*E)(dst), c.srcC*c.chanPitch)
+	if c.stepX == 1 && c.src.W == 1 && left < right && left <= c.Lanes && c.cols-right <= c.Lanes {
+		// The rows that exist, by the kernel, between rows of zeros.
+		from := min(max(-top, 0), rows)
+		to := max(from, min(rows, c.srcH-top))
+		for ch := range c.srcC {
+			plane := out[ch*c.chanPitch:][:c.chanPitch]
+			clear(plane[:from*c.rowPitch])
+			clear(plane[to*c.rowPitch:])
+			if from < to {
+				c.pad(unsafe.Pointer(&plane[from*c.rowPitch]), c.rowPitch, c.src.at(image, ch, top+from, c.colAt+left, c.Size),
+					c.src.H, to-from, left, right-left, c.cols-right)
+			}
+		}
+		return
+	}
+	for ch := range c.srcC {
+		for r := range rows {
+			row := out[:c.rowPitch]
+			out = out[c.rowPitch:]
+			y := top + r
+			if uint(y) >= uint(c.srcH) || left == right {
+				clear(row)
+				continue
+			}
+			p := c.src.at(image, ch, y, c.colAt+left, c.Size)
+			if c.stepX == 1 && c.src.W == 1 {
+				clear(row[:left])
+				copy(row[left:right], unsafe.Slice((*E)(p), right-left))
+				clear(row[right:])
+				continue
+			}
+			// Column x of the row goes to place x/stepX of remainder x%stepX.
+			step := c.src.W * c.stepX * c.Size
+			for rem := range c.stepX {
+				part := row[rem*c.remPitch:][:c.remPitch]
+				first := tile.Ceil(max(left-rem, 0), c.stepX)
+				end := max(first, tile.Ceil(max(right-rem, 0), c.stepX))
+				clear(part[:first])
+				clear(part[end:])
+				at := (rem - left) * c.src.W * c.Size
+				for i := first; i < end; i++ {
+					part[i] = *(*E)(unsafe.Add(p, at+i*step))
+				}
+			}
+		}
+	}
+}
+
+// whole reports whether the vectors at the places have no lane to spare.
+func (c *correlation) whole(places []tile.Place) bool {
+	for i := range places {
+		if places[i].Count < c.Lanes {
+			return false
+		}
+	}
+	return true
+}
+
+// band computes panels q0 to q1-1 of the output rows of a band.
+func (c *correlation) band(src, dst unsafe.Pointer, dstC int, tiles []tile.Place, q0, q1 int) {
+	var f tile.Frame
+	f.CStep = dstC * c.Size
+	f.AStep, f.APanel = c.weightPitch, c.panelBytes
+	f.SegmentStep = (c.stepY*c.rowPitch - c.outW) * c.Size
+	k := len(c.terms)
+	for p0 := 0; p0 < k || p0 == 0; p0 += tile.KBlock {
+		kk := min(tile.KBlock, k-p0)
+		f.K = kk
+		f.Flags = c.bias.Flags(p0 == 0, p0+kk == k)
+		if kk > 0 {
+			f.Table = unsafe.Pointer(&c.table[p0])
+		}
+		perBlock := max(1, product.BlockBytesA/(max(kk, 1)*c.weightPitch))
+		for b0 := q0; b0 < q1; b0 += perBlock {
+			b1 := min(b0+perBlock, q1)
+			// One entry takes some 60 us.
+			most := max(1, (200<<10)/((b1-b0)*(c.panelRows+1)*c.nv*max(kk, 1)))
+			for at := 0; at < len(tiles); {
+				places := tiles[at:min(at+c.nv, len(tiles))]
+				key := tile.Key{Nv: len(places), KMajor: true, Segments: c.segments, Masked: c.ISA == jit.AVX512}
+				if c.ISA == jit.AVX2 && !c.whole(places) {
+					key.Masked = true
+					for v := range places {
+						c.SetMask(nil, &f.Lanes[v], places[v].Count)
+					}
+				}
+				same := 1 // tiles for the same kernel
+				for next := at + c.nv; same < most && next+c.nv <= len(tiles) && (c.ISA == jit.AVX512 || !key.Masked && c.whole(tiles[next:next+c.nv])); next += c.nv {
+					same++
+				}
+				at += same * len(places)
+				wide := min(max(c.widePanels, b0), b1)
+				for _, part := range [2]struct{ from, to, rows int }{{b0, wide, c.panelRows + 1}, {wide, b1, c.panelRows}} {
+					if part.from >= part.to {
+						continue
+					}
+					o := c.rowOf(part.from)
+					f.A = unsafe.Add(c.weights.Ptr(), part.from*c.panelBytes+p0*c.weightPitch)
+					if c.bias.Ptr != nil {
+						f.Bias = unsafe.Add(c.bias.Ptr, o*c.Size)
+					}
+					f.B[0], f.C[0] = src, unsafe.Add(dst, o*dstC*c.Size)
+					f.Places, f.Tiles = &places[0], same
+					f.Panels = part.to - part.from
+					key.Mr = part.rows
+					f.Tile(c.Machine, key)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,276 @@
+package convolution
+
+import (
+	"slices"
+	"unsafe"
+
+	"weft/internal/cpu/gen"
+	"weft/internal/cpu/tile"
+	"weft/internal/jit"
+	"weft/internal/x86/asm"
+)
+
+// A channelKey names a kernel whose vectors are output channels and whose rows are mr
+// neighbouring output pixels, stepX columns apart in the source.
+type channelKey struct {
+	tile.Machine
+	mr, nv, stepX int
+}
+
+// A channelTerm is one term of a sum, for all pixels of a tile or some of them: where
+// its element for the first pixel is, its row of weights, and where in the kernel to
+// begin. Offsets are in bytes.
+type channelTerm struct{ a, b, entry int32 }
+
+// A channelTile is where a tile's first pixel is in the source, in the result and among
+// the sums of earlier blocks, in bytes.
+type channelTile struct{ a, c, sums int }
+
+// A channelFrame holds the arguments of a kernel. Steps are in bytes.
+type channelFrame struct {
+	a, b, c, sums unsafe.Pointer
+	bias          unsafe.Pointer
+	terms         *channelTerm
+	termCount     int
+	tiles         *channelTile
+	tileCount     int
+	chanStep      int      // from channel to channel of c
+	ahead         int      // from a source element to one that is needed later
+	flags         int      // as of a tileFrame, and flagStore
+	mask          uint64   // of the pixels in the last vector of the transposed tile
+	lanes         [32]byte // the same for AVX2
+}
+
+// flagStore says that these are the last terms: the tile goes to the result, transposed.
+const flagStore = 16
+
+var cf channelFrame
+
+// A channelKernel is the code, and where in it a term begins that counts for the pixels
+// from some number on, and for those below some number.
+type channelKernel struct {
+	code        *jit.Code
+	from, below []int32
+}
+
+var channelKernels = jit.NewCache[channelKey, *channelKernel](256)
+
+func (k channelKey) Generate() *channelKernel {
+	g := &channelGen{Gen: gen.Gen{ISA: k.ISA, D: k.D}, channelKey: k}
+	from, below := g.emit()
+	c := &channelKernel{code: g.Install()}
+	offset := func(l asm.Label) int32 {
+		at, _ := g.Offset(l)
+		first, _ := g.Offset(from[0])
+		return int32(at - first)
+	}
+	for _, l := range from {
+		c.from = append(c.from, offset(l))
+	}
+	for _, l := range below {
+		c.below = append(c.below, offset(l))
+	}
+	return c
+}
+
+type channelGen struct {
+	gen.Gen
+	channelKey
+}
+
+func (g *channelGen) acc(i, v int) asm.Reg { return g.V(i*g.nv + v) }
+
+// spare is register i behind the sums.
+func (g *channelGen) spare(i int) asm.Reg { return g.V(g.mr*g.nv + i) }
+
+func (g *channelGen) registers() int {
+	if g.ISA == jit.AVX512 {
+		return 32
+	}
+	return 16
+}
+
+// emit writes the kernel. A term jumps to its first pixel; pixels come in both orders,
+// so that a term may leave out some at either end, where the source ends.
+func (g *channelGen) emit() (from, below []asm.Label) {
+	const (
+		source, weights, tiles, count = asm.RSI, asm.RBX, asm.R8, asm.R9
+		terms, left, first, ahead     = asm.R10, asm.R11, asm.R12, asm.R13
+	)
+	a := &g.Asm
+	get := func(r asm.Reg, offset uintptr) { a.RM(asm.MOV, r, gen.Field(offset)) }
+	get(weights, unsafe.Offsetof(cf.b))
+	get(tiles, unsafe.Offsetof(cf.tiles))
+	get(count, unsafe.Offsetof(cf.tileCount))
+	get(ahead, unsafe.Offsetof(cf.ahead))
+	for range g.mr {
+		from = append(from, a.NewLabel())
+		below = append(below, a.NewLabel())
+	}
+	a.LeaLabel(first, from[0])
+	tile := a.Here()
+	get(source, unsafe.Offsetof(cf.a))
+	a.RM(asm.ADD, source, asm.Ptr(tiles, int32(unsafe.Offsetof(channelTile{}.a))))
+	get(terms, unsafe.Offsetof(cf.terms))
+	get(left, unsafe.Offsetof(cf.termCount))
+	for i := range g.mr * g.nv {
+		g.Zero(g.V(i))
+	}
+	g.prefetchResult(tiles)
+	end := a.NewLabel()
+	a.RR(asm.TEST, left, left)
+	a.Jcc(asm.CondE, end)
+
+	a.Align(16)
+	loop := a.Here()
+	a.RM(asm.MOVSXD, asm.RAX, asm.Ptr(terms, int32(unsafe.Offsetof(channelTerm{}.a))).Sized(4))
+	a.RM(asm.MOVSXD, asm.RCX, asm.Ptr(terms, int32(unsafe.Offsetof(channelTerm{}.b))).Sized(4))
+	a.RM(asm.MOVSXD, asm.RDX, asm.Ptr(terms, int32(unsafe.Offsetof(channelTerm{}.entry))).Sized(4))
+	a.RR(asm.ADD, asm.RAX, source)
+	a.RR(asm.ADD, asm.RDX, first)
+	a.RI(asm.ADD, terms, int64(unsafe.Sizeof(channelTerm{})))
+	for v := range g.nv {
+		g.Load(g.spare(v), asm.Idx(weights, asm.RCX, 1, int32(v*g.VB())))
+	}
+	a.M(asm.PREFETCHT1, asm.Idx(asm.RAX, ahead, 1, 0))
+	a.JmpReg(asm.RDX)
+	pixel := func(i int) {
+		m := asm.Ptr(asm.RAX, int32(i*g.stepX*g.Size))
+		if g.nv == 1 && g.ISA == jit.AVX512 {
+			a.RRM(g.Pick(asm.VFMADD231PS, asm.VFMADD231PD), g.acc(i, 0), g.spare(0), m.B())
+			return
+		}
+		t := g.V(g.registers() - 1 - i&1)
+		g.Broadcast(t, m)
+		for v := range g.nv {
+			g.Fma(g.acc(i, v), t, g.spare(v))
+		}
+	}
+	for i := range g.mr {
+		a.Bind(from[i])
+		pixel(i)
+	}
+	a.RI(asm.SUB, left, 1)
+	a.Jcc(asm.CondNE, loop)
+	a.Jmp(end)
+	for i := g.mr - 1; i >= 0; i-- {
+		a.Bind(below[i])
+		pixel(i)
+	}
+	a.RI(asm.SUB, left, 1)
+	a.Jcc(asm.CondNE, loop)
+	a.Bind(end)
+	g.finish(tiles)
+	a.RI(asm.ADD, tiles, int64(unsafe.Sizeof(channelTile{})))
+	a.RI(asm.SUB, count, 1)
+	a.Jcc(asm.CondNE, tile)
+	g.Done()
+	return from, below
+}
+
+// prefetchResult asks for the lines that a tile's results go to, early enough.
+func (g *channelGen) prefetchResult(tile asm.Reg) {
+	a := &g.Asm
+	skip := a.NewLabel()
+	a.RM(asm.MOV, asm.RAX, gen.Field(unsafe.Offsetof(cf.flags)))
+	a.RI(asm.TEST, asm.RAX, flagStore)
+	a.Jcc(asm.CondE, skip)
+	a.RM(asm.MOV, asm.RAX, gen.Field(unsafe.Offsetof(cf.c)))
+	a.RM(asm.ADD, asm.RAX, asm.Ptr(tile, int32(unsafe.Offsetof(channelTile{}.c))))
+	a.RM(asm.MOV, asm.RDX, gen.Field(unsafe.Offsetof(cf.chanStep)))
+	for range g.nv * g.Lanes() {
+		a.M(asm.PREFETCHW, asm.Ptr(asm.RAX, 0))
+		a.M(asm.PREFETCHW, asm.Ptr(asm.RAX, int32(g.mr*g.Size-1)))
+		a.RR(asm.ADD, asm.RAX, asm.RDX)
+	}
+	a.Bind(skip)
+}
+
+// finish adds the sums of a tile to those of earlier blocks and stores them, or makes
+// results of them.
+func (g *channelGen) finish(at asm.Reg) {
+	a := &g.Asm
+	add := g.Pick(asm.VADDPS, asm.VADDPD)
+	every := func(f func(acc asm.Reg, v int, sum asm.Mem)) {
+		for i := range g.mr * g.nv {
+			f(g.V(i), i%g.nv, asm.Ptr(asm.RCX, int32(i*g.VB())))
+		}
+	}
+	a.RM(asm.MOV, asm.RAX, gen.Field(unsafe.Offsetof(cf.flags)))
+	a.RM(asm.MOV, asm.RCX, gen.Field(unsafe.Offsetof(cf.sums)))
+	a.RM(asm.ADD, asm.RCX, asm.Ptr(at, int32(unsafe.Offsetof(channelTile{}.sums))))
+	zero := g.V(g.registers() - 1)
+	g.Zero(zero)
+	every(func(acc asm.Reg, _ int, _ asm.Mem) { a.RRR(add, acc, acc, zero) })
+	g.When(tile.FlagAdd, func() {
+		every(func(acc asm.Reg, _ int, sum asm.Mem) { a.RRM(add, acc, acc, sum) })
+	})
+	g.When(tile.FlagBiasCol, func() {
+		a.RM(asm.MOV, asm.RDX, gen.Field(unsafe.Offsetof(cf.bias)))
+		for v := range g.nv {
+			g.Load(g.spare(v), asm.Ptr(asm.RDX, int32(v*g.VB())))
+		}
+		every(func(acc asm.Reg, v int, _ asm.Mem) { a.RRR(add, acc, acc, g.spare(v)) })
+	})
+	store, end := a.NewLabel(), a.NewLabel()
+	a.RI(asm.TEST, asm.RAX, flagStore)
+	a.Jcc(asm.CondNE, store)
+	every(func(acc asm.Reg, _ int, sum asm.Mem) { g.Store(sum, acc) })
+	a.Jmp(end)
+	a.Bind(store)
+	g.storeTransposed(at)
+	a.Bind(end)
+}
+
+// storeTransposed stores a tile with the pixels of a channel side by side.
+func (g *channelGen) storeTransposed(tile asm.Reg) {
+	a := &g.Asm
+	n := g.Lanes()
+	if g.ISA == jit.AVX512 {
+		a.RM(asm.MOV32, asm.RAX, gen.Field(unsafe.Offsetof(cf.mask)))
+		a.RR(asm.KMOVW, asm.K1, asm.RAX)
+	}
+	a.RM(asm.MOV, asm.RCX, gen.Field(unsafe.Offsetof(cf.c)))
+	a.RM(asm.ADD, asm.RCX, asm.Ptr(tile, int32(unsafe.Offsetof(channelTile{}.c))))
+	a.RM(asm.MOV, asm.RDX, gen.Field(unsafe.Offsetof(cf.chanStep)))
+	var free []asm.Reg
+	for i := g.mr * g.nv; i < g.registers(); i++ {
+		free = append(free, g.V(i))
+	}
+	for v := range g.nv {
+		for at := 0; at < g.mr; at += n {
+			used := min(n, g.mr-at)
+			var square []asm.Reg
+			for i := range used {
+				square = append(square, g.acc(at+i, v))
+			}
+			// What is transposed beside the pixels is not stored.
+			pads := n - used
+			all := slices.Concat(square, free[:pads+2])
+			free = free[pads+2:]
+			columns := g.Transpose(all[:n], [2]asm.Reg(all[n:]))
+			var rest []asm.Reg
+			for _, r := range all {
+				if !slices.Contains(columns, r) {
+					rest = append(rest, r)
+				}
+			}
+			masked := at+n >= g.mr
+			if masked && g.ISA == jit.AVX2 {
+				g.Load(rest[0], gen.Field(unsafe.Offsetof(cf.lanes)))
+			}
+			a.RR(asm.MOV, asm.RAX, asm.RCX)
+			for _, r := range columns {
+				m := asm.Ptr(asm.RAX, int32(at*g.Size))
+				if masked {
+					g.StoreMasked(m, r, asm.K1, rest[0])
+				} else {
+					g.Store(m, r)
+				}
+				a.RR(asm.ADD, asm.RAX, asm.RDX)
+			}
+			free = append(free, all...)
+		}
+		a.RR(asm.MOV, asm.RCX, asm.RAX)
+	}
+}

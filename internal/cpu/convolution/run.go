@@ -1,0 +1,179 @@
+package convolution
+
+import (
+	"unsafe"
+
+	"weft/internal/array"
+	"weft/internal/cpu/tile"
+	"weft/internal/jit"
+	"weft/internal/mem"
+)
+
+// ready makes c a correlation with nothing filled in, keeping its memory.
+func (c *correlation) ready(g *Convolution, channels int) {
+	*c = correlation{
+		Machine: tile.New(g.ISA, g.DType),
+		terms:   c.terms[:0], table: c.table[:0], tiles: [2][]tile.Place{c.tiles[0][:0]},
+	}
+	c.bias = g.Bias.ByChannel(c.Machine, channels)
+}
+
+func (c *correlation) release() {
+	c.weights, c.buffer, c.packWeights = mem.Block{}, mem.Block{}, nil
+	c.src, c.dst, c.bias = Image{}, Image{}, tile.Bias{}
+	correlations.Put(c)
+}
+
+func (g *Convolution) forward(y, x Image, w unsafe.Pointer) {
+	if !g.useWinograd(g.OutH(), g.OutW()) {
+		g.directForward(y, x, w)
+		return
+	}
+	(&winograd{
+		Machine: tile.New(g.ISA, g.DType), n: g.N, inC: g.C, outC: g.O, outH: g.OutH(), outW: g.OutW(), src: x, dst: y,
+		srcH: g.H, srcW: g.W, rowAt: -g.PadH, colAt: -g.PadW, bias: g.Bias,
+		weights: w, outStep: 9 * g.C, inStep: 9, step: winogradWeights,
+	}).run(g.Threads, func(image int) {
+		one := *g
+		one.N = 1
+		one.directForward(y.image(image, g.DType), x.image(image, g.DType), w)
+	})
+}
+
+// image returns one of a stack of images.
+func (m Image) image(i int, d array.DType) Image {
+	m.Ptr = m.at(i, 0, 0, 0, d.Size())
+	return m
+}
+
+// directForward computes a convolution as the sum that defines it.
+func (g *Convolution) directForward(y, x Image, w unsafe.Pointer) {
+	if g.ISA == jit.Portable {
+		if g.DType == array.Float32 {
+			portableForward[float32](g, y, x, w)
+		} else {
+			portableForward[float64](g, y, x, w)
+		}
+		return
+	}
+	c := correlations.Get().(*correlation)
+	c.ready(g, g.O)
+	c.n, c.outC, c.outH, c.outW, c.stepY, c.stepX = g.N, g.O, g.OutH(), g.OutW(), g.StrideH, g.StrideW
+	c.src, c.srcC, c.srcH, c.srcW, c.rowAt, c.colAt = x, g.C, g.H, g.W, -g.PadH, -g.PadW
+	c.rows = (c.outH-1)*g.StrideH + (g.KH-1)*g.DilationH + 1
+	c.cols = (c.outW-1)*g.StrideW + (g.KW-1)*g.DilationW + 1
+	c.dst = y
+	for ch := range g.C {
+		for kh := range g.KH {
+			for kw := range g.KW {
+				c.terms = append(c.terms, term{int32(ch), int32(kh * g.DilationH), int32(kw * g.DilationW)})
+			}
+		}
+	}
+	k := len(c.terms)
+	c.packWeights = func(dst unsafe.Pointer, pitch, o, n int) {
+		c.Pack(dst, pitch, unsafe.Add(w, o*k*c.Size), k, 1, n, k)
+	}
+	c.run(g.Threads)
+	c.release()
+}
+
+// phase lists the taps that reach the elements r, r+stride, r+2*stride ... of one
+// axis, and for each of them the index into the gradient for the first element.
+func phase(r, stride, pad, taps, dilation int) (tap, at []int) {
+	for k := range taps {
+		if p := r + pad - k*dilation; mod(p, stride) == 0 {
+			tap = append(tap, k)
+			at = append(at, p/stride)
+		}
+	}
+	return tap, at
+}
+
+func (g *Convolution) gradInput(dx, dy Image, w unsafe.Pointer) {
+	if !g.useWinograd(g.H, g.W) {
+		g.directGradInput(dx, dy, w)
+		return
+	}
+	(&winograd{
+		Machine: tile.New(g.ISA, g.DType), n: g.N, inC: g.O, outC: g.C, outH: g.H, outW: g.W, src: dy, dst: dx,
+		srcH: g.OutH(), srcW: g.OutW(), rowAt: g.PadH - 2, colAt: g.PadW - 2, bias: g.Bias,
+		weights: w, outStep: 9, inStep: 9 * g.C, step: winogradWeightsReversed,
+	}).run(g.Threads, func(image int) {
+		one := *g
+		one.N = 1
+		one.directGradInput(dx.image(image, g.DType), dy.image(image, g.DType), w)
+	})
+}
+
+// directGradInput computes the gradient of the input as the sum that defines it.
+func (g *Convolution) directGradInput(dx, dy Image, w unsafe.Pointer) {
+	if g.ISA == jit.Portable {
+		if g.DType == array.Float32 {
+			portableGradInput[float32](g, dx, dy, w)
+		} else {
+			portableGradInput[float64](g, dx, dy, w)
+		}
+		return
+	}
+	for ry := range min(g.StrideH, g.H) {
+		for rx := range min(g.StrideW, g.W) {
+			g.gradInputPhase(dx, dy, w, ry, rx)
+		}
+	}
+}
+
+// gradInputPhase computes the elements of dx at rows ry, ry+StrideH, ... and columns
+// rx, rx+StrideW, ....
+func (g *Convolution) gradInputPhase(dx, dy Image, w unsafe.Pointer, ry, rx int) {
+	c := correlations.Get().(*correlation)
+	c.ready(g, g.C)
+	kh, rows := phase(ry, g.StrideH, g.PadH, g.KH, g.DilationH)
+	kw, cols := phase(rx, g.StrideW, g.PadW, g.KW, g.DilationW)
+	c.n, c.outC, c.stepY, c.stepX = g.N, g.C, 1, 1
+	c.outH, c.outW = tile.Ceil(g.H-ry, g.StrideH), tile.Ceil(g.W-rx, g.StrideW)
+	c.src, c.srcC, c.srcH, c.srcW = dy, g.O, g.OutH(), g.OutW()
+	c.dst = Image{dx.at(0, 0, ry, rx, c.Size), dx.N, dx.C, dx.H * g.StrideH, dx.W * g.StrideW}
+	c.rows, c.cols = c.outH, c.outW
+	if len(kh) > 0 && len(kw) > 0 {
+		// Indices fall as taps rise.
+		c.rowAt, c.colAt = rows[len(rows)-1], cols[len(cols)-1]
+		c.rows += rows[0] - c.rowAt
+		c.cols += cols[0] - c.colAt
+		for o := range g.O {
+			for _, y := range rows {
+				for _, x := range cols {
+					c.terms = append(c.terms, term{int32(o), int32(y - c.rowAt), int32(x - c.colAt)})
+				}
+			}
+		}
+	}
+	taps := g.KH * g.KW
+	perO := len(kh) * len(kw)
+	c.packWeights = func(dst unsafe.Pointer, pitch, ch, n int) {
+		if perO == 0 {
+			return
+		}
+		if taps == 1 {
+			c.Pack(dst, pitch, unsafe.Add(w, ch*c.Size), 1, g.C, n, g.O)
+			return
+		}
+		for o := range g.O {
+			src := unsafe.Add(w, (o*g.C+ch)*taps*c.Size)
+			to := unsafe.Add(dst, o*perO*pitch)
+			if perO == taps {
+				c.Pack(to, pitch, src, taps, 1, n, taps)
+				continue
+			}
+			for _, y := range kh {
+				for _, x := range kw {
+					row := tile.Mat{Ptr: unsafe.Add(src, (y*g.KW+x)*c.Size), Row: 0, Col: taps}
+					tile.CopyMat(c.Machine, 1, n, tile.Mat{Ptr: to, Row: 0, Col: 1}, row)
+					to = unsafe.Add(to, pitch)
+				}
+			}
+		}
+	}
+	c.run(g.Threads)
+	c.release()
+}

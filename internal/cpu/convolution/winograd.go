@@ -1,0 +1,267 @@
+package convolution
+
+import (
+	"sync/atomic"
+	"unsafe"
+
+	"weft/internal/array"
+	"weft/internal/cpu/gen"
+	"weft/internal/cpu/tile"
+	"weft/internal/jit"
+	"weft/internal/mem"
+	"weft/internal/par"
+)
+
+// A winograd computes a convolution with kernels of three by three by Winograd's
+// F(2x2, 3x3): tiles of four by four pixels and the weights are transformed into 16 elements
+// each, of which 16 matrix products make as many sums, which are transformed into tiles of
+// two by two results. That takes 16 products for four results instead of 36. A product has
+// a row for every tile and a column for every output channel.
+//
+// The transforms run on vectors of channels: of each, the pixels of some rows are transposed
+// to lie side by side, and the results back.
+type winograd struct {
+	tile.Machine
+	n, inC, outC int
+	outH, outW   int
+	src, dst     Image
+	srcH, srcW   int
+	rowAt, colAt int // the source's row and column of the first tap of output 0, 0
+	bias         tile.Bias
+	weights      unsafe.Pointer
+	outStep      int // elements from the weights of an output channel to the next
+	inStep       int
+	step         winogradStep // of the weights
+	tilesW       int
+	bandTiles    int // rows of tiles of a task
+	bands        int
+	strips       int // of winogradVectors vectors of output channels
+	transformed  mem.Block
+	buffer       mem.Block
+	workerBytes  int
+	planeBytes   int           // of a worker's pixels of some channels
+	tileStep     int           // bytes from tile to tile of the transformed source
+	wild         []atomic.Bool // by image: a result is not finite
+}
+
+// winogradVectors is how many vectors of output channels a product computes at a time.
+const winogradVectors = 2
+
+// winogradBytes is about how large the transformed source of a band may be.
+const winogradBytes = 896 << 10
+
+// winogradChannels is what numbers of channels must be multiples of: of both vectors.
+const winogradChannels = 32
+
+// winogradSide is the least height and width of results for which Winograd's algorithm is
+// used: below it too much of the tiles lies outside.
+const winogradSide = 6
+
+// useWinograd reports whether a convolution with h x w results for an image is computed by
+// Winograd's algorithm. As that is another sum with other bits, nothing decides it but the
+// type and the shape of one image.
+func (g *Convolution) useWinograd(h, w int) bool {
+	return g.DType == array.Float32 && g.KH == 3 && g.KW == 3 && g.StrideH == 1 && g.StrideW == 1 && g.DilationH == 1 && g.DilationW == 1 &&
+		min(g.C, g.O) > 0 && g.C%winogradChannels == 0 && g.O%winogradChannels == 0 && min(h, w) >= winogradSide
+}
+
+// run computes the convolution, and calls direct for each image of which a result is not
+// finite: an element that is not finite, or nearly so, spreads to all results of its tiles.
+func (w *winograd) run(threads int, direct func(image int)) {
+	w.bias = w.bias.ByChannel(w.Machine, w.outC)
+	threads = tile.ThreadsFor(w.n*w.outC*w.outH*w.outW*w.inC*4, threads)
+	w.wild = make([]atomic.Bool, w.n)
+	w.plan(threads)
+	w.transformed = tile.Alloc(16 * w.inC * w.outC * w.Size)
+	defer mem.Free(w.transformed)
+	w.transformWeights(threads)
+	tasks := w.n * w.bands
+	w.buffer = tile.Alloc(w.workerBytes * par.Width(tasks, 1, threads))
+	defer mem.Free(w.buffer)
+	par.RunTask(tasks, 1, threads, w)
+	for i := range w.wild {
+		if w.wild[i].Load() {
+			direct(i)
+		}
+	}
+}
+
+// plan cuts images into bands, whose tiles stay in the second cache together.
+func (w *winograd) plan(threads int) {
+	w.tilesW = tile.Ceil(w.outW, 2)
+	tilesH := tile.Ceil(w.outH, 2)
+	w.strips = w.outC / (winogradVectors * w.Lanes)
+	// Rows of a power of two would fall into few sets of the first cache.
+	w.tileStep = w.inC*w.Size + 64
+	w.bandTiles = min(tilesH, max(1, winogradBytes/(16*w.tilesW*w.tileStep)))
+	for threads > 1 && w.n*tile.Ceil(tilesH, w.bandTiles) < 2*threads && w.bandTiles > 2 {
+		w.bandTiles = tile.Ceil(w.bandTiles, 2)
+	}
+	w.bandTiles = tile.Ceil(tilesH, tile.Ceil(tilesH, w.bandTiles))
+	w.bands = tile.Ceil(tilesH, w.bandTiles)
+	// Transposing writes up to a vector of pixels more than there are.
+	w.planeBytes = ((2*w.bandTiles+2)*(2*w.tilesW+2) + w.Lanes) * w.VB
+	w.workerBytes = w.planeBytes + 16*w.bandTiles*w.tilesW*(w.tileStep+w.stripBytes())
+}
+
+// stripBytes returns the bytes of a strip's channels at one place.
+func (w *winograd) stripBytes() int { return winogradVectors * w.VB }
+
+// transform runs a transform.
+func (w *winograd) transform(step winogradStep, f *winogradFrame) {
+	if w.ISA == jit.Portable {
+		f.run(step, w.Lanes)
+		return
+	}
+	jit.Call(gen.Kernel(winogradKernels, winogradKey{w.Machine, step}), 0, unsafe.Pointer(f))
+}
+
+// transpose is pack, also without machine code.
+func (w *winograd) transpose(dst unsafe.Pointer, pitch int, src unsafe.Pointer, step, kStep, rows, k int) {
+	if w.ISA == jit.Portable {
+		tile.Gather[float32](dst, pitch, src, step, kStep, rows, k)
+		return
+	}
+	w.Pack(dst, pitch, src, step, kStep, rows, k)
+}
+
+// transformWeights transforms the weights: for each strip and each of the 16 matrices, a
+// row of the strip's channels for every input channel.
+func (w *winograd) transformWeights(threads int) {
+	width, bytes := winogradVectors*w.Lanes, w.stripBytes()
+	if w.inC*w.outC < 8<<10 {
+		threads = 1
+	}
+	par.Run(w.strips, 1, threads, func(_, begin, end int) {
+		// So many channels at a time, and what transposing writes behind them.
+		buffer := tile.Alloc((9*winogradChannels + w.Lanes) * bytes)
+		defer mem.Free(buffer)
+		f := winogradFrame{src: buffer.Ptr(), matrixStep: w.inC * bytes, tileStep: bytes, tiles: winogradChannels, half: 0.5}
+		for s := begin; s < end; s++ {
+			for c := 0; c < w.inC; c += winogradChannels {
+				from := unsafe.Add(w.weights, (s*width*w.outStep+c*w.inStep)*w.Size)
+				if w.inStep == 9 {
+					w.transpose(buffer.Ptr(), bytes, from, w.outStep, 1, width, 9*winogradChannels)
+				} else {
+					for i := range winogradChannels {
+						w.transpose(unsafe.Add(buffer.Ptr(), i*9*bytes), bytes, unsafe.Add(from, i*w.inStep*w.Size), w.outStep, 1, width, 9)
+					}
+				}
+				f.dst = unsafe.Add(w.transformed.Ptr(), (s*16*w.inC+c)*bytes)
+				w.transform(w.step, &f)
+			}
+		}
+	})
+}
+
+// Chunk computes tasks begin to end-1: images, then bands.
+func (w *winograd) Chunk(worker, begin, end int) {
+	plane := unsafe.Add(w.buffer.Ptr(), worker*w.workerBytes)
+	source := unsafe.Add(plane, w.planeBytes)
+	sums := unsafe.Add(source, 16*w.bandTiles*w.tilesW*w.tileStep)
+	tilesH := tile.Ceil(w.outH, 2)
+	for i := begin; i < end; i++ {
+		image, first := i/w.bands, i%w.bands*w.bandTiles
+		rows := min(w.bandTiles, tilesH-first)
+		for c := 0; c < w.inC; c += w.Lanes {
+			w.fill(plane, image, c, 2*first+w.rowAt, 2*rows+2)
+			w.transform(winogradSource, &winogradFrame{
+				src: plane, rowStep: (2*w.tilesW + 2) * w.VB, tiles: w.tilesW, rows: rows,
+				dst: unsafe.Add(source, c*w.Size), matrixStep: w.bandTiles * w.tilesW * w.tileStep, tileStep: w.tileStep,
+			})
+		}
+		for s := range w.strips {
+			w.products(source, sums, s, rows*w.tilesW)
+			for v := range winogradVectors {
+				w.result(plane, unsafe.Add(sums, v*w.VB), image, (s*winogradVectors+v)*w.Lanes, first, rows)
+			}
+		}
+	}
+}
+
+// fill transposes rows of a vector of channels of an image from channel c on: the pixels
+// that the tiles read, with zeros around the image.
+func (w *winograd) fill(plane unsafe.Pointer, image, c, top, rows int) {
+	cols := 2*w.tilesW + 2
+	clear(unsafe.Slice((*byte)(plane), w.planeBytes))
+	left := max(0, -w.colAt)
+	n := min(cols-left, w.srcW-(w.colAt+left))
+	if n <= 0 {
+		return
+	}
+	for y := max(0, -top); y < min(rows, w.srcH-top); y++ {
+		// What is written behind the row are zeros, and before the next one.
+		w.transpose(unsafe.Add(plane, (y*cols+left)*w.VB), w.VB, w.src.at(image, c, top+y, w.colAt+left, w.Size), w.src.C, w.src.W, w.Lanes, n)
+	}
+}
+
+// products computes the 16 products for a strip and n tiles.
+func (w *winograd) products(source, sums unsafe.Pointer, strip, n int) {
+	bytes := w.stripBytes()
+	matrix := w.bandTiles * w.tilesW
+	if w.ISA == jit.Portable {
+		width := bytes / w.Size
+		tile.PortableMats[float32](16, n, width, w.inC, 1, tile.Bias{}, func(m int) (a, b, c tile.Mat) {
+			return tile.Mat{Ptr: unsafe.Add(source, m*matrix*w.tileStep), Row: w.tileStep / w.Size, Col: 1},
+				tile.Mat{Ptr: unsafe.Add(w.transformed.Ptr(), (strip*16+m)*w.inC*bytes), Row: width, Col: 1}, tile.Mat{Ptr: unsafe.Add(sums, m*matrix*bytes), Row: width, Col: 1}
+		})
+		return
+	}
+	panels := tile.Ceil(n, tile.MaxRows(w.ISA, winogradVectors))
+	mr, wide := n/panels, n%panels
+	key := tile.Key{Nv: winogradVectors}
+	f := tile.Frame{AStep: w.tileStep, BStep: bytes, CStep: bytes}
+	for m := range 16 {
+		for p := 0; p < w.inC; p += tile.KBlock {
+			f.K = min(tile.KBlock, w.inC-p)
+			f.Flags = tile.Bit(p > 0, 0)
+			f.B[0] = unsafe.Add(w.transformed.Ptr(), ((strip*16+m)*w.inC+p)*bytes)
+			for _, part := range [2]struct{ first, panels, rows int }{{0, wide, mr + 1}, {wide * (mr + 1), panels - wide, mr}} {
+				if part.panels == 0 {
+					continue
+				}
+				key.Mr = part.rows
+				f.A = unsafe.Add(source, (m*matrix+part.first)*w.tileStep+p*w.Size)
+				f.APanel = part.rows * w.tileStep
+				f.C[0] = unsafe.Add(sums, (m*matrix+part.first)*bytes)
+				f.Panels = part.panels
+				f.Tile(w.Machine, key)
+			}
+		}
+	}
+}
+
+// result makes results of the sums of a vector of channels from o on, and transposes them to
+// where they belong.
+func (w *winograd) result(plane, sums unsafe.Pointer, image, o, first, rows int) {
+	cols := 2 * w.tilesW
+	f := winogradFrame{
+		src: sums, matrixStep: w.bandTiles * w.tilesW * w.stripBytes(), tileStep: w.stripBytes(),
+		dst: plane, rowStep: cols * w.VB, tiles: w.tilesW, rows: rows, flags: w.bias.Flags(true, true),
+	}
+	if w.bias.Ptr != nil {
+		f.bias = unsafe.Add(w.bias.Ptr, o*w.Size)
+	}
+	w.transform(winogradResult, &f)
+	for _, x := range f.wild {
+		if x != 0 {
+			w.wild[image].Store(true)
+		}
+	}
+	h, run := min(2*rows, w.outH-2*first), w.outW
+	if w.dst.W == 1 && w.dst.H == w.outW && cols == w.outW {
+		h, run = 1, h*run
+	}
+	for y := range h {
+		to, from := w.dst.at(image, o, 2*first+y, 0, w.Size), unsafe.Add(plane, y*cols*w.VB)
+		if w.dst.W != 1 || run < w.Lanes || w.ISA == jit.Portable {
+			tile.CopyMat(w.Machine, w.Lanes, run, tile.Mat{Ptr: to, Row: w.dst.C, Col: w.dst.W}, tile.Mat{Ptr: from, Row: 1, Col: w.Lanes})
+			continue
+		}
+		for x := 0; x < run; x += w.Lanes {
+			// Behind whole vectors some pixels before are transposed again.
+			x := min(x, run-w.Lanes)
+			w.Pack(unsafe.Add(to, x*w.Size), w.dst.C*w.Size, unsafe.Add(from, x*w.VB), w.Lanes, 1, w.Lanes, w.Lanes)
+		}
+	}
+}

@@ -1,0 +1,34 @@
+package gen
+
+import (
+	"weft/internal/array"
+	"weft/internal/jit"
+)
+
+// Install maps what g generated.
+func (g *Gen) Install() *jit.Code {
+	text, err := g.Finish()
+	if err != nil {
+		panic("cpu: generated code: " + err.Error())
+	}
+	c, err := jit.Map(text)
+	if err != nil {
+		panic(&array.Error{Kind: array.OutOfMemory, Op: "cpu", Msg: "no executable memory", Err: err})
+	}
+	return c
+}
+
+// A Key names a kernel by all that its generator reads, and makes it.
+type Key[V any] interface {
+	comparable
+	Generate() V
+}
+
+// Kernel returns the kernel of a key, which is made when first wanted.
+func Kernel[K Key[V], V any](made *jit.Cache[K, V], key K) V {
+	if c, ok := made.Lookup(key); ok {
+		return c
+	}
+	c, _ := made.Get(key, func() (V, error) { return key.Generate(), nil })
+	return c
+}

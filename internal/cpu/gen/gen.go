@@ -1,0 +1,208 @@
+package gen
+
+import (
+	"weft/internal/array"
+	"weft/internal/jit"
+	"weft/internal/x86/asm"
+)
+
+// A Gen writes one routine. It names instructions and registers by what they do,
+// so that a generator is written once for both instruction sets and types.
+type Gen struct {
+	asm.Asm
+	ISA    jit.ISA
+	D      array.DType
+	Narrow bool // 256-bit vectors with AVX-512
+}
+
+// Pick returns the instruction for the element type.
+func (g *Gen) Pick(single, double asm.Op) asm.Op {
+	if g.D == array.Float32 {
+		return single
+	}
+	return double
+}
+
+// V returns vector register i.
+func (g *Gen) V(i int) asm.Reg {
+	if g.ISA == jit.AVX512 && !g.Narrow {
+		return asm.Z(i)
+	}
+	return asm.Y(i)
+}
+
+// Temp returns a register behind the others: with AVX-512 there are two.
+func (g *Gen) Temp(i int) asm.Reg {
+	if g.ISA == jit.AVX512 {
+		return g.V(31 - i&1)
+	}
+	return g.V(15)
+}
+
+// Vb returns the bytes of a vector.
+func (g *Gen) VB() int {
+	if g.Narrow {
+		return 32
+	}
+	return g.ISA.VectorBytes()
+}
+
+// Lanes returns the elements of a vector.
+func (g *Gen) Lanes() int { return g.VB() / g.D.Size() }
+
+func (g *Gen) Load(dst asm.Reg, m asm.Mem)  { g.RM(asm.VMOVUPS, dst, m) }
+func (g *Gen) Store(m asm.Mem, src asm.Reg) { g.MR(asm.VMOVUPS, m, src) }
+func (g *Gen) Zero(r asm.Reg)               { g.RRR(asm.VXORPS, r, r, r) }
+
+// Broadcast sets all lanes of dst to the element at m.
+func (g *Gen) Broadcast(dst asm.Reg, m asm.Mem) {
+	g.RM(g.Pick(asm.VBROADCASTSS, asm.VBROADCASTSD), dst, m)
+}
+
+// Fma adds x*y to acc.
+func (g *Gen) Fma(acc, x, y asm.Reg) {
+	g.RRR(g.Pick(asm.VFMADD231PS, asm.VFMADD231PD), acc, x, y)
+}
+
+// LoadMasked reads the lanes of a mask and sets the others to zero. The mask is
+// opmask register k, or with AVX2 the vector in register t, which may be dst.
+func (g *Gen) LoadMasked(dst asm.Reg, m asm.Mem, k, t asm.Reg) {
+	if g.ISA == jit.AVX512 {
+		g.MaskZ(k).RM(g.Pick(asm.VMOVUPS, asm.VMOVUPD), dst, m)
+		return
+	}
+	g.RRM(g.Pick(asm.VMASKMOVPS, asm.VMASKMOVPD), dst, t, m)
+}
+
+func (g *Gen) StoreMasked(m asm.Mem, src, k, t asm.Reg) {
+	if g.ISA == jit.AVX512 {
+		g.Mask(k).MR(g.Pick(asm.VMOVUPS, asm.VMOVUPD), m, src)
+		return
+	}
+	g.MRR(g.Pick(asm.VMASKMOVPS, asm.VMASKMOVPD), m, t, src)
+}
+
+// Done returns status 0.
+func (g *Gen) Done() {
+	g.RR(asm.XOR32, asm.RAX, asm.RAX)
+	g.Op0(asm.VZEROUPPER)
+	g.Op0(asm.RET)
+}
+
+// Field returns the operand of a frame's field at the given offset.
+func Field(offset uintptr) asm.Mem { return asm.Ptr(asm.RDI, int32(offset)) }
+
+// Transpose returns registers that hold the columns, in order, of the square whose
+// rows are in r, as many as a vector has lanes. It uses the registers of r and two
+// free ones.
+func (g *Gen) Transpose(r []asm.Reg, free [2]asm.Reg) []asm.Reg {
+	n := len(r)
+	r = append([]asm.Reg(nil), r...)
+	// Each step replaces two registers by two combinations of theirs.
+	pair := func(i, j int, f func(dst, a, b asm.Reg, high bool)) {
+		a, b := r[i], r[j]
+		f(free[0], a, b, false)
+		f(free[1], a, b, true)
+		r[i], r[j], free[0], free[1] = free[0], free[1], a, b
+	}
+	unpack := func(low, high asm.Op) func(dst, a, b asm.Reg, isHigh bool) {
+		return func(dst, a, b asm.Reg, isHigh bool) {
+			if isHigh {
+				g.RRR(high, dst, a, b)
+			} else {
+				g.RRR(low, dst, a, b)
+			}
+		}
+	}
+	shuffle := func(op asm.Op, low, high int64) func(dst, a, b asm.Reg, isHigh bool) {
+		return func(dst, a, b asm.Reg, isHigh bool) {
+			if isHigh {
+				g.RRRI(op, dst, a, b, high)
+			} else {
+				g.RRRI(op, dst, a, b, low)
+			}
+		}
+	}
+	// Squares in the 128-bit parts: register w*i + c then holds, in part q, column
+	// w*q + c of rows w*i to w*i + w-1.
+	w := 16 / g.D.Size()
+	if w == 4 {
+		for i := 0; i < n; i += 4 {
+			pair(i, i+1, unpack(asm.VUNPCKLPS, asm.VUNPCKHPS))
+			pair(i+2, i+3, unpack(asm.VUNPCKLPS, asm.VUNPCKHPS))
+			pair(i, i+2, unpack(asm.VUNPCKLPD, asm.VUNPCKHPD))
+			pair(i+1, i+3, unpack(asm.VUNPCKLPD, asm.VUNPCKHPD))
+			r[i+1], r[i+2] = r[i+2], r[i+1]
+		}
+	} else {
+		for i := 0; i < n; i += 2 {
+			pair(i, i+1, unpack(asm.VUNPCKLPD, asm.VUNPCKHPD))
+		}
+	}
+	// Then the parts.
+	for c := range w {
+		if g.ISA == jit.AVX2 {
+			pair(c, c+w, shuffle(asm.VPERM2F128, 0x20, 0x31))
+			continue
+		}
+		pair(c, c+w, shuffle(asm.VSHUFF32X4, 0x44, 0xEE))
+		pair(c+2*w, c+3*w, shuffle(asm.VSHUFF32X4, 0x44, 0xEE))
+		pair(c, c+2*w, shuffle(asm.VSHUFF32X4, 0x88, 0xDD))
+		pair(c+w, c+3*w, shuffle(asm.VSHUFF32X4, 0x88, 0xDD))
+		r[c+w], r[c+2*w] = r[c+2*w], r[c+w]
+	}
+	return r
+}
+
+// When writes code that runs if a flag is set in RAX.
+func (g *Gen) When(flag int64, f func()) {
+	skip := g.NewLabel()
+	g.RI(asm.TEST, asm.RAX, flag)
+	g.Jcc(asm.CondE, skip)
+	f()
+	g.Bind(skip)
+}
+
+// Chain writes a loop over as many terms as count holds: four at a time, then one.
+// term writes the term that lies so many behind, advance moves on by some.
+func (g *Gen) Chain(count asm.Reg, term, advance func(n int)) {
+	const unroll = 4
+	g.Every(unroll, count, func() {
+		for u := range unroll {
+			term(u)
+		}
+		advance(unroll)
+	})
+	end := g.NewLabel()
+	g.Jcc(asm.CondE, end)
+	one := g.Here()
+	term(0)
+	advance(1)
+	g.RI(asm.SUB, count, 1)
+	g.Jcc(asm.CondNE, one)
+	g.Bind(end)
+}
+
+// Every writes a loop over steps of some terms, which leaves fewer in count and sets the
+// flags by it.
+func (g *Gen) Every(terms int, count asm.Reg, body func()) {
+	rest := g.NewLabel()
+	g.RI(asm.SUB, count, int64(terms))
+	g.Jcc(asm.CondL, rest)
+	g.Align(16)
+	loop := g.Here()
+	body()
+	g.RI(asm.SUB, count, int64(terms))
+	g.Jcc(asm.CondGE, loop)
+	g.Bind(rest)
+	g.RI(asm.ADD, count, int64(terms))
+}
+
+// Predicates of comparisons that are true of NaN too, the one that is false of
+// it alone, and its opposite.
+const (
+	NotGreaterEqual = 0x19
+	NotLessEqual    = 0x16
+	Ordered         = 0x07
+	Unordered       = 0x03
+)

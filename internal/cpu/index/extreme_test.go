@@ -1,0 +1,122 @@
+package index
+
+import (
+	"fmt"
+	"math"
+	"math/rand"
+	"testing"
+	"unsafe"
+
+	"weft/internal/array"
+	"weft/internal/cpu/cputest"
+	"weft/internal/jit"
+	"weft/internal/mem"
+	"weft/internal/mem/guard"
+)
+
+func TestArgExtreme(t *testing.T) {
+	shapes := [][]int{{1}, {7}, {64}, {1000}, {31}, {33}, {70001}, {200000}, {300, 40}, {40, 300}, {3, 5000}, {20000, 17}, {20000, 3}, {9, 130, 33}, {2, 3, 4}, {130, 1, 40}, {12, 1100}, {9, 2051}, {5, 6, 300}}
+	cputest.EveryISA(t, func(t *testing.T, _ jit.ISA) {
+		for _, s := range shapes {
+			for axis := range s {
+				testArg(t, s, axis, []float32{float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1)), 0, float32(math.Copysign(0, -1)), 3})
+				testArg(t, s, axis, []float64{math.NaN(), math.Inf(1), math.Inf(-1), 0, math.Copysign(0, -1), 3})
+				testArg(t, s, axis, []int32{math.MinInt32, math.MaxInt32, 0, -1})
+				testArg(t, s, axis, []int64{math.MinInt64, math.MaxInt64, 0, 1 << 40})
+				testArg(t, s, axis, []uint8{0, 255, 128, 127})
+			}
+		}
+	})
+}
+
+// testArg has an array of random elements, among them, now and then, those given,
+// in row-major order or in that of other axes.
+func testArg[T element](t *testing.T, shape []int, axis int, special []T) {
+	t.Helper()
+	size := array.Size(shape)
+	d := map[string]array.DType{"uint8": array.Uint8, "int32": array.Int32, "int64": array.Int64, "float32": array.Float32, "float64": array.Float64}[fmt.Sprintf("%T", special[0])]
+	for _, often := range []int{0, 100, 3} {
+		b, err := guard.End(size * d.Size())
+		if rand.Intn(2) == 0 {
+			b, err = guard.Start(size * d.Size())
+		}
+		if err != nil {
+			t.Skip("SKIPPED: no guard pages here")
+		}
+		x := unsafe.Slice((*T)(b.Ptr()), size)
+		for i := range x {
+			x[i] = T(rand.Intn(100))
+			if often > 0 && rand.Intn(often) == 0 {
+				x[i] = special[rand.Intn(len(special))]
+			}
+		}
+		v := array.View{Store: array.NewStorage(b.Ptr(), size*d.Size(), b), DType: d, Shape: shape, Strides: make([]int, len(shape))}
+		n := 1
+		for _, i := range rand.Perm(len(shape)) {
+			v.Strides[i] = n
+			n *= shape[i]
+		}
+		for _, greatest := range []bool{false, true} {
+			out := make([]int64, size/shape[axis])
+			(&Extremes{cputest.UnderTest, greatest, contiguous}).Find(out, &v, axis)
+			for k, got := range out {
+				from, rest := 0, k
+				for i := len(shape) - 1; i >= 0; i-- {
+					if i != axis {
+						from += rest % shape[i] * v.Strides[i]
+						rest /= shape[i]
+					}
+				}
+				want := 0
+				best := x[from]
+				for i := range shape[axis] {
+					y := x[from+i*v.Strides[axis]]
+					if best == best && (y != y || greatest && y > best || !greatest && y < best) {
+						best, want = y, i
+					}
+				}
+				if got != int64(want) {
+					t.Fatalf("%s %v strides %v axis %d greatest %v: at %d %d, want %d", d, shape, v.Strides, axis, greatest, k, got, want)
+				}
+			}
+		}
+		b.Close()
+	}
+}
+
+func BenchmarkArgExtreme(b *testing.B) {
+	for _, s := range [][2]int{{4096, 4096}, {4096, 1000}, {100_000, 10}, {100_000, 64}} {
+		b.Run(fmt.Sprint(s), func(b *testing.B) {
+			n := s[0] * s[1]
+			l, err := mem.Lend(4 * n)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer l.Return()
+			for i, x := 0, unsafe.Slice((*float32)(l.Ptr()), n); i < n; i++ {
+				x[i] = rand.Float32()
+			}
+			v := array.View{Store: array.NewStorage(l.Ptr(), 4*n, l), DType: array.Float32, Shape: s[:], Strides: array.RowMajor(s[:])}
+			out := make([]int64, s[0])
+			for b.Loop() {
+				(&Extremes{cputest.UnderTest, true, contiguous}).Find(out, &v, 1)
+			}
+		})
+	}
+}
+
+// contiguous copies element by element.
+func contiguous(v *array.View) (array.View, func()) {
+	size := v.DType.Size()
+	b := make([]byte, v.Size()*size)
+	w := array.View{Store: array.NewStorage(unsafe.Pointer(&b[0]), len(b), b), DType: v.DType, Shape: v.Shape, Strides: array.RowMajor(v.Shape)}
+	for i := range v.Size() {
+		from, rest := v.Offset, i
+		for a := len(v.Shape) - 1; a >= 0; a-- {
+			from += rest % v.Shape[a] * v.Strides[a]
+			rest /= v.Shape[a]
+		}
+		copy(b[i*size:][:size], unsafe.Slice((*byte)(unsafe.Add(v.Store.Host(), from*size)), size))
+	}
+	return w, func() {}
+}

@@ -1,0 +1,231 @@
+package index
+
+import (
+	"runtime"
+	"unsafe"
+
+	"weft/internal/array"
+	"weft/internal/cpu/gen"
+	"weft/internal/jit"
+	"weft/internal/x86/asm"
+)
+
+// A Fetcher asks for rows that are needed soon: those at computed places would each
+// be waited for.
+type Fetcher struct {
+	code  *jit.Code
+	frame fetchFrame
+}
+
+type fetchFrame struct {
+	src   unsafe.Pointer
+	lines int
+}
+
+// NewFetcher returns a Fetcher of rows of so many bytes. It does nothing for rows
+// that are too short to gain from it, and without machine code.
+func NewFetcher(isa jit.ISA, row int) Fetcher {
+	f := Fetcher{frame: fetchFrame{lines: min((row+gen.Line-1)/gen.Line, 64)}}
+	if isa != jit.Portable && row >= 4*gen.Line {
+		f.code = gen.Kernel(codes, key{routine: fetchRoutine})
+	}
+	return f
+}
+
+// Fetch asks for the row at p.
+func (f *Fetcher) Fetch(p unsafe.Pointer) {
+	if f.code != nil {
+		f.frame.src = p
+		jit.Call(f.code, 0, unsafe.Pointer(&f.frame))
+	}
+}
+
+// Rows are rows of memory at computed places.
+type Rows struct {
+	ISA jit.ISA
+	Row int // bytes of one
+	All int // bytes that this call writes, and others that belong to it
+}
+
+// past says whether to write them past the caches.
+func (r *Rows) past(dst unsafe.Pointer) bool {
+	return r.All >= gen.StreamMin && uintptr(dst)%gen.Line == 0
+}
+
+// Copy copies the rows of src that idx numbers to dst, where they lie side by side. It
+// does nothing, and says so, for rows that are not whole lines and without machine code.
+func (r *Rows) Copy(dst, src unsafe.Pointer, idx []int) bool {
+	if r.ISA == jit.Portable || r.Row%gen.Line != 0 || len(idx) == 0 {
+		return false
+	}
+	code := gen.Kernel(codes, key{routine: rowsRoutine, past: r.past(dst)})
+	f := rowsFrame{dst: uintptr(dst), src: src, row: r.Row, ahead: 8 * Ahead}
+	// The last rows ask for nothing that is not there.
+	for _, part := range [][]int{idx[:max(len(idx)-Ahead, 0)], idx[max(len(idx)-Ahead, 0):]} {
+		if len(part) > 0 {
+			f.idx, f.end = unsafe.Pointer(unsafe.SliceData(part)), 8*len(part)
+			jit.Call(code, 0, unsafe.Pointer(&f))
+		}
+		f.ahead = 0
+	}
+	runtime.KeepAlive(dst)
+	return true
+}
+
+type rowsFrame struct {
+	dst      uintptr // moves
+	src, idx unsafe.Pointer
+	row      int // bytes
+	end      int // bytes of idx
+	ahead    int // bytes in idx to the row that is asked for
+}
+
+// rows writes the kernel of Rows.Copy.
+func (g *writer) rows() {
+	a := &g.Asm
+	store := asm.VMOVUPS
+	if g.past {
+		store = asm.VMOVNTPS
+	}
+	a.RM(asm.MOV, asm.R8, gen.Field(unsafe.Offsetof(rowsFrame{}.dst)))
+	a.RM(asm.MOV, asm.RSI, gen.Field(unsafe.Offsetof(rowsFrame{}.src)))
+	a.RM(asm.MOV, asm.R9, gen.Field(unsafe.Offsetof(rowsFrame{}.idx)))
+	a.RM(asm.MOV, asm.R10, gen.Field(unsafe.Offsetof(rowsFrame{}.row)))
+	a.RM(asm.MOV, asm.R11, gen.Field(unsafe.Offsetof(rowsFrame{}.ahead)))
+	a.RM(asm.MOV, asm.R13, gen.Field(unsafe.Offsetof(rowsFrame{}.end)))
+	a.RR(asm.ADD, asm.R11, asm.R9)
+	a.RR(asm.XOR32, asm.RCX, asm.RCX)
+	next := a.Here()
+	for _, p := range [][2]asm.Reg{{asm.RAX, asm.R9}, {asm.RBX, asm.R11}} {
+		a.RM(asm.MOV, p[0], asm.Idx(p[1], asm.RCX, 1, 0))
+		a.RR(asm.IMUL, p[0], asm.R10)
+		a.RR(asm.ADD, p[0], asm.RSI)
+	}
+	a.RR(asm.XOR32, asm.R14, asm.R14)
+	copyLine := a.Here()
+	a.M(asm.PREFETCHT0, asm.Idx(asm.RBX, asm.R14, 1, 0))
+	a.RM(asm.VMOVUPS, asm.Y(0), asm.Idx(asm.RAX, asm.R14, 1, 0))
+	a.RM(asm.VMOVUPS, asm.Y(1), asm.Idx(asm.RAX, asm.R14, 1, 32))
+	a.MR(store, asm.Ptr(asm.R8, 0), asm.Y(0))
+	a.MR(store, asm.Ptr(asm.R8, 32), asm.Y(1))
+	a.RI(asm.ADD, asm.R8, gen.Line)
+	a.RI(asm.ADD, asm.R14, gen.Line)
+	a.RR(asm.CMP, asm.R14, asm.R10)
+	a.Jcc(asm.CondL, copyLine)
+	a.RI(asm.ADD, asm.RCX, 8)
+	a.RR(asm.CMP, asm.RCX, asm.R13)
+	a.Jcc(asm.CondL, next)
+	a.MR(asm.MOV, gen.Field(unsafe.Offsetof(rowsFrame{}.dst)), asm.R8)
+	if g.past {
+		a.Op0(asm.SFENCE)
+	}
+	g.Done()
+}
+
+// Sum writes to dst rows of elements of type d, one behind the other: row k is that of
+// base plus the rows of src that order[start[k]:start[k+1]] numbers, added in that
+// order. base may be nil for zeros. Behind order are [Ahead] more valid numbers. It
+// does nothing, and says so, for rows that are not whole lines and without machine code.
+func (r *Rows) Sum(d array.DType, dst, base, src unsafe.Pointer, start, order []int) bool {
+	if r.ISA == jit.Portable || r.Row%gen.Line != 0 || d.Size() < 4 || len(start) < 2 {
+		return false
+	}
+	k := key{routine: sumRoutine, dtype: d, past: r.past(dst)}
+	f := sumFrame{dst: uintptr(dst), base: uintptr(base), src: src, order: unsafe.Pointer(unsafe.SliceData(order)),
+		start: unsafe.Pointer(unsafe.SliceData(start)), end: 8 * (len(start) - 1), row: r.Row}
+	jit.Call(gen.Kernel(codes, k), 0, unsafe.Pointer(&f))
+	runtime.KeepAlive(dst)
+	runtime.KeepAlive(base)
+	return true
+}
+
+// Ahead is the number of rows that are asked for before they are read.
+const Ahead = 6
+
+type sumFrame struct {
+	dst, base         uintptr // move
+	src, order, start unsafe.Pointer
+	end               int // bytes of start, less one number
+	row               int // bytes
+}
+
+// sum writes the kernel of Rows.Sum.
+func (g *writer) sum() {
+	a := &g.Asm
+	add := map[array.DType]asm.Op{array.Float32: asm.VADDPS, array.Float64: asm.VADDPD, array.Int32: asm.VPADDD, array.Int64: asm.VPADDQ}[g.dtype]
+	store := asm.VMOVUPS
+	if g.past {
+		store = asm.VMOVNTPS
+	}
+	dst, base, src, order, start, end, row := asm.R8, asm.R9, asm.RSI, asm.R10, asm.R12, asm.R11, asm.R13
+	at, ahead, id, first, last, off := asm.RAX, asm.R15, asm.RCX, asm.RBX, asm.RDX, asm.R14
+	a.RM(asm.MOV, dst, gen.Field(unsafe.Offsetof(sumFrame{}.dst)))
+	a.RM(asm.MOV, base, gen.Field(unsafe.Offsetof(sumFrame{}.base)))
+	a.RM(asm.MOV, src, gen.Field(unsafe.Offsetof(sumFrame{}.src)))
+	a.RM(asm.MOV, order, gen.Field(unsafe.Offsetof(sumFrame{}.order)))
+	a.RM(asm.MOV, start, gen.Field(unsafe.Offsetof(sumFrame{}.start)))
+	a.RM(asm.MOV, end, gen.Field(unsafe.Offsetof(sumFrame{}.end)))
+	a.RM(asm.MOV, row, gen.Field(unsafe.Offsetof(sumFrame{}.row)))
+	a.RR(asm.ADD, end, start)
+	target := a.Here()
+	a.RM(asm.MOV, first, asm.Ptr(start, 0))
+	a.RM(asm.MOV, last, asm.Ptr(start, 8))
+	a.RM(asm.LEA, first, asm.Idx(order, first, 8, 0))
+	a.RM(asm.LEA, last, asm.Idx(order, last, 8, 0))
+	a.RR(asm.XOR32, off, off)
+	next, rows, sum, done := a.Here(), a.NewLabel(), a.NewLabel(), a.NewLabel()
+	a.RRR(asm.VPXOR, asm.Y(0), asm.Y(0), asm.Y(0))
+	a.RRR(asm.VPXOR, asm.Y(1), asm.Y(1), asm.Y(1))
+	a.RR(asm.TEST, base, base)
+	a.Jcc(asm.CondE, rows)
+	a.RM(asm.VMOVUPS, asm.Y(0), asm.Idx(base, off, 1, 0))
+	a.RM(asm.VMOVUPS, asm.Y(1), asm.Idx(base, off, 1, 32))
+	a.Bind(rows)
+	a.RR(asm.MOV, id, first)
+	a.Bind(sum)
+	a.RR(asm.CMP, id, last)
+	a.Jcc(asm.CondGE, done)
+	for i, r := range []asm.Reg{at, ahead} {
+		a.RM(asm.MOV, r, asm.Ptr(id, int32(8*Ahead*i)))
+		a.RR(asm.IMUL, r, row)
+		a.RR(asm.ADD, r, src)
+	}
+	a.M(asm.PREFETCHT0, asm.Idx(ahead, off, 1, 0))
+	a.RRM(add, asm.Y(0), asm.Y(0), asm.Idx(at, off, 1, 0))
+	a.RRM(add, asm.Y(1), asm.Y(1), asm.Idx(at, off, 1, 32))
+	a.RI(asm.ADD, id, 8)
+	a.Jmp(sum)
+	a.Bind(done)
+	a.MR(store, asm.Idx(dst, off, 1, 0), asm.Y(0))
+	a.MR(store, asm.Idx(dst, off, 1, 32), asm.Y(1))
+	a.RI(asm.ADD, off, gen.Line)
+	a.RR(asm.CMP, off, row)
+	a.Jcc(asm.CondL, next)
+	a.RR(asm.ADD, dst, row)
+	a.RR(asm.TEST, base, base)
+	none := a.NewLabel()
+	a.Jcc(asm.CondE, none)
+	a.RR(asm.ADD, base, row)
+	a.Bind(none)
+	a.RI(asm.ADD, start, 8)
+	a.RR(asm.CMP, start, end)
+	a.Jcc(asm.CondL, target)
+	if g.past {
+		a.Op0(asm.SFENCE)
+	}
+	g.Done()
+}
+
+// fetch writes the kernel of a Fetcher.
+func (g *writer) fetch() {
+	a := &g.Asm
+	a.RM(asm.MOV, asm.RSI, gen.Field(unsafe.Offsetof(fetchFrame{}.src)))
+	a.RM(asm.MOV, asm.RCX, gen.Field(unsafe.Offsetof(fetchFrame{}.lines)))
+	next := a.Here()
+	a.M(asm.PREFETCHT0, asm.Ptr(asm.RSI, 0))
+	a.RI(asm.ADD, asm.RSI, gen.Line)
+	a.RI(asm.SUB, asm.RCX, 1)
+	a.Jcc(asm.CondNE, next)
+	a.RR(asm.XOR32, asm.RAX, asm.RAX)
+	a.Op0(asm.RET)
+}

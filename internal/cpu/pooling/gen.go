@@ -1,0 +1,46 @@
+package pooling
+
+import (
+	"weft/internal/array"
+	"weft/internal/cpu/gen"
+	"weft/internal/jit"
+)
+
+// A routine says which generator makes a piece of code.
+type routine uint8
+
+const (
+	poolRoutine routine = iota
+	placeRoutine
+	streamRoutine
+)
+
+// A key names one piece of machine code: all that its generator reads.
+type key struct {
+	routine routine
+	wide    bool // AVX-512
+	dtype   array.DType
+	kh, kw  int // the size of a window
+	stepW   int // from window to window
+}
+
+var codes = jit.NewCache[key, *jit.Code](0)
+
+func (k key) Generate() *jit.Code {
+	g := &writer{key: k}
+	switch k.routine {
+	case poolRoutine:
+		g.pool()
+	case placeRoutine:
+		g.place()
+	case streamRoutine:
+		g.stream()
+	}
+	return g.Install()
+}
+
+// A writer writes one routine.
+type writer struct {
+	gen.Gen
+	key
+}

@@ -1,0 +1,269 @@
+package pooling
+
+import (
+	"math"
+	"slices"
+	"unsafe"
+
+	"weft/internal/array"
+	"weft/internal/cpu/gen"
+	"weft/internal/jit"
+	"weft/internal/mem"
+	"weft/internal/par"
+)
+
+// A Pool is pooling over planes of H x W elements, in which OH x OW windows lie.
+type Pool struct {
+	ISA                              jit.ISA
+	Planes, H, W, OH, OW             int
+	KH, KW, StepH, StepW, PadH, PadW int
+}
+
+type float interface{ float32 | float64 }
+
+func floatType[T float]() array.DType {
+	if unsafe.Sizeof(T(0)) == 8 {
+		return array.Float64
+	}
+	return array.Float32
+}
+
+// Sizes of the work of Max.
+const (
+	poolColumns = 512     // of windows, whose columns are in the first cache
+	poolBytes   = 1 << 17 // of lines an entry, which takes some 10 us
+	aheadMin    = 2 << 20 // of all lines, from where they are not in the second cache
+)
+
+// Max writes to y the maxima of the windows of x: of equal elements, that with the last
+// column and then the last row, and NaN if any is. Both are contiguous.
+func Max[T float](p Pool, y, x unsafe.Pointer) {
+	if p.Planes*p.OH*p.OW == 0 {
+		return
+	}
+	if err := mem.Room(p.maxima() * int(unsafe.Sizeof(T(0))) * par.Threads()); err != nil {
+		panic(&array.Error{Kind: array.OutOfMemory, Op: "max_pool2d", Msg: "no memory for the columns of a window", Err: err})
+	}
+	if p.PadH == 0 && p.KH <= p.StepH && p.H == p.OH*p.StepH { // rows of windows go on in the next plane
+		p.H, p.OH, p.Planes = p.H*p.Planes, p.OH*p.Planes, 1
+	}
+	bands := (p.StepH*p.W*p.OH*int(unsafe.Sizeof(T(0))) + poolBytes - 1) / poolBytes
+	pooling := &pooling[T]{Pool: p, x: x, y: y, rows: (p.OH + bands - 1) / bands}
+	pooling.bands = (p.OH + pooling.rows - 1) / pooling.rows
+	pooling.whole = poolCode[T](&p, p.KH)
+	pooling.ahead = p.Planes*p.H*p.W*int(unsafe.Sizeof(T(0))) >= aheadMin
+	units := p.Planes * pooling.bands
+	bytes := p.StepH * p.W * pooling.rows * int(unsafe.Sizeof(T(0)))
+	par.RunTask(units, max(1, min(poolBytes/max(bytes, 1), units/8)), gen.Threads(units*bytes/24), pooling)
+}
+
+// maxima is the number of maxima of columns that are kept at a time, with what the
+// last vectors reach behind them.
+func (p *Pool) maxima() int { return min(p.OW, poolColumns)*p.StepW + p.KW + 32*(p.StepW+1) }
+
+// A pooling is the work of Max: bands of rows of windows.
+type pooling[T float] struct {
+	Pool
+	x, y        unsafe.Pointer
+	bands, rows int       // bands of a plane, rows of a band
+	whole       *jit.Code // for windows without padding above and below, nil if there is none
+	ahead       bool      // ask for lines ahead
+}
+
+func (p *pooling[T]) Chunk(_, begin, end int) {
+	maxima := make([]T, p.maxima())
+	for u := begin; u < end; u++ {
+		plane, first := u/p.bands, u%p.bands*p.rows
+		last := min(first+p.rows, p.OH)
+		for col := 0; col < p.OW; col += poolColumns {
+			for row := first; row < last; {
+				row += p.windows(maxima, plane, row, last, col)
+			}
+		}
+	}
+}
+
+// windows takes the maxima of windows from col on, of at least one row of those before
+// last, and returns of how many.
+func (p *pooling[T]) windows(maxima []T, plane, row, last, col int) (rows int) {
+	size := int(unsafe.Sizeof(T(0)))
+	top, left := row*p.StepH-p.PadH, col*p.StepW-p.PadW
+	line, lines := max(top, 0), min(top+p.KH, p.H)-max(top, 0)
+	rows = 1
+	if lines == p.KH {
+		rows = min(last, (p.H+p.PadH-p.KH)/p.StepH+1) - row
+	}
+	wins := min(p.OW-col, poolColumns)
+	all := (wins-1)*p.StepW + p.KW // columns of these windows
+	from := max(left, 0)
+	columns := min(left+all, p.W) - from
+	pad := from - left
+	for i := range pad {
+		maxima[i] = T(math.Inf(-1))
+	}
+	for i := pad + columns; i < all; i++ {
+		maxima[i] = T(math.Inf(-1))
+	}
+	x := unsafe.Add(p.x, ((plane*p.H+line)*p.W+from)*size)
+	y := unsafe.Add(p.y, ((plane*p.OH+row)*p.OW+col)*size)
+	if p.whole == nil {
+		for i := range rows {
+			p.portable(unsafe.Slice((*T)(unsafe.Add(y, i*p.OW*size)), wins), unsafe.Add(x, i*p.StepH*p.W*size), lines, maxima, pad, columns)
+		}
+		return rows
+	}
+	c := p.whole
+	if lines != p.KH {
+		c = poolCode[T](&p.Pool, lines)
+	}
+	lanes := p.ISA.VectorBytes() / size
+	f := poolFrame{x: x, y: y, maxima: unsafe.Pointer(&maxima[pad]), first: unsafe.Pointer(&maxima[0]),
+		step: p.W * size, nextX: p.StepH * p.W * size, nextY: p.OW * size,
+		rows:    rows,
+		vectors: columns / lanes, rest: columns % lanes, outVectors: wins / lanes, outRest: wins % lanes}
+	if p.ahead {
+		f.sizeX, f.sizeY = p.StepH*columns*size, wins*size
+	}
+	jit.Call(c, 0, unsafe.Pointer(&f))
+	return rows
+}
+
+// portable is the kernel for one row of windows.
+func (p *pooling[T]) portable(y []T, x unsafe.Pointer, lines int, maxima []T, pad, columns int) {
+	best := maxima[pad:][:columns]
+	copy(best, unsafe.Slice((*T)(x), columns))
+	for i := 1; i < lines; i++ {
+		for k, v := range unsafe.Slice((*T)(unsafe.Add(x, i*p.W*int(unsafe.Sizeof(T(0))))), columns) {
+			best[k] = greatest(best[k], v)
+		}
+	}
+	for i := range y {
+		m := maxima[i*p.StepW]
+		for _, v := range maxima[i*p.StepW+1:][:p.KW-1] {
+			m = greatest(m, v)
+		}
+		y[i] = m
+	}
+}
+
+// greatest is the maximum in the loop language: b of equal ones.
+func greatest[T float](a, b T) T {
+	if a == b {
+		return b
+	}
+	return max(a, b)
+}
+
+// Place writes to dx zeros, and adds each element of dy to the first place of
+// its window in x that has the bits of the window's maximum, which y gives. All are contiguous.
+func Place[T float](p Pool, dx, x, y, dy unsafe.Pointer) {
+	if c := placeCode[T](&p); c != nil {
+		placeTiled[T](&p, c, dx, x, y, dy, p.Planes*p.H*p.W*int(unsafe.Sizeof(T(0))) >= gen.StreamMin)
+		return
+	}
+	poolFirsts[T](p, x, y, func(in, out, row int, at []int32) {
+		d := unsafe.Slice((*T)(dx), p.Planes*p.H*p.W)[in:][:p.H*p.W]
+		if row == 0 {
+			clear(d)
+		}
+		g := unsafe.Slice((*T)(dy), p.Planes*p.OH*p.OW)[out:][:len(at)]
+		for i, k := range at {
+			if k >= 0 {
+				d[k] += g[i]
+			}
+		}
+	})
+}
+
+// Pick writes to dy what dx has where Place adds, 0 where it adds nothing.
+func Pick[T float](p Pool, dy, x, y, dx unsafe.Pointer) {
+	poolFirsts[T](p, x, y, func(in, out, _ int, at []int32) {
+		d := unsafe.Slice((*T)(dx), p.Planes*p.H*p.W)[in:][:p.H*p.W]
+		g := unsafe.Slice((*T)(dy), p.Planes*p.OH*p.OW)[out:][:len(at)]
+		for i, k := range at {
+			g[i] = 0
+			if k >= 0 {
+				g[i] = d[k]
+			}
+		}
+	})
+}
+
+// poolFirsts calls f for each row of windows, those of a plane in ascending order,
+// with where its plane begins in x, where the row begins in y, its number, and for
+// each window the first element of the plane with the bits of its element of y (a
+// NaN: any NaN), -1 if none has them.
+func poolFirsts[T float](p Pool, x, y unsafe.Pointer, f func(in, out, row int, at []int32)) {
+	ns := p.Planes * p.OH * p.OW * p.KH * p.KW
+	par.Run(p.Planes, 1, gen.Threads(ns), func(_, begin, end int) {
+		at := make([]int32, p.OW)
+		for plane := begin; plane < end; plane++ {
+			in := plane * p.H * p.W
+			for row := range p.OH {
+				out := (plane*p.OH + row) * p.OW
+				if unsafe.Sizeof(T(0)) == 4 {
+					firsts[uint32](&p, at, x, y, in, out, row*p.StepH-p.PadH, 0xFF<<24)
+				} else {
+					firsts[uint64](&p, at, x, y, in, out, row*p.StepH-p.PadH, 0x7FF<<53)
+				}
+				f(in, out, row, at)
+			}
+			if p.OH == 0 {
+				f(in, 0, 0, nil)
+			}
+		}
+	})
+}
+
+// firsts finds the places for one row of windows, which begins at line top of x. inf
+// are the bits of infinity, twice: elements are compared as integers.
+func firsts[T uint32 | uint64](p *Pool, at []int32, x, y unsafe.Pointer, in, out, top int, inf T) {
+	plane := unsafe.Slice((*T)(x), p.Planes*p.H*p.W)[in:][:p.H*p.W]
+	row := unsafe.Slice((*T)(y), p.Planes*p.OH*p.OW)[out:][:len(at)]
+	first, last := max(top, 0), min(top+p.KH, p.H)
+	if p.KH*p.KW <= fewPlaces && p.PadW == 0 && !slices.ContainsFunc(row, func(m T) bool { return m<<1 > inf }) {
+		for i := range at {
+			at[i] = -1
+		}
+		for line := last - 1; line >= first; line-- {
+			for k := p.KW - 1; k >= 0; k-- {
+				match(at, row, plane, line*p.W+k, p.StepW)
+			}
+		}
+		return
+	}
+	for i, m := range row {
+		at[i] = -1
+		left := i*p.StepW - p.PadW
+		from, to := max(left, 0), min(left+p.KW, p.W)
+	window:
+		for line := first; line < last; line++ {
+			for k, v := range plane[line*p.W+from : line*p.W+to] {
+				if v == m || m<<1 > inf && v<<1 > inf {
+					at[i] = int32(line*p.W + from + k)
+					break window
+				}
+			}
+		}
+	}
+}
+
+// fewPlaces is the size of windows up to which it is faster to look at all elements,
+// which leaves no branch that depends on them, than to stop at the first.
+const fewPlaces = 12
+
+// match notes the places, step apart, where the plane has the elements of row. It is
+// not inlined: it wants all registers.
+//
+//go:noinline
+func match[T uint32 | uint64](at []int32, row, plane []T, place, step int) {
+	at = at[:len(row)]
+	for i, m := range row {
+		v := at[i]
+		if plane[place] == m {
+			v = int32(place)
+		}
+		at[i] = v
+		place += step
+	}
+}

@@ -1,0 +1,50 @@
+package pooling
+
+import (
+	"unsafe"
+
+	"weft/internal/cpu/gen"
+	"weft/internal/jit"
+	"weft/internal/x86/asm"
+)
+
+type streamFrame struct {
+	src, dst, ahead unsafe.Pointer
+	lines           int
+}
+
+// stream copies n bytes past the caches, as far as they are whole lines of dst. It needs
+// AVX-512. src lies in its line as dst does. Meanwhile it asks for as much memory at ahead.
+func stream(dst, src, ahead unsafe.Pointer, n int) {
+	head := min(int(-uintptr(dst)%gen.Line), n)
+	lines := (n - head) / gen.Line
+	copy(unsafe.Slice((*byte)(dst), head), unsafe.Slice((*byte)(src), head))
+	dst, src = unsafe.Add(dst, head), unsafe.Add(src, head)
+	if lines > 0 {
+		f := streamFrame{src, dst, ahead, lines}
+		jit.Call(gen.Kernel(codes, key{routine: streamRoutine, wide: true}), 0, unsafe.Pointer(&f))
+	}
+	if rest := n - head - lines*gen.Line; rest > 0 {
+		copy(unsafe.Slice((*byte)(unsafe.Add(dst, lines*gen.Line)), rest), unsafe.Slice((*byte)(unsafe.Add(src, lines*gen.Line)), rest))
+	}
+}
+
+// stream writes the kernel.
+func (g *writer) stream() {
+	a := &g.Asm
+	a.RM(asm.MOV, asm.RSI, gen.Field(unsafe.Offsetof(streamFrame{}.src)))
+	a.RM(asm.MOV, asm.RDX, gen.Field(unsafe.Offsetof(streamFrame{}.dst)))
+	a.RM(asm.MOV, asm.RCX, gen.Field(unsafe.Offsetof(streamFrame{}.lines)))
+	a.RM(asm.MOV, asm.RBX, gen.Field(unsafe.Offsetof(streamFrame{}.ahead)))
+	next := a.Here()
+	a.M(asm.PREFETCHT1, asm.Ptr(asm.RBX, 0))
+	a.RM(asm.VMOVUPS, asm.Z(0), asm.Ptr(asm.RSI, 0))
+	a.MR(asm.VMOVNTPS, asm.Ptr(asm.RDX, 0), asm.Z(0))
+	a.RI(asm.ADD, asm.RBX, gen.Line)
+	a.RI(asm.ADD, asm.RSI, gen.Line)
+	a.RI(asm.ADD, asm.RDX, gen.Line)
+	a.RI(asm.SUB, asm.RCX, 1)
+	a.Jcc(asm.CondNE, next)
+	a.Op0(asm.SFENCE)
+	g.Done()
+}

@@ -1,0 +1,129 @@
+package product
+
+import (
+	"unsafe"
+
+	"weft/internal/array"
+	"weft/internal/cpu/gen"
+	"weft/internal/cpu/tile"
+	"weft/internal/jit"
+	"weft/internal/x86/asm"
+)
+
+// sumBytes returns the most bytes of sums of one of some rows: together they stay in
+// the first cache, and few rows read B in longer runs.
+func sumBytes(rows int) int { return max(4096, 16384/rows) }
+
+// sumPitch returns the bytes from the sums of one row to those of the next.
+func sumPitch(rows int) int { return sumBytes(rows) + 64 }
+
+// manyTerms is the number of rows of B that are read side by side.
+const manyTerms = 8
+
+// maxRowsNarrow is the most rows of A that the kernels take.
+const maxRowsNarrow = 8
+
+// genRows writes the kernel that adds terms products to the sums of some rows, or
+// starts the sums with them. It reads terms rows of B from front to back, each once,
+// and prefetches as many rows below them.
+func genRows(g *gen.Gen, rows, terms int, start bool) {
+	a := &g.Asm
+	a.RM(asm.MOV, asm.RSI, gen.Field(unsafe.Offsetof(tile.Rf.B)))
+	a.RM(asm.MOV, asm.R13, gen.Field(unsafe.Offsetof(tile.Rf.BStep)))
+	a.RM(asm.LEA, asm.RAX, asm.Idx(asm.R13, asm.R13, 2, 0))
+	a.RM(asm.LEA, asm.R11, asm.Idx(asm.R13, asm.R13, 4, 0))
+	a.RM(asm.LEA, asm.R12, asm.Idx(asm.RAX, asm.R13, 4, 0))
+	row := [...]asm.Mem{
+		asm.Ptr(asm.RSI, 0), asm.Idx(asm.RSI, asm.R13, 1, 0), asm.Idx(asm.RSI, asm.R13, 2, 0), asm.Idx(asm.RSI, asm.RAX, 1, 0),
+		asm.Idx(asm.RSI, asm.R13, 4, 0), asm.Idx(asm.RSI, asm.R11, 1, 0), asm.Idx(asm.RSI, asm.RAX, 2, 0), asm.Idx(asm.RSI, asm.R12, 1, 0),
+	}
+	base := [...]asm.Reg{asm.R8, asm.R9, asm.R10}
+	a.RM(asm.MOV, base[0], gen.Field(unsafe.Offsetof(tile.Rf.A)))
+	a.RM(asm.MOV, asm.RDX, gen.Field(unsafe.Offsetof(tile.Rf.AStep)))
+	a.RM(asm.LEA, asm.R14, asm.Idx(asm.RDX, asm.RDX, 2, 0))
+	for i := 1; i <= (rows-1)/3; i++ {
+		a.RM(asm.LEA, base[i], asm.Idx(base[i-1], asm.R14, 1, 0))
+	}
+	a.RM(asm.MOV, asm.RBX, gen.Field(unsafe.Offsetof(tile.Rf.Sums)))
+	a.RM(asm.MOV, asm.RCX, gen.Field(unsafe.Offsetof(tile.Rf.Vectors)))
+	// A single row's factors have registers.
+	hold := rows == 1 && terms > 1 && g.ISA == jit.AVX512
+	if hold {
+		for u := range terms {
+			g.Broadcast(g.V(16+u), asm.Ptr(base[0], int32(u*g.D.Size())))
+		}
+	}
+	// The rows that the next entry reads, where it follows.
+	a.RM(asm.LEA, asm.R15, asm.Idx(asm.RSI, asm.R13, 8, 0))
+	vector := func() {
+		for r := range rows {
+			sum := asm.Ptr(asm.RBX, int32(r*sumPitch(rows)))
+			// Rows alternate between two registers, the order of their terms is fixed.
+			acc := g.V(8 + r&1)
+			if start {
+				g.Zero(acc)
+			} else {
+				g.Load(acc, sum)
+			}
+			for u := range terms {
+				b := base[r/3]
+				m := [...]asm.Mem{asm.Ptr(b, 0), asm.Idx(b, asm.RDX, 1, 0), asm.Idx(b, asm.RDX, 2, 0)}[r%3].Add(int32(u * g.D.Size()))
+				switch {
+				case hold:
+					g.Fma(acc, g.V(16+u), g.V(u))
+					continue
+				case g.ISA == jit.AVX512:
+					a.RRM(g.Pick(asm.VFMADD231PS, asm.VFMADD231PD), acc, g.V(u), m.B())
+					continue
+				}
+				g.Broadcast(g.V(10+u&1), m)
+				g.Fma(acc, g.V(10+u&1), g.V(u))
+			}
+			g.Store(sum, acc)
+		}
+	}
+	tail, end := a.NewLabel(), a.NewLabel()
+	a.RR(asm.TEST, asm.RCX, asm.RCX)
+	a.Jcc(asm.CondE, tail)
+	a.Align(16)
+	loop := a.Here()
+	for u := range terms {
+		g.Load(g.V(u), row[u])
+	}
+	if terms == manyTerms {
+		for _, m := range row {
+			m.Base = asm.R15
+			a.M(asm.PREFETCHT1, m)
+		}
+		a.RI(asm.ADD, asm.R15, int64(g.VB()))
+	}
+	vector()
+	a.RI(asm.ADD, asm.RSI, int64(g.VB()))
+	a.RI(asm.ADD, asm.RBX, int64(g.VB()))
+	a.RI(asm.SUB, asm.RCX, 1)
+	a.Jcc(asm.CondNE, loop)
+	a.Bind(tail)
+	tile.LastVector(g, end)
+	for u := range terms {
+		g.LoadMasked(g.V(u), row[u], asm.K1, g.V(15))
+	}
+	vector()
+	a.Bind(end)
+	g.Done()
+}
+
+// A rowsKey names a kernel for some rows of A, which starts the sums or not.
+type rowsKey struct {
+	isa         jit.ISA
+	d           array.DType
+	rows, terms int
+	start       bool
+}
+
+var rowsKernels = jit.NewCache[rowsKey, *jit.Code](0)
+
+func (k rowsKey) Generate() *jit.Code {
+	g := &gen.Gen{ISA: k.isa, D: k.d}
+	genRows(g, k.rows, k.terms, k.start)
+	return g.Install()
+}

@@ -1,0 +1,309 @@
+package product
+
+import (
+	"sync"
+	"unsafe"
+
+	"weft/internal/cpu/tile"
+	"weft/internal/mem"
+	"weft/internal/par"
+)
+
+// Sizes of what stays in a cache while it is used: a block of A in half the second
+// level beside the strip of B it meets, and the columns of B packed together.
+const (
+	BlockBytesA = 512 << 10
+	maxTaskRows = 1024
+	blockBytesB = 1 << 20
+)
+
+// A job is a batch of products under way: the par.Task of one call.
+type job struct {
+	tile.Machine
+	batch    Batch
+	m, n, k  int
+	operands // C has unit column stride
+	bias     tile.Bias
+
+	packA, packB   bool
+	narrow         narrowKind
+	taskM, taskN   int // rows and columns of a task
+	tilesM, tilesN int
+	rows, nv       int // rows of A in a block, vectors of a tile
+	blockA, blockB int // bytes of a worker's buffers
+	buffer         mem.Block
+}
+
+var jobs = sync.Pool{New: func() any { return new(job) }}
+
+// run computes a batch of products that is not empty by machine code.
+func (p *Product) run(total int) {
+	total = p.fold(total)
+	// A row times a matrix rather than a matrix times a column; and rows of C side
+	// by side in memory.
+	switch {
+	case p.N == 1 && p.M > 1:
+		p.transpose()
+	case p.N == 1:
+	case p.C.Col != 1 && (p.C.Row == 1 || p.M == 1):
+		p.transpose()
+	}
+	if p.C.Col != 1 && p.N > 1 {
+		p.runThrough(total)
+		return
+	}
+	p.runJob(total)
+}
+
+// fold makes one product of those of the last batch dimensions, as long as they have
+// the same B and bias and the rows of A and of C follow one another, and returns the
+// new number of products.
+func (p *Product) fold(total int) int {
+	t := &p.Batch
+	for i := len(t.Count) - 1; i >= 0; i-- {
+		stride := func(s []int) int {
+			if s == nil {
+				return 0
+			}
+			return s[i]
+		}
+		if t.Count[i] != 1 && (stride(t.B) != 0 || stride(t.A) != p.M*p.A.Row || stride(t.C) != p.M*p.C.Row ||
+			p.Bias.Ptr != nil && p.Bias.PerRow) {
+			break
+		}
+		p.M *= t.Count[i]
+		total /= t.Count[i]
+		t.Count = t.Count[:i]
+	}
+	return total
+}
+
+func (p *Product) operands() operands { return operands{p.A, p.B, p.C} }
+
+func (p *Product) runJob(total int) {
+	// On the stack, unless workers share it.
+	j := job{Machine: tile.New(p.ISA, p.DType), batch: p.Batch, m: p.M, n: p.N, k: p.K, operands: p.operands(), bias: p.Bias}
+	threads := j.plan(total, p.Threads)
+	if n := p.N; j.bias.Ptr != nil && j.bias.Step != 1 {
+		if j.bias.PerRow {
+			n = p.M
+		}
+		j.bias = j.bias.Pack(j.Machine, n)
+	}
+	tasks := total * j.tilesM * j.tilesN
+	grain := 1
+	if work := j.taskM * j.taskN * max(j.k, 1); work < min(tile.TaskWork, tile.ThreadHot) {
+		grain = tile.TaskWork / work
+	}
+	workers := par.Width(tasks, grain, threads)
+	if bytes := (j.blockA + j.blockB) * workers; bytes > 0 {
+		j.buffer = tile.Alloc(bytes)
+		defer mem.Free(j.buffer)
+	}
+	if workers == 1 && tasks <= grain {
+		j.Chunk(0, 0, tasks)
+		return
+	}
+	shared := jobs.Get().(*job)
+	*shared = j
+	par.RunTask(tasks, grain, threads, shared)
+	*shared = job{}
+	jobs.Put(shared)
+}
+
+// plan chooses what is packed and how the product is cut, and returns the threads
+// to use. None of it has an influence on any bit of the result.
+func (j *job) plan(total, threads int) int {
+	work := j.m * j.n * max(j.k, 1)
+	// Reading a byte of B takes as long as a product. Not where whole rows are read: a
+	// training step has just written those, and the other processor would fetch them.
+	if j.narrow = j.narrowPath(); j.narrow == acrossRows {
+		work = max(work, j.n*j.k*j.Size)
+	}
+	threads = tile.ThreadsFor(total*work, threads)
+	if j.narrow != notNarrow {
+		j.planNarrow(total, threads)
+		return threads
+	}
+	kk := min(j.k, tile.KBlock)
+	// Packing pays where a panel is used often, and where strides put its elements
+	// into too few sets of the cache or make no kernel's pattern.
+	rowsApart := j.a.Col == 1 || j.k == 1
+	colsApart := j.a.Row == 1 || j.m == 1
+	bytesA := j.m * kk * j.Size
+	switch {
+	case !rowsApart && !colsApart:
+		j.packA = true
+	case j.n <= 4*j.Lanes:
+	case rowsApart:
+		j.packA = bytesA > 64<<10 || tile.Conflict(j.a.Row*j.Size) && j.m > 4
+	default:
+		j.packA = bytesA > 64<<10 || tile.Conflict(j.a.Col*j.Size) && kk > 16
+	}
+	switch {
+	case j.b.Col != 1 && j.n > 1:
+		j.packB = true
+	case j.m <= tile.MaxRows(j.ISA, 2):
+	default:
+		// Few panels of rows read B from the second cache about as fast where it lies.
+		panels := tile.Ceil(j.m, tile.MaxRows(j.ISA, 2))
+		large := kk*j.n*j.Size > 128<<10
+		if tile.Conflict(j.b.Row * j.Size) {
+			j.packB = large || kk > 16 && panels > 3
+		} else {
+			j.packB = large && (panels > 5 || j.k*j.n*j.Size > 4<<20)
+		}
+	}
+	j.taskM, j.taskN = min(j.m, maxTaskRows), min(j.n, blockBytesB/(tile.KBlock*j.Size))
+	if threads > 1 {
+		minM, minN := 2*tile.MaxRows(j.ISA, 2), 4*j.Lanes
+		for total*tile.Ceil(j.m, j.taskM)*tile.Ceil(j.n, j.taskN) < 4*threads {
+			if j.taskM > minM && (j.taskM >= j.taskN || j.taskN <= minN) {
+				j.taskM = tile.Ceil(j.taskM, 2)
+			} else if j.taskN > minN {
+				j.taskN = tile.Ceil(j.taskN, 4*j.Lanes) * 2 * j.Lanes
+			} else {
+				break
+			}
+		}
+	}
+	j.tilesM, j.tilesN = tile.Ceil(j.m, j.taskM), tile.Ceil(j.n, j.taskN)
+	j.rows = min(j.taskM, max(BlockBytesA/max(kk*j.Size, 1), 4*tile.MaxRows(j.ISA, 1)))
+	j.nv = j.VectorsOf(j.rows, j.taskN)
+	if j.packA {
+		mr := tile.MaxRows(j.ISA, j.nv)
+		j.blockA = tile.Ceil(j.rows, mr) * tile.Ceil(mr, j.Lanes) * j.VB * j.Padded(kk)
+	}
+	if j.packB {
+		j.blockB = tile.Ceil(j.taskN, j.Lanes) * j.VB * j.Padded(kk)
+	}
+	return threads
+}
+
+// Chunk computes tasks begin to end-1: the batch, then rows, then columns.
+func (j *job) Chunk(worker, begin, end int) {
+	for i := begin; i < end; i++ {
+		per := j.tilesM * j.tilesN
+		o := j.batch.at(i/per, j.Size, &j.operands)
+		m0 := i % per / j.tilesN * j.taskM
+		n0 := i % j.tilesN * j.taskN
+		if j.narrow != notNarrow {
+			j.narrowTask(worker, n0, min(n0+j.taskN, j.n), &o)
+			continue
+		}
+		j.task(worker, m0, min(m0+j.taskM, j.m), n0, min(n0+j.taskN, j.n), &o)
+	}
+}
+
+// task computes one rectangle of C.
+func (j *job) task(worker, m0, m1, n0, n1 int, o *operands) {
+	base := unsafe.Pointer(nil)
+	if j.blockA+j.blockB > 0 {
+		base = unsafe.Add(j.buffer.Ptr(), worker*(j.blockA+j.blockB))
+	}
+	j.taskWith(base, unsafe.Add(base, j.blockA), m0, m1, n0, n1, o)
+}
+
+// taskWith is task with the buffers to pack into.
+func (j *job) taskWith(base, bufB unsafe.Pointer, m0, m1, n0, n1 int, o *operands) {
+	width := j.nv * j.Lanes
+	var f tile.Frame
+	f.CStep = o.c.Row * j.Size
+	for p0 := 0; p0 < j.k || p0 == 0; p0 += tile.KBlock {
+		kk := min(tile.KBlock, j.k-p0)
+		f.K = kk
+		f.Flags = j.bias.Flags(p0 == 0, p0+kk == j.k)
+		if j.packB {
+			whole := (n1 - n0) / width
+			src := unsafe.Add(o.b.Ptr, (p0*o.b.Row+n0*o.b.Col)*j.Size)
+			j.PackPanels(bufB, width*j.Size, width*j.Padded(kk)*j.Size, src, o.b.Col, o.b.Row, width, kk, whole)
+			if x := n0 + whole*width; x < n1 {
+				dst := unsafe.Add(bufB, (x-n0)*j.Padded(kk)*j.Size)
+				j.Pack(dst, tile.Ceil(n1-x, j.Lanes)*j.VB, unsafe.Add(o.b.Ptr, (p0*o.b.Row+x*o.b.Col)*j.Size), o.b.Col, o.b.Row, n1-x, kk)
+			}
+		}
+		for i0 := m0; i0 < m1; i0 += j.rows {
+			j.block(&f, i0, min(i0+j.rows, m1), n0, n1, p0, kk, o, base, bufB)
+		}
+	}
+}
+
+// block computes what the terms p0 to p0+kk-1 add to rows i0 to i1-1.
+func (j *job) block(f *tile.Frame, i0, i1, n0, n1, p0, kk int, o *operands, bufA, bufB unsafe.Pointer) {
+	panels := tile.Ceil(i1-i0, tile.MaxRows(j.ISA, j.nv))
+	mr, wide := (i1-i0)/panels, (i1-i0)%panels
+	pitch := tile.Ceil(mr+min(wide, 1), j.Lanes) * j.VB // of packed A, in bytes
+	kMajor := j.packA || o.a.Col != 1 && j.k > 1
+	panelBytes := pitch * j.Padded(kk)
+	if j.packA {
+		for q, i := 0, i0; q < panels; q++ {
+			r := mr
+			if q < wide {
+				r++
+			}
+			j.Pack(unsafe.Add(bufA, q*panelBytes), pitch, unsafe.Add(o.a.Ptr, (i*o.a.Row+p0*o.a.Col)*j.Size), o.a.Row, o.a.Col, r, kk)
+			i += r
+		}
+	}
+	width := j.nv * j.Lanes
+	for x := n0; x < n1; x += width {
+		w := min(width, n1-x)
+		v := tile.Ceil(w, j.Lanes)
+		last := w - (v-1)*j.Lanes
+		key := tile.Key{Nv: v, KMajor: kMajor, Masked: last < j.Lanes}
+		if key.Masked {
+			j.SetMask(&f.Mask[v-1], &f.Lanes[v-1], last)
+		}
+		if j.packB {
+			f.B[0] = unsafe.Add(bufB, (x-n0)*j.Padded(kk)*j.Size)
+			f.BStep = v * j.VB
+		} else {
+			f.B[0] = unsafe.Add(o.b.Ptr, (p0*o.b.Row+x)*j.Size)
+			f.BStep = o.b.Row * j.Size
+		}
+		// The panels with a row more, then the others.
+		for _, part := range [2]struct{ first, panels, rows int }{{0, wide, mr + 1}, {wide, panels - wide, mr}} {
+			if part.panels == 0 {
+				continue
+			}
+			i := i0 + part.first*(mr+1)
+			key.Mr = part.rows
+			if j.packA {
+				f.A = unsafe.Add(bufA, part.first*panelBytes)
+				f.AStep, f.APanel = pitch, panelBytes
+			} else {
+				f.A = unsafe.Add(o.a.Ptr, (i*o.a.Row+p0*o.a.Col)*j.Size)
+				f.APanel = part.rows * o.a.Row * j.Size
+				f.AStep = o.a.Row * j.Size
+				if kMajor {
+					f.AStep = o.a.Col * j.Size
+				}
+			}
+			f.C[0] = unsafe.Add(o.c.Ptr, (i*o.c.Row+x)*j.Size)
+			if f.Flags&tile.FlagBiasRow != 0 {
+				f.Bias = unsafe.Add(j.bias.Ptr, i*j.Size)
+			} else if f.Flags&tile.FlagBiasCol != 0 {
+				f.Bias = unsafe.Add(j.bias.Ptr, x*j.Size)
+			}
+			f.Panels = part.panels
+			f.Tile(j.Machine, key)
+		}
+	}
+}
+
+// runThrough computes a product whose C no kernel stores to, by way of contiguous
+// memory.
+func (p *Product) runThrough(total int) {
+	mach := tile.New(p.ISA, p.DType)
+	buffer := tile.Alloc(p.M * p.N * mach.Size)
+	defer mem.Free(buffer)
+	tmp := tile.Mat{Ptr: buffer.Ptr(), Row: p.N, Col: 1}
+	first := p.operands()
+	for i := range total {
+		o := p.Batch.at(i, mach.Size, &first)
+		one := *p
+		one.A, one.B, one.C, one.Batch = o.a, o.b, tmp, Batch{}
+		one.runJob(1)
+		tile.CopyMat(mach, p.M, p.N, o.c, tmp)
+	}
+}

@@ -1,0 +1,225 @@
+package product
+
+import (
+	"unsafe"
+
+	"weft/internal/array"
+	"weft/internal/cpu/gen"
+	"weft/internal/cpu/tile"
+	"weft/internal/jit"
+)
+
+// A narrowKind is a way to compute a few rows of C, where B is read once and its
+// bandwidth is what counts.
+type narrowKind uint8
+
+const (
+	notNarrow  narrowKind = iota
+	alongRows             // B's rows lie side by side: read whole rows, sums in the first cache
+	acrossRows            // B's columns do: transpose them in registers
+)
+
+// narrowBytes is the size of B from which on reading whole rows pays.
+const narrowBytes = 1 << 20
+
+// narrowPath returns the way to take.
+func (j *job) narrowPath() narrowKind {
+	switch {
+	case j.k < 2:
+	case j.b.Col == 1:
+		if j.m <= maxRowsNarrow && j.k*j.n*j.Size > narrowBytes && j.n >= 4*j.Lanes {
+			return alongRows
+		}
+	case j.b.Row == 1 && j.m <= tile.MaxRowsAcross(j.ISA) && j.n >= j.Lanes:
+		return acrossRows
+	}
+	return notNarrow
+}
+
+// planNarrow is plan for the narrow ways.
+func (j *job) planNarrow(total, threads int) {
+	j.taskM, j.tilesM = j.m, 1
+	j.taskN = sumBytes(j.m) / j.Size
+	if threads > 1 {
+		// Two for each, as short runs of B cost more than one slow thread.
+		for total*tile.Ceil(j.n, j.taskN) < 2*threads && j.taskN > 8*j.Lanes {
+			j.taskN /= 2
+		}
+	}
+	j.tilesN = tile.Ceil(j.n, j.taskN)
+	// A with its rows side by side, if it is not so already; then the sums, or the
+	// columns that do not fill a vector.
+	if j.a.Col != 1 {
+		j.blockA = (j.m*j.k*j.Size + 63) &^ 63
+	}
+	if j.narrow == alongRows {
+		j.blockB = j.m * sumPitch(j.m)
+	} else {
+		j.nv, j.rows, j.packB = 1, j.m, true
+		j.blockB = j.VB * j.Padded(min(j.k, tile.KBlock))
+	}
+}
+
+// narrowTask computes columns n0 to n1-1.
+func (j *job) narrowTask(worker, n0, n1 int, o *operands) {
+	var buf unsafe.Pointer
+	if j.blockA+j.blockB > 0 {
+		buf = unsafe.Add(j.buffer.Ptr(), worker*(j.blockA+j.blockB))
+	}
+	if j.blockA > 0 {
+		packed := tile.Mat{Ptr: buf, Row: j.k, Col: 1}
+		tile.CopyMat(j.Machine, j.m, j.k, packed, o.a)
+		o.a = packed
+	}
+	if j.narrow == alongRows {
+		j.along(unsafe.Add(buf, j.blockA), n0, n1, o)
+		return
+	}
+	whole := n0 + (n1-n0)/j.Lanes*j.Lanes
+	if j.dotsPay(o.b.Col) {
+		whole = j.dots(n0, n1, o)
+	} else {
+		j.across(n0, whole, o)
+	}
+	if whole < n1 {
+		j.taskWith(nil, unsafe.Add(buf, j.blockA), 0, j.m, whole, n1, o)
+	}
+}
+
+// dotsEntry is what one entry reads: some 50 µs.
+const dotsEntry = 1 << 20
+
+// cachedBytes is the size of B up to which it is taken to be in the caches. Tests set
+// it to 0.
+var cachedBytes = 16 << 20
+
+// dotsPay reports whether dots is faster than across for columns of B so many elements
+// apart: they must be almost all of B's memory, which is read ahead in its order.
+func (j *job) dotsPay(step int) bool {
+	return j.m == 1 && step >= j.k && step <= j.k+j.k/8 && (j.k >= 2*tile.KBlock || !tile.Conflict(step*j.Size))
+}
+
+// dots computes a single row from column n0 on, all whole vectors of 256 bits before n1,
+// and returns the column that follows. In the caches it starts with the last of them: a
+// training step that has read the same matrix for the gradient has left its end there, and
+// the next step's gradient then finds the beginning.
+func (j *job) dots(n0, n1 int, o *operands) int {
+	nv, asks, direction := dotsCached, j.D == array.Float32, -1
+	if j.k*j.n*j.Size > cachedBytes {
+		nv, asks, direction = dotsMemory, true, 1
+	}
+	paired := tile.Conflict(o.b.Col * j.Size)
+	if paired {
+		nv, asks = dotsPaired, true
+	}
+	narrow := j.Machine.Narrow()
+	column := o.b.Col * j.Size
+	f := dotsFrame{bStep: column}
+	vectors := (n1 - n0) / narrow.Lanes
+	n1 = n0 + vectors*narrow.Lanes
+	for done := 0; vectors > 0; {
+		if nv > vectors || nv == dotsCached && vectors == nv+1 {
+			nv = min(2, vectors) // two and two are faster than three and one
+		}
+		lanes := nv * narrow.Lanes
+		// Whole pairs of blocks of all columns, or all of some groups.
+		terms := min(j.k, max(dotsEntry/(lanes*j.Size*2*tile.KBlock), 1)*2*tile.KBlock)
+		groups := max(1, min(vectors/nv, dotsEntry/(lanes*j.Size*j.k)))
+		if nv == dotsCached && vectors-groups*nv == 1 && groups > 1 {
+			groups--
+		}
+		x := n0 + done
+		if direction < 0 {
+			x = n1 - done - lanes
+		}
+		f.bGroup, f.cGroup = direction*lanes*column, direction*lanes*j.Size
+		for p0 := 0; p0 < j.k; p0 += terms {
+			f.a = unsafe.Add(o.a.Ptr, p0*j.Size)
+			f.b = unsafe.Add(o.b.Ptr, p0*j.Size+x*column)
+			f.c = unsafe.Add(o.c.Ptr, x*j.Size)
+			f.k = min(terms, j.k-p0)
+			f.groups = groups
+			f.ahead = f.bGroup + p0*(lanes-1)*j.Size
+			f.add = tile.Bit(p0 > 0, 0)
+			jit.Call(gen.Kernel(dotsKernels, dotsKey{j.ISA, j.D, nv, paired, asks}), 0, unsafe.Pointer(&f))
+		}
+		done += groups * lanes
+		vectors -= groups * nv
+	}
+	if flags := j.bias.Flags(true, true) &^ tile.FlagAdd; flags != 0 {
+		f := tile.RowsFrame{Flags: flags, Bias: j.bias.Ptr, Vectors: (n1 - n0) / j.Lanes}
+		f.C = unsafe.Add(o.c.Ptr, n0*j.Size)
+		f.Sums = f.C
+		if flags&tile.FlagBiasCol != 0 {
+			f.Bias = unsafe.Add(f.Bias, n0*j.Size)
+		}
+		if tail := (n1 - n0) % j.Lanes; tail > 0 {
+			f.Mask = 1
+			j.SetMask(&f.Mask, &f.Lanes, tail)
+		}
+		f.Finish(j.Machine)
+	}
+	return n1
+}
+
+// across computes columns n0 to n1-1, whole vectors, with all blocks of k for some
+// columns before the next, so that B is read in long runs.
+func (j *job) across(n0, n1 int, o *operands) {
+	f := tile.Frame{AStep: o.a.Row * j.Size, BStep: o.b.Col * j.Size, CStep: o.c.Row * j.Size}
+	var code *jit.Code
+	for x, nv := n0, 0; x < n1; {
+		if n := min(j.AcrossWidth(j.m), (n1-x)/j.Lanes); n != nv {
+			nv = n
+			code = j.Tile(tile.Key{Mr: j.m, Nv: nv, Across: true})
+		}
+		f.C[0] = unsafe.Add(o.c.Ptr, x*j.Size)
+		for p0 := 0; p0 < j.k; p0 += tile.KBlock {
+			f.K = min(tile.KBlock, j.k-p0)
+			f.A = unsafe.Add(o.a.Ptr, p0*j.Size)
+			f.B[0] = unsafe.Add(o.b.Ptr, (p0+x*o.b.Col)*j.Size)
+			f.Flags = j.bias.Flags(p0 == 0, p0+f.K == j.k)
+			if f.Flags&tile.FlagBiasRow != 0 {
+				f.Bias = j.bias.Ptr
+			} else if f.Flags&tile.FlagBiasCol != 0 {
+				f.Bias = unsafe.Add(j.bias.Ptr, x*j.Size)
+			}
+			f.Panels = 1
+			jit.Call(code, 0, unsafe.Pointer(&f))
+		}
+		x += nv * j.Lanes
+	}
+}
+
+// along computes columns n0 to n1-1, at most sumBytes.
+func (j *job) along(sums unsafe.Pointer, n0, n1 int, o *operands) {
+	f := tile.RowsFrame{AStep: o.a.Row * j.Size, BStep: o.b.Row * j.Size, Vectors: (n1 - n0) / j.Lanes}
+	if tail := (n1 - n0) % j.Lanes; tail > 0 {
+		f.Mask = 1
+		j.SetMask(&f.Mask, &f.Lanes, tail)
+	}
+	for p0 := 0; p0 < j.k; p0 += tile.KBlock {
+		p1 := min(p0+tile.KBlock, j.k)
+		f.Sums = sums
+		for p := p0; p < p1; {
+			terms := 1
+			if p1-p >= manyTerms {
+				terms = manyTerms
+			}
+			f.A = unsafe.Add(o.a.Ptr, p*j.Size)
+			f.B = unsafe.Add(o.b.Ptr, (p*o.b.Row+n0)*j.Size)
+			jit.Call(gen.Kernel(rowsKernels, rowsKey{j.ISA, j.D, j.m, terms, p == p0}), 0, unsafe.Pointer(&f))
+			p += terms
+		}
+		f.Flags = j.bias.Flags(p0 == 0, p1 == j.k)
+		for i := range j.m {
+			f.Sums = unsafe.Add(sums, i*sumPitch(j.m))
+			f.C = unsafe.Add(o.c.Ptr, (i*o.c.Row+n0)*j.Size)
+			if f.Flags&tile.FlagBiasRow != 0 {
+				f.Bias = unsafe.Add(j.bias.Ptr, i*j.Size)
+			} else if f.Flags&tile.FlagBiasCol != 0 {
+				f.Bias = unsafe.Add(j.bias.Ptr, n0*j.Size)
+			}
+			f.Finish(j.Machine)
+		}
+	}
+}

@@ -1,0 +1,19 @@
+package product
+
+import (
+	"weft/internal/array"
+	"weft/internal/cpu/tile"
+)
+
+func (p *Product) runPortable(total int) {
+	first := p.operands()
+	item := func(i int) (a, b, c tile.Mat) {
+		o := p.Batch.at(i, p.DType.Size(), &first)
+		return o.a, o.b, o.c
+	}
+	if p.DType == array.Float32 {
+		tile.PortableMats[float32](total, p.M, p.N, p.K, p.Threads, p.Bias, item)
+	} else {
+		tile.PortableMats[float64](total, p.M, p.N, p.K, p.Threads, p.Bias, item)
+	}
+}

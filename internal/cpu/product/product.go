@@ -1,0 +1,106 @@
+package product
+
+import (
+	"unsafe"
+
+	"weft/internal/array"
+	"weft/internal/cpu/tile"
+	"weft/internal/jit"
+)
+
+// transpose makes p the product of the transposed operands, whose result is that of p
+// transposed.
+func (p *Product) transpose() {
+	p.M, p.N, p.A, p.B, p.C = p.N, p.M, p.B.T(), p.A.T(), p.C.T()
+	p.Batch.A, p.Batch.B = p.Batch.B, p.Batch.A
+	p.Bias.PerRow = !p.Bias.PerRow
+}
+
+// A Product is C = A*B + bias, A being M x K, B K x N and C M x N.
+type Product struct {
+	ISA     jit.ISA
+	DType   array.DType // Float32 or Float64
+	M, N, K int
+	A, B, C tile.Mat
+	Batch   Batch
+	Bias    tile.Bias
+	Threads int // at most so many; par.Threads() if not positive, and one where the product is small
+}
+
+// A Batch describes products that share their shape and strides. Count holds the
+// sizes of the batch dimensions, and A, B and C the element strides of each
+// operand along them, 0 where it is broadcast; a nil slice stands for zeros
+// (C must not be broadcast over a dimension larger than 1). The zero Batch is
+// one product.
+type Batch struct {
+	Count   []int
+	A, B, C []int
+}
+
+// Run computes the product, or all of a batch. It panics with an *array.Error if the
+// product makes no sense.
+func (p Product) Run() {
+	tile.CheckType("matmul", p.DType)
+	batch := &p.Batch
+	if p.M < 0 || p.N < 0 || p.K < 0 {
+		array.Failf("gemm", "", "negative size: %d x %d x %d", p.M, p.K, p.N)
+	}
+	for _, s := range [...]struct {
+		name string
+		len  int
+	}{{"A", len(batch.A)}, {"B", len(batch.B)}, {"C", len(batch.C)}} {
+		if s.len != 0 && s.len != len(batch.Count) {
+			array.Failf("gemm", "batch", "%d strides of %s for %d dimensions", s.len, s.name, len(batch.Count))
+		}
+	}
+	total := 1
+	for _, s := range batch.Count {
+		if s < 0 {
+			array.Failf("gemm", "batch", "negative size %d", s)
+		}
+		total *= s
+	}
+	if p.M == 0 || p.N == 0 || total == 0 {
+		return
+	}
+	for i, s := range batch.Count {
+		if s > 1 && (batch.C == nil || batch.C[i] == 0) {
+			array.Failf("gemm", "batch", "C is broadcast over dimension %d of size %d", i, s)
+		}
+	}
+	if p.K == 0 {
+		// There may be no memory behind A and B, whose pointers nothing must move then.
+		p.A, p.B, batch.A, batch.B = tile.Mat{Ptr: p.C.Ptr}, tile.Mat{Ptr: p.C.Ptr}, nil, nil
+	}
+	if p.ISA == jit.Portable {
+		p := p // which escapes here alone
+		p.runPortable(total)
+		return
+	}
+	p.run(total)
+}
+
+// operands are those of one product.
+type operands struct {
+	a, b, c tile.Mat
+}
+
+// at returns the operands of product i of the batch, counted with the last
+// dimension fastest, from those of the first.
+func (t *Batch) at(i, size int, first *operands) operands {
+	o := *first
+	for d := len(t.Count) - 1; d >= 0; d-- {
+		j := i % t.Count[d] * size
+		i /= t.Count[d]
+		if t.A != nil {
+			o.a.Ptr = unsafe.Add(o.a.Ptr, j*t.A[d])
+		}
+		if t.B != nil {
+			o.b.Ptr = unsafe.Add(o.b.Ptr, j*t.B[d])
+		}
+		if t.C != nil {
+			o.c.Ptr = unsafe.Add(o.c.Ptr, j*t.C[d])
+		}
+	}
+	return o
+}

@@ -1,0 +1,369 @@
+package product
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"unsafe"
+
+	"weft/internal/array"
+	"weft/internal/cpu/cputest"
+	"weft/internal/cpu/tile"
+	"weft/internal/jit"
+	"weft/internal/mem/guard"
+)
+
+func TestSizes(t *testing.T) {
+	cputest.EveryISA(t, func(t *testing.T, isa jit.ISA) {
+		testSizes[float32](t, isa)
+		testSizes[float64](t, isa)
+	})
+}
+
+// testSizes goes through all m and n up to 70 with some k, and all k with some m
+// and n, the layouts changing with the size.
+func testSizes[E tile.Element](t *testing.T, isa jit.ISA) {
+	r := rand.New(rand.NewPCG(1, 2))
+	at := 0
+	try := func(m, n, k int) {
+		at++
+		la, lb, lc := at%len(layouts), at/3%len(layouts), at/7%len(layouts)
+		a, b, c := newTestMat[E](r, la, m, k), newTestMat[E](r, lb, k, n), newTestMat[E](r, lc, m, n)
+		bias, element := cputest.TestBias[E](r, at, m, n)
+		checkProduct(t, m, n, k, a, b, c, bias, element, [...]int{1, 2, 5}[at%3])
+	}
+	step := 1
+	if isa == jit.Portable || testing.Short() {
+		step = 5
+	}
+	for m := 0; m <= 70; m += step {
+		for n := 0; n <= 70; n++ {
+			try(m, n, [...]int{0, 1, 2, 3, 4, 5, 7, 16, 19}[(m+n)%9])
+		}
+	}
+	for k := 0; k <= 70; k += step {
+		try(15, 35, k)
+		try(1, 35, k)
+		try(19, 1, k)
+	}
+}
+
+func TestLarge(t *testing.T) {
+	cputest.EveryISA(t, func(t *testing.T, isa jit.ISA) {
+		testLarge[float32](t, isa)
+		testLarge[float64](t, isa)
+	})
+}
+
+// testLarge tries sizes with several blocks of k, of rows and of columns.
+func testLarge[E tile.Element](t *testing.T, isa jit.ISA) {
+	r := rand.New(rand.NewPCG(3, 4))
+	sizes := [][3]int{{3, 5, 1300}, {40, 50, 1025}, {129, 67, 257}, {1, 300, 1111}, {300, 1, 700}, {5, 200, 600}, {200, 5, 600}}
+	if isa != jit.Portable {
+		sizes = append(sizes, [3]int{260, 100, 400}, [3]int{1100, 40, 10}, [3]int{30, 2100, 10}, [3]int{97, 130, 256})
+	}
+	at := 0
+	for _, s := range sizes {
+		m, n, k := s[0], s[1], s[2]
+		for _, l := range [][3]int{{0, 0, 0}, {1, 0, 1}, {0, 1, 0}, {4, 4, 4}, {2, 3, 2}} {
+			at++
+			a, b, c := newTestMat[E](r, l[0], m, k), newTestMat[E](r, l[1], k, n), newTestMat[E](r, l[2], m, n)
+			bias, element := cputest.TestBias[E](r, at, m, n)
+			checkProduct(t, m, n, k, a, b, c, bias, element, [...]int{1, 2, 5}[at%3])
+		}
+	}
+}
+
+// TestNarrow tries few rows with a B that is read only once, in both orientations,
+// with tails of k and of columns.
+func TestNarrow(t *testing.T) {
+	cputest.EveryISA(t, func(t *testing.T, isa jit.ISA) {
+		testNarrow[float32](t)
+		testNarrow[float64](t)
+	})
+}
+
+func testNarrow[E tile.Element](t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for m := 1; m <= 9; m++ {
+		for i, s := range [][2]int{{1100, 270 + m}, {277 - m, 1057}, {600, 530}} {
+			n, k := s[0], s[1]
+			if i != m%3 && cputest.UnderTest == jit.Portable {
+				continue
+			}
+			for _, layout := range []int{m % 2, 2 + m%2} {
+				a, b, c := newTestMat[E](r, layout, m, k), newTestMat[E](r, (layout+m)%4, k, n), newTestMat[E](r, 0, m, n)
+				bias, element := cputest.TestBias[E](r, r.IntN(32), m, n)
+				checkProduct(t, m, n, k, a, b, c, bias, element, [...]int{1, 2, 5}[(m+n)%3])
+			}
+		}
+	}
+}
+
+// TestDots tries a single row times columns that lie side by side: in the caches and not,
+// with addresses that share sets of the first one, and so long that an entry ends within them.
+func TestDots(t *testing.T) {
+	cputest.EveryISA(t, func(t *testing.T, isa jit.ISA) {
+		defer func(old int) { cachedBytes = old }(cachedBytes)
+		for _, cachedBytes = range []int{cachedBytes, 0} {
+			testDots[float32](t)
+			testDots[float64](t)
+		}
+	})
+}
+
+func testDots[E tile.Element](t *testing.T) {
+	r := rand.New(rand.NewPCG(12, 13))
+	for i, s := range [][3]int{{53, 784, 784}, {47, 1024, 1024}, {29, 1289, 1280}, {38, 512, 512}, {100, 71, 70}, {27, 11003, 11003}, {18, 35000, 34816}} {
+		n, step, k := s[0], s[1], s[2]
+		a, b, c := newTestMat[E](r, i%2, 1, k), testMatOf(cputest.Random[E], r, 1, step, k, n), newTestMat[E](r, i%2, 1, n)
+		bias, element := cputest.TestBias[E](r, r.IntN(32), 1, n)
+		checkProduct(t, 1, n, k, a, b, c, bias, element, 1+i%2)
+	}
+}
+
+// TestBatch compares batches, with broadcasting in every operand, with the single
+// products.
+func TestBatch(t *testing.T) {
+	cputest.EveryISA(t, func(t *testing.T, isa jit.ISA) {
+		testBatch[float32](t)
+		testBatch[float64](t)
+	})
+}
+
+func testBatch[E tile.Element](t *testing.T) {
+	d := cputest.DtypeOf[E]()
+	size := d.Size()
+	for seed := range uint64(60) {
+		r := rand.New(rand.NewPCG(seed, 7))
+		m, n, k := 1+r.IntN(40), 1+r.IntN(40), r.IntN(40)
+		count := make([]int, r.IntN(4))
+		total := 1
+		for i := range count {
+			count[i] = r.IntN(4)
+			total *= count[i]
+		}
+		// Strides for matrices of so many elements one after another, some broadcast.
+		strides := func(each int, broadcast bool) []int {
+			s := make([]int, len(count))
+			for i := len(s) - 1; i >= 0; i-- {
+				s[i] = each
+				if broadcast && r.IntN(3) == 0 {
+					s[i] = 0
+				}
+				each *= count[i]
+			}
+			return s
+		}
+		a, b, c, vector := cputest.Random[E](r, total*m*k+1), cputest.Random[E](r, total*k*n+1), cputest.Random[E](r, total*m*n+1), cputest.Random[E](r, n)
+		batch := Batch{Count: count, A: strides(m*k, true), B: strides(k*n, true), C: strides(m*n, false)}
+		if seed%5 == 0 {
+			batch.A = nil
+		}
+		var bias tile.Bias
+		if seed%3 == 0 {
+			bias = tile.Bias{Ptr: unsafe.Pointer(&vector[0]), Step: 1}
+		}
+		before := append([]E(nil), c...)
+		mat := func(s []E, cols int) tile.Mat { return tile.Mat{Ptr: unsafe.Pointer(&s[0]), Row: cols, Col: 1} }
+		Product{ISA: cputest.UnderTest, DType: d, M: m, N: n, K: k, A: mat(a, k), B: mat(b, n), C: mat(c, n), Batch: batch, Bias: bias, Threads: 1 + r.IntN(5)}.Run()
+		for i := range total {
+			o := batch.at(i, size, &operands{mat(a, k), mat(b, n), mat(before, n)})
+			Product{ISA: cputest.UnderTest, DType: d, M: m, N: n, K: k, A: o.a, B: o.b, C: o.c, Bias: bias, Threads: 1}.Run()
+		}
+		for i := range c {
+			if !cputest.SameBits(c[i], before[i]) {
+				t.Fatalf("seed %d, %v of %dx%dx%d: element %d is %v, not %v", seed, count, m, k, n, i, c[i], before[i])
+			}
+		}
+	}
+}
+
+// TestSpecial puts infinities, NaN, zeros of both signs and subnormals in, which must
+// meet the same operations on every path.
+func TestSpecial(t *testing.T) {
+	cputest.EveryISA(t, func(t *testing.T, isa jit.ISA) {
+		testSpecial[float32](t)
+		testSpecial[float64](t)
+	})
+}
+
+func testSpecial[E tile.Element](t *testing.T) {
+	fill := func(r *rand.Rand, n int) []E {
+		s := make([]E, n)
+		tiny := E(1e-30)
+		if unsafe.Sizeof(tiny) == 8 {
+			tiny = E(math.Ldexp(1, -600))
+		}
+		for i := range s {
+			s[i] = [...]E{0, E(math.Copysign(0, -1)), 1, -1, tiny, -tiny, E(r.NormFloat64()), 3}[r.IntN(8)]
+			if r.IntN(150) == 0 {
+				s[i] = [...]E{E(math.Inf(1)), E(math.Inf(-1)), E(math.NaN())}[r.IntN(3)]
+			}
+		}
+		return s
+	}
+	r := rand.New(rand.NewPCG(8, 8))
+	for i := range 60 {
+		m, n, k := 1+r.IntN(20), 1+r.IntN(50), r.IntN(20)
+		if i%2 == 0 {
+			m = 1
+		}
+		a := testMatOf(fill, r, k, 1, m, k)
+		b := testMatOf(fill, r, []int{n, 1}[i%2], []int{1, k}[i%2], k, n)
+		c := testMatOf(fill, r, n, 1, m, n)
+		bias, element := cputest.TestBias[E](r, i, m, n)
+		checkProduct(t, m, n, k, a, b, c, bias, element, 1)
+	}
+}
+
+// TestGuard puts every operand against an inaccessible page, at its end and at its
+// beginning.
+func TestGuard(t *testing.T) {
+	cputest.EveryGuard(t, testGuard[float32], testGuard[float64])
+}
+
+func testGuard[E tile.Element](t *testing.T, place func(int) (*guard.Buffer, error)) {
+	d := cputest.DtypeOf[E]()
+	operand := cputest.GuardedMemory(t, d.Size(), place)
+	r := rand.New(rand.NewPCG(10, 11))
+	try := func(m, n, k int) {
+		t.Helper()
+		defer func() {
+			if e := recover(); e != nil {
+				t.Fatalf("%s %dx%dx%d: %v", d, m, k, n, e)
+			}
+		}()
+		a, b, c := tile.Mat{Ptr: operand(0, m*k), Row: k, Col: 1}, tile.Mat{Ptr: operand(1, k*n), Row: n, Col: 1}, tile.Mat{Ptr: operand(2, m*n), Row: n, Col: 1}
+		if r.IntN(2) == 0 {
+			a.Row, a.Col = 1, m
+		}
+		if r.IntN(2) == 0 {
+			b.Row, b.Col = 1, k
+		}
+		if r.IntN(2) == 0 {
+			c.Row, c.Col = 1, m
+		}
+		var bias tile.Bias
+		switch r.IntN(3) {
+		case 0:
+			bias = tile.Bias{Ptr: operand(3, n), Step: 1, PerRow: false}
+		case 1:
+			bias = tile.Bias{Ptr: operand(3, m), Step: 1, PerRow: true}
+		}
+		Product{ISA: cputest.UnderTest, DType: d, M: m, N: n, K: k, A: a, B: b, C: c, Bias: bias, Threads: 1 + r.IntN(2)}.Run()
+	}
+	for range 400 {
+		try(1+r.IntN(70), 1+r.IntN(70), 1+r.IntN(40))
+		try(1+r.IntN(9), 1+r.IntN(70), 1+r.IntN(70))
+	}
+	try(3, 700, 377)
+	try(7, 333, 511)
+	try(1, 511, 533)
+	for range 20 {
+		try(1, 1+r.IntN(60), 480+r.IntN(100))
+		try(1, 1+r.IntN(60), 1024)
+	}
+	try(130, 300, 300)
+}
+
+// TestNothing computes sums of no terms from operands that have no memory.
+func TestNothing(t *testing.T) {
+	cputest.EveryISA(t, func(t *testing.T, isa jit.ISA) {
+		const m, n = 33, 50
+		c := make([]float32, m*n)
+		check := func(what string, want float32) {
+			t.Helper()
+			for i, v := range c {
+				if v != want {
+					t.Fatalf("%s: element %d is %v, not %v", what, i, v, want)
+				}
+				c[i] = 7
+			}
+		}
+		threes := make([]float32, n)
+		for i := range threes {
+			threes[i] = 3
+		}
+		p := unsafe.Pointer(&c[0])
+		bias := tile.Bias{Ptr: unsafe.Pointer(&threes[0]), Step: 1}
+		Product{ISA: cputest.UnderTest, DType: array.Float32, M: m, N: n, K: 0, A: tile.Mat{Ptr: nil, Row: 1, Col: m}, B: tile.Mat{Ptr: nil, Row: n, Col: 1}, C: tile.Mat{Ptr: p, Row: n, Col: 1}, Bias: bias, Threads: 2}.Run()
+		check("a product", 3)
+		Product{ISA: cputest.UnderTest, DType: array.Float32, M: m, N: n, K: 0, A: tile.Mat{Ptr: nil, Row: 1, Col: m}, B: tile.Mat{Ptr: nil, Row: n, Col: 1}, C: tile.Mat{Ptr: p, Row: n, Col: 1}, Threads: 2}.Run()
+		check("a product", 0)
+	})
+}
+
+func TestMisuse(t *testing.T) {
+	var x [4]float32
+	m := tile.Mat{Ptr: unsafe.Pointer(&x), Row: 1, Col: 1}
+	for name, f := range map[string]func(){
+		"an integer type": func() {
+			Product{ISA: cputest.UnderTest, DType: array.Int32, M: 1, N: 1, K: 1, A: m, B: m, C: m, Threads: 1}.Run()
+		},
+		"a negative size": func() {
+			Product{ISA: cputest.UnderTest, DType: array.Float32, M: -1, N: 1, K: 1, A: m, B: m, C: m, Threads: 1}.Run()
+		},
+		"strides of a batch": func() {
+			Product{ISA: cputest.UnderTest, DType: array.Float32, M: 1, N: 1, K: 1, A: m, B: m, C: m, Batch: Batch{Count: []int{2}, C: []int{1, 2}}, Threads: 1}.Run()
+		},
+		"a broadcast C": func() {
+			Product{ISA: cputest.UnderTest, DType: array.Float32, M: 1, N: 1, K: 1, A: m, B: m, C: m, Batch: Batch{Count: []int{2}, C: []int{0}}, Threads: 1}.Run()
+		},
+		"a negative batch": func() {
+			Product{ISA: cputest.UnderTest, DType: array.Float32, M: 1, N: 1, K: 1, A: m, B: m, C: m, Batch: Batch{Count: []int{-2}, C: []int{1}}, Threads: 1}.Run()
+		},
+	} {
+		var e *array.Error
+		if err := array.Try(f); !errors.As(err, &e) {
+			t.Errorf("%s: %v is no *array.Error", name, err)
+		}
+	}
+}
+
+// TestConcurrent runs products of several shapes on several goroutines at once, as
+// the first to need their kernels or not.
+func TestConcurrent(t *testing.T) {
+	const m, n, k = 37, 61, 300
+	r := rand.New(rand.NewPCG(12, 12))
+	a, b := cputest.Random[float32](r, m*k), cputest.Random[float32](r, k*n)
+	mat := func(s []float32, cols int) tile.Mat { return tile.Mat{Ptr: unsafe.Pointer(&s[0]), Row: cols, Col: 1} }
+	want := make([]float32, m*n)
+	Product{ISA: cputest.UnderTest, DType: array.Float32, M: m, N: n, K: k, A: mat(a, k), B: mat(b, n), C: mat(want, n), Threads: 1}.Run()
+	var wg sync.WaitGroup
+	for g := range 6 {
+		wg.Go(func() {
+			c := make([]float32, m*n)
+			for i := range 20 {
+				clear(c)
+				rows := 1 + (g*7+i)%m
+				Product{ISA: cputest.UnderTest, DType: array.Float32, M: rows, N: n, K: k, A: mat(a, k), B: mat(b, n), C: mat(c, n), Threads: 3}.Run()
+				for j, v := range c[:rows*n] {
+					if v != want[j] {
+						t.Errorf("%d rows: element %d is %v, not %v", rows, j, v, want[j])
+						return
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// TestAllocs keeps a small product free of allocations.
+func TestAllocs(t *testing.T) {
+	if cputest.UnderTest == jit.Portable {
+		t.Skip("SKIPPED: the portable path allocates a closure")
+	}
+	var x [3][256]float32
+	mat := func(i int) tile.Mat { return tile.Mat{Ptr: unsafe.Pointer(&x[i]), Row: 16, Col: 1} }
+	f := func() {
+		Product{ISA: cputest.UnderTest, DType: array.Float32, M: 16, N: 16, K: 16, A: mat(0), B: mat(1), C: mat(2), Threads: 1}.Run()
+	}
+	f()
+	if n := testing.AllocsPerRun(100, f); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+}

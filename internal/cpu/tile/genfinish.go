@@ -1,0 +1,102 @@
+package tile
+
+import (
+	"unsafe"
+
+	"weft/internal/array"
+	"weft/internal/cpu/gen"
+	"weft/internal/jit"
+	"weft/internal/x86/asm"
+)
+
+// A RowsFrame holds the arguments of the kernels for a few rows of A and a B too
+// large for the caches, and of the one that finishes their sums.
+type RowsFrame struct {
+	A, B    unsafe.Pointer
+	Sums    unsafe.Pointer // rows are sumPitch(rows) bytes apart
+	C, Bias unsafe.Pointer
+	AStep   int // bytes from row to row
+	BStep   int
+	Vectors int // whole ones
+	Flags   int
+	Mask    uint64 // of one more vector, or 0
+	Lanes   [32]byte
+}
+
+var Rf RowsFrame
+
+// LastVector loads the mask of a rowsFrame, or jumps to end if it is 0.
+func LastVector(g *gen.Gen, end asm.Label) {
+	g.RM(asm.MOV, asm.RCX, gen.Field(unsafe.Offsetof(Rf.Mask)))
+	g.RR(asm.TEST, asm.RCX, asm.RCX)
+	g.Jcc(asm.CondE, end)
+	if g.ISA == jit.AVX512 {
+		g.RR(asm.KMOVW, asm.K1, asm.RCX)
+	} else {
+		g.Load(g.V(15), gen.Field(unsafe.Offsetof(Rf.Lanes)))
+	}
+}
+
+// genFinish writes the kernel that turns the sums of one row into results, as
+// tileGen.finish does.
+func genFinish(g *gen.Gen) {
+	a := &g.Asm
+	add := g.Pick(asm.VADDPS, asm.VADDPD)
+	a.RM(asm.MOV, asm.RSI, gen.Field(unsafe.Offsetof(Rf.Sums)))
+	a.RM(asm.MOV, asm.RDX, gen.Field(unsafe.Offsetof(Rf.C)))
+	a.RM(asm.MOV, asm.R8, gen.Field(unsafe.Offsetof(Rf.Bias)))
+	a.RM(asm.MOV, asm.RAX, gen.Field(unsafe.Offsetof(Rf.Flags)))
+	a.RM(asm.MOV, asm.RCX, gen.Field(unsafe.Offsetof(Rf.Vectors)))
+	vector := func(load func(dst asm.Reg, m asm.Mem), store func(m asm.Mem, src asm.Reg)) {
+		load(g.V(0), asm.Ptr(asm.RSI, 0))
+		g.When(FlagAdd, func() {
+			load(g.V(1), asm.Ptr(asm.RDX, 0))
+			a.RRR(add, g.V(0), g.V(1), g.V(0))
+		})
+		g.When(FlagBiasCol, func() {
+			load(g.V(1), asm.Ptr(asm.R8, 0))
+			a.RRR(add, g.V(0), g.V(0), g.V(1))
+			a.RI(asm.ADD, asm.R8, int64(g.VB()))
+		})
+		g.When(FlagBiasRow, func() {
+			g.Broadcast(g.V(1), asm.Ptr(asm.R8, 0))
+			a.RRR(add, g.V(0), g.V(0), g.V(1))
+		})
+		store(asm.Ptr(asm.RDX, 0), g.V(0))
+	}
+	tail, end := a.NewLabel(), a.NewLabel()
+	a.RR(asm.TEST, asm.RCX, asm.RCX)
+	a.Jcc(asm.CondE, tail)
+	loop := a.Here()
+	vector(g.Load, g.Store)
+	a.RI(asm.ADD, asm.RSI, int64(g.VB()))
+	a.RI(asm.ADD, asm.RDX, int64(g.VB()))
+	a.RI(asm.SUB, asm.RCX, 1)
+	a.Jcc(asm.CondNE, loop)
+	a.Bind(tail)
+	LastVector(g, end)
+	vector(
+		func(dst asm.Reg, m asm.Mem) { g.LoadMasked(dst, m, asm.K1, g.V(15)) },
+		func(m asm.Mem, src asm.Reg) { g.StoreMasked(m, src, asm.K1, g.V(15)) },
+	)
+	a.Bind(end)
+	g.Done()
+}
+
+type finishKey struct {
+	isa jit.ISA
+	d   array.DType
+}
+
+var finishes = jit.NewCache[finishKey, *jit.Code](0)
+
+func (k finishKey) Generate() *jit.Code {
+	g := &gen.Gen{ISA: k.isa, D: k.d}
+	genFinish(g)
+	return g.Install()
+}
+
+// Finish turns the sums of a row into results.
+func (f *RowsFrame) Finish(m Machine) {
+	jit.Call(gen.Kernel(finishes, finishKey{m.ISA, m.D}), 0, unsafe.Pointer(f))
+}

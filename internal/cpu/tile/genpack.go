@@ -1,0 +1,151 @@
+package tile
+
+import (
+	"unsafe"
+
+	"weft/internal/array"
+	"weft/internal/cpu/gen"
+	"weft/internal/jit"
+	"weft/internal/x86/asm"
+)
+
+// A packFrame holds the arguments of the packing kernels. Steps are in bytes.
+//
+// Both write a panel: for each of k terms, a row of whole vectors at dst + p*dstStep.
+type packFrame struct {
+	src     unsafe.Pointer
+	dst     unsafe.Pointer
+	srcStep int // from row to row
+	dstStep int
+	k       int
+	// Copying: panels side by side in the source, and from one to the next in the
+	// destination.
+	panels, panelStep int
+	mask              uint64   // copying: lanes of the last vector; transposing: lanes of the last k
+	lanes             [32]byte // the same for AVX2
+}
+
+var pf packFrame
+
+// A packKey names a kernel that packs n vectors of columns or transposes n rows.
+type packKey struct {
+	isa       jit.ISA
+	d         array.DType
+	transpose bool
+	n         int
+}
+
+var packs = jit.NewCache[packKey, *jit.Code](0)
+
+func (k packKey) Generate() *jit.Code {
+	g := &gen.Gen{ISA: k.isa, D: k.d}
+	if k.transpose {
+		genPackTranspose(g, k.n)
+	} else {
+		genPackCopy(g, k.n)
+	}
+	return g.Install()
+}
+
+// genPackCopy writes the kernel that copies k rows of one or more panels of nv vectors,
+// the last one under a mask. It reads whole rows, so that memory is read in long runs.
+func genPackCopy(g *gen.Gen, nv int) {
+	a := &g.Asm
+	a.RM(asm.MOV, asm.RSI, gen.Field(unsafe.Offsetof(pf.src)))
+	a.RM(asm.MOV, asm.RDX, gen.Field(unsafe.Offsetof(pf.dst)))
+	a.RM(asm.MOV, asm.R8, gen.Field(unsafe.Offsetof(pf.srcStep)))
+	a.RM(asm.MOV, asm.R9, gen.Field(unsafe.Offsetof(pf.dstStep)))
+	a.RM(asm.MOV, asm.R10, gen.Field(unsafe.Offsetof(pf.panelStep)))
+	a.RM(asm.MOV, asm.RCX, gen.Field(unsafe.Offsetof(pf.k)))
+	packMask(g, g.V(15))
+	row := a.Here()
+	a.RR(asm.MOV, asm.R11, asm.RSI)
+	a.RR(asm.MOV, asm.R12, asm.RDX)
+	a.RM(asm.MOV, asm.R13, gen.Field(unsafe.Offsetof(pf.panels)))
+	panel := a.Here()
+	for v := range nv {
+		m := asm.Ptr(asm.R11, int32(v*g.VB()))
+		if v == nv-1 {
+			g.LoadMasked(g.V(v), m, asm.K1, g.V(15))
+		} else {
+			g.Load(g.V(v), m)
+		}
+	}
+	for v := range nv {
+		g.Store(asm.Ptr(asm.R12, int32(v*g.VB())), g.V(v))
+	}
+	a.RI(asm.ADD, asm.R11, int64(nv*g.VB()))
+	a.RR(asm.ADD, asm.R12, asm.R10)
+	a.RI(asm.SUB, asm.R13, 1)
+	a.Jcc(asm.CondNE, panel)
+	a.RR(asm.ADD, asm.RSI, asm.R8)
+	a.RR(asm.ADD, asm.RDX, asm.R9)
+	a.RI(asm.SUB, asm.RCX, 1)
+	a.Jcc(asm.CondNE, row)
+	g.Done()
+}
+
+// packMask loads the mask of a packFrame.
+func packMask(g *gen.Gen, t asm.Reg) {
+	if g.ISA == jit.AVX512 {
+		g.RM(asm.MOV32, asm.RAX, gen.Field(unsafe.Offsetof(pf.mask)))
+		g.RR(asm.KMOVW, asm.K1, asm.RAX)
+		return
+	}
+	g.Load(t, gen.Field(unsafe.Offsetof(pf.lanes)))
+}
+
+// genPackTranspose writes the kernel that transposes rows, at most as many as a
+// vector has lanes, whose elements lie side by side: term p of the panel holds
+// element p of each row, then zeros. It writes whole vectors, and terms up to the
+// next multiple of the lanes.
+func genPackTranspose(g *gen.Gen, rows int) {
+	a := &g.Asm
+	n := g.Lanes()
+	r := make([]asm.Reg, n)
+	for i := range n {
+		r[i] = g.V(i)
+	}
+	free := [2]asm.Reg{g.V(n), g.V(n + 1)}
+	a.RM(asm.MOV, asm.RSI, gen.Field(unsafe.Offsetof(pf.src)))
+	a.RM(asm.MOV, asm.R14, gen.Field(unsafe.Offsetof(pf.dst)))
+	a.RM(asm.MOV, asm.R15, gen.Field(unsafe.Offsetof(pf.dstStep)))
+	a.RM(asm.MOV, asm.RCX, gen.Field(unsafe.Offsetof(pf.k)))
+	base := [...]asm.Reg{asm.RSI, asm.R8, asm.R9, asm.R10, asm.R11, asm.R12}
+	a.RM(asm.MOV, asm.RDX, gen.Field(unsafe.Offsetof(pf.srcStep)))
+	a.RM(asm.LEA, asm.RAX, asm.Idx(asm.RDX, asm.RDX, 2, 0))
+	for i := 1; i <= (rows-1)/3; i++ {
+		a.RM(asm.LEA, base[i], asm.Idx(base[i-1], asm.RAX, 1, 0))
+	}
+	block := func(load func(dst asm.Reg, m asm.Mem)) {
+		for i := range n {
+			if i >= rows {
+				g.Zero(r[i])
+				continue
+			}
+			b := base[i/3]
+			load(r[i], [...]asm.Mem{asm.Ptr(b, 0), asm.Idx(b, asm.RDX, 1, 0), asm.Idx(b, asm.RDX, 2, 0)}[i%3])
+		}
+		for _, c := range g.Transpose(r, free) {
+			g.Store(asm.Ptr(asm.R14, 0), c)
+			a.RR(asm.ADD, asm.R14, asm.R15)
+		}
+	}
+	tail, end := a.NewLabel(), a.NewLabel()
+	a.RI(asm.SUB, asm.RCX, int64(n))
+	a.Jcc(asm.CondL, tail)
+	loop := a.Here()
+	block(g.Load)
+	for i := 0; i <= (rows-1)/3; i++ {
+		a.RI(asm.ADD, base[i], int64(g.VB()))
+	}
+	a.RI(asm.SUB, asm.RCX, int64(n))
+	a.Jcc(asm.CondGE, loop)
+	a.Bind(tail)
+	a.RI(asm.ADD, asm.RCX, int64(n))
+	a.Jcc(asm.CondE, end)
+	packMask(g, g.V(15))
+	block(func(dst asm.Reg, m asm.Mem) { g.LoadMasked(dst, m, asm.K1, g.V(15)) })
+	a.Bind(end)
+	g.Done()
+}

@@ -1,0 +1,534 @@
+package tile
+
+import (
+	"unsafe"
+
+	"weft/internal/cpu/gen"
+	"weft/internal/jit"
+	"weft/internal/x86/asm"
+)
+
+// A tileKey names a kernel that computes tiles of mr rows and nv vectors of columns.
+type Key struct {
+	Mr, Nv int
+	KMajor bool // A's rows are one element apart and aStep is between its columns; else the reverse
+	Masked bool // the last vector is loaded and stored under a mask
+	// segments, if not 0, says that rows of B are found in a table and that vectors
+	// have their own places and masks. A vector is put together from so many parts,
+	// each under its own mask and read segmentStep further; kMajor holds. With AVX2
+	// there is one. nv*segments is at most 7, the opmasks there are.
+	Segments int
+	// pieces says that the terms come in runs, each with a place of its own in A, as
+	// the pixels of an image's rows do (see piece). A's columns are then step elements
+	// apart, and its rows come in groups of run rows, each group with its own
+	// pointer and dilation elements between its rows; with run 0 rows are aStep apart.
+	Pieces              bool
+	Step, Run, Dilation int
+	// across says that B's columns, not its rows, lie side by side in memory, bStep
+	// from column to column: they are transposed as they are read. All vectors are
+	// whole, at most acrossWidth, and there are at most maxRowsAcross rows.
+	Across bool
+}
+
+// AcrossWidth returns the most vectors of a tile of mr rows that transposes B: a
+// square of registers, two more and a broadcast are taken.
+func (m Machine) AcrossWidth(mr int) int {
+	registers := 32
+	if m.ISA == jit.AVX2 {
+		registers = 16
+	}
+	return min(2, (registers-m.Lanes-3)/mr)
+}
+
+// MaxRowsAcross returns the most rows of a tile that transposes B.
+func MaxRowsAcross(isa jit.ISA) int {
+	if isa == jit.AVX512 {
+		return 8
+	}
+	return 3
+}
+
+// A Piece is a run of terms: n of them from offset bytes on in A.
+type Piece struct{ Offset, N int }
+
+// MaxGroups is the number of registers for A.
+const MaxGroups = 5
+
+// maxVectors is the most vectors of columns in a tile.
+const maxVectors = 4
+
+// MaxMasks is the number of opmasks that can mask.
+const MaxMasks = 7
+
+// Flags of a tileFrame.
+const (
+	FlagAdd     = 1 << iota // add to C
+	FlagBiasCol             // add bias by column
+	FlagBiasRow             // add bias by row
+)
+
+// A tileFrame holds the arguments of a tile kernel: a column of row panels, each of
+// mr rows, from top to bottom. Steps are in bytes. Vector v of B's row p is at
+// B[0] + p*bStep + v vectors. With a table there are several tiles, one after the other:
+// vector v of a tile lies where its place says, from B[0] and C[0] on, and its row p
+// table[p] further.
+type Frame struct {
+	A           unsafe.Pointer
+	B, C        [maxVectors]unsafe.Pointer
+	Places      *Place         // of the vectors of all tiles
+	Tiles       int            // counted down
+	Table       unsafe.Pointer // offsets in bytes, 8 bytes each
+	Bias        unsafe.Pointer // by column: for vector 0; by row: for the first row; unit stride
+	AStep       int            // kMajor: from k to k+1; else from row to row
+	BStep       int            // from k to k+1
+	CStep       int            // from row to row
+	K           int
+	Panels      int
+	APanel      int // from panel to panel of A
+	Flags       int
+	Mask        [maxVectors]uint64   // of C, a bit per lane, without a table; only that of the last vector counts
+	Lanes       [maxVectors][32]byte // the same for AVX2, also with a table: all ones or zeros in a lane
+	SegmentStep int
+	// With pieces: where they are and how many. If A's rows come in groups, a points to
+	// the pointers of the panels' groups, and aPanel is the size of those of a panel.
+	PieceList  unsafe.Pointer
+	PieceCount int
+	// The kernel's own: offsets of the current panel, and how many are left.
+	aAt, cAt, biasAt, panelsLeft int
+
+	known [2]struct { // see tile
+		key  Key
+		code *jit.Code
+	}
+}
+
+var tf Frame
+
+// MaxRows returns the most rows of a tile of nv vectors.
+func MaxRows(isa jit.ISA, nv int) int {
+	if isa == jit.AVX512 {
+		return [...]int{0, 14, 14, 9, 6}[nv]
+	}
+	return [...]int{0, 12, 6, 0, 0}[nv]
+}
+
+// MaxWidth returns the most vectors in a tile.
+func MaxWidth(isa jit.ISA) int {
+	if isa == jit.AVX512 {
+		return 4
+	}
+	return 2
+}
+
+// Registers of a tile kernel. R8 to R12 hold A: with rows apart, one register
+// for three rows each; with columns apart, R8 alone, R9 three steps.
+const (
+	regA     = asm.R8
+	regStep  = asm.RDX
+	regK     = asm.RCX
+	regTable = asm.R13 // without a table, bStep
+	// The step between the parts of a vector.
+	regSegment = asm.R12
+	// With pieces, which have no table.
+	regPiece, regPieces, regOffset = asm.RBX, asm.R14, asm.R15
+	// With groups, whose rows need no step.
+	regGroups = regStep
+)
+
+// vectorBase holds B of each vector in the loop over k, and C of each afterwards.
+var vectorBase = [maxVectors]asm.Reg{asm.RSI, asm.RBX, asm.R14, asm.R15}
+
+type tileGen struct {
+	*gen.Gen
+	Key
+}
+
+func genTile(g *gen.Gen, key Key) { (&tileGen{g, key}).emit() }
+
+// acc is the sum of row i and vector v; b and t are the vectors of B and scratch.
+func (g *tileGen) acc(i, v int) asm.Reg { return g.V(i*g.Nv + v) }
+func (g *tileGen) bReg(v int) asm.Reg   { return g.V(g.Mr*g.Nv + v) }
+
+func (g *tileGen) table() bool { return g.Segments > 0 }
+
+// isMasked reports whether vector v goes through a mask.
+func (g *tileGen) isMasked(v int) bool {
+	return g.Masked && (g.table() || v == g.Nv-1)
+}
+
+// setMask loads the opmask of the last vector of C.
+func (g *tileGen) setMask() {
+	if g.Masked {
+		g.RM(asm.KMOVW, g.mask(g.Nv-1), gen.Field(unsafe.Offsetof(tf.Mask)+uintptr(g.Nv-1)*8))
+	}
+}
+
+// A place is a field of the place of vector v, to which register r points.
+func place(r asm.Reg, v int, offset uintptr) asm.Mem {
+	return asm.Ptr(r, int32(uintptr(v)*unsafe.Sizeof(Place{})+offset))
+}
+
+// setParts loads the opmasks of the parts of B's vectors, setCounts those of C's. Register
+// r points to their places.
+func (g *tileGen) setParts(r asm.Reg) {
+	for s := range g.Segments {
+		for v := range g.Nv {
+			g.RM(asm.KMOVW, g.mask(s*g.Nv+v), place(r, v, unsafe.Offsetof(Place{}.Parts)+uintptr(s)*8))
+		}
+	}
+}
+
+func (g *tileGen) setCounts(r asm.Reg) {
+	for v := range g.Nv {
+		g.RM(asm.KMOVW, g.mask(v), place(r, v, unsafe.Offsetof(Place{}.Mask)))
+	}
+}
+
+func (g *tileGen) mask(v int) asm.Reg { return asm.K(1 + v) }
+
+// loadVector loads vector v of a row into dst.
+func (g *tileGen) loadVector(dst asm.Reg, m asm.Mem, v int) {
+	if !g.isMasked(v) {
+		g.Load(dst, m)
+		return
+	}
+	if g.ISA == jit.AVX2 {
+		g.loadLanes(v)
+	}
+	g.LoadMasked(dst, m, g.mask(v), g.Temp(0))
+}
+
+// loadLanes fetches the AVX2 mask of vector v into the scratch register.
+func (g *tileGen) loadLanes(v int) {
+	g.Load(g.Temp(0), gen.Field(unsafe.Offsetof(tf.Lanes)+uintptr(v)*32))
+}
+
+// vectorAt returns the place of vector v for the pointers in vectorBase.
+func (g *tileGen) vectorAt(v int) asm.Mem {
+	if g.table() {
+		return asm.Ptr(vectorBase[v], 0)
+	}
+	return asm.Ptr(vectorBase[0], int32(v*g.VB()))
+}
+
+func (g *tileGen) bases() int {
+	if g.table() {
+		return g.Nv
+	}
+	return 1
+}
+
+func (g *tileGen) emit() {
+	a := &g.Asm
+	get := func(r asm.Reg, offset uintptr) { a.RM(asm.MOV, r, gen.Field(offset)) }
+	if g.ISA == jit.AVX512 && !g.table() {
+		g.setMask()
+	}
+	tile := a.Here()
+	get(asm.RAX, unsafe.Offsetof(tf.Panels))
+	a.MR(asm.MOV, gen.Field(unsafe.Offsetof(tf.panelsLeft)), asm.RAX)
+	a.RR(asm.XOR32, asm.RAX, asm.RAX)
+	for _, f := range []uintptr{unsafe.Offsetof(tf.aAt), unsafe.Offsetof(tf.cAt), unsafe.Offsetof(tf.biasAt)} {
+		a.MR(asm.MOV, gen.Field(f), asm.RAX)
+	}
+	panel := a.Here()
+
+	// A, B and the counter for this panel.
+	if g.Segments > 1 {
+		get(regSegment, unsafe.Offsetof(tf.SegmentStep))
+	}
+	if g.Pieces {
+		g.prefetchC()
+	} else {
+		get(regA, unsafe.Offsetof(tf.A))
+		a.RM(asm.ADD, regA, gen.Field(unsafe.Offsetof(tf.aAt)))
+		g.rowPointers()
+	}
+	if g.table() {
+		get(asm.RAX, unsafe.Offsetof(tf.Places))
+		for v := range g.Nv {
+			a.RM(asm.MOV, vectorBase[v], place(asm.RAX, v, unsafe.Offsetof(Place{}.Src)))
+			a.RM(asm.ADD, vectorBase[v], gen.Field(unsafe.Offsetof(tf.B)))
+		}
+		if g.ISA == jit.AVX512 {
+			g.setParts(asm.RAX)
+		}
+		get(regTable, unsafe.Offsetof(tf.Table))
+	} else {
+		get(vectorBase[0], unsafe.Offsetof(tf.B))
+		get(regTable, unsafe.Offsetof(tf.BStep))
+		a.RM(asm.LEA, asm.RAX, asm.Idx(regTable, regTable, 2, 0))
+	}
+	for i := range g.Mr {
+		for v := range g.Nv {
+			g.Zero(g.acc(i, v))
+		}
+	}
+
+	if g.Across {
+		g.chainAcross()
+		g.endPanel(tile, panel)
+		return
+	}
+	var nextPiece asm.Label
+	if g.Pieces {
+		get(regPiece, unsafe.Offsetof(tf.PieceList))
+		get(regPieces, unsafe.Offsetof(tf.PieceCount))
+		if g.Run > 0 {
+			get(regGroups, unsafe.Offsetof(tf.A))
+			a.RM(asm.ADD, regGroups, gen.Field(unsafe.Offsetof(tf.aAt)))
+		}
+		nextPiece = a.Here()
+		a.RM(asm.MOV, regOffset, asm.Ptr(regPiece, 0))
+		if g.Run > 0 {
+			for i := range g.registersA() {
+				a.RM(asm.MOV, regA+asm.Reg(i), asm.Ptr(regGroups, int32(i*8)))
+				a.RR(asm.ADD, regA+asm.Reg(i), regOffset)
+			}
+		} else {
+			get(regA, unsafe.Offsetof(tf.A))
+			a.RM(asm.ADD, regA, gen.Field(unsafe.Offsetof(tf.aAt)))
+			a.RR(asm.ADD, regA, regOffset)
+			g.rowPointers()
+			// rowPointers is done with RAX, three steps of B again.
+			a.RM(asm.LEA, asm.RAX, asm.Idx(regTable, regTable, 2, 0))
+		}
+	}
+
+	if g.Pieces {
+		a.RM(asm.MOV, regK, asm.Ptr(regPiece, 8))
+	} else {
+		get(regK, unsafe.Offsetof(tf.K))
+	}
+	g.Chain(regK, g.term, g.advance)
+	if g.Pieces {
+		a.RI(asm.ADD, regPiece, int64(unsafe.Sizeof(Piece{})))
+		a.RI(asm.SUB, regPieces, 1)
+		a.Jcc(asm.CondNE, nextPiece)
+	}
+
+	g.endPanel(tile, panel)
+}
+
+// prefetchC asks for the lines of C that the panel's sums are added to.
+func (g *tileGen) prefetchC() {
+	a := &g.Asm
+	a.RM(asm.MOV, asm.RSI, gen.Field(unsafe.Offsetof(tf.C)))
+	a.RM(asm.ADD, asm.RSI, gen.Field(unsafe.Offsetof(tf.cAt)))
+	for range g.Mr {
+		for v := 0; v < g.Nv*g.VB(); v += 64 {
+			a.M(asm.PREFETCHW, asm.Ptr(asm.RSI, int32(v)))
+		}
+		a.RM(asm.ADD, asm.RSI, gen.Field(unsafe.Offsetof(tf.CStep)))
+	}
+}
+
+// endPanel finishes a panel and goes to the next, or to the next tile.
+func (g *tileGen) endPanel(tile, panel asm.Label) {
+	a := &g.Asm
+	g.finish()
+	a.RM(asm.MOV, asm.RAX, gen.Field(unsafe.Offsetof(tf.APanel)))
+	a.MR(asm.ADD, gen.Field(unsafe.Offsetof(tf.aAt)), asm.RAX)
+	a.RMI(asm.IMUL, asm.RAX, gen.Field(unsafe.Offsetof(tf.CStep)), int64(g.Mr))
+	a.MR(asm.ADD, gen.Field(unsafe.Offsetof(tf.cAt)), asm.RAX)
+	a.MI(asm.ADD, gen.Field(unsafe.Offsetof(tf.biasAt)), int64(g.Mr*g.D.Size()))
+	a.MI(asm.SUB, gen.Field(unsafe.Offsetof(tf.panelsLeft)), 1)
+	a.Jcc(asm.CondNE, panel)
+	if g.table() {
+		a.MI(asm.ADD, gen.Field(unsafe.Offsetof(tf.Places)), int64(g.Nv)*int64(unsafe.Sizeof(Place{})))
+		a.MI(asm.SUB, gen.Field(unsafe.Offsetof(tf.Tiles)), 1)
+		a.Jcc(asm.CondNE, tile)
+	}
+	g.Done()
+}
+
+// rowPointers sets the registers of A from the first one.
+func (g *tileGen) rowPointers() {
+	g.RM(asm.MOV, regStep, gen.Field(unsafe.Offsetof(tf.AStep)))
+	if g.KMajor {
+		g.RM(asm.LEA, asm.R9, asm.Idx(regStep, regStep, 2, 0))
+	} else if g.Mr > 3 {
+		g.RM(asm.LEA, asm.RAX, asm.Idx(regStep, regStep, 2, 0))
+		for i := 1; i < g.registersA(); i++ {
+			g.RM(asm.LEA, regA+asm.Reg(i), asm.Idx(regA+asm.Reg(i-1), asm.RAX, 1, 0))
+		}
+	}
+}
+
+// registersA returns how many registers hold A where rows are apart.
+func (g *tileGen) registersA() int {
+	if g.Run > 0 {
+		return g.Mr / g.Run
+	}
+	return (g.Mr + 2) / 3
+}
+
+// termStep returns the bytes from a term to the next where rows are apart.
+func (g *tileGen) termStep() int { return max(g.Step, 1) * g.D.Size() }
+
+// term adds the products of step u of an unrolled loop.
+func (g *tileGen) term(u int) {
+	if g.table() {
+		g.RM(asm.MOV, asm.RAX, asm.Ptr(regTable, int32(u*8)))
+		for v := range g.Nv {
+			g.loadVector(g.bReg(v), asm.Idx(vectorBase[v], asm.RAX, 1, 0), v)
+		}
+		for s := 1; s < g.Segments; s++ {
+			g.RR(asm.ADD, asm.RAX, regSegment)
+			for v := range g.Nv {
+				g.Mask(g.mask(s*g.Nv+v)).RM(g.Pick(asm.VMOVUPS, asm.VMOVUPD), g.bReg(v), asm.Idx(vectorBase[v], asm.RAX, 1, 0))
+			}
+		}
+	} else {
+		for v := range g.Nv {
+			disp := int32(v * g.VB())
+			m := [...]asm.Mem{
+				asm.Ptr(asm.RSI, disp), asm.Idx(asm.RSI, regTable, 1, disp),
+				asm.Idx(asm.RSI, regTable, 2, disp), asm.Idx(asm.RSI, asm.RAX, 1, disp),
+			}[u]
+			g.loadVector(g.bReg(v), m, v)
+		}
+	}
+	size := int32(g.D.Size())
+	for i := range g.Mr {
+		var m asm.Mem
+		if g.KMajor {
+			disp := int32(i) * size
+			m = [...]asm.Mem{
+				asm.Ptr(regA, disp), asm.Idx(regA, regStep, 1, disp),
+				asm.Idx(regA, regStep, 2, disp), asm.Idx(regA, asm.R9, 1, disp),
+			}[u]
+		} else if g.Run > 0 {
+			m = asm.Ptr(regA+asm.Reg(i/g.Run), int32(u*g.termStep()+i%g.Run*g.Dilation*g.D.Size()))
+		} else {
+			r := regA + asm.Reg(i/3)
+			disp := int32(u * g.termStep())
+			m = [...]asm.Mem{
+				asm.Ptr(r, disp), asm.Idx(r, regStep, 1, disp), asm.Idx(r, regStep, 2, disp),
+			}[i%3]
+		}
+		if g.ISA == jit.AVX512 && g.Nv == 1 {
+			g.RRM(g.Pick(asm.VFMADD231PS, asm.VFMADD231PD), g.acc(i, 0), g.bReg(0), m.B())
+			continue
+		}
+		t := g.Temp(i)
+		g.Broadcast(t, m)
+		for v := range g.Nv {
+			g.Fma(g.acc(i, v), t, g.bReg(v))
+		}
+	}
+}
+
+// advance moves the pointers by n terms, 1 or 4.
+func (g *tileGen) advance(n int) {
+	if g.table() {
+		g.RI(asm.ADD, regTable, int64(8*n))
+	} else {
+		g.RM(asm.LEA, asm.RSI, asm.Idx(asm.RSI, regTable, uint8(n), 0))
+	}
+	if g.KMajor {
+		g.RM(asm.LEA, regA, asm.Idx(regA, regStep, uint8(n), 0))
+		return
+	}
+	for i := range g.registersA() {
+		g.RI(asm.ADD, regA+asm.Reg(i), int64(n*g.termStep()))
+	}
+}
+
+// finish turns the sums of a panel into results and stores them.
+func (g *tileGen) finish() {
+	a := &g.Asm
+	// The steps that flags ask for are jumped over one by one.
+	rows := func(f func(i, v int, m asm.Mem)) {
+		for v := range g.bases() {
+			if g.table() {
+				a.RM(asm.MOV, vectorBase[v], place(regTable, v, unsafe.Offsetof(Place{}.Dst)))
+				a.RM(asm.ADD, vectorBase[v], gen.Field(unsafe.Offsetof(tf.C)))
+			} else {
+				a.RM(asm.MOV, vectorBase[v], gen.Field(unsafe.Offsetof(tf.C)))
+			}
+			a.RM(asm.ADD, vectorBase[v], gen.Field(unsafe.Offsetof(tf.cAt)))
+		}
+		for i := range g.Mr {
+			for v := range g.Nv {
+				f(i, v, g.vectorAt(v))
+			}
+			if i == g.Mr-1 {
+				break
+			}
+			for v := range g.bases() {
+				a.RR(asm.ADD, vectorBase[v], regStep)
+			}
+		}
+	}
+	if g.table() {
+		a.RM(asm.MOV, regTable, gen.Field(unsafe.Offsetof(tf.Places)))
+	}
+	if g.Segments > 1 {
+		g.setCounts(regTable)
+	}
+	add := g.Pick(asm.VADDPS, asm.VADDPD)
+	a.RM(asm.MOV, asm.RAX, gen.Field(unsafe.Offsetof(tf.Flags)))
+	a.RM(asm.MOV, regStep, gen.Field(unsafe.Offsetof(tf.CStep)))
+	if g.table() {
+		// Sums that are zero are +0, whatever terms of the padding were.
+		g.Zero(g.Temp(0))
+		for i := range g.Mr {
+			for v := range g.Nv {
+				a.RRR(add, g.acc(i, v), g.acc(i, v), g.Temp(0))
+			}
+		}
+	}
+	g.When(FlagAdd, func() {
+		rows(func(i, v int, m asm.Mem) {
+			// Through B's register, which is free by now: a masked memory operand
+			// needs AVX-512, and there must be no read outside the mask.
+			g.loadVector(g.bReg(v), m, v)
+			a.RRR(add, g.acc(i, v), g.bReg(v), g.acc(i, v))
+		})
+	})
+	g.When(FlagBiasCol, func() {
+		a.RM(asm.MOV, asm.RCX, gen.Field(unsafe.Offsetof(tf.Bias)))
+		for v := range g.Nv {
+			g.loadVector(g.bReg(v), asm.Ptr(asm.RCX, int32(v*g.VB())), v)
+		}
+		for i := range g.Mr {
+			for v := range g.Nv {
+				a.RRR(add, g.acc(i, v), g.acc(i, v), g.bReg(v))
+			}
+		}
+	})
+	g.When(FlagBiasRow, func() {
+		a.RM(asm.MOV, asm.RCX, gen.Field(unsafe.Offsetof(tf.Bias)))
+		a.RM(asm.ADD, asm.RCX, gen.Field(unsafe.Offsetof(tf.biasAt)))
+		for i := range g.Mr {
+			t := g.Temp(i)
+			g.Broadcast(t, asm.Ptr(asm.RCX, int32(i*g.D.Size())))
+			for v := range g.Nv {
+				a.RRR(add, g.acc(i, v), g.acc(i, v), t)
+			}
+		}
+	})
+	if g.ISA == jit.AVX2 && g.Masked && !g.table() {
+		g.loadLanes(g.Nv - 1)
+	}
+	rows(func(i, v int, m asm.Mem) {
+		if !g.isMasked(v) {
+			g.Store(m, g.acc(i, v))
+			return
+		}
+		if g.ISA == jit.AVX2 && g.table() {
+			g.loadLanes(v)
+		}
+		g.StoreMasked(m, g.acc(i, v), g.mask(v), g.Temp(0))
+	})
+}
+
+// A vectorPlace is where a vector of outputs lies.
+type Place struct {
+	Src   int // offset in bytes from the source of the band
+	Dst   int // the same from the first output of the band
+	Count int
+	Mask  uint64 // of so many lanes
+	Parts [3]uint64
+}

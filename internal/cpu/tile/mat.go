@@ -1,0 +1,103 @@
+package tile
+
+import (
+	"unsafe"
+
+	"weft/internal/array"
+	"weft/internal/mem"
+)
+
+// A Mat is a matrix in memory: element (i, j) is at i*Row + j*Col elements from
+// Ptr. Strides may be negative or 0.
+type Mat struct {
+	Ptr      unsafe.Pointer
+	Row, Col int
+}
+
+// T returns the transpose of m.
+func (m Mat) T() Mat { return Mat{m.Ptr, m.Col, m.Row} }
+
+// Offset returns m moved by n elements of the given size.
+func (m Mat) Offset(n, size int) Mat {
+	m.Ptr = unsafe.Add(m.Ptr, n*size)
+	return m
+}
+
+// A Bias is a vector that is added to each row of a product, or to each channel of a
+// convolution, last. The zero one is none.
+type Bias struct {
+	Ptr    unsafe.Pointer
+	Step   int  // elements from one to the next
+	PerRow bool // add element i to row i of C, not to column i
+}
+
+// Pack returns the bias with its n elements side by side.
+func (b Bias) Pack(m Machine, n int) Bias {
+	v := unsafe.Pointer(unsafe.SliceData(make([]float64, n)))
+	CopyMat(m, 1, n, Mat{v, 0, 1}, Mat{b.Ptr, 0, b.Step})
+	return Bias{v, 1, b.PerRow}
+}
+
+// KBlock is the number of terms in one fused multiply-add chain, a block of a sum over k:
+// a part of the definition of the result. A strip of B of so many terms, two
+// vectors wide, stays in the first cache: 32 KB.
+const KBlock = 256
+
+// CheckType panics with an *array.Error unless products of type d exist.
+func CheckType(op string, d array.DType) {
+	if d != array.Float32 && d != array.Float64 {
+		array.Failf(op, "dtype", "%s: only float32 and float64 have products", d)
+	}
+}
+
+// Flags returns what a tile kernel does with the sum of a block of terms.
+func (b *Bias) Flags(first, last bool) int {
+	switch flags := Bit(!first, 0); {
+	case !last || b.Ptr == nil:
+		return flags
+	case b.PerRow:
+		return flags | FlagBiasRow
+	default:
+		return flags | FlagBiasCol
+	}
+}
+
+// ByChannel returns a bias for each of n channels, without gaps.
+func (b Bias) ByChannel(m Machine, n int) Bias {
+	b.PerRow = true
+	if b.Ptr != nil && b.Step != 1 {
+		return b.Pack(m, n)
+	}
+	return b
+}
+
+// CopyMat copies an m x n matrix.
+func CopyMat(mach Machine, m, n int, dst, src Mat) {
+	for i := range m {
+		d, s := dst.Offset(i*dst.Row, mach.Size), src.Offset(i*src.Row, mach.Size)
+		if mach.D == array.Float32 {
+			Gather[float32](d.Ptr, dst.Col*4, s.Ptr, 0, src.Col, 1, n)
+		} else {
+			Gather[float64](d.Ptr, dst.Col*8, s.Ptr, 0, src.Col, 1, n)
+		}
+	}
+}
+
+// Gather is pack for strides that no kernel takes.
+func Gather[E Element](dst unsafe.Pointer, pitch int, src unsafe.Pointer, step, kStep, rows, k int) {
+	size := int(unsafe.Sizeof(E(0)))
+	for p := range k {
+		for i := range rows {
+			*(*E)(unsafe.Add(dst, p*pitch+i*size)) = *(*E)(unsafe.Add(src, (i*step+p*kStep)*size))
+		}
+	}
+}
+
+// Alloc returns a block of memory or panics with an *array.Error.
+func Alloc(bytes int) mem.Block {
+	b, err := mem.Alloc(bytes)
+	if err != nil {
+		panic(&array.Error{Kind: array.OutOfMemory, Op: "gemm", Msg: "no memory to pack into", Err: err})
+	}
+	return b
+}

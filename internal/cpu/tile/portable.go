@@ -1,0 +1,377 @@
+package tile
+
+import (
+	"math"
+	"sync"
+	"unsafe"
+
+	"weft/internal/interp"
+	"weft/internal/par"
+)
+
+// Element is the type of an operand's elements.
+type Element interface{ float32 | float64 }
+
+// PortableTile is how many columns portable code works on at a time: their sums stay
+// in the first cache and a block of B's rows, as float64, in the second.
+const PortableTile = 256
+
+// A Scratch is what one task of a portable product works in. Elements of both types
+// are float64 there, which saves conversions: one instruction takes an element of B
+// from memory and multiplies it.
+type Scratch struct {
+	B      []float64 // a block: terms one after the other, width columns each
+	a, acc []float64
+	From   []int32 // of every term of b, the columns outside of which b holds zeros
+	To     []int32
+}
+
+var Scratches = sync.Pool{New: func() any {
+	return &Scratch{
+		a: make([]float64, KBlock), acc: make([]float64, PortableTile),
+		From: make([]int32, KBlock), To: make([]int32, KBlock),
+	}
+}}
+
+// room returns memory for n elements of B.
+func (s *Scratch) room(n int) []float64 {
+	if cap(s.B) < n {
+		s.B = make([]float64, n)
+	}
+	return s.B[:n]
+}
+
+// PortableOperands are the factors of a product C = A*B as portable code reads them.
+type PortableOperands interface {
+	// packA writes len(dst) terms of row i, from term k on.
+	PackA(dst []float64, i, k int)
+	// packB writes to s.b, which has room, the columns j to j+width-1 of n terms from
+	// term k on, fills in s.from and s.to, and returns the magnitudes of elements that
+	// include these, if they are float32.
+	PackB(s *Scratch, k, n, j, width int) Magnitudes
+}
+
+// Magnitudes bound the absolute values of float32 numbers: their bits as float64,
+// shifted left by one, which have the order of the values.
+type Magnitudes struct {
+	low  uint64 // of the least that is not 0, less 1
+	high uint64
+}
+
+var NoMagnitudes = Magnitudes{low: math.MaxUint64}
+
+func (m *Magnitudes) Add(x float64) {
+	u := math.Float64bits(x) << 1
+	m.low = min(m.low, u-1) // 0 wraps to the end
+	m.high = max(m.high, u)
+}
+
+// tame reports whether no product of an element within a and one within b is so small
+// or so large that a chain of them could meet a subnormal that is not exact, a zero
+// of negative sign, or infinity. A product is a multiple of 2^(ea+eb-46) if ea and eb
+// are the exponents of its factors, and so are then all sums; if that is a multiple
+// of the least float32 too, sums below the normal range are exact.
+func tame(a, b Magnitudes) bool {
+	const inf = 0x7ff << 53
+	exponent := func(u uint64) int { return int(u>>53) - 1023 }
+	switch {
+	case a.high >= inf || b.high >= inf:
+		return false
+	case a.high == 0 || b.high == 0:
+		return true
+	}
+	const (
+		least  = -149 + 46
+		growth = 3 + 8 // a product is below 2^(ea+eb+2), kBlock of them, rounded
+	)
+	return exponent(a.low+1)+exponent(b.low+1) >= least && exponent(a.high)+exponent(b.high)+growth <= 127
+}
+
+// Block computes one block, n terms from term k on, of rows i0 to i1-1 and of width
+// columns from column j on, and gives each row of sums to put.
+func (s *Scratch) Block(op PortableOperands, single bool, k, n, i0, i1, j, width int, put func(i int, sums []float64)) {
+	s.B = s.room(n * width)
+	var mb Magnitudes
+	if n > 0 {
+		mb = op.PackB(s, k, n, j, width)
+	}
+	a, acc := s.a[:n], s.acc[:width]
+	for i := i0; i < i1; i++ {
+		clear(acc)
+		if n == 0 {
+			put(i, acc)
+			continue
+		}
+		op.PackA(a, i, k)
+		if !single {
+			for p, x := range a {
+				fma64s(acc, s.B[p*width:], x)
+			}
+		} else {
+			ma := NoMagnitudes
+			for _, x := range a {
+				ma.Add(x)
+			}
+			if tame(ma, mb) {
+				s.tame32(acc, a)
+			} else {
+				for p, x := range a {
+					wild32(acc, s.B[p*width:], x)
+				}
+			}
+		}
+		put(i, acc)
+	}
+}
+
+// tame32 adds the products of a with the rows of b to acc. Products with 0 are left
+// out: sums here start from +0 and are never -0, so these change nothing.
+func (s *Scratch) tame32(acc, a []float64) {
+	width := len(acc)
+	first := -1
+	for p, x := range a {
+		if x == 0 || s.From[p] >= s.To[p] {
+			continue
+		}
+		if first < 0 {
+			first = p
+			continue
+		}
+		lo, hi := min(s.From[first], s.From[p]), max(s.To[first], s.To[p])
+		fmaPair32(acc[lo:hi], s.B[first*width+int(lo):], s.B[p*width+int(lo):], a[first], x)
+		first = -1
+	}
+	if first >= 0 {
+		lo, hi := s.From[first], s.To[first]
+		wild32(acc[lo:hi], s.B[first*width+int(lo):], a[first])
+	}
+}
+
+// fmaPair32 adds a*x and then b*y to acc, each rounded once to float32. The operands
+// are float32 numbers and tame.
+func fmaPair32(acc, x, y []float64, a, b float64) {
+	for {
+		n := easyPair32(acc, x, y, a, b)
+		if n == len(acc) {
+			return
+		}
+		v := interp.Fma32(float32(a), float32(x[n]), float32(acc[n]))
+		acc[n] = float64(interp.Fma32(float32(b), float32(y[n]), v))
+		acc, x, y = acc[n+1:], x[n+1:], y[n+1:]
+	}
+}
+
+// easyPair32 is fmaPair32 up to the first element where a sum, which float64 rounds
+// already, is halfway between two float32; it returns the index of that element.
+//
+// A sum is rounded to 24 bits by Veltkamp's splitting (Dekker, "A floating-point
+// technique for extending the available precision", Numer. Math. 18, 1971), which
+// is exact to nearest but for ties, and cheaper than conversion to float32 and back.
+// The conversions to float64 keep the compiler from contracting what must be
+// rounded; the products by a and b are exact.
+func easyPair32(acc, x, y []float64, a, b float64) int {
+	x, y = x[:len(acc)], y[:len(acc)]
+	var splitter float64 = 1<<29 + 1
+	for j, c := range acc {
+		s := a*x[j] + c
+		g := float64(s * splitter)
+		t := b*y[j] + (g - float64(g-s))
+		if halfway32(s) || halfway32(t) {
+			return j
+		}
+		g = float64(t * splitter)
+		acc[j] = g - float64(g-t)
+	}
+	return len(acc)
+}
+
+// halfway32 reports whether s, in the normal range of float32, is halfway between two
+// of them: its low 29 bits are 1 and zeros.
+func halfway32(s float64) bool { return uint32(math.Float64bits(s))<<3 == 1<<31 }
+
+// wild32 adds a*x to acc, rounded once to float32, whatever float32 numbers these are.
+func wild32(acc, x []float64, a float64) {
+	for {
+		n := easy32(acc, x, a)
+		if n == len(acc) {
+			return
+		}
+		acc[n] = float64(interp.Fma32(float32(a), float32(x[n]), float32(acc[n])))
+		acc, x = acc[n+1:], x[n+1:]
+	}
+}
+
+// easy32 is wild32 up to the first element that takes care; it returns its index.
+func easy32(acc, x []float64, a float64) int {
+	x = x[:len(acc)]
+	for j, c := range acc {
+		s := a*x[j] + c
+		// A sum of 0 is exact.
+		if interp.HardFma32(s) && s != 0 {
+			return j
+		}
+		acc[j] = float64(float32(s))
+	}
+	return len(acc)
+}
+
+// fma64s adds a*x to acc.
+func fma64s(acc, x []float64, a float64) {
+	x = x[:len(acc)]
+	for j, c := range acc {
+		acc[j] = math.FMA(a, x[j], c)
+	}
+}
+
+// PortableResult is where a product goes: element (i, j) is at
+// i*Row + j/Width*High + j%Width*Step elements from Ptr.
+type PortableResult struct {
+	Ptr                    unsafe.Pointer
+	Row, Width, High, Step int
+	Bias                   Bias
+	Positive               bool // sums of blocks that are zero are +0
+}
+
+// put adds a block's sums to row i from column j on.
+func put[E Element](r *PortableResult, i, j int, sums []float64, first, last bool) {
+	size := int(unsafe.Sizeof(E(0)))
+	add := !first
+	for len(sums) > 0 {
+		x := j % r.Width
+		run := sums[:min(len(sums), r.Width-x)]
+		// No pointer may be moved past the last element, not even without use.
+		start := unsafe.Add(r.Ptr, (i*r.Row+j/r.Width*r.High+x*r.Step)*size)
+		for at, s := range run {
+			p := unsafe.Add(start, at*r.Step*size)
+			v := E(s)
+			if v == 0 && r.Positive {
+				v = 0
+			}
+			if add {
+				v += *(*E)(p)
+			}
+			if last {
+				if bias := &r.Bias; bias.Ptr != nil {
+					b := i
+					if !bias.PerRow {
+						b = j + at
+					}
+					v += *(*E)(unsafe.Add(bias.Ptr, b*bias.Step*size))
+				}
+			}
+			*(*E)(p) = v
+		}
+		sums, j = sums[len(run):], j+len(run)
+	}
+}
+
+// PortableGrain is about how many multiply-adds one chunk of a threaded portable
+// product has: some 50 µs.
+const PortableGrain = 64 << 10
+
+// PortableProducts computes count products of m x n elements, sums of k terms, in Go.
+// item returns the operands of one of them and the place of its result.
+func PortableProducts[E Element](count, m, n, k, threads int, item func(i int) (PortableOperands, PortableResult)) {
+	if threads <= 0 {
+		threads = par.Threads()
+	}
+	if count*m*n*max(k, 1) < 2*PortableGrain {
+		threads = 1
+	}
+	// Columns are cut first: every cut through rows packs B once more.
+	tilesM, tilesN := 1, Ceil(n, PortableTile)
+	for threads > 1 && count*tilesM*tilesN < 2*threads {
+		if n/tilesN >= 128 {
+			tilesN *= 2
+		} else if m/tilesM >= 16 {
+			tilesM *= 2
+		} else {
+			break
+		}
+	}
+	rows, width := Ceil(m, tilesM), Ceil(n, tilesN)
+	grain := max(1, PortableGrain/(rows*width*max(k, 1)))
+	par.Run(count*tilesM*tilesN, grain, threads, func(_, begin, end int) {
+		s := Scratches.Get().(*Scratch)
+		defer Scratches.Put(s)
+		for ; begin < end; begin++ {
+			op, to := item(begin / (tilesM * tilesN))
+			i0 := begin / tilesN % tilesM * rows
+			j0 := begin % tilesN * width
+			i1, w := min(i0+rows, m), min(width, n-j0)
+			if i0 >= i1 || w <= 0 {
+				continue
+			}
+			for k0 := 0; k0 < k || k0 == 0; k0 += KBlock {
+				kk := min(KBlock, k-k0)
+				s.Block(op, unsafe.Sizeof(E(0)) == 4, k0, kk, i0, i1, j0, w, func(i int, sums []float64) {
+					put[E](&to, i, j0, sums, k0 == 0, k0+kk == k)
+				})
+			}
+		}
+	})
+}
+
+// matOperands are two matrices.
+type matOperands[E Element] struct{ a, b Mat }
+
+func (o *matOperands[E]) PackA(dst []float64, i, k int) {
+	Widen[E](dst, 1, unsafe.Add(o.a.Ptr, (i*o.a.Row+k*o.a.Col)*int(unsafe.Sizeof(E(0)))), o.a.Col, len(dst))
+}
+
+func (o *matOperands[E]) PackB(s *Scratch, k, n, j, width int) Magnitudes {
+	size := int(unsafe.Sizeof(E(0)))
+	src := unsafe.Add(o.b.Ptr, (k*o.b.Row+j*o.b.Col)*size)
+	if o.b.Col == 1 {
+		for p := range n {
+			Widen[E](s.B[p*width:], 1, unsafe.Add(src, p*o.b.Row*size), o.b.Col, width)
+		}
+	} else {
+		for c := range width {
+			Widen[E](s.B[c:], width, unsafe.Add(src, c*o.b.Col*size), o.b.Row, n)
+		}
+	}
+	for p := range n {
+		s.From[p], s.To[p] = 0, int32(width)
+	}
+	m := NoMagnitudes
+	if size == 4 {
+		for _, x := range s.B[:n*width] {
+			m.Add(x)
+		}
+	}
+	return m
+}
+
+// Widen copies n elements that lie step apart from src on to every pitch-th of dst.
+func Widen[E Element](dst []float64, pitch int, src unsafe.Pointer, step, n int) {
+	if pitch == 1 && step == 1 {
+		dst = dst[:n]
+		for i, v := range unsafe.Slice((*E)(src), n) {
+			dst[i] = float64(v)
+		}
+		return
+	}
+	at := 0
+	for i := range n {
+		dst[at] = float64(*(*E)(unsafe.Add(src, i*step*int(unsafe.Sizeof(E(0))))))
+		at += pitch
+	}
+}
+
+// PortableMats computes count products of m x n elements, sums of k terms. item returns
+// the operands of one of them.
+func PortableMats[E Element](count, m, n, k, threads int, bias Bias, item func(i int) (a, b, c Mat)) {
+	// Long rows of sums, so that the loops over them are long.
+	flip := n < m && n < 64
+	if flip {
+		m, n, bias.PerRow = n, m, !bias.PerRow
+	}
+	PortableProducts[E](count, m, n, k, threads, func(i int) (PortableOperands, PortableResult) {
+		a, b, c := item(i)
+		if flip {
+			a, b, c = b.T(), a.T(), c.T()
+		}
+		return &matOperands[E]{a, b}, PortableResult{Ptr: c.Ptr, Row: c.Row, Width: n, Step: c.Col, Bias: bias}
+	})
+}

@@ -1,0 +1,37 @@
+package tile
+
+import "weft/internal/par"
+
+// TaskWork is what one entry of par's counter is worth, in multiply-adds.
+const TaskWork = 256 << 10
+
+// From so many multiply-adds on threads pay: some 10 µs if workers spin, for one that
+// sleeps some 30 µs. Tests set them to 0.
+var ThreadHot, ThreadCold = 1 << 20, 4 << 20
+
+// ThreadsFor returns the threads to use for so many multiply-adds, at most limit.
+func ThreadsFor(work, limit int) int {
+	if limit == 1 || work < ThreadHot || work < ThreadCold && !par.Hot() {
+		return 1
+	}
+	if limit <= 0 {
+		return par.Threads()
+	}
+	return limit
+}
+
+func Ceil(a, b int) int { return (a + b - 1) / b }
+
+// Conflict reports a step in bytes at which lines fall into few sets of the first
+// cache: a multiple of 1 KB or nearly so.
+func Conflict(step int) bool {
+	r := (step%1024 + 1024) % 1024
+	return r < 64 || r > 1024-64
+}
+
+func Bit(b bool, n int) int {
+	if b {
+		return 1 << n
+	}
+	return 0
+}

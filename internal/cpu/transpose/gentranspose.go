@@ -1,0 +1,248 @@
+package transpose
+
+import (
+	"unsafe"
+
+	"weft/internal/cpu/gen"
+	"weft/internal/jit"
+	"weft/internal/x86/asm"
+)
+
+// A mode says how the kernel writes.
+type mode uint8
+
+const (
+	direct mode = iota // parts of tiles
+	whole              // tiles, in full lines
+	past               // the same, past the caches
+)
+
+// A key names the kernel for elements of a size in bytes.
+type key struct {
+	size int
+	mode mode
+}
+
+var codes = jit.NewCache[key, *jit.Code](0)
+
+func (k key) Generate() *jit.Code {
+	g := &writer{key: k}
+	g.transpose()
+	return g.Install()
+}
+
+// A writer writes the kernel.
+type writer struct {
+	gen.Gen
+	key
+}
+
+// A tileFrame holds the arguments of the kernel: a strip of tiles. A tile is a square of
+// elements whose rows are a line long, in the source and in the destination. Steps are in
+// bytes.
+type tileFrame struct {
+	src, dst         unsafe.Pointer
+	srcStep, dstStep int // from row to row
+	tiles            int
+	srcNext, dstNext int // from tile to tile
+	rows, cols       int // groups of rows and of columns in a tile
+
+	out     unsafe.Pointer // where a tile is put together
+	outStep int
+
+	// What the kernel keeps in memory: no pointers, since they end behind arrays.
+	tileSrc, tileOut, tileDst uintptr // of the tile in hand
+	rowSrc, rowOut            uintptr // of the group of rows in hand
+
+	room [gen.Line*gen.Line + gen.Line]byte // a tile, when it is written past the caches
+}
+
+var tf tileFrame
+
+// group returns the number of rows and columns of the squares that a tile is made
+// of: in the destination a group of rows is a vector of 32 bytes, 16 for elements
+// of one byte.
+func group(size int) (rows, cols int) {
+	if size == 1 {
+		return 16, 8
+	}
+	return 32 / size, 16 / size
+}
+
+// transpose writes the kernel that transposes a strip of tiles. Whole tiles are put
+// together in room, from where full lines go to the destination, since half a line
+// would often be out of the cache before the other half comes: rows that are a
+// power of two apart share few places in it. It is made of 256-bit instructions:
+// wider ones gain nothing, for the kernel waits for memory.
+func (g *writer) transpose() {
+	a := &g.Asm
+	size, whole := g.size, g.mode != direct
+	rows, cols := group(size)
+	const (
+		src, step, step3 = asm.RSI, asm.R8, asm.R9
+		dst, out, out3   = asm.RDX, asm.R13, asm.R14
+		outs             = asm.R15 // cols times out
+	)
+	base := [...]asm.Reg{src, asm.R10, asm.R11, asm.R12}
+	a.RM(asm.MOV, step, gen.Field(unsafe.Offsetof(tf.srcStep)))
+	a.RM(asm.LEA, step3, asm.Idx(step, step, 2, 0))
+	a.RM(asm.MOV, out, gen.Field(unsafe.Offsetof(tf.outStep)))
+	a.RM(asm.LEA, out3, asm.Idx(out, out, 2, 0))
+	a.RRI(asm.IMUL, outs, out, int64(cols))
+
+	for _, f := range [][2]uintptr{{unsafe.Offsetof(tf.tileSrc), unsafe.Offsetof(tf.src)},
+		{unsafe.Offsetof(tf.tileOut), unsafe.Offsetof(tf.out)}, {unsafe.Offsetof(tf.tileDst), unsafe.Offsetof(tf.dst)}} {
+		a.RM(asm.MOV, asm.RAX, gen.Field(f[1]))
+		a.MR(asm.MOV, gen.Field(f[0]), asm.RAX)
+	}
+	tile := a.Here()
+	a.RM(asm.MOV, src, gen.Field(unsafe.Offsetof(tf.tileSrc)))
+	a.RM(asm.MOV, dst, gen.Field(unsafe.Offsetof(tf.tileOut)))
+	a.RM(asm.MOV, asm.RBX, gen.Field(unsafe.Offsetof(tf.rows)))
+	rowGroup := a.Here()
+	a.MR(asm.MOV, gen.Field(unsafe.Offsetof(tf.rowSrc)), src)
+	a.MR(asm.MOV, gen.Field(unsafe.Offsetof(tf.rowOut)), dst)
+	for i := 1; i < rows/4; i++ {
+		a.RM(asm.LEA, base[i], asm.Idx(base[i-1], step, 4, 0))
+	}
+	row := func(i int) asm.Mem {
+		b := base[i/4]
+		return [...]asm.Mem{asm.Ptr(b, 0), asm.Idx(b, step, 1, 0), asm.Idx(b, step, 2, 0), asm.Idx(b, step3, 1, 0)}[i%4]
+	}
+	if whole {
+		// The same rows of the next tile.
+		a.RM(asm.MOV, asm.RAX, gen.Field(unsafe.Offsetof(tf.srcNext)))
+		a.RR(asm.ADD, asm.RAX, src)
+		for i := range rows {
+			if i%4 == 0 && i > 0 {
+				a.RM(asm.LEA, asm.RAX, asm.Idx(asm.RAX, step, 4, 0))
+			}
+			m := [...]asm.Mem{asm.Ptr(asm.RAX, 0), asm.Idx(asm.RAX, step, 1, 0), asm.Idx(asm.RAX, step, 2, 0), asm.Idx(asm.RAX, step3, 1, 0)}[i%4]
+			a.M(asm.PREFETCHT0, m)
+		}
+	}
+	a.RM(asm.MOV, asm.RCX, gen.Field(unsafe.Offsetof(tf.cols)))
+	square := a.Here()
+	r := g.square(row)
+	for c, v := range r {
+		b := dst
+		if c == 4 {
+			a.RM(asm.LEA, asm.RAX, asm.Idx(dst, out, 4, 0))
+		}
+		if c >= 4 {
+			b = asm.RAX
+		}
+		m := [...]asm.Mem{asm.Ptr(b, 0), asm.Idx(b, out, 1, 0), asm.Idx(b, out, 2, 0), asm.Idx(b, out3, 1, 0)}[c%4]
+		a.MR(asm.VMOVUPS, m, v)
+	}
+	for i := range rows / 4 {
+		a.RI(asm.ADD, base[i], int64(cols*size))
+	}
+	a.RR(asm.ADD, dst, outs)
+	a.RI(asm.SUB, asm.RCX, 1)
+	a.Jcc(asm.CondNE, square)
+	a.RM(asm.MOV, asm.RAX, gen.Field(unsafe.Offsetof(tf.rowSrc)))
+	a.RM(asm.LEA, src, asm.Idx(asm.RAX, step, 4, 0))
+	for range rows/4 - 1 {
+		a.RM(asm.LEA, src, asm.Idx(src, step, 4, 0))
+	}
+	a.RM(asm.MOV, dst, gen.Field(unsafe.Offsetof(tf.rowOut)))
+	a.RI(asm.ADD, dst, int64(rows*size))
+	a.RI(asm.SUB, asm.RBX, 1)
+	a.Jcc(asm.CondNE, rowGroup)
+
+	if whole {
+		a.RM(asm.MOV, src, gen.Field(unsafe.Offsetof(tf.tileOut)))
+		a.RM(asm.MOV, dst, gen.Field(unsafe.Offsetof(tf.tileDst)))
+		a.RM(asm.MOV, asm.R10, gen.Field(unsafe.Offsetof(tf.dstStep)))
+		a.MovImm(asm.RCX, int64(gen.Line/size/2))
+		store := asm.VMOVUPS
+		if g.mode == past {
+			store = asm.VMOVNTPS
+		}
+		drain := a.Here()
+		for i := range int32(4) {
+			a.RM(asm.VMOVUPS, asm.Y(int(i)), asm.Ptr(src, 32*i))
+		}
+		a.MR(store, asm.Ptr(dst, 0), asm.Y(0))
+		a.MR(store, asm.Ptr(dst, 32), asm.Y(1))
+		a.MR(store, asm.Idx(dst, asm.R10, 1, 0), asm.Y(2))
+		a.MR(store, asm.Idx(dst, asm.R10, 1, 32), asm.Y(3))
+		a.RI(asm.ADD, src, 2*gen.Line)
+		a.RM(asm.LEA, dst, asm.Idx(dst, asm.R10, 2, 0))
+		a.RI(asm.SUB, asm.RCX, 1)
+		a.Jcc(asm.CondNE, drain)
+	}
+	next := func(at, by uintptr) {
+		a.RM(asm.MOV, asm.RAX, gen.Field(by))
+		a.MR(asm.ADD, gen.Field(at), asm.RAX)
+	}
+	next(unsafe.Offsetof(tf.tileSrc), unsafe.Offsetof(tf.srcNext))
+	if whole {
+		next(unsafe.Offsetof(tf.tileDst), unsafe.Offsetof(tf.dstNext))
+	} else {
+		next(unsafe.Offsetof(tf.tileOut), unsafe.Offsetof(tf.dstNext))
+	}
+	a.MI(asm.SUB, gen.Field(unsafe.Offsetof(tf.tiles)), 1)
+	a.Jcc(asm.CondNE, tile)
+	if g.mode == past {
+		a.Op0(asm.SFENCE)
+	}
+	g.Done()
+}
+
+// square loads a square of elements, given its rows, and returns registers that
+// hold the columns.
+func (g *writer) square(row func(i int) asm.Mem) []asm.Reg {
+	a := &g.Asm
+	low, high := asm.VPUNPCKLBW, asm.VPUNPCKHBW
+	switch g.size {
+	case 2:
+		low, high = asm.VPUNPCKLWD, asm.VPUNPCKHWD
+	case 4:
+		low, high = asm.VUNPCKLPS, asm.VUNPCKHPS
+	case 8:
+		low, high = asm.VUNPCKLPD, asm.VUNPCKHPD
+	}
+	// Rows of a 128-bit lane. Interleaving row i with row i + n/2, low halves and
+	// high halves, is one of log2(n) equal steps to the transpose.
+	n := 16 / g.size
+	levels := 0
+	for 1<<levels < n {
+		levels++
+	}
+	var r []asm.Reg
+	free := [2]asm.Reg{}
+	if g.size == 1 {
+		// Eight columns only, so that registers suffice: the first step has no high
+		// halves.
+		for i := range 8 {
+			a.RM(asm.VMOVQ, asm.X(i), row(i))
+			a.RM(asm.VMOVQ, asm.X(8), row(i+8))
+			a.RRR(low, asm.X(i), asm.X(i), asm.X(8))
+			r = append(r, asm.X(i))
+		}
+		free = [2]asm.Reg{asm.X(8), asm.X(9)}
+		levels--
+	} else {
+		for i := range n {
+			a.RM(asm.VMOVUPS, asm.X(i), row(i))
+			a.RRMI(asm.VINSERTF128, asm.Y(i), asm.Y(i), row(i+n), 1)
+			r = append(r, asm.Y(i))
+		}
+		free = [2]asm.Reg{asm.Y(n), asm.Y(n + 1)}
+	}
+	for range levels {
+		half := len(r) / 2
+		next := make([]asm.Reg, 0, len(r))
+		for i := range half {
+			x, y := r[i], r[i+half]
+			a.RRR(low, free[0], x, y)
+			a.RRR(high, free[1], x, y)
+			next = append(next, free[0], free[1])
+			free = [2]asm.Reg{x, y}
+		}
+		r = next
+	}
+	return r
+}

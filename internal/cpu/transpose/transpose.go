@@ -1,0 +1,229 @@
+package transpose
+
+import (
+	"sync"
+	"unsafe"
+
+	"weft/internal/array"
+	"weft/internal/cpu/gen"
+	"weft/internal/jit"
+	"weft/internal/par"
+)
+
+// Copy copies src to dst, which has its shape and does not overlap it. It is made
+// for copies in which source and destination run along different axes: these go
+// by tiles of a cache line square.
+func Copy(isa jit.ISA, dst, src *array.View) {
+	size := src.DType.Size()
+	dims := make([]gen.Dim, 0, array.MaxRank)
+	for i, n := range src.Shape {
+		switch n {
+		case 0:
+			return
+		case 1:
+			continue
+		}
+		d := gen.Dim{N: n, Src: src.Strides[i] * size, Dst: dst.Strides[i] * size}
+		at := len(dims)
+		for at > 0 && abs(dims[at-1].Dst) < abs(d.Dst) {
+			at--
+		}
+		dims = append(dims, gen.Dim{})
+		copy(dims[at+1:], dims[at:])
+		dims[at] = d
+	}
+	dims = gen.Merge(dims)
+	// The axes along which source and destination run.
+	a, b := -1, -1
+	for i, d := range dims {
+		if d.Src == size {
+			a = i
+		}
+		if d.Dst == size {
+			b = i
+		}
+	}
+	c := &copying{isa: isa, size: size, src: src.Ptr(), dst: dst.Ptr()}
+	switch {
+	case a < 0 || b < 0 || a == b:
+		// One row after the other.
+		c.a, c.b = gen.Dim{N: 1}, gen.Dim{N: 1}
+		if n := len(dims); n > 0 {
+			c.b, dims = dims[n-1], dims[:n-1]
+		}
+	default:
+		c.a, c.b = dims[a], dims[b]
+		dims = append(append([]gen.Dim{}, dims[:min(a, b)]...), append(dims[min(a, b)+1:max(a, b):max(a, b)], dims[max(a, b)+1:]...)...)
+	}
+	c.outer = dims
+	c.run()
+}
+
+func abs(n int) int {
+	if n < 0 {
+		return -n
+	}
+	return n
+}
+
+// A copying is a copy of planes: b is the axis along which the destination runs, a
+// the one along which the source does, if that is another.
+type copying struct {
+	isa      jit.ISA
+	size     int
+	src, dst unsafe.Pointer
+	a, b     gen.Dim
+	outer    []gen.Dim
+	past     bool // write past the caches
+
+	stepA, stepB     int // of a block
+	blocksA, blocksB int
+}
+
+// Sides of a block in lines: long along the source, where rows are read as streams.
+const (
+	blockA = 256
+	blockB = 4
+)
+
+func (c *copying) run() {
+	planes, bytes := 1, c.size*c.a.N*c.b.N
+	for _, d := range c.outer {
+		planes *= d.N
+	}
+	bytes *= planes
+	c.stepA, c.stepB = blockA*gen.Line/c.size, blockB*gen.Line/c.size
+	if c.a.N == 1 {
+		c.stepB = max(1<<17/c.size, 1)
+	}
+	c.past = bytes >= gen.StreamMin && uintptr(c.dst)%gen.Line == 0 && c.a.Dst%gen.Line == 0
+	for _, d := range c.outer {
+		c.past = c.past && d.Dst%gen.Line == 0
+	}
+	c.blocksA, c.blocksB = (c.a.N+c.stepA-1)/c.stepA, (c.b.N+c.stepB-1)/c.stepB
+	block := min(c.stepA, c.a.N) * min(c.stepB, c.b.N) * c.size
+	par.RunTask(planes*c.blocksA*c.blocksB, max(1<<17/block, 1), gen.Threads(bytes/8), c)
+}
+
+// A frame points into itself, so it would not stay on the stack.
+var tileFrames = sync.Pool{New: func() any { return new(tileFrame) }}
+
+// Chunk copies blocks begin to end.
+func (c *copying) Chunk(_, begin, end int) {
+	f := tileFrames.Get().(*tileFrame)
+	defer func() {
+		f.src, f.dst, f.out = nil, nil, nil
+		tileFrames.Put(f)
+	}()
+	for u := begin; u < end; u++ {
+		a, rest := u%c.blocksA, u/c.blocksA
+		b, rest := rest%c.blocksB, rest/c.blocksB
+		src, dst := 0, 0
+		for i := len(c.outer) - 1; i >= 0; i-- {
+			d := c.outer[i]
+			src += rest % d.N * d.Src
+			dst += rest % d.N * d.Dst
+			rest /= d.N
+		}
+		a *= c.stepA
+		b *= c.stepB
+		src += a*c.a.Src + b*c.b.Src
+		dst += a*c.a.Dst + b*c.b.Dst
+		na, nb := min(c.stepA, c.a.N-a), min(c.stepB, c.b.N-b)
+		if rows, _ := group(c.size); c.isa != jit.Portable && na >= gen.Line/c.size && nb >= rows {
+			c.tiles(f, unsafe.Add(c.src, src), unsafe.Add(c.dst, dst), na, nb)
+		} else {
+			c.portable(unsafe.Add(c.src, src), unsafe.Add(c.dst, dst), na, nb)
+		}
+	}
+}
+
+// tiles copies na by nb elements, strip by strip along the source.
+func (c *copying) tiles(f *tileFrame, src, dst unsafe.Pointer, na, nb int) {
+	rows, cols := group(c.size)
+	side := gen.Line / c.size
+	f.srcStep, f.dstStep = c.b.Src, c.a.Dst
+	f.srcNext, f.dstNext = gen.Line, side*c.a.Dst
+	for b := 0; b < nb; b += f.rows * rows {
+		b, f.rows = piece(b, nb, rows, side)
+		for a := 0; a < na; {
+			a, f.cols = piece(a, na, cols, side)
+			f.tiles = 1
+			f.src = unsafe.Add(src, a*c.a.Src+b*c.b.Src)
+			f.dst = unsafe.Add(dst, a*c.a.Dst+b*c.b.Dst)
+			f.out, f.outStep = f.dst, f.dstStep
+			k := key{size: c.size}
+			if f.cols*cols == side {
+				f.tiles = (na - a) / side
+				if f.rows*rows == side {
+					k.mode = whole
+					if c.past && b%side == 0 {
+						k.mode = past
+					}
+					f.out = unsafe.Add(unsafe.Pointer(&f.room), -uintptr(unsafe.Pointer(&f.room))%gen.Line)
+					f.outStep = gen.Line
+				}
+			}
+			a += (f.tiles-1)*side + f.cols*cols
+			jit.Call(gen.Kernel(codes, k), 0, unsafe.Pointer(f)) // which counts tiles down
+		}
+	}
+}
+
+// piece returns where the tile at i begins in a row of n elements, and how many
+// groups it has: a full side if possible, else what whole groups there are, else
+// one group that overlaps the tile before.
+func piece(i, n, group, side int) (at, groups int) {
+	if rest := min(n-i, side) / group; rest > 0 {
+		return i, rest
+	}
+	return n - group, 1
+}
+
+// portable copies na by nb elements with Go's loops, in blocks if both are long.
+func (c *copying) portable(src, dst unsafe.Pointer, na, nb int) {
+	side := max(na, nb)
+	if min(na, nb) > portableSide {
+		side = portableSide
+	}
+	for a := 0; a < na; a += side {
+		for b := 0; b < nb; b += side {
+			c.block(unsafe.Add(src, a*c.a.Src+b*c.b.Src), unsafe.Add(dst, a*c.a.Dst+b*c.b.Dst), min(side, na-a), min(side, nb-b))
+		}
+	}
+}
+
+const portableSide = 32
+
+func (c *copying) block(src, dst unsafe.Pointer, na, nb int) {
+	a, b := c.a, c.b
+	if na > nb {
+		a, b, na, nb = b, a, nb, na
+	}
+	switch c.size {
+	case 1:
+		copyBlock[uint8](src, dst, a, b, na, nb)
+	case 2:
+		copyBlock[uint16](src, dst, a, b, na, nb)
+	case 4:
+		copyBlock[uint32](src, dst, a, b, na, nb)
+	case 8:
+		copyBlock[uint64](src, dst, a, b, na, nb)
+	}
+}
+
+func copyBlock[T uint8 | uint16 | uint32 | uint64](src, dst unsafe.Pointer, a, b gen.Dim, na, nb int) {
+	size := int(unsafe.Sizeof(*(*T)(dst)))
+	for i := range na {
+		from, to := i*a.Src, i*a.Dst
+		if b.Src == size && b.Dst == size {
+			copy(unsafe.Slice((*T)(unsafe.Add(dst, to)), nb), unsafe.Slice((*T)(unsafe.Add(src, from)), nb))
+			continue
+		}
+		for range nb {
+			*(*T)(unsafe.Add(dst, to)) = *(*T)(unsafe.Add(src, from))
+			from += b.Src
+			to += b.Dst
+		}
+	}
+}
