@@ -7,12 +7,12 @@
 // byte for byte, the file that the reference library would, with the keys of the
 // metadata sorted; the same tensors always give the same bytes.
 //
-// The element types F64, F32, I64, I32, U8 and BOOL become tensors. The other
-// types of the format can be listed; reading such a tensor gives an
-// [*UnsupportedError].
+// The element types F64, F32, I64, I32, U8 and BOOL become tensors. Tensors of the other
+// types of the format, and of types that it may get, can be listed; asking for one gives
+// an [*UnsupportedError], and [ReadFile] leaves them out.
 //
 // The reader trusts nothing. A header longer than 100 MB, JSON of any other form
-// than the format's, a key given twice, an unknown dtype, a shape that
+// than the format's, a key given twice, a shape that
 // overflows or does not match its byte range, and ranges that overlap, leave
 // holes or do not end with the file give a [*FormatError]; a file that ends
 // early gives an error that wraps io.ErrUnexpectedEOF. Memory is taken only for

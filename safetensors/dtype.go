@@ -5,7 +5,7 @@ import "weft/internal/array"
 // A kind is an element type of the format.
 type kind struct {
 	name  string
-	bits  int         // of an element
+	bits  int         // of an element; 0 if the format of this version has no such type
 	dtype array.DType // Invalid if weft has none
 }
 

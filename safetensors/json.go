@@ -173,7 +173,7 @@ func (p *parser) tensor(name string) (entry, error) {
 			var dtype string
 			if dtype, err = p.str("a string"); err == nil {
 				if e.kind = kindByName[dtype]; e.kind == nil {
-					err = malformed("tensor %q: unknown dtype %q", name, dtype)
+					e.kind = &kind{name: dtype} // of a later version of the format
 				}
 			}
 		case "shape":

@@ -42,7 +42,8 @@ func layOut(entries []entry, size int64) error {
 	return nil
 }
 
-// bytes returns the size of e by its shape.
+// bytes returns the size of e by its shape; of a type that is not known, what the file
+// says.
 func (e *entry) bytes() (int64, error) {
 	// The product of the non-zero dimensions must fit too: strides are made of
 	// it.
@@ -56,6 +57,9 @@ func (e *entry) bytes() (int64, error) {
 			return 0, malformed("tensor %q: shape %s overflows", e.name, array.ShapeString(e.shape))
 		}
 		n *= d
+	}
+	if e.kind.bits == 0 {
+		return e.end - e.begin, nil
 	}
 	if n > math.MaxInt/e.kind.bits {
 		return 0, malformed("tensor %q: shape %s of %s overflows", e.name, array.ShapeString(e.shape), e.kind.name)

@@ -1,6 +1,7 @@
 package safetensors
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -18,7 +19,9 @@ func (f *File) Tensor(name string) (*weft.Tensor, error) {
 	return weft.FromView(v), nil
 }
 
-// ReadFile reads all tensors of the file at path, and its metadata.
+// ReadFile reads the tensors of the file at path, and its metadata. Those of element
+// types that weft's tensors cannot hold are left out: [File.Names] and [File.Info] list
+// them, and [File.Tensor] tells why one cannot be had.
 func ReadFile(path string) (map[string]*weft.Tensor, map[string]string, error) {
 	f, err := Open(path)
 	if err != nil {
@@ -27,9 +30,14 @@ func ReadFile(path string) (map[string]*weft.Tensor, map[string]string, error) {
 	defer f.Close()
 	tensors := make(map[string]*weft.Tensor, len(f.entries))
 	for _, name := range f.Names() {
-		if tensors[name], err = f.Tensor(name); err != nil {
+		t, err := f.Tensor(name)
+		switch {
+		case errors.Is(err, errors.ErrUnsupported):
+			continue
+		case err != nil:
 			return nil, nil, fmt.Errorf("%s: %w", path, err)
 		}
+		tensors[name] = t
 	}
 	return tensors, f.Metadata(), nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -76,5 +77,41 @@ func TestUnsupportedTensor(t *testing.T) {
 	var e *safetensors.UnsupportedError
 	if _, err := f.Tensor("h"); !errors.As(err, &e) || !errors.Is(err, errors.ErrUnsupported) || e.DType != "F16" {
 		t.Errorf("error %v", err)
+	}
+}
+
+// Tensors of types that are not supported, or that nobody knows yet, stand in nobody's way.
+func TestReadFileBesideOtherTypes(t *testing.T) {
+	head := `{"half":{"dtype":"F16","shape":[3],"data_offsets":[0,6]},"x":{"dtype":"U8","shape":[2],"data_offsets":[6,8]},` +
+		`"new":{"dtype":"F99_E1","shape":[7],"data_offsets":[8,11]},"y":{"dtype":"F32","shape":[],"data_offsets":[11,15]}}`
+	b := binary.LittleEndian.AppendUint64(nil, uint64(len(head)))
+	b = append(append(b, head...), 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 0, 0, 0x80, 0x3f)
+	path := filepath.Join(t.TempDir(), "mixed.safetensors")
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, _, err := safetensors.ReadFile(path)
+	if err != nil || !slices.Equal(slices.Sorted(maps.Keys(got)), []string{"x", "y"}) {
+		t.Fatalf("%v, %v", got, err)
+	}
+	if x := weft.Data[uint8](got["x"]); !slices.Equal(x, []uint8{7, 8}) || got["y"].Item() != 1 {
+		t.Errorf("x is %v, y %v", x, got["y"])
+	}
+	f, err := safetensors.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if !slices.Equal(f.Names(), []string{"half", "x", "new", "y"}) {
+		t.Errorf("names %q", f.Names())
+	}
+	for name, dtype := range map[string]string{"half": "F16", "new": "F99_E1"} {
+		var e *safetensors.UnsupportedError
+		if _, err := f.Tensor(name); !errors.As(err, &e) || e.Name != name || e.DType != dtype {
+			t.Errorf("%s: %v", name, err)
+		}
+		if info, ok := f.Info(name); !ok || info.DType != dtype {
+			t.Errorf("%s is listed as %v", name, info)
+		}
 	}
 }
