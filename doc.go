@@ -37,6 +37,6 @@
 //	69 + log2(n/4096) for float32, 132 + log2(n/4096) for float64
 //
 // with the logarithm rounded up and at least 0; over axes that others follow it is
-// 63 + log2(n/64) for both. A sum over axes of both kinds, or with others between
+// 15 + log2(n/16) for both. A sum over axes of both kinds, or with others between
 // them, adds the h of each group of neighbours. One accumulator would have h = n-1.
 package weft

@@ -96,7 +96,7 @@ func sumRoundings(d DType, shape, axes []int) int {
 			lanes := 256 / d.Size()
 			total += (min(n, 4096)+lanes-1)/lanes - 1 + bits.Len(uint(lanes)) - 1 + levels(n, 4096)
 		} else {
-			total += min(n, 64) - 1 + levels(n, 64)
+			total += min(n, 16) - 1 + levels(n, 16)
 		}
 		hi = lo
 	}
@@ -307,5 +307,46 @@ func TestSumBoundIsTight(t *testing.T) {
 	}
 	if e := s.distance(math.Float64frombits(0)); math.Abs(e-n*float64(float32(0.1))) > 1e-6 {
 		t.Errorf("the exact sum is %v", e)
+	}
+}
+
+// Sums over the first axis add rows in ascending order in blocks of 16, and the blocks by
+// neighbours: their bits are those of that, written out.
+func TestSumOrderOfColumns(t *testing.T) {
+	const cols = 5
+	for _, n := range []int{1, 2, 15, 16, 17, 33, 100, 1000} {
+		r := rand.New(rand.NewPCG(3, uint64(n)))
+		x := make([]float32, n*cols)
+		for i := range x {
+			x[i] = float32(math.Ldexp(r.Float64()-0.5, r.IntN(30)))
+		}
+		want := make([]float32, cols)
+		for c := range want {
+			var level []float32
+			for lo := 0; lo < n; lo += 16 {
+				s := x[lo*cols+c]
+				for i := lo + 1; i < min(lo+16, n); i++ {
+					s += x[i*cols+c]
+				}
+				level = append(level, s)
+			}
+			for len(level) > 1 {
+				var up []float32
+				for pair := range slices.Chunk(level, 2) {
+					s := pair[0]
+					if len(pair) == 2 {
+						s += pair[1]
+					}
+					up = append(up, s)
+				}
+				level = up
+			}
+			want[c] = level[0]
+		}
+		onBackends(t, func(t *testing.T) {
+			if got := Data[float32](FromSlice(x, n, cols).Sum(0)); !slices.Equal(got, want) {
+				t.Errorf("%d rows: %v, want %v", n, got, want)
+			}
+		})
 	}
 }

@@ -4,12 +4,11 @@
 //
 // # Adding an operation
 //
-// If existing operations express it (gelu, softmax), write a Def of class
-// Composite whose Compose builds it from nodes. Otherwise, for an elementwise
-// one, write a Def of class Pointwise with Expr, its value for one element over
-// the loop language, and VJP, its gradient over nodes. Nothing else changes:
-// the Tensor method is one line in package weft, and the conformance suite
-// finds the Def in the table.
+// If existing operations express it (softmax), write a Def of class Composite whose
+// Compose builds it from nodes. Otherwise, for an elementwise one, write a Def of class
+// Pointwise with Expr, its value for one element over the loop language, and VJP, its
+// gradient over nodes. DESIGN.md lists what else an operation needs, under "What an
+// addition takes"; tests fail until it is there.
 package op
 
 import (

@@ -1,0 +1,189 @@
+package weft_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"weft/internal/op"
+)
+
+// section is the part of a document under a heading.
+func section(t *testing.T, file, heading string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, part, ok := strings.Cut(string(text), "\n## "+heading+"\n")
+	if !ok {
+		t.Fatalf("%s has no section %q", file, heading)
+	}
+	part, _, _ = strings.Cut(part, "\n## ")
+	return part
+}
+
+// firstCells are the words in backquotes in the first cells of a section's tables.
+func firstCells(part string) map[string]bool {
+	out := map[string]bool{}
+	quoted := regexp.MustCompile("`([^`]*)`")
+	for line := range strings.Lines(part) {
+		if cell, _, ok := strings.Cut(strings.TrimPrefix(line, "| "), " |"); ok && strings.HasPrefix(line, "| ") {
+			for _, m := range quoted.FindAllStringSubmatch(cell, -1) {
+				out[m[1]] = true
+			}
+		}
+	}
+	return out
+}
+
+// TestMap holds the map of DESIGN.md to the folders with Go files: each is on it, but for
+// those inside examples and bench and generators (gen), and it has no other.
+func TestMap(t *testing.T) {
+	onMap := firstCells(section(t, "DESIGN.md", "The map"))
+	there := map[string]bool{}
+	err := filepath.WalkDir(".", func(p string, d fs.DirEntry, err error) error {
+		p = filepath.ToSlash(p)
+		switch name := path.Base(p); {
+		case err != nil:
+			return err
+		case d.IsDir() && p != "." && (strings.HasPrefix(name, ".") || name == "testdata" || name == "gen"):
+			return fs.SkipDir
+		case strings.HasSuffix(p, ".go"):
+			dir := path.Dir(p)
+			for _, whole := range []string{"examples", "bench"} {
+				if strings.HasPrefix(dir, whole+"/") {
+					dir = whole
+				}
+			}
+			there[dir] = true
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for dir := range there {
+		if !onMap[dir] {
+			t.Errorf("%s is missing in the map of DESIGN.md: say there what lives in it", dir)
+		}
+	}
+	for dir := range onMap {
+		if !there[dir] {
+			t.Errorf("the map of DESIGN.md has %s, which is no folder with Go files", dir)
+		}
+	}
+}
+
+// TestVariables holds the table of TESTING.md to the WEFT_ variables that code reads.
+func TestVariables(t *testing.T) {
+	listed := firstCells(section(t, "TESTING.md", "Variables"))
+	read := map[string]string{}
+	name := regexp.MustCompile(`WEFT_[A-Z0-9_]*[A-Z0-9]`)
+	err := filepath.WalkDir(".", func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		if base := filepath.Base(p); filepath.Ext(p) != ".go" && filepath.Ext(p) != ".py" && base != "run" || strings.HasPrefix(p, ".git"+string(filepath.Separator)) {
+			return nil
+		}
+		text, err := os.ReadFile(p)
+		for _, v := range name.FindAllString(string(text), -1) {
+			read[v] = p
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for v, p := range read {
+		if !listed[v] && p != "docs_test.go" {
+			t.Errorf("%s, in %s, is missing in the table of TESTING.md", v, p)
+		}
+	}
+	for v := range listed {
+		if read[v] == "" {
+			t.Errorf("TESTING.md lists %s, which nothing reads", v)
+		}
+	}
+}
+
+// elsewhere are operations without a method or function of their name, and what reaches
+// them.
+var elsewhere = map[string]string{
+	"logical_and":      "And",
+	"logical_or":       "Or",
+	"logical_xor":      "Xor",
+	"logical_not":      "Not",
+	"select":           "Where",
+	"cast":             "To",
+	"copy":             "Clone",
+	"iota":             "CrossEntropy",
+	"powint":           "Pow",
+	"count_nonzero":    "NonZero",
+	"matmul2":          "MatMul",
+	"conv2d_core":      "Conv2d",
+	"conv2d_input":     "Conv2d",     // its gradient
+	"conv2d_weight":    "Conv2d",     // its gradient
+	"max_pool2d_place": "MaxPool2d",  // its gradient
+	"max_pool2d_pick":  "MaxPool2d",  // the gradient of that
+	"mask_place":       "MaskSelect", // its gradient
+	"interleave":       "AvgPool2d",  // its gradient
+	"place":            "Slice",      // its gradient
+	"reduce_sum":       "Sum",
+	"reduce_prod":      "Prod",
+	"reduce_min":       "Min",
+	"reduce_max":       "Max",
+	"reduce_all":       "All",
+	"reduce_any":       "Any",
+	"reduce_argmin":    "ArgMin",
+	"reduce_argmax":    "ArgMax",
+}
+
+// TestOperationsHaveMethods fails where an operation cannot be reached: each has an
+// exported function or method of package weft of its name, or is part of another that has.
+func TestOperationsHaveMethods(t *testing.T) {
+	plain := func(s string) string { return strings.ToLower(strings.ReplaceAll(s, "_", "")) }
+	exported := map[string]bool{}
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range f.Decls {
+			if d, ok := d.(*ast.FuncDecl); ok && d.Name.IsExported() {
+				exported[plain(d.Name.Name)] = true
+			}
+		}
+	}
+	for _, d := range op.Table() {
+		other, listed := elsewhere[d.Name]
+		switch direct := exported[plain(d.Name)]; {
+		case !direct && !listed:
+			t.Errorf("%s has no method or function in package weft", d.Name)
+		case direct && listed:
+			t.Errorf("%s has a method of its own and is listed as part of %s", d.Name, other)
+		case listed && !exported[plain(other)]:
+			t.Errorf("%s is listed as part of %s, which there is not", d.Name, other)
+		}
+	}
+	for name := range elsewhere {
+		if op.Lookup(name) == nil {
+			t.Errorf("%s, listed as part of %s, is no operation", name, elsewhere[name])
+		}
+	}
+}

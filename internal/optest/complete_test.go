@@ -1,0 +1,114 @@
+package optest
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"weft/internal/op"
+)
+
+// words are the first cells of the rows of a table in a document between two texts.
+func words(t *testing.T, path, begin, end string, row *regexp.Regexp) map[string]bool {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, part, ok := strings.Cut(string(text), begin)
+	if !ok {
+		t.Fatalf("%s has no %q", path, begin)
+	}
+	part, _, _ = strings.Cut(part, end)
+	out := map[string]bool{}
+	for _, m := range row.FindAllStringSubmatch(part, -1) {
+		out[strings.ToLower(m[1])] = true
+	}
+	if len(out) == 0 {
+		t.Fatalf("%s: no rows behind %q", path, begin)
+	}
+	return out
+}
+
+// TestOperationsHaveAccuracy fails where an operation that rounds more than once has no
+// row of its errors: elementwise ones in package vmath, where the worst is measured, the
+// others in TESTING.md, where the bound is said that this package holds them to. Rows of
+// what is not there fail as well.
+func TestOperationsHaveAccuracy(t *testing.T) {
+	functions := words(t, "../vmath/doc.go", "function   float32 ULP", "[PowInt]", regexp.MustCompile(`(?m)^//\t([A-Z]\w*) `))
+	bounds := map[string]bool{}
+	rows := words(t, "../../TESTING.md", "## Accuracy", "\n## ", regexp.MustCompile("(?m)^\\| (`[^|]*`) \\|"))
+	for row := range rows {
+		for name := range strings.SplitSeq(row, ",") {
+			bounds[strings.Trim(name, " `")] = true
+		}
+	}
+	for _, d := range op.Table() {
+		exact := true
+		for _, c := range Cases(d) {
+			r, refused := expect(&c)
+			if !refused && !r.Exact && (r.Bound == nil || slices.ContainsFunc(r.Bound, func(b float64) bool { return b > 0 })) {
+				exact = false
+				break
+			}
+		}
+		rows, where := bounds, "TESTING.md, Accuracy"
+		if d.Class == op.Pointwise {
+			rows, where = functions, "the table of errors in internal/vmath/doc.go"
+		}
+		if !exact && !rows[d.Name] {
+			t.Errorf("%s rounds more than once and has no row in %s", d.Name, where)
+		} else if exact && rows[d.Name] {
+			t.Errorf("%s is exact and has a row in %s", d.Name, where)
+		}
+		delete(rows, d.Name)
+	}
+	delete(functions, "erfc") // a part of gelu
+	for _, left := range []map[string]bool{functions, bounds} {
+		for name := range left {
+			t.Errorf("there is a row of errors of %s, which is no operation", name)
+		}
+	}
+}
+
+// TestOperationsHaveIndependentReferences fails where the reference of an operation calls
+// what it is to check: files of references may import types of ours alone, and call no
+// function of theirs. (That every operation has one, Values checks.)
+func TestOperationsHaveIndependentReferences(t *testing.T) {
+	files, err := filepath.Glob("ref*.go")
+	if err != nil || len(files) < 4 {
+		t.Fatal(files, err)
+	}
+	for _, name := range files {
+		fset := token.NewFileSet()
+		f, err := parser.ParseFile(fset, name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, i := range f.Imports {
+			path, _ := strconv.Unquote(i.Path.Value)
+			if strings.HasPrefix(path, "weft") && !slices.Contains([]string{"weft/internal/array", "weft/internal/ir", "weft/internal/op"}, path) {
+				t.Errorf("%s imports %s", name, path)
+			}
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok {
+				return true
+			}
+			if s, ok := call.Fun.(*ast.SelectorExpr); ok {
+				if x, ok := s.X.(*ast.Ident); ok && (x.Name == "op" || x.Name == "ir") {
+					t.Errorf("%s calls %s.%s", fset.Position(call.Pos()), x.Name, s.Sel.Name)
+				}
+			}
+			return true
+		})
+	}
+}
