@@ -2,6 +2,7 @@ package op
 
 import (
 	"math"
+	"math/bits"
 
 	"weft/internal/array"
 	"weft/internal/ir"
@@ -212,23 +213,25 @@ func extremeVJP(wins func() *Def) func(v *VJP) {
 }
 
 func powChain(b *bld, x val, k int) val {
-	t := b.Type(x)
-	if k < 0 {
-		return b.Div(b.Number(t, 1), powChain(b, x, -k))
-	}
 	if k == 0 {
-		return b.Number(t, 1)
+		return b.Number(b.Type(x), 1)
 	}
-	top := 0
-	for k>>(top+1) != 0 {
-		top++
+	n := uint64(k)
+	if k < 0 {
+		n = -n
 	}
 	r := x
-	for i := top - 1; i >= 0; i-- {
+	for i := bits.Len64(n) - 2; i >= 0; i-- {
 		r = b.Mul(r, r)
-		if k>>i&1 != 0 {
+		if n>>i&1 != 0 {
 			r = b.Mul(r, x)
 		}
+	}
+	if k < 0 {
+		if !b.Type(x).Float() {
+			array.Failf("powint", "", "integers to the power %d: convert with To first", k)
+		}
+		return b.Div(b.Number(b.Type(x), 1), r)
 	}
 	return r
 }

@@ -55,8 +55,15 @@ func init() {
 	MatMul2 = define(Def{Name: "matmul2", Class: Routine, Arity: -1,
 		Doc: "The matrix product over the last two axes; axes before them are equal. An element is the sum over ascending k of products, by fma, in blocks; then a third argument, a vector of columns, is added.",
 		Infer: func(c *Call) (array.DType, []int) {
+			c.floats(2, 3)
 			x, y := c.Args[0], c.Args[1]
 			r := len(x.Shape)
+			if r < 2 || len(y.Shape) != r || !array.Equal(x.Shape[:r-2], y.Shape[:r-2]) || x.Shape[r-1] != y.Shape[r-2] {
+				c.Failf("", "shapes do not fit: %s x %s", array.ShapeString(x.Shape), array.ShapeString(y.Shape))
+			}
+			if len(c.Args) > 2 && !array.Equal(c.Args[2].Shape, y.Shape[r-1:]) {
+				c.Failf("bias", "has shape %s, want [%d]", array.ShapeString(c.Args[2].Shape), y.Shape[r-1])
+			}
 			out := append([]int(nil), x.Shape...)
 			out[r-1] = y.Shape[r-1]
 			array.CheckShape("matmul", out, x.DType)
@@ -94,7 +101,16 @@ func init() {
 		Samples: []Sample{{Shapes: [][]int{{5, 7}, {7, 3}, {3}}}}})
 
 	conv2d = define(Def{Name: "conv2d_core", Class: Routine, Arity: -1, Attrs: unitConv, Doc: "Cross-correlation of NCHW pictures with OCHW filters, plus a bias for each filter if given.",
-		Infer: func(c *Call) (array.DType, []int) { return c.Args[0].DType, convShape(c) },
+		Infer: func(c *Call) (array.DType, []int) {
+			c.Def = Conv2d // messages name what the user called
+			c.floats(2, 3)
+			x, w := c.Args[0], c.Args[1]
+			out := convShape(c, x.Shape, w.Shape, c.Attrs.(Conv))
+			if len(c.Args) > 2 && !array.Equal(c.Args[2].Shape, w.Shape[:1]) {
+				c.Failf("bias", "has shape %s, want [%d]", array.ShapeString(c.Args[2].Shape), w.Shape[0])
+			}
+			return x.DType, out
+		},
 		VJP: func(v *VJP) {
 			a := v.Node.Attrs.(Conv)
 			x, w := v.X[0], v.X[1]
@@ -106,7 +122,12 @@ func init() {
 		},
 		Samples: convSamples})
 	conv2dInput = define(Def{Name: "conv2d_input", Class: Routine, Arity: 2, Attrs: ConvGrad{Conv: unitConv}, Doc: "The gradient of conv2d for its input.",
-		Infer: func(c *Call) (array.DType, []int) { return c.Args[0].DType, c.Attrs.(ConvGrad).Shape },
+		Infer: func(c *Call) (array.DType, []int) {
+			c.floats(2, 2)
+			a, dy, w := c.Attrs.(ConvGrad), c.Args[0], c.Args[1]
+			c.sameShape("dy", dy.Shape, convShape(c, a.Shape, w.Shape, a.Conv))
+			return dy.DType, a.Shape
+		},
 		VJP: func(v *VJP) {
 			a := v.Node.Attrs.(ConvGrad).Conv
 			v.Set(0, func() *node { return Apply(conv2d, a, v.DY, v.X[1]) })
@@ -114,7 +135,12 @@ func init() {
 		},
 		Samples: []Sample{{Shapes: [][]int{{2, 4, 3, 4}, {4, 3, 3, 2}}, Attrs: ConvGrad{unitConv, []int{2, 3, 5, 5}}}}})
 	conv2dWeight = define(Def{Name: "conv2d_weight", Class: Routine, Arity: 2, Attrs: ConvGrad{Conv: unitConv}, Doc: "The gradient of conv2d for its filters.",
-		Infer: func(c *Call) (array.DType, []int) { return c.Args[0].DType, c.Attrs.(ConvGrad).Shape },
+		Infer: func(c *Call) (array.DType, []int) {
+			c.floats(2, 2)
+			a, x, dy := c.Attrs.(ConvGrad), c.Args[0], c.Args[1]
+			c.sameShape("dy", dy.Shape, convShape(c, x.Shape, a.Shape, a.Conv))
+			return x.DType, a.Shape
+		},
 		VJP: func(v *VJP) {
 			a := v.Node.Attrs.(ConvGrad).Conv
 			v.Set(0, func() *node { return Apply(conv2dInput, ConvGrad{a, v.X[0].Shape}, v.X[1], v.DY) })
@@ -139,11 +165,26 @@ func init() {
 	Interleave = define(Def{Name: "interleave", Class: Assemble, Arity: -1, Attrs: Interleaving{},
 		Doc: "The opposite of the windows of a pooling without overlap: argument ky*kw+kx goes to rows ky, ky+kh, ... and columns kx, kx+kw, ... of the last two axes; what no argument reaches is 0.",
 		Infer: func(c *Call) (array.DType, []int) {
-			x := c.Args[0]
-			out := append([]int(nil), x.Shape...)
-			size := c.Attrs.(Interleaving).Size
-			copy(out[len(out)-2:], size[:])
-			return x.DType, out
+			x, a, r := c.Args[0], c.Attrs.(Interleaving), len(c.Args[0].Shape)
+			if r < 2 {
+				c.Failf("", "takes two dimensions or more, got %s", array.ShapeString(x.Shape))
+			}
+			for i, y := range c.Args {
+				if y.DType != x.DType || !array.Equal(y.Shape, x.Shape) {
+					c.Failf("", "part %d is %s, part 0 %s", i, array.TypeString(y.DType, y.Shape), array.TypeString(x.DType, x.Shape))
+				}
+			}
+			parts := 1
+			for i, every := range a.Every {
+				if every < 1 || every > a.Size[i] && len(c.Args) > 0 || x.Shape[r-2+i] > a.Size[i]/every {
+					c.Failf("", "%d of every %d do not fit in %d", x.Shape[r-2+i], every, a.Size[i])
+				}
+				parts *= every
+			}
+			if parts != len(c.Args) {
+				c.Failf("", "has %d parts, want %d", len(c.Args), parts)
+			}
+			return x.DType, append(append([]int(nil), x.Shape[:r-2]...), a.Size[:]...)
 		},
 		VJP: func(v *VJP) {
 			every := v.Node.Attrs.(Interleaving).Every
@@ -164,13 +205,7 @@ func init() {
 	MaxPool2d = define(Def{Name: "max_pool2d", Class: Routine, Arity: 1, Contig: true, Attrs: unitPool, ONNX: "MaxPool", Samples: poolSamples,
 		Doc: "The greatest element of each window of the last two axes. Padding is with -Inf. The gradient goes to the first greatest.",
 		Infer: func(c *Call) (array.DType, []int) {
-			x := c.Args[0]
-			oh, ow := windowCounts("max_pool2d", x, c.Attrs.(Pool))
-			r := len(x.Shape)
-			if x.Shape[r-2] == 0 || x.Shape[r-1] == 0 {
-				c.Failf("", "of empty pictures: shape %s", array.ShapeString(x.Shape))
-			}
-			return x.DType, append(append([]int(nil), x.Shape[:r-2]...), oh, ow)
+			return c.Args[0].DType, maxPoolShape(c)
 		},
 		VJP: func(v *VJP) {
 			v.Set(0, func() *node { return Apply(maxPoolPlace, v.Node.Attrs, v.X[0], v.Y, v.DY) })
@@ -179,14 +214,25 @@ func init() {
 	// of the last argument.
 	nowhere := []Sample{{Shapes: [][]int{{0, 4, 4}, {0, 2, 2}, {0, 2, 2}}, Attrs: pool(2, 2, 2, 2, 0, 0)}}
 	maxPoolPlace = define(Def{Name: "max_pool2d_place", Class: Routine, Arity: 3, Contig: true, Attrs: unitPool,
-		Doc:     "Zeros of the shape of x, to which each element of the third argument is added at the first place of its window in x that has the maximum, which the second argument gives.",
-		Infer:   func(c *Call) (array.DType, []int) { return c.Args[0].DType, c.Args[0].Shape },
+		Doc: "Zeros of the shape of x, to which each element of the third argument is added at the first place of its window in x that has the maximum, which the second argument gives.",
+		Infer: func(c *Call) (array.DType, []int) {
+			c.floats(3, 3)
+			s := maxPoolShape(c)
+			c.sameShape("y", c.Args[1].Shape, s)
+			c.sameShape("dy", c.Args[2].Shape, s)
+			return c.Args[0].DType, c.Args[0].Shape
+		},
 		VJP:     func(v *VJP) { v.Set(2, func() *node { return Apply(maxPoolPick, v.Node.Attrs, v.X[0], v.X[1], v.DY) }) },
 		Samples: nowhere})
 	nowhere = []Sample{{Shapes: [][]int{{0, 4, 4}, {0, 2, 2}, {0, 4, 4}}, Attrs: pool(2, 2, 2, 2, 0, 0)}}
 	maxPoolPick = define(Def{Name: "max_pool2d_pick", Class: Routine, Arity: 3, Contig: true, Attrs: unitPool,
-		Doc:   "The elements of the third argument where max_pool2d_place adds.",
-		Infer: func(c *Call) (array.DType, []int) { return c.Args[1].DType, c.Args[1].Shape },
+		Doc: "The elements of the third argument where max_pool2d_place adds.",
+		Infer: func(c *Call) (array.DType, []int) {
+			c.floats(3, 3)
+			c.sameShape("y", c.Args[1].Shape, maxPoolShape(c))
+			c.sameShape("dx", c.Args[2].Shape, c.Args[0].Shape)
+			return c.Args[1].DType, c.Args[1].Shape
+		},
 		VJP: func(v *VJP) {
 			v.Set(2, func() *node { return Apply(maxPoolPlace, v.Node.Attrs, v.X[0], v.X[1], v.DY) })
 		},
@@ -226,27 +272,21 @@ var convSamples = []Sample{
 	{Shapes: [][]int{{2, 1, 4, 4}, {1, 1, 1, 1}}, Attrs: unitConv},
 }
 
-func convShape(c *Call) []int {
-	x, w, a := c.Args[0], c.Args[1], c.Attrs.(Conv)
-	c.Def = Conv2d // messages name what the user called
-	if len(x.Shape) != 4 {
-		c.Failf("x", "has shape %s, want [N C H W]: pictures, channels, height, width", array.ShapeString(x.Shape))
+// convShape is the shape of a convolution of pictures x with filters w.
+func convShape(c *Call, x, w []int, a Conv) []int {
+	if len(x) != 4 {
+		c.Failf("x", "has shape %s, want [N C H W]: pictures, channels, height, width", array.ShapeString(x))
 	}
-	if len(w.Shape) != 4 {
-		c.Failf("w", "has shape %s, want [O C KH KW]: filters, channels, height, width", array.ShapeString(w.Shape))
+	if len(w) != 4 {
+		c.Failf("w", "has shape %s, want [O C KH KW]: filters, channels, height, width", array.ShapeString(w))
 	}
-	if x.Shape[1] != w.Shape[1] {
-		c.Failf("w", "takes %d channels, x has %d: %s and %s", w.Shape[1], x.Shape[1], array.ShapeString(w.Shape), array.ShapeString(x.Shape))
+	if x[1] != w[1] {
+		c.Failf("w", "takes %d channels, x has %d: %s and %s", w[1], x[1], array.ShapeString(w), array.ShapeString(x))
 	}
-	if w.Shape[2] == 0 || w.Shape[3] == 0 {
-		c.Failf("w", "has an empty window: %s", array.ShapeString(w.Shape))
+	if w[2] == 0 || w[3] == 0 {
+		c.Failf("w", "has an empty window: %s", array.ShapeString(w))
 	}
-	if len(c.Args) > 2 {
-		if b := c.Args[2]; len(b.Shape) != 1 || b.Shape[0] != w.Shape[0] {
-			c.Failf("bias", "has shape %s, want [%d]", array.ShapeString(b.Shape), w.Shape[0])
-		}
-	}
-	return []int{x.Shape[0], w.Shape[0], windowCount(c.Def.Name, x.Shape[2], w.Shape[2], a.Stride[0], a.Pad[0]), windowCount(c.Def.Name, x.Shape[3], w.Shape[3], a.Stride[1], a.Pad[1])}
+	return []int{x[0], w[0], windowCount(c.Def.Name, x[2], w[2], a.Stride[0], a.Pad[0]), windowCount(c.Def.Name, x[3], w[3], a.Stride[1], a.Pad[1])}
 }
 
 // maxPadded is the most lines or columns of a picture with its padding: places in it
@@ -269,6 +309,34 @@ func windowCount(name string, size, window, stride, pad int) int {
 		array.Failf(name, "", "a window of %d does not fit in %d with padding %d", window, size, pad)
 	}
 	return (padded-window)/stride + 1
+}
+
+// maxPoolShape is the shape of max_pool2d of the first argument.
+func maxPoolShape(c *Call) []int {
+	x := c.Args[0]
+	oh, ow := windowCounts("max_pool2d", x, c.Attrs.(Pool))
+	r := len(x.Shape)
+	if x.Shape[r-2] == 0 || x.Shape[r-1] == 0 {
+		array.Failf("max_pool2d", "", "of empty pictures: shape %s", array.ShapeString(x.Shape))
+	}
+	return append(append([]int(nil), x.Shape[:r-2]...), oh, ow)
+}
+
+// floats checks that there are so many arguments, floats of one type.
+func (c *Call) floats(least, most int) {
+	c.count(least, most)
+	for _, x := range c.Args {
+		if d := c.Args[0].DType; x.DType != d || !d.Float() {
+			c.Failf("", "takes floats of one type, got %s and %s", d, x.DType)
+		}
+	}
+}
+
+// sameShape checks the shape of an argument.
+func (c *Call) sameShape(arg string, shape, want []int) {
+	if !array.Equal(shape, want) {
+		c.Failf(arg, "has shape %s, want %s", array.ShapeString(shape), array.ShapeString(want))
+	}
 }
 
 // composeMatMul is the product of x and y, plus a bias of columns if y is a matrix

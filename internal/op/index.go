@@ -15,9 +15,7 @@ func checkIndex(c *Call, i, axis, rank int) {
 	if d := c.Args[i].DType; d != array.Int64 && d != array.Int32 {
 		c.Failf("index", "has elements of type %s, want int64 or int32", d)
 	}
-	if axis < 0 || axis >= rank {
-		c.Failf("axis", "%d is out of range for %d dimensions", axis, rank)
-	}
+	c.inRank(axis, rank)
 }
 
 // checkWithin checks that an array of places along an axis has as many
@@ -59,9 +57,13 @@ func init() {
 		Infer: func(c *Call) (array.DType, []int) {
 			x := c.Args[0]
 			a := c.Attrs.(Target)
+			c.count(2, 3)
 			checkIndex(c, 1, a.Axis, len(x.Shape))
 			if i := c.Args[1].Shape; len(i) != 1 || i[0] != x.Shape[a.Axis] {
 				c.Failf("index", "has shape %s, want [%d]", array.ShapeString(i), x.Shape[a.Axis])
+			}
+			if len(a.Shape) != len(x.Shape) {
+				c.Failf("x", "has shape %s, the array that it is added to %s: want as many dimensions", array.ShapeString(x.Shape), array.ShapeString(a.Shape))
 			}
 			s := append([]int(nil), x.Shape...)
 			s[a.Axis] = a.Shape[a.Axis]

@@ -70,6 +70,9 @@ func init() {
 		Samples: []Sample{{Shapes: [][]int{{4, 5}, {5}, {4, 1}}, DTypes: []array.DType{array.Bool, array.Float64, array.Float64}}}})
 	selectDef = define(Def{Name: "select", Arity: 3, Rule: Keep, Doc: "Where with a bool condition and equal types.",
 		Infer: func(c *Call) (array.DType, []int) {
+			if x, y := c.Args[1].DType, c.Args[2].DType; x != y || c.Args[0].DType != array.Bool {
+				c.Failf("", "takes a bool and two of one type, got %s, %s and %s", c.Args[0].DType, x, y)
+			}
 			return c.Args[1].DType, array.Broadcast("where", c.Args[0].Shape, c.Args[1].Shape, c.Args[2].Shape)
 		},
 		Expr: func(b *bld, n *node, x []val) val { return b.Select(x[0], x[1], x[2]) },
@@ -79,8 +82,14 @@ func init() {
 		},
 		Samples: []Sample{{Shapes: [][]int{{4, 5}, {5}, {4, 1}}, DTypes: []array.DType{array.Bool, array.Float64, array.Float64}}}})
 	Cast = define(Def{Name: "cast", Arity: 1, Rule: Keep, Attrs: To(0), ONNX: "Cast",
-		Doc:   "x in another type. Floats to integers truncate and saturate, NaN gives 0; integers to narrower ones wrap; to bool is x != 0.",
-		Infer: func(c *Call) (array.DType, []int) { return array.DType(c.Attrs.(To)), c.Args[0].Shape },
+		Doc: "x in another type. Floats to integers truncate and saturate, NaN gives 0; integers to narrower ones wrap; to bool is x != 0.",
+		Infer: func(c *Call) (array.DType, []int) {
+			d := array.DType(c.Attrs.(To))
+			if !d.Supported() {
+				c.Failf("dtype", "%s is not supported", d)
+			}
+			return d, c.Args[0].Shape
+		},
 		Expr: func(b *bld, n *node, x []val) val {
 			from, to := b.Type(x[0]), loop.TypeOf(n.DType)
 			if from.Float() && n.DType == array.Uint8 {

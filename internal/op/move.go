@@ -1,6 +1,8 @@
 package op
 
 import (
+	"slices"
+
 	"weft/internal/array"
 	"weft/internal/ir"
 )
@@ -37,7 +39,13 @@ func init() {
 		VJP:     func(v *VJP) { v.Set(0, func() *node { return reshape(v.DY, v.X[0].Shape) }) },
 		Samples: []Sample{{Shapes: [][]int{{4, 6}}, Attrs: Shape{3, 8}}, {Shapes: [][]int{{1}}, Attrs: Shape{}}}})
 	Permute = define(Def{Name: "permute", Class: Move, Arity: 1, Attrs: Order(nil), ONNX: "Transpose", Doc: "The axes in another order.",
-		Infer: viewNode,
+		Infer: func(c *Call) (array.DType, []int) {
+			order := c.Attrs.(Order)
+			if array.Axes(c.Def.Name, order, len(c.Args[0].Shape)); len(order) != len(c.Args[0].Shape) || slices.ContainsFunc(order, func(a int) bool { return a < 0 }) {
+				c.Failf("order", "is %v for %d dimensions", order, len(c.Args[0].Shape))
+			}
+			return viewNode(c)
+		},
 		View: func(v array.View, n *node) array.View {
 			o := n.Attrs.(Order)
 			out := v
@@ -59,13 +67,22 @@ func init() {
 		},
 		Samples: []Sample{{Shapes: [][]int{{2, 3, 4}}, Attrs: Order{2, 0, 1}}}})
 	Expand = define(Def{Name: "expand", Class: Move, Arity: 1, Attrs: Shape(nil), ONNX: "Expand", Doc: "Broadcast to a shape.",
-		Infer:   viewNode,
+		Infer: func(c *Call) (array.DType, []int) {
+			x, s := c.Args[0], []int(c.Attrs.(Shape))
+			if array.CheckShape(c.Def.Name, s, x.DType); !array.BroadcastsTo(x.Shape, s) {
+				c.Failf("shape", "%s does not expand to %s", array.ShapeString(x.Shape), array.ShapeString(s))
+			}
+			return x.DType, s
+		},
 		View:    func(v array.View, n *node) array.View { return v.BroadcastTo(n.Attrs.(Shape)) },
 		VJP:     func(v *VJP) { v.Set(0, func() *node { return v.DY }) },
 		Samples: []Sample{{Shapes: [][]int{{3, 1}}, Attrs: Shape{2, 3, 4}}}})
 	Slice = define(Def{Name: "slice", Class: Move, Arity: 1, Attrs: Window{}, ONNX: "Slice", Doc: "Every step-th element from start, count of them, for each axis.",
-		Infer: viewNode,
-		View:  sliceView,
+		Infer: func(c *Call) (array.DType, []int) {
+			c.Attrs.(Window).check(c, c.Args[0].Shape)
+			return viewNode(c)
+		},
+		View: sliceView,
 		VJP: func(v *VJP) {
 			v.Set(0, func() *node { return placeIn(v.DY, v.Node.Attrs, v.X[0].Shape) })
 		},
@@ -85,7 +102,23 @@ func init() {
 	Place = define(Def{Name: "place", Class: Assemble, Arity: 1, Attrs: Placement{},
 		Doc: "An array filled with a number, with x in a view on it.",
 		Infer: func(c *Call) (array.DType, []int) {
-			return c.Args[0].DType, c.Attrs.(Placement).Shape
+			x, a := c.Args[0], c.Attrs.(Placement)
+			array.CheckShape(c.Def.Name, a.Shape, x.DType)
+			var part []int
+			switch w := a.View.(type) {
+			case Window:
+				w.check(c, a.Shape)
+				part = w.Count
+			case Offset:
+				v := array.View{DType: x.DType, Shape: a.Shape, Strides: array.RowMajor(a.Shape)}
+				part = w.on(v).Shape
+			default:
+				c.Failf("", "into a view of type %T", a.View)
+			}
+			if !array.Equal(part, x.Shape) {
+				c.Failf("x", "has shape %s, its place %s", array.ShapeString(x.Shape), array.ShapeString(part))
+			}
+			return x.DType, a.Shape
 		},
 		VJP: func(v *VJP) {
 			v.Set(0, func() *node {
@@ -101,6 +134,7 @@ func init() {
 		Infer: func(c *Call) (array.DType, []int) {
 			x, axis := c.Args[0], int(c.Attrs.(Axis))
 			shape := append([]int(nil), x.Shape...)
+			c.inRank(axis, len(shape))
 			shape[axis] = 0
 			for i, y := range c.Args {
 				if len(y.Shape) != len(shape) || y.DType != x.DType {
@@ -159,6 +193,29 @@ func Narrow(x *node, axis, lo, n int) *node {
 
 func sliceView(v array.View, n *node) array.View {
 	return n.Attrs.(Window).on(v)
+}
+
+// check refuses a window that does not lie in a shape.
+func (w Window) check(c *Call, shape []int) {
+	if len(w.Start) != len(shape) || len(w.Step) != len(shape) || len(w.Count) != len(shape) {
+		c.Failf("", "a window of %d, %d and %d numbers on %d dimensions", len(w.Start), len(w.Step), len(w.Count), len(shape))
+	}
+	for i, n := range shape {
+		start, step, count := w.Start[i], w.Step[i], w.Count[i]
+		inside := count >= 0 && (count == 0 || start >= 0 && start < n)
+		switch {
+		case !inside || count < 2:
+		case step > 0:
+			inside = step <= (n-1-start)/(count-1)
+		case step < 0:
+			inside = step >= -start/(count-1)
+		default:
+			inside = false
+		}
+		if !inside {
+			c.Failf("", "%d elements from %d, %d apart, are not in axis %d of size %d", count, start, step, i, n)
+		}
+	}
 }
 
 // on is the window on a view.

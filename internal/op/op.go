@@ -173,6 +173,20 @@ func (c *Call) Failf(arg, format string, args ...any) {
 	array.Failf(c.Def.Name, arg, format, args...)
 }
 
+// count checks the number of arguments of an operation that takes any.
+func (c *Call) count(least, most int) {
+	if n := len(c.Args); n < least || n > most {
+		c.Failf("", "takes %d to %d arguments, got %d", least, most, n)
+	}
+}
+
+// inRank checks an axis counted from the front.
+func (c *Call) inRank(axis, rank int) {
+	if axis < 0 || axis >= rank {
+		c.Failf("axis", "%d is out of range for %d dimensions", axis, rank)
+	}
+}
+
 // Apply adds d of args to their graph: it checks types and shapes, converts
 // arguments to the type in which they meet, and expands a Composite.
 func Apply(d *Def, a ir.Attrs, args ...*ir.Node) *ir.Node {

@@ -136,6 +136,9 @@ func failNone(name string, x *node, a Reduction) {
 func accumulator(x *node, a Reduction) array.DType {
 	switch {
 	case a.DType != array.Invalid:
+		if !a.DType.Supported() {
+			array.Failf("sum", "dtype", "%s is not supported", a.DType)
+		}
 		return a.DType
 	case x.DType.Float():
 		return x.DType
@@ -163,18 +166,29 @@ func init() {
 		{&reduceMin, "reduce_min", loop.Min}, {&reduceMax, "reduce_max", loop.Max},
 		{&reduceAll, "reduce_all", loop.And}, {&reduceAny, "reduce_any", loop.Or},
 	} {
+		var types []array.DType // of the sample
+		truth := r.kind == loop.And || r.kind == loop.Or
+		if truth {
+			types = []array.DType{array.Bool}
+		}
 		*r.def = define(Def{Name: r.name, Class: Reduce, Arity: 1, Kind: r.kind, Attrs: Group{},
 			Doc: "The primitive of the reduction over neighbouring axes.",
 			Infer: func(c *Call) (array.DType, []int) {
 				x := c.Args[0]
 				g := c.Attrs.(Group)
+				if g.Lo < 0 || g.Lo >= g.Hi || g.Hi > len(x.Shape) {
+					c.Failf("axis", "%d to before %d are no axes of %d dimensions", g.Lo, g.Hi, len(x.Shape))
+				}
+				if truth != (x.DType == array.Bool) {
+					c.Failf("", "is not defined for %s", x.DType)
+				}
 				out := append([]int(nil), x.Shape...)
 				for i := g.Lo; i < g.Hi; i++ {
 					out[i] = 1
 				}
 				return x.DType, out
 			},
-			Samples: []Sample{{Shapes: [][]int{{6, 5}}, Attrs: Group{1, 2}}}})
+			Samples: []Sample{{Shapes: [][]int{{6, 5}}, DTypes: types, Attrs: Group{1, 2}}}})
 	}
 	reduceSum.VJP = func(v *VJP) { v.Set(0, func() *node { return expand(v.DY, v.X[0].Shape) }) }
 	reduceProd.VJP = func(v *VJP) {
@@ -266,8 +280,11 @@ func init() {
 		}})
 
 	Iota = define(Def{Name: "iota", Rule: Keep, Arity: 1, Attrs: Axis(0),
-		Doc:   "The index along an axis, int64, in the argument's shape.",
-		Infer: func(c *Call) (array.DType, []int) { return array.Int64, c.Args[0].Shape }})
+		Doc: "The index along an axis, int64, in the argument's shape.",
+		Infer: func(c *Call) (array.DType, []int) {
+			c.inRank(int(c.Attrs.(Axis)), len(c.Args[0].Shape))
+			return array.Int64, c.Args[0].Shape
+		}})
 	for _, r := range []struct {
 		def        **Def
 		name, onnx string
@@ -275,6 +292,7 @@ func init() {
 		prim := define(Def{Name: "reduce_" + r.name, Class: Routine, Arity: 1, Attrs: Axis(0), Doc: "The primitive of " + r.name + " along an axis, kept with size 1.",
 			Infer: func(c *Call) (array.DType, []int) {
 				x, axis := c.Args[0], c.Attrs.(Axis)
+				c.inRank(int(axis), len(x.Shape))
 				out := append([]int(nil), x.Shape...)
 				out[axis] = 1
 				if x.Shape[axis] == 0 && array.Size(out) > 0 {

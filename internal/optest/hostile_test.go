@@ -1,0 +1,143 @@
+package optest
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+
+	"weft/internal/array"
+	"weft/internal/device"
+	"weft/internal/ir"
+	"weft/internal/op"
+	"weft/internal/plan"
+)
+
+// TestHostileArguments applies every operation to arguments of shapes, types and
+// attributes that mostly do not fit: it is refused with an *array.Error, or it is
+// computed within its memory, which lies at inaccessible pages.
+func TestHostileArguments(t *testing.T) {
+	each(t, func(t *testing.T, dev device.Device, caps Caps) {
+		s := newSuite(t, dev, caps)
+		defer s.mem.Close()
+		rounds := 300
+		if testing.Short() {
+			rounds = 60
+		}
+		ran := map[string]int{}
+		for n, d := range op.Table() {
+			r := rand.New(rand.NewPCG(11, uint64(n)))
+			cases := Cases(d)
+			for range rounds {
+				s.hostile(t, r, &cases[r.IntN(len(cases))], ran)
+			}
+			if ran[d.Name] == 0 {
+				t.Errorf("%s was refused every time", d.Name)
+			}
+		}
+	})
+}
+
+func (s *suite) hostile(t *testing.T, r *rand.Rand, from *Case, ran map[string]int) {
+	c := Case{Def: from.Def, Attrs: twisted(r, from.Attrs)}
+	size := 1
+	for _, x := range from.X {
+		shape, d := append([]int{}, x.Shape...), x.DType
+		switch r.IntN(6) {
+		case 0:
+			shape = append(shape, r.IntN(4))
+		case 1:
+			if len(shape) > 0 {
+				shape = shape[1:]
+			}
+		case 2:
+			if len(shape) > 0 {
+				shape[r.IntN(len(shape))] = r.IntN(9)
+			}
+		}
+		if r.IntN(4) == 0 {
+			d = array.DTypes()[r.IntN(len(array.DTypes()))]
+		}
+		size *= max(array.Size(shape), 1)
+		c.X = append(c.X, Random(r, d, shape, [2]float64{}, r.IntN(2)*r.IntN(12)))
+	}
+	if r.IntN(10) == 0 && len(c.X) > 1 {
+		c.X = c.X[1:]
+	}
+	typed := func(err error) bool {
+		var e *array.Error
+		if err != nil && !errors.As(err, &e) {
+			t.Errorf("%s: %v", &c, err)
+		}
+		return err == nil
+	}
+	out, err := c.graph()
+	if !typed(err) || out.Size() > 1<<16 || size > 1<<16 {
+		return
+	}
+	s.mem.Reset()
+	l := Layouts()[r.IntN(len(Layouts()))]
+	ins := make([]array.View, len(c.X))
+	for i, x := range c.X {
+		ins[i] = s.mem.hold(x, l)
+	}
+	dst := s.mem.room(out.DType, out.Shape, Contiguous)
+	var p *plan.Plan
+	err = attempt(func() error {
+		p = plan.Build([]*ir.Node{out}, sigs(ins), sigs([]array.View{dst}))
+		return nil
+	})
+	if typed(err) && typed(s.run(p, ins, []array.View{dst})) {
+		ran[c.Def.Name]++
+	}
+}
+
+// twisted is a copy of attributes of which some number may be another one.
+func twisted(r *rand.Rand, a ir.Attrs) ir.Attrs {
+	if a == nil {
+		return nil
+	}
+	v := reflect.New(reflect.TypeOf(a)).Elem()
+	v.Set(reflect.ValueOf(a))
+	var twist func(v reflect.Value)
+	twist = func(v reflect.Value) {
+		switch v.Kind() {
+		case reflect.Int:
+			if r.IntN(12) == 0 {
+				v.SetInt([]int64{-2, -1, 0, 1, 2, 3, 5, 1 << 31, 1 << 40, math.MaxInt64, math.MinInt64}[r.IntN(11)])
+			}
+		case reflect.Bool:
+			v.SetBool(r.IntN(2) == 0)
+		case reflect.Uint8:
+			if r.IntN(4) == 0 {
+				v.SetUint(uint64(r.IntN(40)))
+			}
+		case reflect.Slice:
+			n := v.Len()
+			if r.IntN(10) == 0 {
+				n = r.IntN(n + 2)
+			}
+			w := reflect.MakeSlice(v.Type(), n, n)
+			reflect.Copy(w, v)
+			for i := range n {
+				twist(w.Index(i))
+			}
+			v.Set(w)
+		case reflect.Array:
+			for i := range v.Len() {
+				twist(v.Index(i))
+			}
+		case reflect.Struct:
+			for i := range v.NumField() {
+				twist(v.Field(i))
+			}
+		case reflect.Interface:
+			if in, ok := v.Interface().(ir.Attrs); ok {
+				v.Set(reflect.ValueOf(twisted(r, in)))
+			}
+		}
+	}
+	twist(v)
+	return v.Interface().(ir.Attrs)
+}
