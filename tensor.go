@@ -53,8 +53,9 @@ func Try(f func()) error { return array.Try(f) }
 // new tensors; methods whose names end in Assign, and [Tensor.Assign], write into
 // the receiver.
 //
-// Reading a tensor from several goroutines is safe, writing into it while others
-// use it is not.
+// Reading a tensor from several goroutines is safe, and so are backward passes of
+// different outputs, whose gradients add up in the leaves that they share. Writing
+// into a tensor, or releasing it, while others use it is not.
 type Tensor struct {
 	v    array.View
 	run  *run
