@@ -113,7 +113,7 @@ def problem_lines(rows):
 
 
 def fact_lines(facts):
-    """The lines of bench/ours/process.go."""
+    """The lines of bench/ours/process.go and planning.go."""
     lines = []
     for name, v in facts.items():
         if "error" in v:
@@ -127,6 +127,20 @@ def fact_lines(facts):
                 + f"; at most {v['peak'] / 1e6:.1f} MB more than before the first, tensors {v['peak of the pool'] / 1e6:.1f} MB, where "
                 + judged(times, 2, f"{v['live'] / 1e6:.1f} MB are live: {times:.1f} times (bar: 2)", least=False)
             )
+        elif name == "planning":
+            kinds = {}
+            for key, ns in v.items():
+                kind, nodes = key.rsplit(" ", 1)
+                kinds.setdefault(kind, {})[int(nodes)] = ns
+            for kind, by_size in kinds.items():
+                sizes = sorted(by_size)
+                growth = by_size[sizes[-1]] / by_size[sizes[0]]
+                lines.append(
+                    f"planning, {kind} with its gradient, an operation: "
+                    + judged(max(by_size.values()), 25e3, ", ".join(f"{duration(by_size[n])} of {n:,}" for n in sizes) + " (bar: 25 us)", least=False)
+                    + "; "
+                    + judged(growth, 2, f"{growth:.2f} times as much in the largest graph as in the smallest (bar: 2)", least=False)
+                )
         else:
             lines.append(
                 f"stop of the world, 99th percentile of 1,050: {duration(v['kernels p99'])} while two goroutines run kernels, "
@@ -215,7 +229,7 @@ def markdown(rows, kept, settings, cache):
     out += ["| " + " | ".join(map(escape, cells(*r))) + " |" for r in over_one(rows)]
     for title, lines in (
         ("Start-up and binary", startup_lines(kept.get("startup"))),
-        ("Memory and the collector", fact_lines(kept.get("facts", {}))),
+        ("Memory, the collector and planning", fact_lines(kept.get("facts", {}))),
         ("Limits of the machine", limit_lines(kept.get("limits", {}))),
         ("Faster, though no bar names them", shown_lines(rows)),
         ("Problems", problem_lines(rows)),

@@ -43,3 +43,16 @@ func TestCases(t *testing.T) {
 		}
 	}
 }
+
+// Each kind of graph is planned in each size.
+func TestPlanning(t *testing.T) {
+	v, err := planning([]int{100, 200}, 1)
+	if err != nil || len(v) != 8 {
+		t.Errorf("%v: %v", v, err)
+	}
+	for name, ns := range v {
+		if !(ns > 0) || math.IsInf(ns, 0) {
+			t.Errorf("%s: %v ns a node", name, ns)
+		}
+	}
+}
