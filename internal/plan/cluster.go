@@ -41,6 +41,9 @@ type spot struct {
 	stage   int        // how many reductions of its cluster lie on the longest way to its value
 	row     bool       // its cluster has one value of it a row, not one an element
 	out     bool       // it is an output
+
+	place *Operand // where its value is
+	dst   *Operand // where it must be, if it is an output
 }
 
 // Bounds of a kernel, below those of the loop language: buffers and numbers fill

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"math"
 	"slices"
 
 	"weft/internal/array"
@@ -42,21 +41,20 @@ type kernel struct {
 	shape  []int
 	lo, hi int
 	acc    []*access
-	keep   map[int]bool // axes that must not merge with others
+	keep   []int // axes that must not merge with others
 
 	dims    []dim
 	kb      *loop.Builder
 	lane    int // axis of the program
 	serial  int // axis of the program that walks a column, -1
 	progDim []int
-	around  []int            // dimensions that the program has no axes for
-	numbers map[*ir.Node]int // scalar argument by node
-	scalars []*ir.Node
+	around  []int      // dimensions that the program has no axes for
+	scalars []*ir.Node // scalar arguments
 	cost    int
 }
 
 func newKernel(b *planner, name string, shape []int, lo, hi int) *kernel {
-	return &kernel{b: b, name: name, shape: shape, lo: lo, hi: hi, keep: map[int]bool{}, numbers: map[*ir.Node]int{}}
+	return &kernel{b: b, name: name, shape: shape, lo: lo, hi: hi}
 }
 
 // operand registers an operand, which has the kernel's shape, and returns its
@@ -100,7 +98,7 @@ func (k *kernel) collapse() {
 			}
 			continue
 		}
-		if m := len(dims); m > 0 && dims[m-1].class == c && !k.keep[a] && (dims[m-1].axis < 0 || !k.keep[dims[m-1].axis]) {
+		if m := len(dims); m > 0 && dims[m-1].class == c && !slices.Contains(k.keep, a) && (dims[m-1].axis < 0 || !slices.Contains(k.keep, dims[m-1].axis)) {
 			fits := true
 			for _, x := range k.acc {
 				fits = fits && st2(x, a-1, k.shape) == x.strides[a]*n
@@ -234,7 +232,7 @@ func (k *kernel) build(body func(kb *loop.Builder)) {
 func (k *kernel) peel(order []int, many int) []int {
 	rest := make([]int, 0, len(order))
 	for i, d := range order {
-		if len(k.around) < many && i < k.lane && !k.keep[k.dims[d].axis] {
+		if len(k.around) < many && i < k.lane && !slices.Contains(k.keep, k.dims[d].axis) {
 			k.around = append(k.around, d)
 		} else {
 			rest = append(rest, d)
@@ -281,10 +279,9 @@ func (k *kernel) number(n *ir.Node) loop.Value {
 		}
 		return k.kb.Int(t, n.Value().Int)
 	}
-	i, ok := k.numbers[n]
-	if !ok {
+	i := slices.Index(k.scalars, n)
+	if i < 0 {
 		i = k.kb.ScalarArg(t)
-		k.numbers[n] = i
 		k.scalars = append(k.scalars, n)
 	}
 	return k.kb.Scalar(i)
@@ -359,16 +356,16 @@ type emitter struct {
 	c *cluster
 
 	k      *kernel
-	loads  map[*ir.Node]Operand // full shape
-	stores map[*ir.Node]Operand
+	loads  byNode[Operand] // full shape
+	stores byNode[Operand]
 	back   [][2]Operand // outputs that are copied from where the kernel put them
-	index  map[*ir.Node]int
+	index  byNode[int]
 
 	row   memo
 	pass  memo
-	args  []loop.Value     // of nodes, one after the other
-	stash map[*ir.Node]int // values kept in an output's memory between passes
-	now   int              // pass
+	args  []loop.Value // of nodes, one after the other
+	stash byNode[int]  // values kept in an output's memory between passes
+	now   int          // pass
 }
 
 // memo holds the values of nodes.
@@ -422,7 +419,8 @@ func (e *emitter) across(o Operand) bool {
 // operands finds where arguments are and where results go.
 func (e *emitter) operands() {
 	b, c := e.b, e.c
-	e.loads, e.stores = map[*ir.Node]Operand{}, map[*ir.Node]Operand{}
+	e.loads.room(len(c.reads))
+	e.stores.room(c.stored)
 	wide := func(o Operand) Operand {
 		v := o.view()
 		return o.with(v.BroadcastTo(c.shape))
@@ -435,7 +433,7 @@ func (e *emitter) operands() {
 			if isScalar(a) || e.has(a) {
 				continue
 			}
-			if _, ok := e.loads[a]; ok {
+			if _, ok := e.loads.get(a); ok {
 				continue
 			}
 			o := wide(b.value(a))
@@ -444,7 +442,7 @@ func (e *emitter) operands() {
 				b.copy(t, o)
 				o = t
 			}
-			e.loads[a] = nowhere(a, o)
+			e.loads.set(a, nowhere(a, o))
 		}
 	}
 	for _, n := range c.nodes {
@@ -459,7 +457,7 @@ func (e *emitter) operands() {
 				st[a] = 0
 			}
 			v.Shape, v.Strides = c.shape, st
-			e.stores[n] = o.with(v)
+			e.stores.set(n, o.with(v))
 			continue
 		}
 		if !e.even(o) {
@@ -467,7 +465,7 @@ func (e *emitter) operands() {
 			e.back = append(e.back, [2]Operand{o, t})
 			o = t
 		}
-		e.stores[n] = nowhere(n, o)
+		e.stores.set(n, nowhere(n, o))
 	}
 }
 
@@ -497,23 +495,23 @@ func (e *emitter) newKernel() {
 		name = "row"
 	}
 	e.k = newKernel(e.b, name, c.shape, c.lo, c.hi)
-	e.index = map[*ir.Node]int{}
-	e.stash = map[*ir.Node]int{}
+	e.index, e.stash = byNode[int]{}, byNode[int]{}
+	e.index.room(len(e.loads.nodes) + len(e.stores.nodes))
 	for _, n := range c.nodes {
 		if n.Op == op.Iota {
-			e.k.keep[int(n.Attrs.(op.Axis))] = true
+			e.k.keep = append(e.k.keep, int(n.Attrs.(op.Axis)))
 			continue
 		}
 		for _, a := range n.Args {
-			if o, ok := e.loads[a]; ok {
-				e.index[a] = e.k.operand(o, false)
+			if o, ok := e.loads.get(a); ok {
+				e.index.set(a, e.k.operand(o, false))
 			}
 		}
 		e.k.cost += max(op.Of(n).Cost, 1)
 	}
 	for _, n := range c.nodes {
-		if o, ok := e.stores[n]; ok {
-			e.index[n] = e.k.operand(o, true)
+		if o, ok := e.stores.get(n); ok {
+			e.index.set(n, e.k.operand(o, true))
 		}
 	}
 	e.k.collapse()
@@ -559,7 +557,7 @@ func (e *emitter) blocks(n, block int) {
 	part := map[*ir.Node]Operand{}
 	inner := c.perRow
 	for _, x := range c.nodes {
-		o, ok := e.stores[x]
+		o, ok := e.stores.get(x)
 		if !ok || !e.perRow(x) {
 			continue
 		}
@@ -570,13 +568,13 @@ func (e *emitter) blocks(n, block int) {
 		for a := c.lo; a < c.hi; a++ {
 			st[a] = 0
 		}
-		e.stores[x] = Operand{t.Slot, t.Offset, t.DType, c.shape, st}
+		e.stores.set(x, Operand{t.Slot, t.Offset, t.DType, c.shape, st})
 	}
 	emit := func(at, n, blk, number int) {
 		e.newKernel()
 		e.cut(at, n, blk)
 		for x, t := range part {
-			a := e.k.acc[e.index[x]]
+			a := e.k.acc[e.index.at(x)]
 			a.o.Offset += number * t.Strides[0]
 			if blk > 0 {
 				for i, d := range e.k.dims {
@@ -599,103 +597,6 @@ func (e *emitter) blocks(n, block int) {
 	}
 }
 
-// radix is the number of neighbouring parts that one kernel of the tree combines:
-// three levels of pairs.
-const radix = 8
-
-// tree combines parts, neighbours first: a kernel takes in groups of radix parts s
-// apart, and the last writes the result.
-func (e *emitter) tree(x *ir.Node, t, final Operand, nb int) {
-	b := e.b
-	inner := e.c.perRow
-	kind := op.Of(x).Kind
-	combineGroups := func(first, groups, size, s int, last bool) {
-		shape := append([]int{groups}, inner...)
-		part := Operand{t.Slot, t.Offset + first*t.Strides[0], t.DType, shape, append([]int{t.Strides[0] * size * s}, t.Strides[1:]...)}
-		dst := part
-		if last {
-			dst = final
-			dst.Shape, dst.Strides = shape, append([]int{0}, final.Strides...)
-		}
-		k := newKernel(b, "tree", shape, -1, -1)
-		bufs := make([]int, size)
-		for i := range bufs {
-			bufs[i] = k.operand(part, false)
-			part.Offset += s * t.Strides[0]
-		}
-		d := k.operand(dst, true)
-		k.build(func(kb *loop.Builder) {
-			kb.Pass(func() {
-				v := make([]loop.Value, size)
-				for i, n := range bufs {
-					v[i] = kb.Load(k.buf(n))
-				}
-				for ; len(v) > 1; v = v[:(len(v)+1)/2] {
-					for i := range len(v) / 2 {
-						v[i] = combine(kb, kind, v[2*i], v[2*i+1])
-					}
-					if len(v)%2 == 1 {
-						v[len(v)/2] = v[len(v)-1]
-					}
-				}
-				kb.Store(k.buf(d), v[0])
-			})
-		})
-	}
-	for s := 1; s < nb; s *= radix {
-		n := (nb + s - 1) / s
-		full, last := n/radix, n <= radix
-		if full > 0 {
-			combineGroups(0, full, radix, s, last)
-		}
-		if n%radix > 1 {
-			combineGroups(full*radix*s, 1, n%radix, s, last)
-		}
-	}
-}
-
-func combine(kb *loop.Builder, kind loop.Reduction, x, y loop.Value) loop.Value {
-	switch kind {
-	case loop.Sum:
-		return kb.Add(x, y)
-	case loop.Prod:
-		return kb.Mul(x, y)
-	case loop.Min:
-		return kb.Min(x, y)
-	case loop.Max:
-		return kb.Max(x, y)
-	case loop.And:
-		return kb.And(x, y)
-	}
-	return kb.Or(x, y)
-}
-
-func identity(kb *loop.Builder, kind loop.Reduction, t loop.Type) loop.Value {
-	switch kind {
-	case loop.Sum, loop.Or:
-		return kb.Number(t, 0)
-	case loop.Prod, loop.And:
-		return kb.Number(t, 1)
-	}
-	sign := 1.0
-	if kind == loop.Max {
-		sign = -1
-	}
-	switch t {
-	case loop.I32:
-		if kind == loop.Max {
-			return kb.Int(t, math.MinInt32)
-		}
-		return kb.Int(t, math.MaxInt32)
-	case loop.I64:
-		if kind == loop.Max {
-			return kb.Int(t, math.MinInt64)
-		}
-		return kb.Int(t, math.MaxInt64)
-	}
-	return kb.Float(t, math.Inf(int(sign)))
-}
-
 // body builds the program of the kernel in hand.
 func (e *emitter) body() {
 	switch {
@@ -714,7 +615,7 @@ func (e *emitter) pointBody(kb *loop.Builder) {
 		// Every load comes before the first store: outputs may be the memory of
 		// inputs (Plan.InPlace).
 		for _, n := range e.c.nodes {
-			if _, ok := e.stores[n]; ok {
+			if _, ok := e.stores.get(n); ok {
 				e.get(kb, n)
 			}
 		}
@@ -724,17 +625,17 @@ func (e *emitter) pointBody(kb *loop.Builder) {
 
 // storeAll computes and stores the results that pick takes.
 func (e *emitter) storeAll(kb *loop.Builder, pick func(n *ir.Node) bool) {
-	if len(e.stash) > 0 {
+	if len(e.stash.nodes) > 0 {
 		// What waits in the memory of one result is read before that is written.
 		for _, n := range e.c.nodes {
-			if _, ok := e.stores[n]; ok && pick(n) {
+			if _, ok := e.stores.get(n); ok && pick(n) {
 				e.get(kb, n)
 			}
 		}
 	}
 	for _, n := range e.c.nodes {
-		if _, ok := e.stores[n]; ok && pick(n) {
-			kb.Store(e.k.buf(e.index[n]), e.get(kb, n))
+		if _, ok := e.stores.get(n); ok && pick(n) {
+			kb.Store(e.k.buf(e.index.at(n)), e.get(kb, n))
 		}
 	}
 }
@@ -758,9 +659,9 @@ func (e *emitter) get(kb *loop.Builder, n *ir.Node) loop.Value {
 	var v loop.Value
 	switch {
 	case e.stashed(n):
-		v = kb.Load(e.k.buf(e.stash[n]))
+		v = kb.Load(e.k.buf(e.stash.at(n)))
 	case !e.has(n):
-		v = kb.Load(e.k.buf(e.index[n]))
+		v = kb.Load(e.k.buf(e.index.at(n)))
 	case n.Op == op.Iota:
 		v = loop.NoValue
 		for a, d := range e.k.progDim {
@@ -796,7 +697,7 @@ func (e *emitter) get(kb *loop.Builder, n *ir.Node) loop.Value {
 }
 
 func (e *emitter) stashed(n *ir.Node) bool {
-	_, ok := e.stash[n]
+	_, ok := e.stash.get(n)
 	return ok && e.now > e.stage(n)
 }
 
@@ -818,7 +719,7 @@ const worthKeeping = 8
 func (e *emitter) planStash(last int) {
 	var free []*ir.Node
 	for _, n := range e.c.nodes {
-		if _, ok := e.stores[n]; ok && e.full(n) && e.stage(n) == last {
+		if _, ok := e.stores.get(n); ok && e.full(n) && e.stage(n) == last {
 			free = append(free, n)
 		}
 	}
@@ -829,8 +730,8 @@ func (e *emitter) planStash(last int) {
 		if !e.full(n) || op.Of(n).Cost < worthKeeping || e.stage(n) >= last || n.DType != free[0].DType {
 			continue
 		}
-		if _, stored := e.stores[n]; stored {
-			e.stash[n] = e.index[n]
+		if _, stored := e.stores.get(n); stored {
+			e.stash.set(n, e.index.at(n))
 			continue
 		}
 		later := false
@@ -840,7 +741,7 @@ func (e *emitter) planStash(last int) {
 			}
 		}
 		if later {
-			e.stash[n] = e.index[free[0]]
+			e.stash.set(n, e.index.at(free[0]))
 			free = free[1:]
 		}
 	}
@@ -867,7 +768,7 @@ func (e *emitter) rowBody(kb *loop.Builder) {
 				}
 			}
 			for _, n := range e.c.nodes {
-				if i, ok := e.stash[n]; ok && e.stage(n) == e.now && i != e.index[n] {
+				if i, ok := e.stash.get(n); ok && e.stage(n) == e.now && i != e.index.at(n) {
 					kb.Store(e.k.buf(i), e.get(kb, n))
 				}
 			}

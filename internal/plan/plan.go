@@ -134,7 +134,6 @@ func Build(outs []*ir.Node, ins []Sig, dst []Sig) *Plan { return build(outs, ins
 func build(outs []*ir.Node, ins []Sig, dst []Sig) *planner {
 	b := &planner{
 		p:     &Plan{Inputs: len(ins)},
-		place: map[*ir.Node]Operand{},
 		outs:  outs,
 		reach: ir.Reach(outs),
 	}
@@ -165,14 +164,10 @@ type planner struct {
 	found, above []*cluster
 	reads        []*ir.Node
 	touched      []*spot
-
-	place map[*ir.Node]Operand // where a node's value is
-	dst   map[*ir.Node]Operand // where an output must be
 }
 
 // assign gives every output its slot.
 func (b *planner) assign(dst []Sig) {
-	b.dst = map[*ir.Node]Operand{}
 	for i, n := range b.outs {
 		slot := len(b.p.Slots)
 		b.p.Slots = append(b.p.Slots, Slot{Bytes: n.Size() * n.DType.Size(), Last: -1})
@@ -181,17 +176,17 @@ func (b *planner) assign(dst []Sig) {
 			o.Strides = dst[i].Strides
 		}
 		b.p.Outs = append(b.p.Outs, o)
-		if _, twice := b.dst[n]; !twice {
-			b.dst[n] = o
+		if at := b.spot(n); at.dst == nil {
+			at.dst = &o
 		}
 		// A reshaped result is computed in its place.
 		m := n
 		for m.Op == op.Reshape {
 			m = m.Args[0]
 		}
-		if _, twice := b.dst[m]; m != n && !twice && m.Op != ir.Input && !isScalar(m) && !isMove(m) {
+		if at := b.spot(m); m != n && at.dst == nil && m.Op != ir.Input && !isScalar(m) && !isMove(m) {
 			if v := o.view(); v.Contiguous() {
-				b.dst[m] = Operand{Slot: slot, DType: n.DType, Shape: m.Shape, Strides: array.RowMajor(m.Shape)}
+				at.dst = &Operand{Slot: slot, DType: n.DType, Shape: m.Shape, Strides: array.RowMajor(m.Shape)}
 			}
 		}
 	}
@@ -206,15 +201,14 @@ func (b *planner) temp(d array.DType, shape []int) Operand {
 // home returns where the value of n goes when it is computed: its output slot
 // or a temporary.
 func (b *planner) home(n *ir.Node) Operand {
-	o, ok := b.place[n]
-	if ok {
-		return o
+	s := b.spot(n)
+	if s.place == nil {
+		if s.place = s.dst; s.place == nil {
+			o := b.temp(n.DType, n.Shape)
+			s.place = &o
+		}
 	}
-	if o, ok = b.dst[n]; !ok {
-		o = b.temp(n.DType, n.Shape)
-	}
-	b.place[n] = o
-	return o
+	return *s.place
 }
 
 // value returns where the value of n can be read, computing windows.
@@ -222,13 +216,13 @@ func (b *planner) value(n *ir.Node) Operand {
 	// From the first node on the way to n that has a place.
 	var windows []*ir.Node
 	for ; isMove(n); n = n.Args[0] {
-		if _, ok := b.place[n]; ok {
+		if b.spot(n).place != nil {
 			break
 		}
 		windows = append(windows, n)
 	}
-	x, ok := b.place[n]
-	if !ok {
+	if b.spot(n).place == nil {
+		var x Operand
 		switch {
 		case n.Op == ir.Input:
 			i := n.Arg()
@@ -240,13 +234,15 @@ func (b *planner) value(n *ir.Node) Operand {
 		default:
 			panic(fmt.Sprintf("plan: %s has no place yet", n))
 		}
-		b.place[n] = x
+		b.spot(n).place = &x
 	}
+	x := b.spot(n).place
 	for i := len(windows) - 1; i >= 0; i-- {
-		x = b.window(windows[i], x)
-		b.place[windows[i]] = x
+		y := b.window(windows[i], *x)
+		x = &y
+		b.spot(windows[i]).place = x
 	}
-	return x
+	return *x
 }
 
 // window returns where the value of n, a window, can be read, its argument being at x.
@@ -278,7 +274,9 @@ func isScalar(n *ir.Node) bool {
 
 // emit writes the steps.
 func (b *planner) emit() {
-	for _, c := range b.order() {
+	order := b.order()
+	b.p.Steps = make([]Step, 0, len(order))
+	for _, c := range order {
 		if c.single != nil {
 			b.emitSingle(c.single)
 			continue
@@ -290,8 +288,7 @@ func (b *planner) emit() {
 		if isMove(n) {
 			b.value(n)
 		}
-		o, have := b.place[n]
-		if have && o.Slot == want.Slot {
+		if o := b.spot(n).place; o != nil && o.Slot == want.Slot {
 			continue
 		}
 		// An input, a window, a number or the same node twice.
