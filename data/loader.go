@@ -41,8 +41,11 @@ type Loader struct {
 	next  int // batch of the epoch
 }
 
+// maxPrefetch bounds LoaderOpts.Prefetch; memory ends long before.
+const maxPrefetch = 1 << 16
+
 // NewLoader returns a loader at the first batch of epoch 0. It panics with
-// *weft.Error if the batch size is negative.
+// *weft.Error if the dataset is nil, the batch size negative or Prefetch above 65536.
 func NewLoader(d Dataset, o LoaderOpts) *Loader {
 	if d == nil {
 		array.Failf("loader", "", "the dataset is nil")
@@ -52,6 +55,9 @@ func NewLoader(d Dataset, o LoaderOpts) *Loader {
 	}
 	if o.Batch == 0 {
 		o.Batch = 1
+	}
+	if o.Prefetch > maxPrefetch {
+		array.Failf("loader", "Prefetch", "%d batches would wait: want at most %d", o.Prefetch, maxPrefetch)
 	}
 	if o.Prefetch == 0 {
 		o.Prefetch = 2

@@ -28,8 +28,7 @@ const (
 
 // FMA returns the rate of fused multiply-adds on registers in GFLOP/s, two
 // operations each, with the widest vectors in use (see jit.Chosen) on the given
-// number of threads. It measures for about 10 ms and returns the best of several
-// rounds. d is Float32 or Float64. The result is 0 where no machine code runs.
+// number of threads. It returns the best of several tries. d is Float32 or Float64. The result is 0 where no machine code runs.
 func FMA(d array.DType, threads int) float64 {
 	isa := jit.Chosen().ISA
 	if isa == jit.Portable {
@@ -81,10 +80,16 @@ func Bandwidth(bytes, threads int) (float64, error) {
 	return float64(threads) * float64(share*repeat) / best, nil
 }
 
+// settled is how long nothing faster must have come for a measurement to end, and
+// patience how long it takes at most: that all threads have a processor of their own for
+// the whole of a try is rare on a busy machine.
+const settled, patience = 50 * time.Millisecond, time.Second
+
 // measure returns the shortest time in ns that the threads took for f, once each.
 func measure(threads int, f func(i int)) float64 {
 	best := math.Inf(1)
-	for start, i := time.Now(), 0; i < 5 || time.Since(start) < 10*time.Millisecond; i++ {
+	start := time.Now()
+	for last := start; time.Since(last) < settled && time.Since(start) < patience; {
 		t := time.Now()
 		if threads <= 1 {
 			f(0)
@@ -95,7 +100,12 @@ func measure(threads int, f func(i int)) float64 {
 				}
 			})
 		}
-		best = min(best, float64(time.Since(t)))
+		if took := float64(time.Since(t)); took < best {
+			if took < 0.99*best {
+				last = time.Now()
+			}
+			best = took
+		}
 	}
 	return best
 }
