@@ -3,6 +3,7 @@ package checkpoint
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -61,7 +62,7 @@ func Save(path string, parts Parts, meta map[string]string) error {
 		if name == "" || strings.ContainsAny(name, "/,") {
 			return fmt.Errorf("checkpoint: a part cannot be named %q", name)
 		}
-		if parts[name] == nil {
+		if isNil(parts[name]) {
 			return fmt.Errorf("checkpoint: part %q is nil", name)
 		}
 		for key, t := range parts[name].State() {
@@ -106,8 +107,11 @@ func Load(path string, parts Parts) (meta map[string]string, err error) {
 		states[part][key] = t
 	}
 	for _, name := range slices.Sorted(maps.Keys(states)) {
-		if parts[name] == nil {
+		switch p, asked := parts[name]; {
+		case !asked:
 			return nil, &PartError{Part: name, Msg: "is in the file, but not asked for"}
+		case isNil(p):
+			return nil, &PartError{Part: name, Msg: "is nil"}
 		}
 	}
 	names := slices.Sorted(maps.Keys(parts))
@@ -138,6 +142,13 @@ func Load(path string, parts Parts) (meta map[string]string, err error) {
 	delete(meta, formatKey)
 	delete(meta, partsKey)
 	return meta, nil
+}
+
+// isNil reports a part that is nothing, or a nil pointer such as an optimizer that was
+// not made.
+func isNil(p Part) bool {
+	v := reflect.ValueOf(p)
+	return !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil()
 }
 
 // Module is the parameters and buffers of a module, which must have the same

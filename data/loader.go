@@ -41,11 +41,12 @@ type Loader struct {
 	next  int // batch of the epoch
 }
 
-// maxPrefetch bounds LoaderOpts.Prefetch; memory ends long before.
+// maxPrefetch is the most batches that wait, whatever LoaderOpts.Prefetch says: room for
+// them is taken at once.
 const maxPrefetch = 1 << 16
 
 // NewLoader returns a loader at the first batch of epoch 0. It panics with
-// *weft.Error if the dataset is nil, the batch size negative or Prefetch above 65536.
+// *weft.Error if the dataset is nil or the batch size negative.
 func NewLoader(d Dataset, o LoaderOpts) *Loader {
 	if d == nil {
 		array.Failf("loader", "", "the dataset is nil")
@@ -55,9 +56,6 @@ func NewLoader(d Dataset, o LoaderOpts) *Loader {
 	}
 	if o.Batch == 0 {
 		o.Batch = 1
-	}
-	if o.Prefetch > maxPrefetch {
-		array.Failf("loader", "Prefetch", "%d batches would wait: want at most %d", o.Prefetch, maxPrefetch)
 	}
 	if o.Prefetch == 0 {
 		o.Prefetch = 2
@@ -192,7 +190,7 @@ func (l *Loader) source(ctx context.Context) (next func() (Batch, error), stop f
 		k := first - 1
 		return func() (Batch, error) { k++; return read(k) }, func() {}
 	}
-	results := make(chan result, min(l.o.Prefetch, max(last-first, 0)))
+	results := make(chan result, min(l.o.Prefetch, maxPrefetch, max(last-first, 0)))
 	quit, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
