@@ -11,6 +11,15 @@ import (
 	"weft/internal/array"
 )
 
+// Floats are printed without exponents where NumPy prints them so: magnitudes in a
+// range, which for arrays must not be spread too far either.
+const (
+	fixedLeast      = 1e-4
+	fixedMost       = 1e8 // of arrays
+	fixedMostScalar = 1e16
+	fixedRatio      = 1000 // the greatest to the least
+)
+
 // How tensors are printed: NumPy's habits (numpy.set_printoptions).
 const (
 	summaryAbove  = 1000 // elements, beyond which only the edges are shown
@@ -204,9 +213,9 @@ func (p *printer) plain(prec int) func(at int) string {
 		}
 	})
 	if len(p.v.Shape) == 0 {
-		f.exp = most != 0 && (most < 1e-4 || most >= 1e16)
+		f.exp = most != 0 && (most < fixedLeast || most >= fixedMostScalar)
 	} else {
-		f.exp = most != 0 && (most >= 1e8 || least < 1e-4 || most/least > 1000)
+		f.exp = most != 0 && (most >= fixedMost || least < fixedLeast || most/least > fixedRatio)
 	}
 	p.shown(func(at int) { f.measure(element(p.v, at)) })
 	if len(p.v.Shape) == 0 {

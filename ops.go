@@ -55,7 +55,7 @@ func (t *Tensor) Pow(x any) *Tensor {
 				t = t.To(Float32)
 			}
 		}
-		if k >= -64 && k <= 64 && (k >= 0 || t.v.DType.Float()) && t.v.DType != Bool {
+		if k >= -op.MaxPower && k <= op.MaxPower && (k >= 0 || t.v.DType.Float()) && t.v.DType != Bool {
 			return apply(op.PowInt, op.Power(k), operand{t: t})
 		}
 	}

@@ -326,7 +326,7 @@ func (p *reader) node(at int, d *op.Def, args ...*Node) *Node {
 // smallInt reports a constant exponent for which op.PowBy uses a chain of
 // products.
 func smallInt(n *Node) bool {
-	return n.kind == number && n.num.Kind == array.CatInt && n.num.Int >= -64 && n.num.Int <= 64
+	return n.kind == number && n.num.Kind == array.CatInt && n.num.Int >= -op.MaxPower && n.num.Int <= op.MaxPower
 }
 
 func (p *reader) call(x *ast.CallExpr) *Node {

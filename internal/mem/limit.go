@@ -96,15 +96,18 @@ func parents(mount, group string) func(yield func(string) bool) {
 	}
 }
 
-// readLimit reads one limit. "max" and values no machine can reach, which is how
-// version 1 says unlimited, are noLimit.
+// unreachable is more memory than any machine has. Version 1 says unlimited by a number
+// near 2^63.
+const unreachable = 1 << 60
+
+// readLimit reads one limit. "max" and values no machine can reach are noLimit.
 func readLimit(root fs.FS, name string) int64 {
 	data, err := fs.ReadFile(root, name)
 	if err != nil {
 		return noLimit
 	}
 	n, err := strconv.ParseUint(strings.TrimSpace(string(data)), 10, 64)
-	if err != nil || n >= 1<<60 {
+	if err != nil || n >= unreachable {
 		return noLimit
 	}
 	return int64(n)

@@ -154,12 +154,32 @@ func (p *Pool) allocated() int64 {
 	return n
 }
 
+// How long is waited for what other goroutines do, at most. All are bounds against
+// waiting for oneself: the caller may hold something up that a cleanup needs.
+const (
+	// Cleanups have run when so many turns of the scheduler freed nothing; each that
+	// frees something starts the count again.
+	quietTurns  = 3
+	settleTurns = 1000
+	// First turns of the scheduler, which are enough where a processor is idle, then
+	// pauses: 2 ms in all.
+	cleanupTries  = 60
+	cleanupYields = 20
+	cleanupPause  = 50 * time.Microsecond
+	// An allocation that the system refused waits 200 ms for a collection under way,
+	awaitTries = 200
+	awaitPause = time.Millisecond
+	// and one that runs ahead of a collection 10 ms.
+	backlogTries = 50
+	backlogPause = 200 * time.Microsecond
+)
+
 // collectAndSettle collects and waits for the cleanups that free blocks, which
 // run on goroutines of their own after the collection.
 func (p *Pool) collectAndSettle() {
 	p.collections.Add(1)
 	p.system.collect()
-	for quiet, tries := 0, 0; quiet < 3 && tries < 1000; tries++ {
+	for quiet, tries := 0, 0; quiet < quietTurns && tries < settleTurns; tries++ {
 		before := p.live.Load()
 		runtime.Gosched()
 		if p.live.Load() == before {
@@ -180,12 +200,12 @@ func collect() {
 	done := m.done
 	runtime.AddCleanup(m, func(done *atomic.Bool) { done.Store(true) }, done)
 	runtime.GC()
-	for tries := 0; tries < 60 && !done.Load(); tries++ {
-		if tries < 20 {
+	for tries := 0; tries < cleanupTries && !done.Load(); tries++ {
+		if tries < cleanupYields {
 			runtime.Gosched()
 			continue
 		}
-		time.Sleep(50 * time.Microsecond)
+		time.Sleep(cleanupPause)
 	}
 }
 
@@ -202,8 +222,8 @@ func goHeap() int64 {
 // awaitCollection waits for the collection under way, if there is one, but not
 // long: the caller may hold something up that the cleanups need.
 func (p *Pool) awaitCollection() {
-	for tries := 0; tries < 200 && p.collecting.Load(); tries++ {
-		time.Sleep(time.Millisecond)
+	for tries := 0; tries < awaitTries && p.collecting.Load(); tries++ {
+		time.Sleep(awaitPause)
 	}
 }
 
@@ -215,8 +235,8 @@ func backlogFrom(trigger int64) int64 { return trigger + max(trigger, backlogMin
 // is in use than started it, so that garbage cannot pile up faster than it is
 // found.
 func (p *Pool) backlog(live int64) {
-	for tries := 0; tries < 50 && p.collecting.Load() && live > backlogFrom(p.trigger.Load()); tries++ {
-		time.Sleep(200 * time.Microsecond)
+	for tries := 0; tries < backlogTries && p.collecting.Load() && live > backlogFrom(p.trigger.Load()); tries++ {
+		time.Sleep(backlogPause)
 		live = p.live.Load()
 	}
 }

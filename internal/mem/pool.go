@@ -110,6 +110,14 @@ func NewPool() *Pool {
 	})
 }
 
+// Of each class there are four lists to a processor: goroutines find theirs by chance, and
+// two that meet on one wait for each other. Beyond 16 processors more would only keep
+// more unused blocks apart.
+const (
+	listsPerProc = 4
+	maxListProcs = 16
+)
+
 func newPool(s system) *Pool {
 	p := &Pool{system: s}
 	p.last.end = time.Now()
@@ -117,9 +125,7 @@ func newPool(s system) *Pool {
 	p.slow.Store(s.floor)
 	p.trigger.Store(s.floor)
 	p.quick.Store(s.heap() <= quickHeap)
-	// Four lists to a processor: goroutines find theirs by chance, and two that
-	// meet on one wait for each other.
-	shards := 4 << bits.Len(uint(min(runtime.GOMAXPROCS(0), 16)-1))
+	shards := listsPerProc << bits.Len(uint(min(runtime.GOMAXPROCS(0), maxListProcs)-1))
 	for c := range p.classes {
 		if k := &p.classes[c]; classSize(c) <= ownMap {
 			k.lists = make([]list, shards)
@@ -252,13 +258,15 @@ func (b Block) release() {
 	p.arm()
 }
 
+// mapUnit is what mappings are made of: the granularity of Windows, and a multiple of
+// every page size.
+const mapUnit = 64 << 10
+
 // grow maps memory for class c, keeps what is not asked for, and returns a block.
 func (p *Pool) grow(c, n int) (spare, error) {
 	block := classSize(c)
 	count := blocksPerMap(block)
-	// Mappings are made of 64 KiB: the granularity of Windows, and a multiple of
-	// every page size.
-	size := (uintptr(block)*uintptr(count) + 1<<16 - 1) &^ (1<<16 - 1)
+	size := (uintptr(block)*uintptr(count) + mapUnit - 1) &^ (mapUnit - 1)
 	mem, err := p.obtain(size)
 	if err != nil {
 		// The last resort: all that is kept, and all that is garbage.

@@ -116,9 +116,13 @@ func intPow(b *bld, x, y val) val {
 	return b.Select(b.Lt(y, zero), inverse, r)
 }
 
+// MaxPower is the greatest exponent of PowInt: up to there its chain of products is short
+// (10 at most) and as accurate as Pow; later chains lose digits.
+const MaxPower = 64
+
 // PowBy returns x to a constant power: PowInt for small integers, else Pow.
 func PowBy(x *node, y float64) *node {
-	if k := int(y); float64(k) == y && k >= -64 && k <= 64 && (k >= 0 || x.DType.Float()) {
+	if k := int(y); float64(k) == y && k >= -MaxPower && k <= MaxPower && (k >= 0 || x.DType.Float()) {
 		return Apply(PowInt, Power(k), x)
 	}
 	return apply(Pow, x, x.Graph.Number(y, x.DType, true))
