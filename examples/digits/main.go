@@ -30,6 +30,8 @@ import (
 	"os"
 	"os/signal"
 	"time"
+
+	"weft/examples/internal/show"
 )
 
 const (
@@ -75,7 +77,7 @@ func run(ctx context.Context, o options) error {
 	start := time.Now()
 	train, test := Render(trainSeed, trainSize), Render(testSeed, testSize)
 	fmt.Printf("rendered %s training and %s test digits in %.2f s\n",
-		thousands(train.Len()), thousands(test.Len()), time.Since(start).Seconds())
+		show.Thousands(train.Len()), show.Thousands(test.Len()), time.Since(start).Seconds())
 
 	t := newTrainer(o.epochs, o.seed, train, test)
 	if o.resume {
@@ -84,7 +86,7 @@ func run(ctx context.Context, o options) error {
 		}
 		fmt.Printf("resumed %s at epoch %d, batch %d\n", o.checkpoint, t.loader.Epoch()+1, t.loader.Next())
 	}
-	p := NewProgress(os.Stdout, IsTerminal(os.Stdout), o.epochs, t.steps())
+	p := show.NewProgress(os.Stdout, show.IsTerminal(os.Stdout), o.epochs, t.steps())
 	if err := t.train(ctx, p); err != nil {
 		if !errors.Is(err, context.Canceled) {
 			return err
@@ -99,10 +101,10 @@ func run(ctx context.Context, o options) error {
 	total := p.Total()
 	wrong := Mistakes(test, t.predict())
 	fmt.Printf("trained on %s images in %.1f s, %s images/s; %d of %s test digits mistaken: accuracy %.2f %%\n",
-		thousands(total.images), total.time.Seconds(), thousands(total.rate()), len(wrong), thousands(test.Len()),
+		show.Thousands(total.Images), total.Time.Seconds(), show.Thousands(total.Rate()), len(wrong), show.Thousands(test.Len()),
 		100*(1-float64(len(wrong))/float64(test.Len())))
 	fmt.Println("digest of the weights:", t.digest())
-	r := Report{Title: "weft: digits", Losses: t.curve.losses, StepsPerEpoch: t.steps(), Epochs: t.curve.epochs, Mistakes: wrong, TestSize: test.Len()}
+	r := Report{Title: "weft: digits", Curve: show.Curve{Losses: t.curve.losses, StepsPerEpoch: t.steps(), Epochs: t.curve.epochs}, Mistakes: wrong, TestSize: test.Len()}
 	if err := WriteReport(o.picture, r); err != nil {
 		return err
 	}

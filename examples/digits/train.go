@@ -9,6 +9,7 @@ import (
 	"weft"
 	"weft/checkpoint"
 	"weft/data"
+	"weft/examples/internal/show"
 	"weft/nn"
 	"weft/optim"
 )
@@ -84,7 +85,7 @@ func (t *trainer) steps() int { return t.loader.Len() }
 // checkpoint, and its length the number of steps taken.
 type curve struct {
 	losses []float64
-	epochs []EpochStats
+	epochs []show.Evaluation
 }
 
 // State implements checkpoint.Part.
@@ -104,7 +105,7 @@ func (c *curve) LoadState(state map[string]*weft.Tensor) error {
 	}
 	c.losses, c.epochs = weft.Data[float64](l), nil
 	for s := weft.Data[float64](e); len(s) > 0; s = s[3:] {
-		c.epochs = append(c.epochs, EpochStats{int(s[0]), s[1], s[2]})
+		c.epochs = append(c.epochs, show.Evaluation{Step: int(s[0]), Loss: s[1], Accuracy: s[2]})
 	}
 	return nil
 }
@@ -147,7 +148,7 @@ func (t *trainer) step(x, y *weft.Tensor) (loss float64, right int) {
 }
 
 // train runs the epochs that are left. It returns ctx's error between two steps.
-func (t *trainer) train(ctx context.Context, p *Progress) error {
+func (t *trainer) train(ctx context.Context, p *show.Progress) error {
 	for t.loader.Epoch() < t.epochs {
 		p.StartEpoch(t.loader.Epoch()+1, t.loader.Next())
 		for b, err := range t.loader.Batches(ctx) {
@@ -176,8 +177,8 @@ func (t *trainer) logits(f func(first int, logits *weft.Tensor)) {
 	}
 }
 
-func (t *trainer) evaluate() EpochStats {
-	s := EpochStats{Step: len(t.curve.losses)}
+func (t *trainer) evaluate() show.Evaluation {
+	s := show.Evaluation{Step: len(t.curve.losses)}
 	total := float64(t.testX.Dim(0))
 	t.logits(func(first int, logits *weft.Tensor) {
 		n := logits.Dim(0)

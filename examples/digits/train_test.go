@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"weft/examples/internal/show"
 )
 
 // A run that was interrupted, at any of these steps, and resumed ends with the
@@ -15,17 +17,17 @@ func TestResume(t *testing.T) {
 	train, test := Render(1, 640), Render(2, 500)
 	const epochs = 2
 	whole := newTrainer(epochs, 7, train, test)
-	if err := whole.train(context.Background(), NewProgress(io.Discard, false, epochs, whole.steps())); err != nil {
+	if err := whole.train(context.Background(), show.NewProgress(io.Discard, false, epochs, whole.steps())); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "run.ckpt")
 	for _, stop := range []int{1, 7, 10, 13, 19} {
 		ctx, cancel := context.WithCancel(context.Background())
 		broken := newTrainer(epochs, 7, train, test)
-		p := NewProgress(io.Discard, false, epochs, broken.steps())
+		p := show.NewProgress(io.Discard, false, epochs, broken.steps())
 		// The display's clock is asked at every step: it stops the run.
-		asked := p.now
-		p.now = func() time.Time {
+		asked := p.Now
+		p.Now = func() time.Time {
 			if len(broken.curve.losses) >= stop {
 				cancel()
 			}
@@ -44,7 +46,7 @@ func TestResume(t *testing.T) {
 		if err := resumed.load(path); err != nil {
 			t.Fatal(err)
 		}
-		if err := resumed.train(context.Background(), NewProgress(io.Discard, false, epochs, resumed.steps())); err != nil {
+		if err := resumed.train(context.Background(), show.NewProgress(io.Discard, false, epochs, resumed.steps())); err != nil {
 			t.Fatal(err)
 		}
 		if got, want := resumed.digest(), whole.digest(); got != want {

@@ -1,4 +1,4 @@
-package main
+package show
 
 import (
 	"os"
@@ -13,7 +13,7 @@ func scripted(terminal bool, epochs, steps int) (p *Progress, out *strings.Build
 	out = new(strings.Builder)
 	p = NewProgress(out, terminal, epochs, steps)
 	clock := time.Unix(0, 0)
-	p.now = func() time.Time { return clock }
+	p.Now = func() time.Time { return clock }
 	return p, out, func(d time.Duration) { clock = clock.Add(d) }
 }
 
@@ -38,8 +38,8 @@ epoch 2/2   99/100  loss 0.2500  acc 100.00 %  64 images/s
 	if got := out.String(); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
-	if total := p.Total(); total.images != 6464 || total.time != 11*time.Second || total.rate() != 588 {
-		t.Errorf("total %+v, rate %d; want 6464 images in 11 s, 588 a second", total, total.rate())
+	if total := p.Total(); total.Images != 6464 || total.Time != 11*time.Second || total.Rate() != 588 {
+		t.Errorf("total %+v, rate %d; want 6464 images in 11 s, 588 a second", total, total.Rate())
 	}
 }
 

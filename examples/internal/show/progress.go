@@ -1,4 +1,4 @@
-package main
+package show
 
 import (
 	"fmt"
@@ -17,24 +17,24 @@ import (
 type Progress struct {
 	w        io.Writer
 	terminal bool
-	epochs   int // in the whole run
-	steps    int // in one epoch
-	now      func() time.Time
+	epochs   int              // in the whole run
+	steps    int              // in one epoch
+	Now      func() time.Time // the clock: time.Now
 
 	epoch, step int       // the epoch, from 1, and the steps done in it
-	seen        tally     // of this epoch, or of its part since a resume
-	total       tally     // of the epochs before it
+	seen        Tally     // of this epoch, or of its part since a resume
+	total       Tally     // of the epochs before it
 	started     time.Time // when seen began to count
 	shown       time.Time // when the line was last written
 	shownStep   int       // and after which step
 	width       int       // characters the cursor's line holds, on a terminal
 }
 
-// tally counts what was trained on, and for how long.
-type tally struct {
-	images, right int
-	loss          float64 // sum over images
-	time          time.Duration
+// A Tally counts what was trained on, and for how long.
+type Tally struct {
+	Images, Right int
+	Loss          float64 // sum over images
+	Time          time.Duration
 }
 
 const (
@@ -46,7 +46,7 @@ const (
 // NewProgress returns a display on w of a run of some epochs of some steps
 // each. On a terminal it redraws one line.
 func NewProgress(w io.Writer, terminal bool, epochs, steps int) *Progress {
-	return &Progress{w: w, terminal: terminal, epochs: epochs, steps: steps, now: time.Now}
+	return &Progress{w: w, terminal: terminal, epochs: epochs, steps: steps, Now: time.Now}
 }
 
 // IsTerminal reports whether a line written to f can be redrawn in place.
@@ -59,8 +59,8 @@ func IsTerminal(f *os.File) bool {
 // already: none, except after a resume.
 func (p *Progress) StartEpoch(epoch, done int) {
 	p.epoch, p.step, p.shownStep = epoch, done, done
-	p.seen = tally{}
-	p.started = p.now()
+	p.seen = Tally{}
+	p.started = p.Now()
 	p.shown = p.started
 }
 
@@ -68,15 +68,15 @@ func (p *Progress) StartEpoch(epoch, done int) {
 // images the network got right.
 func (p *Progress) Step(loss float64, right, images int) {
 	p.step++
-	p.seen.images += images
-	p.seen.right += right
-	p.seen.loss += loss * float64(images)
-	p.seen.time = p.now().Sub(p.started)
+	p.seen.Images += images
+	p.seen.Right += right
+	p.seen.Loss += loss * float64(images)
+	p.seen.Time = p.Now().Sub(p.started)
 	wait := lineEvery
 	if p.terminal {
 		wait = redrawEvery
 	}
-	if p.now().Sub(p.shown) >= wait {
+	if p.Now().Sub(p.shown) >= wait {
 		p.show()
 	}
 }
@@ -87,7 +87,7 @@ func (p *Progress) EndEpoch(testAccuracy float64) {
 	p.write(fmt.Sprintf("epoch %d/%d  %v  test acc %.2f %%", p.epoch, p.epochs, p.seen, 100*testAccuracy))
 	p.endLine()
 	p.total = p.Total()
-	p.seen = tally{}
+	p.seen = Tally{}
 }
 
 // Interrupt ends the line in the middle of an epoch, showing the last step.
@@ -100,12 +100,12 @@ func (p *Progress) Interrupt() {
 
 // Total returns what the run has trained on so far, the epoch in progress
 // included.
-func (p *Progress) Total() tally {
-	return tally{
-		images: p.total.images + p.seen.images,
-		right:  p.total.right + p.seen.right,
-		loss:   p.total.loss + p.seen.loss,
-		time:   p.total.time + p.seen.time,
+func (p *Progress) Total() Tally {
+	return Tally{
+		Images: p.total.Images + p.seen.Images,
+		Right:  p.total.Right + p.seen.Right,
+		Loss:   p.total.Loss + p.seen.Loss,
+		Time:   p.total.Time + p.seen.Time,
 	}
 }
 
@@ -117,7 +117,7 @@ func (p *Progress) show() {
 	}
 	digits := len(fmt.Sprint(p.steps))
 	p.write(fmt.Sprintf("epoch %d/%d  %s%*d/%d  %v", p.epoch, p.epochs, bar, digits, p.step, p.steps, p.seen))
-	p.shown, p.shownStep = p.now(), p.step
+	p.shown, p.shownStep = p.Now(), p.step
 }
 
 // write puts s on the line: over the text before it on a terminal, as a line
@@ -142,15 +142,15 @@ func (p *Progress) endLine() {
 }
 
 // String gives the means of a tally: loss, accuracy and images a second.
-func (t tally) String() string {
-	n := float64(max(t.images, 1))
-	return fmt.Sprintf("loss %.4f  acc %5.2f %%  %s images/s", t.loss/n, 100*float64(t.right)/n, thousands(t.rate()))
+func (t Tally) String() string {
+	n := float64(max(t.Images, 1))
+	return fmt.Sprintf("loss %.4f  acc %5.2f %%  %s images/s", t.Loss/n, 100*float64(t.Right)/n, Thousands(t.Rate()))
 }
 
-// rate returns images a second, 0 before any time has passed.
-func (t tally) rate() int {
-	if t.time <= 0 {
+// Rate returns images a second, 0 before any time has passed.
+func (t Tally) Rate() int {
+	if t.Time <= 0 {
 		return 0
 	}
-	return int(math.Round(float64(t.images) / t.time.Seconds()))
+	return int(math.Round(float64(t.Images) / t.Time.Seconds()))
 }
