@@ -341,7 +341,12 @@ func init() {
 // elements adds the arguments of the functions that are generic over elements.
 func elements[T weft.Element](d weft.DType) {
 	name := fmt.Sprintf("[%T]", *new(T))
-	plausible["Data"+name] = func(g *gen) []any { return []any{g.tensorOf(d, g.shape())} }
+	plausible["Data"+name] = func(g *gen) []any {
+		if g.chance(6) {
+			return []any{g.huge(d)}
+		}
+		return []any{g.tensorOf(d, g.shape())}
+	}
 	plausible["CopyTo"+name] = func(g *gen) []any {
 		t := g.tensorOf(d, g.shape())
 		return []any{t, make([]T, t.Size())}

@@ -201,7 +201,7 @@ func (g *gen) tensor() *weft.Tensor {
 	case g.chance(120):
 		return new(weft.Tensor)
 	case g.chance(30):
-		return g.huge()
+		return g.huge(g.dtype())
 	case g.chance(12) && len(g.inputs) > 0:
 		// The same tensor again, or a window on its memory.
 		in := pick(g, g.inputs...)
@@ -231,7 +231,7 @@ func (g *gen) window(t *weft.Tensor) *weft.Tensor {
 }
 
 // huge is a tensor that claims far more elements than there is memory.
-func (g *gen) huge() *weft.Tensor {
+func (g *gen) huge(d weft.DType) *weft.Tensor {
 	s := []int{1, 1, 1}[:1+g.r.IntN(3)]
 	big := make([]int, len(s))
 	for i := range s {
@@ -240,7 +240,6 @@ func (g *gen) huge() *weft.Tensor {
 			big[i-1], big[i] = 1<<32, pick(g, 1<<32, 1<<32+1, 1<<31, 1<<20)
 		}
 	}
-	d := g.dtype()
 	t, err := try(func() *weft.Tensor { return weft.FromView(g.view(d, s)).Expand(big...) })
 	if err != nil {
 		return g.tensorOf(d, []int{2})
