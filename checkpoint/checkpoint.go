@@ -123,7 +123,9 @@ func Load(path string, parts Parts) (meta map[string]string, err error) {
 	old := map[string]map[string]*weft.Tensor{}
 	for _, name := range names {
 		old[name] = map[string]*weft.Tensor{}
-		for key, t := range parts[name].State() {
+		state := parts[name].State()
+		for _, key := range slices.Sorted(maps.Keys(state)) {
+			t := state[key]
 			if err := weft.Try(func() { old[name][key] = t.NoGrad().Clone() }); err != nil {
 				return nil, &PartError{Part: name, Err: fmt.Errorf("state %q: %w", key, err)}
 			}

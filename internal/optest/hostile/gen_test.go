@@ -34,7 +34,7 @@ type gen struct {
 	inputs  []input
 	leaves  []*weft.Tensor
 	scopes  []*weft.Scope
-	written bytes.Buffer // by writers that were arguments
+	written sink // by writers that were arguments
 	depth   int
 
 	whole   bool // no expanded tensors
@@ -353,6 +353,16 @@ func (g *gen) loader() *data.Loader {
 
 func (g *gen) generator() *weft.Generator {
 	return pick(g, weft.NewGenerator(7), weft.NewGenerator(7), weft.NewGenerator(7), weft.DefaultGenerator(), weft.NewGenerator(0), nil, &weft.Generator{})
+}
+
+// A sink is a buffer that becomes full.
+type sink struct{ bytes.Buffer }
+
+func (s *sink) Write(p []byte) (int, error) {
+	if s.Len()+len(p) > longest {
+		return 0, errThrown
+	}
+	return s.Buffer.Write(p)
 }
 
 // A faulty is a reader and a writer that fails at times.

@@ -2,15 +2,24 @@ package hostile
 
 import (
 	"os"
+	"os/signal"
 	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
 )
 
-// limitMemory bounds the address space of this process to what it has and room, so
-// that an allocation that is far too large fails at once and harms nobody else.
-func limitMemory(room uint64) error {
+// limited reports that limit works here.
+const limited = true
+
+// limit bounds the address space of this process to what it has and room, so that an
+// allocation that is far too large fails at once and harms nobody else, and the
+// size of files that it writes.
+func limit(room uint64) error {
+	signal.Ignore(unix.SIGXFSZ) // a write that is too long is an error then
+	if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: longest, Max: longest}); err != nil {
+		return err
+	}
 	text, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
 		return err

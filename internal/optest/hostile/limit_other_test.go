@@ -2,6 +2,8 @@
 
 package hostile
 
-func limitMemory(uint64) error { return nil }
+const limited = false
+
+func limit(uint64) error { return nil }
 
 func seal([]byte) {}
