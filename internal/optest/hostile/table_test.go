@@ -59,6 +59,7 @@ var functions = map[string]any{
 	"weft.Grad":               weft.Grad,
 	"weft.GradAll":            weft.GradAll,
 	"weft.Index":              weft.Index,
+	"weft.Lend":               weft.Lend,
 	"weft.Linspace":           weft.Linspace,
 	"weft.NewFused":           weft.NewFused,
 	"weft.NewGenerator":       weft.NewGenerator,
