@@ -5,6 +5,7 @@ import (
 	"hash"
 	"math"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"unsafe"
@@ -26,8 +27,11 @@ type digester struct {
 // maxRead is how many elements of a tensor are read.
 const maxRead = 1 << 16
 
+// temporary is what is random in the names of files that become others.
+var temporary = regexp.MustCompile(`\.[0-9a-f]{8}\.tmp`)
+
 func (d *digester) put(format string, args ...any) {
-	s := fmt.Sprintf(format, args...)
+	s := temporary.ReplaceAllString(fmt.Sprintf(format, args...), "")
 	d.h.Write([]byte(s))
 	if len(d.text) < 20 && len(s) < 300 {
 		d.text = append(d.text, s)
