@@ -115,6 +115,49 @@ func TestVariables(t *testing.T) {
 	}
 }
 
+// TestCommands holds the commands of documents to the tests: each pattern of a go test
+// command finds one in each of its packages.
+func TestCommands(t *testing.T) {
+	command := regexp.MustCompile("go test[^`]*? -(?:run|fuzz) '?([A-Z][A-Za-z0-9|]*)'?([^`&]*)`")
+	tests := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w*)\(`)
+	checked := 0
+	for _, file := range []string{"README.md", "DESIGN.md", "TESTING.md", "ROADMAP.md"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range command.FindAllStringSubmatch(string(text), -1) {
+			pattern := regexp.MustCompile(m[1])
+			for _, dir := range strings.Fields(m[2]) {
+				if !strings.HasPrefix(dir, ".") || strings.HasSuffix(dir, "...") {
+					continue
+				}
+				files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				found := false
+				for _, f := range files {
+					source, err := os.ReadFile(f)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, name := range tests.FindAllSubmatch(source, -1) {
+						found = found || pattern.Match(name[1])
+					}
+				}
+				checked++
+				if !found {
+					t.Errorf("%s: no test of %s is found by %q", file, dir, m[1])
+				}
+			}
+		}
+	}
+	if checked < 15 {
+		t.Errorf("only %d commands were checked", checked)
+	}
+}
+
 // elsewhere are operations without a method or function of their name, and what reaches
 // them.
 var elsewhere = map[string]string{

@@ -51,7 +51,7 @@ func TestNilAndHostileArgumentsOfLibraries(t *testing.T) {
 		"data.Tensors nil":           func() error { data.Tensors(nil, nil); return nil },
 		"data.Tensors 0-d":           func() error { data.Tensors(weft.Scalar(1), nil); return nil },
 		"data.NewLoader nil":         func() error { data.NewLoader(nil, data.LoaderOpts{}); return nil },
-		"data.Batches nil context":   func() error { data.NewLoader(ones, data.LoaderOpts{}).Batches(nil); return nil },
+		"data.Batches nil context":   func() error { data.NewLoader(ones, data.LoaderOpts{}).Batches(noContext); return nil },
 		"data.Batches nil loader":    func() error { (*data.Loader)(nil).Batches(context.Background()); return nil },
 		"data.Batches zero loader":   func() error { new(data.Loader).Batches(context.Background()); return nil },
 		"data.Loader nil Len":        func() error { (*data.Loader)(nil).Len(); return nil },

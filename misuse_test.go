@@ -366,7 +366,10 @@ func TestErrorTexts(t *testing.T) {
 	_ = weft.Try(func() { panic("mine") })
 }
 
-var none *weft.Tensor
+var (
+	none      *weft.Tensor
+	noContext context.Context
+)
 
 // refusesNil checks that f says, as a *weft.Error of an operation for which named
 // holds, that a tensor is nil.
@@ -573,7 +576,7 @@ func TestReceiversThatWereNotMade(t *testing.T) {
 		"nn.Func":            func() { nn.Func(nil).Forward(x) },
 		"Loader.Len":         func() { (*data.Loader)(nil).Len() },
 		"zero Loader":        func() { new(data.Loader).State() },
-		"Loader.Batches":     func() { data.NewLoader(dataset, data.LoaderOpts{}).Batches(nil) }, //nolint:staticcheck // nil is what is refused
+		"Loader.Batches":     func() { data.NewLoader(dataset, data.LoaderOpts{}).Batches(noContext) },
 		"File.Names":         func() { (*safetensors.File)(nil).Names() },
 		"File.Close":         func() { (*safetensors.File)(nil).Close() },
 	} {

@@ -1,3 +1,5 @@
+// Package cputest is what the tests of the CPU's routines share: references in plain Go,
+// operands in every layout beside inaccessible pages, and timing.
 package cputest
 
 import (

@@ -1,3 +1,5 @@
+// Package pooling computes the greatest elements of windows that move over pictures, and
+// their gradient, by kernels of its own and in portable Go, with the same bits.
 package pooling
 
 import (

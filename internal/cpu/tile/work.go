@@ -1,3 +1,6 @@
+// Package tile holds what matrix products and convolutions are made of: rectangles of the
+// result that are computed in registers, the packing of their operands, and the same in
+// portable Go.
 package tile
 
 import "weft/internal/par"

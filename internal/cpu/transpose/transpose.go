@@ -1,3 +1,5 @@
+// Package transpose copies arrays whose memory runs along other axes than that of the copy:
+// by tiles of a cache line square.
 package transpose
 
 import (

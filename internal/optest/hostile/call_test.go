@@ -67,7 +67,6 @@ func perform(tg *target, seed uint64, m *memory, dir string, describe bool) (res
 	type kept struct {
 		s     *array.Storage
 		bytes []byte
-		mask  []bool // bytes that may change
 	}
 	var before []kept
 	for _, in := range g.inputs {
