@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"testing"
 
+	"weft/internal/fma"
 	"weft/internal/loop"
 )
 
@@ -80,9 +81,9 @@ func TestFma32(t *testing.T) {
 	slow := 0
 	for range n {
 		a, b, c := hard(r)
-		got, want := Fma32(a, b, c), bigFma(a, b, c)
+		got, want := fma.Float32(a, b, c), bigFma(a, b, c)
 		if math.Float32bits(got) != math.Float32bits(want) {
-			t.Fatalf("Fma32(%x, %x, %x) is %x, want %x", a, b, c, got, want)
+			t.Fatalf("Float32(%x, %x, %x) is %x, want %x", a, b, c, got, want)
 		}
 		if twice := float32(float64(a)*float64(b) + float64(c)); twice != want {
 			slow++
@@ -111,7 +112,7 @@ func TestFma32Chain(t *testing.T) {
 	}
 	f.run(t)
 	for i := range n {
-		want := Fma32(Fma32(x[i], y[i], z[i]), y[i], Fma32(1.25, x[i], -3))
+		want := fma.Float32(fma.Float32(x[i], y[i], z[i]), y[i], fma.Float32(1.25, x[i], -3))
 		if math.Float32bits(out[i]) != math.Float32bits(want) && want == want {
 			t.Fatalf("lane %d: %x, %x, %x give %x, want %x", i, x[i], y[i], z[i], out[i], want)
 		}

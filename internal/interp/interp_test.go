@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
+	"weft/internal/fma"
 	"weft/internal/loop"
 )
 
@@ -175,7 +176,7 @@ func BenchmarkPointwise(b *testing.B) {
 		}},
 		{"fma", 3, func(b *loop.Builder, x []loop.Value) loop.Value { return b.Fma(x[0], x[1], x[2]) }, func() {
 			for i := range out {
-				out[i] = Fma32(x[i], y[i], z[i])
+				out[i] = fma.Float32(x[i], y[i], z[i])
 			}
 		}},
 		{"select", 2, func(b *loop.Builder, x []loop.Value) loop.Value { return b.Select(b.Lt(x[0], x[1]), x[0], x[1]) }, func() {

@@ -1,7 +1,8 @@
-// Package jit holds machine code generated at run time: memory it may be
-// executed from ([Map]), the stub that enters it ([Call]), and the bounded
-// cache of what was generated ([Cache]). It knows nothing of what the code
-// computes; internal/x86 and internal/gemm generate it.
+// Package jit holds machine code generated at run time: which instruction sets there are
+// ([ISA]) and which one the process uses ([Chosen]), memory that code may be executed
+// from ([Map]), the stub that enters it ([Call]), and the bounded cache of what was
+// generated ([Cache]). It knows nothing of what the code computes; internal/x86 and the
+// routines of internal/cpu generate it.
 //
 // # Rules for generated code (amd64)
 //

@@ -196,31 +196,6 @@ func Cases(d *op.Def) []Case {
 				random(nil, s, []array.DType{array.Bool, t, t}, 0)
 			}
 		}
-	case "mask_select", "mask_place", "count_nonzero", "nonzero":
-		// Long enough for all vectors of machine code, and for what is left behind them.
-		for _, t := range array.DTypes() {
-			for _, one := range []int{1, 2, 20} { // in so many is true
-				mask := Random(r, array.Bool, []int{13, 97}, d.Domain, 2)
-				n := 0
-				for i := range mask.I {
-					mask.I[i] = 0
-					if r.IntN(one) == 0 {
-						mask.I[i] = 1
-						n++
-					}
-				}
-				switch d.Name {
-				case "mask_select":
-					add(op.Count(n), Random(r, t, mask.Shape, d.Domain, 0), mask)
-				case "mask_place":
-					add(nil, Random(r, t, []int{n}, d.Domain, 0), mask)
-				case "count_nonzero":
-					add(nil, mask)
-				case "nonzero":
-					add(op.Count(n), mask)
-				}
-			}
-		}
 	case "cast":
 		for _, from := range array.DTypes() {
 			for _, to := range array.DTypes() {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 	"testing"
 
 	"weft/internal/cpu"
@@ -51,7 +52,10 @@ func each(t *testing.T, f func(t *testing.T, dev device.Device, caps Caps)) {
 }
 
 func TestValues(t *testing.T) {
-	each(t, func(t *testing.T, dev device.Device, caps Caps) { Values(t, dev, caps) })
+	each(t, func(t *testing.T, dev device.Device, caps Caps) {
+		caps.Only = strings.Fields(os.Getenv("WEFT_OPS"))
+		Values(t, dev, caps)
+	})
 }
 
 func TestFusion(t *testing.T) {

@@ -6,19 +6,28 @@ import (
 	"weft/internal/op"
 )
 
+// place is an index that may count from the back of so many.
+func place(i int64, size int) int {
+	if i < 0 {
+		i += int64(size)
+	}
+	return int(i)
+}
+
 func init() {
 	references["index_select"] = func(x []*Array, a ir.Attrs) Result {
 		shape := append([]int(nil), x[0].Shape...)
 		axis := int(a.(op.Axis))
 		shape[axis] = x[1].Size()
 		return pick(x[0], shape, func(idx []int) []int {
-			idx[axis] = int(x[1].I[idx[axis]])
+			idx[axis] = place(x[1].I[idx[axis]], x[0].Shape[axis])
 			return idx
 		})
 	}
 	references["gather"] = func(x []*Array, a ir.Attrs) Result {
 		return pick(x[0], x[1].Shape, func(idx []int) []int {
-			idx[a.(op.Axis)] = int(x[1].I[flat(x[1].Shape, idx)])
+			axis := a.(op.Axis)
+			idx[axis] = place(x[1].I[flat(x[1].Shape, idx)], x[0].Shape[axis])
 			return idx
 		})
 	}
@@ -36,7 +45,11 @@ func init() {
 			if x.F != nil {
 				out.set(k, out.F[k]+x.F[i], 0)
 			} else {
-				out.set(k, 0, out.I[k]+x.I[i])
+				v := out.I[k] + x.I[i]
+				if x.DType == array.Bool {
+					v = min(v, 1)
+				}
+				out.set(k, 0, v)
 			}
 		}
 		return Result{Array: out, Exact: true}
@@ -47,11 +60,11 @@ func init() {
 		if len(x) == 3 {
 			base = x[2]
 		}
-		return sums(x[0], base, to.Shape, func(idx []int) int { return int(x[1].I[idx[to.Axis]]) }, to.Axis)
+		return sums(x[0], base, to.Shape, func(idx []int) int { return place(x[1].I[idx[to.Axis]], to.Shape[to.Axis]) }, to.Axis)
 	}
 	references["scatter_add"] = func(x []*Array, a ir.Attrs) Result {
 		to := a.(op.Target)
-		return sums(x[0], nil, to.Shape, func(idx []int) int { return int(x[1].I[flat(x[1].Shape, idx)]) }, to.Axis)
+		return sums(x[0], nil, to.Shape, func(idx []int) int { return place(x[1].I[flat(x[1].Shape, idx)], to.Shape[to.Axis]) }, to.Axis)
 	}
 	references["mask_select"] = func(x []*Array, a ir.Attrs) Result {
 		n := int(a.(op.Count))

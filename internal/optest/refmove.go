@@ -197,11 +197,6 @@ func init() {
 	}
 	references["max_pool2d"], references["avg_pool2d"] = pool(false), pool(true)
 
-	// Gradients of max_pool2d, to second order, check more than these do: the
-	// arguments belong together, which samples do not.
-	references["max_pool2d_place"] = func(x []*Array, _ ir.Attrs) Result { return Result{Array: New(x[0].DType, x[0].Shape), Exact: true} }
-	references["max_pool2d_pick"] = func(x []*Array, _ ir.Attrs) Result { return Result{Array: New(x[1].DType, x[1].Shape), Exact: true} }
-
 	biased := func(r Result, bias *Array) Result {
 		b := broadcast(bias, r.Shape)
 		for i := range r.Size() {

@@ -33,6 +33,8 @@ type Caps struct {
 	Around func(run func()) error
 	// Missing names routines that the device does not have yet.
 	Missing map[string]bool
+	// Only, if not empty, names the operations whose values are compared.
+	Only []string
 	// Graphs is the number of random graphs.
 	Graphs int
 }

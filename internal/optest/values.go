@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"weft/internal/array"
 	"weft/internal/device"
@@ -20,11 +21,14 @@ func Values(t T, dev device.Device, caps Caps) {
 	s := newSuite(t, dev, caps)
 	defer s.done()
 	for _, d := range op.Table() {
+		if len(caps.Only) > 0 && !slices.Contains(caps.Only, d.Name) {
+			continue
+		}
 		if references[d.Name] == nil {
 			s.errorf(d.Name, "%s has no reference in optest", d.Name)
 			continue
 		}
-		cases := Cases(d)
+		cases := append(Cases(d), routineCases(d)...)
 		if len(cases) == 0 {
 			s.errorf(d.Name, "%s has no samples", d.Name)
 		}

@@ -12,7 +12,7 @@ import (
 
 	"weft/internal/array"
 	"weft/internal/cpu/tile"
-	"weft/internal/interp"
+	"weft/internal/fma"
 	"weft/internal/jit"
 	"weft/internal/mem/guard"
 	"weft/internal/par"
@@ -37,7 +37,7 @@ func RefDot[E tile.Element](xs, ys []E, limit int, positive bool) E {
 		case []float32:
 			var v float32
 			for i, y := range any(ys[p0:p1]).([]float32) {
-				v = interp.Fma32(x[i], y, v)
+				v = fma.Float32(x[i], y, v)
 			}
 			block = E(v)
 		case []float64:

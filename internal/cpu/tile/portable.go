@@ -5,7 +5,7 @@ import (
 	"sync"
 	"unsafe"
 
-	"weft/internal/interp"
+	"weft/internal/fma"
 	"weft/internal/par"
 )
 
@@ -155,8 +155,8 @@ func fmaPair32(acc, x, y []float64, a, b float64) {
 		if n == len(acc) {
 			return
 		}
-		v := interp.Fma32(float32(a), float32(x[n]), float32(acc[n]))
-		acc[n] = float64(interp.Fma32(float32(b), float32(y[n]), v))
+		v := fma.Float32(float32(a), float32(x[n]), float32(acc[n]))
+		acc[n] = float64(fma.Float32(float32(b), float32(y[n]), v))
 		acc, x, y = acc[n+1:], x[n+1:], y[n+1:]
 	}
 }
@@ -196,7 +196,7 @@ func wild32(acc, x []float64, a float64) {
 		if n == len(acc) {
 			return
 		}
-		acc[n] = float64(interp.Fma32(float32(a), float32(x[n]), float32(acc[n])))
+		acc[n] = float64(fma.Float32(float32(a), float32(x[n]), float32(acc[n])))
 		acc, x = acc[n+1:], x[n+1:]
 	}
 }
@@ -207,7 +207,7 @@ func easy32(acc, x []float64, a float64) int {
 	for j, c := range acc {
 		s := a*x[j] + c
 		// A sum of 0 is exact.
-		if interp.HardFma32(s) && s != 0 {
+		if fma.Hard32(s) && s != 0 {
 			return j
 		}
 		acc[j] = float64(float32(s))

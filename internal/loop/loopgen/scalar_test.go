@@ -6,7 +6,7 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
-	"weft/internal/interp"
+	"weft/internal/fma"
 	"weft/internal/loop"
 )
 
@@ -357,7 +357,7 @@ func operate(op loop.Op, t, from loop.Type, a, b, c uint64) uint64 {
 	}
 	if t.Float() {
 		if op == loop.OpFma && t == loop.F32 {
-			return uint64(math.Float32bits(interp.Fma32(float32(f32(a)), float32(f32(b)), float32(f32(c)))))
+			return uint64(math.Float32bits(fma.Float32(float32(f32(a)), float32(f32(b)), float32(f32(c)))))
 		}
 		x := floating(op, float(t, a), float(t, b), float(t, c))
 		if t == loop.F32 {

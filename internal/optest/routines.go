@@ -1,0 +1,195 @@
+package optest
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"weft/internal/array"
+	"weft/internal/ir"
+	"weft/internal/op"
+)
+
+// routineCases are applications of routines that are large enough for all ways in which
+// a device may compute them: vectors and what is left behind them, tiles and their edges,
+// several blocks of a sum, lines of the cache.
+func routineCases(d *op.Def) []Case {
+	r := rand.New(rand.NewPCG(2, uint64(len(d.Name))))
+	var out []Case
+	add := func(a ir.Attrs, x ...*Array) { out = append(out, newCase(d, a, x...)) }
+	floats := []array.DType{array.Float32, array.Float64}
+	arrays := func(t array.DType, shapes ...[]int) []*Array {
+		var x []*Array
+		for _, s := range shapes {
+			x = append(x, Random(r, t, s, d.Domain, 0))
+		}
+		return x
+	}
+	// few are small whole numbers, many of them equal.
+	few := func(t array.DType, shape ...int) *Array {
+		x := New(t, shape)
+		for i := range x.Size() {
+			n := r.Int64N(6)
+			x.set(i, float64(n+1), n)
+		}
+		return x
+	}
+	places := func(shape []int, size int) *Array {
+		x := New(array.Int64, shape)
+		for i := range x.I {
+			x.I[i] = r.Int64N(int64(2*size)) - int64(size) // they may count from the back
+			if x.I[i] < 0 && r.IntN(2) == 0 {
+				x.I[i] += int64(size)
+			}
+		}
+		return x
+	}
+	conv := func(stride, pad int) op.Conv { return op.Conv{Stride: [2]int{stride, stride}, Pad: [2]int{pad, pad}} }
+	convolutions := []struct {
+		x, w, y []int
+		a       op.Conv
+	}{
+		{[]int{1, 3, 9, 37}, []int{5, 3, 3, 4}, []int{1, 5, 7, 34}, conv(1, 0)},     // pixels in the vectors
+		{[]int{2, 16, 6, 13}, []int{16, 16, 3, 3}, []int{2, 16, 6, 13}, conv(1, 1)}, // channels
+		{[]int{17, 2, 4, 4}, []int{3, 2, 3, 3}, []int{17, 3, 4, 4}, conv(1, 1)},     // pictures
+		{[]int{2, 32, 7, 8}, []int{32, 32, 3, 3}, []int{2, 32, 7, 8}, conv(1, 1)},   // transformed tiles
+		{[]int{1, 30, 11, 20}, []int{7, 30, 3, 3}, []int{1, 7, 6, 10}, conv(2, 1)},  // steps, and two blocks
+		{[]int{5, 33, 9, 9}, []int{18, 33, 1, 1}, []int{5, 18, 9, 9}, conv(1, 0)},   // a product
+		{[]int{3, 1, 20, 30}, []int{6, 1, 5, 5}, []int{3, 6, 16, 26}, conv(1, 0)},   // taps in the vectors of weights
+	}
+	pools := []struct {
+		shape []int
+		p     op.Pool
+	}{
+		{[]int{2, 3, 12, 40}, op.Pool{Window: [2]int{2, 2}, Stride: [2]int{2, 2}}},
+		{[]int{2, 2, 13, 37}, op.Pool{Window: [2]int{3, 3}, Stride: [2]int{2, 2}, Pad: [2]int{1, 1}}},
+		{[]int{1, 2, 9, 50}, op.Pool{Window: [2]int{3, 2}, Stride: [2]int{1, 1}}},
+		{[]int{1, 2, 20, 61}, op.Pool{Window: [2]int{6, 5}, Stride: [2]int{3, 3}, Pad: [2]int{2, 1}}},
+	}
+	for _, t := range floats {
+		switch d.Name {
+		case "matmul2":
+			for _, s := range [][][]int{
+				{{37, 300}, {300, 50}, {50}}, {{130, 20}, {20, 35}}, {{40, 300}, {300, 1}}, {{1, 600}, {600, 70}},
+				{{4, 1100}, {1100, 300}}, {{3, 20, 30}, {3, 30, 17}}, {{2, 3, 9, 40}, {2, 3, 40, 33}},
+			} {
+				add(nil, arrays(t, s...)...)
+			}
+		case "conv2d_core":
+			for _, c := range convolutions {
+				add(c.a, arrays(t, c.x, c.w)...)
+			}
+		case "conv2d_input":
+			for _, c := range convolutions {
+				add(op.ConvGrad{Conv: c.a, Shape: c.x}, arrays(t, c.y, c.w)...)
+			}
+		case "conv2d_weight":
+			for _, c := range convolutions {
+				add(op.ConvGrad{Conv: c.a, Shape: c.w}, arrays(t, c.x, c.y)...)
+			}
+		case "max_pool2d", "max_pool2d_place", "max_pool2d_pick":
+			for _, c := range pools {
+				x := few(t, c.shape...)
+				y := references["max_pool2d"]([]*Array{x}, c.p).Array
+				switch d.Name {
+				case "max_pool2d":
+					for range 20 {
+						x.F[r.IntN(x.Size())] = math.NaN()
+					}
+					add(c.p, x)
+				case "max_pool2d_place":
+					add(c.p, x, y, few(t, y.Shape...))
+				default:
+					add(c.p, x, y, few(t, x.Shape...))
+				}
+			}
+		}
+	}
+	for _, t := range array.DTypes() {
+		switch d.Name {
+		case "copy":
+			for _, s := range [][]int{{70, 133}, {3, 65, 66}} {
+				add(nil, arrays(t, s)...)
+			}
+		case "reduce_argmax", "reduce_argmin":
+			for axis, s := range [][]int{{300, 70}, {5, 700}} {
+				x := few(t, s...)
+				add(op.Axis(axis), x)
+				if t.Float() {
+					y := few(t, s...)
+					y.F[y.Size()/3], y.F[y.Size()/2] = math.NaN(), math.NaN()
+					add(op.Axis(axis), y)
+				}
+			}
+		case "index_select":
+			add(op.Axis(0), append(arrays(t, []int{50, 64}), places([]int{40}, 50))...)
+			add(op.Axis(1), append(arrays(t, []int{3, 50, 5}), places([]int{40}, 50))...)
+		case "index_add":
+			to := op.Target{Shape: []int{20, 64}}
+			x := arrays(t, []int{70, 64}, []int{20, 64})
+			i := places([]int{70}, 20)
+			add(to, x[0], i)
+			add(to, x[0], i, x[1])
+			add(op.Target{Axis: 1, Shape: []int{3, 20}}, append(arrays(t, []int{3, 70}), i)...)
+		case "gather":
+			add(op.Axis(0), append(arrays(t, []int{40, 30}), places([]int{70, 30}, 40))...)
+			add(op.Axis(1), append(arrays(t, []int{40, 30}), places([]int{40, 17}, 30))...)
+		case "scatter_add":
+			add(op.Target{Shape: []int{10, 30}}, append(arrays(t, []int{70, 30}), places([]int{70, 30}, 10))...)
+		case "mask_select", "mask_place", "count_nonzero", "nonzero":
+			for _, one := range []int{1, 2, 20} { // in so many is true
+				mask, n := New(array.Bool, []int{13, 97}), 0
+				for i := range mask.I {
+					if r.IntN(one) == 0 {
+						mask.I[i] = 1
+						n++
+					}
+				}
+				switch d.Name {
+				case "mask_select":
+					add(op.Count(n), append(arrays(t, mask.Shape), mask)...)
+				case "mask_place":
+					add(nil, append(arrays(t, []int{n}), mask)...)
+				case "count_nonzero":
+					add(nil, mask)
+				default:
+					add(op.Count(n), mask)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// poolPlaces calls f for each window with the number of its result and of the first
+// element that has its maximum.
+func poolPlaces(x, y *Array, p op.Pool, f func(window, at int)) {
+	r := len(x.Shape)
+	for i := range y.Size() {
+		idx := index(y.Shape, i)
+		oy, ox := idx[r-2], idx[r-1]
+	window:
+		for k := range p.Window[0] * p.Window[1] {
+			idx[r-2], idx[r-1] = oy*p.Stride[0]+k/p.Window[1]-p.Pad[0], ox*p.Stride[1]+k%p.Window[1]-p.Pad[1]
+			if idx[r-2] < 0 || idx[r-2] >= x.Shape[r-2] || idx[r-1] < 0 || idx[r-1] >= x.Shape[r-1] {
+				continue
+			}
+			if at := flat(x.Shape, idx); x.F[at] == y.F[i] {
+				f(i, at)
+				break window
+			}
+		}
+	}
+}
+
+func init() {
+	references["max_pool2d_place"] = func(x []*Array, a ir.Attrs) Result {
+		out := New(x[0].DType, x[0].Shape)
+		poolPlaces(x[0], x[1], a.(op.Pool), func(window, at int) { out.set(at, out.F[at]+x[2].F[window], 0) })
+		return Result{Array: out, Exact: true}
+	}
+	references["max_pool2d_pick"] = func(x []*Array, a ir.Attrs) Result {
+		out := New(x[1].DType, x[1].Shape)
+		poolPlaces(x[0], x[1], a.(op.Pool), func(window, at int) { out.set(window, x[2].F[at], 0) })
+		return Result{Array: out, Exact: true}
+	}
+}
