@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"sync"
 
 	"weft/internal/array"
 	"weft/internal/device"
@@ -149,14 +150,19 @@ func (c *Compiled) Run(ctx context.Context, s device.Stream, ins []*array.View, 
 		if st.Kernel != nil {
 			err = c.kernel(ctx, s, st.Kernel, c.kernels[i], nums, slots, off)
 		} else {
-			call := &device.Call{Stream: s, Node: st.Node, Args: make([]array.View, len(st.Args)), Out: make([]array.View, len(st.Outs))}
+			call := calls.Get().(*device.Call)
+			call.Stream, call.Node = s, st.Node
 			for j := range st.Args {
-				call.Args[j] = view(&st.Args[j], p, s, slots, off)
+				call.Args = append(call.Args, view(&st.Args[j], p, s, slots, off))
 			}
 			for j := range st.Outs {
-				call.Out[j] = view(&st.Outs[j], p, s, slots, off)
+				call.Out = append(call.Out, view(&st.Outs[j], p, s, slots, off))
 			}
 			err = c.routines[i](call)
+			clear(call.Args)
+			clear(call.Out)
+			*call = device.Call{Args: call.Args[:0], Out: call.Out[:0]}
+			calls.Put(call)
 		}
 		if err != nil {
 			return err
@@ -170,6 +176,9 @@ func (c *Compiled) Run(ctx context.Context, s device.Stream, ins []*array.View, 
 	runtime.KeepAlive(slots)
 	return nil
 }
+
+// calls are calls of routines that are over.
+var calls = sync.Pool{New: func() any { return new(device.Call) }}
 
 // memory returns the storage of a slot, taking it from the stream when a
 // temporary is used first.
