@@ -40,6 +40,12 @@ type gradNode struct {
 	in    []*gradNode // by operand; nil where no gradient is needed
 	leaf  *history    // set in the node of a leaf
 
+	// An operation with several results has a node that takes the gradients of all,
+	// and one a result, which hands its own on to that.
+	results []*gradNode // of the former, nil for a result that is no float
+	which   int         // of the latter: which result of in[0] it is
+	part    bool        // this is one of the latter
+
 	p     *planned
 	vjp   *vjp // nil: found when needed
 	nums  []exec.Number
@@ -216,9 +222,14 @@ func (t *Tensor) Detach() *Tensor {
 	return &Tensor{v: t.v, run: t.run}
 }
 
-// record puts an operation on the tape if an operand needs a gradient.
-func record(p *planned, ops []operand, out *Tensor) {
-	if !p.dtype.Float() {
+// record puts an operation on the tape if an operand needs a gradient; outs are its
+// results.
+func record(p *planned, ops []operand, outs ...*Tensor) {
+	some := false
+	for i := range p.outs {
+		some = some || p.outs[i].DType.Float()
+	}
+	if !some {
 		return
 	}
 	var in []*gradNode
@@ -259,12 +270,24 @@ func record(p *planned, ops []operand, out *Tensor) {
 		}
 		k++
 	}
-	if v.use[k] {
-		n.save(savedValue{v: out.v, result: true})
-	} else {
-		n.saved = append(n.saved, savedValue{})
+	for i, out := range outs {
+		if v.use[k+i] {
+			n.save(savedValue{v: out.v, result: true, arg: i})
+		} else {
+			n.saved = append(n.saved, savedValue{})
+		}
 	}
-	out.setNode(n)
+	if len(outs) == 1 {
+		outs[0].setNode(n)
+		return
+	}
+	n.results = make([]*gradNode, len(outs))
+	for i, out := range outs {
+		if t := p.outs[i]; t.DType.Float() {
+			n.results[i] = &gradNode{seq: tapeSeq.Add(1), name: n.name, dtype: t.DType, shape: t.Shape, in: []*gradNode{n}, which: i, part: true}
+			out.setNode(n.results[i])
+		}
+	}
 }
 
 func (n *gradNode) save(s savedValue) {
@@ -287,9 +310,9 @@ type vjp struct {
 	p     *planned
 	outs  []*ir.Node // gradients, in order of which
 	which []int      // their arguments
-	use   []bool     // inputs of the graph: tensor arguments, result, gradient
+	use   []bool     // inputs of the graph: tensor arguments, results, their gradients
 
-	plain atomic.Pointer[exec.Compiled] // for a contiguous gradient
+	plain atomic.Pointer[exec.Compiled] // for contiguous gradients
 	other sync.Map                      // strides -> *exec.Compiled
 }
 
@@ -342,23 +365,33 @@ func (p *planned) makeVJP(in []*gradNode) *vjp {
 	g := ir.New()
 	args := p.inputs(g)
 	tensors := len(p.sigs) - p.nums
-	y := g.Input(tensors, p.dtype, p.shape)
-	dy := g.Input(tensors+1, p.dtype, p.shape)
+	k := len(p.outs)
+	ys, dys := make([]*ir.Node, k), make([]*ir.Node, k)
+	for i, t := range p.outs {
+		ys[i] = g.Input(tensors+i, t.DType, t.Shape)
+		if t.DType.Float() {
+			dys[i] = g.Input(tensors+k+i, t.DType, t.Shape)
+		}
+	}
 	grads := make([]*ir.Node, len(args))
 	if p.def.Class == op.Composite && p.def.VJP != nil {
-		v := &op.VJP{Node: &ir.Node{Graph: g, Op: p.def, Attrs: p.a, DType: p.dtype, Shape: p.shape}, X: args, Y: y, DY: dy, Need: make([]bool, len(args)), DX: grads}
+		v := &op.VJP{Node: &ir.Node{Graph: g, Op: p.def, Attrs: p.a, DType: p.dtype, Shape: p.shape}, X: args, Y: ys[0], DY: dys[0], Ys: ys, DYs: dys, Need: make([]bool, len(args)), DX: grads}
 		for i := range args {
 			v.Need[i] = in[i] != nil
 		}
 		p.def.VJP(v)
 	} else {
-		out := op.Apply(p.def, p.a, args...)
-		grads = op.Gradient([]*ir.Node{out}, []*ir.Node{dy}, args)
-		if len(out.Args) > 0 {
-			grads = op.Replace(grads, out, y)
+		outs := op.ApplyAll(p.def, p.a, args...)
+		grads = op.Gradient(outs, dys, args)
+		var from, to []*ir.Node
+		for i, out := range outs {
+			if len(out.Args) > 0 {
+				from, to = append(from, out), append(to, ys[i])
+			}
 		}
+		grads = op.Replace(grads, from, to)
 	}
-	v := &vjp{p: p, use: make([]bool, tensors+2)}
+	v := &vjp{p: p, use: make([]bool, tensors+2*k)}
 	for i, n := range grads {
 		if n != nil && in[i] != nil {
 			v.outs = append(v.outs, n)
@@ -376,11 +409,19 @@ func (p *planned) makeVJP(in []*gradNode) *vjp {
 	return v
 }
 
-// compiled returns the plan for a gradient of the given layout.
-func (v *vjp) compiled(dy *array.View, saved []savedValue) *exec.Compiled {
-	rows := dy.Contiguous()
-	for i := range saved {
-		rows = rows && (!saved[i].result || saved[i].v.Store == nil || saved[i].v.Contiguous())
+// compiled returns the plan for gradients and saved results of the given layouts.
+func (v *vjp) compiled(dys []array.View, saved []savedValue) *exec.Compiled {
+	k := len(dys)
+	views := make([]*array.View, 0, 2*k) // results, then gradients
+	for i := len(saved) - k; i < len(saved); i++ {
+		views = append(views, &saved[i].v)
+	}
+	for i := range dys {
+		views = append(views, &dys[i])
+	}
+	rows := true
+	for _, x := range views {
+		rows = rows && (x.Store == nil || x.Contiguous())
 	}
 	var key string
 	if rows {
@@ -388,21 +429,22 @@ func (v *vjp) compiled(dy *array.View, saved []savedValue) *exec.Compiled {
 			return c
 		}
 	} else {
-		key = fmt.Sprint(dy.Strides)
-		if y := saved[len(saved)-1]; y.result && y.v.Store != nil {
-			key += fmt.Sprint(y.v.Strides)
+		for _, x := range views {
+			key += fmt.Sprint(x.Strides)
 		}
 		if c, ok := v.other.Load(key); ok {
 			return c.(*exec.Compiled)
 		}
 	}
 	sigs := v.p.planSigs()
-	yst := array.RowMajor(v.p.shape)
-	if y := saved[len(saved)-1]; y.result && y.v.Store != nil {
-		yst = y.v.Strides
+	for i, x := range views {
+		t := v.p.outs[i%k]
+		st := x.Strides
+		if x.Store == nil { // not used
+			st = array.RowMajor(t.Shape)
+		}
+		sigs = append(sigs, plan.Sig{DType: t.DType, Shape: t.Shape, Strides: st})
 	}
-	sigs = append(sigs, plan.Sig{DType: v.p.dtype, Shape: v.p.shape, Strides: yst},
-		plan.Sig{DType: v.p.dtype, Shape: v.p.shape, Strides: dy.Strides})
 	c := compile(plan.Build(v.outs, sigs, nil), v.p.device)
 	if rows {
 		v.plain.Store(c)
@@ -460,33 +502,46 @@ func (n *gradNode) release() {
 	}
 }
 
-// run returns the gradients of the operands, nil where none is needed.
-func (n *gradNode) run(dy *Tensor, create bool) []*Tensor {
+// run returns the gradients of the operands, nil where none is needed, from those of
+// the results, nil for one that is no float.
+func (n *gradNode) run(dys []*Tensor, create bool) []*Tensor {
 	saved := n.values()
 	if n.back != nil {
-		return n.back(saved, dy, create)
+		return n.back(saved, dys[0], create)
 	}
 	v := n.vjp
 	if v == nil {
 		v = n.p.vjpFor(n.in)
 	}
 	if saved == nil {
-		saved = make([]savedValue, len(v.use)-1)
+		saved = make([]savedValue, len(v.use)-len(dys))
 	}
 	out := make([]*Tensor, len(n.in))
 	if create {
-		return n.runOps(v, saved, dy, out)
+		return n.runOps(v, saved, dys, out)
 	}
-	c := v.compiled(&dy.v, saved)
-	ins := make([]*array.View, len(saved)+1)
+	var few [2]array.View
+	seeds := few[:0]
+	var r *run
+	for _, dy := range dys {
+		if dy == nil {
+			seeds = append(seeds, array.View{})
+			continue
+		}
+		seeds, r = append(seeds, dy.v), dy.run
+	}
+	c := v.compiled(seeds, saved)
+	ins := make([]*array.View, 0, len(saved)+len(dys))
 	for i := range saved {
-		ins[i] = &saved[i].v
+		ins = append(ins, &saved[i].v)
 	}
-	ins[len(saved)] = &dy.v
+	for i := range seeds {
+		ins = append(ins, &seeds[i])
+	}
 	outs := make([]array.View, len(v.outs))
 	runPlan(n.name, c, ins, n.nums, outs)
 	for i, k := range v.which {
-		t := &Tensor{v: outs[i], run: dy.run}
+		t := &Tensor{v: outs[i], run: r}
 		t.track()
 		out[k] = t
 	}
@@ -495,7 +550,13 @@ func (n *gradNode) run(dy *Tensor, create bool) []*Tensor {
 
 // runOps runs the gradient's graph operation by operation, so that it is itself
 // recorded.
-func (n *gradNode) runOps(v *vjp, saved []savedValue, dy *Tensor, out []*Tensor) []*Tensor {
+func (n *gradNode) runOps(v *vjp, saved []savedValue, dys, out []*Tensor) []*Tensor {
+	var r *run
+	for _, dy := range dys {
+		if dy != nil {
+			r = dy.run
+		}
+	}
 	if n.p.def.Once {
 		array.Failf("backward", "", "%s has no second derivative", n.name)
 	}
@@ -509,15 +570,18 @@ func (n *gradNode) runOps(v *vjp, saved []savedValue, dy *Tensor, out []*Tensor)
 		switch x.Op {
 		case ir.Input:
 			i := x.Arg()
-			if i == len(saved) {
-				o.t = dy
+			if i >= len(saved) {
+				o.t = dys[i-len(saved)]
 				break
 			}
 			s := &saved[i]
-			o.t = &Tensor{v: s.v, run: dy.run}
+			o.t = &Tensor{v: s.v, run: r}
 			from := s.from
 			if s.result {
 				from = n
+				if n.results != nil {
+					from = n.results[s.arg]
+				}
 			}
 			if from != nil {
 				o.t.hist = &history{node: from}

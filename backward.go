@@ -13,7 +13,8 @@ type pass struct {
 	create, retain bool
 	want           map[*gradNode][]int // inputs whose gradients were asked for
 	grads          map[*gradNode]*partial
-	todo           tape // the nodes in grads
+	several        map[*gradNode][]partial // of nodes with several results, by result
+	todo           tape                    // the nodes in grads and several
 }
 
 // tape orders nodes: the latest first.
@@ -51,6 +52,12 @@ func walk(name string, outputs, inputs []*Tensor, o GradOpts) []*Tensor {
 	res := make([]*Tensor, len(inputs))
 	for len(p.todo) > 0 {
 		n := heap.Pop(&p.todo).(*gradNode)
+		if n.results != nil {
+			if inputs == nil || p.leads(n) {
+				p.joint(n)
+			}
+			continue
+		}
 		p.scatter(n, p.grads[n])
 		dy := p.grads[n].sum(n)
 		delete(p.grads, n)
@@ -67,6 +74,8 @@ func walk(name string, outputs, inputs []*Tensor, o GradOpts) []*Tensor {
 			if inputs == nil {
 				n.leaf.accumulate(dy, o.Create)
 			}
+		case n.part:
+			p.take(n, dy)
 		case inputs == nil || p.leads(n):
 			p.step(n, dy)
 		}
@@ -127,14 +136,68 @@ func (p *pass) step(n *gradNode, dy partial) {
 		g.picked = append(g.picked, picked{n, dy})
 		return // the saved places are needed until then
 	default:
-		ours := n.back == nil && !p.create // a plan writes each result to memory of its own
-		for i, g := range n.run(dy.t, p.create) {
-			if g != nil && n.in[i] != nil {
-				p.give(n.in[i], partial{t: g, ours: ours})
-			}
-		}
+		p.hand(n, []*Tensor{dy.t})
 		if n.back == nil {
 			dy.free()
+		}
+	}
+	if !p.retain {
+		n.release()
+	}
+}
+
+// hand gives the operands of n their gradients from those of its results.
+func (p *pass) hand(n *gradNode, dys []*Tensor) {
+	ours := n.back == nil && !p.create // a plan writes each result to memory of its own
+	for i, g := range n.run(dys, p.create) {
+		if g != nil && n.in[i] != nil {
+			p.give(n.in[i], partial{t: g, ours: ours})
+		}
+	}
+}
+
+// take keeps the gradient of one result until those of the others are there: the
+// node of the operation is older than all of them.
+func (p *pass) take(n *gradNode, dy partial) {
+	of := n.in[0]
+	list := p.several[of]
+	if list == nil {
+		list = make([]partial, len(of.results))
+		if p.several == nil {
+			p.several = map[*gradNode][]partial{}
+		}
+		p.several[of] = list
+		heap.Push(&p.todo, of)
+	}
+	list[n.which] = dy
+}
+
+// joint is the step of a node with several results: those that nothing depends on
+// have a gradient of zeros.
+func (p *pass) joint(n *gradNode) {
+	list := p.several[n]
+	delete(p.several, n)
+	dys := make([]*Tensor, len(list))
+	var r *run
+	for _, g := range list {
+		if g.t != nil {
+			r = g.t.run
+		}
+	}
+	for i, m := range n.results {
+		switch {
+		case m == nil:
+		case list[i].t != nil:
+			dys[i] = list[i].t
+		default:
+			z := full("backward", 0, n.p.device, m.dtype, m.shape)
+			dys[i] = &Tensor{v: z.v, run: r}
+		}
+	}
+	p.hand(n, dys)
+	for _, g := range list {
+		if g.t != nil {
+			g.free()
 		}
 	}
 	if !p.retain {
@@ -320,7 +383,7 @@ func (p *pass) scatter(n *gradNode, g *partial) {
 		}
 		g.picked = other
 		if len(same) == 1 {
-			p.give(n, partial{t: first.n.run(first.dy.t, p.create)[0], ours: !p.create})
+			p.give(n, partial{t: first.n.run([]*Tensor{first.dy.t}, p.create)[0], ours: !p.create})
 		} else {
 			axis := int(first.n.p.a.(op.Axis))
 			dys, places := make([]*Tensor, len(same)), make([]*Tensor, len(same))

@@ -281,7 +281,7 @@ func compile(p *plan.Plan, number uint8) *exec.Compiled {
 func apply(d *op.Def, a ir.Attrs, ops ...operand) *Tensor {
 	p := lookup(d, a, ops)
 	out := &Tensor{run: mergeRuns(d.Name, ops)}
-	p.compute(ops, &out.v)
+	p.compute(ops, unsafe.Slice(&out.v, 1))
 	out.track()
 	if out.run.gradOn() {
 		record(p, ops, out)
@@ -289,9 +289,26 @@ func apply(d *op.Def, a ir.Attrs, ops ...operand) *Tensor {
 	return out
 }
 
-// compute runs the plan on the operands; a view with a Store receives the
-// result there.
-func (p *planned) compute(ops []operand, out *array.View) {
+// applyAll is apply for an operation with several results.
+func applyAll(d *op.Def, a ir.Attrs, ops ...operand) []*Tensor {
+	p := lookup(d, a, ops)
+	r := mergeRuns(d.Name, ops)
+	views := make([]array.View, len(p.outs))
+	p.compute(ops, views)
+	outs := make([]*Tensor, len(views))
+	for i := range outs {
+		outs[i] = &Tensor{v: views[i], run: r}
+		outs[i].track()
+	}
+	if r.gradOn() {
+		record(p, ops, outs...)
+	}
+	return outs
+}
+
+// compute runs the plan on the operands; a view with a Store receives the result
+// there.
+func (p *planned) compute(ops []operand, outs []array.View) {
 	var views [4]*array.View
 	var numbers [4]exec.Number
 	ins, nums := views[:0], numbers[:0]
@@ -303,7 +320,7 @@ func (p *planned) compute(ops []operand, out *array.View) {
 		ops[i].t.check(p.def.Name)
 		ins = append(ins, &ops[i].t.v)
 	}
-	runPlan(p.def.Name, p.compiled(), ins, nums, unsafe.Slice(out, 1))
+	runPlan(p.def.Name, p.compiled(), ins, nums, outs)
 }
 
 // runPlan runs on the device's default stream. Typed errors, of a number that does

@@ -22,7 +22,7 @@ func toHost(t *Tensor) array.View {
 		return t.v
 	}
 	wait(d.Default())
-	if t.v.Store.Host() != nil {
+	if onHost(t) {
 		return t.v
 	}
 	c := (&Tensor{v: t.v}).Contiguous()
@@ -34,6 +34,9 @@ func toHost(t *Tensor) array.View {
 	keepAlive(c)
 	return v
 }
+
+// onHost reports that the host reaches t's memory.
+func onHost(t *Tensor) bool { return t.Size() == 0 || t.v.Store.Host() != nil }
 
 // wait waits for the work of a stream.
 func wait(s device.Stream) { check(s.Sync()) }

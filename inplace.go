@@ -43,9 +43,9 @@ func (t *Tensor) assign(d *op.Def, a ir.Attrs, name string, ops ...operand) *Ten
 			record(p, ops, res)
 			res.node().keepOld(t.v.Store)
 		}
-		p.compute(ops, &res.v)
+		p.compute(ops, unsafe.Slice(&res.v, 1))
 	} else {
-		p.compute(ops, &res.v)
+		p.compute(ops, unsafe.Slice(&res.v, 1))
 		if grad {
 			record(p, ops, res)
 			res.node().keepOld(t.v.Store)

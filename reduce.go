@@ -42,6 +42,12 @@ func (t *Tensor) SampleVar(axes ...int) *Tensor {
 	return withAttrs(op.Var, op.Reduction{Axes: axes, Correction: 1}, t)
 }
 
+// VarMean returns Var and Mean, computed together.
+func (t *Tensor) VarMean(axes ...int) (variance, mean *Tensor) {
+	r := applyAll(op.VarMean, op.Reduction{Axes: axes}, tensorOperand("var_mean", t))
+	return r[0], r[1]
+}
+
 // Std is the square root of Var.
 func (t *Tensor) Std(axes ...int) *Tensor { return t.reduce(op.Std, false, axes) }
 

@@ -243,7 +243,7 @@ func Borrow[T Element](t *Tensor, f func(data []T)) {
 	if f == nil {
 		array.Failf("borrow", "f", "is nil")
 	}
-	if t.Size() > 0 && t.v.Store.Host() == nil {
+	if !onHost(t) {
 		array.Failf("borrow", "", "the memory is on a device that the host does not reach: use Data or CopyTo")
 	}
 	t.v.Store.Lend()

@@ -37,6 +37,7 @@ var routines = map[string]device.Routine{
 	"index_add":        indexAdd,
 	"gather":           gather,
 	"scatter_add":      scatterAdd,
+	"sort":             sortAlong,
 }
 
 // Routine returns the CPU's implementation of an op.

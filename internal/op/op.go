@@ -96,6 +96,8 @@ type Def struct {
 	// Infer checks the arguments and returns element type and shape. Pointwise
 	// operations need none.
 	Infer func(c *Call) (array.DType, []int)
+	// Results is the number of results of an operation that has several.
+	Results int
 	// InferAll is the Infer of a Routine with several results.
 	InferAll func(c *Call) []ir.Type
 
@@ -411,10 +413,13 @@ func num(like *ir.Node, f float64) *ir.Node { return like.Graph.Number(f, like.D
 type VJP struct {
 	Node *ir.Node // the application: its type, shape, attributes
 	X    []*ir.Node
-	Y    *ir.Node // its result
+	Y    *ir.Node // its result, the first if there are several
 	DY   *ir.Node // the gradient of the result
-	Need []bool   // by argument
-	DX   []*ir.Node
+	// Ys are the results of an operation that has several, DYs their gradients:
+	// zeros for a result that nothing depends on, nil for one that is no float.
+	Ys, DYs []*ir.Node
+	Need    []bool // by argument
+	DX      []*ir.Node
 }
 
 // Set gives the gradient of argument i, which is summed to the argument's shape
@@ -459,7 +464,7 @@ func Gradient(outs, douts, wrt []*ir.Node) []*ir.Node {
 	}
 	for i, x := range g.Nodes[:n] {
 		for _, a := range x.Args {
-			leads[i] = leads[i] || reach[i] && leads[a.ID] && x.DType.Float()
+			leads[i] = leads[i] || reach[i] && leads[a.ID] && (x.DType.Float() || x.Results != nil)
 		}
 	}
 	grad := make([]*ir.Node, n)
@@ -470,13 +475,22 @@ func Gradient(outs, douts, wrt []*ir.Node) []*ir.Node {
 		grad[x.ID] = dx
 	}
 	for i, o := range outs {
-		if leads[o.ID] {
+		if leads[o.ID] && douts[i] != nil {
 			accumulate(o, douts[i])
 		}
 	}
+	several := map[*ir.Node][]*ir.Node{} // gradients by result
 	for i := n - 1; i >= 0; i-- {
 		x := g.Nodes[i]
-		if grad[i] == nil || !leads[i] || len(x.Args) == 0 {
+		if grad[i] == nil && several[x] == nil || !leads[i] || len(x.Args) == 0 {
+			continue
+		}
+		if x.Op == ir.Result {
+			of := x.Args[0]
+			if several[of] == nil {
+				several[of] = make([]*ir.Node, len(of.Results))
+			}
+			several[of][x.Arg()] = grad[i]
 			continue
 		}
 		d := Of(x)
@@ -484,6 +498,16 @@ func Gradient(outs, douts, wrt []*ir.Node) []*ir.Node {
 			continue
 		}
 		v := &VJP{Node: x, X: x.Args, Y: x, DY: grad[i], Need: make([]bool, len(x.Args)), DX: make([]*ir.Node, len(x.Args))}
+		if x.Results != nil {
+			v.DYs = several[x]
+			for k, t := range x.Results {
+				v.Ys = append(v.Ys, g.Result(x, k))
+				if v.DYs[k] == nil && t.DType.Float() {
+					v.DYs[k] = expand(g.Number(0, t.DType, false), t.Shape)
+				}
+			}
+			v.Y, v.DY = v.Ys[0], v.DYs[0]
+		}
 		for j, a := range x.Args {
 			v.Need[j] = leads[a.ID] && a.DType.Float()
 		}
@@ -507,10 +531,13 @@ func Gradient(outs, douts, wrt []*ir.Node) []*ir.Node {
 	return out
 }
 
-// Replace rebuilds the graph of outs with another node in the place of from. nil
-// outputs stay nil.
-func Replace(outs []*ir.Node, from, to *ir.Node) []*ir.Node {
-	memo := map[*ir.Node]*ir.Node{from: to}
+// Replace rebuilds the graph of outs with nodes of to in the places of those of
+// from. nil outputs stay nil.
+func Replace(outs, from, to []*ir.Node) []*ir.Node {
+	memo := map[*ir.Node]*ir.Node{}
+	for i, n := range from {
+		memo[n] = to[i]
+	}
 	var walk func(n *ir.Node) *ir.Node
 	walk = func(n *ir.Node) *ir.Node {
 		if m, ok := memo[n]; ok {
@@ -523,7 +550,9 @@ func Replace(outs []*ir.Node, from, to *ir.Node) []*ir.Node {
 			same = same && args[i] == a
 		}
 		m := n
-		if !same {
+		if !same && n.Results != nil {
+			m = n.Graph.Several(n.Op, n.Attrs, n.Results, args...)
+		} else if !same {
 			m = n.Graph.Node(n.Op, n.Attrs, n.DType, n.Shape, n.Weak, args...)
 		}
 		memo[n] = m

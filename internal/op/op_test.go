@@ -51,11 +51,11 @@ func TestTable(t *testing.T) {
 		case Pointwise:
 			ok = d.Expr != nil || d == Iota
 		case Composite:
-			ok = d.Compose != nil
+			ok = (d.Compose != nil) != (d.ComposeAll != nil) && (d.ComposeAll != nil) == (d.Results > 0)
 		case Move:
 			ok = d.Infer != nil && (d.View != nil || d == Reshape)
 		default:
-			ok = d.Infer != nil
+			ok = (d.Infer != nil) != (d.InferAll != nil) && (d.InferAll != nil) == (d.Results > 0)
 		}
 		if !ok {
 			t.Errorf("%s lacks what its class needs", d.Name)

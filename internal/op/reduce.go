@@ -9,7 +9,7 @@ import (
 // Reductions over any axes. A reduction over several groups of neighbouring axes is done group by group,
 // the last group first; what the order of additions is depends on the shape and
 // the axes alone. See package plan for the order within a group.
-var Sum, Prod, Min, Max, All, Any, Mean, Var, Std, ArgMin, ArgMax, LogSumExp, Softmax, LogSoftmax, Iota *Def
+var Sum, Prod, Min, Max, All, Any, Mean, Var, VarMean, Std, ArgMin, ArgMax, LogSumExp, Softmax, LogSoftmax, Iota *Def
 
 // The primitives: one group of neighbouring axes, kept with size 1.
 var reduceSum, reduceProd, reduceMin, reduceMax, reduceAll, reduceAny *Def
@@ -268,6 +268,13 @@ func init() {
 			d := sub(x[0], withKeep(Mean, needFloat("var", x[0]), a.Axes))
 			s := withKeep(Sum, apply(Square, d), a.Axes)
 			return dropKept("var", div(s, num(s, float64(max(count("var", x[0], a)-a.Correction, 0)))), a)
+		}})
+	VarMean = define(Def{Name: "var_mean", Class: Composite, Arity: 1, Results: 2, Attrs: Reduction{}, Samples: axisSamples,
+		Doc: "var and mean over the same axes, from one reading of the argument.",
+		ComposeAll: func(x []*node, a ir.Attrs) []*node {
+			mean := a.(Reduction)
+			mean.Correction = 0
+			return []*node{Apply(Var, a, x...), Apply(Mean, mean, x...)}
 		}})
 	Std = define(Def{Name: "std", Class: Composite, Arity: 1, Over: AnyAxes, Attrs: Reduction{}, Samples: []Sample{{Shapes: [][]int{{7, 5}}}, {Shapes: [][]int{{7, 5}}, Attrs: Reduction{Axes: []int{0}, Correction: 1}}},
 		Doc: "The square root of var.",

@@ -15,6 +15,8 @@ type Case struct {
 	Def   *op.Def
 	X     []*Array
 	Attrs ir.Attrs
+	// Result is which result of an operation with several is meant.
+	Result int
 }
 
 // newCase is a case; no attributes stand for those of the Def.
@@ -22,7 +24,7 @@ func newCase(d *op.Def, a ir.Attrs, x ...*Array) Case {
 	if a == nil {
 		a = d.Attrs
 	}
-	return Case{d, x, a}
+	return Case{Def: d, X: x, Attrs: a}
 }
 
 func (c *Case) String() string {
@@ -117,7 +119,13 @@ func elementwise(d *op.Def) bool {
 func Cases(d *op.Def) []Case {
 	r := rand.New(rand.NewPCG(1, uint64(len(d.Name))))
 	var out []Case
-	add := func(a ir.Attrs, x ...*Array) { out = append(out, newCase(d, a, x...)) }
+	add := func(a ir.Attrs, x ...*Array) {
+		for i := range max(d.Results, 1) {
+			c := newCase(d, a, x...)
+			c.Result = i
+			out = append(out, c)
+		}
+	}
 	accepts := only[d.Name]
 	if accepts == nil {
 		accepts = func(array.DType) bool { return true }

@@ -30,6 +30,9 @@ type refusal struct{}
 // References has a reference for every operation.
 var references = map[string]reference{}
 
+// several has references for the operations with several results.
+var several = map[string]func(x []*Array, a ir.Attrs) []Result{}
+
 // promote is PyTorch's rule, spelled out for the types of this version.
 func promote(x []*Array) array.DType {
 	rank := map[array.DType]int{array.Bool: 0, array.Uint8: 1, array.Int32: 2, array.Int64: 3, array.Float32: 4, array.Float64: 5}

@@ -164,7 +164,7 @@ func (c *Case) graph() (out *ir.Node, err error) {
 		for i, x := range c.X {
 			args[i] = g.Input(i, x.DType, x.Shape)
 		}
-		out = op.Apply(c.Def, c.Attrs, args...)
+		out = op.ApplyAll(c.Def, c.Attrs, args...)[c.Result]
 		return nil
 	})
 	return out, err
