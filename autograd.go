@@ -467,7 +467,7 @@ func (n *gradNode) values() []savedValue {
 		if s.v.Store == nil {
 			continue
 		}
-		if s.v.Store.Released.Load() {
+		if s.v.Store.Released() {
 			array.Failf("backward", "", "a value that %s needs was released, or its scope closed, before the pass", n.name)
 		}
 		if v := s.v.Store.Version(); v != s.version {

@@ -394,7 +394,7 @@ func (t *Tensor) LogValue() slog.Value {
 	t.notNil("logvalue")
 	attrs := []slog.Attr{slog.String("dtype", t.v.DType.String()), slog.String("shape", array.ShapeString(t.v.Shape))}
 	switch {
-	case t.v.Store.Released.Load():
+	case t.v.Store.Released():
 		attrs = append(attrs, slog.Bool("released", true))
 	case t.Size() <= logValuesUpTo:
 		attrs = append(attrs, slog.String("values", strings.Join(strings.Fields(t.String()), " ")))

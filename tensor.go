@@ -154,7 +154,7 @@ func (t *Tensor) failNil(opName string) {
 // check refuses a nil tensor and memory that was given back.
 func (t *Tensor) check(opName string) {
 	t.notNil(opName)
-	if t.v.Store.Released.Load() {
+	if t.v.Store.Released() {
 		array.Failf(opName, "", "the tensor %s was released, or its scope closed (Scope.Keep takes a tensor out)", array.TypeString(t.v.DType, t.v.Shape))
 	}
 }

@@ -10,21 +10,20 @@ import (
 // its bytes. They may be on a device that the host does not reach, or not computed
 // yet (see [Storage.Defer]). Reachability of the storage decides the lifetime of
 // the memory.
+//
+// It is 64 bytes long, so that memory behind it in one object begins at a cache
+// line.
 type Storage struct {
-	Bytes int
-
-	// Device is the number of the device that owns the memory; 0 is the default
-	// CPU.
-	Device uint8
-
-	ptr unsafe.Pointer // the first byte on the host
+	owner any            // keeps the memory alive: the block, the caller's slice, the map
+	ptr   unsafe.Pointer // the first byte on the host
 
 	// pending is what stands in for the content until it is asked for.
 	pending atomic.Pointer[deferred]
 
-	// Released is set when the memory was given back before the header became
-	// unreachable; a use afterwards is refused.
-	Released atomic.Bool
+	// writer is the program counter of the last write into a saved storage.
+	writer atomic.Uintptr
+
+	Bytes int
 
 	// version counts the writes after the first; views share it.
 	version atomic.Uint32
@@ -33,14 +32,18 @@ type Storage struct {
 	// does a write record where it came from.
 	saved atomic.Int32
 
-	// lent is the number of functions that were given a Go slice of the memory.
-	lent atomic.Int32
+	// state is the number of functions that were given a Go slice of the memory,
+	// and released.
+	state atomic.Uint32
 
-	// writer is the program counter of the last write into a saved storage.
-	writer atomic.Uintptr
-
-	owner any // keeps the memory alive: the block, the caller's slice, the map
+	// Device is the number of the device that owns the memory; 0 is the default
+	// CPU.
+	Device uint8
 }
+
+// released is set in the state of a storage whose memory was given back before the
+// header became unreachable.
+const released = 1 << 31
 
 // NewStorage wraps memory that owner keeps alive.
 func NewStorage(p unsafe.Pointer, bytes int, owner any) *Storage {
@@ -106,11 +109,18 @@ func (s *Storage) Saved() bool { return s.saved.Load() > 0 }
 
 // Lend and Unlend count the functions that have a Go slice of the memory: until
 // they return it must stay.
-func (s *Storage) Lend()   { s.lent.Add(1) }
-func (s *Storage) Unlend() { s.lent.Add(-1) }
+func (s *Storage) Lend()   { s.state.Add(1) }
+func (s *Storage) Unlend() { s.state.Add(^uint32(0)) }
 
 // Lent reports whether a function has a Go slice of the memory.
-func (s *Storage) Lent() bool { return s.lent.Load() > 0 }
+func (s *Storage) Lent() bool { return s.state.Load()&^released > 0 }
+
+// Release marks the memory as given back, and reports whether it was not before: a
+// use afterwards is refused.
+func (s *Storage) Release() bool { return s.state.Or(released)&released == 0 }
+
+// Released reports whether the memory was given back.
+func (s *Storage) Released() bool { return s.state.Load()&released != 0 }
 
 // Writer returns the program counter of the last recorded write, 0 if none.
 func (s *Storage) Writer() uintptr { return s.writer.Load() }
@@ -125,6 +135,7 @@ type small256 struct {
 }
 type small1024 struct {
 	Storage
+	_   [56]byte // Go puts 8 bytes before objects of more than 512 that hold pointers
 	buf [1024]byte
 }
 

@@ -172,7 +172,7 @@ func alloc(bytes int) *array.Storage {
 // Free gives the memory of a storage back to the pool before it is unreachable.
 // A storage that does not come from the pool is only marked.
 func (s *stream) Free(st *array.Storage) {
-	if st.Released.Swap(true) {
+	if !st.Release() {
 		return
 	}
 	if l, ok := st.Owner().(interface{ Return() }); ok {

@@ -71,7 +71,7 @@ func perform(tg *target, seed uint64, m *memory, dir string, describe bool) (res
 	var before []kept
 	for _, in := range g.inputs {
 		s := in.v.Store
-		if s == nil || s.Released.Load() || s.Host() == nil {
+		if s == nil || s.Released() || s.Host() == nil {
 			continue
 		}
 		before = append(before, kept{s: s, bytes: append([]byte(nil), unsafe.Slice((*byte)(s.Host()), s.Bytes)...)})
@@ -94,7 +94,7 @@ func perform(tg *target, seed uint64, m *memory, dir string, describe bool) (res
 	}
 	if !writes(tg.name) {
 		for _, k := range before {
-			if k.s.Released.Load() || k.s.Host() == nil {
+			if k.s.Released() || k.s.Host() == nil {
 				continue
 			}
 			if string(k.bytes) != string(unsafe.Slice((*byte)(k.s.Host()), k.s.Bytes)) {
