@@ -31,7 +31,7 @@ var mutants = []mutant{
 	{"the second block of a gradient of weights replaces the first", "convolution/gradweight.go", "} else if b > 0 {", "} else if b > 1 {", "conv2d_weight"},
 	{"the gradient of pooling goes to the last of equal elements", "pooling/pooling.go", "for line := last - 1; line >= first; line-- {", "for line := first; line < last; line++ {", "max_pool2d_place max_pool2d_pick"},
 	{"pooling forgets NaN", "pooling/genpool.go", "p.part, r, s, gen.Unordered", "p.part, r, r, gen.Unordered", "max_pool2d"},
-	{"the edge of a transpose is left out", "transpose/transpose.go", "	return n - group, 1\n", "	return max(i-group, 0), 1\n", "copy"},
+	{"the edge of a transpose is left out", "transpose/transpose.go", "min(c.stepA, c.a.N-a)", "min(c.stepA, c.a.N-a-1)", "copy"},
 	{"of equal elements the last is the greatest", "index/extreme.go", "return x > best ||", "return x >= best ||", "reduce_argmax"},
 	{"machine code finds the last of equal extremes", "gen/gen.go", "NotLessEqual    = 0x16", "NotLessEqual    = 0x15", "reduce_argmax"},
 	{"places from the back are off by one", "index/places.go", "k += size\n", "k += size - 1\n", "gather index_select"},

@@ -104,7 +104,7 @@ func (r *channelRun) plan() bool {
 		return false
 	}
 	n := tile.Ceil(c.outW, tile.MaxRows(c.ISA, r.nv))
-	cost := 0 // of a row and a strip, for a term, as tileCost
+	cost := 0 // of a row and a strip, for a term, as tile.Cost
 	for i, x := 0, 0; i < n; i++ {
 		w := c.outW / n
 		if i < c.outW%n {

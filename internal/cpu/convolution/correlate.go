@@ -45,7 +45,7 @@ type correlation struct {
 	bandH, bands  int
 	tiles         [2][]tile.Place // of a whole band and of the last one
 	nv, segments  int
-	cost          int // of a band, for a term, as tileCost
+	cost          int // of a band, for a term, as tile.Cost
 	panels        int
 	panelRows     int // rows of most panels; the first widePanels have one more
 	widePanels    int

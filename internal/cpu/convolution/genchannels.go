@@ -36,7 +36,7 @@ type channelFrame struct {
 	tileCount     int
 	chanStep      int      // from channel to channel of c
 	ahead         int      // from a source element to one that is needed later
-	flags         int      // as of a tileFrame, and flagStore
+	flags         int      // as of a tile.Frame, and flagStore
 	mask          uint64   // of the pixels in the last vector of the transposed tile
 	lanes         [32]byte // the same for AVX2
 }

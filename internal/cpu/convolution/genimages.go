@@ -37,7 +37,7 @@ type imageFrame struct {
 	taps                     *imageTap
 	srcStep, weightStep      int // from channel to channel of the source
 	sumStep                  int // from output channel to output channel
-	flags                    int // as of a tileFrame
+	flags                    int // as of a tile.Frame
 }
 
 var mf imageFrame

@@ -35,7 +35,7 @@ type tapFrame struct {
 	dyStep     int // from channel to channel
 	sumStep    int
 	sumBlock   int              // from the sums of a block to those of the next
-	flags      int              // flagAdd
+	flags      int              // tile.FlagAdd
 	flagsLater int              // for the blocks behind the first
 	mask       [maxGroup]uint64 // of the segments of a vector
 	lanes      [32]byte         // of the only one, for AVX2

@@ -33,7 +33,7 @@ type winogradFrame struct {
 	rowStep              int // from row to row of pixels
 	matrixStep, tileStep int
 	tiles, rows          int // tiles in a row, and rows of them; input channels of the weights
-	flags                int // as of a tileFrame
+	flags                int // as of a tile.Frame
 	half                 float32
 	wild                 [16]float32 // of the results: NaN where one was not finite
 }

@@ -22,7 +22,7 @@ type tapTiling struct {
 	wholeTo int
 }
 
-// tileTaps returns the tiling that takes the least cost for a term, as tileCost. The
+// tileTaps returns the tiling that takes the least cost for a term, as tile.Cost. The
 // cost is 0 if taps cannot be in vectors: if they are not neighbours, or if
 // neighbouring pixels of dy are not.
 func (w *gradWeight) tileTaps() (tapTiling, int) {

@@ -75,7 +75,7 @@ func (r *imageRun) plan(threads int) bool {
 			continue
 		}
 		panels := tile.Ceil(c.outC, tile.MaxRows(c.ISA, nv))
-		// As tileCost; to transpose a vector takes some ten.
+		// As tile.Cost; to transpose a vector takes some ten.
 		cost := terms*panels*tile.Cost(tile.Ceil(c.outC, panels), nv) + 10*nv*(c.srcC*c.srcH*c.srcW+c.outC*c.outH*c.outW)
 		cost *= tile.Ceil(groups, threads)
 		if best == 0 || cost < best {

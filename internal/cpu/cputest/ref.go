@@ -1,5 +1,5 @@
-// Package cputest is what the tests of the CPU's routines share: references in plain Go,
-// operands in every layout beside inaccessible pages, and timing.
+// Package cputest is what the tests of the CPU's routines share: sums by their definition,
+// every instruction set in turn, memory beside inaccessible pages, benchmarks.
 package cputest
 
 import (

@@ -1,5 +1,5 @@
-// Package pooling computes the greatest elements of windows that move over pictures, and
-// their gradient, by kernels of its own and in portable Go, with the same bits.
+// Package pooling takes maxima of windows, and brings gradients back to where the maxima
+// were.
 package pooling
 
 import (

@@ -43,20 +43,20 @@ func (p Product) Run() {
 	tile.CheckType("matmul", p.DType)
 	batch := &p.Batch
 	if p.M < 0 || p.N < 0 || p.K < 0 {
-		array.Failf("gemm", "", "negative size: %d x %d x %d", p.M, p.K, p.N)
+		array.Failf("matmul", "", "negative size: %d x %d x %d", p.M, p.K, p.N)
 	}
 	for _, s := range [...]struct {
 		name string
 		len  int
 	}{{"A", len(batch.A)}, {"B", len(batch.B)}, {"C", len(batch.C)}} {
 		if s.len != 0 && s.len != len(batch.Count) {
-			array.Failf("gemm", "batch", "%d strides of %s for %d dimensions", s.len, s.name, len(batch.Count))
+			array.Failf("matmul", "batch", "%d strides of %s for %d dimensions", s.len, s.name, len(batch.Count))
 		}
 	}
 	total := 1
 	for _, s := range batch.Count {
 		if s < 0 {
-			array.Failf("gemm", "batch", "negative size %d", s)
+			array.Failf("matmul", "batch", "negative size %d", s)
 		}
 		total *= s
 	}
@@ -65,7 +65,7 @@ func (p Product) Run() {
 	}
 	for i, s := range batch.Count {
 		if s > 1 && (batch.C == nil || batch.C[i] == 0) {
-			array.Failf("gemm", "batch", "C is broadcast over dimension %d of size %d", i, s)
+			array.Failf("matmul", "batch", "C is broadcast over dimension %d of size %d", i, s)
 		}
 	}
 	if p.K == 0 {

@@ -25,7 +25,7 @@ type RowsFrame struct {
 
 var Rf RowsFrame
 
-// LastVector loads the mask of a rowsFrame, or jumps to end if it is 0.
+// LastVector loads the mask of a RowsFrame, or jumps to end if it is 0.
 func LastVector(g *gen.Gen, end asm.Label) {
 	g.RM(asm.MOV, asm.RCX, gen.Field(unsafe.Offsetof(Rf.Mask)))
 	g.RR(asm.TEST, asm.RCX, asm.RCX)

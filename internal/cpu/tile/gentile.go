@@ -1,3 +1,6 @@
+// Package tile computes sums of products, a tile of them at a time in registers, for
+// products and convolutions: the kernels and their packing, and the same sums, with the
+// same bits, in Go.
 package tile
 
 import (
@@ -8,7 +11,7 @@ import (
 	"weft/internal/x86/asm"
 )
 
-// A tileKey names a kernel that computes tiles of mr rows and nv vectors of columns.
+// A Key names a kernel that computes tiles of mr rows and nv vectors of columns.
 type Key struct {
 	Mr, Nv int
 	KMajor bool // A's rows are one element apart and aStep is between its columns; else the reverse
@@ -26,7 +29,7 @@ type Key struct {
 	Step, Run, Dilation int
 	// across says that B's columns, not its rows, lie side by side in memory, bStep
 	// from column to column: they are transposed as they are read. All vectors are
-	// whole, at most acrossWidth, and there are at most maxRowsAcross rows.
+	// whole, at most AcrossWidth, and there are at most MaxRowsAcross rows.
 	Across bool
 }
 
@@ -54,20 +57,20 @@ type Piece struct{ Offset, N int }
 // MaxGroups is the number of registers for A.
 const MaxGroups = 5
 
-// maxVectors is the most vectors of columns in a tile.
+// MaxVectors is the most vectors of columns in a tile.
 const maxVectors = 4
 
 // MaxMasks is the number of opmasks that can mask.
 const MaxMasks = 7
 
-// Flags of a tileFrame.
+// Flags of a Frame.
 const (
 	FlagAdd     = 1 << iota // add to C
 	FlagBiasCol             // add bias by column
 	FlagBiasRow             // add bias by row
 )
 
-// A tileFrame holds the arguments of a tile kernel: a column of row panels, each of
+// A Frame holds the arguments of a tile kernel: a column of row panels, each of
 // mr rows, from top to bottom. Steps are in bytes. Vector v of B's row p is at
 // B[0] + p*bStep + v vectors. With a table there are several tiles, one after the other:
 // vector v of a tile lies where its place says, from B[0] and C[0] on, and its row p
@@ -524,7 +527,7 @@ func (g *tileGen) finish() {
 	})
 }
 
-// A vectorPlace is where a vector of outputs lies.
+// A Place is where a vector of outputs lies.
 type Place struct {
 	Src   int // offset in bytes from the source of the band
 	Dst   int // the same from the first output of the band

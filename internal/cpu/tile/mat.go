@@ -97,7 +97,7 @@ func Gather[E Element](dst unsafe.Pointer, pitch int, src unsafe.Pointer, step, 
 func Alloc(bytes int) mem.Block {
 	b, err := mem.Alloc(bytes)
 	if err != nil {
-		panic(&array.Error{Kind: array.OutOfMemory, Op: "gemm", Msg: "no memory to pack into", Err: err})
+		panic(&array.Error{Kind: array.OutOfMemory, Op: "alloc", Msg: "no memory to pack into", Err: err})
 	}
 	return b
 }

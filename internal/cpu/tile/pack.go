@@ -109,7 +109,7 @@ func (m Machine) VectorsOf(rows, n int) int {
 	return best
 }
 
-// tileCost estimates the half cycles of one term of a tile: two multiply-adds start
+// Cost estimates the half cycles of one term of a tile: two multiply-adds start
 // in a cycle and each takes four; two loads start in a cycle.
 func Cost(mr, nv int) int {
 	loads := mr + nv

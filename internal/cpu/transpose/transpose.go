@@ -1,5 +1,4 @@
-// Package transpose copies arrays whose memory runs along other axes than that of the copy:
-// by tiles of a cache line square.
+// Package transpose copies arrays whose source and destination run along different axes.
 package transpose
 
 import (
