@@ -342,18 +342,22 @@ func (b *planner) emitSingle(n *ir.Node) {
 		if n.Results != nil {
 			results = b.results(n)
 		}
-		homes := make([]Operand, len(results))
 		for i, r := range results {
-			homes[i] = b.home(r)
-			s.Outs = append(s.Outs, homes[i])
-			if v := homes[i].view(); !v.Contiguous() {
-				s.Outs[i] = b.temp(r.DType, r.Shape)
+			if r == nil { // nobody uses it
+				t := n.Results[i]
+				s.Outs = append(s.Outs, b.temp(t.DType, t.Shape))
+				continue
 			}
+			o := b.home(r)
+			if v := o.view(); !v.Contiguous() {
+				o = b.temp(r.DType, r.Shape)
+			}
+			s.Outs = append(s.Outs, o)
 		}
 		b.step(s)
-		for i, out := range homes {
-			if s.Outs[i].Slot != out.Slot {
-				b.copy(out, s.Outs[i])
+		for i, r := range results {
+			if r != nil && s.Outs[i].Slot != b.home(r).Slot {
+				b.copy(b.home(r), s.Outs[i])
 			}
 		}
 	default:
@@ -361,17 +365,12 @@ func (b *planner) emitSingle(n *ir.Node) {
 	}
 }
 
-// results returns the values of a node that has several, in order; those that
-// nobody uses are nodes of no graph, for memory that is given back.
+// results returns the values of a node that has several, in order, nil for one that
+// nobody uses.
 func (b *planner) results(n *ir.Node) []*ir.Node {
 	out := make([]*ir.Node, len(n.Results))
 	for _, u := range b.spot(n).users {
 		out[u.Arg()] = u
-	}
-	for i, t := range n.Results {
-		if out[i] == nil {
-			out[i] = &ir.Node{Op: ir.Result, Attrs: ir.Arg(i), Args: []*ir.Node{n}, DType: t.DType, Shape: t.Shape}
-		}
 	}
 	return out
 }
