@@ -242,7 +242,7 @@ func (r *channelRun) cut(threads int) {
 		r.sumsBytes = r.images * c.bandH * c.outW * c.weightPitch
 	}
 	// One entry takes some 60 us.
-	r.callTiles = max(1, (200<<10)/(min(tile.KBlock, len(c.terms))*r.widths[0]*r.nv))
+	r.callTiles = max(1, tile.CallWork/(min(tile.KBlock, len(c.terms))*r.widths[0]*r.nv))
 }
 
 // makeLists lists the terms of every block for every class.

@@ -368,7 +368,7 @@ func (c *correlation) band(src, dst unsafe.Pointer, dstC int, tiles []tile.Place
 		for b0 := q0; b0 < q1; b0 += perBlock {
 			b1 := min(b0+perBlock, q1)
 			// One entry takes some 60 us.
-			most := max(1, (200<<10)/((b1-b0)*(c.panelRows+1)*c.nv*max(kk, 1)))
+			most := max(1, tile.CallWork/((b1-b0)*(c.panelRows+1)*c.nv*max(kk, 1)))
 			for at := 0; at < len(tiles); {
 				places := tiles[at:min(at+c.nv, len(tiles))]
 				key := tile.Key{Nv: len(places), KMajor: true, Segments: c.segments, Masked: c.ISA == jit.AVX512}

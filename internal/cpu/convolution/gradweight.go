@@ -297,7 +297,7 @@ func (t *gradWeightTask) block(b int) {
 			key.Mr = part.groups * t.run
 			for p := part.from; p < part.to; {
 				// One entry takes some 60 us.
-				n := min(part.to-p, max(1, (200<<10)/((to-from)*key.Mr*nv)))
+				n := min(part.to-p, max(1, tile.CallWork/((to-from)*key.Mr*nv)))
 				f.Panels = n
 				g0 := t.firstGroup(p)
 				at := g0 - t.firstGroup(t.p0)

@@ -218,7 +218,7 @@ func (r *imageRun) panel(source, sums unsafe.Pointer, b, q int) {
 	}
 	code := gen.Kernel(imageKernels, imageKey{c.Machine, rows, r.nv})
 	// One entry takes some 60 us.
-	most := max(1, (200<<10)/(min(tile.KBlock, len(c.terms))*rows*r.nv))
+	most := max(1, tile.CallWork/(min(tile.KBlock, len(c.terms))*rows*r.nv))
 	for tiles := r.tiles[b*pixels : (b+1)*pixels]; len(tiles) > 0; {
 		f.tiles, f.tileCount = &tiles[0], min(most, len(tiles))
 		tiles = tiles[f.tileCount:]

@@ -17,6 +17,23 @@ const (
 	blockBytesB = 1 << 20
 )
 
+// When operands are packed and when they are read where they lie: bounds found by
+// measurement.
+const (
+	// So many bytes of a block of A, or of B, are in a cache after the first use: from
+	// more on packing them pays.
+	directA = 64 << 10
+	directB = 128 << 10
+	// And with fewer panels of rows than these reading B from the second cache takes no
+	// longer than packing it, unless all of it is more than that cache and the next hold;
+	// with steps that fall into few sets of the cache (tile.Conflict) earlier.
+	fewPanels      = 5
+	conflictPanels = 3
+	wholeB         = 4 << 20
+	// Sums this short do not read enough lines for such steps to matter.
+	fewTerms = 16
+)
+
 // A job is a batch of products under way: the par.Task of one call.
 type job struct {
 	tile.Machine
@@ -136,9 +153,9 @@ func (j *job) plan(total, threads int) int {
 		j.packA = true
 	case j.n <= 4*j.Lanes:
 	case rowsApart:
-		j.packA = bytesA > 64<<10 || tile.Conflict(j.a.Row*j.Size) && j.m > 4
+		j.packA = bytesA > directA || tile.Conflict(j.a.Row*j.Size) && j.m > 4
 	default:
-		j.packA = bytesA > 64<<10 || tile.Conflict(j.a.Col*j.Size) && kk > 16
+		j.packA = bytesA > directA || tile.Conflict(j.a.Col*j.Size) && kk > fewTerms
 	}
 	switch {
 	case j.b.Col != 1 && j.n > 1:
@@ -147,11 +164,11 @@ func (j *job) plan(total, threads int) int {
 	default:
 		// Few panels of rows read B from the second cache about as fast where it lies.
 		panels := tile.Ceil(j.m, tile.MaxRows(j.ISA, 2))
-		large := kk*j.n*j.Size > 128<<10
+		large := kk*j.n*j.Size > directB
 		if tile.Conflict(j.b.Row * j.Size) {
-			j.packB = large || kk > 16 && panels > 3
+			j.packB = large || kk > fewTerms && panels > conflictPanels
 		} else {
-			j.packB = large && (panels > 5 || j.k*j.n*j.Size > 4<<20)
+			j.packB = large && (panels > fewPanels || j.k*j.n*j.Size > wholeB)
 		}
 	}
 	j.taskM, j.taskN = min(j.m, maxTaskRows), min(j.n, blockBytesB/(tile.KBlock*j.Size))

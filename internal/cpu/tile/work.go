@@ -3,7 +3,10 @@
 // portable Go.
 package tile
 
-import "weft/internal/par"
+import (
+	"weft/internal/cpu/gen"
+	"weft/internal/par"
+)
 
 // TaskWork is what one entry of par's counter is worth, in multiply-adds.
 const TaskWork = 256 << 10
@@ -23,13 +26,18 @@ func ThreadsFor(work, limit int) int {
 	return limit
 }
 
+// CallWork is what one entry into machine code computes at most, in fused multiply-adds of
+// vectors: some 100 µs, so that a collection need not wait longer.
+const CallWork = 200 << 10
+
 func Ceil(a, b int) int { return (a + b - 1) / b }
 
 // Conflict reports a step in bytes at which lines fall into few sets of the first
 // cache: a multiple of 1 KB or nearly so.
 func Conflict(step int) bool {
-	r := (step%1024 + 1024) % 1024
-	return r < 64 || r > 1024-64
+	const near = 1 << 10
+	r := (step%near + near) % near
+	return r < gen.Line || r > near-gen.Line
 }
 
 func Bit(b bool, n int) int {
