@@ -27,7 +27,7 @@ var mutants = []mutant{
 	{"the terms of a convolution run backwards", "convolution/channels.go", "for i, t := range terms {", "for i := len(terms) - 1; i >= 0; i-- {\n\t\t\t\t\tt := terms[i]", "conv2d_core conv2d_input"},
 	{"a column is missing in the padding", "convolution/correlate.go", "left := min(max(0, -c.colAt), c.cols) // columns of zeros", "left := min(max(0, -c.colAt)+min(1, max(0, -c.colAt)), c.cols)", "conv2d_core conv2d_input"},
 	{"tiles of Winograd's algorithm lose the last column", "convolution/winograd.go", "n := min(cols-left, w.srcW-(w.colAt+left))", "n := min(cols-left, w.srcW-(w.colAt+left)) - 1", "conv2d_core conv2d_input"},
-	{"machine code weighs otherwise in Winograd's algorithm", "convolution/winogradgo.go", "f.half", "(f.half * 1.0000001)", "conv2d_core conv2d_input"},
+	{"portable Go weighs otherwise in Winograd's algorithm", "convolution/winogradgo.go", "f.half", "(f.half * 1.0000001)", "conv2d_core conv2d_input"},
 	{"the second block of a gradient of weights replaces the first", "convolution/gradweight.go", "} else if b > 0 {", "} else if b > 1 {", "conv2d_weight"},
 	{"the gradient of pooling goes to the last of equal elements", "pooling/pooling.go", "for line := last - 1; line >= first; line-- {", "for line := first; line < last; line++ {", "max_pool2d_place max_pool2d_pick"},
 	{"pooling forgets NaN", "pooling/genpool.go", "p.part, r, s, gen.Unordered", "p.part, r, r, gen.Unordered", "max_pool2d"},
