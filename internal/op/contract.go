@@ -3,6 +3,8 @@ package op
 import (
 	"math"
 
+	"slices"
+
 	"weft/internal/array"
 	"weft/internal/ir"
 )
@@ -201,7 +203,8 @@ func init() {
 	poolSamples := []Sample{{Shapes: [][]int{{2, 3, 6, 8}}, Attrs: pool(2, 2, 2, 2, 0, 0)},
 		{Shapes: [][]int{{1, 2, 7, 7}}, Attrs: pool(3, 3, 2, 2, 0, 0)},
 		{Shapes: [][]int{{1, 2, 7, 7}}, Attrs: pool(3, 2, 2, 1, 1, 1)},
-		{Shapes: [][]int{{1, 2, 7, 5}}, Attrs: pool(2, 2, 2, 2, 0, 0)}}
+		{Shapes: [][]int{{1, 2, 7, 5}}, Attrs: pool(2, 2, 2, 2, 0, 0)},
+		{Shapes: [][]int{{2, 13, 12}}, Attrs: pool(9, 8, 2, 3, 3, 4)}}
 	MaxPool2d = define(Def{Name: "max_pool2d", Class: Routine, Arity: 1, Contig: true, Attrs: unitPool, ONNX: "MaxPool", Samples: poolSamples,
 		Doc: "The greatest element of each window of the last two axes. Padding is with -Inf. The gradient goes to the first greatest.",
 		Infer: func(c *Call) (array.DType, []int) {
@@ -240,23 +243,30 @@ func init() {
 	AvgPool2d = define(Def{Name: "avg_pool2d", Class: Composite, Arity: 1, Attrs: unitPool, ONNX: "AveragePool", Samples: poolSamples,
 		Doc: "The mean of each window of the last two axes, zeros of the padding counted.",
 		Compose: func(x []*node, a ir.Attrs) *node {
-			ws := windows("avg_pool2d", x[0], a.(Pool), 0)
-			y := ws[0]
-			for _, w := range ws[1:] {
-				y = add(y, w)
+			p, y := a.(Pool), x[0]
+			windowCounts("avg_pool2d", y, p)
+			for _, stage := range p.stages() {
+				ws := windows(y, stage)
+				y = ws[0]
+				for _, w := range ws[1:] {
+					y = add(y, w)
+				}
 			}
-			return scale(y, 1/float64(len(ws)))
+			return scale(y, 1/float64(p.Window[0]*p.Window[1]))
 		},
 		VJP: func(v *VJP) {
 			v.Set(0, func() *node {
-				a := v.Node.Attrs.(Pool)
-				n := a.Window[0] * a.Window[1]
-				part := scale(v.DY, 1/float64(n))
-				parts := make([]*node, n)
-				for i := range parts {
-					parts[i] = part
+				p := v.Node.Attrs.(Pool)
+				dx := scale(v.DY, 1/float64(p.Window[0]*p.Window[1]))
+				stages := p.stages()
+				for i, stage := range slices.Backward(stages) {
+					shape := v.X[0].Shape
+					if i > 0 { // what the first stage gave
+						shape = append(shape[:len(shape)-2:len(shape)-2], v.Node.Shape[len(shape)-2], shape[len(shape)-1])
+					}
+					dx = unpool(slices.Repeat([]*node{dx}, stage.Window[0]*stage.Window[1]), shape, stage)
 				}
-				return unpool(parts, v.X[0].Shape, a)
+				return dx
 			})
 		}})
 }
@@ -436,14 +446,32 @@ func windowCounts(name string, x *node, a Pool) (oh, ow int) {
 	return oh, ow
 }
 
-// windows returns, for each place in the window, that element of all windows.
-func windows(name string, x *node, a Pool, fill float64) []*node {
-	oh, ow := windowCounts(name, x, a)
-	x = padLast(x, a.Pad[0], a.Pad[1], fill)
+// maxPlaces is the number of places in a window up to which they are added one by
+// one.
+const maxPlaces = 64
+
+// stages returns the poolings that give sums over windows one after the other: the
+// vertical and the horizontal one where a window has so many places that those of
+// a row and a column are far fewer.
+func (p Pool) stages() []Pool {
+	if p.Window[0]*p.Window[1] <= maxPlaces {
+		return []Pool{p}
+	}
+	return []Pool{
+		{Window: [2]int{p.Window[0], 1}, Stride: [2]int{p.Stride[0], 1}, Pad: [2]int{p.Pad[0], 0}},
+		{Window: [2]int{1, p.Window[1]}, Stride: [2]int{1, p.Stride[1]}, Pad: [2]int{0, p.Pad[1]}},
+	}
+}
+
+// windows returns, for each place in the window, that element of all windows, 0 in
+// the padding.
+func windows(x *node, p Pool) []*node {
+	oh, ow := windowCounts("avg_pool2d", x, p)
+	x = padLast(x, p.Pad[0], p.Pad[1], 0)
 	var out []*node
-	for ky := range a.Window[0] {
-		for kx := range a.Window[1] {
-			out = append(out, window(x, ky, kx, a.Stride, oh, ow))
+	for ky := range p.Window[0] {
+		for kx := range p.Window[1] {
+			out = append(out, window(x, ky, kx, p.Stride, oh, ow))
 		}
 	}
 	return out
