@@ -49,6 +49,7 @@ var Counters struct {
 	Refused     atomic.Int64 // programs that fell back to the interpreter
 	Streamed    atomic.Int64 // launches that write past the caches
 	Narrowed    atomic.Int64 // launches with narrower vectors than the processor has
+	Tails       atomic.Int64 // pieces of results of routines that a tail ran on
 }
 
 // A Program is a kernel compiled for a backend.
@@ -219,12 +220,17 @@ const (
 	hotMin     = 6 // for hotWork: the more is computed, the more the cost is above the time
 )
 
+// bind fills in the addresses of arguments.
+func (p *Program) bind(a *device.Args) {
+	for i := range p.p.Bufs {
+		a.Ptr[i] = address(a.Bufs[i])
+	}
+}
+
 // Launch runs the program over the rectangle, in chunks.
 func (s *stream) Launch(l device.Launch) error {
 	p := l.Program.(*Program)
-	for i := range p.p.Bufs {
-		l.Args.Ptr[i] = address(l.Args.Bufs[i])
-	}
+	p.bind(l.Args)
 	n := 1
 	for _, e := range l.Extents {
 		n *= e
@@ -324,10 +330,10 @@ func (t *task) Chunk(_, begin, end int) {
 		copy(f.Ptr[:len(p.Bufs)], t.l.Args.Ptr[:])
 		copy(f.Word[2:words], t.l.Args.Word[2:words])
 		at := u % t.pieces * t.step
-		t.narrow(f, t.axis, at, min(t.step, t.l.Extents[t.axis]-at))
+		t.p.narrowTo(f, t.axis, at, min(t.step, t.l.Extents[t.axis]-at))
 		rest := u / t.pieces
 		for a := t.axis - 1; a >= 0; a-- {
-			t.narrow(f, a, rest%t.l.Extents[a], 1)
+			t.p.narrowTo(f, a, rest%t.l.Extents[a], 1)
 			rest /= t.l.Extents[a]
 		}
 		if err := t.p.enter(t.code, f, t.l.Context); err != nil {
@@ -337,9 +343,9 @@ func (t *task) Chunk(_, begin, end int) {
 	}
 }
 
-// narrow restricts the frame to n indices of an axis from at.
-func (t *task) narrow(f *loop.Frame, axis, at, n int) {
-	p := t.p.p
+// narrowTo restricts the frame to n indices of an axis from at.
+func (prog *Program) narrowTo(f *loop.Frame, axis, at, n int) {
+	p := prog.p
 	f.Word[p.ExtentWord(axis)] = uint64(n)
 	f.Word[p.StartWord(axis)] += uint64(at)
 	for i := range p.Bufs {

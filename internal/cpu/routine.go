@@ -79,10 +79,14 @@ func bias(args []array.View) tile.Bias {
 func matmul(c *device.Call) error {
 	a, b, out := &c.Args[0], &c.Args[1], &c.Out[0]
 	r := len(a.Shape)
-	product.Product{ISA: isaOf(c), DType: a.DType, M: a.Shape[r-2], N: b.Shape[r-1], K: a.Shape[r-1], A: mat(a), B: mat(b), C: mat(out),
-		Batch: product.Batch{Count: a.Shape[:r-2], A: a.Strides[:r-2], B: b.Strides[:r-2], C: out.Strides[:r-2]},
-		Bias:  bias(c.Args)}.Run()
-	return nil
+	return withTail(c, func(t *tail) {
+		product.Product{ISA: isaOf(c), DType: a.DType, M: a.Shape[r-2], N: b.Shape[r-1], K: a.Shape[r-1], A: mat(a), B: mat(b), C: mat(out),
+			Batch: product.Batch{Count: a.Shape[:r-2], A: a.Strides[:r-2], B: b.Strides[:r-2], C: out.Strides[:r-2]},
+			Bias:  bias(c.Args)}.Run()
+		if t != nil {
+			t.Run(0, array.Size(a.Shape[:r-1]), 0, b.Shape[r-1])
+		}
+	})
 }
 
 func convolutionOf(c *device.Call) convolution.Convolution {
@@ -101,8 +105,13 @@ func conv2d(c *device.Call) error {
 	w, free := contiguous(c, &c.Args[1])
 	defer free()
 	g.Bias = bias(c.Args)
-	g.Forward(image(&c.Out[0]), image(&c.Args[0]), gen.Ptr(&w))
-	return nil
+	return withTail(c, func(t *tail) {
+		g.Forward(image(&c.Out[0]), image(&c.Args[0]), gen.Ptr(&w))
+		if t != nil {
+			s := c.Out[0].Shape
+			t.Run(0, s[0]*s[1], 0, s[2]*s[3])
+		}
+	})
 }
 
 func conv2dInput(c *device.Call) error {

@@ -75,6 +75,14 @@ func (a *Args) Free(n int) {
 	pooled.Put(a)
 }
 
+// A Tail is a program that a routine runs on its result: over all of it once, piece by
+// piece as they are finished. The result is a matrix to it, of which the last Columns axes
+// of the program walk the columns, and those before them the rows.
+type Tail struct {
+	Launch
+	Columns int
+}
+
 // A Routine computes a node. The error says why there is no result for these
 // values; one that is an *array.Error reaches the user as it is.
 type Routine func(c *Call) error
@@ -85,6 +93,7 @@ type Call struct {
 	Node   *ir.Node
 	Args   []array.View // of any strides, unless the operation asks for contiguous ones
 	Out    []array.View // one a result, contiguous
+	Tail   Tail         // of operations that are Tiled; without Program there is none
 }
 
 // An Event is a point in the work of a stream.

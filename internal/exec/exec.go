@@ -67,7 +67,7 @@ func Truth(b bool) Number {
 type Compiled struct {
 	Plan     *plan.Plan
 	dev      device.Device
-	kernels  []device.Program
+	kernels  []device.Program // by step; of a routine that of its tail
 	routines []device.Routine
 	narrow   []plan.ScalarArg // numbers that have bounds
 }
@@ -81,14 +81,20 @@ func Compile(p *plan.Plan, d device.Device) (*Compiled, error) {
 			if c.routines[i] = d.Routine(name); c.routines[i] == nil {
 				return nil, fmt.Errorf("exec: %s has no routine on %s", name, d.Name())
 			}
+		}
+		k := s.Kernel
+		if k == nil {
+			k = s.Tail
+		}
+		if k == nil {
 			continue
 		}
-		k, err := d.Compile(s.Kernel.Prog)
+		prog, err := d.Compile(k.Prog)
 		if err != nil {
 			return nil, err
 		}
-		c.kernels[i] = k
-		for _, a := range s.Kernel.Scalars {
+		c.kernels[i] = prog
+		for _, a := range k.Scalars {
 			if !a.Test && (a.Min != math.MinInt64 || a.Max != math.MaxInt64) {
 				c.narrow = append(c.narrow, a)
 			}
@@ -158,7 +164,14 @@ func (c *Compiled) Run(ctx context.Context, s device.Stream, ins []*array.View, 
 			for j := range st.Outs {
 				call.Out = append(call.Out, view(&st.Outs[j], p, s, slots, off))
 			}
-			err = c.routines[i](call)
+			if k := st.Tail; k != nil {
+				f := c.bind(s, k, nil, nums, slots, off)
+				call.Tail = device.Tail{Launch: device.Launch{Program: c.kernels[i], Args: f, Extents: k.Extents, Cost: k.Cost, Context: ctx}, Columns: k.Columns}
+				err = c.routines[i](call)
+				f.Free(len(k.Binds))
+			} else {
+				err = c.routines[i](call)
+			}
 			clear(call.Args)
 			clear(call.Out)
 			*call = device.Call{Args: call.Args[:0], Out: call.Out[:0]}
@@ -196,29 +209,35 @@ func view(o *plan.Operand, p *plan.Plan, s device.Stream, slots []*array.Storage
 func (c *Compiled) kernel(ctx context.Context, s device.Stream, k *plan.Kernel, prog device.Program, nums []Number, slots []*array.Storage, off []int) error {
 	var index [array.MaxRank + 1]int // of the axes around the program
 	for {
-		f := device.NewArgs()
-		for i := range k.Binds {
-			o := &k.Binds[i]
-			at := o.Offset + off[o.Slot]
-			for a := range k.Around {
-				at += index[a] * k.Around[a].Strides[i]
-			}
-			f.Bufs[i] = device.Ref{Store: memory(o.Slot, c.Plan, s, slots), Offset: at * o.DType.Size()}
-		}
-		copy(f.Word[:], k.Words)
-		for _, a := range k.Scalars {
-			n := nums[a.Arg]
-			if a.Test {
-				n = Truth(a.Min <= n.Int && n.Int <= a.Max)
-			}
-			f.Word[a.Word] = n.Bits(a.DType)
-		}
+		f := c.bind(s, k, index[:len(k.Around)], nums, slots, off)
 		err := s.Launch(device.Launch{Program: prog, Args: f, Extents: k.Extents, Cost: k.Cost, Context: ctx})
 		f.Free(len(k.Binds))
 		if err != nil || !advance(index[:len(k.Around)], k.Around) {
 			return err
 		}
 	}
+}
+
+// bind returns the arguments of a kernel at an index of the axes around its program.
+func (c *Compiled) bind(s device.Stream, k *plan.Kernel, index []int, nums []Number, slots []*array.Storage, off []int) *device.Args {
+	f := device.NewArgs()
+	for i := range k.Binds {
+		o := &k.Binds[i]
+		at := o.Offset + off[o.Slot]
+		for a, j := range index {
+			at += j * k.Around[a].Strides[i]
+		}
+		f.Bufs[i] = device.Ref{Store: memory(o.Slot, c.Plan, s, slots), Offset: at * o.DType.Size()}
+	}
+	copy(f.Word[:], k.Words)
+	for _, a := range k.Scalars {
+		n := nums[a.Arg]
+		if a.Test {
+			n = Truth(a.Min <= n.Int && n.Int <= a.Max)
+		}
+		f.Word[a.Word] = n.Bits(a.DType)
+	}
+	return f
 }
 
 // advance moves an index on, the last axis first, and reports whether there is a next.

@@ -54,7 +54,7 @@ func Geometry(n *node) ConvGeometry {
 func swapLast(x *node) *node { return Transpose(x, len(x.Shape)-2, len(x.Shape)-1) }
 
 func init() {
-	MatMul2 = define(Def{Name: "matmul2", Class: Routine, Arity: -1,
+	MatMul2 = define(Def{Name: "matmul2", Class: Routine, Arity: -1, Tiled: 1,
 		Doc: "The matrix product over the last two axes; axes before them are equal. An element is the sum over ascending k of products, by fma, in blocks; then a third argument, a vector of columns, is added.",
 		Infer: func(c *Call) (array.DType, []int) {
 			c.floats(2, 3)
@@ -102,7 +102,7 @@ func init() {
 		},
 		Samples: []Sample{{Shapes: [][]int{{5, 7}, {7, 3}, {3}}}}})
 
-	conv2d = define(Def{Name: "conv2d_core", Class: Routine, Arity: -1, Attrs: unitConv, Doc: "Cross-correlation of NCHW pictures with OCHW filters, plus a bias for each filter if given.",
+	conv2d = define(Def{Name: "conv2d_core", Class: Routine, Arity: -1, Tiled: 2, Attrs: unitConv, Doc: "Cross-correlation of NCHW pictures with OCHW filters, plus a bias for each filter if given.",
 		Infer: func(c *Call) (array.DType, []int) {
 			c.Def = Conv2d // messages name what the user called
 			c.floats(2, 3)

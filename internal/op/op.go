@@ -82,6 +82,11 @@ type Def struct {
 	// Contig asks for contiguous arguments of a Routine.
 	Contig bool
 
+	// Tiled is not 0 for a Routine whose device runs a tail (device.Tail) on each finished
+	// piece of its result: so many of the last axes are the columns of the matrix as which
+	// pieces see the result, those before them its rows.
+	Tiled int
+
 	// Over says how an operation takes the axes of a [Reduction].
 	Over Over
 

@@ -16,6 +16,7 @@ type cluster struct {
 	seq    int      // clusters in the order in which they were begun
 	level  int      // greater than the level of every cluster that this one reads
 	single *ir.Node // the node that is no kernel
+	head   *cluster // the routine on whose result the kernel is run as a tail
 	nodes  []*ir.Node
 	shape  []int // the rectangle
 	lo, hi int   // the reduced axes, -1 when nothing is reduced
@@ -125,6 +126,7 @@ func (b *planner) cluster() {
 			b.clusters = append(b.clusters, c)
 		}
 	}
+	b.tails()
 }
 
 // begin makes a cluster of a node.
@@ -425,20 +427,22 @@ func (b *planner) level(c, d *cluster, reads []*ir.Node) (int, bool) {
 	found := append(b.above[:0], c)
 	defer func() { b.above = found }()
 	for i := 0; i < len(found); i++ {
-		for _, n := range found[i].nodes {
-			s := b.spot(n)
-			if b.looks -= 1 + s.placed; b.looks < 0 {
-				return 0, false
-			}
-			b.visits += 1 + s.placed
-			for _, u := range s.users[:s.placed] {
-				e := b.in(u)
-				if e == d && i > 0 {
+		for part := found[i]; part != nil; part = part.head {
+			for _, n := range part.nodes {
+				s := b.spot(n)
+				if b.looks -= 1 + s.placed; b.looks < 0 {
 					return 0, false
 				}
-				if e != d && e.seen != b.walk && e.level <= level+maxLooks {
-					e.seen = b.walk
-					found = append(found, e)
+				b.visits += 1 + s.placed
+				for _, u := range s.users[:s.placed] {
+					e := b.in(u)
+					if e == d && i > 0 {
+						return 0, false
+					}
+					if e != d && e.seen != b.walk && e.level <= level+maxLooks {
+						e.seen = b.walk
+						found = append(found, e)
+					}
 				}
 			}
 		}

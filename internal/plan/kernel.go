@@ -42,6 +42,8 @@ type kernel struct {
 	lo, hi int
 	acc    []*access
 	keep   []int // axes that must not merge with others
+	cut    int   // axes from this one on must not merge with those before it
+	tail   bool  // the kernel is the tail of the last step
 
 	dims    []dim
 	kb      *loop.Builder
@@ -76,6 +78,7 @@ func (k *kernel) operand(o Operand, write bool) int {
 func (k *kernel) collapse() {
 	var dims []dim
 	st := make([][]int, len(k.acc))
+	prev := 0 // the axis before that is longer than 1
 	for a, n := range k.shape {
 		c := outer
 		switch {
@@ -98,7 +101,9 @@ func (k *kernel) collapse() {
 			}
 			continue
 		}
-		if m := len(dims); m > 0 && dims[m-1].class == c && !slices.Contains(k.keep, a) && (dims[m-1].axis < 0 || !slices.Contains(k.keep, dims[m-1].axis)) {
+		split := prev < k.cut && a >= k.cut
+		prev = a
+		if m := len(dims); m > 0 && dims[m-1].class == c && !split && !slices.Contains(k.keep, a) && (dims[m-1].axis < 0 || !slices.Contains(k.keep, dims[m-1].axis)) {
 			fits := true
 			for _, x := range k.acc {
 				fits = fits && st2(x, a-1, k.shape) == x.strides[a]*n
@@ -318,6 +323,10 @@ func (k *kernel) finish(p *loop.Program) {
 		a.Min, a.Max = n.Bounds()
 		out.Scalars = append(out.Scalars, a)
 	}
+	if k.tail && len(out.Around) == 0 {
+		k.b.setTail(out)
+		return
+	}
 	k.b.step(Step{Kernel: out})
 }
 
@@ -360,6 +369,7 @@ type emitter struct {
 	stores byNode[Operand]
 	back   [][2]Operand // outputs that are copied from where the kernel put them
 	index  byNode[int]
+	cutAt  int // kernel.cut
 
 	row   memo
 	pass  memo
@@ -495,6 +505,7 @@ func (e *emitter) newKernel() {
 		name = "row"
 	}
 	e.k = newKernel(e.b, name, c.shape, c.lo, c.hi)
+	e.k.cut, e.k.tail = e.cutAt, c.head != nil
 	e.index, e.stash = byNode[int]{}, byNode[int]{}
 	e.index.room(len(e.loads.nodes) + len(e.stores.nodes))
 	for _, n := range c.nodes {

@@ -91,6 +91,7 @@ type ScalarArg struct {
 // A Step is a kernel, or a routine when Node is set.
 type Step struct {
 	Kernel *Kernel
+	Tail   *Kernel  // what the routine runs on each finished piece of its result
 	Node   *ir.Node // the routine's node
 	Args   []Operand
 	Outs   []Operand // of a routine, contiguous, one a result
@@ -106,6 +107,7 @@ type Kernel struct {
 	Scalars []ScalarArg
 	Cost    int // rough vector instructions an element
 	Around  []Around
+	Columns int // of a tail, how many of the last axes walk the columns of the result
 }
 
 // Around is an axis around those of a kernel's program, of which loops have at most
@@ -277,6 +279,10 @@ func (b *planner) emit() {
 	order := b.order()
 	b.p.Steps = make([]Step, 0, len(order))
 	for _, c := range order {
+		if c.head != nil {
+			b.emitTailed(c)
+			continue
+		}
 		if c.single != nil {
 			b.emitSingle(c.single)
 			continue
@@ -472,13 +478,20 @@ func (p *Plan) String() string {
 				fmt.Fprintf(&s, " s%d%s", o.Slot, array.ShapeString(o.Shape))
 			}
 			s.WriteString("\n")
+			if st.Tail != nil {
+				st.Tail.write(&s, fmt.Sprintf("tail %d", i))
+			}
 			continue
 		}
-		fmt.Fprintf(&s, "step %d: extents %v, buffers", i, st.Kernel.Extents)
-		for _, o := range st.Kernel.Binds {
-			fmt.Fprintf(&s, " s%d", o.Slot)
-		}
-		fmt.Fprintf(&s, "\n%s", st.Kernel.Prog)
+		st.Kernel.write(&s, fmt.Sprintf("step %d", i))
 	}
 	return s.String()
+}
+
+func (k *Kernel) write(s *strings.Builder, name string) {
+	fmt.Fprintf(s, "%s: extents %v, buffers", name, k.Extents)
+	for _, o := range k.Binds {
+		fmt.Fprintf(s, " s%d", o.Slot)
+	}
+	fmt.Fprintf(s, "\n%s", k.Prog)
 }

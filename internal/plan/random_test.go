@@ -97,18 +97,32 @@ func check(p *Plan) error {
 			for _, o := range append(s.Args, s.Outs[0]) {
 				all, writes = append(all, o), append(writes, len(all) == len(s.Args))
 			}
-		} else {
-			for i, o := range s.Kernel.Binds {
-				all, writes = append(all, o), append(writes, s.Kernel.Prog.Bufs[i].Write)
-			}
 		}
-		for i, o := range all {
-			if err := use(at, o, writes[i]); err != nil {
+		run := func() error {
+			for i, o := range all {
+				if err := use(at, o, writes[i]); err != nil {
+					return err
+				}
+			}
+			for i, o := range all {
+				written[o.Slot] = written[o.Slot] || writes[i]
+			}
+			return nil
+		}
+		if err := run(); err != nil {
+			return err
+		}
+		for _, k := range []*Kernel{s.Kernel, s.Tail} {
+			if k == nil {
+				continue
+			}
+			all, writes = nil, nil
+			for i, o := range k.Binds {
+				all, writes = append(all, o), append(writes, k.Prog.Bufs[i].Write)
+			}
+			if err := run(); err != nil {
 				return err
 			}
-		}
-		for i, o := range all {
-			written[o.Slot] = written[o.Slot] || writes[i]
 		}
 	}
 	for i, o := range p.Outs {

@@ -1,0 +1,114 @@
+package cpu
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"weft/internal/device"
+	"weft/internal/loop"
+)
+
+// A tail runs a program on pieces of the result of a routine, on the threads that
+// computed them.
+type tail struct {
+	p       *Program
+	args    *device.Args
+	ctx     context.Context
+	extents []int
+	rows    int // of the axes, so many walk the rows of the result
+	pace    int // work of an element
+	err     atomic.Pointer[error]
+}
+
+var tails = sync.Pool{New: func() any { return new(tail) }}
+
+// withTail calls the routine with what runs the tail of the call, nil if it has none.
+func withTail(c *device.Call, routine func(t *tail)) error {
+	if c.Tail.Program == nil {
+		routine(nil)
+		return nil
+	}
+	l := &c.Tail.Launch
+	t := tails.Get().(*tail)
+	defer tails.Put(t)
+	t.p, t.args, t.ctx, t.extents = l.Program.(*Program), l.Args, l.Context, l.Extents
+	t.rows = len(l.Extents) - c.Tail.Columns
+	t.pace = max(l.Cost/4, elementMin)
+	t.p.bind(l.Args)
+	defer t.err.Store(nil)
+	routine(t)
+	t.p, t.args, t.ctx, t.extents = nil, nil, nil, nil
+	if e := t.err.Load(); e != nil {
+		return *e
+	}
+	return nil
+}
+
+// Run runs the program on rows r0 to r1-1 and columns c0 to c1-1 of the result.
+func (t *tail) Run(r0, r1, c0, c1 int) {
+	Counters.Tails.Add(1)
+	f := loop.NewFrame()
+	defer f.Free(len(t.p.p.Bufs))
+	r := rectangles{tail: t, f: f, c0: c0, c1: c1}
+	step := max(1, chunkWork/max(1, (c1-c0)*t.pace))
+	for ; r0 < r1; r0 += step {
+		r.cut(0, t.rows, r0, min(r0+step, r1))
+	}
+}
+
+// rectangles are what a piece of a tail is cut into: indices from first on, count of them,
+// of each axis of the program.
+type rectangles struct {
+	*tail
+	f            *loop.Frame
+	c0, c1       int
+	first, count [loop.MaxAxes]int
+}
+
+// cut cuts the indices from to to-1 of the axes a to end-1, in row-major order, and goes on
+// to the columns behind the rows.
+func (r *rectangles) cut(a, end, from, to int) {
+	if a == end {
+		r.next(end)
+		return
+	}
+	inner := 1
+	for _, n := range r.extents[a+1 : end] {
+		inner *= n
+	}
+	for from < to {
+		at, n := from%inner, to-from
+		r.first[a] = from / inner
+		if at == 0 && n >= inner {
+			r.count[a] = n / inner
+			for b := a + 1; b < end; b++ {
+				r.first[b], r.count[b] = 0, r.extents[b]
+			}
+			r.next(end)
+			from += r.count[a] * inner
+			continue
+		}
+		n = min(n, inner-at)
+		r.count[a] = 1
+		r.cut(a+1, end, at, at+n)
+		from += n
+	}
+}
+
+// next goes on when the axes before end are cut.
+func (r *rectangles) next(end int) {
+	if end < len(r.extents) {
+		r.cut(end, len(r.extents), r.c0, r.c1)
+		return
+	}
+	p, f := r.p.p, r.f
+	copy(f.Ptr[:len(p.Bufs)], r.args.Ptr[:])
+	copy(f.Word[2:p.Words()], r.args.Word[2:])
+	for a := range r.extents {
+		r.p.narrowTo(f, a, r.first[a], r.count[a])
+	}
+	if err := r.p.enter(r.p.code, f, r.ctx); err != nil {
+		r.err.CompareAndSwap(nil, &err)
+	}
+}
