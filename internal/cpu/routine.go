@@ -79,13 +79,10 @@ func bias(args []array.View) tile.Bias {
 func matmul(c *device.Call) error {
 	a, b, out := &c.Args[0], &c.Args[1], &c.Out[0]
 	r := len(a.Shape)
-	return withTail(c, func(t *tail) {
+	return withTail(c, func(t tile.Tail) {
 		product.Product{ISA: isaOf(c), DType: a.DType, M: a.Shape[r-2], N: b.Shape[r-1], K: a.Shape[r-1], A: mat(a), B: mat(b), C: mat(out),
 			Batch: product.Batch{Count: a.Shape[:r-2], A: a.Strides[:r-2], B: b.Strides[:r-2], C: out.Strides[:r-2]},
-			Bias:  bias(c.Args)}.Run()
-		if t != nil {
-			t.Run(0, array.Size(a.Shape[:r-1]), 0, b.Shape[r-1])
-		}
+			Bias:  bias(c.Args), Tail: t}.Run()
 	})
 }
 
@@ -105,12 +102,9 @@ func conv2d(c *device.Call) error {
 	w, free := contiguous(c, &c.Args[1])
 	defer free()
 	g.Bias = bias(c.Args)
-	return withTail(c, func(t *tail) {
+	return withTail(c, func(t tile.Tail) {
+		g.Tail = t
 		g.Forward(image(&c.Out[0]), image(&c.Args[0]), gen.Ptr(&w))
-		if t != nil {
-			s := c.Out[0].Shape
-			t.Run(0, s[0]*s[1], 0, s[2]*s[3])
-		}
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"weft/internal/cpu/tile"
 	"weft/internal/device"
 	"weft/internal/loop"
 )
@@ -24,7 +25,7 @@ type tail struct {
 var tails = sync.Pool{New: func() any { return new(tail) }}
 
 // withTail calls the routine with what runs the tail of the call, nil if it has none.
-func withTail(c *device.Call, routine func(t *tail)) error {
+func withTail(c *device.Call, routine func(t tile.Tail)) error {
 	if c.Tail.Program == nil {
 		routine(nil)
 		return nil

@@ -111,17 +111,25 @@ func TestNoCycle(t *testing.T) {
 		m := apply(op.MatMul, a, x[1]) // a routine between
 		return apply(op.Add, a, m)
 	}), []int{8, 8}, []int{8, 8})
-	var order []string
-	for _, s := range p.Steps {
-		if s.Kernel == nil {
-			order = append(order, "routine")
-		} else {
-			order = append(order, "kernel")
-		}
-	}
-	if got := strings.Join(order, " "); got != "kernel routine kernel" {
+	if got := kinds(p); got != "kernel routine+tail" {
 		t.Errorf("steps %s\n%s", got, p)
 	}
+}
+
+// kinds names the steps of a plan.
+func kinds(p *Plan) string {
+	var order []string
+	for _, s := range p.Steps {
+		switch {
+		case s.Kernel != nil:
+			order = append(order, "kernel")
+		case s.Tail != nil:
+			order = append(order, "routine+tail")
+		default:
+			order = append(order, "routine")
+		}
+	}
+	return strings.Join(order, " ")
 }
 
 // A sum of many arrays is split where a kernel would have too many buffers.

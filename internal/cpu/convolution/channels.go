@@ -292,9 +292,14 @@ func (r *channelRun) Chunk(worker, begin, end int) {
 		next := i + r.parts
 		image1, row1 := next/r.parts/r.bands*r.images, next/r.parts%r.bands*r.bandH
 		ahead := ((image1-image)*r.src.N + (row1-row)*r.stepY*r.src.H) * r.Size
-		tiles := r.makeTiles(worker, image, min(image+r.images, r.n), row, min(row+r.bandH, r.outH))
-		for s := first; s < min(first+r.stripsEach, r.strips); s++ {
+		imageEnd, rowEnd, end := min(image+r.images, r.n), min(row+r.bandH, r.outH), min(first+r.stripsEach, r.strips)
+		tiles := r.makeTiles(worker, image, imageEnd, row, rowEnd)
+		for s := first; s < end; s++ {
 			r.strip(worker, s, tiles, ahead)
+		}
+		channels := r.nv * r.Lanes // of a strip
+		for n := image; n < imageEnd; n++ {
+			r.finish(n, first*channels, end*channels, row, rowEnd)
 		}
 	}
 }

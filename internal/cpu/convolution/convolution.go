@@ -52,6 +52,7 @@ type Convolution struct {
 	DType array.DType // Float32 or Float64
 	Geometry
 	Bias    tile.Bias // one element per channel of the result, whatever PerRow says
+	Tail    tile.Tail // of Forward, nil: none; the result is contiguous if there is one
 	Threads int       // as in a Product
 }
 

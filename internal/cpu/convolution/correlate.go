@@ -35,6 +35,7 @@ type correlation struct {
 	rows, cols    int // of the source around all outputs
 	dst           Image
 	bias          tile.Bias
+	tail          tile.Tail
 	packWeights   func(dst unsafe.Pointer, pitch, o, n int) // packs rows o to o+n-1
 	direct        bool                                      // the source is read where it is
 	through       bool                                      // results pass through a buffer
@@ -273,6 +274,7 @@ func (c *correlation) Chunk(worker, begin, end int) {
 		}
 		if !c.through {
 			c.band(src, dst, c.dst.C, tiles, q0, q1)
+			c.finish(image, c.rowOf(q0), c.rowOf(q1), band*c.bandH, band*c.bandH+h)
 			continue
 		}
 		// Planes side by side, then to their places.
@@ -282,6 +284,14 @@ func (c *correlation) Chunk(worker, begin, end int) {
 			plane := tile.Mat{Ptr: unsafe.Add(tmp, o*h*c.outW*c.Size), Row: c.outW, Col: 1}
 			tile.CopyMat(c.Machine, h, c.outW, tile.Mat{Ptr: unsafe.Add(dst, o*c.dst.C*c.Size), Row: c.dst.H, Col: c.dst.W}, plane)
 		}
+		c.finish(image, c.rowOf(q0), c.rowOf(q1), band*c.bandH, band*c.bandH+h)
+	}
+}
+
+// finish runs the tail on rows y0 to y1-1 of channels o0 to o1-1 of an image.
+func (c *correlation) finish(image, o0, o1, y0, y1 int) {
+	if c.tail != nil {
+		c.tail.Run(image*c.outC+o0, image*c.outC+o1, y0*c.outW, y1*c.outW)
 	}
 }
 

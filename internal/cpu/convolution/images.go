@@ -196,6 +196,9 @@ func (r *imageRun) Chunk(worker, begin, end int) {
 			}
 		}
 		r.store(sums, first, n)
+		if c.tail != nil {
+			c.tail.Run(first*c.outC, (first+n)*c.outC, 0, c.outH*c.outW)
+		}
 	}
 }
 

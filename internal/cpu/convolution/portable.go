@@ -123,10 +123,14 @@ func portableForward[E tile.Element](g *Convolution, y, x Image, w unsafe.Pointe
 	bias := g.Bias
 	bias.PerRow = true
 	s := forwardSweep[E](x, &g.Geometry)
+	var done func(n, o0, o1, at, to int)
+	if g.Tail != nil {
+		done = func(n, o0, o1, at, to int) { g.Tail.Run(n*g.O+o0, n*g.O+o1, at, to) }
+	}
 	tile.PortableProducts[E](g.N, g.O, g.OutH()*g.OutW(), len(s.taps), g.Threads, func(n int) (tile.PortableOperands, tile.PortableResult) {
 		return &sweepOperands[E]{s, n, w, len(s.taps)},
 			tile.PortableResult{Ptr: y.at(n, 0, 0, 0, size), Row: y.C, Width: g.OutW(), High: y.H, Step: y.W, Bias: bias, Positive: true}
-	})
+	}, done)
 }
 
 // forwardSweep returns the taps of a convolution over its input.
@@ -163,7 +167,7 @@ func portableGradInput[E tile.Element](g *Convolution, dx, dy Image, w unsafe.Po
 			tile.PortableProducts[E](g.N, g.C, outH*outW, len(s.taps), g.Threads, func(n int) (tile.PortableOperands, tile.PortableResult) {
 				return &sweepOperands[E]{s, n, w, kernel},
 					tile.PortableResult{Ptr: dx.at(n, 0, ry, rx, size), Row: dx.C, Width: outW, High: dx.H * g.StrideH, Step: dx.W * g.StrideW, Bias: bias, Positive: true}
-			})
+			}, nil)
 		}
 	}
 }

@@ -20,7 +20,7 @@ func (c *correlation) ready(g *Convolution, channels int) {
 
 func (c *correlation) release() {
 	c.weights, c.buffer, c.packWeights = mem.Block{}, mem.Block{}, nil
-	c.src, c.dst, c.bias = Image{}, Image{}, tile.Bias{}
+	c.src, c.dst, c.bias, c.tail = Image{}, Image{}, tile.Bias{}, nil
 	correlations.Put(c)
 }
 
@@ -31,14 +31,25 @@ func (g *Convolution) forward(y, x Image, w unsafe.Pointer) {
 	}
 	(&winograd{
 		Machine: tile.New(g.ISA, g.DType), n: g.N, inC: g.C, outC: g.O, outH: g.OutH(), outW: g.OutW(), src: x, dst: y,
-		srcH: g.H, srcW: g.W, rowAt: -g.PadH, colAt: -g.PadW, bias: g.Bias,
+		srcH: g.H, srcW: g.W, rowAt: -g.PadH, colAt: -g.PadW, bias: g.Bias, tail: g.Tail,
 		weights: w, outStep: 9 * g.C, inStep: 9, step: winogradWeights,
 	}).run(g.Threads, func(image int) {
 		one := *g
 		one.N = 1
+		if one.Tail != nil {
+			one.Tail = tailFrom{one.Tail, image * g.O}
+		}
 		one.directForward(y.image(image, g.DType), x.image(image, g.DType), w)
 	})
 }
+
+// tailFrom is a tail for images whose first channel is a row of the result further on.
+type tailFrom struct {
+	tile.Tail
+	row int
+}
+
+func (t tailFrom) Run(r0, r1, c0, c1 int) { t.Tail.Run(t.row+r0, t.row+r1, c0, c1) }
 
 // image returns one of a stack of images.
 func (m Image) image(i int, d array.DType) Image {
@@ -62,7 +73,7 @@ func (g *Convolution) directForward(y, x Image, w unsafe.Pointer) {
 	c.src, c.srcC, c.srcH, c.srcW, c.rowAt, c.colAt = x, g.C, g.H, g.W, -g.PadH, -g.PadW
 	c.rows = (c.outH-1)*g.StrideH + (g.KH-1)*g.DilationH + 1
 	c.cols = (c.outW-1)*g.StrideW + (g.KW-1)*g.DilationW + 1
-	c.dst = y
+	c.dst, c.tail = y, g.Tail
 	for ch := range g.C {
 		for kh := range g.KH {
 			for kw := range g.KW {

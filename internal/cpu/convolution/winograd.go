@@ -42,6 +42,7 @@ type winograd struct {
 	planeBytes   int           // of a worker's pixels of some channels
 	tileStep     int           // bytes from tile to tile of the transformed source
 	wild         []atomic.Bool // by image: a result is not finite
+	tail         tile.Tail
 }
 
 // winogradVectors is how many vectors of output channels a product computes at a time.
@@ -67,6 +68,7 @@ func (g *Convolution) useWinograd(h, w int) bool {
 
 // run computes the convolution, and calls direct for each image of which a result is not
 // finite: an element that is not finite, or nearly so, spreads to all results of its tiles.
+// What the tail made of these is written over then.
 func (w *winograd) run(threads int, direct func(image int)) {
 	w.bias = w.bias.ByChannel(w.Machine, w.outC)
 	threads = tile.ThreadsFor(w.n*w.outC*w.outH*w.outW*w.inC*4, threads)
@@ -176,6 +178,9 @@ func (w *winograd) Chunk(worker, begin, end int) {
 				w.result(plane, unsafe.Add(sums, v*w.VB), image, (s*winogradVectors+v)*w.Lanes, first, rows)
 			}
 		}
+		if w.tail != nil {
+			w.tail.Run(image*w.outC, (image+1)*w.outC, 2*first*w.outW, min(2*(first+rows), w.outH)*w.outW)
+		}
 	}
 }
 
@@ -204,7 +209,7 @@ func (w *winograd) products(source, sums unsafe.Pointer, strip, n int) {
 		tile.PortableMats[float32](16, n, width, w.inC, 1, tile.Bias{}, func(m int) (a, b, c tile.Mat) {
 			return tile.Mat{Ptr: unsafe.Add(source, m*matrix*w.tileStep), Row: w.tileStep / w.Size, Col: 1},
 				tile.Mat{Ptr: unsafe.Add(w.transformed.Ptr(), (strip*16+m)*w.inC*bytes), Row: width, Col: 1}, tile.Mat{Ptr: unsafe.Add(sums, m*matrix*bytes), Row: width, Col: 1}
-		})
+		}, nil)
 		return
 	}
 	panels := tile.Ceil(n, tile.MaxRows(w.ISA, winogradVectors))

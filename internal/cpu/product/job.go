@@ -41,6 +41,8 @@ type job struct {
 	m, n, k  int
 	operands // C has unit column stride
 	bias     tile.Bias
+	tail     tile.Tail
+	flipped  bool // Product.transposed
 
 	packA, packB   bool
 	narrow         narrowKind
@@ -99,7 +101,7 @@ func (p *Product) operands() operands { return operands{p.A, p.B, p.C} }
 
 func (p *Product) runJob(total int) {
 	// On the stack, unless workers share it.
-	j := job{Machine: tile.New(p.ISA, p.DType), batch: p.Batch, m: p.M, n: p.N, k: p.K, operands: p.operands(), bias: p.Bias}
+	j := job{Machine: tile.New(p.ISA, p.DType), batch: p.Batch, m: p.M, n: p.N, k: p.K, operands: p.operands(), bias: p.Bias, tail: p.Tail, flipped: p.transposed}
 	threads := j.plan(total, p.Threads)
 	if n := p.N; j.bias.Ptr != nil && j.bias.Step != 1 {
 		if j.bias.PerRow {
@@ -205,24 +207,38 @@ func (j *job) Chunk(worker, begin, end int) {
 		m0 := i % per / j.tilesN * j.taskM
 		n0 := i % j.tilesN * j.taskN
 		if j.narrow != notNarrow {
-			j.narrowTask(worker, n0, min(n0+j.taskN, j.n), &o)
+			n1 := min(n0+j.taskN, j.n)
+			j.narrowTask(worker, n0, n1, &o)
+			j.finish(i/per, 0, j.m, n0, n1)
 			continue
 		}
-		j.task(worker, m0, min(m0+j.taskM, j.m), n0, min(n0+j.taskN, j.n), &o)
+		j.task(worker, i/per, m0, min(m0+j.taskM, j.m), n0, min(n0+j.taskN, j.n), &o)
 	}
 }
 
-// task computes one rectangle of C.
-func (j *job) task(worker, m0, m1, n0, n1 int, o *operands) {
+// finish runs the tail on a finished rectangle of C.
+func (j *job) finish(item, m0, m1, n0, n1 int) {
+	switch {
+	case j.tail == nil:
+	case j.flipped:
+		j.tail.Run(item*j.n+n0, item*j.n+n1, m0, m1)
+	default:
+		j.tail.Run(item*j.m+m0, item*j.m+m1, n0, n1)
+	}
+}
+
+// task computes one rectangle of C and runs the tail on it.
+func (j *job) task(worker, item, m0, m1, n0, n1 int, o *operands) {
 	base := unsafe.Pointer(nil)
 	if j.blockA+j.blockB > 0 {
 		base = unsafe.Add(j.buffer.Ptr(), worker*(j.blockA+j.blockB))
 	}
-	j.taskWith(base, unsafe.Add(base, j.blockA), m0, m1, n0, n1, o)
+	j.taskWith(base, unsafe.Add(base, j.blockA), m0, m1, n0, n1, o, func(i0, i1 int) { j.finish(item, i0, i1, n0, n1) })
 }
 
-// taskWith is task with the buffers to pack into.
-func (j *job) taskWith(base, bufB unsafe.Pointer, m0, m1, n0, n1 int, o *operands) {
+// taskWith computes a rectangle of C with buffers to pack into, and calls done for some
+// rows of it after the other.
+func (j *job) taskWith(base, bufB unsafe.Pointer, m0, m1, n0, n1 int, o *operands, done func(i0, i1 int)) {
 	width := j.nv * j.Lanes
 	var f tile.Frame
 	f.CStep = o.c.Row * j.Size
@@ -240,7 +256,11 @@ func (j *job) taskWith(base, bufB unsafe.Pointer, m0, m1, n0, n1 int, o *operand
 			}
 		}
 		for i0 := m0; i0 < m1; i0 += j.rows {
-			j.block(&f, i0, min(i0+j.rows, m1), n0, n1, p0, kk, o, base, bufB)
+			i1 := min(i0+j.rows, m1)
+			j.block(&f, i0, i1, n0, n1, p0, kk, o, base, bufB)
+			if p0+kk == j.k {
+				done(i0, i1)
+			}
 		}
 	}
 }
@@ -319,8 +339,11 @@ func (p *Product) runThrough(total int) {
 	for i := range total {
 		o := p.Batch.at(i, mach.Size, &first)
 		one := *p
-		one.A, one.B, one.C, one.Batch = o.a, o.b, tmp, Batch{}
+		one.A, one.B, one.C, one.Batch, one.Tail = o.a, o.b, tmp, Batch{}, nil
 		one.runJob(1)
 		tile.CopyMat(mach, p.M, p.N, o.c, tmp)
+		if p.Tail != nil {
+			(&job{m: p.M, n: p.N, tail: p.Tail, flipped: p.transposed}).finish(i, 0, p.M, 0, p.N)
+		}
 	}
 }

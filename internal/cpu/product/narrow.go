@@ -82,7 +82,7 @@ func (j *job) narrowTask(worker, n0, n1 int, o *operands) {
 		j.across(n0, whole, o)
 	}
 	if whole < n1 {
-		j.taskWith(nil, unsafe.Add(buf, j.blockA), 0, j.m, whole, n1, o)
+		j.taskWith(nil, unsafe.Add(buf, j.blockA), 0, j.m, whole, n1, o, func(int, int) {})
 	}
 }
 

@@ -7,13 +7,17 @@ import (
 
 func (p *Product) runPortable(total int) {
 	first := p.operands()
+	tail := func(i, m0, m1, n0, n1 int) { p.Tail.Run(i*p.M+m0, i*p.M+m1, n0, n1) }
+	if p.Tail == nil {
+		tail = nil
+	}
 	item := func(i int) (a, b, c tile.Mat) {
 		o := p.Batch.at(i, p.DType.Size(), &first)
 		return o.a, o.b, o.c
 	}
 	if p.DType == array.Float32 {
-		tile.PortableMats[float32](total, p.M, p.N, p.K, p.Threads, p.Bias, item)
+		tile.PortableMats[float32](total, p.M, p.N, p.K, p.Threads, p.Bias, item, tail)
 	} else {
-		tile.PortableMats[float64](total, p.M, p.N, p.K, p.Threads, p.Bias, item)
+		tile.PortableMats[float64](total, p.M, p.N, p.K, p.Threads, p.Bias, item, tail)
 	}
 }

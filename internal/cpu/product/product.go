@@ -14,6 +14,7 @@ func (p *Product) transpose() {
 	p.M, p.N, p.A, p.B, p.C = p.N, p.M, p.B.T(), p.A.T(), p.C.T()
 	p.Batch.A, p.Batch.B = p.Batch.B, p.Batch.A
 	p.Bias.PerRow = !p.Bias.PerRow
+	p.transposed = !p.transposed
 }
 
 // A Product is C = A*B + bias, A being M x K, B K x N and C M x N.
@@ -24,7 +25,10 @@ type Product struct {
 	A, B, C tile.Mat
 	Batch   Batch
 	Bias    tile.Bias
-	Threads int // at most so many; par.Threads() if not positive, and one where the product is small
+	Tail    tile.Tail // nil: none. C is contiguous, with its batch, if there is one
+	Threads int       // at most so many; par.Threads() if not positive, and one where the product is small
+
+	transposed bool // the rows of C are columns of the result to the tail
 }
 
 // A Batch describes products that share their shape and strides. Count holds the

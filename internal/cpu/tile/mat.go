@@ -38,6 +38,14 @@ func (b Bias) Pack(m Machine, n int) Bias {
 	return Bias{v, 1, b.PerRow}
 }
 
+// A Tail is run on pieces of a result as they are finished, once over all of it, by the
+// threads that computed them: rows r0 to r1-1 and columns c0 to c1-1. The rows are those of
+// all products of a batch one after the other, or the channels of all images; the columns
+// those of a matrix, or the pixels.
+type Tail interface {
+	Run(r0, r1, c0, c1 int)
+}
+
 // KBlock is the number of terms in one fused multiply-add chain, a block of a sum over k:
 // a part of the definition of the result. A strip of B of so many terms, two
 // vectors wide, stays in the first cache: 32 KB.

@@ -270,8 +270,9 @@ func put[E Element](r *PortableResult, i, j int, sums []float64, first, last boo
 const PortableGrain = 64 << 10
 
 // PortableProducts computes count products of m x n elements, sums of k terms, in Go.
-// item returns the operands of one of them and the place of its result.
-func PortableProducts[E Element](count, m, n, k, threads int, item func(i int) (PortableOperands, PortableResult)) {
+// item returns the operands of one of them and the place of its result; done, if there is
+// one, is called for rectangles of the results as they are finished.
+func PortableProducts[E Element](count, m, n, k, threads int, item func(i int) (PortableOperands, PortableResult), done func(i, m0, m1, n0, n1 int)) {
 	if threads <= 0 {
 		threads = par.Threads()
 	}
@@ -307,6 +308,9 @@ func PortableProducts[E Element](count, m, n, k, threads int, item func(i int) (
 				s.Block(op, unsafe.Sizeof(E(0)) == 4, k0, kk, i0, i1, j0, w, func(i int, sums []float64) {
 					put[E](&to, i, j0, sums, k0 == 0, k0+kk == k)
 				})
+			}
+			if done != nil {
+				done(begin/(tilesM*tilesN), i0, i1, j0, j0+w)
 			}
 		}
 	})
@@ -360,12 +364,15 @@ func Widen[E Element](dst []float64, pitch int, src unsafe.Pointer, step, n int)
 }
 
 // PortableMats computes count products of m x n elements, sums of k terms. item returns
-// the operands of one of them.
-func PortableMats[E Element](count, m, n, k, threads int, bias Bias, item func(i int) (a, b, c Mat)) {
+// the operands of one of them; done is as for PortableProducts.
+func PortableMats[E Element](count, m, n, k, threads int, bias Bias, item func(i int) (a, b, c Mat), done func(i, m0, m1, n0, n1 int)) {
 	// Long rows of sums, so that the loops over them are long.
 	flip := n < m && n < 64
 	if flip {
 		m, n, bias.PerRow = n, m, !bias.PerRow
+		if flipped := done; done != nil {
+			done = func(i, n0, n1, m0, m1 int) { flipped(i, m0, m1, n0, n1) }
+		}
 	}
 	PortableProducts[E](count, m, n, k, threads, func(i int) (PortableOperands, PortableResult) {
 		a, b, c := item(i)
@@ -373,5 +380,5 @@ func PortableMats[E Element](count, m, n, k, threads int, bias Bias, item func(i
 			a, b, c = b.T(), a.T(), c.T()
 		}
 		return &matOperands[E]{a, b}, PortableResult{Ptr: c.Ptr, Row: c.Row, Width: n, Step: c.Col, Bias: bias}
-	})
+	}, done)
 }
