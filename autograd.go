@@ -225,13 +225,6 @@ func (t *Tensor) Detach() *Tensor {
 // record puts an operation on the tape if an operand needs a gradient; outs are its
 // results.
 func record(p *planned, ops []operand, outs ...*Tensor) {
-	some := false
-	for i := range p.outs {
-		some = some || p.outs[i].DType.Float()
-	}
-	if !some {
-		return
-	}
 	var in []*gradNode
 	for i := range ops {
 		t := ops[i].t
@@ -245,7 +238,7 @@ func record(p *planned, ops []operand, outs ...*Tensor) {
 			in[i] = n
 		}
 	}
-	if in == nil {
+	if in == nil || !p.float {
 		return
 	}
 	v := p.vjpFor(in)

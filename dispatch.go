@@ -75,12 +75,14 @@ func weakType(c array.Category) DType {
 // when it first runs.
 type planned struct {
 	planKey
-	a     ir.Attrs
-	nargs int       // operands that are arguments; results are written into the others
-	nums  int       // Go numbers among the arguments
-	outs  []ir.Type // of the results
-	dtype DType     // of the first result
-	shape []int
+	a      ir.Attrs
+	device uint8
+	nargs  int       // operands that are arguments; results are written into the others
+	nums   int       // Go numbers among the arguments
+	outs   []ir.Type // of the results
+	float  bool      // a result holds floats
+	dtype  DType     // of the first result
+	shape  []int
 
 	mu    sync.Mutex
 	nodes []*ir.Node // of the results, until they are compiled
@@ -93,10 +95,9 @@ type planned struct {
 
 // A planKey is what a plan depends on.
 type planKey struct {
-	def    *op.Def
-	attrs  string // the key of the attributes
-	device uint8
-	sigs   []sig
+	def   *op.Def
+	attrs string // the key of the attributes
+	sigs  []sig
 }
 
 // A sig is what of an operand a plan depends on.
@@ -104,6 +105,7 @@ type sig struct {
 	num     bool
 	kind    array.Category
 	dtype   DType
+	device  uint8
 	shape   []int
 	strides []int
 }
@@ -113,7 +115,7 @@ func (s *sig) matches(o *operand) bool {
 		return s.num && s.kind == o.num.Kind
 	}
 	v := &o.t.v
-	return !s.num && s.dtype == v.DType && array.Equal(s.shape, v.Shape) && array.Equal(s.strides, v.Strides)
+	return !s.num && s.dtype == v.DType && s.device == v.Store.Device && array.Equal(s.shape, v.Shape) && array.Equal(s.strides, v.Strides)
 }
 
 // maxPlans bounds the plans that are kept: some ten thousand shapes in use.
@@ -136,7 +138,7 @@ func hashOperands(h uint64, ops []operand) uint64 {
 			continue
 		}
 		v := &o.t.v
-		h = mix(h, uint64(v.DType)<<8|uint64(len(v.Shape)))
+		h = mix(h, uint64(v.Store.Device)<<16|uint64(v.DType)<<8|uint64(len(v.Shape)))
 		for k, n := range v.Shape {
 			h = mix(h, uint64(n)*31+uint64(v.Strides[k]))
 		}
@@ -163,8 +165,7 @@ func lookupInto(d *op.Def, a ir.Attrs, ops []operand, nargs int, compose compose
 	if a == nil {
 		a = d.Attrs
 	}
-	number := deviceOf(d.Name, ops)
-	h := hashOperands(d.Hash+uint64(number), ops)
+	h := hashOperands(d.Hash, ops)
 	var k []byte
 	if a != nil {
 		buf := keys.Get().(*[]byte)
@@ -176,13 +177,16 @@ func lookupInto(d *op.Def, a ir.Attrs, ops []operand, nargs int, compose compose
 		}
 	}
 	attrs := unsafe.String(unsafe.SliceData(k), len(k))
-	is := func(p *planKey) bool {
-		return p.def == d && p.device == number && p.attrs == attrs && p.matches(ops)
+	for e := plans.First(h); e != nil; e = e.Next() {
+		if k := e.Key(h); k != nil && k.is(d, attrs, ops) {
+			return e.Use()
+		}
 	}
-	if p, ok := plans.Find(h, is); ok {
-		return p
-	}
-	p := &planned{planKey: planKey{d, string(k), number, nil}, a: ir.CopyAttrs(a), nargs: nargs}
+	return makePlanned(d, a, string(k), h, ops, nargs, compose)
+}
+
+func makePlanned(d *op.Def, a ir.Attrs, attrs string, h uint64, ops []operand, nargs int, compose composer) *planned {
+	p := &planned{planKey: planKey{def: d, attrs: attrs}, device: deviceOf(d.Name, ops), a: ir.CopyAttrs(a), nargs: nargs}
 	for i := range ops {
 		o := &ops[i]
 		if o.t == nil {
@@ -190,17 +194,18 @@ func lookupInto(d *op.Def, a ir.Attrs, ops []operand, nargs int, compose compose
 			p.nums++
 			continue
 		}
-		p.sigs = append(p.sigs, sig{dtype: o.t.v.DType, shape: o.t.v.Shape, strides: o.t.v.Strides})
+		p.sigs = append(p.sigs, sig{dtype: o.t.v.DType, device: o.t.v.Store.Device, shape: o.t.v.Shape, strides: o.t.v.Strides})
 	}
-	p, _ = plans.Get(h, is, p.planKey, func() (*planned, error) {
+	p, _ = plans.Get(h, func(k *planKey) bool { return k.is(d, attrs, ops) }, p.planKey, func() (*planned, error) {
 		p.infer(compose)
 		return p, nil
 	})
 	return p
 }
 
-func (p *planKey) matches(ops []operand) bool {
-	if len(p.sigs) != len(ops) {
+// is reports that the key is that of an operation with attributes of that key.
+func (p *planKey) is(d *op.Def, attrs string, ops []operand) bool {
+	if p.def != d || p.attrs != attrs || len(p.sigs) != len(ops) {
 		return false
 	}
 	for i := range ops {
@@ -221,6 +226,7 @@ func (p *planned) infer(compose composer) {
 	}
 	for _, n := range p.nodes {
 		p.outs = append(p.outs, ir.Type{DType: n.DType, Shape: n.Shape})
+		p.float = p.float || n.DType.Float()
 	}
 	p.dtype, p.shape = p.outs[0].DType, p.outs[0].Shape
 }
@@ -323,10 +329,10 @@ func (p *planned) compute(ops []operand, outs []array.View) {
 	runPlan(p.def.Name, p.compiled(), ins, nums, outs)
 }
 
-// runPlan runs on the device's default stream. Typed errors, of a number that does
+// runPlan runs a plan. Typed errors, of a number that does
 // not fit or of a routine, reach the caller as they are.
 func runPlan(opName string, c *exec.Compiled, ins []*array.View, nums []exec.Number, outs []array.View) {
-	if err := c.Run(context.Context(nil), c.Device().Default(), ins, nums, outs); err != nil {
+	if err := c.Run(context.Context(nil), ins, nums, outs); err != nil {
 		if e, ok := err.(*array.Error); ok {
 			if e.Op == "" {
 				e.Op = opName

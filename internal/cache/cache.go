@@ -23,11 +23,11 @@ const Size = 4096
 type Cache[K, V any] struct {
 	// A power of two, and as many as there are entries: the collector reads them
 	// all. Chains change under mu only.
-	buckets atomic.Pointer[[]atomic.Pointer[entry[K, V]]]
+	buckets atomic.Pointer[[]atomic.Pointer[Entry[K, V]]]
 
 	mu      sync.Mutex
 	flights []*flight[K, V]
-	ring    []*entry[K, V] // the entries in clock order
+	ring    []*Entry[K, V] // the entries in clock order
 	hand    int
 	limit   int
 	stats   Stats
@@ -42,11 +42,12 @@ type Stats struct {
 	Evictions uint64
 }
 
-type entry[K, V any] struct {
+// An Entry is a key and its value.
+type Entry[K, V any] struct {
 	key   K
 	hash  uint64
 	value V
-	next  atomic.Pointer[entry[K, V]]
+	next  atomic.Pointer[Entry[K, V]]
 	used  atomic.Bool // since the clock hand last passed
 }
 
@@ -75,7 +76,7 @@ func New[K, V any](limit int) *Cache[K, V] {
 // looks for again under mu, but not run in circles: a link leads to an entry that
 // was moved before, or on along an old chain. c.mu is held.
 func (c *Cache[K, V]) rehash(n int) {
-	b := make([]atomic.Pointer[entry[K, V]], n)
+	b := make([]atomic.Pointer[Entry[K, V]], n)
 	for _, e := range c.ring {
 		chain := &b[e.hash&uint64(n-1)]
 		e.next.Store(chain.Load())
@@ -84,7 +85,7 @@ func (c *Cache[K, V]) rehash(n int) {
 	c.buckets.Store(&b)
 }
 
-func (c *Cache[K, V]) bucket(hash uint64) *atomic.Pointer[entry[K, V]] {
+func (c *Cache[K, V]) bucket(hash uint64) *atomic.Pointer[Entry[K, V]] {
 	b := *c.buckets.Load()
 	return &b[hash&uint64(len(b)-1)]
 }
@@ -92,15 +93,35 @@ func (c *Cache[K, V]) bucket(hash uint64) *atomic.Pointer[entry[K, V]] {
 // Find returns the value of the key that has the hash and for which is holds. It
 // may miss one that is there while another is added; Get does not.
 func (c *Cache[K, V]) Find(hash uint64, is func(key *K) bool) (value V, ok bool) {
-	for e := c.bucket(hash).Load(); e != nil; e = e.next.Load() {
+	for e := c.First(hash); e != nil; e = e.Next() {
 		if e.hash == hash && is(&e.key) {
-			if !e.used.Load() {
-				e.used.Store(true)
-			}
-			return e.value, true
+			return e.Use(), true
 		}
 	}
 	return value, false
+}
+
+// First returns the first of the entries among which the one of a hash is, nil if
+// there are none: for those to whom the call of a function for each matters.
+func (c *Cache[K, V]) First(hash uint64) *Entry[K, V] { return c.bucket(hash).Load() }
+
+// Next returns the next of them, or nil.
+func (e *Entry[K, V]) Next() *Entry[K, V] { return e.next.Load() }
+
+// Key returns the entry's key if it has the hash, else nil.
+func (e *Entry[K, V]) Key(hash uint64) *K {
+	if e.hash != hash {
+		return nil
+	}
+	return &e.key
+}
+
+// Use returns the entry's value and notes that it is in use.
+func (e *Entry[K, V]) Use() V {
+	if !e.used.Load() {
+		e.used.Store(true)
+	}
+	return e.value
 }
 
 // Get returns the value that Find finds, and enters the one that make gives, with
@@ -169,7 +190,7 @@ func (c *Cache[K, V]) compile(f *flight[K, V], compile func() (V, error)) (V, er
 // insert adds an entry, in the place of one not used since the clock hand last
 // passed it if the cache is full. c.mu is held.
 func (c *Cache[K, V]) insert(key K, hash uint64, value V) {
-	e := &entry[K, V]{key: key, hash: hash, value: value}
+	e := &Entry[K, V]{key: key, hash: hash, value: value}
 	if n := len(*c.buckets.Load()); len(c.ring) == n && n < c.limit {
 		c.rehash(2 * n)
 	}
@@ -191,7 +212,7 @@ func (c *Cache[K, V]) insert(key K, hash uint64, value V) {
 
 // unlink takes e out of its chain. Readers that stand on e still find their way
 // on, for e keeps its own link.
-func (c *Cache[K, V]) unlink(e *entry[K, V]) {
+func (c *Cache[K, V]) unlink(e *Entry[K, V]) {
 	link := c.bucket(e.hash)
 	for at := link.Load(); at != e; at = link.Load() {
 		link = &at.next

@@ -144,6 +144,11 @@ func (s *stream) Fill(dst device.Ref, n int, bits uint64, size int) error {
 // Alloc returns host memory: small storages inside their Go object, larger ones
 // from the pool, to which they return when the storage is unreachable.
 func (s *stream) Alloc(bytes int) *array.Storage {
+	if bytes <= array.SmallMax && Memory == nil {
+		st := array.NewSmall(bytes)
+		st.Device = s.d.number
+		return st
+	}
 	st := alloc(bytes)
 	st.Device = s.d.number
 	return st
@@ -222,8 +227,13 @@ const (
 
 // bind fills in the addresses of arguments.
 func (p *Program) bind(a *device.Args) {
-	for i := range p.p.Bufs {
-		a.Ptr[i] = address(a.Bufs[i])
+	for i := range p.p.Bufs { // address, for each
+		b := &a.Bufs[i]
+		at := b.Store.Host()
+		if at != nil {
+			at = unsafe.Add(at, b.Offset)
+		}
+		a.Ptr[i] = at
 	}
 }
 

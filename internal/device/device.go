@@ -68,10 +68,10 @@ var pooled = sync.Pool{New: func() any { return new(Args) }}
 // NewArgs returns arguments whose words hold anything.
 func NewArgs() *Args { return pooled.Get().(*Args) }
 
-// Free gives arguments back; n is the number of buffers in use.
+// Free gives arguments back; n is the number of buffers in use. Addresses in the
+// frame stay until the next launch.
 func (a *Args) Free(n int) {
 	clear(a.Bufs[:n])
-	clear(a.Ptr[:n])
 	pooled.Put(a)
 }
 

@@ -67,6 +67,7 @@ func Truth(b bool) Number {
 type Compiled struct {
 	Plan     *plan.Plan
 	dev      device.Device
+	stream   device.Stream    // the default one of dev
 	kernels  []device.Program // by step; of a routine that of its tail
 	routines []device.Routine
 	narrow   []plan.ScalarArg // numbers that have bounds
@@ -74,7 +75,7 @@ type Compiled struct {
 
 // Compile makes a plan ready for a device.
 func Compile(p *plan.Plan, d device.Device) (*Compiled, error) {
-	c := &Compiled{Plan: p, dev: d, kernels: make([]device.Program, len(p.Steps)), routines: make([]device.Routine, len(p.Steps))}
+	c := &Compiled{Plan: p, dev: d, stream: d.Default(), kernels: make([]device.Program, len(p.Steps)), routines: make([]device.Routine, len(p.Steps))}
 	for i, s := range p.Steps {
 		if s.Kernel == nil {
 			name := s.Node.Op.OpName()
@@ -103,9 +104,6 @@ func Compile(p *plan.Plan, d device.Device) (*Compiled, error) {
 	return c, nil
 }
 
-// Device returns what the plan runs on.
-func (c *Compiled) Device() device.Device { return c.dev }
-
 // Explain returns the steps with loop programs and machine code.
 func (c *Compiled) Explain() string {
 	s := c.Plan.String()
@@ -121,8 +119,8 @@ func (c *Compiled) Explain() string {
 // gives memory for an output where its Store is set, and receives the views of
 // the others. An output may be given the memory of an input only if the plan
 // allows it. A number that does not fit gives an *array.Error without Op.
-func (c *Compiled) Run(ctx context.Context, s device.Stream, ins []*array.View, nums []Number, out []array.View) error {
-	p := c.Plan
+func (c *Compiled) Run(ctx context.Context, ins []*array.View, nums []Number, out []array.View) error {
+	p, s := c.Plan, c.stream
 	for i := range c.narrow {
 		a := &c.narrow[i]
 		if n := nums[a.Arg]; n.Kind != array.CatFloat && (n.Int < a.Min || n.Int > a.Max) {
@@ -153,7 +151,9 @@ func (c *Compiled) Run(ctx context.Context, s device.Stream, ins []*array.View, 
 	for i := range p.Steps {
 		st := &p.Steps[i]
 		var err error
-		if st.Kernel != nil {
+		if k := st.Kernel; k != nil && len(k.Around) == 0 {
+			err = c.launch(ctx, s, k, c.kernels[i], nums, slots, off, nil)
+		} else if k != nil {
 			err = c.kernel(ctx, s, st.Kernel, c.kernels[i], nums, slots, off)
 		} else {
 			call := calls.Get().(*device.Call)
@@ -206,16 +206,21 @@ func view(o *plan.Operand, p *plan.Plan, s device.Stream, slots []*array.Storage
 	return array.View{Store: memory(o.Slot, p, s, slots), DType: o.DType, Offset: o.Offset + off[o.Slot], Shape: o.Shape, Strides: o.Strides}
 }
 
+// kernel launches a kernel at each index of the axes around its program.
 func (c *Compiled) kernel(ctx context.Context, s device.Stream, k *plan.Kernel, prog device.Program, nums []Number, slots []*array.Storage, off []int) error {
-	var index [array.MaxRank + 1]int // of the axes around the program
-	for {
-		f := c.bind(s, k, index[:len(k.Around)], nums, slots, off)
-		err := s.Launch(device.Launch{Program: prog, Args: f, Extents: k.Extents, Cost: k.Cost, Context: ctx})
-		f.Free(len(k.Binds))
-		if err != nil || !advance(index[:len(k.Around)], k.Around) {
+	for index := make([]int, len(k.Around)); ; {
+		if err := c.launch(ctx, s, k, prog, nums, slots, off, index); err != nil || !advance(index, k.Around) {
 			return err
 		}
 	}
+}
+
+// launch runs a kernel at one index of the axes around its program.
+func (c *Compiled) launch(ctx context.Context, s device.Stream, k *plan.Kernel, prog device.Program, nums []Number, slots []*array.Storage, off, index []int) error {
+	f := c.bind(s, k, index, nums, slots, off)
+	err := s.Launch(device.Launch{Program: prog, Args: f, Extents: k.Extents, Cost: k.Cost, Context: ctx})
+	f.Free(len(k.Binds))
+	return err
 }
 
 // bind returns the arguments of a kernel at an index of the axes around its program.

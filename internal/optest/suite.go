@@ -131,7 +131,7 @@ func compute(dev device.Device, p *plan.Plan, ins, outs []array.View) error {
 		for i := range ins {
 			views[i] = &ins[i]
 		}
-		return c.Run(context.Background(), dev.Default(), views, nil, outs)
+		return c.Run(context.Background(), views, nil, outs)
 	})
 }
 
