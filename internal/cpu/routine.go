@@ -67,22 +67,13 @@ func mat(v *array.View) tile.Mat {
 	return tile.Mat{Ptr: gen.Ptr(v), Row: v.Strides[r-2], Col: v.Strides[r-1]}
 }
 
-// bias is a vector to add, or none.
-func bias(args []array.View) tile.Bias {
-	if len(args) < 3 {
-		return tile.Bias{}
-	}
-	v := &args[2]
-	return tile.Bias{Ptr: gen.Ptr(v), Step: v.Strides[0]}
-}
-
 func matmul(c *device.Call) error {
 	a, b, out := &c.Args[0], &c.Args[1], &c.Out[0]
 	r := len(a.Shape)
 	return withTail(c, func(t tile.Tail) {
 		product.Product{ISA: isaOf(c), DType: a.DType, M: a.Shape[r-2], N: b.Shape[r-1], K: a.Shape[r-1], A: mat(a), B: mat(b), C: mat(out),
 			Batch: product.Batch{Count: a.Shape[:r-2], A: a.Strides[:r-2], B: b.Strides[:r-2], C: out.Strides[:r-2]},
-			Bias:  bias(c.Args), Tail: t}.Run()
+			Tail:  t}.Run()
 	})
 }
 
@@ -101,7 +92,6 @@ func conv2d(c *device.Call) error {
 	g := convolutionOf(c)
 	w, free := contiguous(c, &c.Args[1])
 	defer free()
-	g.Bias = bias(c.Args)
 	return withTail(c, func(t tile.Tail) {
 		g.Tail = t
 		g.Forward(image(&c.Out[0]), image(&c.Args[0]), gen.Ptr(&w))

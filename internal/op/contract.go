@@ -54,17 +54,14 @@ func Geometry(n *node) ConvGeometry {
 func swapLast(x *node) *node { return Transpose(x, len(x.Shape)-2, len(x.Shape)-1) }
 
 func init() {
-	MatMul2 = define(Def{Name: "matmul2", Class: Routine, Arity: -1, Tiled: 1,
-		Doc: "The matrix product over the last two axes; axes before them are equal. An element is the sum over ascending k of products, by fma, in blocks; then a third argument, a vector of columns, is added.",
+	MatMul2 = define(Def{Name: "matmul2", Class: Routine, Arity: 2, Tiled: 1,
+		Doc: "The matrix product over the last two axes; axes before them are equal. An element is the sum over ascending k of products, by fma, in blocks.",
 		Infer: func(c *Call) (array.DType, []int) {
-			c.floats(2, 3)
+			c.floats(2, 2)
 			x, y := c.Args[0], c.Args[1]
 			r := len(x.Shape)
 			if r < 2 || len(y.Shape) != r || !array.Equal(x.Shape[:r-2], y.Shape[:r-2]) || x.Shape[r-1] != y.Shape[r-2] {
 				c.Failf("", "shapes do not fit: %s x %s", array.ShapeString(x.Shape), array.ShapeString(y.Shape))
-			}
-			if len(c.Args) > 2 && !array.Equal(c.Args[2].Shape, y.Shape[r-1:]) {
-				c.Failf("bias", "has shape %s, want [%d]", array.ShapeString(c.Args[2].Shape), y.Shape[r-1])
 			}
 			out := append([]int(nil), x.Shape...)
 			out[r-1] = y.Shape[r-1]
@@ -74,14 +71,11 @@ func init() {
 		VJP: func(v *VJP) {
 			v.Set(0, func() *node { return apply(MatMul2, v.DY, swapLast(v.X[1])) })
 			v.Set(1, func() *node { return apply(MatMul2, swapLast(v.X[0]), v.DY) })
-			if len(v.X) > 2 {
-				v.Set(2, func() *node { return v.DY })
-			}
 		},
-		Samples: []Sample{{Shapes: [][]int{{5, 7}, {7, 3}}}, {Shapes: [][]int{{5, 7}, {7, 3}, {3}}}, {Shapes: [][]int{{2, 3, 4}, {2, 4, 5}}}, {Shapes: [][]int{{3, 0}, {0, 2}}}}})
+		Samples: []Sample{{Shapes: [][]int{{5, 7}, {7, 3}}}, {Shapes: [][]int{{2, 3, 4}, {2, 4, 5}}}, {Shapes: [][]int{{3, 0}, {0, 2}}}}})
 	MatMul = define(Def{Name: "matmul", Class: Composite, Arity: 2, ONNX: "MatMul",
 		Doc:     "NumPy's matmul: vectors are rows on the left and columns on the right, axes before the last two broadcast.",
-		Compose: func(x []*node, _ ir.Attrs) *node { return composeMatMul(x[0], x[1], nil) },
+		Compose: func(x []*node, _ ir.Attrs) *node { return composeMatMul(x[0], x[1]) },
 		Samples: []Sample{{Shapes: [][]int{{7}, {7}}}, {Shapes: [][]int{{3, 7}, {7}}}, {Shapes: [][]int{{7}, {7, 3}}},
 			{Shapes: [][]int{{5, 7}, {7, 3}}}, {Shapes: [][]int{{2, 3, 4}, {4, 5}}}, {Shapes: [][]int{{2, 1, 3, 4}, {3, 4, 2}}}}})
 	Linear = define(Def{Name: "linear", Class: Composite, Arity: 3, Doc: "matmul(x, w) + b in one plan.", ONNX: "Gemm",
@@ -95,32 +89,22 @@ func init() {
 					array.Failf("linear", "b", "has shape %s, want [%d]", array.ShapeString(b.Shape), w.Shape[1])
 				}
 			}
-			if len(w.Shape) == 2 && len(b.Shape) == 1 && b.Shape[0] == w.Shape[1] && len(x[0].Shape) >= 2 && Promote(x...) == b.DType {
-				return composeMatMul(x[0], w, b)
-			}
-			return add(composeMatMul(x[0], w, nil), b)
+			return add(composeMatMul(x[0], w), b)
 		},
 		Samples: []Sample{{Shapes: [][]int{{5, 7}, {7, 3}, {3}}}}})
 
-	conv2d = define(Def{Name: "conv2d_core", Class: Routine, Arity: -1, Tiled: 2, Attrs: unitConv, Doc: "Cross-correlation of NCHW pictures with OCHW filters, plus a bias for each filter if given.",
+	conv2d = define(Def{Name: "conv2d_core", Class: Routine, Arity: 2, Tiled: 2, Attrs: unitConv, Doc: "Cross-correlation of NCHW pictures with OCHW filters.",
 		Infer: func(c *Call) (array.DType, []int) {
 			c.Def = Conv2d // messages name what the user called
-			c.floats(2, 3)
+			c.floats(2, 2)
 			x, w := c.Args[0], c.Args[1]
-			out := convShape(c, x.Shape, w.Shape, c.Attrs.(Conv))
-			if len(c.Args) > 2 && !array.Equal(c.Args[2].Shape, w.Shape[:1]) {
-				c.Failf("bias", "has shape %s, want [%d]", array.ShapeString(c.Args[2].Shape), w.Shape[0])
-			}
-			return x.DType, out
+			return x.DType, convShape(c, x.Shape, w.Shape, c.Attrs.(Conv))
 		},
 		VJP: func(v *VJP) {
 			a := v.Node.Attrs.(Conv)
 			x, w := v.X[0], v.X[1]
 			v.Set(0, func() *node { return Apply(conv2dInput, ConvGrad{a, x.Shape}, v.DY, w) })
 			v.Set(1, func() *node { return Apply(conv2dWeight, ConvGrad{a, w.Shape}, x, v.DY) })
-			if len(v.X) > 2 {
-				v.Set(2, func() *node { return Apply(Sum, Reduction{Axes: []int{0, 2, 3}}, v.DY) })
-			}
 		},
 		Samples: convSamples})
 	conv2dInput = define(Def{Name: "conv2d_input", Class: Routine, Arity: 2, Attrs: ConvGrad{Conv: unitConv}, Doc: "The gradient of conv2d for its input.",
@@ -156,11 +140,15 @@ func init() {
 			if !meet.Float() {
 				array.Failf("conv2d", "", "takes floats, got %s: convert with To first", meet)
 			}
-			args := make([]*node, len(x))
-			for i := range x {
-				args[i] = Convert(x[i], meet)
+			(&Call{Def: Conv2d, Args: x}).count(2, 3)
+			y := Apply(conv2d, a, Convert(x[0], meet), Convert(x[1], meet))
+			if len(x) == 2 {
+				return y
 			}
-			return Apply(conv2d, a, args...)
+			if o := y.Shape[1]; !array.Equal(x[2].Shape, []int{o}) {
+				array.Failf("conv2d", "bias", "has shape %s, want [%d]", array.ShapeString(x[2].Shape), o)
+			}
+			return add(y, reshape(Convert(x[2], meet), []int{1, y.Shape[1], 1, 1}))
 		},
 		Samples: append([]Sample{{Shapes: [][]int{{2, 3, 5, 5}, {4, 3, 3, 2}, {4}}, Attrs: unitConv}}, convSamples...)})
 
@@ -349,9 +337,8 @@ func (c *Call) sameShape(arg string, shape, want []int) {
 	}
 }
 
-// composeMatMul is the product of x and y, plus a bias of columns if y is a matrix
-// and bias not nil.
-func composeMatMul(x, y, bias *node) *node {
+// composeMatMul is the product of x and y.
+func composeMatMul(x, y *node) *node {
 	if len(x.Shape) == 0 || len(y.Shape) == 0 {
 		array.Failf("matmul", "", "takes one dimension or more, got %s x %s", array.ShapeString(x.Shape), array.ShapeString(y.Shape))
 	}
@@ -380,11 +367,7 @@ func composeMatMul(x, y, bias *node) *node {
 		if kx == 0 {
 			tall = reshape(x, []int{array.Size(x.Shape[:len(x.Shape)-1]), 0})
 		}
-		args := []*node{tall, y}
-		if bias != nil {
-			args = append(args, bias)
-		}
-		r = reshape(apply(MatMul2, args...), append(append([]int(nil), x.Shape[:len(x.Shape)-1]...), n))
+		r = reshape(apply(MatMul2, tall, y), append(append([]int(nil), x.Shape[:len(x.Shape)-1]...), n))
 	} else {
 		bx, by := x.Shape[:len(x.Shape)-2], y.Shape[:len(y.Shape)-2]
 		if !array.Broadcasts(bx, by) {

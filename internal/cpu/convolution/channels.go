@@ -339,13 +339,8 @@ func (r *channelRun) strip(worker, s int, tiles channelTiles, ahead int) {
 	if r.sumsBytes > 0 {
 		f.sums = unsafe.Add(c.buffer.Ptr(), worker*r.sumsBytes)
 	}
-	if c.bias.Ptr != nil {
-		f.bias = unsafe.Add(c.bias.Ptr, o*c.Size)
-	}
-	columns := c.bias
-	columns.PerRow = false
 	for b := range r.blocks {
-		f.flags = columns.Flags(b == 0, b == r.blocks-1)
+		f.flags = tile.Bit(b > 0, 0)
 		if b == r.blocks-1 {
 			f.flags |= flagStore
 		}

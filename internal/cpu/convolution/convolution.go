@@ -51,7 +51,6 @@ type Convolution struct {
 	ISA   jit.ISA
 	DType array.DType // Float32 or Float64
 	Geometry
-	Bias    tile.Bias // one element per channel of the result, whatever PerRow says
 	Tail    tile.Tail // of Forward, nil: none; the result is contiguous if there is one
 	Threads int       // as in a Product
 }
@@ -69,8 +68,8 @@ func (c *Convolution) check(op string) {
 	g.DilationH, g.DilationW = max(g.DilationH, 1), max(g.DilationW, 1)
 }
 
-// Forward computes y[n,o] = sum over (c,kh,kw) of x[n,c] shifted * w[o,c,kh,kw]
-// + bias[o], the cross-correlation that neural networks call convolution. The sum
+// Forward computes y[n,o] = sum over (c,kh,kw) of x[n,c] shifted * w[o,c,kh,kw],
+// the cross-correlation that neural networks call convolution. The sum
 // runs over the flattened (c,kh,kw) in ascending order, in blocks of [KBlock]
 // terms like a product, and a block that is zero counts as +0; terms in the padding are
 // 0*w. Some shapes are computed by Winograd's algorithm instead, see the package comment.

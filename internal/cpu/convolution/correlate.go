@@ -34,7 +34,6 @@ type correlation struct {
 	rowAt, colAt  int // the source's row and column of row 0 and column 0
 	rows, cols    int // of the source around all outputs
 	dst           Image
-	bias          tile.Bias
 	tail          tile.Tail
 	packWeights   func(dst unsafe.Pointer, pitch, o, n int) // packs rows o to o+n-1
 	direct        bool                                      // the source is read where it is
@@ -370,7 +369,7 @@ func (c *correlation) band(src, dst unsafe.Pointer, dstC int, tiles []tile.Place
 	for p0 := 0; p0 < k || p0 == 0; p0 += tile.KBlock {
 		kk := min(tile.KBlock, k-p0)
 		f.K = kk
-		f.Flags = c.bias.Flags(p0 == 0, p0+kk == k)
+		f.Flags = tile.Bit(p0 > 0, 0)
 		if kk > 0 {
 			f.Table = unsafe.Pointer(&c.table[p0])
 		}
@@ -400,9 +399,6 @@ func (c *correlation) band(src, dst unsafe.Pointer, dstC int, tiles []tile.Place
 					}
 					o := c.rowOf(part.from)
 					f.A = unsafe.Add(c.weights.Ptr(), part.from*c.panelBytes+p0*c.weightPitch)
-					if c.bias.Ptr != nil {
-						f.Bias = unsafe.Add(c.bias.Ptr, o*c.Size)
-					}
 					f.B[0], f.C[0] = src, unsafe.Add(dst, o*dstC*c.Size)
 					f.Places, f.Tiles = &places[0], same
 					f.Panels = part.to - part.from

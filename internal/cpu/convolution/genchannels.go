@@ -29,7 +29,6 @@ type channelTile struct{ a, c, sums int }
 // A channelFrame holds the arguments of a kernel. Steps are in bytes.
 type channelFrame struct {
 	a, b, c, sums unsafe.Pointer
-	bias          unsafe.Pointer
 	terms         *channelTerm
 	termCount     int
 	tiles         *channelTile
@@ -204,13 +203,6 @@ func (g *channelGen) finish(at asm.Reg) {
 	every(func(acc asm.Reg, _ int, _ asm.Mem) { a.RRR(add, acc, acc, zero) })
 	g.When(tile.FlagAdd, func() {
 		every(func(acc asm.Reg, _ int, sum asm.Mem) { a.RRM(add, acc, acc, sum) })
-	})
-	g.When(tile.FlagBiasCol, func() {
-		a.RM(asm.MOV, asm.RDX, gen.Field(unsafe.Offsetof(cf.bias)))
-		for v := range g.nv {
-			g.Load(g.spare(v), asm.Ptr(asm.RDX, int32(v*g.VB())))
-		}
-		every(func(acc asm.Reg, v int, _ asm.Mem) { a.RRR(add, acc, acc, g.spare(v)) })
 	})
 	store, end := a.NewLabel(), a.NewLabel()
 	a.RI(asm.TEST, asm.RAX, flagStore)

@@ -30,14 +30,14 @@ type imageTile struct{ src, sums, pieces, pieceCount int }
 
 // An imageFrame holds the arguments of a kernel. Steps are in bytes.
 type imageFrame struct {
-	src, weights, sums, bias unsafe.Pointer
-	tiles                    *imageTile
-	tileCount                int // counted down
-	pieces                   *imagePiece
-	taps                     *imageTap
-	srcStep, weightStep      int // from channel to channel of the source
-	sumStep                  int // from output channel to output channel
-	flags                    int // as of a tile.Frame
+	src, weights, sums  unsafe.Pointer
+	tiles               *imageTile
+	tileCount           int // counted down
+	pieces              *imagePiece
+	taps                *imageTap
+	srcStep, weightStep int // from channel to channel of the source
+	sumStep             int // from output channel to output channel
+	flags               int // as of a tile.Frame
 }
 
 var mf imageFrame
@@ -162,16 +162,6 @@ func (g *imageGen) finish(sums asm.Mem) {
 	every(func(acc asm.Reg) { a.RRR(add, acc, acc, zero) })
 	g.When(tile.FlagAdd, func() {
 		rows(func(acc asm.Reg, m asm.Mem) { a.RRM(add, acc, acc, m) })
-	})
-	g.When(tile.FlagBiasRow, func() {
-		a.RM(asm.MOV, asm.RCX, gen.Field(unsafe.Offsetof(mf.bias)))
-		for i := range g.mr {
-			t := g.xReg(0)
-			g.Broadcast(t, asm.Ptr(asm.RCX, int32(i*g.Size)))
-			for v := range g.nv {
-				a.RRR(add, g.acc(i, v), g.acc(i, v), t)
-			}
-		}
 	})
 	rows(func(acc asm.Reg, m asm.Mem) { g.Store(m, acc) })
 }

@@ -29,11 +29,10 @@ type winogradKey struct {
 // of a transformed tile are matrixStep apart, and tileStep is from tile to tile, or from
 // channel to channel of the weights.
 type winogradFrame struct {
-	src, dst, bias       unsafe.Pointer
+	src, dst             unsafe.Pointer
 	rowStep              int // from row to row of pixels
 	matrixStep, tileStep int
 	tiles, rows          int // tiles in a row, and rows of them; input channels of the weights
-	flags                int // as of a tile.Frame
 	half                 float32
 	wild                 [16]float32 // of the results: NaN where one was not finite
 }
@@ -166,15 +165,10 @@ func (g *winogradGen) result() {
 	a.RM(asm.MOV, next, gen.Field(unsafe.Offsetof(gf.dst)))
 	a.RM(asm.MOV, winogradRow, gen.Field(unsafe.Offsetof(gf.rowStep)))
 	a.RM(asm.MOV, rows, gen.Field(unsafe.Offsetof(gf.rows)))
-	a.RM(asm.MOV, asm.RAX, gen.Field(unsafe.Offsetof(gf.flags)))
 	top, bottom := g.set(0), g.set(1)
-	x, y, wild, zero, bias := g.V(8), g.V(9), g.V(10), g.V(11), g.V(12)
+	x, y, wild, zero := g.V(8), g.V(9), g.V(10), g.V(11)
 	g.Zero(wild)
 	g.Zero(zero)
-	g.When(tile.FlagBiasRow, func() {
-		a.RM(asm.MOV, at, gen.Field(unsafe.Offsetof(gf.bias)))
-		g.Load(bias, asm.Ptr(at, 0))
-	})
 	row := a.Here()
 	a.RR(asm.MOV, at, next)
 	a.RM(asm.MOV, tiles, gen.Field(unsafe.Offsetof(gf.tiles)))
@@ -197,13 +191,9 @@ func (g *winogradGen) result() {
 		g.sub(right, right, m[3])
 		results[2*i], results[2*i+1] = left, right
 	}
-	every := func(f func(r asm.Reg)) {
-		for _, r := range results {
-			f(r)
-		}
+	for _, r := range results {
+		g.Fma(wild, r, zero)
 	}
-	every(func(r asm.Reg) { g.Fma(wild, r, zero) })
-	g.When(tile.FlagBiasRow, func() { every(func(r asm.Reg) { g.add(r, r, bias) }) })
 	for i, r := range results {
 		m := [...]asm.Mem{asm.Ptr(at, 0), asm.Idx(at, winogradRow, 1, 0)}[i/2]
 		g.Store(m.Add(int32(i%2*g.VB())), r)

@@ -214,10 +214,7 @@ func (r *imageRun) panel(source, sums unsafe.Pointer, b, q int) {
 		src: source, weights: unsafe.Add(c.weights.Ptr(), q*c.panelBytes), sums: unsafe.Add(sums, o*pixels*r.pixelBytes),
 		pieces: unsafe.SliceData(r.pieces), taps: unsafe.SliceData(r.taps),
 		srcStep: c.srcH * c.srcW * r.pixelBytes, weightStep: len(r.perChannel()) * c.weightPitch, sumStep: pixels * r.pixelBytes,
-		flags: c.bias.Flags(b == 0, b == r.blocks-1),
-	}
-	if c.bias.Ptr != nil {
-		f.bias = unsafe.Add(c.bias.Ptr, o*c.Size)
+		flags: tile.Bit(b > 0, 0),
 	}
 	code := gen.Kernel(imageKernels, imageKey{c.Machine, rows, r.nv})
 	// One entry takes some 60 us.

@@ -120,8 +120,6 @@ func (o *sweepOperands[E]) PackB(s *tile.Scratch, k, n, j, width int) tile.Magni
 
 func portableForward[E tile.Element](g *Convolution, y, x Image, w unsafe.Pointer) {
 	size := int(unsafe.Sizeof(E(0)))
-	bias := g.Bias
-	bias.PerRow = true
 	s := forwardSweep[E](x, &g.Geometry)
 	var done func(n, o0, o1, at, to int)
 	if g.Tail != nil {
@@ -129,7 +127,7 @@ func portableForward[E tile.Element](g *Convolution, y, x Image, w unsafe.Pointe
 	}
 	tile.PortableProducts[E](g.N, g.O, g.OutH()*g.OutW(), len(s.taps), g.Threads, func(n int) (tile.PortableOperands, tile.PortableResult) {
 		return &sweepOperands[E]{s, n, w, len(s.taps)},
-			tile.PortableResult{Ptr: y.at(n, 0, 0, 0, size), Row: y.C, Width: g.OutW(), High: y.H, Step: y.W, Bias: bias, Positive: true}
+			tile.PortableResult{Ptr: y.at(n, 0, 0, 0, size), Row: y.C, Width: g.OutW(), High: y.H, Step: y.W, Positive: true}
 	}, done)
 }
 
@@ -148,8 +146,6 @@ func forwardSweep[E tile.Element](x Image, g *Geometry) *sweep[E] {
 
 func portableGradInput[E tile.Element](g *Convolution, dx, dy Image, w unsafe.Pointer) {
 	size := int(unsafe.Sizeof(E(0)))
-	bias := g.Bias
-	bias.PerRow = true
 	kernel := g.KH * g.KW
 	for ry := range min(g.StrideH, g.H) {
 		for rx := range min(g.StrideW, g.W) {
@@ -166,7 +162,7 @@ func portableGradInput[E tile.Element](g *Convolution, dx, dy Image, w unsafe.Po
 			}
 			tile.PortableProducts[E](g.N, g.C, outH*outW, len(s.taps), g.Threads, func(n int) (tile.PortableOperands, tile.PortableResult) {
 				return &sweepOperands[E]{s, n, w, kernel},
-					tile.PortableResult{Ptr: dx.at(n, 0, ry, rx, size), Row: dx.C, Width: outW, High: dx.H * g.StrideH, Step: dx.W * g.StrideW, Bias: bias, Positive: true}
+					tile.PortableResult{Ptr: dx.at(n, 0, ry, rx, size), Row: dx.C, Width: outW, High: dx.H * g.StrideH, Step: dx.W * g.StrideW, Positive: true}
 			}, nil)
 		}
 	}

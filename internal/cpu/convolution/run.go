@@ -10,17 +10,16 @@ import (
 )
 
 // ready makes c a correlation with nothing filled in, keeping its memory.
-func (c *correlation) ready(g *Convolution, channels int) {
+func (c *correlation) ready(g *Convolution) {
 	*c = correlation{
 		Machine: tile.New(g.ISA, g.DType),
 		terms:   c.terms[:0], table: c.table[:0], tiles: [2][]tile.Place{c.tiles[0][:0]},
 	}
-	c.bias = g.Bias.ByChannel(c.Machine, channels)
 }
 
 func (c *correlation) release() {
 	c.weights, c.buffer, c.packWeights = mem.Block{}, mem.Block{}, nil
-	c.src, c.dst, c.bias, c.tail = Image{}, Image{}, tile.Bias{}, nil
+	c.src, c.dst, c.tail = Image{}, Image{}, nil
 	correlations.Put(c)
 }
 
@@ -31,7 +30,7 @@ func (g *Convolution) forward(y, x Image, w unsafe.Pointer) {
 	}
 	(&winograd{
 		Machine: tile.New(g.ISA, g.DType), n: g.N, inC: g.C, outC: g.O, outH: g.OutH(), outW: g.OutW(), src: x, dst: y,
-		srcH: g.H, srcW: g.W, rowAt: -g.PadH, colAt: -g.PadW, bias: g.Bias, tail: g.Tail,
+		srcH: g.H, srcW: g.W, rowAt: -g.PadH, colAt: -g.PadW, tail: g.Tail,
 		weights: w, outStep: 9 * g.C, inStep: 9, step: winogradWeights,
 	}).run(g.Threads, func(image int) {
 		one := *g
@@ -68,7 +67,7 @@ func (g *Convolution) directForward(y, x Image, w unsafe.Pointer) {
 		return
 	}
 	c := correlations.Get().(*correlation)
-	c.ready(g, g.O)
+	c.ready(g)
 	c.n, c.outC, c.outH, c.outW, c.stepY, c.stepX = g.N, g.O, g.OutH(), g.OutW(), g.StrideH, g.StrideW
 	c.src, c.srcC, c.srcH, c.srcW, c.rowAt, c.colAt = x, g.C, g.H, g.W, -g.PadH, -g.PadW
 	c.rows = (c.outH-1)*g.StrideH + (g.KH-1)*g.DilationH + 1
@@ -108,7 +107,7 @@ func (g *Convolution) gradInput(dx, dy Image, w unsafe.Pointer) {
 	}
 	(&winograd{
 		Machine: tile.New(g.ISA, g.DType), n: g.N, inC: g.O, outC: g.C, outH: g.H, outW: g.W, src: dy, dst: dx,
-		srcH: g.OutH(), srcW: g.OutW(), rowAt: g.PadH - 2, colAt: g.PadW - 2, bias: g.Bias,
+		srcH: g.OutH(), srcW: g.OutW(), rowAt: g.PadH - 2, colAt: g.PadW - 2,
 		weights: w, outStep: 9, inStep: 9 * g.C, step: winogradWeightsReversed,
 	}).run(g.Threads, func(image int) {
 		one := *g
@@ -138,7 +137,7 @@ func (g *Convolution) directGradInput(dx, dy Image, w unsafe.Pointer) {
 // rx, rx+StrideW, ....
 func (g *Convolution) gradInputPhase(dx, dy Image, w unsafe.Pointer, ry, rx int) {
 	c := correlations.Get().(*correlation)
-	c.ready(g, g.C)
+	c.ready(g)
 	kh, rows := phase(ry, g.StrideH, g.PadH, g.KH, g.DilationH)
 	kw, cols := phase(rx, g.StrideW, g.PadW, g.KW, g.DilationW)
 	c.n, c.outC, c.stepY, c.stepX = g.N, g.C, 1, 1

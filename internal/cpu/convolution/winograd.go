@@ -27,7 +27,6 @@ type winograd struct {
 	src, dst     Image
 	srcH, srcW   int
 	rowAt, colAt int // the source's row and column of the first tap of output 0, 0
-	bias         tile.Bias
 	weights      unsafe.Pointer
 	outStep      int // elements from the weights of an output channel to the next
 	inStep       int
@@ -70,7 +69,6 @@ func (g *Convolution) useWinograd(h, w int) bool {
 // finite: an element that is not finite, or nearly so, spreads to all results of its tiles.
 // What the tail made of these is written over then.
 func (w *winograd) run(threads int, direct func(image int)) {
-	w.bias = w.bias.ByChannel(w.Machine, w.outC)
 	threads = tile.ThreadsFor(w.n*w.outC*w.outH*w.outW*w.inC*4, threads)
 	w.wild = make([]atomic.Bool, w.n)
 	w.plan(threads)
@@ -206,7 +204,7 @@ func (w *winograd) products(source, sums unsafe.Pointer, strip, n int) {
 	matrix := w.bandTiles * w.tilesW
 	if w.ISA == jit.Portable {
 		width := bytes / w.Size
-		tile.PortableMats[float32](16, n, width, w.inC, 1, tile.Bias{}, func(m int) (a, b, c tile.Mat) {
+		tile.PortableMats[float32](16, n, width, w.inC, 1, func(m int) (a, b, c tile.Mat) {
 			return tile.Mat{Ptr: unsafe.Add(source, m*matrix*w.tileStep), Row: w.tileStep / w.Size, Col: 1},
 				tile.Mat{Ptr: unsafe.Add(w.transformed.Ptr(), (strip*16+m)*w.inC*bytes), Row: width, Col: 1}, tile.Mat{Ptr: unsafe.Add(sums, m*matrix*bytes), Row: width, Col: 1}
 		}, nil)
@@ -242,10 +240,7 @@ func (w *winograd) result(plane, sums unsafe.Pointer, image, o, first, rows int)
 	cols := 2 * w.tilesW
 	f := winogradFrame{
 		src: sums, matrixStep: w.bandTiles * w.tilesW * w.stripBytes(), tileStep: w.stripBytes(),
-		dst: plane, rowStep: cols * w.VB, tiles: w.tilesW, rows: rows, flags: w.bias.Flags(true, true),
-	}
-	if w.bias.Ptr != nil {
-		f.bias = unsafe.Add(w.bias.Ptr, o*w.Size)
+		dst: plane, rowStep: cols * w.VB, tiles: w.tilesW, rows: rows,
 	}
 	w.transform(winogradResult, &f)
 	for _, x := range f.wild {

@@ -1,10 +1,6 @@
 package convolution
 
-import (
-	"unsafe"
-
-	"weft/internal/cpu/tile"
-)
+import "unsafe"
 
 // run does a transform in Go, on so many lanes.
 func (f *winogradFrame) run(step winogradStep, lanes int) {
@@ -58,9 +54,6 @@ func (f *winogradFrame) result(lanes int) {
 				for j, v := range combine(columns[0][i], columns[1][i], columns[2][i], columns[3][i]) {
 					if v-v != 0 {
 						f.wild[l] = v - v
-					}
-					if f.flags&tile.FlagBiasRow != 0 {
-						v += *float32At(f.bias, l*4)
 					}
 					*float32At(f.dst, (y+i)*f.rowStep+((x+j)*lanes+l)*4) = v
 				}

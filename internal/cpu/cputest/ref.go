@@ -101,18 +101,20 @@ func EveryISA(t *testing.T, f func(t *testing.T, isa jit.ISA)) {
 	}
 }
 
-// TestBias returns a bias of one kind and its element for one of C.
-func TestBias[E tile.Element](r *rand.Rand, which, m, n int) (tile.Bias, func(i, j int) *E) {
-	step := 1 + which/16%2
-	switch which % 4 {
-	case 1:
-		v := Random[E](r, m*step+1)
-		return tile.Bias{Ptr: unsafe.Pointer(&v[0]), Step: step, PerRow: true}, func(i, j int) *E { return &v[i*step] }
-	case 2:
-		v := Random[E](r, n*step+1)
-		return tile.Bias{Ptr: unsafe.Pointer(&v[0]), Step: step, PerRow: false}, func(i, j int) *E { return &v[j*step] }
+// A Tail multiplies what it runs on by -2: whether it has run once on each element of a
+// result, when that was there, shows in its value.
+type Tail[E tile.Element] struct {
+	Data []E // of the whole result
+	Cols int
+}
+
+func (t Tail[E]) Run(r0, r1, c0, c1 int) {
+	for r := r0; r < r1; r++ {
+		row := t.Data[r*t.Cols:][:t.Cols]
+		for i := range row[c0:c1] {
+			row[c0+i] *= -2
+		}
 	}
-	return tile.Bias{}, nil
 }
 
 // EveryGuard runs tests on machine code with memory before and behind an inaccessible page.

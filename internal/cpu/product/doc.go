@@ -7,9 +7,10 @@
 // and any number of threads. The sum over k is cut into blocks of
 // [tile.KBlock] terms.
 // A block is one chain of fused multiply-adds in ascending k that starts from +0;
-// the blocks are added in ascending order, ((b0+b1)+b2)+.... Then the bias is
-// added. So a part of a product equals the product of the parts, and a row does not depend on what else is in the batch. With
-// k = 0 the sum is +0. NaN payloads are not part of the promise.
+// the blocks are added in ascending order, ((b0+b1)+b2)+....
+// So a part of a product equals the product of the parts, and a row does not depend on
+// what else is in the batch. With k = 0 the sum is +0. NaN payloads are not part of the
+// promise.
 //
 // # Memory
 //

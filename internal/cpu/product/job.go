@@ -40,7 +40,6 @@ type job struct {
 	batch    Batch
 	m, n, k  int
 	operands // C has unit column stride
-	bias     tile.Bias
 	tail     tile.Tail
 	flipped  bool // Product.transposed
 
@@ -75,7 +74,7 @@ func (p *Product) run(total int) {
 }
 
 // fold makes one product of those of the last batch dimensions, as long as they have
-// the same B and bias and the rows of A and of C follow one another, and returns the
+// the same B and the rows of A and of C follow one another, and returns the
 // new number of products.
 func (p *Product) fold(total int) int {
 	t := &p.Batch
@@ -86,8 +85,7 @@ func (p *Product) fold(total int) int {
 			}
 			return s[i]
 		}
-		if t.Count[i] != 1 && (stride(t.B) != 0 || stride(t.A) != p.M*p.A.Row || stride(t.C) != p.M*p.C.Row ||
-			p.Bias.Ptr != nil && p.Bias.PerRow) {
+		if t.Count[i] != 1 && (stride(t.B) != 0 || stride(t.A) != p.M*p.A.Row || stride(t.C) != p.M*p.C.Row) {
 			break
 		}
 		p.M *= t.Count[i]
@@ -101,14 +99,8 @@ func (p *Product) operands() operands { return operands{p.A, p.B, p.C} }
 
 func (p *Product) runJob(total int) {
 	// On the stack, unless workers share it.
-	j := job{Machine: tile.New(p.ISA, p.DType), batch: p.Batch, m: p.M, n: p.N, k: p.K, operands: p.operands(), bias: p.Bias, tail: p.Tail, flipped: p.transposed}
+	j := job{Machine: tile.New(p.ISA, p.DType), batch: p.Batch, m: p.M, n: p.N, k: p.K, operands: p.operands(), tail: p.Tail, flipped: p.transposed}
 	threads := j.plan(total, p.Threads)
-	if n := p.N; j.bias.Ptr != nil && j.bias.Step != 1 {
-		if j.bias.PerRow {
-			n = p.M
-		}
-		j.bias = j.bias.Pack(j.Machine, n)
-	}
 	tasks := total * j.tilesM * j.tilesN
 	grain := 1
 	if work := j.taskM * j.taskN * max(j.k, 1); work < min(tile.TaskWork, tile.ThreadHot) {
@@ -245,7 +237,7 @@ func (j *job) taskWith(base, bufB unsafe.Pointer, m0, m1, n0, n1 int, o *operand
 	for p0 := 0; p0 < j.k || p0 == 0; p0 += tile.KBlock {
 		kk := min(tile.KBlock, j.k-p0)
 		f.K = kk
-		f.Flags = j.bias.Flags(p0 == 0, p0+kk == j.k)
+		f.Flags = tile.Bit(p0 > 0, 0)
 		if j.packB {
 			whole := (n1 - n0) / width
 			src := unsafe.Add(o.b.Ptr, (p0*o.b.Row+n0*o.b.Col)*j.Size)
@@ -317,11 +309,6 @@ func (j *job) block(f *tile.Frame, i0, i1, n0, n1, p0, kk int, o *operands, bufA
 				}
 			}
 			f.C[0] = unsafe.Add(o.c.Ptr, (i*o.c.Row+x)*j.Size)
-			if f.Flags&tile.FlagBiasRow != 0 {
-				f.Bias = unsafe.Add(j.bias.Ptr, i*j.Size)
-			} else if f.Flags&tile.FlagBiasCol != 0 {
-				f.Bias = unsafe.Add(j.bias.Ptr, x*j.Size)
-			}
 			f.Panels = part.panels
 			f.Tile(j.Machine, key)
 		}

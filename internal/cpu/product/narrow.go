@@ -146,19 +146,6 @@ func (j *job) dots(n0, n1 int, o *operands) int {
 		done += groups * lanes
 		vectors -= groups * nv
 	}
-	if flags := j.bias.Flags(true, true) &^ tile.FlagAdd; flags != 0 {
-		f := tile.RowsFrame{Flags: flags, Bias: j.bias.Ptr, Vectors: (n1 - n0) / j.Lanes}
-		f.C = unsafe.Add(o.c.Ptr, n0*j.Size)
-		f.Sums = f.C
-		if flags&tile.FlagBiasCol != 0 {
-			f.Bias = unsafe.Add(f.Bias, n0*j.Size)
-		}
-		if tail := (n1 - n0) % j.Lanes; tail > 0 {
-			f.Mask = 1
-			j.SetMask(&f.Mask, &f.Lanes, tail)
-		}
-		f.Finish(j.Machine)
-	}
 	return n1
 }
 
@@ -177,12 +164,7 @@ func (j *job) across(n0, n1 int, o *operands) {
 			f.K = min(tile.KBlock, j.k-p0)
 			f.A = unsafe.Add(o.a.Ptr, p0*j.Size)
 			f.B[0] = unsafe.Add(o.b.Ptr, (p0+x*o.b.Col)*j.Size)
-			f.Flags = j.bias.Flags(p0 == 0, p0+f.K == j.k)
-			if f.Flags&tile.FlagBiasRow != 0 {
-				f.Bias = j.bias.Ptr
-			} else if f.Flags&tile.FlagBiasCol != 0 {
-				f.Bias = unsafe.Add(j.bias.Ptr, x*j.Size)
-			}
+			f.Flags = tile.Bit(p0 > 0, 0)
 			f.Panels = 1
 			jit.Call(code, 0, unsafe.Pointer(&f))
 		}
@@ -210,15 +192,10 @@ func (j *job) along(sums unsafe.Pointer, n0, n1 int, o *operands) {
 			jit.Call(gen.Kernel(rowsKernels, rowsKey{j.ISA, j.D, j.m, terms, p == p0}), 0, unsafe.Pointer(&f))
 			p += terms
 		}
-		f.Flags = j.bias.Flags(p0 == 0, p1 == j.k)
+		f.Flags = tile.Bit(p0 > 0, 0)
 		for i := range j.m {
 			f.Sums = unsafe.Add(sums, i*sumPitch(j.m))
 			f.C = unsafe.Add(o.c.Ptr, (i*o.c.Row+n0)*j.Size)
-			if f.Flags&tile.FlagBiasRow != 0 {
-				f.Bias = unsafe.Add(j.bias.Ptr, i*j.Size)
-			} else if f.Flags&tile.FlagBiasCol != 0 {
-				f.Bias = unsafe.Add(j.bias.Ptr, n0*j.Size)
-			}
 			f.Finish(j.Machine)
 		}
 	}

@@ -13,18 +13,16 @@ import (
 func (p *Product) transpose() {
 	p.M, p.N, p.A, p.B, p.C = p.N, p.M, p.B.T(), p.A.T(), p.C.T()
 	p.Batch.A, p.Batch.B = p.Batch.B, p.Batch.A
-	p.Bias.PerRow = !p.Bias.PerRow
 	p.transposed = !p.transposed
 }
 
-// A Product is C = A*B + bias, A being M x K, B K x N and C M x N.
+// A Product is C = A*B, A being M x K, B K x N and C M x N.
 type Product struct {
 	ISA     jit.ISA
 	DType   array.DType // Float32 or Float64
 	M, N, K int
 	A, B, C tile.Mat
 	Batch   Batch
-	Bias    tile.Bias
 	Tail    tile.Tail // nil: none. C is contiguous, with its batch, if there is one
 	Threads int       // at most so many; par.Threads() if not positive, and one where the product is small
 

@@ -14,7 +14,7 @@ import (
 type RowsFrame struct {
 	A, B    unsafe.Pointer
 	Sums    unsafe.Pointer // rows are sumPitch(rows) bytes apart
-	C, Bias unsafe.Pointer
+	C       unsafe.Pointer
 	AStep   int // bytes from row to row
 	BStep   int
 	Vectors int // whole ones
@@ -44,7 +44,6 @@ func genFinish(g *gen.Gen) {
 	add := g.Pick(asm.VADDPS, asm.VADDPD)
 	a.RM(asm.MOV, asm.RSI, gen.Field(unsafe.Offsetof(Rf.Sums)))
 	a.RM(asm.MOV, asm.RDX, gen.Field(unsafe.Offsetof(Rf.C)))
-	a.RM(asm.MOV, asm.R8, gen.Field(unsafe.Offsetof(Rf.Bias)))
 	a.RM(asm.MOV, asm.RAX, gen.Field(unsafe.Offsetof(Rf.Flags)))
 	a.RM(asm.MOV, asm.RCX, gen.Field(unsafe.Offsetof(Rf.Vectors)))
 	vector := func(load func(dst asm.Reg, m asm.Mem), store func(m asm.Mem, src asm.Reg)) {
@@ -52,15 +51,6 @@ func genFinish(g *gen.Gen) {
 		g.When(FlagAdd, func() {
 			load(g.V(1), asm.Ptr(asm.RDX, 0))
 			a.RRR(add, g.V(0), g.V(1), g.V(0))
-		})
-		g.When(FlagBiasCol, func() {
-			load(g.V(1), asm.Ptr(asm.R8, 0))
-			a.RRR(add, g.V(0), g.V(0), g.V(1))
-			a.RI(asm.ADD, asm.R8, int64(g.VB()))
-		})
-		g.When(FlagBiasRow, func() {
-			g.Broadcast(g.V(1), asm.Ptr(asm.R8, 0))
-			a.RRR(add, g.V(0), g.V(0), g.V(1))
 		})
 		store(asm.Ptr(asm.RDX, 0), g.V(0))
 	}

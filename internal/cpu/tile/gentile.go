@@ -63,12 +63,8 @@ const maxVectors = 4
 // MaxMasks is the number of opmasks that can mask.
 const MaxMasks = 7
 
-// Flags of a Frame.
-const (
-	FlagAdd     = 1 << iota // add to C
-	FlagBiasCol             // add bias by column
-	FlagBiasRow             // add bias by row
-)
+// FlagAdd in the flags of a Frame: add to C.
+const FlagAdd = 1
 
 // A Frame holds the arguments of a tile kernel: a column of row panels, each of
 // mr rows, from top to bottom. Steps are in bytes. Vector v of B's row p is at
@@ -81,7 +77,6 @@ type Frame struct {
 	Places      *Place         // of the vectors of all tiles
 	Tiles       int            // counted down
 	Table       unsafe.Pointer // offsets in bytes, 8 bytes each
-	Bias        unsafe.Pointer // by column: for vector 0; by row: for the first row; unit stride
 	AStep       int            // kMajor: from k to k+1; else from row to row
 	BStep       int            // from k to k+1
 	CStep       int            // from row to row
@@ -97,7 +92,7 @@ type Frame struct {
 	PieceList  unsafe.Pointer
 	PieceCount int
 	// The kernel's own: offsets of the current panel, and how many are left.
-	aAt, cAt, biasAt, panelsLeft int
+	aAt, cAt, panelsLeft int
 
 	known [2]struct { // see tile
 		key  Key
@@ -231,7 +226,7 @@ func (g *tileGen) emit() {
 	get(asm.RAX, unsafe.Offsetof(tf.Panels))
 	a.MR(asm.MOV, gen.Field(unsafe.Offsetof(tf.panelsLeft)), asm.RAX)
 	a.RR(asm.XOR32, asm.RAX, asm.RAX)
-	for _, f := range []uintptr{unsafe.Offsetof(tf.aAt), unsafe.Offsetof(tf.cAt), unsafe.Offsetof(tf.biasAt)} {
+	for _, f := range []uintptr{unsafe.Offsetof(tf.aAt), unsafe.Offsetof(tf.cAt)} {
 		a.MR(asm.MOV, gen.Field(f), asm.RAX)
 	}
 	panel := a.Here()
@@ -334,7 +329,6 @@ func (g *tileGen) endPanel(tile, panel asm.Label) {
 	a.MR(asm.ADD, gen.Field(unsafe.Offsetof(tf.aAt)), asm.RAX)
 	a.RMI(asm.IMUL, asm.RAX, gen.Field(unsafe.Offsetof(tf.CStep)), int64(g.Mr))
 	a.MR(asm.ADD, gen.Field(unsafe.Offsetof(tf.cAt)), asm.RAX)
-	a.MI(asm.ADD, gen.Field(unsafe.Offsetof(tf.biasAt)), int64(g.Mr*g.D.Size()))
 	a.MI(asm.SUB, gen.Field(unsafe.Offsetof(tf.panelsLeft)), 1)
 	a.Jcc(asm.CondNE, panel)
 	if g.table() {
@@ -489,28 +483,6 @@ func (g *tileGen) finish() {
 			g.loadVector(g.bReg(v), m, v)
 			a.RRR(add, g.acc(i, v), g.bReg(v), g.acc(i, v))
 		})
-	})
-	g.When(FlagBiasCol, func() {
-		a.RM(asm.MOV, asm.RCX, gen.Field(unsafe.Offsetof(tf.Bias)))
-		for v := range g.Nv {
-			g.loadVector(g.bReg(v), asm.Ptr(asm.RCX, int32(v*g.VB())), v)
-		}
-		for i := range g.Mr {
-			for v := range g.Nv {
-				a.RRR(add, g.acc(i, v), g.acc(i, v), g.bReg(v))
-			}
-		}
-	})
-	g.When(FlagBiasRow, func() {
-		a.RM(asm.MOV, asm.RCX, gen.Field(unsafe.Offsetof(tf.Bias)))
-		a.RM(asm.ADD, asm.RCX, gen.Field(unsafe.Offsetof(tf.biasAt)))
-		for i := range g.Mr {
-			t := g.Temp(i)
-			g.Broadcast(t, asm.Ptr(asm.RCX, int32(i*g.D.Size())))
-			for v := range g.Nv {
-				a.RRR(add, g.acc(i, v), g.acc(i, v), t)
-			}
-		}
 	})
 	if g.ISA == jit.AVX2 && g.Masked && !g.table() {
 		g.loadLanes(g.Nv - 1)

@@ -23,21 +23,6 @@ func (m Mat) Offset(n, size int) Mat {
 	return m
 }
 
-// A Bias is a vector that is added to each row of a product, or to each channel of a
-// convolution, last. The zero one is none.
-type Bias struct {
-	Ptr    unsafe.Pointer
-	Step   int  // elements from one to the next
-	PerRow bool // add element i to row i of C, not to column i
-}
-
-// Pack returns the bias with its n elements side by side.
-func (b Bias) Pack(m Machine, n int) Bias {
-	v := unsafe.Pointer(unsafe.SliceData(make([]float64, n)))
-	CopyMat(m, 1, n, Mat{v, 0, 1}, Mat{b.Ptr, 0, b.Step})
-	return Bias{v, 1, b.PerRow}
-}
-
 // A Tail is run on pieces of a result as they are finished, once over all of it, by the
 // threads that computed them: rows r0 to r1-1 and columns c0 to c1-1. The rows are those of
 // all products of a batch one after the other, or the channels of all images; the columns
@@ -56,27 +41,6 @@ func CheckType(op string, d array.DType) {
 	if d != array.Float32 && d != array.Float64 {
 		array.Failf(op, "dtype", "%s: only float32 and float64 have products", d)
 	}
-}
-
-// Flags returns what a tile kernel does with the sum of a block of terms.
-func (b *Bias) Flags(first, last bool) int {
-	switch flags := Bit(!first, 0); {
-	case !last || b.Ptr == nil:
-		return flags
-	case b.PerRow:
-		return flags | FlagBiasRow
-	default:
-		return flags | FlagBiasCol
-	}
-}
-
-// ByChannel returns a bias for each of n channels, without gaps.
-func (b Bias) ByChannel(m Machine, n int) Bias {
-	b.PerRow = true
-	if b.Ptr != nil && b.Step != 1 {
-		return b.Pack(m, n)
-	}
-	return b
 }
 
 // CopyMat copies an m x n matrix.

@@ -228,14 +228,12 @@ func fma64s(acc, x []float64, a float64) {
 type PortableResult struct {
 	Ptr                    unsafe.Pointer
 	Row, Width, High, Step int
-	Bias                   Bias
 	Positive               bool // sums of blocks that are zero are +0
 }
 
 // put adds a block's sums to row i from column j on.
-func put[E Element](r *PortableResult, i, j int, sums []float64, first, last bool) {
+func put[E Element](r *PortableResult, i, j int, sums []float64, add bool) {
 	size := int(unsafe.Sizeof(E(0)))
-	add := !first
 	for len(sums) > 0 {
 		x := j % r.Width
 		run := sums[:min(len(sums), r.Width-x)]
@@ -249,15 +247,6 @@ func put[E Element](r *PortableResult, i, j int, sums []float64, first, last boo
 			}
 			if add {
 				v += *(*E)(p)
-			}
-			if last {
-				if bias := &r.Bias; bias.Ptr != nil {
-					b := i
-					if !bias.PerRow {
-						b = j + at
-					}
-					v += *(*E)(unsafe.Add(bias.Ptr, b*bias.Step*size))
-				}
 			}
 			*(*E)(p) = v
 		}
@@ -306,7 +295,7 @@ func PortableProducts[E Element](count, m, n, k, threads int, item func(i int) (
 			for k0 := 0; k0 < k || k0 == 0; k0 += KBlock {
 				kk := min(KBlock, k-k0)
 				s.Block(op, unsafe.Sizeof(E(0)) == 4, k0, kk, i0, i1, j0, w, func(i int, sums []float64) {
-					put[E](&to, i, j0, sums, k0 == 0, k0+kk == k)
+					put[E](&to, i, j0, sums, k0 > 0)
 				})
 			}
 			if done != nil {
@@ -365,11 +354,11 @@ func Widen[E Element](dst []float64, pitch int, src unsafe.Pointer, step, n int)
 
 // PortableMats computes count products of m x n elements, sums of k terms. item returns
 // the operands of one of them; done is as for PortableProducts.
-func PortableMats[E Element](count, m, n, k, threads int, bias Bias, item func(i int) (a, b, c Mat), done func(i, m0, m1, n0, n1 int)) {
+func PortableMats[E Element](count, m, n, k, threads int, item func(i int) (a, b, c Mat), done func(i, m0, m1, n0, n1 int)) {
 	// Long rows of sums, so that the loops over them are long.
 	flip := n < m && n < 64
 	if flip {
-		m, n, bias.PerRow = n, m, !bias.PerRow
+		m, n = n, m
 		if flipped := done; done != nil {
 			done = func(i, n0, n1, m0, m1 int) { flipped(i, m0, m1, n0, n1) }
 		}
@@ -379,6 +368,6 @@ func PortableMats[E Element](count, m, n, k, threads int, bias Bias, item func(i
 		if flip {
 			a, b, c = b.T(), a.T(), c.T()
 		}
-		return &matOperands[E]{a, b}, PortableResult{Ptr: c.Ptr, Row: c.Row, Width: n, Step: c.Col, Bias: bias}
+		return &matOperands[E]{a, b}, PortableResult{Ptr: c.Ptr, Row: c.Row, Width: n, Step: c.Col}
 	}, done)
 }
