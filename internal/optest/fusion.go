@@ -41,7 +41,9 @@ func Fusion(t T, dev device.Device, caps Caps) {
 		if seed%2 == 1 {
 			layout = func(i int) Layout { return Layout(seed/2+uint64(i)) % numLayouts }
 		}
-		s.fused(fmt.Sprintf("graph %d", seed), RandomGraph(seed, used), layout)
+		g := RandomGraph(seed, used)
+		g.addTails(seed)
+		s.fused(fmt.Sprintf("graph %d", seed), g, layout)
 		if len(s.failed) > maxReports {
 			break
 		}
@@ -59,6 +61,32 @@ func Fusion(t T, dev device.Device, caps Caps) {
 		t.Errorf("no graph has %s", rare)
 	}
 	t.Logf("%d graphs; the rarest operation, %s, %d times", caps.Graphs, rare, least)
+}
+
+// addTails makes outputs of elementwise operations of each product and convolution, and of
+// some other node.
+func (g *Graph) addTails(seed uint64) {
+	r := rand.New(rand.NewPCG(seed, 8))
+	nodes := g.Outs[:0:0]
+	if len(g.Outs) > 0 {
+		nodes = g.Outs[0].Graph.Nodes
+	}
+	for _, y := range nodes {
+		if d := op.Of(y); d == nil || d.Tiled == 0 {
+			continue
+		}
+		defs := graphPointwise()
+		x, d := nodes[r.IntN(len(nodes))], defs[r.IntN(len(defs))]
+		array.Try(func() {
+			z := op.Apply(op.Add, nil, y, x)
+			if d.Arity == 1 {
+				z = op.Apply(d, nil, z)
+			}
+			if z.Size() <= 1<<15 && z.DType.Supported() {
+				g.Outs = append(g.Outs, z)
+			}
+		})
+	}
 }
 
 func allContiguous(int) Layout { return Contiguous }

@@ -1,0 +1,79 @@
+package optest
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"weft/internal/array"
+	"weft/internal/cpu"
+	"weft/internal/device"
+	"weft/internal/ir"
+	"weft/internal/op"
+	"weft/internal/par"
+)
+
+// TestTails compares products and convolutions of all kinds, with elementwise operations
+// behind them, with the same node by node, and demands that these ran as tails.
+func TestTails(t *testing.T) {
+	tails := map[string]func(y *ir.Node, input func(shape ...int) *ir.Node) []*ir.Node{
+		"bias and gelu": func(y *ir.Node, input func(shape ...int) *ir.Node) []*ir.Node {
+			b := input(y.Shape[len(y.Shape)-1])
+			if len(y.Shape) == 4 {
+				b = input(1, y.Shape[1], 1, 1)
+			}
+			return []*ir.Node{op.Apply(op.Gelu, nil, op.Apply(op.Add, nil, y, b))}
+		},
+		"residual": func(y *ir.Node, input func(shape ...int) *ir.Node) []*ir.Node {
+			return []*ir.Node{op.Apply(op.Relu, nil, op.Apply(op.Add, nil, input(y.Shape...), y))}
+		},
+		"descent": func(y *ir.Node, input func(shape ...int) *ir.Node) []*ir.Node {
+			return []*ir.Node{op.Apply(op.Sub, nil, input(y.Shape...), op.Apply(op.Mul, nil, y, y.Graph.Number(0.1, y.DType, false)))}
+		},
+		"conversion": func(y *ir.Node, input func(shape ...int) *ir.Node) []*ir.Node {
+			return []*ir.Node{op.Apply(op.Cast, op.To(array.Float32+array.Float64-y.DType), y)}
+		},
+		"several results": func(y *ir.Node, input func(shape ...int) *ir.Node) []*ir.Node {
+			z := op.Apply(op.Mul, nil, y, input(y.Shape[len(y.Shape)-1]))
+			return []*ir.Node{op.Apply(op.Gt, nil, z, y.Graph.Number(0, y.DType, false)), op.Apply(op.Relu, nil, z), y}
+		},
+	}
+	routines := append(routineCases(op.MatMul2), routineCases(op.Lookup("conv2d_core"))...)
+	routines = append(routines, routineCases(op.Linear)...)
+	each(t, func(t *testing.T, dev device.Device, caps Caps) {
+		s := newSuite(t, dev, caps)
+		defer s.mem.Close()
+		defer par.SetThreads(par.SetThreads(1))
+		for i, c := range routines {
+			for name, tail := range tails {
+				par.SetThreads([]int{1, 2, 5}[i%3])
+				r := rand.New(rand.NewPCG(3, uint64(i)))
+				g := &Graph{X: append([]*Array(nil), c.X...)}
+				if name == "residual" { // what Winograd's algorithm leaves to the direct sum
+					x := *c.X[0]
+					x.F = slices.Clone(x.F)
+					x.F[len(x.F)-1] = math.Inf(1)
+					g.X[0] = &x
+				}
+				graph := ir.New()
+				var args []*ir.Node
+				for k, x := range c.X {
+					args = append(args, graph.Input(k, x.DType, x.Shape))
+				}
+				y := op.Apply(c.Def, c.Attrs, args...)
+				g.Outs = tail(y, func(shape ...int) *ir.Node {
+					g.X = append(g.X, Random(r, y.DType, shape, [2]float64{}, 0))
+					return graph.Input(len(g.X)-1, y.DType, shape)
+				})
+				before := cpu.Counters.Tails.Load()
+				s.fused(fmt.Sprintf("%s of %s", name, &c), g, allContiguous)
+				if cpu.Counters.Tails.Load() == before {
+					t.Errorf("%s of %s ran no tail\n%s", name, &c, g)
+				}
+				s.fused(fmt.Sprintf("%s of %s", name, &c), g, func(k int) Layout { return Layout(i+k) % numLayouts })
+			}
+		}
+	})
+}
