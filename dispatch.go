@@ -333,14 +333,19 @@ func (p *planned) compute(ops []operand, outs []array.View) {
 // not fit or of a routine, reach the caller as they are.
 func runPlan(opName string, c *exec.Compiled, ins []*array.View, nums []exec.Number, outs []array.View) {
 	if err := c.Run(context.Context(nil), ins, nums, outs); err != nil {
-		if e, ok := err.(*array.Error); ok {
-			if e.Op == "" {
-				e.Op = opName
-			}
-			panic(e)
-		}
-		panic(&array.Error{Kind: array.DeviceFailed, Op: "run", Msg: "kernel failed", Err: err})
+		failed(opName, err)
 	}
+}
+
+// failed panics with the error of a run.
+func failed(opName string, err error) {
+	if e, ok := err.(*array.Error); ok {
+		if e.Op == "" {
+			e.Op = opName
+		}
+		panic(e)
+	}
+	panic(&array.Error{Kind: array.DeviceFailed, Op: "run", Msg: "kernel failed", Err: err})
 }
 
 // unary, binary and ternary are what most methods are.

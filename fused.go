@@ -1,6 +1,11 @@
 package weft
 
 import (
+	"cmp"
+	"iter"
+	"slices"
+	"sync"
+
 	"weft/internal/array"
 	"weft/internal/exec"
 	"weft/internal/ir"
@@ -31,68 +36,209 @@ func NewFused(name string, compose func(args []*ir.Node) []*ir.Node) *Fused {
 // time: another value needs no other plan. No gradient is recorded; a leaf that
 // needs one is written through its [Tensor.NoGrad].
 func (f *Fused) Into(dst []*Tensor, args ...any) {
-	p, ops, direct := f.prepare(dst, args)
-	ins := make([]*array.View, 0, len(args))
-	nums := make([]exec.Number, 0, p.nums)
-	for _, o := range ops[:len(args)] {
-		if o.t == nil {
-			nums = append(nums, o.num)
-		} else {
-			ins = append(ins, &o.t.v)
+	m := fusedMemories.Get().(*fusedMemory)
+	c := f.prepare(m, m.take(f, dst, args))
+	c.direct = c.direct && !c.overlaps()
+	c.run()
+	m.free()
+}
+
+// IntoAll is [Fused.Into] for each dst and args that calls yields, in order; both slices
+// may be used again for the next. All tensors are checked before anything is written.
+// What has nothing to do with one another and needs no copies runs at once: many small
+// formulas together are worth waking threads for.
+func (f *Fused) IntoAll(calls iter.Seq2[[]*Tensor, []any]) {
+	if calls == nil {
+		array.Failf("fused", "calls", "is nil")
+	}
+	m := fusedMemories.Get().(*fusedMemory)
+	for dst, args := range calls {
+		m.take(f, dst, args)
+	}
+	for i := range m.calls {
+		f.prepare(m, &m.calls[i])
+	}
+	apart := m.apart()
+	for i := range m.calls {
+		c := &m.calls[i]
+		if apart && c.direct && (len(m.group) == 0 || c.C.Stream() == m.group[0].C.Stream()) {
+			m.group = append(m.group, c.Task)
+			c.grouped = true
+			continue
+		}
+		c.direct = c.direct && !c.overlaps()
+		c.run()
+	}
+	if len(m.group) > 0 {
+		if err := exec.RunAll(m.group); err != nil {
+			failed(f.def.Name, err)
+		}
+		for i := range m.calls {
+			if c := &m.calls[i]; c.grouped {
+				c.wrote()
+			}
 		}
 	}
-	outs := make([]array.View, len(dst))
-	if direct {
-		for i, t := range dst {
-			outs[i] = t.v
-		}
-	}
-	runPlan(f.def.Name, p.compiled(), ins, nums, outs)
-	for i, t := range dst {
-		if !direct {
-			copyViews(&t.v, &outs[i])
-			free(outs[i].Store)
-		}
-		t.wrote()
-	}
+	m.free()
 }
 
 // InPlace reports whether Into, with the same operands, is one kernel that writes
 // the results where they belong, without a copy.
 func (f *Fused) InPlace(dst []*Tensor, args ...any) bool {
-	_, _, direct := f.prepare(dst, args)
-	return direct
+	m := &fusedMemory{}
+	c := f.prepare(m, m.take(f, dst, args))
+	return c.direct && !c.overlaps()
 }
 
-// prepare checks and plans. direct tells that the results can be computed where
-// they belong.
-func (f *Fused) prepare(dst []*Tensor, args []any) (p *planned, ops []operand, direct bool) {
+// A fusedCall is a formula with its operands.
+type fusedCall struct {
+	name string
+	ops  []operand // arguments, then dst
+	dst  []*Tensor
+	exec.Task
+	direct  bool // unless operands overlap, the results can be computed where they belong
+	grouped bool // runs with others
+}
+
+// fusedMemory is what calls are kept in while they run.
+type fusedMemory struct {
+	ops   []operand
+	dst   []*Tensor
+	ins   []*array.View
+	nums  []exec.Number
+	outs  []array.View
+	calls []fusedCall
+	group []exec.Task
+	spans []span
+}
+
+var fusedMemories = sync.Pool{New: func() any { return new(fusedMemory) }}
+
+// free makes m ready for other calls and gives it back.
+func (m *fusedMemory) free() {
+	m.ops, m.dst, m.ins, m.outs = emptied(m.ops), emptied(m.dst), emptied(m.ins), emptied(m.outs)
+	m.calls, m.group = emptied(m.calls), emptied(m.group)
+	m.nums, m.spans = m.nums[:0], m.spans[:0]
+	fusedMemories.Put(m)
+}
+
+// emptied returns a slice without elements in the memory of s, which holds nothing alive.
+func emptied[T any](s []T) []T {
+	clear(s)
+	return s[:0]
+}
+
+// take keeps a call.
+func (m *fusedMemory) take(f *Fused, dst []*Tensor, args []any) *fusedCall {
 	if f == nil || f.compose == nil {
 		array.Failf("fused", "", "the Fused is nil or composes nothing")
 	}
-	name := f.def.Name
-	ops = make([]operand, len(args), len(args)+len(dst))
-	for i, x := range args {
-		ops[i] = asOperand(name, x)
-		if t := ops[i].t; t != nil {
-			t.check(name)
+	op, out := len(m.ops), len(m.dst)
+	for _, x := range args {
+		m.ops = append(m.ops, asOperand(f.def.Name, x))
+	}
+	for _, t := range dst {
+		m.ops = append(m.ops, operand{t: t})
+	}
+	m.dst = append(m.dst, dst...)
+	m.calls = append(m.calls, fusedCall{name: f.def.Name, ops: m.ops[op:], dst: m.dst[out:]})
+	return &m.calls[len(m.calls)-1]
+}
+
+// prepare checks and plans a call.
+func (f *Fused) prepare(m *fusedMemory, c *fusedCall) *fusedCall {
+	in, num, out := len(m.ins), len(m.nums), len(m.outs)
+	args := c.ops[:len(c.ops)-len(c.dst)]
+	for i := range args {
+		if t := args[i].t; t == nil {
+			m.nums = append(m.nums, args[i].num)
+		} else {
+			t.check(c.name)
+			m.ins = append(m.ins, &t.v)
 		}
 	}
-	for _, t := range dst {
-		t.writable(name)
-		ops = append(ops, operand{t: t})
+	c.direct = true
+	for _, t := range c.dst {
+		t.writable(c.name)
+		m.outs = append(m.outs, t.v)
+		c.direct = c.direct && t.v.Contiguous()
 	}
-	p = f.lookup(len(args), ops)
-	direct = p.compiled().Plan.InPlace
-	for _, t := range dst {
-		direct = direct && t.v.Contiguous()
-		for _, o := range ops[:len(args)] {
-			if o.t != nil && o.t.v.Overlaps(&t.v) && !o.t.v.Same(&t.v) {
-				direct = false
+	c.Task = exec.Task{C: f.lookup(len(args), c.ops).compiled(), Ins: m.ins[in:], Nums: m.nums[num:], Out: m.outs[out:]}
+	c.direct = c.direct && c.C.Plan.InPlace
+	return c
+}
+
+// overlaps reports that an argument shares memory with a place of a result that is not
+// just the same one.
+func (c *fusedCall) overlaps() bool {
+	for _, v := range c.Ins {
+		for _, t := range c.dst {
+			if !v.Same(&t.v) && v.Overlaps(&t.v) {
+				return true
 			}
 		}
 	}
-	return p, ops, direct
+	return false
+}
+
+func (c *fusedCall) run() {
+	if !c.direct {
+		clear(c.Out)
+	}
+	runPlan(c.name, c.C, c.Ins, c.Nums, c.Out)
+	if !c.direct {
+		for i, t := range c.dst {
+			copyViews(&t.v, &c.Out[i])
+			free(c.Out[i].Store)
+		}
+	}
+	c.wrote()
+}
+
+// wrote counts the writes.
+func (c *fusedCall) wrote() {
+	for _, t := range c.dst {
+		t.wrote()
+	}
+}
+
+// A span is the memory of an operand.
+type span struct {
+	lo, hi uintptr
+	write  bool
+}
+
+// apart reports that no call touches what another one writes. A call that writes over
+// what it reads at other places, or over a result of its own, counts as another.
+func (m *fusedMemory) apart() bool {
+	add := func(v *array.View, write bool) {
+		if lo, hi := v.Bytes(); lo < hi {
+			m.spans = append(m.spans, span{lo, hi, write})
+		}
+	}
+	for i := range m.calls {
+		c := &m.calls[i]
+		for _, t := range c.dst {
+			add(&t.v, true)
+		}
+		for _, v := range c.Ins {
+			if !slices.ContainsFunc(c.dst, func(t *Tensor) bool { return v.Same(&t.v) }) {
+				add(v, false)
+			}
+		}
+	}
+	slices.SortFunc(m.spans, func(a, b span) int { return cmp.Compare(a.lo, b.lo) })
+	var touched, written uintptr // up to where
+	for _, s := range m.spans {
+		if s.lo < written || s.write && s.lo < touched {
+			return false
+		}
+		touched = max(touched, s.hi)
+		if s.write {
+			written = max(written, s.hi)
+		}
+	}
+	return true
 }
 
 // lookup returns the formula planned for operands, of which the first n are

@@ -1,11 +1,15 @@
 package weft
 
 import (
+	"fmt"
+	"iter"
 	"slices"
 	"testing"
 
+	"weft/internal/cpu"
 	"weft/internal/ir"
 	"weft/internal/op"
+	"weft/internal/par"
 )
 
 // TestFusedInto writes two results over their own arguments.
@@ -79,4 +83,143 @@ func TestFusedTwoOfOneExp(t *testing.T) {
 			t.Error("together they have other bits than one after the other")
 		}
 	})
+}
+
+// fusedPair is one call of a formula: what it writes and its arguments.
+type fusedPair struct {
+	dst  []*Tensor
+	args []any
+}
+
+func pairs(ps []fusedPair) iter.Seq2[[]*Tensor, []any] {
+	return func(yield func([]*Tensor, []any) bool) {
+		var dst []*Tensor
+		var args []any
+		for _, p := range ps { // in slices that are used again, as IntoAll allows
+			dst, args = append(dst[:0], p.dst...), append(args[:0], p.args...)
+			if !yield(dst, args) {
+				return
+			}
+		}
+	}
+}
+
+var pull = NewFused("pull", func(x []*ir.Node) []*ir.Node {
+	v := op.Apply(op.Add, nil, op.Apply(op.Mul, nil, x[1], x[3]), x[2])
+	return []*ir.Node{op.Apply(op.Sub, nil, x[0], op.Apply(op.Exp, nil, v)), v}
+})
+
+// TestFusedIntoAll compares many formulas at once with one after the other: places of
+// all sizes, none and such that are not contiguous, and arguments that are broadcast.
+func TestFusedIntoAll(t *testing.T) {
+	parts := func() (ps []fusedPair, all []*Tensor) {
+		for i := range 40 {
+			var w *Tensor
+			switch size := 7 << (i * 5 % 13); {
+			case i == 11:
+				w = Zeros(0, 3)
+			case i%10 == 3:
+				w = noise(uint32(i), 2, size, 3).T()
+			case i%10 == 6:
+				w = noise(uint32(i), 2, 3, size)
+			default:
+				w = noise(uint32(i), 2, size)
+			}
+			v := ZerosLike(w)
+			g := noise(uint32(100+i), 2, w.Shape()...)
+			if i%10 == 8 {
+				g = noise(uint32(100+i), 2, 1).Expand(w.Shape()...)
+			}
+			ps = append(ps, fusedPair{[]*Tensor{w, v}, []any{w, v, g, 0.5 + float64(i)}})
+			all = append(all, w, v)
+		}
+		return ps, all
+	}
+	defer par.SetThreads(par.SetThreads(1))
+	onBackends(t, func(t *testing.T) {
+		par.SetThreads(1)
+		single, one := parts()
+		for range 3 {
+			for _, p := range single {
+				pull.Into(p.dst, p.args...)
+			}
+		}
+		for _, threads := range []int{1, 2, 5} {
+			par.SetThreads(threads)
+			ps, all := parts()
+			threaded, grouped := cpu.Counters.Threaded.Load(), cpu.Counters.Grouped.Load()
+			for range 3 {
+				pull.IntoAll(pairs(ps))
+			}
+			threaded, grouped = cpu.Counters.Threaded.Load()-threaded, cpu.Counters.Grouped.Load()-grouped
+			// All but an empty one and four that are not contiguous, three times.
+			if want := min(int64(threads)-1, 1) * 3 * 35; grouped != want {
+				t.Errorf("%d threads: %d launches shared a hand-off, want %d", threads, grouped, want)
+			}
+			if threads == 1 && threaded != 0 {
+				t.Errorf("one thread: %d hand-offs", threaded)
+			}
+			if Digest(all...) != Digest(one...) {
+				t.Errorf("%d threads: other bits than one after the other", threads)
+			}
+			for i, x := range all {
+				if a, b := x.v.Store.Version(), one[i].v.Store.Version(); a != b {
+					t.Fatalf("%d threads: tensor %d counts %d writes, want %d", threads, i, a, b)
+				}
+			}
+		}
+	})
+}
+
+// TestFusedIntoAllInOrder has formulas that read what others write: in order, each
+// sees what those before it have written.
+func TestFusedIntoAllInOrder(t *testing.T) {
+	const n = 1 << 16
+	defer par.SetThreads(par.SetThreads(3))
+	base := make([]float32, n)
+	for name, second := range map[string]func(a *Tensor) (w, g *Tensor){
+		"reads what was written":      func(a *Tensor) (w, g *Tensor) { return Zeros(n), a },
+		"reads a part of it":          func(a *Tensor) (w, g *Tensor) { return Zeros(n / 2), a.Slice(Range(n/2, n)) },
+		"writes it again":             func(a *Tensor) (w, g *Tensor) { return a, Zeros(n) },
+		"writes a part of it":         func(a *Tensor) (w, g *Tensor) { return a.Slice(Range(7, 1007)), Zeros(1000) },
+		"another storage, one memory": func(a *Tensor) (w, g *Tensor) { return FromSlice(base[1:]), Zeros(n - 1) },
+	} {
+		run := func(into func([]fusedPair)) string {
+			clear(base)
+			a := FromSlice(base)
+			w, g := second(a)
+			ps := []fusedPair{
+				{[]*Tensor{a, Zeros(n)}, []any{a, noise(1, 1, n), noise(2, 1, n), 2.0}},
+				{[]*Tensor{w, ZerosLike(w)}, []any{w, ZerosLike(w), g, 3.0}},
+				{[]*Tensor{Zeros(n), Zeros(n)}, []any{noise(3, 1, n), a, noise(4, 1, n), 3.0}},
+			}
+			into(ps)
+			var all []*Tensor
+			for _, p := range ps {
+				all = append(all, p.dst...)
+			}
+			return fmt.Sprint(Digest(all...))
+		}
+		one := run(func(ps []fusedPair) {
+			for _, p := range ps {
+				pull.Into(p.dst, p.args...)
+			}
+		})
+		for range 5 {
+			if got := run(func(ps []fusedPair) { pull.IntoAll(pairs(ps)) }); got != one {
+				t.Errorf("%s: together %s, one after the other %s", name, got, one)
+			}
+		}
+	}
+	// What is released while the calls are asked for is not written.
+	x, y := Zeros(3), Zeros(3)
+	err := Try(func() {
+		pull.IntoAll(func(yield func([]*Tensor, []any) bool) {
+			yield([]*Tensor{x, y}, []any{x, y, x, 1.0})
+			x.Release()
+		})
+	})
+	if err == nil || !slices.Equal(Data[float32](y), []float32{0, 0, 0}) {
+		t.Errorf("released: error %v, wrote %v", err, y)
+	}
 }

@@ -439,6 +439,9 @@ func TestMethodsRefuseNil(t *testing.T) {
 func TestFunctionsRefuseNil(t *testing.T) {
 	x, w := weft.Ones(2, 2), weft.Ones(2).RequireGrad()
 	two := weft.NewFused("two", func(x []*ir.Node) []*ir.Node { return x[:1] })
+	one := func(dst []*weft.Tensor, args []any) iter.Seq2[[]*weft.Tensor, []any] {
+		return func(yield func([]*weft.Tensor, []any) bool) { yield(dst, args) }
+	}
 	saves := &weft.Func{Name: "saves", Forward: func(c *weft.FuncContext, x ...*weft.Tensor) *weft.Tensor { c.Save(none); return x[0] }}
 	named := func(yield func(string, *weft.Tensor) bool) { yield("w", none) }
 	formula, err := weft.ParseExpr("a+1")
@@ -485,6 +488,9 @@ func TestFunctionsRefuseNil(t *testing.T) {
 		{"save", "FuncContext.Save", misuse(func() { saves.Apply(w) })},
 		{"two", "Fused.Into dst", misuse(func() { two.Into([]*weft.Tensor{none}, x) })},
 		{"two", "Fused.Into args", misuse(func() { two.Into([]*weft.Tensor{x}, none) })},
+		{"two", "Fused.IntoAll dst", misuse(func() { two.IntoAll(one([]*weft.Tensor{none}, []any{x})) })},
+		{"two", "Fused.IntoAll args", misuse(func() { two.IntoAll(one([]*weft.Tensor{x}, []any{none})) })},
+		{"fused", "Fused.IntoAll", misuse(func() { two.IntoAll(nil) })},
 		{"two", "Fused.InPlace", misuse(func() { two.InPlace([]*weft.Tensor{none}, x) })},
 		{"expr", "Expr", misuse(func() { weft.Expr("a", none) })},
 		{"expr", "Expr Vars", misuse(func() { weft.Expr("a", weft.Vars{"a": none}) })},

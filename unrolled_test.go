@@ -29,6 +29,13 @@ func (s meterStream) Launch(l device.Launch) error {
 	return s.Stream.Launch(l)
 }
 
+func (s meterStream) LaunchAll(ls []device.Launch) error {
+	for _, l := range ls {
+		s.m.elements.Add(int64(array.Size(l.Extents)))
+	}
+	return s.Stream.LaunchAll(ls)
+}
+
 func (s meterStream) Alloc(n int) *array.Storage {
 	s.m.bytes.Add(int64(n))
 	return s.Stream.Alloc(n)

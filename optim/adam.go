@@ -58,24 +58,22 @@ func (a *Adam) Step() {
 	if a == nil {
 		array.Failf("adam", "", "the optimizer is nil")
 	}
-	for _, p := range a.params {
-		weft.BorrowGrad(p.t, func(g *weft.Tensor) { a.update(p, g.NoGrad()) })
-	}
-}
-
-func (a *Adam) update(p *param, g *weft.Tensor) {
 	o := &a.o
-	a.keep(p)
-	p.steps++
-	rate := a.lr / (1 - power(o.Beta1, p.steps))
-	root := 1 / math.Sqrt(1-power(o.Beta2, p.steps))
 	decay, shrink := o.WeightDecay, 1.0
 	if o.Decoupled {
 		decay, shrink = 0, 1-float64(a.lr*o.WeightDecay)
 	}
-	w, m, v := p.t.NoGrad(), p.state[0], p.state[1]
-	adam.Into([]*weft.Tensor{w, m, v}, w, g, m, v,
-		decay, shrink, o.Beta1, 1-o.Beta1, o.Beta2, 1-o.Beta2, root, o.Eps, rate)
+	// The same for all parameters, but root and rate where some have taken fewer steps.
+	numbers := []any{decay, shrink, o.Beta1, 1 - o.Beta1, o.Beta2, 1 - o.Beta2, nil, o.Eps, nil}
+	n := int64(0)
+	a.step(adam, func(list []any, p *param, g *weft.Tensor) []any {
+		if n != p.steps+1 {
+			n = p.steps + 1
+			numbers[6] = 1 / math.Sqrt(1-power(o.Beta2, n))
+			numbers[8] = a.lr / (1 - power(o.Beta1, n))
+		}
+		return append(append(list, p.w, g, p.state[0], p.state[1]), numbers...)
+	})
 }
 
 // power is x to the n by products alone: the same bits on every processor.

@@ -47,6 +47,7 @@ func (e *StateError) Error() string { return fmt.Sprintf("optim: state %q %s", e
 type param struct {
 	name  string
 	t     *weft.Tensor
+	w     *weft.Tensor   // t to write into, nil before the first step
 	state []*weft.Tensor // by slot, nil before the first step
 	steps int64          // taken with a gradient
 }
@@ -98,8 +99,57 @@ func (b *base) ZeroGrad() {
 	}
 }
 
-// keep makes the state of a parameter before its first step.
+// step changes the parameters that have a gradient, by a formula that writes each and
+// its state, all at once. args appends the formula's arguments for a parameter with the
+// gradient g to a list.
+func (b *base) step(f *weft.Fused, args func(list []any, p *param, g *weft.Tensor) []any) {
+	b.borrow(func(grads []*weft.Tensor) {
+		f.IntoAll(func(yield func([]*weft.Tensor, []any) bool) {
+			var dst []*weft.Tensor
+			var list []any
+			for i, p := range b.params {
+				if grads[i] == nil {
+					continue
+				}
+				b.keep(p)
+				dst = append(append(dst[:0], p.w), p.state...)
+				list = args(list[:0], p, grads[i])
+				if !yield(dst, list) {
+					return
+				}
+			}
+		})
+		for i, p := range b.params {
+			if grads[i] != nil {
+				p.steps++
+			}
+		}
+	})
+}
+
+// borrow calls f with the gradients of all parameters, nil for those that have none.
+func (b *base) borrow(f func(grads []*weft.Tensor)) {
+	grads := make([]*weft.Tensor, len(b.params))
+	var from func(i int)
+	from = func(i int) {
+		for ; i < len(grads); i++ {
+			if weft.BorrowGrad(b.params[i].t, func(g *weft.Tensor) {
+				grads[i] = g
+				from(i + 1)
+			}) {
+				return
+			}
+		}
+		f(grads)
+	}
+	from(0)
+}
+
+// keep makes what a parameter needs before its first step.
 func (b *base) keep(p *param) {
+	if p.w == nil {
+		p.w = p.t.NoGrad()
+	}
 	if p.state != nil {
 		return
 	}

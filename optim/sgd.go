@@ -51,23 +51,21 @@ func (s *SGD) Step() {
 	if s == nil {
 		array.Failf("sgd", "", "the optimizer is nil")
 	}
-	for _, p := range s.params {
-		weft.BorrowGrad(p.t, func(g *weft.Tensor) { s.update(p, g.NoGrad()) })
-	}
-}
-
-func (s *SGD) update(p *param, g *weft.Tensor) {
-	s.keep(p)
-	p.steps++
-	w := p.t.NoGrad()
+	f := sgdMomentum
 	switch {
 	case s.o.Momentum == 0:
-		sgdPlain.Into([]*weft.Tensor{w}, w, g, s.lr, s.o.WeightDecay)
+		f = sgdPlain
 	case s.o.Nesterov:
-		sgdNesterov.Into([]*weft.Tensor{w, p.state[0]}, w, g, s.lr, s.o.WeightDecay, p.state[0], s.o.Momentum)
-	default:
-		sgdMomentum.Into([]*weft.Tensor{w, p.state[0]}, w, g, s.lr, s.o.WeightDecay, p.state[0], s.o.Momentum)
+		f = sgdNesterov
 	}
+	var rate, decay, momentum any = s.lr, s.o.WeightDecay, s.o.Momentum
+	s.step(f, func(list []any, p *param, g *weft.Tensor) []any {
+		list = append(list, p.w, g, rate, decay)
+		if f != sgdPlain {
+			list = append(list, p.state[0], momentum)
+		}
+		return list
+	})
 }
 
 // Arguments: parameter, gradient, learning rate, weight decay, velocity, momentum.

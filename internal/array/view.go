@@ -106,6 +106,14 @@ func (v *View) Overlaps(w *View) bool {
 	return va+uintptr(vl)*vs < wa+uintptr(wh)*ws && wa+uintptr(wl)*ws < va+uintptr(vh)*vs
 }
 
+// Bytes returns the addresses from lo to hi-1 that the view lies within; equal for
+// a view without elements.
+func (v *View) Bytes() (lo, hi uintptr) {
+	l, h := v.Span()
+	at, size := uintptr(v.Store.Host()), uintptr(v.DType.Size())
+	return at + uintptr(l)*size, at + uintptr(h)*size
+}
+
 // BroadcastTo returns the view expanded to shape with strides of 0; shape must
 // be one that v broadcasts to.
 func (v *View) BroadcastTo(shape []int) View {

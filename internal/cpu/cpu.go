@@ -45,7 +45,8 @@ var Counters struct {
 	Compiled    atomic.Int64 // kernels compiled
 	Interpreted atomic.Int64 // launches that the interpreter ran
 	Native      atomic.Int64 // launches that machine code ran
-	Threaded    atomic.Int64 // launches on several threads
+	Threaded    atomic.Int64 // hand-offs of a launch or a group to several threads
+	Grouped     atomic.Int64 // launches that shared a hand-off
 	Refused     atomic.Int64 // programs that fell back to the interpreter
 	Streamed    atomic.Int64 // launches that write past the caches
 	Narrowed    atomic.Int64 // launches with narrower vectors than the processor has
@@ -238,7 +239,10 @@ func (p *Program) bind(a *device.Args) {
 }
 
 // Launch runs the program over the rectangle, in chunks.
-func (s *stream) Launch(l device.Launch) error {
+func (s *stream) Launch(l device.Launch) error { return s.launch(l, nil) }
+
+// launch runs a launch, or puts it into a group if that is not nil.
+func (s *stream) launch(l device.Launch, g *group) error {
 	p := l.Program.(*Program)
 	p.bind(l.Args)
 	n := 1
@@ -257,6 +261,10 @@ func (s *stream) Launch(l device.Launch) error {
 	if p.code == nil {
 		unit = 20 * l.Cost
 	}
+	if g != nil {
+		g.add(p, l, n, unit)
+		return nil
+	}
 	work := n * unit
 	threads := 1
 	if work >= coldWork || n*max(unit, hotMin) >= hotWork && par.Hot() {
@@ -265,46 +273,28 @@ func (s *stream) Launch(l device.Launch) error {
 	if work <= chunkWork && threads == 1 {
 		return p.enter(p.code, &l.Args.Frame, l.Context)
 	}
-	return p.spread(l, n, unit, threads)
+	return (&task{p: p, l: l, n: n, unit: unit}).spread(threads)
 }
 
-// spread is a launch of n elements of so much work each, of more than a chunk or for
-// several threads.
-func (p *Program) spread(l device.Launch, n, unit, threads int) error {
-	lane := p.p.Lane
-	// The first axis such that one index of it is at most a chunk; a row that is
-	// reduced is never cut.
-	axis, inner := 0, n
-	for axis < lane {
-		inner /= max(l.Extents[axis], 1)
-		if inner*unit <= chunkWork || axis == lane-1 && p.p.Axes[lane].Kind == loop.Reduce {
-			break
-		}
-		axis++
+// pace is the work of an element as time, more closely: the cost is that of
+// instructions, which do several elements each.
+func pace(unit int) int { return max(unit/4, elementMin) }
+
+// run is launch's end where a group has one thread or one task.
+func (t *task) run(threads int) error {
+	if t.n*t.unit <= chunkWork && threads == 1 {
+		return t.p.enter(t.p.code, &t.l.Args.Frame, t.l.Context)
 	}
-	if axis == lane {
-		if p.p.Axes[lane].Kind == loop.Reduce {
-			return p.enter(p.code, &l.Args.Frame, l.Context) // one row
-		}
-		inner = 1
-		for _, e := range l.Extents[lane+1:] {
-			inner *= e
-		}
+	return t.spread(threads)
+}
+
+// spread runs a launch of more than a chunk or for several threads.
+func (t *task) spread(threads int) error {
+	units := t.cut(chunkWork, threads)
+	if units == 0 {
+		return t.p.enter(t.p.code, &t.l.Args.Frame, t.l.Context)
 	}
-	pace := max(unit/4, elementMin) // the cost is that of instructions, which do several elements each
-	t := &task{p: p, code: p.codeFor(&l), l: l, axis: axis, step: max(chunkWork/(max(inner, 1)*pace), 1)}
-	if threads > 1 { // as much for each
-		pieces := (l.Extents[axis] + threads*t.step - 1) / (threads * t.step) * threads
-		t.step = (l.Extents[axis] + pieces - 1) / pieces
-	}
-	if axis == lane {
-		t.step = (t.step + 511) &^ 511 // whole vectors
-	}
-	t.pieces = (l.Extents[axis] + t.step - 1) / t.step
-	units := t.pieces
-	for _, e := range l.Extents[:axis] {
-		units *= e
-	}
+	t.code = t.p.codeFor(&t.l)
 	if threads > 1 {
 		Counters.Threaded.Add(1)
 	}
@@ -315,12 +305,54 @@ func (p *Program) spread(l device.Launch, n, unit, threads int) error {
 	return nil
 }
 
-// A task is a launch cut into units: one index of each axis before axis, and a
-// piece of that.
+// cut divides the launch into units of up to chunk, and evenly for the threads. It
+// returns how many, 0 for one row that is reduced, which stays whole.
+func (t *task) cut(chunk, threads int) (units int) {
+	p, extents, unit := t.p.p, t.l.Extents, t.unit
+	lane := p.Lane
+	// The first axis such that one index of it is at most a chunk; a row that is
+	// reduced is never cut.
+	axis, inner := 0, t.n
+	for axis < lane {
+		inner /= max(extents[axis], 1)
+		if inner*unit <= chunk || axis == lane-1 && p.Axes[lane].Kind == loop.Reduce {
+			break
+		}
+		axis++
+	}
+	if axis == lane {
+		if p.Axes[lane].Kind == loop.Reduce {
+			return 0
+		}
+		inner = 1
+		for _, e := range extents[lane+1:] {
+			inner *= e
+		}
+	}
+	t.axis, t.step = axis, max(chunk/(max(inner, 1)*pace(unit)), 1)
+	if threads > 1 { // as much for each
+		pieces := (extents[axis] + threads*t.step - 1) / (threads * t.step) * threads
+		t.step = (extents[axis] + pieces - 1) / pieces
+	}
+	if axis == lane {
+		t.step = (t.step + 511) &^ 511 // whole vectors
+	}
+	t.pieces = (extents[axis] + t.step - 1) / t.step
+	units = t.pieces
+	for _, e := range extents[:axis] {
+		units *= e
+	}
+	return units
+}
+
+// A task is a launch of n elements, of so much work each, cut into units: one index of
+// each axis before axis, and a piece of that.
 type task struct {
 	p      *Program
 	code   *jit.Code
 	l      device.Launch
+	n      int
+	unit   int
 	axis   int
 	step   int
 	pieces int

@@ -40,7 +40,7 @@ type Program interface {
 // A Launch is one run of a program over a rectangle.
 type Launch struct {
 	Program Program
-	// Args are the caller's again when Launch returns.
+	// Args are the caller's again when Launch or LaunchAll returns.
 	Args *Args
 	// Extents of the program's axes, as in the frame.
 	Extents []int
@@ -112,6 +112,9 @@ type Stream interface {
 	// Free gives memory back after the work issued so far.
 	Free(s *array.Storage)
 	Launch(l Launch) error
+	// LaunchAll runs launches of which none reads or writes what another one writes,
+	// in any order and at once. After an error any of them may have run.
+	LaunchAll(ls []Launch) error
 	// Copy copies n bytes. Each side is memory of the stream's device or memory
 	// that the host reaches.
 	Copy(dst, src Ref, n int) error

@@ -104,6 +104,9 @@ func Compile(p *plan.Plan, d device.Device) (*Compiled, error) {
 	return c, nil
 }
 
+// Stream returns what the plan runs on.
+func (c *Compiled) Stream() device.Stream { return c.stream }
+
 // Explain returns the steps with loop programs and machine code.
 func (c *Compiled) Explain() string {
 	s := c.Plan.String()
@@ -121,10 +124,9 @@ func (c *Compiled) Explain() string {
 // allows it. A number that does not fit gives an *array.Error without Op.
 func (c *Compiled) Run(ctx context.Context, ins []*array.View, nums []Number, out []array.View) error {
 	p, s := c.Plan, c.stream
-	for i := range c.narrow {
-		a := &c.narrow[i]
-		if n := nums[a.Arg]; n.Kind != array.CatFloat && (n.Int < a.Min || n.Int > a.Max) {
-			return array.NoFit("", n.Int, a.DType) // before anything is written
+	if len(c.narrow) > 0 {
+		if err := c.fit(nums); err != nil {
+			return err // before anything is written
 		}
 	}
 	var few [12]*array.Storage
@@ -192,6 +194,17 @@ func (c *Compiled) Run(ctx context.Context, ins []*array.View, nums []Number, ou
 
 // calls are calls of routines that are over.
 var calls = sync.Pool{New: func() any { return new(device.Call) }}
+
+// fit reports a number that does not fit.
+func (c *Compiled) fit(nums []Number) error {
+	for i := range c.narrow {
+		a := &c.narrow[i]
+		if n := nums[a.Arg]; n.Kind != array.CatFloat && (n.Int < a.Min || n.Int > a.Max) {
+			return array.NoFit("", n.Int, a.DType)
+		}
+	}
+	return nil
+}
 
 // memory returns the storage of a slot, taking it from the stream when a
 // temporary is used first.

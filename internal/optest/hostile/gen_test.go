@@ -463,7 +463,13 @@ func init() {
 			return pick(g, nil, func() {}, func() { panic(errThrown) }, func() { weft.Ones(-1) })
 		},
 		typ[iter.Seq2[string, *weft.Tensor]](): func(g *gen) any { return g.params() },
-		typ[nn.Layer]():                        func(g *gen) any { return g.layer() },
+		typ[iter.Seq2[[]*weft.Tensor, []any]](): func(g *gen) any {
+			x := g.tensor()
+			return pick(g, nil, func(yield func([]*weft.Tensor, []any) bool) {
+				_ = yield(nil, nil) && yield([]*weft.Tensor{x, nil}, []any{x, 1}) && yield([]*weft.Tensor{x}, []any{x})
+			})
+		},
+		typ[nn.Layer](): func(g *gen) any { return g.layer() },
 		typ[nn.Init](): func(g *gen) any {
 			t := g.tensor()
 			return pick(g, nil, nil, nn.Init(nn.KaimingNormal), nn.Init(nn.XavierUniform), func(*weft.Generator, ...int) *weft.Tensor { return t })

@@ -219,6 +219,21 @@ var plausible = map[string]func(g *gen) []any{
 		x := g.plain(g.shape())
 		return []any{f, []*weft.Tensor{g.tensorOf(x.DType(), x.Shape())}, []any{x}}
 	},
+	"IntoAll": func(g *gen) []any {
+		g.whole = true
+		f := g.value(typ[*weft.Fused]()).Interface()
+		return []any{f, iter.Seq2[[]*weft.Tensor, []any](func(yield func([]*weft.Tensor, []any) bool) {
+			for range g.r.IntN(4) {
+				x := g.plain(g.shape())
+				if y := g.tensorOf(x.DType(), x.Shape()); !yield([]*weft.Tensor{y}, []any{x}) {
+					return
+				}
+				if g.chance(8) {
+					x.Release()
+				}
+			}
+		})}
+	},
 	"Apply": func(g *gen) []any {
 		x := g.leaf()
 		return []any{g.function(), []*weft.Tensor{x, g.tensorOf(x.DType(), x.Shape())}[:1+g.r.IntN(2)]}

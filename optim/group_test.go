@@ -1,0 +1,141 @@
+package optim
+
+import (
+	"fmt"
+	"iter"
+	"testing"
+
+	"weft"
+	"weft/internal/cpu"
+	"weft/internal/par"
+)
+
+// many returns n parameters of mixed sizes with gradients, from 64 to 65,536 elements each.
+func many(n int) map[string]*weft.Tensor {
+	g := weft.NewGenerator(3)
+	ps := map[string]*weft.Tensor{}
+	for i := range n {
+		size := 64 << (i * 7 % 11)
+		w := g.Randn(size).RequireGrad()
+		w.SetGrad(g.Randn(size))
+		ps[fmt.Sprintf("%02d", i)] = w
+	}
+	return ps
+}
+
+func all(ps map[string]*weft.Tensor) func(func(string, *weft.Tensor) bool) {
+	return func(yield func(string, *weft.Tensor) bool) {
+		for i := range len(ps) {
+			if name := fmt.Sprintf("%02d", i); !yield(name, ps[name]) {
+				return
+			}
+		}
+	}
+}
+
+// TestOneHandOff holds the promise that parameters share one hand-off to the threads.
+func TestOneHandOff(t *testing.T) {
+	defer par.SetThreads(par.SetThreads(2))
+	ps := many(40)
+	for name, o := range map[string]Optimizer{
+		"sgd":      NewSGD(all(ps), SGDOpts{LR: 0.1}),
+		"momentum": NewSGD(all(ps), SGDOpts{LR: 0.1, Momentum: 0.9}),
+		"nesterov": NewSGD(all(ps), SGDOpts{LR: 0.1, Momentum: 0.9, Nesterov: true}),
+		"adam":     NewAdam(all(ps), AdamOpts{LR: 0.1}),
+		"adamw":    NewAdam(all(ps), AdamOpts{LR: 0.1, WeightDecay: 0.1, Decoupled: true}),
+	} {
+		o.Step()
+		threaded, grouped := cpu.Counters.Threaded.Load(), cpu.Counters.Grouped.Load()
+		o.Step()
+		threaded, grouped = cpu.Counters.Threaded.Load()-threaded, cpu.Counters.Grouped.Load()-grouped
+		if threaded != 1 || grouped != 40 {
+			t.Errorf("%s: %d hand-offs, shared by %d launches, want 1 by 40", name, threaded, grouped)
+		}
+	}
+}
+
+// TestTogetherAsAlone steps forty parameters together and each alone; some have no
+// gradient in some steps.
+func TestTogetherAsAlone(t *testing.T) {
+	for name, make := range map[string]func(iter.Seq2[string, *weft.Tensor]) Optimizer{
+		"sgd": func(ps iter.Seq2[string, *weft.Tensor]) Optimizer {
+			return NewSGD(ps, SGDOpts{LR: 0.1, WeightDecay: 0.01})
+		},
+		"nesterov": func(ps iter.Seq2[string, *weft.Tensor]) Optimizer {
+			return NewSGD(ps, SGDOpts{LR: 0.1, Momentum: 0.9, Nesterov: true})
+		},
+		"adam": func(ps iter.Seq2[string, *weft.Tensor]) Optimizer { return NewAdam(ps, AdamOpts{LR: 0.1}) },
+	} {
+		for _, threads := range []int{1, 2, 5} {
+			old := par.SetThreads(threads)
+			together, alone := many(40), many(40)
+			whole := make(all(together))
+			var parts []Optimizer
+			for name, p := range all(alone) {
+				parts = append(parts, make(func(yield func(string, *weft.Tensor) bool) { yield(name, p) }))
+			}
+			for step := range 4 {
+				for _, ps := range []map[string]*weft.Tensor{together, alone} {
+					g := weft.NewGenerator(uint64(step))
+					i := 0
+					for _, p := range all(ps) {
+						if p.SetGrad(g.Randn(p.Shape()...)); i%7 == step {
+							p.SetGrad(nil)
+						}
+						i++
+					}
+				}
+				whole.Step()
+				for _, o := range parts {
+					o.Step()
+				}
+			}
+			par.SetThreads(old)
+			if weft.DigestNamed(all(together)) != weft.DigestNamed(all(alone)) {
+				t.Errorf("%s, %d threads: other parameters together than each alone", name, threads)
+			}
+			if got := whole.State()["steps.00"].ItemInt(); got != 3 {
+				t.Errorf("%s: a parameter with three gradients took %d steps", name, got)
+			}
+		}
+	}
+}
+
+// BenchmarkAdam steps forty parameters, 475,264 elements, formula by formula and together.
+func BenchmarkAdam(b *testing.B) {
+	ps := many(40)
+	a := NewAdam(all(ps), AdamOpts{LR: 1e-3})
+	a.Step()
+	var dst [][]*weft.Tensor
+	var args [][]any
+	for _, p := range a.params {
+		w, m, v := p.t.NoGrad(), p.state[0], p.state[1]
+		dst = append(dst, []*weft.Tensor{w, m, v})
+		args = append(args, []any{w, p.t.Grad().NoGrad(), m, v, 0.0, 1.0, 0.9, 0.1, 0.999, 0.001, 1.0, 1e-8, 1e-3})
+	}
+	for _, threads := range []int{1, 2} {
+		for name, step := range map[string]func(){
+			"Into": func() {
+				for i := range dst {
+					adam.Into(dst[i], args[i]...)
+				}
+			},
+			"IntoAll": func() {
+				adam.IntoAll(func(yield func([]*weft.Tensor, []any) bool) {
+					for i := range dst {
+						yield(dst[i], args[i])
+					}
+				})
+			},
+			"Step": a.Step,
+		} {
+			b.Run(fmt.Sprintf("%s/%dthreads", name, threads), func(b *testing.B) {
+				defer par.SetThreads(par.SetThreads(threads))
+				b.ReportAllocs()
+				for b.Loop() {
+					step()
+				}
+			})
+		}
+	}
+}
