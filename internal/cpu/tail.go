@@ -18,6 +18,7 @@ type tail struct {
 	ctx     context.Context
 	extents []int
 	rows    int // of the axes, so many walk the rows of the result
+	size    int // elements of the result
 	pace    int // work of an element
 	err     atomic.Pointer[error]
 }
@@ -32,16 +33,19 @@ func withTail(c *device.Call, routine func(t tile.Tail)) error {
 	}
 	l := &c.Tail.Launch
 	t := tails.Get().(*tail)
-	defer tails.Put(t)
 	t.p, t.args, t.ctx, t.extents = l.Program.(*Program), l.Args, l.Context, l.Extents
 	t.rows = len(l.Extents) - c.Tail.Columns
-	t.pace = max(l.Cost/4, elementMin)
+	t.pace, t.size = max(l.Cost/4, elementMin), 1
+	for _, n := range l.Extents {
+		t.size *= n
+	}
 	t.p.bind(l.Args)
-	defer t.err.Store(nil)
 	routine(t)
+	err := t.err.Swap(nil)
 	t.p, t.args, t.ctx, t.extents = nil, nil, nil, nil
-	if e := t.err.Load(); e != nil {
-		return *e
+	tails.Put(t)
+	if err != nil {
+		return *err
 	}
 	return nil
 }
@@ -49,12 +53,27 @@ func withTail(c *device.Call, routine func(t tile.Tail)) error {
 // Run runs the program on rows r0 to r1-1 and columns c0 to c1-1 of the result.
 func (t *tail) Run(r0, r1, c0, c1 int) {
 	Counters.Tails.Add(1)
+	if n := (r1 - r0) * (c1 - c0); n == t.size && n*t.pace <= chunkWork {
+		t.enter(&t.args.Frame) // all of a small result
+		return
+	}
 	f := loop.NewFrame()
-	defer f.Free(len(t.p.p.Bufs))
 	r := rectangles{tail: t, f: f, c0: c0, c1: c1}
 	step := max(1, chunkWork/max(1, (c1-c0)*t.pace))
 	for ; r0 < r1; r0 += step {
 		r.cut(0, t.rows, r0, min(r0+step, r1))
+	}
+	f.Free(len(t.p.p.Bufs))
+}
+
+// Work is that of an element, as product and convolution count theirs.
+func (t *tail) Work() int { return t.pace }
+
+// enter runs the program on a frame.
+func (t *tail) enter(f *loop.Frame) {
+	if err := t.p.enter(t.p.code, f, t.ctx); err != nil {
+		first := err // which alone is on the heap
+		t.err.CompareAndSwap(nil, &first)
 	}
 }
 
@@ -109,7 +128,5 @@ func (r *rectangles) next(end int) {
 	for a := range r.extents {
 		r.p.narrowTo(f, a, r.first[a], r.count[a])
 	}
-	if err := r.p.enter(r.p.code, f, r.ctx); err != nil {
-		r.err.CompareAndSwap(nil, &err)
-	}
+	r.enter(f)
 }

@@ -298,9 +298,7 @@ func (r *channelRun) Chunk(worker, begin, end int) {
 			r.strip(worker, s, tiles, ahead)
 		}
 		channels := r.nv * r.Lanes // of a strip
-		for n := image; n < imageEnd; n++ {
-			r.finish(n, first*channels, end*channels, row, rowEnd)
-		}
+		r.finish(image, imageEnd, first*channels, end*channels, row, rowEnd)
 	}
 }
 

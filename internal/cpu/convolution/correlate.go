@@ -66,7 +66,7 @@ var correlations = sync.Pool{New: func() any { return new(correlation) }}
 
 // run computes the correlation on machine code.
 func (c *correlation) run(threads int) {
-	work := c.n * c.outC * c.outH * c.outW * max(len(c.terms), 1)
+	work := c.n * c.outC * c.outH * c.outW * (max(len(c.terms), 1) + tile.TailWork(c.tail))
 	threads = tile.ThreadsFor(work, threads)
 	c.layout()
 	c.cut(threads)
@@ -273,7 +273,7 @@ func (c *correlation) Chunk(worker, begin, end int) {
 		}
 		if !c.through {
 			c.band(src, dst, c.dst.C, tiles, q0, q1)
-			c.finish(image, c.rowOf(q0), c.rowOf(q1), band*c.bandH, band*c.bandH+h)
+			c.finish(image, image+1, c.rowOf(q0), c.rowOf(q1), band*c.bandH, band*c.bandH+h)
 			continue
 		}
 		// Planes side by side, then to their places.
@@ -283,14 +283,20 @@ func (c *correlation) Chunk(worker, begin, end int) {
 			plane := tile.Mat{Ptr: unsafe.Add(tmp, o*h*c.outW*c.Size), Row: c.outW, Col: 1}
 			tile.CopyMat(c.Machine, h, c.outW, tile.Mat{Ptr: unsafe.Add(dst, o*c.dst.C*c.Size), Row: c.dst.H, Col: c.dst.W}, plane)
 		}
-		c.finish(image, c.rowOf(q0), c.rowOf(q1), band*c.bandH, band*c.bandH+h)
+		c.finish(image, image+1, c.rowOf(q0), c.rowOf(q1), band*c.bandH, band*c.bandH+h)
 	}
 }
 
-// finish runs the tail on rows y0 to y1-1 of channels o0 to o1-1 of an image.
-func (c *correlation) finish(image, o0, o1, y0, y1 int) {
-	if c.tail != nil {
-		c.tail.Run(image*c.outC+o0, image*c.outC+o1, y0*c.outW, y1*c.outW)
+// finish runs the tail on rows y0 to y1-1 of channels o0 to o1-1 of images n0 to n1-1.
+func (c *correlation) finish(n0, n1, o0, o1, y0, y1 int) {
+	switch {
+	case c.tail == nil:
+	case o1-o0 == c.outC:
+		c.tail.Run(n0*c.outC, n1*c.outC, y0*c.outW, y1*c.outW)
+	default:
+		for n := n0; n < n1; n++ {
+			c.tail.Run(n*c.outC+o0, n*c.outC+o1, y0*c.outW, y1*c.outW)
+		}
 	}
 }
 

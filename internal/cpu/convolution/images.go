@@ -196,9 +196,7 @@ func (r *imageRun) Chunk(worker, begin, end int) {
 			}
 		}
 		r.store(sums, first, n)
-		if c.tail != nil {
-			c.tail.Run(first*c.outC, (first+n)*c.outC, 0, c.outH*c.outW)
-		}
+		c.finish(first, first+n, 0, c.outC, 0, c.outH)
 	}
 }
 

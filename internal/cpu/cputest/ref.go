@@ -117,6 +117,8 @@ func (t Tail[E]) Run(r0, r1, c0, c1 int) {
 	}
 }
 
+func (Tail[E]) Work() int { return 1 }
+
 // EveryGuard runs tests on machine code with memory before and behind an inaccessible page.
 func EveryGuard(t *testing.T, tests ...func(t *testing.T, place func(int) (*guard.Buffer, error))) {
 	if !guard.Available {

@@ -103,7 +103,7 @@ func (p *Product) runJob(total int) {
 	threads := j.plan(total, p.Threads)
 	tasks := total * j.tilesM * j.tilesN
 	grain := 1
-	if work := j.taskM * j.taskN * max(j.k, 1); work < min(tile.TaskWork, tile.ThreadHot) {
+	if work := j.taskM * j.taskN * (max(j.k, 1) + tile.TailWork(j.tail)); work < min(tile.TaskWork, tile.ThreadHot) {
 		grain = tile.TaskWork / work
 	}
 	workers := par.Width(tasks, grain, threads)
@@ -125,7 +125,7 @@ func (p *Product) runJob(total int) {
 // plan chooses what is packed and how the product is cut, and returns the threads
 // to use. None of it has an influence on any bit of the result.
 func (j *job) plan(total, threads int) int {
-	work := j.m * j.n * max(j.k, 1)
+	work := j.m * j.n * (max(j.k, 1) + tile.TailWork(j.tail))
 	// Reading a byte of B takes as long as a product. Not where whole rows are read: a
 	// training step has just written those, and the other processor would fetch them.
 	if j.narrow = j.narrowPath(); j.narrow == acrossRows {

@@ -29,6 +29,16 @@ func (m Mat) Offset(n, size int) Mat {
 // those of a matrix, or the pixels.
 type Tail interface {
 	Run(r0, r1, c0, c1 int)
+	// Work is that of an element, in multiply-adds.
+	Work() int
+}
+
+// TailWork is the work of an element of t, which may be nil.
+func TailWork(t Tail) int {
+	if t == nil {
+		return 0
+	}
+	return t.Work()
 }
 
 // KBlock is the number of terms in one fused multiply-add chain, a block of a sum over k:
