@@ -93,11 +93,6 @@ type Frame struct {
 	PieceCount int
 	// The kernel's own: offsets of the current panel, and how many are left.
 	aAt, cAt, panelsLeft int
-
-	known [2]struct { // see tile
-		key  Key
-		code *jit.Code
-	}
 }
 
 var tf Frame
