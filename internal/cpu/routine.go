@@ -102,8 +102,10 @@ func conv2dInput(c *device.Call) error {
 	g := convolutionOf(c)
 	w, free := contiguous(c, &c.Args[1])
 	defer free()
-	g.GradInput(image(&c.Out[0]), image(&c.Args[0]), gen.Ptr(&w))
-	return nil
+	return withTail(c, func(t tile.Tail) {
+		g.Tail = t
+		g.GradInput(image(&c.Out[0]), image(&c.Args[0]), gen.Ptr(&w))
+	})
 }
 
 func conv2dWeight(c *device.Call) error {

@@ -107,7 +107,7 @@ func init() {
 			v.Set(1, func() *node { return Apply(conv2dWeight, ConvGrad{a, w.Shape}, x, v.DY) })
 		},
 		Samples: convSamples})
-	conv2dInput = define(Def{Name: "conv2d_input", Class: Routine, Arity: 2, Attrs: ConvGrad{Conv: unitConv}, Doc: "The gradient of conv2d for its input.",
+	conv2dInput = define(Def{Name: "conv2d_input", Class: Routine, Arity: 2, Tiled: 2, Attrs: ConvGrad{Conv: unitConv}, Doc: "The gradient of conv2d for its input.",
 		Infer: func(c *Call) (array.DType, []int) {
 			c.floats(2, 2)
 			a, dy, w := c.Attrs.(ConvGrad), c.Args[0], c.Args[1]

@@ -41,6 +41,7 @@ func TestTails(t *testing.T) {
 		},
 	}
 	routines := append(routineCases(op.MatMul2), routineCases(op.Lookup("conv2d_core"))...)
+	routines = append(routines, routineCases(op.Lookup("conv2d_input"))...)
 	routines = append(routines, routineCases(op.Linear)...)
 	each(t, func(t *testing.T, dev device.Device, caps Caps) {
 		s := newSuite(t, dev, caps)

@@ -51,7 +51,7 @@ type Convolution struct {
 	ISA   jit.ISA
 	DType array.DType // Float32 or Float64
 	Geometry
-	Tail    tile.Tail // of Forward, nil: none; the result is contiguous if there is one
+	Tail    tile.Tail // of Forward and GradInput, nil: none; the result is contiguous if there is one
 	Threads int       // as in a Product
 }
 

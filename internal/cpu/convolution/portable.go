@@ -121,14 +121,10 @@ func (o *sweepOperands[E]) PackB(s *tile.Scratch, k, n, j, width int) tile.Magni
 func portableForward[E tile.Element](g *Convolution, y, x Image, w unsafe.Pointer) {
 	size := int(unsafe.Sizeof(E(0)))
 	s := forwardSweep[E](x, &g.Geometry)
-	var done func(n, o0, o1, at, to int)
-	if g.Tail != nil {
-		done = func(n, o0, o1, at, to int) { g.Tail.Run(n*g.O+o0, n*g.O+o1, at, to) }
-	}
 	tile.PortableProducts[E](g.N, g.O, g.OutH()*g.OutW(), len(s.taps), g.Threads, func(n int) (tile.PortableOperands, tile.PortableResult) {
 		return &sweepOperands[E]{s, n, w, len(s.taps)},
 			tile.PortableResult{Ptr: y.at(n, 0, 0, 0, size), Row: y.C, Width: g.OutW(), High: y.H, Step: y.W, Positive: true}
-	}, done)
+	}, g.done(g.O))
 }
 
 // forwardSweep returns the taps of a convolution over its input.
@@ -144,9 +140,21 @@ func forwardSweep[E tile.Element](x Image, g *Geometry) *sweep[E] {
 	return s
 }
 
+// done returns what runs the tail on pixels of images of so many channels, nil without one.
+func (g *Convolution) done(channels int) func(n, c0, c1, at, to int) {
+	if g.Tail == nil {
+		return nil
+	}
+	return func(n, c0, c1, at, to int) { g.Tail.Run(n*channels+c0, n*channels+c1, at, to) }
+}
+
 func portableGradInput[E tile.Element](g *Convolution, dx, dy Image, w unsafe.Pointer) {
 	size := int(unsafe.Sizeof(E(0)))
 	kernel := g.KH * g.KW
+	done := g.done(g.C)
+	if g.phases() {
+		done = nil
+	}
 	for ry := range min(g.StrideH, g.H) {
 		for rx := range min(g.StrideW, g.W) {
 			kh, rows := phase(ry, g.StrideH, g.PadH, g.KH, g.DilationH)
@@ -163,9 +171,10 @@ func portableGradInput[E tile.Element](g *Convolution, dx, dy Image, w unsafe.Po
 			tile.PortableProducts[E](g.N, g.C, outH*outW, len(s.taps), g.Threads, func(n int) (tile.PortableOperands, tile.PortableResult) {
 				return &sweepOperands[E]{s, n, w, kernel},
 					tile.PortableResult{Ptr: dx.at(n, 0, ry, rx, size), Row: dx.C, Width: outW, High: dx.H * g.StrideH, Step: dx.W * g.StrideW, Positive: true}
-			}, nil)
+			}, done)
 		}
 	}
+	g.finishPhases()
 }
 
 // gradWeightOperands are the gradient of the result, a row for every output channel,

@@ -33,11 +33,7 @@ func (g *Convolution) forward(y, x Image, w unsafe.Pointer) {
 		srcH: g.H, srcW: g.W, rowAt: -g.PadH, colAt: -g.PadW, tail: g.Tail,
 		weights: w, outStep: 9 * g.C, inStep: 9, step: winogradWeights,
 	}).run(g.Threads, func(image int) {
-		one := *g
-		one.N = 1
-		if one.Tail != nil {
-			one.Tail = tailFrom{one.Tail, image * g.O}
-		}
+		one := g.one(image, g.O)
 		one.directForward(y.image(image, g.DType), x.image(image, g.DType), w)
 	})
 }
@@ -49,6 +45,16 @@ type tailFrom struct {
 }
 
 func (t tailFrom) Run(r0, r1, c0, c1 int) { t.Tail.Run(t.row+r0, t.row+r1, c0, c1) }
+
+// one returns the convolution of one image, whose result has so many channels.
+func (g *Convolution) one(image, channels int) Convolution {
+	one := *g
+	one.N = 1
+	if one.Tail != nil {
+		one.Tail = tailFrom{one.Tail, image * channels}
+	}
+	return one
+}
 
 // image returns one of a stack of images.
 func (m Image) image(i int, d array.DType) Image {
@@ -107,11 +113,10 @@ func (g *Convolution) gradInput(dx, dy Image, w unsafe.Pointer) {
 	}
 	(&winograd{
 		Machine: tile.New(g.ISA, g.DType), n: g.N, inC: g.O, outC: g.C, outH: g.H, outW: g.W, src: dy, dst: dx,
-		srcH: g.OutH(), srcW: g.OutW(), rowAt: g.PadH - 2, colAt: g.PadW - 2,
+		srcH: g.OutH(), srcW: g.OutW(), rowAt: g.PadH - 2, colAt: g.PadW - 2, tail: g.Tail,
 		weights: w, outStep: 9, inStep: 9 * g.C, step: winogradWeightsReversed,
 	}).run(g.Threads, func(image int) {
-		one := *g
-		one.N = 1
+		one := g.one(image, g.C)
 		one.directGradInput(dx.image(image, g.DType), dy.image(image, g.DType), w)
 	})
 }
@@ -131,6 +136,17 @@ func (g *Convolution) directGradInput(dx, dy Image, w unsafe.Pointer) {
 			g.gradInputPhase(dx, dy, w, ry, rx)
 		}
 	}
+	g.finishPhases()
+}
+
+// phases reports that the gradient of the input is computed in parts that lie interleaved.
+func (g *Convolution) phases() bool { return min(g.StrideH, g.H)*min(g.StrideW, g.W) > 1 }
+
+// finishPhases runs the tail on all of the gradient of the input, if that has phases.
+func (g *Convolution) finishPhases() {
+	if g.Tail != nil && g.phases() {
+		g.Tail.Run(0, g.N*g.C, 0, g.H*g.W)
+	}
 }
 
 // gradInputPhase computes the elements of dx at rows ry, ry+StrideH, ... and columns
@@ -144,6 +160,9 @@ func (g *Convolution) gradInputPhase(dx, dy Image, w unsafe.Pointer, ry, rx int)
 	c.outH, c.outW = tile.Ceil(g.H-ry, g.StrideH), tile.Ceil(g.W-rx, g.StrideW)
 	c.src, c.srcC, c.srcH, c.srcW = dy, g.O, g.OutH(), g.OutW()
 	c.dst = Image{dx.at(0, 0, ry, rx, c.Size), dx.N, dx.C, dx.H * g.StrideH, dx.W * g.StrideW}
+	if !g.phases() {
+		c.tail = g.Tail
+	}
 	c.rows, c.cols = c.outH, c.outW
 	if len(kh) > 0 && len(kw) > 0 {
 		// Indices fall as taps rise.
