@@ -64,13 +64,15 @@ func appendHeader(b []byte, tensors []named, metadata map[string]string) ([]byte
 		b = appendString(b, metadataKey)
 		b = append(b, ":{"...)
 		keys := make([]string, 0, len(metadata))
-		for k, v := range metadata {
-			if !utf8.ValidString(k) || !utf8.ValidString(v) {
-				return nil, fmt.Errorf("safetensors: metadata %q: %q is invalid UTF-8", k, v)
-			}
+		for k := range metadata {
 			keys = append(keys, k)
 		}
 		slices.Sort(keys)
+		for _, k := range keys {
+			if v := metadata[k]; !utf8.ValidString(k) || !utf8.ValidString(v) {
+				return nil, fmt.Errorf("safetensors: metadata %q: %q is invalid UTF-8", k, v)
+			}
+		}
 		for i, k := range keys {
 			if i > 0 {
 				b = append(b, ',')

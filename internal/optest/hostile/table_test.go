@@ -130,6 +130,7 @@ var types = map[string]reflect.Type{
 	"weft.GeneratorState":          reflect.TypeFor[weft.GeneratorState](),
 	"weft.GradOpts":                reflect.TypeFor[weft.GradOpts](),
 	"weft.PoolOpts":                reflect.TypeFor[weft.PoolOpts](),
+	"weft.SortOpts":                reflect.TypeFor[weft.SortOpts](),
 	"weft.Scope":                   reflect.TypeFor[weft.Scope](),
 	"weft.Span":                    reflect.TypeFor[weft.Span](),
 	"weft.Tensor":                  reflect.TypeFor[weft.Tensor](),
