@@ -93,6 +93,11 @@ type Frame struct {
 	PieceCount int
 	// The kernel's own: offsets of the current panel, and how many are left.
 	aAt, cAt, panelsLeft int
+
+	known [4]struct { // see Tile
+		key  Key
+		code *jit.Code
+	}
 }
 
 var tf Frame

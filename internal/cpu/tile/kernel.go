@@ -62,5 +62,20 @@ func (m Machine) Tile(key Key) *jit.Code {
 	return c
 }
 
-// Tile enters the kernel of a tile.
-func (f *Frame) Tile(m Machine, key Key) { jit.Call(m.Tile(key), 0, unsafe.Pointer(f)) }
+// Tile enters the kernel of a tile. Of those that are no plain ones it remembers the
+// last four, which a loop over rows of pictures and panels takes in turn.
+func (f *Frame) Tile(m Machine, key Key) {
+	if key.Segments == 0 && !key.Pieces {
+		jit.Call(m.Tile(key), 0, unsafe.Pointer(f))
+		return
+	}
+	at := key.Mr & 1
+	if key.Masked {
+		at += 2
+	}
+	k := &f.known[at]
+	if k.code == nil || k.key != key {
+		k.key, k.code = key, m.Tile(key)
+	}
+	jit.Call(k.code, 0, unsafe.Pointer(f))
+}
