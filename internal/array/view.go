@@ -32,6 +32,18 @@ func (v *View) Ptr() unsafe.Pointer {
 	return unsafe.Add(v.Store.Host(), v.Offset*v.DType.Size())
 }
 
+// Memory returns the bytes on the host from the first that the view touches to the
+// last, and where among them its first element begins; none for an empty view. The
+// caller keeps the storage alive while it uses them.
+func (v *View) Memory() (b []byte, first int) {
+	lo, hi := v.Span()
+	size := v.DType.Size()
+	if lo == hi {
+		return nil, 0
+	}
+	return unsafe.Slice((*byte)(unsafe.Add(v.Store.Host(), lo*size)), (hi-lo)*size), (v.Offset - lo) * size
+}
+
 // Contiguous reports row-major order without gaps.
 func (v *View) Contiguous() bool {
 	n := 1

@@ -3,7 +3,6 @@ package raw
 import (
 	"io"
 	"runtime"
-	"unsafe"
 
 	"weft/internal/array"
 )
@@ -21,32 +20,34 @@ func Write(w io.Writer, v *array.View) error {
 	}
 	defer runtime.KeepAlive(v.Store)
 	size := v.DType.Size()
+	mem, first := v.Memory()
 	if v.Contiguous() && (!hostBig || size == 1) {
-		_, err := w.Write(unsafe.Slice((*byte)(v.Ptr()), n*size))
+		_, err := w.Write(mem[first : first+n*size])
 		return err
 	}
-	g := gather{w: w, size: size, width: width(v.DType), buf: make([]byte, 0, min(bufBytes, n*size))}
-	return g.run(v)
+	g := gather{w: w, mem: mem, size: size, width: width(v.DType), buf: make([]byte, 0, min(bufBytes, n*size))}
+	return g.run(v, first/size)
 }
 
 // gather collects elements into buf and writes it whenever it is full.
 type gather struct {
 	w     io.Writer
-	size  int // of an element
+	mem   []byte // that of the view
+	size  int    // of an element
 	width int
 	buf   []byte
 }
 
-func (g *gather) run(v *array.View) error {
+// run walks the view, whose first element is number off in its memory.
+func (g *gather) run(v *array.View, off int) error {
 	rank := len(v.Shape)
 	inner, step := 1, 0
 	if rank > 0 {
 		inner, step = v.Shape[rank-1], v.Strides[rank-1]
 	}
 	var index [array.MaxRank]int
-	off := v.Offset
 	for {
-		if err := g.row(v.Store.Host(), off, inner, step); err != nil {
+		if err := g.row(off, inner, step); err != nil {
 			return err
 		}
 		i := rank - 2
@@ -64,15 +65,15 @@ func (g *gather) run(v *array.View) error {
 	}
 }
 
-// row appends n elements from element offset off on, step elements apart.
-func (g *gather) row(base unsafe.Pointer, off, n, step int) error {
+// row appends n elements from element number off on, step elements apart.
+func (g *gather) row(off, n, step int) error {
 	for range n {
 		if len(g.buf)+g.size > cap(g.buf) {
 			if err := g.flush(); err != nil {
 				return err
 			}
 		}
-		g.buf = append(g.buf, unsafe.Slice((*byte)(unsafe.Add(base, off*g.size)), g.size)...)
+		g.buf = append(g.buf, g.mem[off*g.size:][:g.size]...)
 		off += step
 	}
 	return nil
