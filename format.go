@@ -121,6 +121,9 @@ func (p *printer) shown(f func(at int)) {
 			}
 		})
 	}
+	if p.v.Size() == 0 {
+		return // however many indices the axes before the empty one have
+	}
 	walk(0, p.v.Offset)
 }
 

@@ -55,9 +55,7 @@ func NewAdam(params iter.Seq2[string, *weft.Tensor], o AdamOpts) *Adam {
 
 // Step changes each parameter that has a gradient.
 func (a *Adam) Step() {
-	if a == nil {
-		array.Failf("adam", "", "the optimizer is nil")
-	}
+	a.of("step")
 	o := &a.o
 	decay, shrink := o.WeightDecay, 1.0
 	if o.Decoupled {
@@ -74,6 +72,32 @@ func (a *Adam) Step() {
 		}
 		return append(append(list, p.w, g, p.state[0], p.state[1]), numbers...)
 	})
+}
+
+// LR is the learning rate.
+func (a *Adam) LR() float64 { return a.of("lr").LR() }
+
+// SetLR changes the learning rate of the steps to come.
+func (a *Adam) SetLR(lr float64) { a.of("setlr").SetLR(lr) }
+
+// ZeroGrad forgets the gradients.
+func (a *Adam) ZeroGrad() { a.of("zerograd").ZeroGrad() }
+
+// State returns what the steps to come depend on; see [Optimizer].
+func (a *Adam) State() map[string]*weft.Tensor { return a.of("state").State() }
+
+// LoadState copies such a state into the optimizer; see [Optimizer].
+func (a *Adam) LoadState(state map[string]*weft.Tensor) error {
+	return a.of("loadstate").LoadState(state)
+}
+
+// of refuses an optimizer that is nil, before what it has in common with others is
+// reached for.
+func (a *Adam) of(method string) *base {
+	if a == nil {
+		array.Failf("adam", "", "%s of an optimizer that is nil", method)
+	}
+	return &a.base
 }
 
 // power is x to the n by products alone: the same bits on every processor.

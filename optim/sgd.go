@@ -48,9 +48,7 @@ func NewSGD(params iter.Seq2[string, *weft.Tensor], o SGDOpts) *SGD {
 
 // Step changes each parameter that has a gradient.
 func (s *SGD) Step() {
-	if s == nil {
-		array.Failf("sgd", "", "the optimizer is nil")
-	}
+	s.of("step")
 	f := sgdMomentum
 	switch {
 	case s.o.Momentum == 0:
@@ -66,6 +64,32 @@ func (s *SGD) Step() {
 		}
 		return list
 	})
+}
+
+// LR is the learning rate.
+func (s *SGD) LR() float64 { return s.of("lr").LR() }
+
+// SetLR changes the learning rate of the steps to come.
+func (s *SGD) SetLR(lr float64) { s.of("setlr").SetLR(lr) }
+
+// ZeroGrad forgets the gradients.
+func (s *SGD) ZeroGrad() { s.of("zerograd").ZeroGrad() }
+
+// State returns what the steps to come depend on; see [Optimizer].
+func (s *SGD) State() map[string]*weft.Tensor { return s.of("state").State() }
+
+// LoadState copies such a state into the optimizer; see [Optimizer].
+func (s *SGD) LoadState(state map[string]*weft.Tensor) error {
+	return s.of("loadstate").LoadState(state)
+}
+
+// of refuses an optimizer that is nil, before what it has in common with others is
+// reached for.
+func (s *SGD) of(method string) *base {
+	if s == nil {
+		array.Failf("sgd", "", "%s of an optimizer that is nil", method)
+	}
+	return &s.base
 }
 
 // Arguments: parameter, gradient, learning rate, weight decay, velocity, momentum.
