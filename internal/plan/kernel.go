@@ -342,7 +342,13 @@ func (b *planner) emitCluster(c *cluster) {
 		e.copyBack()
 		return
 	}
-	if array.Size(c.shape[:c.lo])*array.Size(c.shape[c.hi:]) > 0 {
+	// Rows without elements are walked only if there is a result a row, which bounds
+	// their number.
+	some := false
+	for _, n := range e.stores.nodes {
+		some = some || n.Size() > 0
+	}
+	if some && array.Size(c.shape[:c.lo])*array.Size(c.shape[c.hi:]) > 0 {
 		block := 0
 		if c.col {
 			block = ColumnBlock
