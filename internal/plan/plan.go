@@ -274,8 +274,29 @@ func isScalar(n *ir.Node) bool {
 	return n.Op == ir.Scalar || n.Op == ir.Between || n.Op == ir.Const
 }
 
+// nothing reports that no output has an element, so that nothing needs to be
+// computed, unless by a routine, which may refuse its arguments.
+func (b *planner) nothing() bool {
+	for _, n := range b.outs {
+		if n.Size() > 0 {
+			return false
+		}
+	}
+	for _, c := range b.clusters {
+		if c != nil && c.single != nil {
+			if d := op.Of(c.single); d != nil && d.Class == op.Routine {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // emit writes the steps.
 func (b *planner) emit() {
+	if b.nothing() {
+		return
+	}
 	order := b.order()
 	b.p.Steps = make([]Step, 0, len(order))
 	for _, c := range order {
