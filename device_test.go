@@ -112,6 +112,15 @@ func TestDeferredStorage(t *testing.T) {
 	if runs.Load() != 1 {
 		t.Errorf("computed %d times", runs.Load())
 	}
+	// Content that could not be computed is never there.
+	st = alloc(0, 4)
+	st.Defer(func() { array.Failf("load", "", "no such content") })
+	x = &Tensor{v: array.View{Store: st, DType: Float32, Shape: []int{1}, Strides: []int{1}}}
+	for range 3 {
+		if err := Try(func() { x.Add(1) }); err == nil {
+			t.Error("memory whose content could not be computed was used")
+		}
+	}
 }
 
 // Memory is touched by the device that has it and by host.go: nothing else takes an

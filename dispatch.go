@@ -77,7 +77,6 @@ type planned struct {
 	planKey
 	a      ir.Attrs
 	device uint8
-	nargs  int       // operands that are arguments; results are written into the others
 	nums   int       // Go numbers among the arguments
 	outs   []ir.Type // of the results
 	float  bool      // a result holds floats
@@ -97,6 +96,7 @@ type planned struct {
 type planKey struct {
 	def   *op.Def
 	attrs string // the key of the attributes
+	nargs int    // operands that are arguments; results are written into the others
 	sigs  []sig
 }
 
@@ -178,7 +178,7 @@ func lookupInto(d *op.Def, a ir.Attrs, ops []operand, nargs int, compose compose
 	}
 	attrs := unsafe.String(unsafe.SliceData(k), len(k))
 	for e := plans.First(h); e != nil; e = e.Next() {
-		if k := e.Key(h); k != nil && k.is(d, attrs, ops) {
+		if k := e.Key(h); k != nil && k.is(d, attrs, nargs, ops) {
 			return e.Use()
 		}
 	}
@@ -186,7 +186,7 @@ func lookupInto(d *op.Def, a ir.Attrs, ops []operand, nargs int, compose compose
 }
 
 func makePlanned(d *op.Def, a ir.Attrs, attrs string, h uint64, ops []operand, nargs int, compose composer) *planned {
-	p := &planned{planKey: planKey{def: d, attrs: attrs}, device: deviceOf(d.Name, ops), a: ir.CopyAttrs(a), nargs: nargs}
+	p := &planned{planKey: planKey{def: d, attrs: attrs, nargs: nargs}, device: deviceOf(d.Name, ops), a: ir.CopyAttrs(a)}
 	for i := range ops {
 		o := &ops[i]
 		if o.t == nil {
@@ -196,7 +196,7 @@ func makePlanned(d *op.Def, a ir.Attrs, attrs string, h uint64, ops []operand, n
 		}
 		p.sigs = append(p.sigs, sig{dtype: o.t.v.DType, device: o.t.v.Store.Device, shape: o.t.v.Shape, strides: o.t.v.Strides})
 	}
-	p, _ = plans.Get(h, func(k *planKey) bool { return k.is(d, attrs, ops) }, p.planKey, func() (*planned, error) {
+	p, _ = plans.Get(h, func(k *planKey) bool { return k.is(d, attrs, nargs, ops) }, p.planKey, func() (*planned, error) {
 		p.infer(compose)
 		return p, nil
 	})
@@ -204,8 +204,8 @@ func makePlanned(d *op.Def, a ir.Attrs, attrs string, h uint64, ops []operand, n
 }
 
 // is reports that the key is that of an operation with attributes of that key.
-func (p *planKey) is(d *op.Def, attrs string, ops []operand) bool {
-	if p.def != d || p.attrs != attrs || len(p.sigs) != len(ops) {
+func (p *planKey) is(d *op.Def, attrs string, nargs int, ops []operand) bool {
+	if p.def != d || p.attrs != attrs || p.nargs != nargs || len(p.sigs) != len(ops) {
 		return false
 	}
 	for i := range ops {

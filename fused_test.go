@@ -223,3 +223,26 @@ func TestFusedIntoAllInOrder(t *testing.T) {
 		t.Errorf("released: error %v, wrote %v", err, y)
 	}
 }
+
+// The same tensors as arguments and results in other parts are another plan: what has
+// been computed from one argument into two places is refused for two and one.
+func TestFusedPartsInKey(t *testing.T) {
+	f := NewFused("parts", func(x []*ir.Node) []*ir.Node {
+		y := op.Apply(op.Neg, nil, x[0])
+		return []*ir.Node{y, op.Apply(op.Add, nil, x[0], y)}
+	})
+	x, a, b := Ones(3), Zeros(3), Zeros(3)
+	f.Into([]*Tensor{a, b}, x)
+	a.Fill(7)
+	for name, into := range map[string]func(){
+		"Into":    func() { f.Into([]*Tensor{b}, x, a) },
+		"IntoAll": func() { f.IntoAll(func(yield func([]*Tensor, []any) bool) { yield([]*Tensor{b}, []any{x, a}) }) },
+	} {
+		if err := Try(into); err == nil {
+			t.Errorf("%s: two arguments and one place pass for one and two", name)
+		}
+	}
+	if got := Data[float32](a); !slices.Equal(got, []float32{7, 7, 7}) {
+		t.Errorf("an argument was written: %v", got)
+	}
+}

@@ -18,7 +18,7 @@ type Storage struct {
 	ptr   unsafe.Pointer // the first byte on the host
 
 	// pending is what stands in for the content until it is asked for.
-	pending atomic.Pointer[deferred]
+	pending atomic.Pointer[func()]
 
 	// writer is the program counter of the last write into a saved storage.
 	writer atomic.Uintptr
@@ -63,25 +63,23 @@ func (s *Storage) Host() unsafe.Pointer {
 // Forget makes the storage one without memory.
 func (s *Storage) Forget() { s.ptr, s.owner = nil, nil }
 
-// A deferred is a computation that fills a storage once.
-type deferred struct {
-	once sync.Once
-	f    func()
-}
-
 // Defer makes f stand in the storage for its content, which f computes: it is
-// called once, before the first use of the memory, by whoever uses it. f may not
-// use the storage but through the memory that it was made with.
-func (s *Storage) Defer(f func()) { s.pending.Store(&deferred{f: f}) }
+// called once, before the first use of the memory, by whoever uses it. If it panics,
+// every use does. f may not use the storage but through the memory that it was made
+// with.
+func (s *Storage) Defer(f func()) {
+	once := sync.OnceFunc(func() {
+		f()
+		s.pending.Store(nil)
+	})
+	s.pending.Store(&once)
+}
 
 // Ready computes content that was deferred. A device calls it before its work
 // uses the memory.
 func (s *Storage) Ready() {
-	if d := s.pending.Load(); d != nil {
-		d.once.Do(func() {
-			d.f()
-			s.pending.Store(nil)
-		})
+	if f := s.pending.Load(); f != nil {
+		(*f)()
 	}
 }
 
