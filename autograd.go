@@ -29,6 +29,7 @@ type history struct {
 	mu   sync.Mutex
 	grad *Tensor
 	mine bool // nobody else has seen grad: its memory can be given back with it
+	lent int  // to so many functions that BorrowGrad calls: not now
 }
 
 // A gradNode is one operation on the tape.
@@ -181,16 +182,18 @@ func BorrowGrad(t *Tensor, f func(g *Tensor)) bool {
 		return false
 	}
 	h.mu.Lock()
-	g, mine := h.grad, h.mine
-	h.mine = false // while f has it
+	g := h.grad
+	h.lent++
 	h.mu.Unlock()
+	defer func() {
+		h.mu.Lock()
+		h.lent--
+		h.mu.Unlock()
+	}()
 	if g == nil {
 		return false
 	}
 	f(g)
-	h.mu.Lock()
-	h.mine = mine && h.grad == g
-	h.mu.Unlock()
 	return true
 }
 
@@ -210,7 +213,7 @@ func (t *Tensor) SetGrad(g *Tensor) {
 	h := t.hist
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.mine {
+	if h.mine && h.lent == 0 {
 		h.grad.Release()
 	}
 	h.grad, h.mine = g, false

@@ -318,3 +318,27 @@ func TestGradShared(t *testing.T) {
 		t.Errorf("gradients %v and %v, want 12 and 24 last", a, b)
 	}
 }
+
+// A gradient that somebody asks for while a function borrows it is theirs from then on.
+func TestGradWhileBorrowed(t *testing.T) {
+	for name, forget := range map[string]func(w *Tensor){
+		"after":  func(w *Tensor) {},
+		"during": func(w *Tensor) { w.SetGrad(nil) },
+	} {
+		w := Ones(3000).RequireGrad()
+		w.Mul(w).Sum().Backward()
+		var kept *Tensor
+		BorrowGrad(w, func(g *Tensor) {
+			kept = w.Grad()
+			forget(w)
+		})
+		w.SetGrad(nil)
+		if err := Try(func() {
+			if got := kept.Sum().Item(); got != 6000 {
+				t.Errorf("%s: the gradient adds up to %v", name, got)
+			}
+		}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
