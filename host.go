@@ -109,7 +109,7 @@ func alloc(number uint8, bytes int) *array.Storage { return device.Get(number).D
 func free(st *array.Storage) { device.Get(st.Device).Default().Free(st) }
 
 // on returns t on another device: t itself if it is there, else a copy in row-major
-// order. Gradients go back to t's device.
+// order, which is not recorded for gradients.
 func (t *Tensor) on(number uint8) *Tensor {
 	t.check("on")
 	old := t.v.Store.Device
