@@ -189,12 +189,9 @@ func floatBits(t Type, x float64) uint64 {
 	return math.Float64bits(x)
 }
 
-// Int is the integer constant x of type t, I32 or I64.
+// Int is the constant x, cut to the integer type t.
 func (b *Builder) Int(t Type, x int64) Value {
-	if t == I32 {
-		return b.ConstBits(t, uint64(uint32(x)))
-	}
-	return b.ConstBits(t, uint64(x))
+	return b.ConstBits(t, uint64(x)<<(64-8*t.Size())>>(64-8*t.Size()))
 }
 
 // Number is x as a constant of type t, rounded or truncated to it; B is x != 0.
@@ -255,7 +252,7 @@ func (b *Builder) Unary(op Op, x Value) Value {
 // B.
 func (b *Builder) Binary(op Op, x, y Value) Value {
 	t := b.Type(x)
-	if op >= OpEq && op <= OpLe {
+	if op >= OpEq && op <= OpLeU {
 		t = B
 	}
 	return b.pure(op, t, x, y, NoValue, 0)
@@ -272,6 +269,12 @@ func (b *Builder) Max(x, y Value) Value  { return b.Binary(OpMax, x, y) }
 func (b *Builder) And(x, y Value) Value  { return b.Binary(OpAnd, x, y) }
 func (b *Builder) Or(x, y Value) Value   { return b.Binary(OpOr, x, y) }
 func (b *Builder) Xor(x, y Value) Value  { return b.Binary(OpXor, x, y) }
+func (b *Builder) QuoU(x, y Value) Value { return b.Binary(OpQuoU, x, y) }
+func (b *Builder) RemU(x, y Value) Value { return b.Binary(OpRemU, x, y) }
+func (b *Builder) MinU(x, y Value) Value { return b.Binary(OpMinU, x, y) }
+func (b *Builder) MaxU(x, y Value) Value { return b.Binary(OpMaxU, x, y) }
+func (b *Builder) LtU(x, y Value) Value  { return b.Binary(OpLtU, x, y) }
+func (b *Builder) LeU(x, y Value) Value  { return b.Binary(OpLeU, x, y) }
 func (b *Builder) Shl(x, y Value) Value  { return b.Binary(OpShl, x, y) }
 func (b *Builder) Shr(x, y Value) Value  { return b.Binary(OpShr, x, y) }
 func (b *Builder) ShrU(x, y Value) Value { return b.Binary(OpShrU, x, y) }
@@ -325,15 +328,30 @@ func (b *Builder) Lookup(table []float64, i Value) Value {
 	return b.pure(OpLookup, t.Type, i, NoValue, NoValue, uint64(at))
 }
 
-// Cvt converts x to t; it is x itself when it has that type.
-func (b *Builder) Cvt(t Type, x Value) Value {
-	if b.Type(x) == t {
+// Cvt converts x to t; it is x itself when it has that type. Integers have a sign.
+func (b *Builder) Cvt(t Type, x Value) Value { return b.CvtSigned(t, x, 0) }
+
+// CvtSigned is Cvt of integers that have no sign as sign says, made of [FromUnsigned]
+// and [ToUnsigned]; what does not matter to the types is left out.
+func (b *Builder) CvtSigned(t Type, x Value, sign int) Value {
+	from := b.Type(x)
+	switch {
+	case from == t:
 		return x
+	case t == B:
+		return b.Ne(x, b.Number(from, 0))
+	case !from.Int() || t.Int() && t.Size() < from.Size():
+		sign &^= FromUnsigned
 	}
-	if t == B {
-		return b.Ne(x, b.Number(b.Type(x), 0))
+	if !from.Float() || !t.Int() {
+		sign &^= ToUnsigned
 	}
-	return b.pure(OpCvt, t, x, NoValue, NoValue, 0)
+	return b.pure(OpCvt, t, x, NoValue, NoValue, uint64(sign))
+}
+
+// Round is x, of type F32, rounded to d, Float16 or BFloat16; see [OpRound].
+func (b *Builder) Round(d array.DType, x Value) Value {
+	return b.pure(OpRound, F32, x, NoValue, NoValue, uint64(d))
 }
 
 // Bits reinterprets x as t of the same size.

@@ -26,9 +26,11 @@
 // [OpReduce] is the exception: it is visible after its pass ends, as a uniform
 // value, and not inside that pass.
 //
-// The five types are B (a truth value: a mask of lanes), I32, I64, F32 and F64.
-// Memory holds array.DType elements; loads widen (uint8 to I32, bool to B) and
-// stores narrow.
+// The types are B (a truth value: a mask of lanes), I8, I16, I32, I64, F32 and F64.
+// Integers have no sign of their own: operations that depend on it come in two forms.
+// Memory holds array.DType elements; loads of float16 and bfloat16 widen to F32, and
+// stores of them round as [OpRound] does. A complex number is two values, and two
+// buffers of its parts, each [By2] along the lane axis.
 //
 // # Exactness
 //
@@ -45,24 +47,27 @@ type Type uint8
 const (
 	None Type = iota
 	B         // truth value
-	I32       // two's complement
+	I32       // two's complement, as all integers
 	I64
 	F32 // IEEE 754 binary32
 	F64
+	I8
+	I16
+	numTypes
 )
 
-var typeNames = [...]string{"-", "b", "i32", "i64", "f32", "f64"}
+var typeNames = [numTypes]string{"-", "b", "i32", "i64", "f32", "f64", "i8", "i16"}
 
 func (t Type) String() string { return typeNames[t] }
 
 // Size returns the bytes of a value; B has none.
-func (t Type) Size() int { return [...]int{0, 0, 4, 8, 4, 8}[t] }
+func (t Type) Size() int { return [numTypes]int{0, 0, 4, 8, 4, 8, 1, 2}[t] }
 
 // Float reports F32 and F64.
 func (t Type) Float() bool { return t == F32 || t == F64 }
 
-// Int reports I32 and I64.
-func (t Type) Int() bool { return t == I32 || t == I64 }
+// Int reports the integer types.
+func (t Type) Int() bool { return t == I32 || t == I64 || t == I8 || t == I16 }
 
 // TypeOf returns the type in which elements of d are computed.
 func TypeOf(d array.DType) Type {
@@ -109,8 +114,8 @@ const (
 	OpLoadAt  // as OpLoad, plus A (I64) times the element size
 	OpStoreAt // A is the value, B (I64) the element offset
 
-	// Arithmetic on I32, I64, F32, F64. Integers wrap. Floats round to nearest,
-	// ties to even.
+	// Arithmetic on integers and floats. Integers wrap. Floats round to nearest, ties
+	// to even.
 	OpAdd
 	OpSub
 	OpMul
@@ -128,17 +133,29 @@ const (
 	OpTrunc
 	OpRint // to nearest, ties to even
 
-	// Floats only, and only for the operands named: of others the result is any.
+	// Floats only, the last two only for the operands named: of others the result is any.
+	OpRound  // F32 only: the nearest value of array.DType(Imm), Float16 or BFloat16, ties to even, infinite beyond; NaN stays NaN
 	OpLogB   // the exponent of A: k with 2^k <= A < 2^(k+1); A is positive and normal
 	OpScaleB // A*2^B rounded once; 1/4 <= |A| < 4 or A is NaN, B is whole and |B| <= ScaleBound
 
 	// Integers only. Quo truncates toward zero. By zero both give 0; the least
-	// integer by -1 gives itself and remainder 0.
+	// integer by -1 gives itself and remainder 0. A U at the end of a name says
+	// that the operands have no sign.
 	OpQuo
 	OpRem
+	OpQuoU
+	OpRemU
+	OpMinU
+	OpMaxU
+	OpMulHi // the high half of the product of twice the width
+	OpMulHiU
 	OpShl  // B is the count; counts below 0 or from the width on give 0
 	OpShr  // arithmetic; such counts give the sign
 	OpShrU // logical; such counts give 0
+	OpRotL // B is the count, modulo the width
+	OpPopCount
+	OpLzCnt // zeros above the highest bit that is set; the width for 0
+	OpTzCnt // zeros below the lowest bit that is set; the width for 0
 
 	// Integers and B.
 	OpAnd
@@ -146,12 +163,14 @@ const (
 	OpXor
 	OpNot
 
-	// Comparisons give B; operands are I32, I64, F32 or F64 (Eq and Ne also B).
-	// With a NaN only Ne is true.
+	// Comparisons give B; operands are integers or floats (Eq and Ne also B), of the
+	// last two integers. With a NaN only Ne is true.
 	OpEq
 	OpNe
 	OpLt
 	OpLe
+	OpLtU
+	OpLeU
 
 	OpSelect // A is B: A ? B : C; operands may be of type B
 
@@ -160,17 +179,18 @@ const (
 	// and I64 if it is F64.
 	OpLookup
 
-	// OpCvt converts A between I32, I64, F32, F64 and from B (to 0 or 1). Int to
+	// OpCvt converts A between integers and floats and from B (to 0 or 1). Int to
 	// float and F64 to F32 round to nearest even. Float to int truncates,
-	// saturates, and NaN gives 0. I64 to I32 keeps the low bits.
+	// saturates, and NaN gives 0. A narrower integer keeps the low bits. Imm is
+	// [FromUnsigned], [ToUnsigned], both or neither.
 	OpCvt
 	OpBits // the same bits as another type of the same size: I32-F32, I64-F64
 
 	// OpReduce combines A over all lanes of its pass in this order. Lanes are
 	// numbered by their index along the lane axis counted from the start of the
 	// pass. Elements are cut into blocks of [Block]; inside a block, element i
-	// goes to virtual lane i mod V where V is 64 for 4-byte types and 32 for
-	// 8-byte types; each virtual lane starts from the identity and combines its
+	// goes to virtual lane i mod V where V is [VirtualBytes] over the size of the
+	// type; each virtual lane starts from the identity and combines its
 	// elements in ascending order as acc = acc op x. The V lanes are folded in
 	// halves: lane l op lane l+V/2, then l+V/4, down to 1. Blocks are combined
 	// by an aligned binary tree of neighbours (0,1), (2,3), then those pairs, in
@@ -186,6 +206,12 @@ const (
 	OpParam
 	OpOut // the result number Imm of the loop or if A
 	numOps
+)
+
+// What the Imm of [OpCvt] says of integers.
+const (
+	FromUnsigned = 1 << iota // A has no sign: it widens by zeros
+	ToUnsigned               // the result has none: floats saturate to 0 and the greatest
 )
 
 // ScaleBound returns the largest exponent that [OpScaleB] scales by.
@@ -212,9 +238,11 @@ const (
 	Max                   // -Inf or the least integer; OpMax(acc, x)
 	And                   // B only: true
 	Or                    // B only: false
+	MinU                  // integers without sign: the greatest; OpMinU
+	MaxU                  // 0; OpMaxU
 )
 
-var reductionNames = [...]string{"sum", "prod", "min", "max", "and", "or"}
+var reductionNames = [...]string{"sum", "prod", "min", "max", "and", "or", "minu", "maxu"}
 
 func (r Reduction) String() string { return reductionNames[r] }
 
@@ -260,7 +288,13 @@ const (
 	Zero Step = iota // not at all (broadcast)
 	Unit             // by one element; only on the lane axis
 	Any              // by the frame's stride, any number of bytes
+	By2              // by two elements, only on the lane axis: a part of complex numbers, every other column
+	By3              // three: a channel of pictures
+	By4              // four
 )
+
+// Elements returns the elements by which By2, By3, By4 and Unit move, 0 for others.
+func (s Step) Elements() int { return [...]int{0, 1, 0, 2, 3, 4}[s] }
 
 // A Buf is a buffer argument: an element type and how it moves along each axis.
 // The same memory accessed in two ways is two buffers.

@@ -6,6 +6,8 @@ import (
 	"math"
 	"strings"
 	"sync"
+
+	"weft/internal/array"
 )
 
 var opNames = [numOps]string{
@@ -13,10 +15,11 @@ var opNames = [numOps]string{
 	OpLoad: "load", OpStore: "store", OpLoadAt: "loadat", OpStoreAt: "storeat",
 	OpAdd: "add", OpSub: "sub", OpMul: "mul", OpNeg: "neg", OpAbs: "abs", OpMin: "min", OpMax: "max",
 	OpDiv: "div", OpFma: "fma", OpSqrt: "sqrt", OpFloor: "floor", OpCeil: "ceil", OpTrunc: "trunc", OpRint: "rint",
-	OpLogB: "logb", OpScaleB: "scaleb",
-	OpQuo: "quo", OpRem: "rem", OpShl: "shl", OpShr: "shr", OpShrU: "shru",
+	OpRound: "round", OpLogB: "logb", OpScaleB: "scaleb",
+	OpQuo: "quo", OpRem: "rem", OpQuoU: "quou", OpRemU: "remu", OpMinU: "minu", OpMaxU: "maxu", OpMulHi: "mulhi", OpMulHiU: "mulhiu",
+	OpShl: "shl", OpShr: "shr", OpShrU: "shru", OpRotL: "rotl", OpPopCount: "popcount", OpLzCnt: "lzcnt", OpTzCnt: "tzcnt",
 	OpAnd: "and", OpOr: "or", OpXor: "xor", OpNot: "not",
-	OpEq: "eq", OpNe: "ne", OpLt: "lt", OpLe: "le",
+	OpEq: "eq", OpNe: "ne", OpLt: "lt", OpLe: "le", OpLtU: "ltu", OpLeU: "leu",
 	OpSelect: "select", OpLookup: "lookup", OpCvt: "cvt", OpBits: "bits", OpReduce: "reduce",
 	OpPass: "pass", OpLoop: "loop", OpIf: "if", OpParam: "param", OpOut: "out",
 }
@@ -31,7 +34,7 @@ func (o Op) String() string {
 	return fmt.Sprintf("op(%d)", uint8(o))
 }
 
-var stepNames = [...]string{"0", "1", "s"}
+var stepNames = [...]string{"0", "1", "s", "2", "3", "4"}
 
 // String prints the program. Values are renumbered in the order in which they
 // stand, so equal programs print equally.
@@ -163,6 +166,12 @@ func (w *printer) ins(v Value, depth int) {
 			}
 		}
 		args := w.names(ops)
+		switch in.Op {
+		case OpRound:
+			args += " " + array.DType(in.Imm).String()
+		case OpCvt:
+			args += [...]string{"", " from unsigned", " to unsigned", " unsigned"}[in.Imm]
+		}
 		w.line(depth, "%s = %s.%s %s", w.name(v), in.Op, in.Type, args)
 	}
 }
@@ -177,6 +186,10 @@ func constString(t Type, bits uint64) string {
 		return fmt.Sprint(int32(bits))
 	case I64:
 		return fmt.Sprint(int64(bits))
+	case I16:
+		return fmt.Sprint(int16(bits))
+	case I8:
+		return fmt.Sprint(int8(bits))
 	}
 	return fmt.Sprint(bits != 0)
 }

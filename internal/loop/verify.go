@@ -102,13 +102,13 @@ func (v *verifier) args() {
 			v.fail(NoValue, "buffer %d has %d steps for %d axes", i, len(b.Steps), len(p.Axes))
 		}
 		for a, s := range b.Steps {
-			if s > Any || s == Unit && a != p.Lane {
+			if s > By4 || s.Elements() > 0 && a != p.Lane {
 				v.fail(NoValue, "buffer %d: step %d on axis %d", i, s, a)
 			}
 		}
 	}
 	for i, t := range p.Scalars {
-		if t == None || t > F64 {
+		if t == None || t >= numTypes {
 			v.fail(NoValue, "scalar %d has no type", i)
 		}
 	}
@@ -195,7 +195,7 @@ func (v *verifier) ins(x Value) {
 	case OpConst:
 		operands(0, None)
 		typ(in.Type != None)
-		if in.Type == B && in.Imm > 1 || in.Type.Size() == 4 && in.Imm>>32 != 0 {
+		if in.Type == B && in.Imm > 1 || in.Type != B && in.Type.Size() < 8 && in.Imm>>(8*in.Type.Size()) != 0 {
 			v.fail(x, "constant %#x does not fit %s", in.Imm, in.Type)
 		}
 	case OpScalar:
@@ -238,22 +238,29 @@ func (v *verifier) ins(x Value) {
 	case OpFma:
 		typ(in.Type.Float())
 		operands(3, in.Type)
+	case OpRound:
+		d := array.DType(in.Imm)
+		typ(in.Type == F32 && (d == array.Float16 || d == array.BFloat16) && in.Imm == uint64(d))
+		operands(1, in.Type)
 	case OpSqrt, OpFloor, OpCeil, OpTrunc, OpRint, OpLogB:
 		typ(in.Type.Float())
 		operands(1, in.Type)
-	case OpQuo, OpRem, OpShl, OpShr, OpShrU:
+	case OpQuo, OpRem, OpQuoU, OpRemU, OpMinU, OpMaxU, OpMulHi, OpMulHiU, OpShl, OpShr, OpShrU, OpRotL:
 		typ(in.Type.Int())
 		operands(2, in.Type)
 	case OpAnd, OpOr, OpXor:
 		typ(in.Type.Int() || in.Type == B)
 		operands(2, in.Type)
+	case OpPopCount, OpLzCnt, OpTzCnt:
+		typ(in.Type.Int())
+		operands(1, in.Type)
 	case OpNot:
 		typ(in.Type.Int() || in.Type == B)
 		operands(1, in.Type)
-	case OpEq, OpNe, OpLt, OpLe:
+	case OpEq, OpNe, OpLt, OpLe, OpLtU, OpLeU:
 		typ(in.Type == B)
 		t := v.typeOf(x, in.A)
-		if t == None || t == B && in.Op > OpNe {
+		if t == None || t == B && in.Op > OpNe || in.Op > OpLe && !t.Int() {
 			v.fail(x, "%s compares %s", in.Op, t)
 		}
 		operands(2, t)
@@ -271,6 +278,9 @@ func (v *verifier) ins(x Value) {
 	case OpCvt:
 		t := v.typeOf(x, in.A)
 		typ(num && t != None && t != in.Type)
+		if in.Imm&^(FromUnsigned|ToUnsigned) != 0 || in.Imm&FromUnsigned != 0 && !t.Int() || in.Imm&ToUnsigned != 0 && !in.Type.Int() {
+			v.fail(x, "conversion of kind %d from %s to %s", in.Imm, t, in.Type)
+		}
 		operands(1, t)
 	case OpBits:
 		t := v.typeOf(x, in.A)
@@ -284,7 +294,7 @@ func (v *verifier) ins(x Value) {
 			v.fail(x, "reduce over a lane axis that is %s", v.p.Axes[v.p.Lane].Kind)
 		}
 		k := Reduction(in.Imm)
-		typ(k <= Max && num || k > Max && k <= Or && in.Type == B)
+		typ(k <= Max && num || (k == And || k == Or) && in.Type == B || (k == MinU || k == MaxU) && in.Type.Int())
 		operands(1, in.Type)
 	case OpPass:
 		if v.pass {
