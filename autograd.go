@@ -29,7 +29,10 @@ type history struct {
 	mu   sync.Mutex
 	grad *Tensor
 	mine bool // nobody else has seen grad: its memory can be given back with it
-	lent int  // to so many functions that BorrowGrad calls: not now
+	lent int  // to so many functions that BorrowGrad and BorrowRows call: not now
+
+	sparse atomic.Bool // SparseGrad: keep what comes as rows as rows
+	rows   *rowGrad    // instead of grad
 }
 
 // A gradNode is one operation on the tape.
@@ -164,6 +167,7 @@ func (t *Tensor) Grad() *Tensor {
 	}
 	t.hist.mu.Lock()
 	defer t.hist.mu.Unlock()
+	t.hist.fill()
 	t.hist.mine = false
 	return t.hist.grad
 }
@@ -182,6 +186,7 @@ func BorrowGrad(t *Tensor, f func(g *Tensor)) bool {
 		return false
 	}
 	h.mu.Lock()
+	h.fill()
 	g := h.grad
 	h.lent++
 	h.mu.Unlock()
@@ -216,7 +221,10 @@ func (t *Tensor) SetGrad(g *Tensor) {
 	if h.mine && h.lent == 0 {
 		h.grad.Release()
 	}
-	h.grad, h.mine = g, false
+	if h.rows != nil && h.lent == 0 {
+		h.rows.free()
+	}
+	h.grad, h.mine, h.rows = g, false, nil
 }
 
 // Detach returns t without its history, sharing its memory.

@@ -11,6 +11,7 @@ import (
 // A pass is one walk over the tape, from outputs to leaves.
 type pass struct {
 	create, retain bool
+	leaves         bool                // gradients go to leaves, and not to inputs that were asked for
 	want           map[*gradNode][]int // inputs whose gradients were asked for
 	grads          map[*gradNode]*partial
 	several        map[*gradNode][]partial // of nodes with several results, by result
@@ -32,7 +33,7 @@ func (h *tape) Pop() any {
 }
 
 func walk(name string, outputs, inputs []*Tensor, o GradOpts) []*Tensor {
-	p := &pass{create: o.Create, retain: o.Retain || o.Create, want: map[*gradNode][]int{}, grads: map[*gradNode]*partial{}}
+	p := &pass{create: o.Create, retain: o.Retain || o.Create, leaves: inputs == nil, want: map[*gradNode][]int{}, grads: map[*gradNode]*partial{}}
 	for i, t := range outputs {
 		t.check(name)
 		n := t.node()
@@ -56,6 +57,11 @@ func walk(name string, outputs, inputs []*Tensor, o GradOpts) []*Tensor {
 			if inputs == nil || p.leads(n) {
 				p.joint(n)
 			}
+			continue
+		}
+		if g := p.grads[n]; p.byRows(n, g) {
+			delete(p.grads, n)
+			n.leaf.addRows(p, n, g)
 			continue
 		}
 		p.scatter(n, p.grads[n])
@@ -451,6 +457,7 @@ func (g *partial) sum(n *gradNode) partial {
 func (h *history) accumulate(g partial, create bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.fill()
 	switch {
 	case h.grad == nil && create:
 		h.grad = &Tensor{v: g.t.Clone().v, hist: &history{node: g.t.node()}}

@@ -93,3 +93,15 @@ func ExampleBorrowGrad() {
 	fmt.Println(w.Detach())
 	// Output: [0.5 1. ]
 }
+
+// A step on a table of which few rows are read costs what those rows cost.
+func ExampleTensor_SparseGrad() {
+	table := weft.Zeros(100000, 2).RequireGrad().SparseGrad()
+	table.IndexSelect(0, weft.FromSlice([]int64{7, 3, 7})).Sum().Backward()
+	weft.BorrowRows(table, func(places, values *weft.Tensor) {
+		fmt.Println(places, values)
+	})
+	// Output:
+	// [3 7] [[1. 1.]
+	//  [2. 2.]]
+}

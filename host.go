@@ -5,14 +5,15 @@ import (
 
 	"weft/internal/array"
 	"weft/internal/device"
+	"weft/internal/par"
 )
 
 // This file is the one way between tensors and Go memory: everything else leaves
 // memory to the device that has it. What reads elements on the host waits for the
 // device's work, which makes these the synchronisation points: Item and ItemInt,
 // Data, CopyTo and Borrow, printing, digests, files, the checks of CrossEntropy's
-// targets, and the counts that decide the shape of MaskSelect's and NonZero's
-// results.
+// targets, the counts that decide the shape of MaskSelect's and NonZero's results, and
+// the rows of a sparse gradient.
 
 // toHost returns t's elements where the host can read them, in t's shape: t's own
 // window where the host reaches the memory, else a contiguous copy.
@@ -125,4 +126,33 @@ func (t *Tensor) on(number uint8) *Tensor {
 	keepAlive(c)
 	out.track()
 	return out
+}
+
+// putRows writes the rows of x to the places of dst that have been read before.
+func putRows(dst, places, x *Tensor) {
+	at := Data[int64](places)
+	if !onHost(dst) || !dst.v.Contiguous() {
+		to := &Tensor{v: dst.v, run: &run{noGrad: true}}
+		for i, k := range at {
+			to.Slice(Index(int(k))).Assign((&Tensor{v: x.v}).Slice(Index(i)))
+		}
+		return
+	}
+	row := x.Size() / max(len(at), 1) * x.v.DType.Size()
+	if row == 0 {
+		return
+	}
+	v := toHost(x)
+	from, to, n := bytesOf(&v), bytesOf(&dst.v), dst.v.Shape[0]
+	par.Run(len(at), max(1<<16/row, 1), 0, func(_, begin, end int) {
+		for i := begin; i < end; i++ {
+			k := int(at[i])
+			if k < 0 {
+				k += n
+			}
+			copy(unsafe.Slice((*byte)(unsafe.Add(to, k*row)), row), unsafe.Slice((*byte)(unsafe.Add(from, i*row)), row))
+		}
+	})
+	keepAlive(x)
+	keepAlive(dst)
 }

@@ -31,9 +31,9 @@ func writes(name string) bool {
 	base := name[strings.LastIndex(name, ".")+1:]
 	base, _, _ = strings.Cut(base, "[")
 	switch base {
-	case "Fill", "Zero", "Update", "CopyTo", "Borrow", "Into", "Step", "LoadState", "Load", "Forward", "Apply", "Batches", "Get", "Batch",
+	case "Fill", "Zero", "Update", "CopyTo", "Borrow", "Into", "IntoRows", "Step", "LoadState", "Load", "Forward", "Apply", "Batches", "Get", "Batch",
 		// These give functions of the test what it may write into.
-		"BorrowGrad", "Backward", "BackwardWith", "Grad", "GradAll":
+		"BorrowGrad", "BorrowRows", "Backward", "BackwardWith", "Grad", "GradAll":
 		return true
 	}
 	return strings.HasSuffix(base, "Assign")

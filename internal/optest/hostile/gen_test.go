@@ -459,6 +459,10 @@ func init() {
 			return pick(g, nil, func(*weft.Tensor) {}, func(t *weft.Tensor) { t.Release() }, func(t *weft.Tensor) { t.AddAssign(1) },
 				func(*weft.Tensor) { panic(errThrown) })
 		},
+		typ[func(places, values *weft.Tensor)](): func(g *gen) any {
+			return pick(g, nil, func(_, _ *weft.Tensor) {}, func(p, v *weft.Tensor) { p.Release(); v.Release() }, func(p, v *weft.Tensor) { p.AddAssign(100); v.AddAssign(1) },
+				func(_, _ *weft.Tensor) { panic(errThrown) })
+		},
 		typ[func()](): func(g *gen) any {
 			return pick(g, nil, func() {}, func() { panic(errThrown) }, func() { weft.Ones(-1) })
 		},

@@ -219,6 +219,21 @@ var plausible = map[string]func(g *gen) []any{
 		x := g.plain(g.shape())
 		return []any{f, []*weft.Tensor{g.tensorOf(x.DType(), x.Shape())}, []any{x}}
 	},
+	"BorrowRows": func(g *gen) []any {
+		t := weft.RandOf(weft.Float32, 4, 3).RequireGrad().SparseGrad()
+		t.IndexSelect(0, weft.FromSlice([]int64{1, 3, 1})).Sum().Backward()
+		return []any{t, g.value(typ[func(places, values *weft.Tensor)]()).Interface()}
+	},
+	"IntoRows": func(g *gen) []any {
+		g.whole = true
+		f := g.value(typ[*weft.Fused]()).Interface()
+		x := g.plain(append([]int{1 + g.r.IntN(5)}, g.shape()...))
+		places := make([]int64, g.r.IntN(4))
+		for i := range places {
+			places[i] = int64(g.r.IntN(x.Shape()[0]))
+		}
+		return []any{f, weft.FromSlice(places, len(places)), []*weft.Tensor{x, x.Clone()}, []any{x, 1.5}}
+	},
 	"IntoAll": func(g *gen) []any {
 		g.whole = true
 		f := g.value(typ[*weft.Fused]()).Interface()

@@ -27,6 +27,7 @@ var functions = map[string]any{
 	"weft.Borrow[float32]":    weft.Borrow[float32],
 	"weft.Borrow[float64]":    weft.Borrow[float64],
 	"weft.BorrowGrad":         weft.BorrowGrad,
+	"weft.BorrowRows":         weft.BorrowRows,
 	"weft.Cat":                weft.Cat,
 	"weft.CopyTo[bool]":       weft.CopyTo[bool],
 	"weft.CopyTo[uint8]":      weft.CopyTo[uint8],
