@@ -15,7 +15,7 @@ type ISA uint8
 
 const (
 	Portable ISA = iota // no machine code: Go and the interpreter
-	AVX2                // AVX2, FMA and BMI2: 16 registers of 32 bytes
+	AVX2                // AVX2, FMA, BMI2 and F16C: 16 registers of 32 bytes
 	AVX512              // AVX-512 F, BW, DQ, VL and CD: 32 registers of 64 bytes, opmasks
 )
 
@@ -41,7 +41,7 @@ var runnable = sync.OnceValue(func() []ISA {
 		return out
 	}
 	x := &cpu.X86
-	if x.HasAVX2 && x.HasFMA && x.HasBMI2 {
+	if x.HasAVX2 && x.HasFMA && x.HasBMI2 && x.HasF16C {
 		out = append(out, AVX2)
 		// The kernel must save the wide registers too; x/sys/cpu checks XCR0.
 		if x.HasAVX512F && x.HasAVX512BW && x.HasAVX512DQ && x.HasAVX512VL && x.HasAVX512CD {
@@ -90,5 +90,5 @@ func reason() string {
 	if err := Reason(); err != nil {
 		return err.Error()
 	}
-	return "the processor lacks AVX2, FMA or BMI2"
+	return "the processor lacks AVX2, FMA, BMI2 or F16C"
 }

@@ -235,12 +235,20 @@ func (b *Builder) LoadAt(buf int, off Value) Value {
 
 // Store writes x.
 func (b *Builder) Store(buf int, x Value) {
-	b.add(Ins{Op: OpStore, A: x, B: NoValue, C: NoValue, Imm: uint64(buf)})
+	b.add(Ins{Op: OpStore, A: b.unrounded(buf, x), B: NoValue, C: NoValue, Imm: uint64(buf)})
 }
 
 // StoreAt writes x at offset off (I64, in elements).
 func (b *Builder) StoreAt(buf int, x, off Value) {
-	b.add(Ins{Op: OpStoreAt, A: x, B: off, C: NoValue, Imm: uint64(buf)})
+	b.add(Ins{Op: OpStoreAt, A: b.unrounded(buf, x), B: off, C: NoValue, Imm: uint64(buf)})
+}
+
+// unrounded is x without the rounding that a store to buf does anyway.
+func (b *Builder) unrounded(buf int, x Value) Value {
+	if in := &b.p.Ins[x]; in.Op == OpRound && in.Imm == uint64(b.p.Bufs[buf].DType) {
+		return in.A
+	}
+	return x
 }
 
 // Unary adds a one-operand instruction of the operand's type.

@@ -3,6 +3,7 @@ package x86
 import (
 	"math"
 
+	"weft/internal/array"
 	"weft/internal/jit"
 	"weft/internal/loop"
 	"weft/internal/x86/asm"
@@ -140,6 +141,9 @@ func (c *compiler) arith(in *loop.Ins, d, a, b vr) {
 		}
 	case loop.OpLookup:
 		c.lookup(in, d, a)
+		return
+	case loop.OpRound:
+		c.round(array.DType(in.Imm), d, a)
 		return
 	case loop.OpMin, loop.OpMax:
 		if t.Float() && c.number(in.A) {

@@ -3,6 +3,7 @@ package x86
 import (
 	"math"
 
+	"weft/internal/array"
 	"weft/internal/jit"
 	"weft/internal/loop"
 	"weft/internal/x86/asm"
@@ -182,6 +183,38 @@ func (c *compiler) singleOfInt64(d, lo, hi vr) {
 		c.store(asm.VMOVSS, c.stageMem(1).add(4*i), t.x())
 	}
 	c.load(asm.VMOVUPS, d, c.stageMem(1))
+}
+
+// round rounds float32 to e.
+func (c *compiler) round(e array.DType, d, a vr) {
+	if e == array.BFloat16 {
+		c.do(loop.OpAnd, loop.I32, d, c.roundUpper(a), c.constReg(loop.I32, 0xFFFF0000))
+		return
+	}
+	h := c.narrow(c.newV())
+	c.op1i(asm.VCVTPS2PH, h, a, 0)
+	c.op1(asm.VCVTPH2PS, d, h)
+}
+
+// roundUpper returns a with the upper half of each lane rounded to bfloat16. What is
+// added carries into it from halves above the middle, and in the middle if it is odd;
+// beyond the largest number that comes to infinity. NaN, of which it could make
+// anything, becomes quiet instead.
+func (c *compiler) roundUpper(a vr) vr {
+	t := loop.I32
+	odd := c.newV()
+	c.do(loop.OpAnd, t, odd, c.v1i(asm.VPSRLD, a, 16), c.constReg(t, 1))
+	up, d, m := c.v2(asm.VPADDD, odd, c.constReg(t, 0x7FFF)), c.newV(), c.newM()
+	c.op2(asm.VPADDD, d, up, a)
+	c.op2i(asm.VCMPPS, m, a, a, cmpUnord)
+	quiet := c.constReg(t, 1<<22)
+	if c.isa == jit.AVX512 {
+		c.op2(asm.VPORD, d, a, quiet).mask(m).rmw()
+		return d
+	}
+	r := c.newV()
+	c.blend(t, r, m, c.v2(asm.VPOR, a, quiet), d)
+	return r
 }
 
 // divide lowers OpQuo and OpRem.

@@ -61,7 +61,7 @@ func compile(p *loop.Program, isa jit.ISA, streaming bool, listing io.Writer) (*
 	}
 	for i, b := range p.Bufs {
 		switch b.DType {
-		case array.Bool, array.Uint8, array.Int32, array.Uint32, array.Int64, array.Uint64, array.Float32, array.Float64:
+		case array.Bool, array.Uint8, array.Int32, array.Uint32, array.Int64, array.Uint64, array.Float16, array.BFloat16, array.Float32, array.Float64:
 		default:
 			return nil, fmt.Errorf("%w: buffer %d of type %s", ErrUnsupported, i, b.DType)
 		}

@@ -27,7 +27,7 @@ func (c *compiler) strideIndex(b int) {
 	r := strideRegs{step: c.newG()}
 	c.load(asm.MOV, r.step, m)
 	c.op1i(asm.IMUL, r.step, r.step, int64(c.lay.lanes))
-	if c.p.Bufs[b].DType.Size() > 1 {
+	if c.p.Bufs[b].DType.Size() >= 4 {
 		s := c.loadV(asm.VPBROADCASTQ, m)
 		for q := range c.lay.parts {
 			n := c.loadV(asm.VMOVUPS, c.iota(8, q*c.vb/8))
@@ -124,33 +124,29 @@ func (c *compiler) gatherReg(op asm.Op, d vr, m lmem, k vr) {
 	}
 }
 
-// loadLanes reads bytes one by one, at offsets if there are any.
+// loadLanes reads elements of 1 and 2 bytes one by one, at offsets if there are any.
 func (c *compiler) loadLanes(b int, d vr, s int, off loop.Value) {
-	base, es := c.laneBase(b, s, off), c.lay.es
+	base, e := c.laneBase(b, s, off), c.p.Bufs[b].DType
 	c.eachLane(c.active(s), func(j vr) {
-		g := c.loadG(asm.MOVZX8, c.laneAt(b, base, s, j, off))
-		c.store(elements[es].put, c.stageAt(0, j, es), g)
+		g := c.loadG(elements[e.Size()].get, c.laneAt(b, base, s, j, off))
+		c.store(elements[e.Size()].put, c.stageAt(0, j, e.Size()), g)
 	})
-	if loop.TypeOf(c.p.Bufs[b].DType) != loop.B {
-		c.load(asm.VMOVUPS, d, c.stageMem(0))
-		return
-	}
-	x := c.loadV(asm.VMOVUPS, c.stageMem(0))
-	c.nonzero(d, x)
+	c.loadSmall(e, d, c.stageMem(0), 0)
 }
 
 // storeLanes writes elements one by one, at offsets if there are any.
 func (c *compiler) storeLanes(b int, v loop.Value, s int, off loop.Value) {
-	c.stageStore(0, v, s)
-	base, size := c.laneBase(b, s, off), c.p.Bufs[b].DType.Size()
-	staged := size
-	if size == 1 {
-		staged = c.lay.es
+	e := c.p.Bufs[b].DType
+	if e.Size() < 4 {
+		c.storeSmall(e, c.stageMem(0), c.get(v, s), 0)
+	} else {
+		c.stageStore(0, v, s)
 	}
+	base := c.laneBase(b, s, off)
 	c.eachLane(c.active(s), func(j vr) {
 		m, g := c.laneAt(b, base, s, j, off), c.newG()
-		c.load(elements[staged].get, g, c.stageAt(0, j, staged))
-		c.store(elements[size].put, m, g)
+		c.load(elements[e.Size()].get, g, c.stageAt(0, j, e.Size()))
+		c.store(elements[e.Size()].put, m, g)
 	})
 }
 
@@ -210,11 +206,10 @@ func (c *compiler) stageAt(n int, j vr, size int) lmem {
 	return m
 }
 
-// stageStore writes step s of a value to staging area n, a truth value as bytes.
+// stageStore writes step s of a value to staging area n.
 func (c *compiler) stageStore(n int, v loop.Value, s int) {
-	t := c.p.Ins[v].Type
-	if t.Size() != 8 {
-		c.store(asm.VMOVUPS, c.stageMem(n), c.bytesOf(t, c.get(v, s)))
+	if c.p.Ins[v].Type.Size() != 8 {
+		c.store(asm.VMOVUPS, c.stageMem(n), c.get(v, s))
 		return
 	}
 	for q := range c.lay.parts {

@@ -67,16 +67,6 @@ func (c *compiler) nonzero(d, a vr) {
 	}
 }
 
-// bytesOf returns r with what a byte store writes in the low byte of each lane.
-func (c *compiler) bytesOf(t loop.Type, r vr) vr {
-	if t != loop.B {
-		return r
-	}
-	d := c.newV()
-	c.ones(c.maskType(), d, r)
-	return d
-}
-
 // ones makes numbers 1 of type t where mask m is, and 0 elsewhere.
 func (c *compiler) ones(t loop.Type, d, m vr) {
 	one := c.constReg(t, [...]uint64{loop.I32: 1, loop.I64: 1, loop.F32: 0x3F800000, loop.F64: 0x3FF << 52}[t])

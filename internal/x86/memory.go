@@ -19,6 +19,7 @@ type elementOps struct {
 
 var elements = [9]elementOps{
 	1: {get: asm.MOVZX8, put: asm.MOV8},
+	2: {get: asm.MOVZX16, put: asm.MOV16},
 	4: {asm.MOV32, asm.MOV32, asm.VMOVD, asm.VBROADCASTSS, asm.VMOVUPS, asm.VMASKMOVPS, asm.VPGATHERQD},
 	8: {asm.MOV, asm.MOV, asm.VMOVQ, asm.VBROADCASTSD, asm.VMOVUPD, asm.VMASKMOVPD, asm.VPGATHERQQ},
 }
@@ -32,10 +33,10 @@ func (c *compiler) activeFor(t loop.Type, i int) vr {
 }
 
 // bulk reports that the lanes of buffer b lie side by side and can be moved as
-// vectors: AVX2 has no masks for bytes.
+// vectors: AVX2 has no masks for elements of 1 and 2 bytes.
 func (c *compiler) bulk(b int) bool {
 	x := &c.p.Bufs[b]
-	return x.Steps[c.p.Lane] == loop.Unit && (x.DType.Size() > 1 || c.isa == jit.AVX512 || c.masks == nil)
+	return x.Steps[c.p.Lane] == loop.Unit && (x.DType.Size() >= 4 || c.isa == jit.AVX512 || c.masks == nil)
 }
 
 // lowerLoad lowers OpLoad and OpLoadAt.
@@ -51,7 +52,7 @@ func (c *compiler) lowerLoad(v loop.Value, in *loop.Ins) {
 	default:
 		d := c.result(v)
 		for s := range c.lay.k {
-			if c.p.Bufs[b].DType.Size() == 1 {
+			if c.p.Bufs[b].DType.Size() < 4 {
 				c.loadLanes(b, d[s], s, in.A)
 			} else {
 				c.gather(b, in.Type, d, s, in.A)
@@ -91,7 +92,14 @@ func (c *compiler) oneAt(b int, off loop.Value) lmem {
 
 // loadOne reads an element into all lanes of a new register.
 func (c *compiler) loadOne(t array.DType, m lmem) vr {
-	if t.Size() > 1 {
+	switch {
+	case t == array.Float16:
+		h := c.narrow(c.newV())
+		c.load(asm.VPBROADCASTW, h, m)
+		return c.v1(asm.VCVTPH2PS, h)
+	case t == array.BFloat16:
+		return c.v1i(asm.VPSLLD, c.loadV(asm.VPBROADCASTW, m), 16)
+	case t.Size() > 1:
 		return c.loadV(elements[t.Size()].spread, m)
 	}
 	g := c.loadG(asm.MOVZX8, m)
@@ -103,7 +111,16 @@ func (c *compiler) loadOne(t array.DType, m lmem) vr {
 
 // storeOne writes lane 0 of r.
 func (c *compiler) storeOne(t array.DType, m lmem, r vr) {
-	if t.Size() > 1 {
+	switch {
+	case t == array.Float16:
+		h := c.newV().x()
+		c.op1i(asm.VCVTPS2PH, h, r.x(), 0)
+		c.store(asm.VPEXTRW, m, h).with(0)
+		return
+	case t == array.BFloat16:
+		c.store(asm.VPEXTRW, m, c.roundUpper(r).x()).with(1)
+		return
+	case t.Size() > 1:
 		c.store(elements[t.Size()].low, m, r.x())
 		return
 	}
@@ -123,39 +140,51 @@ func (c *compiler) storeOne(t array.DType, m lmem, r vr) {
 // element a lane.
 func (c *compiler) at(b, i int) lmem {
 	size := c.p.Bufs[b].DType.Size()
-	// Registers of 4- and 8-byte elements hold a full vector; a byte element
+	// Registers of 4- and 8-byte elements hold a full vector; a smaller element
 	// has a register a step.
 	bytes := c.vb
-	if size == 1 {
-		bytes = c.lay.lanes
+	if size < 4 {
+		bytes = c.lay.lanes * size
 	}
 	return lmem{base: c.ptr[b], index: c.lay.idx, scale: uint8(size), disp: int32(i*bytes + c.lay.first*c.lay.lanes*size)}
 }
 
 func (c *compiler) loadUnit(b int, t loop.Type, d vr, i int) {
 	m, k := c.at(b, i), c.activeFor(t, i)
-	load, bytes := asm.VMOVUPS, d
-	switch size := c.p.Bufs[b].DType.Size(); {
-	case size > 1 && k != 0:
-		load = elements[size].vector
-	case size == 1 && c.lay.es == 8:
-		load = asm.VPMOVZXBQ
-	case size == 1:
-		load = asm.VPMOVZXBD
-	}
-	if t == loop.B {
-		bytes = c.newV()
-	}
-	switch {
+	switch e := c.p.Bufs[b].DType; {
+	case e.Size() < 4:
+		c.loadSmall(e, d, m, k)
 	case k == 0:
-		c.load(load, bytes, m)
+		c.load(asm.VMOVUPS, d, m)
 	case c.isa == jit.AVX512:
-		c.load(load, bytes, m).mask(k).z()
+		c.load(elements[e.Size()].vector, d, m).mask(k).z()
 	default:
-		c.op2m(elements[t.Size()].masked, d, k, m)
+		c.op2m(elements[e.Size()].masked, d, k, m)
 	}
-	if t == loop.B {
-		c.nonzero(d, bytes)
+}
+
+// loadSmall reads a step of elements that are smaller than their lanes.
+func (c *compiler) loadSmall(e array.DType, d vr, m lmem, k vr) {
+	load, r := asm.VPMOVZXBD, d
+	switch {
+	case e == array.Float16:
+		load = asm.VCVTPH2PS
+	case e == array.BFloat16:
+		load = asm.VPMOVZXWD
+	case c.lay.es == 8:
+		load = asm.VPMOVZXBQ
+	}
+	if e == array.Bool {
+		r = c.newV()
+	}
+	if i := c.load(load, r, m); k != 0 {
+		i.mask(k).z()
+	}
+	switch e {
+	case array.Bool:
+		c.nonzero(d, r)
+	case array.BFloat16:
+		c.op1i(asm.VPSLLD, d, d, 16)
 	}
 }
 
@@ -163,8 +192,8 @@ func (c *compiler) storeUnit(b int, t loop.Type, r vr, i int) {
 	m, k := c.at(b, i), c.activeFor(t, i)
 	size := c.p.Bufs[b].DType.Size()
 	switch {
-	case size == 1:
-		c.storeBytes(m, c.bytesOf(t, r), k)
+	case size < 4:
+		c.storeSmall(c.p.Bufs[b].DType, m, r, k)
 	case k == 0 && c.streaming:
 		c.store(asm.VMOVNTPS, m, r)
 	case k == 0:
@@ -178,35 +207,55 @@ func (c *compiler) storeUnit(b int, t loop.Type, r vr, i int) {
 	}
 }
 
-// storeBytes writes the low byte of each lane.
-func (c *compiler) storeBytes(m lmem, r, k vr) {
-	narrow, store := asm.VPMOVDB, asm.VMOVUPS // of 16 bytes
+// storeSmall writes a step of elements that are smaller than their lanes.
+func (c *compiler) storeSmall(e array.DType, m lmem, r, k vr) {
+	narrow, store, n := asm.VPMOVDB, asm.VMOVUPS, c.newV().x()
+	switch {
+	case e == array.Bool:
+		mask := r
+		r = c.newV()
+		c.ones(c.maskType(), r, mask)
+	case e == array.Float16:
+		narrow, n = asm.VCVTPS2PH, c.narrow(n)
+	case e == array.BFloat16:
+		r = c.v1i(asm.VPSRLD, c.roundUpper(r), 16)
+		narrow, n = asm.VPMOVDW, c.narrow(n)
+	}
 	if c.lay.es == 8 {
 		narrow, store = asm.VPMOVQB, asm.VMOVQ
 	}
+	var i *ins
+	switch {
+	case k != 0:
+		i = c.store(narrow, m, r).mask(k)
+	case c.isa == jit.AVX512 || e == array.Float16:
+		i = c.op1(narrow, n, r)
+	case c.lay.es == 8:
+		hi := c.half(r, 1)
+		c.op2i(asm.VSHUFPS, n, r.x(), hi, 0x88)
+		c.op2(asm.VPACKUSDW, n, n, n)
+		c.op2(asm.VPACKUSWB, n, n, n)
+		store = asm.VMOVD
+	default:
+		if e == array.Uint8 {
+			r = c.v2(asm.VPAND, r, c.constReg(loop.I32, 0xFF))
+		}
+		c.op2(asm.VPACKUSDW, n, r.x(), c.half(r, 1))
+		if e.Size() == 1 {
+			c.op2(asm.VPACKUSWB, n, n, n)
+			store = asm.VMOVQ
+		}
+	}
+	if e == array.Float16 {
+		i.with(0)
+	}
 	if k != 0 {
-		c.store(narrow, m, r).mask(k)
 		return
 	}
-	n := c.newV()
-	if c.isa == jit.AVX512 {
-		c.op1(narrow, n.x(), r)
-		c.store(store, m, n.x())
-		return
+	if store == asm.VMOVUPS && c.streaming && m.base != frameReg {
+		store = asm.VMOVNTPS
 	}
-	lo, hi := c.newV(), c.newV()
-	if c.lay.es == 8 {
-		c.op1i(asm.VEXTRACTI128, hi.x(), r, 1)
-		c.op2i(asm.VSHUFPS, lo.x(), r.x(), hi.x(), 0x88)
-		hi, store = lo, asm.VMOVD
-	} else {
-		c.op2(asm.VPAND, lo, r, c.constReg(loop.I32, 0xFF))
-		c.op1i(asm.VEXTRACTI128, hi.x(), lo, 1)
-		store = asm.VMOVQ
-	}
-	c.op2(asm.VPACKUSDW, n.x(), lo.x(), hi.x())
-	c.op2(asm.VPACKUSWB, n.x(), n.x(), n.x())
-	c.store(store, m, n.x())
+	c.store(store, m, n)
 }
 
 // storePieces writes what is left of a row at its end, on AVX2: halves, quarters

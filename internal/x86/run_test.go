@@ -4,12 +4,12 @@ package x86
 
 import (
 	"encoding/binary"
-	"math"
 	"math/rand/v2"
 	"runtime/debug"
 	"testing"
 	"unsafe"
 
+	"weft/internal/array"
 	"weft/internal/interp"
 	"weft/internal/jit"
 	"weft/internal/loop"
@@ -107,6 +107,8 @@ func (s *setup) fill(f func(buf int) uint64) *setup {
 			switch size {
 			case 1:
 				s.data[b][at] = byte(x)
+			case 2:
+				binary.LittleEndian.PutUint16(s.data[b][at:], uint16(x))
 			case 4:
 				binary.LittleEndian.PutUint32(s.data[b][at:], uint32(x))
 			default:
@@ -196,11 +198,11 @@ func (s *setup) execute(t testing.TB, k *Kernel, fuel uint64) (out [][]byte, ent
 // same compares buffers; a NaN equals any other.
 func same(p *loop.Program, got, want [][]byte) (buf, elem int, ok bool) {
 	for b := range want {
-		t := loop.TypeOf(p.Bufs[b].DType)
-		size := p.Bufs[b].DType.Size()
+		d := p.Bufs[b].DType
+		size := d.Size()
 		for at := 0; at+size <= len(want[b]); at += size {
 			g, w := word(got[b][at:], size), word(want[b][at:], size)
-			if g != w && !(isNaN(t, g) && isNaN(t, w)) {
+			if g != w && !(isNaN(d, g) && isNaN(d, w)) {
 				return b, at / size, false
 			}
 		}
@@ -212,20 +214,17 @@ func word(b []byte, size int) uint64 {
 	switch size {
 	case 1:
 		return uint64(b[0])
+	case 2:
+		return uint64(binary.LittleEndian.Uint16(b))
 	case 4:
 		return uint64(binary.LittleEndian.Uint32(b))
 	}
 	return binary.LittleEndian.Uint64(b)
 }
 
-func isNaN(t loop.Type, x uint64) bool {
-	switch t {
-	case loop.F32:
-		return math.IsNaN(float64(math.Float32frombits(uint32(x))))
-	case loop.F64:
-		return math.IsNaN(math.Float64frombits(x))
-	}
-	return false
+func isNaN(d array.DType, x uint64) bool {
+	limit := map[array.DType]uint64{array.Float16: 0x7C00, array.BFloat16: 0x7F80, array.Float32: 0x7F800000, array.Float64: 0x7FF << 52}[d]
+	return limit != 0 && x&(1<<(8*d.Size()-1)-1) > limit
 }
 
 const plenty = 1 << 40

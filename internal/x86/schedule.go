@@ -39,7 +39,7 @@ func latency(op loop.Op) int32 {
 		return 0
 	case loop.OpFma, loop.OpScaleB, loop.OpLookup, loop.OpEq, loop.OpNe, loop.OpLt, loop.OpLe:
 		return 4
-	case loop.OpAdd, loop.OpSub, loop.OpMul, loop.OpLogB, loop.OpCvt:
+	case loop.OpAdd, loop.OpSub, loop.OpMul, loop.OpLogB, loop.OpCvt, loop.OpRound:
 		return 3
 	case loop.OpDiv, loop.OpSqrt:
 		return 14

@@ -1,0 +1,273 @@
+//go:build amd64
+
+package x86
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"weft/internal/array"
+	"weft/internal/loop"
+)
+
+// A halfFormat describes float16 or bfloat16: bits of the fraction, and the exponents of
+// the least and the greatest normal numbers.
+type halfFormat struct{ fraction, least, greatest int }
+
+var halves = map[array.DType]halfFormat{
+	array.Float16:  {10, -14, 15},
+	array.BFloat16: {7, -126, 127},
+}
+
+// value is the number that bits stand for.
+func (h halfFormat) value(bits uint16) float64 {
+	exp, frac := int(bits&0x7FFF)>>h.fraction, int(bits)&(1<<h.fraction-1)
+	x := math.Ldexp(float64(1<<h.fraction+frac), exp-1+h.least-h.fraction)
+	switch {
+	case exp == 0:
+		x = math.Ldexp(float64(frac), h.least-h.fraction)
+	case exp > h.greatest-h.least+1 && frac == 0:
+		x = math.Inf(1)
+	case exp > h.greatest-h.least+1:
+		return math.NaN()
+	}
+	if bits>>15 != 0 {
+		x = -x
+	}
+	return x
+}
+
+// round is the bits of the number nearest to x, of two the even one.
+func (h halfFormat) round(x float64) uint16 {
+	sign, a := uint16(math.Float64bits(x)>>63)<<15, math.Abs(x)
+	infinity := uint16(h.greatest-h.least+2) << h.fraction
+	if x != x {
+		return infinity + 1
+	}
+	if math.IsInf(a, 1) {
+		return sign | infinity
+	}
+	exp := h.least
+	if a >= math.Ldexp(1, h.least) {
+		exp = math.Ilogb(a)
+	}
+	// Units of the last place count the numbers from 0 on, across exponents too.
+	units := math.RoundToEven(math.Ldexp(a, h.fraction-exp))
+	return sign | uint16(min(int(units)+(exp-h.least)<<h.fraction, int(infinity)))
+}
+
+// halfBits are float32 numbers around all that halves can go wrong with: for each sign
+// and exponent fractions that lie on, and next to, numbers and middles between them.
+func halfBits(r *rand.Rand) (out []uint32) {
+	for top := range uint32(1 << 9) {
+		for _, low := range []uint{13, 16} {
+			for range 24 {
+				f := uint32(r.IntN(1<<23)) >> low << low
+				for _, g := range []uint32{f, f | 1, f | 1<<(low-1), f | 1<<(low-1) | 1, f | 1<<(low-1) - 1, f | 1<<low - 1} {
+					out = append(out, top<<23|g)
+				}
+			}
+		}
+		for _, f := range []uint32{0, 1, 1<<23 - 1, uint32(r.IntN(1 << 23))} {
+			out = append(out, top<<23|f)
+		}
+	}
+	return out
+}
+
+// asHalf converts the bits of an element of one float type to another.
+func asHalf(from, to array.DType, x uint64) uint64 {
+	v := float64(math.Float32frombits(uint32(x)))
+	if h, ok := halves[from]; ok {
+		v = h.value(uint16(x))
+	}
+	if h, ok := halves[to]; ok {
+		return uint64(h.round(v))
+	}
+	return uint64(math.Float32bits(float32(v)))
+}
+
+// A halfProgram copies elements of one type to another, or to the one rounded to the
+// other, in one of the ways in which memory can be accessed.
+type halfProgram struct {
+	from, to array.DType
+	step     loop.Step
+	at       bool // by offsets
+	odd      bool // every other lane
+	row      bool // once a row
+	other    bool // beside values of 8 bytes
+}
+
+func (h halfProgram) build(t testing.TB) *loop.Program {
+	b := loop.NewBuilder(fmt.Sprintf("%+v", h), []loop.Axis{{Kind: loop.Parallel}, {Kind: loop.Parallel}}, 1)
+	in, out := b.Buf(h.from, false, loop.Any, h.step), b.Buf(h.to, true, loop.Any, h.step)
+	wide := -1
+	if h.other {
+		wide = b.Buf(array.Int64, true, loop.Any, loop.Unit)
+	}
+	if h.row {
+		b.Store(out, b.Load(in))
+		b.Pass(func() {})
+		return finish(t, b)
+	}
+	b.Pass(func() {
+		i := b.Index(1)
+		move := func() []loop.Value {
+			if h.at {
+				b.StoreAt(out, b.LoadAt(in, i), i)
+			} else {
+				b.Store(out, b.Load(in))
+			}
+			return nil
+		}
+		if h.odd {
+			b.If(b.Eq(b.And(i, b.Int(loop.I64, 1)), b.Int(loop.I64, 1)), move, nil)
+		} else {
+			move()
+		}
+		if wide >= 0 {
+			b.Store(wide, i)
+		}
+	})
+	return finish(t, b)
+}
+
+// check runs the program over rows of n of the elements in x.
+func (h halfProgram) check(t *testing.T, r *rand.Rand, n int, x []uint64) {
+	t.Helper()
+	rows := (len(x) + n - 1) / n
+	s := random(h.build(t), r, rows, n)
+	s.starts[1] = 0
+	if h.at {
+		for b := range s.strides {
+			size := s.p.Bufs[b].DType.Size()
+			s.strides[b][0], s.strides[b][1] = n*size, size
+			s.base[b], s.span[b] = 0, rows*n*size
+			s.data[b] = make([]byte, s.span[b])
+		}
+	}
+	s.fill(func(int) uint64 { return r.Uint64() })
+	want := append([][]byte(nil), s.data...)
+	for b := range want[1:] {
+		want[b+1] = append([]byte(nil), s.data[b+1]...)
+	}
+	place := func(b, row, i int) []byte {
+		at := s.base[b] + row*s.strides[b][0]
+		if h.at || h.step != loop.Zero || b > 1 {
+			at += i * s.strides[b][1]
+		}
+		return want[b][at:]
+	}
+	for row := range rows {
+		for i := range n {
+			if h.other {
+				binary.LittleEndian.PutUint64(place(2, row, i), uint64(i))
+			}
+			if h.odd && i&1 == 0 || h.row && i > 0 {
+				continue
+			}
+			e := x[(row*n+i)%len(x)]
+			put(place(0, row, i), h.from.Size(), e)
+			put(place(1, row, i), h.to.Size(), asHalf(h.from, h.to, e))
+		}
+	}
+	s.check(t, want)
+}
+
+func put(b []byte, size int, x uint64) {
+	for i := range size {
+		b[i] = byte(x >> (8 * i))
+	}
+}
+
+// Every float16 and bfloat16 is read, and numbers all over the range of float32 are
+// rounded, by every kind of access.
+func TestHalves(t *testing.T) {
+	r := rand.New(rand.NewPCG(31, 32))
+	var all, floats []uint64
+	for x := range uint64(1 << 16) {
+		all = append(all, x)
+	}
+	for _, x := range halfBits(r) {
+		floats = append(floats, uint64(x))
+	}
+	f16, bf16, f32 := array.Float16, array.BFloat16, array.Float32
+	for _, types := range [][2]array.DType{{f16, f32}, {bf16, f32}, {f32, f16}, {f32, bf16}, {f16, bf16}, {bf16, f16}, {f16, f16}, {bf16, bf16}} {
+		x := all
+		if types[0] == f32 {
+			x = floats
+		}
+		for _, h := range []halfProgram{
+			{step: loop.Unit}, {step: loop.Any}, {step: loop.Unit, other: true}, {step: loop.Any, other: true},
+			{at: true}, {at: true, other: true}, {step: loop.Unit, odd: true}, {step: loop.Any, odd: true}, {at: true, odd: true},
+		} {
+			h.from, h.to = types[0], types[1]
+			h.check(t, r, 1<<14+1, x)
+			for n := range 40 {
+				h.check(t, r, n+1, x[r.IntN(len(x)-80):][:2*n+1])
+			}
+		}
+		halfProgram{from: types[0], to: types[1], row: true}.check(t, r, 1, x)
+	}
+}
+
+// OpRound gives what storing and loading gives, and rounds what is rounded to itself,
+// in lanes and in rows.
+func TestRoundHalf(t *testing.T) {
+	r := rand.New(rand.NewPCG(33, 34))
+	x := halfBits(r)
+	for d, h := range halves {
+		b := loop.NewBuilder("round "+d.String(), []loop.Axis{{Kind: loop.Parallel}, {Kind: loop.Parallel}}, 1)
+		in, one := b.Buf(array.Float32, false, loop.Any, loop.Unit), b.Buf(array.Float32, false, loop.Any, loop.Zero)
+		out, row, small := b.Buf(array.Float32, true, loop.Any, loop.Unit), b.Buf(array.Float32, true, loop.Any, loop.Zero), b.Buf(d, true, loop.Any, loop.Unit)
+		b.Store(row, b.Round(d, b.Load(one)))
+		b.Pass(func() {
+			v := b.Round(d, b.Load(in))
+			b.Store(out, v)
+			b.Store(small, b.Round(d, v))
+		})
+		p := finish(t, b)
+		for _, n := range []int{1, 7, len(x) / 1000} {
+			s := random(p, r, len(x)/n, n)
+			i := 0
+			s.fill(func(b int) uint64 {
+				if b > 1 {
+					return 0
+				}
+				i++
+				return uint64(x[i%len(x)])
+			})
+			want := append([][]byte(nil), s.data...)
+			for b := range want[2:] {
+				want[b+2] = append([]byte(nil), s.data[b+2]...)
+			}
+			round := func(row, i, from int, to ...int) {
+				at := func(b int) int {
+					a := s.base[b] + row*s.strides[b][0]
+					if s.p.Bufs[b].Steps[1] == loop.Unit {
+						a += i * s.p.Bufs[b].DType.Size()
+					}
+					return a
+				}
+				y := h.round(float64(math.Float32frombits(uint32(word(s.data[from][at(from):], 4)))))
+				for _, b := range to {
+					if s.p.Bufs[b].DType == d {
+						put(want[b][at(b):], 2, uint64(y))
+					} else {
+						put(want[b][at(b):], 4, f32(float32(h.value(y))))
+					}
+				}
+			}
+			for row := range len(x) / n {
+				round(row, 0, 1, 3)
+				for i := range n {
+					round(row, i, 0, 2, 4)
+				}
+			}
+			s.check(t, want)
+		}
+	}
+}
