@@ -53,13 +53,16 @@ type channelClass struct {
 // channelTiles are the tiles of a task, by class.
 type channelTiles [][]channelTile
 
+// channelTerms is the least number of terms of sums for which channels may be in vectors.
+const channelTerms = 48
+
 var channelRuns = sync.Pool{New: func() any { return new(channelRun) }}
 
 // runChannels computes the correlation by channels if that takes less time, and
 // reports whether it did.
 func (c *correlation) runChannels(work, threads int) bool {
 	vectors := c.outC / c.Lanes
-	if c.outC%c.Lanes != 0 || vectors > 1 && vectors%2 != 0 || c.through || c.src.W != 1 || len(c.terms) < 48 {
+	if c.outC%c.Lanes != 0 || vectors > 1 && vectors%2 != 0 || c.through || c.src.W != 1 || len(c.terms) < channelTerms {
 		return false
 	}
 	r := channelRuns.Get().(*channelRun)
@@ -182,7 +185,7 @@ func (r *channelRun) pack(threads int) bool {
 	par.Run(r.strips, 1, threads, func(_, begin, end int) {
 		for s := begin; s < end; s++ {
 			p := unsafe.Add(c.weights.Ptr(), s*c.panelBytes)
-			c.packWeights(p, c.weightPitch, s*r.nv*c.Lanes, r.nv*c.Lanes)
+			c.packWeights(p, c.weightPitch, 0, s*r.nv*c.Lanes, r.nv*c.Lanes)
 			if padded && !finite(c.D, p, c.weightPitch*len(c.terms)) {
 				wild.Store(true)
 			}

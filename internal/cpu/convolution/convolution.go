@@ -9,14 +9,16 @@ import (
 )
 
 // A Geometry is the shape of a two-dimensional convolution: images x of shape
-// [N C H W], weights w [O C KH KW] (contiguous), results y [N O OutH OutW].
-// Zero strides and dilations mean 1.
+// [N C H W], weights w [O C/Groups KH KW] (contiguous), results y [N O OutH OutW].
+// Output channels i*O/Groups and following see input channels i*C/Groups and following.
+// Zero strides, dilations and groups mean 1.
 type Geometry struct {
 	N, C, H, W           int
 	O, KH, KW            int
 	StrideH, StrideW     int
 	PadH, PadW           int // zeros before the first row and column, and after the last
 	DilationH, DilationW int
+	Groups               int
 }
 
 // OutH returns the height of the result, 0 if the kernel does not fit.
@@ -61,14 +63,16 @@ func (c *Convolution) check(op string) {
 	tile.CheckType(op, c.DType)
 	g := &c.Geometry
 	if g.N < 0 || g.C < 0 || g.H < 0 || g.W < 0 || g.O < 0 || g.KH < 1 || g.KW < 1 || g.PadH < 0 || g.PadW < 0 ||
-		g.StrideH < 0 || g.StrideW < 0 || g.DilationH < 0 || g.DilationW < 0 {
+		g.StrideH < 0 || g.StrideW < 0 || g.DilationH < 0 || g.DilationW < 0 || g.C%max(g.Groups, 1) != 0 || g.O%max(g.Groups, 1) != 0 || g.Groups < 0 {
 		array.Failf(op, "geometry", "sizes out of range: %+v", *g)
 	}
 	g.StrideH, g.StrideW = max(g.StrideH, 1), max(g.StrideW, 1)
 	g.DilationH, g.DilationW = max(g.DilationH, 1), max(g.DilationW, 1)
+	g.Groups = max(g.Groups, 1)
 }
 
-// Forward computes y[n,o] = sum over (c,kh,kw) of x[n,c] shifted * w[o,c,kh,kw],
+// Forward computes y[n,o] = sum over (c,kh,kw) of x[n,c] shifted * w[o,c,kh,kw], c being
+// the channels of o's group,
 // the cross-correlation that neural networks call convolution. The sum
 // runs over the flattened (c,kh,kw) in ascending order, in blocks of [KBlock]
 // terms like a product, and a block that is zero counts as +0; terms in the padding are
@@ -92,7 +96,7 @@ func (c Convolution) GradInput(dx, dy Image, w unsafe.Pointer) {
 	}
 }
 
-// GradWeight computes dw, contiguous of shape [O C KH KW], from the input x of
+// GradWeight computes dw, contiguous of shape [O C/Groups KH KW], from the input x of
 // Forward and the gradient dy of its result. The sum runs over the flattened (n,oy,ox)
 // in ascending order, in blocks of [KBlock] terms; terms in the padding are dy*0.
 func (c Convolution) GradWeight(dw unsafe.Pointer, x, dy Image) {

@@ -65,6 +65,29 @@ func randomGeometry(r *rand.Rand) Geometry {
 	return g
 }
 
+// Groups of channels: down to one each, with several results for each, and large ones whose
+// vectors hold channels or which Winograd's algorithm computes.
+func TestConvGroups(t *testing.T) {
+	cputest.EveryISA(t, func(t *testing.T, isa jit.ISA) {
+		r := rand.New(rand.NewPCG(12, 5))
+		pick := func(v ...int) int { return v[r.IntN(len(v))] }
+		for range 30 {
+			g := randomGeometry(r)
+			g.Groups = pick(2, 3, 5, 17)
+			g.C, g.O = g.Groups*pick(1, 1, 2, 3), g.Groups*pick(1, 1, 2, 3, 16)
+			testConv[float32](t, r, g)
+			testConvOf(t, r, g, anyLayout, cputest.Random[float32], wild[float32])
+			g.N = 1
+			testConv[float64](t, r, g)
+		}
+		testConv[float32](t, r, Geometry{N: 2, C: 16, H: 9, W: 14, O: 32, KH: 3, KW: 3, PadH: 1, PadW: 1, Groups: 2})
+		testConv[float32](t, r, Geometry{N: 2, C: 64, H: 9, W: 14, O: 64, KH: 3, KW: 3, PadH: 1, PadW: 1, Groups: 2})
+		testConv[float32](t, r, Geometry{N: 19, C: 4, H: 4, W: 4, O: 6, KH: 3, KW: 3, PadH: 1, PadW: 1, Groups: 2})
+		testConv[float32](t, r, Geometry{N: 2, C: 200, H: 6, W: 7, O: 4, KH: 3, KW: 3, Groups: 2}) // blocks of terms
+		testConv[float32](t, r, Geometry{N: 2, C: 64, H: 9, W: 9, O: 64, KH: 3, KW: 3, PadH: 1, PadW: 1, Groups: 64})
+	})
+}
+
 func TestConv(t *testing.T) {
 	cputest.EveryISA(t, func(t *testing.T, isa jit.ISA) {
 		for seed := range uint64(40) {
@@ -173,11 +196,12 @@ func testConvOf[E tile.Element](t *testing.T, r *rand.Rand, g Geometry, layouts 
 	conv := Convolution{ISA: cputest.UnderTest, DType: d, Geometry: g, Threads: threads}
 	conv.check("test")
 	full := conv.Geometry
+	inC, outC := g.C/full.Groups, g.O/full.Groups // of a group
 	oh, ow := g.OutH(), g.OutW()
 	x := newTestImage(r, pixels, r.IntN(layouts), g.N, g.C, g.H, g.W)
 	y := newTestImage(r, cputest.Random[E], r.IntN(layouts), g.N, g.O, oh, ow)
-	w := weights(r, g.O*g.C*g.KH*g.KW)
-	weight := func(o, c, kh, kw int) E { return w[((o*g.C+c)*g.KH+kh)*g.KW+kw] }
+	w := weights(r, g.O*inC*g.KH*g.KW)
+	weight := func(o, c, kh, kw int) E { return w[((o*inC+c)*g.KH+kh)*g.KW+kw] }
 	source := func(n, c, oy, ox, kh, kw int) E {
 		iy, ix := oy*full.StrideH+kh*full.DilationH-g.PadH, ox*full.StrideW+kw*full.DilationW-g.PadW
 		if iy < 0 || iy >= g.H || ix < 0 || ix >= g.W {
@@ -222,20 +246,25 @@ func testConvOf[E tile.Element](t *testing.T, r *rand.Rand, g Geometry, layouts 
 		return sum
 	}
 	conv.Forward(y.Image, x.Image, unsafe.Pointer(unsafe.SliceData(w)))
-	var exact []bool // images that Winograd's algorithm computed
-	var winograd func(n, o, y, x int) float32
-	if conv.useWinograd(oh, ow) {
-		winograd, exact = refWinograd(g.N, g.C, g.O, oh, ow, func(n, c, y, x int) float32 {
-			return float32(source(n, c, y, x, 0, 0))
-		}, func(o, c, i, j int) float32 { return float32(weight(o, c, i, j)) })
+	var exact [][]bool // by group, images that Winograd's algorithm computed
+	var winograd []func(n, o, y, x int) float32
+	one := conv.group(0)
+	if one.useWinograd(oh, ow) {
+		for i := range full.Groups {
+			f, e := refWinograd(g.N, inC, outC, oh, ow, func(n, c, y, x int) float32 {
+				return float32(source(n, i*inC+c, y, x, 0, 0))
+			}, func(o, c, y, x int) float32 { return float32(weight(i*outC+o, c, y, x)) })
+			winograd, exact = append(winograd, f), append(exact, e)
+		}
 	}
 	compare("convolution", y, before, g.N, g.O, oh, ow, func(n, o, oy, ox int) E {
-		if winograd != nil && exact[n] {
-			return finish(E(winograd(n, o, oy, ox)))
+		group := o / outC
+		if winograd != nil && exact[group][n] {
+			return finish(E(winograd[group](n, o%outC, oy, ox)))
 		}
-		return finish(cputest.RefSum(g.C*g.KH*g.KW, limit, true, func(p int) (E, E) {
+		return finish(cputest.RefSum(inC*g.KH*g.KW, limit, true, func(p int) (E, E) {
 			c, kh, kw := p/(g.KH*g.KW), p/g.KW%g.KH, p%g.KW
-			return source(n, c, oy, ox, kh, kw), weight(o, c, kh, kw)
+			return source(n, group*inC+c, oy, ox, kh, kw), weight(o, c, kh, kw)
 		}))
 	})
 
@@ -247,23 +276,27 @@ func testConvOf[E tile.Element](t *testing.T, r *rand.Rand, g Geometry, layouts 
 		conv.Tail = cputest.Tail[E]{Data: dx.data, Cols: g.H * g.W}
 	}
 	conv.GradInput(dx.Image, dy.Image, unsafe.Pointer(unsafe.SliceData(w)))
-	winograd = nil
-	if conv.useWinograd(g.H, g.W) {
-		winograd, exact = refWinograd(g.N, g.O, g.C, g.H, g.W, func(n, o, y, x int) float32 {
-			y, x = y+g.PadH-2, x+g.PadW-2
-			if y < 0 || y >= oh || x < 0 || x >= ow {
-				return 0
-			}
-			return float32(*dy.get(n, o, y, x))
-		}, func(c, o, i, j int) float32 { return float32(weight(o, c, 2-i, 2-j)) })
+	winograd, exact = nil, nil
+	if one.useWinograd(g.H, g.W) {
+		for i := range full.Groups {
+			f, e := refWinograd(g.N, outC, inC, g.H, g.W, func(n, o, y, x int) float32 {
+				y, x = y+g.PadH-2, x+g.PadW-2
+				if y < 0 || y >= oh || x < 0 || x >= ow {
+					return 0
+				}
+				return float32(*dy.get(n, i*outC+o, y, x))
+			}, func(c, o, y, x int) float32 { return float32(weight(i*outC+o, c, 2-y, 2-x)) })
+			winograd, exact = append(winograd, f), append(exact, e)
+		}
 	}
 	type tap struct{ o, kh, kw, oy, ox int }
 	compare("gradient of the input", dx, before, g.N, g.C, g.H, g.W, func(n, c, iy, ix int) E {
-		if winograd != nil && exact[n] {
-			return finish(E(winograd(n, c, iy, ix)))
+		group := c / inC
+		if winograd != nil && exact[group][n] {
+			return finish(E(winograd[group](n, c%inC, iy, ix)))
 		}
 		var taps []tap
-		for o := range g.O {
+		for o := group * outC; o < (group+1)*outC; o++ {
 			for kh := range g.KH {
 				for kw := range g.KW {
 					ys, xs := iy+g.PadH-kh*full.DilationH, ix+g.PadW-kw*full.DilationW
@@ -279,14 +312,15 @@ func testConvOf[E tile.Element](t *testing.T, r *rand.Rand, g Geometry, layouts 
 			if q.oy >= 0 && q.oy < oh && q.ox >= 0 && q.ox < ow {
 				v = *dy.get(n, q.o, q.oy, q.ox)
 			}
-			return v, weight(q.o, c, q.kh, q.kw)
+			return v, weight(q.o, c%inC, q.kh, q.kw)
 		}))
 	})
 
 	dw := cputest.Random[E](r, len(w))
 	conv.GradWeight(unsafe.Pointer(unsafe.SliceData(dw)), x.Image, dy.Image)
 	for i := range dw {
-		o, c, kh, kw := i/(g.C*g.KH*g.KW), i/(g.KH*g.KW)%g.C, i/g.KW%g.KH, i%g.KW
+		o, c, kh, kw := i/(inC*g.KH*g.KW), i/(g.KH*g.KW)%inC, i/g.KW%g.KH, i%g.KW
+		c += o / outC * inC
 		v := cputest.RefSum(g.N*oh*ow, limit, false, func(p int) (E, E) {
 			n, oy, ox := p/(oh*ow), p/ow%oh, p%ow
 			return source(n, c, oy, ox, kh, kw), *dy.get(n, o, oy, ox)
@@ -312,8 +346,13 @@ func testConvGuard[E tile.Element](t *testing.T, place func(int) (*guard.Buffer,
 		{N: 41, C: 3, H: 7, W: 6, O: 7, KH: 5, KW: 5, PadH: 2, PadW: 2}, {N: 16, C: 6, H: 9, W: 9, O: 11, KH: 5, KW: 4},
 		{N: 2, C: 32, H: 13, W: 15, O: 64, KH: 3, KW: 3, PadH: 1, PadW: 1}, {N: 1, C: 64, H: 9, W: 20, O: 32, KH: 3, KW: 3},
 	}
-	for range 150 {
-		shapes = append(shapes, randomGeometry(r))
+	for i := range 200 {
+		g := randomGeometry(r)
+		if i >= 150 {
+			g.Groups = 1 + r.IntN(4)
+			g.C, g.O = g.Groups*(1+r.IntN(2)), g.Groups*(1+r.IntN(3))
+		}
+		shapes = append(shapes, g)
 	}
 	for _, g := range shapes {
 		full := g
@@ -323,7 +362,7 @@ func testConvGuard[E tile.Element](t *testing.T, place func(int) (*guard.Buffer,
 		}
 		x := ContiguousImage(operand(0, g.N*g.C*g.H*g.W), g.C, g.H, g.W)
 		y := ContiguousImage(operand(1, g.N*g.O*oh*ow), g.O, oh, ow)
-		w := operand(2, g.O*g.C*g.KH*g.KW)
+		w := operand(2, g.O*g.C/max(g.Groups, 1)*g.KH*g.KW)
 		func() {
 			defer func() {
 				if e := recover(); e != nil {
@@ -377,6 +416,9 @@ func TestConvMisuse(t *testing.T) {
 		},
 		"a step backwards": func() {
 			Convolution{ISA: cputest.UnderTest, DType: array.Float32, Geometry: Geometry{KH: 1, KW: 1, StrideW: -1}, Threads: 1}.Forward(im, im, im.Ptr)
+		},
+		"groups that do not divide": func() {
+			Convolution{ISA: cputest.UnderTest, DType: array.Float32, Geometry: Geometry{KH: 1, KW: 1, C: 4, O: 3, Groups: 2}, Threads: 1}.Forward(im, im, im.Ptr)
 		},
 		"padding below nothing": func() {
 			Convolution{ISA: cputest.UnderTest, DType: array.Float32, Geometry: Geometry{KH: 1, KW: 1, PadH: -1}, Threads: 1}.GradInput(im, im, im.Ptr)

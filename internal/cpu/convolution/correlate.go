@@ -25,6 +25,7 @@ import (
 type correlation struct {
 	tile.Machine
 	terms         []term
+	groups        int // of channels: outC of the result are sums over srcC of the source
 	outC          int
 	outH, outW    int
 	stepY, stepX  int
@@ -35,10 +36,10 @@ type correlation struct {
 	rows, cols    int // of the source around all outputs
 	dst           Image
 	tail          tile.Tail
-	packWeights   func(dst unsafe.Pointer, pitch, o, n int) // packs rows o to o+n-1
-	direct        bool                                      // the source is read where it is
-	through       bool                                      // results pass through a buffer
-	chanPitch     int                                       // elements from channel to channel of what is read
+	packWeights   func(dst unsafe.Pointer, pitch, group, o, n int) // packs rows o to o+n-1 of a group
+	direct        bool                                             // the source is read where it is
+	through       bool                                             // results pass through a buffer
+	chanPitch     int                                              // elements from channel to channel of what is read
 	rowPitch      int
 	remPitch      int // from columns with one remainder modulo stepX to the next
 	table         []int
@@ -66,16 +67,16 @@ var correlations = sync.Pool{New: func() any { return new(correlation) }}
 
 // run computes the correlation on machine code.
 func (c *correlation) run(threads int) {
-	work := c.n * c.outC * c.outH * c.outW * (max(len(c.terms), 1) + tile.TailWork(c.tail))
+	work := c.n * c.groups * c.outC * c.outH * c.outW * (max(len(c.terms), 1) + tile.TailWork(c.tail))
 	threads = tile.ThreadsFor(work, threads)
 	c.layout()
 	c.cut(threads)
-	if c.runChannels(work, threads) || c.runImages(threads) {
+	if c.groups == 1 && (c.runChannels(work, threads) || c.runImages(threads)) {
 		return
 	}
 	c.packAllWeights(threads)
 	defer mem.Free(c.weights)
-	tasks := c.n * c.bands * c.parts
+	tasks := c.n * c.groups * c.bands * c.parts
 	grain := 1
 	if w := work / tasks; w < min(tile.TaskWork, tile.ThreadHot) {
 		grain = tile.TaskWork / max(w, 1)
@@ -107,7 +108,8 @@ func (c *correlation) cut(threads int) {
 		const bandBytes = 512 << 10
 		c.bandH = min(c.outH, max(bandBytes/perRow, tile.Ceil(8*c.Lanes, c.outW), 1))
 	}
-	for threads > 1 && c.n*tile.Ceil(c.outH, c.bandH) < 4*threads && c.bandH*c.outW >= 16*c.Lanes {
+	stacks := c.n * c.groups
+	for threads > 1 && stacks*tile.Ceil(c.outH, c.bandH) < 4*threads && c.bandH*c.outW >= 16*c.Lanes {
 		c.bandH = tile.Ceil(c.bandH, 2)
 	}
 	c.bandH = tile.Ceil(c.outH, tile.Ceil(c.outH, c.bandH))
@@ -134,7 +136,7 @@ func (c *correlation) cut(threads int) {
 	}
 	c.setPanels(c.nv)
 	c.parts = 1
-	for threads > 1 && c.n*c.bands*c.parts < 4*threads && c.parts < c.panels {
+	for threads > 1 && stacks*c.bands*c.parts < 4*threads && c.parts < c.panels {
 		c.parts++
 	}
 	c.panelsPerTask = tile.Ceil(c.panels, c.parts)
@@ -215,37 +217,42 @@ func (c *correlation) places(to []tile.Place, s, h int) []tile.Place {
 }
 
 func (c *correlation) packAllWeights(threads int) {
-	c.weights = tile.Alloc(max(c.panels*c.panelBytes, 1))
-	if c.outC*len(c.terms) < 64<<10 {
+	panels := c.groups * c.panels
+	c.weights = tile.Alloc(max(panels*c.panelBytes, 1))
+	if c.groups*c.outC*len(c.terms) < 64<<10 {
 		threads = 1
 	}
 	if threads == 1 {
-		c.packPanels(0, c.panels)
+		c.packPanels(0, panels)
 		return
 	}
-	par.Run(c.panels, 1, threads, func(_, begin, end int) { c.packPanels(begin, end) })
+	par.Run(panels, 1, threads, func(_, begin, end int) { c.packPanels(begin, end) })
 }
 
+// packPanels packs the weights of panels begin to end-1, those of the groups one after the
+// other.
 func (c *correlation) packPanels(begin, end int) {
-	for q := begin; q < end; q++ {
+	for i := begin; i < end; i++ {
+		group, q := i/c.panels, i%c.panels
 		n := c.panelRows
 		if q < c.widePanels {
 			n++
 		}
-		c.packWeights(unsafe.Add(c.weights.Ptr(), q*c.panelBytes), c.weightPitch, c.rowOf(q), n)
+		c.packWeights(unsafe.Add(c.weights.Ptr(), i*c.panelBytes), c.weightPitch, group, c.rowOf(q), n)
 	}
 }
 
 // rowOf returns the first row of panel q.
 func (c *correlation) rowOf(q int) int { return q*c.panelRows + min(q, c.widePanels) }
 
-// Chunk computes tasks begin to end-1: images, then bands, then parts of the output
-// channels.
+// Chunk computes tasks begin to end-1: images, then groups, then bands, then parts of the
+// output channels.
 func (c *correlation) Chunk(worker, begin, end int) {
 	prepared := -1 // what the worker's buffer holds
 	for i := begin; i < end; i++ {
 		band := i / c.parts % c.bands
-		image := i / c.parts / c.bands
+		group := i / c.parts / c.bands % c.groups
+		image := i / c.parts / c.bands / c.groups
 		q0 := i % c.parts * c.panelsPerTask
 		q1 := min(q0+c.panelsPerTask, c.panels)
 		h := min(c.bandH, c.outH-band*c.bandH)
@@ -254,55 +261,58 @@ func (c *correlation) Chunk(worker, begin, end int) {
 		if len(c.terms) == 0 {
 			// Nothing is read, and there may be no source.
 		} else if c.direct {
-			src = c.src.at(image, 0, top, c.colAt, c.Size)
+			src = c.src.at(image, group*c.srcC, top, c.colAt, c.Size)
 		} else {
 			src = unsafe.Add(c.buffer.Ptr(), worker*c.workerBytes)
 			if i/c.parts != prepared {
 				if c.D == array.Float32 {
-					copyBand[float32](c, src, image, top)
+					copyBand[float32](c, src, image, group*c.srcC, top)
 				} else {
-					copyBand[float64](c, src, image, top)
+					copyBand[float64](c, src, image, group*c.srcC, top)
 				}
 				prepared = i / c.parts
 			}
 		}
-		dst := c.dst.at(image, 0, band*c.bandH, 0, c.Size)
+		o0, o1 := group*c.outC+c.rowOf(q0), group*c.outC+c.rowOf(q1)
+		dst := c.dst.at(image, group*c.outC, band*c.bandH, 0, c.Size)
 		tiles := c.tiles[0]
 		if band == c.bands-1 {
 			tiles = c.tiles[1]
 		}
 		if !c.through {
-			c.band(src, dst, c.dst.C, tiles, q0, q1)
-			c.finish(image, image+1, c.rowOf(q0), c.rowOf(q1), band*c.bandH, band*c.bandH+h)
+			c.band(src, dst, c.dst.C, tiles, group, q0, q1)
+			c.finish(image, image+1, o0, o1, band*c.bandH, band*c.bandH+h)
 			continue
 		}
 		// Planes side by side, then to their places.
 		tmp := unsafe.Add(c.buffer.Ptr(), worker*c.workerBytes+c.bandBytes)
-		c.band(src, tmp, h*c.outW, tiles, q0, q1)
+		c.band(src, tmp, h*c.outW, tiles, group, q0, q1)
 		for o := c.rowOf(q0); o < c.rowOf(q1); o++ {
 			plane := tile.Mat{Ptr: unsafe.Add(tmp, o*h*c.outW*c.Size), Row: c.outW, Col: 1}
 			tile.CopyMat(c.Machine, h, c.outW, tile.Mat{Ptr: unsafe.Add(dst, o*c.dst.C*c.Size), Row: c.dst.H, Col: c.dst.W}, plane)
 		}
-		c.finish(image, image+1, c.rowOf(q0), c.rowOf(q1), band*c.bandH, band*c.bandH+h)
+		c.finish(image, image+1, o0, o1, band*c.bandH, band*c.bandH+h)
 	}
 }
 
-// finish runs the tail on rows y0 to y1-1 of channels o0 to o1-1 of images n0 to n1-1.
+// finish runs the tail on rows y0 to y1-1 of channels o0 to o1-1, of all groups', of images
+// n0 to n1-1.
 func (c *correlation) finish(n0, n1, o0, o1, y0, y1 int) {
+	all := c.groups * c.outC
 	switch {
 	case c.tail == nil:
-	case o1-o0 == c.outC:
-		c.tail.Run(n0*c.outC, n1*c.outC, y0*c.outW, y1*c.outW)
+	case o1-o0 == all:
+		c.tail.Run(n0*all, n1*all, y0*c.outW, y1*c.outW)
 	default:
 		for n := n0; n < n1; n++ {
-			c.tail.Run(n*c.outC+o0, n*c.outC+o1, y0*c.outW, y1*c.outW)
+			c.tail.Run(n*all+o0, n*all+o1, y0*c.outW, y1*c.outW)
 		}
 	}
 }
 
-// copyBand copies the rows of the source that a band needs, from row top on, with
-// zeros around it.
-func copyBand[E tile.Element](c *correlation, dst unsafe.Pointer, image, top int) {
+// copyBand copies the rows of the source that a band needs, from channel first and row top
+// on, with zeros around it.
+func copyBand[E tile.Element](c *correlation, dst unsafe.Pointer, image, first, top int) {
 	rows := c.chanPitch / c.rowPitch
 	left := min(max(0, -c.colAt), c.cols) // columns of zeros
 	right := max(left, min(c.cols, c.srcW-c.colAt))
@@ -316,7 +326,7 @@ func copyBand[E tile.Element](c *correlation, dst unsafe.Pointer, image, top int
 			clear(plane[:from*c.rowPitch])
 			clear(plane[to*c.rowPitch:])
 			if from < to {
-				c.pad(unsafe.Pointer(&plane[from*c.rowPitch]), c.rowPitch, c.src.at(image, ch, top+from, c.colAt+left, c.Size),
+				c.pad(unsafe.Pointer(&plane[from*c.rowPitch]), c.rowPitch, c.src.at(image, first+ch, top+from, c.colAt+left, c.Size),
 					c.src.H, to-from, left, right-left, c.cols-right)
 			}
 		}
@@ -331,7 +341,7 @@ func copyBand[E tile.Element](c *correlation, dst unsafe.Pointer, image, top int
 				clear(row)
 				continue
 			}
-			p := c.src.at(image, ch, y, c.colAt+left, c.Size)
+			p := c.src.at(image, first+ch, y, c.colAt+left, c.Size)
 			if c.stepX == 1 && c.src.W == 1 {
 				clear(row[:left])
 				copy(row[left:right], unsafe.Slice((*E)(p), right-left))
@@ -365,8 +375,9 @@ func (c *correlation) whole(places []tile.Place) bool {
 	return true
 }
 
-// band computes panels q0 to q1-1 of the output rows of a band.
-func (c *correlation) band(src, dst unsafe.Pointer, dstC int, tiles []tile.Place, q0, q1 int) {
+// band computes panels q0 to q1-1 of a group of the output rows of a band.
+func (c *correlation) band(src, dst unsafe.Pointer, dstC int, tiles []tile.Place, group, q0, q1 int) {
+	weights := unsafe.Add(c.weights.Ptr(), group*c.panels*c.panelBytes)
 	var f tile.Frame
 	f.CStep = dstC * c.Size
 	f.AStep, f.APanel = c.weightPitch, c.panelBytes
@@ -404,7 +415,7 @@ func (c *correlation) band(src, dst unsafe.Pointer, dstC int, tiles []tile.Place
 						continue
 					}
 					o := c.rowOf(part.from)
-					f.A = unsafe.Add(c.weights.Ptr(), part.from*c.panelBytes+p0*c.weightPitch)
+					f.A = unsafe.Add(weights, part.from*c.panelBytes+p0*c.weightPitch)
 					f.B[0], f.C[0] = src, unsafe.Add(dst, o*dstC*c.Size)
 					f.Places, f.Tiles = &places[0], same
 					f.Panels = part.to - part.from

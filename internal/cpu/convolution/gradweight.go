@@ -48,6 +48,10 @@ type gradWeight struct {
 }
 
 func (c *Convolution) gradWeight(dw unsafe.Pointer, x, dy Image) {
+	if c.Groups > 1 {
+		c.gradWeightGroups(dw, x, dy)
+		return
+	}
 	g := &c.Geometry
 	if c.ISA == jit.Portable || g.N*g.OutH()*g.OutW() == 0 {
 		if c.DType == array.Float32 {
@@ -332,9 +336,9 @@ func (t *gradWeightTask) fill(image int) {
 	c.src.Ptr = t.x.at(0, t.c0, 0, 0, t.Size)
 	dst := unsafe.Add(t.images, (image%t.slots*t.xImage.N+t.c0*t.xImage.C)*t.Size)
 	if t.D == array.Float32 {
-		copyBand[float32](&c, dst, image, -t.g.PadH)
+		copyBand[float32](&c, dst, image, 0, -t.g.PadH)
 	} else {
-		copyBand[float64](&c, dst, image, -t.g.PadH)
+		copyBand[float64](&c, dst, image, 0, -t.g.PadH)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 // ready makes c a correlation with nothing filled in, keeping its memory.
 func (c *correlation) ready(g *Convolution) {
 	*c = correlation{
-		Machine: tile.New(g.ISA, g.DType),
+		Machine: tile.New(g.ISA, g.DType), groups: g.Groups,
 		terms:   c.terms[:0], table: c.table[:0], tiles: [2][]tile.Place{c.tiles[0][:0]},
 	}
 }
@@ -24,6 +24,10 @@ func (c *correlation) release() {
 }
 
 func (g *Convolution) forward(y, x Image, w unsafe.Pointer) {
+	if g.Groups > 1 && !g.together(g.O/g.Groups, g.C/g.Groups*g.KH*g.KW, g.OutH(), g.OutW()) {
+		g.forwardGroups(y, x, w)
+		return
+	}
 	if !g.useWinograd(g.OutH(), g.OutW()) {
 		g.directForward(y, x, w)
 		return
@@ -74,12 +78,12 @@ func (g *Convolution) directForward(y, x Image, w unsafe.Pointer) {
 	}
 	c := correlations.Get().(*correlation)
 	c.ready(g)
-	c.n, c.outC, c.outH, c.outW, c.stepY, c.stepX = g.N, g.O, g.OutH(), g.OutW(), g.StrideH, g.StrideW
-	c.src, c.srcC, c.srcH, c.srcW, c.rowAt, c.colAt = x, g.C, g.H, g.W, -g.PadH, -g.PadW
+	c.n, c.outC, c.outH, c.outW, c.stepY, c.stepX = g.N, g.O/g.Groups, g.OutH(), g.OutW(), g.StrideH, g.StrideW
+	c.src, c.srcC, c.srcH, c.srcW, c.rowAt, c.colAt = x, g.C/g.Groups, g.H, g.W, -g.PadH, -g.PadW
 	c.rows = (c.outH-1)*g.StrideH + (g.KH-1)*g.DilationH + 1
 	c.cols = (c.outW-1)*g.StrideW + (g.KW-1)*g.DilationW + 1
 	c.dst, c.tail = y, g.Tail
-	for ch := range g.C {
+	for ch := range c.srcC {
 		for kh := range g.KH {
 			for kw := range g.KW {
 				c.terms = append(c.terms, term{int32(ch), int32(kh * g.DilationH), int32(kw * g.DilationW)})
@@ -87,8 +91,8 @@ func (g *Convolution) directForward(y, x Image, w unsafe.Pointer) {
 		}
 	}
 	k := len(c.terms)
-	c.packWeights = func(dst unsafe.Pointer, pitch, o, n int) {
-		c.Pack(dst, pitch, unsafe.Add(w, o*k*c.Size), k, 1, n, k)
+	c.packWeights = func(dst unsafe.Pointer, pitch, group, o, n int) {
+		c.Pack(dst, pitch, unsafe.Add(g.weightsOf(w, group), o*k*c.Size), k, 1, n, k)
 	}
 	c.run(g.Threads)
 	c.release()
@@ -107,6 +111,10 @@ func phase(r, stride, pad, taps, dilation int) (tap, at []int) {
 }
 
 func (g *Convolution) gradInput(dx, dy Image, w unsafe.Pointer) {
+	if g.Groups > 1 && !g.together(g.C/g.Groups, g.O/g.Groups*g.KH*g.KW, g.H, g.W) {
+		g.gradInputGroups(dx, dy, w)
+		return
+	}
 	if !g.useWinograd(g.H, g.W) {
 		g.directGradInput(dx, dy, w)
 		return
@@ -156,9 +164,9 @@ func (g *Convolution) gradInputPhase(dx, dy Image, w unsafe.Pointer, ry, rx int)
 	c.ready(g)
 	kh, rows := phase(ry, g.StrideH, g.PadH, g.KH, g.DilationH)
 	kw, cols := phase(rx, g.StrideW, g.PadW, g.KW, g.DilationW)
-	c.n, c.outC, c.stepY, c.stepX = g.N, g.C, 1, 1
+	c.n, c.outC, c.stepY, c.stepX = g.N, g.C/g.Groups, 1, 1
 	c.outH, c.outW = tile.Ceil(g.H-ry, g.StrideH), tile.Ceil(g.W-rx, g.StrideW)
-	c.src, c.srcC, c.srcH, c.srcW = dy, g.O, g.OutH(), g.OutW()
+	c.src, c.srcC, c.srcH, c.srcW = dy, g.O/g.Groups, g.OutH(), g.OutW()
 	c.dst = Image{dx.at(0, 0, ry, rx, c.Size), dx.N, dx.C, dx.H * g.StrideH, dx.W * g.StrideW}
 	if !g.phases() {
 		c.tail = g.Tail
@@ -169,7 +177,7 @@ func (g *Convolution) gradInputPhase(dx, dy Image, w unsafe.Pointer, ry, rx int)
 		c.rowAt, c.colAt = rows[len(rows)-1], cols[len(cols)-1]
 		c.rows += rows[0] - c.rowAt
 		c.cols += cols[0] - c.colAt
-		for o := range g.O {
+		for o := range c.srcC {
 			for _, y := range rows {
 				for _, x := range cols {
 					c.terms = append(c.terms, term{int32(o), int32(y - c.rowAt), int32(x - c.colAt)})
@@ -179,16 +187,17 @@ func (g *Convolution) gradInputPhase(dx, dy Image, w unsafe.Pointer, ry, rx int)
 	}
 	taps := g.KH * g.KW
 	perO := len(kh) * len(kw)
-	c.packWeights = func(dst unsafe.Pointer, pitch, ch, n int) {
+	c.packWeights = func(dst unsafe.Pointer, pitch, group, ch, n int) {
 		if perO == 0 {
 			return
 		}
+		w := g.weightsOf(w, group)
 		if taps == 1 {
-			c.Pack(dst, pitch, unsafe.Add(w, ch*c.Size), 1, g.C, n, g.O)
+			c.Pack(dst, pitch, unsafe.Add(w, ch*c.Size), 1, c.outC, n, c.srcC)
 			return
 		}
-		for o := range g.O {
-			src := unsafe.Add(w, (o*g.C+ch)*taps*c.Size)
+		for o := range c.srcC {
+			src := unsafe.Add(w, (o*c.outC+ch)*taps*c.Size)
 			to := unsafe.Add(dst, o*perO*pitch)
 			if perO == taps {
 				c.Pack(to, pitch, src, taps, 1, n, taps)

@@ -1,0 +1,99 @@
+package convolution
+
+import (
+	"unsafe"
+
+	"weft/internal/array"
+	"weft/internal/cpu/tile"
+	"weft/internal/jit"
+	"weft/internal/par"
+)
+
+// Convolutions in groups are as many convolutions, each of its own channels: the bits of an
+// element are those of its group's. Large groups are computed one after the other, which
+// leaves the choice of what is in the vectors to each; many small ones, down to one channel
+// each, are tasks of one correlation.
+
+// group returns one of the convolutions that a convolution in groups is.
+func (g *Convolution) group(i int) Convolution {
+	one := *g
+	one.C, one.O, one.Groups = g.C/g.Groups, g.O/g.Groups, 1
+	return one
+}
+
+// tailOf is the tail of a group, whose results are so many channels from number first on.
+func (g *Convolution) tailOf(first, channels, all int) tile.Tail {
+	if g.Tail == nil {
+		return nil
+	}
+	return groupTail{g.Tail, first, channels, all}
+}
+
+// A groupTail is the tail of a group: a row of it is a channel of an image, of which the
+// whole result has all.
+type groupTail struct {
+	tile.Tail
+	first, channels, all int
+}
+
+func (t groupTail) Run(r0, r1, c0, c1 int) {
+	for r0 < r1 {
+		image, at := r0/t.channels, r0%t.channels
+		n := min(t.channels-at, r1-r0)
+		row := image*t.all + t.first + at
+		t.Tail.Run(row, row+n, c0, c1)
+		r0 += n
+	}
+}
+
+// channels returns the images from a channel on.
+func (m Image) channels(from int, d array.DType) Image {
+	m.Ptr = unsafe.Add(m.Ptr, from*m.C*d.Size())
+	return m
+}
+
+// weightsOf returns where the weights of a group begin.
+func (g *Convolution) weightsOf(w unsafe.Pointer, i int) unsafe.Pointer {
+	return unsafe.Add(w, i*(g.O/g.Groups)*(g.C/g.Groups)*g.KH*g.KW*g.DType.Size())
+}
+
+// together reports that a correlation of so many channels to a group and of them, with so many
+// terms, is best computed with pixels in the vectors, all groups in one run. h and w are the
+// sizes of its result.
+func (g *Convolution) together(channels, terms, h, w int) bool {
+	one := g.group(0)
+	lanes := tile.New(g.ISA, g.DType).Lanes
+	return g.ISA != jit.Portable && !one.useWinograd(h, w) && (channels%lanes != 0 || terms < channelTerms)
+}
+
+func (g *Convolution) forwardGroups(y, x Image, w unsafe.Pointer) {
+	for i := range g.Groups {
+		one := g.group(i)
+		one.Tail = g.tailOf(i*one.O, one.O, g.O)
+		one.forward(y.channels(i*one.O, g.DType), x.channels(i*one.C, g.DType), g.weightsOf(w, i))
+	}
+}
+
+func (g *Convolution) gradInputGroups(dx, dy Image, w unsafe.Pointer) {
+	for i := range g.Groups {
+		one := g.group(i)
+		one.Tail = g.tailOf(i*one.C, one.C, g.C)
+		one.gradInput(dx.channels(i*one.C, g.DType), dy.channels(i*one.O, g.DType), g.weightsOf(w, i))
+	}
+}
+
+func (g *Convolution) gradWeightGroups(dw unsafe.Pointer, x, dy Image) {
+	one := g.group(0)
+	threads := tile.ThreadsFor(g.N*g.OutH()*g.OutW()*g.O*one.C*g.KH*g.KW, g.Threads)
+	if threads > 1 && g.Groups >= 4*threads {
+		one.Threads = 1
+	} else {
+		threads = 1
+	}
+	par.Run(g.Groups, 1, threads, func(_, begin, end int) {
+		for i := begin; i < end; i++ {
+			one := one
+			one.gradWeight(g.weightsOf(dw, i), x.channels(i*one.C, g.DType), dy.channels(i*one.O, g.DType))
+		}
+	})
+}
