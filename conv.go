@@ -1,27 +1,81 @@
 package weft
 
 import (
+	"weft/internal/ir"
 	"weft/internal/op"
 )
 
-// ConvOpts are the options of a convolution; zero strides mean 1.
+// ConvOpts are the options of a convolution; zero strides, dilations and groups mean 1.
 type ConvOpts struct {
-	Stride  [2]int // vertical, horizontal
-	Padding [2]int // zeros on both sides, vertical and horizontal
+	Stride   [2]int // vertical, horizontal
+	Padding  [2]int // zeros on both sides, vertical and horizontal
+	Dilation [2]int // steps between the taps of a filter, vertical and horizontal
+	// Groups is how many parts channels are in: filters of the first part see the first
+	// part of the channels, and so on. As many groups as channels are a depthwise convolution.
+	Groups int
 }
 
-// Conv2d cross-correlates pictures t [N C H W] with filters w [O C KH KW] and adds
-// bias [O] if not nil: the result is [N O OH OW]. Float32 and Float64.
+// Conv2d cross-correlates pictures t [N C H W] with filters w [O C/Groups KH KW] and adds
+// bias [O] if not nil: the result is [N O OH OW]. Float32 and Float64. With padding P,
+// dilation D and stride S, OH is (H + 2P - D*(KH-1) - 1)/S + 1 rounded down. It panics with
+// [*Error] if shapes do not fit, a group would be of no whole number of channels or a size is
+// out of range.
 //
-// Float32 with 3x3 filters, stride 1 and numbers of channels that are multiples of 32 may
-// be computed by Winograd's F(2x2, 3x3), whose rounding errors are relative to the pixels
-// of a tile of 4x4 rather than those under a filter.
+// Float32 with 3x3 filters, stride 1 and numbers of channels that are multiples of 32 (of a
+// group) may be computed by Winograd's F(2x2, 3x3), whose rounding errors are relative to the
+// pixels of a tile of 4x4 rather than those under a filter.
 func (t *Tensor) Conv2d(w, bias *Tensor, o ConvOpts) *Tensor {
-	a := op.Conv{Stride: [2]int{orOne(o.Stride[0]), orOne(o.Stride[1])}, Pad: o.Padding}
+	return convolve(op.Conv2d, convAttrs(o.Stride, o.Padding, o.Dilation, o.Groups), t, w, bias)
+}
+
+// Conv1dOpts are the options of a convolution of rows; zeros mean a stride, a dilation and
+// groups of 1.
+type Conv1dOpts struct {
+	Stride   int
+	Padding  int // zeros on both sides
+	Dilation int // steps between the taps of a filter
+	Groups   int // as those of ConvOpts
+}
+
+// Conv1d is [Tensor.Conv2d] of rows t [N C L] with filters w [O C/Groups K]: the result is
+// [N O OL]. Float32 and Float64.
+func (t *Tensor) Conv1d(w, bias *Tensor, o Conv1dOpts) *Tensor {
+	a := convAttrs([2]int{1, o.Stride}, [2]int{0, o.Padding}, [2]int{1, o.Dilation}, o.Groups)
+	return convolve(op.Conv1d, a, t, w, bias)
+}
+
+// ConvTransposeOpts are the options of a transposed convolution: those of the convolution
+// that it transposes, and what the result has beyond the least.
+type ConvTransposeOpts struct {
+	Stride        [2]int // vertical, horizontal
+	Padding       [2]int // as much less of the result on all sides
+	OutputPadding [2]int // rows and columns at the end, less than the stride or the dilation
+	Dilation      [2]int
+	Groups        int
+}
+
+// ConvTranspose2d is the transpose of [Tensor.Conv2d], its gradient for the pictures: each
+// pixel of t [N C H W] times the filters w [C O/Groups KH KW] is added to the result
+// [N O OH OW] where it lies, and then bias [O] if not nil. With stride S, padding P,
+// dilation D and output padding E, OH is (H-1)*S - 2P + D*(KH-1) + E + 1. Float32 and
+// Float64. It panics with [*Error] if shapes do not fit or a size is out of range.
+func (t *Tensor) ConvTranspose2d(w, bias *Tensor, o ConvTransposeOpts) *Tensor {
+	a := op.ConvTranspose{Conv: convAttrs(o.Stride, o.Padding, o.Dilation, o.Groups), OutPad: o.OutputPadding}
+	return convolve(op.ConvTranspose2d, a, t, w, bias)
+}
+
+func convolve(d *op.Def, a ir.Attrs, t, w, bias *Tensor) *Tensor {
 	if bias == nil {
-		return withAttrs(op.Conv2d, a, t, w)
+		return withAttrs(d, a, t, w)
 	}
-	return withAttrs(op.Conv2d, a, t, w, bias)
+	return withAttrs(d, a, t, w, bias)
+}
+
+func convAttrs(stride, pad, dilation [2]int, groups int) op.Conv {
+	for i := range 2 {
+		stride[i], dilation[i] = orOne(stride[i]), orOne(dilation[i])
+	}
+	return op.Conv{Stride: stride, Pad: pad, Dilation: dilation, Groups: orOne(groups)}
 }
 
 func orOne(n int) int {

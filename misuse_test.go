@@ -391,7 +391,7 @@ func refusesNil(t *testing.T, what string, f func() error, named func(op string)
 // Every method refuses a nil receiver and a nil argument under its own name.
 func TestMethodsRefuseNil(t *testing.T) {
 	typ := reflect.TypeFor[*weft.Tensor]()
-	takesNil := map[string]bool{"Format": true, "String": true, "LogValue": true, "Conv2d 2": true, "SetGrad 1": true}
+	takesNil := map[string]bool{"Format": true, "String": true, "LogValue": true, "Conv2d 2": true, "Conv1d 2": true, "ConvTranspose2d 2": true, "SetGrad 1": true}
 	values := func(typ reflect.Type) reflect.Value {
 		switch typ {
 		case reflect.TypeFor[*weft.Tensor](), reflect.TypeFor[any]():
@@ -586,7 +586,9 @@ func TestReceiversThatWereNotMade(t *testing.T) {
 		"Adam.State":         func() { (*optim.Adam)(nil).State() },
 		"Adam.LoadState":     func() { (*optim.Adam)(nil).LoadState(nil) },
 		"Linear":             func() { (*nn.Linear)(nil).Forward(x) },
+		"Conv1d":             func() { (*nn.Conv1d)(nil).Forward(x) },
 		"Conv2d":             func() { (*nn.Conv2d)(nil).Forward(x) },
+		"ConvTranspose2d":    func() { (*nn.ConvTranspose2d)(nil).Forward(x) },
 		"Dropout":            func() { (*nn.Dropout)(nil).Forward(x) },
 		"Dropout.Train":      func() { (*nn.Dropout)(nil).SetTraining(true) },
 		"Sequential":         func() { nn.Sequential{nil}.Forward(x) },

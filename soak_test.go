@@ -83,7 +83,7 @@ var soakWork = []struct {
 	}},
 	{"convolution", func(seed uint64) *weft.Tensor {
 		g := weft.NewGenerator(seed)
-		c := nn.NewConv2d(2, 4, 3, nn.Opts{Generator: g})
+		c := nn.NewConv2d(2, 4, 3, nn.Conv2dOpts{Opts: nn.Opts{Generator: g}})
 		y := nn.MaxPool2d{Window: [2]int{2, 2}}.Forward(c.Forward(g.Randn(4, 2, 14, 14)).Relu())
 		y.Square().Mean().Backward()
 		return c.Weight.Grad()

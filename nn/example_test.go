@@ -20,7 +20,7 @@ func (n *Net) Forward(x *weft.Tensor) *weft.Tensor {
 
 func Example() {
 	g := nn.Opts{Generator: weft.NewGenerator(1)}
-	net := &Net{Conv: nn.NewConv2d(1, 4, 3, g), FC: nn.NewLinear(4*6*6, 10, g)}
+	net := &Net{Conv: nn.NewConv2d(1, 4, 3, nn.Conv2dOpts{Opts: g}), FC: nn.NewLinear(4*6*6, 10, g)}
 
 	logits := net.Forward(weft.Zeros(2, 1, 8, 8))
 	fmt.Println(logits.Shape())

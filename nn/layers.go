@@ -39,13 +39,6 @@ func (o *Opts) bias(n int) *weft.Tensor {
 	return Param(o.Bias(o.Generator, n))
 }
 
-func options(opts []Opts) Opts {
-	if len(opts) > 0 {
-		return opts[0]
-	}
-	return Opts{}
-}
-
 // Linear is x.MatMul(W) plus B. The last axis of x has the layer's inputs.
 type Linear struct {
 	W *weft.Tensor // [in, out]
@@ -54,7 +47,7 @@ type Linear struct {
 
 // NewLinear returns a layer of float32 parameters.
 func NewLinear(in, out int, opts ...Opts) *Linear {
-	o := options(opts)
+	o := first(opts)
 	return &Linear{W: o.weight(in, out), B: o.bias(out)}
 }
 
@@ -67,29 +60,6 @@ func (l *Linear) Forward(x *weft.Tensor) *weft.Tensor {
 		return x.MatMul(l.W)
 	}
 	return x.Linear(l.W, l.B)
-}
-
-// Conv2d cross-correlates pictures with filters and adds a bias.
-type Conv2d struct {
-	Weight  *weft.Tensor // [out, in, height, width]
-	Bias    *weft.Tensor // [out], nil for none
-	Stride  [2]int       // vertical, horizontal; 0 means 1
-	Padding [2]int       // zeros on both sides, vertical and horizontal
-}
-
-// NewConv2d returns a layer of float32 filters of size x size, stride 1 and no
-// padding; set the fields for others.
-func NewConv2d(in, out, size int, opts ...Opts) *Conv2d {
-	o := options(opts)
-	return &Conv2d{Weight: o.weight(out, in, size, size), Bias: o.bias(out)}
-}
-
-// Forward maps [batch, in, h, w] to [batch, out, oh, ow].
-func (c *Conv2d) Forward(x *weft.Tensor) *weft.Tensor {
-	if c == nil || c.Weight == nil {
-		array.Failf("conv2d", "Weight", "is nil: NewConv2d makes a layer with filters")
-	}
-	return x.Conv2d(c.Weight, c.Bias, weft.ConvOpts{Stride: c.Stride, Padding: c.Padding})
 }
 
 // MaxPool2d takes the greatest element of each window of the last two axes.

@@ -62,9 +62,19 @@ type Padding struct {
 	Value float64
 }
 
-// A Conv is the stride and the padding with zeros of a convolution, vertical and
-// horizontal.
-type Conv struct{ Stride, Pad [2]int }
+// A Conv is a convolution: stride, padding with zeros and steps between the taps of a
+// filter, vertical and horizontal, and in how many groups channels are.
+type Conv struct {
+	Stride, Pad, Dilation [2]int
+	Groups                int
+}
+
+// A ConvTranspose is a transposed convolution: the convolution whose gradient it is, and how
+// many rows and columns more its result has than the least.
+type ConvTranspose struct {
+	Conv   Conv
+	OutPad [2]int
+}
 
 // A ConvGrad is a convolution and the shape of the argument whose gradient is
 // computed.
@@ -134,7 +144,11 @@ func (a Placement) AppendKey(k []byte) []byte {
 
 func (a Padding) AppendKey(k []byte) []byte { return ir.Float(ir.Ints(k, a.Pads), a.Value) }
 
-func (a Conv) AppendKey(k []byte) []byte { return ir.Ints(ir.Ints(k, a.Stride[:]), a.Pad[:]) }
+func (a Conv) AppendKey(k []byte) []byte {
+	return ir.Int(ir.Ints(ir.Ints(ir.Ints(k, a.Stride[:]), a.Pad[:]), a.Dilation[:]), a.Groups)
+}
+
+func (a ConvTranspose) AppendKey(k []byte) []byte { return ir.Ints(a.Conv.AppendKey(k), a.OutPad[:]) }
 
 func (a ConvGrad) AppendKey(k []byte) []byte { return ir.Ints(a.Conv.AppendKey(k), a.Shape) }
 

@@ -2,54 +2,14 @@ package op
 
 import (
 	"math"
-
 	"slices"
 
 	"weft/internal/array"
 	"weft/internal/ir"
 )
 
-// Matrix products, convolution and pooling over two-dimensional pictures.
-var MatMul, MatMul2, Linear, Conv2d, conv2d, conv2dInput, conv2dWeight, MaxPool2d, maxPoolPlace, maxPoolPick, AvgPool2d, Interleave *Def
-
-// A ConvGeometry is the shape of a convolution.
-type ConvGeometry struct {
-	N, C, H, W       int // input
-	O, KH, KW        int // filters
-	StrideH, StrideW int
-	PadH, PadW       int
-	OH, OW           int // output
-}
-
-// Geometry returns the geometry of a convolution node.
-func Geometry(n *node) ConvGeometry {
-	a, forward := n.Attrs.(Conv)
-	if !forward {
-		a = n.Attrs.(ConvGrad).Conv
-	}
-	g := ConvGeometry{StrideH: a.Stride[0], StrideW: a.Stride[1], PadH: a.Pad[0], PadW: a.Pad[1]}
-	set := func(x, w, y []int) {
-		if x != nil {
-			g.N, g.C, g.H, g.W = x[0], x[1], x[2], x[3]
-		}
-		if w != nil {
-			g.O, g.C, g.KH, g.KW = w[0], w[1], w[2], w[3]
-		}
-		if y != nil {
-			g.N, g.O, g.OH, g.OW = y[0], y[1], y[2], y[3]
-		}
-	}
-	switch n.Op {
-	case conv2d:
-		set(n.Args[0].Shape, n.Args[1].Shape, n.Shape)
-	case conv2dInput:
-		set(n.Shape, n.Args[1].Shape, n.Args[0].Shape)
-	case conv2dWeight:
-		set(n.Args[0].Shape, n.Shape, n.Args[1].Shape)
-	}
-	g.StrideH, g.StrideW = StepWithin(g.StrideH, g.H, g.PadH), StepWithin(g.StrideW, g.W, g.PadW)
-	return g
-}
+// Matrix products, and pooling over two-dimensional pictures.
+var MatMul, MatMul2, Linear, MaxPool2d, maxPoolPlace, maxPoolPick, AvgPool2d, Interleave *Def
 
 func swapLast(x *node) *node { return Transpose(x, len(x.Shape)-2, len(x.Shape)-1) }
 
@@ -92,65 +52,6 @@ func init() {
 			return add(composeMatMul(x[0], w), b)
 		},
 		Samples: []Sample{{Shapes: [][]int{{5, 7}, {7, 3}, {3}}}}})
-
-	conv2d = define(Def{Name: "conv2d_core", Class: Routine, Arity: 2, Tiled: 2, Attrs: unitConv, Doc: "Cross-correlation of NCHW pictures with OCHW filters.",
-		Infer: func(c *Call) (array.DType, []int) {
-			c.Def = Conv2d // messages name what the user called
-			c.floats(2, 2)
-			x, w := c.Args[0], c.Args[1]
-			return x.DType, convShape(c, x.Shape, w.Shape, c.Attrs.(Conv))
-		},
-		VJP: func(v *VJP) {
-			a := v.Node.Attrs.(Conv)
-			x, w := v.X[0], v.X[1]
-			v.Set(0, func() *node { return Apply(conv2dInput, ConvGrad{a, x.Shape}, v.DY, w) })
-			v.Set(1, func() *node { return Apply(conv2dWeight, ConvGrad{a, w.Shape}, x, v.DY) })
-		},
-		Samples: convSamples})
-	conv2dInput = define(Def{Name: "conv2d_input", Class: Routine, Arity: 2, Tiled: 2, Attrs: ConvGrad{Conv: unitConv}, Doc: "The gradient of conv2d for its input.",
-		Infer: func(c *Call) (array.DType, []int) {
-			c.floats(2, 2)
-			a, dy, w := c.Attrs.(ConvGrad), c.Args[0], c.Args[1]
-			c.sameShape("dy", dy.Shape, convShape(c, a.Shape, w.Shape, a.Conv))
-			return dy.DType, a.Shape
-		},
-		VJP: func(v *VJP) {
-			a := v.Node.Attrs.(ConvGrad).Conv
-			v.Set(0, func() *node { return Apply(conv2d, a, v.DY, v.X[1]) })
-			v.Set(1, func() *node { return Apply(conv2dWeight, ConvGrad{a, v.X[1].Shape}, v.DY, v.X[0]) })
-		},
-		Samples: []Sample{{Shapes: [][]int{{2, 4, 3, 4}, {4, 3, 3, 2}}, Attrs: ConvGrad{unitConv, []int{2, 3, 5, 5}}}}})
-	conv2dWeight = define(Def{Name: "conv2d_weight", Class: Routine, Arity: 2, Attrs: ConvGrad{Conv: unitConv}, Doc: "The gradient of conv2d for its filters.",
-		Infer: func(c *Call) (array.DType, []int) {
-			c.floats(2, 2)
-			a, x, dy := c.Attrs.(ConvGrad), c.Args[0], c.Args[1]
-			c.sameShape("dy", dy.Shape, convShape(c, x.Shape, a.Shape, a.Conv))
-			return x.DType, a.Shape
-		},
-		VJP: func(v *VJP) {
-			a := v.Node.Attrs.(ConvGrad).Conv
-			v.Set(0, func() *node { return Apply(conv2dInput, ConvGrad{a, v.X[0].Shape}, v.X[1], v.DY) })
-			v.Set(1, func() *node { return Apply(conv2d, a, v.X[0], v.DY) })
-		},
-		Samples: []Sample{{Shapes: [][]int{{2, 3, 5, 5}, {2, 4, 3, 4}}, Attrs: ConvGrad{unitConv, []int{4, 3, 3, 2}}}}})
-	Conv2d = define(Def{Name: "conv2d", Class: Composite, Arity: -1, Attrs: unitConv, ONNX: "Conv",
-		Doc: "Cross-correlation of NCHW pictures with OCHW filters plus a bias of O elements, if given.",
-		Compose: func(x []*node, a ir.Attrs) *node {
-			meet := Promote(x...)
-			if !meet.Float() {
-				array.Failf("conv2d", "", "takes floats, got %s: convert with To first", meet)
-			}
-			(&Call{Def: Conv2d, Args: x}).count(2, 3)
-			y := Apply(conv2d, a, Convert(x[0], meet), Convert(x[1], meet))
-			if len(x) == 2 {
-				return y
-			}
-			if o := y.Shape[1]; !array.Equal(x[2].Shape, []int{o}) {
-				array.Failf("conv2d", "bias", "has shape %s, want [%d]", array.ShapeString(x[2].Shape), o)
-			}
-			return add(y, reshape(Convert(x[2], meet), []int{1, y.Shape[1], 1, 1}))
-		},
-		Samples: append([]Sample{{Shapes: [][]int{{2, 3, 5, 5}, {4, 3, 3, 2}, {4}}, Attrs: unitConv}}, convSamples...)})
 
 	Interleave = define(Def{Name: "interleave", Class: Assemble, Arity: -1, Attrs: Interleaving{},
 		Doc: "The opposite of the windows of a pooling without overlap: argument ky*kw+kx goes to rows ky, ky+kh, ... and columns kx, kx+kw, ... of the last two axes; what no argument reaches is 0.",
@@ -259,33 +160,7 @@ func init() {
 		}})
 }
 
-var (
-	unitConv = Conv{Stride: [2]int{1, 1}}
-	unitPool = Pool{Window: [2]int{1, 1}, Stride: [2]int{1, 1}}
-)
-
-var convSamples = []Sample{
-	{Shapes: [][]int{{2, 3, 5, 5}, {4, 3, 3, 2}}, Attrs: unitConv},
-	{Shapes: [][]int{{1, 2, 7, 6}, {3, 2, 3, 3}}, Attrs: Conv{Stride: [2]int{2, 1}, Pad: [2]int{1, 2}}},
-	{Shapes: [][]int{{2, 1, 4, 4}, {1, 1, 1, 1}}, Attrs: unitConv},
-}
-
-// convShape is the shape of a convolution of pictures x with filters w.
-func convShape(c *Call, x, w []int, a Conv) []int {
-	if len(x) != 4 {
-		c.Failf("x", "has shape %s, want [N C H W]: pictures, channels, height, width", array.ShapeString(x))
-	}
-	if len(w) != 4 {
-		c.Failf("w", "has shape %s, want [O C KH KW]: filters, channels, height, width", array.ShapeString(w))
-	}
-	if x[1] != w[1] {
-		c.Failf("w", "takes %d channels, x has %d: %s and %s", w[1], x[1], array.ShapeString(w), array.ShapeString(x))
-	}
-	if w[2] == 0 || w[3] == 0 {
-		c.Failf("w", "has an empty window: %s", array.ShapeString(w))
-	}
-	return []int{x[0], w[0], windowCount(c.Def.Name, x[2], w[2], a.Stride[0], a.Pad[0]), windowCount(c.Def.Name, x[3], w[3], a.Stride[1], a.Pad[1])}
-}
+var unitPool = Pool{Window: [2]int{1, 1}, Stride: [2]int{1, 1}}
 
 // maxPadded is the most lines or columns of a picture with its padding: places in it
 // are counted in 32 bits.

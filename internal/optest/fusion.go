@@ -362,7 +362,7 @@ func (m *maker) step() (*op.Def, *ir.Node) {
 		four := func(y *ir.Node) *ir.Node {
 			return op.Apply(op.Reshape, op.Shape(append([]int{1, 1}, y.Shape...)), y)
 		}
-		_, y := apply(op.Conv2d, op.Conv{Stride: [2]int{1, 1}, Pad: [2]int{r.IntN(2), r.IntN(2)}}, four(x), four(w))
+		_, y := apply(op.Conv2d, op.Conv{Stride: [2]int{1, 1}, Pad: [2]int{r.IntN(2), r.IntN(2)}, Dilation: [2]int{1, 1}, Groups: 1}, four(x), four(w))
 		return op.Conv2d, op.Apply(op.Reshape, op.Shape(y.Shape[2:]), y)
 	case k == 30 && rank > 0 && x.Shape[axis] > 0:
 		if r.IntN(2) == 0 {

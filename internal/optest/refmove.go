@@ -219,6 +219,34 @@ func init() {
 		}
 		return plainConv(x[0], x[1], nil, convInts(a))
 	}
+	references["conv1d"] = func(x []*Array, a ir.Attrs) Result {
+		row := func(x *Array) *Array {
+			return &Array{x.DType, []int{x.Shape[0], x.Shape[1], 1, x.Shape[2]}, x.F, x.I}
+		}
+		var b *Array
+		if len(x) == 3 {
+			b = x[2]
+		}
+		r := plainConv(row(x[0]), row(x[1]), b, convInts(a))
+		r.Shape = []int{r.Shape[0], r.Shape[1], r.Shape[3]}
+		return r
+	}
+	references["conv_transpose2d"] = func(x []*Array, a ir.Attrs) Result {
+		if x[0].F == nil || x[1].F == nil {
+			panic(refusal{})
+		}
+		t := a.(op.ConvTranspose)
+		shape := []int{x[0].Shape[0], x[1].Shape[1] * t.Conv.Groups, 0, 0}
+		for i := range 2 {
+			shape[2+i] = (x[0].Shape[2+i]-1)*t.Conv.Stride[i] - 2*t.Conv.Pad[i] + t.Conv.Dilation[i]*(x[1].Shape[2+i]-1) + t.OutPad[i] + 1
+		}
+		d := promote(x)
+		r := convAdjoint(New(d, shape), convert(x[1], d), convert(x[0], d), convInts(t.Conv), 0)
+		if len(x) == 3 {
+			addBias(&r, x[2])
+		}
+		return r
+	}
 	references["conv2d_input"] = func(x []*Array, a ir.Attrs) Result {
 		return convAdjoint(New(x[0].DType, a.(op.ConvGrad).Shape), x[1], x[0], convInts(a), 0)
 	}
@@ -227,13 +255,14 @@ func init() {
 	}
 }
 
-// convInts are stride and padding of a convolution, vertical and horizontal.
+// convInts are stride, padding and dilation of a convolution, vertical and horizontal, and its
+// groups.
 func convInts(a ir.Attrs) []int {
 	c, forward := a.(op.Conv)
 	if !forward {
 		c = a.(op.ConvGrad).Conv
 	}
-	return append(c.Stride[:], c.Pad[:]...)
+	return []int{c.Stride[0], c.Stride[1], c.Pad[0], c.Pad[1], c.Dilation[0], c.Dilation[1], c.Groups}
 }
 
 // A tally adds products and bounds the error of any order of additions.
@@ -302,11 +331,11 @@ func eachTap(x, w, y []int, p []int, f func(xi, wi, yi int)) {
 		for c := range w[1] {
 			for ky := range w[2] {
 				for kx := range w[3] {
-					iy, ix := o[2]*p[0]+ky-p[2], o[3]*p[1]+kx-p[3]
+					iy, ix := o[2]*p[0]+ky*p[4]-p[2], o[3]*p[1]+kx*p[5]-p[3]
 					if iy < 0 || iy >= x[2] || ix < 0 || ix >= x[3] {
 						continue
 					}
-					f(flat(x, []int{o[0], c, iy, ix}), flat(w, []int{o[1], c, ky, kx}), i)
+					f(flat(x, []int{o[0], o[1]/(w[0]/p[6])*w[1] + c, iy, ix}), flat(w, []int{o[1], c, ky, kx}), i)
 				}
 			}
 		}
@@ -333,18 +362,23 @@ func plainConv(x, w, b *Array, p []int) Result {
 		panic(refusal{})
 	}
 	d := promote([]*Array{x, w})
-	y := []int{x.Shape[0], w.Shape[0], (x.Shape[2]+2*p[2]-w.Shape[2])/p[0] + 1, (x.Shape[3]+2*p[3]-w.Shape[3])/p[1] + 1}
+	y := []int{x.Shape[0], w.Shape[0], (x.Shape[2]+2*p[2]-(w.Shape[2]-1)*p[4]-1)/p[0] + 1, (x.Shape[3]+2*p[3]-(w.Shape[3]-1)*p[5]-1)/p[1] + 1}
 	r := tallied(d, y, func(add func(i int, x, y float64)) {
 		eachTap(x.Shape, w.Shape, y, p, func(xi, wi, yi int) { add(yi, x.F[xi], w.F[wi]) })
 	})
 	if b != nil {
-		for i := range r.Size() {
-			v := b.F[index(y, i)[1]]
-			r.F[i] += v
-			r.Bound[i] += 2 * eps(d) * (math.Abs(v) + math.Abs(r.F[i]))
-		}
+		addBias(&r, b)
 	}
 	return r
+}
+
+// addBias adds an element for each channel.
+func addBias(r *Result, b *Array) {
+	for i := range r.Size() {
+		v := b.F[index(r.Shape, i)[1]]
+		r.F[i] += v
+		r.Bound[i] += 2 * eps(r.DType) * (math.Abs(v) + math.Abs(r.F[i]))
+	}
 }
 
 // convAdjoint is the gradient of a convolution for its picture (which 0) or its

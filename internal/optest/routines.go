@@ -43,7 +43,13 @@ func routineCases(d *op.Def) []Case {
 		}
 		return x
 	}
-	conv := func(stride, pad int) op.Conv { return op.Conv{Stride: [2]int{stride, stride}, Pad: [2]int{pad, pad}} }
+	conv := func(stride, pad int) op.Conv {
+		return op.Conv{Stride: [2]int{stride, stride}, Pad: [2]int{pad, pad}, Dilation: [2]int{1, 1}, Groups: 1}
+	}
+	parts := func(c op.Conv, dilation, groups int) op.Conv {
+		c.Dilation, c.Groups = [2]int{dilation, dilation}, groups
+		return c
+	}
 	convolutions := []struct {
 		x, w, y []int
 		a       op.Conv
@@ -55,6 +61,11 @@ func routineCases(d *op.Def) []Case {
 		{[]int{1, 30, 11, 20}, []int{7, 30, 3, 3}, []int{1, 7, 6, 10}, conv(2, 1)},  // steps, and two blocks
 		{[]int{5, 33, 9, 9}, []int{18, 33, 1, 1}, []int{5, 18, 9, 9}, conv(1, 0)},   // a product
 		{[]int{3, 1, 20, 30}, []int{6, 1, 5, 5}, []int{3, 6, 16, 26}, conv(1, 0)},   // taps in the vectors of weights
+		// Groups: of a channel each, in one run; of two with several results; large ones one after the other.
+		{[]int{2, 40, 9, 20}, []int{40, 1, 3, 3}, []int{2, 40, 9, 20}, parts(conv(1, 1), 1, 40)},
+		{[]int{2, 12, 9, 21}, []int{18, 2, 3, 3}, []int{2, 18, 4, 10}, parts(conv(2, 1), 2, 6)},
+		{[]int{1, 32, 7, 13}, []int{32, 16, 3, 3}, []int{1, 32, 7, 13}, parts(conv(1, 2), 2, 2)},
+		{[]int{1, 64, 7, 8}, []int{64, 32, 3, 3}, []int{1, 64, 7, 8}, parts(conv(1, 1), 1, 2)},
 	}
 	pools := []struct {
 		shape []int

@@ -54,7 +54,7 @@ func TestTails(t *testing.T) {
 		"convolution and residual": {one(func(x []*ir.Node) *ir.Node { return apply(op.Add, conv(x[0], x[1]), x[2]) }),
 			[][]int{pictures, filters, {2, 4, 7, 7}}, "routine+tail", 0},
 		"gradient of a convolution": {one(func(x []*ir.Node) *ir.Node {
-			a := op.ConvGrad{Conv: op.Conv{Stride: [2]int{1, 1}}, Shape: pictures}
+			a := op.ConvGrad{Conv: op.Conv{Stride: [2]int{1, 1}, Dilation: [2]int{1, 1}, Groups: 1}, Shape: pictures}
 			return apply(op.Mul, op.Apply(op.Lookup("conv2d_input"), a, x[0], x[1]), x[2])
 		}), [][]int{{2, 4, 7, 7}, filters, pictures}, "routine+tail", 0},
 		"a product of the product": {one(func(x []*ir.Node) *ir.Node {

@@ -13,7 +13,7 @@ import (
 func (c *correlation) ready(g *Convolution) {
 	*c = correlation{
 		Machine: tile.New(g.ISA, g.DType), groups: g.Groups,
-		terms:   c.terms[:0], table: c.table[:0], tiles: [2][]tile.Place{c.tiles[0][:0]},
+		terms: c.terms[:0], table: c.table[:0], tiles: [2][]tile.Place{c.tiles[0][:0]},
 	}
 }
 

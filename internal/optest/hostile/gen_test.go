@@ -212,7 +212,7 @@ func (g *gen) layer() nn.Layer {
 	case 0, 1:
 		return nn.NewLinear(1+g.r.IntN(5), 1+g.r.IntN(5), nn.Opts{Generator: weft.NewGenerator(1)})
 	case 2:
-		return nn.NewConv2d(1+g.r.IntN(3), 1+g.r.IntN(3), 1+g.r.IntN(3), nn.Opts{Generator: weft.NewGenerator(1)})
+		return nn.NewConv2d(1+g.r.IntN(3), 1+g.r.IntN(3), 1+g.r.IntN(3), nn.Conv2dOpts{Opts: nn.Opts{Generator: weft.NewGenerator(1)}})
 	case 3:
 		return &nn.Linear{W: g.tensor(), B: g.tensor()}
 	case 4:

@@ -133,8 +133,31 @@ var plausible = map[string]func(g *gen) []any{
 		if g.chance(2) {
 			bias = g.tensorOf(d, []int{o})
 		}
-		return []any{g.tensorOf(d, []int{n, c, h, w}), g.tensorOf(d, []int{o, c, kh, kw}), bias,
-			weft.ConvOpts{Stride: g.pair(0, 1, 1, 2, 3), Padding: g.pair(0, 0, 1, 2)}}
+		groups := pick(g, 0, 1, 1, 2, 4)
+		return []any{g.tensorOf(d, []int{n, c, h, w}), g.tensorOf(d, []int{o, c / max(groups, 1), kh, kw}), bias,
+			weft.ConvOpts{Stride: g.pair(0, 1, 1, 2, 3), Padding: g.pair(0, 0, 1, 2), Dilation: g.pair(0, 1, 1, 2), Groups: groups}}
+	},
+	"Conv1d": func(g *gen) []any {
+		d := pick(g, weft.Float32, weft.Float32, weft.Float64)
+		groups := pick(g, 0, 1, 1, 2)
+		c, o := pick(g, 0, 1, 2, 4), pick(g, 0, 2, 4, 8)
+		var bias *weft.Tensor
+		if g.chance(2) {
+			bias = g.tensorOf(d, []int{o})
+		}
+		return []any{g.tensorOf(d, []int{g.r.IntN(4), c, 1 + g.r.IntN(20)}), g.tensorOf(d, []int{o, c / max(groups, 1), 1 + g.r.IntN(4)}), bias,
+			weft.Conv1dOpts{Stride: g.r.IntN(3), Padding: g.r.IntN(3), Dilation: g.r.IntN(3), Groups: groups}}
+	},
+	"ConvTranspose2d": func(g *gen) []any {
+		d := pick(g, weft.Float32, weft.Float32, weft.Float64)
+		groups := pick(g, 0, 1, 1, 2)
+		c, o := pick(g, 0, 1, 2, 4), pick(g, 0, 1, 2, 3)
+		var bias *weft.Tensor
+		if g.chance(2) {
+			bias = g.tensorOf(d, []int{o * max(groups, 1)})
+		}
+		return []any{g.tensorOf(d, []int{g.r.IntN(4), c, 1 + g.r.IntN(6), 1 + g.r.IntN(6)}), g.tensorOf(d, []int{c, o, 1 + g.r.IntN(3), 1 + g.r.IntN(3)}), bias,
+			weft.ConvTransposeOpts{Stride: g.pair(0, 1, 2, 3), Padding: g.pair(0, 0, 1), OutputPadding: g.pair(0, 0, 1, 2), Dilation: g.pair(0, 1, 1, 2), Groups: groups}}
 	},
 	"MaxPool2d": poolArgs,
 	"AvgPool2d": poolArgs,
@@ -254,10 +277,21 @@ var plausible = map[string]func(g *gen) []any{
 		return []any{g.function(), []*weft.Tensor{x, g.tensorOf(x.DType(), x.Shape())}[:1+g.r.IntN(2)]}
 	},
 	"nn.Conv2d.Forward": func(g *gen) []any {
-		l := nn.NewConv2d(1+g.r.IntN(3), 1+g.r.IntN(3), 1+g.r.IntN(3), nn.Opts{Generator: weft.NewGenerator(1)})
+		groups, in := 1+g.r.IntN(2), 1+g.r.IntN(3)
+		l := nn.NewConv2d(groups*in, groups*(1+g.r.IntN(3)), 1+g.r.IntN(3), nn.Conv2dOpts{Opts: nn.Opts{Generator: weft.NewGenerator(1)}, Groups: groups})
 		l.Stride, l.Padding = g.pair(0, 1, 2), g.pair(0, 0, 1)
 		g.leaves = append(g.leaves, l.Weight)
-		return []any{l, g.tensorOf(weft.Float32, []int{g.r.IntN(3), l.Weight.Dim(1), 3 + g.r.IntN(5), 3 + g.r.IntN(5)})}
+		return []any{l, g.tensorOf(weft.Float32, []int{g.r.IntN(3), groups * in, 3 + g.r.IntN(5), 3 + g.r.IntN(5)})}
+	},
+	"nn.Conv1d.Forward": func(g *gen) []any {
+		l := nn.NewConv1d(1+g.r.IntN(3), 1+g.r.IntN(3), 1+g.r.IntN(3), nn.Conv1dOpts{Opts: nn.Opts{Generator: weft.NewGenerator(1)}, Padding: g.r.IntN(2)})
+		g.leaves = append(g.leaves, l.Weight)
+		return []any{l, g.tensorOf(weft.Float32, []int{g.r.IntN(3), l.Weight.Dim(1), 3 + g.r.IntN(5)})}
+	},
+	"nn.ConvTranspose2d.Forward": func(g *gen) []any {
+		l := nn.NewConvTranspose2d(1+g.r.IntN(3), 1+g.r.IntN(3), 1+g.r.IntN(3), nn.ConvTranspose2dOpts{Opts: nn.Opts{Generator: weft.NewGenerator(1)}, Stride: g.r.IntN(3)})
+		g.leaves = append(g.leaves, l.Weight)
+		return []any{l, g.tensorOf(weft.Float32, []int{g.r.IntN(3), l.Weight.Dim(0), 1 + g.r.IntN(4), 1 + g.r.IntN(4)})}
 	},
 	"nn.Linear.Forward": func(g *gen) []any {
 		l := nn.NewLinear(1+g.r.IntN(5), 1+g.r.IntN(5), nn.Opts{Generator: weft.NewGenerator(1), NoBias: g.chance(2)})
