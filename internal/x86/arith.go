@@ -29,6 +29,8 @@ var direct = func() (t [jit.AVX512 + 1][loop.NumOps]byType) {
 		loop.OpAbs:  row(asm.VPABSD, 0, 0, 0),
 		loop.OpMin:  row(asm.VPMINSD, 0, asm.VMINPS, asm.VMINPD), // floats: b if either is NaN
 		loop.OpMax:  row(asm.VPMAXSD, 0, asm.VMAXPS, asm.VMAXPD),
+		loop.OpMinU: row(asm.VPMINUD, 0, 0, 0),
+		loop.OpMaxU: row(asm.VPMAXUD, 0, 0, 0),
 		loop.OpDiv:  row(asm.VDIVPS, asm.VDIVPD),
 		loop.OpFma:  row(pFma, pFmaD),
 		loop.OpSqrt: row(asm.VSQRTPS, asm.VSQRTPD),
@@ -48,6 +50,8 @@ var direct = func() (t [jit.AVX512 + 1][loop.NumOps]byType) {
 		{loop.OpAbs, row(asm.VPABSQ, 0, 0)},
 		{loop.OpMin, row(asm.VPMINSQ, 0, 0)},
 		{loop.OpMax, row(asm.VPMAXSQ, 0, 0)},
+		{loop.OpMinU, row(asm.VPMINUQ, 0, 0)},
+		{loop.OpMaxU, row(asm.VPMAXUQ, 0, 0)},
 		{loop.OpShr, row(asm.VPSRAVQ, 0, 0)},
 		{loop.OpAnd, row(asm.KANDW, asm.VPANDD, asm.VPANDQ, 0, 0)},
 		{loop.OpOr, row(asm.KORW, asm.VPORD, asm.VPORQ, 0, 0)},
@@ -76,7 +80,9 @@ func Emulates(p *loop.Program) (found bool) {
 		p.Walk(p.Region(&p.Ins[v]).Body, func(_ loop.Value, in *loop.Ins) {
 			switch {
 			case in.Op == loop.OpCvt:
-				found = found || emulatedCvt(p.Ins[in.A].Type, in.Type)
+				found = found || emulatedCvt(p.Ins[in.A].Type, in.Type, unsigned(p, in))
+			case in.Op == loop.OpQuoU || in.Op == loop.OpRemU: // by conversions to double
+				found = found || in.Type == loop.I32
 			case in.Type != loop.B: // of masks both have what there is
 				found = found || direct[jit.AVX2][in.Op][in.Type] == 0 && direct[jit.AVX512][in.Op][in.Type] != 0
 			}
@@ -100,6 +106,7 @@ var (
 // floats, and its own; choosing by a vector and by an opmask, and moving under one.
 var (
 	cmps   = row(asm.VPCMPD, asm.VPCMPQ, asm.VCMPPS, asm.VCMPPD)
+	cmpsU  = row(asm.VPCMPUD, asm.VPCMPUQ, 0, 0)
 	gts    = row(asm.VPCMPGTD, asm.VPCMPGTQ, 0, 0)
 	eqs    = row(asm.VPCMPEQD, asm.VPCMPEQQ, 0, 0)
 	blends = row(asm.VBLENDVPS, asm.VBLENDVPS, asm.VBLENDVPD, asm.VBLENDVPS, asm.VBLENDVPD)
@@ -182,10 +189,7 @@ func (c *compiler) compute(op loop.Op, t loop.Type, d, a, b vr) {
 	if c.do(op, t, d, a, b) != nil {
 		return
 	}
-	sign := uint64(1) << 31
-	if t.Size() == 8 {
-		sign = 1 << 63
-	}
+	sign := signBit(t)
 	switch op {
 	case loop.OpNeg:
 		if t.Float() {
@@ -209,9 +213,13 @@ func (c *compiler) compute(op loop.Op, t loop.Type, d, a, b vr) {
 	case loop.OpFloor, loop.OpCeil, loop.OpTrunc, loop.OpRint:
 		const quiet = 8
 		c.op1i(rounds[c.isa][t], d, a, [...]int64{1, 2, 3, 0}[op-loop.OpFloor]|quiet)
-	case loop.OpMin, loop.OpMax: // of I64, on jit.AVX2 as the following
-		greater := c.v2(asm.VPCMPGTQ, a, b)
-		if op == loop.OpMin {
+	case loop.OpMin, loop.OpMax, loop.OpMinU, loop.OpMaxU: // of I64, on jit.AVX2 as the following
+		greater, less := c.newM(), loop.OpLt
+		if op >= loop.OpMinU {
+			less = loop.OpLtU
+		}
+		c.compareReg(less, t, greater, b, a)
+		if op == loop.OpMin || op == loop.OpMinU {
 			a, b = b, a
 		}
 		c.blend(t, d, greater, a, b)
@@ -233,6 +241,9 @@ func (c *compiler) compute(op loop.Op, t loop.Type, d, a, b vr) {
 		panic("x86: " + op.String())
 	}
 }
+
+// signBit is the highest bit of a type.
+func signBit(t loop.Type) uint64 { return 1 << (8*max(t.Size(), 4) - 1) }
 
 // negative returns -1 where a, of type I64, is below 0, and 0 elsewhere, on AVX2.
 func (c *compiler) negative(a vr) vr {
@@ -341,6 +352,21 @@ func (c *compiler) compareReg(op loop.Op, t loop.Type, d, a, b vr) {
 		if op == loop.OpEq {
 			c.compute(loop.OpNot, t, d, d, 0)
 		}
+	case op >= loop.OpLtU && c.isa == jit.AVX512:
+		c.op2i(cmpsU[t], d, a, b, predicates[0][0][op-loop.OpLtU+2])
+	case op >= loop.OpLtU && direct[c.isa][loop.OpMinU][t] != 0:
+		// a <= b if a is the smaller one; a < b unless b is.
+		least := a
+		if op == loop.OpLtU {
+			least = b
+		}
+		c.op2(eqs[t], d, c.v2(direct[c.isa][loop.OpMinU][t], a, b), least)
+		if op == loop.OpLtU {
+			c.compute(loop.OpNot, loop.B, d, d, 0)
+		}
+	case op >= loop.OpLtU: // as numbers with a sign, in the same order
+		sign := c.constReg(t, signBit(t))
+		c.compareReg(op-loop.OpLtU+loop.OpLt, t, d, c.v2(asm.VPXOR, a, sign), c.v2(asm.VPXOR, b, sign))
 	case c.isa == jit.AVX512 || t.Float():
 		kind := 0
 		if t.Float() {

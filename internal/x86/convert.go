@@ -41,7 +41,7 @@ func (c *compiler) join(d, lo, hi vr) {
 
 // convert lowers OpCvt.
 func (c *compiler) convert(v loop.Value, in *loop.Ins) {
-	from, to := c.p.Ins[in.A].Type, in.Type
+	from, to, u := c.p.Ins[in.A].Type, in.Type, unsigned(c.p, in)
 	d := c.result(v)
 	switch {
 	case from == loop.B:
@@ -50,65 +50,114 @@ func (c *compiler) convert(v loop.Value, in *loop.Ins) {
 		}
 	case from.Size() == to.Size():
 		for i := range d {
-			c.convertReg(from, to, d[i], c.get(in.A, i))
+			c.convertReg(from, to, u, d[i], c.get(in.A, i))
 		}
 	case from.Size() == 4:
 		for i := range d {
-			c.widen(from, to, d[i], c.half(c.get(in.A, i/c.lay.parts), i%c.lay.parts))
+			c.widen(from, to, u, d[i], c.half(c.get(in.A, i/c.lay.parts), i%c.lay.parts))
 		}
 	default:
 		for i := range d {
-			c.shorten(from, to, d[i], c.part(in.A, i, 0), c.part(in.A, i, 1))
+			c.shorten(from, to, u, d[i], c.part(in.A, i, 0), c.part(in.A, i, 1))
 		}
 	}
 }
 
+// unsigned is 1 if it matters to an OpCvt that integers have no sign, and it says so; else 0.
+func unsigned(p *loop.Program, in *loop.Ins) int {
+	from, imm := p.Ins[in.A].Type, in.Imm
+	switch {
+	case from.Float():
+		imm &= loop.ToUnsigned
+	case in.Type.Float() || in.Type.Size() > from.Size():
+		imm &= loop.FromUnsigned
+	default:
+		imm = 0
+	}
+	return int(min(imm, 1))
+}
+
 // converts holds, by the types from and to, the instructions that convert what fits;
-// those from and to I64 only AVX-512 has, but for VPMOVSXDQ.
-var converts = [...]byType{
+// those from and to I64 only AVX-512 has, but for VPMOVSXDQ. The second half is of
+// integers without sign, of which AVX2 has only VPMOVZXDQ.
+var converts = [2][loop.F64 + 1]byType{{
 	loop.I32: row(0, asm.VPMOVSXDQ, asm.VCVTDQ2PS, asm.VCVTDQ2PD),
 	loop.I64: row(asm.VPMOVQD, 0, asm.VCVTQQ2PS, asm.VCVTQQ2PD),
 	loop.F32: row(asm.VCVTTPS2DQ, 0, 0, asm.VCVTPS2PD),
 	loop.F64: row(asm.VCVTTPD2DQ, asm.VCVTTPD2QQ, asm.VCVTPD2PS, 0),
-}
+}, {
+	loop.I32: row(0, asm.VPMOVZXDQ, asm.VCVTUDQ2PS, asm.VCVTUDQ2PD),
+	loop.I64: row(0, 0, asm.VCVTUQQ2PS, asm.VCVTUQQ2PD),
+	loop.F32: row(asm.VCVTTPS2UDQ, 0, 0, 0),
+	loop.F64: row(asm.VCVTTPD2UDQ, asm.VCVTTPD2UQQ, 0, 0),
+}}
 
 // emulatedCvt reports the conversions that AVX2 has no instructions for: lane by lane, or
-// in five steps.
-func emulatedCvt(from, to loop.Type) bool {
-	return from == loop.I64 && to.Float() || from.Float() && to == loop.I64
+// in several steps.
+func emulatedCvt(from, to loop.Type, u int) bool {
+	return from.Float() != to.Float() && from != loop.B && (from == loop.I64 || to == loop.I64 || u == 1)
 }
 
 // widen converts half a register of 4-byte elements.
-func (c *compiler) widen(from, to loop.Type, d, half vr) {
-	if from == loop.F32 && to == loop.I64 { // exact on the way
+func (c *compiler) widen(from, to loop.Type, u int, d, half vr) {
+	switch {
+	case from == loop.F32 && to == loop.I64: // exact on the way
 		t := c.v1(asm.VCVTPS2PD, half)
-		c.saturate(loop.F64, d, t)
-		return
+		c.convertReg(loop.F64, to, u, d, t)
+	case to == loop.F64 && u == 1 && c.isa == jit.AVX2: // as the low bits of a double
+		magic := c.floatReg(to, 0x1p52)
+		c.op2(asm.VSUBPD, d, c.v2(asm.VPOR, c.v1(asm.VPMOVZXDQ, half), magic), magic)
+	default:
+		c.op1(converts[u][from][to], d, half)
 	}
-	c.op1(converts[from][to], d, half)
 }
 
 // shorten converts two registers of 8-byte elements.
-func (c *compiler) shorten(from, to loop.Type, d, lo, hi vr) {
-	if from == loop.I64 && c.isa == jit.AVX2 {
-		if to == loop.I32 {
-			c.join(d, lo, hi)
-		} else {
-			c.singleOfInt64(d, lo, hi)
-		}
-		return
-	}
+func (c *compiler) shorten(from, to loop.Type, u int, d, lo, hi vr) {
 	h := [2]vr{lo, hi}
 	for q, r := range h {
-		if from == loop.F64 && to == loop.I32 {
+		switch {
+		case from != loop.F64 || to != loop.I32:
+		case u == 1: // NaN becomes 0
+			h[q] = c.v2(asm.VMAXPD, r, c.floatReg(from, 0))
+			if c.isa == jit.AVX2 {
+				h[q] = c.v2(asm.VMINPD, h[q], c.floatReg(from, math.MaxUint32))
+			}
+		default:
 			// NaN becomes 0 and what is too large the greatest integer; what is
 			// too small becomes the least by itself.
-			r = c.v2(asm.VMINPD, c.withoutNaN(from, r), c.floatReg(from, math.MaxInt32))
+			h[q] = c.v2(asm.VMINPD, c.withoutNaN(from, r), c.floatReg(from, math.MaxInt32))
 		}
+	}
+	c.shortenFitting(from, to, u, d, h)
+}
+
+// shortenFitting is shorten of what fits.
+func (c *compiler) shortenFitting(from, to loop.Type, u int, d vr, h [2]vr) {
+	switch {
+	case c.isa == jit.AVX2 && from == loop.I64 && to == loop.F32 && u == 1:
+		c.singleOfUint64(d, h)
+		return
+	case c.isa == jit.AVX2 && from == loop.I64 && to == loop.F32:
+		c.singleOfInt64(d, h[0], h[1])
+		return
+	case c.isa == jit.AVX2 && from == loop.I64:
+		c.join(d, h[0], h[1])
+		return
+	case c.isa == jit.AVX2 && u == 1:
+		c.join(d, c.lowBits(h[0]), c.lowBits(h[1]))
+		return
+	}
+	for q, r := range h {
 		h[q] = c.newV()
-		c.op1(converts[from][to], c.narrow(h[q]), r)
+		c.op1(converts[u][from][to], c.narrow(h[q]), r)
 	}
 	c.concat(d, h[0], h[1])
+}
+
+// lowBits truncates doubles of at least 0 and below 2^52 to the low bits of lanes.
+func (c *compiler) lowBits(a vr) vr {
+	return c.v2(asm.VADDPD, c.v1i(asm.VROUNDPD, a, 3|8), c.floatReg(loop.F64, 0x1p52))
 }
 
 // withoutNaN returns a with NaN replaced by 0.
@@ -124,15 +173,45 @@ func (c *compiler) withoutNaN(t loop.Type, a vr) vr {
 }
 
 // convertReg converts a register between types of one size.
-func (c *compiler) convertReg(from, to loop.Type, d, a vr) {
+func (c *compiler) convertReg(from, to loop.Type, u int, d, a vr) {
 	switch {
+	case from.Float() && u == 1:
+		c.saturateU(from, d, a)
 	case from.Float():
 		c.saturate(from, d, a)
 	case from == loop.I64 && c.isa == jit.AVX2:
-		c.doubleOfInt64(d, a)
+		c.doubleOfInt64(u, d, a)
+	case u == 1 && c.isa == jit.AVX2:
+		c.singleOfUint32(d, a)
 	default:
-		c.op1(converts[from][to], d, a)
+		c.op1(converts[u][from][to], d, a)
 	}
+}
+
+// saturateU converts floats to integers of the same size without sign. Where one of the
+// instructions of AVX-512 cannot, it gives the greatest.
+func (c *compiler) saturateU(t loop.Type, d, a vr) {
+	x := c.v2(direct[c.isa][loop.OpMax][t], a, c.floatReg(t, 0)) // 0 for NaN
+	if c.isa == jit.AVX512 {
+		c.op1(converts[1][t][intOf[t]], d, x)
+		return
+	}
+	r, limit := c.newV(), 0x1p32
+	if t == loop.F32 {
+		// Below 2^31 the first, else that is the sign alone, and the second has the rest.
+		first := c.v1(asm.VCVTTPS2DQ, x)
+		rest := c.v1(asm.VCVTTPS2DQ, c.v2(asm.VSUBPS, x, c.floatReg(t, 0x1p31)))
+		c.op2(asm.VPOR, r, first, c.v2(asm.VPAND, rest, c.v1i(asm.VPSRAD, first, 31)))
+	} else {
+		limit = 0x1p64
+		hi := c.v1i(asm.VROUNDPD, c.v2(asm.VMULPD, x, c.floatReg(t, 0x1p-32)), 3|8)
+		lo := c.newV()
+		c.op3(pFmaD, lo, hi, c.floatReg(t, -0x1p32), x)
+		c.op2i(asm.VPBLENDD, r, c.lowBits(lo), c.v1i(asm.VPSLLQ, c.lowBits(hi), 32), 0xAA)
+	}
+	m := c.newM()
+	c.op2i(cmps[t], m, x, c.floatReg(t, limit), cmpGE)
+	c.op2(asm.VPOR, d, r, m)
 }
 
 // saturate converts floats to integers of the same size. The instruction gives
@@ -153,7 +232,7 @@ func (c *compiler) saturate(t loop.Type, d, a vr) {
 		}
 		c.load(asm.VMOVUPS, r, c.stageMem(0))
 	} else {
-		c.op1(converts[t][intOf[t]], r, x)
+		c.op1(converts[0][t][intOf[t]], r, x)
 	}
 	if c.isa == jit.AVX2 {
 		c.op2(asm.VPXOR, d, r, m)
@@ -165,10 +244,34 @@ func (c *compiler) saturate(t loop.Type, d, a vr) {
 // doubleOfInt64 converts on AVX2. The halves of the number become doubles by
 // putting them under the exponents of 2^52 and 2^84; both are exact, and their
 // sum rounds once.
-func (c *compiler) doubleOfInt64(d, a vr) {
+func (c *compiler) doubleOfInt64(u int, d, a vr) {
+	sign := uint64(1-u) << 31 // flipped, as if 2^63 had been added
 	lo := c.v2i(asm.VPBLENDD, c.constReg(loop.I64, 0x4330000000000000), a, 0x55)
-	hi := c.v2(asm.VPXOR, c.v1i(asm.VPSRLQ, a, 32), c.constReg(loop.I64, 0x4530000080000000))
-	c.op2(asm.VADDPD, d, c.v2(asm.VSUBPD, hi, c.constReg(loop.I64, 0x4530000080100000)), lo)
+	hi := c.v2(asm.VPXOR, c.v1i(asm.VPSRLQ, a, 32), c.constReg(loop.I64, 0x4530000000000000|sign))
+	c.op2(asm.VADDPD, d, c.v2(asm.VSUBPD, hi, c.constReg(loop.I64, 0x4530000000100000|sign)), lo)
+}
+
+// singleOfUint32 converts on AVX2: the sum of the halves, which are exact, rounds once.
+func (c *compiler) singleOfUint32(d, a vr) {
+	t := loop.F32
+	lo := c.v1(asm.VCVTDQ2PS, c.v2(asm.VPAND, a, c.constReg(loop.I32, 0xFFFF)))
+	c.op3(pFma, d, c.v1(asm.VCVTDQ2PS, c.v1i(asm.VPSRLD, a, 16)), c.floatReg(t, 0x1p16), lo)
+}
+
+// singleOfUint64 converts on AVX2: of numbers with the highest bit half, with what that
+// loses in the lowest bit, and twice the result.
+func (c *compiler) singleOfUint64(d vr, h [2]vr) {
+	r, large, one := c.newV(), c.newV(), c.constReg(loop.I64, 1)
+	x := h
+	for q, a := range h {
+		half := c.v2(asm.VPOR, c.v1i(asm.VPSRLQ, a, 1), c.v2(asm.VPAND, a, one))
+		x[q] = c.newV()
+		c.blend(loop.I64, x[q], a, half, a)
+	}
+	c.singleOfInt64(r, x[0], x[1])
+	c.op2i(asm.VSHUFPS, large, h[0], h[1], 0xDD)
+	c.op1i(asm.VPERMQ, large, large, 0xD8)
+	c.blend(loop.F32, d, large, c.v2(asm.VADDPS, r, r), r)
 }
 
 // singleOfInt64 converts on AVX2, one by one: by way of double it would round
@@ -217,7 +320,7 @@ func (c *compiler) roundUpper(a vr) vr {
 	return r
 }
 
-// divide lowers OpQuo and OpRem.
+// divide lowers OpQuo, OpRem, OpQuoU and OpRemU.
 func (c *compiler) divide(v loop.Value, in *loop.Ins) {
 	d := c.result(v)
 	if in.Type == loop.I64 {
@@ -233,14 +336,19 @@ func (c *compiler) divide(v loop.Value, in *loop.Ins) {
 // truncates right: it is never rounded up to an integer.
 func (c *compiler) divide32(op loop.Op, d, a, b vr) {
 	var h [2]vr
+	u := 0
+	if op >= loop.OpQuoU {
+		u = 1
+	}
 	for q := range h {
-		x, y := c.v1(asm.VCVTDQ2PD, c.half(a, q)), c.v1(asm.VCVTDQ2PD, c.half(b, q))
-		h[q] = c.newV()
-		c.op1(asm.VCVTTPD2DQ, c.narrow(h[q]), c.v2(asm.VDIVPD, x, y))
+		x, y := c.newV(), c.newV()
+		c.widen(loop.I32, loop.F64, u, x, c.half(a, q))
+		c.widen(loop.I32, loop.F64, u, y, c.half(b, q))
+		h[q] = c.v2(asm.VDIVPD, x, y)
 	}
 	r := c.newV()
-	c.concat(r, h[0], h[1])
-	if op == loop.OpRem {
+	c.shortenFitting(loop.F64, loop.I32, u, r, h)
+	if op == loop.OpRem || op == loop.OpRemU {
 		r = c.v2(asm.VPSUBD, a, c.v2(asm.VPMULLD, r, b))
 	}
 	// Division by zero gives zero.
@@ -263,11 +371,17 @@ func (c *compiler) divide64(in *loop.Ins, d []vr) {
 		c.gconst(r, 0)
 		c.use2(asm.TEST, b, b)
 		c.jcc(asm.CondE, done)
-		c.branchi(b, asm.CondE, -1, negate)
-		c.mov(raxReg, a)
-		c.emit(asm.CQO, 0)
-		c.emit(asm.IDIV, 0, b)
-		if in.Op == loop.OpQuo {
+		if in.Op >= loop.OpQuoU {
+			c.mov(raxReg, a)
+			c.gconst(rdxReg, 0)
+			c.emit(asm.DIV, 0, b)
+		} else {
+			c.branchi(b, asm.CondE, -1, negate)
+			c.mov(raxReg, a)
+			c.emit(asm.CQO, 0)
+			c.emit(asm.IDIV, 0, b)
+		}
+		if in.Op == loop.OpQuo || in.Op == loop.OpQuoU {
 			c.mov(r, raxReg)
 		} else {
 			c.mov(r, rdxReg)

@@ -34,18 +34,18 @@ var folds = func() (t [asm.RDTSC + 1]uint8) {
 		}
 	}
 	put(2|foldCommutes|foldBcast4, asm.VADDPS, asm.VMULPS, asm.VANDPS, asm.VORPS, asm.VXORPS,
-		asm.VPADDD, asm.VPMULLD, asm.VPMINSD, asm.VPMAXSD, asm.VPANDD, asm.VPORD, asm.VPXORD)
+		asm.VPADDD, asm.VPMULLD, asm.VPMINSD, asm.VPMAXSD, asm.VPMINUD, asm.VPMAXUD, asm.VPANDD, asm.VPORD, asm.VPXORD)
 	put(2|foldCommutes|foldBcast8, asm.VADDPD, asm.VMULPD, asm.VANDPD, asm.VORPD, asm.VXORPD,
-		asm.VPADDQ, asm.VPMULLQ, asm.VPMULUDQ, asm.VPMINSQ, asm.VPMAXSQ, asm.VPANDQ, asm.VPORQ, asm.VPXORQ)
+		asm.VPADDQ, asm.VPMULLQ, asm.VPMULUDQ, asm.VPMINSQ, asm.VPMAXSQ, asm.VPMINUQ, asm.VPMAXUQ, asm.VPANDQ, asm.VPORQ, asm.VPXORQ)
 	put(2|foldCommutes, asm.VPAND, asm.VPOR, asm.VPXOR, asm.VPCMPEQD, asm.VPCMPEQQ)
-	put(2|foldBcast4, asm.VSUBPS, asm.VDIVPS, asm.VMINPS, asm.VMAXPS, asm.VCMPPS, asm.VPSUBD, asm.VPCMPD,
+	put(2|foldBcast4, asm.VSUBPS, asm.VDIVPS, asm.VMINPS, asm.VMAXPS, asm.VCMPPS, asm.VPSUBD, asm.VPCMPD, asm.VPCMPUD,
 		asm.VPSLLVD, asm.VPSRLVD, asm.VPSRAVD, asm.VBLENDMPS, asm.VSCALEFPS,
 		asm.VPTESTMD, asm.VPTESTNMD, asm.VPERMPS)
-	put(2|foldBcast8, asm.VSUBPD, asm.VDIVPD, asm.VMINPD, asm.VMAXPD, asm.VCMPPD, asm.VPSUBQ, asm.VPCMPQ,
+	put(2|foldBcast8, asm.VSUBPD, asm.VDIVPD, asm.VMINPD, asm.VMAXPD, asm.VCMPPD, asm.VPSUBQ, asm.VPCMPQ, asm.VPCMPUQ,
 		asm.VPSLLVQ, asm.VPSRLVQ, asm.VPSRAVQ, asm.VBLENDMPD, asm.VSCALEFPD,
 		asm.VPTESTMQ, asm.VPTESTNMQ, asm.VPERMPD)
 	put(2, asm.VPANDN, asm.VPCMPGTD, asm.VPCMPGTQ, asm.VBLENDVPS, asm.VBLENDVPD)
-	put(1|foldBcast4, asm.VSQRTPS, asm.VRNDSCALEPS, asm.VCVTDQ2PS, asm.VCVTTPS2DQ)
+	put(1|foldBcast4, asm.VSQRTPS, asm.VRNDSCALEPS, asm.VCVTDQ2PS, asm.VCVTTPS2DQ, asm.VCVTUDQ2PS, asm.VCVTTPS2UDQ)
 	put(1|foldBcast8, asm.VSQRTPD, asm.VRNDSCALEPD)
 	put(1, asm.VROUNDPS, asm.VROUNDPD, asm.ADD, asm.SUB, asm.AND, asm.CMP, asm.IMUL)
 	return t

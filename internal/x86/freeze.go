@@ -50,7 +50,7 @@ func (c *compiler) leaveCondition(head []loop.Value, v loop.Value) {
 			c.leaveCondition(head, in.A)
 			c.leaveCondition(head, in.B)
 		}
-	case loop.OpEq, loop.OpNe, loop.OpLt, loop.OpLe:
+	case loop.OpEq, loop.OpNe, loop.OpLt, loop.OpLe, loop.OpLtU, loop.OpLeU:
 		if t := c.p.Ins[in.A].Type; t != loop.B && (t.Size() == 4 || c.lay.parts == 1) && !c.fused[in.A] {
 			c.take1(head, v, in.Op)
 		}

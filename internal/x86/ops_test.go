@@ -43,7 +43,17 @@ func (o operation) program(t testing.TB, scalars int, row bool) *loop.Program {
 		}
 		b.Store(out, y)
 	})
-	return finish(t, b)
+	return o.signed(finish(t, b))
+}
+
+// signed puts the sign of a conversion in also where it does not matter.
+func (o operation) signed(p *loop.Program) *loop.Program {
+	for i := range p.Ins {
+		if in := &p.Ins[i]; o.op == loop.OpCvt && in.Op == o.op && p.Ins[in.A].Op != loop.OpIndex {
+			in.Imm = uint64(o.sign)
+		}
+	}
+	return p
 }
 
 // build adds the operation to a program.
@@ -52,7 +62,7 @@ func (o operation) build(b *loop.Builder, x []loop.Value) loop.Value {
 	case loop.OpLookup:
 		return b.Lookup(o.table, x[0])
 	case loop.OpCvt:
-		return b.Cvt(o.t, x[0])
+		return b.CvtSigned(o.t, x[0], o.sign)
 	case loop.OpBits:
 		return b.Bits(o.t, x[0])
 	case loop.OpSelect:
@@ -120,7 +130,6 @@ func (o operation) checkSetup(t *testing.T, r *rand.Rand, s *setup, scalars int)
 		s.scalars[i] = o.operand(r, j)
 	}
 	want := append([][]byte(nil), s.data...)
-	size := s.p.Bufs[0].DType.Size()
 	want[0] = make([]byte, len(s.data[0]))
 	for i := range s.extents[0] {
 		var a [3]uint64
@@ -135,12 +144,16 @@ func (o operation) checkSetup(t *testing.T, r *rand.Rand, s *setup, scalars int)
 				buf++
 			}
 		}
-		x := o.eval(a)
-		for j := range size {
-			want[0][i*size+j] = byte(x >> (8 * j))
-		}
+		setWord(want[0], i, s.p.Bufs[0].DType.Size(), o.eval(a))
 	}
 	s.check(t, want)
+}
+
+// setWord makes x element i of b.
+func setWord(b []byte, i, size int, x uint64) {
+	for j := range size {
+		b[i*size+j] = byte(x >> (8 * j))
+	}
 }
 
 // partial reports an operation that is defined for some operands only.
@@ -186,15 +199,37 @@ func value(r *rand.Rand, t loop.Type) uint64 {
 }
 
 // The same operations where the pass also has the other width, so that a value
-// takes two registers or a mask meets two widths; against the interpreter.
+// takes two registers or a mask meets two widths; against plain Go.
 func TestMixedWidths(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, o := range operations() {
 		p := o.mixed(t)
 		for _, n := range []int{0, 1, 7, 150} {
-			o.fill(random(p, r, n), r).check(t, nil)
+			s := o.fill(random(p, r, n), r)
+			s.check(t, o.wanted(s))
 		}
 	}
+}
+
+// wanted returns the buffers after a program of mixed.
+func (o operation) wanted(s *setup) [][]byte {
+	n := len(o.args)
+	want := append([][]byte(nil), s.data[:n]...)
+	for _, b := range s.data[n:] {
+		want = append(want, make([]byte, len(b)))
+	}
+	for i := range s.extents[0] {
+		var a [3]uint64
+		for j, u := range o.args {
+			w := dtype(u).Size()
+			a[j] = word(s.data[j][i*w:], w)
+		}
+		index := uint64(s.starts[0] + i)
+		for j, x := range [...]uint64{index, index, o.eval(a)} {
+			setWord(want[n+j], i, s.p.Bufs[n+j].DType.Size(), x)
+		}
+	}
+	return want
 }
 
 // mixed makes a program of the operation in a pass with both widths.
@@ -216,7 +251,7 @@ func (o operation) mixed(t testing.TB) *loop.Program {
 		b.Store(large, b.Index(0))
 		b.Store(small, b.Cvt(loop.I32, b.Index(0)))
 	})
-	return finish(t, b)
+	return o.signed(finish(t, b))
 }
 
 // fill draws the operands of a program that reads them first.

@@ -26,12 +26,13 @@ const levels = 48
 
 // reductions are the operations of a loop.Reduction, identities their bits by type.
 var (
-	reductions = [...]loop.Op{loop.OpAdd, loop.OpMul, loop.OpMin, loop.OpMax, loop.OpAnd, loop.OpOr}
+	reductions = [...]loop.Op{loop.OpAdd, loop.OpMul, loop.OpMin, loop.OpMax, loop.OpAnd, loop.OpOr, loop.OpMinU, loop.OpMaxU}
 	identities = [loop.NumOps][loop.F64 + 1]uint64{
-		loop.OpMul: {loop.I32: 1, loop.I64: 1, loop.F32: 0x3F800000, loop.F64: 0x3FF << 52},
-		loop.OpMin: {loop.I32: math.MaxInt32, loop.I64: math.MaxInt64, loop.F32: 0x7F800000, loop.F64: 0x7FF << 52},
-		loop.OpAnd: {loop.B: 1},
-		loop.OpMax: {loop.I32: 1 << 31, loop.I64: 1 << 63, loop.F32: 0xFF800000, loop.F64: 0xFFF << 52},
+		loop.OpMul:  {loop.I32: 1, loop.I64: 1, loop.F32: 0x3F800000, loop.F64: 0x3FF << 52},
+		loop.OpMin:  {loop.I32: math.MaxInt32, loop.I64: math.MaxInt64, loop.F32: 0x7F800000, loop.F64: 0x7FF << 52},
+		loop.OpAnd:  {loop.B: 1},
+		loop.OpMinU: {loop.I32: math.MaxUint32, loop.I64: math.MaxUint64},
+		loop.OpMax:  {loop.I32: 1 << 31, loop.I64: 1 << 63, loop.F32: 0xFF800000, loop.F64: 0xFFF << 52},
 	}
 )
 

@@ -16,6 +16,7 @@ type operation struct {
 	t     loop.Type
 	args  []loop.Type
 	table []float64
+	sign  int // of a conversion: see loop.FromUnsigned
 }
 
 // operations lists everything that (*compiler).lowerIns computes from operands.
@@ -35,6 +36,11 @@ func operations() (out []operation) {
 			if u != t {
 				add(t, []loop.Type{u}, loop.OpCvt)
 			}
+			for sign := 1; u != t && sign <= 3; sign++ {
+				if (sign&loop.FromUnsigned == 0 || u.Int()) && (sign&loop.ToUnsigned == 0 || t.Int()) {
+					out = append(out, operation{op: loop.OpCvt, t: t, args: []loop.Type{u}, sign: sign})
+				}
+			}
 			if u != t && u.Size() == t.Size() {
 				add(t, []loop.Type{u}, loop.OpBits)
 			}
@@ -45,7 +51,7 @@ func operations() (out []operation) {
 			add(t, one, loop.OpLogB)
 			add(t, two, loop.OpScaleB)
 			for parts := 1; parts <= 4; parts *= 2 {
-				o := operation{loop.OpLookup, t, []loop.Type{intOf[t]}, nil}
+				o := operation{op: loop.OpLookup, t: t, args: []loop.Type{intOf[t]}}
 				for i := range parts * loop.TableBytes / t.Size() {
 					o.table = append(o.table, 1/float64(i+3))
 				}
@@ -54,6 +60,8 @@ func operations() (out []operation) {
 			add(t, one, loop.OpSqrt, loop.OpFloor, loop.OpCeil, loop.OpTrunc, loop.OpRint)
 		} else {
 			add(t, two, loop.OpQuo, loop.OpRem, loop.OpShl, loop.OpShr, loop.OpShrU)
+			add(t, two, loop.OpQuoU, loop.OpRemU, loop.OpMinU, loop.OpMaxU)
+			add(loop.B, two, loop.OpLtU, loop.OpLeU)
 		}
 	}
 	for _, t := range []loop.Type{loop.B, loop.I32, loop.I64} {
@@ -80,6 +88,9 @@ func boolBits(b bool) uint64 {
 
 // eval computes one lane.
 func (o operation) eval(a [3]uint64) uint64 {
+	if o.sign != 0 {
+		return evalCvtU(o.sign, o.t, o.args[0], a[0])
+	}
 	if o.op != loop.OpLookup {
 		return eval(o.op, o.t, o.args[0], a[0], a[1], a[2])
 	}
@@ -102,7 +113,7 @@ func eval(op loop.Op, t, from loop.Type, a, b, c uint64) uint64 {
 		return a
 	case loop.OpCvt:
 		return evalCvt(t, from, a)
-	case loop.OpEq, loop.OpNe, loop.OpLt, loop.OpLe:
+	case loop.OpEq, loop.OpNe, loop.OpLt, loop.OpLe, loop.OpLtU, loop.OpLeU:
 		return evalCompare(op, from, a, b)
 	}
 	switch t {
@@ -117,8 +128,14 @@ func eval(op loop.Op, t, from loop.Type, a, b, c uint64) uint64 {
 		}
 		return 1 - a
 	case loop.I32:
+		if op >= loop.OpQuoU && op <= loop.OpMaxU {
+			return evalUnsigned(op, a, b)
+		}
 		return uint64(uint32(evalInt(op, 32, int64(int32(a)), int64(int32(b)))))
 	case loop.I64:
+		if op >= loop.OpQuoU && op <= loop.OpMaxU {
+			return evalUnsigned(op, a, b)
+		}
 		return uint64(evalInt(op, 64, int64(a), int64(b)))
 	case loop.F32:
 		x, y, z := math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b)), math.Float32frombits(uint32(c))
@@ -259,6 +276,21 @@ func evalInt(op loop.Op, width int, a, b int64) int64 {
 	return ^a
 }
 
+// evalUnsigned takes numbers that are widened by zeros.
+func evalUnsigned(op loop.Op, a, b uint64) uint64 {
+	switch {
+	case op == loop.OpMinU:
+		return min(a, b)
+	case op == loop.OpMaxU:
+		return max(a, b)
+	case b == 0:
+		return 0
+	case op == loop.OpQuoU:
+		return a / b
+	}
+	return a % b
+}
+
 func evalCompare(op loop.Op, t loop.Type, a, b uint64) uint64 {
 	var eq, lt bool
 	switch t {
@@ -276,6 +308,10 @@ func evalCompare(op loop.Op, t loop.Type, a, b uint64) uint64 {
 		eq, lt = x == y, x < y
 	}
 	switch op {
+	case loop.OpLtU:
+		return boolBits(a < b)
+	case loop.OpLeU:
+		return boolBits(a <= b)
 	case loop.OpEq:
 		return boolBits(eq)
 	case loop.OpNe:
@@ -284,6 +320,50 @@ func evalCompare(op loop.Op, t loop.Type, a, b uint64) uint64 {
 		return boolBits(lt)
 	}
 	return boolBits(lt || eq)
+}
+
+// evalCvtU is evalCvt where sign says which integers have none. Numbers between are
+// exact in 100 bits.
+func evalCvtU(sign int, t, from loop.Type, a uint64) uint64 {
+	x := new(big.Float).SetPrec(100)
+	switch {
+	case from.Float():
+		v := math.Float64frombits(a)
+		if from == loop.F32 {
+			v = float64(math.Float32frombits(uint32(a)))
+		}
+		if math.IsNaN(v) {
+			return 0
+		}
+		x.SetFloat64(v)
+	case sign&loop.FromUnsigned != 0 && from == loop.I32:
+		x.SetUint64(uint64(uint32(a)))
+	case sign&loop.FromUnsigned != 0:
+		x.SetUint64(a)
+	case from == loop.I32:
+		x.SetInt64(int64(int32(a)))
+	default:
+		x.SetInt64(int64(a))
+	}
+	switch t {
+	case loop.F32:
+		v, _ := x.Float32()
+		return f32(v)
+	case loop.F64:
+		v, _ := x.Float64()
+		return f64(v)
+	}
+	width := 8 * t.Size()
+	n, _ := x.Int(nil) // truncates; nil if infinite
+	switch {
+	case !from.Float(): // the low bits
+		return new(big.Int).And(n, new(big.Int).SetUint64(1<<width-1)).Uint64()
+	case x.Sign() <= 0:
+		return 0
+	case n == nil || n.BitLen() > width:
+		return 1<<width - 1
+	}
+	return n.Uint64()
 }
 
 func evalCvt(t, from loop.Type, a uint64) uint64 {

@@ -37,7 +37,7 @@ func latency(op loop.Op) int32 {
 	switch op {
 	case loop.OpBits, loop.OpOut, loop.OpIf, loop.OpConst, loop.OpScalar:
 		return 0
-	case loop.OpFma, loop.OpScaleB, loop.OpLookup, loop.OpEq, loop.OpNe, loop.OpLt, loop.OpLe:
+	case loop.OpFma, loop.OpScaleB, loop.OpLookup, loop.OpEq, loop.OpNe, loop.OpLt, loop.OpLe, loop.OpLtU, loop.OpLeU:
 		return 4
 	case loop.OpAdd, loop.OpSub, loop.OpMul, loop.OpLogB, loop.OpCvt, loop.OpRound:
 		return 3

@@ -220,11 +220,11 @@ func (c *compiler) lowerIns(v loop.Value, in *loop.Ins) {
 		c.lowerStore(in)
 	case loop.OpSelect:
 		c.selects(v, in)
-	case loop.OpEq, loop.OpNe, loop.OpLt, loop.OpLe:
+	case loop.OpEq, loop.OpNe, loop.OpLt, loop.OpLe, loop.OpLtU, loop.OpLeU:
 		c.compare(v, in)
 	case loop.OpCvt:
 		c.convert(v, in)
-	case loop.OpQuo, loop.OpRem:
+	case loop.OpQuo, loop.OpRem, loop.OpQuoU, loop.OpRemU:
 		c.divide(v, in)
 	case loop.OpReduce:
 		c.accumulate(v, in)
