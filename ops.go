@@ -232,9 +232,11 @@ func (t *Tensor) Linear(w, b *Tensor) *Tensor {
 }
 
 // Cat joins tensors along an axis; they meet by promotion.
-func Cat(ts []*Tensor, axis int) *Tensor {
-	in := meet("cat", ts)
-	axis = array.Axis("cat", axis, len(in[0].v.Shape))
+func Cat(ts []*Tensor, axis int) *Tensor { return cat("cat", ts, axis) }
+
+func cat(opName string, ts []*Tensor, axis int) *Tensor {
+	in := meet(opName, ts)
+	axis = array.Axis(opName, axis, len(in[0].v.Shape))
 	return withAttrs(op.Cat, op.Axis(axis), in...)
 }
 

@@ -165,30 +165,36 @@ func (t *Tensor) At(index ...int) *Tensor {
 // left.
 func (t *Tensor) Reshape(shape ...int) *Tensor {
 	t.check("reshape")
+	return window(op.Reshape, op.Shape(reshaped("reshape", "shape", t.v.Shape, t.Size(), t.v.DType, shape)), t)
+}
+
+// reshaped is the shape of size elements, those of the shape from, into which an
+// argument divides them: one of its sizes may be -1.
+func reshaped(opName, arg string, from []int, size int, d DType, shape []int) []int {
 	s := append([]int{}, shape...)
 	free, known := -1, 1
 	for i, n := range s {
 		switch {
 		case n == -1 && free >= 0:
-			array.Failf("reshape", "shape", "%s has two sizes of -1", array.ShapeString(shape))
+			array.Failf(opName, arg, "%s has two sizes of -1", array.ShapeString(shape))
 		case n == -1:
 			free = i
 		case n < 0:
-			array.Failf("reshape", "shape", "%s has a negative size", array.ShapeString(shape))
+			array.Failf(opName, arg, "%s has a negative size", array.ShapeString(shape))
 		default:
 			known *= n
 		}
 	}
 	if free >= 0 {
-		if known == 0 || t.Size()%known != 0 {
-			array.Failf("reshape", "shape", "%d elements do not fit %s", t.Size(), array.ShapeString(shape))
+		if known == 0 || size%known != 0 {
+			array.Failf(opName, arg, "%d elements do not fit %s", size, array.ShapeString(shape))
 		}
-		s[free] = t.Size() / known
+		s[free] = size / known
 	}
-	if n := array.CheckShape("reshape", s, t.v.DType); n != t.Size() {
-		array.Failf("reshape", "shape", "%s has %d elements, %s has %d", array.ShapeString(s), n, array.ShapeString(t.v.Shape), t.Size())
+	if n := array.CheckShape(opName, s, d); n != size {
+		array.Failf(opName, arg, "%s has %d elements, %s has %d", array.ShapeString(s), n, array.ShapeString(from), size)
 	}
-	return window(op.Reshape, op.Shape(s), t)
+	return s
 }
 
 // Flatten merges the axes from axis on into one.
@@ -248,10 +254,14 @@ func (t *Tensor) T() *Tensor {
 // Expand returns a view broadcast to shape; it must not be written to.
 func (t *Tensor) Expand(shape ...int) *Tensor {
 	t.check("expand")
+	return t.expand("expand", shape)
+}
+
+func (t *Tensor) expand(opName string, shape []int) *Tensor {
 	s := append([]int{}, shape...)
-	array.CheckShape("expand", s, t.v.DType)
+	array.CheckShape(opName, s, t.v.DType)
 	if !array.BroadcastsTo(t.v.Shape, s) {
-		array.Failf("expand", "shape", "%s does not expand to %s", array.ShapeString(t.v.Shape), array.ShapeString(s))
+		array.Failf(opName, "shape", "%s does not expand to %s", array.ShapeString(t.v.Shape), array.ShapeString(s))
 	}
 	return window(op.Expand, op.Shape(s), t)
 }

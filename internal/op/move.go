@@ -8,7 +8,7 @@ import (
 )
 
 // Windows on an array, and their opposites, which place arrays into a new one.
-var Reshape, Permute, Expand, Slice, Diagonal, Place, Cat, Pad, Copy *Def
+var Reshape, Permute, Expand, Slice, Diagonal, Place, Cat, Pad, Tril, Triu, Copy *Def
 
 // viewNode infers a Move by applying its View to a view with no storage.
 func viewNode(c *Call) (array.DType, []int) {
@@ -177,6 +177,26 @@ func init() {
 			return Apply(Place, Placement{shape, w, a.Value}, x[0])
 		},
 		Samples: []Sample{{Shapes: [][]int{{2, 3}}, Attrs: Padding{[]int{1, 0, 2, 2}, 1.5}}}})
+	triangle := []Sample{{Shapes: [][]int{{5, 7}}}, {Shapes: [][]int{{2, 7, 5}}, Attrs: Offset(2)}, {Shapes: [][]int{{4, 4}}, Attrs: Offset(-1)}, {Shapes: [][]int{{3, 0}}}, {Shapes: [][]int{{3, 2}}, Attrs: Offset(9)}}
+	Tril = define(Def{Name: "tril", Class: Composite, Arity: 1, Attrs: Offset(0), ONNX: "Trilu", Doc: "x with zeros above a diagonal of the last two axes.", Samples: triangle,
+		Compose: func(x []*node, a ir.Attrs) *node { return triangleOf("tril", Le, x[0], a.(Offset)) }})
+	Triu = define(Def{Name: "triu", Class: Composite, Arity: 1, Attrs: Offset(0), ONNX: "Trilu", Doc: "x with zeros below a diagonal of the last two axes.", Samples: triangle,
+		Compose: func(x []*node, a ir.Attrs) *node { return triangleOf("triu", Ge, x[0], a.(Offset)) }})
+}
+
+// triangleOf is x where its column compares so with that of the diagonal of its row, and
+// 0 elsewhere.
+func triangleOf(name string, compare *Def, x *node, diagonal Offset) *node {
+	r := len(x.Shape)
+	if r < 2 {
+		array.Failf(name, "", "takes two dimensions or more, got %s", array.ShapeString(x.Shape))
+	}
+	rows, cols := x.Shape[r-2], x.Shape[r-1]
+	g := x.Graph
+	place := Apply(Expand, Shape{rows, cols}, g.Number(0, array.Float32, false))
+	k := min(max(int(diagonal), -rows), cols) // beyond which nothing changes
+	at := add(Apply(Iota, Axis(0), place), g.Number(float64(k), array.Int64, false))
+	return where(apply(compare, Apply(Iota, Axis(1), place), at), x, num(x, 0))
 }
 
 // placeIn is zeros with x in a view.

@@ -114,6 +114,20 @@ func init() {
 			return steps(p.View.(op.Window), idx)
 		})
 	}
+	triangle := func(keep func(row, column int) bool) reference {
+		return func(x []*Array, a ir.Attrs) Result {
+			out := New(x[0].DType, x[0].Shape)
+			r, k := len(x[0].Shape), int(a.(op.Offset))
+			for i := range out.Size() {
+				if idx := index(x[0].Shape, i); keep(idx[r-2]+k, idx[r-1]) {
+					out.put(i, x[0], i)
+				}
+			}
+			return Result{Array: out, Exact: true}
+		}
+	}
+	references["tril"] = triangle(func(row, column int) bool { return column <= row })
+	references["triu"] = triangle(func(row, column int) bool { return column >= row })
 	references["pad"] = func(x []*Array, a ir.Attrs) Result {
 		p, shape := a.(op.Padding), append([]int(nil), x[0].Shape...)
 		for i := range shape {

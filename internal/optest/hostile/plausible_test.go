@@ -85,6 +85,49 @@ var plausible = map[string]func(g *gen) []any{
 	"Flatten":   func(g *gen) []any { t := g.plain(g.shape()); return []any{t, g.axis(t)} },
 	"Unsqueeze": func(g *gen) []any { t := g.plain(g.shapeOf(g.r.IntN(17))); return []any{t, g.axis(t)} },
 	"Squeeze":   func(g *gen) []any { return []any{g.plain(g.shape()), []int(nil)} },
+	"Split": func(g *gen) []any {
+		t := g.plain(g.ranked())
+		a := g.axis(t)
+		n := t.Shape()[(a+t.Rank())%t.Rank()]
+		k := g.r.IntN(n + 1)
+		return []any{t, a, pick(g, []int{1 + g.r.IntN(4)}, []int{k, n - k}, []int{n, 0}, []int{g.integer(), g.integer()})}
+	},
+	"Chunk":    func(g *gen) []any { t := g.plain(g.ranked()); return []any{t, g.axis(t), 1 + g.r.IntN(5)} },
+	"Unbind":   func(g *gen) []any { t := g.plain(g.ranked()); return []any{t, g.axis(t)} },
+	"Roll":     func(g *gen) []any { t := g.plain(g.ranked()); return []any{t, g.axis(t), g.integer()} },
+	"MoveAxis": func(g *gen) []any { t := g.plain(g.ranked()); return []any{t, g.axis(t), g.axis(t)} },
+	"Unflatten": func(g *gen) []any {
+		t := g.plain(g.ranked())
+		return []any{t, g.axis(t), pick(g, []int{-1, 1}, []int{1, -1, 1}, []int{2, -1})}
+	},
+	"ExpandAs": func(g *gen) []any {
+		s := g.shape()
+		t := g.plain(s[g.r.IntN(len(s)+1):])
+		return []any{t, g.plain(s)}
+	},
+	"Tile":   func(g *gen) []any { return []any{g.plain(g.shape()), g.reps(g.r.IntN(4))} },
+	"Repeat": func(g *gen) []any { t := g.plain(g.shape()); return []any{t, g.reps(t.Rank() + g.r.IntN(2))} },
+	"RepeatInterleave": func(g *gen) []any {
+		t := g.plain(g.ranked())
+		a := g.axis(t)
+		n := t.Shape()[(a+t.Rank())%t.Rank()]
+		g.places = 4
+		c := pick[any](g, g.r.IntN(4), g.reps(n), g.tensorOf(pick(g, weft.Int64, weft.Int32, weft.Uint8), []int{n}))
+		g.places = 0
+		return []any{t, a, c}
+	},
+	"Tril": func(g *gen) []any { return []any{g.plain(g.shapeOf(2 + g.r.IntN(3))), g.integer()} },
+	"Triu": func(g *gen) []any { return []any{g.plain(g.shapeOf(2 + g.r.IntN(3))), g.integer()} },
+	"Diag": func(g *gen) []any { return []any{g.plain(g.shapeOf(1 + g.r.IntN(2))), g.integer()} },
+	"Meshgrid": func(g *gen) []any {
+		return []any{[]*weft.Tensor{g.plain(g.shapeOf(1)), g.plain(g.shapeOf(g.r.IntN(2)))}}
+	},
+	"HStack": func(g *gen) []any { return joinArgs(g)[:1] },
+	"VStack": func(g *gen) []any { return joinArgs(g)[:1] },
+	"MaskedFill": func(g *gen) []any {
+		t := g.plain(g.shape())
+		return []any{t, g.tensorOf(weft.Bool, g.about(t.Shape())), pick[any](g, g.float(), g.integer(), true, g.tensorOf(t.DType(), []int{1}))}
+	},
 	"Pad": func(g *gen) []any {
 		t := g.plain(g.shape())
 		p := make([]int, 2*t.Rank())
@@ -484,6 +527,17 @@ func (g *gen) pair(from ...int) [2]int {
 		return [2]int{g.integer(), g.integer()}
 	}
 	return [2]int{pick(g, from...), pick(g, from...)}
+}
+
+// reps are so many small numbers, few of them bad.
+func (g *gen) reps(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		if out[i] = g.r.IntN(3); g.chance(25) {
+			out[i] = g.integer()
+		}
+	}
+	return out
 }
 
 // side is a size of a matrix.
