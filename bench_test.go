@@ -22,8 +22,8 @@ func BenchmarkAdd16(b *testing.B) {
 func BenchmarkMLPStep(b *testing.B) {
 	x := noise(1, .1, 60, 784)
 	y := FromSlice(make([]int64, 60))
-	w1, b1 := noise(1, .1, 784, 500).RequireGrad(), noise(1, .1, 500).RequireGrad()
-	w2, b2 := noise(1, .1, 500, 10).RequireGrad(), noise(1, .1, 10).RequireGrad()
+	w1, b1 := noise(1, .1, 500, 784).RequireGrad(), noise(1, .1, 500).RequireGrad()
+	w2, b2 := noise(1, .1, 10, 500).RequireGrad(), noise(1, .1, 10).RequireGrad()
 	b.ReportAllocs()
 	for b.Loop() {
 		sc := NewScope()
@@ -41,7 +41,7 @@ func BenchmarkMLPStep(b *testing.B) {
 func BenchmarkLeNetStep(b *testing.B) {
 	x := noise(1, .1, 60, 1, 32, 32)
 	y := FromSlice(make([]int64, 60))
-	ps := []*Tensor{noise(1, .1, 6, 1, 5, 5), noise(1, .1, 6), noise(1, .1, 16, 6, 5, 5), noise(1, .1, 16), noise(1, .1, 400, 120), noise(1, .1, 120), noise(1, .1, 120, 84), noise(1, .1, 84), noise(1, .1, 84, 10), noise(1, .1, 10)}
+	ps := []*Tensor{noise(1, .1, 6, 1, 5, 5), noise(1, .1, 6), noise(1, .1, 16, 6, 5, 5), noise(1, .1, 16), noise(1, .1, 120, 400), noise(1, .1, 120), noise(1, .1, 84, 120), noise(1, .1, 84), noise(1, .1, 10, 84), noise(1, .1, 10)}
 	for _, p := range ps {
 		p.RequireGrad()
 	}

@@ -61,7 +61,7 @@ func bitsOf(ts ...*Tensor) string {
 // train takes some steps of a small convolutional network with momentum.
 func train(steps int) []*Tensor {
 	ps := []*Tensor{noise(1, .4, 6, 1, 5, 5), noise(2, .1, 6), noise(3, .2, 16, 6, 5, 5), noise(4, .1, 16),
-		noise(5, .2, 256, 84), noise(6, .1, 84), noise(7, .2, 84, 10), noise(8, .1, 10)}
+		noise(5, .2, 84, 256), noise(6, .1, 84), noise(7, .2, 10, 84), noise(8, .1, 10)}
 	var mom []*Tensor
 	for _, p := range ps {
 		p.RequireGrad()

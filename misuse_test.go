@@ -181,16 +181,17 @@ func TestMistakesInFormulas(t *testing.T) {
 func TestMistakesInTraining(t *testing.T) {
 	x := weft.Ones(2, 3)
 	checkMistakes(t, "DIR", []mistake{
-		{misuse(func() { x.Linear(weft.Ones(3, 4), weft.Ones(3)) }), "linear: b: has shape [3], want [4]"},
-		{misuse(func() { x.Linear(weft.Ones(4, 4), weft.Ones(4)) }), "linear: x: has 3 features, the weights take 4: [2 3] x [4 4]"},
-		{misuse(func() { x.Linear(weft.Ones(3, 4), nil) }), "linear: the tensor is nil (a Grad is nil until Backward has reached its leaf)"},
+		{misuse(func() { x.Linear(weft.Ones(4, 3), weft.Ones(3)) }), "linear: b: has shape [3], want [4]"},
+		{misuse(func() { x.Linear(weft.Ones(4, 4), weft.Ones(4)) }), "linear: x: has shape [2 3], want [... 4]: the weights are [4 4], outputs first"},
+		{misuse(func() { x.Linear(nil, weft.Ones(4)) }), "linear: the tensor is nil (a Grad is nil until Backward has reached its leaf)"},
+		{misuse(func() { x.Linear(weft.Ones(3), nil) }), "linear: w: has shape [3], want [out in]"},
 		{misuse(func() { nn.MSE(x, nil) }), "mse: target: is nil"},
 		{misuse(func() { x.Grad().Shape() }), "shape: the tensor is nil (a Grad is nil until Backward has reached its leaf)"},
 		{misuse(func() { weft.Data[int64](x) }), "data: elements are float32, not int64: convert with To first"},
-		{misuse(func() { nn.NewLinear(4, 2).Forward(x) }), "linear: x: has 3 features, the weights take 4: [2 3] x [4 2]"},
-		{misuse(func() { nn.NewLinear(0, 2).Forward(x) }), "linear: x: has 3 features, the weights take 0: [2 3] x [0 2]"},
-		{misuse(func() { nn.NewLinear(-1, 2) }), "rand: shape: dimension 0 of [-1 2] is negative"},
-		{misuse(func() { (&nn.Linear{}).Forward(x) }), "linear: W: is nil: NewLinear makes a layer with weights"},
+		{misuse(func() { nn.NewLinear(4, 2).Forward(x) }), "linear: x: has shape [2 3], want [... 4]: the weights are [2 4], outputs first"},
+		{misuse(func() { nn.NewLinear(0, 2).Forward(x) }), "linear: x: has shape [2 3], want [... 0]: the weights are [2 0], outputs first"},
+		{misuse(func() { nn.NewLinear(-1, 2) }), "rand: shape: dimension 1 of [2 -1] is negative"},
+		{misuse(func() { (&nn.Linear{}).Forward(x) }), "linear: Weight: is nil: NewLinear makes a layer with weights"},
 		{misuse(func() { nn.NewConv2d(3, 4, 3).Forward(weft.Ones(1, 1, 8, 8)) }), "conv2d: w: takes 3 channels, x has 1: [4 3 3 3] and [1 1 8 8]"},
 		{misuse(func() { nn.NewConv2d(1, 4, 3).Forward(weft.Ones(8, 8)) }), "conv2d: x: has shape [8 8], want [N C H W]: pictures, channels, height, width"},
 		{misuse(func() { nn.NewConv2d(1, 4, 9).Forward(weft.Ones(1, 1, 8, 8)) }), "conv2d: a window of 9 does not fit in 8 with padding 0"},
@@ -206,13 +207,13 @@ func TestMistakesInTraining(t *testing.T) {
 		{misuse(func() { nn.CrossEntropy(x, weft.FromSlice([]int64{0, 3})) }), "cross_entropy: target: 3 of row 1 is no class: want 0 to 2"},
 		{misuse(func() { nn.CrossEntropy(weft.ZerosOf(weft.Int64, 2, 3), weft.Arange(2)) }), "cross_entropy: logits: have elements of type int64, want floats"},
 		{misuse(func() { nn.KaimingNormal(nil, 3) }), "kaiming_normal: shape: [3] has no fans: want two axes or more"},
-		{func() error { return nn.LoadState(nn.NewLinear(3, 1), nn.State(nn.NewLinear(2, 1)), true) }, "nn: the state does not fit the module: W is float32[2 1], want float32[3 1]"},
+		{func() error { return nn.LoadState(nn.NewLinear(3, 1), nn.State(nn.NewLinear(2, 1)), true) }, "nn: the state does not fit the module: weight is float32[1 2], want float32[1 3]"},
 		{func() error {
-			return nn.LoadState(nn.NewLinear(3, 1), map[string]*weft.Tensor{"W": weft.Ones(3, 1)}, true)
-		}, "nn: the state does not fit the module: missing B"},
+			return nn.LoadState(nn.NewLinear(3, 1), map[string]*weft.Tensor{"weight": weft.Ones(1, 3)}, true)
+		}, "nn: the state does not fit the module: missing bias"},
 		{func() error {
-			return nn.LoadState(nn.NewLinear(3, 1), map[string]*weft.Tensor{"W": weft.Ones(3, 1), "B": weft.Ones(1), "V": x}, true)
-		}, "nn: the state does not fit the module: unexpected V"},
+			return nn.LoadState(nn.NewLinear(3, 1), map[string]*weft.Tensor{"weight": weft.Ones(1, 3), "bias": weft.Ones(1), "v": x}, true)
+		}, "nn: the state does not fit the module: unexpected v"},
 		{misuse(func() { optim.NewSGD(nn.Params(struct{}{}), optim.SGDOpts{LR: 0.1}) }), "sgd: params: is empty: a module's parameters are its tensors marked with nn.Param, in exported fields"},
 		{misuse(func() { optim.NewSGD(nil, optim.SGDOpts{LR: 0.1}) }), "sgd: params: is nil: nn.Params returns those of a module"},
 		{misuse(func() { optim.NewSGD(nn.Params(nn.NewLinear(1, 1)), optim.SGDOpts{LR: -1}) }), "sgd: LR: is -1, want 0 or more"},
@@ -260,7 +261,7 @@ func TestMistakesWithFiles(t *testing.T) {
 		{func() error { return npy.WriteFile(file("no/x.npy"), x) }, "open DIR/no/x.npy: no such file or directory"},
 		{func() error { return safetensors.WriteFile(file("no/x.st"), map[string]*weft.Tensor{"x": x}, nil) }, "open DIR/no/x.st: no such file or directory"},
 		{func() error { return checkpoint.Save(file("no/x.st"), model(1), nil) }, "checkpoint: open DIR/no/x.st: no such file or directory"},
-		{func() error { _, err := checkpoint.Load(file("checkpoint"), model(2)); return err }, `checkpoint: part "model": nn: the state does not fit the module: W is float32[1 1], want float32[2 1]`},
+		{func() error { _, err := checkpoint.Load(file("checkpoint"), model(2)); return err }, `checkpoint: part "model": nn: the state does not fit the module: weight is float32[1 1], want float32[1 2]`},
 		{func() error {
 			_, err := checkpoint.Load(file("checkpoint"), checkpoint.Parts{"net": checkpoint.Module(nn.NewLinear(1, 1))})
 			return err
@@ -269,7 +270,7 @@ func TestMistakesWithFiles(t *testing.T) {
 			_, err := checkpoint.Load(file("checkpoint"), checkpoint.Parts{"model": checkpoint.Module(nn.NewLinear(1, 1)), "opt": checkpoint.Generator(weft.NewGenerator(1))})
 			return err
 		}, `checkpoint: part "opt" is not in the file`},
-		{func() error { _, err := npy.ReadFile(file("checkpoint")); return err }, `DIR/checkpoint: npy: not a .npy file: it begins with "\xb8\x00\x00\x00\x00\x00"`},
+		{func() error { _, err := npy.ReadFile(file("checkpoint")); return err }, `DIR/checkpoint: npy: not a .npy file: it begins with "\xc0\x00\x00\x00\x00\x00"`},
 		{func() error { _, err := checkpoint.Load(file("plain.safetensors"), model(1)); return err }, `checkpoint: DIR/plain.safetensors is no checkpoint: its format is "", want "weft.checkpoint.1"`},
 		{func() error { _, _, err := safetensors.ReadFile(file("cut.safetensors")); return err }, `DIR/cut.safetensors: safetensors: tensor "a": its data ends at byte 24, 19 are there: unexpected EOF`},
 		{func() error { _, err := npy.ReadFile(file("cut.npy")); return err }, "DIR/cut.npy: npy: float32[2 3] needs 24 bytes of data, 19 are there: unexpected EOF"},
@@ -391,7 +392,7 @@ func refusesNil(t *testing.T, what string, f func() error, named func(op string)
 // Every method refuses a nil receiver and a nil argument under its own name.
 func TestMethodsRefuseNil(t *testing.T) {
 	typ := reflect.TypeFor[*weft.Tensor]()
-	takesNil := map[string]bool{"Format": true, "String": true, "LogValue": true, "Conv2d 2": true, "Conv1d 2": true, "ConvTranspose2d 2": true, "SetGrad 1": true}
+	takesNil := map[string]bool{"Format": true, "String": true, "LogValue": true, "Conv2d 2": true, "Linear 2": true, "Conv1d 2": true, "ConvTranspose2d 2": true, "SetGrad 1": true}
 	values := func(typ reflect.Type) reflect.Value {
 		switch typ {
 		case reflect.TypeFor[*weft.Tensor](), reflect.TypeFor[any]():
@@ -503,8 +504,8 @@ func TestFunctionsRefuseNil(t *testing.T) {
 		{"cross_entropy", "nn.CrossEntropy target", misuse(func() { nn.CrossEntropy(x, none) })},
 		{"requiregrad", "nn.Param", misuse(func() { nn.Param(none) })},
 		{"linear", "nn.Linear", misuse(func() { nn.NewLinear(2, 2).Forward(none) })},
-		{"matmul", "nn.Linear without bias", misuse(func() { nn.NewLinear(2, 2, nn.Opts{NoBias: true}).Forward(none) })},
-		{"linear", "nn.Linear.W", misuse(func() { (&nn.Linear{}).Forward(x) })},
+		{"linear", "nn.Linear without bias", misuse(func() { nn.NewLinear(2, 2, nn.Opts{NoBias: true}).Forward(none) })},
+		{"linear", "nn.Linear.Weight", misuse(func() { (&nn.Linear{}).Forward(x) })},
 		{"conv2d", "nn.Conv2d", misuse(func() { nn.NewConv2d(1, 1, 1).Forward(none) })},
 		{"conv2d", "nn.Conv2d.Weight", misuse(func() { (&nn.Conv2d{}).Forward(x) })},
 		{"max_pool2d", "nn.MaxPool2d", misuse(func() { nn.MaxPool2d{}.Forward(none) })},

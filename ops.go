@@ -226,9 +226,13 @@ func Where(cond *Tensor, x, y any) *Tensor {
 // not depend on the rest of the matrix.
 func (t *Tensor) MatMul(x *Tensor) *Tensor { return binary(op.MatMul, t, x) }
 
-// Linear is t.MatMul(w) plus b.
+// Linear is t.MatMul(w.T()) plus b: t [... in], w [out in], outputs first as PyTorch
+// keeps them, and b [out], nil for none, give [... out].
 func (t *Tensor) Linear(w, b *Tensor) *Tensor {
-	return apply(op.Linear, nil, tensorOperand("linear", t), asOperand("linear", w), asOperand("linear", b))
+	if b == nil {
+		return binary(op.Linear, t, w)
+	}
+	return apply(op.Linear, nil, tensorOperand("linear", t), tensorOperand("linear", w), tensorOperand("linear", b))
 }
 
 // Cat joins tensors along an axis; they meet by promotion.

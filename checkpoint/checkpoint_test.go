@@ -144,13 +144,13 @@ func TestLoadErrors(t *testing.T) {
 			delete(s, "random/state")
 		}), (*run).parts, "random", "is not in the file"},
 		// The parts before the one that fails are put back.
-		"model":     {change("model", func(s map[string]*weft.Tensor, _ map[string]string) { s["model/0.W"] = weft.Zeros(2) }), (*run).parts, "model", "0.W is float32[2]"},
-		"optimizer": {change("optim", func(s map[string]*weft.Tensor, _ map[string]string) { delete(s, "optim/mean.0.B") }), (*run).parts, "optim", `"mean.0.B" is missing`},
+		"model":     {change("model", func(s map[string]*weft.Tensor, _ map[string]string) { s["model/0.weight"] = weft.Zeros(2) }), (*run).parts, "model", "0.weight is float32[2]"},
+		"optimizer": {change("optim", func(s map[string]*weft.Tensor, _ map[string]string) { delete(s, "optim/mean.0.bias") }), (*run).parts, "optim", `"mean.0.bias" is missing`},
 		"generator": {change("random", func(s map[string]*weft.Tensor, _ map[string]string) { s["random/state"] = weft.Zeros(2) }), (*run).parts, "random", "no generator"},
 	} {
 		r := newRun(2)
 		r.train(t, 2)
-		weights, steps := r.weights(), r.opt.State()["steps.0.W"].ItemInt()
+		weights, steps := r.weights(), r.opt.State()["steps.0.weight"].ItemInt()
 		_, err := checkpoint.Load(c.path, c.parts(r))
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want %s", name, err, c.want)
@@ -159,7 +159,7 @@ func TestLoadErrors(t *testing.T) {
 		if c.part != "" && (!errors.As(err, &e) || e.Part != c.part) {
 			t.Errorf("%s: error %v is not about the part %s", name, err, c.part)
 		}
-		if !slices.Equal(r.weights(), weights) || r.opt.State()["steps.0.W"].ItemInt() != steps || r.loader.Next() != 2 {
+		if !slices.Equal(r.weights(), weights) || r.opt.State()["steps.0.weight"].ItemInt() != steps || r.loader.Next() != 2 {
 			t.Errorf("%s: a refused checkpoint changed the run", name)
 		}
 	}

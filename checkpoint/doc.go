@@ -11,7 +11,7 @@
 //	meta, err := checkpoint.Load("run.safetensors", parts)
 //
 // The file is a safetensors file, which other tools read. A tensor's name is
-// that of its part, a slash and its name in the part: "model/FC.W".
+// that of its part, a slash and its name in the part: "model/fc.weight".
 //
 // [Save] replaces the file as a whole: a process that is killed at any moment
 // leaves the old file or the new one. [Load] restores every part or, on an

@@ -34,6 +34,6 @@ func Example() {
 
 	other, restored := newParts(2)
 	meta, err := checkpoint.Load(path, other)
-	fmt.Println(meta, err, net.W.Eq(restored.W).All().ItemInt() == 1)
+	fmt.Println(meta, err, net.Weight.Eq(restored.Weight).All().ItemInt() == 1)
 	// Output: map[note:first] <nil> true
 }

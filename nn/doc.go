@@ -7,10 +7,17 @@
 // parameters are the tensors marked with [Param] that are reachable through
 // exported fields, pointers, interfaces, slices, arrays and maps, in the order of
 // fields, indices and sorted keys. A parameter in an unexported field would never be
-// trained; it is reported. Caches there are the module's own affair. The name of a parameter is its path, such as
-// "Conv.Weight" or "Layers.0.W". A tensor that several paths lead to is one
-// parameter, under the first of its names. Tensors that are not marked are
-// [Buffers].
+// trained; it is reported. Caches there are the module's own affair. Tensors that are not
+// marked are [Buffers].
+//
+// # Names
+//
+// The name of a parameter is its path in the case of PyTorch's names: "conv1.weight" is
+// the Weight in the field Conv1, "layers.0.running_mean" the RunningMean of the first of
+// Layers. So a state dict of PyTorch loads as it is, and a state that is saved here loads
+// there, where fields are named as the attributes there; a tag `nn:"name"` names one
+// otherwise, and `nn:""` leaves it out of the path. A tensor that several paths lead to
+// is one parameter, under the first of its names.
 //
 //	type Net struct {
 //		Conv *nn.Conv2d
@@ -27,7 +34,6 @@
 //
 // # Shapes
 //
-// A batch is the first axis. Matrices of weights are [in, out], so that a layer
-// is x.MatMul(W); filters are [out, in, height, width] and pictures [batch,
-// channels, height, width], as in PyTorch.
+// As in PyTorch: a batch is the first axis, matrices of weights are [out, in], filters
+// [out, in, height, width] and pictures [batch, channels, height, width].
 package nn

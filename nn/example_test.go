@@ -20,7 +20,7 @@ func (n *Net) Forward(x *weft.Tensor) *weft.Tensor {
 
 func Example() {
 	g := nn.Opts{Generator: weft.NewGenerator(1)}
-	net := &Net{Conv: nn.NewConv2d(1, 4, 3, nn.Conv2dOpts{Opts: g}), FC: nn.NewLinear(4*6*6, 10, g)}
+	net := &Net{Conv: nn.NewConv2d(1, 4, 3, nn.Conv2dOpts{Opts: g, Padding: 1}), FC: nn.NewLinear(4*8*8, 10, g)}
 
 	logits := net.Forward(weft.Zeros(2, 1, 8, 8))
 	fmt.Println(logits.Shape())
@@ -29,10 +29,10 @@ func Example() {
 	}
 	// Output:
 	// [2 10]
-	// Conv.Weight [4 1 3 3]
-	// Conv.Bias [4]
-	// FC.W [144 10]
-	// FC.B [10]
+	// conv.weight [4 1 3 3]
+	// conv.bias [4]
+	// fc.weight [10 256]
+	// fc.bias [10]
 }
 
 // A layer of one's own marks its parameters.
@@ -46,8 +46,8 @@ func ExampleParam() {
 		fmt.Println("buffer", name)
 	}
 	// Output:
-	// parameter By
-	// buffer Mean
+	// parameter by
+	// buffer mean
 }
 
 func ExampleSequential() {
@@ -64,9 +64,9 @@ func ExampleSequential() {
 	}
 	// Output:
 	// [32 10]
-	// 0.W
-	// 0.B
-	// 3.W
+	// 0.weight
+	// 0.bias
+	// 3.weight
 }
 
 func ExampleLoadState() {
@@ -76,7 +76,7 @@ func ExampleLoadState() {
 	fmt.Println(nn.LoadState(nn.NewLinear(3, 1), nn.State(trained), true))
 	// Output:
 	// <nil>
-	// nn: the state does not fit the module: W is float32[2 1], want float32[3 1]
+	// nn: the state does not fit the module: weight is float32[1 2], want float32[1 3]
 }
 
 func ExampleCrossEntropy() {
@@ -102,13 +102,13 @@ func ExampleParams_adversarial() {
 		fake := G.Forward(g.Randn(4, 2))
 		optD.ZeroGrad()
 		nn.CrossEntropy(D.Forward(real), yes).Add(nn.CrossEntropy(D.Forward(fake.Detach()), no)).Backward()
-		fmt.Print(G.W.Grad() == nil, " ")
+		fmt.Print(G.Weight.Grad() == nil, " ")
 		optD.Step()
 
 		optG.ZeroGrad()
 		nn.CrossEntropy(D.Forward(fake), yes).Backward()
 		optG.Step()
-		G.W.SetGrad(nil)
+		G.Weight.SetGrad(nil)
 	}
 	fmt.Println()
 	// Output: true true true

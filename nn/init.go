@@ -11,7 +11,7 @@ import (
 // generator.
 //
 // The initialisers of this package look at the fans of a shape, the numbers of
-// terms that reach an output and that an input reaches: [in, out] is a matrix of
+// terms that reach an output and that an input reaches: [out, in] is a matrix of
 // [Linear], [out, in, ...] with more axes the filters of a convolution. They
 // panic with *weft.Error if the shape has fewer than two axes.
 type Init func(g *weft.Generator, shape ...int) *weft.Tensor
@@ -48,15 +48,11 @@ func XavierUniform(g *weft.Generator, shape ...int) *weft.Tensor {
 
 // fans returns the numbers of inputs and outputs, at least 1.
 func fans(op string, shape []int) (in, out float64) {
-	switch {
-	case len(shape) < 2:
+	if len(shape) < 2 {
 		array.Failf(op, "shape", "%s has no fans: want two axes or more", array.ShapeString(shape))
-	case len(shape) == 2:
-		in, out = float64(shape[0]), float64(shape[1])
-	default:
-		field := float64(array.Size(shape[2:]))
-		in, out = float64(shape[1])*field, float64(shape[0])*field
 	}
+	field := float64(array.Size(shape[2:]))
+	in, out = float64(shape[1])*field, float64(shape[0])*field
 	return max(in, 1), max(out, 1)
 }
 
@@ -73,4 +69,33 @@ func source(g *weft.Generator) *weft.Generator {
 		return weft.DefaultGenerator()
 	}
 	return g
+}
+
+// Opts are the options of the layers that have weights.
+type Opts struct {
+	// Weight draws the weights; nil is [KaimingUniform].
+	Weight Init
+	// Bias draws the biases; nil is zeros.
+	Bias Init
+	// NoBias leaves the biases out.
+	NoBias bool
+	// Generator is what weights are drawn from; nil is the default generator.
+	Generator *weft.Generator
+}
+
+func (o *Opts) weight(shape ...int) *weft.Tensor {
+	if o.Weight == nil {
+		return Param(KaimingUniform(o.Generator, shape...))
+	}
+	return Param(o.Weight(o.Generator, shape...))
+}
+
+func (o *Opts) bias(n int) *weft.Tensor {
+	switch {
+	case o.NoBias:
+		return nil
+	case o.Bias == nil:
+		return Param(weft.Zeros(n))
+	}
+	return Param(o.Bias(o.Generator, n))
 }

@@ -10,78 +10,31 @@ type Layer interface {
 	Forward(x *weft.Tensor) *weft.Tensor
 }
 
-// Opts are the options of the layers that have weights.
-type Opts struct {
-	// Weight draws the weights; nil is [KaimingUniform].
-	Weight Init
-	// Bias draws the biases; nil is zeros.
-	Bias Init
-	// NoBias leaves the biases out.
-	NoBias bool
-	// Generator is what weights are drawn from; nil is the default generator.
-	Generator *weft.Generator
-}
+// Sequential is layers one after the other. Parameters have the layer's index in
+// their names: "0.weight".
+type Sequential []Layer
 
-func (o *Opts) weight(shape ...int) *weft.Tensor {
-	if o.Weight == nil {
-		return Param(KaimingUniform(o.Generator, shape...))
+// Forward passes x through all layers.
+func (s Sequential) Forward(x *weft.Tensor) *weft.Tensor {
+	for i, l := range s {
+		if l == nil {
+			array.Failf("sequential", "", "layer %d is nil", i)
+		}
+		x = l.Forward(x)
 	}
-	return Param(o.Weight(o.Generator, shape...))
+	return x
 }
 
-func (o *Opts) bias(n int) *weft.Tensor {
-	switch {
-	case o.NoBias:
-		return nil
-	case o.Bias == nil:
-		return Param(weft.Zeros(n))
+// Func makes a layer of a function, such as nn.Func((*weft.Tensor).Softplus).
+type Func func(x *weft.Tensor) *weft.Tensor
+
+// Forward is f(x).
+func (f Func) Forward(x *weft.Tensor) *weft.Tensor {
+	if f == nil {
+		array.Failf("func", "", "the function is nil")
 	}
-	return Param(o.Bias(o.Generator, n))
+	return f(x)
 }
-
-// Linear is x.MatMul(W) plus B. The last axis of x has the layer's inputs.
-type Linear struct {
-	W *weft.Tensor // [in, out]
-	B *weft.Tensor // [out], nil for none
-}
-
-// NewLinear returns a layer of float32 parameters.
-func NewLinear(in, out int, opts ...Opts) *Linear {
-	o := first(opts)
-	return &Linear{W: o.weight(in, out), B: o.bias(out)}
-}
-
-// Forward maps [..., in] to [..., out].
-func (l *Linear) Forward(x *weft.Tensor) *weft.Tensor {
-	if l == nil || l.W == nil {
-		array.Failf("linear", "W", "is nil: NewLinear makes a layer with weights")
-	}
-	if l.B == nil {
-		return x.MatMul(l.W)
-	}
-	return x.Linear(l.W, l.B)
-}
-
-// MaxPool2d takes the greatest element of each window of the last two axes.
-type MaxPool2d struct {
-	Window  [2]int // vertical, horizontal
-	Stride  [2]int // 0 means the window's size
-	Padding [2]int
-}
-
-// Forward maps [..., h, w] to [..., oh, ow].
-func (p MaxPool2d) Forward(x *weft.Tensor) *weft.Tensor { return x.MaxPool2d(weft.PoolOpts(p)) }
-
-// AvgPool2d takes the mean of each window of the last two axes, zeros of the
-// padding counted.
-type AvgPool2d struct {
-	Window  [2]int // vertical, horizontal
-	Stride  [2]int // 0 means the window's size
-	Padding [2]int
-}
-
-// Forward maps [..., h, w] to [..., oh, ow].
-func (p AvgPool2d) Forward(x *weft.Tensor) *weft.Tensor { return x.AvgPool2d(weft.PoolOpts(p)) }
 
 // Flatten merges all axes but the first.
 type Flatten struct{}
@@ -124,53 +77,3 @@ func (d *Dropout) notNil() {
 		array.Failf("dropout", "", "the layer is nil")
 	}
 }
-
-// Sequential is layers one after the other. Parameters have the layer's index in
-// their names: "0.W".
-type Sequential []Layer
-
-// Forward passes x through all layers.
-func (s Sequential) Forward(x *weft.Tensor) *weft.Tensor {
-	for i, l := range s {
-		if l == nil {
-			array.Failf("sequential", "", "layer %d is nil", i)
-		}
-		x = l.Forward(x)
-	}
-	return x
-}
-
-// Func makes a layer of a function, such as nn.Func((*weft.Tensor).Softplus).
-type Func func(x *weft.Tensor) *weft.Tensor
-
-// Forward is f(x).
-func (f Func) Forward(x *weft.Tensor) *weft.Tensor {
-	if f == nil {
-		array.Failf("func", "", "the function is nil")
-	}
-	return f(x)
-}
-
-// Elementwise layers.
-type (
-	Relu    struct{} // max(x, 0)
-	Tanh    struct{} // the hyperbolic tangent
-	Sigmoid struct{} // 1/(1+exp(-x))
-	Gelu    struct{} // x times the normal distribution function of x
-	Silu    struct{} // x*sigmoid(x)
-)
-
-// Forward keeps the shape.
-func (Relu) Forward(x *weft.Tensor) *weft.Tensor { return x.Relu() }
-
-// Forward keeps the shape.
-func (Tanh) Forward(x *weft.Tensor) *weft.Tensor { return x.Tanh() }
-
-// Forward keeps the shape.
-func (Sigmoid) Forward(x *weft.Tensor) *weft.Tensor { return x.Sigmoid() }
-
-// Forward keeps the shape.
-func (Gelu) Forward(x *weft.Tensor) *weft.Tensor { return x.Gelu() }
-
-// Forward keeps the shape.
-func (Silu) Forward(x *weft.Tensor) *weft.Tensor { return x.Silu() }

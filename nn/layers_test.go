@@ -110,7 +110,7 @@ func TestInit(t *testing.T) {
 		"xavier uniform":  {nn.XavierUniform, func(in, out float64) float64 { return math.Sqrt(2 / (in + out)) }, true},
 	} {
 		g := weft.NewGenerator(5)
-		for _, shape := range [][]int{{in, out}, {out, in, 3, 3}} {
+		for _, shape := range [][]int{{out, in}, {out, in, 3, 3}} {
 			k := 1.0
 			if len(shape) == 4 {
 				k = field

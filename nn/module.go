@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
+	"unicode"
 
 	"weft"
 	"weft/internal/array"
@@ -136,11 +138,11 @@ func (w *walker) walk(name string, v reflect.Value) bool {
 			// its type is exported or not.
 			if !f.IsExported() && !(f.Anonymous && f.Type.Kind() == reflect.Struct) {
 				if w.private != nil {
-					w.conceal(join(name, f.Name), v.Field(i), f.PkgPath)
+					w.conceal(join(name, fieldName(f)), v.Field(i), f.PkgPath)
 				}
 				continue
 			}
-			if !w.walk(join(name, f.Name), v.Field(i)) {
+			if !w.walk(join(name, fieldName(f)), v.Field(i)) {
 				return false
 			}
 		}
@@ -208,7 +210,7 @@ func (w *walker) conceal(name string, v reflect.Value, pkg string) {
 		}
 		for i := range t.NumField() {
 			if f := t.Field(i); f.IsExported() || f.PkgPath == pkg {
-				w.conceal(join(name, f.Name), v.Field(i), pkg)
+				w.conceal(join(name, fieldName(f)), v.Field(i), pkg)
 			}
 		}
 	case reflect.Slice, reflect.Array:
@@ -248,8 +250,39 @@ func compareKeys(a, b reflect.Value) int {
 	return cmp.Compare(fmt.Sprint(a), fmt.Sprint(b))
 }
 
+// fieldName is a field's part of a path: its name in the case of PyTorch's, so that
+// RunningMean is "running_mean", or that of a tag `nn:"name"`. An empty one leaves the
+// field out of the path.
+func fieldName(f reflect.StructField) string {
+	if name, ok := f.Tag.Lookup("nn"); ok {
+		return name
+	}
+	return snake(f.Name)
+}
+
+// snake is a Go name in lower case, with "_" before each word but the first: FC1 is
+// "fc1", InProjWeight "in_proj_weight", WeightIH "weight_ih".
+func snake(name string) string {
+	var b strings.Builder
+	r := []rune(name)
+	for i, c := range r {
+		if i > 0 && unicode.IsUpper(c) {
+			before := unicode.IsLower(r[i-1])
+			after := i+1 < len(r) && unicode.IsLower(r[i+1])
+			if before || after && r[i-1] != '_' {
+				b.WriteByte('_')
+			}
+		}
+		b.WriteRune(unicode.ToLower(c))
+	}
+	return b.String()
+}
+
 func join(name, part string) string {
-	if name == "" {
+	switch {
+	case part == "":
+		return name
+	case name == "":
 		return part
 	}
 	return name + "." + part

@@ -37,11 +37,11 @@ type everything struct {
 
 func leaf(x float32) *weft.Tensor { return nn.Param(weft.FromSlice([]float32{x})) }
 
-func linear(x float32) *nn.Linear { return &nn.Linear{W: leaf(x)} }
+func linear(x float32) *nn.Linear { return &nn.Linear{Weight: leaf(x)} }
 
 func TestParams(t *testing.T) {
 	m := &everything{First: leaf(1), hidden: weft.Ones(1).Add(1), embedded: embedded{leaf(3)},
-		Other:  other{Linear: &nn.Linear{W: leaf(4), B: leaf(5)}},
+		Other:  other{Linear: &nn.Linear{Weight: leaf(4), Bias: leaf(5)}},
 		Layers: []any{linear(6), nil, map[string]any{"x": leaf(7)}, 3, []*weft.Tensor{leaf(8)}},
 		Pair:   [2]*nn.Linear{linear(9), nil},
 		Named:  map[string]*weft.Tensor{"b": leaf(11), "a": leaf(10)},
@@ -50,8 +50,8 @@ func TestParams(t *testing.T) {
 		Raw:    []float64{1},
 	}
 	m.Self, m.Again, m.Any = m, m.First, m.Pair[0]
-	want := []string{"First", "embedded.E", "Other.Linear.W", "Other.Linear.B", "Layers.0.W", "Layers.2.x", "Layers.4.0",
-		"Pair.0.W", "Named.a", "Named.b", "Number.9.W", "Number.10.W"}
+	want := []string{"first", "embedded.e", "other.linear.weight", "other.linear.bias", "layers.0.weight", "layers.2.x", "layers.4.0",
+		"pair.0.weight", "named.a", "named.b", "number.9.weight", "number.10.weight"}
 	var got []string
 	for name, p := range nn.Params(m) {
 		got = append(got, name)
@@ -66,7 +66,7 @@ func TestParams(t *testing.T) {
 	for name := range nn.Buffers(m) {
 		buffers = append(buffers, name)
 	}
-	if !slices.Equal(buffers, []string{"Run"}) {
+	if !slices.Equal(buffers, []string{"run"}) {
 		t.Errorf("buffers %q", buffers)
 	}
 	for range nn.Params(m) {
@@ -93,18 +93,18 @@ func TestParamsCycles(t *testing.T) {
 }
 
 func TestLinear(t *testing.T) {
-	l := &nn.Linear{W: nn.Param(weft.FromSlice([]float32{1, 2, 3, 4, 5, 6}, 3, 2)), B: nn.Param(weft.FromSlice([]float32{10, 20}))}
+	l := &nn.Linear{Weight: nn.Param(weft.FromSlice([]float32{1, 3, 5, 2, 4, 6}, 2, 3)), Bias: nn.Param(weft.FromSlice([]float32{10, 20}))}
 	y := l.Forward(weft.FromSlice([]float32{1, 0, 2, 0, 1, 0}, 2, 3))
 	if got := weft.Data[float32](y); !slices.Equal(got, []float32{21, 34, 13, 24}) {
 		t.Errorf("%v", got)
 	}
-	l.B = nil
+	l.Bias = nil
 	y = l.Forward(weft.FromSlice([]float32{1, 0, 2, 0, 1, 0}, 2, 3))
 	if got := weft.Data[float32](y); !slices.Equal(got, []float32{11, 14, 3, 4}) {
 		t.Errorf("without bias: %v", got)
 	}
-	if l = nn.NewLinear(3, 2, nn.Opts{NoBias: true}); l.B != nil || !l.W.RequiresGrad() || !slices.Equal(l.W.Shape(), []int{3, 2}) {
-		t.Errorf("NewLinear: %v %v", l.W.Shape(), l.B)
+	if l = nn.NewLinear(3, 2, nn.Opts{NoBias: true}); l.Bias != nil || !l.Weight.RequiresGrad() || !slices.Equal(l.Weight.Shape(), []int{2, 3}) {
+		t.Errorf("NewLinear: %v %v", l.Weight.Shape(), l.Bias)
 	}
 }
 
@@ -124,12 +124,12 @@ type secretive struct {
 // or found elsewhere too.
 func TestParametersInUnexportedFields(t *testing.T) {
 	for name, m := range map[string]any{
-		"w":             &secretive{w: leaf(1)},
-		"layer.W":       &secretive{layer: linear(1)},
-		"layers.1.0.W":  secretive{layers: []any{nil, []nn.Layer{linear(1)}}},
-		"inner.deep.x":  &secretive{inner: struct{ deep map[string]*weft.Tensor }{map[string]*weft.Tensor{"x": leaf(1)}}},
-		"List.0.loop.w": map[string]any{"List": []any{&secretive{loop: &secretive{w: leaf(1)}}}},
-		"Pair.Second.w": &struct{ Pair map[string]*secretive }{map[string]*secretive{"First": {Shown: linear(1)}, "Second": {w: leaf(2)}}},
+		"w":                 &secretive{w: leaf(1)},
+		"layer.weight":      &secretive{layer: linear(1)},
+		"layers.1.0.weight": secretive{layers: []any{nil, []nn.Layer{linear(1)}}},
+		"inner.deep.x":      &secretive{inner: struct{ deep map[string]*weft.Tensor }{map[string]*weft.Tensor{"x": leaf(1)}}},
+		"List.0.loop.w":     map[string]any{"List": []any{&secretive{loop: &secretive{w: leaf(1)}}}},
+		"pair.Second.w":     &struct{ Pair map[string]*secretive }{map[string]*secretive{"First": {Shown: linear(1)}, "Second": {w: leaf(2)}}},
 	} {
 		err := weft.Try(func() {
 			for range nn.Params(m) {
@@ -142,10 +142,10 @@ func TestParametersInUnexportedFields(t *testing.T) {
 		}
 	}
 	m := &secretive{Shown: linear(1), cache: weft.Zeros(2)}
-	m.loop, m.layer, m.shown = m, m.Shown, []*weft.Tensor{m.Shown.W, nil}
-	m.w = m.Shown.W.Mul(2) // computed from a parameter: no leaf
+	m.loop, m.layer, m.shown = m, m.Shown, []*weft.Tensor{m.Shown.Weight, nil}
+	m.w = m.Shown.Weight.Mul(2) // computed from a parameter: no leaf
 	names := slices.Sorted(maps.Keys(nn.State(m)))
-	if !slices.Equal(names, []string{"Shown.W"}) {
+	if !slices.Equal(names, []string{"shown.weight"}) {
 		t.Errorf("state of %q", names)
 	}
 	if err := weft.Try(func() { nn.Eval(m) }); err != nil {

@@ -62,8 +62,14 @@ func (e *StateError) Error() string {
 // same names; gradients do not record it. An error, a *[StateError], leaves the
 // module as it was. Unless strict, names that only one side has are skipped;
 // shapes and element types must be equal.
+//
+// A state dict of PyTorch, as a safetensors file holds it, is such a state for a module
+// whose fields are named as the attributes there. Names that differ in case and
+// underscores alone are the same, if nothing fits better: "layernorm.weight" loads into
+// a field LayerNorm.
 func LoadState(m any, state map[string]*weft.Tensor, strict bool) error {
 	own := State(m)
+	state = renamed(state, own)
 	var e StateError
 	for _, name := range slices.Sorted(maps.Keys(own)) {
 		t, from := own[name], state[name]
@@ -89,6 +95,31 @@ func LoadState(m any, state map[string]*weft.Tensor, strict bool) error {
 	}
 	return nil
 }
+
+// renamed is a state with the names of own where the two differ in case and underscores
+// alone, and in one way.
+func renamed(state, own map[string]*weft.Tensor) map[string]*weft.Tensor {
+	alike := map[string][]string{} // names in own that the state lacks
+	for name := range own {
+		if state[name] == nil {
+			alike[folded(name)] = append(alike[folded(name)], name)
+		}
+	}
+	taken := map[string]string{}
+	out := maps.Clone(state)
+	for _, name := range slices.Sorted(maps.Keys(state)) {
+		to := alike[folded(name)]
+		if own[name] != nil || len(to) != 1 || taken[to[0]] != "" {
+			continue
+		}
+		taken[to[0]] = name
+		delete(out, name)
+		out[to[0]] = state[name]
+	}
+	return out
+}
+
+func folded(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
 
 // A Trainer is a layer that behaves differently in training. The methods of most
 // have pointer receivers.

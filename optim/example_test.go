@@ -23,7 +23,7 @@ func Example() {
 		opt.Step()
 		scope.Close()
 	}
-	fmt.Printf("%.2f %.2f\n", weft.Data[float32](net.W), weft.Data[float32](net.B))
+	fmt.Printf("%.2f %.2f\n", weft.Data[float32](net.Weight), weft.Data[float32](net.Bias))
 	// Output: [1.00 -2.00 3.00] [0.50]
 }
 

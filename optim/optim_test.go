@@ -62,7 +62,7 @@ func TestResume(t *testing.T) {
 				step(opt)
 				opt.SetLR(opt.LR() * 0.9)
 			}
-			if a, b := weft.Data[float32](whole.W), weft.Data[float32](second.W); !slices.Equal(a, b) {
+			if a, b := weft.Data[float32](whole.Weight), weft.Data[float32](second.Weight); !slices.Equal(a, b) {
 				t.Errorf("unbroken\n%v, resumed\n%v", a, b)
 			}
 		})
@@ -72,12 +72,12 @@ func TestResume(t *testing.T) {
 func TestTrains(t *testing.T) {
 	for name, newOpt := range makers {
 		m, step := problem()
-		before := weft.Data[float32](m.W)
+		before := weft.Data[float32](m.Weight)
 		opt := newOpt(m)
 		for range 3 {
 			step(opt)
 		}
-		if slices.Equal(before, weft.Data[float32](m.W)) || !m.W.IsLeaf() || !m.W.RequiresGrad() {
+		if slices.Equal(before, weft.Data[float32](m.Weight)) || !m.Weight.IsLeaf() || !m.Weight.RequiresGrad() {
 			t.Errorf("%s: the parameter did not change, or is no leaf any more", name)
 		}
 	}
@@ -88,17 +88,17 @@ func TestLoadStateErrors(t *testing.T) {
 	opt := makers["adam"](m)
 	step(opt)
 	good := opt.State()
-	before := weft.Data[float32](good["mean.W"])
+	before := weft.Data[float32](good["mean.weight"])
 	for name, c := range map[string]struct {
 		change func(s map[string]*weft.Tensor)
 		want   string
 	}{
-		"missing":   {func(s map[string]*weft.Tensor) { delete(s, "square.B") }, `"square.B" is missing`},
-		"extra":     {func(s map[string]*weft.Tensor) { s["mean.X"] = weft.Zeros(1) }, `"mean.X" belongs to no parameter`},
-		"shape":     {func(s map[string]*weft.Tensor) { s["mean.W"] = weft.Zeros(3, 5) }, `"mean.W" is float32[3 5], want float32[5 3]`},
+		"missing":   {func(s map[string]*weft.Tensor) { delete(s, "square.bias") }, `"square.bias" is missing`},
+		"extra":     {func(s map[string]*weft.Tensor) { s["mean.x"] = weft.Zeros(1) }, `"mean.x" belongs to no parameter`},
+		"shape":     {func(s map[string]*weft.Tensor) { s["mean.weight"] = weft.Zeros(5, 3) }, `"mean.weight" is float32[5 3], want float32[3 5]`},
 		"rate":      {func(s map[string]*weft.Tensor) { s["lr"] = weft.Scalar(-1.0, weft.Float64) }, `"lr" is -1`},
 		"rate type": {func(s map[string]*weft.Tensor) { s["lr"] = weft.Scalar(1) }, `"lr" is int64[], want float64[]`},
-		"steps":     {func(s map[string]*weft.Tensor) { s["steps.B"] = weft.Scalar(-3) }, `"steps.B" is -3`},
+		"steps":     {func(s map[string]*weft.Tensor) { s["steps.bias"] = weft.Scalar(-3) }, `"steps.bias" is -3`},
 	} {
 		s := maps.Clone(good)
 		c.change(s)
@@ -107,7 +107,7 @@ func TestLoadStateErrors(t *testing.T) {
 		if !errors.As(err, &e) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
-		if !slices.Equal(before, weft.Data[float32](opt.State()["mean.W"])) {
+		if !slices.Equal(before, weft.Data[float32](opt.State()["mean.weight"])) {
 			t.Errorf("%s: a refused state changed the optimizer", name)
 		}
 	}
@@ -115,7 +115,7 @@ func TestLoadStateErrors(t *testing.T) {
 
 func TestMisuse(t *testing.T) {
 	m, _ := problem()
-	buffer := &nn.Linear{W: weft.Zeros(1)}
+	buffer := &nn.Linear{Weight: weft.Zeros(1)}
 	for name, f := range map[string]func(){
 		"no parameters": func() { optim.NewSGD(nn.Params(struct{}{}), optim.SGDOpts{}) },
 		"buffer":        func() { optim.NewSGD(nn.Buffers(buffer), optim.SGDOpts{}) },

@@ -38,7 +38,6 @@ func memory(scoped bool) (map[string]float64, error) {
 	x := weft.FromSlice(worker.Pattern[float32](n*in, 1), n, in)
 	w1, b1 := layer(2, in, hidden, hidden, in)
 	w2, b2 := layer(3, hidden, out, out, hidden)
-	w1, w2 = transposed(w1), transposed(w2)
 	y := classes(n)
 	step := stepper(rate, []*weft.Tensor{w1, b1, w2, b2}, scoped, func(s *weft.Scope) *weft.Tensor {
 		x := x

@@ -22,7 +22,6 @@ func init() {
 		x := weft.FromSlice(worker.Pattern[float32](p.N*784, 1), p.N, 784)
 		w1, b1 := layer(2, 784, 500, 500, 784)
 		w2, b2 := layer(3, 500, 10, 10, 500)
-		w1, w2 = transposed(w1), transposed(w2)
 		return classifier(p.N, []*weft.Tensor{w1, b1, w2, b2}, func(s *weft.Scope) *weft.Tensor {
 			return s.Track(x).Linear(w1, b1).Tanh().Linear(w2, b2)
 		}), nil
@@ -34,7 +33,6 @@ func init() {
 		w3, b3 := layer(4, 400, 120, 120, 400)
 		w4, b4 := layer(5, 120, 84, 84, 120)
 		w5, b5 := layer(6, 84, 10, 10, 84)
-		w3, w4, w5 = transposed(w3), transposed(w4), transposed(w5)
 		pool := weft.PoolOpts{Window: [2]int{2, 2}}
 		params := []*weft.Tensor{w1, b1, w2, b2, w3, b3, w4, b4, w5, b5}
 		return classifier(p.N, params, func(s *weft.Scope) *weft.Tensor {
@@ -48,7 +46,6 @@ func init() {
 		w1, b1 := layer(2, 49, 294, 6, 1, 7, 7)
 		w2, b2 := layer(3, 294, 784, 16, 6, 7, 7)
 		w3, b3 := layer(4, 16*44*44, 10, 10, 16*44*44)
-		w3 = transposed(w3)
 		pool := weft.PoolOpts{Window: [2]int{5, 5}}
 		return classifier(p.N, []*weft.Tensor{w1, b1, w2, b2, w3, b3}, func(s *weft.Scope) *weft.Tensor {
 			h := s.Track(x).Conv2d(w1, b1, weft.ConvOpts{}).MaxPool2d(pool).Tanh()
@@ -95,9 +92,6 @@ func layer(seed, fanIn, fanOut int, shape ...int) (w, b *weft.Tensor) {
 	bound := math.Sqrt(6 / float64(fanIn+fanOut))
 	return uniform(n, "float32", seed, -bound, bound, shape...), weft.Zeros(shape[0])
 }
-
-// transposed returns weights as Linear takes them, inputs first.
-func transposed(w *weft.Tensor) *weft.Tensor { return w.T().Contiguous() }
 
 // classifier is training on a batch of n samples by cross-entropy.
 func classifier(n int, params []*weft.Tensor, logits func(s *weft.Scope) *weft.Tensor) *worker.Case {

@@ -38,20 +38,44 @@ func init() {
 		Compose: func(x []*node, _ ir.Attrs) *node { return composeMatMul(x[0], x[1]) },
 		Samples: []Sample{{Shapes: [][]int{{7}, {7}}}, {Shapes: [][]int{{3, 7}, {7}}}, {Shapes: [][]int{{7}, {7, 3}}},
 			{Shapes: [][]int{{5, 7}, {7, 3}}}, {Shapes: [][]int{{2, 3, 4}, {4, 5}}}, {Shapes: [][]int{{2, 1, 3, 4}, {3, 4, 2}}}}})
-	Linear = define(Def{Name: "linear", Class: Composite, Arity: 3, Doc: "matmul(x, w) + b in one plan.", ONNX: "Gemm",
+	Linear = define(Def{Name: "linear", Class: Composite, Arity: -1, Doc: "matmul(x, transpose(w)) + b in one plan: w is [out in], b [out], if given.", ONNX: "Gemm",
 		Compose: func(x []*node, _ ir.Attrs) *node {
-			w, b := x[1], x[2]
-			if r := len(w.Shape); r == 2 && len(x[0].Shape) > 0 {
-				if n := x[0].Shape[len(x[0].Shape)-1]; n != w.Shape[0] {
-					array.Failf("linear", "x", "has %d features, the weights take %d: %s x %s", n, w.Shape[0], array.ShapeString(x[0].Shape), array.ShapeString(w.Shape))
-				}
-				if len(b.Shape) == 1 && b.Shape[0] != w.Shape[1] && b.Shape[0] != 1 {
-					array.Failf("linear", "b", "has shape %s, want [%d]", array.ShapeString(b.Shape), w.Shape[1])
-				}
+			(&Call{Def: Linear, Args: x}).count(2, 3)
+			w := x[1]
+			if len(w.Shape) != 2 {
+				array.Failf("linear", "w", "has shape %s, want [out in]", array.ShapeString(w.Shape))
 			}
-			return add(composeMatMul(x[0], w), b)
+			if r := len(x[0].Shape); r == 0 || x[0].Shape[r-1] != w.Shape[1] {
+				array.Failf("linear", "x", "has shape %s, want [... %d]: the weights are %s, outputs first", array.ShapeString(x[0].Shape), w.Shape[1], array.ShapeString(w.Shape))
+			}
+			y := composeMatMul(x[0], swapLast(w))
+			if len(x) == 2 {
+				return y
+			}
+			if b := x[2]; !array.Equal(b.Shape, w.Shape[:1]) {
+				array.Failf("linear", "b", "has shape %s, want [%d]", array.ShapeString(b.Shape), w.Shape[0])
+			}
+			return add(y, x[2])
 		},
-		Samples: []Sample{{Shapes: [][]int{{5, 7}, {7, 3}, {3}}}}})
+		// Not through the parts: the gradient of the weights would be computed inputs
+		// first and turned.
+		VJP: func(v *VJP) {
+			x, w := Convert(v.X[0], v.DY.DType), Convert(v.X[1], v.DY.DType)
+			rows := func(x *node) *node {
+				n := x.Shape[len(x.Shape)-1]
+				return reshape(x, []int{array.Size(x.Shape[:len(x.Shape)-1]), n})
+			}
+			v.Set(0, func() *node {
+				return Convert(reshape(apply(MatMul2, rows(v.DY), w), x.Shape), v.X[0].DType)
+			})
+			v.Set(1, func() *node {
+				return Convert(apply(MatMul2, swapLast(rows(v.DY)), rows(x)), v.X[1].DType)
+			})
+			if len(v.X) == 3 {
+				v.Set(2, func() *node { return Convert(v.DY, v.X[2].DType) })
+			}
+		},
+		Samples: []Sample{{Shapes: [][]int{{5, 7}, {3, 7}, {3}}}, {Shapes: [][]int{{2, 5, 7}, {3, 7}}}, {Shapes: [][]int{{7}, {3, 7}, {3}}}}})
 
 	Interleave = define(Def{Name: "interleave", Class: Assemble, Arity: -1, Attrs: Interleaving{},
 		Doc: "The opposite of the windows of a pooling without overlap: argument ky*kw+kx goes to rows ky, ky+kh, ... and columns kx, kx+kw, ... of the last two axes; what no argument reaches is 0.",

@@ -348,7 +348,7 @@ func (m *maker) step() (*op.Def, *ir.Node) {
 		y := op.Transpose(m.any(), 0, 1)
 		if r.IntN(2) == 0 {
 			b := op.Apply(op.Reshape, op.Shape{x.Size()}, x)
-			return apply(op.Linear, nil, x, y, op.Narrow(b, 0, 0, min(x.Size(), y.Shape[1])))
+			return apply(op.Linear, nil, x, op.Transpose(y, 0, 1), op.Narrow(b, 0, 0, min(x.Size(), y.Shape[1])))
 		}
 		return apply(op.MatMul, nil, x, y)
 	case k == 28 && matrix:

@@ -224,7 +224,22 @@ func init() {
 	}
 	references["matmul"] = func(x []*Array, _ ir.Attrs) Result { return numpyMatMul(x[0], x[1]) }
 	references["linear"] = func(x []*Array, _ ir.Attrs) Result {
-		return biased(numpyMatMul(x[0], x[1]), x[2])
+		if x[0].F == nil && x[1].F == nil {
+			panic(refusal{})
+		}
+		from := convert(x[1], promote(x[:2]))
+		o, n := from.Shape[0], from.Shape[1]
+		w := New(from.DType, []int{n, o})
+		for i := range o {
+			for k := range n {
+				w.F[k*o+i] = from.F[i*n+k]
+			}
+		}
+		y := numpyMatMul(x[0], w)
+		if len(x) == 2 {
+			return y
+		}
+		return biased(y, x[2])
 	}
 	references["conv2d_core"] = func(x []*Array, a ir.Attrs) Result { return plainConv(x[0], x[1], nil, convInts(a)) }
 	references["conv2d"] = func(x []*Array, a ir.Attrs) Result {

@@ -214,7 +214,7 @@ func (g *gen) layer() nn.Layer {
 	case 2:
 		return nn.NewConv2d(1+g.r.IntN(3), 1+g.r.IntN(3), 1+g.r.IntN(3), nn.Conv2dOpts{Opts: nn.Opts{Generator: weft.NewGenerator(1)}})
 	case 3:
-		return &nn.Linear{W: g.tensor(), B: g.tensor()}
+		return &nn.Linear{Weight: g.tensor(), Bias: g.tensor()}
 	case 4:
 		c := g.value(typ[nn.Conv2d]()).Interface().(nn.Conv2d)
 		return &c

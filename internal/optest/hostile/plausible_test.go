@@ -162,7 +162,7 @@ var plausible = map[string]func(g *gen) []any{
 			x = []int{2, n, i}
 		}
 		d := pick(g, weft.Float32, weft.Float32, weft.Float64, weft.Int32)
-		return []any{g.tensorOf(d, x), g.tensorOf(d, []int{i, o}), g.tensorOf(d, []int{o})}
+		return []any{g.tensorOf(d, x), g.tensorOf(d, []int{o, i}), g.tensorOf(d, []int{o})}
 	},
 	"Conv2d": func(g *gen) []any {
 		d := pick(g, weft.Float32, weft.Float32, weft.Float64)
@@ -338,8 +338,8 @@ var plausible = map[string]func(g *gen) []any{
 	},
 	"nn.Linear.Forward": func(g *gen) []any {
 		l := nn.NewLinear(1+g.r.IntN(5), 1+g.r.IntN(5), nn.Opts{Generator: weft.NewGenerator(1), NoBias: g.chance(2)})
-		g.leaves = append(g.leaves, l.W)
-		return []any{l, g.tensorOf(weft.Float32, []int{g.r.IntN(5), l.W.Dim(0)})}
+		g.leaves = append(g.leaves, l.Weight)
+		return []any{l, g.tensorOf(weft.Float32, []int{g.r.IntN(5), l.Weight.Dim(1)})}
 	},
 	"nn.MaxPool2d.Forward": func(g *gen) []any { a := poolArgs(g); return []any{nn.MaxPool2d(a[1].(weft.PoolOpts)), a[0]} },
 	"nn.AvgPool2d.Forward": func(g *gen) []any { a := poolArgs(g); return []any{nn.AvgPool2d(a[1].(weft.PoolOpts)), a[0]} },

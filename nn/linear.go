@@ -1,0 +1,26 @@
+package nn
+
+import (
+	"weft"
+	"weft/internal/array"
+)
+
+// Linear is x.MatMul(Weight.T()) plus Bias. The last axis of x has the layer's inputs.
+type Linear struct {
+	Weight *weft.Tensor // [out, in]
+	Bias   *weft.Tensor // [out], nil for none
+}
+
+// NewLinear returns a layer of float32 parameters.
+func NewLinear(in, out int, opts ...Opts) *Linear {
+	o := first(opts)
+	return &Linear{Weight: o.weight(out, in), Bias: o.bias(out)}
+}
+
+// Forward maps [..., in] to [..., out].
+func (l *Linear) Forward(x *weft.Tensor) *weft.Tensor {
+	if l == nil || l.Weight == nil {
+		array.Failf("linear", "Weight", "is nil: NewLinear makes a layer with weights")
+	}
+	return x.Linear(l.Weight, l.Bias)
+}
