@@ -362,6 +362,34 @@ func (b *Builder) Round(d array.DType, x Value) Value {
 	return b.pure(OpRound, F32, x, NoValue, NoValue, uint64(d))
 }
 
+// Half is x, of any type, as the nearest value of d, Float16 or BFloat16, rounded once;
+// of integers, sign says as in [Builder.CvtSigned] whether they have one. What has too
+// many bits for F32 goes there in a way that a second rounding cannot tell from all of
+// them: cut toward 0, with the last bit set where something was cut off.
+func (b *Builder) Half(d array.DType, x Value, sign int) Value {
+	// Integers that F32 rounds are infinite as float16.
+	if t := b.Type(x); d == array.BFloat16 && (t == I32 || t == I64) {
+		if t == I64 { // and F64 holds them if they end in many zeros
+			low, zero := b.Int(t, 1<<11-1), b.Int(t, 0)
+			size := x
+			if sign&FromUnsigned == 0 {
+				size = b.Xor(x, b.Shr(x, b.Int(t, 63)))
+			}
+			cut := b.Cvt(t, b.Ne(b.And(x, low), zero))
+			cut = b.Or(b.And(x, b.Not(low)), b.Shl(cut, b.Int(t, 10)))
+			x = b.Select(b.Eq(b.ShrU(size, b.Int(t, 53)), zero), x, cut)
+		}
+		x = b.CvtSigned(F64, x, sign)
+	}
+	if b.Type(x) == F64 {
+		near := b.Cvt(F32, x)
+		back := b.Cvt(F64, near)
+		above, inexact := b.Lt(b.Abs(x), b.Abs(back)), b.Ne(x, back)
+		x = b.Bits(F32, b.Or(b.Sub(b.Bits(I32, near), b.Cvt(I32, above)), b.Cvt(I32, inexact)))
+	}
+	return b.Round(d, b.CvtSigned(F32, x, sign))
+}
+
 // Bits reinterprets x as t of the same size.
 func (b *Builder) Bits(t Type, x Value) Value {
 	if b.Type(x) == t {

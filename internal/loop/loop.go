@@ -134,7 +134,7 @@ const (
 	OpRint // to nearest, ties to even
 
 	// Floats only, the last two only for the operands named: of others the result is any.
-	OpRound  // F32 only: the nearest value of array.DType(Imm), Float16 or BFloat16, ties to even, infinite beyond; NaN stays NaN
+	OpRound  // F32 only: the nearest value of array.DType(Imm), Float16 or BFloat16, ties to even, infinite beyond; NaN stays NaN. Other types: [Builder.Half]
 	OpLogB   // the exponent of A: k with 2^k <= A < 2^(k+1); A is positive and normal
 	OpScaleB // A*2^B rounded once; 1/4 <= |A| < 4 or A is NaN, B is whole and |B| <= ScaleBound
 

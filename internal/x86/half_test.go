@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"testing"
 
@@ -270,4 +271,76 @@ func TestRoundHalf(t *testing.T) {
 			s.check(t, want)
 		}
 	}
+}
+
+// Numbers of more bits than float32 has are rounded once. Of float64 these are all
+// halves, the middles between them, and the next numbers on both sides of each; of
+// integers the like.
+func TestHalfOnce(t *testing.T) {
+	for d, h := range halves {
+		var doubles, longs []uint64
+		for i := range 1 << 16 {
+			x, y := h.value(uint16(i)), h.value(uint16(i)+1)
+			if x != x || y != y {
+				continue
+			}
+			if math.IsInf(y, 0) {
+				y = math.Copysign(math.Ldexp(1, h.greatest+1), x)
+			}
+			if math.IsInf(x, 0) {
+				y = 2 * x
+			}
+			m := x + (y-x)/2
+			for _, v := range []float64{x, m} {
+				for _, w := range []float64{v, math.Nextafter(v, math.Inf(1)), math.Nextafter(v, math.Inf(-1))} {
+					doubles = append(doubles, f64(w))
+				}
+				if math.Abs(v) < 1<<63 {
+					for n := int64(-2); n <= 2; n++ {
+						longs = append(longs, uint64(int64(v)+n))
+					}
+				}
+			}
+		}
+		r := rand.New(rand.NewPCG(35, 36))
+		for range 20000 {
+			doubles = append(doubles, r.Uint64())
+			longs = append(longs, r.Uint64()>>r.IntN(64), -r.Uint64()>>r.IntN(64))
+		}
+		for _, c := range []struct {
+			from loop.Type
+			sign int
+			x    []uint64
+			num  func(x uint64) float64 // exact enough
+		}{
+			{loop.F64, 0, doubles, math.Float64frombits},
+			{loop.I64, 0, longs, func(x uint64) float64 { return rough(new(big.Float).SetInt64(int64(x))) }},
+			{loop.I32, 0, longs, func(x uint64) float64 { return float64(int32(x)) }},
+			{loop.B, 0, []uint64{0, 1}, func(x uint64) float64 { return float64(x) }},
+		} {
+			b := loop.NewBuilder(fmt.Sprintf("%s from %s %d", d, c.from, c.sign), []loop.Axis{{Kind: loop.Parallel}}, 0)
+			in, out := b.Buf(dtype(c.from), false, loop.Unit), b.Buf(d, true, loop.Unit)
+			b.Pass(func() { b.Store(out, b.Half(d, b.Load(in), c.sign)) })
+			s := random(finish(t, b), r, len(c.x))
+			i := 0
+			s.fill(func(b int) uint64 {
+				i++
+				return c.x[(i-1)%len(c.x)]
+			})
+			want := [][]byte{s.data[0], make([]byte, len(s.data[1]))}
+			for i, x := range c.x {
+				put(want[1][2*i:], 2, uint64(h.round(c.num(x))))
+			}
+			s.check(t, want)
+		}
+	}
+}
+
+// rough is x if float64 holds it, else rounded as bfloat16, which float64 holds.
+func rough(x *big.Float) float64 {
+	y, how := x.Float64()
+	if how != big.Exact {
+		y, _ = new(big.Float).SetPrec(8).Set(x).Float64()
+	}
+	return y
 }
