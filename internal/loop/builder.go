@@ -370,13 +370,13 @@ func (b *Builder) Half(d array.DType, x Value, sign int) Value {
 	// Integers that F32 rounds are infinite as float16.
 	if t := b.Type(x); d == array.BFloat16 && (t == I32 || t == I64) {
 		if t == I64 { // and F64 holds them if they end in many zeros
-			low, zero := b.Int(t, 1<<11-1), b.Int(t, 0)
+			low, zero := b.Int(t, 1<<12-1), b.Int(t, 0)
 			size := x
 			if sign&FromUnsigned == 0 {
 				size = b.Xor(x, b.Shr(x, b.Int(t, 63)))
 			}
 			cut := b.Cvt(t, b.Ne(b.And(x, low), zero))
-			cut = b.Or(b.And(x, b.Not(low)), b.Shl(cut, b.Int(t, 10)))
+			cut = b.Or(b.And(x, b.Not(low)), b.Shl(cut, b.Int(t, 11)))
 			x = b.Select(b.Eq(b.ShrU(size, b.Int(t, 53)), zero), x, cut)
 		}
 		x = b.CvtSigned(F64, x, sign)

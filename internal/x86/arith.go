@@ -53,6 +53,8 @@ var direct = func() (t [jit.AVX512 + 1][loop.NumOps]byType) {
 		{loop.OpMinU, row(asm.VPMINUQ, 0, 0)},
 		{loop.OpMaxU, row(asm.VPMAXUQ, 0, 0)},
 		{loop.OpShr, row(asm.VPSRAVQ, 0, 0)},
+		{loop.OpRotL, row(asm.VPROLVD, asm.VPROLVQ, 0, 0)},
+		{loop.OpLzCnt, row(asm.VPLZCNTD, asm.VPLZCNTQ, 0, 0)},
 		{loop.OpAnd, row(asm.KANDW, asm.VPANDD, asm.VPANDQ, 0, 0)},
 		{loop.OpOr, row(asm.KORW, asm.VPORD, asm.VPORQ, 0, 0)},
 		{loop.OpXor, row(asm.KXORW, asm.VPXORD, asm.VPXORQ, 0, 0)},
@@ -83,6 +85,8 @@ func Emulates(p *loop.Program) (found bool) {
 				found = found || emulatedCvt(p.Ins[in.A].Type, in.Type, unsigned(p, in))
 			case in.Op == loop.OpQuoU || in.Op == loop.OpRemU: // by conversions to double
 				found = found || in.Type == loop.I32
+			case in.Op == loop.OpTzCnt || in.Op == loop.OpMulHi: // by leading zeros, and signs of 64 bits
+				found = found || in.Op == loop.OpTzCnt || in.Type == loop.I64
 			case in.Type != loop.B: // of masks both have what there is
 				found = found || direct[jit.AVX2][in.Op][in.Type] == 0 && direct[jit.AVX512][in.Op][in.Type] != 0
 			}
@@ -163,6 +167,11 @@ func (c *compiler) arith(in *loop.Ins, d, a, b vr) {
 			c.op1i(shifts[in.Op-loop.OpShl][t], d, a, int64(n.Imm))
 			return
 		}
+	case loop.OpRotL:
+		if n := &c.p.Ins[in.B]; n.Op == loop.OpConst {
+			c.rotate(t, d, a, int64(n.Imm)&int64(8*t.Size()-1))
+			return
+		}
 	}
 	c.compute(in.Op, t, d, a, b)
 }
@@ -238,7 +247,7 @@ func (c *compiler) compute(op loop.Op, t loop.Type, d, a, b vr) {
 	case loop.OpScaleB:
 		c.scaleB(t, d, a, b)
 	default:
-		panic("x86: " + op.String())
+		c.bits(op, t, d, a, b)
 	}
 }
 

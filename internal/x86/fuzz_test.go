@@ -143,7 +143,7 @@ func (g *generator) program(t testing.TB) (*loop.Program, []bool) {
 
 // unsignedOp reports what the interpreter does not know yet.
 func unsignedOp(o operation) bool {
-	return o.sign != 0 || o.op >= loop.OpQuoU && o.op <= loop.OpMaxU || o.op == loop.OpLtU || o.op == loop.OpLeU
+	return isBits(o.op) || o.sign != 0 || o.op >= loop.OpQuoU && o.op <= loop.OpMaxU || o.op == loop.OpLtU || o.op == loop.OpLeU
 }
 
 func (g *generator) reduction() loop.Value {

@@ -315,6 +315,8 @@ func TestHalfOnce(t *testing.T) {
 		}{
 			{loop.F64, 0, doubles, math.Float64frombits},
 			{loop.I64, 0, longs, func(x uint64) float64 { return rough(new(big.Float).SetInt64(int64(x))) }},
+			{loop.I64, loop.FromUnsigned, longs, func(x uint64) float64 { return rough(new(big.Float).SetUint64(x)) }},
+			{loop.I32, loop.FromUnsigned, longs, func(x uint64) float64 { return float64(uint32(x)) }},
 			{loop.I32, 0, longs, func(x uint64) float64 { return float64(int32(x)) }},
 			{loop.B, 0, []uint64{0, 1}, func(x uint64) float64 { return float64(x) }},
 		} {

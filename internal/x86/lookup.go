@@ -30,10 +30,7 @@ func (c *compiler) tableRegs(n uint64) [2]vr {
 		}
 	}
 	for i := range len(b) / c.vb {
-		r := c.newV()
-		x := &c.vregs[r]
-		x.konst, x.remat, x.at = true, asm.VMOVUPS, int32(c.asm.ConstBytes(b[i*c.vb:][:c.vb]).Label)
-		regs[i] = r
+		regs[i] = c.listReg(b[i*c.vb:][:c.vb])
 	}
 	return *regs
 }

@@ -62,6 +62,8 @@ func operations() (out []operation) {
 			add(t, two, loop.OpQuo, loop.OpRem, loop.OpShl, loop.OpShr, loop.OpShrU)
 			add(t, two, loop.OpQuoU, loop.OpRemU, loop.OpMinU, loop.OpMaxU)
 			add(loop.B, two, loop.OpLtU, loop.OpLeU)
+			add(t, two, loop.OpRotL, loop.OpMulHi, loop.OpMulHiU)
+			add(t, one, loop.OpPopCount, loop.OpLzCnt, loop.OpTzCnt)
 		}
 	}
 	for _, t := range []loop.Type{loop.B, loop.I32, loop.I64} {
@@ -115,6 +117,9 @@ func eval(op loop.Op, t, from loop.Type, a, b, c uint64) uint64 {
 		return evalCvt(t, from, a)
 	case loop.OpEq, loop.OpNe, loop.OpLt, loop.OpLe, loop.OpLtU, loop.OpLeU:
 		return evalCompare(op, from, a, b)
+	}
+	if isBits(op) {
+		return evalBits(op, 8*t.Size(), a, b)
 	}
 	switch t {
 	case loop.B:

@@ -124,6 +124,21 @@ func (c *compiler) constReg(t loop.Type, bits uint64) vr {
 	return r
 }
 
+// listReg returns a register that holds a list of bytes.
+func (c *compiler) listReg(list []byte) vr {
+	at := c.asm.ConstBytes(list).Label
+	for i := range c.consts {
+		if k := &c.consts[i]; k.t == loop.None && k.bits == uint64(at) {
+			return k.r
+		}
+	}
+	r := c.newV()
+	x := &c.vregs[r]
+	x.konst, x.remat, x.at = true, asm.VMOVUPS, int32(at)
+	c.consts = append(c.consts, constant{uint64(at), loop.None, r})
+	return r
+}
+
 // loadConsts fills the registers of the constants that are used. Where they are many,
 // those that are used once or twice are as good as spilled: most would find no register,
 // but only after a round of allocation.
