@@ -594,8 +594,7 @@ func (n *gradNode) runOps(v *vjp, saved []savedValue, dys, out []*Tensor) []*Ten
 			o.num = n.nums[x.Arg()]
 		case ir.Between:
 			lo, hi := x.Bounds()
-			i := n.nums[x.Arg()].Int
-			o.num = exec.Truth(lo <= i && i <= hi)
+			o.num = n.nums[x.Arg()].Within(lo, hi)
 		case ir.Const:
 			if x.DType.Float() {
 				o.num = exec.Number{Float: x.Value().Float, Kind: array.CatFloat}

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"unsafe"
 
+	"weft/half"
 	"weft/internal/array"
 	"weft/internal/device"
 	"weft/internal/exec"
@@ -24,10 +25,8 @@ func empty(opName string, number uint8, d DType, shape []int) *Tensor {
 // numberOf is a 0-d tensor, on a device, of a Go number that the user gave: an
 // integer must fit.
 func numberOf(opName string, number uint8, n exec.Number, d DType) *Tensor {
-	if n.Kind != array.CatFloat {
-		if lo, hi := d.Limits(); n.Int < lo || n.Int > hi {
-			panic(array.NoFit(opName, n.Int, d))
-		}
+	if err := n.Check(opName, d); err != nil {
+		panic(err)
 	}
 	return fullOf(number, n, d)
 }
@@ -89,7 +88,7 @@ func Scalar(x any, d ...DType) *Tensor {
 	if o.t != nil {
 		array.Failf("scalar", "x", "is a tensor, want a Go number")
 	}
-	t := weakType(o.num.Kind)
+	t := o.weakType()
 	if len(d) > 0 {
 		t = d[0]
 	}
@@ -196,6 +195,20 @@ func room(opName string, n int, d DType) int {
 	return n
 }
 
+// dtypeOf returns the type of tensors that hold elements of a Go type.
+func dtypeOf(t reflect.Type) (DType, bool) {
+	switch t {
+	case reflect.TypeFor[half.Float16]():
+		return Float16, true
+	case reflect.TypeFor[half.BFloat16]():
+		return BFloat16, true
+	}
+	d, ok := map[reflect.Kind]DType{reflect.Bool: Bool, reflect.Int8: Int8, reflect.Int16: Int16, reflect.Int32: Int32, reflect.Int64: Int64, reflect.Int: Int64,
+		reflect.Uint8: Uint8, reflect.Uint16: Uint16, reflect.Uint32: Uint32, reflect.Uint64: Uint64, reflect.Uint: Uint64,
+		reflect.Float32: Float32, reflect.Float64: Float64, reflect.Complex64: Complex64, reflect.Complex128: Complex128}[t.Kind()]
+	return d, ok
+}
+
 // From returns a tensor of a Go number or of nested slices or arrays of an
 // [Element] type, copied: From([][]float32{{1, 2}, {3, 4}}). It panics when rows
 // differ in length.
@@ -222,22 +235,9 @@ func From(x any) *Tensor {
 	for len(shape) < depth {
 		shape = append(shape, 0)
 	}
-	var d DType
-	switch et.Kind() {
-	case reflect.Bool:
-		d = Bool
-	case reflect.Uint8:
-		d = Uint8
-	case reflect.Int32:
-		d = Int32
-	case reflect.Int64, reflect.Int:
-		d = Int64
-	case reflect.Float32:
-		d = Float32
-	case reflect.Float64:
-		d = Float64
-	default:
-		array.Failf("from", "x", "is %T: want nested slices of bool, uint8, int32, int64, int, float32 or float64", x)
+	d, ok := dtypeOf(et)
+	if !ok {
+		array.Failf("from", "x", "is %T: want nested slices of bool, integers, floats or complex numbers", x)
 	}
 	out := empty("from", 0, d, shape)
 	first, at := bytesOf(&out.v), 0
@@ -257,16 +257,30 @@ func From(x any) *Tensor {
 		switch d {
 		case Bool:
 			*(*bool)(p) = v.Bool()
-		case Uint8:
-			*(*uint8)(p) = uint8(v.Uint())
+		case Int8:
+			*(*int8)(p) = int8(v.Int())
+		case Int16:
+			*(*int16)(p) = int16(v.Int())
 		case Int32:
 			*(*int32)(p) = int32(v.Int())
 		case Int64:
 			*(*int64)(p) = v.Int()
+		case Uint8:
+			*(*uint8)(p) = uint8(v.Uint())
+		case Uint16, Float16, BFloat16:
+			*(*uint16)(p) = uint16(v.Uint())
+		case Uint32:
+			*(*uint32)(p) = uint32(v.Uint())
+		case Uint64:
+			*(*uint64)(p) = v.Uint()
 		case Float32:
 			*(*float32)(p) = float32(v.Float())
 		case Float64:
 			*(*float64)(p) = v.Float()
+		case Complex64:
+			*(*complex64)(p) = complex64(v.Complex())
+		case Complex128:
+			*(*complex128)(p) = v.Complex()
 		}
 	}
 	fill(v, 0)

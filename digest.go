@@ -6,10 +6,10 @@ import (
 	"encoding/hex"
 	"hash"
 	"iter"
-	"math"
 	"unsafe"
 
 	"weft/internal/array"
+	"weft/internal/raw"
 )
 
 // Digest returns a hash, in hexadecimal, of the types, shapes and elements of
@@ -34,8 +34,9 @@ func Digest(ts ...*Tensor) string {
 //	the rank, 8 bytes, and the sizes, 8 bytes each
 //	the elements in row-major order
 //
-// with numbers and elements little-endian, and NaNs of any payload and sign as
-// the quiet NaN 0x7fc00000 or 0x7ff8000000000000.
+// with numbers and elements little-endian, the real part of a complex number first, and
+// NaNs of any payload and sign as the quiet NaN 0x7e00, 0x7fc0, 0x7fc00000 or
+// 0x7ff8000000000000.
 func DigestNamed(ts iter.Seq2[string, *Tensor]) string {
 	if ts == nil {
 		array.Failf("digest", "", "the sequence of tensors is nil")
@@ -80,47 +81,37 @@ func (d *digester) tensor(name string, t *Tensor) {
 	}
 	v := toHost(c)
 	p := bytesOf(&v)
-	switch t.v.DType {
-	case Bool, Uint8:
-		d.h.Write(unsafe.Slice((*byte)(p), n))
-	case Int32:
-		write(d, unsafe.Slice((*int32)(p), n), func(b []byte, x int32) []byte {
-			return encoding.LittleEndian.AppendUint32(b, uint32(x))
-		})
-	case Int64:
-		write(d, unsafe.Slice((*int64)(p), n), func(b []byte, x int64) []byte {
-			return encoding.LittleEndian.AppendUint64(b, uint64(x))
-		})
-	case Float32:
-		write(d, unsafe.Slice((*float32)(p), n), func(b []byte, x float32) []byte {
-			bits := math.Float32bits(x)
-			if x != x {
-				bits = 0x7fc00000
-			}
-			return encoding.LittleEndian.AppendUint32(b, bits)
-		})
-	case Float64:
-		write(d, unsafe.Slice((*float64)(p), n), func(b []byte, x float64) []byte {
-			bits := math.Float64bits(x)
-			if x != x {
-				bits = 0x7ff8000000000000
-			}
-			return encoding.LittleEndian.AppendUint64(b, bits)
-		})
+	data := unsafe.Slice((*byte)(p), n*t.v.DType.Size())
+	switch d.buf = d.buf[:0]; t.v.DType {
+	case Float16:
+		canonical(d, data, 0x7c00, 0x7e00, encoding.NativeEndian.Uint16, encoding.LittleEndian.AppendUint16)
+	case BFloat16:
+		canonical(d, data, 0x7f80, 0x7fc0, encoding.NativeEndian.Uint16, encoding.LittleEndian.AppendUint16)
+	case Float32, Complex64:
+		canonical(d, data, 0x7f800000, 0x7fc00000, encoding.NativeEndian.Uint32, encoding.LittleEndian.AppendUint32)
+	case Float64, Complex128:
+		canonical(d, data, 0x7ff0000000000000, 0x7ff8000000000000, encoding.NativeEndian.Uint64, encoding.LittleEndian.AppendUint64)
+	default:
+		if err := raw.Write(d.h, &v); err != nil {
+			panic(err) // a hash takes all
+		}
 	}
 	keepAlive(c)
 }
 
-// write hashes elements in pieces.
-func write[T any](d *digester, x []T, put func(b []byte, x T) []byte) {
-	const piece = 4096
-	for len(x) > 0 {
-		k := min(piece, len(x))
-		d.buf = d.buf[:0]
-		for _, e := range x[:k] {
-			d.buf = put(d.buf, e)
+// canonical hashes floats in pieces, each a word of its size: NaNs are those whose bits
+// but the sign are above inf.
+func canonical[W uint16 | uint32 | uint64](d *digester, data []byte, inf, nan W, get func([]byte) W, put func([]byte, W) []byte) {
+	const piece = 1 << 14
+	size, sign := int(unsafe.Sizeof(nan)), ^(^W(0) >> 1)
+	for i := 0; i < len(data); i += size {
+		bits := get(data[i:])
+		if bits&^sign > inf {
+			bits = nan
 		}
-		d.h.Write(d.buf)
-		x = x[k:]
+		if d.buf = put(d.buf, bits); len(d.buf) >= piece || i+size == len(data) {
+			d.h.Write(d.buf)
+			d.buf = d.buf[:0]
+		}
 	}
 }

@@ -2,11 +2,13 @@ package weft
 
 import (
 	"context"
+	"math"
 	"runtime"
 	"sync"
 	"sync/atomic"
 	"unsafe"
 
+	"weft/half"
 	"weft/internal/array"
 	"weft/internal/cache"
 	"weft/internal/device"
@@ -43,7 +45,7 @@ func asOperand(opName string, x any) operand {
 	case float64:
 		return operand{num: exec.Number{Float: x, Kind: array.CatFloat}}
 	case int:
-		return operand{num: exec.Number{Int: int64(x), Kind: array.CatInt}}
+		return whole(int64(x))
 	case float32:
 		return operand{num: exec.Number{Float: float64(x), Kind: array.CatFloat}}
 	case bool:
@@ -52,20 +54,46 @@ func asOperand(opName string, x any) operand {
 		}
 		return operand{num: exec.Number{Kind: array.CatBool}}
 	case int64:
-		return operand{num: exec.Number{Int: x, Kind: array.CatInt}}
+		return whole(x)
 	case int32:
-		return operand{num: exec.Number{Int: int64(x), Kind: array.CatInt}}
+		return whole(int64(x))
+	case int16:
+		return whole(int64(x))
+	case int8:
+		return whole(int64(x))
 	case uint8:
-		return operand{num: exec.Number{Int: int64(x), Kind: array.CatInt}}
+		return whole(int64(x))
+	case uint16:
+		return whole(int64(x))
+	case uint32:
+		return whole(int64(x))
+	case uint64:
+		return operand{num: exec.Number{Int: int64(x), Kind: array.CatInt, Big: x > math.MaxInt64}}
+	case uint:
+		return asOperand(opName, uint64(x))
+	case half.Float16:
+		return operand{num: exec.Number{Float: float64(x.Float32()), Kind: array.CatFloat}}
+	case half.BFloat16:
+		return operand{num: exec.Number{Float: float64(x.Float32()), Kind: array.CatFloat}}
 	}
 	if x == nil {
 		failNil(opName)
 	}
-	array.Failf(opName, "", "takes a *Tensor or a Go number (float64, float32, int, int64, int32, uint8 or bool), not %T", x)
+	array.Failf(opName, "", "takes a *Tensor or a Go number (a float, an integer or a bool), not %T", x)
 	return operand{}
 }
 
+// whole is a Go integer as an operand.
+func whole(x int64) operand { return operand{num: exec.Number{Int: x, Kind: array.CatInt}} }
+
 // weakType is the element type that stands for a Go number in promotion.
+func (o *operand) weakType() DType {
+	if o.num.Big {
+		return Uint64
+	}
+	return weakType(o.num.Kind)
+}
+
 func weakType(c array.Category) DType {
 	return [...]DType{array.CatBool: Bool, array.CatInt: Int64, array.CatFloat: Float32}[c]
 }

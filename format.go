@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"weft/half"
 	"weft/internal/array"
 )
 
@@ -198,32 +199,49 @@ func (p *printer) axis(axis, at, indent, width int) {
 func (p *printer) spaces(n int) { p.out.WriteString(strings.Repeat(" ", n)) }
 
 // bits is the size for which floats are shortened.
-func (p *printer) bits() int { return p.v.DType.Size() * 8 }
+func (p *printer) bits() int {
+	switch p.v.DType {
+	case Float32, Complex64:
+		return 32
+	}
+	return 64
+}
+
+// float reads the float at an offset; one of 16 bits as the number of few digits that
+// stands for it.
+func (p *printer) float(at int) float64 {
+	var short string
+	switch x := element(p.v, at); p.v.DType {
+	case Float16:
+		short = half.NewFloat16(x).String()
+	case BFloat16:
+		short = half.NewBFloat16(x).String()
+	default:
+		return x
+	}
+	x, err := strconv.ParseFloat(short, 64)
+	if err != nil {
+		panic(err)
+	}
+	return x
+}
 
 // plain returns the words of %v, floats with at most prec digits after the point.
 func (p *printer) plain(prec int) func(at int) string {
 	switch {
 	case p.v.DType == Bool:
 		return func(at int) string { return strconv.FormatBool(intElement(p.v, at) != 0) }
-	case !p.v.DType.Float():
+	case p.v.DType == Uint64:
+		return func(at int) string { return strconv.FormatUint(uint64(intElement(p.v, at)), 10) }
+	case p.v.DType.Integer():
 		return func(at int) string { return strconv.FormatInt(intElement(p.v, at), 10) }
+	case p.v.DType.Category() == array.CatComplex:
+		return p.complex(prec)
 	}
-	f := floatFormat{bits: p.bits(), prec: prec}
-	least, most := math.Inf(1), 0.0
-	p.shown(func(at int) {
-		if x := math.Abs(element(p.v, at)); x != 0 && !math.IsInf(x, 0) && x == x {
-			least, most = min(least, x), max(most, x)
-		}
-	})
-	if len(p.v.Shape) == 0 {
-		f.exp = most != 0 && (most < fixedLeast || most >= fixedMostScalar)
-	} else {
-		f.exp = most != 0 && (most >= fixedMost || least < fixedLeast || most/least > fixedRatio)
-	}
-	p.shown(func(at int) { f.measure(element(p.v, at)) })
+	f := p.look(prec, p.float)
 	if len(p.v.Shape) == 0 {
 		return func(at int) string {
-			w := f.word(element(p.v, at))
+			w := f.word(p.float(at))
 			switch {
 			case strings.HasSuffix(w, "."):
 				w += "0"
@@ -233,7 +251,50 @@ func (p *printer) plain(prec int) func(at int) string {
 			return w
 		}
 	}
-	return func(at int) string { return f.word(element(p.v, at)) }
+	return func(at int) string { return f.word(p.float(at)) }
+}
+
+// look returns the common look of the floats that are shown.
+func (p *printer) look(prec int, float func(at int) float64) floatFormat {
+	f := floatFormat{bits: p.bits(), prec: prec}
+	least, most := math.Inf(1), 0.0
+	p.shown(func(at int) {
+		if x := math.Abs(float(at)); x != 0 && !math.IsInf(x, 0) && x == x {
+			least, most = min(least, x), max(most, x)
+		}
+	})
+	if len(p.v.Shape) == 0 {
+		f.exp = most != 0 && (most < fixedLeast || most >= fixedMostScalar)
+	} else {
+		f.exp = most != 0 && (most >= fixedMost || least < fixedLeast || most/least > fixedRatio)
+	}
+	p.shown(func(at int) { f.measure(float(at)) })
+	return f
+}
+
+// complex returns the words of %v for complex numbers: both parts as floats in columns of
+// their own, the second with its sign and j.
+func (p *printer) complex(prec int) func(at int) string {
+	re := func(at int) float64 { return real(complexElement(p.v, at)) }
+	im := func(at int) float64 { return imag(complexElement(p.v, at)) }
+	fr, fi := p.look(prec, re), p.look(prec, im)
+	signed := func(at int) string {
+		w := fi.word(im(at))
+		if w[0] != '-' {
+			w = "+" + w
+		}
+		digits := strings.TrimRight(w, " ")
+		return digits + "j" + w[len(digits):]
+	}
+	if len(p.v.Shape) == 0 {
+		short := func(w string) string { return strings.Replace(strings.TrimSuffix(w, "."), ".e", "e", 1) }
+		return func(at int) string {
+			return "(" + short(fr.word(re(at))) + short(strings.TrimSuffix(signed(at), "j")) + "j)"
+		}
+	}
+	first, second := 0, 0
+	p.shown(func(at int) { first, second = max(first, len(fr.word(re(at)))), max(second, len(signed(at))) })
+	return func(at int) string { return fmt.Sprintf("%*s%*s", first, fr.word(re(at)), second, signed(at)) }
 }
 
 // A floatFormat gives floats of an array a common look: fixed, where points stand
@@ -297,19 +358,27 @@ func (p *printer) verb(format string, verb rune) func(at int) string {
 	d := p.v.DType
 	switch verb {
 	case 'e', 'E', 'f', 'F', 'g', 'G':
-		if d == Bool {
+		switch d {
+		case Bool:
 			return nil
-		}
-		if d == Float32 {
+		case Float32:
 			return func(at int) string { return fmt.Sprintf(format, float32(element(p.v, at))) }
+		case Complex64:
+			return func(at int) string { return fmt.Sprintf(format, complex64(complexElement(p.v, at))) }
+		case Complex128:
+			return func(at int) string { return fmt.Sprintf(format, complexElement(p.v, at)) }
 		}
-		return func(at int) string { return fmt.Sprintf(format, element(p.v, at)) }
+		return func(at int) string { return fmt.Sprintf(format, p.float(at)) }
 	case 'b', 'd', 'o', 'O', 'x', 'X':
-		if d.Float() {
-			if verb == 'd' || verb == 'o' || verb == 'O' {
-				return nil
-			}
+		switch {
+		case d.Category() > array.CatInt && (verb == 'd' || verb == 'o' || verb == 'O'):
+			return nil
+		case d.Category() == array.CatComplex:
+			return func(at int) string { return fmt.Sprintf(format, complexElement(p.v, at)) }
+		case d.Float():
 			return func(at int) string { return fmt.Sprintf(format, element(p.v, at)) }
+		case d == Uint64:
+			return func(at int) string { return fmt.Sprintf(format, uint64(intElement(p.v, at))) }
 		}
 		return func(at int) string { return fmt.Sprintf(format, intElement(p.v, at)) }
 	case 't':
@@ -321,47 +390,67 @@ func (p *printer) verb(format string, verb rune) func(at int) string {
 	return nil
 }
 
-// dtypeNames are the element types as Go programs write them.
-var dtypeNames = map[DType]string{Bool: "Bool", Uint8: "Uint8", Int32: "Int32", Int64: "Int64", Float32: "Float32", Float64: "Float64"}
+// constantOf is the element type as Go programs write it.
+func constantOf(d DType) string {
+	if d == BFloat16 {
+		return "BFloat16"
+	}
+	s := d.String()
+	return strings.ToUpper(s[:1]) + s[1:]
+}
 
 // goSyntax writes an expression that makes the array.
 func (p *printer) goSyntax() {
 	d := p.v.DType
 	p.word = func(at int) string {
-		if !d.Float() {
-			return p.plain(0)(at)
+		switch {
+		case d.Category() == array.CatComplex:
+			x := complexElement(p.v, at)
+			return "complex(" + p.literal(real(x)) + ", " + p.literal(imag(x)) + ")"
+		case d.Float():
+			return p.literal(p.float(at))
 		}
-		switch x := element(p.v, at); {
-		case x != x:
-			return p.special("math.NaN()")
-		case x-x != 0 && x < 0:
-			return p.special("math.Inf(-1)")
-		case x-x != 0:
-			return p.special("math.Inf(1)")
-		case x == 0 && math.Signbit(x):
-			return p.special("math.Copysign(0, -1)")
-		default:
-			return strconv.FormatFloat(x, 'g', -1, p.bits())
-		}
+		return p.plain(0)(at)
 	}
+	conv := "" // Go has no literals of 16 bits
 	switch {
 	case p.v.Size() == 0:
-		fmt.Fprintf(&p.out, "weft.ZerosOf(weft.%s", dtypeNames[d])
+		fmt.Fprintf(&p.out, "weft.ZerosOf(weft.%s", constantOf(d))
 		for _, n := range p.v.Shape {
 			fmt.Fprintf(&p.out, ", %d", n)
 		}
 	case len(p.v.Shape) == 0:
-		fmt.Fprintf(&p.out, "weft.Scalar(%s, weft.%s", p.word(p.v.Offset), dtypeNames[d])
+		fmt.Fprintf(&p.out, "weft.Scalar(%s, weft.%s", p.word(p.v.Offset), constantOf(d))
 	default:
-		fmt.Fprintf(&p.out, "weft.From(%s%s", strings.Repeat("[]", len(p.v.Shape)), d)
+		elem := d.String()
+		if d == Float16 || d == BFloat16 {
+			elem, conv = "float32", ".To(weft."+constantOf(d)+")"
+		}
+		fmt.Fprintf(&p.out, "weft.From(%s%s", strings.Repeat("[]", len(p.v.Shape)), elem)
 		p.braces(0, p.v.Offset)
 	}
-	p.out.WriteByte(')')
+	p.out.WriteString(")" + conv)
+}
+
+// literal is a float in a Go expression.
+func (p *printer) literal(x float64) string {
+	switch {
+	case x != x:
+		return p.special("math.NaN()")
+	case x-x != 0 && x < 0:
+		return p.special("math.Inf(-1)")
+	case x-x != 0:
+		return p.special("math.Inf(1)")
+	case x == 0 && math.Signbit(x):
+		return p.special("math.Copysign(0, -1)")
+	}
+	return strconv.FormatFloat(x, 'g', -1, p.bits())
 }
 
 // special is an element that no literal gives.
 func (p *printer) special(x string) string {
-	if p.v.DType == Float32 {
+	switch p.v.DType {
+	case Float16, BFloat16, Float32, Complex64:
 		return "float32(" + x + ")"
 	}
 	return x
@@ -401,6 +490,7 @@ func (t *Tensor) LogValue() slog.Value {
 		attrs = append(attrs, slog.Bool("released", true))
 	case t.Size() <= logValuesUpTo:
 		attrs = append(attrs, slog.String("values", strings.Join(strings.Fields(t.String()), " ")))
+	case t.v.DType.Category() == array.CatComplex:
 	default:
 		x := (&Tensor{v: t.v}).To(Float64)
 		attrs = append(attrs, slog.Float64("min", x.Min().Item()), slog.Float64("max", x.Max().Item()), slog.Float64("mean", x.Mean().Item()))

@@ -3,6 +3,7 @@ package weft
 import (
 	"unsafe"
 
+	"weft/half"
 	"weft/internal/array"
 	"weft/internal/device"
 	"weft/internal/par"
@@ -62,27 +63,53 @@ func slice[T Element](v *array.View) []T {
 func bytesOf(v *array.View) unsafe.Pointer { return v.Ptr() }
 
 // element reads one element of a view on the host, at an offset in elements of the
-// storage.
+// storage; of a complex number the real part.
 func element(v *array.View, at int) float64 {
 	p := unsafe.Add(v.Store.Host(), at*v.DType.Size())
 	switch v.DType {
-	case Float32:
+	case Float16:
+		return float64((*half.Float16)(p).Float32())
+	case BFloat16:
+		return float64((*half.BFloat16)(p).Float32())
+	case Float32, Complex64:
 		return float64(*(*float32)(p))
-	case Float64:
+	case Float64, Complex128:
 		return *(*float64)(p)
+	case Uint64:
+		return float64(*(*uint64)(p))
 	}
 	return float64(intElement(v, at))
 }
 
+// intElement reads a bool or an integer; of a uint64 the bits.
 func intElement(v *array.View, at int) int64 {
 	p := unsafe.Add(v.Store.Host(), at*v.DType.Size())
 	switch v.DType {
 	case Bool, Uint8:
 		return int64(*(*uint8)(p))
+	case Int8:
+		return int64(*(*int8)(p))
+	case Int16:
+		return int64(*(*int16)(p))
+	case Uint16:
+		return int64(*(*uint16)(p))
 	case Int32:
 		return int64(*(*int32)(p))
+	case Uint32:
+		return int64(*(*uint32)(p))
 	}
 	return *(*int64)(p)
+}
+
+func complexElement(v *array.View, at int) complex128 {
+	p := unsafe.Add(v.Store.Host(), at*v.DType.Size())
+	switch v.DType {
+	case Complex64:
+		return complex128(*(*complex64)(p))
+	case Complex128:
+		return *(*complex128)(p)
+	}
+	return complex(element(v, at), 0)
 }
 
 // deviceOf returns the number of the device that the operands are on; numbers are

@@ -79,18 +79,29 @@ func Seed(seed uint64) { defaultGenerator.SetState(GeneratorState{Seed: seed}) }
 // Rand returns float32 numbers, uniform from 0 to below 1: multiples of 2^-24.
 func (g *Generator) Rand(shape ...int) *Tensor { return g.RandOf(Float32, shape...) }
 
-// RandOf returns uniform numbers from 0 to below 1 of type d, Float32 or Float64:
-// multiples of 2^-24 or 2^-53.
+// RandOf returns uniform numbers from 0 to below 1 of a float type d: multiples of
+// 2^-53, 2^-24, 2^-11 or 2^-8, as many bits as d has.
 func (g *Generator) RandOf(d DType, shape ...int) *Tensor {
+	if bits, ok := halfBits[d]; ok {
+		scale := float64(int(1) << bits)
+		return g.draw("rand", op.Uniform, Float32, shape).Mul(scale).Floor().Div(scale).To(d)
+	}
 	return g.draw("rand", op.Uniform, d, shape)
 }
+
+// halfBits is the precision of the floats of 16 bits.
+var halfBits = map[DType]int{Float16: 11, BFloat16: 8}
 
 // Randn returns float32 numbers of the normal distribution with mean 0 and
 // variance 1.
 func (g *Generator) Randn(shape ...int) *Tensor { return g.RandnOf(Float32, shape...) }
 
-// RandnOf returns standard normal numbers of type d, Float32 or Float64.
+// RandnOf returns standard normal numbers of a float type d; those of 16 bits are
+// float32 ones, rounded.
 func (g *Generator) RandnOf(d DType, shape ...int) *Tensor {
+	if halfBits[d] > 0 {
+		return g.draw("randn", op.Normal, Float32, shape).To(d)
+	}
 	return g.draw("randn", op.Normal, d, shape)
 }
 
@@ -105,21 +116,21 @@ func (g *Generator) RandintOf(d DType, lo, hi int64, shape ...int) *Tensor {
 	if lo >= hi {
 		array.Failf("randint", "hi", "%d is not above lo, %d", hi, lo)
 	}
-	least, most := int64(-1<<63), int64(1<<63-1)
-	switch d {
-	case Bool:
-		least, most = 0, 1
-	case Uint8:
-		least, most = 0, 255
-	case Int32:
-		least, most = -1<<31, 1<<31-1
-	case Float32:
-		least, most = -1<<24, 1<<24
-	case Float64:
-		least, most = -1<<53, 1<<53
-	case Int64:
-	default:
+	least, most := d.Limits()
+	switch {
+	case !d.Supported() || d.Category() == array.CatComplex:
 		array.Failf("randint", "dtype", "%s is not supported", d)
+	case d == Bool:
+		least, most = 0, 1
+	case d.Float():
+		bits := halfBits[d]
+		switch d {
+		case Float32:
+			bits = 24
+		case Float64:
+			bits = 53
+		}
+		least, most = -1<<bits, 1<<bits
 	}
 	if lo < least || hi-1 > most {
 		array.Failf("randint", "", "%s does not hold all of %d to %d", d, lo, hi-1)
@@ -219,7 +230,7 @@ var draws = cache.NewKeyed[drawKey, *exec.Compiled](1 << 10)
 func (g *Generator) draw(opName string, kind op.Distribution, d DType, shape []int, more ...exec.Number) *Tensor {
 	g.notNil(opName)
 	if d != Float32 && d != Float64 && kind != op.Integers {
-		array.Failf(opName, "dtype", "%s is not float32 or float64", d)
+		array.Failf(opName, "dtype", "%s is not a float", d)
 	}
 	s := append([]int{}, shape...)
 	n := array.CheckShape(opName, s, d)

@@ -4,6 +4,7 @@ import (
 	"os"
 	"unsafe"
 
+	"weft/half"
 	"weft/internal/array"
 	"weft/internal/cpu"
 	"weft/internal/device"
@@ -13,8 +14,8 @@ import (
 // A DType is the type of a tensor's elements.
 type DType = array.DType
 
-// Element types. Tensors of this version hold Bool, Uint8, Int32, Int64, Float32
-// and Float64.
+// Element types. Integers and floats are those of Go; package half has Go types for
+// Float16 and BFloat16.
 const (
 	Bool       = array.Bool
 	Uint8      = array.Uint8
@@ -159,9 +160,10 @@ func (t *Tensor) check(opName string) {
 	}
 }
 
-// An Element is a Go type that tensors can hold.
+// An Element is a Go type that tensors can hold. An int is held as Int64.
 type Element interface {
-	bool | uint8 | int32 | int64 | float32 | float64
+	bool | int8 | int16 | int32 | int64 | int | uint8 | uint16 | uint32 | uint64 |
+		half.Float16 | half.BFloat16 | float32 | float64 | complex64 | complex128
 }
 
 func dtypeFor[T Element]() DType {
@@ -169,16 +171,34 @@ func dtypeFor[T Element]() DType {
 	switch any(x).(type) {
 	case bool:
 		return Bool
-	case uint8:
-		return Uint8
+	case int8:
+		return Int8
+	case int16:
+		return Int16
 	case int32:
 		return Int32
-	case int64:
+	case int64, int:
 		return Int64
+	case uint8:
+		return Uint8
+	case uint16:
+		return Uint16
+	case uint32:
+		return Uint32
+	case uint64:
+		return Uint64
+	case half.Float16:
+		return Float16
+	case half.BFloat16:
+		return BFloat16
 	case float32:
 		return Float32
+	case float64:
+		return Float64
+	case complex64:
+		return Complex64
 	}
-	return Float64
+	return Complex128
 }
 
 // FromSlice returns a tensor of the given shape (none: one dimension) that uses
@@ -193,6 +213,9 @@ func FromSlice[T Element](data []T, shape ...int) *Tensor {
 
 func wrap[T Element](opName string, data []T, shape []int) *Tensor {
 	d := dtypeFor[T]()
+	if !d.Supported() {
+		array.Failf(opName, "data", "element type %s is not supported", d)
+	}
 	if n := array.CheckShape(opName, shape, d); n != len(data) {
 		array.Failf(opName, "shape", "%s has %d elements, the slice %d", array.ShapeString(shape), n, len(data))
 	}
@@ -254,26 +277,46 @@ func Borrow[T Element](t *Tensor, f func(data []T)) {
 }
 
 // Item returns the one element of t as a float64; it panics if there are more or
-// none.
+// none, or if it is complex.
 func (t *Tensor) Item() float64 {
-	t.check("item")
-	if t.Size() != 1 {
-		array.Failf("item", "", "takes a tensor of one element, got shape %s: Data returns all elements", array.ShapeString(t.v.Shape))
+	v := t.one("item")
+	if v.DType.Category() == array.CatComplex {
+		array.Failf("item", "", "the element is %s: ItemComplex returns it", v.DType)
 	}
-	v := toHost(t)
 	x := element(&v, v.Offset)
 	keepAlive(t)
 	return x
 }
 
-// ItemInt returns the one element of an integer or bool tensor exactly.
+// ItemComplex returns the one element of t, of any type, as a complex128; it panics if
+// there are more or none.
+func (t *Tensor) ItemComplex() complex128 {
+	v := t.one("itemcomplex")
+	x := complexElement(&v, v.Offset)
+	keepAlive(t)
+	return x
+}
+
+// one is t on the host, which must have one element.
+func (t *Tensor) one(opName string) array.View {
+	t.check(opName)
+	if t.Size() != 1 {
+		array.Failf(opName, "", "takes a tensor of one element, got shape %s: Data returns all elements", array.ShapeString(t.v.Shape))
+	}
+	return toHost(t)
+}
+
+// ItemInt returns the one element of an integer or bool tensor exactly. It panics if
+// an int64 does not hold it.
 func (t *Tensor) ItemInt() int64 {
-	t.check("itemint")
-	if t.Size() != 1 || t.v.DType.Float() {
+	v := t.one("itemint")
+	if v.DType.Category() > array.CatInt {
 		array.Failf("itemint", "", "takes a tensor of one integer or bool, got %s", array.TypeString(t.v.DType, t.v.Shape))
 	}
-	v := toHost(t)
 	x := intElement(&v, v.Offset)
+	if v.DType == Uint64 && x < 0 {
+		array.Failf("itemint", "", "%d does not fit an int64: Data returns it", uint64(x))
+	}
 	keepAlive(t)
 	return x
 }

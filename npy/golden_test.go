@@ -215,8 +215,8 @@ func TestUnsupported(t *testing.T) {
 	if len(want) > 0 {
 		t.Errorf("not in the file: %v", want)
 	}
-	v := raw.View(array.Int16, []int{1}, false, make([]byte, 2))
-	if err := encode(io.Discard, &v); err == nil || err.Error() != "npy: unsupported dtype int16" {
-		t.Errorf("writing int16: %v", err)
+	v := raw.View(array.BFloat16, []int{1}, false, make([]byte, 2))
+	if err := encode(io.Discard, &v); err == nil || err.Error() != "npy: unsupported dtype bfloat16" {
+		t.Errorf("writing bfloat16: %v", err)
 	}
 }

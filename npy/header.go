@@ -160,11 +160,19 @@ func parseDescr(s string) (d array.DType, big bool, err error) {
 	return d, big, nil
 }
 
-// descrs are the type strings that are written.
-var descrs = map[array.DType]string{
-	array.Bool: "|b1", array.Uint8: "|u1", array.Int32: "<i4", array.Int64: "<i8",
-	array.Float32: "<f4", array.Float64: "<f8",
-}
+// descrs are the type strings that are written. NumPy has none for bfloat16.
+var descrs = func() map[array.DType]string {
+	m := map[array.DType]string{}
+	for kind, name := range names {
+		order := "<"
+		d, _ := array.ParseDType(name)
+		if d.Size() == 1 {
+			order = "|"
+		}
+		m[d] = order + kind
+	}
+	return m
+}()
 
 // appendHeader appends what NumPy 2 writes before an array of that type: format
 // version 1.0, padded so that the data begins at a multiple of 64 bytes and

@@ -324,9 +324,9 @@ func TestFiles(t *testing.T) {
 	if again, err := os.ReadFile(path); err != nil || !bytes.Equal(again, b.Bytes()) {
 		t.Errorf("the file differs from the stream: %v", err)
 	}
-	half := raw.View(array.Float16, []int{1}, false, make([]byte, 2))
+	half := raw.View(array.BFloat16, []int{1}, false, make([]byte, 2))
 	if err := encodeFile(path, &half); !errors.Is(err, errors.ErrUnsupported) {
-		t.Errorf("float16: %v", err)
+		t.Errorf("bfloat16: %v", err)
 	}
 	if again, err := os.ReadFile(path); err != nil || !bytes.Equal(again, b.Bytes()) {
 		t.Errorf("a failing write changed the file: %v", err)

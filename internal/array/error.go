@@ -58,7 +58,7 @@ func Failf(op, arg, format string, args ...any) {
 }
 
 // NoFit returns the misuse error of a Go integer that d does not hold.
-func NoFit(op string, x int64, d DType) *Error {
+func NoFit[T int64 | uint64](op string, x T, d DType) *Error {
 	lo, hi := d.Limits()
 	return Errorf(op, "", "the number %d does not fit %s, which holds %d to %d: convert the tensor with To first", x, d, lo, hi)
 }

@@ -8,9 +8,9 @@ import (
 	"runtime"
 	"sync"
 
+	"weft/half"
 	"weft/internal/array"
 	"weft/internal/device"
-	"weft/internal/loop"
 	"weft/internal/plan"
 )
 
@@ -19,14 +19,54 @@ type Number struct {
 	Float float64
 	Int   int64
 	Kind  array.Category // CatBool, CatInt or CatFloat
+	Big   bool           // an integer beyond an int64: Int is a uint64's bits
 }
 
-// Bits returns the number as bits of an element type, in the low end of a word. An
-// integer type gets the nearest number it has, 0 for NaN.
+// fits reports whether an integer lies from lo to hi, the limits of an operand of type
+// d; other numbers do. Beyond an int64, an integer fits uint64 and floats alone, or lies
+// above hi where that is open.
+func (n Number) fits(d array.DType, lo, hi int64) bool {
+	if n.Big {
+		return d == array.Uint64 || !d.Integer() || d != array.Int64 && hi == math.MaxInt64
+	}
+	return n.Kind == array.CatFloat || lo <= n.Int && n.Int <= hi
+}
+
+// Within returns whether an integer lies from lo to hi.
+func (n Number) Within(lo, hi int64) Number {
+	if n.Big {
+		return Truth(hi == math.MaxInt64)
+	}
+	return Truth(lo <= n.Int && n.Int <= hi)
+}
+
+// Word returns the number as the bits of a loop value for elements of type d, in the low
+// end of a word.
+func (n Number) Word(d array.DType) uint64 {
+	switch b := n.Bits(d); d {
+	case array.Float16:
+		return uint64(math.Float32bits(half.Float16(b).Float32()))
+	case array.BFloat16:
+		return b << 16
+	default:
+		return b
+	}
+}
+
+// Bits returns the number as an element of type d, in the low end of a word. An integer
+// type gets the nearest number it has, 0 for NaN.
 func (n Number) Bits(d array.DType) uint64 {
 	f, i := n.Float, n.Int
 	lo, hi := d.Limits()
 	switch {
+	case n.Big && d == array.Uint64:
+	case n.Big:
+		f, i = float64(uint64(i)), hi
+	case d == array.Uint64 && n.Kind == array.CatFloat && f >= 0x1p63:
+		i = -1
+		if f < 0x1p64 {
+			i = int64(uint64(f))
+		}
 	case n.Kind != array.CatFloat:
 		f, i = float64(i), min(max(i, lo), hi)
 	case f != f:
@@ -38,15 +78,17 @@ func (n Number) Bits(d array.DType) uint64 {
 	default:
 		i = int64(f)
 	}
-	switch loop.TypeOf(d) {
-	case loop.F32:
+	switch {
+	case d == array.Float16:
+		return uint64(half.NewFloat16(f))
+	case d == array.BFloat16:
+		return uint64(half.NewBFloat16(f))
+	case d == array.Float32:
 		return uint64(math.Float32bits(float32(f)))
-	case loop.F64:
+	case d == array.Float64:
 		return math.Float64bits(f)
-	case loop.I64:
-		return uint64(i)
-	case loop.I32:
-		return uint64(uint32(i))
+	case d.Integer():
+		return uint64(i) << (64 - 8*d.Size()) >> (64 - 8*d.Size())
 	}
 	if n.Kind == array.CatFloat && f != 0 || n.Kind != array.CatFloat && i != 0 {
 		return 1
@@ -96,7 +138,7 @@ func Compile(p *plan.Plan, d device.Device) (*Compiled, error) {
 		}
 		c.kernels[i] = prog
 		for _, a := range k.Scalars {
-			if !a.Test && (a.Min != math.MinInt64 || a.Max != math.MaxInt64) {
+			if !a.Test && a.DType.Integer() {
 				c.narrow = append(c.narrow, a)
 			}
 		}
@@ -199,11 +241,26 @@ var calls = sync.Pool{New: func() any { return new(device.Call) }}
 func (c *Compiled) fit(nums []Number) error {
 	for i := range c.narrow {
 		a := &c.narrow[i]
-		if n := nums[a.Arg]; n.Kind != array.CatFloat && (n.Int < a.Min || n.Int > a.Max) {
-			return array.NoFit("", n.Int, a.DType)
+		if n := nums[a.Arg]; !n.fits(a.DType, a.Min, a.Max) {
+			return n.noFit("", a.DType)
 		}
 	}
 	return nil
+}
+
+// Check returns an error where type d does not hold an integer.
+func (n Number) Check(opName string, d array.DType) error {
+	if lo, hi := d.Limits(); n.fits(d, lo, hi) {
+		return nil
+	}
+	return n.noFit(opName, d)
+}
+
+func (n Number) noFit(opName string, d array.DType) error {
+	if n.Big {
+		return array.NoFit(opName, uint64(n.Int), d)
+	}
+	return array.NoFit(opName, n.Int, d)
 }
 
 // memory returns the storage of a slot, taking it from the stream when a
@@ -251,9 +308,9 @@ func (c *Compiled) bind(s device.Stream, k *plan.Kernel, index []int, nums []Num
 	for _, a := range k.Scalars {
 		n := nums[a.Arg]
 		if a.Test {
-			n = Truth(a.Min <= n.Int && n.Int <= a.Max)
+			n = n.Within(a.Min, a.Max)
 		}
-		f.Word[a.Word] = n.Bits(a.DType)
+		f.Word[a.Word] = n.Word(a.DType)
 	}
 	return f
 }

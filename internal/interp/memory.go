@@ -3,6 +3,7 @@ package interp
 import (
 	"unsafe"
 
+	"weft/half"
 	"weft/internal/array"
 	"weft/internal/loop"
 )
@@ -23,9 +24,9 @@ func loadFor(d array.DType) step {
 	case array.Uint16:
 		return load(func(x uint16) int32 { return int32(x) }, rowInt[uint16])
 	case array.Float16:
-		return load(fromHalf, rowHalf)
+		return load(half.Float16.Float32, rowOf[half.Float16])
 	case array.BFloat16:
-		return load(fromBrain, rowBrain)
+		return load(half.BFloat16.Float32, rowOf[half.BFloat16])
 	case array.Int32, array.Uint32, array.Float32:
 		return load(same[uint32], rowSame[uint32])
 	}
@@ -42,9 +43,9 @@ func storeFor(d array.DType) step {
 	case array.Int16, array.Uint16:
 		return store(func(x int32) uint16 { return uint16(x) }, putInt[uint16])
 	case array.Float16:
-		return store(toHalf, putHalf)
+		return store(half.NewFloat16[float32], putOf(half.NewFloat16[float32]))
 	case array.BFloat16:
-		return store(toBrain, putBrain)
+		return store(half.NewBFloat16[float32], putOf(half.NewBFloat16[float32]))
 	case array.Int32, array.Uint32, array.Float32:
 		return store(same[uint32], putSame[uint32])
 	}
@@ -156,15 +157,9 @@ func rowBool(d []uint8, p unsafe.Pointer, stride int) {
 	}
 }
 
-func rowHalf(d []float32, p unsafe.Pointer, stride int) {
+func rowOf[M interface{ Float32() float32 }](d []float32, p unsafe.Pointer, stride int) {
 	for i := range d {
-		d[i] = fromHalf(*(*uint16)(unsafe.Add(p, i*stride)))
-	}
-}
-
-func rowBrain(d []float32, p unsafe.Pointer, stride int) {
-	for i := range d {
-		d[i] = fromBrain(*(*uint16)(unsafe.Add(p, i*stride)))
+		d[i] = (*(*M)(unsafe.Add(p, i*stride))).Float32()
 	}
 }
 
@@ -250,15 +245,11 @@ func putInt[M uint8 | uint16](p unsafe.Pointer, stride int, x []int32) {
 	}
 }
 
-func putHalf(p unsafe.Pointer, stride int, x []float32) {
-	for i := range x {
-		*(*uint16)(unsafe.Add(p, i*stride)) = toHalf(x[i])
-	}
-}
-
-func putBrain(p unsafe.Pointer, stride int, x []float32) {
-	for i := range x {
-		*(*uint16)(unsafe.Add(p, i*stride)) = toBrain(x[i])
+func putOf[M any](one func(float32) M) func(p unsafe.Pointer, stride int, x []float32) {
+	return func(p unsafe.Pointer, stride int, x []float32) {
+		for i := range x {
+			*(*M)(unsafe.Add(p, i*stride)) = one(x[i])
+		}
 	}
 }
 

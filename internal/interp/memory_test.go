@@ -1,102 +1,11 @@
 package interp
 
 import (
-	"math"
 	"testing"
 
 	"weft/internal/array"
 	"weft/internal/loop"
 )
-
-// halfValue is the number that a binary16 stands for, from the standard's
-// formula.
-func halfValue(h uint16) float64 {
-	frac, exp := float64(h&1023), int(h>>10&31)
-	x := math.Ldexp(1+frac/1024, exp-15)
-	switch {
-	case exp == 0:
-		x = math.Ldexp(frac/1024, -14)
-	case exp == 31 && frac == 0:
-		x = math.Inf(1)
-	case exp == 31:
-		x = math.NaN()
-	}
-	if h>>15 != 0 {
-		x = -x
-	}
-	return x
-}
-
-func TestHalf(t *testing.T) {
-	for i := range 1 << 16 {
-		h := uint16(i)
-		want := halfValue(h)
-		got := fromHalf(h)
-		if want != want {
-			if got == got || math.Float32bits(got)>>22&1 == 0 {
-				t.Fatalf("%#x is %v, want a quiet NaN", h, got)
-			}
-			if n := toHalf(got); n&0x7fff <= 0x7c00 {
-				t.Fatalf("NaN becomes %#x", n)
-			}
-			continue
-		}
-		if float64(got) != want || math.Signbit(float64(got)) != math.Signbit(want) {
-			t.Fatalf("%#x is %v, want %v", h, got, want)
-		}
-		if back := toHalf(got); back != h {
-			t.Fatalf("%#x comes back as %#x", h, back)
-		}
-		// Between this number and the next the middle decides, and on the middle
-		// the even one.
-		if h&0x7fff >= 0x7c00 {
-			continue
-		}
-		next := halfValue(h + 1)
-		if math.IsInf(next, 0) {
-			next = math.Copysign(65536, want)
-		}
-		mid := float32((want + next) / 2) // exact
-		away := math.Nextafter32(mid, float32(next))
-		toward := math.Nextafter32(mid, float32(want))
-		for _, c := range []struct {
-			x    float32
-			want uint16
-		}{{mid, h + h&1}, {away, h + 1}, {toward, h}} {
-			if got := toHalf(c.x); got != c.want {
-				t.Fatalf("%v rounds to %#x, want %#x", c.x, got, c.want)
-			}
-		}
-	}
-}
-
-func TestBrain(t *testing.T) {
-	for i := range 1 << 16 {
-		h := uint16(i)
-		x := fromBrain(h)
-		if x != x {
-			if n := toBrain(x); n&0x7fff <= 0x7f80 {
-				t.Fatalf("NaN %#x becomes %#x", h, n)
-			}
-			continue
-		}
-		if back := toBrain(x); back != h {
-			t.Fatalf("%#x comes back as %#x", h, back)
-		}
-		if h&0x7fff >= 0x7f80 {
-			continue
-		}
-		u := uint32(h) << 16
-		for _, c := range []struct {
-			u    uint32
-			want uint16
-		}{{u + 0x8000, h + h&1}, {u + 0x8001, h + 1}, {u + 0x7fff, h}} {
-			if got := toBrain(math.Float32frombits(c.u)); got != c.want {
-				t.Fatalf("%#x rounds to %#x, want %#x", c.u, got, c.want)
-			}
-		}
-	}
-}
 
 // TestWidening reads and writes elements of all integer types and bool.
 func TestWidening(t *testing.T) {

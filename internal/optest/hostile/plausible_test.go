@@ -400,12 +400,6 @@ var plausible = map[string]func(g *gen) []any{
 // The formulas' other methods take the same arguments.
 func init() {
 	plausible["Explain"], plausible["Work"] = plausible["Eval"], plausible["Eval"]
-	elements[bool](weft.Bool)
-	elements[uint8](weft.Uint8)
-	elements[int32](weft.Int32)
-	elements[int64](weft.Int64)
-	elements[float32](weft.Float32)
-	elements[float64](weft.Float64)
 	plausible["InPlace"] = plausible["Into"]
 	for _, name := range []string{"Add", "Sub", "Mul", "Div", "Pow", "Mod", "FloorDiv", "Atan2", "Maximum", "Minimum", "Eq", "Ne", "Lt", "Le", "Gt", "Ge", "And", "Or", "Xor", "RSub", "RDiv"} {
 		plausible[name] = func(g *gen) []any { t := g.plain(g.shape()); return []any{t, g.operand(t.Shape())} }

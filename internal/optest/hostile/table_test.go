@@ -1,6 +1,7 @@
 package hostile
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -8,186 +9,195 @@ import (
 	"weft"
 	"weft/checkpoint"
 	"weft/data"
+	"weft/half"
 	"weft/nn"
 	"weft/npy"
 	"weft/optim"
 	"weft/safetensors"
 )
 
+// A row is an entry of the tables below; as a list they change line by line.
+type row[T any] struct {
+	name string
+	is   T
+}
+
+func rows[T any](list []row[T]) map[string]T {
+	m := map[string]T{}
+	for _, r := range list {
+		m[r.name] = r.is
+	}
+	return m
+}
+
 // functions are the exported functions of the module, generic ones for each of their
 // types. TestSurface compares the names with the source.
-var functions = map[string]any{
-	"weft.Arange[int]":        weft.Arange[int],
-	"weft.Arange[float64]":    weft.Arange[float64],
-	"weft.BackwardWith":       weft.BackwardWith,
-	"weft.Borrow[bool]":       weft.Borrow[bool],
-	"weft.Borrow[uint8]":      weft.Borrow[uint8],
-	"weft.Borrow[int32]":      weft.Borrow[int32],
-	"weft.Borrow[int64]":      weft.Borrow[int64],
-	"weft.Borrow[float32]":    weft.Borrow[float32],
-	"weft.Borrow[float64]":    weft.Borrow[float64],
-	"weft.BorrowGrad":         weft.BorrowGrad,
-	"weft.BorrowRows":         weft.BorrowRows,
-	"weft.Cat":                weft.Cat,
-	"weft.CopyTo[bool]":       weft.CopyTo[bool],
-	"weft.CopyTo[uint8]":      weft.CopyTo[uint8],
-	"weft.CopyTo[int32]":      weft.CopyTo[int32],
-	"weft.CopyTo[int64]":      weft.CopyTo[int64],
-	"weft.CopyTo[float32]":    weft.CopyTo[float32],
-	"weft.CopyTo[float64]":    weft.CopyTo[float64],
-	"weft.CrossEntropy":       weft.CrossEntropy,
-	"weft.Data[bool]":         weft.Data[bool],
-	"weft.Data[uint8]":        weft.Data[uint8],
-	"weft.Data[int32]":        weft.Data[int32],
-	"weft.Data[int64]":        weft.Data[int64],
-	"weft.Data[float32]":      weft.Data[float32],
-	"weft.Data[float64]":      weft.Data[float64],
-	"weft.DefaultGenerator":   weft.DefaultGenerator,
-	"weft.Digest":             weft.Digest,
-	"weft.DigestNamed":        weft.DigestNamed,
-	"weft.Expr":               weft.Expr,
-	"weft.Eye":                weft.Eye,
-	"weft.From":               weft.From,
-	"weft.FromSlice[bool]":    weft.FromSlice[bool],
-	"weft.FromSlice[uint8]":   weft.FromSlice[uint8],
-	"weft.FromSlice[int32]":   weft.FromSlice[int32],
-	"weft.FromSlice[int64]":   weft.FromSlice[int64],
-	"weft.FromSlice[float32]": weft.FromSlice[float32],
-	"weft.FromSlice[float64]": weft.FromSlice[float64],
-	"weft.FromView":           weft.FromView,
-	"weft.Full":               weft.Full,
-	"weft.FullLike":           weft.FullLike,
-	"weft.Grad":               weft.Grad,
-	"weft.GradAll":            weft.GradAll,
-	"weft.HStack":             weft.HStack,
-	"weft.Index":              weft.Index,
-	"weft.Lend":               weft.Lend,
-	"weft.Linspace":           weft.Linspace,
-	"weft.Meshgrid":           weft.Meshgrid,
-	"weft.NewFused":           weft.NewFused,
-	"weft.NewGenerator":       weft.NewGenerator,
-	"weft.NewScope":           weft.NewScope,
-	"weft.Ones":               weft.Ones,
-	"weft.OnesLike":           weft.OnesLike,
-	"weft.OnesOf":             weft.OnesOf,
-	"weft.ParseExpr":          weft.ParseExpr,
-	"weft.Rand":               weft.Rand,
-	"weft.RandOf":             weft.RandOf,
-	"weft.Randint":            weft.Randint,
-	"weft.Randn":              weft.Randn,
-	"weft.RandnOf":            weft.RandnOf,
-	"weft.Randperm":           weft.Randperm,
-	"weft.Range":              weft.Range,
-	"weft.Scalar":             weft.Scalar,
-	"weft.Seed":               weft.Seed,
-	"weft.Stack":              weft.Stack,
-	"weft.Try":                weft.Try,
-	"weft.VStack":             weft.VStack,
-	"weft.Where":              weft.Where,
-	"weft.Zeros":              weft.Zeros,
-	"weft.ZerosLike":          weft.ZerosLike,
-	"weft.ZerosOf":            weft.ZerosOf,
-	"nn.Buffers":              nn.Buffers,
-	"nn.CrossEntropy":         nn.CrossEntropy,
-	"nn.Eval":                 nn.Eval,
-	"nn.KaimingNormal":        nn.KaimingNormal,
-	"nn.KaimingUniform":       nn.KaimingUniform,
-	"nn.LoadState":            nn.LoadState,
-	"nn.MSE":                  nn.MSE,
-	"nn.NewConv1d":            nn.NewConv1d,
-	"nn.NewConv2d":            nn.NewConv2d,
-	"nn.NewConvTranspose2d":   nn.NewConvTranspose2d,
-	"nn.NewLinear":            nn.NewLinear,
-	"nn.Param":                nn.Param,
-	"nn.Params":               nn.Params,
-	"nn.State":                nn.State,
-	"nn.Train":                nn.Train,
-	"nn.XavierNormal":         nn.XavierNormal,
-	"nn.XavierUniform":        nn.XavierUniform,
-	"optim.NewAdam":           optim.NewAdam,
-	"optim.NewSGD":            optim.NewSGD,
-	"data.NewLoader":          data.NewLoader,
-	"data.Tensors":            data.Tensors,
-	"checkpoint.Generator":    checkpoint.Generator,
-	"checkpoint.Load":         checkpoint.Load,
-	"checkpoint.Module":       checkpoint.Module,
-	"checkpoint.Save":         checkpoint.Save,
-	"npy.Read":                npy.Read,
-	"npy.ReadFile":            npy.ReadFile,
-	"npy.Write":               npy.Write,
-	"npy.WriteFile":           npy.WriteFile,
-	"safetensors.Open":        safetensors.Open,
-	"safetensors.Read":        safetensors.Read,
-	"safetensors.ReadFile":    safetensors.ReadFile,
-	"safetensors.Write":       safetensors.Write,
-	"safetensors.WriteFile":   safetensors.WriteFile,
+var functions = rows([]row[any]{
+	{"weft.Arange[int]", weft.Arange[int]},
+	{"weft.Arange[float64]", weft.Arange[float64]},
+	{"weft.BackwardWith", weft.BackwardWith},
+	{"weft.BorrowGrad", weft.BorrowGrad},
+	{"weft.BorrowRows", weft.BorrowRows},
+	{"weft.Cat", weft.Cat},
+	{"weft.CrossEntropy", weft.CrossEntropy},
+	{"weft.DefaultGenerator", weft.DefaultGenerator},
+	{"weft.Digest", weft.Digest},
+	{"weft.DigestNamed", weft.DigestNamed},
+	{"weft.Expr", weft.Expr},
+	{"weft.Eye", weft.Eye},
+	{"weft.From", weft.From},
+	{"weft.FromView", weft.FromView},
+	{"weft.Full", weft.Full},
+	{"weft.FullLike", weft.FullLike},
+	{"weft.Grad", weft.Grad},
+	{"weft.GradAll", weft.GradAll},
+	{"weft.HStack", weft.HStack},
+	{"weft.Index", weft.Index},
+	{"weft.Lend", weft.Lend},
+	{"weft.Linspace", weft.Linspace},
+	{"weft.Meshgrid", weft.Meshgrid},
+	{"weft.NewFused", weft.NewFused},
+	{"weft.NewGenerator", weft.NewGenerator},
+	{"weft.NewScope", weft.NewScope},
+	{"weft.Ones", weft.Ones},
+	{"weft.OnesLike", weft.OnesLike},
+	{"weft.OnesOf", weft.OnesOf},
+	{"weft.ParseExpr", weft.ParseExpr},
+	{"weft.Rand", weft.Rand},
+	{"weft.RandOf", weft.RandOf},
+	{"weft.Randint", weft.Randint},
+	{"weft.Randn", weft.Randn},
+	{"weft.RandnOf", weft.RandnOf},
+	{"weft.Randperm", weft.Randperm},
+	{"weft.Range", weft.Range},
+	{"weft.Scalar", weft.Scalar},
+	{"weft.Seed", weft.Seed},
+	{"weft.Stack", weft.Stack},
+	{"weft.Try", weft.Try},
+	{"weft.VStack", weft.VStack},
+	{"weft.Where", weft.Where},
+	{"weft.Zeros", weft.Zeros},
+	{"weft.ZerosLike", weft.ZerosLike},
+	{"weft.ZerosOf", weft.ZerosOf},
+	{"half.NewBFloat16", half.NewBFloat16[float64]},
+	{"half.NewFloat16", half.NewFloat16[float64]},
+	{"nn.Buffers", nn.Buffers},
+	{"nn.CrossEntropy", nn.CrossEntropy},
+	{"nn.Eval", nn.Eval},
+	{"nn.KaimingNormal", nn.KaimingNormal},
+	{"nn.KaimingUniform", nn.KaimingUniform},
+	{"nn.LoadState", nn.LoadState},
+	{"nn.MSE", nn.MSE},
+	{"nn.NewConv1d", nn.NewConv1d},
+	{"nn.NewConv2d", nn.NewConv2d},
+	{"nn.NewConvTranspose2d", nn.NewConvTranspose2d},
+	{"nn.NewLinear", nn.NewLinear},
+	{"nn.Param", nn.Param},
+	{"nn.Params", nn.Params},
+	{"nn.State", nn.State},
+	{"nn.Train", nn.Train},
+	{"nn.XavierNormal", nn.XavierNormal},
+	{"nn.XavierUniform", nn.XavierUniform},
+	{"optim.NewAdam", optim.NewAdam},
+	{"optim.NewSGD", optim.NewSGD},
+	{"data.NewLoader", data.NewLoader},
+	{"data.Tensors", data.Tensors},
+	{"checkpoint.Generator", checkpoint.Generator},
+	{"checkpoint.Load", checkpoint.Load},
+	{"checkpoint.Module", checkpoint.Module},
+	{"checkpoint.Save", checkpoint.Save},
+	{"npy.Read", npy.Read},
+	{"npy.ReadFile", npy.ReadFile},
+	{"npy.Write", npy.Write},
+	{"npy.WriteFile", npy.WriteFile},
+	{"safetensors.Open", safetensors.Open},
+	{"safetensors.Read", safetensors.Read},
+	{"safetensors.ReadFile", safetensors.ReadFile},
+	{"safetensors.Write", safetensors.Write},
+	{"safetensors.WriteFile", safetensors.WriteFile},
+})
+
+// element adds the functions that are generic over the Go types of elements, of
+// tensors of type d.
+func element[T weft.Element](d weft.DType) {
+	if !d.Supported() {
+		return
+	}
+	name := fmt.Sprintf("[%T]", *new(T))
+	functions["weft.Borrow"+name] = weft.Borrow[T]
+	functions["weft.CopyTo"+name] = weft.CopyTo[T]
+	functions["weft.Data"+name] = weft.Data[T]
+	functions["weft.FromSlice"+name] = weft.FromSlice[T]
+	elements[T](d)
 }
 
 // types are the exported types of the module; all their methods are called.
-var types = map[string]reflect.Type{
-	"weft.ConvOpts":                reflect.TypeFor[weft.ConvOpts](),
-	"weft.Conv1dOpts":              reflect.TypeFor[weft.Conv1dOpts](),
-	"weft.ConvTransposeOpts":       reflect.TypeFor[weft.ConvTransposeOpts](),
-	"weft.DType":                   reflect.TypeFor[weft.DType](),
-	"weft.Error":                   reflect.TypeFor[weft.Error](),
-	"weft.Formula":                 reflect.TypeFor[weft.Formula](),
-	"weft.Func":                    reflect.TypeFor[weft.Func](),
-	"weft.FuncContext":             reflect.TypeFor[weft.FuncContext](),
-	"weft.Fused":                   reflect.TypeFor[weft.Fused](),
-	"weft.Generator":               reflect.TypeFor[weft.Generator](),
-	"weft.GeneratorState":          reflect.TypeFor[weft.GeneratorState](),
-	"weft.GradOpts":                reflect.TypeFor[weft.GradOpts](),
-	"weft.PoolOpts":                reflect.TypeFor[weft.PoolOpts](),
-	"weft.SortOpts":                reflect.TypeFor[weft.SortOpts](),
-	"weft.Scope":                   reflect.TypeFor[weft.Scope](),
-	"weft.Span":                    reflect.TypeFor[weft.Span](),
-	"weft.Tensor":                  reflect.TypeFor[weft.Tensor](),
-	"weft.Vars":                    reflect.TypeFor[weft.Vars](),
-	"nn.AvgPool2d":                 reflect.TypeFor[nn.AvgPool2d](),
-	"nn.Conv1d":                    reflect.TypeFor[nn.Conv1d](),
-	"nn.Conv1dOpts":                reflect.TypeFor[nn.Conv1dOpts](),
-	"nn.Conv2d":                    reflect.TypeFor[nn.Conv2d](),
-	"nn.Conv2dOpts":                reflect.TypeFor[nn.Conv2dOpts](),
-	"nn.ConvTranspose2d":           reflect.TypeFor[nn.ConvTranspose2d](),
-	"nn.ConvTranspose2dOpts":       reflect.TypeFor[nn.ConvTranspose2dOpts](),
-	"nn.Dropout":                   reflect.TypeFor[nn.Dropout](),
-	"nn.Flatten":                   reflect.TypeFor[nn.Flatten](),
-	"nn.Func":                      reflect.TypeFor[nn.Func](),
-	"nn.Gelu":                      reflect.TypeFor[nn.Gelu](),
-	"nn.Init":                      reflect.TypeFor[nn.Init](),
-	"nn.Layer":                     reflect.TypeFor[nn.Layer](),
-	"nn.Linear":                    reflect.TypeFor[nn.Linear](),
-	"nn.MaxPool2d":                 reflect.TypeFor[nn.MaxPool2d](),
-	"nn.Mismatch":                  reflect.TypeFor[nn.Mismatch](),
-	"nn.Opts":                      reflect.TypeFor[nn.Opts](),
-	"nn.Relu":                      reflect.TypeFor[nn.Relu](),
-	"nn.Sequential":                reflect.TypeFor[nn.Sequential](),
-	"nn.Sigmoid":                   reflect.TypeFor[nn.Sigmoid](),
-	"nn.Silu":                      reflect.TypeFor[nn.Silu](),
-	"nn.StateError":                reflect.TypeFor[nn.StateError](),
-	"nn.Tanh":                      reflect.TypeFor[nn.Tanh](),
-	"nn.Trainer":                   reflect.TypeFor[nn.Trainer](),
-	"optim.Adam":                   reflect.TypeFor[optim.Adam](),
-	"optim.AdamOpts":               reflect.TypeFor[optim.AdamOpts](),
-	"optim.Optimizer":              reflect.TypeFor[optim.Optimizer](),
-	"optim.SGD":                    reflect.TypeFor[optim.SGD](),
-	"optim.SGDOpts":                reflect.TypeFor[optim.SGDOpts](),
-	"optim.StateError":             reflect.TypeFor[optim.StateError](),
-	"data.Batch":                   reflect.TypeFor[data.Batch](),
-	"data.Batcher":                 reflect.TypeFor[data.Batcher](),
-	"data.Dataset":                 reflect.TypeFor[data.Dataset](),
-	"data.Loader":                  reflect.TypeFor[data.Loader](),
-	"data.LoaderOpts":              reflect.TypeFor[data.LoaderOpts](),
-	"checkpoint.Part":              reflect.TypeFor[checkpoint.Part](),
-	"checkpoint.PartError":         reflect.TypeFor[checkpoint.PartError](),
-	"checkpoint.Parts":             reflect.TypeFor[checkpoint.Parts](),
-	"npy.FormatError":              reflect.TypeFor[npy.FormatError](),
-	"npy.UnsupportedError":         reflect.TypeFor[npy.UnsupportedError](),
-	"safetensors.File":             reflect.TypeFor[safetensors.File](),
-	"safetensors.FormatError":      reflect.TypeFor[safetensors.FormatError](),
-	"safetensors.Info":             reflect.TypeFor[safetensors.Info](),
-	"safetensors.UnsupportedError": reflect.TypeFor[safetensors.UnsupportedError](),
-}
+var types = rows([]row[reflect.Type]{
+	{"weft.ConvOpts", reflect.TypeFor[weft.ConvOpts]()},
+	{"weft.Conv1dOpts", reflect.TypeFor[weft.Conv1dOpts]()},
+	{"weft.ConvTransposeOpts", reflect.TypeFor[weft.ConvTransposeOpts]()},
+	{"weft.DType", reflect.TypeFor[weft.DType]()},
+	{"weft.Error", reflect.TypeFor[weft.Error]()},
+	{"weft.Formula", reflect.TypeFor[weft.Formula]()},
+	{"weft.Func", reflect.TypeFor[weft.Func]()},
+	{"weft.FuncContext", reflect.TypeFor[weft.FuncContext]()},
+	{"weft.Fused", reflect.TypeFor[weft.Fused]()},
+	{"weft.Generator", reflect.TypeFor[weft.Generator]()},
+	{"weft.GeneratorState", reflect.TypeFor[weft.GeneratorState]()},
+	{"weft.GradOpts", reflect.TypeFor[weft.GradOpts]()},
+	{"weft.PoolOpts", reflect.TypeFor[weft.PoolOpts]()},
+	{"weft.SortOpts", reflect.TypeFor[weft.SortOpts]()},
+	{"weft.Scope", reflect.TypeFor[weft.Scope]()},
+	{"weft.Span", reflect.TypeFor[weft.Span]()},
+	{"weft.Tensor", reflect.TypeFor[weft.Tensor]()},
+	{"weft.Vars", reflect.TypeFor[weft.Vars]()},
+	{"half.BFloat16", reflect.TypeFor[half.BFloat16]()},
+	{"half.Float16", reflect.TypeFor[half.Float16]()},
+	{"nn.AvgPool2d", reflect.TypeFor[nn.AvgPool2d]()},
+	{"nn.Conv1d", reflect.TypeFor[nn.Conv1d]()},
+	{"nn.Conv1dOpts", reflect.TypeFor[nn.Conv1dOpts]()},
+	{"nn.Conv2d", reflect.TypeFor[nn.Conv2d]()},
+	{"nn.Conv2dOpts", reflect.TypeFor[nn.Conv2dOpts]()},
+	{"nn.ConvTranspose2d", reflect.TypeFor[nn.ConvTranspose2d]()},
+	{"nn.ConvTranspose2dOpts", reflect.TypeFor[nn.ConvTranspose2dOpts]()},
+	{"nn.Dropout", reflect.TypeFor[nn.Dropout]()},
+	{"nn.Flatten", reflect.TypeFor[nn.Flatten]()},
+	{"nn.Func", reflect.TypeFor[nn.Func]()},
+	{"nn.Gelu", reflect.TypeFor[nn.Gelu]()},
+	{"nn.Init", reflect.TypeFor[nn.Init]()},
+	{"nn.Layer", reflect.TypeFor[nn.Layer]()},
+	{"nn.Linear", reflect.TypeFor[nn.Linear]()},
+	{"nn.MaxPool2d", reflect.TypeFor[nn.MaxPool2d]()},
+	{"nn.Mismatch", reflect.TypeFor[nn.Mismatch]()},
+	{"nn.Opts", reflect.TypeFor[nn.Opts]()},
+	{"nn.Relu", reflect.TypeFor[nn.Relu]()},
+	{"nn.Sequential", reflect.TypeFor[nn.Sequential]()},
+	{"nn.Sigmoid", reflect.TypeFor[nn.Sigmoid]()},
+	{"nn.Silu", reflect.TypeFor[nn.Silu]()},
+	{"nn.StateError", reflect.TypeFor[nn.StateError]()},
+	{"nn.Tanh", reflect.TypeFor[nn.Tanh]()},
+	{"nn.Trainer", reflect.TypeFor[nn.Trainer]()},
+	{"optim.Adam", reflect.TypeFor[optim.Adam]()},
+	{"optim.AdamOpts", reflect.TypeFor[optim.AdamOpts]()},
+	{"optim.Optimizer", reflect.TypeFor[optim.Optimizer]()},
+	{"optim.SGD", reflect.TypeFor[optim.SGD]()},
+	{"optim.SGDOpts", reflect.TypeFor[optim.SGDOpts]()},
+	{"optim.StateError", reflect.TypeFor[optim.StateError]()},
+	{"data.Batch", reflect.TypeFor[data.Batch]()},
+	{"data.Batcher", reflect.TypeFor[data.Batcher]()},
+	{"data.Dataset", reflect.TypeFor[data.Dataset]()},
+	{"data.Loader", reflect.TypeFor[data.Loader]()},
+	{"data.LoaderOpts", reflect.TypeFor[data.LoaderOpts]()},
+	{"checkpoint.Part", reflect.TypeFor[checkpoint.Part]()},
+	{"checkpoint.PartError", reflect.TypeFor[checkpoint.PartError]()},
+	{"checkpoint.Parts", reflect.TypeFor[checkpoint.Parts]()},
+	{"npy.FormatError", reflect.TypeFor[npy.FormatError]()},
+	{"npy.UnsupportedError", reflect.TypeFor[npy.UnsupportedError]()},
+	{"safetensors.File", reflect.TypeFor[safetensors.File]()},
+	{"safetensors.FormatError", reflect.TypeFor[safetensors.FormatError]()},
+	{"safetensors.Info", reflect.TypeFor[safetensors.Info]()},
+	{"safetensors.UnsupportedError", reflect.TypeFor[safetensors.UnsupportedError]()},
+})
 
 // constraints are exported types that have no values.
 var constraints = map[string]bool{"weft.Element": true}
@@ -203,6 +213,22 @@ type target struct {
 
 // targets are all functions and methods, in order of their names.
 var targets = func() (out []target) {
+	element[bool](weft.Bool)
+	element[uint8](weft.Uint8)
+	element[int8](weft.Int8)
+	element[int16](weft.Int16)
+	element[int32](weft.Int32)
+	element[int64](weft.Int64)
+	element[int](weft.Int64)
+	element[uint16](weft.Uint16)
+	element[uint32](weft.Uint32)
+	element[uint64](weft.Uint64)
+	element[half.Float16](weft.Float16)
+	element[half.BFloat16](weft.BFloat16)
+	element[float32](weft.Float32)
+	element[float64](weft.Float64)
+	element[complex64](weft.Complex64)
+	element[complex128](weft.Complex128)
 	for name, f := range functions {
 		out = append(out, target{name: name, fn: reflect.ValueOf(f)})
 	}

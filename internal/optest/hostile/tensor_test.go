@@ -10,7 +10,7 @@ import (
 )
 
 // dtypes are the element types that tensors hold.
-var dtypes = []weft.DType{weft.Bool, weft.Uint8, weft.Int32, weft.Int64, weft.Float32, weft.Float64}
+var dtypes = array.DTypes()
 
 // maxElements bounds what most tensors made here hold; manyElements, which are enough
 // for several threads, the others.
