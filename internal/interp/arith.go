@@ -1,16 +1,26 @@
 package interp
 
-import "weft/internal/loop"
+import (
+	"weft/half"
+	"weft/internal/array"
+	"weft/internal/loop"
+)
 
 // The functions here do one operation for all lanes of d. An operand has as many
 // values as d, or one that stands for all of them; but not both operands of a
 // binary operation, whose result would then be one value as well.
 
-type number interface {
-	int32 | int64 | float32 | float64
-}
+type number interface{ integer | float }
 
-type integer interface{ int32 | int64 }
+type integer interface{ signed | unsigned }
+
+type signed interface{ int8 | int16 | int32 | int64 }
+
+// unsigned types stand for values of the integer types where an operation takes them
+// to be without sign, and uint8 for truth values.
+type unsigned interface {
+	uint8 | uint16 | uint32 | uint64
+}
 
 type float interface{ float32 | float64 }
 
@@ -25,14 +35,23 @@ func binary[T, D any](f func(d []D, a, b []T)) step {
 
 // pureStep returns the step of an operation without effect. t is the type of the
 // result and from that of the first operand.
-func pureStep(op loop.Op, t, from loop.Type) step {
+func pureStep(in *loop.Ins, from loop.Type) step {
+	op, t := in.Op, in.Type
 	switch op {
 	case loop.OpSelect:
-		return classed(t, selectStep[uint8], selectStep[uint32], selectStep[uint64])
+		return sized(t, selectStep[uint8], selectStep[uint16], selectStep[uint32], selectStep[uint64])
 	case loop.OpBits:
-		return classed(t, nil, unary(copyVec[uint32]), unary(copyVec[uint64]))
+		return sized(t, nil, nil, unary(copyVec[uint32]), unary(copyVec[uint64]))
 	case loop.OpCvt:
-		return cvtStep(t, from)
+		return cvtStep(t, from, in.Imm)
+	case loop.OpRound:
+		if array.DType(in.Imm) == array.Float16 {
+			return round(half.NewFloat16[float32])
+		}
+		return round(half.NewBFloat16[float32])
+	case loop.OpLtU, loop.OpLeU:
+		signed := op - loop.OpLtU + loop.OpLt
+		return sized(from, compareStep[uint8](signed), compareStep[uint16](signed), compareStep[uint32](signed), compareStep[uint64](signed))
 	case loop.OpEq, loop.OpNe, loop.OpLt, loop.OpLe:
 		switch from {
 		case loop.B:
@@ -40,14 +59,12 @@ func pureStep(op loop.Op, t, from loop.Type) step {
 				return binary(eqvB)
 			}
 			return binary(xorB)
-		case loop.I32:
-			return compareStep[int32](op)
-		case loop.I64:
-			return compareStep[int64](op)
 		case loop.F32:
 			return compareStep[float32](op)
+		case loop.F64:
+			return compareStep[float64](op)
 		}
-		return compareStep[float64](op)
+		return sized(from, compareStep[int8](op), compareStep[int16](op), compareStep[int32](op), compareStep[int64](op))
 	}
 	switch t {
 	case loop.B:
@@ -60,16 +77,14 @@ func pureStep(op loop.Op, t, from loop.Type) step {
 			return binary(xorB)
 		}
 		return unary(notB)
+	case loop.I8:
+		return intStep[int8, uint8](op)
+	case loop.I16:
+		return intStep[int16, uint16](op)
 	case loop.I32:
-		if s := bitStep[int32, uint32](op); s != nil {
-			return s
-		}
-		return numberStep[int32](op)
+		return intStep[int32, uint32](op)
 	case loop.I64:
-		if s := bitStep[int64, uint64](op); s != nil {
-			return s
-		}
-		return numberStep[int64](op)
+		return intStep[int64, uint64](op)
 	case loop.F32:
 		switch op {
 		case loop.OpNeg:

@@ -312,7 +312,7 @@ func (k *compiler) simple(v loop.Value, in *loop.Ins, pass bool) instr {
 	switch in.Op {
 	case loop.OpStore, loop.OpStoreAt:
 		s.buf = int(in.Imm)
-		s.run = storeFor(k.p.Bufs[s.buf].DType)
+		s.run = storeFor(k.p.Bufs[s.buf].DType, k.p.Ins[in.A].Type)
 		if !pass && !k.grouped {
 			s.run = storeOnce(s.run)
 		}
@@ -326,14 +326,12 @@ func (k *compiler) simple(v loop.Value, in *loop.Ins, pass bool) instr {
 	case loop.OpLoad, loop.OpLoadAt:
 		s.buf = int(in.Imm)
 		d := k.p.Bufs[s.buf].DType
-		s.run = loadFor(d)
-		direct := isDirect(d) && !k.uniform[v] && s.a <= none && !k.storeBetween(k.at[v], k.last[v])
+		s.run = loadFor(d, in.Type)
+		direct := isDirect(d, in.Type) && !k.uniform[v] && s.a <= none && !k.storeBetween(k.at[v], k.last[v])
 		s.d = k.assign(int(v), direct)
 		if direct {
-			s.run = directLoad[uint32]
-			if d.Size() == 8 {
-				s.run = directLoad[uint64]
-			}
+			s.copied = s.run
+			s.run = sized(in.Type, directLoad[uint8], directLoad[uint16], directLoad[uint32], directLoad[uint64])
 		}
 		return s
 	case loop.OpLookup:
@@ -345,15 +343,15 @@ func (k *compiler) simple(v loop.Value, in *loop.Ins, pass bool) instr {
 		if in.A != loop.NoValue {
 			from = k.p.Ins[in.A].Type
 		}
-		s.run = pureStep(in.Op, in.Type, from)
+		s.run = pureStep(in, from)
 	}
 	s.d = k.assign(int(v), false)
 	return s
 }
 
-// isDirect reports whether a value of type d is in memory what it is in a
-// register, so that a load need not copy.
-func isDirect(d array.DType) bool { return d.Size() >= 4 }
+// isDirect reports whether an element of type d is in memory what a value of type t
+// is in a register, so that a load need not copy.
+func isDirect(d array.DType, t loop.Type) bool { return d.Size() == t.Size() }
 
 // storeBetween reports whether something is stored after position from and
 // before position to.

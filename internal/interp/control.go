@@ -74,6 +74,8 @@ func ifStep(m *machine, in *instr) {
 			m.move(r.d, r.els, r.size)
 		case r.size == 1:
 			selectVec(vec[uint8](m, r.d), c, vec[uint8](m, r.next), vec[uint8](m, r.els))
+		case r.size == 2:
+			selectVec(vec[uint16](m, r.d), c, vec[uint16](m, r.next), vec[uint16](m, r.els))
 		case r.size == 4:
 			selectVec(vec[uint32](m, r.d), c, vec[uint32](m, r.next), vec[uint32](m, r.els))
 		default:
@@ -87,6 +89,8 @@ func (m *machine) move(d, a opd, size int32) {
 	switch size {
 	case 1:
 		copyVec(vec[uint8](m, d), vec[uint8](m, a))
+	case 2:
+		copyVec(vec[uint16](m, d), vec[uint16](m, a))
 	case 4:
 		copyVec(vec[uint32](m, d), vec[uint32](m, a))
 	default:
@@ -99,6 +103,8 @@ func (m *machine) moveActive(d, a opd, size int32) {
 	switch size {
 	case 1:
 		blend(vec[uint8](m, d), vec[uint8](m, a), m.mask)
+	case 2:
+		blend(vec[uint16](m, d), vec[uint16](m, a), m.mask)
 	case 4:
 		blend(vec[uint32](m, d), vec[uint32](m, a), m.mask)
 	default:
@@ -299,6 +305,8 @@ func (m *machine) gather(reg opd, to unsafe.Pointer, which []int32, size int32) 
 	switch size {
 	case 1:
 		gather(unsafe.Slice((*uint8)(to), m.n), unsafe.Slice((*uint8)(at), m.n), which)
+	case 2:
+		gather(unsafe.Slice((*uint16)(to), m.n), unsafe.Slice((*uint16)(at), m.n), which)
 	case 4:
 		gather(unsafe.Slice((*uint32)(to), m.n), unsafe.Slice((*uint32)(at), m.n), which)
 	default:
@@ -349,6 +357,8 @@ func (m *machine) writeBack(l *loopCode, n int) {
 		switch c.size {
 		case 1:
 			scatter(unsafe.Slice((*uint8)(to), n), unsafe.Slice((*uint8)(at), m.n), from)
+		case 2:
+			scatter(unsafe.Slice((*uint16)(to), n), unsafe.Slice((*uint16)(at), m.n), from)
 		case 4:
 			scatter(unsafe.Slice((*uint32)(to), n), unsafe.Slice((*uint32)(at), m.n), from)
 		default:

@@ -1,94 +1,93 @@
 package interp
 
 import (
-	"math"
-
 	"weft/internal/loop"
 )
 
-// cvtStep returns the step of a conversion.
-func cvtStep(to, from loop.Type) step {
-	switch to {
-	case loop.I32:
-		switch from {
-		case loop.B:
-			return unary(convert[uint8, int32])
-		case loop.I64:
-			return unary(convert[int64, int32])
-		case loop.F32:
-			return unary(toInt32[float32])
-		}
-		return unary(toInt32[float64])
-	case loop.I64:
-		switch from {
-		case loop.B:
-			return unary(convert[uint8, int64])
-		case loop.I32:
-			return unary(convert[int32, int64])
-		case loop.F32:
-			return unary(toInt64[float32])
-		}
-		return unary(toInt64[float64])
-	case loop.F32:
-		switch from {
-		case loop.B:
-			return unary(convert[uint8, float32])
-		case loop.I32:
-			return unary(convert[int32, float32])
-		case loop.I64:
-			return unary(convert[int64, float32])
-		}
-		return unary(convert[float64, float32])
+// cvtStep returns the step of a conversion; kind is the Imm of an [loop.OpCvt].
+func cvtStep(to, from loop.Type, kind uint64) step {
+	if kind&loop.FromUnsigned != 0 {
+		return sized(from, fromInt[uint8](to), fromInt[uint16](to), fromInt[uint32](to), fromInt[uint64](to))
 	}
 	switch from {
 	case loop.B:
-		return unary(convert[uint8, float64])
-	case loop.I32:
-		return unary(convert[int32, float64])
-	case loop.I64:
-		return unary(convert[int64, float64])
+		return fromInt[uint8](to)
+	case loop.F32:
+		return fromFloat[float32](to, kind)
+	case loop.F64:
+		return fromFloat[float64](to, kind)
 	}
-	return unary(convert[float32, float64])
+	return sized(from, fromInt[int8](to), fromInt[int16](to), fromInt[int32](to), fromInt[int64](to))
+}
+
+func fromInt[T integer](to loop.Type) step {
+	switch to {
+	case loop.F32:
+		return unary(convert[T, float32])
+	case loop.F64:
+		return unary(convert[T, float64])
+	}
+	return sized(to, unary(convert[T, int8]), unary(convert[T, int16]), unary(convert[T, int32]), unary(convert[T, int64]))
+}
+
+func fromFloat[T float](to loop.Type, kind uint64) step {
+	switch {
+	case to == loop.F32:
+		return unary(convert[T, float32])
+	case to == loop.F64:
+		return unary(convert[T, float64])
+	case kind&loop.ToUnsigned != 0:
+		return sized(to, unary(truncate[T, uint8]), unary(truncate[T, uint16]), unary(truncate[T, uint32]), unary(truncate[T, uint64]))
+	}
+	return sized(to, unary(truncate[T, int8]), unary(truncate[T, int16]), unary(truncate[T, int32]), unary(truncate[T, int64]))
 }
 
 // convert is for what Go's own conversion defines.
-func convert[T, D uint8 | number](d []D, a []T) {
+func convert[T, D number](d []D, a []T) {
 	a = a[:len(d)]
 	for i := range d {
 		d[i] = D(a[i])
 	}
 }
 
-func toInt32[T float](d []int32, a []T) {
+// truncate makes integers of floats: what is beyond the type is the nearest that it
+// has, and NaN is 0.
+func truncate[T float, D integer](d []D, a []T) {
+	least, greatest := limits[D]()
+	// Powers of two and 0, so both are exact.
+	bottom, top := float64(least), 2*float64(greatest/2+1)
 	a = a[:len(d)]
 	for i := range d {
 		x := float64(a[i])
 		switch {
-		case x > math.MinInt32-1 && x < math.MaxInt32+1:
-			d[i] = int32(x)
-		case x > 0:
-			d[i] = math.MaxInt32
-		case x < 0:
-			d[i] = math.MinInt32
-		default: // NaN
+		case x >= top:
+			d[i] = greatest
+		case x <= bottom:
+			d[i] = least
+		case x == x:
+			d[i] = D(x)
+		default:
 			d[i] = 0
 		}
 	}
 }
 
-func toInt64[T float](d []int64, a []T) {
-	a = a[:len(d)]
-	for i := range d {
-		x := float64(a[i])
-		switch {
-		case x >= math.MinInt64 && x < math.MaxInt64+1:
-			d[i] = int64(x)
-		case x > 0:
-			d[i] = math.MaxInt64
-		case x < 0:
-			d[i] = math.MinInt64
-		default: // NaN
-			d[i] = 0
-		}
+// limits returns the least and the greatest integer of a type.
+func limits[T integer]() (least, greatest T) {
+	if greatest = ^T(0); greatest > 0 {
+		return 0, greatest
 	}
+	least = 1
+	least <<= bitWidth[T]() - 1
+	return least, ^least
+}
+
+// round makes of values what a store as elements of type M and a load make of them.
+func round[M interface{ Float32() float32 }](one func(float32) M) step {
+	return unary(func(d, a []float32) {
+		a = a[:len(d)]
+		for i := range d {
+			d[i] = one(a[i]).Float32()
+		}
+	})
 }

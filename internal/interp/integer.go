@@ -1,10 +1,15 @@
 package interp
 
-import "weft/internal/loop"
+import (
+	"math/bits"
+	"unsafe"
 
-// bitStep returns the step of an operation that only integers have, or nil. U is
-// the unsigned type as wide as T.
-func bitStep[T integer, U uint32 | uint64](op loop.Op) step {
+	"weft/internal/loop"
+)
+
+// intStep returns the step of an operation on integers. U is the unsigned type as wide
+// as T.
+func intStep[T signed, U unsigned](op loop.Op) step {
 	switch op {
 	case loop.OpNeg:
 		return unary(negInt[T])
@@ -32,18 +37,101 @@ func bitStep[T integer, U uint32 | uint64](op loop.Op) step {
 		return binary(xor[T])
 	case loop.OpNot:
 		return unary(not[T])
+	case loop.OpMinU:
+		return binary(minInt[U])
+	case loop.OpMaxU:
+		return binary(maxInt[U])
+	case loop.OpQuoU:
+		return binary(quo[U])
+	case loop.OpRemU:
+		return binary(rem[U])
+	case loop.OpMulHi:
+		return binary(mulHi[T])
+	case loop.OpMulHiU:
+		return binary(mulHiU[U])
+	case loop.OpRotL:
+		return binary(rotL[U])
+	case loop.OpPopCount:
+		return unary(popCount[U])
+	case loop.OpLzCnt:
+		return unary(lzCnt[U])
+	case loop.OpTzCnt:
+		return unary(tzCnt[U])
 	}
-	return nil
+	return numberStep[T](op)
 }
 
-func negInt[T integer](d, a []T) {
+// bitWidth returns the bits of an integer type.
+func bitWidth[T integer]() int { return 8 * int(unsafe.Sizeof(*new(T))) }
+
+// mulHi is that of the operands without sign, less each operand where the other one
+// is below 0.
+func mulHi[T signed](d, a, b []T) {
+	w := bitWidth[T]()
+	sa, sb := min(len(a)-1, 1), min(len(b)-1, 1)
+	for i := range d {
+		x, y := int64(a[i*sa]), int64(b[i*sb])
+		if w < 64 {
+			d[i] = T(x * y >> w)
+			continue
+		}
+		hi, _ := bits.Mul64(uint64(x), uint64(y))
+		d[i] = T(int64(hi) - x>>63&y - y>>63&x)
+	}
+}
+
+func mulHiU[U unsigned](d, a, b []U) {
+	w := bitWidth[U]()
+	sa, sb := min(len(a)-1, 1), min(len(b)-1, 1)
+	for i := range d {
+		hi, lo := bits.Mul64(uint64(a[i*sa]), uint64(b[i*sb]))
+		if w < 64 {
+			hi = lo >> w
+		}
+		d[i] = U(hi)
+	}
+}
+
+func rotL[U unsigned](d, a, b []U) {
+	w := U(bitWidth[U]())
+	sa, sb := min(len(a)-1, 1), min(len(b)-1, 1)
+	for i := range d {
+		x, k := a[i*sa], b[i*sb]%w
+		d[i] = x<<k | x>>(w-k)
+	}
+}
+
+func popCount[U unsigned](d, a []U) {
+	a = a[:len(d)]
+	for i := range d {
+		d[i] = U(bits.OnesCount64(uint64(a[i])))
+	}
+}
+
+func lzCnt[U unsigned](d, a []U) {
+	a = a[:len(d)]
+	unused := 64 - bitWidth[U]()
+	for i := range d {
+		d[i] = U(bits.LeadingZeros64(uint64(a[i])) - unused)
+	}
+}
+
+func tzCnt[U unsigned](d, a []U) {
+	a = a[:len(d)]
+	w := bitWidth[U]()
+	for i := range d {
+		d[i] = U(min(bits.TrailingZeros64(uint64(a[i])), w))
+	}
+}
+
+func negInt[T signed](d, a []T) {
 	a = a[:len(d)]
 	for i := range d {
 		d[i] = -a[i]
 	}
 }
 
-func absInt[T integer](d, a []T) {
+func absInt[T signed](d, a []T) {
 	a = a[:len(d)]
 	for i := range d {
 		d[i] = max(a[i], -a[i])
@@ -119,7 +207,7 @@ func maxInt[T integer](d, a, b []T) {
 	}
 }
 
-func and[T integer | uint8](d, a, b []T) {
+func and[T integer](d, a, b []T) {
 	if len(a) == 1 {
 		a, b = b, a
 	}
@@ -137,7 +225,7 @@ func and[T integer | uint8](d, a, b []T) {
 	}
 }
 
-func or[T integer | uint8](d, a, b []T) {
+func or[T integer](d, a, b []T) {
 	if len(a) == 1 {
 		a, b = b, a
 	}
@@ -155,7 +243,7 @@ func or[T integer | uint8](d, a, b []T) {
 	}
 }
 
-func xor[T integer | uint8](d, a, b []T) {
+func xor[T integer](d, a, b []T) {
 	if len(a) == 1 {
 		a, b = b, a
 	}
@@ -173,7 +261,7 @@ func xor[T integer | uint8](d, a, b []T) {
 	}
 }
 
-func shl[T integer, U uint32 | uint64](d, a, b []T) {
+func shl[T integer, U unsigned](d, a, b []T) {
 	switch {
 	case len(b) == 1:
 		a, y := a[:len(d)], b[0]
@@ -193,7 +281,7 @@ func shl[T integer, U uint32 | uint64](d, a, b []T) {
 	}
 }
 
-func shr[T integer, U uint32 | uint64](d, a, b []T) {
+func shr[T integer, U unsigned](d, a, b []T) {
 	switch {
 	case len(b) == 1:
 		a, y := a[:len(d)], b[0]
@@ -213,7 +301,7 @@ func shr[T integer, U uint32 | uint64](d, a, b []T) {
 	}
 }
 
-func shrU[T integer, U uint32 | uint64](d, a, b []T) {
+func shrU[T integer, U unsigned](d, a, b []T) {
 	switch {
 	case len(b) == 1:
 		a, y := a[:len(d)], b[0]

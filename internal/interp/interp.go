@@ -186,8 +186,10 @@ func passStep(m *machine, in *instr) {
 // setBits puts the bits of a value of type t into a cell, where [vec] finds it.
 func setBits(cell *uint64, t loop.Type, bits uint64) {
 	switch t {
-	case loop.B:
+	case loop.B, loop.I8:
 		*(*uint8)(unsafe.Pointer(cell)) = uint8(bits)
+	case loop.I16:
+		*(*uint16)(unsafe.Pointer(cell)) = uint16(bits)
 	case loop.I32, loop.F32:
 		*(*uint32)(unsafe.Pointer(cell)) = uint32(bits)
 	default:

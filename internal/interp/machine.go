@@ -53,6 +53,7 @@ type instr struct {
 	reds       []int   // of a pass, by number in code.reds; of a reduce, its own
 	cf         *ifCode
 	loop       *loopCode
+	copied     step // of a load that need not copy: how it does
 }
 
 // A machine is the state of one run. It is used by one goroutine at a time.

@@ -10,46 +10,56 @@ import (
 
 type step = func(m *machine, in *instr)
 
-// loadFor returns the step that reads elements of type d.
-func loadFor(d array.DType) step {
+// loadFor returns the step that reads elements of type d as values of type t.
+func loadFor(d array.DType, t loop.Type) step {
 	switch d {
 	case array.Bool:
 		return load(func(x uint8) uint8 { return min(x, 1) }, rowBool)
-	case array.Uint8:
-		return load(func(x uint8) int32 { return int32(x) }, rowInt[uint8])
-	case array.Int8:
-		return load(func(x int8) int32 { return int32(x) }, rowInt[int8])
-	case array.Int16:
-		return load(func(x int16) int32 { return int32(x) }, rowInt[int16])
-	case array.Uint16:
-		return load(func(x uint16) int32 { return int32(x) }, rowInt[uint16])
 	case array.Float16:
 		return load(half.Float16.Float32, rowOf[half.Float16])
 	case array.BFloat16:
 		return load(half.BFloat16.Float32, rowOf[half.BFloat16])
-	case array.Int32, array.Uint32, array.Float32:
-		return load(same[uint32], rowSame[uint32])
 	}
-	return load(same[uint64], rowSame[uint64])
+	if t.Size() > d.Size() {
+		switch d {
+		case array.Uint8:
+			return loadWide[uint8](t)
+		case array.Int8:
+			return loadWide[int8](t)
+		case array.Uint16:
+			return loadWide[uint16](t)
+		case array.Int16:
+			return loadWide[int16](t)
+		}
+	}
+	return sized(t, load(same[uint8], rowSame[uint8]), load(same[uint16], rowSame[uint16]),
+		load(same[uint32], rowSame[uint32]), load(same[uint64], rowSame[uint64]))
 }
 
-// storeFor returns the step that writes elements of type d.
-func storeFor(d array.DType) step {
-	switch d {
-	case array.Bool:
-		return store(same[uint8], putSame[uint8])
-	case array.Uint8, array.Int8:
-		return store(func(x int32) uint8 { return uint8(x) }, putInt[uint8])
-	case array.Int16, array.Uint16:
-		return store(func(x int32) uint16 { return uint16(x) }, putInt[uint16])
-	case array.Float16:
-		return store(half.NewFloat16[float32], putOf(half.NewFloat16[float32]))
-	case array.BFloat16:
-		return store(half.NewBFloat16[float32], putOf(half.NewBFloat16[float32]))
-	case array.Int32, array.Uint32, array.Float32:
-		return store(same[uint32], putSame[uint32])
+// loadWide is loadFor of integers in a wider type, by their sign.
+func loadWide[M integer](t loop.Type) step {
+	if t == loop.I16 {
+		return load(func(x M) int16 { return int16(x) }, rowInt[M, int16])
 	}
-	return store(same[uint64], putSame[uint64])
+	return load(func(x M) int32 { return int32(x) }, rowInt[M, int32])
+}
+
+// storeFor returns the step that writes values of type t as elements of type d.
+func storeFor(d array.DType, t loop.Type) step {
+	switch {
+	case d == array.Float16:
+		return store(half.NewFloat16[float32], putOf(half.NewFloat16[float32]))
+	case d == array.BFloat16:
+		return store(half.NewBFloat16[float32], putOf(half.NewBFloat16[float32]))
+	case d.Size() == 1 && t == loop.I32:
+		return store(func(x int32) uint8 { return uint8(x) }, putInt[uint8, int32])
+	case d.Size() == 1 && t == loop.I16:
+		return store(func(x int16) uint8 { return uint8(x) }, putInt[uint8, int16])
+	case d.Size() == 2 && t == loop.I32:
+		return store(func(x int32) uint16 { return uint16(x) }, putInt[uint16, int32])
+	}
+	return sized(t, store(same[uint8], putSame[uint8]), store(same[uint16], putSame[uint16]),
+		store(same[uint32], putSame[uint32]), store(same[uint64], putSame[uint64]))
 }
 
 func same[T any](x T) T { return x }
@@ -113,17 +123,8 @@ func directLoad[T any](m *machine, in *instr) {
 		return
 	}
 	m.reg[in.d] = m.own[in.d]
-	if size == 4 {
-		loadWord32(m, in)
-	} else {
-		loadWord64(m, in)
-	}
+	in.copied(m, in)
 }
-
-var (
-	loadWord32 = loadFor(array.Int32)
-	loadWord64 = loadFor(array.Int64)
-)
 
 func rowSame[T any](d []T, p unsafe.Pointer, stride int) {
 	switch stride {
@@ -138,16 +139,16 @@ func rowSame[T any](d []T, p unsafe.Pointer, stride int) {
 	}
 }
 
-func rowInt[M uint8 | int8 | int16 | uint16](d []int32, p unsafe.Pointer, stride int) {
+func rowInt[M integer, T int16 | int32](d []T, p unsafe.Pointer, stride int) {
 	if stride == int(unsafe.Sizeof(*new(M))) {
 		s := unsafe.Slice((*M)(p), len(d))
 		for i := range d {
-			d[i] = int32(s[i])
+			d[i] = T(s[i])
 		}
 		return
 	}
 	for i := range d {
-		d[i] = int32(*(*M)(unsafe.Add(p, i*stride)))
+		d[i] = T(*(*M)(unsafe.Add(p, i*stride)))
 	}
 }
 
@@ -239,7 +240,7 @@ func putSame[T any](p unsafe.Pointer, stride int, x []T) {
 	}
 }
 
-func putInt[M uint8 | uint16](p unsafe.Pointer, stride int, x []int32) {
+func putInt[M uint8 | uint16, T int16 | int32](p unsafe.Pointer, stride int, x []T) {
 	for i := range x {
 		*(*M)(unsafe.Add(p, i*stride)) = M(x[i])
 	}
@@ -291,10 +292,9 @@ func indexStep(m *machine, in *instr) {
 	}
 }
 
-// selectable lists the classes of registers by the size of a lane.
-type selectable interface{ uint8 | uint32 | uint64 }
+// A step that only moves values goes by their size, as unsigned.
 
-func copyVec[T selectable](d, a []T) {
+func copyVec[T unsigned](d, a []T) {
 	if len(a) == 1 {
 		fill(d, a[0])
 		return
@@ -303,7 +303,7 @@ func copyVec[T selectable](d, a []T) {
 }
 
 // blend copies the lanes of a whose mask is not 0.
-func blend[T selectable](d, a []T, mask []uint8) {
+func blend[T unsigned](d, a []T, mask []uint8) {
 	mask = mask[:len(d)]
 	if len(a) == 1 {
 		x := a[0]
@@ -326,7 +326,7 @@ func blend[T selectable](d, a []T, mask []uint8) {
 	}
 }
 
-func selectVec[T selectable](d []T, c []uint8, a, b []T) {
+func selectVec[T unsigned](d []T, c []uint8, a, b []T) {
 	switch {
 	case len(c) == 1:
 		if c[0] != 0 {
@@ -376,16 +376,18 @@ func selectVec[T selectable](d []T, c []uint8, a, b []T) {
 	}
 }
 
-func selectStep[T selectable](m *machine, in *instr) {
+func selectStep[T unsigned](m *machine, in *instr) {
 	selectVec(vec[T](m, in.d), vec[uint8](m, in.a), vec[T](m, in.b), vec[T](m, in.c))
 }
 
-// classed returns the step for values of type t out of one a class.
-func classed(t loop.Type, s8, s32, s64 step) step {
-	switch t {
-	case loop.B:
+// sized returns the step for values of type t out of one a size.
+func sized(t loop.Type, s8, s16, s32, s64 step) step {
+	switch max(t.Size(), 1) {
+	case 1:
 		return s8
-	case loop.I32, loop.F32:
+	case 2:
+		return s16
+	case 4:
 		return s32
 	}
 	return s64

@@ -45,8 +45,8 @@ var ways = map[string]func(c *code, s *instr, in *loop.Ins) bool{
 		switch in.Op {
 		case loop.OpSelect, loop.OpFma:
 			s.b, s.c = s.c, s.b
-		case loop.OpSub, loop.OpDiv, loop.OpMin, loop.OpMax, loop.OpQuo, loop.OpRem, loop.OpShl, loop.OpShr, loop.OpShrU,
-			loop.OpScaleB, loop.OpLt, loop.OpLe:
+		case loop.OpSub, loop.OpDiv, loop.OpMin, loop.OpMax, loop.OpQuo, loop.OpRem, loop.OpQuoU, loop.OpRemU, loop.OpShl, loop.OpShr, loop.OpShrU, loop.OpRotL,
+			loop.OpScaleB, loop.OpLt, loop.OpLe, loop.OpLtU, loop.OpLeU:
 			s.a, s.b = s.b, s.a
 			return !(in.Type.Int() && (in.Op == loop.OpMin || in.Op == loop.OpMax))
 		default:

@@ -16,6 +16,14 @@ func specials(t loop.Type) []uint64 {
 	switch t {
 	case loop.B:
 		return []uint64{0, 1}
+	case loop.I8:
+		for x := range 256 {
+			out = append(out, uint64(x))
+		}
+	case loop.I16:
+		for _, x := range []int16{0, 1, -1, 2, -2, 3, 7, -7, 8, 15, 16, 17, -15, 127, 128, -128, -129, 255, 256, 257, 12345, -23456, math.MaxInt16, math.MaxInt16 - 1, math.MinInt16, math.MinInt16 + 1} {
+			out = append(out, uint64(uint16(x)))
+		}
 	case loop.I32:
 		for _, x := range []int32{0, 1, -1, 2, -2, 3, 7, -7, 31, 32, 33, 63, -31, 255, 256, 65535, 1 << 24, 1<<24 + 1, 123456789, -987654321, math.MaxInt32, math.MaxInt32 - 1, math.MinInt32, math.MinInt32 + 1} {
 			out = append(out, uint64(uint32(x)))
@@ -25,13 +33,13 @@ func specials(t loop.Type) []uint64 {
 			out = append(out, uint64(x))
 		}
 	case loop.F32:
-		for _, x := range []float32{0, 1, 0.5, 1.5, 2.5, 3.5, 0.49999997, 1.0000001, 0.99999994, 1. / 3, math.Pi, 3, 1 << 23, 1<<23 + 1, 1 << 24, 1<<24 - 1, 8388607.5, 4194304.5, 1 << 31, 1<<31 - 128, 1 << 32, 1 << 63, 1 << 62, 1e20, 1e-20, math.MaxFloat32, 0x1p-126, 0x1.fffffcp-127, 0x1p-149, 0x1p-148, 0x1.8p-75, float32(math.Inf(1))} {
+		for _, x := range []float32{0, 1, 0.5, 1.5, 2.5, 3.5, 0.49999997, 1.0000001, 0.99999994, 1. / 3, math.Pi, 3, 1 << 23, 1<<23 + 1, 1 << 24, 1<<24 - 1, 8388607.5, 4194304.5, 1 << 31, 1<<31 - 128, 1 << 32, 1 << 63, 1 << 62, 127.5, 128, 255.5, 256, 32767.5, 65504, 65519.996, 65520, 65536, 1 << 64, 0x1.004p0, 0x1.00c0p0, 0x1.01p0, 0x1.03p0, 0x1p-24, 0x1p-25, 0x1.8p-24, 0x1.ffcp-15, 0x1.ffep-15, 0x1p-133, 0x1.8p-133, 0x1.fep127, 0x1.ffp127, 1e20, 1e-20, math.MaxFloat32, 0x1p-126, 0x1.fffffcp-127, 0x1p-149, 0x1p-148, 0x1.8p-75, float32(math.Inf(1))} {
 			u := uint64(math.Float32bits(x))
 			out = append(out, u, u|1<<31)
 		}
 		out = append(out, 0x7fc00000, 0xffc00001, 0x7f800001)
 	case loop.F64:
-		for _, x := range []float64{0, 1, 0.5, 1.5, 2.5, 0.49999999999999994, 1. / 3, math.Pi, 3, 1 << 52, 1<<53 - 1, 4503599627370495.5, 1 << 31, 1<<31 - 1, 1<<31 - 0.5, 1<<31 + 0.5, 1 << 63, 1<<63 - 1024, 1e300, 1e-300, 0x1.000001p0, 0x1.0000010000001p0, 0x1.ffffffp127, 0x1.fffffefp127, 0x1p-150, 0x1.8p-150, 0x1.00000000001p-150, 0x1.000003p-126, math.MaxFloat64, 0x1p-1022, 0x0.fffffffffffffp-1022, 0x1p-1074, math.Inf(1)} {
+		for _, x := range []float64{0, 1, 0.5, 1.5, 2.5, 0.49999999999999994, 1. / 3, math.Pi, 3, 1 << 52, 1<<53 - 1, 4503599627370495.5, 1 << 31, 1<<31 - 1, 1<<31 - 0.5, 1<<31 + 0.5, 1 << 63, 1<<63 - 1024, 1<<64 - 2048, 1 << 64, 127.5, 128, 255.5, 256, 32767.5, 32768, 65535.5, 65536, 1<<32 - 0.5, 1 << 32, 1e300, 1e-300, 0x1.000001p0, 0x1.0000010000001p0, 0x1.ffffffp127, 0x1.fffffefp127, 0x1p-150, 0x1.8p-150, 0x1.00000000001p-150, 0x1.000003p-126, math.MaxFloat64, 0x1p-1022, 0x0.fffffffffffffp-1022, 0x1p-1074, math.Inf(1)} {
 			u := math.Float64bits(x)
 			out = append(out, u, u|1<<63)
 		}
@@ -42,27 +50,32 @@ func specials(t loop.Type) []uint64 {
 
 // dtypeOf is the element type that holds values of t as they are.
 func dtypeOf(t loop.Type) array.DType {
-	return [...]array.DType{loop.B: array.Bool, loop.I32: array.Int32, loop.I64: array.Int64, loop.F32: array.Float32, loop.F64: array.Float64}[t]
+	return [...]array.DType{loop.B: array.Bool, loop.I8: array.Int8, loop.I16: array.Int16, loop.I32: array.Int32, loop.I64: array.Int64, loop.F32: array.Float32, loop.F64: array.Float64}[t]
 }
 
 // column holds values of one type as they are in memory.
 type column struct {
 	t loop.Type
 	b []uint8
+	h []uint16
 	w []uint32
 	q []uint64
 }
 
 func newColumn(t loop.Type, n int) *column {
-	return &column{t, make([]uint8, n), make([]uint32, n), make([]uint64, n)}
+	return &column{t, make([]uint8, n), make([]uint16, n), make([]uint32, n), make([]uint64, n)}
 }
 
-func (c *column) set(i int, x uint64) { c.b[i], c.w[i], c.q[i] = uint8(x), uint32(x), x }
+func (c *column) set(i int, x uint64) {
+	c.b[i], c.h[i], c.w[i], c.q[i] = uint8(x), uint16(x), uint32(x), x
+}
 
 func (c *column) get(i int) uint64 {
 	switch c.t {
-	case loop.B:
+	case loop.B, loop.I8:
 		return uint64(c.b[i])
+	case loop.I16:
+		return uint64(c.h[i])
 	case loop.I32, loop.F32:
 		return uint64(c.w[i])
 	}
@@ -71,8 +84,10 @@ func (c *column) get(i int) uint64 {
 
 func (c *column) place(f *frame, b int) {
 	switch c.t {
-	case loop.B:
+	case loop.B, loop.I8:
 		buf(f, b, c.b, 0, 1)
+	case loop.I16:
+		buf(f, b, c.h, 0, 1)
 	case loop.I32, loop.F32:
 		buf(f, b, c.w, 0, 1)
 	default:
@@ -80,23 +95,31 @@ func (c *column) place(f *frame, b int) {
 	}
 }
 
+// get is a value of type t out of a buffer, and put writes one.
+func get(b *loop.Builder, buf int, t loop.Type) loop.Value { return b.Cvt(t, b.Load(buf)) }
+
+func put(b *loop.Builder, buf int, v loop.Value) {
+	b.Store(buf, b.Cvt(loop.TypeOf(b.Program().Bufs[buf].DType), v))
+}
+
 // An operation is an op with its types.
 type operation struct {
 	op   loop.Op
 	t    loop.Type
+	imm  uint64
 	args []loop.Type
 }
 
 // primes are the entries of the table of a lookup.
 var primes = []float64{2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53}
 
-func (o operation) String() string { return fmt.Sprintf("%s.%s%v", o.op, o.t, o.args) }
+func (o operation) String() string { return fmt.Sprintf("%s.%s%v kind %d", o.op, o.t, o.args, o.imm) }
 
 // operations lists all operations without effect.
 func operations() []operation {
 	var out []operation
-	add := func(op loop.Op, t loop.Type, args ...loop.Type) { out = append(out, operation{op, t, args}) }
-	ints := []loop.Type{loop.I32, loop.I64}
+	add := func(op loop.Op, t loop.Type, args ...loop.Type) { out = append(out, operation{op, t, 0, args}) }
+	ints := []loop.Type{loop.I8, loop.I16, loop.I32, loop.I64}
 	floats := []loop.Type{loop.F32, loop.F64}
 	all := append(append([]loop.Type{}, ints...), floats...)
 	for _, t := range all {
@@ -110,10 +133,20 @@ func operations() []operation {
 		}
 		add(loop.OpCvt, t, loop.B)
 		for _, u := range all {
-			if u != t {
-				add(loop.OpCvt, t, u)
+			if u == t {
+				continue
+			}
+			for kind := range uint64(4) {
+				if kind&loop.FromUnsigned == 0 || u.Int() {
+					if kind&loop.ToUnsigned == 0 || t.Int() {
+						out = append(out, operation{loop.OpCvt, t, kind, []loop.Type{u}})
+					}
+				}
 			}
 		}
+	}
+	for _, d := range []array.DType{array.Float16, array.BFloat16} {
+		out = append(out, operation{loop.OpRound, loop.F32, uint64(d), []loop.Type{loop.F32}})
 	}
 	for _, t := range floats {
 		add(loop.OpDiv, t, t, t)
@@ -124,9 +157,14 @@ func operations() []operation {
 		}
 	}
 	for _, t := range ints {
-		for _, op := range []loop.Op{loop.OpQuo, loop.OpRem, loop.OpShl, loop.OpShr, loop.OpShrU} {
+		for _, op := range []loop.Op{loop.OpQuo, loop.OpRem, loop.OpQuoU, loop.OpRemU, loop.OpMinU, loop.OpMaxU, loop.OpMulHi, loop.OpMulHiU, loop.OpShl, loop.OpShr, loop.OpShrU, loop.OpRotL} {
 			add(op, t, t, t)
 		}
+		for _, op := range []loop.Op{loop.OpPopCount, loop.OpLzCnt, loop.OpTzCnt} {
+			add(op, t, t)
+		}
+		add(loop.OpLtU, loop.B, t, t)
+		add(loop.OpLeU, loop.B, t, t)
 	}
 	for _, t := range append(ints, loop.B) {
 		for _, op := range []loop.Op{loop.OpAnd, loop.OpOr, loop.OpXor} {
@@ -157,7 +195,7 @@ func (o operation) program(t *testing.T, scalars int) *loop.Program {
 			from = append(from, func() loop.Value { return b.Scalar(s) })
 		} else {
 			s := b.Buf(dtypeOf(a), false, loop.Unit)
-			from = append(from, func() loop.Value { return b.Load(s) })
+			from = append(from, func() loop.Value { return get(b, s, a) })
 		}
 	}
 	out := b.Buf(dtypeOf(o.t), true, loop.Unit)
@@ -169,7 +207,9 @@ func (o operation) program(t *testing.T, scalars int) *loop.Program {
 		var y loop.Value
 		switch {
 		case o.op == loop.OpCvt:
-			y = b.Cvt(o.t, x[0])
+			y = b.CvtSigned(o.t, x[0], int(o.imm))
+		case o.op == loop.OpRound:
+			y = b.Round(array.DType(o.imm), x[0])
 		case o.op == loop.OpBits:
 			y = b.Bits(o.t, x[0])
 		case o.op == loop.OpSelect:
@@ -183,7 +223,7 @@ func (o operation) program(t *testing.T, scalars int) *loop.Program {
 		default:
 			y = b.Binary(o.op, x[0], x[1])
 		}
-		b.Store(out, y)
+		put(b, out, y)
 	})
 	return done(t, b)
 }
@@ -228,7 +268,7 @@ func (o operation) wrong(k *Kernel, scalars int, args [][]uint64) string {
 				x[i] = args[i][0]
 			}
 		}
-		got, want := out.get(j), reference(o.op, o.t, o.args[0], x[0], x[1], x[2])
+		got, want := out.get(j), reference(o.op, o.imm, o.t, o.args[0], x[0], x[1], x[2])
 		if got != want && !(isNaN(o.t, got) && isNaN(o.t, want)) {
 			return fmt.Sprintf("%s, scalars %b: of %#x is %#x, want %#x", o, scalars, x[:len(o.args)], got, want)
 		}
@@ -249,10 +289,8 @@ func randomBits(r *rand.Rand, t loop.Type) uint64 {
 		return uint64(math.Float32bits(float32(r.NormFloat64())))
 	case t == loop.F64 && r.IntN(2) == 0:
 		return math.Float64bits(r.NormFloat64())
-	case t.Size() == 4:
-		return uint64(uint32(x))
 	}
-	return x
+	return x << (64 - 8*t.Size()) >> (64 - 8*t.Size())
 }
 
 // arguments returns all combinations of special values, but for three operands a

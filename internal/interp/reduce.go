@@ -41,10 +41,14 @@ func (r *reduction) open(i *redInfo) {
 		fill(virtual[float32](r), float32(floatIdentity(i.kind)))
 	case loop.F64:
 		fill(virtual[float64](r), floatIdentity(i.kind))
+	case loop.I8:
+		fill(virtual[int8](r), intIdentity[int8, uint8](i.kind))
+	case loop.I16:
+		fill(virtual[int16](r), intIdentity[int16, uint16](i.kind))
 	case loop.I32:
-		fill(virtual[int32](r), int32(intIdentity(i.kind, math.MaxInt32, math.MinInt32)))
+		fill(virtual[int32](r), intIdentity[int32, uint32](i.kind))
 	case loop.I64:
-		fill(virtual[int64](r), intIdentity(i.kind, math.MaxInt64, math.MinInt64))
+		fill(virtual[int64](r), intIdentity[int64, uint64](i.kind))
 	default:
 		r.result = uint64(truth(i.kind == loop.And))
 	}
@@ -54,8 +58,10 @@ func floatIdentity(k loop.Reduction) float64 {
 	return [...]float64{loop.Sum: 0, loop.Prod: 1, loop.Min: math.Inf(1), loop.Max: math.Inf(-1)}[k]
 }
 
-func intIdentity(k loop.Reduction, greatest, least int64) int64 {
-	return [...]int64{loop.Sum: 0, loop.Prod: 1, loop.Min: greatest, loop.Max: least}[k]
+func intIdentity[T signed, U unsigned](k loop.Reduction) T {
+	least, greatest := limits[T]()
+	most := ^U(0)
+	return [...]T{loop.Sum: 0, loop.Prod: 1, loop.Min: greatest, loop.Max: least, loop.MinU: T(most), loop.MaxU: 0}[k]
 }
 
 // virtual returns the virtual lanes.
@@ -89,6 +95,10 @@ func (r *reduction) close(i *redInfo) {
 		x = uint64(math.Float32bits(fold[float32](r, f32Ops[i.kind])))
 	case loop.F64:
 		x = math.Float64bits(fold[float64](r, f64Ops[i.kind]))
+	case loop.I8:
+		x = uint64(uint8(fold[int8](r, i8Ops[i.kind])))
+	case loop.I16:
+		x = uint64(uint16(fold[int16](r, i16Ops[i.kind])))
 	case loop.I32:
 		x = uint64(uint32(fold[int32](r, i32Ops[i.kind])))
 	case loop.I64:
@@ -122,6 +132,14 @@ func (i *redInfo) combine(x, y uint64) uint64 {
 		v := [3]float64{0, math.Float64frombits(x), math.Float64frombits(y)}
 		f64Ops[i.kind](v[:1], v[1:2], v[2:])
 		return math.Float64bits(v[0])
+	case loop.I8:
+		v := [3]int8{0, int8(x), int8(y)}
+		i8Ops[i.kind](v[:1], v[1:2], v[2:])
+		return uint64(uint8(v[0]))
+	case loop.I16:
+		v := [3]int16{0, int16(x), int16(y)}
+		i16Ops[i.kind](v[:1], v[1:2], v[2:])
+		return uint64(uint16(v[0]))
 	case loop.I32:
 		v := [3]int32{0, int32(x), int32(y)}
 		i32Ops[i.kind](v[:1], v[1:2], v[2:])
@@ -135,9 +153,26 @@ func (i *redInfo) combine(x, y uint64) uint64 {
 var (
 	f32Ops = [...]func(d, a, b []float32){loop.Sum: add[float32], loop.Prod: mul[float32], loop.Min: minF32, loop.Max: maxF32}
 	f64Ops = [...]func(d, a, b []float64){loop.Sum: add[float64], loop.Prod: mul[float64], loop.Min: minF64, loop.Max: maxF64}
-	i32Ops = [...]func(d, a, b []int32){loop.Sum: add[int32], loop.Prod: mul[int32], loop.Min: minInt[int32], loop.Max: maxInt[int32]}
-	i64Ops = [...]func(d, a, b []int64){loop.Sum: add[int64], loop.Prod: mul[int64], loop.Min: minInt[int64], loop.Max: maxInt[int64]}
+	i8Ops  = intOps[int8, uint8]()
+	i16Ops = intOps[int16, uint16]()
+	i32Ops = intOps[int32, uint32]()
+	i64Ops = intOps[int64, uint64]()
 )
+
+func intOps[T signed, U unsigned]() [loop.MaxU + 1]func(d, a, b []T) {
+	return [...]func(d, a, b []T){loop.Sum: add[T], loop.Prod: mul[T], loop.Min: minInt[T], loop.Max: maxInt[T],
+		loop.MinU: unsignedly[T](minInt[U]), loop.MaxU: unsignedly[T](maxInt[U])}
+}
+
+// unsignedly is an operation on values without sign, for the same bits as T.
+func unsignedly[T signed, U unsigned](op func(d, a, b []U)) func(d, a, b []T) {
+	return func(d, a, b []T) { op(bare[U](d), bare[U](a), bare[U](b)) }
+}
+
+// bare returns the same memory as numbers without sign.
+func bare[U unsigned, T signed](x []T) []U {
+	return unsafe.Slice((*U)(unsafe.Pointer(unsafe.SliceData(x))), len(x))
+}
 
 // reduceStep takes the elements of a tile.
 func reduceStep(m *machine, in *instr) {
@@ -147,6 +182,10 @@ func reduceStep(m *machine, in *instr) {
 		take(m, in, r, f32Ops[i.kind])
 	case loop.F64:
 		take(m, in, r, f64Ops[i.kind])
+	case loop.I8:
+		take(m, in, r, i8Ops[i.kind])
+	case loop.I16:
+		take(m, in, r, i16Ops[i.kind])
 	case loop.I32:
 		take(m, in, r, i32Ops[i.kind])
 	case loop.I64:

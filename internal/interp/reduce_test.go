@@ -24,9 +24,9 @@ func tree(blocks []uint64, op func(x, y uint64) uint64) uint64 {
 
 // reduced follows the comment of [loop.OpReduce].
 func reduced(t loop.Type, identity uint64, op func(x, y uint64) uint64, x []uint64) uint64 {
-	v := loop.VirtualBytes / 4
-	if t.Size() == 8 {
-		v = loop.VirtualBytes / 8
+	v := loop.VirtualBytes
+	if t != loop.B {
+		v /= t.Size()
 	}
 	var blocks []uint64
 	for first := 0; first == 0 || first < len(x); first += loop.Block {
@@ -56,25 +56,27 @@ func TestReduce(t *testing.T) {
 	kinds := []struct {
 		kind loop.Reduction
 		op   loop.Op
-	}{{loop.Sum, loop.OpAdd}, {loop.Prod, loop.OpMul}, {loop.Min, loop.OpMin}, {loop.Max, loop.OpMax}, {loop.And, loop.OpAnd}, {loop.Or, loop.OpOr}}
+	}{{loop.Sum, loop.OpAdd}, {loop.Prod, loop.OpMul}, {loop.Min, loop.OpMin}, {loop.Max, loop.OpMax}, {loop.And, loop.OpAnd}, {loop.Or, loop.OpOr}, {loop.MinU, loop.OpMinU}, {loop.MaxU, loop.OpMaxU}}
 	identity := map[loop.Type][]uint64{
 		loop.F32: {0, 0x3f800000, 0x7f800000, 0xff800000},
 		loop.F64: {0, 0x3ff << 52, 0x7ff << 52, 0xfff << 52},
-		loop.I32: {0, 1, math.MaxInt32, 1 << 31},
-		loop.I64: {0, 1, math.MaxInt64, 1 << 63},
+		loop.I8:  {0, 1, math.MaxInt8, 1 << 7, loop.MinU: math.MaxUint8, loop.MaxU: 0},
+		loop.I16: {0, 1, math.MaxInt16, 1 << 15, loop.MinU: math.MaxUint16, loop.MaxU: 0},
+		loop.I32: {0, 1, math.MaxInt32, 1 << 31, loop.MinU: math.MaxUint32, loop.MaxU: 0},
+		loop.I64: {0, 1, math.MaxInt64, 1 << 63, loop.MinU: math.MaxUint64, loop.MaxU: 0},
 		loop.B:   {loop.And: 1, loop.Or: 0},
 	}
-	for typ := loop.B; typ <= loop.F64; typ++ {
+	for typ := loop.B; typ <= loop.I16; typ++ {
 		for _, k := range kinds {
-			if (k.kind >= loop.And) != (typ == loop.B) {
+			if (k.kind == loop.And || k.kind == loop.Or) != (typ == loop.B) || k.kind >= loop.MinU && !typ.Int() {
 				continue
 			}
 			b := loop.NewBuilder(fmt.Sprint(k.kind), []loop.Axis{{Kind: loop.Parallel}, {Kind: loop.Reduce}}, 1)
 			in := b.Buf(dtypeOf(typ), false, loop.Any, loop.Unit)
 			out := b.Buf(dtypeOf(typ), true, loop.Any, loop.Zero)
 			var y loop.Value
-			b.Pass(func() { y = b.Reduce(k.kind, b.Load(in)) })
-			b.Store(out, y)
+			b.Pass(func() { y = b.Reduce(k.kind, get(b, in, typ)) })
+			put(b, out, y)
 			p := done(t, b)
 			for _, n := range []int{0, 1, 2, 31, 32, 33, 63, 64, 65, 511, 513, 4095, 4096, 4097, 8192, 8193, 3 * 4096, 5*4096 + 7} {
 				const rows = 2
@@ -104,7 +106,7 @@ func TestReduce(t *testing.T) {
 				f.f.Word[p.StrideWord(0, 1)] = uint64(dtypeOf(typ).Size())
 				f.run(t)
 				for row := range rows {
-					want := reduced(typ, identity[typ][k.kind], func(x, y uint64) uint64 { return reference(k.op, typ, typ, x, y, 0) }, x[row])
+					want := reduced(typ, identity[typ][k.kind], func(x, y uint64) uint64 { return reference(k.op, 0, typ, typ, x, y, 0) }, x[row])
 					if got.get(row) != want {
 						t.Errorf("%s of %d %s: row %d is %#x, want %#x", k.kind, n, typ, row, got.get(row), want)
 					}

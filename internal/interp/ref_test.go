@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 
+	"weft/internal/array"
 	"weft/internal/loop"
 )
 
@@ -40,8 +41,8 @@ func nan(t loop.Type) uint64 {
 	return 0x7ff8 << 48
 }
 
-// round rounds to nearest even.
-func round(t loop.Type, f *big.Float) uint64 {
+// nearest rounds to nearest even.
+func nearest(t loop.Type, f *big.Float) uint64 {
 	if t == loop.F32 {
 		x, _ := f.Float32()
 		return uint64(math.Float32bits(x))
@@ -54,11 +55,18 @@ func intOf(t loop.Type, x uint64) *big.Int {
 	switch t {
 	case loop.B:
 		return big.NewInt(int64(x))
+	case loop.I8:
+		return big.NewInt(int64(int8(x)))
+	case loop.I16:
+		return big.NewInt(int64(int16(x)))
 	case loop.I32:
 		return big.NewInt(int64(int32(x)))
 	}
 	return big.NewInt(int64(x))
 }
+
+// unsignedOf is intOf of a value without sign.
+func unsignedOf(t loop.Type, x uint64) *big.Int { return new(big.Int).SetUint64(wrap(t, intOf(t, x))) }
 
 func width(t loop.Type) uint { return uint(8 * t.Size()) }
 
@@ -76,8 +84,8 @@ func truthBits(b bool) uint64 {
 }
 
 // reference returns the result of an operation of type t whose first operand has
-// type from.
-func reference(op loop.Op, t, from loop.Type, a, b, c uint64) (bits uint64) {
+// type from; imm is that of the instruction.
+func reference(op loop.Op, imm uint64, t, from loop.Type, a, b, c uint64) (bits uint64) {
 	switch op {
 	case loop.OpSelect:
 		if a != 0 {
@@ -92,8 +100,10 @@ func reference(op loop.Op, t, from loop.Type, a, b, c uint64) (bits uint64) {
 		}
 		return math.Float64bits(primes[a&7])
 	case loop.OpCvt:
-		return refCvt(t, from, a)
-	case loop.OpEq, loop.OpNe, loop.OpLt, loop.OpLe:
+		return refCvt(t, from, imm, a)
+	case loop.OpRound:
+		return refRound(array.DType(imm), a)
+	case loop.OpEq, loop.OpNe, loop.OpLt, loop.OpLe, loop.OpLtU, loop.OpLeU:
 		var r int
 		switch {
 		case from.Float():
@@ -101,10 +111,12 @@ func reference(op loop.Op, t, from loop.Type, a, b, c uint64) (bits uint64) {
 				return truthBits(op == loop.OpNe)
 			}
 			r = floatOf(from, a).Cmp(floatOf(from, b))
+		case op == loop.OpLtU || op == loop.OpLeU:
+			r = unsignedOf(from, a).Cmp(unsignedOf(from, b))
 		default:
 			r = intOf(from, a).Cmp(intOf(from, b))
 		}
-		return truthBits(map[loop.Op]bool{loop.OpEq: r == 0, loop.OpNe: r != 0, loop.OpLt: r < 0, loop.OpLe: r <= 0}[op])
+		return truthBits(map[loop.Op]bool{loop.OpEq: r == 0, loop.OpNe: r != 0, loop.OpLt: r < 0, loop.OpLe: r <= 0, loop.OpLtU: r < 0, loop.OpLeU: r <= 0}[op])
 	}
 	if t.Float() {
 		return refFloat(op, t, a, b, c)
@@ -112,11 +124,14 @@ func reference(op loop.Op, t, from loop.Type, a, b, c uint64) (bits uint64) {
 	return refInt(op, t, a, b)
 }
 
-func refCvt(t, from loop.Type, a uint64) uint64 {
+func refCvt(t, from loop.Type, kind, a uint64) uint64 {
 	if !from.Float() {
 		x := intOf(from, a)
+		if kind&loop.FromUnsigned != 0 {
+			x = unsignedOf(from, a)
+		}
 		if t.Float() {
-			return round(t, new(big.Float).SetPrec(exact).SetInt(x))
+			return nearest(t, new(big.Float).SetPrec(exact).SetInt(x))
 		}
 		return wrap(t, x)
 	}
@@ -128,10 +143,13 @@ func refCvt(t, from loop.Type, a uint64) uint64 {
 	}
 	x := floatOf(from, a)
 	if t.Float() {
-		return round(t, x)
+		return nearest(t, x)
 	}
 	least := new(big.Int).Neg(new(big.Int).Lsh(big.NewInt(1), width(t)-1))
 	greatest := new(big.Int).Not(least)
+	if kind&loop.ToUnsigned != 0 {
+		least, greatest = new(big.Int), new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), width(t)), big.NewInt(1))
+	}
 	if x.IsInf() {
 		if x.Signbit() {
 			return wrap(t, least)
@@ -146,6 +164,37 @@ func refCvt(t, from loop.Type, a uint64) uint64 {
 		i = greatest
 	}
 	return wrap(t, i)
+}
+
+// refRound looks for the nearest number with so many bits, or of the least unit, and
+// has infinity above the greatest.
+func refRound(d array.DType, a uint64) uint64 {
+	bits, least, most := 11, -24, 15 // of the significand; the exponents of the least unit and of the greatest number
+	if d == array.BFloat16 {
+		bits, least, most = 8, -133, 127
+	}
+	if isNaN(loop.F32, a) {
+		return nan(loop.F32)
+	}
+	x := floatOf(loop.F32, a)
+	if x.IsInf() || x.Sign() == 0 {
+		return a
+	}
+	unit := max(x.MantExp(nil)-bits, least)
+	n, _ := new(big.Float).SetPrec(exact32).SetMantExp(new(big.Float).Abs(x), 1-unit).Int(nil) // in halves of the unit, less what is below
+	rest := new(big.Float).SetPrec(exact32).SetMantExp(new(big.Float).Abs(x), 1-unit)
+	beyond := rest.Cmp(new(big.Float).SetInt(n)) > 0
+	half := n.Bit(0) == 1
+	n.Rsh(n, 1)
+	if half && (beyond || n.Bit(0) == 1) {
+		n.Add(n, big.NewInt(1))
+	}
+	y := new(big.Float).SetPrec(exact32).SetMantExp(new(big.Float).SetInt(n), unit)
+	sign := a >> 31 << 31
+	if y.MantExp(nil) > most+1 {
+		return sign | 255<<23
+	}
+	return sign | nearest(loop.F32, y)
 }
 
 func refInt(op loop.Op, t loop.Type, a, b uint64) uint64 {
@@ -208,6 +257,40 @@ func refInt(op loop.Op, t loop.Type, a, b uint64) uint64 {
 		if !outside {
 			z.Rsh(new(big.Int).SetUint64(wrap(t, x)), uint(y.Int64()))
 		}
+	case loop.OpMinU, loop.OpMaxU, loop.OpQuoU, loop.OpRemU, loop.OpMulHiU, loop.OpRotL:
+		x, y := unsignedOf(t, a), unsignedOf(t, b)
+		switch {
+		case op == loop.OpMulHiU:
+			z.Rsh(z.Mul(x, y), width(t))
+		case op == loop.OpRotL:
+			z.Lsh(x, uint(y.Uint64()%uint64(w)))
+			z.Or(z, new(big.Int).Rsh(z, width(t)))
+		case op == loop.OpQuoU && y.Sign() != 0:
+			z.Quo(x, y)
+		case op == loop.OpRemU && y.Sign() != 0:
+			z.Rem(x, y)
+		case op == loop.OpMinU && x.Cmp(y) < 0, op == loop.OpMaxU && x.Cmp(y) > 0:
+			z = x
+		case op == loop.OpMinU || op == loop.OpMaxU:
+			z = y
+		}
+	case loop.OpMulHi:
+		z.Rsh(z.Mul(x, y), width(t)) // rounds down
+	case loop.OpPopCount, loop.OpLzCnt, loop.OpTzCnt:
+		x := unsignedOf(t, a)
+		n := w - int64(x.BitLen())
+		if op != loop.OpLzCnt {
+			n = 0
+			for i := range int(w) {
+				if op == loop.OpTzCnt && x.Bit(i) == 1 {
+					break
+				}
+				if op == loop.OpTzCnt || x.Bit(i) == 1 {
+					n++
+				}
+			}
+		}
+		z.SetInt64(n)
 	case loop.OpAnd:
 		z.And(x, y)
 	case loop.OpOr:
@@ -306,9 +389,9 @@ func refFloat(op loop.Op, t loop.Type, a, b, c uint64) (bits uint64) {
 			}
 		}
 		z.SetInt(i)
-		return round(t, z) | a&sign // zeros keep the sign
+		return nearest(t, z) | a&sign // zeros keep the sign
 	default:
 		panic(op.String())
 	}
-	return round(t, z)
+	return nearest(t, z)
 }

@@ -18,6 +18,8 @@ type bufInfo struct {
 	scattered  bool   // only for StoreAt
 	descending bool   // StoreAt turns the lanes round
 	shift      uint64 // StoreAt adds this
+	parts      int    // of which its elements are part number part, as complex numbers have two; 0 if it is alone
+	part       int
 }
 
 // moves reports whether all axes on which the buffer moves are being walked.
@@ -55,8 +57,9 @@ func (g *generator) newBuffer(info bufInfo, apart bool) *bufInfo {
 	size := info.dtype.Size()
 	strides := make([]int, len(info.steps))
 	order := r.Perm(len(info.steps))
-	if i := slices.Index(order, g.lane); i > 0 && info.steps[g.lane] == loop.Unit {
-		// Unit steps are innermost.
+	fixed := info.steps[g.lane].Elements()
+	if i := slices.Index(order, g.lane); i > 0 && fixed > 0 {
+		// Steps of so many elements are innermost.
 		order[0], order[i] = order[i], order[0]
 	}
 	// The extra bytes of a stride that is no multiple of the element.
@@ -74,8 +77,8 @@ func (g *generator) newBuffer(info bufInfo, apart bool) *bufInfo {
 		switch info.steps[a] {
 		case loop.Zero:
 			continue
-		case loop.Unit:
-			strides[a] = size
+		case loop.Unit, loop.By2, loop.By3, loop.By4:
+			strides[a] = fixed * size
 		default:
 			if apart {
 				strides[a] = next + pick(r, 0, 0, 0, size, 3*size)
@@ -98,6 +101,12 @@ func (g *generator) newBuffer(info bufInfo, apart bool) *bufInfo {
 	total := hi - lo + size
 	if info.slack > 0 {
 		total += (info.slack - 1) * size
+	}
+	if info.slack == 0 && !info.scattered && fixed > 1 && r.IntN(3) > 0 {
+		// Room for what lies between the elements: for other parts.
+		info.parts, info.part = fixed, r.IntN(fixed)
+		total += (fixed - 1) * size
+		lo -= info.part * size
 	}
 	for a, s := range info.steps {
 		if s != loop.Zero && g.c.Extents[a] == 0 || a < g.lane && g.c.Extents[a] == 0 {
@@ -128,6 +137,9 @@ func (g *generator) steps(all bool) []loop.Step {
 		case !g.walked[a]:
 		case a == g.lane:
 			s[a] = pick(g.r, loop.Unit, loop.Unit, loop.Any)
+			if by := pick(g.r, loop.By2, loop.By2, loop.By3, loop.By4); g.chance(4) && g.l.has(Item{Step: by}) {
+				s[a] = by
+			}
 			if !all && g.chance(5) {
 				s[a] = loop.Zero
 			}
@@ -140,12 +152,18 @@ func (g *generator) steps(all bool) []loop.Step {
 
 // load draws an OpLoad; without room for a buffer it is a constant.
 func (g *generator) load(t loop.Type) loop.Value {
+	if m := g.inMemory(t); m != t {
+		return g.b.Cvt(t, g.load(m))
+	}
 	b := g.choose(t, func(b *bufInfo) bool { return !b.scattered })
 	if b == nil && g.full() {
 		return g.constant(t)
 	}
 	if b == nil {
 		b = g.alias(t)
+	}
+	if b == nil {
+		b = g.sibling(func(b *bufInfo) bool { return loop.TypeOf(b.dtype) == t && !b.write })
 	}
 	if b == nil {
 		b = g.newBuffer(bufInfo{dtype: g.dtype(t), steps: g.steps(false)}, g.chance(2))
@@ -173,9 +191,39 @@ func (g *generator) alias(t loop.Type) *bufInfo {
 	return nil
 }
 
+// sibling makes a buffer of another part of what one that fits has a part of, or
+// returns nil. No two buffers that are written have the same part.
+func (g *generator) sibling(fits func(*bufInfo) bool) *bufInfo {
+	for i := range g.bufs {
+		b := g.bufs[i]
+		if b.parts == 0 || !fits(&b) || !g.moves(&b) || !g.chance(2) {
+			continue
+		}
+		memory := g.c.Buffers[b.number]
+		part := (b.part + 1) % b.parts
+		shift := (part - b.part) * b.dtype.Size()
+		taken := slices.ContainsFunc(g.c.Buffers, func(o Buffer) bool {
+			return o.Memory == memory.Memory && o.Offset == memory.Offset+shift
+		})
+		if taken {
+			continue
+		}
+		b.part = part
+		memory.Offset += shift
+		g.c.Buffers = append(g.c.Buffers, memory)
+		b.number = g.b.Buf(b.dtype, b.write, b.steps...)
+		g.bufs = append(g.bufs, b)
+		return &g.bufs[len(g.bufs)-1]
+	}
+	return nil
+}
+
 // loadAt draws an OpLoadAt whose offset is clamped, or which stands in an if that
 // checks it.
 func (g *generator) loadAt(t loop.Type) loop.Value {
+	if m := g.inMemory(t); m != t {
+		return g.b.Cvt(t, g.loadAt(m))
+	}
 	b := g.choose(t, func(b *bufInfo) bool { return b.slack > 0 })
 	if b == nil && g.full() {
 		return g.constant(t)
@@ -211,6 +259,9 @@ func (g *generator) store(t loop.Type) { g.storeValue(g.any(t)) }
 
 // storeValue stores a value where no other lane or row stores.
 func (g *generator) storeValue(x loop.Value) {
+	if m := g.inMemory(g.b.Type(x)); m != g.b.Type(x) {
+		x = g.b.Cvt(m, x)
+	}
 	t := g.b.Type(x)
 	scatter := g.chance(5)
 	b := g.choose(t, func(b *bufInfo) bool {
@@ -218,6 +269,9 @@ func (g *generator) storeValue(x loop.Value) {
 	})
 	if b == nil && g.full() {
 		return
+	}
+	if b == nil && !scatter {
+		b = g.sibling(func(b *bufInfo) bool { return loop.TypeOf(b.dtype) == t && b.write && b.inPass == g.walked[g.lane] })
 	}
 	if b == nil {
 		info := bufInfo{dtype: g.dtype(t), steps: g.steps(true), write: true, inPass: g.walked[g.lane], scattered: scatter}
@@ -256,13 +310,16 @@ func (g *generator) finish() {
 	done := make([]map[int]bool, len(g.c.Memory))
 	for i, b := range g.c.Buffers {
 		m := &g.c.Memory[b.Memory]
-		if done[b.Memory] != nil || len(m.Data) == 0 {
+		info := g.bufs[i]
+		seen := done[b.Memory]
+		if len(m.Data) == 0 || seen != nil && !info.write {
 			continue
 		}
-		seen := map[int]bool{}
-		done[b.Memory] = seen
+		if seen == nil {
+			seen = map[int]bool{}
+			done[b.Memory] = seen
+		}
 		size := m.DType.Size()
-		info := g.bufs[i]
 		fill := func(at int) {
 			if !seen[at] {
 				seen[at] = true

@@ -29,7 +29,8 @@ type Item struct {
 	Op    loop.Op
 	Type  loop.Type
 	From  loop.Type      // of OpCvt and OpBits
-	DType array.DType    // of loads and stores
+	Sign  uint64         // of OpCvt: its Imm
+	DType array.DType    // of loads and stores, and what OpRound rounds to
 	Step  loop.Step      // of loads and stores: along the lane axis
 	Kind  loop.Reduction // of OpReduce
 	Cond  bool           // of OpLoop: it has a condition
@@ -44,15 +45,34 @@ func (i Item) String() string {
 	}
 	switch i.Op {
 	case loop.OpCvt, loop.OpBits:
-		s += " from " + i.From.String()
+		s += " from " + i.From.String() + []string{"", " without sign", " to unsigned", " unsigned"}[i.Sign]
+	case loop.OpRound:
+		s += " " + i.DType.String()
 	case loop.OpLoad, loop.OpStore, loop.OpLoadAt, loop.OpStoreAt:
-		s += fmt.Sprintf(" %s step %s", i.DType, []string{"0", "1", "any"}[i.Step])
+		s += fmt.Sprintf(" %s step %s", i.DType, []string{"0", "1", "any", "2", "3", "4"}[i.Step])
 	case loop.OpReduce:
 		s += " " + i.Kind.String()
 	case loop.OpLoop:
 		s += fmt.Sprintf(" axis %t cond %t", i.Axis, i.Cond)
 	}
 	return s + " " + i.Where.String()
+}
+
+// covers reports that x has the fields of i that are not zero.
+func (i Item) covers(x Item) bool {
+	return (i.Op == 0 || i.Op == x.Op) && (i.Type == 0 || i.Type == x.Type || i.Type == x.From) && (i.From == 0 || i.From == x.From) &&
+		(i.Sign == 0 || i.Sign == x.Sign) && (i.DType == 0 || i.DType == x.DType) && (i.Step == 0 || i.Step == x.Step) && (i.Kind == 0 || i.Kind == x.Kind)
+}
+
+// signOf returns what counts of the sign of a conversion, as in an Imm.
+func signOf(to, from loop.Type, sign int) uint64 {
+	if !from.Int() || to.Int() && to.Size() < from.Size() {
+		sign &^= loop.FromUnsigned
+	}
+	if !from.Float() || !to.Int() {
+		sign &^= loop.ToUnsigned
+	}
+	return uint64(sign)
 }
 
 // A Histogram counts instructions by kind.
@@ -85,10 +105,13 @@ func (h Histogram) block(p *loop.Program, block []loop.Value, w Where) {
 			}
 			h.block(p, r.Head, inside)
 			h.block(p, r.Body, inside)
-		case loop.OpEq, loop.OpNe, loop.OpLt, loop.OpLe:
+		case loop.OpEq, loop.OpNe, loop.OpLt, loop.OpLe, loop.OpLtU, loop.OpLeU:
 			i.Type = p.Ins[in.A].Type
 		case loop.OpCvt, loop.OpBits:
 			i.From = p.Ins[in.A].Type
+			i.Sign = in.Imm
+		case loop.OpRound:
+			i.DType = array.DType(in.Imm)
 		case loop.OpLoad, loop.OpStore, loop.OpLoadAt, loop.OpStoreAt:
 			b := &p.Bufs[in.Imm]
 			i.DType, i.Step = b.DType, b.Steps[p.Lane]
@@ -100,16 +123,17 @@ func (h Histogram) block(p *loop.Program, block []loop.Value, w Where) {
 	}
 }
 
-// Combinations lists every kind of instruction that the language has, in all
-// surroundings in which it may stand, with buffers of the given element types.
-// Left out are stores that all lanes would make to one place: their order is not
-// defined.
-func Combinations(dtypes []array.DType) []Item {
+// Combinations lists every kind of instruction that a language has, in all
+// surroundings in which it may stand. Left out are stores that all lanes would make to
+// one place: their order is not defined.
+func Combinations(l Language) []Item {
 	var out []Item
 	add := func(i Item, at ...Where) {
 		for _, w := range at {
 			i.Where = w
-			out = append(out, i)
+			if l.has(i) {
+				out = append(out, i)
+			}
 		}
 	}
 	everywhere := []Where{Row, Dense, Masked}
@@ -121,29 +145,37 @@ func Combinations(dtypes []array.DType) []Item {
 			}
 		}
 	}
-	ints, floats := types[1:3], types[3:]
+	numbers, ints, floats := types[1:], types[1:5], types[5:]
 	pure(types, loop.OpConst, loop.OpScalar, loop.OpSelect, loop.OpEq, loop.OpNe)
 	pure(numbers, loop.OpAdd, loop.OpSub, loop.OpMul, loop.OpNeg, loop.OpAbs, loop.OpMin, loop.OpMax, loop.OpLt, loop.OpLe)
 	pure(floats, loop.OpDiv, loop.OpFma, loop.OpSqrt, loop.OpFloor, loop.OpCeil, loop.OpTrunc, loop.OpRint, loop.OpLogB, loop.OpScaleB, loop.OpLookup)
-	pure(ints, loop.OpQuo, loop.OpRem, loop.OpShl, loop.OpShr, loop.OpShrU)
-	pure(types[:3], loop.OpAnd, loop.OpOr, loop.OpXor, loop.OpNot)
+	pure(ints, loop.OpQuo, loop.OpRem, loop.OpQuoU, loop.OpRemU, loop.OpMinU, loop.OpMaxU, loop.OpMulHi, loop.OpMulHiU, loop.OpLtU, loop.OpLeU)
+	pure(ints, loop.OpShl, loop.OpShr, loop.OpShrU, loop.OpRotL, loop.OpPopCount, loop.OpLzCnt, loop.OpTzCnt)
+	pure(types[:5], loop.OpAnd, loop.OpOr, loop.OpXor, loop.OpNot)
 	pure([]loop.Type{loop.I64}, loop.OpIndex)
+	for _, d := range []array.DType{array.Float16, array.BFloat16} {
+		add(Item{Op: loop.OpRound, Type: loop.F32, DType: d}, everywhere...)
+	}
 	for _, t := range numbers {
 		for _, from := range types {
-			if from != t {
-				add(Item{Op: loop.OpCvt, Type: t, From: from}, everywhere...)
+			for sign := range 4 {
+				if from != t && signOf(t, from, sign) == uint64(sign) {
+					add(Item{Op: loop.OpCvt, Type: t, From: from, Sign: uint64(sign)}, everywhere...)
+				}
 			}
 			if from != t && from != loop.B && from.Size() == t.Size() {
 				add(Item{Op: loop.OpBits, Type: t, From: from}, everywhere...)
 			}
 		}
-		for k := loop.Sum; k <= loop.Max; k++ {
-			add(Item{Op: loop.OpReduce, Type: t, Kind: k}, Dense)
+		for _, k := range []loop.Reduction{loop.Sum, loop.Prod, loop.Min, loop.Max, loop.MinU, loop.MaxU} {
+			if k <= loop.Max || t.Int() {
+				add(Item{Op: loop.OpReduce, Type: t, Kind: k}, Dense)
+			}
 		}
 	}
 	add(Item{Op: loop.OpReduce, Type: loop.B, Kind: loop.And}, Dense)
 	add(Item{Op: loop.OpReduce, Type: loop.B, Kind: loop.Or}, Dense)
-	for _, d := range dtypes {
+	for _, d := range l.dtypes() {
 		t := loop.TypeOf(d)
 		for _, op := range []loop.Op{loop.OpLoad, loop.OpLoadAt, loop.OpStore, loop.OpStoreAt} {
 			i := Item{Op: op, Type: t, DType: d}
@@ -152,7 +184,7 @@ func Combinations(dtypes []array.DType) []Item {
 			} else {
 				add(i, everywhere...)
 			}
-			for _, i.Step = range []loop.Step{loop.Unit, loop.Any} {
+			for _, i.Step = range []loop.Step{loop.Unit, loop.Any, loop.By2, loop.By3, loop.By4} {
 				add(i, inPass...)
 			}
 		}
@@ -170,9 +202,9 @@ func Combinations(dtypes []array.DType) []Item {
 }
 
 // Missing lists the combinations that were not counted.
-func (h Histogram) Missing(dtypes []array.DType) []Item {
+func (h Histogram) Missing(l Language) []Item {
 	var out []Item
-	for _, i := range Combinations(dtypes) {
+	for _, i := range Combinations(l) {
 		if h[i] == 0 {
 			out = append(out, i)
 		}
@@ -181,8 +213,8 @@ func (h Histogram) Missing(dtypes []array.DType) []Item {
 }
 
 // Print writes the counts, the rarest first.
-func (h Histogram) Print(w io.Writer, dtypes []array.DType) {
-	items := Combinations(dtypes)
+func (h Histogram) Print(w io.Writer, l Language) {
+	items := Combinations(l)
 	slices.SortStableFunc(items, func(a, b Item) int { return h[a] - h[b] })
 	for _, i := range items {
 		fmt.Fprintf(w, "%9d  %s\n", h[i], i)

@@ -3,6 +3,7 @@ package loopgen
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"weft/internal/array"
 	"weft/internal/loop"
@@ -10,26 +11,39 @@ import (
 
 // A generator builds one program. vals holds the values in reach, by type.
 type generator struct {
-	r      *rand.Rand
-	b      *loop.Builder
-	c      *Case
-	dtypes []array.DType
-	axes   []loop.Axis
-	lane   int
-	walked []bool // axes whose index is defined here
-	vals   [loop.F64 + 1][]loop.Value
-	bufs   []bufInfo
-	tables [loop.F64 + 1][][]float64
-	depth  int // loops and ifs around
-	loops  int
-	budget int // instructions left to draw in this pass
-	work   int // about how often an instruction may run for a lane
-	around int // how often the innermost loop body runs for a lane
+	r       *rand.Rand
+	b       *loop.Builder
+	c       *Case
+	l       Language
+	dtypes  []array.DType
+	types   []loop.Type // that may occur, B first
+	numbers []loop.Type
+	axes    []loop.Axis
+	lane    int
+	walked  []bool // axes whose index is defined here
+	vals    [loop.I16 + 1][]loop.Value
+	bufs    []bufInfo
+	tables  [loop.F64 + 1][][]float64
+	depth   int // loops and ifs around
+	loops   int
+	budget  int // instructions left to draw in this pass
+	work    int // about how often an instruction may run for a lane
+	around  int // how often the innermost loop body runs for a lane
 }
 
-var types = []loop.Type{loop.B, loop.I32, loop.I64, loop.F32, loop.F64}
+var types = []loop.Type{loop.B, loop.I8, loop.I16, loop.I32, loop.I64, loop.F32, loop.F64}
 
-var numbers = types[1:]
+// has reports that an operation of a type may be drawn.
+func (g *generator) has(op loop.Op, t loop.Type) bool { return g.l.has(Item{Op: op, Type: t}) }
+
+// op draws an operation of type t.
+func (g *generator) op(t loop.Type, from ...loop.Op) loop.Op {
+	for {
+		if op := pick(g.r, from...); g.has(op, t) {
+			return op
+		}
+	}
+}
 
 // scope runs f; what f defines is out of reach afterwards.
 func (g *generator) scope(f func()) {
@@ -87,7 +101,7 @@ func (g *generator) row() {
 	uniform := func(n int) {
 		g.around = 1
 		for range g.r.IntN(n) {
-			g.value(pick(g.r, types...))
+			g.value(pick(g.r, g.types...))
 		}
 	}
 	reduce := g.axes[g.lane].Kind == loop.Reduce
@@ -115,7 +129,7 @@ func (g *generator) row() {
 				}
 				if !reduce || g.chance(2) {
 					for range 1 + g.r.IntN(3) {
-						g.store(pick(g.r, types...))
+						g.store(pick(g.r, g.types...))
 					}
 				}
 				if g.r.IntN(3) > 0 {
@@ -135,14 +149,14 @@ func (g *generator) row() {
 	}
 	uniform(6)
 	for range g.r.IntN(3) {
-		g.store(pick(g.r, types...))
+		g.store(pick(g.r, g.types...))
 	}
 }
 
 // manyLive draws more values than there are registers and uses them all
 // afterwards.
 func (g *generator) manyLive() {
-	t := pick(g.r, numbers...)
+	t := pick(g.r, g.numbers...)
 	var v []loop.Value
 	for range 20 + g.r.IntN(30) {
 		v = append(v, g.value(t))
@@ -162,7 +176,7 @@ func (g *generator) manyLive() {
 
 // foldAll makes everything in reach of one type visible in an output.
 func (g *generator) foldAll() {
-	t := pick(g.r, types...)
+	t := pick(g.r, g.types...)
 	v := g.vals[t]
 	if len(v) < 2 {
 		return
@@ -183,7 +197,7 @@ func (g *generator) foldAll() {
 }
 
 func (g *generator) reduce() loop.Value {
-	t := pick(g.r, types...)
+	t := pick(g.r, g.types...)
 	if t == loop.B {
 		return g.b.Reduce(pick(g.r, loop.And, loop.Or), g.any(t))
 	}
@@ -192,7 +206,14 @@ func (g *generator) reduce() loop.Value {
 		// Keep to numbers, or sums are NaN all the time.
 		x = g.b.Select(g.b.Lt(g.b.Abs(x), g.b.Float(t, 1e6)), x, g.b.Float(t, 0.25))
 	}
-	return g.b.Reduce(pick(g.r, loop.Sum, loop.Sum, loop.Prod, loop.Min, loop.Max), x)
+	kind := pick(g.r, loop.Sum, loop.Sum, loop.Prod, loop.Min, loop.Max)
+	if t.Int() && g.chance(3) {
+		kind = pick(g.r, loop.MinU, loop.MaxU)
+	}
+	if !g.l.has(Item{Op: loop.OpReduce, Type: t, Kind: kind}) {
+		kind = loop.Sum
+	}
+	return g.b.Reduce(kind, x)
 }
 
 func (g *generator) statements() {
@@ -204,9 +225,9 @@ func (g *generator) statements() {
 		case n < 4 && g.loops < 3 && g.depth < 4:
 			g.loop()
 		case n == 4:
-			g.store(pick(g.r, types...))
+			g.store(pick(g.r, g.types...))
 		default:
-			g.value(pick(g.r, types...))
+			g.value(pick(g.r, g.types...))
 		}
 	}
 }
@@ -226,7 +247,7 @@ func (g *generator) nested(f func() []loop.Value) (out []loop.Value) {
 func (g *generator) ifs() {
 	var yields []loop.Type
 	for range g.r.IntN(4) {
-		yields = append(yields, pick(g.r, types...))
+		yields = append(yields, pick(g.r, g.types...))
 	}
 	branch := func() []loop.Value {
 		return g.nested(func() []loop.Value {
@@ -235,7 +256,7 @@ func (g *generator) ifs() {
 				out = append(out, g.any(t))
 			}
 			if len(yields) == 0 || g.chance(4) {
-				g.store(pick(g.r, types...))
+				g.store(pick(g.r, g.types...))
 			}
 			return out
 		})
@@ -280,12 +301,12 @@ func (g *generator) loop() {
 		init = append(init, g.b.Int(counts, 0))
 	}
 	for range g.r.IntN(4) {
-		init = append(init, g.any(pick(g.r, types...)))
+		init = append(init, g.any(pick(g.r, g.types...)))
 	}
 	next := func(v []loop.Value) []loop.Value {
 		return g.nested(func() []loop.Value {
 			if g.chance(3) {
-				g.store(pick(g.r, types...))
+				g.store(pick(g.r, g.types...))
 			}
 			var out []loop.Value
 			for i, x := range v {
@@ -328,10 +349,10 @@ func (g *generator) loop() {
 				g.add(x)
 			}
 			for range g.r.IntN(4) {
-				g.value(pick(g.r, types...))
+				g.value(pick(g.r, g.types...))
 			}
 			if g.chance(12) {
-				g.store(pick(g.r, types...))
+				g.store(pick(g.r, g.types...))
 			}
 			goOn := g.mostlyTrue()
 			if axis >= 0 {
@@ -382,9 +403,11 @@ func (g *generator) sameType(v []loop.Value, t loop.Type) loop.Value {
 
 var (
 	compares = []loop.Op{loop.OpEq, loop.OpNe, loop.OpLt, loop.OpLe}
+	compareU = []loop.Op{loop.OpLtU, loop.OpLeU}
 	arith    = []loop.Op{loop.OpAdd, loop.OpSub, loop.OpMul, loop.OpMin, loop.OpMax}
 	floatOps = []loop.Op{loop.OpDiv, loop.OpFma, loop.OpFma, loop.OpSqrt, loop.OpFloor, loop.OpCeil, loop.OpTrunc, loop.OpRint, loop.OpLogB, loop.OpScaleB, loop.OpLookup, loop.OpLookup}
-	intOps   = []loop.Op{loop.OpQuo, loop.OpRem, loop.OpShl, loop.OpShr, loop.OpShrU, loop.OpAnd, loop.OpOr, loop.OpXor, loop.OpNot}
+	intOps   = []loop.Op{loop.OpQuo, loop.OpRem, loop.OpShl, loop.OpShr, loop.OpShrU, loop.OpAnd, loop.OpOr, loop.OpXor, loop.OpNot,
+		loop.OpQuoU, loop.OpRemU, loop.OpMinU, loop.OpMaxU, loop.OpMulHi, loop.OpMulHiU, loop.OpRotL, loop.OpPopCount, loop.OpLzCnt, loop.OpTzCnt}
 	logicOps = []loop.Op{loop.OpAnd, loop.OpOr, loop.OpXor, loop.OpNot}
 )
 
@@ -408,43 +431,57 @@ func (g *generator) instruction(t loop.Type) loop.Value {
 	if t == loop.B {
 		switch g.r.IntN(4) {
 		case 0:
-			return g.operate(pick(g.r, logicOps...), t)
+			return g.operate(g.op(t, logicOps...), t)
 		case 1:
 			return b.Binary(pick(g.r, loop.OpEq, loop.OpNe), g.any(t), g.any(t))
 		}
-		from := pick(g.r, numbers...)
-		return b.Binary(pick(g.r, compares...), g.any(from), g.any(from))
+		from := pick(g.r, g.numbers...)
+		op := g.op(from, compares...)
+		if u := pick(g.r, compareU...); from.Int() && g.chance(3) && g.has(u, from) {
+			op = u
+		}
+		return b.Binary(op, g.any(from), g.any(from))
 	}
 	switch g.r.IntN(10) {
 	case 0, 1:
-		from := pick(g.r, types...)
+		from := pick(g.r, g.types...)
 		if from == t {
 			from = loop.B
 		}
-		return b.Cvt(t, g.any(from))
+		sign := g.r.IntN(4)
+		if !g.l.has(Item{Op: loop.OpCvt, Type: t, From: from, Sign: signOf(t, from, sign)}) {
+			sign = 0
+		}
+		return b.CvtSigned(t, g.any(from), sign)
 	case 2:
 		return g.reinterpret(t)
 	case 3:
 		if t == loop.I64 && g.chance(3) {
 			return g.index()
 		}
-		return g.operate(pick(g.r, loop.OpNeg, loop.OpAbs), t)
+		return g.operate(g.op(t, loop.OpNeg, loop.OpAbs), t)
 	case 4, 5, 6:
-		return g.operate(pick(g.r, arith...), t)
+		return g.operate(g.op(t, arith...), t)
+	}
+	if t == loop.F32 && g.chance(6) {
+		d := pick(g.r, array.Float16, array.BFloat16)
+		if g.l.has(Item{Op: loop.OpRound, Type: t, DType: d}) {
+			return b.Round(d, g.any(t))
+		}
 	}
 	if t.Float() {
-		return g.operate(pick(g.r, floatOps...), t)
+		return g.operate(g.op(t, floatOps...), t)
 	}
-	op := pick(g.r, intOps...)
-	if op >= loop.OpShl && op <= loop.OpShrU && g.r.IntN(3) > 0 {
-		return b.Binary(op, g.any(t), b.Int(t, int64(g.r.IntN(70)-3)))
+	op := g.op(t, intOps...)
+	if op >= loop.OpShl && op <= loop.OpRotL && g.r.IntN(3) > 0 {
+		return b.Binary(op, g.any(t), b.Int(t, int64(g.r.IntN(8*t.Size()+6)-3)))
 	}
 	return g.operate(op, t)
 }
 
 func (g *generator) operate(op loop.Op, t loop.Type) loop.Value {
 	switch op {
-	case loop.OpNeg, loop.OpAbs, loop.OpNot, loop.OpSqrt, loop.OpFloor, loop.OpCeil, loop.OpTrunc, loop.OpRint:
+	case loop.OpNeg, loop.OpAbs, loop.OpNot, loop.OpPopCount, loop.OpLzCnt, loop.OpTzCnt, loop.OpSqrt, loop.OpFloor, loop.OpCeil, loop.OpTrunc, loop.OpRint:
 		return g.b.Unary(op, g.any(t))
 	case loop.OpFma:
 		return g.b.Fma(g.any(t), g.any(t), g.any(t))
@@ -510,6 +547,8 @@ func (g *generator) reinterpret(t loop.Type) loop.Value {
 		return g.b.Bits(t, g.any(loop.I32))
 	case loop.F64:
 		return g.b.Bits(t, g.any(loop.I64))
+	case loop.I8, loop.I16:
+		return g.operate(g.op(t, intOps...), t)
 	}
 	from := loop.F32
 	if t == loop.I64 {
@@ -540,13 +579,25 @@ func (g *generator) index() loop.Value {
 	return g.b.Index(pick(g.r, axes...))
 }
 
-// dtype draws an element type that is computed as t.
+// dtype draws an element type that is computed as t; Invalid if there is none.
 func (g *generator) dtype(t loop.Type) array.DType {
-	var fit []array.DType
+	fit := []array.DType{}
 	for _, d := range g.dtypes {
 		if loop.TypeOf(d) == t {
 			fit = append(fit, d)
 		}
 	}
+	if len(fit) == 0 {
+		return array.Invalid
+	}
 	return pick(g.r, fit...)
+}
+
+// inMemory is the type in which values of type t are loaded and stored: t itself if
+// there are such elements.
+func (g *generator) inMemory(t loop.Type) loop.Type {
+	if slices.ContainsFunc(g.dtypes, func(d array.DType) bool { return loop.TypeOf(d) == t }) {
+		return t
+	}
+	return loop.I32
 }

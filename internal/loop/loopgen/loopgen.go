@@ -19,6 +19,7 @@ package loopgen
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"weft/internal/array"
@@ -73,14 +74,36 @@ var laneExtents = []int{0, 1, 2, 3, 4, 5, 7, 8, 9, 11, 15, 16, 17, 23, 31, 32, 3
 
 var longExtents = []int{500, 511, 512, 513, 1000, 1023, 1025, 4095, 4096, 4097, 4100, 8191, 8192, 8193, 12288, 12300, 20481}
 
-// Generate draws the case of a seed. The same seed gives the same case. Buffers
-// have the given element types, without any all that the language has.
-func Generate(seed uint64, dtypes ...array.DType) *Case {
-	r := rand.New(rand.NewPCG(seed, 0x6c6f6f7067656e))
-	g := &generator{r: r, c: &Case{Seed: seed}, dtypes: dtypes}
-	if len(dtypes) == 0 {
-		g.dtypes = DTypes()
+// A Language is what programs may contain. The zero value is all that there is.
+type Language struct {
+	DTypes []array.DType // of buffers; nil for all
+	// Lacks names what is left out. An item stands for all that have its fields but
+	// for those that are zero: a mere type for every instruction of that type.
+	Lacks []Item
+}
+
+func (l *Language) dtypes() []array.DType {
+	if l.DTypes == nil {
+		return DTypes()
 	}
+	return l.DTypes
+}
+
+// has reports that an item may be in a program.
+func (l *Language) has(i Item) bool {
+	return !slices.ContainsFunc(l.Lacks, func(x Item) bool { return x.covers(i) })
+}
+
+// Generate draws the case of a seed. The same seed and language give the same case.
+func Generate(seed uint64, l Language) *Case {
+	r := rand.New(rand.NewPCG(seed, 0x6c6f6f7067656e))
+	g := &generator{r: r, c: &Case{Seed: seed}, l: l, dtypes: l.dtypes()}
+	for _, t := range types {
+		if l.has(Item{Type: t}) {
+			g.types = append(g.types, t)
+		}
+	}
+	g.numbers = g.types[1:]
 	outer := pick(r, 0, 0, 1, 1, 1, 2, 3)
 	serial := pick(r, 0, 1, 1, 2)
 	var axes []loop.Axis

@@ -48,10 +48,10 @@ func TestInterp(t *testing.T) {
 		h.Count(check(t, seed).Program)
 	}
 	if !quick {
-		h.Print(os.Stdout, loopgen.DTypes())
+		h.Print(os.Stdout, loopgen.Language{})
 	}
-	missing := h.Missing(loopgen.DTypes())
-	if quick && len(missing) < len(loopgen.Combinations(loopgen.DTypes()))/20 {
+	missing := h.Missing(loopgen.Language{})
+	if quick && len(missing) < len(loopgen.Combinations(loopgen.Language{}))/20 {
 		return // it takes more cases to meet the rarest
 	}
 	for _, i := range missing {
@@ -60,7 +60,7 @@ func TestInterp(t *testing.T) {
 }
 
 func check(t *testing.T, seed uint64) *loopgen.Case {
-	c := loopgen.Generate(seed)
+	c := loopgen.Generate(seed, loopgen.Language{})
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if e := recover(); e != nil {
@@ -106,15 +106,27 @@ func FuzzInterp(f *testing.F) {
 // be chosen.
 func TestGenerate(t *testing.T) {
 	few := []array.DType{array.Bool, array.Int32, array.Int64, array.Float32, array.Float64}
-	for seed := range uint64(100) {
-		c := loopgen.Generate(seed, few...)
-		if d := loopgen.Generate(seed, few...); c.String() != d.String() {
+	l := loopgen.Language{DTypes: few, Lacks: []loopgen.Item{
+		{Type: loop.I8}, {Op: loop.OpRound}, {Op: loop.OpMinU, Type: loop.I32}, {Op: loop.OpReduce, Kind: loop.MinU},
+		{Op: loop.OpCvt, Sign: loop.ToUnsigned}, {Step: loop.By2}, {Op: loop.OpLtU},
+	}}
+	h := loopgen.Histogram{}
+	for seed := range uint64(300) {
+		c := loopgen.Generate(seed, l)
+		h.Count(c.Program)
+		if d := loopgen.Generate(seed, l); c.String() != d.String() {
 			t.Fatalf("seed %d gives\n%s and\n%s", seed, c, d)
 		}
 		for _, b := range c.Program.Bufs {
 			if !slices.Contains(few, b.DType) {
 				t.Fatalf("seed %d has a buffer of %s", seed, b.DType)
 			}
+		}
+	}
+	for i := range h {
+		if i.Type == loop.I8 || i.From == loop.I8 || i.Op == loop.OpRound || i.Op == loop.OpMinU && i.Type == loop.I32 || i.Kind == loop.MinU ||
+			i.Sign == loop.ToUnsigned || i.Step == loop.By2 || i.Op == loop.OpLtU {
+			t.Errorf("%s occurred, which is left out", i)
 		}
 	}
 }
@@ -141,7 +153,7 @@ func TestShrink(t *testing.T) {
 	}
 	found := 0
 	for seed := uint64(0); found < 5; seed++ {
-		c := loopgen.Generate(seed)
+		c := loopgen.Generate(seed, loopgen.Language{})
 		if !fails(c) {
 			continue
 		}

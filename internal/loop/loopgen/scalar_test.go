@@ -133,7 +133,7 @@ func (s *scalar) ins(v loop.Value) {
 		if in.A != loop.NoValue {
 			from = s.p.Ins[in.A].Type
 		}
-		s.val[v] = operate(in.Op, in.Type, from, a, b, c)
+		s.val[v] = operate(in.Op, in.Imm, in.Type, from, a, b, c)
 	}
 }
 
@@ -166,26 +166,27 @@ func reduce(k loop.Reduction, t loop.Type, x []uint64) uint64 {
 		op = loop.OpAdd
 	case loop.Prod:
 		op = loop.OpMul
-		identity = operate(loop.OpCvt, t, loop.I64, 1, 0, 0)
-		if t == loop.I64 {
+		identity = map[loop.Type]uint64{loop.F32: 0x3f800000, loop.F64: 0x3ff << 52}[t]
+		if t.Int() {
 			identity = 1
 		}
 	case loop.Min:
 		op = loop.OpMin
-		identity = map[loop.Type]uint64{loop.I32: math.MaxInt32, loop.I64: math.MaxInt64, loop.F32: 0x7f800000, loop.F64: 0x7ff << 52}[t]
+		identity = map[loop.Type]uint64{loop.I8: math.MaxInt8, loop.I16: math.MaxInt16, loop.I32: math.MaxInt32, loop.I64: math.MaxInt64, loop.F32: 0x7f800000, loop.F64: 0x7ff << 52}[t]
 	case loop.Max:
 		op = loop.OpMax
-		identity = map[loop.Type]uint64{loop.I32: 1 << 31, loop.I64: 1 << 63, loop.F32: 0xff800000, loop.F64: 0xfff << 52}[t]
+		identity = map[loop.Type]uint64{loop.I8: 1 << 7, loop.I16: 1 << 15, loop.I32: 1 << 31, loop.I64: 1 << 63, loop.F32: 0xff800000, loop.F64: 0xfff << 52}[t]
 	case loop.And:
 		op, identity = loop.OpAnd, 1
 	case loop.Or:
 		op = loop.OpOr
+	case loop.MinU:
+		op, identity = loop.OpMinU, math.MaxUint64>>(64-8*t.Size())
+	case loop.MaxU:
+		op = loop.OpMaxU
 	}
-	f := func(x, y uint64) uint64 { return operate(op, t, t, x, y, 0) }
-	lanes := 64
-	if t.Size() == 8 {
-		lanes = 32
-	}
+	f := func(x, y uint64) uint64 { return operate(op, 0, t, t, x, y, 0) }
+	lanes := loop.VirtualBytes / max(t.Size(), 1)
 	var blocks []uint64
 	for {
 		block := x[:min(len(x), loop.Block)]
@@ -281,9 +282,9 @@ func element(d array.DType, p unsafe.Pointer) uint64 {
 	case array.Bool, array.Uint8:
 		return uint64(b[0])
 	case array.Int8:
-		return uint64(uint32(int32(int8(b[0]))))
+		return cut(loop.TypeOf(d), int64(int8(b[0])))
 	case array.Int16:
-		return uint64(uint32(int32(int16(binary.LittleEndian.Uint16(b)))))
+		return cut(loop.TypeOf(d), int64(int16(binary.LittleEndian.Uint16(b))))
 	case array.Uint16:
 		return uint64(binary.LittleEndian.Uint16(b))
 	case array.Float16:
@@ -320,10 +321,20 @@ func float(t loop.Type, x uint64) float64 {
 }
 
 func integer(t loop.Type, x uint64) int64 {
-	if t == loop.I32 {
+	switch t {
+	case loop.I8:
+		return int64(int8(x))
+	case loop.I16:
+		return int64(int16(x))
+	case loop.I32:
 		return int64(int32(x))
 	}
 	return int64(x)
+}
+
+// cut returns the low bits of x that a value of type t has.
+func cut(t loop.Type, x int64) uint64 {
+	return uint64(x) << (64 - 8*t.Size()) >> (64 - 8*t.Size())
 }
 
 func truth(b bool) uint64 {
@@ -336,7 +347,7 @@ func truth(b bool) uint64 {
 // operate computes an operation. In float64 the sum, difference, product,
 // quotient and root of float32 have enough bits to be rounded again; only fma
 // needs care, which package interp tests against math/big.
-func operate(op loop.Op, t, from loop.Type, a, b, c uint64) uint64 {
+func operate(op loop.Op, imm uint64, t, from loop.Type, a, b, c uint64) uint64 {
 	switch op {
 	case loop.OpSelect:
 		if a != 0 {
@@ -352,8 +363,18 @@ func operate(op loop.Op, t, from loop.Type, a, b, c uint64) uint64 {
 		}
 		x, y := integer(from, a), integer(from, b)
 		return truth(op == loop.OpEq && x == y || op == loop.OpNe && x != y || op == loop.OpLt && x < y || op == loop.OpLe && x <= y)
+	case loop.OpLtU:
+		return truth(a < b)
+	case loop.OpLeU:
+		return truth(a <= b)
 	case loop.OpCvt:
-		return convert(t, from, a)
+		return convert(t, from, imm, a)
+	case loop.OpRound:
+		x := half(narrow(f32(a), half, 31<<10))
+		if array.DType(imm) == array.BFloat16 {
+			x = brain(narrow(f32(a), brain, 255<<7))
+		}
+		return uint64(math.Float32bits(float32(x)))
 	}
 	if t.Float() {
 		if op == loop.OpFma && t == loop.F32 {
@@ -365,28 +386,88 @@ func operate(op loop.Op, t, from loop.Type, a, b, c uint64) uint64 {
 		}
 		return math.Float64bits(x)
 	}
-	x := whole(op, t, integer(t, a), integer(t, b))
-	switch t {
-	case loop.B:
-		return uint64(x) & 1
-	case loop.I32:
-		return uint64(uint32(x))
+	if t == loop.B {
+		return uint64(whole(op, t, int64(a), int64(b))) & 1
 	}
-	return uint64(x)
+	if x, ok := plain(op, 8*t.Size(), a, b); ok {
+		return cut(t, int64(x))
+	}
+	return cut(t, whole(op, t, integer(t, a), integer(t, b)))
 }
 
-func convert(t, from loop.Type, a uint64) uint64 {
+// plain computes an operation on integers of w bits that have no sign.
+func plain(op loop.Op, w int, x, y uint64) (z uint64, ok bool) {
+	switch op {
+	case loop.OpMinU:
+		return min(x, y), true
+	case loop.OpMaxU:
+		return max(x, y), true
+	case loop.OpQuoU, loop.OpRemU:
+		switch {
+		case y == 0:
+		case op == loop.OpQuoU:
+			z = x / y
+		default:
+			z = x % y
+		}
+		return z, true
+	case loop.OpMulHiU:
+		if w == 64 {
+			return product(x, y), true
+		}
+		return x * y >> w, true
+	case loop.OpRotL:
+		for range y % uint64(w) {
+			x = x<<1 | x>>(w-1)&1
+		}
+		return x, true
+	case loop.OpPopCount:
+		for ; x != 0; x /= 2 {
+			z += x % 2
+		}
+		return z, true
+	case loop.OpLzCnt:
+		for z = uint64(w); x != 0; x /= 2 {
+			z--
+		}
+		return z, true
+	case loop.OpTzCnt:
+		for z < uint64(w) && x%2 == 0 {
+			x /= 2
+			z++
+		}
+		return z, true
+	}
+	return 0, false
+}
+
+// product returns the high half of x*y, by halves of the operands.
+func product(x, y uint64) uint64 {
+	const low = 1<<32 - 1
+	middle := (x>>32)*(y&low) + (x&low)*(y&low)>>32
+	other := (x&low)*(y>>32) + middle&low
+	return (x>>32)*(y>>32) + middle>>32 + other>>32
+}
+
+func convert(t, from loop.Type, sign, a uint64) uint64 {
 	if !from.Float() {
 		x := integer(from, a)
+		if sign&loop.FromUnsigned != 0 {
+			x = int64(a)
+			if from == loop.I64 && t == loop.F32 {
+				return uint64(math.Float32bits(float32(a)))
+			}
+			if from == loop.I64 {
+				return math.Float64bits(float64(a)) // to nothing else
+			}
+		}
 		switch t {
 		case loop.F32:
 			return uint64(math.Float32bits(float32(x)))
 		case loop.F64:
 			return math.Float64bits(float64(x))
-		case loop.I32:
-			return uint64(uint32(x))
 		}
-		return uint64(x)
+		return cut(t, x)
 	}
 	x := float(from, a)
 	switch t {
@@ -398,10 +479,20 @@ func convert(t, from loop.Type, a uint64) uint64 {
 	if x != x {
 		return 0
 	}
-	if t == loop.I32 {
-		return uint64(uint32(int32(math.Max(math.MinInt32, math.Min(math.MaxInt32, x)))))
-	}
+	w := 8 * t.Size()
 	switch {
+	case sign&loop.ToUnsigned != 0 && w == 64:
+		switch {
+		case x >= 1<<64:
+			return math.MaxUint64
+		case x < 0:
+			return 0
+		}
+		return uint64(x)
+	case sign&loop.ToUnsigned != 0:
+		return uint64(math.Max(0, math.Min(math.Ldexp(1, w)-1, x)))
+	case w < 64:
+		return cut(t, int64(math.Max(-math.Ldexp(1, w-1), math.Min(math.Ldexp(1, w-1)-1, x))))
 	case x >= 1<<63:
 		return math.MaxInt64
 	case x < -1<<63:
@@ -498,10 +589,13 @@ func whole(op loop.Op, t loop.Type, x, y int64) int64 {
 		if y < 0 || y >= w {
 			return 0
 		}
-		if t == loop.I32 {
-			return int64(uint32(x) >> y)
+		return int64(cut(t, x) >> y)
+	case loop.OpMulHi:
+		if t == loop.I64 {
+			// Of numbers without sign it is so much too large.
+			return int64(product(uint64(x), uint64(y))) - x>>63&y - y>>63&x
 		}
-		return int64(uint64(x) >> y)
+		return x * y >> w
 	case loop.OpAnd:
 		return x & y
 	case loop.OpOr:

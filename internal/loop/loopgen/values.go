@@ -12,7 +12,7 @@ import (
 var (
 	special32  = []float32{0, 1, 0.5, 1.5, 2.5, 3, 10, 1. / 3, 0.99999994, 1.0000001, 1 << 23, 1<<24 - 1, 1 << 24, 8388607.5, 1 << 31, 1<<31 - 128, 1 << 63, 1e10, 1e-10, 65504, 65520, 6e-8, math.MaxFloat32, 0x1p-126, 0x1.fffffcp-127, 0x1p-149, 0x1.8p-75, float32(math.Inf(1)), float32(math.NaN())}
 	special64  = []float64{0, 1, 0.5, 1.5, 2.5, 3, 10, 1. / 3, 0.49999999999999994, 1 << 52, 1<<53 - 1, 4503599627370495.5, 1 << 31, 1<<31 - 0.5, 1 << 63, 1<<63 - 1024, 1e300, 1e-300, 0x1.000001p0, 0x1.ffffffp127, 0x1.8p-150, math.MaxFloat64, 0x1p-1022, 0x0.fffffffffffffp-1022, 0x1p-1074, math.Inf(1), math.NaN()}
-	specialInt = []int64{0, 1, -1, 2, -2, 3, 7, -7, 8, 31, 32, 33, 63, 64, 65, 127, 128, 255, 256, 32767, 65535, 1 << 24, 1<<24 + 1, math.MaxInt32, math.MinInt32, 1 << 31, 1<<53 + 1, math.MaxInt64, math.MinInt64}
+	specialInt = []int64{0, 1, -1, 2, -2, 3, 7, -7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, -128, 255, 256, 32767, -32768, 32768, 65535, 1 << 24, 1<<24 + 1, math.MaxInt32, math.MinInt32, 1 << 31, 1<<53 + 1, math.MaxInt64, math.MinInt64}
 )
 
 // bits draws a value of type t.
@@ -51,10 +51,7 @@ func bits(r *rand.Rand, t loop.Type) uint64 {
 	default:
 		x = int64(r.IntN(81) - 40)
 	}
-	if t == loop.I32 {
-		return uint64(uint32(x))
-	}
-	return uint64(x)
+	return uint64(x) << (64 - 8*t.Size()) >> (64 - 8*t.Size())
 }
 
 // put draws an element of type d into memory.
