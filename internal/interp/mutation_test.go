@@ -220,7 +220,7 @@ func TestMutants(t *testing.T) {
 	// memory is used by index, only that is broken.
 	cases := map[mutant][]*sound{}
 	for seed := range n {
-		x := &sound{c: loopgen.Generate(uint64(seed), array.DTypes()...)}
+		x := &sound{c: loopgen.Generate(uint64(seed), loopgen.Language{})}
 		p := x.c.Program
 		byIndex := false
 		for i := range p.Ins {

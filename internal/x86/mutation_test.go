@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"testing"
 
-	"weft/internal/array"
 	"weft/internal/jit"
 	"weft/internal/loop"
 	"weft/internal/loop/loopgen"
@@ -167,7 +166,7 @@ func TestMutants(t *testing.T) {
 		cases[mutant{op: o.op, t: o.t, from: o.args[0], sign: o.sign}] = nil
 	}
 	for seed := range n {
-		c := loopgen.Generate(uint64(seed), array.DTypes()...)
+		c := loopgen.Generate(uint64(seed), language)
 		seen := map[mutant]bool{}
 		writes := slices.ContainsFunc(c.Program.Ins, func(in loop.Ins) bool { return in.Op == loop.OpStoreAt })
 		for i := range c.Program.Ins {

@@ -1,0 +1,20 @@
+//go:build amd64
+
+package x86
+
+import (
+	"weft/internal/array"
+	"weft/internal/loop"
+	"weft/internal/loop/loopgen"
+)
+
+// language is what random programs for this backend consist of: everything but what is
+// listed, which it does not compile yet.
+var language = loopgen.Language{DTypes: array.DTypes(), Lacks: []loopgen.Item{
+	{Type: loop.I8}, {Type: loop.I16},
+	{Op: loop.OpQuoU}, {Op: loop.OpRemU}, {Op: loop.OpMinU}, {Op: loop.OpMaxU}, {Op: loop.OpLtU}, {Op: loop.OpLeU},
+	{Op: loop.OpCvt, Sign: loop.FromUnsigned}, {Op: loop.OpCvt, Sign: loop.ToUnsigned},
+	{Op: loop.OpReduce, Kind: loop.MinU}, {Op: loop.OpReduce, Kind: loop.MaxU},
+	{Op: loop.OpMulHi}, {Op: loop.OpMulHiU}, {Op: loop.OpRotL}, {Op: loop.OpPopCount}, {Op: loop.OpLzCnt}, {Op: loop.OpTzCnt},
+	{Step: loop.By2}, {Step: loop.By3}, {Step: loop.By4},
+}}
