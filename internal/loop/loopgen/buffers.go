@@ -182,8 +182,8 @@ func (g *generator) alias(t loop.Type) *bufInfo {
 			g.c.Buffers = append(g.c.Buffers, g.c.Buffers[b.number])
 			b.number = g.b.Buf(b.dtype, false, b.steps...)
 			b.write = false
-			// What is written is never read further on.
-			b.slack = 0
+			// What is written is never read further on, nor other parts of it.
+			b.slack, b.parts = 0, 0
 			g.bufs = append(g.bufs, b)
 			return &g.bufs[len(g.bufs)-1]
 		}
