@@ -1,8 +1,6 @@
 package interp
 
-import (
-	"weft/internal/loop"
-)
+import "weft/internal/loop"
 
 // cvtStep returns the step of a conversion; kind is the Imm of an [loop.OpCvt].
 func cvtStep(to, from loop.Type, kind uint64) step {

@@ -15,6 +15,5 @@ var language = loopgen.Language{DTypes: array.DTypes(), Lacks: []loopgen.Item{
 	{Op: loop.OpQuoU}, {Op: loop.OpRemU}, {Op: loop.OpMinU}, {Op: loop.OpMaxU}, {Op: loop.OpLtU}, {Op: loop.OpLeU},
 	{Op: loop.OpCvt, Sign: loop.FromUnsigned}, {Op: loop.OpCvt, Sign: loop.ToUnsigned},
 	{Op: loop.OpReduce, Kind: loop.MinU}, {Op: loop.OpReduce, Kind: loop.MaxU},
-	{Op: loop.OpMulHi}, {Op: loop.OpMulHiU}, {Op: loop.OpRotL}, {Op: loop.OpPopCount}, {Op: loop.OpLzCnt}, {Op: loop.OpTzCnt},
 	{Step: loop.By2}, {Step: loop.By3}, {Step: loop.By4},
 }}
