@@ -83,8 +83,8 @@ func Emulates(p *loop.Program) (found bool) {
 			switch {
 			case in.Op == loop.OpCvt:
 				found = found || emulatedCvt(p.Ins[in.A].Type, in.Type, unsigned(p, in))
-			case in.Op == loop.OpQuoU || in.Op == loop.OpRemU: // by conversions to double
-				found = found || in.Type == loop.I32
+			case in.Op >= loop.OpQuo && in.Op <= loop.OpRemU: // by conversions to double
+				found = found || in.Type == loop.I64 || in.Op >= loop.OpQuoU
 			case in.Op == loop.OpTzCnt || in.Op == loop.OpMulHi: // by leading zeros, and signs of 64 bits
 				found = found || in.Op == loop.OpTzCnt || in.Type == loop.I64
 			case in.Type != loop.B: // of masks both have what there is

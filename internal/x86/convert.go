@@ -135,11 +135,8 @@ func (c *compiler) shorten(from, to loop.Type, u int, d, lo, hi vr) {
 // shortenFitting is shorten of what fits.
 func (c *compiler) shortenFitting(from, to loop.Type, u int, d vr, h [2]vr) {
 	switch {
-	case c.isa == jit.AVX2 && from == loop.I64 && to == loop.F32 && u == 1:
-		c.singleOfUint64(d, h)
-		return
 	case c.isa == jit.AVX2 && from == loop.I64 && to == loop.F32:
-		c.singleOfInt64(d, h[0], h[1])
+		c.singleOfInt64(u, d, h)
 		return
 	case c.isa == jit.AVX2 && from == loop.I64:
 		c.join(d, h[0], h[1])
@@ -203,15 +200,23 @@ func (c *compiler) saturateU(t loop.Type, d, a vr) {
 		rest := c.v1(asm.VCVTTPS2DQ, c.v2(asm.VSUBPS, x, c.floatReg(t, 0x1p31)))
 		c.op2(asm.VPOR, r, first, c.v2(asm.VPAND, rest, c.v1i(asm.VPSRAD, first, 31)))
 	} else {
-		limit = 0x1p64
-		hi := c.v1i(asm.VROUNDPD, c.v2(asm.VMULPD, x, c.floatReg(t, 0x1p-32)), 3|8)
-		lo := c.newV()
-		c.op3(pFmaD, lo, hi, c.floatReg(t, -0x1p32), x)
-		c.op2i(asm.VPBLENDD, r, c.lowBits(lo), c.v1i(asm.VPSLLQ, c.lowBits(hi), 32), 0xAA)
+		limit, r = 0x1p64, c.whole64(x)
 	}
 	m := c.newM()
 	c.op2i(cmps[t], m, x, c.floatReg(t, limit), cmpGE)
 	c.op2(asm.VPOR, d, r, m)
+}
+
+// whole64 truncates doubles from -2^63 to below 2^64 to the bits of integers, on AVX2. The
+// halves of the number become the low bits of doubles.
+func (c *compiler) whole64(a vr) vr {
+	const floor, trunc, quiet = 1, 3, 8
+	t := loop.F64
+	x := c.v1i(asm.VROUNDPD, a, trunc|quiet)
+	hi := c.v1i(asm.VROUNDPD, c.v2(asm.VMULPD, x, c.floatReg(t, 0x1p-32)), floor|quiet)
+	lo, magic := c.newV(), c.floatReg(t, 0x1.8p52)
+	c.op3(pFmaD, lo, hi, c.floatReg(t, -0x1p32), x)
+	return c.v2i(asm.VPBLENDD, c.v2(asm.VADDPD, lo, magic), c.v1i(asm.VPSLLQ, c.v2(asm.VADDPD, hi, magic), 32), 0xAA)
 }
 
 // saturate converts floats to integers of the same size. The instruction gives
@@ -225,12 +230,7 @@ func (c *compiler) saturate(t loop.Type, d, a vr) {
 	x, r, m := c.withoutNaN(t, a), c.newV(), c.newM()
 	c.op2i(cmps[t], m, x, c.floatReg(t, limit), cmpGE)
 	if t == loop.F64 && c.isa == jit.AVX2 {
-		c.store(asm.VMOVUPS, c.stageMem(0), x)
-		for i := range c.vb / 8 {
-			g := c.loadG(asm.VCVTTSD2SIQ, c.stageMem(0).add(8*i))
-			c.store(asm.MOV, c.stageMem(0).add(8*i), g)
-		}
-		c.load(asm.VMOVUPS, r, c.stageMem(0))
+		r = c.whole64(c.v2(asm.VMAXPD, c.v2(asm.VMINPD, x, c.floatReg(t, limit)), c.floatReg(t, -limit)))
 	} else {
 		c.op1(converts[0][t][intOf[t]], r, x)
 	}
@@ -258,34 +258,27 @@ func (c *compiler) singleOfUint32(d, a vr) {
 	c.op3(pFma, d, c.v1(asm.VCVTDQ2PS, c.v1i(asm.VPSRLD, a, 16)), c.floatReg(t, 0x1p16), lo)
 }
 
-// singleOfUint64 converts on AVX2: of numbers with the highest bit half, with what that
-// loses in the lowest bit, and twice the result.
-func (c *compiler) singleOfUint64(d vr, h [2]vr) {
-	r, large, one := c.newV(), c.newV(), c.constReg(loop.I64, 1)
-	x := h
+// singleOfInt64 converts on AVX2 by way of double, which holds a large number if the low
+// bits are cut off; one in the last place that is left stands for any of them, so that
+// the result is rounded as if they were there.
+func (c *compiler) singleOfInt64(u int, d vr, h [2]vr) {
+	t := loop.I64
+	low := c.constReg(t, 1<<11-1)
 	for q, a := range h {
-		half := c.v2(asm.VPOR, c.v1i(asm.VPSRLQ, a, 1), c.v2(asm.VPAND, a, one))
-		x[q] = c.newV()
-		c.blend(loop.I64, x[q], a, half, a)
+		size, large, x := a, c.newM(), c.newV()
+		if u == 0 {
+			size = c.v2(asm.VPXOR, a, c.negative(a))
+		}
+		any := c.v2(asm.VPADDQ, c.v2(asm.VPAND, a, low), low)
+		cut := c.v2(asm.VPANDN, low, c.v2(asm.VPOR, a, any))
+		c.op2(asm.VPCMPGTQ, large, c.v1i(asm.VPSRLQ, size, 53), c.constReg(t, 0))
+		c.blend(t, x, large, cut, a)
+		f := c.newV()
+		c.doubleOfInt64(u, f, x)
+		h[q] = c.newV()
+		c.op1(asm.VCVTPD2PS, h[q].x(), f)
 	}
-	c.singleOfInt64(r, x[0], x[1])
-	c.op2i(asm.VSHUFPS, large, h[0], h[1], 0xDD)
-	c.op1i(asm.VPERMQ, large, large, 0xD8)
-	c.blend(loop.F32, d, large, c.v2(asm.VADDPS, r, r), r)
-}
-
-// singleOfInt64 converts on AVX2, one by one: by way of double it would round
-// twice.
-func (c *compiler) singleOfInt64(d, lo, hi vr) {
-	c.store(asm.VMOVUPS, c.stageMem(0), lo)
-	c.store(asm.VMOVUPS, c.stageMem(0).add(c.vb), hi)
-	zero := c.constReg(loop.F32, 0)
-	for i := range c.vb / 4 {
-		t := c.newV()
-		c.op2m(asm.VCVTSI2SSQ, t.x(), zero.x(), c.stageMem(0).add(8*i))
-		c.store(asm.VMOVSS, c.stageMem(1).add(4*i), t.x())
-	}
-	c.load(asm.VMOVUPS, d, c.stageMem(1))
+	c.concat(d, h[0], h[1])
 }
 
 // round rounds float32 to e.
@@ -318,93 +311,4 @@ func (c *compiler) roundUpper(a vr) vr {
 	r := c.newV()
 	c.blend(t, r, m, c.v2(asm.VPOR, a, quiet), d)
 	return r
-}
-
-// divide lowers OpQuo, OpRem, OpQuoU and OpRemU.
-func (c *compiler) divide(v loop.Value, in *loop.Ins) {
-	d := c.result(v)
-	if in.Type == loop.I64 {
-		c.divide64(in, d)
-		return
-	}
-	for i := range d {
-		c.divide32(in.Op, d[i], c.get(in.A, i), c.get(in.B, i))
-	}
-}
-
-// divide32 divides in double precision, where the quotient of 32-bit integers
-// truncates right: it is never rounded up to an integer.
-func (c *compiler) divide32(op loop.Op, d, a, b vr) {
-	var h [2]vr
-	u := 0
-	if op >= loop.OpQuoU {
-		u = 1
-	}
-	for q := range h {
-		x, y := c.newV(), c.newV()
-		c.widen(loop.I32, loop.F64, u, x, c.half(a, q))
-		c.widen(loop.I32, loop.F64, u, y, c.half(b, q))
-		h[q] = c.v2(asm.VDIVPD, x, y)
-	}
-	r := c.newV()
-	c.shortenFitting(loop.F64, loop.I32, u, r, h)
-	if op == loop.OpRem || op == loop.OpRemU {
-		r = c.v2(asm.VPSUBD, a, c.v2(asm.VPMULLD, r, b))
-	}
-	// Division by zero gives zero.
-	zero, m := c.constReg(loop.I32, 0), c.newM()
-	if c.isa == jit.AVX512 {
-		c.op2i(asm.VPCMPD, m, b, zero, 4)
-		c.op1(asm.VMOVAPS, d, r).mask(m).z()
-	} else {
-		c.op2(asm.VPCMPEQD, m, b, zero)
-		c.op2(asm.VPANDN, d, m, r)
-	}
-}
-
-// divide64 divides lane by lane.
-func (c *compiler) divide64(in *loop.Ins, d []vr) {
-	one := func(j vr) {
-		a, b := c.loadG(asm.MOV, c.stageAt(0, j, 8)), c.loadG(asm.MOV, c.stageAt(1, j, 8))
-		negate, done := c.asm.NewLabel(), c.asm.NewLabel()
-		r := c.newG()
-		c.gconst(r, 0)
-		c.use2(asm.TEST, b, b)
-		c.jcc(asm.CondE, done)
-		if in.Op >= loop.OpQuoU {
-			c.mov(raxReg, a)
-			c.gconst(rdxReg, 0)
-			c.emit(asm.DIV, 0, b)
-		} else {
-			c.branchi(b, asm.CondE, -1, negate)
-			c.mov(raxReg, a)
-			c.emit(asm.CQO, 0)
-			c.emit(asm.IDIV, 0, b)
-		}
-		if in.Op == loop.OpQuo || in.Op == loop.OpQuoU {
-			c.mov(r, raxReg)
-		} else {
-			c.mov(r, rdxReg)
-		}
-		c.jmp(done)
-		c.label(negate)
-		if in.Op == loop.OpQuo {
-			c.mov(r, a)
-			c.emit(asm.NEG, fDef|fRMW, r)
-		}
-		c.label(done)
-		c.store(asm.MOV, c.stageAt(0, j, 8), r)
-	}
-	for s := range c.lay.k {
-		c.stageStore(0, in.A, s)
-		c.stageStore(1, in.B, s)
-		c.eachLane(c.active(s), one)
-		if c.lay.uni {
-			c.load(asm.VBROADCASTSD, d[0], c.stageMem(0))
-			return
-		}
-		for q := range c.lay.parts {
-			c.load(asm.VMOVUPS, d[s*c.lay.parts+q], c.stageMem(0).add(q*c.vb))
-		}
-	}
 }

@@ -29,15 +29,10 @@ const (
 	numClasses
 )
 
-// Registers bound to a machine register outside the allocator's set: the frame
-// throughout, and what IDIV takes.
-const (
-	frameReg vr = 1 + iota
-	raxReg
-	rdxReg
-)
+// frameReg is bound to a machine register outside the allocator's set.
+const frameReg vr = 1
 
-var bound = [...]int8{frameReg: 7, raxReg: 0, rdxReg: 2}
+var bound = [...]int8{frameReg: 7}
 
 // An lmem is a memory operand over virtual registers.
 type lmem struct {

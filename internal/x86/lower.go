@@ -41,11 +41,14 @@ type compiler struct {
 	last     []int32 // see pressure
 	seen     []occurrence
 	consts   []constant
-	tables   [][2]vr          // the registers of each, 0 if it has none yet
-	ptr      [loop.MaxBufs]vr // where each buffer stands
-	ctr      [loop.MaxAxes]vr // the counter of an axis that is being walked
-	extent   [loop.MaxAxes]vr
-	stride   [loop.MaxBufs]strideRegs
+
+	quotients []quotient // known in the block that is being lowered
+	divisors  []divisor
+	tables    [][2]vr          // the registers of each, 0 if it has none yet
+	ptr       [loop.MaxBufs]vr // where each buffer stands
+	ctr       [loop.MaxAxes]vr // the counter of an axis that is being walked
+	extent    [loop.MaxAxes]vr
+	stride    [loop.MaxBufs]strideRegs
 
 	lay   layout
 	accs  []accumulator
@@ -105,7 +108,7 @@ func (c *compiler) reset(p *loop.Program, isa jit.ISA) {
 	clear(c.ptr[:])
 	clear(c.ctr[:])
 	clear(c.extent[:])
-	c.accs = c.accs[:0]
+	c.accs, c.quotients, c.divisors = c.accs[:0], c.quotients[:0], c.divisors[:0]
 	for _, n := range bound[1:] {
 		c.vregs = append(c.vregs, vinfo{phys: n, bound: true})
 	}
@@ -356,6 +359,12 @@ func (c *compiler) hoist(block []loop.Value) (s survey) {
 			c.vals[v].state = hoisted
 			return
 		}
+		switch in.Op {
+		case loop.OpQuo, loop.OpRem, loop.OpQuoU, loop.OpRemU:
+			if y := &c.vals[in.B]; y.uni && y.state != undefined {
+				c.divisor(in, without(in.Op), 0)
+			}
+		}
 		s.count++
 		s.sizes |= in.Type.Size()
 		for _, o := range [...]loop.Value{in.A, in.B, in.C} {
@@ -369,10 +378,12 @@ func (c *compiler) hoist(block []loop.Value) (s survey) {
 
 // block lowers the instructions of a block that stand in a pass.
 func (c *compiler) block(b []loop.Value) {
+	quotients, divisors := len(c.quotients), len(c.divisors)
 	for _, v := range b {
 		if c.vals[v].state == hoisted || c.fused[v] {
 			continue
 		}
 		c.lower(v)
 	}
+	c.quotients, c.divisors = c.quotients[:quotients], c.divisors[:divisors]
 }

@@ -1,0 +1,143 @@
+//go:build amd64
+
+package x86
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"weft/internal/jit"
+	"weft/internal/loop"
+)
+
+// division makes quotients and remainders of the same operands: the quotient in an if
+// that half of the lanes take, the remainder, and the quotient again; of a scalar or of
+// an array.
+func division(t testing.TB, ty loop.Type, quo, rem loop.Op, scalar bool) *loop.Program {
+	b := loop.NewBuilder(fmt.Sprintf("%s %s scalar=%v", quo, ty, scalar), []loop.Axis{{Kind: loop.Parallel}}, 0)
+	x, y := b.Buf(dtype(ty), false, loop.Unit), -1
+	if !scalar {
+		y = b.Buf(dtype(ty), false, loop.Unit)
+	} else {
+		b.ScalarArg(ty)
+	}
+	out := [3]int{}
+	for i := range out {
+		out[i] = b.Buf(dtype(ty), true, loop.Unit)
+	}
+	b.Pass(func() {
+		v, w := b.Load(x), loop.NoValue
+		if scalar {
+			w = b.Scalar(0)
+		} else {
+			w = b.Load(y)
+		}
+		odd := b.Eq(b.And(b.Index(0), b.Int(loop.I64, 1)), b.Int(loop.I64, 1))
+		z := b.If(odd, func() []loop.Value { return []loop.Value{b.Binary(quo, v, w)} }, func() []loop.Value { return []loop.Value{v} })
+		b.Store(out[0], z[0])
+		b.Store(out[1], b.Binary(rem, v, w))
+		b.Store(out[2], b.Binary(quo, v, w))
+	})
+	return finish(t, b)
+}
+
+// dividend is a number that b divides, or one beside such, or any.
+func dividend(r *rand.Rand, t loop.Type, b uint64) uint64 {
+	a := value(r, t)
+	switch r.IntN(6) {
+	case 0:
+		return a
+	case 1: // a quotient of many bits
+		a = r.Uint64() / max(b, 1) * b
+	case 2:
+		a = -(r.Uint64() / max(-b, 1)) * b
+	default:
+		a = r.Uint64() >> r.IntN(64) * b
+	}
+	return (a + uint64(r.IntN(3)) - 1) << (64 - 8*t.Size()) >> (64 - 8*t.Size())
+}
+
+func TestDivision(t *testing.T) {
+	r := rand.New(rand.NewPCG(41, 42))
+	for _, ty := range []loop.Type{loop.I32, loop.I64} {
+		for _, ops := range [][2]loop.Op{{loop.OpQuo, loop.OpRem}, {loop.OpQuoU, loop.OpRemU}} {
+			for _, scalar := range []bool{false, true} {
+				p := division(t, ty, ops[0], ops[1], scalar)
+				size := ty.Size()
+				for run := range 400 {
+					n := 1 + r.IntN(40)
+					if !scalar {
+						n = 20000
+						if run == 20 {
+							break
+						}
+					}
+					s := random(p, r, n)
+					s.starts[0] = 0
+					w := value(r, ty)
+					if scalar {
+						s.scalars[0] = w
+					}
+					want := make([][]byte, len(s.data))
+					for b := range want {
+						want[b] = make([]byte, len(s.data[b]))
+					}
+					for i := range n {
+						if !scalar {
+							w = value(r, ty)
+							setWord(s.data[1], i, size, w)
+						}
+						v := dividend(r, ty, w)
+						setWord(s.data[0], i, size, v)
+						q, m := eval(ops[0], ty, ty, v, w, 0), eval(ops[1], ty, ty, v, w, 0)
+						out := want[len(want)-3:]
+						if setWord(out[0], i, size, v); i&1 == 1 {
+							setWord(out[0], i, size, q)
+						}
+						setWord(out[1], i, size, m)
+						setWord(out[2], i, size, q)
+					}
+					for b := range len(want) - 3 {
+						copy(want[b], s.data[b])
+					}
+					s.check(t, want)
+				}
+			}
+		}
+	}
+}
+
+// A remainder takes the quotient that is there, and a scalar is divided by once a row.
+func TestDivisions(t *testing.T) {
+	for _, ty := range []loop.Type{loop.I32, loop.I64} {
+		for _, scalar := range []bool{false, true} {
+			b := loop.NewBuilder("division", []loop.Axis{{Kind: loop.Parallel}}, 0)
+			x, y := b.Buf(dtype(ty), false, loop.Unit), b.Buf(dtype(ty), false, loop.Unit)
+			out, s := b.Buf(dtype(ty), true, loop.Unit), b.ScalarArg(ty)
+			b.Pass(func() {
+				v, w := b.Load(x), b.Scalar(s)
+				if !scalar {
+					w = b.Load(y)
+				}
+				b.Store(out, b.Xor(b.Rem(v, w), b.Quo(v, w)))
+			})
+			p := finish(t, b)
+			for _, isa := range []jit.ISA{jit.AVX2, jit.AVX512} {
+				text, err := Explain(p, isa)
+				if err != nil {
+					t.Fatal(err)
+				}
+				divisions, loads := strings.Count(text, "vdivpd"), strings.Count(text, "[rcx+")
+				want := loads * (8 / ty.Size()) // a register each of 8-byte lanes
+				if scalar {
+					want = 1
+				}
+				if divisions != want {
+					t.Errorf("%s, %s, scalar %v: %d divisions, want %d", isa, ty, scalar, divisions, want)
+				}
+			}
+		}
+	}
+}
