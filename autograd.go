@@ -3,6 +3,7 @@ package weft
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -383,7 +384,17 @@ func (p *planned) makeVJP(in []*gradNode) *vjp {
 		for i := range args {
 			v.Need[i] = in[i] != nil
 		}
+		wide := p.def.Wide && slices.ContainsFunc(args, func(x *ir.Node) bool { return x.DType.Half() })
+		if wide { // as the operation itself
+			v.X, v.Ys, v.DYs = op.Widen(args), op.Widen(ys), op.Widen(dys)
+			v.Y, v.DY, v.Node.DType = v.Ys[0], v.DYs[0], array.Float32
+		}
 		p.def.VJP(v)
+		for i, dx := range grads {
+			if wide && dx != nil {
+				grads[i] = op.Convert(dx, args[i].DType)
+			}
+		}
 	} else {
 		outs := op.ApplyAll(p.def, p.a, args...)
 		grads = op.Gradient(outs, dys, args)

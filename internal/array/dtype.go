@@ -61,8 +61,8 @@ var dtypes = [256]struct {
 	Uint16:     {"uint16", 2, CatInt, true, false},
 	Uint32:     {"uint32", 4, CatInt, true, false},
 	Uint64:     {"uint64", 8, CatInt, true, false},
-	Float16:    {"float16", 2, CatFloat, false, false},
-	BFloat16:   {"bfloat16", 2, CatFloat, false, false},
+	Float16:    {"float16", 2, CatFloat, false, true},
+	BFloat16:   {"bfloat16", 2, CatFloat, false, true},
 	Float32:    {"float32", 4, CatFloat, false, true},
 	Float64:    {"float64", 8, CatFloat, false, true},
 	Complex64:  {"complex64", 8, CatComplex, false, false},
@@ -96,6 +96,9 @@ func (d DType) Category() Category { return dtypes[d].cat }
 
 // Float reports a real floating-point type.
 func (d DType) Float() bool { return dtypes[d].cat == CatFloat && d != Invalid }
+
+// Half reports float16 and bfloat16.
+func (d DType) Half() bool { return d == Float16 || d == BFloat16 }
 
 // Integer reports an integer type; bool is none.
 func (d DType) Integer() bool { return dtypes[d].cat == CatInt }

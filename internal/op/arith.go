@@ -149,7 +149,7 @@ func init() {
 	Sqrt = define(Def{Name: "sqrt", Arity: 1, Rule: Float, ONNX: "Sqrt", Domain: [2]float64{0.1, 4}, Cost: 6, Doc: "The square root.",
 		Expr: func(b *bld, n *node, x []val) val { return b.Sqrt(x[0]) },
 		VJP:  func(v *VJP) { v.Set(0, func() *node { return div(scale(v.DY, 0.5), v.Y) }) }})
-	Rsqrt = define(Def{Name: "rsqrt", Arity: 1, Class: Composite, Domain: [2]float64{0.1, 4}, Doc: "1/sqrt(x), each step rounded.",
+	Rsqrt = define(Def{Name: "rsqrt", Wide: true, Arity: 1, Class: Composite, Domain: [2]float64{0.1, 4}, Doc: "1/sqrt(x), each step rounded.",
 		Compose: func(x []*node, _ ir.Attrs) *node { return apply(Reciprocal, apply(Sqrt, x[0])) }})
 	Reciprocal = define(Def{Name: "reciprocal", Arity: 1, Rule: Float, ONNX: "Reciprocal", Domain: [2]float64{0.3, 3}, Cost: 4, Doc: "1/x.",
 		Expr: func(b *bld, n *node, x []val) val { return b.Div(b.Float(b.Type(x[0]), 1), x[0]) },

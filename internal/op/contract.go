@@ -14,7 +14,7 @@ var MatMul, MatMul2, Linear, MaxPool2d, maxPoolPlace, maxPoolPick, AvgPool2d, In
 func swapLast(x *node) *node { return Transpose(x, len(x.Shape)-2, len(x.Shape)-1) }
 
 func init() {
-	MatMul2 = define(Def{Name: "matmul2", Class: Routine, Arity: 2, Tiled: 1,
+	MatMul2 = define(Def{Name: "matmul2", Wide: true, Class: Routine, Arity: 2, Tiled: 1,
 		Doc: "The matrix product over the last two axes; axes before them are equal. An element is the sum over ascending k of products, by fma, in blocks.",
 		Infer: func(c *Call) (array.DType, []int) {
 			c.floats(2, 2)
@@ -33,12 +33,12 @@ func init() {
 			v.Set(1, func() *node { return apply(MatMul2, swapLast(v.X[0]), v.DY) })
 		},
 		Samples: []Sample{{Shapes: [][]int{{5, 7}, {7, 3}}}, {Shapes: [][]int{{2, 3, 4}, {2, 4, 5}}}, {Shapes: [][]int{{3, 0}, {0, 2}}}}})
-	MatMul = define(Def{Name: "matmul", Class: Composite, Arity: 2, ONNX: "MatMul",
+	MatMul = define(Def{Name: "matmul", Wide: true, Class: Composite, Arity: 2, ONNX: "MatMul",
 		Doc:     "NumPy's matmul: vectors are rows on the left and columns on the right, axes before the last two broadcast.",
 		Compose: func(x []*node, _ ir.Attrs) *node { return composeMatMul(x[0], x[1]) },
 		Samples: []Sample{{Shapes: [][]int{{7}, {7}}}, {Shapes: [][]int{{3, 7}, {7}}}, {Shapes: [][]int{{7}, {7, 3}}},
 			{Shapes: [][]int{{5, 7}, {7, 3}}}, {Shapes: [][]int{{2, 3, 4}, {4, 5}}}, {Shapes: [][]int{{2, 1, 3, 4}, {3, 4, 2}}}}})
-	Linear = define(Def{Name: "linear", Class: Composite, Arity: -1, Doc: "matmul(x, transpose(w)) + b in one plan: w is [out in], b [out], if given.", ONNX: "Gemm",
+	Linear = define(Def{Name: "linear", Wide: true, Class: Composite, Arity: -1, Doc: "matmul(x, transpose(w)) + b in one plan: w is [out in], b [out], if given.", ONNX: "Gemm",
 		Compose: func(x []*node, _ ir.Attrs) *node {
 			(&Call{Def: Linear, Args: x}).count(2, 3)
 			w := x[1]
@@ -118,7 +118,7 @@ func init() {
 		{Shapes: [][]int{{1, 2, 7, 7}}, Attrs: pool(3, 2, 2, 1, 1, 1)},
 		{Shapes: [][]int{{1, 2, 7, 5}}, Attrs: pool(2, 2, 2, 2, 0, 0)},
 		{Shapes: [][]int{{2, 13, 12}}, Attrs: pool(9, 8, 2, 3, 3, 4)}}
-	MaxPool2d = define(Def{Name: "max_pool2d", Class: Routine, Arity: 1, Contig: true, Attrs: unitPool, ONNX: "MaxPool", Samples: poolSamples,
+	MaxPool2d = define(Def{Name: "max_pool2d", Wide: true, Class: Routine, Arity: 1, Contig: true, Attrs: unitPool, ONNX: "MaxPool", Samples: poolSamples,
 		Doc: "The greatest element of each window of the last two axes. Padding is with -Inf. The gradient goes to the first greatest.",
 		Infer: func(c *Call) (array.DType, []int) {
 			return c.Args[0].DType, maxPoolShape(c)
@@ -129,7 +129,7 @@ func init() {
 	// Where the maximum is does not depend on x but at jumps: no gradient but that
 	// of the last argument.
 	nowhere := []Sample{{Shapes: [][]int{{0, 4, 4}, {0, 2, 2}, {0, 2, 2}}, Attrs: pool(2, 2, 2, 2, 0, 0)}}
-	maxPoolPlace = define(Def{Name: "max_pool2d_place", Class: Routine, Arity: 3, Contig: true, Attrs: unitPool,
+	maxPoolPlace = define(Def{Name: "max_pool2d_place", Wide: true, Class: Routine, Arity: 3, Contig: true, Attrs: unitPool,
 		Doc: "Zeros of the shape of x, to which each element of the third argument is added at the first place of its window in x that has the maximum, which the second argument gives.",
 		Infer: func(c *Call) (array.DType, []int) {
 			c.floats(3, 3)
@@ -141,7 +141,7 @@ func init() {
 		VJP:     func(v *VJP) { v.Set(2, func() *node { return Apply(maxPoolPick, v.Node.Attrs, v.X[0], v.X[1], v.DY) }) },
 		Samples: nowhere})
 	nowhere = []Sample{{Shapes: [][]int{{0, 4, 4}, {0, 2, 2}, {0, 4, 4}}, Attrs: pool(2, 2, 2, 2, 0, 0)}}
-	maxPoolPick = define(Def{Name: "max_pool2d_pick", Class: Routine, Arity: 3, Contig: true, Attrs: unitPool,
+	maxPoolPick = define(Def{Name: "max_pool2d_pick", Wide: true, Class: Routine, Arity: 3, Contig: true, Attrs: unitPool,
 		Doc: "The elements of the third argument where max_pool2d_place adds.",
 		Infer: func(c *Call) (array.DType, []int) {
 			c.floats(3, 3)
@@ -153,7 +153,7 @@ func init() {
 			v.Set(2, func() *node { return Apply(maxPoolPlace, v.Node.Attrs, v.X[0], v.X[1], v.DY) })
 		},
 		Samples: nowhere})
-	AvgPool2d = define(Def{Name: "avg_pool2d", Class: Composite, Arity: 1, Attrs: unitPool, ONNX: "AveragePool", Samples: poolSamples,
+	AvgPool2d = define(Def{Name: "avg_pool2d", Wide: true, Class: Composite, Arity: 1, Attrs: unitPool, ONNX: "AveragePool", Samples: poolSamples,
 		Doc: "The mean of each window of the last two axes, zeros of the padding counted.",
 		Compose: func(x []*node, a ir.Attrs) *node {
 			p, y := a.(Pool), x[0]

@@ -58,7 +58,7 @@ func Geometry(n *node) ConvGeometry {
 }
 
 func init() {
-	conv2d = define(Def{Name: "conv2d_core", Class: Routine, Arity: 2, Tiled: 2, Attrs: unitConv, Doc: "Cross-correlation of NCHW pictures with OCHW filters, whose C is that of a group.",
+	conv2d = define(Def{Name: "conv2d_core", Wide: true, Class: Routine, Arity: 2, Tiled: 2, Attrs: unitConv, Doc: "Cross-correlation of NCHW pictures with OCHW filters, whose C is that of a group.",
 		Infer: func(c *Call) (array.DType, []int) {
 			c.Def = Conv2d // messages name what the user called
 			c.floats(2, 2)
@@ -72,7 +72,7 @@ func init() {
 			v.Set(1, func() *node { return Apply(conv2dWeight, ConvGrad{a, w.Shape}, x, v.DY) })
 		},
 		Samples: convSamples})
-	conv2dInput = define(Def{Name: "conv2d_input", Class: Routine, Arity: 2, Tiled: 2, Attrs: ConvGrad{Conv: unitConv}, Doc: "The gradient of conv2d for its input.",
+	conv2dInput = define(Def{Name: "conv2d_input", Wide: true, Class: Routine, Arity: 2, Tiled: 2, Attrs: ConvGrad{Conv: unitConv}, Doc: "The gradient of conv2d for its input.",
 		Infer: func(c *Call) (array.DType, []int) {
 			c.floats(2, 2)
 			a, dy, w := c.Attrs.(ConvGrad), c.Args[0], c.Args[1]
@@ -86,7 +86,7 @@ func init() {
 		},
 		Samples: []Sample{{Shapes: [][]int{{2, 4, 3, 4}, {4, 3, 3, 2}}, Attrs: ConvGrad{unitConv, []int{2, 3, 5, 5}}},
 			{Shapes: [][]int{{2, 4, 3, 4}, {4, 2, 3, 2}}, Attrs: ConvGrad{grouped, []int{2, 4, 7, 5}}}}})
-	conv2dWeight = define(Def{Name: "conv2d_weight", Class: Routine, Arity: 2, Attrs: ConvGrad{Conv: unitConv}, Doc: "The gradient of conv2d for its filters.",
+	conv2dWeight = define(Def{Name: "conv2d_weight", Wide: true, Class: Routine, Arity: 2, Attrs: ConvGrad{Conv: unitConv}, Doc: "The gradient of conv2d for its filters.",
 		Infer: func(c *Call) (array.DType, []int) {
 			c.floats(2, 2)
 			a, x, dy := c.Attrs.(ConvGrad), c.Args[0], c.Args[1]
@@ -100,14 +100,14 @@ func init() {
 		},
 		Samples: []Sample{{Shapes: [][]int{{2, 3, 5, 5}, {2, 4, 3, 4}}, Attrs: ConvGrad{unitConv, []int{4, 3, 3, 2}}},
 			{Shapes: [][]int{{2, 4, 7, 5}, {2, 4, 3, 4}}, Attrs: ConvGrad{grouped, []int{4, 2, 3, 2}}}}})
-	Conv2d = define(Def{Name: "conv2d", Class: Composite, Arity: -1, Attrs: unitConv, ONNX: "Conv",
+	Conv2d = define(Def{Name: "conv2d", Wide: true, Class: Composite, Arity: -1, Attrs: unitConv, ONNX: "Conv",
 		Doc: "Cross-correlation of NCHW pictures with OCHW filters, whose C is that of a group, plus a bias of O elements, if given.",
 		Compose: func(x []*node, a ir.Attrs) *node {
 			x = sameFloats(Conv2d, x)
 			return biased("conv2d", Apply(conv2d, a, x[0], x[1]), x[2:])
 		},
 		Samples: append([]Sample{{Shapes: [][]int{{2, 3, 5, 5}, {4, 3, 3, 2}, {4}}, Attrs: unitConv}}, convSamples...)})
-	Conv1d = define(Def{Name: "conv1d", Class: Composite, Arity: -1, Attrs: unitConv, ONNX: "Conv",
+	Conv1d = define(Def{Name: "conv1d", Wide: true, Class: Composite, Arity: -1, Attrs: unitConv, ONNX: "Conv",
 		Doc: "conv2d of pictures of one row: NCL rows with OCL filters. The attributes are the horizontal ones.",
 		Compose: func(x []*node, a ir.Attrs) *node {
 			x = sameFloats(Conv1d, x)
@@ -118,7 +118,7 @@ func init() {
 		},
 		Samples: []Sample{{Shapes: [][]int{{2, 3, 8}, {4, 3, 3}, {4}}, Attrs: unitConv},
 			{Shapes: [][]int{{2, 4, 9}, {4, 2, 3}}, Attrs: Conv{[2]int{1, 2}, [2]int{0, 1}, [2]int{1, 2}, 2}}}})
-	ConvTranspose2d = define(Def{Name: "conv_transpose2d", Class: Composite, Arity: -1, Attrs: ConvTranspose{Conv: unitConv}, ONNX: "ConvTranspose",
+	ConvTranspose2d = define(Def{Name: "conv_transpose2d", Wide: true, Class: Composite, Arity: -1, Attrs: ConvTranspose{Conv: unitConv}, ONNX: "ConvTranspose",
 		Doc: "The gradient of conv2d for its input, of NCHW pictures with filters of C channels of the argument, then O of a group of the result, plus a bias of O elements, if given.",
 		Compose: func(x []*node, attrs ir.Attrs) *node {
 			const name = "conv_transpose2d"

@@ -51,7 +51,7 @@ func init() {
 		},
 		Samples: []Sample{{Shapes: [][]int{{5, 3}, {4}}, DTypes: []array.DType{array.Float64, array.Int64}, Max: 5},
 			{Shapes: [][]int{{2, 5}, {7}}, DTypes: []array.DType{array.Float64, array.Int64}, Max: 5, Attrs: Axis(1)}}})
-	indexAdd = define(Def{Name: "index_add", Class: Routine, Arity: -1, Contig: true, Attrs: Target{},
+	indexAdd = define(Def{Name: "index_add", Wide: true, Class: Routine, Arity: -1, Contig: true, Attrs: Target{},
 		Doc: "The third argument, or zeros, of the shape of a target, to which the sub-arrays of x are added at the places of the indices, in ascending order of their position.",
 		Infer: func(c *Call) (array.DType, []int) {
 			x := c.Args[0]
@@ -98,7 +98,7 @@ func init() {
 		},
 		Samples: []Sample{{Shapes: [][]int{{5, 3}, {4, 3}}, DTypes: []array.DType{array.Float64, array.Int64}, Max: 5},
 			{Shapes: [][]int{{3, 5}, {2, 7}}, DTypes: []array.DType{array.Float64, array.Int64}, Max: 5, Attrs: Axis(1)}}})
-	scatterAdd = define(Def{Name: "scatter_add", Class: Routine, Arity: 2, Contig: true, Attrs: Target{}, ONNX: "ScatterElements",
+	scatterAdd = define(Def{Name: "scatter_add", Wide: true, Class: Routine, Arity: 2, Contig: true, Attrs: Target{}, ONNX: "ScatterElements",
 		Doc: "Zeros of the shape of a target, to which x's elements are added in row-major order where gather along its axis would read.",
 		Infer: func(c *Call) (array.DType, []int) {
 			a := c.Attrs.(Target)

@@ -92,6 +92,9 @@ func init() {
 		},
 		Expr: func(b *bld, n *node, x []val) val {
 			from, to := b.Type(x[0]), loop.TypeOf(n.DType)
+			if n.DType.Half() {
+				return b.Half(n.DType, x[0], 0)
+			}
 			if from.Float() && n.DType == array.Uint8 {
 				return b.Max(b.Min(b.Cvt(loop.I32, x[0]), b.Int(loop.I32, 255)), b.Int(loop.I32, 0))
 			}

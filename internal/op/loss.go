@@ -9,7 +9,7 @@ import (
 var CrossEntropy *Def
 
 func init() {
-	CrossEntropy = define(Def{Name: "cross_entropy", Class: Composite, Arity: 2, ONNX: "SoftmaxCrossEntropyLoss",
+	CrossEntropy = define(Def{Name: "cross_entropy", Wide: true, Class: Composite, Arity: 2, ONNX: "SoftmaxCrossEntropyLoss",
 		Doc: "The mean over rows of logsumexp(row) - row[target]: the negative log-likelihood of integer targets under softmax of the logits [N C].",
 		Compose: func(x []*node, _ ir.Attrs) *node {
 			l, hit := crossEntropyParts(x[0], x[1])

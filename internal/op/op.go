@@ -17,6 +17,7 @@ import (
 	"slices"
 	"sort"
 
+	"weft/half"
 	"weft/internal/array"
 	"weft/internal/ir"
 	"weft/internal/loop"
@@ -78,6 +79,11 @@ type Def struct {
 	// Cost is a rough number of vector instructions an element, which decides
 	// when to thread and what to recompute; 0 means 1.
 	Cost int
+
+	// Wide asks that float16 and bfloat16 be converted to float32 and the results rounded
+	// back: an operation that combines many elements, or rounds in several steps, rounds
+	// once so.
+	Wide bool
 
 	// Contig asks for contiguous arguments of a Routine.
 	Contig bool
@@ -204,6 +210,8 @@ func Apply(d *Def, a ir.Attrs, args ...*ir.Node) *ir.Node {
 func ApplyAll(d *Def, a ir.Attrs, args ...*ir.Node) []*ir.Node {
 	a = prepare(d, a, args)
 	switch {
+	case d.Wide && hasHalf(args):
+		return applyWide(d, a, args)
 	case d.ComposeAll != nil:
 		return d.ComposeAll(args, a)
 	case d.InferAll != nil:
@@ -219,6 +227,37 @@ func ApplyAll(d *Def, a ir.Attrs, args ...*ir.Node) []*ir.Node {
 		return out
 	}
 	return []*ir.Node{applyOne(d, a, args)}
+}
+
+func hasHalf(args []*ir.Node) bool {
+	return slices.ContainsFunc(args, func(x *ir.Node) bool { return x.DType.Half() })
+}
+
+// Widen returns args with float32 in the place of float16 and bfloat16.
+func Widen(args []*ir.Node) []*ir.Node {
+	wide := slices.Clone(args)
+	for i, x := range wide {
+		if x != nil && x.DType.Half() {
+			wide[i] = Convert(x, array.Float32)
+		}
+	}
+	return wide
+}
+
+// applyWide computes in float32 and rounds the results to the type in which the
+// arguments meet.
+func applyWide(d *Def, a ir.Attrs, args []*ir.Node) []*ir.Node {
+	out := ApplyAll(d, a, Widen(args)...)
+	to := Promote(args...)
+	if r, ok := a.(Reduction); ok && r.DType != array.Invalid || !to.Half() {
+		return out
+	}
+	for i, y := range out {
+		if y.DType == array.Float32 {
+			out[i] = Convert(y, to)
+		}
+	}
+	return out
 }
 
 // prepare checks the number of arguments and their types, and returns the
@@ -362,8 +401,8 @@ func Convert(x *ir.Node, d array.DType) *ir.Node {
 			checkNumber("convert", x, d, 0)
 		}
 		v := x.Value()
-		if x.DType == array.Float32 && !x.Weak {
-			v.Float = float64(float32(v.Float)) // a constant is rounded when it is used
+		if !x.Weak {
+			v.Float = Nearest(x.DType, v.Float) // a constant is rounded when it is used
 		}
 		switch {
 		case !d.Float():
@@ -409,6 +448,19 @@ func constInt(v ir.Value, from, d array.DType) int64 {
 		return int64(int32(i))
 	}
 	return i
+}
+
+// Nearest is f as an element of a float type d.
+func Nearest(d array.DType, f float64) float64 {
+	switch d {
+	case array.Float32:
+		return float64(float32(f))
+	case array.Float16:
+		return float64(half.NewFloat16(f).Float32())
+	case array.BFloat16:
+		return float64(half.NewBFloat16(f).Float32())
+	}
+	return f
 }
 
 // num is the constant f in the type of like.

@@ -132,6 +132,15 @@ func failNone(name string, x *node, a Reduction) {
 	array.Failf(name, "", "has no value over no elements: shape %s, axes %s", array.ShapeString(x.Shape), array.ShapeString(axes))
 }
 
+// accumulate is a sum or product in its type; of floats of 16 bits in float32.
+func accumulate(prim *Def, name string, x *node, a Reduction) *node {
+	d := accumulator(x, a)
+	if d.Half() {
+		return Convert(reduceBy(prim, name, Convert(x, array.Float32), a), d)
+	}
+	return reduceBy(prim, name, Convert(x, d), a)
+}
+
 // accumulator is the type in which sum and prod of x are computed.
 func accumulator(x *node, a Reduction) array.DType {
 	switch {
@@ -215,15 +224,15 @@ func init() {
 	}
 	reduceMin.VJP, reduceMax.VJP = extreme, extreme
 
-	Sum = define(Def{Name: "sum", Class: Composite, Arity: 1, ONNX: "ReduceSum", Over: AnyAxes, Attrs: Reduction{}, Samples: axisSamples, Doc: "The sum over axes.",
+	Sum = define(Def{Name: "sum", Wide: true, Class: Composite, Arity: 1, ONNX: "ReduceSum", Over: AnyAxes, Attrs: Reduction{}, Samples: axisSamples, Doc: "The sum over axes.",
 		Compose: func(x []*node, attrs ir.Attrs) *node {
 			a := attrs.(Reduction)
-			return reduceBy(reduceSum, "sum", Convert(x[0], accumulator(x[0], a)), a)
+			return accumulate(reduceSum, "sum", x[0], a)
 		}})
-	Prod = define(Def{Name: "prod", Class: Composite, Arity: 1, ONNX: "ReduceProd", Over: AnyAxes, Attrs: Reduction{}, Samples: axisSamples, Doc: "The product over axes.",
+	Prod = define(Def{Name: "prod", Wide: true, Class: Composite, Arity: 1, ONNX: "ReduceProd", Over: AnyAxes, Attrs: Reduction{}, Samples: axisSamples, Doc: "The product over axes.",
 		Compose: func(x []*node, attrs ir.Attrs) *node {
 			a := attrs.(Reduction)
-			return reduceBy(reduceProd, "prod", Convert(x[0], accumulator(x[0], a)), a)
+			return accumulate(reduceProd, "prod", x[0], a)
 		}})
 	for _, r := range []struct {
 		def        **Def
@@ -255,13 +264,13 @@ func init() {
 			a := attrs.(Reduction)
 			return reduceBy(reduceAny, "any", Convert(x[0], array.Bool), a)
 		}})
-	Mean = define(Def{Name: "mean", Class: Composite, Arity: 1, ONNX: "ReduceMean", Over: AnyAxes, Attrs: Reduction{}, Samples: axisSamples, Doc: "The mean over axes.",
+	Mean = define(Def{Name: "mean", Wide: true, Class: Composite, Arity: 1, ONNX: "ReduceMean", Over: AnyAxes, Attrs: Reduction{}, Samples: axisSamples, Doc: "The mean over axes.",
 		Compose: func(x []*node, attrs ir.Attrs) *node {
 			a := attrs.(Reduction)
 			s := withKeep(Sum, needFloat("mean", x[0]), a.Axes)
 			return dropKept("mean", div(s, num(s, float64(count("mean", x[0], a)))), a)
 		}})
-	Var = define(Def{Name: "var", Class: Composite, Arity: 1, Over: AnyAxes, Attrs: Reduction{}, Samples: axisSamples,
+	Var = define(Def{Name: "var", Wide: true, Class: Composite, Arity: 1, Over: AnyAxes, Attrs: Reduction{}, Samples: axisSamples,
 		Doc: "The variance over axes, the squared distances from the mean divided by n less the correction.",
 		Compose: func(x []*node, attrs ir.Attrs) *node {
 			a := attrs.(Reduction)
@@ -269,14 +278,14 @@ func init() {
 			s := withKeep(Sum, apply(Square, d), a.Axes)
 			return dropKept("var", div(s, num(s, float64(max(count("var", x[0], a)-a.Correction, 0)))), a)
 		}})
-	VarMean = define(Def{Name: "var_mean", Class: Composite, Arity: 1, Results: 2, Attrs: Reduction{}, Samples: axisSamples,
+	VarMean = define(Def{Name: "var_mean", Wide: true, Class: Composite, Arity: 1, Results: 2, Attrs: Reduction{}, Samples: axisSamples,
 		Doc: "var and mean over the same axes, from one reading of the argument.",
 		ComposeAll: func(x []*node, a ir.Attrs) []*node {
 			mean := a.(Reduction)
 			mean.Correction = 0
 			return []*node{Apply(Var, a, x...), Apply(Mean, mean, x...)}
 		}})
-	Std = define(Def{Name: "std", Class: Composite, Arity: 1, Over: AnyAxes, Attrs: Reduction{}, Samples: []Sample{{Shapes: [][]int{{7, 5}}}, {Shapes: [][]int{{7, 5}}, Attrs: Reduction{Axes: []int{0}, Correction: 1}}},
+	Std = define(Def{Name: "std", Wide: true, Class: Composite, Arity: 1, Over: AnyAxes, Attrs: Reduction{}, Samples: []Sample{{Shapes: [][]int{{7, 5}}}, {Shapes: [][]int{{7, 5}}, Attrs: Reduction{Axes: []int{0}, Correction: 1}}},
 		Doc: "The square root of var.",
 		Compose: func(x []*node, attrs ir.Attrs) *node {
 			a := attrs.(Reduction)
@@ -296,7 +305,7 @@ func init() {
 		def        **Def
 		name, onnx string
 	}{{&ArgMin, "argmin", "ArgMin"}, {&ArgMax, "argmax", "ArgMax"}} {
-		prim := define(Def{Name: "reduce_" + r.name, Class: Routine, Arity: 1, Attrs: Axis(0), Doc: "The primitive of " + r.name + " along an axis, kept with size 1.",
+		prim := define(Def{Name: "reduce_" + r.name, Wide: true, Class: Routine, Arity: 1, Attrs: Axis(0), Doc: "The primitive of " + r.name + " along an axis, kept with size 1.",
 			Infer: func(c *Call) (array.DType, []int) {
 				x, axis := c.Args[0], c.Attrs.(Axis)
 				c.inRank(int(axis), len(x.Shape))
@@ -313,7 +322,7 @@ func init() {
 			Doc:     "The index, int64, of the first extreme (NaN counts as one) along one axis, or in the flattened array.",
 			Compose: func(x []*node, a ir.Attrs) *node { return argExtreme(prim, r.name, x[0], a.(Reduction)) }})
 	}
-	LogSumExp = define(Def{Name: "logsumexp", Class: Composite, Arity: 1, ONNX: "ReduceLogSumExp", Over: AnyAxes, Attrs: Reduction{}, Samples: axisSamples, Doc: "log(sum(exp(x))) over axes without overflow.",
+	LogSumExp = define(Def{Name: "logsumexp", Wide: true, Class: Composite, Arity: 1, ONNX: "ReduceLogSumExp", Over: AnyAxes, Attrs: Reduction{}, Samples: axisSamples, Doc: "log(sum(exp(x))) over axes without overflow.",
 		Compose: func(x []*node, attrs ir.Attrs) *node {
 			a := attrs.(Reduction)
 			m := finiteGreatest(x[0], a.Axes)
@@ -329,7 +338,7 @@ func init() {
 			})
 		}})
 	rowSamples := []Sample{{Shapes: [][]int{{7, 5}}, Attrs: Reduction{Axes: []int{1}}}, {Shapes: [][]int{{3, 70}}, Attrs: Reduction{Axes: []int{-1}}}, {Shapes: [][]int{{7, 5}}, Attrs: Reduction{Axes: []int{0}}}}
-	Softmax = define(Def{Name: "softmax", Class: Composite, Arity: 1, ONNX: "Softmax", Over: Along, Attrs: Reduction{}, Samples: rowSamples, Doc: "exp(x) / sum(exp(x)) along an axis, without overflow.",
+	Softmax = define(Def{Name: "softmax", Wide: true, Class: Composite, Arity: 1, ONNX: "Softmax", Over: Along, Attrs: Reduction{}, Samples: rowSamples, Doc: "exp(x) / sum(exp(x)) along an axis, without overflow.",
 		Compose: func(x []*node, attrs ir.Attrs) *node {
 			a := attrs.(Reduction)
 			e := apply(Exp, sub(x[0], greatestKeep("softmax", needFloat("softmax", x[0]), a.Axes)))
@@ -341,7 +350,7 @@ func init() {
 				return mul(v.Y, sub(v.DY, s))
 			})
 		}})
-	LogSoftmax = define(Def{Name: "log_softmax", Class: Composite, Arity: 1, ONNX: "LogSoftmax", Over: Along, Attrs: Reduction{}, Samples: rowSamples, Doc: "log(softmax(x)) along an axis.",
+	LogSoftmax = define(Def{Name: "log_softmax", Wide: true, Class: Composite, Arity: 1, ONNX: "LogSoftmax", Over: Along, Attrs: Reduction{}, Samples: rowSamples, Doc: "log(softmax(x)) along an axis.",
 		Compose: func(x []*node, attrs ir.Attrs) *node {
 			a := attrs.(Reduction)
 			d := sub(x[0], greatestKeep("log_softmax", needFloat("log_softmax", x[0]), a.Axes))

@@ -17,7 +17,7 @@ type Sorting struct {
 func (a Sorting) AppendKey(k []byte) []byte { return ir.Flag(ir.Int(k, a.Axis), a.Descending) }
 
 func init() {
-	Sort = define(Def{Name: "sort", Class: Routine, Arity: 1, Results: 2, Contig: true, Attrs: Sorting{},
+	Sort = define(Def{Name: "sort", Wide: true, Class: Routine, Arity: 1, Results: 2, Contig: true, Attrs: Sorting{},
 		Doc: "The elements in ascending or descending order along an axis, and the places, int64, at which they were. Equal elements stay in order; NaN counts as greater than every number.",
 		InferAll: func(c *Call) []ir.Type {
 			x, axis := c.Args[0], c.Attrs.(Sorting).Axis

@@ -5,6 +5,7 @@ import (
 	"math"
 	"unsafe"
 
+	"weft/half"
 	"weft/internal/array"
 )
 
@@ -32,12 +33,29 @@ func New(d array.DType, shape []int) *Array {
 // Size returns the number of elements.
 func (a *Array) Size() int { return array.Size(a.Shape) }
 
-// roundTo rounds x to the float type d.
+// roundTo rounds what was computed in float64 as an operation of type d does: to float32
+// and from there to 16 bits.
 func roundTo(d array.DType, x float64) float64 {
-	if d == array.Float32 {
+	switch d {
+	case array.Float16:
+		return float64(half.NewFloat16(float32(x)).Float32())
+	case array.BFloat16:
+		return float64(half.NewBFloat16(float32(x)).Float32())
+	case array.Float32:
 		return float64(float32(x))
 	}
 	return x
+}
+
+// nearest is the number of a float type d nearest to x.
+func nearest(d array.DType, x float64) float64 {
+	switch d {
+	case array.Float16:
+		return float64(half.NewFloat16(x).Float32())
+	case array.BFloat16:
+		return float64(half.NewBFloat16(x).Float32())
+	}
+	return roundTo(d, x)
 }
 
 // wrapTo keeps the low bits of v that d has.
@@ -64,6 +82,10 @@ func (a *Array) set(i int, f float64, v int64) {
 func read(d array.DType, p unsafe.Pointer, at int) (f float64, i int64) {
 	p = unsafe.Add(p, at*d.Size())
 	switch d {
+	case array.Float16:
+		f = float64((*half.Float16)(p).Float32())
+	case array.BFloat16:
+		f = float64((*half.BFloat16)(p).Float32())
 	case array.Float32:
 		f = float64(*(*float32)(p))
 	case array.Float64:
@@ -81,6 +103,10 @@ func read(d array.DType, p unsafe.Pointer, at int) (f float64, i int64) {
 func write(d array.DType, p unsafe.Pointer, at int, f float64, i int64) {
 	p = unsafe.Add(p, at*d.Size())
 	switch d {
+	case array.Float16:
+		*(*half.Float16)(p) = half.NewFloat16(f)
+	case array.BFloat16:
+		*(*half.BFloat16)(p) = half.NewBFloat16(f)
 	case array.Float32:
 		*(*float32)(p) = float32(f)
 	case array.Float64:

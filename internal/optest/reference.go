@@ -2,6 +2,7 @@ package optest
 
 import (
 	"math"
+	"math/big"
 
 	"weft/internal/array"
 	"weft/internal/ir"
@@ -35,17 +36,25 @@ var several = map[string]func(x []*Array, a ir.Attrs) []Result{}
 
 // promote is PyTorch's rule, spelled out for the types of this version.
 func promote(x []*Array) array.DType {
-	rank := map[array.DType]int{array.Bool: 0, array.Uint8: 1, array.Int32: 2, array.Int64: 3, array.Float32: 4, array.Float64: 5}
-	cat := func(d array.DType) int { return [...]int{0, 1, 1, 1, 2, 2}[rank[d]] }
+	rank := map[array.DType]int{array.Bool: 0, array.Uint8: 1, array.Int32: 2, array.Int64: 3, array.Float16: 4, array.BFloat16: 5, array.Float32: 6, array.Float64: 7}
+	cat := func(d array.DType) int { return [...]int{0, 1, 1, 1, 2, 2, 2, 2}[rank[d]] }
+	meet := func(a, b array.DType) array.DType {
+		switch {
+		case a == array.Invalid || b != array.Invalid && rank[b] > rank[a]:
+			a, b = b, a
+		}
+		if a == array.BFloat16 && b == array.Float16 { // neither holds the other
+			return array.Float32
+		}
+		return a
+	}
 	dims, zero := array.Invalid, array.Invalid
 	for _, a := range x {
 		to := &dims
 		if len(a.Shape) == 0 {
 			to = &zero
 		}
-		if *to == array.Invalid || rank[a.DType] > rank[*to] {
-			*to = a.DType
-		}
+		*to = meet(*to, a.DType)
 	}
 	if dims == array.Invalid || zero != array.Invalid && cat(zero) > cat(dims) {
 		return zero
@@ -66,7 +75,7 @@ func convert(a *Array, d array.DType) *Array {
 				out.I[i] = 1
 			}
 		case a.F != nil && d.Float():
-			out.F[i] = roundTo(d, a.F[i])
+			out.F[i] = nearest(d, a.F[i])
 		case a.F != nil:
 			lo, hi := float64(math.MinInt64), float64(math.MaxInt64)
 			min, max := int64(math.MinInt64), int64(math.MaxInt64)
@@ -85,6 +94,8 @@ func convert(a *Array, d array.DType) *Array {
 			default:
 				out.I[i] = int64(f)
 			}
+		case d.Half():
+			out.F[i] = nearest(d, toOdd(a.I[i]))
 		case d == array.Float32:
 			out.F[i] = float64(float32(a.I[i]))
 		case d == array.Float64:
@@ -98,6 +109,22 @@ func convert(a *Array, d array.DType) *Array {
 		}
 	}
 	return out
+}
+
+// toOdd is x as a float64 that rounds to fewer bits as x does: cut, with the last bit set
+// where something was cut off.
+func toOdd(x int64) float64 {
+	f := float64(x)
+	if b, _ := new(big.Float).SetInt64(x).Float64(); b != f {
+		panic("optest: conversion")
+	}
+	if c := new(big.Float).SetFloat64(f).Cmp(new(big.Float).SetInt64(x)); c != 0 && math.Float64bits(f)&1 == 0 {
+		if (c > 0) == (x > 0) {
+			return math.Nextafter(f, 0)
+		}
+		return math.Nextafter(f, math.Copysign(math.Inf(1), f))
+	}
+	return f
 }
 
 // broadcast returns a repeated to a shape.
@@ -212,7 +239,7 @@ func (p point) reference(x []*Array, _ ir.Attrs) Result {
 	r := Result{Array: out, Exact: p.ulp64 == 0 || !d.Float()}
 	if !r.Exact {
 		r.ULP = p.ulp64
-		if d == array.Float32 {
+		if d == array.Float32 || d.Half() {
 			r.ULP = p.ulp32
 		} else {
 			r.Slack = p.slack
@@ -312,7 +339,7 @@ func init() {
 	exact("isfinite", compare, func(x []float64) float64 { return truth(x[0]-x[0] == 0) }, func([]int64, array.DType) int64 { return 1 })
 
 	references["floordiv"] = func(x []*Array, a ir.Attrs) Result {
-		d := promote(x)
+		d := computed(promote(x))
 		return point{rule: noBool, f: func(x []float64) float64 { return floorDiv(d, x[0], x[1]) },
 			i: func(x []int64, _ array.DType) int64 { return floorQuo(x[0], x[1]) }}.reference(x, a)
 	}
@@ -321,10 +348,10 @@ func init() {
 		if !d.Float() {
 			d = array.Float32
 		}
-		return point{rule: toFloat, f: func(x []float64) float64 { return 1 / roundTo(d, math.Sqrt(x[0])) }}.reference(x, a)
+		return point{rule: toFloat, f: func(x []float64) float64 { return 1 / roundTo(computed(d), math.Sqrt(x[0])) }}.reference(x, a)
 	}
 	references["powint"] = func(x []*Array, a ir.Attrs) Result {
-		d, k := promote(x), int(a.(op.Power))
+		d, k := computed(promote(x)), int(a.(op.Power))
 		return point{rule: noBool, f: func(x []float64) float64 {
 			r := intPower(x[0], max(k, -k), func(x, y float64) float64 { return roundTo(d, x*y) })
 			if k < 0 {

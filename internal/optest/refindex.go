@@ -33,7 +33,7 @@ func init() {
 	}
 	// Sums of few elements, added in row-major order, so exact to the bit.
 	sums := func(x, base *Array, shape []int, to func(idx []int) int, axis int) Result {
-		out := New(x.DType, shape)
+		out := New(computed(x.DType), shape)
 		if base != nil {
 			copy(out.F, base.F)
 			copy(out.I, base.I)
@@ -52,7 +52,7 @@ func init() {
 				out.set(k, 0, v)
 			}
 		}
-		return Result{Array: out, Exact: true}
+		return Result{Array: convert(out, x.DType), Exact: true}
 	}
 	references["index_add"] = func(x []*Array, a ir.Attrs) Result {
 		to := a.(op.Target)

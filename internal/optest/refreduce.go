@@ -67,7 +67,7 @@ func reduceFloats(x *Array, a ir.Attrs, f func(x []float64, eps float64) (y, bou
 		for k, j := range g {
 			v[k] = x.F[j]
 		}
-		out.F[i], bound[i] = f(v, eps(x.DType))
+		out.F[i], bound[i] = f(v, eps(computed(x.DType)))
 	}
 	return Result{Array: out, Bound: bound}
 }
@@ -87,10 +87,23 @@ func reduceInts(x *Array, d array.DType, a ir.Attrs, f func(x []int64) int64) Re
 
 // eps is half an ULP of 1.
 func eps(d array.DType) float64 {
-	if d == array.Float32 {
+	switch d {
+	case array.Float16:
+		return 0x1p-11
+	case array.BFloat16:
+		return 0x1p-8
+	case array.Float32:
 		return 0x1p-24
 	}
 	return 0x1p-53
+}
+
+// computed is the type in which operations on elements of type d take their steps.
+func computed(d array.DType) array.DType {
+	if d.Half() {
+		return array.Float32
+	}
+	return d
 }
 
 // depth bounds the number of additions that an element goes through in a sum of

@@ -239,12 +239,18 @@ func (r *Result) near(got *Array, i int) bool {
 	if math.IsInf(g, 0) {
 		// Rounding up from the greatest finite number.
 		limit := math.MaxFloat64
-		if got.DType == array.Float32 {
-			limit = math.MaxFloat32
+		switch got.DType {
+		case array.Float32, array.BFloat16:
+			limit = math.MaxFloat32 * (1 - eps(got.DType))
+		case array.Float16:
+			limit = 65504
 		}
 		return math.Abs(w) >= limit && math.Signbit(g) == math.Signbit(w)
 	}
 	bound := r.ULP * unit(got.DType, w)
+	if got.DType.Half() { // of a float32 that was rounded
+		bound = r.ULP*unit(array.Float32, w) + 0.5*unit(got.DType, w)
+	}
 	if r.Slack > 0 {
 		bound += r.Slack * (1 + w*w)
 	}
@@ -254,7 +260,12 @@ func (r *Result) near(got *Array, i int) bool {
 // unit is the unit in the last place of x in type d.
 func unit(d array.DType, x float64) float64 {
 	_, e := math.Frexp(x)
-	if d == array.Float32 {
+	switch d {
+	case array.Float16:
+		return math.Ldexp(1, max(e-11, -24))
+	case array.BFloat16:
+		return math.Ldexp(1, max(e-8, -133))
+	case array.Float32:
 		return math.Ldexp(1, max(e-24, -149))
 	}
 	return math.Ldexp(1, max(e-53, -1074))

@@ -277,7 +277,7 @@ func (k *kernel) number(n *ir.Node) loop.Value {
 	t := loop.TypeOf(n.DType)
 	if n.Op == ir.Const {
 		if n.DType.Float() {
-			return k.kb.Float(t, n.Value().Float)
+			return k.kb.Float(t, op.Nearest(n.DType, n.Value().Float))
 		}
 		if t == loop.B {
 			return k.kb.Bool(n.Value().Int != 0)
@@ -705,6 +705,9 @@ func (e *emitter) get(kb *loop.Builder, n *ir.Node) loop.Value {
 		}
 		x := e.args[from:to:to]
 		v = op.Of(n).Expr(kb, n, x)
+		if n.DType.Half() {
+			v = kb.Round(n.DType, v)
+		}
 		if n.DType == array.Uint8 {
 			v = kb.And(v, kb.Int(loop.I32, 255))
 		}

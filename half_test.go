@@ -1,0 +1,144 @@
+package weft_test
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"path/filepath"
+	"testing"
+
+	"weft"
+	"weft/half"
+	"weft/npy"
+	"weft/safetensors"
+)
+
+func halves(x ...float64) []half.Float16 {
+	out := make([]half.Float16, len(x))
+	for i := range x {
+		out[i] = half.NewFloat16(x[i])
+	}
+	return out
+}
+
+// Floats of 16 bits round at every node, fused or not.
+func TestHalfRounds(t *testing.T) {
+	x := weft.FromSlice(halves(2048, 2050, 1, 0.1, 65504, 6e-8))
+	want := halves(2048, 2052, 3, 2.1, 65504, 2)
+	want[3] = half.NewFloat16(half.NewFloat16(half.NewFloat16(0.1).Float32()+1).Float32() + 1)
+	for name, y := range map[string]*weft.Tensor{
+		"eager": x.Add(1).Add(1),
+		"fused": weft.Expr("x + 1 + 1", weft.Vars{"x": x}),
+	} {
+		if got := weft.Data[half.Float16](y); fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+	// 2049 lies between 2048 and 2050, 257 between 256 and 258.
+	if y := weft.Full(256, weft.BFloat16, 3).Add(1); y.At(0).Item() != 256 {
+		t.Errorf("bfloat16 256 + 1 is %v", y)
+	}
+	if y := weft.Scalar(65504, weft.Float16).Mul(2); !math.IsInf(y.Item(), 1) {
+		t.Errorf("65504 * 2 is %v", y)
+	}
+}
+
+// What combines many elements does so in float32.
+func TestHalfCombines(t *testing.T) {
+	for _, d := range []weft.DType{weft.Float16, weft.BFloat16} {
+		x := weft.OnesOf(d, 300, 100)
+		for name, y := range map[string]*weft.Tensor{
+			"sum": x.Sum(), "sum of columns": x.Sum(0).Sum(), "sum of rows": x.Sum(1).Sum(),
+			"matmul": x.Reshape(1, -1).MatMul(x.Reshape(-1, 1)).Reshape(),
+		} {
+			want := 30000.0
+			if d == weft.BFloat16 {
+				want = 29952 // the nearest that it has
+			}
+			if y.DType() != d || y.Item() != want {
+				t.Errorf("%s of %s: %v, want %v", name, d, y, want)
+			}
+		}
+		// Squares up to 90000 are beyond float16, their mean is not.
+		z := weft.Full(300, weft.Float32, 4).To(d)
+		if y := z.Std(); y.Item() != 0 {
+			t.Errorf("std of equal %s: %v", d, y)
+		}
+		if y := x.Mul(2).Mean(); y.Item() != 2 || y.DType() != d {
+			t.Errorf("mean of %s: %v", d, y)
+		}
+		if y := x.At(0).Softmax(0).Sum(); math.Abs(y.Item()-1) > 0.01 || y.DType() != d {
+			t.Errorf("softmax of %s: %v", d, y)
+		}
+	}
+	if d := weft.OnesOf(weft.Float16, 2).Add(weft.OnesOf(weft.BFloat16, 2)).DType(); d != weft.Float32 {
+		t.Errorf("float16 and bfloat16 meet in %s", d)
+	}
+}
+
+// Gradients have the type of the leaf, and the values of PyTorch: those of float32 here,
+// which are exact.
+func TestHalfGradients(t *testing.T) {
+	for _, d := range []weft.DType{weft.Float16, weft.BFloat16} {
+		w := weft.From([][]float32{{1, 2}, {3, 4}}).To(d).RequireGrad()
+		x := weft.From([][]float32{{0.5, -1}, {2, 0.25}}).To(d)
+		loss := x.MatMul(w).Relu().Sum()
+		loss.Backward()
+		// x@w = [[-2.5 -3], [2.75 5]]: only the second row passes.
+		if got := fmt.Sprint(w.Grad().To(weft.Float32)); got != "[[2.   2.  ]\n [0.25 0.25]]" || w.Grad().DType() != d {
+			t.Errorf("%s: gradient %v of type %s", d, w.Grad(), w.Grad().DType())
+		}
+		v := weft.From([]float32{1, 2, 3, 3}).To(d).RequireGrad()
+		v.Softmax(0).Max().Backward()
+		if g := v.Grad(); g.DType() != d || math.Abs(g.Sum().Item()) > 0.01 {
+			t.Errorf("%s: gradient of softmax %v", d, g)
+		}
+	}
+}
+
+// Floats of 16 bits are made, read, printed, hashed, drawn and written like others.
+func TestHalfElements(t *testing.T) {
+	x := weft.Full(1.5, weft.Float16, 2)
+	if x.At(0).Item() != 1.5 {
+		t.Errorf("Full(1.5) is %v", x)
+	}
+	y := weft.From([]half.BFloat16{half.NewBFloat16(0.1), half.NewBFloat16(-2.0)})
+	for want, got := range map[string]string{
+		"[1.5 1.5]":     fmt.Sprint(x),
+		"[ 0.1 -2. ]":   fmt.Sprint(y),
+		"[ 0.10 -2.00]": fmt.Sprintf("%.2f", y),
+		"0.1":           fmt.Sprint(weft.Scalar(0.1, weft.Float16)), // numpy.float16(0.1)
+		"weft.From([]float32{0.1, -2}).To(weft.BFloat16)": fmt.Sprintf("%#v", y),
+	} {
+		if got != want {
+			t.Errorf("printed %s, want %s", got, want)
+		}
+	}
+	if weft.Digest(weft.FromSlice([]half.Float16{0x7e00})) != weft.Digest(weft.FromSlice([]half.Float16{0xfc01})) {
+		t.Error("NaNs of float16 have different digests")
+	}
+	for _, d := range []weft.DType{weft.Float16, weft.BFloat16} {
+		r := weft.RandOf(d, 10000)
+		if lo, hi, m := r.Min().Item(), r.Max().Item(), r.To(weft.Float32).Mean().Item(); lo < 0 || hi >= 1 || math.Abs(m-0.5) > 0.02 || r.DType() != d {
+			t.Errorf("%s: uniform from %v to %v, mean %v", d, lo, hi, m)
+		}
+		n := weft.RandnOf(d, 10000).To(weft.Float32)
+		if m, s := n.Mean().Item(), n.Std().Item(); math.Abs(m) > 0.05 || math.Abs(s-1) > 0.05 {
+			t.Errorf("%s: normal with mean %v and deviation %v", d, m, s)
+		}
+	}
+	var b bytes.Buffer
+	if err := npy.Write(&b, x); err != nil {
+		t.Fatal(err)
+	}
+	if back, err := npy.Read(&b); err != nil || weft.Digest(back) != weft.Digest(x) {
+		t.Errorf("npy: %v %v", back, err)
+	}
+	path := filepath.Join(t.TempDir(), "halves.safetensors")
+	if err := safetensors.WriteFile(path, map[string]*weft.Tensor{"x": x, "y": y}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if back, _, err := safetensors.ReadFile(path); err != nil || weft.Digest(back["x"], back["y"]) != weft.Digest(x, y) {
+		t.Errorf("safetensors: %v %v", back, err)
+	}
+}
