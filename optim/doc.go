@@ -12,6 +12,11 @@
 // one fused kernel that writes in place. It computes in the parameter's element
 // type. Learning rates are numbers at run time: changing one compiles nothing.
 //
+// All but [LBFGS] are a [Method] with options, and may have groups of parameters with options of
+// their own. A [Schedule] says how the learning rate changes; [ClipNorm] and [ClipValue] limit
+// gradients between Backward and Step. Gradients that are kept as rows (see
+// [weft.Tensor.SparseGrad]) change those rows alone with [SGD], [Adam] and [Adagrad].
+//
 // Parameters are leaves. Writing into them is not recorded, and neither they nor
 // the state belong to the scope that the gradients were computed in.
 //

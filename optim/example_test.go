@@ -54,3 +54,67 @@ func ExampleOptimizer() {
 	fmt.Println(weft.Data[float32](opt.State()["momentum.w"]), opt.State()["steps.w"].ItemInt())
 	// Output: [1 1] 1
 }
+
+// The head of a network learns faster than its body, and both ever slower.
+func ExampleMethod_AddGroup() {
+	body, head := weft.Ones(1).RequireGrad(), weft.Ones(1).RequireGrad()
+	opt := optim.NewSGD(nn.Params(map[string]*weft.Tensor{"body": body}), optim.SGDOpts{LR: 0.01})
+	opt.AddGroup(nn.Params(map[string]*weft.Tensor{"head": head}), optim.SGDOpts{LR: 0.1})
+	schedule := optim.NewScheduler(opt, optim.Exponential{Gamma: 0.5})
+	for range 2 {
+		opt.ZeroGrad()
+		body.Add(head).Sum().Backward()
+		opt.Step()
+		schedule.Step()
+		fmt.Printf("%.3f %.3f\n", body.Item(), head.Item())
+	}
+	// Output:
+	// 0.990 0.900
+	// 0.985 0.850
+}
+
+// Schedules are values: what they say of a step can be asked for.
+func ExampleSequence() {
+	s := optim.Sequence{
+		Schedules: []optim.Schedule{optim.Linear{Steps: 2, From: 0, To: 1}, optim.Cosine{Steps: 4}},
+		Steps:     []int{2},
+	}
+	for step := range 7 {
+		fmt.Printf("%.3f ", s.At(step, 0.1))
+	}
+	// Output: 0.000 0.050 0.100 0.085 0.050 0.015 0.000
+}
+
+// A Plateau is told a metric after each epoch.
+func ExamplePlateau() {
+	w := weft.Ones(1).RequireGrad()
+	opt := optim.NewSGD(nn.Params([]*weft.Tensor{w}), optim.SGDOpts{LR: 0.1})
+	plateau := optim.NewPlateau(opt, optim.PlateauOpts{Patience: 1, Factor: 0.5})
+	for _, loss := range []float64{3, 2, 2, 2, 1} {
+		plateau.Step(loss)
+		fmt.Print(opt.LR(), " ")
+	}
+	// Output: 0.1 0.1 0.1 0.05 0.05
+}
+
+func ExampleLBFGS() {
+	w := weft.FromSlice([]float64{-1.2, 1}).RequireGrad() // Rosenbrock's valley
+	opt := optim.NewLBFGS(nn.Params([]*weft.Tensor{w}), optim.LBFGSOpts{MaxIter: 50})
+	opt.Step(func() *weft.Tensor {
+		opt.ZeroGrad()
+		x, y := w.Slice(weft.Index(0)), w.Slice(weft.Index(1))
+		loss := y.Sub(x.Square()).Square().Mul(100).Add(x.Sub(1).Square())
+		loss.Backward()
+		return loss
+	})
+	fmt.Printf("%.4f\n", weft.Data[float64](w))
+	// Output: [1.0000 1.0000]
+}
+
+func ExampleClipNorm() {
+	w := weft.Zeros(2).RequireGrad()
+	w.SetGrad(weft.FromSlice([]float32{3, 4}))
+	norm := optim.ClipNorm(nn.Params([]*weft.Tensor{w}), 1)
+	fmt.Printf("%.0f %.1f\n", norm, weft.Data[float32](w.Grad()))
+	// Output: 5 [0.6 0.8]
+}

@@ -43,6 +43,10 @@ func TestOneHandOff(t *testing.T) {
 		"nesterov": NewSGD(all(ps), SGDOpts{LR: 0.1, Momentum: 0.9, Nesterov: true}),
 		"adam":     NewAdam(all(ps), AdamOpts{LR: 0.1}),
 		"adamw":    NewAdam(all(ps), AdamOpts{LR: 0.1, WeightDecay: 0.1, Decoupled: true}),
+		"amsgrad":  NewAdam(all(ps), AdamOpts{LR: 0.1, AMSGrad: true}),
+		"nadam":    NewNAdam(all(ps), NAdamOpts{LR: 0.1}),
+		"rmsprop":  NewRMSprop(all(ps), RMSpropOpts{LR: 0.1, Momentum: 0.9, Centered: true}),
+		"adagrad":  NewAdagrad(all(ps), AdagradOpts{LR: 0.1}),
 	} {
 		o.Step()
 		threaded, grouped := cpu.Counters.Threaded.Load(), cpu.Counters.Grouped.Load()
@@ -64,7 +68,11 @@ func TestTogetherAsAlone(t *testing.T) {
 		"nesterov": func(ps iter.Seq2[string, *weft.Tensor]) Optimizer {
 			return NewSGD(ps, SGDOpts{LR: 0.1, Momentum: 0.9, Nesterov: true})
 		},
-		"adam": func(ps iter.Seq2[string, *weft.Tensor]) Optimizer { return NewAdam(ps, AdamOpts{LR: 0.1}) },
+		"adam":  func(ps iter.Seq2[string, *weft.Tensor]) Optimizer { return NewAdam(ps, AdamOpts{LR: 0.1}) },
+		"nadam": func(ps iter.Seq2[string, *weft.Tensor]) Optimizer { return NewNAdam(ps, NAdamOpts{LR: 0.1}) },
+		"adagrad": func(ps iter.Seq2[string, *weft.Tensor]) Optimizer {
+			return NewAdagrad(ps, AdagradOpts{LR: 0.1, LRDecay: 0.1})
+		},
 	} {
 		for _, threads := range []int{1, 2, 5} {
 			old := par.SetThreads(threads)
@@ -108,10 +116,10 @@ func BenchmarkAdam(b *testing.B) {
 	a.Step()
 	var dst [][]*weft.Tensor
 	var args [][]any
-	for _, p := range a.params {
+	for p := range a.all() {
 		w, m, v := p.t.NoGrad(), p.state[0], p.state[1]
 		dst = append(dst, []*weft.Tensor{w, m, v})
-		args = append(args, []any{w, p.t.Grad().NoGrad(), m, v, 0.0, 1.0, 0.9, 0.1, 0.999, 0.001, 1.0, 1e-8, 1e-3})
+		args = append(args, []any{w, p.t.Grad().NoGrad(), 0.0, 1.0, 1.0, 0.9, 0.1, 0.999, 0.001, 1.0, 1e-8, 1e-3, m, v})
 	}
 	for _, threads := range []int{1, 2} {
 		for name, step := range map[string]func(){

@@ -8,17 +8,29 @@ import (
 
 // TestOneKernel holds the promise that an update is one kernel in place.
 func TestOneKernel(t *testing.T) {
-	w, g, m, v := weft.Zeros(4, 5), weft.Zeros(4, 5), weft.Zeros(4, 5), weft.Zeros(4, 5)
-	if !sgdPlain.InPlace([]*weft.Tensor{w}, w, g, 1.0, 1.0) {
-		t.Error("sgd")
+	w, g := weft.Zeros(4, 5).RequireGrad(), weft.Zeros(4, 5)
+	one := func(yield func(string, *weft.Tensor) bool) { yield("w", w) }
+	inPlace := func(name string, params []*param, u update) {
+		t.Helper()
+		p := params[0]
+		p.keep()
+		if !u.f.InPlace(append([]*weft.Tensor{p.w}, p.state...), u.args(nil, p, g)...) {
+			t.Error(name)
+		}
 	}
-	if !sgdMomentum.InPlace([]*weft.Tensor{w, m}, w, g, 1.0, 1.0, m, 1.0) {
-		t.Error("sgd with momentum")
+	for name, o := range map[string]SGDOpts{"sgd": {LR: 1}, "sgd with momentum": {LR: 1, Momentum: 0.5}, "sgd with Nesterov's momentum": {LR: 1, Momentum: 0.5, Nesterov: true}} {
+		m := NewSGD(one, o)
+		inPlace(name, m.groups[0].params, o.update(&moment{rate: 1}))
 	}
-	if !sgdNesterov.InPlace([]*weft.Tensor{w, m}, w, g, 1.0, 1.0, m, 1.0) {
-		t.Error("sgd with Nesterov's momentum")
+	for name, o := range map[string]AdamOpts{"adam": {LR: 1}, "amsgrad": {LR: 1, AMSGrad: true}} {
+		m := NewAdam(one, o)
+		inPlace(name, m.groups[0].params, m.groups[0].o.update(&moment{rate: 1}))
 	}
-	if !adam.InPlace([]*weft.Tensor{w, m, v}, w, g, m, v, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0) {
-		t.Error("adam")
+	for name, o := range map[string]RMSpropOpts{"rmsprop": {LR: 1}, "rmsprop with all": {LR: 1, Momentum: 0.5, Centered: true}} {
+		m := NewRMSprop(one, o)
+		inPlace(name, m.groups[0].params, m.groups[0].o.update(&moment{rate: 1}))
 	}
+	inPlace("adagrad", NewAdagrad(one, AdagradOpts{LR: 1}).groups[0].params, AdagradOpts{LR: 1}.update(&moment{rate: 1}))
+	n := NewNAdam(one, NAdamOpts{LR: 1})
+	inPlace("nadam", n.groups[0].params, n.groups[0].o.update(&moment{rate: 1, memo: &memo{}}))
 }

@@ -3,13 +3,9 @@ package optim
 import (
 	"fmt"
 	"iter"
-	"maps"
-	"slices"
 
 	"weft"
 	"weft/internal/array"
-	"weft/internal/ir"
-	"weft/internal/op"
 )
 
 // An Optimizer changes the parameters that it was made for.
@@ -21,8 +17,8 @@ type Optimizer interface {
 	ZeroGrad()
 	// LR is the learning rate.
 	LR() float64
-	// SetLR changes the learning rate of the steps to come. It panics with
-	// *weft.Error if it is negative or not a number.
+	// SetLR changes the learning rate of the steps to come; those of groups keep their
+	// ratio to it. It panics with *weft.Error if it is negative or not a number.
 	SetLR(lr float64)
 	// State returns what the steps to come depend on besides the parameters and
 	// the options: the learning rate, the number of steps and what is kept for
@@ -35,7 +31,7 @@ type Optimizer interface {
 	LoadState(state map[string]*weft.Tensor) error
 }
 
-// A StateError describes a state that does not fit an optimizer.
+// A StateError describes a state that does not fit an optimizer or a schedule.
 type StateError struct {
 	Name string // the entry
 	Msg  string
@@ -43,26 +39,96 @@ type StateError struct {
 
 func (e *StateError) Error() string { return fmt.Sprintf("optim: state %q %s", e.Name, e.Msg) }
 
+// A Method is an optimizer with the options O, by which it is known: [SGD], [Adam] and others
+// are Methods. It has one group of parameters and more where [Method.AddGroup] gives options
+// of their own to some. It implements [Optimizer].
+type Method[O options[O]] struct {
+	groups []*group[O]
+	lr     float64
+}
+
+// options are what an optimizer is given, which say what it does.
+type options[O any] interface {
+	name() string
+	filled() O     // with what 0 stands for; it panics if something is out of range
+	rate() float64 // 0: not given
+	slots() []slot // what is kept for a parameter
+	update(m *moment) update
+}
+
+// A slot is a kind of tensor that is kept for each parameter, of its shape.
+type slot struct {
+	name  string
+	first float64 // what it holds before the first step
+}
+
+// A moment is when an update is.
+type moment struct {
+	rate float64
+	memo *memo
+}
+
+// An update is how the parameters of a group change in a step.
+type update struct {
+	rule
+	rows rule // for gradients that are kept as rows; none: they are turned into arrays
+	// noRows is why gradients that are kept as rows are refused.
+	noRows string
+}
+
+// A rule is a formula that writes a parameter and what is kept for it. args appends its
+// arguments for a parameter with the gradient g to a list.
+type rule struct {
+	f    *weft.Fused
+	args func(list []any, p *param, g *weft.Tensor) []any
+}
+
+// A group is parameters with options.
+type group[O any] struct {
+	o      O
+	ratio  float64 // of its learning rate to the first group's
+	params []*param
+	memo   memo
+}
+
 // A param is a parameter with the state kept for it.
 type param struct {
 	name  string
 	t     *weft.Tensor
-	w     *weft.Tensor   // t to write into, nil before the first step
+	w     *weft.Tensor // t to write into, nil before the first step
+	slots []slot
 	state []*weft.Tensor // by slot, nil before the first step
 	steps int64          // taken with a gradient
 }
 
-// base is what optimizers have in common.
-type base struct {
-	op     string
-	params []*param
-	slots  []string // names of the states kept for a parameter
-	lr     float64
+func newMethod[O options[O]](params iter.Seq2[string, *weft.Tensor], o O) *Method[O] {
+	m := &Method[O]{}
+	m.add(params, o)
+	if o.rate() == 0 {
+		array.Failf(o.name(), "LR", "is 0: give the learning rate, such as 0.01")
+	}
+	m.SetLR(o.rate())
+	return m
 }
 
-func newBase(op string, params iter.Seq2[string, *weft.Tensor], lr float64, slots ...string) base {
-	b := base{op: op, slots: slots}
+// add takes parameters in.
+func (m *Method[O]) add(params iter.Seq2[string, *weft.Tensor], o O) *group[O] {
+	op := o.name()
+	g := &group[O]{o: o.filled(), ratio: 1}
 	seen := map[string]bool{}
+	for p := range m.all() {
+		seen[p.name] = true
+	}
+	g.params = take(op, params, seen)
+	for _, p := range g.params {
+		p.slots = g.o.slots()
+	}
+	m.groups = append(m.groups, g)
+	return g
+}
+
+// take checks parameters, whose names must not have been seen.
+func take(op string, params iter.Seq2[string, *weft.Tensor], seen map[string]bool) (list []*param) {
 	if params == nil {
 		array.Failf(op, "params", "is nil: nn.Params returns those of a module")
 	}
@@ -74,178 +140,87 @@ func newBase(op string, params iter.Seq2[string, *weft.Tensor], lr float64, slot
 			array.Failf(op, "params", "two are named %q", name)
 		}
 		seen[name] = true
-		b.params = append(b.params, &param{name: name, t: t})
+		list = append(list, &param{name: name, t: t})
 	}
-	if len(b.params) == 0 {
+	if len(list) == 0 {
 		array.Failf(op, "params", "is empty: a module's parameters are its tensors marked with nn.Param, in exported fields")
 	}
-	if lr == 0 {
-		array.Failf(op, "LR", "is 0: give the learning rate, such as 0.01")
+	return list
+}
+
+// AddGroup takes more parameters in, with options of their own. Their learning rate, the
+// optimizer's if it is 0, is meant beside the one that the optimizer was made with: SetLR
+// changes both by the same factor. It panics with *weft.Error as the function that made the
+// optimizer does, and if a name is taken.
+func (m *Method[O]) AddGroup(params iter.Seq2[string, *weft.Tensor], o O) {
+	m.made("addgroup")
+	if r := o.rate(); r != 0 {
+		notNegative(o.name(), "LR", r)
 	}
-	b.SetLR(lr)
-	return b
+	first := m.groups[0].o.rate()
+	g := m.add(params, o)
+	if r := o.rate(); r != 0 {
+		g.ratio = r / first
+	}
+}
+
+// all are the parameters of all groups.
+func (m *Method[O]) all() iter.Seq[*param] {
+	return func(yield func(*param) bool) {
+		for _, g := range m.groups {
+			for _, p := range g.params {
+				if !yield(p) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Step changes each parameter that has a gradient.
+func (m *Method[O]) Step() {
+	m.notNil("step")
+	for _, g := range m.groups {
+		step(g.o.name(), g.params, g.o.update(&moment{rate: float64(m.lr * g.ratio), memo: &g.memo}))
+	}
 }
 
 // LR is the learning rate.
-func (b *base) LR() float64 { return b.lr }
+func (m *Method[O]) LR() float64 {
+	m.notNil("lr")
+	return m.lr
+}
 
-// SetLR changes the learning rate of the steps to come.
-func (b *base) SetLR(lr float64) { b.lr = notNegative(b.op, "LR", lr) }
+// SetLR changes the learning rate of the steps to come; see [Optimizer].
+func (m *Method[O]) SetLR(lr float64) {
+	m.notNil("setlr")
+	var o O
+	m.lr = notNegative(o.name(), "LR", lr)
+}
 
 // ZeroGrad forgets the gradients.
-func (b *base) ZeroGrad() {
-	for _, p := range b.params {
+func (m *Method[O]) ZeroGrad() {
+	m.notNil("zerograd")
+	for p := range m.all() {
 		p.t.SetGrad(nil)
 	}
 }
 
-// step changes the parameters that have a gradient, by a formula that writes each and
-// its state, all at once. args appends the formula's arguments for a parameter with the
-// gradient g to a list.
-func (b *base) step(f *weft.Fused, args func(list []any, p *param, g *weft.Tensor) []any) {
-	b.borrow(func(grads []*weft.Tensor) {
-		f.IntoAll(func(yield func([]*weft.Tensor, []any) bool) {
-			var dst []*weft.Tensor
-			var list []any
-			for i, p := range b.params {
-				if grads[i] == nil {
-					continue
-				}
-				b.keep(p)
-				dst = append(append(dst[:0], p.w), p.state...)
-				list = args(list[:0], p, grads[i])
-				if !yield(dst, list) {
-					return
-				}
-			}
-		})
-		for i, p := range b.params {
-			if grads[i] != nil {
-				p.steps++
-			}
-		}
-	})
-}
-
-// borrow calls f with the gradients of all parameters, nil for those that have none.
-func (b *base) borrow(f func(grads []*weft.Tensor)) {
-	grads := make([]*weft.Tensor, len(b.params))
-	var from func(i int)
-	from = func(i int) {
-		for ; i < len(grads); i++ {
-			if weft.BorrowGrad(b.params[i].t, func(g *weft.Tensor) {
-				grads[i] = g
-				from(i + 1)
-			}) {
-				return
-			}
-		}
-		f(grads)
-	}
-	from(0)
-}
-
-// keep makes what a parameter needs before its first step.
-func (b *base) keep(p *param) {
-	if p.w == nil {
-		p.w = p.t.NoGrad()
-	}
-	if p.state != nil {
-		return
-	}
-	p.state = make([]*weft.Tensor, len(b.slots))
-	for i := range p.state {
-		p.state[i] = weft.ZerosOf(p.t.DType(), p.t.Shape()...)
+// notNil refuses an optimizer that is nil.
+func (m *Method[O]) notNil(method string) {
+	if m == nil {
+		var o O
+		array.Failf(o.name(), "", "%s of an optimizer that is nil", method)
 	}
 }
 
-// State returns the optimizer's state.
-func (b *base) State() map[string]*weft.Tensor {
-	s := map[string]*weft.Tensor{"lr": weft.Scalar(b.lr, weft.Float64)}
-	for _, p := range b.params {
-		s["steps."+p.name] = weft.Scalar(p.steps)
-		for i, t := range p.state {
-			s[b.slots[i]+"."+p.name] = t
-		}
+// made refuses one that has no group either.
+func (m *Method[O]) made(method string) {
+	m.notNil(method)
+	if len(m.groups) == 0 {
+		var o O
+		array.Failf(o.name(), "", "%s of an optimizer that was not made by a function of this package", method)
 	}
-	return s
-}
-
-// LoadState copies a state into the optimizer.
-func (b *base) LoadState(state map[string]*weft.Tensor) error {
-	used := 0
-	get := func(name string, d weft.DType, shape []int) (*weft.Tensor, error) {
-		t := state[name]
-		if t == nil {
-			return nil, &StateError{name, "is missing"}
-		}
-		if t.DType() != d || !array.Equal(t.Shape(), shape) {
-			return nil, &StateError{name, fmt.Sprintf("is %s, want %s", array.TypeString(t.DType(), t.Shape()), array.TypeString(d, shape))}
-		}
-		used++
-		return t, nil
-	}
-	lr, err := get("lr", weft.Float64, nil)
-	if err != nil {
-		return err
-	}
-	if x := lr.Item(); !(x >= 0) {
-		return &StateError{"lr", fmt.Sprintf("is %v", x)}
-	}
-	loaded := make([]param, len(b.params))
-	for i, p := range b.params {
-		n, err := get("steps."+p.name, weft.Int64, nil)
-		if err != nil {
-			return err
-		}
-		l := &loaded[i]
-		if l.steps = n.ItemInt(); l.steps < 0 {
-			return &StateError{"steps." + p.name, fmt.Sprintf("is %d", l.steps)}
-		}
-		if l.steps == 0 {
-			continue
-		}
-		for _, slot := range b.slots {
-			t, err := get(slot+"."+p.name, p.t.DType(), p.t.Shape())
-			if err != nil {
-				return err
-			}
-			l.state = append(l.state, t)
-		}
-	}
-	if used != len(state) {
-		for _, name := range slices.Sorted(maps.Keys(state)) {
-			if !b.owns(name) {
-				return &StateError{name, "belongs to no parameter"}
-			}
-		}
-	}
-	b.lr = lr.Item()
-	for i, p := range b.params {
-		p.steps, p.state = loaded[i].steps, nil
-		for _, t := range loaded[i].state {
-			p.state = append(p.state, t.NoGrad().Detach().Clone())
-		}
-	}
-	return nil
-}
-
-// owns reports whether an entry of that name may be in a state.
-func (b *base) owns(name string) bool {
-	if name == "lr" {
-		return true
-	}
-	for _, p := range b.params {
-		if name == "steps."+p.name {
-			return true
-		}
-		for _, slot := range b.slots {
-			if name == slot+"."+p.name {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 func notNegative(opName, arg string, x float64) float64 {
@@ -263,10 +238,10 @@ func fraction(opName, arg string, x float64) float64 {
 	return x
 }
 
-// Nodes of the update formulas.
-
-func add(x, y *ir.Node) *ir.Node { return op.Apply(op.Add, nil, x, y) }
-func sub(x, y *ir.Node) *ir.Node { return op.Apply(op.Sub, nil, x, y) }
-func mul(x, y *ir.Node) *ir.Node { return op.Apply(op.Mul, nil, x, y) }
-func div(x, y *ir.Node) *ir.Node { return op.Apply(op.Div, nil, x, y) }
-func sqrt(x *ir.Node) *ir.Node   { return op.Apply(op.Sqrt, nil, x) }
+// orElse is x, or y where x is 0.
+func orElse(x, y float64) float64 {
+	if x == 0 {
+		return y
+	}
+	return x
+}

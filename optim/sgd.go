@@ -12,100 +12,86 @@ import (
 type SGDOpts struct {
 	LR          float64
 	Momentum    float64 // in [0, 1)
+	Dampening   float64 // of the momentum
 	WeightDecay float64
 	// Nesterov looks ahead along the momentum, which must not be 0 (Sutskever et
 	// al., On the importance of initialization and momentum in deep learning, 2013).
+	// There is no dampening then.
 	Nesterov bool
+	Maximize bool // goes up the gradient
 }
 
 // SGD is stochastic gradient descent. With the gradient g and w the parameter:
 //
-//	g = g + WeightDecay*w
-//	v = Momentum*v + g        v is 0 at first
-//	w = w - LR*v              Nesterov: w - LR*(g + Momentum*v)
+//	g = g + WeightDecay*w                 Maximize: g = -g + WeightDecay*w
+//	v = Momentum*v + (1-Dampening)*g      g at first
+//	w = w - LR*v                          Nesterov: w - LR*(g + Momentum*v)
 //
-// This is PyTorch's form, in which the learning rate multiplies the velocity.
-type SGD struct {
-	base
-	o SGDOpts
-}
+// This is PyTorch's form, in which the learning rate multiplies the velocity. A gradient that
+// is kept as rows changes those rows alone if there is neither momentum nor decay.
+type SGD = Method[SGDOpts]
 
 // NewSGD returns an optimizer of params, as nn.Params gives them. It panics with
 // *weft.Error if an option is out of range, the learning rate is not given or there
 // are no parameters.
-func NewSGD(params iter.Seq2[string, *weft.Tensor], o SGDOpts) *SGD {
+func NewSGD(params iter.Seq2[string, *weft.Tensor], o SGDOpts) *SGD { return newMethod(params, o) }
+
+func (SGDOpts) name() string    { return "sgd" }
+func (o SGDOpts) rate() float64 { return o.LR }
+
+func (o SGDOpts) filled() SGDOpts {
 	fraction("sgd", "Momentum", o.Momentum)
+	fraction("sgd", "Dampening", o.Dampening)
 	notNegative("sgd", "WeightDecay", o.WeightDecay)
-	if o.Nesterov && o.Momentum == 0 {
-		array.Failf("sgd", "Nesterov", "needs a momentum")
+	if o.Nesterov && (o.Momentum == 0 || o.Dampening != 0) {
+		array.Failf("sgd", "Nesterov", "needs a momentum and no dampening")
 	}
-	var slots []string
-	if o.Momentum > 0 {
-		slots = []string{"momentum"}
-	}
-	return &SGD{base: newBase("sgd", params, o.LR, slots...), o: o}
+	return o
 }
 
-// Step changes each parameter that has a gradient.
-func (s *SGD) Step() {
-	s.of("step")
-	f := sgdMomentum
+func (o SGDOpts) slots() []slot {
+	if o.Momentum == 0 {
+		return nil
+	}
+	return []slot{{name: "momentum"}}
+}
+
+func (o SGDOpts) update(m *moment) update {
+	plain := rule{sgdPlain, func(list []any, p *param, g *weft.Tensor) []any {
+		return append(list, p.w, g, o.WeightDecay, sign(o.Maximize), m.rate)
+	}}
 	switch {
-	case s.o.Momentum == 0:
-		f = sgdPlain
-	case s.o.Nesterov:
+	case o.Momentum == 0 && o.WeightDecay == 0:
+		return update{rule: plain, rows: plain}
+	case o.Momentum == 0:
+		return update{rule: plain}
+	}
+	f := sgdMomentum
+	if o.Nesterov {
 		f = sgdNesterov
 	}
-	var rate, decay, momentum any = s.lr, s.o.WeightDecay, s.o.Momentum
-	s.step(f, func(list []any, p *param, g *weft.Tensor) []any {
-		list = append(list, p.w, g, rate, decay)
-		if f != sgdPlain {
-			list = append(list, p.state[0], momentum)
+	return update{rule: rule{f, func(list []any, p *param, g *weft.Tensor) []any {
+		fresh := 1.0
+		if p.steps > 0 {
+			fresh = 1 - o.Dampening
 		}
-		return list
-	})
+		return append(plain.args(list, p, g), p.state[0], o.Momentum, fresh)
+	}}}
 }
 
-// LR is the learning rate.
-func (s *SGD) LR() float64 { return s.of("lr").LR() }
-
-// SetLR changes the learning rate of the steps to come.
-func (s *SGD) SetLR(lr float64) { s.of("setlr").SetLR(lr) }
-
-// ZeroGrad forgets the gradients.
-func (s *SGD) ZeroGrad() { s.of("zerograd").ZeroGrad() }
-
-// State returns what the steps to come depend on; see [Optimizer].
-func (s *SGD) State() map[string]*weft.Tensor { return s.of("state").State() }
-
-// LoadState copies such a state into the optimizer; see [Optimizer].
-func (s *SGD) LoadState(state map[string]*weft.Tensor) error {
-	return s.of("loadstate").LoadState(state)
-}
-
-// of refuses an optimizer that is nil, before what it has in common with others is
-// reached for.
-func (s *SGD) of(method string) *base {
-	if s == nil {
-		array.Failf("sgd", "", "%s of an optimizer that is nil", method)
-	}
-	return &s.base
-}
-
-// Arguments: parameter, gradient, learning rate, weight decay, velocity, momentum.
+// Arguments: parameter, gradient, weight decay, sign, learning rate, velocity, momentum, what
+// the velocity takes of the gradient.
 var (
 	sgdPlain = weft.NewFused("sgd", func(x []*ir.Node) []*ir.Node {
-		return []*ir.Node{sub(x[0], mul(decayed(x), x[2]))}
+		return []*ir.Node{sub(x[0], mul(decayed(x), x[4]))}
 	})
 	sgdMomentum = weft.NewFused("sgd_momentum", func(x []*ir.Node) []*ir.Node {
-		v := add(mul(x[4], x[5]), decayed(x))
-		return []*ir.Node{sub(x[0], mul(v, x[2])), v}
+		v := add(mul(x[5], x[6]), mul(decayed(x), x[7]))
+		return []*ir.Node{sub(x[0], mul(v, x[4])), v}
 	})
 	sgdNesterov = weft.NewFused("sgd_nesterov", func(x []*ir.Node) []*ir.Node {
 		g := decayed(x)
-		v := add(mul(x[4], x[5]), g)
-		return []*ir.Node{sub(x[0], mul(add(g, mul(v, x[5])), x[2])), v}
+		v := add(mul(x[5], x[6]), mul(g, x[7]))
+		return []*ir.Node{sub(x[0], mul(add(g, mul(v, x[6])), x[4])), v}
 	})
 )
-
-func decayed(x []*ir.Node) *ir.Node { return add(x[1], mul(x[0], x[3])) }

@@ -484,6 +484,44 @@ func init() {
 		typ[nn.Trainer]():  func(g *gen) any { return pick(g, &nn.Dropout{P: 0.5}, nil) },
 		typ[*optim.SGD]():  func(g *gen) any { return g.sgd() },
 		typ[*optim.Adam](): func(g *gen) any { return g.adam() },
+		typ[*optim.RMSprop](): func(g *gen) any {
+			o, _ := try(func() *optim.RMSprop {
+				return optim.NewRMSprop(g.params(), optim.RMSpropOpts{LR: 0.1, Momentum: pick(g, 0, 0.9), Centered: g.chance(2)})
+			})
+			return o
+		},
+		typ[*optim.Adagrad](): func(g *gen) any {
+			o, _ := try(func() *optim.Adagrad { return optim.NewAdagrad(g.params(), optim.AdagradOpts{LR: 0.1}) })
+			return o
+		},
+		typ[*optim.NAdam](): func(g *gen) any {
+			o, _ := try(func() *optim.NAdam { return optim.NewNAdam(g.params(), optim.NAdamOpts{LR: 0.1}) })
+			return o
+		},
+		typ[*optim.LBFGS](): func(g *gen) any {
+			o, _ := try(func() *optim.LBFGS { return optim.NewLBFGS(g.params(), optim.LBFGSOpts{MaxIter: 2}) })
+			return o
+		},
+		typ[*optim.Scheduler](): func(g *gen) any {
+			o, _ := try(func() *optim.Scheduler { return optim.NewScheduler(g.sgd(), g.schedule()) })
+			return o
+		},
+		typ[*optim.Plateau](): func(g *gen) any {
+			o, _ := try(func() *optim.Plateau { return optim.NewPlateau(g.sgd(), optim.PlateauOpts{Patience: -1}) })
+			return o
+		},
+		typ[optim.Rated](): func(g *gen) any {
+			return pick[optim.Rated](g, g.sgd(), g.sgd(), g.adam(), (*optim.LBFGS)(nil), nil)
+		},
+		typ[optim.Schedule](): func(g *gen) any { return g.schedule() },
+		typ[optim.Lambda](): func(g *gen) any {
+			return pick[optim.Lambda](g, nil, func(n int) float64 { return 1 / float64(n) }, func(int) float64 { panic(errThrown) })
+		},
+		typ[func() *weft.Tensor](): func(g *gen) any {
+			x := g.leaf()
+			return pick(g, nil, func() *weft.Tensor { return nil }, func() *weft.Tensor { return x },
+				func() *weft.Tensor { l := x.Square().Sum(); l.Backward(); return l }, func() *weft.Tensor { panic(errThrown) })
+		},
 		typ[optim.Optimizer](): func(g *gen) any {
 			if g.chance(2) {
 				return g.sgd()
@@ -538,6 +576,12 @@ func (g *gen) sgd() *optim.SGD {
 		return pick(g, nil, &optim.SGD{})
 	}
 	return o
+}
+
+func (g *gen) schedule() optim.Schedule {
+	n := g.integer()
+	return pick[optim.Schedule](g, nil, optim.Lambda(nil), optim.StepDecay{Every: 3, Gamma: 0.5}, optim.Cosine{Steps: n}, optim.Linear{Steps: n, To: 1},
+		optim.OneCycle{Steps: n, Max: 1}, optim.Sequence{Schedules: []optim.Schedule{nil}}, optim.Exponential{Gamma: g.float()})
 }
 
 func (g *gen) adam() *optim.Adam {

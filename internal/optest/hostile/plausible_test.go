@@ -346,7 +346,10 @@ var plausible = map[string]func(g *gen) []any{
 	"NewSGD": func(g *gen) []any {
 		return []any{g.leavesByName(), optim.SGDOpts{LR: pick(g, 0.1, 1e300), Momentum: pick(g, 0, 0.9), WeightDecay: pick(g, 0, 0.1)}}
 	},
-	"NewAdam": func(g *gen) []any { return []any{g.leavesByName(), optim.AdamOpts{LR: pick(g, 0.1, 1e300)}} },
+	"ClipNorm":       func(g *gen) []any { return []any{g.leavesByName(), pick(g, 0, 1, 1e300)} },
+	"ClipValue":      func(g *gen) []any { return []any{g.leavesByName(), pick(g, 0, 1, 1e300)} },
+	"optim.NewLBFGS": func(g *gen) []any { return []any{g.leavesByName(), optim.LBFGSOpts{MaxIter: g.r.IntN(5)}} },
+	"NewAdam":        func(g *gen) []any { return []any{g.leavesByName(), optim.AdamOpts{LR: pick(g, 0.1, 1e300)}} },
 	"optim.SGD.LoadState": func(g *gen) []any {
 		o := optim.NewSGD(g.leavesByName(), optim.SGDOpts{LR: 0.1, Momentum: pick(g, 0, 0.9)})
 		weft.Try(o.Step)

@@ -1,0 +1,99 @@
+package optim
+
+import (
+	"iter"
+	"math"
+
+	"weft"
+	"weft/internal/array"
+	"weft/internal/ir"
+	"weft/internal/op"
+)
+
+// ClipNorm divides the gradients of params, as nn.Params gives them, so that the norm of all
+// of them together, the root of the sum of their elements' squares, is at most a limit, and
+// returns what it was: PyTorch's clip_grad_norm_, between Backward and Step. The gradients are
+// read once, and written only where the norm is greater. If the norm is NaN or infinite,
+// gradients become NaN and 0, as there. It panics with *weft.Error if the limit is negative or
+// NaN.
+func ClipNorm(params iter.Seq2[string, *weft.Tensor], limit float64) (norm float64) {
+	notNegative("clip_norm", "limit", limit)
+	each("clip_norm", params, func(grads []*weft.Tensor) {
+		sums := weft.ZerosOf(weft.Float64, len(grads))
+		squares.IntoAll(func(yield func([]*weft.Tensor, []any) bool) {
+			for i, g := range grads {
+				if !yield([]*weft.Tensor{sums.Slice(weft.Index(i))}, []any{g}) {
+					return
+				}
+			}
+		})
+		sum := 0.0
+		for _, s := range weft.Data[float64](sums) {
+			sum += s
+		}
+		norm = math.Sqrt(sum)
+		if scale := limit / (norm + 1e-6); !(scale >= 1) {
+			change(scaled, grads, scale)
+		}
+	})
+	return norm
+}
+
+// ClipValue limits the elements of the gradients of params, as nn.Params gives them, to
+// [-limit, limit]. It panics with *weft.Error if the limit is negative or NaN.
+func ClipValue(params iter.Seq2[string, *weft.Tensor], limit float64) {
+	notNegative("clip_value", "limit", limit)
+	each("clip_value", params, func(grads []*weft.Tensor) { change(limited, grads, limit) })
+}
+
+// each calls f with the gradients of the parameters that have one: of those that are kept as
+// rows, the rows.
+func each(opName string, params iter.Seq2[string, *weft.Tensor], f func(grads []*weft.Tensor)) {
+	if params == nil {
+		array.Failf(opName, "params", "is nil: nn.Params returns those of a module")
+	}
+	var list []*param
+	seen := map[*weft.Tensor]bool{}
+	for name, t := range params {
+		if t == nil {
+			array.Failf(opName, "params", "%q is nil", name)
+		}
+		if !seen[t] {
+			seen[t] = true
+			list = append(list, &param{name: name, t: t})
+		}
+	}
+	borrow(list, true, func(all []grad) {
+		var grads []*weft.Tensor
+		for _, g := range all {
+			if g.t != nil {
+				grads = append(grads, g.t.NoGrad())
+			}
+		}
+		if len(grads) > 0 {
+			f(grads)
+		}
+	})
+}
+
+// change writes what a formula makes of each gradient and a number over the gradient.
+func change(f *weft.Fused, grads []*weft.Tensor, x float64) {
+	f.IntoAll(func(yield func([]*weft.Tensor, []any) bool) {
+		for _, g := range grads {
+			if !yield([]*weft.Tensor{g}, []any{g, x}) {
+				return
+			}
+		}
+	})
+}
+
+var (
+	squares = weft.NewFused("squares", func(x []*ir.Node) []*ir.Node {
+		wide := op.Convert(x[0], array.Float64)
+		return []*ir.Node{op.Apply(op.Sum, op.Reduction{}, mul(wide, wide))}
+	})
+	scaled  = weft.NewFused("scaled", func(x []*ir.Node) []*ir.Node { return []*ir.Node{mul(x[0], x[1])} })
+	limited = weft.NewFused("limited", func(x []*ir.Node) []*ir.Node {
+		return []*ir.Node{op.Apply(op.Minimum, nil, op.Apply(op.Maximum, nil, x[0], op.Apply(op.Neg, nil, x[1])), x[1])}
+	})
+)

@@ -1,0 +1,259 @@
+package optim
+
+import (
+	"fmt"
+	"iter"
+	"math"
+
+	"weft"
+	"weft/internal/array"
+	"weft/internal/ir"
+	"weft/internal/op"
+)
+
+// LBFGSOpts are the options of [LBFGS]; what is 0 is PyTorch's default.
+type LBFGSOpts struct {
+	LR              float64 // the first length that the search along a direction tries; 0 means 1
+	MaxIter         int     // iterations of a Step; 0 means 20
+	MaxEval         int     // evaluations of a Step; 0 means 5/4 of MaxIter
+	History         int     // changes that directions are made of; 0 means 100
+	ToleranceGrad   float64 // ends a Step: the greatest element of the gradient; 0 means 1e-7
+	ToleranceChange float64 // ends a Step: the change of the loss or of all parameters; 0 means 1e-9
+}
+
+// LBFGS is the limited-memory method of Broyden, Fletcher, Goldfarb and Shanno, with a search
+// along each direction that ends by the strong Wolfe conditions (Nocedal and Wright, Numerical
+// optimization, 2006, chapters 3 and 7): few parameters, the loss of all data, and many
+// evaluations of it. It is PyTorch's with line_search_fn="strong_wolfe".
+//
+//	opt := optim.NewLBFGS(nn.Params(net), optim.LBFGSOpts{})
+//	loss := opt.Step(func() *weft.Tensor {
+//		opt.ZeroGrad()
+//		loss := nn.MSE(net.Forward(x), y)
+//		loss.Backward()
+//		return loss
+//	})
+type LBFGS struct {
+	params []*param
+	o      LBFGSOpts
+	lr     float64
+
+	// What iterations leave to the next one.
+	iterations, evaluations int64
+	direction, grad         *weft.Tensor // the last, flat
+	length                  float64      // of the last step
+	scale                   float64      // of the first guess of the inverse of the Hessian
+	changes                 []move
+}
+
+// A move is a step and what it changed of the gradient, flat.
+type move struct {
+	step, grad *weft.Tensor
+	over       float64 // one over their product
+}
+
+// NewLBFGS returns an optimizer of params, as nn.Params gives them, which are of one element
+// type. It panics with *weft.Error if an option is out of range or there are no parameters.
+func NewLBFGS(params iter.Seq2[string, *weft.Tensor], o LBFGSOpts) *LBFGS {
+	const name = "lbfgs"
+	for _, n := range []struct {
+		name string
+		n    int
+	}{{"MaxIter", o.MaxIter}, {"MaxEval", o.MaxEval}, {"History", o.History}} {
+		if n.n < 0 {
+			array.Failf(name, n.name, "is negative: %d", n.n)
+		}
+	}
+	o.LR = notNegative(name, "LR", orElse(o.LR, 1))
+	o.ToleranceGrad = notNegative(name, "ToleranceGrad", orElse(o.ToleranceGrad, 1e-7))
+	o.ToleranceChange = notNegative(name, "ToleranceChange", orElse(o.ToleranceChange, 1e-9))
+	if o.MaxIter == 0 {
+		o.MaxIter = 20
+	}
+	if o.MaxEval == 0 {
+		o.MaxEval = max(o.MaxIter, o.MaxIter+o.MaxIter/4) // which may be beyond all integers
+	}
+	if o.History == 0 {
+		o.History = 100
+	}
+	l := &LBFGS{params: take(name, params, map[string]bool{}), o: o, lr: o.LR}
+	for _, p := range l.params {
+		if d := l.params[0].t.DType(); p.t.DType() != d {
+			array.Failf(name, "params", "%q is %s and %q %s, want one type", l.params[0].name, d, p.name, p.t.DType())
+		}
+		p.w = p.t.NoGrad()
+	}
+	return l
+}
+
+// Step iterates until a limit or a tolerance of the options is reached. closure forgets the
+// gradients, computes the loss, a tensor of one element, and its gradients, and returns the
+// loss; it is called for each evaluation. Step returns the loss of the first.
+func (l *LBFGS) Step(closure func() *weft.Tensor) float64 {
+	l.made("step")
+	if closure == nil {
+		array.Failf("lbfgs", "closure", "is nil")
+	}
+	s := search{l: l, closure: closure}
+	first, g := s.evaluate()
+	l.evaluations++
+	loss, evals := first, 1
+	done := s.greatest(g) <= l.o.ToleranceGrad
+	for n := 1; !done; n++ {
+		l.iterations++
+		l.aim(g)
+		l.grad = g
+		l.length = l.lr
+		if l.iterations == 1 {
+			l.length = min(1, 1/total(g)) * l.lr
+		}
+		slope := dot(g, l.direction)
+		if slope > -l.o.ToleranceChange {
+			break
+		}
+		before := loss
+		s.from, s.along = l.flat(), l.direction
+		var used int
+		loss, g, l.length, used = s.wolfe(point{0, loss, g, slope}, l.length, l.o.MaxEval-evals, l.o.ToleranceChange)
+		s.move(l.length)
+		evals += used
+		l.evaluations += int64(used)
+		done = n == l.o.MaxIter || evals >= l.o.MaxEval || s.greatest(g) <= l.o.ToleranceGrad ||
+			s.greatest(l.direction.Mul(l.length)) <= l.o.ToleranceChange || math.Abs(loss-before) < l.o.ToleranceChange ||
+			math.IsNaN(loss)
+	}
+	return first
+}
+
+// aim chooses the direction from the gradient and what the last steps changed of it.
+func (l *LBFGS) aim(g *weft.Tensor) {
+	if l.iterations == 1 {
+		l.direction, l.changes, l.scale = g.Neg(), nil, 1
+		return
+	}
+	y, s := g.Sub(l.grad), l.direction.Mul(l.length)
+	if ys := dot(y, s); ys > 1e-10 {
+		if len(l.changes) == l.o.History {
+			l.changes = l.changes[1:]
+		}
+		l.changes = append(l.changes, move{s, y, 1 / ys})
+		l.scale = ys / dot(y, y)
+	}
+	q := g.Neg()
+	parts := make([]float64, len(l.changes))
+	for i := len(l.changes) - 1; i >= 0; i-- {
+		c := &l.changes[i]
+		parts[i] = float64(dot(c.step, q) * c.over)
+		axpy.Into([]*weft.Tensor{q}, q, c.grad, -parts[i])
+	}
+	q.MulAssign(l.scale)
+	for i := range l.changes {
+		c := &l.changes[i]
+		axpy.Into([]*weft.Tensor{q}, q, c.step, parts[i]-float64(dot(c.grad, q)*c.over))
+	}
+	l.direction = q
+}
+
+// flat is a copy of all parameters, one after the other.
+func (l *LBFGS) flat() *weft.Tensor {
+	list := make([]*weft.Tensor, len(l.params))
+	for i, p := range l.params {
+		list[i] = p.w.Flatten(0)
+	}
+	return weft.Cat(list, 0).Detach()
+}
+
+// LR is the length that searches try first.
+func (l *LBFGS) LR() float64 {
+	l.made("lr")
+	return l.lr
+}
+
+// SetLR changes the length that searches try first.
+func (l *LBFGS) SetLR(lr float64) {
+	l.made("setlr")
+	l.lr = notNegative("lbfgs", "LR", lr)
+}
+
+// ZeroGrad forgets the gradients.
+func (l *LBFGS) ZeroGrad() {
+	l.made("zerograd")
+	for _, p := range l.params {
+		p.t.SetGrad(nil)
+	}
+}
+
+func (l *LBFGS) made(method string) {
+	if l == nil || len(l.params) == 0 {
+		array.Failf("lbfgs", "", "%s of an optimizer that is nil or was not made by NewLBFGS", method)
+	}
+}
+
+// State returns what the steps to come depend on, as an [Optimizer] does; what is kept is of
+// all parameters in one.
+func (l *LBFGS) State() map[string]*weft.Tensor {
+	l.made("state")
+	s := map[string]*weft.Tensor{"lr": weft.Scalar(l.lr, weft.Float64), "iterations": weft.Scalar(l.iterations), "evaluations": weft.Scalar(l.evaluations)}
+	if l.iterations > 0 {
+		s["direction"], s["gradient"] = l.direction, l.grad
+		s["length"], s["scale"] = weft.Scalar(l.length, weft.Float64), weft.Scalar(l.scale, weft.Float64)
+		s["changes"] = weft.Scalar(int64(len(l.changes)))
+		for i, c := range l.changes {
+			s[fmt.Sprintf("change.step.%d", i)], s[fmt.Sprintf("change.gradient.%d", i)] = c.step, c.grad
+		}
+	}
+	return s
+}
+
+// LoadState copies such a state into the optimizer. An error, a *[StateError], leaves it as
+// it was.
+func (l *LBFGS) LoadState(state map[string]*weft.Tensor) error {
+	l.made("loadstate")
+	r := reader{state: state, used: map[string]bool{}}
+	n := LBFGS{params: l.params, o: l.o, lr: r.number("lr"), iterations: r.count("iterations"), evaluations: r.count("evaluations")}
+	if n.iterations > 0 {
+		size := 0
+		for _, p := range l.params {
+			size += p.t.Size()
+		}
+		get := func(name string) *weft.Tensor {
+			if t := r.tensor(name, l.params[0].t.DType(), []int{size}); t != nil {
+				return copyOf(t)
+			}
+			return nil
+		}
+		n.direction, n.grad, n.length, n.scale = get("direction"), get("gradient"), r.any("length"), r.any("scale")
+		count := r.count("changes")
+		if count > int64(l.o.History) {
+			r.fail("changes", "is %d, more than the history of %d", count, l.o.History)
+		}
+		for i := int64(0); i < count && r.err == nil; i++ {
+			c := move{step: get(fmt.Sprintf("change.step.%d", i)), grad: get(fmt.Sprintf("change.gradient.%d", i))}
+			if r.err == nil {
+				c.over = 1 / dot(c.grad, c.step)
+			}
+			n.changes = append(n.changes, c)
+		}
+	}
+	if err := r.finish(); err != nil {
+		return err
+	}
+	*l = n
+	return nil
+}
+
+// Sums are of the products in the parameters' type.
+var (
+	dots = weft.NewFused("dot", func(x []*ir.Node) []*ir.Node {
+		return []*ir.Node{op.Apply(op.Sum, op.Reduction{}, mul(x[0], x[1]))}
+	})
+	axpy = weft.NewFused("axpy", func(x []*ir.Node) []*ir.Node { return []*ir.Node{add(x[0], mul(x[1], x[2]))} })
+)
+
+func dot(x, y *weft.Tensor) float64 {
+	to := weft.ZerosOf(x.DType())
+	dots.Into([]*weft.Tensor{to}, x, y)
+	return to.Item()
+}
+
+func total(x *weft.Tensor) float64 { return x.Abs().Sum().Item() }

@@ -1,0 +1,119 @@
+package optim
+
+import (
+	"iter"
+
+	"weft"
+	"weft/internal/ir"
+)
+
+// NAdamOpts are the options of [NAdam].
+type NAdamOpts struct {
+	LR            float64
+	Beta1         float64 // decay of the mean gradient, in [0, 1); 0 means 0.9
+	Beta2         float64 // decay of the mean squared gradient, in [0, 1); 0 means 0.999
+	Eps           float64 // 0 means 1e-8
+	WeightDecay   float64
+	MomentumDecay float64 // 0 means 0.004
+	Decoupled     bool    // takes the decay of weights out of the gradient, as in AdamW
+	Maximize      bool    // goes up the gradient
+}
+
+// NAdam is Adam with Nesterov's momentum (Dozat, Incorporating Nesterov momentum into Adam,
+// 2016). With the gradient g, w the parameter and t the number of steps that it has taken,
+// this one included:
+//
+//	g = g + WeightDecay*w                Decoupled: w = w - LR*WeightDecay*w; Maximize: g = -g + ...
+//	u(t) = Beta1*(1 - 0.96^(t*MomentumDecay)/2)
+//	P = u(1)*...*u(t)
+//	m = Beta1*m + (1-Beta1)*g            0 at first
+//	v = Beta2*v + (1-Beta2)*g*g          0 at first
+//	s = sqrt(v/(1-Beta2^t)) + Eps
+//	w = w - LR*(1-u(t))/(1-P) * g/s - LR*u(t+1)/(1-P*u(t+1)) * m/s
+//
+// This is PyTorch's form.
+type NAdam = Method[NAdamOpts]
+
+// NewNAdam returns an optimizer of params, as nn.Params gives them. It panics with
+// *weft.Error if an option is out of range, the learning rate is not given or there
+// are no parameters.
+func NewNAdam(params iter.Seq2[string, *weft.Tensor], o NAdamOpts) *NAdam {
+	return newMethod(params, o)
+}
+
+func (NAdamOpts) name() string    { return "nadam" }
+func (o NAdamOpts) rate() float64 { return o.LR }
+
+func (o NAdamOpts) filled() NAdamOpts {
+	o.Beta1 = fraction("nadam", "Beta1", orElse(o.Beta1, 0.9))
+	o.Beta2 = fraction("nadam", "Beta2", orElse(o.Beta2, 0.999))
+	o.Eps = notNegative("nadam", "Eps", orElse(o.Eps, 1e-8))
+	o.MomentumDecay = notNegative("nadam", "MomentumDecay", orElse(o.MomentumDecay, 4e-3))
+	notNegative("nadam", "WeightDecay", o.WeightDecay)
+	return o
+}
+
+func (NAdamOpts) slots() []slot { return []slot{{name: "mean"}, {name: "square"}} }
+
+// A memo is the product of momenta up to a step, which the next step goes on from.
+type memo struct {
+	step    int64
+	product float64
+	base    float64 // 0.96 to the power MomentumDecay
+}
+
+// ln096 is the natural logarithm of 0.96.
+const ln096 = -0.040821994520255166
+
+// momentum returns u(t).
+func (o *NAdamOpts) momentum(m *memo, t int64) float64 {
+	if m.base == 0 {
+		m.base = weft.Scalar(float64(o.MomentumDecay*ln096), weft.Float64).Exp().Item() // the same bits everywhere
+	}
+	return float64(o.Beta1 * (1 - float64(0.5*power(m.base, t))))
+}
+
+// upTo returns the product of the momenta of steps 1 to t.
+func (o *NAdamOpts) upTo(m *memo, t int64) float64 {
+	if m.step > t || m.step == 0 {
+		m.step, m.product = 0, 1
+	}
+	for m.step < t && m.product > 0x1p-1000 { // below that it does not count beside 1
+		m.step++
+		m.product = float64(m.product * o.momentum(m, m.step))
+	}
+	m.step = t
+	return m.product
+}
+
+func (o NAdamOpts) update(m *moment) update {
+	decay, shrink := o.WeightDecay, 1.0
+	if o.Decoupled {
+		decay, shrink = 0, 1-float64(m.rate*o.WeightDecay)
+	}
+	// The same for all parameters, but the last three where some have taken fewer steps.
+	numbers := []any{decay, sign(o.Maximize), shrink, o.Beta1, 1 - o.Beta1, o.Beta2, 1 - o.Beta2, o.Eps, nil, nil, nil}
+	n := int64(0)
+	return update{rule: rule{nadam, func(list []any, p *param, g *weft.Tensor) []any {
+		if n != p.steps+1 {
+			n = p.steps + 1
+			product, next := o.upTo(m.memo, n), o.momentum(m.memo, n+1)
+			numbers[8] = 1 - power(o.Beta2, n)
+			numbers[9] = float64(m.rate*(1-o.momentum(m.memo, n))) / (1 - product)
+			numbers[10] = float64(m.rate*next) / (1 - float64(product*next))
+		}
+		return append(append(append(list, p.w, g), numbers...), p.state[0], p.state[1])
+	}}}
+}
+
+// Arguments: parameter, gradient, decay, sign, shrinking, the betas each with what it lacks to
+// 1, epsilon, bias correction of the mean square, rates of the gradient and of its mean, mean,
+// mean square.
+var nadam = weft.NewFused("nadam", func(x []*ir.Node) []*ir.Node {
+	g := decayed(x)
+	m := add(mul(x[13], x[5]), mul(g, x[6]))
+	v := add(mul(x[14], x[7]), mul(mul(g, g), x[8]))
+	by := add(sqrt(div(v, x[10])), x[9])
+	w := sub(mul(x[0], x[4]), mul(div(g, by), x[11]))
+	return []*ir.Node{sub(w, mul(div(m, by), x[12])), m, v}
+})

@@ -1,0 +1,124 @@
+package optim
+
+import (
+	"weft"
+	"weft/internal/array"
+	"weft/internal/ir"
+	"weft/internal/op"
+)
+
+// A grad is a gradient, as an array or as the rows at some places; all nil: there is none.
+type grad struct {
+	t      *weft.Tensor
+	places *weft.Tensor
+}
+
+// step changes the parameters that have a gradient: those whose gradients are arrays all at
+// once.
+func step(opName string, params []*param, u update) {
+	if u.noRows != "" {
+		for _, p := range params {
+			weft.BorrowRows(p.t, func(_, _ *weft.Tensor) {
+				array.Failf(opName, "params", "%q has a gradient that is kept as rows: %s", p.name, u.noRows)
+			})
+		}
+	}
+	borrow(params, u.rows.f != nil, func(grads []grad) {
+		var dst []*weft.Tensor
+		var list []any
+		u.f.IntoAll(func(yield func([]*weft.Tensor, []any) bool) {
+			for i, p := range params {
+				if grads[i].t == nil || grads[i].places != nil {
+					continue
+				}
+				p.keep()
+				dst = append(append(dst[:0], p.w), p.state...)
+				list = u.args(list[:0], p, grads[i].t)
+				if !yield(dst, list) {
+					return
+				}
+			}
+		})
+		for i, p := range params {
+			if places := grads[i].places; places != nil {
+				p.keep()
+				dst = append(append(dst[:0], p.w), p.state...)
+				u.rows.f.IntoRows(places, dst, u.rows.args(list[:0], p, grads[i].t)...)
+			}
+			if grads[i].t != nil {
+				p.steps++
+			}
+		}
+	})
+}
+
+// borrow calls f with the gradients of parameters; rows says that those that are kept as
+// rows are to be given as such.
+func borrow(params []*param, rows bool, f func(grads []grad)) {
+	grads := make([]grad, len(params))
+	var from func(i int)
+	from = func(i int) {
+		for ; i < len(grads); i++ {
+			if rows && weft.BorrowRows(params[i].t, func(places, values *weft.Tensor) {
+				grads[i] = grad{values, places}
+				from(i + 1)
+			}) || weft.BorrowGrad(params[i].t, func(g *weft.Tensor) {
+				grads[i] = grad{t: g}
+				from(i + 1)
+			}) {
+				return
+			}
+		}
+		f(grads)
+	}
+	from(0)
+}
+
+// keep makes what a parameter needs before its first step.
+func (p *param) keep() {
+	if p.w == nil {
+		p.w = p.t.NoGrad()
+	}
+	if p.state != nil {
+		return
+	}
+	p.state = make([]*weft.Tensor, len(p.slots))
+	for i, s := range p.slots {
+		p.state[i] = weft.ZerosOf(p.t.DType(), p.t.Shape()...)
+		if s.first != 0 {
+			p.state[i].AddAssign(s.first)
+		}
+	}
+}
+
+// power is x to the n by products alone: the same bits on every processor.
+func power(x float64, n int64) float64 {
+	y := 1.0
+	for ; n > 0; n >>= 1 {
+		if n&1 != 0 {
+			y = float64(y * x)
+		}
+		x = float64(x * x)
+	}
+	return y
+}
+
+// sign is what gradients are multiplied by.
+func sign(maximize bool) float64 {
+	if maximize {
+		return -1
+	}
+	return 1
+}
+
+// Nodes of the update formulas.
+
+func add(x, y *ir.Node) *ir.Node { return op.Apply(op.Add, nil, x, y) }
+func sub(x, y *ir.Node) *ir.Node { return op.Apply(op.Sub, nil, x, y) }
+func mul(x, y *ir.Node) *ir.Node { return op.Apply(op.Mul, nil, x, y) }
+func div(x, y *ir.Node) *ir.Node { return op.Apply(op.Div, nil, x, y) }
+func sqrt(x *ir.Node) *ir.Node   { return op.Apply(op.Sqrt, nil, x) }
+
+// decayed is the gradient x[1], times a sign x[3], and the parameter x[0] times its decay
+// x[2].
+func decayed(x []*ir.Node) *ir.Node { return add(mul(x[1], x[3]), mul(x[0], x[2])) }
