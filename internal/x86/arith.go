@@ -10,12 +10,18 @@ import (
 )
 
 // byType holds an instruction by the type that it computes in; B is a mask.
-type byType [loop.F64 + 1]asm.Op
+type byType [loop.I16 + 1]asm.Op
 
 // row is the instructions for I32, I64, F32 and F64, or the last of these, or for B
 // too.
 func row(ops ...asm.Op) (t byType) {
-	copy(t[len(t)-len(ops):], ops)
+	copy(t[int(loop.F64)+1-len(ops):], ops)
+	return t
+}
+
+// bytes adds those for I8 and I16.
+func (t byType) bytes(ops ...asm.Op) byType {
+	copy(t[loop.I8:], ops)
 	return t
 }
 
@@ -23,23 +29,23 @@ func row(ops ...asm.Op) (t byType) {
 // made of several.
 var direct = func() (t [jit.AVX512 + 1][loop.NumOps]byType) {
 	t[jit.AVX2] = [loop.NumOps]byType{
-		loop.OpAdd:  row(asm.VPADDD, asm.VPADDQ, asm.VADDPS, asm.VADDPD),
-		loop.OpSub:  row(asm.VPSUBD, asm.VPSUBQ, asm.VSUBPS, asm.VSUBPD),
-		loop.OpMul:  row(asm.VPMULLD, 0, asm.VMULPS, asm.VMULPD),
-		loop.OpAbs:  row(asm.VPABSD, 0, 0, 0),
-		loop.OpMin:  row(asm.VPMINSD, 0, asm.VMINPS, asm.VMINPD), // floats: b if either is NaN
-		loop.OpMax:  row(asm.VPMAXSD, 0, asm.VMAXPS, asm.VMAXPD),
-		loop.OpMinU: row(asm.VPMINUD, 0, 0, 0),
-		loop.OpMaxU: row(asm.VPMAXUD, 0, 0, 0),
+		loop.OpAdd:  row(asm.VPADDD, asm.VPADDQ, asm.VADDPS, asm.VADDPD).bytes(asm.VPADDB, asm.VPADDW),
+		loop.OpSub:  row(asm.VPSUBD, asm.VPSUBQ, asm.VSUBPS, asm.VSUBPD).bytes(asm.VPSUBB, asm.VPSUBW),
+		loop.OpMul:  row(asm.VPMULLD, 0, asm.VMULPS, asm.VMULPD).bytes(0, asm.VPMULLW),
+		loop.OpAbs:  row(asm.VPABSD, 0, 0, 0).bytes(asm.VPABSB, asm.VPABSW),
+		loop.OpMin:  row(asm.VPMINSD, 0, asm.VMINPS, asm.VMINPD).bytes(asm.VPMINSB, asm.VPMINSW), // floats: b if either is NaN
+		loop.OpMax:  row(asm.VPMAXSD, 0, asm.VMAXPS, asm.VMAXPD).bytes(asm.VPMAXSB, asm.VPMAXSW),
+		loop.OpMinU: row(asm.VPMINUD, 0, 0, 0).bytes(asm.VPMINUB, asm.VPMINUW),
+		loop.OpMaxU: row(asm.VPMAXUD, 0, 0, 0).bytes(asm.VPMAXUB, asm.VPMAXUW),
 		loop.OpDiv:  row(asm.VDIVPS, asm.VDIVPD),
 		loop.OpFma:  row(pFma, pFmaD),
 		loop.OpSqrt: row(asm.VSQRTPS, asm.VSQRTPD),
 		loop.OpShl:  row(asm.VPSLLVD, asm.VPSLLVQ, 0, 0), // counts are unsigned and clamped
 		loop.OpShr:  row(asm.VPSRAVD, 0, 0, 0),
 		loop.OpShrU: row(asm.VPSRLVD, asm.VPSRLVQ, 0, 0),
-		loop.OpAnd:  row(asm.VPAND, asm.VPAND, asm.VPAND, asm.VANDPS, asm.VANDPD),
-		loop.OpOr:   row(asm.VPOR, asm.VPOR, asm.VPOR, 0, 0),
-		loop.OpXor:  row(asm.VPXOR, asm.VPXOR, asm.VPXOR, asm.VXORPS, asm.VXORPD),
+		loop.OpAnd:  row(asm.VPAND, asm.VPAND, asm.VPAND, asm.VANDPS, asm.VANDPD).bytes(asm.VPAND, asm.VPAND),
+		loop.OpOr:   row(asm.VPOR, asm.VPOR, asm.VPOR, 0, 0).bytes(asm.VPOR, asm.VPOR),
+		loop.OpXor:  row(asm.VPXOR, asm.VPXOR, asm.VPXOR, asm.VXORPS, asm.VXORPD).bytes(asm.VPXOR, asm.VPXOR),
 	}
 	t[jit.AVX512] = t[jit.AVX2]
 	for _, x := range []struct {
@@ -55,10 +61,10 @@ var direct = func() (t [jit.AVX512 + 1][loop.NumOps]byType) {
 		{loop.OpShr, row(asm.VPSRAVQ, 0, 0)},
 		{loop.OpRotL, row(asm.VPROLVD, asm.VPROLVQ, 0, 0)},
 		{loop.OpLzCnt, row(asm.VPLZCNTD, asm.VPLZCNTQ, 0, 0)},
-		{loop.OpAnd, row(asm.KANDW, asm.VPANDD, asm.VPANDQ, 0, 0)},
-		{loop.OpOr, row(asm.KORW, asm.VPORD, asm.VPORQ, 0, 0)},
-		{loop.OpXor, row(asm.KXORW, asm.VPXORD, asm.VPXORQ, 0, 0)},
-		{loop.OpNot, row(asm.KNOTW, 0, 0, 0, 0)},
+		{loop.OpAnd, row(asm.KANDQ, asm.VPANDD, asm.VPANDQ, 0, 0).bytes(asm.VPANDD, asm.VPANDD)},
+		{loop.OpOr, row(asm.KORQ, asm.VPORD, asm.VPORQ, 0, 0).bytes(asm.VPORD, asm.VPORD)},
+		{loop.OpXor, row(asm.KXORQ, asm.VPXORD, asm.VPXORQ, 0, 0).bytes(asm.VPXORD, asm.VPXORD)},
+		{loop.OpNot, row(asm.KNOTQ, 0, 0, 0, 0)},
 		{loop.OpLogB, row(asm.VGETEXPPS, asm.VGETEXPPD)},
 		{loop.OpScaleB, row(asm.VSCALEFPS, asm.VSCALEFPD)},
 	} {
@@ -99,9 +105,9 @@ func Emulates(p *loop.Program) (found bool) {
 // instruction set.
 var (
 	shifts = [...]byType{
-		row(asm.VPSLLD, asm.VPSLLQ, 0, 0),
-		row(asm.VPSRAD, asm.VPSRAQ, 0, 0),
-		row(asm.VPSRLD, asm.VPSRLQ, 0, 0),
+		row(asm.VPSLLD, asm.VPSLLQ, 0, 0).bytes(0, asm.VPSLLW),
+		row(asm.VPSRAD, asm.VPSRAQ, 0, 0).bytes(0, asm.VPSRAW),
+		row(asm.VPSRLD, asm.VPSRLQ, 0, 0).bytes(0, asm.VPSRLW),
 	}
 	rounds = [...]byType{jit.AVX2: row(asm.VROUNDPS, asm.VROUNDPD), jit.AVX512: row(asm.VRNDSCALEPS, asm.VRNDSCALEPD)}
 )
@@ -109,14 +115,16 @@ var (
 // Instructions around masks: comparisons by a predicate, of which AVX2 has those of
 // floats, and its own; choosing by a vector and by an opmask, and moving under one.
 var (
-	cmps   = row(asm.VPCMPD, asm.VPCMPQ, asm.VCMPPS, asm.VCMPPD)
-	cmpsU  = row(asm.VPCMPUD, asm.VPCMPUQ, 0, 0)
-	gts    = row(asm.VPCMPGTD, asm.VPCMPGTQ, 0, 0)
-	eqs    = row(asm.VPCMPEQD, asm.VPCMPEQQ, 0, 0)
-	blends = row(asm.VBLENDVPS, asm.VBLENDVPS, asm.VBLENDVPD, asm.VBLENDVPS, asm.VBLENDVPD)
-	blendm = row(asm.VBLENDMPS, asm.VBLENDMPD, asm.VBLENDMPS, asm.VBLENDMPD)
-	moves  = row(asm.VMOVAPS, asm.VMOVAPD, asm.VMOVAPS, asm.VMOVAPD)
-	andns  = [...]asm.Op{jit.AVX2: asm.VPANDN, jit.AVX512: asm.KANDNW} // of masks: not the first, and the second
+	cmps   = row(asm.VPCMPD, asm.VPCMPQ, asm.VCMPPS, asm.VCMPPD).bytes(asm.VPCMPB, asm.VPCMPW)
+	cmpsU  = row(asm.VPCMPUD, asm.VPCMPUQ, 0, 0).bytes(asm.VPCMPUB, asm.VPCMPUW)
+	gts    = row(asm.VPCMPGTD, asm.VPCMPGTQ, 0, 0).bytes(asm.VPCMPGTB, asm.VPCMPGTW)
+	eqs    = row(asm.VPCMPEQD, asm.VPCMPEQQ, 0, 0).bytes(asm.VPCMPEQB, asm.VPCMPEQW)
+	blends = row(asm.VPBLENDVB, asm.VBLENDVPS, asm.VBLENDVPD, asm.VBLENDVPS, asm.VBLENDVPD).bytes(asm.VPBLENDVB, asm.VPBLENDVB)
+	blendm = row(asm.VBLENDMPS, asm.VBLENDMPD, asm.VBLENDMPS, asm.VBLENDMPD).bytes(asm.VPBLENDMB, asm.VPBLENDMW)
+	moves  = row(asm.VMOVAPS, asm.VMOVAPD, asm.VMOVAPS, asm.VMOVAPD).bytes(asm.VMOVDQU8, asm.VMOVDQU16)
+	tests  = row(asm.VPTESTMD, asm.VPTESTMQ, 0, 0).bytes(asm.VPTESTMB, asm.VPTESTMW)
+	testns = row(asm.VPTESTNMD, asm.VPTESTNMQ, 0, 0).bytes(asm.VPTESTNMB, asm.VPTESTNMW)
+	andns  = [...]asm.Op{jit.AVX2: asm.VPANDN, jit.AVX512: asm.KANDNQ} // of masks: not the first, and the second
 )
 
 // intOf is the integer type as wide as a float.
@@ -163,6 +171,10 @@ func (c *compiler) arith(in *loop.Ins, d, a, b vr) {
 		}
 	case loop.OpShl, loop.OpShr, loop.OpShrU:
 		n := &c.p.Ins[in.B]
+		if t.Size() < 4 {
+			c.shiftAll(in.Op, t, d, a, b)
+			return
+		}
 		if n.Op == loop.OpConst && n.Imm < uint64(8*t.Size()) && direct[c.isa][in.Op][t] != 0 {
 			c.op1i(shifts[in.Op-loop.OpShl][t], d, a, int64(n.Imm))
 			return
@@ -233,6 +245,10 @@ func (c *compiler) compute(op loop.Op, t loop.Type, d, a, b vr) {
 		}
 		c.blend(t, d, greater, a, b)
 	case loop.OpMul:
+		if t == loop.I8 {
+			c.mulBytes(d, a, b)
+			return
+		}
 		c.mul64(d, a, b)
 	case loop.OpShr: // with the bits of negative numbers flipped, and flipped back
 		s := c.negative(a)
@@ -252,7 +268,7 @@ func (c *compiler) compute(op loop.Op, t loop.Type, d, a, b vr) {
 }
 
 // signBit is the highest bit of a type.
-func signBit(t loop.Type) uint64 { return 1 << (8*max(t.Size(), 4) - 1) }
+func signBit(t loop.Type) uint64 { return 1 << (8*max(t.Size(), 1) - 1) }
 
 // negative returns -1 where a, of type I64, is below 0, and 0 elsewhere, on AVX2.
 func (c *compiler) negative(a vr) vr {
@@ -287,6 +303,43 @@ func (c *compiler) mul64(d, a, b vr) {
 	cross := c.v2(asm.VPMULLD, c.v1i(asm.VPSHUFD, b, 0xB1), a) // a.lo*b.hi, a.hi*b.lo
 	sum := c.v2(asm.VPADDD, c.v1i(asm.VPSRLQ, cross, 32), cross)
 	c.op2(asm.VPADDQ, d, c.v2(asm.VPMULUDQ, a, b), c.v1i(asm.VPSLLQ, sum, 32))
+}
+
+// mulBytes multiplies the even bytes, and the odd ones where they stand.
+func (c *compiler) mulBytes(d, a, b vr) {
+	t, upper := loop.I16, c.constReg(loop.I16, 0xFF00)
+	odd := c.v2(asm.VPMULLW, c.v1i(asm.VPSRLW, a, 8), c.opV(loop.OpAnd, t, b, upper))
+	even := c.opV(loop.OpAnd, t, c.v2(asm.VPMULLW, a, b), c.constReg(t, 0x00FF))
+	c.do(loop.OpOr, t, d, even, odd)
+}
+
+// shiftAll shifts elements of 1 and 2 bytes by a count that all lanes share, bytes as
+// halves of words. The instructions take counts from the width on as the language does.
+func (c *compiler) shiftAll(op loop.Op, t loop.Type, d, a, b vr) {
+	count := c.newV().x()
+	if t == loop.I8 {
+		c.op1(asm.VPMOVZXBQ, count, b.x())
+	} else {
+		c.op1(asm.VPMOVZXWQ, count, b.x())
+	}
+	shift, w := shifts[op-loop.OpShl][loop.I16], loop.I16
+	if t == w {
+		c.op2(shift, d, a, count)
+		return
+	}
+	lower, upper := c.constReg(w, 0x00FF), c.constReg(w, 0xFF00)
+	and := func(x, y vr) vr { return c.opV(loop.OpAnd, w, x, y) }
+	var even, odd vr
+	switch op {
+	case loop.OpShl:
+		even, odd = and(c.v2(shift, a, count), lower), c.v2(shift, and(a, upper), count)
+	case loop.OpShrU:
+		even, odd = c.v2(shift, and(a, lower), count), and(c.v2(shift, a, count), upper)
+	default:
+		even = c.v1i(asm.VPSRLW, c.v2(shift, c.v1i(asm.VPSLLW, a, 8), count), 8)
+		odd = and(c.v2(shift, a, count), upper)
+	}
+	c.do(loop.OpOr, w, d, even, odd)
 }
 
 // two reports the constant 2.
@@ -345,11 +398,7 @@ func (c *compiler) compare(v loop.Value, in *loop.Ins) {
 
 // testReg compares a & b with zero, on AVX-512.
 func (c *compiler) testReg(op loop.Op, t loop.Type, d, a, b vr) {
-	test := [...]byType{
-		{loop.I32: asm.VPTESTNMD, loop.I64: asm.VPTESTNMQ},
-		{loop.I32: asm.VPTESTMD, loop.I64: asm.VPTESTMQ},
-	}[op-loop.OpEq]
-	c.op2(test[t], d, a, b)
+	c.op2([...]byType{testns, tests}[op-loop.OpEq][t], d, a, b)
 }
 
 // compareReg compares a and b.

@@ -101,7 +101,7 @@ func (c *compiler) encodeMov(class uint8, d, s asm.Reg) {
 
 func (c *compiler) encodeZero(d asm.Reg) {
 	if d.IsMask() {
-		c.asm.RRR(asm.KXORW, d, d, d)
+		c.asm.RRR(asm.KXORQ, d, d, d)
 		return
 	}
 	// Writing 128 bits clears the rest.
@@ -113,7 +113,7 @@ func (c *compiler) encodeZero(d asm.Reg) {
 }
 
 func (c *compiler) encodeOnes(d asm.Reg) {
-	c.asm.RRR([...]asm.Op{jit.AVX2: asm.VPCMPEQD, jit.AVX512: asm.KXNORW}[c.isa], d, d, d)
+	c.asm.RRR([...]asm.Op{jit.AVX2: asm.VPCMPEQD, jit.AVX512: asm.KXNORQ}[c.isa], d, d, d)
 }
 
 // fmaForms are the forms by what the destination holds before: 132 a factor (with

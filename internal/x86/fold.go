@@ -37,14 +37,19 @@ var folds = func() (t [asm.RDTSC + 1]uint8) {
 		asm.VPADDD, asm.VPMULLD, asm.VPMINSD, asm.VPMAXSD, asm.VPMINUD, asm.VPMAXUD, asm.VPANDD, asm.VPORD, asm.VPXORD)
 	put(2|foldCommutes|foldBcast8, asm.VADDPD, asm.VMULPD, asm.VANDPD, asm.VORPD, asm.VXORPD,
 		asm.VPADDQ, asm.VPMULLQ, asm.VPMULUDQ, asm.VPMINSQ, asm.VPMAXSQ, asm.VPMINUQ, asm.VPMAXUQ, asm.VPANDQ, asm.VPORQ, asm.VPXORQ)
-	put(2|foldCommutes, asm.VPAND, asm.VPOR, asm.VPXOR, asm.VPCMPEQD, asm.VPCMPEQQ)
+	put(2|foldCommutes, asm.VPAND, asm.VPOR, asm.VPXOR, asm.VPCMPEQB, asm.VPCMPEQW, asm.VPCMPEQD, asm.VPCMPEQQ,
+		asm.VPADDB, asm.VPADDW, asm.VPMULLW, asm.VPMINSB, asm.VPMINSW, asm.VPMAXSB, asm.VPMAXSW, asm.VPMINUB, asm.VPMINUW,
+		asm.VPMAXUB, asm.VPMAXUW)
 	put(2|foldBcast4, asm.VSUBPS, asm.VDIVPS, asm.VMINPS, asm.VMAXPS, asm.VCMPPS, asm.VPSUBD, asm.VPCMPD, asm.VPCMPUD,
 		asm.VPSLLVD, asm.VPSRLVD, asm.VPSRAVD, asm.VBLENDMPS, asm.VSCALEFPS,
 		asm.VPTESTMD, asm.VPTESTNMD, asm.VPERMPS)
 	put(2|foldBcast8, asm.VSUBPD, asm.VDIVPD, asm.VMINPD, asm.VMAXPD, asm.VCMPPD, asm.VPSUBQ, asm.VPCMPQ, asm.VPCMPUQ,
 		asm.VPSLLVQ, asm.VPSRLVQ, asm.VPSRAVQ, asm.VBLENDMPD, asm.VSCALEFPD,
 		asm.VPTESTMQ, asm.VPTESTNMQ, asm.VPERMPD)
-	put(2, asm.VPANDN, asm.VPCMPGTD, asm.VPCMPGTQ, asm.VBLENDVPS, asm.VBLENDVPD)
+	put(2, asm.VPANDN, asm.VPCMPGTB, asm.VPCMPGTW, asm.VPCMPGTD, asm.VPCMPGTQ, asm.VBLENDVPS, asm.VBLENDVPD, asm.VPBLENDVB,
+		asm.VPSUBB, asm.VPSUBW, asm.VPCMPB, asm.VPCMPW, asm.VPCMPUB, asm.VPCMPUW, asm.VPBLENDMB, asm.VPBLENDMW,
+		asm.VPTESTMB, asm.VPTESTMW, asm.VPTESTNMB, asm.VPTESTNMW)
+	put(1, asm.VPABSB, asm.VPABSW)
 	put(1|foldBcast4, asm.VSQRTPS, asm.VRNDSCALEPS, asm.VCVTDQ2PS, asm.VCVTTPS2DQ, asm.VCVTUDQ2PS, asm.VCVTTPS2UDQ)
 	put(1|foldBcast8, asm.VSQRTPD, asm.VRNDSCALEPD)
 	put(1, asm.VROUNDPS, asm.VROUNDPD, asm.ADD, asm.SUB, asm.AND, asm.CMP, asm.IMUL)
@@ -154,7 +159,7 @@ func (c *compiler) foldOperands() {
 // vector, or an element of a size for all lanes.
 func (c *compiler) inPlace(m lmem, elem, f uint8) (lmem, bool) {
 	m.bcast = elem > 0
-	return m, elem == 0 || c.isa == jit.AVX512 && f&(elem*foldElement) != 0
+	return m, elem == 0 || c.isa == jit.AVX512 && elem >= 4 && f&(elem*foldElement) != 0
 }
 
 // spreadOf returns the size of the element that a load has for all lanes, 0 for none.

@@ -17,7 +17,7 @@ func (c *compiler) leaveNext(r *loop.Region) {
 	for n, v := range r.Next {
 		in := &c.p.Ins[v]
 		single := (direct[c.isa][in.Op][in.Type] != 0 || in.Op == loop.OpLookup) && !(in.Type.Float() && (in.Op == loop.OpMin || in.Op == loop.OpMax))
-		if !single || in.Type == loop.B || in.Op == loop.OpFma && in.C != r.Params[n] {
+		if !single || in.Type.Size() < 4 || in.Op == loop.OpFma && in.C != r.Params[n] {
 			continue
 		}
 		others := false

@@ -140,7 +140,7 @@ func TestSchedule(t *testing.T) {
 	})
 	p := finish(t, b)
 	c := new(compiler)
-	c.reset(p, jit.AVX512)
+	c.reset(p, 4, jit.AVX512)
 	body := p.Region(&p.Ins[p.Body[0]]).Body
 	order, _ := c.schedule(body)
 	at := map[loop.Value]int{}

@@ -25,7 +25,7 @@ type generator struct {
 	table  []int // read through OpLoadAt; 16 elements from any place are theirs
 	spread []int // written through OpStoreAt; four elements are each lane's
 	scalar []int
-	pool   [loop.F64 + 1][]loop.Value
+	pool   [loop.I16 + 1][]loop.Value
 	budget int
 	reduce bool
 	depth  int
@@ -65,7 +65,7 @@ func (g *generator) program(t testing.TB) (*loop.Program, []bool) {
 	if r.IntN(4) == 0 {
 		choice = []array.DType{array.Bool, array.Int64, array.Float64}
 		for _, o := range operations() {
-			ok := o.t.Size() != 4 && !o.partial() && !unsignedOp(o)
+			ok := o.t.Size() != 4 && !o.partial()
 			for _, a := range o.args {
 				ok = ok && a.Size() != 4
 			}
@@ -75,7 +75,7 @@ func (g *generator) program(t testing.TB) (*loop.Program, []bool) {
 		}
 	} else {
 		for _, o := range operations() {
-			if !o.partial() && !unsignedOp(o) {
+			if !o.partial() {
 				g.ops = append(g.ops, o)
 			}
 		}
@@ -141,16 +141,13 @@ func (g *generator) program(t testing.TB) (*loop.Program, []bool) {
 	return finish(t, g.b), wide
 }
 
-// unsignedOp reports what the interpreter does not know yet.
-func unsignedOp(o operation) bool {
-	return isBits(o.op) || o.sign != 0 || o.op >= loop.OpQuoU && o.op <= loop.OpMaxU || o.op == loop.OpLtU || o.op == loop.OpLeU
-}
-
 func (g *generator) reduction() loop.Value {
-	t := loop.Type(1 + g.r.IntN(int(loop.F64)))
-	k := loop.Reduction(g.r.IntN(4))
-	if t == loop.B {
-		k = loop.And + loop.Reduction(g.r.IntN(2))
+	if g.r.IntN(5) == 0 {
+		return g.b.Reduce(loop.And+loop.Reduction(g.r.IntN(2)), g.pick(loop.B))
+	}
+	t, k := numbers[g.r.IntN(len(numbers))], loop.Reduction(g.r.IntN(4))
+	if t.Int() && g.r.IntN(4) == 0 {
+		k = loop.MinU + loop.Reduction(g.r.IntN(2))
 	}
 	return g.b.Reduce(k, g.pick(t))
 }

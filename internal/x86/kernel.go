@@ -61,15 +61,19 @@ func compile(p *loop.Program, isa jit.ISA, streaming bool, listing io.Writer) (*
 	}
 	for i, b := range p.Bufs {
 		switch b.DType {
-		case array.Bool, array.Uint8, array.Int32, array.Uint32, array.Int64, array.Uint64, array.Float16, array.BFloat16, array.Float32, array.Float64:
+		case array.Bool, array.Uint8, array.Int8, array.Uint16, array.Int16, array.Int32, array.Uint32, array.Int64, array.Uint64, array.Float16, array.BFloat16, array.Float32, array.Float64:
 		default:
 			return nil, fmt.Errorf("%w: buffer %d of type %s", ErrUnsupported, i, b.DType)
 		}
 	}
+	p, es := narrowed(p)
+	if es == 0 {
+		return nil, fmt.Errorf("%w: integers narrower than lanes", ErrUnsupported)
+	}
 	c := pool.Get().(*compiler)
 	defer pool.Put(c)
 	c.streaming = streaming
-	c.reset(p, isa)
+	c.reset(p, es, isa)
 	c.program()
 	c.allocate()
 	if c.scratch > loop.ScratchLen {

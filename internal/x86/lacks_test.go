@@ -12,8 +12,5 @@ import (
 // listed, which it does not compile yet.
 var language = loopgen.Language{DTypes: array.DTypes(), Lacks: []loopgen.Item{
 	{Type: loop.I8}, {Type: loop.I16},
-	{Op: loop.OpQuoU}, {Op: loop.OpRemU}, {Op: loop.OpMinU}, {Op: loop.OpMaxU}, {Op: loop.OpLtU}, {Op: loop.OpLeU},
-	{Op: loop.OpCvt, Sign: loop.FromUnsigned}, {Op: loop.OpCvt, Sign: loop.ToUnsigned},
-	{Op: loop.OpReduce, Kind: loop.MinU}, {Op: loop.OpReduce, Kind: loop.MaxU},
 	{Step: loop.By2}, {Step: loop.By3}, {Step: loop.By4},
 }}

@@ -11,6 +11,7 @@ type compiler struct {
 	p   *loop.Program
 	isa jit.ISA
 	vb  int // bytes of a vector register
+	es  int // bytes a lane, but of passes that compute with 8 bytes alone
 
 	streaming bool // see CompileStreaming
 
@@ -93,8 +94,8 @@ type constant struct {
 	r    vr
 }
 
-func (c *compiler) reset(p *loop.Program, isa jit.ISA) {
-	c.p, c.isa, c.vb = p, isa, isa.VectorBytes()
+func (c *compiler) reset(p *loop.Program, es int, isa jit.ISA) {
+	c.p, c.es, c.isa, c.vb = p, es, isa, isa.VectorBytes()
 	c.asm.Reset()
 	c.code, c.pre, c.other = c.code[:0], c.pre[:0], c.other[:0]
 	c.vregs = append(c.vregs[:0], vinfo{phys: -1})
@@ -119,7 +120,7 @@ func (c *compiler) reset(p *loop.Program, isa jit.ISA) {
 
 // program lowers the whole kernel.
 func (c *compiler) program() {
-	c.lay = layout{k: 1, lanes: c.vb / 4, es: 4, parts: 2, uni: true}
+	c.lay = layout{k: 1, lanes: c.vb / c.es, es: c.es, parts: 2, uni: true}
 	for b := range c.p.Bufs {
 		c.ptr[b] = c.argument(frameMem(loop.FramePtr + 8*b))
 	}

@@ -10,10 +10,7 @@ import (
 
 // maskType is the integer type as wide as a lane, and as an element of a mask on AVX2.
 func (c *compiler) maskType() loop.Type {
-	if c.lay.es == 8 {
-		return loop.I64
-	}
-	return loop.I32
+	return [...]loop.Type{1: loop.I8, 2: loop.I16, 4: loop.I32, 8: loop.I64}[c.lay.es]
 }
 
 // joinMask makes the mask of a step from those of its two 8-byte halves.
@@ -69,7 +66,7 @@ func (c *compiler) nonzero(d, a vr) {
 
 // ones makes numbers 1 of type t where mask m is, and 0 elsewhere.
 func (c *compiler) ones(t loop.Type, d, m vr) {
-	one := c.constReg(t, [...]uint64{loop.I32: 1, loop.I64: 1, loop.F32: 0x3F800000, loop.F64: 0x3FF << 52}[t])
+	one := c.constReg(t, [...]uint64{loop.I32: 1, loop.I64: 1, loop.F32: 0x3F800000, loop.F64: 0x3FF << 52, loop.I8: 1, loop.I16: 1}[t])
 	if c.isa == jit.AVX512 {
 		c.op1(moves[t], d, one).mask(m).z()
 	} else {
@@ -89,6 +86,12 @@ func (c *compiler) bitsOf(k vr) vr {
 		c.op1(c.kmov(), g, k)
 	case c.lay.es == 8:
 		c.op1(asm.VMOVMSKPD, g, k)
+	case c.lay.es == 2:
+		b := c.newV().x()
+		c.op2(asm.VPACKSSWB, b, k.x(), c.half(k, 1))
+		c.op1(asm.VPMOVMSKB, g, b)
+	case c.lay.es == 1:
+		c.op1(asm.VPMOVMSKB, g, k)
 	default:
 		c.op1(asm.VMOVMSKPS, g, k)
 	}
@@ -97,10 +100,7 @@ func (c *compiler) bitsOf(k vr) vr {
 
 // kmov moves the mask of a step.
 func (c *compiler) kmov() asm.Op {
-	if c.lay.lanes == 8 {
-		return asm.KMOVB
-	}
-	return asm.KMOVW
+	return [...]asm.Op{1: asm.KMOVQ, 2: asm.KMOVD, 4: asm.KMOVW, 8: asm.KMOVB}[c.lay.es]
 }
 
 // boolMask returns a mask of all lanes or none from a truth value in a general
@@ -114,7 +114,7 @@ func (c *compiler) boolMask(g vr) vr {
 		return c.broadcast(t, 8)
 	}
 	m := c.newM()
-	c.op1(asm.KMOVW, m, t)
+	c.op1(asm.KMOVQ, m, t)
 	return m
 }
 
@@ -127,10 +127,8 @@ func (c *compiler) none(masks []vr, l asm.Label) *ins {
 		m = t
 	}
 	switch {
-	case c.isa == jit.AVX512 && c.lay.lanes == 8:
-		c.use2(asm.KORTESTB, m, masks[last])
 	case c.isa == jit.AVX512:
-		c.use2(asm.KORTESTW, m, masks[last])
+		c.use2([...]asm.Op{1: asm.KORTESTQ, 2: asm.KORTESTD, 4: asm.KORTESTW, 8: asm.KORTESTB}[c.lay.es], m, masks[last])
 	default:
 		if last > 0 {
 			t := c.newM()
@@ -148,12 +146,16 @@ func (c *compiler) maskRest(n vr) {
 	rest, m := c.newG(), c.newM()
 	c.mov(rest, n)
 	c.upd(asm.SUB, rest, c.lay.idx)
-	if c.isa == jit.AVX512 {
+	switch {
+	case c.isa == jit.AVX512:
 		ones, bits := c.newG(), c.newG()
-		c.gconst(ones, 0xFFFFFFFF)
+		c.gconst(ones, 1<<max(c.lay.lanes, 32)-1)
 		c.op2(asm.BZHI, bits, ones, rest)
 		c.op1(c.kmov(), m, bits)
-	} else {
+	case c.lay.es == 1: // up to 255 may be left
+		n := c.loadV(asm.VMOVUPS, c.iota(1, 1))
+		c.compareReg(loop.OpLeU, loop.I8, m, n, c.broadcast(rest, 1))
+	default:
 		c.op2m(gts[c.maskType()], m, c.broadcast(rest, c.lay.es), c.iota(c.lay.es, 0))
 	}
 	c.masks = []vr{m}
@@ -167,9 +169,9 @@ func (c *compiler) blend(t loop.Type, d, m, a, b vr) {
 		c.op3(blends[t], d, b, a, m)
 	case t == loop.B:
 		x, y := c.newM(), c.newM()
-		c.op2(asm.KANDW, x, m, a)
-		c.op2(asm.KANDNW, y, m, b)
-		c.op2(asm.KORW, d, x, y)
+		c.op2(asm.KANDQ, x, m, a)
+		c.op2(asm.KANDNQ, y, m, b)
+		c.op2(asm.KORQ, d, x, y)
 	default:
 		c.op2(blendm[t], d, b, a).mask(m)
 	}

@@ -12,16 +12,36 @@ type elementOps struct {
 	get, put asm.Op // of a general register, or one for all
 	low      asm.Op // of the lowest lane of a vector
 	spread   asm.Op // one element for all lanes
+	spreadG  asm.Op // the same from a general register
 	vector   asm.Op // a vector under an opmask
 	masked   asm.Op // a vector under a vector of masks, on AVX2
 	gather   asm.Op // elements at offsets of 8 bytes
 }
 
 var elements = [9]elementOps{
-	1: {get: asm.MOVZX8, put: asm.MOV8},
-	2: {get: asm.MOVZX16, put: asm.MOV16},
-	4: {asm.MOV32, asm.MOV32, asm.VMOVD, asm.VBROADCASTSS, asm.VMOVUPS, asm.VMASKMOVPS, asm.VPGATHERQD},
-	8: {asm.MOV, asm.MOV, asm.VMOVQ, asm.VBROADCASTSD, asm.VMOVUPD, asm.VMASKMOVPD, asm.VPGATHERQQ},
+	1: {get: asm.MOVZX8, put: asm.MOV8, low: asm.VPEXTRB, spread: asm.VPBROADCASTB, spreadG: asm.VPBROADCASTB, vector: asm.VMOVDQU8},
+	2: {get: asm.MOVZX16, put: asm.MOV16, low: asm.VPEXTRW, spread: asm.VPBROADCASTW, spreadG: asm.VPBROADCASTW, vector: asm.VMOVDQU16},
+	4: {asm.MOV32, asm.MOV32, asm.VMOVD, asm.VBROADCASTSS, asm.VPBROADCASTD, asm.VMOVUPS, asm.VMASKMOVPS, asm.VPGATHERQD},
+	8: {asm.MOV, asm.MOV, asm.VMOVQ, asm.VBROADCASTSD, asm.VPBROADCASTQ, asm.VMOVUPD, asm.VMASKMOVPD, asm.VPGATHERQQ},
+}
+
+// extends are the instructions that read elements of 1 and 2 bytes into lanes of more, by
+// the sizes of both: of elements without sign and with one.
+var extends = [2][3][9]asm.Op{
+	{1: {2: asm.VPMOVZXBW, 4: asm.VPMOVZXBD, 8: asm.VPMOVZXBQ}, 2: {4: asm.VPMOVZXWD, 8: asm.VPMOVZXWQ}},
+	{1: {2: asm.VPMOVSXBW, 4: asm.VPMOVSXBD, 8: asm.VPMOVSXBQ}, 2: {4: asm.VPMOVSXWD, 8: asm.VPMOVSXWQ}},
+}
+
+// cuts are those of AVX-512 that write the low bytes of lanes, by the sizes of lanes and
+// of elements.
+var cuts = [9][3]asm.Op{2: {1: asm.VPMOVWB}, 4: {1: asm.VPMOVDB, 2: asm.VPMOVDW}, 8: {1: asm.VPMOVQB, 2: asm.VPMOVQW}}
+
+// signed is 1 for elements that widen by their sign, else 0.
+func signed(e array.DType) int {
+	if e == array.Int8 || e == array.Int16 {
+		return 1
+	}
+	return 0
 }
 
 // activeFor is active for register i of a value of type t.
@@ -33,18 +53,22 @@ func (c *compiler) activeFor(t loop.Type, i int) vr {
 }
 
 // bulk reports that the lanes of buffer b lie side by side and can be moved as
-// vectors: AVX2 has no masks for elements of 1 and 2 bytes.
+// vectors: AVX2 has no masks for elements of 1 and 2 bytes, and pieces instead at the
+// end of a row.
 func (c *compiler) bulk(b int) bool {
 	x := &c.p.Bufs[b]
-	return x.Steps[c.p.Lane] == loop.Unit && (x.DType.Size() >= 4 || c.isa == jit.AVX512 || c.masks == nil)
+	return x.Steps[c.p.Lane] == loop.Unit && (x.DType.Size() >= 4 || c.isa == jit.AVX512 || c.masks == nil || c.atTail())
 }
+
+// atTail reports that the active lanes are what is left of a row.
+func (c *compiler) atTail() bool { return c.masks[0] == c.lay.tail }
 
 // lowerLoad lowers OpLoad and OpLoadAt.
 func (c *compiler) lowerLoad(v loop.Value, in *loop.Ins) {
 	b := int(in.Imm)
 	switch {
 	case c.lay.uni:
-		c.set(v, c.loadOne(c.p.Bufs[b].DType, c.oneAt(b, in.A)))
+		c.set(v, c.loadOne(c.p.Bufs[b].DType, in.Type, c.oneAt(b, in.A)))
 	case in.Op == loop.OpLoad && c.bulk(b):
 		for i, d := range c.result(v) {
 			c.loadUnit(b, in.Type, d, i)
@@ -90,23 +114,23 @@ func (c *compiler) oneAt(b int, off loop.Value) lmem {
 	return m
 }
 
-// loadOne reads an element into all lanes of a new register.
-func (c *compiler) loadOne(t array.DType, m lmem) vr {
+// loadOne reads an element into all lanes of a new register, as type t.
+func (c *compiler) loadOne(e array.DType, t loop.Type, m lmem) vr {
 	switch {
-	case t == array.Float16:
+	case e == array.Float16:
 		h := c.narrow(c.newV())
 		c.load(asm.VPBROADCASTW, h, m)
 		return c.v1(asm.VCVTPH2PS, h)
-	case t == array.BFloat16:
+	case e == array.BFloat16:
 		return c.v1i(asm.VPSLLD, c.loadV(asm.VPBROADCASTW, m), 16)
-	case t.Size() > 1:
+	case e == array.Bool:
+		return c.boolMask(c.loadG(asm.MOVZX8, m))
+	case e.Size() == t.Size():
 		return c.loadV(elements[t.Size()].spread, m)
+	case signed(e) == 1:
+		return c.broadcast(c.loadG([...]asm.Op{1: asm.MOVSX8, 2: asm.MOVSX16}[e.Size()], m), t.Size())
 	}
-	g := c.loadG(asm.MOVZX8, m)
-	if t == array.Bool {
-		return c.boolMask(g)
-	}
-	return c.broadcast(g, 4)
+	return c.broadcast(c.loadG(elements[e.Size()].get, m), t.Size())
 }
 
 // storeOne writes lane 0 of r.
@@ -120,19 +144,19 @@ func (c *compiler) storeOne(t array.DType, m lmem, r vr) {
 	case t == array.BFloat16:
 		c.store(asm.VPEXTRW, m, c.roundUpper(r).x()).with(1)
 		return
-	case t.Size() > 1:
-		c.store(elements[t.Size()].low, m, r.x())
+	case t != array.Bool:
+		if i := c.store(elements[t.Size()].low, m, r.x()); t.Size() < 4 {
+			i.with(0)
+		}
 		return
 	}
 	g := c.newG()
-	if t == array.Bool && c.isa == jit.AVX512 {
+	if c.isa == jit.AVX512 {
 		c.op1(asm.KMOVW, g, r)
 	} else {
 		c.op1(asm.VMOVD, g, r.x())
 	}
-	if t == array.Bool {
-		c.updi(asm.AND, g, 1)
-	}
+	c.updi(asm.AND, g, 1)
 	c.store(asm.MOV8, m, g)
 }
 
@@ -163,22 +187,31 @@ func (c *compiler) loadUnit(b int, t loop.Type, d vr, i int) {
 	}
 }
 
-// loadSmall reads a step of elements that are smaller than their lanes.
+// loadSmall reads a step of elements of 1 or 2 bytes.
 func (c *compiler) loadSmall(e array.DType, d vr, m lmem, k vr) {
-	load, r := asm.VPMOVZXBD, d
+	load, r := extends[signed(e)][e.Size()][c.lay.es], d
 	switch {
 	case e == array.Float16:
 		load = asm.VCVTPH2PS
-	case e == array.BFloat16:
-		load = asm.VPMOVZXWD
-	case c.lay.es == 8:
-		load = asm.VPMOVZXBQ
+	case load == 0 && k == 0:
+		load = asm.VMOVUPS
+	case load == 0:
+		load = elements[e.Size()].vector
 	}
 	if e == array.Bool {
 		r = c.newV()
 	}
-	if i := c.load(load, r, m); k != 0 {
-		i.mask(k).z()
+	switch {
+	case k == 0:
+		c.load(load, r, m)
+	case c.isa == jit.AVX512:
+		c.load(load, r, m).mask(k).z()
+	case e.Size() == c.lay.es:
+		c.loadPieces(r, m, e.Size())
+	default:
+		x := c.newV()
+		c.loadPieces(x, m, e.Size())
+		c.op1(load, r, x.x())
 	}
 	switch e {
 	case array.Bool:
@@ -200,69 +233,83 @@ func (c *compiler) storeUnit(b int, t loop.Type, r vr, i int) {
 		c.store(asm.VMOVUPS, m, r)
 	case c.isa == jit.AVX512:
 		c.store(elements[size].vector, m, r).mask(k)
-	case c.masks[0] == c.lay.tail:
-		c.storePieces(t, r, m, i)
+	case c.atTail():
+		c.storePieces(r, m, size, c.vb/size, i)
 	default:
 		c.emit(elements[size].masked, 0, 0, k, r).at(0, m)
 	}
 }
 
-// storeSmall writes a step of elements that are smaller than their lanes.
-func (c *compiler) storeSmall(e array.DType, m lmem, r, k vr) {
-	narrow, store, n := asm.VPMOVDB, asm.VMOVUPS, c.newV().x()
+// sized returns the instruction that moves so many bytes, and r by the name that has them.
+func (c *compiler) sized(r vr, bytes int) (asm.Op, vr) {
 	switch {
-	case e == array.Bool:
+	case bytes == 4:
+		return asm.VMOVD, r.x()
+	case bytes == 8:
+		return asm.VMOVQ, r.x()
+	case bytes == 16:
+		return asm.VMOVUPS, r.x()
+	case bytes == 32:
+		return asm.VMOVUPS, r.y()
+	}
+	return asm.VMOVUPS, r
+}
+
+// storeSmall writes a step of elements of 1 or 2 bytes.
+func (c *compiler) storeSmall(e array.DType, m lmem, r, k vr) {
+	size, cut := e.Size(), cuts[c.lay.es][e.Size()]
+	store, n := c.sized(c.newV(), c.lay.lanes*size)
+	switch e {
+	case array.Bool:
 		mask := r
 		r = c.newV()
 		c.ones(c.maskType(), r, mask)
-	case e == array.Float16:
-		narrow, n = asm.VCVTPS2PH, c.narrow(n)
-	case e == array.BFloat16:
+	case array.Float16:
+		cut = asm.VCVTPS2PH
+	case array.BFloat16:
 		r = c.v1i(asm.VPSRLD, c.roundUpper(r), 16)
-		narrow, n = asm.VPMOVDW, c.narrow(n)
 	}
-	if c.lay.es == 8 {
-		narrow, store = asm.VPMOVQB, asm.VMOVQ
-	}
-	var i *ins
 	switch {
-	case k != 0:
-		i = c.store(narrow, m, r).mask(k)
-	case c.isa == jit.AVX512 || e == array.Float16:
-		i = c.op1(narrow, n, r)
-	case c.lay.es == 8:
-		hi := c.half(r, 1)
-		c.op2i(asm.VSHUFPS, n, r.x(), hi, 0x88)
+	case cut == 0:
+		n = r
+	case c.isa == jit.AVX512 && k != 0:
+		if i := c.store(cut, m, r).mask(k); e == array.Float16 {
+			i.with(0)
+		}
+		return
+	case e == array.Float16:
+		c.op1i(cut, n, r, 0)
+	case c.isa == jit.AVX512:
+		c.op1(cut, n, r)
+	case c.lay.es == 8: // of truth values alone
+		c.op2i(asm.VSHUFPS, n, r.x(), c.half(r, 1), 0x88)
 		c.op2(asm.VPACKUSDW, n, n, n)
 		c.op2(asm.VPACKUSWB, n, n, n)
-		store = asm.VMOVD
 	default:
-		if e == array.Uint8 {
-			r = c.v2(asm.VPAND, r, c.constReg(loop.I32, 0xFF))
+		if e.Integer() {
+			r = c.v2(asm.VPAND, r, c.constReg(c.maskType(), 1<<(8*size)-1))
 		}
-		c.op2(asm.VPACKUSDW, n, r.x(), c.half(r, 1))
-		if e.Size() == 1 {
+		pack := [...]asm.Op{2: asm.VPACKUSWB, 4: asm.VPACKUSDW}[c.lay.es]
+		if c.op2(pack, n, r.x(), c.half(r, 1)); 4*size == c.lay.es {
 			c.op2(asm.VPACKUSWB, n, n, n)
-			store = asm.VMOVQ
 		}
 	}
-	if e == array.Float16 {
-		i.with(0)
+	switch {
+	case k == 0 && store == asm.VMOVUPS && c.streaming && m.base != frameReg:
+		c.store(asm.VMOVNTPS, m, n)
+	case k == 0:
+		c.store(store, m, n)
+	case c.isa == jit.AVX512:
+		c.store(elements[size].vector, m, n).mask(k)
+	default:
+		c.storePieces(n, m, size, c.lay.lanes, 0)
 	}
-	if k != 0 {
-		return
-	}
-	if store == asm.VMOVUPS && c.streaming && m.base != frameReg {
-		store = asm.VMOVNTPS
-	}
-	c.store(store, m, n)
 }
 
-// storePieces writes what is left of a row at its end, on AVX2: halves, quarters
-// and so on of a register, as the bits of the count say. A masked store costs
-// AMD processors some 30 ns.
-func (c *compiler) storePieces(t loop.Type, r vr, m lmem, part int) {
-	lanes := c.vb / t.Size()
+// storePieces writes what is left of a row at its end, on AVX2: of lanes in a register,
+// which begins so many registers behind the index, halves, quarters and so on, as the
+// bits of the count say. A masked store costs AMD processors some 30 ns.
+func (c *compiler) storePieces(r vr, m lmem, size, lanes, part int) {
 	rest := c.newG()
 	c.mov(rest, c.lay.rest)
 	if part > 0 {
@@ -273,28 +320,69 @@ func (c *compiler) storePieces(t loop.Type, r vr, m lmem, part int) {
 	c.branchi(rest, asm.CondLE, 0, done)
 	at, x := c.newG(), c.newV()
 	c.mov(at, m.index)
-	c.mov(x, r)
+	c.mov(x, r&idMask)
 	here := m
 	here.index = at
 	for n := lanes / 2; n > 0; n /= 2 {
 		skip := c.asm.NewLabel()
 		c.emit(asm.TEST, 0, rest).with(int64(n))
 		c.jcc(asm.CondE, skip)
-		switch n * t.Size() {
-		case 16:
+		switch bytes := n * size; {
+		case bytes == 16:
 			c.store(asm.VMOVUPS, here, x.x())
 			c.op1i(asm.VEXTRACTI128, x.x(), x, 1)
-		case 8:
-			c.store(asm.VMOVQ, here, x.x())
-			c.op1i(asm.VPSHUFD, x.x(), x.x(), 0x0E)
-		case 4:
-			c.store(asm.VMOVD, here, x.x())
+		case bytes >= 4:
+			op, _ := c.sized(x, bytes)
+			c.store(op, here, x.x())
+		default:
+			c.store(elements[bytes].low, here, x.x()).with(0)
+		}
+		if bytes := n * size; n > 1 && bytes < 16 {
+			c.op1i(asm.VPSRLDQ, x.x(), x.x(), int64(bytes))
 		}
 		c.updi(asm.ADD, at, int64(n))
 		c.label(skip)
 	}
 	c.jmp(done)
 	c.label(whole)
-	c.store(asm.VMOVUPS, m, r)
+	op, x := c.sized(r, lanes*size)
+	c.store(op, m, x)
+	c.label(done)
+}
+
+// loadPieces reads what is left of a row at its end, elements of 1 or 2 bytes, on AVX2:
+// the last of them first, as the bits of the count say. The rest becomes zero.
+func (c *compiler) loadPieces(d vr, m lmem, size int) {
+	rest, lanes := c.lay.rest, c.lay.lanes
+	whole, done := c.asm.NewLabel(), c.asm.NewLabel()
+	c.branchi(rest, asm.CondGE, int64(lanes), whole)
+	c.emit(pZero, fDef, d)
+	at, x := c.newG(), d.x()
+	c.mov(at, m.index)
+	c.upd(asm.ADD, at, rest)
+	here := m
+	here.index = at
+	for n := 1; n < lanes; n *= 2 {
+		skip, bytes := c.asm.NewLabel(), n*size
+		c.emit(asm.TEST, 0, rest).with(int64(n))
+		c.jcc(asm.CondE, skip)
+		c.updi(asm.SUB, at, int64(n))
+		if n > 1 && bytes < 16 {
+			c.op1i(asm.VPSLLDQ, x, x, int64(bytes))
+		}
+		if bytes == 16 {
+			low := c.newV().x()
+			c.load(asm.VMOVUPS, low, here)
+			c.op2i(asm.VINSERTI128, d, low&idMask, x, 1)
+		} else {
+			insert := [...]asm.Op{1: asm.VPINSRB, 2: asm.VPINSRW, 4: asm.VPINSRD, 8: asm.VPINSRQ}[bytes]
+			c.op2m(insert, x, x, here).with(0)
+		}
+		c.label(skip)
+	}
+	c.jmp(done)
+	c.label(whole)
+	op, x := c.sized(d, lanes*size)
+	c.load(op, x, m)
 	c.label(done)
 }

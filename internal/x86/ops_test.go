@@ -185,10 +185,8 @@ func value(r *rand.Rand, t loop.Type) uint64 {
 	x := sp[r.IntN(len(sp))]
 	if r.IntN(3) == 0 {
 		switch t {
-		case loop.I32:
-			x = uint64(uint32(r.Uint64() >> r.IntN(64)))
-		case loop.I64:
-			x = r.Uint64() >> r.IntN(64)
+		case loop.I8, loop.I16, loop.I32, loop.I64:
+			x = r.Uint64() >> r.IntN(64) & (1<<(8*t.Size()) - 1)
 		case loop.F32:
 			x = f32(float32(r.NormFloat64()))
 		case loop.F64:

@@ -27,12 +27,12 @@ const levels = 48
 // reductions are the operations of a loop.Reduction, identities their bits by type.
 var (
 	reductions = [...]loop.Op{loop.OpAdd, loop.OpMul, loop.OpMin, loop.OpMax, loop.OpAnd, loop.OpOr, loop.OpMinU, loop.OpMaxU}
-	identities = [loop.NumOps][loop.F64 + 1]uint64{
-		loop.OpMul:  {loop.I32: 1, loop.I64: 1, loop.F32: 0x3F800000, loop.F64: 0x3FF << 52},
-		loop.OpMin:  {loop.I32: math.MaxInt32, loop.I64: math.MaxInt64, loop.F32: 0x7F800000, loop.F64: 0x7FF << 52},
+	identities = [loop.NumOps][loop.I16 + 1]uint64{
+		loop.OpMul:  {loop.I32: 1, loop.I64: 1, loop.F32: 0x3F800000, loop.F64: 0x3FF << 52, loop.I8: 1, loop.I16: 1},
+		loop.OpMin:  {loop.I32: math.MaxInt32, loop.I64: math.MaxInt64, loop.F32: 0x7F800000, loop.F64: 0x7FF << 52, loop.I8: math.MaxInt8, loop.I16: math.MaxInt16},
 		loop.OpAnd:  {loop.B: 1},
-		loop.OpMinU: {loop.I32: math.MaxUint32, loop.I64: math.MaxUint64},
-		loop.OpMax:  {loop.I32: 1 << 31, loop.I64: 1 << 63, loop.F32: 0xFF800000, loop.F64: 0xFFF << 52},
+		loop.OpMinU: {loop.I32: math.MaxUint32, loop.I64: math.MaxUint64, loop.I8: math.MaxUint8, loop.I16: math.MaxUint16},
+		loop.OpMax:  {loop.I32: 1 << 31, loop.I64: 1 << 63, loop.F32: 0xFF800000, loop.F64: 0xFFF << 52, loop.I8: 1 << 7, loop.I16: 1 << 15},
 	}
 )
 
@@ -227,8 +227,14 @@ func (c *compiler) fold(x *accumulator) {
 		with(0, t)
 	}
 	with(0, c.v1i(asm.VPSHUFD, r[0], 0x4E))
-	if x.t.Size() == 4 {
+	if x.t.Size() <= 4 {
 		with(0, c.v1i(asm.VPSHUFD, r[0], 0xB1))
+	}
+	if x.t.Size() <= 2 {
+		with(0, c.v1i(asm.VPSRLD, r[0], 16))
+	}
+	if x.t.Size() == 1 {
+		with(0, c.v1i(asm.VPSRLW, r[0], 8))
 	}
 	c.mov(x.part, r[0])
 }
@@ -274,11 +280,12 @@ func (c *compiler) finish(x *accumulator) {
 		c.set(x.v, c.v1(elements[x.t.Size()].spread, x.part.x()))
 		return
 	}
-	g := c.bitsOf(x.regs[0])
+	some := x.regs[0]
 	if x.op == loop.OpAnd { // unless there is a lane without
-		c.updi(asm.XOR, g, 1<<c.lay.lanes-1)
+		some = c.newM()
+		c.compute(loop.OpNot, loop.B, some, x.regs[0], 0)
 	}
-	m := c.boolMask(g)
+	m := c.boolMask(c.bitsOf(some))
 	if x.op == loop.OpAnd {
 		c.compute(loop.OpNot, loop.B, m, m, 0)
 	}

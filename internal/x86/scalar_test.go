@@ -19,6 +19,9 @@ type operation struct {
 	sign  int // of a conversion: see loop.FromUnsigned
 }
 
+// numbers are the types that are no truth values.
+var numbers = []loop.Type{loop.I32, loop.I64, loop.F32, loop.F64}
+
 // operations lists everything that (*compiler).lowerIns computes from operands.
 func operations() (out []operation) {
 	add := func(t loop.Type, args []loop.Type, ops ...loop.Op) {
@@ -26,13 +29,13 @@ func operations() (out []operation) {
 			out = append(out, operation{op: op, t: t, args: args})
 		}
 	}
-	for t := loop.I32; t <= loop.F64; t++ {
+	for _, t := range numbers {
 		one, two := []loop.Type{t}, []loop.Type{t, t}
 		add(t, two, loop.OpAdd, loop.OpSub, loop.OpMul, loop.OpMin, loop.OpMax)
 		add(t, one, loop.OpNeg, loop.OpAbs)
 		add(loop.B, two, loop.OpEq, loop.OpNe, loop.OpLt, loop.OpLe)
 		add(t, []loop.Type{loop.B}, loop.OpCvt)
-		for u := loop.I32; u <= loop.F64; u++ {
+		for _, u := range numbers {
 			if u != t {
 				add(t, []loop.Type{u}, loop.OpCvt)
 			}
@@ -41,7 +44,7 @@ func operations() (out []operation) {
 					out = append(out, operation{op: loop.OpCvt, t: t, args: []loop.Type{u}, sign: sign})
 				}
 			}
-			if u != t && u.Size() == t.Size() {
+			if u != t && u.Size() == t.Size() && u.Size() >= 4 {
 				add(t, []loop.Type{u}, loop.OpBits)
 			}
 		}
@@ -78,7 +81,7 @@ func operations() (out []operation) {
 }
 
 func dtype(t loop.Type) array.DType {
-	return [...]array.DType{loop.B: array.Bool, loop.I32: array.Int32, loop.I64: array.Int64, loop.F32: array.Float32, loop.F64: array.Float64}[t]
+	return [...]array.DType{loop.B: array.Bool, loop.I8: array.Int8, loop.I16: array.Int16, loop.I32: array.Int32, loop.I64: array.Int64, loop.F32: array.Float32, loop.F64: array.Float64}[t]
 }
 
 func boolBits(b bool) uint64 {
@@ -132,16 +135,11 @@ func eval(op loop.Op, t, from loop.Type, a, b, c uint64) uint64 {
 			return a ^ b
 		}
 		return 1 - a
-	case loop.I32:
+	case loop.I8, loop.I16, loop.I32, loop.I64:
 		if op >= loop.OpQuoU && op <= loop.OpMaxU {
 			return evalUnsigned(op, a, b)
 		}
-		return uint64(uint32(evalInt(op, 32, int64(int32(a)), int64(int32(b)))))
-	case loop.I64:
-		if op >= loop.OpQuoU && op <= loop.OpMaxU {
-			return evalUnsigned(op, a, b)
-		}
-		return uint64(evalInt(op, 64, int64(a), int64(b)))
+		return cut(t, evalInt(op, t, number(t, a), number(t, b)))
 	case loop.F32:
 		x, y, z := math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b)), math.Float32frombits(uint32(c))
 		if op == loop.OpFma {
@@ -159,6 +157,17 @@ func eval(op loop.Op, t, from loop.Type, a, b, c uint64) uint64 {
 		return evalSign(op, 63, a)
 	}
 	return math.Float64bits(evalFloat(op, math.Float64frombits(a), math.Float64frombits(b), math.Float64frombits(c)))
+}
+
+// number is an integer with its sign, cut the bits of one.
+func number(t loop.Type, a uint64) int64 {
+	unused := 64 - 8*t.Size()
+	return int64(a) << unused >> unused
+}
+
+func cut(t loop.Type, x int64) uint64 {
+	unused := 64 - 8*t.Size()
+	return uint64(x) << unused >> unused
 }
 
 func evalSign(op loop.Op, bit int, a uint64) uint64 {
@@ -223,8 +232,8 @@ func fma32(x, y, z float32) float32 {
 	return r
 }
 
-func evalInt(op loop.Op, width int, a, b int64) int64 {
-	out := b < 0 || b >= int64(width)
+func evalInt(op loop.Op, t loop.Type, a, b int64) int64 {
+	out := b < 0 || b >= int64(8*t.Size())
 	switch op {
 	case loop.OpAdd:
 		return a + b
@@ -267,10 +276,7 @@ func evalInt(op loop.Op, width int, a, b int64) int64 {
 		if out {
 			return 0
 		}
-		if width == 32 {
-			return int64(uint32(a) >> b)
-		}
-		return int64(uint64(a) >> b)
+		return int64(cut(t, a) >> b)
 	case loop.OpAnd:
 		return a & b
 	case loop.OpOr:
@@ -301,10 +307,8 @@ func evalCompare(op loop.Op, t loop.Type, a, b uint64) uint64 {
 	switch t {
 	case loop.B:
 		eq = a == b
-	case loop.I32:
-		eq, lt = a == b, int32(a) < int32(b)
-	case loop.I64:
-		eq, lt = a == b, int64(a) < int64(b)
+	case loop.I8, loop.I16, loop.I32, loop.I64:
+		eq, lt = a == b, number(t, a) < number(t, b)
 	case loop.F32:
 		x, y := math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))
 		eq, lt = x == y, x < y
@@ -341,14 +345,10 @@ func evalCvtU(sign int, t, from loop.Type, a uint64) uint64 {
 			return 0
 		}
 		x.SetFloat64(v)
-	case sign&loop.FromUnsigned != 0 && from == loop.I32:
-		x.SetUint64(uint64(uint32(a)))
 	case sign&loop.FromUnsigned != 0:
 		x.SetUint64(a)
-	case from == loop.I32:
-		x.SetInt64(int64(int32(a)))
 	default:
-		x.SetInt64(int64(a))
+		x.SetInt64(number(from, a))
 	}
 	switch t {
 	case loop.F32:
@@ -382,40 +382,29 @@ func evalCvt(t, from loop.Type, a uint64) uint64 {
 			return uint64(math.Float32bits(float32(x)))
 		case loop.F64:
 			return math.Float64bits(x)
-		case loop.I32:
-			switch {
-			case x != x:
-				return 0
-			case x >= 1<<31:
-				return math.MaxInt32
-			case x < -1<<31:
-				return 1 << 31
-			}
-			return uint64(uint32(int32(x)))
 		}
+		limit := math.Ldexp(1, 8*t.Size()-1)
 		switch {
 		case x != x:
 			return 0
-		case x >= 1<<63:
-			return math.MaxInt64
-		case x < -1<<63:
-			return 1 << 63
+		case x >= limit:
+			return 1<<(8*t.Size()-1) - 1
+		case x < -limit:
+			return 1 << (8*t.Size() - 1)
 		}
-		return uint64(int64(x))
+		return cut(t, int64(x))
 	}
 	x := int64(a)
-	if from == loop.I32 {
-		x = int64(int32(a))
+	if from != loop.B {
+		x = number(from, a)
 	}
 	switch t {
-	case loop.I32:
-		return uint64(uint32(x))
 	case loop.F32:
 		return uint64(math.Float32bits(float32(x)))
 	case loop.F64:
 		return math.Float64bits(float64(x))
 	}
-	return uint64(x)
+	return cut(t, x)
 }
 
 // specials returns values of a type where something may go wrong.
@@ -423,13 +412,10 @@ func specials(t loop.Type) (out []uint64) {
 	switch t {
 	case loop.B:
 		return []uint64{0, 1}
-	case loop.I32, loop.I64:
-		for _, x := range []int64{0, 1, 2, 3, 5, 7, 31, 32, 33, 63, 64, 65, 255, 256, 1 << 24, 1<<24 + 1, 1<<31 - 1, 1 << 31, 1<<32 - 1, 1 << 32, 1<<32 + 1, 1<<53 + 1, 1<<54 + 1<<30 + 1, 1<<62 + 1, math.MaxInt64, math.MinInt64} {
+	case loop.I8, loop.I16, loop.I32, loop.I64:
+		for _, x := range []int64{0, 1, 2, 3, 5, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 255, 256, 1<<15 - 1, 1 << 15, 1<<16 - 1, 1 << 24, 1<<24 + 1, 1<<31 - 1, 1 << 31, 1<<32 - 1, 1 << 32, 1<<32 + 1, 1<<53 + 1, 1<<54 + 1<<30 + 1, 1<<62 + 1, math.MaxInt64, math.MinInt64} {
 			for _, y := range []int64{x, -x} {
-				if t == loop.I32 {
-					y = int64(uint32(y))
-				}
-				out = append(out, uint64(y))
+				out = append(out, cut(t, y))
 			}
 		}
 	default:

@@ -20,10 +20,10 @@ import (
 func reduceRef(t loop.Type, k loop.Reduction, x []uint64) uint64 {
 	id := map[loop.Reduction]map[loop.Type]uint64{
 		loop.Sum:  {},
-		loop.Prod: {loop.I32: 1, loop.I64: 1, loop.F32: f32(1), loop.F64: f64(1)},
-		loop.Min:  {loop.I32: math.MaxInt32, loop.I64: math.MaxInt64, loop.F32: f32(float32(math.Inf(1))), loop.F64: f64(math.Inf(1))},
-		loop.Max:  {loop.I32: 1 << 31, loop.I64: 1 << 63, loop.F32: f32(float32(math.Inf(-1))), loop.F64: f64(math.Inf(-1))},
-		loop.MinU: {loop.I32: math.MaxUint32, loop.I64: math.MaxUint64},
+		loop.Prod: {loop.I8: 1, loop.I16: 1, loop.I32: 1, loop.I64: 1, loop.F32: f32(1), loop.F64: f64(1)},
+		loop.Min:  {loop.I8: math.MaxInt8, loop.I16: math.MaxInt16, loop.I32: math.MaxInt32, loop.I64: math.MaxInt64, loop.F32: f32(float32(math.Inf(1))), loop.F64: f64(math.Inf(1))},
+		loop.Max:  {loop.I8: 1 << 7, loop.I16: 1 << 15, loop.I32: 1 << 31, loop.I64: 1 << 63, loop.F32: f32(float32(math.Inf(-1))), loop.F64: f64(math.Inf(-1))},
+		loop.MinU: {loop.I8: math.MaxUint8, loop.I16: math.MaxUint16, loop.I32: math.MaxUint32, loop.I64: math.MaxUint64},
 	}[k][t]
 	op := map[loop.Reduction]loop.Op{loop.Sum: loop.OpAdd, loop.Prod: loop.OpMul, loop.Min: loop.OpMin, loop.Max: loop.OpMax,
 		loop.MinU: loop.OpMinU, loop.MaxU: loop.OpMaxU}[k]
@@ -63,7 +63,7 @@ func reduceRef(t loop.Type, k loop.Reduction, x []uint64) uint64 {
 // the other width in the same pass and without.
 func TestReductions(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
-	for ty := loop.I32; ty <= loop.F64; ty++ {
+	for _, ty := range numbers {
 		for k := loop.Sum; k <= loop.MaxU; k++ {
 			if k == loop.And || k == loop.Or || k > loop.Or && ty.Float() {
 				continue

@@ -93,9 +93,14 @@ func (c *compiler) part(v loop.Value, s, q int) vr { return c.get(v, s*c.lay.par
 
 // constReg returns a register that holds a constant in all lanes.
 func (c *compiler) constReg(t loop.Type, bits uint64) vr {
-	if t == loop.I32 {
+	switch t {
+	case loop.I8:
+		t, bits = loop.F32, bits*0x01010101
+	case loop.I16:
+		t, bits = loop.F32, bits*0x00010001
+	case loop.I32:
 		t = loop.F32
-	} else if t == loop.I64 {
+	case loop.I64:
 		t = loop.F64
 	}
 	for i := range c.consts { // a hash takes longer
@@ -192,9 +197,9 @@ func (c *compiler) scalar(i int) vr {
 
 // broadcast returns a vector with the low bytes of a general register in all lanes.
 func (c *compiler) broadcast(g vr, size int) vr {
-	mov, bc := asm.VMOVD, asm.VPBROADCASTD
+	mov, bc := asm.VMOVD, elements[size].spreadG
 	if size == 8 {
-		mov, bc = asm.VMOVQ, asm.VPBROADCASTQ
+		mov = asm.VMOVQ
 	}
 	if c.isa == jit.AVX2 {
 		t := c.newV()

@@ -263,7 +263,7 @@ func (g *generator) storeValue(x loop.Value) {
 		x = g.b.Cvt(m, x)
 	}
 	t := g.b.Type(x)
-	scatter := g.chance(5)
+	scatter := g.chance(5) && g.l.has(Item{Op: loop.OpStoreAt})
 	b := g.choose(t, func(b *bufInfo) bool {
 		return b.write && b.scattered == scatter && b.inPass == g.walked[g.lane]
 	})

@@ -295,7 +295,7 @@ func (g *generator) loop() {
 	conditional := axis < 0 || g.chance(2)
 
 	// The first value counts where nothing else ends the loop.
-	counts := pick(g.r, loop.I32, loop.I64)
+	counts := g.counting()
 	var init []loop.Value
 	if conditional && axis < 0 {
 		init = append(init, g.b.Int(counts, 0))
@@ -342,7 +342,7 @@ func (g *generator) loop() {
 			return
 		}
 		if len(init) == 0 { // so that the region can be found below
-			init = append(init, g.any(loop.I32))
+			init = append(init, g.any(counts))
 		}
 		out = g.b.While(init, func(v []loop.Value) loop.Value {
 			for _, x := range v {
@@ -374,6 +374,16 @@ func (g *generator) loop() {
 	}
 }
 
+// counting draws a type to count in: I32 or I64 if there are such values.
+func (g *generator) counting() loop.Type {
+	t := pick(g.r, loop.I32, loop.I64)
+	if !slices.Contains(g.types, t) {
+		i := slices.IndexFunc(g.types, loop.Type.Int)
+		return g.types[i]
+	}
+	return t
+}
+
 // mostlyTrue is a condition that differs from lane to lane and holds more often
 // than not.
 func (g *generator) mostlyTrue() loop.Value {
@@ -385,7 +395,7 @@ func (g *generator) mostlyTrue() loop.Value {
 	case 2:
 		return g.value(loop.B)
 	}
-	t := pick(g.r, loop.I32, loop.I64)
+	t := g.counting()
 	x := g.any(t)
 	return g.b.Ne(g.b.And(g.b.Mul(x, g.b.Int(t, 0x9e3779b)), g.b.Int(t, 0x1c000)), g.b.Int(t, 0))
 }
@@ -424,7 +434,10 @@ func (g *generator) instruction(t loop.Type) loop.Value {
 	case 1, 2, 3:
 		return g.load(t)
 	case 4:
-		return g.loadAt(t)
+		if g.l.has(Item{Op: loop.OpLoadAt}) {
+			return g.loadAt(t)
+		}
+		return g.load(t)
 	case 5, 6:
 		return b.Select(g.any(loop.B), g.any(t), g.any(t))
 	}

@@ -1,0 +1,53 @@
+package x86
+
+import "weft/internal/loop"
+
+// Lanes are 1 or 2 bytes wide where all values of a program are, and all that is done to
+// them has instructions of that width.
+
+// narrowed returns a program that computes what p does, with integers of 4 and 8 bytes
+// or all of the bytes a lane that it returns too.
+func narrowed(p *loop.Program) (*loop.Program, int) {
+	return p, laneBytes(p)
+}
+
+// laneBytes returns the bytes a lane that p computes in: 1 or 2 if its values are so wide,
+// and 0 if it has some that are and must become wider.
+func laneBytes(p *loop.Program) int {
+	types, narrow := uint(1), true
+	for i := range p.Ins {
+		in := &p.Ins[i]
+		types |= 1 << in.Type
+		switch in.Op {
+		case loop.OpQuo, loop.OpRem, loop.OpQuoU, loop.OpRemU, loop.OpMulHi, loop.OpMulHiU, loop.OpRotL, loop.OpPopCount, loop.OpLzCnt, loop.OpTzCnt:
+			narrow = false
+		case loop.OpShl, loop.OpShr, loop.OpShrU:
+			narrow = narrow && shared(p, in.B)
+		}
+	}
+	switch types &^ (1<<loop.None | 1<<loop.B) {
+	case 0, 1 << loop.I8:
+		if narrow {
+			return 1
+		}
+	case 1 << loop.I16:
+		if narrow {
+			return 2
+		}
+	}
+	if types&(1<<loop.I8|1<<loop.I16) != 0 {
+		return 0
+	}
+	return 4
+}
+
+// shared reports a value that all lanes of a pass share.
+func shared(p *loop.Program, v loop.Value) bool {
+	switch in := &p.Ins[v]; in.Op {
+	case loop.OpConst, loop.OpScalar:
+		return true
+	case loop.OpLoad:
+		return p.Bufs[in.Imm].Steps[p.Lane] == loop.Zero
+	}
+	return false
+}
