@@ -170,7 +170,7 @@ var elsewhere = map[string]string{
 	"copy":             "Clone",
 	"iota":             "CrossEntropy",
 	"powint":           "Pow",
-	"count_nonzero":    "NonZero",
+	"count_true":       "NonZero",
 	"matmul2":          "MatMul",
 	"conv2d_core":      "Conv2d",
 	"conv2d_input":     "Conv2d",     // its gradient
@@ -180,6 +180,10 @@ var elsewhere = map[string]string{
 	"mask_place":       "MaskSelect", // its gradient
 	"interleave":       "AvgPool2d",  // its gradient
 	"place":            "Slice",      // its gradient
+	"runs":             "Unique",
+	"scan_sum":         "CumSum",
+	"scan_prod":        "CumProd",
+	"recurrence":       "CumProd", // its gradient
 	"reduce_sum":       "Sum",
 	"reduce_prod":      "Prod",
 	"reduce_min":       "Min",

@@ -55,14 +55,14 @@ func (t *Tensor) NonZero() *Tensor {
 	t.check("nonzero")
 	m := t.Contiguous()
 	if m.v.DType != Bool {
-		m = m.NoGrad().Ne(0)
+		m = m.Ne(0)
 	}
 	return withAttrs(op.NonZero, op.Count(countTrue(m)), m)
 }
 
 // countTrue reads how many elements of a mask are true.
 func countTrue(m *Tensor) int {
-	return int(withAttrs(op.CountNonZero, nil, m).ItemInt())
+	return int(withAttrs(op.CountTrue, nil, m).ItemInt())
 }
 
 // MaskSelect returns the elements of t where mask, a Bool tensor broadcast to t's

@@ -391,7 +391,7 @@ func refusesNil(t *testing.T, what string, f func() error, named func(op string)
 // Every method refuses a nil receiver and a nil argument under its own name.
 func TestMethodsRefuseNil(t *testing.T) {
 	typ := reflect.TypeFor[*weft.Tensor]()
-	takesNil := map[string]bool{"Format": true, "String": true, "LogValue": true, "Conv2d 2": true, "Linear 2": true, "Conv1d 2": true, "ConvTranspose2d 2": true, "SetGrad 1": true}
+	takesNil := map[string]bool{"Format": true, "String": true, "LogValue": true, "Conv2d 2": true, "Linear 2": true, "Conv1d 2": true, "ConvTranspose2d 2": true, "SetGrad 1": true, "BinCount 1": true}
 	values := func(typ reflect.Type) reflect.Value {
 		switch typ {
 		case reflect.TypeFor[*weft.Tensor](), reflect.TypeFor[any]():

@@ -20,3 +20,74 @@ func (t *Tensor) Sort(axis int, o SortOpts) (values, index *Tensor) {
 	r := applyAll(op.Sort, a, operand{t: t})
 	return r[0], r[1]
 }
+
+// ArgSort returns the second result of Sort: the places, int64, of the elements in order.
+func (t *Tensor) ArgSort(axis int, o SortOpts) *Tensor {
+	t.check("argsort")
+	_, index := t.Sort(axis, o)
+	return index
+}
+
+// TopKOpts are the options of [Tensor.TopK].
+type TopKOpts struct {
+	Smallest bool // the least elements, in ascending order
+}
+
+// TopK returns the k greatest elements along an axis, which may count from the back, the
+// greatest first, and the int64 places at which they were: the first k results of Sort,
+// also in the order of equal elements and with NaN as the greatest. The axis has size k in
+// the results. Gradients go back to those places.
+func (t *Tensor) TopK(k, axis int, o TopKOpts) (values, index *Tensor) {
+	t.check("topk")
+	a := op.Selection{Axis: array.Axis("topk", axis, t.Rank()), Count: k, Smallest: o.Smallest}
+	r := applyAll(op.TopK, a, operand{t: t})
+	return r[0], r[1]
+}
+
+// MaxWithIndex returns the greatest elements along an axis, which may count from the back
+// and is gone from the results, and the int64 places at which they were: the first of
+// equal ones. A NaN counts as greatest. Gradients go back to those places. It panics with
+// *Error where there is no element.
+func (t *Tensor) MaxWithIndex(axis int) (values, index *Tensor) {
+	return t.placedAlong(op.MaxWithIndex, axis)
+}
+
+// MinWithIndex is MaxWithIndex for the least elements; a NaN counts as least.
+func (t *Tensor) MinWithIndex(axis int) (values, index *Tensor) {
+	return t.placedAlong(op.MinWithIndex, axis)
+}
+
+// SearchOpts are the options of [Tensor.SearchSorted].
+type SearchOpts struct {
+	Right bool // behind equal elements, not before them
+}
+
+// SearchSorted returns, in the shape of x, the int64 places at which the elements of x go
+// into t, which is sorted in ascending order, NaN last. t is one row, or has the axes of x
+// but for the last, so that each row of x has a row of its own. Element types meet by
+// promotion. What t that is not sorted gives is not specified.
+func (t *Tensor) SearchSorted(x *Tensor, o SearchOpts) *Tensor {
+	t.check("searchsorted")
+	x.check("searchsorted")
+	ts := meet("searchsorted", []*Tensor{t, x})
+	return withAttrs(op.SearchSorted, op.Search{Right: o.Right}, ts...)
+}
+
+// Unique returns the different elements of t in ascending order, all axes flattened; for
+// each element of t, in its shape, the int64 place of its value among them; and how often
+// each occurs, int64. Zeros of both signs are one value, the first that occurs, and so are
+// NaNs, which come last. values[inverse] is t, and the gradient of values goes to the first
+// element of each.
+func (t *Tensor) Unique() (values, inverse, counts *Tensor) {
+	t.check("unique")
+	n := t.Size()
+	sorted, places := t.Reshape(n).Sort(0, SortOpts{})
+	if n == 0 {
+		return sorted, places.Reshape(t.v.Shape...), places
+	}
+	r := applyAll(op.Runs, nil, operand{t: sorted}, operand{t: places})
+	starts, inverse := r[0].NonZero(), r[1].Reshape(t.v.Shape...)
+	values = sorted.IndexSelect(0, starts)
+	counts = starts.Slice(Range(1, End)).Pad(float64(n), 0, 1).Sub(starts)
+	return values, r[1].Reshape(t.v.Shape...), counts
+}

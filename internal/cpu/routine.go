@@ -31,13 +31,22 @@ var routines = map[string]device.Routine{
 	"max_pool2d_pick":  maxPoolGrad(pooling.Pick[float32], pooling.Pick[float64]),
 	"mask_select":      maskSelect,
 	"mask_place":       maskPlace,
-	"count_nonzero":    countNonZero,
+	"count_true":       countTrue,
 	"nonzero":          nonZero,
 	"index_select":     indexSelect,
 	"index_add":        indexAdd,
 	"gather":           gather,
 	"scatter_add":      scatterAdd,
-	"sort":             sortAlong,
+	"sort":             bySize(sortAlong[uint8], sortAlong[uint16], sortAlong[uint32], sortAlong[uint64]),
+	"topk":             bySize(topK[uint8], topK[uint16], topK[uint32], topK[uint64]),
+	"searchsorted":     searchSortedIn,
+	"runs":             runsIn,
+	"bincount":         binCount,
+	"scan_sum":         scanOf(sums[float32], sums[float64], sums[int64]),
+	"scan_prod":        scanOf(products[float32], products[float64], products[int64]),
+	"recurrence":       scanOf(recur[float32], recur[float64], nil),
+	"cummax":           cumExtreme(true),
+	"cummin":           cumExtreme(false),
 }
 
 // Routine returns the CPU's implementation of an op.
@@ -197,7 +206,7 @@ func maskPlace(c *device.Call) error {
 	return nil
 }
 
-func countNonZero(c *device.Call) error {
+func countTrue(c *device.Call) error {
 	r := mask(c, &c.Args[0]).Ranks()
 	*(*int64)(gen.Ptr(&c.Out[0])) = int64(r[len(r)-1])
 	return nil

@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"unsafe"
 
@@ -15,69 +16,448 @@ import (
 // sortGrain is the number of elements that are worth a chunk of their own.
 const sortGrain = 1 << 12
 
+// Rows are elements that are sorted together, a step apart.
+type rows[U bitsOf] struct {
+	order
+	descending     bool
+	outer, n, step int // blocks, elements of a row, and how far apart they are
+	src            unsafe.Pointer
+}
+
+func rowsOf[U bitsOf](v *array.View, axis int, descending bool) rows[U] {
+	return rows[U]{orderOf(v.DType), descending, array.Size(v.Shape[:axis]), v.Shape[axis], array.Size(v.Shape[axis+1:]), gen.Ptr(v)}
+}
+
+// count is the number of rows.
+func (r *rows[U]) count() int { return r.outer * r.step }
+
+// first is where row u begins.
+func (r *rows[U]) first(u int) int { return u/r.step*r.n*r.step + u%r.step }
+
+func (r *rows[U]) at(i int) U {
+	return *(*U)(unsafe.Add(r.src, uintptr(i)*unsafe.Sizeof(U(0))))
+}
+
+// rank is the key of element i, by which the elements ascend in the order that is wanted.
+func (r *rows[U]) rank(i int) uint64 {
+	k := r.key(uint64(r.at(i)) << r.shift)
+	if r.descending {
+		return ^k
+	}
+	return k
+}
+
+// ranks stores the ranks of elements from first on, of which the lower bits, those not in
+// keep, are instead the numbers from the given one on.
+func (r *rows[U]) ranks(to []uint64, first, number int, keep uint64) {
+	size := unsafe.Sizeof(U(0))
+	p, step, shift := unsafe.Add(r.src, uintptr(first)*size), uintptr(r.step)*size, (64-8*size)&63
+	flip := uint64(0)
+	if r.descending {
+		flip = math.MaxUint64
+	}
+	if !r.float {
+		if r.signed {
+			flip ^= signBit
+		}
+		for i := range to {
+			to[i] = (uint64(*(*U)(p))<<shift^flip)&keep | uint64(number+i)&^keep
+			p = unsafe.Add(p, step)
+		}
+		return
+	}
+	inf := r.inf << 1
+	for i := range to {
+		u := uint64(*(*U)(p)) << shift
+		k := u ^ (uint64(int64(u)>>63) | signBit)
+		if u<<1-1 >= inf { // zero or NaN
+			k = r.key(u)
+		}
+		to[i] = (k^flip)&keep | uint64(number+i)&^keep
+		p = unsafe.Add(p, step)
+	}
+}
+
+// A placed number is the high half of the key of an element, and in its low half the place
+// of the element: so numbers differ, and are in the order of equal elements too.
+const placeBits = 32
+
+// sortRow sorts the elements from first on and returns numbers with their places in the low
+// halves. a and b are room for as many.
+func (r *rows[U]) sortRow(first int, a, b []uint64) []uint64 {
+	r.ranks(a, first, 0, ^uint64(math.MaxUint32))
+	a, b = radix(a, b, 64-min(8*int(unsafe.Sizeof(U(0))), 32))
+	if unsafe.Sizeof(U(0)) < 8 {
+		return a
+	}
+	// Where high halves are equal the low ones decide.
+	for i := 0; i < len(a); {
+		high, k := a[i]>>placeBits, i+1
+		for k < len(a) && a[k]>>placeBits == high {
+			k++
+		}
+		if k > i+1 {
+			run := b[i:k]
+			for j, p := range a[i:k] {
+				at := p & math.MaxUint32
+				run[j] = r.rank(first+int(at)*r.step)<<placeBits | at
+			}
+			run, _ = radix(run, a[i:k], 32)
+			copy(a[i:k], run)
+		}
+		i = k
+	}
+	return a
+}
+
+// radix sorts the numbers of a by their bits from lo on, and by the lower ones where few
+// are sorted; b is room for as many. It returns where the result is, and the other.
+func radix(a, b []uint64, lo int) (sorted, other []uint64) {
+	if len(a) <= 32 {
+		for i := 1; i < len(a); i++ {
+			x, k := a[i], i
+			for ; k > 0 && a[k-1] > x; k-- {
+				a[k] = a[k-1]
+			}
+			a[k] = x
+		}
+		return a, b
+	}
+	if len(a) < 1<<13 || lo > 32 {
+		for ; lo < 64; lo += 8 {
+			var ends [1 << 8]uint32
+			for _, x := range a {
+				ends[x>>lo&0xff]++
+			}
+			a, b = byDigit(a, b, lo, ends[:])
+		}
+		return a, b
+	}
+	var ends [3][1 << 11]uint32 // for all three digits, the highest of which has ten bits
+	for _, x := range a {
+		ends[0][x>>32&0x7ff]++
+		ends[1][x>>43&0x7ff]++
+		ends[2][x>>54]++
+	}
+	for i := range ends {
+		a, b = byDigit(a, b, 32+11*i, ends[i][:])
+	}
+	return a, b
+}
+
+// byDigit sorts a by the digit from bit lo on into b, unless all have the same. ends says
+// how often each digit occurs.
+func byDigit(a, b []uint64, lo int, ends []uint32) (sorted, other []uint64) {
+	mask := uint64(len(ends) - 1)
+	if ends[a[0]>>lo&mask] == uint32(len(a)) {
+		return a, b
+	}
+	sum := uint32(0)
+	for i, n := range ends {
+		ends[i] = sum
+		sum += n
+	}
+	to, counts := unsafe.Pointer(unsafe.SliceData(b)), unsafe.Pointer(unsafe.SliceData(ends))
+	for _, x := range a {
+		at := (*uint32)(unsafe.Add(counts, x>>(lo&63)&mask*4))
+		*(*uint64)(unsafe.Add(to, uintptr(*at)*8)) = x
+		*at++
+	}
+	return b, a
+}
+
+// each calls f for every row on all threads, with room for a row's placed numbers twice.
+func (r *rows[U]) each(c *device.Call, f func(u int, a, b []uint64)) error {
+	if uint64(r.n) > 1<<placeBits {
+		return array.Errorf(op.Of(c.Node).Name, "axis", "has %d elements, more than %d", r.n, uint64(1)<<placeBits)
+	}
+	if r.n == 0 { // however many rows there are
+		return nil
+	}
+	par.Run(r.count(), max(sortGrain/r.n, 1), 0, func(_, begin, end int) {
+		room := c.Stream.Alloc(16 * r.n)
+		defer c.Stream.Free(room)
+		both := unsafe.Slice((*uint64)(room.Host()), 2*r.n)
+		for u := begin; u < end; u++ {
+			f(u, both[:r.n:r.n], both[r.n:])
+		}
+	})
+	return nil
+}
+
 // sortAlong sorts the elements along an axis and gives the places where they were.
-func sortAlong(c *device.Call) error {
-	switch c.Out[0].DType {
-	case array.Bool, array.Uint8:
-		sortOf[uint8](c)
-	case array.Int32:
-		sortOf[int32](c)
-	case array.Int64:
-		sortOf[int64](c)
-	case array.Float32:
-		sortOf[float32](c)
-	case array.Float64:
-		sortOf[float64](c)
-	default:
-		return array.Errorf("sort", "", "is not defined for %s", c.Out[0].DType)
+func sortAlong[U bitsOf](c *device.Call) error {
+	a := c.Node.Attrs.(op.Sorting)
+	r := rowsOf[U](&c.Args[0], a.Axis, a.Descending)
+	return r.each(c, func(u int, x, y []uint64) {
+		first := r.first(u)
+		r.give(c, first, first, r.sortRow(first, x, y))
+	})
+}
+
+// give stores the elements at the places of the row from first on, and the places, in the
+// results from to on.
+func (r *rows[U]) give(c *device.Call, first, to int, placed []uint64) {
+	values, places := elements[U](&c.Out[0]), elements[int64](&c.Out[1])
+	for i, p := range placed {
+		at := int(p & math.MaxUint32)
+		values[to+i*r.step], places[to+i*r.step] = r.at(first+at*r.step), int64(at)
+	}
+}
+
+// topK gives the first elements of the sorted ones: where few are wanted without sorting
+// the others.
+func topK[U bitsOf](c *device.Call) error {
+	a := c.Node.Attrs.(op.Selection)
+	r := rowsOf[U](&c.Args[0], a.Axis, !a.Smallest)
+	return r.each(c, func(u int, x, y []uint64) {
+		first, to := r.first(u), u/r.step*a.Count*r.step+u%r.step
+		if a.Count == 0 {
+			return
+		}
+		if r.n < 1<<8 || a.Count > r.n/16 {
+			r.give(c, first, to, r.sortRow(first, x, y)[:a.Count])
+			return
+		}
+		r.give(c, first, to, r.leading(first, a.Count, x[:0], y))
+	})
+}
+
+// A ranked element is one with its key and place.
+type ranked struct{ key, at uint64 }
+
+func (p ranked) compare(q ranked) int {
+	if p.key != q.key {
+		return cmp.Compare(p.key, q.key)
+	}
+	return cmp.Compare(p.at, q.at)
+}
+
+// leading appends the places of the first k elements of a row in order, with room for some
+// ranks. It keeps up to 2k candidates, of which only k can be among the first.
+func (r *rows[U]) leading(first, k int, places, room []uint64) []uint64 {
+	best := make([]ranked, 0, 2*k)
+	limit, full := uint64(math.MaxUint64), false // what comes later must be less
+	for begin := 0; begin < r.n; begin += len(room) {
+		room = room[:min(len(room), 1<<10, r.n-begin)]
+		r.ranks(room, first+begin*r.step, 0, math.MaxUint64)
+		for i, key := range room {
+			if key >= limit && full {
+				continue
+			}
+			if best = append(best, ranked{key, uint64(begin + i)}); len(best) == 2*k {
+				split(best, k)
+				best, full, limit = best[:k], true, 0
+				for _, p := range best {
+					limit = max(limit, p.key)
+				}
+			}
+		}
+	}
+	slices.SortFunc(best, ranked.compare)
+	for _, p := range best[:k] {
+		places = append(places, p.at)
+	}
+	return places
+}
+
+// split moves the k least elements to the front, by Hoare's selection with the median of
+// three as pivot, or by sorting where that takes too long.
+func split(p []ranked, k int) {
+	for rounds := 0; len(p) > 1; rounds++ {
+		if rounds > 40 {
+			slices.SortFunc(p, ranked.compare)
+			return
+		}
+		a, b, c := p[0], p[len(p)/2], p[len(p)-1]
+		if a.compare(b) > 0 {
+			a, b = b, a
+		}
+		if b.compare(c) > 0 {
+			b = c
+		}
+		if a.compare(b) > 0 {
+			b = a
+		}
+		i, j := 0, len(p)-1
+		for i <= j {
+			for p[i].compare(b) < 0 {
+				i++
+			}
+			for p[j].compare(b) > 0 {
+				j--
+			}
+			if i <= j {
+				p[i], p[j] = p[j], p[i]
+				i++
+				j--
+			}
+		}
+		switch {
+		case k <= j:
+			p = p[:j+1]
+		case k >= i:
+			p, k = p[i:], k-i
+		default:
+			return
+		}
+	}
+}
+
+// searchSorted gives the places at which elements go into sorted rows.
+func searchSorted[U bitsOf](c *device.Call) error {
+	sorted, x := &c.Args[0], &c.Args[1]
+	o := orderOf(sorted.DType)
+	n := sorted.Shape[len(sorted.Shape)-1]
+	queries := elements[U](x)
+	if len(queries) == 0 {
+		return nil
+	}
+	if n == 0 {
+		clear(elements[int64](&c.Out[0]))
+		return nil
+	}
+	each := len(queries) // that go into the same row
+	if count := sorted.Size() / n; len(sorted.Shape) > 1 {
+		each = len(queries) / count
+	}
+	room := c.Stream.Alloc(8 * sorted.Size())
+	defer c.Stream.Free(room)
+	keys := unsafe.Slice((*uint64)(room.Host()), sorted.Size())
+	for i, e := range elements[U](sorted) {
+		keys[i] = o.key(uint64(e) << o.shift)
+	}
+	right := c.Node.Attrs.(op.Search).Right
+	places := elements[int64](&c.Out[0])
+	par.Run(len(queries), 1<<12, 0, func(_, begin, end int) {
+		for i := begin; i < end; {
+			m := min(together, end-i)
+			if i/each != (i+m-1)/each {
+				m = 1
+			}
+			var k [together]uint64
+			var last [together]bool // nothing is above it
+			for j := range m {
+				k[j] = o.key(uint64(queries[i+j]) << o.shift)
+				if right {
+					k[j]++ // the first that is not less is the first above it
+					last[j] = k[j] == 0
+				}
+			}
+			at := below(keys[i/each*n:][:n], k)
+			for j := range m {
+				places[i+j] = int64(at[j])
+				if last[j] {
+					places[i+j] = int64(n)
+				}
+			}
+			i += m
+		}
+	})
+	return nil
+}
+
+// below says how many of the keys of a sorted row, of which there are some, are below each
+// of k: for four at a time, as one would wait for its loads.
+func below(row []uint64, k [together]uint64) [together]int {
+	p := unsafe.Pointer(unsafe.SliceData(row))
+	at := func(i int) uint64 { return *(*uint64)(unsafe.Add(p, i*8)) }
+	k0, k1, k2, k3 := k[0], k[1], k[2], k[3]
+	var a, b, c, d int
+	for left := len(row); left > 0; {
+		half := (left + 1) / 2
+		if x := a + half; at(x-1) < k0 {
+			a = x
+		}
+		if x := b + half; at(x-1) < k1 {
+			b = x
+		}
+		if x := c + half; at(x-1) < k2 {
+			c = x
+		}
+		if x := d + half; at(x-1) < k3 {
+			d = x
+		}
+		left -= half
+	}
+	return [together]int{a, b, c, d}
+}
+
+func searchSortedIn(c *device.Call) error {
+	switch c.Args[0].DType.Size() {
+	case 1:
+		return searchSorted[uint8](c)
+	case 2:
+		return searchSorted[uint16](c)
+	case 4:
+		return searchSorted[uint32](c)
+	}
+	return searchSorted[uint64](c)
+}
+
+// runs marks the first of each run of equal elements, NaN being equal to itself, of sorted
+// ones, and numbers for each element, by the place where it was, its run.
+func runs[U bitsOf](c *device.Call) error {
+	sorted, places := elements[U](&c.Args[0]), elements[int64](&c.Args[1])
+	first, number := elements[bool](&c.Out[0]), elements[int64](&c.Out[1])
+	o := orderOf(c.Args[0].DType)
+	clear(number)
+	run, before := int64(-1), uint64(0)
+	for i, e := range sorted {
+		k := o.key(uint64(e) << o.shift)
+		first[i] = i == 0 || k != before
+		if first[i] {
+			run++
+		}
+		at := places[i]
+		if uint64(at) >= uint64(len(number)) {
+			return array.Errorf("runs", "places", "%d at position %d is out of range for size %d", at, i, len(number))
+		}
+		number[at], before = run, k
 	}
 	return nil
 }
 
-// A placed is an element and its place.
-type placed[T any] struct {
-	x  T
-	at int64
+func runsIn(c *device.Call) error {
+	switch c.Args[0].DType.Size() {
+	case 1:
+		return runs[uint8](c)
+	case 2:
+		return runs[uint16](c)
+	case 4:
+		return runs[uint32](c)
+	}
+	return runs[uint64](c)
 }
 
-func sortOf[T uint8 | int32 | int64 | float32 | float64](c *device.Call) {
-	a := c.Node.Attrs.(op.Sorting)
-	shape := c.Out[0].Shape
-	n := shape[a.Axis]
-	outer, inner := array.Size(shape[:a.Axis]), array.Size(shape[a.Axis+1:])
-	size := outer * n * inner
-	if size == 0 {
-		return
-	}
-	src := unsafe.Slice((*T)(gen.Ptr(&c.Args[0])), size)
-	values := unsafe.Slice((*T)(gen.Ptr(&c.Out[0])), size)
-	places := unsafe.Slice((*int64)(gen.Ptr(&c.Out[1])), size)
-	// Equal elements are told apart by their places, so that the order is the same
-	// whatever the algorithm.
-	order := func(p, q placed[T]) int {
-		k := cmp.Compare(p.x, q.x)
-		if p.x != p.x || q.x != q.x { // NaN is the least to Go, the greatest here
-			k = -k
-		}
-		if a.Descending {
-			k = -k
-		}
-		if k == 0 {
-			k = cmp.Compare(p.at, q.at)
-		}
-		return k
-	}
-	par.Run(outer*inner, max(sortGrain/n, 1), 0, func(_, begin, end int) {
-		row := make([]placed[T], n)
-		for u := begin; u < end; u++ {
-			first := u/inner*n*inner + u%inner
-			for i := range row {
-				row[i] = placed[T]{src[first+i*inner], int64(i)}
+// binCount counts how often each number occurs.
+func binCount(c *device.Call) error {
+	counts, x := elements[int64](&c.Out[0]), elements[int64](&c.Args[0])
+	clear(counts)
+	if len(counts) > 1<<12 {
+		for i, k := range x {
+			if uint64(k) >= uint64(len(counts)) {
+				return array.Errorf("bincount", "", "%d at position %d is not from 0 to %d", k, i, len(counts)-1)
 			}
-			slices.SortFunc(row, order)
-			for i, p := range row {
-				values[first+i*inner], places[first+i*inner] = p.x, p.at
-			}
+			counts[k]++
 		}
-	})
+		return nil
+	}
+	// Equal numbers in a row would wait for each other: they are counted in turns.
+	room := c.Stream.Alloc(8 * together * len(counts))
+	defer c.Stream.Free(room)
+	turns := unsafe.Slice((*int64)(room.Host()), together*len(counts))
+	clear(turns)
+	for i, k := range x {
+		if uint64(k) >= uint64(len(counts)) {
+			return array.Errorf("bincount", "", "%d at position %d is not from 0 to %d", k, i, len(counts)-1)
+		}
+		turns[int(k)*together+i%together]++
+	}
+	for i := range counts {
+		for _, n := range turns[i*together : (i+1)*together] {
+			counts[i] += n
+		}
+	}
+	return nil
 }

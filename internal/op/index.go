@@ -6,7 +6,7 @@ import (
 
 // Reading and writing at computed places. Indices are int64 or int32; they count
 // from the back when negative, and are checked when the operation runs.
-var IndexSelect, indexAdd, Gather, scatterAdd, MaskSelect, maskPlace, CountNonZero, NonZero *Def
+var IndexSelect, indexAdd, Gather, scatterAdd, MaskSelect, maskPlace, CountTrue, NonZero *Def
 
 // checkIndex checks that argument i can hold places along an axis of an
 // array of so many dimensions.
@@ -145,7 +145,7 @@ func init() {
 		}
 	}
 	empty := []Sample{{Shapes: [][]int{{0, 3}}, DTypes: []array.DType{array.Bool}}}
-	CountNonZero = define(Def{Name: "count_nonzero", Class: Routine, Arity: 1, Contig: true, Samples: empty,
+	CountTrue = define(Def{Name: "count_true", Class: Routine, Arity: 1, Contig: true, Samples: empty,
 		Doc:   "The number of places where a mask is true.",
 		Infer: func(c *Call) (array.DType, []int) { mask(c); return array.Int64, []int{} }})
 	NonZero = define(Def{Name: "nonzero", Class: Routine, Arity: 1, Contig: true, Attrs: Count(0), ONNX: "NonZero", Samples: empty,

@@ -105,10 +105,14 @@ var only = map[string]func(d array.DType) bool{
 	"matmul2": array.DType.Float, "conv2d_core": array.DType.Float, "conv2d_input": array.DType.Float, "conv2d_weight": array.DType.Float,
 	"max_pool2d": array.DType.Float, "avg_pool2d": array.DType.Float,
 	"max_pool2d_place": array.DType.Float, "max_pool2d_pick": array.DType.Float,
+	"scan_sum": isWide, "scan_prod": isWide, "recurrence": func(d array.DType) bool { return isWide(d) && d.Float() },
 }
 
 func isBool(d array.DType) bool  { return d == array.Bool }
 func notBool(d array.DType) bool { return d != array.Bool }
+
+// isWide are the types in which running results are computed.
+func isWide(d array.DType) bool { return d.Float() && d.Size() > 2 || d.Integer() && d.Size() == 8 }
 
 // elementwise reports an operation without parameters of its own.
 func elementwise(d *op.Def) bool {

@@ -43,7 +43,7 @@ var mutants = []mutant{
 	{"elements are added to what was there", "index/places.go", "	clear(bytes(gen.Ptr(out), out.Size()*es))\n", "", "scatter_add"},
 	{"elements under a mask lose a bit", "index/genmask.go", "1<<(8*g.size)-1) // all bits", "1<<(8*g.size-1)-1) // all bits", "mask_select"},
 	{"places under a mask are counted from one", "index/mask.go", "int64(at + i)", "int64(at + i + 1)", "nonzero"},
-	{"the end of a mask counts as true", "index/mask.go", "		n += int(x)\n", "		n += int(x | 1)\n", "count_nonzero"},
+	{"the end of a mask counts as true", "index/mask.go", "		n += int(x)\n", "		n += int(x | 1)\n", "count_true"},
 }
 
 // TestRoutineMutants breaks the routines in one place at a time, in a copy of the file

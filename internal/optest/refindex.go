@@ -109,7 +109,7 @@ func init() {
 		}
 		return Result{Array: out, Exact: true}
 	}
-	references["count_nonzero"] = func(x []*Array, _ ir.Attrs) Result {
+	references["count_true"] = func(x []*Array, _ ir.Attrs) Result {
 		out := New(array.Int64, []int{})
 		for _, m := range x[0].I {
 			out.I[0] += m

@@ -3,7 +3,6 @@ package optest
 import (
 	"math"
 	"math/big"
-	"slices"
 
 	"weft/internal/array"
 	"weft/internal/ir"
@@ -356,42 +355,4 @@ func init() {
 	several["var_mean"] = func(x []*Array, a ir.Attrs) []Result {
 		return []Result{references["var"](x, a), references["mean"](x, a)}
 	}
-	several["sort"] = func(x []*Array, attrs ir.Attrs) []Result {
-		a, x0 := attrs.(op.Sorting), x[0]
-		values, places := New(x0.DType, x0.Shape), New(array.Int64, x0.Shape)
-		in := make([]bool, len(x0.Shape))
-		in[a.Axis] = true
-		_, rows := groups(x0.Shape, in, true)
-		for _, row := range rows {
-			// Insertion, which keeps the order of equal elements.
-			var sorted []int
-			for k, j := range row {
-				at := len(sorted)
-				for at > 0 {
-					less := before(x0, j, row[sorted[at-1]])
-					if a.Descending {
-						less = before(x0, row[sorted[at-1]], j)
-					}
-					if !less {
-						break
-					}
-					at--
-				}
-				sorted = slices.Insert(sorted, at, k)
-			}
-			for k, from := range sorted {
-				values.put(row[k], x0, row[from])
-				places.I[row[k]] = int64(from)
-			}
-		}
-		return []Result{{Array: values, Exact: true}, {Array: places, Exact: true}}
-	}
-}
-
-// before reports that element i is less than element j, NaN being the greatest.
-func before(x *Array, i, j int) bool {
-	if x.F == nil {
-		return x.I[i] < x.I[j]
-	}
-	return x.F[i] < x.F[j] || x.F[i] == x.F[i] && x.F[j] != x.F[j]
 }

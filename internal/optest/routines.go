@@ -15,7 +15,13 @@ import (
 func routineCases(d *op.Def) []Case {
 	r := rand.New(rand.NewPCG(2, uint64(len(d.Name))))
 	var out []Case
-	add := func(a ir.Attrs, x ...*Array) { out = append(out, newCase(d, a, x...)) }
+	add := func(a ir.Attrs, x ...*Array) {
+		for i := range max(d.Results, 1) {
+			c := newCase(d, a, x...)
+			c.Result = i
+			out = append(out, c)
+		}
+	}
 	floats := []array.DType{array.Float32, array.Float64}
 	arrays := func(t array.DType, shapes ...[]int) []*Array {
 		var x []*Array
@@ -29,6 +35,9 @@ func routineCases(d *op.Def) []Case {
 		x := New(t, shape)
 		for i := range x.Size() {
 			n := r.Int64N(6)
+			if t == array.Bool {
+				n %= 2
+			}
 			x.set(i, float64(n+1), n)
 		}
 		return x
@@ -128,6 +137,97 @@ func routineCases(d *op.Def) []Case {
 	}
 	for _, t := range array.DTypes() {
 		switch d.Name {
+		case "scan_sum", "scan_prod", "recurrence":
+			if !isWide(t) || d.Arity == 2 && !t.Float() {
+				continue
+			}
+			for _, reverse := range []bool{false, true} {
+				for axis, shape := range [][]int{{300, 70}, {7, 4000}, {2, 50, 40}} {
+					x := arrays(t, shape, shape)
+					if t.Float() && d.Arity == 1 {
+						x[0].F[x[0].Size()/2] = math.NaN()
+						for i := range 5 { // a sum of zeros keeps their sign
+							x[0].F[i] = math.Copysign(0, -1)
+							x[0].F[x[0].Size()-1-i] = math.Copysign(0, -1)
+						}
+					}
+					if d.Name == "scan_prod" {
+						add(op.Axis(min(axis, 1)), x[0])
+						continue
+					}
+					add(op.Scan{Axis: min(axis, 1), Reverse: reverse}, x[:d.Arity]...)
+				}
+			}
+		case "cummax", "cummin", "sort", "topk", "max_with_index", "min_with_index":
+			for axis, shape := range [][]int{{300, 70}, {5, 700}, {2, 9000}} {
+				axis = min(axis, 1)
+				for _, x := range append(arrays(t, shape), few(t, shape...)) {
+					if t.Float() {
+						for range 20 {
+							x.F[r.IntN(x.Size())] = math.NaN()
+							x.F[r.IntN(x.Size())] = 0
+							x.F[r.IntN(x.Size())] = math.Copysign(0, -1)
+						}
+					}
+					switch d.Name {
+					case "sort":
+						add(op.Sorting{Axis: axis, Descending: r.IntN(2) == 0}, x)
+					case "topk":
+						add(op.Selection{Axis: axis, Count: 1 + r.IntN(60), Smallest: r.IntN(2) == 0}, x)
+						add(op.Selection{Axis: axis, Count: 1 + r.IntN(10), Smallest: r.IntN(2) == 0}, x)
+					default:
+						add(op.Axis(axis), x)
+					}
+				}
+			}
+			if d.Name == "sort" { // extreme elements, which differ in their low halves too
+				x := specials(t, func(n int) []int { return []int{n} })
+				y := New(t, []int{40 * x.Size()})
+				for i := range y.Size() {
+					y.put(i, x, r.IntN(x.Size()))
+				}
+				add(op.Sorting{}, y)
+				add(op.Sorting{Descending: true}, y)
+			}
+		case "runs":
+			for _, x := range []*Array{few(t, 500), specials(t, func(n int) []int { return []int{n} })} {
+				r := several["sort"]([]*Array{x}, op.Sorting{})
+				add(nil, r[0].Array, r[1].Array)
+			}
+		case "searchsorted":
+			for _, shape := range [][]int{{1000}, {5, 37}} {
+				x := few(t, shape...)
+				if t.Float() {
+					x = Random(r, t, shape, d.Domain, 0)
+					x.F[r.IntN(x.Size())] = math.NaN()
+				}
+				rows := several["sort"]([]*Array{x}, op.Sorting{Axis: len(shape) - 1})[0].Array
+				queries := specials(t, func(n int) []int { return []int{n} })
+				all := New(t, append(shape[:len(shape)-1:len(shape)-1], 50))
+				for i := range all.Size() {
+					if i%2 == 0 {
+						all.put(i, rows, r.IntN(rows.Size()))
+					} else {
+						all.put(i, queries, r.IntN(queries.Size()))
+					}
+				}
+				add(op.Search{}, rows, all)
+				add(op.Search{Right: true}, rows, all)
+			}
+			x := specials(t, func(n int) []int { return []int{n} })
+			rows := several["sort"]([]*Array{x}, op.Sorting{})[0].Array
+			add(op.Search{}, rows, x)
+			add(op.Search{Right: true}, rows, x)
+		case "bincount":
+			if t == array.Int64 {
+				for _, n := range []int{3, 6000} {
+					x := New(t, []int{20000})
+					for i := range x.I {
+						x.I[i] = r.Int64N(int64(n))
+					}
+					add(op.Count(n), x)
+				}
+			}
 		case "copy":
 			for _, s := range [][]int{{70, 133}, {3, 65, 66}} {
 				add(nil, arrays(t, s)...)
@@ -157,7 +257,7 @@ func routineCases(d *op.Def) []Case {
 			add(op.Axis(1), append(arrays(t, []int{40, 30}), places([]int{40, 17}, 30))...)
 		case "scatter_add":
 			add(op.Target{Shape: []int{10, 30}}, append(arrays(t, []int{70, 30}), places([]int{70, 30}, 10))...)
-		case "mask_select", "mask_place", "count_nonzero", "nonzero":
+		case "mask_select", "mask_place", "count_true", "nonzero":
 			for _, one := range []int{1, 2, 20} { // in so many is true
 				mask, n := New(array.Bool, []int{13, 97}), 0
 				for i := range mask.I {
@@ -171,7 +271,7 @@ func routineCases(d *op.Def) []Case {
 					add(op.Count(n), append(arrays(t, mask.Shape), mask)...)
 				case "mask_place":
 					add(nil, append(arrays(t, []int{n}), mask)...)
-				case "count_nonzero":
+				case "count_true":
 					add(nil, mask)
 				default:
 					add(op.Count(n), mask)

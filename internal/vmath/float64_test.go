@@ -21,7 +21,7 @@ import (
 var binaries = []struct {
 	name string
 	f    func(b *loop.Builder, x, y loop.Value) loop.Value
-}{{"Pow", Pow}, {"Atan2", Atan2}}
+}{{"Pow", Pow}, {"Atan2", Atan2}, {"Hypot", Hypot}}
 
 func apply2(f func(b *loop.Builder, x, y loop.Value) loop.Value) func(*loop.Builder, []loop.Value) loop.Value {
 	return func(b *loop.Builder, x []loop.Value) loop.Value { return f(b, x[0], x[1]) }

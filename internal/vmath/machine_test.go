@@ -163,7 +163,7 @@ func TestExhaustive(t *testing.T) {
 }
 
 // refs2 are float64 references of the functions of two arguments.
-var refs2 = map[string]func(x, y float64) float64{"Pow": math.Pow, "Atan2": math.Atan2}
+var refs2 = map[string]func(x, y float64) float64{"Pow": math.Pow, "Atan2": math.Atan2, "Hypot": math.Hypot}
 
 // measure2 measures n random pairs of float32: of any bits, and such that a power
 // is finite.

@@ -119,6 +119,10 @@ func TestAtan2Specials(t *testing.T) {
 	grid(t, "atan2", Atan2, []float64{zero, neg0, 1, -1, 2, -2, 0x1p-140, -0x1p-140, 1e-30, -1e-30, math.MaxFloat32, -math.MaxFloat32, inf, -inf, nan}, math.Atan2)
 }
 
+func TestHypotSpecials(t *testing.T) {
+	grid(t, "hypot", Hypot, []float64{zero, neg0, 1, -1, 2, -2, 0x1p-140, -0x1p-140, 1e-30, -1e-30, math.MaxFloat32, -math.MaxFloat32, inf, -inf, nan}, math.Hypot)
+}
+
 func TestPowInt(t *testing.T) {
 	x := []float32{0.3, -1.7, 2, 1e-20, 1e20}
 	for _, n := range []int{0, 1, 2, 3, 5, 10, 13, -1, -3} {

@@ -43,6 +43,7 @@ var functions = rows([]row[any]{
 	{"weft.DefaultGenerator", weft.DefaultGenerator},
 	{"weft.Digest", weft.Digest},
 	{"weft.DigestNamed", weft.DigestNamed},
+	{"weft.Einsum", weft.Einsum},
 	{"weft.Expr", weft.Expr},
 	{"weft.Eye", weft.Eye},
 	{"weft.From", weft.From},
@@ -141,6 +142,7 @@ func element[T weft.Element](d weft.DType) {
 
 // types are the exported types of the module; all their methods are called.
 var types = rows([]row[reflect.Type]{
+	{"weft.CloseOpts", reflect.TypeFor[weft.CloseOpts]()},
 	{"weft.ConvOpts", reflect.TypeFor[weft.ConvOpts]()},
 	{"weft.Conv1dOpts", reflect.TypeFor[weft.Conv1dOpts]()},
 	{"weft.ConvTransposeOpts", reflect.TypeFor[weft.ConvTransposeOpts]()},
@@ -153,11 +155,15 @@ var types = rows([]row[reflect.Type]{
 	{"weft.Generator", reflect.TypeFor[weft.Generator]()},
 	{"weft.GeneratorState", reflect.TypeFor[weft.GeneratorState]()},
 	{"weft.GradOpts", reflect.TypeFor[weft.GradOpts]()},
+	{"weft.HistogramOpts", reflect.TypeFor[weft.HistogramOpts]()},
 	{"weft.PoolOpts", reflect.TypeFor[weft.PoolOpts]()},
 	{"weft.SortOpts", reflect.TypeFor[weft.SortOpts]()},
+	{"weft.QuantileOpts", reflect.TypeFor[weft.QuantileOpts]()},
+	{"weft.SearchOpts", reflect.TypeFor[weft.SearchOpts]()},
 	{"weft.Scope", reflect.TypeFor[weft.Scope]()},
 	{"weft.Span", reflect.TypeFor[weft.Span]()},
 	{"weft.Tensor", reflect.TypeFor[weft.Tensor]()},
+	{"weft.TopKOpts", reflect.TypeFor[weft.TopKOpts]()},
 	{"weft.Vars", reflect.TypeFor[weft.Vars]()},
 	{"half.BFloat16", reflect.TypeFor[half.BFloat16]()},
 	{"half.Float16", reflect.TypeFor[half.Float16]()},

@@ -247,6 +247,29 @@ def angle(n, folder, extra):
     s.close()
 
 
+def length(n, folder, extra):
+    r = random.Random("Hypot")
+    s = Sink("Hypot", folder)
+
+    def emit(x, y):
+        return ordinary(x) and ordinary(y) and s.emit((x, y), gmpy2.hypot(mpfr(x, PREC), mpfr(y, PREC)))
+
+    for x, y in ((5e-324, 5e-324), (3.0, -4.0), (1e308, 1e308), (1e-310, -1e-310), (1e300, 1e-300), (0.0, -2.0), (2.0**500, 2.0**499), (2.0**-450, 2.0**-451), (1e-200, 1e-160), *extra):
+        emit(x, y)
+    left = n
+    while left > 0:
+        k = r.random()
+        x, y = r.gauss(0, 1), r.gauss(0, 1) * 2.0 ** r.randint(-30, 0)
+        if k < 0.2:
+            x, y = from_bits(r.getrandbits(64)), from_bits(r.getrandbits(64))
+        elif k < 0.6:
+            e = r.choice((r.randint(-1070, 1020), r.randint(-460, -440), r.randint(490, 510)))
+            x, y = math.ldexp(x, e), math.ldexp(y, e)
+        if emit(x, y):
+            left -= 1
+    s.close()
+
+
 def glibc(path):
     """The arguments of glibc's tests that are float64, by function."""
     out = {}
@@ -267,12 +290,12 @@ def main():
     n = int(sys.argv[1]) if len(sys.argv) > 1 else 150
     folder = sys.argv[2] if len(sys.argv) > 2 else None
     more = glibc(sys.argv[3]) if len(sys.argv) > 3 else {}
-    for name in sys.argv[4:] or [*FUNCS, "Pow", "Atan2"]:
+    for name in sys.argv[4:] or [*FUNCS, "Pow", "Atan2", "Hypot"]:
         extra = more.get(name, [])
         if name == "Pow":
             power(n, folder, [v for v in extra if len(v) == 2])
-        elif name == "Atan2":
-            angle(n, folder, [v for v in extra if len(v) == 2])
+        elif name in ("Atan2", "Hypot"):
+            (angle if name == "Atan2" else length)(n, folder, [v for v in extra if len(v) == 2])
         else:
             unary(name, n, folder, [v[0] for v in extra if len(v) == 1])
 

@@ -1,0 +1,39 @@
+package weft
+
+import (
+	"weft/internal/array"
+	"weft/internal/op"
+)
+
+// Running results have the shape of t; element i is made of the elements 0 to i along the
+// axis, which may count from the back, in that order: ((t0 + t1) + t2) and so on. So bits
+// depend neither on threads nor on the processor.
+
+// CumSum returns the sums of each element and all before it along an axis. Integers and
+// Bool give int64; float16 and bfloat16 are added in float32 and rounded at the end.
+func (t *Tensor) CumSum(axis int) *Tensor { return t.along(op.CumSum, axis) }
+
+// CumProd returns the products of each element and all before it along an axis. Types are
+// as for CumSum. The gradient is exact at zeros too.
+func (t *Tensor) CumProd(axis int) *Tensor { return t.along(op.CumProd, axis) }
+
+// CumMax returns the greatest of each element and all before it along an axis, and where it
+// was, int64: at the last place of equal ones. From a NaN on there is nothing but NaN.
+// Gradients go back to those places.
+func (t *Tensor) CumMax(axis int) (values, index *Tensor) { return t.placedAlong(op.CumMax, axis) }
+
+// CumMin is CumMax for the least.
+func (t *Tensor) CumMin(axis int) (values, index *Tensor) { return t.placedAlong(op.CumMin, axis) }
+
+// along applies an operation that has an axis as its attribute.
+func (t *Tensor) along(d *op.Def, axis int) *Tensor {
+	t.check(d.Name)
+	return withAttrs(d, op.Axis(array.Axis(d.Name, axis, t.Rank())), t)
+}
+
+// placedAlong is along for an operation that gives elements and where they were.
+func (t *Tensor) placedAlong(d *op.Def, axis int) (values, index *Tensor) {
+	t.check(d.Name)
+	r := applyAll(d, op.Axis(array.Axis(d.Name, axis, t.Rank())), operand{t: t})
+	return r[0], r[1]
+}

@@ -1,0 +1,350 @@
+package weft
+
+import (
+	"slices"
+	"strings"
+
+	"weft/internal/array"
+	"weft/internal/op"
+)
+
+// Dot is the sum of the products of two vectors of equal size, each product rounded, in the
+// order of Sum: many sums side by side, where a product of matrices has one chain. Element
+// types meet by promotion; Bool is refused.
+func (t *Tensor) Dot(x *Tensor) *Tensor {
+	t.check("dot")
+	x.check("dot")
+	return apply(op.Dot, nil, operand{t: t}, operand{t: x})
+}
+
+// Outer is the matrix of the products of each element of t with each of x, both vectors:
+// [n] and [m] give [n m].
+func (t *Tensor) Outer(x *Tensor) *Tensor {
+	t.check("outer")
+	x.check("outer")
+	if t.Rank() != 1 || x.Rank() != 1 {
+		array.Failf("outer", "", "takes two vectors, got %s and %s", array.ShapeString(t.v.Shape), array.ShapeString(x.v.Shape))
+	}
+	return t.Unsqueeze(1).Mul(x)
+}
+
+// TensorDot sums the products of elements of t and x over pairs of axes: axes of t, and as
+// many of x, of the same sizes, which may count from the back. The result has the other axes
+// of t and then those of x.
+func (t *Tensor) TensorDot(x *Tensor, axes, xAxes []int) *Tensor {
+	t.check("tensordot")
+	x.check("tensordot")
+	if len(axes) != len(xAxes) {
+		array.Failf("tensordot", "axes", "are %d of the receiver and %d of the argument", len(axes), len(xAxes))
+	}
+	a, b := term{of: t}, term{of: x}
+	var out []int
+	for i := range t.Rank() {
+		a.labels = append(a.labels, i)
+	}
+	for i := range x.Rank() {
+		b.labels = append(b.labels, t.Rank()+i)
+	}
+	used := map[int]bool{}
+	for i := range axes {
+		k, l := array.Axis("tensordot", axes[i], t.Rank()), array.Axis("tensordot", xAxes[i], x.Rank())
+		if t.v.Shape[k] != x.v.Shape[l] || used[k] || b.labels[l] < t.Rank() {
+			array.Failf("tensordot", "axes", "%v of shape %s do not fit %v of shape %s", axes, array.ShapeString(t.v.Shape), xAxes, array.ShapeString(x.v.Shape))
+		}
+		used[k], b.labels[l] = true, k
+	}
+	for _, l := range slices.Concat(a.labels, b.labels) {
+		if !used[l] {
+			out = append(out, l)
+		}
+	}
+	ts := meet("tensordot", []*Tensor{t, x})
+	a.of, b.of = ts[0], ts[1]
+	return contract("tensordot", []term{a, b}, out)
+}
+
+// Einsum sums products of elements in Einstein's notation, as NumPy and PyTorch have it: a
+// letter for each axis of each tensor, those of different tensors apart by commas, and behind
+// an arrow those of the result. "ij,jk->ik" is the product of matrices, "bij,bjk->bik" of
+// batches of them, "ii" the trace, "ij->ji" a transposition. Axes with the same letter have
+// the same size, or 1; what the result does not have is summed over. A letter twice on one
+// tensor is its diagonal. An ellipsis stands for any further axes, which broadcast. Without
+// an arrow the result has the axes of the ellipsis and then the letters that occur once, in
+// the order of the alphabet, capitals first. Spaces do not count.
+//
+// Element types meet by promotion. Tensors are multiplied two at a time, the pair with the
+// fewest products first, as a product of matrices where both share an axis that is summed
+// over: so bits are those of MatMul, Mul and Sum. Gradients are those of the parts.
+func Einsum(formula string, ts ...*Tensor) *Tensor {
+	ts = meet("einsum", ts)
+	if ts[0].v.DType == Bool {
+		array.Failf("einsum", "", "is not defined for bool")
+	}
+	in, arrow, explicit := strings.Cut(strings.ReplaceAll(formula, " ", ""), "->")
+	parts := strings.Split(in, ",")
+	if len(parts) != len(ts) {
+		array.Failf("einsum", "formula", "%q is of %d tensors, got %d", formula, len(parts), len(ts))
+	}
+	e := notation{formula: formula}
+	terms := make([]term, len(ts))
+	for i, t := range ts {
+		terms[i] = term{t, e.axes(parts[i], t.Rank())}
+	}
+	var out []int
+	if explicit {
+		out = e.axes(arrow, -1)
+	} else {
+		times := map[int]int{}
+		for _, t := range terms {
+			for _, l := range t.labels {
+				if times[l]++; times[l] == 1 {
+					out = append(out, l)
+				}
+			}
+		}
+		out = slices.DeleteFunc(out, func(l int) bool { return l >= 0 && times[l] > 1 })
+		slices.Sort(out) // axes of the ellipsis have numbers below 0
+	}
+	sizes := sizesOf("einsum", terms)
+	for i, l := range out {
+		if _, ok := sizes[l]; !ok {
+			array.Failf("einsum", "formula", "%q: %q of the result is on no tensor", formula, rune(l))
+		}
+		if slices.Contains(out[:i], l) {
+			array.Failf("einsum", "formula", "%q: %q is twice on the result", formula, rune(l))
+		}
+	}
+	return contract("einsum", terms, out)
+}
+
+// A notation is a formula of Einsum while it is read.
+type notation struct {
+	formula string
+	further int // the most axes that an ellipsis stands for
+}
+
+// axes returns the labels of a term: letters as they are, axes of the ellipsis as -1 for the
+// last and so on. rank is that of the term's tensor, -1 for the result.
+func (e *notation) axes(s string, rank int) []int {
+	before, after, dots := strings.Cut(s, "...")
+	for _, r := range before + after {
+		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') {
+			array.Failf("einsum", "formula", "%q: %q is no letter, comma, ellipsis or arrow", e.formula, r)
+		}
+	}
+	letters := len(before) + len(after)
+	further := e.further
+	if rank >= 0 {
+		further = rank - letters
+		if further < 0 || further > 0 && !dots {
+			array.Failf("einsum", "formula", "%q: %q is of %d axes, the tensor has %d", e.formula, s, letters, rank)
+		}
+		e.further = max(e.further, further)
+	}
+	labels := []int{}
+	for _, r := range before {
+		labels = append(labels, int(r))
+	}
+	if dots {
+		for i := range further {
+			labels = append(labels, i-further)
+		}
+	}
+	for _, r := range after {
+		labels = append(labels, int(r))
+	}
+	return labels
+}
+
+// A term is a tensor with a label for each axis; axes with the same label run together.
+type term struct {
+	of     *Tensor
+	labels []int
+}
+
+// sizesOf returns the size of each label, which broadcasts.
+func sizesOf(opName string, terms []term) map[int]int {
+	sizes := map[int]int{}
+	for _, t := range terms {
+		for i, l := range t.labels {
+			n, ok := sizes[l]
+			switch size := t.of.v.Shape[i]; {
+			case !ok || n == 1:
+				sizes[l] = size
+			case size != n && size != 1:
+				array.Failf(opName, "", "axes of sizes %d and %d have the same letter %q", n, size, rune(l))
+			}
+		}
+	}
+	return sizes
+}
+
+// contract multiplies the terms and sums over the labels that are not in out.
+func contract(opName string, terms []term, out []int) *Tensor {
+	sizes := sizesOf(opName, terms)
+	terms = slices.Clone(terms)
+	for i := range terms {
+		terms[i] = terms[i].diagonals(opName).squeezed(sizes)
+	}
+	// wanted are the labels that something else than the terms i and k has.
+	wanted := func(i, k int) []int {
+		w := slices.Clone(out)
+		for j, t := range terms {
+			if j != i && j != k {
+				w = append(w, t.labels...)
+			}
+		}
+		return w
+	}
+	for i := range terms {
+		terms[i] = terms[i].summed(wanted(i, i))
+	}
+	for len(terms) > 1 {
+		var pair [2]int
+		best := -1.0
+		for i := range terms {
+			for k := i + 1; k < len(terms); k++ {
+				cost := 1.0
+				for _, l := range union(terms[i].labels, terms[k].labels) {
+					cost *= float64(sizes[l])
+				}
+				if best < 0 || cost < best {
+					best, pair = cost, [2]int{i, k}
+				}
+			}
+		}
+		i, k := pair[0], pair[1]
+		terms[i] = terms[i].times(terms[k], wanted(i, k))
+		terms = slices.Delete(terms, k, k+1)
+	}
+	t := terms[0].summed(out)
+	order := make([]int, len(out))
+	for i, l := range out {
+		order[i] = slices.Index(t.labels, l)
+	}
+	return t.of.Permute(order...)
+}
+
+func union(a, b []int) []int {
+	u := slices.Clone(a)
+	for _, l := range b {
+		if !slices.Contains(u, l) {
+			u = append(u, l)
+		}
+	}
+	return u
+}
+
+// diagonals makes one axis of those with the same label.
+func (t term) diagonals(opName string) term {
+	for i := 0; i < len(t.labels); i++ {
+		k := i + 1 + slices.Index(t.labels[i+1:], t.labels[i])
+		if k == i {
+			continue
+		}
+		if n, m := t.of.v.Shape[i], t.of.v.Shape[k]; n != m {
+			array.Failf(opName, "", "axes of sizes %d and %d of one tensor have the same letter %q", n, m, rune(t.labels[i]))
+		}
+		order, labels := []int{}, []int{}
+		for j, l := range t.labels {
+			if j != i && j != k {
+				order, labels = append(order, j), append(labels, l)
+			}
+		}
+		t = term{t.of.Permute(append(order, i, k)...).Diagonal(0), append(labels, t.labels[i])}
+		i = -1
+	}
+	return t
+}
+
+// squeezed leaves out axes of size 1 along which another term has more elements.
+func (t term) squeezed(sizes map[int]int) term {
+	var axes, labels []int
+	for i, l := range t.labels {
+		if t.of.v.Shape[i] == 1 && sizes[l] != 1 {
+			axes = append(axes, i)
+		} else {
+			labels = append(labels, l)
+		}
+	}
+	if axes == nil {
+		return t
+	}
+	return term{t.of.Squeeze(axes...), labels}
+}
+
+// summed sums over the labels that are not wanted.
+func (t term) summed(wanted []int) term {
+	var axes, labels []int
+	for i, l := range t.labels {
+		if slices.Contains(wanted, l) {
+			labels = append(labels, l)
+		} else {
+			axes = append(axes, i)
+		}
+	}
+	if axes == nil {
+		return t
+	}
+	return term{withAttrs(op.Sum, op.Reduction{Axes: axes, DType: t.of.v.DType}, t.of), labels}
+}
+
+// times is the product of two terms, summed over the labels that are not wanted.
+func (t term) times(u term, wanted []int) term {
+	t, u = t.summed(append(slices.Clone(wanted), u.labels...)), u.summed(append(slices.Clone(wanted), t.labels...))
+	var batch, sum, rows, columns []int
+	for _, l := range t.labels {
+		switch {
+		case !slices.Contains(u.labels, l):
+			rows = append(rows, l)
+		case slices.Contains(wanted, l):
+			batch = append(batch, l)
+		default:
+			sum = append(sum, l)
+		}
+	}
+	for _, l := range u.labels {
+		if !slices.Contains(t.labels, l) {
+			columns = append(columns, l)
+		}
+	}
+	labels := slices.Concat(batch, rows, columns)
+	shape := append(t.sizes(batch, rows), u.sizes(columns)...)
+	b, m, k, n := array.Size(t.sizes(batch)), array.Size(t.sizes(rows)), array.Size(t.sizes(sum)), array.Size(u.sizes(columns))
+	x := t.ordered(batch, rows, sum)
+	y := u.ordered(batch, sum, columns)
+	var r *Tensor
+	switch {
+	case sum == nil:
+		r = x.Reshape(b, m, 1).Mul(y.Reshape(b, 1, n))
+	case b == 1 && m == 1 && n == 1:
+		r = x.Reshape(k).Dot(y.Reshape(k))
+	case !x.v.DType.Float():
+		r = withAttrs(op.Sum, op.Reduction{Axes: []int{2}, DType: x.v.DType}, x.Reshape(b, m, k, 1).Mul(y.Reshape(b, 1, k, n)))
+	case batch == nil:
+		r = x.Reshape(m, k).MatMul(y.Reshape(k, n))
+	default:
+		r = x.Reshape(b, m, k).MatMul(y.Reshape(b, k, n))
+	}
+	return term{r.Reshape(shape...), labels}
+}
+
+// sizes are those of labels that the term has.
+func (t term) sizes(groups ...[]int) []int {
+	s := []int{}
+	for _, g := range groups {
+		for _, l := range g {
+			s = append(s, t.of.v.Shape[slices.Index(t.labels, l)])
+		}
+	}
+	return s
+}
+
+// ordered is the term's tensor with the axes in the order of labels, which are all it has.
+func (t term) ordered(groups ...[]int) *Tensor {
+	var order []int
+	for _, l := range slices.Concat(groups...) {
+		order = append(order, slices.Index(t.labels, l))
+	}
+	return t.of.Permute(order...)
+}

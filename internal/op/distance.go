@@ -1,0 +1,195 @@
+package op
+
+import (
+	"math"
+
+	"weft/internal/array"
+	"weft/internal/ir"
+	"weft/internal/vmath"
+)
+
+// How large arrays are and how near to each other.
+var Norm, Dot, CountNonZero, IsClose, NanToNum, Hypot, Lerp *Def
+
+// A Measure is a norm: its axes, as a [Reduction] has them, and its order.
+type Measure struct {
+	Axes  []int
+	Keep  bool
+	Order float64 // p; infinite for the greatest or the least magnitude
+}
+
+// A Nearness says how far apart elements may be.
+type Nearness struct {
+	Relative, Absolute float64
+	EqualNaN           bool
+}
+
+// Substitutes are what stands for NaN and the infinities.
+type Substitutes struct{ NaN, High, Low float64 }
+
+func (a Measure) AppendKey(k []byte) []byte {
+	return ir.Float(ir.Flag(ir.Ints(k, a.Axes), a.Keep), a.Order)
+}
+
+func (a Nearness) AppendKey(k []byte) []byte {
+	return ir.Flag(ir.Float(ir.Float(k, a.Relative), a.Absolute), a.EqualNaN)
+}
+
+func (a Substitutes) AppendKey(k []byte) []byte {
+	return ir.Float(ir.Float(ir.Float(k, a.NaN), a.High), a.Low)
+}
+
+// signed is the sign of x, 0 for NaN, as the gradient of a magnitude.
+func signed(x *node) *node { return where(apply(IsNaN, x), num(x, 0), apply(Sign, x)) }
+
+func init() {
+	orders := []float64{2, 1, 0, inf, -inf, 3, 0.5, 1.5}
+	var samples []Sample
+	for i, p := range orders {
+		samples = append(samples, Sample{Shapes: [][]int{{7, 5}}, Attrs: Measure{Order: p}},
+			Sample{Shapes: [][]int{{3, 4, 5}}, Attrs: Measure{[]int{i % 3}, i%2 == 0, p}})
+	}
+	Norm = define(Def{Name: "norm", Class: Composite, Arity: 1, Attrs: Measure{Order: 2}, Samples: samples,
+		Doc: "The norm of order p of the elements over axes: the root of order p of the sum of powers of magnitudes, the greatest or the least for infinite p, the number of elements that are not 0 for p = 0.",
+		Compose: func(x []*node, attrs ir.Attrs) *node {
+			a, x0 := attrs.(Measure), needFloat("norm", x[0])
+			if a.Order != a.Order {
+				array.Failf("norm", "p", "is NaN")
+			}
+			d := x0.DType
+			if d.Size() < 4 { // computed in float32, rounded once
+				x0 = Convert(x0, array.Float32)
+			}
+			r := Reduction{Axes: a.Axes, Keep: true}
+			sum := func(y *node) *node { return Apply(Sum, r, y) }
+			var y *node
+			switch p := a.Order; {
+			case math.IsInf(p, 1):
+				y = Apply(Max, r, apply(Abs, x0))
+			case math.IsInf(p, -1):
+				y = Apply(Min, r, apply(Abs, x0))
+			case p == 0:
+				y = sum(Convert(apply(Ne, x0, num(x0, 0)), x0.DType))
+			case p == 1:
+				y = sum(apply(Abs, x0))
+			case p == 2:
+				y = apply(Sqrt, sum(apply(Square, x0)))
+			default:
+				y = PowBy(sum(PowBy(apply(Abs, x0), p)), 1/p)
+			}
+			return dropKept("norm", Convert(y, d), Reduction{Axes: a.Axes, Keep: a.Keep})
+		},
+		VJP: func(v *VJP) {
+			v.Set(0, func() *node {
+				a, x := v.Node.Attrs.(Measure), v.X[0]
+				r := Reduction{Axes: a.Axes}
+				y, dy := spread("norm", v.Y, x, r), spread("norm", v.DY, x, r)
+				// A norm of 0 has no slope: the gradient is 0 there.
+				over := func(d *node) *node {
+					zero := apply(Eq, y, num(y, 0))
+					return where(zero, num(y, 0), div(dy, where(zero, one(y), d)))
+				}
+				switch p := a.Order; {
+				case math.IsInf(p, 0):
+					hit := Convert(apply(LogicalOr, apply(Eq, apply(Abs, x), y), apply(LogicalAnd, apply(IsNaN, x), apply(IsNaN, y))), x.DType)
+					return mul(mul(signed(x), hit), div(dy, withKeep(Sum, hit, a.Axes)))
+				case p == 0:
+					return mul(dy, num(x, 0))
+				case p == 1:
+					return mul(signed(x), dy)
+				case p == 2:
+					return mul(x, over(y))
+				case p < 1:
+					zero := apply(Eq, x, num(x, 0))
+					slope := mul(signed(x), PowBy(where(zero, one(x), apply(Abs, x)), p-1))
+					return mul(where(zero, num(x, 0), slope), mul(dy, PowBy(y, 1-p)))
+				case p < 2:
+					zero := apply(Eq, x, num(x, 0))
+					slope := mul(signed(x), PowBy(where(zero, one(x), apply(Abs, x)), p-1))
+					return mul(where(zero, num(x, 0), slope), over(PowBy(y, p-1)))
+				default:
+					return mul(mul(x, PowBy(apply(Abs, x), p-2)), over(PowBy(y, p-1)))
+				}
+			})
+		}})
+	Dot = define(Def{Name: "dot", Class: Composite, Arity: 2,
+		Doc: "The sum of the products of two vectors, each rounded, in the order of sum: by lanes, unlike a product of matrices.",
+		Compose: func(x []*node, _ ir.Attrs) *node {
+			for i, v := range x {
+				if len(v.Shape) != 1 || v.Shape[0] != x[0].Shape[0] {
+					array.Failf("dot", "", "takes two vectors of equal size, got %s and %s", array.ShapeString(x[0].Shape), array.ShapeString(x[1].Shape))
+				}
+				if v.DType == array.Bool {
+					array.Failf("dot", "", "is not defined for bool: argument %d", i)
+				}
+			}
+			meet := Promote(x...)
+			in := meet
+			if meet.Float() && meet.Size() < 4 { // summed in float32, rounded once
+				in = array.Float32
+			}
+			return Convert(Apply(Sum, Reduction{DType: in}, mul(Convert(x[0], in), Convert(x[1], in))), meet)
+		},
+		Samples: []Sample{{Shapes: [][]int{{7}, {7}}}, {Shapes: [][]int{{0}, {0}}}, {Shapes: [][]int{{5000}, {5000}}}}})
+	CountNonZero = define(Def{Name: "count_nonzero", Class: Composite, Arity: 1, Over: AnyAxes, Attrs: Reduction{}, Samples: axisSamples,
+		Doc: "The number of elements over axes that are not 0, int64.",
+		Compose: func(x []*node, attrs ir.Attrs) *node {
+			return Apply(Sum, attrs, Convert(x[0], array.Bool))
+		}})
+	IsClose = define(Def{Name: "isclose", Class: Composite, Arity: 2, Attrs: Nearness{1e-5, 1e-8, false},
+		Doc: "Whether x and y are equal, or finite and no farther apart than an absolute number and a part of the magnitude of y.",
+		Compose: func(x []*node, attrs ir.Attrs) *node {
+			a, meet := attrs.(Nearness), Promote(x...)
+			same := apply(Eq, x[0], x[1])
+			if meet.Category() > array.CatFloat {
+				array.Failf("isclose", "", "is not defined for %s", meet)
+			}
+			if !meet.Float() || meet.Size() < 4 {
+				meet = array.Float64
+			}
+			p, q := Convert(x[0], meet), Convert(x[1], meet)
+			far := apply(Abs, sub(p, q))
+			limit := add(scale(apply(Abs, q), a.Relative), num(q, a.Absolute))
+			near := apply(LogicalAnd, apply(IsFinite, q), apply(Le, far, limit))
+			r := apply(LogicalOr, same, near)
+			if a.EqualNaN {
+				r = apply(LogicalOr, r, apply(LogicalAnd, apply(IsNaN, p), apply(IsNaN, q)))
+			}
+			return r
+		},
+		Samples: []Sample{{Shapes: [][]int{{19}, {19}}}, {Shapes: [][]int{{3, 1}, {4}}, Attrs: Nearness{0.5, 0, false}}, {Shapes: [][]int{{7}, {}}, Attrs: Nearness{0, 1, true}}}})
+	NanToNum = define(Def{Name: "nan_to_num", Class: Composite, Arity: 1, Attrs: Substitutes{0, math.MaxFloat32, -math.MaxFloat32},
+		Doc: "x with numbers in the place of NaN and infinities; integers stay.",
+		Compose: func(x []*node, attrs ir.Attrs) *node {
+			a, y := attrs.(Substitutes), x[0]
+			if !y.DType.Float() {
+				if y.DType.Category() > array.CatFloat {
+					array.Failf("nan_to_num", "", "is not defined for %s", y.DType)
+				}
+				return y
+			}
+			r := where(apply(Eq, y, num(y, inf)), num(y, a.High), where(apply(Eq, y, num(y, -inf)), num(y, a.Low), y))
+			return where(apply(IsNaN, y), num(y, a.NaN), r)
+		},
+		Samples: []Sample{{Shapes: [][]int{{5, 7}}}, {Shapes: [][]int{{9}}, Attrs: Substitutes{1, 2, -3}}}})
+	Hypot = define(Def{Name: "hypot", Arity: 2, Rule: Float, Cost: 20, Doc: "The length of the vector (x, y), without overflow on the way; infinite if either is.",
+		Expr: func(b *bld, n *node, x []val) val { return vmath.Hypot(b, x[0], x[1]) },
+		VJP: func(v *VJP) {
+			// At the origin the gradient is 0.
+			r := func() *node { return where(apply(Eq, v.Y, num(v.Y, 0)), one(v.Y), v.Y) }
+			v.Set(0, func() *node { return mul(v.DY, div(v.X[0], r())) })
+			v.Set(1, func() *node { return mul(v.DY, div(v.X[1], r())) })
+		}})
+	Lerp = define(Def{Name: "lerp", Class: Composite, Arity: 3,
+		Doc: "x + w*(y-x), from the nearer end: for w of a half and more y - (y-x)*(1-w).",
+		Compose: func(x []*node, _ ir.Attrs) *node {
+			meet := Promote(x...)
+			if !meet.Float() {
+				array.Failf("lerp", "", "takes floats, got %s: convert with To first", meet)
+			}
+			a, b, w := Convert(x[0], meet), Convert(x[1], meet), Convert(x[2], meet)
+			d := sub(b, a)
+			return where(apply(Lt, w, num(w, 0.5)), add(a, mul(w, d)), sub(b, mul(d, sub(one(w), w))))
+		},
+		Samples: []Sample{{Shapes: [][]int{{19}, {19}, {}}}, {Shapes: [][]int{{3, 1}, {4}, {3, 4}}}}})
+}

@@ -1,0 +1,133 @@
+package op
+
+import (
+	"weft/internal/array"
+	"weft/internal/ir"
+)
+
+// Results that run along an axis: of each element and all before it.
+var CumSum, CumProd, CumMax, CumMin, scanSum, scanProd, recurrence *Def
+
+// A Scan is the axis that a running result follows, and whether it starts at the end.
+type Scan struct {
+	Axis    int
+	Reverse bool
+}
+
+func (a Scan) AppendKey(k []byte) []byte { return ir.Flag(ir.Int(k, a.Axis), a.Reverse) }
+
+// back is the same axis the other way round.
+func (a Scan) back() Scan { return Scan{a.Axis, !a.Reverse} }
+
+// before shifts x by one along the axis of a scan, so that each element stands where the
+// scan comes next; fill is in the first place.
+func (a Scan) before(x *node, fill float64) *node {
+	n := x.Shape[a.Axis]
+	if n == 0 {
+		return x
+	}
+	from, to := 0, 1
+	if a.Reverse {
+		from, to = 1, 0
+	}
+	w := Whole(x.Shape)
+	w.Start[a.Axis], w.Count[a.Axis] = to, n-1
+	return Apply(Place, Placement{x.Shape, w, fill}, Narrow(x, a.Axis, from, n-1))
+}
+
+func init() {
+	samples := []Sample{{Shapes: [][]int{{7}}}, {Shapes: [][]int{{5, 3}}}, {Shapes: [][]int{{3, 70}}, Attrs: Axis(1)},
+		{Shapes: [][]int{{2, 9, 3}}, Attrs: Axis(1)}, {Shapes: [][]int{{0, 3}}}, {Shapes: [][]int{{3, 0}}}}
+	raw := []Sample{{Shapes: [][]int{{7}}}, {Shapes: [][]int{{5, 3}}, Attrs: Scan{0, true}}, {Shapes: [][]int{{9, 70}}, Attrs: Scan{1, true}}, {Shapes: [][]int{{2, 9, 3}}, Attrs: Scan{Axis: 1}}}
+	// wide checks that elements are of a type in which running results are computed.
+	wide := func(c *Call) (array.DType, []int) {
+		x := c.Args[0]
+		axis, ok := c.Attrs.(Axis)
+		if !ok {
+			axis = Axis(c.Attrs.(Scan).Axis)
+		}
+		c.inRank(int(axis), len(x.Shape))
+		if d := x.DType; !(d.Float() || d.Integer()) || d.Size() < 4 || d.Integer() && d.Size() < 8 {
+			c.Failf("", "is not defined for %s", d)
+		}
+		return x.DType, x.Shape
+	}
+	scanSum = define(Def{Name: "scan_sum", Class: Routine, Arity: 1, Contig: true, Attrs: Scan{}, Samples: raw,
+		Doc:   "The primitive of cumsum: each element plus the result before it.",
+		Infer: wide,
+		VJP: func(v *VJP) {
+			v.Set(0, func() *node { return Apply(scanSum, v.Node.Attrs.(Scan).back(), v.DY) })
+		}})
+	scanProd = define(Def{Name: "scan_prod", Class: Routine, Arity: 1, Contig: true, Attrs: Axis(0), Samples: samples,
+		Doc:   "The primitive of cumprod: the result before times each element.",
+		Infer: wide,
+		VJP: func(v *VJP) {
+			// What follows an element is dy plus the next element times what follows that:
+			// no quotient, so that zeros do no harm.
+			v.Set(0, func() *node {
+				a := Scan{Axis: int(v.Node.Attrs.(Axis))}
+				return mul(a.before(v.Y, 1), Apply(recurrence, a.back(), v.DY, v.X[0]))
+			})
+		}})
+	recurrence = define(Def{Name: "recurrence", Class: Routine, Arity: 2, Contig: true, Attrs: Scan{},
+		Doc: "y[i] = x[i] + a[i]*y[i-1] along an axis, the second argument being a; in reverse x[i] + a[i+1]*y[i+1]. The product is rounded.",
+		Infer: func(c *Call) (array.DType, []int) {
+			c.floats(2, 2)
+			c.sameShape("a", c.Args[1].Shape, c.Args[0].Shape)
+			return wide(c)
+		},
+		VJP: func(v *VJP) {
+			a := v.Node.Attrs.(Scan)
+			back := func() *node { return Apply(recurrence, a.back(), v.DY, v.X[1]) }
+			v.Set(0, back)
+			v.Set(1, func() *node {
+				if a.Reverse {
+					return mul(v.Y, a.back().before(back(), 0))
+				}
+				return mul(back(), a.before(v.Y, 0))
+			})
+		},
+		Samples: []Sample{{Shapes: [][]int{{7}, {7}}}, {Shapes: [][]int{{5, 3}, {5, 3}}, Attrs: Scan{0, true}}, {Shapes: [][]int{{2, 9}, {2, 9}}, Attrs: Scan{Axis: 1}}}})
+	for _, r := range []struct {
+		def       **Def
+		name, doc string
+		onnx      string
+		scan      func(x *node, axis int) *node
+	}{
+		{&CumSum, "cumsum", "The sums of each element and all before it along an axis, added in that order.", "CumSum",
+			func(x *node, axis int) *node { return Apply(scanSum, Scan{Axis: axis}, x) }},
+		{&CumProd, "cumprod", "The products of each element and all before it along an axis, multiplied in that order.", "",
+			func(x *node, axis int) *node { return Apply(scanProd, Axis(axis), x) }},
+	} {
+		*r.def = define(Def{Name: r.name, Class: Composite, Arity: 1, Attrs: Axis(0), ONNX: r.onnx, Doc: r.doc, Samples: samples,
+			Compose: func(x []*node, a ir.Attrs) *node {
+				(&Call{Def: *r.def, Args: x}).inRank(int(a.(Axis)), len(x[0].Shape))
+				in := accumulator(x[0], Reduction{})
+				out := in
+				if in.Float() && in.Size() < 4 { // summed in float32, rounded once
+					in = array.Float32
+				}
+				return Convert(r.scan(Convert(x[0], in), int(a.(Axis))), out)
+			}})
+	}
+	for _, r := range []struct {
+		def        **Def
+		name, what string
+	}{{&CumMax, "cummax", "greatest"}, {&CumMin, "cummin", "least"}} {
+		*r.def = define(Def{Name: r.name, Class: Routine, Arity: 1, Results: 2, Contig: true, Attrs: Axis(0), Samples: samples,
+			Doc: "The " + r.what + " of each element and all before it along an axis, and its place, int64: the last of equal ones. A NaN stays.",
+			InferAll: func(c *Call) []ir.Type {
+				x := c.Args[0]
+				c.inRank(int(c.Attrs.(Axis)), len(x.Shape))
+				if x.DType.Category() > array.CatFloat {
+					c.Failf("", "is not defined for %s, which has no order", x.DType)
+				}
+				return []ir.Type{{DType: x.DType, Shape: x.Shape}, {DType: array.Int64, Shape: x.Shape}}
+			},
+			VJP: func(v *VJP) {
+				v.Set(0, func() *node {
+					return Apply(scatterAdd, Target{int(v.Node.Attrs.(Axis)), v.X[0].Shape}, v.DYs[0], v.Ys[1])
+				})
+			}})
+	}
+}

@@ -1,0 +1,252 @@
+package weft
+
+import (
+	"math"
+	"slices"
+
+	"weft/internal/array"
+	"weft/internal/op"
+)
+
+// CountNonZero counts the elements that are not 0 over axes, all if none is given: int64.
+// NaN is not 0.
+func (t *Tensor) CountNonZero(axes ...int) *Tensor { return t.reduce(op.CountNonZero, false, axes) }
+
+// BinCount counts how often each integer from 0 to the greatest element of t occurs: the
+// result is int64 and has minSize elements or more. t holds integers that are not negative,
+// of any shape. With weights, floats of t's shape, those of equal elements are added up in
+// row-major order instead, and gradients go to the weights; nil are none.
+func (t *Tensor) BinCount(weights *Tensor, minSize int) *Tensor {
+	t.check("bincount")
+	if weights != nil {
+		weights.check("bincount")
+	}
+	if d := t.v.DType; !d.Integer() {
+		array.Failf("bincount", "", "takes integers, got %s", d)
+	}
+	if minSize < 0 {
+		array.Failf("bincount", "minSize", "%d is negative", minSize)
+	}
+	x, n := t.To(Int64).Reshape(t.Size()), minSize
+	if t.Size() > 0 {
+		if least := x.Min().ItemInt(); least < 0 {
+			array.Failf("bincount", "", "takes integers that are not negative, got %d", least)
+		}
+		greatest := x.Max().ItemInt()
+		if greatest >= math.MaxInt/8 {
+			array.Failf("bincount", "", "%d is too large to count up to", greatest)
+		}
+		n = max(n, int(greatest)+1)
+	}
+	return x.binned(weights, t.v.Shape, n)
+}
+
+// binned counts or adds up the weights of integers from 0 to n-1.
+func (t *Tensor) binned(weights *Tensor, shape []int, n int) *Tensor {
+	if weights == nil {
+		array.CheckShape("bincount", []int{n}, Int64)
+		return withAttrs(op.BinCount, op.Count(n), t)
+	}
+	if !weights.v.DType.Float() || !array.Equal(weights.v.Shape, shape) {
+		array.Failf("bincount", "weights", "are %s, want floats of shape %s", array.TypeString(weights.v.DType, weights.v.Shape), array.ShapeString(shape))
+	}
+	zeros := full("bincount", 0, t.v.Store.Device, weights.v.DType, []int{n})
+	return zeros.IndexAdd(0, t, weights.Reshape(t.Size()))
+}
+
+// HistogramOpts are the options of [Tensor.Histogram].
+type HistogramOpts struct {
+	Bins     int     // of equal width, unless there are Edges; 0 means 10
+	Min, Max float64 // where the bins begin and end; both 0: at the least and the greatest element
+	Edges    *Tensor // of the bins, one more than these, in ascending order
+	Weights  *Tensor // of t's shape, to be added up instead of counting
+	Density  bool    // divide by the total and by the width of each bin
+}
+
+// Histogram counts, as NumPy does, how many elements of t, a tensor of numbers of any
+// shape, are in each of some bins that lie side by side, and returns the counts and the edges
+// of the bins. A bin holds its lower edge; the last one holds both. Elements outside and
+// NaN are in none. Counts are int64; with weights or as densities they are floats. Edges
+// have t's type, float64 if that is no float. Where elements that are not finite have to say
+// where bins begin it panics with *Error.
+func (t *Tensor) Histogram(o HistogramOpts) (counts, edges *Tensor) {
+	t.check("histogram")
+	if o.Weights != nil {
+		o.Weights.check("histogram")
+	}
+	x, d := t.Reshape(t.Size()), t.v.DType
+	switch {
+	case !d.Float():
+		d = Float64
+		x = x.To(d)
+	case d.Size() < 4:
+		x = x.To(Float32)
+	}
+	edges = o.Edges
+	if edges == nil {
+		edges = o.even(x)
+	} else {
+		edges.check("histogram")
+		if r := edges.Rank(); r != 1 || edges.Size() < 2 {
+			array.Failf("histogram", "edges", "have shape %s, want one dimension with two elements or more", array.ShapeString(edges.v.Shape))
+		}
+		edges = edges.To(x.v.DType)
+		if n := edges.Size(); !edges.Slice(Range(0, n-1)).Le(edges.Slice(Range(1, n))).All().bool() {
+			array.Failf("histogram", "edges", "do not ascend")
+		}
+	}
+	n := edges.Size() - 1
+	// The next number behind the last edge ends the last bin.
+	last := edges.Slice(Index(n)).Item()
+	behind := math.Nextafter(last, math.Inf(1))
+	switch {
+	case math.IsInf(last, 1):
+		behind = math.NaN()
+	case x.v.DType == Float32:
+		behind = float64(math.Nextafter32(float32(last), float32(math.Inf(1))))
+	}
+	ends := Cat([]*Tensor{edges.Slice(Range(0, n)), full("histogram", behind, x.v.Store.Device, x.v.DType, []int{1})}, 0)
+	counts = ends.SearchSorted(x, SearchOpts{Right: true}).binned(o.Weights, t.v.Shape, n+2).Slice(Range(1, n+1))
+	if o.Density {
+		if !counts.v.DType.Float() {
+			counts = counts.To(x.v.DType)
+		}
+		width := edges.Slice(Range(1, n+1)).Sub(edges.Slice(Range(0, n)))
+		counts = counts.Div(counts.Sum()).Div(width.To(counts.v.DType))
+	}
+	return counts, edges.To(d)
+}
+
+// even makes the edges of bins of equal width for x.
+func (o *HistogramOpts) even(x *Tensor) *Tensor {
+	bins, lo, hi := o.Bins, o.Min, o.Max
+	if bins == 0 {
+		bins = 10
+	}
+	if bins < 0 {
+		array.Failf("histogram", "bins", "%d is negative", bins)
+	}
+	if lo == 0 && hi == 0 {
+		hi = 1
+		if x.Size() > 0 {
+			lo, hi = x.Min().Item(), x.Max().Item()
+		}
+	}
+	if !(lo <= hi) || lo-lo != 0 || hi-hi != 0 {
+		array.Failf("histogram", "", "bins cannot go from %v to %v", lo, hi)
+	}
+	if lo == hi {
+		lo, hi = lo-0.5, hi+0.5
+	}
+	n := array.AddSizes("histogram", bins, 1)
+	e := filled("histogram", Float64, room("histogram", n, Float64), func(data []float64) {
+		step := (hi - lo) / float64(bins)
+		for i := range data {
+			data[i] = lo + float64(float64(i)*step)
+		}
+		data[bins] = hi
+	})
+	return e.on(x.v.Store.Device).To(x.v.DType)
+}
+
+// bool reads a Bool tensor of one element.
+func (t *Tensor) bool() bool { return t.Item() != 0 }
+
+// Median is the middle of the elements in order over axes, all if none is given; of an even
+// number the mean of the two in the middle, as NumPy has it (PyTorch's is the lower, which
+// [Tensor.Quantiles] gives). NaN if one is. It takes floats.
+func (t *Tensor) Median(axes ...int) *Tensor { return t.quantile("median", 0.5, axes) }
+
+// Quantile is what a part q, from 0 to 1, of the elements over axes, all if none is given, is
+// below: between two elements in order by linear interpolation. NaN if one is. It takes
+// floats and has gradients.
+func (t *Tensor) Quantile(q float64, axes ...int) *Tensor { return t.quantile("quantile", q, axes) }
+
+// Percentile is Quantile of p hundredths.
+func (t *Tensor) Percentile(p float64, axes ...int) *Tensor {
+	if !(p >= 0 && p <= 100) {
+		array.Failf("percentile", "p", "%v is not from 0 to 100", p)
+	}
+	return t.quantile("percentile", p/100, axes)
+}
+
+func (t *Tensor) quantile(opName string, q float64, axes []int) *Tensor {
+	y := t.quantiles(opName, []float64{q}, QuantileOpts{Axes: axes})
+	return y.Reshape(y.v.Shape[1:]...)
+}
+
+// QuantileOpts are the options of [Tensor.Quantiles].
+type QuantileOpts struct {
+	Axes []int // over which; none: all
+	Keep bool  // these axes stay, with size 1
+	// Method says what is between two elements in order: "linear", which "" is too,
+	// "lower", "higher", "midpoint" or "nearest" (of equally near ones the even place).
+	Method string
+}
+
+// Quantiles returns several quantiles, which are along the first axis of the result; see
+// [Tensor.Quantile].
+func (t *Tensor) Quantiles(q []float64, o QuantileOpts) *Tensor { return t.quantiles("quantile", q, o) }
+
+func (t *Tensor) quantiles(opName string, q []float64, o QuantileOpts) *Tensor {
+	t.check(opName)
+	if !t.v.DType.Float() {
+		array.Failf(opName, "", "takes floats, got %s: convert with To first", t.v.DType)
+	}
+	axes := array.Axes(opName, o.Axes, t.Rank())
+	shape, order := []int{len(q)}, []int{}
+	n := 1
+	for a, size := range t.v.Shape {
+		if slices.Contains(axes, a) {
+			n *= size
+			if size = 1; !o.Keep {
+				continue
+			}
+		} else {
+			order = append(order, a)
+		}
+		shape = append(shape, size)
+	}
+	if n == 0 {
+		array.Failf(opName, "", "has no value over no elements: shape %s, axes %s", array.ShapeString(t.v.Shape), array.ShapeString(axes))
+	}
+	sorted, _ := t.Permute(append(order, axes...)...).Reshape(t.Size()/n, n).Sort(1, SortOpts{})
+
+	lower, upper, weight := make([]int64, len(q)), make([]int64, len(q)), make([]float64, len(q))
+	for i, q := range q {
+		if !(q >= 0 && q <= 1) {
+			array.Failf(opName, "q", "%v is not from 0 to 1", q)
+		}
+		at := q * float64(n-1)
+		low := math.Floor(at)
+		high := math.Ceil(at)
+		switch o.Method {
+		case "", "linear":
+			weight[i] = at - low
+		case "lower":
+			high = low
+		case "higher":
+			low = high
+		case "midpoint":
+			if high > low {
+				weight[i] = 0.5
+			}
+		case "nearest":
+			low = math.RoundToEven(at)
+			high = low
+		default:
+			array.Failf(opName, "method", "%q is not linear, lower, higher, midpoint or nearest", o.Method)
+		}
+		lower[i], upper[i] = int64(low), int64(high)
+	}
+	number := t.v.Store.Device
+	low := sorted.IndexSelect(1, FromSlice(lower).on(number))
+	high := sorted.IndexSelect(1, FromSlice(upper).on(number))
+	w := FromSlice(weight).on(number).To(t.v.DType)
+	y := low.Lerp(high, w)
+	// Between equal infinities, and of an element and itself, is nothing.
+	y = Where(low.Eq(high), low, y)
+	greatest := sorted.Slice(All, Range(n-1, n))
+	y = Where(greatest.IsNaN(), greatest, y)
+	return y.T().Reshape(shape...)
+}
