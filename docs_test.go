@@ -184,6 +184,10 @@ var elsewhere = map[string]string{
 	"scan_sum":         "CumSum",
 	"scan_prod":        "CumProd",
 	"recurrence":       "CumProd", // its gradient
+	"ravel_index":      "Index",
+	"index_copy":       "IndexPut",
+	"scatter_min":      "ScatterReduce",
+	"scatter_max":      "ScatterReduce",
 	"reduce_sum":       "Sum",
 	"reduce_prod":      "Prod",
 	"reduce_min":       "Min",

@@ -13,8 +13,9 @@ import (
 // memory to the device that has it. What reads elements on the host waits for the
 // device's work, which makes these the synchronisation points: Item and ItemInt,
 // Data, CopyTo and Borrow, printing, digests, files, the checks of CrossEntropy's
-// targets, the counts that decide the shape of MaskSelect's and NonZero's results, and
-// the rows of a sparse gradient.
+// targets, the counts that decide the shape of MaskSelect's, NonZero's and
+// RepeatInterleave's results and of what is under a mask of Index, and the rows of a
+// sparse gradient.
 
 // toHost returns t's elements where the host can read them, in t's shape: t's own
 // window where the host reaches the memory, else a contiguous copy.

@@ -52,7 +52,7 @@ func TestMethodsRefuseReleased(t *testing.T) {
 					v = reflect.ValueOf(index.Clone())
 				case takes(in) && k == 2 && (m.Name == "IndexSelect" || m.Name == "IndexAdd"):
 					v = reflect.ValueOf(index.Clone())
-				case takes(in) && k == 2 && (m.Name == "Gather" || m.Name == "ScatterAdd"):
+				case takes(in) && k == 2 && (m.Name == "Gather" || m.Name == "TakeAlongAxis" || strings.HasPrefix(m.Name, "Scatter")):
 					v = reflect.ValueOf(weft.ZerosOf(weft.Int64, 2, 2))
 				case takes(in) && m.Name == "Linear" && k == 2:
 					v = reflect.ValueOf(weft.Ones(2))

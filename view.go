@@ -38,7 +38,7 @@ var All = Span{whole: true}
 type Span struct {
 	start, stop, step int
 	whole, index      bool
-	newAxis           bool
+	newAxis, ellipsis bool
 }
 
 // Range is the elements from start to before stop, every step-th (1 if not
@@ -65,6 +65,9 @@ func Index(i int) Span { return Span{start: i, index: true} }
 
 // NewAxis inserts an axis of size 1.
 var NewAxis = Span{newAxis: true}
+
+// Ellipsis is as many whole axes as the other arguments leave.
+var Ellipsis = Span{ellipsis: true}
 
 // bounds returns the resolved start, step and count for an axis of size n: the
 // rules of Python's slices.
@@ -112,6 +115,7 @@ func (s Span) bounds(opName string, axis, n int) (start, step, count int) {
 //
 //	x.Slice(weft.All, weft.Range(0, 3, 2))   // x[:, 0:3:2]
 //	x.Slice(weft.Index(2), weft.NewAxis)     // x[2, None]
+//	x.Slice(weft.Ellipsis, weft.Index(-1))   // x[..., -1]
 func (t *Tensor) Slice(spans ...Span) *Tensor { return t.slice("slice", spans) }
 
 func (t *Tensor) slice(opName string, spans []Span) *Tensor {
@@ -119,15 +123,33 @@ func (t *Tensor) slice(opName string, spans []Span) *Tensor {
 	n := len(t.v.Shape)
 	start, step, count := make([]int, n), make([]int, n), make([]int, n)
 	var shape []int
-	axis := 0
-	reshape := false
+	axis, left := 0, n // left: axes that no span is for
+	reshape, ellipsis := false, false
 	for _, s := range spans {
-		if s.newAxis {
+		if !s.newAxis && !s.ellipsis {
+			left--
+		}
+	}
+	whole := func(k int) {
+		for ; k > 0; k-- {
+			start[axis], step[axis], count[axis] = 0, 1, t.v.Shape[axis]
+			shape = append(shape, count[axis])
+			axis++
+		}
+	}
+	for _, s := range spans {
+		switch {
+		case s.newAxis:
 			shape = append(shape, 1)
 			reshape = true
 			continue
-		}
-		if axis >= n {
+		case s.ellipsis && ellipsis:
+			array.Failf(opName, "", "has two Ellipses, want one at most")
+		case s.ellipsis:
+			ellipsis = true
+			whole(left)
+			continue
+		case axis >= n:
 			array.Failf(opName, "", "more indices than the %d dimensions of shape %s", n, array.ShapeString(t.v.Shape))
 		}
 		start[axis], step[axis], count[axis] = s.bounds(opName, axis, t.v.Shape[axis])
@@ -138,10 +160,7 @@ func (t *Tensor) slice(opName string, spans []Span) *Tensor {
 		}
 		axis++
 	}
-	for ; axis < n; axis++ {
-		start[axis], step[axis], count[axis] = 0, 1, t.v.Shape[axis]
-		shape = append(shape, count[axis])
-	}
+	whole(n - axis)
 	array.CheckShape(opName, shape, t.v.DType)
 	out := window(op.Slice, op.Window{Start: start, Step: step, Count: count}, t)
 	if reshape {

@@ -47,6 +47,11 @@ var routines = map[string]device.Routine{
 	"recurrence":       scanOf(recur[float32], recur[float64], nil),
 	"cummax":           cumExtreme(true),
 	"cummin":           cumExtreme(false),
+	"ravel_index":      ravelIndex,
+	"index_copy":       indexCopy,
+	"scatter":          scatter,
+	"scatter_min":      scatterExtreme(false),
+	"scatter_max":      scatterExtreme(true),
 }
 
 // Routine returns the CPU's implementation of an op.
@@ -179,6 +184,33 @@ func gather(c *device.Call) error {
 func scatterAdd(c *device.Call) error {
 	(&index.Places{ISA: isaOf(c), Op: "scatter_add", Axis: c.Node.Attrs.(op.Target).Axis, Of: &c.Args[1]}).ScatterAdd(&c.Out[0], &c.Args[0])
 	return nil
+}
+
+func ravelIndex(c *device.Call) error {
+	a := c.Node.Attrs.(op.Raveling)
+	name := "index"
+	if a.Put {
+		name = "index_put"
+	}
+	(&index.Ravel{Op: name, Sizes: a.Sizes, Args: a.Args, Axes: a.Axes, Ranks: a.Ranks}).Join(&c.Out[0], c.Args)
+	return nil
+}
+
+func indexCopy(c *device.Call) error {
+	(&index.Places{ISA: isaOf(c), Op: "index_copy", Axis: int(c.Node.Attrs.(op.Axis)), Of: &c.Args[1]}).Copy(&c.Out[0], &c.Args[0], &c.Args[2])
+	return nil
+}
+
+func scatter(c *device.Call) error {
+	(&index.Places{ISA: isaOf(c), Op: "scatter", Axis: int(c.Node.Attrs.(op.Axis)), Of: &c.Args[1]}).Scatter(&c.Out[0], &c.Args[0], &c.Args[2])
+	return nil
+}
+
+func scatterExtreme(greatest bool) device.Routine {
+	return func(c *device.Call) error {
+		a := c.Node.Attrs.(op.Extreme)
+		return (&index.Places{ISA: isaOf(c), Op: "scatter_reduce", Axis: a.Axis, Of: &c.Args[1]}).Extreme(&c.Out[0], &c.Args[0], &c.Args[2], greatest, a.Alone)
+	}
 }
 
 func mask(c *device.Call, v *array.View) *index.Mask {

@@ -66,6 +66,63 @@ func init() {
 		to := a.(op.Target)
 		return sums(x[0], nil, to.Shape, func(idx []int) int { return place(x[1].I[flat(x[1].Shape, idx)], to.Shape[to.Axis]) }, to.Axis)
 	}
+	references["ravel_index"] = func(x []*Array, a ir.Attrs) Result {
+		sizes := a.(op.Raveling).Sizes
+		out := New(array.Int64, shapeOf(x))
+		for i := range out.Size() {
+			idx := make([]int, len(x))
+			for k, y := range x {
+				idx[k] = place(broadcast(y, out.Shape).I[i], sizes[k])
+			}
+			out.I[i] = int64(flat(sizes, idx))
+		}
+		return Result{Array: out, Exact: true}
+	}
+	// written is base with what f makes of its element and one of x at to(idx).
+	written := func(x, base *Array, to func(idx []int) []int, f func(out *Array, k, i int)) Result {
+		out := New(base.DType, base.Shape)
+		for i := range out.Size() {
+			out.put(i, base, i)
+		}
+		for i := range x.Size() {
+			f(out, flat(base.Shape, to(index(x.Shape, i))), i)
+		}
+		return Result{Array: out, Exact: true}
+	}
+	references["index_copy"] = func(x []*Array, a ir.Attrs) Result {
+		axis := a.(op.Axis)
+		return written(x[0], x[2], func(idx []int) []int {
+			idx[axis] = place(x[1].I[idx[axis]], x[2].Shape[axis])
+			return idx
+		}, func(out *Array, k, i int) { out.put(k, x[0], i) })
+	}
+	along := func(x []*Array, axis int) func(idx []int) []int {
+		return func(idx []int) []int {
+			idx[axis] = place(x[1].I[flat(x[1].Shape, idx)], x[2].Shape[axis])
+			return idx
+		}
+	}
+	references["scatter"] = func(x []*Array, a ir.Attrs) Result {
+		return written(x[0], x[2], along(x, int(a.(op.Axis))), func(out *Array, k, i int) { out.put(k, x[0], i) })
+	}
+	extreme := func(sign float64) reference {
+		return func(x []*Array, a ir.Attrs) Result {
+			e := a.(op.Extreme)
+			taken := map[int]bool{}
+			return written(x[0], x[2], along(x, e.Axis), func(out *Array, k, i int) {
+				first := e.Alone && !taken[k]
+				taken[k] = true
+				if x[0].F != nil {
+					if y := x[0].F[i]; first || y != y || sign*y > sign*out.F[k] {
+						out.F[k] = y
+					}
+				} else if y := x[0].I[i]; first || (sign > 0) == (y > out.I[k]) {
+					out.I[k] = y
+				}
+			})
+		}
+	}
+	references["scatter_min"], references["scatter_max"] = extreme(-1), extreme(1)
 	references["mask_select"] = func(x []*Array, a ir.Attrs) Result {
 		n := int(a.(op.Count))
 		out := New(x[0].DType, []int{n})

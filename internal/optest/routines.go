@@ -257,6 +257,25 @@ func routineCases(d *op.Def) []Case {
 			add(op.Axis(1), append(arrays(t, []int{40, 30}), places([]int{40, 17}, 30))...)
 		case "scatter_add":
 			add(op.Target{Shape: []int{10, 30}}, append(arrays(t, []int{70, 30}), places([]int{70, 30}, 10))...)
+		case "index_copy":
+			add(op.Axis(0), append(arrays(t, []int{70, 64}), places([]int{70}, 90), arrays(t, []int{90, 64})[0])...)
+			add(op.Axis(1), append(arrays(t, []int{3, 70, 5}), places([]int{70}, 20), arrays(t, []int{3, 20, 5})[0])...)
+		case "scatter":
+			add(op.Axis(0), append(arrays(t, []int{70, 30}), places([]int{70, 30}, 10), arrays(t, []int{10, 31})[0])...)
+		case "scatter_min", "scatter_max":
+			if t.Category() > array.CatFloat {
+				continue
+			}
+			for _, alone := range []bool{false, true} {
+				x, base := few(t, 4, 70), few(t, 5, 30)
+				if t == array.Bool {
+					x, base = arrays(t, x.Shape)[0], arrays(t, base.Shape)[0]
+				}
+				if t.Float() {
+					x.F[3], x.F[100], base.F[10], base.F[40] = math.NaN(), math.NaN(), math.NaN(), math.Inf(1)
+				}
+				add(op.Extreme{Axis: 1, Alone: alone}, x, places(x.Shape, 30), base)
+			}
 		case "mask_select", "mask_place", "count_true", "nonzero":
 			for _, one := range []int{1, 2, 20} { // in so many is true
 				mask, n := New(array.Bool, []int{13, 97}), 0

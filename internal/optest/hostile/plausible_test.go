@@ -63,7 +63,7 @@ var plausible = map[string]func(g *gen) []any{
 		t := g.plain(g.shape())
 		var s []weft.Span
 		for _, n := range t.Shape() {
-			s = append(s, pick(g, weft.All, weft.NewAxis, weft.Index(g.r.IntN(n+1)), weft.Range(g.r.IntN(n+2), weft.End), weft.Range(weft.End, weft.Begin, -1-g.r.IntN(3)), weft.Range(g.integer(), g.integer(), g.integer())))
+			s = append(s, pick(g, weft.All, weft.NewAxis, weft.Index(g.r.IntN(n+1)), weft.Range(g.r.IntN(n+2), weft.End), weft.Range(weft.End, weft.Begin, -1-g.r.IntN(3)), weft.Range(g.integer(), g.integer(), g.integer()), weft.Ellipsis))
 		}
 		for g.chance(8) {
 			s = append(s, weft.NewAxis, weft.NewAxis, weft.NewAxis, weft.NewAxis)
@@ -236,6 +236,29 @@ var plausible = map[string]func(g *gen) []any{
 		s := g.about(t.Shape())
 		return []any{t, a, g.index(t, a, s), g.tensorOf(t.DType(), s)}
 	},
+	"TakeAlongAxis": func(g *gen) []any {
+		t := g.plain(g.ranked())
+		a := g.axis(t)
+		return []any{t, a, g.index(t, a, g.about(t.Shape()))}
+	},
+	"Scatter": func(g *gen) []any {
+		t := g.plain(g.ranked())
+		a := g.axis(t)
+		s := g.about(t.Shape())
+		return []any{t, a, g.index(t, a, s), pick[any](g, g.tensorOf(t.DType(), s), g.integer(), true)}
+	},
+	"ScatterReduce": func(g *gen) []any {
+		t := g.plain(g.ranked())
+		a := g.axis(t)
+		s := g.about(t.Shape())
+		return []any{t, a, g.index(t, a, s), g.tensorOf(t.DType(), s), weft.ScatterOpts{Reduce: weft.ScatterOp(g.r.IntN(4)), ExcludeSelf: g.chance(2)}}
+	},
+	"weft.Tensor.Index": func(g *gen) []any {
+		t := g.plain(g.shape())
+		return []any{t, g.brackets(t)}
+	},
+	"IndexPut":    putArgs,
+	"IndexPutAdd": putArgs,
 	"MaskSelect": func(g *gen) []any {
 		t := g.plain(g.shape())
 		return []any{t, g.tensorOf(weft.Bool, g.about(t.Shape()))}
@@ -517,6 +540,64 @@ func joinArgs(g *gen) []any {
 		ts[i] = g.tensorOf(d, s)
 	}
 	return []any{ts, g.r.IntN(len(s))}
+}
+
+func putArgs(g *gen) []any {
+	t := g.plain(g.shape())
+	i := g.brackets(t)
+	var x any = g.operand(nil)
+	if y, err := try(func() *weft.Tensor { return t.Index(i...) }); err == nil {
+		g.took(y)
+		x = pick[any](g, x, g.operand(y.Shape()), g.tensorOf(t.DType(), y.Shape()))
+	}
+	return []any{t, x, i}
+}
+
+// brackets are arguments of Index that mostly fit.
+func (g *gen) brackets(t *weft.Tensor) []any {
+	var out []any
+	defer func() { g.places = 0 }()
+	together := g.r.IntN(4)
+	for a := 0; a < t.Rank(); a++ {
+		n := t.Shape()[a]
+		g.places = max(n, 1)
+		switch g.r.IntN(12) {
+		case 0:
+			out = append(out, g.r.IntN(n+1))
+		case 1:
+			out = append(out, weft.Range(g.integer(), g.integer(), g.integer()))
+		case 2:
+			out = append(out, weft.NewAxis, weft.All)
+		case 3:
+			return append(out, weft.Ellipsis)
+		case 4, 5:
+			out = append(out, g.tensorOf(pick(g, weft.Int64, weft.Int32, weft.Uint8), []int{1 + g.r.IntN(2), together}))
+		case 6, 7:
+			s := make([]int, together)
+			for i := range s {
+				s[i] = g.r.IntN(n+1) - g.r.IntN(n+1)
+			}
+			out = append(out, s)
+		case 8:
+			out = append(out, g.tensorOf(weft.Bool, []int{n}))
+		case 9:
+			if a+1 < t.Rank() {
+				out = append(out, g.tensorOf(weft.Bool, t.Shape()[a:a+2]))
+				a++
+				continue
+			}
+			out = append(out, make([]bool, n))
+		case 10:
+			if g.chance(3) {
+				out = append(out, g.anything())
+				continue
+			}
+			out = append(out, weft.All)
+		case 11:
+			out = append(out, g.tensorOf(weft.Int64, nil))
+		}
+	}
+	return out
 }
 
 func (g *gen) pair(from ...int) [2]int {

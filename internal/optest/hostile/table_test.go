@@ -160,6 +160,8 @@ var types = rows([]row[reflect.Type]{
 	{"weft.SortOpts", reflect.TypeFor[weft.SortOpts]()},
 	{"weft.QuantileOpts", reflect.TypeFor[weft.QuantileOpts]()},
 	{"weft.SearchOpts", reflect.TypeFor[weft.SearchOpts]()},
+	{"weft.ScatterOp", reflect.TypeFor[weft.ScatterOp]()},
+	{"weft.ScatterOpts", reflect.TypeFor[weft.ScatterOpts]()},
 	{"weft.Scope", reflect.TypeFor[weft.Scope]()},
 	{"weft.Span", reflect.TypeFor[weft.Span]()},
 	{"weft.Tensor", reflect.TypeFor[weft.Tensor]()},
