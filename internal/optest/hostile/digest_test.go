@@ -11,6 +11,7 @@ import (
 	"unsafe"
 
 	"weft"
+	"weft/half"
 	"weft/internal/array"
 )
 
@@ -108,30 +109,14 @@ func (d *digester) view(v array.View) {
 			off += k * v.Strides[i]
 		}
 		p := unsafe.Add(v.Store.Host(), off*size)
-		var bits uint64
-		switch size {
-		case 1:
-			bits = uint64(*(*uint8)(p))
-			if v.DType == weft.Bool && bits > 1 {
-				d.fault("a bool is %d", bits)
+		for _, bits := range d.words(v.DType, p) {
+			for i := range buf {
+				buf[i] = byte(bits >> (8 * i))
 			}
-		case 4:
-			bits = uint64(*(*uint32)(p))
-			if v.DType == weft.Float32 && math.Float32frombits(uint32(bits)) != math.Float32frombits(uint32(bits)) {
-				bits = 0x7fc00000
+			d.h.Write(buf[:])
+			if len(d.text) < 20 {
+				d.text = append(d.text, fmt.Sprintf("%x", bits))
 			}
-		default:
-			bits = *(*uint64)(p)
-			if v.DType == weft.Float64 && math.IsNaN(math.Float64frombits(bits)) {
-				bits = 0x7ff8000000000001
-			}
-		}
-		for i := range buf {
-			buf[i] = byte(bits >> (8 * i))
-		}
-		d.h.Write(buf[:])
-		if len(d.text) < 20 {
-			d.text = append(d.text, fmt.Sprintf("%x", bits))
 		}
 		for i := len(at) - 1; i >= 0; i-- {
 			if at[i]++; at[i] < v.Shape[i] {
@@ -140,6 +125,44 @@ func (d *digester) view(v array.View) {
 			at[i] = 0
 		}
 	}
+}
+
+// words are the bits of an element, of which all NaN have the same; two of a complex one.
+func (d *digester) words(t weft.DType, p unsafe.Pointer) []uint64 {
+	single := func(f float32) uint64 {
+		if f != f {
+			return 0x7fc00000
+		}
+		return uint64(math.Float32bits(f))
+	}
+	double := func(f float64) uint64 {
+		if f != f {
+			return 0x7ff8000000000001
+		}
+		return math.Float64bits(f)
+	}
+	switch t {
+	case weft.Float16:
+		return []uint64{single((*half.Float16)(p).Float32())}
+	case weft.BFloat16:
+		return []uint64{single((*half.BFloat16)(p).Float32())}
+	case weft.Float32:
+		return []uint64{single(*(*float32)(p))}
+	case weft.Float64:
+		return []uint64{double(*(*float64)(p))}
+	case weft.Complex64:
+		z := *(*complex64)(p)
+		return []uint64{single(real(z)), single(imag(z))}
+	case weft.Complex128:
+		z := *(*complex128)(p)
+		return []uint64{double(real(z)), double(imag(z))}
+	}
+	var bits uint64 // an integer
+	copy(unsafe.Slice((*byte)(unsafe.Pointer(&bits)), 8), unsafe.Slice((*byte)(p), t.Size()))
+	if t == weft.Bool && bits > 1 {
+		d.fault("a bool is %d", bits)
+	}
+	return []uint64{bits}
 }
 
 // value hashes anything that a call returned. Functions that iterate are run.

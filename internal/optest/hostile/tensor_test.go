@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"weft"
+	"weft/half"
 	"weft/internal/array"
 )
 
@@ -178,16 +179,20 @@ func (g *gen) fill(s *array.Storage, d weft.DType, n int) {
 		switch d {
 		case weft.Bool:
 			*(*uint8)(p) = uint8(k & 1)
-		case weft.Uint8:
-			*(*uint8)(p) = uint8(k)
-		case weft.Int32:
-			*(*int32)(p) = int32(k)
-		case weft.Int64:
-			*(*int64)(p) = k
+		case weft.Float16:
+			*(*half.Float16)(p) = half.NewFloat16(f)
+		case weft.BFloat16:
+			*(*half.BFloat16)(p) = half.NewBFloat16(f)
 		case weft.Float32:
 			*(*float32)(p) = float32(f)
 		case weft.Float64:
 			*(*float64)(p) = f
+		case weft.Complex64:
+			*(*complex64)(p) = complex(float32(f), float32(k))
+		case weft.Complex128:
+			*(*complex128)(p) = complex(f, float64(k))
+		default: // integers, whose lowest bytes come first
+			copy(unsafe.Slice((*byte)(p), d.Size()), unsafe.Slice((*byte)(unsafe.Pointer(&k)), 8))
 		}
 	}
 	keepAlive(s)
