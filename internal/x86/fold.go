@@ -46,7 +46,7 @@ var folds = func() (t [asm.RDTSC + 1]uint8) {
 	put(2|foldBcast8, asm.VSUBPD, asm.VDIVPD, asm.VMINPD, asm.VMAXPD, asm.VCMPPD, asm.VPSUBQ, asm.VPCMPQ, asm.VPCMPUQ,
 		asm.VPSLLVQ, asm.VPSRLVQ, asm.VPSRAVQ, asm.VBLENDMPD, asm.VSCALEFPD,
 		asm.VPTESTMQ, asm.VPTESTNMQ, asm.VPERMPD)
-	put(2, asm.VPANDN, asm.VPCMPGTB, asm.VPCMPGTW, asm.VPCMPGTD, asm.VPCMPGTQ, asm.VBLENDVPS, asm.VBLENDVPD, asm.VPBLENDVB,
+	put(2, asm.VPANDN, asm.VPCMPGTB, asm.VPCMPGTW, asm.VPCMPGTD, asm.VPCMPGTQ, asm.VBLENDVPS, asm.VBLENDVPD, asm.VPBLENDVB, asm.VPBLENDD,
 		asm.VPSUBB, asm.VPSUBW, asm.VPCMPB, asm.VPCMPW, asm.VPCMPUB, asm.VPCMPUW, asm.VPBLENDMB, asm.VPBLENDMW,
 		asm.VPTESTMB, asm.VPTESTMW, asm.VPTESTNMB, asm.VPTESTNMW)
 	put(1, asm.VPABSB, asm.VPABSW)

@@ -14,6 +14,5 @@ var language = loopgen.Language{
 	DTypes: []array.DType{array.Bool, array.Uint8, array.Int32, array.Uint32, array.Int64, array.Uint64, array.Float16, array.BFloat16, array.Float32, array.Float64},
 	Lacks: []loopgen.Item{
 		{Type: loop.I8}, {Type: loop.I16},
-		{Step: loop.By2}, {Step: loop.By3}, {Step: loop.By4},
 	},
 }

@@ -38,6 +38,13 @@ func (c *compiler) strideIndex(b int) {
 	c.stride[b] = r
 }
 
+// strided reports that the frame says how far the lanes of buffer b lie apart. A few
+// elements are a stride like another where [compiler.loadApart] does not know better.
+func (c *compiler) strided(b int) bool {
+	s := c.p.Bufs[b].Steps[c.p.Lane]
+	return s == loop.Any || s.Elements() > 1
+}
+
 // stepBase returns a register with where step s of a strided buffer begins.
 func (c *compiler) stepBase(b, s int) vr {
 	s += c.lay.first
@@ -85,7 +92,7 @@ func (c *compiler) gatherAt(b, s int, off loop.Value) (m lmem, index [2]vr) {
 	case loop.Unit:
 		m.base = c.newG()
 		c.load(asm.LEA, m.base, lmem{base: c.ptr[b], index: c.lay.idx, scale: m.scale, disp: int32((s + c.lay.first) * c.lay.lanes * size)})
-	case loop.Any:
+	case loop.Any, loop.By2, loop.By3, loop.By4:
 		m.base, m.scale = c.stepBase(b, s), 1
 	}
 	for q := range c.lay.parts {
@@ -100,7 +107,7 @@ func (c *compiler) gatherAt(b, s int, off loop.Value) (m lmem, index [2]vr) {
 			index[q] = o
 		case loop.Unit:
 			c.op2m(asm.VPADDQ, x, o, c.iota(8, q*c.vb/8))
-		case loop.Any:
+		case loop.Any, loop.By2, loop.By3, loop.By4:
 			c.op1i(asm.VPSLLQ, x, o, int64(bits.TrailingZeros(uint(size))))
 			c.op2(asm.VPADDQ, x, x, c.stride[b].lane[q])
 		}
@@ -155,7 +162,7 @@ func (c *compiler) laneBase(b, s int, off loop.Value) vr {
 	if off != loop.NoValue {
 		c.stageStore(1, off, s)
 	}
-	if c.p.Bufs[b].Steps[c.p.Lane] == loop.Any {
+	if c.strided(b) {
 		return c.stepBase(b, s)
 	}
 	return c.ptr[b]
@@ -179,7 +186,7 @@ func (c *compiler) laneAt(b int, base vr, s int, j vr, off loop.Value) lmem {
 		}
 		c.upd(asm.ADD, m.index, c.lay.idx)
 		m.disp = int32((s + c.lay.first) * c.lay.lanes * size)
-	case loop.Any:
+	case loop.Any, loop.By2, loop.By3, loop.By4:
 		m.base = c.newG()
 		c.load(asm.MOV, m.base, wordMem(c.p.StrideWord(b, c.p.Lane)))
 		c.upd(asm.IMUL, m.base, j)

@@ -213,7 +213,7 @@ func (c *compiler) pass(r *loop.Region) {
 	n := c.size(c.p.Lane)
 	old := c.ptr
 	for b := range c.p.Bufs {
-		if c.p.Bufs[b].Steps[c.p.Lane] == loop.Any && (s.reads|s.writes)>>b&1 != 0 {
+		if c.strided(b) && (s.reads|s.writes)>>b&1 != 0 {
 			c.ptr[b] = c.newG()
 			c.mov(c.ptr[b], old[b])
 			c.lay.strided |= 1 << b

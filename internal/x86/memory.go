@@ -73,6 +73,10 @@ func (c *compiler) lowerLoad(v loop.Value, in *loop.Ins) {
 		for i, d := range c.result(v) {
 			c.loadUnit(b, in.Type, d, i)
 		}
+	case c.apart(b, in.A):
+		for i, d := range c.result(v) {
+			c.loadApart(b, d, i)
+		}
 	default:
 		d := c.result(v)
 		for s := range c.lay.k {
@@ -95,6 +99,10 @@ func (c *compiler) lowerStore(in *loop.Ins) {
 		t := c.p.Ins[in.A].Type
 		for i := range c.count(t) {
 			c.storeUnit(b, t, c.get(in.A, i), i)
+		}
+	case c.apart(b, in.B):
+		for i := range c.count(c.p.Ins[in.A].Type) {
+			c.storeApart(b, c.get(in.A, i), i)
 		}
 	default:
 		for s := range c.lay.k {

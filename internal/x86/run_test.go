@@ -75,7 +75,8 @@ func random(p *loop.Program, r *rand.Rand, extents ...int) *setup {
 				hi += d
 			}
 		}
-		if b.Steps[p.Lane] == loop.Unit {
+		if n := b.Steps[p.Lane].Elements(); n > 0 {
+			at *= n
 			place(p.Lane)
 		}
 		for a := len(p.Axes) - 1; a >= 0; a-- {

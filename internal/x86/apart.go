@@ -1,0 +1,120 @@
+package x86
+
+import (
+	"weft/internal/jit"
+	"weft/internal/loop"
+	"weft/internal/x86/asm"
+)
+
+// Lanes that are two to four elements apart, as the parts of complex numbers and the
+// channels of pictures are, are put together of whole vectors where all are active.
+
+// apart reports that buffer b is one whose lanes can be accessed so, at no offset.
+func (c *compiler) apart(b int, off loop.Value) bool {
+	x := &c.p.Bufs[b]
+	return off == loop.NoValue && c.masks == nil && x.Steps[c.p.Lane].Elements() > 1 && x.DType.Size() >= 4
+}
+
+// apartAt is the place of the first lane of register i, and how many lanes it has.
+func (c *compiler) apartAt(b, i int) (m lmem, lanes int) {
+	size := c.p.Bufs[b].DType.Size()
+	lanes = c.vb / size
+	at := (i*lanes + c.lay.first*c.lay.lanes) * c.p.Bufs[b].Steps[c.p.Lane].Elements()
+	return lmem{base: c.ptr[b], disp: int32(at * size)}, lanes
+}
+
+// A cover of lanes has, by lane, the vector and the place in it where its element is.
+type cover struct {
+	start         []int // of the vectors, in elements
+	vector, place [16]int
+}
+
+// coverLanes covers lanes that are so many elements apart by vectors that do not go
+// beyond the last one; with own, each element has a place that no other has in its vector.
+func coverLanes(by, lanes int, own bool) (x cover) {
+	taken := 0
+	for k := range by { // neighbours share an element
+		x.start = append(x.start, k*(lanes-1))
+	}
+	for l := range lanes {
+		k := 0
+		for by*l >= x.start[k]+lanes {
+			k++
+		}
+		x.vector[l], x.place[l] = k, by*l-x.start[k]
+		taken |= 1 << x.place[l]
+	}
+	if !own || taken == 1<<lanes-1 {
+		return x
+	}
+	x.start = nil
+	for l := range lanes { // a vector each, in which the element is in its place
+		x.start = append(x.start, (by-1)*l)
+		x.vector[l], x.place[l] = l, l
+	}
+	return x
+}
+
+// loadApart reads register i. On AVX2 places are brought together and then put in order;
+// AVX-512 does both at once.
+func (c *compiler) loadApart(b int, d vr, i int) {
+	m, lanes := c.apartAt(b, i)
+	x, size := coverLanes(c.p.Bufs[b].Steps[c.p.Lane].Elements(), lanes, c.isa == jit.AVX2), c.vb/lanes
+	words := size / 4
+	c.load(asm.VMOVUPS, d, m)
+	var order [64]byte // of 4-byte words
+	for k, at := range x.start {
+		from := int64(0)
+		for l := range lanes {
+			for w := range words {
+				p := x.place[l]*words + w
+				switch at := &order[4*(l*words+w)]; {
+				case x.vector[l] == k && k > 0 && c.isa == jit.AVX512:
+					*at = byte(c.vb/4 + p)
+				case x.vector[l] < k && k > 1 && c.isa == jit.AVX512:
+					*at = byte(l*words + w) // it is there
+				default:
+					*at = byte(p)
+				}
+				if x.vector[l] == k {
+					from |= 1 << p
+				}
+			}
+		}
+		if k == 0 {
+			continue
+		}
+		next := c.loadV(asm.VMOVUPS, m.add(at*size))
+		if c.isa == jit.AVX512 {
+			c.op2(asm.VPERMT2PS, d, c.listReg(order[:c.vb]), next).rmw()
+		} else {
+			c.op2i(asm.VPBLENDD, d, d, next, from)
+		}
+	}
+	if c.isa == jit.AVX2 {
+		c.op2(asm.VPERMPS, d, c.listReg(order[:c.vb]), d)
+	}
+}
+
+// storeApart writes register i element by element: nothing between them is touched.
+func (c *compiler) storeApart(b int, r vr, i int) {
+	m, lanes := c.apartAt(b, i)
+	by, size := c.p.Bufs[b].Steps[c.p.Lane].Elements(), c.vb/lanes
+	quarter := r
+	for l := range lanes {
+		at, in := m.add(by*l*size), l%(16/size)
+		switch {
+		case l > 0 && in == 0:
+			extract := [...]asm.Op{jit.AVX2: asm.VEXTRACTI128, jit.AVX512: asm.VEXTRACTI32X4}[c.isa]
+			quarter = c.newV()
+			c.op1i(extract, quarter.x(), r, int64(l*size/16))
+			fallthrough
+		case in == 0:
+			c.store(elements[size].low, at, quarter.x())
+		case size == 8:
+			c.store(asm.VMOVHPS, at, quarter.x())
+		default:
+			c.store(asm.VPEXTRD, at, quarter.x()).with(int64(in))
+		}
+	}
+}
