@@ -261,8 +261,8 @@ func (k *kernel) buf(i int) int {
 		for a, d := range k.progDim {
 			switch s := x.strides[d]; {
 			case s == 0:
-			case s == 1 && a == k.lane:
-				steps[a] = loop.Unit
+			case a == k.lane && s >= 1 && s <= 4:
+				steps[a] = [...]loop.Step{1: loop.Unit, 2: loop.By2, 3: loop.By3, 4: loop.By4}[s]
 			default:
 				steps[a] = loop.Any
 			}
