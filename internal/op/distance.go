@@ -49,16 +49,12 @@ func init() {
 		samples = append(samples, Sample{Shapes: [][]int{{7, 5}}, Attrs: Measure{Order: p}},
 			Sample{Shapes: [][]int{{3, 4, 5}}, Attrs: Measure{[]int{i % 3}, i%2 == 0, p}})
 	}
-	Norm = define(Def{Name: "norm", Class: Composite, Arity: 1, Attrs: Measure{Order: 2}, Samples: samples,
+	Norm = define(Def{Name: "norm", Wide: true, Class: Composite, Arity: 1, Attrs: Measure{Order: 2}, Samples: samples,
 		Doc: "The norm of order p of the elements over axes: the root of order p of the sum of powers of magnitudes, the greatest or the least for infinite p, the number of elements that are not 0 for p = 0.",
 		Compose: func(x []*node, attrs ir.Attrs) *node {
 			a, x0 := attrs.(Measure), needFloat("norm", x[0])
 			if a.Order != a.Order {
 				array.Failf("norm", "p", "is NaN")
-			}
-			d := x0.DType
-			if d.Size() < 4 { // computed in float32, rounded once
-				x0 = Convert(x0, array.Float32)
 			}
 			r := Reduction{Axes: a.Axes, Keep: true}
 			sum := func(y *node) *node { return Apply(Sum, r, y) }
@@ -77,7 +73,7 @@ func init() {
 			default:
 				y = PowBy(sum(PowBy(apply(Abs, x0), p)), 1/p)
 			}
-			return dropKept("norm", Convert(y, d), Reduction{Axes: a.Axes, Keep: a.Keep})
+			return dropKept("norm", y, Reduction{Axes: a.Axes, Keep: a.Keep})
 		},
 		VJP: func(v *VJP) {
 			v.Set(0, func() *node {
@@ -94,7 +90,7 @@ func init() {
 					hit := Convert(apply(LogicalOr, apply(Eq, apply(Abs, x), y), apply(LogicalAnd, apply(IsNaN, x), apply(IsNaN, y))), x.DType)
 					return mul(mul(signed(x), hit), div(dy, withKeep(Sum, hit, a.Axes)))
 				case p == 0:
-					return mul(dy, num(x, 0))
+					return expand(mul(dy, num(x, 0)), x.Shape)
 				case p == 1:
 					return mul(signed(x), dy)
 				case p == 2:
@@ -112,7 +108,7 @@ func init() {
 				}
 			})
 		}})
-	Dot = define(Def{Name: "dot", Class: Composite, Arity: 2,
+	Dot = define(Def{Name: "dot", Wide: true, Class: Composite, Arity: 2,
 		Doc: "The sum of the products of two vectors, each rounded, in the order of sum: by lanes, unlike a product of matrices.",
 		Compose: func(x []*node, _ ir.Attrs) *node {
 			for i, v := range x {
@@ -124,11 +120,7 @@ func init() {
 				}
 			}
 			meet := Promote(x...)
-			in := meet
-			if meet.Float() && meet.Size() < 4 { // summed in float32, rounded once
-				in = array.Float32
-			}
-			return Convert(Apply(Sum, Reduction{DType: in}, mul(Convert(x[0], in), Convert(x[1], in))), meet)
+			return Apply(Sum, Reduction{DType: meet}, mul(Convert(x[0], meet), Convert(x[1], meet)))
 		},
 		Samples: []Sample{{Shapes: [][]int{{7}, {7}}}, {Shapes: [][]int{{0}, {0}}}, {Shapes: [][]int{{5000}, {5000}}}}})
 	CountNonZero = define(Def{Name: "count_nonzero", Class: Composite, Arity: 1, Over: AnyAxes, Attrs: Reduction{}, Samples: axisSamples,

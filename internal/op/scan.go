@@ -52,13 +52,13 @@ func init() {
 		}
 		return x.DType, x.Shape
 	}
-	scanSum = define(Def{Name: "scan_sum", Class: Routine, Arity: 1, Contig: true, Attrs: Scan{}, Samples: raw,
+	scanSum = define(Def{Name: "scan_sum", Wide: true, Class: Routine, Arity: 1, Contig: true, Attrs: Scan{}, Samples: raw,
 		Doc:   "The primitive of cumsum: each element plus the result before it.",
 		Infer: wide,
 		VJP: func(v *VJP) {
 			v.Set(0, func() *node { return Apply(scanSum, v.Node.Attrs.(Scan).back(), v.DY) })
 		}})
-	scanProd = define(Def{Name: "scan_prod", Class: Routine, Arity: 1, Contig: true, Attrs: Axis(0), Samples: samples,
+	scanProd = define(Def{Name: "scan_prod", Wide: true, Class: Routine, Arity: 1, Contig: true, Attrs: Axis(0), Samples: samples,
 		Doc:   "The primitive of cumprod: the result before times each element.",
 		Infer: wide,
 		VJP: func(v *VJP) {
@@ -69,7 +69,7 @@ func init() {
 				return mul(a.before(v.Y, 1), Apply(recurrence, a.back(), v.DY, v.X[0]))
 			})
 		}})
-	recurrence = define(Def{Name: "recurrence", Class: Routine, Arity: 2, Contig: true, Attrs: Scan{},
+	recurrence = define(Def{Name: "recurrence", Wide: true, Class: Routine, Arity: 2, Contig: true, Attrs: Scan{},
 		Doc: "y[i] = x[i] + a[i]*y[i-1] along an axis, the second argument being a; in reverse x[i] + a[i+1]*y[i+1]. The product is rounded.",
 		Infer: func(c *Call) (array.DType, []int) {
 			c.floats(2, 2)
@@ -99,15 +99,10 @@ func init() {
 		{&CumProd, "cumprod", "The products of each element and all before it along an axis, multiplied in that order.", "",
 			func(x *node, axis int) *node { return Apply(scanProd, Axis(axis), x) }},
 	} {
-		*r.def = define(Def{Name: r.name, Class: Composite, Arity: 1, Attrs: Axis(0), ONNX: r.onnx, Doc: r.doc, Samples: samples,
+		*r.def = define(Def{Name: r.name, Wide: true, Class: Composite, Arity: 1, Attrs: Axis(0), ONNX: r.onnx, Doc: r.doc, Samples: samples,
 			Compose: func(x []*node, a ir.Attrs) *node {
 				(&Call{Def: *r.def, Args: x}).inRank(int(a.(Axis)), len(x[0].Shape))
-				in := accumulator(x[0], Reduction{})
-				out := in
-				if in.Float() && in.Size() < 4 { // summed in float32, rounded once
-					in = array.Float32
-				}
-				return Convert(r.scan(Convert(x[0], in), int(a.(Axis))), out)
+				return r.scan(Convert(x[0], accumulator(x[0], Reduction{})), int(a.(Axis)))
 			}})
 	}
 	for _, r := range []struct {
