@@ -225,12 +225,12 @@ func (b *Builder) Index(axis int) Value {
 
 // Load reads an element. Loads are never shared: a store may come between.
 func (b *Builder) Load(buf int) Value {
-	return b.add(Ins{Op: OpLoad, Type: TypeOf(b.p.Bufs[buf].DType), A: NoValue, B: NoValue, C: NoValue, Imm: uint64(buf)})
+	return b.add(Ins{Op: OpLoad, Type: b.p.TypeOf(buf), A: NoValue, B: NoValue, C: NoValue, Imm: uint64(buf)})
 }
 
 // LoadAt reads the element at offset off (I64, in elements).
 func (b *Builder) LoadAt(buf int, off Value) Value {
-	return b.add(Ins{Op: OpLoadAt, Type: TypeOf(b.p.Bufs[buf].DType), A: off, B: NoValue, C: NoValue, Imm: uint64(buf)})
+	return b.add(Ins{Op: OpLoadAt, Type: b.p.TypeOf(buf), A: off, B: NoValue, C: NoValue, Imm: uint64(buf)})
 }
 
 // Store writes x.

@@ -69,12 +69,17 @@ func (t Type) Float() bool { return t == F32 || t == F64 }
 // Int reports the integer types.
 func (t Type) Int() bool { return t == I32 || t == I64 || t == I8 || t == I16 }
 
-// TypeOf returns the type in which elements of d are computed.
+// TypeOf returns the type in which elements of d are computed, where [Program.Wide] does
+// not say otherwise.
 func TypeOf(d array.DType) Type {
 	switch d {
 	case array.Bool:
 		return B
-	case array.Uint8, array.Int8, array.Int16, array.Uint16, array.Int32, array.Uint32:
+	case array.Uint8, array.Int8:
+		return I8
+	case array.Int16, array.Uint16:
+		return I16
+	case array.Int32, array.Uint32:
 		return I32
 	case array.Int64, array.Uint64:
 		return I64
@@ -343,10 +348,20 @@ type Program struct {
 	Scalars []Type // each in a word of 8 bytes: bits of the value in the low end
 	Tables  []Table
 	Axes    []Axis
-	Lane    int // index of the lane axis in Axes; axes before it are outer
+	Lane    int  // index of the lane axis in Axes; axes before it are outer
+	Wide    Type // if not None, integers in memory that are narrower are of this type; loads widen by the sign of the element type
 	Ins     []Ins
 	Regions []*Region
 	Body    []Value // the row
+}
+
+// TypeOf returns the type of the values of a buffer.
+func (p *Program) TypeOf(buf int) Type {
+	t := TypeOf(p.Bufs[buf].DType)
+	if t.Int() && t.Size() < p.Wide.Size() {
+		return p.Wide
+	}
+	return t
 }
 
 // Region returns the region of a structured instruction, nil for others.

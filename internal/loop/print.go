@@ -62,6 +62,9 @@ func (p *Program) String() string {
 		}
 		fmt.Fprintf(&w.b, "  buf %d: %s %s [%s]\n", i, b.DType, mode, strings.Join(steps, " "))
 	}
+	if p.Wide != None {
+		fmt.Fprintf(&w.b, "  narrow integers are %s\n", p.Wide)
+	}
 	for i, t := range p.Scalars {
 		fmt.Fprintf(&w.b, "  scalar %d: %s\n", i, t)
 	}
@@ -221,6 +224,7 @@ func (p *Program) Key() string {
 			w.key = append(w.key, byte(s))
 		}
 	}
+	w.put(uint64(p.Wide))
 	w.put(uint64(len(p.Scalars)))
 	for _, t := range p.Scalars {
 		w.put(uint64(t))

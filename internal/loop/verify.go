@@ -94,6 +94,9 @@ func (v *verifier) args() {
 			v.fail(NoValue, "axis %d behind the lane axis is %s", i, a.Kind)
 		}
 	}
+	if p.Wide != None && p.Wide != I16 && p.Wide != I32 {
+		v.fail(NoValue, "narrow integers are %s", p.Wide)
+	}
 	for i, b := range p.Bufs {
 		if TypeOf(b.DType) == None {
 			v.fail(NoValue, "buffer %d has element type %s", i, b.DType)
@@ -213,9 +216,11 @@ func (v *verifier) ins(x Value) {
 		} else {
 			operands(0, None)
 		}
-		typ(in.Type == TypeOf(v.buf(x, in.Imm)))
+		v.buf(x, in.Imm)
+		typ(in.Type == v.p.TypeOf(int(in.Imm)))
 	case OpStore, OpStoreAt:
-		t := TypeOf(v.buf(x, in.Imm))
+		v.buf(x, in.Imm)
+		t := v.p.TypeOf(int(in.Imm))
 		if !v.p.Bufs[in.Imm].Write {
 			v.fail(x, "store into buffer %d, which is read-only", in.Imm)
 		}
@@ -355,7 +360,7 @@ func (v *verifier) axis(at Value, a int) {
 }
 
 // buf checks that the axes on which a buffer moves are being walked.
-func (v *verifier) buf(at Value, imm uint64) array.DType {
+func (v *verifier) buf(at Value, imm uint64) {
 	if imm >= uint64(len(v.p.Bufs)) {
 		v.fail(at, "buffer %d of %d", imm, len(v.p.Bufs))
 	}
@@ -365,7 +370,6 @@ func (v *verifier) buf(at Value, imm uint64) array.DType {
 			v.axis(at, a)
 		}
 	}
-	return b.DType
 }
 
 func (v *verifier) region(x Value, in *Ins) {

@@ -196,10 +196,10 @@ func (g *generator) alias(t loop.Type) *bufInfo {
 func (g *generator) sibling(fits func(*bufInfo) bool) *bufInfo {
 	for i := range g.bufs {
 		b := g.bufs[i]
-		if b.parts == 0 || !fits(&b) || !g.moves(&b) || !g.chance(2) {
+		memory := g.c.Buffers[b.number]
+		if b.parts == 0 || len(g.c.Memory[memory.Memory].Data) == 0 || !fits(&b) || !g.moves(&b) || !g.chance(2) {
 			continue
 		}
-		memory := g.c.Buffers[b.number]
 		part := (b.part + 1) % b.parts
 		shift := (part - b.part) * b.dtype.Size()
 		taken := slices.ContainsFunc(g.c.Buffers, func(o Buffer) bool {
