@@ -81,6 +81,9 @@ func init() {
 			if n.DType.Float() {
 				return floatFloorDiv(b, x[0], x[1])
 			}
+			if unsigned(n.DType) {
+				return b.QuoU(x[0], x[1])
+			}
 			q := b.Quo(x[0], x[1])
 			t := b.Type(q)
 			// One less where the remainder is not 0 and signs differ.
@@ -94,6 +97,9 @@ func init() {
 		Expr: func(b *bld, n *node, x []val) val {
 			if n.DType.Float() {
 				return floatMod(b, x[0], x[1])
+			}
+			if unsigned(n.DType) {
+				return b.RemU(x[0], x[1])
 			}
 			r := b.Rem(x[0], x[1])
 			zero := b.Int(b.Type(r), 0)
@@ -124,6 +130,9 @@ func init() {
 		Expr: func(b *bld, n *node, x []val) val {
 			t := b.Type(x[0])
 			zero := b.Number(t, 0)
+			if unsigned(n.DType) {
+				return b.Cvt(t, b.Ne(x[0], zero))
+			}
 			r := b.Select(b.Lt(zero, x[0]), b.Number(t, 1), b.Select(b.Lt(x[0], zero), b.Number(t, -1), zero))
 			if t.Float() {
 				return b.Select(b.Ne(x[0], x[0]), x[0], r)
@@ -135,7 +144,7 @@ func init() {
 			if n.DType == array.Bool {
 				return b.And(x[0], x[1])
 			}
-			return b.Min(x[0], x[1])
+			return lesser(b, n.DType, x[0], x[1])
 		},
 		VJP: extremeVJP(func() *Def { return Lt })})
 	Maximum = define(Def{Name: "maximum", Arity: 2, Beyond: [3]Side{TooLow, TooLow}, ONNX: "Max", Doc: "The greater; NaN if either is.",
@@ -143,7 +152,7 @@ func init() {
 			if n.DType == array.Bool {
 				return b.Or(x[0], x[1])
 			}
-			return b.Max(x[0], x[1])
+			return greater(b, n.DType, x[0], x[1])
 		},
 		VJP: extremeVJP(func() *Def { return Gt })})
 	Sqrt = define(Def{Name: "sqrt", Arity: 1, Rule: Float, ONNX: "Sqrt", Domain: [2]float64{0.1, 4}, Cost: 6, Doc: "The square root.",
@@ -176,7 +185,9 @@ func init() {
 			}})
 	}
 	Clamp = define(Def{Name: "clamp", Arity: 3, Rule: NoBool, Beyond: [3]Side{0, TooLow, TooHigh}, ONNX: "Clip", Doc: "min(max(x, lo), hi); NaN stays.",
-		Expr: func(b *bld, n *node, x []val) val { return b.Min(b.Max(x[0], x[1]), x[2]) },
+		Expr: func(b *bld, n *node, x []val) val {
+			return lesser(b, n.DType, greater(b, n.DType, x[0], x[1]), x[2])
+		},
 		VJP: func(v *VJP) {
 			x, lo, hi := v.X[0], v.X[1], v.X[2]
 			v.Set(0, func() *node { return zeroUnless(apply(LogicalAnd, apply(Ge, x, lo), apply(Le, x, hi)), v.DY) })
@@ -197,6 +208,21 @@ func init() {
 			})
 		},
 		Samples: []Sample{{Shapes: [][]int{{13}}, Attrs: Power(10)}, {Shapes: [][]int{{3, 5}}, Attrs: Power(3)}, {Shapes: [][]int{{5}}, Attrs: Power(0)}}})
+}
+
+// lesser and greater are the extremes of values of type d.
+func lesser(b *bld, d array.DType, x, y val) val {
+	if unsigned(d) {
+		return b.MinU(x, y)
+	}
+	return b.Min(x, y)
+}
+
+func greater(b *bld, d array.DType, x, y val) val {
+	if unsigned(d) {
+		return b.MaxU(x, y)
+	}
+	return b.Max(x, y)
 }
 
 // extremeVJP sends the gradient to the argument that wins; equal ones share it.

@@ -13,21 +13,29 @@ func init() {
 	for _, c := range []struct {
 		def             **Def
 		name, onnx, doc string
-		expr            func(b *bld, x, y val) val
+		op, without     loop.Op // of operands with a sign, and of those without
+		swap            bool    // the second operand comes first
 	}{
-		{&Eq, "eq", "Equal", "x == y.", (*bld).Eq},
-		{&Ne, "ne", "", "x != y.", (*bld).Ne},
-		{&Lt, "lt", "Less", "x < y.", (*bld).Lt},
-		{&Le, "le", "LessOrEqual", "x <= y.", (*bld).Le},
-		{&Gt, "gt", "Greater", "x > y.", (*bld).Gt},
-		{&Ge, "ge", "GreaterOrEqual", "x >= y.", (*bld).Ge},
+		{&Eq, "eq", "Equal", "x == y.", loop.OpEq, loop.OpEq, false},
+		{&Ne, "ne", "", "x != y.", loop.OpNe, loop.OpNe, false},
+		{&Lt, "lt", "Less", "x < y.", loop.OpLt, loop.OpLtU, false},
+		{&Le, "le", "LessOrEqual", "x <= y.", loop.OpLe, loop.OpLeU, false},
+		{&Gt, "gt", "Greater", "x > y.", loop.OpLt, loop.OpLtU, true},
+		{&Ge, "ge", "GreaterOrEqual", "x >= y.", loop.OpLe, loop.OpLeU, true},
 	} {
 		*c.def = define(Def{Name: c.name, Arity: 2, Rule: Compare, ONNX: c.onnx, Doc: c.doc,
 			Expr: func(b *bld, n *node, x []val) val {
-				if b.Type(x[0]) == loop.B && n.Op != Eq && n.Op != Ne {
-					x = []val{b.Cvt(loop.I32, x[0]), b.Cvt(loop.I32, x[1])}
+				y, z, o := x[0], x[1], c.op
+				if b.Type(y) == loop.B && n.Op != Eq && n.Op != Ne {
+					y, z = b.Cvt(loop.I32, y), b.Cvt(loop.I32, z)
 				}
-				return c.expr(b, x[0], x[1])
+				if c.swap {
+					y, z = z, y
+				}
+				if unsigned(n.Args[0].DType) {
+					o = c.without
+				}
+				return b.Binary(o, y, z)
 			}})
 	}
 	for _, c := range []struct {
@@ -82,7 +90,7 @@ func init() {
 		},
 		Samples: []Sample{{Shapes: [][]int{{4, 5}, {5}, {4, 1}}, DTypes: []array.DType{array.Bool, array.Float64, array.Float64}}}})
 	Cast = define(Def{Name: "cast", Arity: 1, Rule: Keep, Attrs: To(0), ONNX: "Cast",
-		Doc: "x in another type. Floats to integers truncate and saturate, NaN gives 0; integers to narrower ones wrap; to bool is x != 0.",
+		Doc: "x in another type. Floats to integers truncate and saturate, those without sign at 0 too, and NaN gives 0; integers to narrower ones wrap, as do those with a sign to ones without and back; to bool is x != 0.",
 		Infer: func(c *Call) (array.DType, []int) {
 			d := array.DType(c.Attrs.(To))
 			if !d.Supported() {
@@ -91,14 +99,17 @@ func init() {
 			return d, c.Args[0].Shape
 		},
 		Expr: func(b *bld, n *node, x []val) val {
-			from, to := b.Type(x[0]), loop.TypeOf(n.DType)
+			sign := 0
+			if unsigned(n.Args[0].DType) {
+				sign |= loop.FromUnsigned
+			}
+			if unsigned(n.DType) {
+				sign |= loop.ToUnsigned
+			}
 			if n.DType.Half() {
-				return b.Half(n.DType, x[0], 0)
+				return b.Half(n.DType, x[0], sign)
 			}
-			if from.Float() && n.DType == array.Uint8 {
-				return b.Max(b.Min(b.Cvt(loop.I32, x[0]), b.Int(loop.I32, 255)), b.Int(loop.I32, 0))
-			}
-			return b.Cvt(to, x[0])
+			return b.CvtSigned(loop.TypeOf(n.DType), x[0], sign)
 		},
 		VJP: func(v *VJP) { v.Set(0, func() *node { return Convert(v.DY, v.X[0].DType) }) },
 		Samples: []Sample{{Shapes: [][]int{{3, 4}}, Attrs: To(array.Float32)}, {Shapes: [][]int{{3, 4}}, Attrs: To(array.Int32)},

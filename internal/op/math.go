@@ -2,6 +2,7 @@ package op
 
 import (
 	"math"
+	"weft/internal/array"
 
 	"weft/internal/vmath"
 )
@@ -77,7 +78,7 @@ func init() {
 			if n.DType.Float() {
 				return vmath.Pow(b, x[0], x[1])
 			}
-			return intPow(b, x[0], x[1])
+			return intPow(b, n.DType, x[0], x[1])
 		},
 		VJP: func(v *VJP) {
 			x, y := v.X[0], v.X[1]
@@ -93,24 +94,36 @@ func init() {
 			})
 		}})
 	Relu = define(Def{Name: "relu", Arity: 1, Rule: NoBool, ONNX: "Relu", Doc: "max(x, 0).",
-		Expr: func(b *bld, n *node, x []val) val { return b.Max(x[0], b.Number(b.Type(x[0]), 0)) },
+		Expr: func(b *bld, n *node, x []val) val {
+			if unsigned(n.DType) {
+				return x[0]
+			}
+			return b.Max(x[0], b.Number(b.Type(x[0]), 0))
+		},
 		VJP: func(v *VJP) {
 			v.Set(0, func() *node { return zeroUnless(apply(Gt, v.Y, num(v.Y, 0)), v.DY) })
 		}})
 }
 
-// intPow is integer x to the y by squaring; it takes as many rounds as y has
+// intPow is integer x of type d to the y by squaring; it takes as many rounds as y has
 // bits.
-func intPow(b *bld, x, y val) val {
+func intPow(b *bld, d array.DType, x, y val) val {
 	t := b.Type(x)
 	zero, unit := b.Int(t, 0), b.Int(t, 1)
 	minus := b.Int(t, -1)
-	r := b.While([]val{unit, x, b.Max(y, zero)}, func(v []val) val {
-		return b.Lt(zero, v[2])
+	e := y
+	if !unsigned(d) {
+		e = b.Max(y, zero)
+	}
+	r := b.While([]val{unit, x, e}, func(v []val) val {
+		return b.Ne(v[2], zero)
 	}, func(v []val) []val {
 		odd := b.Ne(b.And(v[2], unit), zero)
-		return []val{b.Select(odd, b.Mul(v[0], v[1]), v[0]), b.Mul(v[1], v[1]), b.Shr(v[2], unit)}
+		return []val{b.Select(odd, b.Mul(v[0], v[1]), v[0]), b.Mul(v[1], v[1]), b.ShrU(v[2], unit)}
 	})[0]
+	if unsigned(d) {
+		return r
+	}
 	even := b.Eq(b.And(y, unit), zero)
 	inverse := b.Select(b.Eq(x, unit), unit, b.Select(b.Eq(x, minus), b.Select(even, unit, minus), zero))
 	return b.Select(b.Lt(y, zero), inverse, r)

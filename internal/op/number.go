@@ -102,6 +102,9 @@ func compareWide(d *Def, args []*ir.Node, meet array.DType) *ir.Node {
 	case Ne:
 		return apply(LogicalNot, apply(LogicalAnd, apply(LogicalNot, res), between(lo, hi)))
 	case Lt:
+		if hi == math.MaxInt64 { // uint64: no number is above
+			return apply(LogicalAnd, res, between(lo, hi))
+		}
 		return apply(LogicalOr, res, between(hi+1, math.MaxInt64))
 	case Le:
 		return apply(LogicalAnd, res, between(lo, math.MaxInt64))

@@ -408,7 +408,7 @@ func Convert(x *ir.Node, d array.DType) *ir.Node {
 		case !d.Float():
 			return g.Node(ir.Const, ir.Value{Int: constInt(v, x.DType, d)}, d, nil, false)
 		case !x.DType.Float():
-			return g.Number(float64(v.Int), d, false)
+			return g.Number(constFloat(v.Int, x.DType, d), d, false)
 		}
 		return g.Number(v.Float, d, false)
 	}
@@ -420,7 +420,7 @@ func Convert(x *ir.Node, d array.DType) *ir.Node {
 }
 
 // constInt is a constant as an element of an integer type or bool, by the rules of
-// Cast.
+// Cast; of uint64 as its bits.
 func constInt(v ir.Value, from, d array.DType) int64 {
 	i, f := v.Int, v.Float
 	if from.Float() {
@@ -430,6 +430,10 @@ func constInt(v ir.Value, from, d array.DType) int64 {
 			return 1
 		case d == array.Bool || f != f:
 			return 0
+		case d == array.Uint64 && f >= 0x1p64:
+			return -1 // as bits
+		case d == array.Uint64 && f >= 0x1p63:
+			return int64(uint64(f))
 		case f <= float64(lo):
 			return lo
 		case f >= float64(hi):
@@ -437,17 +441,51 @@ func constInt(v ir.Value, from, d array.DType) int64 {
 		}
 		return int64(f)
 	}
-	switch d {
-	case array.Bool:
-		if i != 0 {
-			return 1
-		}
-	case array.Uint8:
-		return int64(uint8(i))
-	case array.Int32:
-		return int64(int32(i))
+	rest := 64 - 8*d.Size()
+	switch {
+	case d == array.Bool:
+		return truth(i != 0)
+	case unsigned(d):
+		return int64(uint64(i) << rest >> rest)
 	}
-	return i
+	return i << rest >> rest
+}
+
+// constFloat is an integer constant of type from as an element of a float type d, or as
+// what is rounded to it.
+func constFloat(i int64, from, d array.DType) float64 {
+	neg := from != array.Uint64 && i < 0
+	u := uint64(i)
+	if neg {
+		u = -u
+	}
+	f := float64(u)
+	if d == array.Float32 {
+		f = float64(float32(u))
+	}
+	if d.Half() && u>>53 != 0 && u&(1<<12-1) != 0 { // that a second rounding sees that there was more
+		f = float64(u&^(1<<12-1) | 1<<11)
+	}
+	if neg {
+		return -f
+	}
+	return f
+}
+
+// unsigned reports the integer types without sign.
+func unsigned(d array.DType) bool { return d.Integer() && d.Unsigned() }
+
+// Combines returns by what the elements of a reduction are combined.
+func Combines(n *ir.Node) loop.Reduction {
+	k := Of(n).Kind
+	switch {
+	case !unsigned(n.DType):
+	case k == loop.Min:
+		return loop.MinU
+	case k == loop.Max:
+		return loop.MaxU
+	}
+	return k
 }
 
 // Nearest is f as an element of a float type d.

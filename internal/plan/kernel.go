@@ -708,9 +708,6 @@ func (e *emitter) get(kb *loop.Builder, n *ir.Node) loop.Value {
 		if n.DType.Half() {
 			v = kb.Round(n.DType, v)
 		}
-		if n.DType == array.Uint8 {
-			v = kb.And(v, kb.Int(loop.I32, 255))
-		}
 	}
 	memo[n] = v
 	return v
@@ -784,7 +781,7 @@ func (e *emitter) rowBody(kb *loop.Builder) {
 			e.pass = memo{}
 			for _, n := range e.c.nodes {
 				if isReduce(n) && e.stage(n) == e.now+1 {
-					results[n] = kb.Reduce(op.Of(n).Kind, e.get(kb, n.Args[0]))
+					results[n] = kb.Reduce(op.Combines(n), e.get(kb, n.Args[0]))
 				}
 			}
 			for _, n := range e.c.nodes {
@@ -817,13 +814,13 @@ func (e *emitter) columnBody(kb *loop.Builder) {
 		for _, n := range e.c.nodes {
 			if isReduce(n) {
 				reds = append(reds, n)
-				init = append(init, identity(kb, op.Of(n).Kind, loop.TypeOf(n.DType)))
+				init = append(init, identity(kb, op.Combines(n), loop.TypeOf(n.DType)))
 			}
 		}
 		out := kb.For(e.k.serial, init, func(acc []loop.Value) []loop.Value {
 			next := make([]loop.Value, len(acc))
 			for i, n := range reds {
-				next[i] = combine(kb, op.Of(n).Kind, acc[i], e.get(kb, n.Args[0]))
+				next[i] = combine(kb, op.Combines(n), acc[i], e.get(kb, n.Args[0]))
 			}
 			e.storeAll(kb, e.full)
 			return next

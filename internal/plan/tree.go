@@ -17,7 +17,7 @@ const radix = 8
 func (e *emitter) tree(x *ir.Node, t, final Operand, nb int) {
 	b := e.b
 	inner := e.c.perRow
-	kind := op.Of(x).Kind
+	kind := op.Combines(x)
 	combineGroups := func(first, groups, size, s int, last bool) {
 		shape := append([]int{groups}, inner...)
 		part := Operand{t.Slot, t.Offset + first*t.Strides[0], t.DType, shape, append([]int{t.Strides[0] * size * s}, t.Strides[1:]...)}
@@ -73,6 +73,10 @@ func combine(kb *loop.Builder, kind loop.Reduction, x, y loop.Value) loop.Value 
 		return kb.Min(x, y)
 	case loop.Max:
 		return kb.Max(x, y)
+	case loop.MinU:
+		return kb.MinU(x, y)
+	case loop.MaxU:
+		return kb.MaxU(x, y)
 	case loop.And:
 		return kb.And(x, y)
 	}
@@ -81,26 +85,21 @@ func combine(kb *loop.Builder, kind loop.Reduction, x, y loop.Value) loop.Value 
 
 func identity(kb *loop.Builder, kind loop.Reduction, t loop.Type) loop.Value {
 	switch kind {
-	case loop.Sum, loop.Or:
+	case loop.Sum, loop.Or, loop.MaxU:
 		return kb.Number(t, 0)
 	case loop.Prod, loop.And:
 		return kb.Number(t, 1)
+	case loop.MinU:
+		return kb.Int(t, -1)
 	}
-	sign := 1.0
-	if kind == loop.Max {
-		sign = -1
+	least := int64(-1) << (8*t.Size() - 1)
+	switch {
+	case t.Int() && kind == loop.Max:
+		return kb.Int(t, least)
+	case t.Int():
+		return kb.Int(t, ^least)
+	case kind == loop.Max:
+		return kb.Float(t, math.Inf(-1))
 	}
-	switch t {
-	case loop.I32:
-		if kind == loop.Max {
-			return kb.Int(t, math.MinInt32)
-		}
-		return kb.Int(t, math.MaxInt32)
-	case loop.I64:
-		if kind == loop.Max {
-			return kb.Int(t, math.MinInt64)
-		}
-		return kb.Int(t, math.MaxInt64)
-	}
-	return kb.Float(t, math.Inf(int(sign)))
+	return kb.Float(t, math.Inf(1))
 }

@@ -67,9 +67,6 @@ func compile(p *loop.Program, isa jit.ISA, streaming bool, listing io.Writer) (*
 		}
 	}
 	p, es := narrowed(p)
-	if es == 0 {
-		return nil, fmt.Errorf("%w: integers narrower than lanes", ErrUnsupported)
-	}
 	c := pool.Get().(*compiler)
 	defer pool.Put(c)
 	c.streaming = streaming

@@ -8,7 +8,10 @@ import "weft/internal/loop"
 // narrowed returns a program that computes what p does, with integers of 4 and 8 bytes
 // or all of the bytes a lane that it returns too.
 func narrowed(p *loop.Program) (*loop.Program, int) {
-	return p, laneBytes(p)
+	if es := laneBytes(p); es > 0 {
+		return p, es
+	}
+	return loop.Widen(p, loop.I32), 4
 }
 
 // laneBytes returns the bytes a lane that p computes in: 1 or 2 if its values are so wide,

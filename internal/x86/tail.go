@@ -1,7 +1,6 @@
 package x86
 
 import (
-	"weft/internal/array"
 	"weft/internal/loop"
 	"weft/internal/x86/asm"
 )
@@ -51,14 +50,14 @@ func (c *compiler) repeated(body []loop.Value, s *survey, n vr) {
 		if at == 0 {
 			continue
 		}
-		t := c.p.Bufs[b].DType
+		t := c.p.TypeOf(b)
 		if s.reads>>b&1 != 0 {
 			c.eachRegister(t, at, func(x vr, j int, m lmem) {
-				c.loadUnit(b, loop.TypeOf(t), x, j)
+				c.loadUnit(b, t, x, j)
 				c.store(asm.VMOVUPS, m, x)
 			})
 		}
-		x := c.loadG(asm.LEA, lmem{index: i, scale: uint8(t.Size())})
+		x := c.loadG(asm.LEA, lmem{index: i, scale: uint8(c.p.Bufs[b].DType.Size())})
 		c.load(asm.LEA, c.ptr[b], frameMem(at))
 		c.upd(asm.SUB, c.ptr[b], x)
 	}
@@ -74,10 +73,10 @@ func (c *compiler) repeated(body []loop.Value, s *survey, n vr) {
 	c.ptr = rows
 	for b, at := range area {
 		if at != 0 && c.p.Bufs[b].Write {
-			t := c.p.Bufs[b].DType
+			t := c.p.TypeOf(b)
 			c.eachRegister(t, at, func(x vr, j int, m lmem) {
 				c.load(asm.VMOVUPS, x, m)
-				c.storeUnit(b, loop.TypeOf(t), x, j)
+				c.storeUnit(b, t, x, j)
 			})
 		}
 	}
@@ -87,8 +86,8 @@ func (c *compiler) repeated(body []loop.Value, s *survey, n vr) {
 
 // eachRegister calls f with a new register for each that a strip of a buffer
 // takes, its number, and its place in the area at an offset in the frame.
-func (c *compiler) eachRegister(d array.DType, at int, f func(x vr, j int, m lmem)) {
-	for j := range c.count(loop.TypeOf(d)) {
+func (c *compiler) eachRegister(t loop.Type, at int, f func(x vr, j int, m lmem)) {
+	for j := range c.count(t) {
 		f(c.newV(), j, frameMem(at+j*c.vb))
 	}
 }
