@@ -81,7 +81,7 @@ var direct = func() (t [jit.AVX512 + 1][loop.NumOps]byType) {
 // AVX-512 and on AVX2 several, or one a lane: wide vectors are faster for it wherever
 // its operands come from.
 func Emulates(p *loop.Program) (found bool) {
-	p = loop.Widen(p, loop.I32)
+	p, _ = narrowed(p)
 	for _, v := range p.Body {
 		if p.Ins[v].Op != loop.OpPass {
 			continue // once a row
