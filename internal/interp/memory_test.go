@@ -16,7 +16,8 @@ func TestWidening(t *testing.T) {
 	double := func(d array.DType) *loop.Program {
 		b := loop.NewBuilder("double", []loop.Axis{{Kind: loop.Parallel}}, 0)
 		in, out := b.Buf(d, false, loop.Any), b.Buf(d, true, loop.Any)
-		wide := b.Buf(dtypeOf(loop.TypeOf(d)), true, loop.Unit)
+		wide := b.Buf(array.Int32, true, loop.Unit)
+		b.Program().Wide = loop.I32
 		b.Pass(func() {
 			x := b.Load(in)
 			b.Store(wide, x)
