@@ -32,6 +32,7 @@ type history struct {
 	mine bool // nobody else has seen grad: its memory can be given back with it
 	lent int  // to so many functions that BorrowGrad and BorrowRows call: not now
 
+	frozen atomic.Bool // Freeze: as if it were no leaf
 	sparse atomic.Bool // SparseGrad: keep what comes as rows as rows
 	rows   *rowGrad    // instead of grad
 }
@@ -93,6 +94,9 @@ func (t *Tensor) node() *gradNode {
 		return nil
 	}
 	if h.of == nil {
+		if h.frozen.Load() {
+			return nil
+		}
 		return h.node
 	}
 	from := h.of.node()
@@ -134,6 +138,9 @@ func (t *Tensor) RequireGrad() *Tensor {
 	if !t.v.DType.Float() {
 		array.Failf("requiregrad", "", "only floats have gradients, not %s", t.v.DType)
 	}
+	if t.hist != nil && t.hist.frozen.Swap(false) {
+		return t
+	}
 	if n := t.node(); n != nil {
 		if n.leaf == nil {
 			array.Failf("requiregrad", "", "the tensor was computed by %s: only a leaf can be marked (Detach makes one)", n.name)
@@ -144,6 +151,33 @@ func (t *Tensor) RequireGrad() *Tensor {
 	h.node = &gradNode{seq: tapeSeq.Add(1), name: "leaf", dtype: t.v.DType, shape: t.v.Shape, leaf: h}
 	t.hist = h
 	return t
+}
+
+// Freeze makes a leaf a tensor like any other, whose gradient is forgotten and which gets
+// none, or ends that. Tensors that are no leaves stay as they are.
+func (t *Tensor) Freeze(on bool) {
+	t.check("freeze")
+	h := t.hist
+	if h == nil || h.node == nil || h.node.leaf != h {
+		return
+	}
+	if on {
+		t.SetGrad(nil)
+	}
+	h.frozen.Store(on)
+}
+
+// CopyLeaf returns a copy of t outside any scope that is marked as t is: a leaf, with a
+// gradient kept as rows, frozen; it has no gradient. It is for packages of this module.
+func CopyLeaf(t *Tensor) *Tensor {
+	t.check("copyleaf")
+	c := (&Tensor{v: t.v}).Clone()
+	if h := t.hist; h != nil && h.node != nil && h.node.leaf == h {
+		c.RequireGrad()
+		c.hist.sparse.Store(h.sparse.Load())
+		c.hist.frozen.Store(h.frozen.Load())
+	}
+	return c
 }
 
 // RequiresGrad reports whether gradients flow through t.
@@ -206,6 +240,9 @@ func BorrowGrad(t *Tensor, f func(g *Tensor)) bool {
 // SetGrad replaces the gradient of a leaf; nil forgets it.
 func (t *Tensor) SetGrad(g *Tensor) {
 	t.notNil("setgrad")
+	if g == nil && t.hist != nil && t.hist.frozen.Load() {
+		return
+	}
 	n := t.node()
 	if n == nil || n.leaf == nil {
 		array.Failf("setgrad", "", "the tensor is not a leaf that requires a gradient: only those keep one")
@@ -307,6 +344,7 @@ func (t *Tensor) setNode(n *gradNode) {
 		t.hist = &history{}
 	}
 	t.hist.node = n
+	t.hist.frozen.Store(false) // a leaf that was written to with a history is none any more
 }
 
 // A vjp is the gradient of a planned operation for one set of arguments that

@@ -201,6 +201,7 @@ func (f *Formula) bind(args []any, ops []operand) (*variant, []operand) {
 			if t == nil {
 				panic(f.f.Errorf(i, "%s is a nil tensor", name))
 			}
+			t.notNil("expr")
 			ops = append(ops, operand{t: t})
 			continue
 		}

@@ -147,7 +147,7 @@ func (t *Tensor) wrote() { t.v.Store.Bump(callerOutside) }
 func (t *Tensor) rebase(n *gradNode) {
 	b, chain := t.root()
 	if chain == nil {
-		if n != nil || t.hist != nil {
+		if n != nil || t.hist != nil && !t.hist.frozen.Load() {
 			t.setNode(n)
 		}
 		return

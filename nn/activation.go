@@ -25,3 +25,31 @@ func (Gelu) Forward(x *weft.Tensor) *weft.Tensor { return x.Gelu() }
 
 // Forward keeps the shape.
 func (Silu) Forward(x *weft.Tensor) *weft.Tensor { return x.Silu() }
+
+// Identity is x itself, in the place of a layer.
+type Identity struct{}
+
+// Forward returns x.
+func (Identity) Forward(x *weft.Tensor) *weft.Tensor { return x }
+
+// LeakyRelu is x, times a slope where it is negative.
+type LeakyRelu struct {
+	Slope float64 // 0 means 0.01
+}
+
+// Forward keeps the shape.
+func (l LeakyRelu) Forward(x *weft.Tensor) *weft.Tensor {
+	return weft.Expr("where(x > 0, x, slope*x)", weft.Vars{"x": x, "slope": orElse(l.Slope, 0.01)})
+}
+
+// Elu is x, or Alpha*(exp(x)-1) where it is negative (Clevert et al., Fast and accurate
+// deep network learning by exponential linear units, 2016).
+type Elu struct {
+	Alpha float64 // 0 means 1
+}
+
+// Forward keeps the shape.
+func (l Elu) Forward(x *weft.Tensor) *weft.Tensor {
+	// The branch that is not taken must not overflow: its gradient would be NaN.
+	return weft.Expr("where(x > 0, x, alpha*expm1(where(x > 0, 0, x)))", weft.Vars{"x": x, "alpha": orElse(l.Alpha, 1)})
+}

@@ -46,6 +46,79 @@ func XavierUniform(g *weft.Generator, shape ...int) *weft.Tensor {
 	return uniform(g, math.Sqrt(6/(in+out)), shape)
 }
 
+// Normal draws from a normal distribution.
+func Normal(mean, std float64) Init {
+	return func(g *weft.Generator, shape ...int) *weft.Tensor { return normal(g, std, shape).AddAssign(mean) }
+}
+
+// Uniform draws from a uniform distribution between lo and hi.
+func Uniform(lo, hi float64) Init {
+	return func(g *weft.Generator, shape ...int) *weft.Tensor {
+		return source(g).Rand(shape...).MulAssign(hi - lo).AddAssign(lo)
+	}
+}
+
+// Constant fills with x.
+func Constant(x float64) Init {
+	return func(_ *weft.Generator, shape ...int) *weft.Tensor { return weft.Full(x, weft.Float32, shape...) }
+}
+
+// Orthogonal draws a matrix, all axes but the first as one, whose rows, or columns if
+// there are fewer, are of length gain and at right angles to each other (Saxe et al.,
+// Exact solutions to the nonlinear dynamics of learning in deep linear neural networks,
+// 2014). It panics with *weft.Error if the shape has fewer than two axes.
+func Orthogonal(gain float64) Init {
+	return func(g *weft.Generator, shape ...int) *weft.Tensor {
+		if len(shape) < 2 {
+			array.Failf("orthogonal", "shape", "%s is no matrix: want two axes or more", array.ShapeString(shape))
+		}
+		x := source(g).Randn(shape...)
+		if x.Size() == 0 {
+			return x
+		}
+		x = x.Flatten(1)
+		tall := x.Dim(0) > x.Dim(1)
+		if tall {
+			x = x.T()
+		}
+		n, width := x.Dim(0), x.Dim(1)
+		q := weft.Data[float64](x.To(weft.Float64))
+		row := func(i int) []float64 { return q[i*width : (i+1)*width] }
+		for i := range n {
+			// Twice, for what the first time leaves by rounding.
+			for range 2 {
+				for k := range i {
+					axpy(row(i), -dot(row(i), row(k)), row(k))
+				}
+			}
+			scale := 1 / math.Sqrt(dot(row(i), row(i)))
+			for j := range row(i) {
+				row(i)[j] *= scale
+			}
+		}
+		y := weft.FromSlice(q, n, width)
+		if tall {
+			y = y.T()
+		}
+		return y.Mul(gain).To(weft.Float32).Reshape(shape...).Contiguous()
+	}
+}
+
+func dot(x, y []float64) float64 {
+	sum := 0.0
+	for i := range x {
+		sum += float64(x[i] * y[i])
+	}
+	return sum
+}
+
+// axpy adds a*x to y.
+func axpy(y []float64, a float64, x []float64) {
+	for i := range y {
+		y[i] += float64(a * x[i])
+	}
+}
+
 // fans returns the numbers of inputs and outputs, at least 1.
 func fans(op string, shape []int) (in, out float64) {
 	if len(shape) < 2 {

@@ -20,6 +20,7 @@ import (
 	"weft/data"
 	"weft/internal/array"
 	"weft/internal/ir"
+	"weft/internal/op"
 	"weft/nn"
 	"weft/npy"
 	"weft/optim"
@@ -208,7 +209,11 @@ func (g *gen) module() any {
 
 // layer is a layer, as a program makes it or by hand.
 func (g *gen) layer() nn.Layer {
-	switch g.r.IntN(10) {
+	switch g.r.IntN(11) {
+	case 9:
+		return pick[nn.Layer](g, nn.NewBatchNorm1d(3), nn.NewBatchNorm2d(2, nn.BatchNormOpts{NoAffine: true}), nn.NewLayerNorm([]int{4}), nn.NewGroupNorm(2, 4), nn.NewRMSNorm([]int{3}),
+			nn.NewEmbedding(5, 3, nn.EmbeddingOpts{Sparse: g.chance(2)}), nn.NewLSTM(3, 2), nn.NewGRU(2, 3, nn.RNNOpts{Bidirectional: true}), nn.NewMultiheadAttention(4, 2),
+			nn.LeakyRelu{}, nn.Elu{}, nn.Identity{}, nn.AdaptiveAvgPool2d{Size: [2]int{2, 3}}, nn.Upsample{Scale: 2, Bilinear: true})
 	case 0, 1:
 		return nn.NewLinear(1+g.r.IntN(5), 1+g.r.IntN(5), nn.Opts{Generator: weft.NewGenerator(1)})
 	case 2:
@@ -442,6 +447,12 @@ func init() {
 			two := weft.NewFused("two", func(x []*ir.Node) []*ir.Node { return x })
 			return pick(g, nil, &weft.Fused{}, two, two, two, weft.NewFused("", nil))
 		},
+		typ[*weft.Composite](): func(g *gen) any {
+			same := func(x []*ir.Node) []*ir.Node { return x }
+			return pick(g, nil, &weft.Composite{}, weft.NewComposite("same", same, nil), weft.NewComposite("none", nil, nil),
+				weft.NewComposite("zero", same, func(*op.VJP) {}))
+		},
+		typ[func(*op.VJP)](): func(g *gen) any { return pick(g, nil, func(*op.VJP) {}) },
 		typ[func([]*ir.Node) []*ir.Node](): func(g *gen) any {
 			return pick(g, nil, func(x []*ir.Node) []*ir.Node { return x })
 		},

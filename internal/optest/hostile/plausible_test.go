@@ -316,7 +316,7 @@ var plausible = map[string]func(g *gen) []any{
 	"IntoRows": func(g *gen) []any {
 		g.whole = true
 		f := g.value(typ[*weft.Fused]()).Interface()
-		x := g.plain(append([]int{1 + g.r.IntN(5)}, g.shape()...))
+		x := g.plain([]int{1 + g.r.IntN(5), g.r.IntN(4)})
 		places := make([]int64, g.r.IntN(4))
 		for i := range places {
 			places[i] = int64(g.r.IntN(x.Shape()[0]))
@@ -358,6 +358,55 @@ var plausible = map[string]func(g *gen) []any{
 		l := nn.NewConvTranspose2d(1+g.r.IntN(3), 1+g.r.IntN(3), 1+g.r.IntN(3), nn.ConvTranspose2dOpts{Opts: nn.Opts{Generator: weft.NewGenerator(1)}, Stride: g.r.IntN(3)})
 		g.leaves = append(g.leaves, l.Weight)
 		return []any{l, g.tensorOf(weft.Float32, []int{g.r.IntN(3), l.Weight.Dim(0), 1 + g.r.IntN(4), 1 + g.r.IntN(4)})}
+	},
+	"nn.Embedding.Forward": func(g *gen) []any {
+		l := nn.NewEmbedding(5, 3, nn.EmbeddingOpts{Sparse: g.chance(2), PaddingIdx: pick(g, nil, new(1))})
+		g.leaves = append(g.leaves, l.Weight)
+		ids := make([]int64, g.r.IntN(4))
+		for i := range ids {
+			ids[i] = int64(g.r.IntN(5))
+		}
+		return []any{l, weft.FromSlice(ids, len(ids))}
+	},
+	"nn.GroupNorm.Forward": func(g *gen) []any { return []any{nn.NewGroupNorm(2, 4), g.tensorOf(weft.Float32, []int{2, 4, 3})} },
+	"nn.LayerNorm.Forward": func(g *gen) []any { return []any{nn.NewLayerNorm([]int{3}), g.tensorOf(weft.Float32, []int{2, 3})} },
+	"nn.RMSNorm.Forward":   func(g *gen) []any { return []any{nn.NewRMSNorm([]int{3}), g.tensorOf(weft.Float32, []int{2, 3})} },
+	"nn.BatchNorm1d.Forward": func(g *gen) []any {
+		return []any{nn.NewBatchNorm1d(3, nn.BatchNormOpts{NoAffine: g.chance(2)}), g.tensorOf(weft.Float32, []int{4, 3})}
+	},
+	"nn.BatchNorm2d.Forward": func(g *gen) []any {
+		return []any{nn.NewBatchNorm2d(3), g.tensorOf(weft.Float32, []int{1 + g.r.IntN(3), 3, 2, 2})}
+	},
+	"nn.LSTM.Forward": func(g *gen) []any {
+		return []any{nn.NewLSTM(3, 2), g.tensorOf(weft.Float32, []int{1 + g.r.IntN(3), 2, 3})}
+	},
+	"nn.GRU.Forward": func(g *gen) []any {
+		return []any{nn.NewGRU(3, 2), g.tensorOf(weft.Float32, []int{1 + g.r.IntN(3), 2, 3})}
+	},
+	"nn.LSTM.Run": func(g *gen) []any {
+		return []any{nn.NewLSTM(3, 2), g.tensorOf(weft.Float32, []int{1 + g.r.IntN(3), 2, 3}), g.tensorOf(weft.Float32, []int{1, 2, 2}), g.tensorOf(weft.Float32, []int{1, 2, 2})}
+	},
+	"nn.GRU.Run": func(g *gen) []any {
+		return []any{nn.NewGRU(3, 2), g.tensorOf(weft.Float32, []int{1 + g.r.IntN(3), 2, 3}), g.tensorOf(weft.Float32, []int{1, 2, 2})}
+	},
+	"nn.MultiheadAttention.Forward": func(g *gen) []any {
+		return []any{nn.NewMultiheadAttention(4, 2), g.tensorOf(weft.Float32, []int{3, 2, 4})}
+	},
+	"nn.MultiheadAttention.Attend": func(g *gen) []any {
+		x := g.tensorOf(weft.Float32, []int{3, 2, 4})
+		return []any{nn.NewMultiheadAttention(4, 2), x, x, x, nn.AttendOpts{Causal: g.chance(2)}}
+	},
+	"ScaledDotProductAttention": func(g *gen) []any {
+		return []any{g.tensorOf(weft.Float32, []int{2, 3, 4}), g.tensorOf(weft.Float32, []int{2, 5, 4}), g.tensorOf(weft.Float32, []int{2, 5, 1}), []nn.AttentionOpts{{Causal: g.chance(2)}}}
+	},
+	"nn.Upsample.Forward": func(g *gen) []any {
+		return []any{nn.Upsample{Scale: pick(g, 0.5, 1, 1.7, 2), Bilinear: g.chance(2), AlignCorners: g.chance(2)}, g.tensorOf(weft.Float32, []int{2, 3, 4})}
+	},
+	"nn.AdaptiveAvgPool2d.Forward": func(g *gen) []any {
+		return []any{nn.AdaptiveAvgPool2d{Size: g.pair(0, 1, 2, 3)}, g.tensorOf(weft.Float32, []int{2, 3, 4})}
+	},
+	"NLL": func(g *gen) []any {
+		return []any{g.tensorOf(weft.Float32, []int{2, 3}), weft.FromSlice([]int64{int64(g.r.IntN(3)), 1}), []nn.CrossEntropyOpts(nil)}
 	},
 	"nn.Linear.Forward": func(g *gen) []any {
 		l := nn.NewLinear(1+g.r.IntN(5), 1+g.r.IntN(5), nn.Opts{Generator: weft.NewGenerator(1), NoBias: g.chance(2)})

@@ -1,0 +1,278 @@
+package nn
+
+import (
+	"math"
+
+	"weft"
+	"weft/internal/array"
+	"weft/internal/op"
+)
+
+// AttentionOpts are the options of [ScaledDotProductAttention].
+type AttentionOpts struct {
+	// Mask broadcasts to [..., queries, keys]: bool, true where a query may see a key, or
+	// floats that are added to the scores. Nil: a query sees all keys.
+	Mask *weft.Tensor
+	// Causal lets query i see the keys up to number i alone.
+	Causal    bool
+	Scale     float64         // a factor of the scores; 0 means 1/sqrt(width)
+	Dropout   float64         // the probability with which a weight is set to 0
+	Generator *weft.Generator // chooses them; nil is the default generator
+}
+
+// ScaledDotProductAttention is softmax(q k^T * scale) v over the keys that each query may
+// see (Vaswani et al., Attention is all you need, 2017): q [..., queries, width], k [...,
+// keys, width] and v [..., keys, out] give [..., queries, out]; axes before the last two
+// broadcast. A query that sees no key gets zeros. It panics with *weft.Error if shapes or
+// element types do not fit.
+func ScaledDotProductAttention(q, k, v *weft.Tensor, opts ...AttentionOpts) *weft.Tensor {
+	const name = "attention"
+	o := first(opts)
+	for i, t := range []*weft.Tensor{q, k, v} {
+		what := []string{"q", "k", "v"}[i]
+		if t == nil {
+			array.Failf(name, what, "is nil")
+		}
+		if t.Rank() < 2 || !t.DType().Float() || t.DType() != q.DType() {
+			array.Failf(name, what, "is %s, want floats [... length width] of one type", array.TypeString(t.DType(), t.Shape()))
+		}
+	}
+	width := q.Dim(q.Rank() - 1)
+	if k.Dim(k.Rank()-1) != width || k.Dim(k.Rank()-2) != v.Dim(v.Rank()-2) {
+		array.Failf(name, "k", "has shape %s: want the width of q %s and the length of v %s", array.ShapeString(k.Shape()), array.ShapeString(q.Shape()), array.ShapeString(v.Shape()))
+	}
+	if !(o.Dropout >= 0 && o.Dropout <= 1) {
+		array.Failf(name, "Dropout", "%v is no probability: want 0 to 1", o.Dropout)
+	}
+	scores := q.MatMul(k.Transpose(-2, -1))
+	args := []any{scores, orElse(o.Scale, 1/math.Sqrt(float64(max(width, 1))))}
+	weights := plainWeights
+	if o.Causal {
+		weights = causalWeights
+	}
+	if m := o.Mask; m != nil {
+		if m.DType() != weft.Bool && m.DType() != scores.DType() {
+			array.Failf(name, "Mask", "has elements of type %s, want bool or %s", m.DType(), scores.DType())
+		}
+		if !array.BroadcastsTo(m.Shape(), scores.Shape()) {
+			array.Failf(name, "Mask", "has shape %s, which does not broadcast to the scores' %s", array.ShapeString(m.Shape()), array.ShapeString(scores.Shape()))
+		}
+		args = append(args, m)
+	}
+	p := weights.Apply(args...)[0]
+	if o.Dropout > 0 {
+		p = p.Dropout(o.Dropout, o.Generator)
+	}
+	return p.MatMul(v)
+}
+
+var (
+	plainWeights  = attentionWeights("attention", false)
+	causalWeights = attentionWeights("causal_attention", true)
+)
+
+// attentionWeights is softmax over the last axis of scores times a factor, plus or under
+// a mask; zeros where all is masked.
+func attentionWeights(name string, causal bool) *weft.Composite {
+	return weft.NewComposite(name, single(func(x []*node) *node {
+		s := mul(x[0], x[1])
+		g := s.Graph
+		none := g.Number(math.Inf(-1), s.DType, false)
+		last := len(s.Shape) - 1
+		if len(x) > 2 {
+			if m := x[2]; m.DType == array.Bool {
+				s = apply(op.Where, m, s, none)
+			} else {
+				s = add(s, m)
+			}
+		}
+		if causal {
+			seen := apply(op.Ge, op.Apply(op.Iota, op.Axis(last-1), s), op.Apply(op.Iota, op.Axis(last), s))
+			s = apply(op.Where, seen, s, none)
+		}
+		top := over(op.Max, s, last)
+		e := apply(op.Exp, sub(s, apply(op.Where, apply(op.Eq, top, none), g.Number(0, s.DType, false), top)))
+		sum := over(op.Sum, e, last)
+		return div(e, apply(op.Where, apply(op.Eq, sum, g.Number(0, s.DType, false)), one(sum), sum))
+	}), func(v *op.VJP) {
+		last := len(v.Y.Shape) - 1
+		ds := mul(v.Y, sub(v.DY, over(op.Sum, mul(v.DY, v.Y), last)))
+		v.Set(0, func() *node { return mul(ds, v.X[1]) })
+		if len(v.X) > 2 {
+			v.Set(2, func() *node { return ds })
+		}
+	})
+}
+
+// MultiheadAttentionOpts are the options of [NewMultiheadAttention].
+type MultiheadAttentionOpts struct {
+	NoBias     bool
+	BatchFirst bool            // [batch, steps, width] rather than [steps, batch, width]
+	Dropout    float64         // the probability with which a weight is set to 0 in training
+	Weight     Init            // draws the weights; nil is [XavierUniform]
+	Generator  *weft.Generator // what they, and Dropout, are drawn from; nil is the default generator
+}
+
+// MultiheadAttention is attention with several heads, each of which sees a part of
+// projections of queries, keys and values; another projection puts the results together.
+type MultiheadAttention struct {
+	InProjWeight *weft.Tensor // [3*width, width]: those of queries, keys and values
+	InProjBias   *weft.Tensor // [3*width], nil for none
+	OutProj      *Linear
+	Heads        int // divides the width
+	BatchFirst   bool
+	Drop         *Dropout // P and Generator are those of the weights; nil for none
+}
+
+// NewMultiheadAttention returns a layer of float32 parameters. It panics with *weft.Error
+// if heads do not divide the width.
+func NewMultiheadAttention(width, heads int, opts ...MultiheadAttentionOpts) *MultiheadAttention {
+	if width < 1 || heads < 1 || width%heads != 0 {
+		array.Failf("multihead_attention", "heads", "are %d, of which the width %d is no multiple", heads, width)
+	}
+	o := first(opts)
+	in := o.Weight
+	if in == nil {
+		in = XavierUniform
+	}
+	out := Opts{NoBias: o.NoBias, Weight: o.Weight, Generator: o.Generator}
+	m := &MultiheadAttention{Heads: heads, BatchFirst: o.BatchFirst, InProjWeight: Param(in(o.Generator, 3*width, width))}
+	if !o.NoBias {
+		m.InProjBias = Param(weft.Zeros(3 * width))
+	}
+	m.OutProj = NewLinear(width, width, out)
+	if o.Dropout != 0 {
+		m.Drop = &Dropout{P: o.Dropout, Generator: o.Generator}
+	}
+	return m
+}
+
+// Forward is [MultiheadAttention.Attend] of x to itself without masks.
+func (m *MultiheadAttention) Forward(x *weft.Tensor) *weft.Tensor {
+	return m.Attend(x, x, x, AttendOpts{})
+}
+
+// AttendOpts are the options of [MultiheadAttention.Attend]. As in PyTorch, masks of bool
+// are true where a key is NOT seen, other than that of [ScaledDotProductAttention].
+type AttendOpts struct {
+	KeyPadding *weft.Tensor // [batch, keys]: bool, or floats that are added to the scores
+	// Mask is [queries, keys] or [batch*heads, queries, keys]: bool, or floats that are
+	// added to the scores.
+	Mask   *weft.Tensor
+	Causal bool // query i sees the keys up to number i alone
+}
+
+// Attend maps queries [steps, batch, width], and keys and values [keys, batch, width], to
+// the shape of the queries. It panics with *weft.Error if shapes or element types do not
+// fit.
+func (m *MultiheadAttention) Attend(q, k, v *weft.Tensor, o AttendOpts) *weft.Tensor {
+	const name = "multihead_attention"
+	if m == nil || m.InProjWeight == nil || m.OutProj == nil {
+		failNil(name, "NewMultiheadAttention")
+	}
+	w := m.InProjWeight
+	if w.Rank() != 2 || w.Dim(0) != 3*w.Dim(1) || m.Heads < 1 || w.Dim(1)%m.Heads != 0 {
+		array.Failf(name, "InProjWeight", "has shape %s, want [3*width width], width a multiple of %d heads", array.ShapeString(w.Shape()), m.Heads)
+	}
+	width := w.Dim(1)
+	for i, t := range []*weft.Tensor{q, k, v} {
+		what := []string{"q", "k", "v"}[i]
+		if t == nil {
+			array.Failf(name, what, "is nil")
+		}
+		if t.Rank() != 3 || t.Dim(2) != width {
+			array.Failf(name, what, "has shape %s, want [steps batch %d] (BatchFirst: [batch steps %d])", array.ShapeString(t.Shape()), width, width)
+		}
+	}
+	batchAxis := 1
+	if m.BatchFirst {
+		batchAxis = 0
+	}
+	batch, steps, keys := q.Dim(batchAxis), q.Dim(1-batchAxis), k.Dim(1-batchAxis)
+	if k.Dim(batchAxis) != batch || v.Dim(batchAxis) != batch || v.Dim(1-batchAxis) != keys {
+		array.Failf(name, "k", "has shape %s, q %s and v %s", array.ShapeString(k.Shape()), array.ShapeString(q.Shape()), array.ShapeString(v.Shape()))
+	}
+	heads := func(x *weft.Tensor) *weft.Tensor { // [batch, heads, steps, part]
+		x = x.Unflatten(2, m.Heads, width/m.Heads)
+		if m.BatchFirst {
+			return x.Transpose(1, 2)
+		}
+		return x.Permute(1, 2, 0, 3)
+	}
+	var parts []*weft.Tensor
+	if q == k && k == v {
+		parts = q.Linear(w, m.InProjBias).Chunk(2, 3)
+	} else {
+		for i, t := range []*weft.Tensor{q, k, v} {
+			rows := weft.Range(i*width, (i+1)*width)
+			var b *weft.Tensor
+			if m.InProjBias != nil {
+				b = m.InProjBias.Slice(rows)
+			}
+			parts = append(parts, t.Linear(w.Slice(rows), b))
+		}
+	}
+	opts := AttentionOpts{Causal: o.Causal, Mask: m.mask(o, batch, steps, keys)}
+	if m.Drop != nil && !m.Drop.eval {
+		opts.Dropout, opts.Generator = m.Drop.P, m.Drop.Generator
+	}
+	y := ScaledDotProductAttention(heads(parts[0]), heads(parts[1]), heads(parts[2]), opts)
+	if m.BatchFirst {
+		y = y.Transpose(1, 2)
+	} else {
+		y = y.Permute(2, 0, 1, 3)
+	}
+	return m.OutProj.Forward(y.Flatten(2))
+}
+
+// mask is what masks of bool or floats add to the scores [batch, heads, steps, keys]; nil
+// for nothing. A mask of bool alone becomes one of [ScaledDotProductAttention].
+func (m *MultiheadAttention) mask(o AttendOpts, batch, steps, keys int) *weft.Tensor {
+	const name = "multihead_attention"
+	var masks []*weft.Tensor
+	if p := o.KeyPadding; p != nil {
+		if !array.Equal(p.Shape(), []int{batch, keys}) {
+			array.Failf(name, "KeyPadding", "has shape %s, want [%d %d]", array.ShapeString(p.Shape()), batch, keys)
+		}
+		masks = append(masks, p.Reshape(batch, 1, 1, keys))
+	}
+	if a := o.Mask; a != nil {
+		switch {
+		case array.Equal(a.Shape(), []int{steps, keys}):
+		case array.Equal(a.Shape(), []int{batch * m.Heads, steps, keys}):
+			a = a.Reshape(batch, m.Heads, steps, keys)
+		default:
+			array.Failf(name, "Mask", "has shape %s, want [%d %d] or [%d %d %d]", array.ShapeString(a.Shape()), steps, keys, batch*m.Heads, steps, keys)
+		}
+		masks = append(masks, a)
+	}
+	bools := true
+	for _, a := range masks {
+		if a.DType() != weft.Bool && !a.DType().Float() {
+			array.Failf(name, "Mask", "has elements of type %s, want bool or floats", a.DType())
+		}
+		bools = bools && a.DType() == weft.Bool
+	}
+	d := m.InProjWeight.DType()
+	var sum *weft.Tensor
+	for _, a := range masks {
+		switch {
+		case bools:
+			a = a.Not()
+		case a.DType() == weft.Bool:
+			a = weft.Where(a, math.Inf(-1), 0.0)
+		}
+		if !bools && a.DType() != d {
+			a = a.To(d)
+		}
+		switch {
+		case sum == nil:
+			sum = a
+		case bools:
+			sum = sum.And(a)
+		default:
+			sum = sum.Add(a)
+		}
+	}
+	return sum
+}

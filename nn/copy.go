@@ -1,0 +1,128 @@
+package nn
+
+import (
+	"reflect"
+
+	"weft"
+)
+
+// Freeze takes the parameters of a module out of training: they are no parameters, but
+// buffers, until [Unfreeze], and their gradients are forgotten. Optimizers that were made
+// before leave them alone.
+func Freeze(m any) {
+	for _, t := range tensors(m) {
+		if t.IsLeaf() {
+			t.Freeze(true)
+		}
+	}
+}
+
+// Unfreeze undoes [Freeze].
+func Unfreeze(m any) {
+	for _, t := range tensors(m) {
+		t.Freeze(false)
+	}
+}
+
+// Copy returns a module like m with memory of its own: what is reachable through
+// pointers, interfaces, slices and maps in exported fields is copied, tensors with their
+// values but without gradients. Tensors and layers that are there twice are so in the
+// copy. Generators, functions and what unexported fields point to are shared.
+func Copy[M any](m M) M {
+	c := copier{done: map[visit]reflect.Value{}}
+	var out M
+	reflect.ValueOf(&out).Elem().Set(c.copy(reflect.ValueOf(&m).Elem()))
+	return out
+}
+
+type copier struct{ done map[visit]reflect.Value }
+
+var moduleType = reflect.TypeFor[weft.Tensor]().PkgPath()
+
+func (c *copier) copy(v reflect.Value) reflect.Value {
+	t := v.Type()
+	if plain(t) {
+		return v
+	}
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Map, reflect.Slice:
+		if v.IsNil() {
+			return v
+		}
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		k := visit{v.Pointer(), t, 0}
+		if old, ok := c.done[k]; ok {
+			return old
+		}
+		if t == tensorType {
+			c.done[k] = reflect.ValueOf(weft.CopyLeaf(v.Interface().(*weft.Tensor)))
+			return c.done[k]
+		}
+		if t.Elem().PkgPath() == moduleType {
+			return v
+		}
+		out := reflect.New(t.Elem())
+		c.done[k] = out
+		out.Elem().Set(c.copy(v.Elem()))
+		return out
+	case reflect.Interface:
+		if v.IsNil() {
+			return v
+		}
+		out := reflect.New(t).Elem()
+		out.Set(c.copy(v.Elem()))
+		return out
+	case reflect.Struct:
+		out := reflect.New(t).Elem()
+		out.Set(v)
+		for i := range t.NumField() {
+			if f := out.Field(i); f.CanSet() {
+				f.Set(c.copy(v.Field(i)))
+			} else if g := t.Field(i); g.Anonymous && g.Type.Kind() == reflect.Struct {
+				c.embedded(f, v.Field(i))
+			}
+		}
+		return out
+	case reflect.Slice:
+		k := visit{v.Pointer(), t, v.Len()}
+		if old, ok := c.done[k]; ok {
+			return old
+		}
+		out := reflect.MakeSlice(t, v.Len(), v.Len())
+		c.done[k] = out
+		for i := range v.Len() {
+			out.Index(i).Set(c.copy(v.Index(i)))
+		}
+		return out
+	case reflect.Array:
+		out := reflect.New(t).Elem()
+		for i := range v.Len() {
+			out.Index(i).Set(c.copy(v.Index(i)))
+		}
+		return out
+	case reflect.Map:
+		k := visit{v.Pointer(), t, 0}
+		if old, ok := c.done[k]; ok {
+			return old
+		}
+		out := reflect.MakeMap(t)
+		c.done[k] = out
+		for it := v.MapRange(); it.Next(); {
+			out.SetMapIndex(it.Key(), c.copy(it.Value()))
+		}
+		return out
+	}
+	return v
+}
+
+// embedded copies the exported fields of an embedded struct, whose type is not exported,
+// in place.
+func (c *copier) embedded(out, v reflect.Value) {
+	for i := range v.NumField() {
+		if f := out.Field(i); f.CanSet() {
+			f.Set(c.copy(v.Field(i)))
+		}
+	}
+}

@@ -1,0 +1,80 @@
+package nn
+
+import (
+	"weft"
+	"weft/internal/array"
+)
+
+// EmbeddingOpts are the options of [NewEmbedding].
+type EmbeddingOpts struct {
+	// PaddingIdx is a number whose row begins as zeros and gets no gradient, such as
+	// new(0); nil for none.
+	PaddingIdx *int
+	// Sparse keeps the gradient as the rows that were used, so that a step costs what
+	// those cost; see [weft.Tensor.SparseGrad] for what optimizers make of it.
+	Sparse    bool
+	Weight    Init            // draws the rows; nil is a normal distribution of mean 0 and deviation 1
+	Generator *weft.Generator // what they are drawn from; nil is the default generator
+}
+
+// Embedding is a table of rows, of which it takes those with given numbers.
+type Embedding struct {
+	Weight     *weft.Tensor // [rows, width]
+	PaddingIdx *int         // whose row gets no gradient, nil for none
+	Sparse     bool         // the gradient is kept as the rows that were used
+}
+
+// NewEmbedding returns a table of float32. It panics with *weft.Error if PaddingIdx is
+// not the number of a row.
+func NewEmbedding(rows, width int, opts ...EmbeddingOpts) *Embedding {
+	o := first(opts)
+	if o.Weight == nil {
+		o.Weight = Normal(0, 1)
+	}
+	e := &Embedding{Weight: o.Weight(o.Generator, rows, width), PaddingIdx: o.PaddingIdx, Sparse: o.Sparse}
+	e.check()
+	if e.PaddingIdx != nil {
+		e.Weight = e.Weight.Clone()
+		e.Weight.Slice(weft.Index(*e.PaddingIdx)).Zero()
+	}
+	Param(e.Weight)
+	return e
+}
+
+func (e *Embedding) check() {
+	if e == nil || e.Weight == nil {
+		array.Failf("embedding", "Weight", "is nil: NewEmbedding makes a layer with rows")
+	}
+	if e.Weight.Rank() != 2 {
+		array.Failf("embedding", "Weight", "has shape %s, want [rows width]", array.ShapeString(e.Weight.Shape()))
+	}
+	if p := e.PaddingIdx; p != nil && (*p < 0 || *p >= e.Weight.Dim(0)) {
+		array.Failf("embedding", "PaddingIdx", "is %d, want 0 to %d", *p, e.Weight.Dim(0)-1)
+	}
+}
+
+// Forward maps numbers of rows, int64 or int32 of any shape, to those rows, [..., width].
+// It panics with *weft.Error if one is not the number of a row.
+func (e *Embedding) Forward(x *weft.Tensor) *weft.Tensor {
+	e.check()
+	if x == nil {
+		array.Failf("embedding", "x", "is nil")
+	}
+	if d := x.DType(); d != weft.Int64 && d != weft.Int32 {
+		array.Failf("embedding", "x", "has elements of type %s, want int64 or int32: numbers of rows", d)
+	}
+	if x.Size() > 0 {
+		if least := x.NoGrad().Min().ItemInt(); least < 0 {
+			array.Failf("embedding", "x", "has %d, want 0 to %d", least, e.Weight.Dim(0)-1)
+		}
+	}
+	if e.Sparse && e.Weight.IsLeaf() && e.Weight.RequiresGrad() {
+		e.Weight.SparseGrad()
+	}
+	y := e.Weight.IndexSelect(0, x.Reshape(x.Size()))
+	if e.PaddingIdx != nil && e.Weight.RequiresGrad() {
+		pad := x.Reshape(x.Size(), 1).Eq(*e.PaddingIdx)
+		y = weft.Where(pad, y.Detach(), y)
+	}
+	return y.Reshape(append(x.Shape(), e.Weight.Dim(1))...)
+}

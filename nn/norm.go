@@ -1,0 +1,382 @@
+package nn
+
+import (
+	"weft"
+	"weft/internal/array"
+	"weft/internal/op"
+)
+
+// normalize is (x-mean)/sqrt(variance+eps) over axes of x, and mean and variance, by n
+// elements, which keep the axes. The gradient is composed from the results, so that each
+// pass over x is one kernel.
+func normalize(name string, axes ...int) *weft.Composite {
+	return weft.NewComposite(name, func(x []*node) []*node {
+		mean := over(op.Mean, x[0], axes...)
+		d := sub(x[0], mean)
+		v := over(op.Mean, apply(op.Square, d), axes...)
+		y := mul(d, apply(op.Rsqrt, add(v, x[1])))
+		if len(x) > 2 {
+			y = mul(y, x[2])
+		}
+		if len(x) > 3 {
+			y = add(y, x[3])
+		}
+		return []*node{y, mean, v}
+	}, func(v *op.VJP) {
+		x, mean, variance, dy := v.X[0], v.Ys[1], v.Ys[2], v.DY
+		r := apply(op.Rsqrt, add(variance, v.X[1]))
+		d := sub(x, mean)
+		h := mul(d, r)
+		v.Set(0, func() *node {
+			g := dy
+			if len(v.X) > 2 {
+				g = mul(g, v.X[2])
+			}
+			n := x.Graph.Number(float64(x.Size()/max(mean.Size(), 1)), x.DType, false)
+			dx := mul(r, sub(sub(g, over(op.Mean, g, axes...)), mul(h, over(op.Mean, mul(g, h), axes...))))
+			// What depends on mean and variance themselves.
+			stats := add(v.DYs[1], mul(mul(d, x.Graph.Number(2, x.DType, false)), v.DYs[2]))
+			return add(dx, div(stats, n))
+		})
+		if len(v.X) > 2 {
+			v.Set(2, func() *node { return mul(dy, h) })
+		}
+		if len(v.X) > 3 {
+			v.Set(3, func() *node { return dy })
+		}
+	})
+}
+
+var (
+	rowsNorm    = normalize("layer_norm", 1)
+	channelNorm = normalize("batch_norm", 0, 2)
+	groupNorm   = normalize("group_norm", 2, 3)
+
+	// restore is a batch normalisation by numbers that are known.
+	restore = weft.NewComposite("batch_norm", single(func(x []*node) *node {
+		y := mul(sub(x[0], x[1]), apply(op.Rsqrt, add(x[2], x[3])))
+		if len(x) > 4 {
+			y = mul(y, x[4])
+		}
+		if len(x) > 5 {
+			y = add(y, x[5])
+		}
+		return y
+	}), nil)
+
+	rmsNorm = weft.NewComposite("rms_norm", single(func(x []*node) *node {
+		y := mul(x[0], apply(op.Rsqrt, add(over(op.Mean, apply(op.Square, x[0]), 1), x[1])))
+		if len(x) > 2 {
+			y = mul(y, x[2])
+		}
+		return y
+	}), nil)
+)
+
+// NormOpts are the options of normalisations; zeros stand for PyTorch's defaults.
+type NormOpts struct {
+	Eps    float64 // added to the variance; 0 means 1e-5
+	NoBias bool    // leaves the bias out
+	// NoAffine leaves weight and bias out.
+	NoAffine bool
+}
+
+func (o *NormOpts) eps() float64 { return orElse(o.Eps, 1e-5) }
+
+func (o *NormOpts) affine(shape ...int) (weight, bias *weft.Tensor) {
+	if !o.NoAffine {
+		weight = Param(weft.Ones(shape...))
+		if !o.NoBias {
+			bias = Param(weft.Zeros(shape...))
+		}
+	}
+	return weight, bias
+}
+
+func orElse(x, y float64) float64 {
+	if x == 0 {
+		return y
+	}
+	return x
+}
+
+// some are the arguments that are not nil, each in the given shape.
+func some(args []any, shape []int, ts ...*weft.Tensor) []any {
+	for _, t := range ts {
+		if t == nil {
+			break
+		}
+		args = append(args, t.Reshape(shape...))
+	}
+	return args
+}
+
+// LayerNorm makes mean 0 and variance 1 of each example's last axes, then scales and
+// shifts (Ba et al., Layer normalization, 2016).
+type LayerNorm struct {
+	Weight *weft.Tensor // the shape that is normalised, nil for none
+	Bias   *weft.Tensor // the same, nil for none
+	Shape  []int        // the last axes
+	Eps    float64      // added to the variance
+}
+
+// NewLayerNorm returns a layer over last axes of the given sizes.
+func NewLayerNorm(shape []int, opts ...NormOpts) *LayerNorm {
+	o := first(opts)
+	w, b := o.affine(shape...)
+	return &LayerNorm{Weight: w, Bias: b, Shape: shape, Eps: o.eps()}
+}
+
+// Forward keeps the shape. It panics with *weft.Error if the last axes of x have other
+// sizes.
+func (l *LayerNorm) Forward(x *weft.Tensor) *weft.Tensor {
+	if l == nil {
+		failNil("layer_norm", "NewLayerNorm")
+	}
+	n := tail("layer_norm", x, l.Shape, l.Weight)
+	return rowsNorm.Apply(some([]any{x.Reshape(-1, n), l.Eps}, []int{n}, l.Weight, l.Bias)...)[0].Reshape(x.Shape()...)
+}
+
+// RMSNorm divides each example's last axes by the root of the mean of their squares, then
+// scales (Zhang and Sennrich, Root mean square layer normalization, 2019).
+type RMSNorm struct {
+	Weight *weft.Tensor // the shape that is normalised, nil for none
+	Shape  []int        // the last axes
+	Eps    float64      // added to the mean of the squares
+}
+
+// NewRMSNorm returns a layer over last axes of the given sizes. An Eps of 0 means the
+// distance of 1 to the next float32, 2^-23, as in PyTorch.
+func NewRMSNorm(shape []int, opts ...NormOpts) *RMSNorm {
+	o := first(opts)
+	o.NoBias = true
+	w, _ := o.affine(shape...)
+	return &RMSNorm{Weight: w, Shape: shape, Eps: orElse(o.Eps, 0x1p-23)}
+}
+
+// Forward keeps the shape. It panics with *weft.Error if the last axes of x have other
+// sizes.
+func (l *RMSNorm) Forward(x *weft.Tensor) *weft.Tensor {
+	if l == nil {
+		failNil("rms_norm", "NewRMSNorm")
+	}
+	n := tail("rms_norm", x, l.Shape, l.Weight)
+	return rmsNorm.Apply(some([]any{x.Reshape(-1, n), l.Eps}, []int{n}, l.Weight)...)[0].Reshape(x.Shape()...)
+}
+
+// tail checks the last axes of x, and the weights, and returns their size.
+func tail(op string, x *weft.Tensor, shape []int, w *weft.Tensor) int {
+	if x == nil {
+		array.Failf(op, "x", "is nil")
+	}
+	if k := x.Rank() - len(shape); len(shape) == 0 || k < 0 || !array.Equal(x.Shape()[k:], shape) {
+		array.Failf(op, "x", "has shape %s, want last axes %s", array.ShapeString(x.Shape()), array.ShapeString(shape))
+	}
+	if w != nil && !array.Equal(w.Shape(), shape) {
+		array.Failf(op, "Weight", "has shape %s, want %s", array.ShapeString(w.Shape()), array.ShapeString(shape))
+	}
+	if !x.DType().Float() {
+		array.Failf(op, "x", "has elements of type %s, want floats", x.DType())
+	}
+	if x.Size() == 0 {
+		array.Failf(op, "x", "is empty: %s", array.ShapeString(x.Shape()))
+	}
+	return array.Size(shape)
+}
+
+func failNil(op, maker string) { array.Failf(op, "", "the layer is nil: %s makes one", maker) }
+
+// GroupNorm makes mean 0 and variance 1 of each group of channels of an example, then
+// scales and shifts each channel (Wu and He, Group normalization, 2018).
+type GroupNorm struct {
+	Weight *weft.Tensor // [channels], nil for none
+	Bias   *weft.Tensor // [channels], nil for none
+	Groups int          // divides the channels
+	Eps    float64      // added to the variance
+}
+
+// NewGroupNorm returns a layer of so many groups. It panics with *weft.Error if they do
+// not divide the channels.
+func NewGroupNorm(groups, channels int, opts ...NormOpts) *GroupNorm {
+	if groups < 1 || channels < 1 || channels%groups != 0 {
+		array.Failf("group_norm", "groups", "are %d, of which %d channels are no multiple", groups, channels)
+	}
+	o := first(opts)
+	w, b := o.affine(channels)
+	return &GroupNorm{Weight: w, Bias: b, Groups: groups, Eps: o.eps()}
+}
+
+// Forward keeps the shape [batch, channels, ...].
+func (l *GroupNorm) Forward(x *weft.Tensor) *weft.Tensor {
+	if l == nil {
+		failNil("group_norm", "NewGroupNorm")
+	}
+	n, c, size := channels("group_norm", x, 2, array.MaxRank, l.Weight)
+	if l.Groups < 1 || c%l.Groups != 0 {
+		array.Failf("group_norm", "Groups", "are %d, of which %d channels are no multiple", l.Groups, c)
+	}
+	part := c / l.Groups
+	in := []any{x.Reshape(n, l.Groups, part, size), l.Eps}
+	return groupNorm.Apply(some(in, []int{l.Groups, part, 1}, l.Weight, l.Bias)...)[0].Reshape(x.Shape()...)
+}
+
+// channels checks pictures or rows with channels, and returns batch, channels and what
+// comes after them.
+func channels(op string, x *weft.Tensor, least, most int, w *weft.Tensor) (n, c, size int) {
+	if x == nil {
+		array.Failf(op, "x", "is nil")
+	}
+	s := x.Shape()
+	if len(s) < least || len(s) > most {
+		array.Failf(op, "x", "has shape %s, want %d to %d axes, channels second", array.ShapeString(s), least, most)
+	}
+	if w != nil && !array.Equal(w.Shape(), s[1:2]) {
+		array.Failf(op, "x", "has shape %s, want [N %d ...]: %d channels", array.ShapeString(s), w.Size(), w.Size())
+	}
+	if !x.DType().Float() {
+		array.Failf(op, "x", "has elements of type %s, want floats", x.DType())
+	}
+	if x.Size() == 0 {
+		array.Failf(op, "x", "is empty: %s", array.ShapeString(s))
+	}
+	return s[0], s[1], array.Size(s[2:])
+}
+
+// BatchNormOpts are the options of batch normalisations; zeros stand for PyTorch's
+// defaults.
+type BatchNormOpts struct {
+	Eps float64 // added to the variance; 0 means 1e-5
+	// Momentum is the share of a batch in the running statistics; 0 means 0.1.
+	Momentum float64
+	// Cumulative averages all batches instead.
+	Cumulative bool
+	// NoAffine leaves weight and bias out.
+	NoAffine bool
+	// NoRunning keeps no statistics: those of the batch count in evaluation, too.
+	NoRunning bool
+}
+
+// batchNorm is what batch normalisations have in common.
+type batchNorm struct {
+	Weight            *weft.Tensor // [channels], nil for none
+	Bias              *weft.Tensor // [channels], nil for none
+	RunningMean       *weft.Tensor // [channels], a buffer, nil for none
+	RunningVar        *weft.Tensor // [channels], a buffer: of samples, divided by n-1
+	NumBatchesTracked *weft.Tensor // int64, a buffer
+	Eps               float64      // added to the variance
+	Momentum          float64      // the share of a batch in the running statistics; 0: all batches have the same
+
+	eval bool
+}
+
+func newBatchNorm(channels int, opts []BatchNormOpts) batchNorm {
+	o := first(opts)
+	b := batchNorm{Eps: orElse(o.Eps, 1e-5), Momentum: orElse(o.Momentum, 0.1)}
+	if o.Cumulative {
+		b.Momentum = 0
+	}
+	if !(b.Momentum >= 0 && b.Momentum <= 1) {
+		array.Failf("batch_norm", "Momentum", "is %v, want 0 to 1", b.Momentum)
+	}
+	if !o.NoAffine {
+		b.Weight, b.Bias = Param(weft.Ones(channels)), Param(weft.Zeros(channels))
+	}
+	if !o.NoRunning {
+		b.RunningMean, b.RunningVar, b.NumBatchesTracked = weft.Zeros(channels), weft.Ones(channels), weft.Scalar(int64(0))
+	}
+	return b
+}
+
+func (b *batchNorm) forward(name string, x *weft.Tensor, least, most int) *weft.Tensor {
+	n, c, size := channels(name, x, least, most, b.Weight)
+	for _, t := range []*weft.Tensor{b.Bias, b.RunningMean, b.RunningVar} {
+		if t != nil && (t.Rank() != 1 || t.Dim(0) != c) {
+			array.Failf(name, "x", "has %d channels, the layer's tensors have shape %s", c, array.ShapeString(t.Shape()))
+		}
+	}
+	rows, shape := x.Reshape(n, c, size), []int{c, 1}
+	running := b.RunningMean != nil && b.RunningVar != nil
+	if b.eval && running {
+		in := []any{rows, b.RunningMean.Reshape(c, 1), b.RunningVar.Reshape(c, 1), b.Eps}
+		return restore.Apply(some(in, shape, b.Weight, b.Bias)...)[0].Reshape(x.Shape()...)
+	}
+	if !b.eval && n*size < 2 {
+		array.Failf(name, "x", "has shape %s: the variance of one value a channel says nothing", array.ShapeString(x.Shape()))
+	}
+	out := channelNorm.Apply(some([]any{rows, b.Eps}, shape, b.Weight, b.Bias)...)
+	if !b.eval && running {
+		b.track(out[1], out[2], float64(n*size))
+	}
+	return out[0].Reshape(x.Shape()...)
+}
+
+// track moves the running statistics towards those of a batch of n values a channel.
+func (b *batchNorm) track(mean, variance *weft.Tensor, n float64) {
+	share := b.Momentum
+	if b.NumBatchesTracked != nil {
+		b.NumBatchesTracked.NoGrad().AddAssign(1)
+		if share == 0 {
+			share = 1 / b.NumBatchesTracked.Item()
+		}
+	}
+	move := func(to, from *weft.Tensor, factor float64) {
+		from = from.NoGrad().Reshape(to.Shape()...).Mul(share * factor)
+		to.NoGrad().MulAssign(1 - share).AddAssign(from)
+	}
+	move(b.RunningMean, mean, 1)
+	move(b.RunningVar, variance, n/(n-1))
+}
+
+// BatchNorm1d makes mean 0 and variance 1 of each channel over a batch, then scales and
+// shifts it. Out of training ([Eval]) it takes the running statistics of the batches
+// before, which are buffers (Ioffe and Szegedy, Batch normalization, 2015).
+type BatchNorm1d struct {
+	batchNorm `nn:""`
+}
+
+// NewBatchNorm1d returns a layer of so many channels.
+func NewBatchNorm1d(channels int, opts ...BatchNormOpts) *BatchNorm1d {
+	return &BatchNorm1d{newBatchNorm(channels, opts)}
+}
+
+// SetTraining implements [Trainer].
+func (b *BatchNorm1d) SetTraining(on bool) {
+	if b == nil {
+		failNil("batch_norm", "NewBatchNorm1d")
+	}
+	b.eval = !on
+}
+
+// Forward keeps the shape [batch, channels] or [batch, channels, n].
+func (b *BatchNorm1d) Forward(x *weft.Tensor) *weft.Tensor {
+	if b == nil {
+		failNil("batch_norm", "NewBatchNorm1d")
+	}
+	return b.forward("batch_norm", x, 2, 3)
+}
+
+// BatchNorm2d is [BatchNorm1d] over pictures.
+type BatchNorm2d struct {
+	batchNorm `nn:""`
+}
+
+// NewBatchNorm2d returns a layer of so many channels.
+func NewBatchNorm2d(channels int, opts ...BatchNormOpts) *BatchNorm2d {
+	return &BatchNorm2d{newBatchNorm(channels, opts)}
+}
+
+// SetTraining implements [Trainer].
+func (b *BatchNorm2d) SetTraining(on bool) {
+	if b == nil {
+		failNil("batch_norm", "NewBatchNorm2d")
+	}
+	b.eval = !on
+}
+
+// Forward keeps the shape [batch, channels, height, width].
+func (b *BatchNorm2d) Forward(x *weft.Tensor) *weft.Tensor {
+	if b == nil {
+		failNil("batch_norm", "NewBatchNorm2d")
+	}
+	return b.forward("batch_norm", x, 4, 4)
+}

@@ -1,0 +1,415 @@
+package nn
+
+import (
+	"fmt"
+	"math"
+
+	"weft"
+	"weft/internal/array"
+	"weft/internal/op"
+)
+
+// RNNOpts are the options of [NewLSTM] and [NewGRU].
+type RNNOpts struct {
+	Layers        int  // one on top of the other; 0 means 1
+	Bidirectional bool // each layer also reads from the end, and gives both results side by side
+	BatchFirst    bool // [batch, steps, ...] rather than [steps, batch, ...]
+	NoBias        bool
+	// Dropout is the probability with which elements between layers are set to 0 in
+	// training.
+	Dropout   float64
+	Weight    Init            // draws weights and biases; nil is between -1/sqrt(hidden) and 1/sqrt(hidden)
+	Generator *weft.Generator // what they, and Dropout, are drawn from; nil is the default generator
+}
+
+// rnn is what recurrent networks have in common.
+type rnn struct {
+	// Params are the weights under PyTorch's names: weight_ih_l0 [gates*hidden, in],
+	// weight_hh_l0 [gates*hidden, hidden], bias_ih_l0 and bias_hh_l0 [gates*hidden], the
+	// same with l1 for the second layer, and with _reverse behind that for the way from the
+	// end.
+	Params        map[string]*weft.Tensor `nn:""`
+	Hidden        int
+	Layers        int
+	Bidirectional bool
+	BatchFirst    bool
+	Drop          *Dropout // between layers, nil for none
+
+	name  string
+	gates int
+}
+
+// maxLayers bounds a loop that a mistaken number would make endless.
+const maxLayers = 1 << 12
+
+func newRNN(name string, gates, in, hidden int, opts []RNNOpts) rnn {
+	o := first(opts)
+	if in < 1 || hidden < 1 || o.Layers < 0 || o.Layers > maxLayers {
+		array.Failf(name, "", "has %d inputs, %d hidden units and %d layers: want 1 or more, and at most %d layers", in, hidden, o.Layers, maxLayers)
+	}
+	r := rnn{Params: map[string]*weft.Tensor{}, Hidden: hidden, Layers: max(o.Layers, 1),
+		Bidirectional: o.Bidirectional, BatchFirst: o.BatchFirst, name: name, gates: gates}
+	if o.Dropout != 0 {
+		r.Drop = &Dropout{P: o.Dropout, Generator: o.Generator}
+	}
+	if o.Weight == nil {
+		bound := 1 / math.Sqrt(float64(hidden))
+		o.Weight = Uniform(-bound, bound)
+	}
+	for l := range r.Layers {
+		for d := range r.ways() {
+			for _, w := range []struct {
+				name  string
+				shape []int
+			}{{"weight_ih", []int{gates * hidden, in}}, {"weight_hh", []int{gates * hidden, hidden}},
+				{"bias_ih", []int{gates * hidden}}, {"bias_hh", []int{gates * hidden}}} {
+				if !o.NoBias || len(w.shape) == 2 {
+					r.Params[weightName(w.name, l, d)] = Param(o.Weight(o.Generator, w.shape...))
+				}
+			}
+		}
+		in = hidden * r.ways()
+	}
+	return r
+}
+
+func weightName(name string, layer, way int) string {
+	return fmt.Sprintf("%s_l%d%s", name, layer, []string{"", "_reverse"}[way])
+}
+
+func (r *rnn) ways() int {
+	if r.Bidirectional {
+		return 2
+	}
+	return 1
+}
+
+// cell runs one layer one way: steps [steps, batch, gates*hidden] are what the inputs
+// give, biases of both sides added, state is what the layer begins with. It returns the
+// outputs [steps, batch, hidden], and what the state is at the end.
+type cell func(steps, w, b *weft.Tensor, state []*weft.Tensor) (y *weft.Tensor, end []*weft.Tensor)
+
+// run passes x through all layers; state, of as many tensors [layers*ways, batch, hidden]
+// as the cell keeps, is zeros if nil.
+func (r *rnn) run(x *weft.Tensor, state []*weft.Tensor, keeps int, c cell) (y *weft.Tensor, end []*weft.Tensor) {
+	if x == nil {
+		array.Failf(r.name, "x", "is nil")
+	}
+	if x.Rank() != 3 {
+		array.Failf(r.name, "x", "has shape %s, want [steps batch in] (BatchFirst: [batch steps in])", array.ShapeString(x.Shape()))
+	}
+	if r.BatchFirst {
+		x = x.Transpose(0, 1)
+	}
+	steps, batch := x.Dim(0), x.Dim(1)
+	if steps == 0 || batch == 0 {
+		array.Failf(r.name, "x", "has shape %s: there are no steps", array.ShapeString(x.Shape()))
+	}
+	if state == nil {
+		for range keeps {
+			state = append(state, weft.ZerosOf(x.DType(), r.Layers*r.ways(), batch, r.Hidden))
+		}
+	}
+	for i, s := range state {
+		if want := []int{r.Layers * r.ways(), batch, r.Hidden}; s == nil || s.DType() != x.DType() || !array.Equal(s.Shape(), want) {
+			array.Failf(r.name, "state", "%d is no %s", i, array.TypeString(x.DType(), want))
+		}
+	}
+	ends := make([][]*weft.Tensor, keeps)
+	for l := range r.Layers {
+		var ys []*weft.Tensor
+		for d := range r.ways() {
+			wi, wh := r.weight("weight_ih", l, d), r.weight("weight_hh", l, d)
+			bi, bh := r.Params[weightName("bias_ih", l, d)], r.Params[weightName("bias_hh", l, d)]
+			if (bi == nil) != (bh == nil) {
+				array.Failf(r.name, "Params", "have one of the biases of layer %d", l)
+			}
+			if wh.Rank() != 2 || wh.Dim(0) != r.gates*r.Hidden || wh.Dim(1) != r.Hidden || wi.Rank() != 2 || wi.Dim(0) != wh.Dim(0) {
+				array.Failf(r.name, "Params", "of layer %d have shapes %s and %s", l, array.ShapeString(wi.Shape()), array.ShapeString(wh.Shape()))
+			}
+			in := x
+			if d == 1 {
+				in = in.Flip(0)
+			}
+			b := bi
+			if b != nil && r.gates == 4 {
+				b = b.Add(bh)
+			}
+			var begin []*weft.Tensor
+			for _, s := range state {
+				begin = append(begin, s.Slice(weft.Index(l*r.ways()+d)))
+			}
+			y, end := c(in.Linear(wi, b), wh, bh, begin)
+			if d == 1 {
+				y = y.Flip(0)
+			}
+			ys = append(ys, y)
+			for i, s := range end {
+				ends[i] = append(ends[i], s)
+			}
+		}
+		if x = ys[0]; len(ys) == 2 {
+			x = weft.Cat(ys, 2)
+		}
+		if r.Drop != nil && l+1 < r.Layers {
+			x = r.Drop.Forward(x)
+		}
+	}
+	for _, e := range ends {
+		end = append(end, weft.Stack(e, 0))
+	}
+	if r.BatchFirst {
+		x = x.Transpose(0, 1)
+	}
+	return x, end
+}
+
+func (r *rnn) weight(name string, layer, way int) *weft.Tensor {
+	name = weightName(name, layer, way)
+	w := r.Params[name]
+	if w == nil {
+		array.Failf(r.name, "Params", "have no %s", name)
+	}
+	return w
+}
+
+// LSTM is a recurrent network with long short-term memory (Hochreiter and Schmidhuber,
+// Long short-term memory, 1997). With x the input, h the output and c the memory of the
+// step before, * elementwise and gates one behind the other in the weights:
+//
+//	i, f, o = sigmoid(W_ih x + b_ih + W_hh h + b_hh)    the first, second and fourth part
+//	g       = tanh(...)                                 the third part
+//	c'      = f*c + i*g
+//	h'      = o*tanh(c')
+//
+// Gradients have no second derivative.
+type LSTM struct {
+	rnn `nn:""`
+}
+
+// NewLSTM returns a network of float32 parameters.
+func NewLSTM(in, hidden int, opts ...RNNOpts) *LSTM {
+	return &LSTM{newRNN("lstm", 4, in, hidden, opts)}
+}
+
+// Forward maps [steps, batch, in] to [steps, batch, hidden], both ways side by side if
+// there are two, beginning with zeros.
+func (n *LSTM) Forward(x *weft.Tensor) *weft.Tensor {
+	y, _, _ := n.Run(x, nil, nil)
+	return y
+}
+
+// Run is Forward that begins with outputs h and memories c, [layers*ways, batch, hidden],
+// zeros if both are nil, and also returns what they are at the end.
+func (n *LSTM) Run(x, h, c *weft.Tensor) (y, hEnd, cEnd *weft.Tensor) {
+	if n == nil || n.Params == nil {
+		failNil("lstm", "NewLSTM")
+	}
+	var state []*weft.Tensor
+	if h != nil || c != nil {
+		state = []*weft.Tensor{h, c}
+	}
+	y, end := n.run(x, state, 2, lstm)
+	return y, end[0], end[1]
+}
+
+// GRU is a recurrent network with gated recurrent units (Cho et al., Learning phrase
+// representations using RNN encoder-decoder, 2014). With x the input, h the output of the
+// step before, * elementwise and gates one behind the other in the weights:
+//
+//	r, z = sigmoid(W_ih x + b_ih + W_hh h + b_hh)       the first and second part
+//	n    = tanh(W_ih x + b_ih + r*(W_hh h + b_hh))      the third part
+//	h'   = (1-z)*n + z*h
+//
+// Gradients have no second derivative.
+type GRU struct {
+	rnn `nn:""`
+}
+
+// NewGRU returns a network of float32 parameters.
+func NewGRU(in, hidden int, opts ...RNNOpts) *GRU {
+	return &GRU{newRNN("gru", 3, in, hidden, opts)}
+}
+
+// Forward maps [steps, batch, in] to [steps, batch, hidden], both ways side by side if
+// there are two, beginning with zeros.
+func (n *GRU) Forward(x *weft.Tensor) *weft.Tensor {
+	y, _ := n.Run(x, nil)
+	return y
+}
+
+// Run is Forward that begins with outputs h, [layers*ways, batch, hidden], zeros if nil,
+// and also returns the last ones.
+func (n *GRU) Run(x, h *weft.Tensor) (y, hEnd *weft.Tensor) {
+	if n == nil || n.Params == nil {
+		failNil("gru", "NewGRU")
+	}
+	var state []*weft.Tensor
+	if h != nil {
+		state = []*weft.Tensor{h}
+	}
+	y, end := n.run(x, state, 1, gru)
+	return y, end[0]
+}
+
+// The steps of a layer are one function on the tape: what its gradient needs lies in one
+// array, and the gradient of its weights is one product over all steps.
+
+// lstm is the cell of an LSTM. The result of the function is outputs, then memories,
+// [2, steps, batch, hidden].
+func lstm(steps, w, _ *weft.Tensor, state []*weft.Tensor) (y *weft.Tensor, end []*weft.Tensor) {
+	out := (&weft.Func{Name: "lstm", Once: true, Forward: lstmForward, Backward: lstmBackward}).Apply(steps, w, state[0], state[1])
+	last := weft.Index(steps.Dim(0) - 1)
+	y = out.Slice(weft.Index(0))
+	return y, []*weft.Tensor{y.Slice(last), out.Slice(weft.Index(1), last)}
+}
+
+func lstmForward(f *weft.FuncContext, in ...*weft.Tensor) *weft.Tensor {
+	steps, w, h, c := in[0], in[1], in[2].Contiguous(), in[3].Contiguous()
+	n, batch, hidden := steps.Dim(0), steps.Dim(1), w.Dim(1)
+	out := weft.ZerosOf(steps.DType(), 2, n, batch, hidden)
+	gates := weft.ZerosOf(steps.DType(), n, 4, batch, hidden)
+	wt := w.T()
+	for t := range n {
+		at := weft.Index(t)
+		z := h.MatMul(wt)
+		next, memory, g := out.Slice(weft.Index(0), at), out.Slice(weft.Index(1), at), gates.Slice(at).Unbind(0)
+		lstmStep.Into(append([]*weft.Tensor{next, memory}, g...), steps.Slice(at), z, c)
+		z.Release()
+		h, c = next, memory
+	}
+	f.Save(w, in[2], in[3], out, gates)
+	return out
+}
+
+// part is the i-th of the columns of x, of which there are n parts.
+func part(x *node, i, n int) *node {
+	size := x.Shape[1] / n
+	return op.Narrow(x, 1, i*size, size)
+}
+
+// Arguments: what the inputs give, what the outputs of the step before give, memory.
+// Results: output, memory, the gates.
+var lstmStep = weft.NewFused("lstm", func(x []*node) []*node {
+	z := add(x[0], x[1])
+	i, f, g, o := apply(op.Sigmoid, part(z, 0, 4)), apply(op.Sigmoid, part(z, 1, 4)), apply(op.Tanh, part(z, 2, 4)), apply(op.Sigmoid, part(z, 3, 4))
+	c := add(mul(f, x[2]), mul(i, g))
+	return []*node{mul(o, apply(op.Tanh, c)), c, i, f, g, o}
+})
+
+// Arguments: gradients of the output, of the memory from outside, of the output and of
+// the memory from the step behind, the gates, the memory and that of the step before.
+// Results: gradients of the sums and of the memory before.
+var lstmBack = weft.NewFused("lstm_gradient", func(x []*node) []*node {
+	dh, i, f, g, o := add(x[0], x[2]), x[4], x[5], x[6], x[7]
+	c := apply(op.Tanh, x[8])
+	dc := add(add(x[1], x[3]), mul(mul(dh, o), sub(one(c), apply(op.Square, c))))
+	sigmoid := func(dy, y *node) *node { return mul(dy, mul(y, sub(one(y), y))) }
+	z := op.Apply(op.Cat, op.Axis(1), sigmoid(mul(dc, g), i), sigmoid(mul(dc, x[9]), f), mul(mul(dc, i), sub(one(g), apply(op.Square, g))), sigmoid(mul(dh, c), o))
+	return []*node{z, mul(dc, f)}
+})
+
+func lstmBackward(f *weft.FuncContext, dout *weft.Tensor) []*weft.Tensor {
+	w, h0, c0, out, gates := f.Saved(0), f.Saved(1), f.Saved(2), f.Saved(3), f.Saved(4)
+	n, batch, hidden := out.Dim(1), out.Dim(2), out.Dim(3)
+	d := w.DType()
+	dsteps := weft.ZerosOf(d, n, batch, 4*hidden)
+	dh, dc := weft.ZerosOf(d, batch, hidden), weft.ZerosOf(d, batch, hidden)
+	for t := n - 1; t >= 0; t-- {
+		at, before := weft.Index(t), c0
+		if t > 0 {
+			before = out.Slice(weft.Index(1), weft.Index(t-1))
+		}
+		args := []any{dout.Slice(weft.Index(0), at), dout.Slice(weft.Index(1), at), dh, dc}
+		for _, g := range gates.Slice(at).Unbind(0) {
+			args = append(args, g)
+		}
+		dz := dsteps.Slice(at)
+		lstmBack.Into([]*weft.Tensor{dz, dc}, append(args, out.Slice(weft.Index(1), at), before)...)
+		dh.Release()
+		dh = dz.MatMul(w)
+	}
+	return []*weft.Tensor{dsteps, recurrent(dsteps, h0, out.Slice(weft.Index(0))), dh, dc}
+}
+
+// recurrent is the gradient of the weights by which outputs count in the next step, whose
+// sums have gradients dz [steps, batch, gates*hidden].
+func recurrent(dz, h0, y *weft.Tensor) *weft.Tensor {
+	n, hidden := y.Dim(0), y.Dim(2)
+	before := h0.Unsqueeze(0)
+	if n > 1 {
+		before = weft.Cat([]*weft.Tensor{before, y.Slice(weft.Range(0, n-1))}, 0)
+	}
+	return dz.Reshape(-1, dz.Dim(2)).T().MatMul(before.Reshape(-1, hidden))
+}
+
+// gru is the cell of a GRU.
+func gru(steps, w, b *weft.Tensor, state []*weft.Tensor) (y *weft.Tensor, end []*weft.Tensor) {
+	if b == nil {
+		b = weft.ZerosOf(w.DType(), w.Dim(0))
+	}
+	y = (&weft.Func{Name: "gru", Once: true, Forward: gruForward, Backward: gruBackward}).Apply(steps, w, b, state[0])
+	return y, []*weft.Tensor{y.Slice(weft.Index(steps.Dim(0) - 1))}
+}
+
+func gruForward(f *weft.FuncContext, in ...*weft.Tensor) *weft.Tensor {
+	steps, w, b, h := in[0], in[1], in[2], in[3].Contiguous()
+	n, batch, hidden := steps.Dim(0), steps.Dim(1), w.Dim(1)
+	out := weft.ZerosOf(steps.DType(), n, batch, hidden)
+	gates := weft.ZerosOf(steps.DType(), n, 4, batch, hidden)
+	for t := range n {
+		at := weft.Index(t)
+		z := h.Linear(w, b)
+		next := out.Slice(at)
+		gruStep.Into(append([]*weft.Tensor{next}, gates.Slice(at).Unbind(0)...), steps.Slice(at), z, h)
+		z.Release()
+		h = next
+	}
+	f.Save(w, in[3], out, gates)
+	return out
+}
+
+// Arguments: what the inputs give, what the outputs of the step before give, those.
+// Results: output, the gates, the third part of what the outputs before give.
+var gruStep = weft.NewFused("gru", func(x []*node) []*node {
+	r := apply(op.Sigmoid, add(part(x[0], 0, 3), part(x[1], 0, 3)))
+	z := apply(op.Sigmoid, add(part(x[0], 1, 3), part(x[1], 1, 3)))
+	m := part(x[1], 2, 3)
+	n := apply(op.Tanh, add(part(x[0], 2, 3), mul(r, m)))
+	return []*node{add(mul(sub(one(z), z), n), mul(z, x[2])), r, z, n, m}
+})
+
+// Arguments: gradients of the output from outside and from the step behind, the gates,
+// the third part of what the outputs before give, those. Results: gradients of what the
+// inputs and what the outputs before give, and of the outputs before in the result.
+var gruBack = weft.NewFused("gru_gradient", func(x []*node) []*node {
+	dh, r, z, n, m := add(x[0], x[1]), x[2], x[3], x[4], x[5]
+	sigmoid := func(dy, y *node) *node { return mul(dy, mul(y, sub(one(y), y))) }
+	dn := mul(mul(dh, sub(one(z), z)), sub(one(n), apply(op.Square, n)))
+	dr, dz := sigmoid(mul(dn, m), r), sigmoid(mul(dh, sub(x[6], n)), z)
+	return []*node{op.Apply(op.Cat, op.Axis(1), dr, dz, dn), op.Apply(op.Cat, op.Axis(1), dr, dz, mul(dn, r)), mul(dh, z)}
+})
+
+func gruBackward(f *weft.FuncContext, dout *weft.Tensor) []*weft.Tensor {
+	w, h0, out, gates := f.Saved(0), f.Saved(1), f.Saved(2), f.Saved(3)
+	n, batch, hidden := out.Dim(0), out.Dim(1), out.Dim(2)
+	d := w.DType()
+	dsteps, dsums := weft.ZerosOf(d, n, batch, 3*hidden), weft.ZerosOf(d, n, batch, 3*hidden)
+	dh := weft.ZerosOf(d, batch, hidden)
+	for t := n - 1; t >= 0; t-- {
+		at, before := weft.Index(t), h0
+		if t > 0 {
+			before = out.Slice(weft.Index(t - 1))
+		}
+		args := []any{dout.Slice(at), dh}
+		for _, g := range gates.Slice(at).Unbind(0) {
+			args = append(args, g)
+		}
+		direct, dz := weft.ZerosOf(d, batch, hidden), dsums.Slice(at)
+		gruBack.Into([]*weft.Tensor{dsteps.Slice(at), dz, direct}, append(args, before)...)
+		dh.Release()
+		dh = dz.MatMul(w).AddAssign(direct)
+		direct.Release()
+	}
+	return []*weft.Tensor{dsteps, recurrent(dsums, h0, out), dsums.Sum(0, 1), dh}
+}
