@@ -157,6 +157,27 @@ func (c *compiler) lowBits(a vr) vr {
 	return c.v2(asm.VADDPD, c.v1i(asm.VROUNDPD, a, 3|8), c.floatReg(loop.F64, 0x1p52))
 }
 
+// convertBetween converts floats between the bounds of most and least, which left its
+// operand to it: within them nothing overflows. NaN becomes 0.
+func (c *compiler) convertBetween(v loop.Value, most, least *loop.Ins) {
+	x := c.p.Ins[least.A].A
+	t, lo := c.p.Ins[x].Type, int32(c.p.Ins[most.B].Imm)
+	min, max := direct[c.isa][loop.OpMin][t], direct[c.isa][loop.OpMax][t]
+	bound := func(a vr) vr {
+		if lo < 0 {
+			a = c.withoutNaN(t, a)
+		}
+		return c.v2(min, c.v2(max, a, c.floatReg(t, float64(lo))), c.floatReg(t, float64(int32(c.p.Ins[least.B].Imm))))
+	}
+	for i, d := range c.result(v) {
+		if t == loop.F32 {
+			c.op1(asm.VCVTTPS2DQ, d, bound(c.get(x, i)))
+		} else {
+			c.shortenFitting(t, loop.I32, 0, d, [2]vr{bound(c.part(x, i, 0)), bound(c.part(x, i, 1))})
+		}
+	}
+}
+
 // withoutNaN returns a with NaN replaced by 0.
 func (c *compiler) withoutNaN(t loop.Type, a vr) vr {
 	m, d := c.newM(), c.newV()

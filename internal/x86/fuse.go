@@ -38,6 +38,8 @@ func (c *compiler) findFusedIn(block []loop.Value) {
 			if c.isa == jit.AVX512 {
 				c.take1(block[:at], in.B, loop.OpFloor)
 			}
+		case loop.OpMax:
+			c.takeBounds(block[:at], in)
 		case loop.OpEq, loop.OpNe:
 			if zero := &c.p.Ins[in.B]; c.isa == jit.AVX512 && zero.Op == loop.OpConst && zero.Imm == 0 && zero.Type.Int() {
 				c.take1(block[:at], in.A, loop.OpAnd)
@@ -51,6 +53,24 @@ func (c *compiler) take1(block []loop.Value, v loop.Value, op loop.Op) {
 	const near = 40 // values live until their user: not for long
 	if c.p.Ins[v].Op == op && c.users.Of(v) == 1 {
 		c.fused[v] = slices.Contains(block[max(0, len(block)-near):], v)
+	}
+}
+
+// takeBounds marks a conversion of floats and the minimum above it, if in is the maximum
+// of those and both bounds are constants that F32 holds.
+func (c *compiler) takeBounds(block []loop.Value, in *loop.Ins) {
+	least := &c.p.Ins[in.A]
+	if in.Type != loop.I32 || least.Op != loop.OpMin {
+		return
+	}
+	lo, hi, cvt := &c.p.Ins[in.B], &c.p.Ins[least.B], &c.p.Ins[least.A]
+	exact := lo.Op == loop.OpConst && hi.Op == loop.OpConst && int32(lo.Imm) <= int32(hi.Imm) && int32(lo.Imm) >= -1<<24 && int32(hi.Imm) <= 1<<24
+	if !exact || cvt.Op != loop.OpCvt || cvt.Imm != 0 || !c.p.Ins[cvt.A].Type.Float() {
+		return
+	}
+	if c.take1(block, least.A, loop.OpCvt); c.fused[least.A] {
+		c.take1(block, in.A, loop.OpMin)
+		c.fused[least.A] = c.fused[in.A]
 	}
 }
 

@@ -4,6 +4,7 @@ package x86
 
 import (
 	"bytes"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -50,6 +51,18 @@ func TestFused(t *testing.T) {
 		{"scale by floor", []loop.Type{loop.F32, loop.F64}, []jit.ISA{jit.AVX512}, "vscalef", "vrndscale", func(b *loop.Builder, x, _, z loop.Value) loop.Value {
 			k := b.Mul(b.Cvt(b.Type(x), b.Rem(b.Index(0), b.Int(loop.I64, 100))), b.Float(b.Type(x), -0.3))
 			return b.Add(b.ScaleB(b.Float(b.Type(x), 1.25), b.Floor(k)), z)
+		}},
+		{"bounds", []loop.Type{loop.F32, loop.F64}, []jit.ISA{jit.AVX2, jit.AVX512}, "vcvttp", "vpmins", func(b *loop.Builder, x, y, z loop.Value) loop.Value {
+			between := func(x loop.Value, lo, hi int64) loop.Value {
+				return b.Cvt(b.Type(x), b.Max(b.Min(b.Cvt(loop.I32, x), b.Int(loop.I32, hi)), b.Int(loop.I32, lo)))
+			}
+			return b.Add(between(x, -128, 127), b.Add(between(y, 0, 255), between(z, -40, -3)))
+		}},
+		{"bounds too wide", []loop.Type{loop.F32, loop.F64}, []jit.ISA{jit.AVX2, jit.AVX512}, "vpmins", "no such", func(b *loop.Builder, x, y, z loop.Value) loop.Value {
+			between := func(x loop.Value, lo, hi int64) loop.Value {
+				return b.Cvt(b.Type(x), b.Max(b.Min(b.Cvt(loop.I32, x), b.Int(loop.I32, hi)), b.Int(loop.I32, lo)))
+			}
+			return b.Add(between(x, -128, 1<<24+1), b.Add(between(y, 10, 5), between(z, math.MinInt32, 5)))
 		}},
 		{"test", []loop.Type{loop.I32, loop.I64}, []jit.ISA{jit.AVX512}, "vptestm", "vpcmp", func(b *loop.Builder, x, y, z loop.Value) loop.Value {
 			return b.Select(b.Ne(b.And(x, y), b.Int(b.Type(x), 0)), y, z)

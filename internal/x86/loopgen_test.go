@@ -83,7 +83,7 @@ func TestGenerated(t *testing.T) {
 	h := loopgen.Histogram{}
 	failures := 0
 	for seed := first; seed < first+n; seed++ {
-		c := loopgen.Generate(uint64(seed), language)
+		c := loopgen.Generate(uint64(seed), loopgen.Language{})
 		h.Count(c.Program)
 		for _, isa := range isas {
 			if err := compare(c, isa); err != nil {
@@ -98,8 +98,8 @@ func TestGenerated(t *testing.T) {
 	if quick {
 		return
 	}
-	h.Print(os.Stdout, language)
-	for _, i := range h.Missing(language) {
+	h.Print(os.Stdout, loopgen.Language{})
+	for _, i := range h.Missing(loopgen.Language{}) {
 		t.Errorf("%s did not occur in %d cases", i, n)
 	}
 }
@@ -157,7 +157,7 @@ func FuzzGenerated(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, seed uint64) {
-		c := loopgen.Generate(seed, language)
+		c := loopgen.Generate(seed, loopgen.Language{})
 		for _, isa := range isas {
 			if err := compare(c, isa); err != nil && !errors.Is(err, ErrUnsupported) {
 				t.Fatalf("%s: %v\n%s", isa, err, c)

@@ -97,6 +97,9 @@ func (c *compiler) lowerStore(in *loop.Ins) {
 		c.storeOne(c.p.Bufs[b].DType, c.oneAt(b, in.B), c.get(in.A, 0))
 	case in.Op == loop.OpStore && c.bulk(b):
 		t := c.p.Ins[in.A].Type
+		if c.storePacked(b, in.A) {
+			return
+		}
 		for i := range c.count(t) {
 			c.storeUnit(b, t, c.get(in.A, i), i)
 		}
@@ -223,7 +226,11 @@ func (c *compiler) loadSmall(e array.DType, d vr, m lmem, k vr) {
 	}
 	switch e {
 	case array.Bool:
-		c.nonzero(d, r)
+		if t := c.maskType(); c.isa == jit.AVX2 && c.lay.es > 1 { // widened by zeros
+			c.op2(gts[t], d, r, c.constReg(t, 0))
+		} else {
+			c.nonzero(d, r)
+		}
 	case array.BFloat16:
 		c.op1i(asm.VPSLLD, d, d, 16)
 	}
@@ -312,6 +319,68 @@ func (c *compiler) storeSmall(e array.DType, m lmem, r, k vr) {
 	default:
 		c.storePieces(n, m, size, c.lay.lanes, 0)
 	}
+}
+
+// storePacked writes several steps of elements of 1 or 2 bytes in lanes of more as one
+// register, on AVX2, and reports whether it did.
+func (c *compiler) storePacked(b int, v loop.Value) bool {
+	e, es := c.p.Bufs[b].DType, c.lay.es
+	n := es / e.Size()
+	if c.isa != jit.AVX2 || c.masks != nil || e == array.Float16 || n < 2 || c.lay.k%min(n, 4) != 0 {
+		return false
+	}
+	store := asm.VMOVUPS
+	if c.streaming {
+		store = asm.VMOVNTPS
+	}
+	if es == 8 { // truth values, the others having 4 bytes a lane
+		c.store(store, c.at(b, 0), c.pack16(v))
+		return true
+	}
+	pack := [...]asm.Op{2: asm.VPACKUSWB, 4: asm.VPACKUSDW}
+	if e == array.Bool { // masks, which have a sign
+		pack = [...]asm.Op{2: asm.VPACKSSWB, 4: asm.VPACKSSDW}
+	}
+	for i := 0; i < c.lay.k; i += n {
+		var regs [4]vr
+		for j := range n {
+			r := c.get(v, i+j)
+			switch {
+			case e == array.BFloat16:
+				r = c.v1i(asm.VPSRLD, c.roundUpper(r), 16)
+			case e != array.Bool:
+				r = c.v2(asm.VPAND, r, c.constReg(c.maskType(), 1<<(8*e.Size())-1))
+			}
+			regs[j] = r
+		}
+		for size := es; size > e.Size(); size /= 2 {
+			for j := range size / e.Size() / 2 {
+				regs[j] = c.v2(pack[size], regs[2*j], regs[2*j+1])
+			}
+		}
+		// Halves of registers stayed where they were.
+		d := c.newV()
+		if n == 2 {
+			c.op1i(asm.VPERMQ, d, regs[0], 0xD8)
+		} else {
+			c.op2(asm.VPERMD, d, c.listReg([]byte{0, 0, 0, 0, 4, 0, 0, 0, 1, 0, 0, 0, 5, 0, 0, 0, 2, 0, 0, 0, 6, 0, 0, 0, 3, 0, 0, 0, 7, 0, 0, 0}), regs[0])
+		}
+		if e == array.Bool {
+			d = c.v2(asm.VPAND, d, c.constReg(loop.I8, 1))
+		}
+		c.store(store, c.at(b, i), d)
+	}
+	return true
+}
+
+// pack16 returns the bytes of four steps of truth values in lanes of 8 bytes.
+func (c *compiler) pack16(v loop.Value) vr {
+	dwords := func(i int) vr { return c.v2i(asm.VSHUFPS, c.get(v, i), c.get(v, i+1), 0x88) }
+	words := c.v2(asm.VPACKSSDW, dwords(0), dwords(2))
+	bytes, d := c.v2(asm.VPACKSSWB, words, words), c.newV().x()
+	c.op2(asm.VPUNPCKLWD, d, bytes.x(), c.half(bytes, 1))
+	c.op2(asm.VPAND, d, d, c.constReg(loop.I8, 1).x())
+	return d
 }
 
 // storePieces writes what is left of a row at its end, on AVX2: of lanes in a register,

@@ -8,8 +8,11 @@ import "weft/internal/loop"
 // narrowed returns a program that computes what p does, with integers of 4 and 8 bytes
 // or all of the bytes a lane that it returns too.
 func narrowed(p *loop.Program) (*loop.Program, int) {
-	if es := laneBytes(p); es > 0 {
+	if es := laneBytes(p); es != 0 {
 		return p, es
+	}
+	if q := loop.Widen(p, loop.I16); laneBytes(q) == 2 {
+		return q, 2
 	}
 	return loop.Widen(p, loop.I32), 4
 }

@@ -20,7 +20,7 @@ type operation struct {
 }
 
 // numbers are the types that are no truth values.
-var numbers = []loop.Type{loop.I32, loop.I64, loop.F32, loop.F64}
+var numbers = []loop.Type{loop.I32, loop.I64, loop.F32, loop.F64, loop.I8, loop.I16}
 
 // operations lists everything that (*compiler).lowerIns computes from operands.
 func operations() (out []operation) {
@@ -69,12 +69,12 @@ func operations() (out []operation) {
 			add(t, one, loop.OpPopCount, loop.OpLzCnt, loop.OpTzCnt)
 		}
 	}
-	for _, t := range []loop.Type{loop.B, loop.I32, loop.I64} {
+	for _, t := range []loop.Type{loop.B, loop.I8, loop.I16, loop.I32, loop.I64} {
 		add(t, []loop.Type{t, t}, loop.OpAnd, loop.OpOr, loop.OpXor)
 		add(t, []loop.Type{t}, loop.OpNot)
 	}
 	add(loop.B, []loop.Type{loop.B, loop.B}, loop.OpEq, loop.OpNe)
-	for t := loop.B; t <= loop.F64; t++ {
+	for t := loop.B; t <= loop.I16; t++ {
 		add(t, []loop.Type{loop.B, t, t}, loop.OpSelect)
 	}
 	return out

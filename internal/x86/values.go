@@ -257,6 +257,10 @@ func (c *compiler) lowerIns(v loop.Value, in *loop.Ins) {
 	case loop.OpFma:
 		c.fma(v, in)
 	default:
+		if least := c.left(in.A); least != nil {
+			c.convertBetween(v, in, least)
+			return
+		}
 		for i, d := range c.result(v) {
 			c.arith(in, d, c.get(in.A, i), c.second(in, i))
 		}

@@ -1,0 +1,101 @@
+//go:build amd64
+
+package x86
+
+import (
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"testing"
+
+	"weft/internal/array"
+	"weft/internal/jit"
+	"weft/internal/loop"
+	"weft/internal/loop/loopgen"
+)
+
+// narrowLanguages are those of programs whose lanes are 1 byte wide, 2, and 1 where no
+// count differs from lane to lane.
+func narrowLanguages() (out []loopgen.Language) {
+	for _, d := range [][]array.DType{{array.Bool, array.Int8, array.Uint8}, {array.Bool, array.Int16, array.Uint16}} {
+		l := loopgen.Language{DTypes: d}
+		for t := loop.I32; t <= loop.I16; t++ {
+			if t != loop.TypeOf(d[1]) {
+				l.Lacks = append(l.Lacks, loopgen.Item{Type: t})
+			}
+		}
+		for _, op := range []loop.Op{loop.OpLoadAt, loop.OpStoreAt, loop.OpQuo, loop.OpRem, loop.OpQuoU, loop.OpRemU, loop.OpMulHi, loop.OpMulHiU,
+			loop.OpRotL, loop.OpPopCount, loop.OpLzCnt, loop.OpTzCnt} {
+			l.Lacks = append(l.Lacks, loopgen.Item{Op: op})
+		}
+		out = append(out, l)
+		l.Lacks = slices.Clone(l.Lacks)
+		for _, op := range []loop.Op{loop.OpShl, loop.OpShr, loop.OpShrU} {
+			l.Lacks = append(l.Lacks, loopgen.Item{Op: op})
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+// TestNarrow compares programs of integers of 1 and 2 bytes with the interpreter.
+// WEFT_FUZZ=n asks for n cases of each language.
+func TestNarrow(t *testing.T) {
+	isas := isas(t)
+	n, first := 150, 0
+	if s := os.Getenv("WEFT_FUZZ"); s != "" {
+		n, _ = strconv.Atoi(s)
+	}
+	if s := os.Getenv("WEFT_FUZZ_FIRST"); s != "" {
+		first, _ = strconv.Atoi(s)
+	}
+	narrow := 0
+	languages := narrowLanguages()
+	for _, l := range languages {
+		for seed := first; seed < first+n; seed++ {
+			c := loopgen.Generate(uint64(seed), l)
+			if laneBytes(c.Program) < 4 {
+				narrow++
+			}
+			if _, err := Compile(c.Program, jit.AVX512); err != nil {
+				t.Fatal(err)
+			}
+			for _, isa := range isas {
+				if err := compare(c, isa); err != nil {
+					small := loopgen.Shrink(c, func(c *loopgen.Case) bool { return compare(c, isa) != nil })
+					t.Fatalf("%s: %v\nmade smaller: %v\n%s", isa, err, compare(small, isa), small)
+				}
+			}
+		}
+	}
+	if narrow < n*len(languages)*2/3 {
+		t.Errorf("%d of %d programs have narrow lanes", narrow, n*len(languages))
+	}
+}
+
+// Rows of every length end where their memory does, and strips begin anywhere.
+func TestNarrowLengths(t *testing.T) {
+	r := rand.New(rand.NewPCG(41, 42))
+	types := []array.DType{array.Bool, array.Int8, array.Uint8, array.Int16, array.Uint16, array.Int32, array.Float16, array.Float32, array.Float64}
+	for _, from := range types {
+		for _, to := range types {
+			b := loop.NewBuilder(from.String()+" to "+to.String(), []loop.Axis{{Kind: loop.Parallel}, {Kind: loop.Parallel}}, 1)
+			x, y := b.Buf(from, false, loop.Any, loop.Unit), b.Buf(from, false, loop.Any, loop.Zero)
+			out := b.Buf(to, true, loop.Any, loop.Unit)
+			b.Pass(func() {
+				v := b.Load(x)
+				if t := b.Type(v); t == loop.B {
+					v = b.Xor(v, b.Load(y))
+				} else {
+					v = b.Add(v, b.Load(y))
+				}
+				b.Store(out, b.Cvt(loop.TypeOf(to), v))
+			})
+			p := finish(t, b)
+			for n := r.IntN(5); n < 280; n += 1 + r.IntN(9) {
+				random(p, r, 2, n).fill(func(b int) uint64 { return element(r, p.Bufs[b].DType) }).check(t, nil)
+			}
+		}
+	}
+}
