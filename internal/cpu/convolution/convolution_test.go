@@ -345,6 +345,7 @@ func testConvGuard[E tile.Element](t *testing.T, place func(int) (*guard.Buffer,
 	shapes := []Geometry{ // by images, and by Winograd's algorithm
 		{N: 41, C: 3, H: 7, W: 6, O: 7, KH: 5, KW: 5, PadH: 2, PadW: 2}, {N: 16, C: 6, H: 9, W: 9, O: 11, KH: 5, KW: 4},
 		{N: 2, C: 32, H: 13, W: 15, O: 64, KH: 3, KW: 3, PadH: 1, PadW: 1}, {N: 1, C: 64, H: 9, W: 20, O: 32, KH: 3, KW: 3},
+		{N: 1, C: 64, H: 9, W: 9, O: 64, KH: 3, KW: 3, PadH: 1, PadW: 1, Groups: 64}, {N: 1, C: 64, H: 9, W: 9, O: 64, KH: 3, KW: 3, PadH: 1, PadW: 1, Groups: 2},
 	}
 	for i := range 200 {
 		g := randomGeometry(r)

@@ -24,6 +24,10 @@
 // the image (gradWeight); or, where there are few channels, taps, and the gradient of the
 // result is broadcast (tapTiling).
 //
+// Convolutions in groups are those of each group, one after the other or as tasks of one run.
+// Narrow groups, of a channel or a few, as those of depthwise convolutions, have their groups in
+// the vectors (groupRun, groupGrad), with the orders of all sums as above.
+//
 // Threads share tasks that are bands of images, or blocks of terms whose sums are added in
 // order afterwards.
 package convolution

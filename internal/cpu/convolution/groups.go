@@ -83,6 +83,9 @@ func (g *Convolution) gradInputGroups(dx, dy Image, w unsafe.Pointer) {
 }
 
 func (g *Convolution) gradWeightGroups(dw unsafe.Pointer, x, dy Image) {
+	if g.narrowGradWeight(dw, x, dy) {
+		return
+	}
 	one := g.group(0)
 	threads := tile.ThreadsFor(g.N*g.OutH()*g.OutW()*g.O*one.C*g.KH*g.KW, g.Threads)
 	if threads > 1 && g.Groups >= 4*threads {

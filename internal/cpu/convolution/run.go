@@ -18,7 +18,7 @@ func (c *correlation) ready(g *Convolution) {
 }
 
 func (c *correlation) release() {
-	c.weights, c.buffer, c.packWeights = mem.Block{}, mem.Block{}, nil
+	c.weights, c.buffer, c.packWeights, c.weightBase, c.weightOf = mem.Block{}, mem.Block{}, nil, nil, nil
 	c.src, c.dst, c.tail = Image{}, Image{}, nil
 	correlations.Put(c)
 }
@@ -91,6 +91,7 @@ func (g *Convolution) directForward(y, x Image, w unsafe.Pointer) {
 		}
 	}
 	k := len(c.terms)
+	c.weightBase, c.weightOf = w, func(group, o, term int) int { return (group*c.outC+o)*k + term }
 	c.packWeights = func(dst unsafe.Pointer, pitch, group, o, n int) {
 		c.Pack(dst, pitch, unsafe.Add(g.weightsOf(w, group), o*k*c.Size), k, 1, n, k)
 	}
@@ -187,6 +188,10 @@ func (g *Convolution) gradInputPhase(dx, dy Image, w unsafe.Pointer, ry, rx int)
 	}
 	taps := g.KH * g.KW
 	perO := len(kh) * len(kw)
+	c.weightBase, c.weightOf = w, func(group, ch, term int) int {
+		tap := term % perO
+		return ((group*c.srcC+term/perO)*c.outC+ch)*taps + kh[tap/len(kw)]*g.KW + kw[tap%len(kw)]
+	}
 	c.packWeights = func(dst unsafe.Pointer, pitch, group, ch, n int) {
 		if perO == 0 {
 			return

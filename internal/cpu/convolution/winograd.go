@@ -61,7 +61,7 @@ const winogradSide = 6
 // Winograd's algorithm. As that is another sum with other bits, nothing decides it but the
 // type and the shape of one image.
 func (g *Convolution) useWinograd(h, w int) bool {
-	return g.DType == array.Float32 && g.KH == 3 && g.KW == 3 && g.StrideH == 1 && g.StrideW == 1 && g.DilationH == 1 && g.DilationW == 1 &&
+	return g.Groups == 1 && g.DType == array.Float32 && g.KH == 3 && g.KW == 3 && g.StrideH == 1 && g.StrideW == 1 && g.DilationH == 1 && g.DilationW == 1 &&
 		min(g.C, g.O) > 0 && g.C%winogradChannels == 0 && g.O%winogradChannels == 0 && min(h, w) >= winogradSide
 }
 

@@ -73,6 +73,24 @@ func (m Machine) PackPanels(dst unsafe.Pointer, pitch, panelStep int, src unsafe
 	}
 }
 
+// PackLines transposes lines of k elements of each of rows rows, at most as many as a vector
+// has lanes, step elements from row to row: as Pack with a kStep of 1 does line by line. Lines
+// are srcLine and dstLine bytes apart.
+func (m Machine) PackLines(dst unsafe.Pointer, pitch, dstLine int, src unsafe.Pointer, step, srcLine, rows, k, lines int) {
+	if k == 0 || lines <= 0 {
+		return
+	}
+	f := packFrame{srcStep: step * m.Size, dstStep: pitch, k: k}
+	if tail := k % m.Lanes; tail != 0 {
+		m.SetMask(&f.mask, &f.lanes, tail)
+	}
+	code := gen.Kernel(packs, packKey{m.ISA, m.D, true, rows})
+	for i := range lines {
+		f.src, f.dst = unsafe.Add(src, i*srcLine), unsafe.Add(dst, i*dstLine)
+		jit.Call(code, 0, unsafe.Pointer(&f))
+	}
+}
+
 // Padded returns the terms that a panel of kk has room for.
 func (m Machine) Padded(kk int) int { return Ceil(kk, m.Lanes) * m.Lanes }
 
