@@ -6,19 +6,20 @@ import (
 	"weft/internal/x86/asm"
 )
 
-// Integers are divided in double precision, by a product with the inverse of the divisor
-// where that is the same for many lanes.
+// Integers are divided in double precision, where it comes to that; by a number that is
+// the same for all lanes they are divided by products (Granlund and Montgomery, Division
+// by Invariant Integers using Multiplication, figure 4.1).
 
-// A divisor is what there is to know of one, in registers.
+// A divisor is what there is to know of a number that lanes are divided by.
 type divisor struct {
-	v       loop.Value
-	u       int
-	inverse vr // in doubles, and a little more; of 64 bits a little less
-	size    vr // of 64 bits: without sign
+	v             loop.Value
+	u             int
+	magic         vr
+	first, second vr // shifts
+	zero          vr // see zeroMask
 }
 
-// A quotient is the result of a division in sizes, without signs if it is of 64 bits. The
-// remainder of 32 bits is not needed for it.
+// A quotient is the result of a division; the remainder stands there if it came with it.
 type quotient struct {
 	a, b loop.Value
 	u    int
@@ -36,34 +37,39 @@ func without(op loop.Op) int {
 // divide lowers OpQuo, OpRem, OpQuoU and OpRemU.
 func (c *compiler) divide(v loop.Value, in *loop.Ins) {
 	t, x := in.Type, c.quotient(in)
-	rem := in.Op == loop.OpRem || in.Op == loop.OpRemU
 	for i, d := range c.result(v) {
 		a, b, r := c.get(in.A, i), c.get(in.B, i), x.q[i]
 		switch {
-		case t == loop.I32 && rem:
-			r = c.v2(asm.VPSUBD, a, c.v2(asm.VPMULLD, r, b))
-		case t == loop.I64:
-			s := a
-			if rem {
-				r = x.r[i]
-			} else {
-				s = c.opV(loop.OpXor, t, a, b)
-			}
-			if x.u == 0 {
-				s = c.signs(t, s)
-				r = c.opV(loop.OpSub, t, c.opV(loop.OpXor, t, r, s), s)
-			}
+		case in.Op == loop.OpQuo || in.Op == loop.OpQuoU:
+		case x.r != nil:
+			r = x.r[i]
+		default:
+			r = c.opV(loop.OpSub, t, a, c.opV(loop.OpMul, t, r, b))
 		}
 		// Division by zero gives zero.
-		zero, m := c.constReg(t, 0), c.newM()
-		if c.isa == jit.AVX512 {
-			c.compareReg(loop.OpNe, t, m, b, zero)
-			c.op1(moves[t], d, r).mask(m).z()
+		zero := vr(0)
+		if c.vals[in.B].uni {
+			zero = c.divisor(in, x.u).zero
 		} else {
-			c.compareReg(loop.OpEq, t, m, b, zero)
-			c.op2(asm.VPANDN, d, m, r)
+			zero = c.zeroMask(t, b)
+		}
+		if c.isa == jit.AVX512 {
+			c.op1(moves[t], d, r).mask(zero).z()
+		} else {
+			c.op2(asm.VPANDN, d, zero, r)
 		}
 	}
+}
+
+// zeroMask returns the mask of the lanes of one register that are 0; on AVX-512, of
+// those that are not.
+func (c *compiler) zeroMask(t loop.Type, a vr) vr {
+	m, op := c.newM(), loop.OpEq
+	if c.isa == jit.AVX512 {
+		op = loop.OpNe
+	}
+	c.compareReg(op, t, m, a, c.constReg(t, 0))
+	return m
 }
 
 // quotient divides, unless that was done before in this block or around it.
@@ -75,57 +81,106 @@ func (c *compiler) quotient(in *loop.Ins) *quotient {
 		}
 	}
 	x := quotient{a: in.A, b: in.B, u: u}
-	for i := range c.count(in.Type) {
-		if in.Type == loop.I32 {
+	n := c.count(in.Type)
+	switch {
+	case c.vals[in.B].uni:
+		y := c.divisor(in, u)
+		for i := range n {
+			x.q = append(x.q, c.byMagic(in, y, i))
+		}
+	case in.Type == loop.I32:
+		for i := range n {
 			x.q = append(x.q, c.divide32(in, u, i))
+		}
+	default:
+		for range n {
+			x.q, x.r = append(x.q, c.newV()), append(x.r, c.newV())
+		}
+		if c.isa == jit.AVX2 {
+			c.divideNear(in, &x)
 		} else {
-			q, r := c.divide64(in, u, i)
-			x.q, x.r = append(x.q, q), append(x.r, r)
+			c.divideFar(in, &x)
 		}
 	}
 	c.quotients = append(c.quotients, x)
 	return &c.quotients[len(c.quotients)-1]
 }
 
-// divisor returns what there is to know of register i of a divisor.
-func (c *compiler) divisor(in *loop.Ins, u, i int) divisor {
-	t, uni := in.Type, c.vals[in.B].uni
-	for _, x := range c.divisors {
-		if uni && x.v == in.B && x.u == u {
+// magnitude returns a without its sign, if it has one.
+func (c *compiler) magnitude(t loop.Type, u int, a vr) vr {
+	if u == 1 {
+		return a
+	}
+	return c.opV(loop.OpAbs, t, a, 0)
+}
+
+// turn gives the sign of s to a size.
+func (c *compiler) turn(t loop.Type, u int, d, a, s vr) {
+	if u == 1 {
+		c.mov(d, a)
+		return
+	}
+	s = c.signs(t, s)
+	c.do(loop.OpSub, t, d, c.opV(loop.OpXor, t, a, s), s)
+}
+
+// divisor returns what there is to know of a divisor, once.
+func (c *compiler) divisor(in *loop.Ins, u int) *divisor {
+	for i := range c.divisors {
+		if x := &c.divisors[i]; x.v == in.B && x.u == u {
 			return x
 		}
 	}
-	x := divisor{v: in.B, u: u, size: c.get(in.B, i)}
-	y, near := c.newV(), 0x1.0000000000004p0
+	t, b := in.Type, c.get(in.B, 0)
+	x := divisor{v: in.B, u: u, zero: c.zeroMask(t, b)}
+	one := c.constReg(t, 1)
+	y := c.opV(loop.OpMaxU, t, c.magnitude(t, u, b), one)
+	// 2^bits is the first power that is not below, and magic what is beyond it of
+	// 2^(width+bits) / y.
+	bits := c.opV(loop.OpSub, t, c.constReg(t, uint64(8*t.Size())), c.opV(loop.OpLzCnt, t, c.opV(loop.OpSub, t, y, one), 0))
+	above := c.opV(loop.OpSub, t, c.opV(loop.OpShl, t, one, bits), y)
+	g, h := c.newG(), c.newG()
+	c.op1(elements[t.Size()].low, g, y.x())
+	c.op1(elements[t.Size()].low, h, above.x())
 	if t == loop.I32 {
-		c.widen(t, loop.F64, u, y, c.half(x.size, 0))
+		c.mov(raxReg, h)
+		c.updi(asm.SHL, raxReg, 32)
+		c.gconst(rdxReg, 0)
 	} else {
-		if u == 0 {
-			x.size = c.opV(loop.OpAbs, t, x.size, 0)
-		}
-		c.convertReg(t, loop.F64, 1, y, x.size)
-		near = 0x1.ffffffffffff8p-1
+		c.mov(rdxReg, h)
+		c.gconst(raxReg, 0)
 	}
-	x.inverse = c.v2(asm.VDIVPD, c.floatReg(loop.F64, near), y)
-	if uni {
-		c.divisors = append(c.divisors, x)
-	}
-	return x
+	c.emit(asm.DIV, 0, g)
+	c.mov(h, raxReg)
+	c.updi(asm.ADD, h, 1)
+	x.magic = c.broadcast(h, t.Size())
+	x.first = c.opV(loop.OpMin, t, bits, one)
+	x.second = c.opV(loop.OpSub, t, bits, x.first)
+	c.divisors = append(c.divisors, x)
+	return &c.divisors[len(c.divisors)-1]
 }
 
-// divide32 truncates the quotient of doubles, which is never rounded up to an integer,
-// or the product with the inverse: as that is larger by 2^-50 it is not below an
-// integer that the quotient is, nor does it reach one that it is not.
+// byMagic divides register i.
+func (c *compiler) byMagic(in *loop.Ins, y *divisor, i int) vr {
+	t, a, d := in.Type, c.get(in.A, i), c.newV()
+	n := c.magnitude(t, y.u, a)
+	high := c.opV(loop.OpMulHiU, t, n, y.magic)
+	n = c.opV(loop.OpAdd, t, high, c.opV(loop.OpShrU, t, c.opV(loop.OpSub, t, n, high), y.first))
+	n = c.opV(loop.OpShrU, t, n, y.second)
+	if y.u == 1 {
+		return n
+	}
+	c.turn(t, y.u, d, n, c.opV(loop.OpXor, t, a, c.get(in.B, i)))
+	return d
+}
+
+// divide32 truncates the quotient of doubles, which is never rounded up to an integer.
 func (c *compiler) divide32(in *loop.Ins, u, i int) vr {
 	t, a, b := in.Type, c.get(in.A, i), c.get(in.B, i)
 	var h [2]vr
 	for q := range h {
 		x, y := c.newV(), c.newV()
 		c.widen(t, loop.F64, u, x, c.half(a, q))
-		if c.vals[in.B].uni {
-			h[q] = c.v2(asm.VMULPD, x, c.divisor(in, u, i).inverse)
-			continue
-		}
 		c.widen(t, loop.F64, u, y, c.half(b, q))
 		h[q] = c.v2(asm.VDIVPD, x, y)
 	}
@@ -134,30 +189,70 @@ func (c *compiler) divide32(in *loop.Ins, u, i int) vr {
 	return r
 }
 
-// divide64 divides sizes in steps. The inverse is smaller by 2^-50, so that the first
-// quotient is not too large, and too small by less than 2^15. The remainder, divided
-// again, misses at most one.
-func (c *compiler) divide64(in *loop.Ins, u, i int) (q, r vr) {
-	t, y := in.Type, c.divisor(in, u, i)
-	q, r = c.constReg(t, 0), c.get(in.A, i)
-	if u == 0 {
-		r = c.opV(loop.OpAbs, t, r, 0)
-	}
-	for range 2 {
-		x, n := c.newV(), c.newV()
-		c.convertReg(t, loop.F64, 1, x, r)
-		x = c.v2(asm.VMULPD, x, y.inverse)
-		if c.isa == jit.AVX2 {
-			n = c.whole64(x)
-		} else {
-			c.op1(asm.VCVTTPD2UQQ, n, x)
+// divideNear is divide32 of 64-bit integers, on AVX2, if all of them are below 2^51.
+// As low bits of a double they are converted by a sum.
+func (c *compiler) divideNear(in *loop.Ins, x *quotient) {
+	const magic = 0x4338 << 48 // 1.5*2^52
+	t, bias := in.Type, uint64(1-x.u)<<51
+	m, f := c.constReg(t, magic), c.constReg(loop.F64, magic)
+	far, done := c.asm.NewLabel(), c.asm.NewLabel()
+	bits := vr(0)
+	for i := range x.q {
+		for _, o := range [...]loop.Value{in.A, in.B} {
+			b := c.get(o, i)
+			if bias != 0 {
+				b = c.v2(asm.VPADDQ, b, c.constReg(t, bias))
+			}
+			if bits != 0 {
+				b = c.v2(asm.VPOR, b, bits)
+			}
+			bits = b
 		}
-		q = c.opV(loop.OpAdd, t, q, n)
-		r = c.opV(loop.OpSub, t, r, c.opV(loop.OpMul, t, n, y.size))
 	}
-	m, one, more := c.newM(), c.newV(), c.newV()
-	c.compareReg(loop.OpLeU, t, m, y.size, r)
-	c.ones(t, one, m)
-	c.blend(t, more, m, y.size, c.constReg(t, 0))
-	return c.opV(loop.OpAdd, t, q, one), c.opV(loop.OpSub, t, r, more)
+	c.use2(asm.VPTEST, bits, c.constReg(t, -(bias<<1|uint64(x.u)<<51)))
+	c.jcc(asm.CondNE, far)
+	for i := range x.q {
+		a := c.v2(asm.VSUBPD, c.v2(asm.VPADDQ, c.get(in.A, i), m), f)
+		b := c.v2(asm.VSUBPD, c.v2(asm.VPADDQ, c.get(in.B, i), m), f)
+		q, r := c.v1i(asm.VROUNDPD, c.v2(asm.VDIVPD, a, b), 3|8), c.newV()
+		c.op3(pFmaD, r, q, b, a).imm = fmaNegA
+		c.op2(asm.VPSUBQ, x.q[i], c.v2(asm.VADDPD, q, f), m)
+		c.op2(asm.VPSUBQ, x.r[i], c.v2(asm.VADDPD, r, f), m)
+	}
+	c.jmp(done)
+	c.label(far)
+	usual := c.rare
+	c.rare = fRare
+	c.divideFar(in, x)
+	c.rare = usual
+	c.label(done)
+}
+
+// divideFar divides sizes in steps. The inverse of the divisor is smaller by 2^-50, so
+// that the first quotient is not too large, and too small by less than 2^15. The
+// remainder, divided again, misses at most one.
+func (c *compiler) divideFar(in *loop.Ins, x *quotient) {
+	t := in.Type
+	to := func(a vr) vr { f := c.newV(); c.convertReg(t, loop.F64, 1, f, a); return f }
+	for i := range x.q {
+		a, b := c.get(in.A, i), c.get(in.B, i)
+		q, r, y := c.constReg(t, 0), c.magnitude(t, x.u, a), c.magnitude(t, x.u, b)
+		inverse := c.v2(asm.VDIVPD, c.floatReg(loop.F64, 0x1.ffffffffffff8p-1), to(y))
+		for range 2 {
+			n := c.v2(asm.VMULPD, to(r), inverse)
+			if c.isa == jit.AVX2 {
+				n = c.whole64(n)
+			} else {
+				n = c.v1(asm.VCVTTPD2UQQ, n)
+			}
+			q = c.opV(loop.OpAdd, t, q, n)
+			r = c.opV(loop.OpSub, t, r, c.opV(loop.OpMul, t, n, y))
+		}
+		m, one, more := c.newM(), c.newV(), c.newV()
+		c.compareReg(loop.OpLeU, t, m, y, r)
+		c.ones(t, one, m)
+		c.blend(t, more, m, y, c.constReg(t, 0))
+		c.turn(t, x.u, x.q[i], c.opV(loop.OpAdd, t, q, one), c.opV(loop.OpXor, t, a, b))
+		c.turn(t, x.u, x.r[i], c.opV(loop.OpSub, t, r, more), a)
+	}
 }

@@ -33,8 +33,9 @@
 //
 // # Registers
 //
-// RDI is the frame throughout. RAX is outside the allocator, for the code that
-// suspends a kernel. RSP and RBP are Go's. All others, all vector registers and K1 to K7 are allocated. Scratch memory of the
+// RDI is the frame throughout. RAX and RDX are outside the allocator: DIV needs
+// them, and so does the code that suspends a kernel. RSP and RBP are Go's. All
+// others, all vector registers and K1 to K7 are allocated. Scratch memory of the
 // frame holds, in this order, a place for every register when fuel runs out,
 // then staging areas, virtual lanes of reductions and spilled registers.
 //

@@ -29,10 +29,15 @@ const (
 	numClasses
 )
 
-// frameReg is bound to a machine register outside the allocator's set.
-const frameReg vr = 1
+// Registers bound to a machine register outside the allocator's set: the frame
+// throughout, and what DIV takes.
+const (
+	frameReg vr = 1 + iota
+	raxReg
+	rdxReg
+)
 
-var bound = [...]int8{frameReg: 7}
+var bound = [...]int8{frameReg: 7, raxReg: 0, rdxReg: 2}
 
 // An lmem is a memory operand over virtual registers.
 type lmem struct {

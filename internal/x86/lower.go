@@ -363,7 +363,7 @@ func (c *compiler) hoist(block []loop.Value) (s survey) {
 		switch in.Op {
 		case loop.OpQuo, loop.OpRem, loop.OpQuoU, loop.OpRemU:
 			if y := &c.vals[in.B]; y.uni && y.state != undefined {
-				c.divisor(in, without(in.Op), 0)
+				c.divisor(in, without(in.Op))
 			}
 		}
 		s.count++

@@ -15,15 +15,15 @@ import (
 // place they came from. Spilled registers share slots in memory: one is free for
 // the next when the interval of the register that has it ends.
 
-// allocatable is the registers that a scan may hand out. RAX is left to
-// suspensions, RDI is the frame; RSP and RBP belong to Go. K0 cannot be
+// allocatable is the registers that a scan may hand out. RAX and RDX are left to
+// DIV and to suspensions, RDI is the frame; RSP and RBP belong to Go. K0 cannot be
 // a mask.
 var allocatable = [...][numClasses]uint32{
 	jit.AVX2:   {gprs, 1<<16 - 1, 0},
 	jit.AVX512: {gprs, 1<<32 - 1, 0xFE},
 }
 
-const gprs = 0xFFFF &^ (1<<0 | 1<<4 | 1<<5 | 1<<7)
+const gprs = 0xFFFF &^ (1<<0 | 1<<2 | 1<<4 | 1<<5 | 1<<7)
 
 // A span is a loop in the code.
 type span struct{ start, end int32 }
