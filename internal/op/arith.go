@@ -84,13 +84,7 @@ func init() {
 			if unsigned(n.DType) {
 				return b.QuoU(x[0], x[1])
 			}
-			q := b.Quo(x[0], x[1])
-			t := b.Type(q)
-			// One less where the remainder is not 0 and signs differ.
-			r := b.Rem(x[0], x[1])
-			zero := b.Int(t, 0)
-			down := b.And(b.Ne(r, zero), b.Xor(b.Lt(r, zero), b.Lt(x[1], zero)))
-			return b.Select(down, b.Sub(q, b.Int(t, 1)), q)
+			return intFloorDiv(b, x[0], x[1])
 		}})
 	Mod = define(Def{Name: "mod", Arity: 2, Rule: NoBool, ONNX: "Mod", Cost: 40,
 		Doc: "The remainder of FloorDiv, with the sign of y; integers by 0 give 0.",
@@ -101,8 +95,11 @@ func init() {
 			if unsigned(n.DType) {
 				return b.RemU(x[0], x[1])
 			}
+			zero := b.Int(b.Type(x[0]), 0)
+			if isNumber(b, x[1]) {
+				return b.Select(b.Eq(x[1], zero), zero, b.Sub(x[0], b.Mul(intFloorDiv(b, x[0], x[1]), x[1])))
+			}
 			r := b.Rem(x[0], x[1])
-			zero := b.Int(b.Type(r), 0)
 			fix := b.And(b.Ne(r, zero), b.Xor(b.Lt(r, zero), b.Lt(x[1], zero)))
 			return b.Select(fix, b.Add(r, x[1]), r)
 		},
@@ -271,6 +268,32 @@ func floatMod(b *bld, x, y val) val {
 	r = b.Select(b.Eq(r, zero), b.Select(b.Lt(y, zero), b.Neg(zero), zero), r)
 	bad := b.Or(b.Or(b.Ne(x, x), b.Ne(y, y)), b.Or(b.Eq(y, zero), b.Eq(b.Abs(x), b.Float(t, inf))))
 	return b.Select(bad, b.Float(t, nanValue), r)
+}
+
+// isNumber reports a value that is a number for all elements.
+func isNumber(b *bld, x val) bool {
+	o := b.Program().Ins[x].Op
+	return o == loop.OpScalar || o == loop.OpConst
+}
+
+// intFloorDiv is the quotient of integers rounded down, 0 by 0.
+func intFloorDiv(b *bld, x, y val) val {
+	t := b.Type(x)
+	zero, one, ones := b.Int(t, 0), b.Int(t, 1), b.Int(t, -1)
+	if !isNumber(b, y) {
+		// One less where the remainder is not 0 and signs differ.
+		q, r := b.Quo(x, y), b.Rem(x, y)
+		down := b.And(b.Ne(r, zero), b.Xor(b.Lt(r, zero), b.Lt(y, zero)))
+		return b.Select(down, b.Sub(q, one), q)
+	}
+	// What depends on y alone is computed once. With y above 0 and x below it, the
+	// quotient is ^(^x/y). With y below 0 it is that of -x and -y, and ^-x is x-1; -x is
+	// below 0 where x is not below 1. By 0 no x is below the least number.
+	least, below := b.Int(t, -1<<(8*t.Size()-1)), b.Lt(y, zero)
+	limit := b.Select(b.Eq(y, zero), least, b.Select(below, one, zero))
+	sx, sy := b.Select(b.Lt(x, limit), ones, zero), b.Select(below, ones, zero)
+	q := b.QuoU(b.Xor(b.Add(x, sy), sx), b.Abs(y))
+	return b.Xor(q, b.Xor(sx, sy))
 }
 
 // floatFloorDiv is the quotient that goes with floatMod, in NumPy's steps: what is left

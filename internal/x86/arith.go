@@ -451,8 +451,14 @@ func (c *compiler) compareReg(op loop.Op, t loop.Type, d, a, b vr) {
 
 // selects lowers OpSelect.
 func (c *compiler) selects(v loop.Value, in *loop.Ins) {
+	x, y := &c.p.Ins[in.B], &c.p.Ins[in.C]
+	mask := c.isa == jit.AVX2 && x.Op == loop.OpConst && in.Type.Int() && x.Imm == ^uint64(0)>>(64-8*in.Type.Size()) && y.Op == loop.OpConst && y.Imm == 0
 	for i, d := range c.result(v) {
 		m := c.maskFor(func(s int) vr { return c.get(in.A, s) }, in.Type, i)
+		if mask { // it is that
+			c.mov(d, m)
+			continue
+		}
 		c.blend(in.Type, d, m, c.get(in.B, i), c.get(in.C, i))
 	}
 }
