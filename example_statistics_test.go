@@ -92,3 +92,21 @@ func ExampleTensor_NanToNum() {
 	fmt.Println(x, x.NanToNum(0, 9))
 	// Output: [inf nan] [9. 0.]
 }
+
+func ExampleGenerator_Choice() {
+	g := weft.NewGenerator(1)
+	x := weft.From([]float32{10, 20, 30})
+	fmt.Println(g.Choice(x, 8, weft.ChoiceOpts{Weights: weft.From([]float32{0, 1, 0})}))
+	fmt.Println(g.Choice(x, 3, weft.ChoiceOpts{Distinct: true}).Sum())
+	// Output:
+	// [20. 20. 20. 20. 20. 20. 20. 20.]
+	// 60.0
+}
+
+func ExampleGenerator_Multinomial() {
+	w := weft.From([][]float32{{0, 2, 0}, {1, 0, 0}})
+	fmt.Println(weft.NewGenerator(1).Multinomial(w, 3, weft.MultinomialOpts{}))
+	// Output:
+	// [[1 1 1]
+	//  [0 0 0]]
+}

@@ -90,6 +90,9 @@ var (
 	// Normal numbers have mean 0 and variance 1, by Box and Muller's
 	// transformation of two words each (float32) or four (float64).
 	Normal = distribution("normal", 60, normal)
+	// Exponential numbers have mean 1: minus the logarithm of a uniform number above 0 and
+	// up to 1, a multiple of 2^-32 (float32) or 2^-53 (float64).
+	Exponential = distribution("exponential", 45, exponential)
 	// Integers are lo + floor(x*size/2^64) for x of 64 bits. Numbers 3 and 4 are
 	// lo and size, int64; size is read as unsigned. The result is int64.
 	Integers = distribution("integers", 60, integers)
@@ -172,6 +175,19 @@ func normal(b *bld, n *ir.Node, w [4]val, _ []val) val {
 		return b.Mul(r, vmath.Cos(b, angle))
 	}
 	return b.Mul(r, vmath.Sin(b, angle))
+}
+
+func exponential(b *bld, n *ir.Node, w [4]val, _ []val) val {
+	i := n.Attrs.(Element).At
+	var r val
+	if n.DType == array.Float32 {
+		// All 32 bits, for the tail: it reaches 22.2.
+		k := b.Add(b.And(w[i], b.Int(loop.I64, low32)), b.Int(loop.I64, 1))
+		r = b.Mul(b.Cvt(loop.F32, k), b.Float(loop.F32, 0x1p-32))
+	} else {
+		r = b.Sub(b.Float(loop.F64, 1), unit53(b, w[2*i], w[2*i+1]))
+	}
+	return b.Sub(b.Float(b.Type(r), 0), vmath.Log(b, r))
 }
 
 func integers(b *bld, n *ir.Node, w [4]val, x []val) val {

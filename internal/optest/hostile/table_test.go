@@ -168,6 +168,7 @@ func element[T weft.Element](d weft.DType) {
 
 // types are the exported types of the module; all their methods are called.
 var types = rows([]row[reflect.Type]{
+	{"weft.ChoiceOpts", reflect.TypeFor[weft.ChoiceOpts]()},
 	{"weft.CloseOpts", reflect.TypeFor[weft.CloseOpts]()},
 	{"weft.Composite", reflect.TypeFor[weft.Composite]()},
 	{"weft.ConvOpts", reflect.TypeFor[weft.ConvOpts]()},
@@ -183,6 +184,7 @@ var types = rows([]row[reflect.Type]{
 	{"weft.GeneratorState", reflect.TypeFor[weft.GeneratorState]()},
 	{"weft.GradOpts", reflect.TypeFor[weft.GradOpts]()},
 	{"weft.HistogramOpts", reflect.TypeFor[weft.HistogramOpts]()},
+	{"weft.MultinomialOpts", reflect.TypeFor[weft.MultinomialOpts]()},
 	{"weft.PoolOpts", reflect.TypeFor[weft.PoolOpts]()},
 	{"weft.SortOpts", reflect.TypeFor[weft.SortOpts]()},
 	{"weft.QuantileOpts", reflect.TypeFor[weft.QuantileOpts]()},
