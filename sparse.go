@@ -1,6 +1,7 @@
 package weft
 
 import (
+	"cmp"
 	"slices"
 
 	"weft/internal/array"
@@ -115,6 +116,12 @@ func (h *history) addRows(p *pass, n *gradNode, g *partial) {
 	}
 }
 
+// A pick is where a row goes, and its number among those that were picked.
+type pick struct {
+	place int64
+	from  int
+}
+
 // coalesce adds up the rows of the same place, of which there are size, in the order
 // in which they come.
 func coalesce(places, values []*Tensor, size int) *rowGrad {
@@ -123,21 +130,26 @@ func coalesce(places, values []*Tensor, size int) *rowGrad {
 		at, x = Cat(places, 0), Cat(values, 0)
 	}
 	idx := Data[int64](at)
-	order := make([]int, len(idx))
+	order := make([]pick, len(idx))
 	for i, k := range idx {
 		if k < 0 {
-			idx[i] += int64(size)
+			k += int64(size)
 		}
-		order[i] = i
+		order[i] = pick{k, i}
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return int(idx[a] - idx[b]) })
-	target := make([]int64, len(idx)) // where in the result a row is added
-	var found []int64
-	for _, i := range order {
-		if n := len(found); n == 0 || found[n-1] != idx[i] {
-			found = append(found, idx[i])
+	slices.SortFunc(order, func(a, b pick) int {
+		if a.place != b.place {
+			return cmp.Compare(a.place, b.place)
 		}
-		target[i] = int64(len(found) - 1)
+		return cmp.Compare(a.from, b.from)
+	})
+	target := idx // where in the result a row is added
+	var found []int64
+	for _, o := range order {
+		if n := len(found); n == 0 || found[n-1] != o.place {
+			found = append(found, o.place)
+		}
+		target[o.from] = int64(len(found) - 1)
 	}
 	shape := append([]int{len(found)}, x.v.Shape[1:]...)
 	to := FromSlice(target, len(target)).on(x.v.Store.Device)

@@ -113,3 +113,41 @@ func ExampleParams_adversarial() {
 	fmt.Println()
 	// Output: true true true
 }
+
+func ExampleLinear() {
+	l := &nn.Linear{Weight: nn.Param(weft.FromSlice([]float32{1, 0, 2, 0, 1, 0}, 2, 3)), Bias: nn.Param(weft.FromSlice([]float32{10, 20}))}
+	fmt.Println(l.Forward(weft.FromSlice([]float32{1, 2, 3}, 1, 3)))
+	// Output: [[17. 22.]]
+}
+
+func ExampleConv2d() {
+	c := nn.NewConv2d(3, 8, 5, nn.Conv2dOpts{Stride: 2, Padding: 2})
+	fmt.Println(c.Forward(weft.Zeros(1, 3, 32, 32)).Shape())
+	// Output: [1 8 16 16]
+}
+
+func ExampleMaxPool2d() {
+	x := weft.Arange(16).To(weft.Float32).Reshape(1, 1, 4, 4)
+	fmt.Println(weft.Data[float32](nn.MaxPool2d{Window: [2]int{2, 2}}.Forward(x)))
+	fmt.Println(weft.Data[float32](nn.AvgPool2d{Window: [2]int{2, 2}}.Forward(x)))
+	// Output:
+	// [5 7 13 15]
+	// [2.5 4.5 10.5 12.5]
+}
+
+func ExampleDropout() {
+	d := &nn.Dropout{P: 0.5, Generator: weft.NewGenerator(1)}
+	fmt.Println(d.Forward(weft.Ones(1000)).Mean().Item() > 0.9)
+	nn.Eval(d)
+	fmt.Println(d.Forward(weft.Ones(3)))
+	// Output:
+	// true
+	// [1. 1. 1.]
+}
+
+// Layers without parameters, one after the other.
+func ExampleFunc() {
+	s := nn.Sequential{nn.Func((*weft.Tensor).Neg), nn.Relu{}, nn.Tanh{}, nn.Sigmoid{}, nn.Gelu{}, nn.Silu{}, nn.Flatten{}}
+	fmt.Println(s.Forward(weft.Ones(2, 3, 4)).Shape())
+	// Output: [2 12]
+}

@@ -65,13 +65,32 @@ var (
 	}), nil)
 
 	rmsNorm = weft.NewComposite("rms_norm", single(func(x []*node) *node {
-		y := mul(x[0], apply(op.Rsqrt, add(over(op.Mean, apply(op.Square, x[0]), 1), x[1])))
+		y := mul(x[0], rootMean(x))
 		if len(x) > 2 {
 			y = mul(y, x[2])
 		}
 		return y
-	}), nil)
+	}), func(v *op.VJP) {
+		x, r := v.X[0], rootMean(v.X)
+		v.Set(0, func() *node {
+			g := v.DY
+			if len(v.X) > 2 {
+				g = mul(g, v.X[2])
+			}
+			h := mul(x, r)
+			return mul(r, sub(g, mul(h, over(op.Mean, mul(g, h), 1))))
+		})
+		if len(v.X) > 2 {
+			v.Set(2, func() *node { return mul(v.DY, mul(x, r)) })
+		}
+	})
 )
+
+// rootMean is 1 over the root of the mean square of each row of the first argument, plus
+// the second.
+func rootMean(x []*node) *node {
+	return apply(op.Rsqrt, add(over(op.Mean, apply(op.Square, x[0]), 1), x[1]))
+}
 
 // NormOpts are the options of normalisations; zeros stand for PyTorch's defaults.
 type NormOpts struct {

@@ -32,6 +32,48 @@ func fromLoss(f func(x, y *weft.Tensor) *weft.Tensor) torchCase {
 	return torchCase{f: func(x ...*weft.Tensor) []*weft.Tensor { return []*weft.Tensor{f(x[0], x[1])} }}
 }
 
+type torchBlock struct {
+	Conv1      *nn.Conv2d
+	BN1        *nn.BatchNorm2d
+	Downsample nn.Sequential
+}
+
+func newBlock(in, out int) *torchBlock {
+	conv := func(size int) *nn.Conv2d {
+		return nn.NewConv2d(in, out, size, nn.Conv2dOpts{Opts: nn.Opts{NoBias: true}, Padding: size / 2})
+	}
+	return &torchBlock{conv(3), nn.NewBatchNorm2d(out), nn.Sequential{conv(1), nn.NewBatchNorm2d(out)}}
+}
+
+func (b *torchBlock) Forward(x *weft.Tensor) *weft.Tensor {
+	return b.BN1.Forward(b.Conv1.Forward(x)).Add(b.Downsample.Forward(x)).Relu()
+}
+
+// torchNet is the class Net of the script.
+type torchNet struct {
+	Layer1    nn.Sequential
+	PosEmb    *weft.Tensor
+	SelfAttn  *nn.MultiheadAttention
+	LayerNorm *nn.LayerNorm // "layernorm" there
+	FC        *nn.Linear
+}
+
+func newTorchNet() *torchNet {
+	return &torchNet{
+		Layer1:    nn.Sequential{newBlock(2, 3), newBlock(3, 4)},
+		PosEmb:    nn.Param(weft.Zeros(6, 4)),
+		SelfAttn:  nn.NewMultiheadAttention(4, 2, nn.MultiheadAttentionOpts{BatchFirst: true}),
+		LayerNorm: nn.NewLayerNorm([]int{4}),
+		FC:        nn.NewLinear(4, 3),
+	}
+}
+
+func (n *torchNet) Forward(x *weft.Tensor) *weft.Tensor {
+	x = n.Layer1.Forward(x).Flatten(2).Transpose(1, 2).Add(n.PosEmb)
+	x = n.LayerNorm.Forward(x.Add(n.SelfAttn.Forward(x)))
+	return n.FC.Forward(x.Mean(1))
+}
+
 func torchCases(file map[string]*weft.Tensor) map[string]torchCase {
 	attend := func(m *nn.MultiheadAttention, o func(x ...*weft.Tensor) nn.AttendOpts) torchCase {
 		return torchCase{module: m, tolerance: 16, f: func(x ...*weft.Tensor) []*weft.Tensor {
@@ -60,7 +102,10 @@ func torchCases(file map[string]*weft.Tensor) map[string]torchCase {
 	no := nn.NormOpts{NoAffine: true}
 	w5, w3 := file["classes/weight"], file["bce weight/weight"]
 	all := nn.CrossEntropyOpts{Weight: w5, Smoothing: 0.2, IgnoreIndex: new(-100)}
+	net := fromLayer(newTorchNet())
+	net.tolerance = 64
 	cases := map[string]torchCase{
+		"net":            net,
 		"linear":         fromLayer(nn.NewLinear(5, 3)),
 		"linear no bias": fromLayer(nn.NewLinear(5, 3, nn.Opts{NoBias: true})),
 		"conv2d":         fromLayer(nn.NewConv2d(2, 3, 3, nn.Conv2dOpts{Stride: 2, Padding: 1})),
@@ -256,7 +301,9 @@ func (c torchCase) run(t *testing.T, name string, file map[string]*weft.Tensor) 
 		return
 	}
 	grads := under("dp")
+	theirs := func(p string) string { return strings.Replace(p, "layer_norm", "layernorm", 1) }
 	for p, x := range nn.Params(c.module) {
+		p = theirs(p)
 		if grads[p] == nil {
 			t.Errorf("PyTorch has no parameter %s", p)
 			continue

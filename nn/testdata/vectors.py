@@ -235,6 +235,37 @@ case("cross entropy probabilities", lambda x, y: F.cross_entropy(x, y, weight=w5
 case("cross entropy probabilities axes", lambda x, y: F.cross_entropy(x, y, reduction="none"), [deep, torch.softmax(randn(2, 5, 3, 2), 1)])
 case("nll plain", F.nll_loss, [torch.log_softmax(logits, 1), classes])
 
+
+
+class Block(nn.Module):
+    def __init__(self, i, o):
+        super().__init__()
+        self.conv1, self.bn1 = nn.Conv2d(i, o, 3, padding=1, bias=False), nn.BatchNorm2d(o)
+        self.downsample = nn.Sequential(nn.Conv2d(i, o, 1, bias=False), nn.BatchNorm2d(o))
+
+    def forward(self, x):
+        return torch.relu(self.bn1(self.conv1(x)) + self.downsample(x))
+
+
+class Net(nn.Module):
+    """A net as one writes it there: its state dict is to load into one written here."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer1 = nn.Sequential(Block(2, 3), Block(3, 4))
+        self.pos_emb = nn.Parameter(torch.randn(6, 4))
+        self.self_attn = nn.MultiheadAttention(4, 2, batch_first=True)
+        self.layernorm = nn.LayerNorm(4)
+        self.fc = nn.Linear(4, 3)
+
+    def forward(self, x):
+        x = self.layer1(x).flatten(2).transpose(1, 2) + self.pos_emb
+        x = self.layernorm(x + self.self_attn(x, x, x)[0])
+        return self.fc(x.mean(1))
+
+
+layer("net", Net(), randn(3, 2, 2, 3))
+
 kinds = {torch.float32: "F32", torch.int64: "I64", torch.bool: "BOOL"}
 header, data = {}, b""
 for name, t in sorted(tensors.items()):
