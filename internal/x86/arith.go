@@ -134,6 +134,7 @@ var intOf = [...]loop.Type{loop.F32: loop.I32, loop.F64: loop.I64}
 // Predicates of float comparisons, quiet.
 const (
 	cmpUnord = 3
+	cmpLT    = 0x11
 	cmpOrd   = 7
 	cmpGE    = 0x1D
 )

@@ -43,6 +43,67 @@ func (c *compiler) join(d, lo, hi vr) {
 func (c *compiler) convert(v loop.Value, in *loop.Ins) {
 	from, to, u := c.p.Ins[in.A].Type, in.Type, unsigned(c.p, in)
 	d := c.result(v)
+	if c.isa == jit.AVX2 && emulatedCvt(from, to, u) && (from == loop.I64 || to == loop.I64) {
+		c.nearOrFar(from, u, []loop.Value{in.A}, func() {
+			c.near = true
+			c.convertAll(in, from, to, u, d)
+			c.near = false
+		}, func() { c.convertAll(in, from, to, u, d) })
+		return
+	}
+	c.convertAll(in, from, to, u, d)
+}
+
+// nearMagic is 1.5*2^52. The sum with it makes a number of less than 51 bits and a sign,
+// if it has one, the low bits of a double.
+const nearMagic = 0x4338 << 48
+
+// nearOrFar emits, on AVX2, a short way for numbers of type t that are below 2^51 in all
+// lanes, and one for others.
+func (c *compiler) nearOrFar(t loop.Type, u int, numbers []loop.Value, near, far func()) {
+	all := vr(0)
+	bias := uint64(1-u) << 51 // puts what has a sign above 0
+	for _, o := range numbers {
+		for i := range c.count(t) {
+			x := c.get(o, i)
+			switch {
+			case t.Float():
+				m := c.newM()
+				c.op2i(cmps[t], m, c.opV(loop.OpAbs, t, x, 0), c.floatReg(t, 0x1p51), cmpLT)
+				x = m
+			case u == 0:
+				x = c.v2(asm.VPADDQ, x, c.constReg(t, bias))
+			}
+			switch {
+			case all == 0:
+				all = x
+			case t.Float():
+				all = c.v2(asm.VPAND, all, x)
+			default:
+				all = c.v2(asm.VPOR, all, x)
+			}
+		}
+	}
+	distant, done := c.asm.NewLabel(), c.asm.NewLabel()
+	if t.Float() {
+		c.use2(asm.VPTEST, all, c.constReg(loop.B, 1))
+		c.jcc(asm.CondAE, distant)
+	} else {
+		c.use2(asm.VPTEST, all, c.constReg(t, -(bias<<1|uint64(u)<<51)))
+		c.jcc(asm.CondNE, distant)
+	}
+	near()
+	c.jmp(done)
+	c.label(distant)
+	usual := c.rare
+	c.rare = fRare
+	far()
+	c.rare = usual
+	c.label(done)
+}
+
+// convertAll converts register by register.
+func (c *compiler) convertAll(in *loop.Ins, from, to loop.Type, u int, d []vr) {
 	switch {
 	case from == loop.B:
 		for i := range d {
@@ -221,11 +282,26 @@ func (c *compiler) saturateU(t loop.Type, d, a vr) {
 		rest := c.v1(asm.VCVTTPS2DQ, c.v2(asm.VSUBPS, x, c.floatReg(t, 0x1p31)))
 		c.op2(asm.VPOR, r, first, c.v2(asm.VPAND, rest, c.v1i(asm.VPSRAD, first, 31)))
 	} else {
+		if c.near {
+			c.nearInt64(d, x)
+			return
+		}
 		limit, r = 0x1p64, c.whole64(x)
 	}
 	m := c.newM()
 	c.op2i(cmps[t], m, x, c.floatReg(t, limit), cmpGE)
 	c.op2(asm.VPOR, d, r, m)
+}
+
+// nearInt64 truncates doubles below 2^51.
+func (c *compiler) nearInt64(d, a vr) {
+	sum := c.v2(asm.VADDPD, c.v1i(asm.VROUNDPD, a, 3|8), c.constReg(loop.F64, nearMagic))
+	c.op2(asm.VPSUBQ, d, sum, c.constReg(loop.I64, nearMagic))
+}
+
+// nearDouble converts integers below 2^51.
+func (c *compiler) nearDouble(d, a vr) {
+	c.op2(asm.VSUBPD, d, c.v2(asm.VPADDQ, a, c.constReg(loop.I64, nearMagic)), c.constReg(loop.F64, nearMagic))
 }
 
 // whole64 truncates doubles from -2^63 to below 2^64 to the bits of integers, on AVX2. The
@@ -244,6 +320,10 @@ func (c *compiler) whole64(a vr) vr {
 // the least integer for all it cannot convert; flipping its bits where the
 // number was at or above the limit gives the greatest.
 func (c *compiler) saturate(t loop.Type, d, a vr) {
+	if c.near {
+		c.nearInt64(d, a)
+		return
+	}
 	limit, great := 0x1p31, uint64(math.MaxInt32)
 	if t == loop.F64 {
 		limit, great = 0x1p63, math.MaxInt64
@@ -266,6 +346,10 @@ func (c *compiler) saturate(t loop.Type, d, a vr) {
 // putting them under the exponents of 2^52 and 2^84; both are exact, and their
 // sum rounds once.
 func (c *compiler) doubleOfInt64(u int, d, a vr) {
+	if c.near {
+		c.nearDouble(d, a)
+		return
+	}
 	sign := uint64(1-u) << 31 // flipped, as if 2^63 had been added
 	lo := c.v2i(asm.VPBLENDD, c.constReg(loop.I64, 0x4330000000000000), a, 0x55)
 	hi := c.v2(asm.VPXOR, c.v1i(asm.VPSRLQ, a, 32), c.constReg(loop.I64, 0x4530000000000000|sign))
@@ -286,15 +370,18 @@ func (c *compiler) singleOfInt64(u int, d vr, h [2]vr) {
 	t := loop.I64
 	low := c.constReg(t, 1<<11-1)
 	for q, a := range h {
-		size, large, x := a, c.newM(), c.newV()
-		if u == 0 {
-			size = c.v2(asm.VPXOR, a, c.negative(a))
+		x, f := a, c.newV()
+		if !c.near {
+			size, large := a, c.newM()
+			if u == 0 {
+				size = c.v2(asm.VPXOR, a, c.negative(a))
+			}
+			any := c.v2(asm.VPADDQ, c.v2(asm.VPAND, a, low), low)
+			cut := c.v2(asm.VPANDN, low, c.v2(asm.VPOR, a, any))
+			c.op2(asm.VPCMPGTQ, large, c.v1i(asm.VPSRLQ, size, 53), c.constReg(t, 0))
+			x = c.newV()
+			c.blend(t, x, large, cut, a)
 		}
-		any := c.v2(asm.VPADDQ, c.v2(asm.VPAND, a, low), low)
-		cut := c.v2(asm.VPANDN, low, c.v2(asm.VPOR, a, any))
-		c.op2(asm.VPCMPGTQ, large, c.v1i(asm.VPSRLQ, size, 53), c.constReg(t, 0))
-		c.blend(t, x, large, cut, a)
-		f := c.newV()
 		c.doubleOfInt64(u, f, x)
 		h[q] = c.newV()
 		c.op1(asm.VCVTPD2PS, h[q].x(), f)

@@ -190,42 +190,18 @@ func (c *compiler) divide32(in *loop.Ins, u, i int) vr {
 }
 
 // divideNear is divide32 of 64-bit integers, on AVX2, if all of them are below 2^51.
-// As low bits of a double they are converted by a sum.
 func (c *compiler) divideNear(in *loop.Ins, x *quotient) {
-	const magic = 0x4338 << 48 // 1.5*2^52
-	t, bias := in.Type, uint64(1-x.u)<<51
-	m, f := c.constReg(t, magic), c.constReg(loop.F64, magic)
-	far, done := c.asm.NewLabel(), c.asm.NewLabel()
-	bits := vr(0)
-	for i := range x.q {
-		for _, o := range [...]loop.Value{in.A, in.B} {
-			b := c.get(o, i)
-			if bias != 0 {
-				b = c.v2(asm.VPADDQ, b, c.constReg(t, bias))
-			}
-			if bits != 0 {
-				b = c.v2(asm.VPOR, b, bits)
-			}
-			bits = b
+	c.nearOrFar(in.Type, x.u, []loop.Value{in.A, in.B}, func() {
+		for i := range x.q {
+			a, b, r := c.newV(), c.newV(), c.newV()
+			c.nearDouble(a, c.get(in.A, i))
+			c.nearDouble(b, c.get(in.B, i))
+			q := c.v1i(asm.VROUNDPD, c.v2(asm.VDIVPD, a, b), 3|8)
+			c.op3(pFmaD, r, q, b, a).imm = fmaNegA
+			c.nearInt64(x.q[i], q)
+			c.nearInt64(x.r[i], r)
 		}
-	}
-	c.use2(asm.VPTEST, bits, c.constReg(t, -(bias<<1|uint64(x.u)<<51)))
-	c.jcc(asm.CondNE, far)
-	for i := range x.q {
-		a := c.v2(asm.VSUBPD, c.v2(asm.VPADDQ, c.get(in.A, i), m), f)
-		b := c.v2(asm.VSUBPD, c.v2(asm.VPADDQ, c.get(in.B, i), m), f)
-		q, r := c.v1i(asm.VROUNDPD, c.v2(asm.VDIVPD, a, b), 3|8), c.newV()
-		c.op3(pFmaD, r, q, b, a).imm = fmaNegA
-		c.op2(asm.VPSUBQ, x.q[i], c.v2(asm.VADDPD, q, f), m)
-		c.op2(asm.VPSUBQ, x.r[i], c.v2(asm.VADDPD, r, f), m)
-	}
-	c.jmp(done)
-	c.label(far)
-	usual := c.rare
-	c.rare = fRare
-	c.divideFar(in, x)
-	c.rare = usual
-	c.label(done)
+	}, func() { c.divideFar(in, x) })
 }
 
 // divideFar divides sizes in steps. The inverse of the divisor is smaller by 2^-50, so

@@ -151,3 +151,51 @@ func TestDivisions(t *testing.T) {
 		}
 	}
 }
+
+// Conversions of 64-bit integers where all numbers of a step are small, and where one is
+// not.
+func TestNearConversions(t *testing.T) {
+	r := rand.New(rand.NewPCG(43, 44))
+	for _, o := range operations() {
+		if o.op != loop.OpCvt || o.t != loop.I64 && o.args[0] != loop.I64 || !o.t.Float() && !o.args[0].Float() {
+			continue
+		}
+		edges := []float64{0, 0.5, -0.5, -1, 1, 1<<51 - 1, 1<<51 - 0.5, 1 << 51, 1<<51 + 1, -1 << 51, -1<<51 + 0.5, 1<<50 + 0.5, 1<<24 + 1, 1 << 52}
+		for _, p := range []*loop.Program{o.program(t, 0, false), o.mixed(t)} {
+			in, far := 0, 0
+			if p.Bufs[0].Write {
+				in = 1
+			}
+			for _, n := range []int{1, 7, 16, 33, 3000} {
+				for range 20 {
+					s := random(p, r, n).fill(func(b int) uint64 {
+						x := float64(int64(r.Uint64())>>12) / float64(int64(1)<<r.IntN(30))
+						if far = r.IntN(200); far == 0 {
+							return value(r, o.args[0])
+						} else if far < 20 {
+							x = edges[r.IntN(len(edges))]
+						}
+						switch o.args[0] {
+						case loop.F32:
+							return f32(float32(x))
+						case loop.F64:
+							return f64(x)
+						}
+						return uint64(int64(x))
+					})
+					want := append([][]byte(nil), s.data...)
+					if in == 0 {
+						want = o.wanted(s)
+					} else {
+						want[0] = make([]byte, len(s.data[0]))
+						w := o.args[0].Size()
+						for i := range n {
+							setWord(want[0], i, o.t.Size(), o.eval([3]uint64{word(s.data[1][i*w:], w)}))
+						}
+					}
+					s.check(t, want)
+				}
+			}
+		}
+	}
+}

@@ -43,6 +43,7 @@ type compiler struct {
 	seen     []occurrence
 	consts   []constant
 
+	near      bool       // see nearOrFar
 	quotients []quotient // known in the block that is being lowered
 	divisors  []divisor
 	tables    [][2]vr          // the registers of each, 0 if it has none yet
