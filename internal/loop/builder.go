@@ -63,7 +63,7 @@ func (b *Builder) Program() *Program { return b.p }
 
 // Buf adds a buffer argument.
 func (b *Builder) Buf(d array.DType, write bool, steps ...Step) int {
-	b.p.Bufs = append(b.p.Bufs, Buf{d, write, steps})
+	b.p.Bufs = append(b.p.Bufs, Buf{DType: d, Write: write, Steps: steps})
 	return len(b.p.Bufs) - 1
 }
 

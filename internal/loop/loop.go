@@ -307,6 +307,10 @@ type Buf struct {
 	DType array.DType
 	Write bool
 	Steps []Step // one an axis
+	// Pair, if not 0, is one more than the number of a buffer whose elements lie just
+	// before these: both are written, By2, and move alike, as the parts of complex
+	// numbers do. Stores to both that stand side by side may be made as one.
+	Pair int
 }
 
 // An AxisKind says what may run at once.

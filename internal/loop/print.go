@@ -60,7 +60,11 @@ func (p *Program) String() string {
 		for _, s := range b.Steps {
 			steps = append(steps, stepNames[s])
 		}
-		fmt.Fprintf(&w.b, "  buf %d: %s %s [%s]\n", i, b.DType, mode, strings.Join(steps, " "))
+		fmt.Fprintf(&w.b, "  buf %d: %s %s [%s]", i, b.DType, mode, strings.Join(steps, " "))
+		if b.Pair > 0 {
+			fmt.Fprintf(&w.b, " behind %d", b.Pair-1)
+		}
+		w.b.WriteByte('\n')
 	}
 	if p.Wide != None {
 		fmt.Fprintf(&w.b, "  narrow integers are %s\n", p.Wide)
@@ -223,6 +227,7 @@ func (p *Program) Key() string {
 		for _, s := range b.Steps {
 			w.key = append(w.key, byte(s))
 		}
+		w.put(uint64(b.Pair))
 	}
 	w.put(uint64(p.Wide))
 	w.put(uint64(len(p.Scalars)))

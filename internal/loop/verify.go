@@ -2,6 +2,7 @@ package loop
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 
 	"weft/internal/array"
@@ -108,6 +109,15 @@ func (v *verifier) args() {
 			if s > By4 || s.Elements() > 0 && a != p.Lane {
 				v.fail(NoValue, "buffer %d: step %d on axis %d", i, s, a)
 			}
+		}
+		if b.Pair == 0 {
+			continue
+		}
+		if b.Pair < 0 || b.Pair > len(p.Bufs) || b.Pair-1 == i {
+			v.fail(NoValue, "buffer %d is behind buffer %d", i, b.Pair-1)
+		}
+		if o := p.Bufs[b.Pair-1]; o.DType != b.DType || !o.Write || !b.Write || !slices.Equal(o.Steps, b.Steps) || b.Steps[p.Lane] != By2 {
+			v.fail(NoValue, "buffers %d and %d are no pair", b.Pair-1, i)
 		}
 	}
 	for i, t := range p.Scalars {

@@ -118,3 +118,51 @@ func (c *compiler) storeApart(b int, r vr, i int) {
 		}
 	}
 }
+
+// storePair writes the values of two stores to buffers of a pair, which are next to each
+// other, and reports whether they are such.
+func (c *compiler) storePair(x, y *loop.Ins) bool {
+	if x.Op != loop.OpStore || y.Op != loop.OpStore {
+		return false
+	}
+	if c.p.Bufs[x.Imm].Pair == int(y.Imm)+1 {
+		x, y = y, x
+	}
+	if c.p.Bufs[y.Imm].Pair != int(x.Imm)+1 || !c.apart(int(x.Imm), loop.NoValue) {
+		return false
+	}
+	size := c.p.Bufs[x.Imm].DType.Size()
+	for i := range c.count(c.p.Ins[x.A].Type) {
+		m, _ := c.apartAt(int(x.Imm), i)
+		a, b := c.get(x.A, i), c.get(y.A, i)
+		if c.isa == jit.AVX512 {
+			for q := range 2 {
+				d := c.newV()
+				c.mov(d, a)
+				c.op2(asm.VPERMT2PS, d, c.interleaved(size/4, q), b).rmw()
+				c.store(asm.VMOVUPS, m.add(q*c.vb), d)
+			}
+			continue
+		}
+		unpack := [...]asm.Op{asm.VUNPCKLPS, asm.VUNPCKHPS}
+		if size == 8 {
+			unpack = [...]asm.Op{asm.VUNPCKLPD, asm.VUNPCKHPD}
+		}
+		lo, hi := c.v2(unpack[0], a, b), c.v2(unpack[1], a, b) // of each half
+		c.store(asm.VMOVUPS, m, c.v2i(asm.VPERM2I128, lo, hi, 0x20))
+		c.store(asm.VMOVUPS, m.add(c.vb), c.v2i(asm.VPERM2I128, lo, hi, 0x31))
+	}
+	return true
+}
+
+// interleaved is the order of half q of two interleaved registers, of elements of so many
+// 4-byte words.
+func (c *compiler) interleaved(words, q int) vr {
+	var order [64]byte
+	n := c.vb / 4
+	for i := range n {
+		e, w := (q*n+i)/words, i%words
+		order[4*i] = byte(e/2*words + w + e%2*n)
+	}
+	return c.listReg(order[:c.vb])
+}

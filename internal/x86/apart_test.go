@@ -5,8 +5,12 @@ package x86
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 
+	"weft/internal/array"
+	"weft/internal/jit"
 	"weft/internal/loop"
 )
 
@@ -71,6 +75,63 @@ func TestApart(t *testing.T) {
 						}
 					}
 					s.check(t, want)
+				}
+			}
+		}
+	}
+}
+
+// Stores to both buffers of a pair come out as whole vectors, in both orders, and touch
+// nothing else.
+func TestPair(t *testing.T) {
+	for _, d := range []array.DType{array.Float32, array.Float64} {
+		for _, turned := range []bool{false, true} {
+			for _, mixed := range []bool{false, true} {
+				b := loop.NewBuilder("pair", []loop.Axis{{Kind: loop.Parallel}}, 0)
+				re, im := b.Buf(d, true, loop.By2), b.Buf(d, true, loop.By2)
+				b.Program().Bufs[im].Pair = re + 1
+				other := b.Buf(array.Int32, true, loop.Unit)
+				b.Pass(func() {
+					i := b.Index(0)
+					x, y := b.Cvt(loop.TypeOf(d), b.Add(i, b.Int(loop.I64, 1))), b.Cvt(loop.TypeOf(d), b.Neg(i))
+					if turned {
+						b.Store(im, y)
+						b.Store(re, x)
+					} else {
+						b.Store(re, x)
+						b.Store(im, y)
+					}
+					if mixed {
+						b.Store(other, b.Cvt(loop.I32, i))
+					}
+				})
+				p := finish(t, b)
+				for _, isa := range []jit.ISA{jit.AVX2, jit.AVX512} {
+					text, err := Explain(p, isa)
+					if err != nil || !strings.Contains(text, map[jit.ISA]string{jit.AVX2: "vperm2i128", jit.AVX512: "vpermt2ps"}[isa]) {
+						t.Errorf("%s, %s: no vectors of both, error %v", isa, d, err)
+					}
+				}
+				for _, isa := range isas(t) {
+					for n := range 70 {
+						got, rest := make([]float64, 2*n+2), make([]int32, n+1)
+						if d == array.Float32 {
+							small := make([]float32, 2*n+2)
+							runner(t, p, isa, []int{n}, at(small), at(small[1:]), at(rest))()
+							for i, x := range small {
+								got[i] = float64(x)
+							}
+						} else {
+							runner(t, p, isa, []int{n}, at(got), at(got[1:]), at(rest))()
+						}
+						want := make([]float64, 2*n+2)
+						for i := range n {
+							want[2*i], want[2*i+1] = float64(i+1), float64(-i)
+						}
+						if !slices.Equal(got, want) {
+							t.Fatalf("%s, %s, turned %v, n %d: %v", isa, d, turned, n, got)
+						}
+					}
 				}
 			}
 		}

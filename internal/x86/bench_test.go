@@ -29,7 +29,7 @@ func runner(b testing.TB, p *loop.Program, isa jit.ISA, extents []int, bufs ...u
 	}
 	for i, q := range bufs {
 		f.Ptr[i] = q
-		at := p.Bufs[i].DType.Size()
+		at := p.Bufs[i].DType.Size() * max(p.Bufs[i].Steps[p.Lane].Elements(), 1)
 		for a := len(extents) - 1; a >= 0; a-- {
 			if p.Bufs[i].Steps[a] != loop.Zero {
 				f.Word[p.StrideWord(i, a)] = uint64(at)

@@ -381,11 +381,15 @@ func (c *compiler) hoist(block []loop.Value) (s survey) {
 // block lowers the instructions of a block that stand in a pass.
 func (c *compiler) block(b []loop.Value) {
 	quotients, divisors := len(c.quotients), len(c.divisors)
-	for _, v := range b {
-		if c.vals[v].state == hoisted || c.fused[v] {
+	for at := 0; at < len(b); at++ {
+		if v := b[at]; c.vals[v].state == hoisted || c.fused[v] {
 			continue
 		}
-		c.lower(v)
+		if at+1 < len(b) && c.storePair(&c.p.Ins[b[at]], &c.p.Ins[b[at+1]]) {
+			at++
+			continue
+		}
+		c.lower(b[at])
 	}
 	c.quotients, c.divisors = c.quotients[:quotients], c.divisors[:divisors]
 }

@@ -210,9 +210,13 @@ func (g *generator) sibling(fits func(*bufInfo) bool) *bufInfo {
 		}
 		b.part = part
 		memory.Offset += shift
+		before := b.number
 		g.c.Buffers = append(g.c.Buffers, memory)
 		b.number = g.b.Buf(b.dtype, b.write, b.steps...)
 		g.bufs = append(g.bufs, b)
+		if b.write && b.parts == 2 && part == 1 {
+			g.b.Program().Bufs[b.number].Pair = before + 1
+		}
 		return &g.bufs[len(g.bufs)-1]
 	}
 	return nil
