@@ -10,7 +10,7 @@ import (
 )
 
 // An Array is a dense row-major array of the reference: floats of either width
-// are held as float64, integers and bool (0, 1) as int64.
+// are held as float64, integers and bool (0, 1) as int64, of uint64 the bits.
 type Array struct {
 	DType array.DType
 	Shape []int
@@ -61,12 +61,22 @@ func nearest(d array.DType, x float64) float64 {
 // wrapTo keeps the low bits of v that d has.
 func wrapTo(d array.DType, v int64) int64 {
 	switch d {
-	case array.Int32:
-		return int64(int32(v))
+	case array.Int8:
+		return int64(int8(v))
 	case array.Uint8:
 		return int64(uint8(v))
+	case array.Int16:
+		return int64(int16(v))
+	case array.Uint16:
+		return int64(uint16(v))
+	case array.Int32:
+		return int64(int32(v))
+	case array.Uint32:
+		return int64(uint32(v))
+	case array.Bool, array.Int64, array.Uint64:
+		return v
 	}
-	return v
+	panic("optest: no integer type: " + d.String())
 }
 
 // set stores an element that has been computed in float64 or int64.
@@ -90,12 +100,16 @@ func read(d array.DType, p unsafe.Pointer, at int) (f float64, i int64) {
 		f = float64(*(*float32)(p))
 	case array.Float64:
 		f = *(*float64)(p)
-	case array.Int64:
+	case array.Int64, array.Uint64:
 		i = *(*int64)(p)
-	case array.Int32:
-		i = int64(*(*int32)(p))
+	case array.Int32, array.Uint32:
+		i = wrapTo(d, int64(*(*int32)(p)))
+	case array.Int16, array.Uint16:
+		i = wrapTo(d, int64(*(*int16)(p)))
+	case array.Int8, array.Uint8, array.Bool:
+		i = wrapTo(d, int64(*(*uint8)(p)))
 	default:
-		i = int64(*(*uint8)(p))
+		panic("optest: cannot read " + d.String())
 	}
 	return f, i
 }
@@ -111,12 +125,16 @@ func write(d array.DType, p unsafe.Pointer, at int, f float64, i int64) {
 		*(*float32)(p) = float32(f)
 	case array.Float64:
 		*(*float64)(p) = f
-	case array.Int64:
+	case array.Int64, array.Uint64:
 		*(*int64)(p) = i
-	case array.Int32:
+	case array.Int32, array.Uint32:
 		*(*int32)(p) = int32(i)
-	default:
+	case array.Int16, array.Uint16:
+		*(*int16)(p) = int16(i)
+	case array.Int8, array.Uint8, array.Bool:
 		*(*uint8)(p) = uint8(i)
+	default:
+		panic("optest: cannot write " + d.String())
 	}
 }
 
@@ -191,6 +209,9 @@ func (a *Array) at(i int) string {
 	}
 	if a.F != nil {
 		return fmt.Sprintf("%v = %v (%#x)", idx, a.F[i], math.Float64bits(a.F[i]))
+	}
+	if a.DType == array.Uint64 {
+		return fmt.Sprintf("%v = %d", idx, uint64(a.I[i]))
 	}
 	return fmt.Sprintf("%v = %d", idx, a.I[i])
 }

@@ -44,10 +44,15 @@ var (
 		math.Inf(1), math.Inf(-1), math.NaN(), 0x1p-126, 0x1p-149, -0x1p-130, math.MaxFloat32, -math.MaxFloat32, 2147483648, -2147483649, 1 << 24, 16777217}
 	specialWide = []float64{0x1p-1022, 5e-324, math.MaxFloat64, -math.MaxFloat64, 1e300, 0x1p63, -0x1p63, 1<<53 + 2}
 	specialInts = map[array.DType][]int64{
-		array.Bool:  {0, 1},
-		array.Uint8: {0, 1, 2, 3, 7, 128, 200, 255},
-		array.Int32: {0, 1, -1, 2, -2, 3, 7, -7, 31, 100, math.MaxInt32, math.MinInt32, math.MinInt32 + 1},
-		array.Int64: {0, 1, -1, 2, -2, 3, 7, -7, 63, 100, math.MaxInt32, math.MinInt32, math.MaxInt64, math.MinInt64, math.MinInt64 + 1, 1<<53 + 1},
+		array.Bool:   {0, 1},
+		array.Uint8:  {0, 1, 2, 3, 7, 128, 200, 255},
+		array.Int8:   {0, 1, -1, 2, -2, 3, 7, -7, 31, 100, math.MaxInt8, math.MinInt8, math.MinInt8 + 1},
+		array.Int16:  {0, 1, -1, 2, -2, 3, 7, -7, 31, 200, math.MaxInt16, math.MinInt16, math.MinInt16 + 1},
+		array.Uint16: {0, 1, 2, 3, 7, 255, 256, 32767, 32768, 40000, 65535},
+		array.Uint32: {0, 1, 2, 3, 7, 1 << 24, 1<<24 + 1, math.MaxInt32, 1 << 31, 3_000_000_000, math.MaxUint32},
+		array.Uint64: {0, 1, 2, 3, 7, math.MaxUint32, 1<<53 + 1, math.MaxInt64, math.MinInt64, -5_000_000_000_000_000_000, -1025, -1},
+		array.Int32:  {0, 1, -1, 2, -2, 3, 7, -7, 31, 100, math.MaxInt32, math.MinInt32, math.MinInt32 + 1},
+		array.Int64:  {0, 1, -1, 2, -2, 3, 7, -7, 63, 100, math.MaxInt32, math.MinInt32, math.MaxInt64, math.MinInt64, math.MinInt64 + 1, 1<<53 + 1},
 	}
 )
 
@@ -77,7 +82,7 @@ func Random(r *rand.Rand, d array.DType, shape []int, domain [2]float64, maximum
 	a := New(d, shape)
 	for i := range a.Size() {
 		v := r.Int64N(19) - 9
-		if d == array.Bool || d == array.Uint8 {
+		if d.Unsigned() {
 			v = r.Int64N(20)
 		}
 		if d == array.Bool {

@@ -1,6 +1,7 @@
 package optest
 
 import (
+	"cmp"
 	"math"
 	"math/big"
 
@@ -36,15 +37,19 @@ var several = map[string]func(x []*Array, a ir.Attrs) []Result{}
 
 // promote is PyTorch's rule, spelled out for the types of this version.
 func promote(x []*Array) array.DType {
-	rank := map[array.DType]int{array.Bool: 0, array.Uint8: 1, array.Int32: 2, array.Int64: 3, array.Float16: 4, array.BFloat16: 5, array.Float32: 6, array.Float64: 7}
-	cat := func(d array.DType) int { return [...]int{0, 1, 1, 1, 2, 2, 2, 2}[rank[d]] }
+	cat := func(d array.DType) int { return int(d.Category()) }
 	meet := func(a, b array.DType) array.DType {
 		switch {
-		case a == array.Invalid || b != array.Invalid && rank[b] > rank[a]:
-			a, b = b, a
-		}
-		if a == array.BFloat16 && b == array.Float16 { // neither holds the other
+		case a == array.Invalid || b != array.Invalid && cat(b) > cat(a):
+			return b
+		case b == array.Invalid || cat(a) > cat(b):
+			return a
+		case a.Half() && b.Half() && a != b: // neither holds the other
 			return array.Float32
+		case a.Integer():
+			return meetIntegers(a, b)
+		case b.Size() > a.Size():
+			return b
 		}
 		return a
 	}
@@ -62,6 +67,37 @@ func promote(x []*Array) array.DType {
 	return dims
 }
 
+// meetIntegers is the narrowest integer type that holds the numbers of both, int64 where
+// there is none.
+func meetIntegers(a, b array.DType) array.DType {
+	bits := max(a.Size(), b.Size()) * 8
+	if a.Unsigned() && b.Unsigned() {
+		return map[int]array.DType{8: array.Uint8, 16: array.Uint16, 32: array.Uint32, 64: array.Uint64}[bits]
+	}
+	for _, d := range []array.DType{a, b} {
+		if d.Unsigned() { // and the other is not
+			bits = min(max(bits, 2*8*d.Size()), 64)
+		}
+	}
+	return map[int]array.DType{8: array.Int8, 16: array.Int16, 32: array.Int32, 64: array.Int64}[bits]
+}
+
+// compareInts returns whether x is less than y, equal or greater, as integers of type d.
+func compareInts(d array.DType, x, y int64) int {
+	if d == array.Uint64 {
+		return cmp.Compare(uint64(x), uint64(y))
+	}
+	return cmp.Compare(x, y)
+}
+
+// number is an integer of type d.
+func number(d array.DType, x int64) *big.Int {
+	if d == array.Uint64 {
+		return new(big.Int).SetUint64(uint64(x))
+	}
+	return big.NewInt(x)
+}
+
 // convert returns a with elements of type d.
 func convert(a *Array, d array.DType) *Array {
 	if a.DType == d {
@@ -77,29 +113,14 @@ func convert(a *Array, d array.DType) *Array {
 		case a.F != nil && d.Float():
 			out.F[i] = nearest(d, a.F[i])
 		case a.F != nil:
-			lo, hi := float64(math.MinInt64), float64(math.MaxInt64)
-			min, max := int64(math.MinInt64), int64(math.MaxInt64)
-			switch d {
-			case array.Int32:
-				lo, hi, min, max = math.MinInt32, math.MaxInt32, math.MinInt32, math.MaxInt32
-			case array.Uint8:
-				lo, hi, min, max = 0, 255, 0, 255
-			}
-			switch f := a.F[i]; {
-			case f != f:
-			case f <= lo:
-				out.I[i] = min
-			case f >= hi:
-				out.I[i] = max
-			default:
-				out.I[i] = int64(f)
-			}
+			out.I[i] = saturate(d, a.F[i])
 		case d.Half():
-			out.F[i] = nearest(d, toOdd(a.I[i]))
+			out.F[i] = nearest(d, toOdd(number(a.DType, a.I[i])))
 		case d == array.Float32:
-			out.F[i] = float64(float32(a.I[i]))
+			f, _ := new(big.Float).SetInt(number(a.DType, a.I[i])).Float32()
+			out.F[i] = float64(f)
 		case d == array.Float64:
-			out.F[i] = float64(a.I[i])
+			out.F[i], _ = new(big.Float).SetInt(number(a.DType, a.I[i])).Float64()
 		case d == array.Bool:
 			if a.I[i] != 0 {
 				out.I[i] = 1
@@ -111,20 +132,44 @@ func convert(a *Array, d array.DType) *Array {
 	return out
 }
 
+// saturate is the integer of type d that f becomes: without what is behind the point, and
+// the least or the greatest where it is beyond them; 0 for NaN.
+func saturate(d array.DType, f float64) int64 {
+	if f != f {
+		return 0
+	}
+	bits := 8 * d.Size()
+	least, greatest := math.Ldexp(-1, bits-1), math.Ldexp(1, bits-1) // the first above
+	if d.Unsigned() {
+		least, greatest = 0, math.Ldexp(1, bits)
+	}
+	var x *big.Int
+	switch f = math.Trunc(f); {
+	case f >= greatest:
+		x, _ = big.NewFloat(greatest).Int(nil)
+		x.Sub(x, big.NewInt(1))
+	case f <= least:
+		x, _ = big.NewFloat(least).Int(nil)
+	default:
+		x, _ = big.NewFloat(f).Int(nil)
+	}
+	if d == array.Uint64 {
+		return int64(x.Uint64())
+	}
+	return x.Int64()
+}
+
 // toOdd is x as a float64 that rounds to fewer bits as x does: cut, with the last bit set
 // where something was cut off.
-func toOdd(x int64) float64 {
-	f := float64(x)
-	if b, _ := new(big.Float).SetInt64(x).Float64(); b != f {
-		panic("optest: conversion")
+func toOdd(x *big.Int) float64 {
+	f, off := new(big.Float).SetInt(x).Float64() // to nearest
+	switch {
+	case off == big.Exact || math.Float64bits(f)&1 == 1:
+		return f
+	case (off == big.Above) == (f > 0):
+		return math.Nextafter(f, 0)
 	}
-	if c := new(big.Float).SetFloat64(f).Cmp(new(big.Float).SetInt64(x)); c != 0 && math.Float64bits(f)&1 == 0 {
-		if (c > 0) == (x > 0) {
-			return math.Nextafter(f, 0)
-		}
-		return math.Nextafter(f, math.Copysign(math.Inf(1), f))
-	}
-	return f
+	return math.Nextafter(f, math.Copysign(math.Inf(1), f))
 }
 
 // broadcast returns a repeated to a shape.
@@ -271,8 +316,8 @@ func init() {
 	exact("mul", arith, func(x []float64) float64 { return x[0] * x[1] }, func(x []int64, _ array.DType) int64 { return x[0] * x[1] })
 	exact("div", toFloat, func(x []float64) float64 { return x[0] / x[1] }, nil)
 	exact("neg", noBool, func(x []float64) float64 { return -x[0] }, func(x []int64, _ array.DType) int64 { return -x[0] })
-	exact("abs", noBool, func(x []float64) float64 { return math.Abs(x[0]) }, func(x []int64, _ array.DType) int64 {
-		if x[0] < 0 {
+	exact("abs", noBool, func(x []float64) float64 { return math.Abs(x[0]) }, func(x []int64, d array.DType) int64 {
+		if compareInts(d, x[0], 0) < 0 {
 			return -x[0]
 		}
 		return x[0]
@@ -287,7 +332,7 @@ func init() {
 			return 0
 		}
 		return x[0]
-	}, func(x []int64, _ array.DType) int64 { return truthInt(x[0] > 0) - truthInt(x[0] < 0) })
+	}, func(x []int64, d array.DType) int64 { return int64(compareInts(d, x[0], 0)) })
 	// By the loop language: the second argument when equal, NaN if either is.
 	lesser := func(x, y float64) float64 {
 		switch {
@@ -299,11 +344,11 @@ func init() {
 		return y
 	}
 	greater := func(x, y float64) float64 { return -lesser(-x, -y) }
-	exact("minimum", arith, func(x []float64) float64 { return lesser(x[0], x[1]) }, func(x []int64, _ array.DType) int64 { return min(x[0], x[1]) })
-	exact("maximum", arith, func(x []float64) float64 { return greater(x[0], x[1]) }, func(x []int64, _ array.DType) int64 { return max(x[0], x[1]) })
+	exact("minimum", arith, func(x []float64) float64 { return lesser(x[0], x[1]) }, func(x []int64, d array.DType) int64 { return lesserInt(d, x[0], x[1]) })
+	exact("maximum", arith, func(x []float64) float64 { return greater(x[0], x[1]) }, func(x []int64, d array.DType) int64 { return greaterInt(d, x[0], x[1]) })
 	exact("clamp", noBool, func(x []float64) float64 { return lesser(greater(x[0], x[1]), x[2]) },
-		func(x []int64, _ array.DType) int64 { return min(max(x[0], x[1]), x[2]) })
-	exact("relu", noBool, func(x []float64) float64 { return greater(x[0], 0) }, func(x []int64, _ array.DType) int64 { return max(x[0], 0) })
+		func(x []int64, d array.DType) int64 { return lesserInt(d, greaterInt(d, x[0], x[1]), x[2]) })
+	exact("relu", noBool, func(x []float64) float64 { return greater(x[0], 0) }, func(x []int64, d array.DType) int64 { return greaterInt(d, x[0], 0) })
 	exact("square", noBool, func(x []float64) float64 { return x[0] * x[0] }, func(x []int64, _ array.DType) int64 { return x[0] * x[0] })
 	exact("sqrt", toFloat, func(x []float64) float64 { return math.Sqrt(x[0]) }, nil)
 	exact("reciprocal", toFloat, func(x []float64) float64 { return 1 / x[0] }, nil)
@@ -322,7 +367,7 @@ func init() {
 		}
 		return r
 	}, func(x []int64, d array.DType) int64 {
-		return x[0] - floorQuo(x[0], x[1])*x[1]*truthInt(x[1] != 0) - x[0]*truthInt(x[1] == 0)
+		return x[0] - floorQuo(d, x[0], x[1])*x[1]*truthInt(x[1] != 0) - x[0]*truthInt(x[1] == 0)
 	})
 	exact("logical_and", logic, nil, func(x []int64, _ array.DType) int64 { return x[0] & x[1] })
 	exact("logical_or", logic, nil, func(x []int64, _ array.DType) int64 { return x[0] | x[1] })
@@ -330,10 +375,10 @@ func init() {
 	exact("logical_not", logic, nil, func(x []int64, _ array.DType) int64 { return 1 - x[0] })
 	exact("eq", compare, func(x []float64) float64 { return truth(x[0] == x[1]) }, func(x []int64, _ array.DType) int64 { return truthInt(x[0] == x[1]) })
 	exact("ne", compare, func(x []float64) float64 { return truth(x[0] != x[1]) }, func(x []int64, _ array.DType) int64 { return truthInt(x[0] != x[1]) })
-	exact("lt", compare, func(x []float64) float64 { return truth(x[0] < x[1]) }, func(x []int64, _ array.DType) int64 { return truthInt(x[0] < x[1]) })
-	exact("le", compare, func(x []float64) float64 { return truth(x[0] <= x[1]) }, func(x []int64, _ array.DType) int64 { return truthInt(x[0] <= x[1]) })
-	exact("gt", compare, func(x []float64) float64 { return truth(x[0] > x[1]) }, func(x []int64, _ array.DType) int64 { return truthInt(x[0] > x[1]) })
-	exact("ge", compare, func(x []float64) float64 { return truth(x[0] >= x[1]) }, func(x []int64, _ array.DType) int64 { return truthInt(x[0] >= x[1]) })
+	exact("lt", compare, func(x []float64) float64 { return truth(x[0] < x[1]) }, func(x []int64, d array.DType) int64 { return truthInt(compareInts(d, x[0], x[1]) < 0) })
+	exact("le", compare, func(x []float64) float64 { return truth(x[0] <= x[1]) }, func(x []int64, d array.DType) int64 { return truthInt(compareInts(d, x[0], x[1]) <= 0) })
+	exact("gt", compare, func(x []float64) float64 { return truth(x[0] > x[1]) }, func(x []int64, d array.DType) int64 { return truthInt(compareInts(d, x[0], x[1]) > 0) })
+	exact("ge", compare, func(x []float64) float64 { return truth(x[0] >= x[1]) }, func(x []int64, d array.DType) int64 { return truthInt(compareInts(d, x[0], x[1]) >= 0) })
 	exact("isnan", compare, func(x []float64) float64 { return truth(math.IsNaN(x[0])) }, func([]int64, array.DType) int64 { return 0 })
 	exact("isinf", compare, func(x []float64) float64 { return truth(math.IsInf(x[0], 0)) }, func([]int64, array.DType) int64 { return 0 })
 	exact("isfinite", compare, func(x []float64) float64 { return truth(x[0]-x[0] == 0) }, func([]int64, array.DType) int64 { return 1 })
@@ -341,7 +386,7 @@ func init() {
 	references["floordiv"] = func(x []*Array, a ir.Attrs) Result {
 		d := computed(promote(x))
 		return point{rule: noBool, f: func(x []float64) float64 { return floorDiv(d, x[0], x[1]) },
-			i: func(x []int64, _ array.DType) int64 { return floorQuo(x[0], x[1]) }}.reference(x, a)
+			i: func(x []int64, d array.DType) int64 { return floorQuo(d, x[0], x[1]) }}.reference(x, a)
 	}
 	references["rsqrt"] = func(x []*Array, a ir.Attrs) Result {
 		d := promote(x)
@@ -423,11 +468,11 @@ func init() {
 			return math.Pow(x[0]*0x1p60, x[1]) * math.Exp2(-60*x[1])
 		}
 		return math.Pow(x[0], x[1])
-	}, i: func(x []int64, _ array.DType) int64 {
+	}, i: func(x []int64, d array.DType) int64 {
 		switch {
-		case x[1] >= 0:
+		case compareInts(d, x[1], 0) >= 0:
 			r := int64(1)
-			for b, e := x[0], x[1]; e > 0; b, e = b*b, e/2 {
+			for b, e := x[0], uint64(x[1]); e > 0; b, e = b*b, e/2 {
 				if e%2 == 1 {
 					r *= b
 				}
@@ -504,10 +549,22 @@ func floorDiv(d array.DType, x, y float64) float64 {
 	return f
 }
 
-// floorQuo is the quotient rounded down, 0 by zero, wrapping.
-func floorQuo(x, y int64) int64 {
+func lesserInt(d array.DType, x, y int64) int64 {
+	if compareInts(d, x, y) < 0 {
+		return x
+	}
+	return y
+}
+
+func greaterInt(d array.DType, x, y int64) int64 { return x ^ y ^ lesserInt(d, x, y) }
+
+// floorQuo is the quotient of integers of type d rounded down, 0 by zero, wrapping.
+func floorQuo(d array.DType, x, y int64) int64 {
 	if y == 0 {
 		return 0
+	}
+	if d == array.Uint64 {
+		return int64(uint64(x) / uint64(y))
 	}
 	q := x / y
 	if x%y != 0 && (x < 0) != (y < 0) {

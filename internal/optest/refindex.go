@@ -116,7 +116,7 @@ func init() {
 					if y := x[0].F[i]; first || y != y || sign*y > sign*out.F[k] {
 						out.F[k] = y
 					}
-				} else if y := x[0].I[i]; first || (sign > 0) == (y > out.I[k]) {
+				} else if y := x[0].I[i]; first || (sign > 0) == (compareInts(out.DType, y, out.I[k]) > 0) {
 					out.I[k] = y
 				}
 			})

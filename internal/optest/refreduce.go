@@ -193,7 +193,7 @@ func init() {
 				return reduceInts(x[0], x[0].DType, a, func(v []int64) int64 {
 					r := v[0]
 					for _, e := range v {
-						if e < r != max && e != r {
+						if e != r && compareInts(x[0].DType, e, r) < 0 != max {
 							r = e
 						}
 					}
@@ -336,7 +336,7 @@ func init() {
 				for k, j := range g {
 					b := g[best]
 					switch {
-					case x0.F == nil && x0.I[j] != x0.I[b] && (x0.I[j] > x0.I[b]) == max,
+					case x0.F == nil && x0.I[j] != x0.I[b] && (compareInts(x0.DType, x0.I[j], x0.I[b]) > 0) == max,
 						x0.F != nil && x0.F[b] == x0.F[b] && (x0.F[j] != x0.F[j] || x0.F[j] != x0.F[b] && (x0.F[j] > x0.F[b]) == max):
 						best = k
 					}

@@ -201,7 +201,7 @@ func init() {
 // before reports that element i is less than element j, NaN being the greatest.
 func before(x *Array, i, j int) bool {
 	if x.F == nil {
-		return x.I[i] < x.I[j]
+		return compareInts(x.DType, x.I[i], x.I[j]) < 0
 	}
 	return x.F[i] < x.F[j] || x.F[i] == x.F[i] && x.F[j] != x.F[j]
 }

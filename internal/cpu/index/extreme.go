@@ -15,6 +15,8 @@ type Extremes struct {
 	Greatest bool
 	// Contiguous copies a view to memory in row-major order, and returns what frees it.
 	Contiguous func(v *array.View) (w array.View, free func())
+	// Alloc returns memory, and what frees it.
+	Alloc func(bytes int) (s *array.Storage, free func())
 }
 
 // Find writes the place of the first extreme along an axis of x, or of the first NaN if
@@ -32,7 +34,38 @@ func (e *Extremes) Find(out []int64, x *array.View, axis int) {
 		argExtreme[float32, float32, int32](e, out, x, axis)
 	case array.Float64:
 		argExtreme[float64, float64, int64](e, out, x, axis)
+	case array.Int8:
+		findWide(e, out, x, axis, array.Int32, func(x int8) int32 { return int32(x) })
+	case array.Int16:
+		findWide(e, out, x, axis, array.Int32, func(x int16) int32 { return int32(x) })
+	case array.Uint16:
+		findWide(e, out, x, axis, array.Int32, func(x uint16) int32 { return int32(x) })
+	case array.Uint32:
+		findWide(e, out, x, axis, array.Int32, func(x uint32) int32 { return int32(x ^ 1<<31) })
+	case array.Uint64:
+		findWide(e, out, x, axis, array.Int64, func(x uint64) int64 { return int64(x ^ 1<<63) })
+	default:
+		array.Failf("argmax", "", "is not defined for %s", x.DType)
 	}
+}
+
+// findWide is Find for elements that are in the order of what as makes of them, of type
+// wide.
+func findWide[E, W any](e *Extremes, out []int64, x *array.View, axis int, wide array.DType, as func(E) W) {
+	flat, free := e.Contiguous(x)
+	defer free()
+	from := unsafe.Slice((*E)(gen.Ptr(&flat)), flat.Size())
+	y := array.View{DType: wide, Shape: x.Shape, Strides: array.RowMajor(x.Shape)}
+	var release func()
+	y.Store, release = e.Alloc(len(from) * wide.Size())
+	defer release()
+	to := unsafe.Slice((*W)(gen.Ptr(&y)), len(from))
+	par.Run(len(from), 1<<14, 0, func(_, begin, end int) {
+		for i := begin; i < end; i++ {
+			to[i] = as(from[i])
+		}
+	})
+	e.Find(out, &y, axis)
 }
 
 // A value is what elements are compared as, a place what rows are counted in: of

@@ -24,6 +24,11 @@ func TestArgExtreme(t *testing.T) {
 				testArg(t, s, axis, []int32{math.MinInt32, math.MaxInt32, 0, -1})
 				testArg(t, s, axis, []int64{math.MinInt64, math.MaxInt64, 0, 1 << 40})
 				testArg(t, s, axis, []uint8{0, 255, 128, 127})
+				testArg(t, s, axis, []int8{0, -1, -128, 127})
+				testArg(t, s, axis, []int16{0, -1, math.MinInt16, math.MaxInt16})
+				testArg(t, s, axis, []uint16{0, 1, 1 << 15, math.MaxUint16})
+				testArg(t, s, axis, []uint32{0, 1, 1 << 31, math.MaxUint32})
+				testArg(t, s, axis, []uint64{0, 1, 1 << 63, math.MaxUint64})
 			}
 		}
 	})
@@ -31,10 +36,10 @@ func TestArgExtreme(t *testing.T) {
 
 // testArg has an array of random elements, among them, now and then, those given,
 // in row-major order or in that of other axes.
-func testArg[T element](t *testing.T, shape []int, axis int, special []T) {
+func testArg[T int8 | int16 | uint16 | uint32 | uint64 | element](t *testing.T, shape []int, axis int, special []T) {
 	t.Helper()
 	size := array.Size(shape)
-	d := map[string]array.DType{"uint8": array.Uint8, "int32": array.Int32, "int64": array.Int64, "float32": array.Float32, "float64": array.Float64}[fmt.Sprintf("%T", special[0])]
+	d := map[string]array.DType{"uint8": array.Uint8, "int8": array.Int8, "int16": array.Int16, "uint16": array.Uint16, "uint32": array.Uint32, "uint64": array.Uint64, "int32": array.Int32, "int64": array.Int64, "float32": array.Float32, "float64": array.Float64}[fmt.Sprintf("%T", special[0])]
 	for _, often := range []int{0, 100, 3} {
 		b, err := guard.End(size * d.Size())
 		if rand.Intn(2) == 0 {
@@ -58,7 +63,7 @@ func testArg[T element](t *testing.T, shape []int, axis int, special []T) {
 		}
 		for _, greatest := range []bool{false, true} {
 			out := make([]int64, size/shape[axis])
-			(&Extremes{cputest.UnderTest, greatest, contiguous}).Find(out, &v, axis)
+			(&Extremes{cputest.UnderTest, greatest, contiguous, alloc}).Find(out, &v, axis)
 			for k, got := range out {
 				from, rest := 0, k
 				for i := len(shape) - 1; i >= 0; i-- {
@@ -99,10 +104,16 @@ func BenchmarkArgExtreme(b *testing.B) {
 			v := array.View{Store: array.NewStorage(l.Ptr(), 4*n, l), DType: array.Float32, Shape: s[:], Strides: array.RowMajor(s[:])}
 			out := make([]int64, s[0])
 			for b.Loop() {
-				(&Extremes{cputest.UnderTest, true, contiguous}).Find(out, &v, 1)
+				(&Extremes{cputest.UnderTest, true, contiguous, alloc}).Find(out, &v, 1)
 			}
 		})
 	}
+}
+
+// alloc is plain memory.
+func alloc(bytes int) (*array.Storage, func()) {
+	b := make([]uint64, bytes/8+1)
+	return array.NewStorage(unsafe.Pointer(&b[0]), bytes, b), func() {}
 }
 
 // contiguous copies element by element.

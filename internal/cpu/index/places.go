@@ -111,12 +111,14 @@ func addInto(d array.DType, dst, src unsafe.Pointer, n int) {
 		addSlices(unsafe.Slice((*float32)(dst), n), unsafe.Slice((*float32)(src), n))
 	case array.Float64:
 		addSlices(unsafe.Slice((*float64)(dst), n), unsafe.Slice((*float64)(src), n))
-	case array.Int32:
+	case array.Int32, array.Uint32:
 		addSlices(unsafe.Slice((*int32)(dst), n), unsafe.Slice((*int32)(src), n))
-	case array.Int64:
+	case array.Int64, array.Uint64:
 		addSlices(unsafe.Slice((*int64)(dst), n), unsafe.Slice((*int64)(src), n))
-	case array.Uint8:
+	case array.Uint8, array.Int8:
 		addSlices(unsafe.Slice((*uint8)(dst), n), unsafe.Slice((*uint8)(src), n))
+	case array.Uint16, array.Int16:
+		addSlices(unsafe.Slice((*uint16)(dst), n), unsafe.Slice((*uint16)(src), n))
 	case array.Bool:
 		a, b := bytes(dst, n), bytes(src, n)
 		for i := range a {
@@ -125,7 +127,7 @@ func addInto(d array.DType, dst, src unsafe.Pointer, n int) {
 	}
 }
 
-func addSlices[T uint8 | int32 | int64 | float32 | float64](a, b []T) {
+func addSlices[T uint8 | uint16 | int32 | int64 | float32 | float64](a, b []T) {
 	b = b[:len(a)]
 	for i := range a {
 		a[i] += b[i]

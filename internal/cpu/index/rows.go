@@ -152,7 +152,7 @@ type sumFrame struct {
 // sum writes the kernel of Rows.Sum.
 func (g *writer) sum() {
 	a := &g.Asm
-	add := map[array.DType]asm.Op{array.Float32: asm.VADDPS, array.Float64: asm.VADDPD, array.Int32: asm.VPADDD, array.Int64: asm.VPADDQ}[g.dtype]
+	add := map[array.DType]asm.Op{array.Float32: asm.VADDPS, array.Float64: asm.VADDPD, array.Int32: asm.VPADDD, array.Int64: asm.VPADDQ, array.Uint32: asm.VPADDD, array.Uint64: asm.VPADDQ}[g.dtype]
 	store := asm.VMOVUPS
 	if g.past {
 		store = asm.VMOVNTPS
