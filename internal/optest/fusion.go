@@ -227,7 +227,7 @@ func RandomGraph(seed uint64, used map[*op.Def]int) *Graph {
 }
 
 var (
-	graphTypes = []array.DType{array.Float32, array.Float32, array.Float32, array.Float64, array.Float16, array.BFloat16, array.Int32, array.Int64, array.Uint8, array.Bool}
+	graphTypes = []array.DType{array.Float32, array.Float32, array.Float32, array.Float64, array.Float16, array.BFloat16, array.Int32, array.Int64, array.Uint8, array.Int8, array.Int16, array.Uint16, array.Uint32, array.Uint64, array.Bool}
 
 	graphPointwise = sync.OnceValue(func() (defs []*op.Def) {
 		for _, d := range op.Table() {
