@@ -135,7 +135,7 @@ func newNode(p *planned, in []*gradNode) *gradNode {
 // [Tensor.Grad]. It returns t.
 func (t *Tensor) RequireGrad() *Tensor {
 	t.notNil("requiregrad")
-	if !t.v.DType.Float() {
+	if !t.v.DType.Differentiable() {
 		array.Failf("requiregrad", "", "only floats have gradients, not %s", t.v.DType)
 	}
 	if t.hist != nil && t.hist.frozen.Swap(false) {
@@ -277,7 +277,7 @@ func record(p *planned, ops []operand, outs ...*Tensor) {
 	var in []*gradNode
 	for i := range ops {
 		t := ops[i].t
-		if t == nil || t.hist == nil || !t.v.DType.Float() {
+		if t == nil || t.hist == nil || !t.v.DType.Differentiable() {
 			continue
 		}
 		if n := t.node(); n != nil {
@@ -325,7 +325,7 @@ func record(p *planned, ops []operand, outs ...*Tensor) {
 	}
 	n.results = make([]*gradNode, len(outs))
 	for i, out := range outs {
-		if t := p.outs[i]; t.DType.Float() {
+		if t := p.outs[i]; t.DType.Differentiable() {
 			n.results[i] = &gradNode{seq: tapeSeq.Add(1), name: n.name, dtype: t.DType, shape: t.Shape, in: []*gradNode{n}, which: i, part: true}
 			out.setNode(n.results[i])
 		}
@@ -412,7 +412,7 @@ func (p *planned) makeVJP(in []*gradNode) *vjp {
 	ys, dys := make([]*ir.Node, k), make([]*ir.Node, k)
 	for i, t := range p.outs {
 		ys[i] = g.Input(tensors+i, t.DType, t.Shape)
-		if t.DType.Float() {
+		if t.DType.Differentiable() {
 			dys[i] = g.Input(tensors+k+i, t.DType, t.Shape)
 		}
 	}

@@ -28,7 +28,32 @@ func numberOf(opName string, number uint8, n exec.Number, d DType) *Tensor {
 	if err := n.Check(opName, d); err != nil {
 		panic(err)
 	}
+	if d.Complex() {
+		return complexOf(number, complex(n.Real(), 0), d)
+	}
 	return fullOf(number, n, d)
+}
+
+// number is a 0-d tensor, on a device, of the Go number that the operand is.
+func (o *operand) number(opName string, number uint8, d DType) *Tensor {
+	if o.num.Kind != array.CatComplex {
+		return numberOf(opName, number, o.num, d)
+	}
+	if !d.Complex() {
+		array.Failf(opName, "x", "%v is complex, %s is not: give its real part", complex(o.num.Float, o.imag), d)
+	}
+	return complexOf(number, complex(o.num.Float, o.imag), d)
+}
+
+// complexOf is a 0-d tensor of a complex number on a device.
+func complexOf(number uint8, x complex128, d DType) *Tensor {
+	t := &Tensor{v: array.View{Store: alloc(number, d.Size()), DType: d, Shape: []int{}, Strides: []int{}}}
+	for i, f := range [...]float64{real(x), imag(x)} {
+		part := t.v.Part(i)
+		bits := exec.Number{Float: f, Kind: array.CatFloat}.Bits(part.DType)
+		check(device.Get(number).Default().Fill(device.Ref{Store: t.v.Store, Offset: part.Offset * part.DType.Size()}, 1, bits, part.DType.Size()))
+	}
+	return t
 }
 
 // fullOf is a 0-d tensor of a Go number on a device.
@@ -49,7 +74,7 @@ func full(opName string, x any, number uint8, d DType, shape []int) *Tensor {
 	}
 	t := empty(opName, number, d, shape)
 	if t.Size() > 0 {
-		copyViews(&t.v, &numberOf(opName, number, o.num, d).v)
+		copyViews(&t.v, &o.number(opName, number, d).v)
 	}
 	return t
 }
@@ -95,7 +120,7 @@ func Scalar(x any, d ...DType) *Tensor {
 	if !t.Supported() {
 		array.Failf("scalar", "dtype", "%s is not supported", t)
 	}
-	return numberOf("scalar", 0, o.num, t)
+	return o.number("scalar", 0, t)
 }
 
 // Eye returns the n x n identity matrix, float32.

@@ -78,7 +78,7 @@ func (f *Func) Apply(x ...*Tensor) *Tensor {
 		array.Failf(f.Name, "", "Forward returned nil")
 	}
 	out := &Tensor{v: y.v, run: mergeRuns(f.Name, ops)}
-	if !out.run.gradOn() || !y.v.DType.Float() {
+	if !out.run.gradOn() || !y.v.DType.Differentiable() {
 		return out
 	}
 	n := &gradNode{seq: tapeSeq.Add(1), name: f.Name, dtype: y.v.DType, shape: y.v.Shape, in: make([]*gradNode, len(x))}

@@ -22,8 +22,17 @@ func keepAlive(t *Tensor) { runtime.KeepAlive(t.v.Store) }
 
 // An operand is an argument of an operation: a tensor or a Go number.
 type operand struct {
-	t   *Tensor
-	num exec.Number
+	t    *Tensor
+	num  exec.Number
+	imag float64 // of a complex number
+}
+
+// numbers appends the numbers that stand for an operand: a complex one is two.
+func (o *operand) numbers(to []exec.Number) []exec.Number {
+	if o.num.Kind != array.CatComplex {
+		return append(to, o.num)
+	}
+	return append(to, exec.Number{Float: o.num.Float, Kind: array.CatFloat}, exec.Number{Float: o.imag, Kind: array.CatFloat})
 }
 
 // tensorOperand is a tensor as an operand of op. A nil tensor must not be taken
@@ -71,6 +80,10 @@ func asOperand(opName string, x any) operand {
 		return operand{num: exec.Number{Int: int64(x), Kind: array.CatInt, Big: x > math.MaxInt64}}
 	case uint:
 		return asOperand(opName, uint64(x))
+	case complex128:
+		return operand{num: exec.Number{Float: real(x), Kind: array.CatComplex}, imag: imag(x)}
+	case complex64:
+		return asOperand(opName, complex128(x))
 	case half.Float16:
 		return operand{num: exec.Number{Float: float64(x.Float32()), Kind: array.CatFloat}}
 	case half.BFloat16:
@@ -79,7 +92,7 @@ func asOperand(opName string, x any) operand {
 	if x == nil {
 		failNil(opName)
 	}
-	array.Failf(opName, "", "takes a *Tensor or a Go number (a float, an integer or a bool), not %T", x)
+	array.Failf(opName, "", "takes a *Tensor or a Go number (bool, integer, float or complex), not %T", x)
 	return operand{}
 }
 
@@ -95,7 +108,7 @@ func (o *operand) weakType() DType {
 }
 
 func weakType(c array.Category) DType {
-	return [...]DType{array.CatBool: Bool, array.CatInt: Int64, array.CatFloat: Float32}[c]
+	return [...]DType{array.CatBool: Bool, array.CatInt: Int64, array.CatFloat: Float32, array.CatComplex: Complex64}[c]
 }
 
 // A planned is an operation made ready for one set of types, shapes and strides
@@ -107,7 +120,7 @@ type planned struct {
 	device uint8
 	nums   int       // Go numbers among the arguments
 	outs   []ir.Type // of the results
-	float  bool      // a result holds floats
+	float  bool      // a result has gradients
 	dtype  DType     // of the first result
 	shape  []int
 
@@ -254,7 +267,7 @@ func (p *planned) infer(compose composer) {
 	}
 	for _, n := range p.nodes {
 		p.outs = append(p.outs, ir.Type{DType: n.DType, Shape: n.Shape})
-		p.float = p.float || n.DType.Float()
+		p.float = p.float || n.DType.Differentiable()
 	}
 	p.dtype, p.shape = p.outs[0].DType, p.outs[0].Shape
 }
@@ -283,8 +296,12 @@ func (p *planned) inputs(g *ir.Graph) []*ir.Node {
 	for i := range args {
 		s := &p.sigs[i]
 		if s.num {
-			args[i] = g.Scalar(nn, weakType(s.kind), true)
+			args[i] = g.Scalar(nn, weakType(min(s.kind, array.CatFloat)), true)
 			nn++
+			if s.kind == array.CatComplex {
+				args[i] = op.WeakComplex(args[i], g.Scalar(nn, Float32, true))
+				nn++
+			}
 			continue
 		}
 		args[i] = g.Input(nt, s.dtype, s.shape)
@@ -348,7 +365,7 @@ func (p *planned) compute(ops []operand, outs []array.View) {
 	ins, nums := views[:0], numbers[:0]
 	for i := range ops {
 		if ops[i].t == nil {
-			nums = append(nums, ops[i].num)
+			nums = ops[i].numbers(nums)
 			continue
 		}
 		ops[i].t.check(p.def.Name)

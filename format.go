@@ -289,6 +289,9 @@ func (p *printer) complex(prec int) func(at int) string {
 	if len(p.v.Shape) == 0 {
 		short := func(w string) string { return strings.Replace(strings.TrimSuffix(w, "."), ".e", "e", 1) }
 		return func(at int) string {
+			if x := re(at); x == 0 && !math.Signbit(x) {
+				return short(fi.word(im(at))) + "j"
+			}
 			return "(" + short(fr.word(re(at))) + short(strings.TrimSuffix(signed(at), "j")) + "j)"
 		}
 	}

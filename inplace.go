@@ -215,7 +215,7 @@ func (t *Tensor) Assign(x any) *Tensor {
 	if !array.BroadcastsTo(o.t.v.Shape, t.v.Shape) {
 		array.Failf("assign", "x", "has shape %s, which does not broadcast to the receiver's %s", array.ShapeString(o.t.v.Shape), array.ShapeString(t.v.Shape))
 	}
-	grad := t.run.gradOn() && o.t.run.gradOn() && t.v.DType.Float()
+	grad := t.run.gradOn() && o.t.run.gradOn() && t.v.DType.Differentiable()
 	var n *gradNode
 	if grad && o.t.RequiresGrad() {
 		x := window(op.Expand, op.Shape(t.v.Shape), o.t)

@@ -44,18 +44,18 @@ func (t *Tensor) Mod(x any) *Tensor { return binary(op.Mod, t, x) }
 // products.
 func (t *Tensor) Pow(x any) *Tensor {
 	base, o := tensorOperand("pow", t), asOperand("pow", x)
-	if o.t == nil {
+	if o.t == nil && o.num.Kind != array.CatComplex {
 		k := int(o.num.Int)
 		if o.num.Kind == array.CatFloat {
 			k = int(o.num.Float)
 			if float64(k) != o.num.Float {
 				return apply(op.Pow, nil, base, o)
 			}
-			if !t.v.DType.Float() {
+			if !t.v.DType.Differentiable() {
 				t = t.To(Float32)
 			}
 		}
-		if k >= -op.MaxPower && k <= op.MaxPower && (k >= 0 || t.v.DType.Float()) && t.v.DType != Bool {
+		if k >= -op.MaxPower && k <= op.MaxPower && (k >= 0 || t.v.DType.Differentiable()) && t.v.DType != Bool {
 			return apply(op.PowInt, op.Power(k), operand{t: t})
 		}
 	}

@@ -17,7 +17,7 @@ func window(d *op.Def, a ir.Attrs, t *Tensor) *Tensor {
 		return window(d, a, t.Clone())
 	}
 	out := &Tensor{v: v, run: t.run}
-	if t.v.DType.Float() && t.run.gradOn() {
+	if t.v.DType.Differentiable() && t.run.gradOn() {
 		out.hist = &history{of: t, by: lookup(d, a, []operand{{t: t}})}
 	}
 	return out

@@ -65,8 +65,8 @@ var dtypes = [256]struct {
 	BFloat16:   {"bfloat16", 2, CatFloat, false, true},
 	Float32:    {"float32", 4, CatFloat, false, true},
 	Float64:    {"float64", 8, CatFloat, false, true},
-	Complex64:  {"complex64", 8, CatComplex, false, false},
-	Complex128: {"complex128", 16, CatComplex, false, false},
+	Complex64:  {"complex64", 8, CatComplex, false, true},
+	Complex128: {"complex128", 16, CatComplex, false, true},
 }
 
 // DTypes lists the element types that tensors can hold in this version.
@@ -99,6 +99,35 @@ func (d DType) Float() bool { return dtypes[d].cat == CatFloat && d != Invalid }
 
 // Half reports float16 and bfloat16.
 func (d DType) Half() bool { return d == Float16 || d == BFloat16 }
+
+// Complex reports complex64 and complex128.
+func (d DType) Complex() bool { return dtypes[d].cat == CatComplex }
+
+// Differentiable reports floats and complex numbers, which have gradients.
+func (d DType) Differentiable() bool { return d.Float() || d.Complex() }
+
+// Part returns the type of the real and the imaginary part of complex numbers; of
+// others the type itself.
+func (d DType) Part() DType {
+	switch d {
+	case Complex64:
+		return Float32
+	case Complex128:
+		return Float64
+	}
+	return d
+}
+
+// WithParts returns the type of complex numbers whose parts are of a type that holds d's.
+func (d DType) WithParts() DType {
+	switch d {
+	case Complex64, Complex128:
+		return d
+	case Float64:
+		return Complex128
+	}
+	return Complex64
+}
 
 // Integer reports an integer type; bool is none.
 func (d DType) Integer() bool { return dtypes[d].cat == CatInt }
@@ -144,10 +173,13 @@ func Promote(a, b DType) DType {
 	}
 	ca, cb := a.Category(), b.Category()
 	if ca != cb {
-		if ca > cb {
-			return a
+		if ca < cb {
+			a, b = b, a
 		}
-		return b
+		if a.Complex() && b.WithParts().Size() > a.Size() { // a float64 in complex64
+			return Complex128
+		}
+		return a
 	}
 	switch ca {
 	case CatFloat:

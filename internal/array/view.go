@@ -104,6 +104,22 @@ func (v *View) Same(w *View) bool {
 	return true
 }
 
+// Part returns the real (0) or imaginary (1) parts of a view of complex numbers.
+func (v *View) Part(i int) View {
+	strides := make([]int, len(v.Strides))
+	for k, s := range v.Strides {
+		strides[k] = 2 * s
+	}
+	w := View{v.Store, v.DType.Part(), 2 * v.Offset, v.Shape, strides}
+	return w.Window(i, w.Shape, w.Strides)
+}
+
+// Scalars returns the parts of complex numbers along one more axis, the last, of size 2.
+func (v *View) Scalars() View {
+	w := v.Part(0)
+	return w.Window(0, append(append([]int{}, w.Shape...), 2), append(w.Strides, 1))
+}
+
 // Overlaps reports whether the two views may share a byte. It compares the
 // address ranges, so views that interleave without sharing count as
 // overlapping.

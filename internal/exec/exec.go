@@ -96,6 +96,17 @@ func (n Number) Bits(d array.DType) uint64 {
 	return 0
 }
 
+// Real returns the number as a float64.
+func (n Number) Real() float64 {
+	switch {
+	case n.Kind == array.CatFloat:
+		return n.Float
+	case n.Big:
+		return float64(uint64(n.Int))
+	}
+	return float64(n.Int)
+}
+
 // Truth is a Go bool as a number.
 func Truth(b bool) Number {
 	if b {
@@ -178,19 +189,19 @@ func (c *Compiled) Run(ctx context.Context, ins []*array.View, nums []Number, ou
 	}
 	slots = slots[:len(p.Slots)]
 	var offs [12]int
-	off := offs[:] // of given memory, in elements
+	off := offs[:] // of given memory, in bytes
 	if len(p.Slots) > len(offs) {
 		off = make([]int, len(p.Slots))
 	}
 	for i := range ins {
-		slots[i], off[i] = ins[i].Store, ins[i].Offset
+		slots[i], off[i] = ins[i].Store, ins[i].Offset*ins[i].DType.Size()
 	}
 	for i := range p.Outs {
 		o := &p.Outs[i]
 		if out[i].Store == nil {
 			out[i] = array.View{Store: s.Alloc(p.Slots[o.Slot].Bytes), DType: o.DType, Shape: o.Shape, Strides: o.Strides}
 		}
-		slots[o.Slot], off[o.Slot] = out[i].Store, out[i].Offset
+		slots[o.Slot], off[o.Slot] = out[i].Store, out[i].Offset*o.DType.Size()
 	}
 	for i := range p.Steps {
 		st := &p.Steps[i]
@@ -273,7 +284,7 @@ func memory(i int, p *plan.Plan, s device.Stream, slots []*array.Storage) *array
 }
 
 func view(o *plan.Operand, p *plan.Plan, s device.Stream, slots []*array.Storage, off []int) array.View {
-	return array.View{Store: memory(o.Slot, p, s, slots), DType: o.DType, Offset: o.Offset + off[o.Slot], Shape: o.Shape, Strides: o.Strides}
+	return array.View{Store: memory(o.Slot, p, s, slots), DType: o.DType, Offset: o.Offset + off[o.Slot]/o.DType.Size(), Shape: o.Shape, Strides: o.Strides}
 }
 
 // kernel launches a kernel at each index of the axes around its program.
@@ -298,11 +309,11 @@ func (c *Compiled) bind(s device.Stream, k *plan.Kernel, index []int, nums []Num
 	f := device.NewArgs()
 	for i := range k.Binds {
 		o := &k.Binds[i]
-		at := o.Offset + off[o.Slot]
+		at := o.Offset
 		for a, j := range index {
 			at += j * k.Around[a].Strides[i]
 		}
-		f.Bufs[i] = device.Ref{Store: memory(o.Slot, c.Plan, s, slots), Offset: at * o.DType.Size()}
+		f.Bufs[i] = device.Ref{Store: memory(o.Slot, c.Plan, s, slots), Offset: at*o.DType.Size() + off[o.Slot]}
 	}
 	copy(f.Word[:], k.Words)
 	for _, a := range k.Scalars {

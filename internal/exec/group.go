@@ -32,10 +32,10 @@ func RunAll(tasks []Task) error {
 		t := &tasks[i]
 		slots, off = slots[:0], off[:0]
 		for _, v := range t.Ins {
-			slots, off = append(slots, v.Store), append(off, v.Offset)
+			slots, off = append(slots, v.Store), append(off, v.Offset*v.DType.Size())
 		}
 		for _, v := range t.Out {
-			slots, off = append(slots, v.Store), append(off, v.Offset)
+			slots, off = append(slots, v.Store), append(off, v.Offset*v.DType.Size())
 		}
 		k := t.C.Plan.Steps[0].Kernel
 		for index := make([]int, len(k.Around)); ; {

@@ -48,6 +48,9 @@ func init() {
 			if r := len(x[0].Shape); r == 0 || x[0].Shape[r-1] != w.Shape[1] {
 				array.Failf("linear", "x", "has shape %s, want [... %d]: the weights are %s, outputs first", array.ShapeString(x[0].Shape), w.Shape[1], array.ShapeString(w.Shape))
 			}
+			if !Promote(x[0], w).Differentiable() {
+				array.Failf("linear", "", "takes floats, got %s and %s: convert with To first", x[0].DType, w.DType)
+			}
 			y := composeMatMul(x[0], swapLast(w))
 			if len(x) == 2 {
 				return y
@@ -242,8 +245,8 @@ func composeMatMul(x, y *node) *node {
 		array.Failf("matmul", "", "takes one dimension or more, got %s x %s", array.ShapeString(x.Shape), array.ShapeString(y.Shape))
 	}
 	meet := Promote(x, y)
-	if !meet.Float() {
-		array.Failf("matmul", "", "takes floats, got %s and %s: convert with To first", x.DType, y.DType)
+	if meet == array.Bool {
+		array.Failf("matmul", "", "is not defined for bool: convert with To first")
 	}
 	x, y = Convert(x, meet), Convert(y, meet)
 	kx := x.Shape[len(x.Shape)-1]
@@ -266,7 +269,7 @@ func composeMatMul(x, y *node) *node {
 		if kx == 0 {
 			tall = reshape(x, []int{array.Size(x.Shape[:len(x.Shape)-1]), 0})
 		}
-		r = reshape(apply(MatMul2, tall, y), append(append([]int(nil), x.Shape[:len(x.Shape)-1]...), n))
+		r = reshape(product(tall, y), append(append([]int(nil), x.Shape[:len(x.Shape)-1]...), n))
 	} else {
 		bx, by := x.Shape[:len(x.Shape)-2], y.Shape[:len(y.Shape)-2]
 		if !array.Broadcasts(bx, by) {
@@ -275,7 +278,7 @@ func composeMatMul(x, y *node) *node {
 		batch := array.Broadcast("matmul", bx, by)
 		x = expand(x, append(append([]int(nil), batch...), m, kx))
 		y = expand(y, append(append([]int(nil), batch...), ky, n))
-		r = apply(MatMul2, x, y)
+		r = product(x, y)
 	}
 	s := r.Shape
 	switch {
@@ -287,6 +290,19 @@ func composeMatMul(x, y *node) *node {
 		return reshape(r, s[:len(s)-1])
 	}
 	return r
+}
+
+// product is the matrix product over the last two axes of operands of one type. That of
+// integers is a sum of products, which wraps.
+func product(x, y *node) *node {
+	if !x.DType.Integer() {
+		return apply(MatMul2, x, y)
+	}
+	r := len(x.Shape)
+	m, k, n := x.Shape[r-2], x.Shape[r-1], y.Shape[r-1]
+	batch := x.Shape[: r-2 : r-2]
+	terms := mul(reshape(x, append(append([]int(nil), batch...), m, k, 1)), reshape(y, append(append([]int(nil), batch...), 1, k, n)))
+	return reshape(Apply(reduceSum, Group{r - 1, r}, terms), append(append([]int(nil), batch...), m, n))
 }
 
 // window is the strided part of x that holds element (ky, kx) of every window.

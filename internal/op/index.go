@@ -31,7 +31,7 @@ func checkWithin(c *Call, axis int, index, shape []int, whose string) {
 }
 
 func init() {
-	IndexSelect = define(Def{Name: "index_select", Class: Routine, Arity: 2, Contig: true, Attrs: Axis(0), ONNX: "Gather",
+	IndexSelect = define(Def{Name: "index_select", Moves: true, Class: Routine, Arity: 2, Contig: true, Attrs: Axis(0), ONNX: "Gather",
 		Doc: "The sub-arrays of x at the places of a vector of indices along an axis.",
 		Infer: func(c *Call) (array.DType, []int) {
 			x := c.Args[0]
@@ -83,7 +83,7 @@ func init() {
 		},
 		Samples: []Sample{{Shapes: [][]int{{4, 3}, {4}, {5, 3}}, DTypes: []array.DType{array.Float64, array.Int64, array.Float64}, Max: 5, Attrs: Target{Shape: []int{5, 3}}},
 			{Shapes: [][]int{{4, 3}, {4}}, DTypes: []array.DType{array.Float64, array.Int64}, Max: 5, Attrs: Target{Shape: []int{5, 3}}}}})
-	Gather = define(Def{Name: "gather", Class: Routine, Arity: 2, Contig: true, Attrs: Axis(0), ONNX: "GatherElements",
+	Gather = define(Def{Name: "gather", Moves: true, Class: Routine, Arity: 2, Contig: true, Attrs: Axis(0), ONNX: "GatherElements",
 		Doc: "Element (i, j, ...) is x's where the index along an axis is taken from the second argument at (i, j, ...).",
 		Infer: func(c *Call) (array.DType, []int) {
 			x, idx := c.Args[0], c.Args[1]
@@ -113,7 +113,7 @@ func init() {
 			v.Set(0, func() *node { return Apply(Gather, Axis(v.Node.Attrs.(Target).Axis), v.DY, v.X[1]) })
 		},
 		Samples: []Sample{{Shapes: [][]int{{4, 3}, {4, 3}}, DTypes: []array.DType{array.Float64, array.Int64}, Max: 5, Attrs: Target{Shape: []int{5, 3}}}}})
-	MaskSelect = define(Def{Name: "mask_select", Class: Routine, Arity: 2, Contig: true, Attrs: Count(0), ONNX: "Compress",
+	MaskSelect = define(Def{Name: "mask_select", Moves: true, Class: Routine, Arity: 2, Contig: true, Attrs: Count(0), ONNX: "Compress",
 		Doc: "The elements of x, in row-major order, where a mask of its shape is true, which is at as many places as it says.",
 		Infer: func(c *Call) (array.DType, []int) {
 			if m := c.Args[1]; m.DType != array.Bool || !array.Equal(m.Shape, c.Args[0].Shape) {
@@ -123,7 +123,7 @@ func init() {
 		},
 		VJP:     func(v *VJP) { v.Set(0, func() *node { return apply(maskPlace, v.DY, v.X[1]) }) },
 		Samples: []Sample{{Shapes: [][]int{{0, 3}, {0, 3}}, DTypes: []array.DType{array.Float64, array.Bool}, Max: 2}}})
-	maskPlace = define(Def{Name: "mask_place", Class: Routine, Arity: 2, Contig: true,
+	maskPlace = define(Def{Name: "mask_place", Moves: true, Class: Routine, Arity: 2, Contig: true,
 		Doc: "Zeros of the shape of a mask with the elements of the vector x, in order, where it is true.",
 		Infer: func(c *Call) (array.DType, []int) {
 			x, m := c.Args[0], c.Args[1]

@@ -95,7 +95,7 @@ func init() {
 		},
 		Samples: []Sample{{Shapes: [][]int{{4, 6}}}, {Shapes: [][]int{{2, 4, 6}}, Attrs: Offset(2)}, {Shapes: [][]int{{4, 6}}, Attrs: Offset(-1)}}})
 
-	Copy = define(Def{Name: "copy", Class: Routine, Arity: 1, Doc: "The elements in memory of their own; the planner's way to transpose.",
+	Copy = define(Def{Name: "copy", Moves: true, Class: Routine, Arity: 1, Doc: "The elements in memory of their own; the planner's way to transpose.",
 		Infer:   func(c *Call) (array.DType, []int) { return c.Args[0].DType, c.Args[0].Shape },
 		VJP:     func(v *VJP) { v.Set(0, func() *node { return v.DY }) },
 		Samples: []Sample{{Shapes: [][]int{{40, 70}}}, {Shapes: [][]int{{3, 5, 2}}}}})
@@ -305,6 +305,9 @@ func Parts(n *node, out array.View) (parts []array.View, covered bool, fill floa
 		a, r := n.Attrs.(Interleaving), len(n.Shape)
 		s := n.Args[0].Shape
 		return parts, s[r-2]*a.Every[0] == a.Size[0] && s[r-1]*a.Every[1] == a.Size[1], 0
+	}
+	if n.Op == Complex {
+		return []array.View{out.Part(0), out.Part(1)}, true, 0
 	}
 	panic("op: " + n.Op.OpName() + " is no Assemble")
 }

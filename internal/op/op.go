@@ -85,6 +85,9 @@ type Def struct {
 	// once so.
 	Wide bool
 
+	// Moves marks a Routine that moves elements of any type, whatever they mean.
+	Moves bool
+
 	// Contig asks for contiguous arguments of a Routine.
 	Contig bool
 
@@ -212,6 +215,13 @@ func ApplyAll(d *Def, a ir.Attrs, args ...*ir.Node) []*ir.Node {
 	switch {
 	case d.Wide && hasHalf(args):
 		return applyWide(d, a, args)
+	case hasComplex(args), d == Cast && array.DType(a.(To)).Complex():
+		if f := d.complexForm(); f != nil {
+			return []*ir.Node{f(args, a)}
+		} else if d.ComposeAll == nil {
+			array.Failf(d.Name, "", "is not defined for %s", Promote(args...))
+		}
+		return d.ComposeAll(args, a)
 	case d.ComposeAll != nil:
 		return d.ComposeAll(args, a)
 	case d.InferAll != nil:
@@ -227,6 +237,10 @@ func ApplyAll(d *Def, a ir.Attrs, args ...*ir.Node) []*ir.Node {
 		return out
 	}
 	return []*ir.Node{applyOne(d, a, args)}
+}
+
+func hasComplex(args []*ir.Node) bool {
+	return slices.ContainsFunc(args, func(x *ir.Node) bool { return x.DType.Complex() })
 }
 
 func hasHalf(args []*ir.Node) bool {
@@ -394,6 +408,8 @@ func Convert(x *ir.Node, d array.DType) *ir.Node {
 	}
 	g := x.Graph
 	switch {
+	case x.DType.Complex() || d.Complex():
+		return convertComplex(x, d)
 	case x.Op == ir.Scalar && x.Weak:
 		return g.Scalar(x.Arg(), d, false)
 	case x.Op == ir.Const:
@@ -502,7 +518,13 @@ func Nearest(d array.DType, f float64) float64 {
 }
 
 // num is the constant f in the type of like.
-func num(like *ir.Node, f float64) *ir.Node { return like.Graph.Number(f, like.DType, false) }
+func num(like *ir.Node, f float64) *ir.Node {
+	if like.DType.Complex() {
+		part := like.DType.Part()
+		return join2(like.Graph.Number(f, part, false), like.Graph.Number(0, part, false))
+	}
+	return like.Graph.Number(f, like.DType, false)
+}
 
 // A VJP collects the gradients of one application of a Def.
 type VJP struct {
@@ -559,7 +581,7 @@ func Gradient(outs, douts, wrt []*ir.Node) []*ir.Node {
 	}
 	for i, x := range g.Nodes[:n] {
 		for _, a := range x.Args {
-			leads[i] = leads[i] || reach[i] && leads[a.ID] && (x.DType.Float() || x.Results != nil)
+			leads[i] = leads[i] || reach[i] && leads[a.ID] && (x.DType.Differentiable() || x.Results != nil)
 		}
 	}
 	grad := make([]*ir.Node, n)
@@ -597,14 +619,14 @@ func Gradient(outs, douts, wrt []*ir.Node) []*ir.Node {
 			v.DYs = several[x]
 			for k, t := range x.Results {
 				v.Ys = append(v.Ys, g.Result(x, k))
-				if v.DYs[k] == nil && t.DType.Float() {
-					v.DYs[k] = expand(g.Number(0, t.DType, false), t.Shape)
+				if v.DYs[k] == nil && t.DType.Differentiable() {
+					v.DYs[k] = expand(num(v.Ys[k], 0), t.Shape)
 				}
 			}
 			v.Y, v.DY = v.Ys[0], v.DYs[0]
 		}
 		for j, a := range x.Args {
-			v.Need[j] = leads[a.ID] && a.DType.Float()
+			v.Need[j] = leads[a.ID] && a.DType.Differentiable()
 		}
 		d.VJP(v)
 		for j, dx := range v.DX {

@@ -113,7 +113,7 @@ func dropKept(name string, x *node, a Reduction) *node {
 }
 
 func needFloat(name string, x *node) *node {
-	if !x.DType.Float() {
+	if !x.DType.Differentiable() {
 		array.Failf(name, "", "takes floats, got %s: convert with To first", x.DType)
 	}
 	return x
@@ -149,7 +149,7 @@ func accumulator(x *node, a Reduction) array.DType {
 			array.Failf("sum", "dtype", "%s is not supported", a.DType)
 		}
 		return a.DType
-	case x.DType.Float():
+	case x.DType.Differentiable():
 		return x.DType
 	}
 	return array.Int64

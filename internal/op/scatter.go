@@ -61,6 +61,11 @@ func init() {
 					c.Failf("", "%d arrays of places for %d axes", len(c.Args), len(list))
 				}
 			}
+			for i, r := range a.Ranks {
+				if r < 0 || r > array.MaxRank {
+					c.Failf("", "array %d has %d dimensions in messages", i, r)
+				}
+			}
 			array.CheckShape(c.Def.Name, a.Sizes, array.Bool)
 			return array.Int64, array.Broadcast(c.Def.Name, shapes...)
 		},

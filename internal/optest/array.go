@@ -3,6 +3,7 @@ package optest
 import (
 	"fmt"
 	"math"
+	"slices"
 	"unsafe"
 
 	"weft/half"
@@ -22,9 +23,12 @@ type Array struct {
 func New(d array.DType, shape []int) *Array {
 	a := &Array{DType: d, Shape: append([]int{}, shape...)}
 	n := array.Size(shape)
-	if d.Float() {
+	switch {
+	case d.Complex():
+		a.F = make([]float64, 2*n)
+	case d.Float():
 		a.F = make([]float64, n)
-	} else {
+	default:
 		a.I = make([]int64, n)
 	}
 	return a
@@ -33,10 +37,17 @@ func New(d array.DType, shape []int) *Array {
 // Size returns the number of elements.
 func (a *Array) Size() int { return array.Size(a.Shape) }
 
+// cells returns how many numbers F or I holds: two for each complex one.
+func (a *Array) cells() int { return max(len(a.F), len(a.I)) }
+
+// realTypes are the element types but the complex ones, whose operations are made of
+// those on their parts.
+func realTypes() []array.DType { return slices.DeleteFunc(array.DTypes(), array.DType.Complex) }
+
 // roundTo rounds what was computed in float64 as an operation of type d does: to float32
 // and from there to 16 bits.
 func roundTo(d array.DType, x float64) float64 {
-	switch d {
+	switch d = d.Part(); d {
 	case array.Float16:
 		return float64(half.NewFloat16(float32(x)).Float32())
 	case array.BFloat16:
@@ -166,6 +177,9 @@ func walk(shape, strides []int, f func(i, off int)) {
 
 // Read copies the elements of a view on the host.
 func Read(v array.View) *Array {
+	if v.DType.Complex() {
+		return &Array{DType: v.DType, Shape: v.Shape, F: Read(v.Scalars()).F}
+	}
 	a := New(v.DType, v.Shape)
 	walk(v.Shape, v.Strides, func(i, off int) {
 		f, n := read(v.DType, v.Store.Host(), v.Offset+off)
@@ -192,7 +206,7 @@ func (a *Array) bits(i int) uint64 {
 // same returns the index of the first element whose bits differ, -1 if none do.
 // NaNs are equal.
 func same(a, b *Array) int {
-	for i := range a.Size() {
+	for i := range a.cells() {
 		if a.bits(i) != b.bits(i) {
 			return i
 		}
@@ -203,7 +217,11 @@ func same(a, b *Array) int {
 // at shows element i with its index.
 func (a *Array) at(i int) string {
 	idx := make([]int, len(a.Shape))
-	for k, r := len(a.Shape)-1, i; k >= 0; k-- {
+	element := i
+	if a.DType.Complex() {
+		element /= 2
+	}
+	for k, r := len(a.Shape)-1, element; k >= 0; k-- {
 		idx[k] = r % a.Shape[k]
 		r /= a.Shape[k]
 	}

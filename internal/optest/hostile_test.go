@@ -59,7 +59,7 @@ func (s *suite) hostile(t *testing.T, r *rand.Rand, from *Case, ran map[string]i
 			}
 		}
 		if r.IntN(4) == 0 {
-			d = array.DTypes()[r.IntN(len(array.DTypes()))]
+			d = realTypes()[r.IntN(len(realTypes()))]
 		}
 		size *= max(array.Size(shape), 1)
 		c.X = append(c.X, Random(r, d, shape, [2]float64{}, r.IntN(2)*r.IntN(12)))

@@ -68,6 +68,11 @@ func (m *Memory) Close() {
 // hold returns a view on fresh memory that holds a in a layout.
 func (m *Memory) hold(a *Array, l Layout) array.View {
 	v := m.room(a.DType, a.Shape, l)
+	if a.DType.Complex() {
+		w := v.Scalars()
+		walk(w.Shape, w.Strides, func(i, off int) { write(w.DType, w.Store.Host(), w.Offset+off, a.F[i], 0) })
+		return v
+	}
 	walk(a.Shape, v.Strides, func(i, off int) {
 		if a.F != nil {
 			write(a.DType, v.Store.Host(), v.Offset+off, a.F[i], 0)

@@ -314,6 +314,14 @@ func batchedProduct(x, y *Array) Result {
 	out.Bound = make([]float64, out.Size())
 	for i := range out.Size() {
 		b, row, col := i/(m*n), i/n%m, i%n
+		if x.F == nil {
+			v := int64(0)
+			for j := range k {
+				v += x.I[(b*m+row)*k+j] * y.I[(b*k+j)*n+col]
+			}
+			out.set(i, 0, v)
+			continue
+		}
 		var t tally
 		for j := range k {
 			t.add(x.F[(b*m+row)*k+j], y.F[(b*k+j)*n+col])
@@ -324,10 +332,10 @@ func batchedProduct(x, y *Array) Result {
 }
 
 func numpyMatMul(x, y *Array) Result {
-	if x.F == nil && y.F == nil {
+	d := promote([]*Array{x, y})
+	if d == array.Bool {
 		panic(refusal{})
 	}
-	d := promote([]*Array{x, y})
 	x, y = convert(x, d), convert(y, d)
 	xs, ys := x.Shape, y.Shape
 	row, col := len(xs) == 1, len(ys) == 1
@@ -339,8 +347,8 @@ func numpyMatMul(x, y *Array) Result {
 	}
 	m, k, n := xs[len(xs)-2], xs[len(xs)-1], ys[len(ys)-1]
 	batch := shapeOf([]*Array{{Shape: xs[:len(xs)-2]}, {Shape: ys[:len(ys)-2]}})
-	x = broadcast(&Array{d, xs, x.F, nil}, append(append([]int(nil), batch...), m, k))
-	y = broadcast(&Array{d, ys, y.F, nil}, append(append([]int(nil), batch...), k, n))
+	x = broadcast(&Array{d, xs, x.F, x.I}, append(append([]int(nil), batch...), m, k))
+	y = broadcast(&Array{d, ys, y.F, y.I}, append(append([]int(nil), batch...), k, n))
 	r := batchedProduct(x, y)
 	r.Shape = append([]int{}, batch...)
 	if !row {

@@ -135,7 +135,7 @@ func routineCases(d *op.Def) []Case {
 			}
 		}
 	}
-	for _, t := range array.DTypes() {
+	for _, t := range realTypes() {
 		switch d.Name {
 		case "scan_sum", "scan_prod", "recurrence":
 			if !isWide(t) || d.Arity == 2 && !t.Float() {

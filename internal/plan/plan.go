@@ -192,6 +192,23 @@ func (b *planner) assign(dst []Sig) {
 			}
 		}
 	}
+	// Parts of complex numbers are computed in their places.
+	if len(b.outs) == 0 {
+		return
+	}
+	for _, n := range b.outs[0].Graph.Nodes[:len(b.reach)] {
+		if n.Op != op.Complex || !b.reach[n.ID] {
+			continue
+		}
+		home := b.home(n)
+		v := home.view()
+		for i, a := range n.Args {
+			if at := b.spot(a); at.dst == nil && a.Op != ir.Input && !isScalar(a) && !isMove(a) {
+				o := home.with(v.Part(i))
+				at.dst = &o
+			}
+		}
+	}
 }
 
 // temp returns a new contiguous temporary.
@@ -340,12 +357,21 @@ func (b *planner) emitSingle(n *ir.Node) {
 		parts, covered, fill := op.Parts(n, out.view())
 		if !covered {
 			g := n.Graph
-			b.fill(out, g.Number(fill, n.DType, false))
+			if v := out.view(); n.DType.Complex() {
+				b.fill(out.with(v.Part(0)), g.Number(fill, n.DType.Part(), false))
+				b.fill(out.with(v.Part(1)), g.Number(0, n.DType.Part(), false))
+			} else {
+				b.fill(out, g.Number(fill, n.DType, false))
+			}
 		}
 		for i, w := range parts {
-			if array.Size(w.Shape) > 0 {
-				b.copy(out.with(w), b.value(n.Args[i]))
+			if array.Size(w.Shape) == 0 {
+				continue
 			}
+			if at := b.spot(n.Args[i]).place; at != nil && at.Slot == out.Slot && n.Op == op.Complex {
+				continue // it was computed there
+			}
+			b.copy(out.with(w), b.value(n.Args[i]))
 		}
 	case op.Routine:
 		s := Step{Node: n}
@@ -425,6 +451,13 @@ func (b *planner) step(s Step) {
 func (b *planner) copy(dst, src Operand) {
 	v := src.view()
 	src = src.with(v.BroadcastTo(dst.Shape))
+	switch v := src.view(); dst.DType {
+	case array.Complex64: // 8 bytes, whatever they mean
+		dst.DType, src.DType = array.Int64, array.Int64
+	case array.Complex128:
+		w := dst.view()
+		dst, src = dst.with(w.Scalars()), src.with(v.Scalars())
+	}
 	if crosses(dst, src) {
 		b.step(Step{Node: &ir.Node{Op: op.Copy, DType: dst.DType, Shape: dst.Shape}, Args: []Operand{src}, Outs: []Operand{dst}})
 		return

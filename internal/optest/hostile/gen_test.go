@@ -682,6 +682,8 @@ func (g *gen) value(t reflect.Type) reflect.Value {
 		v.SetUint(uint64(g.integer()))
 	case reflect.Float32, reflect.Float64:
 		v.SetFloat(g.float())
+	case reflect.Complex64, reflect.Complex128:
+		v.SetComplex(complex(g.float(), g.float()))
 	case reflect.String:
 		v.SetString(g.text())
 	case reflect.Slice:

@@ -1,0 +1,352 @@
+package weft_test
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/cmplx"
+	"math/rand/v2"
+	"testing"
+
+	"weft"
+	"weft/npy"
+)
+
+// randomComplex are numbers of lengths from 2^-8 to 2^4, and the axes.
+func randomComplex(r *rand.Rand, n int) []complex128 {
+	out := make([]complex128, n)
+	for i := range out {
+		z := cmplx.Rect(math.Exp2(r.Float64()*12-8), r.Float64()*2*math.Pi)
+		switch i % 16 {
+		case 0: // not on the cut of roots and logarithms, the negative half
+			z = complex(math.Abs(real(z)), 0)
+		case 1:
+			z = complex(0, imag(z))
+		}
+		out[i] = complex128(complex64(z)) // both types take the same numbers
+	}
+	return out
+}
+
+func narrowed(x []complex128) []complex64 {
+	out := make([]complex64, len(x))
+	for i := range x {
+		out[i] = complex64(x[i])
+	}
+	return out
+}
+
+// near compares complex numbers by their distance, in lengths of the expected one.
+func near(t *testing.T, name string, got *weft.Tensor, want []complex128, tol float64) {
+	t.Helper()
+	for i, w := range want {
+		g := got.Reshape(-1).At(i).ItemComplex()
+		if cmplx.IsNaN(w) || cmplx.IsInf(w) {
+			continue
+		}
+		if d := cmplx.Abs(g - w); !(d <= tol*math.Max(cmplx.Abs(w), 1e-30)) {
+			t.Errorf("%s: element %d of %s is %v, want %v", name, i, got.DType(), g, w)
+			return
+		}
+	}
+}
+
+// Every function of complex numbers agrees with Go's package math/cmplx, in both types.
+func TestComplexFunctions(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	xs, ys := randomComplex(r, 500), randomComplex(r, 500)
+	one := func(f func(complex128) complex128) func(x, y complex128) complex128 {
+		return func(x, _ complex128) complex128 { return f(x) }
+	}
+	for name, c := range map[string]struct {
+		op  func(x, y *weft.Tensor) *weft.Tensor
+		ref func(x, y complex128) complex128
+	}{
+		"add":        {func(x, y *weft.Tensor) *weft.Tensor { return x.Add(y) }, func(x, y complex128) complex128 { return x + y }},
+		"sub":        {func(x, y *weft.Tensor) *weft.Tensor { return x.Sub(y) }, func(x, y complex128) complex128 { return x - y }},
+		"mul":        {func(x, y *weft.Tensor) *weft.Tensor { return x.Mul(y) }, func(x, y complex128) complex128 { return x * y }},
+		"div":        {func(x, y *weft.Tensor) *weft.Tensor { return x.Div(y) }, func(x, y complex128) complex128 { return x / y }},
+		"pow":        {func(x, y *weft.Tensor) *weft.Tensor { return x.Pow(y.Mul(0.1)) }, func(x, y complex128) complex128 { return cmplx.Pow(x, y*0.1) }},
+		"formula":    {func(x, y *weft.Tensor) *weft.Tensor { return weft.Expr("x*y + x/y", weft.Vars{"x": x, "y": y}) }, func(x, y complex128) complex128 { return x*y + x/y }},
+		"number":     {func(x, _ *weft.Tensor) *weft.Tensor { return x.Mul(2 - 3i).Div(1i) }, one(func(x complex128) complex128 { return x * (2 - 3i) / 1i })},
+		"neg":        {func(x, _ *weft.Tensor) *weft.Tensor { return x.Neg() }, one(func(x complex128) complex128 { return -x })},
+		"conj":       {func(x, _ *weft.Tensor) *weft.Tensor { return x.Conj() }, one(cmplx.Conj)},
+		"square":     {func(x, _ *weft.Tensor) *weft.Tensor { return x.Square() }, one(func(x complex128) complex128 { return x * x })},
+		"cube":       {func(x, _ *weft.Tensor) *weft.Tensor { return x.Pow(3) }, one(func(x complex128) complex128 { return x * x * x })},
+		"inverse":    {func(x, _ *weft.Tensor) *weft.Tensor { return x.Pow(-2) }, one(func(x complex128) complex128 { return 1 / (x * x) })},
+		"reciprocal": {func(x, _ *weft.Tensor) *weft.Tensor { return x.Reciprocal() }, one(func(x complex128) complex128 { return 1 / x })},
+		"abs":        {func(x, _ *weft.Tensor) *weft.Tensor { return x.Abs() }, one(func(x complex128) complex128 { return complex(cmplx.Abs(x), 0) })},
+		"angle":      {func(x, _ *weft.Tensor) *weft.Tensor { return x.Angle() }, one(func(x complex128) complex128 { return complex(cmplx.Phase(x), 0) })},
+		"polar":      {func(x, _ *weft.Tensor) *weft.Tensor { return weft.Polar(x.Abs(), x.Angle()) }, one(func(x complex128) complex128 { return x })},
+		"exp":        {func(x, _ *weft.Tensor) *weft.Tensor { return x.Exp() }, one(cmplx.Exp)},
+		"log":        {func(x, _ *weft.Tensor) *weft.Tensor { return x.Log() }, one(cmplx.Log)},
+		"log10":      {func(x, _ *weft.Tensor) *weft.Tensor { return x.Log10() }, one(cmplx.Log10)},
+		"sqrt":       {func(x, _ *weft.Tensor) *weft.Tensor { return x.Sqrt() }, one(cmplx.Sqrt)},
+		"rsqrt":      {func(x, _ *weft.Tensor) *weft.Tensor { return x.Rsqrt() }, one(func(x complex128) complex128 { return 1 / cmplx.Sqrt(x) })},
+		"sin":        {func(x, _ *weft.Tensor) *weft.Tensor { return x.Sin() }, one(cmplx.Sin)},
+		"cos":        {func(x, _ *weft.Tensor) *weft.Tensor { return x.Cos() }, one(cmplx.Cos)},
+		"tan":        {func(x, _ *weft.Tensor) *weft.Tensor { return x.Tan() }, one(cmplx.Tan)},
+		"sinh":       {func(x, _ *weft.Tensor) *weft.Tensor { return x.Sinh() }, one(cmplx.Sinh)},
+		"cosh":       {func(x, _ *weft.Tensor) *weft.Tensor { return x.Cosh() }, one(cmplx.Cosh)},
+		"tanh":       {func(x, _ *weft.Tensor) *weft.Tensor { return x.Tanh() }, one(cmplx.Tanh)},
+		"asin":       {func(x, _ *weft.Tensor) *weft.Tensor { return x.Asin() }, one(cmplx.Asin)},
+		"acos":       {func(x, _ *weft.Tensor) *weft.Tensor { return x.Acos() }, one(cmplx.Acos)},
+		"atan": {func(x, _ *weft.Tensor) *weft.Tensor { return x.Atan() }, one(func(x complex128) complex128 {
+			y := cmplx.Atan(x)
+			if real(x) == 0 { // Go takes the other side of the cut than C99
+				y = complex(math.Abs(real(y)), imag(y))
+			}
+			return y
+		})},
+		"sigmoid": {func(x, _ *weft.Tensor) *weft.Tensor { return x.Sigmoid() }, one(func(x complex128) complex128 { return 1 / (1 + cmplx.Exp(-x)) })},
+		"sign":    {func(x, _ *weft.Tensor) *weft.Tensor { return x.Sign() }, one(func(x complex128) complex128 { return x / complex(cmplx.Abs(x), 0) })},
+	} {
+		want := make([]complex128, len(xs))
+		for i := range xs {
+			want[i] = c.ref(xs[i], ys[i])
+		}
+		near(t, name, c.op(weft.FromSlice(xs), weft.FromSlice(ys)), want, 2e-13)
+		near(t, name, c.op(weft.FromSlice(narrowed(xs)), weft.FromSlice(narrowed(ys))), want, 5e-6)
+	}
+}
+
+// Products and quotients of infinities and zeros are those of C99's Annex G: infinite or
+// zero wherever an argument makes them so.
+func TestComplexInfinities(t *testing.T) {
+	inf, nan := math.Inf(1), math.NaN()
+	parts := []float64{0, math.Copysign(0, -1), 1, -2, inf, -inf, nan}
+	var zs []complex128
+	for _, a := range parts {
+		for _, b := range parts {
+			zs = append(zs, complex(a, b))
+		}
+	}
+	isInf := func(z complex128) bool { return math.IsInf(real(z), 0) || math.IsInf(imag(z), 0) }
+	finite := func(z complex128) bool { return !isInf(z) && real(z) == real(z) && imag(z) == imag(z) }
+	nonzero := func(z complex128) bool {
+		return !(real(z) == 0 && imag(z) == 0) && (isInf(z) || real(z) == real(z) && imag(z) == imag(z))
+	}
+	x := weft.FromSlice(zs).Reshape(-1, 1)
+	for _, d := range []weft.DType{weft.Complex64, weft.Complex128} {
+		p, q := x.To(d).Mul(x.To(d).T()), x.To(d).Div(x.To(d).T())
+		for i, z := range zs {
+			for k, w := range zs {
+				prod, quot := p.At(i, k).ItemComplex(), q.At(i, k).ItemComplex()
+				if isInf(z) && nonzero(w) || isInf(w) && nonzero(z) {
+					if !isInf(prod) {
+						t.Errorf("%s: %v * %v is %v, want an infinity", d, z, w, prod)
+					}
+				}
+				switch {
+				case isInf(z) && finite(w), nonzero(z) && finite(z) && w == 0:
+					if !isInf(quot) {
+						t.Errorf("%s: %v / %v is %v, want an infinity", d, z, w, quot)
+					}
+				case finite(z) && isInf(w):
+					if quot != 0 {
+						t.Errorf("%s: %v / %v is %v, want 0", d, z, w, quot)
+					}
+				}
+			}
+		}
+	}
+	// The divisor's square does not overflow or vanish.
+	for _, w := range []complex128{1e300 + 1e300i, 1e-300 - 2e-300i, 5e-324i} {
+		y := weft.FromSlice([]complex128{w})
+		if got := y.Div(y).At(0).ItemComplex(); cmplx.Abs(got-1) > 1e-15 {
+			t.Errorf("%v / itself is %v", w, got)
+		}
+		if got := y.Abs().At(0).Item(); math.Abs(got/math.Hypot(real(w), imag(w))-1) > 1e-15 {
+			t.Errorf("|%v| is %v", w, got)
+		}
+	}
+}
+
+// Sums, products of matrices, moves and in-place forms.
+func TestComplexArrays(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	xs, ys := randomComplex(r, 35), randomComplex(r, 28)
+	for _, d := range []weft.DType{weft.Complex64, weft.Complex128} {
+		x, y := weft.FromSlice(xs).Reshape(5, 7).To(d), weft.FromSlice(ys).Reshape(7, 4).To(d)
+		tol := 1e-13
+		if d == weft.Complex64 {
+			tol = 1e-5
+		}
+		var product []complex128
+		for i := range 5 {
+			for k := range 4 {
+				var s complex128
+				for j := range 7 {
+					s += xs[i*7+j] * ys[j*4+k]
+				}
+				product = append(product, s)
+			}
+		}
+		near(t, "matmul", x.MatMul(y), product, 10*tol)
+		near(t, "matmul of transposes", y.T().MatMul(x.T()).T(), product, 10*tol)
+		var rows, cols, moved []complex128
+		prod := complex128(1)
+		for i := range 5 {
+			var s complex128
+			for j := range 7 {
+				s += xs[i*7+j]
+			}
+			rows = append(rows, s)
+		}
+		for j := range 7 {
+			var s complex128
+			for i := range 5 {
+				s += xs[i*7+j]
+			}
+			cols = append(cols, s)
+		}
+		for j := range 7 {
+			prod *= xs[j]
+		}
+		for j := range 7 {
+			for i := 4; i >= 0; i-- {
+				moved = append(moved, xs[i*7+j])
+			}
+		}
+		near(t, "sum of rows", x.Sum(1), rows, 100*tol)
+		near(t, "sum of columns", x.Sum(0), cols, 100*tol)
+		near(t, "prod", x.At(0).Prod(), []complex128{prod}, 10*tol)
+		near(t, "clone of a view", x.Slice(weft.Range(weft.End, weft.Begin, -1)).T().Clone(), moved, tol)
+		near(t, "cat", weft.Cat([]*weft.Tensor{x.At(0), x.At(1)}, 0), xs[:14], tol)
+		near(t, "index", x.IndexSelect(0, weft.FromSlice([]int64{2, 0})), append(append([]complex128{}, xs[14:21]...), xs[:7]...), tol)
+		near(t, "where", weft.Where(x.Ne(x), 0, x), xs, tol)
+		z := x.Clone()
+		z.MulAssign(2i)
+		z.Real().Assign(1)
+		var want []complex128
+		for _, v := range xs {
+			want = append(want, complex(1, imag(v*2i)))
+		}
+		near(t, "in place", z, want, tol)
+		if v := x.Var(); v.DType() != d.Part() || math.Abs(v.Item()-variance(xs)) > 1e-4*variance(xs) {
+			t.Errorf("variance of %s is %v of type %s, want %v", d, v, v.DType(), variance(xs))
+		}
+	}
+	if d := weft.Ones(2).Mul(1i).DType(); d != weft.Complex64 {
+		t.Errorf("float32 times a complex number is %s", d)
+	}
+	if d := weft.OnesOf(weft.Float64, 2).Add(weft.FromSlice([]complex64{1, 2})).DType(); d != weft.Complex128 {
+		t.Errorf("float64 and complex64 meet in %s", d)
+	}
+	if err := weft.Try(func() { weft.Full(1i, weft.Complex64, 2).Lt(1) }); err == nil {
+		t.Error("complex numbers are ordered")
+	}
+}
+
+func variance(x []complex128) float64 {
+	var m complex128
+	for _, v := range x {
+		m += v
+	}
+	m /= complex(float64(len(x)), 0)
+	s := 0.0
+	for _, v := range x {
+		s += real((v - m) * cmplx.Conj(v-m))
+	}
+	return s / float64(len(x))
+}
+
+// Gradients of real numbers by complex ones are dx + i*dy, by finite differences in both
+// directions.
+func TestComplexGradients(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	xs, ys := randomComplex(r, 6), randomComplex(r, 6)
+	for name, f := range map[string]func(x, y *weft.Tensor) *weft.Tensor{
+		"mul":    func(x, y *weft.Tensor) *weft.Tensor { return x.Mul(y) },
+		"div":    func(x, y *weft.Tensor) *weft.Tensor { return x.Div(y) },
+		"abs":    func(x, y *weft.Tensor) *weft.Tensor { return x.Abs().Mul(y.Angle()) },
+		"exp":    func(x, y *weft.Tensor) *weft.Tensor { return x.Mul(0.1).Exp().Mul(y.Log()) },
+		"sqrt":   func(x, y *weft.Tensor) *weft.Tensor { return x.Sqrt().Add(y.Sin()) },
+		"pow":    func(x, y *weft.Tensor) *weft.Tensor { return x.Pow(y.Mul(0.1)).Add(x.Pow(3)) },
+		"matmul": func(x, y *weft.Tensor) *weft.Tensor { return x.Reshape(2, 3).MatMul(y.Reshape(3, 2)) },
+		"parts":  func(x, y *weft.Tensor) *weft.Tensor { return x.Real().Mul(y.Imag()).Add(x.Conj()) },
+		"tanh":   func(x, y *weft.Tensor) *weft.Tensor { return x.Mul(0.1).Tanh().Mul(y.Mul(0.1).Atan()) },
+		"moves": func(x, y *weft.Tensor) *weft.Tensor {
+			return weft.Cat([]*weft.Tensor{x, y}, 0).Slice(weft.Range(1, 10, 2)).Square()
+		},
+		"place": func(x, y *weft.Tensor) *weft.Tensor {
+			z := x.Mul(y)
+			z.Imag().MulAssign(3)
+			return z.Mul(x)
+		},
+	} {
+		weights := weft.FromSlice(randomComplex(rand.New(rand.NewPCG(9, 9)), 6))
+		loss := func(x, y *weft.Tensor) *weft.Tensor { // real, of both parts
+			z := f(x, y).Reshape(-1)
+			w := weights.Slice(weft.Range(0, z.Size()))
+			return z.Mul(w).Real().Sum().Add(z.Mul(z).Mul(0.1).Real().Sum())
+		}
+		x, y := weft.FromSlice(append([]complex128{}, xs...)).RequireGrad(), weft.FromSlice(append([]complex128{}, ys...)).RequireGrad()
+		loss(x, y).Backward()
+		at := func(k int, i int, h complex128) float64 {
+			a, b := append([]complex128{}, xs...), append([]complex128{}, ys...)
+			if k == 0 {
+				a[i] += h
+			} else {
+				b[i] += h
+			}
+			return loss(weft.FromSlice(a), weft.FromSlice(b)).Item()
+		}
+		const h = 1e-6
+		for k, leaf := range []*weft.Tensor{x, y} {
+			if leaf.Grad() == nil {
+				t.Errorf("%s: argument %d has no gradient", name, k)
+				continue
+			}
+			for i := range xs {
+				scale := complex(math.Max(1e-3, math.Min(1, cmplx.Abs([][]complex128{xs, ys}[k][i]))), 0)
+				step := h * real(scale)
+				dx := (at(k, i, complex(step, 0)) - at(k, i, complex(-step, 0))) / (2 * step)
+				dy := (at(k, i, complex(0, step)) - at(k, i, complex(0, -step))) / (2 * step)
+				got, want := leaf.Grad().At(i).ItemComplex(), complex(dx, dy)
+				if cmplx.Abs(got-want) > 1e-4*(1+cmplx.Abs(want)) {
+					t.Errorf("%s: gradient %d of argument %d is %v, differences say %v", name, i, k, got, want)
+				}
+			}
+		}
+	}
+	// PyTorch: the gradient of |z|^2 is 2z, of |z| at 0 it is 0.
+	z := weft.FromSlice([]complex64{3 + 4i, 0}).RequireGrad()
+	z.Abs().Sum().Backward()
+	if got := weft.Data[complex64](z.Grad()); got[0] != 0.6+0.8i || got[1] != 0 {
+		t.Errorf("gradient of |z| is %v", got)
+	}
+}
+
+// Complex numbers are made, printed, hashed and written like others.
+func TestComplexElements(t *testing.T) {
+	x := weft.FromSlice([]complex64{1 + 2i, 3 - 4i, 0.5, -10})
+	for want, got := range map[string]string{ // as NumPy 2 prints them
+		"[  1. +2.j   3. -4.j   0.5+0.j -10. +0.j]": fmt.Sprint(x),
+		"(1+2j)":       fmt.Sprint(x.At(0)),
+		"3j":           fmt.Sprint(weft.Scalar(3i)),
+		"(-1.5-0j)":    fmt.Sprint(weft.Scalar(complex(-1.5, math.Copysign(0, -1)), weft.Complex128)),
+		"(1.00+2.00i)": fmt.Sprintf("%.2f", x.At(0)),
+		"weft.From([]complex64{complex(1, 2), complex(3, -4)})": fmt.Sprintf("%#v", x.Slice(weft.Range(0, 2))),
+	} {
+		if got != want {
+			t.Errorf("printed %s, want %s", got, want)
+		}
+	}
+	var b bytes.Buffer
+	if err := npy.Write(&b, x); err != nil {
+		t.Fatal(err)
+	}
+	if back, err := npy.Read(&b); err != nil || weft.Digest(back) != weft.Digest(x) {
+		t.Errorf("npy: %v %v", back, err)
+	}
+	if y := weft.Full(1-1i, weft.Complex128, 2, 2).To(weft.Float64); y.Sum().Item() != 4 {
+		t.Errorf("the real part of ones is %v", y)
+	}
+	if y := weft.ZerosOf(weft.Complex64, 2, 3).Add(1); y.Sum().ItemComplex() != 6 {
+		t.Errorf("zeros and one: %v", y)
+	}
+	if weft.Zeros(0).Mul(1i).Sum().ItemComplex() != 0 {
+		t.Error("the sum of nothing")
+	}
+}
