@@ -402,7 +402,12 @@ func (b *Builder) Half(d array.DType, x Value, sign int) Value {
 		}
 		x = b.CvtSigned(F64, x, sign)
 	}
-	if b.Type(x) == F64 {
+	switch {
+	case b.Type(x) == F64 && d == array.Float16:
+		// F32 holds what is left of all that float16 does not take for 0.
+		bits, low := b.Bits(I64, x), b.Int(I64, 1<<29-1)
+		x = b.Bits(F64, b.And(b.Or(bits, b.Add(b.And(bits, low), low)), b.Not(low)))
+	case b.Type(x) == F64:
 		near := b.Cvt(F32, x)
 		back := b.Cvt(F64, near)
 		above, inexact := b.Lt(b.Abs(x), b.Abs(back)), b.Ne(x, back)
