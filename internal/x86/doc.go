@@ -4,10 +4,10 @@
 // # From a program to bytes
 //
 // [Compile] goes through the program once and writes machine instructions over
-// virtual registers (lower.go and the files by subject: arith.go, convert.go,
-// masks.go, memory.go, lanes.go, control.go, reduce.go). A linear scan gives
-// them registers (regalloc.go), and encode.go hands them to package asm. Two steps
-// make fewer instructions of them: freeze.go lets those that compute a loop's next
+// virtual registers (lower.go and the files by subject: arith.go, bits.go, divide.go,
+// convert.go, masks.go, memory.go, apart.go, lanes.go, control.go, reduce.go). A linear
+// scan gives them registers (regalloc.go), and encode.go hands them to package asm. Two
+// steps make fewer instructions of them: freeze.go lets those that compute a loop's next
 // values leave the lanes alone that have left it, and fold.go lets instructions read
 // memory that was loaded for them alone, spilled registers and constants included.
 // Before that, schedule.go puts what most depends on first in long blocks, and
