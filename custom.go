@@ -31,6 +31,9 @@ type FuncContext struct {
 	saved []*Tensor
 	// Need tells Backward which arguments need a gradient.
 	Need []bool
+	// Create tells Backward that its operations are recorded (GradOpts.Create), so that
+	// what it writes in place, or computes without gradients, has no second derivative.
+	Create bool
 }
 
 // Save keeps tensors for Backward. Overwriting one before the backward pass is
@@ -114,7 +117,7 @@ func (f *Func) backward(n *gradNode, c *FuncContext, saved []savedValue, dy *Ten
 	if create && f.Once {
 		array.Failf("backward", "", "%s has no second derivative", f.Name)
 	}
-	use := &FuncContext{Need: c.Need}
+	use := &FuncContext{Need: c.Need, Create: create}
 	r := &run{noGrad: !create}
 	if dy.run != nil {
 		r.scope = dy.run.scope

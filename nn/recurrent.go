@@ -181,8 +181,6 @@ func (r *rnn) weight(name string, layer, way int) *weft.Tensor {
 //	g       = tanh(...)                                 the third part
 //	c'      = f*c + i*g
 //	h'      = o*tanh(c')
-//
-// Gradients have no second derivative.
 type LSTM struct {
 	rnn `nn:""`
 }
@@ -220,8 +218,6 @@ func (n *LSTM) Run(x, h, c *weft.Tensor) (y, hEnd, cEnd *weft.Tensor) {
 //	r, z = sigmoid(W_ih x + b_ih + W_hh h + b_hh)       the first and second part
 //	n    = tanh(W_ih x + b_ih + r*(W_hh h + b_hh))      the third part
 //	h'   = (1-z)*n + z*h
-//
-// Gradients have no second derivative.
 type GRU struct {
 	rnn `nn:""`
 }
@@ -258,7 +254,7 @@ func (n *GRU) Run(x, h *weft.Tensor) (y, hEnd *weft.Tensor) {
 // lstm is the cell of an LSTM. The result of the function is outputs, then memories,
 // [2, steps, batch, hidden].
 func lstm(steps, w, _ *weft.Tensor, state []*weft.Tensor) (y *weft.Tensor, end []*weft.Tensor) {
-	out := (&weft.Func{Name: "lstm", Once: true, Forward: lstmForward, Backward: lstmBackward}).Apply(steps, w, state[0], state[1])
+	out := (&weft.Func{Name: "lstm", Forward: lstmForward, Backward: lstmBackward}).Apply(steps, w, state[0], state[1])
 	last := weft.Index(steps.Dim(0) - 1)
 	y = out.Slice(weft.Index(0))
 	return y, []*weft.Tensor{y.Slice(last), out.Slice(weft.Index(1), last)}
@@ -278,7 +274,7 @@ func lstmForward(f *weft.FuncContext, in ...*weft.Tensor) *weft.Tensor {
 		z.Release()
 		h, c = next, memory
 	}
-	f.Save(w, in[2], in[3], out, gates)
+	f.Save(steps, w, in[2], in[3], out, gates)
 	return out
 }
 
@@ -310,7 +306,10 @@ var lstmBack = weft.NewFused("lstm_gradient", func(x []*node) []*node {
 })
 
 func lstmBackward(f *weft.FuncContext, dout *weft.Tensor) []*weft.Tensor {
-	w, h0, c0, out, gates := f.Saved(0), f.Saved(1), f.Saved(2), f.Saved(3), f.Saved(4)
+	w, h0, c0, out, gates := f.Saved(1), f.Saved(2), f.Saved(3), f.Saved(4), f.Saved(5)
+	if f.Create {
+		return byParts(f, dout, lstmParts, f.Saved(0), w, h0, c0)
+	}
 	n, batch, hidden := out.Dim(1), out.Dim(2), out.Dim(3)
 	d := w.DType()
 	dsteps := weft.ZerosOf(d, n, batch, 4*hidden)
@@ -332,6 +331,50 @@ func lstmBackward(f *weft.FuncContext, dout *weft.Tensor) []*weft.Tensor {
 	return []*weft.Tensor{dsteps, recurrent(dsteps, h0, out.Slice(weft.Index(0))), dh, dc}
 }
 
+// byParts is the gradient by way of operations, each of which is recorded: slower, and
+// with derivatives of any order.
+func byParts(f *weft.FuncContext, dout *weft.Tensor, compute func(in []*weft.Tensor) *weft.Tensor, in ...*weft.Tensor) []*weft.Tensor {
+	var need []*weft.Tensor
+	for i, x := range in {
+		if f.Need[i] {
+			need = append(need, x)
+		}
+	}
+	some := weft.Grad(compute(in), need, weft.GradOpts{Create: true, Seeds: []*weft.Tensor{dout}})
+	out := make([]*weft.Tensor, len(in))
+	for i := range in {
+		if f.Need[i] {
+			out[i], some = some[0], some[1:]
+		}
+	}
+	return out
+}
+
+func lstmParts(in []*weft.Tensor) *weft.Tensor {
+	steps, w, h, c := in[0], in[1], in[2], in[3]
+	var hs, cs []*weft.Tensor
+	for _, x := range steps.Unbind(0) {
+		z := x.Add(h.Linear(w, nil)).Chunk(1, 4)
+		c = z[1].Sigmoid().Mul(c).Add(z[0].Sigmoid().Mul(z[2].Tanh()))
+		h = z[3].Sigmoid().Mul(c.Tanh())
+		hs, cs = append(hs, h), append(cs, c)
+	}
+	return weft.Stack([]*weft.Tensor{weft.Stack(hs, 0), weft.Stack(cs, 0)}, 0)
+}
+
+func gruParts(in []*weft.Tensor) *weft.Tensor {
+	steps, w, b, h := in[0], in[1], in[2], in[3]
+	var hs []*weft.Tensor
+	for _, x := range steps.Unbind(0) {
+		x, m := x.Chunk(1, 3), h.Linear(w, b).Chunk(1, 3)
+		z := x[1].Add(m[1]).Sigmoid()
+		n := x[2].Add(x[0].Add(m[0]).Sigmoid().Mul(m[2])).Tanh()
+		h = n.Add(z.Mul(h.Sub(n)))
+		hs = append(hs, h)
+	}
+	return weft.Stack(hs, 0)
+}
+
 // recurrent is the gradient of the weights by which outputs count in the next step, whose
 // sums have gradients dz [steps, batch, gates*hidden].
 func recurrent(dz, h0, y *weft.Tensor) *weft.Tensor {
@@ -348,7 +391,7 @@ func gru(steps, w, b *weft.Tensor, state []*weft.Tensor) (y *weft.Tensor, end []
 	if b == nil {
 		b = weft.ZerosOf(w.DType(), w.Dim(0))
 	}
-	y = (&weft.Func{Name: "gru", Once: true, Forward: gruForward, Backward: gruBackward}).Apply(steps, w, b, state[0])
+	y = (&weft.Func{Name: "gru", Forward: gruForward, Backward: gruBackward}).Apply(steps, w, b, state[0])
 	return y, []*weft.Tensor{y.Slice(weft.Index(steps.Dim(0) - 1))}
 }
 
@@ -365,7 +408,7 @@ func gruForward(f *weft.FuncContext, in ...*weft.Tensor) *weft.Tensor {
 		z.Release()
 		h = next
 	}
-	f.Save(w, in[3], out, gates)
+	f.Save(steps, w, b, in[3], out, gates)
 	return out
 }
 
@@ -391,7 +434,10 @@ var gruBack = weft.NewFused("gru_gradient", func(x []*node) []*node {
 })
 
 func gruBackward(f *weft.FuncContext, dout *weft.Tensor) []*weft.Tensor {
-	w, h0, out, gates := f.Saved(0), f.Saved(1), f.Saved(2), f.Saved(3)
+	w, h0, out, gates := f.Saved(1), f.Saved(3), f.Saved(4), f.Saved(5)
+	if f.Create {
+		return byParts(f, dout, gruParts, f.Saved(0), w, f.Saved(2), h0)
+	}
 	n, batch, hidden := out.Dim(0), out.Dim(1), out.Dim(2)
 	d := w.DType()
 	dsteps, dsums := weft.ZerosOf(d, n, batch, 3*hidden), weft.ZerosOf(d, n, batch, 3*hidden)
