@@ -56,7 +56,7 @@ def blas_libraries(cache):
 def settings(cache, binaries):
     array = "numpy,numexpr,numba"
     both = ("pointwise", "arrays", "training")
-    torch = (*both, "convolution")
+    torch = (*both, "convolution", "layers")
     blas = blas_libraries(cache)
     direct = ",".join(["numpy", *blas])
     with_blas = {"WEFT_BENCH_BLAS": os.pathsep.join(f"{k}={v}" for k, v in blas.items())}

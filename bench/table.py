@@ -129,5 +129,11 @@ WORKS = (
          note="the peer is NumPy by hand"),
     Work("lenet step", (60,), SINGLE, by_threads(2.0, 1.5), "training", flops=lambda n: n * LENET_FLOPS),
     Work("convnet step", (60,), SINGLE, 2.0, "training", flops=lambda n: n * CONVNET_FLOPS),
+    Work("lstm 2x512 and back", (32,), SINGLE, 0.83, "layers", flops=lambda n: 3 * n * 25 * 2 * 2 * 2 * 512 * 2048),
+    Work("lstm 64 to 128 and back", (32,), SINGLE, 0.83, "layers", flops=lambda n: 3 * n * 50 * 2 * (64 + 128) * 512),
+    Work("batch norm 64x28^2 and back", (32,), SINGLE, 0.67, "layers"),
+    Work("layer norm 512 and back", (8192,), SINGLE, 0.67, "layers"),
+    Work("attention 8x256x64 and back", (8,), SINGLE, 0.83, "layers", flops=lambda n: 6 * n * 8 * 2 * 256 * 256 * 64),
+    Work("recommender step", (2048,), SINGLE, 0.83, "layers", note="two tables of 1e5 rows of 64, gradients kept as rows, Adam"),
     Work("cold compile", (1,), BOTH, 2.0, "compile", threads=(1,), note=f"a fused kernel of {EXP}"),
 )  # fmt: skip

@@ -29,6 +29,7 @@ func TestCases(t *testing.T) {
 		"transpose copy": 8, "broadcast add": 8, "gather rows of 128": 8, "scatter-add rows of 128": 8, "mask select": 99,
 		"where": 99, "max pool 64x112^2 3x3 by 2": 1, "matmul": 8, "matmul 60x500x10": 60, "conv 6x14^2 to 16 5x5": 1,
 		"conv 6x14^2 to 16 5x5 and back": 1, "scalar chain": 10, "mlp step": 2, "logistic step": 4, "lenet step": 2,
+		"lstm 64 to 128 and back": 2, "batch norm 64x28^2 and back": 1, "layer norm 512 and back": 3, "attention 8x256x64 and back": 1, "recommender step": 5,
 	} {
 		c, err := worker.Cases[name](worker.Params{N: n, DType: "float32", Threads: 1})
 		if err != nil {

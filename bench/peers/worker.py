@@ -12,17 +12,18 @@ import timeit
 import arrays
 import compiling
 import convolution
+import layers
 import matmul
 import pointwise
 import training
 from form import available
 
-SUBJECTS = (pointwise, arrays, matmul, convolution, training, compiling)
+SUBJECTS = (pointwise, arrays, matmul, convolution, training, layers, compiling)
 REGISTRY = {case: forms for subject in SUBJECTS for case, forms in subject.REGISTRY.items()}
 SAMPLE_NS = 200_000  # as sampleTime in bench/ours/measure.go
 MIN_SAMPLES = 3
 SLOW_NS = 300_000_000  # of a longer run one sample a request is enough
-GRAD_CASES = set(training.REGISTRY) | convolution.GRAD
+GRAD_CASES = set(training.REGISTRY) | set(layers.REGISTRY) | convolution.GRAD
 
 
 def median(v):
