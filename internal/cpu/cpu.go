@@ -4,6 +4,7 @@ package cpu
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 	"unsafe"
 
@@ -61,6 +62,10 @@ type Program struct {
 	in   *interp.Kernel
 
 	narrow, past variant
+	emulates     struct { // see x86.Emulates
+		sync.Once
+		is bool
+	}
 }
 
 func (p *Program) Loop() *loop.Program { return p.p }

@@ -81,10 +81,14 @@ func (p *Program) width(l *device.Launch) jit.ISA {
 			light = false
 		}
 	}
-	if p.isa == jit.AVX512 && light && bytes >= narrowMin && !x86.Emulates(p.p) {
-		return jit.AVX2
+	if p.isa != jit.AVX512 || !light || bytes < narrowMin {
+		return p.isa
 	}
-	return p.isa
+	p.emulates.Do(func() { p.emulates.is = x86.Emulates(p.p) })
+	if p.emulates.is {
+		return p.isa
+	}
+	return jit.AVX2
 }
 
 // variants reports that other code may be faster: over rows not where each element

@@ -21,8 +21,10 @@
 // The lanes of a pass are cut into strips of some steps. A step is what a vector
 // register takes: as many lanes as 4-byte elements fit, an 8-byte value then
 // taking two registers; or, where a pass computes with 8-byte types only, as
-// many as 8-byte elements fit. Steps of a strip are interleaved, 1, 2 or 4 as
-// registers allow. After the strips a loop of single steps under a mask does the
+// many as 8-byte elements fit. In a program of integers of 1 byte alone, or of 1 and 2,
+// or of truth values, lanes are as wide as those, if all that it does has instructions
+// of that width; in others narrow integers become wider ones first (narrow.go). Steps of
+// a strip are interleaved, 1, 2 or 4 as registers allow. After the strips a loop of single steps under a mask does the
 // rest, so no byte outside a buffer is touched. A value that is the same for all
 // lanes has one register with all its lanes equal; if it depends on nothing in
 // the pass it is computed before its loops.

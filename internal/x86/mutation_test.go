@@ -130,7 +130,8 @@ func mutantOf(p *loop.Program, in *loop.Ins) mutant {
 	return m
 }
 
-// noticedAlone tries the operations by themselves, as TestMixedWidths does.
+// noticedAlone tries the operations by themselves, as TestMixedWidths does, and as
+// TestOperations where only that has narrow lanes.
 func noticedAlone(t *testing.T, m mutant, isa jit.ISA) bool {
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, o := range operations() {
@@ -147,6 +148,24 @@ func noticedAlone(t *testing.T, m mutant, isa jit.ISA) bool {
 			got, _ := s.execute(t, k, plenty)
 			if _, _, ok := same(p, got, o.wanted(s)); !ok {
 				return true
+			}
+		}
+		for scalars := 0; scalars < 1<<len(o.args); scalars += 2 {
+			p := o.program(t, scalars, false)
+			if laneBytes(p)%4 == 0 {
+				continue
+			}
+			k, err := Compile(p, isa)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 4 {
+				s := random(p, r, 3001)
+				want := o.draw(r, s, scalars)
+				got, _ := s.execute(t, k, plenty)
+				if _, _, ok := same(p, got, want); !ok {
+					return true
+				}
 			}
 		}
 	}

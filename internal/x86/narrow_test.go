@@ -99,3 +99,35 @@ func TestNarrowLengths(t *testing.T) {
 		}
 	}
 }
+
+// Results that go past the caches are whole vectors where memory is aligned, of every
+// type from every other.
+func TestStreaming(t *testing.T) {
+	r := rand.New(rand.NewPCG(43, 44))
+	types := array.DTypes()
+	for _, from := range types {
+		for _, to := range types {
+			if loop.TypeOf(from) == loop.None || loop.TypeOf(to) == loop.None {
+				continue
+			}
+			b := loop.NewBuilder(from.String()+" to "+to.String(), []loop.Axis{{Kind: loop.Parallel}}, 0)
+			x, out := b.Buf(from, false, loop.Unit), b.Buf(to, true, loop.Unit)
+			b.Pass(func() { b.Store(out, b.Cvt(loop.TypeOf(to), b.Load(x))) })
+			p := finish(t, b)
+			for _, isa := range isas(t) {
+				k, err := CompileStreaming(p, isa)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, n := range []int{0, 1, 31, 64, 200, 1000} {
+					s := random(p, r, n).fill(func(b int) uint64 { return element(r, p.Bufs[b].DType) })
+					s.front = true // where a page begins
+					got, _ := s.execute(t, k, plenty)
+					if b, i, ok := same(p, got, s.interpret(t)); !ok {
+						t.Fatalf("%s on %s, n %d: buffer %d differs at %d", p.Name, isa, n, b, i)
+					}
+				}
+			}
+		}
+	}
+}

@@ -112,6 +112,11 @@ func (o operation) check(t *testing.T, r *rand.Rand, scalars int, row bool, n in
 
 func (o operation) checkSetup(t *testing.T, r *rand.Rand, s *setup, scalars int) {
 	t.Helper()
+	s.check(t, o.draw(r, s, scalars))
+}
+
+// draw fills the operands of a setup of program and returns its buffers afterwards.
+func (o operation) draw(r *rand.Rand, s *setup, scalars int) [][]byte {
 	var loaded, passed []int // operands
 	for j := range o.args {
 		if scalars>>j&1 != 0 {
@@ -146,7 +151,7 @@ func (o operation) checkSetup(t *testing.T, r *rand.Rand, s *setup, scalars int)
 		}
 		setWord(want[0], i, s.p.Bufs[0].DType.Size(), o.eval(a))
 	}
-	s.check(t, want)
+	return want
 }
 
 // setWord makes x element i of b.
