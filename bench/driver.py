@@ -28,7 +28,7 @@ FACTS = ("memory, scope", "memory, no scope", "stop the world", "planning")  # v
 THREADS_OF_FACTS = 2
 NOT_FOR = "not for "  # begins the error of a formulation that there is not for a row
 COLLECTED, YARDSTICK = "left to the collector", "yardstick"  # as in bench/ours/registry.go
-TOLERANCE = {"float32": 1e-4, "float64": 1e-9, "": 1e-9}
+TOLERANCE = {"float32": 1e-4, "complex64": 1e-4, "float16": 1e-2, "bfloat16": 5e-2}  # others 1e-9
 
 
 def median(v):
@@ -75,7 +75,7 @@ class Contestant:
 
 def differs(a, b, dtype):
     """Whether two checks disagree, beyond rounding."""
-    tolerance = TOLERANCE[dtype]
+    tolerance = TOLERANCE.get(dtype, 1e-9)
     return len(a) != len(b) or any(abs(x - y) > tolerance * (1 + abs(y)) for x, y in zip(a, b))
 
 

@@ -55,7 +55,7 @@ def blas_libraries(cache):
 
 def settings(cache, binaries):
     array = "numpy,numexpr,numba"
-    both = ("pointwise", "arrays", "training")
+    both = ("pointwise", "arrays", "training", "types")
     torch = (*both, "convolution", "layers")
     blas = blas_libraries(cache)
     direct = ",".join(["numpy", *blas])

@@ -8,7 +8,10 @@ from dataclasses import dataclass
 
 BOTH = ("float32", "float64")
 SINGLE = ("float32",)
-SIZE = {"float32": 4, "float64": 8, "": 0}
+WHOLE = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+HALVES = ("float16", "bfloat16")
+SIZE = {"": 0, "bool": 1, "int8": 1, "uint8": 1, "int16": 2, "uint16": 2, "float16": 2, "bfloat16": 2, "int32": 4, "uint32": 4, "float32": 4,
+        "int64": 8, "uint64": 8, "float64": 8, "complex64": 8}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -83,6 +86,18 @@ LENET_FLOPS = 2 * (
 )  # fmt: skip
 CONVNET_FLOPS = 2 * (2 * (6 * 250 * 250 * 49) + 3 * (16 * 44 * 44 * 294) + 3 * (16 * 44 * 44 * 10))
 
+def types(text, dtypes, sizes=(1_000, 100_000, 10_000_000), k=3, **options):
+    return Work(f"types {text}", sizes, dtypes, from_1e6(1.0), "types", moved=arrays(k), **options)
+
+
+def conversion(target):
+    e = SIZE[target]
+    return Work(f"types to {target}", (1_000_000,), tuple(d for d in (*WHOLE, *HALVES, *BOTH) if d != target), None, "types", threads=(1,),
+                moved=lambda n, size: n * (size + e), own=lambda n, threads: 1 / 0.9, note="the yardstick copies as many bytes")  # fmt: skip
+
+
+STREAMED = dict(own=lambda n, threads: 1.1 if n >= 10_000_000 else None)
+
 WORKS = (
     formula("a+1", 2),
     formula("2*a+3*b", 3),
@@ -129,11 +144,19 @@ WORKS = (
          note="the peer is NumPy by hand"),
     Work("lenet step", (60,), SINGLE, by_threads(2.0, 1.5), "training", flops=lambda n: n * LENET_FLOPS),
     Work("convnet step", (60,), SINGLE, 2.0, "training", flops=lambda n: n * CONVNET_FLOPS),
-    Work("lstm 2x512 and back", (32,), SINGLE, 0.83, "layers", flops=lambda n: 3 * n * 25 * 2 * 2 * 2 * 512 * 2048),
-    Work("lstm 64 to 128 and back", (32,), SINGLE, 0.83, "layers", flops=lambda n: 3 * n * 50 * 2 * (64 + 128) * 512),
-    Work("batch norm 64x28^2 and back", (32,), SINGLE, 0.67, "layers"),
-    Work("layer norm 512 and back", (8192,), SINGLE, 0.67, "layers"),
-    Work("attention 8x256x64 and back", (8,), SINGLE, 0.83, "layers", flops=lambda n: 6 * n * 8 * 2 * 256 * 256 * 64),
-    Work("recommender step", (2048,), SINGLE, 0.83, "layers", note="two tables of 1e5 rows of 64, gradients kept as rows, Adam"),
+    Work("lstm 2x512 and back", (32,), SINGLE, 1.2, "layers", flops=lambda n: 3 * n * 25 * 2 * 2 * 2 * 512 * 2048),
+    Work("lstm 64 to 128 and back", (32,), SINGLE, 1.2, "layers", flops=lambda n: 3 * n * 50 * 2 * (64 + 128) * 512),
+    Work("batch norm 64x28^2 and back", (32,), SINGLE, 1.5, "layers"),
+    Work("layer norm 512 and back", (8192,), SINGLE, 1.5, "layers"),
+    Work("attention 8x256x64 and back", (8,), SINGLE, 1.2, "layers", flops=lambda n: 6 * n * 8 * 2 * 256 * 256 * 64),
+    Work("recommender step", (2048,), SINGLE, 1.2, "layers", note="two tables of 1e5 rows of 64, gradients kept as rows, Adam"),
+    types("2*a+3*b", (*WHOLE, *HALVES), **STREAMED),
+    types("max(a,b)*3", (*WHOLE, *HALVES)),
+    types("a<b", (*WHOLE, *HALVES)),
+    *(types(text, WHOLE, (1_000_000,)) for text in ("a//7", "a//b", "a%b")),
+    types("a*b", ("complex64",), (1_000_000,)),
+    types("abs(a)", ("complex64",), (1_000_000,), k=1.5),
+    *(conversion(d) for d in ("bool", "uint8", "int16", "int32", "int64", "uint64", "float16", "bfloat16", "float32", "float64")),
+    Work("types matmul", (1024,), HALVES, None, "types", flops=lambda n: 2 * n**3, own=lambda n, threads: 1.0, note="the yardstick is the product in float32"),
     Work("cold compile", (1,), BOTH, 2.0, "compile", threads=(1,), note=f"a fused kernel of {EXP}"),
 )  # fmt: skip

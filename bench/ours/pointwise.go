@@ -34,18 +34,27 @@ func init() {
 func formula(text string, args func(n int, d string) []any) {
 	compared(text, func(p worker.Params) (func() *weft.Tensor, func()) {
 		a := args(p.N, p.DType)
-		src := make([][]byte, len(a))
+		ts := make([]*weft.Tensor, len(a))
 		for i := range a {
-			src[i] = bytesOf(a[i].(*weft.Tensor))
+			ts[i] = a[i].(*weft.Tensor)
 		}
-		return func() *weft.Tensor { return weft.Expr(text, a...) }, func() {
-			s := device.Get(0).Default()
-			dst := s.Alloc(len(src[0])) // the memory that the formula's result had
-			limits.Stream(unsafe.Slice((*byte)(dst.Host()), len(src[0])), p.Threads, src...)
-			s.Free(dst)
-			runtime.KeepAlive(a)
-		}
+		return func() *weft.Tensor { return weft.Expr(text, a...) }, streaming(p.Threads, ts...)
 	})
+}
+
+// streaming reads arrays and writes one like the first, which had the memory of a result.
+func streaming(threads int, a ...*weft.Tensor) func() {
+	src := make([][]byte, len(a))
+	for i := range a {
+		src[i] = bytesOf(a[i])
+	}
+	return func() {
+		s := device.Get(0).Default()
+		dst := s.Alloc(len(src[0]))
+		limits.Stream(unsafe.Slice((*byte)(dst.Host()), len(src[0])), threads, src...)
+		s.Free(dst)
+		runtime.KeepAlive(a)
+	}
 }
 
 // bytesOf returns the memory of a contiguous tensor, for as long as that is kept.
@@ -99,6 +108,9 @@ func uniform(n int, d string, seed int, lo, hi float64, shape ...int) *weft.Tens
 }
 
 func summary(t *weft.Tensor) []float64 {
+	if t.DType().Complex() {
+		return append(summary(t.Real()), summary(t.Imag())...)
+	}
 	if t.DType() == weft.Float32 {
 		return worker.Summary(weft.Data[float32](t))
 	}

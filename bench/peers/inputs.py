@@ -32,7 +32,19 @@ def indices(n, seed, below):
     return (scrambled(n, seed) % np.uint64(below)).astype("int64")
 
 
+def elements(n, dtype, seed):
+    """Whole numbers from 1 to 100 in any type that NumPy has; for float16 divided by 8."""
+    k = (scrambled(n, seed) % np.uint64(100)).astype("int64") + 1
+    if dtype == "float16":
+        return (k / 8).astype(dtype)
+    if dtype.startswith("complex"):
+        return (k + 1j * elements(n, "float32", seed + 10)).astype(dtype)
+    return k.astype(dtype)
+
+
 def summary(r):
     """Mean, mean square, first, middle and last element: what both sides compare."""
+    if np.iscomplexobj(r):
+        return summary(np.real(r)) + summary(np.imag(r))
     r = np.asarray(r, dtype=np.float64).ravel()
     return [r.mean(), (r * r).mean(), r[0], r[r.size // 2], r[-1]]

@@ -12,13 +12,14 @@ import timeit
 import arrays
 import compiling
 import convolution
+import eltypes
 import layers
 import matmul
 import pointwise
 import training
 from form import available
 
-SUBJECTS = (pointwise, arrays, matmul, convolution, training, layers, compiling)
+SUBJECTS = (pointwise, arrays, matmul, convolution, training, layers, compiling, eltypes)
 REGISTRY = {case: forms for subject in SUBJECTS for case, forms in subject.REGISTRY.items()}
 SAMPLE_NS = 200_000  # as sampleTime in bench/ours/measure.go
 MIN_SAMPLES = 3
