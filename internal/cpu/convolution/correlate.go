@@ -37,11 +37,9 @@ type correlation struct {
 	dst           Image
 	tail          tile.Tail
 	packWeights   func(dst unsafe.Pointer, pitch, group, o, n int) // packs rows o to o+n-1 of a group
-	weightBase    unsafe.Pointer
-	weightOf      func(group, o, term int) int // where the weight of a term is, in elements
-	direct        bool                         // the source is read where it is
-	through       bool                         // results pass through a buffer
-	chanPitch     int                          // elements from channel to channel of what is read
+	direct        bool                                             // the source is read where it is
+	through       bool                                             // results pass through a buffer
+	chanPitch     int                                              // elements from channel to channel of what is read
 	rowPitch      int
 	remPitch      int // from columns with one remainder modulo stepX to the next
 	table         []int
@@ -73,7 +71,7 @@ func (c *correlation) run(threads int) {
 	threads = tile.ThreadsFor(work, threads)
 	c.layout()
 	c.cut(threads)
-	if c.groups == 1 && (c.runChannels(work, threads) || c.runImages(threads)) || c.groups > 1 && c.runGroups(work, threads) {
+	if c.groups == 1 && (c.runChannels(work, threads) || c.runImages(threads)) {
 		return
 	}
 	c.packAllWeights(threads)

@@ -10,20 +10,22 @@ import (
 )
 
 // A groupKey names a kernel whose vectors are groups of channels at one pixel: sums of the
-// products of pixels and weights, step pixels of the source from one to the next.
+// products of pixels and weights, step pixels of the source from one to the next, which are out
+// pixels of the result apart.
 type groupKey struct {
 	tile.Machine
-	step int
+	step, out int
 }
 
-// A groupFrame holds the arguments of a kernel. The source is planes of vectors, the sums of
-// rows of cols pixels are written one after the other. Steps are in bytes.
+// A groupFrame holds the arguments of a kernel. The source is planes of vectors, and so
+// are the sums. Steps are in bytes.
 type groupFrame struct {
 	src, weights, sums unsafe.Pointer
 	offsets            *int // of the terms in the source
 	terms              int
 	rows, cols         int // rows are counted down
 	srcStep            int // from the source of a row to that of the next
+	sumStep            int // from the sums of a row to those of the next
 }
 
 var nf groupFrame
@@ -43,7 +45,6 @@ func (k groupKey) Generate() *jit.Code {
 	zero, w := g.V(14), g.V(15)
 	g.Zero(zero)
 	a.RM(asm.MOV, row, gen.Field(unsafe.Offsetof(nf.src)))
-	a.RM(asm.MOV, sums, gen.Field(unsafe.Offsetof(nf.sums)))
 	tile := func(n int) {
 		for j := range n {
 			g.Zero(g.V(j))
@@ -64,13 +65,14 @@ func (k groupKey) Generate() *jit.Code {
 		a.Jcc(asm.CondNE, term)
 		for j := range n {
 			a.RRR(g.Pick(asm.VADDPS, asm.VADDPD), g.V(j), g.V(j), zero)
-			g.Store(asm.Ptr(sums, int32(j*k.VB)), g.V(j))
+			g.Store(asm.Ptr(sums, int32(j*k.out*k.VB)), g.V(j))
 		}
 		a.RI(asm.ADD, x, int64(n*k.step*k.VB))
-		a.RI(asm.ADD, sums, int64(n*k.VB))
+		a.RI(asm.ADD, sums, int64(n*k.out*k.VB))
 	}
 	next := a.Here()
 	a.RR(asm.MOV, x, row)
+	a.RM(asm.MOV, sums, gen.Field(unsafe.Offsetof(nf.sums)))
 	a.RM(asm.MOV, cols, gen.Field(unsafe.Offsetof(nf.cols)))
 	g.Every(groupPixels, cols, func() { tile(groupPixels) })
 	for n := groupPixels / 2; n > 0; n /= 2 {
@@ -81,6 +83,8 @@ func (k groupKey) Generate() *jit.Code {
 		a.Bind(skip)
 	}
 	a.RM(asm.ADD, row, gen.Field(unsafe.Offsetof(nf.srcStep)))
+	a.RM(asm.MOV, asm.RAX, gen.Field(unsafe.Offsetof(nf.sumStep)))
+	a.MR(asm.ADD, gen.Field(unsafe.Offsetof(nf.sums)), asm.RAX)
 	a.MI(asm.SUB, gen.Field(unsafe.Offsetof(nf.rows)), 1)
 	a.Jcc(asm.CondNE, next)
 	g.Done()

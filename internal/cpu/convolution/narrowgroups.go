@@ -18,91 +18,153 @@ import (
 // no lane is idle at the ends of rows, and the orders of all sums are those of other ways.
 
 const (
-	narrowChannels = 3         // the most of a group, of the source and of the result
+	narrowChannels = 8         // the most of a group, of the source and of the result
 	narrowBytes    = 192 << 10 // about what the pixels of a task may take
 	narrowStep     = 64        // the greatest step between pixels or taps
 )
 
-// A groupRun computes a correlation with groups in the vectors.
-type groupRun struct {
-	*correlation
-	blocks      int // vectors of groups
-	span        int // rows of the source that a row of the result needs
-	planeRows   int // of the source, for a band
-	offsets     []int
-	sourceBytes int
-	sumBytes    int // of a channel of the result
-	perWorker   int
-	clean       []bool // by worker: its buffer has zeros around the source
+// narrow reports that vectors of so many groups of channels are worth it: other ways take more
+// than twice the time for up to three channels, so that half of the lanes may be idle.
+func narrow(groups, lanes, channels int) bool {
+	if channels > 3 {
+		return channels <= narrowChannels && groups*4 >= tile.Ceil(groups, lanes)*lanes*3
+	}
+	return groups >= lanes/2
 }
 
-// runGroups computes the correlation with groups in the vectors, if they are narrow and that is
-// possible, and reports whether it did.
-func (c *correlation) runGroups(work, threads int) bool {
-	if c.groups < c.Lanes/2 || max(c.srcC, c.outC) > narrowChannels || len(c.terms) == 0 || len(c.terms) > tile.KBlock ||
-		c.src.W != 1 || c.stepX > narrowStep {
+// A groupRun computes sums over few channels of the source for each of many groups, forward or
+// for the gradient of the input. With steps the latter has phases: results that lie interleaved,
+// each with taps of its own.
+type groupRun struct {
+	tile.Machine
+	n, groups, inC, outC int // channels of a group
+	src, dst             Image
+	srcH, srcW           int
+	outH, outW           int // of the result
+	stepY, stepX         int // from a result of a phase to the next, in the source
+	phaseY, phaseX       int // and in the result
+	rowAt, colAt         int // the source's row and column of the first that is read
+	span, cols           int // rows that a row of results needs, and columns of all
+	phases               []groupPhase
+	groupWeights         int // weights of a group
+	tail                 tile.Tail
+
+	blocks       int // vectors of groups
+	bandH, bands int // in rows of a phase
+	planeRows    int // of the source, for a band
+	sourceBytes  int
+	sumBytes     int // of a channel of the result
+	perWorker    int
+	weights      mem.Block
+	vectorBytes  int // of weights, for a vector of groups
+	buffer       mem.Block
+	clean        []bool // by worker: its buffer has zeros around the source
+}
+
+// A groupPhase is the results at rows y, y+phaseY ... and columns x, x+phaseX ....
+type groupPhase struct {
+	y, x    int
+	terms   []groupTerm
+	offsets []int // of the terms in the source of a task, bytes
+	weights int   // where its weights begin in those of a vector of groups, bytes
+}
+
+// A groupTerm is a term of a sum: a channel, row and column of the source, counted from the
+// first that is read, and which weight of the group goes with it for its first result.
+type groupTerm struct{ channel, row, col, weight int }
+
+// run computes the sums, if that is possible, and reports whether it did. weightStep is how
+// many weights are between those of two channels of the result.
+func (r *groupRun) run(g *Convolution, w unsafe.Pointer, weightStep int) bool {
+	if g.ISA == jit.Portable || !narrow(r.groups, r.Lanes, max(r.inC, r.outC)) || r.src.W != 1 ||
+		r.stepX > narrowStep || r.phaseX > narrowStep || r.n*r.groups*r.outH*r.outW == 0 {
 		return false
 	}
-	r := &groupRun{correlation: c, blocks: tile.Ceil(c.groups, c.Lanes), span: c.rows - (c.outH-1)*c.stepY}
+	terms := 0
+	for i := range r.phases {
+		if len(r.phases[i].terms) > tile.KBlock {
+			return false
+		}
+		terms = max(terms, len(r.phases[i].terms))
+	}
+	r.blocks = tile.Ceil(r.groups, r.Lanes)
+	work := r.n * r.groups * r.outC * tile.Ceil(r.outH, r.phaseY) * tile.Ceil(r.outW, r.phaseX) * len(r.phases) * (max(terms, 1) + tile.TailWork(r.tail))
+	threads := tile.ThreadsFor(work, g.Threads)
 	r.cut(threads)
 	if r.perWorker > 8*narrowBytes {
 		return false
 	}
-	for _, t := range c.terms {
-		r.offsets = append(r.offsets, ((int(t.channel)*r.planeRows+int(t.row))*c.cols+int(t.col))*c.VB)
-	}
-	r.pack()
-	defer mem.Free(c.weights)
-	tasks := c.n * r.blocks * c.bands
+	r.pack(w, weightStep)
+	defer mem.Free(r.weights)
+	tasks := r.n * r.blocks * r.bands
 	grain := 1
 	if w := work / tasks; w < min(tile.TaskWork, tile.ThreadHot) {
 		grain = tile.TaskWork / max(w, 1)
 	}
 	width := par.Width(tasks, grain, threads)
 	r.clean = make([]bool, width)
-	c.buffer = tile.Alloc(r.perWorker * width)
-	defer mem.Free(c.buffer)
+	r.buffer = tile.Alloc(r.perWorker * width)
+	defer mem.Free(r.buffer)
 	par.RunTask(tasks, grain, threads, r)
 	return true
 }
 
 // cut chooses bands.
 func (r *groupRun) cut(threads int) {
-	c := r.correlation
-	perRow := (c.srcC*c.stepY*c.cols + 2*c.outW) * c.VB
-	c.bandH = min(c.outH, max(1, narrowBytes/perRow))
-	for threads > 1 && c.n*r.blocks*tile.Ceil(c.outH, c.bandH) < 4*threads && c.bandH > 8 {
-		c.bandH = tile.Ceil(c.bandH, 2)
+	rows := tile.Ceil(r.outH, r.phaseY)
+	perRow := (r.inC*r.stepY*r.cols + 2*r.phaseY*r.outW) * r.VB
+	r.bandH = min(rows, max(1, narrowBytes/perRow))
+	for threads > 1 && r.n*r.blocks*tile.Ceil(rows, r.bandH) < 4*threads && r.bandH > 8 {
+		r.bandH = tile.Ceil(r.bandH, 2)
 	}
-	c.bandH = tile.Ceil(c.outH, tile.Ceil(c.outH, c.bandH))
-	c.bands = tile.Ceil(c.outH, c.bandH)
-	r.planeRows = (c.bandH-1)*c.stepY + r.span
+	r.bandH = tile.Ceil(rows, tile.Ceil(rows, r.bandH))
+	r.bands = tile.Ceil(rows, r.bandH)
+	r.planeRows = (r.bandH-1)*r.stepY + r.span
 	// Transposing writes whole squares.
-	r.sourceBytes = (c.srcC*r.planeRows*c.cols + c.Lanes) * c.VB
-	r.sumBytes = (tile.Ceil(c.bandH*c.outW, c.Lanes)*c.Lanes + c.Lanes) * c.VB
+	r.sourceBytes = (r.inC*r.planeRows*r.cols + r.Lanes) * r.VB
+	r.sumBytes = (tile.Ceil(r.bandH*r.phaseY*r.outW, r.Lanes)*r.Lanes + r.Lanes) * r.VB
 	r.perWorker = r.sourceBytes + 2*r.sumBytes // sums, and these in rows
 }
 
-// pack makes vectors of weights: by block, channel of the result and term.
-func (r *groupRun) pack() {
-	c := r.correlation
-	c.weights = tile.Alloc(r.blocks * c.outC * len(c.terms) * c.VB)
-	if c.D == array.Float32 {
-		packGroups[float32](c)
+// pack makes vectors of weights: by vector of groups, phase, channel of the result and term.
+func (r *groupRun) pack(w unsafe.Pointer, step int) {
+	at := 0
+	for i := range r.phases {
+		p := &r.phases[i]
+		for _, t := range p.terms {
+			p.offsets = append(p.offsets, ((t.channel*r.planeRows+t.row)*r.cols+t.col)*r.VB)
+		}
+		p.weights = at
+		at += r.outC * len(p.terms) * r.VB
+	}
+	r.vectorBytes = at
+	r.weights = tile.Alloc(max(r.blocks*at, 1))
+	if r.D == array.Float32 {
+		packGroups[float32](r, w, step, at/r.VB)
 	} else {
-		packGroups[float64](c)
+		packGroups[float64](r, w, step, at/r.VB)
 	}
 }
 
-func packGroups[E tile.Element](c *correlation) {
-	to := unsafe.Slice((*E)(c.weights.Ptr()), tile.Ceil(c.groups, c.Lanes)*c.outC*len(c.terms)*c.Lanes)
+func packGroups[E tile.Element](r *groupRun, w unsafe.Pointer, step, vectors int) {
+	to := unsafe.Slice((*E)(r.weights.Ptr()), r.blocks*vectors*r.Lanes)
 	clear(to)
-	for group := range c.groups {
-		at := group/c.Lanes*c.outC*len(c.terms)*c.Lanes + group%c.Lanes
-		for o := range c.outC {
-			for t := range c.terms {
-				to[at] = *(*E)(unsafe.Add(c.weightBase, c.weightOf(group, o, t)*c.Size))
-				at += c.Lanes
+	perGroup := 0
+	for i := range r.phases {
+		perGroup += r.outC * len(r.phases[i].terms)
+	}
+	if perGroup == 0 {
+		return
+	}
+	size := int(unsafe.Sizeof(E(0)))
+	for group := range r.groups {
+		at := group/r.Lanes*vectors*r.Lanes + group%r.Lanes
+		for i := range r.phases {
+			for o := range r.outC {
+				for _, t := range r.phases[i].terms {
+					to[at] = *(*E)(unsafe.Add(w, (group*r.groupWeights+o*step+t.weight)*size))
+					at += r.Lanes
+				}
 			}
 		}
 	}
@@ -110,62 +172,152 @@ func packGroups[E tile.Element](c *correlation) {
 
 // Chunk computes tasks begin to end-1: images, then vectors of groups, then bands.
 func (r *groupRun) Chunk(worker, begin, end int) {
-	c := r.correlation
-	source := unsafe.Add(c.buffer.Ptr(), worker*r.perWorker)
+	source := unsafe.Add(r.buffer.Ptr(), worker*r.perWorker)
 	sums := unsafe.Add(source, r.sourceBytes)
 	rows := unsafe.Add(sums, r.sumBytes)
 	if !r.clean[worker] {
 		clear(unsafe.Slice((*byte)(source), r.sourceBytes))
 		r.clean[worker] = true
 	}
-	f := groupFrame{offsets: &r.offsets[0], terms: len(c.terms), cols: c.outW, srcStep: c.stepY * c.cols * c.VB}
-	code := gen.Kernel(groupKernels, groupKey{c.Machine, c.stepX})
-	// One entry takes some 60 us.
-	most := max(1, tile.CallWork/(c.outW*len(c.terms)))
+	code := gen.Kernel(groupKernels, groupKey{r.Machine, r.stepX, r.phaseX})
+	f := groupFrame{srcStep: r.stepY * r.cols * r.VB, sumStep: r.phaseY * r.outW * r.VB}
 	for i := begin; i < end; i++ {
-		band, block, image := i%c.bands, i/c.bands%r.blocks, i/c.bands/r.blocks
-		first := block * c.Lanes
-		n := min(c.Lanes, c.groups-first)
-		h := min(c.bandH, c.outH-band*c.bandH)
-		l := lanesOf{c.Machine, c.src, first * c.srcC, c.srcC, n, c.srcH, c.srcW}
-		for ch := range c.srcC {
-			l.fill(unsafe.Add(source, ch*r.planeRows*c.cols*c.VB), image, ch, band*c.bandH*c.stepY+c.rowAt, c.colAt, (h-1)*c.stepY+r.span, c.cols)
+		band, block, image := i%r.bands, i/r.bands%r.blocks, i/r.bands/r.blocks
+		first := block * r.Lanes
+		n := min(r.Lanes, r.groups-first)
+		top := band * r.bandH // in rows of a phase
+		h := min(r.bandH, tile.Ceil(r.outH, r.phaseY)-top)
+		y0, y1 := top*r.phaseY, min((top+h)*r.phaseY, r.outH)
+		l := lanesOf{r.Machine, r.src, first * r.inC, r.inC, n, r.srcH, r.srcW}
+		for ch := range r.inC {
+			l.fill(unsafe.Add(source, ch*r.planeRows*r.cols*r.VB), image, ch, top*r.stepY+r.rowAt, r.colAt, (h-1)*r.stepY+r.span, r.cols)
 		}
-		for o := range c.outC {
-			f.weights = unsafe.Add(c.weights.Ptr(), (block*c.outC+o)*len(c.terms)*c.VB)
-			for y := 0; y < h; y += most {
-				f.src, f.sums = unsafe.Add(source, y*f.srcStep), unsafe.Add(sums, y*c.outW*c.VB)
-				f.rows = min(most, h-y)
-				jit.Call(code, 0, unsafe.Pointer(&f))
+		for o := range r.outC {
+			for k := range r.phases {
+				p := &r.phases[k]
+				to := unsafe.Add(sums, (p.y*r.outW+p.x)*r.VB)
+				f.rows, f.cols, f.terms = tile.Ceil(y1-y0-p.y, r.phaseY), tile.Ceil(r.outW-p.x, r.phaseX), len(p.terms)
+				if f.rows <= 0 {
+					continue
+				}
+				if f.terms == 0 {
+					r.nothing(to, f.rows, f.cols)
+					continue
+				}
+				f.offsets = &p.offsets[0]
+				f.weights = unsafe.Add(r.weights.Ptr(), block*r.vectorBytes+p.weights+o*len(p.terms)*r.VB)
+				// One entry takes some 60 us.
+				most := max(1, tile.CallWork/(f.cols*f.terms))
+				for y, left := 0, f.rows; left > 0; left -= most {
+					f.src, f.sums = unsafe.Add(source, y*f.srcStep), unsafe.Add(to, y*f.sumStep)
+					f.rows = min(most, left)
+					y += f.rows
+					jit.Call(code, 0, unsafe.Pointer(&f))
+				}
 			}
-			r.store(sums, rows, image, first*c.outC+o, n, band*c.bandH, h)
+			r.store(sums, rows, image, first*r.outC+o, n, y0, y1-y0)
 		}
-		c.finish(image, image+1, first*c.outC, (first+n)*c.outC, band*c.bandH, band*c.bandH+h)
+		if r.tail != nil {
+			all := r.groups * r.outC
+			r.tail.Run(image*all+first*r.outC, image*all+(first+n)*r.outC, y0*r.outW, y1*r.outW)
+		}
+	}
+}
+
+// nothing makes the sums of a phase that no tap reaches zero.
+func (r *groupRun) nothing(sums unsafe.Pointer, rows, cols int) {
+	for y := range rows {
+		for x := range cols {
+			clear(unsafe.Slice((*byte)(unsafe.Add(sums, (y*r.phaseY*r.outW+x*r.phaseX)*r.VB)), r.VB))
+		}
 	}
 }
 
 // store transposes the sums of h rows of n groups to where they belong, in channels from the
 // first on, from row y on.
 func (r *groupRun) store(sums, rows unsafe.Pointer, image, first, n, y, h int) {
-	c := r.correlation
-	pixels := h * c.outW
-	dst, step := c.dst.at(image, first, y, 0, c.Size), c.outC*c.dst.C
-	whole := pixels / c.Lanes
-	if c.dst.W == 1 && c.dst.H == c.outW && n == c.Lanes && whole > 0 {
+	pixels := h * r.outW
+	dst, step := r.dst.at(image, first, y, 0, r.Size), r.outC*r.dst.C
+	whole := pixels / r.Lanes
+	if r.dst.W == 1 && r.dst.H == r.outW && n == r.Lanes && whole > 0 {
 		// What is left behind whole vectors is transposed together with some before it again.
-		c.PackLines(dst, step*c.Size, c.VB, sums, c.Lanes, c.Lanes*c.VB, c.Lanes, c.Lanes, whole)
-		if at := pixels - c.Lanes; pixels%c.Lanes > 0 {
-			c.PackLines(unsafe.Add(dst, at*c.Size), step*c.Size, 0, unsafe.Add(sums, at*c.VB), c.Lanes, 0, c.Lanes, c.Lanes, 1)
+		r.PackLines(dst, step*r.Size, r.VB, sums, r.Lanes, r.Lanes*r.VB, r.Lanes, r.Lanes, whole)
+		if at := pixels - r.Lanes; pixels%r.Lanes > 0 {
+			r.PackLines(unsafe.Add(dst, at*r.Size), step*r.Size, 0, unsafe.Add(sums, at*r.VB), r.Lanes, 0, r.Lanes, r.Lanes, 1)
 		}
 		return
 	}
-	pitch := tile.Ceil(pixels, c.Lanes) * c.VB
-	c.PackLines(rows, pitch, c.VB, sums, c.Lanes, c.Lanes*c.VB, c.Lanes, c.Lanes, tile.Ceil(pixels, c.Lanes))
+	pitch := tile.Ceil(pixels, r.Lanes) * r.VB
+	r.PackLines(rows, pitch, r.VB, sums, r.Lanes, r.Lanes*r.VB, r.Lanes, r.Lanes, tile.Ceil(pixels, r.Lanes))
 	for lane := range n {
-		from := tile.Mat{Ptr: unsafe.Add(rows, lane*pitch), Row: c.outW, Col: 1}
-		to := tile.Mat{Ptr: unsafe.Add(dst, lane*step*c.Size), Row: c.dst.H, Col: c.dst.W}
-		tile.CopyMat(c.Machine, h, c.outW, to, from)
+		from := tile.Mat{Ptr: unsafe.Add(rows, lane*pitch), Row: r.outW, Col: 1}
+		to := tile.Mat{Ptr: unsafe.Add(dst, lane*step*r.Size), Row: r.dst.H, Col: r.dst.W}
+		tile.CopyMat(r.Machine, h, r.outW, to, from)
 	}
+}
+
+// narrowForward computes the convolution with groups in the vectors, if they are narrow and
+// that is possible, and reports whether it did.
+func (g *Convolution) narrowForward(y, x Image, w unsafe.Pointer) bool {
+	r := &groupRun{Machine: tile.New(g.ISA, g.DType), n: g.N, groups: g.Groups, inC: g.C / g.Groups, outC: g.O / g.Groups,
+		src: x, dst: y, srcH: g.H, srcW: g.W, outH: g.OutH(), outW: g.OutW(), stepY: g.StrideH, stepX: g.StrideW, phaseY: 1, phaseX: 1,
+		rowAt: -g.PadH, colAt: -g.PadW, span: (g.KH-1)*g.DilationH + 1, tail: g.Tail}
+	r.cols = (r.outW-1)*g.StrideW + (g.KW-1)*g.DilationW + 1
+	k := r.inC * g.KH * g.KW
+	r.groupWeights = r.outC * k
+	if k > tile.KBlock {
+		return false
+	}
+	p := groupPhase{}
+	for i := range k {
+		p.terms = append(p.terms, groupTerm{i / (g.KH * g.KW), i / g.KW % g.KH * g.DilationH, i % g.KW * g.DilationW, i})
+	}
+	r.phases = []groupPhase{p}
+	return r.run(g, w, k)
+}
+
+// narrowGradInput computes the gradient of the input in that way.
+func (g *Convolution) narrowGradInput(dx, dy Image, w unsafe.Pointer) bool {
+	r := &groupRun{Machine: tile.New(g.ISA, g.DType), n: g.N, groups: g.Groups, inC: g.O / g.Groups, outC: g.C / g.Groups,
+		src: dy, dst: dx, srcH: g.OutH(), srcW: g.OutW(), outH: g.H, outW: g.W, stepY: 1, stepX: 1,
+		phaseY: min(g.StrideH, g.H), phaseX: min(g.StrideW, g.W), tail: g.Tail}
+	if r.inC*g.KH*g.KW > tile.KBlock || r.phaseY*r.phaseX > narrowStep {
+		return false
+	}
+	r.groupWeights = r.inC * r.outC * g.KH * g.KW
+	var ys, xs [][2][]int // by phase, taps and where they are in the source
+	low, high := [2]int{math.MaxInt, math.MaxInt}, [2]int{math.MinInt, math.MinInt}
+	phases := func(n, stride, pad, taps, dilation, axis int) (list [][2][]int) {
+		for i := range n {
+			tap, at := phase(i, stride, pad, taps, dilation)
+			for _, p := range at {
+				low[axis], high[axis] = min(low[axis], p), max(high[axis], p)
+			}
+			list = append(list, [2][]int{tap, at})
+		}
+		return list
+	}
+	ys = phases(r.phaseY, g.StrideH, g.PadH, g.KH, g.DilationH, 0)
+	xs = phases(r.phaseX, g.StrideW, g.PadW, g.KW, g.DilationW, 1)
+	if high[0] < low[0] || high[1] < low[1] {
+		return false // no tap reaches anything
+	}
+	r.rowAt, r.colAt = low[0], low[1]
+	r.span, r.cols = high[0]-low[0]+1, high[1]-low[1]+tile.Ceil(g.W, r.phaseX)
+	for y := range ys {
+		for x := range xs {
+			p := groupPhase{y: y, x: x}
+			for o := range r.inC {
+				for i, ky := range ys[y][0] {
+					for j, kx := range xs[x][0] {
+						p.terms = append(p.terms, groupTerm{o, ys[y][1][i] - low[0], xs[x][1][j] - low[1], o*r.outC*g.KH*g.KW + ky*g.KW + kx})
+					}
+				}
+			}
+			r.phases = append(r.phases, p)
+		}
+	}
+	return r.run(g, w, g.KH*g.KW)
 }
 
 // lanesOf is n channels of images, each step channels behind the one before, that become the
@@ -223,7 +375,7 @@ type groupGrad struct {
 func (c *Convolution) narrowGradWeight(dw unsafe.Pointer, x, dy Image) bool {
 	m := tile.New(c.ISA, c.DType)
 	r := groupGrad{Machine: m, g: &c.Geometry, dw: dw, x: x, dy: dy, inC: c.C / c.Groups, outC: c.O / c.Groups, oh: c.OutH(), ow: c.OutW(), taps: c.KH * c.KW}
-	if c.ISA == jit.Portable || c.Groups < m.Lanes/2 || max(r.inC, r.outC) > narrowChannels || x.W != 1 || dy.W != 1 ||
+	if c.ISA == jit.Portable || !narrow(c.Groups, m.Lanes, max(r.inC, r.outC)) || x.W != 1 || dy.W != 1 ||
 		c.StrideW > narrowStep || c.DilationW > narrowStep || c.N*r.oh*r.ow == 0 || r.taps > tile.KBlock {
 		return false
 	}

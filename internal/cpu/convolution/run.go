@@ -18,12 +18,15 @@ func (c *correlation) ready(g *Convolution) {
 }
 
 func (c *correlation) release() {
-	c.weights, c.buffer, c.packWeights, c.weightBase, c.weightOf = mem.Block{}, mem.Block{}, nil, nil, nil
+	c.weights, c.buffer, c.packWeights = mem.Block{}, mem.Block{}, nil
 	c.src, c.dst, c.tail = Image{}, Image{}, nil
 	correlations.Put(c)
 }
 
 func (g *Convolution) forward(y, x Image, w unsafe.Pointer) {
+	if g.Groups > 1 && g.narrowForward(y, x, w) {
+		return
+	}
 	if g.Groups > 1 && !g.together(g.O/g.Groups, g.C/g.Groups*g.KH*g.KW, g.OutH(), g.OutW()) {
 		g.forwardGroups(y, x, w)
 		return
@@ -91,7 +94,6 @@ func (g *Convolution) directForward(y, x Image, w unsafe.Pointer) {
 		}
 	}
 	k := len(c.terms)
-	c.weightBase, c.weightOf = w, func(group, o, term int) int { return (group*c.outC+o)*k + term }
 	c.packWeights = func(dst unsafe.Pointer, pitch, group, o, n int) {
 		c.Pack(dst, pitch, unsafe.Add(g.weightsOf(w, group), o*k*c.Size), k, 1, n, k)
 	}
@@ -112,6 +114,9 @@ func phase(r, stride, pad, taps, dilation int) (tap, at []int) {
 }
 
 func (g *Convolution) gradInput(dx, dy Image, w unsafe.Pointer) {
+	if g.Groups > 1 && g.narrowGradInput(dx, dy, w) {
+		return
+	}
 	if g.Groups > 1 && !g.together(g.C/g.Groups, g.O/g.Groups*g.KH*g.KW, g.H, g.W) {
 		g.gradInputGroups(dx, dy, w)
 		return
@@ -188,10 +193,6 @@ func (g *Convolution) gradInputPhase(dx, dy Image, w unsafe.Pointer, ry, rx int)
 	}
 	taps := g.KH * g.KW
 	perO := len(kh) * len(kw)
-	c.weightBase, c.weightOf = w, func(group, ch, term int) int {
-		tap := term % perO
-		return ((group*c.srcC+term/perO)*c.outC+ch)*taps + kh[tap/len(kw)]*g.KW + kw[tap%len(kw)]
-	}
 	c.packWeights = func(dst unsafe.Pointer, pitch, group, ch, n int) {
 		if perO == 0 {
 			return
