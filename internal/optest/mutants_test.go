@@ -33,7 +33,7 @@ var mutants = []mutant{
 	{"portable Go weighs otherwise in Winograd's algorithm", "convolution/winogradgo.go", "f.half", "(f.half * 1.0000001)", "conv2d_core conv2d_input"},
 	{"the second block of a gradient of weights replaces the first", "convolution/gradweight.go", "} else if b > 0 {", "} else if b > 1 {", "conv2d_weight"},
 	{"narrow groups begin a column early", "convolution/narrowgroups.go", "left := max(0, -x)\n", "left := max(0, -x-1)\n", "conv2d_core conv2d_input"},
-	{"the last block of a gradient of narrow groups is lost", "convolution/narrowgroups.go", " || at == last, 0)", ", 0)", "conv2d_weight"},
+	{"the last block of a gradient of narrow groups is lost", "convolution/narrowgroups.go", " || at == last, 0)", " || at == last+1, 0)", "conv2d_weight"},
 	{"the gradient of pooling goes to the last of equal elements", "pooling/pooling.go", "for line := last - 1; line >= first; line-- {", "for line := first; line < last; line++ {", "max_pool2d_place max_pool2d_pick"},
 	{"pooling forgets NaN", "pooling/genpool.go", "p.part, r, s, gen.Unordered", "p.part, r, r, gen.Unordered", "max_pool2d"},
 	{"the edge of a transpose is left out", "transpose/transpose.go", "min(c.stepA, c.a.N-a)", "min(c.stepA, c.a.N-a-1)", "copy"},
