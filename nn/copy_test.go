@@ -115,6 +115,13 @@ func TestFreeze(t *testing.T) {
 	if slices.Equal(weft.Data[float32](l.Weight), make([]float32, 6)) {
 		t.Error("not trained again")
 	}
+	// Written to with a history, a frozen leaf is no leaf any more.
+	w := nn.Param(weft.Ones(2))
+	w.Freeze(true)
+	w.Assign(l.Bias.Mul(2))
+	if w.IsLeaf() || !w.RequiresGrad() {
+		t.Error("what was computed is a leaf")
+	}
 	l.Weight.Freeze(true)
 	if l.Weight.RequireGrad(); !l.Weight.RequiresGrad() {
 		t.Error("RequireGrad leaves it frozen")

@@ -359,6 +359,13 @@ var plausible = map[string]func(g *gen) []any{
 		g.leaves = append(g.leaves, l.Weight)
 		return []any{l, g.tensorOf(weft.Float32, []int{g.r.IntN(3), l.Weight.Dim(0), 1 + g.r.IntN(4), 1 + g.r.IntN(4)})}
 	},
+	"BCE": func(g *gen) []any {
+		return []any{g.tensorOf(weft.Float32, []int{2, 3}), g.tensorOf(weft.Float32, []int{2, 3}), []nn.BCEOpts(nil)}
+	},
+	"NewGroupNorm": func(g *gen) []any {
+		n := 1 + g.r.IntN(3)
+		return []any{n, n * (1 + g.r.IntN(3)), []nn.NormOpts(nil)}
+	},
 	"nn.Embedding.Forward": func(g *gen) []any {
 		l := nn.NewEmbedding(5, 3, nn.EmbeddingOpts{Sparse: g.chance(2), PaddingIdx: pick(g, nil, new(1))})
 		g.leaves = append(g.leaves, l.Weight)
