@@ -161,10 +161,6 @@ func TestCommands(t *testing.T) {
 // elsewhere are operations without a method or function of their name, and what reaches
 // them.
 var elsewhere = map[string]string{
-	"logical_and":      "And",
-	"logical_or":       "Or",
-	"logical_xor":      "Xor",
-	"logical_not":      "Not",
 	"select":           "Where",
 	"cast":             "To",
 	"copy":             "Clone",

@@ -43,3 +43,20 @@ func ExampleParseExpr() {
 	// 	x**2 + 1
 	// 	 ^
 }
+
+// Of the bits of integers a formula has Go's operators.
+func ExampleTensor_BitAnd() {
+	x := weft.From([]uint8{0b1100, 0b1010, 255})
+	fmt.Println(x.BitAnd(0b0110), x.BitNot(), x.Shl(1), x.PopCount())
+	fmt.Println(weft.Expr("x>>1 ^ x", x))
+	// Output:
+	// [4 2 6] [243 245   0] [ 24  20 254] [2 2 8]
+	// [ 10  15 128]
+}
+
+// LogicalAnd asks whether numbers are 0, BitAnd goes bit by bit.
+func ExampleTensor_LogicalAnd() {
+	x, y := weft.From([]int32{1, 2, 0}), weft.From([]int32{2, 2, 2})
+	fmt.Println(x.LogicalAnd(y), x.BitAnd(y))
+	// Output: [ true  true false] [0 2 0]
+}

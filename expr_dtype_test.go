@@ -15,14 +15,15 @@ func TestExprTypesAreThoseOfMethods(t *testing.T) {
 	}{
 		{"x + y", (*Tensor).Add}, {"x - y", (*Tensor).Sub}, {"x * y", (*Tensor).Mul}, {"x / y", (*Tensor).Div}, {"x % y", (*Tensor).Mod},
 		{"floordiv(x, y)", (*Tensor).FloorDiv}, {"max(x, y)", (*Tensor).Maximum}, {"minimum(x, y)", (*Tensor).Minimum}, {"atan2(x, y)", (*Tensor).Atan2},
-		{"pow(x, y)", (*Tensor).Pow}, {"x == y", (*Tensor).Eq}, {"x < y", (*Tensor).Lt}, {"x >= y", (*Tensor).Ge}, {"x && y", (*Tensor).And}, {"x || y", (*Tensor).Or},
+		{"pow(x, y)", (*Tensor).Pow}, {"x == y", (*Tensor).Eq}, {"x < y", (*Tensor).Lt}, {"x >= y", (*Tensor).Ge}, {"x && y", (*Tensor).LogicalAnd}, {"x || y", (*Tensor).LogicalOr},
+		{"x & y", (*Tensor).BitAnd}, {"x | y", (*Tensor).BitOr}, {"x ^ y", (*Tensor).BitXor}, {"x << y", (*Tensor).Shl}, {"x >> y", (*Tensor).Shr},
 		{"where(x, y, 0.3)", func(a *Tensor, b any) *Tensor { return Where(a, b, 0.3) }},
 		{"where(x, 0.1, y)", func(a *Tensor, b any) *Tensor { return Where(a, 0.1, b) }},
 		{"clamp(x, y, 2)", func(a *Tensor, b any) *Tensor { return a.Clamp(b, 2) }},
 		{"clamp(x, 0.1, y)", func(a *Tensor, b any) *Tensor { return a.Clamp(0.1, b) }},
 	}
 	var arrays []*Tensor
-	for _, d := range []DType{Bool, Uint8, Int32, Int64, Float32, Float64} {
+	for _, d := range []DType{Bool, Uint8, Int16, Int32, Int64, Uint64, Float32, Float64} {
 		arrays = append(arrays, From([]float64{0, 1, 2.7, 5, 7}).To(d), Scalar(3.3, Float64).To(d))
 	}
 	numbers := []struct {
@@ -79,13 +80,14 @@ func TestExprTypesAreThoseOfMethods(t *testing.T) {
 		text string
 		do   func(a *Tensor) *Tensor
 	}{
-		{"-x", (*Tensor).Neg}, {"abs(x)", (*Tensor).Abs}, {"exp(x)", (*Tensor).Exp}, {"sqrt(x)", (*Tensor).Sqrt}, {"!x", (*Tensor).Not}, {"floor(x)", (*Tensor).Floor},
+		{"-x", (*Tensor).Neg}, {"abs(x)", (*Tensor).Abs}, {"exp(x)", (*Tensor).Exp}, {"sqrt(x)", (*Tensor).Sqrt}, {"!x", (*Tensor).LogicalNot}, {"^x", (*Tensor).BitNot}, {"pop_count(x)", (*Tensor).PopCount}, {"floor(x)", (*Tensor).Floor},
 		{"relu(x)", (*Tensor).Relu}, {"sum(x)", func(a *Tensor) *Tensor { return a.Sum() }}, {"mean(x)", func(a *Tensor) *Tensor { return a.Mean() }},
 		{"max(x)", func(a *Tensor) *Tensor { return a.Max() }}, {"prod(x)", func(a *Tensor) *Tensor { return a.Prod() }}, {"all(x)", func(a *Tensor) *Tensor { return a.All() }},
 		{"argmax(x)", func(a *Tensor) *Tensor { return a.ArgMax() }}, {"rsqrt(x)", (*Tensor).Rsqrt}, {"sigmoid(x)", (*Tensor).Sigmoid}, {"logsumexp(x)", func(a *Tensor) *Tensor { return a.LogSumExp() }},
 	} {
 		for _, x := range arrays {
 			check(f.text, Vars{"x": x}, func() *Tensor { return f.do(x) })
+			check("x &^ y", Vars{"x": x, "y": arrays[4]}, func() *Tensor { return x.BitAnd(arrays[4].BitNot()) })
 			check("("+f.text+") * 0.1 + z", Vars{"x": x, "z": wide[1]}, func() *Tensor { return f.do(x).Mul(0.1).Add(wide[1]) })
 		}
 	}

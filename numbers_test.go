@@ -253,7 +253,7 @@ func TestWideNumbersAreRefused(t *testing.T) {
 				}
 			}
 			// What becomes a truth value or a float is not narrowed.
-			if got := Data[bool](x.And(1 << 40)); got[len(got)-1] != true {
+			if got := Data[bool](x.LogicalAnd(1 << 40)); got[len(got)-1] != true {
 				t.Errorf("and 1<<40 of %s: %v", c.dtype, got)
 			}
 			if got := x.Div(1 << 40).At(0).Item(); got != float64(float32(c.data[0])/(1<<40)) {

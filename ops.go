@@ -193,17 +193,47 @@ func (t *Tensor) Gt(x any) *Tensor { return binary(op.Gt, t, x) }
 // Ge is t >= x, Bool.
 func (t *Tensor) Ge(x any) *Tensor { return binary(op.Ge, t, x) }
 
-// And is true where both t and x are (not 0).
-func (t *Tensor) And(x any) *Tensor { return binary(op.LogicalAnd, t, x) }
+// LogicalAnd is true where both t and x are (not 0), Bool; of the bits of integers it is
+// [Tensor.BitAnd].
+func (t *Tensor) LogicalAnd(x any) *Tensor { return binary(op.LogicalAnd, t, x) }
 
-// Or is true where t or x is (not 0).
-func (t *Tensor) Or(x any) *Tensor { return binary(op.LogicalOr, t, x) }
+// LogicalOr is true where t or x is (not 0), Bool; of the bits of integers it is
+// [Tensor.BitOr].
+func (t *Tensor) LogicalOr(x any) *Tensor { return binary(op.LogicalOr, t, x) }
 
-// Xor is true where one of t and x is (not 0).
-func (t *Tensor) Xor(x any) *Tensor { return binary(op.LogicalXor, t, x) }
+// LogicalXor is true where one of t and x is (not 0), Bool; of the bits of integers it is
+// [Tensor.BitXor].
+func (t *Tensor) LogicalXor(x any) *Tensor { return binary(op.LogicalXor, t, x) }
 
-// Not is true where t is 0.
-func (t *Tensor) Not() *Tensor { return unary(op.LogicalNot, t) }
+// LogicalNot is true where t is 0, Bool; of the bits of integers it is [Tensor.BitNot].
+func (t *Tensor) LogicalNot() *Tensor { return unary(op.LogicalNot, t) }
+
+// BitAnd is t & x: the bits that both integers have; of Bool, and. Floats are refused.
+func (t *Tensor) BitAnd(x any) *Tensor { return binary(op.BitAnd, t, x) }
+
+// BitOr is t | x: the bits that either integer has; of Bool, or. Floats are refused.
+func (t *Tensor) BitOr(x any) *Tensor { return binary(op.BitOr, t, x) }
+
+// BitXor is t ^ x: the bits that one of two integers has; of Bool, exclusive or. Floats are
+// refused.
+func (t *Tensor) BitXor(x any) *Tensor { return binary(op.BitXor, t, x) }
+
+// BitNot is ^t: the bits that an integer lacks; of Bool, not. Floats are refused.
+func (t *Tensor) BitNot() *Tensor { return unary(op.BitNot, t) }
+
+// Shl is t << x for integers: t times two to the x, of which the low bits stay. It is 0
+// where x is negative or not below the width of the type in which both meet. Floats and
+// Bool are refused.
+func (t *Tensor) Shl(x any) *Tensor { return binary(op.Shl, t, x) }
+
+// Shr is t >> x for integers: t divided by two to the x, rounded down. Where x is negative
+// or not below the width of the type in which both meet it is 0, or -1 of negative
+// numbers. Floats and Bool are refused.
+func (t *Tensor) Shr(x any) *Tensor { return binary(op.Shr, t, x) }
+
+// PopCount is the number of bits that are set in each integer, in the type of t. Floats and
+// Bool are refused.
+func (t *Tensor) PopCount() *Tensor { return unary(op.PopCount, t) }
 
 // IsNaN is true where t is NaN.
 func (t *Tensor) IsNaN() *Tensor { return unary(op.IsNaN, t) }

@@ -49,7 +49,7 @@ func (g *Generator) Bernoulli(p *Tensor) *Tensor {
 	if !d.Float() {
 		array.Failf("bernoulli", "p", "holds %s, want floats", d)
 	}
-	if !p.Ge(0).And(p.Le(1)).All().bool() {
+	if !p.Ge(0).LogicalAnd(p.Le(1)).All().bool() {
 		array.Failf("bernoulli", "p", "is not from 0 to 1 everywhere")
 	}
 	of := d
@@ -135,7 +135,7 @@ func (g *Generator) multinomial(opName string, weights *Tensor, n int, distinct 
 		array.Failf(opName, "weights", "hold %s, want floats", weights.v.DType)
 	}
 	w := weights.Detach().To(Float64)
-	if !w.Ge(0).And(w.IsFinite()).All().bool() {
+	if !w.Ge(0).LogicalAnd(w.IsFinite()).All().bool() {
 		array.Failf(opName, "weights", "are not finite and at least 0 everywhere")
 	}
 	least := min(n, 1)

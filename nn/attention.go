@@ -258,7 +258,7 @@ func (m *MultiheadAttention) mask(o AttendOpts, batch, steps, keys int) *weft.Te
 	for _, a := range masks {
 		switch {
 		case bools:
-			a = a.Not()
+			a = a.LogicalNot()
 		case a.DType() == weft.Bool:
 			a = weft.Where(a, math.Inf(-1), 0.0)
 		}
@@ -269,7 +269,7 @@ func (m *MultiheadAttention) mask(o AttendOpts, batch, steps, keys int) *weft.Te
 		case sum == nil:
 			sum = a
 		case bools:
-			sum = sum.And(a)
+			sum = sum.LogicalAnd(a)
 		default:
 			sum = sum.Add(a)
 		}

@@ -37,7 +37,7 @@ func newEval() *cobra.Command {
 		Long: `Compute a formula over arrays from .npy files and numbers, compiled as one piece.
 
 A formula is a Go expression: + - * / % with true division, == != < <= > >=,
-&& || !, parentheses, numbers, pi, e, true, false, and calls: elementwise
+&& || !, & | ^ &^ << >> of integers, parentheses, numbers, pi, e, true, false, and calls: elementwise
 functions (exp, log1p, abs, pow(x, y), where(c, x, y), ...), reductions over
 all elements or over axes (sum(x), mean(x, 0), max_keep(x, 1), argmax(x, 1),
 ...), softmax(x, axis), dot(a, b), conversions (float64(x)). Powers are written

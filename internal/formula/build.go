@@ -96,6 +96,9 @@ func (b *builder) build(n *Node) *ir.Node {
 	if n.def == op.Pow && n.args[1].kind == number {
 		return b.power(args[0], n.args[1], args[1])
 	}
+	if n.def == op.BitXor && op.Promote(args...).Float() {
+		panic(errorAt(b.v.Formula.Text, n.at, array.Misuse, "^ is not a power: a power is written pow(a, 2)"))
+	}
 	if n.def.Over != op.NoAxes {
 		return op.Apply(n.def, n.over, args...)
 	}

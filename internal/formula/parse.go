@@ -257,6 +257,8 @@ func (p *reader) unary(x *ast.UnaryExpr) *Node {
 		return p.node(at, op.Neg, p.read(x.X))
 	case token.NOT:
 		return p.node(at, op.LogicalNot, p.read(x.X))
+	case token.XOR:
+		return p.node(at, op.BitNot, p.read(x.X))
 	}
 	p.failf(at, "there is no %s in front of an operand", x.Op)
 	return nil
@@ -266,16 +268,8 @@ var operators = map[token.Token]**op.Def{
 	token.ADD: &op.Add, token.SUB: &op.Sub, token.MUL: &op.Mul, token.QUO: &op.Div, token.REM: &op.Mod,
 	token.EQL: &op.Eq, token.NEQ: &op.Ne, token.LSS: &op.Lt, token.LEQ: &op.Le, token.GTR: &op.Gt, token.GEQ: &op.Ge,
 	token.LAND: &op.LogicalAnd, token.LOR: &op.LogicalOr,
-}
-
-// refused are Go's operators that formulas do not have.
-var refused = map[token.Token]string{
-	token.XOR:     "^ is not a power: a power is written pow(a, 2)",
-	token.AND:     "there is no &: elementwise \"and\" is written &&",
-	token.OR:      "there is no |: elementwise \"or\" is written ||",
-	token.SHL:     "there is no <<: multiply by a power of two",
-	token.SHR:     "there is no >>: floordiv by a power of two",
-	token.AND_NOT: "there is no &^: write a && !b",
+	token.AND: &op.BitAnd, token.OR: &op.BitOr, token.XOR: &op.BitXor, token.SHL: &op.Shl, token.SHR: &op.Shr,
+	token.AND_NOT: &op.BitAnd, // of the complement
 }
 
 func comparison(t token.Token) bool {
@@ -291,9 +285,6 @@ func (p *reader) binary(x *ast.BinaryExpr) *Node {
 	if star, ok := x.Y.(*ast.StarExpr); ok && x.Op == token.MUL && p.offset(star.Pos()) == at+1 {
 		p.failf(at, "there is no **: a power is written pow(a, 2)")
 	}
-	if hint, ok := refused[x.Op]; ok {
-		p.failf(at, "%s", hint)
-	}
 	d, ok := operators[x.Op]
 	if !ok {
 		p.failf(at, "there is no operator %s", x.Op)
@@ -301,8 +292,11 @@ func (p *reader) binary(x *ast.BinaryExpr) *Node {
 	if inner, ok := x.X.(*ast.BinaryExpr); ok && comparison(x.Op) && comparison(inner.Op) {
 		p.failf(at, "comparisons do not chain: write a %s b && b %s c", inner.Op, x.Op)
 	}
-	a := p.read(x.X)
-	return p.node(at, *d, a, p.read(x.Y))
+	a, b := p.read(x.X), p.read(x.Y)
+	if x.Op == token.AND_NOT {
+		b = p.node(at, op.BitNot, b)
+	}
+	return p.node(at, *d, a, b)
 }
 
 // node makes the application of an operation; of numbers alone it is computed.

@@ -44,6 +44,8 @@ const (
 	Float               // as Arith; integers and bool become float32
 	Compare             // arguments meet by promotion; bool
 	Logic               // any arguments; each is made a truth value; bool
+	Bits                // as Arith, floats are refused
+	Ints                // as Bits, bool is refused
 	Keep                // argument types stand (Def.Infer gives the result)
 )
 
@@ -325,6 +327,14 @@ func applyPointwise(d *Def, a ir.Attrs, args []*ir.Node) *ir.Node {
 		}
 	case Logic:
 		meet = array.Bool
+	case Bits:
+		if !meet.Integer() && meet != array.Bool {
+			array.Failf(d.Name, "", "is defined for integers and bool, got %s", meet)
+		}
+	case Ints:
+		if !meet.Integer() {
+			array.Failf(d.Name, "", "is defined for integers, got %s", meet)
+		}
 	}
 	res := meet
 	if d.Rule == Compare {

@@ -221,6 +221,8 @@ const (
 	toFloat      // integers and bool become float32
 	compare      // bool results
 	logic        // arguments become bool
+	bitwise      // floats are refused
+	ints         // floats and bool are refused
 )
 
 // A point is the reference of an elementwise operation: f for floats, i for
@@ -246,6 +248,10 @@ func (p point) reference(x []*Array, _ ir.Attrs) Result {
 		}
 	case logic:
 		meet = array.Bool
+	case bitwise, ints:
+		if meet.Float() || p.rule == ints && meet == array.Bool {
+			panic(refusal{})
+		}
 	}
 	shape := shapeOf(x)
 	d := meet
@@ -373,6 +379,32 @@ func init() {
 	exact("logical_or", logic, nil, func(x []int64, _ array.DType) int64 { return x[0] | x[1] })
 	exact("logical_xor", logic, nil, func(x []int64, _ array.DType) int64 { return x[0] ^ x[1] })
 	exact("logical_not", logic, nil, func(x []int64, _ array.DType) int64 { return 1 - x[0] })
+	exact("bit_and", bitwise, nil, func(x []int64, _ array.DType) int64 { return x[0] & x[1] })
+	exact("bit_or", bitwise, nil, func(x []int64, _ array.DType) int64 { return x[0] | x[1] })
+	exact("bit_xor", bitwise, nil, func(x []int64, _ array.DType) int64 { return x[0] ^ x[1] })
+	exact("bit_not", bitwise, nil, func(x []int64, d array.DType) int64 {
+		if d == array.Bool {
+			return 1 - x[0]
+		}
+		return ^x[0]
+	})
+	shift := func(x *big.Int, y int64, d array.DType, f func(z, x *big.Int, n uint) *big.Int) int64 {
+		n := uint(8 * d.Size()) // as far as it goes
+		if 0 <= y && y < int64(n) {
+			n = uint(y)
+		}
+		z := f(new(big.Int), x, n)
+		return int64(z.And(z, new(big.Int).SetUint64(math.MaxUint64)).Uint64())
+	}
+	exact("shl", ints, nil, func(x []int64, d array.DType) int64 { return shift(number(d, x[0]), x[1], d, (*big.Int).Lsh) })
+	exact("shr", ints, nil, func(x []int64, d array.DType) int64 { return shift(number(d, x[0]), x[1], d, (*big.Int).Rsh) })
+	exact("pop_count", ints, nil, func(x []int64, d array.DType) int64 {
+		n := int64(0)
+		for i := range 8 * d.Size() {
+			n += x[0] >> i & 1
+		}
+		return n
+	})
 	exact("eq", compare, func(x []float64) float64 { return truth(x[0] == x[1]) }, func(x []int64, _ array.DType) int64 { return truthInt(x[0] == x[1]) })
 	exact("ne", compare, func(x []float64) float64 { return truth(x[0] != x[1]) }, func(x []int64, _ array.DType) int64 { return truthInt(x[0] != x[1]) })
 	exact("lt", compare, func(x []float64) float64 { return truth(x[0] < x[1]) }, func(x []int64, d array.DType) int64 { return truthInt(compareInts(d, x[0], x[1]) < 0) })

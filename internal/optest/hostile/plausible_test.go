@@ -483,7 +483,7 @@ var plausible = map[string]func(g *gen) []any{
 func init() {
 	plausible["Explain"], plausible["Work"] = plausible["Eval"], plausible["Eval"]
 	plausible["InPlace"] = plausible["Into"]
-	for _, name := range []string{"Add", "Sub", "Mul", "Div", "Pow", "Mod", "FloorDiv", "Atan2", "Maximum", "Minimum", "Eq", "Ne", "Lt", "Le", "Gt", "Ge", "And", "Or", "Xor", "RSub", "RDiv"} {
+	for _, name := range []string{"Add", "Sub", "Mul", "Div", "Pow", "Mod", "FloorDiv", "Atan2", "Maximum", "Minimum", "Eq", "Ne", "Lt", "Le", "Gt", "Ge", "LogicalAnd", "LogicalOr", "LogicalXor", "BitAnd", "BitOr", "BitXor", "Shl", "Shr", "RSub", "RDiv"} {
 		plausible[name] = func(g *gen) []any { t := g.plain(g.shape()); return []any{t, g.operand(t.Shape())} }
 	}
 	for _, name := range []string{"AddAssign", "SubAssign", "MulAssign", "DivAssign", "Assign"} {
