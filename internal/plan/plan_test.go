@@ -168,6 +168,34 @@ func TestCollapse(t *testing.T) {
 	}
 }
 
+// Lanes two to four elements apart have steps of their own; the parts of complex numbers
+// that are computed together are stored together.
+func TestStepsApart(t *testing.T) {
+	for by, want := range []loop.Step{1: loop.Unit, 2: loop.By2, 3: loop.By3, 4: loop.By4, 5: loop.Any} {
+		g := ir.New()
+		x := g.Input(0, array.Float32, []int{50})
+		p := Build([]*ir.Node{apply(op.Exp, x)}, []Sig{{array.Float32, x.Shape, []int{by}}}, nil)
+		if s := p.Steps[0].Kernel.Prog.Bufs[0].Steps; by > 0 && (len(s) != 1 || s[0] != want) {
+			t.Errorf("lanes %d elements apart: steps %v, want %v", by, s, want)
+		}
+	}
+	p := kernels(one(func(x []*ir.Node) *ir.Node {
+		return apply(op.Complex, apply(op.Add, x[0], x[1]), apply(op.Mul, x[0], x[1]))
+	}), []int{50}, []int{50})
+	if len(p.Steps) != 1 {
+		t.Fatalf("%d steps\n%s", len(p.Steps), p)
+	}
+	pairs := 0
+	for _, b := range p.Steps[0].Kernel.Prog.Bufs {
+		if b.Pair > 0 {
+			pairs++
+		}
+	}
+	if pairs != 1 {
+		t.Errorf("%d pairs\n%s", pairs, p.Steps[0].Kernel.Prog)
+	}
+}
+
 // Long rows of a reduction are cut into parts, whose number follows from the
 // length alone.
 func TestParts(t *testing.T) {
