@@ -110,3 +110,9 @@ func ExampleGenerator_Multinomial() {
 	// [[1 1 1]
 	//  [0 0 0]]
 }
+
+func ExampleTensor_Asinh() {
+	x := weft.From([]float64{0.5, 1})
+	fmt.Printf("%.4f %.4f %.4f\n", x.Asinh(), x.Add(1).Acosh(), x.Mul(0.5).Atanh())
+	// Output: [0.4812 0.8814] [0.9624 1.3170] [0.2554 0.5493]
+}

@@ -145,6 +145,15 @@ func (t *Tensor) Cosh() *Tensor { return unary(op.Cosh, t) }
 // Tanh is the hyperbolic tangent.
 func (t *Tensor) Tanh() *Tensor { return unary(op.Tanh, t) }
 
+// Asinh is the inverse of the hyperbolic sine.
+func (t *Tensor) Asinh() *Tensor { return unary(op.Asinh, t) }
+
+// Acosh is the inverse of the hyperbolic cosine; NaN below 1.
+func (t *Tensor) Acosh() *Tensor { return unary(op.Acosh, t) }
+
+// Atanh is the inverse of the hyperbolic tangent; NaN beyond -1 and 1, where it is infinite.
+func (t *Tensor) Atanh() *Tensor { return unary(op.Atanh, t) }
+
 // Erf is the error function.
 func (t *Tensor) Erf() *Tensor { return unary(op.Erf, t) }
 

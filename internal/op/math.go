@@ -8,7 +8,7 @@ import (
 )
 
 // Elementary functions. Their formulas are in package vmath.
-var Exp, Expm1, Exp2, Log, Log1p, Log2, Log10, Sin, Cos, Tan, Asin, Acos, Atan, Atan2, Sinh, Cosh, Tanh, Erf, Pow *Def
+var Exp, Expm1, Exp2, Log, Log1p, Log2, Log10, Sin, Cos, Tan, Asin, Acos, Atan, Atan2, Sinh, Cosh, Tanh, Asinh, Acosh, Atanh, Erf, Pow *Def
 
 // Activations.
 var Sigmoid, Relu, Gelu, Silu, Softplus *Def
@@ -43,6 +43,9 @@ func init() {
 		{&Sinh, "sinh", "Sinh", 26, [2]float64{}, "The hyperbolic sine.", vmath.Sinh, func(x, y *node) *node { return apply(Cosh, x) }},
 		{&Cosh, "cosh", "Cosh", 26, [2]float64{}, "The hyperbolic cosine.", vmath.Cosh, func(x, y *node) *node { return apply(Sinh, x) }},
 		{&Tanh, "tanh", "Tanh", 22, [2]float64{}, "The hyperbolic tangent.", vmath.Tanh, func(x, y *node) *node { return sub(one(y), mul(y, y)) }},
+		{&Asinh, "asinh", "Asinh", 60, [2]float64{}, "The inverse of the hyperbolic sine.", vmath.Asinh, func(x, y *node) *node { return apply(Rsqrt, add(mul(x, x), one(x))) }},
+		{&Acosh, "acosh", "Acosh", 60, [2]float64{1.2, 4}, "The inverse of the hyperbolic cosine.", vmath.Acosh, func(x, y *node) *node { return apply(Rsqrt, sub(mul(x, x), one(x))) }},
+		{&Atanh, "atanh", "Atanh", 50, [2]float64{-0.9, 0.9}, "The inverse of the hyperbolic tangent.", vmath.Atanh, func(x, y *node) *node { return apply(Reciprocal, sub(one(x), mul(x, x))) }},
 		{&Erf, "erf", "Erf", 28, [2]float64{}, "The error function.", vmath.Erf, func(x, y *node) *node { return scale(apply(Exp, neg(mul(x, x))), 2/math.Sqrt(math.Pi)) }},
 		{&Sigmoid, "sigmoid", "Sigmoid", 20, [2]float64{}, "1/(1+exp(-x)).", vmath.Sigmoid, func(x, y *node) *node { return mul(y, sub(one(y), y)) }},
 		{&Softplus, "softplus", "Softplus", 34, [2]float64{}, "log(1+exp(x)) without overflow.", vmath.Softplus, func(x, y *node) *node { return apply(Sigmoid, x) }},

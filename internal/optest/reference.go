@@ -467,6 +467,9 @@ func init() {
 	near("sinh", math.Sinh)
 	near("cosh", math.Cosh)
 	near("tanh", math.Tanh)
+	near("asinh", math.Asinh)
+	near("acosh", math.Acosh)
+	near("atanh", math.Atanh)
 	near("erf", math.Erf)
 	near("sigmoid", func(x float64) float64 {
 		if x < 0 {

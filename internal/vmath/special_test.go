@@ -43,6 +43,9 @@ var specials = map[string][]float64{
 	"sigmoid":  {zero, 0.5, neg0, 0.5, inf, 1, -inf, 0, 1e9, 1, -1e9, 0},
 	"softplus": {inf, inf, -inf, 0, 1e9, 1e9, -1e9, 0},
 	"silu":     {zero, 0, neg0, neg0, inf, inf, -inf, neg0, 1e9, 1e9, -1e9, neg0},
+	"asinh":    {zero, 0, neg0, neg0, inf, inf, -inf, -inf},
+	"acosh":    {1, 0, inf, inf, -inf, nan, 0.5, nan, -1, nan, zero, nan},
+	"atanh":    {zero, 0, neg0, neg0, 1, inf, -1, -inf, 1.5, nan, -2, nan, inf, nan, -inf, nan},
 	"gelu":     {zero, 0, neg0, neg0, inf, inf, -inf, neg0, 1e9, 1e9, -1e9, neg0},
 }
 

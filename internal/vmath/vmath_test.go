@@ -40,10 +40,13 @@ var unaries = []unary{
 	{"sigmoid", Sigmoid, func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }},
 	{"softplus", Softplus, func(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }},
 	{"silu", Silu, func(x float64) float64 { return max(x, -1e3) / (1 + math.Exp(-max(x, -1e3))) }},
+	{"asinh", Asinh, math.Asinh},
+	{"acosh", Acosh, refAcosh},
+	{"atanh", Atanh, refAtanh},
 	{"gelu", Gelu, func(x float64) float64 { return max(x, -1e3) * 0.5 * math.Erfc(-x/math.Sqrt2) }},
 }
 
-// refSinh, refAsin and refAcos avoid what Go's functions lose to cancellation.
+// refSinh, refAcosh, refAtanh, refAsin and refAcos avoid what Go's functions lose to cancellation.
 func refSinh(x float64) float64 {
 	if a := math.Abs(x); a < 1 {
 		e := math.Expm1(a)
@@ -51,6 +54,19 @@ func refSinh(x float64) float64 {
 	}
 	return math.Sinh(x)
 }
+
+func refAcosh(x float64) float64 {
+	if x < 1 {
+		return math.NaN()
+	}
+	u := x - 1
+	if u > 0x1p300 {
+		return math.Log(x) + math.Ln2
+	}
+	return math.Log1p(u + math.Sqrt(u*(u+2)))
+}
+
+func refAtanh(x float64) float64 { return math.Log1p(2*x/(1-x)) / 2 }
 
 func refAsin(x float64) float64 { return math.Atan2(x, math.Sqrt((1-x)*(1+x))) }
 func refAcos(x float64) float64 { return math.Atan2(math.Sqrt((1-x)*(1+x)), x) }
