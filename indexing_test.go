@@ -81,6 +81,19 @@ func (c *indexCase) args(places DType, slices bool) []any {
 	return out
 }
 
+// typesOf are int64 and, in turn for each n, two others of those that are good.
+func typesOf(n int, good func(d DType) bool) []DType {
+	out := []DType{Int64}
+	all := array.DTypes()
+	for len(out) < 3 {
+		if d := all[n%len(all)]; good(d) && !slices.Contains(out, d) {
+			out = append(out, d)
+		}
+		n++
+	}
+	return out
+}
+
 func indexCases(t *testing.T) (cases []indexCase) {
 	decode(t, "testdata/indexing.json", &cases)
 	if len(cases) < 300 {
@@ -92,9 +105,9 @@ func indexCases(t *testing.T) (cases []indexCase) {
 // TestIndex compares with NumPy's brackets, in several layouts and element types.
 func TestIndex(t *testing.T) {
 	for n, c := range indexCases(t) {
-		for _, d := range []DType{Int64, Uint8, Float32} {
+		for _, d := range typesOf(n, func(d DType) bool { return d != Bool }) {
 			for k, x := range layouts(counting(c.Shape).To(d)) {
-				args := c.args([]DType{Int64, Int32}[n%2], k > 0)
+				args := c.args([]DType{Int64, Int32, Int64}[n%3], k > 0)
 				var y *Tensor
 				err := Try(func() { y = x.Index(args...) })
 				var e *Error
@@ -115,9 +128,9 @@ func TestIndex(t *testing.T) {
 // TestIndexPut compares with writes through NumPy's brackets, and with its add.at.
 func TestIndexPut(t *testing.T) {
 	for n, c := range indexCases(t) {
-		for _, d := range []DType{Int64, Int32, Float64} {
+		for _, d := range typesOf(n, func(d DType) bool { return !d.Unsigned() }) {
 			for k, x := range layouts(counting(c.Shape).To(d)) {
-				args := c.args([]DType{Int64, Int32}[n%2], k > 0)
+				args := c.args([]DType{Int64, Int32, Int64}[n%3], k > 0)
 				if c.Out == nil {
 					if err := Try(func() { x.IndexPut(0, args...) }); err == nil {
 						t.Errorf("a write to %v by %v is not refused", c.Shape, c.Index)
