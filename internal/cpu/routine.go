@@ -167,7 +167,18 @@ func argExtreme(greatest bool) device.Routine {
 }
 
 func indexSelect(c *device.Call) error {
-	(&index.Places{ISA: isaOf(c), Op: "index_select", Axis: int(c.Node.Attrs.(op.Axis)), Of: &c.Args[1]}).Select(&c.Out[0], &c.Args[0])
+	axis := int(c.Node.Attrs.(op.Axis))
+	out, x := &c.Out[0], &c.Args[0]
+	at, free := contiguous(c, &c.Args[1])
+	defer free()
+	p := &index.Places{ISA: isaOf(c), Op: "index_select", Axis: axis, Of: &at}
+	if !x.Contiguous() && out.Size() < x.Size()/2 {
+		p.SelectStrided(out, x)
+		return nil
+	}
+	y, done := contiguous(c, x)
+	defer done()
+	p.Select(out, &y)
 	return nil
 }
 
@@ -181,7 +192,9 @@ func indexAdd(c *device.Call) error {
 }
 
 func gather(c *device.Call) error {
-	(&index.Places{ISA: isaOf(c), Op: "gather", Axis: int(c.Node.Attrs.(op.Axis)), Of: &c.Args[1]}).Gather(&c.Out[0], &c.Args[0])
+	at, free := contiguous(c, &c.Args[1])
+	defer free()
+	(&index.Places{ISA: isaOf(c), Op: "gather", Axis: int(c.Node.Attrs.(op.Axis)), Of: &at}).Gather(&c.Out[0], &c.Args[0])
 	return nil
 }
 

@@ -31,7 +31,7 @@ func checkWithin(c *Call, axis int, index, shape []int, whose string) {
 }
 
 func init() {
-	IndexSelect = define(Def{Name: "index_select", Moves: true, Class: Routine, Arity: 2, Contig: true, Attrs: Axis(0), ONNX: "Gather",
+	IndexSelect = define(Def{Name: "index_select", Moves: true, Class: Routine, Arity: 2, Attrs: Axis(0), ONNX: "Gather",
 		Doc: "The sub-arrays of x at the places of a vector of indices along an axis.",
 		Infer: func(c *Call) (array.DType, []int) {
 			x := c.Args[0]
@@ -83,7 +83,7 @@ func init() {
 		},
 		Samples: []Sample{{Shapes: [][]int{{4, 3}, {4}, {5, 3}}, DTypes: []array.DType{array.Float64, array.Int64, array.Float64}, Max: 5, Attrs: Target{Shape: []int{5, 3}}},
 			{Shapes: [][]int{{4, 3}, {4}}, DTypes: []array.DType{array.Float64, array.Int64}, Max: 5, Attrs: Target{Shape: []int{5, 3}}}}})
-	Gather = define(Def{Name: "gather", Moves: true, Class: Routine, Arity: 2, Contig: true, Attrs: Axis(0), ONNX: "GatherElements",
+	Gather = define(Def{Name: "gather", Moves: true, Class: Routine, Arity: 2, Attrs: Axis(0), ONNX: "GatherElements",
 		Doc: "Element (i, j, ...) is x's where the index along an axis is taken from the second argument at (i, j, ...).",
 		Infer: func(c *Call) (array.DType, []int) {
 			x, idx := c.Args[0], c.Args[1]

@@ -73,7 +73,7 @@ func init() {
 			{Shapes: [][]int{{7}}, DTypes: []array.DType{array.Int32}, Max: 5, Attrs: Raveling{Sizes: []int{5}, Args: []int{0}, Axes: []int{0}, Ranks: []int{1}}},
 			{Shapes: [][]int{{4, 1}, {2, 1, 3}}, DTypes: []array.DType{array.Int64, array.Int32}, Max: 5, Attrs: Raveling{Sizes: []int{5, 6}, Args: []int{0, 1}, Axes: []int{0, 1}, Ranks: []int{2, 3}}},
 			{Shapes: [][]int{{}, {3}, {0, 1}}, DTypes: []array.DType{array.Int64, array.Int64, array.Int64}, Max: 5, Attrs: Raveling{Sizes: []int{5, 6, 7}, Args: []int{0, 1, 2}, Axes: []int{0, 1, 2}, Ranks: []int{0, 1, 2}, Put: true}}}})
-	IndexCopy = define(Def{Name: "index_copy", Class: Routine, Arity: 3, Contig: true, Attrs: Axis(0),
+	IndexCopy = define(Def{Name: "index_copy", Moves: true, Class: Routine, Arity: 3, Contig: true, Attrs: Axis(0),
 		Doc: "The third argument with the sub-arrays of x written at the places of the indices along an axis; of several at one place the last stays.",
 		Infer: func(c *Call) (array.DType, []int) {
 			x, idx, base, axis := c.Args[0], c.Args[1], c.Args[2], int(c.Attrs.(Axis))
@@ -125,7 +125,7 @@ func init() {
 		}
 	}
 	types := []array.DType{array.Float64, array.Int64, array.Float64}
-	Scatter = define(Def{Name: "scatter", Class: Routine, Arity: 3, Contig: true, Attrs: Axis(0), ONNX: "ScatterElements",
+	Scatter = define(Def{Name: "scatter", Moves: true, Class: Routine, Arity: 3, Contig: true, Attrs: Axis(0), ONNX: "ScatterElements",
 		Doc:   "The third argument with x's elements written, in row-major order, where gather along the axis would read.",
 		Infer: scattered(func(a ir.Attrs) int { return int(a.(Axis)) }),
 		VJP: func(v *VJP) {
@@ -144,7 +144,7 @@ func init() {
 		def        **Def
 		name, what string
 	}{{&ScatterMin, "scatter_min", "least"}, {&ScatterMax, "scatter_max", "greatest"}} {
-		*e.def = define(Def{Name: e.name, Class: Routine, Arity: 3, Contig: true, Attrs: Extreme{}, ONNX: "ScatterElements",
+		*e.def = define(Def{Name: e.name, Wide: true, Class: Routine, Arity: 3, Contig: true, Attrs: Extreme{}, ONNX: "ScatterElements",
 			Doc: "The third argument, at places where gather along the axis would read the " + e.what + " of what is there (unless that does not count) and of x's elements for them; NaN if one is.",
 			Infer: func(c *Call) (array.DType, []int) {
 				d, s := scattered(func(a ir.Attrs) int { return a.(Extreme).Axis })(c)

@@ -245,6 +245,7 @@ func routineCases(d *op.Def) []Case {
 		case "index_select":
 			add(op.Axis(0), append(arrays(t, []int{50, 64}), places([]int{40}, 50))...)
 			add(op.Axis(1), append(arrays(t, []int{3, 50, 5}), places([]int{40}, 50))...)
+			add(op.Axis(1), append(arrays(t, []int{3, 50, 5}), places([]int{4}, 50))...) // few of an array in another layout
 		case "index_add":
 			to := op.Target{Shape: []int{20, 64}}
 			x := arrays(t, []int{70, 64}, []int{20, 64})

@@ -10,6 +10,7 @@ import (
 
 	"weft/internal/array"
 	"weft/internal/cpu/gen"
+	"weft/internal/cpu/transpose"
 	"weft/internal/jit"
 	"weft/internal/mem"
 	"weft/internal/par"
@@ -26,28 +27,22 @@ type Places struct {
 
 // checked returns the places, all below size.
 func (p *Places) checked(size int) []int {
-	v := p.Of
-	n := v.Size()
+	n := p.Of.Size()
 	p.room(3 * n) // with those that group makes
 	out := make([]int, n)
-	at := gen.Ptr(v)
-	for i := range out {
-		var x int
-		if v.DType == array.Int32 {
-			x = int(*(*int32)(unsafe.Add(at, 4*i)))
-		} else {
-			x = int(*(*int64)(unsafe.Add(at, 8*i)))
-		}
-		k := x
-		if k < 0 {
-			k += size
-		}
-		if k < 0 || k >= size {
+	w := walk{p: p, n: n, rows: 1, size: size, step: 1}
+	w.checked(n, 1<<14, gen.Threads(n), func(begin, end int) bool { return w.read(out[begin:end], begin, 0) })
+	return out
+}
+
+// refuse refuses the first place that is not below size.
+func (p *Places) refuse(size int) {
+	o := offsets{shape: []int{p.Of.Size()}, strides: []int{1}}
+	for i := range p.Of.Size() {
+		if x := integer(p.Of, o.next()); x < int64(-size) || x >= int64(size) {
 			array.Failf(p.Op, "index", "%d at position %d is out of range for size %d", x, i, size)
 		}
-		out[i] = k
 	}
-	return out
 }
 
 // room refuses n ints on the Go heap where there is no memory for them.
@@ -67,17 +62,42 @@ func bytes(p unsafe.Pointer, n int) []byte { return unsafe.Slice((*byte)(p), n) 
 // grain is the number of units of n bytes that are worth a chunk.
 func grain(n int) int { return max(1<<17/max(n, 1), 1) }
 
+// each calls f for the places in batches, in chunks on several threads: the number of the
+// first and what lies from base on in steps of 1, for each of outer axes of the size. Every
+// place must be in range.
+func (p *Places) each(outer, size, threads int, grain int, f func(first int, at []int)) {
+	n := p.Of.Size()
+	w := walk{p: p, n: n, rows: 1, size: size, step: 1}
+	w.checked(outer*n, grain, threads, func(begin, end int) bool {
+		var at [batch]int
+		for u := begin; u < end; {
+			o, i := u/n, u%n
+			part := at[:min(batch, n-i, end-u)]
+			if !w.read(part, i, o*size) {
+				return false
+			}
+			f(u, part)
+			u += len(part)
+		}
+		return true
+	})
+}
+
 // Select writes the sub-arrays of x at a vector of places. Both arrays are contiguous.
 func (p *Places) Select(out, x *array.View) {
 	axis := p.Axis
-	idx := p.checked(x.Shape[axis])
 	outer, inner := sizes(x.Shape, axis)
 	row := inner * x.DType.Size()
+	src, dst := gen.Ptr(x), gen.Ptr(out)
+	in := x.Shape[axis]
+	if inner == 1 {
+		p.each(outer, in, 0, grain(8), mover(dst, src, row, false))
+		return
+	}
+	idx := p.checked(in)
 	if out.Size() == 0 {
 		return
 	}
-	src, dst := gen.Ptr(x), gen.Ptr(out)
-	in := x.Shape[axis]
 	rows := Rows{ISA: p.ISA, Row: row, All: out.Size() * x.DType.Size()}
 	par.Run(outer*len(idx), grain(row), 0, func(_, begin, end int) {
 		f := NewFetcher(rows.ISA, row)
@@ -90,18 +110,20 @@ func (p *Places) Select(out, x *array.View) {
 			if i+Ahead < len(idx) {
 				f.Fetch(unsafe.Add(src, (o*in+idx[i+Ahead])*row))
 			}
-			from := unsafe.Add(src, (o*in+idx[i])*row)
-			to := unsafe.Add(dst, u*row)
-			switch row {
-			case 4:
-				*(*uint32)(to) = *(*uint32)(from)
-			case 8:
-				*(*uint64)(to) = *(*uint64)(from)
-			default:
-				copy(bytes(to, row), bytes(from, row))
-			}
+			copy(bytes(unsafe.Add(dst, u*row), row), bytes(unsafe.Add(src, (o*in+idx[i])*row), row))
 		}
 	})
+}
+
+// SelectStrided is Select for x in any layout, of which it reads no more than it writes.
+func (p *Places) SelectStrided(out, x *array.View) {
+	idx := p.checked(x.Shape[p.Axis])
+	part := append([]int(nil), x.Shape...)
+	part[p.Axis] = 1
+	for i, k := range idx {
+		to, from := out.Window(i*out.Strides[p.Axis], part, out.Strides), x.Window(k*x.Strides[p.Axis], part, x.Strides)
+		transpose.Copy(p.ISA, &to, &from)
+	}
 }
 
 // addInto adds n elements of src to dst.
@@ -140,16 +162,20 @@ func addSlices[T uint8 | uint16 | int32 | int64 | float32 | float64](a, b []T) {
 func (p *Places) Add(out, x, base *array.View) {
 	axis := p.Axis
 	size := out.Shape[axis]
+	outer, inner := sizes(x.Shape, axis)
+	if inner == 1 {
+		p.addElements(out, x, base, outer, size)
+		return
+	}
 	idx := p.checked(size)
 	if out.Size() == 0 {
 		return
 	}
-	outer, inner := sizes(x.Shape, axis)
 	es := x.DType.Size()
 	row := inner * es
+	src, dst := gen.Ptr(x), gen.Ptr(out)
 	p.room(2 * size)
 	start, order := group(idx, size)
-	src, dst := gen.Ptr(x), gen.Ptr(out)
 	rows := Rows{ISA: p.ISA, Row: row, All: out.Size() * es}
 	par.Run(outer*size, grain(row*(len(idx)/size+1)), 0, func(_, begin, end int) {
 		f := NewFetcher(rows.ISA, row)
@@ -178,6 +204,17 @@ func (p *Places) Add(out, x, base *array.View) {
 	})
 }
 
+// addElements is Add where the sub-arrays are single elements: in order, without sorting.
+func (p *Places) addElements(out, x, base *array.View, outer, size int) {
+	if base != nil {
+		copyWhole(out, base)
+	} else {
+		clear(bytes(gen.Ptr(out), out.Size()*out.DType.Size()))
+	}
+	n := p.Of.Size()
+	p.each(outer, size, gen.Threads(2*outer*n), max(n, 1)*max(grain(8*n), 1), adder(out.DType, gen.Ptr(out), gen.Ptr(x)))
+}
+
 // group sorts positions by their index, stably: those of index k are
 // order[start[k]:start[k+1]]. Behind all are some zeros, which may be read ahead.
 func group(idx []int, size int) (start, order []int) {
@@ -195,62 +232,4 @@ func group(idx []int, size int) (start, order []int) {
 		next[k]++
 	}
 	return start, order
-}
-
-// elements calls f for each element i of an index array, in row-major order, with
-// the offset of the element of x that it names along the axis.
-func elements(idxShape, xShape []int, axis int, idx []int, f func(i, at int)) {
-	st := array.RowMajor(xShape)
-	n := len(idxShape)
-	var pos [array.MaxRank]int
-	for i, k := range idx {
-		at := k * st[axis]
-		for a := range n {
-			if a != axis {
-				at += pos[a] * st[a]
-			}
-		}
-		f(i, at)
-		for a := n - 1; a >= 0; a-- {
-			if pos[a]++; pos[a] < idxShape[a] {
-				break
-			}
-			pos[a] = 0
-		}
-	}
-}
-
-// Gather writes, for each place, the element of x there and at the place's own index along
-// the other axes. All arrays are contiguous.
-func (p *Places) Gather(out, x *array.View) {
-	axis := p.Axis
-	size := 1
-	if len(x.Shape) > 0 {
-		size = x.Shape[axis]
-	}
-	idx := p.checked(size)
-	if len(idx) == 0 {
-		return
-	}
-	es := x.DType.Size()
-	src, dst := gen.Ptr(x), gen.Ptr(out)
-	elements(p.Of.Shape, x.Shape, axis, idx, func(i, at int) {
-		copy(bytes(unsafe.Add(dst, i*es), es), bytes(unsafe.Add(src, at*es), es))
-	})
-}
-
-// ScatterAdd writes zeros with the elements of x, which has the shape of the places,
-// added in row-major order where Gather would read.
-func (p *Places) ScatterAdd(out, x *array.View) {
-	axis := p.Axis
-	es := x.DType.Size()
-	idx := p.checked(out.Shape[axis])
-	if out.Size() == 0 {
-		return
-	}
-	clear(bytes(gen.Ptr(out), out.Size()*es))
-	src, dst := gen.Ptr(x), gen.Ptr(out)
-	elements(x.Shape, out.Shape, axis, idx, func(i, at int) {
-		addInto(x.DType, unsafe.Add(dst, at*es), unsafe.Add(src, i*es), 1)
-	})
 }

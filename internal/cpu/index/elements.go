@@ -1,0 +1,295 @@
+package index
+
+import (
+	"sync/atomic"
+	"unsafe"
+
+	"weft/internal/array"
+	"weft/internal/cpu/gen"
+	"weft/internal/par"
+)
+
+// A walk goes through the elements of an array of places along an axis, and says where
+// in another array the element is that each names: at its own index but for the axis.
+type walk struct {
+	p    *Places
+	n    int // elements of a row, along the last axis
+	rows int
+	size int     // of the axis
+	step int     // elements from place to place
+	last bool    // the axis is the last
+	inc  int     // elements from column to column but for that
+	to   offsets // of the rows' first elements, the axis apart
+}
+
+func (p *Places) walk(x *array.View) *walk {
+	w := &walk{p: p, n: 1, rows: 1, size: 1, step: 1}
+	last := len(x.Shape) - 1
+	if last < 0 { // one place, of the one element
+		return w
+	}
+	st := append([]int(nil), x.Strides...)
+	w.size, w.step = x.Shape[p.Axis], st[p.Axis]
+	if p.Axis != last {
+		w.inc, st[p.Axis] = st[last], 0
+	}
+	w.last = p.Axis == last
+	w.n = p.Of.Shape[last]
+	w.to = offsets{shape: p.Of.Shape[:last], strides: st[:last]}
+	w.rows = array.Size(w.to.shape)
+	return w
+}
+
+// batch is the number of places that are looked at at a time.
+const batch = 512
+
+// run calls f for places side by side in columns c0 to before c1 of rows begin to before
+// end, in row-major order: the number of the first in the array of places, and the elements
+// that they name. It reports whether all are in range, and stops where one is not.
+func (w *walk) run(begin, end, c0, c1 int, f func(first int, at []int)) bool {
+	var at [batch]int
+	to := w.to
+	to.seek(begin)
+	whole := c1-c0 == w.n
+	m := 0 // places that wait in at, those before begin*w.n+c0
+	for r := begin; r < end; r++ {
+		base := to.next()
+		for c := c0; c < c1; {
+			k := min(batch-m, c1-c)
+			if !w.read(at[m:m+k], r*w.n+c, base+c*w.inc) {
+				return false
+			}
+			m += k
+			c += k
+			if m == batch || c == c1 && !whole {
+				f(r*w.n+c-m, at[:m])
+				m = 0
+			}
+		}
+	}
+	if m > 0 {
+		f(end*w.n-m, at[:m])
+	}
+	return true
+}
+
+// read sets at to the elements that places side by side name, the first from base on.
+func (w *walk) read(at []int, first, base int) bool {
+	p := gen.Ptr(w.p.Of)
+	if w.p.Of.DType == array.Int32 {
+		return readPlaces(at, unsafe.Slice((*int32)(p), first+len(at))[first:], base, w)
+	}
+	return readPlaces(at, unsafe.Slice((*int64)(p), first+len(at))[first:], base, w)
+}
+
+func readPlaces[T int32 | int64](at []int, places []T, base int, w *walk) bool {
+	size, step, inc := w.size, w.step, w.inc
+	at = at[:len(places)]
+	bad := 0 // is negative once k is, or size-1-k
+	if step == 1 && inc == 0 {
+		for i, x := range places {
+			k := int(x)
+			k += size & (k >> 63)
+			bad |= k | (size - 1 - k)
+			at[i] = base + k
+		}
+		return bad >= 0
+	}
+	for i, x := range places {
+		k := int(x)
+		k += size & (k >> 63)
+		bad |= k | (size - 1 - k)
+		at[i] = base + k*step
+		base += inc
+	}
+	return bad >= 0
+}
+
+// separate runs the walk on all threads where every thread has elements of its own: rows
+// where the axis is the last, else columns. Each element is named in row-major order.
+func (w *walk) separate(f func(first int, at []int)) {
+	count := w.rows * w.n
+	threads := gen.Threads(2 * count)
+	switch {
+	case w.last:
+		w.checked(w.rows, grain(8*w.n), threads, func(begin, end int) bool { return w.run(begin, end, 0, w.n, f) })
+	case threads == 1 || w.n < 2*gen.Line:
+		w.checked(1, 1, 1, func(_, _ int) bool { return w.run(0, w.rows, 0, w.n, f) })
+	default:
+		// Whole lines of the elements that are written, so that threads do not share any.
+		parts := min(par.Threads(), w.n/gen.Line)
+		columns := (w.n/parts + gen.Line - 1) / gen.Line * gen.Line
+		w.checked((w.n+columns-1)/columns, 1, threads, func(begin, end int) bool {
+			return w.run(0, w.rows, begin*columns, min(end*columns, w.n), f)
+		})
+	}
+}
+
+// checked runs f over chunks, and refuses the first place that is out of range if one says
+// that there is any.
+func (w *walk) checked(n, grain, threads int, f func(begin, end int) bool) {
+	var bad atomic.Bool
+	par.Run(n, grain, threads, func(_, begin, end int) {
+		if !bad.Load() && !f(begin, end) {
+			bad.Store(true)
+		}
+	})
+	if bad.Load() {
+		w.p.refuse(w.size)
+	}
+}
+
+// Gather writes, for each place, the element of x there and at the place's own index along
+// the other axes. x may be strided.
+func (p *Places) Gather(out, x *array.View) {
+	if out.Size() == 0 {
+		return
+	}
+	f := mover(gen.Ptr(out), gen.Ptr(x), out.DType.Size(), false)
+	w := p.walk(x)
+	w.checked(w.rows, grain(8*w.n), gen.Threads(2*out.Size()), func(begin, end int) bool { return w.run(begin, end, 0, w.n, f) })
+}
+
+// mover copies elements of a size between numbered and computed places: to the former, or to
+// the latter if asked for.
+func mover(dst, src unsafe.Pointer, size int, to bool) func(first int, at []int) {
+	switch size {
+	case 1:
+		return moverOf[uint8](dst, src, to)
+	case 2:
+		return moverOf[uint16](dst, src, to)
+	case 4:
+		return moverOf[uint32](dst, src, to)
+	case 8:
+		return moverOf[uint64](dst, src, to)
+	}
+	return moverOf[[2]uint64](dst, src, to)
+}
+
+func moverOf[T any](dst, src unsafe.Pointer, to bool) func(first int, at []int) {
+	if to {
+		return func(first int, at []int) {
+			s := unsafe.Slice(ptrTo[T](src, first), len(at))
+			for i, k := range at {
+				*ptrTo[T](dst, k) = s[i]
+			}
+		}
+	}
+	return func(first int, at []int) {
+		d := unsafe.Slice(ptrTo[T](dst, first), len(at))
+		for i, k := range at {
+			d[i] = *ptrTo[T](src, k)
+		}
+	}
+}
+
+// ptrTo is the address of an element.
+func ptrTo[T any](p unsafe.Pointer, i int) *T {
+	return (*T)(unsafe.Add(p, i*int(unsafe.Sizeof(*new(T)))))
+}
+
+// Scatter writes base with the elements of x, which has the shape of the places, written
+// in row-major order where Gather would read.
+func (p *Places) Scatter(out, x, base *array.View) {
+	copyWhole(out, base)
+	p.walk(out).separate(mover(gen.Ptr(out), gen.Ptr(x), out.DType.Size(), true))
+}
+
+// copyWhole copies a contiguous array.
+func copyWhole(out, x *array.View) {
+	n := out.Size() * out.DType.Size()
+	dst, src := bytes(gen.Ptr(out), n), bytes(gen.Ptr(x), n)
+	par.Run(n, 1<<17, 0, func(_, begin, end int) { copy(dst[begin:end], src[begin:end]) })
+}
+
+// ScatterAdd writes zeros with the elements of x, which has the shape of the places,
+// added in row-major order where Gather would read.
+func (p *Places) ScatterAdd(out, x *array.View) {
+	n := out.Size() * out.DType.Size()
+	clear(bytes(gen.Ptr(out), n))
+	p.walk(out).separate(adder(out.DType, gen.Ptr(out), gen.Ptr(x)))
+}
+
+// adder adds numbered elements to those at computed places.
+func adder(d array.DType, dst, src unsafe.Pointer) func(first int, at []int) {
+	switch d {
+	case array.Float32:
+		return adderOf[float32](dst, src)
+	case array.Float64:
+		return adderOf[float64](dst, src)
+	case array.Complex64:
+		return adderOf[complex64](dst, src)
+	case array.Complex128:
+		return adderOf[complex128](dst, src)
+	case array.Bool:
+		return func(first int, at []int) {
+			for i, k := range at {
+				*ptrTo[uint8](dst, k) |= *ptrTo[uint8](src, first+i)
+			}
+		}
+	}
+	switch d.Size() { // integers of either sign
+	case 1:
+		return adderOf[uint8](dst, src)
+	case 2:
+		return adderOf[uint16](dst, src)
+	case 4:
+		return adderOf[uint32](dst, src)
+	}
+	return adderOf[uint64](dst, src)
+}
+
+func adderOf[T uint8 | uint16 | uint32 | uint64 | float32 | float64 | complex64 | complex128](dst, src unsafe.Pointer) func(first int, at []int) {
+	return func(first int, at []int) {
+		s := unsafe.Slice(ptrTo[T](src, first), len(at))
+		for i, k := range at {
+			*ptrTo[T](dst, k) += s[i]
+		}
+	}
+}
+
+// Extreme writes base with the greatest, or the least, of what is at a place and of the
+// elements of x, which has the shape of the places, for which Gather would read there.
+// Alone means that what was there before does not count. NaN stays.
+func (p *Places) Extreme(out, x, base *array.View, greatest, alone bool) error {
+	best := extremers[out.DType]
+	if best == nil {
+		return array.Errorf(p.Op, "", "is not defined for %s", out.DType)
+	}
+	copyWhole(out, base)
+	w := p.walk(out)
+	if alone { // what is there does not count: one of the elements for it stands there first
+		w.separate(mover(gen.Ptr(out), gen.Ptr(x), out.DType.Size(), true))
+	}
+	w.separate(best(gen.Ptr(out), gen.Ptr(x), greatest))
+	return nil
+}
+
+// An extremer makes what keeps the lesser or the greater of the elements at computed places
+// and of numbered ones.
+type extremer func(dst, src unsafe.Pointer, greatest bool) func(first int, at []int)
+
+var extremers = map[array.DType]extremer{
+	array.Bool: extremerOf[uint8], array.Uint8: extremerOf[uint8], array.Uint16: extremerOf[uint16], array.Uint32: extremerOf[uint32], array.Uint64: extremerOf[uint64],
+	array.Int8: extremerOf[int8], array.Int16: extremerOf[int16], array.Int32: extremerOf[int32], array.Int64: extremerOf[int64],
+	array.Float32: extremerOf[float32], array.Float64: extremerOf[float64],
+}
+
+// extremerOf compares as Go does: min and max are NaN if an argument is, and order -0
+// before 0.
+func extremerOf[T uint8 | uint16 | uint32 | uint64 | int8 | int16 | int32 | int64 | float32 | float64](dst, src unsafe.Pointer, greatest bool) func(first int, at []int) {
+	if greatest {
+		return func(first int, at []int) {
+			for i, k := range at {
+				d := ptrTo[T](dst, k)
+				*d = max(*d, *ptrTo[T](src, first+i))
+			}
+		}
+	}
+	return func(first int, at []int) {
+		for i, k := range at {
+			d := ptrTo[T](dst, k)
+			*d = min(*d, *ptrTo[T](src, first+i))
+		}
+	}
+}
