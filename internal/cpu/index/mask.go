@@ -95,6 +95,15 @@ type packing struct {
 }
 
 func (p *packing) run(m *Mask, ranks []int) {
+	if p.size == 16 { // two words, each with its byte of a mask
+		t := make([]byte, 2*m.N)
+		for i, b := range truths(m.Ptr, m.N) {
+			t[2*i], t[2*i+1] = b, b
+		}
+		m, p.size = &Mask{ISA: m.ISA, Ptr: unsafe.Pointer(unsafe.SliceData(t)), N: len(t)}, 8
+		ranks = m.Ranks()
+		defer runtime.KeepAlive(t)
+	}
 	ns := m.N
 	if m.ISA != jit.Portable {
 		p.code = gen.Kernel(codes, key{routine: packRoutine, wide: m.ISA == jit.AVX512 && p.size >= 4, size: p.size, apart: p.apart})

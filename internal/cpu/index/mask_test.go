@@ -33,7 +33,36 @@ func TestMask(t *testing.T) {
 		t.Run("16", testMask[uint16])
 		t.Run("32", testMask[uint32])
 		t.Run("64", testMask[uint64])
+		t.Run("128", testMaskPairs)
 	})
+}
+
+// testMaskPairs has elements of two words.
+func testMaskPairs(t *testing.T) {
+	const n = maskBlock + 1077
+	m, x, back := guarded[byte](t, n), guarded[[2]uint64](t, n), guarded[[2]uint64](t, n)
+	count := 0
+	for i := range n {
+		x[i], m[i] = [2]uint64{rand.Uint64(), rand.Uint64()}, byte(rand.Intn(2))
+		count += int(m[i])
+	}
+	few := guarded[[2]uint64](t, count)
+	mask := &Mask{ISA: cputest.UnderTest, Ptr: unsafe.Pointer(&m[0]), N: n}
+	mask.Select(unsafe.Pointer(&few[0]), unsafe.Pointer(&x[0]), 16, mask.Ranks())
+	mask.Place(unsafe.Pointer(&back[0]), unsafe.Pointer(&few[0]), 16, mask.Ranks())
+	k := 0
+	for i, b := range m {
+		want := [2]uint64{}
+		if b != 0 {
+			if want = x[i]; few[k] != want {
+				t.Fatalf("element %d is %x, want %x", k, few[k], want)
+			}
+			k++
+		}
+		if back[i] != want {
+			t.Fatalf("element %d put back is %x, want %x", i, back[i], want)
+		}
+	}
 }
 
 func testMask[T word](t *testing.T) {

@@ -131,7 +131,8 @@ func (c *copying) Chunk(_, begin, end int) {
 		src += a*c.a.Src + b*c.b.Src
 		dst += a*c.a.Dst + b*c.b.Dst
 		na, nb := min(c.stepA, c.a.N-a), min(c.stepB, c.b.N-b)
-		if rows, _ := group(c.size); c.isa != jit.Portable && na >= gen.Line/c.size && nb >= rows {
+		// Tiles are of elements of up to 8 bytes.
+		if rows, _ := group(c.size); c.isa != jit.Portable && c.size <= 8 && na >= gen.Line/c.size && nb >= rows {
 			c.tiles(f, unsafe.Add(c.src, src), unsafe.Add(c.dst, dst), na, nb)
 		} else {
 			c.portable(unsafe.Add(c.src, src), unsafe.Add(c.dst, dst), na, nb)
@@ -210,10 +211,12 @@ func (c *copying) block(src, dst unsafe.Pointer, na, nb int) {
 		copyBlock[uint32](src, dst, a, b, na, nb)
 	case 8:
 		copyBlock[uint64](src, dst, a, b, na, nb)
+	case 16:
+		copyBlock[[2]uint64](src, dst, a, b, na, nb)
 	}
 }
 
-func copyBlock[T uint8 | uint16 | uint32 | uint64](src, dst unsafe.Pointer, a, b gen.Dim, na, nb int) {
+func copyBlock[T uint8 | uint16 | uint32 | uint64 | [2]uint64](src, dst unsafe.Pointer, a, b gen.Dim, na, nb int) {
 	size := int(unsafe.Sizeof(*(*T)(dst)))
 	for i := range na {
 		from, to := i*a.Src, i*a.Dst

@@ -13,7 +13,7 @@ import (
 	"weft/internal/mem/guard"
 )
 
-var bySize = map[int]array.DType{1: array.Uint8, 2: array.Int16, 4: array.Float32, 8: array.Float64}
+var bySize = map[int]array.DType{1: array.Uint8, 2: array.Int16, 4: array.Float32, 8: array.Float64, 16: array.Complex128}
 
 func TestCopy(t *testing.T) {
 	cputest.EveryISA(t, func(t *testing.T, _ jit.ISA) {
