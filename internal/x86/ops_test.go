@@ -59,6 +59,8 @@ func (o operation) signed(p *loop.Program) *loop.Program {
 // build adds the operation to a program.
 func (o operation) build(b *loop.Builder, x []loop.Value) loop.Value {
 	switch o.op {
+	case loop.OpRound:
+		return b.Round(o.half, x[0])
 	case loop.OpLookup:
 		return b.Lookup(o.table, x[0])
 	case loop.OpCvt:

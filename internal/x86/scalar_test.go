@@ -16,7 +16,8 @@ type operation struct {
 	t     loop.Type
 	args  []loop.Type
 	table []float64
-	sign  int // of a conversion: see loop.FromUnsigned
+	sign  int         // of a conversion: see loop.FromUnsigned
+	half  array.DType // of OpRound
 }
 
 // numbers are the types that are no truth values.
@@ -61,6 +62,11 @@ func operations() (out []operation) {
 				out = append(out, o)
 			}
 			add(t, one, loop.OpSqrt, loop.OpFloor, loop.OpCeil, loop.OpTrunc, loop.OpRint)
+			for _, d := range []array.DType{array.Float16, array.BFloat16} {
+				if t == loop.F32 {
+					out = append(out, operation{op: loop.OpRound, t: t, args: one, half: d})
+				}
+			}
 		} else {
 			add(t, two, loop.OpQuo, loop.OpRem, loop.OpShl, loop.OpShr, loop.OpShrU)
 			add(t, two, loop.OpQuoU, loop.OpRemU, loop.OpMinU, loop.OpMaxU)
@@ -95,6 +101,9 @@ func boolBits(b bool) uint64 {
 func (o operation) eval(a [3]uint64) uint64 {
 	if o.sign != 0 {
 		return evalCvtU(o.sign, o.t, o.args[0], a[0])
+	}
+	if o.op == loop.OpRound {
+		return asHalf(o.half, array.Float32, asHalf(array.Float32, o.half, a[0]))
 	}
 	if o.op != loop.OpLookup {
 		return eval(o.op, o.t, o.args[0], a[0], a[1], a[2])
