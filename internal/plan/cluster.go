@@ -185,12 +185,18 @@ func (c *cluster) read(a *ir.Node) {
 	}
 }
 
-// siblings returns the kernels that read an array that n reads, the latest first,
-// but not that of n.
+// siblings returns the kernels that read an array that n reads, or compute the other part
+// of a complex number, the latest first, but not that of n.
 func (b *planner) siblings(n *ir.Node, c *cluster) []*cluster {
 	b.walk++
 	c.seen = b.walk
 	found := b.found[:0]
+	look := func(u *ir.Node) {
+		if d := b.in(u); d != nil && d.single == nil && d.seen != b.walk {
+			d.seen = b.walk
+			found = append(found, d)
+		}
+	}
 	for _, a := range n.Args {
 		if isScalar(a) {
 			continue
@@ -199,10 +205,13 @@ func (b *planner) siblings(n *ir.Node, c *cluster) []*cluster {
 		users := s.users[max(s.placed-maxSiblings, 0):s.placed]
 		b.visits += len(users)
 		for _, u := range users {
-			if d := b.in(u); d.single == nil && d.seen != b.walk {
-				d.seen = b.walk
-				found = append(found, d)
-			}
+			look(u)
+		}
+	}
+	users := b.spot(n).users
+	for _, u := range users[:min(len(users), maxSiblings)] {
+		if u.Op == op.Complex {
+			look(u.Args[0])
 		}
 	}
 	slices.SortFunc(found, func(x, y *cluster) int { return y.seq - x.seq })

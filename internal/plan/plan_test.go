@@ -180,8 +180,8 @@ func TestStepsApart(t *testing.T) {
 		}
 	}
 	p := kernels(one(func(x []*ir.Node) *ir.Node {
-		return apply(op.Complex, apply(op.Add, x[0], x[1]), apply(op.Mul, x[0], x[1]))
-	}), []int{50}, []int{50})
+		return apply(op.Complex, apply(op.Add, x[0], x[1]), apply(op.Mul, x[2], x[3]))
+	}), []int{50}, []int{50}, []int{50}, []int{50})
 	if len(p.Steps) != 1 {
 		t.Fatalf("%d steps\n%s", len(p.Steps), p)
 	}
