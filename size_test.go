@@ -49,6 +49,12 @@ func TestSizesThatOverflow(t *testing.T) {
 		{"conv padding", Misuse, func() { image.Conv2d(Ones(1, 1, 1, 1), nil, ConvOpts{Padding: [2]int{1<<31 - 1, 1<<31 - 1}}) }},
 		{"conv padding that wraps", Misuse, func() { image.Conv2d(Ones(1, 1, 1, 1), nil, ConvOpts{Padding: [2]int{math.MaxInt, 0}}) }},
 		{"conv padding of 30 bits", Misuse, func() { image.Conv2d(Ones(1, 1, 1, 1), nil, ConvOpts{Padding: [2]int{1<<30 - 1, 1<<30 - 1}}) }},
+		{"conv dilation", Misuse, func() { image.Conv2d(Ones(1, 1, 2, 2), nil, ConvOpts{Dilation: [2]int{math.MaxInt, 1}}) }},
+		{"conv dilation and padding", OutOfMemory, func() {
+			far := [2]int{1 << 29, 1 << 29}
+			image.Conv2d(Ones(1, 1, 2, 2), nil, ConvOpts{Dilation: far, Padding: far, Stride: far})
+		}},
+		{"conv_transpose2d stride", Misuse, func() { image.ConvTranspose2d(Ones(1, 1, 1, 1), nil, ConvTransposeOpts{Stride: [2]int{1 << 30, 1 << 30}}) }},
 		{"pool padding that wraps", Misuse, func() {
 			image.MaxPool2d(PoolOpts{Window: [2]int{math.MaxInt, 1}, Padding: [2]int{math.MaxInt - 1, 0}})
 		}},

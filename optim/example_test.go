@@ -118,3 +118,28 @@ func ExampleClipNorm() {
 	fmt.Printf("%.0f %.1f\n", norm, weft.Data[float32](w.Grad()))
 	// Output: 5 [0.6 0.8]
 }
+
+// A scheduler that is made anew goes on where another one stopped.
+func ExampleScheduler() {
+	w := weft.Ones(1).RequireGrad()
+	opt := optim.NewAdagrad(nn.Params([]*weft.Tensor{w}), optim.AdagradOpts{LR: 0.1})
+	first := optim.NewScheduler(opt, optim.StepDecay{Every: 2, Gamma: 0.5})
+	for range 3 {
+		first.Step()
+	}
+	again := optim.NewScheduler(opt, optim.StepDecay{Every: 2, Gamma: 0.5})
+	if err := again.LoadState(first.State()); err != nil {
+		fmt.Println(err)
+	}
+	again.Step()
+	fmt.Println(opt.LR())
+	// Output: 0.025
+}
+
+func ExampleClipValue() {
+	w := weft.Zeros(3).RequireGrad()
+	w.SetGrad(weft.FromSlice([]float32{-3, 0.5, 4}))
+	optim.ClipValue(nn.Params([]*weft.Tensor{w}), 1)
+	fmt.Println(w.Grad())
+	// Output: [-1.   0.5  1. ]
+}
