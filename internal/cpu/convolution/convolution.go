@@ -69,6 +69,17 @@ func (c *Convolution) check(op string) {
 	g.StrideH, g.StrideW = max(g.StrideH, 1), max(g.StrideW, 1)
 	g.DilationH, g.DilationW = max(g.DilationH, 1), max(g.DilationW, 1)
 	g.Groups = max(g.Groups, 1)
+	if g.far() {
+		c.ISA = jit.Portable
+	}
+}
+
+// far reports that taps lie further apart than an image reaches, so far that kernels, which
+// copy what is between them with its zeros, would take more memory than the arrays. Portable
+// code reads tap by tap, and gives the same bits.
+func (g *Geometry) far() bool {
+	h, w := (g.KH-1)*g.DilationH+1, (g.KW-1)*g.DilationW+1
+	return (g.DilationH > g.H || g.DilationW > g.W) && float64(h)*float64(w) > 1<<20
 }
 
 // Forward computes y[n,o] = sum over (c,kh,kw) of x[n,c] shifted * w[o,c,kh,kw], c being
