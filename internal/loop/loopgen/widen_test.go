@@ -122,3 +122,68 @@ func TestWidenMasks(t *testing.T) {
 		}
 	}
 }
+
+// TestWidenForms looks at the result of each operation on each pair of bytes as a number
+// with a sign and as one without, after operands of all forms: as they are loaded, and as
+// a sum leaves them.
+func TestWidenForms(t *testing.T) {
+	unary := []loop.Op{loop.OpNeg, loop.OpAbs, loop.OpNot, loop.OpPopCount, loop.OpLzCnt, loop.OpTzCnt}
+	binary := []loop.Op{loop.OpAdd, loop.OpSub, loop.OpMul, loop.OpMin, loop.OpMax, loop.OpMinU, loop.OpMaxU, loop.OpQuo, loop.OpRem, loop.OpQuoU, loop.OpRemU,
+		loop.OpMulHi, loop.OpMulHiU, loop.OpShl, loop.OpShr, loop.OpShrU, loop.OpRotL, loop.OpAnd, loop.OpOr, loop.OpXor}
+	const n = 1 << 16
+	x, y := make([]byte, n), make([]byte, n)
+	for i := range n {
+		x[i], y[i] = byte(i), byte(i>>8)
+	}
+	for _, d := range []array.DType{array.Int8, array.Uint8} {
+		for _, left := range []bool{false, true} { // as a sum leaves it
+			for _, constant := range []int64{0, 3, -1, 127, -128, 200} { // in the place of y, but for 0
+				b := loop.NewBuilder("forms", []loop.Axis{{Kind: loop.Parallel}}, 0)
+				in, other := b.Buf(d, false, loop.Unit), b.Buf(d, false, loop.Unit)
+				out := b.Buf(array.Int64, true, loop.Unit)
+				b.Pass(func() {
+					p, q := b.Load(in), b.Load(other)
+					if constant != 0 {
+						q = b.Int(loop.I8, constant)
+					}
+					if left {
+						p = b.Add(p, b.Load(other))
+					}
+					sum := b.Int(loop.I64, 0)
+					for i := range len(unary) + len(binary) {
+						var r loop.Value
+						if i < len(unary) {
+							r = b.Unary(unary[i], p)
+						} else {
+							r = b.Binary(binary[i-len(unary)], p, q)
+						}
+						for sign := range 2 {
+							sum = b.Add(b.Mul(sum, b.Int(loop.I64, 1_000_003)), b.CvtSigned(loop.I64, r, sign))
+						}
+					}
+					b.Store(out, sum)
+				})
+				p, err := b.Done()
+				if err != nil {
+					t.Fatal(err)
+				}
+				c := &loopgen.Case{Program: p, Extents: []int{n}, Starts: []int{0}, Fuel: 1 << 20,
+					Buffers: []loopgen.Buffer{{Memory: 0, Strides: []int{1}}, {Memory: 1, Strides: []int{1}}, {Memory: 2, Strides: []int{8}}},
+					Memory:  []loopgen.Memory{{DType: d, Data: x}, {DType: d, Data: y}, {DType: array.Int64, Write: true, Data: make([]byte, 8*n)}}}
+				want, err := loopgen.Run(c, loopgen.Heap, interpreted)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, wide := range []loop.Type{loop.I16, loop.I32} {
+					got, err := loopgen.Run(c, loopgen.Heap, widened(wide))
+					if err != nil {
+						t.Fatal(err)
+					}
+					if diff := want.Diff(got); diff != "" {
+						t.Errorf("%s, after a sum %t, constant %d, in %s: %s", d, left, constant, wide, diff)
+					}
+				}
+			}
+		}
+	}
+}
