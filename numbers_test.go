@@ -101,6 +101,11 @@ var narrow = []struct {
 	data   []int
 }{
 	{Uint8, 0, 255, []int{0, 1, 2, 7, 8, 44, 127, 128, 200, 254, 255}},
+	{Int8, math.MinInt8, math.MaxInt8, []int{-128, -127, -2, -1, 0, 1, 2, 7, 8, 126, 127}},
+	{Int16, math.MinInt16, math.MaxInt16, []int{math.MinInt16, -300, -2, -1, 0, 1, 2, 8, 255, 256, 300, math.MaxInt16}},
+	{Uint16, 0, math.MaxUint16, []int{0, 1, 2, 8, 255, 256, 300, 1 << 15, math.MaxUint16}},
+	{Uint32, 0, math.MaxUint32, []int{0, 1, 2, 8, 255, 300, math.MaxInt32, math.MaxInt32 + 1, math.MaxUint32}},
+	{Uint64, 0, math.MaxInt64, []int{0, 1, 2, 8, 255, 300, math.MaxInt32 + 1, 1 << 32, 1<<53 + 1, math.MaxInt64}},
 	{Int32, math.MinInt32, math.MaxInt32, []int{math.MinInt32, math.MinInt32 + 1, -300, -2, -1, 0, 1, 7, 8, 255, 300, math.MaxInt32 - 1, math.MaxInt32}},
 }
 
