@@ -510,6 +510,39 @@ func init() {
 		}
 		plausible[name], plausible[name+"Keep"] = f, f
 	}
+	vector := func(g *gen, n int) *weft.Tensor { return g.tensorOf(weft.Float64, []int{n}) }
+	plausible["Dot"] = func(g *gen) []any { n := g.r.IntN(40); return []any{vector(g, n), vector(g, n)} }
+	plausible["Outer"] = func(g *gen) []any { return []any{vector(g, g.r.IntN(9)), vector(g, g.r.IntN(9))} }
+	plausible["TensorDot"] = func(g *gen) []any {
+		return []any{g.tensorOf(weft.Float32, []int{2, 3, 4}), g.tensorOf(weft.Float32, []int{4, 3}), []int{-1, g.r.IntN(2)}, []int{0, 1}}
+	}
+	plausible["Einsum"] = func(g *gen) []any {
+		return []any{pick(g, "ij,jk->ik", "ij,jk", "i j , j ... -> ...", "ab,bc->", "ij,jk->ki", "ii,jk", "ij,jl->il"), []*weft.Tensor{g.tensorOf(weft.Float64, []int{3, 4}), g.tensorOf(pick(g, dtypes...), []int{4, 1 + g.r.IntN(4)})}}
+	}
+	plausible["SearchSorted"] = func(g *gen) []any {
+		return []any{vector(g, g.r.IntN(20)), g.plain(g.shape()), weft.SearchOpts{Right: g.chance(2)}}
+	}
+	plausible["BinCount"] = func(g *gen) []any {
+		g.places = 9
+		t := g.tensorOf(weft.Int64, g.shape())
+		g.places = 0
+		return []any{t, (*weft.Tensor)(nil), g.r.IntN(5)}
+	}
+	plausible["TopK"] = func(g *gen) []any {
+		t := g.plain(g.ranked())
+		a := g.axis(t)
+		return []any{t, g.r.IntN(t.Shape()[(a+t.Rank())%t.Rank()] + 1), a, weft.TopKOpts{Smallest: g.chance(2)}}
+	}
+	plausible["Multinomial"] = func(g *gen) []any {
+		return []any{weft.NewGenerator(3), weft.Rand(1+g.r.IntN(4), 6), g.r.IntN(7), weft.MultinomialOpts{Distinct: g.chance(2)}}
+	}
+	plausible["Bernoulli"] = func(g *gen) []any { return []any{weft.NewGenerator(3), weft.Rand(g.shape()...)} }
+	plausible["Choice"] = func(g *gen) []any {
+		return []any{weft.NewGenerator(3), g.plain(append([]int{5}, g.shape()...)), g.r.IntN(6), weft.ChoiceOpts{Distinct: g.chance(2)}}
+	}
+	for _, name := range []string{"CumSum", "CumProd", "CumMax", "CumMin", "MaxWithIndex", "MinWithIndex"} {
+		plausible[name] = func(g *gen) []any { t := g.plain(g.ranked()); return []any{t, g.axis(t)} }
+	}
 	for _, name := range []string{"Softmax", "LogSoftmax"} {
 		plausible[name] = func(g *gen) []any { t := g.plain(g.ranked()); return []any{t, g.axis(t)} }
 	}
