@@ -58,6 +58,7 @@ func each(opName string, params iter.Seq2[string, *weft.Tensor], f func(grads []
 		if t == nil {
 			array.Failf(opName, "params", "%q is nil", name)
 		}
+		real(opName, name, t)
 		if !seen[t] {
 			seen[t] = true
 			list = append(list, &param{name: name, t: t})

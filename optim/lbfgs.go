@@ -81,6 +81,7 @@ func NewLBFGS(params iter.Seq2[string, *weft.Tensor], o LBFGSOpts) *LBFGS {
 		if d := l.params[0].t.DType(); p.t.DType() != d {
 			array.Failf(name, "params", "%q is %s and %q %s, want one type", l.params[0].name, d, p.name, p.t.DType())
 		}
+		real(name, p.name, p.t)
 		p.w = p.t.NoGrad()
 	}
 	return l

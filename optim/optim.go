@@ -120,7 +120,11 @@ func (m *Method[O]) add(params iter.Seq2[string, *weft.Tensor], o O) *group[O] {
 		seen[p.name] = true
 	}
 	g.params = take(op, params, seen)
+	_, linear := any(o).(SGDOpts)
 	for _, p := range g.params {
+		if !linear {
+			real(op, p.name, p.t) // all others square the gradient
+		}
 		p.slots = g.o.slots()
 	}
 	m.groups = append(m.groups, g)
@@ -220,6 +224,13 @@ func (m *Method[O]) made(method string) {
 	if len(m.groups) == 0 {
 		var o O
 		array.Failf(o.name(), "", "%s of an optimizer that was not made by a function of this package", method)
+	}
+}
+
+// real refuses complex numbers.
+func real(op, name string, t *weft.Tensor) {
+	if !t.DType().Float() {
+		array.Failf(op, "params", "%q is %s, want real numbers", name, t.DType())
 	}
 }
 

@@ -155,6 +155,9 @@ func TestMisuse(t *testing.T) {
 			ts := []*weft.Tensor{weft.Zeros(1).RequireGrad(), weft.ZerosOf(weft.Float64, 1).RequireGrad()}
 			optim.NewLBFGS(nn.Params(ts), optim.LBFGSOpts{})
 		},
+		"complex Adam":      func() { optim.NewAdam(one(weft.ZerosOf(weft.Complex64, 2).RequireGrad()), optim.AdamOpts{LR: 1}) },
+		"complex LBFGS":     func() { optim.NewLBFGS(one(weft.ZerosOf(weft.Complex64, 2).RequireGrad()), optim.LBFGSOpts{}) },
+		"complex norm":      func() { optim.ClipNorm(one(weft.ZerosOf(weft.Complex64, 2).RequireGrad()), 1) },
 		"limit":             func() { optim.ClipNorm(nn.Params(m), -1) },
 		"limit of nothing":  func() { optim.ClipValue(nil, 1) },
 		"no steps":          func() { optim.StepDecay{Gamma: 1}.At(0, 1) },

@@ -75,6 +75,16 @@ func TestSGD(t *testing.T) {
 	}
 }
 
+// TestSGDComplex goes down the gradient of a sum of squared magnitudes, 2w in PyTorch's convention.
+func TestSGDComplex(t *testing.T) {
+	w := weft.FromSlice([]complex128{1 + 2i, -3i}).RequireGrad()
+	w.SetGrad(weft.FromSlice([]complex128{2 + 4i, -6i}))
+	optim.NewSGD(one(w), optim.SGDOpts{LR: 0.25}).Step()
+	if got := weft.Data[complex128](w); got[0] != 0.5+1i || got[1] != -1.5i {
+		t.Errorf("%v", got)
+	}
+}
+
 func TestSetLR(t *testing.T) {
 	w := weft.FromSlice([]float32{1}).RequireGrad()
 	o := optim.NewSGD(one(w), optim.SGDOpts{LR: 0.5})
