@@ -146,6 +146,8 @@ func addInto(d array.DType, dst, src unsafe.Pointer, n int) {
 		for i := range a {
 			a[i] |= b[i]
 		}
+	default:
+		array.Failf("index_add", "", "is not defined for %s", d)
 	}
 }
 

@@ -127,7 +127,7 @@ func (g *writer) rows() {
 // order. base may be nil for zeros. Behind order are [Ahead] more valid numbers. It
 // does nothing, and says so, for rows that are not whole lines and without machine code.
 func (r *Rows) Sum(d array.DType, dst, base, src unsafe.Pointer, start, order []int) bool {
-	if r.ISA == jit.Portable || r.Row%gen.Line != 0 || d.Size() < 4 || len(start) < 2 {
+	if r.ISA == jit.Portable || r.Row%gen.Line != 0 || adds[d] == 0 || len(start) < 2 {
 		return false
 	}
 	k := key{routine: sumRoutine, dtype: d, past: r.past(dst)}
@@ -149,10 +149,14 @@ type sumFrame struct {
 	row               int // bytes
 }
 
+// adds are the instructions that add vectors of elements.
+var adds = map[array.DType]asm.Op{array.Float32: asm.VADDPS, array.Float64: asm.VADDPD,
+	array.Int32: asm.VPADDD, array.Uint32: asm.VPADDD, array.Int64: asm.VPADDQ, array.Uint64: asm.VPADDQ}
+
 // sum writes the kernel of Rows.Sum.
 func (g *writer) sum() {
 	a := &g.Asm
-	add := map[array.DType]asm.Op{array.Float32: asm.VADDPS, array.Float64: asm.VADDPD, array.Int32: asm.VPADDD, array.Int64: asm.VPADDQ, array.Uint32: asm.VPADDD, array.Uint64: asm.VPADDQ}[g.dtype]
+	add := adds[g.dtype]
 	store := asm.VMOVUPS
 	if g.past {
 		store = asm.VMOVNTPS
