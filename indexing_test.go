@@ -299,3 +299,46 @@ func TestIndexMisuse(t *testing.T) {
 		t.Error("the least int is a place")
 	}
 }
+
+// Elements move in the same way whatever they mean: the gradient of the squared length of a
+// complex result has those of its parts as its parts.
+func TestComplexGradients(t *testing.T) {
+	at := From([]int{1, 3, 1})
+	for name, f := range map[string]func(x, v *Tensor) *Tensor{
+		"index":        func(x, v *Tensor) *Tensor { return x.Index([]int{1, 1, 0}) },
+		"mask":         func(x, v *Tensor) *Tensor { return x.Index(Arange(6).Gt(2)) },
+		"put":          func(x, v *Tensor) *Tensor { return x.IndexPut(v, at) },
+		"add":          func(x, v *Tensor) *Tensor { return x.IndexPutAdd(v, at) },
+		"scatter":      func(x, v *Tensor) *Tensor { return x.Scatter(0, at, v) },
+		"scatter mean": func(x, v *Tensor) *Tensor { return x.ScatterReduce(0, at, v, ScatterOpts{Reduce: ScatterMean}) },
+		"take":         func(x, v *Tensor) *Tensor { return x.TakeAlongAxis(0, at) },
+		"triangle":     func(x, v *Tensor) *Tensor { return x.Reshape(2, 3).Tril(0).Tile(2, 2) },
+		"roll":         func(x, v *Tensor) *Tensor { return x.Roll(0, 2).RepeatInterleave(0, []int{1, 0, 2, 1, 1, 3}) },
+		"diagonal":     func(x, v *Tensor) *Tensor { return x.Flip().Diag(1) },
+		"fill":         func(x, v *Tensor) *Tensor { return x.MaskedFill(Arange(6).Gt(2), v.At(1)) },
+	} {
+		re, im := []float64{1, -2, 3, 0.5, 4, -1}, []float64{0.25, 5, -3, 2, 1, 7}
+		z := make([]complex128, 6)
+		for i := range z {
+			z[i] = complex(re[i], im[i])
+		}
+		grads := func(x, v *Tensor) []*Tensor {
+			x, v = x.RequireGrad(), v.RequireGrad()
+			g := GradAll([]*Tensor{f(x, v).Abs().Square().Sum()}, []*Tensor{x, v}, GradOpts{AllowUnused: true})
+			if g[1] == nil {
+				return g[:1]
+			}
+			return g
+		}
+		real3, imag3 := grads(FromSlice(re), vec(re[3:]...)), grads(FromSlice(im), vec(im[3:]...))
+		for k, g := range grads(FromSlice(z), FromSlice(slices.Clone(z[3:]))) {
+			a, b := Data[float64](real3[k]), Data[float64](imag3[k])
+			for i, got := range Data[complex128](g) {
+				if math.Abs(real(got)-a[i])+math.Abs(imag(got)-b[i]) > 1e-12 {
+					t.Errorf("%s: gradient %d is %v, want %v and %v", name, k, g, a, b)
+					break
+				}
+			}
+		}
+	}
+}

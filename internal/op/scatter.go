@@ -35,6 +35,9 @@ func (a Extreme) AppendKey(k []byte) []byte { return ir.Flag(ir.Int(k, a.Axis), 
 
 // full is an array of a number.
 func full(g *ir.Graph, x float64, d array.DType, shape []int) *node {
+	if d.Complex() { // there are no complex constants
+		return Apply(Expand, Shape(shape), Convert(g.Number(x, d.Part(), false), d))
+	}
 	return Apply(Expand, Shape(shape), g.Number(x, d, false))
 }
 
