@@ -301,6 +301,9 @@ func oneLike(x *node) *node { return num(x, 1) }
 
 // scatterPairs adds up the parts; the second argument are places.
 func scatterPairs(d *Def, x []*node, a ir.Attrs) *node {
+	if x[1].DType.Complex() {
+		array.Failf(d.Name, "index", "has elements of type %s, want int64 or int32", x[1].DType)
+	}
 	vals := []*node{x[0]}
 	if len(x) == 3 {
 		vals = append(vals, x[2])
