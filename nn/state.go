@@ -88,10 +88,15 @@ func LoadState(m any, state map[string]*weft.Tensor, strict bool) error {
 	if len(e.Mismatched) > 0 || strict && len(e.Missing)+len(e.Unexpected) > 0 {
 		return &e
 	}
-	for name, t := range own {
+	// All that can be refused is before anything is written.
+	var to, values []*weft.Tensor
+	for _, name := range slices.Sorted(maps.Keys(own)) {
 		if from := state[name]; from != nil {
-			t.NoGrad().Assign(from.NoGrad())
+			to, values = append(to, own[name].NoGrad()), append(values, from.NoGrad())
 		}
+	}
+	for i := range to {
+		to[i].Assign(values[i])
 	}
 	return nil
 }
