@@ -67,7 +67,7 @@ func TestTensorFile(t *testing.T) {
 }
 
 func TestUnsupportedTensor(t *testing.T) {
-	head := `{"h":{"dtype":"F16","shape":[1],"data_offsets":[0,2]}}  `
+	head := `{"h":{"dtype":"F8_E5M2","shape":[2],"data_offsets":[0,2]}}`
 	b := binary.LittleEndian.AppendUint64(nil, uint64(len(head)))
 	b = append(append(b, head...), 0, 0)
 	f, err := safetensors.Read(bytes.NewReader(b), int64(len(b)))
@@ -75,14 +75,14 @@ func TestUnsupportedTensor(t *testing.T) {
 		t.Fatal(err)
 	}
 	var e *safetensors.UnsupportedError
-	if _, err := f.Tensor("h"); !errors.As(err, &e) || !errors.Is(err, errors.ErrUnsupported) || e.DType != "F16" {
+	if _, err := f.Tensor("h"); !errors.As(err, &e) || !errors.Is(err, errors.ErrUnsupported) || e.DType != "F8_E5M2" {
 		t.Errorf("error %v", err)
 	}
 }
 
 // Tensors of types that are not supported, or that nobody knows yet, stand in nobody's way.
 func TestReadFileBesideOtherTypes(t *testing.T) {
-	head := `{"half":{"dtype":"F16","shape":[3],"data_offsets":[0,6]},"x":{"dtype":"U8","shape":[2],"data_offsets":[6,8]},` +
+	head := `{"half":{"dtype":"F8_E4M3","shape":[6],"data_offsets":[0,6]},"x":{"dtype":"U8","shape":[2],"data_offsets":[6,8]},` +
 		`"new":{"dtype":"F99_E1","shape":[7],"data_offsets":[8,11]},"y":{"dtype":"F32","shape":[],"data_offsets":[11,15]}}`
 	b := binary.LittleEndian.AppendUint64(nil, uint64(len(head)))
 	b = append(append(b, head...), 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 0, 0, 0x80, 0x3f)
@@ -105,7 +105,7 @@ func TestReadFileBesideOtherTypes(t *testing.T) {
 	if !slices.Equal(f.Names(), []string{"half", "x", "new", "y"}) {
 		t.Errorf("names %q", f.Names())
 	}
-	for name, dtype := range map[string]string{"half": "F16", "new": "F99_E1"} {
+	for name, dtype := range map[string]string{"half": "F8_E4M3", "new": "F99_E1"} {
 		var e *safetensors.UnsupportedError
 		if _, err := f.Tensor(name); !errors.As(err, &e) || e.Name != name || e.DType != dtype {
 			t.Errorf("%s: %v", name, err)

@@ -12,19 +12,21 @@ import zipfile
 import numpy as np
 
 SHAPES = [(), (0, 3), (5,), (2, 3, 4)]
-DESCRS = ["|b1", "|u1", "<i4", ">i4", "<i8", ">i8", "<f4", ">f4", "<f8", ">f8"]
-UNSUPPORTED = ["|i1", "<i2", "<u2", "<u4", "<u8", "<f2", "<c8", "<c16", "<M8[ns]", "<m8[s]", "|S3", "<U3", "|V5"]
+DESCRS = ["|b1", "|u1", "|i1"] + [o + k for k in ("i2", "i4", "i8", "u2", "u4", "u8", "f2", "f4", "f8", "c8", "c16") for o in "<>"]
+UNSUPPORTED = ["<M8[ns]", "<m8[s]", "|S3", "<U3", "|V5"]
 
 
 def value(descr, k):
-    kind = descr[1]
+    kind, bits = np.dtype(descr).kind, 8 * np.dtype(descr).itemsize
     if kind == "b":
         return k % 3 == 1
     if kind == "u":
-        return (k * 37 + 5) % 256
+        low = (k * 37 + 5) % 256
+        return low if bits == 8 else low << bits - 8 | low
     if kind == "i":
-        return (k - 3) * (2**27 + 13 if descr[2] == "4" else 2**58 + 13)
-    return [np.inf, -np.inf, -0.0, 1 / 3, 1e-310][k] if k < 5 else k * 0.1 - 1.7
+        return (k - 3) * {8: 13, 16: 2**11 + 13, 32: 2**27 + 13, 64: 2**58 + 13}[bits]
+    x = [np.inf, -np.inf, -0.0, 1 / 3, 1e-310][k] if k < 5 else k * 0.1 - 1.7
+    return complex(x, k - 2.5) if kind == "c" else x
 
 
 def name(s):
@@ -44,7 +46,8 @@ with zipfile.ZipFile("golden.zip", "w") as out:
         for shape in SHAPES:
             n = int(np.prod(shape))
             with np.errstate(over="ignore"):
-                flat = np.array([value(descr, k) for k in range(n)]).astype(descr)
+                wide = "uint64" if np.dtype(descr).kind == "u" else None
+                flat = np.array([value(descr, k) for k in range(n)], wide).astype(descr)
             for order in "CF":
                 a = np.array(flat.reshape(shape), order=order)
                 for version in [(1, 0), (2, 0), (3, 0)] if shape == (2, 3, 4) else [(1, 0)]:
