@@ -1,0 +1,99 @@
+// Gan trains two networks against each other: one makes points from noise, the other tells
+// them from points of eight Gaussians on a ring (Goodfellow et al., Generative adversarial
+// nets, 2014).
+package main
+
+import (
+	"flag"
+	"fmt"
+	"math"
+
+	"weft"
+	"weft/nn"
+	"weft/optim"
+)
+
+const modes, spread, noise, batch = 8, 0.1, 8, 256
+
+// Real returns n points [n, 2] of the ring, whose radius is 1.
+func Real(n int, g *weft.Generator) *weft.Tensor {
+	angle := g.Randint(0, modes, n).To(weft.Float32).Mul(2 * math.Pi / modes)
+	ring := weft.Stack([]*weft.Tensor{angle.Cos(), angle.Sin()}, 1)
+	return ring.Add(g.Normal(0, spread, n, 2))
+}
+
+// A Game has the two players, each with an optimizer of its own.
+type Game struct {
+	G, D       nn.Sequential
+	optG, optD *optim.Adam
+	rng        *weft.Generator
+}
+
+func NewGame(seed uint64) *Game {
+	rng := weft.NewGenerator(seed)
+	net := func(in, out int) nn.Sequential {
+		o := nn.Opts{Weight: nn.KaimingNormal, Generator: rng}
+		return nn.Sequential{nn.NewLinear(in, 64, o), nn.LeakyRelu{Slope: 0.2},
+			nn.NewLinear(64, 64, o), nn.LeakyRelu{Slope: 0.2}, nn.NewLinear(64, out, o)}
+	}
+	p := &Game{G: net(noise, 2), D: net(2, 1), rng: rng}
+	p.optG = optim.NewAdam(nn.Params(p.G), optim.AdamOpts{LR: 1e-3, Beta1: 0.5})
+	p.optD = optim.NewAdam(nn.Params(p.D), optim.AdamOpts{LR: 1e-3, Beta1: 0.5})
+	return p
+}
+
+// Step trains both, and returns their losses. A Detach keeps the loss of D out of G.
+func (p *Game) Step() (lossD, lossG float64) {
+	scope := weft.NewScope()
+	defer scope.Close()
+	real := scope.Track(Real(batch, p.rng))
+	fake := p.G.Forward(scope.Track(p.rng.Randn(batch, noise)))
+	ones, zeros := scope.Track(weft.Ones(batch, 1)), scope.Track(weft.Zeros(batch, 1))
+
+	p.optD.ZeroGrad()
+	errD := nn.BCEWithLogits(p.D.Forward(real), ones).Add(nn.BCEWithLogits(p.D.Forward(fake.Detach()), zeros))
+	errD.Backward()
+	p.optD.Step()
+
+	p.optG.ZeroGrad()
+	errG := nn.BCEWithLogits(p.D.Forward(fake), ones)
+	errG.Backward()
+	p.optG.Step()
+	return errD.Item(), errG.Item()
+}
+
+// Fake returns n points [n, 2] that G makes.
+func (p *Game) Fake(n int) *weft.Tensor {
+	return p.G.Forward(p.rng.Randn(n, noise)).NoGrad()
+}
+
+// Coverage returns the share of points closer than 4 deviations to a Gaussian's centre, and
+// the share that each Gaussian has of all.
+func Coverage(points *weft.Tensor) (near float64, shares [modes]float64) {
+	xy := weft.Data[float32](points)
+	n := float64(points.Dim(0))
+	for i := 0; i < len(xy); i += 2 {
+		x, y := float64(xy[i]), float64(xy[i+1])
+		k := int(math.Round(math.Atan2(y, x)*modes/(2*math.Pi))+modes) % modes
+		a := 2 * math.Pi * float64(k) / modes
+		if math.Hypot(x-math.Cos(a), y-math.Sin(a)) < 4*spread {
+			near += 1 / n
+			shares[k] += 1 / n
+		}
+	}
+	return near, shares
+}
+
+func main() {
+	steps := flag.Int("steps", 3000, "steps of training")
+	flag.Parse()
+	p := NewGame(1)
+	for i := range *steps {
+		if d, g := p.Step(); (i+1)%250 == 0 {
+			near, _ := Coverage(p.Fake(2000))
+			fmt.Printf("step %4d  loss of D %.3f, of G %.3f  on the ring %.1f %%\n", i+1, d, g, 100*near)
+		}
+	}
+	near, shares := Coverage(p.Fake(10000))
+	fmt.Printf("on the ring %.1f %%, of each Gaussian %.2f\n", 100*near, shares)
+}

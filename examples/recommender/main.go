@@ -1,0 +1,87 @@
+// Recommender learns what people would think of things they have not seen: a vector for
+// each person and each thing, whose product is the rating. Steps cost what their batch
+// costs, however many people there are: gradients of the embeddings are kept as rows.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+
+	"weft"
+	"weft/data"
+	"weft/nn"
+	"weft/optim"
+)
+
+const (
+	users, items, hidden = 2000, 500, 4
+	ratings, held        = 100000, 5000
+	noise                = 0.25 // deviation of a rating from what the hidden factors say
+	batch                = 1024
+)
+
+// Ratings returns pairs of a user and an item [n, 2] and what the one thinks of the other
+// [n]: the product of hidden factors, with variance 1, and noise.
+func Ratings(n int, g *weft.Generator) (pairs, y *weft.Tensor) {
+	u, v := g.Randn(users, hidden), g.Normal(0, 0.5, items, hidden) // 0.5 is 1/sqrt(hidden)
+	who, what := g.Randint(0, users, n), g.Randint(0, items, n)
+	y = u.Index(who).Mul(v.Index(what)).Sum(1).Add(g.Normal(0, noise, n))
+	return weft.Stack([]*weft.Tensor{who, what}, 1), y
+}
+
+// A Model has a vector for each user and item.
+type Model struct{ Users, Items *nn.Embedding }
+
+func NewModel(g *weft.Generator) *Model {
+	o := nn.EmbeddingOpts{Sparse: true, Weight: nn.Normal(0, 0.5), Generator: g}
+	return &Model{nn.NewEmbedding(users, hidden, o), nn.NewEmbedding(items, hidden, o)}
+}
+
+// Forward maps pairs [n, 2] to ratings [n].
+func (m *Model) Forward(pairs *weft.Tensor) *weft.Tensor {
+	p := pairs.Unbind(1)
+	return m.Users.Forward(p[0]).Mul(m.Items.Forward(p[1])).Sum(1)
+}
+
+// Train runs epochs over the ratings and tells the mean loss of each.
+func Train(m *Model, pairs, y *weft.Tensor, epochs int, rate float64, tell func(epoch int, loss float64)) {
+	opt := optim.NewAdam(nn.Params(m), optim.AdamOpts{LR: rate, Sparse: true})
+	loader := data.NewLoader(data.Tensors(pairs, y), data.LoaderOpts{Batch: batch, Shuffle: true, Seed: 1, DropLast: true})
+	for epoch := range epochs {
+		opt.SetLR(rate * (1 - float64(epoch)/float64(epochs)))
+		sum := 0.0
+		for b, err := range loader.Batches(context.Background()) {
+			if err != nil {
+				panic(err) // reading from memory does not fail
+			}
+			sum += step(m, opt, b)
+		}
+		tell(epoch+1, sum/float64(loader.Len()))
+	}
+}
+
+func step(m *Model, opt *optim.Adam, b data.Batch) float64 {
+	scope := weft.NewScope()
+	defer scope.Close()
+	loss := nn.MSE(m.Forward(scope.Track(b.X)), b.Y)
+	opt.ZeroGrad()
+	loss.Backward()
+	opt.Step()
+	return loss.Item()
+}
+
+func main() {
+	epochs := flag.Int("epochs", 12, "passes over the ratings")
+	flag.Parse()
+	g := weft.NewGenerator(1)
+	pairs, y := Ratings(ratings+held, g)
+	seen, unseen := weft.Range(0, ratings), weft.Range(ratings, ratings+held)
+	m := NewModel(g)
+	Train(m, pairs.Slice(seen), y.Slice(seen), *epochs, 0.03, func(epoch int, loss float64) {
+		fmt.Printf("epoch %2d  mean squared error %.4f\n", epoch, loss)
+	})
+	mse := nn.MSE(m.Forward(pairs.Slice(unseen)), y.Slice(unseen))
+	fmt.Printf("of ratings not seen %.4f; the noise alone has %.4f, guessing 0 has %.4f\n",
+		mse.Item(), noise*noise, y.Slice(unseen).Square().Mean().Item())
+}
