@@ -1,0 +1,115 @@
+// Resnet trains a small residual network (He et al., Deep residual learning for image
+// recognition, 2015) on the handwritten digits that come with scikit-learn, 8x8 pixels each,
+// and tells how many of those it has not seen it reads right.
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	_ "embed"
+	"flag"
+	"fmt"
+
+	"weft"
+	"weft/data"
+	"weft/nn"
+	"weft/npy"
+	"weft/optim"
+)
+
+//go:embed digits.npy.gz
+var file []byte
+
+const trained, all, batch = 1437, 1797, 64 // the first 1437 pictures are learned
+
+// Digits returns all pictures [1797, 1, 8, 8], between 0 and 1, and what they show [1797].
+func Digits() (x, y *weft.Tensor, err error) {
+	r, err := gzip.NewReader(bytes.NewReader(file))
+	if err != nil {
+		return nil, nil, err
+	}
+	rows, err := npy.Read(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	parts := rows.Split(1, 64, 1)
+	return parts[0].To(weft.Float32).Div(16).Reshape(-1, 1, 8, 8), parts[1].Squeeze(1).To(weft.Int64), nil
+}
+
+// A Residual adds two convolutions to its input, which Short brings to their shape; an empty
+// one leaves it as it is.
+type Residual struct {
+	Conv, Short nn.Sequential
+}
+
+func conv(in, out, size, stride int, g *weft.Generator) nn.Sequential {
+	o := nn.Conv2dOpts{Opts: nn.Opts{NoBias: true, Weight: nn.KaimingNormal, Generator: g}, Stride: stride, Padding: size / 2}
+	return nn.Sequential{nn.NewConv2d(in, out, size, o), nn.NewBatchNorm2d(out)}
+}
+
+func NewResidual(in, out, stride int, g *weft.Generator) *Residual {
+	r := &Residual{Conv: append(append(conv(in, out, 3, stride, g), nn.Relu{}), conv(out, out, 3, 1, g)...)}
+	if in != out || stride != 1 {
+		r.Short = conv(in, out, 1, stride, g)
+	}
+	return r
+}
+
+// Forward maps [n, in, h, w] to [n, out, h/stride, w/stride].
+func (r *Residual) Forward(x *weft.Tensor) *weft.Tensor {
+	return r.Conv.Forward(x).Add(r.Short.Forward(x)).Relu()
+}
+
+// NewNet returns a network that maps [n, 1, 8, 8] to logits [n, 10].
+func NewNet(g *weft.Generator) nn.Sequential {
+	return append(append(conv(1, 16, 3, 1, g), nn.Relu{}),
+		NewResidual(16, 16, 1, g), NewResidual(16, 32, 2, g),
+		nn.AdaptiveAvgPool2d{Size: [2]int{1, 1}}, nn.Flatten{}, nn.NewLinear(32, 10, nn.Opts{Generator: g}))
+}
+
+// Train runs epochs over pictures and tells the mean loss of each.
+func Train(net nn.Sequential, x, y *weft.Tensor, epochs int, tell func(epoch int, loss float64)) {
+	nn.Train(net)
+	loader := data.NewLoader(data.Tensors(x, y), data.LoaderOpts{Batch: batch, Shuffle: true, Seed: 1, DropLast: true})
+	opt := optim.NewAdam(nn.Params(net), optim.AdamOpts{LR: 0.01})
+	rate := optim.NewScheduler(opt, optim.OneCycle{Steps: epochs * loader.Len(), Max: 0.01})
+	for epoch := range epochs {
+		sum := 0.0
+		for b, err := range loader.Batches(context.Background()) {
+			if err != nil {
+				panic(err) // reading from memory does not fail
+			}
+			scope := weft.NewScope()
+			loss := nn.CrossEntropy(net.Forward(scope.Track(b.X)), b.Y)
+			opt.ZeroGrad()
+			loss.Backward()
+			opt.Step()
+			rate.Step()
+			sum += loss.Item()
+			scope.Close()
+		}
+		tell(epoch+1, sum/float64(loader.Len()))
+	}
+}
+
+// Right returns the share of pictures that the network reads right.
+func Right(net nn.Sequential, x, y *weft.Tensor) float64 {
+	nn.Eval(net)
+	return net.Forward(x.NoGrad()).ArgMax(1).Eq(y).To(weft.Float64).Mean().Item()
+}
+
+func main() {
+	epochs := flag.Int("epochs", 8, "passes over the pictures")
+	flag.Parse()
+	x, y, err := Digits()
+	if err != nil {
+		panic(err) // the file is a part of the program
+	}
+	seen, unseen := weft.Range(0, trained), weft.Range(trained, all)
+	net := NewNet(weft.NewGenerator(1))
+	Train(net, x.Slice(seen), y.Slice(seen), *epochs, func(epoch int, loss float64) {
+		fmt.Printf("epoch %2d  loss %.4f\n", epoch, loss)
+	})
+	fmt.Printf("right of %d pictures not seen: %.1f %%\n", all-trained, 100*Right(net, x.Slice(unseen), y.Slice(unseen)))
+}

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"slices"
+	"testing"
+
+	"weft"
+)
+
+// The counts and the sum are what digits.py prints.
+func TestDigits(t *testing.T) {
+	x, y, err := Digits()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []int{all, 1, 8, 8}; !slices.Equal(x.Shape(), want) {
+		t.Fatalf("pictures of shape %v, want %v", x.Shape(), want)
+	}
+	counts, sum := make([]int, 10), 0
+	for _, d := range weft.Data[int64](y) {
+		counts[d]++
+	}
+	for _, v := range weft.Data[float32](x) {
+		sum += int(v * 16)
+	}
+	if want := []int{178, 182, 177, 183, 181, 182, 181, 179, 174, 180}; !slices.Equal(counts, want) || sum != 561718 {
+		t.Errorf("digits of each kind %v, want %v; pixels in all %d, want 561718", counts, want, sum)
+	}
+}
+
+// A short training on a part reads most of the pictures that were not seen right.
+func TestReads(t *testing.T) {
+	x, y, err := Digits()
+	if err != nil {
+		t.Fatal(err)
+	}
+	unseen := weft.Range(trained, all)
+	net := NewNet(weft.NewGenerator(1))
+	before := Right(net, x.Slice(unseen), y.Slice(unseen))
+	Train(net, x.Slice(weft.Range(0, 640)), y.Slice(weft.Range(0, 640)), 4, func(epoch int, loss float64) {
+		t.Logf("epoch %d: loss %.3f", epoch, loss)
+	})
+	after := Right(net, x.Slice(unseen), y.Slice(unseen))
+	t.Logf("right %.3f, %.3f before training", after, before)
+	if before > 0.3 || after < 0.85 {
+		t.Errorf("right %.3f, %.3f before training", after, before)
+	}
+}
