@@ -26,7 +26,7 @@ QUICK_ROUNDS = 3  # of ours and the best peer alone
 STALLED = 1.2  # see ratio
 FACTS = ("memory, scope", "memory, no scope", "stop the world", "planning")  # values of bench/ours/process.go and planning.go
 THREADS_OF_FACTS = 2
-NOT_FOR = "not for "  # begins the error of a formulation that there is not for a row
+NOT_FOR = "not for "  # is in the error of a formulation that there is not for a row
 COLLECTED, YARDSTICK = "left to the collector", "yardstick"  # as in bench/ours/registry.go
 TOLERANCE = {"float32": 1e-4, "complex64": 1e-4, "float16": 1e-2, "bfloat16": 5e-2}  # others 1e-9
 
@@ -105,7 +105,7 @@ def measure_row(crew, work, n, dtype, threads, quick):
     ]
     for c in [ours] * bool(ours) + peers:
         c.play_heat(row)
-    problems = [f"{c.name()}: {c.error}" for c in [ours] * bool(ours) + peers if c.error and not c.error.startswith(NOT_FOR)]
+    problems = [f"{c.name()}: {c.error}" for c in [ours] * bool(ours) + peers if c.error and NOT_FOR not in c.error]
     if ours and ours.error:
         ours = collected = yardstick = None
     best = finalists(peers)
