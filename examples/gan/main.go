@@ -13,7 +13,7 @@ import (
 	"weft/optim"
 )
 
-const modes, spread, noise, batch = 8, 0.1, 8, 256
+const modes, spread, noise, batch = 8, 0.1, 4, 128
 
 // Real returns n points [n, 2] of the ring, whose radius is 1.
 func Real(n int, g *weft.Generator) *weft.Tensor {
@@ -33,12 +33,12 @@ func NewGame(seed uint64) *Game {
 	rng := weft.NewGenerator(seed)
 	net := func(in, out int) nn.Sequential {
 		o := nn.Opts{Weight: nn.KaimingNormal, Generator: rng}
-		return nn.Sequential{nn.NewLinear(in, 64, o), nn.LeakyRelu{Slope: 0.2},
-			nn.NewLinear(64, 64, o), nn.LeakyRelu{Slope: 0.2}, nn.NewLinear(64, out, o)}
+		return nn.Sequential{nn.NewLinear(in, 32, o), nn.LeakyRelu{Slope: 0.2},
+			nn.NewLinear(32, 32, o), nn.LeakyRelu{Slope: 0.2}, nn.NewLinear(32, out, o)}
 	}
 	p := &Game{G: net(noise, 2), D: net(2, 1), rng: rng}
-	p.optG = optim.NewAdam(nn.Params(p.G), optim.AdamOpts{LR: 1e-3, Beta1: 0.5})
-	p.optD = optim.NewAdam(nn.Params(p.D), optim.AdamOpts{LR: 1e-3, Beta1: 0.5})
+	p.optG = optim.NewAdam(nn.Params(p.G), optim.AdamOpts{LR: 2e-3, Beta1: 0.5})
+	p.optD = optim.NewAdam(nn.Params(p.D), optim.AdamOpts{LR: 2e-3, Beta1: 0.5})
 	return p
 }
 

@@ -11,7 +11,7 @@ import (
 func TestGame(t *testing.T) {
 	p := NewGame(1)
 	before, _ := Coverage(p.Fake(2000))
-	for range 1200 {
+	for range 900 {
 		p.Step()
 	}
 	points := p.Fake(4000)

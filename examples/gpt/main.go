@@ -17,7 +17,7 @@ import (
 //go:embed text.txt
 var text string
 
-const context, width, heads, blocks, batch = 32, 48, 4, 2, 16
+const context, width, heads, blocks, batch = 32, 32, 4, 2, 8
 
 // A Block is attention to the characters before, then a network for each place.
 type Block struct {
@@ -108,14 +108,14 @@ func Sample(m *GPT, alphabet, text string, n int, g *weft.Generator) string {
 }
 
 func main() {
-	steps := flag.Int("steps", 500, "steps of training")
+	steps := flag.Int("steps", 1000, "steps of training")
 	flag.Parse()
 	g := weft.NewGenerator(1)
 	alphabet, codes := Encode(text)
 	m := NewGPT(len(alphabet), g)
 	opt := optim.NewAdam(nn.Params(m), optim.AdamOpts{LR: 3e-3})
 	for i := range *steps {
-		if loss := Step(m, opt, codes, g); i%50 == 0 || i == *steps-1 {
+		if loss := Step(m, opt, codes, g); i%100 == 0 || i == *steps-1 {
 			fmt.Printf("step %4d  loss %.3f\n", i+1, loss)
 		}
 	}
