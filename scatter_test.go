@@ -151,3 +151,15 @@ func TestScatterMisuse(t *testing.T) {
 		}
 	}
 }
+
+// Places in no rows name nothing.
+func TestScatterNothing(t *testing.T) {
+	x := OnesOf(Float32, 0, 3, 2)
+	index := ZerosOf(Int64, 0, 3, 2)
+	if y := ZerosOf(Float32, 0, 4, 2).ScatterAdd(1, index, x); y.Size() != 0 {
+		t.Errorf("%v", y)
+	}
+	if y := ZerosOf(Float32, 4, 0, 2).Gather(0, ZerosOf(Int64, 3, 0, 2)); y.Size() != 0 {
+		t.Errorf("%v", y)
+	}
+}

@@ -3,7 +3,7 @@
 // A file holds one array. Read accepts the format versions 1.0, 2.0 and 3.0,
 // both byte orders, and both memory orders; an array stored in Fortran order
 // becomes a tensor with such strides, without a transposition. The element
-// types are bool, uint8, int32, int64, float32 and float64; another type gives
+// types are all but bfloat16, which NumPy lacks; another type gives
 // an [*UnsupportedError], and a pickle is never looked into. Write produces, byte
 // for byte, the file that numpy.save of NumPy 2 would.
 //

@@ -47,6 +47,9 @@ const batch = 512
 // end, in row-major order: the number of the first in the array of places, and the elements
 // that they name. It reports whether all are in range, and stops where one is not.
 func (w *walk) run(begin, end, c0, c1 int, f func(first int, at []int)) bool {
+	if begin == end { // an axis may have no elements
+		return true
+	}
 	var at [batch]int
 	to := w.to
 	to.seek(begin)

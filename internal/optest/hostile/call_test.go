@@ -28,8 +28,8 @@ type result struct {
 // writes tells whether a call may change tensors that it is given; it may then
 // change what the receiver, the destination or the parameters show, and no other byte.
 func writes(name string) bool {
-	base := name[strings.LastIndex(name, ".")+1:]
-	base, _, _ = strings.Cut(base, "[")
+	base, _, _ := strings.Cut(name, "[")
+	base = base[strings.LastIndex(base, ".")+1:]
 	switch base {
 	case "Fill", "Zero", "Update", "CopyTo", "Borrow", "Into", "IntoRows", "Step", "LoadState", "Load", "Forward", "Apply", "Batches", "Get", "Batch",
 		// These give functions of the test what it may write into.
@@ -198,7 +198,9 @@ func (g *gen) draw(tg *target) (args []reflect.Value) {
 	var list []any
 	f := plausible[tg.name]
 	if f == nil {
-		f = plausible[tg.name[strings.LastIndex(tg.name, ".")+1:]]
+		// The name behind the last point, but for those of type arguments.
+		head, _, _ := strings.Cut(tg.name, "[")
+		f = plausible[tg.name[strings.LastIndex(head, ".")+1:]]
 	}
 	if f != nil && !g.chance(4) {
 		list = f(g)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"iter"
+	"maps"
 	"math"
 	"path/filepath"
 	"slices"
@@ -429,15 +430,23 @@ var plausible = map[string]func(g *gen) []any{
 	"ClipValue":      func(g *gen) []any { return []any{g.leavesByName(), pick(g, 0, 1, 1e300)} },
 	"optim.NewLBFGS": func(g *gen) []any { return []any{g.leavesByName(), optim.LBFGSOpts{MaxIter: g.r.IntN(5)}} },
 	"NewAdam":        func(g *gen) []any { return []any{g.leavesByName(), optim.AdamOpts{LR: pick(g, 0.1, 1e300)}} },
-	"optim.SGD.LoadState": func(g *gen) []any {
-		o := optim.NewSGD(g.leavesByName(), optim.SGDOpts{LR: 0.1, Momentum: pick(g, 0, 0.9)})
-		weft.Try(o.Step)
-		return []any{o, o.State()}
+	"NewAdagrad":     func(g *gen) []any { return []any{g.leavesByName(), optim.AdagradOpts{LR: 0.1}} },
+	"NewNAdam":       func(g *gen) []any { return []any{g.leavesByName(), optim.NAdamOpts{LR: 0.1}} },
+	"NewRMSprop":     func(g *gen) []any { return []any{g.leavesByName(), optim.RMSpropOpts{LR: 0.1}} },
+	"optim.Scheduler.LoadState": func(g *gen) []any {
+		s := optim.NewScheduler(optim.NewSGD(g.leavesByName(), optim.SGDOpts{LR: 0.1}), optim.Cosine{Steps: 10})
+		return []any{s, s.State()}
 	},
-	"optim.Adam.LoadState": func(g *gen) []any {
-		o := optim.NewAdam(g.leavesByName(), optim.AdamOpts{LR: 0.1})
-		weft.Try(o.Step)
-		return []any{o, o.State()}
+	"optim.Plateau.LoadState": func(g *gen) []any {
+		p := optim.NewPlateau(optim.NewSGD(g.leavesByName(), optim.SGDOpts{LR: 0.1}), optim.PlateauOpts{})
+		return []any{p, p.State()}
+	},
+	"optim.Sequence.At": func(g *gen) []any {
+		return []any{optim.Sequence{Schedules: []optim.Schedule{optim.Linear{Steps: 3}, optim.Cosine{Steps: 10}}, Steps: []int{3}}, g.r.IntN(20), 0.1}
+	},
+	"Imag": func(g *gen) []any { return []any{g.tensorOf(weft.Complex64, g.shape())} },
+	"Quantiles": func(g *gen) []any {
+		return []any{g.tensorOf(weft.Float64, []int{1 + g.r.IntN(9)}), []float64{0, 0.5, g.r.Float64()}, weft.QuantileOpts{}}
 	},
 	"optim.Optimizer.LoadState": func(g *gen) []any {
 		o := optim.NewAdam(g.leavesByName(), optim.AdamOpts{LR: 0.1})
@@ -483,8 +492,19 @@ var plausible = map[string]func(g *gen) []any{
 func init() {
 	plausible["Explain"], plausible["Work"] = plausible["Eval"], plausible["Eval"]
 	plausible["InPlace"] = plausible["Into"]
-	for _, name := range []string{"Add", "Sub", "Mul", "Div", "Pow", "Mod", "FloorDiv", "Atan2", "Maximum", "Minimum", "Eq", "Ne", "Lt", "Le", "Gt", "Ge", "LogicalAnd", "LogicalOr", "LogicalXor", "BitAnd", "BitOr", "BitXor", "Shl", "Shr", "RSub", "RDiv"} {
+	method("optim.SGD", func(g *gen) *optim.SGD { return optim.NewSGD(g.leavesByName(), optim.SGDOpts{LR: 0.1}) }, optim.SGDOpts{LR: 0.2})
+	method("optim.Adam", func(g *gen) *optim.Adam { return optim.NewAdam(g.leavesByName(), optim.AdamOpts{LR: 0.1}) }, optim.AdamOpts{LR: 0.2})
+	method("optim.Adagrad", func(g *gen) *optim.Adagrad { return optim.NewAdagrad(g.leavesByName(), optim.AdagradOpts{LR: 0.1}) }, optim.AdagradOpts{LR: 0.2})
+	method("optim.NAdam", func(g *gen) *optim.NAdam { return optim.NewNAdam(g.leavesByName(), optim.NAdamOpts{LR: 0.1}) }, optim.NAdamOpts{LR: 0.2})
+	method("optim.RMSprop", func(g *gen) *optim.RMSprop { return optim.NewRMSprop(g.leavesByName(), optim.RMSpropOpts{LR: 0.1}) }, optim.RMSpropOpts{LR: 0.2})
+	for _, name := range []string{"Add", "Sub", "Mul", "Div", "Pow", "Mod", "FloorDiv", "Atan2", "Maximum", "Minimum", "Eq", "Ne", "Lt", "Le", "Gt", "Ge", "LogicalAnd", "LogicalOr", "LogicalXor", "RSub", "RDiv"} {
 		plausible[name] = func(g *gen) []any { t := g.plain(g.shape()); return []any{t, g.operand(t.Shape())} }
+	}
+	for _, name := range []string{"BitAnd", "BitOr", "BitXor", "Shl", "Shr"} {
+		plausible[name] = func(g *gen) []any {
+			s := g.shape()
+			return []any{g.tensorOf(weft.Int32, s), g.tensorOf(pick(g, weft.Int32, weft.Uint8, weft.Int64), s)}
+		}
 	}
 	for _, name := range []string{"AddAssign", "SubAssign", "MulAssign", "DivAssign", "Assign"} {
 		plausible[name] = func(g *gen) []any {
@@ -554,6 +574,23 @@ func init() {
 	}
 	for _, name := range []string{"ZerosOf", "OnesOf", "RandOf", "RandnOf"} {
 		plausible[name] = func(g *gen) []any { return []any{pick(g, dtypes...), g.bigShape()} }
+	}
+}
+
+// method adds the arguments of methods of an optimizer: a state of its own, and a group of
+// further parameters.
+func method[M interface {
+	Step()
+	State() map[string]*weft.Tensor
+}](name string, create func(g *gen) M, o any) {
+	plausible[name+".LoadState"] = func(g *gen) []any {
+		m := create(g)
+		weft.Try(m.Step)
+		return []any{m, m.State()}
+	}
+	plausible[name+".AddGroup"] = func(g *gen) []any {
+		more := map[string]*weft.Tensor{"more": g.leaf()}
+		return []any{create(g), maps.All(more), o}
 	}
 }
 
