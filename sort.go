@@ -89,5 +89,5 @@ func (t *Tensor) Unique() (values, inverse, counts *Tensor) {
 	starts, inverse := r[0].NonZero(), r[1].Reshape(t.v.Shape...)
 	values = sorted.IndexSelect(0, starts)
 	counts = starts.Slice(Range(1, End)).Pad(float64(n), 0, 1).Sub(starts)
-	return values, r[1].Reshape(t.v.Shape...), counts
+	return values, inverse, counts
 }
