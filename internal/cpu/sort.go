@@ -62,20 +62,18 @@ func (r *rows[U]) ranks(to []uint64, first, number int, keep uint64) {
 			flip ^= signBit
 		}
 		for i := range to {
-			to[i] = (uint64(*(*U)(p))<<shift^flip)&keep | uint64(number+i)&^keep
-			p = unsafe.Add(p, step)
+			to[i] = (uint64(*(*U)(unsafe.Add(p, i*int(step))))<<shift^flip)&keep | uint64(number+i)&^keep
 		}
 		return
 	}
 	inf := r.inf << 1
 	for i := range to {
-		u := uint64(*(*U)(p)) << shift
+		u := uint64(*(*U)(unsafe.Add(p, i*int(step)))) << shift
 		k := u ^ (uint64(int64(u)>>63) | signBit)
 		if u<<1-1 >= inf { // zero or NaN
 			k = r.key(u)
 		}
 		to[i] = (k^flip)&keep | uint64(number+i)&^keep
-		p = unsafe.Add(p, step)
 	}
 }
 
