@@ -185,7 +185,7 @@ func (r *channelRun) pack(threads int) bool {
 	par.Run(r.strips, 1, threads, func(_, begin, end int) {
 		for s := begin; s < end; s++ {
 			p := unsafe.Add(c.weights.Ptr(), s*c.panelBytes)
-			c.packWeights(p, c.weightPitch, 0, s*r.nv*c.Lanes, r.nv*c.Lanes)
+			c.packWeights(tile.Panel{Ptr: p, Pitch: c.weightPitch, Rows: r.nv * c.Lanes, K: len(c.terms)}, 0, s*r.nv*c.Lanes)
 			if padded && !finite(c.D, p, c.weightPitch*len(c.terms)) {
 				wild.Store(true)
 			}

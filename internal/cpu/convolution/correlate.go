@@ -36,10 +36,10 @@ type correlation struct {
 	rows, cols    int // of the source around all outputs
 	dst           Image
 	tail          tile.Tail
-	packWeights   func(dst unsafe.Pointer, pitch, group, o, n int) // packs rows o to o+n-1 of a group
-	direct        bool                                             // the source is read where it is
-	through       bool                                             // results pass through a buffer
-	chanPitch     int                                              // elements from channel to channel of what is read
+	packWeights   func(to tile.Panel, group, o int) // packs rows of a group, from row o on
+	direct        bool                              // the source is read where it is
+	through       bool                              // results pass through a buffer
+	chanPitch     int                               // elements from channel to channel of what is read
 	rowPitch      int
 	remPitch      int // from columns with one remainder modulo stepX to the next
 	table         []int
@@ -234,11 +234,11 @@ func (c *correlation) packAllWeights(threads int) {
 func (c *correlation) packPanels(begin, end int) {
 	for i := begin; i < end; i++ {
 		group, q := i/c.panels, i%c.panels
-		n := c.panelRows
+		to := tile.Panel{Ptr: unsafe.Add(c.weights.Ptr(), i*c.panelBytes), Pitch: c.weightPitch, Rows: c.panelRows, K: len(c.terms)}
 		if q < c.widePanels {
-			n++
+			to.Rows++
 		}
-		c.packWeights(unsafe.Add(c.weights.Ptr(), i*c.panelBytes), c.weightPitch, group, c.rowOf(q), n)
+		c.packWeights(to, group, c.rowOf(q))
 	}
 }
 

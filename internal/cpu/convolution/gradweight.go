@@ -249,7 +249,7 @@ func (t *gradWeightTask) block(b int) {
 			width := min(t.nv*t.Lanes, g.O-first)
 			pitch := tile.Ceil(width, t.Lanes) * t.VB
 			dst := unsafe.Add(t.packed, first*t.Size*(tile.KBlock+2*t.Lanes)+(p-from)*pitch)
-			t.Pack(dst, pitch, t.dy.at(n, first, y, x, t.Size), t.dy.C, t.dy.W, width, k)
+			t.Pack(tile.Panel{Ptr: dst, Pitch: pitch, Rows: width, K: k}, tile.Mat{Ptr: t.dy.at(n, first, y, x, t.Size), Row: t.dy.C, Col: t.dy.W})
 		}
 		slot := n
 		if !t.direct {
@@ -362,7 +362,8 @@ func (w *gradWeight) store(dw unsafe.Pointer) {
 	whole := w.g.O / w.Lanes * w.Lanes
 	rows := w.rows / w.Lanes * w.Lanes
 	for j := 0; j < rows && whole > 0; j += w.Lanes {
-		w.Pack(unsafe.Add(dw, j*w.Size), w.rows*w.Size, unsafe.Add(w.sums.Ptr(), j*w.pitch*w.Size), w.pitch, 1, w.Lanes, whole)
+		w.Pack(tile.Panel{Ptr: unsafe.Add(dw, j*w.Size), Pitch: w.rows * w.Size, Rows: w.Lanes, K: whole},
+			tile.Mat{Ptr: unsafe.Add(w.sums.Ptr(), j*w.pitch*w.Size), Row: w.pitch, Col: 1})
 	}
 	from, to := tile.Mat{Ptr: w.sums.Ptr(), Row: w.pitch, Col: 1}, tile.Mat{Ptr: dw, Row: 1, Col: w.rows}
 	if whole > 0 && rows < w.rows {

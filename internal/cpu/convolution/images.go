@@ -189,7 +189,8 @@ func (r *imageRun) Chunk(worker, begin, end int) {
 	for i := begin; i < end; i++ {
 		first := i * r.images
 		n := min(r.images, c.n-first)
-		c.Pack(source, r.pixelBytes, c.src.at(first, 0, 0, 0, c.Size), c.src.N, 1, n, c.srcC*c.srcH*c.srcW)
+		c.Pack(tile.Panel{Ptr: source, Pitch: r.pixelBytes, Rows: n, K: c.srcC * c.srcH * c.srcW},
+			tile.Mat{Ptr: c.src.at(first, 0, 0, 0, c.Size), Row: c.src.N, Col: 1})
 		for b := range r.blocks {
 			for q := range c.panels {
 				r.panel(source, sums, b, q)
@@ -231,8 +232,8 @@ func (r *imageRun) store(sums unsafe.Pointer, first, n int) {
 	c := r.correlation
 	results := c.outC * c.outH * c.outW
 	square := func(at, image, images int) {
-		c.Pack(c.dst.at(first+image, 0, 0, at, c.Size), c.dst.N*c.Size,
-			unsafe.Add(sums, at*r.pixelBytes+image*c.Size), r.pixelBytes/c.Size, 1, c.Lanes, images)
+		c.Pack(tile.Panel{Ptr: c.dst.at(first+image, 0, 0, at, c.Size), Pitch: c.dst.N * c.Size, Rows: c.Lanes, K: images},
+			tile.Mat{Ptr: unsafe.Add(sums, at*r.pixelBytes+image*c.Size), Row: r.pixelBytes / c.Size, Col: 1})
 	}
 	for i := 0; i < results; i += c.Lanes {
 		at := min(i, results-c.Lanes)

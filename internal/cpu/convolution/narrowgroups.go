@@ -239,16 +239,19 @@ func (r *groupRun) store(sums, rows unsafe.Pointer, image, first, n, y, h int) {
 	pixels := h * r.outW
 	dst, step := r.dst.at(image, first, y, 0, r.Size), r.outC*r.dst.C
 	whole := pixels / r.Lanes
+	from := tile.Mat{Ptr: sums, Row: r.Lanes, Col: 1}
 	if r.dst.W == 1 && r.dst.H == r.outW && n == r.Lanes && whole > 0 {
 		// What is left behind whole vectors is transposed together with some before it again.
-		r.PackLines(dst, step*r.Size, r.VB, sums, r.Lanes, r.Lanes*r.VB, r.Lanes, r.Lanes, whole)
+		to := tile.Panel{Ptr: dst, Pitch: step * r.Size, Rows: r.Lanes, K: r.Lanes}
+		r.PackLines(to, r.VB, from, r.Lanes*r.VB, whole)
 		if at := pixels - r.Lanes; pixels%r.Lanes > 0 {
-			r.PackLines(unsafe.Add(dst, at*r.Size), step*r.Size, 0, unsafe.Add(sums, at*r.VB), r.Lanes, 0, r.Lanes, r.Lanes, 1)
+			to.Ptr = unsafe.Add(dst, at*r.Size)
+			r.PackLines(to, 0, from.Offset(at*r.Lanes, r.Size), 0, 1)
 		}
 		return
 	}
 	pitch := tile.Ceil(pixels, r.Lanes) * r.VB
-	r.PackLines(rows, pitch, r.VB, sums, r.Lanes, r.Lanes*r.VB, r.Lanes, r.Lanes, tile.Ceil(pixels, r.Lanes))
+	r.PackLines(tile.Panel{Ptr: rows, Pitch: pitch, Rows: r.Lanes, K: r.Lanes}, r.VB, from, r.Lanes*r.VB, tile.Ceil(pixels, r.Lanes))
 	for lane := range n {
 		from := tile.Mat{Ptr: unsafe.Add(rows, lane*pitch), Row: r.outW, Col: 1}
 		to := tile.Mat{Ptr: unsafe.Add(dst, lane*step*r.Size), Row: r.dst.H, Col: r.dst.W}
@@ -344,8 +347,9 @@ func (l *lanesOf) fill(dst unsafe.Pointer, image, more, y, x, rows, cols int) {
 	}
 	clear(unsafe.Slice((*byte)(dst), from*row))
 	if from < to {
-		l.PackLines(unsafe.Add(dst, from*row+left*l.VB), l.VB, row,
-			l.src.at(image, l.first+more, y+from, x+left, l.Size), l.step*l.src.C, l.src.H*l.Size, l.n, k, to-from)
+		panel := tile.Panel{Ptr: unsafe.Add(dst, from*row+left*l.VB), Pitch: l.VB, Rows: l.n, K: k}
+		pixels := tile.Mat{Ptr: l.src.at(image, l.first+more, y+from, x+left, l.Size), Row: l.step * l.src.C, Col: 1}
+		l.PackLines(panel, row, pixels, l.src.H*l.Size, to-from)
 	}
 	clear(unsafe.Slice((*byte)(unsafe.Add(dst, to*row)), (rows-to)*row))
 }
@@ -441,11 +445,7 @@ func (r *groupGrad) Chunk(worker, begin, end int) {
 		}
 		// Groups are next to each other in vectors, the weights of one in memory.
 		per := r.inC * r.outC * r.taps
-		if r.D == array.Float32 {
-			tile.Gather[float32](unsafe.Add(r.dw, first*per*r.Size), per*r.Size, sums, r.Lanes, 1, per, n)
-		} else {
-			tile.Gather[float64](unsafe.Add(r.dw, first*per*r.Size), per*r.Size, sums, r.Lanes, 1, per, n)
-		}
+		r.Gather(tile.Panel{Ptr: unsafe.Add(r.dw, first*per*r.Size), Pitch: per * r.Size, Rows: per, K: n}, tile.Mat{Ptr: sums, Row: r.Lanes, Col: 1})
 	}
 }
 

@@ -94,8 +94,8 @@ func (g *Convolution) directForward(y, x Image, w unsafe.Pointer) {
 		}
 	}
 	k := len(c.terms)
-	c.packWeights = func(dst unsafe.Pointer, pitch, group, o, n int) {
-		c.Pack(dst, pitch, unsafe.Add(g.weightsOf(w, group), o*k*c.Size), k, 1, n, k)
+	c.packWeights = func(to tile.Panel, group, o int) {
+		c.Pack(to, tile.Mat{Ptr: unsafe.Add(g.weightsOf(w, group), o*k*c.Size), Row: k, Col: 1})
 	}
 	c.run(g.Threads)
 	c.release()
@@ -193,27 +193,28 @@ func (g *Convolution) gradInputPhase(dx, dy Image, w unsafe.Pointer, ry, rx int)
 	}
 	taps := g.KH * g.KW
 	perO := len(kh) * len(kw)
-	c.packWeights = func(dst unsafe.Pointer, pitch, group, ch, n int) {
+	c.packWeights = func(to tile.Panel, group, ch int) {
 		if perO == 0 {
 			return
 		}
 		w := g.weightsOf(w, group)
 		if taps == 1 {
-			c.Pack(dst, pitch, unsafe.Add(w, ch*c.Size), 1, c.outC, n, c.srcC)
+			c.Pack(to, tile.Mat{Ptr: unsafe.Add(w, ch*c.Size), Row: 1, Col: c.outC})
 			return
 		}
 		for o := range c.srcC {
 			src := unsafe.Add(w, (o*c.outC+ch)*taps*c.Size)
-			to := unsafe.Add(dst, o*perO*pitch)
+			part := to
+			part.Ptr, part.K = unsafe.Add(to.Ptr, o*perO*to.Pitch), perO
 			if perO == taps {
-				c.Pack(to, pitch, src, taps, 1, n, taps)
+				c.Pack(part, tile.Mat{Ptr: src, Row: taps, Col: 1})
 				continue
 			}
 			for _, y := range kh {
 				for _, x := range kw {
 					row := tile.Mat{Ptr: unsafe.Add(src, (y*g.KW+x)*c.Size), Row: 0, Col: taps}
-					tile.CopyMat(c.Machine, 1, n, tile.Mat{Ptr: to, Row: 0, Col: 1}, row)
-					to = unsafe.Add(to, pitch)
+					tile.CopyMat(c.Machine, 1, to.Rows, tile.Mat{Ptr: part.Ptr, Row: 0, Col: 1}, row)
+					part.Ptr = unsafe.Add(part.Ptr, to.Pitch)
 				}
 			}
 		}

@@ -117,12 +117,12 @@ func (w *winograd) transform(step winogradStep, f *winogradFrame) {
 }
 
 // transpose is pack, also without machine code.
-func (w *winograd) transpose(dst unsafe.Pointer, pitch int, src unsafe.Pointer, step, kStep, rows, k int) {
+func (w *winograd) transpose(to tile.Panel, from tile.Mat) {
 	if w.ISA == jit.Portable {
-		tile.Gather[float32](dst, pitch, src, step, kStep, rows, k)
+		w.Gather(to, from)
 		return
 	}
-	w.Pack(dst, pitch, src, step, kStep, rows, k)
+	w.Pack(to, from)
 }
 
 // transformWeights transforms the weights: for each strip and each of the 16 matrices, a
@@ -139,12 +139,13 @@ func (w *winograd) transformWeights(threads int) {
 		f := winogradFrame{src: buffer.Ptr(), matrixStep: w.inC * bytes, tileStep: bytes, tiles: winogradChannels, half: 0.5}
 		for s := begin; s < end; s++ {
 			for c := 0; c < w.inC; c += winogradChannels {
-				from := unsafe.Add(w.weights, (s*width*w.outStep+c*w.inStep)*w.Size)
+				from := tile.Mat{Ptr: unsafe.Add(w.weights, (s*width*w.outStep+c*w.inStep)*w.Size), Row: w.outStep, Col: 1}
 				if w.inStep == 9 {
-					w.transpose(buffer.Ptr(), bytes, from, w.outStep, 1, width, 9*winogradChannels)
+					w.transpose(tile.Panel{Ptr: buffer.Ptr(), Pitch: bytes, Rows: width, K: 9 * winogradChannels}, from)
 				} else {
 					for i := range winogradChannels {
-						w.transpose(unsafe.Add(buffer.Ptr(), i*9*bytes), bytes, unsafe.Add(from, i*w.inStep*w.Size), w.outStep, 1, width, 9)
+						to := tile.Panel{Ptr: unsafe.Add(buffer.Ptr(), i*9*bytes), Pitch: bytes, Rows: width, K: 9}
+						w.transpose(to, from.Offset(i*w.inStep, w.Size))
 					}
 				}
 				f.dst = unsafe.Add(w.transformed.Ptr(), (s*16*w.inC+c)*bytes)
@@ -194,7 +195,8 @@ func (w *winograd) fill(plane unsafe.Pointer, image, c, top, rows int) {
 	}
 	for y := max(0, -top); y < min(rows, w.srcH-top); y++ {
 		// What is written behind the row are zeros, and before the next one.
-		w.transpose(unsafe.Add(plane, (y*cols+left)*w.VB), w.VB, w.src.at(image, c, top+y, w.colAt+left, w.Size), w.src.C, w.src.W, w.Lanes, n)
+		w.transpose(tile.Panel{Ptr: unsafe.Add(plane, (y*cols+left)*w.VB), Pitch: w.VB, Rows: w.Lanes, K: n},
+			tile.Mat{Ptr: w.src.at(image, c, top+y, w.colAt+left, w.Size), Row: w.src.C, Col: w.src.W})
 	}
 }
 
@@ -261,7 +263,8 @@ func (w *winograd) result(plane, sums unsafe.Pointer, image, o, first, rows int)
 		for x := 0; x < run; x += w.Lanes {
 			// Behind whole vectors some pixels before are transposed again.
 			x := min(x, run-w.Lanes)
-			w.Pack(unsafe.Add(to, x*w.Size), w.dst.C*w.Size, unsafe.Add(from, x*w.VB), w.Lanes, 1, w.Lanes, w.Lanes)
+			w.Pack(tile.Panel{Ptr: unsafe.Add(to, x*w.Size), Pitch: w.dst.C * w.Size, Rows: w.Lanes, K: w.Lanes},
+				tile.Mat{Ptr: unsafe.Add(from, x*w.VB), Row: w.Lanes, Col: 1})
 		}
 	}
 }

@@ -240,11 +240,12 @@ func (j *job) taskWith(base, bufB unsafe.Pointer, m0, m1, n0, n1 int, o *operand
 		f.Flags = tile.Bit(p0 > 0, 0)
 		if j.packB {
 			whole := (n1 - n0) / width
-			src := unsafe.Add(o.b.Ptr, (p0*o.b.Row+n0*o.b.Col)*j.Size)
-			j.PackPanels(bufB, width*j.Size, width*j.Padded(kk)*j.Size, src, o.b.Col, o.b.Row, width, kk, whole)
-			if x := n0 + whole*width; x < n1 {
-				dst := unsafe.Add(bufB, (x-n0)*j.Padded(kk)*j.Size)
-				j.Pack(dst, tile.Ceil(n1-x, j.Lanes)*j.VB, unsafe.Add(o.b.Ptr, (p0*o.b.Row+x*o.b.Col)*j.Size), o.b.Col, o.b.Row, n1-x, kk)
+			term := j.Padded(kk) * j.Size // bytes of a column
+			columns := o.b.T().Offset(p0*o.b.Row+n0*o.b.Col, j.Size)
+			j.PackPanels(tile.Panel{Ptr: bufB, Pitch: width * j.Size, Rows: width, K: kk}, width*term, columns, whole)
+			if x := whole * width; n0+x < n1 {
+				rest := tile.Panel{Ptr: unsafe.Add(bufB, x*term), Pitch: tile.Ceil(n1-n0-x, j.Lanes) * j.VB, Rows: n1 - n0 - x, K: kk}
+				j.Pack(rest, columns.Offset(x*o.b.Col, j.Size))
 			}
 		}
 		for i0 := m0; i0 < m1; i0 += j.rows {
@@ -270,7 +271,7 @@ func (j *job) block(f *tile.Frame, i0, i1, n0, n1, p0, kk int, o *operands, bufA
 			if q < wide {
 				r++
 			}
-			j.Pack(unsafe.Add(bufA, q*panelBytes), pitch, unsafe.Add(o.a.Ptr, (i*o.a.Row+p0*o.a.Col)*j.Size), o.a.Row, o.a.Col, r, kk)
+			j.Pack(tile.Panel{Ptr: unsafe.Add(bufA, q*panelBytes), Pitch: pitch, Rows: r, K: kk}, o.a.Offset(i*o.a.Row+p0*o.a.Col, j.Size))
 			i += r
 		}
 	}

@@ -56,22 +56,8 @@ func CheckType(op string, d array.DType) {
 // CopyMat copies an m x n matrix.
 func CopyMat(mach Machine, m, n int, dst, src Mat) {
 	for i := range m {
-		d, s := dst.Offset(i*dst.Row, mach.Size), src.Offset(i*src.Row, mach.Size)
-		if mach.D == array.Float32 {
-			Gather[float32](d.Ptr, dst.Col*4, s.Ptr, 0, src.Col, 1, n)
-		} else {
-			Gather[float64](d.Ptr, dst.Col*8, s.Ptr, 0, src.Col, 1, n)
-		}
-	}
-}
-
-// Gather is pack for strides that no kernel takes.
-func Gather[E Element](dst unsafe.Pointer, pitch int, src unsafe.Pointer, step, kStep, rows, k int) {
-	size := int(unsafe.Sizeof(E(0)))
-	for p := range k {
-		for i := range rows {
-			*(*E)(unsafe.Add(dst, p*pitch+i*size)) = *(*E)(unsafe.Add(src, (i*step+p*kStep)*size))
-		}
+		to := Panel{Ptr: dst.Offset(i*dst.Row, mach.Size).Ptr, Pitch: dst.Col * mach.Size, Rows: 1, K: n}
+		mach.Gather(to, Mat{src.Offset(i*src.Row, mach.Size).Ptr, 0, src.Col})
 	}
 }
 

@@ -28,66 +28,94 @@ func (m Machine) Narrow() Machine {
 	return m
 }
 
-// Pack writes a panel of rows elements for each of k terms: element i of term p is
-// read at src + (i*step + p*kStep) elements and written to dst + p*pitch bytes +
-// i elements. dst has room for whole vectors and for k rounded up to lanes terms.
-func (m Machine) Pack(dst unsafe.Pointer, pitch int, src unsafe.Pointer, step, kStep, rows, k int) {
-	if k == 0 {
+// A Panel is where packed elements go: Rows of them for each of K terms, those of term p side
+// by side at Ptr + p*Pitch bytes.
+type Panel struct {
+	Ptr     unsafe.Pointer
+	Pitch   int
+	Rows, K int
+}
+
+// at returns the panel that lies so many bytes behind p.
+func (p Panel) at(bytes int) Panel {
+	p.Ptr = unsafe.Add(p.Ptr, bytes)
+	return p
+}
+
+// Pack writes a panel: element i of term p is element (i, p) of from. The panel has room for
+// whole vectors and for its terms rounded up to lanes.
+func (m Machine) Pack(to Panel, from Mat) {
+	if to.K == 0 {
 		return
 	}
-	f := packFrame{src: src, dst: dst, dstStep: pitch, k: k, panels: 1}
+	f := packFrame{src: from.Ptr, dst: to.Ptr, dstStep: to.Pitch, k: to.K, panels: 1}
 	switch {
-	case step == 1:
-		nv := (rows + m.Lanes - 1) / m.Lanes
-		f.srcStep = kStep * m.Size
-		m.SetMask(&f.mask, &f.lanes, rows-(nv-1)*m.Lanes)
+	case from.Row == 1:
+		nv := Ceil(to.Rows, m.Lanes)
+		f.srcStep = from.Col * m.Size
+		m.SetMask(&f.mask, &f.lanes, to.Rows-(nv-1)*m.Lanes)
 		jit.Call(gen.Kernel(packs, packKey{m.ISA, m.D, false, nv}), 0, unsafe.Pointer(&f))
-	case kStep == 1:
-		f.srcStep = step * m.Size
-		if tail := k % m.Lanes; tail != 0 {
+	case from.Col == 1:
+		f.srcStep = from.Row * m.Size
+		if tail := to.K % m.Lanes; tail != 0 {
 			m.SetMask(&f.mask, &f.lanes, tail)
 		}
-		for i := 0; i < rows; i += m.Lanes {
-			f.src = unsafe.Add(src, i*step*m.Size)
-			f.dst = unsafe.Add(dst, i*m.Size)
-			jit.Call(gen.Kernel(packs, packKey{m.ISA, m.D, true, min(m.Lanes, rows-i)}), 0, unsafe.Pointer(&f))
+		for i := 0; i < to.Rows; i += m.Lanes {
+			f.src = unsafe.Add(from.Ptr, i*from.Row*m.Size)
+			f.dst = unsafe.Add(to.Ptr, i*m.Size)
+			jit.Call(gen.Kernel(packs, packKey{m.ISA, m.D, true, min(m.Lanes, to.Rows-i)}), 0, unsafe.Pointer(&f))
 		}
-	case m.D == array.Float32:
-		Gather[float32](dst, pitch, src, step, kStep, rows, k)
 	default:
-		Gather[float64](dst, pitch, src, step, kStep, rows, k)
+		m.Gather(to, from)
 	}
 }
 
-// PackPanels packs n panels of whole vectors, panelStep bytes from one to the next, as
-// pack does one by one.
-func (m Machine) PackPanels(dst unsafe.Pointer, pitch, panelStep int, src unsafe.Pointer, step, kStep, rows, k, n int) {
-	if step == 1 && n > 0 && k > 0 {
-		f := packFrame{src: src, dst: dst, srcStep: kStep * m.Size, dstStep: pitch, k: k, panels: n, panelStep: panelStep}
+// PackPanels packs n panels of whole vectors, which follow each other in from, to and step
+// bytes behind each other, as Pack does one by one.
+func (m Machine) PackPanels(to Panel, step int, from Mat, n int) {
+	if from.Row == 1 && n > 0 && to.K > 0 {
+		f := packFrame{src: from.Ptr, dst: to.Ptr, srcStep: from.Col * m.Size, dstStep: to.Pitch, k: to.K, panels: n, panelStep: step}
 		m.SetMask(&f.mask, &f.lanes, m.Lanes)
-		jit.Call(gen.Kernel(packs, packKey{m.ISA, m.D, false, rows / m.Lanes}), 0, unsafe.Pointer(&f))
+		jit.Call(gen.Kernel(packs, packKey{m.ISA, m.D, false, to.Rows / m.Lanes}), 0, unsafe.Pointer(&f))
 		return
 	}
 	for i := range n {
-		m.Pack(unsafe.Add(dst, i*panelStep), pitch, unsafe.Add(src, i*rows*step*m.Size), step, kStep, rows, k)
+		m.Pack(to.at(i*step), from.Offset(i*to.Rows*from.Row, m.Size))
 	}
 }
 
-// PackLines transposes lines of k elements of each of rows rows, at most as many as a vector
-// has lanes, step elements from row to row: as Pack with a kStep of 1 does line by line. Lines
-// are srcLine and dstLine bytes apart.
-func (m Machine) PackLines(dst unsafe.Pointer, pitch, dstLine int, src unsafe.Pointer, step, srcLine, rows, k, lines int) {
-	if k == 0 || lines <= 0 {
+// PackLines packs n panels of at most as many rows as a vector has lanes, whose terms lie side
+// by side in from, as Pack does one by one: step and fromStep bytes from one to the next.
+func (m Machine) PackLines(to Panel, step int, from Mat, fromStep, n int) {
+	if to.K == 0 || n <= 0 {
 		return
 	}
-	f := packFrame{srcStep: step * m.Size, dstStep: pitch, k: k}
-	if tail := k % m.Lanes; tail != 0 {
+	f := packFrame{srcStep: from.Row * m.Size, dstStep: to.Pitch, k: to.K}
+	if tail := to.K % m.Lanes; tail != 0 {
 		m.SetMask(&f.mask, &f.lanes, tail)
 	}
-	code := gen.Kernel(packs, packKey{m.ISA, m.D, true, rows})
-	for i := range lines {
-		f.src, f.dst = unsafe.Add(src, i*srcLine), unsafe.Add(dst, i*dstLine)
+	code := gen.Kernel(packs, packKey{m.ISA, m.D, true, to.Rows})
+	for i := range n {
+		f.src, f.dst = unsafe.Add(from.Ptr, i*fromStep), unsafe.Add(to.Ptr, i*step)
 		jit.Call(code, 0, unsafe.Pointer(&f))
+	}
+}
+
+// Gather is Pack for any strides, in Go.
+func (m Machine) Gather(to Panel, from Mat) {
+	if m.D == array.Float32 {
+		gather[float32](to, from)
+	} else {
+		gather[float64](to, from)
+	}
+}
+
+func gather[E Element](to Panel, from Mat) {
+	size := int(unsafe.Sizeof(E(0)))
+	for p := range to.K {
+		for i := range to.Rows {
+			*(*E)(unsafe.Add(to.Ptr, p*to.Pitch+i*size)) = *(*E)(unsafe.Add(from.Ptr, (i*from.Row+p*from.Col)*size))
+		}
 	}
 }
 
