@@ -3,6 +3,7 @@ package kernel
 import (
 	"math"
 
+	"weft/internal/array"
 	"weft/internal/op"
 )
 
@@ -24,12 +25,26 @@ type Elem struct {
 }
 
 // Index returns the index along an axis.
-func (e *Elem) Index(axis int) int { return e.Place[axis] }
+func (e *Elem) Index(axis int) int {
+	e.check("index")
+	dim(e.Shape, axis)
+	return e.Place[axis]
+}
 
 // Dim returns the length of an axis of the result.
-func (e *Elem) Dim(axis int) int { return e.Shape[axis] }
+func (e *Elem) Dim(axis int) int {
+	e.check("dim")
+	return dim(e.Shape, axis)
+}
+
+func (e *Elem) check(opName string) {
+	if e == nil || len(e.Place) != len(e.Shape) {
+		array.Failf(opName, "", "the element is nil, or its Place and its Shape differ in length")
+	}
+}
 
 func (e *Elem) words() [4]uint32 {
+	e.check("rand")
 	w := op.Philox(e.Seed, uint64(e.calls)<<32|uint64(e.Draw), uint64(inside(e.Shape, e.Place...)))
 	e.calls++
 	return w

@@ -15,11 +15,11 @@ type Near1[T any] struct {
 
 // At returns the element that lies at that offset from the place; outside the array it panics.
 func (a Near1[T]) At(di int) T {
-	return a.Data[inside(a.Shape[:], a.Place[0]+di)]
+	return at(a.Data, inside(a.Shape[:], a.Place[0]+di))
 }
 
 // Dim returns the length of an axis of the array.
-func (a Near1[T]) Dim(axis int) int { return a.Shape[axis] }
+func (a Near1[T]) Dim(axis int) int { return dim(a.Shape[:], axis) }
 
 // A Near2 is the neighbourhood of an element of an array of two dimensions.
 type Near2[T any] struct {
@@ -30,11 +30,11 @@ type Near2[T any] struct {
 
 // At returns the element that lies at that offset from the place; outside the array it panics.
 func (a Near2[T]) At(di, dj int) T {
-	return a.Data[inside(a.Shape[:], a.Place[0]+di, a.Place[1]+dj)]
+	return at(a.Data, inside(a.Shape[:], a.Place[0]+di, a.Place[1]+dj))
 }
 
 // Dim returns the length of an axis of the array.
-func (a Near2[T]) Dim(axis int) int { return a.Shape[axis] }
+func (a Near2[T]) Dim(axis int) int { return dim(a.Shape[:], axis) }
 
 // A Near3 is the neighbourhood of an element of an array of three dimensions.
 type Near3[T any] struct {
@@ -45,11 +45,11 @@ type Near3[T any] struct {
 
 // At returns the element that lies at that offset from the place; outside the array it panics.
 func (a Near3[T]) At(di, dj, dk int) T {
-	return a.Data[inside(a.Shape[:], a.Place[0]+di, a.Place[1]+dj, a.Place[2]+dk)]
+	return at(a.Data, inside(a.Shape[:], a.Place[0]+di, a.Place[1]+dj, a.Place[2]+dk))
 }
 
 // Dim returns the length of an axis of the array.
-func (a Near3[T]) Dim(axis int) int { return a.Shape[axis] }
+func (a Near3[T]) Dim(axis int) int { return dim(a.Shape[:], axis) }
 
 // A Near4 is the neighbourhood of an element of an array of four dimensions.
 type Near4[T any] struct {
@@ -60,11 +60,11 @@ type Near4[T any] struct {
 
 // At returns the element that lies at that offset from the place; outside the array it panics.
 func (a Near4[T]) At(di0, di1, di2, di3 int) T {
-	return a.Data[inside(a.Shape[:], a.Place[0]+di0, a.Place[1]+di1, a.Place[2]+di2, a.Place[3]+di3)]
+	return at(a.Data, inside(a.Shape[:], a.Place[0]+di0, a.Place[1]+di1, a.Place[2]+di2, a.Place[3]+di3))
 }
 
 // Dim returns the length of an axis of the array.
-func (a Near4[T]) Dim(axis int) int { return a.Shape[axis] }
+func (a Near4[T]) Dim(axis int) int { return dim(a.Shape[:], axis) }
 
 // A Near5 is the neighbourhood of an element of an array of five dimensions.
 type Near5[T any] struct {
@@ -75,11 +75,11 @@ type Near5[T any] struct {
 
 // At returns the element that lies at that offset from the place; outside the array it panics.
 func (a Near5[T]) At(di0, di1, di2, di3, di4 int) T {
-	return a.Data[inside(a.Shape[:], a.Place[0]+di0, a.Place[1]+di1, a.Place[2]+di2, a.Place[3]+di3, a.Place[4]+di4)]
+	return at(a.Data, inside(a.Shape[:], a.Place[0]+di0, a.Place[1]+di1, a.Place[2]+di2, a.Place[3]+di3, a.Place[4]+di4))
 }
 
 // Dim returns the length of an axis of the array.
-func (a Near5[T]) Dim(axis int) int { return a.Shape[axis] }
+func (a Near5[T]) Dim(axis int) int { return dim(a.Shape[:], axis) }
 
 // A Near6 is the neighbourhood of an element of an array of six dimensions.
 type Near6[T any] struct {
@@ -90,8 +90,8 @@ type Near6[T any] struct {
 
 // At returns the element that lies at that offset from the place; outside the array it panics.
 func (a Near6[T]) At(di0, di1, di2, di3, di4, di5 int) T {
-	return a.Data[inside(a.Shape[:], a.Place[0]+di0, a.Place[1]+di1, a.Place[2]+di2, a.Place[3]+di3, a.Place[4]+di4, a.Place[5]+di5)]
+	return at(a.Data, inside(a.Shape[:], a.Place[0]+di0, a.Place[1]+di1, a.Place[2]+di2, a.Place[3]+di3, a.Place[4]+di4, a.Place[5]+di5))
 }
 
 // Dim returns the length of an axis of the array.
-func (a Near6[T]) Dim(axis int) int { return a.Shape[axis] }
+func (a Near6[T]) Dim(axis int) int { return dim(a.Shape[:], axis) }

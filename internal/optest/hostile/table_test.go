@@ -10,6 +10,7 @@ import (
 	"weft/checkpoint"
 	"weft/data"
 	"weft/half"
+	"weft/kernel"
 	"weft/nn"
 	"weft/npy"
 	"weft/optim"
@@ -279,6 +280,37 @@ var types = rows([]row[reflect.Type]{
 	{"optim.SGD", reflect.TypeFor[optim.SGD]()},
 	{"optim.SGDOpts", reflect.TypeFor[optim.SGDOpts]()},
 	{"optim.StateError", reflect.TypeFor[optim.StateError]()},
+	{"kernel.Elem", reflect.TypeFor[kernel.Elem]()},
+	{"kernel.Near1", reflect.TypeFor[kernel.Near1[float32]]()},
+	{"kernel.Near2", reflect.TypeFor[kernel.Near2[float32]]()},
+	{"kernel.Near3", reflect.TypeFor[kernel.Near3[float32]]()},
+	{"kernel.Near4", reflect.TypeFor[kernel.Near4[float32]]()},
+	{"kernel.Near5", reflect.TypeFor[kernel.Near5[float32]]()},
+	{"kernel.Near6", reflect.TypeFor[kernel.Near6[float32]]()},
+	{"kernel.Array1", reflect.TypeFor[kernel.Array1[float32]]()},
+	{"kernel.Array2", reflect.TypeFor[kernel.Array2[float32]]()},
+	{"kernel.Array3", reflect.TypeFor[kernel.Array3[float32]]()},
+	{"kernel.Array4", reflect.TypeFor[kernel.Array4[float32]]()},
+	{"kernel.Array5", reflect.TypeFor[kernel.Array5[float32]]()},
+	{"kernel.Array6", reflect.TypeFor[kernel.Array6[float32]]()},
+	{"kernel.Clamped1", reflect.TypeFor[kernel.Clamped1[float32]]()},
+	{"kernel.Clamped2", reflect.TypeFor[kernel.Clamped2[float32]]()},
+	{"kernel.Clamped3", reflect.TypeFor[kernel.Clamped3[float32]]()},
+	{"kernel.Clamped4", reflect.TypeFor[kernel.Clamped4[float32]]()},
+	{"kernel.Clamped5", reflect.TypeFor[kernel.Clamped5[float32]]()},
+	{"kernel.Clamped6", reflect.TypeFor[kernel.Clamped6[float32]]()},
+	{"kernel.Wrapped1", reflect.TypeFor[kernel.Wrapped1[float32]]()},
+	{"kernel.Wrapped2", reflect.TypeFor[kernel.Wrapped2[float32]]()},
+	{"kernel.Wrapped3", reflect.TypeFor[kernel.Wrapped3[float32]]()},
+	{"kernel.Wrapped4", reflect.TypeFor[kernel.Wrapped4[float32]]()},
+	{"kernel.Wrapped5", reflect.TypeFor[kernel.Wrapped5[float32]]()},
+	{"kernel.Wrapped6", reflect.TypeFor[kernel.Wrapped6[float32]]()},
+	{"kernel.Zeroed1", reflect.TypeFor[kernel.Zeroed1[float32]]()},
+	{"kernel.Zeroed2", reflect.TypeFor[kernel.Zeroed2[float32]]()},
+	{"kernel.Zeroed3", reflect.TypeFor[kernel.Zeroed3[float32]]()},
+	{"kernel.Zeroed4", reflect.TypeFor[kernel.Zeroed4[float32]]()},
+	{"kernel.Zeroed5", reflect.TypeFor[kernel.Zeroed5[float32]]()},
+	{"kernel.Zeroed6", reflect.TypeFor[kernel.Zeroed6[float32]]()},
 	{"data.Batch", reflect.TypeFor[data.Batch]()},
 	{"data.Batcher", reflect.TypeFor[data.Batcher]()},
 	{"data.Dataset", reflect.TypeFor[data.Dataset]()},
