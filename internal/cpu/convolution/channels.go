@@ -53,9 +53,6 @@ type channelClass struct {
 // channelTiles are the tiles of a task, by class.
 type channelTiles [][]channelTile
 
-// channelTerms is the least number of terms of sums for which channels may be in vectors.
-const channelTerms = 48
-
 var channelRuns = sync.Pool{New: func() any { return new(channelRun) }}
 
 // runChannels computes the correlation by channels if that takes less time, and
@@ -126,9 +123,9 @@ func (r *channelRun) plan() bool {
 		r.classOfX = append(r.classOfX, indexOf(&r.classX, k))
 		r.widths = append(r.widths, w)
 		x += w
-		cost += max(w*r.nv, 8)
+		cost += max(w*r.nv, tile.LeastCost)
 	}
-	if cost*r.strips*c.outH > c.bands*c.cost*21/20 {
+	if cost*r.strips*c.outH > c.bands*c.cost*channelMargin/100 {
 		return false
 	}
 	r.classY, r.classOfY = edges(r.classY, r.classOfY, c.outH, c.stepY, c.rowAt, r.spanY, c.srcH)
@@ -178,7 +175,7 @@ func (r *channelRun) pack(threads int) bool {
 	padded := slices.ContainsFunc(r.classY, func(e edge) bool { return e != edge{} }) ||
 		slices.ContainsFunc(r.classX, func(k channelClass) bool { return k.edge != edge{} })
 	c.weights = tile.Alloc(r.strips * c.panelBytes)
-	if c.outC*len(c.terms) < 64<<10 {
+	if c.outC*len(c.terms) < threadedWeights {
 		threads = 1
 	}
 	var wild atomic.Bool
@@ -216,17 +213,17 @@ func finite(d array.DType, p unsafe.Pointer, bytes int) bool {
 // block of weights.
 func (r *channelRun) cut(threads int) {
 	c := r.correlation
-	pixels := (128 << 10) / c.weightPitch
+	pixels := channelSums / c.weightPitch
 	c.bandH, r.images = c.outH, 1
 	if plane := c.outH * c.outW; plane <= pixels {
 		r.images = min(c.n, pixels/plane)
 	} else {
 		c.bandH = max(1, pixels/c.outW)
 	}
-	for threads > 1 && tile.Ceil(c.n, r.images)*tile.Ceil(c.outH, c.bandH) < 4*threads {
+	for threads > 1 && tile.Ceil(c.n, r.images)*tile.Ceil(c.outH, c.bandH) < tasksPerThread*threads {
 		if r.images > 1 {
 			r.images = tile.Ceil(r.images, 2)
-		} else if c.bandH > 4 {
+		} else if c.bandH > channelRows {
 			c.bandH = tile.Ceil(c.bandH, 2)
 		} else {
 			break
@@ -235,7 +232,7 @@ func (r *channelRun) cut(threads int) {
 	c.bandH = tile.Ceil(c.outH, tile.Ceil(c.outH, c.bandH))
 	c.bands, r.groups = tile.Ceil(c.outH, c.bandH), tile.Ceil(c.n, r.images)
 	r.stripsEach = r.strips
-	for threads > 1 && r.groups*c.bands*tile.Ceil(r.strips, r.stripsEach) < 4*threads && r.stripsEach > 1 {
+	for threads > 1 && r.groups*c.bands*tile.Ceil(r.strips, r.stripsEach) < tasksPerThread*threads && r.stripsEach > 1 {
 		r.stripsEach = tile.Ceil(r.stripsEach, 2)
 	}
 	c.parts = tile.Ceil(r.strips, r.stripsEach)

@@ -105,11 +105,10 @@ func (c *correlation) layout() {
 func (c *correlation) cut(threads int) {
 	c.bandH = c.outH
 	if perRow := c.srcC * c.stepY * c.rowPitch * c.Size; perRow > 0 && !c.direct {
-		const bandBytes = 512 << 10
-		c.bandH = min(c.outH, max(bandBytes/perRow, tile.Ceil(8*c.Lanes, c.outW), 1))
+		c.bandH = min(c.outH, max(bandSource/perRow, tile.Ceil(bandVectors*c.Lanes, c.outW), 1))
 	}
 	stacks := c.n * c.groups
-	for threads > 1 && stacks*tile.Ceil(c.outH, c.bandH) < 4*threads && c.bandH*c.outW >= 16*c.Lanes {
+	for threads > 1 && stacks*tile.Ceil(c.outH, c.bandH) < tasksPerThread*threads && c.bandH*c.outW >= halvedVectors*c.Lanes {
 		c.bandH = tile.Ceil(c.bandH, 2)
 	}
 	c.bandH = tile.Ceil(c.outH, tile.Ceil(c.outH, c.bandH))
@@ -136,7 +135,7 @@ func (c *correlation) cut(threads int) {
 	}
 	c.setPanels(c.nv)
 	c.parts = 1
-	for threads > 1 && stacks*c.bands*c.parts < 4*threads && c.parts < c.panels {
+	for threads > 1 && stacks*c.bands*c.parts < tasksPerThread*threads && c.parts < c.panels {
 		c.parts++
 	}
 	c.panelsPerTask = tile.Ceil(c.panels, c.parts)
@@ -161,7 +160,7 @@ func (c *correlation) chooseTile() {
 	flat := c.through || c.dst.H == c.outW
 	most := 1
 	if c.ISA == jit.AVX512 && flat && c.outW%c.Lanes != 0 {
-		most = 3
+		most = maxSegments
 	}
 	best := 0
 	for s := 1; s <= most; s++ {
@@ -169,7 +168,7 @@ func (c *correlation) chooseTile() {
 		for nv := 1; nv <= tile.MaxWidth(c.ISA) && nv*s <= tile.MaxMasks; nv++ {
 			panels := tile.Ceil(c.outC, tile.MaxRows(c.ISA, nv))
 			mr := tile.Ceil(c.outC, panels)
-			cost := func(v int) int { return panels * max(mr*v, 8, mr+2*v*s) }
+			cost := func(v int) int { return panels * max(mr*v, tile.LeastCost, mr+2*v*s) }
 			total := vectors / nv * cost(nv)
 			if r := vectors % nv; r > 0 {
 				total += cost(r)
@@ -219,7 +218,7 @@ func (c *correlation) places(to []tile.Place, s, h int) []tile.Place {
 func (c *correlation) packAllWeights(threads int) {
 	panels := c.groups * c.panels
 	c.weights = tile.Alloc(max(panels*c.panelBytes, 1))
-	if c.groups*c.outC*len(c.terms) < 64<<10 {
+	if c.groups*c.outC*len(c.terms) < threadedWeights {
 		threads = 1
 	}
 	if threads == 1 {

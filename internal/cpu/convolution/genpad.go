@@ -85,7 +85,7 @@ func genPad(g *gen.Gen) {
 }
 
 // pad copies rows of n elements with left zeros before and right after, at most a
-// vector of each. It enters the kernel for about 128 KB at a time.
+// vector of each. It enters the kernel for gen.ChunkBytes at a time.
 func (c *correlation) pad(dst unsafe.Pointer, dstStep int, src unsafe.Pointer, srcStep, rows, left, n, right int) {
 	m := c.Machine
 	f := padFrame{srcStep: srcStep * m.Size, dstStep: dstStep * m.Size,
@@ -93,7 +93,7 @@ func (c *correlation) pad(dst unsafe.Pointer, dstStep int, src unsafe.Pointer, s
 	for i, l := range [3]int{left, n % m.Lanes, right} {
 		m.SetMask(&f.mask[i], &f.lanes[i], l)
 	}
-	most := max(1, (128<<10)/(n*m.Size))
+	most := max(1, gen.ChunkBytes/(n*m.Size))
 	for at := 0; at < rows; at += most {
 		f.src, f.dst = unsafe.Add(src, at*f.srcStep), unsafe.Add(dst, at*f.dstStep)
 		f.rows = min(most, rows-at)

@@ -49,8 +49,8 @@ func (w *gradWeight) tileTaps() (tapTiling, int) {
 		most := min(maxGroup, maxTapVectors(m, t.rows)*t.segments)
 		for n := 1; n <= min(most, groups); n++ {
 			nv := tile.Ceil(n, t.segments)
-			// Merging a segment with others takes as long as a quarter of a product.
-			cost := max(t.rows*nv*4+(n-nv)*2, 32, (t.rows+n)*4) + 4
+			// As tile.Cost, but that merging a segment with others counts too.
+			cost := max(t.rows*nv*tapProduct+(n-nv)*tapMerge, tile.LeastCost*tapProduct, (t.rows+n)*tapProduct) + tapProduct
 			if m.VB < w.VB {
 				cost /= 2
 			}
@@ -61,7 +61,7 @@ func (w *gradWeight) tileTaps() (tapTiling, int) {
 			}
 		}
 	}
-	return best, bestCost / 4
+	return best, bestCost / tapProduct
 }
 
 // useTaps makes vectors hold taps.

@@ -104,7 +104,7 @@ func (w *gradWeight) plan(threads int) {
 		limit := rowsLimit(w.ISA, nv)
 		most := min(limit/w.run, tile.MaxGroups)
 		if strided {
-			most = min(limit, 14)
+			most = min(limit, stridedRows)
 		}
 		if most == 0 {
 			continue
@@ -150,9 +150,9 @@ func (w *gradWeight) plan(threads int) {
 	w.panelTasks, w.stripTasks, w.taskSize = 1, 1, 1
 	switch {
 	case threads == 1:
-	case w.panels*w.strips >= 4*threads || w.blocks*result > 64<<20:
+	case w.panels*w.strips >= tasksPerThread*threads || w.blocks*result > maxBlockSums:
 		// A part of the panels packs dy, a part of the strips copies the images.
-		for w.panelTasks*w.stripTasks < 2*threads {
+		for w.panelTasks*w.stripTasks < sharesOfPanel*threads {
 			if w.stripTasks < w.strips && (w.direct || w.stripTasks <= w.panelTasks) {
 				w.stripTasks = min(2*w.stripTasks, w.strips)
 			} else if w.panelTasks < w.panels {
@@ -163,7 +163,7 @@ func (w *gradWeight) plan(threads int) {
 		}
 	default:
 		w.byBlock = true
-		w.taskSize = tile.Ceil(w.blocks, 8*threads)
+		w.taskSize = tile.Ceil(w.blocks, blocksShare*threads)
 		w.sumBytes = result * w.blocks
 	}
 	w.perWorker = w.packBytes + imageBytes

@@ -88,7 +88,7 @@ func (g *Convolution) gradWeightGroups(dw unsafe.Pointer, x, dy Image) {
 	}
 	one := g.group(0)
 	threads := tile.ThreadsFor(g.N*g.OutH()*g.OutW()*g.O*one.C*g.KH*g.KW, g.Threads)
-	if threads > 1 && g.Groups >= 4*threads {
+	if threads > 1 && g.Groups >= tasksPerThread*threads {
 		one.Threads = 1
 	} else {
 		threads = 1

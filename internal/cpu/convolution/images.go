@@ -71,18 +71,18 @@ func (r *imageRun) plan(threads int) bool {
 		images := tile.Ceil(c.n, groups)
 		nv := tile.Ceil(images, c.Lanes)
 		// The last task has whole vectors too, and a task stays in the second cache.
-		if nv > tile.MaxWidth(c.ISA) || c.n-(groups-1)*images < c.Lanes || r.taskBytes(nv) > 1<<20 {
+		if nv > tile.MaxWidth(c.ISA) || c.n-(groups-1)*images < c.Lanes || r.taskBytes(nv) > imageTask {
 			continue
 		}
 		panels := tile.Ceil(c.outC, tile.MaxRows(c.ISA, nv))
-		// As tile.Cost; to transpose a vector takes some ten.
-		cost := terms*panels*tile.Cost(tile.Ceil(c.outC, panels), nv) + 10*nv*(c.srcC*c.srcH*c.srcW+c.outC*c.outH*c.outW)
+		// As tile.Cost.
+		cost := terms*panels*tile.Cost(tile.Ceil(c.outC, panels), nv) + transposeCost*nv*(c.srcC*c.srcH*c.srcW+c.outC*c.outH*c.outW)
 		cost *= tile.Ceil(groups, threads)
 		if best == 0 || cost < best {
 			best, r.nv, r.images, r.groups = cost, nv, images, groups
 		}
 	}
-	return best > 0 && best*10/9 < c.n*c.bands*c.cost*len(c.terms)/threads
+	return best > 0 && best*10 < imageTenths*(c.n*c.bands*c.cost*len(c.terms)/threads)
 }
 
 // taskBytes returns the bytes of a task of nv vectors of images: the images, with the room

@@ -17,16 +17,10 @@ import (
 // side, zeros around them, and the results back. A vector of weights is then one of each group,
 // no lane is idle at the ends of rows, and the orders of all sums are those of other ways.
 
-const (
-	narrowChannels = 8         // the most of a group, of the source and of the result
-	narrowBytes    = 192 << 10 // about what the pixels of a task may take
-	narrowStep     = 64        // the greatest step between pixels or taps
-)
-
-// narrow reports that vectors of so many groups of channels are worth it: other ways take more
-// than twice the time for up to three channels, so that half of the lanes may be idle.
+// narrow reports that vectors of so many groups of channels are worth it, with half of the lanes
+// idle at most, or a quarter where groups have more channels.
 func narrow(groups, lanes, channels int) bool {
-	if channels > 3 {
+	if channels > halfChannels {
 		return channels <= narrowChannels && groups*4 >= tile.Ceil(groups, lanes)*lanes*3
 	}
 	return groups >= lanes/2
@@ -91,7 +85,7 @@ func (r *groupRun) run(g *Convolution, w unsafe.Pointer, weightStep int) bool {
 	work := r.n * r.groups * r.outC * tile.Ceil(r.outH, r.phaseY) * tile.Ceil(r.outW, r.phaseX) * len(r.phases) * (max(terms, 1) + tile.TailWork(r.tail))
 	threads := tile.ThreadsFor(work, g.Threads)
 	r.cut(threads)
-	if r.perWorker > 8*narrowBytes {
+	if r.perWorker > narrowMost {
 		return false
 	}
 	r.pack(w, weightStep)
@@ -114,7 +108,7 @@ func (r *groupRun) cut(threads int) {
 	rows := tile.Ceil(r.outH, r.phaseY)
 	perRow := (r.inC*r.stepY*r.cols + 2*r.phaseY*r.outW) * r.VB
 	r.bandH = min(rows, max(1, narrowBytes/perRow))
-	for threads > 1 && r.n*r.blocks*tile.Ceil(rows, r.bandH) < 4*threads && r.bandH > 8 {
+	for threads > 1 && r.n*r.blocks*tile.Ceil(rows, r.bandH) < tasksPerThread*threads && r.bandH > narrowRows {
 		r.bandH = tile.Ceil(r.bandH, 2)
 	}
 	r.bandH = tile.Ceil(rows, tile.Ceil(rows, r.bandH))
@@ -391,7 +385,7 @@ func (c *Convolution) narrowGradWeight(dw unsafe.Pointer, x, dy Image) bool {
 	r.sourceBytes = (r.planeRows*r.cols + m.Lanes) * m.VB
 	r.dyBytes = (r.bandH*r.ow + m.Lanes) * m.VB
 	r.perWorker = r.inC*r.sourceBytes + r.outC*r.dyBytes + 2*r.inC*r.outC*r.taps*m.VB
-	if r.perWorker > 8*narrowBytes {
+	if r.perWorker > narrowMost {
 		return false
 	}
 	blocks := tile.Ceil(c.Groups, m.Lanes)

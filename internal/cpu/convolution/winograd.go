@@ -44,19 +44,6 @@ type winograd struct {
 	tail         tile.Tail
 }
 
-// winogradVectors is how many vectors of output channels a product computes at a time.
-const winogradVectors = 2
-
-// winogradBytes is about how large the transformed source of a band may be.
-const winogradBytes = 896 << 10
-
-// winogradChannels is what numbers of channels must be multiples of: of both vectors.
-const winogradChannels = 32
-
-// winogradSide is the least height and width of results for which Winograd's algorithm is
-// used: below it too much of the tiles lies outside.
-const winogradSide = 6
-
 // useWinograd reports whether a convolution with h x w results for an image is computed by
 // Winograd's algorithm. As that is another sum with other bits, nothing decides it but the
 // type and the shape of one image.
@@ -94,7 +81,7 @@ func (w *winograd) plan(threads int) {
 	// Rows of a power of two would fall into few sets of the first cache.
 	w.tileStep = w.inC*w.Size + 64
 	w.bandTiles = min(tilesH, max(1, winogradBytes/(16*w.tilesW*w.tileStep)))
-	for threads > 1 && w.n*tile.Ceil(tilesH, w.bandTiles) < 2*threads && w.bandTiles > 2 {
+	for threads > 1 && w.n*tile.Ceil(tilesH, w.bandTiles) < winogradTasks*threads && w.bandTiles > winogradBand {
 		w.bandTiles = tile.Ceil(w.bandTiles, 2)
 	}
 	w.bandTiles = tile.Ceil(tilesH, tile.Ceil(tilesH, w.bandTiles))
@@ -129,7 +116,7 @@ func (w *winograd) transpose(to tile.Panel, from tile.Mat) {
 // row of the strip's channels for every input channel.
 func (w *winograd) transformWeights(threads int) {
 	width, bytes := winogradVectors*w.Lanes, w.stripBytes()
-	if w.inC*w.outC < 8<<10 {
+	if w.inC*w.outC < winogradThreaded {
 		threads = 1
 	}
 	par.Run(w.strips, 1, threads, func(_, begin, end int) {

@@ -40,8 +40,11 @@ func (p *Places) walk(x *array.View) *walk {
 	return w
 }
 
-// batch is the number of places that are looked at at a time.
+// batch is the number of places that are looked at at a time: 4 KB of them, in the first cache.
 const batch = 512
+
+// placeNS is about what a place takes: reading it, and moving or adding its element.
+const placeNS = 2
 
 // run calls f for places side by side in columns c0 to before c1 of rows begin to before
 // end, in row-major order: the number of the first in the array of places, and the elements
@@ -108,15 +111,18 @@ func readPlaces[T int32 | int64](at []int, places []T, base int, w *walk) bool {
 	return bad >= 0
 }
 
+// leastParts is how many parts of whole lines a row has to have to be shared.
+const leastParts = 2
+
 // separate runs the walk on all threads where every thread has elements of its own: rows
 // where the axis is the last, else columns. Each element is named in row-major order.
 func (w *walk) separate(f func(first int, at []int)) {
 	count := w.rows * w.n
-	threads := gen.Threads(2 * count)
+	threads := gen.Threads(placeNS * count)
 	switch {
 	case w.last:
 		w.checked(w.rows, grain(8*w.n), threads, func(begin, end int) bool { return w.run(begin, end, 0, w.n, f) })
-	case threads == 1 || w.n < 2*gen.Line:
+	case threads == 1 || w.n < leastParts*gen.Line:
 		w.checked(1, 1, 1, func(_, _ int) bool { return w.run(0, w.rows, 0, w.n, f) })
 	default:
 		// Whole lines of the elements that are written, so that threads do not share any.
@@ -150,7 +156,7 @@ func (p *Places) Gather(out, x *array.View) {
 	}
 	f := mover(gen.Ptr(out), gen.Ptr(x), out.DType.Size(), false)
 	w := p.walk(x)
-	w.checked(w.rows, grain(8*w.n), gen.Threads(2*out.Size()), func(begin, end int) bool { return w.run(begin, end, 0, w.n, f) })
+	w.checked(w.rows, grain(8*w.n), gen.Threads(placeNS*out.Size()), func(begin, end int) bool { return w.run(begin, end, 0, w.n, f) })
 }
 
 // mover copies elements of a size between numbered and computed places: to the former, or to
@@ -202,7 +208,7 @@ func (p *Places) Scatter(out, x, base *array.View) {
 func copyWhole(out, x *array.View) {
 	n := out.Size() * out.DType.Size()
 	dst, src := bytes(gen.Ptr(out), n), bytes(gen.Ptr(x), n)
-	par.Run(n, 1<<17, 0, func(_, begin, end int) { copy(dst[begin:end], src[begin:end]) })
+	par.Run(n, gen.ChunkBytes, 0, func(_, begin, end int) { copy(dst[begin:end], src[begin:end]) })
 }
 
 // ScatterAdd writes zeros with the elements of x, which has the shape of the places,

@@ -60,7 +60,7 @@ func findWide[E, W any](e *Extremes, out []int64, x *array.View, axis int, wide 
 	y.Store, release = e.Alloc(len(from) * wide.Size())
 	defer release()
 	to := unsafe.Slice((*W)(gen.Ptr(&y)), len(from))
-	par.Run(len(from), 1<<14, 0, func(_, begin, end int) {
+	par.Run(len(from), grain(8), 0, func(_, begin, end int) {
 		for i := begin; i < end; i++ {
 			to[i] = as(from[i])
 		}
@@ -95,12 +95,16 @@ func behind[V value](x, best V, greatest bool) bool {
 
 // Sizes of the work. A part is what of a long axis is looked at by itself.
 const (
-	scanColumns = 1024
-	scanRows    = 8 // read side by side
-	scanVectors = 2 // of columns side by side, where there are as many
-	partRows    = 1 << 13
-	partRow     = 1 << 16
-	scanEntry   = 1 << 20 // bytes an entry, which takes some 50 us
+	scanColumns  = 1024    // of a block: their best and its row stay in the first cache
+	scanRows     = 8       // read side by side
+	scanVectors  = 2       // of columns side by side, where there are as many
+	partRows     = 1 << 13 // of a part of columns
+	partRow      = 1 << 16 // elements of a part of a row
+	enoughUnits  = 8       // from which on columns keep threads busy without parts
+	mostRows     = 1 << 30 // of a part: they are counted in lanes of 32 bits
+	scanEntry    = 1 << 20 // bytes an entry, which takes some 50 us
+	chunkOfScan  = 1 << 17 // elements a chunk: threads want long pieces of memory (NOTES)
+	scannedPerNS = 8       // elements a nanosecond, on one thread
 )
 
 // An argFinder looks for extremes: along rows if they are contiguous, else in
@@ -183,7 +187,7 @@ func (f *argFinder[E, V, P]) run() {
 		f.one = gen.Kernel(codes, k)
 	}
 	f.parts, f.at = 1, f.out
-	if units < 8 || f.columns == 0 || f.n > 1<<30 {
+	if units < enoughUnits || f.columns == 0 || f.n > mostRows {
 		f.parts = (f.n + f.part - 1) / f.part
 	} else {
 		f.part = f.n
@@ -192,7 +196,7 @@ func (f *argFinder[E, V, P]) run() {
 		f.best, f.at = make([]V, f.parts*len(f.out)), make([]int64, f.parts*len(f.out))
 	}
 	elements := f.n * len(f.out)
-	par.RunTask(units*f.parts, max(1<<17*units*f.parts/elements, 1), gen.Threads(elements/8), f)
+	par.RunTask(units*f.parts, max(chunkOfScan*units*f.parts/elements, 1), gen.Threads(elements/scannedPerNS), f)
 	if f.parts == 1 {
 		return
 	}

@@ -14,6 +14,10 @@ import (
 // maskBlock is the number of elements under a mask that are a chunk.
 const maskBlock = 1 << 16
 
+// Elements a nanosecond, on one thread: ones that are counted, elements that a kernel moves, and
+// positions that are written. Go moves one.
+const countedPerNS, movedPerNS, writtenPerNS = 32, 4, 2
+
 // truths reads a mask of bytes 0 and 1.
 func truths(mask unsafe.Pointer, n int) []byte { return unsafe.Slice((*byte)(mask), n) }
 
@@ -49,7 +53,7 @@ func (m *Mask) count(b []byte) int {
 func (m *Mask) Ranks() []int {
 	t := truths(m.Ptr, m.N)
 	r := make([]int, (m.N+maskBlock-1)/maskBlock+1)
-	par.Run(len(r)-1, 1, gen.Threads(m.N/32), func(_, begin, end int) {
+	par.Run(len(r)-1, 1, gen.Threads(m.N/countedPerNS), func(_, begin, end int) {
 		for b := begin; b < end; b++ {
 			r[b+1] = m.count(t[b*maskBlock : min(m.N, (b+1)*maskBlock)])
 		}
@@ -107,7 +111,7 @@ func (p *packing) run(m *Mask, ranks []int) {
 	ns := m.N
 	if m.ISA != jit.Portable {
 		p.code = gen.Kernel(codes, key{routine: packRoutine, wide: m.ISA == jit.AVX512 && p.size >= 4, size: p.size, apart: p.apart})
-		ns /= 4
+		ns /= movedPerNS
 	}
 	m.blocks(gen.Threads(ns), ranks, p.block)
 }
@@ -170,7 +174,7 @@ func packRest[T word](p *packing, at int, m []byte, from, to int) {
 
 // NonZero writes the positions of the ones.
 func (m *Mask) NonZero(dst []int64, ranks []int) {
-	m.blocks(gen.Threads(m.N/2), ranks, func(at int, m []byte, from, to int) {
+	m.blocks(gen.Threads(m.N/writtenPerNS), ranks, func(at int, m []byte, from, to int) {
 		out := dst[from:to]
 		for i, k := 0, 0; k < len(out) && i < len(m); i++ {
 			out[k] = int64(at + i)

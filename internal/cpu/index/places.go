@@ -31,7 +31,7 @@ func (p *Places) checked(size int) []int {
 	p.room(3 * n) // with those that group makes
 	out := make([]int, n)
 	w := walk{p: p, n: n, rows: 1, size: size, step: 1}
-	w.checked(n, 1<<14, gen.Threads(n), func(begin, end int) bool { return w.read(out[begin:end], begin, 0) })
+	w.checked(n, grain(8), gen.Threads(n), func(begin, end int) bool { return w.read(out[begin:end], begin, 0) })
 	return out
 }
 
@@ -60,7 +60,7 @@ func sizes(shape []int, axis int) (outer, inner int) {
 func bytes(p unsafe.Pointer, n int) []byte { return unsafe.Slice((*byte)(p), n) }
 
 // grain is the number of units of n bytes that are worth a chunk.
-func grain(n int) int { return max(1<<17/max(n, 1), 1) }
+func grain(n int) int { return max(gen.ChunkBytes/max(n, 1), 1) }
 
 // each calls f for the places in batches, in chunks on several threads: the number of the
 // first and what lies from base on in steps of 1, for each of outer axes of the size. Every
@@ -214,7 +214,7 @@ func (p *Places) addElements(out, x, base *array.View, outer, size int) {
 		clear(bytes(gen.Ptr(out), out.Size()*out.DType.Size()))
 	}
 	n := p.Of.Size()
-	p.each(outer, size, gen.Threads(2*outer*n), max(n, 1)*max(grain(8*n), 1), adder(out.DType, gen.Ptr(out), gen.Ptr(x)))
+	p.each(outer, size, gen.Threads(placeNS*outer*n), max(n, 1)*max(grain(8*n), 1), adder(out.DType, gen.Ptr(out), gen.Ptr(x)))
 }
 
 // group sorts positions by their index, stably: those of index k are

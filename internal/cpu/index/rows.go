@@ -22,11 +22,15 @@ type fetchFrame struct {
 	lines int
 }
 
+// Lines of a row: shorter ones gain nothing from being asked for, and of longer ones a page is,
+// behind which the processor fetches ahead by itself.
+const fetchLeast, fetchMost = 4, 64
+
 // NewFetcher returns a Fetcher of rows of so many bytes. It does nothing for rows
 // that are too short to gain from it, and without machine code.
 func NewFetcher(isa jit.ISA, row int) Fetcher {
-	f := Fetcher{frame: fetchFrame{lines: min((row+gen.Line-1)/gen.Line, 64)}}
-	if isa != jit.Portable && row >= 4*gen.Line {
+	f := Fetcher{frame: fetchFrame{lines: min((row+gen.Line-1)/gen.Line, fetchMost)}}
+	if isa != jit.Portable && row >= fetchLeast*gen.Line {
 		f.code = gen.Kernel(codes, key{routine: fetchRoutine})
 	}
 	return f

@@ -13,6 +13,12 @@ import (
 // line of a window, and two.
 const maxPlaceLines = 5
 
+const (
+	placeBytes  = 1 << 18  // of lines an entry, which takes some 50 us
+	placeAside  = 32 << 10 // of lines an entry that wait to be written past the caches: in the first
+	placesPerNS = 2        // elements of x a nanosecond, on one thread
+)
+
 // A placeFrame holds the arguments of the kernel that gives each element of dy to the
 // maximum of its window, for rows of windows that lie side by side and one below the
 // other. Steps are in bytes.
@@ -45,16 +51,15 @@ func placeTiled[T float](p *Pool, c *jit.Code, dx, x, y, dy unsafe.Pointer, past
 	each := 64 / size / p.KW // windows in a vector
 	vectors := (p.OW + each - 1) / each
 	last := p.OW - (vectors-1)*each
-	// Some 50 us an entry; less where results wait to be written past the caches.
 	bytes := p.KH * p.W * size // of a row of windows
-	most, room := max(1, 1<<18/max(bytes, 1)), 0
-	if past && bytes <= 32<<10 {
-		most = max(1, 32<<10/bytes)
+	most, room := max(1, placeBytes/max(bytes, 1)), 0
+	if past && bytes <= placeAside {
+		most = max(1, placeAside/bytes)
 		room = most*bytes + 2*gen.Line
 	}
 	used := p.OW * p.KW
-	grain := max(1, min(poolBytes/(p.H*p.W*size), p.Planes/8))
-	par.Run(p.Planes, grain, gen.Threads(p.Planes*p.H*p.W/2), func(_, begin, end int) {
+	grain := max(1, min(poolBytes/(p.H*p.W*size), p.Planes/leastChunks))
+	par.Run(p.Planes, grain, gen.Threads(p.Planes*p.H*p.W/placesPerNS), func(_, begin, end int) {
 		planes := 1
 		if p.H == p.OH*p.KH { // rows of windows go on in the next plane
 			planes = end - begin

@@ -35,6 +35,9 @@ const (
 	poolColumns = 512     // of windows, whose columns are in the first cache
 	poolBytes   = 1 << 17 // of lines an entry, which takes some 10 us
 	aheadMin    = 2 << 20 // of all lines, from where they are not in the second cache
+	leastChunks = 8       // that threads should find, so that one which starts late leaves some to others
+	maximaPerNS = 24      // bytes of lines a nanosecond, on one thread
+	behind      = 32      // maxima that the last vectors write behind those that count, for each step
 )
 
 // Max writes to y the maxima of the windows of x: of equal elements, that with the last
@@ -56,12 +59,12 @@ func Max[T float](p Pool, y, x unsafe.Pointer) {
 	pooling.ahead = p.Planes*p.H*p.W*int(unsafe.Sizeof(T(0))) >= aheadMin
 	units := p.Planes * pooling.bands
 	bytes := p.StepH * p.W * pooling.rows * int(unsafe.Sizeof(T(0)))
-	par.RunTask(units, max(1, min(poolBytes/max(bytes, 1), units/8)), gen.Threads(units*bytes/24), pooling)
+	par.RunTask(units, max(1, min(poolBytes/max(bytes, 1), units/leastChunks)), gen.Threads(units*bytes/maximaPerNS), pooling)
 }
 
 // maxima is the number of maxima of columns that are kept at a time, with what the
 // last vectors reach behind them.
-func (p *Pool) maxima() int { return min(p.OW, poolColumns)*p.StepW + p.KW + 32*(p.StepW+1) }
+func (p *Pool) maxima() int { return min(p.OW, poolColumns)*p.StepW + p.KW + behind*(p.StepW+1) }
 
 // A pooling is the work of Max: bands of rows of windows.
 type pooling[T float] struct {

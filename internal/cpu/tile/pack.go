@@ -155,9 +155,13 @@ func (m Machine) VectorsOf(rows, n int) int {
 	return best
 }
 
+// LeastCost is that of a tile of few products: a multiply-add takes four cycles, and those of
+// a sum wait for each other.
+const LeastCost = 8
+
 // Cost estimates the half cycles of one term of a tile: two multiply-adds start
-// in a cycle and each takes four; two loads start in a cycle.
+// in a cycle, and two loads.
 func Cost(mr, nv int) int {
 	loads := mr + nv
-	return max(mr*nv, 8, loads) + 1
+	return max(mr*nv, LeastCost, loads) + 1
 }

@@ -87,6 +87,11 @@ const (
 	blockB = 4
 )
 
+const (
+	copiedPerNS = 8 // bytes a nanosecond, on one thread
+	tileSize    = 8 // bytes of the largest elements that tiles are made of
+)
+
 func (c *copying) run() {
 	planes, bytes := 1, c.size*c.a.N*c.b.N
 	for _, d := range c.outer {
@@ -95,7 +100,7 @@ func (c *copying) run() {
 	bytes *= planes
 	c.stepA, c.stepB = blockA*gen.Line/c.size, blockB*gen.Line/c.size
 	if c.a.N == 1 {
-		c.stepB = max(1<<17/c.size, 1)
+		c.stepB = max(gen.ChunkBytes/c.size, 1)
 	}
 	c.past = bytes >= gen.StreamMin && uintptr(c.dst)%gen.Line == 0 && c.a.Dst%gen.Line == 0
 	for _, d := range c.outer {
@@ -103,7 +108,7 @@ func (c *copying) run() {
 	}
 	c.blocksA, c.blocksB = (c.a.N+c.stepA-1)/c.stepA, (c.b.N+c.stepB-1)/c.stepB
 	block := min(c.stepA, c.a.N) * min(c.stepB, c.b.N) * c.size
-	par.RunTask(planes*c.blocksA*c.blocksB, max(1<<17/block, 1), gen.Threads(bytes/8), c)
+	par.RunTask(planes*c.blocksA*c.blocksB, max(gen.ChunkBytes/block, 1), gen.Threads(bytes/copiedPerNS), c)
 }
 
 // A frame points into itself, so it would not stay on the stack.
@@ -131,8 +136,7 @@ func (c *copying) Chunk(_, begin, end int) {
 		src += a*c.a.Src + b*c.b.Src
 		dst += a*c.a.Dst + b*c.b.Dst
 		na, nb := min(c.stepA, c.a.N-a), min(c.stepB, c.b.N-b)
-		// Tiles are of elements of up to 8 bytes.
-		if rows, _ := group(c.size); c.isa != jit.Portable && c.size <= 8 && na >= gen.Line/c.size && nb >= rows {
+		if rows, _ := group(c.size); c.isa != jit.Portable && c.size <= tileSize && na >= gen.Line/c.size && nb >= rows {
 			c.tiles(f, unsafe.Add(c.src, src), unsafe.Add(c.dst, dst), na, nb)
 		} else {
 			c.portable(unsafe.Add(c.src, src), unsafe.Add(c.dst, dst), na, nb)

@@ -1,0 +1,85 @@
+package convolution
+
+// Numbers that decide how work is cut and which of several ways is taken. But for those of
+// Winograd's algorithm none of them has an influence on a bit of a result. What was measured
+// stands in bench/NOTES.md under the names of the ways.
+const (
+	// tasksPerThread is how many tasks a thread should find: one that starts late, or a slow
+	// core, leaves some to the others.
+	tasksPerThread = 4
+
+	// threadedWeights is the least number of weights that threads pack together: the 256 KB of
+	// them take some 10 us to copy, and a thread no less to wake.
+	threadedWeights = 64 << 10
+)
+
+// Correlations, with pixels in the vectors.
+const (
+	bandSource    = 512 << 10 // bytes of a band's copied pixels: half of the second cache
+	bandVectors   = 8         // of pixels, the least of a band: below it packed weights are read too often
+	halvedVectors = 16        // of pixels, from which a band may be cut in two for more threads
+	maxSegments   = 3         // rows of pixels in a vector, for which a tile.Place has room
+)
+
+// Channels in the vectors.
+const (
+	channelTerms = 48        // the least terms of a sum: with fewer, what is around a tile outweighs what full vectors save
+	channelSums  = 128 << 10 // bytes of a task's sums, which lie in the second cache beside a block of weights
+	channelRows  = 4         // of a band that is cut no further for threads
+
+	// Pixels in the vectors also need a copy with zeros around, which estimates leave out: so
+	// much more may channels cost by them, in hundredths.
+	channelMargin = 105
+)
+
+// Images in the vectors.
+const (
+	imageTask     = 1 << 20 // bytes of a task: the second cache
+	transposeCost = 10      // half cycles of a vector, to transpose it
+	imageTenths   = 9       // of the estimate for pixels, below which that for images has to be
+)
+
+// Gradients of weights.
+const (
+	stridedRows   = 14       // of a tile whose rows of A are apart, as tile.MaxRows: five registers address three each
+	maxBlockSums  = 64 << 20 // bytes of the sums of all blocks, beyond which threads share panels, not blocks
+	tapProduct    = 4        // a product of taps, in units of their costs; loads take as long
+	tapMerge      = 2        // merging a segment of a vector with others, under a mask
+	sharesOfPanel = 2        // tasks a thread, where each packs its operands anew
+	blocksShare   = 8        // tasks a thread of blocks, which cost nothing but their sums
+)
+
+// Groups in the vectors.
+const (
+	narrowChannels = 8               // the most of a group, of the source and of the result
+	halfChannels   = 3               // up to so many other ways take twice the time and more: half of the lanes may be idle
+	narrowBytes    = 192 << 10       // about what the pixels of a task may take, in the second cache
+	narrowMost     = 8 * narrowBytes // what a task of a single row may take: beyond it lies out of the caches
+	narrowStep     = 64              // the greatest step between pixels or taps
+	narrowRows     = 8               // of a band that is cut no further for threads
+)
+
+// Winograd's algorithm.
+const (
+	// winogradVectors is how many vectors of output channels a product computes at a time.
+	winogradVectors = 2
+
+	// winogradBytes is about how large the transformed source of a band may be: sizes between
+	// 256 KB and 1.1 MB make a difference of 5 % (NOTES).
+	winogradBytes = 896 << 10
+
+	// winogradTasks are the least tasks of a thread, winogradBand the rows of tiles of a band
+	// that is cut no further for them: bands transform the pixels between them twice.
+	winogradTasks, winogradBand = 2, 2
+
+	// winogradThreaded is the number of pairs of channels from which threads transform the
+	// weights: nine weights each, as threadedWeights.
+	winogradThreaded = 8 << 10
+
+	// winogradChannels is what numbers of channels must be multiples of: of both vectors.
+	winogradChannels = 32
+
+	// winogradSide is the least height and width of results for which Winograd's algorithm is
+	// used: with 5 x 5 and less it takes up to 1.7 times the time of the direct sum (NOTES).
+	winogradSide = 6
+)
