@@ -11,7 +11,7 @@ import (
 // given means all. It is NumPy's flip; PyTorch's copies.
 func (t *Tensor) Flip(axes ...int) *Tensor {
 	t.check("flip")
-	w := op.Whole(t.v.Shape)
+	w := op.AllOf(t.v.Shape)
 	for _, a := range array.Axes("flip", axes, len(t.v.Shape)) {
 		w.Start[a], w.Step[a] = max(t.v.Shape[a]-1, 0), -1
 	}

@@ -77,7 +77,7 @@ func (t *Tensor) cut(opName string, a int, sizes []int) []*Tensor {
 	out := make([]*Tensor, len(sizes))
 	at := 0
 	for i, n := range sizes {
-		w := op.Whole(t.v.Shape) // the view keeps it
+		w := op.AllOf(t.v.Shape) // the view keeps it
 		w.Start[a], w.Count[a] = at, n
 		out[i] = window(op.Slice, w, t)
 		at += n

@@ -34,8 +34,8 @@ type Group struct{ Lo, Hi int }
 // A Window is, for each axis, Count elements from Start on, Step apart.
 type Window struct{ Start, Step, Count []int }
 
-// Whole returns the window that is all of a shape.
-func Whole(shape []int) Window {
+// AllOf returns the window that is all of a shape.
+func AllOf(shape []int) Window {
 	w := Window{make([]int, len(shape)), make([]int, len(shape)), append([]int(nil), shape...)}
 	for i := range w.Step {
 		w.Step[i] = 1

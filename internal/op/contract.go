@@ -307,7 +307,7 @@ func product(x, y *node) *node {
 
 // window is the strided part of x that holds element (ky, kx) of every window.
 func window(x *node, ky, kx int, stride [2]int, oh, ow int) *node {
-	return Apply(Slice, Whole(x.Shape).lastTwo([2]int{ky, kx}, stride, [2]int{oh, ow}), x)
+	return Apply(Slice, AllOf(x.Shape).lastTwo([2]int{ky, kx}, stride, [2]int{oh, ow}), x)
 }
 
 // lastTwo is the window with other parts of the last two axes.
@@ -387,7 +387,7 @@ func unpool(parts []*node, shape []int, a Pool) *node {
 	} else {
 		for i, part := range parts {
 			at := [2]int{i / a.Window[1], i % a.Window[1]}
-			one := placeIn(part, Whole(part.Shape).lastTwo(at, a.Stride, [2]int(part.Shape[r-2:])), full)
+			one := placeIn(part, AllOf(part.Shape).lastTwo(at, a.Stride, [2]int(part.Shape[r-2:])), full)
 			if sum == nil {
 				sum = one
 			} else {
@@ -405,5 +405,5 @@ func unpool(parts []*node, shape []int, a Pool) *node {
 func interleavePart(n *node, out array.View, i int) array.View {
 	every, s := n.Attrs.(Interleaving).Every, n.Args[i].Shape
 	at := [2]int{i / every[1], i % every[1]}
-	return Whole(s).lastTwo(at, every, [2]int(s[len(s)-2:])).on(out)
+	return AllOf(s).lastTwo(at, every, [2]int(s[len(s)-2:])).on(out)
 }

@@ -165,7 +165,7 @@ func init() {
 			if len(a.Pads) != 2*r {
 				array.Failf("pad", "pads", "has %d numbers, want %d: before and after each of %d axes", len(a.Pads), 2*r, r)
 			}
-			shape, w := make([]int, r), Whole(x[0].Shape)
+			shape, w := make([]int, r), AllOf(x[0].Shape)
 			for i, n := range x[0].Shape {
 				if a.Pads[2*i] < 0 || a.Pads[2*i+1] < 0 {
 					array.Failf("pad", "pads", "are negative: %v", a.Pads)
@@ -206,7 +206,7 @@ func placeIn(x *node, view ir.Attrs, shape []int) *node {
 
 // Narrow is the window of n elements from lo along an axis.
 func Narrow(x *node, axis, lo, n int) *node {
-	w := Whole(x.Shape)
+	w := AllOf(x.Shape)
 	w.Start[axis], w.Count[axis] = lo, n
 	return Apply(Slice, w, x)
 }

@@ -78,6 +78,9 @@ type Def struct {
 	// arguments meet, by argument: the nearest number of the type does the same there.
 	Beyond [3]Side
 	Expr   func(b *loop.Builder, n *ir.Node, x []loop.Value) loop.Value
+	// ExprAll is the Expr of an operation with several results, or one that reads
+	// arguments otherwise than by element.
+	ExprAll func(e *Emit) []loop.Value
 	// Cost is a rough number of vector instructions an element, which decides
 	// when to thread and what to recompute; 0 means 1.
 	Cost int
@@ -114,7 +117,7 @@ type Def struct {
 	Infer func(c *Call) (array.DType, []int)
 	// Results is the number of results of an operation that has several.
 	Results int
-	// InferAll is the Infer of a Routine with several results.
+	// InferAll is the Infer of an operation that may have several results.
 	InferAll func(c *Call) []ir.Type
 
 	// VJP adds to v the gradients of the arguments that need one. A Composite
@@ -230,6 +233,9 @@ func ApplyAll(d *Def, a ir.Attrs, args ...*ir.Node) []*ir.Node {
 		types := d.InferAll(&Call{d, args, a})
 		for _, t := range types {
 			array.CheckShape(d.Name, t.Shape, t.DType)
+		}
+		if len(types) == 1 && d.Class == Pointwise {
+			return []*ir.Node{args0(args).Node(d, a, types[0].DType, types[0].Shape, false, args...)}
 		}
 		n := args0(args).Several(d, a, types, args...)
 		out := make([]*ir.Node, len(types))

@@ -49,7 +49,7 @@ func TestTable(t *testing.T) {
 		ok := true
 		switch d.Class {
 		case Pointwise:
-			ok = d.Expr != nil || d == Iota
+			ok = (d.Expr != nil) != (d.ExprAll != nil) || d == Iota
 		case Composite:
 			ok = (d.Compose != nil) != (d.ComposeAll != nil) && (d.ComposeAll != nil) == (d.Results > 0)
 		case Move:

@@ -30,7 +30,7 @@ func (a Scan) before(x *node, fill float64) *node {
 	if a.Reverse {
 		from, to = 1, 0
 	}
-	w := Whole(x.Shape)
+	w := AllOf(x.Shape)
 	w.Start[a.Axis], w.Count[a.Axis] = to, n-1
 	return Apply(Place, Placement{x.Shape, w, fill}, Narrow(x, a.Axis, from, n-1))
 }

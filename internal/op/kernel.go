@@ -1,0 +1,208 @@
+package op
+
+import (
+	"fmt"
+	"hash/maphash"
+
+	"weft/internal/array"
+	"weft/internal/ir"
+	"weft/internal/loop"
+)
+
+// Kernel is what a [Body] computes for each element: the function of a user over loop
+// values. It fuses as every elementwise operation does.
+var Kernel *Def
+
+// Seen says how an elementwise operation reads an argument.
+type Seen uint8
+
+const (
+	ByElement Seen = iota // its value at the element; broadcast
+	Near                  // at places counted from the element's own, some of which may lie outside the argument's view; broadcast
+	Whole                 // at places counted from its first element; no part in broadcasting
+)
+
+// A Param is an argument that a [Body] takes.
+type Param struct {
+	Name  string // for messages; may be empty
+	Seen  Seen
+	DType array.DType
+}
+
+// A Body is the attribute of a [Kernel] node: what one element of its results is. Complex
+// numbers are two arguments and two results, their parts.
+type Body interface {
+	// Attrs gives the key: bodies with one key compute the same, whatever their types.
+	ir.Attrs
+
+	Name() string // for messages
+	// Params are its arguments, the dtypes of which are exactly these.
+	Params() []Param
+	// Results are the element types of its results, at least one.
+	Results() []array.DType
+	// Cost is a rough number of vector instructions an element.
+	Cost() int
+	// EmitKernel writes the instructions and returns a value a result, of the type in
+	// which loop.TypeOf computes it. It may be called more than once and writes the same
+	// each time.
+	EmitKernel(e *Emit) []loop.Value
+	// Partials returns a body of the same arguments whose results are the partial
+	// derivatives of each result that is asked for by each argument that is asked for,
+	// result by result, each of the argument's element type; nil if it has none.
+	// Only floats seen by element are asked for.
+	Partials(results, args []bool) Body
+}
+
+// An Adjoint is a [Body] with a gradient of its own, such as one that reads arguments
+// near its element or whole. What is left to partial derivatives [ByPartials] sets.
+type Adjoint interface {
+	Body
+	VJP(v *VJP)
+}
+
+// An Emit is what a [Def.ExprAll] writes an element with.
+type Emit struct {
+	B    *loop.Builder
+	Node *ir.Node
+	X    []loop.Value // of arguments that are seen by element; loop.NoValue for others
+	// Window is how argument i, seen near or whole, is read: LoadAt from its buffer.
+	Window func(i int) Access
+}
+
+// An Access is how an argument is read at places of one's own: at Buf, by the sum of the
+// products of index and stride, of which the first axis comes first. Strides are in
+// elements; both lists have one value an axis of the argument, which is I64 and the same
+// for all elements.
+type Access struct {
+	Buf              int
+	Strides, Extents []loop.Value
+}
+
+// SeenBy returns how node n reads its argument i.
+func SeenBy(n *ir.Node, i int) Seen {
+	if n.Op != Kernel {
+		return ByElement
+	}
+	return n.Attrs.(Body).Params()[i].Seen
+}
+
+// CostOf returns the [Def.Cost] of a node, at least 1.
+func CostOf(n *ir.Node) int {
+	switch {
+	case n.Op == Kernel:
+		return max(n.Attrs.(Body).Cost(), 1)
+	case n.Op == ir.Result:
+		return CostOf(n.Args[0])
+	}
+	if d := Of(n); d != nil {
+		return max(d.Cost, 1)
+	}
+	return 1
+}
+
+func init() {
+	Kernel = &Def{Name: "kernel", Hash: maphash.String(seed, "kernel"), Class: Pointwise, Arity: -1, Rule: Keep,
+		Doc: "What a function of the user gives for each element of arguments that broadcast; others it reads as whole arrays.",
+		InferAll: func(c *Call) []ir.Type {
+			b, ok := c.Attrs.(Body)
+			if !ok {
+				c.Failf("", "has no body")
+			}
+			fail := func(arg, format string, args ...any) { array.Failf(b.Name(), arg, format, args...) }
+			params, results := b.Params(), b.Results()
+			if len(c.Args) != len(params) {
+				fail("", "takes %d arguments, got %d", len(params), len(c.Args))
+			}
+			var shapes [][]int
+			for i, x := range c.Args {
+				p := params[i]
+				if p.Name == "" {
+					p.Name = fmt.Sprint("argument ", i)
+				}
+				if x.DType != p.DType {
+					fail(p.Name, "has elements of type %s, want %s", x.DType, p.DType)
+				}
+				if p.Seen != Whole {
+					shapes = append(shapes, x.Shape)
+				}
+			}
+			shape := array.Broadcast(b.Name(), shapes...)
+			types := make([]ir.Type, len(results))
+			for i, d := range results {
+				if d.Complex() || !d.Supported() {
+					fail("", "result %d has elements of type %s", i, d)
+				}
+				types[i] = ir.Type{DType: d, Shape: shape}
+			}
+			return types
+		},
+		ExprAll: func(e *Emit) []loop.Value { return e.Node.Attrs.(Body).EmitKernel(e) },
+		VJP: func(v *VJP) {
+			if a, ok := v.Node.Attrs.(Adjoint); ok {
+				a.VJP(v)
+				return
+			}
+			ByPartials(v)
+		}}
+}
+
+// ByPartials sets the gradients of the arguments of a [Kernel] that need one, which are
+// those of its results times the partial derivatives. It sets none if the body has no
+// derivatives, and refuses arguments that are read near the element or whole.
+func ByPartials(v *VJP) {
+	b := v.Node.Attrs.(Body)
+	dys := v.DYs
+	if v.Node.Results == nil {
+		dys = []*node{v.DY}
+	}
+	results, args := make([]bool, len(dys)), make([]bool, len(v.X))
+	for i, dy := range dys {
+		results[i] = dy != nil && !isZero(dy)
+	}
+	some := false
+	for i, p := range b.Params() {
+		if args[i] = v.Need[i] && v.DX[i] == nil; !args[i] {
+			continue
+		}
+		some = true
+		if p.Seen != ByElement {
+			array.Failf(b.Name(), p.Name, "is read as an array: there is no gradient through it (Detach or NoGrad leaves it out)")
+		}
+	}
+	if !some {
+		return
+	}
+	d := b.Partials(results, args)
+	if d == nil {
+		return
+	}
+	partials := ApplyAll(Kernel, d, v.X...)
+	k := 0
+	sums := make([]*node, len(args))
+	for i, dy := range dys {
+		for j := range args {
+			if !results[i] || !args[j] {
+				continue
+			}
+			g := mul(dy, partials[k])
+			k++
+			if sums[j] != nil {
+				g = add(sums[j], g)
+			}
+			sums[j] = g
+		}
+	}
+	for j, x := range v.X {
+		if sums[j] != nil {
+			v.Set(j, func() *node { return Convert(sums[j], x.DType) })
+		}
+	}
+}
+
+// isZero reports a node that is zero whatever the arguments.
+func isZero(n *node) bool {
+	for n.Op == Expand || n.Op == Reshape {
+		n = n.Args[0]
+	}
+	return n.Op == ir.Const && n.Value() == (ir.Value{})
+}
