@@ -121,7 +121,7 @@ func (p *Program) Unordered(block []Value, nested, stored bool) bool {
 				return false
 			}
 			continue
-		case OpLoad, OpIndex, OpOut, OpReduce:
+		case OpLoad, OpLoadAt, OpIndex, OpOut, OpReduce:
 		case OpIf:
 			if r := p.Region(in); !p.Unordered(r.Body, true, stored) || !p.Unordered(r.Else, true, stored) {
 				return false
@@ -131,7 +131,7 @@ func (p *Program) Unordered(block []Value, nested, stored bool) bool {
 				return false
 			}
 		}
-		if stored && in.Op == OpLoad {
+		if stored && (in.Op == OpLoad || in.Op == OpLoadAt) {
 			return false
 		}
 	}

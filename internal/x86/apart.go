@@ -20,7 +20,7 @@ func (c *compiler) apartAt(b, i int) (m lmem, lanes int) {
 	size := c.p.Bufs[b].DType.Size()
 	lanes = c.vb / size
 	at := (i*lanes + c.lay.first*c.lay.lanes) * c.p.Bufs[b].Steps[c.p.Lane].Elements()
-	return lmem{base: c.ptr[b], disp: int32(at * size)}, lanes
+	return lmem{base: c.ptr[b], disp: c.disp + int32(at*size)}, lanes
 }
 
 // A cover of lanes has, by lane, the vector and the place in it where its element is.

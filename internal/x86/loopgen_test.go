@@ -19,9 +19,11 @@ import (
 )
 
 // compiled runs programs as machine code.
-func compiled(isa jit.ISA) loopgen.Runner {
+func compiled(isa jit.ISA) loopgen.Runner { return compiledBy(Compile, isa) }
+
+func compiledBy(compile func(*loop.Program, jit.ISA) (*Kernel, error), isa jit.ISA) loopgen.Runner {
 	return func(p *loop.Program, f *loop.Frame, refill func() bool) (err error) {
-		k, err := Compile(p, isa)
+		k, err := compile(p, isa)
 		if err != nil {
 			return err
 		}

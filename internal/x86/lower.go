@@ -46,6 +46,8 @@ type compiler struct {
 	near      bool       // see nearOrFar
 	quotients []quotient // known in the block that is being lowered
 	divisors  []divisor
+	bases     []movedBase      // likewise
+	disp      int32            // see moved
 	tables    [][2]vr          // the registers of each, 0 if it has none yet
 	ptr       [loop.MaxBufs]vr // where each buffer stands
 	ctr       [loop.MaxAxes]vr // the counter of an axis that is being walked
@@ -110,7 +112,7 @@ func (c *compiler) reset(p *loop.Program, es int, isa jit.ISA) {
 	clear(c.ptr[:])
 	clear(c.ctr[:])
 	clear(c.extent[:])
-	c.accs, c.quotients, c.divisors = c.accs[:0], c.quotients[:0], c.divisors[:0]
+	c.accs, c.quotients, c.divisors, c.bases, c.disp = c.accs[:0], c.quotients[:0], c.divisors[:0], c.bases[:0], 0
 	for _, n := range bound[1:] {
 		c.vregs = append(c.vregs, vinfo{phys: n, bound: true})
 	}
@@ -233,7 +235,7 @@ func (c *compiler) pass(r *loop.Region) {
 	default:
 		c.strips(body, n)
 	}
-	c.ptr = old
+	c.ptr, c.bases = old, c.bases[:0]
 	c.lay = row
 }
 
@@ -333,6 +335,7 @@ func (c *compiler) uniform(in *loop.Ins) bool {
 type survey struct {
 	count         int
 	sizes         int    // of types, as bits
+	indexed       bool   // there are OpLoadAt or OpStoreAt
 	held          int    // registers of accumulators
 	reads, writes uint32 // buffers
 }
@@ -351,8 +354,10 @@ func (c *compiler) hoist(block []loop.Value) (s survey) {
 		switch in.Op {
 		case loop.OpLoad, loop.OpLoadAt:
 			s.reads |= 1 << in.Imm
+			s.indexed = s.indexed || in.Op == loop.OpLoadAt
 		case loop.OpStore, loop.OpStoreAt:
 			s.writes |= 1 << in.Imm
+			s.indexed = s.indexed || in.Op == loop.OpStoreAt
 		case loop.OpReduce:
 			s.held += c.virtual(in.Type)
 		}
@@ -366,6 +371,10 @@ func (c *compiler) hoist(block []loop.Value) (s survey) {
 			if y := &c.vals[in.B]; y.uni && y.state != undefined {
 				c.divisor(in, without(in.Op))
 			}
+		case loop.OpLoadAt:
+			c.moveBefore(int(in.Imm), in.A)
+		case loop.OpStoreAt:
+			c.moveBefore(int(in.Imm), in.B)
 		}
 		s.count++
 		s.sizes |= in.Type.Size()
@@ -380,7 +389,7 @@ func (c *compiler) hoist(block []loop.Value) (s survey) {
 
 // block lowers the instructions of a block that stand in a pass.
 func (c *compiler) block(b []loop.Value) {
-	quotients, divisors := len(c.quotients), len(c.divisors)
+	quotients, divisors, bases := len(c.quotients), len(c.divisors), len(c.bases)
 	for at := 0; at < len(b); at++ {
 		if v := b[at]; c.vals[v].state == hoisted || c.fused[v] {
 			continue
@@ -391,5 +400,5 @@ func (c *compiler) block(b []loop.Value) {
 		}
 		c.lower(b[at])
 	}
-	c.quotients, c.divisors = c.quotients[:quotients], c.divisors[:divisors]
+	c.quotients, c.divisors, c.bases = c.quotients[:quotients], c.divisors[:divisors], c.bases[:bases]
 }

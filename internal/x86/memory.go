@@ -66,6 +66,9 @@ func (c *compiler) atTail() bool { return c.masks[0] == c.lay.tail }
 // lowerLoad lowers OpLoad and OpLoadAt.
 func (c *compiler) lowerLoad(v loop.Value, in *loop.Ins) {
 	b := int(in.Imm)
+	if in.Op == loop.OpLoadAt && c.moved(b, in.A, func() { c.lowerLoad(v, &loop.Ins{Op: loop.OpLoad, Type: in.Type, A: loop.NoValue, Imm: in.Imm}) }) {
+		return
+	}
 	switch {
 	case c.lay.uni:
 		c.set(v, c.loadOne(c.p.Bufs[b].DType, in.Type, c.oneAt(b, in.A)))
@@ -92,6 +95,9 @@ func (c *compiler) lowerLoad(v loop.Value, in *loop.Ins) {
 // lowerStore lowers OpStore and OpStoreAt.
 func (c *compiler) lowerStore(in *loop.Ins) {
 	b := int(in.Imm)
+	if in.Op == loop.OpStoreAt && c.moved(b, in.B, func() { c.lowerStore(&loop.Ins{Op: loop.OpStore, A: in.A, B: loop.NoValue, Imm: in.Imm}) }) {
+		return
+	}
 	switch {
 	case c.lay.uni:
 		c.storeOne(c.p.Bufs[b].DType, c.oneAt(b, in.B), c.get(in.A, 0))
@@ -181,7 +187,7 @@ func (c *compiler) at(b, i int) lmem {
 	if size < 4 {
 		bytes = c.lay.lanes * size
 	}
-	return lmem{base: c.ptr[b], index: c.lay.idx, scale: uint8(size), disp: int32(i*bytes + c.lay.first*c.lay.lanes*size)}
+	return lmem{base: c.ptr[b], index: c.lay.idx, scale: uint8(size), disp: c.disp + int32(i*bytes+c.lay.first*c.lay.lanes*size)}
 }
 
 func (c *compiler) loadUnit(b int, t loop.Type, d vr, i int) {

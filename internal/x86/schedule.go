@@ -43,7 +43,7 @@ func latency(op loop.Op) int32 {
 		return 3
 	case loop.OpDiv, loop.OpSqrt:
 		return 14
-	case loop.OpLoad:
+	case loop.OpLoad, loop.OpLoadAt:
 		return 6
 	}
 	return 1

@@ -25,7 +25,7 @@ func (c *compiler) repeatable(block []loop.Value, s *survey) bool {
 			return false
 		}
 	}
-	return c.p.Unordered(block, false, false)
+	return !s.indexed && c.p.Unordered(block, false, false)
 }
 
 // repeated runs body, which takes a vector at a time, over all lanes up to n with

@@ -242,6 +242,13 @@ func (g *generator) loadAt(t loop.Type) loop.Value {
 	number := b.number
 	lo := g.b.Int(loop.I64, int64(b.shift))
 	hi := g.b.Int(loop.I64, int64(b.shift)+int64(b.slack)-1)
+	if at := int64(g.r.IntN(b.slack)); g.chance(4) { // the same for all lanes, and known
+		return g.b.LoadAt(number, g.b.Add(lo, g.b.Int(loop.I64, at)))
+	}
+	if at := uint64(g.r.IntN(b.slack)); len(g.c.Scalars) < 8 && g.chance(4) {
+		g.c.Scalars = append(g.c.Scalars, b.shift+at)
+		return g.b.LoadAt(number, g.b.Scalar(g.b.ScalarArg(loop.I64)))
+	}
 	x := g.any(loop.I64)
 	if g.chance(2) {
 		x = g.b.Rem(x, g.b.Int(loop.I64, int64(b.slack)+3))

@@ -166,6 +166,9 @@ func (o *Output) canonical() {
 	}
 }
 
+// Memory returns memory number i after the run.
+func (o *Output) Memory(i int) []byte { return o.memory[i] }
+
 // Digest is a hash of the output.
 func (o *Output) Digest() uint64 {
 	h := fnv.New64a()

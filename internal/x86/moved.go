@@ -1,0 +1,106 @@
+package x86
+
+import (
+	"weft/internal/loop"
+	"weft/internal/x86/asm"
+)
+
+// An offset that all lanes share moves the place where a buffer begins: lanes that lie
+// side by side still do, and what serves them without an offset serves them with it. The
+// constant part of it goes into the displacements of instructions.
+
+// A movedBase is a register that points root elements of so many bytes behind ptr.
+type movedBase struct {
+	root    loop.Value
+	ptr, at vr
+	size    int
+}
+
+// known reports a value that has been lowered and is the same for all lanes.
+func (c *compiler) known(v loop.Value) bool { return c.vals[v].uni && c.vals[v].state != undefined }
+
+// moved runs f with buffer b moved by an offset, if all lanes share that and it is not
+// one element that they share as well; it reports whether it did.
+func (c *compiler) moved(b int, off loop.Value, f func()) bool {
+	if c.lay.uni || !c.known(off) || c.p.Bufs[b].Steps[c.p.Lane] == loop.Zero {
+		return false
+	}
+	ptr, streaming := c.ptr[b], c.streaming
+	root, more := c.splitOffset(off, c.p.Bufs[b].DType.Size())
+	if root != loop.NoValue {
+		c.ptr[b] = c.movedTo(b, root)
+	}
+	c.streaming = false // it takes vectors that are aligned
+	if c.bulk(b) || c.apart(b, loop.NoValue) {
+		c.disp = more
+	} else if more != 0 {
+		c.ptr[b] = c.loadG(asm.LEA, lmem{base: c.ptr[b], disp: more})
+	}
+	f()
+	c.ptr[b], c.disp, c.streaming = ptr, 0, streaming
+	return true
+}
+
+// splitOffset cuts an offset into a value, NoValue for 0, and bytes for a displacement.
+func (c *compiler) splitOffset(off loop.Value, size int) (root loop.Value, more int32) {
+	const most = 1 << 28 // strips come on top
+	for {
+		in := &c.p.Ins[off]
+		var k *loop.Ins
+		switch in.Op {
+		case loop.OpConst:
+			k = in
+		case loop.OpAdd:
+			k = &c.p.Ins[in.B]
+			if k.Op != loop.OpConst {
+				in = &loop.Ins{A: in.B}
+				k = &c.p.Ins[c.p.Ins[off].A]
+			}
+		case loop.OpSub:
+			k = &c.p.Ins[in.B]
+		default:
+			return off, more
+		}
+		n := int64(k.Imm)
+		if k.Op != loop.OpConst || n < -most || n > most {
+			return off, more
+		}
+		if c.p.Ins[off].Op == loop.OpSub {
+			n = -n
+		}
+		if n = int64(more) + n*int64(size); n < -most || n > most {
+			return off, more
+		}
+		more = int32(n)
+		if k == in {
+			return loop.NoValue, more
+		}
+		off = in.A
+	}
+}
+
+// movedTo returns a register that points root elements behind where buffer b stands.
+func (c *compiler) movedTo(b int, root loop.Value) vr {
+	size := c.p.Bufs[b].DType.Size()
+	for _, m := range c.bases {
+		if m.root == root && m.ptr == c.ptr[b] && m.size == size {
+			return m.at
+		}
+	}
+	g := c.newG()
+	c.op1(asm.VMOVQ, g, c.get(root, 0).x())
+	at := c.loadG(asm.LEA, lmem{base: c.ptr[b], index: g, scale: uint8(size)})
+	c.bases = append(c.bases, movedBase{root, c.ptr[b], at, size})
+	return at
+}
+
+// moveBefore does what it can of moving a buffer before the loops of a pass.
+func (c *compiler) moveBefore(b int, off loop.Value) {
+	steps := c.p.Bufs[b].Steps
+	if !c.known(off) || steps[c.p.Lane] == loop.Zero || c.strided(b) {
+		return // strided ones have pointers of their own in each pass
+	}
+	if root, _ := c.splitOffset(off, c.p.Bufs[b].DType.Size()); root != loop.NoValue && c.known(root) {
+		c.movedTo(b, root)
+	}
+}
