@@ -417,7 +417,10 @@ func (p *planned) makeVJP(in []*gradNode) *vjp {
 		}
 	}
 	grads := make([]*ir.Node, len(args))
-	if p.def.Class == op.Composite && p.def.VJP != nil {
+	// A gradient of its own is written for real numbers: of complex ones an operation is
+	// differentiated through the parts that it is computed with.
+	own := p.def.Class == op.Composite && p.def.VJP != nil && !slices.ContainsFunc(args, func(x *ir.Node) bool { return x.DType.Complex() })
+	if own {
 		v := &op.VJP{Node: &ir.Node{Graph: g, Op: p.def, Attrs: p.a, DType: p.dtype, Shape: p.shape}, X: args, Y: ys[0], DY: dys[0], Ys: ys, DYs: dys, Need: make([]bool, len(args)), DX: grads}
 		for i := range args {
 			v.Need[i] = in[i] != nil

@@ -125,7 +125,7 @@ func (b *builder) power(x *ir.Node, n *Node, y *ir.Node) *ir.Node {
 	switch {
 	case n.num.Kind == array.CatBool || x.DType == array.Bool:
 		return op.Apply(op.Pow, nil, x, y)
-	case n.num.Kind == array.CatFloat && !x.DType.Float():
+	case n.num.Kind == array.CatFloat && !x.DType.Differentiable():
 		t := array.Float32
 		if x.Weak {
 			t = b.float

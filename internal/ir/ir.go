@@ -329,6 +329,9 @@ func (g *Graph) Scalar(i int, dtype array.DType, weak bool) *Node {
 // Number returns a constant; integers are given exactly, floats are rounded to
 // dtype when used.
 func (g *Graph) Number(x float64, dtype array.DType, weak bool) *Node {
+	if dtype.Complex() {
+		panic("ir: a number of complex type is made of its parts")
+	}
 	if dtype.Float() {
 		return g.Node(Const, Value{Float: x}, dtype, nil, weak)
 	}

@@ -58,6 +58,18 @@ func init() {
 			}
 			r := Reduction{Axes: a.Axes, Keep: true}
 			sum := func(y *node) *node { return Apply(Sum, r, y) }
+			// nonzero is f of x where that is not 0, and 0 elsewhere, with a gradient of 0.
+			// Of complex numbers the norm has that of its parts: VJP is for real ones.
+			nonzero := func(x *node, f func(x *node) *node) *node { return f(x) }
+			if x0.DType.Complex() {
+				x0 = apply(Abs, x0)
+			}
+			if x[0].DType.Complex() && a.Order > 0 {
+				nonzero = func(x *node, f func(x *node) *node) *node {
+					zero := apply(Eq, x, num(x, 0))
+					return where(zero, num(x, 0), f(where(zero, one(x), x)))
+				}
+			}
 			var y *node
 			switch p := a.Order; {
 			case math.IsInf(p, 1):
@@ -69,9 +81,10 @@ func init() {
 			case p == 1:
 				y = sum(apply(Abs, x0))
 			case p == 2:
-				y = apply(Sqrt, sum(apply(Square, x0)))
+				y = nonzero(sum(apply(Square, x0)), func(x *node) *node { return apply(Sqrt, x) })
 			default:
-				y = PowBy(sum(PowBy(apply(Abs, x0), p)), 1/p)
+				powers := nonzero(apply(Abs, x0), func(x *node) *node { return PowBy(x, p) })
+				y = nonzero(sum(powers), func(x *node) *node { return PowBy(x, 1/p) })
 			}
 			return dropKept("norm", y, Reduction{Axes: a.Axes, Keep: a.Keep})
 		},

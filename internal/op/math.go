@@ -138,8 +138,8 @@ const MaxPower = 64
 
 // PowBy returns x to a constant power: PowInt for small integers, else Pow.
 func PowBy(x *node, y float64) *node {
-	if k := int(y); float64(k) == y && k >= -MaxPower && k <= MaxPower && (k >= 0 || x.DType.Float()) {
+	if k := int(y); float64(k) == y && k >= -MaxPower && k <= MaxPower && (k >= 0 || x.DType.Differentiable()) {
 		return Apply(PowInt, Power(k), x)
 	}
-	return apply(Pow, x, x.Graph.Number(y, x.DType, true))
+	return apply(Pow, x, x.Graph.Number(y, x.DType.Part(), true))
 }
