@@ -216,13 +216,18 @@ func BorrowGrad(t *Tensor, f func(g *Tensor)) bool {
 	if f == nil {
 		array.Failf("borrowgrad", "f", "is nil")
 	}
+	return lend(t, func(h *history) *Tensor { h.fill(); return h.grad }, f)
+}
+
+// lend calls f with what a leaf keeps, which read finds under the lock, if that is not nil,
+// and reports that. Until f returns nothing gives its memory back.
+func lend[G any](t *Tensor, read func(h *history) *G, f func(g *G)) bool {
 	h := t.hist
 	if h == nil {
 		return false
 	}
 	h.mu.Lock()
-	h.fill()
-	g := h.grad
+	g := read(h)
 	h.lent++
 	h.mu.Unlock()
 	defer func() {

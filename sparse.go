@@ -48,24 +48,7 @@ func BorrowRows(t *Tensor, f func(places, values *Tensor)) bool {
 	if f == nil {
 		array.Failf("borrowrows", "f", "is nil")
 	}
-	h := t.hist
-	if h == nil {
-		return false
-	}
-	h.mu.Lock()
-	g := h.rows
-	h.lent++
-	h.mu.Unlock()
-	defer func() {
-		h.mu.Lock()
-		h.lent--
-		h.mu.Unlock()
-	}()
-	if g == nil {
-		return false
-	}
-	f(g.places, g.values)
-	return true
+	return lend(t, func(h *history) *rowGrad { return h.rows }, func(g *rowGrad) { f(g.places, g.values) })
 }
 
 // byRows reports that all of a leaf's gradient in this pass is what was picked from
