@@ -1,0 +1,249 @@
+package kernel
+
+import (
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/scanner"
+	"go/token"
+	"path"
+	"sort"
+	"strconv"
+	"sync"
+)
+
+// A File is a file of Go source.
+type File struct {
+	Name string // what errors call it
+	Src  []byte
+}
+
+// A Source is parsed files of one package.
+type Source struct {
+	fset  *token.FileSet
+	files []*file
+	decls map[string][]decl // declarations of the package, by name
+	// methods are the methods of the package's types, by the name of the type.
+	methods map[string][]decl
+
+	mu    sync.Mutex
+	funcs map[string]*Func
+}
+
+type file struct {
+	name    string
+	src     []byte
+	ast     *ast.File
+	imports map[string]string // paths by the names that the file uses
+}
+
+// A decl is a declaration of the package: a function, or a group of constants, types or
+// variables.
+type decl struct {
+	file *file
+	node ast.Decl
+}
+
+// maxDepth bounds how deep a source may nest.
+const maxDepth = 500
+
+// Parse parses the files of one package. It does not check functions, see [Source.Func];
+// files may hold anything beside kernels.
+func Parse(files ...File) (s *Source, err error) {
+	defer catch(&err)
+	s = &Source{fset: token.NewFileSet(), decls: map[string][]decl{}, methods: map[string][]decl{}, funcs: map[string]*Func{}}
+	if len(files) == 0 {
+		return nil, &Error{Msg: "there is no source"}
+	}
+	for _, in := range files {
+		name := in.Name
+		if name == "" {
+			name = "kernel.go"
+		}
+		f := &file{name: name, src: in.Src, imports: map[string]string{}}
+		s.files = append(s.files, f)
+		tree, perr := parser.ParseFile(s.fset, name, in.Src, 0)
+		if perr != nil {
+			return nil, s.syntaxError(name, perr)
+		}
+		f.ast = tree
+		if first := s.files[0].ast.Name; first.Name != tree.Name.Name {
+			return nil, s.errorAt(tree.Name.Pos(), "package %s beside package %s", tree.Name.Name, first.Name)
+		}
+		s.declare(f)
+	}
+	return s, nil
+}
+
+// syntaxError is the first fault that the parser found.
+func (s *Source) syntaxError(name string, err error) *Error {
+	e := &Error{File: name, Msg: err.Error()}
+	var list scanner.ErrorList
+	if errors.As(err, &list) && len(list) > 0 {
+		e.Line, e.Col, e.Msg = list[0].Pos.Line, list[0].Pos.Column, list[0].Msg
+		for _, f := range s.files {
+			if f.name == name {
+				e.Text = line(f.src, e.Line)
+			}
+		}
+	}
+	return e
+}
+
+func (s *Source) declare(f *file) {
+	for _, spec := range f.ast.Imports {
+		p, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			continue
+		}
+		name := path.Base(p)
+		if spec.Name != nil {
+			name = spec.Name.Name
+		}
+		f.imports[name] = p
+	}
+	for _, d := range f.ast.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			if d.Recv == nil {
+				s.decls[d.Name.Name] = append(s.decls[d.Name.Name], decl{f, d})
+			} else if t := receiver(d); t != "" {
+				s.methods[t] = append(s.methods[t], decl{f, d})
+			}
+		case *ast.GenDecl:
+			for _, spec := range d.Specs {
+				switch spec := spec.(type) {
+				case *ast.TypeSpec:
+					// Types of a group do not depend on each other.
+					one := &ast.GenDecl{TokPos: d.TokPos, Tok: d.Tok, Specs: []ast.Spec{spec}}
+					s.decls[spec.Name.Name] = append(s.decls[spec.Name.Name], decl{f, one})
+				case *ast.ValueSpec:
+					for _, n := range spec.Names {
+						s.decls[n.Name] = append(s.decls[n.Name], decl{f, d})
+					}
+				}
+			}
+		}
+	}
+}
+
+// receiver returns the name of the type of a method, "" if it has none that can be seen.
+func receiver(d *ast.FuncDecl) string {
+	if len(d.Recv.List) == 0 {
+		return ""
+	}
+	t := d.Recv.List[0].Type
+	for {
+		switch x := t.(type) {
+		case *ast.ParenExpr:
+			t = x.X
+		case *ast.StarExpr:
+			t = x.X
+		case *ast.IndexExpr:
+			t = x.X
+		case *ast.IndexListExpr:
+			t = x.X
+		case *ast.Ident:
+			return x.Name
+		default:
+			return ""
+		}
+	}
+}
+
+// Names returns the names of the functions of the source, in order. Not all of them need
+// be kernels.
+func (s *Source) Names() []string {
+	var names []string
+	for n, list := range s.decls {
+		if _, ok := list[0].node.(*ast.FuncDecl); ok && n != "_" && n != "init" && n != "main" {
+			names = append(names, n)
+		}
+	}
+	sort.Strings(names)
+	return names
+}
+
+// selection is what a function needs of the package.
+type selection struct {
+	s     *Source
+	decls map[ast.Decl]decl
+	order []decl
+	names map[string]bool // names of the package that are in
+	types map[string]bool
+	sels  map[string]bool // names that stand behind a dot: they may be methods
+}
+
+// choose returns the declarations that a function needs, itself first.
+func (s *Source) choose(name string) []decl {
+	c := &selection{s: s, decls: map[ast.Decl]decl{}, names: map[string]bool{}, types: map[string]bool{}, sels: map[string]bool{}}
+	c.name(name)
+	for i := 0; i < len(c.order); i++ {
+		c.reach(c.order[i])
+	}
+	return c.order
+}
+
+// name adds the declarations of a name. Variables stay out: a kernel has none outside
+// itself, and their values may be anything.
+func (c *selection) name(n string) {
+	if c.names[n] {
+		return
+	}
+	c.names[n] = true
+	for _, d := range c.s.decls[n] {
+		if g, ok := d.node.(*ast.GenDecl); ok && g.Tok == token.VAR {
+			continue
+		} else if ok && g.Tok == token.TYPE {
+			c.types[n] = true
+			c.ofType(n)
+		}
+		c.add(d)
+	}
+}
+
+func (c *selection) add(d decl) {
+	if _, ok := c.decls[d.node]; !ok {
+		c.decls[d.node] = d
+		c.order = append(c.order, d)
+	}
+}
+
+// ofType adds the methods of a type whose names stand behind a dot somewhere.
+func (c *selection) ofType(t string) {
+	for _, m := range c.s.methods[t] {
+		if c.sels[m.node.(*ast.FuncDecl).Name.Name] {
+			c.add(m)
+		}
+	}
+}
+
+// reach adds what a declaration names.
+func (c *selection) reach(d decl) {
+	depth := 0
+	ast.Inspect(d.node, func(n ast.Node) bool {
+		if n == nil {
+			depth--
+			return true
+		}
+		if depth++; depth > maxDepth {
+			c.s.refuse(n.Pos(), "the source nests more than %d deep", maxDepth)
+		}
+		switch n := n.(type) {
+		case *ast.SelectorExpr:
+			if !c.sels[n.Sel.Name] {
+				c.sels[n.Sel.Name] = true
+				for t := range c.types {
+					c.ofType(t)
+				}
+			}
+		case *ast.Ident:
+			// The parser resolves names within a file: what it found elsewhere than in the
+			// package is local.
+			if n.Obj == nil || d.file.ast.Scope.Lookup(n.Name) == n.Obj {
+				c.name(n.Name)
+			}
+		}
+		return true
+	})
+}
