@@ -29,7 +29,7 @@ func numberOf(opName string, number uint8, n exec.Number, d DType) *Tensor {
 		panic(err)
 	}
 	if d.Complex() {
-		return complexOf(number, complex(n.Real(), 0), d)
+		return complexOf(number, complex(n.Real(d.Part()), 0), d)
 	}
 	return fullOf(number, n, d)
 }

@@ -145,6 +145,7 @@ type planKey struct {
 type sig struct {
 	num     bool
 	kind    array.Category
+	big     bool // a number beyond an int64
 	dtype   DType
 	device  uint8
 	shape   []int
@@ -153,7 +154,7 @@ type sig struct {
 
 func (s *sig) matches(o *operand) bool {
 	if o.t == nil {
-		return s.num && s.kind == o.num.Kind
+		return s.num && s.kind == o.num.Kind && s.big == o.num.Big
 	}
 	v := &o.t.v
 	return !s.num && s.dtype == v.DType && s.device == v.Store.Device && array.Equal(s.shape, v.Shape) && array.Equal(s.strides, v.Strides)
@@ -175,7 +176,11 @@ func hashOperands(h uint64, ops []operand) uint64 {
 	for i := range ops {
 		o := &ops[i]
 		if o.t == nil {
-			h = mix(h, 0xf00+uint64(o.num.Kind))
+			k := 0xf00 + uint64(o.num.Kind)
+			if o.num.Big {
+				k = 0xfff
+			}
+			h = mix(h, k)
 			continue
 		}
 		v := &o.t.v
@@ -231,7 +236,7 @@ func makePlanned(d *op.Def, a ir.Attrs, attrs string, h uint64, ops []operand, n
 	for i := range ops {
 		o := &ops[i]
 		if o.t == nil {
-			p.sigs = append(p.sigs, sig{num: true, kind: o.num.Kind})
+			p.sigs = append(p.sigs, sig{num: true, kind: o.num.Kind, big: o.num.Big})
 			p.nums++
 			continue
 		}
@@ -296,7 +301,11 @@ func (p *planned) inputs(g *ir.Graph) []*ir.Node {
 	for i := range args {
 		s := &p.sigs[i]
 		if s.num {
-			args[i] = g.Scalar(nn, weakType(min(s.kind, array.CatFloat)), true)
+			d := weakType(min(s.kind, array.CatFloat))
+			if s.big {
+				d = Uint64
+			}
+			args[i] = g.Scalar(nn, d, true)
 			nn++
 			if s.kind == array.CatComplex {
 				args[i] = op.WeakComplex(args[i], g.Scalar(nn, Float32, true))

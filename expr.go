@@ -237,8 +237,12 @@ func (f *Formula) bind(args []any, ops []operand) (*variant, []operand) {
 // number is the value of name i, which is no tensor.
 func (f *Formula) number(i int, x any) exec.Number {
 	switch x.(type) {
-	case float64, int, float32, bool, int64, int32, uint8:
-		return asOperand("expr", x).num
+	case float64, int, float32, bool, int64, int32, int16, int8, uint8, uint16, uint32, uint64, uint:
+		n := asOperand("expr", x).num
+		if n.Big { // numbers are computed with as int64
+			panic(f.f.Errorf(i, "%s is %v, which an int64 does not hold: give a tensor of uint64", f.f.Names[i], x))
+		}
+		return n
 	}
 	panic(f.f.Errorf(i, "%s is %T: want a *Tensor or a Go number", f.f.Names[i], x))
 }

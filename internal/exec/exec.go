@@ -11,6 +11,7 @@ import (
 	"weft/half"
 	"weft/internal/array"
 	"weft/internal/device"
+	"weft/internal/op"
 	"weft/internal/plan"
 )
 
@@ -56,19 +57,19 @@ func (n Number) Word(d array.DType) uint64 {
 // Bits returns the number as an element of type d, in the low end of a word. An integer
 // type gets the nearest number it has, 0 for NaN.
 func (n Number) Bits(d array.DType) uint64 {
-	f, i := n.Float, n.Int
+	f, i := n.Real(d), n.Int
 	lo, hi := d.Limits()
 	switch {
 	case n.Big && d == array.Uint64:
 	case n.Big:
-		f, i = float64(uint64(i)), hi
+		i = hi
 	case d == array.Uint64 && n.Kind == array.CatFloat && f >= 0x1p63:
 		i = -1
 		if f < 0x1p64 {
 			i = int64(uint64(f))
 		}
 	case n.Kind != array.CatFloat:
-		f, i = float64(i), min(max(i, lo), hi)
+		i = min(max(i, lo), hi)
 	case f != f:
 		i = 0
 	case f >= float64(hi):
@@ -96,15 +97,15 @@ func (n Number) Bits(d array.DType) uint64 {
 	return 0
 }
 
-// Real returns the number as a float64.
-func (n Number) Real() float64 {
+// Real returns the number as an element of a float type d, or as what is rounded to it.
+func (n Number) Real(d array.DType) float64 {
 	switch {
 	case n.Kind == array.CatFloat:
 		return n.Float
 	case n.Big:
-		return float64(uint64(n.Int))
+		return op.FloatOf(n.Int, array.Uint64, d)
 	}
-	return float64(n.Int)
+	return op.FloatOf(n.Int, array.Int64, d)
 }
 
 // Truth is a Go bool as a number.

@@ -39,6 +39,12 @@ func (d *Def) convert(i int, x *ir.Node, to array.DType) *ir.Node {
 	return nearest(d.Name, x, to, side)
 }
 
+// beyond reports a Go number that is greater than any int64, which has the type uint64.
+// Bounds, which are int64, do not tell it from the greatest of them.
+func beyond(n *ir.Node, d array.DType) bool {
+	return n.Weak && n.DType == array.Uint64 && d == array.Int64
+}
+
 // nearest is the number of type d nearest to a Go integer x that may lie outside d on a
 // side.
 func nearest(opName string, x *ir.Node, d array.DType, side Side) *ir.Node {
@@ -48,6 +54,9 @@ func nearest(opName string, x *ir.Node, d array.DType, side Side) *ir.Node {
 		checkNumber(opName, x, d, side)
 		return x.Graph.Node(ir.Const, ir.Value{Int: min(max(x.Value().Int, lo), hi)}, d, nil, false)
 	case ir.Scalar:
+		if beyond(x, d) && side&TooHigh != 0 {
+			return x.Graph.Node(ir.Const, ir.Value{Int: hi}, d, nil, false)
+		}
 		if from, to := side.bounds(d); from != lo || to != hi {
 			return x.Graph.Node(ir.Scalar, ir.Bounds{Arg: x.Arg(), Min: from, Max: to}, d, nil, false)
 		}
@@ -81,6 +90,13 @@ func compareWide(d *Def, args []*ir.Node, meet array.DType) *ir.Node {
 		}
 	}
 	lo, hi := meet.Limits()
+	if beyond(n, meet) { // no element is greater than the greatest
+		most := n.Graph.Node(ir.Const, ir.Value{Int: hi}, meet, nil, false)
+		if d == Lt || d == Le || d == Ne {
+			return apply(Le, Convert(x, meet), most)
+		}
+		return apply(Gt, Convert(x, meet), most)
+	}
 	if lo == math.MinInt64 || n.Op != ir.Scalar && n.Op != ir.Const {
 		return nil
 	}

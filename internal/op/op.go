@@ -440,7 +440,7 @@ func Convert(x *ir.Node, d array.DType) *ir.Node {
 		case !d.Float():
 			return g.Node(ir.Const, ir.Value{Int: constInt(v, x.DType, d)}, d, nil, false)
 		case !x.DType.Float():
-			return g.Number(constFloat(v.Int, x.DType, d), d, false)
+			return g.Number(FloatOf(v.Int, x.DType, d), d, false)
 		}
 		return g.Number(v.Float, d, false)
 	}
@@ -483,9 +483,9 @@ func constInt(v ir.Value, from, d array.DType) int64 {
 	return i << rest >> rest
 }
 
-// constFloat is an integer constant of type from as an element of a float type d, or as
-// what is rounded to it.
-func constFloat(i int64, from, d array.DType) float64 {
+// FloatOf is an integer of type from as an element of a float type d, or as what is rounded
+// to it; of uint64 it is given by its bits.
+func FloatOf(i int64, from, d array.DType) float64 {
 	neg := from != array.Uint64 && i < 0
 	u := uint64(i)
 	if neg {
