@@ -67,6 +67,9 @@ func walk(name string, outputs, inputs []*Tensor, o GradOpts) []*Tensor {
 		p.scatter(n, p.grads[n])
 		dy := p.grads[n].sum(n)
 		delete(p.grads, n)
+		if dy.lent && !dy.ours && p.want[n] != nil {
+			dy.t, dy.lent, dy.ours = dy.t.Clone(), false, true
+		}
 		for _, i := range p.want[n] {
 			res[i] = dy.t
 			if !o.Create {
@@ -135,7 +138,7 @@ func (p *pass) step(n *gradNode, dy partial) {
 	switch {
 	case n.put != nil:
 		p.put(n, dy)
-	case n.window() && p.addWindow(n, dy):
+	case n.window() && (p.addWindow(n, dy) || p.reshape(n, dy)):
 	case n.p != nil && (n.p.def == op.IndexSelect || n.p.def == op.Gather):
 		n.values()
 		g := p.at(n.in[0])
@@ -270,6 +273,7 @@ func windowOf(v array.View, chain []*planned) (array.View, bool) {
 type partial struct {
 	t    *Tensor
 	ours bool // the pass made it, and nothing else has seen it
+	lent bool // unless ours: it lies in the memory of another gradient, or of a seed
 
 	// With Create, what was added up in t's memory without being recorded, and into
 	// which windows.
@@ -310,7 +314,7 @@ func (p *pass) give(n *gradNode, g partial) {
 	old := p.at(n)
 	switch {
 	case old.t == nil:
-		old.t, old.ours = g.t, g.ours
+		old.t, old.ours, old.lent = g.t, g.ours, g.lent
 	case old.parts != nil:
 		old.add(nil, g.t, true)
 	case p.create:
@@ -359,6 +363,19 @@ func (p *pass) addWindow(n *gradNode, dy partial) bool {
 	}
 	old.add(chain, dy.t, p.create)
 	dy.free()
+	return true
+}
+
+// reshape hands the gradient of a reshaped array on as the same elements in the shape that
+// they had before, without a copy. It reports false, having done nothing, for another window
+// and where elements do not lie in order.
+func (p *pass) reshape(n *gradNode, dy partial) bool {
+	if n.p.def != op.Reshape || p.create || !dy.t.v.Contiguous() {
+		return false
+	}
+	v := dy.t.v
+	v.Shape, v.Strides = n.in[0].shape, array.RowMajor(n.in[0].shape)
+	p.give(n.in[0], partial{t: &Tensor{v: v, run: dy.t.run}, ours: dy.ours, lent: !dy.ours})
 	return true
 }
 

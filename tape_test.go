@@ -312,3 +312,50 @@ func TestGradOfViewsInScope(t *testing.T) {
 		t.Errorf("gradient of what was picked %v", g[:16])
 	}
 }
+
+// The gradient of a reshaped array lies where that of the reshaped one does, but for those
+// that a caller gets: no two of these share memory, nor any with a seed.
+func TestReshapedGradientsShareNothing(t *testing.T) {
+	x := FromSlice([]float32{1, 2, 3, 4, 5, 6}).RequireGrad()
+	a := x.Reshape(2, 3)
+	b := a.Reshape(3, 2)
+	seed := Ones(3, 2)
+	grads := GradAll([]*Tensor{b}, []*Tensor{x, a, b}, GradOpts{Seeds: []*Tensor{seed}})
+	for i, g := range grads {
+		if !slices.Equal(Data[float32](g), []float32{1, 1, 1, 1, 1, 1}) {
+			t.Fatalf("gradient %d is %v", i, g)
+		}
+	}
+	grads[0].MulAssign(10)
+	grads[1].MulAssign(100)
+	if got := Data[float32](seed); got[0] != 1 {
+		t.Errorf("the seed became %v", got)
+	}
+	if got := Data[float32](grads[0]); got[0] != 10 {
+		t.Errorf("the gradient of x became %v", got)
+	}
+	if got := Data[float32](grads[2]); got[0] != 1 {
+		t.Errorf("the gradient of b became %v", got)
+	}
+
+	// Through an operation: the gradient of its result is the pass's own, and is moved on.
+	y := x.Mul(2)
+	c := y.Reshape(2, 3)
+	grads = GradAll([]*Tensor{c.Mul(c).Sum()}, []*Tensor{x, y, c}, GradOpts{})
+	grads[1].MulAssign(0)
+	grads[2].MulAssign(0)
+	if got, want := Data[float32](grads[0]), []float32{8, 16, 24, 32, 40, 48}; !slices.Equal(got, want) {
+		t.Errorf("the gradient of x is %v, want %v", got, want)
+	}
+	grads = GradAll([]*Tensor{c.Mul(c).Sum()}, []*Tensor{y}, GradOpts{})
+	if got, want := Data[float32](grads[0]), []float32{4, 8, 12, 16, 20, 24}; !slices.Equal(got, want) {
+		t.Errorf("the gradient of y is %v, want %v", got, want)
+	}
+
+	// A leaf keeps what a pass made, never what a caller gave.
+	BackwardWith([]*Tensor{b}, GradOpts{Seeds: []*Tensor{seed}})
+	x.Grad().NoGrad().MulAssign(7)
+	if got := Data[float32](seed); got[0] != 1 {
+		t.Errorf("the seed became %v by the gradient of a leaf", got)
+	}
+}
