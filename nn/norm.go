@@ -39,7 +39,14 @@ func normalize(name string, axes ...int) *weft.Composite {
 			return add(dx, div(stats, n))
 		})
 		if len(v.X) > 2 {
-			v.Set(2, func() *node { return mul(dy, h) })
+			v.Set(2, func() *node {
+				if len(axes) == 1 {
+					// Summed over the other axis: a value of its own, which that kernel computes
+					// again, where h would have to be stored for it by the one above.
+					h = mul(sub(mean, x), apply(op.Neg, r))
+				}
+				return mul(dy, h)
+			})
 		}
 		if len(v.X) > 3 {
 			v.Set(3, func() *node { return dy })

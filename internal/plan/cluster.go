@@ -62,6 +62,7 @@ const (
 const (
 	maxSiblings = 64   // users of an argument whose clusters are tried
 	maxLooks    = 1024 // users followed to find out what depends on what
+	maxChain    = 8    // nodes followed to the reduction that they are for
 )
 
 // levelGap is the distance of levels that leaves room for those that come between.
@@ -279,6 +280,9 @@ func (b *planner) take(c *cluster, n *ir.Node, one *cluster) bool {
 				}
 			}
 		}
+		if !row && !full && c.lo >= 0 && b.elsewhere(n, c) {
+			return false
+		}
 		switch {
 		case row && c.blocked():
 			return false // a part's result is not the row's
@@ -312,6 +316,28 @@ func (b *planner) take(c *cluster, n *ir.Node, one *cluster) bool {
 		c.reduce(n)
 	}
 	return true
+}
+
+// elsewhere reports that the value of an elementwise node, which shares nothing with the
+// cluster c of a reduction but what both read, is there for a reduction of other axes alone:
+// c would have to store it.
+func (b *planner) elsewhere(n *ir.Node, c *cluster) bool {
+	for range maxChain {
+		s := b.spot(n)
+		if s.out || len(s.users) != 1 {
+			return false
+		}
+		u := s.users[0]
+		if isReduce(u) {
+			g := u.Attrs.(op.Group)
+			return array.Equal(n.Shape, c.shape) && (g.Lo != c.lo || g.Hi != c.hi)
+		}
+		if d := op.Of(u); d == nil || d.Class != op.Pointwise {
+			return false
+		}
+		n = u
+	}
+	return false
 }
 
 // absorb makes one cluster of c and the elementwise cluster d, if that leaves no

@@ -207,3 +207,19 @@ func TestParts(t *testing.T) {
 		t.Errorf("%d steps, want one over 32 parts and two of the tree", len(p.Steps))
 	}
 }
+
+// A product that is there for sums of columns alone is computed by their kernel, not stored
+// by that of the rows which reads the same array.
+func TestColumnsBesideRows(t *testing.T) {
+	sq := []int{64, 100}
+	p := kernels(func(x []*ir.Node) []*ir.Node {
+		centred := apply(op.Sub, x[0], axes(op.Mean, true, x[0], 1))
+		scaled := apply(op.Mul, apply(op.Add, x[0], x[1]), x[1])
+		return []*ir.Node{centred, axes(op.Sum, false, scaled, 0)}
+	}, sq, sq)
+	for i, want := range []int{2, 3} { // what is read and written
+		if got := len(p.Steps[i].Kernel.Binds); got != want {
+			t.Errorf("kernel %d has %d arrays, want %d:\n%s", i, got, want, p)
+		}
+	}
+}
