@@ -1,4 +1,4 @@
-"""Reductions, rows, layouts and indices: every formulation allocates its result anew.
+"""Reductions, rows, layouts, order and indices: every formulation allocates its result anew.
 
 One table: for each work its inputs and its texts, by library. An input is a
 NumPy array; PyTorch's are the same as tensors.
@@ -55,6 +55,26 @@ def pictures(n, d):
     return {"x": random((n, 64, 112, 112), 1, d)}
 
 
+def scrambled(n, d):
+    return {"x": random(n, 1, d)}
+
+
+def odd(n, d):
+    return {"x": random(n + 1, 1, d)}
+
+
+def two(n, d):
+    return {"x": random(n, 1, d), "y": random(n, 2, d)}
+
+
+def within(n, d):
+    return square(n, d) | {"i": indices(n * n, 2, n).reshape(n, n)}
+
+
+def added_within(n, d):
+    return within(n, d) | {"t": random((n, n), 3, d)}
+
+
 def reductions(name, torch, numpy):
     return {
         f"{name} axis {axis}": (square, [t.format(axis) for t in torch], [t.format(axis) for t in numpy])
@@ -99,6 +119,17 @@ CASES = {
     ),
     "mask select": (masked, ["x[m]", "torch.masked_select(x, m)"], ["x[m]", "np.compress(m, x)"]),
     "where": (where, ["torch.where(m, a, b)"], ["np.where(m, a, b)"]),
+    "sort": (scrambled, ["x.sort().values"], ["np.sort(x)"]),
+    "argsort": (scrambled, ["x.argsort(stable=True)"], ["np.argsort(x, kind='stable')"]),
+    "topk 100": (scrambled, ["x.topk(100).values"], ["np.sort(np.partition(x, x.size - 100)[-100:])[::-1]"]),
+    "median": (odd, ["x.median()"], ["np.median(x)"]),
+    "histogram of 100 bins": (scrambled, ["torch.histc(x, 100, -1, 1)", "torch.histogram(x, 100, range=(-1, 1)).hist"], ["np.histogram(x, 100, (-1, 1))[0]"]),
+    "cumsum": (scrambled, ["x.cumsum(0)"], ["x.cumsum()"]),
+    "cumsum axis 0": (square, ["x.cumsum(0)"], ["x.cumsum(0)"]),
+    "cumsum axis 1": (square, ["x.cumsum(1)"], ["x.cumsum(1)"]),
+    "dot": (two, ["x.dot(y)"], ["x.dot(y)"]),
+    "gather along rows": (within, ["x.gather(1, i)"], ["np.take_along_axis(x, i, 1)"]),
+    "scatter-add along rows": (added_within, ["t.scatter_add(1, i, x)"], ["r = t.copy(); np.add.at(r, (np.arange(len(r))[:, None], i), x)"]),
     "max pool 64x112^2 3x3 by 2": (pictures, ["F.max_pool2d(x, 3, 2, 1)"], []),
 }
 
