@@ -362,6 +362,10 @@ func (b *batchNorm) track(mean, variance *weft.Tensor, n float64) {
 // BatchNorm1d makes mean 0 and variance 1 of each channel over a batch, then scales and
 // shifts it. Out of training ([Eval]) it takes the running statistics of the batches
 // before, which are buffers (Ioffe and Szegedy, Batch normalization, 2015).
+//
+// Its fields are the parameters Weight and Bias [channels]; the buffers RunningMean and
+// RunningVar [channels] and NumBatchesTracked, int64; tensors are nil where the options want
+// none; and Eps and Momentum as in [BatchNormOpts].
 type BatchNorm1d struct {
 	batchNorm `nn:""`
 }
@@ -387,7 +391,7 @@ func (b *BatchNorm1d) Forward(x *weft.Tensor) *weft.Tensor {
 	return b.forward("batch_norm", x, 2, 3)
 }
 
-// BatchNorm2d is [BatchNorm1d] over pictures.
+// BatchNorm2d is [BatchNorm1d] over pictures, with the same fields.
 type BatchNorm2d struct {
 	batchNorm `nn:""`
 }

@@ -181,6 +181,11 @@ func (r *rnn) weight(name string, layer, way int) *weft.Tensor {
 //	g       = tanh(...)                                 the third part
 //	c'      = f*c + i*g
 //	h'      = o*tanh(c')
+//
+// Its fields are Params, the weights and biases by PyTorch's names: weight_ih_l0 [4*hidden,
+// in], weight_hh_l0 [4*hidden, hidden], bias_ih_l0 and bias_hh_l0 [4*hidden], with l1 for the
+// second layer and with _reverse behind that for the way from the end; Hidden, Layers,
+// Bidirectional and BatchFirst as in [RNNOpts]; and Drop, the [Dropout] between layers or nil.
 type LSTM struct {
 	rnn `nn:""`
 }
@@ -218,6 +223,8 @@ func (n *LSTM) Run(x, h, c *weft.Tensor) (y, hEnd, cEnd *weft.Tensor) {
 //	r, z = sigmoid(W_ih x + b_ih + W_hh h + b_hh)       the first and second part
 //	n    = tanh(W_ih x + b_ih + r*(W_hh h + b_hh))      the third part
 //	h'   = (1-z)*n + z*h
+//
+// Its fields are those of [LSTM], with 3*hidden rows of weights and biases.
 type GRU struct {
 	rnn `nn:""`
 }
