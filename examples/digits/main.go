@@ -86,7 +86,7 @@ func run(ctx context.Context, o options) error {
 		}
 		fmt.Printf("resumed %s at epoch %d, batch %d\n", o.checkpoint, t.loader.Epoch()+1, t.loader.Next())
 	}
-	p := show.NewProgress(os.Stdout, show.IsTerminal(os.Stdout), o.epochs, t.steps())
+	p := show.NewProgress(os.Stdout, show.IsTerminal(os.Stdout), "images", o.epochs, t.steps())
 	if err := t.train(ctx, p); err != nil {
 		if !errors.Is(err, context.Canceled) {
 			return err
@@ -101,7 +101,7 @@ func run(ctx context.Context, o options) error {
 	total := p.Total()
 	wrong := Mistakes(test, t.predict())
 	fmt.Printf("trained on %s images in %.1f s, %s images/s; %d of %s test digits mistaken: accuracy %.2f %%\n",
-		show.Thousands(total.Images), total.Time.Seconds(), show.Thousands(total.Rate()), len(wrong), show.Thousands(test.Len()),
+		show.Thousands(total.Count), total.Time.Seconds(), show.Thousands(total.Rate()), len(wrong), show.Thousands(test.Len()),
 		100*(1-float64(len(wrong))/float64(test.Len())))
 	fmt.Println("digest of the weights:", t.digest())
 	r := Report{Title: "weft: digits", Curve: show.Curve{Losses: t.curve.losses, StepsPerEpoch: t.steps(), Epochs: t.curve.epochs}, Mistakes: wrong, TestSize: test.Len()}

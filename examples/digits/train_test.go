@@ -17,14 +17,14 @@ func TestResume(t *testing.T) {
 	train, test := Render(1, 640), Render(2, 500)
 	const epochs = 2
 	whole := newTrainer(epochs, 7, train, test)
-	if err := whole.train(context.Background(), show.NewProgress(io.Discard, false, epochs, whole.steps())); err != nil {
+	if err := whole.train(context.Background(), show.NewProgress(io.Discard, false, "images", epochs, whole.steps())); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "run.ckpt")
 	for _, stop := range []int{1, 7, 10, 13, 19} {
 		ctx, cancel := context.WithCancel(context.Background())
 		broken := newTrainer(epochs, 7, train, test)
-		p := show.NewProgress(io.Discard, false, epochs, broken.steps())
+		p := show.NewProgress(io.Discard, false, "images", epochs, broken.steps())
 		// The display's clock is asked at every step: it stops the run.
 		asked := p.Now
 		p.Now = func() time.Time {
@@ -46,7 +46,7 @@ func TestResume(t *testing.T) {
 		if err := resumed.load(path); err != nil {
 			t.Fatal(err)
 		}
-		if err := resumed.train(context.Background(), show.NewProgress(io.Discard, false, epochs, resumed.steps())); err != nil {
+		if err := resumed.train(context.Background(), show.NewProgress(io.Discard, false, "images", epochs, resumed.steps())); err != nil {
 			t.Fatal(err)
 		}
 		if got, want := resumed.digest(), whole.digest(); got != want {

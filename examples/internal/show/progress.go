@@ -17,6 +17,7 @@ import (
 type Progress struct {
 	w        io.Writer
 	terminal bool
+	unit     string           // what a network is trained on, such as "images"
 	epochs   int              // in the whole run
 	steps    int              // in one epoch
 	Now      func() time.Time // the clock: time.Now
@@ -32,9 +33,10 @@ type Progress struct {
 
 // A Tally counts what was trained on, and for how long.
 type Tally struct {
-	Images, Right int
-	Loss          float64 // sum over images
-	Time          time.Duration
+	Unit         string // of what: "images"
+	Count, Right int
+	Loss         float64 // sum over all
+	Time         time.Duration
 }
 
 const (
@@ -44,9 +46,10 @@ const (
 )
 
 // NewProgress returns a display on w of a run of some epochs of some steps
-// each. On a terminal it redraws one line.
-func NewProgress(w io.Writer, terminal bool, epochs, steps int) *Progress {
-	return &Progress{w: w, terminal: terminal, epochs: epochs, steps: steps, Now: time.Now}
+// each. On a terminal it redraws one line. The unit is what is counted, as in
+// "images": the rate is so many of it a second.
+func NewProgress(w io.Writer, terminal bool, unit string, epochs, steps int) *Progress {
+	return &Progress{w: w, terminal: terminal, unit: unit, epochs: epochs, steps: steps, Now: time.Now}
 }
 
 // IsTerminal reports whether a line written to f can be redrawn in place.
@@ -59,18 +62,18 @@ func IsTerminal(f *os.File) bool {
 // already: none, except after a resume.
 func (p *Progress) StartEpoch(epoch, done int) {
 	p.epoch, p.step, p.shownStep = epoch, done, done
-	p.seen = Tally{}
+	p.seen = Tally{Unit: p.unit}
 	p.started = p.Now()
 	p.shown = p.started
 }
 
-// Step records one step: the mean loss of its batch, and how many of its
-// images the network got right.
-func (p *Progress) Step(loss float64, right, images int) {
+// Step records one step: the mean loss of its batch, of how many of the
+// unit it was, and how many of them the network got right.
+func (p *Progress) Step(loss float64, right, count int) {
 	p.step++
-	p.seen.Images += images
+	p.seen.Count += count
 	p.seen.Right += right
-	p.seen.Loss += loss * float64(images)
+	p.seen.Loss += loss * float64(count)
 	p.seen.Time = p.Now().Sub(p.started)
 	wait := lineEvery
 	if p.terminal {
@@ -87,7 +90,7 @@ func (p *Progress) EndEpoch(testAccuracy float64) {
 	p.write(fmt.Sprintf("epoch %d/%d  %v  test acc %.2f %%", p.epoch, p.epochs, p.seen, 100*testAccuracy))
 	p.endLine()
 	p.total = p.Total()
-	p.seen = Tally{}
+	p.seen = Tally{Unit: p.unit}
 }
 
 // Interrupt ends the line in the middle of an epoch, showing the last step.
@@ -102,10 +105,11 @@ func (p *Progress) Interrupt() {
 // included.
 func (p *Progress) Total() Tally {
 	return Tally{
-		Images: p.total.Images + p.seen.Images,
-		Right:  p.total.Right + p.seen.Right,
-		Loss:   p.total.Loss + p.seen.Loss,
-		Time:   p.total.Time + p.seen.Time,
+		Unit:  p.unit,
+		Count: p.total.Count + p.seen.Count,
+		Right: p.total.Right + p.seen.Right,
+		Loss:  p.total.Loss + p.seen.Loss,
+		Time:  p.total.Time + p.seen.Time,
 	}
 }
 
@@ -141,16 +145,16 @@ func (p *Progress) endLine() {
 	}
 }
 
-// String gives the means of a tally: loss, accuracy and images a second.
+// String gives the means of a tally: loss, accuracy and how many a second.
 func (t Tally) String() string {
-	n := float64(max(t.Images, 1))
-	return fmt.Sprintf("loss %.4f  acc %5.2f %%  %s images/s", t.Loss/n, 100*float64(t.Right)/n, Thousands(t.Rate()))
+	n := float64(max(t.Count, 1))
+	return fmt.Sprintf("loss %.4f  acc %5.2f %%  %s %s/s", t.Loss/n, 100*float64(t.Right)/n, Thousands(t.Rate()), t.Unit)
 }
 
-// Rate returns images a second, 0 before any time has passed.
+// Rate returns how many a second, 0 before any time has passed.
 func (t Tally) Rate() int {
 	if t.Time <= 0 {
 		return 0
 	}
-	return int(math.Round(float64(t.Images) / t.Time.Seconds()))
+	return int(math.Round(float64(t.Count) / t.Time.Seconds()))
 }

@@ -9,16 +9,16 @@ import (
 )
 
 // scripted returns a display whose clock stands still until the test moves it.
-func scripted(terminal bool, epochs, steps int) (p *Progress, out *strings.Builder, sleep func(time.Duration)) {
+func scripted(terminal bool, unit string, epochs, steps int) (p *Progress, out *strings.Builder, sleep func(time.Duration)) {
 	out = new(strings.Builder)
-	p = NewProgress(out, terminal, epochs, steps)
+	p = NewProgress(out, terminal, unit, epochs, steps)
 	clock := time.Unix(0, 0)
 	p.Now = func() time.Time { return clock }
 	return p, out, func(d time.Duration) { clock = clock.Add(d) }
 }
 
 func TestProgressPlain(t *testing.T) {
-	p, out, sleep := scripted(false, 2, 100)
+	p, out, sleep := scripted(false, "images", 2, 100)
 	p.StartEpoch(1, 0)
 	for range 100 {
 		sleep(time.Second / 10)
@@ -38,13 +38,13 @@ epoch 2/2   99/100  loss 0.2500  acc 100.00 %  64 images/s
 	if got := out.String(); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
-	if total := p.Total(); total.Images != 6464 || total.Time != 11*time.Second || total.Rate() != 588 {
+	if total := p.Total(); total.Count != 6464 || total.Time != 11*time.Second || total.Rate() != 588 {
 		t.Errorf("total %+v, rate %d; want 6464 images in 11 s, 588 a second", total, total.Rate())
 	}
 }
 
 func TestProgressTerminal(t *testing.T) {
-	p, out, sleep := scripted(true, 10, 1000)
+	p, out, sleep := scripted(true, "words", 10, 1000)
 	p.StartEpoch(10, 0)
 	for range 1000 {
 		sleep(25 * time.Millisecond)
@@ -59,7 +59,7 @@ func TestProgressTerminal(t *testing.T) {
 	if frames[0] != "" || len(frames) != 1+250+1 {
 		t.Errorf("%d frames, want one each 100 ms and the last", len(frames)-1)
 	}
-	if want := "epoch 10/10  ███████░░░░░░░  500/1000  loss 2.5000  acc 10.00 %  25,600 images/s"; frames[125] != want {
+	if want := "epoch 10/10  ███████░░░░░░░  500/1000  loss 2.5000  acc 10.00 %  25,600 words/s"; frames[125] != want {
 		t.Errorf("half-way %q\nwant %q", frames[125], want)
 	}
 	for i, f := range frames[1:] {
@@ -73,7 +73,7 @@ func TestProgressTerminal(t *testing.T) {
 }
 
 func TestProgressNothingToShow(t *testing.T) {
-	p, out, _ := scripted(true, 1, 10)
+	p, out, _ := scripted(true, "images", 1, 10)
 	p.StartEpoch(1, 0)
 	p.Interrupt()
 	if out.Len() != 0 {
