@@ -217,7 +217,7 @@ func TestMistakesInTraining(t *testing.T) {
 		{misuse(func() { optim.NewSGD(nn.Params(struct{}{}), optim.SGDOpts{LR: 0.1}) }), "sgd: params: is empty: a module's parameters are its tensors marked with nn.Param, in exported fields"},
 		{misuse(func() { optim.NewSGD(nil, optim.SGDOpts{LR: 0.1}) }), "sgd: params: is nil: nn.Params returns those of a module"},
 		{misuse(func() { optim.NewSGD(nn.Params(nn.NewLinear(1, 1)), optim.SGDOpts{LR: -1}) }), "sgd: LR: is -1, want 0 or more"},
-		{misuse(func() { optim.NewSGD(nn.Params(nn.NewLinear(1, 1)), optim.SGDOpts{}) }), "sgd: LR: is 0: give the learning rate, such as 0.01"},
+		{misuse(func() { optim.NewSGD(nn.Params(nn.NewLinear(1, 1)), optim.SGDOpts{}).Step() }), "sgd: LR: was not given: give the learning rate, such as 0.01, or a schedule that sets it"},
 		{misuse(func() { optim.NewSGD(nn.Params(nn.NewLinear(1, 1)), optim.SGDOpts{LR: 1, Momentum: -1}) }), "sgd: Momentum: is -1, want at least 0 and less than 1"},
 		{misuse(func() { optim.NewAdam(nn.Params(nn.NewLinear(1, 1)), optim.AdamOpts{LR: 1, Beta1: 2}) }), "adam: Beta1: is 2, want at least 0 and less than 1"},
 		{misuse(func() { data.Tensors(weft.Ones(3, 2), weft.Ones(2)) }), "tensors: x has shape [3 2], y [2]: want a first axis of the same size, the examples"},

@@ -45,8 +45,8 @@ type AdamOpts struct {
 type Adam = Method[AdamOpts]
 
 // NewAdam returns an optimizer of params, as nn.Params gives them. It panics with
-// *weft.Error if an option is out of range, the learning rate is not given or there
-// are no parameters.
+// *weft.Error if an option is out of range or there are no parameters; without LR its Step
+// does until [Optimizer].SetLR, or a schedule, has set one.
 func NewAdam(params iter.Seq2[string, *weft.Tensor], o AdamOpts) *Adam { return newMethod(params, o) }
 
 func (AdamOpts) name() string    { return "adam" }

@@ -31,8 +31,8 @@ type RMSpropOpts struct {
 type RMSprop = Method[RMSpropOpts]
 
 // NewRMSprop returns an optimizer of params, as nn.Params gives them. It panics with
-// *weft.Error if an option is out of range, the learning rate is not given or there
-// are no parameters.
+// *weft.Error if an option is out of range or there are no parameters; without LR its Step
+// does until [Optimizer].SetLR, or a schedule, has set one.
 func NewRMSprop(params iter.Seq2[string, *weft.Tensor], o RMSpropOpts) *RMSprop {
 	return newMethod(params, o)
 }
@@ -125,8 +125,8 @@ type AdagradOpts struct {
 type Adagrad = Method[AdagradOpts]
 
 // NewAdagrad returns an optimizer of params, as nn.Params gives them. It panics with
-// *weft.Error if an option is out of range, the learning rate is not given or there
-// are no parameters.
+// *weft.Error if an option is out of range or there are no parameters; without LR its Step
+// does until [Optimizer].SetLR, or a schedule, has set one.
 func NewAdagrad(params iter.Seq2[string, *weft.Tensor], o AdagradOpts) *Adagrad {
 	return newMethod(params, o)
 }

@@ -35,8 +35,8 @@ type NAdamOpts struct {
 type NAdam = Method[NAdamOpts]
 
 // NewNAdam returns an optimizer of params, as nn.Params gives them. It panics with
-// *weft.Error if an option is out of range, the learning rate is not given or there
-// are no parameters.
+// *weft.Error if an option is out of range or there are no parameters; without LR its Step
+// does until [Optimizer].SetLR, or a schedule, has set one.
 func NewNAdam(params iter.Seq2[string, *weft.Tensor], o NAdamOpts) *NAdam {
 	return newMethod(params, o)
 }

@@ -10,8 +10,8 @@ import (
 
 // An Optimizer changes the parameters that it was made for.
 type Optimizer interface {
-	// Step changes each parameter by its gradient. Parameters without one are
-	// left alone.
+	// Step changes each parameter by its gradient. Parameters without one are left alone.
+	// It panics with *weft.Error if no learning rate was given or set.
 	Step()
 	// ZeroGrad forgets the gradients.
 	ZeroGrad()
@@ -45,13 +45,14 @@ func (e *StateError) Error() string { return fmt.Sprintf("optim: state %q %s", e
 type Method[O options[O]] struct {
 	groups []*group[O]
 	lr     float64
+	rated  bool // the learning rate was given: 0 is one, too
 }
 
 // options are what an optimizer is given, which say what it does.
 type options[O any] interface {
 	name() string
 	filled() O     // with what 0 stands for; it panics if something is out of range
-	rate() float64 // 0: not given
+	rate() float64 // 0: not given, SetLR will
 	slots() []slot // what is kept for a parameter
 	update(m *moment) update
 }
@@ -104,10 +105,8 @@ type param struct {
 func newMethod[O options[O]](params iter.Seq2[string, *weft.Tensor], o O) *Method[O] {
 	m := &Method[O]{}
 	m.add(params, o)
-	if o.rate() == 0 {
-		array.Failf(o.name(), "LR", "is 0: give the learning rate, such as 0.01")
-	}
 	m.SetLR(o.rate())
+	m.rated = o.rate() != 0
 	return m
 }
 
@@ -162,6 +161,9 @@ func (m *Method[O]) AddGroup(params iter.Seq2[string, *weft.Tensor], o O) {
 		notNegative(o.name(), "LR", r)
 	}
 	first := m.groups[0].o.rate()
+	if first == 0 && o.rate() != 0 {
+		array.Failf(o.name(), "LR", "of a group is meant beside that of the optimizer, which was made without one")
+	}
 	g := m.add(params, o)
 	if r := o.rate(); r != 0 {
 		g.ratio = r / first
@@ -184,6 +186,9 @@ func (m *Method[O]) all() iter.Seq[*param] {
 // Step changes each parameter that has a gradient.
 func (m *Method[O]) Step() {
 	m.notNil("step")
+	if !m.rated && len(m.groups) > 0 {
+		array.Failf(m.groups[0].o.name(), "LR", "was not given: give the learning rate, such as 0.01, or a schedule that sets it")
+	}
 	for _, g := range m.groups {
 		step(g.o.name(), g.params, g.o.update(&moment{rate: float64(m.lr * g.ratio), memo: &g.memo}))
 	}
@@ -199,7 +204,7 @@ func (m *Method[O]) LR() float64 {
 func (m *Method[O]) SetLR(lr float64) {
 	m.notNil("setlr")
 	var o O
-	m.lr = notNegative(o.name(), "LR", lr)
+	m.lr, m.rated = notNegative(o.name(), "LR", lr), true
 }
 
 // ZeroGrad forgets the gradients.

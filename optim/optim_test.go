@@ -136,7 +136,7 @@ func TestMisuse(t *testing.T) {
 		"alpha":             func() { optim.NewRMSprop(nn.Params(m), optim.RMSpropOpts{LR: 1, Alpha: 1}) },
 		"initial":           func() { optim.NewAdagrad(nn.Params(m), optim.AdagradOpts{LR: 1, Initial: -1}) },
 		"momentum decay":    func() { optim.NewNAdam(nn.Params(m), optim.NAdamOpts{LR: 1, MomentumDecay: math.NaN()}) },
-		"rate of RMSprop":   func() { optim.NewRMSprop(nn.Params(m), optim.RMSpropOpts{}) },
+		"rate of RMSprop":   func() { optim.NewRMSprop(nn.Params(m), optim.RMSpropOpts{}).Step() },
 		"a group twice": func() {
 			optim.NewSGD(nn.Params(m), optim.SGDOpts{LR: 1}).AddGroup(nn.Params(m), optim.SGDOpts{})
 		},

@@ -216,7 +216,8 @@ type Scheduler struct {
 }
 
 // NewScheduler returns a scheduler at step 0, whose rate it sets. It panics with *weft.Error
-// if one of both is nil or the schedule is out of range.
+// if one of both is nil or the schedule is out of range. An optimizer made without a learning
+// rate gets it from the schedule, which then must not multiply that, as [OneCycle] does not.
 func NewScheduler(opt Rated, s Schedule) *Scheduler {
 	if opt == nil || s == nil {
 		array.Failf("scheduler", "", "the optimizer or the schedule is nil")
@@ -226,7 +227,13 @@ func NewScheduler(opt Rated, s Schedule) *Scheduler {
 	return sc
 }
 
-func (s *Scheduler) set() { s.opt.SetLR(s.s.At(s.step, s.base)) }
+func (s *Scheduler) set() {
+	lr := s.s.At(s.step, s.base)
+	if s.base == 0 && s.s.At(s.step, 1) != lr {
+		array.Failf("scheduler", "", "the schedule multiplies the learning rate that the optimizer was made with, which is 0")
+	}
+	s.opt.SetLR(lr)
+}
 
 // Step goes on to the next step, after one of the optimizer or after an epoch of it.
 func (s *Scheduler) Step() {

@@ -32,8 +32,8 @@ type SGDOpts struct {
 type SGD = Method[SGDOpts]
 
 // NewSGD returns an optimizer of params, as nn.Params gives them. It panics with
-// *weft.Error if an option is out of range, the learning rate is not given or there
-// are no parameters.
+// *weft.Error if an option is out of range or there are no parameters; without LR its Step
+// does until [Optimizer].SetLR, or a schedule, has set one.
 func NewSGD(params iter.Seq2[string, *weft.Tensor], o SGDOpts) *SGD { return newMethod(params, o) }
 
 func (SGDOpts) name() string    { return "sgd" }

@@ -42,7 +42,7 @@ func (m *Method[O]) LoadState(state map[string]*weft.Tensor) error {
 	if err := r.finish(); err != nil {
 		return err
 	}
-	m.lr = lr
+	m.lr, m.rated = lr, m.rated || lr != 0
 	for p := range m.all() {
 		l := loaded[0]
 		loaded = loaded[1:]
