@@ -130,6 +130,8 @@ def fact_lines(facts):
         elif name == "planning":
             kinds = {}
             for key, ns in v.items():
+                if key in ("commit", "date"):
+                    continue
                 kind, nodes = key.rsplit(" ", 1)
                 kinds.setdefault(kind, {})[int(nodes)] = ns
             for kind, by_size in kinds.items():
