@@ -166,6 +166,7 @@ var elsewhere = map[string]string{
 	"copy":             "Clone",
 	"iota":             "CrossEntropy",
 	"powint":           "Pow",
+	"kernel":           "Expr",
 	"count_true":       "NonZero",
 	"matmul2":          "MatMul",
 	"conv2d_core":      "Conv2d",

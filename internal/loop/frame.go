@@ -25,6 +25,10 @@ type Frame struct {
 	Scratch [ScratchLen]byte
 }
 
+// ScalarRoom returns how many scalar arguments a program of so many axes may have,
+// whatever its buffers.
+func ScalarRoom(axes int) int { return maxWords - wordArgs - (2+MaxBufs)*axes }
+
 // Fixed words.
 const (
 	WordFuel   = 0 // iterations left of loops that burn fuel

@@ -2,7 +2,6 @@ package op
 
 import (
 	"fmt"
-	"hash/maphash"
 
 	"weft/internal/array"
 	"weft/internal/ir"
@@ -101,7 +100,7 @@ func CostOf(n *ir.Node) int {
 }
 
 func init() {
-	Kernel = &Def{Name: "kernel", Hash: maphash.String(seed, "kernel"), Class: Pointwise, Arity: -1, Rule: Keep,
+	Kernel = define(Def{Name: "kernel", Class: Pointwise, Arity: -1, Rule: Keep,
 		Doc: "What a function of the user gives for each element of arguments that broadcast; others it reads as whole arrays.",
 		InferAll: func(c *Call) []ir.Type {
 			b, ok := c.Attrs.(Body)
@@ -143,7 +142,7 @@ func init() {
 				return
 			}
 			ByPartials(v)
-		}}
+		}})
 }
 
 // ByPartials sets the gradients of the arguments of a [Kernel] that need one, which are

@@ -38,6 +38,14 @@ func (c *Case) String() string {
 	return s + fmt.Sprintf(") %+v", c.Attrs)
 }
 
+// results is the number of results of an operation with attributes.
+func results(d *op.Def, a ir.Attrs) int {
+	if b, ok := a.(op.Body); ok {
+		return len(b.Results())
+	}
+	return max(d.Results, 1)
+}
+
 // Elements that make operations fail, by kind.
 var (
 	specialFloats = []float64{0, math.Copysign(0, -1), 1, -1, 0.5, -0.5, 1.5, 2.5, 3, -7, math.Pi, 1e-3, 88.8, -104, 800, 1e30, -1e30,
@@ -129,7 +137,7 @@ func Cases(d *op.Def) []Case {
 	r := rand.New(rand.NewPCG(1, uint64(len(d.Name))))
 	var out []Case
 	add := func(a ir.Attrs, x ...*Array) {
-		for i := range max(d.Results, 1) {
+		for i := range results(d, a) {
 			c := newCase(d, a, x...)
 			c.Result = i
 			out = append(out, c)
@@ -207,6 +215,10 @@ func Cases(d *op.Def) []Case {
 		}
 	}
 	switch d.Name {
+	case "kernel":
+		for _, k := range kernelCases() {
+			random(k.body, k.shapes, k.types(), k.max)
+		}
 	case "where", "select":
 		for _, t := range realTypes() {
 			for _, s := range pointShapes[3] {

@@ -27,6 +27,11 @@ func Gradients(t T, dev device.Device, caps Caps) {
 				}
 			}
 		}
+		if d == op.Kernel {
+			for _, k := range kernelCases() {
+				samples = append(samples, op.Sample{Shapes: k.shapes, DTypes: k.types(), Attrs: k.body, Max: k.max})
+			}
+		}
 		for i, sample := range samples {
 			r := rand.New(rand.NewPCG(11, uint64(i)))
 			c := newCase(d, sample.Attrs)
@@ -39,7 +44,7 @@ func Gradients(t T, dev device.Device, caps Caps) {
 				c.X = append(c.X, Random(r, dt, sh, d.Domain, sample.Max))
 				small = small && array.Size(sh) <= 200
 			}
-			for c.Result = range max(d.Results, 1) {
+			for c.Result = range results(d, sample.Attrs) {
 				if small && references[d.Name] != nil {
 					if _, refused := expect(&c); refused {
 						continue // not defined for floats

@@ -23,6 +23,8 @@ type cluster struct {
 	perRow []int // the shape of a value of which there is one a row
 	col    bool  // axes follow the reduced ones
 	parts  bool  // long rows are cut into parts; nothing uses the results inside
+	near   bool  // a node reads near its element, where the argument lies: it is not copied
+	heavy  bool  // it has a heavy node
 
 	// What fills the frame of a kernel; not kept for a single node.
 	reads  []*ir.Node // arrays and numbers of the caller that nodes take from outside, each once
@@ -40,6 +42,7 @@ type spot struct {
 	outside int        // of the users, so many are not in the node's cluster
 	inner   int        // of the users, so many are in the other cluster of unite, which alone needs this
 	stage   int        // how many reductions of its cluster lie on the longest way to its value
+	heavy   bool       // its value takes so much that it is computed once
 	row     bool       // its cluster has one value of it a row, not one an element
 	out     bool       // it is an output
 
@@ -65,6 +68,10 @@ const (
 	maxChain    = 8    // nodes followed to the reduction that they are for
 )
 
+// heavyCost is the cost from which a kernel of the user is not computed in two passes of
+// a row: it is stored.
+const heavyCost = 64
+
 // levelGap is the distance of levels that leaves room for those that come between.
 const levelGap = 1 << 20
 
@@ -75,7 +82,7 @@ func (b *planner) in(n *ir.Node) *cluster { return b.spots[n.ID].in }
 // full reports that a node of the cluster has a value at each element, not each
 // row.
 func (b *planner) full(c *cluster, n *ir.Node) bool {
-	return !b.spot(n).row && array.Equal(n.Shape, c.shape)
+	return !b.spot(n).row && array.Equal(shapeOf(n), c.shape)
 }
 
 func isReduce(n *ir.Node) bool {
@@ -116,6 +123,9 @@ func (b *planner) cluster() {
 		if !b.reach[id] || n.Op == ir.Input || isScalar(n) {
 			continue
 		}
+		if b.in(n) != nil {
+			continue // a result, which came with the node that it is of
+		}
 		c := b.begin(n)
 		if d := op.Of(n); d != nil && (d.Class == op.Pointwise || d.Class == op.Reduce) {
 			c = b.join(n, c)
@@ -132,17 +142,37 @@ func (b *planner) cluster() {
 
 // begin makes a cluster of a node.
 func (b *planner) begin(n *ir.Node) *cluster {
-	c := &cluster{nodes: []*ir.Node{n}, lo: -1, hi: -1, shape: n.Shape, stored: 1}
+	c := &cluster{nodes: []*ir.Node{n}, lo: -1, hi: -1, shape: shapeOf(n), stored: 1}
 	s := b.spot(n)
 	s.in = c
-	for _, a := range n.Args {
+	d := op.Of(n)
+	if d != nil && d.Class == op.Pointwise && n.Results != nil {
+		// Its results are values of the same kernel.
+		c.nodes = append(c.nodes, s.users...)
+		c.stored, s.placed, s.outside = len(s.users), len(s.users), 0
+	}
+	heavy := n.Op == op.Kernel && op.CostOf(n) >= heavyCost
+	for i, a := range n.Args {
 		t := b.spot(a)
 		t.placed++
 		if t.in != nil {
 			c.level = max(c.level, t.in.level+levelGap)
 		}
+		c.near = c.near || op.SeenBy(n, i) == op.Near
+	}
+	c.heavy = heavy
+	for _, m := range c.nodes {
+		b.spot(m).in, b.spot(m).heavy = c, heavy
 	}
 	return c
+}
+
+// shapeOf is the shape of the value of n, or of its values if it has several.
+func shapeOf(n *ir.Node) []int {
+	if n.Results != nil {
+		return n.Results[0].Shape
+	}
+	return n.Shape
 }
 
 // join puts the node of the fresh cluster c into the best cluster that takes it.
@@ -245,12 +275,16 @@ func (b *planner) take(c *cluster, n *ir.Node, one *cluster) bool {
 		return false
 	}
 	set, row := false, false
+	shape := shapeOf(n)
 	if isReduce(n) {
 		x := n.Args[0]
 		if !array.Equal(x.Shape, c.shape) {
 			return false
 		}
 		g := n.Attrs.(op.Group)
+		if c.near && several(c.shape[g.Lo:g.Hi]) {
+			return false
+		}
 		inside := b.in(x) == c
 		switch {
 		case c.lo < 0:
@@ -275,7 +309,7 @@ func (b *planner) take(c *cluster, n *ir.Node, one *cluster) bool {
 				row = true
 			} else {
 				full = true
-				if !array.Equal(a.Shape, n.Shape) {
+				if !array.Equal(a.Shape, shape) {
 					return false // broadcast of an elementwise value: it must be stored
 				}
 			}
@@ -286,32 +320,45 @@ func (b *planner) take(c *cluster, n *ir.Node, one *cluster) bool {
 		switch {
 		case row && c.blocked():
 			return false // a part's result is not the row's
-		case row && c.col && (full || !array.Equal(n.Shape, c.perRow)):
+		case row && c.col && (full || !array.Equal(shape, c.perRow)):
 			return false
-		case row && !full && array.Equal(n.Shape, c.perRow):
+		case row && !full && array.Equal(shape, c.perRow):
 			// One value a row. Other arguments must be broadcastable to it.
 			if !straight(n) {
 				return false
 			}
-		case array.Equal(n.Shape, c.shape):
+		case array.Equal(shape, c.shape):
 			row = false
 		default:
 			return false
 		}
 	}
+	if one.near && c.lo >= 0 && several(c.shape[c.lo:c.hi]) {
+		return false
+	}
+	stage, heavy := 0, b.spot(n).heavy
+	for _, a := range n.Args {
+		if b.in(a) == c {
+			stage = max(stage, b.spot(a).stage)
+			heavy = heavy || b.spot(a).heavy
+		}
+	}
+	for _, a := range n.Args {
+		if s := b.spot(a); s.in == c && s.heavy && !s.row && s.stage < stage {
+			return false // another pass would compute it again
+		}
+	}
 	if !b.unite(c, one) {
 		return false
 	}
-	s := b.spot(n)
-	for _, a := range n.Args {
-		if b.in(a) == c {
-			s.stage = max(s.stage, b.spot(a).stage)
-		}
-	}
 	if isReduce(n) {
-		s.stage++
+		stage++
+		heavy = false
 	}
-	s.row = row
+	for _, m := range one.nodes {
+		s := b.spot(m)
+		s.stage, s.row, s.heavy = stage, row, heavy && !row
+	}
 	if set {
 		c.reduce(n)
 	}
@@ -347,6 +394,14 @@ func (b *planner) absorb(c, d *cluster) {
 		return
 	}
 	if c.lo >= 0 {
+		if d.near && several(c.shape[c.lo:c.hi]) {
+			return
+		}
+		for _, n := range c.nodes {
+			if d.heavy && b.spot(n).stage > 0 && b.full(c, n) {
+				return // which may compute it in another pass
+			}
+		}
 		// Values a row must not meet nodes that were not made for them, nor be
 		// computed from values of an element.
 		for _, n := range c.nodes {
@@ -365,8 +420,18 @@ func (b *planner) absorb(c, d *cluster) {
 			}
 		}
 	}
-	if b.unite(c, d) {
-		b.clusters[d.seq] = nil
+	if !b.unite(c, d) {
+		return
+	}
+	b.clusters[d.seq] = nil
+	for i := 0; c.heavy && i < len(c.nodes); i++ {
+		n := c.nodes[i]
+		s := b.spot(n)
+		for _, a := range n.Args {
+			if t := b.spot(a); t.in == c && t.heavy && !s.row && !isReduce(n) {
+				s.heavy = true
+			}
+		}
 	}
 }
 
@@ -379,6 +444,7 @@ func (b *planner) unite(c, d *cluster) bool {
 	// What is read from outside of both.
 	both := cluster{reads: b.reads[:0], stored: c.stored + d.stored}
 	touched := b.touched[:0]
+	apart := false // one reads whole what the other computes by element
 	for _, pair := range [2][2]*cluster{{c, d}, {d, c}} {
 		e, other := pair[0], pair[1]
 		between := false
@@ -395,8 +461,9 @@ func (b *planner) unite(c, d *cluster) bool {
 		}
 		b.visits += len(e.nodes)
 		for _, n := range e.nodes {
-			for _, a := range n.Args {
+			for i, a := range n.Args {
 				if b.in(a) == other {
+					apart = apart || op.SeenBy(n, i) != op.ByElement
 					s := b.spot(a)
 					if s.inner == 0 {
 						touched = append(touched, s)
@@ -413,7 +480,7 @@ func (b *planner) unite(c, d *cluster) bool {
 			both.stored--
 		}
 	}
-	level, ok := 0, both.arrays+both.stored <= maxBufs && len(both.reads)-both.arrays <= maxNumbers
+	level, ok := 0, !apart && both.arrays+both.stored <= maxBufs && len(both.reads)-both.arrays <= maxNumbers
 	if ok {
 		level, ok = b.level(c, d, both.reads)
 	}
@@ -427,6 +494,7 @@ func (b *planner) unite(c, d *cluster) bool {
 		return false
 	}
 	c.level = level
+	c.near, c.heavy = c.near || d.near, c.heavy || d.heavy
 	c.reads, c.arrays, c.stored = append(c.reads[:0], both.reads...), both.arrays, both.stored
 	for _, n := range d.nodes {
 		b.spot(n).in = c
@@ -542,6 +610,17 @@ func (b *planner) order() []*cluster {
 	return order
 }
 
+// several reports more than one axis that is longer than 1.
+func several(shape []int) bool {
+	long := 0
+	for _, n := range shape {
+		if n != 1 {
+			long++
+		}
+	}
+	return long > 1
+}
+
 // straights remembers straight by operation and type.
 var straights sync.Map // straightKey -> bool
 
@@ -553,18 +632,43 @@ type straightKey struct {
 // straight reports that an elementwise operation is computed without a loop, so
 // that it can stand between the passes of a row.
 func straight(n *ir.Node) bool {
+	if n.Op == op.Kernel {
+		return straightLine(n) // another one for each body
+	}
 	key := straightKey{n.Op, n.Args[0].DType}
 	if ok, known := straights.Load(key); known {
 		return ok.(bool)
 	}
+	ok := straightLine(n)
+	straights.Store(key, ok)
+	return ok
+}
+
+func straightLine(n *ir.Node) bool {
 	kb := loop.NewBuilder("trial", []loop.Axis{{Kind: loop.Reduce}}, 0)
 	args := make([]loop.Value, len(n.Args))
 	for i, a := range n.Args {
+		if op.SeenBy(n, i) != op.ByElement {
+			return false
+		}
 		args[i] = kb.Load(kb.Buf(a.DType, false, loop.Zero))
 	}
-	y := op.Of(n).Expr(kb, n, args)
-	kb.Store(kb.Buf(n.DType, true, loop.Zero), y)
+	types := n.Results
+	if types == nil {
+		types = []ir.Type{{DType: n.DType}}
+	}
+	for i, y := range values(kb, n, args, nil) {
+		kb.Store(kb.Buf(types[i].DType, true, loop.Zero), y)
+	}
 	_, err := kb.Done()
-	straights.Store(key, err == nil)
 	return err == nil
+}
+
+// values writes an elementwise operation; window gives what is not seen by element.
+func values(kb *loop.Builder, n *ir.Node, x []loop.Value, window func(i int) op.Access) []loop.Value {
+	d := op.Of(n)
+	if d.ExprAll == nil {
+		return []loop.Value{d.Expr(kb, n, x)}
+	}
+	return d.ExprAll(&op.Emit{B: kb, Node: n, X: x, Window: window})
 }

@@ -50,9 +50,18 @@ type kernel struct {
 	lane    int // axis of the program
 	serial  int // axis of the program that walks a column, -1
 	progDim []int
-	around  []int      // dimensions that the program has no axes for
-	scalars []*ir.Node // scalar arguments
+	around  []int // dimensions that the program has no axes for
+	scalars []scalar
 	cost    int
+}
+
+// A scalar is an argument of a kernel: a number of the caller, or one that the plan knows.
+type scalar struct {
+	n     *ir.Node // nil for the latter, which the others tell apart
+	of    int      // operand
+	what  uint8
+	axis  int
+	value int64
 }
 
 func newKernel(b *planner, name string, shape []int, lo, hi int) *kernel {
@@ -289,10 +298,15 @@ func (k *kernel) number(n *ir.Node) loop.Value {
 		}
 		return k.kb.Int(t, n.Value().Int)
 	}
-	i := slices.Index(k.scalars, n)
+	return k.scalar(scalar{n: n}, t)
+}
+
+// scalar is a scalar argument as a value.
+func (k *kernel) scalar(x scalar, t loop.Type) loop.Value {
+	i := slices.Index(k.scalars, x)
 	if i < 0 {
 		i = k.kb.ScalarArg(t)
-		k.scalars = append(k.scalars, n)
+		k.scalars = append(k.scalars, x)
 	}
 	return k.kb.Scalar(i)
 }
@@ -323,7 +337,12 @@ func (k *kernel) finish(p *loop.Program) {
 		}
 		out.Around = append(out.Around, a)
 	}
-	for i, n := range k.scalars {
+	for i, x := range k.scalars {
+		n := x.n
+		if n == nil {
+			out.Words[p.ScalarWord(i)] = uint64(x.value)
+			continue
+		}
 		a := ScalarArg{Arg: n.Arg(), Word: p.ScalarWord(i), DType: n.DType, Test: n.Op == ir.Between}
 		a.Min, a.Max = n.Bounds()
 		out.Scalars = append(out.Scalars, a)
@@ -377,6 +396,7 @@ type emitter struct {
 
 	k      *kernel
 	loads  byNode[Operand] // full shape
+	seen   []window
 	stores byNode[Operand]
 	back   [][2]Operand // outputs that are copied from where the kernel put them
 	index  byNode[int]
@@ -385,8 +405,9 @@ type emitter struct {
 	row   memo
 	pass  memo
 	args  []loop.Value // of nodes, one after the other
-	stash byNode[int]  // values kept in an output's memory between passes
-	now   int          // pass
+	one   [1]loop.Value
+	stash byNode[int] // values kept in an output's memory between passes
+	now   int         // pass
 }
 
 // memo holds the values of nodes.
@@ -450,8 +471,15 @@ func (e *emitter) operands() {
 		if n.Op == op.Iota {
 			continue // the argument gives the shape only
 		}
-		for _, a := range n.Args {
-			if isScalar(a) || e.has(a) {
+		for i, a := range n.Args {
+			if e.has(a) {
+				continue
+			}
+			if seen := op.SeenBy(n, i); seen != op.ByElement {
+				e.look(a, seen)
+				continue
+			}
+			if isScalar(a) {
 				continue
 			}
 			if _, ok := e.loads.get(a); ok {
@@ -524,12 +552,16 @@ func (e *emitter) newKernel() {
 			e.k.keep = append(e.k.keep, int(n.Attrs.(op.Axis)))
 			continue
 		}
-		for _, a := range n.Args {
-			if o, ok := e.loads.get(a); ok {
+		for i, a := range n.Args {
+			if w := e.window(a, op.SeenBy(n, i)); w != nil {
+				w.at = e.k.operand(w.wide, false)
+			} else if o, ok := e.loads.get(a); ok {
 				e.index.set(a, e.k.operand(o, false))
 			}
 		}
-		e.k.cost += max(op.Of(n).Cost, 1)
+		if n.Op != ir.Result {
+			e.k.cost += op.CostOf(n)
+		}
 	}
 	for _, n := range c.nodes {
 		if o, ok := e.stores.get(n); ok {
@@ -701,18 +733,19 @@ func (e *emitter) get(kb *loop.Builder, n *ir.Node) loop.Value {
 		if v == loop.NoValue {
 			v = kb.Int(loop.I64, 0)
 		}
+	case n.Op == ir.Result:
+		// All of what is computed together, once.
+		of := n.Args[0]
+		for i, y := range e.values(kb, of) {
+			for _, r := range e.b.spot(of).users {
+				if r.Arg() == i && !e.stashed(r) {
+					memo[r] = y
+				}
+			}
+		}
+		return memo[n]
 	default:
-		from, to := len(e.args), len(e.args)+len(n.Args)
-		e.args = slices.Grow(e.args, len(n.Args))[:to]
-		for i, a := range n.Args {
-			v := e.get(kb, a)
-			e.args[from+i] = v
-		}
-		x := e.args[from:to:to]
-		v = op.Of(n).Expr(kb, n, x)
-		if n.DType.Half() {
-			v = kb.Round(n.DType, v)
-		}
+		v = e.values(kb, n)[0]
 	}
 	memo[n] = v
 	return v
@@ -749,7 +782,7 @@ func (e *emitter) planStash(last int) {
 		if len(free) == 0 {
 			return
 		}
-		if !e.full(n) || op.Of(n).Cost < worthKeeping || e.stage(n) >= last || n.DType != free[0].DType {
+		if !e.full(n) || op.CostOf(n) < worthKeeping || e.stage(n) >= last || n.DType != free[0].DType {
 			continue
 		}
 		if _, stored := e.stores.get(n); stored {
@@ -801,7 +834,7 @@ func (e *emitter) rowBody(kb *loop.Builder) {
 			e.row[n] = v
 		}
 		for _, n := range e.c.nodes {
-			if e.perRow(n) && e.stage(n) == e.now+1 {
+			if n.Results == nil && e.perRow(n) && e.stage(n) == e.now+1 {
 				e.get(kb, n)
 			}
 		}

@@ -160,6 +160,7 @@ type planner struct {
 	clusters []*cluster // in the order in which they were begun; nil: absorbed
 	walk     int        // number of the walk over clusters
 	looks    int        // how many more users are looked at for the node in hand
+	windows  bool       // a kernel reads arguments otherwise than by element: their memory is not written meanwhile
 	visits   int        // nodes and users looked at so far
 
 	// Scratch of one function each.
@@ -508,7 +509,7 @@ func (b *planner) fill(dst Operand, n *ir.Node) {
 func (b *planner) finish() {
 	if len(b.p.Steps) == 1 && b.p.Steps[0].Kernel != nil {
 		p := b.p.Steps[0].Kernel.Prog
-		b.p.InPlace = p.Axes[p.Lane].Kind == loop.Parallel && len(p.Axes) == p.Lane+1
+		b.p.InPlace = !b.windows && p.Axes[p.Lane].Kind == loop.Parallel && len(p.Axes) == p.Lane+1
 	}
 	for i := b.p.Inputs + len(b.p.Outs); i < len(b.p.Slots); i++ {
 		if last := b.p.Slots[i].Last; last >= 0 {

@@ -62,6 +62,13 @@ func (b *planner) asTail(t, c *cluster, x *ir.Node) bool {
 	if t.single != nil || t.head != nil || t.lo >= 0 || !array.Equal(t.shape, x.Shape) || columns(n, x.Shape) < 0 {
 		return false
 	}
+	for _, m := range t.nodes {
+		for i, a := range m.Args {
+			if op.SeenBy(m, i) != op.ByElement && (a == x || a == n) {
+				return false // it reads beyond the piece
+			}
+		}
+	}
 	if own := b.in(x); own != c {
 		// The other shape of the result, which is no work, belongs to the routine.
 		b.clusters[own.seq] = nil

@@ -1,0 +1,193 @@
+package optest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"weft/internal/array"
+	"weft/internal/device"
+	"weft/internal/ir"
+	"weft/internal/op"
+	"weft/internal/plan"
+)
+
+// within is the window on x that leaves margins, before and behind, on each axis.
+func within(x *ir.Node, margins ...[2]int) *ir.Node {
+	w := op.AllOf(x.Shape)
+	for i, m := range margins {
+		w.Start[i], w.Count[i] = m[0], w.Count[i]-m[0]-m[1]
+	}
+	return op.Apply(op.Slice, w, x)
+}
+
+// TestNear reads beside the elements of windows on arrays of every layout, that are
+// inputs or computed, alone and fused with what comes before and behind, and compares with
+// plain Go.
+func TestNear(t *testing.T) {
+	each(t, func(t *testing.T, dev device.Device, caps Caps) {
+		s := newSuite(t, dev, caps)
+		defer s.done()
+		r := rand.New(rand.NewPCG(3, 3))
+		for _, d := range []array.DType{array.Float32, array.Float64} {
+			for _, shape := range [][]int{{40}, {300}, {9, 13}, {5, 70}, {3, 4, 21}, {3, 3, 3, 3}} {
+				var places [][]int
+				for range 5 {
+					var p []int
+					for range shape {
+						p = append(p, r.IntN(3)-1)
+					}
+					places = append(places, p)
+				}
+				b := nearBody(d, places...)
+				x := Random(r, d, shape, [2]float64{}, 0)
+				margins := slices.Repeat([][2]int{{1, 1}}, len(shape))
+				inner := make([]int, len(shape))
+				for i, n := range shape {
+					inner[i] = n - 2
+				}
+				// The reference: around the element of the window.
+				strides := array.RowMajor(shape)
+				at := make([]int, array.Size(inner))
+				walk(inner, strides, func(i, off int) { at[i] = off })
+				corner := 0
+				for _, s := range strides {
+					corner += s
+				}
+				mid := New(d, inner)
+				for i, off := range at {
+					mid.F[i] = x.F[corner+off]
+				}
+				want := b.plainly([]*Array{mid}, func(_, e int, index []int) cell {
+					off := corner + at[e]
+					for a, i := range index {
+						off += i * strides[a]
+					}
+					return x.cellAt(off)
+				})[0].Array
+				g := ir.New()
+				in := g.Input(0, d, shape)
+				y := op.ApplyAll(op.Kernel, b, within(in, margins...))[0]
+				// The same of an array that the plan computes, and results that fuse.
+				twice := op.Apply(op.Add, nil, in, in)
+				z := op.ApplyAll(op.Kernel, b, within(twice, margins...))[0]
+				outs := []*ir.Node{y, z, op.Apply(op.Mul, nil, y, y),
+					op.Apply(op.Sum, op.Reduction{Axes: []int{0}}, y), op.Apply(op.Max, op.Reduction{Axes: []int{-1}}, y), op.Apply(op.Max, op.Reduction{}, y)}
+				for l := range numLayouts {
+					got, err := s.outputs(dev, outs, []*Array{x}, func(int) Layout { return l })
+					name := fmt.Sprintf("%s of %v, layout %d", b, shape, l)
+					if err != nil {
+						t.Fatalf("%s: %v", name, err)
+					}
+					if i := same(want, got[0]); i >= 0 {
+						t.Errorf("%s: element %d is %s, want %s", name, i, got[0].at(i), want.at(i))
+					}
+					for i, f := range want.F {
+						if got[1].F[i] != 2*f {
+							t.Errorf("%s of what was computed: element %d is %v, want %v", name, i, got[1].F[i], 2*f)
+							break
+						}
+						if got[2].F[i] != inLoop(d, f*f) {
+							t.Errorf("%s: square %d is %v, want %v", name, i, got[2].F[i], f*f)
+							break
+						}
+					}
+					if m := slices.Max(want.F); got[5].F[0] != m {
+						t.Errorf("%s: the greatest is %v, want %v", name, got[5].F[0], m)
+					}
+				}
+			}
+		}
+	})
+}
+
+// TestKernelsFuse plans kernels with what is around them: how many steps there are, how
+// many loops each has, and how many results are stored.
+func TestKernelsFuse(t *testing.T) {
+	f := array.Float32
+	sq := []int{20, 30}
+	for name, c := range map[string]struct {
+		build func(x, y, n *ir.Node) []*ir.Node
+		steps int
+		loops int
+		bufs  int // of the first
+	}{
+		"both results": {func(x, y, n *ir.Node) []*ir.Node {
+			return op.ApplyAll(op.Kernel, polarBody(f), x, y)
+		}, 1, 0, 4},
+		"one is dead": {func(x, y, n *ir.Node) []*ir.Node {
+			return op.ApplyAll(op.Kernel, polarBody(f), x, y)[:1]
+		}, 1, 0, 3},
+		"inside alone": {func(x, y, n *ir.Node) []*ir.Node {
+			r := op.ApplyAll(op.Kernel, polarBody(f), op.Apply(op.Exp, nil, x), y)
+			return []*ir.Node{op.Apply(op.Add, nil, r[0], r[1])}
+		}, 1, 0, 3},
+		"a loop": {func(x, y, n *ir.Node) []*ir.Node {
+			r := op.ApplyAll(op.Kernel, powerBody(f, 0), x, n)
+			return []*ir.Node{op.Apply(op.Add, nil, r[0], y), op.Apply(op.Mul, nil, r[0], y), r[1]}
+		}, 1, 1, 6},
+		"softmax": {func(x, y, n *ir.Node) []*ir.Node {
+			r := op.ApplyAll(op.Kernel, polarBody(f), x, y)
+			return []*ir.Node{op.Apply(op.Softmax, op.Reduction{Axes: []int{1}}, r[0])}
+		}, 1, 0, 3},
+		// A loop is run once: what comes of it is stored.
+		"softmax of a loop": {func(x, y, n *ir.Node) []*ir.Node {
+			r := op.ApplyAll(op.Kernel, powerBody(f, 0), x, n)
+			return []*ir.Node{op.Apply(op.Softmax, op.Reduction{Axes: []int{1}}, r[0])}
+		}, 2, 1, 4},
+		"rows of a loop": {func(x, y, n *ir.Node) []*ir.Node {
+			r := op.ApplyAll(op.Kernel, powerBody(f, 0), x, n)
+			return []*ir.Node{op.Apply(op.Sum, op.Reduction{Axes: []int{1}}, r[0]), op.Apply(op.Max, op.Reduction{Axes: []int{1}}, r[1])}
+		}, 1, 1, 4},
+		"columns": {func(x, y, n *ir.Node) []*ir.Node {
+			r := op.ApplyAll(op.Kernel, polarBody(f), x, y)
+			return []*ir.Node{op.Apply(op.Sum, op.Reduction{Axes: []int{0}}, op.Apply(op.Mul, nil, r[0], r[1]))}
+		}, 3, 0, 3}, // blocks, the last one, and what combines them
+		// A table is there before it is read whole.
+		"table": {func(x, y, n *ir.Node) []*ir.Node {
+			t := op.Apply(op.Add, nil, x, y)
+			r := op.ApplyAll(op.Kernel, lookBody(f), t, op.Convert(n, array.Int64))
+			return []*ir.Node{op.Apply(op.Mul, nil, r[0], t)}
+		}, 2, 0, 3},
+	} {
+		g := ir.New()
+		x, y, n := g.Input(0, f, sq), g.Input(1, f, sq), g.Input(2, array.Int32, sq)
+		var sigs []plan.Sig
+		for _, d := range []array.DType{f, f, array.Int32} {
+			sigs = append(sigs, plan.Sig{DType: d, Shape: sq, Strides: array.RowMajor(sq)})
+		}
+		p := plan.Build(c.build(x, y, n), sigs, nil)
+		loops := 0
+		for _, s := range p.Steps {
+			for _, r := range s.Kernel.Prog.Regions {
+				if r.Params != nil && r.Axis < 0 && r.Head != nil {
+					loops++
+				}
+			}
+		}
+		if len(p.Steps) != c.steps || loops != c.loops || len(p.Steps[0].Kernel.Binds) != c.bufs {
+			t.Errorf("%s: %d steps with %d loops, %d operands of the first; want %d, %d, %d\n%s", name, len(p.Steps), loops, len(p.Steps[0].Kernel.Binds), c.steps, c.loops, c.bufs, p)
+		}
+	}
+}
+
+// TestKernelsInPlace writes over the memory of an argument only where that is read by
+// element.
+func TestKernelsInPlace(t *testing.T) {
+	for _, c := range []struct {
+		b    *body
+		want bool
+	}{{polarBody(array.Float64), true}, {escapeBody(array.Float64), true}, {lookBody(array.Int64), false}, {nearBody(array.Float64, []int{1}), false}} {
+		g := ir.New()
+		var args []*ir.Node
+		var sigs []plan.Sig
+		for i, p := range c.b.Params() {
+			args = append(args, g.Input(i, p.DType, []int{50}))
+			sigs = append(sigs, plan.Sig{DType: p.DType, Shape: []int{50}, Strides: []int{1}})
+		}
+		if p := plan.Build(op.ApplyAll(op.Kernel, c.b, args...), sigs, nil); p.InPlace != c.want {
+			t.Errorf("%s: in place %v", c.b, p.InPlace)
+		}
+	}
+}
