@@ -116,3 +116,14 @@ func ExampleTensor_Asinh() {
 	fmt.Printf("%.4f %.4f %.4f\n", x.Asinh(), x.Add(1).Acosh(), x.Mul(0.5).Atanh())
 	// Output: [0.4812 0.8814] [0.9624 1.3170] [0.2554 0.5493]
 }
+
+func ExampleTensor_Lgamma() {
+	x := weft.From([]float64{0.5, 1, 5})
+	fmt.Printf("%.4f %.4f %.4f\n", x.Lgamma(), x.Digamma(), x.Trigamma())
+	// Output: [0.5724 0.0000 3.1781] [-1.9635 -0.5772  1.5061] [4.9348 1.6449 0.2213]
+}
+
+func ExampleTensor_Erfinv() {
+	fmt.Printf("%.4f\n", weft.From([]float64{-1, 0, 0.5, 1}).Erfinv())
+	// Output: [  -Inf 0.0000 0.4769   +Inf]
+}

@@ -157,6 +157,21 @@ func (t *Tensor) Atanh() *Tensor { return unary(op.Atanh, t) }
 // Erf is the error function.
 func (t *Tensor) Erf() *Tensor { return unary(op.Erf, t) }
 
+// Erfinv is the inverse of the error function; infinite at -1 and 1, NaN beyond.
+func (t *Tensor) Erfinv() *Tensor { return unary(op.Erfinv, t) }
+
+// Lgamma is the logarithm of the absolute value of the gamma function; infinite at 0, the
+// negative integers and both infinities.
+func (t *Tensor) Lgamma() *Tensor { return unary(op.Lgamma, t) }
+
+// Digamma is the derivative of [Tensor.Lgamma]; NaN at the negative integers, infinite at 0
+// and -0, with the other sign.
+func (t *Tensor) Digamma() *Tensor { return unary(op.Digamma, t) }
+
+// Trigamma is the derivative of [Tensor.Digamma], PyTorch's polygamma(1, t); infinite at 0 and
+// the negative integers. The backward pass refuses it: it panics, naming the operation.
+func (t *Tensor) Trigamma() *Tensor { return unary(op.Trigamma, t) }
+
 // Sigmoid is 1/(1+exp(-t)).
 func (t *Tensor) Sigmoid() *Tensor { return unary(op.Sigmoid, t) }
 

@@ -8,7 +8,7 @@ import (
 )
 
 // Elementary functions. Their formulas are in package vmath.
-var Exp, Expm1, Exp2, Log, Log1p, Log2, Log10, Sin, Cos, Tan, Asin, Acos, Atan, Atan2, Sinh, Cosh, Tanh, Asinh, Acosh, Atanh, Erf, Pow *Def
+var Exp, Expm1, Exp2, Log, Log1p, Log2, Log10, Sin, Cos, Tan, Asin, Acos, Atan, Atan2, Sinh, Cosh, Tanh, Asinh, Acosh, Atanh, Erf, Erfinv, Lgamma, Digamma, Trigamma, Pow *Def
 
 // Activations.
 var Sigmoid, Relu, Gelu, Silu, Softplus *Def
@@ -47,6 +47,10 @@ func init() {
 		{&Acosh, "acosh", "Acosh", 60, [2]float64{1.2, 4}, "The inverse of the hyperbolic cosine.", vmath.Acosh, func(x, y *node) *node { return apply(Rsqrt, sub(mul(x, x), one(x))) }},
 		{&Atanh, "atanh", "Atanh", 50, [2]float64{-0.9, 0.9}, "The inverse of the hyperbolic tangent.", vmath.Atanh, func(x, y *node) *node { return apply(Reciprocal, sub(one(x), mul(x, x))) }},
 		{&Erf, "erf", "Erf", 28, [2]float64{}, "The error function.", vmath.Erf, func(x, y *node) *node { return scale(apply(Exp, neg(mul(x, x))), 2/math.Sqrt(math.Pi)) }},
+		{&Erfinv, "erfinv", "", 70, [2]float64{-0.9, 0.9}, "The inverse of the error function.", vmath.Erfinv, func(x, y *node) *node { return scale(apply(Exp, mul(y, y)), math.Sqrt(math.Pi)/2) }},
+		{&Lgamma, "lgamma", "", 90, [2]float64{0.2, 6}, "The logarithm of the absolute value of the gamma function.", vmath.Lgamma, func(x, y *node) *node { return apply(Digamma, x) }},
+		{&Digamma, "digamma", "", 90, [2]float64{0.2, 6}, "The derivative of lgamma.", vmath.Digamma, func(x, y *node) *node { return apply(Trigamma, x) }},
+		{&Trigamma, "trigamma", "", 60, [2]float64{0.2, 6}, "The derivative of digamma.", vmath.Trigamma, func(x, y *node) *node { return tetragamma(x) }},
 		{&Sigmoid, "sigmoid", "Sigmoid", 20, [2]float64{}, "1/(1+exp(-x)).", vmath.Sigmoid, func(x, y *node) *node { return mul(y, sub(one(y), y)) }},
 		{&Softplus, "softplus", "Softplus", 34, [2]float64{}, "log(1+exp(x)) without overflow.", vmath.Softplus, func(x, y *node) *node { return apply(Sigmoid, x) }},
 		{&Gelu, "gelu", "Gelu", 34, [2]float64{}, "x times the normal distribution function of x (the erf form).", vmath.Gelu, func(x, y *node) *node {
@@ -106,6 +110,26 @@ func init() {
 		VJP: func(v *VJP) {
 			v.Set(0, func() *node { return zeroUnless(apply(Gt, v.Y, num(v.Y, 0)), v.DY) })
 		}})
+}
+
+// tetragamma is the derivative of trigamma, out of operations that have gradients of any
+// order: no one needs it often. From 1/2 on it takes ten steps up, to where the series of
+// Bernoulli numbers is good to 1e-14; below, trigamma(x) = (pi/sin(pi*x))^2 - trigamma(1-x).
+func tetragamma(x *node) *node {
+	power := func(x *node, k int) *node { return Apply(PowInt, Power(k), x) }
+	low := apply(Lt, x, num(x, 0.5))
+	z := where(low, sub(one(x), x), x)
+	y := add(z, num(z, 10))
+	s := add(power(y, -2), power(y, -3))
+	for k, b := range []float64{1. / 2, -1. / 6, 1. / 6, -3. / 10, 5. / 6, -691. / 210} { // (2k+1) times those numbers
+		s = add(s, scale(power(y, -2*k-4), b))
+	}
+	for k := range 10 {
+		s = add(s, scale(power(add(z, num(z, float64(k))), -3), 2))
+	}
+	r := scale(where(low, sub(x, apply(Round, x)), num(x, 0.5)), math.Pi)
+	turn := scale(mul(apply(Cos, r), power(apply(Sin, r), -3)), 2*math.Pi*math.Pi*math.Pi)
+	return neg(add(s, where(low, turn, num(x, 0))))
 }
 
 // intPow is integer x of type d to the y by squaring; it takes as many rounds as y has

@@ -471,6 +471,11 @@ func init() {
 	near("acosh", math.Acosh)
 	near("atanh", math.Atanh)
 	near("erf", math.Erf)
+	near("erfinv", plainErfinv)
+	// Near their zeros the references lose digits; package vmath's own tests bound these in ULP.
+	for name, f := range map[string]func(float64) float64{"lgamma": plainLgamma, "digamma": plainDigamma, "trigamma": plainTrigamma} {
+		references[name] = point{rule: toFloat, f: func(x []float64) float64 { return f(x[0]) }, ulp32: 1.01, ulp64: 16, slack: 4e-15}.reference
+	}
 	near("sigmoid", func(x float64) float64 {
 		if x < 0 {
 			return math.Exp(x) / (1 + math.Exp(x))
@@ -550,6 +555,68 @@ func init() {
 		walk(out.Shape, st, func(i, off int) { out.I[i] = int64(off) })
 		return Result{Array: out, Exact: true}
 	}
+}
+
+// plainErfinv is Go's function and a step of Newton's method, on erfc where that has more
+// digits: Go's alone is some units off.
+func plainErfinv(x float64) float64 {
+	y := math.Erfinv(x)
+	switch a := math.Abs(x); {
+	case a < 0x1p-500:
+		return math.Sqrt(math.Pi) / 2 * x
+	case !(a < 1):
+		return y
+	case a < 0.5:
+		return y - (math.Erf(y)-x)*math.Exp(y*y)*math.Sqrt(math.Pi)/2
+	default:
+		y = math.Abs(y)
+		return math.Copysign(y+(math.Erfc(y)-(1-a))*math.Exp(y*y)*math.Sqrt(math.Pi)/2, x)
+	}
+}
+
+// plainLgamma is ln(|gamma(x)|), in Go's words but for poles and numbers so small that
+// 1/x is the gamma function.
+func plainLgamma(x float64) float64 {
+	switch {
+	case x <= 0 && x == math.Floor(x):
+		return math.Inf(1)
+	case math.Abs(x) < 0x1p-900:
+		return -plainLog(math.Abs(x))
+	}
+	y, _ := math.Lgamma(x)
+	return y
+}
+
+// plainDigamma and plainTrigamma take steps up to 20 and sum the series there.
+func plainDigamma(x float64) float64 {
+	switch {
+	case x == 0:
+		return -1 / x
+	case x < 0 && x == math.Floor(x):
+		return math.NaN()
+	case x < 0:
+		return plainDigamma(1-x) - math.Pi/math.Tan(math.Pi*(x-math.RoundToEven(x)))
+	case x < 20:
+		return plainDigamma(x+1) - 1/x
+	}
+	z := 1 / (x * x)
+	return math.Log(x) - 0.5/x - z*(1./12-z*(1./120-z*(1./252-z*(1./240-z/132))))
+}
+
+func plainTrigamma(x float64) float64 {
+	switch {
+	case math.IsInf(x, -1):
+		return math.NaN()
+	case x <= 0 && x == math.Floor(x):
+		return math.Inf(1)
+	case x < 0:
+		s := math.Sin(math.Pi*(x-math.RoundToEven(x))) / math.Pi
+		return 1/s/s - plainTrigamma(1-x)
+	case x < 20:
+		return plainTrigamma(x+1) + 1/x/x
+	}
+	z := 1 / (x * x)
+	return 1/x + z/2 + z/x*(1./6-z*(1./30-z*(1./42-z*(1./30-z*5/66))))
 }
 
 // plainLog is the natural logarithm, of subnormal numbers and near 1 too.

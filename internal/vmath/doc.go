@@ -6,16 +6,17 @@
 //
 // # Accuracy
 //
-// The bound is 1 unit in the last place (ULP) for float32 and 2 for float64, over
-// the whole range, subnormal results included. NaN, infinities, signed zeros,
+// The bound is 1 unit in the last place (ULP) for float32 and 2 for float64 (4 of [Digamma]),
+// over the whole range, subnormal results included. Near the zeros that [Lgamma] and [Digamma] have at
+// negative arguments, where two terms cancel, these are units of 1 and of ln(2-x). NaN, infinities, signed zeros,
 // overflow and underflow are as IEEE 754 and C99 Annex F say, the whole table of
 // pow among them.
 //
 // What was measured, and where it is worst. For float32 every argument was tried
-// (WEFT_EXHAUSTIVE=1; of [Pow], [Atan2] and [Hypot] ten million pairs, of [Asinh], [Acosh]
-// and [Atanh] every 61st argument) against float64. For
-// float64 a million arguments of each function (300,000 of Hypot, 200,000 of the area
-// functions), hard cases and those of glibc's tests among them, were compared with MPFR (gen/vectors.py 1000000, through
+// (WEFT_EXHAUSTIVE=1; of [Pow], [Atan2] and [Hypot] ten million pairs, of the area functions,
+// [Erfinv] and the gamma family every 61st argument) against float64. For
+// float64 a million arguments of each function (300,000 of Hypot, 200,000 of the area functions, Erfinv
+// and the gamma family), hard cases and those of glibc's tests among them, were compared with MPFR (gen/vectors.py 1000000, through
 // WEFT_VECTORS), and 700,000 more where the trigonometric functions, Erfc, Gelu and
 // Tanh are worst: these maxima are estimates from below. 1.0000 is mostly a
 // subnormal result beside the nearest one.
@@ -43,6 +44,10 @@
 //	Atanh      0.5000       -0.040012486     0.9409       0.03054639228
 //	Erf        0.9909       0.9983188        1.0000       -2.256013045e-308
 //	Erfc       0.5128       2.5734833e-08    1.7054       7.088502922
+//	Erfinv     0.5000       9.525247e-07     1.0000       -2.95965072e-308
+//	Lgamma     0.5000       2.087e+07        1.5405       -3.384339581
+//	Digamma    0.5000       2.538e+37        1.9937       1.596474075
+//	Trigamma   0.5000       1.422e-18        1.8657       -0.5333680121
 //	Sigmoid    0.7706       -87.70538        1.0000       -708.5
 //	Softplus   0.8354       -2.3744586       1.0000       -708.5
 //	Silu       0.8283       -91.876625       1.0000       -718.3250763
@@ -78,7 +83,9 @@
 //     distribution, of which there is a polynomial for each of 16 intervals: smooth
 //     for both signs, and right relatively where the distribution is small.
 //   - float32 [Pow], [Atan2], [Erfc], [Hypot] and the area functions compute in float64 with shorter
-//     polynomials: that is cheaper than pairs of float32.
+//     polynomials: that is cheaper than pairs of float32. [Erfinv] and the gamma family do so with
+//     the same polynomials.
 //
-// Coefficients come from gen/minimax.py, those that go with tables from gen/main.go.
+// Coefficients come from gen/minimax.py, those of the gamma family and Erfinv from gen/gamma.py, and those
+// that go with tables from gen/main.go.
 package vmath

@@ -10,26 +10,33 @@ import (
 	"testing"
 )
 
-// The hash of coef.go behind its first lines, as gen/minimax.py wrote it.
-const coefficients = "adf22dd644e18c80c417480dd9e6c5055de9da6196d6a8c866075b9537e69a8b"
+// The files of coefficients, the programs that write them, and the hash of what is behind
+// their first lines.
+var coefficients = [][3]string{
+	{"coef.go", "gen/minimax.py", "adf22dd644e18c80c417480dd9e6c5055de9da6196d6a8c866075b9537e69a8b"},
+	{"gammacoef.go", "gen/gamma.py", "352d29a29c403d899c915e7d42356af5f00aa9b7929ca58ffdb579d8b3269912"},
+}
 
-// TestCoefficients fails where gen/minimax.py changed and was not run, and where coef.go
-// was changed by hand.
+// TestCoefficients fails where a program changed and was not run, and where a file was
+// changed by hand.
 func TestCoefficients(t *testing.T) {
-	text, err := os.ReadFile("coef.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	source, err := os.ReadFile("gen/minimax.py")
-	if err != nil {
-		t.Fatal(err)
-	}
-	head, body, ok := bytes.Cut(text, []byte("\npackage vmath"))
-	if want := fmt.Sprintf("SHA-256 of gen/minimax.py: %x\n", sha256.Sum256(source)); !bytes.HasSuffix(head, []byte(want)) {
-		t.Errorf("gen/minimax.py has changed since it wrote coef.go: run it, as it says")
-	}
-	if got := fmt.Sprintf("%x", sha256.Sum256(append([]byte("\npackage vmath"), body...))); !ok || got != coefficients {
-		t.Errorf("the hash of coef.go is %s, want %s: if gen/minimax.py wrote it, note that here", got, coefficients)
+	for _, c := range coefficients {
+		file, program := c[0], c[1]
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		source, err := os.ReadFile(program)
+		if err != nil {
+			t.Fatal(err)
+		}
+		head, body, ok := bytes.Cut(text, []byte("\npackage vmath"))
+		if want := fmt.Sprintf("SHA-256 of %s: %x\n", program, sha256.Sum256(source)); !bytes.HasSuffix(head, []byte(want)) {
+			t.Errorf("%s has changed since it wrote %s: run it, as it says", program, file)
+		}
+		if got := fmt.Sprintf("%x", sha256.Sum256(append([]byte("\npackage vmath"), body...))); !ok || got != c[2] {
+			t.Errorf("the hash of %s is %s, want %s: if %s wrote it, note that here", file, got, c[2], program)
+		}
 	}
 }
 

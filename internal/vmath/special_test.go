@@ -46,6 +46,10 @@ var specials = map[string][]float64{
 	"asinh":    {zero, 0, neg0, neg0, inf, inf, -inf, -inf},
 	"acosh":    {1, 0, inf, inf, -inf, nan, 0.5, nan, -1, nan, zero, nan},
 	"atanh":    {zero, 0, neg0, neg0, 1, inf, -1, -inf, 1.5, nan, -2, nan, inf, nan, -inf, nan},
+	"erfinv":   {zero, 0, neg0, neg0, 1, inf, -1, -inf, 1.5, nan, -2, nan, inf, nan, -inf, nan},
+	"lgamma":   {zero, inf, neg0, inf, 1, 0, 2, 0, -1, inf, -2, inf, -0x1p60, inf, inf, inf, -inf, inf},
+	"digamma":  {zero, -inf, neg0, inf, -1, nan, -2, nan, -0x1p60, nan, inf, inf, -inf, nan},
+	"trigamma": {zero, inf, neg0, inf, -1, inf, -2, inf, inf, 0, -inf, nan},
 	"gelu":     {zero, 0, neg0, neg0, inf, inf, -inf, neg0, 1e9, 1e9, -1e9, neg0},
 }
 

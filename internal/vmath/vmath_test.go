@@ -43,6 +43,10 @@ var unaries = []unary{
 	{"asinh", Asinh, math.Asinh},
 	{"acosh", Acosh, refAcosh},
 	{"atanh", Atanh, refAtanh},
+	{"erfinv", Erfinv, math.Erfinv},
+	{"lgamma", Lgamma, refLgamma},
+	{"digamma", Digamma, refDigamma},
+	{"trigamma", Trigamma, refTrigamma},
 	{"gelu", Gelu, func(x float64) float64 { return max(x, -1e3) * 0.5 * math.Erfc(-x/math.Sqrt2) }},
 }
 
@@ -70,6 +74,55 @@ func refAtanh(x float64) float64 { return math.Log1p(2*x/(1-x)) / 2 }
 
 func refAsin(x float64) float64 { return math.Atan2(x, math.Sqrt((1-x)*(1+x))) }
 func refAcos(x float64) float64 { return math.Atan2(math.Sqrt((1-x)*(1+x)), x) }
+
+// refLgamma is Go's, but for large numbers, where the error of its sine's argument shows.
+func refLgamma(x float64) float64 {
+	y, _ := math.Lgamma(x)
+	if math.IsInf(x, -1) {
+		return inf
+	}
+	return y
+}
+
+// refDigamma and refTrigamma take steps up to 20 and sum the series of Bernoulli numbers there.
+func refDigamma(x float64) float64 {
+	switch {
+	case x == 0:
+		return -1 / x
+	case x < 0 && x == math.Floor(x):
+		return nan
+	case x < 0:
+		r := math.Pi * (x - math.RoundToEven(x))
+		return refDigamma(1-x) - math.Pi/math.Tan(r)
+	}
+	y, c := 0.0, 0.0 // the steps' sum and what it has rounded away
+	for ; x < 20; x++ {
+		t := -1/x - c
+		c = (y + t) - y - t
+		y += t
+	}
+	z := 1 / (x * x)
+	return y + (math.Log(x) - 0.5/x - z*(1./12-z*(1./120-z*(1./252-z*(1./240-z*(1./132-z*691/32760))))))
+}
+
+func refTrigamma(x float64) float64 {
+	switch {
+	case x <= 0 && x == math.Floor(x):
+		if math.IsInf(x, -1) {
+			return nan
+		}
+		return inf
+	case x < 0:
+		s := math.Sin(math.Pi * (x - math.RoundToEven(x)))
+		return math.Pi*math.Pi/(s*s) - refTrigamma(1-x)
+	}
+	y := 0.0
+	for ; x < 20; x++ {
+		y += 1 / (x * x)
+	}
+	z := 1 / (x * x)
+	return y + (1/x + z/2 + z/x*(1./6-z*(1./30-z*(1./42-z*(1./30-z*(5./66-z*691/2730))))))
+}
 
 // program makes a kernel that applies f to its arguments, of type d.
 func program(t testing.TB, name string, d array.DType, n int, f func(b *loop.Builder, x []loop.Value) loop.Value) *loop.Program {

@@ -47,6 +47,79 @@ def sigmoid(x):
     return 1 / (1 + gmpy2.exp(-x))
 
 
+def newton(f, slope, y):
+    """The root of f, whose derivative is slope, from y."""
+    for _ in range(100):
+        step = f(y) / slope(y)
+        y -= step
+        if abs(step) <= abs(y) * gmpy2.exp2(-PREC + 20):
+            break
+    return y
+
+
+def bell(y):
+    return 2 / gmpy2.sqrt(gmpy2.const_pi()) * gmpy2.exp(-y * y)
+
+
+def erfcinv(x):
+    """For x below 1: the root of ln(erfc), which is nearly a parabola."""
+    if x > 1:
+        return -erfcinv(2 - x)
+    y = gmpy2.sqrt(-gmpy2.log(x * (2 - x))) if x < 1 else mpfr(0)
+    ln = gmpy2.log(x)
+    return newton(lambda y: gmpy2.log(gmpy2.erfc(y)) - ln, lambda y: -bell(y) / gmpy2.erfc(y), y)
+
+
+def erfinv(x):
+    if abs(x) > 0.5:
+        y = erfcinv(1 - abs(x))
+        return -y if x < 0 else y
+    return newton(lambda y: gmpy2.erf(y) - x, bell, x * gmpy2.sqrt(gmpy2.const_pi()) / 2)
+
+
+def bernoulli(n):
+    b = []
+    for k in range(n + 1):
+        a = [gmpy2.mpq(1, j + 1) for j in range(k + 1)]
+        for r in range(k, 0, -1):
+            for j in range(r):
+                a[j] = (j + 1) * (a[j] - a[j + 1])
+        b.append(a[0])
+    return b
+
+
+B = bernoulli(60)
+
+
+def trigamma(x):
+    if x < 0.5:
+        s = gmpy2.sin(gmpy2.const_pi() * (x - gmpy2.rint(x)))
+        return (gmpy2.const_pi() / s) ** 2 - trigamma(1 - x)
+    y = mpfr(0)
+    while x < 60:
+        y += 1 / (x * x)
+        x += 1
+    return y + 1 / x + 1 / (2 * x * x) + sum(B[2 * k] / x ** (2 * k + 1) for k in range(1, 30))
+
+
+def digamma(x):
+    """By reflection for x below 0, where MPFR takes long."""
+    if x < -1e3:
+        t = gmpy2.const_pi() * (x - gmpy2.rint(x))
+        return gmpy2.digamma(1 - x) - gmpy2.const_pi() / gmpy2.tan(t)
+    return gmpy2.digamma(x)
+
+
+def lgamma(x):
+    if x < -1e3:
+        s = gmpy2.sin(gmpy2.const_pi() * (x - gmpy2.rint(x)))
+        return gmpy2.log(abs(gmpy2.const_pi() / s)) - gmpy2.lgamma(1 - x)[0]
+    return gmpy2.lgamma(x)[0]
+
+
+LGAMMA_ZEROS = [-2.4570247382208006, -2.7476826467274127, -3.1435808883499798, -3.955294284858598, -4.039361839740537, -4.991544640560047, -6.000000000000001, -15.0]
+DIGAMMA_ZEROS = [-0.5040830082644554, -1.5734984731623905, -2.610720868444145, -3.6352933664369013, -9.702672540001864]
+
 FUNCS = {
     # name: (function, spread of arguments, limits, hard arguments)
     "Exp": (gmpy2.exp, (-745, 709.7), (-746, 709.79), [709.782712893384, -708.3964185322641, -744.44, -745.1332191019411, 2.0**-54, -2.0**-54, -709.1862831234, 1.0, -708.5149065856863]),
@@ -74,6 +147,10 @@ FUNCS = {
     "Asinh": (gmpy2.asinh, (-12, 12), (-math.inf, math.inf), [2.0**28, 2.0**27, 1.7e308, 1e-310, 1e-160, 0.5, 1.0, 2.0**-27, 2.0**511, 3.0]),
     "Acosh": (gmpy2.acosh, (1, 12), (1, math.inf), [2.0**28, 1.7e308, 1.0, 1.0000001, 1.5, 2.0, 2.0**52]),
     "Atanh": (gmpy2.atanh, (-1, 1), (-1 + 2.0**-53, 1 - 2.0**-53), [1 - 2.0**-53, 1 - 2.0**-30, 1e-310, 2.0**-27, 0.5, 1 / 3, 0.1]),
+    "Erfinv": (erfinv, (-1, 1), (-1 + 2.0**-53, 1 - 2.0**-53), [0.5, -0.5, 1 - 2.0**-53, 1 - 2.0**-30, 0.75, 0.9999, 1e-310, 2.0**-27]),
+    "Lgamma": (lgamma, (-10, 10), (-(2.0**52), 2.559983327851638e305), [0.75, 1.0, 2.0, 4.75, 1.4616321449683623, 171.6, 1e-310, -1e-310, 2.559983327851638e305, 1e17, *LGAMMA_ZEROS]),
+    "Digamma": (digamma, (-10, 10), (-(2.0**52), math.inf), [0.75, 1.0, 2.0, 4.75, 1.4616321449683623, 1e-307, -1e-307, 1.7e308, *DIGAMMA_ZEROS]),
+    "Trigamma": (trigamma, (-10, 10), (-(2.0**52), math.inf), [0.75, 1.0, 2.0, 4.75, 1e-153, -1e-153, 1e-154, 7.5e-155, 1.7e308]),
 }
 
 

@@ -1,0 +1,187 @@
+package vmath
+
+import (
+	"math"
+
+	"weft/internal/loop"
+)
+
+// The gamma family. All of it is computed in float64, which is then exact enough for
+// float32. Three ways, by a = |x|:
+//   - in [3/4, 19/4) a polynomial for each of eight intervals, whose coefficients are looked
+//     up; where the function has a zero the interval lies around it, so that the result
+//     is right relatively;
+//   - below as far as 0 the same polynomials of 1+a and one step of the recurrence;
+//   - above, Stirling's series, fitted: what it lacks is a polynomial in 1/a^2.
+//
+// Negative x go by reflection, whose sines are taken of the distance to the nearest integer,
+// which is exact. There two terms may cancel: near the zeros below -2 of lgamma, and near
+// those below 0 of digamma, the error is small beside the terms, not beside the result.
+
+// A sum is hi + lo, of which lo is small.
+type sum struct{ hi, lo loop.Value }
+
+func (f *form) choose(c loop.Value, x, y sum) sum {
+	return sum{f.Select(c, x.hi, y.hi), f.Select(c, x.lo, y.lo)}
+}
+
+// A gammaArg is what the functions of this family find out about a, which is not negative.
+type gammaArg struct{ a, low, far, y, index loop.Value }
+
+func (f *form) gammaArg(a loop.Value) gammaArg {
+	low := f.Lt(a, f.c(0.75))
+	// 1+y is a, or 1+a where that is low.
+	y := f.Select(low, a, f.Sub(a, f.c(1)))
+	return gammaArg{a, low, f.Le(f.c(4.75), a), y, f.toInt(f.Fma(y, f.c(2), f.c(f.shift)))}
+}
+
+// piece is the polynomial of a table of pieces at 1+y.
+func (f *form) piece(p [][]float64, g gammaArg) sum {
+	at := func(j int) loop.Value { return f.Lookup(p[j], g.index) }
+	d := f.Sub(f.Sub(g.y, at(0)), at(1))
+	s := at(len(p) - 1)
+	for j := len(p) - 2; j >= 4; j-- {
+		s = f.Fma(s, d, at(j))
+	}
+	hi, lo := f.fastSum(at(2), f.Fma(s, d, at(3)))
+	return sum{hi, lo}
+}
+
+// lnOf is ln(v) for positive finite v.
+func (f *form) lnOf(v loop.Value) sum {
+	tiny, huge := f.Lt(v, f.c(0x1p-960)), f.Lt(f.c(0x1p960), v)
+	u := f.Mul(v, f.Select(tiny, f.c(0x1p120), f.Select(huge, f.c(0x1p-120), f.c(1))))
+	by := f.Select(tiny, f.c(-120), f.Select(huge, f.c(120), f.c(0)))
+	hi, lo := f.lnSum(u, func(s loop.Value) loop.Value { return f.Fma(u, s, f.c(-1)) }, by)
+	return sum{hi, lo}
+}
+
+// lgammaOf is ln(gamma(a)) for a of at least 0 and up to 2^1015, and near is ln(gamma(1+a))
+// for a below 3/4.
+func (f *form) lgammaOf(a loop.Value) (y, near sum, g gammaArg) {
+	g = f.gammaArg(a)
+	near = f.piece(lgammaPieces, g)
+	ln := f.lnOf(a)
+	hi, lo := f.fastSum(f.Neg(ln.hi), near.hi)
+	below := sum{hi, f.Add(lo, f.Sub(near.lo, ln.lo))}
+
+	// (a-1/2)(ln(a)-1) + ln(2 pi)/2-1/2 + P(1/a^2)/a
+	b, blo := f.fastSum(ln.hi, f.c(-1))
+	b, blo = f.fastSum(b, f.Add(blo, ln.lo))
+	m := f.Sub(a, f.c(0.5))
+	p := f.Mul(m, b)
+	plo := f.Fma(m, blo, f.Fma(m, b, f.Neg(p)))
+	hi, lo = f.fastSum(p, f.c(halfLn2Pi))
+	inv := f.Div(f.c(1), a)
+	lo = f.Add(lo, f.Fma(inv, f.poly(f.Mul(inv, inv), lgammaFar), f.Add(plo, f.c(halfLn2PiLo))))
+	y = f.choose(g.low, below, f.choose(g.far, sum{hi, lo}, near))
+	return y, near, g
+}
+
+// ln(2 pi)/2 - 1/2 in two floats.
+const halfLn2Pi, halfLn2PiLo = 0x1.acfe390c97d69p-2, 0x1.3494bc9001442p-56
+
+// sinPi is sin(pi*r)/pi for |r| up to 1/2.
+func (f *form) sinPi(r loop.Value) sum {
+	z := f.Mul(r, r)
+	hi, lo := f.fastSum(r, f.Mul(f.Mul(z, r), f.poly(z, sinPi64)))
+	return sum{hi, lo}
+}
+
+// fromInteger is a less the integer nearest to it, which is exact.
+func (f *form) fromInteger(a loop.Value) loop.Value { return f.Sub(a, f.Rint(a)) }
+
+// in64 computes a function in float64, whatever the type of x is.
+func in64(b *loop.Builder, x loop.Value, fn func(f *form, x loop.Value) loop.Value) loop.Value {
+	return b.Cvt(b.Type(x), fn(formOf(b, loop.F64), b.Cvt(loop.F64, x)))
+}
+
+// Lgamma is ln(|gamma(x)|), infinite at 0 and the negative integers, at both infinities and
+// from where it exceeds the largest number.
+func Lgamma(b *loop.Builder, x loop.Value) loop.Value {
+	return in64(b, x, func(f *form, x loop.Value) loop.Value {
+		a := f.Abs(x)
+		y, near, g := f.lgammaOf(f.Min(f.c(0x1p1015), a))
+		v := f.rare(f.Lt(x, f.c(0)), f.Add(y.hi, y.lo), func() loop.Value {
+			// gamma(-a) = -1/(sin(pi a)/pi * gamma(1+a))
+			r := f.fromInteger(a)
+			s := f.Abs(f.sinPi(r).hi)
+			ln := f.lnOf(f.Select(g.low, s, f.Mul(s, a)))
+			y := f.choose(g.low, near, y)
+			hi, lo := f.twoSum(f.Neg(ln.hi), f.Neg(y.hi))
+			v := f.Add(hi, f.Sub(lo, f.Add(ln.lo, y.lo)))
+			v = f.Select(f.Eq(r, f.c(0)), f.inf(), v)
+			return f.Select(f.Lt(x, f.c(0)), v, f.Add(y.hi, y.lo))
+		})
+		v = f.Select(f.Eq(a, f.c(0)), f.inf(), v)
+		return f.Select(f.Lt(f.c(lgammaMost), a), f.inf(), v)
+	})
+}
+
+// lgammaMost is the largest number whose lgamma is finite.
+const lgammaMost = 0x1.754d9278b51a7p+1014
+
+// Digamma is the derivative of ln(gamma(x)). At -0 and 0 it is infinite, with the sign
+// that is not x's, and at negative integers and minus infinity, where it has no limit, NaN: as
+// PyTorch and SciPy have it.
+func Digamma(b *loop.Builder, x loop.Value) loop.Value {
+	return in64(b, x, func(f *form, x loop.Value) loop.Value {
+		a := f.Abs(x)
+		g := f.gammaArg(a)
+		near := f.piece(digammaPieces, g)
+		inv := f.Div(f.c(1), a)
+		ln := f.lnOf(a)
+		t := f.Mul(inv, inv)
+		far := sum{ln.hi, f.Sub(ln.lo, f.Fma(t, f.poly(t, digammaFar), f.Mul(inv, f.c(0.5))))}
+		mid := f.choose(g.far, far, near)
+		v := f.Add(mid.hi, mid.lo)
+		v = f.Select(g.low, f.Add(f.Sub(near.lo, inv), near.hi), v)
+		v = f.rare(f.Lt(x, f.c(0)), v, func() loop.Value {
+			// digamma(-a) = digamma(1+a) + pi/tan(pi*a), and digamma(1+a) = digamma(a) + 1/a
+			r := f.fromInteger(a)
+			c, s := f.sinPi(f.Sub(f.c(0.5), f.Abs(r))), f.sinPi(r)
+			q := f.Div(c.hi, s.hi)
+			qlo := f.Div(f.Fma(f.Neg(q), s.lo, f.Add(f.Fma(f.Neg(q), s.hi, c.hi), c.lo)), s.hi)
+			cot := f.Mul(q, f.c(math.Pi))
+			lo := f.Fma(qlo, f.c(math.Pi), f.Fma(q, f.c(0x1.1a62633145c07p-53), f.Fma(q, f.c(math.Pi), f.Neg(cot))))
+			lo = f.Add(lo, f.Add(mid.lo, f.Select(g.low, f.c(0), inv)))
+			hi, rest := f.twoSum(cot, mid.hi)
+			n := f.Select(f.Lt(f.Abs(cot), f.inf()), f.Add(hi, f.Add(rest, lo)), cot)
+			n = f.Select(f.Eq(r, f.c(0)), f.nan(), n)
+			return f.Select(f.Lt(x, f.c(0)), n, v)
+		})
+		v = f.Select(f.Eq(a, f.inf()), f.Select(f.Lt(x, f.c(0)), f.nan(), x), v)
+		return f.Select(f.Eq(x, f.c(0)), f.Div(f.c(-1), x), v)
+	})
+}
+
+// Trigamma is the derivative of [Digamma]. At 0 and the negative integers it is infinite and
+// at minus infinity, where it has no limit, NaN.
+func Trigamma(b *loop.Builder, x loop.Value) loop.Value {
+	return in64(b, x, func(f *form, x loop.Value) loop.Value {
+		a := f.Abs(x)
+		g := f.gammaArg(a)
+		near := f.piece(trigammaPieces, g)
+		inv := f.Div(f.c(1), a)
+		t := f.Mul(inv, inv)
+		far := sum{inv, f.Mul(t, f.Fma(inv, f.poly(t, trigammaFar), f.c(0.5)))}
+		mid := f.choose(g.far, far, near)
+		e := f.Fma(f.Neg(inv), a, f.c(1))
+		rest := f.Fma(f.Add(e, e), t, f.Fma(inv, inv, f.Neg(t))) // of 1/a^2 beside t
+		v := f.Add(mid.hi, mid.lo)
+		v = f.Select(g.low, f.Add(t, f.Select(f.Lt(t, f.inf()), f.Add(rest, v), v)), v)
+		v = f.rare(f.Lt(x, f.c(0)), v, func() loop.Value {
+			// trigamma(-a) = (pi/sin(pi*a))^2 - trigamma(1+a), and trigamma(1+a) = trigamma(a) - 1/a^2
+			s := f.sinPi(f.fromInteger(a))
+			q := f.Div(f.c(1), s.hi)
+			e := f.Fma(f.Neg(q), s.lo, f.Fma(f.Neg(q), s.hi, f.c(1))) // 1/s is q*(1+e)
+			sq := f.Mul(q, q)
+			lo := f.Fma(f.Add(e, e), sq, f.Fma(q, q, f.Neg(sq)))
+			y := f.Sub(f.Add(mid.hi, mid.lo), f.Select(g.low, f.c(0), t))
+			n := f.Select(f.Lt(sq, f.inf()), f.Add(sq, f.Sub(lo, y)), sq)
+			n = f.Select(f.Eq(a, f.inf()), f.nan(), n)
+			return f.Select(f.Lt(x, f.c(0)), n, v)
+		})
+		return f.Select(f.Eq(a, f.c(0)), f.inf(), v)
+	})
+}
