@@ -63,8 +63,9 @@ type Func struct {
 func (s *Source) Func(name string) (f *Func, err error) {
 	defer catch(&err)
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if f := s.funcs[name]; f != nil {
+	f = s.funcs[name]
+	s.mu.Unlock()
+	if f != nil {
 		return f, nil
 	}
 	list := s.decls[name]
@@ -87,7 +88,9 @@ func (s *Source) Func(name string) (f *Func, err error) {
 			return nil, err
 		}
 	}
+	s.mu.Lock()
 	s.funcs[name] = f
+	s.mu.Unlock()
 	return f, nil
 }
 
@@ -277,6 +280,7 @@ func (c *checker) function(fn *types.Func, pos token.Pos) {
 	c.stmt(d.Body, "")
 	c.loops = saved
 	c.state[fn] = 2
+	c.f.costs[fn] = c.f.cost(d.Body)
 }
 
 func (c *checker) no(n ast.Node, what string) {

@@ -269,6 +269,7 @@ func (l *lowerer) forStmt(s *ast.ForStmt) {
 		nodes = append(nodes, s.Cond)
 	}
 	vars := l.assigned(nodes...)
+	counter, facts := l.counting(s)
 	if !simple {
 		vars = carried(vars, a.broken)
 	}
@@ -283,7 +284,12 @@ func (l *lowerer) forStmt(s *ast.ForStmt) {
 			l.stay(vars, costly, func() { l.iteration(s.Body.List, s.Post, a) })
 			return
 		}
-		l.iteration(s.Body.List, s.Post, a)
+		if counter == nil {
+			l.iteration(s.Body.List, s.Post, a)
+			return
+		}
+		low, high := facts()
+		l.know(counter.val.n.v, low, high, func() { l.iteration(s.Body.List, s.Post, a) })
 	}, a)
 }
 
@@ -480,7 +486,8 @@ func (l *lowerer) rangeStmt(s *ast.RangeStmt) {
 		return l.compare("<", it, counter.val.n.v, l.reach(end, it.t))
 	}, func() {
 		i := counter.val.n.v
-		round(i)
+		_, most := l.bounds(end)
+		l.know(i, []Linear{{}}, sums(most, []Linear{{Const: 1}}, -1), func() { round(i) })
 		counter.val = l.scalar(it, l.bin(loop.OpAdd, i, l.int(it.t, 1)))
 	}, a)
 }

@@ -75,15 +75,13 @@ func (f *Func) callCost(x *ast.CallExpr) int {
 	}
 	switch {
 	case fn.Pkg() == f.pkg:
-		fn = fn.Origin()
-		c, ok := f.costs[fn]
-		if !ok {
-			c = f.cost(f.bodies[fn].Body)
-			f.costs[fn] = c
-		}
-		return c
+		return f.costs[fn.Origin()]
 	case fn.Pkg().Path() == mathPath && light[fn.Name()]:
 		return 2
+	case fn.Pkg().Path() == mathPath && formulaOf(fn.Name()):
+		return 40
+	case fn.Pkg().Path() == cmplxPath, fn.Pkg().Path() == mathPath:
+		return costOfWritten(fn)
 	case fn.Pkg().Path() == bitsPath, fn.Name() == "Index", fn.Name() == "Dim":
 		return 4
 	case fn.Name() == "At":

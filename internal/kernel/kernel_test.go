@@ -14,6 +14,7 @@ import (
 	"weft/internal/interp"
 	"weft/internal/jit"
 	"weft/internal/loop"
+	"weft/internal/op"
 	"weft/internal/x86"
 )
 
@@ -33,6 +34,10 @@ func source(t testing.TB) *Source {
 var plainly = map[string]any{
 	"add": add, "poly": poly, "sign": sign, "escape": escape, "escape64": escape64, "collatz": collatz, "newton": newton,
 	"labels": labels, "classify": classify, "calls": calls, "logic": logic, "ranged": ranged, "nested": nested, "shadows": shadows,
+	"ints8": ints8, "ints16": ints16, "ints32": ints32, "ints64": ints64, "bitwise": bitwise, "shifts": shifts, "shiftsWide": shiftsWide, "conversions": conversions,
+	"truncates": truncates, "comparisons": comparisons, "structs": structs, "arrays": arrays, "bubble": bubble, "usesGeneric": usesGeneric, "complexes": complexes, "complexes64": complexes64, "conversions2": conversions2,
+	"constants": constants, "minmax": minmax, "exactMath": exactMath, "exactMath2": exactMath2, "exactMath3": exactMath3, "smallLdexp": smallLdexp, "bitOps": bitOps, "bitOps2": bitOps2,
+	"generic": generic[float32],
 }
 
 // columns are arguments or results of a kernel, one slice each, of Go values.
@@ -110,7 +115,7 @@ func evaluate(t testing.TB, f *Func, args columns, check func(backend string, re
 		in, ptrs = append(in, bufs...), append(ptrs, at...)
 	}
 	var results columns
-	for _, d := range inst.Results() {
+	for _, d := range inst.Returns() {
 		k := reflect.SliceOf(kinds[d])
 		v := reflect.MakeSlice(k, n, n)
 		results = append(results, v)
@@ -118,11 +123,11 @@ func evaluate(t testing.TB, f *Func, args columns, check func(backend string, re
 		out, ptrs = append(out, bufs...), append(ptrs, at...)
 	}
 	b.Pass(func() {
-		e := &Emit{B: b}
+		e := &op.Emit{B: b}
 		for _, i := range in {
 			e.X = append(e.X, b.Load(i))
 		}
-		for i, v := range inst.Emit(e) {
+		for i, v := range inst.EmitKernel(e) {
 			b.Store(out[i], v)
 		}
 	})

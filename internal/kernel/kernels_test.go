@@ -1,6 +1,9 @@
 package kernel
 
-import "math"
+import (
+	"math"
+	"math/bits"
+)
 
 // The kernels that tests compile: this file is also their source.
 
@@ -190,4 +193,217 @@ func shadows(x float64) float64 {
 		x += y
 	}
 	return x + y
+}
+
+func wide(x float64) int64 { return int64(x) }
+
+func ints8(a, b int8, c uint8, d uint8) (int8, uint8, int8, uint8, int8, uint8) {
+	return a + b*a, c - d*c, a / (b | 1), c / (d | 1), a % (b | 1), c % (d | 1)
+}
+
+func ints16(a, b int16, c, d uint16) (int16, uint16, int16, uint16, int16, uint16) {
+	return a - b*b, c + d, a / (b | 1), c / (d | 1), a % (b | 1), c % (d | 1)
+}
+
+func ints32(a, b int32, c, d uint32) (int32, uint32, int32, uint32, int32, uint32) {
+	return a - b*b, c + d, a / (b | 1), c / (d | 1), a % (b | 1), c % (d | 1)
+}
+
+func ints64(a, b int64, c, d uint64) (int64, uint64, int64, uint64, int64, uint64) {
+	return a - b*b, c + d, a / (b | 1), c / (d | 1), a % (b | 1), c % (d | 1)
+}
+
+func bitwise(a int32, b uint16, c int64) (int32, uint16, int64, int32) {
+	a &= 0xff0f
+	b |= 1 << 3
+	c ^= -1
+	b &^= 0x30
+	return ^a, b, c &^ 5, -a
+}
+
+func shifts(a int32, b uint8, n uint8, m int64) (int32, int32, uint8, uint8, int32, uint8) {
+	m &= 63
+	return a << n, a >> n, b << m, b >> m, a >> uint64(m), b << 3
+}
+
+func shiftsWide(a int64, b uint64, n uint32, m int8) (int64, int64, uint64, uint64, int64) {
+	m &= 127
+	return a << n, a >> n, b << m, b >> m, 1 << (n & 31)
+}
+
+func conversions(a int8, b uint8, c int32, d uint32, e int64, f uint64) (int32, int64, uint64, int8, uint8, int16) {
+	return int32(a), int64(b), uint64(a), int8(c), uint8(e), int16(d)
+}
+
+func conversions2(a int8, b uint8, c int32, d uint32, e int64, f uint64) (uint32, int64, float32, float64, float32, float64, float64) {
+	return uint32(e), int64(f), float32(e), float64(f), float32(f), float64(c), float64(int(b) + int(a))
+}
+
+func truncates(x float64, y float32) (int8, uint8, int32, uint32, int64, int16) {
+	x = math.Max(-100, math.Min(x, 100))
+	y = max(0, min(y, 200))
+	if x != x {
+		x = 0
+	}
+	if y != y {
+		y = 0
+	}
+	return int8(x), uint8(y), int32(x), uint32(y), int64(x), int16(y)
+}
+
+func comparisons(a, b uint32, c, d int8, x, y float32) (bool, bool, bool, bool, bool, bool) {
+	return a < b, a >= b, c <= d, c > d, x < y, x != y
+}
+
+type vec struct{ x, y, z float64 }
+
+func (v vec) plus(w vec) vec      { return vec{v.x + w.x, v.y + w.y, v.z + w.z} }
+func (v vec) times(s float64) vec { return vec{x: v.x * s, z: v.z * s, y: v.y * s} }
+func (v vec) dot(w vec) float64   { return v.x*w.x + v.y*w.y + v.z*w.z }
+func cross(v, w vec) (r vec) {
+	r.x, r.y, r.z = v.y*w.z-v.z*w.y, v.z*w.x-v.x*w.z, v.x*w.y-v.y*w.x
+	return
+}
+func two(a, b float64) (p, q float64) { return a + b, a - b }
+func product(a, b float64) float64    { return a * b }
+
+type ray struct {
+	vec
+	dir [2]vec
+	n   int32
+}
+
+func structs(a, b, c float64) (float64, float64, int32) {
+	v := vec{a, b, c}
+	w := v.plus(vec{1, 2, 3}).times(0.5)
+	r := ray{vec: v, n: 3}
+	r.dir[1] = w
+	r.dir[0].y = product(two(a, b))
+	r.n++
+	for i := range 3 {
+		if r.x > float64(i) {
+			r.y += r.dir[1].z
+		} else {
+			r.n *= 2
+		}
+	}
+	if v == r.vec {
+		r.n += 100
+	}
+	return cross(v, w).dot(r.vec), r.dir[0].dot(r.dir[1]), r.n
+}
+
+func arrays(x float64, k int32) (float64, int64) {
+	coef := [...]float64{1, -0.5, 0.25, 4: 3}
+	s := 0.0
+	for i := len(coef) - 1; i >= 0; i-- {
+		s = s*x + coef[i]
+	}
+	var hist [4]int64
+	for i := int32(0); i < 10; i++ {
+		hist[(k&7+i*i)%4]++
+	}
+	hist[k&3] += 10
+	t := int64(0)
+	for i, h := range hist {
+		t = t*7 + h*int64(i)
+	}
+	var m [2][2]float64
+	for i := range m {
+		for j := range m[i] {
+			m[i][j] = x * float64(i-j)
+		}
+	}
+	return s + coef[k&3] + m[1][0] - m[0][1], t
+}
+
+func bubble(a, b, c, d float32) (float32, float32, float32, float32) {
+	v := [4]float32{a, b, c, d}
+	for i := 0; i < len(v); i++ {
+		for j := 0; j+1 < len(v)-i; j++ {
+			if v[j] > v[j+1] {
+				v[j], v[j+1] = v[j+1], v[j]
+			}
+		}
+	}
+	return v[0], v[1], v[2], v[3]
+}
+
+func generic[T float32 | float64](x, y T) T { return T(2)*x*x - y/3 + T(math.Sqrt(float64(x*x))) }
+
+func usesGeneric(x float32, y float64) (float32, float64) {
+	return generic(x, 2), generic[float64](y, y) + pick(x > 0, y, 1)
+}
+
+func pick[T any](c bool, x, y T) T {
+	if c {
+		return x
+	}
+	return y
+}
+
+func complexes(a, b complex128) (complex128, complex128, bool) {
+	z := a*b - complex(real(b), 1) + 2i
+	if real(z) > 0 {
+		z = -z
+	}
+	return z, a / b, a == b
+}
+
+func complexes64(c, d complex64) (complex64, complex64, float32, complex128) {
+	return c * d, c / d, imag(c), complex128(c) / 2
+}
+
+type weekday int32
+
+const (
+	monday weekday = iota
+	tuesday
+	wednesday
+	big = 1 << 40
+)
+
+func constants(x int32) (int32, int64, float32, float64) {
+	const local = 3 * big / 1024
+	d := weekday(x & 3)
+	switch d {
+	case monday:
+		d = wednesday
+	case tuesday:
+		d++
+	}
+	return int32(d), local + int64(x), 0.1, 1.0 / 3
+}
+
+func minmax(a, b float32, c, d float64, e, f int16, g, h uint64) (float32, float64, int16, uint64, float64, float64) {
+	return min(a, b, 1), max(c, d), min(e, f), max(g, h, 5), math.Min(c, d), math.Max(c, d)
+}
+
+func exactMath(x, y float64, z float32) (float64, float64, float64, float64, float64, float64, float64, float64, float32, float64) {
+	i, f := math.Modf(x)
+	return math.Floor(x), math.Ceil(x), math.Trunc(x), math.Round(x), math.RoundToEven(x), math.Copysign(x, y), math.Dim(x, y), i + f, float32(math.Sqrt(float64(z))), math.FMA(x, y, x)
+}
+
+func exactMath2(x, y float64, n int32) (float64, float64, float64, int64, float64, int64, float64, bool, bool, bool) {
+	f, e := math.Frexp(x)
+	return math.Mod(x, y), math.Remainder(x, y), f, int64(e), math.Ldexp(x, int(n)), int64(math.Ilogb(x)), math.Logb(y), math.IsNaN(x), math.IsInf(x, -1), math.Signbit(y)
+}
+
+func exactMath3(x, y float64, z, w float32) (float64, float32, uint64, float64, uint32) {
+	return math.Nextafter(x, y), math.Nextafter32(z, w), math.Float64bits(x), math.Float64frombits(math.Float64bits(y) ^ 1), math.Float32bits(z)
+}
+
+func smallLdexp(x float64, n int8) float64 { return math.Ldexp(math.Ldexp(x, -1000), int(n)) }
+
+func bitOps(a uint32, b uint64, c uint8, d uint16) (int64, int64, int64, int64, int64, int64, uint32, uint64, uint16, uint8) {
+	return int64(bits.LeadingZeros32(a)), int64(bits.TrailingZeros64(b)), int64(bits.OnesCount8(c)), int64(bits.Len16(d)), int64(bits.Len64(b)), int64(bits.TrailingZeros8(c)),
+		bits.RotateLeft32(a, 5), bits.RotateLeft64(b, -9), bits.Reverse16(d), bits.Reverse8(c)
+}
+
+func bitOps2(a, b uint64, c, d uint32) (uint64, uint64, uint64, uint64, uint64, uint64, uint32, uint32, uint32) {
+	s, carry := bits.Add64(a, b, uint64(c&1))
+	t, borrow := bits.Sub64(a, b, uint64(c&1))
+	hi, lo := bits.Mul64(a, b)
+	h, l := bits.Mul32(c, d)
+	return s + t, carry, borrow, hi, lo, bits.Reverse64(a), h, l, bits.ReverseBytes32(c)
 }

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"crypto/sha256"
 	"errors"
 	"go/ast"
 	"go/parser"
@@ -25,6 +26,8 @@ type Source struct {
 	decls map[string][]decl // declarations of the package, by name
 	// methods are the methods of the package's types, by the name of the type.
 	methods map[string][]decl
+
+	hash [sha256.Size]byte
 
 	mu    sync.Mutex
 	funcs map[string]*Func
@@ -51,7 +54,7 @@ const maxDepth = 500
 // files may hold anything beside kernels.
 func Parse(files ...File) (s *Source, err error) {
 	defer catch(&err)
-	s = &Source{fset: token.NewFileSet(), decls: map[string][]decl{}, methods: map[string][]decl{}, funcs: map[string]*Func{}}
+	s = &Source{fset: token.NewFileSet(), decls: map[string][]decl{}, methods: map[string][]decl{}, funcs: map[string]*Func{}, hash: hashOf(files)}
 	if len(files) == 0 {
 		return nil, &Error{Msg: "there is no source"}
 	}

@@ -112,6 +112,13 @@ func unlisted(d Def) *Def {
 	return &d
 }
 
+// Value writes the first number of type dtype that a block gives; block, seed and draw are
+// of type I64.
+func (d Distribution) Value(b *loop.Builder, dtype array.DType, block, seed, draw loop.Value) loop.Value {
+	n := &ir.Node{Op: d.part, Attrs: Element{0, dtype}, DType: dtype}
+	return d.part.Expr(b, n, []val{block, seed, draw})
+}
+
 // Block returns how many elements of type dtype a block gives.
 func (d Distribution) Block(dtype array.DType) int {
 	if dtype == array.Float32 {
