@@ -76,6 +76,63 @@ func TestHalfCombines(t *testing.T) {
 	}
 }
 
+// Products of halves are those of the same numbers in float32, rounded once, in any layout:
+// nothing is converted before they are packed, and nothing is rounded on the way.
+func TestHalfProducts(t *testing.T) {
+	gen := weft.NewGenerator(7)
+	t32 := func(x *weft.Tensor) *weft.Tensor { return x.To(weft.Float32) }
+	for _, d := range []weft.DType{weft.Float16, weft.BFloat16} {
+		draw := func(shape ...int) *weft.Tensor { return gen.RandnOf(d, shape...) }
+		check := func(name string, got, want *weft.Tensor) {
+			t.Helper()
+			if got.DType() != d || weft.Digest(got) != weft.Digest(want.To(d)) {
+				t.Errorf("%s of %s is not the product of float32, rounded once", name, d)
+			}
+		}
+		for _, s := range [][3]int{{1, 1, 1}, {5, 7, 3}, {37, 300, 50}, {1, 600, 71}, {130, 257, 1}, {1, 1500, 1500}, {4, 1100, 303}, {64, 1024, 64}} {
+			m, k, n := s[0], s[1], s[2]
+			name := fmt.Sprintf("matmul %v", s)
+			x, y := draw(m, k), draw(k, n)
+			want := t32(x).MatMul(t32(y))
+			check(name, x.MatMul(y), want)
+			check(name+", x by columns", x.T().Clone().T().MatMul(y), want)
+			check(name+", y by columns", x.MatMul(y.T().Clone().T()), want)
+			wide, every, back := draw(m, 2*k), weft.Range(0, 2*k, 2), weft.Range(weft.End, weft.Begin, -1)
+			check(name+", every other", wide.Slice(weft.Range(0, m), every).MatMul(y), t32(wide).Slice(weft.Range(0, m), every).MatMul(t32(y)))
+			check(name+", backwards", x.Slice(back, back).MatMul(y.Slice(back)), t32(x).Slice(back, back).MatMul(t32(y).Slice(back)))
+			row := draw(1, k)
+			check(name+", a row for all", row.Expand(m, k).MatMul(y), t32(row).Expand(m, k).MatMul(t32(y)))
+			w, b := draw(n, k), draw(n)
+			check("linear "+name, x.Linear(w, b), t32(x).Linear(t32(w), t32(b)))
+			check("linear without bias "+name, x.Linear(w, nil), t32(x).Linear(t32(w), nil))
+			check("fused "+name, weft.Expr("relu(dot(x, y))*2", weft.Vars{"x": x, "y": y}), want.To(d).Relu().Mul(2))
+
+			// The gradients, too.
+			xg, wg := x.Clone().RequireGrad(), w.Clone().RequireGrad()
+			xf, wf := t32(x).RequireGrad(), t32(w).RequireGrad()
+			xg.Linear(wg, b).Sum().Backward()
+			xf.Linear(wf, t32(b)).To(d).Sum().Backward()
+			check("gradient of x, "+name, xg.Grad(), xf.Grad())
+			check("gradient of w, "+name, wg.Grad(), wf.Grad())
+		}
+		x, y := draw(3, 1, 20, 31), draw(2, 31, 17)
+		want := t32(x).MatMul(t32(y))
+		check("batch", x.MatMul(y), want)
+		check("batch of turned matrices", x.MatMul(y.Transpose(1, 2).Clone().Transpose(1, 2)), want)
+		check("batch of vectors", x.MatMul(y.Transpose(1, 2).At(1, 0)), t32(x).MatMul(t32(y).Transpose(1, 2).At(1, 0)))
+		v := draw(600)
+		check("vectors", v.MatMul(v).Reshape(1), t32(v).MatMul(t32(v)).Reshape(1))
+		// Both kinds meet in float32.
+		if f := draw(31, 4).To(weft.Float32); weft.Digest(x.MatMul(f)) != weft.Digest(t32(x).MatMul(f)) {
+			t.Errorf("%s times float32 differs", d)
+		}
+	}
+	x, y := gen.RandnOf(weft.Float16, 40, 50), gen.RandnOf(weft.BFloat16, 50, 60)
+	if got := x.MatMul(y); got.DType() != weft.Float32 || weft.Digest(got) != weft.Digest(t32(x).MatMul(t32(y))) {
+		t.Error("float16 times bfloat16 is not the product of float32")
+	}
+}
+
 // Gradients have the type of the leaf, and the values of PyTorch: those of float32 here,
 // which are exact.
 func TestHalfGradients(t *testing.T) {

@@ -85,7 +85,7 @@ func matmul(c *device.Call) error {
 	a, b, out := &c.Args[0], &c.Args[1], &c.Out[0]
 	r := len(a.Shape)
 	return withTail(c, func(t tile.Tail) {
-		product.Product{ISA: isaOf(c), DType: a.DType, M: a.Shape[r-2], N: b.Shape[r-1], K: a.Shape[r-1], A: mat(a), B: mat(b), C: mat(out),
+		product.Product{ISA: isaOf(c), DType: out.DType, Of: [2]array.DType{a.DType, b.DType}, M: a.Shape[r-2], N: b.Shape[r-1], K: a.Shape[r-1], A: mat(a), B: mat(b), C: mat(out),
 			Batch: product.Batch{Count: a.Shape[:r-2], A: a.Strides[:r-2], B: b.Strides[:r-2], C: out.Strides[:r-2]},
 			Tail:  t}.Run()
 	})

@@ -14,7 +14,7 @@ var MatMul, MatMul2, Linear, MaxPool2d, maxPoolPlace, maxPoolPick, AvgPool2d, In
 func swapLast(x *node) *node { return Transpose(x, len(x.Shape)-2, len(x.Shape)-1) }
 
 func init() {
-	MatMul2 = define(Def{Name: "matmul2", Wide: true, Class: Routine, Arity: 2, Tiled: 1,
+	MatMul2 = define(Def{Name: "matmul2", Wide: true, Halves: true, Class: Routine, Arity: 2, Tiled: 1,
 		Doc: "The matrix product over the last two axes; axes before them are equal. An element is the sum over ascending k of products, by fma, in blocks.",
 		Infer: func(c *Call) (array.DType, []int) {
 			c.floats(2, 2)

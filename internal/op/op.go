@@ -90,6 +90,10 @@ type Def struct {
 	// once so.
 	Wide bool
 
+	// Halves marks a Routine that, in a plan, reads float16 and bfloat16 in the place of
+	// arguments that are conversions of them to float32, and converts what it packs.
+	Halves bool
+
 	// Moves marks a Routine that moves elements of any type, whatever they mean.
 	Moves bool
 
@@ -677,17 +681,10 @@ func Replace(outs, from, to []*ir.Node) []*ir.Node {
 			return m
 		}
 		args := make([]*ir.Node, len(n.Args))
-		same := true
 		for i, a := range n.Args {
 			args[i] = walk(a)
-			same = same && args[i] == a
 		}
-		m := n
-		if !same && n.Results != nil {
-			m = n.Graph.Several(n.Op, n.Attrs, n.Results, args...)
-		} else if !same {
-			m = n.Graph.Node(n.Op, n.Attrs, n.DType, n.Shape, n.Weak, args...)
-		}
+		m := rebuilt(n, args)
 		memo[n] = m
 		return m
 	}

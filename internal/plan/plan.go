@@ -134,6 +134,7 @@ type Plan struct {
 func Build(outs []*ir.Node, ins []Sig, dst []Sig) *Plan { return build(outs, ins, dst).p }
 
 func build(outs []*ir.Node, ins []Sig, dst []Sig) *planner {
+	outs = op.TakeHalves(outs)
 	b := &planner{
 		p:     &Plan{Inputs: len(ins)},
 		outs:  outs,

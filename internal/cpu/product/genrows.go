@@ -25,9 +25,11 @@ const maxRowsNarrow = 8
 
 // genRows writes the kernel that adds terms products to the sums of some rows, or
 // starts the sums with them. It reads terms rows of B from front to back, each once,
-// and prefetches as many rows below them.
-func genRows(g *gen.Gen, rows, terms int, start bool) {
+// and prefetches as many rows below them. Where B has elements of two bytes there is no
+// last vector.
+func genRows(g *gen.Gen, from array.DType, rows, terms int, start bool) {
 	a := &g.Asm
+	bytes := g.Lanes() * from.Size() // of a vector of B
 	a.RM(asm.MOV, asm.RSI, gen.Field(unsafe.Offsetof(tile.Rf.B)))
 	a.RM(asm.MOV, asm.R13, gen.Field(unsafe.Offsetof(tile.Rf.BStep)))
 	a.RM(asm.LEA, asm.RAX, asm.Idx(asm.R13, asm.R13, 2, 0))
@@ -88,26 +90,28 @@ func genRows(g *gen.Gen, rows, terms int, start bool) {
 	a.Align(16)
 	loop := a.Here()
 	for u := range terms {
-		g.Load(g.V(u), row[u])
+		g.LoadFrom(from, g.V(u), row[u])
 	}
 	if terms == manyTerms {
 		for _, m := range row {
 			m.Base = asm.R15
 			a.M(asm.PREFETCHT1, m)
 		}
-		a.RI(asm.ADD, asm.R15, int64(g.VB()))
+		a.RI(asm.ADD, asm.R15, int64(bytes))
 	}
 	vector()
-	a.RI(asm.ADD, asm.RSI, int64(g.VB()))
+	a.RI(asm.ADD, asm.RSI, int64(bytes))
 	a.RI(asm.ADD, asm.RBX, int64(g.VB()))
 	a.RI(asm.SUB, asm.RCX, 1)
 	a.Jcc(asm.CondNE, loop)
 	a.Bind(tail)
-	tile.LastVector(g, end)
-	for u := range terms {
-		g.LoadMasked(g.V(u), row[u], asm.K1, g.V(15))
+	if !from.Half() {
+		tile.LastVector(g, end)
+		for u := range terms {
+			g.LoadMasked(g.V(u), row[u], asm.K1, g.V(15))
+		}
+		vector()
 	}
-	vector()
 	a.Bind(end)
 	g.Done()
 }
@@ -115,7 +119,7 @@ func genRows(g *gen.Gen, rows, terms int, start bool) {
 // A rowsKey names a kernel for some rows of A, which starts the sums or not.
 type rowsKey struct {
 	isa         jit.ISA
-	d           array.DType
+	d, from     array.DType // of the sums and of B
 	rows, terms int
 	start       bool
 }
@@ -124,6 +128,6 @@ var rowsKernels = jit.NewCache[rowsKey, *jit.Code](0)
 
 func (k rowsKey) Generate() *jit.Code {
 	g := &gen.Gen{ISA: k.isa, D: k.d}
-	genRows(g, k.rows, k.terms, k.start)
+	genRows(g, k.from, k.rows, k.terms, k.start)
 	return g.Install()
 }

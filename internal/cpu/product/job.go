@@ -4,6 +4,7 @@ import (
 	"sync"
 	"unsafe"
 
+	"weft/internal/array"
 	"weft/internal/cpu/tile"
 	"weft/internal/mem"
 	"weft/internal/par"
@@ -42,6 +43,8 @@ type job struct {
 	operands // C has unit column stride
 	tail     tile.Tail
 	flipped  bool // Product.transposed
+	size     sizes
+	of       [2]array.DType // Product.Of
 
 	packA, packB   bool
 	narrow         narrowKind
@@ -99,7 +102,7 @@ func (p *Product) operands() operands { return operands{p.A, p.B, p.C} }
 
 func (p *Product) runJob(total int) {
 	// On the stack, unless workers share it.
-	j := job{Machine: tile.New(p.ISA, p.DType), batch: p.Batch, m: p.M, n: p.N, k: p.K, operands: p.operands(), tail: p.Tail, flipped: p.transposed}
+	j := job{Machine: tile.New(p.ISA, p.DType), batch: p.Batch, m: p.M, n: p.N, k: p.K, operands: p.operands(), tail: p.Tail, flipped: p.transposed, size: p.sizes(), of: p.Of}
 	threads := j.plan(total, p.Threads)
 	tasks := total * j.tilesM * j.tilesN
 	grain := 1
@@ -129,7 +132,7 @@ func (j *job) plan(total, threads int) int {
 	// Reading a byte of B takes as long as a product. Not where whole rows are read: a
 	// training step has just written those, and the other processor would fetch them.
 	if j.narrow = j.narrowPath(); j.narrow == acrossRows {
-		work = max(work, j.n*j.k*j.Size)
+		work = max(work, j.n*j.k*j.size.b)
 	}
 	threads = tile.ThreadsFor(total*work, threads)
 	if j.narrow != notNarrow {
@@ -165,6 +168,9 @@ func (j *job) plan(total, threads int) int {
 			j.packB = large && (panels > fewPanels || j.k*j.n*j.Size > wholeB)
 		}
 	}
+	// Halves become float32 while they are packed.
+	j.packA = j.packA || j.of[0].Half()
+	j.packB = j.packB || j.of[1].Half()
 	j.taskM, j.taskN = min(j.m, maxTaskRows), min(j.n, blockBytesB/(tile.KBlock*j.Size))
 	if threads > 1 {
 		minM, minN := 2*tile.MaxRows(j.ISA, 2), 4*j.Lanes
@@ -195,7 +201,7 @@ func (j *job) plan(total, threads int) int {
 func (j *job) Chunk(worker, begin, end int) {
 	for i := begin; i < end; i++ {
 		per := j.tilesM * j.tilesN
-		o := j.batch.at(i/per, j.Size, &j.operands)
+		o := j.batch.at(i/per, j.size, &j.operands)
 		m0 := i % per / j.tilesN * j.taskM
 		n0 := i % j.tilesN * j.taskN
 		if j.narrow != notNarrow {
@@ -241,11 +247,11 @@ func (j *job) taskWith(base, bufB unsafe.Pointer, m0, m1, n0, n1 int, o *operand
 		if j.packB {
 			whole := (n1 - n0) / width
 			term := j.Padded(kk) * j.Size // bytes of a column
-			columns := o.b.T().Offset(p0*o.b.Row+n0*o.b.Col, j.Size)
-			j.PackPanels(tile.Panel{Ptr: bufB, Pitch: width * j.Size, Rows: width, K: kk}, width*term, columns, whole)
+			columns, from := o.b.T().Offset(p0*o.b.Row+n0*o.b.Col, j.size.b), j.From(j.of[1])
+			from.PackPanels(tile.Panel{Ptr: bufB, Pitch: width * j.Size, Rows: width, K: kk}, width*term, columns, whole)
 			if x := whole * width; n0+x < n1 {
 				rest := tile.Panel{Ptr: unsafe.Add(bufB, x*term), Pitch: tile.Ceil(n1-n0-x, j.Lanes) * j.VB, Rows: n1 - n0 - x, K: kk}
-				j.Pack(rest, columns.Offset(x*o.b.Col, j.Size))
+				from.Pack(rest, columns.Offset(x*o.b.Col, j.size.b))
 			}
 		}
 		for i0 := m0; i0 < m1; i0 += j.rows {
@@ -271,7 +277,7 @@ func (j *job) block(f *tile.Frame, i0, i1, n0, n1, p0, kk int, o *operands, bufA
 			if q < wide {
 				r++
 			}
-			j.Pack(tile.Panel{Ptr: unsafe.Add(bufA, q*panelBytes), Pitch: pitch, Rows: r, K: kk}, o.a.Offset(i*o.a.Row+p0*o.a.Col, j.Size))
+			j.From(j.of[0]).Pack(tile.Panel{Ptr: unsafe.Add(bufA, q*panelBytes), Pitch: pitch, Rows: r, K: kk}, o.a.Offset(i*o.a.Row+p0*o.a.Col, j.size.a))
 			i += r
 		}
 	}
@@ -325,7 +331,7 @@ func (p *Product) runThrough(total int) {
 	tmp := tile.Mat{Ptr: buffer.Ptr(), Row: p.N, Col: 1}
 	first := p.operands()
 	for i := range total {
-		o := p.Batch.at(i, mach.Size, &first)
+		o := p.Batch.at(i, p.sizes(), &first)
 		one := *p
 		one.A, one.B, one.C, one.Batch, one.Tail = o.a, o.b, tmp, Batch{}, nil
 		one.runJob(1)

@@ -4,6 +4,9 @@ import (
 	"math/rand/v2"
 	"testing"
 	"unsafe"
+
+	"weft/half"
+	"weft/internal/array"
 	"weft/internal/cpu/cputest"
 	"weft/internal/cpu/tile"
 )
@@ -56,11 +59,45 @@ func (m testMat[E]) clone() testMat[E] {
 
 // checkProduct computes one product and compares it with the definition, and what
 // lies between the elements of C with what was there.
+// Products of float32 are tried once more with halves for the factors, or for one of them.
 func checkProduct[E tile.Element](t *testing.T, m, n, k int, a, b, c testMat[E], threads int) {
+	t.Helper()
+	d := cputest.DtypeOf[E]()
+	checkOf(t, [2]array.DType{d, d}, m, n, k, a, b, c.clone(), threads)
+	if d == array.Float32 {
+		checkOf(t, halfTypes[(m+2*n+k)%len(halfTypes)], m, n, k, a, b, c, threads)
+	}
+}
+
+var halfTypes = [...][2]array.DType{{array.Float16, array.Float16}, {array.BFloat16, array.BFloat16}, {array.BFloat16, array.Float32}, {array.Float32, array.Float16}, {array.Float16, array.BFloat16}}
+
+// halved returns where the elements of m are as d, and m with what they are then: m itself
+// if d is its own type.
+func (m testMat[E]) halved(d array.DType) (tile.Mat, testMat[E]) {
+	if !d.Half() {
+		return m.mat(), m
+	}
+	m = m.clone()
+	bits := make([]uint16, len(m.data))
+	for i, x := range m.data {
+		if d == array.Float16 {
+			h := half.NewFloat16(float32(x))
+			bits[i], m.data[i] = uint16(h), E(h.Float32())
+		} else {
+			h := half.NewBFloat16(float32(x))
+			bits[i], m.data[i] = uint16(h), E(h.Float32())
+		}
+	}
+	return tile.Mat{Ptr: unsafe.Pointer(&bits[m.origin]), Row: m.row, Col: m.col}, m
+}
+
+func checkOf[E tile.Element](t *testing.T, of [2]array.DType, m, n, k int, a, b, c testMat[E], threads int) {
 	t.Helper()
 	before := c.clone()
 	d := cputest.DtypeOf[E]()
-	p := Product{ISA: cputest.UnderTest, DType: d, M: m, N: n, K: k, A: a.mat(), B: b.mat(), C: c.mat(), Threads: threads}
+	fa, a := a.halved(of[0])
+	fb, b := b.halved(of[1])
+	p := Product{ISA: cputest.UnderTest, DType: d, Of: of, M: m, N: n, K: k, A: fa, B: fb, C: c.mat(), Threads: threads}
 	if c.row == n && c.col == 1 && (m+n+k)%4 > 0 {
 		p.Tail = cputest.Tail[E]{Data: c.data[c.origin:], Cols: n}
 	}
@@ -81,7 +118,7 @@ func checkProduct[E tile.Element](t *testing.T, m, n, k int, a, b, c testMat[E],
 				v *= -2
 			}
 			if got := *c.at(i, j); !cputest.SameBits(got, v) {
-				t.Fatalf("%dx%dx%d: element %d,%d is %v, not %v", m, k, n, i, j, got, v)
+				t.Fatalf("%dx%dx%d of %v: element %d,%d is %v, not %v", m, k, n, of, i, j, got, v)
 			}
 			*before.at(i, j) = *c.at(i, j)
 		}

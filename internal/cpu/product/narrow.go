@@ -30,6 +30,8 @@ func (j *job) narrowPath() narrowKind {
 		if j.m <= maxRowsNarrow && j.k*j.n*j.Size > narrowBytes && j.n >= 4*j.Lanes {
 			return alongRows
 		}
+	case j.of[1].Half():
+		// Transposed in registers, halves take longer than packed.
 	case j.b.Row == 1 && j.m <= tile.MaxRowsAcross(j.ISA) && j.n >= j.Lanes:
 		return acrossRows
 	}
@@ -49,14 +51,15 @@ func (j *job) planNarrow(total, threads int) {
 	j.tilesN = tile.Ceil(j.n, j.taskN)
 	// A with its rows side by side, if it is not so already; then the sums, or the
 	// columns that do not fill a vector.
-	if j.a.Col != 1 {
+	if j.a.Col != 1 || j.of[0].Half() {
 		j.blockA = (j.m*j.k*j.Size + 63) &^ 63
 	}
 	if j.narrow == alongRows {
 		j.blockB = j.m * sumPitch(j.m)
-	} else {
+	}
+	if j.narrow != alongRows || j.of[1].Half() {
 		j.nv, j.rows, j.packB = 1, j.m, true
-		j.blockB = j.VB * j.Padded(min(j.k, tile.KBlock))
+		j.blockB = max(j.blockB, j.VB*j.Padded(min(j.k, tile.KBlock)))
 	}
 }
 
@@ -68,17 +71,19 @@ func (j *job) narrowTask(worker, n0, n1 int, o *operands) {
 	}
 	if j.blockA > 0 {
 		packed := tile.Mat{Ptr: buf, Row: j.k, Col: 1}
-		tile.CopyMat(j.Machine, j.m, j.k, packed, o.a)
+		tile.CopyMat(j.From(j.of[0]), j.m, j.k, packed, o.a)
 		o.a = packed
 	}
-	if j.narrow == alongRows {
-		j.along(unsafe.Add(buf, j.blockA), n0, n1, o)
-		return
-	}
 	whole := n0 + (n1-n0)/j.Lanes*j.Lanes
-	if j.dotsPay(o.b.Col) {
+	switch {
+	case j.narrow == alongRows:
+		if !j.of[1].Half() {
+			whole = n1
+		}
+		j.along(unsafe.Add(buf, j.blockA), n0, whole, o)
+	case j.dotsPay(o.b.Col):
 		whole = j.dots(n0, n1, o)
-	} else {
+	default:
 		j.across(n0, whole, o)
 	}
 	if whole < n1 {
@@ -172,9 +177,9 @@ func (j *job) across(n0, n1 int, o *operands) {
 	}
 }
 
-// along computes columns n0 to n1-1, at most sumBytes.
+// along computes columns n0 to n1-1, at most sumBytes, and whole vectors if B has halves.
 func (j *job) along(sums unsafe.Pointer, n0, n1 int, o *operands) {
-	f := tile.RowsFrame{AStep: o.a.Row * j.Size, BStep: o.b.Row * j.Size, Vectors: (n1 - n0) / j.Lanes}
+	f := tile.RowsFrame{AStep: o.a.Row * j.Size, BStep: o.b.Row * j.size.b, Vectors: (n1 - n0) / j.Lanes}
 	if tail := (n1 - n0) % j.Lanes; tail > 0 {
 		f.Mask = 1
 		j.SetMask(&f.Mask, &f.Lanes, tail)
@@ -188,8 +193,8 @@ func (j *job) along(sums unsafe.Pointer, n0, n1 int, o *operands) {
 				terms = manyTerms
 			}
 			f.A = unsafe.Add(o.a.Ptr, p*j.Size)
-			f.B = unsafe.Add(o.b.Ptr, (p*o.b.Row+n0)*j.Size)
-			jit.Call(gen.Kernel(rowsKernels, rowsKey{j.ISA, j.D, j.m, terms, p == p0}), 0, unsafe.Pointer(&f))
+			f.B = unsafe.Add(o.b.Ptr, (p*o.b.Row+n0)*j.size.b)
+			jit.Call(gen.Kernel(rowsKernels, rowsKey{j.ISA, j.D, j.of[1], j.m, terms, p == p0}), 0, unsafe.Pointer(&f))
 			p += terms
 		}
 		f.Flags = tile.Bit(p0 > 0, 0)

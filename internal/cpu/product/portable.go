@@ -12,12 +12,12 @@ func (p *Product) runPortable(total int) {
 		tail = nil
 	}
 	item := func(i int) (a, b, c tile.Mat) {
-		o := p.Batch.at(i, p.DType.Size(), &first)
+		o := p.Batch.at(i, p.sizes(), &first)
 		return o.a, o.b, o.c
 	}
 	if p.DType == array.Float32 {
-		tile.PortableMats[float32](total, p.M, p.N, p.K, p.Threads, item, tail)
+		tile.PortableMats[float32](total, p.M, p.N, p.K, p.Threads, p.Of, item, tail)
 	} else {
-		tile.PortableMats[float64](total, p.M, p.N, p.K, p.Threads, item, tail)
+		tile.PortableMats[float64](total, p.M, p.N, p.K, p.Threads, p.Of, item, tail)
 	}
 }

@@ -13,13 +13,15 @@ import (
 func (p *Product) transpose() {
 	p.M, p.N, p.A, p.B, p.C = p.N, p.M, p.B.T(), p.A.T(), p.C.T()
 	p.Batch.A, p.Batch.B = p.Batch.B, p.Batch.A
+	p.Of[0], p.Of[1] = p.Of[1], p.Of[0]
 	p.transposed = !p.transposed
 }
 
 // A Product is C = A*B, A being M x K, B K x N and C M x N.
 type Product struct {
 	ISA     jit.ISA
-	DType   array.DType // Float32 or Float64
+	DType   array.DType    // of C: Float32 or Float64
+	Of      [2]array.DType // of A and B, if not DType: with Float32 each may be Float16 or BFloat16
 	M, N, K int
 	A, B, C tile.Mat
 	Batch   Batch
@@ -44,6 +46,14 @@ type Batch struct {
 func (p Product) Run() {
 	tile.CheckType("matmul", p.DType)
 	batch := &p.Batch
+	for i, d := range p.Of {
+		switch {
+		case d == array.Invalid:
+			p.Of[i] = p.DType
+		case d != p.DType && !(d.Half() && p.DType == array.Float32):
+			array.Failf("matmul", "dtype", "%s times %s does not give %s", p.Of[0], p.Of[1], p.DType)
+		}
+	}
 	if p.M < 0 || p.N < 0 || p.K < 0 {
 		array.Failf("matmul", "", "negative size: %d x %d x %d", p.M, p.K, p.N)
 	}
@@ -87,21 +97,26 @@ type operands struct {
 	a, b, c tile.Mat
 }
 
+// sizes are the bytes of an element of each operand.
+type sizes struct{ a, b, c int }
+
+func (p *Product) sizes() sizes { return sizes{p.Of[0].Size(), p.Of[1].Size(), p.DType.Size()} }
+
 // at returns the operands of product i of the batch, counted with the last
 // dimension fastest, from those of the first.
-func (t *Batch) at(i, size int, first *operands) operands {
+func (t *Batch) at(i int, size sizes, first *operands) operands {
 	o := *first
 	for d := len(t.Count) - 1; d >= 0; d-- {
-		j := i % t.Count[d] * size
+		j := i % t.Count[d]
 		i /= t.Count[d]
 		if t.A != nil {
-			o.a.Ptr = unsafe.Add(o.a.Ptr, j*t.A[d])
+			o.a.Ptr = unsafe.Add(o.a.Ptr, j*t.A[d]*size.a)
 		}
 		if t.B != nil {
-			o.b.Ptr = unsafe.Add(o.b.Ptr, j*t.B[d])
+			o.b.Ptr = unsafe.Add(o.b.Ptr, j*t.B[d]*size.b)
 		}
 		if t.C != nil {
-			o.c.Ptr = unsafe.Add(o.c.Ptr, j*t.C[d])
+			o.c.Ptr = unsafe.Add(o.c.Ptr, j*t.C[d]*size.c)
 		}
 	}
 	return o

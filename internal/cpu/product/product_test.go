@@ -131,8 +131,11 @@ func TestBatch(t *testing.T) {
 
 func testBatch[E tile.Element](t *testing.T) {
 	d := cputest.DtypeOf[E]()
-	size := d.Size()
 	for seed := range uint64(60) {
+		of := [2]array.DType{d, d}
+		if d == array.Float32 && seed%2 > 0 { // any bits are halves
+			of = halfTypes[seed/2%uint64(len(halfTypes))]
+		}
 		r := rand.New(rand.NewPCG(seed, 7))
 		m, n, k := 1+r.IntN(40), 1+r.IntN(40), r.IntN(40)
 		count := make([]int, r.IntN(4))
@@ -164,10 +167,10 @@ func testBatch[E tile.Element](t *testing.T) {
 		}
 		before := append([]E(nil), c...)
 		mat := func(s []E, cols int) tile.Mat { return tile.Mat{Ptr: unsafe.Pointer(&s[0]), Row: cols, Col: 1} }
-		Product{ISA: cputest.UnderTest, DType: d, M: m, N: n, K: k, A: mat(a, k), B: mat(b, n), C: mat(c, n), Batch: batch, Tail: tail, Threads: 1 + r.IntN(5)}.Run()
+		Product{ISA: cputest.UnderTest, DType: d, Of: of, M: m, N: n, K: k, A: mat(a, k), B: mat(b, n), C: mat(c, n), Batch: batch, Tail: tail, Threads: 1 + r.IntN(5)}.Run()
 		for i := range total {
-			o := batch.at(i, size, &operands{mat(a, k), mat(b, n), mat(before, n)})
-			Product{ISA: cputest.UnderTest, DType: d, M: m, N: n, K: k, A: o.a, B: o.b, C: o.c, Threads: 1}.Run()
+			o := batch.at(i, sizes{of[0].Size(), of[1].Size(), d.Size()}, &operands{mat(a, k), mat(b, n), mat(before, n)})
+			Product{ISA: cputest.UnderTest, DType: d, Of: of, M: m, N: n, K: k, A: o.a, B: o.b, C: o.c, Threads: 1}.Run()
 		}
 		if tail != nil {
 			cputest.Tail[E]{Data: before, Cols: n}.Run(0, total*m, 0, n)
@@ -225,7 +228,7 @@ func TestGuard(t *testing.T) {
 
 func testGuard[E tile.Element](t *testing.T, place func(int) (*guard.Buffer, error)) {
 	d := cputest.DtypeOf[E]()
-	operand := cputest.GuardedMemory(t, d.Size(), place)
+	operand, halfOperand := cputest.GuardedMemory(t, d.Size(), place), cputest.GuardedMemory(t, 2, place)
 	r := rand.New(rand.NewPCG(10, 11))
 	try := func(m, n, k int) {
 		t.Helper()
@@ -234,7 +237,17 @@ func testGuard[E tile.Element](t *testing.T, place func(int) (*guard.Buffer, err
 				t.Fatalf("%s %dx%dx%d: %v", d, m, k, n, e)
 			}
 		}()
-		a, b, c := tile.Mat{Ptr: operand(0, m*k), Row: k, Col: 1}, tile.Mat{Ptr: operand(1, k*n), Row: n, Col: 1}, tile.Mat{Ptr: operand(2, m*n), Row: n, Col: 1}
+		of := [2]array.DType{d, d}
+		if d == array.Float32 && r.IntN(2) == 0 {
+			of = halfTypes[r.IntN(len(halfTypes))]
+		}
+		at := func(i, n int) unsafe.Pointer {
+			if of[i].Half() {
+				return halfOperand(i, n)
+			}
+			return operand(i, n)
+		}
+		a, b, c := tile.Mat{Ptr: at(0, m*k), Row: k, Col: 1}, tile.Mat{Ptr: at(1, k*n), Row: n, Col: 1}, tile.Mat{Ptr: operand(2, m*n), Row: n, Col: 1}
 		if r.IntN(2) == 0 {
 			a.Row, a.Col = 1, m
 		}
@@ -244,15 +257,17 @@ func testGuard[E tile.Element](t *testing.T, place func(int) (*guard.Buffer, err
 		if r.IntN(2) == 0 {
 			c.Row, c.Col = 1, m
 		}
-		Product{ISA: cputest.UnderTest, DType: d, M: m, N: n, K: k, A: a, B: b, C: c, Threads: 1 + r.IntN(2)}.Run()
+		Product{ISA: cputest.UnderTest, DType: d, Of: of, M: m, N: n, K: k, A: a, B: b, C: c, Threads: 1 + r.IntN(2)}.Run()
 	}
 	for range 400 {
 		try(1+r.IntN(70), 1+r.IntN(70), 1+r.IntN(40))
 		try(1+r.IntN(9), 1+r.IntN(70), 1+r.IntN(70))
 	}
-	try(3, 700, 377)
-	try(7, 333, 511)
-	try(1, 511, 533)
+	for range 2 * len(halfTypes) {
+		try(3, 700, 377)
+		try(7, 333, 511)
+		try(1, 511, 533)
+	}
 	for range 20 {
 		try(1, 1+r.IntN(60), 480+r.IntN(100))
 		try(1, 1+r.IntN(60), 1024)

@@ -30,9 +30,10 @@ var pf packFrame
 // A packKey names a kernel that packs n vectors of columns or transposes n rows.
 type packKey struct {
 	isa       jit.ISA
-	d         array.DType
+	d, from   array.DType // of the panel and of the source
 	transpose bool
 	n         int
+	last      int // where there is no mask for the source: lanes of what it would mask, 0 for all
 }
 
 var packs = jit.NewCache[packKey, *jit.Code](0)
@@ -40,17 +41,18 @@ var packs = jit.NewCache[packKey, *jit.Code](0)
 func (k packKey) Generate() *jit.Code {
 	g := &gen.Gen{ISA: k.isa, D: k.d}
 	if k.transpose {
-		genPackTranspose(g, k.n)
+		genPackTranspose(g, k.n, k.last, k.from)
 	} else {
-		genPackCopy(g, k.n)
+		genPackCopy(g, k.n, k.last, k.from)
 	}
 	return g.Install()
 }
 
 // genPackCopy writes the kernel that copies k rows of one or more panels of nv vectors,
 // the last one under a mask. It reads whole rows, so that memory is read in long runs.
-func genPackCopy(g *gen.Gen, nv int) {
+func genPackCopy(g *gen.Gen, nv, last int, from array.DType) {
 	a := &g.Asm
+	bytes := g.Lanes() * from.Size() // of a vector in the source
 	a.RM(asm.MOV, asm.RSI, gen.Field(unsafe.Offsetof(pf.src)))
 	a.RM(asm.MOV, asm.RDX, gen.Field(unsafe.Offsetof(pf.dst)))
 	a.RM(asm.MOV, asm.R8, gen.Field(unsafe.Offsetof(pf.srcStep)))
@@ -64,17 +66,17 @@ func genPackCopy(g *gen.Gen, nv int) {
 	a.RM(asm.MOV, asm.R13, gen.Field(unsafe.Offsetof(pf.panels)))
 	panel := a.Here()
 	for v := range nv {
-		m := asm.Ptr(asm.R11, int32(v*g.VB()))
-		if v == nv-1 {
-			g.LoadMasked(g.V(v), m, asm.K1, g.V(15))
+		m := asm.Ptr(asm.R11, int32(v*bytes))
+		if v == nv-1 && !(from.Half() && g.ISA == jit.AVX2 && last == 0) {
+			g.LoadFromMasked(from, g.V(v), m, last, asm.K1, g.V(15))
 		} else {
-			g.Load(g.V(v), m)
+			g.LoadFrom(from, g.V(v), m)
 		}
 	}
 	for v := range nv {
 		g.Store(asm.Ptr(asm.R12, int32(v*g.VB())), g.V(v))
 	}
-	a.RI(asm.ADD, asm.R11, int64(nv*g.VB()))
+	a.RI(asm.ADD, asm.R11, int64(nv*bytes))
 	a.RR(asm.ADD, asm.R12, asm.R10)
 	a.RI(asm.SUB, asm.R13, 1)
 	a.Jcc(asm.CondNE, panel)
@@ -99,7 +101,7 @@ func packMask(g *gen.Gen, t asm.Reg) {
 // vector has lanes, whose elements lie side by side: term p of the panel holds
 // element p of each row, then zeros. It writes whole vectors, and terms up to the
 // next multiple of the lanes.
-func genPackTranspose(g *gen.Gen, rows int) {
+func genPackTranspose(g *gen.Gen, rows, last int, from array.DType) {
 	a := &g.Asm
 	n := g.Lanes()
 	r := make([]asm.Reg, n)
@@ -135,9 +137,9 @@ func genPackTranspose(g *gen.Gen, rows int) {
 	a.RI(asm.SUB, asm.RCX, int64(n))
 	a.Jcc(asm.CondL, tail)
 	loop := a.Here()
-	block(g.Load)
+	block(func(dst asm.Reg, m asm.Mem) { g.LoadFrom(from, dst, m) })
 	for i := 0; i <= (rows-1)/3; i++ {
-		a.RI(asm.ADD, base[i], int64(g.VB()))
+		a.RI(asm.ADD, base[i], int64(n*from.Size()))
 	}
 	a.RI(asm.SUB, asm.RCX, int64(n))
 	a.Jcc(asm.CondGE, loop)
@@ -145,7 +147,7 @@ func genPackTranspose(g *gen.Gen, rows int) {
 	a.RI(asm.ADD, asm.RCX, int64(n))
 	a.Jcc(asm.CondE, end)
 	packMask(g, g.V(15))
-	block(func(dst asm.Reg, m asm.Mem) { g.LoadMasked(dst, m, asm.K1, g.V(15)) })
+	block(func(dst asm.Reg, m asm.Mem) { g.LoadFromMasked(from, dst, m, last, asm.K1, g.V(15)) })
 	a.Bind(end)
 	g.Done()
 }

@@ -53,11 +53,20 @@ func CheckType(op string, d array.DType) {
 	}
 }
 
-// CopyMat copies an m x n matrix.
+// CopyMat copies an m x n matrix, of what mach packs.
 func CopyMat(mach Machine, m, n int, dst, src Mat) {
+	if mach.from.Half() && src.Col == 1 && dst.Col == 1 {
+		whole := n / mach.Lanes
+		mach.PackPanels(Panel{Ptr: dst.Ptr, Pitch: dst.Row * mach.Size, Rows: mach.Lanes, K: m}, mach.VB, src.T(), whole)
+		at := whole * mach.Lanes
+		if n -= at; n == 0 {
+			return
+		}
+		dst, src = dst.Offset(at, mach.Size), src.Offset(at, mach.from.Size())
+	}
 	for i := range m {
 		to := Panel{Ptr: dst.Offset(i*dst.Row, mach.Size).Ptr, Pitch: dst.Col * mach.Size, Rows: 1, K: n}
-		mach.Gather(to, Mat{src.Offset(i*src.Row, mach.Size).Ptr, 0, src.Col})
+		mach.Gather(to, Mat{src.Offset(i*src.Row, mach.from.Size()).Ptr, 0, src.Col})
 	}
 }
 

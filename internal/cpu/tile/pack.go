@@ -3,6 +3,7 @@ package tile
 import (
 	"unsafe"
 
+	"weft/half"
 	"weft/internal/array"
 	"weft/internal/cpu/gen"
 	"weft/internal/jit"
@@ -15,11 +16,20 @@ type Machine struct {
 	Size  int // of an element
 	Lanes int // of a vector
 	VB    int // bytes of a vector
+
+	from array.DType // of what is packed
 }
 
 func New(isa jit.ISA, d array.DType) Machine {
 	vb := isa.VectorBytes()
-	return Machine{isa, d, d.Size(), vb / d.Size(), vb}
+	return Machine{isa, d, d.Size(), vb / d.Size(), vb, d}
+}
+
+// From returns the machine that packs elements of type d: its own, or float16 and
+// bfloat16, which become float32 on the way.
+func (m Machine) From(d array.DType) Machine {
+	m.from = d
+	return m
 }
 
 // Narrow returns the machine with vectors of 256 bits.
@@ -48,39 +58,52 @@ func (m Machine) Pack(to Panel, from Mat) {
 	if to.K == 0 {
 		return
 	}
+	size := m.from.Size()
 	f := packFrame{src: from.Ptr, dst: to.Ptr, dstStep: to.Pitch, k: to.K, panels: 1}
 	switch {
 	case from.Row == 1:
 		nv := Ceil(to.Rows, m.Lanes)
-		f.srcStep = from.Col * m.Size
-		m.SetMask(&f.mask, &f.lanes, to.Rows-(nv-1)*m.Lanes)
-		jit.Call(gen.Kernel(packs, packKey{m.ISA, m.D, false, nv}), 0, unsafe.Pointer(&f))
+		last := to.Rows - (nv-1)*m.Lanes
+		f.srcStep = from.Col * size
+		m.SetMask(&f.mask, &f.lanes, last)
+		jit.Call(gen.Kernel(packs, m.packKey(false, nv, last)), 0, unsafe.Pointer(&f))
 	case from.Col == 1:
-		f.srcStep = from.Row * m.Size
-		if tail := to.K % m.Lanes; tail != 0 {
+		f.srcStep = from.Row * size
+		tail := to.K % m.Lanes
+		if tail != 0 {
 			m.SetMask(&f.mask, &f.lanes, tail)
 		}
 		for i := 0; i < to.Rows; i += m.Lanes {
-			f.src = unsafe.Add(from.Ptr, i*from.Row*m.Size)
+			f.src = unsafe.Add(from.Ptr, i*from.Row*size)
 			f.dst = unsafe.Add(to.Ptr, i*m.Size)
-			jit.Call(gen.Kernel(packs, packKey{m.ISA, m.D, true, min(m.Lanes, to.Rows-i)}), 0, unsafe.Pointer(&f))
+			jit.Call(gen.Kernel(packs, m.packKey(true, min(m.Lanes, to.Rows-i), tail)), 0, unsafe.Pointer(&f))
 		}
 	default:
 		m.Gather(to, from)
 	}
 }
 
+// packKey names the kernel that packs n vectors of columns or transposes n rows, of which
+// the last vector, or the last terms, have so many lanes.
+func (m Machine) packKey(transpose bool, n, last int) packKey {
+	key := packKey{m.ISA, m.D, m.from, transpose, n, 0}
+	if m.from.Half() && m.ISA == jit.AVX2 {
+		key.last = last % m.Lanes
+	}
+	return key
+}
+
 // PackPanels packs n panels of whole vectors, which follow each other in from, to and step
 // bytes behind each other, as Pack does one by one.
 func (m Machine) PackPanels(to Panel, step int, from Mat, n int) {
 	if from.Row == 1 && n > 0 && to.K > 0 {
-		f := packFrame{src: from.Ptr, dst: to.Ptr, srcStep: from.Col * m.Size, dstStep: to.Pitch, k: to.K, panels: n, panelStep: step}
+		f := packFrame{src: from.Ptr, dst: to.Ptr, srcStep: from.Col * m.from.Size(), dstStep: to.Pitch, k: to.K, panels: n, panelStep: step}
 		m.SetMask(&f.mask, &f.lanes, m.Lanes)
-		jit.Call(gen.Kernel(packs, packKey{m.ISA, m.D, false, to.Rows / m.Lanes}), 0, unsafe.Pointer(&f))
+		jit.Call(gen.Kernel(packs, m.packKey(false, to.Rows/m.Lanes, 0)), 0, unsafe.Pointer(&f))
 		return
 	}
 	for i := range n {
-		m.Pack(to.at(i*step), from.Offset(i*to.Rows*from.Row, m.Size))
+		m.Pack(to.at(i*step), from.Offset(i*to.Rows*from.Row, m.from.Size()))
 	}
 }
 
@@ -90,11 +113,12 @@ func (m Machine) PackLines(to Panel, step int, from Mat, fromStep, n int) {
 	if to.K == 0 || n <= 0 {
 		return
 	}
-	f := packFrame{srcStep: from.Row * m.Size, dstStep: to.Pitch, k: to.K}
-	if tail := to.K % m.Lanes; tail != 0 {
+	f := packFrame{srcStep: from.Row * m.from.Size(), dstStep: to.Pitch, k: to.K}
+	tail := to.K % m.Lanes
+	if tail != 0 {
 		m.SetMask(&f.mask, &f.lanes, tail)
 	}
-	code := gen.Kernel(packs, packKey{m.ISA, m.D, true, to.Rows})
+	code := gen.Kernel(packs, m.packKey(true, to.Rows, tail))
 	for i := range n {
 		f.src, f.dst = unsafe.Add(from.Ptr, i*fromStep), unsafe.Add(to.Ptr, i*step)
 		jit.Call(code, 0, unsafe.Pointer(&f))
@@ -103,9 +127,14 @@ func (m Machine) PackLines(to Panel, step int, from Mat, fromStep, n int) {
 
 // Gather is Pack for any strides, in Go.
 func (m Machine) Gather(to Panel, from Mat) {
-	if m.D == array.Float32 {
+	switch {
+	case m.from == array.Float16:
+		gatherHalf[half.Float16](to, from)
+	case m.from == array.BFloat16:
+		gatherHalf[half.BFloat16](to, from)
+	case m.D == array.Float32:
 		gather[float32](to, from)
-	} else {
+	default:
 		gather[float64](to, from)
 	}
 }
@@ -115,6 +144,14 @@ func gather[E Element](to Panel, from Mat) {
 	for p := range to.K {
 		for i := range to.Rows {
 			*(*E)(unsafe.Add(to.Ptr, p*to.Pitch+i*size)) = *(*E)(unsafe.Add(from.Ptr, (i*from.Row+p*from.Col)*size))
+		}
+	}
+}
+
+func gatherHalf[H interface{ Float32() float32 }](to Panel, from Mat) {
+	for p := range to.K {
+		for i := range to.Rows {
+			*(*float32)(unsafe.Add(to.Ptr, p*to.Pitch+i*4)) = (*(*H)(unsafe.Add(from.Ptr, (i*from.Row+p*from.Col)*2))).Float32()
 		}
 	}
 }

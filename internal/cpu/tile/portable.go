@@ -5,6 +5,8 @@ import (
 	"sync"
 	"unsafe"
 
+	"weft/half"
+	"weft/internal/array"
 	"weft/internal/fma"
 	"weft/internal/par"
 )
@@ -305,35 +307,56 @@ func PortableProducts[E Element](count, m, n, k, threads int, item func(i int) (
 	})
 }
 
-// matOperands are two matrices.
-type matOperands[E Element] struct{ a, b Mat }
+// matOperands are two matrices, and the types of their elements.
+type matOperands[E Element] struct {
+	a, b Mat
+	of   [2]array.DType
+}
 
 func (o *matOperands[E]) PackA(dst []float64, i, k int) {
-	Widen[E](dst, 1, unsafe.Add(o.a.Ptr, (i*o.a.Row+k*o.a.Col)*int(unsafe.Sizeof(E(0)))), o.a.Col, len(dst))
+	widen[E](o.of[0], dst, 1, o.a.Offset(i*o.a.Row+k*o.a.Col, o.of[0].Size()).Ptr, o.a.Col, len(dst))
 }
 
 func (o *matOperands[E]) PackB(s *Scratch, k, n, j, width int) Magnitudes {
-	size := int(unsafe.Sizeof(E(0)))
-	src := unsafe.Add(o.b.Ptr, (k*o.b.Row+j*o.b.Col)*size)
+	d := o.of[1]
+	src := o.b.Offset(k*o.b.Row+j*o.b.Col, d.Size())
 	if o.b.Col == 1 {
 		for p := range n {
-			Widen[E](s.B[p*width:], 1, unsafe.Add(src, p*o.b.Row*size), o.b.Col, width)
+			widen[E](d, s.B[p*width:], 1, src.Offset(p*o.b.Row, d.Size()).Ptr, o.b.Col, width)
 		}
 	} else {
 		for c := range width {
-			Widen[E](s.B[c:], width, unsafe.Add(src, c*o.b.Col*size), o.b.Row, n)
+			widen[E](d, s.B[c:], width, src.Offset(c*o.b.Col, d.Size()).Ptr, o.b.Row, n)
 		}
 	}
 	for p := range n {
 		s.From[p], s.To[p] = 0, int32(width)
 	}
 	m := NoMagnitudes
-	if size == 4 {
+	if unsafe.Sizeof(E(0)) == 4 {
 		for _, x := range s.B[:n*width] {
 			m.Add(x)
 		}
 	}
 	return m
+}
+
+// widen is Widen of elements of type E, or of halves.
+func widen[E Element](d array.DType, dst []float64, pitch int, src unsafe.Pointer, step, n int) {
+	switch d {
+	case array.Float16:
+		widenHalf[half.Float16](dst, pitch, src, step, n)
+	case array.BFloat16:
+		widenHalf[half.BFloat16](dst, pitch, src, step, n)
+	default:
+		Widen[E](dst, pitch, src, step, n)
+	}
+}
+
+func widenHalf[H interface{ Float32() float32 }](dst []float64, pitch int, src unsafe.Pointer, step, n int) {
+	for i := range n {
+		dst[i*pitch] = float64((*(*H)(unsafe.Add(src, i*step*2))).Float32())
+	}
 }
 
 // Widen copies n elements that lie step apart from src on to every pitch-th of dst.
@@ -352,13 +375,15 @@ func Widen[E Element](dst []float64, pitch int, src unsafe.Pointer, step, n int)
 	}
 }
 
-// PortableMats computes count products of m x n elements, sums of k terms. item returns
-// the operands of one of them; done is as for PortableProducts.
-func PortableMats[E Element](count, m, n, k, threads int, item func(i int) (a, b, c Mat), done func(i, m0, m1, n0, n1 int)) {
+// PortableMats computes count products of m x n elements, sums of k terms, of factors with
+// elements of the types of: E, or halves. item returns the operands of one of them; done is
+// as for PortableProducts.
+func PortableMats[E Element](count, m, n, k, threads int, of [2]array.DType, item func(i int) (a, b, c Mat), done func(i, m0, m1, n0, n1 int)) {
 	// Long rows of sums, so that the loops over them are long.
 	flip := n < m && n < 64
 	if flip {
 		m, n = n, m
+		of[0], of[1] = of[1], of[0]
 		if flipped := done; done != nil {
 			done = func(i, n0, n1, m0, m1 int) { flipped(i, m0, m1, n0, n1) }
 		}
@@ -368,6 +393,6 @@ func PortableMats[E Element](count, m, n, k, threads int, item func(i int) (a, b
 		if flip {
 			a, b, c = b.T(), a.T(), c.T()
 		}
-		return &matOperands[E]{a, b}, PortableResult{Ptr: c.Ptr, Row: c.Row, Width: n, Step: c.Col}
+		return &matOperands[E]{a, b, of}, PortableResult{Ptr: c.Ptr, Row: c.Row, Width: n, Step: c.Col}
 	}, done)
 }
