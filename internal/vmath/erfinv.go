@@ -73,7 +73,7 @@ func Erfcinv(b *loop.Builder, x loop.Value) loop.Value {
 		plo := f.Fma(u, tlo, f.Fma(u, t, f.Neg(p)))
 		s := f.rootLn(p, plo, by)
 		y := f.rare(f.reaches(s.hi, 6), f.erfinvFar(s), func() loop.Value {
-			far := f.erfinvPiece(erfcinvTail, f.toInt(f.Fma(s.hi, f.c(1./3), f.c(f.shift-2.5))), s)
+			far := f.erfinvPiece(erfcinvTail, f.toInt(f.Fma(f.Sub(s.hi, f.c(7.5)), f.c(1./3), f.c(f.shift))), s)
 			return f.Select(f.Le(f.c(6), s.hi), far, f.erfinvFar(s))
 		})
 		y = f.Select(f.Lt(f.c(1), x), f.Neg(y), y)

@@ -47,6 +47,8 @@ var specials = map[string][]float64{
 	"acosh":    {1, 0, inf, inf, -inf, nan, 0.5, nan, -1, nan, zero, nan},
 	"atanh":    {zero, 0, neg0, neg0, 1, inf, -1, -inf, 1.5, nan, -2, nan, inf, nan, -inf, nan},
 	"erfinv":   {zero, 0, neg0, neg0, 1, inf, -1, -inf, 1.5, nan, -2, nan, inf, nan, -inf, nan},
+	"erfcinv":  {zero, inf, neg0, inf, 1, 0, 2, -inf, 2.5, nan, -1, nan, inf, nan, -inf, nan},
+	"cbrt":     {zero, 0, neg0, neg0, 1, 1, -8, -2, 27, 3, 0x1p-147, 0x1p-49, inf, inf, -inf, -inf},
 	"lgamma":   {zero, inf, neg0, inf, 1, 0, 2, 0, -1, inf, -2, inf, -0x1p60, inf, inf, inf, -inf, inf},
 	"digamma":  {zero, -inf, neg0, inf, -1, nan, -2, nan, -0x1p60, nan, inf, inf, -inf, nan},
 	"trigamma": {zero, inf, neg0, inf, -1, inf, -2, inf, inf, 0, -inf, nan},
@@ -128,6 +130,24 @@ func TestAtan2Specials(t *testing.T) {
 
 func TestHypotSpecials(t *testing.T) {
 	grid(t, "hypot", Hypot, []float64{zero, neg0, 1, -1, 2, -2, 0x1p-140, -0x1p-140, 1e-30, -1e-30, math.MaxFloat32, -math.MaxFloat32, inf, -inf, nan}, math.Hypot)
+}
+
+func TestRound(t *testing.T) {
+	x := []float64{zero, neg0, 0.5, -0.5, 0.49999999999999994, 1.5, 2.5, -2.5, 2.4, 0x1p51 + 0.5, 0x1p52 + 1, -0.3, 1e300, inf, -inf, nan, 0x1.fffffep-2, 0x1p22 + 0.5, 0x1p23 + 1}
+	var x32 []float32
+	for _, v := range x {
+		x32 = append(x32, float32(v))
+	}
+	got := evaluate(program(t, "round", array.Float64, 1, apply1(Round)), x)
+	got32 := evaluate(program(t, "round", array.Float32, 1, apply1(Round)), x32)
+	for i := range x {
+		if want := math.Round(x[i]); !same(got[i], want) {
+			t.Errorf("round(%v) = %v, want %v", x[i], got[i], want)
+		}
+		if want := math.Round(float64(x32[i])); !same(float64(got32[i]), want) {
+			t.Errorf("round(%v) float32 = %v, want %v", x32[i], got32[i], want)
+		}
+	}
 }
 
 func TestPowInt(t *testing.T) {

@@ -44,6 +44,8 @@ var unaries = []unary{
 	{"acosh", Acosh, refAcosh},
 	{"atanh", Atanh, refAtanh},
 	{"erfinv", Erfinv, math.Erfinv},
+	{"erfcinv", Erfcinv, refErfcinv},
+	{"cbrt", Cbrt, math.Cbrt},
 	{"lgamma", Lgamma, refLgamma},
 	{"digamma", Digamma, refDigamma},
 	{"trigamma", Trigamma, refTrigamma},
@@ -74,6 +76,23 @@ func refAtanh(x float64) float64 { return math.Log1p(2*x/(1-x)) / 2 }
 
 func refAsin(x float64) float64 { return math.Atan2(x, math.Sqrt((1-x)*(1+x))) }
 func refAcos(x float64) float64 { return math.Atan2(math.Sqrt((1-x)*(1+x)), x) }
+
+// refErfcinv takes steps of Newton's method on the logarithm of erfc.
+func refErfcinv(x float64) float64 {
+	switch {
+	case x < 0:
+		return nan
+	case x > 0.5 || !(x > 0):
+		return math.Erfcinv(x)
+	}
+	ln := math.Log(x)
+	y := math.Sqrt(-ln)
+	for range 6 {
+		e := math.Erfc(y)
+		y += (math.Log(e) - ln) * e * math.Exp(y*y) * math.Sqrt(math.Pi) / 2
+	}
+	return y
+}
 
 // refLgamma is Go's, but for large numbers, where the error of its sine's argument shows.
 func refLgamma(x float64) float64 {
