@@ -13,7 +13,8 @@ type compiler struct {
 	c       *code
 	grouped bool
 
-	uniform []bool // by value
+	same    []bool // by value: see loop.Program.Same
+	uniform []bool // by root
 	root    []int  // by value: the value whose register it shares
 	typ     []loop.Type
 	operand []opd // by root
@@ -68,19 +69,19 @@ func compile(p *loop.Program, grouped bool) *code {
 		}
 		k.c.bufs = append(k.c.bufs, info)
 	}
+	first := p.Lane
+	if grouped {
+		first--
+	}
+	k.same = p.Same(first, false)
+	copy(k.uniform, k.same)
 	k.analyze(p.Body)
 	k.pos = 0
-	k.c.body = k.block(p.Body, false)
+	k.c.body = k.block(p.Body, grouped)
 	for _, size := range k.c.regs {
 		k.c.memory += int(size) * Tile / 8
 	}
 	return k.c
-}
-
-// fixed reports whether an address does not depend on the lane.
-func (k *compiler) fixed(buf uint64) bool {
-	s := k.p.Bufs[buf].Steps
-	return s[k.p.Lane] == loop.Zero && (!k.grouped || s[k.p.Lane-1] == loop.Zero)
 }
 
 func (k *compiler) analyze(block []loop.Value) {
@@ -105,21 +106,9 @@ func (k *compiler) analyze(block []loop.Value) {
 		case loop.OpStore, loop.OpStoreAt:
 			k.stores = append(k.stores, k.pos)
 		}
-		u := true
 		for _, o := range operands(in) {
 			k.use(o)
-			u = u && k.uniform[k.root[o]]
 		}
-		switch in.Op {
-		case loop.OpIndex:
-			a := int(in.Imm)
-			u = a != k.p.Lane && !(k.grouped && a == k.p.Lane-1)
-		case loop.OpLoad, loop.OpLoadAt:
-			u = u && k.fixed(in.Imm)
-		case loop.OpReduce:
-			u = true
-		}
-		k.uniform[v] = u
 	}
 }
 
@@ -146,11 +135,11 @@ func (k *compiler) use(v loop.Value) {
 }
 
 // result makes a value of its own for a result of an if.
-func (k *compiler) result(t loop.Type) int {
+func (k *compiler) result(t loop.Type, same bool) int {
 	r := len(k.root)
 	k.root = append(k.root, r)
 	k.typ = append(k.typ, t)
-	k.uniform = append(k.uniform, false)
+	k.uniform = append(k.uniform, same)
 	k.operand = append(k.operand, none)
 	k.first = append(k.first, len(k.loops))
 	k.last = append(k.last, k.pos)
@@ -166,7 +155,7 @@ func (k *compiler) analyzeIf(v loop.Value, r *loop.Region) {
 	for i := range r.Next {
 		k.use(r.Next[i])
 		k.use(r.ElseNext[i])
-		k.results[v] = append(k.results[v], k.result(k.p.Ins[r.Next[i]].Type))
+		k.results[v] = append(k.results[v], k.result(k.p.Ins[r.Next[i]].Type, k.p.SameResult(k.same, r, i)))
 	}
 }
 
@@ -295,9 +284,9 @@ func (k *compiler) block(b []loop.Value, pass bool) []instr {
 			s.reds = k.reduces
 			out = append(out, s)
 		case loop.OpIf:
-			out = append(out, k.ifCode(v, k.p.Region(in)))
+			out = append(out, k.ifCode(v, k.p.Region(in), pass))
 		case loop.OpLoop:
-			out = append(out, k.loopCode(v, k.p.Region(in)))
+			out = append(out, k.loopCode(v, k.p.Region(in), pass))
 		default:
 			out = append(out, k.simple(v, in, pass))
 		}
@@ -313,7 +302,7 @@ func (k *compiler) simple(v loop.Value, in *loop.Ins, pass bool) instr {
 	case loop.OpStore, loop.OpStoreAt:
 		s.buf = int(in.Imm)
 		s.run = storeFor(k.p.Bufs[s.buf].DType, k.p.Ins[in.A].Type)
-		if !pass && !k.grouped {
+		if !pass {
 			s.run = storeOnce(s.run)
 		}
 		return s
@@ -364,15 +353,15 @@ func (k *compiler) storeBetween(from, to int) bool {
 	return false
 }
 
-func (k *compiler) ifCode(v loop.Value, r *loop.Region) instr {
+func (k *compiler) ifCode(v loop.Value, r *loop.Region, pass bool) instr {
 	k.expire(k.at[v] - 1)
 	f := &ifCode{
 		cond:    k.of(r.Cond),
 		mask:    k.register(class{size: 1}, k.end[v]),
 		hasElse: len(r.Else) > 0,
 	}
-	f.body = k.block(r.Body, true)
-	f.els = k.block(r.Else, true)
+	f.body = k.block(r.Body, pass)
+	f.els = k.block(r.Else, pass)
 	for i := range r.Next {
 		res := k.results[v][i]
 		f.results = append(f.results, merge{k.assign(res, false), k.of(r.Next[i]), k.of(r.ElseNext[i]), size(k.typ[res])})
@@ -381,7 +370,7 @@ func (k *compiler) ifCode(v loop.Value, r *loop.Region) instr {
 	return instr{run: ifStep, cf: f}
 }
 
-func (k *compiler) loopCode(v loop.Value, r *loop.Region) instr {
+func (k *compiler) loopCode(v loop.Value, r *loop.Region, pass bool) instr {
 	k.expire(k.at[v] - 1)
 	end := k.end[v]
 	l := &loopCode{axis: r.Axis, conditional: r.Cond != loop.NoValue, fuel: k.p.Fuel(r), saved: k.c.saved}
@@ -406,18 +395,23 @@ func (k *compiler) loopCode(v loop.Value, r *loop.Region) instr {
 		}
 		k.c.saved += len(l.carried) + len(l.live)
 	}
-	l.head = k.block(r.Head, true)
+	l.head = k.block(r.Head, pass)
 	if l.conditional {
 		l.cond = k.of(r.Cond)
 		l.heads = k.headValues(v, r)
 	}
-	l.body = k.block(r.Body, true)
+	l.body = k.block(r.Body, pass)
 	for i, x := range r.Next {
 		c := &l.carried[i]
 		c.next = k.of(x)
 		// A param that has been overwritten when its turn comes.
 		if j, ok := number[k.root[x]]; ok && j < i {
-			t := k.register(class{size: c.size}, end)
+			var t opd
+			if k.uniform[k.root[x]] {
+				t = k.cell()
+			} else {
+				t = k.register(class{size: c.size}, end)
+			}
 			l.temps = append(l.temps, temp{t, c.next, c.size})
 			c.next = t
 		}

@@ -244,7 +244,7 @@ func (m *machine) carry(l *loopCode) {
 		if c.next == c.param {
 			continue
 		}
-		if m.mask == nil || !l.conditional {
+		if m.mask == nil || !l.conditional || c.param.uniform() {
 			m.move(c.param, c.next, c.size)
 		} else {
 			m.moveActive(c.param, c.next, c.size)

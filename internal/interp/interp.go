@@ -85,21 +85,22 @@ func (k *Kernel) wantGroup(f *loop.Frame) bool {
 // groupable reports whether rows may share a tile: there is an outer axis, one
 // pass, and nothing outside it has an effect.
 func groupable(p *loop.Program) bool {
-	passes := 0
+	passes, effects := 0, false
 	for _, v := range p.Body {
-		switch p.Ins[v].Op {
-		case loop.OpStore, loop.OpStoreAt:
-			return false
-		case loop.OpPass:
+		inPass := p.Ins[v].Op == loop.OpPass
+		if inPass {
 			passes++
-			for _, x := range p.Region(&p.Ins[v]).Body {
-				if p.Ins[x].Op == loop.OpReduce {
-					return false
-				}
-			}
 		}
+		p.Walk([]loop.Value{v}, func(_ loop.Value, in *loop.Ins) {
+			switch in.Op {
+			case loop.OpStore, loop.OpStoreAt:
+				effects = effects || !inPass
+			case loop.OpReduce:
+				effects = true
+			}
+		})
 	}
-	return passes == 1 && p.Lane > 0
+	return !effects && passes == 1 && p.Lane > 0
 }
 
 // rowsOneByOne runs the body for each index of the outer axes.

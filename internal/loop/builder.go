@@ -488,17 +488,8 @@ func (b *Builder) For(axis int, init []Value, body func(v []Value) []Value) []Va
 	return b.outs(OpLoop, r, init)
 }
 
-// If runs then or els, whose results are the results of the if. Outside a pass,
-// where control flow does not belong, both are computed and one is chosen.
+// If runs then or els, whose results are the results of the if.
 func (b *Builder) If(cond Value, then, els func() []Value) []Value {
-	if !b.inPass && els != nil {
-		x, y := then(), els()
-		out := make([]Value, len(x))
-		for i := range x {
-			out[i] = b.Select(cond, x[i], y[i])
-		}
-		return out
-	}
 	r := &Region{Axis: -1, Cond: cond}
 	b.in(&r.Body, func() { r.Next = then() })
 	if els != nil {

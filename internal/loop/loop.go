@@ -16,6 +16,8 @@
 //	       r  = div 1 s
 //	       p2 = pass { store out, exp(load a - m) * r }
 //
+// Loops and ifs stand in passes or in the row, passes in the row alone.
+//
 // The language is scalar: what it says of one lane is exact, and a backend that
 // runs many lanes at once must give the same bits.
 //

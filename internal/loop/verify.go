@@ -315,6 +315,9 @@ func (v *verifier) ins(x Value) {
 		if v.pass {
 			v.fail(x, "pass inside a pass")
 		}
+		if v.nest > 0 {
+			v.fail(x, "pass inside a loop or an if")
+		}
 		v.pass = true
 		v.block(v.p.Region(in).Body, nil)
 		v.pass = false
@@ -324,9 +327,6 @@ func (v *verifier) ins(x Value) {
 			}
 		}
 	case OpLoop, OpIf:
-		if !v.pass {
-			v.fail(x, "%s outside a pass", in.Op)
-		}
 		v.nest++
 		v.region(x, in)
 		v.nest--

@@ -8,25 +8,75 @@ import (
 	"weft/internal/x86/asm"
 )
 
-// params gives the carried values of a loop registers of their own, which start
-// as init.
-func (c *compiler) params(r *loop.Region) {
-	for i, q := range r.Params {
-		d := c.result(q)
-		for j := range d {
-			c.mov(d[j], c.get(r.Init[i], j))
+// findKept notes which results of loops something reads.
+func (c *compiler) findKept() {
+	c.kept, c.along = zeroed(c.kept, len(c.p.Ins)), zeroed(c.along, len(c.p.Ins))
+	for v := range c.p.Ins {
+		if in := &c.p.Ins[v]; in.Op == loop.OpOut && c.p.Ins[in.A].Op == loop.OpLoop && !c.users.Dead(loop.Value(v)) {
+			r := c.p.Region(&c.p.Ins[in.A])
+			q := r.Params[in.Imm]
+			c.kept[q], c.along[q] = true, c.same[q] && !c.together(r)
 		}
 	}
 }
 
+// together reports a region whose lanes all go the same way.
+func (c *compiler) together(r *loop.Region) bool { return r.Cond == loop.NoValue || c.same[r.Cond] }
+
+// uniformly runs f for what has one register for all lanes.
+func (c *compiler) uniformly(f func()) {
+	uni, k := c.lay.uni, c.lay.k
+	c.lay.uni, c.lay.k = true, 1
+	f()
+	c.lay.uni, c.lay.k = uni, k
+}
+
+// A leaver is a value that is the same for all lanes in their loop, but not at its end:
+// they leave at different times, and take it along in registers.
+type leaver struct {
+	n    int // of the parameter
+	regs []vr
+}
+
+// params gives the carried values of a loop registers of their own, which start
+// as init. What lanes take along when they leave is in others.
+func (c *compiler) params(r *loop.Region) (along []leaver) {
+	for i, q := range r.Params {
+		if !c.same[q] {
+			for j, d := range c.result(q) {
+				c.mov(d, c.get(r.Init[i], j))
+			}
+			continue
+		}
+		c.uniformly(func() { c.mov(c.result(q)[0], c.get(r.Init[i], 0)) })
+		if !c.along[q] {
+			continue
+		}
+		x := leaver{n: i}
+		for j := range c.count(c.p.Ins[q].Type) {
+			d := c.newOf(c.p.Ins[q].Type)
+			c.mov(d, c.get(r.Init[i], j))
+			x.regs = append(x.regs, d)
+		}
+		along = append(along, x)
+	}
+	return along
+}
+
 // carry moves the next values into the carried ones, of the lanes in masks or of
-// all if that is nil.
-func (c *compiler) carry(r *loop.Region, masks []vr) {
+// all if that is nil. What nobody reads at the end may change in lanes that have left.
+func (c *compiler) carry(r *loop.Region, masks []vr, along []leaver) {
+	for _, x := range along {
+		t := c.p.Ins[r.Params[x.n]].Type
+		for i, d := range x.regs {
+			c.merge(t, d, c.get(r.Next[x.n], 0), c.maskFor(func(s int) vr { return masks[s] }, t, i))
+		}
+	}
 	var next [][]vr
 	for n, v := range r.Next {
 		var regs []vr
 		early := slices.Contains(r.Params[:n], c.origin(v)) // overwritten before it is read: set aside
-		for i := range c.count(c.p.Ins[v].Type) {
+		for i := range c.countOf(r.Params[n]) {
 			if c.left(v) != nil {
 				break
 			}
@@ -41,9 +91,9 @@ func (c *compiler) carry(r *loop.Region, masks []vr) {
 	}
 	for n, q := range r.Params {
 		t, left := c.p.Ins[q].Type, c.left(r.Next[n])
-		for i := range c.count(t) {
+		for i := range c.countOf(q) {
 			d := c.get(q, i)
-			if masks == nil {
+			if masks == nil || c.vals[q].uni || !c.kept[q] && left == nil {
 				c.mov(d, next[n][i])
 				continue
 			}
@@ -57,14 +107,14 @@ func (c *compiler) carry(r *loop.Region, masks []vr) {
 	}
 }
 
-// lowerLoop lowers a loop. Without a condition all active lanes make the same
-// number of trips; with one, a lane that leaves keeps its values while the
-// others go on, until none is left.
+// lowerLoop lowers a loop. Where the condition is the same for all lanes, they make the
+// same number of trips; else a lane that leaves keeps its values while the others go on,
+// until none is left.
 func (c *compiler) lowerLoop(r *loop.Region) {
 	outer := c.masks
-	c.params(r)
+	along := c.params(r)
 	var on []vr
-	if r.Cond != loop.NoValue {
+	if !c.together(r) {
 		for s := range c.lay.k {
 			m := c.newM()
 			if outer == nil {
@@ -81,16 +131,20 @@ func (c *compiler) lowerLoop(r *loop.Region) {
 		c.leaveCondition(r.Head, r.Cond)
 	}
 	trip := func() {
-		if on != nil {
+		switch {
+		case on != nil:
 			c.masks = on
 			c.block(r.Head)
 			for s, m := range on {
 				c.narrowMask(m, r.Cond, s)
 			}
 			c.none(on, done)
+		case r.Cond != loop.NoValue:
+			c.block(r.Head)
+			c.none([]vr{c.get(r.Cond, 0)}, done)
 		}
 		c.block(r.Body)
-		c.carry(r, on)
+		c.carry(r, on, along)
 		if c.p.Fuel(r) {
 			c.burn()
 		}
@@ -105,6 +159,11 @@ func (c *compiler) lowerLoop(r *loop.Region) {
 	}
 	c.label(done)
 	c.masks = outer
+	for _, x := range along { // the results; the loop itself is behind
+		q := r.Params[x.n]
+		c.vals[q] = val{first: int32(len(c.regs)), state: defined}
+		c.regs = append(c.regs, x.regs...)
+	}
 }
 
 // burn takes a unit of fuel; without any left the kernel is suspended here.
@@ -120,6 +179,10 @@ func (c *compiler) burn() {
 // the if is a rare exception, all lanes take what the else gives, and those in the
 // body, if there are any, are corrected: the usual way has one branch and no blend.
 func (c *compiler) lowerIf(v loop.Value, r *loop.Region) {
+	if c.together(r) {
+		c.branches(v, r)
+		return
+	}
 	outer, rare := c.masks, c.isRare(r)
 	then := make([]vr, c.lay.k)
 	for s := range then {
@@ -192,6 +255,45 @@ func (c *compiler) lowerIf(v loop.Value, r *loop.Region) {
 	c.masks = outer
 }
 
+// branches lowers an if whose lanes all go the same way.
+func (c *compiler) branches(v loop.Value, r *loop.Region) {
+	first, results := len(c.regs), make([][]vr, len(r.Next))
+	c.vals[v] = val{first: int32(first), state: defined}
+	for i, o := range r.Next {
+		for range c.countResult(r, i) {
+			c.regs = append(c.regs, c.newOf(c.p.Ins[o].Type))
+		}
+		results[i] = c.regs[first:]
+		first = len(c.regs)
+	}
+	yield := func(next []loop.Value) {
+		for i, o := range next {
+			for j, d := range results[i] {
+				c.mov(d, c.get(o, j))
+			}
+		}
+	}
+	els, done := c.asm.NewLabel(), c.asm.NewLabel()
+	c.none([]vr{c.get(r.Cond, 0)}, els)
+	c.block(r.Body)
+	yield(r.Next)
+	if len(r.Else)+len(r.ElseNext) > 0 {
+		c.jmp(done)
+	}
+	c.label(els)
+	c.block(r.Else)
+	yield(r.ElseNext)
+	c.label(done)
+}
+
+// countResult returns how many registers result i of an if has.
+func (c *compiler) countResult(r *loop.Region, i int) int {
+	if c.p.SameResult(c.same, r, i) {
+		return 1
+	}
+	return c.count(c.p.Ins[r.Next[i]].Type)
+}
+
 // cheapElse is the most instructions of an else that are computed for all lanes.
 const cheapElse = 4
 
@@ -213,9 +315,9 @@ func (c *compiler) out(v loop.Value, in *loop.Ins) {
 		c.alias(v, c.p.Region(of).Params[in.Imm])
 		return
 	}
-	at := c.vals[in.A].first
-	for _, o := range c.p.Region(of).Next[:in.Imm] {
-		at += int32(c.count(c.p.Ins[o].Type))
+	r, at := c.p.Region(of), c.vals[in.A].first
+	for i := range in.Imm {
+		at += int32(c.countResult(r, int(i)))
 	}
-	c.vals[v] = val{first: at, state: defined}
+	c.vals[v] = val{first: at, state: defined, uni: c.p.SameResult(c.same, r, int(in.Imm))}
 }

@@ -16,6 +16,9 @@ import (
 func (c *compiler) leaveNext(r *loop.Region) {
 	for n, v := range r.Next {
 		in := &c.p.Ins[v]
+		if c.same[r.Params[n]] {
+			continue
+		}
 		single := (direct[c.isa][in.Op][in.Type] != 0 || in.Op == loop.OpLookup) && !(in.Type.Float() && (in.Op == loop.OpMin || in.Op == loop.OpMax))
 		if !single || in.Type.Size() < 4 || in.Op == loop.OpFma && in.C != r.Params[n] {
 			continue

@@ -35,6 +35,9 @@ type compiler struct {
 
 	vals     []val
 	fused    []bool // by value: left to its user
+	same     []bool // by value: see loop.Program.Same, with leaving
+	kept     []bool // by value: of a loop's parameter, whether anything reads the result
+	along    []bool // by value: of such a parameter, whether it is the same in the loop but not at its end
 	users    loop.Users
 	operands [3]loop.Value // see reads
 	readBuf  []loop.Value
@@ -106,6 +109,8 @@ func (c *compiler) reset(p *loop.Program, es int, isa jit.ISA) {
 	c.suspends = c.suspends[:0]
 	c.vals = zeroed(c.vals, len(p.Ins))
 	c.users.Count(p)
+	c.same = p.Same(p.Lane, true)
+	c.findKept()
 	c.findFused()
 	c.regs, c.consts, c.rare = c.regs[:0], c.consts[:0], 0
 	c.tables = zeroed(c.tables, len(p.Tables))
@@ -308,23 +313,28 @@ func (c *compiler) reads(in *loop.Ins) []loop.Value {
 	return c.readBuf
 }
 
-// uniform reports whether the instruction has one value for all lanes: all its
-// operands have.
-func (c *compiler) uniform(in *loop.Ins) bool {
+// uniform reports whether an instruction has one value for all lanes, in one register.
+func (c *compiler) uniform(v loop.Value, in *loop.Ins) bool {
 	switch in.Op {
-	case loop.OpIndex:
-		return int(in.Imm) != c.p.Lane
-	case loop.OpLoad, loop.OpLoadAt:
-		if c.lay.uni || c.p.Bufs[in.Imm].Steps[c.p.Lane] != loop.Zero {
-			return c.lay.uni
-		}
+	case loop.OpLoad, loop.OpLoadAt, loop.OpIndex:
 	default:
 		if !in.Op.Pure() {
 			return false
 		}
 	}
+	return c.same[v]
+}
+
+// known reports a value that has been lowered and is the same for all lanes.
+func (c *compiler) known(v loop.Value) bool { return c.vals[v].uni && c.vals[v].state != undefined }
+
+// early reports an instruction that depends on what is known alone.
+func (c *compiler) early(in *loop.Ins) bool {
+	if !in.Op.Pure() {
+		return in.Op == loop.OpIndex && int(in.Imm) < c.p.Lane
+	}
 	for _, o := range [...]loop.Value{in.A, in.B, in.C} {
-		if o != loop.NoValue && !(c.vals[o].state != undefined && c.vals[o].uni) {
+		if o != loop.NoValue && !c.known(o) {
 			return false
 		}
 	}
@@ -361,7 +371,7 @@ func (c *compiler) hoist(block []loop.Value) (s survey) {
 		case loop.OpReduce:
 			s.held += c.virtual(in.Type)
 		}
-		if in.Op.Pure() && c.uniform(in) || in.Op == loop.OpIndex && int(in.Imm) < c.p.Lane {
+		if c.early(in) {
 			c.lower(v)
 			c.vals[v].state = hoisted
 			return

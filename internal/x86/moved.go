@@ -16,9 +16,6 @@ type movedBase struct {
 	size    int
 }
 
-// known reports a value that has been lowered and is the same for all lanes.
-func (c *compiler) known(v loop.Value) bool { return c.vals[v].uni && c.vals[v].state != undefined }
-
 // moved runs f with buffer b moved by an offset, if all lanes share that and it is not
 // one element that they share as well; it reports whether it did.
 func (c *compiler) moved(b int, off loop.Value, f func()) bool {

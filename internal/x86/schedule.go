@@ -141,10 +141,10 @@ func (c *compiler) origin(v loop.Value) loop.Value {
 	return v
 }
 
-// width returns the registers that a value takes in each step.
+// width returns the registers that a value takes in each step beyond one for all.
 func (c *compiler) width(v loop.Value) int {
 	t := c.p.Ins[v].Type
-	if c.vals[v].state == hoisted || t == loop.None || t == loop.B && c.isa == jit.AVX512 {
+	if c.same[v] && !c.along[v] || t == loop.None || t == loop.B && c.isa == jit.AVX512 {
 		return 0
 	}
 	if t.Size() == 8 {

@@ -13,7 +13,7 @@ func (c *compiler) lower(v loop.Value) {
 	}
 	in := &c.p.Ins[v]
 	uni, k := c.lay.uni, c.lay.k
-	if c.uniform(in) {
+	if c.uniform(v, in) {
 		c.lay.uni, c.lay.k = true, 1
 	}
 	from := len(c.code)
@@ -33,6 +33,14 @@ func (c *compiler) count(t loop.Type) int {
 		return c.lay.k * c.lay.parts
 	}
 	return c.lay.k
+}
+
+// countOf returns how many registers v has.
+func (c *compiler) countOf(v loop.Value) int {
+	if c.vals[v].uni {
+		return 1
+	}
+	return c.count(c.p.Ins[v].Type)
 }
 
 // result gives v fresh registers.

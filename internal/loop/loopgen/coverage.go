@@ -16,7 +16,7 @@ type Where uint8
 const (
 	Row    Where = iota // outside passes: once a row
 	Dense               // in a pass: all lanes take part
-	Masked              // in an if or a loop that lanes leave one by one
+	Masked              // in an if that lanes do not take together, or a loop that they leave one by one
 )
 
 var whereNames = [...]string{"row", "dense", "masked"}
@@ -35,6 +35,7 @@ type Item struct {
 	Kind  loop.Reduction // of OpReduce
 	Cond  bool           // of OpLoop: it has a condition
 	Axis  bool           // of OpLoop: it has an axis
+	Same  bool           // of OpIf, OpLoop and OpLoadAt: condition or offset are the same for all lanes, while the buffer moves
 	Where Where
 }
 
@@ -54,6 +55,9 @@ func (i Item) String() string {
 		s += " " + i.Kind.String()
 	case loop.OpLoop:
 		s += fmt.Sprintf(" axis %t cond %t", i.Axis, i.Cond)
+	}
+	if i.Same {
+		s += " same"
 	}
 	return s + " " + i.Where.String()
 }
@@ -80,31 +84,35 @@ type Histogram map[Item]int
 
 // Count adds the instructions of a program.
 func (h Histogram) Count(p *loop.Program) {
-	h.block(p, p.Body, Row)
+	h.block(p, p.Same(p.Lane, true), p.Body, Row)
 }
 
-func (h Histogram) block(p *loop.Program, block []loop.Value, w Where) {
+func (h Histogram) block(p *loop.Program, same []bool, block []loop.Value, w Where) {
 	for _, v := range block {
 		in := &p.Ins[v]
 		i := Item{Op: in.Op, Type: in.Type, Where: w}
 		r := p.Region(in)
 		switch in.Op {
 		case loop.OpPass:
-			h.block(p, r.Body, Dense)
+			h.block(p, same, r.Body, Dense)
 		case loop.OpIf:
-			h.block(p, r.Body, Masked)
-			h.block(p, r.Else, Masked)
+			inside := w
+			if i.Same = same[r.Cond]; !i.Same {
+				inside = Masked
+			}
+			h.block(p, same, r.Body, inside)
+			h.block(p, same, r.Else, inside)
 		case loop.OpLoop:
 			i.Axis, i.Cond = r.Axis >= 0, r.Cond != loop.NoValue
 			inside := w
-			if i.Cond {
+			if i.Same = !i.Cond || same[r.Cond]; !i.Same {
 				inside = Masked
 			}
 			for _, q := range r.Params {
 				h[Item{Op: loop.OpParam, Type: p.Ins[q].Type, Where: inside}]++
 			}
-			h.block(p, r.Head, inside)
-			h.block(p, r.Body, inside)
+			h.block(p, same, r.Head, inside)
+			h.block(p, same, r.Body, inside)
 		case loop.OpEq, loop.OpNe, loop.OpLt, loop.OpLe, loop.OpLtU, loop.OpLeU:
 			i.Type = p.Ins[in.A].Type
 		case loop.OpCvt, loop.OpBits:
@@ -116,6 +124,7 @@ func (h Histogram) block(p *loop.Program, block []loop.Value, w Where) {
 			b := &p.Bufs[in.Imm]
 			i.DType, i.Step = b.DType, b.Steps[p.Lane]
 			i.Type = loop.TypeOf(b.DType)
+			i.Same = in.Op == loop.OpLoadAt && i.Step != loop.Zero && same[in.A]
 		case loop.OpReduce:
 			i.Kind = loop.Reduction(in.Imm)
 		}
@@ -186,18 +195,25 @@ func Combinations(l Language) []Item {
 			}
 			for _, i.Step = range []loop.Step{loop.Unit, loop.Any, loop.By2, loop.By3, loop.By4} {
 				add(i, inPass...)
+				if i.Same = op == loop.OpLoadAt; i.Same {
+					add(i, inPass...)
+				}
+				i.Same = false
 			}
 		}
 	}
 	add(Item{Op: loop.OpPass}, Row)
 	add(Item{Op: loop.OpIf}, inPass...)
+	add(Item{Op: loop.OpIf, Same: true}, everywhere...)
 	for _, t := range types {
-		add(Item{Op: loop.OpParam, Type: t}, inPass...)
-		add(Item{Op: loop.OpOut, Type: t}, inPass...)
+		add(Item{Op: loop.OpParam, Type: t}, everywhere...)
+		add(Item{Op: loop.OpOut, Type: t}, everywhere...)
 	}
-	add(Item{Op: loop.OpLoop, Axis: true}, inPass...)
-	add(Item{Op: loop.OpLoop, Cond: true}, inPass...)
-	add(Item{Op: loop.OpLoop, Axis: true, Cond: true}, inPass...)
+	add(Item{Op: loop.OpLoop, Axis: true, Same: true}, everywhere...)
+	for _, axis := range []bool{false, true} {
+		add(Item{Op: loop.OpLoop, Axis: axis, Cond: true}, inPass...)
+		add(Item{Op: loop.OpLoop, Axis: axis, Cond: true, Same: true}, everywhere...)
+	}
 	return out
 }
 

@@ -103,6 +103,10 @@ func (g *generator) row() {
 		for range g.r.IntN(n) {
 			g.value(pick(g.r, g.types...))
 		}
+		if g.chance(4) {
+			g.budget = pick(g.r, 2, 4, 8)
+			g.statements()
+		}
 	}
 	reduce := g.axes[g.lane].Kind == loop.Reduce
 	passes := pick(g.r, 1, 1, 1, 2)
@@ -265,6 +269,10 @@ func (g *generator) ifs() {
 	if g.chance(2) {
 		cond = g.value(loop.B)
 	}
+	if len(g.c.Scalars) < 8 && g.chance(4) { // the same for all lanes
+		g.c.Scalars = append(g.c.Scalars, uint64(g.r.IntN(2)))
+		cond = g.b.Scalar(g.b.ScalarArg(loop.B))
+	}
 	els := branch
 	if len(yields) == 0 && g.chance(2) {
 		els = nil
@@ -296,6 +304,7 @@ func (g *generator) loop() {
 
 	// The first value counts where nothing else ends the loop.
 	counts := g.counting()
+	shared := g.chance(3) // all lanes make the same number of trips
 	var init []loop.Value
 	if conditional && axis < 0 {
 		init = append(init, g.b.Int(counts, 0))
@@ -355,6 +364,9 @@ func (g *generator) loop() {
 				g.store(pick(g.r, g.types...))
 			}
 			goOn := g.mostlyTrue()
+			if shared && axis < 0 {
+				return g.b.Lt(v[0], g.shared(counts, limit))
+			}
 			if axis >= 0 {
 				return goOn
 			}
@@ -372,6 +384,16 @@ func (g *generator) loop() {
 	for _, v := range out {
 		g.add(v)
 	}
+}
+
+// shared draws a number up to limit that lanes share.
+func (g *generator) shared(t loop.Type, limit int) loop.Value {
+	x := uint64(g.r.IntN(limit + 1))
+	if len(g.c.Scalars) >= 8 || g.chance(2) {
+		return g.b.ConstBits(t, x)
+	}
+	g.c.Scalars = append(g.c.Scalars, x)
+	return g.b.Scalar(g.b.ScalarArg(t))
 }
 
 // counting draws a type to count in: I32 or I64 if there are such values.

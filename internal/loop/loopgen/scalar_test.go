@@ -19,6 +19,8 @@ type scalar struct {
 	idx  [loop.MaxAxes]int
 	val  []uint64
 	reds map[loop.Value][]uint64 // elements of the pass at hand
+	trip []int                   // of the loops around
+	see  func(v loop.Value)      // if not nil, called for values that have been computed
 }
 
 func scalarRun(p *loop.Program, f *loop.Frame, _ func() bool) error {
@@ -54,6 +56,9 @@ func (s *scalar) addr(buf uint64, off uint64) unsafe.Pointer {
 func (s *scalar) block(b []loop.Value) {
 	for _, v := range b {
 		s.ins(v)
+		if s.see != nil {
+			s.see(v)
+		}
 	}
 }
 
@@ -109,12 +114,19 @@ func (s *scalar) ins(v loop.Value) {
 		s.results(v, next)
 	case loop.OpLoop:
 		s.assign(r.Params, r.Init)
+		s.trip = append(s.trip, 0)
 		for i := 0; ; i++ {
+			s.trip[len(s.trip)-1] = i
 			if r.Axis >= 0 {
 				if i >= s.extent(r.Axis) {
 					break
 				}
 				s.idx[r.Axis] = i
+			}
+			for _, q := range r.Params {
+				if s.see != nil {
+					s.see(q)
+				}
 			}
 			s.block(r.Head)
 			if r.Cond != loop.NoValue && s.val[r.Cond] == 0 {
@@ -123,6 +135,7 @@ func (s *scalar) ins(v loop.Value) {
 			s.block(r.Body)
 			s.assign(r.Params, r.Next)
 		}
+		s.trip = s.trip[:len(s.trip)-1]
 		if r.Axis >= 0 {
 			s.idx[r.Axis] = 0
 		}
