@@ -63,15 +63,9 @@ func (c *compiler) params(r *loop.Region) (along []leaver) {
 	return along
 }
 
-// carry moves the next values into the carried ones, of the lanes in masks or of
-// all if that is nil. What nobody reads at the end may change in lanes that have left.
+// carry moves the next values into the carried ones, of the lanes in masks. What nobody
+// reads at the end may change in lanes that have left.
 func (c *compiler) carry(r *loop.Region, masks []vr, along []leaver) {
-	for _, x := range along {
-		t := c.p.Ins[r.Params[x.n]].Type
-		for i, d := range x.regs {
-			c.merge(t, d, c.get(r.Next[x.n], 0), c.maskFor(func(s int) vr { return masks[s] }, t, i))
-		}
-	}
 	var next [][]vr
 	for n, v := range r.Next {
 		var regs []vr
@@ -90,19 +84,33 @@ func (c *compiler) carry(r *loop.Region, masks []vr, along []leaver) {
 		next = append(next, regs)
 	}
 	for n, q := range r.Params {
-		t, left := c.p.Ins[q].Type, c.left(r.Next[n])
-		for i := range c.countOf(q) {
-			d := c.get(q, i)
-			if masks == nil || c.vals[q].uni || !c.kept[q] && left == nil {
-				c.mov(d, next[n][i])
-				continue
+		t, left, masked := c.p.Ins[q].Type, c.left(r.Next[n]), c.masked(r, q)
+		carry := func() {
+			for i := range c.countOf(q) {
+				d, k := c.get(q, i), vr(0)
+				if masked {
+					k = c.maskFor(func(s int) vr { return masks[s] }, t, i)
+				}
+				switch {
+				case left != nil:
+					c.nextInto(left, i, d, k)
+				case !masked:
+					c.mov(d, next[n][i])
+				case next[n][i] != d:
+					c.merge(t, d, next[n][i], k)
+				}
 			}
-			k := c.maskFor(func(s int) vr { return masks[s] }, t, i)
-			if left != nil {
-				c.nextInto(left, i, d, k)
-			} else if s := next[n][i]; s != d {
-				c.merge(t, d, s, k)
-			}
+		}
+		if c.vals[q].uni {
+			c.uniformly(carry)
+		} else {
+			carry()
+		}
+	}
+	for _, x := range along {
+		t := c.p.Ins[r.Params[x.n]].Type
+		for i, d := range x.regs {
+			c.merge(t, d, c.get(r.Params[x.n], 0), c.maskFor(func(s int) vr { return masks[s] }, t, i))
 		}
 	}
 }
@@ -126,8 +134,8 @@ func (c *compiler) lowerLoop(r *loop.Region) {
 		}
 	}
 	done := c.asm.NewLabel()
+	c.leaveNext(r)
 	if on != nil && c.isa == jit.AVX512 {
-		c.leaveNext(r)
 		c.leaveCondition(r.Head, r.Cond)
 	}
 	trip := func() {
@@ -145,15 +153,23 @@ func (c *compiler) lowerLoop(r *loop.Region) {
 		}
 		c.block(r.Body)
 		c.carry(r, on, along)
-		if c.p.Fuel(r) {
-			c.burn()
-		}
 	}
 	if r.Axis >= 0 {
-		c.counted(r.Axis, c.size(r.Axis), trip)
-	} else {
+		c.counted(r.Axis, c.size(r.Axis), func() {
+			trip()
+			if c.p.Fuel(r) {
+				s := c.burn()
+				c.jcc(asm.CondLE, s.stub)
+				c.label(s.back)
+			}
+		})
+	} else { // without fuel there it falls through to where it is asked for
 		head := c.loop(true)
 		trip()
+		s := c.burn()
+		c.jcc(asm.CondG, head)
+		c.jmp(s.stub)
+		c.label(s.back)
 		c.jmp(head)
 		c.end()
 	}
@@ -166,13 +182,13 @@ func (c *compiler) lowerLoop(r *loop.Region) {
 	}
 }
 
-// burn takes a unit of fuel; without any left the kernel is suspended here.
-func (c *compiler) burn() {
+// burn takes a unit of fuel, and leaves it to a branch on its being above zero to go on or
+// to suspend the kernel, by the stub, until it comes back.
+func (c *compiler) burn() suspension {
 	s := suspension{stub: c.asm.NewLabel(), back: c.asm.NewLabel()}
 	c.suspends = append(c.suspends, s)
 	c.store(asm.SUB, wordMem(loop.WordFuel), 0).with(1)
-	c.jcc(asm.CondLE, s.stub)
-	c.label(s.back)
+	return s
 }
 
 // lowerIf lowers an if: each side runs under its mask unless no lane takes it. Where

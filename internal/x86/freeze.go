@@ -3,12 +3,14 @@ package x86
 import (
 	"slices"
 
+	"weft/internal/jit"
 	"weft/internal/loop"
 )
 
-// Lanes that have left a loop keep their values. On AVX-512 the instructions that
-// compute the next values and the condition can do that themselves, under the mask of
-// lanes that go on. They are left to the end of the trip and of the head.
+// What a loop carries is computed where it is carried, at the end of the trip, if one
+// instruction does it: no register is moved. Lanes that have left a loop keep their
+// values; on AVX-512 the instructions that compute the next ones and the condition see to
+// that themselves, under the mask of lanes that go on.
 
 // leaveNext notes which next values of a loop are computed where they are carried: by
 // one instruction that reads no other carried value, as that may be gone by then, nor
@@ -16,11 +18,12 @@ import (
 func (c *compiler) leaveNext(r *loop.Region) {
 	for n, v := range r.Next {
 		in := &c.p.Ins[v]
-		if c.same[r.Params[n]] {
+		masked := c.masked(r, r.Params[n])
+		if masked && c.isa == jit.AVX2 {
 			continue
 		}
 		single := (direct[c.isa][in.Op][in.Type] != 0 || in.Op == loop.OpLookup) && !(in.Type.Float() && (in.Op == loop.OpMin || in.Op == loop.OpMax))
-		if !single || in.Type.Size() < 4 || in.Op == loop.OpFma && in.C != r.Params[n] {
+		if !single || in.Type.Size() < 4 || masked && in.Op == loop.OpFma && in.C != r.Params[n] {
 			continue
 		}
 		others := false
@@ -33,9 +36,22 @@ func (c *compiler) leaveNext(r *loop.Region) {
 	}
 }
 
+// masked reports a carried value that keeps, in lanes that have left, what it was.
+func (c *compiler) masked(r *loop.Region, q loop.Value) bool {
+	return !c.together(r) && !c.same[q] && c.kept[q]
+}
+
 // nextInto computes register i of a next value that was left, in the lanes of d that
-// k has.
+// k has, or all if that is 0.
 func (c *compiler) nextInto(in *loop.Ins, i int, d, k vr) {
+	if k == 0 {
+		if in.Op == loop.OpFma {
+			c.op3(direct[c.isa][in.Op][in.Type], d, c.get(in.A, i), c.get(in.B, i), c.get(in.C, i))
+		} else {
+			c.arith(in, d, c.get(in.A, i), c.second(in, i))
+		}
+		return
+	}
 	if in.Op == loop.OpFma {
 		c.op2(fmaOps[in.Type-loop.F32][0].f231, d, c.get(in.A, i), c.get(in.B, i))
 	} else {
