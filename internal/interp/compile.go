@@ -301,6 +301,7 @@ func (k *compiler) simple(v loop.Value, in *loop.Ins, pass bool) instr {
 	switch in.Op {
 	case loop.OpStore, loop.OpStoreAt:
 		s.buf = int(in.Imm)
+		s.short = in.Op == loop.OpStoreAt && k.p.Ins[in.B].Type == loop.I32
 		s.run = storeFor(k.p.Bufs[s.buf].DType, k.p.Ins[in.A].Type)
 		if !pass {
 			s.run = storeOnce(s.run)
@@ -314,6 +315,7 @@ func (k *compiler) simple(v loop.Value, in *loop.Ins, pass bool) instr {
 		return s
 	case loop.OpLoad, loop.OpLoadAt:
 		s.buf = int(in.Imm)
+		s.short = in.Op == loop.OpLoadAt && k.p.Ins[in.A].Type == loop.I32
 		d := k.p.Bufs[s.buf].DType
 		s.run = loadFor(d, in.Type)
 		direct := isDirect(d, in.Type) && !k.uniform[v] && s.a <= none && !k.storeBetween(k.at[v], k.last[v])

@@ -54,6 +54,7 @@ type instr struct {
 	cf         *ifCode
 	loop       *loopCode
 	copied     step // of a load that need not copy: how it does
+	short      bool // of a load or store: its offset has 4 bytes
 }
 
 // A machine is the state of one run. It is used by one goroutine at a time.
@@ -83,6 +84,7 @@ type machine struct {
 	from  [loop.MaxAxes]int // the frame's starts
 
 	stride [loop.MaxBufs][loop.MaxAxes]int
+	wide   [Tile]int64 // see offsets
 }
 
 func (c *code) get() *machine {

@@ -62,6 +62,18 @@ func storeFor(d array.DType, t loop.Type) step {
 		store(same[uint32], putSame[uint32]), store(same[uint64], putSame[uint64]))
 }
 
+// offsets returns the values of an operand that is an offset: one a lane, or one for all.
+func (m *machine) offsets(o opd, short bool) []int64 {
+	if !short {
+		return vec[int64](m, o)
+	}
+	x := vec[int32](m, o)
+	for i, y := range x {
+		m.wide[i] = int64(y)
+	}
+	return m.wide[:len(x)]
+}
+
 func same[T any](x T) T { return x }
 
 // load makes a step of a conversion of one element and one of a row.
@@ -71,7 +83,7 @@ func load[M, T any](one func(M) T, row func(dst []T, src unsafe.Pointer, stride 
 		p := m.addr(in.buf)
 		d := vec[T](m, in.d)
 		if in.a.uniform() { // an offset that is the same for all lanes
-			p = unsafe.Add(p, int(m.uni[^in.a])*size)
+			p = unsafe.Add(p, int(m.offsets(in.a, in.short)[0])*size)
 		}
 		if in.d.uniform() {
 			d[0] = one(*(*M)(p))
@@ -79,7 +91,7 @@ func load[M, T any](one func(M) T, row func(dst []T, src unsafe.Pointer, stride 
 		}
 		lane, rows := m.stride[in.buf][m.c.p.Lane], m.rowStride(in.buf)
 		if in.a > none {
-			off := vec[int64](m, in.a)[:len(d)]
+			off := m.offsets(in.a, in.short)[:len(d)]
 			for i := range d {
 				var x T
 				if m.mask == nil || m.mask[i] != 0 {
@@ -117,7 +129,7 @@ func directLoad[T any](m *machine, in *instr) {
 	if lane == size && m.mask == nil && m.ids == nil && (m.rows == 1 || rows == m.inner*lane) {
 		p := m.addr(in.buf)
 		if in.a.uniform() {
-			p = unsafe.Add(p, int(m.uni[^in.a])*size)
+			p = unsafe.Add(p, int(m.offsets(in.a, in.short)[0])*size)
 		}
 		m.reg[in.d] = p
 		return
@@ -179,13 +191,13 @@ func store[T, M any](one func(T) M, row func(dst unsafe.Pointer, stride int, src
 		p := m.addr(in.buf)
 		x := vec[T](m, in.a)
 		if in.b.uniform() {
-			p = unsafe.Add(p, int(m.uni[^in.b])*size)
+			p = unsafe.Add(p, int(m.offsets(in.b, in.short)[0])*size)
 		}
 		lane, rows := m.stride[in.buf][m.c.p.Lane], m.rowStride(in.buf)
 		if m.mask != nil || m.ids != nil || in.b > none {
 			var off []int64
 			if in.b > none {
-				off = vec[int64](m, in.b)
+				off = m.offsets(in.b, in.short)
 			}
 			step := 1
 			if in.a.uniform() {

@@ -228,7 +228,7 @@ func (b *Builder) Load(buf int) Value {
 	return b.add(Ins{Op: OpLoad, Type: b.p.TypeOf(buf), A: NoValue, B: NoValue, C: NoValue, Imm: uint64(buf)})
 }
 
-// LoadAt reads the element at offset off (I64, in elements).
+// LoadAt reads the element at offset off (I32 or I64, in elements).
 func (b *Builder) LoadAt(buf int, off Value) Value {
 	return b.add(Ins{Op: OpLoadAt, Type: b.p.TypeOf(buf), A: off, B: NoValue, C: NoValue, Imm: uint64(buf)})
 }
@@ -238,7 +238,7 @@ func (b *Builder) Store(buf int, x Value) {
 	b.add(Ins{Op: OpStore, A: b.unrounded(buf, x), B: NoValue, C: NoValue, Imm: uint64(buf)})
 }
 
-// StoreAt writes x at offset off (I64, in elements).
+// StoreAt writes x at offset off (I32 or I64, in elements).
 func (b *Builder) StoreAt(buf int, x, off Value) {
 	b.add(Ins{Op: OpStoreAt, A: b.unrounded(buf, x), B: off, C: NoValue, Imm: uint64(buf)})
 }

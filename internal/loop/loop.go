@@ -118,8 +118,8 @@ const (
 	// their loop) touch no memory. A store in a uniform place writes once a row.
 	OpLoad
 	OpStore   // A is the value
-	OpLoadAt  // as OpLoad, plus A (I64) times the element size
-	OpStoreAt // A is the value, B (I64) the element offset
+	OpLoadAt  // as OpLoad, plus A (I32 or I64) times the element size
+	OpStoreAt // A is the value, B (I32 or I64) the element offset
 
 	// Arithmetic on integers and floats. Integers wrap. Floats round to nearest, ties
 	// to even.

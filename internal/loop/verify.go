@@ -222,7 +222,7 @@ func (v *verifier) ins(x Value) {
 		v.axis(x, int(in.Imm))
 	case OpLoad, OpLoadAt:
 		if in.Op == OpLoadAt {
-			operands(1, I64)
+			operands(1, v.offset(x, in.A))
 		} else {
 			operands(0, None)
 		}
@@ -236,7 +236,7 @@ func (v *verifier) ins(x Value) {
 		}
 		v.use(x, in.A, t)
 		if in.Op == OpStoreAt {
-			v.use(x, in.B, I64)
+			v.use(x, in.B, v.offset(x, in.B))
 		} else if in.B != NoValue {
 			v.fail(x, "store has a surplus operand")
 		}
@@ -356,6 +356,14 @@ func (v *verifier) typeOf(at, x Value) Type {
 		v.fail(at, "operand v%d does not exist", x)
 	}
 	return v.p.Ins[x].Type
+}
+
+// offset returns the type that an offset has, or should have.
+func (v *verifier) offset(at, x Value) Type {
+	if v.typeOf(at, x) == I32 {
+		return I32
+	}
+	return I64
 }
 
 func (v *verifier) axis(at Value, a int) {

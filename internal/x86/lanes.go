@@ -62,8 +62,11 @@ func (c *compiler) stepBase(b, s int) vr {
 // gather reads the active lanes of step s, elements of t, at offsets if there are
 // any; the rest becomes zero.
 func (c *compiler) gather(b int, t loop.Type, d []vr, s int, off loop.Value) {
-	m, index := c.gatherAt(b, s, off)
 	k, op := c.active(s), elements[t.Size()].gather
+	if c.gatherShort(b, t, d, s, off) {
+		return
+	}
+	m, index := c.gatherAt(b, s, off)
 	if t.Size() == 8 {
 		for q := range c.lay.parts {
 			m.index = index[q]
@@ -83,6 +86,32 @@ func (c *compiler) gather(b int, t loop.Type, d []vr, s int, off loop.Value) {
 	c.concat(d[s], h[0], h[1])
 }
 
+// gatherShort is gather where the lanes have nothing but offsets of 4 bytes.
+func (c *compiler) gatherShort(b int, t loop.Type, d []vr, s int, off loop.Value) bool {
+	if off == loop.NoValue || c.p.Ins[off].Type != loop.I32 || c.p.Bufs[b].Steps[c.p.Lane] != loop.Zero {
+		return false
+	}
+	m := lmem{base: c.ptr[b], index: c.get(off, s), scale: uint8(t.Size())}
+	k, op := c.active(s), elements[t.Size()].gather32
+	if t.Size() == 4 {
+		c.gatherReg(op, d[s], m, k)
+		return true
+	}
+	for q := range c.lay.parts {
+		m.index = c.half(c.get(off, s), q)
+		c.gatherReg(op, d[s*c.lay.parts+q], m, c.partMask(k, q))
+	}
+	return true
+}
+
+// offsetPart returns the offsets of part q of a step as 8 bytes each.
+func (c *compiler) offsetPart(off loop.Value, s, q int) vr {
+	if c.p.Ins[off].Type == loop.I64 {
+		return c.part(off, s, q)
+	}
+	return c.v1(asm.VPMOVSXDQ, c.half(c.get(off, s), q))
+}
+
 // gatherAt returns the base of step s, and the offsets of its lanes by part.
 func (c *compiler) gatherAt(b, s int, off loop.Value) (m lmem, index [2]vr) {
 	size := c.p.Bufs[b].DType.Size()
@@ -100,7 +129,7 @@ func (c *compiler) gatherAt(b, s int, off loop.Value) (m lmem, index [2]vr) {
 			index[q] = c.stride[b].lane[q]
 			continue
 		}
-		o, x := c.part(off, s, q), c.newV()
+		o, x := c.offsetPart(off, s, q), c.newV()
 		index[q] = x
 		switch step {
 		case loop.Zero:
@@ -174,7 +203,11 @@ func (c *compiler) laneAt(b int, base vr, s int, j vr, off loop.Value) lmem {
 	m := lmem{base: base, scale: uint8(size)}
 	if off != loop.NoValue {
 		m.index = c.newG()
-		c.load(asm.MOV, m.index, c.stageAt(1, j, 8))
+		if size := c.p.Ins[off].Type.Size(); size == 8 {
+			c.load(asm.MOV, m.index, c.stageAt(1, j, 8))
+		} else {
+			c.load(asm.MOVSXD, m.index, c.stageAt(1, j, 4))
+		}
 	}
 	switch c.p.Bufs[b].Steps[c.p.Lane] {
 	case loop.Unit:

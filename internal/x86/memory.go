@@ -16,13 +16,14 @@ type elementOps struct {
 	vector   asm.Op // a vector under an opmask
 	masked   asm.Op // a vector under a vector of masks, on AVX2
 	gather   asm.Op // elements at offsets of 8 bytes
+	gather32 asm.Op // and of 4 bytes
 }
 
 var elements = [9]elementOps{
 	1: {get: asm.MOVZX8, put: asm.MOV8, low: asm.VPEXTRB, spread: asm.VPBROADCASTB, spreadG: asm.VPBROADCASTB, vector: asm.VMOVDQU8},
 	2: {get: asm.MOVZX16, put: asm.MOV16, low: asm.VPEXTRW, spread: asm.VPBROADCASTW, spreadG: asm.VPBROADCASTW, vector: asm.VMOVDQU16},
-	4: {asm.MOV32, asm.MOV32, asm.VMOVD, asm.VBROADCASTSS, asm.VPBROADCASTD, asm.VMOVUPS, asm.VMASKMOVPS, asm.VPGATHERQD},
-	8: {asm.MOV, asm.MOV, asm.VMOVQ, asm.VBROADCASTSD, asm.VPBROADCASTQ, asm.VMOVUPD, asm.VMASKMOVPD, asm.VPGATHERQQ},
+	4: {asm.MOV32, asm.MOV32, asm.VMOVD, asm.VBROADCASTSS, asm.VPBROADCASTD, asm.VMOVUPS, asm.VMASKMOVPS, asm.VPGATHERQD, asm.VPGATHERDD},
+	8: {asm.MOV, asm.MOV, asm.VMOVQ, asm.VBROADCASTSD, asm.VPBROADCASTQ, asm.VMOVUPD, asm.VMASKMOVPD, asm.VPGATHERQQ, asm.VPGATHERDQ},
 }
 
 // extends are the instructions that read elements of 1 and 2 bytes into lanes of more, by
@@ -125,8 +126,7 @@ func (c *compiler) lowerStore(in *loop.Ins) {
 func (c *compiler) oneAt(b int, off loop.Value) lmem {
 	m := lmem{base: c.ptr[b]}
 	if off != loop.NoValue {
-		m.index, m.scale = c.newG(), uint8(c.p.Bufs[b].DType.Size())
-		c.op1(asm.VMOVQ, m.index, c.get(off, 0).x())
+		m.index, m.scale = c.offsetOf(off), uint8(c.p.Bufs[b].DType.Size())
 	}
 	return m
 }

@@ -40,7 +40,10 @@ func (c *compiler) moved(b int, off loop.Value, f func()) bool {
 
 // splitOffset cuts an offset into a value, NoValue for 0, and bytes for a displacement.
 func (c *compiler) splitOffset(off loop.Value, size int) (root loop.Value, more int32) {
-	const most = 1 << 28 // strips come on top
+	const most = 1 << 28               // strips come on top
+	if c.p.Ins[off].Type == loop.I32 { // sums may wrap
+		return off, 0
+	}
 	for {
 		in := &c.p.Ins[off]
 		var k *loop.Ins
@@ -84,11 +87,22 @@ func (c *compiler) movedTo(b int, root loop.Value) vr {
 			return m.at
 		}
 	}
-	g := c.newG()
-	c.op1(asm.VMOVQ, g, c.get(root, 0).x())
+	g := c.offsetOf(root)
 	at := c.loadG(asm.LEA, lmem{base: c.ptr[b], index: g, scale: uint8(size)})
 	c.bases = append(c.bases, movedBase{root, c.ptr[b], at, size})
 	return at
+}
+
+// offsetOf returns an offset that all lanes share in a general register.
+func (c *compiler) offsetOf(off loop.Value) vr {
+	g := c.newG()
+	if c.p.Ins[off].Type == loop.I64 {
+		c.op1(asm.VMOVQ, g, c.get(off, 0).x())
+	} else {
+		c.op1(asm.VMOVD, g, c.get(off, 0).x())
+		c.op1(asm.MOVSXD, g, g)
+	}
+	return g
 }
 
 // moveBefore does what it can of moving a buffer before the loops of a pass.

@@ -239,19 +239,19 @@ func (g *generator) loadAt(t loop.Type) loop.Value {
 		}
 		b = g.newBuffer(bufInfo{dtype: g.dtype(t), steps: steps, slack: 1 + g.r.IntN(40)}, false)
 	}
-	number := b.number
-	lo := g.b.Int(loop.I64, int64(b.shift))
-	hi := g.b.Int(loop.I64, int64(b.shift)+int64(b.slack)-1)
+	number, i := b.number, g.offsetType()
+	lo := g.b.Int(i, int64(b.shift))
+	hi := g.b.Int(i, int64(b.shift)+int64(b.slack)-1)
 	if at := int64(g.r.IntN(b.slack)); g.chance(4) { // the same for all lanes, and known
-		return g.b.LoadAt(number, g.b.Add(lo, g.b.Int(loop.I64, at)))
+		return g.b.LoadAt(number, g.b.Add(lo, g.b.Int(i, at)))
 	}
 	if at := uint64(g.r.IntN(b.slack)); len(g.c.Scalars) < 8 && g.chance(4) {
-		g.c.Scalars = append(g.c.Scalars, b.shift+at)
-		return g.b.LoadAt(number, g.b.Scalar(g.b.ScalarArg(loop.I64)))
+		g.c.Scalars = append(g.c.Scalars, (b.shift+at)&(1<<(8*i.Size()-1)<<1-1))
+		return g.b.LoadAt(number, g.b.Scalar(g.b.ScalarArg(i)))
 	}
-	x := g.any(loop.I64)
+	x := g.varying(g.any(i))
 	if g.chance(2) {
-		x = g.b.Rem(x, g.b.Int(loop.I64, int64(b.slack)+3))
+		x = g.b.Rem(x, g.b.Int(i, int64(b.slack)+3))
 	}
 	if g.b.InPass() && g.depth < 4 && g.chance(3) {
 		inside := g.b.And(g.b.Le(lo, x), g.b.Le(x, hi))
@@ -263,6 +263,14 @@ func (g *generator) loadAt(t loop.Type) loop.Value {
 			})[0]
 	}
 	return g.b.LoadAt(number, g.b.Min(g.b.Max(x, lo), hi))
+}
+
+// offsetType draws the type of an offset.
+func (g *generator) offsetType() loop.Type {
+	if slices.Contains(g.types, loop.I32) && g.chance(3) {
+		return loop.I32
+	}
+	return loop.I64
 }
 
 // store draws a store of a value of type t.
@@ -312,7 +320,7 @@ func (g *generator) storeValue(x loop.Value) {
 			off = g.b.Add(off, g.b.Sub(i, g.b.Int(loop.I64, start)))
 		}
 	}
-	g.b.StoreAt(b.number, x, off)
+	g.b.StoreAt(b.number, x, g.b.Cvt(g.offsetType(), off))
 }
 
 // finish fills the memory. Elements of every buffer are drawn where its indices

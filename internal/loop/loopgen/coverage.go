@@ -28,7 +28,7 @@ func (w Where) String() string { return whereNames[w] }
 type Item struct {
 	Op    loop.Op
 	Type  loop.Type
-	From  loop.Type      // of OpCvt and OpBits
+	From  loop.Type      // of OpCvt and OpBits; I32 of OpLoadAt and OpStoreAt if the offset is that
 	Sign  uint64         // of OpCvt: its Imm
 	DType array.DType    // of loads and stores, and what OpRound rounds to
 	Step  loop.Step      // of loads and stores: along the lane axis
@@ -55,6 +55,9 @@ func (i Item) String() string {
 		s += " " + i.Kind.String()
 	case loop.OpLoop:
 		s += fmt.Sprintf(" axis %t cond %t", i.Axis, i.Cond)
+	}
+	if i.From == loop.I32 && (i.Op == loop.OpLoadAt || i.Op == loop.OpStoreAt) {
+		s += " by i32"
 	}
 	if i.Same {
 		s += " same"
@@ -124,7 +127,16 @@ func (h Histogram) block(p *loop.Program, same []bool, block []loop.Value, w Whe
 			b := &p.Bufs[in.Imm]
 			i.DType, i.Step = b.DType, b.Steps[p.Lane]
 			i.Type = loop.TypeOf(b.DType)
-			i.Same = in.Op == loop.OpLoadAt && i.Step != loop.Zero && same[in.A]
+			off := in.A
+			if in.Op == loop.OpStoreAt {
+				off = in.B
+			}
+			if in.Op == loop.OpLoadAt && i.Step != loop.Zero && same[off] {
+				h[Item{Op: in.Op, Type: i.Type, DType: i.DType, Same: true, Where: w}]++
+			}
+			if (in.Op == loop.OpLoadAt || in.Op == loop.OpStoreAt) && p.Ins[off].Type == loop.I32 {
+				h[Item{Op: in.Op, From: loop.I32, Step: i.Step, Where: w}]++
+			}
 		case loop.OpReduce:
 			i.Kind = loop.Reduction(in.Imm)
 		}
@@ -195,12 +207,13 @@ func Combinations(l Language) []Item {
 			}
 			for _, i.Step = range []loop.Step{loop.Unit, loop.Any, loop.By2, loop.By3, loop.By4} {
 				add(i, inPass...)
-				if i.Same = op == loop.OpLoadAt; i.Same {
-					add(i, inPass...)
-				}
-				i.Same = false
 			}
 		}
+		add(Item{Op: loop.OpLoadAt, Type: t, DType: d, Same: true}, inPass...)
+	}
+	for step := loop.Zero; step <= loop.By4; step++ {
+		add(Item{Op: loop.OpLoadAt, From: loop.I32, Step: step}, inPass...)
+		add(Item{Op: loop.OpStoreAt, From: loop.I32, Step: step}, inPass...)
 	}
 	add(Item{Op: loop.OpPass}, Row)
 	add(Item{Op: loop.OpIf}, inPass...)

@@ -224,11 +224,11 @@ func (g *generator) statements() {
 	for g.budget > 0 {
 		g.budget--
 		switch n := g.r.IntN(24); {
-		case n < 2 && g.depth < 3:
+		case n < 3 && g.depth < 3:
 			g.ifs()
-		case n < 4 && g.loops < 3 && g.depth < 4:
+		case n < 6 && g.loops < 3 && g.depth < 4:
 			g.loop()
-		case n == 4:
+		case n == 6:
 			g.store(pick(g.r, g.types...))
 		default:
 			g.value(pick(g.r, g.types...))
@@ -269,7 +269,7 @@ func (g *generator) ifs() {
 	if g.chance(2) {
 		cond = g.value(loop.B)
 	}
-	if len(g.c.Scalars) < 8 && g.chance(4) { // the same for all lanes
+	if cond = g.varying(cond); len(g.c.Scalars) < 8 && g.chance(4) { // the same for all lanes
 		g.c.Scalars = append(g.c.Scalars, uint64(g.r.IntN(2)))
 		cond = g.b.Scalar(g.b.ScalarArg(loop.B))
 	}
@@ -364,6 +364,9 @@ func (g *generator) loop() {
 				g.store(pick(g.r, g.types...))
 			}
 			goOn := g.mostlyTrue()
+			if g.chance(2) {
+				goOn = g.varying(goOn)
+			}
 			if shared && axis < 0 {
 				return g.b.Lt(v[0], g.shared(counts, limit))
 			}
@@ -384,6 +387,19 @@ func (g *generator) loop() {
 	for _, v := range out {
 		g.add(v)
 	}
+}
+
+// varying makes x, an integer or truth value, differ from lane to lane most of the time.
+func (g *generator) varying(x loop.Value) loop.Value {
+	if !g.b.InPass() || g.chance(4) {
+		return x
+	}
+	i := g.b.Index(g.lane)
+	if t := g.b.Type(x); t != loop.B {
+		return g.b.Add(x, g.b.Cvt(t, i))
+	}
+	bit := g.b.Int(loop.I64, 1<<g.r.IntN(4))
+	return g.b.Xor(x, g.b.Ne(g.b.And(i, bit), g.b.Int(loop.I64, 0)))
 }
 
 // shared draws a number up to limit that lanes share.

@@ -53,6 +53,14 @@ func (s *scalar) addr(buf uint64, off uint64) unsafe.Pointer {
 	return unsafe.Add(s.f.Ptr[buf], at)
 }
 
+// offset is the value of an offset, 0 if there is none.
+func (s *scalar) offset(v loop.Value) uint64 {
+	if v == loop.NoValue {
+		return 0
+	}
+	return uint64(integer(s.p.Ins[v].Type, s.val[v]))
+}
+
 func (s *scalar) block(b []loop.Value) {
 	for _, v := range b {
 		s.ins(v)
@@ -80,11 +88,11 @@ func (s *scalar) ins(v loop.Value) {
 	case loop.OpIndex:
 		s.val[v] = uint64(s.idx[in.Imm]) + s.f.Word[s.p.StartWord(int(in.Imm))]
 	case loop.OpLoad, loop.OpLoadAt:
-		s.val[v] = element(s.p.Bufs[in.Imm].DType, s.addr(in.Imm, a))
+		s.val[v] = element(s.p.Bufs[in.Imm].DType, s.addr(in.Imm, s.offset(in.A)))
 	case loop.OpStore:
 		setElement(s.p.Bufs[in.Imm].DType, s.addr(in.Imm, 0), a)
 	case loop.OpStoreAt:
-		setElement(s.p.Bufs[in.Imm].DType, s.addr(in.Imm, b), a)
+		setElement(s.p.Bufs[in.Imm].DType, s.addr(in.Imm, s.offset(in.B)), a)
 	case loop.OpLookup:
 		table := s.p.Tables[in.Imm].Bits
 		s.val[v] = table[a%uint64(len(table))]
