@@ -622,6 +622,7 @@ func (n *gradNode) runOps(v *vjp, saved []savedValue, dys, out []*Tensor) []*Ten
 		array.Failf("backward", "", "%s has no second derivative", n.name)
 	}
 	memo := map[*ir.Node]operand{}
+	several := map[*ir.Node][]*Tensor{}
 	var value func(x *ir.Node) operand
 	value = func(x *ir.Node) operand {
 		if o, ok := memo[x]; ok {
@@ -658,6 +659,9 @@ func (n *gradNode) runOps(v *vjp, saved []savedValue, dys, out []*Tensor) []*Ten
 			} else {
 				o.num = exec.Number{Int: x.Value().Int, Kind: x.DType.Category()}
 			}
+		case ir.Result:
+			value(x.Args[0])
+			o.t = several[x.Args[0]][x.Arg()]
 		default:
 			args := make([]operand, len(x.Args))
 			numbers := true
@@ -677,6 +681,10 @@ func (n *gradNode) runOps(v *vjp, saved []savedValue, dys, out []*Tensor) []*Ten
 			}
 			if d.Class == op.Move {
 				o.t = window(d, x.Attrs, args[0].t)
+				break
+			}
+			if x.Results != nil {
+				several[x] = applyAll(d, x.Attrs, args...)
 				break
 			}
 			o.t = apply(d, x.Attrs, args...)

@@ -3,6 +3,7 @@ package weft
 import (
 	"fmt"
 	"hash/maphash"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -10,6 +11,7 @@ import (
 
 	"weft/internal/array"
 	"weft/internal/cache"
+	"weft/internal/eager"
 	"weft/internal/exec"
 	"weft/internal/formula"
 	"weft/internal/ir"
@@ -72,27 +74,78 @@ const maxVariants = 32
 //     the name reduced axes stay with size 1: x - mean_keep(x, 1).
 //   - softmax(x, axis), log_softmax(x, axis), dot(a, b), which is the matrix
 //     product, and conversions such as float64(x).
+//   - kernels of package kernel by the names that [Vars] gives them, where the language
+//     has no function of that name: f(x, y), which is part of the fused operation.
 //
 // Formulas are cached by their text. Expr panics with *[Error], whose message
 // points at the column, if the text is no formula, a name has no value or shapes
 // and types do not fit; use [ParseExpr] for formulas that users type.
 func Expr(text string, args ...any) *Tensor {
-	f, err := ParseExpr(text)
-	if err != nil {
-		panic(err)
+	f, ok := formulas.Lookup(text)
+	if !ok {
+		var err error
+		if f, err = parseExpr(text, functionsOf(args)); err != nil {
+			panic(err)
+		}
 	}
 	return f.eval(args)
 }
 
-// ParseExpr reads a formula; the error is an *[Error] that points at the column.
-func ParseExpr(text string) (*Formula, error) {
-	return formulas.Get(text, func() (*Formula, error) {
-		parsed, err := formula.Parse(text)
+// ParseExpr reads a formula; the error is an *[Error] that points at the column. A formula
+// that calls functions of [Vars] is given to [Expr].
+func ParseExpr(text string) (*Formula, error) { return parseExpr(text, nil) }
+
+// parseExpr reads a formula that may call functions of the user.
+func parseExpr(text string, funcs map[string]*eager.Func) (*Formula, error) {
+	key := text
+	if len(funcs) > 0 {
+		key += "\x00" + keyOf(funcs)
+	}
+	return formulas.Get(key, func() (*Formula, error) {
+		parsed, err := formula.Parse(text, funcs)
 		if err != nil {
 			return nil, err
 		}
-		return &Formula{f: parsed, hash: maphash.String(formulaSeed, text)}, nil
+		return &Formula{f: parsed, hash: maphash.String(formulaSeed, key)}, nil
 	})
+}
+
+// functionsOf returns the functions among the values of names, nil if there are none.
+func functionsOf(args []any) (funcs map[string]*eager.Func) {
+	if len(args) != 1 {
+		return nil
+	}
+	vars, _ := args[0].(Vars)
+	for name, x := range vars {
+		x, ok := x.(interface{ ExprFunc() any })
+		if !ok {
+			continue
+		}
+		f, ok := x.ExprFunc().(*eager.Func)
+		if !ok || f == nil || f.Compose == nil {
+			array.Failf("expr", name, "is no function that a formula can call")
+		}
+		if funcs == nil {
+			funcs = map[string]*eager.Func{}
+		}
+		funcs[name] = f
+	}
+	return funcs
+}
+
+// keyOf tells functions apart by their names and by what they compute.
+func keyOf(funcs map[string]*eager.Func) string {
+	var k []byte
+	for _, name := range slices.Sorted(maps.Keys(funcs)) {
+		k = append(ir.Int(k, len(name)), name...)
+		if a := funcs[name].Attrs; a != nil {
+			k = fmt.Appendf(k, "%T", a)
+			n := len(k)
+			k = a.AppendKey(k)
+			k = ir.Int(k, len(k)-n)
+		}
+	}
+	return string(k)
 }
 
 // Eval computes the formula from a [Vars], or from values in the order of
@@ -319,6 +372,12 @@ func arithmetic(n *ir.Node) int64 {
 	switch {
 	case d == nil || d == op.Cast:
 		return 0
+	case d == op.Kernel:
+		size := n.Size()
+		if n.Results != nil {
+			size = array.Size(n.Results[0].Shape)
+		}
+		return int64(op.CostOf(n) * size)
 	case d == op.MatMul2:
 		x := n.Args[0].Shape
 		return 2 * int64(n.Size()) * int64(x[len(x)-1])

@@ -73,6 +73,13 @@ func (b *builder) build(n *Node) *ir.Node {
 		weak = weak && args[i].Weak
 	}
 	b.at = n.at
+	if n.kind == user {
+		out := n.fun.Compose(args)
+		if len(out) != 1 {
+			array.Failf(n.fun.Name, "", "gives %d results: in a formula a function gives one", len(out))
+		}
+		return out[0]
+	}
 	if n.kind == cast {
 		if args[0].Weak && args[0].DType.Integer() { // what does not fit wraps, as an array's elements do
 			args[0] = op.Convert(args[0], array.Int64)

@@ -17,6 +17,7 @@ package formula
 
 import (
 	"weft/internal/array"
+	"weft/internal/eager"
 	"weft/internal/exec"
 	"weft/internal/op"
 )
@@ -37,6 +38,7 @@ type Formula struct {
 	// Constants are the names such as pi that the text uses.
 	Constants []string
 	root      *Node
+	funcs     map[string]*eager.Func
 }
 
 type kind uint8
@@ -46,6 +48,7 @@ const (
 	name
 	call // def of args
 	cast // args[0] converted to a type
+	user // fun of args
 )
 
 // A Node is one operation of a formula.
@@ -57,6 +60,7 @@ type Node struct {
 	def  *op.Def
 	over op.Reduction // of a def over axes
 	cast array.DType
+	fun  *eager.Func
 	args []*Node
 
 	names uint64 // the names inside, by bit

@@ -72,7 +72,7 @@ func TestParseErrors(t *testing.T) {
 		{strings.Repeat("(", MaxDepth) + "a" + strings.Repeat(")", MaxDepth), "column 401: the formula nests deeper than 400: split it"},
 		{strings.Repeat("(", 1<<13) + "a" + strings.Repeat(")", 1<<13-1), "column 16385: expected ')'"},
 	} {
-		f, err := Parse(c.text)
+		f, err := Parse(c.text, nil)
 		if f != nil || err == nil {
 			t.Errorf("%q was read", c.text)
 			continue
@@ -90,11 +90,11 @@ func TestParseErrors(t *testing.T) {
 		names = append(names, fmt.Sprint("x", i))
 	}
 	for _, text := range []string{"where(" + strings.Join(names[:33], "+") + "," + strings.Join(names[33:], "+") + ",1)", wide(MaxNodes)} {
-		if _, err := Parse(text); err == nil || !strings.Contains(err.Error(), "split it") {
+		if _, err := Parse(text, nil); err == nil || !strings.Contains(err.Error(), "split it") {
 			t.Errorf("%d bytes: %v", len(text), err)
 		}
 	}
-	if _, err := Parse(wide(MaxNodes/2 - 1)); err != nil {
+	if _, err := Parse(wide(MaxNodes/2-1), nil); err != nil {
 		t.Error(err)
 	}
 }
@@ -116,7 +116,7 @@ func TestCaret(t *testing.T) {
 		{strings.Repeat("a+", 100) + "b?" + strings.Repeat("a", 100),
 			"\t…" + strings.Repeat("+a", 29) + "+b?" + strings.Repeat("a", 59) + "…\n\t" + strings.Repeat(" ", 61) + "^"},
 	} {
-		_, err := Parse(c.text)
+		_, err := Parse(c.text, nil)
 		if err == nil || !strings.HasSuffix(err.Error(), c.want) {
 			t.Errorf("%q:\n%v\nwant\n%s", c.text, err, c.want)
 		}
@@ -127,7 +127,7 @@ func TestNames(t *testing.T) {
 	for text, want := range map[string]string{
 		"b + a*b": "[b a]", "pi*e": "[]", "sum(x, -1) + y": "[x y]", "sin(sin)": "[sin]", "var(x)": "[x]", "where(c, x, y) + c": "[c x y]",
 	} {
-		f, err := Parse(text)
+		f, err := Parse(text, nil)
 		if err != nil || fmt.Sprint(f.Names) != want {
 			t.Errorf("%q: %v %v, want %s", text, f, err, want)
 		}
@@ -167,7 +167,7 @@ func TestConstants(t *testing.T) {
 		"pi":                floatNumber(math.Pi),
 		"logical_xor(1, 2)": exec.Truth(false),
 	} {
-		f, err := Parse(text)
+		f, err := Parse(text, nil)
 		if err != nil {
 			t.Error(err)
 			continue
@@ -178,7 +178,7 @@ func TestConstants(t *testing.T) {
 	}
 	// What the math package of a machine decides is not computed here.
 	for _, text := range []string{"exp(1)", "sin(1)", "pow(2, 0.5)", "pow(2, 65)", "pow(2.5, -65)"} {
-		if f, err := Parse(text); err != nil {
+		if f, err := Parse(text, nil); err != nil {
 			t.Error(err)
 		} else if _, ok := f.Value(); ok {
 			t.Errorf("%q was computed", text)
@@ -188,7 +188,7 @@ func TestConstants(t *testing.T) {
 
 // The largest parts of numbers alone are found, and a name is passed once.
 func TestVariant(t *testing.T) {
-	f, err := Parse("2*lr*x + lr*y - exp(lr) + lr/n*2")
+	f, err := Parse("2*lr*x + lr*y - exp(lr) + lr/n*2", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,13 +12,15 @@ import (
 	"strings"
 
 	"weft/internal/array"
+	"weft/internal/eager"
 	"weft/internal/exec"
 	"weft/internal/op"
 )
 
-// Parse reads a formula. The error is an *array.Error that points at the column.
-func Parse(text string) (f *Formula, err error) {
-	p := &reader{f: &Formula{Text: text}, index: map[string]int{}}
+// Parse reads a formula, which may call funcs by their names here, where the language has
+// no such function. The error is an *array.Error that points at the column.
+func Parse(text string, funcs map[string]*eager.Func) (f *Formula, err error) {
+	p := &reader{f: &Formula{Text: text, funcs: funcs}, index: map[string]int{}}
 	defer func() {
 		if r := recover(); r != nil {
 			e, ok := r.(*array.Error)
@@ -337,6 +339,14 @@ func (p *reader) call(x *ast.CallExpr) *Node {
 	}
 	called := p.word(fun)
 	f, ok := functions()[called]
+	if fun := p.f.funcs[called]; !ok && fun != nil {
+		n := &Node{kind: user, at: at, fun: fun}
+		for _, a := range x.Args {
+			n.args = append(n.args, p.read(a))
+			n.names |= n.args[len(n.args)-1].names
+		}
+		return n
+	}
 	if !ok {
 		if other := otherName(called); other != "" {
 			p.failf(at, "unknown function %s: it is called %s here", shorten(called), other)

@@ -51,7 +51,7 @@ type Attrs interface {
 }
 
 // CopyAttrs returns attributes that share no memory with a: lists in them may be
-// the caller's.
+// the caller's, but those in fields that are not exported, which never change.
 func CopyAttrs(a Attrs) Attrs {
 	if a == nil {
 		return nil
@@ -65,7 +65,7 @@ func CopyAttrs(a Attrs) Attrs {
 func copyLists(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Slice:
-		if !v.IsNil() {
+		if !v.IsNil() && v.CanSet() {
 			v.Set(reflect.AppendSlice(reflect.MakeSlice(v.Type(), 0, v.Len()), v))
 		}
 	case reflect.Struct:
@@ -73,6 +73,9 @@ func copyLists(v reflect.Value) {
 			copyLists(v.Field(i))
 		}
 	case reflect.Interface:
+		if !v.CanSet() {
+			return
+		}
 		if a, ok := v.Interface().(Attrs); ok {
 			v.Set(reflect.ValueOf(CopyAttrs(a)))
 		}

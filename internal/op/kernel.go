@@ -2,6 +2,7 @@ package op
 
 import (
 	"fmt"
+	"slices"
 
 	"weft/internal/array"
 	"weft/internal/ir"
@@ -53,7 +54,8 @@ type Body interface {
 }
 
 // An Adjoint is a [Body] with a gradient of its own, such as one that reads arguments
-// near its element or whole. What is left to partial derivatives [ByPartials] sets.
+// near its element or whole; [VJP.Ys] and DYs are set also for one result. What is left to
+// partial derivatives [ByPartials] sets.
 type Adjoint interface {
 	Body
 	VJP(v *VJP)
@@ -137,6 +139,9 @@ func init() {
 		},
 		ExprAll: func(e *Emit) []loop.Value { return e.Node.Attrs.(Body).EmitKernel(e) },
 		VJP: func(v *VJP) {
+			if v.Node.Results == nil {
+				v.Ys, v.DYs = []*node{v.Y}, []*node{v.DY}
+			}
 			if a, ok := v.Node.Attrs.(Adjoint); ok {
 				a.VJP(v)
 				return
@@ -145,17 +150,16 @@ func init() {
 		}})
 }
 
+// maxFused is how many arrays that are read and results a kernel of the planner has at most.
+const maxFused = 12
+
 // ByPartials sets the gradients of the arguments of a [Kernel] that need one, which are
 // those of its results times the partial derivatives. It sets none if the body has no
 // derivatives, and refuses arguments that are read near the element or whole.
 func ByPartials(v *VJP) {
 	b := v.Node.Attrs.(Body)
-	dys := v.DYs
-	if v.Node.Results == nil {
-		dys = []*node{v.DY}
-	}
-	results, args := make([]bool, len(dys)), make([]bool, len(v.X))
-	for i, dy := range dys {
+	results, args := make([]bool, len(v.DYs)), make([]bool, len(v.X))
+	for i, dy := range v.DYs {
 		results[i] = dy != nil && !isZero(dy)
 	}
 	some := false
@@ -171,24 +175,43 @@ func ByPartials(v *VJP) {
 	if !some {
 		return
 	}
-	d := b.Partials(results, args)
-	if d == nil {
-		return
+	// So many at once that they fit into a kernel with what they are multiplied with.
+	wanted := 0
+	for _, r := range results {
+		if r {
+			wanted++
+		}
 	}
-	partials := ApplyAll(Kernel, d, v.X...)
-	k := 0
+	each := max((maxFused-len(args))/max(wanted, 1), 1)
 	sums := make([]*node, len(args))
-	for i, dy := range dys {
-		for j := range args {
-			if !results[i] || !args[j] {
-				continue
+	for from := 0; from < len(args); {
+		some := make([]bool, len(args))
+		for n := 0; from < len(args) && n < each; from++ {
+			if some[from] = args[from]; args[from] {
+				n++
 			}
-			g := mul(dy, partials[k])
-			k++
-			if sums[j] != nil {
-				g = add(sums[j], g)
+		}
+		if !slices.Contains(some, true) {
+			break
+		}
+		d := b.Partials(results, some)
+		if d == nil {
+			return
+		}
+		partials := ApplyAll(Kernel, d, v.X...)
+		k := 0
+		for i, dy := range v.DYs {
+			for j := range some {
+				if !results[i] || !some[j] {
+					continue
+				}
+				g := mul(dy, partials[k])
+				k++
+				if sums[j] != nil {
+					g = add(sums[j], g)
+				}
+				sums[j] = g
 			}
-			sums[j] = g
 		}
 	}
 	for j, x := range v.X {

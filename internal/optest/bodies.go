@@ -39,11 +39,7 @@ type scattering struct{ *body }
 
 // VJP implements op.Adjoint.
 func (b scattering) VJP(v *op.VJP) {
-	dys := v.DYs
-	if v.Node.Results == nil {
-		dys = []*ir.Node{v.DY}
-	}
-	table := v.X[0]
+	dys, table := v.DYs, v.X[0]
 	v.Set(0, func() *ir.Node {
 		if table.Size() == 0 {
 			return table

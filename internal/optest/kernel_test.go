@@ -2,6 +2,7 @@ package optest
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"weft/internal/array"
 	"weft/internal/device"
 	"weft/internal/ir"
+	"weft/internal/loop"
 	"weft/internal/op"
 	"weft/internal/plan"
 )
@@ -190,4 +192,35 @@ func TestKernelsInPlace(t *testing.T) {
 			t.Errorf("%s: in place %v", c.b, p.InPlace)
 		}
 	}
+}
+
+// TestManyResults stores more results of one kernel than a loop program has operands.
+func TestManyResults(t *testing.T) {
+	each(t, func(t *testing.T, dev device.Device, caps Caps) {
+		s := newSuite(t, dev, caps)
+		defer s.done()
+		f := array.Float64
+		b := &body{name: "many", d: f, params: []op.Param{param("x", op.ByElement, f), param("y", op.ByElement, f)}, cost: 40,
+			results: slices.Repeat([]array.DType{f}, 40),
+			emit: func(e *op.Emit) (out []loop.Value) {
+				for i := range 40 {
+					out = append(out, e.B.Add(e.B.Mul(e.X[0], e.B.Float(loop.F64, float64(i))), e.X[1]))
+				}
+				return out
+			}}
+		g := ir.New()
+		outs := op.ApplyAll(op.Kernel, b, g.Input(0, f, []int{3, 50}), g.Input(1, f, []int{50}))
+		x := []*Array{Random(rand.New(rand.NewPCG(1, 1)), f, []int{3, 50}, [2]float64{}, 0), Random(rand.New(rand.NewPCG(1, 2)), f, []int{50}, [2]float64{}, 0)}
+		got, err := s.outputs(dev, outs, x, allContiguous)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, y := range got {
+			for e := range y.F {
+				if want := x[0].F[e]*float64(i) + x[1].F[e%50]; math.Abs(y.F[e]-want) > 1e-12 {
+					t.Fatalf("result %d at %d: %v, want %v", i, e, y.F[e], want)
+				}
+			}
+		}
+	})
 }

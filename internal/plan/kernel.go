@@ -361,7 +361,7 @@ func (b *planner) emitCluster(c *cluster) {
 	e.operands()
 	if c.lo < 0 {
 		if array.Size(c.shape) > 0 {
-			e.kernel(0, -1)
+			e.points()
 		}
 		e.copyBack()
 		return
@@ -387,6 +387,21 @@ func (b *planner) emitCluster(c *cluster) {
 		}
 	}
 	e.copyBack()
+}
+
+// points emits a cluster without reductions: one kernel, or several where one node alone
+// has more results than a kernel has room for, each of which computes some of them.
+func (e *emitter) points() {
+	all := e.stores
+	room := loop.MaxBufs - len(e.loads.nodes) - len(e.seen)
+	if room < 1 {
+		array.Failf(e.c.nodes[0].Op.OpName(), "", "reads %d arrays at once, at most %d are possible", loop.MaxBufs-room, loop.MaxBufs-1)
+	}
+	for from := 0; from < len(all.nodes); from += room {
+		to := min(from+room, len(all.nodes))
+		e.stores = byNode[Operand]{all.nodes[from:to], all.values[from:to]}
+		e.kernel(0, -1)
+	}
 }
 
 // An emitter writes the kernels of one cluster.

@@ -1,0 +1,107 @@
+package weft
+
+import (
+	"weft/internal/array"
+	"weft/internal/eager"
+	"weft/internal/ir"
+	"weft/internal/op"
+	"weft/internal/plan"
+)
+
+// What package eager runs operations of other packages by.
+func init() {
+	eager.Run = func(d *op.Def, a ir.Attrs, dst, args []any) []any {
+		ops := eagerOperands(d, args)
+		if dst != nil {
+			writeAll(d, a, dst, ops)
+			return dst
+		}
+		outs := applyAll(d, a, ops...)
+		all := make([]any, len(outs))
+		for i, t := range outs {
+			all[i] = t
+		}
+		return all
+	}
+	eager.Show = func(d *op.Def, a ir.Attrs, args []any) string {
+		return lookup(d, a, eagerOperands(d, args)).compiled().Explain()
+	}
+}
+
+func eagerOperands(d *op.Def, args []any) []operand {
+	if len(args) == 0 {
+		array.Failf(d.Name, "", "has no arguments")
+	}
+	ops := make([]operand, len(args))
+	for i, x := range args {
+		ops[i] = asOperand(d.Name, x)
+	}
+	return ops
+}
+
+// writeAll computes d of args into dst, tensors.
+func writeAll(d *op.Def, a ir.Attrs, dst []any, args []operand) {
+	recorded := mergeRuns(d.Name, args).gradOn()
+	ins := make([]*Tensor, 0, len(args))
+	for i := range args {
+		t := args[i].t
+		if t == nil {
+			continue
+		}
+		t.check(d.Name)
+		if recorded && t.node() != nil {
+			array.Failf(d.Name, "", "writes into tensors that are there, which is not recorded, and argument %d needs a gradient: give it as NoGrad() or Detach()", i)
+		}
+		ins = append(ins, t)
+	}
+	outs := make([]*Tensor, len(dst))
+	ops := args[:len(args):len(args)]
+	for i := range dst {
+		o := asOperand(d.Name, dst[i])
+		if o.t == nil {
+			array.Failf(d.Name, "dst", "place %d is no tensor", i)
+		}
+		o.t.writable(d.Name)
+		outs[i] = o.t
+		ops = append(ops, o)
+	}
+	p := lookupInto(d, a, ops, len(args), func(p *planned, args []*ir.Node) ([]*ir.Node, []plan.Sig) {
+		nodes := op.ApplyAll(d, p.a, args...)
+		if len(nodes) != len(outs) {
+			array.Failf(d.Name, "dst", "has %d places for %d results", len(outs), len(nodes))
+		}
+		into := make([]plan.Sig, len(outs))
+		for i, x := range nodes {
+			s := &p.sigs[p.nargs+i]
+			if x.DType != s.dtype || !array.Equal(x.Shape, s.shape) {
+				array.Failf(d.Name, "dst", "result %d is %s, its place %s", i, array.TypeString(x.DType, x.Shape), array.TypeString(s.dtype, s.shape))
+			}
+			into[i] = plan.Sig{DType: s.dtype, Shape: s.shape, Strides: s.strides}
+		}
+		return nodes, into
+	})
+	views := make([]array.View, len(outs))
+	direct := true // no memory is written while it is read
+	for i, t := range outs {
+		views[i] = t.v
+		for _, x := range ins {
+			direct = direct && (!x.v.Overlaps(&t.v) || x.v.Same(&t.v) && p.compiled().Plan.InPlace)
+		}
+		for _, other := range outs[:i] {
+			direct = direct && !other.v.Overlaps(&t.v)
+		}
+	}
+	if direct {
+		p.compute(args, views)
+	} else {
+		clear(views)
+		lookup(d, a, args).compute(args, views)
+		for i, t := range outs {
+			copyViews(&t.v, &views[i])
+			free(views[i].Store)
+		}
+	}
+	for _, t := range outs {
+		t.wrote()
+	}
+}
