@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"go/ast"
+	"go/constant"
 	"go/token"
 	"go/types"
 )
@@ -18,7 +19,11 @@ func (l *lowerer) cost(nodes ...ast.Node) int {
 	return min(n, costly)
 }
 
-func (f *Func) cost(node ast.Node) int {
+func (f *Func) cost(node ast.Node) int { return f.costUnrolled(node, false) }
+
+// costUnrolled is cost; if unrolled, loops with known bounds count as often as they go
+// around.
+func (f *Func) costUnrolled(node ast.Node, unrolled bool) int {
 	n := 0
 	if node == nil {
 		return 0
@@ -43,7 +48,20 @@ func (f *Func) cost(node ast.Node) int {
 		case *ast.CallExpr:
 			n += f.callCost(x)
 		case *ast.ForStmt, *ast.RangeStmt:
-			n += costly
+			k := 0
+			if unrolled {
+				k = f.trips(x.(ast.Stmt))
+			}
+			if k == 0 {
+				n += costly
+				break
+			}
+			if s, ok := x.(*ast.ForStmt); ok {
+				n += k * (f.costUnrolled(s.Body, true) + 1)
+			} else {
+				n += k * (f.costUnrolled(x.(*ast.RangeStmt).Body, true) + 1)
+			}
+			return false
 		}
 		return n < costly
 	})
@@ -93,3 +111,60 @@ func (f *Func) callCost(x *ast.CallExpr) int {
 // light are the functions of math that take an instruction or a few.
 var light = map[string]bool{"Abs": true, "Sqrt": true, "Floor": true, "Ceil": true, "Trunc": true, "RoundToEven": true, "Copysign": true, "Max": true, "Min": true,
 	"Dim": true, "FMA": true, "IsNaN": true, "IsInf": true, "Inf": true, "NaN": true, "Signbit": true, "Float32bits": true, "Float32frombits": true, "Float64bits": true, "Float64frombits": true, "Round": true}
+
+// trips is how often a loop goes around, as far as its text shows that it is known: about,
+// if bounds depend on the counters of loops around. 0 means that it does not.
+func (f *Func) trips(s ast.Stmt) int {
+	const about = 8
+	number := func(x ast.Expr) (int, bool) {
+		v := f.info.Types[x].Value
+		if v == nil || v.Kind() != constant.Int {
+			return 0, false
+		}
+		n, ok := constant.Int64Val(v)
+		return int(n), ok
+	}
+	// known reports an expression of constants, lengths and names of integers.
+	known := func(x ast.Expr) bool {
+		ok := true
+		ast.Inspect(x, func(n ast.Node) bool {
+			if x, is := n.(ast.Expr); is && f.info.Types[x].Value != nil {
+				return false
+			}
+			switch n := n.(type) {
+			case nil, *ast.BinaryExpr, *ast.ParenExpr, *ast.UnaryExpr:
+			case *ast.Ident:
+				b, is := f.info.TypeOf(n).Underlying().(*types.Basic)
+				ok = ok && is && b.Info()&types.IsInteger != 0
+			default:
+				ok = false
+			}
+			return ok
+		})
+		return ok
+	}
+	switch s := s.(type) {
+	case *ast.RangeStmt:
+		if a, ok := f.info.TypeOf(s.X).Underlying().(*types.Array); ok {
+			return int(min(a.Len(), costly))
+		}
+		if n, ok := number(s.X); ok {
+			return max(min(n, costly), 1)
+		}
+	case *ast.ForStmt:
+		init, ok := s.Init.(*ast.AssignStmt)
+		cond, is := s.Cond.(*ast.BinaryExpr)
+		if !ok || !is || len(init.Rhs) != 1 || s.Post == nil {
+			return 0
+		}
+		lo, low := number(init.Rhs[0])
+		hi, high := number(cond.Y)
+		switch {
+		case low && high:
+			return max(min(abs(hi-lo), costly), 1)
+		case known(init.Rhs[0]) && known(cond.Y) && (low || high):
+			return about
+		}
+	}
+	return 0
+}

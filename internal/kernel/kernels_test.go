@@ -3,6 +3,8 @@ package kernel
 import (
 	"math"
 	"math/bits"
+
+	"weft/kernel"
 )
 
 // The kernels that tests compile: this file is also their source.
@@ -406,4 +408,83 @@ func bitOps2(a, b uint64, c, d uint32) (uint64, uint64, uint64, uint64, uint64, 
 	hi, lo := bits.Mul64(a, b)
 	h, l := bits.Mul32(c, d)
 	return s + t, carry, borrow, hi, lo, bits.Reverse64(a), h, l, bits.ReverseBytes32(c)
+}
+
+func jacobi(a kernel.Near2[float64]) float64 {
+	return 0.25 * (a.At(0, 1) + a.At(0, -1) + a.At(1, 0) + a.At(-1, 0))
+}
+
+func box(a kernel.Near2[float64]) float64 {
+	s := 0.0
+	for i := -1; i <= 1; i++ {
+		for j := -1; j <= 1; j++ {
+			s += a.At(i, j)
+		}
+	}
+	return s / 9
+}
+
+func far9(a kernel.Near2[float64]) float64 {
+	s := 0.0
+	for i := -4; i <= 4; i++ {
+		for j := -4; j < 5; j++ {
+			for k := range 4 {
+				if a.At(i, j) > 0 {
+					s += a.At(i, j) * float64(k)
+				}
+			}
+		}
+	}
+	return s
+}
+
+func weighted(a kernel.Near2[float64], w kernel.Array2[float64]) float64 {
+	s := 0.0
+	for i := range 3 {
+		for j := range 3 {
+			s += w.At(i, j) * a.At(i-1, j-1)
+		}
+	}
+	return s
+}
+
+func median(a kernel.Near2[float64]) float64 {
+	v := [3]float64{a.At(0, -1), a.At(0, 0), a.At(0, 1)}
+	if v[0] > v[1] {
+		v[0], v[1] = v[1], v[0]
+	}
+	if v[1] > v[2] {
+		v[1] = v[2]
+	}
+	return max(v[0], v[1])
+}
+
+func anywhere(a kernel.Near1[float64], i int64) float64 { return a.At(int(i)) }
+
+func sample(a kernel.Clamped2[float64], b kernel.Wrapped2[float64], c kernel.Zeroed2[float64], x, y float64) (float64, float64, float64) {
+	i, j := int(math.Floor(x)), int(y)
+	return a.At(i, j) + float64(a.Dim(0)), b.At(i, j) - float64(b.Dim(1)), c.At(i, j)
+}
+
+func dot(e kernel.Elem, a, b kernel.Array2[float64]) float64 {
+	s := 0.0
+	for k := 0; k < a.Dim(1); k++ {
+		s += a.At(e.Index(0), k) * b.At(k, e.Index(1))
+	}
+	for k := b.Dim(0) - 1; k >= 0; k-- {
+		s -= b.At(k, e.Dim(1)-1-e.Index(1))
+	}
+	return s
+}
+
+func noisy(e kernel.Elem) (float64, float64, float64, float64) {
+	a := float64(e.Rand())
+	if a > 0.5 {
+		a += e.Rand64()
+	}
+	b := e.Rand64() + float64(e.Index(1)*e.Dim(0))
+	for range 3 {
+		b += float64(e.Rand())
+	}
+	return a, b, float64(e.Randn()), e.Randn64()
 }
