@@ -488,3 +488,58 @@ func noisy(e kernel.Elem) (float64, float64, float64, float64) {
 	}
 	return a, b, float64(e.Randn()), e.Randn64()
 }
+
+func smooth1(x, y float64) float64 { return x*x*y - y/x + 3 }
+
+func smooth2(x, y float64) float64 {
+	return math.Exp(x)*math.Sin(y) + math.Log(x+y)*math.Cos(x) + math.Tanh(x*y) - math.Tan(x/2) + math.Exp2(x) + math.Expm1(y)
+}
+
+func smooth3(x, y float64) float64 {
+	return math.Pow(x, y) + math.Atan2(x, y) + math.Hypot(x, y) + math.Sqrt(x*y) + math.Cbrt(x+y) + math.Asinh(x) + math.Atan(y) + math.Mod(5*x, 10) + math.Ldexp(x, 3)
+}
+
+func smooth4(x, y float64) float64 {
+	return math.Asin(x/3) + math.Acos(y/3) + math.Acosh(x+1) + math.Atanh(y/3) + math.Erf(x) - math.Erfc(y) + math.Sinh(x)*math.Cosh(y) + math.Log2(x) + math.Log10(y) + math.Log1p(x) + math.FMA(x, y, x)
+}
+
+// smooth5 is Newton's iteration for the root of x + y.
+func smooth5(x, y float64) float64 {
+	a := x + y
+	g := 1.0
+	for i := 0; i < 100; i++ {
+		next := 0.5 * (g + a/g)
+		if math.Abs(next-g) < 1e-15 {
+			return next * y
+		}
+		g = next
+	}
+	return g * y
+}
+
+func smooth6(x, y float64) float64 {
+	v := [3]float64{x, y, x * y}
+	s := 0.0
+	for i, e := range v {
+		switch i {
+		case 1:
+			s += e * e * e
+		default:
+			s -= square(e)
+		}
+	}
+	if x < 10 {
+		s = max(s, -100) * min(x, 50)
+	}
+	return s + math.Abs(-y) + vec{x, y, 1}.dot(vec{y, y, x})
+}
+
+func smooth7(x, y float64) float64 {
+	z := complex(x, y)
+	z = z*z/(z+2) + 1
+	return real(z) * imag(z)
+}
+
+func mixed(x float32, y float64, n int32) (float32, float64, int32) {
+	return x * float32(y), float64(x)*y + float64(n), n
+}
