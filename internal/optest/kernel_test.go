@@ -224,3 +224,92 @@ func TestManyResults(t *testing.T) {
 		}
 	})
 }
+
+// TestSharedBuffers sums windows of one array, as of a stencil: all in one kernel where
+// that has room, with few buffers, and with the bits of plain Go for every layout.
+func TestSharedBuffers(t *testing.T) {
+	each(t, func(t *testing.T, dev device.Device, caps Caps) {
+		s := newSuite(t, dev, caps)
+		defer s.done()
+		for _, c := range []struct {
+			shape, window []int
+			step          int
+			steps, bufs   int // of the plan of a contiguous array: how many, and of the first
+		}{
+			{[]int{40, 100}, []int{3, 3}, 1, 1, 4}, // a buffer a row, and the result
+			{[]int{400}, []int{31}, 1, 1, 2},
+			{[]int{12, 30}, []int{5, 5}, 1, 1, 3}, // rows are as near as columns
+			{[]int{30, 200}, []int{7, 7}, 1, 1, 8},
+			{[]int{20, 90, 100}, []int{3, 3, 3}, 1, 1, 10},
+			{[]int{12, 70, 80}, []int{4, 5, 2}, 1, 1, 2}, // more rows than buffers
+			{[]int{9, 81, 70}, []int{7, 7, 7}, 1, 3, 2},  // more terms than a kernel has
+			{[]int{50, 170}, []int{5, 3}, 2, 1, 6},
+			{[]int{2, 3}, []int{1, 2}, 1, 1, 3},
+			{[]int{3, 4}, []int{5, 5}, 1, 0, 0}, // nothing is left
+		} {
+			x := Random(rand.New(rand.NewPCG(4, 4)), array.Float32, c.shape, [2]float64{}, 0)
+			g := ir.New()
+			in := g.Input(0, array.Float32, c.shape)
+			out := make([]int, len(c.shape))
+			for i, n := range c.shape {
+				out[i] = max(n-c.window[i]+1, 0) / c.step
+			}
+			var sum *ir.Node
+			want := New(array.Float32, out)
+			strides, every := array.RowMajor(c.shape), array.RowMajor(c.shape)
+			for i := range every {
+				every[i] *= c.step
+			}
+			at := make([]int, len(c.shape))
+			for n := range array.Size(c.window) {
+				for a, rest := len(at)-1, n; a >= 0; a-- {
+					at[a], rest = rest%c.window[a], rest/c.window[a]
+				}
+				first := 0
+				for a := range at {
+					first += at[a] * strides[a]
+				}
+				walk(out, every, func(i, off int) { want.F[i] = float64(float32(want.F[i] + x.F[first+off])) })
+				w := op.Window{Start: slices.Clone(at), Step: slices.Repeat([]int{c.step}, len(at)), Count: out}
+				if array.Size(out) == 0 {
+					clear(w.Start)
+				}
+				y := op.Apply(op.Slice, w, in)
+				if sum == nil {
+					sum = op.Apply(op.Add, nil, y, g.Number(0, array.Float32, false))
+				} else {
+					sum = op.Apply(op.Add, nil, sum, y)
+				}
+			}
+			sig := []plan.Sig{{DType: array.Float32, Shape: c.shape, Strides: array.RowMajor(c.shape)}}
+			p := plan.Build([]*ir.Node{sum}, sig, nil)
+			if len(p.Steps) != c.steps || c.steps > 0 && len(p.Steps[0].Kernel.Binds) != c.bufs {
+				bufs := []int{}
+				for _, s := range p.Steps {
+					bufs = append(bufs, len(s.Kernel.Binds))
+				}
+				t.Errorf("%v in %v: buffers by step %v, want %d steps and first %d buffers", c.window, c.shape, bufs, c.steps, c.bufs)
+			}
+			if p.InPlace && c.steps > 0 {
+				t.Errorf("%v in %v: in place", c.window, c.shape)
+			}
+			// Reductions of it, along one axis and along all.
+			outs := []*ir.Node{sum}
+			if array.Size(out) > 0 {
+				outs = append(outs, op.Apply(op.Max, op.Reduction{Axes: []int{-1}}, sum), op.Apply(op.Max, op.Reduction{}, sum))
+			}
+			for l := range numLayouts {
+				got, err := s.outputs(dev, outs, []*Array{x}, func(int) Layout { return l })
+				if err != nil {
+					t.Fatalf("%v in %v, layout %d: %v", c.window, c.shape, l, err)
+				}
+				if i := same(want, got[0]); i >= 0 {
+					t.Errorf("%v in %v, layout %d: element %d is %s, want %s", c.window, c.shape, l, i, got[0].at(i), want.at(i))
+				}
+				if len(outs) > 1 && got[2].F[0] != slices.Max(want.F) {
+					t.Errorf("%v in %v, layout %d: the greatest is %v, want %v", c.window, c.shape, l, got[2].F[0], slices.Max(want.F))
+				}
+			}
+		}
+	})
+}

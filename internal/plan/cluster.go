@@ -25,6 +25,7 @@ type cluster struct {
 	parts  bool  // long rows are cut into parts; nothing uses the results inside
 	near   bool  // a node reads near its element, where the argument lies: it is not copied
 	heavy  bool  // it has a heavy node
+	shared int   // so many arrays that it reads have the buffer of another: they are not copied one by one
 
 	// What fills the frame of a kernel; not kept for a single node.
 	reads  []*ir.Node // arrays and numbers of the caller that nodes take from outside, each once
@@ -47,6 +48,7 @@ type spot struct {
 	out     bool       // it is an output
 
 	place *Operand // where its value is
+	copy  *Operand // in row-major order, if its windows are read across
 	dst   *Operand // where it must be, if it is an output
 }
 
@@ -210,10 +212,14 @@ func (b *planner) join(n *ir.Node, c *cluster) *cluster {
 
 // read notes an argument from outside.
 func (c *cluster) read(a *ir.Node) {
-	c.reads = append(c.reads, a)
-	if !isScalar(a) {
+	if isScalar(a) {
+		// a word
+	} else if oneBuffer(a, c.reads) {
+		c.shared++
+	} else {
 		c.arrays++
 	}
+	c.reads = append(c.reads, a)
 }
 
 // siblings returns the kernels that read an array that n reads, or compute the other part
@@ -282,7 +288,7 @@ func (b *planner) take(c *cluster, n *ir.Node, one *cluster) bool {
 			return false
 		}
 		g := n.Attrs.(op.Group)
-		if c.near && several(c.shape[g.Lo:g.Hi]) {
+		if (c.near || c.shared > 0) && several(c.shape[g.Lo:g.Hi]) {
 			return false
 		}
 		inside := b.in(x) == c
@@ -333,7 +339,7 @@ func (b *planner) take(c *cluster, n *ir.Node, one *cluster) bool {
 			return false
 		}
 	}
-	if one.near && c.lo >= 0 && several(c.shape[c.lo:c.hi]) {
+	if (one.near || one.shared > 0) && c.lo >= 0 && several(c.shape[c.lo:c.hi]) {
 		return false
 	}
 	stage, heavy := 0, b.spot(n).heavy
@@ -394,7 +400,7 @@ func (b *planner) absorb(c, d *cluster) {
 		return
 	}
 	if c.lo >= 0 {
-		if d.near && several(c.shape[c.lo:c.hi]) {
+		if (d.near || d.shared > 0) && several(c.shape[c.lo:c.hi]) {
 			return
 		}
 		for _, n := range c.nodes {
@@ -480,7 +486,14 @@ func (b *planner) unite(c, d *cluster) bool {
 			both.stored--
 		}
 	}
-	level, ok := 0, !apart && both.arrays+both.stored <= maxBufs && len(both.reads)-both.arrays <= maxNumbers
+	lo, hi := c.lo, c.hi
+	if n := d.nodes[0]; isReduce(n) && lo < 0 {
+		lo, hi = n.Attrs.(op.Group).Lo, n.Attrs.(op.Group).Hi
+	}
+	if both.shared > 0 && lo >= 0 && several(c.shape[lo:hi]) {
+		apart = true // they would be copied one by one
+	}
+	level, ok := 0, !apart && both.arrays+both.stored <= maxBufs && len(both.reads)-both.arrays-both.shared <= maxNumbers
 	if ok {
 		level, ok = b.level(c, d, both.reads)
 	}
@@ -494,6 +507,7 @@ func (b *planner) unite(c, d *cluster) bool {
 		return false
 	}
 	c.level = level
+	c.shared = both.shared
 	c.near, c.heavy = c.near || d.near, c.heavy || d.heavy
 	c.reads, c.arrays, c.stored = append(c.reads[:0], both.reads...), both.arrays, both.stored
 	for _, n := range d.nodes {

@@ -32,6 +32,10 @@ type access struct {
 	strides []int // elements, by dim
 	write   bool
 	buf     int
+	fixed   bool    // it is read at offsets of the node's own
+	base    *access // what shares its buffer with this one; nil: none
+	by      int     // elements from that
+	far     bool    // by is made of strides
 }
 
 // A kernel is a loop program in the making.
@@ -389,21 +393,6 @@ func (b *planner) emitCluster(c *cluster) {
 	e.copyBack()
 }
 
-// points emits a cluster without reductions: one kernel, or several where one node alone
-// has more results than a kernel has room for, each of which computes some of them.
-func (e *emitter) points() {
-	all := e.stores
-	room := loop.MaxBufs - len(e.loads.nodes) - len(e.seen)
-	if room < 1 {
-		array.Failf(e.c.nodes[0].Op.OpName(), "", "reads %d arrays at once, at most %d are possible", loop.MaxBufs-room, loop.MaxBufs-1)
-	}
-	for from := 0; from < len(all.nodes); from += room {
-		to := min(from+room, len(all.nodes))
-		e.stores = byNode[Operand]{all.nodes[from:to], all.values[from:to]}
-		e.kernel(0, -1)
-	}
-}
-
 // An emitter writes the kernels of one cluster.
 type emitter struct {
 	b *planner
@@ -501,6 +490,16 @@ func (e *emitter) operands() {
 				continue
 			}
 			o := wide(b.value(a))
+			if e.across(o) && a.Op == op.Slice && b.spot(a.Args[0]).copy == nil && oneBuffer(a, c.reads) {
+				// Other windows on the same array are read too: all are copied at once.
+				x := b.value(a.Args[0])
+				t := b.temp(x.DType, x.Shape)
+				b.copy(t, x)
+				b.spot(a.Args[0]).copy = &t
+			}
+			if a.Op == op.Slice && b.spot(a.Args[0]).copy != nil && e.across(o) {
+				o = wide(b.window(a, *b.spot(a.Args[0]).copy))
+			}
 			if !e.even(o) || e.across(o) {
 				t := b.temp(a.DType, c.shape)
 				b.copy(t, o)
@@ -570,6 +569,7 @@ func (e *emitter) newKernel() {
 		for i, a := range n.Args {
 			if w := e.window(a, op.SeenBy(n, i)); w != nil {
 				w.at = e.k.operand(w.wide, false)
+				e.k.acc[w.at].fixed = true
 			} else if o, ok := e.loads.get(a); ok {
 				e.index.set(a, e.k.operand(o, false))
 			}
@@ -583,6 +583,7 @@ func (e *emitter) newKernel() {
 			e.index.set(n, e.k.operand(o, true))
 		}
 	}
+	e.k.share()
 	e.k.collapse()
 }
 
@@ -730,7 +731,7 @@ func (e *emitter) get(kb *loop.Builder, n *ir.Node) loop.Value {
 	case e.stashed(n):
 		v = kb.Load(e.k.buf(e.stash.at(n)))
 	case !e.has(n):
-		v = kb.Load(e.k.buf(e.index.at(n)))
+		v = e.k.load(e.index.at(n))
 	case n.Op == op.Iota:
 		v = loop.NoValue
 		for a, d := range e.k.progDim {

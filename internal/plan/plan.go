@@ -22,6 +22,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"weft/internal/array"
@@ -509,8 +510,12 @@ func (b *planner) fill(dst Operand, n *ir.Node) {
 
 func (b *planner) finish() {
 	if len(b.p.Steps) == 1 && b.p.Steps[0].Kernel != nil {
-		p := b.p.Steps[0].Kernel.Prog
+		k := b.p.Steps[0].Kernel
+		p := k.Prog
 		b.p.InPlace = !b.windows && p.Axes[p.Lane].Kind == loop.Parallel && len(p.Axes) == p.Lane+1
+		for i := range k.Binds {
+			b.p.InPlace = b.p.InPlace && (p.Bufs[i].Write || b.asGiven(&k.Binds[i]))
+		}
 	}
 	for i := b.p.Inputs + len(b.p.Outs); i < len(b.p.Slots); i++ {
 		if last := b.p.Slots[i].Last; last >= 0 {
@@ -518,6 +523,38 @@ func (b *planner) finish() {
 			s.Free = append(s.Free, i)
 		}
 	}
+}
+
+// asGiven reports that what is read at o are the elements of an input in their places, or a
+// part of those that are complex, unless the input is repeated or none at all.
+func (b *planner) asGiven(o *Operand) bool {
+	if o.Slot >= b.p.Inputs {
+		return true
+	}
+	in := b.ins[o.Slot]
+	times := 1
+	if in.DType.Complex() && !o.DType.Complex() {
+		times = 2
+	}
+	if o.Offset >= times || o.Offset < 0 {
+		return false
+	}
+	if array.Size(in.Shape) != array.Size(o.Shape) {
+		return true // it is not all of the output's memory
+	}
+	x, y := array.View{Shape: in.Shape, Strides: in.Strides}, array.View{Shape: o.Shape, Strides: slices.Clone(o.Strides)}
+	for a := range y.Strides {
+		y.Strides[a] /= times
+	}
+	if !array.Equal(in.Shape, o.Shape) {
+		return x.Contiguous() && y.Contiguous()
+	}
+	for a, n := range in.Shape {
+		if n > 1 && x.Strides[a] != y.Strides[a] {
+			return false
+		}
+	}
+	return true
 }
 
 // String shows the steps with their kernels.
