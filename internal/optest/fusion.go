@@ -43,13 +43,14 @@ func Fusion(t T, dev device.Device, caps Caps) {
 		}
 		g := RandomGraph(seed, used)
 		g.addTails(seed)
+		g.addKernels(seed, used)
 		s.fused(fmt.Sprintf("graph %d", seed), g, layout)
 		if len(s.failed) > maxReports {
 			break
 		}
 	}
 	least, rare := caps.Graphs, ""
-	for _, defs := range [][]*op.Def{graphPointwise(), graphReductions(), {op.Slice, op.Pad, op.Cat, op.Diagonal, op.Expand, op.Linear, op.MatMul, op.MaxPool2d, op.AvgPool2d, op.Conv2d,
+	for _, defs := range [][]*op.Def{graphPointwise(), graphReductions(), {op.Kernel, op.Slice, op.Pad, op.Cat, op.Diagonal, op.Expand, op.Linear, op.MatMul, op.MaxPool2d, op.AvgPool2d, op.Conv2d,
 		op.IndexSelect, op.Gather, op.Lookup("index_add"), op.Lookup("scatter_add")}} {
 		for _, d := range defs {
 			if used[d] < least {
@@ -89,6 +90,65 @@ func (g *Graph) addTails(seed uint64) {
 	}
 }
 
+// addKernels makes outputs of kernels on nodes of the graph, and of what reads their results:
+// elementwise operations, reductions, windows and other kernels.
+func (g *Graph) addKernels(seed uint64, used map[*op.Def]int) {
+	if len(g.Outs) == 0 {
+		return
+	}
+	r := rand.New(rand.NewPCG(seed, 9))
+	pool := slices.DeleteFunc(slices.Clone(g.Outs[0].Graph.Nodes), func(n *ir.Node) bool { return n.Results != nil || n.DType.Complex() })
+	any := func() *ir.Node { return pool[len(pool)-1-r.IntN(min(len(pool), 6+r.IntN(20)))] }
+	for range 1 + r.IntN(3) {
+		d := array.Float32
+		if r.IntN(3) == 0 {
+			d = array.Float64
+		}
+		bodies := []op.Body{polarBody(d), powerBody(d, r.IntN(2)), escapeBody(d), lookBody(d)}
+		b := bodies[r.IntN(len(bodies))]
+		array.Try(func() {
+			var args []*ir.Node
+			for _, p := range b.Params() {
+				args = append(args, op.Convert(any(), p.DType))
+			}
+			results := op.ApplyAll(op.Kernel, b, args...)
+			if results[0].Size() > 1<<15 {
+				return
+			}
+			used[op.Kernel]++
+			pool = append(pool, results...)
+			for range r.IntN(4) {
+				x := results[r.IntN(len(results))]
+				switch r.IntN(5) {
+				case 0:
+					x = op.Apply(op.Add, nil, x, any())
+				case 1:
+					x = op.Apply(op.Mul, nil, op.Convert(x, d), op.Convert(results[0], d))
+				case 2:
+					x = op.Apply(op.Softmax, op.Reduction{Axes: []int{-1}}, op.Convert(x, d))
+				case 3:
+					x = op.Apply(op.Max, op.Reduction{Axes: []int{r.IntN(2) - 1}, Keep: r.IntN(2) == 0}, x)
+				case 4:
+					if len(x.Shape) > 1 {
+						x = op.Transpose(x, 0, 1)
+					}
+				}
+				if x.Size() <= 1<<15 {
+					pool = append(pool, x)
+				}
+			}
+			for range 1 + r.IntN(2) {
+				if x := any(); x.Op != ir.Const && x.DType.Supported() {
+					g.Outs = append(g.Outs, x)
+				}
+			}
+			if r.IntN(2) == 0 {
+				g.Outs = append(g.Outs, results...)
+			}
+		})
+	}
+}
+
 func allContiguous(int) Layout { return Contiguous }
 
 // fused compares a graph planned as one, its inputs and then its outputs in the
@@ -100,8 +160,8 @@ func (s *suite) fused(name string, g *Graph, layout func(i int) Layout) {
 	want := map[*ir.Node]*Array{}
 	reach := ir.Reach(g.Outs)
 	for i, n := range g.Outs[0].Graph.Nodes[:len(reach)] {
-		if !reach[i] || n.Op == ir.Const {
-			continue
+		if !reach[i] || n.Op == ir.Const || n.Results != nil {
+			continue // of a node with several results each is computed by itself
 		}
 		if n.Op == ir.Input {
 			want[n] = g.X[n.Arg()]
@@ -136,6 +196,10 @@ func (s *suite) fused(name string, g *Graph, layout func(i int) Layout) {
 
 // alone rebuilds a node in a graph of its own, with its arguments as inputs.
 func alone(n *ir.Node, values map[*ir.Node]*Array) (*ir.Node, []*Array) {
+	if n.Op == ir.Result {
+		of, ins := alone(n.Args[0], values)
+		return of.Graph.Result(of, n.Arg()), ins
+	}
 	g := ir.New()
 	var ins []*Array
 	args := make([]*ir.Node, len(n.Args))
@@ -146,6 +210,9 @@ func alone(n *ir.Node, values map[*ir.Node]*Array) (*ir.Node, []*Array) {
 		}
 		args[i] = g.Input(len(ins), a.DType, a.Shape)
 		ins = append(ins, values[a])
+	}
+	if n.Results != nil {
+		return g.Several(n.Op, n.Attrs, n.Results, args...), ins
 	}
 	return g.Node(n.Op, n.Attrs, n.DType, n.Shape, n.Weak, args...), ins
 }
