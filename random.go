@@ -58,8 +58,10 @@ func (g *Generator) SetState(s GeneratorState) {
 	g.state = s
 }
 
-// next takes the state of one draw.
-func (g *Generator) next() GeneratorState {
+// Next makes one draw without computing it: the state returned is the one that the draw
+// has, for numbers that are made elsewhere, such as in a kernel.
+func (g *Generator) Next() GeneratorState {
+	g.notNil("next")
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	s := g.state
@@ -150,7 +152,7 @@ func (g *Generator) Randperm(n int) *Tensor {
 			data[i] = int64(i)
 		}
 		// Fisher and Yates's shuffle; step i takes word pair i of the draw.
-		s := g.next()
+		s := g.Next()
 		var w [4]uint32
 		for i := range n - 1 {
 			if i%2 == 0 {
@@ -204,7 +206,7 @@ func (t *Tensor) Dropout(p float64, g *Generator) *Tensor {
 	if p < 1 {
 		scale = 1 / (1 - p)
 	}
-	s := g.next()
+	s := g.Next()
 	return apply(op.Dropout, nil, operand{t: t}, word(s.Seed), word(s.Draw),
 		asOperand("dropout", p), asOperand("dropout", scale))
 }
@@ -237,7 +239,7 @@ func (g *Generator) draw(opName string, kind op.Distribution, d DType, shape []i
 	k := kind.Block(d)
 	m := (n + k - 1) / k
 	st := alloc(0, m*k*d.Size())
-	state := g.next()
+	state := g.Next()
 	t := &Tensor{v: array.View{Store: st, DType: d, Shape: s, Strides: array.RowMajor(s)}}
 	if n == 0 {
 		return t

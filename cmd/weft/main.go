@@ -80,6 +80,6 @@ func newRoot() *cobra.Command {
 		}
 		return err
 	})
-	root.AddCommand(newInfo(), newEval())
+	root.AddCommand(newInfo(), newEval(), newKernel())
 	return root
 }

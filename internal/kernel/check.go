@@ -183,6 +183,21 @@ func (f *Func) Params() []Param { return f.params }
 // Results returns the results, one at least.
 func (f *Func) Results() []Result { return f.results }
 
+// Text returns the source of the function.
+func (f *Func) Text() string {
+	for _, in := range f.src.files {
+		if from := f.src.fset.Position(f.decl.Pos()); from.Filename == in.name {
+			return string(in.src[from.Offset:f.src.fset.Position(f.decl.End()).Offset])
+		}
+	}
+	return ""
+}
+
+// AppendKey appends what tells the function from others.
+func (f *Func) AppendKey(k []byte) []byte {
+	return append(append(append(k, f.src.hash[:]...), f.name...), 0)
+}
+
 // TypeParams returns the names of the type parameters.
 func (f *Func) TypeParams() []string {
 	var names []string

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 	"math"
 	"math/rand/v2"
@@ -15,12 +16,15 @@ import (
 	"runtime"
 	"strings"
 
+	"testing/fstest"
+
 	"weft"
 	"weft/checkpoint"
 	"weft/data"
 	"weft/internal/array"
 	"weft/internal/ir"
 	"weft/internal/op"
+	"weft/kernel"
 	"weft/nn"
 	"weft/npy"
 	"weft/optim"
@@ -431,6 +435,21 @@ func init() {
 			closed.Close()
 			return pick(g, g.scope(), g.scope(), g.scope(), closed, nil, &weft.Scope{})
 		},
+		typ[*kernel.Source](): func(g *gen) any {
+			if g.chance(10) {
+				return pick(g, nil, &kernel.Source{})
+			}
+			return kernels
+		},
+		typ[*kernel.Func](): func(g *gen) any {
+			if g.chance(15) {
+				return pick(g, nil, &kernel.Func{})
+			}
+			return kernels.Func(pick(g, kernels.Names()...))
+		},
+		typ[fs.FS](): func(g *gen) any {
+			return pick[fs.FS](g, nil, fstest.MapFS{}, fstest.MapFS{"a.go": {Data: []byte(g.text())}, "b.go": {Data: []byte("package b\nfunc F(x int) int { return x }")}}, os.DirFS(g.dir))
+		},
 		typ[*weft.Formula](): func(g *gen) any {
 			if g.chance(20) {
 				return pick(g, nil, &weft.Formula{})
@@ -639,6 +658,42 @@ func (g *gen) function() *weft.Func {
 		Once: g.chance(3),
 	}
 }
+
+// kernels are functions of all kinds of parameters.
+var kernels = kernel.MustParse(`package kernels
+
+import "weft/kernel"
+
+func Add(x, y float32) float32 { return x + y }
+func Both[T float32 | float64 | int64](x, y T) (T, T) { return x + y, x * y }
+func Affine(a, b, c, d float64) (float64, float64) { return a * c, b*c + d }
+func Steps(x int32, n int8) int64 {
+	s := int64(0)
+	for i := range n {
+		s += int64(x) / int64(i)
+	}
+	return s
+}
+func Turn(z complex64) complex64 { return z * 1i }
+func Cross(a kernel.Near2[float32]) float32 { return a.At(0, 1) + a.At(1, 0) + a.At(-1, 0) }
+func Line(a, b kernel.Near1[float64], s float64) (float64, int32) { return a.At(-1) + s*b.At(2), int32(a.At(0)) }
+func Slide(a kernel.Near1[float32], n int) float32 { return a.At(n) }
+func Clamped(g kernel.Clamped2[float32], i, j int) float32 { return g.At(i, j) }
+func Wrapped(g kernel.Wrapped1[int8], i int) int8 { return g.At(i) }
+func Zeroed(g kernel.Zeroed3[float64], i int) float64 { return g.At(i, 2*i, -i) + float64(g.Dim(1)) }
+func Own(e kernel.Elem, g kernel.Array2[float64]) float64 { return g.At(e.Index(0), e.Index(1)) + float64(e.Dim(1)) }
+func Noise(e kernel.Elem, x float32) float32 { return x + e.Rand() + e.Randn() }
+func Last(x, y float32) float32 { return y }
+func Endless(x float32) float32 {
+	for x == x {
+		x = x * 0.5
+		if x == 0 {
+			return 1
+		}
+	}
+	return x
+}
+`)
 
 // first is the first argument of a Forward, nil if there is none.
 func first(x []*weft.Tensor) *weft.Tensor {

@@ -1,0 +1,101 @@
+package kernel
+
+import (
+	"weft/internal/array"
+	"weft/internal/eager"
+	"weft/internal/ir"
+	"weft/internal/kernel"
+	"weft/internal/op"
+)
+
+// Explain returns what runs for these arguments of [Func.Map], or of [Func.Stencil] where
+// the function is a stencil: the source, the loop program and its machine code.
+func (f *Func) Explain(args ...any) string {
+	f.check()
+	var r *runner
+	var xs []any
+	if f.IsStencil() {
+		s := f.stencil(args)
+		b := s.interior()
+		if b.empty() {
+			array.Failf(f.f.Name(), "", "has border alone in shape %v: nothing runs", s.shape)
+		}
+		r, xs = s.prepare(b)
+	} else {
+		r, _, xs = f.mapping(args)
+	}
+	return f.f.Text() + "\n\n" + eager.Explain(r.def, nil, xs...)
+}
+
+// ExprFunc makes f a function that formulas call by the name that it has in weft.Vars:
+//
+//	weft.Expr("2*f(x, y) + 1", weft.Vars{"f": f, "x": x, "y": y})
+func (f *Func) ExprFunc() any {
+	f.check()
+	return &eager.Func{Name: f.f.Name(), Attrs: called{f}, Compose: f.call}
+}
+
+// called is what a formula tells functions apart by.
+type called struct{ f *Func }
+
+// AppendKey implements [ir.Attrs].
+func (c called) AppendKey(k []byte) []byte {
+	k = c.f.f.AppendKey(k)
+	if c.f.vjp != nil {
+		k = c.f.vjp.f.AppendKey(append(k, "vjp"...))
+	}
+	return k
+}
+
+// call composes the function over nodes.
+func (f *Func) call(xs []*ir.Node) []*ir.Node {
+	name := f.f.Name()
+	params := f.taken()
+	if len(xs) != len(params) {
+		array.Failf(name, "", "takes %d arguments, got %d", len(params), len(xs))
+	}
+	if n := len(f.f.Results()); n != 1 {
+		array.Failf(name, "", "has %d results: a formula has values of one", n)
+	}
+	as := make([]argument, len(xs))
+	open := map[int]array.DType{}
+	for i, p := range params {
+		as[i] = argument{p: p, dtype: p.DType}
+		switch x := xs[i]; {
+		case x.Weak:
+		case p.DType == array.Invalid:
+			as[i].dtype = x.DType
+			if d, ok := open[p.TypeParam]; ok {
+				x = &ir.Node{DType: array.Promote(d, x.DType)}
+			}
+			open[p.TypeParam] = x.DType
+		case x.DType != p.DType:
+			array.Failf(name, p.Name, "is %s, got %s", p.Type, x.DType)
+		}
+	}
+	for i := range as {
+		a := &as[i]
+		if d, ok := open[a.p.TypeParam]; ok && a.dtype == array.Invalid {
+			a.dtype = d
+		} else if a.dtype == array.Invalid {
+			a.dtype = xs[i].DType
+		}
+	}
+	in := f.instance(as)
+	if takesRandom(in) {
+		array.Failf(name, "", "asks for random numbers, which a formula has none of: Map gives them")
+	}
+	var shapes [][]int
+	for i, p := range params {
+		if p.Role == kernel.Scalar {
+			shapes = append(shapes, xs[i].Shape)
+		}
+	}
+	if len(xs) == 0 {
+		array.Failf(name, "", "takes no arguments: it is a constant")
+	}
+	shape := array.Broadcast(name, shapes...)
+	fr := frame{g: xs[0].Graph, args: xs, shape: shape, extents: shape}
+	b := f.gradient(in, as, in.Returns())
+	return joined(op.ApplyAll(op.Kernel, b, fr.inputs(f, in)...), in.Returns())
+}

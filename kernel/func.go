@@ -1,0 +1,304 @@
+package kernel
+
+import (
+	"math"
+	"sync"
+	"sync/atomic"
+
+	"weft"
+	"weft/half"
+	"weft/internal/array"
+	"weft/internal/eager"
+	"weft/internal/ir"
+	"weft/internal/kernel"
+	"weft/internal/op"
+)
+
+func (s *Source) check(opName string) {
+	if s == nil || s.s == nil {
+		array.Failf(opName, "", "the kernel.Source is nil (Parse makes one)")
+	}
+}
+
+// fail panics with a fault in the source as a misuse of the kernel, so that [weft.Try]
+// returns it.
+func fail(name string, err error) {
+	panic(&array.Error{Kind: array.Misuse, Op: name, Msg: "does not compile", Err: err})
+}
+
+// A Func is a Go function that runs over arrays. It is safe for concurrent use.
+type Func struct {
+	f    *kernel.Func
+	vjp  *Func // of WithVJP
+	made *made
+}
+
+// made is what was made of a function so far, by the element types of its arguments and
+// the way it runs.
+type made struct {
+	mu sync.Mutex
+	m  map[string]*runner
+}
+
+// A runner runs a function of certain element types in a certain way.
+type runner struct {
+	def    *op.Def
+	random bool // takes seed and draw behind its arguments
+}
+
+// runners counts them: plans are told apart by a hash of what they are for.
+var runners atomic.Uint64
+
+func newRunner(name string, compose func(args []*ir.Node) []*ir.Node, vjp func(v *op.VJP)) *runner {
+	return &runner{def: &op.Def{Name: name, Hash: runners.Add(1) * 0x9e3779b97f4a7c15, Class: op.Composite, Arity: -1,
+		ComposeAll: func(args []*ir.Node, _ ir.Attrs) []*ir.Node { return compose(args) }, VJP: vjp}}
+}
+
+func (m *made) get(key []byte, make func() *runner) *runner {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.m[string(key)]
+	if r == nil {
+		r = make()
+		if m.m == nil {
+			m.m = map[string]*runner{}
+		}
+		m.m[string(key)] = r
+	}
+	return r
+}
+
+// key appends the element types of args.
+func key(to []byte, args []argument) []byte {
+	for i := range args {
+		to = append(to, byte(args[i].dtype))
+	}
+	return append(to, 0)
+}
+
+// Name returns the name of the function.
+func (f *Func) Name() string {
+	f.check()
+	return f.f.Name()
+}
+
+// Params returns the names of the parameters that arguments are given for.
+func (f *Func) Params() []string {
+	f.check()
+	var names []string
+	for _, p := range f.taken() {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// Results returns how many results there are.
+func (f *Func) Results() int {
+	f.check()
+	return len(f.f.Results())
+}
+
+// IsStencil reports a function whose first argument is a neighbourhood.
+func (f *Func) IsStencil() bool {
+	f.check()
+	params := f.taken()
+	return len(params) > 0 && params[0].Role == kernel.Near
+}
+
+func (f *Func) check() {
+	if f == nil || f.f == nil {
+		array.Failf("kernel", "", "the kernel.Func is nil (Source.Func gives one)")
+	}
+}
+
+// WithVJP returns f with a gradient of its own: grad takes the arguments of f and then the
+// gradient of each result of f, and returns the gradient of each argument of f that is a
+// float or complex, in their order. Without it gradients come from the derivatives of what
+// f computes.
+func (f *Func) WithVJP(grad *Func) *Func {
+	f.check()
+	grad.check()
+	return &Func{f: f.f, vjp: grad, made: &made{}}
+}
+
+// An argument is one that a kernel is called with.
+type argument struct {
+	p     kernel.Param
+	t     *weft.Tensor // nil for a Go number
+	x     any
+	dtype array.DType
+}
+
+func (a *argument) any() any {
+	if a.t != nil {
+		return a.t
+	}
+	return a.x
+}
+
+// taken returns the parameters that arguments are given for.
+func (f *Func) taken() []kernel.Param {
+	var out []kernel.Param
+	for _, p := range f.f.Params() {
+		if p.Role != kernel.Element {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// arguments checks args against the parameters and finds the element types of those that
+// are open.
+func (f *Func) arguments(args []any) []argument {
+	params := f.taken()
+	name := f.f.Name()
+	if len(args) != len(params) {
+		array.Failf(name, "", "takes %d arguments, got %d", len(params), len(args))
+	}
+	out := make([]argument, len(args))
+	open := map[int]array.DType{} // by type parameter
+	for i, p := range params {
+		a := argument{p: p, x: args[i], dtype: p.DType}
+		t, isTensor := args[i].(*weft.Tensor)
+		switch {
+		case isTensor:
+			a.t = t
+			if d := t.DType(); a.dtype == array.Invalid {
+				a.dtype = d
+				if o, ok := open[p.TypeParam]; ok {
+					d = array.Promote(d, o)
+				}
+				open[p.TypeParam] = d
+			} else if d != a.dtype {
+				array.Failf(name, p.Name, "is %s, got a tensor of %s (Tensor.To converts)", p.Type, d)
+			}
+		case p.Role != kernel.Scalar:
+			array.Failf(name, p.Name, "is %s: it takes a tensor, got %T", p.Type, args[i])
+		case integral(p.DType) && !whole(args[i]):
+			array.Failf(name, p.Name, "is %s, got %v", p.Type, args[i])
+		case numberDType(args[i]) == array.Invalid:
+			array.Failf(name, p.Name, "takes a tensor or a Go number, got %T", args[i])
+		}
+		if a.t != nil && p.Role != kernel.Scalar && t.Rank() != p.Rank {
+			array.Failf(name, p.Name, "is %s, got a tensor of shape %v", p.Type, t.Shape())
+		}
+		out[i] = a
+	}
+	for i := range out {
+		a := &out[i]
+		if a.dtype != array.Invalid {
+			continue
+		}
+		if d, ok := open[a.p.TypeParam]; ok {
+			a.dtype = d
+			continue
+		}
+		a.dtype = numberDType(a.x)
+		open[a.p.TypeParam] = a.dtype
+	}
+	return out
+}
+
+// instance returns the function for the element types of args.
+func (f *Func) instance(args []argument) *kernel.Instance {
+	dtypes := make([]array.DType, len(args))
+	for i, a := range args {
+		dtypes[i] = a.dtype
+	}
+	in, err := f.f.Instantiate(dtypes)
+	if err != nil {
+		fail(f.f.Name(), err)
+	}
+	return in
+}
+
+func integral(d array.DType) bool { return d.Integer() || d == array.Bool }
+
+// whole reports a Go number that an integer can be.
+func whole(x any) bool {
+	switch x := x.(type) {
+	case float64:
+		return x == math.Trunc(x)
+	case float32:
+		return whole(float64(x))
+	case complex64, complex128:
+		return false
+	}
+	return true
+}
+
+// numberDType returns the element type of a Go number, Invalid for what is none.
+func numberDType(x any) array.DType {
+	switch x.(type) {
+	case bool:
+		return array.Bool
+	case int, int64:
+		return array.Int64
+	case int8:
+		return array.Int8
+	case int16:
+		return array.Int16
+	case int32:
+		return array.Int32
+	case uint, uint64:
+		return array.Uint64
+	case uint8:
+		return array.Uint8
+	case uint16:
+		return array.Uint16
+	case uint32:
+		return array.Uint32
+	case float32:
+		return array.Float32
+	case float64:
+		return array.Float64
+	case half.Float16:
+		return array.Float16
+	case half.BFloat16:
+		return array.BFloat16
+	case complex64:
+		return array.Complex64
+	case complex128:
+		return array.Complex128
+	}
+	return array.Invalid
+}
+
+// parts appends x in the type of an argument, a complex number as its two parts.
+func parts(to []*ir.Node, x *ir.Node, d array.DType) []*ir.Node {
+	x = op.Convert(x, d)
+	if !d.Complex() {
+		return append(to, x)
+	}
+	return append(to, op.Apply(op.Real, nil, x), op.Apply(op.Imag, nil, x))
+}
+
+// joined puts the parts of complex results together.
+func joined(ys []*ir.Node, results []array.DType) []*ir.Node {
+	out := make([]*ir.Node, len(results))
+	k := 0
+	for i, d := range results {
+		if d.Complex() {
+			out[i] = op.Apply(op.Complex, nil, ys[k], ys[k+1])
+			k += 2
+			continue
+		}
+		out[i] = ys[k]
+		k++
+	}
+	return out
+}
+
+// run computes the results, into dst if there are any.
+func (r *runner) run(dst []*weft.Tensor, args []any) []*weft.Tensor {
+	return eager.Apply(r.def, nil, dst, args...)
+}
+
+// state takes the next draw of a generator.
+func state(g *weft.Generator) (seed, draw any) {
+	if g == nil {
+		g = weft.DefaultGenerator()
+	}
+	s := g.Next()
+	return int64(s.Seed), int64(s.Draw & (1<<32 - 1))
+}

@@ -1,0 +1,122 @@
+package kernel_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"weft"
+	"weft/kernel"
+)
+
+// fill returns n numbers from -1 to 1.
+func fill(r *rand.Rand, n int) []float64 {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = 2*r.Float64() - 1
+	}
+	return x
+}
+
+var lengths = []int{1, 2, 3, 4, 5, 17, 64, 100, 1000, 4097}
+
+// Combinations are in order: one that does not commute gives what a loop gives.
+func TestReduceKeepsOrder(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	f := kernels.Func("Affine")
+	for _, n := range lengths {
+		for _, behind := range []int{1, 3, 40} {
+			a, b := fill(r, 2*n*behind), fill(r, 2*n*behind)
+			got := f.ReduceAll(weft.FromSlice(a, 2, n, behind), weft.FromSlice(b, 2, n, behind), kernel.ReduceOpts{Axes: []int{1}})
+			ga, gb := weft.Data[float64](got[0]), weft.Data[float64](got[1])
+			for i := range 2 {
+				for j := range behind {
+					wa, wb := 1.0, 0.0
+					for k := range n {
+						at := (i*n+k)*behind + j
+						wa, wb = Affine(wa, wb, a[at], b[at])
+					}
+					if d := math.Abs(ga[i*behind+j]-wa) + math.Abs(gb[i*behind+j]-wb); d > 1e-12 {
+						t.Fatalf("n %d behind %d: %v %v, want %v %v", n, behind, ga[i*behind+j], gb[i*behind+j], wa, wb)
+					}
+				}
+			}
+		}
+	}
+	for _, n := range lengths {
+		x := weft.Arange[int](n).To(weft.Float32)
+		if got := kernels.Func("Last").Reduce(x).Item(); got != float64(n-1) {
+			t.Errorf("last of %d: %v", n, got)
+		}
+	}
+}
+
+// Mean and variance in one pass.
+func TestMapReduce(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, shape := range [][2]int{{1, 1}, {3, 5}, {70, 33}, {4, 10000}, {5000, 20}} {
+		for axis := range 2 {
+			for _, any := range []bool{false, true} {
+				x := fill(r, shape[0]*shape[1])
+				got := kernel.MapReduce(kernels.Func("One"), kernels.Func("Moments"), weft.FromSlice(x, shape[0], shape[1]), kernel.ReduceOpts{Axes: []int{axis}, Commutative: any, Keep: true})
+				n := shape[axis]
+				mean, m2 := weft.Data[float64](got[1]), weft.Data[float64](got[2])
+				if want := fmt.Sprint([]int{1, shape[1]}); axis == 0 && fmt.Sprint(got[0].Shape()) != want {
+					t.Fatalf("shape %v, want %s", got[0].Shape(), want)
+				}
+				for j := range mean {
+					at := func(k int) float64 {
+						if axis == 0 {
+							return x[k*shape[1]+j]
+						}
+						return x[j*shape[1]+k]
+					}
+					var sum, squares float64
+					for k := range n {
+						sum += at(k)
+					}
+					for k := range n {
+						d := at(k) - sum/float64(n)
+						squares += d * d
+					}
+					if math.Abs(mean[j]-sum/float64(n)) > 1e-12 || math.Abs(m2[j]-squares) > 1e-9 {
+						t.Fatalf("%v axis %d: mean %v, want %v; squares %v, want %v", shape, axis, mean[j], sum/float64(n), m2[j], squares)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestScanKeepsOrder(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	f := kernels.Func("Affine")
+	for _, n := range append(lengths, 0) {
+		for _, reverse := range []bool{false, true} {
+			const behind = 3
+			a, b := fill(r, 2*n*behind), fill(r, 2*n*behind)
+			got := f.ScanAll(weft.FromSlice(a, 2, n, behind), weft.FromSlice(b, 2, n, behind), kernel.ScanOpts{Axis: 1, Reverse: reverse})
+			ga, gb := weft.Data[float64](got[0]), weft.Data[float64](got[1])
+			for i := range 2 {
+				for j := range behind {
+					wa, wb := 1.0, 0.0
+					for k := range n {
+						if reverse {
+							k = n - 1 - k
+						}
+						at := (i*n+k)*behind + j
+						wa, wb = Affine(wa, wb, a[at], b[at])
+						if d := math.Abs(ga[at]-wa) + math.Abs(gb[at]-wb); d > 1e-12 {
+							t.Fatalf("n %d reverse %v at %d: %v %v, want %v %v", n, reverse, k, ga[at], gb[at], wa, wb)
+						}
+					}
+				}
+			}
+		}
+	}
+	x := weft.Arange[int](5)
+	if got, want := fmt.Sprint(weft.Data[int64](kernels.Func("Add").Scan(x))), "[0 1 3 6 10]"; got != want {
+		t.Errorf("running sum %s, want %s", got, want)
+	}
+}

@@ -1,0 +1,99 @@
+package kernel
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"weft/internal/kernel"
+)
+
+// An Error is a fault in the source of a kernel. Its text has file, line and column, the
+// line, and a caret under the fault.
+type Error = kernel.Error
+
+// A Source is Go source with functions that can be kernels. It is safe for concurrent use.
+type Source struct{ s *kernel.Source }
+
+// Parse reads a Go file from text. What does not matter to the functions that are asked
+// for may be anything.
+func Parse(src string) (*Source, error) {
+	return parse(kernel.File{Name: "kernel.go", Src: []byte(src)})
+}
+
+// MustParse is [Parse] for source that is part of the program: it panics with the error.
+func MustParse(src string) *Source {
+	s, err := Parse(src)
+	if err != nil {
+		fail("parse", err)
+	}
+	return s
+}
+
+// ParseFS reads the files of one package that match the patterns of [fs.Glob].
+func ParseFS(fsys fs.FS, patterns ...string) (*Source, error) {
+	var files []kernel.File
+	seen := map[string]bool{}
+	if fsys == nil {
+		return nil, errors.New("kernel: the file system is nil")
+	}
+	for _, p := range patterns {
+		names, err := fs.Glob(fsys, p)
+		if err != nil {
+			return nil, fmt.Errorf("kernel: pattern %q: %w", p, err)
+		}
+		if len(names) == 0 {
+			return nil, fmt.Errorf("kernel: no file matches %q: %w", p, fs.ErrNotExist)
+		}
+		for _, name := range names {
+			if seen[name] {
+				continue
+			}
+			seen[name] = true
+			src, err := fs.ReadFile(fsys, name)
+			if err != nil {
+				return nil, err
+			}
+			files = append(files, kernel.File{Name: name, Src: src})
+		}
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("kernel: no pattern is given: %w", fs.ErrNotExist)
+	}
+	return parse(files...)
+}
+
+func parse(files ...kernel.File) (*Source, error) {
+	s, err := kernel.Parse(files...)
+	if err != nil {
+		return nil, err
+	}
+	return &Source{s}, nil
+}
+
+// Names returns the names of the functions, in order.
+func (s *Source) Names() []string {
+	s.check("names")
+	return s.s.Names()
+}
+
+// Lookup checks the function of that name, and what it calls, and returns it. The error
+// is an [*Error].
+func (s *Source) Lookup(name string) (*Func, error) {
+	s.check("lookup")
+	f, err := s.s.Func(name)
+	if err != nil {
+		return nil, err
+	}
+	return &Func{f: f, made: &made{}}, nil
+}
+
+// Func is [Source.Lookup] for functions that are part of the program: it panics with the
+// error.
+func (s *Source) Func(name string) *Func {
+	f, err := s.Lookup(name)
+	if err != nil {
+		fail(name, err)
+	}
+	return f
+}

@@ -1,0 +1,534 @@
+package kernel
+
+import (
+	"slices"
+
+	"weft"
+	"weft/internal/array"
+	"weft/internal/ir"
+	"weft/internal/kernel"
+	"weft/internal/op"
+)
+
+// StencilOpts are the options of [Func.Stencil], given behind its arguments.
+type StencilOpts struct {
+	Border Border
+	// BorderFunc, if not nil, is used instead of Border: it returns the index that is read
+	// for index i, which lies outside, of an axis of n elements.
+	BorderFunc func(i, n int) int
+	// Cval is the value of Constant and Fill, a Go number; nil means 0, or, for Constant
+	// with Out, that results there stay as they are.
+	Cval any
+	// Neighborhood gives the least and the greatest offset of each axis that the kernel
+	// reads. It is needed where offsets are not constant, and found otherwise: the offsets
+	// of all reads and 0.
+	Neighborhood [][2]int
+	// Step computes every Step-th element of each axis alone; nil means 1.
+	Step []int
+	// Out, if not nil, are tensors that receive the results. No gradient is recorded.
+	Out []*weft.Tensor
+	// Generator gives the random numbers of kernel.Elem; nil means weft.DefaultGenerator.
+	Generator *weft.Generator
+}
+
+// Stencil computes the function for every element of its first argument, of which the
+// function reads the neighbourhood, and returns its one result. Further neighbourhoods
+// are of arrays with as many axes that are nowhere shorter; scalar parameters take Go
+// numbers and tensors that broadcast to the first argument. A [StencilOpts] may stand
+// behind the arguments.
+//
+// The rules are those of Numba's @stencil unless an option says otherwise: what an
+// element reads beyond the array makes it part of the border, where results are Cval.
+func (f *Func) Stencil(args ...any) *weft.Tensor {
+	f.check()
+	if n := len(f.f.Results()); n != 1 {
+		array.Failf(f.f.Name(), "", "has %d results: StencilAll returns them", n)
+	}
+	return f.StencilAll(args...)[0]
+}
+
+// StencilAll is [Func.Stencil] for functions with any number of results.
+func (f *Func) StencilAll(args ...any) []*weft.Tensor {
+	f.check()
+	s := f.stencil(args)
+	return s.into(s.opts.Out)
+}
+
+// into computes the results, into dst if there are any, which may be memory that is read.
+func (s *stencil) into(dst []*weft.Tensor) []*weft.Tensor {
+	for _, t := range dst {
+		for _, a := range s.as {
+			if t == nil || a.t == nil {
+				continue
+			}
+			if v, w := t.View(), a.t.View(); v.Overlaps(&w) {
+				apart := make([]*weft.Tensor, len(dst))
+				for i, t := range dst {
+					apart[i] = t.Clone()
+				}
+				for i, y := range s.run(apart) {
+					dst[i].Assign(y)
+				}
+				return dst
+			}
+		}
+	}
+	return s.run(dst)
+}
+
+// A stencil is a call of one.
+type stencil struct {
+	f      *Func
+	name   string
+	opts   StencilOpts
+	as     []argument
+	in     *kernel.Instance
+	near   []int // the arguments that are neighbourhoods
+	shape  []int // of the first
+	lo, hi []int // the neighbourhood: lo <= 0 <= hi unless it is given
+	step   []int
+	seed   any
+	draw   any
+}
+
+func (f *Func) stencil(args []any) *stencil {
+	s := &stencil{f: f, name: f.f.Name()}
+	if n := len(args) - 1; n >= 0 {
+		switch o := args[n].(type) {
+		case StencilOpts:
+			s.opts, args = o, args[:n]
+		case *StencilOpts:
+			if o != nil {
+				s.opts = *o
+			}
+			args = args[:n]
+		}
+	}
+	s.as = f.arguments(args)
+	for i, a := range s.as {
+		if a.p.Role == kernel.Near {
+			s.near = append(s.near, i)
+		}
+	}
+	if len(s.near) == 0 || s.near[0] != 0 {
+		array.Failf(s.name, "", "is no stencil: its first parameter is no neighbourhood (kernel.Near1 to Near6)")
+	}
+	s.shape = s.as[0].t.Shape()
+	for _, i := range s.near[1:] {
+		a := s.as[i]
+		shape := a.t.Shape()
+		if len(shape) != len(s.shape) {
+			array.Failf(s.name, a.p.Name, "has %d axes, the first neighbourhood %d", len(shape), len(s.shape))
+		}
+		for k, n := range shape {
+			if n < s.shape[k] {
+				array.Failf(s.name, a.p.Name, "of shape %v is shorter than the first neighbourhood, of shape %v, along axis %d", shape, s.shape, k)
+			}
+		}
+	}
+	s.in = f.instance(s.as)
+	s.steps()
+	s.reach()
+	if s.opts.Border > Valid {
+		array.Failf(s.name, "Border", "is %s", s.opts.Border)
+	}
+	s.cval()
+	if takesRandom(s.in) {
+		s.seed, s.draw = state(s.opts.Generator)
+	}
+	return s
+}
+
+// reach finds the neighbourhood.
+func (s *stencil) reach() {
+	rank := len(s.shape)
+	s.lo, s.hi = make([]int, rank), make([]int, rank)
+	if n := s.opts.Neighborhood; n != nil {
+		if len(n) != rank {
+			array.Failf(s.name, "Neighborhood", "has %d axes, the first neighbourhood %d", len(n), rank)
+		}
+		for k, r := range n {
+			if r[0] > r[1] || r[0] < -maxReach || r[1] > maxReach {
+				array.Failf(s.name, "Neighborhood", "runs from %d to %d along axis %d", r[0], r[1], k)
+			}
+			s.lo[k], s.hi[k] = r[0], r[1]
+		}
+	}
+	read := false
+	for _, o := range s.in.Loads() {
+		param := s.f.f.Params()[o.Param].Name
+		if !o.Constant {
+			if s.opts.Neighborhood == nil {
+				array.Failf(s.name, "Neighborhood", "is needed: the offsets at which %s is read are not constant", param)
+			}
+			if !slices.Equal(s.step, slices.Repeat([]int{1}, rank)) {
+				array.Failf(s.name, "Step", "is for constant offsets; those at which %s is read are not", param)
+			}
+			read = true
+		}
+		for _, d := range o.At {
+			read = true
+			for k, i := range d {
+				if s.opts.Neighborhood != nil {
+					if i < s.lo[k] || i > s.hi[k] {
+						array.Failf(s.name, "Neighborhood", "does not have offset %d along axis %d, at which %s is read", i, k, param)
+					}
+					continue
+				}
+				if i < -maxReach || i > maxReach {
+					array.Failf(s.name, param, "is read at offset %d", i)
+				}
+				s.lo[k], s.hi[k] = min(s.lo[k], i), max(s.hi[k], i)
+			}
+		}
+	}
+	if !read {
+		array.Failf(s.name, "", "reads no neighbourhood")
+	}
+	for k := range s.lo { // as Numba's: elements before the first that reads stay inside
+		s.lo[k], s.hi[k] = min(s.lo[k], 0), max(s.hi[k], 0)
+	}
+}
+
+// maxReach bounds offsets, so that sums of them and of lengths do not overflow.
+const maxReach = 1 << 40
+
+func (s *stencil) steps() {
+	s.step = make([]int, len(s.shape))
+	for k := range s.step {
+		s.step[k] = 1
+	}
+	if s.opts.Step == nil {
+		return
+	}
+	if len(s.opts.Step) != len(s.shape) {
+		array.Failf(s.name, "Step", "has %d axes, the first neighbourhood %d", len(s.opts.Step), len(s.shape))
+	}
+	for k, n := range s.opts.Step {
+		if n < 1 {
+			array.Failf(s.name, "Step", "is %d along axis %d", n, k)
+		}
+		s.step[k] = n
+	}
+}
+
+// cval checks that the value of the border is one of every result's type.
+func (s *stencil) cval() {
+	if s.opts.Cval == nil {
+		return
+	}
+	d := numberDType(s.opts.Cval)
+	if d == array.Invalid {
+		array.Failf(s.name, "Cval", "is a %T, not a Go number", s.opts.Cval)
+	}
+	for _, r := range s.in.Returns() {
+		if d.Complex() && !r.Complex() {
+			array.Failf(s.name, "Cval", "is complex, the result is %s", r)
+		}
+		if d.Float() && r.Integer() && weft.Scalar(s.opts.Cval, array.Float64).Item() != weft.Scalar(s.opts.Cval, r).Item() {
+			array.Failf(s.name, "Cval", "is %v, which %s does not hold", s.opts.Cval, r)
+		}
+	}
+}
+
+func (s *stencil) fill() any {
+	if s.opts.Cval == nil {
+		return 0
+	}
+	return s.opts.Cval
+}
+
+// A box is a range of places of the first argument along each axis, every step-th of
+// which is computed.
+type box struct{ lo, hi []int }
+
+func (b box) empty() bool {
+	for k := range b.lo {
+		if b.lo[k] >= b.hi[k] {
+			return true
+		}
+	}
+	return false
+}
+
+// interior returns the places whose whole neighbourhood lies inside.
+func (s *stencil) interior() box {
+	b := box{make([]int, len(s.shape)), make([]int, len(s.shape))}
+	for k, n := range s.shape {
+		b.lo[k] = -s.lo[k]
+		b.hi[k] = max(n-s.hi[k], b.lo[k])
+		if b.lo[k] > n {
+			b.lo[k], b.hi[k] = n, n
+		}
+	}
+	return b
+}
+
+// places returns the box of results for places of b, rounded to steps counted from first.
+func (s *stencil) places(b box, first []int) box {
+	p := box{make([]int, len(b.lo)), make([]int, len(b.lo))}
+	for k := range b.lo {
+		up := func(i int) int { return (i - first[k] + s.step[k] - 1) / s.step[k] }
+		p.lo[k], p.hi[k] = up(b.lo[k]), up(b.hi[k])
+	}
+	return p
+}
+
+// run computes the results, into dst if there are any.
+func (s *stencil) run(dst []*weft.Tensor) []*weft.Tensor {
+	inner := s.interior()
+	first := make([]int, len(s.shape))
+	all := box{first, s.shape}
+	if s.opts.Border == Valid && s.opts.BorderFunc == nil {
+		first, all = inner.lo, inner
+	}
+	whole := s.places(all, first)
+	s.checkOut(dst, whole.hi)
+	reads := s.opts.BorderFunc != nil || s.opts.Border != Constant && s.opts.Border != Valid
+	if whole.empty() {
+		return s.filled(dst, whole.hi)
+	}
+	at := func(b box) box { // the places that are computed
+		p := s.places(b, first)
+		for k := range p.lo {
+			p.lo[k], p.hi[k] = first[k]+p.lo[k]*s.step[k], first[k]+p.hi[k]*s.step[k]
+		}
+		return p
+	}
+	if !reads && s.opts.Border == Valid || inner.equal(all) {
+		return s.launch(dst, at(all))
+	}
+	if dst == nil && s.recorded() {
+		if reads {
+			return s.launch(nil, at(all))
+		}
+		return s.padded(s.launch(nil, at(inner)), s.places(inner, first), whole.hi)
+	}
+	fresh := dst == nil
+	if fresh {
+		dst = s.filledWith(whole.hi)
+	}
+	s.write(dst, inner, all, first, at, reads, !fresh)
+	return dst
+}
+
+// write computes the places of all into dst: those of inner without a look beyond the
+// array, those around by the border.
+func (s *stencil) write(dst []*weft.Tensor, inner, all box, first []int, at func(box) box, reads, fill bool) {
+	windows := func(p box) []*weft.Tensor {
+		out := make([]*weft.Tensor, len(dst))
+		spans := make([]weft.Span, len(p.lo))
+		for k := range spans {
+			spans[k] = weft.Range(p.lo[k], p.hi[k])
+		}
+		for i, t := range dst {
+			out[i] = t.Slice(spans...)
+		}
+		return out
+	}
+	compute := func(b box) {
+		if b = at(b); !b.empty() {
+			s.launch(windows(s.places(b, first)), b)
+		}
+	}
+	inner = inner.within(all)
+	compute(inner)
+	// What surrounds it: along each axis what lies before and behind, of the rest.
+	rest := box{slices.Clone(all.lo), slices.Clone(all.hi)}
+	for k := range s.shape {
+		for _, side := range [2][2]int{{rest.lo[k], inner.lo[k]}, {inner.hi[k], rest.hi[k]}} {
+			b := box{slices.Clone(rest.lo), slices.Clone(rest.hi)}
+			b.lo[k], b.hi[k] = side[0], min(max(side[1], side[0]), rest.hi[k])
+			switch {
+			case b.empty():
+			case reads:
+				compute(b)
+			case s.opts.Cval != nil && fill:
+				for _, t := range windows(s.places(b, first)) {
+					t.Fill(s.opts.Cval)
+				}
+			}
+		}
+		rest.lo[k], rest.hi[k] = inner.lo[k], inner.hi[k]
+	}
+}
+
+// within is what b and c share.
+func (b box) within(c box) box {
+	d := box{make([]int, len(b.lo)), make([]int, len(b.lo))}
+	for k := range b.lo {
+		d.lo[k] = min(max(b.lo[k], c.lo[k]), c.hi[k])
+		d.hi[k] = max(min(b.hi[k], c.hi[k]), d.lo[k])
+	}
+	return d
+}
+
+func (b box) equal(c box) bool { return slices.Equal(b.lo, c.lo) && slices.Equal(b.hi, c.hi) }
+
+// recorded reports an argument whose gradient is wanted.
+func (s *stencil) recorded() bool {
+	for _, a := range s.as {
+		if a.t != nil && a.t.RequiresGrad() {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *stencil) checkOut(dst []*weft.Tensor, shape []int) {
+	results := s.in.Returns()
+	if dst == nil {
+		return
+	}
+	if len(dst) != len(results) {
+		array.Failf(s.name, "Out", "has %d tensors for %d results", len(dst), len(results))
+	}
+	for i, t := range dst {
+		if !slices.Equal(t.Shape(), shape) || t.DType() != results[i] {
+			array.Failf(s.name, "Out", "%d is %s of shape %v, the result %s of shape %v", i, t.DType(), t.Shape(), results[i], shape)
+		}
+	}
+}
+
+// filled returns results that are border all over.
+func (s *stencil) filled(dst []*weft.Tensor, shape []int) []*weft.Tensor {
+	if dst != nil {
+		return dst
+	}
+	return s.filledWith(shape)
+}
+
+func (s *stencil) filledWith(shape []int) []*weft.Tensor {
+	var out []*weft.Tensor
+	for _, d := range s.in.Returns() {
+		out = append(out, weft.Full(s.fill(), d, shape...))
+	}
+	return out
+}
+
+// padded puts a border of the fill around results.
+func (s *stencil) padded(ys []*weft.Tensor, at box, shape []int) []*weft.Tensor {
+	var pads []int
+	for k := range shape {
+		pads = append(pads, at.lo[k], shape[k]-at.hi[k])
+	}
+	for i, y := range ys {
+		ys[i] = pad(y, pads, s.fill())
+	}
+	return ys
+}
+
+// pad is Tensor.Pad by any Go number.
+func pad(x *weft.Tensor, pads []int, fill any) *weft.Tensor {
+	c := weft.Scalar(fill, array.Complex128).ItemComplex()
+	if imag(c) != 0 {
+		return weft.Complex(x.Real().Pad(real(c), pads...), x.Imag().Pad(imag(c), pads...))
+	}
+	return x.Pad(real(c), pads...)
+}
+
+// launch computes the places of b, whose bounds are multiples of the steps apart.
+func (s *stencil) launch(dst []*weft.Tensor, b box) []*weft.Tensor {
+	r, xs := s.prepare(b)
+	return r.run(dst, xs)
+}
+
+// prepare returns what computes the places of b, and its arguments.
+func (s *stencil) prepare(b box) (*runner, []any) {
+	rank := len(s.shape)
+	lo, hi := make([]int, rank), make([]int, rank)
+	for k := range lo {
+		lo[k], hi[k] = b.lo[k]+s.lo[k], b.hi[k]-s.step[k]+1+s.hi[k]
+	}
+	e := edge{s.opts.Border, s.opts.BorderFunc, s.fill()}
+	xs := make([]any, len(s.as), len(s.as)+2*rank+2)
+	for i, a := range s.as {
+		switch {
+		case a.p.Role == kernel.Near:
+			xs[i] = e.part(a.t, s.shape, lo, hi)
+		case a.p.Role == kernel.Scalar && a.t != nil && a.t.Rank() > 0:
+			xs[i] = s.cut(a, b)
+		default:
+			xs[i] = a.any()
+		}
+	}
+	var few [64]byte
+	k := append(key(few[:0], s.as), 's')
+	for i := range s.lo {
+		k = ir.Int(ir.Int(ir.Int(k, s.lo[i]), s.hi[i]), s.step[i])
+	}
+	if s.seed != nil {
+		xs = append(xs, s.seed, s.draw)
+	}
+	for _, n := range s.shape {
+		k = ir.Int(k, n) // extents are numbers of the graph
+	}
+	for axis := range rank {
+		xs = append(xs, b.lo[axis])
+	}
+	return s.f.made.get(k, s.runner), xs
+}
+
+// cut returns the part of an argument that broadcasts to the first one which belongs to
+// the places of b.
+func (s *stencil) cut(a argument, b box) *weft.Tensor {
+	shape := a.t.Shape()
+	if !array.Equal(array.Broadcast(s.name, shape, s.shape), s.shape) {
+		array.Failf(s.name, a.p.Name, "of shape %v does not broadcast to the first neighbourhood, of shape %v", shape, s.shape)
+	}
+	spans := make([]weft.Span, len(shape))
+	for j, n := range shape {
+		k := len(s.shape) - len(shape) + j
+		if spans[j] = weft.All; n > 1 {
+			spans[j] = weft.Range(b.lo[k], min(b.hi[k], n), s.step[k])
+		}
+	}
+	return a.t.Slice(spans...)
+}
+
+// runner composes the function over arrays that are cut to what the results read.
+func (s *stencil) runner() *runner {
+	in, f := s.in, s.f
+	rank := len(s.shape)
+	lo, hi, step, extents := s.lo, s.hi, s.step, s.shape
+	n := len(s.as)
+	b := in.Split()
+	if b == nil {
+		b = in.Within(lo, hi)
+	}
+	return newRunner(s.name, func(xs []*ir.Node) []*ir.Node {
+		fr := frame{g: xs[0].Graph, args: xs[:n], extents: extents, around: extents, more: xs[n:]}
+		fr.shape = make([]int, rank)
+		for k := range fr.shape {
+			fr.shape[k] = (xs[0].Shape[k]-(hi[k]-lo[k])-1)/step[k] + 1
+		}
+		first := xs[len(xs)-rank:]
+		fr.place = func(axis int, i *ir.Node) *ir.Node {
+			if step[axis] != 1 {
+				i = op.Apply(op.Mul, nil, i, fr.whole(step[axis]))
+			}
+			return op.Apply(op.Add, nil, i, op.Convert(first[axis], array.Int64))
+		}
+		window := func(x *ir.Node, d []int) *ir.Node {
+			w := op.Window{Start: make([]int, rank), Step: step, Count: fr.shape}
+			for k := range w.Start {
+				w.Start[k] = -lo[k]
+				if d != nil {
+					w.Start[k] += d[k]
+				}
+			}
+			return op.Apply(op.Slice, w, x)
+		}
+		args := fr.converted(f, in)
+		fr.prove(f, b, args)
+		var inputs []*ir.Node
+		for _, i := range b.Inputs() {
+			if i.Kind != kernel.Argument || i.Role != kernel.Near {
+				inputs = append(inputs, fr.input(i, args))
+				continue
+			}
+			inputs = append(inputs, part(window(args[i.Param], i.At), i.Part))
+		}
+		return joined(op.ApplyAll(op.Kernel, b, inputs...), in.Returns())
+	}, nil)
+}
