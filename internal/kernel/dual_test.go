@@ -1,4 +1,4 @@
-package kernel
+package kernel_test
 
 import (
 	"math"
@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"weft/internal/array"
+	. "weft/internal/kernel"
 	"weft/internal/loop"
 	"weft/internal/op"
 )

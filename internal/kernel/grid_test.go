@@ -1,4 +1,4 @@
-package kernel
+package kernel_test
 
 import (
 	"math"
@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
+	. "weft/internal/kernel"
 	"weft/internal/loop"
 	"weft/internal/op"
 	"weft/kernel"

@@ -1,4 +1,4 @@
-package kernel
+package kernel_test
 
 import (
 	_ "embed"
@@ -13,6 +13,7 @@ import (
 	"weft/internal/array"
 	"weft/internal/interp"
 	"weft/internal/jit"
+	. "weft/internal/kernel"
 	"weft/internal/loop"
 	"weft/internal/op"
 	"weft/internal/x86"
@@ -51,9 +52,9 @@ func dtypeOf(t reflect.Type) array.DType {
 	case reflect.Uint:
 		return array.Uint64
 	}
-	for _, e := range elements {
-		if e.d.String() == t.Kind().String() {
-			return e.d
+	for d := array.DType(1); d <= array.Complex128; d++ {
+		if d.String() == t.Kind().String() {
+			return d
 		}
 	}
 	panic(t.String())

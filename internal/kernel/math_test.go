@@ -1,4 +1,4 @@
-package kernel
+package kernel_test
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	. "weft/internal/kernel"
 	"weft/internal/loop"
 )
 
@@ -115,8 +116,8 @@ func TestNarrow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := inst.lowerer(emitter(b, inst))
-		b.Pass(func() { l.run() })
+		e := emitter(b, inst)
+		b.Pass(func() { inst.EmitKernel(e) })
 		wide := false
 		for _, in := range b.Program().Ins {
 			// Formulas of float32 use float64 inside; conversions of the argument do not stand alone.
