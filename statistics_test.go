@@ -2,6 +2,9 @@ package weft
 
 import (
 	"math"
+	"math/rand/v2"
+	"slices"
+	"sort"
 	"testing"
 )
 
@@ -58,4 +61,43 @@ func equalInts(a, b []int) bool {
 		}
 	}
 	return true
+}
+
+// Rows of evenly spaced elements, and almost such, with many values for each: the places that
+// sort.Search finds.
+func TestSearchInEvenRows(t *testing.T) {
+	inf, nan := math.Inf(1), math.NaN()
+	rows := map[string][]float64{"even": nil, "doubled": nil, "bent": nil, "zeros": {-2, -1, math.Copysign(0, -1), 0, 0, 1, 2, 3}, "infinite": {-inf, -1, 0, 1, 2, 3, 4, inf}, "nan": {0, 1, 2, 3, 4, 5, 6, nan}}
+	for i := range 64 {
+		rows["even"] = append(rows["even"], -1+float64(i)/32)
+		rows["doubled"] = append(rows["doubled"], float64(i/2))
+		rows["bent"] = append(rows["bent"], float64(i*i*i))
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	for name, row := range rows {
+		values := []float64{nan, -nan, inf, -inf, 0, math.Copysign(0, -1), -1e300, 1e300}
+		for len(values) < 4*len(row)+100 {
+			lo, hi := row[1], row[len(row)-2]
+			values = append(values, lo-1+r.Float64()*(hi-lo+2), row[r.IntN(len(row))])
+		}
+		for _, d := range []DType{Float32, Float64} {
+			// As the rounded elements have it.
+			row, values := Data[float64](FromSlice(row).To(d).To(Float64)), Data[float64](FromSlice(values).To(d).To(Float64))
+			for _, right := range []bool{false, true} {
+				after := func(x, v float64) bool { // x comes after v, or is it; NaN is last
+					if math.IsNaN(v) {
+						return math.IsNaN(x) && !right
+					}
+					return math.IsNaN(x) || x > v || x == v && !right
+				}
+				both := FromSlice(slices.Concat(row, row)).Reshape(2, len(row)).To(d)
+				got := Data[int64](both.SearchSorted(FromSlice(slices.Concat(values, values)).Reshape(2, len(values)).To(d), SearchOpts{Right: right}))
+				for i, v := range slices.Concat(values, values) {
+					if want := sort.Search(len(row), func(k int) bool { return after(row[k], v) }); got[i] != int64(want) {
+						t.Fatalf("%s, %s, right %v: %v (number %d) goes to %d, want %d", name, d, right, v, i, got[i], want)
+					}
+				}
+			}
+		}
+	}
 }

@@ -122,7 +122,7 @@ func radix(a, b []uint64, lo int) (sorted, other []uint64) {
 		}
 		return a, b
 	}
-	if len(a) < 1<<13 || lo > 32 {
+	if lo > 32 {
 		for ; lo < 64; lo += 8 {
 			var ends [1 << 8]uint32
 			for _, x := range a {
@@ -132,14 +132,16 @@ func radix(a, b []uint64, lo int) (sorted, other []uint64) {
 		}
 		return a, b
 	}
-	var ends [3][1 << 11]uint32 // for all three digits, the highest of which has ten bits
+	// Digits of eight bits: as many places to write to as the first cache holds lines of.
+	var ends [4][1 << 8]uint32
 	for _, x := range a {
-		ends[0][x>>32&0x7ff]++
-		ends[1][x>>43&0x7ff]++
-		ends[2][x>>54]++
+		ends[0][x>>32&0xff]++
+		ends[1][x>>40&0xff]++
+		ends[2][x>>48&0xff]++
+		ends[3][x>>56]++
 	}
 	for i := range ends {
-		a, b = byDigit(a, b, 32+11*i, ends[i][:])
+		a, b = byDigit(a, b, 32+8*i, ends[i][:])
 	}
 	return a, b
 }
@@ -326,10 +328,35 @@ func searchSorted[U bitsOf](c *device.Call) error {
 	for i, e := range elements[U](sorted) {
 		keys[i] = o.key(uint64(e) << o.shift)
 	}
+	guesses := make([]guess[U], sorted.Size()/n)
+	if o.float && unsafe.Sizeof(U(0)) >= 4 && n >= 8 && each >= 4*n {
+		for i := range guesses {
+			guesses[i] = guessOf(elements[U](sorted)[i*n:][:n])
+		}
+	}
 	right := c.Node.Attrs.(op.Search).Right
 	places := elements[int64](&c.Out[0])
 	par.Run(len(queries), 1<<12, 0, func(_, begin, end int) {
 		for i := begin; i < end; {
+			if g := guesses[i/each]; g.even {
+				to := min(end, (i/each+1)*each)
+				found := places[i:to]
+				g.search(found, queries[i:to], elements[U](sorted)[i/each*n:][:n], right)
+				for j, at := range found {
+					if at >= 0 {
+						continue
+					}
+					k := o.key(uint64(queries[i+j]) << o.shift)
+					if found[j] = int64(n); right {
+						if k++; k == 0 {
+							continue
+						}
+					}
+					found[j] = int64(below(keys[i/each*n:][:n], [together]uint64{k, k, k, k})[0])
+				}
+				i = to
+				continue
+			}
 			m := min(together, end-i)
 			if i/each != (i+m-1)/each {
 				m = 1
@@ -354,6 +381,59 @@ func searchSorted[U bitsOf](c *device.Call) error {
 		}
 	})
 	return nil
+}
+
+// value is a float of four or eight bytes.
+func value[U bitsOf](u U) float64 {
+	if unsafe.Sizeof(u) == 4 {
+		return float64(math.Float32frombits(uint32(u)))
+	}
+	return math.Float64frombits(uint64(u))
+}
+
+// A guess says about how many elements of a sorted row are not above a value, taking them to
+// be as far apart from each other everywhere, as the edges of a histogram are.
+type guess[U bitsOf] struct {
+	even         bool
+	first, scale float64 // elements for each 1
+}
+
+func guessOf[U bitsOf](row []U) guess[U] {
+	first := value(row[0])
+	scale := float64(len(row)-1) / (value(row[len(row)-1]) - first)
+	return guess[U]{scale > 0 && !math.IsInf(scale, 0), first, scale} // false for a NaN
+}
+
+// search gives how many elements of the row are below each value, or not above it, or -1
+// where the guess is wrong by more than one.
+func (g guess[U]) search(places []int64, values, row []U, orEqual bool) {
+	n := len(row)
+	for i, u := range values {
+		v := value(u)
+		at := int(float64((v-g.first)*g.scale)) + 1
+		switch {
+		case uint(at-1) < uint(n-1) && between(value(row[at-1]), v, value(row[at]), orEqual):
+		case uint(at) < uint(n-1) && between(value(row[at]), v, value(row[at+1]), orEqual): // by rounding
+			at++
+		case uint(at-2) < uint(n-1) && between(value(row[at-2]), v, value(row[at-1]), orEqual):
+			at--
+		case v < g.first:
+			at = 0
+		case v > value(row[n-1]):
+			at = n
+		default:
+			at = -1
+		}
+		places[i] = int64(at)
+	}
+}
+
+// between reports that a value lies from lo, or from above it, to hi, or to below it.
+func between(lo, v, hi float64, orEqual bool) bool {
+	if orEqual {
+		return lo <= v && v < hi
+	}
+	return lo < v && v <= hi
 }
 
 // below says how many of the keys of a sorted row, of which there are some, are below each

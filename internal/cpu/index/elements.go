@@ -154,8 +154,11 @@ func (p *Places) Gather(out, x *array.View) {
 	if out.Size() == 0 {
 		return
 	}
-	f := mover(gen.Ptr(out), gen.Ptr(x), out.DType.Size(), false)
 	w := p.walk(x)
+	if w.along(p, out, x, false) {
+		return
+	}
+	f := mover(gen.Ptr(out), gen.Ptr(x), out.DType.Size(), false)
 	w.checked(w.rows, grain(8*w.n), gen.Threads(placeNS*out.Size()), func(begin, end int) bool { return w.run(begin, end, 0, w.n, f) })
 }
 
@@ -216,7 +219,11 @@ func copyWhole(out, x *array.View) {
 func (p *Places) ScatterAdd(out, x *array.View) {
 	n := out.Size() * out.DType.Size()
 	clear(bytes(gen.Ptr(out), n))
-	p.walk(out).separate(adder(out.DType, gen.Ptr(out), gen.Ptr(x)))
+	w := p.walk(out)
+	if w.along(p, out, x, true) {
+		return
+	}
+	w.separate(adder(out.DType, gen.Ptr(out), gen.Ptr(x)))
 }
 
 // adder adds numbered elements to those at computed places.

@@ -1,0 +1,89 @@
+package index
+
+import (
+	"unsafe"
+
+	"weft/internal/array"
+	"weft/internal/cpu/gen"
+)
+
+// Places along the last axis name elements of a row that lies in order, which mostly stays in
+// the first cache: each is looked at where it is used, and none is written down on the way.
+
+// along gathers from x to out, or adds x to out, so, for elements of the usual sizes, and
+// reports whether it did.
+func (w *walk) along(p *Places, out, x *array.View, add bool) bool {
+	if !w.last || w.step != 1 || w.size == 0 || w.n == 0 {
+		return false
+	}
+	row := rowGatherers[out.DType.Size()]
+	if add {
+		row = rowAdders[out.DType]
+	}
+	f := row[0]
+	if p.Of.DType == array.Int32 {
+		f = row[1]
+	}
+	if f == nil {
+		return false
+	}
+	from, to, size, places := gen.Ptr(x), gen.Ptr(out), out.DType.Size(), gen.Ptr(p.Of)
+	w.checked(w.rows, grain(8*w.n), gen.Threads(2*w.rows*w.n), func(begin, end int) bool {
+		rows := w.to
+		rows.seek(begin)
+		for r := begin; r < end; r++ {
+			named, numbered := rows.next()*size, r*w.n*size
+			at := unsafe.Add(places, r*w.n*p.Of.DType.Size())
+			if add {
+				if !f(unsafe.Add(to, named), unsafe.Add(from, numbered), at, w.n, w.size) {
+					return false
+				}
+			} else if !f(unsafe.Add(to, numbered), unsafe.Add(from, named), at, w.n, w.size) {
+				return false
+			}
+		}
+		return true
+	})
+	return true
+}
+
+// A rowMover goes through n places in a row of so many elements, and reports whether all are
+// in range; it stops where one is not.
+type rowMover func(dst, src, places unsafe.Pointer, n, size int) bool
+
+// By size of elements, and by element type: for int64 and for int32 places.
+var rowGatherers = map[int][2]rowMover{
+	1: {gatherRow[uint8, int64], gatherRow[uint8, int32]}, 2: {gatherRow[uint16, int64], gatherRow[uint16, int32]},
+	4: {gatherRow[uint32, int64], gatherRow[uint32, int32]}, 8: {gatherRow[uint64, int64], gatherRow[uint64, int32]},
+}
+
+var rowAdders = map[array.DType][2]rowMover{
+	array.Float32: {addRow[float32, int64], addRow[float32, int32]}, array.Float64: {addRow[float64, int64], addRow[float64, int32]},
+	array.Int32: {addRow[int32, int64], addRow[int32, int32]}, array.Int64: {addRow[int64, int64], addRow[int64, int32]},
+}
+
+func gatherRow[T uint8 | uint16 | uint32 | uint64, I int32 | int64](dst, src, places unsafe.Pointer, n, size int) bool {
+	d, s := unsafe.Slice((*T)(dst), n), unsafe.Slice((*T)(src), size)
+	for i, x := range unsafe.Slice((*I)(places), n) {
+		k := int(x)
+		k += size & (k >> 63)
+		if uint(k) >= uint(len(s)) {
+			return false
+		}
+		d[i] = s[k]
+	}
+	return true
+}
+
+func addRow[T float32 | float64 | int32 | int64, I int32 | int64](dst, src, places unsafe.Pointer, n, size int) bool {
+	d, s := unsafe.Slice((*T)(dst), size), unsafe.Slice((*T)(src), n)
+	for i, x := range unsafe.Slice((*I)(places), n) {
+		k := int(x)
+		k += size & (k >> 63)
+		if uint(k) >= uint(len(d)) {
+			return false
+		}
+		d[k] += s[i]
+	}
+	return true
+}
