@@ -74,9 +74,9 @@ class Contestant:
 
 
 def differs(a, b, dtype):
-    """Whether two checks disagree, beyond rounding."""
+    """Whether two checks disagree, beyond rounding; a NaN agrees with nothing."""
     tolerance = TOLERANCE.get(dtype, 1e-9)
-    return len(a) != len(b) or any(abs(x - y) > tolerance * (1 + abs(y)) for x, y in zip(a, b))
+    return len(a) != len(b) or any(not abs(x - y) <= tolerance * (1 + abs(y)) for x, y in zip(a, b))
 
 
 def finalists(peers):
