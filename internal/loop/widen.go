@@ -21,34 +21,31 @@ const (
 // them. For operands without sign that are widened by zeros the operations with a sign
 // serve.
 func Widen(p *Program, t Type) *Program {
-	w := &widener{p: p, t: t}
+	w := &widener{t: t}
+	w.p = p
 	if !w.needed() {
 		return p
 	}
-	w.forms, w.vals, w.outs = make([]form, len(p.Ins)), make([]Value, len(p.Ins)), make([][]Value, len(p.Ins))
+	w.forms = make([]form, len(p.Ins))
 	for v := range w.forms {
 		w.forms[v] = either
 	}
 	for w.settle() {
 	}
-	w.b = NewBuilder(p.Name, p.Axes, p.Lane)
-	q := w.b.Program()
-	q.Bufs, q.Tables, q.Wide = p.Bufs, p.Tables, t
-	for _, s := range p.Scalars {
-		q.Scalars = append(q.Scalars, w.wide(s))
+	w.rewriter = newRewriter(p)
+	w.b.Program().Wide = t
+	for i, s := range p.Scalars {
+		w.b.Program().Scalars[i] = w.wide(s)
 	}
-	w.block(p.Body)
+	w.rewrite(w)
 	return w.b.Finish()
 }
 
 // A widener rewrites a program.
 type widener struct {
-	p     *Program
+	rewriter
 	t     Type
-	b     *Builder
-	forms []form    // by value of p: what is sure of the wide one
-	vals  []Value   // by value of p: the wide one
-	outs  [][]Value // by loop or if of p: the results
+	forms []form // by value of p: what is sure of the wide one
 }
 
 // narrow reports a type that is widened.
@@ -275,81 +272,17 @@ func (w *widener) get(v Value, f form) Value {
 	return w.b.Shr(w.b.Shl(x, w.b.Int(w.t, more)), w.b.Int(w.t, more))
 }
 
-func (w *widener) block(block []Value) {
-	for _, v := range block {
-		in := &w.p.Ins[v]
-		switch r := w.p.Region(in); in.Op {
-		case OpPass:
-			w.b.Pass(func() { w.block(r.Body) })
-			for _, x := range r.Body {
-				if w.p.Ins[x].Op == OpReduce {
-					w.bound(x)
-				}
-			}
-		case OpIf:
-			branch := func(block, next []Value) func() []Value {
-				if len(block)+len(next) == 0 {
-					return nil
-				}
-				return func() []Value {
-					w.block(block)
-					var out []Value
-					for i, x := range next {
-						out = append(out, w.get(x, w.common(r.Next[i], r.ElseNext[i])))
-					}
-					return out
-				}
-			}
-			then := branch(r.Body, r.Next)
-			if then == nil {
-				then = func() []Value { return nil }
-			}
-			w.outs[v] = w.b.If(w.vals[r.Cond], then, branch(r.Else, r.ElseNext))
-		case OpLoop:
-			w.outs[v] = w.loop(r)
-		case OpOut:
-			w.vals[v] = w.outs[in.A][in.Imm]
-		default:
-			w.vals[v] = w.ins(in)
-		}
+// carry returns x as result i of an if has it, or as a loop carries it.
+func (w *widener) carry(r *Region, i int, x Value) Value {
+	if len(r.Params) > 0 {
+		return w.get(x, w.forms[r.Params[i]])
 	}
+	return w.get(x, w.common(r.Next[i], r.ElseNext[i]))
 }
 
-func (w *widener) loop(r *Region) []Value {
-	carried := func(of []Value) (out []Value) {
-		for i, x := range of {
-			out = append(out, w.get(x, w.forms[r.Params[i]]))
-		}
-		return out
-	}
-	enter := func(params []Value) {
-		for i, q := range r.Params {
-			w.vals[q] = params[i]
-		}
-	}
-	body := func([]Value) []Value {
-		w.block(r.Body)
-		return carried(r.Next)
-	}
-	if r.Cond == NoValue {
-		return w.b.For(r.Axis, carried(r.Init), func(params []Value) []Value {
-			enter(params)
-			return body(params)
-		})
-	}
-	out := w.b.While(carried(r.Init), func(params []Value) Value {
-		enter(params)
-		w.block(r.Head)
-		return w.vals[r.Cond]
-	}, body)
-	q := w.b.Program()
-	q.Region(&q.Ins[len(q.Ins)-1-len(out)]).Axis = r.Axis
-	return out
-}
-
-// bound gives the result of a reduction of narrow integers the limits of their type,
+// behind gives the result of a reduction of narrow integers the limits of their type,
 // which it is beyond if there was no element.
-func (w *widener) bound(v Value) {
+func (w *widener) behind(v Value) {
 	in := &w.p.Ins[v]
 	if !w.narrow(in.Type) {
 		return
@@ -372,8 +305,8 @@ func (w *widener) bound(v Value) {
 var withSign = map[Op]Op{OpMinU: OpMin, OpMaxU: OpMax, OpQuoU: OpQuo, OpRemU: OpRem, OpLtU: OpLt, OpLeU: OpLe}
 
 // ins adds an instruction without blocks of its own.
-func (w *widener) ins(in *Ins) Value {
-	b := w.b
+func (w *widener) ins(v Value) Value {
+	b, in := w.b, &w.p.Ins[v]
 	need, _ := w.rule(in)
 	x, y, z := w.get(in.A, need[0]), w.get(in.B, need[1]), w.get(in.C, need[2])
 	of := in.Type // what tells whether it is narrow

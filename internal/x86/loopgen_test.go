@@ -106,6 +106,38 @@ func TestGenerated(t *testing.T) {
 	}
 }
 
+// TestNarrowed compares generated programs whose integers loop.Narrow has cut with the
+// interpreter, which runs them as they were.
+func TestNarrowed(t *testing.T) {
+	changed := 0
+	for seed := range uint64(600) {
+		c := loopgen.Generate(seed, loopgen.Language{})
+		p, notes := loop.Narrow(c.Program)
+		if p == c.Program {
+			continue
+		}
+		changed++
+		want, err := loopgen.Run(c, loopgen.Heap, interpreted)
+		if err != nil {
+			t.Fatal(err)
+		}
+		other := *c
+		other.Program = p
+		for _, isa := range isas(t) {
+			got, err := loopgen.Run(&other, loopgen.Edge(seed%2 == 0), compiled(isa))
+			if err != nil {
+				t.Fatalf("%s: %v\n%s", isa, err, p)
+			}
+			if d := want.Diff(got); d != "" {
+				t.Fatalf("%s: %s\n%v\n%s\n%s", isa, d, notes, c, p)
+			}
+		}
+	}
+	if changed < 60 {
+		t.Errorf("only %d programs changed", changed)
+	}
+}
+
 // TestSharedCondition has a condition that is the same for all lanes, so that all
 // masks take it from one register, and that an inner loop takes as well.
 func TestSharedCondition(t *testing.T) {
