@@ -185,3 +185,48 @@ func Trigamma(b *loop.Builder, x loop.Value) loop.Value {
 		return f.Select(f.Eq(a, f.c(0)), f.inf(), v)
 	})
 }
+
+// Gamma is the gamma function: infinite at 0 and -0 with the sign of x, and NaN, where it has
+// no limit, at the negative integers and minus infinity.
+func Gamma(b *loop.Builder, x loop.Value) loop.Value {
+	return in64(b, x, func(f *form, x loop.Value) loop.Value {
+		// Beyond 172 it is infinite, and below -184 less than half of the least number.
+		a, one := f.Abs(x), f.c(1)
+		c := f.Min(f.c(200), a)
+		g := f.gammaArg(c)
+		y := f.piece(lgammaPieces, g) // of 1+c where that is low
+		// ln(gamma(c)) as lgammaOf has it, by a logarithm with more bits: what it lacks is
+		// multiplied with c.
+		n := f.Max(f.c(4), c)
+		h, l := f.powLn(n, loop.NoValue)
+		h, hlo := f.fastSum(h, f.c(-1))
+		m := f.Sub(n, f.c(0.5))
+		p := f.Mul(m, h)
+		plo := f.Fma(m, f.Add(hlo, l), f.Fma(m, h, f.Neg(p)))
+		hi, lo := f.fastSum(p, f.c(halfLn2Pi))
+		inv := f.Div(one, n)
+		lo = f.Add(lo, f.Fma(inv, f.poly(f.Mul(inv, inv), lgammaFar), f.Add(plo, f.c(halfLn2PiLo))))
+		y = f.choose(g.far, sum{hi, lo}, y)
+		// gamma(c) = gamma(1+c)/c.
+		d := f.Select(g.low, c, one)
+		value := func(y sum, d loop.Value) loop.Value {
+			u, e := f.expSum(y.hi, y.lo)
+			return f.ScaleB(f.Div(u, d), e.k)
+		}
+		v := f.rare(f.Lt(x, f.c(0)), value(y, d), func() loop.Value {
+			// gamma(-c) = -1/(sin(pi c)/pi * gamma(1+c))
+			r := f.fromInteger(a)
+			s := f.sinPi(r)
+			half := f.Mul(f.Rint(a), f.c(0.5))
+			even := f.Eq(f.Trunc(half), half)
+			by := f.Select(g.low, one, c)
+			t := f.Mul(s.hi, by)
+			tlo := f.Fma(s.lo, by, f.Fma(s.hi, by, f.Neg(t)))
+			lo := f.Neg(f.Add(y.lo, f.Div(tlo, t))) // what t lacks goes into the exponent
+			n := value(sum{f.Neg(y.hi), lo}, f.Select(even, f.Neg(t), t))
+			n = f.Select(f.Or(f.Eq(r, f.c(0)), f.Eq(a, f.inf())), f.nan(), n)
+			return f.Select(f.Lt(x, f.c(0)), n, value(y, d))
+		})
+		return f.Select(f.Eq(a, f.c(0)), f.Div(one, x), v)
+	})
+}

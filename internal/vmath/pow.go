@@ -104,7 +104,9 @@ func (f *form) product(ah, al, bh, bl loop.Value) (hi, lo loop.Value) {
 	return hi, f.Fma(ah, bl, f.Fma(al, bh, lo))
 }
 
-func (f *form) pow64(x, y, by loop.Value) loop.Value {
+// powLn is ln(x*2^by) as hi + lo with about 66 bits, for positive normal x below 2^(bias-1) of
+// float64.
+func (f *form) powLn(x, by loop.Value) (hi, lo loop.Value) {
 	nk, m1 := f.normal(x, 0.75, by)
 	// s = m1/(2+m1) and its square.
 	d, dlo := f.fastSum(f.c(2), m1)
@@ -122,16 +124,25 @@ func (f *form) pow64(x, y, by loop.Value) loop.Value {
 	// Plus k*ln(2).
 	top, lo := f.fastSum(f.Mul(nk, f.c(-natural.top[1])), h)
 	l = f.Add(l, f.Fma(nk, f.c(-natural.end[1]), lo))
-	h, l = f.fastSum(top, l)
+	return f.fastSum(top, l)
+}
+
+// expSum is e^(p+plo) as u*2^e.k. p is bounded to where the result overflows or vanishes.
+func (f *form) expSum(p, plo loop.Value) (u loop.Value, e reduced) {
+	q := f.clamp(p, -760, 720)
+	plo = f.Select(f.Eq(p, q), plo, f.c(0))
+	e = f.reduce(q)
+	r := f.Add(e.r, f.Add(plo, f.low(e)))
+	u = f.Fma(f.Mul(r, r), f.poly(r, exp64), r)
+	return f.Add(u, f.c(1)), e
+}
+
+func (f *form) pow64(x, y, by loop.Value) loop.Value {
+	h, l := f.powLn(x, by)
 	// Times y, which far out only has to overflow or underflow.
 	y = f.clamp(y, -0x1p65, 0x1p65)
 	p := f.Mul(h, y)
 	plo := f.Fma(h, y, f.Neg(p))
-	plo = f.Fma(l, y, plo)
-	q := f.clamp(p, -760, 720)
-	plo = f.Select(f.Eq(p, q), plo, f.c(0))
-	e := f.reduce(q)
-	r := f.Add(e.r, f.Add(plo, f.low(e)))
-	u := f.Fma(f.Mul(r, r), f.poly(r, exp64), r)
-	return f.ScaleB(f.Add(u, f.c(1)), e.k)
+	u, e := f.expSum(p, f.Fma(l, y, plo))
+	return f.ScaleB(u, e.k)
 }

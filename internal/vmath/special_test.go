@@ -49,6 +49,7 @@ var specials = map[string][]float64{
 	"erfinv":   {zero, 0, neg0, neg0, 1, inf, -1, -inf, 1.5, nan, -2, nan, inf, nan, -inf, nan},
 	"erfcinv":  {zero, inf, neg0, inf, 1, 0, 2, -inf, 2.5, nan, -1, nan, inf, nan, -inf, nan},
 	"cbrt":     {zero, 0, neg0, neg0, 1, 1, -8, -2, 27, 3, 0x1p-147, 0x1p-49, inf, inf, -inf, -inf},
+	"gamma":    {zero, inf, neg0, -inf, 1, 1, 2, 1, 3, 2, 5, 24, -1, nan, -2, nan, -0x1p60, nan, inf, inf, -inf, nan, 1000, inf, -1000.5, neg0, -1001.5, 0, -170, nan},
 	"lgamma":   {zero, inf, neg0, inf, 1, 0, 2, 0, -1, inf, -2, inf, -0x1p60, inf, inf, inf, -inf, inf},
 	"digamma":  {zero, -inf, neg0, inf, -1, nan, -2, nan, -0x1p60, nan, inf, inf, -inf, nan},
 	"trigamma": {zero, inf, neg0, inf, -1, inf, -2, inf, inf, 0, -inf, nan},

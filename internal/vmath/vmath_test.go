@@ -46,6 +46,7 @@ var unaries = []unary{
 	{"erfinv", Erfinv, math.Erfinv},
 	{"erfcinv", Erfcinv, refErfcinv},
 	{"cbrt", Cbrt, math.Cbrt},
+	{"gamma", Gamma, math.Gamma},
 	{"lgamma", Lgamma, refLgamma},
 	{"digamma", Digamma, refDigamma},
 	{"trigamma", Trigamma, refTrigamma},
