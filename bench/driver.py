@@ -73,9 +73,8 @@ class Contestant:
         }  # fmt: skip
 
 
-def differs(a, b, dtype):
+def differs(a, b, tolerance):
     """Whether two checks disagree, beyond rounding; a NaN agrees with nothing."""
-    tolerance = TOLERANCE.get(dtype, 1e-9)
     return len(a) != len(b) or any(not abs(x - y) <= tolerance * (1 + abs(y)) for x, y in zip(a, b))
 
 
@@ -95,7 +94,8 @@ def measure_row(crew, work, n, dtype, threads, quick):
     row = {"case": work.name, "n": n, "dtype": dtype, "threads": threads}
     worker = crew.our_worker(threads)
     forms = [Contestant(worker, f) for f in worker.ask(op="forms", case=work.name).get("forms", [])] if worker else []
-    own_bar = work.own and work.own(n, threads)
+    own_bar = work.own and work.own(n, dtype, threads)
+    beside_bar = work.beside and work.beside(n, dtype, threads)
     ours, also = forms[0] if forms else None, {f.form: f for f in forms[1:]}
     collected, yardstick = None if quick else also.get(COLLECTED), also.get(YARDSTICK) if own_bar else None
     peers = [
@@ -109,10 +109,10 @@ def measure_row(crew, work, n, dtype, threads, quick):
     if ours and ours.error:
         ours = collected = yardstick = None
     best = finalists(peers)
-    final = [c for c in (ours, collected, yardstick) if c] + (best[:1] if quick else best)
+    final = [c for c in (ours, collected, yardstick) if c] + ([c for k, c in enumerate(best) if not k or beside_bar and not c.counts] if quick else best)
     reference = next((c.check for c in ([ours] * bool(ours) + peers) if c.check), None)
     for c in final:
-        if c.check and differs(c.check, reference, dtype):
+        if c.check and differs(c.check, reference, work.tolerance or TOLERANCE.get(dtype, 1e-9)):
             problems.append(f"{c.name()}: another result: {c.check}, not {reference}")
     for k in range(QUICK_ROUNDS if quick else ROUNDS):
         for c in final[k % len(final):] + final[: k % len(final)]:  # no one always follows the same neighbour
@@ -124,6 +124,7 @@ def measure_row(crew, work, n, dtype, threads, quick):
             libs[p.lib] = min(libs.get(p.lib, p.heat), median(p.samples) if p.samples else p.heat)
     result = row | {"bar": work.bar_of(n, dtype, threads), "problems": problems, "heat_ns": heat, "lib_ns": libs}
     result["of_limit_bar"] = work.of_limit and work.of_limit(n, threads)
+    result["most"] = work.most
     result["over_t1_bar"] = work.over_t1 and threads > 1 and work.over_t1(n) or None
     if ours:
         result["ours"] = ours.result()
@@ -143,7 +144,10 @@ def measure_row(crew, work, n, dtype, threads, quick):
         result["own_bar"] = own_bar
     uncounted = [c for c in final if c not in forms and not c.counts and c.samples]
     if uncounted:
-        result["shown"] = min(uncounted, key=lambda c: median(c.samples)).result()
+        other = min(uncounted, key=lambda c: median(c.samples))
+        result["shown"] = other.result()
+        if ours and beside_bar:
+            result["beside"], result["beside_bar"] = ratio(other, ours), beside_bar
     return result if final else None
 
 

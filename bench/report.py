@@ -1,7 +1,7 @@
 """Tables of the results: for the terminal and for RESULTS.md."""
 import math
 
-COLUMNS = ("work", "size", "dtype", "T", "ours", "best peer", "", "default", "ratio", "collected", "bar", "to own", "over T1", "limit", "of limit", "commit")
+COLUMNS = ("work", "size", "dtype", "T", "ours", "best peer", "", "default", "ratio", "collected", "bar", "beside", "to own", "over T1", "limit", "of limit", "commit")
 
 
 def size(n):
@@ -52,13 +52,16 @@ def cells(row, one=None):
     own, over = row.get("own"), one["ours"]["ns"] / ours["ns"] if one and ours and one.get("ours") else None
     of_limit = limit / ours["ns"] if limit and ours else None
     least = row.get("of_limit_bar")
+    beside, most = row.get("beside"), row.get("most")
     noisy = lambda r: "~" if r["spread"] > 0.2 else ""
     show = lambda r: noisy(r) + duration(r["ns"]) if r else "-"
     return (
         row["case"], size(row["n"]), row["dtype"], str(row["threads"]), show(ours), show(best),
         best["name"] if best else "-", show(default), f"{ratio:.2f}" if ratio is not None else "-",
         f"{row['collected']:.2f}" if row.get("collected") else "-",
-        "-" if bar is None else f"{bar:g}" if ratio is None else judged(ratio, bar, f"{bar:g}"),
+        judged(ours["ns"], most, duration(most), least=False) if most and ours
+        else "-" if bar is None else f"{bar:g}" if ratio is None else judged(ratio, bar, f"{bar:g}"),
+        judged(beside, row["beside_bar"], f"{beside:.2f} {row['shown']['lib']} of {row['beside_bar']:g}") if beside else "-",
         judged(own, row["own_bar"], f"{own:.2f} of {row['own_bar']:g}", least=False) if own else "-",
         judged(over, row.get("over_t1_bar"), f"{over:.2f}") if over else "-", duration(limit),
         judged(of_limit, least, f"{100 * of_limit:.0f} %" + (f" of {100 * least:.0f}" if least else "")) if of_limit else "-",

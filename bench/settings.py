@@ -54,8 +54,8 @@ def blas_libraries(cache):
 
 
 def settings(cache, binaries):
-    array = "numpy,numexpr,numba"
-    both = ("pointwise", "arrays", "training", "types")
+    array = "numpy,numexpr,numba,scipy,gcc"
+    both = ("pointwise", "arrays", "training", "types", "kernels")
     torch = (*both, "convolution", "layers")
     blas = blas_libraries(cache)
     direct = ",".join(["numpy", *blas])

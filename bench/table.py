@@ -25,9 +25,12 @@ class Work:
     moved: object = None  # (n, bytes of an element) -> bytes read and written at least
     stream: str = "copy"  # the bandwidth that bounds moved: copy, or read where little is written
     flops: object = None  # n -> operations on the multiply-add units
-    own: object = None  # (n, threads) -> the most that our time may be of our yardstick's, or None
+    own: object = None  # (n, dtype, threads) -> the most that our time may be of our yardstick's, or None
+    beside: object = None  # (n, dtype, threads) -> as bar, of the fastest peer that does not count for the bar (C), or None
+    most: object = None  # the most nanoseconds that ours may take
     of_limit: object = None  # (n, threads) -> the least part of the limit's speed that is aimed at, or None
     over_t1: object = None  # n -> how many times faster than on one thread two are to be, or None
+    tolerance: object = None  # within which checks agree, where it is not that of the dtype
     note: str = ""
 
     def bar_of(self, n, dtype, threads):
@@ -54,7 +57,7 @@ TO_1E7 = (1_000, 10_000, 100_000, 1_000_000, 10_000_000)
 
 
 def formula(text, k):
-    own = lambda n, threads: 1.1 if n >= 10_000_000 else None
+    own = lambda n, d, t: 1.1 if n >= 10_000_000 else None
     return Work(text, TO_1E7, BOTH, from_1e6(1.0), "pointwise", moved=arrays(k), own=own,
                 note="the yardstick is a kernel that streams the same buffers")  # fmt: skip
 
@@ -93,10 +96,20 @@ def types(text, dtypes, sizes=(1_000, 100_000, 10_000_000), k=3, **options):
 def conversion(target):
     e = SIZE[target]
     return Work(f"types to {target}", (1_000_000,), tuple(d for d in (*WHOLE, *HALVES, *BOTH) if d != target), None, "types", threads=(1,),
-                moved=lambda n, size: n * (size + e), own=lambda n, threads: 1 / 0.9, note="the yardstick copies as many bytes")  # fmt: skip
+                moved=lambda n, size: n * (size + e), own=lambda n, d, t: 1 / 0.9, note="the yardstick copies as many bytes")  # fmt: skip
 
 
-STREAMED = dict(own=lambda n, threads: 1.1 if n >= 10_000_000 else None)
+
+def stencil(name, sizes, rank, adds=None):
+    """A stencil over n^rank elements; the results are as many, those of the border 0."""
+    size = lambda n: n**rank
+    return Work(name, sizes, BOTH, 2.0, "kernels", moved=lambda n, e: 2 * size(n) * e, flops=adds and (lambda n: 2 * adds * size(n)),
+                beside=lambda n, d, t: 0.9 if t == 1 else None, over_t1=lambda n: 1.6 if size(n) <= 1 << 20 else None)  # fmt: skip
+
+
+ESCAPED = 57.6  # steps of a point of the Mandelbrot set's picture, on average
+
+STREAMED = dict(own=lambda n, d, t: 1.1 if n >= 10_000_000 else None)
 
 WORKS = (
     formula("a+1", 2),
@@ -112,7 +125,7 @@ WORKS = (
     Work("softmax 4096x1000", (4096,), SINGLE, 1.5, "arrays", moved=lambda n, e: 2 * n * 1000 * e),
     Work("layer norm 4096x1024", (4096,), SINGLE, by_threads(1.5, 1.1), "arrays", moved=lambda n, e: 2 * n * 1024 * e),
     *(reduction(name, axis) for name in ("sum", "max") for axis in (0, 1)),
-    *(reduction("argmax", axis, own=lambda n, threads: 1.3, note="the yardstick is our max") for axis in (0, 1)),
+    *(reduction("argmax", axis, own=lambda n, d, t: 1.3, note="the yardstick is our max") for axis in (0, 1)),
     Work("transpose copy", (4096,), SINGLE, 3.0, "arrays", moved=lambda n, e: 2 * n * n * e),
     Work("broadcast add", (2048,), SINGLE, 1.0, "arrays", moved=lambda n, e: (n * n + 2 * n) * e),
     Work("gather rows of 128", (65536,), SINGLE, 1.2, "arrays", moved=lambda n, e: 2 * n * 128 * e + 8 * n),
@@ -170,6 +183,20 @@ WORKS = (
     types("a*b", ("complex64",), (1_000_000,)),
     types("abs(a)", ("complex64",), (1_000_000,), k=1.5),
     *(conversion(d) for d in ("bool", "uint8", "int16", "int32", "int64", "uint64", "float16", "bfloat16", "float32", "float64")),
-    Work("types matmul", (1024,), HALVES, None, "types", flops=lambda n: 2 * n**3, own=lambda n, threads: 1.0, note="the yardstick is the product in float32"),
+    Work("types matmul", (1024,), HALVES, None, "types", flops=lambda n: 2 * n**3, own=lambda n, d, t: 1.0, note="the yardstick is the product in float32"),
+    Work("mandelbrot", (1000,), BOTH, lambda n, d, t: (10.0 if d == "float32" else 5.0) if t == 2 else None, "kernels",
+         flops=lambda n: 10 * ESCAPED * n * n, own=lambda n, d, t: 1 / (14 if d == "float32" else 7) if t == 1 else None,
+         over_t1=lambda n: 1.8, tolerance=1e-3,
+         note="200 steps; the yardstick is the same function in plain Go; five sums a step are the limit"),
+    stencil("jacobi", (1024, 4096), 2),
+    stencil("mean 3x3", (1024, 4096), 2),
+    stencil("7 points", (256,), 3),
+    stencil("mean of 31", (10_000_000,), 1, adds=30),
+    Work("black-scholes", (10_000_000,), BOTH, 4.0, "kernels", moved=arrays(5), note="call and put"),
+    *(Work(f"mean and variance axis {axis}", (4096,), BOTH, 1.0, "kernels", moved=lambda n, e: n * n * e, stream="read",
+           note="a user's map and combination, in one pass") for axis in (0, 1)),
+    Work("prefix sum", (10_000_000,), BOTH, 1.0, "kernels", moved=arrays(2), tolerance=1e-2, note="by a user's sum"),
+    Work("kernel of 16", (16,), SINGLE, None, "kernels", threads=(1,), most=500, note="a cached call"),
+    Work("cold kernel", (1,), BOTH, None, "kernels", threads=(1,), most=1_000_000, note="Mandelbrot, from source to the first 16 points"),
     Work("cold compile", (1,), BOTH, 2.0, "compile", threads=(1,), note=f"a fused kernel of {EXP}"),
 )  # fmt: skip

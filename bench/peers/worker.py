@@ -13,13 +13,14 @@ import arrays
 import compiling
 import convolution
 import eltypes
+import kernels
 import layers
 import matmul
 import pointwise
 import training
 from form import available
 
-SUBJECTS = (pointwise, arrays, matmul, convolution, training, layers, compiling, eltypes)
+SUBJECTS = (pointwise, arrays, matmul, convolution, training, layers, compiling, eltypes, kernels)
 REGISTRY = {case: forms for subject in SUBJECTS for case, forms in subject.REGISTRY.items()}
 SAMPLE_NS = 200_000  # as sampleTime in bench/ours/measure.go
 MIN_SAMPLES = 3
