@@ -23,6 +23,7 @@ func init() {
 		}
 		return all
 	}
+	eager.New = func(d array.DType, shape []int) any { return empty("empty", 0, d, shape) }
 	eager.Show = func(d *op.Def, a ir.Attrs, args []any) string {
 		return lookup(d, a, eagerOperands(d, args)).compiled().Explain()
 	}

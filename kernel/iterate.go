@@ -180,5 +180,5 @@ func (s *stencil) band(dst []*weft.Tensor, lo, hi int) {
 	all.lo = slices.Clone(first)
 	all.lo[0], all.hi[0] = lo, hi
 	reads := s.opts.BorderFunc != nil || s.opts.Border != Constant
-	s.write(dst, s.interior(), all, first, func(b box) box { return b }, reads, true)
+	s.write(dst, s.interior(), all, first, func(b box) box { return b }, reads, s.opts.Cval != nil)
 }

@@ -5,6 +5,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
+	"weft/internal/eager"
 	"weft/internal/ir"
 	"weft/internal/kernel"
 	"weft/internal/op"
@@ -306,14 +307,16 @@ func (s *stencil) run(dst []*weft.Tensor) []*weft.Tensor {
 	}
 	fresh := dst == nil
 	if fresh {
-		dst = s.filledWith(whole.hi)
+		for _, d := range s.in.Returns() {
+			dst = append(dst, eager.Empty[*weft.Tensor](d, whole.hi))
+		}
 	}
-	s.write(dst, inner, all, first, at, reads, !fresh)
+	s.write(dst, inner, all, first, at, reads, fresh || s.opts.Cval != nil)
 	return dst
 }
 
 // write computes the places of all into dst: those of inner without a look beyond the
-// array, those around by the border.
+// array, those around by the border; where that is a value it is written if fill says so.
 func (s *stencil) write(dst []*weft.Tensor, inner, all box, first []int, at func(box) box, reads, fill bool) {
 	windows := func(p box) []*weft.Tensor {
 		out := make([]*weft.Tensor, len(dst))
@@ -343,9 +346,9 @@ func (s *stencil) write(dst []*weft.Tensor, inner, all box, first []int, at func
 			case b.empty():
 			case reads:
 				compute(b)
-			case s.opts.Cval != nil && fill:
+			case fill:
 				for _, t := range windows(s.places(b, first)) {
-					t.Fill(s.opts.Cval)
+					t.Fill(s.fill())
 				}
 			}
 		}

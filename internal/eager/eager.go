@@ -3,16 +3,22 @@
 package eager
 
 import (
+	"weft/internal/array"
 	"weft/internal/ir"
 	"weft/internal/op"
 )
 
-// Run and Show are what [Apply] and [Explain] do, over tensors as any. Package weft sets
-// them.
+// Run and Show are what [Apply] and [Explain] do, over tensors as any, and New is what
+// [Empty] does. Package weft sets them.
 var (
 	Run  func(d *op.Def, a ir.Attrs, dst, args []any) []any
 	Show func(d *op.Def, a ir.Attrs, args []any) string
+	New  func(d array.DType, shape []int) any
 )
+
+// Empty returns a new tensor whose elements are undefined until they are written: whoever
+// takes one writes all of them.
+func Empty[T any](d array.DType, shape []int) T { return New(d, shape).(T) }
 
 // Apply computes an operation of args, tensors (T is *weft.Tensor) or Go numbers, and
 // returns its results. One plan is made for each d, key of attributes, types, shapes and
