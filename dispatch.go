@@ -339,8 +339,12 @@ func compile(p *plan.Plan, number uint8) *exec.Compiled {
 
 // apply computes an operation eagerly and records it for gradients.
 func apply(d *op.Def, a ir.Attrs, ops ...operand) *Tensor {
-	p := lookup(d, a, ops)
-	out := &Tensor{run: mergeRuns(d.Name, ops)}
+	return lookup(d, a, ops).one(ops)
+}
+
+// one computes a planned operation with one result.
+func (p *planned) one(ops []operand) *Tensor {
+	out := &Tensor{run: mergeRuns(p.def.Name, ops)}
 	p.compute(ops, unsafe.Slice(&out.v, 1))
 	out.track()
 	if out.run.gradOn() {
@@ -352,6 +356,9 @@ func apply(d *op.Def, a ir.Attrs, ops ...operand) *Tensor {
 // applyAll is apply for an operation with several results.
 func applyAll(d *op.Def, a ir.Attrs, ops ...operand) []*Tensor {
 	p := lookup(d, a, ops)
+	if len(p.outs) == 1 {
+		return []*Tensor{p.one(ops)}
+	}
 	r := mergeRuns(d.Name, ops)
 	views := make([]array.View, len(p.outs))
 	p.compute(ops, views)

@@ -10,38 +10,32 @@ import (
 
 // What package eager runs operations of other packages by.
 func init() {
-	eager.Run = func(d *op.Def, a ir.Attrs, dst, args []any) []any {
-		ops := eagerOperands(d, args)
+	eager.Run = func(d *op.Def, a ir.Attrs, dst []*Tensor, args []any) []*Tensor {
+		ops := eagerOperands(make([]operand, 0, 8), d, args)
 		if dst != nil {
 			writeAll(d, a, dst, ops)
 			return dst
 		}
-		outs := applyAll(d, a, ops...)
-		all := make([]any, len(outs))
-		for i, t := range outs {
-			all[i] = t
-		}
-		return all
+		return applyAll(d, a, ops...)
 	}
-	eager.New = func(d array.DType, shape []int) any { return empty("empty", 0, d, shape) }
+	eager.New = func(d array.DType, shape []int) *Tensor { return empty("empty", 0, d, shape) }
 	eager.Show = func(d *op.Def, a ir.Attrs, args []any) string {
-		return lookup(d, a, eagerOperands(d, args)).compiled().Explain()
+		return lookup(d, a, eagerOperands(nil, d, args)).compiled().Explain()
 	}
 }
 
-func eagerOperands(d *op.Def, args []any) []operand {
+func eagerOperands(ops []operand, d *op.Def, args []any) []operand {
 	if len(args) == 0 {
 		array.Failf(d.Name, "", "has no arguments")
 	}
-	ops := make([]operand, len(args))
-	for i, x := range args {
-		ops[i] = asOperand(d.Name, x)
+	for _, x := range args {
+		ops = append(ops, asOperand(d.Name, x))
 	}
 	return ops
 }
 
 // writeAll computes d of args into dst, tensors.
-func writeAll(d *op.Def, a ir.Attrs, dst []any, args []operand) {
+func writeAll(d *op.Def, a ir.Attrs, dst []*Tensor, args []operand) {
 	recorded := mergeRuns(d.Name, args).gradOn()
 	ins := make([]*Tensor, 0, len(args))
 	for i := range args {
@@ -55,23 +49,18 @@ func writeAll(d *op.Def, a ir.Attrs, dst []any, args []operand) {
 		}
 		ins = append(ins, t)
 	}
-	outs := make([]*Tensor, len(dst))
 	ops := args[:len(args):len(args)]
-	for i := range dst {
-		o := asOperand(d.Name, dst[i])
-		if o.t == nil {
-			array.Failf(d.Name, "dst", "place %d is no tensor", i)
-		}
-		o.t.writable(d.Name)
-		outs[i] = o.t
+	for _, t := range dst {
+		o := tensorOperand(d.Name, t)
+		t.writable(d.Name)
 		ops = append(ops, o)
 	}
 	p := lookupInto(d, a, ops, len(args), func(p *planned, args []*ir.Node) ([]*ir.Node, []plan.Sig) {
 		nodes := op.ApplyAll(d, p.a, args...)
-		if len(nodes) != len(outs) {
-			array.Failf(d.Name, "dst", "has %d places for %d results", len(outs), len(nodes))
+		if len(nodes) != len(dst) {
+			array.Failf(d.Name, "dst", "has %d places for %d results", len(dst), len(nodes))
 		}
-		into := make([]plan.Sig, len(outs))
+		into := make([]plan.Sig, len(dst))
 		for i, x := range nodes {
 			s := &p.sigs[p.nargs+i]
 			if x.DType != s.dtype || !array.Equal(x.Shape, s.shape) {
@@ -81,14 +70,14 @@ func writeAll(d *op.Def, a ir.Attrs, dst []any, args []operand) {
 		}
 		return nodes, into
 	})
-	views := make([]array.View, len(outs))
+	views := make([]array.View, len(dst))
 	direct := true // no memory is written while it is read
-	for i, t := range outs {
+	for i, t := range dst {
 		views[i] = t.v
 		for _, x := range ins {
 			direct = direct && (!x.v.Overlaps(&t.v) || x.v.Same(&t.v) && p.compiled().Plan.InPlace)
 		}
-		for _, other := range outs[:i] {
+		for _, other := range dst[:i] {
 			direct = direct && !other.v.Overlaps(&t.v)
 		}
 	}
@@ -97,12 +86,12 @@ func writeAll(d *op.Def, a ir.Attrs, dst []any, args []operand) {
 	} else {
 		clear(views)
 		lookup(d, a, args).compute(args, views)
-		for i, t := range outs {
+		for i, t := range dst {
 			copyViews(&t.v, &views[i])
 			free(views[i].Store)
 		}
 	}
-	for _, t := range outs {
+	for _, t := range dst {
 		t.wrote()
 	}
 }

@@ -50,7 +50,7 @@ func (c called) AppendKey(k []byte) []byte {
 // call composes the function over nodes.
 func (f *Func) call(xs []*ir.Node) []*ir.Node {
 	name := f.f.Name()
-	params := f.taken()
+	params := f.taken
 	if len(xs) != len(params) {
 		array.Failf(name, "", "takes %d arguments, got %d", len(params), len(xs))
 	}
@@ -60,7 +60,7 @@ func (f *Func) call(xs []*ir.Node) []*ir.Node {
 	as := make([]argument, len(xs))
 	open := map[int]array.DType{}
 	for i, p := range params {
-		as[i] = argument{p: p, dtype: p.DType}
+		as[i] = argument{p: &params[i], dtype: p.DType}
 		switch x := xs[i]; {
 		case x.Weak:
 		case p.DType == array.Invalid:

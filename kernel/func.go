@@ -31,6 +31,18 @@ type Func struct {
 	f    *kernel.Func
 	vjp  *Func // of WithVJP
 	made *made
+	// taken are the parameters that arguments are given for.
+	taken []kernel.Param
+}
+
+func newFunc(f *kernel.Func, vjp *Func) *Func {
+	out := &Func{f: f, vjp: vjp, made: &made{}}
+	for _, p := range f.Params() {
+		if p.Role != kernel.Element {
+			out.taken = append(out.taken, p)
+		}
+	}
+	return out
 }
 
 // made is what was made of a function so far, by the element types of its arguments and
@@ -55,16 +67,30 @@ func newRunner(name string, compose func(args []*ir.Node) []*ir.Node, vjp func(v
 }
 
 func (m *made) get(key []byte, make func() *runner) *runner {
+	if r := m.find(key); r != nil {
+		return r
+	}
+	return m.add(key, make())
+}
+
+// find returns what was made, or nil.
+func (m *made) find(key []byte) *runner {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	r := m.m[string(key)]
-	if r == nil {
-		r = make()
-		if m.m == nil {
-			m.m = map[string]*runner{}
-		}
-		m.m[string(key)] = r
+	return m.m[string(key)]
+}
+
+// add keeps r, unless another has come before, and returns what is kept.
+func (m *made) add(key []byte, r *runner) *runner {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if old := m.m[string(key)]; old != nil {
+		return old
 	}
+	if m.m == nil {
+		m.m = map[string]*runner{}
+	}
+	m.m[string(key)] = r
 	return r
 }
 
@@ -86,7 +112,7 @@ func (f *Func) Name() string {
 func (f *Func) Params() []string {
 	f.check()
 	var names []string
-	for _, p := range f.taken() {
+	for _, p := range f.taken {
 		names = append(names, p.Name)
 	}
 	return names
@@ -101,7 +127,7 @@ func (f *Func) Results() int {
 // IsStencil reports a function whose first argument is a neighbourhood.
 func (f *Func) IsStencil() bool {
 	f.check()
-	params := f.taken()
+	params := f.taken
 	return len(params) > 0 && params[0].Role == kernel.Near
 }
 
@@ -118,12 +144,12 @@ func (f *Func) check() {
 func (f *Func) WithVJP(grad *Func) *Func {
 	f.check()
 	grad.check()
-	return &Func{f: f.f, vjp: grad, made: &made{}}
+	return newFunc(f.f, grad)
 }
 
 // An argument is one that a kernel is called with.
 type argument struct {
-	p     kernel.Param
+	p     *kernel.Param
 	t     *weft.Tensor // nil for a Go number
 	x     any
 	dtype array.DType
@@ -136,36 +162,29 @@ func (a *argument) any() any {
 	return a.x
 }
 
-// taken returns the parameters that arguments are given for.
-func (f *Func) taken() []kernel.Param {
-	var out []kernel.Param
-	for _, p := range f.f.Params() {
-		if p.Role != kernel.Element {
-			out = append(out, p)
-		}
-	}
-	return out
-}
-
-// arguments checks args against the parameters and finds the element types of those that
-// are open.
-func (f *Func) arguments(args []any) []argument {
-	params := f.taken()
+// arguments checks args against the parameters, finds the element types of those that
+// are open, and appends them.
+func (f *Func) arguments(out []argument, args []any) []argument {
+	params := f.taken
 	name := f.f.Name()
 	if len(args) != len(params) {
 		array.Failf(name, "", "takes %d arguments, got %d", len(params), len(args))
 	}
-	out := make([]argument, len(args))
-	open := map[int]array.DType{} // by type parameter
-	for i, p := range params {
+	var room [4]array.DType
+	open := room[:0] // by type parameter, Invalid before an argument says it
+	for i := range params {
+		p := &params[i]
 		a := argument{p: p, x: args[i], dtype: p.DType}
+		for len(open) <= p.TypeParam {
+			open = append(open, array.Invalid)
+		}
 		t, isTensor := args[i].(*weft.Tensor)
 		switch {
 		case isTensor:
 			a.t = t
 			if d := t.DType(); a.dtype == array.Invalid {
 				a.dtype = d
-				if o, ok := open[p.TypeParam]; ok {
+				if o := open[p.TypeParam]; o != array.Invalid {
 					d = array.Promote(d, o)
 				}
 				open[p.TypeParam] = d
@@ -182,14 +201,14 @@ func (f *Func) arguments(args []any) []argument {
 		if a.t != nil && p.Role != kernel.Scalar && t.Rank() != p.Rank {
 			array.Failf(name, p.Name, "is %s, got a tensor of shape %v", p.Type, t.Shape())
 		}
-		out[i] = a
+		out = append(out, a)
 	}
 	for i := range out {
 		a := &out[i]
 		if a.dtype != array.Invalid {
 			continue
 		}
-		if d, ok := open[a.p.TypeParam]; ok {
+		if d := open[a.p.TypeParam]; d != array.Invalid {
 			a.dtype = d
 			continue
 		}

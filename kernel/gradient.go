@@ -45,7 +45,7 @@ func (f *Func) gradient(of op.Body, as []argument, results []array.DType) op.Bod
 		return of
 	}
 	name, gname := f.f.Name(), f.vjp.f.Name()
-	params := f.vjp.taken()
+	params := f.vjp.taken
 	if len(params) != len(as)+len(results) {
 		array.Failf(name, "WithVJP", "%s takes %d arguments, want the %d of %s and the gradient of each result", gname, len(params), len(as), name)
 	}

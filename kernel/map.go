@@ -1,6 +1,8 @@
 package kernel
 
 import (
+	"slices"
+
 	"weft"
 	"weft/internal/array"
 	"weft/internal/ir"
@@ -56,7 +58,8 @@ func (f *Func) mapping(args []any) (r *runner, out []*weft.Tensor, xs []any) {
 			args = args[:n]
 		}
 	}
-	as := f.arguments(args)
+	var room [6]argument
+	as := f.arguments(room[:0], args)
 	if len(as) == 0 && opts.Shape == nil {
 		array.Failf(f.f.Name(), "Shape", "is needed: no argument gives a shape")
 	}
@@ -68,10 +71,16 @@ func (f *Func) mapping(args []any) (r *runner, out []*weft.Tensor, xs []any) {
 	if opts.Shape != nil {
 		k = append(k, 's')
 	}
-	r = f.made.get(k, func() *runner { return f.mapper(as, opts.Shape != nil) })
-	xs = make([]any, 0, len(as)+3)
-	for i := range as {
-		xs = append(xs, as[i].any())
+	r = f.made.find(k)
+	if r == nil {
+		r = f.made.add(k, f.mapper(as, opts.Shape != nil))
+	}
+	xs = slices.Clip(args)
+	if opts.Leading {
+		xs = make([]any, len(as))
+		for i := range as {
+			xs[i] = as[i].any()
+		}
 	}
 	if r.random {
 		seed, draw := state(opts.Generator)
@@ -117,7 +126,7 @@ func padded(shape []int, rank int) []int {
 // there for its shape alone.
 func (f *Func) mapper(as []argument, shaped bool) *runner {
 	in := f.instance(as)
-	params := f.taken()
+	params := f.taken
 	b := f.gradient(in, as, in.Returns())
 	r := newRunner(f.f.Name(), func(xs []*ir.Node) []*ir.Node {
 		var shapes [][]int

@@ -145,7 +145,7 @@ type reduction struct {
 
 func newReduction(name string, m, f *Func, args []any) *reduction {
 	r := &reduction{name: name}
-	params := f.taken()
+	params := f.taken
 	if len(params)%2 != 0 || len(params) == 0 || len(f.f.Params()) != len(params) {
 		array.Failf(name, "", "takes %d arguments: a combination takes accumulators of the left and of the right side", len(f.f.Params()))
 	}
@@ -155,10 +155,10 @@ func newReduction(name string, m, f *Func, args []any) *reduction {
 		}
 	}
 	if m != nil {
-		if len(m.f.Params()) != len(m.taken()) {
+		if len(m.f.Params()) != len(m.taken) {
 			array.Failf(m.f.Name(), "", "takes a kernel.Elem: what is reduced cannot")
 		}
-		r.as = m.arguments(args)
+		r.as = m.arguments(nil, args)
 		in := m.instance(r.as)
 		r.mapped, r.accs = in, in.Returns()
 		r.mapKey = r.mapped.AppendKey([]byte{1})
@@ -167,7 +167,7 @@ func newReduction(name string, m, f *Func, args []any) *reduction {
 		if len(args) != k {
 			array.Failf(name, "", "has %d accumulators, got %d arguments", k, len(args))
 		}
-		both := f.arguments(append(slices.Clone(args), args...))
+		both := f.arguments(nil, append(slices.Clone(args), args...))
 		r.as = both[:k]
 		for _, a := range r.as {
 			r.accs = append(r.accs, a.dtype)

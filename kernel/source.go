@@ -85,7 +85,7 @@ func (s *Source) Lookup(name string) (*Func, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Func{f: f, made: &made{}}, nil
+	return newFunc(f, nil), nil
 }
 
 // Func is [Source.Lookup] for functions that are part of the program: it panics with the

@@ -105,7 +105,7 @@ func (f *Func) stencil(args []any) *stencil {
 			args = args[:n]
 		}
 	}
-	s.as = f.arguments(args)
+	s.as = f.arguments(nil, args)
 	for i, a := range s.as {
 		if a.p.Role == kernel.Near {
 			s.near = append(s.near, i)

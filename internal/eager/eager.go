@@ -8,17 +8,19 @@ import (
 	"weft/internal/op"
 )
 
-// Run and Show are what [Apply] and [Explain] do, over tensors as any, and New is what
-// [Empty] does. Package weft sets them.
+// Run, Show and New are what [Apply], [Explain] and [Empty] do. Package weft sets them; the
+// type that this package must not name is that of T.
 var (
-	Run  func(d *op.Def, a ir.Attrs, dst, args []any) []any
+	Run  any // func(d *op.Def, a ir.Attrs, dst []T, args []any) []T
 	Show func(d *op.Def, a ir.Attrs, args []any) string
-	New  func(d array.DType, shape []int) any
+	New  any // func(d array.DType, shape []int) T
 )
 
-// Empty returns a new tensor whose elements are undefined until they are written: whoever
-// takes one writes all of them.
-func Empty[T any](d array.DType, shape []int) T { return New(d, shape).(T) }
+// Empty returns a new tensor, T is *weft.Tensor, whose elements are undefined until they
+// are written: whoever takes one writes all of them.
+func Empty[T any](d array.DType, shape []int) T {
+	return New.(func(array.DType, []int) T)(d, shape)
+}
 
 // Apply computes an operation of args, tensors (T is *weft.Tensor) or Go numbers, and
 // returns its results. One plan is made for each d, key of attributes, types, shapes and
@@ -31,19 +33,7 @@ func Empty[T any](d array.DType, shape []int) T { return New(d, shape).(T) }
 // overlap arguments; then no gradient is recorded, and an argument that needs one is
 // refused.
 func Apply[T any](d *op.Def, a ir.Attrs, dst []T, args ...any) []T {
-	var to []any
-	if dst != nil {
-		to = make([]any, len(dst))
-		for i, t := range dst {
-			to[i] = t
-		}
-	}
-	got := Run(d, a, to, args)
-	out := make([]T, len(got))
-	for i, t := range got {
-		out[i] = t.(T)
-	}
-	return out
+	return Run.(func(*op.Def, ir.Attrs, []T, []any) []T)(d, a, dst, args)
 }
 
 // Explain returns the plan of [Apply] for these arguments: loop programs and machine code.
