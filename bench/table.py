@@ -192,6 +192,8 @@ WORKS = (
     stencil("mean 3x3", (1024, 4096), 2),
     stencil("7 points", (256,), 3),
     stencil("mean of 31", (10_000_000,), 1, adds=30),
+    Work("jacobi 100 steps", (4096,), BOTH, 2.0, "kernels", own=lambda n, d, t: 0.5, moved=lambda n, e: 200 * n * n * e,
+         note="the yardstick is 100 sweeps of ours; the limit is theirs, which fewer passes beat"),
     Work("black-scholes", (10_000_000,), BOTH, 4.0, "kernels", moved=arrays(5), note="call and put"),
     *(Work(f"mean and variance axis {axis}", (4096,), BOTH, 1.0, "kernels", moved=lambda n, e: n * n * e, stream="read",
            note="a user's map and combination, in one pass") for axis in (0, 1)),

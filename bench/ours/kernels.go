@@ -43,6 +43,23 @@ func init() {
 	stencil("mean 3x3", "Mean9", 1, 2)
 	stencil("7 points", "Seven", 1, 3)
 	stencil("mean of 31", "Mean31", 15, 1)
+	several("jacobi 100 steps", true, func(p worker.Params) (func() []*weft.Tensor, func(), crop) {
+		f := source.Func("Jacobi")
+		x := random(p.DType, 1, p.N, p.N)
+		sweeps := func() {
+			now, next := x.Clone(), x.Clone()
+			for range jacobiSteps {
+				f.Stencil(now, kernel.StencilOpts{Out: []*weft.Tensor{next}})
+				now, next = next, now
+			}
+			now.Release()
+			next.Release()
+		}
+		return func() []*weft.Tensor {
+			last, _ := f.Iterate(jacobiSteps, x)
+			return last
+		}, sweeps, nil
+	})
 	several("black-scholes", false, func(p worker.Params) (func() []*weft.Tensor, func(), crop) {
 		f := source.Func("Prices")
 		s, k, t := uniform(p.N, p.DType, 1, 5, 30), uniform(p.N, p.DType, 2, 1, 100), uniform(p.N, p.DType, 3, 0.25, 10)
@@ -81,6 +98,8 @@ func init() {
 		}}, nil
 	}
 }
+
+const jacobiSteps = 100
 
 // A crop is the part of a result that all formulations agree on; nil: all of it.
 type crop func(t *weft.Tensor) *weft.Tensor
