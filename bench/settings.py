@@ -54,6 +54,7 @@ def blas_libraries(cache):
 
 
 def settings(cache, binaries):
+    c = {"BENCH_C_LIBRARY": str(Path(binaries, "kernels.so"))}  # built by bench/run where there is gcc
     array = "numpy,numexpr,numba,scipy,gcc"
     both = ("pointwise", "arrays", "training", "types", "kernels")
     torch = (*both, "convolution", "layers")
@@ -66,9 +67,9 @@ def settings(cache, binaries):
     )
     inductor = {"TORCHINDUCTOR_CACHE_DIR": str(Path(cache, "inductor"))}
     out = [
-        Setting("default", array, (*both, "compile"), default=True),
-        Setting("malloc", array, both, KEEP),
-        Setting("malloc+huge", array, (*both, "limits"), KEEP | HUGE, quick=True),
+        Setting("default", array, (*both, "compile"), c, default=True),
+        Setting("malloc", array, both, KEEP | c),
+        Setting("malloc+huge", array, (*both, "limits"), KEEP | HUGE | c, quick=True),
         Setting("torch default", "torch", (*torch, "matmul"), default=True),
         Setting("default", direct, ("matmul",), with_blas, default=True),
         Setting("jax", "jax", ("pointwise",), {"JAX_ENABLE_X64": "1", "JAX_PLATFORMS": "cpu"}, pinned=True),

@@ -107,7 +107,7 @@ def stencil(name, sizes, rank, adds=None):
                 beside=lambda n, d, t: 0.9 if t == 1 else None, over_t1=lambda n: 1.6 if size(n) <= 1 << 20 else None)  # fmt: skip
 
 
-ESCAPED = 57.6  # steps of a point of the Mandelbrot set's picture, on average
+ESCAPED = 38.1  # steps of a point of the Mandelbrot set's picture, on average
 
 STREAMED = dict(own=lambda n, d, t: 1.1 if n >= 10_000_000 else None)
 

@@ -391,7 +391,7 @@ C = {"mandelbrot": ("mandelbrot", "mandelbrot_blocks"), "jacobi": ("jacobi",), "
 
 
 def c_library():
-    path = os.environ.get("WEFT_BENCH_C", "")
+    path = os.environ.get("BENCH_C_LIBRARY", "")
     return path if Path(path).is_file() else None
 
 
