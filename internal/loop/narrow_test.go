@@ -154,6 +154,148 @@ func TestSpans(t *testing.T) {
 	}
 }
 
+// TestNarrowOperations draws operands that 4 bytes hold: where an operation is said to give
+// the same in 4 bytes as in 8, it must.
+func TestNarrowOperations(t *testing.T) {
+	r := rand.New(rand.NewPCG(13, 14))
+	ops := []Op{OpAdd, OpSub, OpMul, OpNeg, OpAbs, OpMin, OpMax, OpQuo, OpRem, OpQuoU, OpRemU, OpMinU, OpMaxU, OpAnd, OpOr, OpXor, OpNot, OpShl, OpShr, OpShrU, OpLtU, OpLeU, OpCvt}
+	tried := map[Op]int{}
+	for range 200_000 {
+		var s [2]span
+		var x [2]int64
+		for i := range s {
+			a, b := int64(int32(r.Uint32()))>>r.IntN(32), int64(int32(r.Uint32()))>>r.IntN(32)
+			s[i] = span{min(a, b), max(a, b)}
+			x[i] = [...]int64{a, b}[r.IntN(2)]
+		}
+		in := Ins{Op: ops[r.IntN(len(ops))], Type: I64, A: 0, B: 1, C: NoValue}
+		switch in.Op {
+		case OpNeg, OpAbs, OpNot:
+			in.B = NoValue
+		case OpShl, OpShr, OpShrU:
+			if r.IntN(2) == 0 {
+				x[1] = int64(r.IntN(70) - 3)
+				s[1] = span{x[1], x[1]}
+			}
+		case OpLtU, OpLeU:
+			in.Type = B
+		case OpCvt:
+			in.Type, in.B, in.Imm = F64, NoValue, uint64(r.IntN(2)*FromUnsigned)
+		}
+		p := &Program{Ins: []Ins{{Type: I64}, {Type: I64}, in}}
+		w := narrower{s: append(s[:], span{})}
+		w.p = p
+		g := ranges{p: p, s: w.s}
+		if w.s[2] = g.value(&in); !w.possible(&in) || in.Type == I64 && !w.fits(2) {
+			continue
+		}
+		tried[in.Op]++
+		var wide, narrow int64
+		switch u := [...]uint64{uint64(x[0]), uint64(x[1])}; in.Op {
+		case OpLtU:
+			wide, narrow = int64(btoi(u[0] < u[1])), int64(btoi(uint32(u[0]) < uint32(u[1])))
+		case OpLeU:
+			wide, narrow = int64(btoi(u[0] <= u[1])), int64(btoi(uint32(u[0]) <= uint32(u[1])))
+		case OpCvt: // the narrow one has a sign
+			if wide, narrow = x[0], int64(int32(x[0])); in.Imm != 0 && wide < 0 {
+				t.Fatalf("%d in %v without sign is beyond 63 bits", x[0], s[0])
+			}
+		default:
+			wide, narrow = plainly(in.Op, I64, x[0], x[1]), int64(int32(plainly(in.Op, I32, x[0], x[1])))
+		}
+		if wide != narrow {
+			t.Fatalf("%s of %d in %v and %d in %v is %d, in 4 bytes %d", in.Op, x[0], s[0], x[1], s[1], wide, narrow)
+		}
+	}
+	for _, op := range ops {
+		if tried[op] < 50 {
+			t.Errorf("%s: only %d", op, tried[op])
+		}
+	}
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// TestSpansOfConversions has integers that become wider and narrower.
+func TestSpansOfConversions(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	for range 50_000 {
+		from, to := [...]Type{I8, I16, I32, I64}[r.IntN(4)], [...]Type{I8, I16, I32, I64}[r.IntN(4)]
+		if from == to {
+			continue
+		}
+		cut := func(t Type, x int64) int64 { return x << (64 - 8*t.Size()) >> (64 - 8*t.Size()) }
+		a, b, c := cut(from, int64(r.Uint64())>>r.IntN(64)), cut(from, int64(r.Uint64())>>r.IntN(64)), cut(from, int64(r.Uint64()))
+		s := span{min(a, b, c), max(a, b, c)}
+		x := a + b + c - s.lo - s.hi
+		want, sign := x, r.IntN(2)*FromUnsigned
+		if sign != 0 {
+			want &= 1<<(8*from.Size()-1)<<1 - 1
+		}
+		g := ranges{p: &Program{Ins: []Ins{{Type: from}}}, s: []span{s}}
+		got := g.value(&Ins{Op: OpCvt, Type: to, A: 0, B: NoValue, C: NoValue, Imm: uint64(sign)})
+		if want = cut(to, want); want < got.lo || want > got.hi {
+			t.Fatalf("%d in %v from %s to %s, %d, is %d, beyond %v", x, s, from, to, sign, want, got)
+		}
+	}
+}
+
+// TestSpansUnder draws conditions, and demands that what they say of their operands is so
+// where they hold and where they do not.
+func TestSpansUnder(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 12))
+	draw := func() (span, int64) {
+		a, b, c := r.Int64N(9)-4, r.Int64N(9)-4, r.Int64N(9)-4
+		s := span{min(a, b, c), max(a, b, c)}
+		return s, a + b + c - s.lo - s.hi
+	}
+	compare := func(op Op, x, y int64) bool {
+		return map[Op]bool{OpEq: x == y, OpNe: x != y, OpLt: x < y, OpLe: x <= y, OpLtU: uint64(x) < uint64(y), OpLeU: uint64(x) <= uint64(y)}[op]
+	}
+	narrowed := 0
+	for range 100_000 {
+		op := [...]Op{OpEq, OpNe, OpLt, OpLe, OpLtU, OpLeU}
+		p := &Program{Ins: []Ins{{Type: I64}, {Type: I64}, {Type: I64}, {Type: I64},
+			{Op: op[r.IntN(6)], Type: B, A: 0, B: 1}, {Op: op[r.IntN(6)], Type: B, A: 2, B: 3},
+			{Op: [...]Op{OpAnd, OpOr}[r.IntN(2)], Type: B, A: 4, B: 5}, {Op: OpNot, Type: B, A: 6}}}
+		g := ranges{p: p, s: make([]span, 8)}
+		var x [4]int64
+		for i := range x {
+			g.s[i], x[i] = draw()
+		}
+		was := [4]span(g.s)
+		first, second := compare(p.Ins[4].Op, x[0], x[1]), compare(p.Ins[5].Op, x[2], x[3])
+		both := first && second
+		if p.Ins[6].Op == OpOr {
+			both = first || second
+		}
+		cond := Value(4 + r.IntN(4))
+		holds := [...]bool{first, second, both, !both}[cond-4]
+		g.under(cond, holds, func() []span {
+			for i, s := range g.s[:4] {
+				if x[i] < s.lo || x[i] > s.hi {
+					t.Fatalf("%d in %v is not in %v: %v %v of %v", x[i], was, s, p.Ins[cond], holds, x)
+				}
+				if s != was[i] {
+					narrowed++
+				}
+			}
+			return nil
+		})
+		if [4]span(g.s) != was {
+			t.Fatalf("%v became %v", was, g.s)
+		}
+	}
+	if narrowed < 10_000 {
+		t.Errorf("only %d narrowed", narrowed)
+	}
+}
+
 // plainly is what an operation gives, with more bits than the type may have.
 func plainly(op Op, t Type, x, y int64) int64 {
 	bits := int64(8 * t.Size())
