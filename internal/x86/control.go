@@ -85,26 +85,19 @@ func (c *compiler) carry(r *loop.Region, masks []vr, along []leaver) {
 	}
 	for n, q := range r.Params {
 		t, left, masked := c.p.Ins[q].Type, c.left(r.Next[n]), c.masked(r, q)
-		carry := func() {
-			for i := range c.countOf(q) {
-				d, k := c.get(q, i), vr(0)
-				if masked {
-					k = c.maskFor(func(s int) vr { return masks[s] }, t, i)
-				}
-				switch {
-				case left != nil:
-					c.nextInto(left, i, d, k)
-				case !masked:
-					c.mov(d, next[n][i])
-				case next[n][i] != d:
-					c.merge(t, d, next[n][i], k)
-				}
+		for i := range c.countOf(q) {
+			d, k := c.get(q, i), vr(0)
+			if masked {
+				k = c.maskFor(func(s int) vr { return masks[s] }, t, i)
 			}
-		}
-		if c.vals[q].uni {
-			c.uniformly(carry)
-		} else {
-			carry()
+			switch {
+			case left != nil:
+				c.nextInto(left, i, d, k)
+			case !masked:
+				c.mov(d, next[n][i])
+			case next[n][i] != d:
+				c.merge(t, d, next[n][i], k)
+			}
 		}
 	}
 	for _, x := range along {

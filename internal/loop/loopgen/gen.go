@@ -325,6 +325,8 @@ func (g *generator) loop() {
 					out = append(out, g.b.Add(x, g.b.Int(counts, 1)))
 				case g.chance(5): // values change places
 					out = append(out, g.sameType(v, t))
+				case t.Int() && !shared && g.chance(2):
+					out = append(out, g.varying(g.any(t)))
 				default:
 					out = append(out, g.any(t))
 				}
@@ -386,6 +388,9 @@ func (g *generator) loop() {
 	g.around = saved
 	for _, v := range out {
 		g.add(v)
+		if conditional && !shared && g.chance(3) {
+			g.storeValue(v)
+		}
 	}
 }
 
