@@ -357,10 +357,10 @@ func (l *lowerer) whole(a *outside, index []loop.Value, x *ast.CallExpr) *value 
 	if a.t.role != Zeroed {
 		return l.read(a, at)
 	}
-	for k, i := range at { // the first element, where there is none
-		at[k] = l.choose(inside, i, zero)
-	}
-	return l.merge(inside, l.read(a, at), l.zeroValue(a.t.elem))
+	// Masked: there may be no element at all.
+	out := &variable{t: a.t.elem, val: l.zeroValue(a.t.elem)}
+	l.branch(inside, []*variable{out}, costly, func() { out.val = l.read(a, at) }, func() {})
+	return out.val
 }
 
 // draws are the methods that count a call.

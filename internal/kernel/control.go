@@ -27,7 +27,7 @@ func (l *lowerer) branch(c loop.Value, vars []*variable, cost int, then, els fun
 		return
 	}
 	before := snapshot(vars)
-	if cost <= cheap || !l.b.InPass() {
+	if cost <= cheap {
 		then()
 		x := snapshot(vars)
 		restore(vars, before)
@@ -311,9 +311,6 @@ func (l *lowerer) iteration(body []ast.Stmt, post ast.Stmt, a *around) {
 
 // while lowers a loop that changes vars and goes on while cond holds and nothing left it.
 func (l *lowerer) while(vars []*variable, cond func() loop.Value, body func(), a *around) {
-	if !l.b.InPass() {
-		l.src.refuse(l.pos, "a loop that does not unroll needs a pass")
-	}
 	// The flags of continue start anew each time.
 	for i, v := range vars {
 		if v == a.next {

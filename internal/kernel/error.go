@@ -32,7 +32,7 @@ func (e *Error) Error() string {
 
 // caret is the space before the column, in which tabs stay, and a caret.
 func (e *Error) caret() string {
-	n := max(min(e.Col-1, len(e.Text)), 0)
+	n := max(min(e.Col-1, len(e.Text)), 0) // line directives move columns
 	var b strings.Builder
 	for _, r := range e.Text[:n] {
 		if r != '\t' {

@@ -176,7 +176,7 @@ func (i *Instance) AppendKey(k []byte) []byte {
 	return k
 }
 
-// EmitKernel writes the function where e.B stands, inside a pass if it has loops.
+// EmitKernel writes the function where e.B stands.
 func (i *Instance) EmitKernel(e *op.Emit) []loop.Value { return i.lowerer(e).run() }
 
 func (i *Instance) lowerer(e *op.Emit) *lowerer {

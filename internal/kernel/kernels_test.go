@@ -362,11 +362,11 @@ const (
 	monday weekday = iota
 	tuesday
 	wednesday
-	big = 1 << 40
+	huge = 1 << 40
 )
 
 func constants(x int32) (int32, int64, float32, float64) {
-	const local = 3 * big / 1024
+	const local = 3 * huge / 1024
 	d := weekday(x & 3)
 	switch d {
 	case monday:
@@ -500,7 +500,7 @@ func smooth3(x, y float64) float64 {
 }
 
 func smooth4(x, y float64) float64 {
-	return math.Asin(x/3) + math.Acos(y/3) + math.Acosh(x+1) + math.Atanh(y/3) + math.Erf(x) - math.Erfc(y) + math.Sinh(x)*math.Cosh(y) + math.Log2(x) + math.Log10(y) + math.Log1p(x) + math.FMA(x, y, x)
+	return math.Asin(x/3) + math.Acos(y/3) + math.Acosh(x+1) + math.Atanh(y/3) + math.Erf(x) - math.Erfc(y) + math.Sinh(x)*math.Cosh(y) + math.Log2(x) + math.Log10(y) + math.Log1p(x) + math.FMA(x, y, x) + math.Erfinv(x/2) + math.Gamma(x+y) - math.Gamma(-x/3) + lgamma(y)
 }
 
 // smooth5 is Newton's iteration for the root of x + y.
@@ -543,3 +543,5 @@ func smooth7(x, y float64) float64 {
 func mixed(x float32, y float64, n int32) (float32, float64, int32) {
 	return x * float32(y), float64(x)*y + float64(n), n
 }
+
+func lgamma(x float64) float64 { v, _ := math.Lgamma(x); return v }

@@ -88,7 +88,16 @@ func init() {
 		"Abs":   {(*loop.Builder).Abs, func(l *lowerer, x, y jet) jet { return l.signOf(x) }},
 		"Floor": {(*loop.Builder).Floor, nil}, "Ceil": {(*loop.Builder).Ceil, nil}, "Trunc": {(*loop.Builder).Trunc, nil},
 		"RoundToEven": {(*loop.Builder).Rint, nil},
-		"Round":       {round, nil},
+		"Round":       {vmath.Round, nil},
+		"Cbrt":        {vmath.Cbrt, over(times(3, func(l *lowerer, x, y jet) jet { return l.jmul(y, y) }))},
+		"Erfinv":      {vmath.Erfinv, times(math.SqrtPi/2, func(l *lowerer, x, y jet) jet { return l.jcall("Exp", l.jmul(y, y)) })},
+		"Erfcinv":     {vmath.Erfcinv, times(-math.SqrtPi/2, func(l *lowerer, x, y jet) jet { return l.jcall("Exp", l.jmul(y, y)) })},
+		"lgamma":      {vmath.Lgamma, call("digamma")},
+		"digamma":     {vmath.Digamma, call("trigamma")},
+		"trigamma": {vmath.Trigamma, func(l *lowerer, x, y jet) jet {
+			l.src.refuse(l.pos, "the third derivative of math.Lgamma is no part of the language")
+			return nil
+		}},
 	}
 	functions2 = map[string]fn2{
 		"Pow": {vmath.Pow,
@@ -193,14 +202,6 @@ func (l *lowerer) mathFunction(name string, args []num) (num, bool) {
 	return num{}, false
 }
 
-// round is the nearest whole number, halves away from zero.
-func round(b *loop.Builder, x loop.Value) loop.Value {
-	t := b.Type(x)
-	whole := b.Trunc(x)
-	away := b.Add(whole, copysign(b, b.Float(t, 1), x))
-	return b.Select(b.Le(b.Float(t, 0.5), b.Abs(b.Sub(x, whole))), away, whole)
-}
-
 func intOf(t loop.Type) loop.Type {
 	if t == loop.F32 {
 		return loop.I32
@@ -303,12 +304,26 @@ func (l *lowerer) mathCall(x *ast.CallExpr, name string) []*value {
 		return one(tUint32, l.cast(loop.I32, v))
 	case "Float32frombits":
 		return one(tFloat32, l.cast(loop.F32, v))
+	case "Lgamma":
+		n, _ := l.mathFunction("lgamma", []num{args[0].n})
+		return []*value{{t: tFloat64, n: n}, l.scalar(tInt64, l.gammaSign(v))}
 	case "Sincos":
 		sin, _ := l.mathFunction("Sin", []num{args[0].n})
 		cos, _ := l.mathFunction("Cos", []num{args[0].n})
 		return append(float(sin), float(cos)...)
 	}
 	return l.written(x, mathPath, name, args)
+}
+
+// gammaSign is the sign of the gamma function: -1 where x is below 0 and between an odd
+// number and the next, and of -0.
+func (l *lowerer) gammaSign(x loop.Value) loop.Value {
+	t := l.b.Type(x)
+	half := l.b.Mul(l.b.Floor(x), l.b.Float(t, 0.5))
+	odd := l.b.Ne(half, l.b.Floor(half))
+	below := l.b.And(l.b.Lt(x, l.b.Float(t, 0)), l.b.Ne(x, l.b.Floor(x)))
+	zero := l.b.And(l.b.Eq(x, l.b.Float(t, 0)), l.b.Lt(l.b.Bits(loop.I64, x), l.b.Int(loop.I64, 0)))
+	return l.b.Select(l.b.Or(l.b.And(below, odd), zero), l.b.Int(loop.I64, -1), l.b.Int(loop.I64, 1))
 }
 
 // formulaOf reports a function with a row in the tables.

@@ -175,11 +175,12 @@ type selection struct {
 	names map[string]bool // names of the package that are in
 	types map[string]bool
 	sels  map[string]bool // names that stand behind a dot: they may be methods
+	sizes map[*ast.TypeSpec]int
 }
 
 // choose returns the declarations that a function needs, itself first.
 func (s *Source) choose(name string) []decl {
-	c := &selection{s: s, decls: map[ast.Decl]decl{}, names: map[string]bool{}, types: map[string]bool{}, sels: map[string]bool{}}
+	c := &selection{s: s, decls: map[ast.Decl]decl{}, names: map[string]bool{}, types: map[string]bool{}, sels: map[string]bool{}, sizes: map[*ast.TypeSpec]int{}}
 	c.name(name)
 	for i := 0; i < len(c.order); i++ {
 		c.reach(c.order[i])
@@ -233,6 +234,10 @@ func (c *selection) reach(d decl) {
 			c.s.refuse(n.Pos(), "the source nests more than %d deep", maxDepth)
 		}
 		switch n := n.(type) {
+		case *ast.TypeSpec:
+			if c.parts(n, 0) > maxParts {
+				c.s.refuse(n.Pos(), "type %s has more than %d parts", n.Name.Name, maxParts)
+			}
 		case *ast.SelectorExpr:
 			if !c.sels[n.Sel.Name] {
 				c.sels[n.Sel.Name] = true
@@ -249,4 +254,64 @@ func (c *selection) reach(d decl) {
 		}
 		return true
 	})
+}
+
+// maxParts bounds the parts of a type with those of its parts. The checker of types looks at
+// all of them, again and again for types that stand in several places.
+const maxParts = 1 << 12
+
+// parts counts the parts of a type, up to a little more than the bound.
+func (c *selection) parts(t *ast.TypeSpec, depth int) int {
+	if n, ok := c.sizes[t]; ok {
+		return n
+	}
+	c.sizes[t] = 1 // of one that holds itself, which the checker refuses
+	n := c.partsOf(t.Type, depth)
+	c.sizes[t] = n
+	return n
+}
+
+func (c *selection) partsOf(x ast.Expr, depth int) int {
+	n := 1
+	if depth++; depth > maxDepth {
+		return n
+	}
+	add := func(k int) { n = min(n+k, maxParts+1) }
+	switch x := x.(type) {
+	case *ast.Ident:
+		if x.Obj != nil {
+			if t, ok := x.Obj.Decl.(*ast.TypeSpec); ok {
+				add(c.parts(t, depth))
+			}
+			break
+		}
+		for _, d := range c.s.decls[x.Name] {
+			if g, ok := d.node.(*ast.GenDecl); ok && g.Tok == token.TYPE {
+				add(c.parts(g.Specs[0].(*ast.TypeSpec), depth))
+			}
+		}
+	case *ast.ParenExpr:
+		return c.partsOf(x.X, depth)
+	case *ast.StarExpr:
+		add(c.partsOf(x.X, depth))
+	case *ast.ArrayType:
+		add(c.partsOf(x.Elt, depth))
+	case *ast.StructType:
+		for _, f := range x.Fields.List {
+			add(max(len(f.Names), 1) * c.partsOf(f.Type, depth))
+		}
+	case *ast.IndexExpr:
+		n = min(c.partsOf(x.X, depth)*c.partsOf(x.Index, depth), maxParts+1)
+	case *ast.IndexListExpr:
+		for _, a := range x.Indices {
+			add(c.partsOf(a, depth))
+		}
+		n = min(n*c.partsOf(x.X, depth), maxParts+1)
+	case *ast.MapType:
+		add(c.partsOf(x.Key, depth))
+		add(c.partsOf(x.Value, depth))
+	case *ast.ChanType:
+		add(c.partsOf(x.Value, depth))
+	}
+	return n
 }
