@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 
 	"weft/internal/loop"
 )
@@ -18,6 +19,7 @@ const cheap = 16
 // branch lowers then where c holds and els elsewhere; vars are what these change, cost is
 // what both cost together.
 func (l *lowerer) branch(c loop.Value, vars []*variable, cost int, then, els func()) {
+	then, els = l.scoped(then), l.scoped(els)
 	if k, ok := l.knownBool(c); ok {
 		if k {
 			then()
@@ -56,6 +58,18 @@ func (l *lowerer) branch(c loop.Value, vars []*variable, cost int, then, els fun
 		var got *value
 		got, outs = l.unflat(v.t, outs)
 		v.val = l.same(c, got, x[i], y[i], before[i])
+	}
+}
+
+// scoped is run and then the end of what it declared.
+func (l *lowerer) scoped(run func()) func() {
+	return func() {
+		mark := len(l.fr.defs)
+		run()
+		for _, o := range l.fr.defs[mark:] {
+			delete(l.fr.vars, o)
+		}
+		l.fr.defs = l.fr.defs[:mark]
 	}
 }
 
@@ -221,15 +235,21 @@ func (l *lowerer) switchStmt(s *ast.SwitchStmt) {
 		}
 		c := l.flag(false)
 		for _, x := range clauses[i].List {
-			var hit loop.Value
-			if tag == nil {
-				hit = l.expr(x).n.v
-			} else {
+			hit := &variable{t: tBool, val: l.boolean(l.flag(true))}
+			match := func() {
 				v := l.expr(x)
-				l.pos = x.Pos()
-				hit = l.equal(tag, v, x.Pos())
+				if tag != nil {
+					v = l.boolean(l.equal(tag, v, x.Pos()))
+				}
+				hit.val = v
 			}
-			c = l.or(c, hit)
+			// Go stops at the first that matches, which shows where others change something.
+			if vars := l.assigned(x); len(vars) > 0 {
+				l.branch(l.not(c), append(vars, hit), l.cost(x), match, func() {})
+			} else {
+				match()
+			}
+			c = l.or(c, hit.val.n.v)
 		}
 		nodes := []ast.Node{s.Body}
 		l.branch(c, l.assigned(nodes...), l.cost(nodes...), func() { body(i) }, func() { from(i + 1) })
@@ -296,12 +316,7 @@ func (l *lowerer) forStmt(s *ast.ForStmt) {
 // iteration lowers the body of a loop and what stands behind it.
 func (l *lowerer) iteration(body []ast.Stmt, post ast.Stmt, a *around) {
 	a.next.val = l.boolean(l.flag(false))
-	mark := len(l.fr.defs)
-	l.stmts(body)
-	for _, o := range l.fr.defs[mark:] {
-		delete(l.fr.vars, o)
-	}
-	l.fr.defs = l.fr.defs[:mark]
+	l.scoped(func() { l.stmts(body) })()
 	a.next.val = l.boolean(l.flag(false))
 	if post == nil {
 		return
@@ -335,6 +350,11 @@ func (l *lowerer) while(vars []*variable, cond func() loop.Value, body func(), a
 		}
 		return l.reach(l.and(c, cond()), loop.B)
 	}, func(v []loop.Value) []loop.Value {
+		for _, f := range l.flags() {
+			if slices.Contains(vars, f) {
+				f.val = l.boolean(l.flag(false)) // or the body would not run
+			}
+		}
 		body()
 		var next []loop.Value
 		for _, v := range vars {

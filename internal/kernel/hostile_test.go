@@ -1,4 +1,4 @@
-package kernel
+package kernel_test
 
 import (
 	"strings"
@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"weft/internal/array"
+	. "weft/internal/kernel"
 )
 
 // hostile is source that tries to break or to stop the front end; what is not refused is
@@ -121,10 +122,10 @@ func whatever(t testing.TB, src []byte) (refused error) {
 					args++
 				}
 			}
-			for _, d := range elements {
+			for d := array.Bool; d <= array.Complex128; d++ {
 				list := make([]array.DType, args)
 				for i := range list {
-					list[i] = d.d
+					list[i] = d
 				}
 				if _, e := f.Instantiate(list); e != nil {
 					err = e

@@ -92,6 +92,7 @@ func init() {
 		"Cbrt":        {vmath.Cbrt, over(times(3, func(l *lowerer, x, y jet) jet { return l.jmul(y, y) }))},
 		"Erfinv":      {vmath.Erfinv, times(math.SqrtPi/2, func(l *lowerer, x, y jet) jet { return l.jcall("Exp", l.jmul(y, y)) })},
 		"Erfcinv":     {vmath.Erfcinv, times(-math.SqrtPi/2, func(l *lowerer, x, y jet) jet { return l.jcall("Exp", l.jmul(y, y)) })},
+		"Gamma":       {vmath.Gamma, func(l *lowerer, x, y jet) jet { return l.jmul(y, l.jcall("digamma", x)) }},
 		"lgamma":      {vmath.Lgamma, call("digamma")},
 		"digamma":     {vmath.Digamma, call("trigamma")},
 		"trigamma": {vmath.Trigamma, func(l *lowerer, x, y jet) jet {

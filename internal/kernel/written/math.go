@@ -158,47 +158,6 @@ func Pow10(n int) float64 {
 	return math.Pow(10, float64(n))
 }
 
-// Gamma goes from x to between 1 and 2 by steps of 1, which have no error, and multiplies
-// what it passes in twice the digits.
-func Gamma(x float64) float64 {
-	if x == 0 {
-		return math.Copysign(math.Inf(1), x)
-	}
-	if x != x || x < 0 && x == math.Floor(x) {
-		return math.NaN()
-	}
-	if x > 172 {
-		return math.Inf(1)
-	}
-	if x < -190 {
-		return math.Copysign(0, 0.5-math.Abs(math.Mod(math.Floor(x), 2)))
-	}
-	hi, lo, scale := 1.0, 0.0, 1.0
-	y := x
-	for y >= 2 || y < 1 {
-		f := y
-		if y >= 2 {
-			y--
-			f = y
-		} else {
-			y++
-		}
-		p := hi * f
-		lo = math.FMA(hi, f, -p) + lo*f
-		hi = p
-		if math.Abs(hi) > 0x1p500 && x < 0 {
-			hi, lo, scale = hi*0x1p-500, lo*0x1p-500, scale*0x1p-500
-		}
-	}
-	lg, _ := math.Lgamma(y)
-	g := math.Exp(lg)
-	if x > y {
-		return g*hi + g*lo
-	}
-	d := hi + lo
-	return g / d * scale
-}
-
 // ComplexDiv is the quotient of complex numbers as Go's runtime computes it: by R. L.
 // Smith's algorithm (1962), and where that gives NaN twice, by the rules of C99's Annex G.
 func ComplexDiv(a, b, c, d float64) (e, f float64) {
