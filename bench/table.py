@@ -197,7 +197,7 @@ WORKS = (
     Work("black-scholes", (10_000_000,), BOTH, 4.0, "kernels", moved=arrays(5), note="call and put"),
     *(Work(f"mean and variance axis {axis}", (4096,), BOTH, 1.0, "kernels", moved=lambda n, e: n * n * e, stream="read",
            note="a user's map and combination, in one pass") for axis in (0, 1)),
-    Work("prefix sum", (10_000_000,), BOTH, 1.0, "kernels", moved=arrays(2), tolerance=1e-2, note="by a user's sum"),
+    Work("prefix sum", (10_000_000,), BOTH, 1.0, "kernels", moved=arrays(2), tolerance=1e-2, note="by a user's sum, which runs as cumsum does"),
     Work("kernel of 16", (16,), SINGLE, None, "kernels", threads=(1,), most=500, note="a cached call"),
     Work("cold kernel", (1,), BOTH, None, "kernels", threads=(1,), most=1_000_000, note="Mandelbrot, from source to the first 16 points"),
     Work("cold compile", (1,), BOTH, 2.0, "compile", threads=(1,), note=f"a fused kernel of {EXP}"),

@@ -96,3 +96,7 @@ func CubeGrad(x, y, dz, dw float64) (float64, float64) { return 2 * dz, 3 * dw }
 func Diffuse(a kernel.Near2[float32]) float32 {
 	return 0.25 * (a.At(0, 1) + a.At(0, -1) + a.At(1, 0) + a.At(-1, 0))
 }
+
+func Sum[T float32 | float64](x, y T) T { return x + y }
+
+func SumTwice(x, y float64) float64 { return x + 2*y }

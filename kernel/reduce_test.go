@@ -120,3 +120,24 @@ func TestScanKeepsOrder(t *testing.T) {
 		t.Errorf("running sum %s, want %s", got, want)
 	}
 }
+
+// A combination that is a plain sum runs as a loop adds; one that is more does not.
+func TestScanOfSums(t *testing.T) {
+	x := fill(rand.New(rand.NewPCG(11, 12)), 1000)
+	for name, weight := range map[string]float64{"Sum": 1, "SumTwice": 2} {
+		got, sum := weft.Data[float64](kernels.Func(name).Scan(weft.FromSlice(x))), 0.0
+		for i, v := range x[:2] {
+			if sum = sum + weight*v; i == 0 {
+				sum = v
+			}
+			if got[i] != sum {
+				t.Errorf("%s at %d: %v, want %v", name, i, got[i], sum)
+			}
+		}
+		for i := 1; name == "Sum" && i < len(x); i++ {
+			if got[i] != got[i-1]+x[i] {
+				t.Fatalf("at %d: %v after %v", i, got[i], got[i-1])
+			}
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"weft"
 	"weft/internal/array"
 	"weft/internal/ir"
+	"weft/internal/loop"
 	"weft/internal/op"
 )
 
@@ -68,6 +69,7 @@ func (f *Func) ScanAll(args ...any) []*weft.Tensor {
 func flipped(t *weft.Tensor, axis int) *weft.Tensor { return t.Flip(axis) }
 
 func (r *reduction) scanner(axis int) *runner {
+	sum := r.isSum()
 	return newRunner(r.name, func(xs []*ir.Node) []*ir.Node {
 		shape := xs[0].Shape
 		size := op.Shape{array.Size(shape[:axis]), shape[axis], array.Size(shape[axis+1:])}
@@ -75,12 +77,36 @@ func (r *reduction) scanner(axis int) *runner {
 		for i, a := range r.as {
 			args = parts(args, op.Apply(op.Reshape, size, xs[i]), a.dtype)
 		}
-		ys := joined(r.scan(args), r.accs)
+		var ys []*ir.Node
+		if sum {
+			ys = []*ir.Node{op.Apply(op.CumSum, op.Axis(1), args[0])}
+		} else {
+			ys = joined(r.scan(args), r.accs)
+		}
 		for i, y := range ys {
 			ys[i] = op.Apply(op.Reshape, op.Shape(shape), y)
 		}
 		return ys
 	}, nil)
+}
+
+// isSum reports a combination that is the sum of two floats and nothing else: there is a
+// routine for its running results.
+func (r *reduction) isSum() bool {
+	if len(r.accs) != 1 || r.accs[0] != array.Float32 && r.accs[0] != array.Float64 {
+		return false
+	}
+	b := loop.NewBuilder(r.name, []loop.Axis{{}}, 0)
+	sum := false
+	b.Pass(func() {
+		e := &op.Emit{B: b}
+		for range 2 {
+			e.X = append(e.X, b.Scalar(b.ScalarArg(loop.TypeOf(r.accs[0]))))
+		}
+		y := b.Program().Ins[r.combine.EmitKernel(e)[0]]
+		sum = y.Op == loop.OpAdd && (y.A == e.X[0] && y.B == e.X[1] || y.A == e.X[1] && y.B == e.X[0])
+	})
+	return sum
 }
 
 // scan runs along the second axis of [before, n, behind]: groups of treeStep neighbours
