@@ -14,15 +14,15 @@ import (
 var ErrSteps = errors.New("too many steps")
 
 // Call evaluates a function that is no method, of no type parameters or of these. It
-// returns [ErrSteps] after so many statements and calls.
+// returns [ErrSteps] after so many statements and calls, and a runtime.Error where Go panics.
 func (p *Program) Call(name string, steps int, targs []types.Type, args ...any) (results []any, err error) {
 	left := steps
 	defer func() {
 		if x := recover(); x != nil {
-			if x != ErrSteps {
+			var ok bool
+			if err, ok = x.(error); !ok {
 				panic(x)
 			}
-			err = ErrSteps
 		}
 	}()
 	f := &frame{p: p, left: &left}

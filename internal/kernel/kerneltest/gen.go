@@ -20,7 +20,8 @@ type Options struct {
 	// Plain has no package clause and no imports, and calls functions that [PlainHelpers]
 	// declares where Go panics or leaves the result open: so it can be compiled as Go.
 	Plain bool
-	// Arrays gives it parameters that are read by index.
+	// Arrays gives it parameters that are read by index and, to some, kernel.Elem, for
+	// results of two dimensions.
 	Arrays bool
 }
 
@@ -29,6 +30,9 @@ func Generate(seed uint64, o Options) Kernel {
 	g := &gen{r: rand.New(rand.NewPCG(seed, 12)), o: o}
 	return g.kernel()
 }
+
+// ArrayTypes are the types of arrays that may be read outside, without their rank.
+var ArrayTypes = []string{"Clamped", "Wrapped", "Zeroed"}
 
 // A shape is what a type is made of.
 type shape struct {
@@ -94,8 +98,9 @@ type gen struct {
 	budget   int // statements left
 	loops    []loopInfo
 	labels   int
-	generic  *shape // the type parameter's, inside a generic function
-	external []array
+	generic  *shape  // the type parameter's, inside a generic function
+	external []array // that the function at hand reads
+	elem     bool    // it has a parameter e, of which rank axes may be asked for
 }
 
 // A global is a constant of the file.
@@ -135,7 +140,7 @@ func (g *gen) kernel() Kernel {
 		g.basics = append(g.basics, &shape{name: b, basic: b})
 	}
 	g.declareTypes()
-	for range g.n(3) {
+	for range g.n(4) {
 		g.function(g.name("f"), false)
 	}
 	name := g.name("K")
@@ -286,7 +291,10 @@ func (g *gen) begin(statements int) {
 
 // function writes a function, and returns the types of its parameters.
 func (g *gen) function(name string, isKernel bool) []string {
-	g.begin(4 + g.n(12))
+	g.begin(3 + g.n(8))
+	if isKernel {
+		g.begin(6 + g.n(16))
+	}
 	var h helper
 	h.name = name
 	typeParams := ""
@@ -306,7 +314,7 @@ func (g *gen) function(name string, isKernel bool) []string {
 	}
 	g.scopes = [][]variable{nil}
 	var params, types []string
-	for i := range 1 + g.n(3) {
+	for i := range 1 + g.n(4) {
 		t := draw()
 		if i == 0 {
 			// There is a number to make others from.
@@ -331,14 +339,17 @@ func (g *gen) function(name string, isKernel bool) []string {
 		h.params = append(h.params, v.t)
 		params = append(params, "pn N")
 	}
-	g.external = nil
 	if isKernel && g.o.Arrays {
 		for i := range 1 + g.n(2) {
 			a := array{name: fmt.Sprintf("grid%d", i), rank: 1 + g.n(2), t: g.basics[g.n(len(g.basics))]}
-			kind := g.pick("Clamped", "Wrapped", "Zeroed")
+			kind := g.pick(ArrayTypes...)
 			t := fmt.Sprintf("kernel.%s%d[%s]", kind, a.rank, a.t.name)
 			params, types = append(params, a.name+" "+t), append(types, t)
 			g.external = append(g.external, a)
+		}
+		if g.once(2) {
+			params, types = append(params, "e kernel.Elem"), append(types, "kernel.Elem")
+			g.elem = true
 		}
 	}
 	g.results = nil
@@ -389,6 +400,9 @@ func (g *gen) function(name string, isKernel bool) []string {
 // body writes statements and the return at the end.
 func (g *gen) body() {
 	g.indent++
+	for range g.n(4) {
+		g.declaration()
+	}
 	for g.budget > 0 {
 		g.statement()
 	}
@@ -442,7 +456,7 @@ func (g *gen) declareName() string {
 		inner := g.scopes[len(g.scopes)-1]
 		for _, v := range g.visible() {
 			here := slices.ContainsFunc(inner, func(w variable) bool { return w.name == v.name })
-			if !here && !strings.HasPrefix(v.name, "r") && v.name != "p0" && !strings.HasPrefix(v.name, "grid") && g.once(3) {
+			if !here && !strings.HasPrefix(v.name, "r") && v.name != "p0" && v.name != "p" && !strings.HasPrefix(v.name, "grid") && g.once(3) {
 				return v.name
 			}
 		}

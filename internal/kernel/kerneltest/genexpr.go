@@ -58,7 +58,7 @@ func (g *gen) expr(t *shape, depth int) string {
 	if depth <= 0 || g.once(5) {
 		return g.leaf(t)
 	}
-	if g.once(7) {
+	if g.once(5) {
 		if s := g.call(t, depth-1); s != "" {
 			return s
 		}
@@ -99,7 +99,10 @@ func (g *gen) expr(t *shape, depth int) string {
 		}
 		return g.arithmetic(t, d, "+", "-", "*", "/")
 	case t.isFloat():
-		switch g.n(9) {
+		switch g.n(10) {
+		case 6:
+			// What a compiler might contract.
+			return fmt.Sprintf("(%s*%s %s %s)", g.leaf(t), g.leaf(t), g.pick("+", "-"), g.expr(t, d))
 		case 0, 1:
 			return g.mathCall(t, d)
 		case 2:
@@ -218,7 +221,19 @@ func (g *gen) leaf(t *shape) string {
 		for _, a := range g.external {
 			if same(a.t, t) {
 				return g.read(a)
+			} else if t.name == "int" && g.once(4) {
+				return fmt.Sprintf("%s.Dim(%d)", a.name, g.n(a.rank))
 			}
+		}
+	}
+	if g.elem && g.once(4) {
+		switch t.name {
+		case "int":
+			return g.pick("e.Index(0)", "e.Index(1)", "e.Dim(0)", "e.Dim(1)")
+		case "float32":
+			return "e.Rand()"
+		case "float64":
+			return "e.Rand64()"
 		}
 	}
 	if p := g.places(t, false); len(p) > 0 {
@@ -297,7 +312,7 @@ func (g *gen) composite(t *shape, d int) string {
 func (g *gen) boolean(t *shape, d int) string {
 	switch g.n(5) {
 	case 0:
-		return fmt.Sprintf("(%s %s %s)", g.expr(t, d), g.pick("&&", "||", "==", "!="), g.expr(t, d))
+		return g.named2(t, fmt.Sprintf("(%s %s %s)", g.expr(t, d), g.pick("&&", "||", "==", "!="), g.expr(t, d)))
 	case 1:
 		return "!" + g.leaf(t)
 	case 2:
@@ -348,7 +363,11 @@ func (g *gen) mathCall(t *shape, d int) string {
 	case 2:
 		s = "math.FMA(" + arg() + ", " + arg() + ", " + arg() + ")"
 	case 3, 4:
-		s = "math." + g.pick("Abs", "Floor", "Ceil", "Trunc", "Round", "RoundToEven") + "(" + arg() + ")"
+		x := arg()
+		if g.once(2) {
+			x = "float64(" + g.leaf(g.of("int8")) + ")/2"
+		}
+		s = "math." + g.pick("Abs", "Floor", "Ceil", "Trunc", "Trunc", "Round", "RoundToEven") + "(" + x + ")"
 	case 5:
 		s = "math." + g.pick("Max", "Min") + "(" + arg() + ", " + arg() + ")"
 	case 6:
@@ -395,12 +414,28 @@ func (g *gen) affordable(h helper) bool { return g.cost+g.mult*h.cost < 600 }
 
 // call is a call of a helper that gives one value of type t, or "".
 func (g *gen) call(t *shape, d int) string {
-	for _, h := range g.helpers {
-		if len(h.results) == 1 && h.results[0] != nil && same(h.results[0], t) && g.affordable(h) && g.once(2) {
+	for _, i := range g.r.Perm(len(g.helpers)) {
+		h := g.helpers[i]
+		if len(h.results) != 1 || !g.affordable(h) {
+			continue
+		}
+		gives := h.results[0]
+		if gives == nil {
+			gives = g.of(h.instance())
+		}
+		switch {
+		case same(gives, t):
 			return g.callOf(h, d)
+		case gives.isNumber() && t.isNumber() && g.once(2):
+			return g.convert(t, gives, g.callOf(h, d))
 		}
 	}
 	return ""
+}
+
+// instance is the type that a generic function is called with.
+func (h *helper) instance() string {
+	return strings.TrimSuffix(h.name[strings.Index(h.name, "[")+1:], "]")
 }
 
 func (g *gen) callOf(h helper, d int) string {
@@ -408,7 +443,7 @@ func (g *gen) callOf(h helper, d int) string {
 	var args []string
 	for _, t := range h.params {
 		if t == nil {
-			t = g.of(strings.TrimSuffix(h.name[strings.Index(h.name, "[")+1:], "]"))
+			t = g.of(h.instance())
 		}
 		args = append(args, g.operand(t, d-1))
 	}

@@ -10,6 +10,10 @@ func (g *gen) statement() {
 	g.budget--
 	g.cost += g.mult
 	depth := len(g.scopes)
+	if len(g.loops) > 0 && g.once(7) {
+		g.leaveEarly()
+		return
+	}
 	switch k := g.n(20); {
 	case k < 4:
 		g.declaration()
@@ -38,6 +42,9 @@ func (g *gen) statement() {
 
 // some writes a few statements.
 func (g *gen) some() {
+	if g.budget <= 0 {
+		g.assignment()
+	}
 	for range 1 + g.n(3) {
 		if g.budget > 0 {
 			g.statement()
@@ -50,7 +57,7 @@ func (g *gen) declaration() {
 	if g.generic != nil && g.once(3) {
 		t = g.generic
 	}
-	switch g.n(8) {
+	switch g.n(9) {
 	case 0:
 		name := g.declareName()
 		g.line("var %s %s", name, t.name)
@@ -62,10 +69,11 @@ func (g *gen) declaration() {
 		g.line("var %s %s = %s", name, t.name, x)
 		g.declare(name, t, false)
 		g.line("_ = %s", name)
-	case 2:
-		// Several results of one call.
-		for _, h := range g.helpers {
-			if len(h.results) < 2 || h.generic || !g.affordable(h) {
+	case 2, 4:
+		// All results of one call.
+		for _, i := range g.r.Perm(len(g.helpers)) {
+			h := g.helpers[i]
+			if h.generic || !g.affordable(h) {
 				continue
 			}
 			x := g.callOf(h, 2)
@@ -263,6 +271,9 @@ func (g *gen) loop() {
 	body := func() {
 		g.enter()
 		g.some()
+		if g.once(2) {
+			g.assignment()
+		}
 		g.exit()
 		g.line("}")
 	}

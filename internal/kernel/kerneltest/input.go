@@ -10,11 +10,12 @@ var (
 	edgeFloats = []float64{0, math.Copysign(0, -1), 1, -1, 2, 0.5, -0.5, 3, 10, -7, 100, 127, 128, 255, 256, 1e9, -1e9, 3e9, 1e19, -1e19, 1e30, 1e-30, math.Inf(1), math.Inf(-1), math.NaN(),
 		math.MaxFloat32, math.MaxFloat64, math.SmallestNonzeroFloat64, math.SmallestNonzeroFloat32, 1.0000001, 1 << 31, 1 << 63, -1 << 63, 0.1, 1.5, 2.5, 1 << 53}
 	edgeInts = []int64{0, 1, -1, 2, 3, 7, 8, 31, 32, 63, 64, 100, math.MaxInt8, math.MinInt8, math.MaxUint8, math.MaxInt16, math.MinInt16, math.MaxUint16,
-		math.MaxInt32, math.MinInt32, math.MaxUint32, math.MaxInt64, math.MinInt64}
+		math.MaxInt32, math.MinInt32, math.MaxUint32, math.MaxInt64, math.MinInt64,
+		1<<60 + 1<<36 + 1, -(1<<60 + 1<<36 + 1), 1<<24 + 1, 1<<53 + 1} // the last ones round
 )
 
 func number(r *rand.Rand) float64 {
-	switch r.IntN(6) {
+	switch r.IntN(8) {
 	case 0, 1:
 		return edgeFloats[r.IntN(len(edgeFloats))]
 	case 2:
