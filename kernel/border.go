@@ -72,7 +72,7 @@ func (b Border) source(i, n int) int {
 type edge struct {
 	border Border
 	user   func(i, n int) int // instead of border, if not nil
-	fill   any
+	fill   func(d array.DType) any
 }
 
 // part returns the elements of x from lo to below hi, an index of each axis, which may
@@ -112,7 +112,7 @@ func (e edge) part(x *weft.Tensor, shape, lo, hi []int) *weft.Tensor {
 	}
 	x = x.Slice(inner...)
 	if padded {
-		x = pad(x, pads, e.fill)
+		x = pad(x, pads, e.fill(x.DType()))
 	}
 	return x
 }

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"math"
 	"slices"
 
 	"weft"
@@ -18,11 +19,13 @@ type StencilOpts struct {
 	// for index i, which lies outside, of an axis of n elements.
 	BorderFunc func(i, n int) int
 	// Cval is the value of Constant and Fill, a Go number; nil means 0, or, for Constant
-	// with Out, that results there stay as they are.
+	// with Out, that results there stay as they are. It is converted to the type of the
+	// results, which must hold it: of 7.9 an integer keeps 7.
 	Cval any
 	// Neighborhood gives the least and the greatest offset of each axis that the kernel
 	// reads. It is needed where offsets are not constant, and found otherwise: the offsets
-	// of all reads and 0.
+	// of all reads that the function has, also of those that no element makes, and 0. A
+	// constant offset outside is an error; others are moved to the nearest inside.
 	Neighborhood [][2]int
 	// Step computes every Step-th element of each axis alone; nil means 1.
 	Step []int
@@ -166,6 +169,11 @@ func (s *stencil) reach() {
 				array.Failf(s.name, "Step", "is for constant offsets; those at which %s is read are not", param)
 			}
 			read = true
+			for k := range o.Low {
+				if s.opts.Neighborhood != nil && (o.Low[k] < s.lo[k] || o.High[k] > s.hi[k]) {
+					array.Failf(s.name, "Neighborhood", "runs from %d to %d along axis %d, %s is read at offsets from %d to %d", s.lo[k], s.hi[k], k, param, o.Low[k], o.High[k])
+				}
+			}
 		}
 		for _, d := range o.At {
 			read = true
@@ -213,7 +221,8 @@ func (s *stencil) steps() {
 	}
 }
 
-// cval checks that the value of the border is one of every result's type.
+// cval checks that the value of the border is one of every result's type, and, where it is
+// read, of every neighbourhood's.
 func (s *stencil) cval() {
 	if s.opts.Cval == nil {
 		return
@@ -222,19 +231,39 @@ func (s *stencil) cval() {
 	if d == array.Invalid {
 		array.Failf(s.name, "Cval", "is a %T, not a Go number", s.opts.Cval)
 	}
-	for _, r := range s.in.Returns() {
+	check := func(what string, r array.DType) {
 		if d.Complex() && !r.Complex() {
-			array.Failf(s.name, "Cval", "is complex, the result is %s", r)
+			array.Failf(s.name, "Cval", "is complex, %s is %s", what, r)
 		}
-		if d.Float() && r.Integer() && weft.Scalar(s.opts.Cval, array.Float64).Item() != weft.Scalar(s.opts.Cval, r).Item() {
+		if x := s.fill(r); r.Integer() && (numberDType(x).Float() || weft.Try(func() { weft.Scalar(x, r) }) != nil) {
 			array.Failf(s.name, "Cval", "is %v, which %s does not hold", s.opts.Cval, r)
+		}
+	}
+	for _, r := range s.in.Returns() {
+		check("the result", r)
+	}
+	if s.opts.Border == Fill && s.opts.BorderFunc == nil {
+		for _, i := range s.near {
+			check(s.as[i].p.Name, s.as[i].dtype)
 		}
 	}
 }
 
-func (s *stencil) fill() any {
-	if s.opts.Cval == nil {
+// fill is the value of the border as an element of type d: of a float an integer keeps
+// what stands before the point, and bool whether it is 0, as conversions do.
+func (s *stencil) fill(d array.DType) any {
+	switch {
+	case s.opts.Cval == nil:
 		return 0
+	case d == array.Bool:
+		return weft.Scalar(s.opts.Cval, array.Complex128).ItemComplex() != 0
+	case d.Integer() && numberDType(s.opts.Cval).Float():
+		switch x := math.Trunc(weft.Scalar(s.opts.Cval, array.Float64).Item()); {
+		case x >= -0x1p63 && x < 0x1p63:
+			return int64(x)
+		case x >= 0 && x < 0x1p64:
+			return uint64(x)
+		}
 	}
 	return s.opts.Cval
 }
@@ -348,7 +377,7 @@ func (s *stencil) write(dst []*weft.Tensor, inner, all box, first []int, at func
 				compute(b)
 			case fill:
 				for _, t := range windows(s.places(b, first)) {
-					t.Fill(s.fill())
+					t.Fill(s.fill(t.DType()))
 				}
 			}
 		}
@@ -404,7 +433,7 @@ func (s *stencil) filled(dst []*weft.Tensor, shape []int) []*weft.Tensor {
 func (s *stencil) filledWith(shape []int) []*weft.Tensor {
 	var out []*weft.Tensor
 	for _, d := range s.in.Returns() {
-		out = append(out, weft.Full(s.fill(), d, shape...))
+		out = append(out, weft.Full(s.fill(d), d, shape...))
 	}
 	return out
 }
@@ -416,7 +445,7 @@ func (s *stencil) padded(ys []*weft.Tensor, at box, shape []int) []*weft.Tensor 
 		pads = append(pads, at.lo[k], shape[k]-at.hi[k])
 	}
 	for i, y := range ys {
-		ys[i] = pad(y, pads, s.fill())
+		ys[i] = pad(y, pads, s.fill(y.DType()))
 	}
 	return ys
 }
@@ -443,7 +472,7 @@ func (s *stencil) prepare(b box) (*runner, []any) {
 	for k := range lo {
 		lo[k], hi[k] = b.lo[k]+s.lo[k], b.hi[k]-s.step[k]+1+s.hi[k]
 	}
-	e := edge{s.opts.Border, s.opts.BorderFunc, s.fill()}
+	e := edge{s.opts.Border, s.opts.BorderFunc, s.fill}
 	xs := make([]any, len(s.as), len(s.as)+2*rank+2)
 	for i, a := range s.as {
 		switch {

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"go/ast"
+	"go/constant"
 	"slices"
 
 	"weft/internal/array"
@@ -281,6 +282,52 @@ func (l *lowerer) near(a *outside, offset []loop.Value) *value {
 		}
 	}
 	return l.read(a, offset)
+}
+
+// written adds the constant offsets at which the source of the kernel reads Near
+// parameters to those that the trial met: where a condition is a constant too, it takes one
+// way alone.
+func (i *Instance) written() {
+	params := i.f.obj.Signature().Params()
+	ast.Inspect(i.f.decl.Body, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok {
+			return true
+		}
+		sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
+		if !ok || sel.Sel.Name != "At" {
+			return true
+		}
+		id, ok := ast.Unparen(sel.X).(*ast.Ident)
+		if !ok {
+			return true
+		}
+		k := slices.IndexFunc(i.loads, func(o Offsets) bool { return params.At(o.Param) == i.f.info.Uses[id] })
+		if k < 0 {
+			return true
+		}
+		at := make([]int, len(call.Args))
+		for axis, a := range call.Args {
+			v := i.f.info.Types[a].Value
+			if v == nil {
+				return true
+			}
+			c, ok := constant.Int64Val(constant.ToInt(v))
+			if !ok {
+				return true
+			}
+			at[axis] = int(c)
+		}
+		o := &i.loads[k]
+		if slices.ContainsFunc(o.At, func(b []int) bool { return slices.Equal(at, b) }) {
+			return true
+		}
+		o.At = append(o.At, at)
+		for axis := range o.Low {
+			o.Low[axis], o.High[axis] = min(o.Low[axis], at[axis]), max(o.High[axis], at[axis])
+		}
+		return true
+	})
 }
 
 // noteOffset records where a Near parameter is read.

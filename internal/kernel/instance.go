@@ -197,6 +197,7 @@ func (i *Instance) trial() {
 	l.trial, l.boundless = true, map[int]bool{}
 	b.Pass(func() { l.run() })
 	i.cost = l.wrote + 1
+	i.written()
 }
 
 // hashOf is a hash of files by content and name.
