@@ -31,11 +31,18 @@ func (l *lowerer) branch(c loop.Value, vars []*variable, cost int, then, els fun
 	before := snapshot(vars)
 	if cost <= cheap {
 		then()
-		x := snapshot(vars)
+		x, xEnds := snapshot(vars), l.returned()
 		restore(vars, before)
 		els()
+		yEnds := l.returned()
 		for i, v := range vars {
-			v.val = l.merge(c, x[i], v.val)
+			switch {
+			case xEnds && l.dead(v):
+			case yEnds && l.dead(v):
+				v.val = x[i]
+			default:
+				v.val = l.merge(c, x[i], v.val)
+			}
 		}
 		return
 	}
@@ -59,6 +66,17 @@ func (l *lowerer) branch(c loop.Value, vars []*variable, cost int, then, els fun
 		got, outs = l.unflat(v.t, outs)
 		v.val = l.same(c, got, x[i], y[i], before[i])
 	}
+}
+
+// returned reports that the function has returned, whatever the lane.
+func (l *lowerer) returned() bool {
+	k, ok := l.knownBool(l.fr.gone.val.n.v)
+	return ok && k
+}
+
+// dead reports a variable of the function that nobody looks at where it has returned.
+func (l *lowerer) dead(v *variable) bool {
+	return v.t.kind != kElem && !slices.Contains(l.fr.results, v) && !slices.Contains(l.flags(), v)
 }
 
 // scoped is run and then the end of what it declared.
