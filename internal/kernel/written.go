@@ -14,11 +14,14 @@ import (
 //go:embed written/math.go
 var writtenMath []byte
 
+//go:embed written/bessel.go
+var writtenBessel []byte
+
 //go:embed written/cmplx.go
 var writtenCmplx []byte
 
 var writtenSource = sync.OnceValue(func() *Source {
-	s, err := Parse(File{"math.go", writtenMath}, File{"cmplx.go", writtenCmplx})
+	s, err := Parse(File{"math.go", writtenMath}, File{"cmplx.go", writtenCmplx}, File{"bessel.go", writtenBessel})
 	if err != nil {
 		panic(err)
 	}
