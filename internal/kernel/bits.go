@@ -11,6 +11,7 @@ func (l *lowerer) bitsCall(x *ast.CallExpr, name string) []*value {
 	args := l.arguments(x)
 	l.pos = x.Pos()
 	v, t := args[0].n.v, args[0].t
+	full := name
 	name, width := trimWidth(name)
 	n := func(i int64) loop.Value { return l.int(t.t, i) }
 	count := func(v loop.Value) []*value { return []*value{l.scalar(tInt64, l.convert(t, tInt64, v))} }
@@ -42,8 +43,7 @@ func (l *lowerer) bitsCall(x *ast.CallExpr, name string) []*value {
 	case "Mul":
 		return append(one(l.b.Binary(loop.OpMulHiU, v, args[1].n.v)), one(l.bin(loop.OpMul, v, args[1].n.v))...)
 	}
-	l.src.refuse(x.Pos(), "bits.%s is no part of the language of kernels", name)
-	return nil
+	return l.written(x, bitsPath, full, args) // Div and Rem
 }
 
 // reverse swaps halves, then halves of those, down to bytes or to bits.

@@ -5,6 +5,7 @@ import (
 	"go/constant"
 	"go/token"
 	"go/types"
+	"strings"
 )
 
 // costly is the cost of what is never computed where it need not be.
@@ -98,7 +99,9 @@ func (f *Func) callCost(x *ast.CallExpr) int {
 		return 2
 	case fn.Pkg().Path() == mathPath && formulaOf(fn.Name()):
 		return 40
-	case fn.Pkg().Path() == cmplxPath, fn.Pkg().Path() == mathPath:
+	case fn.Pkg().Path() == mathPath && fn.Name() == "Lgamma":
+		return 80
+	case fn.Pkg().Path() == cmplxPath, fn.Pkg().Path() == mathPath, fn.Pkg().Path() == bitsPath && (strings.HasPrefix(fn.Name(), "Div") || strings.HasPrefix(fn.Name(), "Rem")):
 		return costOfWritten(fn)
 	case fn.Pkg().Path() == bitsPath, fn.Name() == "Index", fn.Name() == "Dim":
 		return 4

@@ -143,6 +143,8 @@ func bitsText() string {
 		if w == "" || w == "32" || w == "64" {
 			fmt.Fprintf(&b, "func Add%s(x, y, carry uint%s) (sum, carryOut uint%s)\n", w, w, w)
 			fmt.Fprintf(&b, "func Sub%s(x, y, borrow uint%s) (diff, borrowOut uint%s)\n", w, w, w)
+			fmt.Fprintf(&b, "func Div%s(hi, lo, y uint%s) (quo, rem uint%s)\n", w, w, w)
+			fmt.Fprintf(&b, "func Rem%s(hi, lo, y uint%s) uint%s\n", w, w, w)
 			fmt.Fprintf(&b, "func Mul%s(x, y uint%s) (hi, lo uint%s)\n", w, w, w)
 		}
 	}

@@ -96,7 +96,7 @@ func init() {
 		"lgamma":      {vmath.Lgamma, call("digamma")},
 		"digamma":     {vmath.Digamma, call("trigamma")},
 		"trigamma": {vmath.Trigamma, func(l *lowerer, x, y jet) jet {
-			l.src.refuse(l.pos, "the third derivative of math.Lgamma is no part of the language")
+			l.src.refuse(l.pos, "the third derivatives of math.Lgamma and math.Gamma are no part of the language")
 			return nil
 		}},
 	}
@@ -306,8 +306,7 @@ func (l *lowerer) mathCall(x *ast.CallExpr, name string) []*value {
 	case "Float32frombits":
 		return one(tFloat32, l.cast(loop.F32, v))
 	case "Lgamma":
-		n, _ := l.mathFunction("lgamma", []num{args[0].n})
-		return []*value{{t: tFloat64, n: n}, l.scalar(tInt64, l.gammaSign(v))}
+		return l.lgamma(args[0].n)
 	case "Sincos":
 		sin, _ := l.mathFunction("Sin", []num{args[0].n})
 		cos, _ := l.mathFunction("Cos", []num{args[0].n})
@@ -316,15 +315,18 @@ func (l *lowerer) mathCall(x *ast.CallExpr, name string) []*value {
 	return l.written(x, mathPath, name, args)
 }
 
-// gammaSign is the sign of the gamma function: -1 where x is below 0 and between an odd
-// number and the next, and of -0.
-func (l *lowerer) gammaSign(x loop.Value) loop.Value {
-	t := l.b.Type(x)
-	half := l.b.Mul(l.b.Floor(x), l.b.Float(t, 0.5))
-	odd := l.b.Ne(half, l.b.Floor(half))
-	below := l.b.And(l.b.Lt(x, l.b.Float(t, 0)), l.b.Ne(x, l.b.Floor(x)))
-	zero := l.b.And(l.b.Eq(x, l.b.Float(t, 0)), l.b.Lt(l.b.Bits(loop.I64, x), l.b.Int(loop.I64, 0)))
-	return l.b.Select(l.b.Or(l.b.And(below, odd), zero), l.b.Int(loop.I64, -1), l.b.Int(loop.I64, 1))
+// lgamma is the logarithm of |gamma(x)| and the sign of gamma(x).
+func (l *lowerer) lgamma(x num) []*value {
+	y := l.num(l.jcall("lgamma", l.jet(x)))
+	l.spend(12)
+	v, inf := x.v, l.b.Float(loop.F64, math.Inf(-1))
+	y.v = l.choose(l.bin(loop.OpEq, v, inf), inf, y.v) // as Go has it; C has infinity
+	// Below 0 gamma changes its sign at each integer.
+	floor := l.b.Floor(v)
+	half := l.bin(loop.OpMul, floor, l.b.Float(loop.F64, 0.5))
+	odd := l.and(l.bin(loop.OpNe, floor, v), l.bin(loop.OpNe, half, l.b.Floor(half)))
+	odd = l.and(odd, l.bin(loop.OpLt, v, l.zero(loop.F64)))
+	return []*value{{t: tFloat64, n: y}, l.scalar(tInt64, l.choose(odd, l.int(loop.I64, -1), l.int(loop.I64, 1)))}
 }
 
 // formulaOf reports a function with a row in the tables.

@@ -20,8 +20,11 @@ var writtenBessel []byte
 //go:embed written/cmplx.go
 var writtenCmplx []byte
 
+//go:embed written/bits.go
+var writtenBits []byte
+
 var writtenSource = sync.OnceValue(func() *Source {
-	s, err := Parse(File{"math.go", writtenMath}, File{"cmplx.go", writtenCmplx}, File{"bessel.go", writtenBessel})
+	s, err := Parse(File{"math.go", writtenMath}, File{"cmplx.go", writtenCmplx}, File{"bits.go", writtenBits}, File{"bessel.go", writtenBessel})
 	if err != nil {
 		panic(err)
 	}
@@ -30,8 +33,11 @@ var writtenSource = sync.OnceValue(func() *Source {
 
 // writtenFunc returns the function that stands for one of a package, nil if there is none.
 func writtenFunc(pkg, name string) *Func {
-	if pkg == cmplxPath {
+	switch pkg {
+	case cmplxPath:
 		name = "Cmplx" + name
+	case bitsPath:
+		name = "Bits" + name
 	}
 	f, err := writtenSource().Func(name)
 	if err != nil {

@@ -46,7 +46,7 @@ func CmplxExp(x complex128) complex128 {
 	// A large power of e is taken apart: the cosine may bring it back into range.
 	up := 1.0
 	if re > 700 {
-		re, up = re-700, 0x1.d945df0f8f6d1p+1009
+		re, up = re-700, 0x1.d945df4f8ec8ep+1009
 	}
 	r := math.Exp(re)
 	return complex(r*math.Cos(im)*up, r*math.Sin(im)*up)
@@ -181,6 +181,14 @@ func CmplxAcosh(x complex128) complex128 {
 
 func CmplxAtanh(x complex128) complex128 {
 	a, b := real(x), imag(x)
+	if large := math.Max(math.Abs(a), math.Abs(b)); large > 0x1p60 { // 1/x, and a quarter of a circle
+		re := 0.0
+		if large <= math.MaxFloat64 {
+			p, q := a/large, b/large
+			re = p / (p*p + q*q) / large
+		}
+		return complex(math.Copysign(re, a), math.Copysign(math.Pi/2, b))
+	}
 	re := 0.0
 	if a < 0 {
 		re = -math.Log1p(-4 * a / ((1+a)*(1+a) + b*b))
@@ -195,10 +203,10 @@ func CmplxAsinh(x complex128) complex128 { return timesMinusI(CmplxAsin(timesI(x
 func CmplxAtan(x complex128) complex128 { return timesMinusI(CmplxAtanh(timesI(x))) }
 
 func CmplxPow(x, y complex128) complex128 {
+	if y == 0 {
+		return 1
+	}
 	if x == 0 {
-		if y == 0 {
-			return 1
-		}
 		if real(y) < 0 {
 			if imag(y) == 0 {
 				return complex(math.Inf(1), 0)

@@ -17,7 +17,7 @@ func exponent(x float64) int {
 }
 
 // scaled is x*2^k where neither x nor the result is so small that bits are lost, for k
-// from -2044 to 2044.
+// from -2044 to 2046.
 func scaled(x float64, k int) float64 {
 	h := k / 2
 	return x * pow2(h) * pow2(k-h)
@@ -33,7 +33,7 @@ func Mod(x, y float64) float64 {
 	for r >= d {
 		// As many bits of the quotient as a number has, less a few; r - q*s has no error.
 		s := d
-		if k := exponent(r) - exponent(d) - 50; k > 0 {
+		if k := exponent(r) - exponent(d) - 51; k > 0 {
 			s = scaled(d, k)
 		}
 		r = math.FMA(-math.Trunc(r/s), s, r)
