@@ -80,6 +80,6 @@ func newRoot() *cobra.Command {
 		}
 		return err
 	})
-	root.AddCommand(newInfo(), newEval(), newKernel())
+	root.AddCommand(newInfo(), newEval(), newKernel(), newBuild())
 	return root
 }
