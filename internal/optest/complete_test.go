@@ -70,7 +70,19 @@ func TestOperationsHaveAccuracy(t *testing.T) {
 		}
 		delete(rows, d.Name)
 	}
-	delete(functions, "erfc") // a part of gelu
+	files, err := filepath.Glob("../vmath/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`(?m)^func ([A-Z]\w*)\(`).FindAllStringSubmatch(string(text), -1) {
+			delete(functions, strings.ToLower(m[1])) // what kernels call need be no operation
+		}
+	}
 	for _, left := range []map[string]bool{functions, bounds} {
 		for name := range left {
 			t.Errorf("there is a row of errors of %s, which is no operation", name)

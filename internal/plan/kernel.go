@@ -48,6 +48,7 @@ type kernel struct {
 	keep   []int // axes that must not merge with others
 	cut    int   // axes from this one on must not merge with those before it
 	tail   bool  // the kernel is the tail of the last step
+	user   bool  // what it computes is in part a user's
 
 	dims    []dim
 	kb      *loop.Builder
@@ -237,10 +238,13 @@ func (k *kernel) build(body func(kb *loop.Builder)) {
 	k.kb = loop.NewBuilder(k.name, axes, k.lane)
 	body(k.kb)
 	prog := k.kb.Finish()
-	if Verify {
+	if Verify || k.user {
 		if err := loop.Verify(prog); err != nil {
 			panic("plan: " + err.Error() + "\n" + prog.String())
 		}
+	}
+	if k.user {
+		prog, _ = loop.Narrow(prog)
 	}
 	k.finish(prog)
 }
@@ -576,6 +580,7 @@ func (e *emitter) newKernel() {
 		}
 		if n.Op != ir.Result {
 			e.k.cost += op.CostOf(n)
+			e.k.user = e.k.user || n.Op == op.Kernel
 		}
 	}
 	for _, n := range c.nodes {
