@@ -186,7 +186,7 @@ func (a *arrays) compare(src string) (err error) {
 			for _, o := range a.operands {
 				args = append(args, o.at(i, j))
 			}
-			w, err := p.Call(a.Name, steps/(a.rows*a.cols), nil, args...)
+			w, err := p.Call(a.Name, steps/(a.rows*a.cols), a.Arg, args...)
 			if err != nil {
 				return errOracle{err}
 			}

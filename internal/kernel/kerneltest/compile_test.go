@@ -262,7 +262,7 @@ func (t *trial) compare(src string) error {
 	n := len(t.rows)
 	want := make([][]any, n)
 	for i, row := range t.rows {
-		if want[i], err = p.Call(t.Name, steps/n, nil, row...); err != nil {
+		if want[i], err = p.Call(t.Name, steps/n, t.Arg, row...); err != nil {
 			return errOracle{err}
 		}
 	}

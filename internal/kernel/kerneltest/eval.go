@@ -13,9 +13,9 @@ import (
 // ErrSteps is the error of a call that takes more steps than it may.
 var ErrSteps = errors.New("too many steps")
 
-// Call evaluates a function that is no method, of no type parameters or of these. It
-// returns [ErrSteps] after so many statements and calls, and a runtime.Error where Go panics.
-func (p *Program) Call(name string, steps int, targs []types.Type, args ...any) (results []any, err error) {
+// Call evaluates a function that is no method; arg names the type for its type parameter, if
+// it has one. It returns [ErrSteps] after so many statements and calls, and a runtime.Error where Go panics.
+func (p *Program) Call(name string, steps int, arg string, args ...any) (results []any, err error) {
 	left := steps
 	defer func() {
 		if x := recover(); x != nil {
@@ -30,10 +30,11 @@ func (p *Program) Call(name string, steps int, targs []types.Type, args ...any) 
 	if d == nil {
 		return nil, fmt.Errorf("no function %s", name)
 	}
-	var tparams *types.TypeParamList
-	if s := p.info.Defs[d.Name].Type().(*types.Signature); s.TypeParams() != nil {
-		tparams = s.TypeParams()
+	var targs []types.Type
+	if arg != "" {
+		targs = []types.Type{types.Universe.Lookup(arg).Type()}
 	}
+	tparams := p.info.Defs[d.Name].Type().(*types.Signature).TypeParams()
 	return f.call(d, tparams, targs, nil, args), nil
 }
 
@@ -165,7 +166,7 @@ func (f *frame) exec(s ast.Stmt, label string) signal {
 	f.step()
 	switch s := s.(type) {
 	case *ast.BlockStmt:
-		return f.leave(f.block(s.List), label)
+		return f.block(s.List)
 	case *ast.LabeledStmt:
 		return f.exec(s.Stmt, s.Label.Name)
 	case *ast.EmptyStmt:
@@ -220,9 +221,9 @@ func (f *frame) exec(s ast.Stmt, label string) signal {
 			f.exec(s.Init, "")
 		}
 		if f.eval(s.Cond).(bool) {
-			return f.leave(f.block(s.Body.List), label)
+			return f.block(s.Body.List)
 		} else if s.Else != nil {
-			return f.leave(f.exec(s.Else, ""), label)
+			return f.exec(s.Else, "")
 		}
 	case *ast.ForStmt:
 		if s.Init != nil {
@@ -245,14 +246,6 @@ func (f *frame) exec(s ast.Stmt, label string) signal {
 		panic(fmt.Sprintf("%T", s))
 	}
 	return next
-}
-
-// leave takes a break of this label; a break without one belongs to a loop or switch.
-func (f *frame) leave(sig signal, label string) signal {
-	if sig.tok == token.BREAK && sig.label != "" && sig.label == label {
-		return next
-	}
-	return sig
 }
 
 // iteration says how a loop of this label goes on after an iteration that ended so.
@@ -332,10 +325,10 @@ find:
 	for ; sig.tok == token.FALLTHROUGH; at++ {
 		sig = f.block(s.Body.List[at].(*ast.CaseClause).Body)
 	}
-	if sig.tok == token.BREAK && sig.label == "" {
+	if sig.tok == token.BREAK && (sig.label == "" || sig.label == label) {
 		return next
 	}
-	return f.leave(sig, label)
+	return sig
 }
 
 // values evaluates a list, or the one call that gives all of it.

@@ -29,7 +29,7 @@ func TestGenerate(t *testing.T) {
 		for _, b := range k.Params {
 			args = append(args, Input(r, b))
 		}
-		_, err = p.Call(k.Name, steps, nil, args...)
+		_, err = p.Call(k.Name, steps, k.Arg, args...)
 		if errors.Is(err, ErrSteps) {
 			endless++
 		}

@@ -12,6 +12,7 @@ type Kernel struct {
 	Src    string   // the whole source; the kernel is Name
 	Name   string   // of the function
 	Params []string // types of its parameters
+	Arg    string   // the type for its type parameter, if it has one
 }
 
 // Options say how a kernel is drawn.
@@ -93,9 +94,10 @@ type gen struct {
 	results  []*shape
 	named    bool // results have names
 	names    int
-	mult     int // how often a statement may run
-	cost     int // of the function so far
-	budget   int // statements left
+	arg      string // the type argument of the kernel
+	mult     int    // how often a statement may run
+	cost     int    // of the function so far
+	budget   int    // statements left
 	loops    []loopInfo
 	labels   int
 	generic  *shape  // the type parameter's, inside a generic function
@@ -145,7 +147,7 @@ func (g *gen) kernel() Kernel {
 	}
 	name := g.name("K")
 	params := g.function(name, true)
-	k := Kernel{Name: name, Params: params}
+	k := Kernel{Name: name, Params: params, Arg: g.arg}
 	var head strings.Builder
 	if !g.o.Plain {
 		head.WriteString("package k\n\n")
@@ -251,6 +253,13 @@ func (g *gen) declareTypes() {
 			g.types = append(g.types, t)
 		case 2:
 			g.line("type %s struct {", t.name)
+			if len(g.types) > 0 && g.once(3) {
+				// An embedded field goes by the name of its type; those of its own fields are hidden or
+				// promoted.
+				e := g.types[g.n(len(g.types))]
+				t.fields = append(t.fields, field{e.name, e})
+				g.line("\t%s", e.name)
+			}
 			for i := range 1 + g.n(4) {
 				f := field{fmt.Sprintf("F%d", i), g.any()}
 				t.fields = append(t.fields, f)
@@ -298,7 +307,7 @@ func (g *gen) function(name string, isKernel bool) []string {
 	var h helper
 	h.name = name
 	typeParams := ""
-	if !isKernel && g.once(4) {
+	if isKernel && g.once(8) || !isKernel && g.once(4) {
 		g.generic = &shape{name: "N", basic: "generic"}
 		h.generic = true
 		typeParams = "[N " + g.pick("int32 | float32 | float64 | uint8", "~int8 | ~int16 | ~int64 | ~float32 | ~uint32", "float32 | float64") + "]"
@@ -337,7 +346,7 @@ func (g *gen) function(name string, isKernel bool) []string {
 		v := variable{name: "pn", t: g.generic}
 		g.scopes[0] = append(g.scopes[0], v)
 		h.params = append(h.params, v.t)
-		params = append(params, "pn N")
+		params, types = append(params, "pn N"), append(types, "N")
 	}
 	if isKernel && g.o.Arrays {
 		for i := range 1 + g.n(2) {
@@ -371,7 +380,19 @@ func (g *gen) function(name string, isKernel bool) []string {
 	g.body()
 	g.line("}\n")
 	h.cost = g.cost
-	if h.cost < 300 {
+	if isKernel && g.generic != nil {
+		k := g.pick("float32", "float64")
+		if strings.Contains(typeParams, "~int8") {
+			k = "float32"
+		}
+		g.arg = k
+		for i := range types {
+			if types[i] == "N" {
+				types[i] = k
+			}
+		}
+	}
+	if h.cost < 300 && !isKernel {
 		if g.generic != nil {
 			replace := func(list []*shape) (out []*shape) {
 				for _, t := range list {
@@ -459,6 +480,13 @@ func (g *gen) declareName() string {
 			if !here && !strings.HasPrefix(v.name, "r") && v.name != "p0" && v.name != "p" && !strings.HasPrefix(v.name, "grid") && g.once(3) {
 				return v.name
 			}
+		}
+	}
+	if g.once(20) {
+		// What Go declares may be hidden.
+		name := g.pick("cap", "copy", "new", "any", "string", "append", "print", "byte", "nil", "k")
+		if !slices.ContainsFunc(g.scopes[len(g.scopes)-1], func(w variable) bool { return w.name == name }) {
+			return name
 		}
 	}
 	g.names++

@@ -15,6 +15,13 @@ func (g *gen) operand(t *shape, depth int) string {
 
 // constant is a constant that goes where type t is wanted: a literal or the name of one.
 func (g *gen) constant(t *shape) string {
+	if t.isInt() && g.once(8) {
+		for _, v := range g.visible() {
+			if v.t.elem != nil && same(t, g.of("int")) {
+				return "len(" + v.name + ")"
+			}
+		}
+	}
 	if len(g.globals) > 0 && g.once(3) && t.basic != "bool" && t.basic != "generic" {
 		c := g.globals[g.n(len(g.globals))]
 		if c.t == nil || same(c.t, t) {

@@ -26,18 +26,62 @@ func (g *gen) statement() {
 	case k < 17:
 		g.choice()
 	case k < 18:
-		if g.once(4) {
+		switch g.n(6) {
+		case 0:
 			g.line("{")
 			g.enter()
 			g.some()
 			g.exit()
 			g.line("}")
-			return
+		case 1:
+			g.local()
+		case 2:
+			t := g.number()
+			x, y := g.operand(t, 2), g.operand(t, 2)
+			a := g.declareName()
+			g.names++
+			b := fmt.Sprintf("v%d", g.names)
+			g.line("var %s, %s %s = %s, %s", a, b, t.name, x, y)
+			g.line("_, _ = %s, %s", a, b)
+			g.declare(a, t, false)
+			g.declare(b, t, false)
+		default:
+			g.assignment()
 		}
-		g.assignment()
 	default:
 		g.leaveEarly()
 	}
+}
+
+// local declares a constant or a type in a block of its own.
+func (g *gen) local() {
+	g.line("{")
+	g.enter()
+	g.names++
+	if t := g.number(); g.once(2) {
+		name := fmt.Sprintf("c%d", g.names)
+		globals := g.globals
+		if g.once(2) {
+			g.line("const %s = %d", name, g.n(20)+1)
+			t = nil
+		} else {
+			g.line("const %s %s = %s", name, t.name, g.literal(t))
+		}
+		g.globals = []global{{name, t}}
+		g.some()
+		g.globals = globals
+	} else {
+		u := &shape{name: fmt.Sprintf("U%d", g.names), basic: t.basic}
+		g.line("type %s %s", u.name, t.name)
+		x := g.expr(t, 1)
+		name := g.declareName()
+		g.line("%s := %s", name, g.convert(u, t, x))
+		g.line("_ = %s", name)
+		g.declare(name, u, false)
+		g.some()
+	}
+	g.exit()
+	g.line("}")
 }
 
 // some writes a few statements.

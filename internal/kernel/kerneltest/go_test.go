@@ -47,7 +47,11 @@ func TestGo(t *testing.T) {
 			for _, a := range row {
 				args = append(args, goLiteral(a))
 			}
-			fmt.Fprintf(&b, "\tshow(%s(%s))\n", k.Name, strings.Join(args, ", "))
+			name := k.Name
+			if k.Arg != "" {
+				name += "[" + k.Arg + "]"
+			}
+			fmt.Fprintf(&b, "\tshow(%s(%s))\n", name, strings.Join(args, ", "))
 		}
 		b.WriteString("}\n\n")
 	}
@@ -84,7 +88,7 @@ func TestGo(t *testing.T) {
 			t.Fatal(err)
 		}
 		for j, row := range calls(seed, k.Params) {
-			got, err := p.Call(k.Name, steps, nil, row...)
+			got, err := p.Call(k.Name, steps, k.Arg, row...)
 			if err != nil {
 				t.Fatalf("seed %d: %v", seed, err)
 			}

@@ -313,7 +313,7 @@ func TestMutants(t *testing.T) {
 			for _, b := range k.Params {
 				row = append(row, Input(r, b))
 			}
-			out, err := p.Call(k.Name, steps, nil, row...)
+			out, err := p.Call(k.Name, steps, k.Arg, row...)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -325,7 +325,7 @@ func TestMutants(t *testing.T) {
 				return false // no program, so no mutant
 			}
 			for i, row := range args {
-				out, err := q.Call(k.Name, steps, nil, row...)
+				out, err := q.Call(k.Name, steps, k.Arg, row...)
 				if err != nil {
 					return true
 				}
