@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"testing"
 
@@ -26,33 +25,6 @@ func TestMapMandelbrot(t *testing.T) {
 			if got, want := ns[i*300+j], Escape(xj, yi); got != want {
 				t.Fatalf("%d %d: %d, want %d", i, j, got, want)
 			}
-		}
-	}
-}
-
-// MATLAB aligns shapes at the first axis.
-func TestMatlabAlignment(t *testing.T) {
-	f := kernels.Func("Hypot3")
-	a, b := weft.Rand(2, 5, 4), weft.Rand(2, 1, 4, 3)
-	got := f.Map(a, b, 2, kernel.MapOpts{Leading: true})
-	want := f.Map(a.Reshape(2, 5, 4, 1), b, 2)
-	if !slices.Equal(got.Shape(), []int{2, 5, 4, 3}) || !slices.Equal(weft.Data[float32](got), weft.Data[float32](want)) {
-		t.Errorf("%v", got.Shape())
-	}
-	if err := weft.Try(func() { f.Map(a, b, 2) }); err == nil || !strings.Contains(err.Error(), "[2 5 4]") {
-		t.Errorf("NumPy's alignment: %v", err)
-	}
-	if err := weft.Try(func() { f.Map(weft.Rand(2, 3), weft.Rand(2, 4), 1, kernel.MapOpts{Leading: true}) }); err == nil {
-		t.Error("sizes 3 and 4 met")
-	}
-}
-
-// Size 1 against 0 gives 0, and empty results keep shape and element type.
-func TestMatlabEmpty(t *testing.T) {
-	got := kernels.Func("DivMod").MapAll(weft.ZerosOf(weft.Int32, 2, 2, 0, 4), weft.OnesOf(weft.Int32, 2, 1, 1, 4))
-	for i, d := range []weft.DType{weft.Int32, weft.Float64, weft.Bool} {
-		if !slices.Equal(got[i].Shape(), []int{2, 2, 0, 4}) || got[i].DType() != d {
-			t.Errorf("result %d: %s %v", i, got[i].DType(), got[i].Shape())
 		}
 	}
 }

@@ -447,6 +447,9 @@ func init() {
 			}
 			return kernels.Func(pick(g, kernels.Names()...))
 		},
+		typ[kernel.Paged](): func(g *gen) any {
+			return pick[any](g, nil, kernel.PageOp(g.r.IntN(10)), kernel.PageOp(g.r.IntN(10)), makers[typ[*kernel.Func]()](g))
+		},
 		typ[fs.FS](): func(g *gen) any {
 			return pick[fs.FS](g, nil, fstest.MapFS{}, fstest.MapFS{"a.go": {Data: []byte(g.text())}, "b.go": {Data: []byte("package b\nfunc F(x int) int { return x }")}}, os.DirFS(g.dir))
 		},
