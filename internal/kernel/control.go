@@ -46,24 +46,23 @@ func (l *lowerer) branch(c loop.Value, vars []*variable, cost int, then, els fun
 		}
 		return
 	}
+	l.regions++
+	region := l.regions
 	var x, y []*value
 	side := func(run func(), to *[]*value) func() []loop.Value {
 		return func() []loop.Value {
 			restore(vars, before)
 			run()
 			*to = snapshot(vars)
-			var out []loop.Value
-			for _, v := range *to {
-				out = l.flat(v, out)
-			}
-			return out
+			return l.packAll(region, *to)
 		}
 	}
 	outs := l.b.If(c, side(then, &x), side(els, &y))
 	l.spend(len(outs))
+	p := &packing{region: region}
 	for i, v := range vars {
 		var got *value
-		got, outs = l.unflat(v.t, outs)
+		got, outs = l.unpack(p, v.t, outs)
 		v.val = l.same(c, got, x[i], y[i], before[i])
 	}
 }
@@ -77,6 +76,16 @@ func (l *lowerer) returned() bool {
 // dead reports a variable of the function that nobody looks at where it has returned.
 func (l *lowerer) dead(v *variable) bool {
 	return v.t.kind != kElem && !slices.Contains(l.fr.results, v) && !slices.Contains(l.flags(), v)
+}
+
+// packAll packs values for a region.
+func (l *lowerer) packAll(region int, vals []*value) []loop.Value {
+	p := &packing{region: region}
+	var out []loop.Value
+	for _, v := range vals {
+		out = l.pack(p, v, out)
+	}
+	return out
 }
 
 // scoped is run and then the end of what it declared.
@@ -351,13 +360,13 @@ func (l *lowerer) while(vars []*variable, cond func() loop.Value, body func(), a
 			break
 		}
 	}
-	var init []loop.Value
-	for _, v := range vars {
-		init = l.flat(v.val, init)
-	}
+	l.regions++
+	region := l.regions
+	init := l.packAll(region, snapshot(vars))
 	set := func(from []loop.Value) {
+		p := &packing{region: region}
 		for _, v := range vars {
-			v.val, from = l.unflat(v.t, from)
+			v.val, from = l.unpack(p, v.t, from)
 		}
 	}
 	outs := l.b.While(init, func(v []loop.Value) loop.Value {
@@ -374,11 +383,7 @@ func (l *lowerer) while(vars []*variable, cond func() loop.Value, body func(), a
 			}
 		}
 		body()
-		var next []loop.Value
-		for _, v := range vars {
-			next = l.flat(v.val, next)
-		}
-		return next
+		return l.packAll(region, snapshot(vars))
 	})
 	l.spend(len(outs))
 	set(outs)

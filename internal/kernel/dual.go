@@ -54,6 +54,7 @@ func (i *Instance) Derive(results, inputs []int) *Instance {
 		}
 	}
 	c := *i
+	c.active = nil
 	c.wrt = append(slices.Clone(i.wrt), partials{slices.Clone(results), slices.Clone(inputs)})
 	c.inputs, c.loads, c.proofs = slices.Clone(i.inputs), slices.Clone(i.loads), slices.Clone(i.proofs)
 	if err := c.tryAgain(); err != nil {

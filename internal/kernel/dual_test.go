@@ -23,7 +23,7 @@ func emitter(b *loop.Builder, inst *Instance) *op.Emit {
 
 // smooth are functions of two float64 that have derivatives where they are tried.
 var smooth = map[string]func(x, y float64) float64{
-	"smooth1": smooth1, "smooth2": smooth2, "smooth3": smooth3, "smooth4": smooth4, "smooth5": smooth5, "smooth6": smooth6, "smooth7": smooth7,
+	"smooth1": smooth1, "smooth2": smooth2, "smooth3": smooth3, "smooth4": smooth4, "smooth5": smooth5, "smooth6": smooth6, "smooth7": smooth7, "decay": decay,
 }
 
 // derive runs partial derivatives, by the inputs that each derivation names.
@@ -130,5 +130,18 @@ func TestPartials(t *testing.T) {
 	}
 	if string(d.AppendKey(nil)) == string(mixed.AppendKey(nil)) {
 		t.Error("a derivative has the key of the function")
+	}
+}
+
+// TestCarried: a loop carries the tangents that there are: the counter, a, s and the
+// derivative of s here, not that of a.
+func TestCarried(t *testing.T) {
+	d := instance(t, "decay", array.Float64, array.Float64).Derive([]int{0}, []int{0})
+	b := loop.NewBuilder("decay", []loop.Axis{{}}, 0)
+	b.Pass(func() { d.EmitKernel(emitter(b, d)) })
+	for _, r := range b.Program().Regions {
+		if n := len(r.Params); n > 0 && n != 4 {
+			t.Errorf("the loop carries %d values, want 4", n)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package kernel
 import (
 	"crypto/sha256"
 	"go/types"
+	"maps"
 
 	"weft/internal/array"
 	"weft/internal/ir"
@@ -27,6 +28,7 @@ type Instance struct {
 	loads  []Offsets
 	proofs []Obligation
 	cost   int
+	active map[[2]int]bool // slots of regions that carry tangents, see packing
 }
 
 // Instantiate settles the type parameters by the element types of the arguments, one for
@@ -190,14 +192,29 @@ func (i *Instance) try() {
 	i.trial()
 }
 
+// trial lowers until it is known which tangents loops and ifs carry.
 func (i *Instance) trial() {
-	b := loop.NewBuilder("trial", []loop.Axis{{Kind: loop.Parallel}}, 0)
-	defer b.Finish()
-	l := i.lowerer(&op.Emit{B: b})
-	l.trial, l.boundless = true, map[int]bool{}
-	b.Pass(func() { l.run() })
-	i.cost = l.wrote + 1
-	i.written()
+	for {
+		b := loop.NewBuilder("trial", []loop.Axis{{Kind: loop.Parallel}}, 0)
+		l := i.lowerer(&op.Emit{B: b})
+		l.trial, l.boundless = true, map[int]bool{}
+		func() {
+			defer b.Finish()
+			b.Pass(func() { l.run() })
+		}()
+		i.cost = l.wrote + 1
+		if len(l.found) == 0 {
+			i.written()
+			return
+		}
+		i.active = maps.Clone(i.active)
+		if i.active == nil {
+			i.active = map[[2]int]bool{}
+		}
+		for _, slot := range l.found {
+			i.active[slot] = true
+		}
+	}
 }
 
 // hashOf is a hash of files by content and name.

@@ -545,3 +545,12 @@ func mixed(x float32, y float64, n int32) (float32, float64, int32) {
 }
 
 func lgamma(x float64) float64 { v, _ := math.Lgamma(x); return v }
+
+func decay(x, y float64) float64 {
+	a, s := y, 0.0
+	for i := 0; i < 100; i++ {
+		a *= 0.5
+		s += x * a
+	}
+	return s
+}

@@ -23,6 +23,9 @@ type lowerer struct {
 	wrote int       // instructions
 	duals duals
 
+	regions int      // loops and ifs written so far
+	found   [][2]int // slots of regions that are to carry tangents
+
 	xs        []loop.Value // of inputs, on trial
 	windows   map[int]op.Access
 	symbols   map[loop.Value]Symbol

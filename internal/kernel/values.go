@@ -72,12 +72,16 @@ func (v *value) with(i int, p *value) *value {
 	return &c
 }
 
-// flat appends the loop values of v, all of its tangents included; what does not matter
-// becomes zero.
-func (l *lowerer) flat(v *value, to []loop.Value) []loop.Value {
+// A packing says which tangents of what it packs a loop or if carries: those of which the
+// trial found that some are not zero. The slots are counted in order.
+type packing struct{ region, slot int }
+
+// pack appends the loop values of v, with the tangents that the region carries; what does
+// not matter becomes zero.
+func (l *lowerer) pack(p *packing, v *value, to []loop.Value) []loop.Value {
 	if !v.t.scalar() {
-		for _, p := range v.parts {
-			to = l.flat(p, to)
+		for _, q := range v.parts {
+			to = l.pack(p, q, to)
 		}
 		return to
 	}
@@ -91,13 +95,25 @@ func (l *lowerer) flat(v *value, to []loop.Value) []loop.Value {
 	}
 	put(v.n.v)
 	for i := range l.tangents(v.t) {
-		if v.n.d == nil {
-			put(loop.NoValue)
-		} else {
-			put(v.n.d[i])
+		if l.carries(p, v.n.at(i) != loop.NoValue) {
+			put(v.n.at(i))
 		}
 	}
 	return to
+}
+
+// carries reports whether a region carries the tangent in the next slot. On trial it notes
+// one that is not zero, which the next trial carries.
+func (l *lowerer) carries(p *packing, some bool) bool {
+	slot := [2]int{p.region, p.slot}
+	p.slot++
+	if l.inst.active[slot] {
+		return true
+	}
+	if some && l.trial {
+		l.found = append(l.found, slot)
+	}
+	return false
 }
 
 // tangents is the number of tangents of a scalar.
@@ -108,23 +124,28 @@ func (l *lowerer) tangents(t *ty) int {
 	return 0
 }
 
-// unflat is a value like v of loop values, and the rest of them.
-func (l *lowerer) unflat(t *ty, from []loop.Value) (*value, []loop.Value) {
+// unpack is a value of type t of loop values that pack gave, and the rest of them.
+func (l *lowerer) unpack(p *packing, t *ty, from []loop.Value) (*value, []loop.Value) {
 	v := &value{t: t}
 	if !t.scalar() {
-		for _, p := range t.parts {
+		for _, u := range t.parts {
 			var q *value
-			q, from = l.unflat(p, from)
+			q, from = l.unpack(p, u, from)
 			v.parts = append(v.parts, q)
 		}
 		return v, from
 	}
-	v.n.v = from[0]
-	n := l.tangents(t)
-	if n > 0 {
-		v.n.d = from[1 : 1+n]
+	v.n.v, from = from[0], from[1:]
+	for i := range l.tangents(t) {
+		if !l.carries(p, false) {
+			continue
+		}
+		if v.n.d == nil {
+			v.n.d = none(l.tangents(t))
+		}
+		v.n.d[i], from = from[0], from[1:]
 	}
-	return v, from[1+n:]
+	return v, from
 }
 
 // merge is c ? x : y, part by part.
