@@ -84,7 +84,7 @@ func TestLibrary(t *testing.T) {
 				continue
 			}
 			listed++
-			if strings.ContainsAny(name[:1], "JY") { // Bessel's functions have no formulas yet
+			if strings.ContainsAny(name[:1], "JY") { // Bessel's functions: TestBessel, and vectors
 				continue
 			}
 			t.Run(full, func(t *testing.T) {
@@ -309,16 +309,26 @@ func TestLibraryVectors(t *testing.T) {
 				x, got := row[:len(in)], out[0].Index(j).Float()
 				hi, lo := row[len(in)], row[len(in)+1]
 				unit := math.Abs(hi)
+				limit := 2.0
+				if name[0] == 'J' || name[0] == 'Y' { // beside the height of the wave
+					limit = 4
+					if a := math.Abs(x[0]); a >= 7.5 {
+						unit = max(unit, math.Sqrt(2/(math.Pi*a)))
+					}
+				}
+				if name == "Y0" && x[0] < 1.5 { // a logarithm and the rest cancel
+					unit = max(unit, 1./16)
+				}
 				if name == "Lgamma" && x[0] < 0 { // two terms may cancel
 					unit = max(unit, 1)
 				}
-				if e := math.Abs(got-hi-lo) / ulp(unit); !(e <= 2) && got != hi {
+				if e := math.Abs(got-hi-lo) / ulp(unit); !(e <= limit) && got != hi {
 					t.Errorf("on %s: %s%v = %v, which is %.2f units off", backend, name, x, got, e)
 				}
 			}
 		})
 	}
-	if seen < 29 {
+	if seen < 33 {
 		t.Errorf("vectors of %d functions", seen)
 	}
 }

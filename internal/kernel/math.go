@@ -93,6 +93,10 @@ func init() {
 		"Erfinv":      {vmath.Erfinv, times(math.SqrtPi/2, func(l *lowerer, x, y jet) jet { return l.jcall("Exp", l.jmul(y, y)) })},
 		"Erfcinv":     {vmath.Erfcinv, times(-math.SqrtPi/2, func(l *lowerer, x, y jet) jet { return l.jcall("Exp", l.jmul(y, y)) })},
 		"Gamma":       {vmath.Gamma, func(l *lowerer, x, y jet) jet { return l.jmul(y, l.jcall("digamma", x)) }},
+		"J0":          {vmath.J0, times(-1, call("J1"))},
+		"J1":          {vmath.J1, func(l *lowerer, x, y jet) jet { return l.besselSlope("J0", x, y) }},
+		"Y0":          {vmath.Y0, times(-1, call("Y1"))},
+		"Y1":          {vmath.Y1, func(l *lowerer, x, y jet) jet { return l.besselSlope("Y0", x, y) }},
 		"lgamma":      {vmath.Lgamma, call("digamma")},
 		"digamma":     {vmath.Digamma, call("trigamma")},
 		"trigamma": {vmath.Trigamma, func(l *lowerer, x, y jet) jet {
@@ -164,6 +168,15 @@ func (l *lowerer) overLength(x, z jet) jet {
 	t := l.b.Type(z[0])
 	zero := l.bin(loop.OpEq, z[0], l.zero(t))
 	return l.jchoose(zero, nil, l.jdiv(x, l.jchoose(zero, l.jconst(z, 1), z, t)), t)
+}
+
+// besselSlope is the slope of y, Bessel's function of order 1: that of order 0 less y/x,
+// which is 1/2 at 0.
+func (l *lowerer) besselSlope(of string, x, y jet) jet {
+	t := l.b.Type(x[0])
+	zero := l.bin(loop.OpEq, x[0], l.zero(t))
+	ratio := l.jchoose(zero, l.jconst(x, 0.5), l.jdiv(y, l.jchoose(zero, l.jconst(x, 1), x, t)), t)
+	return l.jsub(l.jcall(of, x), ratio)
 }
 
 func (l *lowerer) jcall(name string, x jet) jet {

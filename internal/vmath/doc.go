@@ -6,7 +6,7 @@
 //
 // # Accuracy
 //
-// The bound is 1 unit in the last place (ULP) for float32 and 2 for float64 (4 of [Digamma]),
+// The bound is 1 unit in the last place (ULP) for float32 and 2 for float64 (4 of [Digamma] and Bessel's functions, from 7.5 on in units of the height of their waves, and of 1/16 next to the first zero of Y0),
 // over the whole range, subnormal results included. Near the zeros that [Lgamma] and [Digamma] have at
 // negative arguments, where two terms cancel, these are units of 1 and of ln(2-x). NaN, infinities, signed zeros,
 // overflow and underflow are as IEEE 754 and C99 Annex F say, the whole table of
@@ -16,7 +16,7 @@
 // (WEFT_EXHAUSTIVE=1; of [Pow], [Atan2] and [Hypot] ten million pairs, of the area functions,
 // [Erfinv] and the gamma family every 61st argument, of [Erfcinv] and [Cbrt] 200,000, of [Gamma] a million) against float64. For
 // float64 a million arguments of each function (300,000 of Hypot, 200,000 of the area functions, Erfinv
-// and the gamma family, 100,000 of Erfcinv, 60,000 of Gamma, 150 of Cbrt), hard cases and those of glibc's tests among them, were compared with MPFR (gen/vectors.py 1000000, through
+// and the gamma family, 100,000 of Erfcinv, 60,000 of Gamma, 150 of Cbrt and of Bessel's functions), hard cases and those of glibc's tests among them, were compared with MPFR (gen/vectors.py 1000000, through
 // WEFT_VECTORS), and 700,000 more where the trigonometric functions, Erfc, Gelu and
 // Tanh are worst: these maxima are estimates from below. 1.0000 is mostly a
 // subnormal result beside the nearest one.
@@ -48,6 +48,10 @@
 //	Erfcinv    0.5000       0.45055702       0.6307       0.5007971311
 //	Cbrt       0.5000       3.9216964        0.4988       0.2558431859
 //	Gamma      0.5000       1.118e-24        1.8747       -4.542674477
+//	J0         -                             1.6715       1.630446394
+//	J1         -                             1.2087       14.99159096
+//	Y0         -                             1.8313       0.8935769662791674
+//	Y1         -                             1.5344       12.85922711
 //	Lgamma     0.5000       2.087e+07        1.5405       -3.384339581
 //	Digamma    0.5000       2.538e+37        1.9937       1.596474075
 //	Trigamma   0.5000       1.422e-18        1.8657       -0.5333680121

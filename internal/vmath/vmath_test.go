@@ -47,6 +47,10 @@ var unaries = []unary{
 	{"erfcinv", Erfcinv, refErfcinv},
 	{"cbrt", Cbrt, math.Cbrt},
 	{"gamma", Gamma, math.Gamma},
+	{"j0", J0, math.J0},
+	{"j1", J1, refJ1},
+	{"y0", Y0, math.Y0},
+	{"y1", Y1, math.Y1},
 	{"lgamma", Lgamma, refLgamma},
 	{"digamma", Digamma, refDigamma},
 	{"trigamma", Trigamma, refTrigamma},
@@ -100,6 +104,15 @@ func refLgamma(x float64) float64 {
 	y, _ := math.Lgamma(x)
 	if math.IsInf(x, -1) {
 		return inf
+	}
+	return y
+}
+
+// refJ1 is Go's, which loses the sign of small numbers.
+func refJ1(x float64) float64 {
+	y := math.J1(math.Abs(x))
+	if math.Signbit(x) {
+		return -y
 	}
 	return y
 }

@@ -193,4 +193,5 @@ def main():
     inverses()
 
 
-main()
+if __name__ == "__main__":
+    main()
