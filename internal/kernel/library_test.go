@@ -169,7 +169,7 @@ func lost(full string, args columns, j int, want reflect.Value) bool {
 		return false
 	}
 	// Go's overflow where the result does not, or have NaN where there is a limit: of these
-	// arguments there are vectors (TestComplexVectors).
+	// arguments this test says nothing.
 	w := want.Complex()
 	a := complex(1, 1)
 	if v := args[0].Index(j); v.CanComplex() {
