@@ -91,6 +91,9 @@ func (f *Func) Iterate(n int, args ...any) ([]*weft.Tensor, int) {
 	}
 	every := max(opts.Every, 1)
 	done := 0
+	if now[0].Size() == 0 && opts.Until == nil {
+		done = n // nothing changes, however often
+	}
 	for done < n {
 		if opts.Context != nil && opts.Context.Err() != nil {
 			break

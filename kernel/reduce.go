@@ -242,7 +242,7 @@ func (r *reduction) leaves(xs []*ir.Node, axes []bool) []*ir.Node {
 	}
 	order := op.Order(slices.Concat(before, within, behind))
 	for i, x := range args {
-		if len(x.Shape) == 0 && r.mapped != nil {
+		if len(x.Shape) == 0 && len(shape) > 0 && r.mapped != nil {
 			continue // a number
 		}
 		x = op.Apply(op.Expand, op.Shape(shape), x)
@@ -274,7 +274,7 @@ func (r *reduction) runner(axes []bool, keep, commutative bool) *runner {
 	compose := func(xs []*ir.Node) []*ir.Node {
 		args := r.leaves(xs, axes)
 		c := args[r.first(args)].Shape
-		if c[2] == 1 && !commutative || c[1] < 2*foldRows {
+		if c[2] == 1 && !commutative || c[1] < 2*foldRows || c[2] == 0 {
 			return finish(r.tree(r.mapped, args), xs)
 		}
 		return finish(r.fold(args), xs)

@@ -141,3 +141,25 @@ func TestScanOfSums(t *testing.T) {
 		}
 	}
 }
+
+// What has no axes is one element.
+func TestMapReduceOfOne(t *testing.T) {
+	x := weft.Scalar(2.5, weft.Float64)
+	for _, args := range [][]any{{x}, {2.5}, {x, kernel.ReduceOpts{Axes: []int{}, Keep: true}}} {
+		got := kernel.MapReduce(kernels.Func("One"), kernels.Func("Moments"), args...)
+		if got[0].Rank() != 0 || got[0].Item() != 1 || got[1].Item() != 2.5 || got[2].Item() != 0 {
+			t.Errorf("%v: %v", args, got)
+		}
+	}
+}
+
+// Rows without elements have results without elements, however many there are.
+func TestReduceEmptyRows(t *testing.T) {
+	for _, n := range []int{1, 40, 1275} {
+		x := weft.ZerosOf(weft.Float64, n, 0).RequireGrad()
+		got := kernel.MapReduce(kernels.Func("One"), kernels.Func("Moments"), x, kernel.ReduceOpts{Axes: []int{0}, Commutative: true})
+		if fmt.Sprint(got[1].Shape()) != "[0]" {
+			t.Errorf("%d rows: shape %v", n, got[1].Shape())
+		}
+	}
+}

@@ -61,6 +61,8 @@ func perform(tg *target, seed uint64, m *memory, dir string, describe bool) (res
 			fmt.Printf("\targument %d: %s\n", i, describeValue(a))
 		}
 	}
+	// So many steps are no more to be made than so many elements visited.
+	g.endless = g.endless || tg.name == "kernel.Func.Iterate" && args[1].Int() > 1<<20
 	if g.endless {
 		fmt.Println("endless")
 	}
