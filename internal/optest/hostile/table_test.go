@@ -380,7 +380,9 @@ var targets = func() (out []target) {
 	for name, t := range types {
 		if t.Kind() == reflect.Interface {
 			for i := range t.NumMethod() {
-				out = append(out, target{name: name + "." + t.Method(i).Name, fn: through(t, i)})
+				if t.Method(i).IsExported() {
+					out = append(out, target{name: name + "." + t.Method(i).Name, fn: through(t, i)})
+				}
 			}
 			continue
 		}
