@@ -187,7 +187,7 @@ func (k *kernelRun) options(f *kernel.Func) error {
 	for _, item := range strings.Split(k.stencil, ",") {
 		name, value, ok := strings.Cut(item, "=")
 		if !ok {
-			return fmt.Errorf("kernel: --stencil: %q is not mode=..., cval=... or neighborhood=...", item)
+			return fmt.Errorf("kernel: --stencil: %q is none of mode=NAME, cval=NUMBER, neighborhood=-1:1x-1:1", item)
 		}
 		switch name {
 		case "mode":

@@ -111,6 +111,7 @@ func classify(x int32) int32 {
 		fallthrough
 	case 3:
 		x *= 2
+	//lint:ignore ST1015 a default in the middle is part of the language
 	default:
 		if x < 0 {
 			break
@@ -554,3 +555,6 @@ func decay(x, y float64) float64 {
 	}
 	return s
 }
+
+// These are compiled from their source alone.
+var _ = []any{wide, anywhere, mixed}

@@ -483,9 +483,8 @@ func (g *gen) leaveEarly() {
 	case 0:
 		g.giveBack()
 	case 1:
-		at := len(g.loops) - 1
 		if g.once(2) {
-			at = g.n(len(g.loops))
+			at := g.n(len(g.loops))
 			g.loops[at].used = true
 			g.line("break %s", g.loops[at].label)
 		} else {
