@@ -1,15 +1,46 @@
-// Life plays Conway's Game of Life and draws the Mandelbrot set, both by whole arrays:
-// no loop over cells or points.
+// Life plays Conway's Game of Life in three ways that agree: in plain Go, by operations on
+// whole arrays, and as a stencil. It also draws the Mandelbrot set by whole arrays.
 package main
 
 import (
+	_ "embed"
 	"fmt"
 	"strings"
+	"time"
 
 	"weft"
+	"weft/kernel"
 )
 
-// Next is the next generation of a world of 0 and 1, uint8, whose edges meet.
+//go:embed kernels.go
+var source string
+
+var live = kernel.MustParse(source).Func("Live")
+
+// Stencil plays n generations of a world of 0 and 1, uint8, whose edges meet.
+func Stencil(world *weft.Tensor, n int) *weft.Tensor {
+	worlds, _ := live.Iterate(n, world, kernel.StencilOpts{Border: kernel.Wrap})
+	return worlds[0]
+}
+
+// Plain plays one generation in plain Go.
+func Plain(world []uint8, rows, cols int) []uint8 {
+	next := make([]uint8, len(world))
+	for i := range rows {
+		above, below := (i+rows-1)%rows*cols, (i+1)%rows*cols
+		for j := range cols {
+			left, right, row := (j+cols-1)%cols, (j+1)%cols, i*cols
+			n := world[above+left] + world[above+j] + world[above+right] + world[row+left] + world[row+right] +
+				world[below+left] + world[below+j] + world[below+right]
+			if n == 3 || n == 2 && world[row+j] == 1 {
+				next[row+j] = 1
+			}
+		}
+	}
+	return next
+}
+
+// Next is the next generation of such a world by whole arrays.
 func Next(world *weft.Tensor) *weft.Tensor {
 	rows := world.Roll(0, 1).Add(world).Add(world.Roll(0, -1))
 	near := rows.Roll(1, 1).Add(rows).Add(rows.Roll(1, -1)).Sub(world)
@@ -54,7 +85,34 @@ func main() {
 	world.Slice(weft.Range(0, 3), weft.Range(0, 3)).Assign(glider)
 	for range 4 {
 		fmt.Println(draw(world, ".#"))
-		world = Next(Next(Next(world)))
+		world = Stencil(world, 3)
 	}
+	race(500, 100)
 	fmt.Print(draw(Mandelbrot(Plane(-2.2, 0.8, -1.2, 1.2, 24, 72), 40), "        ..,,::;;++oo%%&&@@@@@@@@@@@@@@@@@@@#"))
+}
+
+// race plays generations of a large world in the three ways.
+func race(size, generations int) {
+	world := weft.NewGenerator(1).Randint(0, 2, size, size).To(weft.Uint8)
+	fmt.Printf("%d x %d cells, %d generations:\n", size, size, generations)
+	took := func(name string, play func() *weft.Tensor) {
+		start := time.Now()
+		end := play()
+		fmt.Printf("  %-8s %7.1f ms, %d live, digest %.8s\n", name, time.Since(start).Seconds()*1e3, end.Sum().ItemInt(), weft.Digest(end))
+	}
+	took("plain Go", func() *weft.Tensor {
+		w := weft.Data[uint8](world)
+		for range generations {
+			w = Plain(w, size, size)
+		}
+		return weft.FromSlice(w, size, size)
+	})
+	took("arrays", func() *weft.Tensor {
+		w := world
+		for range generations {
+			w = Next(w)
+		}
+		return w
+	})
+	took("stencil", func() *weft.Tensor { return Stencil(world, generations) })
 }

@@ -46,6 +46,32 @@ func TestLife(t *testing.T) {
 	}
 }
 
+// Three ways of 500 by 500 cells and 100 generations agree after each ten, and so does a
+// world as narrow as the neighbourhood.
+func TestThreeWays(t *testing.T) {
+	for _, c := range []struct{ rows, cols, generations int }{{500, 500, 100}, {3, 3, 4}, {1, 7, 4}, {40, 2, 4}} {
+		if testing.Short() {
+			c.generations = min(c.generations, 20)
+		}
+		world := weft.NewGenerator(3).Randint(0, 2, c.rows, c.cols).To(weft.Uint8)
+		byArrays, byStencil, byGo := world, world, weft.Data[uint8](world)
+		for n := 1; n <= c.generations; n++ {
+			byArrays, byGo = Next(byArrays), Plain(byGo, c.rows, c.cols)
+			if n%10 != 0 && n != c.generations {
+				continue
+			}
+			byStencil = Stencil(byStencil, (n-1)%10+1)
+			want := weft.Digest(weft.FromSlice(byGo, c.rows, c.cols))
+			if weft.Digest(byArrays) != want {
+				t.Fatalf("%v: whole arrays differ from plain Go in generation %d", c, n)
+			}
+			if weft.Digest(byStencil) != want {
+				t.Fatalf("%v: the stencil differs from plain Go in generation %d", c, n)
+			}
+		}
+	}
+}
+
 func TestMandelbrot(t *testing.T) {
 	const rows, cols, steps = 23, 37, 50
 	c := Plane(-2.2, 0.8, -1.2, 1.2, rows, cols)
