@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -27,10 +26,15 @@ processors, with a test of the one against the other. The package imports
 nothing of weft. A function with a type parameter is built for one type:
 FILE.go:FUNC[float32].`,
 		Example: "  weft build escape.go:Escape -o internal/escape",
-		Args:    cobra.ExactArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return failf("build: it takes one function, FILE.go:FUNC, got %d", len(args))
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if dir == "" {
-				return errors.New("build: a folder is missing: -o DIR")
+				return failf("build: a folder is missing: -o DIR")
 			}
 			if err := build(args[0], dir); err != nil {
 				return failure{err}

@@ -78,6 +78,9 @@ func newRoot() *cobra.Command {
 		if cmd.Name() == "eval" && strings.HasPrefix(err.Error(), "unknown") {
 			return fmt.Errorf("%w (a formula that begins with - goes in parentheses or behind --)", err)
 		}
+		if cmd.Name() == "kernel" || cmd.Name() == "build" { // a wrong call is a failure there
+			return failure{err}
+		}
 		return err
 	})
 	root.AddCommand(newInfo(), newEval(), newKernel(), newBuild())

@@ -41,12 +41,52 @@ func files(t *testing.T) {
 		t.Fatal(err)
 	}
 	huge := bytes.Replace(good, []byte("(2, 3)"), []byte("(2147483647, 2147483647)"), 1)
+	if err := os.WriteFile("k.go", []byte(kernelSource), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for name, data := range map[string][]byte{"short.npy": good[:len(good)-3], "text.npy": []byte("1 2 3\n"), "none.npy": nil, "huge.npy": huge} {
 		if err := os.WriteFile(name, data, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
+
+// kernelSource are functions for weft kernel.
+const kernelSource = `package k
+
+import "weft/kernel"
+
+func Axpy[T float32 | float64](a, x, y T) T { return a*x + y }
+
+func Split(x float32) (whole int32, rest float32) {
+	whole = int32(x)
+	return whole, x - float32(whole)
+}
+
+func Turn(z complex128, on bool) complex128 {
+	if on {
+		return z * 1i
+	}
+	return z
+}
+
+func Shift(x int64, n int8) int64 { return x << n }
+
+func Slope(a kernel.Near1[float64]) float64 { return a.At(1) - a.At(-1) }
+
+func Window(a kernel.Near1[float64], w int) float64 {
+	s := 0.0
+	for d := -w; d <= w; d++ {
+		s += a.At(d)
+	}
+	return s
+}
+
+func Wrong(x float32) float32 {
+	go print(x)
+	return x
+}
+`
 
 // commands are command lines with what they print and return.
 var commands = []struct {
@@ -74,6 +114,26 @@ var commands = []struct {
 	{"eval z+y z=z.npy y=y.npy", 0, `\[20\. 40\. 60\.\]\n`, ``},
 	{"eval -- -a a=3", 0, `-3\n`, ``},
 	{"eval a+1 a=c.npy --time 7", 0, `\[2\. 3\. 4\. 5\.\]\n\nmedian of 7 +[0-9.]+[nµm]s a call\nmemory +\S+ GB/s \(64 bytes read and written\)\narithmetic +\S+ GFLOP/s \(4 operations\)\n`, ``},
+	{"kernel k.go:Axpy a=2 x=a.npy y=b.npy", 0, `\[\[12\. 24\. 36\.\]\n \[18\. 30\. 42\.\]\]\n`, ``},
+	{"kernel k.go:Axpy a=2 x=c.npy y=0.5", 0, `\[2\.5 4\.5 6\.5 8\.5\]\n`, ``},
+	{"kernel k.go:Split x=2.5", 0, `2\n0\.5\n`, ``},
+	{"kernel k.go:Split x=b.npy -o w.npy -o r.npy", 0, ``, ``},
+	{"eval w+r w=w.npy r=r.npy", 0, `\[10\. 20\. 30\.\]\n`, ``},
+	{"kernel k.go:Turn z=2 on=true", 0, `2j|0\.?\+2\.?j\n`, ``},
+	{"kernel k.go:Shift x=n.npy n=3", 0, `\[56 64\]\n`, ``},
+	{"kernel k.go:Axpy a=3 x=c.npy y=c.npy --grad x:gx.npy --grad y:gy.npy -o out.npy", 0, ``, ``},
+	{"eval gx*10+gy gx=gx.npy gy=gy.npy", 0, `\[31\. 31\. 31\. 31\.\]\n`, ``},
+	{"kernel k.go:Axpy a=a.npy x=k2.npy y=0 --leading", 1, ``, `weft: x: open k2.npy: .*\n`},
+	{"kernel k.go:Slope a=c.npy", 0, `\[0\. 2\. 2\. 0\.\]\n`, ``},
+	{"kernel k.go:Slope a=c.npy --stencil mode=border,cval=7", 0, `\[7\. 2\. 2\. 7\.\]\n`, ``},
+	{"kernel k.go:Slope a=c.npy --stencil mode=constant,cval=10", 0, `\[-8\.  2\.  2\.  7\.\]\n`, ``},
+	{"kernel k.go:Slope a=c.npy --stencil mode=wrap", 0, `\[-2\.  2\.  2\. -2\.\]\n`, ``},
+	{"kernel k.go:Slope a=c.npy --stencil mode=reflect", 0, `\[1\. 2\. 2\. 1\.\]\n`, ``},
+	{"kernel k.go:Slope a=c.npy --stencil mode=mirror", 0, `\[0\. 2\. 2\. 0\.\]\n`, ``},
+	{"kernel k.go:Slope a=c.npy --stencil mode=nearest", 0, `\[1\. 2\. 2\. 1\.\]\n`, ``},
+	{"kernel k.go:Slope a=c.npy --stencil mode=valid", 0, `\[2\. 2\.\]\n`, ``},
+	{"kernel k.go:Window a=c.npy w=1 --stencil neighborhood=-1:1,mode=valid", 0, `\[6\. 9\.\]\n`, ``},
+	{"kernel k.go:Axpy a=1 x=c.npy y=0 --time 3", 0, `\[1\. 2\. 3\. 4\.\]\n\nmedian of 3: \S+ a call, \S+ GB/s \(64 bytes read and written\)\n`, ``},
 	{"info --short", 0, `weft \S+, backend (off|avx2|avx512)\n`, ``},
 	{"--version", 0, `weft \S+\n`, ``},
 
@@ -92,6 +152,31 @@ var commands = []struct {
 	{"eval a a=a.npy --grad z:z.npy", 2, ``, `weft: eval: --grad z:z.npy: the formula has no z; its names are a\n`},
 	{"eval a a=1 --grad a:z.npy", 2, ``, `weft: eval: --grad a:z.npy: a is a number; only an array has a gradient\n`},
 
+	{"kernel", 1, ``, `weft: kernel: a function is missing, such as: .*\n`},
+	{"kernel k.go:Axpy --frob", 1, ``, `weft: unknown flag: --frob\n`},
+	{"kernel k.go:Axpy --time x", 1, ``, `weft: invalid argument "x" for "--time" flag: .*\n`},
+	{"kernel k.go:Axpy a=1 x=2 y=3 --time -1", 1, ``, `weft: kernel: --time -1 is negative\n`},
+	{"kernel k.go", 1, ``, `weft: kernel: "k.go" is not FILE.go:FUNC\n`},
+	{"kernel none.go:F", 1, ``, `weft: none.go: .*\n`},
+	{"kernel k.go:None", 1, ``, `weft: k.go: there is no function None; there are .*\n`},
+	{"kernel k.go:Wrong x=1", 1, ``, `weft: k.go:\d+:2: .*\n\t\tgo print\(x\)\n\t\t\^\n`},
+	{"kernel k.go:Axpy a=1 x=2", 1, ``, `weft: kernel: no value for y: .*\n`},
+	{"kernel k.go:Axpy a=1 x=2 y=3 z=4", 1, ``, `weft: kernel: Axpy has no parameter z; it has a, x, y\n`},
+	{"kernel k.go:Axpy a=1 a=2", 1, ``, `weft: kernel: a is given twice\n`},
+	{"kernel k.go:Shift x=2.5 n=1", 1, ``, `weft: Shift: x: is int64, got 2.5\n`},
+	{"kernel k.go:Shift x=a.npy n=1", 1, ``, `weft: Shift: x: is int64, got a tensor of float32 .*\n`},
+	{"kernel k.go:Shift x=1 n=300", 1, ``, `weft: .*300.*\n`},
+	{"kernel k.go:Axpy a=a.npy x=c.npy y=1", 1, ``, `weft: Axpy: shapes do not broadcast: .*\n`},
+	{"kernel k.go:Axpy a=1 x=2 y=3 -o p.npy -o q.npy", 1, ``, `weft: kernel: Axpy has 1 results, -o is given 2 times\n`},
+	{"kernel k.go:Axpy a=1 x=2 y=3 --stencil mode=wrap", 1, ``, `weft: kernel: --stencil: the first parameter of Axpy is no neighbourhood\n`},
+	{"kernel k.go:Slope a=c.npy --stencil mode=round", 1, ``, `weft: kernel: --stencil: mode "round" is none of .*\n`},
+	{"kernel k.go:Slope a=c.npy --stencil cval=x", 1, ``, `weft: kernel: --stencil: cval "x" is no number\n`},
+	{"kernel k.go:Slope a=c.npy --stencil neighborhood=3", 1, ``, `weft: kernel: --stencil: neighborhood "3" is not like -3:3x-1:1\n`},
+	{"kernel k.go:Window a=c.npy w=1", 1, ``, `weft: Window: Neighborhood: is needed: .*\n`},
+	{"kernel k.go:Slope a=a.npy", 1, ``, `weft: Slope: a: is .*\n`},
+	{"kernel k.go:Slope a=5", 1, ``, `weft: Slope: a: is .*\n`},
+	{"build k.go:Axpy", 1, ``, `weft: build: a folder is missing: -o DIR\n`},
+	{"build k.go:Axpy -o x y", 1, ``, `weft: build: it takes one function, .*\n`},
 	{"eval 2*sine(a) a=1", 1, ``, `weft: expr: column 3: unknown function sine: did you mean sin\?\n\t2\*sine\(a\)\n\t  \^\n`},
 	{"eval a**2 a=1", 1, ``, `weft: expr: column 2: there is no \*\*: a power is written pow\(a, 2\)\n\ta\*\*2\n\t \^\n`},
 	{"eval a+c a=a.npy c=c.npy", 1, ``, `weft: expr: column 2: add: shapes do not broadcast: \[2 3\] and \[4\]\n\ta\+c\n\t \^\n`},
