@@ -13,5 +13,40 @@
 //
 //	n := kernels.Func("Escape").Map(cr, ci)
 //
-// The function stays callable as plain Go, which is how it is tested.
+// The function stays callable as plain Go, which is how it is tested. The examples are
+// lessons, in order of their numbers.
+//
+// # What runs
+//
+//   - [Func.Map]: the function for each element of arguments that broadcast
+//   - [Func.Stencil], [Func.Iterate]: for each neighbourhood ([Near1] to [Near6]), once or many times
+//   - [Func.Reduce], [MapReduce], [Func.Scan]: as a combination of elements along axes
+//   - [PageMap]: over the pages of arrays
+//   - in formulas, by the name that it has in weft.Vars
+//
+// A kernel is an operation like others: it fuses with elementwise operations around it, it
+// has gradients, and its results are the same bits on every backend and number of threads.
+//
+// # The language
+//
+// Only the function that is asked for, and what it calls, is checked; anything else may
+// stand in the file. A kernel may use bool, integers, floats and complex numbers, types
+// named over them, structs and arrays of them as variables, type parameters, all of Go's
+// statements but goto, go, defer and select, calls of other functions, which are written
+// in place and must not be recursive, and the packages math, math/bits, math/cmplx and
+// this one. Pointers, slices, maps, strings, interfaces, closures and variables of the
+// package are refused. What is refused is an [*Error] with file, line and column.
+//
+// Values are those of Go, bit for bit, with these rules where Go has none or panics:
+//
+//   - an integer divided by 0 gives 0, as quotient and as remainder
+//   - a float that an integer type does not hold becomes its nearest, NaN becomes 0
+//   - a product and a sum are never contracted into one rounding; math.FMA is one
+//   - float32(math.Exp(float64(x))) of a float32 is computed in float32, and so are other
+//     functions that are good to 1 unit in the last place there
+//   - functions of package math are as exact as those of package weft, mostly more than Go's
+//
+// Arrays are parameters. [Array1] to [Array6] are read where every index is proven to lie
+// inside before anything runs; [Clamped1], [Wrapped1], [Zeroed1] and their kin say what
+// lies outside. An [Elem] gives the element's own index and random numbers.
 package kernel
