@@ -173,3 +173,14 @@ func TestExprCallsKernel(t *testing.T) {
 		t.Errorf("explained as %s", s)
 	}
 }
+
+func TestBench(t *testing.T) {
+	x := weft.Ones(1000)
+	b := kernels.Func("Hypot3").Bench(x, x, 2.0)
+	if b.Calls < 1 || b.Median <= 0 || b.Bytes != 3*4000 || !strings.Contains(b.String(), "a call") {
+		t.Errorf("%+v", b)
+	}
+	if b := kernels.Func("Diffuse").Bench(weft.Ones(10, 10)); b.Bytes != 800 {
+		t.Errorf("%+v", b)
+	}
+}

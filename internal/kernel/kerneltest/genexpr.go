@@ -364,7 +364,11 @@ func (g *gen) mathCall(t *shape, d int) string {
 		return "float64(" + g.expr(t, d) + ")"
 	}
 	var s string
-	switch g.n(8) {
+	switch g.n(9) {
+	case 8:
+		// Of what stands there, which is seldom infinite: the one rounding shows.
+		x, y := g.leaf(f), g.leaf(f)
+		s = "math.FMA(" + x + ", " + y + ", -" + g.leaf(f) + ")"
 	case 0, 1:
 		s = "math.Sqrt(" + arg() + ")"
 	case 2:

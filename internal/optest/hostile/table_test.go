@@ -285,6 +285,7 @@ var types = rows([]row[reflect.Type]{
 	{"optim.SGD", reflect.TypeFor[optim.SGD]()},
 	{"optim.SGDOpts", reflect.TypeFor[optim.SGDOpts]()},
 	{"optim.StateError", reflect.TypeFor[optim.StateError]()},
+	{"kernel.Benchmark", reflect.TypeFor[kernel.Benchmark]()},
 	{"kernel.Border", reflect.TypeFor[kernel.Border]()},
 	{"kernel.Elem", reflect.TypeFor[kernel.Elem]()},
 	{"kernel.Error", reflect.TypeFor[kernel.Error]()},

@@ -1,0 +1,56 @@
+package kernel
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"weft"
+)
+
+// A Benchmark is how long calls took.
+type Benchmark struct {
+	Median time.Duration // of a call
+	Calls  int
+	Bytes  int // of tensors that are arguments and of results
+}
+
+// String returns the time, and the bytes read and written a second.
+func (b Benchmark) String() string {
+	return fmt.Sprintf("%v a call, median of %d, %.3g GB/s", b.Median, b.Calls, float64(b.Bytes)/float64(max(b.Median, 1)))
+}
+
+// benchTime is how long Bench calls, at least once.
+const benchTime = 100 * time.Millisecond
+
+// Bench measures calls of [Func.Map] with these arguments, or of [Func.Stencil] where the
+// function is a stencil, after a first one, which compiles. No gradient is recorded.
+func (f *Func) Bench(args ...any) Benchmark {
+	f.check()
+	b := Benchmark{}
+	args = slices.Clone(args)
+	for i, x := range args {
+		if t, ok := x.(*weft.Tensor); ok && t != nil {
+			args[i] = t.NoGrad()
+			b.Bytes += t.Size() * t.DType().Size()
+		}
+	}
+	call := func() []*weft.Tensor {
+		if f.IsStencil() {
+			return f.StencilAll(args...)
+		}
+		return f.MapAll(args...)
+	}
+	for _, y := range call() {
+		b.Bytes += y.Size() * y.DType().Size()
+	}
+	var times []time.Duration
+	for start := time.Now(); len(times) == 0 || time.Since(start) < benchTime; {
+		from := time.Now()
+		call()
+		times = append(times, time.Since(from))
+	}
+	slices.Sort(times)
+	b.Median, b.Calls = times[len(times)/2], len(times)
+	return b
+}
