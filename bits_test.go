@@ -16,10 +16,15 @@ import (
 
 func init() { plan.Verify = true }
 
+// keepBackend returns what makes the backend of now that of the process again.
+func keepBackend() func() {
+	old := device.Get(0).(*cpu.Device).ISA()
+	return func() { setBackend(old) }
+}
+
 // onBackends runs f with each backend of this processor, and asserts that it ran.
 func onBackends(t *testing.T, f func(t *testing.T)) {
-	old := device.Get(0).(*cpu.Device).ISA()
-	defer setBackend(old)
+	defer keepBackend()()
 	for _, b := range jit.ISAs() {
 		setBackend(b)
 		native, interpreted := cpu.Counters.Native.Load(), cpu.Counters.Interpreted.Load()

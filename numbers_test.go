@@ -17,7 +17,7 @@ import (
 // everyBackend runs f on each backend of this processor.
 func everyBackend(t *testing.T, f func(t *testing.T)) {
 	have := jit.ISAs()
-	defer setBackend(have[len(have)-1])
+	defer keepBackend()()
 	for _, b := range have {
 		setBackend(b)
 		t.Run(b.String(), f)

@@ -36,8 +36,7 @@ func TestPhiloxKnownAnswers(t *testing.T) {
 // eachBackend runs f on every backend that this machine has.
 func eachBackend(t *testing.T, f func(t *testing.T)) {
 	t.Helper()
-	best := jit.Chosen().ISA
-	defer setBackend(best)
+	defer keepBackend()()
 	for _, b := range jit.ISAs() {
 		setBackend(b)
 		t.Run(b.String(), f)

@@ -12,8 +12,8 @@ func TestNarrowVectors(t *testing.T) {
 	if b := jit.ISAs(); b[len(b)-1] != jit.AVX512 {
 		t.Skip("SKIPPED: this processor lacks AVX-512")
 	}
+	defer keepBackend()()
 	setBackend(jit.AVX512)
-	defer setBackend(jit.ISAs()[len(jit.ISAs())-1])
 	const n = 1<<20 + 13
 	x := make([]float32, n)
 	for i := range x {
@@ -57,8 +57,8 @@ func TestStreamedResults(t *testing.T) {
 			continue
 		}
 		t.Run(b.String(), func(t *testing.T) {
+			defer keepBackend()()
 			setBackend(b)
-			defer setBackend(jit.ISAs()[len(jit.ISAs())-1])
 			x := make([]float32, n+1)
 			for i := range x {
 				x[i] = float32(i % 1021)
