@@ -28,6 +28,7 @@ import (
 	"weft/nn"
 	"weft/npy"
 	"weft/optim"
+	"weft/ragged"
 	"weft/safetensors"
 )
 
@@ -447,6 +448,7 @@ func init() {
 			}
 			return kernels.Func(pick(g, kernels.Names()...))
 		},
+		typ[*ragged.List](): func(g *gen) any { return g.list() },
 		typ[kernel.Paged](): func(g *gen) any {
 			return pick[any](g, nil, kernel.PageOp(g.r.IntN(10)), kernel.PageOp(g.r.IntN(10)), makers[typ[*kernel.Func]()](g))
 		},

@@ -14,6 +14,7 @@ import (
 	"weft/nn"
 	"weft/npy"
 	"weft/optim"
+	"weft/ragged"
 	"weft/safetensors"
 )
 
@@ -153,6 +154,10 @@ var functions = rows([]row[any]{
 	{"npy.ReadFile", npy.ReadFile},
 	{"npy.Write", npy.Write},
 	{"npy.WriteFile", npy.WriteFile},
+	{"ragged.Empty", ragged.Empty},
+	{"ragged.FromOffsets", ragged.FromOffsets},
+	{"ragged.FromSizes", ragged.FromSizes},
+	{"ragged.Of", ragged.Of},
 	{"safetensors.Open", safetensors.Open},
 	{"safetensors.Read", safetensors.Read},
 	{"safetensors.ReadFile", safetensors.ReadFile},
@@ -339,6 +344,7 @@ var types = rows([]row[reflect.Type]{
 	{"checkpoint.Parts", reflect.TypeFor[checkpoint.Parts]()},
 	{"npy.FormatError", reflect.TypeFor[npy.FormatError]()},
 	{"npy.UnsupportedError", reflect.TypeFor[npy.UnsupportedError]()},
+	{"ragged.List", reflect.TypeFor[ragged.List]()},
 	{"safetensors.File", reflect.TypeFor[safetensors.File]()},
 	{"safetensors.FormatError", reflect.TypeFor[safetensors.FormatError]()},
 	{"safetensors.Info", reflect.TypeFor[safetensors.Info]()},

@@ -1,0 +1,323 @@
+package ragged
+
+import (
+	"reflect"
+	"runtime"
+	"unsafe"
+
+	"weft"
+	"weft/internal/array"
+	"weft/internal/eager"
+)
+
+// A rowType is how rows lie in Go memory: the fields of a struct, or one without a name.
+type rowType struct {
+	size   int // bytes from one row to the next
+	fields []field
+}
+
+type field struct {
+	name  string
+	dtype weft.DType
+	inner []int
+	at    int // bytes from the start of the row
+	size  int // bytes
+}
+
+// rowTypeOf returns the layout of a Go type: a number, an array of numbers, or a struct of
+// them.
+func rowTypeOf(op string, t reflect.Type) rowType {
+	r := rowType{size: int(t.Size())}
+	if t.Kind() != reflect.Struct {
+		r.fields = []field{fieldOf(op, "", t)}
+		return r
+	}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if f.Name == "_" {
+			continue
+		}
+		x := fieldOf(op, f.Name, f.Type)
+		x.at = int(f.Offset)
+		r.fields = append(r.fields, x)
+	}
+	if len(r.fields) == 0 {
+		array.Failf(op, "x", "the struct %s has no fields", t)
+	}
+	return r
+}
+
+func fieldOf(op, name string, t reflect.Type) field {
+	f := field{name: name, size: int(t.Size())}
+	for t.Kind() == reflect.Array {
+		f.inner = append(f.inner, t.Len())
+		t = t.Elem()
+	}
+	d, ok := elementType(t)
+	if !ok || d.Size() != int(t.Size()) {
+		if name != "" {
+			array.Failf(op, "x", "field %s is %s: want bool, integers, floats, complex numbers, or arrays of them", name, t)
+		}
+		array.Failf(op, "x", "has elements of type %s: want bool, integers, floats, complex numbers, arrays of them, or structs of those", t)
+	}
+	f.dtype = d
+	return f
+}
+
+// elementType returns the type of tensors that hold elements of a Go type.
+func elementType(t reflect.Type) (d weft.DType, ok bool) {
+	switch t.Kind() {
+	case reflect.Slice, reflect.Array:
+		return 0, false
+	}
+	err := weft.Try(func() { d = weft.From(reflect.Zero(t).Interface()).DType() })
+	return d, err == nil
+}
+
+// columns returns new memory for n rows.
+func (r rowType) columns(n int) []column {
+	cols := make([]column, len(r.fields))
+	for i, f := range r.fields {
+		cols[i] = column{name: f.name, live: eager.Empty[*weft.Tensor](f.dtype, append([]int{n}, f.inner...))}
+	}
+	return cols
+}
+
+// memory returns the bytes of a contiguous tensor, which the caller keeps alive.
+func memory(t *weft.Tensor) []byte {
+	v := t.View()
+	b, _ := v.Memory()
+	return b
+}
+
+// put writes n rows that lie in Go memory from p on into the columns' memory, from row at on.
+func (r rowType) put(cols [][]byte, at int, p unsafe.Pointer, n int) {
+	for i, f := range r.fields {
+		dst := cols[i][at*f.size : (at+n)*f.size]
+		if f.size == r.size {
+			copy(dst, unsafe.Slice((*byte)(p), n*r.size))
+			continue
+		}
+		for k := range n {
+			copy(dst[k*f.size:(k+1)*f.size], unsafe.Slice((*byte)(unsafe.Add(p, k*r.size+f.at)), f.size))
+		}
+	}
+}
+
+// bytesOf returns the memory of columns.
+func bytesOf(cols []column) [][]byte {
+	b := make([][]byte, len(cols))
+	for i := range cols {
+		b[i] = memory(cols[i].live)
+	}
+	return b
+}
+
+// Of returns a list of nested slices, copied: [][]float64{{0}, {1, 2}}, or deeper ones. A row is
+// a number of any element type, an array of them such as [3]float32, or a struct of both, whose
+// fields become columns. A slice of rows, []float64{0, 1}, is a list of items of one row each.
+func Of(x any) *List { return of("of", x) }
+
+func of(op string, x any) *List {
+	v := reflect.ValueOf(x)
+	if !v.IsValid() || v.Kind() != reflect.Slice {
+		array.Failf(op, "x", "is %T: want nested slices", x)
+	}
+	depth, t := 0, v.Type()
+	for ; t.Kind() == reflect.Slice; t = t.Elem() {
+		depth++
+	}
+	r := rowTypeOf(op, t)
+	if depth == 1 {
+		l := &List{cols: r.columns(v.Len()), rows: v.Len()}
+		r.put(bytesOf(l.cols), 0, v.UnsafePointer(), v.Len())
+		runtime.KeepAlive(x)
+		runtime.KeepAlive(l)
+		l.part = even(v.Len(), 1)
+		return l
+	}
+	// Offsets first: they say how much memory rows take.
+	level := []reflect.Value{v}
+	parts := make([]*partition, depth-1)
+	for k := range parts {
+		var next []reflect.Value
+		offsets := []int64{0}
+		n := int64(0)
+		for _, s := range level {
+			for i := range s.Len() {
+				e := s.Index(i)
+				next = append(next, e)
+				n += int64(e.Len())
+				offsets = append(offsets, n)
+			}
+		}
+		parts[k], level = partitionOf(offsets), next
+	}
+	last := parts[depth-2]
+	l := &List{outer: parts[:depth-2], part: last}
+	l.rows = int(last.host[last.items()])
+	l.cols = r.columns(l.rows)
+	b := bytesOf(l.cols)
+	for i, s := range level {
+		r.put(b, int(last.host[i]), s.UnsafePointer(), s.Len())
+	}
+	runtime.KeepAlive(x)
+	runtime.KeepAlive(l)
+	return l
+}
+
+// even divides n rows into items of the same size.
+func even(n, size int) *partition {
+	if n == 0 {
+		return partitionOf([]int64{0})
+	}
+	t := weft.Arange(0, n+1, size)
+	return &partition{t: t}
+}
+
+// rowsOf returns columns of flat data: a tensor, whose memory is used, or a slice of rows, which
+// is copied.
+func rowsOf(op string, data any) (cols []column, n int) {
+	t, ok := data.(*weft.Tensor)
+	if !ok {
+		if v := reflect.ValueOf(data); !v.IsValid() || v.Kind() != reflect.Slice || v.Type().Elem().Kind() == reflect.Slice {
+			array.Failf(op, "data", "is %T: want a tensor or a slice of rows", data)
+		}
+		l := of(op, data)
+		return l.cols, l.rows
+	}
+	if t == nil || t.Rank() == 0 {
+		array.Failf(op, "data", "is no array of rows: want a tensor of one dimension or more")
+	}
+	return []column{{live: t}}, t.Dim(0)
+}
+
+// FromSizes returns a list of data, a tensor [rows, inner...], whose memory the list uses, or a
+// slice of rows as [Of] takes them, which is copied. sizes says how many rows an item has: an int
+// that all have, which must divide the number of rows, or a vector ([]int, []int64 or a tensor of
+// integers) whose sum it is.
+func FromSizes(data, sizes any) *List {
+	const op = "fromsizes"
+	cols, n := rowsOf(op, data)
+	return &List{cols: cols, rows: n, part: divided(op, sizes, n)}
+}
+
+// divided makes the partition of n rows by sizes.
+func divided(op string, sizes any, n int) *partition {
+	if s, ok := sizes.(int); ok {
+		if s < 0 || s == 0 && n > 0 || s > 0 && n%s != 0 {
+			array.Failf(op, "sizes", "%d rows cannot be divided into items of %d", n, s)
+		}
+		return even(n, max(s, 1))
+	}
+	v := integers(op, "sizes", sizes)
+	offsets := make([]int64, len(v)+1)
+	for i, s := range v {
+		if s < 0 || s > int64(n)-offsets[i] {
+			array.Failf(op, "sizes", "%d rows cannot be divided as asked: item %d has %d, those before it %d", n, i, s, offsets[i])
+		}
+		offsets[i+1] = offsets[i] + s
+	}
+	if last := offsets[len(v)]; last != int64(n) {
+		array.Failf(op, "sizes", "%d rows cannot be divided as asked: the sizes are %d together", n, last)
+	}
+	return partitionOf(offsets)
+}
+
+// integers returns a vector of integers in Go memory.
+func integers(op, arg string, x any) []int64 {
+	switch x := x.(type) {
+	case []int64:
+		return x
+	case []int:
+		out := make([]int64, len(x))
+		for i, k := range x {
+			out[i] = int64(k)
+		}
+		return out
+	case *weft.Tensor:
+		if x == nil || x.Rank() != 1 || !x.DType().Integer() || x.DType() == weft.Bool {
+			break
+		}
+		return weft.Data[int64](x.To(weft.Int64))
+	}
+	array.Failf(op, arg, "is %T: want []int, []int64 or a tensor of integers of one dimension", x)
+	return nil
+}
+
+// FromOffsets returns a list of data, a tensor [rows, inner...], whose memory the list uses, or a
+// slice of rows as [Of] takes them, which is copied. Item i is rows offsets[i] to offsets[i+1]-1;
+// offsets, []int, []int64 or a tensor of integers, ascend and lie between 0 and the number of
+// rows; rows before the first and behind the last are no part of the list. Of a nested list they
+// are given from the outermost level to the last, each but the last counting items of the next.
+func FromOffsets(data any, offsets ...any) *List {
+	const op = "fromoffsets"
+	cols, n := rowsOf(op, data)
+	if len(offsets) == 0 {
+		array.Failf(op, "offsets", "are missing: one vector a level")
+	}
+	l := &List{}
+	for k := len(offsets) - 1; k >= 0; k-- {
+		o := integers(op, "offsets", offsets[k])
+		if len(o) == 0 {
+			array.Failf(op, "offsets", "of level %d are none: want one more than items", k)
+		}
+		for i, x := range o {
+			if x < 0 || x > int64(n) || i > 0 && x < o[i-1] {
+				array.Failf(op, "offsets", "of level %d do not ascend between 0 and %d: number %d is %d", k, n, i, x)
+			}
+		}
+		lo, hi := int(o[0]), int(o[len(o)-1])
+		rebased := make([]int64, len(o))
+		for i := range o {
+			rebased[i] = o[i] - o[0]
+		}
+		if k < len(offsets)-1 {
+			l = l.items(lo, hi)
+			l.outer = append([]*partition{partitionOf(rebased)}, l.levels()...)
+			l.part, l.outer = l.outer[len(l.outer)-1], l.outer[:len(l.outer)-1]
+		} else {
+			if lo > 0 || hi < n {
+				for i := range cols {
+					cols[i].live = cols[i].live.Slice(weft.Range(lo, hi))
+				}
+			}
+			l = &List{cols: cols, rows: hi - lo, part: partitionOf(rebased)}
+		}
+		n = len(o) - 1
+	}
+	return l
+}
+
+// levels returns all levels, outermost first.
+func (l *List) levels() []*partition { return append(l.outer[:len(l.outer):len(l.outer)], l.part) }
+
+// items returns items lo to hi-1 on the same memory.
+func (l *List) items(lo, hi int) *List {
+	if lo == 0 && hi == l.first().items() {
+		out := *l
+		return &out
+	}
+	parts := make([]*partition, 0, len(l.outer)+1)
+	for _, p := range l.levels() {
+		from, to := int(p.at()[lo]), int(p.at()[hi])
+		o := p.t.Slice(weft.Range(lo, hi+1))
+		if from > 0 {
+			o = o.Sub(from)
+		}
+		parts = append(parts, &partition{t: o.Contiguous()})
+		lo, hi = from, to
+	}
+	out := &List{outer: parts[:len(parts)-1], part: parts[len(parts)-1], rows: hi - lo}
+	for _, c := range l.cols {
+		c.live = c.live.Slice(weft.Range(lo, hi))
+		out.cols = append(out.cols, c)
+	}
+	return out
+}
+
+// Empty returns a list without items, for rows of the given type and shape.
+func Empty(d weft.DType, inner ...int) *List {
+	r := rowType{fields: []field{{dtype: d, inner: inner}}}
+	return &List{cols: r.columns(0), part: partitionOf([]int64{0})}
+}
