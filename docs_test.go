@@ -167,6 +167,8 @@ var elsewhere = map[string]string{
 	"iota":             "CrossEntropy",
 	"powint":           "Pow",
 	"kernel":           "Expr",
+	"loop":             "Expr", // and package sym
+	"branch":           "Expr", // and package sym
 	"count_true":       "NonZero",
 	"matmul2":          "MatMul",
 	"conv2d_core":      "Conv2d",

@@ -124,6 +124,7 @@ type Compiled struct {
 	stream   device.Stream    // the default one of dev
 	kernels  []device.Program // by step; of a routine that of its tail
 	routines []device.Routine
+	inner    []*inner         // by step, of loops and branches; nil where there are none
 	narrow   []plan.ScalarArg // numbers that have bounds
 }
 
@@ -133,7 +134,12 @@ func Compile(p *plan.Plan, d device.Device) (*Compiled, error) {
 	for i, s := range p.Steps {
 		if s.Kernel == nil {
 			name := s.Node.Op.OpName()
-			if c.routines[i] = d.Routine(name); c.routines[i] == nil {
+			if in := newInner(&s, d); in != nil {
+				if c.inner == nil {
+					c.inner = make([]*inner, len(p.Steps))
+				}
+				c.inner[i] = in
+			} else if c.routines[i] = d.Routine(name); c.routines[i] == nil {
 				return nil, fmt.Errorf("exec: %s has no routine on %s", name, d.Name())
 			}
 		}
@@ -218,9 +224,15 @@ func (c *Compiled) Run(ctx context.Context, ins []*array.View, nums []Number, ou
 				call.Args = append(call.Args, view(&st.Args[j], p, s, slots, off))
 			}
 			for j := range st.Outs {
+				if st.Outs[j].Slot < 0 {
+					call.Out = append(call.Out, array.View{})
+					continue
+				}
 				call.Out = append(call.Out, view(&st.Outs[j], p, s, slots, off))
 			}
-			if k := st.Tail; k != nil {
+			if c.inner != nil && c.inner[i] != nil {
+				err = c.inner[i].run(ctx, s, call.Args, call.Out)
+			} else if k := st.Tail; k != nil {
 				f := c.bind(s, k, nil, nums, slots, off)
 				call.Tail = device.Tail{Launch: device.Launch{Program: c.kernels[i], Args: f, Extents: k.Extents, Cost: k.Cost, Context: ctx}, Columns: k.Columns}
 				err = c.routines[i](call)

@@ -33,6 +33,7 @@ const (
 	Assemble               // [Parts]: the arguments are put into windows of the result
 	Routine                // a routine of the device under the op's name
 	Composite              // Compose
+	Control                // package exec runs the functions that its attribute has
 )
 
 // A Rule gives the element types of a pointwise operation.

@@ -54,6 +54,8 @@ func TestTable(t *testing.T) {
 			ok = (d.Compose != nil) != (d.ComposeAll != nil) && (d.ComposeAll != nil) == (d.Results > 0)
 		case Move:
 			ok = d.Infer != nil && (d.View != nil || d == Reshape)
+		case Control:
+			ok = d.InferAll != nil && d.Results == 0
 		default:
 			ok = (d.Infer != nil) != (d.InferAll != nil) && (d.InferAll != nil) == (d.Results > 0)
 		}

@@ -40,8 +40,17 @@ func (c *Case) String() string {
 
 // results is the number of results of an operation with attributes.
 func results(d *op.Def, a ir.Attrs) int {
-	if b, ok := a.(op.Body); ok {
-		return len(b.Results())
+	switch a := a.(type) {
+	case op.Body:
+		return len(a.Results())
+	case op.Looping:
+		n := 2*a.Carries + a.Kept()
+		if a.Until {
+			n++
+		}
+		return n
+	case op.Branches:
+		return len(a.Then.Results)
 	}
 	return max(d.Results, 1)
 }
@@ -218,6 +227,12 @@ func Cases(d *op.Def) []Case {
 	case "kernel":
 		for _, k := range kernelCases() {
 			random(k.body, k.shapes, k.types(), k.max)
+		}
+	case "loop", "branch":
+		for _, k := range controlCases() {
+			if k.def == d {
+				random(k.attrs, k.shapes, k.types, 0)
+			}
 		}
 	case "where", "select":
 		for _, t := range realTypes() {

@@ -3,6 +3,7 @@ package optest
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"weft/internal/array"
 	"weft/internal/device"
@@ -30,6 +31,11 @@ func Gradients(t T, dev device.Device, caps Caps) {
 		if d == op.Kernel {
 			for _, k := range kernelCases() {
 				samples = append(samples, op.Sample{Shapes: k.shapes, DTypes: k.types(), Attrs: k.body, Max: k.max})
+			}
+		}
+		for _, k := range controlCases() {
+			if k.def == d && slices.Contains(k.types, array.Float64) {
+				samples = append(samples, op.Sample{Shapes: k.shapes, DTypes: k.types, Attrs: k.attrs})
 			}
 		}
 		for i, sample := range samples {

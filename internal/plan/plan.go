@@ -95,7 +95,7 @@ type Step struct {
 	Tail   *Kernel  // what the routine runs on each finished piece of its result
 	Node   *ir.Node // the routine's node
 	Args   []Operand
-	Outs   []Operand // of a routine, contiguous, one a result
+	Outs   []Operand // of a routine, contiguous, one a result; Slot -1 of a loop's that nobody uses
 	Free   []int     // temporaries that no later step uses
 }
 
@@ -304,7 +304,7 @@ func (b *planner) nothing() bool {
 	}
 	for _, c := range b.clusters {
 		if c != nil && c.single != nil {
-			if d := op.Of(c.single); d != nil && d.Class == op.Routine {
+			if d := op.Of(c.single); d != nil && (d.Class == op.Routine || d.Class == op.Control) {
 				return false
 			}
 		}
@@ -376,7 +376,7 @@ func (b *planner) emitSingle(n *ir.Node) {
 			}
 			b.copy(out.with(w), b.value(n.Args[i]))
 		}
-	case op.Routine:
+	case op.Routine, op.Control:
 		s := Step{Node: n}
 		for _, a := range n.Args {
 			if isScalar(a) {
@@ -401,6 +401,10 @@ func (b *planner) emitSingle(n *ir.Node) {
 		for i, r := range results {
 			if r == nil { // nobody uses it
 				t := n.Results[i]
+				if d == op.Loop {
+					s.Outs = append(s.Outs, Operand{Slot: -1})
+					continue
+				}
 				s.Outs = append(s.Outs, b.temp(t.DType, t.Shape))
 				continue
 			}
@@ -445,7 +449,9 @@ func (b *planner) step(s Step) {
 		b.p.Slots[o.Slot].Last = at
 	}
 	for _, o := range s.Outs {
-		b.p.Slots[o.Slot].Last = at
+		if o.Slot >= 0 {
+			b.p.Slots[o.Slot].Last = at
+		}
 	}
 }
 
@@ -568,6 +574,10 @@ func (p *Plan) String() string {
 			}
 			s.WriteString(" ->")
 			for _, o := range st.Outs {
+				if o.Slot < 0 {
+					s.WriteString(" -")
+					continue
+				}
 				fmt.Fprintf(&s, " s%d%s", o.Slot, array.ShapeString(o.Shape))
 			}
 			s.WriteString("\n")

@@ -1,0 +1,470 @@
+package op
+
+import (
+	"slices"
+
+	"weft/internal/array"
+	"weft/internal/ir"
+)
+
+// Loop runs a function once for each element of sequences and hands carries on from step
+// to step; Branch runs one of two functions. Both are run by package exec.
+var Loop, Branch *Def
+
+// A Looping is the attribute of a [Loop]. The arguments are sequences, of which an element
+// is what is at one place of the first axis, the first carries, constants, and with Counted
+// how many steps there are, int64, at most Steps.
+//
+// The results are the last carries; the carries by step, Steps+1 with the first; what Body
+// gives beside carries, by step; and with Until the number of steps, int64. What belongs to
+// steps that are not taken is 0.
+type Looping struct {
+	// Body takes elements of sequences, carries and constants. It gives the next carries,
+	// what is kept of the step, and with Until whether the loop is over after it, a bool.
+	Body    *Function
+	Steps   int
+	Seqs    int
+	Carries int
+	Reverse bool // the last step comes first; carries by step end with the first
+	Until   bool
+	Counted bool
+	// Truncate is how many steps, the last ones, gradients go back through; 0 means all.
+	Truncate int
+}
+
+// AppendKey implements ir.Attrs.
+func (a Looping) AppendKey(k []byte) []byte {
+	k = ir.Ints(a.Body.AppendKey(k), []int{a.Steps, a.Seqs, a.Carries, a.Truncate})
+	return ir.Flag(ir.Flag(ir.Flag(k, a.Reverse), a.Until), a.Counted)
+}
+
+// Consts is the number of constants.
+func (a Looping) Consts() int { return len(a.Body.Args) - a.Seqs - a.Carries }
+
+// Kept is the number of results of the body that are kept by step.
+func (a Looping) Kept() int {
+	n := len(a.Body.Results) - a.Carries
+	if a.Until {
+		n--
+	}
+	return n
+}
+
+// Branches is the attribute of a [Branch]: two functions of the same arguments, which come
+// after the bool that chooses, with results of the same types.
+type Branches struct{ Then, Else *Function }
+
+// AppendKey implements ir.Attrs.
+func (a Branches) AppendKey(k []byte) []byte { return a.Else.AppendKey(a.Then.AppendKey(k)) }
+
+func init() {
+	Loop = define(Def{Name: "loop", Class: Control, Arity: -1, Contig: true,
+		Doc:      "A function of one element of each sequence, carries from step to step, and constants, for one element after the other.",
+		InferAll: inferLoop,
+		VJP:      loopVJP,
+	})
+	Branch = define(Def{Name: "branch", Class: Control, Arity: -1, Contig: true,
+		Doc: "One of two functions of the arguments after the first, which says which. The other one is not run.",
+		InferAll: func(c *Call) []ir.Type {
+			a, ok := c.Attrs.(Branches)
+			if !ok {
+				c.Failf("", "has no functions")
+			}
+			if x := c.Args[0]; x.DType != array.Bool || len(x.Shape) != 0 {
+				c.Failf("condition", "is %s, want a bool of no dimensions", array.TypeString(x.DType, x.Shape))
+			}
+			for _, f := range []*Function{a.Then, a.Else} {
+				c.arguments(f.Args, c.Args[1:])
+			}
+			if !slices.EqualFunc(a.Then.Results, a.Else.Results, sameType) {
+				c.Failf("", "the two functions give %s and %s", typesString(a.Then.Results), typesString(a.Else.Results))
+			}
+			return a.Then.Results
+		},
+		VJP: branchVJP,
+	})
+}
+
+func sameType(a, b ir.Type) bool { return a.DType == b.DType && array.Equal(a.Shape, b.Shape) }
+
+func typesString(types []ir.Type) string {
+	s := ""
+	for i, t := range types {
+		if i > 0 {
+			s += ", "
+		}
+		s += array.TypeString(t.DType, t.Shape)
+	}
+	return s
+}
+
+// arguments refuses arguments that a function does not take.
+func (c *Call) arguments(want []ir.Type, args []*ir.Node) {
+	if len(args) != len(want) {
+		c.Failf("", "the function takes %d arguments, got %d", len(want), len(args))
+	}
+	for i, x := range args {
+		if t := want[i]; x.DType != t.DType || !array.Equal(x.Shape, t.Shape) {
+			c.Failf("", "argument %d is %s, the function takes %s", i, array.TypeString(x.DType, x.Shape), array.TypeString(t.DType, t.Shape))
+		}
+	}
+}
+
+func inferLoop(c *Call) []ir.Type {
+	a, ok := c.Attrs.(Looping)
+	if !ok {
+		c.Failf("", "has no body")
+	}
+	args := c.Args
+	if a.Counted {
+		n := len(args) - 1
+		if n < 0 || args[n].DType != array.Int64 || len(args[n].Shape) != 0 {
+			c.Failf("count", "is not one int64")
+		}
+		args = args[:n]
+	}
+	if a.Steps < 0 || a.Seqs < 0 || a.Carries < 0 || a.Consts() < 0 || a.Kept() < 0 || len(args) != len(a.Body.Args) || a.Truncate < 0 {
+		c.Failf("", "the body takes %d arguments and gives %d results, which does not fit %d arguments of which %d are sequences and %d carries", len(a.Body.Args), len(a.Body.Results), len(args), a.Seqs, a.Carries)
+	}
+	for i, x := range args {
+		t := a.Body.Args[i]
+		if i < a.Seqs {
+			t.Shape = byStep(a.Steps, t.Shape)
+		}
+		if x.DType != t.DType || !array.Equal(x.Shape, t.Shape) {
+			c.Failf("", "argument %d is %s, want %s", i, array.TypeString(x.DType, x.Shape), array.TypeString(t.DType, t.Shape))
+		}
+	}
+	var out []ir.Type
+	for j := range a.Carries {
+		t := a.Body.Args[a.Seqs+j]
+		if !sameType(t, a.Body.Results[j]) {
+			c.Failf("", "carry %d begins as %s, a step makes it %s", j, array.TypeString(t.DType, t.Shape), array.TypeString(a.Body.Results[j].DType, a.Body.Results[j].Shape))
+		}
+		out = append(out, t)
+	}
+	for _, t := range out[:a.Carries:a.Carries] {
+		out = append(out, ir.Type{DType: t.DType, Shape: byStep(a.Steps+1, t.Shape)})
+	}
+	for _, t := range a.Body.Results[a.Carries : a.Carries+a.Kept()] {
+		out = append(out, ir.Type{DType: t.DType, Shape: byStep(a.Steps, t.Shape)})
+	}
+	if a.Until {
+		if t := a.Body.Results[len(a.Body.Results)-1]; t.DType != array.Bool || len(t.Shape) != 0 {
+			c.Failf("until", "is %s, want a bool of no dimensions", array.TypeString(t.DType, t.Shape))
+		}
+		out = append(out, ir.Type{DType: array.Int64})
+	}
+	return out
+}
+
+// byStep is a shape with a first axis of n.
+func byStep(n int, shape []int) []int { return append([]int{n}, shape...) }
+
+// keepMax is the size in bytes up to which the gradient of a constant is kept by step and
+// summed at the end; larger ones are added up from step to step.
+const keepMax = 1 << 14
+
+// A loopGrad writes the loop of the gradients of a loop: a loop the other way, whose
+// sequences are those of the first, the carries before and after each step, and gradients
+// by step; whose carries are gradients of carries, and of large constants; and whose
+// constants are those of the first.
+type loopGrad struct {
+	v     *VJP
+	a     Looping
+	g     *ir.Graph // of the body
+	seqs  []*ir.Node
+	carry []*ir.Node // first values
+	ins   []*ir.Node // of the body: of sequences, carries, constants
+	types []ir.Type
+	kind  []byte // of each input 's', 'c' or 'k'
+	outer []*ir.Node
+}
+
+// input adds an argument to the body, outer being that of the loop.
+func (b *loopGrad) input(kind byte, outer *ir.Node) *ir.Node {
+	t := ir.Type{DType: outer.DType, Shape: outer.Shape}
+	if kind == 's' {
+		t.Shape = t.Shape[1:]
+	}
+	n := b.g.Input(len(b.ins), t.DType, t.Shape)
+	b.ins, b.types, b.kind, b.outer = append(b.ins, n), append(b.types, t), append(b.kind, kind), append(b.outer, outer)
+	return n
+}
+
+func loopVJP(v *VJP) {
+	a := v.Node.Attrs.(Looping)
+	b := &loopGrad{v: v, a: a, g: ir.New()}
+	m := a.Carries
+	need := false
+	for i := range a.Body.Args {
+		need = need || v.Need[i]
+	}
+	if !need || a.Steps == 0 && a.Seqs == len(v.X) {
+		return
+	}
+	steps := a.Steps
+	if a.Truncate > 0 && a.Truncate < steps {
+		if a.Reverse || a.Until || a.Counted {
+			array.Failf(Loop.Name, "truncate", "gradients through a part of the steps want a loop forwards of a known number of steps")
+		}
+		steps = a.Truncate
+	}
+	// rows are those of the steps that gradients go through, from is where they begin in
+	// what has a row more.
+	rows := func(x *ir.Node, from int) *ir.Node {
+		return Narrow(x, 0, a.Steps-steps+from, steps)
+	}
+	before, after := 0, 1
+	if a.Reverse {
+		before, after = 1, 0
+	}
+	// Arguments of the body as it ran.
+	args := make([]*ir.Node, len(a.Body.Args))
+	for i := range args {
+		switch {
+		case i < a.Seqs:
+			args[i] = b.input('s', rows(v.X[i], 0))
+		case i < a.Seqs+m:
+			args[i] = b.input('s', rows(v.Ys[m+i-a.Seqs], before))
+		default:
+			args[i] = b.input('k', v.X[i])
+		}
+	}
+	// Its results, and their gradients.
+	ys, dys := make([]*ir.Node, len(a.Body.Results)), make([]*ir.Node, len(a.Body.Results))
+	carried := make([]*ir.Node, m) // the gradients that steps hand on
+	for j := range m {
+		if !v.Ys[j].DType.Differentiable() {
+			continue
+		}
+		ys[j] = b.input('s', rows(v.Ys[m+j], after))
+		first := v.DYs[j]
+		if isZero(first) {
+			first = zeros(v.Node.Graph, ir.Type{DType: first.DType, Shape: first.Shape})
+		}
+		carried[j] = b.input('c', first)
+		dys[j] = carried[j]
+		if d := v.DYs[m+j]; !isZero(d) {
+			dys[j] = add(dys[j], b.input('s', rows(d, after)))
+		}
+	}
+	for l := range a.Kept() {
+		y := v.Ys[2*m+l]
+		if !y.DType.Differentiable() {
+			continue
+		}
+		ys[m+l] = b.input('s', rows(y, 0))
+		if d := v.DYs[2*m+l]; !isZero(d) {
+			dys[m+l] = b.input('s', rows(d, 0))
+		}
+	}
+	var wrt []int
+	for i, t := range a.Body.Args {
+		if t.DType.Differentiable() && (v.Need[i] || i >= a.Seqs && i < a.Seqs+m) {
+			wrt = append(wrt, i)
+		}
+	}
+	grads := a.Body.gradients(b.g, args, ys, dys, wrt)
+	b.write(args, carried, wrt, grads, steps)
+}
+
+// write makes the loop and hands out its results.
+func (b *loopGrad) write(args, carried []*ir.Node, wrt []int, grads []*ir.Node, steps int) {
+	v, a, g := b.v, b.a, b.g
+	m := a.Carries
+	var next, kept []*ir.Node // results of the body
+	var give []func(carries, keeps []*ir.Node)
+	keep := func(n *ir.Node) int {
+		if i := slices.Index(kept, n); i >= 0 {
+			return i
+		}
+		kept = append(kept, n)
+		return len(kept) - 1
+	}
+	// A sequence of the loop, or what is kept of it.
+	seq := func(n *ir.Node) func(keeps []*ir.Node) *ir.Node {
+		if i := slices.Index(b.ins, n); i >= 0 && b.kind[i] == 's' {
+			return func([]*ir.Node) *ir.Node { return b.outer[i] }
+		}
+		at := keep(n)
+		return func(keeps []*ir.Node) *ir.Node { return keeps[at] }
+	}
+	sums := map[int]*ir.Node{} // constants whose gradients are carried, to what is added
+	for w, i := range wrt {
+		dx := grads[w]
+		t := a.Body.Args[i]
+		switch {
+		case i >= a.Seqs && i < a.Seqs+m:
+			j := i - a.Seqs
+			if dx == nil {
+				dx = zeros(g, t)
+			}
+			at := len(next)
+			next = append(next, dx)
+			give = append(give, func(carries, _ []*ir.Node) {
+				if steps < a.Steps {
+					return // cut before the first
+				}
+				v.Set(i, func() *ir.Node {
+					d := carries[at]
+					if by := v.DYs[m+j]; !isZero(by) {
+						first := 0
+						if a.Reverse {
+							first = a.Steps
+						}
+						if a.Reverse && a.Counted {
+							array.Failf(Loop.Name, "", "has no second derivative where the number of steps is found while it runs")
+						}
+						d = add(d, reshape(Narrow(by, 0, first, 1), t.Shape))
+					}
+					return d
+				})
+			})
+		case dx == nil:
+		case i < a.Seqs:
+			at := keep(dx)
+			give = append(give, func(_, keeps []*ir.Node) {
+				v.Set(i, func() *ir.Node {
+					if steps < a.Steps {
+						win := AllOf(v.X[i].Shape)
+						win.Start[0], win.Count[0] = a.Steps-steps, steps
+						return Apply(Place, Placement{v.X[i].Shape, win, 0}, keeps[at])
+					}
+					return keeps[at]
+				})
+			})
+		default: // of a constant: the sum over steps
+			if x, y := asProduct(dx); x != nil {
+				// One product over all steps in the place of one a step.
+				xs, yl := seq(x), seq(y)
+				give = append(give, func(_, keeps []*ir.Node) {
+					v.Set(i, func() *ir.Node {
+						return apply(MatMul2, swapLast(flatRows(xs(keeps))), flatRows(yl(keeps)))
+					})
+				})
+				break
+			}
+			if t.DType.Size()*array.Size(t.Shape) <= keepMax {
+				all := seq(dx)
+				give = append(give, func(_, keeps []*ir.Node) {
+					v.Set(i, func() *ir.Node {
+						return Apply(Sum, Reduction{Axes: []int{0}, DType: t.DType}, all(keeps))
+					})
+				})
+				break
+			}
+			sums[i] = dx
+		}
+	}
+	for _, i := range wrt {
+		dx, ok := sums[i]
+		if !ok {
+			continue
+		}
+		at := len(next)
+		sum := b.input('c', zeros(v.Node.Graph, a.Body.Args[i]))
+		next = append(next, add(sum, dx))
+		give = append(give, func(carries, _ []*ir.Node) { v.Set(i, func() *ir.Node { return carries[at] }) })
+	}
+	if len(next)+len(kept) == 0 {
+		return
+	}
+	// Only what the body reads is an argument, in the order sequences, carries, constants.
+	outs := append(next, kept...)
+	reach := ir.Reach(outs)
+	var types []ir.Type
+	var outer []*ir.Node
+	place := map[*ir.Node]int{}
+	count := [256]int{}
+	for _, kind := range []byte("sck") {
+		for i, n := range b.ins {
+			if b.kind[i] != kind || kind != 'c' && !(n.ID < len(reach) && reach[n.ID]) {
+				continue
+			}
+			place[n] = len(types)
+			types, outer = append(types, b.types[i]), append(outer, b.outer[i])
+			count[kind]++
+		}
+	}
+	fg := ir.New()
+	outs = Import(fg, outs, func(n *ir.Node) *ir.Node { return fg.Input(place[n], n.DType, n.Shape) })
+	back := Looping{Body: NewFunction(types, outs), Steps: steps, Seqs: count['s'], Carries: count['c'], Reverse: !a.Reverse}
+	if a.Until || a.Counted {
+		back.Counted = true
+		if a.Until {
+			outer = append(outer, v.Ys[len(v.Ys)-1])
+		} else {
+			outer = append(outer, v.X[len(v.X)-1])
+		}
+	}
+	if len(outer) == 0 {
+		return
+	}
+	res := ApplyAll(Loop, back, outer...)
+	for _, f := range give {
+		f(res[:back.Carries], res[2*back.Carries:])
+	}
+}
+
+// flatRows is x, by step, with the steps put under each other.
+func flatRows(x *ir.Node) *ir.Node { return reshape(x, []int{x.Shape[0] * x.Shape[1], x.Shape[2]}) }
+
+// asProduct returns x and y where n is the product of x transposed and y, both matrices.
+func asProduct(n *ir.Node) (x, y *ir.Node) {
+	if n.Op != MatMul2 || len(n.Shape) != 2 {
+		return nil, nil
+	}
+	t := n.Args[0]
+	if t.Op == Permute && slices.Equal(t.Attrs.(Order), Order{1, 0}) {
+		return t.Args[0], n.Args[1]
+	}
+	return swapLast(t), n.Args[1]
+}
+
+func branchVJP(v *VJP) {
+	a := v.Node.Attrs.(Branches)
+	var wrt []int
+	for i := 1; i < len(v.X); i++ {
+		if v.Need[i] && v.X[i].DType.Differentiable() {
+			wrt = append(wrt, i-1)
+		}
+	}
+	var given []int // results with a gradient
+	outer := slices.Clone(v.X)
+	for i, d := range v.DYs {
+		if d != nil && !isZero(d) {
+			given = append(given, i)
+			outer = append(outer, d)
+		}
+	}
+	if len(wrt) == 0 || len(given) == 0 {
+		return
+	}
+	side := func(f *Function) *Function {
+		g := ir.New()
+		types := slices.Clone(f.Args)
+		for _, i := range given {
+			types = append(types, f.Results[i])
+		}
+		in := make([]*ir.Node, len(types))
+		for i, t := range types {
+			in[i] = g.Input(i, t.DType, t.Shape)
+		}
+		dys := make([]*ir.Node, len(f.Results))
+		for k, i := range given {
+			dys[i] = in[len(f.Args)+k]
+		}
+		grads := f.gradients(g, in[:len(f.Args)], nil, dys, wrt)
+		for k, i := range wrt {
+			if grads[k] == nil {
+				grads[k] = zeros(g, f.Args[i])
+			}
+		}
+		return NewFunction(types, grads)
+	}
+	res := ApplyAll(Branch, Branches{side(a.Then), side(a.Else)}, outer...)
+	for k, i := range wrt {
+		v.Set(i+1, func() *ir.Node { return res[k] })
+	}
+}
