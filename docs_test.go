@@ -197,6 +197,9 @@ var elsewhere = map[string]string{
 	"reduce_argmax":    "ArgMax",
 }
 
+// ofLists are operations on items of lists, which package ragged reaches.
+const ofLists = "segment_"
+
 // TestOperationsHaveMethods fails where an operation cannot be reached: each has an
 // exported function or method of package weft of its name, or is part of another that has.
 func TestOperationsHaveMethods(t *testing.T) {
@@ -221,6 +224,9 @@ func TestOperationsHaveMethods(t *testing.T) {
 		}
 	}
 	for _, d := range op.Table() {
+		if strings.HasPrefix(d.Name, ofLists) {
+			continue
+		}
 		other, listed := elsewhere[d.Name]
 		switch direct := exported[plain(d.Name)]; {
 		case !direct && !listed:

@@ -278,9 +278,10 @@ func init() {
 			p := inPairs(x[1:])
 			return join2(where(x[0], p[0].re, p[1].re), where(x[0], p[0].im, p[1].im))
 		},
-		"index_add":   func(x []*node, a ir.Attrs) *node { return scatterPairs(indexAdd, x, a) },
-		"scatter_add": func(x []*node, a ir.Attrs) *node { return scatterPairs(scatterAdd, x, a) },
-		"logical_and": truths(func() *Def { return LogicalAnd }), "logical_or": truths(func() *Def { return LogicalOr }),
+		"index_add":          func(x []*node, a ir.Attrs) *node { return scatterPairs(indexAdd, x, a) },
+		"segment_reduce_sum": func(x []*node, a ir.Attrs) *node { return scatterPairs(segmentSum, x, a) },
+		"scatter_add":        func(x []*node, a ir.Attrs) *node { return scatterPairs(scatterAdd, x, a) },
+		"logical_and":        truths(func() *Def { return LogicalAnd }), "logical_or": truths(func() *Def { return LogicalOr }),
 		"logical_xor": truths(func() *Def { return LogicalXor }), "logical_not": truths(func() *Def { return LogicalNot }),
 		"count_nonzero": truths(func() *Def { return CountNonZero }), "nonzero": truths(func() *Def { return NonZero }),
 	}

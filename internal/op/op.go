@@ -147,6 +147,9 @@ type Sample struct {
 	DTypes []array.DType // nil: float
 	Attrs  ir.Attrs
 	Max    int // integer arguments are drawn from 0 to Max-1
+	// Ascending sorts the last argument, which is int64 and drawn so, the others being floats
+	// unless DTypes says otherwise: offsets of a list.
+	Ascending bool
 }
 
 // OpName implements ir.Op.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"weft/internal/array"
 	"weft/internal/ir"
@@ -127,6 +128,8 @@ var only = map[string]func(d array.DType) bool{
 	"matmul2": array.DType.Float, "conv2d_core": array.DType.Float, "conv2d_input": array.DType.Float, "conv2d_weight": array.DType.Float,
 	"max_pool2d": array.DType.Float, "avg_pool2d": array.DType.Float,
 	"max_pool2d_place": array.DType.Float, "max_pool2d_pick": array.DType.Float,
+	"segment_reduce_all": isBool, "segment_reduce_any": isBool,
+	"segment_reduce_sum": notBool, "segment_reduce_prod": notBool, "segment_reduce_min": notBool, "segment_reduce_max": notBool,
 	"scan_sum": isWide, "scan_prod": isWide, "recurrence": func(d array.DType) bool { return isWide(d) && d.Float() },
 }
 
@@ -139,6 +142,28 @@ func isWide(d array.DType) bool { return d.Float() && d.Size() > 2 || d.Integer(
 // elementwise reports an operation without parameters of its own.
 func elementwise(d *op.Def) bool {
 	return d.Class == op.Pointwise && d.Rule != op.Keep || d.Name == "rsqrt"
+}
+
+// drawn are the arguments of a sample, of type t where it does not say.
+func drawn(r *rand.Rand, d *op.Def, s op.Sample, t array.DType) []*Array {
+	x := make([]*Array, len(s.Shapes))
+	for i, shape := range s.Shapes {
+		of, most, offsets := t, s.Max, s.Ascending && i == len(x)-1
+		switch {
+		case s.DTypes != nil:
+			of = s.DTypes[i]
+		case offsets:
+			of = array.Int64
+		}
+		if s.Ascending && !offsets {
+			most = 0
+		}
+		x[i] = Random(r, of, shape, d.Domain, most)
+		if offsets {
+			slices.Sort(x[i].I)
+		}
+	}
+	return x
 }
 
 // Cases returns the applications of d that the suite tries.
@@ -209,18 +234,13 @@ func Cases(d *op.Def) []Case {
 	}
 	for _, s := range samples {
 		if s.DTypes != nil {
-			random(s.Attrs, s.Shapes, s.DTypes, s.Max)
+			add(s.Attrs, drawn(r, d, s, array.Invalid)...)
 			continue
 		}
 		for _, t := range realTypes() {
-			if !accepts(t) {
-				continue
+			if accepts(t) {
+				add(s.Attrs, drawn(r, d, s, t)...)
 			}
-			types := make([]array.DType, len(s.Shapes))
-			for i := range types {
-				types[i] = t
-			}
-			random(s.Attrs, s.Shapes, types, s.Max)
 		}
 	}
 	switch d.Name {

@@ -40,14 +40,15 @@ func Gradients(t T, dev device.Device, caps Caps) {
 		}
 		for i, sample := range samples {
 			r := rand.New(rand.NewPCG(11, uint64(i)))
-			c := newCase(d, sample.Attrs)
-			small := true
-			for k, sh := range sample.Shapes {
-				dt := array.Float64
-				if sample.DTypes != nil {
-					dt = sample.DTypes[k]
+			c := newCase(d, sample.Attrs, drawn(r, d, sample, array.Float64)...)
+			if sample.Ascending { // items with rows, of which one is left out
+				off := c.X[len(c.X)-1].I
+				for i := range off {
+					off[i] = int64(min(1, sample.Max-1) + i*max(sample.Max-2, 0)/max(len(off)-1, 1))
 				}
-				c.X = append(c.X, Random(r, dt, sh, d.Domain, sample.Max))
+			}
+			small := true
+			for _, sh := range sample.Shapes {
 				small = small && array.Size(sh) <= 200
 			}
 			for c.Result = range results(d, sample.Attrs) {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"strings"
 	"testing"
 
 	"weft/internal/array"
@@ -142,4 +143,57 @@ func twisted(r *rand.Rand, a ir.Attrs) ir.Attrs {
 	}
 	twist(v)
 	return v.Interface().(ir.Attrs)
+}
+
+// TestHostileOffsets gives operations on items offsets that descend, are negative, or lie
+// behind the rows, anywhere among good ones: they are refused with a typed error that names
+// them, and nothing outside the arrays is touched, which lie at inaccessible pages.
+func TestHostileOffsets(t *testing.T) {
+	each(t, func(t *testing.T, dev device.Device, caps Caps) {
+		s := newSuite(t, dev, caps)
+		defer s.mem.Close()
+		r := rand.New(rand.NewPCG(5, 6))
+		seen := 0
+		for _, d := range op.Table() {
+			if !strings.HasPrefix(d.Name, "segment_") {
+				continue
+			}
+			of := array.Float32
+			if a := only[d.Name]; a != nil && !a(of) {
+				of = array.Bool
+			}
+			for _, rows := range []int{1, 7, 300, 70_000} {
+				for range 12 {
+					items := 1 + r.IntN(rows+20)
+					sample := op.Sample{Shapes: [][]int{{rows}, {items + 1}}, DTypes: []array.DType{of, array.Int64}, Attrs: d.Attrs, Max: rows + 1, Ascending: true}
+					if d == op.SegmentExpand {
+						sample.Shapes[0][0], sample.Attrs = items, op.Rows(rows)
+					}
+					c := newCase(d, sample.Attrs, drawn(r, d, sample, of)...)
+					out, err := c.graph()
+					if err != nil {
+						t.Fatalf("%s: %v", &c, err)
+					}
+					s.laid(&c, out, nil, func(int) Layout { return Contiguous }, Contiguous, false) // good ones
+					off, at := c.X[1].I, r.IntN(items+1)
+					off[at] = []int64{-1, int64(rows) + 1, 1 << 40, math.MinInt64, math.MaxInt64, -1 << 33}[r.IntN(6)]
+					if at > 0 && off[at-1] > 0 && r.IntN(3) == 0 {
+						off[at] = off[at-1] - 1
+					}
+					s.mem.Reset()
+					ins := []array.View{s.mem.hold(c.X[0], Contiguous), s.mem.hold(c.X[1], Contiguous)}
+					dst := s.mem.room(out.DType, out.Shape, Contiguous)
+					err = s.run(plan.Build([]*ir.Node{out}, sigs(ins), sigs([]array.View{dst})), ins, []array.View{dst})
+					var e *array.Error
+					if !errors.As(err, &e) || e.Kind != array.Misuse || e.Arg != "offsets" || !strings.HasPrefix(e.Op, "segment") {
+						t.Errorf("%s, offset %d of %d is %d: %v", &c, at, items, off[at], err)
+					}
+					seen++
+				}
+			}
+		}
+		if seen < 500 {
+			t.Errorf("only %d calls", seen)
+		}
+	})
 }
