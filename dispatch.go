@@ -2,6 +2,7 @@ package weft
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"runtime"
 	"sync"
@@ -13,6 +14,7 @@ import (
 	"weft/internal/cache"
 	"weft/internal/device"
 	"weft/internal/exec"
+	"weft/internal/graphtext"
 	"weft/internal/ir"
 	"weft/internal/op"
 	"weft/internal/plan"
@@ -291,6 +293,15 @@ func (p *planned) compiled() *exec.Compiled {
 	p.nodes = nil
 	p.ready.Store(c)
 	return c
+}
+
+// graph returns the results as a graph of their own.
+func (p *planned) graph() []*ir.Node { return op.ApplyAll(p.def, p.a, p.inputs(ir.New())...) }
+
+// explain shows the graph, with those names for its leaves, and the plan.
+func (p *planned) explain(names graphtext.Names) string {
+	outs := p.graph()
+	return fmt.Sprintf("%s\n%s\n%s", graphtext.Formula(outs, names), graphtext.Tree(outs, names), p.compiled().Explain())
 }
 
 // inputs makes the graph's leaves for the operands: tensors and numbers are

@@ -3,6 +3,7 @@ package weft
 import (
 	"weft/internal/array"
 	"weft/internal/eager"
+	"weft/internal/graphtext"
 	"weft/internal/ir"
 	"weft/internal/op"
 	"weft/internal/plan"
@@ -20,7 +21,7 @@ func init() {
 	}
 	eager.New = func(d array.DType, shape []int) *Tensor { return empty("empty", 0, d, shape) }
 	eager.Show = func(d *op.Def, a ir.Attrs, args []any) string {
-		return lookup(d, a, eagerOperands(nil, d, args)).compiled().Explain()
+		return lookup(d, a, eagerOperands(nil, d, args)).explain(graphtext.Names{})
 	}
 }
 

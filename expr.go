@@ -14,6 +14,7 @@ import (
 	"weft/internal/eager"
 	"weft/internal/exec"
 	"weft/internal/formula"
+	"weft/internal/graphtext"
 	"weft/internal/ir"
 	"weft/internal/op"
 )
@@ -329,13 +330,17 @@ func (f *Formula) unknown(i int, vars Vars) {
 	panic(f.f.Errorf(i, "%s has no value%s", name, hint))
 }
 
-// Explain returns the plan that Eval runs for these arguments: its kernels in
+// Explain returns what Eval runs for these arguments: the graph as formulas and as a tree,
+// in which operations such as softmax are taken apart, then the plan: its kernels in
 // the loop language and their machine code as assembly text. It fails as Eval
 // does.
 func (f *Formula) Explain(args ...any) (s string, err error) {
 	err = Try(func() {
 		v, ops := f.bind(args, nil)
-		s = lookup(v.Def, nil, ops).compiled().Explain()
+		p := lookup(v.Def, nil, ops)
+		var names graphtext.Names
+		names.Inputs, names.Scalars = v.Labels()
+		s = p.explain(names)
 	})
 	return s, err
 }
