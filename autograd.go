@@ -307,7 +307,7 @@ func record(p *planned, ops []operand, outs ...*Tensor) {
 	for i := range ops {
 		t := ops[i].t
 		if t == nil {
-			n.nums = append(n.nums, ops[i].num)
+			n.nums = ops[i].numbers(n.nums)
 			continue
 		}
 		if v.use[k] {
@@ -362,6 +362,7 @@ type vjp struct {
 
 	plain atomic.Pointer[exec.Compiled] // for contiguous gradients
 	other sync.Map                      // strides -> *exec.Compiled
+	rows  atomic.Pointer[op.Def]        // for many gradients at once
 }
 
 // none marks an operation without gradient.
@@ -636,18 +637,7 @@ func (n *gradNode) runOps(v *vjp, saved []savedValue, dys, out []*Tensor) []*Ten
 				o.t = dys[i-len(saved)]
 				break
 			}
-			s := &saved[i]
-			o.t = &Tensor{v: s.v, run: r}
-			from := s.from
-			if s.result {
-				from = n
-				if n.results != nil {
-					from = n.results[s.arg]
-				}
-			}
-			if from != nil {
-				o.t.hist = &history{node: from}
-			}
+			o.t = n.savedTensor(&saved[i], r, true)
 		case ir.Scalar:
 			o.num = n.nums[x.Arg()]
 		case ir.Between:

@@ -11,6 +11,7 @@ import (
 // A pass is one walk over the tape, from outputs to leaves.
 type pass struct {
 	create, retain bool
+	rows           int                 // gradients have a first axis of so many; 0: they have none
 	leaves         bool                // gradients go to leaves, and not to inputs that were asked for
 	want           map[*gradNode][]int // inputs whose gradients were asked for
 	grads          map[*gradNode]*partial
@@ -33,12 +34,22 @@ func (h *tape) Pop() any {
 }
 
 func walk(name string, outputs, inputs []*Tensor, o GradOpts) []*Tensor {
-	p := &pass{create: o.Create, retain: o.Retain || o.Create, leaves: inputs == nil, want: map[*gradNode][]int{}, grads: map[*gradNode]*partial{}}
+	return walkRows(name, outputs, inputs, o, 0)
+}
+
+// walkRows is walk, for rows of gradients unless there are 0: seeds and results have them
+// as their first axis.
+func walkRows(name string, outputs, inputs []*Tensor, o GradOpts, rows int) []*Tensor {
+	p := &pass{create: o.Create, retain: o.Retain || o.Create, rows: rows, leaves: inputs == nil, want: map[*gradNode][]int{}, grads: map[*gradNode]*partial{}}
 	for i, t := range outputs {
 		t.check(name)
 		n := t.node()
 		if n == nil {
 			array.Failf(name, "", "output %d does not depend on a tensor that requires a gradient: mark leaves with RequireGrad before computing it, and without NoGrad or Detach on the way", i)
+		}
+		if rows > 0 {
+			p.give(n, partial{t: t.seedRows(name, rows, o.Seeds[i])})
+			continue
 		}
 		p.give(n, partial{t: t.seed(name, i, o.Seeds)})
 	}
@@ -136,8 +147,13 @@ func (p *pass) leads(n *gradNode) bool {
 // step hands the gradient of n on to its operands.
 func (p *pass) step(n *gradNode, dy partial) {
 	switch {
+	case n.put != nil && p.rows > 0:
+		p.putRows(n, dy)
 	case n.put != nil:
 		p.put(n, dy)
+	case p.rows > 0:
+		p.hand(n, []*Tensor{dy.t})
+		dy.free()
 	case n.window() && (p.addWindow(n, dy) || p.reshape(n, dy)):
 	case n.p != nil && (n.p.def == op.IndexSelect || n.p.def == op.Gather):
 		n.values()
@@ -158,7 +174,13 @@ func (p *pass) step(n *gradNode, dy partial) {
 // hand gives the operands of n their gradients from those of its results.
 func (p *pass) hand(n *gradNode, dys []*Tensor) {
 	ours := n.back == nil && !p.create // a plan writes each result to memory of its own
-	for i, g := range n.run(dys, p.create) {
+	var gs []*Tensor
+	if p.rows > 0 {
+		gs = n.runRows(p.rows, dys, p.create)
+	} else {
+		gs = n.run(dys, p.create)
+	}
+	for i, g := range gs {
 		if g != nil && n.in[i] != nil {
 			p.give(n.in[i], partial{t: g, ours: ours})
 		}
@@ -199,7 +221,11 @@ func (p *pass) joint(n *gradNode) {
 		case list[i].t != nil:
 			dys[i] = list[i].t
 		default:
-			z := full("backward", 0, n.p.device, m.dtype, m.shape)
+			shape := m.shape
+			if p.rows > 0 {
+				shape = slices.Insert(slices.Clone(shape), 0, p.rows)
+			}
+			z := full("backward", 0, n.p.device, m.dtype, shape)
 			dys[i] = &Tensor{v: z.v, run: r}
 		}
 	}

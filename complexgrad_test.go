@@ -250,3 +250,17 @@ func TestComplexGradientsLikePyTorch(t *testing.T) {
 		}
 	}
 }
+
+// TestGradientWithComplexNumber: a Go number that is complex counts as its two parts.
+func TestGradientWithComplexNumber(t *testing.T) {
+	for _, create := range []bool{false, true} {
+		z := FromSlice([]complex128{1 + 2i, 3 - 1i}).RequireGrad()
+		y := z.Mul(complex(0, 2)).Mul(z).Add(3).Real().Sum()
+		g := Data[complex128](Grad(y, []*Tensor{z}, GradOpts{Create: create})[0])
+		for i, want := range []complex128{complex(-8, -4), complex(4, -12)} { // the conjugate of 4i*z
+			if g[i] != want {
+				t.Errorf("gradient %d (create %v): %v, want %v", i, create, g[i], want)
+			}
+		}
+	}
+}

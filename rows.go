@@ -1,0 +1,175 @@
+package weft
+
+import (
+	"slices"
+	"sync/atomic"
+
+	"weft/internal/array"
+	"weft/internal/ir"
+	"weft/internal/op"
+)
+
+// A backward pass may have many gradients of each result at once, its rows, along a first
+// axis that they all have: each operation of the pass is then one for all rows, which
+// op.Batch makes of the gradient's graph.
+
+// rowsSeq spreads the operations of rows over the plan cache.
+var rowsSeq atomic.Uint64
+
+// ofRows returns the gradient as an operation: of the saved values that it uses, of the
+// gradients of the results, behind an axis of rows, and of the numbers. Its attribute is
+// the number of rows.
+func (v *vjp) ofRows() *op.Def {
+	if d := v.rows.Load(); d != nil {
+		return d
+	}
+	first := len(v.use) - len(v.p.outs) // of the inputs that are gradients
+	compose := func(args []*ir.Node, a ir.Attrs) []*ir.Node {
+		rows := int(a.(op.Count))
+		g, inputs, k := args[0].Graph, make([]*ir.Node, len(v.use)), 0
+		for i := range inputs {
+			if v.isArg(i) {
+				inputs[i] = args[k]
+				k++
+			}
+		}
+		outs := op.Batch(g, v.outs, rows, func(x *ir.Node) op.Batched {
+			if x.Op == ir.Input {
+				return op.Batched{Node: inputs[x.Arg()], Lead: x.Arg() >= first}
+			}
+			return op.Batched{Node: g.Node(x.Op, x.Attrs, x.DType, nil, x.Weak)} // numbers keep their order
+		})
+		res := make([]*ir.Node, len(outs))
+		for i, x := range outs {
+			res[i] = x.Raise(rows)
+		}
+		return res
+	}
+	d := &op.Def{Name: v.p.def.Name, Hash: mix(0x70e5, rowsSeq.Add(1)), Class: op.Composite, Arity: -1, Results: len(v.outs), ComposeAll: compose}
+	v.rows.CompareAndSwap(nil, d)
+	return v.rows.Load()
+}
+
+// isArg reports that input i of the gradient's graph is an argument of ofRows.
+func (v *vjp) isArg(i int) bool {
+	k := len(v.p.outs)
+	first := len(v.use) - k
+	return v.use[i] || i >= first && v.p.outs[i-first].DType.Differentiable()
+}
+
+// runRows is run for gradients of the results that have a first axis of rows.
+func (n *gradNode) runRows(rows int, dys []*Tensor, create bool) []*Tensor {
+	saved := n.values()
+	if n.back != nil {
+		return n.backRows(saved, rows, dys[0], create)
+	}
+	v := n.vjp
+	if v == nil {
+		v = n.p.vjpFor(n.in)
+	}
+	if n.p.def.Once && create {
+		array.Failf("backward", "", "%s has no second derivative", n.name)
+	}
+	var r *run
+	for _, dy := range dys {
+		if dy != nil {
+			r = dy.run
+		}
+	}
+	var ops []operand
+	for i := range v.use {
+		if !v.isArg(i) {
+			continue
+		}
+		if k := i - (len(v.use) - len(dys)); k >= 0 {
+			ops = append(ops, operand{t: dys[k]})
+		} else {
+			ops = append(ops, operand{t: n.savedTensor(&saved[i], r, create)})
+		}
+	}
+	if !create {
+		for i := range ops {
+			ops[i].t = ops[i].t.NoGrad()
+		}
+	}
+	for _, x := range n.nums {
+		ops = append(ops, operand{num: x})
+	}
+	out := make([]*Tensor, len(n.in))
+	for i, t := range applyAll(v.ofRows(), op.Count(rows), ops...) {
+		out[v.which[i]] = &Tensor{v: t.v, run: r, hist: t.hist}
+	}
+	return out
+}
+
+// savedTensor is a saved value as a tensor, with its history if the pass is recorded.
+func (n *gradNode) savedTensor(s *savedValue, r *run, create bool) *Tensor {
+	t := &Tensor{v: s.v, run: r}
+	from := s.from
+	if s.result {
+		from = n
+		if n.results != nil {
+			from = n.results[s.arg]
+		}
+	}
+	if create && from != nil {
+		t.hist = &history{node: from}
+	}
+	return t
+}
+
+// backRows runs a gradient that is a Go function, a row after the other.
+func (n *gradNode) backRows(saved []savedValue, rows int, dy *Tensor, create bool) []*Tensor {
+	each := make([][]*Tensor, len(n.in))
+	for i := range rows {
+		for k, g := range n.back(saved, dy.At(i), create) {
+			if g != nil && n.in[k] != nil {
+				each[k] = append(each[k], g)
+			}
+		}
+	}
+	out := make([]*Tensor, len(n.in))
+	for k, gs := range each {
+		if len(gs) > 0 {
+			out[k] = Stack(gs, 0)
+		}
+	}
+	return out
+}
+
+// putRows is put for rows of gradients.
+func (p *pass) putRows(n *gradNode, dy partial) {
+	if !p.create {
+		dy.t = dy.t.NoGrad()
+	}
+	if value := n.in[1]; value != nil {
+		p.give(value, partial{t: p.through(n, dy.t).Clone()})
+	}
+	if base := n.in[0]; base != nil {
+		c := dy.t.Clone()
+		p.through(n, c).Assign(0)
+		p.give(base, partial{t: c})
+	}
+}
+
+// through returns what a row of windows shows of each row of t, or a copy.
+func (p *pass) through(n *gradNode, t *Tensor) *Tensor {
+	for _, w := range n.put.chain {
+		for _, m := range op.BatchMoves(w.def, w.a, p.rows, t.v.Shape) {
+			t = window(m.Def, m.Attrs, t)
+		}
+	}
+	return t
+}
+
+// seedRows checks rows of gradients of an output.
+func (t *Tensor) seedRows(name string, rows int, seed *Tensor) *Tensor {
+	seed.check(name)
+	if want := slices.Insert(slices.Clone(t.v.Shape), 0, rows); seed.v.DType != t.v.DType || !array.Equal(seed.v.Shape, want) {
+		array.Failf(name, "seeds", "are %s, want %s", array.TypeString(seed.v.DType, seed.v.Shape), array.TypeString(t.v.DType, want))
+	}
+	if t.run != nil && t.run.scope != nil {
+		seed = t.run.scope.Track(seed)
+	}
+	return seed
+}

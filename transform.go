@@ -1,0 +1,206 @@
+package weft
+
+import (
+	"slices"
+
+	"weft/internal/array"
+)
+
+// Derivatives of Go functions of tensors. A function computes with methods and with what
+// it captures, as any other; other arguments are captured:
+//
+//	j := weft.Jacobian(func(x *weft.Tensor) *weft.Tensor { return model.Forward(x) }, x)
+//
+// What they return is itself differentiable, by x if that requires a gradient and by
+// captured tensors that do, so that they nest.
+
+// VJP computes y = f(x) and returns it with the function that gives, for a gradient dy of
+// y, of its shape and type, that of x: dy times the Jacobian. It may be called many times.
+func VJP(f func(x *Tensor) *Tensor, x *Tensor) (y *Tensor, pull func(dy *Tensor) *Tensor) {
+	d := derive("vjp", f, x)
+	return d.result(d.y), func(dy *Tensor) *Tensor {
+		dy.check("vjp")
+		if dy.v.DType != d.y.v.DType || !array.Equal(dy.v.Shape, d.y.v.Shape) {
+			array.Failf("vjp", "dy", "is %s, the result %s", array.TypeString(dy.v.DType, dy.v.Shape), array.TypeString(d.y.v.DType, d.y.v.Shape))
+		}
+		o := GradOpts{Seeds: []*Tensor{dy}, Retain: true, Create: d.create || dy.RequiresGrad() && dy.run.gradOn()}
+		return d.result(d.grad(d.y, d.x, o))
+	}
+}
+
+// JVP computes y = f(x) and how y changes where x changes by v, which has its shape and
+// type: the Jacobian times v.
+func JVP(f func(x *Tensor) *Tensor, x, v *Tensor) (y, dy *Tensor) {
+	d := derive("jvp", f, x)
+	v.check("jvp")
+	if v.v.DType != x.v.DType || !array.Equal(v.v.Shape, x.v.Shape) {
+		array.Failf("jvp", "v", "is %s, x %s", array.TypeString(v.v.DType, v.v.Shape), array.TypeString(x.v.DType, x.v.Shape))
+	}
+	u, g := d.transposed()
+	if g == nil {
+		return d.result(d.y), d.result(d.zeros(d.y.v.Shape))
+	}
+	o := GradOpts{Seeds: []*Tensor{v}, Create: d.create || v.RequiresGrad() && v.run.gradOn()}
+	return d.result(d.y), d.result(d.grad(g, u, o))
+}
+
+// Jacobian returns the derivatives of each element of f(x) by each element of x, in the
+// shape of f(x) followed by that of x. Rows are computed at once, not one after the other:
+// every operation on the way runs once; where x has fewer elements than f(x), columns are.
+func Jacobian(f func(x *Tensor) *Tensor, x *Tensor) *Tensor {
+	return jacobian("jacobian", f, x)
+}
+
+// Hessian returns the second derivatives of f(x), which has one element, by each two
+// elements of x, in the shape of x twice.
+func Hessian(f func(x *Tensor) *Tensor, x *Tensor) *Tensor {
+	return jacobian("hessian", slope("hessian", f), x)
+}
+
+// HessianVector returns the product of the Hessian of f at x with v, which has the shape
+// and type of x, in the time of a few evaluations of f and without the Hessian.
+func HessianVector(f func(x *Tensor) *Tensor, x, v *Tensor) *Tensor {
+	_, pull := VJP(slope("hessianvector", f), x) // the Hessian is symmetric
+	return pull(v)
+}
+
+// slope is the gradient of a function with a result of one element.
+func slope(name string, f func(x *Tensor) *Tensor) func(x *Tensor) *Tensor {
+	return func(x *Tensor) *Tensor {
+		d := derive(name, f, x)
+		if d.y.Size() != 1 {
+			array.Failf(name, "f", "returns shape %s, want one element", array.ShapeString(d.y.v.Shape))
+		}
+		one := full("full", 1, d.y.v.Store.Device, d.y.v.DType, d.y.v.Shape)
+		return d.grad(d.y, d.x, GradOpts{Seeds: []*Tensor{one}, Create: true})
+	}
+}
+
+func jacobian(name string, f func(x *Tensor) *Tensor, x *Tensor) *Tensor {
+	d := derive(name, f, x)
+	if d.x.v.DType.Complex() || d.y.v.DType.Complex() {
+		array.Failf(name, "", "is not defined for complex numbers: %s by %s", d.y.v.DType, d.x.v.DType)
+	}
+	m, n := d.y.Size(), d.x.Size()
+	shape := append(slices.Clone(d.y.v.Shape), d.x.v.Shape...)
+	array.CheckShape(name, shape, d.x.v.DType)
+	if d.y.node() == nil || m == 0 || n == 0 {
+		return d.result(d.zeros(shape))
+	}
+	if n < m {
+		if u, g := d.transposed(); g != nil {
+			t := d.rows(name, g, u, n)
+			return d.result(t.Reshape(n, m).T().Reshape(shape...))
+		}
+		return d.result(d.zeros(shape))
+	}
+	return d.result(d.rows(name, d.y, d.x, m).Reshape(shape...))
+}
+
+// A derivation is a function applied to a tensor that gradients flow to.
+type derivation struct {
+	name   string
+	x, y   *Tensor
+	of     *run // the state of the caller's x
+	create bool // derivatives are recorded
+}
+
+func derive(name string, f func(x *Tensor) *Tensor, x *Tensor) *derivation {
+	x.check(name)
+	if f == nil {
+		array.Failf(name, "f", "is nil")
+	}
+	if !x.v.DType.Differentiable() {
+		array.Failf(name, "x", "holds %s: only floats have derivatives", x.v.DType)
+	}
+	d := &derivation{name: name, of: x.run}
+	outer := x.run.gradOn() && x.node() != nil
+	if outer {
+		d.x = x.Reshape(x.v.Shape...) // a node of its own on the same tape
+	} else {
+		var r *run
+		if x.run != nil && x.run.scope != nil {
+			r = x.run.scope.run
+		}
+		d.x = (&Tensor{v: x.v, run: r}).RequireGrad()
+	}
+	d.y = f(d.x)
+	d.y.check(name)
+	if !d.y.v.DType.Differentiable() {
+		array.Failf(name, "f", "returns %s: only floats have derivatives", d.y.v.DType)
+	}
+	d.create = x.run.gradOn() && (outer || othersLead(d.y.node(), d.x.node()))
+	return d
+}
+
+// othersLead reports that n was computed from leaves beside what came by way of x.
+func othersLead(n, x *gradNode) bool {
+	todo, seen := []*gradNode{n}, map[*gradNode]bool{nil: true, x: true}
+	for len(todo) > 0 {
+		n := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if seen[n] {
+			continue
+		}
+		seen[n] = true
+		if n.leaf != nil {
+			return true
+		}
+		todo = append(todo, n.in...)
+	}
+	return false
+}
+
+// result is what the caller gets: without history where x has no gradients.
+func (d *derivation) result(t *Tensor) *Tensor {
+	if d.create {
+		return t
+	}
+	return &Tensor{v: t.v, run: d.of}
+}
+
+// zeros is a derivative of what does not depend on x.
+func (d *derivation) zeros(shape []int) *Tensor {
+	z := full(d.name, 0, d.x.v.Store.Device, d.x.v.DType, shape)
+	t := &Tensor{v: z.v, run: d.x.run}
+	t.track()
+	return t
+}
+
+// grad is the gradient of y by x, zeros if there is none.
+func (d *derivation) grad(y, x *Tensor, o GradOpts) *Tensor {
+	if y.node() == nil {
+		return d.zeros(x.v.Shape)
+	}
+	o.AllowUnused = true
+	if g := walk(d.name, []*Tensor{y}, []*Tensor{x}, o)[0]; g != nil {
+		return g
+	}
+	return d.zeros(x.v.Shape)
+}
+
+// transposed returns u, of the shape of y, and the gradient of x for the gradient u of y,
+// which is linear in u: its derivative by u is that of y by x, turned. Both are nil if y
+// does not depend on x.
+func (d *derivation) transposed() (u, g *Tensor) {
+	z := full(d.name, 0, d.y.v.Store.Device, d.y.v.DType, d.y.v.Shape)
+	u = (&Tensor{v: z.v, run: d.x.run}).RequireGrad()
+	if d.y.node() == nil {
+		return nil, nil
+	}
+	g = walk(d.name, []*Tensor{d.y}, []*Tensor{d.x}, GradOpts{Seeds: []*Tensor{u}, Create: true, AllowUnused: true})[0]
+	if g == nil || g.node() == nil {
+		return nil, nil
+	}
+	return u, g
+}
+
+// rows is the derivative of the m elements of y by x, a row each.
+func (d *derivation) rows(name string, y, x *Tensor, m int) *Tensor {
+	seeds := Eye(m).To(y.v.DType).on(y.v.Store.Device).Reshape(append([]int{m}, y.v.Shape...)...)
+	g := walkRows(name, []*Tensor{y}, []*Tensor{x}, GradOpts{Seeds: []*Tensor{seeds}, Create: d.create, AllowUnused: true}, m)[0]
+	if g == nil {
+		return d.zeros(append([]int{m}, x.v.Shape...))
+	}
+	return g
+}
