@@ -124,6 +124,9 @@ func laidOut(v *array.View, strides []int) array.View {
 // writable panics if writing into t is not allowed.
 func (t *Tensor) writable(name string) {
 	t.check(name)
+	if t.v.Store.ReadOnly() {
+		array.Failf(name, "", "the memory of %s is read-only, it is that of a file: Clone it first, or map the file for copy-on-write", array.TypeString(t.v.DType, t.v.Shape))
+	}
 	if !t.v.Writable() {
 		array.Failf(name, "", "%s with strides %v is an expanded view, several of its elements are one: Clone it first", array.ShapeString(t.v.Shape), t.v.Strides)
 	}

@@ -257,7 +257,8 @@ func checkElements[T Element](opName string, t *Tensor) {
 
 // Borrow lends f the elements of a contiguous tensor without copying. f must not
 // keep the slice. It panics if t is not contiguous or T is not its type. Giving the
-// memory back while f has it, by [Tensor.Release] or [Scope.Close], panics.
+// memory back while f has it, by [Tensor.Release] or [Scope.Close], panics. So does
+// a write by f into read-only memory, that of a file which is mapped.
 func Borrow[T Element](t *Tensor, f func(data []T)) {
 	checkElements[T]("borrow", t)
 	if !t.v.Contiguous() {

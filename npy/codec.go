@@ -22,16 +22,45 @@ func decode(r io.Reader) (array.View, error) {
 	if err != nil {
 		return array.View{}, err
 	}
-	left, sized := remaining(r)
-	if sized && int64(h.bytes) > left {
-		return array.View{}, fmt.Errorf("npy: %s needs %d bytes of data, %d are there: %w",
-			array.TypeString(h.dtype, h.shape), h.bytes, left, io.ErrUnexpectedEOF)
+	return h.decode(r)
+}
+
+// decode reads the data behind the header of a plain array.
+func (h *header) decode(r io.Reader) (array.View, error) {
+	if h.record != nil {
+		return array.View{}, &UnsupportedError{DType: "structured"}
 	}
-	buf, err := raw.Read(r, h.dtype, h.bytes, h.big, sized)
+	buf, err := h.read(r, h.dtype, h.big)
 	if err != nil {
-		return array.View{}, fmt.Errorf("npy: %s: %w", array.TypeString(h.dtype, h.shape), err)
+		return array.View{}, err
 	}
 	return raw.View(h.dtype, h.shape, h.fortran, buf), nil
+}
+
+// read reads the data behind the header as elements of type d.
+func (h *header) read(r io.Reader, d array.DType, big bool) ([]byte, error) {
+	left, sized := remaining(r)
+	if sized && int64(h.bytes) > left {
+		return nil, h.short(left)
+	}
+	buf, err := raw.Read(r, d, h.bytes, big, sized)
+	if err != nil {
+		return nil, fmt.Errorf("npy: %s: %w", h, err)
+	}
+	return buf, nil
+}
+
+// short is the error of a file that ends early.
+func (h *header) short(left int64) error {
+	return fmt.Errorf("npy: %s needs %d bytes of data, %d are there: %w", h, h.bytes, left, io.ErrUnexpectedEOF)
+}
+
+// String names what is in the file.
+func (h *header) String() string {
+	if h.record != nil {
+		return fmt.Sprintf("%s records of %d bytes", array.ShapeString(h.shape), h.size)
+	}
+	return array.TypeString(h.dtype, h.shape)
 }
 
 // remaining returns the bytes that r still holds, for the readers that know.
@@ -43,6 +72,9 @@ func remaining(r io.Reader) (int64, bool) {
 		return int64(r.Len()), true
 	case *strings.Reader:
 		return int64(r.Len()), true
+	case *io.SectionReader:
+		pos, err := r.Seek(0, io.SeekCurrent)
+		return max(r.Size()-pos, 0), err == nil
 	case *os.File:
 		st, err := r.Stat()
 		if err != nil || !st.Mode().IsRegular() {
@@ -58,21 +90,24 @@ func remaining(r io.Reader) (int64, bool) {
 }
 
 // decodeFile reads the file's only array.
-func decodeFile(path string) (array.View, error) {
+func decodeFile(path string) (array.View, error) { return readFile(path, decode) }
+
+// readFile calls read for a file of which it must leave nothing.
+func readFile[T any](path string, read func(io.Reader) (T, error)) (T, error) {
+	var none T
 	f, err := os.Open(path)
 	if err != nil {
-		return array.View{}, err
+		return none, err
 	}
 	defer f.Close()
-	v, err := decode(f)
+	x, err := read(f)
 	if err != nil {
-		return array.View{}, fmt.Errorf("%s: %w", path, err)
+		return none, fmt.Errorf("%s: %w", path, err)
 	}
 	if left, sized := remaining(f); sized && left > 0 {
-		return array.View{}, fmt.Errorf("%s: %w", path,
-			malformed("%d bytes follow the array", left))
+		return none, fmt.Errorf("%s: %w", path, malformed("%d bytes follow the array", left))
 	}
-	return v, nil
+	return x, nil
 }
 
 // encode writes v. As NumPy does, it keeps the memory order of an array that is

@@ -20,13 +20,18 @@ const (
 	maxHeader = 1 << 16
 )
 
+// maxElement is twice the size of the largest element: strides of any fit.
+const maxElement = 32
+
 var hostBig = binary.NativeEndian.Uint16([]byte{0, 1}) == 1
 
 // header describes the data that follows it.
 type header struct {
 	dtype   array.DType
-	big     bool // big-endian
-	fortran bool // the first index runs fastest
+	big     bool    // big-endian
+	record  []field // of a structured array, which has neither of those; nil otherwise
+	size    int     // of an element
+	fortran bool    // the first index runs fastest
 	shape   []int
 	bytes   int // of the data
 }
@@ -63,7 +68,7 @@ func readHeader(r io.Reader) (header, error) {
 	if err := fill(r, text); err != nil {
 		return header{}, err
 	}
-	f, err := parseDict(string(text))
+	f, err := parseDict(string(text), major)
 	if err != nil {
 		return header{}, err
 	}
@@ -83,29 +88,51 @@ func fill(r io.Reader, b []byte) error {
 }
 
 func (f *fields) header() (header, error) {
-	h := header{fortran: f.fortran, shape: f.shape}
-	var err error
-	if h.dtype, h.big, err = parseDescr(f.descr); err != nil {
-		return h, err
+	h := header{fortran: f.fortran, shape: f.shape, record: f.record, size: f.size}
+	if f.record == nil {
+		var err error
+		if h.dtype, h.big, err = parseDescr(f.descr); err != nil {
+			return h, err
+		}
+		h.size = h.dtype.Size()
 	}
-	// The product of the non-zero dimensions must fit too: strides are made of
-	// it.
-	h.bytes = h.dtype.Size()
+	n, ok := fits(max(h.size, 1), h.shape)
+	if !ok {
+		return h, malformed("header: shape %s of %d bytes each overflows", array.ShapeString(h.shape), h.size)
+	}
+	if h.size > 0 {
+		h.bytes = n
+	}
+	for i := range h.record {
+		shape := append(append([]int{}, h.shape...), h.record[i].shape...)
+		if len(shape) > array.MaxRank {
+			return h, malformed("header: field %q has more than %d dimensions", h.record[i].name, array.MaxRank)
+		}
+		if _, ok := fits(maxElement, shape); !ok {
+			return h, malformed("header: shape %s of field %q overflows", array.ShapeString(shape), h.record[i].name)
+		}
+	}
+	return h, nil
+}
+
+// fits returns the bytes of an array of elements of that size, which is not 0. The
+// product of the non-zero dimensions must fit too, since strides are made of it.
+func fits(size int, shape []int) (bytes int, ok bool) {
 	empty := false
-	for _, n := range h.shape {
+	for _, n := range shape {
 		if n == 0 {
 			empty = true
 			continue
 		}
-		if h.bytes > math.MaxInt/n {
-			return h, malformed("header: shape %s of %s overflows", array.ShapeString(h.shape), h.dtype)
+		if size > math.MaxInt/n {
+			return 0, false
 		}
-		h.bytes *= n
+		size *= n
 	}
 	if empty {
-		h.bytes = 0
+		return 0, true
 	}
-	return h, nil
+	return size, true
 }
 
 // names gives NumPy's names of the element types that descr can tell by kind
@@ -182,12 +209,49 @@ func appendHeader(b []byte, d array.DType, shape []int, fortran bool) ([]byte, e
 	if !ok {
 		return nil, &UnsupportedError{DType: d.String()}
 	}
+	return appendDict(b, "'"+descr+"'", shape, fortran, 1)
+}
+
+// appendDict appends the header with descr as Python writes it.
+func appendDict(b []byte, descr string, shape []int, fortran bool, major byte) ([]byte, error) {
 	var t strings.Builder
 	order := "False"
 	if fortran {
 		order = "True"
 	}
-	fmt.Fprintf(&t, "{'descr': '%s', 'fortran_order': %s, 'shape': (", descr, order)
+	fmt.Fprintf(&t, "{'descr': %s, 'fortran_order': %s, 'shape': %s, }", descr, order, tupleString(shape))
+	if len(shape) > 0 {
+		lead := shape[0]
+		if fortran {
+			lead = shape[len(shape)-1]
+		}
+		const maxDigits = 21
+		t.WriteString(strings.Repeat(" ", maxDigits-len(strconv.Itoa(lead))))
+	}
+	const align = 64
+	prefix := len(magic) + 4
+	if major > 1 {
+		prefix += 2
+	}
+	pad := align - (prefix+t.Len()+1)%align
+	n := t.Len() + pad + 1
+	if n > maxHeader-1 {
+		return nil, malformed("header: it would be %d bytes long, at most %d are written", n, maxHeader-1)
+	}
+	b = append(b, magic...)
+	b = append(b, major, 0, byte(n), byte(n>>8))
+	if major > 1 {
+		b = append(b, 0, 0)
+	}
+	b = append(b, t.String()...)
+	b = append(b, strings.Repeat(" ", pad)...)
+	return append(b, '\n'), nil
+}
+
+// tupleString formats a shape as Python does.
+func tupleString(shape []int) string {
+	var t strings.Builder
+	t.WriteByte('(')
 	for i, n := range shape {
 		if i > 0 {
 			t.WriteString(", ")
@@ -197,22 +261,6 @@ func appendHeader(b []byte, d array.DType, shape []int, fortran bool) ([]byte, e
 	if len(shape) == 1 {
 		t.WriteByte(',')
 	}
-	t.WriteString("), }")
-	if len(shape) > 0 {
-		lead := shape[0]
-		if fortran {
-			lead = shape[len(shape)-1]
-		}
-		const maxDigits = 21
-		t.WriteString(strings.Repeat(" ", maxDigits-len(strconv.Itoa(lead))))
-	}
-	const prefix, align = len(magic) + 4, 64
-	pad := align - (prefix+t.Len()+1)%align
-	n := t.Len() + pad + 1
-
-	b = append(b, magic...)
-	b = append(b, 1, 0, byte(n), byte(n>>8))
-	b = append(b, t.String()...)
-	b = append(b, strings.Repeat(" ", pad)...)
-	return append(b, '\n'), nil
+	t.WriteByte(')')
+	return t.String()
 }

@@ -10,6 +10,8 @@ import (
 // fields is what the dictionary of a header says.
 type fields struct {
 	descr   string
+	record  []field // if descr is a list; not nil
+	size    int     // of a record
 	fortran bool
 	shape   []int
 }
@@ -19,10 +21,10 @@ type fields struct {
 //
 // The grammar is the part of Python's that a plain array needs: strings
 // without escapes, True, False and tuples of decimal integers (with the suffix
-// L that Python 2 wrote). A structured descr, which is a list or a tuple, gives
-// an *UnsupportedError.
-func parseDict(text string) (fields, error) {
-	p := parser{text: text}
+// L that Python 2 wrote), and the lists of structured types. Before format version 3
+// a name is Latin-1, from then on UTF-8.
+func parseDict(text string, major byte) (fields, error) {
+	p := parser{text: text, latin: major < 3}
 	var f fields
 	var seen []string
 	if err := p.expect('{'); err != nil {
@@ -45,10 +47,13 @@ func parseDict(text string) (fields, error) {
 		switch key {
 		case "descr":
 			switch p.peek() {
-			case '[', '(':
+			case '[':
+				f.record, f.size, err = p.fields(0)
+			case '(': // an array of arrays, which numpy.save never writes
 				return f, &UnsupportedError{DType: "structured"}
+			default:
+				f.descr, err = p.str()
 			}
-			f.descr, err = p.str()
 		case "fortran_order":
 			f.fortran, err = p.boolean()
 		case "shape":
@@ -76,8 +81,9 @@ func parseDict(text string) (fields, error) {
 }
 
 type parser struct {
-	text string
-	pos  int
+	text  string
+	pos   int
+	latin bool // names of fields are Latin-1
 }
 
 // peek returns the next byte after white space, 0 at the end.
@@ -114,7 +120,10 @@ func (p *parser) unexpected(want string) error {
 	return malformed("header: %q at byte %d where %s is expected", p.text[p.pos], p.pos, want)
 }
 
-func (p *parser) str() (string, error) {
+func (p *parser) str() (string, error) { return p.quoted(false) }
+
+// quoted parses a string, which may go beyond ASCII if it is a name.
+func (p *parser) quoted(name bool) (string, error) {
 	quote := p.peek()
 	if quote != '\'' && quote != '"' {
 		return "", p.unexpected("a string")
@@ -125,7 +134,7 @@ func (p *parser) str() (string, error) {
 		case c == quote:
 			p.pos = i + 1
 			return p.text[start:i], nil
-		case c == '\\' || c < ' ' || c > '~':
+		case c == '\\' || c < ' ' || c == 0x7f || c > '~' && !name:
 			return "", malformed("header: %q at byte %d: strings are plain ASCII without escapes", c, i)
 		}
 	}

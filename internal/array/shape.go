@@ -33,17 +33,17 @@ func Size(shape []int) int {
 	return n
 }
 
-// maxBytes is the most bytes that the elements of an array may count, as if each
+// MaxBytes is the most bytes that the elements of an array may count, as if each
 // were stored. Every shape is checked against it where it is made, so that sizes,
 // strides and offsets never overflow, rounded up or added in pairs.
-const maxBytes = math.MaxInt / 2
+const MaxBytes = math.MaxInt / 2
 
 // AddSizes returns the sum of sizes, none of which is negative, and panics with an
 // *Error of op if an array cannot be that long.
 func AddSizes(op string, sizes ...int) int {
 	sum := 0
 	for _, n := range sizes {
-		if n > maxBytes-sum {
+		if n > MaxBytes-sum {
 			Failf(op, "shape", "a size overflows: the sum of %s", ShapeString(sizes))
 		}
 		sum += n
@@ -67,7 +67,7 @@ func CheckShape(op string, shape []int, d DType) int {
 	}
 	// The product of the non-zero dimensions must fit as well: strides are made
 	// of it.
-	limit := maxBytes / max(d.Size(), 1)
+	limit := MaxBytes / max(d.Size(), 1)
 	n := 1
 	for _, d := range shape {
 		if d == 0 {

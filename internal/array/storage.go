@@ -33,7 +33,7 @@ type Storage struct {
 	saved atomic.Int32
 
 	// state is the number of functions that were given a Go slice of the memory,
-	// and released.
+	// and released and readOnly.
 	state atomic.Uint32
 
 	// Device is the number of the device that owns the memory; 0 is the default
@@ -41,9 +41,11 @@ type Storage struct {
 	Device uint8
 }
 
-// released is set in the state of a storage whose memory was given back before the
-// header became unreachable.
-const released = 1 << 31
+// Bits of the state of a storage.
+const (
+	released = 1 << 31 // the memory was given back before the header became unreachable
+	readOnly = 1 << 30 // the memory must not be written
+)
 
 // NewStorage wraps memory that owner keeps alive.
 func NewStorage(p unsafe.Pointer, bytes int, owner any) *Storage {
@@ -74,6 +76,10 @@ func (s *Storage) Defer(f func()) {
 	})
 	s.pending.Store(&once)
 }
+
+// Guard makes every use of the memory call f first, which panics if the memory cannot
+// be used. It takes the place of [Storage.Defer].
+func (s *Storage) Guard(f func()) { s.pending.Store(&f) }
 
 // Ready computes content that was deferred. A device calls it before its work
 // uses the memory.
@@ -111,7 +117,13 @@ func (s *Storage) Lend()   { s.state.Add(1) }
 func (s *Storage) Unlend() { s.state.Add(^uint32(0)) }
 
 // Lent reports whether a function has a Go slice of the memory.
-func (s *Storage) Lent() bool { return s.state.Load()&^released > 0 }
+func (s *Storage) Lent() bool { return s.state.Load()&^(released|readOnly) > 0 }
+
+// Protect marks the memory as one that must not be written.
+func (s *Storage) Protect() { s.state.Or(readOnly) }
+
+// ReadOnly reports memory that must not be written.
+func (s *Storage) ReadOnly() bool { return s.state.Load()&readOnly != 0 }
 
 // Release marks the memory as given back, and reports whether it was not before: a
 // use afterwards is refused.

@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
+	"weft/internal/mem"
 )
 
 // maxBytes is what Read refuses to hold: beyond the address space that Go
@@ -37,10 +38,17 @@ func Read(r io.Reader, d array.DType, n int, big, sized bool) ([]byte, error) {
 	if !sized {
 		size = min(n, step)
 	}
+	if err := mem.Room(size); err != nil {
+		return nil, err
+	}
 	buf := alloc(size)
 	for got := 0; got < n; {
 		if got == len(buf) {
-			grown := alloc(min(2*len(buf), n))
+			size = min(2*len(buf), n)
+			if err := mem.Room(size); err != nil {
+				return nil, err
+			}
+			grown := alloc(size)
 			copy(grown, buf)
 			buf = grown
 		}
@@ -53,6 +61,12 @@ func Read(r io.Reader, d array.DType, n int, big, sized bool) ([]byte, error) {
 			return nil, fmt.Errorf("%d of %d bytes of data: %w", got, n, err)
 		}
 	}
+	toHost(buf, d, big)
+	return buf, nil
+}
+
+// toHost makes elements of the host of elements of a file.
+func toHost(buf []byte, d array.DType, big bool) {
 	switch {
 	case d == array.Bool:
 		for i, b := range buf {
@@ -63,7 +77,6 @@ func Read(r io.Reader, d array.DType, n int, big, sized bool) ([]byte, error) {
 	case big != hostBig:
 		swap(buf, width(d))
 	}
-	return buf, nil
 }
 
 // alloc returns n zeroed bytes aligned to 8.
@@ -105,19 +118,21 @@ func swap(b []byte, width int) {
 // its elements in the byte order of the host: row-major, or with the first
 // index fastest if fortran. The view keeps buf alive.
 func View(d array.DType, shape []int, fortran bool, buf []byte) array.View {
-	st := array.RowMajor(shape)
+	if len(buf) == 0 {
+		return Over(d, shape, fortran, array.NewStorage(nil, 0, nil))
+	}
+	return Over(d, shape, fortran, array.NewStorage(unsafe.Pointer(unsafe.SliceData(buf)), len(buf), buf))
+}
+
+// Over is [View] over a storage.
+func Over(d array.DType, shape []int, fortran bool, st *array.Storage) array.View {
+	strides := array.RowMajor(shape)
 	if fortran {
 		n := 1
 		for i, s := range shape {
-			st[i] = n
+			strides[i] = n
 			n *= max(s, 1)
 		}
 	}
-	v := array.View{DType: d, Shape: shape, Strides: st}
-	if len(buf) == 0 {
-		v.Store = array.NewStorage(nil, 0, nil)
-	} else {
-		v.Store = array.NewStorage(unsafe.Pointer(unsafe.SliceData(buf)), len(buf), buf)
-	}
-	return v
+	return array.View{Store: st, DType: d, Shape: shape, Strides: strides}
 }

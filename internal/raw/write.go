@@ -12,7 +12,8 @@ import (
 const bufBytes = 64 << 10
 
 // Write writes the elements of v to w in row-major order of the indices,
-// whatever the strides, packed and little-endian.
+// whatever the strides, packed and little-endian. Memory that cannot be used, since it
+// is that of a file which was cut, is an error.
 func Write(w io.Writer, v *array.View) error {
 	n := v.Size()
 	if n == 0 {
@@ -20,12 +21,16 @@ func Write(w io.Writer, v *array.View) error {
 	}
 	defer runtime.KeepAlive(v.Store)
 	size := v.DType.Size()
-	mem, first := v.Memory()
+	var mem []byte
+	var first int
+	if err := array.Try(func() { mem, first = v.Memory() }); err != nil {
+		return err
+	}
 	if v.Contiguous() && (!hostBig || size == 1) {
 		_, err := w.Write(mem[first : first+n*size])
 		return err
 	}
-	g := gather{w: w, mem: mem, size: size, width: width(v.DType), buf: make([]byte, 0, min(bufBytes, n*size))}
+	g := gather{w: w, mem: mem, size: size, unit: size, width: width(v.DType), buf: make([]byte, 0, min(bufBytes, n*size))}
 	return g.run(v, first/size)
 }
 
@@ -34,11 +39,12 @@ type gather struct {
 	w     io.Writer
 	mem   []byte // that of the view
 	size  int    // of an element
+	unit  int    // bytes that a step counts
 	width int
 	buf   []byte
 }
 
-// run walks the view, whose first element is number off in its memory.
+// run walks the view, whose first element is off steps behind the start of its memory.
 func (g *gather) run(v *array.View, off int) error {
 	rank := len(v.Shape)
 	inner, step := 1, 0
@@ -65,7 +71,7 @@ func (g *gather) run(v *array.View, off int) error {
 	}
 }
 
-// row appends n elements from element number off on, step elements apart.
+// row appends n elements from step number off on, step apart.
 func (g *gather) row(off, n, step int) error {
 	for range n {
 		if len(g.buf)+g.size > cap(g.buf) {
@@ -73,7 +79,7 @@ func (g *gather) row(off, n, step int) error {
 				return err
 			}
 		}
-		g.buf = append(g.buf, g.mem[off*g.size:][:g.size]...)
+		g.buf = append(g.buf, g.mem[off*g.unit:][:g.size]...)
 		off += step
 	}
 	return nil
@@ -86,4 +92,18 @@ func (g *gather) flush() error {
 	_, err := g.w.Write(g.buf)
 	g.buf = g.buf[:0]
 	return err
+}
+
+// Packed returns the elements of type d whose bytes, in the given order, v has along its
+// last axis, side by side: in the order of their indices and the byte order of the host.
+func Packed(v *array.View, d array.DType, big bool) []byte {
+	defer runtime.KeepAlive(v.Store)
+	out := alloc(v.Size())
+	rank := len(v.Shape) - 1
+	elements := array.View{DType: array.Uint8, Shape: v.Shape[:rank], Strides: v.Strides[:rank]}
+	mem, first := v.Memory()
+	g := gather{w: io.Discard, mem: mem, size: v.Shape[rank], unit: 1, width: 1, buf: out[:0]}
+	_ = g.run(&elements, first) // the buffer takes all, and nothing is written
+	toHost(out, d, big)
+	return out
 }

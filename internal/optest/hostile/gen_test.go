@@ -115,7 +115,11 @@ func (g *gen) path() string {
 func (g *gen) file() []byte {
 	var b bytes.Buffer
 	x := weft.FromSlice([]float32{1, 2, 3, 4, 5, 6}, 2, 3)
-	switch g.r.IntN(5) {
+	switch g.r.IntN(7) {
+	case 5:
+		npy.WriteArchive(&b, map[string]*weft.Tensor{"a": x, "b": x.To(weft.Uint8)}, npy.ArchiveOpts{Compress: g.chance(2)})
+	case 6:
+		npy.WriteColumns(&b, []npy.Column{{Name: "a", Tensor: x}, {Name: "b", Tensor: x.To(weft.Bool)}})
 	case 0, 1:
 		npy.Write(&b, pick(g, x, x.T(), x.To(weft.Int64), x.Slice(weft.Range(0, 0))))
 	case 2, 3:
@@ -140,6 +144,13 @@ func (g *gen) file() []byte {
 		}
 	}
 	return bs
+}
+
+// archive is an open archive, or none.
+func (g *gen) archive() *npy.Archive {
+	b := g.file()
+	a, _ := npy.ReadArchive(bytes.NewReader(b), int64(len(b)))
+	return a
 }
 
 // scope is one that lasts until the call is over.

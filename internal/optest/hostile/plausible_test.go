@@ -15,6 +15,7 @@ import (
 	"weft/data"
 	"weft/internal/array"
 	"weft/nn"
+	"weft/npy"
 	"weft/optim"
 	"weft/safetensors"
 )
@@ -461,6 +462,26 @@ var plausible = map[string]func(g *gen) []any{
 	"Open":          func(g *gen) []any { return []any{g.path()} },
 	"ReadFile":      func(g *gen) []any { return []any{g.path()} },
 	"npy.WriteFile": func(g *gen) []any { return []any{g.path(), g.tensor()} },
+	"npy.Map":       func(g *gen) []any { return []any{g.path(), npy.MapMode(g.r.IntN(3))} },
+	"MapColumns":    func(g *gen) []any { return []any{g.path(), npy.MapMode(g.r.IntN(3))} },
+	"npy.ReadArchive": func(g *gen) []any {
+		b := g.file()
+		return []any{bytes.NewReader(b), int64(len(b))}
+	},
+	"OpenArchive":     func(g *gen) []any { return []any{g.path()} },
+	"ReadArchiveFile": func(g *gen) []any { return []any{g.path()} },
+	"ReadColumnsFile": func(g *gen) []any { return []any{g.path()} },
+	"WriteArchiveFile": func(g *gen) []any {
+		return []any{g.path(), map[string]*weft.Tensor{"a": g.plain(g.shape()), "b": g.tensor()}, npy.ArchiveOpts{Compress: g.chance(2)}}
+	},
+	"WriteColumnsFile": func(g *gen) []any {
+		return []any{g.path(), []npy.Column{{Name: "a", Tensor: g.plain(g.shape())}, {Name: "b", Tensor: g.tensor()}}}
+	},
+	"npy.Archive.Tensor":  func(g *gen) []any { return []any{g.archive(), pick(g, "a", "b", "records", "")} },
+	"npy.Archive.Columns": func(g *gen) []any { return []any{g.archive(), pick(g, "a", "b", "records", "")} },
+	"npy.Archive.Map": func(g *gen) []any {
+		return []any{g.archive(), pick(g, "a", "b", "records", ""), npy.MapMode(g.r.IntN(3))}
+	},
 	"safetensors.WriteFile": func(g *gen) []any {
 		return []any{g.path(), map[string]*weft.Tensor{"a": g.plain(g.shape()), "b": g.tensor()}}
 	},

@@ -1,0 +1,37 @@
+//go:build !unix && !windows
+
+package mapped
+
+import (
+	"errors"
+	"io"
+	"os"
+	"unsafe"
+
+	"weft/internal/mem"
+)
+
+// Where the system has no mappings, a file is read as a whole, and cannot be shared.
+func osMap(f *os.File, size int, access Access) (unsafe.Pointer, error) {
+	if access == Shared {
+		return nil, errors.ErrUnsupported
+	}
+	if err := mem.Room(size); err != nil {
+		return nil, err
+	}
+	words := make([]uint64, (size+7)/8)
+	p := unsafe.Pointer(unsafe.SliceData(words))
+	_, err := io.ReadFull(f, unsafe.Slice((*byte)(p), size))
+	return p, err
+}
+
+// osUnmap leaves the memory to the collector: storages point to it.
+func osUnmap(unsafe.Pointer, int) {}
+
+func osSize(f *os.File) (int64, error) {
+	st, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	return st.Size(), nil
+}

@@ -1,0 +1,138 @@
+package npy
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"weft"
+	"weft/internal/array"
+	"weft/internal/mapped"
+	"weft/internal/raw"
+)
+
+// A MapMode says what writing into a mapped array does.
+type MapMode uint8
+
+const (
+	// ReadOnly refuses writes: they panic with a *weft.Error.
+	ReadOnly MapMode = iota
+	// CopyOnWrite keeps writes in the memory of this process; the file stays as it is.
+	CopyOnWrite
+)
+
+// access is the mode as package mapped has it.
+func (m MapMode) access() (mapped.Access, error) {
+	switch m {
+	case ReadOnly:
+		return mapped.ReadOnly, nil
+	case CopyOnWrite:
+		return mapped.CopyOnWrite, nil
+	}
+	return 0, fmt.Errorf("npy: MapMode(%d) is not ReadOnly or CopyOnWrite", m)
+}
+
+// Map returns the array of the file at path without reading it: the tensor's memory is
+// the file, of which the system reads pages when they are touched. Changes that others
+// make in the file may show or not.
+//
+// The file stays open until the tensor is released or unreachable. If it is cut meanwhile,
+// uses of the tensor panic with a *weft.Error; cut in the middle of a use, with a
+// runtime.Error. A write into read-only memory by the function of weft.Borrow does so too.
+//
+// What cannot be in memory as it is in the file is read, which takes its memory: numbers
+// in the other byte order, bools, since their bytes must be checked, data at a place that
+// is no multiple of its elements' size, and all on systems without mappings. The mode
+// holds for it as well.
+func Map(path string, mode MapMode) (*weft.Tensor, error) {
+	return mapFile(path, mode, func(s *section) (*weft.Tensor, error) { return s.tensor(mode) })
+}
+
+// MapColumns is [Map] of a structured array, whose columns lie in the file where
+// [ReadColumns] says that they are views. It stays open until all of them are released
+// or unreachable.
+func MapColumns(path string, mode MapMode) ([]Column, error) {
+	return mapFile(path, mode, func(s *section) ([]Column, error) { return s.columns(mode) })
+}
+
+// mapFile calls read with the whole of a file.
+func mapFile[T any](path string, mode MapMode, read func(*section) (T, error)) (x T, err error) {
+	access, err := mode.access()
+	if err != nil {
+		return x, err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return x, err
+	}
+	m, err := mapped.Open(f, access)
+	if err != nil {
+		return x, fmt.Errorf("npy: %w", err)
+	}
+	defer m.Close()
+	x, err = read(&section{m: m, n: int64(m.Size())})
+	if err != nil {
+		return x, fmt.Errorf("%s: %w", path, err)
+	}
+	return x, nil
+}
+
+// A section is the part of a mapped file that is one array, header and data.
+type section struct {
+	m     *mapped.Mapping
+	at, n int64
+	header
+	r    *io.SectionReader
+	data int // where the data begins in the file
+}
+
+// open reads the header.
+func (s *section) open() (err error) {
+	s.r = io.NewSectionReader(s.m, s.at, s.n)
+	if s.header, err = readHeader(s.r); err != nil {
+		return err
+	}
+	pos, _ := s.r.Seek(0, io.SeekCurrent)
+	s.data = int(s.at + pos)
+	switch left := s.n - pos; {
+	case left < int64(s.bytes):
+		return s.short(left)
+	case left > int64(s.bytes):
+		return malformed("%d bytes follow the array", left-int64(s.bytes))
+	}
+	return nil
+}
+
+func (s *section) tensor(mode MapMode) (*weft.Tensor, error) {
+	if err := s.open(); err != nil {
+		return nil, err
+	}
+	var v array.View
+	if s.record == nil && s.big == hostBig && s.dtype != array.Bool && s.data%s.size == 0 {
+		v = raw.Over(s.dtype, s.shape, s.fortran, s.m.Storage(s.data, s.bytes))
+	} else {
+		var err error
+		if v, err = s.decode(s.r); err != nil {
+			return nil, err
+		}
+		if mode == ReadOnly {
+			v.Store.Protect()
+		}
+	}
+	return weft.FromView(v), nil
+}
+
+func (s *section) columns(mode MapMode) (out []Column, err error) {
+	if err := s.open(); err != nil {
+		return nil, err
+	}
+	if s.record == nil {
+		return nil, s.notStructured()
+	}
+	if e := weft.Try(func() {
+		out = s.header.columns(s.m.Storage(s.data, s.bytes), s.data, mode == ReadOnly)
+	}); e != nil {
+		return nil, fmt.Errorf("npy: %w", e)
+	}
+	return out, nil
+}
