@@ -20,6 +20,10 @@ func init() {
 		return applyAll(d, a, ops...)
 	}
 	eager.New = func(d array.DType, shape []int) *Tensor { return empty("empty", 0, d, shape) }
+	eager.Mark = func(name string, t *Tensor) {
+		t.writable(name)
+		t.wrote()
+	}
 	eager.Show = func(d *op.Def, a ir.Attrs, args []any) string {
 		return lookup(d, a, eagerOperands(nil, d, args)).explain(graphtext.Names{})
 	}

@@ -1,6 +1,7 @@
 package ragged
 
 import (
+	"iter"
 	"sync"
 
 	"weft"
@@ -14,12 +15,26 @@ type List struct {
 	part  *partition   // the last level: items of rows
 	cols  []column     // one, unless rows are structs
 	rows  int
+
+	mode mode
+	ed   *editor // once sizes were changed
 }
+
+// mode says what may be changed.
+type mode uint8
+
+const (
+	free     mode = iota
+	window        // the items are those of another list: values only
+	fixed         // values only
+	readOnly      // nothing
+)
 
 // A column is one field of all rows, or all of them.
 type column struct {
 	name string       // "" unless rows are structs
 	live *weft.Tensor // [rows, inner...]
+	own  bool         // its memory is the list's, and contiguous
 }
 
 // A partition says where items begin and end. It never changes.
@@ -46,10 +61,18 @@ func partitionOf(offsets []int64) *partition {
 	return &partition{t: weft.FromSlice(offsets), host: offsets}
 }
 
-// check refuses a nil list and the zero List.
-func (l *List) check(op string) {
-	if l == nil || l.part == nil {
+// notNil refuses a nil list and the zero List.
+func (l *List) notNil(op string) {
+	if l == nil || len(l.cols) == 0 {
 		array.Failf(op, "", "the list is nil or the zero List: functions such as Of make one")
+	}
+}
+
+// check is notNil, and sees to it that rows lie side by side and the partition is that of now.
+func (l *List) check(op string) {
+	l.notNil(op)
+	if l.ed != nil && l.ed.stale {
+		l.settle()
 	}
 }
 
@@ -63,19 +86,29 @@ func (l *List) first() *partition {
 
 // Len returns the number of items.
 func (l *List) Len() int {
-	l.check("len")
+	l.notNil("len")
+	if l.ed != nil {
+		return l.ed.items()
+	}
 	return l.first().items()
 }
 
 // Rows returns the number of rows of all items together: the length of [List.Data].
 func (l *List) Rows() int {
-	l.check("rows")
+	l.notNil("rows")
+	return l.count()
+}
+
+func (l *List) count() int {
+	if l.ed != nil {
+		return l.ed.rows()
+	}
 	return l.rows
 }
 
 // Depth returns the number of levels: 1 for a list of items, 2 for a list of lists of them.
 func (l *List) Depth() int {
-	l.check("depth")
+	l.notNil("depth")
 	return len(l.outer) + 1
 }
 
@@ -117,7 +150,7 @@ func (l *List) Sizes(level ...int) *weft.Tensor {
 
 // single is the one column, unless rows are structs.
 func (l *List) single(op string) *column {
-	l.check(op)
+	l.notNil(op)
 	if l.cols[0].name != "" {
 		array.Failf(op, "", "rows are structs: take a field, one of %q, by Field first", l.Fields())
 	}
@@ -126,14 +159,18 @@ func (l *List) single(op string) *column {
 
 // Data returns all rows side by side, [rows, inner...], without copying: a window on the
 // list's memory. It panics if rows are structs: see [List.Field].
-func (l *List) Data() *weft.Tensor { return l.single("data").live }
+func (l *List) Data() *weft.Tensor {
+	c := l.single("data")
+	l.check("data")
+	return c.live
+}
 
 // DType returns the type of elements. It panics if rows are structs.
 func (l *List) DType() weft.DType { return l.single("dtype").live.DType() }
 
 // Fields returns the names of the fields of rows that are structs, else nil.
 func (l *List) Fields() []string {
-	l.check("fields")
+	l.notNil("fields")
 	var names []string
 	for i := range l.cols {
 		if name := l.cols[i].name; name != "" {
@@ -144,12 +181,12 @@ func (l *List) Fields() []string {
 }
 
 // Field returns one field of rows that are structs, as a list of the same items on the same
-// memory.
+// memory, whose values may be changed and whose sizes may not.
 func (l *List) Field(name string) *List {
 	l.check("field")
 	for i := range l.cols {
 		if c := &l.cols[i]; c.name == name && name != "" {
-			return &List{outer: l.outer, part: l.part, rows: l.rows, cols: []column{{live: c.live}}}
+			return &List{outer: l.outer, part: l.part, rows: l.rows, cols: []column{{live: c.live}}, mode: max(l.mode, window)}
 		}
 	}
 	if l.cols[0].name == "" {
@@ -179,6 +216,11 @@ func (l *List) At(index ...int) *weft.Tensor {
 	if len(index) != len(l.outer)+1 {
 		array.Failf("at", "index", "%d indices for a list of depth %d: Sub returns an item of a nested list", len(index), len(l.outer)+1)
 	}
+	if l.ed != nil && l.ed.stale {
+		l.ed.move(l.ed.items())
+		lo, hi := l.ed.item(place("at", index[0], l.ed.items()))
+		return l.ed.mem[0].Slice(weft.Range(lo, hi))
+	}
 	base, n := 0, l.Len()
 	for k, i := range index {
 		i = place("at", i, n) + base
@@ -186,4 +228,123 @@ func (l *List) At(index ...int) *weft.Tensor {
 		base, n = int(o[i]), int(o[i+1]-o[i])
 	}
 	return c.live.Slice(weft.Range(base, base+n))
+}
+
+// Sub returns an item of a nested list, as a list on the same memory.
+func (l *List) Sub(i int) *List {
+	l.check("sub")
+	if len(l.outer) == 0 {
+		array.Failf("sub", "", "items of a list of depth 1 are tensors: At returns one")
+	}
+	i = place("sub", i, l.Len())
+	return l.items(i, i+1).inner()
+}
+
+// All calls the body of a loop with the number and the rows of each item, windows on the list's
+// memory. It panics if the list is nested or rows are structs.
+func (l *List) All() iter.Seq2[int, *weft.Tensor] {
+	c := l.single("all")
+	l.check("all")
+	if len(l.outer) > 0 {
+		array.Failf("all", "", "the list has depth %d: Sub returns an item of a nested list", len(l.outer)+1)
+	}
+	o := l.part.at()
+	t := c.live
+	return func(yield func(int, *weft.Tensor) bool) {
+		for i := range len(o) - 1 {
+			if !yield(i, t.Slice(weft.Range(int(o[i]), int(o[i+1])))) {
+				return
+			}
+		}
+	}
+}
+
+// Range returns the items from start to before stop, every step-th (1 if not given), as a list.
+// Negative bounds count from the back, bounds beyond the ends are cut, and [weft.Begin] and
+// [weft.End] stand for the ends. Without a step, bounds that are the wrong way around are
+// exchanged; with a negative one the items run backwards from start to before stop.
+//
+// Without a step the list is a window on the same memory: its values may be changed, its sizes
+// may not. With a step it is a copy.
+func (l *List) Range(start, stop int, step ...int) *List {
+	l.check("range")
+	r := resolve("range", start, stop, step, l.Len())
+	if len(step) > 0 {
+		return l.pick(r)
+	}
+	out := l.items(r.first, r.first+r.count)
+	out.mode = max(l.mode, window)
+	return out
+}
+
+// A run is count places from first on, step apart.
+type run struct{ first, step, count int }
+
+// resolve makes a run of n places of bounds as Range takes them.
+func resolve(op string, start, stop int, step []int, n int) run {
+	if len(step) > 1 {
+		array.Failf(op, "step", "takes one at most, got %d", len(step))
+	}
+	by := 1
+	if len(step) == 1 {
+		by = step[0]
+	}
+	if by == 0 {
+		array.Failf(op, "step", "is 0")
+	}
+	bound := func(i, lo, hi int) int {
+		if i < 0 && i != weft.Begin {
+			i += n
+		}
+		return min(max(i, lo), hi)
+	}
+	if by > 0 {
+		lo, hi := bound(start, 0, n), bound(stop, 0, n)
+		if len(step) == 0 && hi < lo {
+			lo, hi = hi, lo
+		}
+		if hi <= lo {
+			return run{lo, by, 0}
+		}
+		return run{lo, by, (hi-lo-1)/by + 1}
+	}
+	lo, hi := bound(start, -1, n-1), bound(stop, -1, n-1)
+	switch {
+	case lo <= hi:
+		return run{0, by, 0}
+	case by < -n:
+		return run{lo, by, 1}
+	}
+	return run{lo, by, (lo-hi-1)/-by + 1}
+}
+
+// levels returns all levels, outermost first.
+func (l *List) levels() []*partition { return append(l.outer[:len(l.outer):len(l.outer)], l.part) }
+
+// with is a list of the same items with other columns.
+func (l *List) with(cols ...column) *List {
+	return &List{outer: l.outer, part: l.part, rows: l.rows, cols: cols}
+}
+
+// items returns items lo to hi-1 on the same memory.
+func (l *List) items(lo, hi int) *List {
+	if lo == 0 && hi == l.first().items() {
+		return l.with(l.cols...)
+	}
+	parts := make([]*partition, 0, len(l.outer)+1)
+	for _, p := range l.levels() {
+		from, to := int(p.at()[lo]), int(p.at()[hi])
+		o := p.t.Slice(weft.Range(lo, hi+1))
+		if from > 0 {
+			o = o.Sub(from)
+		}
+		parts = append(parts, &partition{t: o.Contiguous()})
+		lo, hi = from, to
+	}
+	out := &List{outer: parts[:len(parts)-1], part: parts[len(parts)-1], rows: hi - lo}
+	for _, c := range l.cols {
+		c.live = c.live.Slice(weft.Range(lo, hi))
+		out.cols = append(out.cols, c)
+	}
+	return out
 }

@@ -78,7 +78,7 @@ func elementType(t reflect.Type) (d weft.DType, ok bool) {
 func (r rowType) columns(n int) []column {
 	cols := make([]column, len(r.fields))
 	for i, f := range r.fields {
-		cols[i] = column{name: f.name, live: eager.Empty[*weft.Tensor](f.dtype, append([]int{n}, f.inner...))}
+		cols[i] = column{name: f.name, own: true, live: eager.Empty[*weft.Tensor](f.dtype, append([]int{n}, f.inner...))}
 	}
 	return cols
 }
@@ -287,33 +287,6 @@ func FromOffsets(data any, offsets ...any) *List {
 		n = len(o) - 1
 	}
 	return l
-}
-
-// levels returns all levels, outermost first.
-func (l *List) levels() []*partition { return append(l.outer[:len(l.outer):len(l.outer)], l.part) }
-
-// items returns items lo to hi-1 on the same memory.
-func (l *List) items(lo, hi int) *List {
-	if lo == 0 && hi == l.first().items() {
-		out := *l
-		return &out
-	}
-	parts := make([]*partition, 0, len(l.outer)+1)
-	for _, p := range l.levels() {
-		from, to := int(p.at()[lo]), int(p.at()[hi])
-		o := p.t.Slice(weft.Range(lo, hi+1))
-		if from > 0 {
-			o = o.Sub(from)
-		}
-		parts = append(parts, &partition{t: o.Contiguous()})
-		lo, hi = from, to
-	}
-	out := &List{outer: parts[:len(parts)-1], part: parts[len(parts)-1], rows: hi - lo}
-	for _, c := range l.cols {
-		c.live = c.live.Slice(weft.Range(lo, hi))
-		out.cols = append(out.cols, c)
-	}
-	return out
 }
 
 // Empty returns a list without items, for rows of the given type and shape.

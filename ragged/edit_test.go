@@ -1,0 +1,233 @@
+package ragged
+
+import (
+	"math"
+	"reflect"
+	"testing"
+
+	"weft"
+)
+
+// A change of values is seen through windows, and one through windows by the list; a change of
+// sizes leaves older windows with the memory that they are of.
+func TestWindows(t *testing.T) {
+	l := Of([][]int64{{1}, {2, 3}, {4}})
+	item, data := l.At(1), l.Data()
+	item.Assign(7)
+	shows(t, l, "[ [1] [7 7] [4] ]")
+	l.Set(1, 8)
+	holds(t, item, 8, 8)
+	part := l.Range(1, 3)
+	part.Set(0, 9, 9)
+	part.SetRange(1, 2, 5)
+	shows(t, l, "[ [1] [9 9] [5] ]")
+	refuses(t, func() { part.Append(1) })
+	refuses(t, func() { part.Set(0, 1); part.Set(0, 1, 2, 3) })
+	l.Set(1, []int64{9, 9})
+	l.Append(6) // into new memory
+	l.Set(1, 0)
+	holds(t, data, 1, 9, 9, 5)
+	holds(t, l.Data(), 1, 0, 0, 5, 6)
+	own := part.Clone()
+	own.Append(3)
+	shows(t, own, "[ [9 9] [5] [3] ]")
+	// The first change of sizes leaves a tensor that was given as it is.
+	x := weft.From([]int64{1, 2, 3})
+	m := FromSizes(x, 1)
+	m.Set(0, 5)
+	holds(t, x, 5, 2, 3)
+	m.Delete(0)
+	m.Set(0, 6)
+	holds(t, x, 5, 2, 3)
+	shows(t, m, "[ [6] [3] ]")
+}
+
+// Rows come from Go values of any kind; what does not fit is refused before anything changes.
+func TestValues(t *testing.T) {
+	l := Of([][][2]float32{{{1, 2}}})
+	l.Append([2]float32{3, 4})
+	l.Append([][2]float32{{5, 6}, {7, 8}})
+	l.Append([][]float64{{9, 10}})
+	l.Append([][][2]float32{{}, {{11, 12}}})
+	l.Append(weft.From([][]int32{{13, 14}}))
+	l.Append(weft.ZerosOf(weft.Float32, 2, 1, 2))
+	l.Append(15)
+	l.Set(0, []float32{0, 1})
+	l.Set(1, weft.From([]int32{2, 3}), []float32{4, 5})
+	shows(t, l, "[ [[0. 1.]] [[2. 3.] [4. 5.]] [[5. 6.] [7. 8.]] [[9. 10.]] [] [[11. 12.]] [[13. 14.]] [[0. 0.]] [[0. 0.]] [[15. 15.]] ]")
+	s := Of([][]xy{{{1, 2}}})
+	s.Append(xy{3, 4})
+	s.Append([]xy{{5, 6}, {7, 8}})
+	s.Set(0, xy{9, 9}, xy{8, 8})
+	s.Set(1, xy{0, 0})
+	s.Insert(0, s.Range(2, 3))
+	shows(t, s, "{X: [ [5. 7.] [9. 8.] [0.] [5. 7.] ]\n Y: [ [6. 8.] [9. 8.] [0.] [6. 8.] ]}")
+	n := Of([][][]int64{{{1}, {2}}, {}})
+	i := Of([][]int8{{1}, {2, 3}})
+	before := []string{l.String(), s.String(), n.String(), i.String()}
+	for _, f := range []func(){
+		func() { l.Append(nil) },
+		func() { l.Append("x") },
+		func() { l.Append([]float32{1, 2, 3}) },
+		func() { l.Append(weft.Zeros(1, 1, 1, 2)) },
+		func() { l.Append(1, 1, 1) },
+		func() { l.Append([][2]float32{{1, 2}}, 2) },
+		func() { l.Append([][][2]float32{{{1, 2}}}, 1) },
+		func() { l.Append((*weft.Tensor)(nil)) },
+		func() { l.Append((*List)(nil)) },
+		func() { l.Append(n) },
+		func() { l.Append(s) },
+		func() { s.Append(1) },
+		func() { s.Append(l) },
+		func() { s.Append(point{}) },
+		func() { s.Append([]point{{}}) },
+		func() { n.Append(1) },
+		func() { n.Set(0, 1) },
+		func() { i.Append(1.5) },
+		func() { i.Append(300) },
+		func() { i.Set(0, 300, 1) },
+		func() { i.Set(0, []float32{1, 2}) },
+		func() { i.SetRange(0, 2, []int8{1, 2}) },
+		func() { i.SetRange(0, 2, [][]int8{{1, 2}}) },
+		func() { i.Set(0, [][]int8{{1}, {2}}) },
+		func() { i.Reserve(-1, 0) },
+		func() { i.Reserve(0, math.MaxInt) },
+		func() { (*List)(nil).Append(1) },
+		func() { (&List{}).Append(1) },
+	} {
+		refuses(t, f)
+	}
+	for k, x := range []*List{l, s, n, i} {
+		if got := x.String(); got != before[k] {
+			t.Errorf("%s became %s", before[k], got)
+		}
+	}
+	if e, ok := weft.Try(func() { i.Reserve(1<<47, 0) }).(*weft.Error); !ok || e.Kind != weft.OutOfMemory {
+		t.Error(e)
+	}
+	if e, ok := weft.Try(func() { i.Reserve(0, 1<<47) }).(*weft.Error); !ok || e.Kind != weft.OutOfMemory {
+		t.Error(e)
+	}
+	shows(t, i, before[3])
+}
+
+// Rows that lie in memory which moves are taken out of the way first.
+func TestItsOwnMemory(t *testing.T) {
+	l := FromSizes(ints(6), 1)
+	l.Reserve(10, 10)
+	weft.Borrow(l.Data(), func(x []int64) { l.Insert(0, x[3:]) })
+	shows(t, l, "[ [3 4 5] [0] [1] [2] [3] [4] [5] ]")
+	l.Insert(0, l)
+	shows(t, l.Range(7, 14), l.Range(0, 7).String())
+	l = FromSizes(ints(6), 1)
+	l.Reserve(10, 10)
+	l.Insert(0, l.At(-1))
+	l.Set(0, l.Data())
+	shows(t, l, "[ [5 0 1 2 3 4 5] [0] [1] [2] [3] [4] [5] ]")
+}
+
+func TestReserve(t *testing.T) {
+	l := Of([][]int64{{1}})
+	l.Reserve(100, 1000)
+	l.Append(0)
+	at := l.Data()
+	for range 99 {
+		l.Append([]int64{1, 2, 3})
+	}
+	now, first := l.Data().View(), at.View()
+	if now.Store != first.Store {
+		t.Error("reserved memory did not do")
+	}
+	l.Shrink()
+	v := l.Data().View()
+	if v.Store.Bytes < l.Rows()*8 || v.Store.Bytes > l.Rows()*8+64 || len(l.ed.offsets) != l.Len()+1 {
+		t.Error(v.Store.Bytes, l.Rows(), len(l.ed.offsets))
+	}
+	l.Clear()
+	shows(t, l, "[ ]")
+	l.Shrink()
+	l.Append(3)
+	shows(t, l, "[ [3] ]")
+}
+
+// Memory doubles: the rows that are copied while a list grows are fewer than those that it has.
+func TestGrowth(t *testing.T) {
+	l := Empty(weft.Int32)
+	copied, room := 0, 0
+	for i := range 100000 {
+		before := l.Rows()
+		l.Append([]int32{int32(i), 1})
+		if l.ed.room != room {
+			copied, room = copied+before, l.ed.room
+		}
+	}
+	if copied > 2*l.Rows() || l.Len() != 100000 {
+		t.Errorf("%d rows were copied to have %d", copied, l.Rows())
+	}
+	if n := testing.AllocsPerRun(1000, func() { l.Append([]int32{1, 2}) }); n > 2 {
+		t.Errorf("an append allocates %v times", n)
+	}
+}
+
+// A change at the place of the last one moves nothing.
+func TestGap(t *testing.T) {
+	l := FromSizes(ints(100000), 1)
+	l.Insert(50000, 0)
+	e := l.ed
+	lo := e.lo
+	for range 100 {
+		l.Insert(50000, []int64{1, 2})
+		l.Delete(50000)
+	}
+	if e.lo != lo-1 || e.before != 50000 {
+		t.Error(e.lo, lo, e.before)
+	}
+	want := append(append(ints(50000), 0), ints(100000)[50000:]...)
+	if got := weft.Data[int64](l.Data()); !reflect.DeepEqual(got, want) {
+		t.Error("other rows")
+	}
+}
+
+// Gradients: what is written over rows is recorded, changes of sizes are refused where one is
+// needed, and a backward pass that needs what was moved says so.
+func TestEditGradients(t *testing.T) {
+	x := weft.Ones(3).RequireGrad()
+	l := FromSizes(x.Mul(2), []int{1, 2})
+	w := weft.Scalar(3.0).RequireGrad()
+	l.Set(1, w)
+	l.Data().Square().Sum().Backward()
+	if got := weft.Data[float32](x.Grad()); !reflect.DeepEqual(got, []float32{8, 0, 0}) || w.Grad().Item() != 12 {
+		t.Error(got, w.Grad())
+	}
+	refuses(t, func() { l.Append(1) })
+	refuses(t, func() { FromSizes(x, 1).Delete(0) })
+	refuses(t, func() { FromSizes(x, 1).Set(0, 1) })
+	refuses(t, func() { Of([][]float32{{1}}).Append(w) })
+	m := Of([][]float32{{1, 2}, {3}})
+	y := m.Data().Mul(w).Sum()
+	m.Delete(0)
+	if weft.Try(func() { y.Backward() }) == nil {
+		t.Error("a gradient of rows that moved")
+	}
+}
+
+// Memory that was given back is not touched.
+func TestReleasedList(t *testing.T) {
+	l := FromSizes(ints(1000), 1)
+	old := l.Data()
+	l.Insert(500, 1) // new memory
+	old.Release()
+	if l.Data().At(500).ItemInt() != 1 {
+		t.Error(l)
+	}
+	old = l.Data()
+	l.Insert(500, 1)
+	old.Release()
+	refuses(t, func() { l.Data() })
+	if l.ed.before != 501 {
+		t.Error("rows were moved")
+	}
+	refuses(t, func() { l.At(0) })
+	refuses(t, func() { l.Append(1) })
+	refuses(t, func() { l.Set(0, []int64{1, 2}) })
+}
