@@ -1,0 +1,296 @@
+package rewrite
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"weft/internal/array"
+	"weft/internal/ir"
+	"weft/internal/op"
+)
+
+// A Context is a graph that rules work in: what they make nodes with and ask about nodes.
+type Context struct {
+	g     *ir.Graph
+	rules [phases]map[*op.Def][]entry // by the phase in which they are tried first
+	any   [phases][]entry
+	uses  []RuleReport
+	watch func(r *Rule, before, after *ir.Node)
+
+	// By ID of a node.
+	stands  []*ir.Node // what stands for it, once that is settled
+	becomes []*ir.Node // by what it was replaced
+	open    []bool     // it is being settled
+	users   []int32    // how many nodes and outputs use it, roughly
+	origin  []int32
+
+	phase   Phase
+	known   int   // nodes below this number have met the rules of earlier phases
+	from    int32 // origin of nodes to come
+	stack   []*ir.Node
+	applied int // of rules in the pass
+	tried   int
+	needed  int // nodes that the outputs need
+	room    int // how many nodes there may be while rules are tried
+	start   time.Time
+
+	factored *ir.Node // what product was last asked for
+	last     product
+}
+
+// An entry is a rule in a pass.
+type entry struct {
+	*RuleReport
+	left *int // how often it may still apply in the pass
+}
+
+func newContext(rules []*Rule, watch func(r *Rule, before, after *ir.Node)) *Context {
+	c := &Context{g: ir.New(), uses: make([]RuleReport, len(rules)), watch: watch, start: time.Now()}
+	for i := range c.rules {
+		c.rules[i] = map[*op.Def][]entry{}
+	}
+	for i, r := range rules {
+		u := &c.uses[i]
+		u.Rule = r
+		e := entry{u, new(int)}
+		if r.Roots == nil {
+			c.any[r.Phase] = append(c.any[r.Phase], e)
+		}
+		for _, d := range r.Roots {
+			c.rules[r.Phase][d] = append(c.rules[r.Phase][d], e)
+		}
+	}
+	return c
+}
+
+// take copies what outs need into the graph of c, where equal nodes are one, by the rules of
+// merging.
+func (c *Context) take(outs []*ir.Node) []*ir.Node {
+	c.budget(len(outs[0].Graph.Nodes))
+	fresh := make([]*ir.Node, len(outs[0].Graph.Nodes))
+	for id, need := range ir.Reach(outs) {
+		if !need {
+			continue
+		}
+		n := outs[0].Graph.Nodes[id]
+		args := make([]*ir.Node, len(n.Args))
+		for i, a := range n.Args {
+			args[i] = fresh[a.ID]
+		}
+		c.from = int32(id)
+		m := c.copy(n, args)
+		c.note()
+		if by := c.tryAll(c.rules[Merge][op.Of(m)], m); by != nil {
+			m = by
+		}
+		fresh[id] = m
+	}
+	res := make([]*ir.Node, len(outs))
+	for i, o := range outs {
+		res[i] = fresh[o.ID]
+	}
+	return res
+}
+
+// pass applies rules of phases up to one to what outs need, and returns what takes their
+// places and whether any rule applied. In the first pass of a phase nodes that are there
+// already have met the rules of earlier phases.
+func (c *Context) pass(phase Phase, first bool, outs []*ir.Node) ([]*ir.Node, bool) {
+	c.phase, c.applied, c.known = phase, 0, 0
+	if first {
+		c.known = len(c.g.Nodes)
+	}
+	clear(c.stands)
+	clear(c.becomes)
+	clear(c.open)
+	clear(c.users)
+	c.needed = 0
+	reach := ir.Reach(outs)
+	for id, need := range reach {
+		if need {
+			c.needed++
+			for _, a := range c.g.Nodes[id].Args {
+				c.users[a.ID]++
+			}
+		}
+	}
+	for _, o := range outs {
+		c.users[o.ID]++
+	}
+	c.budget(c.needed)
+	for id, need := range reach {
+		if need {
+			c.from = c.origin[id]
+			n := c.g.Nodes[id]
+			if m := c.settle(n); m != n {
+				c.users[m.ID] += c.users[id]
+			}
+		}
+	}
+	res := make([]*ir.Node, len(outs))
+	for i, o := range outs {
+		res[i] = c.stands[o.ID]
+	}
+	return res, c.applied > 0
+}
+
+// budget sets how often rules may apply, and how large the graph may get, in a pass over n
+// nodes.
+func (c *Context) budget(n int) {
+	most := 1000 + Ratio*n
+	c.room = len(c.g.Nodes) + most
+	for i := range c.rules {
+		for _, e := range c.any[i] {
+			*e.left = most
+		}
+		for _, list := range c.rules[i] {
+			for _, e := range list {
+				*e.left = most
+			}
+		}
+	}
+}
+
+// copy is n with other arguments.
+func (c *Context) copy(n *ir.Node, args []*ir.Node) *ir.Node {
+	if n.Results != nil {
+		return c.g.Several(n.Op, n.Attrs, n.Results, args...)
+	}
+	return c.g.Node(n.Op, n.Attrs, n.DType, n.Shape, n.Weak, args...)
+}
+
+// note makes room for what is known of new nodes.
+func (c *Context) note() {
+	for id := len(c.stands); id < len(c.g.Nodes); id++ {
+		c.stands = append(c.stands, nil)
+		c.becomes = append(c.becomes, nil)
+		c.open = append(c.open, false)
+		c.users = append(c.users, 0)
+		c.origin = append(c.origin, c.from)
+		for _, a := range c.g.Nodes[id].Args {
+			c.users[a.ID]++
+		}
+	}
+}
+
+// settle applies rules to n, and to what they make, until none applies, and returns what
+// stands for n then. It does not nest calls: chains of nodes may be long.
+func (c *Context) settle(n *ir.Node) *ir.Node {
+	c.stack = append(c.stack[:0], n)
+	for len(c.stack) > 0 {
+		m := c.stack[len(c.stack)-1]
+		switch {
+		case c.stands[m.ID] != nil:
+			c.stack = c.stack[:len(c.stack)-1]
+		case c.becomes[m.ID] != nil:
+			r := c.becomes[m.ID]
+			switch {
+			case c.stands[r.ID] != nil:
+				c.stands[m.ID] = c.stands[r.ID]
+			case c.open[r.ID]:
+				c.stands[m.ID] = m // rules went in a circle
+			default:
+				c.stack = append(c.stack, r)
+			}
+		default:
+			c.visit(m)
+		}
+	}
+	return c.stands[n.ID]
+}
+
+// visit does a step for a node that nothing stands for yet.
+func (c *Context) visit(n *ir.Node) {
+	c.open[n.ID] = true
+	ready, same := true, true
+	for _, a := range n.Args {
+		switch s := c.stands[a.ID]; {
+		case s == nil && !c.open[a.ID]:
+			c.stack = append(c.stack, a)
+			ready = false
+		case s != nil && s != a:
+			same = false
+		}
+	}
+	if !ready {
+		return
+	}
+	if !same {
+		args := slices.Clone(n.Args)
+		for i, a := range args {
+			if s := c.stands[a.ID]; s != nil {
+				args[i] = s
+			}
+		}
+		m := c.copy(n, args)
+		c.note()
+		c.replace(n, m)
+		return
+	}
+	if m := c.try(n); m != nil {
+		c.replace(n, m)
+		return
+	}
+	c.stands[n.ID] = n
+}
+
+func (c *Context) replace(n, m *ir.Node) {
+	c.becomes[n.ID] = m
+	for _, a := range n.Args {
+		c.users[a.ID]--
+	}
+}
+
+// try returns what the first rule that applies makes of n, nil if none does.
+func (c *Context) try(n *ir.Node) *ir.Node {
+	d := op.Of(n)
+	if d == nil {
+		return nil
+	}
+	phase := Canonicalise
+	if n.ID < c.known {
+		phase = c.phase
+	}
+	for ; phase <= c.phase; phase++ {
+		if m := c.tryAll(c.any[phase], n); m != nil {
+			return m
+		}
+		if m := c.tryAll(c.rules[phase][d], n); m != nil {
+			return m
+		}
+	}
+	return nil
+}
+
+func (c *Context) tryAll(entries []entry, n *ir.Node) *ir.Node {
+	for i := range entries {
+		e := &entries[i]
+		if len(c.g.Nodes) > c.room || *e.left == 0 {
+			e.Spent = true
+			continue
+		}
+		c.tried++
+		start := time.Since(c.start)
+		m := e.Apply(c, n)
+		if m == nil || m == n {
+			continue
+		}
+		if m.Results == nil && (m.DType != n.DType || !array.Equal(m.Shape, n.Shape)) {
+			panic(fmt.Sprintf("rewrite: %s makes %s of %s", e.Name, m, n))
+		}
+		c.note()
+		if c.watch != nil {
+			c.watch(e.Rule, n, m)
+		}
+		e.Count++
+		*e.left--
+		c.applied++
+		e.Time += time.Since(c.start) - start
+		return m
+	}
+	return nil
+}
+
+// once reports that nothing but what is looked at uses n.
+func (c *Context) once(n *ir.Node) bool { return c.users[n.ID] <= 1 }

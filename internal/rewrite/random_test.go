@@ -1,0 +1,242 @@
+package rewrite_test
+
+import (
+	"flag"
+	"math/rand/v2"
+	"testing"
+
+	"weft/internal/array"
+	"weft/internal/cpu"
+	"weft/internal/device"
+	"weft/internal/ir"
+	"weft/internal/jit"
+	"weft/internal/op"
+	"weft/internal/optest"
+	"weft/internal/rewrite"
+)
+
+var graphs = flag.Int("graphs", 0, "random graphs that TestRandom rewrites; 0: 600 with -short, else 4000")
+
+// A grower makes graphs full of what rules look for: constants that change nothing, the
+// same twice, what undoes each other, windows on windows.
+type grower struct {
+	r    *rand.Rand
+	g    *ir.Graph
+	pool []*node
+	x    []*optest.Array
+}
+
+var growerTypes = []array.DType{array.Float32, array.Float32, array.Float32, array.Float64, array.Float16, array.Int32, array.Int32, array.Uint8, array.Bool}
+
+// grow returns outputs of a random graph and values of its inputs.
+func grow(seed uint64) ([]*node, []*optest.Array) {
+	m := &grower{r: rand.New(rand.NewPCG(seed, 11)), g: ir.New()}
+	rows, cols := 1+m.r.IntN(4), 1+m.r.IntN(6)
+	shapes := [][]int{{rows, cols}, {rows, cols}, {cols}, {rows, 1}, {1, cols}, {}}
+	main := growerTypes[m.r.IntN(len(growerTypes))]
+	for i := range 3 + m.r.IntN(3) {
+		d := main
+		if m.r.IntN(4) == 0 {
+			d = growerTypes[m.r.IntN(len(growerTypes))]
+		}
+		m.pool = append(m.pool, m.g.Input(i, d, shapes[m.r.IntN(len(shapes))]))
+	}
+	m.x = values(m.r, m.pool, seed%2 == 0)
+	for range 3 + m.r.IntN(25) {
+		array.Try(func() {
+			n := m.step()
+			if n == nil || n.Size() > 1<<10 {
+				return
+			}
+			m.pool = append(m.pool, n)
+		})
+	}
+	outs := []*node{m.pool[len(m.pool)-1]}
+	for range m.r.IntN(3) {
+		outs = append(outs, m.any())
+	}
+	return outs, m.x
+}
+
+func (m *grower) any() *node {
+	if m.r.IntN(3) == 0 {
+		return m.pool[m.r.IntN(len(m.pool))]
+	}
+	return m.pool[len(m.pool)-1-m.r.IntN(min(3, len(m.pool)))]
+}
+
+// constant is a number in the type of x, sometimes as an array.
+func (m *grower) constant(x *node) *node {
+	f := []float64{0, 1, -1, 2, minusZero, 0.5, 3}[m.r.IntN(7)]
+	if x.DType == array.Bool {
+		f = float64(m.r.IntN(2))
+	} else if x.DType.Unsigned() && f < 0 {
+		f = 4
+	}
+	if n := num(x, f); m.r.IntN(4) > 0 {
+		return n
+	} else {
+		return op.Apply(op.Expand, op.Shape(x.Shape), n)
+	}
+}
+
+func (m *grower) step() *node {
+	r, x := m.r, m.any()
+	y := m.any()
+	switch r.IntN(4) {
+	case 0:
+		y = m.constant(x)
+	case 1:
+		y = x
+	}
+	if r.IntN(2) == 0 {
+		x, y = y, x
+	}
+	rank, axis := len(x.Shape), 0
+	if rank > 0 {
+		axis = r.IntN(rank)
+	}
+	pick := func(defs ...*op.Def) *op.Def { return defs[r.IntN(len(defs))] }
+	switch k := r.IntN(30); {
+	case k < 7:
+		return apply(pick(op.Add, op.Sub, op.Mul, op.Div, op.Add, op.Sub, op.Mul, op.Maximum, op.Minimum, op.FloorDiv, op.Pow), x, y)
+	case k < 10:
+		return apply(pick(op.Neg, op.Neg, op.Abs, op.Square, op.Relu, op.Sign, op.Floor, op.Round, op.Reciprocal, op.Sqrt), x)
+	case k < 12:
+		return apply(pick(op.Exp, op.Log, op.Sigmoid, op.Log1p, op.Expm1, op.Softplus, op.Tanh, op.Erf), x)
+	case k < 14:
+		return apply(pick(op.Eq, op.Ne, op.Lt, op.Le, op.Gt, op.Ge), x, y)
+	case k < 16:
+		return apply(pick(op.LogicalAnd, op.LogicalOr, op.LogicalXor, op.BitAnd, op.BitOr, op.BitXor), x, y)
+	case k == 16:
+		return apply(pick(op.LogicalNot, op.BitNot), x)
+	case k < 19:
+		return op.Apply(op.Where, nil, m.any(), x, y)
+	case k < 21:
+		return op.Convert(x, growerTypes[r.IntN(len(growerTypes))])
+	case k == 21:
+		return op.Apply(op.PowInt, op.Power(r.IntN(4)), x)
+	case k == 22 && rank > 0:
+		return op.Apply(pick(op.Sum, op.Max, op.Min, op.Prod, op.Any, op.All), op.Reduction{Axes: []int{axis}, Keep: r.IntN(2) == 0}, x)
+	case k == 23 && rank > 1:
+		return op.Transpose(x, 0, rank-1)
+	case k == 24:
+		return op.Apply(op.Reshape, op.Shape([][]int{{x.Size()}, {1, x.Size()}, {x.Size(), 1}}[r.IntN(3)]), x)
+	case k == 25 && rank > 0 && x.Shape[axis] > 0:
+		lo := r.IntN(x.Shape[axis])
+		return op.Narrow(x, axis, lo, 1+r.IntN(x.Shape[axis]-lo))
+	case k == 26 && rank > 0:
+		start, step := make([]int, rank), make([]int, rank)
+		for i, n := range x.Shape {
+			step[i] = 1
+			if i == axis && n > 0 {
+				start[i], step[i] = n-1, -1
+			}
+		}
+		return op.Apply(op.Slice, op.Window{Start: start, Step: step, Count: append([]int(nil), x.Shape...)}, x)
+	case k == 27:
+		s := x.Shape
+		if r.IntN(2) == 0 {
+			s = append([]int{2}, s...)
+		}
+		return op.Apply(op.Expand, op.Shape(s), x)
+	case k == 28 && rank > 0:
+		if r.IntN(3) == 0 && rank < 3 {
+			return op.Apply(op.Pad, op.Padding{Pads: []int{1, 0, 0, 1}[:2*rank], Value: 2}, x)
+		}
+		return op.Apply(op.Cat, op.Axis(axis), x, op.Convert(y, x.DType))
+	case k == 29 && r.IntN(2) == 0:
+		return apply(pick(op.Maximum, op.Minimum), apply(op.Neg, x), apply(op.Neg, y))
+	case k == 29 && rank == 2 && x.DType.Float():
+		return apply(op.MatMul, x, op.Transpose(op.Convert(x, x.DType), 0, 1))
+	}
+	return nil
+}
+
+// devices are the oracle and the best that the processor has.
+func best() device.Device {
+	all := jit.ISAs()
+	return cpu.New(all[len(all)-1])
+}
+
+// What exact rules make of a graph gives, compiled, the bits that the graph gives on the
+// interpreter. Rules of other levels make graphs that can be planned and run.
+func TestRandom(t *testing.T) {
+	dev := best()
+	fired := map[string]int{}
+	used := map[*op.Def]int{}
+	number := *graphs
+	if number == 0 {
+		number = 4000
+		if testing.Short() {
+			number = 600
+		}
+	}
+	for seed := range uint64(number) {
+		var outs []*node
+		var x []*optest.Array
+		if seed%4 == 3 {
+			g := optest.RandomGraph(seed, used)
+			if outs, x = g.Outs, g.X; len(outs) == 0 {
+				continue
+			}
+		} else {
+			outs, x = grow(seed)
+		}
+		want := compute(t, outs, x)
+		res := rewrite.Run(outs, rewrite.Exact)
+		for _, u := range res.Report.Rules {
+			fired[u.Name] += u.Count
+		}
+		if guilty := differs(t, dev, outs, res.Outs, x, want); guilty != "" {
+			t.Fatalf("seed %d: %s\n%s\nbecomes\n%s%s", seed, guilty, outs[0].Graph, res.Outs[0].Graph, blame(t, outs, x))
+		}
+		for _, l := range []rewrite.Level{rewrite.Stable, rewrite.Fast} {
+			if _, err := optest.Compute(dev, rewrite.Run(outs, l).Outs, x); err != nil {
+				t.Fatalf("seed %d, %s: %v\n%s", seed, l, err, outs[0].Graph)
+			}
+		}
+	}
+	for _, r := range rewrite.Rules() {
+		if r.Level == rewrite.Exact && fired[r.Name] == 0 && number >= 4000 {
+			t.Errorf("no graph has what the rule %q looks for", r.Name)
+		}
+	}
+}
+
+func differs(t *testing.T, dev device.Device, outs, rewritten []*node, x, want []*optest.Array) string {
+	t.Helper()
+	got, err := optest.Compute(dev, rewritten, x)
+	if err != nil {
+		return err.Error()
+	}
+	for i := range got {
+		if got[i].DType != want[i].DType || !array.Equal(got[i].Shape, want[i].Shape) {
+			return "another type"
+		}
+		if d := optest.Same(want[i], got[i]); d != "" {
+			return d
+		}
+	}
+	return ""
+}
+
+// blame names the rules without which the graph keeps its bits.
+func blame(t *testing.T, outs []*node, x []*optest.Array) string {
+	t.Helper()
+	want := compute(t, outs, x)
+	s := ""
+	var exact []*rewrite.Rule
+	for _, r := range rewrite.Rules() {
+		if r.Level == rewrite.Exact {
+			exact = append(exact, r)
+		}
+	}
+	for i, r := range exact {
+		rest := append(append([]*rewrite.Rule(nil), exact[:i]...), exact[i+1:]...)
+		if differs(t, oracle, outs, rewrite.RunRules(outs, rest, nil).Outs, x, want) == "" {
+			s += "\nwithout the rule \"" + r.Name + "\" the bits are right"
+		}
+	}
+	return s
+}

@@ -1,0 +1,5 @@
+package rewrite
+
+type product struct{}
+
+var shapeRules, logicRules, reductionRules, stableRules, factorRules, powerRules, productRules []*Rule
