@@ -75,6 +75,8 @@ func writeAll(d *op.Def, a ir.Attrs, dst []*Tensor, args []operand) {
 		}
 		return nodes, into
 	})
+	w := openWrites(dst)
+	defer w.done()
 	views := make([]array.View, len(dst))
 	direct := true // no memory is written while it is read
 	for i, t := range dst {

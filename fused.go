@@ -39,7 +39,7 @@ func (f *Fused) Into(dst []*Tensor, args ...any) {
 	m := fusedMemories.Get().(*fusedMemory)
 	c := f.prepare(m, m.take(f, dst, args))
 	c.direct = c.direct && !c.overlaps()
-	c.run()
+	c.alone()
 	m.free()
 }
 
@@ -58,6 +58,14 @@ func (f *Fused) IntoAll(calls iter.Seq2[[]*Tensor, []any]) {
 	for i := range m.calls {
 		f.prepare(m, &m.calls[i])
 	}
+	m.run(f.def.Name)
+	m.free()
+}
+
+// run runs the calls.
+func (m *fusedMemory) run(name string) {
+	w := openWrites(m.dst)
+	defer w.done()
 	apart := m.apart()
 	for i := range m.calls {
 		c := &m.calls[i]
@@ -71,7 +79,7 @@ func (f *Fused) IntoAll(calls iter.Seq2[[]*Tensor, []any]) {
 	}
 	if len(m.group) > 0 {
 		if err := exec.RunAll(m.group); err != nil {
-			failed(f.def.Name, err)
+			failed(name, err)
 		}
 		for i := range m.calls {
 			if c := &m.calls[i]; c.grouped {
@@ -79,7 +87,6 @@ func (f *Fused) IntoAll(calls iter.Seq2[[]*Tensor, []any]) {
 			}
 		}
 	}
-	m.free()
 }
 
 // InPlace reports whether Into, with the same operands, is one kernel that writes
@@ -179,6 +186,13 @@ func (c *fusedCall) overlaps() bool {
 		}
 	}
 	return false
+}
+
+// alone runs the call.
+func (c *fusedCall) alone() {
+	w := openWrites(c.dst)
+	defer w.done()
+	c.run()
 }
 
 func (c *fusedCall) run() {

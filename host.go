@@ -6,6 +6,7 @@ import (
 	"weft/half"
 	"weft/internal/array"
 	"weft/internal/device"
+	"weft/internal/dirty"
 	"weft/internal/par"
 )
 
@@ -14,8 +15,8 @@ import (
 // device's work, which makes these the synchronisation points: Item and ItemInt,
 // Data, CopyTo and Borrow, printing, digests, files, the checks of CrossEntropy's
 // targets, the counts that decide the shape of MaskSelect's, NonZero's and
-// RepeatInterleave's results and of what is under a mask of Index, and the rows of a
-// sparse gradient.
+// RepeatInterleave's results and of what is under a mask of Index, the rows of a
+// sparse gradient, and what a Tracked sends and a Sink receives.
 
 // toHost returns t's elements where the host can read them, in t's shape: t's own
 // window where the host reaches the memory, else a contiguous copy.
@@ -172,6 +173,19 @@ func putRows(dst, places, x *Tensor) {
 	}
 	v := toHost(x)
 	from, to, n := bytesOf(&v), bytesOf(&dst.v), dst.v.Shape[0]
+	m := dst.v.Store.Monitor()
+	if m != nil {
+		m.Enter()
+		defer func() {
+			for _, k := range at {
+				if k < 0 {
+					k += int64(n)
+				}
+				m.Mark(dst.v.Offset*x.v.DType.Size()+int(k)*row, row, nil, nil)
+			}
+			m.Out()
+		}()
+	}
 	par.Run(len(at), max(1<<16/row, 1), 0, func(_, begin, end int) {
 		for i := begin; i < end; i++ {
 			k := int(at[i])
@@ -183,4 +197,32 @@ func putRows(dst, places, x *Tensor) {
 	})
 	keepAlive(x)
 	keepAlive(dst)
+}
+
+// readBytes copies bytes of the storage of t, which begin and end as in list, behind each
+// other into dst.
+func readBytes(dst []byte, t *Tensor, list []dirty.Interval) {
+	s := device.Get(t.v.Store.Device).Default()
+	to, at := array.NewStorage(unsafe.Pointer(unsafe.SliceData(dst)), len(dst), dst), 0
+	for _, p := range list {
+		check(s.Copy(device.Ref{Store: to, Offset: at}, device.Ref{Store: t.v.Store, Offset: p.Start}, p.Stop-p.Start))
+		at += p.Stop - p.Start
+	}
+	wait(s)
+	keepAlive(t)
+}
+
+// writeBytes copies src into the memory of a contiguous tensor, from a byte of it on.
+func writeBytes(t *Tensor, off int, src []byte) {
+	if len(src) == 0 {
+		return
+	}
+	s := device.Get(t.v.Store.Device).Default()
+	w := openWrite(&array.View{Store: t.v.Store, DType: Uint8, Offset: t.v.Offset*t.v.DType.Size() + off, Shape: []int{len(src)}, Strides: []int{1}})
+	defer w.done()
+	from := array.NewStorage(unsafe.Pointer(unsafe.SliceData(src)), len(src), src)
+	check(s.Copy(device.Ref{Store: t.v.Store, Offset: w.v.Offset}, device.Ref{Store: from}, len(src)))
+	wait(s)
+	t.wrote()
+	keepAlive(t)
 }

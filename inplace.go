@@ -35,6 +35,8 @@ func (t *Tensor) assign(d *op.Def, a ir.Attrs, name string, ops ...operand) *Ten
 			direct = false
 		}
 	}
+	w := openWrite(&t.v)
+	defer w.done()
 	// The tape saves arguments as they are before the write.
 	res := &Tensor{v: array.View{DType: p.dtype, Shape: p.shape}, run: r}
 	if direct {
@@ -199,6 +201,13 @@ func copyInto(dst, src *Tensor) {
 	copyViews(&dst.v, &s)
 }
 
+// copyFrom is copyInto for memory that others may know.
+func (t *Tensor) copyFrom(x *Tensor) {
+	w := openWrite(&t.v)
+	defer w.done()
+	copyInto(t, x)
+}
+
 // Assign writes x, a *Tensor or a Go number, broadcast to t's shape, into t, and
 // returns t. Overlapping memory is right: x.Slice(Range(1, n)).Assign(x.Slice(Range(0, n-1))).
 // A float cannot be written into integers.
@@ -228,7 +237,7 @@ func (t *Tensor) Assign(x any) *Tensor {
 		n = x.node()
 	}
 	if t.Size() > 0 {
-		copyInto(t, o.t)
+		t.copyFrom(o.t)
 	}
 	t.wrote()
 	if grad {

@@ -273,6 +273,11 @@ func Borrow[T Element](t *Tensor, f func(data []T)) {
 	t.v.Store.Lend()
 	defer t.v.Store.Unlend()
 	v := toHost(t)
+	if m := t.v.Store.Monitor(); m != nil && t.Size() > 0 {
+		start, stop := t.v.Offset*t.v.DType.Size(), (t.v.Offset+t.Size())*t.v.DType.Size()
+		m.Lend(start, stop)
+		defer m.Return(start, stop)
+	}
 	f(slice[T](&v))
 	keepAlive(t)
 }

@@ -4,6 +4,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"unsafe"
+
+	"weft/internal/dirty"
 )
 
 // A Storage is the memory that views share: the one place between a tensor and
@@ -17,8 +19,8 @@ type Storage struct {
 	owner any            // keeps the memory alive: the block, the caller's slice, the map
 	ptr   unsafe.Pointer // the first byte on the host
 
-	// pending is what stands in for the content until it is asked for.
-	pending atomic.Pointer[func()]
+	// aside is what few storages have, nil for the others.
+	aside atomic.Pointer[aside]
 
 	// writer is the program counter of the last write into a saved storage.
 	writer atomic.Uintptr
@@ -47,6 +49,61 @@ const (
 	readOnly = 1 << 30 // the memory must not be written
 )
 
+// An aside is never written after it is made.
+type aside struct {
+	deferred func()         // stands in for the content until it is asked for
+	monitor  *dirty.Monitor // of a storage that is tracked
+}
+
+// setAside changes what the storage has aside.
+func (s *Storage) setAside(change func(a *aside)) {
+	for {
+		old := s.aside.Load()
+		var a aside
+		if old != nil {
+			a = *old
+		}
+		change(&a)
+		fresh := &a
+		if a.deferred == nil && a.monitor == nil {
+			fresh = nil
+		}
+		if s.aside.CompareAndSwap(old, fresh) {
+			return
+		}
+	}
+}
+
+// Monitor returns what marks writes into the storage, nil unless it is tracked.
+func (s *Storage) Monitor() *dirty.Monitor {
+	if a := s.aside.Load(); a != nil {
+		return a.monitor
+	}
+	return nil
+}
+
+// Track makes the storage have a monitor, and returns it.
+func (s *Storage) Track() (m *dirty.Monitor) {
+	s.setAside(func(a *aside) {
+		if a.monitor == nil {
+			a.monitor = dirty.NewMonitor()
+		}
+		m = a.monitor
+	})
+	return m
+}
+
+// WillMark panics if the storage is tracked and nobody is inside its monitor who will mark
+// what is about to be written, where tests ask for it. What runs kernels says it of every
+// memory that they write into, so that no way to write can forget to mark.
+func (s *Storage) WillMark() {
+	if dirty.Verify {
+		if m := s.Monitor(); m != nil {
+			m.Inside()
+		}
+	}
+}
+
 // NewStorage wraps memory that owner keeps alive.
 func NewStorage(p unsafe.Pointer, bytes int, owner any) *Storage {
 	return &Storage{ptr: p, Bytes: bytes, owner: owner}
@@ -56,7 +113,7 @@ func NewStorage(p unsafe.Pointer, bytes int, owner any) *Storage {
 // only its device can reach. Devices call it, and what moves elements between
 // tensors and Go memory; nobody else.
 func (s *Storage) Host() unsafe.Pointer {
-	if s.pending.Load() != nil {
+	if s.aside.Load() != nil {
 		s.Ready()
 	}
 	return s.ptr
@@ -72,20 +129,20 @@ func (s *Storage) Forget() { s.ptr, s.owner = nil, nil }
 func (s *Storage) Defer(f func()) {
 	once := sync.OnceFunc(func() {
 		f()
-		s.pending.Store(nil)
+		s.setAside(func(a *aside) { a.deferred = nil })
 	})
-	s.pending.Store(&once)
+	s.setAside(func(a *aside) { a.deferred = once })
 }
 
 // Guard makes every use of the memory call f first, which panics if the memory cannot
 // be used. It takes the place of [Storage.Defer].
-func (s *Storage) Guard(f func()) { s.pending.Store(&f) }
+func (s *Storage) Guard(f func()) { s.setAside(func(a *aside) { a.deferred = f }) }
 
 // Ready computes content that was deferred. A device calls it before its work
 // uses the memory.
 func (s *Storage) Ready() {
-	if f := s.pending.Load(); f != nil {
-		(*f)()
+	if a := s.aside.Load(); a != nil && a.deferred != nil {
+		a.deferred()
 	}
 }
 

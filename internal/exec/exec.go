@@ -207,6 +207,8 @@ func (c *Compiled) Run(ctx context.Context, ins []*array.View, nums []Number, ou
 		o := &p.Outs[i]
 		if out[i].Store == nil {
 			out[i] = array.View{Store: s.Alloc(p.Slots[o.Slot].Bytes), DType: o.DType, Shape: o.Shape, Strides: o.Strides}
+		} else {
+			out[i].Store.WillMark()
 		}
 		slots[o.Slot], off[o.Slot] = out[i].Store, out[i].Offset*o.DType.Size()
 	}

@@ -35,6 +35,7 @@ func RunAll(tasks []Task) error {
 			slots, off = append(slots, v.Store), append(off, v.Offset*v.DType.Size())
 		}
 		for _, v := range t.Out {
+			v.Store.WillMark()
 			slots, off = append(slots, v.Store), append(off, v.Offset*v.DType.Size())
 		}
 		k := t.C.Plan.Steps[0].Kernel

@@ -4,16 +4,19 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"math/bits"
 	"math/rand/v2"
 	"reflect"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"unsafe"
 
 	"weft"
 	"weft/internal/array"
 	"weft/internal/cpu"
+	"weft/internal/dirty"
 	"weft/internal/plan"
 )
 
@@ -73,6 +76,7 @@ func perform(tg *target, seed uint64, m *memory, dir string, describe bool) (res
 	type kept struct {
 		s     *array.Storage
 		bytes []byte
+		dirty *dirty.Set
 	}
 	var before []kept
 	for _, in := range g.inputs {
@@ -80,7 +84,12 @@ func perform(tg *target, seed uint64, m *memory, dir string, describe bool) (res
 		if s == nil || s.Released() || s.Host() == nil {
 			continue
 		}
-		before = append(before, kept{s: s, bytes: append([]byte(nil), unsafe.Slice((*byte)(s.Host()), s.Bytes)...)})
+		k := kept{s: s, bytes: append([]byte(nil), unsafe.Slice((*byte)(s.Host()), s.Bytes)...)}
+		if bits.OnesCount64(seed)%2 == 0 {
+			k.dirty = dirty.NewSet(dirty.Interval{Stop: s.Bytes}, 1, false, 0)
+			s.Track().Watch(k.dirty)
+		}
+		before = append(before, k)
 	}
 	d := &digester{h: fnv.New64a(), seen: map[any]bool{}}
 	outs, thrown := guarded(tg, args)
@@ -98,14 +107,26 @@ func perform(tg *target, seed uint64, m *memory, dir string, describe bool) (res
 			d.put("%s", res.outcome)
 		}
 	}
-	if !writes(tg.name) {
-		for _, k := range before {
-			if k.s.Released() || k.s.Host() == nil {
-				continue
+	for _, k := range before {
+		if k.s.Released() || k.s.Host() == nil {
+			continue
+		}
+		now := unsafe.Slice((*byte)(k.s.Host()), k.s.Bytes)
+		if !writes(tg.name) && string(k.bytes) != string(now) {
+			res.faults = append(res.faults, "memory of an argument was written")
+		}
+		if k.dirty == nil {
+			continue
+		}
+		marked := k.s.Track().List(k.dirty, false)
+		for i := range now {
+			if now[i] != k.bytes[i] && !slices.ContainsFunc(marked, func(p dirty.Interval) bool { return p.Start <= i && i < p.Stop }) {
+				res.faults = append(res.faults, fmt.Sprintf("byte %d of an argument was written, which is tracked, and only %v is marked", i, marked))
+				break
 			}
-			if string(k.bytes) != string(unsafe.Slice((*byte)(k.s.Host()), k.s.Bytes)) {
-				res.faults = append(res.faults, "memory of an argument was written")
-			}
+		}
+		if !writes(tg.name) && len(marked) > 0 {
+			res.faults = append(res.faults, fmt.Sprintf("reading an argument marked %v", marked))
 		}
 	}
 	for _, further := range []func(d *digester){g.differentiate, g.goOn} {
@@ -383,7 +404,7 @@ var ways = []struct {
 // call gave a value.
 func once(seed uint64, dir string, describe bool) (tg *target, faults []string, value bool) {
 	debug.SetGCPercent(1)
-	plan.Verify = true
+	plan.Verify, dirty.Verify = true, true
 	tg = &targets[seed%uint64(len(targets))]
 	var rs []result
 	for _, w := range ways {

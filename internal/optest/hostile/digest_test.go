@@ -176,6 +176,9 @@ func (d *digester) value(v reflect.Value, depth int) {
 		d.tensor(t)
 		return
 	}
+	if _, ok := v.Interface().(weft.Cost); ok {
+		return // it was measured
+	}
 	if av, ok := v.Interface().(array.View); ok {
 		d.view(av)
 		return

@@ -407,6 +407,40 @@ func (f *faulty) Write(p []byte) (int, error) {
 	return f.w.Write(p)
 }
 
+// places is a sink that fails at times.
+type places struct{ left int }
+
+func (p *places) WriteAt(b []byte, off int64) (int, error) {
+	if p.left--; p.left < 0 {
+		return len(b) / 2, errThrown
+	}
+	return len(b), nil
+}
+
+func (p *places) Finish() error {
+	if p.left--; p.left < 0 {
+		return errThrown
+	}
+	return nil
+}
+
+func (g *gen) writerAt() io.WriterAt {
+	if g.chance(2) {
+		return pick[io.WriterAt](g, nil, &places{left: g.r.IntN(9)}, &places{left: 1 << 20})
+	}
+	w, _ := try(func() io.WriterAt { return g.plain(g.shape()).Sink() })
+	return w
+}
+
+// tracked is an array that is tracked.
+func (g *gen) tracked() *weft.Tracked {
+	if g.chance(12) {
+		return pick(g, nil, &weft.Tracked{})
+	}
+	d, _ := try(func() *weft.Tracked { return weft.Track(g.plain(g.shape())) })
+	return d
+}
+
 // state is a fmt.State for Format.
 type state struct {
 	io.Writer
@@ -442,6 +476,9 @@ func init() {
 			return pick(g, weft.All, weft.NewAxis, weft.Index(g.r.IntN(3)), weft.Index(g.integer()), weft.Range(0, 2), weft.Range(g.integer(), g.integer()), weft.Range(g.integer(), g.integer(), g.integer()), weft.Range(weft.End, weft.Begin, -1), weft.Span{})
 		},
 		typ[*weft.Generator](): func(g *gen) any { return g.generator() },
+		typ[io.WriterAt]():     func(g *gen) any { return g.writerAt() },
+		typ[weft.Finisher]():   func(g *gen) any { return pick[any](g, nil, &places{left: g.r.IntN(9)}) },
+		typ[*weft.Tracked]():   func(g *gen) any { return g.tracked() },
 		typ[*weft.Scope](): func(g *gen) any {
 			closed := weft.NewScope()
 			closed.Close()

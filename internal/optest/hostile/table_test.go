@@ -84,6 +84,7 @@ var functions = rows([]row[any]{
 	{"weft.Scalar", weft.Scalar},
 	{"weft.Seed", weft.Seed},
 	{"weft.Stack", weft.Stack},
+	{"weft.Track", weft.Track},
 	{"weft.Try", weft.Try},
 	{"weft.VJP", weft.VJP},
 	{"weft.VStack", weft.VStack},
@@ -197,8 +198,13 @@ func element[T weft.Element](d weft.DType) {
 
 // types are the exported types of the module; all their methods are called.
 var types = rows([]row[reflect.Type]{
+	{"weft.ByteRange", reflect.TypeFor[weft.ByteRange]()},
 	{"weft.ChoiceOpts", reflect.TypeFor[weft.ChoiceOpts]()},
 	{"weft.CloseOpts", reflect.TypeFor[weft.CloseOpts]()},
+	{"weft.Cost", reflect.TypeFor[weft.Cost]()},
+	{"weft.Finisher", reflect.TypeFor[weft.Finisher]()},
+	{"weft.TrackOpts", reflect.TypeFor[weft.TrackOpts]()},
+	{"weft.Tracked", reflect.TypeFor[weft.Tracked]()},
 	{"weft.Composite", reflect.TypeFor[weft.Composite]()},
 	{"weft.ConvOpts", reflect.TypeFor[weft.ConvOpts]()},
 	{"weft.Conv1dOpts", reflect.TypeFor[weft.Conv1dOpts]()},

@@ -1,0 +1,180 @@
+package dirty
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// Verify makes what writes into a memory make sure that the write will be marked. Tests set
+// it; without it a monitor can come to a memory while that is written.
+var Verify bool
+
+// A Monitor is what writers and flushes of one memory meet at. Any number of writers, or
+// one flush that copies, is inside at a time; a flush that waits is let in before further
+// writers. Marks are made by writers before they leave, so what a flush copies is whole
+// writes, and what is written later is marked later.
+//
+// Memory that is lent to a function of the user is not waited for, since the function may
+// write, or flush, itself: a flush leaves those bytes dirty.
+type Monitor struct {
+	number uint64 // in which order several are entered
+
+	mu      sync.Mutex
+	change  sync.Cond
+	writers int
+	waiting int // flushes
+	sets    []*Set
+	lent    []Interval
+}
+
+var monitors atomic.Uint64
+
+// NewMonitor returns a monitor without sets.
+func NewMonitor() *Monitor {
+	m := &Monitor{number: monitors.Add(1)}
+	m.change.L = &m.mu
+	return m
+}
+
+// Compare orders monitors, for who enters several.
+func (m *Monitor) Compare(n *Monitor) int { return cmp.Compare(m.number, n.number) }
+
+// Watch adds a set that further marks go to.
+func (m *Monitor) Watch(s *Set) {
+	m.mu.Lock()
+	m.sets = append(m.sets, s)
+	m.mu.Unlock()
+}
+
+// Unwatch removes a set.
+func (m *Monitor) Unwatch(s *Set) {
+	m.mu.Lock()
+	m.sets = slices.DeleteFunc(m.sets, func(x *Set) bool { return x == s })
+	m.mu.Unlock()
+}
+
+// Enter lets a writer in, who may not be inside already.
+func (m *Monitor) Enter() {
+	m.mu.Lock()
+	for m.waiting > 0 {
+		m.change.Wait()
+	}
+	m.writers++
+	m.mu.Unlock()
+}
+
+// Inside panics if there is no writer inside: the memory is being written by a way that
+// does not mark.
+func (m *Monitor) Inside() {
+	m.mu.Lock()
+	n := m.writers
+	m.mu.Unlock()
+	if n == 0 {
+		panic("dirty: tracked memory is written and nothing marks it")
+	}
+}
+
+// Mark marks what a writer wrote, a strided view as in [Set.AddStrided].
+func (m *Monitor) Mark(start, size int, shape, strides []int) {
+	m.mu.Lock()
+	for _, s := range m.sets {
+		s.AddStrided(start, size, shape, strides)
+	}
+	m.mu.Unlock()
+}
+
+// Out lets a writer out.
+func (m *Monitor) Out() {
+	m.mu.Lock()
+	if m.writers--; m.writers == 0 && m.waiting > 0 {
+		m.change.Broadcast()
+	}
+	m.mu.Unlock()
+}
+
+// Lend says that a function of the user has bytes from now on.
+func (m *Monitor) Lend(start, stop int) {
+	m.mu.Lock()
+	for m.waiting > 0 {
+		m.change.Wait()
+	}
+	m.lent = append(m.lent, Interval{start, stop})
+	m.mu.Unlock()
+}
+
+// Return says that a function of the user has bytes no more, and marks them.
+func (m *Monitor) Return(start, stop int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	i := slices.Index(m.lent, Interval{start, stop})
+	m.lent = slices.Delete(m.lent, i, i+1)
+	for _, s := range m.sets {
+		s.Add(start, stop)
+	}
+}
+
+// Add marks bytes for one of the sets.
+func (m *Monitor) Add(s *Set, list ...Interval) {
+	m.mu.Lock()
+	for _, p := range list {
+		s.Add(p.Start, p.Stop)
+	}
+	m.mu.Unlock()
+}
+
+// List returns what a set has, and empties it if it is taken.
+func (m *Monitor) List(s *Set, take bool) []Interval {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if take {
+		return s.Taken()
+	}
+	return s.List()
+}
+
+// SetGap is that of a set.
+func (m *Monitor) SetGap(s *Set, gap int) {
+	m.mu.Lock()
+	s.SetGap(gap)
+	m.mu.Unlock()
+}
+
+// Still calls f, which copies, while no writer is inside. Of the intervals in list it
+// gives f the items that nobody has been lent a byte of, and adds the others to s.
+func (m *Monitor) Still(s *Set, list []Interval, f func(free []Interval)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.waiting++
+	for m.writers > 0 {
+		m.change.Wait()
+	}
+	defer func() {
+		if m.waiting--; m.waiting == 0 {
+			m.change.Broadcast()
+		}
+	}()
+	for _, l := range m.lent {
+		if l = s.clip(l); l.Start == l.Stop {
+			continue
+		}
+		l = s.whole(l)
+		var free []Interval
+		for _, p := range list {
+			if p.Stop <= l.Start || l.Stop <= p.Start {
+				free = append(free, p)
+				continue
+			}
+			s.Add(max(p.Start, l.Start), min(p.Stop, l.Stop))
+			if p.Start < l.Start {
+				free = append(free, Interval{p.Start, l.Start})
+			}
+			if l.Stop < p.Stop {
+				free = append(free, Interval{l.Stop, p.Stop})
+			}
+		}
+		list = free
+	}
+	f(list)
+}

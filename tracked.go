@@ -1,0 +1,395 @@
+package weft
+
+import (
+	"io"
+	"slices"
+	"sync"
+	"time"
+
+	"weft/internal/array"
+	"weft/internal/dirty"
+)
+
+// A Tracked knows which bytes of an array were written since they were last flushed, so
+// that only those are sent to a copy elsewhere: a file, the memory of another device, a
+// page in a browser. [Track] makes one. Its methods are safe for concurrent use.
+type Tracked struct {
+	base   *Tensor
+	from   int // where the bytes of base begin in the storage
+	bytes  int
+	item   int
+	set    *dirty.Set
+	m      *dirty.Monitor
+	flush  sync.Mutex // one at a time, so that nothing older arrives after something newer
+	staged []byte
+}
+
+// TrackOpts are the options of [Track].
+type TrackOpts struct {
+	// OneInterval keeps one interval, from the first byte that was written to the last,
+	// instead of as many as are worth it.
+	OneInterval bool
+	// Cost is what transfers to the sink cost; the zero value stands for 1 microsecond and
+	// 4 GB a second. [Tracked.Measure] finds it out.
+	Cost Cost
+	// Item is the size in bytes of what must arrive whole: each transfer begins and ends at
+	// a multiple of it. The zero value stands for one element.
+	Item int
+}
+
+// A Cost is what transfers to a sink cost: each takes Latency, and its bytes as long as
+// PerSecond says. Bytes between two dirty intervals are sent too where that costs less than
+// another transfer.
+type Cost struct {
+	Latency   time.Duration
+	PerSecond float64 // bytes
+}
+
+// gap is the number of bytes that take as long as beginning a transfer.
+func (c Cost) gap() int {
+	if c == (Cost{}) {
+		c = Cost{time.Microsecond, 4e9}
+	}
+	return int(min(c.Latency.Seconds()*c.PerSecond, 1<<40))
+}
+
+// A ByteRange is the bytes from Start to before Stop, counted from the first byte of an
+// array's memory.
+type ByteRange struct{ Start, Stop int }
+
+// Track makes t know which of its bytes are written, by whatever view of it: with
+// [Tensor.Assign] and the other in-place methods, optimizers, kernels with an Out, [Borrow],
+// the addition of gradients. Of a view the bytes are marked that it can touch: those of
+// its elements, or, where these are many and lie close, those between them too. Reading
+// marks nothing. What is not written through tensors, as by the owner of a slice given to
+// [FromSlice], is for [Tracked.Mark].
+//
+// At first all of t counts as written. An array may be tracked several times, once for each
+// copy that is kept; each Tracked has pending bytes of its own. It panics with *[Error] if
+// an option is negative.
+func Track(t *Tensor, opts ...TrackOpts) *Tracked {
+	t.check("track")
+	var o TrackOpts
+	if len(opts) > 0 {
+		o = opts[0]
+	}
+	size := t.v.DType.Size()
+	if o.Item == 0 {
+		o.Item = size
+	}
+	if o.Item < 0 || o.Item%size != 0 {
+		array.Failf("track", "Item", "%d is no number of bytes of whole elements, which take %d", o.Item, size)
+	}
+	if !(o.Cost.Latency >= 0 && o.Cost.PerSecond >= 0) {
+		array.Failf("track", "Cost", "%v is negative", o.Cost)
+	}
+	lo, hi := t.v.Span()
+	d := &Tracked{base: &Tensor{v: t.v, run: &run{noGrad: true}}, from: lo * size, bytes: (hi - lo) * size, item: o.Item, m: t.v.Store.Track()}
+	window := dirty.Interval{Start: lo * size, Stop: hi * size}
+	d.set = dirty.NewSet(window, o.Item, o.OneInterval, o.Cost.gap())
+	d.set.Add(window.Start, window.Stop)
+	d.m.Watch(d.set)
+	return d
+}
+
+// Base returns the array, without gradients.
+func (d *Tracked) Base() *Tensor {
+	d.check("base")
+	return d.base
+}
+
+// Bytes returns the size of the array's memory: that of its elements, and of what lies
+// between them where it is a view with gaps.
+func (d *Tracked) Bytes() int {
+	d.check("bytes")
+	return d.bytes
+}
+
+func (d *Tracked) check(opName string) {
+	if d == nil || d.base == nil {
+		array.Failf(opName, "", "the Tracked is nil: Track makes one")
+	}
+	d.base.check(opName)
+}
+
+// Pending returns the bytes that [Tracked.Flush] would send, ascending and apart.
+func (d *Tracked) Pending() []ByteRange {
+	d.check("pending")
+	list := d.m.List(d.set, false)
+	out := make([]ByteRange, len(list))
+	for i, p := range list {
+		out[i] = ByteRange{p.Start - d.from, p.Stop - d.from}
+	}
+	return out
+}
+
+// Mark marks the bytes of a view of the array as written: for writes that weft does not
+// see. It panics with *[Error] if view shares no memory with the array.
+func (d *Tracked) Mark(view *Tensor) {
+	d.check("mark")
+	view.check("mark")
+	if view.v.Store != d.base.v.Store {
+		array.Failf("mark", "view", "is no view of the tracked array")
+	}
+	w := openWrite(&view.v)
+	w.done()
+}
+
+// Stop ends the tracking: further writes are not marked.
+func (d *Tracked) Stop() {
+	d.check("stop")
+	d.m.Unwatch(d.set)
+}
+
+// Measure sends the beginning of the array to a sink, which changes nothing there but what
+// is pending, and returns what transfers cost; from then on the pending bytes are merged by
+// that. It tells the time of many small transfers and of one large one, of at most 1 MiB.
+func (d *Tracked) Measure(sink io.WriterAt) (Cost, error) {
+	d.check("measure")
+	if sink == nil {
+		array.Failf("measure", "sink", "is nil")
+	}
+	d.flush.Lock()
+	defer d.flush.Unlock()
+	const times = 32
+	large := min(d.bytes, stage)
+	small := min(large/times, 64)
+	if small == 0 {
+		return Cost{}, nil
+	}
+	var whole []byte
+	d.m.Still(d.set, []dirty.Interval{{Start: d.from, Stop: d.from + large}}, func(free []dirty.Interval) {
+		if len(free) == 1 && free[0].Stop-free[0].Start == large {
+			whole = d.copied(free)
+		}
+	})
+	if whole == nil {
+		array.Failf("measure", "", "the array is lent to a function by Borrow")
+	}
+	var few, many time.Duration
+	for range 3 { // the best of three
+		begin := time.Now()
+		for i := range times {
+			if _, err := sink.WriteAt(whole[i*small:][:small], int64(i*small)); err != nil {
+				return Cost{}, err
+			}
+		}
+		if err := finish(sink); err != nil {
+			return Cost{}, err
+		}
+		mid := time.Now()
+		if _, err := sink.WriteAt(whole, 0); err != nil {
+			return Cost{}, err
+		}
+		if err := finish(sink); err != nil {
+			return Cost{}, err
+		}
+		a, b := mid.Sub(begin)/times, time.Since(mid)
+		if few == 0 || a < few {
+			few = a
+		}
+		if many == 0 || b < many {
+			many = b
+		}
+	}
+	c := Cost{few, float64(large) / max(many-few, 1).Seconds()}
+	d.m.SetGap(d.set, c.gap())
+	return c, nil
+}
+
+// A Finisher is a sink whose WriteAt may only take bytes for sending: Finish sends them, and
+// an error means that none may have arrived since the last.
+type Finisher interface {
+	io.WriterAt
+	Finish() error
+}
+
+func finish(sink io.WriterAt) error {
+	if f, ok := sink.(Finisher); ok {
+		return f.Finish()
+	}
+	return nil
+}
+
+// stage is how many bytes are copied at once before they are sent.
+const stage = 1 << 20
+
+// Flush sends the pending bytes to a sink, each range by one WriteAt at its offset, at most
+// 1 MiB at once, and returns how many bytes were sent. After the last one it calls Finish of
+// a sink that is a [Finisher]. A file is a sink, and so are [Tensor.Sink] and the pages of
+// package viewer.
+//
+// What is sent is a copy made while no operation writes into the array, of whole items
+// ([TrackOpts]): no item is sent half written. Writes do not wait for the sink, and what
+// is written meanwhile is pending afterwards. Bytes that [Borrow] has lent are not sent and
+// stay pending, and so does what could not be sent: if Finish fails, all of it.
+//
+// Flushes of one Tracked wait for one another.
+func (d *Tracked) Flush(sink io.WriterAt) (sent int, err error) {
+	d.check("flush")
+	if sink == nil {
+		array.Failf("flush", "sink", "is nil")
+	}
+	d.flush.Lock()
+	defer d.flush.Unlock()
+	left := d.pieces(d.m.List(d.set, true))
+	var now, gone []dirty.Interval // being sent, and given to the sink
+	finished := false
+	defer func() { // also if the sink panics
+		if d.m.Add(d.set, append(left, now...)...); !finished {
+			d.m.Add(d.set, gone...)
+		}
+	}()
+	for err == nil && len(left) > 0 {
+		n, size := 0, 0
+		for n < len(left) && (n == 0 || size+left[n].Stop-left[n].Start <= stage) {
+			size += left[n].Stop - left[n].Start
+			n++
+		}
+		now, left = left[:n:n], left[n:]
+		var bytes []byte
+		d.m.Still(d.set, now, func(free []dirty.Interval) {
+			now = free
+			bytes = d.copied(free)
+		})
+		for err == nil && len(now) > 0 {
+			p := &now[0]
+			n, err = sink.WriteAt(bytes[:p.Stop-p.Start], int64(p.Start-d.from))
+			if n = min(max(n, 0), p.Stop-p.Start); n < p.Stop-p.Start && err == nil {
+				err = io.ErrShortWrite
+			}
+			sent += n
+			bytes = bytes[p.Stop-p.Start:]
+			gone = append(gone, dirty.Interval{Start: p.Start, Stop: p.Start + n})
+			if p.Start += n; p.Start == p.Stop {
+				now = now[1:]
+			}
+		}
+	}
+	if e := finish(sink); e != nil {
+		if err == nil {
+			err = e
+		}
+		return 0, err
+	}
+	finished = true
+	return sent, err
+}
+
+// pieces cuts intervals, of whole items, where they are longer than what is sent at once.
+func (d *Tracked) pieces(list []dirty.Interval) []dirty.Interval {
+	size := max(stage/d.item*d.item, d.item)
+	var out []dirty.Interval
+	for _, p := range list {
+		for ; p.Stop-p.Start > size; p.Start += size {
+			out = append(out, dirty.Interval{Start: p.Start, Stop: p.Start + size})
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// copied returns the bytes of intervals behind each other, in memory that the next call
+// uses again.
+func (d *Tracked) copied(list []dirty.Interval) []byte {
+	n := 0
+	for _, p := range list {
+		n += p.Stop - p.Start
+	}
+	d.staged = slices.Grow(d.staged[:0], n)[:n]
+	readBytes(d.staged, d.base, list)
+	return d.staged
+}
+
+// Sink returns what writes bytes into t's memory: [Tracked.Flush] sends to it what has
+// changed of an array of the same size and element type, on the same or on another device.
+// It panics with *[Error] unless t is contiguous and may be written to.
+func (t *Tensor) Sink() io.WriterAt {
+	t.writable("sink")
+	if !t.v.Contiguous() {
+		array.Failf("sink", "", "%s with strides %v is not contiguous: use Contiguous", array.ShapeString(t.v.Shape), t.v.Strides)
+	}
+	return memorySink{t}
+}
+
+type memorySink struct{ t *Tensor }
+
+// WriteAt is that of [io.WriterAt]: an error says that the bytes do not lie in the memory.
+func (s memorySink) WriteAt(p []byte, off int64) (int, error) {
+	s.t.writable("sink")
+	if size := s.t.Size() * s.t.v.DType.Size(); off < 0 || off > int64(size-len(p)) {
+		return 0, &Error{Kind: Misuse, Op: "sink", Msg: "bytes lie beyond the memory of " + array.TypeString(s.t.v.DType, s.t.v.Shape)}
+	}
+	writeBytes(s.t, int(off), p)
+	return len(p), nil
+}
+
+// A write is one that goes on: whoever opens it is done with it when the memory is
+// written, or has failed to be, and then the bytes that the views can touch are marked if
+// their memory is tracked.
+type write struct {
+	m *dirty.Monitor
+	v *array.View
+}
+
+// openWrite opens a write into a view. Nothing within it may open another one.
+func openWrite(v *array.View) write {
+	m := v.Store.Monitor()
+	if m != nil {
+		m.Enter()
+	}
+	return write{m, v}
+}
+
+func (w write) done() {
+	if m := w.v.Store.Monitor(); m != nil { // also one that came since
+		mark(m, w.v)
+	}
+	if w.m != nil {
+		w.m.Out()
+	}
+}
+
+// mark marks the bytes of a view.
+func mark(m *dirty.Monitor, v *array.View) {
+	size := v.DType.Size()
+	var few [8]int
+	strides := few[:0]
+	for _, s := range v.Strides {
+		strides = append(strides, s*size)
+	}
+	m.Mark(v.Offset*size, size, v.Shape, strides)
+}
+
+// writes is a write into several tensors.
+type writes struct {
+	dst []*Tensor
+	in  []*dirty.Monitor
+}
+
+// openWrites opens a write into all of dst. Monitors are entered in the order of their
+// numbers: writes and flushes that wait for one another in a circle would wait for ever.
+func openWrites(dst []*Tensor) writes {
+	w := writes{dst: dst}
+	for _, t := range dst {
+		if m := t.v.Store.Monitor(); m != nil && !slices.Contains(w.in, m) {
+			w.in = append(w.in, m)
+		}
+	}
+	slices.SortFunc(w.in, (*dirty.Monitor).Compare)
+	for _, m := range w.in {
+		m.Enter()
+	}
+	return w
+}
+
+func (w writes) done() {
+	for _, t := range w.dst {
+		if m := t.v.Store.Monitor(); m != nil {
+			mark(m, &t.v)
+		}
+	}
+	for _, m := range w.in {
+		m.Out()
+	}
+}
