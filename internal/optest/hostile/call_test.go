@@ -40,7 +40,7 @@ func writes(name string) bool {
 	switch base {
 	case "Fill", "Zero", "Update", "CopyTo", "Borrow", "Into", "IntoRows", "Step", "LoadState", "Load", "Forward", "Apply", "Batches", "Get", "Batch",
 		// These give functions of the test what it may write into.
-		"BorrowGrad", "BorrowRows", "Backward", "BackwardWith", "Grad", "GradAll":
+		"VJP", "JVP", "Jacobian", "Hessian", "BorrowGrad", "BorrowRows", "Backward", "BackwardWith", "Grad", "GradAll":
 		return true
 	}
 	return strings.HasSuffix(base, "Assign")
