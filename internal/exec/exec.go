@@ -205,6 +205,10 @@ func (c *Compiled) Run(ctx context.Context, ins []*array.View, nums []Number, ou
 	}
 	for i := range p.Outs {
 		o := &p.Outs[i]
+		if o.Slot < p.Inputs {
+			out[i] = *ins[o.Slot]
+			continue
+		}
 		if out[i].Store == nil {
 			out[i] = array.View{Store: s.Alloc(p.Slots[o.Slot].Bytes), DType: o.DType, Shape: o.Shape, Strides: o.Strides}
 		} else {
@@ -212,10 +216,20 @@ func (c *Compiled) Run(ctx context.Context, ins []*array.View, nums []Number, ou
 		}
 		slots[o.Slot], off[o.Slot] = out[i].Store, out[i].Offset*o.DType.Size()
 	}
-	for i := range p.Steps {
+	if p.Arena > 0 {
+		arena := s.Alloc(p.Arena)
+		defer s.Free(arena)
+		for i := p.Inputs + len(p.Outs); i < len(p.Slots); i++ {
+			slots[i], off[i] = arena, p.Slots[i].Offset
+		}
+	}
+	for i := 0; i < len(p.Steps); i++ {
 		st := &p.Steps[i]
 		var err error
-		if k := st.Kernel; k != nil && len(k.Around) == 0 {
+		if st.Group > 1 {
+			err = c.together(ctx, p.Steps[i:i+st.Group], c.kernels[i:], nums, slots, off)
+			i += st.Group - 1
+		} else if k := st.Kernel; k != nil && len(k.Around) == 0 {
 			err = c.launch(ctx, s, k, c.kernels[i], nums, slots, off, nil)
 		} else if k != nil {
 			err = c.kernel(ctx, s, st.Kernel, c.kernels[i], nums, slots, off)
@@ -223,19 +237,19 @@ func (c *Compiled) Run(ctx context.Context, ins []*array.View, nums []Number, ou
 			call := calls.Get().(*device.Call)
 			call.Stream, call.Node = s, st.Node
 			for j := range st.Args {
-				call.Args = append(call.Args, view(&st.Args[j], p, s, slots, off))
+				call.Args = append(call.Args, view(&st.Args[j], slots, off))
 			}
 			for j := range st.Outs {
 				if st.Outs[j].Slot < 0 {
 					call.Out = append(call.Out, array.View{})
 					continue
 				}
-				call.Out = append(call.Out, view(&st.Outs[j], p, s, slots, off))
+				call.Out = append(call.Out, view(&st.Outs[j], slots, off))
 			}
 			if c.inner != nil && c.inner[i] != nil {
 				err = c.inner[i].run(ctx, s, call.Args, call.Out)
 			} else if k := st.Tail; k != nil {
-				f := c.bind(s, k, nil, nums, slots, off)
+				f := c.bind(k, nil, nums, slots, off)
 				call.Tail = device.Tail{Launch: device.Launch{Program: c.kernels[i], Args: f, Extents: k.Extents, Cost: k.Cost, Context: ctx}, Columns: k.Columns}
 				err = c.routines[i](call)
 				f.Free(len(k.Binds))
@@ -250,14 +264,20 @@ func (c *Compiled) Run(ctx context.Context, ins []*array.View, nums []Number, ou
 		if err != nil {
 			return err
 		}
-		for _, j := range st.Free {
-			s.Free(slots[j])
-			slots[j] = nil
-		}
 	}
 	// An address in a frame keeps no memory off the Go heap alive.
 	runtime.KeepAlive(slots)
 	return nil
+}
+
+// together launches kernels that touch nothing that another one of them writes.
+func (c *Compiled) together(ctx context.Context, steps []plan.Step, kernels []device.Program, nums []Number, slots []*array.Storage, off []int) error {
+	g := make(group, 0, len(steps))
+	for i := range steps {
+		k := steps[i].Kernel
+		g = append(g, device.Launch{Program: kernels[i], Args: c.bind(k, nil, nums, slots, off), Extents: k.Extents, Cost: k.Cost, Context: ctx})
+	}
+	return g.run(c.stream)
 }
 
 // calls are calls of routines that are over.
@@ -289,17 +309,8 @@ func (n Number) noFit(opName string, d array.DType) error {
 	return array.NoFit(opName, n.Int, d)
 }
 
-// memory returns the storage of a slot, taking it from the stream when a
-// temporary is used first.
-func memory(i int, p *plan.Plan, s device.Stream, slots []*array.Storage) *array.Storage {
-	if slots[i] == nil {
-		slots[i] = s.Alloc(p.Slots[i].Bytes)
-	}
-	return slots[i]
-}
-
-func view(o *plan.Operand, p *plan.Plan, s device.Stream, slots []*array.Storage, off []int) array.View {
-	return array.View{Store: memory(o.Slot, p, s, slots), DType: o.DType, Offset: o.Offset + off[o.Slot]/o.DType.Size(), Shape: o.Shape, Strides: o.Strides}
+func view(o *plan.Operand, slots []*array.Storage, off []int) array.View {
+	return array.View{Store: slots[o.Slot], DType: o.DType, Offset: o.Offset + off[o.Slot]/o.DType.Size(), Shape: o.Shape, Strides: o.Strides}
 }
 
 // kernel launches a kernel at each index of the axes around its program.
@@ -313,14 +324,14 @@ func (c *Compiled) kernel(ctx context.Context, s device.Stream, k *plan.Kernel, 
 
 // launch runs a kernel at one index of the axes around its program.
 func (c *Compiled) launch(ctx context.Context, s device.Stream, k *plan.Kernel, prog device.Program, nums []Number, slots []*array.Storage, off, index []int) error {
-	f := c.bind(s, k, index, nums, slots, off)
+	f := c.bind(k, index, nums, slots, off)
 	err := s.Launch(device.Launch{Program: prog, Args: f, Extents: k.Extents, Cost: k.Cost, Context: ctx})
 	f.Free(len(k.Binds))
 	return err
 }
 
 // bind returns the arguments of a kernel at an index of the axes around its program.
-func (c *Compiled) bind(s device.Stream, k *plan.Kernel, index []int, nums []Number, slots []*array.Storage, off []int) *device.Args {
+func (c *Compiled) bind(k *plan.Kernel, index []int, nums []Number, slots []*array.Storage, off []int) *device.Args {
 	f := device.NewArgs()
 	for i := range k.Binds {
 		o := &k.Binds[i]
@@ -328,7 +339,7 @@ func (c *Compiled) bind(s device.Stream, k *plan.Kernel, index []int, nums []Num
 		for a, j := range index {
 			at += j * k.Around[a].Strides[i]
 		}
-		f.Bufs[i] = device.Ref{Store: memory(o.Slot, c.Plan, s, slots), Offset: at*o.DType.Size() + off[o.Slot]}
+		f.Bufs[i] = device.Ref{Store: slots[o.Slot], Offset: at*o.DType.Size() + off[o.Slot]}
 	}
 	copy(f.Word[:], k.Words)
 	for _, a := range k.Scalars {

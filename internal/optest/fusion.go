@@ -175,6 +175,7 @@ func (s *suite) fused(name string, g *Graph, layout func(i int) Layout) {
 		}
 		want[n] = got[0]
 	}
+	s.overInputs(name, g, want)
 	devs := []device.Device{s.dev}
 	if s.caps.Oracle != nil {
 		devs = append(devs, s.caps.Oracle)
@@ -190,6 +191,48 @@ func (s *suite) fused(name string, g *Graph, layout func(i int) Layout) {
 				s.errorf(name, "%s, fused (device %d): n%d %s, node by node %s\n%s", name, k, o.ID, got[i].at(j), want[o].at(j), g)
 				return
 			}
+		}
+	}
+}
+
+// overInputs compares a graph planned as one whose outputs are given the memory of inputs of
+// their type with the same node by node.
+func (s *suite) overInputs(name string, g *Graph, want map[*ir.Node]*Array) {
+	s.mem.Reset()
+	ins, outs := make([]array.View, len(g.X)), make([]array.View, len(g.Outs))
+	for i, x := range g.X {
+		ins[i] = s.mem.hold(x, []Layout{Contiguous, Contiguous, Strided}[i%3])
+	}
+	into, given := make([]int, len(outs)), make([]bool, len(ins))
+	some := false
+	for j, o := range g.Outs {
+		into[j] = -1
+		for i, x := range g.X {
+			if !given[i] && x.DType == o.DType && array.Equal(x.Shape, o.Shape) {
+				into[j], given[i], some = i, true, true
+				break
+			}
+		}
+		if into[j] < 0 {
+			outs[j] = s.mem.room(o.DType, o.Shape, Contiguous)
+		}
+	}
+	if !some {
+		return
+	}
+	err := attempt(func() error { return compute(s.dev, plan.BuildInto(g.Outs, sigs(ins), into), ins, outs) })
+	if err != nil {
+		s.errorf(name, "%s, in place: %v\n%s", name, err, g)
+		return
+	}
+	for j, o := range g.Outs {
+		got := Read(outs[j])
+		if k := same(want[o], got); k >= 0 {
+			s.errorf(name, "%s, outputs in the memory of inputs %v: n%d %s, node by node %s\n%s", name, into, o.ID, got.at(k), want[o].at(k), g)
+			return
+		}
+		if !untouched(outs[j]) {
+			s.errorf(name, "%s, outputs in the memory of inputs %v: writes beside the elements of result %d\n%s", name, into, j, g)
 		}
 	}
 }

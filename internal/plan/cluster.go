@@ -603,7 +603,13 @@ func (b *planner) order() []*cluster {
 		slices.SortFunc(before[lo:], func(x, y *cluster) int { return y.seq - x.seq })
 		open = append(open, begun{c, lo})
 	}
-	for _, c := range b.clusters {
+	// What writes into the memory of inputs comes when nothing else reads them.
+	clusters := b.clusters
+	if b.into != nil {
+		clusters = slices.Clone(clusters)
+		slices.SortStableFunc(clusters, func(x, y *cluster) int { return b.late(x) - b.late(y) })
+	}
+	for _, c := range clusters {
 		if c == nil || c.seen == b.walk {
 			continue
 		}
@@ -620,6 +626,9 @@ func (b *planner) order() []*cluster {
 			order = append(order, top.c)
 			open = open[:len(open)-1]
 		}
+	}
+	if b.into != nil {
+		order = b.forward(order)
 	}
 	return order
 }

@@ -5,7 +5,7 @@ import "weft/internal/ir"
 // BuildCounted is [Build], and how many nodes and users were looked at to find out
 // what becomes one kernel.
 func BuildCounted(outs []*ir.Node, ins []Sig) (*Plan, int) {
-	b := build(outs, ins, nil)
+	b := build(outs, ins, nil, nil)
 	return b.p, b.visits
 }
 

@@ -74,8 +74,9 @@ func (o *Operand) with(v array.View) Operand {
 // A Slot is memory that a plan uses: first the inputs, then the outputs, then
 // temporaries.
 type Slot struct {
-	Bytes int // of outputs and temporaries
-	Last  int // index of the last step that uses it, -1 for none
+	Bytes  int // of outputs and temporaries
+	Last   int // index of the last step that uses it, -1 for none
+	Offset int // of a temporary, in bytes of the arena
 }
 
 // A ScalarArg is a Go number passed to a kernel.
@@ -96,7 +97,7 @@ type Step struct {
 	Node   *ir.Node // the routine's node
 	Args   []Operand
 	Outs   []Operand // of a routine, contiguous, one a result; Slot -1 of a loop's that nobody uses
-	Free   []int     // temporaries that no later step uses
+	Group  int       // how many steps from this one on, kernels, are launched together
 }
 
 // A Kernel is a loop program bound to operands.
@@ -124,6 +125,8 @@ type Plan struct {
 	Slots  []Slot
 	Steps  []Step
 	Outs   []Operand
+	Arena  int // bytes of the temporaries, which share one block
+	Live   int // the most that are alive at a time, which no arena can be smaller than
 	// InPlace holds when outputs may be written while inputs that are exactly
 	// the same memory are still read: elementwise plans.
 	InPlace bool
@@ -132,9 +135,9 @@ type Plan struct {
 // Build plans outs. ins describes the inputs of the graph in order. dst, when
 // not nil, gives the layout of the memory that the caller provides for each
 // output (nil Shape: none).
-func Build(outs []*ir.Node, ins []Sig, dst []Sig) *Plan { return build(outs, ins, dst).p }
+func Build(outs []*ir.Node, ins []Sig, dst []Sig) *Plan { return build(outs, ins, dst, nil).p }
 
-func build(outs []*ir.Node, ins []Sig, dst []Sig) *planner {
+func build(outs []*ir.Node, ins []Sig, dst []Sig, into []int) *planner {
 	outs = op.TakeHalves(outs)
 	b := &planner{
 		p:     &Plan{Inputs: len(ins)},
@@ -144,10 +147,11 @@ func build(outs []*ir.Node, ins []Sig, dst []Sig) *planner {
 	for range ins {
 		b.p.Slots = append(b.p.Slots, Slot{Last: -1})
 	}
-	b.ins = ins
+	b.ins, b.into = ins, into
 	b.cluster()
 	b.assign(dst)
 	b.emit()
+	b.intoInput(into)
 	b.finish()
 	return b
 }
@@ -155,6 +159,7 @@ func build(outs []*ir.Node, ins []Sig, dst []Sig) *planner {
 type planner struct {
 	p     *Plan
 	ins   []Sig
+	into  []int // the input whose memory each output is given, -1 for none
 	outs  []*ir.Node
 	reach []bool
 
@@ -523,12 +528,8 @@ func (b *planner) finish() {
 			b.p.InPlace = b.p.InPlace && (p.Bufs[i].Write || b.asGiven(&k.Binds[i]))
 		}
 	}
-	for i := b.p.Inputs + len(b.p.Outs); i < len(b.p.Slots); i++ {
-		if last := b.p.Slots[i].Last; last >= 0 {
-			s := &b.p.Steps[last]
-			s.Free = append(s.Free, i)
-		}
-	}
+	b.arena()
+	b.groups()
 }
 
 // asGiven reports that what is read at o are the elements of an input in their places, or a

@@ -131,6 +131,9 @@ func (b *planner) shareHome(c *cluster) {
 			continue
 		}
 		home := b.home(m)
+		if b.given(home.Slot) {
+			continue // the tail reads what is there
+		}
 		if v := home.view(); v.Contiguous() {
 			b.spot(n).place = &Operand{home.Slot, home.Offset, n.DType, n.Shape, array.RowMajor(n.Shape)}
 			return
