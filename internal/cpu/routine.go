@@ -52,6 +52,7 @@ var routines = map[string]device.Routine{
 	"scatter":          scatter,
 	"scatter_min":      scatterExtreme(false),
 	"scatter_max":      scatterExtreme(true),
+	"host":             callHost,
 
 	"segment_reduce_sum": segmentReduce, "segment_reduce_prod": segmentReduce, "segment_reduce_min": segmentReduce,
 	"segment_reduce_max": segmentReduce, "segment_reduce_all": segmentReduce, "segment_reduce_any": segmentReduce,
@@ -65,6 +66,11 @@ func (d *Device) Routine(name string) device.Routine { return routines[name] }
 
 // isaOf returns what the routines of a call's device are made of.
 func isaOf(c *device.Call) jit.ISA { return c.Stream.Device().(*Device).isa }
+
+// callHost calls a function of the user.
+func callHost(c *device.Call) error {
+	return c.Node.Attrs.(op.HostFunc).CallHost(c.Args, c.Out)
+}
 
 func copyView(c *device.Call) error {
 	transpose.Copy(isaOf(c), &c.Out[0], &c.Args[0])

@@ -365,6 +365,16 @@ func init() {
 			return []*node{reshape(y, lead(b.n, x.Shape))}
 		},
 	}
+	for _, name := range []string{"segment_reduce_sum", "segment_reduce_prod", "segment_reduce_min", "segment_reduce_max", "segment_reduce_all",
+		"segment_reduce_any", "segment_expand", "segment_argmin", "segment_argmax"} {
+		batchRules[name] = func(b *batcher, x *node, args []Batched) []*node {
+			if args[1].Lead { // items of other lengths
+				return b.loop(x, args)
+			}
+			// Rows stay first; what is side by side in them are the examples.
+			return []*node{Transpose(Apply(Of(x), x.Attrs, Transpose(args[0].Node, 0, 1), args[1].Node), 0, 1)}
+		}
+	}
 	for _, name := range []string{"copy", "max_pool2d", "max_pool2d_place", "max_pool2d_pick", "gather", "scatter_add", "scatter", "scatter_min",
 		"scatter_max", "scan_sum", "scan_prod", "recurrence", "cummax", "cummin", "sort", "topk", "reduce_argmin", "reduce_argmax"} {
 		batchRules[name] = same(further)

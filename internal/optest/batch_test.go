@@ -48,28 +48,27 @@ func TestBatch(t *testing.T) {
 				r := rand.New(rand.NewPCG(17, uint64(i)))
 				x := make([][]*Array, n) // by example
 				var all []*Array
-				for k, sh := range sample.Shapes {
-					dt := array.Float64
-					if sample.DTypes != nil {
-						dt = sample.DTypes[k]
-					} else if bits := only[d.Name]; bits != nil && !bits(dt) {
-						dt = array.Bool
+				of := array.Float64
+				if bits := only[d.Name]; bits != nil && !bits(of) {
+					of = array.Bool
+				} else if d.Rule == op.Bits || d.Rule == op.Ints {
+					of = array.Int64
+				}
+				for e := range x {
+					x[e] = drawn(r, d, sample, of)
+				}
+				for k, a := range x[0] {
+					joined := a
+					if mask>>k&1 == 1 {
+						joined = New(a.DType, append([]int{n}, a.Shape...))
 					}
-					if d.Rule == op.Bits || d.Rule == op.Ints {
-						dt = array.Int64
-					}
-					joined := New(dt, append([]int{n}, sh...))
 					for e := range x {
-						if e == 0 || mask>>k&1 == 1 {
-							x[e] = append(x[e], Random(r, dt, sh, d.Domain, sample.Max))
-						} else {
-							x[e] = append(x[e], x[0][k])
+						if mask>>k&1 == 0 {
+							x[e][k] = a
+							continue
 						}
-						copy(joined.F[e*len(x[e][k].F):], x[e][k].F)
-						copy(joined.I[e*len(x[e][k].I):], x[e][k].I)
-					}
-					if mask>>k&1 == 0 {
-						joined = x[0][k]
+						copy(joined.F[e*len(a.F):], x[e][k].F)
+						copy(joined.I[e*len(a.I):], x[e][k].I)
 					}
 					all = append(all, joined)
 				}

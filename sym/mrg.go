@@ -1,0 +1,125 @@
+package sym
+
+import (
+	"unsafe"
+
+	"weft/half"
+	"weft/internal/array"
+	"weft/internal/ir"
+	"weft/internal/par"
+)
+
+// The generator MRG31k3p of P. L'Ecuyer and R. Touzin ("Fast combined multiple recursive
+// generators with multipliers of the form a = +-2^q +-2^r", 2000): two recurrences of
+// order three, modulo m1 and m2, whose difference is the number. A state is their last three
+// values each, the latest first.
+const (
+	m1 = 1<<31 - 1
+	m2 = 1<<31 - 21069
+
+	norm = 4.656612873077392578125e-10 // 2^-31, by which a difference becomes a fraction
+)
+
+// An mrgState is x1, x2, x3 of the first recurrence, then of the second.
+type mrgState [6]int64
+
+// next is the difference of the recurrences, from 1 to m1.
+func (s *mrgState) next() int64 {
+	a := (s[1]<<22 + s[2]<<7 + s[2]) % m1
+	b := (s[3]<<15 + s[5]<<15 + s[5]) % m2
+	s[0], s[1], s[2] = a, s[0], s[1]
+	s[3], s[4], s[5] = b, s[3], s[4]
+	if a <= b {
+		return a - b + m1
+	}
+	return a - b
+}
+
+// A jump is two matrices, one a recurrence, by which a state goes many steps on.
+type jump [2][3][3]int64
+
+// Streams are 2^134 steps apart, the substreams of one 2^72.
+var (
+	step72 = jump{
+		{{1516919229, 758510237, 499121365}, {1884998244, 1516919229, 335398200}, {601897748, 1884998244, 358115744}},
+		{{1228857673, 1496414766, 954677935}, {1133297478, 1407477216, 1496414766}, {2002613992, 1639496704, 1407477216}}}
+	step134 = jump{
+		{{1702500920, 1849582496, 1656874625}, {828554832, 1702500920, 1512419905}, {1143731069, 828554832, 102237247}},
+		{{796789021, 1464208080, 607337906}, {1241679051, 1431130166, 1464208080}, {1401213391, 1178684362, 1431130166}}}
+)
+
+// after is the state a jump on.
+func (s mrgState) after(j *jump) (t mrgState) {
+	for k, m := range [2]int64{m1, m2} {
+		for row, a := range j[k] {
+			sum := int64(0)
+			for col, x := range a {
+				sum = (sum + x*s[3*k+col]) % m // products are below 2^62
+			}
+			t[3*k+row] = sum
+		}
+	}
+	return t
+}
+
+// maxStreams bounds the streams of one draw.
+const maxStreams = 60 * 256
+
+// streamsFor is how many streams a draw of so many numbers takes.
+func streamsFor(size int) int {
+	if size > 6 {
+		size /= 6
+	}
+	return max(min(size, maxStreams), 1)
+}
+
+// An mrgDraw makes an array of fractions between 0 and 1, neither of which occurs, of states
+// that are the rows of an array, and gives the states after that too. Element i is of stream
+// i modulo their number.
+type mrgDraw struct {
+	dtype array.DType
+	shape []int
+}
+
+// AppendKey implements ir.Attrs.
+func (d mrgDraw) AppendKey(k []byte) []byte { return ir.Ints(append(k, byte(d.dtype)), d.shape) }
+
+// Results implements op.HostFunc.
+func (d mrgDraw) Results(args []ir.Type) []ir.Type {
+	return []ir.Type{{DType: d.dtype, Shape: d.shape}, args[0]}
+}
+
+// CallHost implements op.HostFunc.
+func (d mrgDraw) CallHost(args, out []array.View) error {
+	from, to := words(&args[0]), words(&out[1])
+	n, size := args[0].Shape[0], array.Size(d.shape)
+	p := out[0].Ptr()
+	par.Run(n, 1+4096/(size/n+1), 0, func(_, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			s := mrgState(from[6*i : 6*i+6])
+			switch d.dtype {
+			case array.Float64:
+				fill(unsafe.Slice((*float64)(p), size), i, n, func() float64 { return float64(s.next()) * norm })
+			case array.Float32:
+				fill(unsafe.Slice((*float32)(p), size), i, n, func() float32 { return float32(s.next()) * float32(4.6566126e-10) })
+			case array.Float16:
+				fill(unsafe.Slice((*half.Float16)(p), size), i, n, func() half.Float16 {
+					return half.NewFloat16(float32(s.next()&0x7fff+1) * 3.0458e-05)
+				})
+			}
+			copy(to[6*i:], s[:])
+		}
+	})
+	return nil
+}
+
+// fill gives every n-th element from i on.
+func fill[T any](data []T, i, n int, next func() T) {
+	for ; i < len(data); i += n {
+		data[i] = next()
+	}
+}
+
+func words(v *array.View) []int64 {
+	return unsafe.Slice((*int64)(v.Ptr()), array.Size(v.Shape))
+}
