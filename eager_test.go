@@ -112,13 +112,13 @@ func composeBody(args []*ir.Node, b op.Body) []*ir.Node {
 	return op.ApplyAll(op.Kernel, b, args...)
 }
 
-func mapped(args ...any) []*Tensor { return eager.Apply[*Tensor](eagerDef, cubes{}, nil, args...) }
+func cubed(args ...any) []*Tensor { return eager.Apply[*Tensor](eagerDef, cubes{}, nil, args...) }
 
 func TestEagerKernels(t *testing.T) {
 	onBackends(t, func(t *testing.T) {
 		x := FromSlice([]float64{1, 2, -3}, 3)
 		y := FromSlice([]float64{10, 20}, 2, 1)
-		out := mapped(x, y, 2)
+		out := cubed(x, y, 2)
 		if got := Data[float64](out[0]); !slices.Equal(got, []float64{2, 16, -54, 2, 16, -54}) {
 			t.Errorf("cubes: %v", got)
 		}
@@ -129,7 +129,7 @@ func TestEagerKernels(t *testing.T) {
 		x.RequireGrad()
 		y.RequireGrad()
 		s := Scalar(2.0).To(Float64).RequireGrad()
-		out = mapped(x, y, s)
+		out = cubed(x, y, s)
 		loss := out[0].Mul(out[1]).Sum()
 		text := "sum(s*x*x*x*(x+y))"
 		vars := Vars{"x": x, "y": y, "s": s}
@@ -160,10 +160,10 @@ func TestEagerKernels(t *testing.T) {
 				near("second gradient by "+name, a[j], b[j])
 			}
 		}
-		if out := mapped(x.NoGrad(), y.NoGrad(), 2); out[0].RequiresGrad() {
+		if out := cubed(x.NoGrad(), y.NoGrad(), 2); out[0].RequiresGrad() {
 			t.Error("a gradient is recorded without")
 		}
-		if got := mapped(x, y, s); !got[1].RequiresGrad() {
+		if got := cubed(x, y, s); !got[1].RequiresGrad() {
 			t.Error("no gradient is recorded")
 		}
 		// A formula calls it.
@@ -196,7 +196,7 @@ func (c *caller) ExprFunc() any { return (*eager.Func)(c) }
 func TestEagerInto(t *testing.T) {
 	onBackends(t, func(t *testing.T) {
 		x := FromSlice([]float64{1, 2, -3, 4, 5, 6}, 2, 3)
-		wantCube, wantSum := Data[float64](mapped(x, 1, 1)[0]), Data[float64](mapped(x, 1, 1)[1])
+		wantCube, wantSum := Data[float64](cubed(x, 1, 1)[0]), Data[float64](cubed(x, 1, 1)[1])
 		for name, place := range map[string]func() (*Tensor, *Tensor, *Tensor){ // argument and places
 			"apart": func() (*Tensor, *Tensor, *Tensor) { return x.Clone(), Zeros(2, 3).To(Float64), Zeros(2, 3).To(Float64) },
 			"transposed": func() (*Tensor, *Tensor, *Tensor) {
@@ -237,7 +237,7 @@ func TestEagerInto(t *testing.T) {
 			"gradient":     func() { eager.Apply(eagerDef, cubes{}, []*Tensor{z(), z()}, leaf, 1, 1) },
 			"leaf":         func() { eager.Apply(eagerDef, cubes{}, []*Tensor{leaf, z()}, x, 1, 1) },
 			"no arguments": func() { eager.Apply[*Tensor](eagerDef, cubes{}, nil) },
-			"count":        func() { mapped(x, 1) },
+			"count":        func() { cubed(x, 1) },
 			"no function":  func() { Expr("f(x)", Vars{"f": noFunction{}, "x": x}) },
 		} {
 			if err := Try(f); err == nil {

@@ -2,6 +2,7 @@ package weft_test
 
 import (
 	"fmt"
+	"os"
 
 	"weft"
 )
@@ -104,4 +105,30 @@ func ExampleTensor_SparseGrad() {
 	// Output:
 	// [3 7] [[1. 1.]
 	//  [2. 2.]]
+}
+
+// Two processes that know the name of a segment share its memory. Here both sides are
+// one process; what a worker process writes into the batch, the training reads without
+// a copy. (The workers of package data are goroutines and need none of this.)
+func ExampleShare() {
+	name := fmt.Sprintf("weft-example-%d", os.Getpid())
+	batches, err := weft.Share(name, 1<<16)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer batches.Close() // and removes the name
+	x := batches.Tensor(0, weft.Float32, 64, 128)
+
+	// In the worker:
+	worker, err := weft.OpenShared(name)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	worker.Tensor(0, weft.Float32, 64, 128).Fill(0.5)
+	worker.Close()
+
+	fmt.Println(worker.Size(), x.Sum().Item())
+	// Output: 65536 4096
 }

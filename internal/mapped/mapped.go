@@ -144,3 +144,16 @@ func (m *Mapping) check(end int) {
 		panic(&array.Error{Kind: array.DeviceFailed, Op: "map", Msg: fmt.Sprintf("%s was cut to %d bytes while an array up to byte %d is mapped", m.file.Name(), n, end)})
 	}
 }
+
+// writeZeros appends n zero bytes to f.
+func writeZeros(f *os.File, n int) error {
+	zeros := make([]byte, min(n, 1<<20))
+	for n > 0 {
+		k, err := f.Write(zeros[:min(n, len(zeros))])
+		if err != nil {
+			return err
+		}
+		n -= k
+	}
+	return nil
+}

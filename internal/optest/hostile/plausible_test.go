@@ -6,6 +6,7 @@ import (
 	"iter"
 	"maps"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -462,8 +463,15 @@ var plausible = map[string]func(g *gen) []any{
 	"Open":          func(g *gen) []any { return []any{g.path()} },
 	"ReadFile":      func(g *gen) []any { return []any{g.path()} },
 	"npy.WriteFile": func(g *gen) []any { return []any{g.path(), g.tensor()} },
-	"npy.Map":       func(g *gen) []any { return []any{g.path(), npy.MapMode(g.r.IntN(3))} },
-	"MapColumns":    func(g *gen) []any { return []any{g.path(), npy.MapMode(g.r.IntN(3))} },
+	"weft.Share": func(g *gen) []any {
+		return []any{fmt.Sprintf("hostile-%d-%d", os.Getpid(), g.r.Uint32()), 1 + g.r.IntN(5000)}
+	},
+	"weft.Segment.Tensor": func(g *gen) []any {
+		s, _ := shared(fmt.Sprintf("hostile-%d-%d", os.Getpid(), g.r.Uint32()), 1+g.r.IntN(5000))
+		return []any{s, 8 * g.r.IntN(20), weft.Float32, g.shape()}
+	},
+	"npy.Map":    func(g *gen) []any { return []any{g.path(), npy.MapMode(g.r.IntN(3))} },
+	"MapColumns": func(g *gen) []any { return []any{g.path(), npy.MapMode(g.r.IntN(3))} },
 	"npy.ReadArchive": func(g *gen) []any {
 		b := g.file()
 		return []any{bytes.NewReader(b), int64(len(b))}

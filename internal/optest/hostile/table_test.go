@@ -83,6 +83,8 @@ var functions = rows([]row[any]{
 	{"weft.Range", weft.Range},
 	{"weft.Scalar", weft.Scalar},
 	{"weft.Seed", weft.Seed},
+	{"weft.OpenShared", weft.OpenShared},
+	{"weft.Share", shared},
 	{"weft.Stack", weft.Stack},
 	{"weft.Track", weft.Track},
 	{"weft.Try", weft.Try},
@@ -182,6 +184,15 @@ var functions = rows([]row[any]{
 	{"safetensors.WriteFile", safetensors.WriteFile},
 })
 
+// shared is weft.Share, leaving no name behind.
+func shared(name string, bytes int) (*weft.Segment, error) {
+	s, err := weft.Share(name, bytes)
+	if err != nil {
+		return nil, err
+	}
+	return s, s.Unlink()
+}
+
 // element adds the functions that are generic over the Go types of elements, of
 // tensors of type d.
 func element[T weft.Element](d weft.DType) {
@@ -227,6 +238,7 @@ var types = rows([]row[reflect.Type]{
 	{"weft.ScatterOp", reflect.TypeFor[weft.ScatterOp]()},
 	{"weft.ScatterOpts", reflect.TypeFor[weft.ScatterOpts]()},
 	{"weft.Scope", reflect.TypeFor[weft.Scope]()},
+	{"weft.Segment", reflect.TypeFor[weft.Segment]()},
 	{"weft.Span", reflect.TypeFor[weft.Span]()},
 	{"weft.Tensor", reflect.TypeFor[weft.Tensor]()},
 	{"weft.TopKOpts", reflect.TypeFor[weft.TopKOpts]()},
