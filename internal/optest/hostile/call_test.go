@@ -39,6 +39,8 @@ func writes(name string) bool {
 	base = base[strings.LastIndex(base, ".")+1:]
 	switch base {
 	case "Fill", "Zero", "Update", "CopyTo", "Borrow", "Into", "IntoRows", "Step", "LoadState", "Load", "Forward", "Apply", "Batches", "Get", "Batch",
+		// These write into a sink, which may be a tensor.
+		"Measure", "Flush",
 		// These give functions of the test what it may write into.
 		"VJP", "JVP", "Jacobian", "Hessian", "BorrowGrad", "BorrowRows", "Backward", "BackwardWith", "Grad", "GradAll":
 		return true
