@@ -13,6 +13,7 @@ import (
 	"weft/internal/ir"
 	"weft/internal/op"
 	"weft/internal/plan"
+	"weft/internal/profile"
 )
 
 // A history says where a tensor's value comes from, as far as gradients care.
@@ -507,7 +508,10 @@ func (v *vjp) compiled(dys []array.View, saved []savedValue) *exec.Compiled {
 		}
 		sigs = append(sigs, plan.Sig{DType: t.DType, Shape: t.Shape, Strides: st})
 	}
-	c := compile(plan.Build(v.outs, sigs, nil), v.p.device)
+	built := profile.InPhase("plan")
+	pl := plan.Build(v.outs, sigs, nil)
+	built()
+	c := compile(v.p.def.Name+" backward", pl, v.p.device)
 	if rows {
 		v.plain.Store(c)
 	} else {

@@ -18,6 +18,7 @@ import (
 	"weft/internal/ir"
 	"weft/internal/op"
 	"weft/internal/plan"
+	"weft/internal/profile"
 )
 
 func keepAlive(t *Tensor) { runtime.KeepAlive(t.v.Store) }
@@ -245,6 +246,7 @@ func makePlanned(d *op.Def, a ir.Attrs, attrs string, h uint64, ops []operand, n
 		p.sigs = append(p.sigs, sig{dtype: o.t.v.DType, device: o.t.v.Store.Device, shape: o.t.v.Shape, strides: o.t.v.Strides})
 	}
 	p, _ = plans.Get(h, func(k *planKey) bool { return k.is(d, attrs, nargs, ops) }, p.planKey, func() (*planned, error) {
+		defer profile.InPhase("types and shapes")()
 		p.infer(compose)
 		return p, nil
 	})
@@ -289,7 +291,10 @@ func (p *planned) compiled() *exec.Compiled {
 	if c := p.ready.Load(); c != nil {
 		return c
 	}
-	c := compile(plan.Build(p.nodes, p.planSigs(), p.dst), p.device)
+	built := profile.InPhase("plan")
+	pl := plan.Build(p.nodes, p.planSigs(), p.dst)
+	built()
+	c := compile(p.def.Name, pl, p.device)
 	p.nodes = nil
 	p.ready.Store(c)
 	return c
@@ -340,11 +345,14 @@ func (p *planned) planSigs() []plan.Sig {
 	return out
 }
 
-func compile(p *plan.Plan, number uint8) *exec.Compiled {
+// compile makes the kernels of a plan, which profiles call by that name.
+func compile(name string, p *plan.Plan, number uint8) *exec.Compiled {
+	defer profile.InPhase("kernels")()
 	c, err := exec.Compile(p, device.Get(number))
 	if err != nil {
 		panic(&array.Error{Kind: array.DeviceFailed, Op: "compile", Err: err, Msg: "no kernel"})
 	}
+	c.Name = name
 	return c
 }
 

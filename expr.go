@@ -365,39 +365,8 @@ func (f *Formula) Work(args ...any) (operations, bytes int64, err error) {
 				bytes += int64(n.Size() * n.DType.Size())
 				continue
 			}
-			operations += arithmetic(n)
+			operations += op.Arithmetic(n)
 		}
 	})
 	return operations, bytes, err
-}
-
-// arithmetic counts the operations of a node.
-func arithmetic(n *ir.Node) int64 {
-	d := op.Of(n)
-	switch {
-	case d == nil || d == op.Cast:
-		return 0
-	case d == op.Kernel:
-		size := n.Size()
-		if n.Results != nil {
-			size = array.Size(n.Results[0].Shape)
-		}
-		return int64(op.CostOf(n) * size)
-	case d == op.MatMul2:
-		x := n.Args[0].Shape
-		return 2 * int64(n.Size()) * int64(x[len(x)-1])
-	case d == op.PowInt:
-		k := int(n.Attrs.(op.Power))
-		k = max(k, -k)
-		steps := int64(0)
-		for ; k > 1; k /= 2 {
-			steps += 1 + int64(k&1)
-		}
-		return steps * int64(n.Size())
-	case d.Class == op.Pointwise:
-		return int64(n.Size())
-	case d.Class == op.Reduce:
-		return int64(n.Args[0].Size())
-	}
-	return 0
 }

@@ -264,7 +264,7 @@ func drawPlan(key drawKey, more int, outs []array.View) *exec.Compiled {
 		for i := range outs {
 			sigs[i] = plan.SigOf(&outs[i])
 		}
-		return compile(plan.Build(key.kind.Draw(key.blocks, key.dtype, nums[0], nums[1], nums[2:]...), nil, sigs), 0), nil
+		return compile("draw", plan.Build(key.kind.Draw(key.blocks, key.dtype, nums[0], nums[1], nums[2:]...), nil, sigs), 0), nil
 	})
 	return c
 }

@@ -82,6 +82,9 @@ func (p *Program) Source() string {
 	return s
 }
 
+// Interpreted reports that there is no machine code.
+func (p *Program) Interpreted() bool { return p.code == nil }
+
 // Compile returns the kernel of a program. A program that the machine-code
 // backend refuses is interpreted, and counted.
 func (d *Device) Compile(p *loop.Program) (device.Program, error) {

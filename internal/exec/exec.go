@@ -7,12 +7,14 @@ import (
 	"math"
 	"runtime"
 	"sync"
+	"sync/atomic"
 
 	"weft/half"
 	"weft/internal/array"
 	"weft/internal/device"
 	"weft/internal/op"
 	"weft/internal/plan"
+	"weft/internal/profile"
 )
 
 // A Number is a Go number given to an operation.
@@ -120,12 +122,14 @@ func Truth(b bool) Number {
 // concurrent use.
 type Compiled struct {
 	Plan     *plan.Plan
+	Name     string // what profiles call it
 	dev      device.Device
 	stream   device.Stream    // the default one of dev
 	kernels  []device.Program // by step; of a routine that of its tail
 	routines []device.Routine
 	inner    []*inner         // by step, of loops and branches; nil where there are none
 	narrow   []plan.ScalarArg // numbers that have bounds
+	seen     atomic.Pointer[profiled]
 }
 
 // Compile makes a plan ready for a device.
@@ -189,6 +193,11 @@ func (c *Compiled) Run(ctx context.Context, ins []*array.View, nums []Number, ou
 			return err // before anything is written
 		}
 	}
+	var call *profile.Call
+	if r := profile.On(); r != nil {
+		call = r.Begin(c.Name, c.profiled().memory)
+		defer call.End()
+	}
 	var few [12]*array.Storage
 	slots := few[:0]
 	if len(p.Slots) > len(few) {
@@ -210,6 +219,9 @@ func (c *Compiled) Run(ctx context.Context, ins []*array.View, nums []Number, ou
 			continue
 		}
 		if out[i].Store == nil {
+			if call != nil {
+				call.Took(p.Slots[o.Slot].Bytes)
+			}
 			out[i] = array.View{Store: s.Alloc(p.Slots[o.Slot].Bytes), DType: o.DType, Shape: o.Shape, Strides: o.Strides}
 		} else {
 			out[i].Store.WillMark()
@@ -225,6 +237,9 @@ func (c *Compiled) Run(ctx context.Context, ins []*array.View, nums []Number, ou
 	}
 	for i := 0; i < len(p.Steps); i++ {
 		st := &p.Steps[i]
+		if call != nil {
+			call.Step(&c.profiled().steps[i])
+		}
 		var err error
 		if st.Group > 1 {
 			err = c.together(ctx, p.Steps[i:i+st.Group], c.kernels[i:], nums, slots, off)

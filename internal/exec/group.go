@@ -5,6 +5,7 @@ import (
 
 	"weft/internal/array"
 	"weft/internal/device"
+	"weft/internal/profile"
 )
 
 // A Task is a run of a plan that is one kernel: see [Compiled.Run], but all outputs
@@ -23,6 +24,11 @@ func RunAll(tasks []Task) error {
 		if err := tasks[i].C.fit(tasks[i].Nums); err != nil {
 			return err
 		}
+	}
+	if r := profile.On(); r != nil {
+		call := r.Begin(tasks[0].C.Name, 0)
+		defer call.End()
+		call.Step(together(tasks))
 	}
 	s := tasks[0].C.stream
 	g := make(group, 0, min(len(tasks), groupMax))

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 	"unsafe"
+
+	"weft/internal/profile"
 )
 
 // Pool hands out blocks. It is safe for concurrent use. Programs use the one of
@@ -178,6 +180,9 @@ func (p *Pool) alloc(n int) (b Block, fresh bool, err error) {
 			break
 		}
 	}
+	if r := profile.On(); r != nil && p == std {
+		r.Memory(live, p.reserved.Load())
+	}
 	return b, fresh, nil
 }
 
@@ -244,6 +249,9 @@ func (b Block) release() {
 	p := b.r.pool
 	size := int64(b.r.block)
 	live := p.live.Add(-size)
+	if r := profile.On(); r != nil && p == std {
+		r.Memory(live, p.reserved.Load())
+	}
 	if len(b.r.gens) == 1 {
 		if reserved := p.reserved.Load(); reserved > p.ceiling.Load() || reserved-live > p.keep.Load() {
 			p.unmap(b.r)
@@ -267,6 +275,11 @@ func (p *Pool) grow(c, n int) (spare, error) {
 	block := classSize(c)
 	count := blocksPerMap(block)
 	size := (uintptr(block)*uintptr(count) + mapUnit - 1) &^ (mapUnit - 1)
+	var start time.Time
+	recorder := profile.On()
+	if recorder != nil && p == std {
+		start = time.Now()
+	}
 	mem, err := p.obtain(size)
 	if err != nil {
 		// The last resort: all that is kept, and all that is garbage.
@@ -285,6 +298,9 @@ func (p *Pool) grow(c, n int) (spare, error) {
 		return spare{}, err
 	}
 	p.reserved.Add(int64(size))
+	if !start.IsZero() {
+		recorder.Mapped(start, int64(size))
+	}
 	r := &region{pool: p, mem: mem, size: size, class: c, block: block, gens: make([]atomic.Uint32, count), leases: make([]*Lease, count)}
 	if count > 1 {
 		k := &p.classes[c]

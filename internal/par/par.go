@@ -4,6 +4,8 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+
+	"weft/internal/profile"
 )
 
 // Task is a loop body that [RunTask] runs without allocating: a pointer to a
@@ -35,7 +37,8 @@ type job struct {
 	finished atomic.Int64
 	_        [64]byte
 	grain    int64
-	wake     chan struct{} // capacity 1: the last helper wakes the caller
+	wake     chan struct{}  // capacity 1: the last helper wakes the caller
+	share    *profile.Share // what helpers take down, nil for nothing
 	offered  []*worker
 
 	mu       sync.Mutex
@@ -115,9 +118,12 @@ func RunTask(n, grain, threads int, t Task) {
 	j := jobs.Get().(*job)
 	j.task, j.n, j.grain = t, int64(n), int64(grain)
 	j.next.Store(0)
+	if r := profile.On(); r != nil {
+		j.share = r.Share()
+	}
 	j.lead(Width(n, grain, threads) - 1)
 	panicked, goexit, value := j.panicked, j.goexit, j.value
-	j.task, j.value, j.panicked, j.goexit = nil, nil, false, false
+	j.task, j.value, j.panicked, j.goexit, j.share = nil, nil, false, false, nil
 	jobs.Put(j)
 	if panicked {
 		if goexit {

@@ -21,6 +21,7 @@ type worker struct {
 	parked  atomic.Bool         // waiting on wake; whoever clears it sends
 	mail    atomic.Pointer[job] // the offer; the worker or its giver clears it
 	id      int                 // worker index within the offered job
+	number  int                 // in the pool, from 1
 	wake    chan struct{}
 	_       [64]byte
 }
@@ -75,7 +76,7 @@ func team(want int) []*worker {
 	}
 	grown := append(make([]*worker, 0, want), ws...)
 	for len(grown) < want {
-		w := &worker{wake: make(chan struct{}, 1)}
+		w := &worker{wake: make(chan struct{}, 1), number: len(grown) + 1}
 		grown = append(grown, w)
 		go w.loop()
 	}
@@ -122,7 +123,13 @@ func (w *worker) work(j *job, id int) {
 			go w.loop()
 		}
 	}()
+	if j.share == nil {
+		alive = j.chunks(id)
+		return
+	}
+	end := j.share.Begin(w.number)
 	alive = j.chunks(id)
+	end()
 }
 
 func (w *worker) take(j *job) bool { return w.mail.CompareAndSwap(j, nil) }

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"slices"
+	"strings"
 
 	"weft/internal/array"
 	"weft/internal/ir"
@@ -45,10 +46,12 @@ type kernel struct {
 	shape  []int
 	lo, hi int
 	acc    []*access
-	keep   []int // axes that must not merge with others
-	cut    int   // axes from this one on must not merge with those before it
-	tail   bool  // the kernel is the tail of the last step
-	user   bool  // what it computes is in part a user's
+	keep   []int  // axes that must not merge with others
+	cut    int    // axes from this one on must not merge with those before it
+	tail   bool   // the kernel is the tail of the last step
+	user   bool   // what it computes is in part a user's
+	does   string // names of the operations, for people
+	flops  int64
 
 	dims    []dim
 	kb      *loop.Builder
@@ -235,7 +238,7 @@ func (k *kernel) build(body func(kb *loop.Builder)) {
 		}
 	}
 	k.progDim = order
-	k.kb = loop.NewBuilder(k.name, axes, k.lane)
+	k.kb = loop.NewBuilder(k.name+k.does, axes, k.lane)
 	body(k.kb)
 	prog := k.kb.Finish()
 	if Verify || k.user {
@@ -321,7 +324,7 @@ func (k *kernel) scalar(x scalar, t loop.Type) loop.Value {
 
 // finish binds the program to its operands.
 func (k *kernel) finish(p *loop.Program) {
-	out := &Kernel{Prog: p, Words: make([]uint64, p.Words()), Extents: make([]int, len(p.Axes)), Cost: max(k.cost, 1), Binds: make([]Operand, len(p.Bufs))}
+	out := &Kernel{Prog: p, Words: make([]uint64, p.Words()), Extents: make([]int, len(p.Axes)), Cost: max(k.cost, 1), Flops: k.flops, Binds: make([]Operand, len(p.Bufs))}
 	for a, d := range k.progDim {
 		out.Extents[a] = k.dims[d].size
 		out.Words[p.ExtentWord(a)] = uint64(k.dims[d].size)
@@ -416,6 +419,7 @@ type emitter struct {
 	one   [1]loop.Value
 	stash byNode[int] // values kept in an output's memory between passes
 	now   int         // pass
+	does  string      // of the cluster, once a kernel of it has its arithmetic
 }
 
 // memo holds the values of nodes.
@@ -672,8 +676,41 @@ func (e *emitter) blocks(n, block int) {
 	}
 }
 
+// maxDoes is how many operations the name of a kernel has.
+const maxDoes = 6
+
+// does names the operations of nodes, each once.
+func does(nodes []*ir.Node) string {
+	var names []string
+	for _, n := range nodes {
+		d := op.Of(n)
+		if d == nil || d.Class != op.Pointwise && d.Class != op.Reduce {
+			continue
+		}
+		name := d.Name
+		if b, ok := n.Attrs.(op.Body); ok {
+			name = b.Name()
+		}
+		switch {
+		case slices.Contains(names, name):
+		case len(names) == maxDoes:
+			return strings.Join(names, "+") + "+..."
+		default:
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, "+")
+}
+
 // body builds the program of the kernel in hand.
 func (e *emitter) body() {
+	if e.does == "" {
+		e.does = " " + does(e.c.nodes)
+		for _, n := range e.c.nodes {
+			e.k.flops += op.Arithmetic(n)
+		}
+	}
+	e.k.does = e.does
 	switch {
 	case e.c.lo < 0:
 		e.k.build(func(kb *loop.Builder) { e.pointBody(kb) })

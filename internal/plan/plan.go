@@ -109,7 +109,28 @@ type Kernel struct {
 	Scalars []ScalarArg
 	Cost    int // rough vector instructions an element
 	Around  []Around
-	Columns int // of a tail, how many of the last axes walk the columns of the result
+	Columns int   // of a tail, how many of the last axes walk the columns of the result
+	Flops   int64 // arithmetic operations, of the kernels that compute the same nodes in the first
+}
+
+// Bytes is how many bytes the kernel reads and writes, each element of an operand once.
+func (k *Kernel) Bytes() int64 {
+	sum := int64(0)
+	for i, b := range k.Prog.Bufs {
+		n := int64(b.DType.Size())
+		for a, s := range b.Steps {
+			if s != loop.Zero {
+				n *= int64(k.Extents[a])
+			}
+		}
+		for _, a := range k.Around {
+			if a.Strides[i] != 0 {
+				n *= int64(a.Extent)
+			}
+		}
+		sum += n
+	}
+	return sum
 }
 
 // Around is an axis around those of a kernel's program, of which loops have at most

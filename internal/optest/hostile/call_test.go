@@ -18,6 +18,7 @@ import (
 	"weft/internal/cpu"
 	"weft/internal/dirty"
 	"weft/internal/plan"
+	"weft/internal/profile"
 )
 
 // A result is what one call gave.
@@ -413,6 +414,9 @@ func once(seed uint64, dir string, describe bool) (tg *target, faults []string, 
 		m := &memory{poison: w.poison, start: w.start, live: map[*block]bool{}}
 		cpu.Memory = m.source
 		r := perform(tg, seed, m, dir, describe)
+		if p := profile.On(); p != nil {
+			p.End() // it is the process's
+		}
 		if seed%16 == 0 {
 			runtime.GC()
 		}

@@ -28,9 +28,9 @@ type digester struct {
 // maxRead is how many elements of a tensor are read.
 const maxRead = 1 << 16
 
-// temporary is what is random: in the names of files that become others, and how much
-// memory was in use when it ran out.
-var temporary = regexp.MustCompile(`\.[0-9a-f]{8}\.tmp|[0-9.]+ [a-zA-Z]+ in use`)
+// temporary is what is random: in the names of files that become others, how much
+// memory was in use when it ran out, and how long something took.
+var temporary = regexp.MustCompile(`\.[0-9a-f]{8}\.tmp|[0-9.]+ [a-zA-Z]+ in use|\b[0-9.]+[nµm]?s\b`)
 
 func (d *digester) put(format string, args ...any) {
 	s := temporary.ReplaceAllString(fmt.Sprintf(format, args...), "")

@@ -513,7 +513,15 @@ func init() {
 			f, _ := weft.ParseExpr("a*2+b")
 			return f
 		},
-		typ[*weft.Func]():        func(g *gen) any { return g.function() },
+		typ[*weft.Func](): func(g *gen) any { return g.function() },
+		typ[*weft.Profile](): func(g *gen) any {
+			if g.chance(10) {
+				return pick(g, nil, &weft.Profile{})
+			}
+			p := weft.StartProfile(weft.ProfileOpts{Trace: g.chance(50), Labels: g.chance(50)})
+			p.Stop() // what it would see is not the same in two runs
+			return p
+		},
 		typ[*weft.FuncContext](): func(g *gen) any { return pick(g, nil, &weft.FuncContext{}, g.context()) },
 		typ[*weft.Fused](): func(g *gen) any {
 			two := weft.NewFused("two", func(x []*ir.Node) []*ir.Node { return x })

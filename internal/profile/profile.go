@@ -1,0 +1,394 @@
+// Package profile takes down what runs: calls of plans, their steps, shares of workers,
+// phases of compilation, and memory. One [Recorder] at a time is switched on for the whole
+// process, since work is done by goroutines that know nothing of each other; while none is,
+// everything here costs a load and a test.
+//
+// What is taken down comes from exec (calls and steps), par (workers), mem (memory) and
+// package weft (phases and regions); package weft shows it.
+package profile
+
+import (
+	"bytes"
+	"context"
+	"runtime"
+	"runtime/pprof"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// A Step describes one step of a plan: a kernel or a routine. It is made once a plan.
+type Step struct {
+	Name    string // the operations in it
+	Shape   string // of what it computes
+	Routine bool
+	Bytes   int64 // that it reads and writes
+	Flops   int64 // arithmetic operations
+
+	// What tips look at.
+	Double      bool // computes in float64
+	Crossing    bool // copies between different axes
+	Interpreted bool
+
+	labels sync.Map // by operation: context.Context with the labels of pprof
+}
+
+// A Total is what many calls of something add up to.
+type Total struct {
+	Calls  int64
+	Time   time.Duration
+	Bytes  int64
+	Flops  int64
+	Memory int64 // bytes taken for results and temporaries
+	Peak   int64 // the most memory that was in use at the end of a call
+}
+
+func (t *Total) add(d time.Duration, bytes, flops int64) {
+	t.Calls++
+	t.Time += d
+	t.Bytes += bytes
+	t.Flops += flops
+}
+
+// A Kind is what an Event is.
+type Kind uint8
+
+// Kinds of events.
+const (
+	Op     Kind = iota // a call of a plan, on the goroutine that made it
+	Run                // a step of it, on the same goroutine
+	Work               // the share of a worker in a step
+	Phase              // of compilation
+	Region             // that the user named
+	Map                // memory asked of the system
+	Memory             // what is in use and reserved, Value and More
+)
+
+// An Event is what happened, at Start for Time since the recorder was switched on. Track is
+// the goroutine, of Work the worker, counted from 1.
+type Event struct {
+	Kind        Kind
+	Name        string
+	Track       int64
+	Start, Time time.Duration
+	Value, More int64
+}
+
+// Options say what a Recorder does beyond adding up.
+type Options struct {
+	Events bool // keep events
+	Labels bool // set pprof's labels
+}
+
+// maxEvents bounds the events that are kept: some 80 MiB.
+const maxEvents = 1 << 20
+
+// A Recorder takes down what runs while it is switched on.
+type Recorder struct {
+	Options
+	Start time.Time
+
+	live, peak atomic.Int64
+	current    sync.Map // by goroutine: *Call; with Events or Labels alone
+
+	mu     sync.Mutex
+	end    time.Duration
+	ops    map[string]*Total
+	steps  map[*Step]*Total
+	phases map[string]*Total
+	events []Event
+	lost   int
+}
+
+var on atomic.Pointer[Recorder]
+
+// On returns the recorder that is switched on, nil if none is.
+func On() *Recorder { return on.Load() }
+
+// Begin switches a new recorder on. It returns nil if one is on already.
+func Begin(o Options) *Recorder {
+	r := &Recorder{Options: o, Start: time.Now(), ops: map[string]*Total{}, steps: map[*Step]*Total{}, phases: map[string]*Total{}}
+	if !on.CompareAndSwap(nil, r) {
+		return nil
+	}
+	return r
+}
+
+// End switches the recorder off. What is under way then is not taken down. Doing so again
+// does nothing.
+func (r *Recorder) End() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if on.CompareAndSwap(r, nil) {
+		r.end = r.now()
+	}
+}
+
+// Elapsed is how long the recorder has been on, or was.
+func (r *Recorder) Elapsed() time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.end > 0 {
+		return r.end
+	}
+	return r.now()
+}
+
+func (r *Recorder) now() time.Duration { return time.Since(r.Start) }
+
+// event keeps an event; the lock is held.
+func (r *Recorder) event(e Event) {
+	switch {
+	case !r.Events || r.end > 0:
+	case len(r.events) == maxEvents:
+		r.lost++
+	default:
+		r.events = append(r.events, e)
+	}
+}
+
+func total[K comparable](m map[K]*Total, k K) *Total {
+	t := m[k]
+	if t == nil {
+		t = new(Total)
+		m[k] = t
+	}
+	return t
+}
+
+// A Call is one run of a plan.
+type Call struct {
+	r            *Recorder
+	name         string
+	track        int64
+	start        time.Duration
+	step         *Step
+	began        time.Duration
+	bytes, flops int64
+	memory       int64
+	steps        []Event
+	outer        *Call // around it on the same goroutine
+}
+
+// Begin begins a call of the operation, which takes so much memory.
+func (r *Recorder) Begin(name string, memory int64) *Call {
+	c := &Call{r: r, name: name, memory: memory}
+	if r.Events || r.Labels {
+		c.track = goroutine()
+		if o, ok := r.current.Load(c.track); ok {
+			c.outer = o.(*Call)
+		}
+		r.current.Store(c.track, c)
+	}
+	c.start = r.now()
+	return c
+}
+
+// Took adds memory that the call takes.
+func (c *Call) Took(bytes int) { c.memory += int64(bytes) }
+
+// Step begins a step of the call, which ends the one before.
+func (c *Call) Step(s *Step) {
+	now := c.r.now()
+	c.finish(now)
+	c.step, c.began = s, now
+	if c.r.Labels {
+		pprof.SetGoroutineLabels(s.labelled(c.name))
+	}
+}
+
+// finish ends the step in hand.
+func (c *Call) finish(now time.Duration) {
+	s := c.step
+	if s == nil {
+		return
+	}
+	c.bytes += s.Bytes
+	c.flops += s.Flops
+	c.r.mu.Lock()
+	total(c.r.steps, s).add(now-c.began, s.Bytes, s.Flops)
+	c.r.event(Event{Kind: Run, Name: s.Name, Track: c.track, Start: c.began, Time: now - c.began, Value: s.Bytes, More: s.Flops})
+	c.r.mu.Unlock()
+	c.step = nil
+}
+
+// End ends the call.
+func (c *Call) End() {
+	r := c.r
+	now := r.now()
+	c.finish(now)
+	if c.track != 0 {
+		if c.outer != nil {
+			r.current.Store(c.track, c.outer)
+		} else {
+			r.current.Delete(c.track)
+		}
+	}
+	if r.Labels {
+		back := context.Background()
+		if c.outer != nil && c.outer.step != nil {
+			back = c.outer.step.labelled(c.outer.name)
+		}
+		pprof.SetGoroutineLabels(back)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t := total(r.ops, c.name)
+	t.add(now-c.start, c.bytes, c.flops)
+	t.Memory += c.memory
+	t.Peak = max(t.Peak, r.live.Load())
+	r.event(Event{Kind: Op, Name: c.name, Track: c.track, Start: c.start, Time: now - c.start, Value: c.memory})
+}
+
+// labelled is the labels of pprof while the step runs as part of an operation.
+func (s *Step) labelled(op string) context.Context {
+	if c, ok := s.labels.Load(op); ok {
+		return c.(context.Context)
+	}
+	c := pprof.WithLabels(context.Background(), pprof.Labels("op", op, "kernel", s.Name))
+	s.labels.Store(op, c)
+	return c
+}
+
+// A Share is what workers do of the step that a goroutine is at.
+type Share struct {
+	r    *Recorder
+	name string
+	step *Step
+}
+
+// Share returns what workers are to take down that help the calling goroutine, nil for
+// nothing.
+func (r *Recorder) Share() *Share {
+	if !r.Events && !r.Labels {
+		return nil
+	}
+	s := &Share{r: r}
+	if c, ok := r.current.Load(goroutine()); ok {
+		c := c.(*Call)
+		s.name, s.step = c.name, c.step
+	}
+	return s
+}
+
+// Begin begins the share of a worker, and returns what ends it.
+func (s *Share) Begin(worker int) (end func()) {
+	name := "work"
+	if s.step != nil {
+		name = s.step.Name
+		if s.r.Labels {
+			pprof.SetGoroutineLabels(s.step.labelled(s.name))
+		}
+	}
+	start := s.r.now()
+	return func() {
+		now := s.r.now()
+		if s.r.Labels {
+			pprof.SetGoroutineLabels(context.Background())
+		}
+		s.r.mu.Lock()
+		defer s.r.mu.Unlock()
+		s.r.event(Event{Kind: Work, Name: name, Track: int64(worker), Start: start, Time: now - start})
+	}
+}
+
+// nothing ends what was not begun.
+func nothing() {}
+
+// InPhase begins a phase of compilation and returns what ends it.
+func InPhase(name string) (end func()) {
+	r := On()
+	if r == nil {
+		return nothing
+	}
+	return r.span(Phase, name)
+}
+
+// InRegion begins a region that the user names, and returns what ends it.
+func (r *Recorder) InRegion(name string) (end func()) { return r.span(Region, name) }
+
+func (r *Recorder) span(kind Kind, name string) func() {
+	track := int64(0)
+	if r.Events {
+		track = goroutine()
+	}
+	start := r.now()
+	return func() {
+		now := r.now()
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if kind == Phase {
+			total(r.phases, name).add(now-start, 0, 0)
+		}
+		r.event(Event{Kind: kind, Name: name, Track: track, Start: start, Time: now - start})
+	}
+}
+
+// Add adds to a phase what was measured elsewhere: so many applications that took so long.
+func (r *Recorder) Add(phase string, calls int64, d time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t := total(r.phases, phase)
+	t.Calls += calls
+	t.Time += d
+}
+
+// Mapped takes down that memory was asked of the system, from start on.
+func (r *Recorder) Mapped(start time.Time, bytes int64) {
+	at, now := start.Sub(r.Start), r.now()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	total(r.phases, mapping).add(now-at, bytes, 0)
+	r.event(Event{Kind: Map, Name: mapping, Start: max(at, 0), Time: now - max(at, 0), Value: bytes})
+}
+
+const mapping = "memory from the system"
+
+// Memory takes down how many bytes are in use and reserved.
+func (r *Recorder) Memory(live, reserved int64) {
+	r.live.Store(live)
+	for {
+		p := r.peak.Load()
+		if live <= p || r.peak.CompareAndSwap(p, live) {
+			break
+		}
+	}
+	if !r.Events {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.event(Event{Kind: Memory, Name: "memory", Start: r.now(), Value: live, More: reserved})
+}
+
+// Peak is the most memory that was in use, as far as it comes from the pool.
+func (r *Recorder) Peak() int64 { return r.peak.Load() }
+
+// Snapshot returns what was taken down so far. The events are not copied: they are only
+// added to.
+func (r *Recorder) Snapshot() (ops map[string]Total, steps map[*Step]Total, phases map[string]Total, events []Event, lost int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return copied(r.ops), copied(r.steps), copied(r.phases), r.events[:len(r.events):len(r.events)], r.lost
+}
+
+func copied[K comparable](m map[K]*Total) map[K]Total {
+	out := make(map[K]Total, len(m))
+	for k, t := range m {
+		out[k] = *t
+	}
+	return out
+}
+
+// goroutine is the number of the calling goroutine, which Go tells in the first line of a
+// stack trace alone.
+func goroutine() int64 {
+	var buf [64]byte
+	s := bytes.TrimPrefix(buf[:runtime.Stack(buf[:], false)], []byte("goroutine "))
+	if i := bytes.IndexByte(s, ' '); i > 0 {
+		n, _ := strconv.ParseInt(string(s[:i]), 10, 64)
+		return n
+	}
+	return 0
+}

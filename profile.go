@@ -1,0 +1,327 @@
+package weft
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"weft/internal/array"
+	"weft/internal/profile"
+)
+
+// ProfileOpts are the options of [StartProfile]. The zero value counts and times, which takes
+// some tenths of a microsecond an operation.
+type ProfileOpts struct {
+	// Trace keeps what happens, for [Profile.WriteTrace]: some microseconds an operation
+	// more, and 100 bytes an event, of which about a million are kept.
+	Trace bool
+	// Labels sets the labels "op" and "kernel" of package runtime/pprof on the goroutines
+	// that compute, so that Go's CPU profile tells kernels apart, which have no Go
+	// functions: go tool pprof -tags shows them, -tagfocus selects. Labels that a goroutine
+	// has of its own are lost where it computes.
+	Labels bool
+}
+
+// A Profile says where the time and the memory of operations go: eager ones, backward
+// passes, formulas, kernels, optimizers and compiled functions. Go has no state of a
+// goroutine's own, so a profile is of the whole process, as that of package runtime/pprof
+// is, and one runs at a time. Its methods may be called from any goroutine, also while it
+// runs.
+type Profile struct{ r *profile.Recorder }
+
+// StartProfile starts a profile, which runs until [Profile.Stop]. It panics if another one
+// runs.
+func StartProfile(o ProfileOpts) *Profile {
+	r := profile.Begin(profile.Options{Events: o.Trace, Labels: o.Labels})
+	if r == nil {
+		array.Failf("profile", "", "another profile runs: there is one at a time in a process (Profile.Stop ends it)")
+	}
+	return &Profile{r}
+}
+
+func (p *Profile) notNil() {
+	if p == nil || p.r == nil {
+		array.Failf("profile", "", "the profile is nil or the zero Profile (StartProfile makes one)")
+	}
+}
+
+// Stop ends the profile, whose results stay. To stop it again does nothing.
+func (p *Profile) Stop() {
+	p.notNil()
+	p.r.End()
+}
+
+// Region names what the goroutine does until end is called, such as an iteration: a span of
+// the trace around the operations in it.
+//
+//	end := p.Region("iteration 1")
+//	train()
+//	end()
+func (p *Profile) Region(name string) (end func()) {
+	p.notNil()
+	return p.r.InRegion(name)
+}
+
+// A ProfileRow is what the calls of one operation, kernel or phase add up to.
+type ProfileRow struct {
+	Name  string
+	Shape string // of a kernel, the extents that it runs over
+	Calls int64
+	Time  time.Duration
+	Share float64 // of the time of all rows
+	Bytes int64   // read and written
+	Flops int64   // arithmetic operations, a function such as exp counted as one
+	// Memory is how many bytes calls of an operation took for results and temporaries, Peak the
+	// most that was in use at the end of one.
+	Memory, Peak int64
+}
+
+// Mean is the time of a call.
+func (r ProfileRow) Mean() time.Duration { return r.Time / time.Duration(max(r.Calls, 1)) }
+
+// GBps is how many GB a second the calls read and wrote.
+func (r ProfileRow) GBps() float64 { return float64(r.Bytes) / float64(max(r.Time, 1)) }
+
+// GFLOPS is how many billion arithmetic operations a second the calls did.
+func (r ProfileRow) GFLOPS() float64 { return float64(r.Flops) / float64(max(r.Time, 1)) }
+
+func row(name string, t profile.Total) ProfileRow {
+	return ProfileRow{Name: name, Calls: t.Calls, Time: t.Time, Bytes: t.Bytes, Flops: t.Flops, Memory: t.Memory, Peak: t.Peak}
+}
+
+// ranked gives rows their shares, the greatest first.
+func ranked(rows []ProfileRow) []ProfileRow {
+	sum := time.Duration(0)
+	for _, r := range rows {
+		sum += r.Time
+	}
+	for i := range rows {
+		rows[i].Share = float64(rows[i].Time) / float64(max(sum, 1))
+	}
+	slices.SortFunc(rows, func(a, b ProfileRow) int {
+		return cmp.Or(-cmp.Compare(a.Time, b.Time), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Shape, b.Shape))
+	})
+	return rows
+}
+
+func rowsOf(m map[string]profile.Total) []ProfileRow {
+	var rows []ProfileRow
+	for name, t := range m {
+		rows = append(rows, row(name, t))
+	}
+	return ranked(rows)
+}
+
+// Operations returns a row an operation, under the names that errors have for them;
+// gradients are "matmul backward" and so on. The time is that of the call, from
+// taking memory for the result to its last element.
+func (p *Profile) Operations() []ProfileRow {
+	p.notNil()
+	ops, _, _, _, _ := p.r.Snapshot()
+	return rowsOf(ops)
+}
+
+// Kernels returns a row for each kernel and shape that it ran over. A fused kernel's name says
+// which operations are in it; what is computed by a routine has the routine's name.
+func (p *Profile) Kernels() []ProfileRow {
+	p.notNil()
+	_, steps, _, _, _ := p.r.Snapshot()
+	return kernelRows(steps)
+}
+
+func kernelRows(steps map[*profile.Step]profile.Total) []ProfileRow {
+	type key struct{ name, shape string }
+	sums := map[key]ProfileRow{}
+	for s, t := range steps {
+		k := key{s.Name, s.Shape}
+		r, u := row(s.Name, t), sums[k]
+		r.Shape = s.Shape
+		r.Calls, r.Time, r.Bytes, r.Flops = r.Calls+u.Calls, r.Time+u.Time, r.Bytes+u.Bytes, r.Flops+u.Flops
+		sums[k] = r
+	}
+	var rows []ProfileRow
+	for _, r := range sums {
+		rows = append(rows, r)
+	}
+	return ranked(rows)
+}
+
+// Phases returns a row for each phase of what comes before an operation first runs: finding
+// types and shapes, planning, compiling kernels, asking the system for memory.
+func (p *Profile) Phases() []ProfileRow {
+	p.notNil()
+	_, _, phases, _, _ := p.r.Snapshot()
+	return rowsOf(phases)
+}
+
+// Elapsed is how long the profile has run.
+func (p *Profile) Elapsed() time.Duration {
+	p.notNil()
+	return p.r.Elapsed()
+}
+
+// Peak is the most memory in bytes that arrays had in use, as far as the profile saw it
+// change. Arrays of at most 1 KB are not counted.
+func (p *Profile) Peak() int64 {
+	p.notNil()
+	return p.r.Peak()
+}
+
+// WriteTrace writes what happened in the Trace Event Format, which https://ui.perfetto.dev
+// and chrome://tracing show: what each goroutine calls, what it and the workers compute,
+// memory over time and where it was asked of the system. The profile must have
+// [ProfileOpts.Trace].
+func (p *Profile) WriteTrace(w io.Writer) error {
+	p.notNil()
+	if !p.r.Events {
+		return &Error{Kind: array.Misuse, Op: "profile", Msg: "has no trace: start it with ProfileOpts{Trace: true}"}
+	}
+	_, _, _, events, lost := p.r.Snapshot()
+	return profile.WriteTrace(w, events, lost)
+}
+
+// shown is how many rows of a table String shows.
+const shown = 20
+
+// String shows the profile as tables: operations, kernels, phases, and tips.
+func (p *Profile) String() string {
+	if p == nil || p.r == nil {
+		return "no profile"
+	}
+	ops, kernels := p.Operations(), p.Kernels()
+	inside := time.Duration(0)
+	for _, r := range ops {
+		inside += r.Time
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "profile of %v: %v in operations, at most %s of arrays in use\n", rounded(p.Elapsed()), rounded(inside), size(p.Peak()))
+	table(&b, "operations", ops, true)
+	table(&b, "kernels", kernels, false)
+	table(&b, "before the first run", p.Phases(), false)
+	for i, tip := range p.Tips() {
+		if i == 0 {
+			b.WriteString("\ntips\n")
+		}
+		fmt.Fprintf(&b, "  - %s\n", tip)
+	}
+	return b.String()
+}
+
+func table(b *strings.Builder, title string, rows []ProfileRow, memory bool) {
+	if len(rows) == 0 {
+		return
+	}
+	b.WriteByte('\n')
+	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', tabwriter.AlignRight)
+	head := "calls\ttime\tshare\ta call\tGB/s\tGFLOP/s\t"
+	if memory {
+		head += "memory\tpeak\t"
+	}
+	fmt.Fprintf(w, "%s  %s\n", head, title)
+	for i, r := range rows {
+		if i == shown {
+			fmt.Fprintf(w, "\t\t\t\t\t\t%s  and %d more\n", strings.Repeat("\t", strings.Count(head, "\t")-6), len(rows)-shown)
+			break
+		}
+		fmt.Fprintf(w, "%d\t%v\t%.1f%%\t%v\t%s\t%s\t", r.Calls, rounded(r.Time), 100*r.Share, rounded(r.Mean()), rate(r.GBps()), rate(r.GFLOPS()))
+		if memory {
+			fmt.Fprintf(w, "%s\t%s\t", size(r.Memory), size(r.Peak))
+		}
+		fmt.Fprintf(w, "  %s\n", strings.TrimSpace(r.Name+" "+r.Shape))
+	}
+	w.Flush()
+}
+
+// rounded has three digits.
+func rounded(d time.Duration) time.Duration {
+	unit := time.Duration(1)
+	for d/unit >= 1000 {
+		unit *= 10
+	}
+	return d.Round(unit)
+}
+
+func rate(x float64) string {
+	if x == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.3g", x)
+}
+
+func size(n int64) string {
+	switch {
+	case n == 0:
+		return "-"
+	case n < 1<<20:
+		return fmt.Sprintf("%.3g KiB", float64(n)/(1<<10))
+	}
+	return fmt.Sprintf("%.3g MiB", float64(n)/(1<<20))
+}
+
+// Where tips begin: shares of the time, and the time of a call that is short.
+const (
+	tipShare   = 0.05
+	tipDouble  = 0.2
+	shortCall  = 5 * time.Microsecond
+	shortCalls = 100
+)
+
+// Tips returns what would make the program faster, each with the figures that say so; none if
+// nothing stands out.
+func (p *Profile) Tips() []string {
+	p.notNil()
+	ops, steps, phases, events, lost := p.r.Snapshot()
+	var tips []string
+	tip := func(format string, args ...any) { tips = append(tips, fmt.Sprintf(format, args...)) }
+	var all, double, crossing, interpreted profile.Total
+	for s, t := range steps {
+		for _, c := range []struct {
+			is bool
+			to *profile.Total
+		}{{true, &all}, {s.Double, &double}, {s.Crossing, &crossing}, {s.Interpreted, &interpreted}} {
+			if c.is {
+				c.to.Calls += t.Calls
+				c.to.Time += t.Time
+			}
+		}
+	}
+	share := func(t profile.Total) float64 { return float64(t.Time) / float64(max(all.Time, 1)) }
+	if interpreted.Calls > 0 {
+		tip("%d kernels ran in the interpreter, %.0f%% of the time: `weft info` says which instruction sets there are, and WEFT_JIT may switch them off", interpreted.Calls, 100*share(interpreted))
+	}
+	if share(double) > tipDouble {
+		tip("%.0f%% of the time goes to kernels with float64: float32 takes half the memory and half the instructions; To(Float32) converts, and 0-d tensors and Go numbers do not widen", 100*share(double))
+	}
+	if share(crossing) > tipShare {
+		tip("%.0f%% of the time goes to %d copies of transposed arrays: an operand in the order in which it is read (Clone it once, or build it so) needs none", 100*share(crossing), crossing.Calls)
+	}
+	short, calls := int64(0), int64(0)
+	for _, t := range ops {
+		calls += t.Calls
+		if t.Time/time.Duration(t.Calls) < shortCall {
+			short += t.Calls
+		}
+	}
+	if short >= shortCalls && 2*short > calls {
+		tip("%d of %d operations take less than %v a call, of which much is the call itself: a formula (Expr) or a kernel (package kernel) makes one call of several", short, calls, shortCall)
+	}
+	elapsed := p.r.Elapsed()
+	if t := phases["plan"].Time + phases["kernels"].Time; float64(t) > tipDouble*float64(elapsed) {
+		tip("%v of %v went to planning and compiling: each shape is planned once, so leave first iterations out of a profile, and keep shapes the same", rounded(t), rounded(elapsed))
+	}
+	if t := phases["memory from the system"]; t.Time > time.Duration(tipShare*float64(elapsed)) {
+		tip("%v of %v went to %d requests of memory from the system: a Scope around an iteration gives its memory back for the next", rounded(t.Time), rounded(elapsed), t.Calls)
+	}
+	if runtime.GOMAXPROCS(0) == 1 && runtime.NumCPU() > 1 {
+		tip("GOMAXPROCS is 1 on %d processors: kernels use one", runtime.NumCPU())
+	}
+	if lost > 0 {
+		tip("the trace ends after %d events, %d more are not in it", len(events), lost)
+	}
+	return tips
+}

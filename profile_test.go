@@ -1,0 +1,515 @@
+package weft
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"runtime"
+	rpprof "runtime/pprof"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"weft/internal/jit"
+	"weft/internal/par"
+)
+
+// profiled runs f under a profile.
+func profiled(t *testing.T, o ProfileOpts, f func(p *Profile)) *Profile {
+	t.Helper()
+	p := StartProfile(o)
+	defer p.Stop()
+	f(p)
+	return p
+}
+
+func find(t *testing.T, rows []ProfileRow, name string) ProfileRow {
+	t.Helper()
+	i := slices.IndexFunc(rows, func(r ProfileRow) bool { return r.Name == name })
+	if i < 0 {
+		t.Fatalf("no row %q in %v", name, rows)
+	}
+	return rows[i]
+}
+
+// Calls, bytes and arithmetic are what the operations are by their definition.
+func TestProfileCounts(t *testing.T) {
+	x, y := Ones(300, 200), Ones(200, 100).RequireGrad()
+	loss := func() *Tensor { return x.MatMul(y).Add(1).Mul(2).Sum() }
+	loss().Backward()
+	p := profiled(t, ProfileOpts{}, func(*Profile) {
+		for range 3 {
+			loss().Backward()
+		}
+		Expr("exp(x)*x + 1", Vars{"x": x})
+	})
+	ops, kernels := p.Operations(), p.Kernels()
+	m := find(t, ops, "matmul")
+	if m.Calls != 3 || m.Flops != 3*2*300*200*100 || m.Bytes != 3*4*(300*200+200*100+300*100) || m.Memory != 3*4*300*100 {
+		t.Errorf("matmul: %+v", m)
+	}
+	if b := find(t, ops, "matmul backward"); b.Calls != 3 || b.Flops != m.Flops {
+		t.Errorf("matmul backward: %+v", b)
+	}
+	if a := find(t, ops, "mul"); a.Calls != 3 || a.Flops != 3*300*100 || a.Bytes != 3*2*4*300*100 {
+		t.Errorf("mul: %+v", a)
+	}
+	if e := find(t, kernels, "point exp+mul+add"); e.Calls != 1 || e.Flops != 3*300*200 || e.Bytes != 2*4*300*200 || e.Shape != "[60000]" {
+		t.Errorf("the formula: %+v", e)
+	}
+	if f := find(t, ops, "expr"); f.Calls != 1 {
+		t.Errorf("expr: %+v", f)
+	}
+	sum, shares := time.Duration(0), 0.0
+	for i, r := range ops {
+		sum, shares = sum+r.Time, shares+r.Share
+		if r.Time <= 0 || i > 0 && r.Time > ops[i-1].Time || r.Mean() != r.Time/time.Duration(r.Calls) {
+			t.Errorf("row %d: %+v", i, r)
+		}
+	}
+	if sum > p.Elapsed() || math.Abs(shares-1) > 1e-9 {
+		t.Errorf("%v in operations, %v in all; shares add up to %v", sum, p.Elapsed(), shares)
+	}
+	if g := m.GFLOPS(); math.Abs(g-float64(m.Flops)/float64(m.Time)) > 1e-9*g {
+		t.Errorf("%v GFLOP/s", g)
+	}
+	// What happens after Stop is not in it.
+	x.MatMul(x.T())
+	if got := find(t, p.Operations(), "matmul"); got != m {
+		t.Errorf("after Stop: %+v, before: %+v", got, m)
+	}
+}
+
+func TestProfilePeak(t *testing.T) {
+	const n = 1 << 20
+	p := profiled(t, ProfileOpts{}, func(*Profile) {
+		s := NewScope()
+		x := s.Track(Ones(n))
+		a := x.Add(1)
+		b := a.Add(1)
+		for _, t := range []*Tensor{x, a, b} {
+			keepAlive(t)
+		}
+		s.Close()
+	})
+	if low := int64(3 * 4 * n); p.Peak() < low || p.Peak() > low+64<<20 {
+		t.Errorf("a peak of %d bytes, there are %d at least", p.Peak(), low)
+	}
+	if m := find(t, p.Operations(), "add"); m.Memory != 2*4*n || m.Peak < 2*4*n {
+		t.Errorf("add: %+v", m)
+	}
+}
+
+// One profile runs at a time; a zero one is refused.
+func TestProfileMisuse(t *testing.T) {
+	p := StartProfile(ProfileOpts{})
+	for name, f := range map[string]func(){
+		"second": func() { StartProfile(ProfileOpts{}) },
+		"zero":   func() { (&Profile{}).Stop() },
+		"nil":    func() { (*Profile)(nil).Tips() },
+	} {
+		var e *Error
+		if err := Try(f); !errors.As(err, &e) || e.Op != "profile" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := p.WriteTrace(io.Discard); err == nil {
+		t.Error("a trace of a profile without one")
+	}
+	p.Stop()
+	p.Stop()
+	StartProfile(ProfileOpts{}).Stop()
+	if s := (*Profile)(nil).String(); s != "no profile" {
+		t.Error(s)
+	}
+}
+
+// Each tip is given where its cause is, and nothing is said of a program without one.
+func TestProfileTips(t *testing.T) {
+	small := Ones(4)
+	square := noise(3, 1, 512, 512)
+	double := Ones(1 << 20).To(Float64)
+	big := Ones(1 << 20)
+	for _, c := range []struct {
+		name, want string
+		f          func()
+	}{
+		{"float64", "float64", func() { double.Exp() }},
+		{"transposed", "transposed", func() { square.T().Clone() }},
+		{"short", "less than", func() {
+			for range 2 * shortCalls {
+				small.Add(1)
+			}
+		}},
+		{"compilation", "planning and compiling", func() { Ones(3, 5, 7).Add(Ones(5, 1)).Sin().Sum(1).Cos() }},
+		{"none", "", func() {
+			s := NewScope()
+			s.Track(big).Exp()
+			s.Close()
+		}},
+	} {
+		if c.name != "compilation" {
+			c.f()
+		}
+		tips := profiled(t, ProfileOpts{}, func(*Profile) { c.f() }).Tips()
+		tips = slices.DeleteFunc(tips, func(s string) bool {
+			return strings.Contains(s, "interpreter") || strings.Contains(s, "GOMAXPROCS") || c.name != "short" && strings.Contains(s, "from the system")
+		})
+		if c.want == "" && len(tips) > 0 || c.want != "" && !slices.ContainsFunc(tips, func(s string) bool { return strings.Contains(s, c.want) }) {
+			t.Errorf("%s: %q", c.name, tips)
+		}
+	}
+	interpreted := slices.ContainsFunc(profiled(t, ProfileOpts{}, func(*Profile) { big.Exp() }).Tips(), func(s string) bool { return strings.Contains(s, "interpreter") })
+	if interpreted != (jit.Chosen().ISA == jit.Portable) {
+		t.Errorf("the interpreter is told of: %v", interpreted)
+	}
+}
+
+// A chromeEvent is an event of the Trace Event Format as its document describes it.
+type chromeEvent struct {
+	Name string
+	Ph   string
+	Cat  string
+	Ts   *float64
+	Dur  *float64
+	Pid  *int
+	Tid  *int64
+	ID   any
+	Args map[string]any
+}
+
+// readTrace reads a trace and holds it to the format: complete events have a duration and
+// nest on their track, asynchronous ones begin and end under one id, counters are numbers,
+// every track has a name.
+func readTrace(t *testing.T, p *Profile) []chromeEvent {
+	t.Helper()
+	var b bytes.Buffer
+	if err := p.WriteTrace(&b); err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		TraceEvents     []chromeEvent
+		DisplayTimeUnit string
+	}
+	d := json.NewDecoder(bytes.NewReader(b.Bytes()))
+	if err := d.Decode(&file); err != nil {
+		t.Fatalf("%v in\n%.2000s", err, &b)
+	}
+	if file.DisplayTimeUnit != "ns" && file.DisplayTimeUnit != "ms" {
+		t.Errorf("displayTimeUnit %q", file.DisplayTimeUnit)
+	}
+	type track struct {
+		pid int
+		tid int64
+	}
+	named, used := map[track]bool{}, map[track]bool{}
+	open := map[track][]float64{} // ends of the spans around
+	async := map[string]float64{}
+	for _, e := range file.TraceEvents {
+		if e.Name == "" || e.Pid == nil || e.Tid == nil || *e.Tid > math.MaxInt32 || e.Ts == nil || *e.Ts < 0 {
+			t.Fatalf("an event lacks a name, pid, tid or time: %+v", e)
+		}
+		at := track{*e.Pid, *e.Tid}
+		switch e.Ph {
+		case "M":
+			if e.Name == "thread_name" {
+				named[at] = true
+			}
+			if _, ok := e.Args["name"].(string); !ok && strings.HasSuffix(e.Name, "_name") {
+				t.Errorf("metadata without a name: %+v", e)
+			}
+		case "X":
+			used[at] = true
+			if e.Dur == nil || *e.Dur < 0 {
+				t.Fatalf("a complete event without duration: %+v", e)
+			}
+			const tick = 2e-3 // times have whole nanoseconds, as floats
+			ends := open[at]
+			for len(ends) > 0 && ends[len(ends)-1] <= *e.Ts+tick {
+				ends = ends[:len(ends)-1]
+			}
+			if end := *e.Ts + *e.Dur; len(ends) > 0 && end > ends[len(ends)-1]+tick {
+				t.Errorf("%s ends at %v, the span around it at %v", e.Name, end, ends[len(ends)-1])
+			} else {
+				open[at] = append(ends, end)
+			}
+		case "b", "e":
+			id := fmt.Sprint(*e.Pid, e.Cat, e.ID, e.Name)
+			begun, ok := async[id]
+			if ok == (e.Ph == "b") || ok && *e.Ts < begun {
+				t.Errorf("begin and end of %s do not match", id)
+			}
+			async[id] = *e.Ts
+			if e.Ph == "e" {
+				delete(async, id)
+			}
+		case "C":
+			if len(e.Args) == 0 {
+				t.Errorf("a counter without values: %+v", e)
+			}
+			for k, v := range e.Args {
+				if f, ok := v.(float64); !ok || f < 0 {
+					t.Errorf("counter %s is %v", k, v)
+				}
+			}
+		default:
+			t.Errorf("an event of phase %q", e.Ph)
+		}
+	}
+	if len(async) > 0 {
+		t.Errorf("spans that do not end: %v", async)
+	}
+	for at := range used {
+		if !named[at] {
+			t.Errorf("track %v has no name", at)
+		}
+	}
+	return file.TraceEvents
+}
+
+func named(events []chromeEvent, phase, name string) (list []chromeEvent) {
+	for _, e := range events {
+		if e.Ph == phase && e.Name == name {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// The trace shows what figure 1 of PyTorch's paper does: the host's calls on one track,
+// and on others what computes for them, the workers beside.
+func TestTraceOfThreads(t *testing.T) {
+	defer par.SetThreads(par.SetThreads(3))
+	x := noise(1, 1, 1<<21)
+	x.Exp()
+	p := profiled(t, ProfileOpts{Trace: true}, func(p *Profile) {
+		defer p.Region("training")()
+		for range 5 {
+			x.Exp()
+		}
+	})
+	events := readTrace(t, p)
+	calls, kernels := named(events, "X", "exp"), named(events, "X", "point exp")
+	if len(calls) != 5 || len(named(events, "X", "training")) != 1 {
+		t.Fatalf("%d calls", len(calls))
+	}
+	// On the device's side: the caller's track has each kernel once, and inside its time
+	// there is work of the workers.
+	tracks := map[int64]int{}
+	for _, e := range kernels {
+		tracks[*e.Tid]++
+		if *e.Pid == *calls[0].Pid {
+			t.Errorf("a kernel is on the host's track: %+v", e)
+		}
+		inside := slices.ContainsFunc(calls, func(c chromeEvent) bool {
+			return *c.Ts <= *e.Ts+1e-3 && *e.Ts+*e.Dur <= *c.Ts+*c.Dur+1e-3
+		})
+		if !inside {
+			t.Errorf("a kernel at %v outside all calls", *e.Ts)
+		}
+	}
+	if len(tracks) < 2 || tracks[*calls[0].Tid] != 5 {
+		t.Errorf("kernels by track: %v", tracks)
+	}
+}
+
+// The trace shows what figure 2 of PyTorch's paper does: the first iteration asks the system
+// for memory, later ones take what it gave back.
+func TestTraceOfMemory(t *testing.T) {
+	const n = 3<<20 + 12345 // a size that no other test takes
+	x := Ones(n)
+	iteration := func(p *Profile, name string) {
+		defer p.Region(name)()
+		s := NewScope()
+		defer s.Close()
+		y := s.Track(x)
+		for range 4 {
+			y = y.Add(1)
+		}
+	}
+	p := profiled(t, ProfileOpts{Trace: true}, func(p *Profile) {
+		for i := range 3 {
+			iteration(p, fmt.Sprint("iteration ", i))
+		}
+	})
+	events := readTrace(t, p)
+	var asked [3]int
+	for i := range asked {
+		it := named(events, "X", fmt.Sprint("iteration ", i))
+		if len(it) != 1 {
+			t.Fatalf("iteration %d: %v", i, it)
+		}
+		for _, e := range named(events, "b", "memory from the system") {
+			if *e.Ts >= *it[0].Ts && *e.Ts < *it[0].Ts+*it[0].Dur && e.Args["bytes"].(float64) >= 4*n {
+				asked[i]++
+			}
+		}
+	}
+	if asked[0] == 0 || asked[1]+asked[2] > 0 {
+		t.Errorf("memory was asked of the system %v times in the iterations", asked)
+	}
+	most := 0.0
+	for _, e := range named(events, "C", "bytes") {
+		most = max(most, e.Args["in use"].(float64))
+	}
+	if most < 5*4*n || int64(most) != p.Peak() {
+		t.Errorf("the counter goes up to %v, the peak is %d", most, p.Peak())
+	}
+}
+
+// Traces from several goroutines at once are well-formed, and each has its track.
+func TestTraceOfGoroutines(t *testing.T) {
+	p := profiled(t, ProfileOpts{Trace: true, Labels: true}, func(*Profile) {
+		done := make(chan bool)
+		for range 4 {
+			go func() {
+				x := noise(2, 1, 300, 300).RequireGrad()
+				for range 5 {
+					x.MatMul(x).Tanh().Sum().Backward()
+				}
+				done <- true
+			}()
+		}
+		for range 4 {
+			<-done
+		}
+	})
+	tracks := map[int64]bool{}
+	for _, e := range named(readTrace(t, p), "X", "matmul") {
+		tracks[*e.Tid] = true
+	}
+	if len(tracks) != 4 {
+		t.Errorf("calls of 4 goroutines are on %d tracks", len(tracks))
+	}
+}
+
+// labels returns how many samples of a CPU profile have each value of a label, read from the
+// protocol buffer by hand: https://github.com/google/pprof/blob/main/proto/profile.proto.
+func labels(t *testing.T, file []byte, label string) map[string]int {
+	t.Helper()
+	z, err := gzip.NewReader(bytes.NewReader(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	varint := func(b []byte) (uint64, []byte) {
+		x := uint64(0)
+		for i, c := range b {
+			x |= uint64(c&0x7f) << (7 * i)
+			if c < 0x80 {
+				return x, b[i+1:]
+			}
+		}
+		t.Fatal("the profile ends in a number")
+		return 0, nil
+	}
+	fields := func(b []byte, f func(number uint64, value uint64, bytes []byte)) {
+		for len(b) > 0 {
+			var key, v uint64
+			key, b = varint(b)
+			switch key & 7 {
+			case 0:
+				v, b = varint(b)
+				f(key>>3, v, nil)
+			case 2:
+				v, b = varint(b)
+				f(key>>3, 0, b[:v])
+				b = b[v:]
+			default:
+				t.Fatalf("a field of wire type %d", key&7)
+			}
+		}
+	}
+	var text []string
+	fields(raw, func(n, _ uint64, b []byte) {
+		if n == 6 { // string_table
+			text = append(text, string(b))
+		}
+	})
+	count := map[string]int{}
+	fields(raw, func(n, _ uint64, b []byte) {
+		if n != 2 { // sample
+			return
+		}
+		fields(b, func(n, _ uint64, b []byte) {
+			if n != 3 { // label
+				return
+			}
+			var key, str uint64
+			fields(b, func(n, v uint64, _ []byte) {
+				switch n {
+				case 1:
+					key = v
+				case 2:
+					str = v
+				}
+			})
+			if text[key] == label {
+				count[text[str]]++
+			}
+		})
+	})
+	return count
+}
+
+// Go's CPU profile tells kernels apart, those of workers too.
+func TestProfileLabels(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Go's profiler does not stop in machine code that is not Go's there")
+	}
+	x, y := noise(1, 1, 1<<18), noise(2, 1, 300, 300)
+	var file bytes.Buffer
+	if err := rpprof.StartCPUProfile(&file); err != nil {
+		t.Skip("a CPU profile of the test itself runs:", err)
+	}
+	profiled(t, ProfileOpts{Labels: true}, func(*Profile) {
+		for start := time.Now(); time.Since(start) < 2*time.Second; {
+			x.Sin().Release()
+			y.MatMul(y).Release()
+		}
+	})
+	rpprof.StopCPUProfile()
+	kernels, ops := labels(t, file.Bytes(), "kernel"), labels(t, file.Bytes(), "op")
+	for _, name := range []string{"point sin", "matmul2"} {
+		if kernels[name] == 0 {
+			t.Errorf("no sample has the kernel %q: %v", name, kernels)
+		}
+	}
+	if ops["sin"] == 0 || ops["matmul"] == 0 {
+		t.Errorf("samples by operation: %v", ops)
+	}
+}
+
+// Nothing is taken down, and nothing allocated for it, while no profile runs.
+func TestProfileCostsNothingWhenOff(t *testing.T) {
+	x := Ones(4)
+	x.Add(1)
+	before := testing.AllocsPerRun(100, func() { x.Add(1) })
+	StartProfile(ProfileOpts{Trace: true}).Stop()
+	if after := testing.AllocsPerRun(100, func() { x.Add(1) }); after != before {
+		t.Errorf("%v allocations, %v before", after, before)
+	}
+}
+
+func ExampleStartProfile() {
+	x := Ones(100, 100)
+	p := StartProfile(ProfileOpts{})
+	for range 3 {
+		x.MatMul(x).Tanh()
+	}
+	p.Stop()
+	for _, r := range p.Operations() {
+		if r.Name == "matmul" {
+			fmt.Println(r.Name, r.Calls, "calls,", r.Flops, "operations")
+		}
+	}
+	// Output: matmul 3 calls, 6000000 operations
+}
