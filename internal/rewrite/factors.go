@@ -1,0 +1,392 @@
+package rewrite
+
+import (
+	"slices"
+
+	"weft/internal/array"
+	"weft/internal/ir"
+	"weft/internal/op"
+)
+
+// Products and quotients as lists of factors. The gradient of log(1+exp(x)) is
+// dy/(1+exp(x))*exp(x), however the three are put together: what belongs together is found in
+// the list. Rules change a list, and what is left is multiplied in order of sizes.
+
+// A product is num[0]*num[1]*.../(den[0]*...), negative if neg is set.
+type product struct {
+	num, den []*ir.Node
+	neg      bool
+}
+
+// maxFactors is how many factors a product may have for rules to look at it.
+const maxFactors = 16
+
+// factors returns the factors of n, which the caller does not change, or false if there are
+// too many.
+func (c *Context) factors(n *ir.Node) (*product, bool) {
+	if c.factored != n {
+		c.factored = n
+		c.last.num, c.last.den, c.last.neg = c.last.num[:0], c.last.den[:0], false
+		c.last.add(n, false, 2*maxFactors)
+	}
+	return &c.last, len(c.last.num)+len(c.last.den) <= maxFactors
+}
+
+// add adds the factors of n, or of 1/n, looking at so many nodes at most; it returns how many
+// more it may look at.
+func (p *product) add(n *ir.Node, inverse bool, looks int) int {
+	if looks--; looks > 0 && n.DType.Float() {
+		switch x := n.Args; {
+		case n.Op == op.Mul:
+			return p.add(x[1], inverse, p.add(x[0], inverse, looks))
+		case n.Op == op.Div && !isSoftmax(n):
+			return p.add(x[1], !inverse, p.add(x[0], inverse, looks))
+		case n.Op == op.Reciprocal:
+			return p.add(x[0], !inverse, looks)
+		case n.Op == op.Square:
+			return p.add(x[0], inverse, p.add(x[0], inverse, looks))
+		case n.Op == op.Neg:
+			p.neg = !p.neg
+			return p.add(x[0], inverse, looks)
+		case n.Op == op.Expand && is(x[0], op.Mul, op.Div, op.Reciprocal, op.Square, op.Neg, op.Reshape):
+			return p.add(x[0], inverse, looks)
+		case n.Op == op.Reshape && is(x[0], op.Mul, op.Div, op.Reciprocal, op.Square, op.Neg) && sameButOnes(n.Shape, x[0].Shape) && !isSoftmax(x[0]):
+			return p.addShaped(n, inverse, looks)
+		}
+	}
+	if inverse {
+		p.den = append(p.den, n)
+	} else {
+		p.num = append(p.num, n)
+	}
+	return looks
+}
+
+// addShaped adds the factors of a product in another shape, each in that shape.
+func (p *product) addShaped(n *ir.Node, inverse bool, looks int) int {
+	var inner product
+	x := n.Args[0]
+	looks = inner.add(x, inverse, looks)
+	shaped := func(list []*ir.Node) ([]*ir.Node, bool) {
+		out := make([]*ir.Node, len(list))
+		for i, f := range list {
+			switch f = bare(f); {
+			case array.Equal(f.Shape, x.Shape):
+				out[i] = reshape(f, n.Shape)
+			case f.Size() == 1:
+				out[i] = reshape(f, nil)
+			default:
+				return nil, false
+			}
+		}
+		return out, true
+	}
+	num, ok := shaped(inner.num)
+	den, also := shaped(inner.den)
+	if !ok || !also {
+		num, den, inner.neg = []*ir.Node{n}, nil, false
+		if inverse {
+			num, den = nil, num
+		}
+	}
+	p.num, p.den, p.neg = append(p.num, num...), append(p.den, den...), p.neg != inner.neg
+	return looks
+}
+
+// clone is a copy that may be changed.
+func (p *product) clone() *product {
+	return &product{slices.Clone(p.num), slices.Clone(p.den), p.neg}
+}
+
+// without is a list without one element.
+func without(list []*ir.Node, i int) []*ir.Node { return slices.Delete(slices.Clone(list), i, i+1) }
+
+// node is the product in the place of n.
+func (p *product) node(n *ir.Node) *ir.Node {
+	bySize := func(a, b *ir.Node) int { return a.Size() - b.Size() }
+	num, den := slices.Clone(p.num), slices.Clone(p.den)
+	slices.SortStableFunc(num, bySize)
+	slices.SortStableFunc(den, bySize)
+	var r *ir.Node
+	for _, x := range num {
+		if r == nil {
+			r = x
+		} else {
+			r = apply(op.Mul, r, x)
+		}
+	}
+	for _, x := range den {
+		if r == nil {
+			r = apply(op.Reciprocal, x)
+		} else {
+			r = apply(op.Div, r, x)
+		}
+	}
+	if r == nil {
+		r = n.Graph.Number(1, n.DType, false)
+	}
+	if p.neg {
+		r = negative(r)
+	}
+	return as(r, n)
+}
+
+// factorRule is a rule on the factors of a product: f changes a copy of them and reports
+// whether it did.
+func factorRule(level Level, name, doc string, f func(c *Context, n *ir.Node, p *product) *product, roots ...*op.Def) *Rule {
+	if roots == nil {
+		roots = []*op.Def{op.Mul, op.Div}
+	}
+	return rule(Stabilise, level, name, doc, func(c *Context, n *ir.Node) *ir.Node {
+		if !n.DType.Float() {
+			return nil
+		}
+		p, ok := c.factors(n)
+		if !ok || len(p.num)+len(p.den) < 2 {
+			return nil
+		}
+		if q := f(c, n, p); q != nil {
+			return q.node(n)
+		}
+		return nil
+	}, roots...)
+}
+
+// sigmoidOf returns which factor is sigmoid(z), -1 for none.
+func sigmoidOf(list []*ir.Node, z func(x *ir.Node) bool) int {
+	return slices.IndexFunc(list, func(f *ir.Node) bool { return f.Op == op.Sigmoid && z(f.Args[0]) })
+}
+
+// depends reports that a factor is a function of z or -z, or computed from such by one step
+// more: if z is NaN it is.
+func depends(list []*ir.Node, z *ir.Node, but ...int) bool {
+	for i, f := range list {
+		if slices.Contains(but, i) {
+			continue
+		}
+		for _, a := range f.Args {
+			if a == z || isNegative(a, z) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+var factorRules = []*Rule{
+	stable("1 by 1+exp", "1/(1+exp(x)) -> sigmoid(-x)", func(c *Context, n *ir.Node) *ir.Node {
+		if x := ofOp(onePlus(n.Args[0]), op.Exp); x != nil {
+			return apply(op.Sigmoid, negative(x))
+		}
+		return nil
+	}, op.Reciprocal),
+	factorRule(Stable, "quotient by 1+exp", "y/(1+exp(x)) -> y*sigmoid(-x)", func(c *Context, n *ir.Node, p *product) *product {
+		for i, f := range p.den {
+			if x := ofOp(onePlus(f), op.Exp); x != nil {
+				q := p.clone()
+				q.den, q.num = without(p.den, i), append(q.num, apply(op.Sigmoid, negative(x)))
+				return q
+			}
+		}
+		return nil
+	}),
+	factorRule(Stable, "sigmoid times an exponential", "sigmoid(x)*exp(-x) -> sigmoid(-x), sigmoid(x)/exp(x) -> sigmoid(-x)", func(c *Context, n *ir.Node, p *product) *product {
+		for i, f := range p.num {
+			if f.Op != op.Exp {
+				continue
+			}
+			if k := sigmoidOf(p.num, func(x *ir.Node) bool { return isNegative(x, f.Args[0]) }); k >= 0 {
+				q := p.clone()
+				q.num[k] = apply(op.Sigmoid, f.Args[0])
+				q.num = without(q.num, i)
+				return q
+			}
+		}
+		for i, f := range p.den {
+			if f.Op != op.Exp {
+				continue
+			}
+			if k := sigmoidOf(p.num, func(x *ir.Node) bool { return x == f.Args[0] }); k >= 0 {
+				q := p.clone()
+				q.num[k], q.den = apply(op.Sigmoid, negative(f.Args[0])), without(p.den, i)
+				return q
+			}
+		}
+		return nil
+	}),
+	factorRule(Stable, "odds", "sigmoid(x)/sigmoid(-x) -> exp(x)", func(c *Context, n *ir.Node, p *product) *product {
+		for i, f := range p.den {
+			if f.Op != op.Sigmoid {
+				continue
+			}
+			if k := sigmoidOf(p.num, func(x *ir.Node) bool { return isNegative(x, f.Args[0]) }); k >= 0 {
+				q := p.clone()
+				q.num[k], q.den = apply(op.Exp, p.num[k].Args[0]), without(p.den, i)
+				return q
+			}
+		}
+		return nil
+	}),
+	factorRule(Stable, "positive by itself", "y*f(x)/f(x) -> y, f being exp, sigmoid or softmax and y another function of x", func(c *Context, n *ir.Node, p *product) *product {
+		for i, f := range p.den {
+			if !is(f, op.Exp, op.Sigmoid) && !isSoftmax(f) {
+				continue
+			}
+			k := slices.Index(p.num, f)
+			if k < 0 {
+				continue
+			}
+			if z := f.Args[0]; !isSoftmax(f) && !depends(p.num, z, k) && !depends(p.den, z, i) {
+				continue
+			}
+			q := p.clone()
+			q.num, q.den = without(p.num, k), without(p.den, i)
+			return q
+		}
+		return nil
+	}),
+	factorRule(Stable, "exponential by a sum of two", "exp(x)/(exp(x)+exp(y)) -> sigmoid(x-y)", func(c *Context, n *ir.Node, p *product) *product {
+		for i, f := range p.den {
+			if f.Op != op.Add || f.Args[0].Op != op.Exp || f.Args[1].Op != op.Exp {
+				continue
+			}
+			for j := range 2 {
+				if k := slices.Index(p.num, f.Args[j]); k >= 0 {
+					q := p.clone()
+					q.num[k], q.den = apply(op.Sigmoid, apply(op.Sub, f.Args[j].Args[0], f.Args[1-j].Args[0])), without(p.den, i)
+					return q
+				}
+			}
+		}
+		return nil
+	}),
+	factorRule(Stable, "softmax", "exp(x)/sum(exp(x)) -> exp(x-max(x))/sum(exp(x-max(x)))", func(c *Context, n *ir.Node, p *product) *product {
+		for i, f := range p.den {
+			s := kept(f)
+			if s == nil {
+				continue
+			}
+			e := root(s)
+			k := slices.Index(p.num, e)
+			if k < 0 || !fits(f, s, e.Shape) || len(p.num)+len(p.den) == 2 && isSoftmax(n) {
+				continue
+			}
+			q := p.clone()
+			q.num[k], q.den = softmaxOf(s, e.Args[0]), without(p.den, i)
+			return q
+		}
+		return nil
+	}),
+	stable("quotients by a sum of exponentials", "x/s-y/s -> (x-y)/s, s being a sum of exponentials: the gradient of their softmax", func(c *Context, n *ir.Node) *ir.Node {
+		if !n.DType.Float() {
+			return nil
+		}
+		p, ok := c.factors(n.Args[0])
+		if !ok || len(p.den) == 0 {
+			return nil
+		}
+		p = p.clone()
+		q, ok := c.factors(n.Args[1])
+		if !ok {
+			return nil
+		}
+		for i, f := range p.den {
+			k := slices.IndexFunc(q.den, func(g *ir.Node) bool { return unshaped(g) == unshaped(f) })
+			if s := kept(f); s == nil || k < 0 || !fits(f, s, root(s).Shape) || !fits(q.den[k], s, root(s).Shape) {
+				continue
+			}
+			q = q.clone()
+			p.den, q.den = without(p.den, i), without(q.den, k)
+			return as(apply(op.Div, apply(op.Of(n), p.node(n.Args[0]), q.node(n.Args[1])), f), n)
+		}
+		return nil
+	}, op.Add, op.Sub),
+	stable("sum of quotients by a sum of exponentials", "sum(x/s) -> sum(x)/s, s being a sum of exponentials over the same axes", func(c *Context, n *ir.Node) *ir.Node {
+		x := n.Args[0]
+		if !n.DType.Float() || span(group(n)).one(x.Shape) {
+			return nil
+		}
+		p, ok := c.factors(x)
+		if !ok {
+			return nil
+		}
+		for i, f := range p.den {
+			s := kept(f)
+			if s == nil || !fits(f, s, x.Shape) {
+				continue
+			}
+			if b := constantAlong(f, group(n), x.Shape); b != nil {
+				q := p.clone()
+				q.den = without(p.den, i)
+				return as(apply(op.Div, op.Apply(sum, n.Attrs, q.node(x)), b), n)
+			}
+		}
+		return nil
+	}, sum),
+	factorRule(Stable, "softmax times a difference", "y*(x/y-z) -> x-y*z, y being a softmax: the gradient of its logarithm", func(c *Context, n *ir.Node, p *product) *product {
+		if !slices.ContainsFunc(p.num, isSoftmax) {
+			return nil
+		}
+		p = p.clone()
+		for i, y := range p.num {
+			if !isSoftmax(y) {
+				continue
+			}
+			for k, d := range p.num {
+				if !is(d, op.Add, op.Sub) {
+					continue
+				}
+				in, ok := c.factors(d.Args[0])
+				at := slices.Index(in.den, y)
+				if !ok || at < 0 {
+					continue
+				}
+				x := in.clone()
+				x.den = without(in.den, at)
+				q := p.clone()
+				q.num[k] = apply(op.Of(d), x.node(d), apply(op.Mul, y, d.Args[1]))
+				q.num = without(q.num, i)
+				return q
+			}
+		}
+		return nil
+	}),
+	factorRule(Fast, "factors that cancel", "a*b/a -> b, a/(((a*b)/c)/d) -> (c*d)/b", func(c *Context, n *ir.Node, p *product) *product {
+		for i, f := range p.den {
+			if k := slices.Index(p.num, f); k >= 0 {
+				q := p.clone()
+				q.num, q.den = without(p.num, k), without(p.den, i)
+				return q
+			}
+		}
+		return nil
+	}),
+	factorRule(Fast, "nested quotients", "a/(b/c) -> (a*c)/b", func(c *Context, n *ir.Node, p *product) *product {
+		if n.Op == op.Div && (n.Args[1].Op == op.Div && c.once(n.Args[1]) || n.Args[1].Op == op.Reciprocal) && !isSoftmax(n.Args[1]) {
+			return p
+		}
+		return nil
+	}),
+	rule(Specialise, Fast, "distribution", "(a/x+b)*x -> a+b*x", func(c *Context, n *ir.Node) *ir.Node {
+		if !n.DType.Float() {
+			return nil
+		}
+		return either(n, func(s, x *ir.Node) *ir.Node {
+			if !is(s, op.Add, op.Sub) || !c.once(s) {
+				return nil
+			}
+			for i := range 2 {
+				a, b := s.Args[i], s.Args[1-i]
+				if a.Op != op.Div || a.Args[1] != x {
+					continue
+				}
+				y, z := as(a.Args[0], n), apply(op.Mul, b, x)
+				if i == 1 {
+					y, z = z, y
+				}
+				return as(apply(op.Of(s), y, z), n)
+			}
+			return nil
+		})
+	}, op.Mul),
+}
