@@ -181,9 +181,9 @@ func putRows(dst, places, x *Tensor) {
 				if k < 0 {
 					k += int64(n)
 				}
-				m.Mark(dst.v.Offset*x.v.DType.Size()+int(k)*row, row, nil, nil)
+				m.Mark(dst.v.Offset*x.v.DType.Size()+int(k)*row, row, nil, nil, false)
 			}
-			m.Out()
+			m.Mark(0, 0, nil, nil, true)
 		}()
 	}
 	par.Run(len(at), max(1<<16/row, 1), 0, func(_, begin, end int) {

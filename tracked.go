@@ -342,23 +342,25 @@ func openWrite(v *array.View) write {
 }
 
 func (w write) done() {
-	if m := w.v.Store.Monitor(); m != nil { // also one that came since
-		mark(m, w.v)
-	}
 	if w.m != nil {
-		w.m.Out()
+		mark(w.m, w.v, true)
+	} else if m := w.v.Store.Monitor(); m != nil { // it is tracked since
+		mark(m, w.v, false)
 	}
 }
 
-// mark marks the bytes of a view.
-func mark(m *dirty.Monitor, v *array.View) {
+// mark marks the bytes of a view for a writer, who leaves or stays.
+func mark(m *dirty.Monitor, v *array.View, leaves bool) {
 	size := v.DType.Size()
-	var few [8]int
-	strides := few[:0]
+	if v.Contiguous() {
+		m.Mark(v.Offset*size, v.Size()*size, nil, nil, leaves)
+		return
+	}
+	strides := make([]int, 0, 8)
 	for _, s := range v.Strides {
 		strides = append(strides, s*size)
 	}
-	m.Mark(v.Offset*size, size, v.Shape, strides)
+	m.Mark(v.Offset*size, size, v.Shape, strides, leaves)
 }
 
 // writes is a write into several tensors.
@@ -386,10 +388,10 @@ func openWrites(dst []*Tensor) writes {
 func (w writes) done() {
 	for _, t := range w.dst {
 		if m := t.v.Store.Monitor(); m != nil {
-			mark(m, &t.v)
+			mark(m, &t.v, false)
 		}
 	}
 	for _, m := range w.in {
-		m.Out()
+		m.Mark(0, 0, nil, nil, true)
 	}
 }

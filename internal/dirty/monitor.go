@@ -76,20 +76,17 @@ func (m *Monitor) Inside() {
 	}
 }
 
-// Mark marks what a writer wrote, a strided view as in [Set.AddStrided].
-func (m *Monitor) Mark(start, size int, shape, strides []int) {
+// Mark marks what a writer wrote, a strided view as in [Set.AddStrided], and lets it out if
+// it leaves.
+func (m *Monitor) Mark(start, size int, shape, strides []int, leaves bool) {
 	m.mu.Lock()
 	for _, s := range m.sets {
 		s.AddStrided(start, size, shape, strides)
 	}
-	m.mu.Unlock()
-}
-
-// Out lets a writer out.
-func (m *Monitor) Out() {
-	m.mu.Lock()
-	if m.writers--; m.writers == 0 && m.waiting > 0 {
-		m.change.Broadcast()
+	if leaves {
+		if m.writers--; m.writers == 0 && m.waiting > 0 {
+			m.change.Broadcast()
+		}
 	}
 	m.mu.Unlock()
 }

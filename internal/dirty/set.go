@@ -196,6 +196,10 @@ func (s *Set) thin() {
 // size bytes, strides are in bytes. It takes exact runs where gaps are worth it and there
 // are not too many of them, else the hulls of the innermost ones.
 func (s *Set) AddStrided(start, size int, shape, strides []int) {
+	if len(shape) == 0 {
+		s.Add(start, start+size)
+		return
+	}
 	var few [8]axis
 	axes := few[:0]
 	for i, n := range shape {
