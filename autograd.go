@@ -203,6 +203,7 @@ func (t *Tensor) Grad() *Tensor {
 	}
 	t.hist.mu.Lock()
 	defer t.hist.mu.Unlock()
+	t.hist.touch(true)
 	t.hist.fill()
 	t.hist.mine = false
 	return t.hist.grad
@@ -228,6 +229,7 @@ func lend[G any](t *Tensor, read func(h *history) *G, f func(g *G)) bool {
 		return false
 	}
 	h.mu.Lock()
+	h.touch(true)
 	g := read(h)
 	h.lent++
 	h.mu.Unlock()
@@ -262,6 +264,7 @@ func (t *Tensor) SetGrad(g *Tensor) {
 	h := t.hist
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.touch(false)
 	if h.mine && h.lent == 0 {
 		h.grad.Release()
 	}
@@ -361,6 +364,7 @@ type vjp struct {
 	which []int      // their arguments
 	use   []bool     // inputs of the graph: tensor arguments, results, their gradients
 
+	mu    sync.Mutex                    // of the graph
 	plain atomic.Pointer[exec.Compiled] // for contiguous gradients
 	other sync.Map                      // strides -> *exec.Compiled
 	rows  atomic.Pointer[op.Def]        // for many gradients at once
@@ -509,7 +513,9 @@ func (v *vjp) compiled(dys []array.View, saved []savedValue) *exec.Compiled {
 		sigs = append(sigs, plan.Sig{DType: t.DType, Shape: t.Shape, Strides: st})
 	}
 	built := profile.InPhase("plan")
+	v.mu.Lock()
 	pl := plan.Build(v.outs, sigs, nil)
+	v.mu.Unlock()
 	built()
 	c := compile(v.p.def.Name+" backward", pl, v.p.device)
 	if rows {
@@ -596,7 +602,6 @@ func (n *gradNode) run(dys []*Tensor, create bool) []*Tensor {
 		}
 		seeds, r = append(seeds, dy.v), dy.run
 	}
-	c := v.compiled(seeds, saved)
 	ins := make([]*array.View, 0, len(saved)+len(dys))
 	for i := range saved {
 		ins = append(ins, &saved[i].v)
@@ -605,7 +610,11 @@ func (n *gradNode) run(dys []*Tensor, create bool) []*Tensor {
 		ins = append(ins, &seeds[i])
 	}
 	outs := make([]array.View, len(v.outs))
-	runPlan(n.name, c, ins, n.nums, outs)
+	if tr := tracingViews(ins...); tr != nil {
+		tr.gradient(v, n, ins, outs)
+	} else {
+		runPlan(n.name, v.compiled(seeds, saved), ins, n.nums, outs)
+	}
 	for i, k := range v.which {
 		t := &Tensor{v: outs[i], run: r}
 		t.track()
@@ -738,14 +747,16 @@ func GradAll(outputs, inputs []*Tensor, opts ...GradOpts) []*Tensor {
 }
 
 // callerOutside returns the program counter of the nearest caller outside this
-// package, for the message about an overwritten value.
+// module's packages and those of Go that call it back, for messages.
 func callerOutside() uintptr {
-	var pcs [16]uintptr
+	var pcs [48]uintptr
 	n := runtime.Callers(2, pcs[:])
 	frames := runtime.CallersFrames(pcs[:n])
 	for {
 		f, more := frames.Next()
-		inside := strings.HasPrefix(f.Function, "weft.") || strings.HasPrefix(f.Function, "weft/internal/")
+		pkg, _, _ := strings.Cut(f.Function, ".")
+		inside := pkg == "fmt" || pkg == "sync" || pkg == "runtime" || pkg == "reflect" ||
+			pkg == "weft" || strings.HasPrefix(pkg, "weft/") && !strings.HasPrefix(pkg, "weft/examples") && !strings.HasPrefix(pkg, "weft/bench") && !strings.HasPrefix(pkg, "weft/cmd")
 		if !inside || strings.HasSuffix(f.File, "_test.go") {
 			return f.PC + 1 // a return address, as CallersFrames takes them
 		}

@@ -500,6 +500,7 @@ func (g *partial) sum(n *gradNode) partial {
 func (h *history) accumulate(g partial, create bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.touch(true)
 	h.fill()
 	switch {
 	case h.grad == nil && create:

@@ -10,7 +10,22 @@ import (
 	"weft/internal/device"
 	"weft/internal/exec"
 	"weft/internal/mem"
+	"weft/internal/op"
 )
+
+// unset is empty for what operations will write: in a trace it has no memory.
+func unset(opName string, number uint8, d DType, shape []int) *Tensor {
+	tr := tracingHere()
+	if tr == nil {
+		return empty(opName, number, d, shape)
+	}
+	if !d.Supported() {
+		array.Failf(opName, "dtype", "%s is not supported", d)
+	}
+	s := append([]int{}, shape...)
+	array.CheckShape(opName, s, d)
+	return &Tensor{v: tr.fresh(d, s)}
+}
 
 // empty returns a tensor on a device whose elements are not set.
 func empty(opName string, number uint8, d DType, shape []int) *Tensor {
@@ -47,6 +62,10 @@ func (o *operand) number(opName string, number uint8, d DType) *Tensor {
 
 // complexOf is a 0-d tensor of a complex number on a device.
 func complexOf(number uint8, x complex128, d DType) *Tensor {
+	if tr := tracingHere(); tr != nil {
+		re, im := tr.g.Number(real(x), d.Part(), false), tr.g.Number(imag(x), d.Part(), false)
+		return &Tensor{v: tr.result(op.Apply(op.Complex, nil, re, im))}
+	}
 	t := &Tensor{v: array.View{Store: alloc(number, d.Size()), DType: d, Shape: []int{}, Strides: []int{}}}
 	for i, f := range [...]float64{real(x), imag(x)} {
 		part := t.v.Part(i)
@@ -58,6 +77,9 @@ func complexOf(number uint8, x complex128, d DType) *Tensor {
 
 // fullOf is a 0-d tensor of a Go number on a device.
 func fullOf(number uint8, n exec.Number, d DType) *Tensor {
+	if tr := tracingHere(); tr != nil {
+		return &Tensor{v: tr.scalar(n, d)}
+	}
 	st := alloc(number, d.Size())
 	check(device.Get(number).Default().Fill(device.Ref{Store: st}, 1, n.Bits(d), d.Size()))
 	return &Tensor{v: array.View{Store: st, DType: d, Shape: []int{}, Strides: []int{}}}
@@ -72,7 +94,7 @@ func full(opName string, x any, number uint8, d DType, shape []int) *Tensor {
 	if o.t != nil {
 		array.Failf(opName, "x", "is a tensor, want a Go number")
 	}
-	t := empty(opName, number, d, shape)
+	t := unset(opName, number, d, shape)
 	if t.Size() > 0 {
 		copyViews(&t.v, &o.number(opName, number, d).v)
 	}

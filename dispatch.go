@@ -91,6 +91,8 @@ func asOperand(opName string, x any) operand {
 		return operand{num: exec.Number{Float: float64(x.Float32()), Kind: array.CatFloat}}
 	case half.BFloat16:
 		return operand{num: exec.Number{Float: float64(x.Float32()), Kind: array.CatFloat}}
+	case liveNumber:
+		return operand{num: x.Number}
 	}
 	if x == nil {
 		failNil(opName)
@@ -128,7 +130,7 @@ type planned struct {
 	shape  []int
 
 	mu    sync.Mutex
-	nodes []*ir.Node // of the results, until they are compiled
+	nodes []*ir.Node // of the results
 	dst   []plan.Sig // layouts in which the results are wanted, nil for row-major order
 	ready atomic.Pointer[exec.Compiled]
 
@@ -295,7 +297,6 @@ func (p *planned) compiled() *exec.Compiled {
 	pl := plan.Build(p.nodes, p.planSigs(), p.dst)
 	built()
 	c := compile(p.def.Name, pl, p.device)
-	p.nodes = nil
 	p.ready.Store(c)
 	return c
 }
@@ -395,6 +396,10 @@ func applyAll(d *op.Def, a ir.Attrs, ops ...operand) []*Tensor {
 // compute runs the plan on the operands; a view with a Store receives the result
 // there.
 func (p *planned) compute(ops []operand, outs []array.View) {
+	if tr := tracingOf(ops); tr != nil {
+		tr.compute(p, ops, outs)
+		return
+	}
 	var views [4]*array.View
 	var numbers [4]exec.Number
 	ins, nums := views[:0], numbers[:0]

@@ -19,7 +19,7 @@ func init() {
 		}
 		return applyAll(d, a, ops...)
 	}
-	eager.New = func(d array.DType, shape []int) *Tensor { return empty("empty", 0, d, shape) }
+	eager.New = func(d array.DType, shape []int) *Tensor { return unset("empty", 0, d, shape) }
 	eager.Mark = func(name string, t *Tensor) {
 		t.writable(name)
 		t.wrote()
@@ -78,6 +78,14 @@ func writeAll(d *op.Def, a ir.Attrs, dst []*Tensor, args []operand) {
 	w := openWrites(dst)
 	defer w.done()
 	views := make([]array.View, len(dst))
+	if tr := tracingOf(ops); tr != nil {
+		tr.compute(p, args, views)
+		for i, t := range dst {
+			tr.copy(&t.v, &views[i])
+			t.wrote()
+		}
+		return
+	}
 	direct := true // no memory is written while it is read
 	for i, t := range dst {
 		views[i] = t.v

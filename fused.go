@@ -37,7 +37,12 @@ func NewFused(name string, compose func(args []*ir.Node) []*ir.Node) *Fused {
 // needs one is written through its [Tensor.NoGrad].
 func (f *Fused) Into(dst []*Tensor, args ...any) {
 	m := fusedMemories.Get().(*fusedMemory)
-	c := f.prepare(m, m.take(f, dst, args))
+	c := m.take(f, dst, args)
+	if tr := tracingOf(c.ops); tr != nil {
+		f.trace(tr, c)
+		return
+	}
+	f.prepare(m, c)
 	c.direct = c.direct && !c.overlaps()
 	c.alone()
 	m.free()
@@ -53,7 +58,11 @@ func (f *Fused) IntoAll(calls iter.Seq2[[]*Tensor, []any]) {
 	}
 	m := fusedMemories.Get().(*fusedMemory)
 	for dst, args := range calls {
-		m.take(f, dst, args)
+		c := m.take(f, dst, args)
+		if tr := tracingOf(c.ops); tr != nil {
+			f.trace(tr, c)
+			m.calls = m.calls[:len(m.calls)-1]
+		}
 	}
 	for i := range m.calls {
 		f.prepare(m, &m.calls[i])
@@ -173,6 +182,20 @@ func (f *Fused) prepare(m *fusedMemory, c *fusedCall) *fusedCall {
 	c.Task = exec.Task{C: f.lookup(len(args), c.ops).compiled(), Ins: m.ins[in:], Nums: m.nums[num:], Out: m.outs[out:]}
 	c.direct = c.direct && c.C.Plan.InPlace
 	return c
+}
+
+// trace adds a call to a trace.
+func (f *Fused) trace(tr *trace, c *fusedCall) {
+	args := c.ops[:len(c.ops)-len(c.dst)]
+	for _, t := range c.dst {
+		t.writable(c.name)
+	}
+	views := make([]array.View, len(c.dst))
+	tr.compute(f.lookup(len(args), c.ops), args, views)
+	for i, t := range c.dst {
+		tr.copy(&t.v, &views[i])
+		t.wrote()
+	}
 }
 
 // overlaps reports that an argument shares memory with a place of a result that is not

@@ -21,6 +21,7 @@ import (
 // toHost returns t's elements where the host can read them, in t's shape: t's own
 // window where the host reaches the memory, else a contiguous copy.
 func toHost(t *Tensor) array.View {
+	refuseRead("compile", t)
 	d := device.Get(t.v.Store.Device)
 	if t.Size() == 0 {
 		return t.v
@@ -40,7 +41,10 @@ func toHost(t *Tensor) array.View {
 }
 
 // onHost reports that the host reaches t's memory.
-func onHost(t *Tensor) bool { return t.Size() == 0 || t.v.Store.Host() != nil }
+func onHost(t *Tensor) bool {
+	refuseRead("compile", t)
+	return t.Size() == 0 || t.v.Store.Host() != nil
+}
 
 // wait waits for the work of a stream.
 func wait(s device.Stream) { check(s.Sync()) }
@@ -136,7 +140,13 @@ func deviceOf(opName string, ops []operand) uint8 {
 func alloc(number uint8, bytes int) *array.Storage { return device.Get(number).Default().Alloc(bytes) }
 
 // free gives memory back to its device.
-func free(st *array.Storage) { device.Get(st.Device).Default().Free(st) }
+func free(st *array.Storage) {
+	if st.Abstract {
+		st.Release()
+		return
+	}
+	device.Get(st.Device).Default().Free(st)
+}
 
 // on returns t on another device: t itself if it is there, else a copy in row-major
 // order, which is not recorded for gradients.
@@ -146,6 +156,7 @@ func (t *Tensor) on(number uint8) *Tensor {
 	if old == number {
 		return t
 	}
+	refuseHost("on", "copies from a device to another one")
 	c := t.Contiguous()
 	size := c.v.DType.Size()
 	from, to := device.Get(old).Default(), device.Get(number).Default()

@@ -29,7 +29,7 @@ func (t *Tensor) assign(d *op.Def, a ir.Attrs, name string, ops ...operand) *Ten
 	}
 	r := mergeRuns(name, ops)
 	grad := r.gradOn() && t.run.gradOn()
-	direct := p.dtype == t.v.DType && p.def.Class != op.Move && p.compiled().Plan.InPlace && t.v.Contiguous()
+	direct := tracingOf(append(ops, operand{t: t})) == nil && p.dtype == t.v.DType && p.def.Class != op.Move && p.compiled().Plan.InPlace && t.v.Contiguous()
 	for i := range ops {
 		if x := ops[i].t; x != nil && direct && x.v.Overlaps(&t.v) && !x.v.Same(&t.v) {
 			direct = false
@@ -118,6 +118,12 @@ func (n *gradNode) keepOldSince(seq uint64, st *array.Storage) {
 func laidOut(v *array.View, strides []int) array.View {
 	c := array.View{DType: v.DType, Shape: v.Shape, Strides: strides}
 	lo, hi := c.Span()
+	if tr := tracingViews(v); tr != nil {
+		w := tr.fresh(c.DType, []int{hi - lo})
+		c.Store, c.Offset = w.Store, -lo
+		copyViews(&c, v)
+		return c
+	}
 	c.Store, c.Offset = alloc(v.Store.Device, (hi-lo)*c.DType.Size()), -lo
 	copyViews(&c, v)
 	return c
@@ -171,6 +177,10 @@ func putNode(base, value *gradNode, at *place) *gradNode {
 // copyViews copies src's elements, converted, into dst's memory; the two must not
 // overlap.
 func copyViews(dst, src *array.View) {
+	if tr := tracingViews(dst, src); tr != nil {
+		tr.copy(dst, src)
+		return
+	}
 	p := lookupInto(copyDef, nil, []operand{{t: &Tensor{v: *src}}, {t: &Tensor{v: *dst}}}, 1, composeCopy)
 	runPlan("copy", p.compiled(), []*array.View{src}, nil, unsafe.Slice(dst, 1))
 }

@@ -45,6 +45,7 @@ func (g *Generator) notNil(opName string) {
 // State returns what [Generator.SetState] takes to go on from here.
 func (g *Generator) State() GeneratorState {
 	g.notNil("state")
+	refuseHost("state", "reads the state of a generator")
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.state
@@ -53,6 +54,7 @@ func (g *Generator) State() GeneratorState {
 // SetState makes the generator go on from a state.
 func (g *Generator) SetState(s GeneratorState) {
 	g.notNil("setstate")
+	refuseHost("setstate", "sets the state of a generator")
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.state = s
@@ -62,6 +64,7 @@ func (g *Generator) SetState(s GeneratorState) {
 // has, for numbers that are made elsewhere, such as in a kernel.
 func (g *Generator) Next() GeneratorState {
 	g.notNil("next")
+	refuseHost("next", "makes a draw")
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	s := g.state
@@ -206,9 +209,27 @@ func (t *Tensor) Dropout(p float64, g *Generator) *Tensor {
 	if p < 1 {
 		scale = 1 / (1 - p)
 	}
-	s := g.Next()
-	return apply(op.Dropout, nil, operand{t: t}, word(s.Seed), word(s.Draw),
+	seed, draw := g.words("dropout")
+	return apply(op.Dropout, nil, operand{t: t}, seed, draw,
 		asOperand("dropout", p), asOperand("dropout", scale))
+}
+
+// words makes one draw: its seed and number as operands, which in a compiled function are
+// those that the generator has at each call.
+func (g *Generator) words(opName string) (seed, draw operand) {
+	g.notNil(opName)
+	tr := tracingHere()
+	if tr == nil {
+		s := g.Next()
+		return word(s.Seed), word(s.Draw)
+	}
+	at := tr.live(2, func(nums []exec.Number) {
+		s := g.Next()
+		nums[0], nums[1] = word(s.Seed).num, word(s.Draw).num
+	})
+	seed, draw = word(0), word(0)
+	seed.num.Live, draw.num.Live = at, at+1
+	return seed, draw
 }
 
 // word passes 64 bits as an integer number.
@@ -238,6 +259,10 @@ func (g *Generator) draw(opName string, kind op.Distribution, d DType, shape []i
 	n := array.CheckShape(opName, s, d)
 	k := kind.Block(d)
 	m := (n + k - 1) / k
+	if tr := tracingHere(); tr != nil {
+		seed, draw := g.words(opName)
+		return &Tensor{v: tr.result(reshapeTo(tr.draw(opName, kind, d, n, append([]exec.Number{seed.num, draw.num}, more...)), s))}
+	}
 	st := alloc(0, m*k*d.Size())
 	state := g.Next()
 	t := &Tensor{v: array.View{Store: st, DType: d, Shape: s, Strides: array.RowMajor(s)}}

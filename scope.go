@@ -182,6 +182,9 @@ func (t *Tensor) Release() {
 	if t.v.Store.Lent() {
 		failLent("release")
 	}
+	if tr := tracingViews(&t.v); tr != nil && tr.given(&t.v) {
+		failHost("release", "gives back the memory of an argument or of a captured tensor")
+	}
 	free(t.v.Store)
 }
 

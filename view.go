@@ -17,6 +17,9 @@ func window(d *op.Def, a ir.Attrs, t *Tensor) *Tensor {
 		return window(d, a, t.Clone())
 	}
 	out := &Tensor{v: v, run: t.run}
+	if tr := tracingViews(&t.v); tr != nil {
+		tr.window(&out.v, &t.v, d, a)
+	}
 	if t.v.DType.Differentiable() && t.run.gradOn() {
 		out.hist = &history{of: t, by: lookup(d, a, []operand{{t: t}})}
 	}

@@ -8,6 +8,7 @@ import (
 	"weft/internal/array"
 	"weft/internal/ir"
 	"weft/internal/op"
+	"weft/internal/tracing"
 )
 
 // AdamOpts are the options of [Adam].
@@ -72,18 +73,18 @@ func (o AdamOpts) slots() []slot {
 }
 
 func (o AdamOpts) update(m *moment) update {
-	decay, shrink := o.WeightDecay, 1.0
+	decay, shrink := o.WeightDecay, any(1.0)
 	if o.Decoupled {
-		decay, shrink = 0, 1-float64(m.rate*o.WeightDecay)
+		decay, shrink = 0, tracing.Live(func() float64 { return 1 - float64(m.rate()*o.WeightDecay) })
 	}
 	// The same for all parameters, but root and rate where some have taken fewer steps.
 	numbers := []any{decay, sign(o.Maximize), shrink, o.Beta1, 1 - o.Beta1, o.Beta2, 1 - o.Beta2, nil, o.Eps, nil}
 	n := int64(0)
 	all := func(list []any, p *param, g *weft.Tensor) []any {
-		if n != p.steps+1 {
+		if n != p.steps+1 || tracing.Active() {
 			n = p.steps + 1
-			numbers[7] = 1 / math.Sqrt(1-power(o.Beta2, n))
-			numbers[9] = m.rate / (1 - power(o.Beta1, n))
+			numbers[7] = tracing.Live(func() float64 { return 1 / math.Sqrt(1-power(o.Beta2, p.steps+1)) })
+			numbers[9] = tracing.Live(func() float64 { return m.rate() / (1 - power(o.Beta1, p.steps+1)) })
 		}
 		list = append(append(list, p.w, g), numbers...)
 		for _, t := range p.state {
@@ -98,7 +99,7 @@ func (o AdamOpts) update(m *moment) update {
 	case o.Sparse:
 		u.rows = rule{adamRows, func(list []any, p *param, g *weft.Tensor) []any {
 			n := p.steps + 1
-			rate := float64(m.rate*math.Sqrt(1-power(o.Beta2, n))) / (1 - power(o.Beta1, n))
+			rate := float64(m.rate()*math.Sqrt(1-power(o.Beta2, n))) / (1 - power(o.Beta1, n))
 			return append(list, p.w, g, sign(o.Maximize), 1-o.Beta1, 1-o.Beta2, o.Eps, rate, p.state[0], p.state[1])
 		}}
 		return u

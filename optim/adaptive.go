@@ -5,6 +5,7 @@ import (
 
 	"weft"
 	"weft/internal/ir"
+	"weft/internal/tracing"
 )
 
 // RMSpropOpts are the options of [RMSprop]; what is not needed stays 0.
@@ -61,7 +62,7 @@ func (o RMSpropOpts) slots() []slot {
 
 func (o RMSpropOpts) update(m *moment) update {
 	return update{rule: rule{rmsprop[bit(o.Centered)][bit(o.Momentum > 0)], func(list []any, p *param, g *weft.Tensor) []any {
-		list = append(list, p.w, g, o.WeightDecay, sign(o.Maximize), m.rate, o.Alpha, 1-o.Alpha, o.Eps, o.Momentum)
+		list = append(list, p.w, g, o.WeightDecay, sign(o.Maximize), tracing.Live(m.rate), o.Alpha, 1-o.Alpha, o.Eps, o.Momentum)
 		for _, t := range p.state {
 			list = append(list, t)
 		}
@@ -146,7 +147,7 @@ func (o AdagradOpts) slots() []slot { return []slot{{"sum", o.Initial}} }
 
 func (o AdagradOpts) update(m *moment) update {
 	r := rule{adagrad, func(list []any, p *param, g *weft.Tensor) []any {
-		rate := m.rate / (1 + float64(float64(p.steps)*o.LRDecay))
+		rate := tracing.Live(func() float64 { return m.rate() / (1 + float64(float64(p.steps)*o.LRDecay)) })
 		return append(list, p.w, g, o.WeightDecay, sign(o.Maximize), rate, o.Eps, p.state[0])
 	}}
 	if o.WeightDecay != 0 {

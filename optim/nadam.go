@@ -5,6 +5,7 @@ import (
 
 	"weft"
 	"weft/internal/ir"
+	"weft/internal/tracing"
 )
 
 // NAdamOpts are the options of [NAdam].
@@ -87,20 +88,26 @@ func (o *NAdamOpts) upTo(m *memo, t int64) float64 {
 }
 
 func (o NAdamOpts) update(m *moment) update {
-	decay, shrink := o.WeightDecay, 1.0
+	decay, shrink := o.WeightDecay, any(1.0)
 	if o.Decoupled {
-		decay, shrink = 0, 1-float64(m.rate*o.WeightDecay)
+		decay, shrink = 0, tracing.Live(func() float64 { return 1 - float64(m.rate()*o.WeightDecay) })
 	}
 	// The same for all parameters, but the last three where some have taken fewer steps.
 	numbers := []any{decay, sign(o.Maximize), shrink, o.Beta1, 1 - o.Beta1, o.Beta2, 1 - o.Beta2, o.Eps, nil, nil, nil}
 	n := int64(0)
 	return update{rule: rule{nadam, func(list []any, p *param, g *weft.Tensor) []any {
-		if n != p.steps+1 {
+		if n != p.steps+1 || tracing.Active() {
 			n = p.steps + 1
-			product, next := o.upTo(m.memo, n), o.momentum(m.memo, n+1)
-			numbers[8] = 1 - power(o.Beta2, n)
-			numbers[9] = float64(m.rate*(1-o.momentum(m.memo, n))) / (1 - product)
-			numbers[10] = float64(m.rate*next) / (1 - float64(product*next))
+			numbers[8] = tracing.Live(func() float64 { return 1 - power(o.Beta2, p.steps+1) })
+			numbers[9] = tracing.Live(func() float64 {
+				n := p.steps + 1
+				return float64(m.rate()*(1-o.momentum(m.memo, n))) / (1 - o.upTo(m.memo, n))
+			})
+			numbers[10] = tracing.Live(func() float64 {
+				n := p.steps + 1
+				next := o.momentum(m.memo, n+1)
+				return float64(m.rate()*next) / (1 - float64(o.upTo(m.memo, n)*next))
+			})
 		}
 		return append(append(append(list, p.w, g), numbers...), p.state[0], p.state[1])
 	}}}

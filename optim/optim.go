@@ -6,6 +6,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
+	"weft/internal/tracing"
 )
 
 // An Optimizer changes the parameters that it was made for.
@@ -65,7 +66,7 @@ type slot struct {
 
 // A moment is when an update is.
 type moment struct {
-	rate float64
+	rate func() float64 // asked for again by each call of a compiled step
 	memo *memo
 }
 
@@ -190,19 +191,21 @@ func (m *Method[O]) Step() {
 		array.Failf(m.groups[0].o.name(), "LR", "was not given: give the learning rate, such as 0.01, or a schedule that sets it")
 	}
 	for _, g := range m.groups {
-		step(g.o.name(), g.params, g.o.update(&moment{rate: float64(m.lr * g.ratio), memo: &g.memo}))
+		step(g.o.name(), g.params, g.o.update(&moment{rate: func() float64 { return float64(m.lr * g.ratio) }, memo: &g.memo}))
 	}
 }
 
 // LR is the learning rate.
 func (m *Method[O]) LR() float64 {
 	m.notNil("lr")
+	tracing.Refuse("lr", "reads the learning rate as a Go number")
 	return m.lr
 }
 
 // SetLR changes the learning rate of the steps to come; see [Optimizer].
 func (m *Method[O]) SetLR(lr float64) {
 	m.notNil("setlr")
+	tracing.Refuse("setlr", "sets the learning rate")
 	var o O
 	m.lr, m.rated = notNegative(o.name(), "LR", lr), true
 }

@@ -5,6 +5,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
+	"weft/internal/tracing"
 )
 
 // A Schedule says what the learning rate is. Schedules are values without a state:
@@ -238,8 +239,7 @@ func (s *Scheduler) set() {
 // Step goes on to the next step, after one of the optimizer or after an epoch of it.
 func (s *Scheduler) Step() {
 	s.made()
-	s.step++
-	s.set()
+	tracing.Do(func() { s.step++; s.set() }, func() { s.step--; s.set() })
 }
 
 // State returns how many steps were taken and the rate that the optimizer began with.

@@ -6,6 +6,7 @@ import (
 	"weft"
 	"weft/internal/array"
 	"weft/internal/ir"
+	"weft/internal/tracing"
 )
 
 // SGDOpts are the options of [SGD]; what is not needed stays 0.
@@ -58,7 +59,7 @@ func (o SGDOpts) slots() []slot {
 
 func (o SGDOpts) update(m *moment) update {
 	plain := rule{sgdPlain, func(list []any, p *param, g *weft.Tensor) []any {
-		return append(list, p.w, g, o.WeightDecay, sign(o.Maximize), m.rate)
+		return append(list, p.w, g, o.WeightDecay, sign(o.Maximize), tracing.Live(m.rate))
 	}}
 	switch {
 	case o.Momentum == 0 && o.WeightDecay == 0:
@@ -71,10 +72,12 @@ func (o SGDOpts) update(m *moment) update {
 		f = sgdNesterov
 	}
 	return update{rule: rule{f, func(list []any, p *param, g *weft.Tensor) []any {
-		fresh := 1.0
-		if p.steps > 0 {
-			fresh = 1 - o.Dampening
-		}
+		fresh := tracing.Live(func() float64 {
+			if p.steps > 0 {
+				return 1 - o.Dampening
+			}
+			return 1
+		})
 		return append(plain.args(list, p, g), p.state[0], o.Momentum, fresh)
 	}}}
 }

@@ -5,6 +5,7 @@ import (
 	"weft/internal/array"
 	"weft/internal/ir"
 	"weft/internal/op"
+	"weft/internal/tracing"
 )
 
 // A grad is a gradient, as an array or as the rows at some places; all nil: there is none.
@@ -16,6 +17,9 @@ type grad struct {
 // step changes the parameters that have a gradient: those whose gradients are arrays all at
 // once.
 func step(opName string, params []*param, u update) {
+	if u.rows.f != nil && u.rows.f != u.f {
+		tracing.Refuse(opName, "changes the rows that have a gradient, whose number is known when it is called,")
+	}
 	if u.noRows != "" {
 		for _, p := range params {
 			weft.BorrowRows(p.t, func(_, _ *weft.Tensor) {
@@ -45,7 +49,11 @@ func step(opName string, params []*param, u update) {
 				dst = append(append(dst[:0], p.w), p.state...)
 				u.rows.f.IntoRows(places, dst, u.rows.args(list[:0], p, grads[i].t)...)
 			}
-			if grads[i].t != nil {
+			switch {
+			case grads[i].t == nil:
+			case tracing.Active():
+				tracing.Do(func() { p.steps++ }, func() { p.steps-- })
+			default:
 				p.steps++
 			}
 		}
@@ -82,13 +90,15 @@ func (p *param) keep() {
 	if p.state != nil {
 		return
 	}
-	p.state = make([]*weft.Tensor, len(p.slots))
-	for i, s := range p.slots {
-		p.state[i] = weft.ZerosOf(p.t.DType(), p.t.Shape()...)
-		if s.first != 0 {
-			p.state[i].AddAssign(s.first)
+	tracing.Outside(func() { // it is kept from step to step
+		p.state = make([]*weft.Tensor, len(p.slots))
+		for i, s := range p.slots {
+			p.state[i] = weft.ZerosOf(p.t.DType(), p.t.Shape()...)
+			if s.first != 0 {
+				p.state[i].AddAssign(s.first)
+			}
 		}
-	}
+	})
 }
 
 // power is x to the n by products alone: the same bits on every processor.

@@ -41,6 +41,10 @@ type Storage struct {
 	// Device is the number of the device that owns the memory; 0 is the default
 	// CPU.
 	Device uint8
+
+	// Abstract marks a storage that never has memory: it stands for a value of a
+	// function that is being compiled, whose trace is its owner.
+	Abstract bool
 }
 
 // Bits of the state of a storage.
@@ -107,6 +111,14 @@ func (s *Storage) WillMark() {
 // NewStorage wraps memory that owner keeps alive.
 func NewStorage(p unsafe.Pointer, bytes int, owner any) *Storage {
 	return &Storage{ptr: p, Bytes: bytes, owner: owner}
+}
+
+// NewAbstract returns a storage that stands for a value of owner, a trace. refuse is
+// called by whoever uses its memory, and panics.
+func NewAbstract(bytes int, device uint8, owner any, refuse func()) *Storage {
+	s := &Storage{Bytes: bytes, Device: device, Abstract: true, owner: owner}
+	s.Guard(refuse)
+	return s
 }
 
 // Host returns the first byte on the host, nil for an empty storage or one that

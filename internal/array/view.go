@@ -122,7 +122,7 @@ func (v *View) Scalars() View {
 
 // Overlaps reports whether the two views may share a byte. It compares the
 // address ranges, so views that interleave without sharing count as
-// overlapping.
+// overlapping. What has no memory shares none but with views of itself.
 func (v *View) Overlaps(w *View) bool {
 	vl, vh := v.Span()
 	wl, wh := w.Span()
@@ -130,6 +130,9 @@ func (v *View) Overlaps(w *View) bool {
 		return false
 	}
 	vs, ws := uintptr(v.DType.Size()), uintptr(w.DType.Size())
+	if v.Store.Abstract || w.Store.Abstract {
+		return v.Store == w.Store && vl*int(vs) < wh*int(ws) && wl*int(ws) < vh*int(vs)
+	}
 	va, wa := uintptr(v.Store.Host()), uintptr(w.Store.Host())
 	return va+uintptr(vl)*vs < wa+uintptr(wh)*ws && wa+uintptr(wl)*ws < va+uintptr(vh)*vs
 }

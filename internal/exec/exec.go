@@ -23,6 +23,19 @@ type Number struct {
 	Int   int64
 	Kind  array.Category // CatBool, CatInt or CatFloat
 	Big   bool           // an integer beyond an int64: Int is a uint64's bits
+
+	// Live is, in a function that is being traced, one more than which of its numbers this
+	// is, which every call gives anew; 0 for one that stays what it is.
+	Live int32
+}
+
+// Fits returns an error where an integer does not lie from lo to hi, the limits of an operand of
+// type d.
+func (n Number) Fits(opName string, d array.DType, lo, hi int64) error {
+	if n.fits(d, lo, hi) {
+		return nil
+	}
+	return n.noFit(opName, d)
 }
 
 // fits reports whether an integer lies from lo to hi, the limits of an operand of type
@@ -130,6 +143,9 @@ type Compiled struct {
 	inner    []*inner         // by step, of loops and branches; nil where there are none
 	narrow   []plan.ScalarArg // numbers that have bounds
 	seen     atomic.Pointer[profiled]
+
+	// Failed, unless nil, says more of the error of a step.
+	Failed func(step *plan.Step, err error) error
 }
 
 // Compile makes a plan ready for a device.
@@ -277,6 +293,9 @@ func (c *Compiled) Run(ctx context.Context, ins []*array.View, nums []Number, ou
 			calls.Put(call)
 		}
 		if err != nil {
+			if c.Failed != nil {
+				return c.Failed(st, err)
+			}
 			return err
 		}
 	}

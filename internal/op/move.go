@@ -298,6 +298,8 @@ func Parts(n *node, out array.View) (parts []array.View, covered bool, fill floa
 			at += x.Shape[axis]
 		}
 		return parts, true, 0
+	case Put:
+		return []array.View{out, putPart(n, out)}, true, 0
 	case Interleave:
 		for i := range n.Args {
 			parts = append(parts, interleavePart(n, out, i))

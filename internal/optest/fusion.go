@@ -220,7 +220,7 @@ func (s *suite) overInputs(name string, g *Graph, want map[*ir.Node]*Array) {
 	if !some {
 		return
 	}
-	err := attempt(func() error { return compute(s.dev, plan.BuildInto(g.Outs, sigs(ins), into), ins, outs) })
+	err := attempt(func() error { return compute(s.dev, plan.BuildInto(g.Outs, sigs(ins), nil, into), ins, outs) })
 	if err != nil {
 		s.errorf(name, "%s, in place: %v\n%s", name, err, g)
 		return

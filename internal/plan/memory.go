@@ -376,4 +376,6 @@ func (b *planner) groups() {
 // BuildInto is [Build] where output j may be given the memory of input into[j], -1 for
 // none, which has its type and shape and which no other input overlaps. Its slot is the
 // input's then.
-func BuildInto(outs []*ir.Node, ins []Sig, into []int) *Plan { return build(outs, ins, nil, into).p }
+func BuildInto(outs []*ir.Node, ins, dst []Sig, into []int) *Plan {
+	return build(outs, ins, dst, into).p
+}

@@ -35,7 +35,7 @@ func TestMemoryOfTrainingStep(t *testing.T) {
 		outs = append(outs, apply(op.Sub, params[i], apply(op.Mul, d, g.Number(0.1, array.Float32, false))))
 		into = append(into, params[i].Arg())
 	}
-	p := BuildInto(outs, sigs, into)
+	p := BuildInto(outs, sigs, nil, into)
 	for j, i := range into[1:] {
 		if p.Outs[j+1].Slot != i {
 			t.Errorf("output %d is in slot %d, want that of input %d", j+1, p.Outs[j+1].Slot, i)

@@ -522,6 +522,12 @@ func init() {
 			p.Stop() // what it would see is not the same in two runs
 			return p
 		},
+		typ[*weft.Compiled[func(*weft.Tensor) *weft.Tensor]](): func(g *gen) any {
+			if g.chance(20) {
+				return pick(g, nil, &weft.Compiled[func(*weft.Tensor) *weft.Tensor]{})
+			}
+			return compiled(g)
+		},
 		typ[*weft.FuncContext](): func(g *gen) any { return pick(g, nil, &weft.FuncContext{}, g.context()) },
 		typ[*weft.Fused](): func(g *gen) any {
 			two := weft.NewFused("two", func(x []*ir.Node) []*ir.Node { return x })

@@ -446,7 +446,8 @@ var plausible = map[string]func(g *gen) []any{
 	"optim.Sequence.At": func(g *gen) []any {
 		return []any{optim.Sequence{Schedules: []optim.Schedule{optim.Linear{Steps: 3}, optim.Cosine{Steps: 10}}, Steps: []int{3}}, g.r.IntN(20), 0.1}
 	},
-	"Imag": func(g *gen) []any { return []any{g.tensorOf(weft.Complex64, g.shape())} },
+	"weft.Compiled.Call": func(g *gen) []any { return []any{compiled(g), []any{g.tensor()}} },
+	"Imag":               func(g *gen) []any { return []any{g.tensorOf(weft.Complex64, g.shape())} },
 	"Quantiles": func(g *gen) []any {
 		return []any{g.tensorOf(weft.Float64, []int{1 + g.r.IntN(9)}), []float64{0, 0.5, g.r.Float64()}, weft.QuantileOpts{}}
 	},
@@ -876,6 +877,18 @@ func (g *gen) gradOpts() weft.GradOpts {
 		o.Seeds = []*weft.Tensor{g.plain([]int{}), g.tensor()}[:1+g.r.IntN(2)]
 	}
 	return o
+}
+
+// compiled is a compiled function: what it does with its argument may be refused.
+func compiled(g *gen) *weft.Compiled[func(*weft.Tensor) *weft.Tensor] {
+	other := g.tensor()
+	return weft.Compile(pick(g, (*weft.Tensor).Neg, (*weft.Tensor).T,
+		func(t *weft.Tensor) *weft.Tensor { return other.Add(t) },
+		func(t *weft.Tensor) *weft.Tensor { return other.AddAssign(t) },
+		func(t *weft.Tensor) *weft.Tensor { t.Diagonal(0).Assign(1); return t.Sum() },
+		func(t *weft.Tensor) *weft.Tensor { return t.Mul(t.Sum().Item()) },
+		func(t *weft.Tensor) *weft.Tensor { t.Release(); return t },
+		func(*weft.Tensor) *weft.Tensor { panic(errThrown) }))
 }
 
 func (g *gen) formula() *weft.Formula {

@@ -1,0 +1,240 @@
+package weft
+
+import (
+	"context"
+	"reflect"
+	"runtime"
+	"slices"
+
+	"weft/internal/array"
+	"weft/internal/exec"
+	"weft/internal/ir"
+)
+
+// An entry is a program for one signature.
+type entry struct {
+	sig     signature
+	device  uint8
+	code    *exec.Compiled
+	outs    []*ir.Node // what the plan was made of
+	from    []origin
+	sources []source
+	numbers int
+	host    []func(nums []exec.Number) (undo func())
+	leaves  []*leafState
+	writes  bool // into what was there before the call
+	shared  bool // an argument lies in captured memory
+	held    map[*array.Storage]bool
+	given   []*Tensor // the arguments of the trace
+	results []reflect.Value
+	roots   []resultTensor
+	err     error
+
+	into []int  // by output: the source that it is written to, or -1
+	at   []bool // ... in place
+}
+
+// A resultTensor is a tensor among the results: an output, an argument, or one that is captured.
+type resultTensor struct {
+	traced   *Tensor
+	out, arg int
+	captured *Tensor
+}
+
+// ready reports that leaves have gradients, or none, as the program was made for.
+func (e *entry) ready(g *supplied) bool {
+	for _, l := range e.leaves {
+		if !l.ready(g) {
+			return false
+		}
+	}
+	return true
+}
+
+// run runs the program; it reports false, having done nothing, if a leaf has lost or got a
+// gradient meanwhile.
+func (e *entry) run(c *compiledFunc, g *supplied) ([]*Tensor, bool) {
+	if e.writes {
+		c.step.Lock()
+		defer c.step.Unlock()
+		if !e.ready(g) {
+			return nil, false
+		}
+	}
+	var fewIns [12]*array.View
+	ins := fewIns[:0]
+	views := make([]array.View, 0, len(g.tensors))
+	for i := range e.sources {
+		s := &e.sources[i]
+		switch s.kind {
+		case fromCapture:
+			if s.at.Store.Released() {
+				array.Failf("compile", "", "a tensor that the function captures, %s, was released, or its scope closed%s", array.TypeString(s.at.DType, s.at.Shape), at(s.pc))
+			}
+			ins = append(ins, &s.at)
+			continue
+		case fromArgument:
+			t := g.tensors[s.index]
+			if len(e.held) > 0 && e.writes && e.held[t.v.Store] {
+				array.Failf("compile", "", "tensor %d of the arguments shares its memory with one that the function captures, and the function writes%s: capture it or give it, not both", s.index, at(s.pc))
+			}
+			v := s.at
+			v.Store, v.Offset = t.v.Store, s.at.Offset+t.v.Offset
+			views = append(views, v)
+		case fromGrad:
+			v := s.at
+			v.Store = s.leaf.history(g).grad.v.Store
+			views = append(views, v)
+		}
+		ins = append(ins, &views[len(views)-1])
+	}
+	var nums []exec.Number
+	var undo []func()
+	if len(e.host) > 0 {
+		nums = make([]exec.Number, e.numbers)
+		for _, f := range e.host {
+			if u := f(nums); u != nil {
+				undo = append(undo, u)
+			}
+		}
+	}
+	outs := make([]array.View, len(e.outs))
+	var written []*Tensor
+	for _, i := range e.into {
+		if i >= 0 {
+			written = append(written, &Tensor{v: *ins[i]})
+		}
+	}
+	w := openWrites(written)
+	defer w.done()
+	if err := e.code.Run(context.Context(nil), ins, nums, outs); err != nil {
+		for _, f := range slices.Backward(undo) {
+			f()
+		}
+		failed("compile", err)
+	}
+	for _, t := range written {
+		t.wrote()
+	}
+	for _, l := range e.leaves {
+		l.leave(g, outs)
+	}
+	runtime.KeepAlive(g)
+	return e.give(g, outs), true
+}
+
+// give returns the tensors among the results.
+func (e *entry) give(g *supplied, outs []array.View) []*Tensor {
+	var r *run
+	for _, t := range g.tensors {
+		if t.run == nil || t.run == r {
+			continue
+		}
+		if r == nil {
+			r = t.run
+		} else {
+			r = r.merge("compile", t.run)
+		}
+	}
+	ts := make([]*Tensor, len(e.roots))
+	for i, x := range e.roots {
+		switch {
+		case x.arg >= 0:
+			ts[i] = g.tensors[x.arg]
+		case x.captured != nil:
+			ts[i] = x.captured
+		default:
+			ts[i] = &Tensor{v: outs[x.out], run: r}
+			ts[i].track()
+		}
+	}
+	return ts
+}
+
+// A leafState is what a function does with the gradient of a leaf.
+type leafState struct {
+	h    *history
+	arg  int  // the argument that is the leaf, -1: it is captured
+	read bool // what the leaf has when a call begins counts
+
+	// Before the trace.
+	grad *Tensor
+	mine bool
+	rows *rowGrad
+
+	final *Tensor // what it leaves there
+	out   int     // of the graph, -1: final is what was there, or captured
+}
+
+// touch notes that the trace of this goroutine uses the gradient of a leaf; read, that what
+// was there before counts. The caller holds h.mu.
+func (h *history) touch(read bool) {
+	tr := tracingHere()
+	if tr == nil || tr.byLeaf[h] != nil {
+		return
+	}
+	if read && h.rows != nil {
+		tr.outside++
+		h.fill()
+		tr.outside--
+	}
+	l := &leafState{h: h, read: read, grad: h.grad, mine: h.mine, rows: h.rows}
+	tr.byLeaf[h] = l
+	tr.leaves = append(tr.leaves, l)
+	h.mine, h.rows = false, nil // nothing is given back
+	if read && h.grad != nil {
+		if tr.cells[h.grad.v.Store] != nil {
+			array.Failf("compile", "", "the gradient of a leaf is captured and used by Backward too%s", here())
+		}
+		tr.input(source{kind: fromGrad, at: block(&h.grad.v, true), leaf: l})
+	}
+}
+
+// end brings the leaf back to what it was.
+func (l *leafState) end() {
+	l.h.mu.Lock()
+	l.h.grad, l.h.mine, l.h.rows = l.grad, l.mine, l.rows
+	l.h.mu.Unlock()
+}
+
+func (l *leafState) history(g *supplied) *history {
+	if l.arg >= 0 {
+		return g.tensors[l.arg].hist
+	}
+	return l.h
+}
+
+// ready reports that the leaf has a gradient, or none, as it had before the trace.
+func (l *leafState) ready(g *supplied) bool {
+	if !l.read {
+		return true
+	}
+	h := l.history(g)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.fill()
+	if (h.grad == nil) != (l.grad == nil) {
+		return false
+	}
+	return l.grad == nil || h.grad.v.Same(&array.View{Store: h.grad.v.Store, DType: l.grad.v.DType, Offset: l.grad.v.Offset, Shape: l.grad.v.Shape, Strides: l.grad.v.Strides})
+}
+
+// leave puts what a call leaves in the leaf there.
+func (l *leafState) leave(g *supplied, outs []array.View) {
+	if l.final != nil && l.final == l.grad {
+		return // written where it was
+	}
+	h := l.history(g)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.mine && h.lent == 0 && h.grad != nil {
+		h.grad.Release()
+	}
+	if h.rows != nil && h.lent == 0 {
+		h.rows.free()
+	}
+	h.grad, h.mine, h.rows = l.final, false, nil
+	if l.out >= 0 {
+		h.grad, h.mine = &Tensor{v: outs[l.out]}, true
+	}
+}

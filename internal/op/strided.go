@@ -1,0 +1,56 @@
+package op
+
+import (
+	"weft/internal/array"
+	"weft/internal/ir"
+)
+
+// What a trace makes of views and of writes into them, where nothing more particular is known:
+// windows of any strides on a vector, in elements of that.
+
+// A StridedWindow is the elements of a vector at Offset plus the sum of index times stride.
+type StridedWindow struct {
+	Offset         int
+	Shape, Strides []int
+}
+
+// AppendKey implements ir.Attrs.
+func (a StridedWindow) AppendKey(k []byte) []byte {
+	return ir.Ints(ir.Ints(ir.Int(k, a.Offset), a.Shape), a.Strides)
+}
+
+// on is the window on a view of one axis.
+func (a StridedWindow) on(v array.View) array.View {
+	strides := make([]int, len(a.Strides))
+	for i, s := range a.Strides {
+		strides[i] = s * v.Strides[0]
+	}
+	return v.Window(a.Offset*v.Strides[0], a.Shape, strides)
+}
+
+// Strided shows a window of any strides on a vector. Put is an array, the first argument, with
+// the second written over a window on its elements in row-major order, whose attributes are
+// that window. Neither has a gradient: a trace holds what autograd has made.
+var Strided, Put *Def
+
+func init() {
+	Strided = unlisted(Def{Name: "strided", Class: Move, Arity: 1, Attrs: StridedWindow{}, Infer: viewNode,
+		View: func(v array.View, n *node) array.View { return n.Attrs.(StridedWindow).on(v) }})
+	Put = unlisted(Def{Name: "put", Class: Assemble, Arity: 2, Attrs: StridedWindow{},
+		Infer: func(c *Call) (array.DType, []int) {
+			x, y, a := c.Args[0], c.Args[1], c.Attrs.(StridedWindow)
+			if x.DType != y.DType || !array.Equal(y.Shape, a.Shape) {
+				c.Failf("", "%s into a window of shape %s on %s", array.TypeString(y.DType, y.Shape), array.ShapeString(a.Shape), array.TypeString(x.DType, x.Shape))
+			}
+			return x.DType, x.Shape
+		}})
+}
+
+// putPart is the window of a Put on its result.
+func putPart(n *ir.Node, out array.View) array.View {
+	flat, ok := out.Reshape([]int{array.Size(out.Shape)})
+	if !ok {
+		panic("op: put into memory that is no vector")
+	}
+	return n.Attrs.(StridedWindow).on(flat)
+}

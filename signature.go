@@ -1,0 +1,235 @@
+package weft
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+
+	"weft/internal/array"
+)
+
+// What of its arguments a compiled program depends on.
+
+// An argument is what of a tensor a program depends on.
+type argument struct {
+	dtype          DType
+	device         uint8
+	noGrad, leaf   bool
+	shape, strides []int
+	same, apart    int // the number of an earlier argument in the same memory, or -1; how far behind that it begins
+}
+
+// A signature is what of the arguments a program depends on.
+type signature struct {
+	tensors []argument
+	statics []any
+}
+
+// supplied are the arguments of a call.
+type supplied struct {
+	tensors []*Tensor
+	statics []any
+}
+
+// collect adds the tensors and what is static in v.
+func (g *supplied) collect(v reflect.Value) {
+	if v.IsValid() && v.Type() == tensorType {
+		t := v.Interface().(*Tensor)
+		if t == nil {
+			g.statics = append(g.statics, nil)
+			return
+		}
+		t.check("compile")
+		g.tensors = append(g.tensors, t)
+		return
+	}
+	switch v.Kind() {
+	case reflect.Invalid:
+		g.statics = append(g.statics, nil)
+	case reflect.Interface:
+		if v.IsNil() {
+			g.statics = append(g.statics, nil)
+			return
+		}
+		g.statics = append(g.statics, v.Elem().Type())
+		g.collect(v.Elem())
+	case reflect.Slice, reflect.Array:
+		g.statics = append(g.statics, v.Len())
+		for i := range v.Len() {
+			g.collect(v.Index(i))
+		}
+	case reflect.Map:
+		g.statics = append(g.statics, v.Len())
+		for _, k := range sortedKeys(v) {
+			g.statics = append(g.statics, k.Interface())
+			g.collect(v.MapIndex(k))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if !v.Type().Field(i).IsExported() {
+				array.Failf("compile", "", "an argument is %s by value, which has fields that are not exported: give a pointer", v.Type())
+			}
+			g.collect(v.Field(i))
+		}
+	case reflect.Float32, reflect.Float64:
+		g.statics = append(g.statics, math.Float64bits(v.Float())) // NaN is itself
+	case reflect.Func, reflect.Chan, reflect.UnsafePointer:
+		array.Failf("compile", "", "an argument is %s, which a compiled function cannot take", v.Type())
+	default:
+		g.statics = append(g.statics, v.Interface())
+	}
+}
+
+func sortedKeys(m reflect.Value) []reflect.Value {
+	keys := m.MapKeys()
+	slices.SortFunc(keys, func(a, b reflect.Value) int {
+		switch {
+		case a.CanInt():
+			return compareOrdered(a.Int(), b.Int())
+		case a.CanUint():
+			return compareOrdered(a.Uint(), b.Uint())
+		}
+		return strings.Compare(a.String(), b.String())
+	})
+	return keys
+}
+
+func compareOrdered[T int64 | uint64](a, b T) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// replaced is v with other tensors in the places of those in it.
+func replaced(v reflect.Value, f func(t *Tensor) *Tensor) reflect.Value {
+	if !v.IsValid() {
+		return v
+	}
+	if v.Type() == tensorType {
+		if v.IsNil() {
+			return v
+		}
+		return reflect.ValueOf(f(v.Interface().(*Tensor)))
+	}
+	switch v.Kind() {
+	case reflect.Interface:
+		if v.IsNil() {
+			return v
+		}
+		out := reflect.New(v.Type()).Elem()
+		out.Set(replaced(v.Elem(), f))
+		return out
+	case reflect.Slice:
+		if v.IsNil() {
+			return v
+		}
+		out := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
+		for i := range v.Len() {
+			out.Index(i).Set(replaced(v.Index(i), f))
+		}
+		return out
+	case reflect.Array, reflect.Struct:
+		out := reflect.New(v.Type()).Elem()
+		if v.Kind() == reflect.Array {
+			for i := range v.Len() {
+				out.Index(i).Set(replaced(v.Index(i), f))
+			}
+			return out
+		}
+		for i := range v.NumField() {
+			out.Field(i).Set(replaced(v.Field(i), f))
+		}
+		return out
+	case reflect.Map:
+		if v.IsNil() {
+			return v
+		}
+		out := reflect.MakeMapWithSize(v.Type(), v.Len())
+		for _, k := range sortedKeys(v) {
+			out.SetMapIndex(k, replaced(v.MapIndex(k), f))
+		}
+		return out
+	}
+	return v
+}
+
+// sameMemory returns the number of the first of ts in the memory of number i, -1 if that is i.
+func sameMemory(ts []*Tensor, i int) int {
+	st := ts[i].v.Store
+	for k, t := range ts[:i] {
+		if t.v.Store == st {
+			return k
+		}
+	}
+	return -1
+}
+
+func (g *supplied) signature() signature {
+	s := signature{statics: slices.Clone(g.statics)}
+	for i, t := range g.tensors {
+		a := argument{dtype: t.v.DType, device: t.v.Store.Device, noGrad: !t.run.gradOn(), leaf: t.hist != nil && t.node() != nil, shape: t.v.Shape, strides: t.v.Strides, same: sameMemory(g.tensors, i)}
+		if a.same >= 0 {
+			a.apart = t.v.Offset - g.tensors[a.same].v.Offset
+		}
+		s.tensors = append(s.tensors, a)
+	}
+	return s
+}
+
+// fits reports that a program for s serves a call.
+func (s *signature) fits(g *supplied) bool {
+	if len(s.tensors) != len(g.tensors) || len(s.statics) != len(g.statics) {
+		return false
+	}
+	for i, t := range g.tensors {
+		a := &s.tensors[i]
+		if a.dtype != t.v.DType || !array.Equal(a.shape, t.v.Shape) || !array.Equal(a.strides, t.v.Strides) || a.device != t.v.Store.Device ||
+			a.noGrad == t.run.gradOn() || a.leaf != (t.hist != nil && t.node() != nil) {
+			return false
+		}
+		same := sameMemory(g.tensors, i)
+		if a.same != same || same >= 0 && a.apart != t.v.Offset-g.tensors[same].v.Offset {
+			return false
+		}
+	}
+	for i, x := range g.statics {
+		if s.statics[i] != x {
+			return false
+		}
+	}
+	return true
+}
+
+// differs says in what a call differs from s.
+func (s *signature) differs(o *signature) string {
+	if len(s.tensors) != len(o.tensors) {
+		return fmt.Sprintf("%d tensors, before %d", len(o.tensors), len(s.tensors))
+	}
+	for i := range o.tensors {
+		a, b := &s.tensors[i], &o.tensors[i]
+		switch {
+		case a.dtype != b.dtype || !array.Equal(a.shape, b.shape):
+			return fmt.Sprintf("tensor %d is %s, before %s", i, array.TypeString(b.dtype, b.shape), array.TypeString(a.dtype, a.shape))
+		case !array.Equal(a.strides, b.strides):
+			return fmt.Sprintf("tensor %d has strides %v, before %v", i, b.strides, a.strides)
+		case a.device != b.device:
+			return fmt.Sprintf("tensor %d is on device %d, before %d", i, b.device, a.device)
+		case a.leaf != b.leaf || a.noGrad != b.noGrad:
+			return fmt.Sprintf("whether tensor %d records gradients changed", i)
+		case a.same != b.same || a.apart != b.apart:
+			return fmt.Sprintf("tensor %d shares its memory otherwise with the others", i)
+		}
+	}
+	for i := range o.statics {
+		if i >= len(s.statics) || s.statics[i] != o.statics[i] {
+			return fmt.Sprintf("a value is %v, before %v", o.statics[i], s.statics[min(i, len(s.statics)-1)])
+		}
+	}
+	return "gradients were there or not"
+}

@@ -1,0 +1,673 @@
+package weft
+
+import (
+	"bytes"
+	"fmt"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+
+	"weft/internal/array"
+	"weft/internal/exec"
+	"weft/internal/ir"
+	"weft/internal/op"
+)
+
+// A trace is a Go function of tensors on its way to become one graph. While the function
+// runs, nothing is computed: what would run a plan adds the plan's graph to that of the trace.
+//
+// Tensors made meanwhile have abstract storages, without memory. For each storage, abstract
+// or captured, the trace keeps a cell: the node that the memory would hold by now. Reading a
+// view is a window on that node, writing into it makes another node the cell's. A storage
+// with memory that is read is an input of the graph, one that is written is an output too.
+type trace struct {
+	g       *ir.Graph
+	device  uint8
+	thread  uint64 // the number of the goroutine
+	over    atomic.Bool
+	refused error
+	outside int // how deep in functions that run as if there were no trace
+	line    *uintptr
+
+	cells   map[*array.Storage]*cell
+	windows map[windowKey]windowOn
+	from    []origin // by node
+
+	sources []source // inputs, by number
+	numbers int      // given anew by each call
+	host    []func(nums []exec.Number) (undo func())
+	undo    []func()
+	leaves  []*leafState
+	byLeaf  map[*history]*leafState
+	args    map[*array.Storage]*array.Storage // of arguments: what stands for them
+	shared  uintptr                           // the line that captured the memory of an argument, if one did
+}
+
+// An origin is where a node comes from: the user's line, and the operation that it wrote.
+type origin struct {
+	pc uintptr
+	op string
+}
+
+// A source says where a call finds an input.
+type source struct {
+	kind  sourceKind
+	at    array.View // of the elements that are read: in order, without gaps
+	index int        // of the argument
+	leaf  *leafState // whose gradient it is
+	pc    uintptr    // of the line that captured it
+	cell  *cell
+}
+
+type sourceKind uint8
+
+const (
+	fromArgument sourceKind = iota
+	fromCapture
+	fromGrad
+)
+
+// A cell is what a storage holds at some moment of a trace.
+type cell struct {
+	at      array.View // which elements of the storage: in order, without gaps
+	node    *ir.Node   // their value, nil: undefined
+	seen    map[string]*ir.Node
+	source  int // -1: none
+	written bool
+}
+
+// A windowKey is a view of a storage.
+type windowKey struct {
+	store  *array.Storage
+	layout string
+}
+
+// A windowOn is by what operation a view was taken of another one.
+type windowOn struct {
+	of array.View
+	d  *op.Def
+	a  ir.Attrs
+}
+
+// traces counts traces under way. Only while there are some does an operation ask whether it
+// belongs to one; those that run, by goroutine, are in running.
+var (
+	traces  atomic.Int32
+	running sync.Map // uint64 -> *trace
+)
+
+// goroutine returns the number of this goroutine.
+func goroutine() uint64 {
+	var buf [64]byte
+	b := buf[:runtime.Stack(buf[:], false)]
+	b = bytes.TrimPrefix(b, []byte("goroutine "))
+	b, _, _ = bytes.Cut(b, []byte(" "))
+	n, _ := strconv.ParseUint(string(b), 10, 64)
+	return n
+}
+
+// tracingHere returns the trace of this goroutine, nil if there is none.
+func tracingHere() *trace {
+	if traces.Load() == 0 {
+		return nil
+	}
+	if tr, ok := running.Load(goroutine()); ok && tr.(*trace).outside == 0 {
+		return tr.(*trace)
+	}
+	return nil
+}
+
+// tracingOf returns the trace that operands belong to: that of the goroutine too, if they are
+// all captured.
+func tracingOf(ops []operand) *trace {
+	if traces.Load() == 0 {
+		return nil
+	}
+	for i := range ops {
+		if t := ops[i].t; t != nil {
+			if tr := traceOf(t.v.Store); tr != nil {
+				return tr
+			}
+		}
+	}
+	return tracingHere()
+}
+
+func tracingViews(vs ...*array.View) *trace {
+	if traces.Load() == 0 {
+		return nil
+	}
+	for _, v := range vs {
+		if tr := traceOf(v.Store); tr != nil {
+			return tr
+		}
+	}
+	return tracingHere()
+}
+
+// traceOf returns the trace that owns an abstract storage.
+func traceOf(st *array.Storage) *trace {
+	if st == nil || !st.Abstract {
+		return nil
+	}
+	tr := st.Owner().(*trace)
+	tr.refuseOver()
+	return tr
+}
+
+func (tr *trace) refuseOver() {
+	if tr.over.Load() {
+		array.Failf("compile", "", "a tensor that a compiled function made while it was traced is used after that: results are what the function returns, other variables of Go keep nothing of a call%s", here())
+	}
+}
+
+// at is the place of a program counter for messages.
+func at(pc uintptr) string {
+	if pc == 0 {
+		return ""
+	}
+	f, _ := runtime.CallersFrames([]uintptr{pc}).Next()
+	if f.File == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (at %s:%d)", f.File, f.Line)
+}
+
+// here is the user's line for messages.
+func here() string {
+	if tr := tracingHere(); tr != nil {
+		return at(tr.caller())
+	}
+	return at(callerOutside())
+}
+
+// refuseHost panics where a function that is being traced does on the host what no call
+// would do again.
+func refuseHost(opName, what string) {
+	if tracingHere() != nil {
+		failHost(opName, what)
+	}
+}
+
+func failHost(opName, what string) {
+	err := array.Errorf(opName, "", "%s inside a compiled function, which is traced once for many calls: %s%s", what, "elements are known only when it is called. Return the tensor, choose between values with Where, or do it outside", here())
+	if tr := tracingHere(); tr != nil && tr.refused == nil {
+		tr.refused = err // also where nobody lets the panic pass, as package fmt
+	}
+	panic(err)
+}
+
+// refuseRead is refuseHost for elements of t.
+func refuseRead(opName string, t *Tensor) {
+	if traces.Load() == 0 && !t.v.Store.Abstract {
+		return
+	}
+	if tracingViews(&t.v) != nil {
+		failHost(opName, "reads a traced value on the host (a branch, Item, Data, printing)")
+	}
+}
+
+// newTrace begins a trace on this goroutine.
+func newTrace(line *uintptr) *trace {
+	tr := &trace{g: ir.New(), thread: goroutine(), line: line, cells: map[*array.Storage]*cell{}, windows: map[windowKey]windowOn{}, byLeaf: map[*history]*leafState{}, args: map[*array.Storage]*array.Storage{}}
+	traces.Add(1)
+	running.Store(tr.thread, tr)
+	return tr
+}
+
+// end is called when the function has returned, or panicked, and brings what it changed in Go
+// back to what it was.
+func (tr *trace) end() {
+	running.Delete(tr.thread)
+	traces.Add(-1)
+	tr.over.Store(true)
+	for _, f := range slices.Backward(tr.undo) {
+		f()
+	}
+	for _, l := range tr.leaves {
+		l.end()
+	}
+}
+
+// storage returns an abstract storage.
+func (tr *trace) storage(bytes int) *array.Storage {
+	return array.NewAbstract(bytes, tr.device, tr, func() {
+		tr.refuseOver()
+		failHost("compile", "uses the memory of a traced value")
+	})
+}
+
+// fresh returns a new view, in row-major order, whose elements are undefined.
+func (tr *trace) fresh(d DType, shape []int) array.View {
+	v := array.View{Store: tr.storage(array.Size(shape) * d.Size()), DType: d, Shape: shape, Strides: array.RowMajor(shape)}
+	tr.cells[v.Store] = &cell{at: v, source: -1}
+	return v
+}
+
+// result returns a new view whose value a node is.
+func (tr *trace) result(n *ir.Node) array.View {
+	v := tr.fresh(n.DType, n.Shape)
+	tr.cells[v.Store].node = n
+	return v
+}
+
+// layoutKey tells views of a storage apart.
+func layoutKey(v *array.View) string {
+	k := append(make([]byte, 0, 64), byte(v.DType))
+	return string(ir.Ints(ir.Ints(ir.Int(k, v.Offset), v.Shape), v.Strides))
+}
+
+// dense returns the order of v's axes, the slowest first, in which its elements lie without
+// gaps; ok is false if there is none.
+func dense(v *array.View) (order []int, ok bool) {
+	order = make([]int, len(v.Shape))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return v.Strides[b] - v.Strides[a] })
+	w := array.View{DType: v.DType, Shape: pick1(v.Shape, order), Strides: pick1(v.Strides, order)}
+	return order, w.Contiguous() && v.Size() > 0
+}
+
+func pick1(list, order []int) []int {
+	out := make([]int, len(order))
+	for i, a := range order {
+		out[i] = list[a]
+	}
+	return out
+}
+
+// block is the elements that a cell holds for a storage first seen through v: v's own if they
+// are dense and all of it, else all, as a vector.
+func block(v *array.View, all bool) array.View {
+	if order, ok := dense(v); ok && (!all || v.Offset == 0 && v.Size()*v.DType.Size() == v.Store.Bytes) {
+		s := pick1(v.Shape, order)
+		return array.View{Store: v.Store, DType: v.DType, Offset: v.Offset, Shape: s, Strides: array.RowMajor(s)}
+	}
+	lo, hi := v.Span()
+	if all {
+		lo, hi = 0, v.Store.Bytes/v.DType.Size()
+	}
+	return array.View{Store: v.Store, DType: v.DType, Offset: lo, Shape: []int{hi - lo}, Strides: []int{1}}
+}
+
+// cellOf returns the cell of v's storage; one that was captured becomes an input.
+func (tr *trace) cellOf(v *array.View) *cell {
+	st := v.Store
+	if c := tr.cells[st]; c != nil {
+		return c
+	}
+	if st.Abstract {
+		array.Failf("compile", "", "a value of another trace is used%s", here())
+	}
+	if tr.args[st] != nil {
+		tr.shared = callerOutside()
+	}
+	if v.Size() > 0 {
+		if len(tr.sources) > 0 && st.Device != tr.device {
+			array.Failf("compile", "", "tensors on two devices are used in one compiled function%s", here())
+		}
+		tr.device = st.Device
+	}
+	return tr.input(source{kind: fromCapture, at: block(v, true), pc: callerOutside()})
+}
+
+// given reports that v's memory is there before a call.
+func (tr *trace) given(v *array.View) bool {
+	c := tr.cells[v.Store]
+	return !v.Store.Abstract || c != nil && c.source >= 0
+}
+
+// input makes a cell of what every call reads.
+func (tr *trace) input(s source) *cell {
+	c := &cell{at: s.at, source: len(tr.sources), node: tr.g.Input(len(tr.sources), s.at.DType, s.at.Shape)}
+	s.cell = c
+	tr.cells[s.at.Store] = c
+	tr.sources = append(tr.sources, s)
+	return c
+}
+
+// value returns what v holds by now.
+func (tr *trace) value(v *array.View) *ir.Node {
+	if v.Size() == 0 {
+		n := op.Apply(op.Expand, op.Shape(v.Shape), tr.zero(v.DType))
+		return n
+	}
+	c := tr.cellOf(v)
+	if c.node == nil {
+		c.node = op.Apply(op.Expand, op.Shape(c.at.Shape), tr.zero(c.at.DType))
+	}
+	if c.at.Same(v) {
+		return c.node
+	}
+	key := layoutKey(v)
+	if n := c.seen[key]; n != nil {
+		return n
+	}
+	n := tr.look(c, v, key)
+	if c.seen == nil {
+		c.seen = map[string]*ir.Node{}
+	}
+	c.seen[key] = n
+	return n
+}
+
+// zero is the number 0 as an element of d.
+func (tr *trace) zero(d DType) *ir.Node {
+	if d.Complex() {
+		z := tr.g.Number(0, d.Part(), false)
+		return op.Apply(op.Complex, nil, z, z)
+	}
+	return tr.g.Number(0, d, false)
+}
+
+// look is the window on a cell that v shows.
+func (tr *trace) look(c *cell, v *array.View, key string) *ir.Node {
+	if v.DType == c.at.DType && v.Offset == c.at.Offset && v.Size() == c.at.Size() {
+		if order, ok := dense(v); ok {
+			return permuted(reshapeTo(c.node, pick1(v.Shape, order)), inverse(order))
+		}
+	}
+	if w, ok := tr.windows[windowKey{v.Store, key}]; ok {
+		x := tr.value(&w.of)
+		if w.d == op.Reshape {
+			return reshapeTo(x, v.Shape)
+		}
+		return op.Apply(w.d, w.a, x)
+	}
+	return op.Apply(op.Strided, tr.windowIn(c, v), reshapeTo(c.node, []int{c.node.Size()}))
+}
+
+// windowIn is where v's elements are among those of its cell.
+func (tr *trace) windowIn(c *cell, v *array.View) op.StridedWindow {
+	lo, hi := v.Span()
+	if v.DType != c.at.DType || lo < c.at.Offset || hi > c.at.Offset+c.at.Size() {
+		array.Failf("compile", "", "a window, %s from element %d, that is not part of what the trace knows of its memory%s: use the array that it is part of", array.TypeString(v.DType, v.Shape), v.Offset, here())
+	}
+	return op.StridedWindow{Offset: v.Offset - c.at.Offset, Shape: v.Shape, Strides: v.Strides}
+}
+
+func inverse(order []int) []int {
+	inv := make([]int, len(order))
+	for i, a := range order {
+		inv[a] = i
+	}
+	return inv
+}
+
+// permuted is x with its axes in another order.
+func permuted(x *ir.Node, order []int) *ir.Node {
+	if slices.IsSorted(order) {
+		return x
+	}
+	return op.Apply(op.Permute, op.Order(order), x)
+}
+
+// reshapeTo is x in another shape.
+func reshapeTo(x *ir.Node, shape []int) *ir.Node {
+	for x.Op == op.Reshape {
+		x = x.Args[0]
+	}
+	if array.Equal(x.Shape, shape) {
+		return x
+	}
+	return op.Apply(op.Reshape, op.Shape(shape), x)
+}
+
+// write makes n, of v's shape and type, what v holds from now on.
+func (tr *trace) write(v *array.View, n *ir.Node) {
+	if v.Size() == 0 {
+		return
+	}
+	defer tr.mark(len(tr.g.Nodes), "assign")
+	c := tr.cellOf(v)
+	key := layoutKey(v)
+	if v.DType != c.at.DType {
+		w, ok := tr.windows[windowKey{v.Store, key}]
+		if ok && w.d == op.Real {
+			tr.write(&w.of, op.Apply(op.Complex, nil, n, op.Apply(op.Imag, nil, tr.value(&w.of))))
+			return
+		}
+		if ok && w.d == op.Imag {
+			tr.write(&w.of, op.Apply(op.Complex, nil, op.Apply(op.Real, nil, tr.value(&w.of)), n))
+			return
+		}
+	}
+	if v.DType == c.at.DType && v.Offset == c.at.Offset && v.Size() == c.at.Size() {
+		if order, ok := dense(v); ok {
+			c.set(reshapeTo(permuted(n, order), c.at.Shape))
+			return
+		}
+	}
+	a := tr.windowIn(c, v)
+	old := tr.value(&c.at)
+	c.set(op.Apply(op.Put, a, old, n))
+}
+
+func (c *cell) set(n *ir.Node) { c.node, c.seen, c.written = n, nil, true }
+
+// window notes by what operation a view was taken of another one.
+func (tr *trace) window(v, of *array.View, d *op.Def, a ir.Attrs) {
+	if v.Store != of.Store || v.Same(of) || v.Size() == 0 {
+		return
+	}
+	key := windowKey{v.Store, layoutKey(v)}
+	if _, ok := tr.windows[key]; ok {
+		return
+	}
+	for w := *of; ; { // never in a circle
+		next, ok := tr.windows[windowKey{w.Store, layoutKey(&w)}]
+		if !ok {
+			break
+		}
+		if next.of.Same(v) {
+			return
+		}
+		w = next.of
+	}
+	if c := tr.cells[v.Store]; c != nil && c.at.Same(v) {
+		return
+	}
+	tr.windows[key] = windowOn{*of, d, ir.CopyAttrs(a)}
+}
+
+// mark notes where the nodes from number first on come from.
+func (tr *trace) mark(first int, opName string) {
+	if len(tr.g.Nodes) <= len(tr.from) {
+		return
+	}
+	o := origin{tr.caller(), opName}
+	for len(tr.from) < first {
+		tr.from = append(tr.from, origin{})
+	}
+	for len(tr.from) < len(tr.g.Nodes) {
+		tr.from = append(tr.from, o)
+	}
+}
+
+// caller is the user's line.
+func (tr *trace) caller() uintptr {
+	if tr.line != nil && *tr.line != 0 {
+		return *tr.line
+	}
+	return callerOutside()
+}
+
+// add copies the graph of roots into that of the trace: ins stand for its inputs, nums for its
+// numbers, which become constants unless each call gives them.
+func (tr *trace) add(opName string, roots, ins []*ir.Node, nums []exec.Number) []*ir.Node {
+	first := len(tr.g.Nodes)
+	reach := ir.Reach(roots)
+	nodes := make([]*ir.Node, len(reach))
+	for id, need := range reach {
+		if !need {
+			continue
+		}
+		switch n := roots[0].Graph.Nodes[id]; n.Op {
+		case ir.Input:
+			nodes[id] = ins[n.Arg()]
+		case ir.Scalar, ir.Between:
+			nodes[id] = tr.number(opName, n, nums[n.Arg()])
+		default:
+			args := make([]*ir.Node, len(n.Args))
+			for i, a := range n.Args {
+				args[i] = nodes[a.ID]
+			}
+			if n.Results != nil {
+				nodes[id] = tr.g.Several(n.Op, n.Attrs, n.Results, args...)
+			} else {
+				nodes[id] = tr.g.Node(n.Op, n.Attrs, n.DType, n.Shape, n.Weak, args...)
+			}
+		}
+	}
+	tr.mark(first, opName)
+	out := make([]*ir.Node, len(roots))
+	for i, r := range roots {
+		out[i] = nodes[r.ID]
+	}
+	return out
+}
+
+// number is what a plan's number, or whether it lies between bounds, is in the trace.
+func (tr *trace) number(opName string, n *ir.Node, x exec.Number) *ir.Node {
+	lo, hi := n.Bounds()
+	if x.Live > 0 {
+		if b, ok := n.Attrs.(ir.Bounds); ok {
+			b.Arg = int(x.Live - 1)
+			return tr.g.Node(n.Op, b, n.DType, nil, n.Weak)
+		}
+		return tr.g.Scalar(int(x.Live-1), n.DType, n.Weak)
+	}
+	if n.Op == ir.Between {
+		x = x.Within(lo, hi)
+	} else if n.DType.Integer() {
+		if err := x.Fits(opName, n.DType, lo, hi); err != nil {
+			panic(err)
+		}
+	}
+	return tr.constant(x, n.DType, n.Weak)
+}
+
+// constant is a number as an element of d.
+func (tr *trace) constant(x exec.Number, d DType, weak bool) *ir.Node {
+	if d.Float() {
+		return tr.g.Node(ir.Const, ir.Value{Float: x.Real(d)}, d, nil, weak)
+	}
+	bits := int64(x.Bits(d))
+	if rest := 64 - 8*d.Size(); rest > 0 && !d.Unsigned() && d != Bool {
+		bits = bits << rest >> rest
+	}
+	return tr.g.Node(ir.Const, ir.Value{Int: bits}, d, nil, weak)
+}
+
+// scalar is a 0-d tensor of a number.
+func (tr *trace) scalar(x exec.Number, d DType) array.View {
+	if x.Live > 0 {
+		return tr.result(tr.g.Scalar(int(x.Live-1), d, false))
+	}
+	return tr.result(tr.constant(x, d, false))
+}
+
+// live makes a number that each call gives: what read, called at every call in the order in
+// which the function's host work is, returns; undo, unless nil, is called if the call fails.
+func (tr *trace) live(n int, read func(nums []exec.Number)) (first int32) {
+	at := tr.numbers
+	tr.numbers += n
+	tr.host = append(tr.host, func(nums []exec.Number) func() {
+		read(nums[at : at+n])
+		return nil
+	})
+	return int32(at + 1)
+}
+
+// do does what every call does on the host, now too; end undoes it.
+func (tr *trace) do(do, undo func()) {
+	tr.aside(do)
+	tr.undo = append(tr.undo, undo)
+	tr.host = append(tr.host, func([]exec.Number) func() {
+		do()
+		return undo
+	})
+}
+
+// aside runs f as if there were no trace.
+func (tr *trace) aside(f func()) {
+	tr.outside++
+	defer func() { tr.outside-- }()
+	f()
+}
+
+// compute adds a planned operation: a view with a Store receives the result there.
+func (tr *trace) compute(p *planned, ops []operand, outs []array.View) {
+	ins := make([]*ir.Node, 0, len(ops))
+	var nums []exec.Number
+	for i := range ops {
+		if ops[i].t == nil {
+			nums = ops[i].numbers(nums)
+			continue
+		}
+		ops[i].t.check(p.def.Name)
+		ins = append(ins, tr.value(&ops[i].t.v))
+	}
+	p.mu.Lock()
+	nodes := tr.add(p.def.Name, p.nodes, ins, nums)
+	p.mu.Unlock()
+	for i, n := range nodes {
+		if outs[i].Store == nil {
+			outs[i] = tr.result(n)
+		} else {
+			tr.write(&outs[i], n)
+		}
+	}
+}
+
+// gradient adds the gradient of an operation.
+func (tr *trace) gradient(v *vjp, n *gradNode, ins []*array.View, outs []array.View) {
+	nodes := make([]*ir.Node, len(ins))
+	for i, x := range ins {
+		if x.Store != nil && v.use[i] {
+			nodes[i] = tr.value(x)
+		}
+	}
+	v.mu.Lock()
+	grads := tr.add(n.name, v.outs, nodes, n.nums)
+	v.mu.Unlock()
+	for i, g := range grads {
+		outs[i] = tr.result(g)
+	}
+}
+
+// copy writes src, converted and broadcast, into dst.
+func (tr *trace) copy(dst, src *array.View) {
+	first := len(tr.g.Nodes)
+	x := op.Convert(tr.value(src), dst.DType)
+	if !array.Equal(x.Shape, dst.Shape) {
+		x = op.Apply(op.Expand, op.Shape(dst.Shape), x)
+	}
+	tr.mark(first, "copy")
+	tr.write(dst, x)
+}
+
+// draw is a draw of n numbers as a vector.
+func (tr *trace) draw(opName string, kind op.Distribution, d DType, n int, nums []exec.Number) *ir.Node {
+	k := kind.Block(d)
+	m := (n + k - 1) / k
+	g := ir.New()
+	args := make([]*ir.Node, len(nums))
+	for i := range args {
+		args[i] = g.Scalar(i, Int64, true)
+	}
+	parts := tr.add(opName, kind.Draw(m, d, args[0], args[1], args[2:]...), nil, nums)
+	first := len(tr.g.Nodes)
+	for i, p := range parts {
+		parts[i] = reshapeTo(p, []int{m, 1})
+	}
+	x := reshapeTo(op.Apply(op.Cat, op.Axis(1), parts...), []int{m * k})
+	if n < m*k {
+		x = op.Narrow(x, 0, 0, n)
+	}
+	tr.mark(first, opName)
+	return x
+}

@@ -1,0 +1,95 @@
+package weft
+
+import (
+	"reflect"
+
+	"weft/internal/array"
+	"weft/internal/exec"
+	"weft/internal/ir"
+	"weft/internal/tracing"
+)
+
+// What package tracing compiles functions of other packages by.
+func init() {
+	tracing.New = func(f func([]*Tensor) []*Tensor, o tracing.Options) tracing.Func[*Tensor] {
+		return &tracedFunc{compiledFunc{name: o.Name, direct: f, line: o.Line, level: o.Level}}
+	}
+	tracing.Active = func() bool { return tracingHere() != nil }
+	tracing.Refuse = refuseHost
+	tracing.Outside = func(f func()) {
+		tr := tracingHere()
+		if tr == nil {
+			f()
+			return
+		}
+		tr.aside(f)
+	}
+	tracing.Do = func(do, undo func()) {
+		if tr := tracingHere(); tr != nil {
+			tr.do(do, undo)
+		} else {
+			do()
+		}
+	}
+	tracing.Live = func(read func() float64) any {
+		tr := tracingHere()
+		if tr == nil {
+			return read()
+		}
+		at := tr.live(1, func(nums []exec.Number) { nums[0] = exec.Number{Float: read(), Kind: array.CatFloat} })
+		n := exec.Number{Kind: array.CatFloat, Live: at}
+		tr.aside(func() { n.Float = read() })
+		return liveNumber{n}
+	}
+}
+
+// A liveNumber is an operand that each call of a compiled function gives anew.
+type liveNumber struct{ exec.Number }
+
+// A tracedFunc is a compiled function of another package.
+type tracedFunc struct{ c compiledFunc }
+
+func (f *tracedFunc) Call(args []*Tensor) (ts []*Tensor, err error) {
+	err = Try(func() {
+		g := supplied{tensors: args}
+		for _, t := range args {
+			t.check("compile")
+		}
+		if compileOff || tracingHere() != nil {
+			ts = f.c.direct(args)
+			return
+		}
+		e, given, _ := f.c.run(&g, func() []reflect.Value { return nil })
+		for _, r := range e.results {
+			if r.IsNil() {
+				ts = append(ts, nil)
+				continue
+			}
+			ts, given = append(ts, given[0]), given[1:]
+		}
+	})
+	return ts, err
+}
+
+func (f *tracedFunc) Prepare(types []ir.Type) error {
+	return Try(func() {
+		g := supplied{}
+		for _, t := range types {
+			n := array.CheckShape("compile", t.Shape, t.DType)
+			st := array.NewAbstract(n*t.DType.Size(), 0, nil, func() {})
+			g.tensors = append(g.tensors, &Tensor{v: array.View{Store: st, DType: t.DType, Shape: t.Shape, Strides: array.RowMajor(t.Shape)}})
+		}
+		if f.c.find(&g) == nil {
+			f.c.make(&g, func() []reflect.Value { return nil })
+		}
+	})
+}
+
+func (f *tracedFunc) Graph() []*ir.Node {
+	if list := f.c.entries.Load(); list != nil {
+		return (*list)[0].outs
+	}
+	return nil
+}
+
+func (f *tracedFunc) Why() string { return f.c.reasons() }
