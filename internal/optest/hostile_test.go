@@ -166,8 +166,14 @@ func TestHostileOffsets(t *testing.T) {
 				for range 12 {
 					items := 1 + r.IntN(rows+20)
 					sample := op.Sample{Shapes: [][]int{{rows}, {items + 1}}, DTypes: []array.DType{of, array.Int64}, Attrs: d.Attrs, Max: rows + 1, Ascending: true}
-					if d == op.SegmentExpand {
+					switch d {
+					case op.SegmentExpand:
 						sample.Shapes[0][0], sample.Attrs = items, op.Rows(rows)
+					case op.SegmentUnpad:
+						sample.Shapes[0], sample.Attrs = []int{items, 2}, op.Rows(rows)
+					case op.SegmentPad:
+						sample.Shapes, sample.Attrs = [][]int{{rows}, {}, {items + 1}}, op.PadTo(2)
+						sample.DTypes = []array.DType{of, of, array.Int64}
 					}
 					c := newCase(d, sample.Attrs, drawn(r, d, sample, of)...)
 					out, err := c.graph()
@@ -175,13 +181,16 @@ func TestHostileOffsets(t *testing.T) {
 						t.Fatalf("%s: %v", &c, err)
 					}
 					s.laid(&c, out, nil, func(int) Layout { return Contiguous }, Contiguous, false) // good ones
-					off, at := c.X[1].I, r.IntN(items+1)
+					off, at := c.X[len(c.X)-1].I, r.IntN(items+1)
 					off[at] = []int64{-1, int64(rows) + 1, 1 << 40, math.MinInt64, math.MaxInt64, -1 << 33}[r.IntN(6)]
 					if at > 0 && off[at-1] > 0 && r.IntN(3) == 0 {
 						off[at] = off[at-1] - 1
 					}
 					s.mem.Reset()
-					ins := []array.View{s.mem.hold(c.X[0], Contiguous), s.mem.hold(c.X[1], Contiguous)}
+					var ins []array.View
+					for _, x := range c.X {
+						ins = append(ins, s.mem.hold(x, Contiguous))
+					}
 					dst := s.mem.room(out.DType, out.Shape, Contiguous)
 					err = s.run(plan.Build([]*ir.Node{out}, sigs(ins), sigs([]array.View{dst})), ins, []array.View{dst})
 					var e *array.Error

@@ -1,0 +1,94 @@
+package cpu
+
+import (
+	"unsafe"
+
+	"weft/internal/array"
+	"weft/internal/cpu/gen"
+	"weft/internal/device"
+	"weft/internal/op"
+)
+
+// bytesOf is the memory of a contiguous argument or result.
+func bytesOf(v *array.View) []byte {
+	return unsafe.Slice((*byte)(gen.Ptr(v)), v.Size()*v.DType.Size())
+}
+
+// fill writes copies of one element.
+func fill(to, element []byte) {
+	for n := copy(to, element); n > 0 && n < len(to); n *= 2 {
+		copy(to[n:], to[:n])
+	}
+}
+
+// segmentPad gives items the same length.
+func segmentPad(c *device.Call) error {
+	x, out := &c.Args[0], &c.Out[0]
+	l := &list{op: "segment_pad", off: elements[int64](&c.Args[2]), rows: x.Shape[0], row: array.Size(x.Shape[1:])}
+	l.check(0, len(l.off)-1)
+	size := l.row * x.DType.Size()
+	dst, src, one := bytesOf(out), bytesOf(x), bytesOf(&c.Args[1])
+	room := out.Shape[1] * size
+	if room == 0 {
+		return nil
+	}
+	l.each(func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			to := dst[i*room : (i+1)*room]
+			fill(to[copy(to, src[int(l.off[i])*size:int(l.off[i+1])*size]):], one)
+		}
+	})
+	return nil
+}
+
+// segmentUnpad is the way back.
+func segmentUnpad(c *device.Call) error {
+	x, out := &c.Args[0], &c.Out[0]
+	l := listOf(c, out)
+	l.check(0, len(l.off)-1)
+	size := l.row * x.DType.Size()
+	dst, src := bytesOf(out), bytesOf(x)
+	room := x.Shape[1] * size
+	clear(dst[:int(l.off[0])*size])
+	clear(dst[int(l.off[len(l.off)-1])*size:])
+	l.each(func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			to := dst[int(l.off[i])*size : int(l.off[i+1])*size]
+			clear(to[copy(to, src[i*room:(i+1)*room]):])
+		}
+	})
+	return nil
+}
+
+// segmentSort sorts the rows of each item.
+func segmentSort[U bitsOf](c *device.Call) error {
+	x := &c.Args[0]
+	l := listOf(c, x)
+	l.check(0, len(l.off)-1)
+	most := int64(0)
+	for i, o := range l.off[1:] {
+		most = max(most, o-l.off[i])
+	}
+	if uint64(most) > 1<<placeBits {
+		return array.Errorf("segment_sort", "offsets", "an item has %d rows, more than %d", most, uint64(1)<<placeBits)
+	}
+	values, places := elements[U](&c.Out[0]), elements[int64](&c.Out[1])
+	for _, gap := range [][2]int{{0, int(l.off[0])}, {int(l.off[len(l.off)-1]), l.rows}} {
+		clear(values[gap[0]*l.row : gap[1]*l.row])
+		clear(places[gap[0]*l.row : gap[1]*l.row])
+	}
+	r := rows[U]{order: orderOf(x.DType), descending: c.Node.Attrs.(op.ItemOrder).Descending, step: l.row, src: gen.Ptr(x)}
+	l.each(func(lo, hi int) {
+		room := c.Stream.Alloc(16 * max(int(most), 1))
+		defer c.Stream.Free(room)
+		both := unsafe.Slice((*uint64)(room.Host()), 2*int(most))
+		for i := lo; i < hi; i++ {
+			n := int(l.off[i+1] - l.off[i])
+			for j := range l.row {
+				first := int(l.off[i])*l.row + j
+				r.give(c, first, first, r.sortRow(first, both[:n:n], both[most:][:n]))
+			}
+		}
+	})
+	return nil
+}
