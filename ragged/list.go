@@ -214,7 +214,7 @@ func place(op string, i, n int) int {
 func (l *List) At(index ...int) *weft.Tensor {
 	c := l.single("at")
 	if len(index) != len(l.outer)+1 {
-		array.Failf("at", "index", "%d indices for a list of depth %d: Sub returns an item of a nested list", len(index), len(l.outer)+1)
+		array.Failf("at", "index", "%d indices for a list of depth %d: ListAt returns an item of a nested list", len(index), len(l.outer)+1)
 	}
 	if l.ed != nil && l.ed.stale {
 		l.ed.move(l.ed.items())
@@ -230,13 +230,13 @@ func (l *List) At(index ...int) *weft.Tensor {
 	return c.live.Slice(weft.Range(base, base+n))
 }
 
-// Sub returns an item of a nested list, as a list on the same memory.
-func (l *List) Sub(i int) *List {
-	l.check("sub")
+// ListAt returns an item of a nested list, as a list on the same memory.
+func (l *List) ListAt(i int) *List {
+	l.check("listat")
 	if len(l.outer) == 0 {
-		array.Failf("sub", "", "items of a list of depth 1 are tensors: At returns one")
+		array.Failf("listat", "", "items of a list of depth 1 are tensors: At returns one")
 	}
-	i = place("sub", i, l.Len())
+	i = place("listat", i, l.Len())
 	return l.items(i, i+1).inner()
 }
 
@@ -246,7 +246,7 @@ func (l *List) All() iter.Seq2[int, *weft.Tensor] {
 	c := l.single("all")
 	l.check("all")
 	if len(l.outer) > 0 {
-		array.Failf("all", "", "the list has depth %d: Sub returns an item of a nested list", len(l.outer)+1)
+		array.Failf("all", "", "the list has depth %d: ListAt returns an item of a nested list", len(l.outer)+1)
 	}
 	o := l.part.at()
 	t := c.live

@@ -10,11 +10,6 @@ func offsetsOf(sizes *weft.Tensor) *weft.Tensor {
 	return weft.Cat([]*weft.Tensor{weft.ZerosOf(weft.Int64, 1), sizes.CumSum(0)}, 0)
 }
 
-// spread gives each row the value of its item: [items] to [rows].
-func (p *partition) spread(x *weft.Tensor) *weft.Tensor {
-	return x.RepeatInterleave(0, p.sizes())
-}
-
 // sizes are the lengths of items, int64 [items].
 func (p *partition) sizes() *weft.Tensor {
 	return p.t.Slice(weft.Range(1, weft.End)).Sub(p.t.Slice(weft.Range(0, -1)))
@@ -26,7 +21,7 @@ func (p *partition) places(items *weft.Tensor) (rows *weft.Tensor, out *partitio
 	first := p.t.Slice(weft.Range(0, -1)).IndexSelect(0, items)
 	out = &partition{t: offsetsOf(p.sizes().IndexSelect(0, items))}
 	n := int(out.t.At(-1).ItemInt())
-	return weft.Arange(n).Add(out.spread(first.Sub(out.t.Slice(weft.Range(0, -1))))), out
+	return weft.Arange(n).Add(out.spread(first.Sub(out.t.Slice(weft.Range(0, -1))), n)), out
 }
 
 // Take returns the items with the given numbers, []int, []int64 or a tensor of integers of one
@@ -65,4 +60,77 @@ func (l *List) take(items *weft.Tensor) *List {
 // pick returns the items of a run.
 func (l *List) pick(r run) *List {
 	return l.take(weft.Arange(r.count).Mul(r.step).Add(r.first))
+}
+
+// Index returns a list of the items' rows at the places that idx, a list of integers with as many
+// items, has for each: item i is l[i][idx[i]]. Places count from the start of the item, negative
+// ones from its end, and may repeat. Lists of depth above 1 share the levels above the last.
+// Gradients flow to the rows that were taken.
+func (l *List) Index(idx *List) *List {
+	const name = "index"
+	l.check(name)
+	if idx == nil {
+		array.Failf(name, "idx", "is nil")
+	}
+	c := idx.single(name)
+	idx.check(name)
+	if d := c.live.DType(); !d.Integer() || d == weft.Bool || c.live.Rank() != 1 {
+		array.Failf(name, "idx", "has rows %s, want integers", array.TypeString(d, c.live.Shape()[1:]))
+	}
+	if len(idx.outer) != len(l.outer) || idx.part.items() != l.part.items() {
+		array.Failf(name, "idx", "has depth %d and %d items in the last level, the list %d and %d", len(idx.outer)+1, idx.part.items(), len(l.outer)+1, l.part.items())
+	}
+	for k := range l.outer {
+		if !l.outer[k].same(idx.outer[k]) {
+			array.Failf(name, "idx", "has other items in level %d", k)
+		}
+	}
+	at := c.live.To(weft.Int64)
+	n := idx.part.spread(l.part.sizes(), idx.rows)
+	if idx.rows > 0 {
+		if bad := at.Ge(n).LogicalOr(at.Lt(n.Neg())); bad.Any().ItemInt() != 0 {
+			k := bad.NonZero().Reshape(-1).At(0)
+			item := int(idx.part.t.SearchSorted(k, weft.SearchOpts{Right: true}).ItemInt()) - 1
+			array.Failf(name, "idx", "place %d of item %d is out of range for its %d rows", at.IndexSelect(0, k.Reshape(1)).ItemInt(), item, n.IndexSelect(0, k.Reshape(1)).ItemInt())
+		}
+	}
+	at = at.Add(at.Lt(0).To(weft.Int64).Mul(n)).Add(idx.part.spread(l.part.t.Slice(weft.Range(0, -1)), idx.rows))
+	out := idx.with()
+	for _, c := range l.cols {
+		out.cols = append(out.cols, column{name: c.name, live: c.live.IndexSelect(0, at)})
+	}
+	return out
+}
+
+// Mask returns the rows where mask is true, a list of bool of the same items: items keep their
+// number and become shorter. With a bool tensor [items] it is the items where mask is true.
+func (l *List) Mask(mask any) *List {
+	const name = "mask"
+	l.check(name)
+	switch m := mask.(type) {
+	case *weft.Tensor:
+		if m == nil || m.DType() != weft.Bool || m.Rank() != 1 || m.Dim(0) != l.Len() {
+			array.Failf(name, "mask", "is no bool tensor of one dimension with %d items", l.Len())
+		}
+		return l.take(m.NonZero().Reshape(-1))
+	case *List:
+		if m == nil {
+			break
+		}
+		c := m.single(name)
+		m.check(name)
+		if c.live.DType() != weft.Bool || c.live.Rank() != 1 || len(m.outer) != len(l.outer) {
+			array.Failf(name, "mask", "has rows %s and depth %d, want bool and depth %d", array.TypeString(c.live.DType(), c.live.Shape()[1:]), len(m.outer)+1, len(l.outer)+1)
+		}
+		l.samePartition(name, "mask", m)
+		at := c.live.NonZero().Reshape(-1)
+		kept := weft.Cat([]*weft.Tensor{weft.ZerosOf(weft.Int64, 1), c.live.To(weft.Int64).CumSum(0)}, 0)
+		out := &List{outer: l.outer, part: &partition{t: kept.IndexSelect(0, l.part.t)}, rows: at.Dim(0)}
+		for _, c := range l.cols {
+			out.cols = append(out.cols, column{name: c.name, live: c.live.IndexSelect(0, at)})
+		}
+		return out
+	}
+	array.Failf(name, "mask", "is %T: want a list of bool, or a bool tensor with one element an item", mask)
+	return nil
 }

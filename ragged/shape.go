@@ -1,0 +1,184 @@
+package ragged
+
+import (
+	"weft"
+	"weft/internal/array"
+	"weft/internal/op"
+)
+
+// Flatten returns the items of all items: a nested list without its outermost level, on the same
+// memory. Of a list of depth 1 that would be rows: see [List.Data].
+func (l *List) Flatten() *List {
+	l.check("flatten")
+	if len(l.outer) == 0 {
+		array.Failf("flatten", "", "the list has depth 1: Data returns its rows")
+	}
+	return l.inner()
+}
+
+// Unflatten returns a list one level deeper, on the same memory: its items are sizes of the
+// list's, an int that all have or a vector, as [FromSizes] takes them.
+func (l *List) Unflatten(sizes any) *List {
+	l.check("unflatten")
+	out := l.with(l.cols...)
+	out.outer = append([]*partition{divided("unflatten", sizes, l.Len())}, l.outer...)
+	return out
+}
+
+// LocalIndex returns the place of each row in its item of the last level, int64.
+func (l *List) LocalIndex() *List {
+	l.check("localindex")
+	return l.with(column{live: l.places()})
+}
+
+// ToPadded returns the list as an array, [items, length, inner...], in which items that are shorter
+// are filled with a number at their end, and a mask, bool [items, length], which is true for rows
+// of items. length is that of the longest, or what is given, where longer items are cut. Each level
+// of a nested list is an axis, with its own length, outermost first. Gradients flow back to rows.
+func (l *List) ToPadded(fill any, length ...int) (x, mask *weft.Tensor) {
+	const name = "topadded"
+	c := l.single(name)
+	l.check(name)
+	if len(length) != 0 && len(length) != len(l.outer)+1 {
+		array.Failf(name, "length", "has %d numbers: want one a level, %d", len(length), len(l.outer)+1)
+	}
+	for _, n := range length {
+		if n < 0 {
+			array.Failf(name, "length", "%d is negative", n)
+		}
+	}
+	x = c.live
+	mask = weft.OnesOf(weft.Bool, l.rows)
+	no := weft.Scalar(false)
+	with := weft.Scalar(fill, x.DType())
+	levels := l.levels()
+	for k := len(levels) - 1; k >= 0; k-- {
+		inner := l.with()
+		inner.part = levels[k]
+		n := inner.longest()
+		if len(length) > 0 {
+			n = length[k]
+		}
+		x = apply(op.SegmentPad, op.PadTo(n), x, with, levels[k].t)[0]
+		mask = apply(op.SegmentPad, op.PadTo(n), mask, no, levels[k].t)[0]
+	}
+	return x, mask
+}
+
+// FromPadded returns a list of the rows of x, [items, length, inner...], that belong to items: the
+// first ones, where sizes are lengths of items ([]int, []int64 or a tensor of integers of one
+// dimension), or those where sizes is true, a bool tensor [items, length], as [List.ToPadded]
+// returns. Gradients flow back to x.
+func FromPadded(x *weft.Tensor, sizes any) *List {
+	const name = "frompadded"
+	if x == nil || x.Rank() < 2 {
+		array.Failf(name, "x", "has no items and rows: want [items, length, inner...]")
+	}
+	n, k := x.Dim(0), x.Dim(1)
+	if m, ok := sizes.(*weft.Tensor); ok && m != nil && m.DType() == weft.Bool {
+		if !array.Equal(m.Shape(), []int{n, k}) {
+			array.Failf(name, "sizes", "is a mask of shape %s, want %s", array.ShapeString(m.Shape()), array.ShapeString([]int{n, k}))
+		}
+		rows := x.Reshape(append([]int{n * k}, x.Shape()[2:]...)...)
+		at := m.Reshape(n * k).NonZero().Reshape(-1)
+		p := &partition{t: offsetsOf(m.To(weft.Int64).Sum(1))}
+		return &List{part: p, rows: at.Dim(0), cols: []column{{live: rows.IndexSelect(0, at)}}}
+	}
+	v := integers(name, "sizes", sizes)
+	if len(v) != n {
+		array.Failf(name, "sizes", "has %d lengths for %d items", len(v), n)
+	}
+	offsets := make([]int64, n+1)
+	for i, s := range v {
+		if s < 0 || s > int64(k) {
+			array.Failf(name, "sizes", "number %d is %d, of %d rows", i, s, k)
+		}
+		offsets[i+1] = offsets[i] + s
+	}
+	p := partitionOf(offsets)
+	rows := int(offsets[n])
+	return &List{part: p, rows: rows, cols: []column{{live: apply(op.SegmentUnpad, op.Rows(rows), x, p.t)[0]}}}
+}
+
+// Concat joins lists of one depth whose rows have one shape: along axis 0 the items of the second
+// follow those of the first and so on; along axis 1 each item is that of the first followed by
+// that of the second and so on, so that all lists have as many items. Element types meet as those
+// of [weft.Cat] do, and gradients flow to all.
+func Concat(lists []*List, axis int) *List {
+	const name = "concat"
+	if len(lists) == 0 {
+		array.Failf(name, "lists", "are none")
+	}
+	if axis < 0 || axis > 1 {
+		array.Failf(name, "axis", "%d is neither 0 nor 1", axis)
+	}
+	for i, l := range lists {
+		if l == nil {
+			array.Failf(name, "lists", "number %d is nil", i)
+		}
+		l.check(name)
+		first := lists[0]
+		switch {
+		case len(l.outer) != len(first.outer):
+			array.Failf(name, "lists", "number %d has depth %d, the first %d", i, len(l.outer)+1, len(first.outer)+1)
+		case !equal(l.Fields(), first.Fields()):
+			array.Failf(name, "lists", "number %d has fields %q, the first %q", i, l.Fields(), first.Fields())
+		case axis == 1 && l.Len() != first.Len():
+			array.Failf(name, "lists", "number %d has %d items, the first %d", i, l.Len(), first.Len())
+		}
+		for c := range l.cols {
+			if a, b := l.cols[c].live.Shape()[1:], first.cols[c].live.Shape()[1:]; !array.Equal(a, b) {
+				array.Failf(name, "lists", "number %d has rows of shape %s, the first %s", i, array.ShapeString(a), array.ShapeString(b))
+			}
+		}
+	}
+	out := &List{}
+	for k := range lists[0].levels() {
+		var parts []*weft.Tensor
+		base := 0
+		for i, l := range lists {
+			p := l.levels()[k]
+			o := p.t
+			if i > 0 {
+				o = o.Slice(weft.Range(1, weft.End)).Add(base)
+			}
+			parts = append(parts, o)
+			base += p.total()
+		}
+		out.outer = append(out.outer, &partition{t: weft.Cat(parts, 0)})
+		out.rows = base
+	}
+	last := len(out.outer) - 1
+	out.part, out.outer = out.outer[last], out.outer[:last]
+	for c := range lists[0].cols {
+		ts := make([]*weft.Tensor, len(lists))
+		for i, l := range lists {
+			ts[i] = l.cols[c].live
+		}
+		out.cols = append(out.cols, column{name: lists[0].cols[c].name, live: weft.Cat(ts, 0)})
+	}
+	if axis == 0 {
+		return out
+	}
+	// Items that belong together come to stand side by side, and are joined.
+	n, k := lists[0].Len(), len(lists)
+	out = out.take(weft.Arange(n*k).Reshape(k, n).T().Reshape(n * k))
+	first := &out.part
+	if len(out.outer) > 0 {
+		first = &out.outer[0]
+	}
+	*first = &partition{t: (*first).t.Slice(weft.Range(0, weft.End, k)).Contiguous()}
+	return out
+}
+
+func equal(a, b []string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
