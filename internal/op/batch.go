@@ -375,6 +375,31 @@ func init() {
 			return []*node{Transpose(Apply(Of(x), x.Attrs, Transpose(args[0].Node, 0, 1), args[1].Node), 0, 1)}
 		}
 	}
+	batchRules["segment_sort"] = func(b *batcher, x *node, args []Batched) []*node {
+		if args[1].Lead {
+			return b.loop(x, args)
+		}
+		out := ApplyAll(Of(x), x.Attrs, Transpose(args[0].Node, 0, 1), args[1].Node)
+		for i := range out {
+			out[i] = Transpose(out[i], 0, 1)
+		}
+		return out
+	}
+	// Of items that are equally long the examples stand behind the rows.
+	batchRules["segment_pad"] = func(b *batcher, x *node, args []Batched) []*node {
+		if !args[0].Lead || args[1].Lead || args[2].Lead {
+			return b.loop(x, args)
+		}
+		y := Apply(Of(x), x.Attrs, Transpose(args[0].Node, 0, 1), args[1].Node, args[2].Node)
+		return []*node{Transpose(Transpose(y, 1, 2), 0, 1)}
+	}
+	batchRules["segment_unpad"] = func(b *batcher, x *node, args []Batched) []*node {
+		if args[1].Lead {
+			return b.loop(x, args)
+		}
+		y := Transpose(Transpose(args[0].Node, 0, 1), 1, 2)
+		return []*node{Transpose(Apply(Of(x), x.Attrs, y, args[1].Node), 0, 1)}
+	}
 	for _, name := range []string{"copy", "max_pool2d", "max_pool2d_place", "max_pool2d_pick", "gather", "scatter_add", "scatter", "scatter_min",
 		"scatter_max", "scan_sum", "scan_prod", "recurrence", "cummax", "cummin", "sort", "topk", "reduce_argmin", "reduce_argmax"} {
 		batchRules[name] = same(further)
