@@ -253,6 +253,9 @@ func (s *stream) Launch(l device.Launch) error { return s.launch(l, nil) }
 func (s *stream) launch(l device.Launch, g *group) error {
 	p := l.Program.(*Program)
 	p.bind(l.Args)
+	if a := p.p.Ragged(); a >= 0 {
+		return p.launchItems(l, a)
+	}
 	n := 1
 	for _, e := range l.Extents {
 		n *= e

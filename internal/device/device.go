@@ -48,6 +48,12 @@ type Launch struct {
 	Cost int
 	// Context cancels programs with loops that burn fuel; nil means never.
 	Context context.Context
+	// Op names what computes items, for errors, where the program has a ragged axis, whose
+	// extent is how many rows there are: the launch refuses offsets that descend, or lie
+	// outside of these, with an *array.Error. Ends, if not nil, gets the first offset and the
+	// last.
+	Op   string
+	Ends *[2]int
 }
 
 // A Ref is a place in the memory of a storage.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -143,6 +144,7 @@ type Compiled struct {
 	inner    []*inner         // by step, of loops and branches; nil where there are none
 	narrow   []plan.ScalarArg // numbers that have bounds
 	seen     atomic.Pointer[profiled]
+	outside  []atomic.Pointer[device.Program] // by step, of rows in no item: compiled when there are some
 
 	// Failed, unless nil, says more of the error of a step.
 	Failed func(step *plan.Step, err error) error
@@ -151,6 +153,9 @@ type Compiled struct {
 // Compile makes a plan ready for a device.
 func Compile(p *plan.Plan, d device.Device) (*Compiled, error) {
 	c := &Compiled{Plan: p, dev: d, stream: d.Default(), kernels: make([]device.Program, len(p.Steps)), routines: make([]device.Routine, len(p.Steps))}
+	if slices.ContainsFunc(p.Steps, func(s plan.Step) bool { return s.Kernel != nil && s.Kernel.List != nil }) {
+		c.outside = make([]atomic.Pointer[device.Program], len(p.Steps))
+	}
 	for i, s := range p.Steps {
 		if s.Kernel == nil {
 			name := s.Node.Op.OpName()
@@ -260,7 +265,9 @@ func (c *Compiled) Run(ctx context.Context, ins []*array.View, nums []Number, ou
 		if st.Group > 1 {
 			err = c.together(ctx, p.Steps[i:i+st.Group], c.kernels[i:], nums, slots, off)
 			i += st.Group - 1
-		} else if k := st.Kernel; k != nil && len(k.Around) == 0 {
+		} else if k := st.Kernel; k != nil && k.List != nil {
+			err = c.items(ctx, s, i, nums, slots, off)
+		} else if k != nil && len(k.Around) == 0 {
 			err = c.launch(ctx, s, k, c.kernels[i], nums, slots, off, nil)
 		} else if k != nil {
 			err = c.kernel(ctx, s, st.Kernel, c.kernels[i], nums, slots, off)
@@ -349,6 +356,9 @@ func view(o *plan.Operand, slots []*array.Storage, off []int) array.View {
 
 // kernel launches a kernel at each index of the axes around its program.
 func (c *Compiled) kernel(ctx context.Context, s device.Stream, k *plan.Kernel, prog device.Program, nums []Number, slots []*array.Storage, off []int) error {
+	if len(k.Around) == 0 {
+		return c.launch(ctx, s, k, prog, nums, slots, off, nil)
+	}
 	for index := make([]int, len(k.Around)); ; {
 		if err := c.launch(ctx, s, k, prog, nums, slots, off, index); err != nil || !advance(index, k.Around) {
 			return err
@@ -362,6 +372,53 @@ func (c *Compiled) launch(ctx context.Context, s device.Stream, k *plan.Kernel, 
 	err := s.Launch(device.Launch{Program: prog, Args: f, Extents: k.Extents, Cost: k.Cost, Context: ctx})
 	f.Free(len(k.Binds))
 	return err
+}
+
+// items runs a step over the items of a list, and then what it computes for rows that are in
+// none: before the first offset and behind the last, which the device has checked.
+func (c *Compiled) items(ctx context.Context, s device.Stream, step int, nums []Number, slots []*array.Storage, off []int) error {
+	k := c.Plan.Steps[step].Kernel
+	var ends [2]int
+	for index := make([]int, len(k.Around)); ; {
+		f := c.bind(k, index, nums, slots, off)
+		err := s.Launch(device.Launch{Program: c.kernels[step], Args: f, Extents: k.Extents, Cost: k.Cost, Context: ctx, Op: k.List.Op, Ends: &ends})
+		f.Free(len(k.Binds))
+		if err != nil {
+			return err
+		}
+		if !advance(index, k.Around) {
+			break
+		}
+	}
+	if k.List.Outside == nil {
+		return nil
+	}
+	for _, r := range [...][2]int{{0, ends[0]}, {ends[1], k.List.Rows}} {
+		if r[0] == r[1] {
+			continue
+		}
+		prog := c.outside[step].Load()
+		if prog == nil {
+			made, err := c.dev.Compile(k.List.Outside.Prog)
+			if err != nil {
+				return err
+			}
+			prog = &made
+			c.outside[step].Store(prog)
+		}
+		o := *k.List.Outside
+		o.Binds, o.Extents, o.Words = slices.Clone(o.Binds), slices.Clone(o.Extents), slices.Clone(o.Words)
+		o.Extents[0] = r[1] - r[0]
+		o.Words[o.Prog.ExtentWord(0)] = uint64(o.Extents[0])
+		for i := range o.Binds {
+			b := &o.Binds[i]
+			b.Offset += r[0] * int(int64(o.Words[o.Prog.StrideWord(i, 0)])) / b.DType.Size()
+		}
+		if err := c.kernel(ctx, s, &o, *prog, nums, slots, off); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // bind returns the arguments of a kernel at an index of the axes around its program.

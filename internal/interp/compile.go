@@ -51,7 +51,7 @@ func compile(p *loop.Program, grouped bool) *code {
 	n := len(p.Ins)
 	k := &compiler{
 		p: p, grouped: grouped,
-		c:       &code{p: p, grouped: grouped, regs: []int32{0}, memory: 1},
+		c:       &code{p: p, grouped: grouped, ragged: p.Ragged(), regs: []int32{0}, memory: 1},
 		uniform: make([]bool, n), root: make([]int, n), typ: make([]loop.Type, n),
 		operand: make([]opd, n), first: make([]int, n), last: make([]int, n),
 		at: make([]int, n), end: make([]int, n), cond: make([]int, n), results: make([][]int, n),

@@ -100,7 +100,7 @@ func groupable(p *loop.Program) bool {
 			}
 		})
 	}
-	return !effects && passes == 1 && p.Lane > 0
+	return !effects && passes == 1 && p.Lane > 0 && p.Ragged() < 0
 }
 
 // rowsOneByOne runs the body for each index of the outer axes.
@@ -113,6 +113,7 @@ func (m *machine) rowsOneByOne() {
 	}
 	for {
 		m.n = 1
+		m.ragged()
 		m.exec(m.c.body)
 		if m.stop || !m.step(lane-1, 1) {
 			return
@@ -137,6 +138,21 @@ func (m *machine) rowGroups() {
 		if m.stop || !m.step(lane-1, m.rows) {
 			return
 		}
+	}
+}
+
+// ragged reads where an axis whose extent is another in each row begins and ends.
+func (m *machine) ragged() {
+	p := m.c.p
+	a := m.c.ragged
+	if a < 0 {
+		return
+	}
+	of := p.Axes[a].Offsets - 1
+	at := (*[2]int64)(unsafe.Add(m.f.Ptr[of], m.off[of]))
+	m.ext[a] = int(at[1] - at[0])
+	for b := range p.Bufs {
+		m.begin[b] = int(at[0]) * m.stride[b][a]
 	}
 }
 

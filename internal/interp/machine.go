@@ -11,6 +11,7 @@ import (
 type code struct {
 	p       *loop.Program
 	grouped bool
+	ragged  int // the axis whose extent is another in each row, -1: none
 	body    []instr
 	bufs    []bufInfo
 	regs    []int32 // bytes of a lane, by register
@@ -79,6 +80,7 @@ type machine struct {
 	red   []reduction
 	saved []unsafe.Pointer
 	off   [loop.MaxBufs]int // bytes that outer axes add to a buffer's address
+	begin [loop.MaxBufs]int // bytes at which the ragged axis begins in this row
 	idx   [loop.MaxAxes]int // along outer axes and the serial ones being walked
 	ext   [loop.MaxAxes]int
 	from  [loop.MaxAxes]int // the frame's starts
@@ -190,7 +192,7 @@ func vec[T any](m *machine, o opd) []T {
 // addr returns the address of a buffer for the first lane of the tile.
 func (m *machine) addr(buf int) unsafe.Pointer {
 	s := &m.stride[buf]
-	off := m.off[buf] + m.t0*s[m.c.p.Lane]
+	off := m.off[buf] + m.begin[buf] + m.t0*s[m.c.p.Lane]
 	for _, a := range m.c.bufs[buf].serial {
 		off += m.idx[a] * s[a]
 	}

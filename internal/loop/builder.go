@@ -309,7 +309,15 @@ func (b *Builder) ScaleB(x, k Value) Value { return b.Binary(OpScaleB, x, k) }
 func (b *Builder) Fma(x, y, z Value) Value { return b.pure(OpFma, b.Type(x), x, y, z, 0) }
 
 // Select is c ? x : y.
-func (b *Builder) Select(c, x, y Value) Value { return b.pure(OpSelect, b.Type(x), c, x, y, 0) }
+func (b *Builder) Select(c, x, y Value) Value {
+	if in := &b.p.Ins[c]; in.Op == OpConst {
+		if in.Imm != 0 {
+			return x
+		}
+		return y
+	}
+	return b.pure(OpSelect, b.Type(x), c, x, y, 0)
+}
 
 // Lookup is the entry of table that i, modulo its length, names: of type F32, to which
 // entries are rounded, if i is I32, and of F64 if it is I64. The table takes

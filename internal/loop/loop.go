@@ -18,6 +18,8 @@
 //
 // Loops and ifs stand in passes or in the row, passes in the row alone.
 //
+// An axis can have another extent in each row: [Axis.Offsets].
+//
 // The language is scalar: what it says of one lane is exact, and a backend that
 // runs many lanes at once must give the same bits.
 //
@@ -334,6 +336,26 @@ type Axis struct {
 	// Bound is an extent that is never exceeded, 0 if unknown. A loop over an
 	// axis with a small bound needs no fuel.
 	Bound int
+	// Offsets, if not 0, is one more than the number of a buffer of int64 that says, where it
+	// stands in a row, at which element the axis begins in this row, and behind that element
+	// at which it ends. Buffers that step on the axis begin at that element; its indices count
+	// from 0 in each row. Its extent in the frame means nothing.
+	//
+	// Whoever launches such a program has checked that offsets ascend in the order of rows
+	// and lie within the buffers. Rows are walked in order, and nothing outside the program
+	// looks at elements behind the end of a row before the program has come by the row that
+	// they belong to: a backend may write there what it likes until then.
+	Offsets int
+}
+
+// Ragged returns the axis whose extent is another in each row, -1 if there is none.
+func (p *Program) Ragged() int {
+	for a := range p.Axes {
+		if p.Axes[a].Offsets != 0 {
+			return a
+		}
+	}
+	return -1
 }
 
 // A Table holds the constants of F32 or F64 that [OpLookup] chooses from, [TableBytes]

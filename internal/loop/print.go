@@ -49,6 +49,9 @@ func (p *Program) String() string {
 		if a.Bound > 0 {
 			lane += fmt.Sprintf(" <=%d", a.Bound)
 		}
+		if a.Offsets > 0 {
+			lane += fmt.Sprintf(" by the offsets in buf %d", a.Offsets-1)
+		}
 		fmt.Fprintf(&w.b, "  axis %d: %s%s\n", i, a.Kind, lane)
 	}
 	for i, b := range p.Bufs {
@@ -215,6 +218,7 @@ func (p *Program) Key() string {
 	for _, a := range p.Axes {
 		w.put(uint64(a.Kind))
 		w.put(uint64(a.Bound))
+		w.put(uint64(a.Offsets))
 	}
 	w.put(uint64(len(p.Bufs)))
 	for _, b := range p.Bufs {

@@ -94,6 +94,9 @@ func (v *verifier) args() {
 		case i > p.Lane && a.Kind != Serial:
 			v.fail(NoValue, "axis %d behind the lane axis is %s", i, a.Kind)
 		}
+		if a.Offsets != 0 {
+			v.ragged(i, a)
+		}
 	}
 	if p.Wide != None && p.Wide != I16 && p.Wide != I32 {
 		v.fail(NoValue, "narrow integers are %s", p.Wide)
@@ -133,6 +136,24 @@ func (v *verifier) args() {
 			if t.Type == F32 && x>>32 != 0 {
 				v.fail(NoValue, "table %d: %#x does not fit %s", i, x, t.Type)
 			}
+		}
+	}
+}
+
+// ragged checks an axis whose extent is another in each row: the rows are those of the first
+// axis alone, along which its offsets move, and there is one such axis.
+func (v *verifier) ragged(i int, a Axis) {
+	p := v.p
+	if a.Offsets < 0 || a.Offsets > len(p.Bufs) || p.Ragged() != i || p.Lane == 0 || i == 0 || a.Kind == Parallel || a.Bound != 0 {
+		v.fail(NoValue, "axis %d has the offsets of buffer %d", i, a.Offsets-1)
+	}
+	b := &p.Bufs[a.Offsets-1]
+	if b.DType != array.Int64 || b.Write || len(b.Steps) != len(p.Axes) {
+		v.fail(NoValue, "buffer %d is no offsets", a.Offsets-1)
+	}
+	for axis, s := range b.Steps {
+		if (s != Zero) != (axis == 0) {
+			v.fail(NoValue, "offsets have step %d on axis %d", s, axis)
 		}
 	}
 }

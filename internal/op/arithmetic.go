@@ -38,7 +38,7 @@ func Arithmetic(n *ir.Node) int64 {
 		return steps * int64(n.Size())
 	case d.Class == Pointwise:
 		return int64(n.Size())
-	case d.Class == Reduce:
+	case d.Class == Reduce, d.Class == Segment && d != SegmentExpand:
 		return int64(n.Args[0].Size())
 	}
 	return 0

@@ -31,6 +31,7 @@ const (
 	Reduce                 // Kind over a [Group] of axes, kept with size 1
 	Move                   // View: the result is a window on the argument
 	Assemble               // [Parts]: the arguments are put into windows of the result
+	Segment                // of the items of a list, whose offsets are the second argument: Kind over the rows of each, or [SegmentExpand]
 	Routine                // a routine of the device under the op's name
 	Composite              // Compose
 	Control                // package exec runs the functions that its attribute has
@@ -109,7 +110,7 @@ type Def struct {
 	// Over says how an operation takes the axes of a [Reduction].
 	Over Over
 
-	Kind    loop.Reduction // Reduce
+	Kind    loop.Reduction // Reduce, Segment
 	Compose func(args []*ir.Node, a ir.Attrs) *ir.Node
 	// ComposeAll is the Compose of an operation with several results.
 	ComposeAll func(args []*ir.Node, a ir.Attrs) []*ir.Node

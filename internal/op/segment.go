@@ -63,7 +63,7 @@ func itemSamples(types ...array.DType) (s []Sample) {
 	for _, l := range []struct {
 		shape []int
 		items int
-	}{{[]int{40}, 9}, {[]int{12, 3}, 5}, {[]int{9, 2, 2}, 4}, {[]int{0}, 3}, {[]int{5}, 0}, {[]int{6, 0}, 3}, {[]int{7, 1}, 1}} {
+	}{{[]int{40}, 9}, {[]int{12, 3}, 5}, {[]int{9, 2, 2}, 4}, {[]int{0}, 3}, {[]int{5}, 0}, {[]int{6, 0}, 3}, {[]int{7, 1}, 1}, {[]int{5, 2, 1, 2, 2, 2, 2, 2, 2, 2}, 2}} {
 		s = append(s, Sample{Shapes: [][]int{l.shape, {l.items + 1}}, Max: l.shape[0] + 1, Ascending: true})
 	}
 	for i := range s {
@@ -89,7 +89,7 @@ func init() {
 		if truth {
 			types = []array.DType{array.Bool, array.Int64}
 		}
-		*r.def = define(Def{Name: r.name, Wide: true, Class: Routine, Arity: 2, Contig: true, Kind: r.kind,
+		*r.def = define(Def{Name: r.name, Wide: true, Class: Segment, Arity: 2, Kind: r.kind,
 			Doc: "The primitive of the reduction over the rows of each item.",
 			Infer: func(c *Call) (array.DType, []int) {
 				if truth != (c.Args[0].DType == array.Bool) {
@@ -124,7 +124,7 @@ func init() {
 	}
 	segmentMin.VJP, segmentMax.VJP = extreme, extreme
 
-	SegmentExpand = define(Def{Name: "segment_expand", Moves: true, Class: Routine, Arity: 2, Contig: true, Attrs: Rows(0),
+	SegmentExpand = define(Def{Name: "segment_expand", Class: Segment, Arity: 2, Attrs: Rows(0),
 		Doc: "Rows, as many as it says, each of which is the row of x that belongs to its item; 0 in no item.",
 		Infer: func(c *Call) (array.DType, []int) {
 			x := c.Args[0]
@@ -233,8 +233,8 @@ func expBeyond(x, m, offsets *node) *node {
 	return apply(Exp, within(sub(x, spreadItems(m, x, offsets)), offsets, math.Inf(-1)))
 }
 
-// itemLengths is how many rows each item has, int64, in a shape that broadcasts to that of
-// one value an item.
+// itemLengths is how many rows each item has, int64, in the shape of like, which is of one value
+// an item: elementwise of that shape, so that it is computed where it is used.
 func itemLengths(like, offsets *node) *node {
 	n := offsets.Shape[0] - 1
 	s := make([]int, len(like.Shape))
@@ -242,7 +242,8 @@ func itemLengths(like, offsets *node) *node {
 		s[i] = 1
 	}
 	s[0] = n
-	return reshape(sub(Narrow(offsets, 0, 1, n), Narrow(offsets, 0, 0, n)), s)
+	at := func(from int) *node { return expand(reshape(Narrow(offsets, 0, from, n), s), like.Shape) }
+	return sub(at(1), at(0))
 }
 
 // finiteItems is the greatest row of each item, 0 where that is infinite.

@@ -44,6 +44,7 @@ func Fusion(t T, dev device.Device, caps Caps) {
 		g := RandomGraph(seed, used)
 		g.addTails(seed)
 		g.addKernels(seed, used)
+		g.addLists(seed, used)
 		s.fused(fmt.Sprintf("graph %d", seed), g, layout)
 		if len(s.failed) > maxReports {
 			break
@@ -51,7 +52,8 @@ func Fusion(t T, dev device.Device, caps Caps) {
 	}
 	least, rare := caps.Graphs, ""
 	for _, defs := range [][]*op.Def{graphPointwise(), graphReductions(), {op.Kernel, op.Slice, op.Pad, op.Cat, op.Diagonal, op.Expand, op.Linear, op.MatMul, op.MaxPool2d, op.AvgPool2d, op.Conv2d,
-		op.IndexSelect, op.Gather, op.Lookup("index_add"), op.Lookup("scatter_add")}} {
+		op.IndexSelect, op.Gather, op.Lookup("index_add"), op.Lookup("scatter_add")},
+		{op.SegmentSum, op.SegmentMax, op.SegmentMin, op.SegmentProd, op.SegmentMean, op.SegmentLogSumExp, op.SegmentSoftmax, op.SegmentExpand}} {
 		for _, d := range defs {
 			if used[d] < least {
 				least, rare = used[d], d.Name

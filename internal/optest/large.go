@@ -49,6 +49,15 @@ func Large(t T, dev device.Device, caps Caps) {
 	add(op.Softmax, axis(1), []int{40, 4500})
 	add(op.Softmax, axis(1), []int{2, 66000})
 	add(op.MatMul, nil, []int{130, 301}, []int{301, 97})
+	for _, d := range []*op.Def{op.SegmentSum, op.SegmentLogSumExp, op.SegmentSoftmax, op.SegmentArgMax} {
+		for _, dt := range []array.DType{array.Float32, array.Float64} {
+			for _, list := range []struct{ rows, row, items int }{{200_003, 1, 5000}, {70_001, 1, 3}, {9001, 37, 700}, {100, 1, 60_001}} {
+				shape := []int{list.rows, list.row}
+				c := newCase(d, nil, drawn(r, d, op.Sample{Shapes: [][]int{shape, {list.items + 1}}, Max: list.rows + 1, Ascending: true}, dt)...)
+				s.large(&c)
+			}
+		}
+	}
 	t.Logf("%d computations", s.checks)
 }
 

@@ -13,19 +13,20 @@ import (
 // A cluster is a set of nodes that become one kernel, or a single node that is
 // none (a routine, a window).
 type cluster struct {
-	seq    int      // clusters in the order in which they were begun
-	level  int      // greater than the level of every cluster that this one reads
-	single *ir.Node // the node that is no kernel
-	head   *cluster // the routine on whose result the kernel is run as a tail
-	nodes  []*ir.Node
-	shape  []int // the rectangle
-	lo, hi int   // the reduced axes, -1 when nothing is reduced
-	perRow []int // the shape of a value of which there is one a row
-	col    bool  // axes follow the reduced ones
-	parts  bool  // long rows are cut into parts; nothing uses the results inside
-	near   bool  // a node reads near its element, where the argument lies: it is not copied
-	heavy  bool  // it has a heavy node
-	shared int   // so many arrays that it reads have the buffer of another: they are not copied one by one
+	seq     int      // clusters in the order in which they were begun
+	level   int      // greater than the level of every cluster that this one reads
+	single  *ir.Node // the node that is no kernel
+	head    *cluster // the routine on whose result the kernel is run as a tail
+	nodes   []*ir.Node
+	shape   []int    // the rectangle
+	lo, hi  int      // the reduced axes, -1 when nothing is reduced
+	offsets *ir.Node // of the items of a list that the first axis is; nil: it is none
+	perRow  []int    // the shape of a value of which there is one a row
+	col     bool     // axes follow the reduced ones
+	parts   bool     // long rows are cut into parts; nothing uses the results inside
+	near    bool     // a node reads near its element, where the argument lies: it is not copied
+	heavy   bool     // it has a heavy node
+	shared  int      // so many arrays that it reads have the buffer of another: they are not copied one by one
 
 	// What fills the frame of a kernel; not kept for a single node.
 	reads  []*ir.Node // arrays and numbers of the caller that nodes take from outside, each once
@@ -92,6 +93,9 @@ func isReduce(n *ir.Node) bool {
 	return d != nil && d.Class == op.Reduce
 }
 
+// combines reports a reduction, of axes or of items.
+func combines(n *ir.Node) bool { return isReduce(n) || isSegment(n) && n.Op != op.SegmentExpand }
+
 // cluster puts each node into a cluster, greedily in graph order.
 func (b *planner) cluster() {
 	nodes := b.outs[0].Graph.Nodes[:len(b.reach)]
@@ -129,7 +133,7 @@ func (b *planner) cluster() {
 			continue // a result, which came with the node that it is of
 		}
 		c := b.begin(n)
-		if d := op.Of(n); d != nil && (d.Class == op.Pointwise || d.Class == op.Reduce) {
+		if d := op.Of(n); d != nil && (d.Class == op.Pointwise || d.Class == op.Reduce || d.Class == op.Segment) {
 			c = b.join(n, c)
 		} else {
 			c.single = n
@@ -186,8 +190,12 @@ func (b *planner) join(n *ir.Node, c *cluster) *cluster {
 		}
 	}
 	b.looks = maxLooks
-	for _, a := range n.Args {
-		if d := b.in(a); d != nil && b.take(d, n, c) {
+	for _, ragged := range [...]bool{true, false} { // those of lists take in others, not the reverse
+		for _, a := range n.Args {
+			d := b.in(a)
+			if d == nil || ragged != (d.offsets != nil) || !b.take(d, n, c) {
+				continue
+			}
 			for _, x := range n.Args {
 				if e := b.in(x); e != nil && e != d {
 					b.absorb(d, e)
@@ -206,6 +214,9 @@ func (b *planner) join(n *ir.Node, c *cluster) *cluster {
 		c.reduce(n)
 		s := b.spot(n)
 		s.row, s.stage = true, 1
+	}
+	if isSegment(n) {
+		b.beginList(n, c)
 	}
 	return c
 }
@@ -282,7 +293,12 @@ func (b *planner) take(c *cluster, n *ir.Node, one *cluster) bool {
 	}
 	set, row := false, false
 	shape := shapeOf(n)
-	if isReduce(n) {
+	if c.offsets != nil || isSegment(n) {
+		var fits bool
+		if row, fits = b.takeItems(c, n, one); !fits {
+			return false
+		}
+	} else if isReduce(n) {
 		x := n.Args[0]
 		if !array.Equal(x.Shape, c.shape) {
 			return false
@@ -357,7 +373,7 @@ func (b *planner) take(c *cluster, n *ir.Node, one *cluster) bool {
 	if !b.unite(c, one) {
 		return false
 	}
-	if isReduce(n) {
+	if combines(n) {
 		stage++
 		heavy = false
 	}
@@ -367,6 +383,9 @@ func (b *planner) take(c *cluster, n *ir.Node, one *cluster) bool {
 	}
 	if set {
 		c.reduce(n)
+	}
+	if isSegment(n) && c.offsets == nil {
+		c.list(n)
 	}
 	return true
 }
@@ -396,11 +415,17 @@ func (b *planner) elsewhere(n *ir.Node, c *cluster) bool {
 // absorb makes one cluster of c and the elementwise cluster d, if that leaves no
 // cycle.
 func (b *planner) absorb(c, d *cluster) {
-	if d.single != nil || d.lo >= 0 || !array.Equal(c.shape, d.shape) {
+	if c.offsets != nil && b.absorbItems(c, d) {
 		return
 	}
-	if c.lo >= 0 {
-		if (d.near || d.shared > 0) && several(c.shape[c.lo:c.hi]) {
+	if d.single != nil || d.lo >= 0 || d.offsets != nil || !array.Equal(c.shape, d.shape) {
+		return
+	}
+	if c.offsets != nil && !b.elementsOfList(c, d) {
+		return
+	}
+	if c.lo >= 0 || c.offsets != nil {
+		if c.lo >= 0 && (d.near || d.shared > 0) && several(c.shape[c.lo:c.hi]) {
 			return
 		}
 		for _, n := range c.nodes {
@@ -411,7 +436,7 @@ func (b *planner) absorb(c, d *cluster) {
 		// Values a row must not meet nodes that were not made for them, nor be
 		// computed from values of an element.
 		for _, n := range c.nodes {
-			if isReduce(n) || !b.spot(n).row {
+			if combines(n) || !b.spot(n).row {
 				continue
 			}
 			for _, a := range n.Args {
@@ -434,7 +459,7 @@ func (b *planner) absorb(c, d *cluster) {
 		n := c.nodes[i]
 		s := b.spot(n)
 		for _, a := range n.Args {
-			if t := b.spot(a); t.in == c && t.heavy && !s.row && !isReduce(n) {
+			if t := b.spot(a); t.in == c && t.heavy && !s.row && !combines(n) {
 				s.heavy = true
 			}
 		}
@@ -493,7 +518,11 @@ func (b *planner) unite(c, d *cluster) bool {
 	if both.shared > 0 && lo >= 0 && several(c.shape[lo:hi]) {
 		apart = true // they would be copied one by one
 	}
-	level, ok := 0, !apart && both.arrays+both.stored <= maxBufs && len(both.reads)-both.arrays-both.shared <= maxNumbers
+	bufs := both.arrays + both.stored
+	if c.offsets != nil || isSegment(d.nodes[0]) {
+		bufs += both.shared // each has a buffer there
+	}
+	level, ok := 0, !apart && bufs <= maxBufs && len(both.reads)-both.arrays-both.shared <= maxNumbers
 	if ok {
 		level, ok = b.level(c, d, both.reads)
 	}

@@ -52,6 +52,9 @@ type kernel struct {
 	user   bool   // what it computes is in part a user's
 	does   string // names of the operations, for people
 	flops  int64
+	stay   int      // so many of the first axes are dimensions even if they are of one element
+	list   int      // the operand of the offsets that rows of the kernel lie at, -1: none
+	into   **Kernel // where the kernel goes; nil: it is a step
 
 	dims    []dim
 	kb      *loop.Builder
@@ -73,7 +76,7 @@ type scalar struct {
 }
 
 func newKernel(b *planner, name string, shape []int, lo, hi int) *kernel {
-	return &kernel{b: b, name: name, shape: shape, lo: lo, hi: hi}
+	return &kernel{b: b, name: name, shape: shape, lo: lo, hi: hi, list: -1}
 }
 
 // operand registers an operand, which has the kernel's shape, and returns its
@@ -104,7 +107,7 @@ func (k *kernel) collapse() {
 		case k.lo >= 0 && a >= k.hi:
 			c = trail
 		}
-		if n == 1 {
+		if n == 1 && a >= k.stay {
 			continue
 		}
 		if c == run && k.emptyRun() {
@@ -146,7 +149,9 @@ func (k *kernel) collapse() {
 }
 
 // emptyRun reports a reduction of no elements.
-func (k *kernel) emptyRun() bool { return k.lo >= 0 && array.Size(k.shape[k.lo:k.hi]) == 0 }
+func (k *kernel) emptyRun() bool {
+	return k.lo >= 0 && k.list < 0 && array.Size(k.shape[k.lo:k.hi]) == 0
+}
 
 // st2 is the stride of the nearest axis at or before a that is longer than 1.
 func st2(x *access, a int, shape []int) int {
@@ -220,6 +225,9 @@ func (k *kernel) build(body func(kb *loop.Builder)) {
 	if col {
 		k.serial = len(order)
 		axes = append(axes, loop.Axis{Kind: loop.Serial, Bound: ColumnBlock})
+		if k.list >= 0 {
+			axes[k.serial].Bound = 0
+		}
 		if runDim < 0 {
 			k.insert(0, dim{1, run, -1, 1, 0}, func(*access) int { return 0 })
 			for i := range order {
@@ -239,6 +247,9 @@ func (k *kernel) build(body func(kb *loop.Builder)) {
 	}
 	k.progDim = order
 	k.kb = loop.NewBuilder(k.name+k.does, axes, k.lane)
+	if k.list >= 0 {
+		axes[slices.Index(k.progDim, runDim)].Offsets = k.buf(k.list) + 1
+	}
 	body(k.kb)
 	prog := k.kb.Finish()
 	if Verify || k.user {
@@ -358,7 +369,11 @@ func (k *kernel) finish(p *loop.Program) {
 		a.Min, a.Max = n.Bounds()
 		out.Scalars = append(out.Scalars, a)
 	}
-	if k.tail && len(out.Around) == 0 {
+	switch {
+	case k.into != nil:
+		*k.into = out
+		return
+	case k.tail && len(out.Around) == 0:
 		k.b.setTail(out)
 		return
 	}
@@ -368,6 +383,10 @@ func (k *kernel) finish(p *loop.Program) {
 // emitCluster writes the kernels of a cluster: one, or for a cluster that is
 // reduced in blocks those of the full blocks, of the rest, and of the tree.
 func (b *planner) emitCluster(c *cluster) {
+	if c.offsets != nil {
+		b.emitList(c)
+		return
+	}
 	e := &emitter{b: b, c: c}
 	e.operands()
 	if c.lo < 0 {
@@ -420,6 +439,9 @@ type emitter struct {
 	stash byNode[int] // values kept in an output's memory between passes
 	now   int         // pass
 	does  string      // of the cluster, once a kernel of it has its arithmetic
+
+	list    *list // of a cluster over the items of a list
+	outside bool  // the kernel is that of rows in no item
 }
 
 // memo holds the values of nodes.
@@ -761,19 +783,24 @@ func (e *emitter) get(kb *loop.Builder, n *ir.Node) loop.Value {
 	if v, ok := e.row[n]; ok {
 		return v
 	}
-	memo := e.pass
+	memo, index := e.pass, &e.index
 	if memo == nil {
 		memo = e.row
+		if e.list != nil && !e.has(n) {
+			memo, index = e.list.values, &e.list.index
+		}
 	}
 	if v, ok := memo[n]; ok {
 		return v
 	}
 	var v loop.Value
 	switch {
+	case n.Op == op.SegmentExpand && e.has(n):
+		v = e.spread(kb, n)
 	case e.stashed(n):
 		v = kb.Load(e.k.buf(e.stash.at(n)))
 	case !e.has(n):
-		v = e.k.load(e.index.at(n))
+		v = e.k.load(index.at(n))
 	case n.Op == op.Iota:
 		v = loop.NoValue
 		for a, d := range e.k.progDim {
@@ -850,7 +877,7 @@ func (e *emitter) planStash(last int) {
 		later := false
 		for _, m := range e.c.nodes {
 			for _, a := range m.Args {
-				later = later || a == n && !isReduce(m) && e.stage(m) > e.stage(n)
+				later = later || a == n && !combines(m) && e.stage(m) > e.stage(n)
 			}
 		}
 		if later {
@@ -862,44 +889,65 @@ func (e *emitter) planStash(last int) {
 
 func (e *emitter) rowBody(kb *loop.Builder) {
 	e.row = memo{}
-	last := 0
+	if e.list != nil {
+		e.items(kb)
+	}
+	last := e.passes()
+	for e.now = 0; e.now <= last; e.now++ {
+		results := map[*ir.Node]loop.Value{}
+		kb.Pass(func() {
+			e.pass = memo{}
+			for _, n := range e.c.nodes {
+				if combines(n) && e.stage(n) == e.now+1 {
+					results[n] = kb.Reduce(op.Combines(n), e.get(kb, n.Args[0]))
+				}
+			}
+			e.storePass(kb)
+		})
+		e.pass = nil
+		for n, v := range results {
+			e.row[n] = v
+		}
+		e.rowValues(kb)
+	}
+	e.storeAll(kb, e.perRow)
+	e.row = nil
+	e.now = 0
+}
+
+// passes returns the number of the last pass over a row, and plans what is kept between them.
+func (e *emitter) passes() (last int) {
 	for _, n := range e.c.nodes {
-		if isReduce(n) {
+		if combines(n) {
 			last = max(last, e.stage(n)-1)
 		} else if e.full(n) && e.used(n) {
 			last = max(last, e.stage(n))
 		}
 	}
 	e.planStash(last)
-	for e.now = 0; e.now <= last; e.now++ {
-		results := map[*ir.Node]loop.Value{}
-		kb.Pass(func() {
-			e.pass = memo{}
-			for _, n := range e.c.nodes {
-				if isReduce(n) && e.stage(n) == e.now+1 {
-					results[n] = kb.Reduce(op.Combines(n), e.get(kb, n.Args[0]))
-				}
-			}
-			for _, n := range e.c.nodes {
-				if i, ok := e.stash.get(n); ok && e.stage(n) == e.now && i != e.index.at(n) {
-					kb.Store(e.k.buf(i), e.get(kb, n))
-				}
-			}
-			e.storeAll(kb, func(n *ir.Node) bool { return e.full(n) && e.stage(n) == e.now })
-		})
-		e.pass = nil
-		for n, v := range results {
-			e.row[n] = v
+	return last
+}
+
+// storePass stores what the pass at hand gives for elements.
+func (e *emitter) storePass(kb *loop.Builder) {
+	for _, n := range e.c.nodes {
+		if _, own := e.stores.get(n); own {
+			continue // it is kept where it goes
 		}
-		for _, n := range e.c.nodes {
-			if n.Results == nil && e.perRow(n) && e.stage(n) == e.now+1 {
-				e.get(kb, n)
-			}
+		if i, ok := e.stash.get(n); ok && e.stage(n) == e.now {
+			kb.Store(e.k.buf(i), e.get(kb, n))
 		}
 	}
-	e.storeAll(kb, e.perRow)
-	e.row = nil
-	e.now = 0
+	e.storeAll(kb, func(n *ir.Node) bool { return e.full(n) && e.stage(n) == e.now })
+}
+
+// rowValues computes what the pass at hand gives for its row.
+func (e *emitter) rowValues(kb *loop.Builder) {
+	for _, n := range e.c.nodes {
+		if n.Results == nil && e.perRow(n) && e.stage(n) == e.now+1 {
+			e.get(kb, n)
+		}
+	}
 }
 
 func (e *emitter) columnBody(kb *loop.Builder) {

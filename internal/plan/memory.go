@@ -166,7 +166,11 @@ func (s *Step) touches(slot int) bool {
 
 // operands calls f with all that a step reads and writes.
 func (s *Step) operands(f func(o *Operand, write bool)) {
-	for _, k := range []*Kernel{s.Kernel, s.Tail} {
+	kernels := [...]*Kernel{s.Kernel, s.Tail, nil}
+	if k := s.Kernel; k != nil && k.List != nil {
+		kernels[2] = k.List.Outside
+	}
+	for _, k := range kernels {
 		if k == nil {
 			continue
 		}
@@ -347,7 +351,7 @@ func (b *planner) groups() {
 		})
 		return to
 	}
-	plain := func(s *Step) bool { return s.Kernel != nil && len(s.Kernel.Around) == 0 }
+	plain := func(s *Step) bool { return s.Kernel != nil && len(s.Kernel.Around) == 0 && s.Kernel.List == nil }
 	var group, one []reach
 	for at := 0; at < len(p.Steps); {
 		s := &p.Steps[at]

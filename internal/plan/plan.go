@@ -109,6 +109,7 @@ type Kernel struct {
 	Scalars []ScalarArg
 	Cost    int // rough vector instructions an element
 	Around  []Around
+	List    *List // of one over the items of a list
 	Columns int   // of a tail, how many of the last axes walk the columns of the result
 	Flops   int64 // arithmetic operations, of the kernels that compute the same nodes in the first
 }
@@ -131,6 +132,16 @@ func (k *Kernel) Bytes() int64 {
 		sum += n
 	}
 	return sum
+}
+
+// A List is what a kernel over the items of a list has beside: rows of the program's first axis
+// are items, and one more axis is ragged (loop.Axis.Offsets).
+type List struct {
+	Op   string // for errors
+	Rows int    // offsets must not go beyond
+	// Outside computes rows that are in no item: its first axis are the rows. Nil if nothing is
+	// computed for rows.
+	Outside *Kernel
 }
 
 // Around is an axis around those of a kernel's program, of which loops have at most
@@ -619,4 +630,7 @@ func (k *Kernel) write(s *strings.Builder, name string) {
 		fmt.Fprintf(s, " s%d", o.Slot)
 	}
 	fmt.Fprintf(s, "\n%s", k.Prog)
+	if k.List != nil && k.List.Outside != nil {
+		k.List.Outside.write(s, name+", rows in no item")
+	}
 }

@@ -59,7 +59,7 @@ func columns(n *ir.Node, shape []int) int {
 // on the routine.
 func (b *planner) asTail(t, c *cluster, x *ir.Node) bool {
 	n := c.single
-	if t.single != nil || t.head != nil || t.lo >= 0 || t.arrays+t.stored > maxBufs || !array.Equal(t.shape, x.Shape) || columns(n, x.Shape) < 0 {
+	if t.single != nil || t.head != nil || t.lo >= 0 || t.offsets != nil || t.arrays+t.stored > maxBufs || !array.Equal(t.shape, x.Shape) || columns(n, x.Shape) < 0 {
 		return false
 	}
 	for _, m := range t.nodes {

@@ -167,6 +167,8 @@ func (c *compiler) size(axis int) vr {
 // rows walks the outer axes from a on.
 func (c *compiler) rows(a int) {
 	if a == c.p.Lane {
+		cursors := c.ptr
+		c.ragged()
 		for _, v := range c.p.Body {
 			if c.p.Ins[v].Op == loop.OpPass {
 				c.pass(c.p.Region(&c.p.Ins[v]))
@@ -174,6 +176,7 @@ func (c *compiler) rows(a int) {
 				c.lower(v)
 			}
 		}
+		c.ptr = cursors
 		return
 	}
 	n := c.size(a)
