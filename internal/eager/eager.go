@@ -53,3 +53,17 @@ type Func struct {
 	// Compose returns the one result of arguments, arrays or numbers.
 	Compose func(args []*ir.Node) []*ir.Node
 }
+
+// What package sym replays expressions by. Package weft sets them; T is *weft.Tensor.
+var (
+	// Infer is func(types []ir.Type, f func([]T) []T) []ir.Type: the types of what f gives for
+	// tensors of these types without memory.
+	Infer any
+	// Compile is func(name string, line *uintptr, f func([]T) []T) (call func([]T) []T, why
+	// func() string): f as a compiled function. While f runs, line is what its operations
+	// come from.
+	Compile any
+	// Jacobian is func(y T, x []T, create bool) []T: the derivatives of each element of y,
+	// all at once.
+	Jacobian any
+)

@@ -1,0 +1,517 @@
+package sym
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"reflect"
+	"slices"
+	"sync/atomic"
+
+	"weft"
+	"weft/internal/array"
+	"weft/internal/eager"
+)
+
+// Inputs are the arguments of a function.
+type Inputs []Param
+
+// A Param is an input with what it is when a call does not give it.
+type Param struct {
+	Var *Var
+	// Name is that by which a call gives it ([Args]); empty for the name of the variable.
+	Name string
+	// Value stands for an argument that is not given: a tensor or a Go number. nil: it must
+	// be given.
+	Value any
+}
+
+// In lists the inputs of a function: *[Var], or [Param] for one with a default value or
+// another name.
+func In(inputs ...any) Inputs {
+	out := make(Inputs, len(inputs))
+	for i, x := range inputs {
+		switch x := x.(type) {
+		case *Var:
+			out[i] = Param{Var: x}
+		case Param:
+			out[i] = x
+		default:
+			array.Failf("in", "", "input %d is %T: want a *sym.Var or a sym.Param", i, x)
+		}
+	}
+	return out
+}
+
+// Outputs are what a function returns.
+type Outputs struct {
+	vars  []*Var
+	names []string
+}
+
+// Out lists the results of a function.
+func Out(vars ...*Var) Outputs {
+	o := Outputs{vars: vars}
+	for _, v := range vars {
+		v.notNil("out")
+		o.names = append(o.names, v.name)
+	}
+	return o
+}
+
+// OutFields are the variables in the fields of a struct; [Fn.Into] puts the results into the
+// fields of the same names of another.
+func OutFields(of any) Outputs {
+	v := reflect.Indirect(reflect.ValueOf(of))
+	if v.Kind() != reflect.Struct {
+		array.Failf("outfields", "", "is %T: want a struct of *sym.Var", of)
+	}
+	var o Outputs
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		x, ok := v.Field(i).Interface().(*Var)
+		if !f.IsExported() || !ok || x == nil {
+			array.Failf("outfields", f.Name, "is no *sym.Var that is exported and set")
+		}
+		o.vars, o.names = append(o.vars, x), append(o.names, f.Name)
+	}
+	return o
+}
+
+// An Option changes a [Function].
+type Option interface{ option(s *settings) }
+
+// Updates say what shared variables become by a call. All are computed of the values before
+// the call, after the results, and then written together.
+type Updates map[*Var]*Var
+
+// Givens replace variables in results and updates by others.
+type Givens map[*Var]*Var
+
+// Unused says what [Function] does with an input that nothing depends on.
+type Unused uint8
+
+const (
+	RaiseUnused  Unused = iota // an error
+	WarnUnused                 // a line on standard error
+	IgnoreUnused               // nothing
+)
+
+// Named names a function, for messages.
+type Named string
+
+// NoDefaultUpdates leaves out updates that shared variables have by default.
+type NoDefaultUpdates struct{}
+
+type settings struct {
+	name      string
+	updates   map[*Var]*Var
+	givens    Givens
+	unused    Unused
+	noDefault bool
+	err       error
+}
+
+func (u Updates) option(s *settings) {
+	for w, to := range u {
+		if s.updates[w] != nil {
+			array.Failf("function", w.name, "has two updates")
+		}
+		s.updates[w] = to
+	}
+}
+
+func (g Givens) option(s *settings) {
+	for v, to := range g {
+		s.givens[v] = to
+	}
+}
+func (u Unused) option(s *settings)           { s.unused = u }
+func (n Named) option(s *settings)            { s.name = string(n) }
+func (n NoDefaultUpdates) option(s *settings) { s.noDefault = true }
+
+// A Fn is a function compiled of variables, by [Function]. It is safe for concurrent use;
+// calls that update shared variables wait for one another.
+type Fn struct {
+	name    string
+	inputs  []Param
+	outputs Outputs
+	shared  []*Var // that have updates
+	next    []*Var
+	run     atomic.Pointer[compiled]
+}
+
+type compiled struct {
+	call func(args []*weft.Tensor) []*weft.Tensor
+	why  func() string
+}
+
+// Function compiles a function that takes inputs and returns outputs.
+//
+//	train, err := sym.Function(sym.In(x, y), sym.Out(prediction, cost),
+//		sym.Updates{w: w.Sub(gw.Mul(0.1)), b: b.Sub(gb.Mul(0.1))})
+//	out, err := train.Call(X, Y)
+//
+// Options are [Updates], [Givens], an [Unused], [Named] and [NoDefaultUpdates]. The function
+// is made ready for shapes when it is first called with them.
+//
+// The error is an *[weft.Error] that names the variable: an input twice, one that is no
+// input variable, a result that needs a variable which is no input, an update of what is not
+// shared, two updates of one variable or one of another type, an input without use.
+func Function(in Inputs, out Outputs, opts ...Option) (*Fn, error) {
+	var f *Fn
+	err := weft.Try(func() { f = newFunction(in, out, opts) })
+	return f, err
+}
+
+func newFunction(in Inputs, out Outputs, opts []Option) *Fn {
+	const name = "function"
+	s := &settings{updates: map[*Var]*Var{}, givens: Givens{}}
+	for _, o := range opts {
+		if o == nil {
+			array.Failf(name, "", "an option is nil")
+		}
+		o.option(s)
+	}
+	f := &Fn{name: s.name, inputs: slices.Clone([]Param(in)), outputs: Outputs{slices.Clone(out.vars), slices.Clone(out.names)}}
+	given := map[*Var]bool{}
+	names := map[string]bool{}
+	for i := range f.inputs {
+		p := &f.inputs[i]
+		v := p.Var
+		v.notNil(name)
+		if v.role != input {
+			array.Failf(name, v.label(), "is no input variable: Givens replaces what is computed, Updates writes shared variables%s", v.where())
+		}
+		if given[v] {
+			array.Failf(name, v.label(), "is an input twice")
+		}
+		given[v] = true
+		if p.Name == "" {
+			p.Name = v.name
+		}
+		if p.Name != "" && names[p.Name] {
+			array.Failf(name, p.Name, "names two inputs")
+		}
+		names[p.Name] = true
+		if p.Value != nil {
+			p.Value = f.argument(p, p.Value)
+		}
+	}
+	for _, w := range sorted(s.updates) {
+		to := s.updates[w]
+		w.notNil(name)
+		to.notNil(name)
+		if w.role != shared {
+			array.Failf(name, w.label(), "has an update and is no shared variable%s", w.where())
+		}
+		checkUpdate(w, to)
+		f.shared, f.next = append(f.shared, w), append(f.next, to)
+	}
+	roots := append(slices.Clone(f.outputs.vars), f.next...)
+	if len(s.givens) > 0 {
+		for _, v := range sorted(s.givens) {
+			checkReplacement(name, v, s.givens[v])
+		}
+		roots = Replace(roots, s.givens)
+	}
+	if !s.noDefault {
+		roots = f.defaults(roots)
+	}
+	f.outputs.vars, f.next = roots[:len(out.vars)], roots[len(out.vars):]
+	used := map[*Var]bool{}
+	for _, v := range order(roots) {
+		used[v] = true
+		if v.role == input && v.from == nil && !given[v] {
+			array.Failf(name, v.label(), "%s is needed and is no input%s", v, v.where())
+		}
+	}
+	for i, p := range f.inputs {
+		if used[p.Var] || s.unused == IgnoreUnused {
+			continue
+		}
+		if s.unused == RaiseUnused {
+			array.Failf(name, p.Var.label(), "is input %d, and no result depends on it%s: sym.IgnoreUnused allows that", i, p.Var.where())
+		}
+		fmt.Fprintf(os.Stderr, "sym: input %d of the function, %s%s, has no use\n", i, p.Var, p.Var.where())
+	}
+	f.compile()
+	return f
+}
+
+// defaults adds the updates that shared variables have by default.
+func (f *Fn) defaults(roots []*Var) []*Var {
+	has := map[*Var]bool{}
+	for _, w := range f.shared {
+		has[w] = true
+	}
+	for again := true; again; {
+		again = false
+		for _, v := range order(roots) {
+			if to := v.update.Load(); v.role == shared && to != nil && !has[v] {
+				has[v], again = true, true
+				f.shared, roots = append(f.shared, v), append(roots, to)
+			}
+		}
+	}
+	return roots
+}
+
+// sorted are the keys of a map of variables, the oldest first.
+func sorted(m map[*Var]*Var) []*Var {
+	return slices.SortedFunc(maps.Keys(m), func(a, b *Var) int {
+		a.notNil("function")
+		b.notNil("function")
+		if a.id < b.id {
+			return -1
+		}
+		return 1
+	})
+}
+
+// checkUpdate refuses an update of another type.
+func checkUpdate(w, to *Var) {
+	same := w.dtype == to.dtype && len(w.shape) == len(to.shape)
+	for i := range w.shape {
+		same = same && (to.shape[i] == Any || w.shape[i] == to.shape[i])
+	}
+	if !same {
+		array.Failf("function", w.label(), "is %s, its update %s%s", typeString(w.dtype, w.shape), typeString(to.dtype, to.shape), to.where())
+	}
+}
+
+// compile makes the function anew.
+func (f *Fn) compile() {
+	roots := append(slices.Clone(f.outputs.vars), f.next...)
+	var line uintptr
+	body := func(args []*weft.Tensor) []*weft.Tensor {
+		r := newReplay(roots, &line)
+		for i, p := range f.inputs {
+			r.values[p.Var] = r.asLeaf(p.Var, args[i].Detach())
+		}
+		out := r.all(roots)
+		line = 0
+		n := len(f.outputs.vars)
+		for i := range out { // none is an input or a shared variable, which may be written to
+			out[i] = out[i].Detach().Clone()
+		}
+		for i, w := range f.shared {
+			w.kept.NoGrad().Assign(out[n+i])
+		}
+		return out[:n]
+	}
+	call, why := eager.Compile.(func(name string, line *uintptr, f func(args []*weft.Tensor) []*weft.Tensor) (func([]*weft.Tensor) []*weft.Tensor, func() string))(f.label(), &line, body)
+	f.run.Store(&compiled{call, why})
+}
+
+func (f *Fn) label() string {
+	if f.name != "" {
+		return f.name
+	}
+	return "function"
+}
+
+// Args are arguments of a call by name.
+type Args map[string]any
+
+// Call calls the function with arguments in the order of its inputs: tensors of their types,
+// or Go numbers for those without dimensions. [Args] as the last one give others by name;
+// those that have a default value may be left out. The error is an *[weft.Error] that names
+// the variable at fault, or the line that computed what failed.
+func (f *Fn) Call(args ...any) ([]*weft.Tensor, error) {
+	var out []*weft.Tensor
+	err := weft.Try(func() { out = f.invoke(args) })
+	return out, err
+}
+
+func (f *Fn) invoke(args []any) []*weft.Tensor {
+	if f == nil {
+		array.Failf("function", "", "is nil")
+	}
+	run := f.run.Load()
+	if run == nil {
+		array.Failf(f.label(), "", "was freed")
+	}
+	var few [8]*weft.Tensor
+	ts := few[:0]
+	var named Args
+	if n := len(args); n > 0 {
+		var ok bool
+		if named, ok = args[n-1].(Args); ok {
+			args = args[:n-1]
+		}
+	}
+	if len(args) > len(f.inputs) {
+		array.Failf(f.label(), "", "takes %d arguments, got %d", len(f.inputs), len(args))
+	}
+	used := 0
+	for i := range f.inputs {
+		p := &f.inputs[i]
+		x, byName := named[p.Name]
+		switch {
+		case i < len(args) && byName && p.Name != "":
+			array.Failf(f.label(), p.Name, "is given twice, as argument %d and by name", i)
+		case i < len(args):
+			x = args[i]
+		case byName && p.Name != "":
+			used++
+		case p.Value != nil:
+			ts = append(ts, p.Value.(*weft.Tensor))
+			continue
+		default:
+			array.Failf(f.label(), p.Var.label(), "is missing: argument %d, %s%s", i, p.Var, p.Var.where())
+		}
+		ts = append(ts, f.argument(p, x))
+	}
+	if used < len(named) {
+		for name := range named {
+			if !slices.ContainsFunc(f.inputs, func(p Param) bool { return p.Name == name }) {
+				array.Failf(f.label(), name, "is no input of the function")
+			}
+		}
+	}
+	return run.call(ts)
+}
+
+// argument makes a tensor of an argument and checks its type.
+func (f *Fn) argument(p *Param, x any) *weft.Tensor {
+	v := p.Var
+	t, ok := x.(*weft.Tensor)
+	switch {
+	case ok && t == nil:
+		array.Failf(f.label(), v.label(), "is a nil tensor")
+	case ok:
+	case len(v.shape) == 0:
+		t = weft.Full(x, v.dtype)
+	default:
+		array.Failf(f.label(), v.label(), "is %T: want a *weft.Tensor, for %s%s", x, v, v.where())
+	}
+	s := t.Shape()
+	if t.DType() != v.dtype || len(s) != len(v.shape) {
+		array.Failf(f.label(), v.label(), "is %s, want %s%s", typeString(t.DType(), s), typeString(v.dtype, v.shape), v.where())
+	}
+	for i, n := range v.shape {
+		if n != Any && n != s[i] {
+			array.Failf(f.label(), v.label(), "is %s, want %s: size %d%s", typeString(t.DType(), s), typeString(v.dtype, v.shape), n, v.where())
+		}
+	}
+	return t
+}
+
+// Into calls the function and puts its results into the fields of the struct that dst points
+// to, by the names of the outputs ([OutFields]).
+func (f *Fn) Into(dst any, args ...any) error {
+	return weft.Try(func() {
+		v := reflect.ValueOf(dst)
+		if v.Kind() != reflect.Pointer || v.IsNil() || v.Elem().Kind() != reflect.Struct {
+			array.Failf(f.label(), "dst", "is %T: want a pointer to a struct of *weft.Tensor", dst)
+		}
+		fields := make([]reflect.Value, len(f.outputs.names))
+		for i, name := range f.outputs.names {
+			fields[i] = v.Elem().FieldByName(name)
+			if !fields[i].IsValid() || fields[i].Type() != reflect.TypeFor[*weft.Tensor]() || !fields[i].CanSet() {
+				array.Failf(f.label(), "dst", "has no field %s of type *weft.Tensor", name)
+			}
+		}
+		for i, t := range f.invoke(args) {
+			fields[i].Set(reflect.ValueOf(t))
+		}
+	})
+}
+
+// Why says why programs were made for the function, a line each time.
+func (f *Fn) Why() string {
+	if run := f.run.Load(); run != nil {
+		return run.why()
+	}
+	return ""
+}
+
+// Free forgets the programs; calling the function afterwards is an error.
+func (f *Fn) Free() { f.run.Store(nil) }
+
+// CopyOpts are the options of [Fn.Copy].
+type CopyOpts struct {
+	// Swap replaces shared variables by others of their types.
+	Swap map[*Var]*Var
+	// DeleteUpdates leaves out the updates.
+	DeleteUpdates bool
+	Name          string
+}
+
+// Copy returns the same function over other shared variables.
+func (f *Fn) Copy(o CopyOpts) (c *Fn, err error) {
+	err = weft.Try(func() {
+		for _, w := range sorted(o.Swap) {
+			to := o.Swap[w]
+			to.notNil("copy")
+			if w.role != shared || to.role != shared {
+				array.Failf("copy", w.label(), "and %s: want shared variables", to.label())
+			}
+			checkUpdate(w, to)
+		}
+		c = &Fn{name: o.Name, inputs: f.inputs, outputs: Outputs{names: f.outputs.names}}
+		roots := slices.Clone(f.outputs.vars)
+		if !o.DeleteUpdates {
+			roots = append(roots, f.next...)
+			for _, w := range f.shared {
+				if to := o.Swap[w]; to != nil {
+					w = to
+				}
+				if slices.Contains(c.shared, w) {
+					array.Failf("copy", w.label(), "has two updates")
+				}
+				c.shared = append(c.shared, w)
+			}
+		}
+		roots = Replace(roots, o.Swap)
+		c.outputs.vars, c.next = roots[:len(f.outputs.vars)], roots[len(f.outputs.vars):]
+		c.compile()
+	})
+	return c, err
+}
+
+// Replace returns vars, computed with other variables in the place of some.
+func Replace(vars []*Var, with map[*Var]*Var) []*Var {
+	memo := map[*Var]*Var{}
+	for v, to := range with {
+		checkReplacement("replace", v, to)
+		memo[v] = to
+	}
+	for _, v := range order(vars) {
+		if memo[v] != nil {
+			continue
+		}
+		memo[v] = v
+		if v.from == nil {
+			continue
+		}
+		args := make([]*Var, len(v.from.args))
+		same := true
+		for i, x := range v.from.args {
+			args[i] = memo[x]
+			same = same && args[i] == x
+		}
+		if same {
+			continue
+		}
+		for i, o := range v.from.again(args) {
+			if memo[v.from.outs[i]] == nil || memo[v.from.outs[i]] == v.from.outs[i] {
+				memo[v.from.outs[i]] = o
+			}
+		}
+	}
+	out := make([]*Var, len(vars))
+	for i, v := range vars {
+		out[i] = memo[v]
+	}
+	return out
+}
+
+func checkReplacement(name string, v, to *Var) {
+	v.notNil(name)
+	to.notNil(name)
+	if v.dtype != to.dtype || len(v.shape) != len(to.shape) {
+		array.Failf(name, v.label(), "is %s, what replaces it %s%s", typeString(v.dtype, v.shape), typeString(to.dtype, to.shape), to.where())
+	}
+}

@@ -1,0 +1,319 @@
+package sym
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"sync/atomic"
+
+	"weft"
+	"weft/internal/array"
+	"weft/internal/eager"
+	"weft/internal/ir"
+	"weft/internal/op"
+)
+
+// A Type is the element type and the shape of a tensor.
+type Type struct {
+	DType weft.DType
+	Shape []int
+}
+
+// An Op is an operation of one's own: a Go function that is called with tensors whenever a
+// compiled function runs, and may do anything with them.
+type Op struct {
+	Name string
+	// Results gives the types of the results for those of the arguments; nil stands for one
+	// result of the type of the first argument.
+	Results func(args []Type) []Type
+	// Forward computes the results, of the types that Results gives. It must not keep the
+	// arguments, nor write into them. Its error is that of the call.
+	Forward func(x []*weft.Tensor) ([]*weft.Tensor, error)
+	// Backward returns the gradient of each argument, or nil, from the arguments, the result
+	// and its gradient, by operations of tensors, which are part of the compiled function.
+	// nil, and for operations of several results: there is none.
+	Backward func(x []*weft.Tensor, y, dy *weft.Tensor) []*weft.Tensor
+}
+
+// Apply returns the results of the operation for variables.
+func (o *Op) Apply(args ...*Var) []*Var {
+	if o == nil || o.Forward == nil {
+		array.Failf("op", "", "is nil or has no Forward")
+	}
+	h := &host{op: *o, id: hosts.Add(1)}
+	return h.apply(args)
+}
+
+// A host is an Op in a graph.
+type host struct {
+	op Op
+	id uint64
+}
+
+var hosts atomic.Uint64
+
+func (h *host) apply(args []*Var) []*Var {
+	p := operation{name: h.op.Name}
+	list := p.list(args)
+	forward := func(ts []*weft.Tensor) []*weft.Tensor {
+		in := make([]any, len(ts))
+		for i, t := range ts {
+			in[i] = t.Detach()
+		}
+		return eager.Apply[*weft.Tensor](op.Host, h, nil, in...)
+	}
+	return p.several(func(ts []*weft.Tensor) []*weft.Tensor {
+		x := list(ts)
+		if h.op.Backward == nil {
+			return forward(x)
+		}
+		var several []*weft.Tensor
+		f := &weft.Func{Name: h.op.Name,
+			Forward: func(c *weft.FuncContext, x ...*weft.Tensor) *weft.Tensor {
+				several = forward(x)
+				c.Save(x...)
+				c.Save(several[0])
+				return several[0]
+			},
+			Backward: func(c *weft.FuncContext, dy *weft.Tensor) []*weft.Tensor {
+				saved := make([]*weft.Tensor, len(x))
+				for i := range x {
+					saved[i] = c.Saved(i)
+				}
+				return h.op.Backward(saved, c.Saved(len(x)), dy)
+			}}
+		y := f.Apply(x...)
+		if len(several) > 1 {
+			return several
+		}
+		return []*weft.Tensor{y}
+	})
+}
+
+// AppendKey implements ir.Attrs.
+func (h *host) AppendKey(k []byte) []byte { return ir.Int(k, int(h.id)) }
+
+// Results implements op.HostFunc.
+func (h *host) Results(args []ir.Type) []ir.Type {
+	if h.op.Results == nil {
+		if len(args) == 0 {
+			array.Failf(h.op.Name, "", "has no arguments, and no Results")
+		}
+		return args[:1]
+	}
+	in := make([]Type, len(args))
+	for i, t := range args {
+		in[i] = Type{t.DType, slices.Clone(t.Shape)}
+	}
+	out := h.op.Results(in)
+	types := make([]ir.Type, len(out))
+	for i, t := range out {
+		array.CheckShape(h.op.Name, t.Shape, t.DType)
+		types[i] = ir.Type{DType: t.DType, Shape: slices.Clone(t.Shape)}
+	}
+	return types
+}
+
+// CallHost implements op.HostFunc.
+func (h *host) CallHost(args, out []array.View) error {
+	x := make([]*weft.Tensor, len(args))
+	for i, v := range args {
+		x[i] = weft.FromView(v)
+	}
+	y, err := h.op.Forward(x)
+	if err != nil {
+		if e, ok := err.(*weft.Error); ok {
+			return e
+		}
+		return &weft.Error{Op: h.op.Name, Msg: "failed", Err: err}
+	}
+	if len(y) != len(out) {
+		return &weft.Error{Op: h.op.Name, Msg: fmt.Sprintf("Forward gave %d results, Results says %d", len(y), len(out))}
+	}
+	for i, t := range y {
+		if t == nil || t.DType() != out[i].DType || !slices.Equal(t.Shape(), out[i].Shape) {
+			return &weft.Error{Op: h.op.Name, Msg: fmt.Sprintf("Forward gave another type than %s for result %d", array.TypeString(out[i].DType, out[i].Shape), i)}
+		}
+		weft.FromView(out[i]).Assign(t.Detach())
+	}
+	return nil
+}
+
+// Print returns x as a variable that is printed, behind a message, whenever it is computed; to
+// w, or standard error if that is nil.
+func Print(x *Var, message string, w io.Writer) *Var {
+	x.notNil("print")
+	if w == nil {
+		w = os.Stderr
+	}
+	return passing("print", []*Var{x}, func(t []*weft.Tensor) error {
+		_, err := fmt.Fprintln(w, message, t[0])
+		return err
+	})
+}
+
+// Assert returns x as a variable whose computation fails, with the message, unless all
+// elements of a condition are true (not 0).
+func Assert(x, condition *Var, message string) *Var {
+	x.notNil("assert")
+	condition.notNil("assert")
+	return passing("assert", []*Var{x, condition}, func(t []*weft.Tensor) error {
+		if t[1].All().ItemInt() == 0 {
+			return &weft.Error{Op: "assert", Msg: message + x.where()}
+		}
+		return nil
+	})
+}
+
+// passing is the first argument once check has seen all.
+func passing(name string, args []*Var, check func(t []*weft.Tensor) error) *Var {
+	o := &Op{Name: name,
+		Forward: func(t []*weft.Tensor) ([]*weft.Tensor, error) { return t[:1], check(t) },
+		Backward: func(x []*weft.Tensor, _, dy *weft.Tensor) []*weft.Tensor {
+			gs := make([]*weft.Tensor, len(x))
+			gs[0] = dy
+			return gs
+		}}
+	if !args[0].dtype.Differentiable() {
+		o.Backward = nil
+	}
+	return o.Apply(args...)[0]
+}
+
+// GraphOpts are the options of [OpFromGraph].
+type GraphOpts struct {
+	Name string
+	// Gradient replaces the gradient: it returns that of each input, or nil, from the inputs,
+	// the one output and its gradient.
+	Gradient func(x []*Var, y, dy *Var) []*Var
+}
+
+// OpFromGraph returns outputs as a function of inputs, which computes them for other variables.
+func OpFromGraph(inputs, outputs []*Var, o GraphOpts) func(args ...*Var) []*Var {
+	const name = "opfromgraph"
+	inputs, outputs = slices.Clone(inputs), slices.Clone(outputs)
+	own := map[*Var]bool{}
+	for _, v := range inputs {
+		v.notNil(name)
+		if v.role != input {
+			array.Failf(name, v.label(), "is no input variable%s", v.where())
+		}
+		own[v] = true
+	}
+	for _, v := range order(outputs) {
+		if v.role == input && v.from == nil && !own[v] {
+			array.Failf(name, v.label(), "%s is needed and is no input%s", v, v.where())
+		}
+	}
+	if o.Name == "" {
+		o.Name = name
+	}
+	check := func(args []*Var) {
+		if len(args) != len(inputs) {
+			array.Failf(o.Name, "", "takes %d arguments, got %d", len(inputs), len(args))
+		}
+		for i, v := range inputs {
+			args[i].notNil(o.Name)
+			checkReplacement(o.Name, v, args[i])
+		}
+	}
+	if o.Gradient == nil {
+		return func(args ...*Var) []*Var {
+			check(args)
+			with := map[*Var]*Var{}
+			for i, v := range inputs {
+				with[v] = args[i]
+			}
+			return Replace(outputs, with)
+		}
+	}
+	if len(outputs) != 1 {
+		array.Failf(name, "gradient", "is that of one output, not of %d", len(outputs))
+	}
+	y := outputs[0]
+	yIn, dy := New("y", y.dtype, y.shape...), New("dy", y.dtype, y.shape...)
+	grads := o.Gradient(slices.Clone(inputs), yIn, dy)
+	if len(grads) != len(inputs) {
+		array.Failf(o.Name, "gradient", "gives %d for %d inputs", len(grads), len(inputs))
+	}
+	var wanted []*Var
+	for i, g := range grads {
+		if g != nil {
+			checkReplacement(o.Name, inputs[i], g)
+			wanted = append(wanted, g)
+		}
+	}
+	compute := func(roots []*Var, vars []*Var, values []*weft.Tensor) []*weft.Tensor {
+		var line uintptr
+		r := newReplay(roots, &line)
+		for i, v := range vars {
+			r.values[v] = values[i]
+		}
+		return r.all(roots)
+	}
+	f := &weft.Func{Name: o.Name,
+		Forward: func(c *weft.FuncContext, x ...*weft.Tensor) *weft.Tensor {
+			t := compute(outputs, inputs, x)[0]
+			c.Save(x...)
+			c.Save(t)
+			return t
+		},
+		Backward: func(c *weft.FuncContext, g *weft.Tensor) []*weft.Tensor {
+			values := make([]*weft.Tensor, len(inputs)+1)
+			for i := range values {
+				values[i] = c.Saved(i)
+			}
+			got := compute(wanted, append(append(slices.Clone(inputs), yIn), dy), append(values, g))
+			out := make([]*weft.Tensor, len(grads))
+			for i, v := range grads {
+				if v != nil {
+					out[i], got = got[0], got[1:]
+				}
+			}
+			return out
+		}}
+	return func(args ...*Var) []*Var {
+		check(args)
+		p := operation{name: o.Name}
+		list := p.list(args)
+		return []*Var{p.one(func(ts []*weft.Tensor) *weft.Tensor { return f.Apply(list(ts)...) })}
+	}
+}
+
+// SizeOf returns the size of an axis of x, int64, as a variable.
+func SizeOf(x *Var, axis int) *Var {
+	x.notNil("sizeof")
+	array.Axis("sizeof", axis, len(x.shape))
+	o := operation{name: "sizeof"}
+	t := o.arg(x)
+	return o.one(func(ts []*weft.Tensor) *weft.Tensor { return weft.Scalar(int64(t(ts).Dim(axis)), weft.Int64) })
+}
+
+// Expr is [weft.Expr] of variables: the values of names are given by [weft.Vars], or one by
+// one in the order of their first appearance; each is a *[Var], a tensor or a Go number.
+func Expr(text string, args ...any) *Var {
+	o := operation{name: "expr"}
+	if len(args) == 1 {
+		if vars, ok := args[0].(weft.Vars); ok {
+			names, values := make([]string, 0, len(vars)), make([]any, 0, len(vars))
+			for n := range vars {
+				names = append(names, n)
+			}
+			slices.Sort(names)
+			for _, n := range names {
+				values = append(values, vars[n])
+			}
+			f := o.anys(values)
+			return o.one(func(ts []*weft.Tensor) *weft.Tensor {
+				given := weft.Vars{}
+				for i, x := range f(ts) {
+					given[names[i]] = x
+				}
+				return weft.Expr(text, given)
+			})
+		}
+	}
+	f := o.anys(args)
+	return o.one(func(ts []*weft.Tensor) *weft.Tensor { return weft.Expr(text, f(ts)...) })
+}

@@ -1,0 +1,218 @@
+package sym
+
+import (
+	"math"
+	"sync"
+
+	"weft"
+	"weft/internal/array"
+	"weft/internal/eager"
+	"weft/internal/op"
+)
+
+// RandomStreams makes variables that are random: each call of a function draws anew, and a
+// variable used twice in a function is one draw. Numbers come from Philox, by the seed, the
+// number of the variable, that of the call and the position alone.
+type RandomStreams struct {
+	mu   sync.Mutex
+	seed uint64
+	all  []*weft.Generator // one a variable
+}
+
+// NewRandomStreams returns streams that begin with a seed.
+func NewRandomStreams(seed uint64) *RandomStreams { return &RandomStreams{seed: seed} }
+
+// Seed makes all variables made so far, and those to come, start over with a seed.
+func (s *RandomStreams) Seed(seed uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seed = seed
+	for i, g := range s.all {
+		g.SetState(weft.GeneratorState{Seed: seedOf(seed, i)})
+	}
+}
+
+// seedOf is the seed of variable i.
+func seedOf(seed uint64, i int) uint64 {
+	w := op.Philox(seed, 0x73747265616d73, uint64(i)) // a draw of its own
+	return uint64(w[0])<<32 | uint64(w[1])
+}
+
+func (s *RandomStreams) generator() *weft.Generator {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	g := weft.NewGenerator(seedOf(s.seed, len(s.all)))
+	s.all = append(s.all, g)
+	return g
+}
+
+// draw makes a random variable: of a shape, or that of a variable.
+func (s *RandomStreams) draw(name string, like *Var, shape []int, f func(g *weft.Generator, shape []int, x *weft.Tensor) *weft.Tensor) *Var {
+	if s == nil {
+		array.Failf(name, "", "the streams are nil (NewRandomStreams makes them)")
+	}
+	g := s.generator()
+	o := operation{name: name}
+	if like == nil {
+		shape = append([]int{}, shape...)
+		return o.one(func([]*weft.Tensor) *weft.Tensor { return f(g, shape, nil) })
+	}
+	x := o.arg(like)
+	return o.one(func(ts []*weft.Tensor) *weft.Tensor { return f(g, x(ts).Shape(), x(ts)) })
+}
+
+// Uniform returns numbers of a float type d, uniform from lo to below hi.
+func (s *RandomStreams) Uniform(d weft.DType, lo, hi float64, shape ...int) *Var {
+	return s.draw("uniform", nil, shape, uniform(d, lo, hi))
+}
+
+// UniformLike is [RandomStreams.Uniform] in the type and shape of x.
+func (s *RandomStreams) UniformLike(x *Var, lo, hi float64) *Var {
+	x.notNil("uniform")
+	return s.draw("uniform", x, nil, uniform(x.dtype, lo, hi))
+}
+
+func uniform(d weft.DType, lo, hi float64) func(g *weft.Generator, shape []int, _ *weft.Tensor) *weft.Tensor {
+	return func(g *weft.Generator, shape []int, _ *weft.Tensor) *weft.Tensor {
+		return scaled(g.RandOf(d, shape...), hi-lo, lo)
+	}
+}
+
+// Normal returns normal numbers of a float type d with a mean and a standard deviation.
+func (s *RandomStreams) Normal(d weft.DType, mean, deviation float64, shape ...int) *Var {
+	return s.draw("normal", nil, shape, normal(d, mean, deviation))
+}
+
+// NormalLike is [RandomStreams.Normal] in the type and shape of x.
+func (s *RandomStreams) NormalLike(x *Var, mean, deviation float64) *Var {
+	x.notNil("normal")
+	return s.draw("normal", x, nil, normal(x.dtype, mean, deviation))
+}
+
+func normal(d weft.DType, mean, deviation float64) func(g *weft.Generator, shape []int, _ *weft.Tensor) *weft.Tensor {
+	return func(g *weft.Generator, shape []int, _ *weft.Tensor) *weft.Tensor {
+		return scaled(g.RandnOf(d, shape...), deviation, mean)
+	}
+}
+
+// Integers returns int64 numbers, uniform from lo to hi-1.
+func (s *RandomStreams) Integers(lo, hi int64, shape ...int) *Var {
+	return s.draw("integers", nil, shape, func(g *weft.Generator, shape []int, _ *weft.Tensor) *weft.Tensor {
+		return g.Randint(lo, hi, shape...)
+	})
+}
+
+// Bernoulli returns 1 with the probabilities that p, of floats, says, else 0, in the type and
+// shape of p.
+func (s *RandomStreams) Bernoulli(p *Var) *Var {
+	p.notNil("bernoulli")
+	return s.draw("bernoulli", p, nil, func(g *weft.Generator, shape []int, x *weft.Tensor) *weft.Tensor {
+		return g.RandOf(x.DType(), shape...).Lt(x).To(x.DType())
+	})
+}
+
+func scaled(u *weft.Tensor, by, plus float64) *weft.Tensor {
+	if by != 1 {
+		u = u.Mul(by)
+	}
+	if plus != 0 {
+		u = u.Add(plus)
+	}
+	return u
+}
+
+// MRGStreams makes random variables by the generator MRG31k3p, whose numbers are those of
+// Theano's MRG_RandomStreams to the bit. The state of a variable is a shared variable, which
+// functions update by default.
+type MRGStreams struct {
+	mu   sync.Mutex
+	base mrgState // of the next variable
+}
+
+// NewMRGStreams returns streams that begin with a seed: six times the same, or six numbers of
+// which the first three are below 2147483647, the others below 2147462579, and of either three
+// not all 0.
+func NewMRGStreams(seed ...int64) *MRGStreams {
+	var s mrgState
+	switch len(seed) {
+	case 1:
+		for i := range s {
+			s[i] = seed[0]
+		}
+	case 6:
+		copy(s[:], seed)
+	default:
+		array.Failf("mrg", "seed", "has %d numbers, want 1 or 6", len(seed))
+	}
+	for k, m := range [2]int64{m1, m2} {
+		zero := true
+		for _, x := range s[3*k : 3*k+3] {
+			if x < 0 || x >= m {
+				array.Failf("mrg", "seed", "%d is not from 0 to below %d", x, m)
+			}
+			zero = zero && x == 0
+		}
+		if zero {
+			array.Failf("mrg", "seed", "begins a recurrence with zeros alone")
+		}
+	}
+	return &MRGStreams{base: s}
+}
+
+// Uniform returns numbers of Float16, Float32 or Float64 between lo and hi, of which neither
+// occurs unless rounding gives it.
+func (m *MRGStreams) Uniform(d weft.DType, lo, hi float64, shape ...int) *Var {
+	if m == nil {
+		array.Failf("mrg", "", "the streams are nil (NewMRGStreams makes them)")
+	}
+	if d != weft.Float16 && d != weft.Float32 && d != weft.Float64 {
+		array.Failf("mrg", "dtype", "%s: want float16, float32 or float64", d)
+	}
+	size := array.CheckShape("mrg", shape, d)
+	if size >= math.MaxInt32 {
+		array.Failf("mrg", "shape", "%s has more elements than there are numbers", array.ShapeString(shape))
+	}
+	n := streamsFor(size)
+	states := make([]int64, 0, 6*n)
+	m.mu.Lock()
+	s := m.base
+	m.base = s.after(&step134)
+	m.mu.Unlock()
+	for range n {
+		states = append(states, s[:]...)
+		s = s.after(&step72)
+	}
+	state := Shared("state of random numbers", weft.FromSlice(states, n, 6))
+	draw := mrgDraw{d, append([]int{}, shape...)}
+	o := operation{name: "mrg uniform"}
+	x := o.arg(state)
+	r := o.several(func(ts []*weft.Tensor) []*weft.Tensor {
+		return eager.Apply[*weft.Tensor](op.Host, draw, nil, x(ts))
+	})
+	state.SetDefaultUpdate(r[1])
+	u := r[0]
+	if hi-lo != 1 {
+		u = u.Mul(hi - lo)
+	}
+	if lo != 0 {
+		u = u.Add(lo)
+	}
+	return u
+}
+
+// Normal returns normal numbers by Box and Muller's transformation of pairs of uniform ones:
+// first all that come of cosines, then those of sines.
+func (m *MRGStreams) Normal(d weft.DType, mean, deviation float64, shape ...int) *Var {
+	n := array.CheckShape("mrg", shape, d)
+	half := (n + 1) / 2
+	u := m.Uniform(d, 0, 1, 2*half)
+	first, second := u.Slice(weft.Range(0, half)), u.Slice(weft.Range(half, 2*half))
+	r, angle := first.Log().Mul(-2).Sqrt(), second.Mul(2*math.Pi)
+	z := Cat([]*Var{r.Mul(angle.Cos()), r.Mul(angle.Sin())}, 0)
+	return z.Slice(weft.Range(0, n)).Reshape(shape...).Mul(deviation).Add(mean)
+}
+
+// Binomial returns 1 with probability p, else 0.
+func (m *MRGStreams) Binomial(d weft.DType, p float64, shape ...int) *Var {
+	return m.Uniform(d, 0, 1, shape...).Lt(p).To(d)
+}

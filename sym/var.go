@@ -1,0 +1,244 @@
+package sym
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"weft"
+	"weft/internal/array"
+)
+
+// A Var is a symbolic variable: an input, a shared variable, a constant, or what an
+// operation gives of others. Its methods are those of [weft.Tensor] that compute, and give
+// variables. A Var never changes, and is safe for use from several goroutines.
+//
+// An operation is checked when the variable is made: element types and numbers of dimensions,
+// and sizes as far as they are known. Misuse panics with *[weft.Error], as methods of tensors
+// do, whose message names variables and the line that made them.
+type Var struct {
+	name  string
+	dtype weft.DType
+	shape []int // -1: known when a function is called
+	pc    uintptr
+	id    uint64 // later ones are greater
+
+	from *apply       // what computes it; nil for inputs, shared variables and constants
+	out  int          // which of its results it is
+	kept *weft.Tensor // of a shared variable or a constant
+	role role
+
+	update atomic.Pointer[Var] // of a shared variable, by default
+}
+
+type role uint8
+
+const (
+	computed role = iota
+	input
+	shared
+	constant
+)
+
+var ids atomic.Uint64
+
+// Any stands for a size that is not known before a call, in [New].
+const Any = -1
+
+// New returns an input with sizes for its dimensions: a number, [Any], or 1 for one that
+// broadcasts. The name is for messages and for arguments given by name.
+func New(name string, d weft.DType, sizes ...int) *Var {
+	if !d.Supported() {
+		array.Failf("sym", name, "has elements of type %s, which is not supported", d)
+	}
+	for _, n := range sizes {
+		if n < Any {
+			array.Failf("sym", name, "has size %d: want a number or sym.Any", n)
+		}
+	}
+	return &Var{name: name, dtype: d, shape: append([]int{}, sizes...), pc: caller(), id: ids.Add(1), role: input}
+}
+
+// Scalar returns an input without dimensions.
+func Scalar(name string, d weft.DType) *Var { return New(name, d) }
+
+// Vector returns an input of one dimension.
+func Vector(name string, d weft.DType) *Var { return New(name, d, Any) }
+
+// Row returns an input of one row.
+func Row(name string, d weft.DType) *Var { return New(name, d, 1, Any) }
+
+// Col returns an input of one column.
+func Col(name string, d weft.DType) *Var { return New(name, d, Any, 1) }
+
+// Matrix returns an input of two dimensions.
+func Matrix(name string, d weft.DType) *Var { return New(name, d, Any, Any) }
+
+// Tensor3 returns an input of three dimensions.
+func Tensor3(name string, d weft.DType) *Var { return ranked(name, d, 3) }
+
+// Tensor4 returns an input of four dimensions.
+func Tensor4(name string, d weft.DType) *Var { return ranked(name, d, 4) }
+
+// Tensor5 returns an input of five dimensions.
+func Tensor5(name string, d weft.DType) *Var { return ranked(name, d, 5) }
+
+// Tensor6 returns an input of six dimensions.
+func Tensor6(name string, d weft.DType) *Var { return ranked(name, d, 6) }
+
+// Tensor7 returns an input of seven dimensions.
+func Tensor7(name string, d weft.DType) *Var { return ranked(name, d, 7) }
+
+func ranked(name string, d weft.DType, rank int) *Var {
+	return New(name, d, slices.Repeat([]int{Any}, rank)...)
+}
+
+// Shared returns a variable that is a tensor: functions read its elements where they are, and
+// may update them. Others see that, and what they write functions see.
+func Shared(name string, t *weft.Tensor) *Var { return keep(name, t, shared) }
+
+// Const returns a variable that is a tensor, whose elements are not to change.
+func Const(t *weft.Tensor) *Var { return keep("", t, constant) }
+
+func keep(name string, t *weft.Tensor, r role) *Var {
+	if t == nil {
+		array.Failf("sym", name, "the tensor is nil")
+	}
+	return &Var{name: name, dtype: t.DType(), shape: t.Shape(), pc: caller(), id: ids.Add(1), kept: t.Detach(), role: r}
+}
+
+// Name returns the name of the variable, which may be empty.
+func (v *Var) Name() string {
+	v.notNil("name")
+	return v.name
+}
+
+// As returns the variable under a name.
+func (v *Var) As(name string) *Var {
+	v.notNil("as")
+	return rename(v, name)
+}
+
+// DType returns the type of the elements.
+func (v *Var) DType() weft.DType {
+	v.notNil("dtype")
+	return v.dtype
+}
+
+// Rank returns the number of dimensions.
+func (v *Var) Rank() int {
+	v.notNil("rank")
+	return len(v.shape)
+}
+
+// Shape returns the sizes of the dimensions, [Any] for those that are not known before a call.
+func (v *Var) Shape() []int {
+	v.notNil("shape")
+	return slices.Clone(v.shape)
+}
+
+// Tensor returns the tensor that a shared variable or a constant is; nil for others.
+func (v *Var) Tensor() *weft.Tensor {
+	v.notNil("tensor")
+	return v.kept
+}
+
+// SetValue writes into the tensor of a shared variable; x is a tensor of its shape or a
+// number.
+func (v *Var) SetValue(x any) {
+	v.notNil("setvalue")
+	if v.role != shared {
+		array.Failf("setvalue", "", "%s is no shared variable", v)
+	}
+	v.kept.Assign(x)
+}
+
+// SetDefaultUpdate makes to, of the same type, what the shared variable becomes in functions
+// that use it and have no other update of it; nil ends that.
+func (v *Var) SetDefaultUpdate(to *Var) {
+	v.notNil("setdefaultupdate")
+	if v.role != shared {
+		array.Failf("setdefaultupdate", "", "%s is no shared variable", v)
+	}
+	if to != nil {
+		checkUpdate(v, to)
+	}
+	v.update.Store(to)
+}
+
+// String shows the variable: its name or what computes it, and its type.
+func (v *Var) String() string {
+	if v == nil {
+		return "nil"
+	}
+	return v.label() + " " + typeString(v.dtype, v.shape)
+}
+
+// label names the variable in messages.
+func (v *Var) label() string {
+	switch {
+	case v.name != "":
+		return v.name
+	case v.from != nil:
+		return "the result of " + v.from.name
+	case v.role == constant:
+		return "a constant"
+	}
+	return "a variable without name"
+}
+
+// where is the line that made the variable.
+func (v *Var) where() string { return at(v.pc) }
+
+func typeString(d weft.DType, shape []int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s[", d)
+	for i, n := range shape {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		if n == Any {
+			b.WriteByte('?')
+		} else {
+			fmt.Fprint(&b, n)
+		}
+	}
+	return b.String() + "]"
+}
+
+func (v *Var) notNil(opName string) {
+	if v == nil {
+		array.Failf(opName, "", "the variable is nil")
+	}
+	if v.dtype == array.Invalid {
+		array.Failf(opName, "", "the variable is the zero Var: functions such as sym.Matrix make one")
+	}
+}
+
+// at is a place in the program, for messages.
+func at(pc uintptr) string {
+	if pc == 0 {
+		return ""
+	}
+	f, _ := runtime.CallersFrames([]uintptr{pc}).Next()
+	return fmt.Sprintf(" (%s:%d)", f.File, f.Line)
+}
+
+// caller returns the nearest line outside this module's packages of arrays and expressions.
+func caller() uintptr {
+	var pcs [24]uintptr
+	n := runtime.Callers(2, pcs[:])
+	frames := runtime.CallersFrames(pcs[:n])
+	for {
+		f, more := frames.Next()
+		inside := strings.HasPrefix(f.Function, "weft.") || strings.HasPrefix(f.Function, "weft/internal/") || strings.HasPrefix(f.Function, "weft/sym.")
+		if !inside || strings.HasSuffix(f.File, "_test.go") {
+			return f.PC + 1
+		}
+		if !more {
+			return 0
+		}
+	}
+}
