@@ -24,6 +24,23 @@ func init() {
 		}
 		tr.aside(f)
 	}
+	tracing.Drawn = func(g *Generator) (seed, draw any) {
+		tr := tracingHere()
+		if tr == nil {
+			s := g.Next()
+			return int64(s.Seed), int64(s.Draw & low32)
+		}
+		at := tr.live(2, func(nums []exec.Number) {
+			s := g.Next()
+			nums[0], nums[1] = word(s.Seed).num, word(s.Draw&low32).num
+		})
+		a, b := word(0).num, word(0).num
+		a.Live, b.Live = at, at+1
+		return liveNumber{a}, liveNumber{b}
+	}
+	tracing.Check = func(t *Tensor, opName, arg string, lo, hi int64, text string) *Tensor {
+		return rangeCheck{opName, arg, lo, hi, text, false}.of(t)
+	}
 	tracing.Do = func(do, undo func()) {
 		if tr := tracingHere(); tr != nil {
 			tr.do(do, undo)
@@ -42,6 +59,9 @@ func init() {
 		return liveNumber{n}
 	}
 }
+
+// low32 are the bits of the number of a draw that kernels take.
+const low32 = 1<<32 - 1
 
 // A liveNumber is an operand that each call of a compiled function gives anew.
 type liveNumber struct{ exec.Number }

@@ -12,6 +12,7 @@ import (
 	"weft/internal/ir"
 	"weft/internal/kernel"
 	"weft/internal/op"
+	"weft/internal/tracing"
 )
 
 func (s *Source) check(opName string) {
@@ -318,6 +319,5 @@ func state(g *weft.Generator) (seed, draw any) {
 	if g == nil {
 		g = weft.DefaultGenerator()
 	}
-	s := g.Next()
-	return int64(s.Seed), int64(s.Draw & (1<<32 - 1))
+	return tracing.Draw(g)
 }

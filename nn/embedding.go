@@ -1,8 +1,12 @@
 package nn
 
 import (
+	"fmt"
+	"math"
+
 	"weft"
 	"weft/internal/array"
+	"weft/internal/tracing"
 )
 
 // EmbeddingOpts are the options of [NewEmbedding].
@@ -63,11 +67,7 @@ func (e *Embedding) Forward(x *weft.Tensor) *weft.Tensor {
 	if d := x.DType(); d != weft.Int64 && d != weft.Int32 {
 		array.Failf("embedding", "x", "has elements of type %s, want int64 or int32: numbers of rows", d)
 	}
-	if x.Size() > 0 {
-		if least := x.NoGrad().Min().ItemInt(); least < 0 {
-			array.Failf("embedding", "x", "has %d, want 0 to %d", least, e.Weight.Dim(0)-1)
-		}
-	}
+	x = tracing.Within(x, "embedding", "x", 0, math.MaxInt64, fmt.Sprintf("has %%d, want 0 to %d", e.Weight.Dim(0)-1)) // IndexSelect looks at the other end
 	if e.Sparse && e.Weight.IsLeaf() && e.Weight.RequiresGrad() {
 		e.Weight.SparseGrad()
 	}

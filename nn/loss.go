@@ -1,9 +1,12 @@
 package nn
 
 import (
+	"fmt"
+
 	"weft"
 	"weft/internal/array"
 	"weft/internal/op"
+	"weft/internal/tracing"
 )
 
 // A Reduction says what a loss makes of its values.
@@ -304,13 +307,7 @@ func (o *CrossEntropyOpts) targets(name string, target *weft.Tensor, c int) (col
 		hit = t.Ne(*o.IgnoreIndex)
 		t = weft.Where(hit, t, 0)
 	}
-	if t.Size() > 0 {
-		for _, x := range []int64{t.Min().ItemInt(), t.Max().ItemInt()} {
-			if x < 0 || x >= int64(c) {
-				array.Failf(name, "target", "%d is no class: want 0 to %d", x, c-1)
-			}
-		}
-	}
+	t = tracing.Within(t, name, "target", 0, int64(c-1), fmt.Sprintf("%%d is no class: want 0 to %d", c-1))
 	return t.Reshape(t.Size(), 1), hit
 }
 

@@ -78,6 +78,24 @@ var Outside func(f func())
 // Package weft sets it.
 var Do func(do, undo func())
 
+// Drawn is what [Draw] does; package weft sets it: a func(g G) (seed, draw any).
+var Drawn any
+
+// Draw makes one draw of a generator, G is *weft.Generator, and returns its seed and the low 32
+// bits of its number as arguments of operations; a compiled function makes one in each call.
+func Draw[G any](g G) (seed, draw any) { return Drawn.(func(G) (any, any))(g) }
+
+// Check is what [Within] does; package weft sets it: a func(t T, opName, arg string, lo, hi
+// int64, text string) T.
+var Check any
+
+// Within returns t, integers, or panics with an error of that operation and argument if an
+// element does not lie from lo to hi; text, with a verb for it, says what is wrong. In a
+// compiled function each call looks.
+func Within[T any](t T, opName, arg string, lo, hi int64, text string) T {
+	return Check.(func(T, string, string, int64, int64, string) T)(t, opName, arg, lo, hi, text)
+}
+
 // Live returns a number for an argument of an operation: read's result, which a compiled
 // function asks for again in each call. Package weft sets it.
 var Live func(read func() float64) any

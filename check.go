@@ -1,0 +1,85 @@
+package weft
+
+import (
+	"fmt"
+	"math"
+
+	"weft/internal/array"
+	"weft/internal/ir"
+	"weft/internal/op"
+)
+
+// A rangeCheck lets integers pass that lie from Min to Max and refuses others: a check of an
+// argument by its elements, which in a compiled function each call makes.
+type rangeCheck struct {
+	Op, Arg  string
+	Min, Max int64
+	Text     string // of the error: verbs for the number, and if Rows for the row and Max
+	Rows     bool
+}
+
+// AppendKey implements ir.Attrs.
+func (r rangeCheck) AppendKey(k []byte) []byte {
+	for _, s := range []string{r.Op, r.Arg, r.Text} {
+		k = append(ir.Int(k, len(s)), s...)
+	}
+	return ir.Flag(ir.Int(ir.Int(k, int(r.Min)), int(r.Max)), r.Rows)
+}
+
+// Results implements op.HostFunc.
+func (r rangeCheck) Results(args []ir.Type) []ir.Type { return args }
+
+// CallHost implements op.HostFunc.
+func (r rangeCheck) CallHost(args, out []array.View) error {
+	v := &args[0]
+	n := v.Size()
+	for i := range n {
+		if x := intElement(v, v.Offset+i); x < r.Min || x > r.Max {
+			return r.err(x, i)
+		}
+	}
+	if n > 0 {
+		src, _ := v.Memory()
+		dst, _ := out[0].Memory()
+		copy(dst, src)
+	}
+	return nil
+}
+
+func (r rangeCheck) err(x int64, row int) error {
+	if r.Rows {
+		return array.Errorf(r.Op, r.Arg, "%s", fmt.Sprintf(r.Text, x, row, r.Max))
+	}
+	return array.Errorf(r.Op, r.Arg, "%s", fmt.Sprintf(r.Text, x))
+}
+
+// of is t, whose elements are in range. Without rows the least and the greatest are looked
+// at, which a device finds by itself.
+func (r rangeCheck) of(t *Tensor) *Tensor {
+	if t.Size() == 0 {
+		return t
+	}
+	if tracingViews(&t.v) != nil {
+		return apply(op.Host, r, operand{t: t})
+	}
+	if r.Rows {
+		v := toHost(t)
+		for i := range t.v.Shape[0] {
+			if x := intElement(&v, v.Offset+i*v.Strides[0]); x < r.Min || x > r.Max {
+				panic(r.err(x, i))
+			}
+		}
+		keepAlive(t)
+		return t
+	}
+	x := t.NoGrad()
+	if least := x.Min().ItemInt(); least < r.Min {
+		panic(r.err(least, 0))
+	}
+	if r.Max < math.MaxInt64 {
+		if most := x.Max().ItemInt(); most > r.Max {
+			panic(r.err(most, 0))
+		}
+	}
+	return t
+}
