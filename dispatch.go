@@ -318,22 +318,28 @@ func (p *planned) inputs(g *ir.Graph) []*ir.Node {
 	for i := range args {
 		s := &p.sigs[i]
 		if s.num {
-			d := weakType(min(s.kind, array.CatFloat))
-			if s.big {
-				d = Uint64
-			}
-			args[i] = g.Scalar(nn, d, true)
-			nn++
-			if s.kind == array.CatComplex {
-				args[i] = op.WeakComplex(args[i], g.Scalar(nn, Float32, true))
-				nn++
-			}
+			args[i] = s.number(g, &nn)
 			continue
 		}
 		args[i] = g.Input(nt, s.dtype, s.shape)
 		nt++
 	}
 	return args
+}
+
+// number makes the leaf for a Go number, of which the caller's are numbered from *n on.
+func (s *sig) number(g *ir.Graph, n *int) *ir.Node {
+	d := weakType(min(s.kind, array.CatFloat))
+	if s.big {
+		d = Uint64
+	}
+	x := g.Scalar(*n, d, true)
+	*n++
+	if s.kind == array.CatComplex {
+		x = op.WeakComplex(x, g.Scalar(*n, Float32, true))
+		*n++
+	}
+	return x
 }
 
 func (p *planned) planSigs() []plan.Sig {
@@ -365,7 +371,9 @@ func apply(d *op.Def, a ir.Attrs, ops ...operand) *Tensor {
 // one computes a planned operation with one result.
 func (p *planned) one(ops []operand) *Tensor {
 	out := &Tensor{run: mergeRuns(p.def.Name, ops)}
-	p.compute(ops, unsafe.Slice(&out.v, 1))
+	if out.run == nil || !out.run.lazy || tracingOf(ops) != nil || !(p.later(ops, out) || p.reduced(ops, out)) {
+		p.compute(ops, unsafe.Slice(&out.v, 1))
+	}
 	out.track()
 	if out.run.gradOn() {
 		record(p, ops, out)
@@ -417,6 +425,11 @@ func (p *planned) compute(ops []operand, outs []array.View) {
 // runPlan runs a plan. Typed errors, of a number that does
 // not fit or of a routine, reach the caller as they are.
 func runPlan(opName string, c *exec.Compiled, ins []*array.View, nums []exec.Number, outs []array.View) {
+	for _, x := range ins {
+		if x.Store != nil {
+			x.Store.Ready()
+		}
+	}
 	if err := c.Run(context.Context(nil), ins, nums, outs); err != nil {
 		failed(opName, err)
 	}

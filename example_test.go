@@ -132,3 +132,18 @@ func ExampleShare() {
 	fmt.Println(worker.Size(), x.Sum().Item())
 	// Output: 65536 4096
 }
+
+func ExampleTensor_Lazy() {
+	x := weft.Ones(100, 100).Lazy()
+	y := x.Mul(2).Add(1).Sqrt() // nothing is computed yet
+	fmt.Printf("%.3f\n", y.Mean().Item())
+	// Output: 1.732
+}
+
+func ExampleScope_Lazy() {
+	scope := weft.NewScope().Lazy()
+	defer scope.Close()
+	x := scope.Track(weft.Ones(100, 100))
+	fmt.Println(x.Add(1).Mul(3).Sum().Item()) // one kernel
+	// Output: 60000
+}

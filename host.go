@@ -145,6 +145,7 @@ func free(st *array.Storage) {
 		st.Release()
 		return
 	}
+	computeReaders(st)
 	device.Get(st.Device).Default().Free(st)
 }
 

@@ -13,6 +13,7 @@ import (
 // none.
 type run struct {
 	noGrad bool
+	lazy   bool
 	scope  *Scope
 }
 
@@ -45,13 +46,12 @@ func (r *run) merge(opName string, s *run) *run {
 	default:
 		array.Failf(opName, "", "operands belong to two scopes of which neither is inside the other (Scope.Nest makes one that is)")
 	}
-	if scope == r.scope && (r.noGrad || !s.noGrad) {
-		return r
+	for _, x := range []*run{r, s} {
+		if scope == x.scope && (x.noGrad || !r.noGrad && !s.noGrad) && (x.lazy || !r.lazy && !s.lazy) {
+			return x
+		}
 	}
-	if scope == s.scope && (s.noGrad || !r.noGrad) {
-		return s
-	}
-	return &run{noGrad: r.noGrad || s.noGrad, scope: scope}
+	return &run{noGrad: r.noGrad || s.noGrad, lazy: r.lazy || s.lazy, scope: scope}
 }
 
 // NoGrad returns t for computing without recording gradients: so are all results
@@ -61,7 +61,7 @@ func (t *Tensor) NoGrad() *Tensor {
 	t.check("nograd")
 	r := &run{noGrad: true}
 	if t.run != nil {
-		r.scope = t.run.scope
+		r.scope, r.lazy = t.run.scope, t.run.lazy
 	}
 	return &Tensor{v: t.v, run: r}
 }
@@ -126,6 +126,7 @@ func (s *Scope) Track(t *Tensor) *Tensor {
 func (s *Scope) Keep(t *Tensor) *Tensor {
 	s.notNil("keep")
 	t.notNil("keep")
+	t.v.Store.Ready() // what it is computed from may not stay
 	s.disown(t.v.Store)
 	return &Tensor{v: t.v, hist: t.hist}
 }

@@ -334,6 +334,7 @@ type write struct {
 
 // openWrite opens a write into a view. Nothing within it may open another one.
 func openWrite(v *array.View) write {
+	computeReaders(v.Store)
 	m := v.Store.Monitor()
 	if m != nil {
 		m.Enter()
@@ -374,6 +375,7 @@ type writes struct {
 func openWrites(dst []*Tensor) writes {
 	w := writes{dst: dst}
 	for _, t := range dst {
+		computeReaders(t.v.Store)
 		if m := t.v.Store.Monitor(); m != nil && !slices.Contains(w.in, m) {
 			w.in = append(w.in, m)
 		}

@@ -56,6 +56,7 @@ const (
 // An aside is never written after it is made.
 type aside struct {
 	deferred func()         // stands in for the content until it is asked for
+	waits    any            // what the content waits for, of [Storage.Wait]
 	monitor  *dirty.Monitor // of a storage that is tracked
 }
 
@@ -132,7 +133,12 @@ func (s *Storage) Host() unsafe.Pointer {
 }
 
 // Forget makes the storage one without memory.
-func (s *Storage) Forget() { s.ptr, s.owner = nil, nil }
+func (s *Storage) Forget() {
+	s.ptr, s.owner = nil, nil
+	if s.Waits() != nil {
+		s.setAside(func(a *aside) { a.deferred, a.waits = nil, nil })
+	}
+}
 
 // Defer makes f stand in the storage for its content, which f computes: it is
 // called once, before the first use of the memory, by whoever uses it. If it panics,
@@ -149,6 +155,29 @@ func (s *Storage) Defer(f func()) {
 // Guard makes every use of the memory call f first, which panics if the memory cannot
 // be used. It takes the place of [Storage.Defer].
 func (s *Storage) Guard(f func()) { s.setAside(func(a *aside) { a.deferred = f }) }
+
+// Wait makes a storage without memory wait for f, which gives it content with
+// [Storage.Settle], and may be called by several goroutines at once; what says what that
+// comes from.
+func (s *Storage) Wait(what any, f func()) {
+	s.setAside(func(a *aside) { a.deferred, a.waits = f, what })
+}
+
+// Waits returns what the content waits for, nil if it is there.
+func (s *Storage) Waits() any {
+	if a := s.aside.Load(); a != nil {
+		return a.waits
+	}
+	return nil
+}
+
+// Settle gives a storage that waits the memory of another one, which has its content, and
+// is forgotten.
+func (s *Storage) Settle(from *Storage) {
+	s.ptr, s.owner = from.ptr, from.owner
+	from.Forget()
+	s.setAside(func(a *aside) { a.deferred, a.waits = nil, nil })
+}
 
 // Ready computes content that was deferred. A device calls it before its work
 // uses the memory.

@@ -193,6 +193,8 @@ func (s *stream) Free(st *array.Storage) {
 	if l, ok := st.Owner().(interface{ Return() }); ok {
 		st.Forget() // the next storage of the block has the lease
 		l.Return()
+	} else if st.Waits() != nil {
+		st.Forget() // nobody will ask for it
 	}
 }
 

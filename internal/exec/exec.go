@@ -324,6 +324,9 @@ func (c *Compiled) together(ctx context.Context, steps []plan.Step, kernels []de
 // calls are calls of routines that are over.
 var calls = sync.Pool{New: func() any { return new(device.Call) }}
 
+// Fits reports a number that does not fit, as Run does.
+func (c *Compiled) Fits(nums []Number) error { return c.fit(nums) }
+
 // fit reports a number that does not fit.
 func (c *Compiled) fit(nums []Number) error {
 	for i := range c.narrow {

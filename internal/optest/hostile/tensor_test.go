@@ -291,6 +291,8 @@ func (g *gen) state(t *weft.Tensor) *weft.Tensor {
 	case g.chance(25):
 		return t.NoGrad()
 	case g.chance(25):
+		return t.Lazy()
+	case g.chance(25):
 		return g.scope().Track(t)
 	case g.chance(60):
 		s := weft.NewScope()

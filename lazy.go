@@ -1,0 +1,426 @@
+package weft
+
+import (
+	"sync"
+	"sync/atomic"
+	"unsafe"
+	"weak"
+
+	"weft/internal/array"
+	"weft/internal/cache"
+	"weft/internal/exec"
+	"weft/internal/ir"
+	"weft/internal/op"
+	"weft/internal/plan"
+)
+
+// Deferred fusion: elementwise operations on tensors that are lazy wait. What uses a result
+// has the chain that leads to it run as one kernel, of which only that result is stored, and
+// what the tape or several waiting operations need. Results that nobody uses are not computed.
+
+// lazyMost is the number of operations that may wait for each other: a kernel of more gains
+// little.
+const lazyMost = 32
+
+// lazyLeast is the number of elements from which waiting pays: a small kernel takes less time
+// than finding the one of a chain.
+const lazyLeast = 2048
+
+// Lazy returns t for computing lazily: elementwise operations on it and on what is computed
+// from it wait until their result is used, by an operation of another kind, by reading it or
+// writing to what it is computed from, or until some thirty of them wait for each other.
+// Then they run as one kernel, with the same bits. It shares t's memory.
+//
+// Errors of shapes and types come from the call that is at fault, as always; memory that
+// there is not, or a failing device, shows where the result is used. A chain runs operation
+// by operation the first time that it is met, and as one kernel from the second time on. A Go
+// slice that t uses as memory ([FromSlice]) must not be written to meanwhile.
+func (t *Tensor) Lazy() *Tensor {
+	t.check("lazy")
+	r := &run{lazy: true}
+	if t.run != nil {
+		r.scope, r.noGrad = t.run.scope, t.run.noGrad
+	}
+	return &Tensor{v: t.v, hist: t.hist, run: r}
+}
+
+// Lazy makes results of tensors of the scope wait, as [Tensor.Lazy] does, and returns it. It
+// is called before the first [Scope.Track].
+func (s *Scope) Lazy() *Scope {
+	s.notNil("lazy")
+	s.run = &run{scope: s, lazy: true}
+	return s
+}
+
+// A waiting is an operation whose result was not used yet.
+type waiting struct {
+	p    *planned
+	nums []exec.Number
+	args []waitingArg // of tensors
+	out  array.View   // where the result will be: its storage has no memory before
+
+	count int          // operations that wait, this one included
+	users atomic.Int32 // operations that wait for this one
+
+	mu   sync.Mutex // held to compute the result
+	done bool
+}
+
+// A waitingArg is a tensor operand.
+type waitingArg struct {
+	v       array.View
+	version uint32
+}
+
+// readers are the storages that waiting operations read, so that a write can have these
+// computed before it. It holds nothing alive.
+var readers = struct {
+	mu    sync.Mutex
+	by    map[weak.Pointer[array.Storage]][]weak.Pointer[waiting]
+	limit int
+	some  atomic.Bool
+}{by: map[weak.Pointer[array.Storage]][]weak.Pointer[waiting]{}, limit: 64}
+
+// later makes out, the result of p, wait; it reports false if p is to be computed now.
+func (p *planned) later(ops []operand, out *Tensor) bool {
+	if p.def.Class != op.Pointwise || p.def == op.Iota || array.Size(p.shape) < lazyLeast {
+		return false
+	}
+	w := &waiting{p: p, count: 1}
+	for i := range ops {
+		if ops[i].t == nil {
+			w.nums = ops[i].numbers(w.nums)
+			continue
+		}
+		t := ops[i].t
+		t.check(p.def.Name)
+		w.args = append(w.args, waitingArg{t.v, t.v.Store.Version()})
+		if d := waitingIn(t.v.Store); d != nil {
+			w.count += d.count
+		}
+	}
+	if err := p.compiled().Fits(w.nums); err != nil {
+		failed(p.def.Name, err)
+	}
+	if w.count > lazyMost {
+		for i := range w.args {
+			w.args[i].v.Store.Ready()
+		}
+		w.count = 1
+	}
+	for i := range w.args {
+		if d := waitingIn(w.args[i].v.Store); d != nil {
+			d.users.Add(1)
+		}
+	}
+	st := &array.Storage{Bytes: array.Size(p.shape) * p.dtype.Size(), Device: p.device}
+	w.out = array.View{Store: st, DType: p.dtype, Shape: p.shape, Strides: array.RowMajor(p.shape)}
+	st.Wait(w, w.ready)
+	out.v = w.out
+	w.note()
+	return true
+}
+
+// ready computes the result, once.
+func (w *waiting) ready() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.done {
+		w.out.Store.Settle(w.compute().Store)
+		w.done = true
+	}
+}
+
+// reduced computes out, the result of p, a reduction, with what its operands wait for as one
+// kernel; it reports false if they wait for nothing.
+func (p *planned) reduced(ops []operand, out *Tensor) bool {
+	if p.def.Class != op.Reduce && p.def.Over == op.NoAxes {
+		return false
+	}
+	w := &waiting{p: p, count: 1}
+	for i := range ops {
+		if ops[i].t == nil {
+			return false
+		}
+		t := ops[i].t
+		t.check(p.def.Name)
+		w.args = append(w.args, waitingArg{t.v, t.v.Store.Version()})
+		if d := waitingIn(t.v.Store); d != nil {
+			w.count += d.count
+		}
+	}
+	if w.count == 1 {
+		return false
+	}
+	out.v = w.compute()
+	return true
+}
+
+// waitingIn returns the operation whose result a storage waits for, nil if there is none.
+func waitingIn(st *array.Storage) *waiting {
+	w, _ := st.Waits().(*waiting)
+	return w
+}
+
+// note enters w among the readers of what it reads.
+func (w *waiting) note() {
+	readers.mu.Lock()
+	defer readers.mu.Unlock()
+	if len(readers.by) >= readers.limit {
+		for st, list := range readers.by {
+			live := list[:0]
+			for _, r := range list {
+				if r.Value() != nil {
+					live = append(live, r)
+				}
+			}
+			if readers.by[st] = live; st.Value() == nil || len(live) == 0 {
+				delete(readers.by, st)
+			}
+		}
+		readers.limit = max(64, 2*len(readers.by))
+	}
+	me := weak.Make(w)
+	for i := range w.args {
+		st := weak.Make(w.args[i].v.Store)
+		readers.by[st] = append(readers.by[st], me)
+	}
+	readers.some.Store(true)
+}
+
+// computeReaders computes what waits and reads a storage that is about to change.
+func computeReaders(st *array.Storage) {
+	if !readers.some.Load() {
+		return
+	}
+	readers.mu.Lock()
+	key := weak.Make(st)
+	list := readers.by[key]
+	delete(readers.by, key)
+	readers.some.Store(len(readers.by) > 0)
+	readers.mu.Unlock()
+	for _, r := range list {
+		if w := r.Value(); w != nil && !w.out.Store.Released() {
+			w.ready()
+		}
+	}
+}
+
+// A chain is a waiting operation with those that it waits for, as one graph.
+type chain struct {
+	ops    []*waiting     // each after those that it waits for
+	from   [][]lazySource // of each its operands
+	at     map[*waiting]int
+	leaves []array.View
+	nums   []exec.Number
+	key    []byte
+	stored []int // operations whose results are stored, the last one first
+}
+
+// A lazySource is where an operand comes from: an operation of the chain, or a leaf.
+type lazySource struct {
+	waits bool
+	at    int
+}
+
+// collect adds w and what it waits for. The key tells chains apart: planned operations by
+// their addresses, which last as long as a plan that holds them.
+func (c *chain) collect(w *waiting) int {
+	if i, ok := c.at[w]; ok {
+		return i
+	}
+	from := make([]lazySource, len(w.args))
+	for i := range w.args {
+		v := &w.args[i].v
+		if d := waitingIn(v.Store); d != nil {
+			if _, ok := windowOnto(nil, d, v); ok {
+				from[i] = lazySource{true, c.collect(d)}
+				continue
+			}
+		}
+		from[i] = lazySource{false, c.leaf(w, i)}
+	}
+	i := len(c.ops)
+	c.ops, c.from, c.at[w] = append(c.ops, w), append(c.from, from), i
+	c.nums = append(c.nums, w.nums...)
+	c.key = ir.Int(c.key, int(uintptr(unsafe.Pointer(w.p))))
+	for _, s := range from {
+		c.key = ir.Flag(ir.Int(c.key, s.at), s.waits)
+	}
+	return i
+}
+
+// leaf returns the number of an operand that is there.
+func (c *chain) leaf(w *waiting, i int) int {
+	v := w.there(i)
+	for k := range c.leaves {
+		if c.leaves[k].Same(v) {
+			return k
+		}
+	}
+	c.leaves = append(c.leaves, *v)
+	return len(c.leaves) - 1
+}
+
+// there returns operand i, computed. That it is as it was when the operation was called is
+// seen to by who writes or gives back memory.
+func (w *waiting) there(i int) *array.View {
+	a := &w.args[i]
+	switch {
+	case a.v.Store.Released():
+		array.Failf(w.p.def.Name, "", "an operand, %s, was released before the lazy result was used", array.TypeString(a.v.DType, a.v.Shape))
+	case a.v.Store.Version() != a.version:
+		array.Failf(w.p.def.Name, "", "an operand, %s, was modified before the lazy result was used", array.TypeString(a.v.DType, a.v.Shape))
+	}
+	a.v.Store.Ready()
+	return &a.v
+}
+
+// windowOnto returns what v shows of the result of d, which x is (nil: whether it can).
+func windowOnto(x *ir.Node, d *waiting, v *array.View) (*ir.Node, bool) {
+	o := &d.out
+	switch {
+	case v.DType != o.DType || v.Offset != 0:
+		return nil, false
+	case v.Contiguous() && v.Size() == o.Size():
+		if x == nil || array.Equal(v.Shape, o.Shape) {
+			return x, true
+		}
+		return op.Apply(op.Reshape, op.Shape(v.Shape), x), true
+	}
+	// Repeated along axes.
+	k := len(v.Shape) - len(o.Shape)
+	if k < 0 {
+		return nil, false
+	}
+	for a, n := range v.Shape {
+		switch {
+		case (a < k || o.Shape[a-k] == 1) && v.Strides[a] == 0:
+		case a >= k && n == o.Shape[a-k] && v.Strides[a] == o.Strides[a-k]:
+		default:
+			return nil, false
+		}
+	}
+	if x == nil {
+		return nil, true
+	}
+	return op.Apply(op.Expand, op.Shape(v.Shape), x), true
+}
+
+// A lazyPlan is the kernel of a chain, from the second time that it is met.
+type lazyPlan struct {
+	met  atomic.Bool
+	once sync.Once
+	c    *exec.Compiled
+	ops  []*planned // held, so that their addresses mean nothing else
+}
+
+// chains has the kernels of chains.
+var chains = cache.NewKeyed[string, *lazyPlan](1 << 12)
+
+// compute returns the result.
+func (w *waiting) compute() array.View {
+	c := &chain{at: map[*waiting]int{}}
+	if w.count > 1 {
+		c.collect(w)
+	}
+	if len(c.ops) < 2 {
+		return w.alone()
+	}
+	for i := len(c.ops) - 1; i >= 0; i-- {
+		if o := c.ops[i]; o == w || o.users.Load() > 1 || o.out.Store.Saved() {
+			c.stored = append(c.stored, i)
+			c.key = ir.Int(c.key, i)
+		}
+	}
+	lp, _ := chains.Get(string(c.key), func() (*lazyPlan, error) {
+		lp := &lazyPlan{}
+		for _, o := range c.ops {
+			lp.ops = append(lp.ops, o.p)
+		}
+		return lp, nil
+	})
+	if !lp.met.Swap(true) {
+		return w.alone()
+	}
+	lp.once.Do(func() { lp.c = c.plan() })
+	ins := make([]*array.View, len(c.leaves))
+	for i := range ins {
+		ins[i] = &c.leaves[i]
+	}
+	outs := make([]array.View, len(c.stored))
+	runPlan(w.p.def.Name, lp.c, ins, c.nums, outs)
+	for k, i := range c.stored {
+		o := c.ops[i]
+		if o == w {
+			continue
+		}
+		if taken := o.take(outs[k].Store); !taken { // it was computed meanwhile
+			free(outs[k].Store)
+		}
+	}
+	return outs[0]
+}
+
+// take makes st, which has the result, the memory of w's; it reports false if that is
+// there or on its way.
+func (w *waiting) take(st *array.Storage) bool {
+	if !w.mu.TryLock() {
+		return false
+	}
+	defer w.mu.Unlock()
+	if w.done {
+		return false
+	}
+	w.out.Store.Settle(st)
+	w.done = true
+	return true
+}
+
+// alone computes the result by its own kernel.
+func (w *waiting) alone() array.View {
+	ins := make([]*array.View, len(w.args))
+	for i := range ins {
+		ins[i] = w.there(i)
+	}
+	var out [1]array.View
+	runPlan(w.p.def.Name, w.p.compiled(), ins, w.nums, out[:])
+	return out[0]
+}
+
+// plan makes the kernel of the chain.
+func (c *chain) plan() *exec.Compiled {
+	g := ir.New()
+	leaves := make([]*ir.Node, len(c.leaves))
+	sigs := make([]plan.Sig, len(c.leaves))
+	for i := range c.leaves {
+		v := &c.leaves[i]
+		leaves[i], sigs[i] = g.Input(i, v.DType, v.Shape), plan.SigOf(v)
+	}
+	nodes := make([]*ir.Node, len(c.ops))
+	nums := 0
+	for i, w := range c.ops {
+		args := make([]*ir.Node, 0, len(w.p.sigs))
+		k := 0
+		for j := range w.p.sigs {
+			if s := &w.p.sigs[j]; s.num {
+				args = append(args, s.number(g, &nums))
+				continue
+			}
+			x := leaves[0]
+			if from := c.from[i][k]; from.waits {
+				x, _ = windowOnto(nodes[from.at], c.ops[from.at], &w.args[k].v)
+			} else {
+				x = leaves[from.at]
+			}
+			args = append(args, x)
+			k++
+		}
+		nodes[i] = op.Apply(w.p.def, w.p.a, args...)
+	}
+	outs := make([]*ir.Node, len(c.stored))
+	for k, i := range c.stored {
+		outs[k] = nodes[i]
+	}
+	return compile("lazy", plan.Build(outs, sigs, nil), c.ops[0].p.device)
+}

@@ -1,0 +1,210 @@
+package weft
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+
+	"weft/internal/array"
+)
+
+// Chains of lazy operations have the bits of the same operations run one by one, whatever
+// is looked at first, and however often they were met.
+func TestLazyBits(t *testing.T) {
+	onBackends(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(3, 4))
+		rounds := 60
+		if testing.Short() {
+			rounds = 12
+		}
+		for round := range rounds {
+			seed := r.Uint64()
+			for range 3 { // the third one is surely fused
+				var runs [2][]*Tensor
+				for k := range runs {
+					runs[k] = lazyProgram(seed, k == 1)
+				}
+				for i := range runs[0] {
+					if a, b := Digest(runs[0][i]), Digest(runs[1][i]); a != b {
+						t.Fatalf("round %d, tensor %d differs", round, i)
+					}
+				}
+			}
+		}
+	})
+}
+
+// lazyProgram applies random operations to a few tensors, and returns all in an order in
+// which they are looked at.
+func lazyProgram(seed uint64, lazy bool) []*Tensor {
+	r := rand.New(rand.NewPCG(seed, 5))
+	g := NewGenerator(seed)
+	rows, cols := 40+r.IntN(30), 60+r.IntN(30)
+	pool := []*Tensor{g.Randn(rows, cols), g.Randn(rows, cols), g.Randn(cols), g.Randn(rows, 1), g.RandnOf(Float64, rows, cols)}
+	if lazy {
+		for i := range pool {
+			pool[i] = pool[i].Lazy()
+		}
+	}
+	any := func() *Tensor { return pool[r.IntN(len(pool))] }
+	for range 25 {
+		x, y := any(), any()
+		if array.Size(x.Shape()) < cols || len(x.Shape()) < 2 && len(y.Shape()) < 2 {
+			x = pool[0]
+		}
+		switch r.IntN(11) {
+		case 0:
+			pool = append(pool, x.Add(y))
+		case 1:
+			pool = append(pool, x.Mul(y).Add(r.Float64()))
+		case 2:
+			pool = append(pool, x.Tanh())
+		case 3:
+			pool = append(pool, x.Maximum(y))
+		case 4:
+			pool = append(pool, x.Sub(y).Abs().Sqrt())
+		case 5:
+			pool = append(pool, Where(x.Gt(0), x, y))
+		case 6: // a write: what waits for the old value is computed first
+			z := pool[r.IntN(3)]
+			z.AddAssign(0.5)
+			if r.IntN(2) == 0 {
+				z.Slice(Range(0, 2)).Assign(y.Sum())
+			}
+		case 7:
+			pool = append(pool, x.Sum(0), x.Mean(-1).Unsqueeze(-1))
+		case 8:
+			if x.IsContiguous() && x.Rank() == 2 {
+				pool = append(pool, x.Reshape(x.Dim(1), x.Dim(0)).Neg().Reshape(x.Dim(0), x.Dim(1)))
+			}
+		case 9:
+			if x.Rank() == 2 {
+				pool = append(pool, x.T().Exp().T(), x.Slice(All, Range(1, x.Dim(1))).Mul(2))
+			}
+		case 10:
+			if len(pool) > 8 {
+				pool[r.IntN(len(pool)-5)+5].Sigmoid() // dropped
+			}
+		}
+		if x := pool[len(pool)-1]; len(x.Shape()) > 2 || len(x.Shape()) == 2 && (x.Dim(0) != rows && x.Dim(0) != 1 || x.Dim(1) != cols && x.Dim(1) != 1) || len(x.Shape()) == 1 && x.Dim(0) != cols {
+			x.Sum() // of a shape that does not fit the others
+			pool = pool[:len(pool)-1]
+		}
+	}
+	r.Shuffle(len(pool), func(i, j int) { pool[i], pool[j] = pool[j], pool[i] })
+	return pool
+}
+
+func TestLazyGradients(t *testing.T) {
+	for range 3 {
+		var grads [2]string
+		for k := range 2 {
+			w := NewGenerator(7).Randn(50, 60).RequireGrad()
+			x := w
+			if k == 1 {
+				x = w.Lazy()
+			}
+			y := x.Mul(2).Tanh().Add(x).Exp().Mul(x.Sigmoid())
+			y.Sum().Backward()
+			grads[k] = fmt.Sprint(Digest(w.Grad()), Digest(y))
+		}
+		if grads[0] != grads[1] {
+			t.Fatal("gradients of a lazy chain differ")
+		}
+	}
+}
+
+// A chain that was met before is one kernel, which stores its end alone.
+func TestLazyFuses(t *testing.T) {
+	x := NewGenerator(1).Randn(100, 100)
+	chain := func() *Tensor {
+		y := x.Lazy()
+		for range 10 {
+			y = y.Mul(1.01).Add(0.5)
+		}
+		return y
+	}
+	want := Digest(chain())
+	y := chain()
+	w := waitingIn(y.v.Store)
+	if w == nil || w.count != 20 {
+		t.Fatal("the chain does not wait")
+	}
+	if Digest(y) != want || waitingIn(y.v.Store) != nil {
+		t.Fatal("a chain that was met before differs")
+	}
+	if waitingIn(w.args[0].v.Store) == nil {
+		t.Error("the operation before the last one was computed, though nothing used it")
+	}
+	long := x.Lazy()
+	for range 100 {
+		long = long.Add(1)
+	}
+	if w := waitingIn(long.v.Store); w == nil || w.count > lazyMost {
+		t.Error("more operations wait for each other than may")
+	}
+	if x.Lazy().Slice(Range(0, 2)).Add(1); waitingIn(Ones(3).Lazy().Add(1).v.Store) != nil {
+		t.Error("a small operation waits")
+	}
+}
+
+func TestLazyErrors(t *testing.T) {
+	x := Ones(60, 60).Lazy()
+	for _, c := range []struct {
+		want string
+		f    func()
+	}{
+		{"add: shapes", func() { x.Add(Ones(7)) }},
+		{"fit", func() { x.To(Int8).Add(1000) }},
+	} {
+		if err := Try(c.f); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("got %v, want %q at the call", err, c.want)
+		}
+	}
+	// What is given back is read before, unless nobody can ask any more.
+	a := Ones(60, 60)
+	y := a.Lazy().Add(1).Mul(2)
+	a.Release()
+	if got := y.Sum().Item(); got != 4*3600 {
+		t.Errorf("the sum is %v, want %v", got, 4*3600)
+	}
+	s := NewScope().Lazy()
+	b := s.Track(Ones(60, 60))
+	kept := s.Keep(b.Add(1).Mul(3))
+	dropped := b.Sub(1)
+	s.Close()
+	if kept.Sum().Item() != 6*3600 {
+		t.Error("what was kept lost its value")
+	}
+	if err := Try(func() { dropped.Item() }); err == nil {
+		t.Error("a lazy tensor of a closed scope was used")
+	}
+}
+
+// Goroutines that use parts of one chain at once agree.
+func TestLazyConcurrent(t *testing.T) {
+	x := NewGenerator(2).Randn(64, 64)
+	var want [6]string
+	for round := range 20 {
+		var ys [6]*Tensor
+		y := x.Lazy()
+		for i := range ys {
+			y = y.Mul(1.5).Tanh()
+			ys[i] = y
+		}
+		var wg sync.WaitGroup
+		for i := range ys {
+			wg.Go(func() {
+				d := fmt.Sprint(Digest(ys[i].Add(1)))
+				if round == 0 {
+					want[i] = d
+				} else if d != want[i] {
+					t.Errorf("part %d differs", i)
+				}
+			})
+		}
+		wg.Wait()
+	}
+}
