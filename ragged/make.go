@@ -252,7 +252,27 @@ func integers(op, arg string, x any) []int64 {
 // are given from the outermost level to the last, each but the last counting items of the next.
 func FromOffsets(data any, offsets ...any) *List {
 	const op = "fromoffsets"
-	cols, n := rowsOf(op, data)
+	cols, _ := rowsOf(op, data)
+	return fromOffsets(op, cols, offsets)
+}
+
+// fromOffsets makes a list of columns that have as many rows.
+func fromOffsets(op string, cols []column, offsets []any) *List {
+	n := -1
+	for _, c := range cols {
+		switch {
+		case c.live.Rank() == 0:
+			array.Failf(op, "data", "is no array of rows")
+		case c.name == "" && len(cols) > 1:
+			array.Failf(op, "data", "is rows and fields of rows")
+		case n >= 0 && c.live.Dim(0) != n:
+			array.Failf(op, "data", "has fields of %d and %d rows", n, c.live.Dim(0))
+		}
+		n = c.live.Dim(0)
+	}
+	if n < 0 {
+		array.Failf(op, "data", "is missing")
+	}
 	if len(offsets) == 0 {
 		array.Failf(op, "offsets", "are missing: one vector a level")
 	}

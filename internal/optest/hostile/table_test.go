@@ -184,6 +184,8 @@ var functions = rows([]row[any]{
 	{"ragged.FromPadded", ragged.FromPadded},
 	{"ragged.FromSizes", ragged.FromSizes},
 	{"ragged.Of", ragged.Of},
+	{"ragged.ReadFile", ragged.ReadFile},
+	{"ragged.WriteFile", ragged.WriteFile},
 	{"safetensors.Open", safetensors.Open},
 	{"safetensors.Read", safetensors.Read},
 	{"safetensors.ReadFile", safetensors.ReadFile},
