@@ -53,6 +53,8 @@ type compiler struct {
 	disp      int32            // see moved
 	tables    [][2]vr          // the registers of each, 0 if it has none yet
 	ptr       [loop.MaxBufs]vr // where each buffer stands
+	limit     vr               // of rows that lie side by side, the element behind the last; 0 if that does not help
+	room      vr               // and how many elements there are to it from where a row begins
 	ctr       [loop.MaxAxes]vr // the counter of an axis that is being walked
 	extent    [loop.MaxAxes]vr
 	stride    [loop.MaxBufs]strideRegs
@@ -78,6 +80,7 @@ type layout struct {
 	first   int    // the first step, of those that one turn of a loop does
 	at      vr     // where accumulators lie in memory, in the rest of a block; 0 elsewhere
 	strided uint32 // buffers with a cursor of their own along the lane axis
+	over    bool   // vectors go beyond the end of the row: see compiler.over
 }
 
 // A val is where a value lives: regs[first:], one register if uniform (all lanes
@@ -117,6 +120,7 @@ func (c *compiler) reset(p *loop.Program, es int, isa jit.ISA) {
 	clear(c.ptr[:])
 	clear(c.ctr[:])
 	clear(c.extent[:])
+	c.limit = 0
 	c.accs, c.quotients, c.divisors, c.bases, c.disp = c.accs[:0], c.quotients[:0], c.divisors[:0], c.bases[:0], 0
 	for _, n := range bound[1:] {
 		c.vregs = append(c.vregs, vinfo{phys: n, bound: true})
@@ -235,22 +239,25 @@ func (c *compiler) pass(r *loop.Region) {
 	c.gconst(c.lay.idx, 0)
 	c.ctr[c.p.Lane] = c.lay.idx
 	body := c.arrange(r.Body, &s)
+	over := c.over(body, &s)
 	switch {
+	case s.held > 0 && over:
+		c.reducing(body, n, func(fold func(), done asm.Label) { c.shortRow(body, n, fold, done) })
 	case s.held > 0:
-		c.reducing(body, n)
+		c.reducing(body, n, nil)
 	case s.count > longCode && c.lay.k == 1 && !c.streaming && c.repeatable(body, &s):
-		c.repeated(body, &s, n)
+		c.repeated(body, &s, n, over)
 	default:
-		c.strips(body, n)
+		c.strips(body, n, over)
 	}
 	c.ptr, c.bases = old, c.bases[:0]
 	c.lay = row
 }
 
 // strips runs body over all lanes up to n.
-func (c *compiler) strips(body []loop.Value, n vr) {
+func (c *compiler) strips(body []loop.Value, n vr, over bool) {
 	done := c.asm.NewLabel()
-	c.wholeStrips(n, c.lay.k*c.lay.lanes, func() { c.block(body) })
+	c.wholeStrips(n, c.lay.k*c.lay.lanes, over, func() { c.block(body) })
 	c.end()
 	c.branch(c.lay.idx, asm.CondGE, n, done)
 	c.lay.k = 1
@@ -258,13 +265,22 @@ func (c *compiler) strips(body []loop.Value, n vr) {
 	c.label(done)
 }
 
-// wholeStrips runs body as long as a whole strip is left up to end. The loop is
-// open behind it: it goes on at head while the index is not above last.
-func (c *compiler) wholeStrips(end vr, strip int, body func()) (head asm.Label, last vr) {
+// wholeStrips runs body as long as a whole strip is left up to end, or, beyond the end of a
+// row, as long as anything is and there is room. The loop is open behind it: it goes on at
+// head while the index is not above last.
+func (c *compiler) wholeStrips(end vr, strip int, over bool, body func()) (head asm.Label, last vr) {
 	last = c.newG()
 	none := c.asm.NewLabel()
-	c.mov(last, end)
-	c.updi(asm.SUB, last, int64(strip))
+	if over {
+		c.mov(last, c.room)
+		c.updi(asm.SUB, last, int64(strip))
+		less := c.loadG(asm.LEA, lmem{base: end, disp: -1})
+		c.use2(asm.CMP, last, less)
+		c.upd(asm.CMOVG, last, less)
+	} else {
+		c.mov(last, end)
+		c.updi(asm.SUB, last, int64(strip))
+	}
 	c.branch(c.lay.idx, asm.CondG, last, none)
 	head = c.loop(true)
 	body()

@@ -53,12 +53,20 @@ func (c *compiler) activeFor(t loop.Type, i int) vr {
 	return c.maskFor(c.active, t, i)
 }
 
+// touched is activeFor of what is accessed in memory.
+func (c *compiler) touched(t loop.Type, i int) vr {
+	if c.lay.over {
+		return 0
+	}
+	return c.activeFor(t, i)
+}
+
 // bulk reports that the lanes of buffer b lie side by side and can be moved as
 // vectors: AVX2 has no masks for elements of 1 and 2 bytes, and pieces instead at the
 // end of a row.
 func (c *compiler) bulk(b int) bool {
 	x := &c.p.Bufs[b]
-	return x.Steps[c.p.Lane] == loop.Unit && (x.DType.Size() >= 4 || c.isa == jit.AVX512 || c.masks == nil || c.atTail())
+	return x.Steps[c.p.Lane] == loop.Unit && (x.DType.Size() >= 4 || c.isa == jit.AVX512 || c.masks == nil || c.lay.over || c.atTail())
 }
 
 // atTail reports that the active lanes are what is left of a row.
@@ -191,7 +199,7 @@ func (c *compiler) at(b, i int) lmem {
 }
 
 func (c *compiler) loadUnit(b int, t loop.Type, d vr, i int) {
-	m, k := c.at(b, i), c.activeFor(t, i)
+	m, k := c.at(b, i), c.touched(t, i)
 	switch e := c.p.Bufs[b].DType; {
 	case e.Size() < 4:
 		c.loadSmall(e, d, m, k)
@@ -243,7 +251,7 @@ func (c *compiler) loadSmall(e array.DType, d vr, m lmem, k vr) {
 }
 
 func (c *compiler) storeUnit(b int, t loop.Type, r vr, i int) {
-	m, k := c.at(b, i), c.activeFor(t, i)
+	m, k := c.at(b, i), c.touched(t, i)
 	size := c.p.Bufs[b].DType.Size()
 	switch {
 	case size < 4:

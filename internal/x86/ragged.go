@@ -1,6 +1,7 @@
 package x86
 
 import (
+	"weft/internal/jit"
 	"weft/internal/loop"
 	"weft/internal/x86/asm"
 )
@@ -14,10 +15,23 @@ func (c *compiler) ragged() {
 	if a < 0 {
 		return
 	}
-	at := c.ptr[c.p.Axes[a].Offsets-1]
+	of := c.p.Axes[a].Offsets - 1
+	at := c.ptr[of]
+	if a == 1 && c.p.Lane == 1 { // rows are items, the elements of one behind those of the other
+		c.limit = c.newG()
+		c.before(func() {
+			items, first := c.loadG(asm.MOV, wordMem(c.p.ExtentWord(0))), c.loadG(asm.MOV, frameMem(loop.FramePtr+8*of))
+			c.load(asm.MOV, c.limit, lmem{base: first, index: items, scale: 8})
+		})
+	}
 	begin := c.loadG(asm.MOV, lmem{base: at})
 	c.extent[a] = c.loadG(asm.MOV, lmem{base: at, disp: 8})
 	c.upd(asm.SUB, c.extent[a], begin)
+	if c.limit != 0 {
+		c.room = c.newG()
+		c.mov(c.room, c.limit)
+		c.upd(asm.SUB, c.room, begin)
+	}
 	for b := range c.p.Bufs {
 		switch x := &c.p.Bufs[b]; x.Steps[a] {
 		case loop.Zero:
@@ -31,4 +45,86 @@ func (c *compiler) ragged() {
 			c.ptr[b] = p
 		}
 	}
+}
+
+// over reports that vectors of a pass may go beyond the end of its row, up to the limit: they
+// read elements of rows behind, and write into them before these rows do, who come later. So
+// the end of a row, which comes often, needs no other code. Lanes that are no elements of the
+// row count in no reduction.
+func (c *compiler) over(block []loop.Value, s *survey) bool {
+	if c.limit == 0 || s.indexed || c.streaming || !c.p.Unordered(block, false, false) {
+		return false
+	}
+	for b := range c.p.Bufs {
+		step := c.p.Bufs[b].Steps[c.p.Lane]
+		if s.writes>>b&1 != 0 && step != loop.Unit || s.reads>>b&1 != 0 && step != loop.Unit && step != loop.Zero {
+			return false
+		}
+	}
+	return true
+}
+
+// shortRow works off a row that is a strip at most, and behind which there is room for one, in
+// registers alone: masks say what counts. It jumps to done, or falls through where the row is
+// longer.
+func (c *compiler) shortRow(body []loop.Value, n vr, fold func(), done asm.Label) {
+	row := c.lay
+	strip := loop.VirtualBytes / row.es
+	long, end := c.asm.NewLabel(), c.asm.NewLabel()
+	c.branchi(n, asm.CondG, int64(strip), long)
+	c.branchi(c.room, asm.CondL, int64(strip), long)
+	for j := range c.accs {
+		for _, r := range c.accs[j].regs {
+			c.mov(r, c.identity(&c.accs[j]))
+		}
+	}
+	c.lay.k = min(row.k, strip/row.lanes)
+	c.lay.over = true
+	for s := 0; s < strip/row.lanes; s += c.lay.k {
+		if s > 0 {
+			c.branchi(n, asm.CondLE, int64(s*row.lanes), end)
+		}
+		c.lay.first = s
+		var masks []vr
+		for i := range c.lay.k {
+			masks = append(masks, c.maskFrom(n, (s+i)*row.lanes))
+		}
+		c.masks = masks
+		c.block(body)
+	}
+	c.masks, c.lay = nil, row
+	c.label(end)
+	fold()
+	c.jmp(done)
+	c.label(long)
+}
+
+// maskFrom is the mask of a step whose first lane is element from of n.
+func (c *compiler) maskFrom(n vr, from int) vr {
+	m := c.newM()
+	rest := c.loadG(asm.LEA, lmem{base: n, disp: int32(-from)})
+	switch {
+	case c.isa == jit.AVX512:
+		// Of none or less no bits, of more than there are lanes all of them.
+		zero, most := c.newG(), c.newG()
+		c.gconst(zero, 0)
+		c.use2(asm.CMP, rest, zero)
+		c.upd(asm.CMOVL, rest, zero)
+		c.gconst(most, int64(c.lay.lanes))
+		c.use2(asm.CMP, rest, most)
+		c.upd(asm.CMOVG, rest, most)
+		ones, bits := c.newG(), c.newG()
+		c.gconst(ones, -1)
+		c.op2(asm.BZHI, bits, ones, rest)
+		c.op1(c.kmov(), m, bits)
+	case c.lay.es == 1: // from -255 to 256: halved, which is exact enough for words
+		words := func(half int) vr {
+			return c.v2(asm.VPCMPGTW, c.broadcast(rest, 2), c.loadV(asm.VMOVUPS, c.iota(2, 16*half)))
+		}
+		c.op2(asm.VPACKSSWB, m, words(0), words(1))
+		c.op1i(asm.VPERMQ, m, m, 0xD8)
+	default:
+		c.op2m(gts[c.maskType()], m, c.broadcast(rest, c.lay.es), c.iota(c.lay.es, 0))
+	}
+	return m
 }

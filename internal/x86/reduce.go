@@ -48,8 +48,9 @@ func (c *compiler) virtual(t loop.Type) int {
 }
 
 // reducing lowers a pass with reductions. The virtual lanes are as many bytes as
-// a strip of vectors, so every strip meets the same registers.
-func (c *compiler) reducing(body []loop.Value, n vr) {
+// a strip of vectors, so every strip meets the same registers. short, if not nil, writes a
+// shorter way for rows of a strip at most.
+func (c *compiler) reducing(body []loop.Value, n vr, short func(fold func(), done asm.Label)) {
 	first := len(c.accs)
 	strip := loop.VirtualBytes / c.lay.es
 	steps := strip / c.lay.lanes
@@ -82,6 +83,13 @@ func (c *compiler) reducing(body []loop.Value, n vr) {
 	blocks, end := c.newG(), c.newG()
 	c.gconst(blocks, 0)
 	single := c.asm.NewLabel()
+	if short != nil {
+		short(func() {
+			for j := range accs {
+				c.fold(&accs[j])
+			}
+		}, single)
+	}
 	nextBlock := c.loop(false)
 	{
 		t := c.loadG(asm.LEA, lmem{base: i, disp: loop.Block})
@@ -95,7 +103,7 @@ func (c *compiler) reducing(body []loop.Value, n vr) {
 		}
 	}
 	fold := c.asm.NewLabel()
-	c.wholeStrips(end, strip, func() {
+	c.wholeStrips(end, strip, false, func() {
 		c.lay.k = k
 		for s := 0; s < steps; s += k {
 			c.lay.first = s
@@ -172,6 +180,12 @@ func (c *compiler) accumulate(v loop.Value, in *loop.Ins) {
 	if c.lay.at == 0 {
 		for i := range c.lay.k * parts {
 			r := x.regs[(c.lay.first*parts+i)%len(x.regs)]
+			if k := c.activeFor(x.t, i); k != 0 {
+				with := c.newOf(x.t)
+				c.compute(x.op, x.t, with, r, c.get(in.A, i))
+				c.merge(x.t, r, with, k)
+				continue
+			}
 			c.compute(x.op, x.t, r, r, c.get(in.A, i))
 		}
 		return

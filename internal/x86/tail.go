@@ -30,7 +30,7 @@ func (c *compiler) repeatable(block []loop.Value, s *survey) bool {
 
 // repeated runs body, which takes a vector at a time, over all lanes up to n with
 // one copy of its code.
-func (c *compiler) repeated(body []loop.Value, s *survey, n vr) {
+func (c *compiler) repeated(body []loop.Value, s *survey, n vr, over bool) {
 	i := c.lay.idx
 	strip := c.lay.lanes
 	rows := c.ptr
@@ -43,7 +43,11 @@ func (c *compiler) repeated(body []loop.Value, s *survey, n vr) {
 		}
 	}
 	finish, done := c.asm.NewLabel(), c.asm.NewLabel()
-	head, last := c.wholeStrips(n, strip, func() { c.block(body) })
+	around := c.newG() // whether it went around on scratch memory
+	if over {
+		c.gconst(around, 0)
+	}
+	head, last := c.wholeStrips(n, strip, over, func() { c.block(body) })
 	c.branch(i, asm.CondGE, n, finish)
 	c.maskRest(n)
 	for b, at := range area {
@@ -63,11 +67,17 @@ func (c *compiler) repeated(body []loop.Value, s *survey, n vr) {
 	}
 	c.masks = nil
 	c.load(asm.LEA, last, lmem{base: i, disp: -1}) // once
+	if over {
+		c.gconst(around, 1)
+	}
 	c.jmp(head)
 	c.end()
 	c.label(finish)
-	// The index is beyond n if it went around on scratch memory.
-	c.branch(i, asm.CondLE, n, done)
+	if over {
+		c.branchi(around, asm.CondE, 0, done)
+	} else { // then the index is beyond n
+		c.branch(i, asm.CondLE, n, done)
+	}
 	c.updi(asm.SUB, i, int64(strip))
 	c.maskRest(n)
 	c.ptr = rows
