@@ -13,6 +13,7 @@ import (
 	"weft"
 	"weft/half"
 	"weft/internal/array"
+	"weft/kernel"
 )
 
 // A digester hashes what a call gave. It reads tensors by itself, and notes those
@@ -176,7 +177,8 @@ func (d *digester) value(v reflect.Value, depth int) {
 		d.tensor(t)
 		return
 	}
-	if _, ok := v.Interface().(weft.Cost); ok {
+	switch v.Interface().(type) {
+	case weft.Cost, kernel.Benchmark:
 		return // it was measured
 	}
 	if av, ok := v.Interface().(array.View); ok {

@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,8 +25,11 @@ func exported(t *testing.T) (functions, types []string) {
 		}
 		rel, _ := filepath.Rel(root, path)
 		if d.IsDir() {
+			_, err := os.Stat(filepath.Join(path, "go.mod"))
 			switch name := d.Name(); {
 			case rel == ".":
+			case err == nil: // a module of its own
+				return filepath.SkipDir
 			case rel == "cmd", rel == "examples", rel == "bench", rel == "docs", name == "internal", name == "testdata", strings.HasPrefix(name, "."):
 				return filepath.SkipDir
 			}

@@ -186,6 +186,7 @@ var functions = rows([]row[any]{
 	{"ragged.Of", ragged.Of},
 	{"ragged.ReadFile", ragged.ReadFile},
 	{"ragged.WriteFile", ragged.WriteFile},
+	{"ragged.Zip", ragged.Zip},
 	{"safetensors.Open", safetensors.Open},
 	{"safetensors.Read", safetensors.Read},
 	{"safetensors.ReadFile", safetensors.ReadFile},

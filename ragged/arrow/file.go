@@ -1,0 +1,191 @@
+package arrow
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	apache "github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"weft/internal/atomicfile"
+	"weft/internal/mem"
+)
+
+// A Batch is the columns of one record batch: as many items in each.
+type Batch []Column
+
+// Read reads an Arrow IPC file (also known as Feather version 2) of size bytes. Columns of
+// types that have no counterpart have a name and a type alone. A file that pyarrow writes of
+// one table may have several batches.
+func Read(r io.ReaderAt, size int64) (batches []Batch, err error) {
+	if r == nil {
+		return nil, errors.New("arrow: the reader is nil")
+	}
+	defer caught(&err)
+	if err := verify(r, size); err != nil {
+		return nil, err
+	}
+	limit := max(size, 1)
+	f, err := ipc.NewFileReader(io.NewSectionReader(r, 0, size), ipc.WithAllocator(careful{}), ipc.WithMetadataSizeLimit(limit), ipc.WithBodySizeLimit(limit))
+	if err != nil {
+		return nil, readError(err)
+	}
+	defer f.Close()
+	for i := range f.NumRecords() {
+		rec, err := f.RecordBatchAt(i)
+		if err != nil {
+			return nil, readError(err)
+		}
+		batch, err := columns(rec)
+		rec.Release()
+		if err != nil {
+			return nil, err
+		}
+		batches = append(batches, batch)
+	}
+	return batches, nil
+}
+
+// readError makes an error of a reader one of this package.
+func readError(err error) error {
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("arrow: the file ends early: %w", io.ErrUnexpectedEOF)
+	case errors.Is(err, os.ErrClosed), errors.As(err, new(*os.PathError)):
+		return fmt.Errorf("arrow: %w", err)
+	}
+	return malformed("%v", err)
+}
+
+// columns takes a record batch apart.
+func columns(rec apache.RecordBatch) (Batch, error) {
+	var batch Batch
+	for i, a := range rec.Columns() {
+		c, err := FromArray(a)
+		switch {
+		case errors.Is(err, errors.ErrUnsupported):
+			c = Column{Type: typeName(a.DataType())}
+		case err != nil:
+			return nil, fmt.Errorf("column %q: %w", rec.ColumnName(i), err)
+		}
+		c.Name = rec.ColumnName(i)
+		batch = append(batch, c)
+	}
+	return batch, nil
+}
+
+// ReadFile reads the IPC file at path.
+func ReadFile(path string) ([]Batch, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	batches, err := Read(f, st.Size())
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return batches, nil
+}
+
+// Write writes batches, whose columns have the same names and types in each, to w as an Arrow
+// IPC file, which pyarrow reads by pyarrow.ipc.open_file or pyarrow.feather.read_table.
+func Write(w io.Writer, batches []Batch, opts ArrayOpts) (err error) {
+	switch {
+	case w == nil:
+		return errors.New("arrow: the writer is nil")
+	case len(batches) == 0:
+		return errors.New("arrow: there are no batches, and so no names and types of columns")
+	}
+	defer caught(&err)
+	var out *ipc.FileWriter
+	var schema *apache.Schema
+	for _, b := range batches {
+		err := record(b, opts, func(rec apache.RecordBatch) error {
+			if out == nil {
+				schema = rec.Schema()
+				var err error
+				if out, err = ipc.NewFileWriter(w, ipc.WithSchema(schema)); err != nil {
+					return err
+				}
+			} else if !rec.Schema().Equal(schema) {
+				return fmt.Errorf("batches differ: %v and %v", schema, rec.Schema())
+			}
+			return out.Write(rec)
+		})
+		if err != nil {
+			return fmt.Errorf("arrow: %w", err)
+		}
+	}
+	if err := out.Close(); err != nil {
+		return fmt.Errorf("arrow: %w", err)
+	}
+	return nil
+}
+
+// WriteFile is Write to the file at path, which it replaces as a whole: an error or a crash
+// leaves the old file.
+func WriteFile(path string, batches []Batch, opts ArrayOpts) error {
+	return atomicfile.Write(path, func(w io.Writer) error { return Write(w, batches, opts) })
+}
+
+// record calls f with a batch as Arrow has it.
+func record(b Batch, opts ArrayOpts, f func(apache.RecordBatch) error) error {
+	var fields []apache.Field
+	var arrays []apache.Array
+	defer func() {
+		for _, a := range arrays {
+			a.Release()
+		}
+	}()
+	n := 0
+	for i, c := range b {
+		a, err := ToArray(c, opts)
+		if err != nil {
+			return fmt.Errorf("column %q: %w", c.Name, err)
+		}
+		arrays = append(arrays, a)
+		if i > 0 && a.Len() != n {
+			return fmt.Errorf("column %q has %d items, the first column %d", c.Name, a.Len(), n)
+		}
+		n = a.Len()
+		fields = append(fields, apache.Field{Name: c.Name, Type: a.DataType(), Nullable: true})
+	}
+	rec := array.NewRecordBatch(apache.NewSchema(fields, nil), arrays, int64(n))
+	defer rec.Release()
+	return f(rec)
+}
+
+// careful allocates what fits into memory: sizes in files are not trusted, and running out
+// of memory would end the process.
+type careful struct{}
+
+func (careful) Allocate(n int) []byte {
+	demand(n)
+	return memory.DefaultAllocator.Allocate(n)
+}
+
+func (careful) Reallocate(n int, b []byte) []byte {
+	demand(n)
+	return memory.DefaultAllocator.Reallocate(n, b)
+}
+
+func (careful) Free([]byte) {}
+
+// demand panics, with an error that Arrow's reader returns, if n bytes do not fit.
+func demand(n int) {
+	if n < 0 {
+		panic(malformed("a buffer of %d bytes", n))
+	}
+	if err := mem.Room(n); err != nil {
+		panic(malformed("%v", err))
+	}
+}
