@@ -118,7 +118,7 @@ func TestVariables(t *testing.T) {
 // TestCommands holds the commands of documents to the tests: each pattern of a go test
 // command finds one in each of its packages.
 func TestCommands(t *testing.T) {
-	command := regexp.MustCompile("go test[^`]*? -(?:run|fuzz) '?([A-Z][A-Za-z0-9|]*)'?([^`&]*)`")
+	command := regexp.MustCompile("go test(?: -C (\\S+))?[^`]*? -(?:run|fuzz) '?([A-Z][A-Za-z0-9|]*)'?([^`&]*)`")
 	tests := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w*)\(`)
 	checked := 0
 	for _, file := range []string{"README.md", "DESIGN.md", "TESTING.md", "ROADMAP.md"} {
@@ -127,12 +127,12 @@ func TestCommands(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, m := range command.FindAllStringSubmatch(string(text), -1) {
-			pattern := regexp.MustCompile(m[1])
-			for _, dir := range strings.Fields(m[2]) {
+			pattern := regexp.MustCompile(m[2])
+			for _, dir := range strings.Fields(m[3]) {
 				if !strings.HasPrefix(dir, ".") || strings.HasSuffix(dir, "...") {
 					continue
 				}
-				files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
+				files, err := filepath.Glob(filepath.Join(m[1], dir, "*_test.go"))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -148,7 +148,7 @@ func TestCommands(t *testing.T) {
 				}
 				checked++
 				if !found {
-					t.Errorf("%s: no test of %s is found by %q", file, dir, m[1])
+					t.Errorf("%s: no test of %s is found by %q", file, filepath.Join(m[1], dir), m[2])
 				}
 			}
 		}
