@@ -157,6 +157,9 @@ func sigmoidOf(list []*ir.Node, z func(x *ir.Node) bool) int {
 	return slices.IndexFunc(list, func(f *ir.Node) bool { return f.Op == op.Sigmoid && z(f.Args[0]) })
 }
 
+// equalBut reports that two nodes, sums over the same axes, stand in the same form.
+func equalBut(x, y *ir.Node) bool { return array.Equal(bare(x).Shape, bare(y).Shape) }
+
 // depends reports that a factor is a function of z or -z, or computed from such by one step
 // more: if z is NaN it is.
 func depends(list []*ir.Node, z *ir.Node, but ...int) bool {
@@ -245,6 +248,56 @@ var factorRules = []*Rule{
 		}
 		return nil
 	}),
+	factorRule(Stable, "sigmoid times 1+exp", "y*sigmoid(x)*(1+exp(-x)) -> y, y being another function of x", func(c *Context, n *ir.Node, p *product) *product {
+		for i, f := range p.num {
+			x := ofOp(onePlus(f), op.Exp)
+			if x == nil {
+				continue
+			}
+			k := sigmoidOf(p.num, func(z *ir.Node) bool { return isNegative(x, z) })
+			if k < 0 || !depends(p.num, x, i, k) && !depends(p.den, x) {
+				continue
+			}
+			q := p.clone()
+			q.num = without(without(p.num, max(i, k)), min(i, k))
+			return q
+		}
+		return nil
+	}),
+	stable("less its multiple by sigmoid", "y-y*sigmoid(x) -> y*sigmoid(-x)", func(c *Context, n *ir.Node) *ir.Node {
+		if !n.DType.Float() {
+			return nil
+		}
+		q, ok := c.factors(n.Args[1])
+		if !ok || sigmoidOf(q.num, func(*ir.Node) bool { return true }) < 0 {
+			return nil
+		}
+		q = q.clone()
+		p, ok := c.factors(n.Args[0])
+		if !ok || p.neg != q.neg || len(p.num)+1 != len(q.num) || len(p.den) != len(q.den) {
+			return nil
+		}
+		p = p.clone()
+		for _, f := range p.num {
+			i := slices.Index(q.num, f)
+			if i < 0 {
+				return nil
+			}
+			q.num = without(q.num, i)
+		}
+		for _, f := range p.den {
+			i := slices.Index(q.den, f)
+			if i < 0 {
+				return nil
+			}
+			q.den = without(q.den, i)
+		}
+		if s := q.num[0]; s.Op == op.Sigmoid {
+			p.num = append(p.num, apply(op.Sigmoid, negative(s.Args[0])))
+			return p.node(n)
+		}
+		return nil
+	}, op.Sub),
 	factorRule(Stable, "exponential by a sum of two", "exp(x)/(exp(x)+exp(y)) -> sigmoid(x-y)", func(c *Context, n *ir.Node, p *product) *product {
 		for i, f := range p.den {
 			if f.Op != op.Add || f.Args[0].Op != op.Exp || f.Args[1].Op != op.Exp {
@@ -274,6 +327,33 @@ var factorRules = []*Rule{
 			q := p.clone()
 			q.num[k], q.den = softmaxOf(s, e.Args[0]), without(p.den, i)
 			return q
+		}
+		return nil
+	}),
+	factorRule(Stable, "sum by a sum of exponentials", "sum(y*exp(x))/sum(exp(x)) -> sum(y*softmax(x))", func(c *Context, n *ir.Node, p *product) *product {
+		for i, f := range p.den {
+			s := kept(f)
+			if s == nil || s.Args[0].Op != op.Exp {
+				continue
+			}
+			e := s.Args[0]
+			for k, t := range p.num {
+				u := unshaped(t)
+				if u.Op != sum || u.Attrs != s.Attrs || !array.Equal(u.Args[0].Shape, e.Shape) || !equalBut(f, t) {
+					continue
+				}
+				p = p.clone()
+				in, ok := c.factors(u.Args[0])
+				at := slices.Index(in.num, e)
+				if !ok || at < 0 {
+					return nil
+				}
+				in = in.clone()
+				in.num[at] = softmaxOf(s, e.Args[0])
+				p.num[k] = as(reshape(op.Apply(sum, u.Attrs, in.node(u.Args[0])), bare(t).Shape), t)
+				p.den = without(p.den, i)
+				return p
+			}
 		}
 		return nil
 	}),

@@ -233,7 +233,7 @@ func stableRows() []row {
 		return choose(apply(op.Ge, x, num(x, lo)), y, num(x, math.NaN()))
 	}
 	log1mexp := func(x *node) *node {
-		return choose(apply(op.Gt, x, num(x, -math.Ln2)), log(neg(expm1(x))), log1p(neg(exp(x))))
+		return choose(apply(op.Gt, x, num(x, -math.Ln2)), add(log(expm1(neg(x))), x), log1p(neg(exp(x))))
 	}
 	of := func(f func(x *node) *node) func(x []*node) *node { return func(x []*node) *node { return f(x[0]) } }
 	return []row{
@@ -251,7 +251,8 @@ func stableRows() []row {
 		{"softplus", "f64[9]", of(func(x *node) *node { return log1p(exp(x)) }), one(op.Softplus)},
 		{"log of 1-exp", "f64[9]", of(func(x *node) *node { return log(less(1, exp(x))) }), of(log1mexp)},
 		{"log of a difference of exponentials", "f64[9] f64[9]", func(x []*node) *node { return log(sub(exp(x[0]), exp(x[1]))) }, func(x []*node) *node {
-			return add(x[0], log1mexp(sub(x[1], x[0])))
+			d := sub(x[1], x[0])
+			return add(x[0], log1mexp(d))
 		}},
 		{"log of a sum of exponentials", "f64[9] f64[9]", func(x []*node) *node { return log(add(exp(x[0]), exp(x[1]))) }, func(x []*node) *node {
 			d := choose(apply(op.Eq, x[0], x[1]), num(x[0], 0), abs(sub(x[0], x[1])))
@@ -265,6 +266,10 @@ func stableRows() []row {
 			d := sub(x, most(x))
 			return sub(d, log(total(exp(d))))
 		})},
+		{"x less logsumexp", "f64[3,9] f64[3,1]", func(x []*node) *node {
+			return sub(x[0], expandTo(add(log(total(exp(sub(x[0], x[1])))), x[1]), 3, 9))
+		}, func(x []*node) *node { return sub(sub(x[0], x[1]), log(total(exp(sub(x[0], x[1]))))) }},
+		{"log of 1-exp", "f64[9]", of(func(x *node) *node { return log(neg(expm1(x))) }), of(log1mexp)},
 		{"log of sigmoid", "f32[9]", of(func(x *node) *node { return log(sigmoid(x)) }), of(func(x *node) *node { return neg(softplus(neg(x))) })},
 		{"log of sigmoid", "f32[9]", of(func(x *node) *node { return log(sigmoid(neg(x))) }), of(func(x *node) *node { return neg(softplus(x)) })},
 		{"log1p of minus sigmoid", "f32[9]", of(func(x *node) *node { return log1p(neg(sigmoid(x))) }), of(func(x *node) *node { return neg(softplus(x)) })},
@@ -293,6 +298,15 @@ func stableRows() []row {
 		{"positive by itself", "f32[9] f32[9]", func(x []*node) *node {
 			return mul(mul(x[1], recip(sigmoid(x[0]))), mul(sigmoid(x[0]), sigmoid(neg(x[0]))))
 		}, func(x []*node) *node { return mul(x[1], sigmoid(neg(x[0]))) }},
+		{"sigmoid times 1+exp", "f32[9] f32[9]", func(x []*node) *node {
+			return mul(mul(x[1], plus(exp(neg(x[0])), 1)), mul(sigmoid(x[0]), sigmoid(neg(x[0]))))
+		}, func(x []*node) *node { return mul(x[1], sigmoid(neg(x[0]))) }},
+		{"less its multiple by sigmoid", "f32[9] f32[9]", func(x []*node) *node { return sub(div(x[1], x[0]), div(mul(sigmoid(x[0]), x[1]), x[0])) }, func(x []*node) *node {
+			return div(mul(x[1], sigmoid(neg(x[0]))), x[0])
+		}},
+		{"sum by a sum of exponentials", "f64[3,9] f64[3,9]", func(x []*node) *node { return div(total(mul(x[1], exp(x[0]))), total(exp(x[0]))) }, func(x []*node) *node {
+			return total(mul(x[1], softmax(x[0])))
+		}},
 		{"exponential by a sum of two", "f64[9] f64[9]", func(x []*node) *node { return div(exp(x[0]), add(exp(x[0]), exp(x[1]))) }, func(x []*node) *node { return sigmoid(sub(x[0], x[1])) }},
 		{"softmax", "f64[3,9]", of(func(x *node) *node { return div(exp(x), total(exp(x))) }), of(softmax)},
 		{"softmax", "f64[3,9] f64[3]", func(x []*node) *node {

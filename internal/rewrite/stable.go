@@ -130,8 +130,11 @@ var stableRules = []*Rule{
 		}
 		return nil
 	}, op.Log, op.Log1p),
-	stable("log of 1-exp", "log(1-exp(x)) -> log(-expm1(x)) where x > -log(2), else log1p(-exp(x))", func(c *Context, n *ir.Node) *ir.Node {
+	stable("log of 1-exp", "log(1-exp(x)), log(-expm1(x)) -> log(expm1(-x))+x where x > -log(2), else log1p(-exp(x))", func(c *Context, n *ir.Node) *ir.Node {
 		x := ofOp(oneMinus(n.Args[0]), op.Exp)
+		if x == nil {
+			x = ofOp(ofOp(n.Args[0], op.Neg), op.Expm1)
+		}
 		if x == nil {
 			return nil
 		}
@@ -179,6 +182,26 @@ var stableRules = []*Rule{
 		}
 		return apply(op.Sub, y.Args[0].Args[0], apply(op.Log, y.Args[1]))
 	}, op.Log),
+	stable("x less logsumexp", "x-(log(sum(exp(x-m)))+m) -> (x-m)-log(sum(exp(x-m)))", func(c *Context, n *ir.Node) *ir.Node {
+		x, l := n.Args[0], unshaped(n.Args[1])
+		if l.Op != op.Add {
+			return nil
+		}
+		return either(l, func(log, m *ir.Node) *ir.Node {
+			if log.Op != op.Log {
+				return nil
+			}
+			s := kept(log.Args[0])
+			if s == nil || !fits(n.Args[1], s, x.Shape) {
+				return nil
+			}
+			d := root(s).Args[0]
+			if d.Op != op.Sub || d.Args[0] != x || unshaped(d.Args[1]) != unshaped(m) {
+				return nil
+			}
+			return as(apply(op.Sub, d, apply(op.Log, s)), n)
+		})
+	}, op.Sub),
 	stable("log of sigmoid", "log(sigmoid(x)) -> -softplus(-x)", func(c *Context, n *ir.Node) *ir.Node {
 		if x := ofOp(n.Args[0], op.Sigmoid); x != nil {
 			return apply(op.Neg, apply(op.Softplus, negative(x)))
@@ -260,7 +283,7 @@ func logit(n *ir.Node) *ir.Node {
 
 // log1mexp is log(1-exp(x)), for x below 0.
 func log1mexp(x *ir.Node) *ir.Node {
-	near := apply(op.Log, apply(op.Neg, apply(op.Expm1, x)))
+	near := apply(op.Add, apply(op.Log, apply(op.Expm1, negative(x))), x) // both terms are below 0
 	far := apply(op.Log1p, apply(op.Neg, apply(op.Exp, x)))
 	return apply(choose, apply(op.Gt, x, num(x, -math.Ln2)), near, far)
 }
