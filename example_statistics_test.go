@@ -127,3 +127,8 @@ func ExampleTensor_Erfinv() {
 	fmt.Printf("%.4f\n", weft.From([]float64{-1, 0, 0.5, 1}).Erfinv())
 	// Output: [  -Inf 0.0000 0.4769   +Inf]
 }
+
+func ExampleTensor_Erfc() {
+	fmt.Printf("%.4e\n", weft.From([]float64{-1, 0, 1, 6}).Erfc())
+	// Output: [1.8427e+00 1.0000e+00 1.5730e-01 2.1520e-17]
+}

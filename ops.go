@@ -157,6 +157,9 @@ func (t *Tensor) Atanh() *Tensor { return unary(op.Atanh, t) }
 // Erf is the error function.
 func (t *Tensor) Erf() *Tensor { return unary(op.Erf, t) }
 
+// Erfc is 1 less the error function, accurate where that is near 1.
+func (t *Tensor) Erfc() *Tensor { return unary(op.Erfc, t) }
+
 // Erfinv is the inverse of the error function; infinite at -1 and 1, NaN beyond.
 func (t *Tensor) Erfinv() *Tensor { return unary(op.Erfinv, t) }
 

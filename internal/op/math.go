@@ -8,7 +8,7 @@ import (
 )
 
 // Elementary functions. Their formulas are in package vmath.
-var Exp, Expm1, Exp2, Log, Log1p, Log2, Log10, Sin, Cos, Tan, Asin, Acos, Atan, Atan2, Sinh, Cosh, Tanh, Asinh, Acosh, Atanh, Erf, Erfinv, Lgamma, Digamma, Trigamma, Pow *Def
+var Exp, Expm1, Exp2, Log, Log1p, Log2, Log10, Sin, Cos, Tan, Asin, Acos, Atan, Atan2, Sinh, Cosh, Tanh, Asinh, Acosh, Atanh, Erf, Erfc, Erfinv, Lgamma, Digamma, Trigamma, Pow *Def
 
 // Activations.
 var Sigmoid, Relu, Gelu, Silu, Softplus *Def
@@ -47,6 +47,7 @@ func init() {
 		{&Acosh, "acosh", "Acosh", 60, [2]float64{1.2, 4}, "The inverse of the hyperbolic cosine.", vmath.Acosh, func(x, y *node) *node { return apply(Rsqrt, sub(mul(x, x), one(x))) }},
 		{&Atanh, "atanh", "Atanh", 50, [2]float64{-0.9, 0.9}, "The inverse of the hyperbolic tangent.", vmath.Atanh, func(x, y *node) *node { return apply(Reciprocal, sub(one(x), mul(x, x))) }},
 		{&Erf, "erf", "Erf", 28, [2]float64{}, "The error function.", vmath.Erf, func(x, y *node) *node { return scale(apply(Exp, neg(mul(x, x))), 2/math.Sqrt(math.Pi)) }},
+		{&Erfc, "erfc", "", 50, [2]float64{}, "1 less the error function, accurate where that is near 1.", vmath.Erfc, func(x, y *node) *node { return scale(apply(Exp, neg(mul(x, x))), -2/math.Sqrt(math.Pi)) }},
 		{&Erfinv, "erfinv", "", 70, [2]float64{-0.9, 0.9}, "The inverse of the error function.", vmath.Erfinv, func(x, y *node) *node { return scale(apply(Exp, mul(y, y)), math.Sqrt(math.Pi)/2) }},
 		{&Lgamma, "lgamma", "", 90, [2]float64{0.2, 6}, "The logarithm of the absolute value of the gamma function.", vmath.Lgamma, func(x, y *node) *node { return apply(Digamma, x) }},
 		{&Digamma, "digamma", "", 90, [2]float64{0.2, 6}, "The derivative of lgamma.", vmath.Digamma, func(x, y *node) *node { return apply(Trigamma, x) }},

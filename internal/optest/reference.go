@@ -471,6 +471,7 @@ func init() {
 	near("acosh", math.Acosh)
 	near("atanh", math.Atanh)
 	near("erf", math.Erf)
+	near("erfc", math.Erfc)
 	near("erfinv", plainErfinv)
 	// Near their zeros the references lose digits; package vmath's own tests bound these in ULP.
 	for name, f := range map[string]func(float64) float64{"lgamma": plainLgamma, "digamma": plainDigamma, "trigamma": plainTrigamma} {

@@ -203,7 +203,7 @@ var algebraRules = []*Rule{
 	}, op.Square),
 	canon(Exact, "sign within abs", "|-x|, ||x|| -> |x|; |x*x|, |exp(x)|, |sigmoid(x)| -> without it", func(c *Context, n *ir.Node) *ir.Node {
 		switch x := n.Args[0]; {
-		case x.Op == op.Neg:
+		case x.Op == op.Neg && signed(n.DType):
 			return apply(op.Abs, x.Args[0])
 		case x.Op == op.Abs, n.DType.Float() && is(x, op.Square, op.Exp, op.Exp2, op.Sigmoid, op.Softplus, op.Cosh):
 			return x

@@ -1,6 +1,7 @@
 package rewrite
 
 import (
+	"math"
 	"slices"
 
 	"weft/internal/array"
@@ -310,6 +311,35 @@ var factorRules = []*Rule{
 					return q
 				}
 			}
+		}
+		return nil
+	}),
+	factorRule(Stable, "exponential by erfc", "exp(-x*x)/erfc(x) -> by its asymptotic series where both vanish: the gradient of log(erfc(x))", func(c *Context, n *ir.Node, p *product) *product {
+		for i, f := range p.den {
+			x := ofOp(f, op.Erfc)
+			k := slices.IndexFunc(p.num, func(e *ir.Node) bool {
+				y := ofOp(ofOp(e, op.Exp), op.Neg)
+				return x != nil && y != nil && (y.Op == op.Square && y.Args[0] == x || y.Op == op.Mul && y.Args[0] == x && y.Args[1] == x)
+			})
+			if k < 0 {
+				continue
+			}
+			far, z, low := beyondErfc(x)
+			if far == nil {
+				return nil
+			}
+			q := p.clone()
+			near := apply(op.Div, apply(op.Exp, apply(op.Neg, apply(op.Square, low))), apply(op.Erfc, low))
+			y := apply(op.Mul, erfcInverse(z), num(z, math.Sqrt(math.Pi)))
+			// The factor 2/sqrt(pi) of the gradient would round twice.
+			root := op.Nearest(n.DType, 2/math.Sqrt(math.Pi))
+			if at := slices.IndexFunc(q.num, func(f *ir.Node) bool { return isNumber(f, root) || isNumber(f, -root) }); at >= 0 {
+				q.neg = q.neg != isNumber(q.num[at], -root)
+				q.num[at] = num(z, 2)
+				y, near = erfcInverse(z), apply(op.Mul, near, num(z, 1/math.Sqrt(math.Pi)))
+			}
+			q.num[k], q.den = apply(choose, far, y, near), without(p.den, i)
+			return q
 		}
 		return nil
 	}),

@@ -229,6 +229,13 @@ func stableRows() []row {
 		e := exp(sub(x, most(x)))
 		return div(e, total(e))
 	}
+	series := func(z *node) *node {
+		t, s := recip(square(z)), num(z, -127.53125)
+		for _, c := range []float64{22.0625, -4.625, 1.25, -0.5, 0.5} {
+			s = plus(mul(s, t), c)
+		}
+		return add(z, div(s, z))
+	}
 	within := func(x, y *node, lo float64) *node {
 		return choose(apply(op.Ge, x, num(x, lo)), y, num(x, math.NaN()))
 	}
@@ -280,6 +287,26 @@ func stableRows() []row {
 		{"expm1", "f32[9]", of(func(x *node) *node { return less(1, exp(x)) }), of(func(x *node) *node { return neg(expm1(x)) })},
 		{"1 less sigmoid", "f64[9]", of(func(x *node) *node { return less(1, sigmoid(x)) }), of(func(x *node) *node { return sigmoid(neg(x)) })},
 		{"1 less sigmoid", "f64[9]", of(func(x *node) *node { return plus(neg(sigmoid(neg(x))), 1) }), of(sigmoid)},
+		{"1 less erf", "f64[9]", of(func(x *node) *node { return less(1, apply(op.Erf, x)) }), one(op.Erfc)},
+		{"1 less erf", "f64[9]", of(func(x *node) *node { return plus(apply(op.Erf, x), 1) }), of(func(x *node) *node { return apply(op.Erfc, neg(x)) })},
+		{"1 less erf", "f32[9]", of(func(x *node) *node { return less(1, apply(op.Erfc, x)) }), one(op.Erf)},
+		{"log of erfc", "f64[9]", of(func(x *node) *node { return log(apply(op.Erfc, x)) }), of(func(x *node) *node {
+			z, l := apply(op.Maximum, x, num(x, 26)), apply(op.Minimum, x, num(x, 26))
+			return choose(apply(op.Gt, x, num(x, 26)), sub(log(div(num(z, 1/math.Sqrt(math.Pi)), series(z))), square(z)), log(apply(op.Erfc, l)))
+		})},
+		{"exponential by erfc", "f64[9] f64[9]", func(x []*node) *node {
+			return mul(div(x[1], apply(op.Erfc, x[0])), exp(neg(square(x[0]))))
+		}, func(x []*node) *node {
+			z, l := apply(op.Maximum, x[0], num(x[0], 26)), apply(op.Minimum, x[0], num(x[0], 26))
+			return mul(x[1], choose(apply(op.Gt, x[0], num(x[0], 26)), mul(series(z), num(z, math.Sqrt(math.Pi))), div(exp(neg(square(l))), apply(op.Erfc, l))))
+		}},
+		{"exponential by erfc", "f64[9]", func(x []*node) *node {
+			return div(mul(exp(neg(square(x[0]))), num(x[0], -2/math.Sqrt(math.Pi))), apply(op.Erfc, x[0]))
+		}, func(x []*node) *node {
+			z, l := apply(op.Maximum, x[0], num(x[0], 26)), apply(op.Minimum, x[0], num(x[0], 26))
+			near := mul(div(exp(neg(square(l))), apply(op.Erfc, l)), num(z, 1/math.Sqrt(math.Pi)))
+			return neg(mul(num(z, 2), choose(apply(op.Gt, x[0], num(x[0], 26)), series(z), near)))
+		}},
 		{"exponential of softplus", "f64[9]", of(func(x *node) *node { return exp(softplus(x)) }), of(func(x *node) *node { return plus(exp(x), 1) })},
 		{"exponential of softplus", "f64[9]", of(func(x *node) *node { return exp(neg(softplus(x))) }), of(func(x *node) *node { return sigmoid(neg(x)) })},
 		{"exponential of softplus", "f64[9]", of(func(x *node) *node { return exp(log1p(x)) }), of(func(x *node) *node { return within(x, plus(x, 1), -1) })},

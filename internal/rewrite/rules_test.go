@@ -45,7 +45,7 @@ func (r *row) inputs(g *ir.Graph) []*node {
 			shape = append(shape, n)
 		}
 		d := map[string]array.DType{"f32": array.Float32, "f64": array.Float64, "f16": array.Float16, "bf16": array.BFloat16, "i32": array.Int32, "i64": array.Int64, "u8": array.Uint8,
-			"i8": array.Int8, "u64": array.Uint64, "bool": array.Bool, "c64": array.Complex64}[name]
+			"i8": array.Int8, "i16": array.Int16, "u64": array.Uint64, "bool": array.Bool, "c64": array.Complex64}[name]
 		if d == array.Invalid {
 			panic("no type " + name)
 		}

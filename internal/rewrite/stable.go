@@ -3,6 +3,7 @@ package rewrite
 import (
 	"math"
 
+	"weft/internal/array"
 	"weft/internal/ir"
 	"weft/internal/op"
 )
@@ -242,6 +243,31 @@ var stableRules = []*Rule{
 		}
 		return nil
 	}, op.Sub, op.Add),
+	stable("1 less erf", "1-erf(x) -> erfc(x), 1+erf(x) -> erfc(-x), 1-erfc(x) -> erf(x)", func(c *Context, n *ir.Node) *ir.Node {
+		y := oneMinus(n)
+		if x := ofOp(y, op.Erf); x != nil {
+			return apply(op.Erfc, x)
+		}
+		if x := ofOp(y, op.Erfc); x != nil {
+			return apply(op.Erf, x)
+		}
+		if x := ofOp(onePlus(n), op.Erf); x != nil {
+			return apply(op.Erfc, negative(x))
+		}
+		return nil
+	}, op.Sub, op.Add),
+	stable("log of erfc", "log(erfc(x)) -> log of its asymptotic series, where it vanishes", func(c *Context, n *ir.Node) *ir.Node {
+		x := ofOp(n.Args[0], op.Erfc)
+		if x == nil {
+			return nil
+		}
+		far, z, low := beyondErfc(x)
+		if far == nil {
+			return nil
+		}
+		y := apply(op.Sub, apply(op.Log, apply(op.Div, num(z, 1/math.Sqrt(math.Pi)), erfcInverse(z))), apply(op.Square, z))
+		return apply(choose, far, y, apply(op.Log, apply(op.Erfc, low)))
+	}, op.Log),
 	stable("exponential of softplus", "exp(softplus(x)) -> 1+exp(x), exp(-softplus(x)) -> sigmoid(-x), exp(log1p(x)) -> 1+x", func(c *Context, n *ir.Node) *ir.Node {
 		y := n.Args[0]
 		if x := ofOp(y, op.Softplus); x != nil {
@@ -279,6 +305,29 @@ func logit(n *ir.Node) *ir.Node {
 		}
 	}
 	return nil
+}
+
+// beyondErfc returns where x is so great that erfc(x) soon vanishes, x there and x elsewhere,
+// each with the limit in the place of the other; nil where x is such already, or has a type
+// without digits for that.
+func beyondErfc(x *ir.Node) (far, above, below *ir.Node) {
+	limit := map[array.DType]float64{array.Float64: 26, array.Float32: 9}[x.DType]
+	if limit == 0 || x.Op == op.Minimum && isNumber(x.Args[1], limit) {
+		return nil, nil, nil
+	}
+	l := num(x, limit)
+	return apply(op.Gt, x, l), apply(op.Maximum, x, l), apply(op.Minimum, x, l)
+}
+
+// erfcInverse is exp(-z*z)/erfc(z)/sqrt(pi) for great z: z+1/(2z)-..., one by the series of
+// erfc.
+func erfcInverse(z *ir.Node) *ir.Node {
+	t := apply(op.Reciprocal, apply(op.Square, z))
+	s := num(z, -127.53125)
+	for _, c := range []float64{22.0625, -4.625, 1.25, -0.5, 0.5} {
+		s = apply(op.Add, apply(op.Mul, s, t), num(z, c))
+	}
+	return apply(op.Add, z, apply(op.Div, s, z))
 }
 
 // log1mexp is log(1-exp(x)), for x below 0.

@@ -24,6 +24,8 @@ var forms = map[string][]func(x *node) *node{
 	"sigmoid":     {byHand, func(x *node) *node { return div(f("exp", x), plus(f("exp", x), 1)) }, func(x *node) *node { return f("reciprocal", plus(f("exp", neg(x)), 1)) }},
 	"expm1":       {func(x *node) *node { return sub(f("exp", x), num(x, 1)) }, func(x *node) *node { return plus(f("exp", x), -1) }},
 	"log1p":       {func(x *node) *node { return f("log", plus(x, 1)) }},
+	"erfc":        {func(x *node) *node { return sub(num(x, 1), f("erf", x)) }, func(x *node) *node { return plus(f("erf", neg(x)), 1) }},
+	"logerfc":     {func(x *node) *node { return f("log", sub(num(x, 1), f("erf", x))) }, func(x *node) *node { return f("log", f("erfc", x)) }},
 	"log1mexp":    {func(x *node) *node { return f("log", sub(num(x, 1), f("exp", x))) }},
 	"logsumexp": {func(x *node) *node { return f("log", op.Apply(op.Sum, op.Reduction{}, f("exp", x))) }, func(x *node) *node {
 		return f("log", op.Apply(op.Sum, op.Reduction{Axes: []int{-1}, Keep: true}, f("exp", x)))

@@ -8,7 +8,7 @@ results are exact to 30 digits.
 """
 import struct
 
-from mpmath import exp, expm1, log, log1p, mp, mpf
+from mpmath import erfc, exp, expm1, log, log1p, mp, mpf, pi, sqrt
 
 mp.dps = 2000  # exp(-1000) beside 1
 
@@ -28,6 +28,8 @@ each = {  # value, derivative
     "sigmoid": (sigmoid, lambda x: sigmoid(x) * sigmoid(-x)),
     "expm1": (expm1, exp),
     "log1p": (log1p, lambda x: 1 / (1 + x)),
+    "erfc": (erfc, lambda x: -2 / sqrt(pi) * exp(-x * x)),
+    "logerfc": (lambda x: log(erfc(x)), lambda x: -2 / sqrt(pi) * exp(-x * x) / erfc(x)),
     "log1mexp": (lambda x: log(1 - exp(x)), lambda x: exp(x) / (exp(x) - 1)),
 }
 points = {
@@ -35,6 +37,8 @@ points = {
     "sigmoid": [0, 1, -1, 1e-10, 30, -30, 17.25, -80, 0.3, 5, -5],
     "expm1": [1e-10, -1e-10, 1e-5, 0.5, -0.5, 2, -30, 1e-20, 20],
     "log1p": [1e-10, -1e-10, 1e-5, 0.5, -0.5, 2, 30, 1e-20, 1e6],
+    "erfc": [0, 1, -1, 3, 5, -5, 9.125, 0.25],  # whose squares are numbers of either type
+    "logerfc": [0.5, 1, -1, 3, 5, -5, 8.5, 10, 12.5, 26, 30, 100, 1e5, 1e10],
     "log1mexp": [-1e-10, -1e-5, -0.5, -0.693, -0.7, -2, -30, -80, -1000],
 }
 points["logsigmoid"] = points["logsigmoid-"] = points["softplus"]
