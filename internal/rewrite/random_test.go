@@ -97,7 +97,34 @@ func (m *grower) step() *node {
 		axis = r.IntN(rank)
 	}
 	pick := func(defs ...*op.Def) *op.Def { return defs[r.IntN(len(defs))] }
-	switch k := r.IntN(30); {
+	switch k := r.IntN(31); {
+	case k == 30 && x.Size() > 0: // a write into a part of x, and a read
+		k := 1 + r.IntN(x.Size())
+		lo, step := r.IntN(x.Size()-k+1), 1
+		if r.IntN(3) == 0 {
+			lo, step = lo+k-1, -1
+		}
+		w := op.StridedWindow{Offset: lo, Shape: []int{k}, Strides: []int{step}}
+		part := op.Convert(m.any(), x.DType)
+		if r.IntN(4) == 0 {
+			part = x
+		}
+		part = op.Apply(op.Reshape, op.Shape{part.Size()}, part)
+		for part.Size() < k {
+			part = op.Apply(op.Cat, op.Axis(0), part, part)
+		}
+		if r.IntN(4) == 0 {
+			part = op.Apply(op.Strided, w, op.Apply(op.Reshape, op.Shape{x.Size()}, x))
+		}
+		for range 1 + r.IntN(2) {
+			x = op.Apply(op.Put, w, x, op.Narrow(part, 0, 0, k))
+		}
+		m.pool = append(m.pool, x)
+		if r.IntN(2) == 0 {
+			w.Offset = r.IntN(x.Size())
+			w.Shape = []int{1}
+		}
+		return op.Apply(op.Strided, w, op.Apply(op.Reshape, op.Shape{x.Size()}, x))
 	case k < 7:
 		return apply(pick(op.Add, op.Sub, op.Mul, op.Div, op.Add, op.Sub, op.Mul, op.Maximum, op.Minimum, op.FloorDiv, op.Pow), x, y)
 	case k < 10:

@@ -40,6 +40,8 @@ var stays = []row{
 	}},
 	{rule: "part of what was put", types: "f32[4]", before: func(x []*node) *node { return cut(pad(x[0], 0, 2, 2), 0, 1, 1, 4) }},
 	{rule: "backwards", types: "f32[4]", before: func(x []*node) *node { return cut(x[0], 0, 3, -1, 4) }},
+	{rule: "columns beside a column", types: "f32[4,5] f32[4,1]", before: func(x []*node) *node { return cut(put(x[0], x[1], 2, 5, 1), 1, 1, 1, 2) }},
+	{rule: "backwards over forwards", types: "f32[6] f32[6]", before: func(x []*node) *node { return put(x[0], x[1], 5, -1) }},
 	{rule: "another diagonal", types: "f32[4]", before: func(x []*node) *node {
 		return op.Apply(op.Diagonal, op.Offset(0), op.Apply(op.Place, op.Placement{Shape: []int{5, 5}, View: op.Offset(1)}, x[0]))
 	}},

@@ -27,6 +27,18 @@ func window(x *node, start, step, count []int) *node {
 	return op.Apply(op.Slice, op.Window{Start: start, Step: step, Count: count}, x)
 }
 
+func strided(x *node, offset int, shape []int, strides ...int) *node {
+	if len(x.Shape) != 1 {
+		x = reshapeTo(x, x.Size())
+	}
+	return op.Apply(op.Strided, op.StridedWindow{Offset: offset, Shape: shape, Strides: strides}, x)
+}
+
+// put is x with y written over a window on its elements.
+func put(x, y *node, offset int, strides ...int) *node {
+	return op.Apply(op.Put, op.StridedWindow{Offset: offset, Shape: y.Shape, Strides: strides}, x, y)
+}
+
 func choose(c, x, y *node) *node { return op.Apply(op.Lookup("select"), nil, c, x, y) }
 
 func boolean(x *node, b bool) *node {
@@ -103,6 +115,16 @@ func init() {
 		{"index by all places", "f32[5]", func(x []*node) *node {
 			return op.Apply(op.IndexSelect, op.Axis(0), x[0], op.Apply(op.Iota, op.Axis(0), x[0]))
 		}, same},
+
+		// writes.go
+		{"read of what was written", "f32[4,5] f32[2,3]", func(x []*node) *node { return strided(put(x[0], x[1], 6, 5, 1), 6, []int{2, 3}, 5, 1) }, func(x []*node) *node { return x[1] }},
+		{"read of what was written", "f32[4,5] f32[2,3]", func(x []*node) *node { return window(put(x[0], x[1], 6, 5, 1), []int{1, 1}, []int{1, 1}, []int{2, 3}) }, func(x []*node) *node { return x[1] }},
+		{"read of what was written", "f32[4,5] f32[2,5]", func(x []*node) *node { return cut(put(x[0], x[1], 0, 5, 1), 0, 2, 1, 2) }, func(x []*node) *node { return cut(x[0], 0, 2, 1, 2) }},
+		{"read of what was written", "f32[9] f32[3]", func(x []*node) *node { return strided(put(x[0], x[1], 8, -1), 0, []int{2}, 3) }, func(x []*node) *node { return strided(x[0], 0, []int{2}, 3) }},
+		{"write over a write", "f32[9] f32[3] f32[3]", func(x []*node) *node { return put(put(x[0], x[1], 8, -2), x[2], 8, -2) }, func(x []*node) *node { return put(x[0], x[2], 8, -2) }},
+		{"write over all", "f32[2,3] f32[3,2]", func(x []*node) *node { return put(x[0], x[1], 0, 2, 1) }, func(x []*node) *node { return reshapeTo(x[1], 2, 3) }},
+		{"write of nothing new", "i8[2,3]", func(x []*node) *node { return put(x[0], cut(x[0], 1, 2, -1, 2), 2, 3, -1) }, same},
+		{"write of nothing new", "f32[2,3] f32[0]", func(x []*node) *node { return put(x[0], x[1], 0, 1) }, same},
 
 		// logic.go
 		{"and or with itself", "bool[9]", func(x []*node) *node { return apply(op.LogicalOr, x[0], x[0]) }, same},
