@@ -32,7 +32,8 @@ type Context struct {
 	applied int // of rules in the pass
 	tried   int
 	needed  int // nodes that the outputs need
-	room    int // how many nodes there may be while rules are tried
+	most    int // how often a rule may apply, and how many nodes a pass makes while it tries rules
+	room    int // how many nodes there may be in this pass
 	start   time.Time
 
 	factored *ir.Node // what product was last asked for
@@ -42,7 +43,7 @@ type Context struct {
 // An entry is a rule in a pass.
 type entry struct {
 	*RuleReport
-	left *int // how often it may still apply in the pass
+	left *int // how often it may still apply
 }
 
 func newContext(rules []*Rule, watch func(r *Rule, before, after *ir.Node)) *Context {
@@ -118,7 +119,7 @@ func (c *Context) pass(phase Phase, first bool, outs []*ir.Node) ([]*ir.Node, bo
 	for _, o := range outs {
 		c.users[o.ID]++
 	}
-	c.budget(c.needed)
+	c.room = len(c.g.Nodes) + c.most
 	for id, need := range reach {
 		if need {
 			c.from = c.origin[id]
@@ -135,18 +136,17 @@ func (c *Context) pass(phase Phase, first bool, outs []*ir.Node) ([]*ir.Node, bo
 	return res, c.applied > 0
 }
 
-// budget sets how often rules may apply, and how large the graph may get, in a pass over n
-// nodes.
+// budget sets how often rules may apply in all, by the size of the graph given.
 func (c *Context) budget(n int) {
-	most := 1000 + Ratio*n
-	c.room = len(c.g.Nodes) + most
+	c.most = 1000 + Ratio*n
+	c.room = c.most
 	for i := range c.rules {
 		for _, e := range c.any[i] {
-			*e.left = most
+			*e.left = c.most
 		}
 		for _, list := range c.rules[i] {
 			for _, e := range list {
-				*e.left = most
+				*e.left = c.most
 			}
 		}
 	}

@@ -19,9 +19,9 @@
 //
 // # Budgets
 //
-// A rule that makes work for itself cannot run away: in a pass it applies [Ratio] times a
-// node of the graph at most, and a pass in which the graph has grown that many times over
-// tries no more rules. The report names rules that ran out.
+// A rule that makes work for itself cannot run away: it applies [Ratio] times a node of the
+// graph given at most, and a pass that has made as many nodes tries no more rules. The report
+// names rules that ran out.
 package rewrite
 
 import (
@@ -82,12 +82,12 @@ func Rules() []*Rule {
 	return slices.Concat(foldRules, shapeRules, writeRules, algebraRules, logicRules, reductionRules, stableRules, factorRules, powerRules, productRules)
 }
 
-// Ratio bounds, for each node of a graph, how often one rule applies in a pass, and how many
-// nodes a pass makes.
+// Ratio bounds, for each node of a graph, how often one rule applies, and how many nodes a pass
+// makes.
 const Ratio = 8
 
 // maxPasses is how often a phase is repeated at most.
-const maxPasses = 4
+const maxPasses = 8
 
 // A Result is a graph after rewriting.
 type Result struct {

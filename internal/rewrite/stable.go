@@ -421,7 +421,7 @@ func fits(n, s *ir.Node, shape []int) bool {
 		return true
 	}
 	k := len(shape) - len(n.Shape)
-	if k < 0 {
+	if k < 0 || len(s.Shape) != len(shape) {
 		return false
 	}
 	for i, size := range s.Shape {
