@@ -123,10 +123,7 @@ func (c *Context) pass(phase Phase, first bool, outs []*ir.Node) ([]*ir.Node, bo
 	for id, need := range reach {
 		if need {
 			c.from = c.origin[id]
-			n := c.g.Nodes[id]
-			if m := c.settle(n); m != n {
-				c.users[m.ID] += c.users[id]
-			}
+			c.settle(c.g.Nodes[id])
 		}
 	}
 	res := make([]*ir.Node, len(outs))
@@ -188,6 +185,7 @@ func (c *Context) settle(n *ir.Node) *ir.Node {
 			switch {
 			case c.stands[r.ID] != nil:
 				c.stands[m.ID] = c.stands[r.ID]
+				c.users[c.stands[r.ID].ID] += c.users[m.ID]
 			case c.open[r.ID]:
 				c.stands[m.ID] = m // rules went in a circle
 			default:
@@ -225,19 +223,20 @@ func (c *Context) visit(n *ir.Node) {
 		}
 		m := c.copy(n, args)
 		c.note()
-		c.replace(n, m)
+		c.replace(n, m, args)
 		return
 	}
 	if m := c.try(n); m != nil {
-		c.replace(n, m)
+		c.replace(n, m, n.Args)
 		return
 	}
 	c.stands[n.ID] = n
 }
 
-func (c *Context) replace(n, m *ir.Node) {
+// replace notes that n becomes m and uses its arguments, which stand for its own, no more.
+func (c *Context) replace(n, m *ir.Node, args []*ir.Node) {
 	c.becomes[n.ID] = m
-	for _, a := range n.Args {
+	for _, a := range args {
 		c.users[a.ID]--
 	}
 }
