@@ -112,15 +112,8 @@ func (r *rows[U]) sortRow(first int, a, b []uint64) []uint64 {
 // radix sorts the numbers of a by their bits from lo on, and by the lower ones where few
 // are sorted; b is room for as many. It returns where the result is, and the other.
 func radix(a, b []uint64, lo int) (sorted, other []uint64) {
-	if len(a) <= 32 {
-		for i := 1; i < len(a); i++ {
-			x, k := a[i], i
-			for ; k > 0 && a[k-1] > x; k-- {
-				a[k] = a[k-1]
-			}
-			a[k] = x
-		}
-		return a, b
+	if len(a) <= mergeMost {
+		return byMerging(a, b)
 	}
 	if lo > 32 {
 		for ; lo < 64; lo += 8 {
@@ -144,6 +137,51 @@ func radix(a, b []uint64, lo int) (sorted, other []uint64) {
 		a, b = byDigit(a, b, 32+8*i, ends[i][:])
 	}
 	return a, b
+}
+
+// mergeMost is up to where merging beats counting digits, whose tables take as long as some
+// hundred numbers.
+const mergeMost = 1 << 8
+
+// byMerging sorts the numbers of a, b is room for as many. It returns where the result is, and
+// the other. No branch depends on a number but where one of two runs ends.
+func byMerging(a, b []uint64) (sorted, other []uint64) {
+	i := 0
+	for ; i+4 <= len(a); i += 4 {
+		q := a[i : i+4 : i+4]
+		w, x := min(q[0], q[1]), max(q[0], q[1])
+		y, z := min(q[2], q[3]), max(q[2], q[3])
+		q[0], q[3] = min(w, y), max(x, z)
+		w, z = max(w, y), min(x, z)
+		q[1], q[2] = min(w, z), max(w, z)
+	}
+	rest := a[i:]
+	for k := range rest {
+		for ; k > 0 && rest[k-1] > rest[k]; k-- {
+			rest[k-1], rest[k] = rest[k], rest[k-1]
+		}
+	}
+	for run := 4; run < len(a); run *= 2 {
+		for i := 0; i < len(a); i += 2 * run {
+			mid := min(i+run, len(a))
+			merge(b[i:], a[i:mid], a[mid:min(mid+run, len(a))])
+		}
+		a, b = b, a
+	}
+	return a, b
+}
+
+// merge writes two sorted runs in order.
+func merge(to, x, y []uint64) {
+	i, j := 0, 0
+	for i < len(x) && j < len(y) {
+		p, q := x[i], y[j]
+		to[i+j] = min(p, q)
+		_, less := bits.Sub64(q, p, 0) // 1 if q < p
+		i, j = i+1-int(less), j+int(less)
+	}
+	k := i + copy(to[i+j:], x[i:])
+	copy(to[k+j:], y[j:])
 }
 
 // byDigit sorts a by the digit from bit lo on into b, unless all have the same. ends says
