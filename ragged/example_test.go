@@ -2,8 +2,12 @@ package ragged_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 
 	"weft"
+	"weft/kernel"
+	"weft/nn"
 	"weft/ragged"
 )
 
@@ -100,4 +104,136 @@ func ExampleList_All() {
 	// Output:
 	// 0 [0]
 	// 1 [1 2]
+}
+
+func ExampleList_Sum() {
+	l := ragged.Of([][]float64{{0}, {1, 2}, {}, {3, 4, 5}})
+	fmt.Println(l.Sum(), l.Max(), l.ArgMax())
+	n := l.Unflatten(2) // two items of two items each
+	fmt.Println(n.Sum(), n.Sum(-1))
+	// Output:
+	// [ 0.  3.  0. 12.] [  0.   2. -inf   5.] [ 0  1 -1  2]
+	// [ 3. 12.] [ 0.  3.  0. 12.]
+}
+
+func ExampleList_Add() {
+	l := ragged.Of([][]float64{{0}, {1, 2}, {3, 4, 5}})
+	fmt.Println(l.Add(10))
+	fmt.Println(l.Mul(l))
+	fmt.Println(l.Sub(l.Mean()))                             // one value an item
+	fmt.Println(l.Add(weft.From([][]float64{{10, 20, 30}}))) // by the place in the item
+	// Output:
+	// [ [10.] [11. 12.] [13. 14. 15.] ]
+	// [ [0.] [1. 4.] [9. 16. 25.] ]
+	// [ [0.] [-0.5 0.5] [-1. 0. 1.] ]
+	// [ [10.] [11. 22.] [13. 24. 35.] ]
+}
+
+func ExampleExpr() {
+	l := ragged.Of([][]float64{{0}, {1, 2}, {3, 4, 5}})
+	v := weft.From([]float64{100, 200, 300})
+	fmt.Println(ragged.Expr("2*l + v", weft.Vars{"l": l, "v": v}))
+	// Output:
+	// [ [100.] [202. 204.] [306. 308. 310.] ]
+}
+
+func ExampleList_Map() {
+	kernels := kernel.MustParse(`package kernels
+
+func Within(x, limit float64) float64 {
+	if x > limit {
+		return limit
+	}
+	return x
+}`)
+	l := ragged.Of([][]float64{{0}, {1, 2}, {3, 4, 5}})
+	fmt.Println(l.Map(kernels.Func("Within"), l.Mean()))
+	// Output:
+	// [ [0.] [1. 1.5] [3. 4. 4.] ]
+}
+
+func ExampleList_Softmax() {
+	fmt.Printf("%.2f\n", ragged.Of([][]float64{{7}, {1, 2}, {}}).Softmax())
+	// Output:
+	// [ [1.00] [0.27 0.73] [] ]
+}
+
+func ExampleList_Sort() {
+	values, places := ragged.Of([][]int64{{3, 1, 2}, {}, {5, 4}}).Sort(weft.SortOpts{})
+	fmt.Println(values, places)
+	// Output:
+	// [ [1 2 3] [] [4 5] ] [ [1 2 0] [] [1 0] ]
+}
+
+func ExampleList_ToPadded() {
+	l := ragged.Of([][]int64{{1}, {2, 3}})
+	x, mask := l.ToPadded(0)
+	fmt.Println(x)
+	fmt.Println(mask)
+	fmt.Println(ragged.FromPadded(x, mask))
+	// Output:
+	// [[1 0]
+	//  [2 3]]
+	// [[ true false]
+	//  [ true  true]]
+	// [ [1] [2 3] ]
+}
+
+func ExampleList_Index() {
+	l := ragged.Of([][]int64{{1}, {2, 3, 4}})
+	fmt.Println(l.Index(ragged.Of([][]int64{{0, 0}, {-1}})))
+	fmt.Println(l.Mask(l.Gt(2)), l.LocalIndex())
+	// Output:
+	// [ [1 1] [4] ]
+	// [ [] [3 4] ] [ [0] [0 1 2] ]
+}
+
+func ExampleConcat() {
+	a, b := ragged.Of([][]int64{{1}, {2, 3}}), ragged.Of([][]int64{{4, 5}, {}})
+	fmt.Println(ragged.Concat([]*ragged.List{a, b}, 0))
+	fmt.Println(ragged.Concat([]*ragged.List{a, b}, 1))
+	// Output:
+	// [ [1] [2 3] [4 5] [] ]
+	// [ [1 4 5] [2 3] ]
+}
+
+func ExampleList_Flatten() {
+	n := ragged.Of([][][]int64{{{1, 2}, {3}}, {{4}}})
+	fmt.Println(n.Flatten(), n.ListAt(0), n.At(0, 1))
+	fmt.Println(n.Flatten().Unflatten([]int{1, 2}))
+	// Output:
+	// [ [1 2] [3] [4] ] [ [1 2] [3] ] [3]
+	// [ [ [1 2] ] [ [3] [4] ] ]
+}
+
+func ExampleList_Apply() {
+	l := ragged.Of([][]float64{{1}, {4, 9}})
+	fmt.Println(l.Apply((*weft.Tensor).Sqrt), l.Spread(weft.From([]int64{7, 8})))
+	// Output:
+	// [ [1.] [2. 3.] ] [ [7] [8 8] ]
+}
+
+func ExampleAttention() {
+	q := ragged.Of([][][2]float32{{{1, 0}}, {{0, 1}, {1, 1}, {0, 0}}})
+	fmt.Printf("%.2f\n", ragged.Attention(q, q, q, nn.AttentionOpts{Causal: true}))
+	// Output:
+	// [ [[1.00 0.00]] [[0.00 1.00] [0.67 1.00] [0.33 0.67]] ]
+}
+
+func ExampleWriteFile() {
+	path := filepath.Join(os.TempDir(), "list.npz")
+	defer os.Remove(path)
+	if err := ragged.WriteFile(path, ragged.Of([][]float32{{1}, {2, 3}})); err != nil {
+		fmt.Println(err)
+	}
+	fmt.Println(ragged.ReadFile(path))
+	// Output:
+	// [ [1.] [2. 3.] ] <nil>
+}
+
+func ExampleList_ReadOnly() {
+	l := ragged.Of([][]int64{{1}, {2, 3}}).ReadOnly()
+	fmt.Println(weft.Try(func() { l.Set(0, 1) }))
+	// Output:
+	// set: the list is read-only
 }
