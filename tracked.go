@@ -105,10 +105,15 @@ func (d *Tracked) Bytes() int {
 	return d.bytes
 }
 
-func (d *Tracked) check(opName string) {
+func (d *Tracked) notNil(opName string) {
 	if d == nil || d.base == nil {
 		array.Failf(opName, "", "the Tracked is nil: Track makes one")
 	}
+}
+
+// check refuses one that is nil, or whose array's memory was given back.
+func (d *Tracked) check(opName string) {
+	d.notNil(opName)
 	d.base.check(opName)
 }
 
@@ -137,7 +142,7 @@ func (d *Tracked) Mark(view *Tensor) {
 
 // Stop ends the tracking: further writes are not marked.
 func (d *Tracked) Stop() {
-	d.check("stop")
+	d.notNil("stop")
 	d.m.Unwatch(d.set)
 }
 
