@@ -82,10 +82,20 @@ func (p *Points) track() *weft.Tracked {
 
 // Sent returns how many bytes went to pages so far, and how many would have gone if each
 // draw that found something changed had sent the whole array.
-func (p *Points) Sent() (sent, full int64) { return p.sent.Load(), p.full.Load() }
+func (p *Points) Sent() (sent, full int64) {
+	p.notNil("sent")
+	return p.sent.Load(), p.full.Load()
+}
+
+func (p *Points) notNil(opName string) {
+	if p == nil || p.t == nil {
+		array.Failf(opName, "", "the Points is nil: NewPoints makes one")
+	}
+}
 
 // ServeHTTP answers with the page, and a page that asks for a WebSocket with the array.
 func (p *Points) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	p.notNil("servehttp")
 	if r.Header.Get("Upgrade") == "" {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.Write(page)
@@ -160,4 +170,3 @@ func (m *message) Finish() error {
 	}
 	return w.Close()
 }
-

@@ -43,7 +43,7 @@ func writes(name string) bool {
 		// These write into a sink, which may be a tensor.
 		"Measure", "Flush",
 		// These give functions of the test what it may write into.
-		"VJP", "JVP", "Jacobian", "Hessian", "HessianVector", "BorrowGrad", "BorrowRows", "Backward", "BackwardWith", "Grad", "GradAll":
+		"VJP", "JVP", "Jacobian", "Hessian", "HessianVector", "Call", "BorrowGrad", "BorrowRows", "Backward", "BackwardWith", "Grad", "GradAll":
 		return true
 	}
 	return strings.HasSuffix(base, "Assign")

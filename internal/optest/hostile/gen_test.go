@@ -10,12 +10,13 @@ import (
 	"iter"
 	"math"
 	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"reflect"
 	"runtime"
 	"strings"
-
 	"testing/fstest"
 
 	"weft"
@@ -30,6 +31,7 @@ import (
 	"weft/optim"
 	"weft/ragged"
 	"weft/safetensors"
+	"weft/viewer"
 )
 
 // A gen makes the arguments of one call. All it draws follows from its seed.
@@ -475,10 +477,30 @@ func init() {
 		typ[weft.Span](): func(g *gen) any {
 			return pick(g, weft.All, weft.NewAxis, weft.Index(g.r.IntN(3)), weft.Index(g.integer()), weft.Range(0, 2), weft.Range(g.integer(), g.integer()), weft.Range(g.integer(), g.integer(), g.integer()), weft.Range(weft.End, weft.Begin, -1), weft.Span{})
 		},
-		typ[*weft.Generator](): func(g *gen) any { return g.generator() },
-		typ[io.WriterAt]():     func(g *gen) any { return g.writerAt() },
-		typ[weft.Finisher]():   func(g *gen) any { return pick[any](g, nil, &places{left: g.r.IntN(9)}) },
-		typ[*weft.Tracked]():   func(g *gen) any { return g.tracked() },
+		typ[*weft.Generator]():     func(g *gen) any { return g.generator() },
+		typ[io.WriterAt]():         func(g *gen) any { return g.writerAt() },
+		typ[weft.Finisher]():       func(g *gen) any { return pick[any](g, nil, &places{left: g.r.IntN(9)}) },
+		typ[http.ResponseWriter](): func(g *gen) any { return httptest.NewRecorder() },
+		typ[*http.Request](): func(g *gen) any {
+			r := httptest.NewRequest("GET", "/", strings.NewReader(g.text()))
+			if g.chance(2) {
+				r.Header.Set("Upgrade", pick(g, "websocket", "x"))
+				r.Header.Set("Connection", "Upgrade")
+				r.Header.Set("Sec-WebSocket-Version", "13")
+				r.Header.Set("Sec-WebSocket-Key", "AAAAAAAAAAAAAAAAAAAAAA==")
+			}
+			return r
+		},
+		typ[*viewer.Points](): func(g *gen) any {
+			if g.chance(10) {
+				return pick(g, nil, &viewer.Points{})
+			}
+			p, _ := try(func() *viewer.Points {
+				return viewer.NewPoints(g.tensorOf(weft.Float32, []int{g.r.IntN(20), pick(g, 3, 6)}))
+			})
+			return p
+		},
+		typ[*weft.Tracked](): func(g *gen) any { return g.tracked() },
 		typ[*weft.Scope](): func(g *gen) any {
 			closed := weft.NewScope()
 			closed.Close()
