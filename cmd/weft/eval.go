@@ -114,7 +114,7 @@ func (e *evaluation) run(w io.Writer, text string, bindings []string) error {
 	if err != nil {
 		return failure{err}
 	}
-	vars, err := read(f, bindings)
+	vars, err := read("eval", f, bindings)
 	if err != nil {
 		return err
 	}
@@ -149,18 +149,18 @@ func (e *evaluation) run(w io.Writer, text string, bindings []string) error {
 	return nil
 }
 
-// read reads the values of the formula's names.
-func read(f *weft.Formula, bindings []string) (weft.Vars, error) {
+// read reads the values of the formula's names, for a command.
+func read(command string, f *weft.Formula, bindings []string) (weft.Vars, error) {
 	vars := weft.Vars{}
 	for _, b := range bindings {
 		name, value, ok := strings.Cut(b, "=")
 		switch {
 		case !ok || name == "" || value == "":
-			return nil, fmt.Errorf("eval: %q is not NAME=FILE.npy or NAME=NUMBER", b)
+			return nil, fmt.Errorf("%s: %q is not NAME=FILE.npy or NAME=NUMBER", command, b)
 		case vars[name] != nil:
-			return nil, fmt.Errorf("eval: %s is given twice", name)
+			return nil, fmt.Errorf("%s: %s is given twice", command, name)
 		case !slices.Contains(f.Names(), name):
-			return nil, fmt.Errorf("eval: the formula has no %s; its names are %s", name, list(f.Names()))
+			return nil, fmt.Errorf("%s: the formula has no %s; its names are %s", command, name, list(f.Names()))
 		}
 		if x, ok := parseNumber(value); ok {
 			vars[name] = x
@@ -182,7 +182,7 @@ func read(f *weft.Formula, bindings []string) (weft.Vars, error) {
 		}
 	}
 	if missing != nil {
-		return nil, fmt.Errorf("eval: no value for %s: give %s=FILE.npy or %s=NUMBER", list(missing), missing[0], missing[0])
+		return nil, fmt.Errorf("%s: no value for %s: give %s=FILE.npy or %s=NUMBER", command, list(missing), missing[0], missing[0])
 	}
 	return vars, nil
 }

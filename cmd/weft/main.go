@@ -75,7 +75,7 @@ func newRoot() *cobra.Command {
 	}
 	root.SetVersionTemplate("weft {{.Version}}\n")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		if cmd.Name() == "eval" && strings.HasPrefix(err.Error(), "unknown") {
+		if (cmd.Name() == "eval" || cmd.Name() == "view") && strings.HasPrefix(err.Error(), "unknown") {
 			return fmt.Errorf("%w (a formula that begins with - goes in parentheses or behind --)", err)
 		}
 		if cmd.Name() == "kernel" || cmd.Name() == "build" { // a wrong call is a failure there
@@ -83,6 +83,6 @@ func newRoot() *cobra.Command {
 		}
 		return err
 	})
-	root.AddCommand(newInfo(), newEval(), newKernel(), newBuild())
+	root.AddCommand(newInfo(), newEval(), newView(), newKernel(), newBuild())
 	return root
 }

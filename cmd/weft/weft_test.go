@@ -139,6 +139,13 @@ var commands = []struct {
 
 	{"frob", 2, ``, `weft: unknown command "frob" for "weft"\n`},
 	{"info more", 2, ``, `weft: unknown command "more" for "weft info"\n`},
+	{"view exp(a)*a a=a.npy -o page.html", 0, ``, ``},
+	{"view", 2, ``, `weft: view: a formula is missing, such as: .*\n`},
+	{"view a a=1", 2, ``, `weft: view: no file for the page: give -o PAGE\.html\n`},
+	{"view a+b a=1 -o p.html", 2, ``, `weft: view: no value for b: give b=FILE.npy or b=NUMBER\n`},
+	{"view a+ a=1 -o p.html", 1, ``, `weft: expr: column 3: expected operand(.|\n)*`},
+	{"view a a=1 -o no/such/p.html", 1, ``, `weft: write the page to no/such/p.html: .*\n`},
+	{"view -a a=1 -o p.html", 2, ``, `weft: unknown shorthand flag: 'a' in -a .*\n`},
 	{"eval", 2, ``, `weft: eval: a formula is missing, such as: .*\n`},
 	{"eval a --frob", 2, ``, `weft: unknown flag: --frob \(a formula that begins with - .*\)\n`},
 	{"eval -a a=3", 2, ``, `weft: unknown shorthand flag: 'a' in -a \(a formula that begins with - goes in parentheses or behind --\)\n`},

@@ -143,7 +143,7 @@ type Compiled struct {
 	routines []device.Routine
 	inner    []*inner         // by step, of loops and branches; nil where there are none
 	narrow   []plan.ScalarArg // numbers that have bounds
-	seen     atomic.Pointer[profiled]
+	seen     atomic.Pointer[[]profile.Step]
 	outside  []atomic.Pointer[device.Program] // by step, of rows in no item: compiled when there are some
 
 	// Failed, unless nil, says more of the error of a step.
@@ -203,6 +203,14 @@ func (c *Compiled) Explain() string {
 	return s
 }
 
+// Source returns the machine code of a step as text, "" if there is none.
+func (c *Compiled) Source(step int) string {
+	if k := c.kernels[step]; k != nil {
+		return k.Source()
+	}
+	return ""
+}
+
 // Run computes the outputs. ins are views that match the plan's signatures; out
 // gives memory for an output where its Store is set, and receives the views of
 // the others. An output may be given the memory of an input only if the plan
@@ -216,7 +224,7 @@ func (c *Compiled) Run(ctx context.Context, ins []*array.View, nums []Number, ou
 	}
 	var call *profile.Call
 	if r := profile.On(); r != nil {
-		call = r.Begin(c.Name, c.profiled().memory)
+		call = r.Begin(c.Name, int64(p.Arena))
 		defer call.End()
 	}
 	var few [12]*array.Storage
@@ -259,7 +267,7 @@ func (c *Compiled) Run(ctx context.Context, ins []*array.View, nums []Number, ou
 	for i := 0; i < len(p.Steps); i++ {
 		st := &p.Steps[i]
 		if call != nil {
-			call.Step(&c.profiled().steps[i])
+			call.Step(c.profiled(i))
 		}
 		var err error
 		if st.Group > 1 {

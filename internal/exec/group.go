@@ -28,7 +28,12 @@ func RunAll(tasks []Task) error {
 	if r := profile.On(); r != nil {
 		call := r.Begin(tasks[0].C.Name, 0)
 		defer call.End()
-		call.Step(together(tasks))
+		steps := make([]profile.Step, len(tasks))
+		for i := range tasks {
+			steps[i] = *tasks[i].C.profiled(0)
+		}
+		all := sideBySide(steps)
+		call.Step(&all)
 	}
 	s := tasks[0].C.stream
 	g := make(group, 0, min(len(tasks), groupMax))

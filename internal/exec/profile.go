@@ -9,28 +9,40 @@ import (
 	"weft/internal/profile"
 )
 
-// A profiled is what profiles say of a plan.
-type profiled struct {
-	steps  []profile.Step
-	memory int64 // of temporaries
+// profiled returns what profiles say of a step, nil of a loop or branch: its inner steps are
+// seen.
+func (c *Compiled) profiled(i int) *profile.Step {
+	steps := c.seen.Load()
+	if steps == nil {
+		all := make([]profile.Step, len(c.Plan.Steps))
+		for i := range all {
+			c.describe(&all[i], i)
+		}
+		// Launches that are handed over together are seen as one.
+		for i := range all {
+			if n := c.Plan.Steps[i].Group; n > 1 {
+				all[i] = sideBySide(all[i : i+n])
+			}
+		}
+		c.seen.CompareAndSwap(nil, &all)
+		steps = c.seen.Load()
+	}
+	if c.inner != nil && c.inner[i] != nil {
+		return nil
+	}
+	return &(*steps)[i]
 }
 
-// profiled returns what profiles say of the plan, made when it first runs under one.
-func (c *Compiled) profiled() *profiled {
-	if p := c.seen.Load(); p != nil {
-		return p
-	}
-	p := &profiled{steps: make([]profile.Step, len(c.Plan.Steps))}
-	for i := range p.steps {
-		c.describe(&p.steps[i], i)
-	}
-	for i := c.Plan.Inputs + len(c.Plan.Outs); i < len(c.Plan.Slots); i++ {
-		if s := &c.Plan.Slots[i]; s.Last >= 0 {
-			p.memory += int64(s.Bytes)
+// Costs returns what a recorder saw of the steps of the plan.
+func (c *Compiled) Costs(r *profile.Recorder) []profile.Total {
+	_, seen, _, _, _ := r.Snapshot()
+	out := make([]profile.Total, len(c.Plan.Steps))
+	for i := range out {
+		if s := c.profiled(i); s != nil {
+			out[i] = seen[s]
 		}
 	}
-	c.seen.CompareAndSwap(nil, p)
-	return c.seen.Load()
+	return out
 }
 
 // describe fills in what profiles say of a step.
@@ -68,14 +80,14 @@ func (c *Compiled) describe(s *profile.Step, i int) {
 	}
 }
 
-// together describes launches that are handed over as one.
-func together(tasks []Task) *profile.Step {
-	all := &profile.Step{Name: tasks[0].C.profiled().steps[0].Name}
-	if n := len(tasks); n > 1 {
-		all.Name += fmt.Sprintf(", %d side by side", n)
+// sideBySide describes launches that are handed over as one.
+func sideBySide(steps []profile.Step) profile.Step {
+	all := profile.Step{Name: steps[0].Name, Shape: steps[0].Shape}
+	if n := len(steps); n > 1 {
+		all.Name, all.Shape = fmt.Sprintf("%s, %d side by side", all.Name, n), ""
 	}
-	for i := range tasks {
-		s := &tasks[i].C.profiled().steps[0]
+	for i := range steps {
+		s := &steps[i]
 		all.Bytes += s.Bytes
 		all.Flops += s.Flops
 		all.Double = all.Double || s.Double

@@ -30,8 +30,6 @@ type Step struct {
 	Double      bool // computes in float64
 	Crossing    bool // copies between different axes
 	Interpreted bool
-
-	labels sync.Map // by operation: context.Context with the labels of pprof
 }
 
 // A Total is what many calls of something add up to.
@@ -91,6 +89,7 @@ type Recorder struct {
 
 	live, peak atomic.Int64
 	current    sync.Map // by goroutine: *Call; with Events or Labels alone
+	labels     sync.Map // by [2]string, operation and kernel: context.Context with the labels of pprof
 
 	mu     sync.Mutex
 	end    time.Duration
@@ -188,13 +187,14 @@ func (r *Recorder) Begin(name string, memory int64) *Call {
 // Took adds memory that the call takes.
 func (c *Call) Took(bytes int) { c.memory += int64(bytes) }
 
-// Step begins a step of the call, which ends the one before.
+// Step begins a step of the call, which ends the one before. What runs in it is seen by
+// itself if s is nil.
 func (c *Call) Step(s *Step) {
 	now := c.r.now()
 	c.finish(now)
 	c.step, c.began = s, now
-	if c.r.Labels {
-		pprof.SetGoroutineLabels(s.labelled(c.name))
+	if c.r.Labels && s != nil {
+		pprof.SetGoroutineLabels(c.r.labelled(c.name, s.Name))
 	}
 }
 
@@ -228,9 +228,12 @@ func (c *Call) End() {
 	if r.Labels {
 		back := context.Background()
 		if c.outer != nil && c.outer.step != nil {
-			back = c.outer.step.labelled(c.outer.name)
+			back = r.labelled(c.outer.name, c.outer.step.Name)
 		}
 		pprof.SetGoroutineLabels(back)
+	}
+	if c.name == "" {
+		return // the steps of a loop, which are part of the call around them
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -241,13 +244,14 @@ func (c *Call) End() {
 	r.event(Event{Kind: Op, Name: c.name, Track: c.track, Start: c.start, Time: now - c.start, Value: c.memory})
 }
 
-// labelled is the labels of pprof while the step runs as part of an operation.
-func (s *Step) labelled(op string) context.Context {
-	if c, ok := s.labels.Load(op); ok {
+// labelled is the labels of pprof while a kernel runs as part of an operation.
+func (r *Recorder) labelled(op, kernel string) context.Context {
+	key := [2]string{op, kernel}
+	if c, ok := r.labels.Load(key); ok {
 		return c.(context.Context)
 	}
-	c := pprof.WithLabels(context.Background(), pprof.Labels("op", op, "kernel", s.Name))
-	s.labels.Store(op, c)
+	c := pprof.WithLabels(context.Background(), pprof.Labels("op", op, "kernel", kernel))
+	r.labels.Store(key, c)
 	return c
 }
 
@@ -278,7 +282,7 @@ func (s *Share) Begin(worker int) (end func()) {
 	if s.step != nil {
 		name = s.step.Name
 		if s.r.Labels {
-			pprof.SetGoroutineLabels(s.step.labelled(s.name))
+			pprof.SetGoroutineLabels(s.r.labelled(s.name, s.step.Name))
 		}
 	}
 	start := s.r.now()

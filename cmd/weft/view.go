@@ -1,0 +1,60 @@
+package main
+
+import (
+	"errors"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"weft"
+	"weft/internal/atomicfile"
+)
+
+func newView() *cobra.Command {
+	output := ""
+	cmd := &cobra.Command{
+		Use:   "view FORMULA [NAME=FILE.npy | NAME=NUMBER]... -o PAGE.html",
+		Short: "Write a page that shows what a formula becomes",
+		Long: `Write a page of HTML that shows what a formula becomes: the graph of operations, and
+the plan with its fused kernels, which open to loop programs and machine code.
+Kernels are coloured by the time that they take: the formula is computed some
+times for that. The page is one file; a browser shows it without a network.`,
+		Example: `  weft view 'softmax(dot(x, w), 1)' x=x.npy w=w.npy -o page.html`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return errors.New("view: a formula is missing, such as: weft view '2*a + b' a=a.npy b=1.5 -o page.html")
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			if output == "" {
+				return errors.New("view: no file for the page: give -o PAGE.html")
+			}
+			f, err := weft.ParseExpr(args[0])
+			if err != nil {
+				return failure{err}
+			}
+			vars, err := read("view", f, args[1:])
+			if err != nil {
+				return err
+			}
+			var failed error
+			err = atomicfile.Write(output, func(w io.Writer) error {
+				failed = f.View(w, vars)
+				return failed
+			})
+			if failed != nil {
+				return failure{failed}
+			}
+			if err != nil {
+				return failf("write the page to %s: %w", output, plain(err))
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVarP(&output, "output", "o", "", "write the page to this .html `file`")
+	if err := cmd.MarkFlagFilename("output", "html"); err != nil {
+		panic(err)
+	}
+	return cmd
+}
