@@ -13,6 +13,7 @@ import (
 	"weft/internal/array"
 	"weft/internal/ir"
 	"weft/internal/plan"
+	"weft/internal/profile"
 	"weft/internal/rewrite"
 	"weft/internal/tracing"
 )
@@ -364,6 +365,7 @@ func (c *compiledFunc) make(g *supplied, values func() []reflect.Value) *entry {
 
 // trace runs the function on abstract tensors and compiles what it did.
 func (c *compiledFunc) trace(g *supplied, sig signature, values func() []reflect.Value) *entry {
+	defer profile.InPhase("trace")()
 	tr := newTrace(c.line)
 	ended := false
 	defer func() {
@@ -397,7 +399,8 @@ func (c *compiledFunc) trace(g *supplied, sig signature, values func() []reflect
 	dst := tr.finish(e)
 	ended = true
 	tr.end()
-	e.compile(c.name, dst, c.level)
+	e.level, e.dst = c.level, dst
+	e.compile(c.name)
 	return e
 }
 
@@ -527,16 +530,15 @@ func (tr *trace) finish(e *entry) (dst []plan.Sig) {
 }
 
 // compile plans the graph.
-func (e *entry) compile(name string, dst []plan.Sig, level tracing.Level) {
-	sigs := make([]plan.Sig, len(e.sources))
+func (e *entry) compile(name string) {
 	for i := range e.sources {
-		s := &e.sources[i]
-		sigs[i] = plan.SigOf(&s.at)
-		s.cell = nil
+		e.sources[i].cell = nil
 	}
-	outs := e.outs
+	sigs, outs := e.sigs(), e.outs
+	e.traced = e.from
 	if len(outs) > 0 {
-		r := rewrite.Run(outs, rewrite.Level(level))
+		r := rewrite.Run(outs, rewrite.Level(e.level))
+		report(&r.Report)
 		outs = r.Outs
 		from := make([]origin, len(r.Origin))
 		for i, id := range r.Origin {
@@ -548,12 +550,37 @@ func (e *entry) compile(name string, dst []plan.Sig, level tracing.Level) {
 	}
 	p := &plan.Plan{Inputs: len(sigs), Slots: make([]plan.Slot, len(sigs))}
 	if len(outs) > 0 {
-		p = plan.BuildInto(outs, sigs, dst, e.into)
+		built := profile.InPhase("plan")
+		p = plan.BuildInto(outs, sigs, e.dst, e.into)
+		built()
 	}
 	e.code = compile(name, p, e.device)
 	e.code.Failed = e.failed
 	for i := range e.roots {
 		e.roots[i].traced = nil
+	}
+}
+
+// sigs describes the inputs.
+func (e *entry) sigs() []plan.Sig {
+	sigs := make([]plan.Sig, len(e.sources))
+	for i := range e.sources {
+		sigs[i] = plan.SigOf(&e.sources[i].at)
+	}
+	return sigs
+}
+
+// report tells a profile what rewriting took, by phase and by rule.
+func report(r *rewrite.Report) {
+	rec := profile.On()
+	if rec == nil {
+		return
+	}
+	for _, p := range r.Phases {
+		rec.Add("rewrite: "+p.Phase.String(), int64(p.Passes), p.Time)
+	}
+	for _, u := range r.Rules {
+		rec.Rule(u.Name, int64(u.Count), u.Time)
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"weft/internal/array"
 	"weft/internal/exec"
 	"weft/internal/ir"
+	"weft/internal/plan"
+	"weft/internal/tracing"
 )
 
 // An entry is a program for one signature.
@@ -16,8 +18,11 @@ type entry struct {
 	sig     signature
 	device  uint8
 	code    *exec.Compiled
-	outs    []*ir.Node // what the plan was made of
-	from    []origin
+	outs    []*ir.Node // as traced
+	traced  []origin   // of its nodes
+	from    []origin   // of the nodes that the plan was made of
+	level   tracing.Level
+	dst     []plan.Sig // layouts in which outputs are wanted
 	sources []source
 	numbers int
 	host    []func(nums []exec.Number) (undo func())

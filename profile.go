@@ -152,11 +152,18 @@ func kernelRows(steps map[*profile.Step]profile.Total) []ProfileRow {
 }
 
 // Phases returns a row for each phase of what comes before an operation first runs: finding
-// types and shapes, planning, compiling kernels, asking the system for memory.
+// types and shapes, tracing and rewriting of what [Compile] compiles, planning, compiling
+// kernels, asking the system for memory.
 func (p *Profile) Phases() []ProfileRow {
 	p.notNil()
 	_, _, phases, _, _ := p.r.Snapshot()
 	return rowsOf(phases)
+}
+
+// Rules returns a row for each rule of rewriting that applied while functions were compiled.
+func (p *Profile) Rules() []ProfileRow {
+	p.notNil()
+	return rowsOf(p.r.Rules())
 }
 
 // Elapsed is how long the profile has run.
@@ -203,6 +210,7 @@ func (p *Profile) String() string {
 	table(&b, "operations", ops, true)
 	table(&b, "kernels", kernels, false)
 	table(&b, "before the first run", p.Phases(), false)
+	table(&b, "rules of rewriting", p.Rules(), false)
 	for i, tip := range p.Tips() {
 		if i == 0 {
 			b.WriteString("\ntips\n")

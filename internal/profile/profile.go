@@ -96,6 +96,7 @@ type Recorder struct {
 	ops    map[string]*Total
 	steps  map[*Step]*Total
 	phases map[string]*Total
+	rules  map[string]*Total
 	events []Event
 	lost   int
 }
@@ -107,7 +108,7 @@ func On() *Recorder { return on.Load() }
 
 // Begin switches a new recorder on. It returns nil if one is on already.
 func Begin(o Options) *Recorder {
-	r := &Recorder{Options: o, Start: time.Now(), ops: map[string]*Total{}, steps: map[*Step]*Total{}, phases: map[string]*Total{}}
+	r := &Recorder{Options: o, Start: time.Now(), ops: map[string]*Total{}, steps: map[*Step]*Total{}, phases: map[string]*Total{}, rules: map[string]*Total{}}
 	if !on.CompareAndSwap(nil, r) {
 		return nil
 	}
@@ -329,13 +330,25 @@ func (r *Recorder) span(kind Kind, name string) func() {
 	}
 }
 
-// Add adds to a phase what was measured elsewhere: so many applications that took so long.
-func (r *Recorder) Add(phase string, calls int64, d time.Duration) {
+// Add adds to a phase what was measured elsewhere.
+func (r *Recorder) Add(phase string, calls int64, d time.Duration) { r.added(r.phases, phase, calls, d) }
+
+// Rule adds to a rule of rewriting so many applications that took so long.
+func (r *Recorder) Rule(name string, calls int64, d time.Duration) { r.added(r.rules, name, calls, d) }
+
+func (r *Recorder) added(to map[string]*Total, name string, calls int64, d time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	t := total(r.phases, phase)
+	t := total(to, name)
 	t.Calls += calls
 	t.Time += d
+}
+
+// Rules returns what was taken down of rules of rewriting.
+func (r *Recorder) Rules() map[string]Total {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return copied(r.rules)
 }
 
 // Mapped takes down that memory was asked of the system, from start on.
