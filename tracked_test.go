@@ -655,6 +655,8 @@ func TestWhoWritesMemory(t *testing.T) {
 		"create.go filled":     fresh,
 		"create.go From":       fresh,
 		"digest.go tensor":     reads,
+		"check.go CallHost":    inside,
+		"show.go View":         fresh,
 		"dispatch.go one":      fresh,
 		"dispatch.go applyAll": fresh,
 		"dispatch.go compute":  inside,

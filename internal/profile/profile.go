@@ -331,7 +331,9 @@ func (r *Recorder) span(kind Kind, name string) func() {
 }
 
 // Add adds to a phase what was measured elsewhere.
-func (r *Recorder) Add(phase string, calls int64, d time.Duration) { r.added(r.phases, phase, calls, d) }
+func (r *Recorder) Add(phase string, calls int64, d time.Duration) {
+	r.added(r.phases, phase, calls, d)
+}
 
 // Rule adds to a rule of rewriting so many applications that took so long.
 func (r *Recorder) Rule(name string, calls int64, d time.Duration) { r.added(r.rules, name, calls, d) }
