@@ -55,8 +55,8 @@ def blas_libraries(cache):
 
 def settings(cache, binaries):
     c = {"BENCH_C_LIBRARY": str(Path(binaries, "kernels.so"))}  # built by bench/run where there is gcc
-    array = "numpy,numexpr,numba,scipy,gcc"
-    both = ("pointwise", "arrays", "training", "types", "kernels")
+    array = "numpy,numexpr,numba,scipy,gcc,awkward"
+    both = ("pointwise", "arrays", "training", "types", "kernels", "ragged")
     torch = (*both, "convolution", "layers")
     blas = blas_libraries(cache)
     direct = ",".join(["numpy", *blas])

@@ -107,6 +107,17 @@ def stencil(name, sizes, rank, adds=None):
                 beside=lambda n, d, t: 0.9 if t == 1 else None, over_t1=lambda n: 1.6 if size(n) <= 1 << 20 else None)  # fmt: skip
 
 
+def ragged():
+    """Lists of n items of 0 to 64 elements, 32 on average, and offsets of 8 bytes."""
+    read = lambda n, e: n * (32 * e + 8 + e)
+    both = lambda n, e: n * (64 * e + 8)
+    of = lambda name, bar, **options: Work(f"ragged {name}", (1_000_000,), SINGLE, bar, "ragged", **options)
+    yield of("sum", 2.0, moved=read, stream="read", of_limit=lambda n, t: 0.8)
+    yield of("max", 2.0, moved=read, stream="read")
+    yield of("softmax", 2.0, moved=both, note="the yardstick is exp of as many elements")
+    yield of("2*l+v", 2.0, moved=both, own=lambda n, d, t: 1.0, note="one value an item; the yardstick is a dense kernel over the same bytes")
+
+
 ESCAPED = 38.1  # steps of a point of the Mandelbrot set's picture, on average
 
 STREAMED = dict(own=lambda n, d, t: 1.1 if n >= 10_000_000 else None)
@@ -200,5 +211,6 @@ WORKS = (
     Work("prefix sum", (10_000_000,), BOTH, 1.0, "kernels", moved=arrays(2), tolerance=1e-2, note="by a user's sum, which runs as cumsum does"),
     Work("kernel of 16", (16,), SINGLE, None, "kernels", threads=(1,), most=500, note="a cached call"),
     Work("cold kernel", (1,), BOTH, None, "kernels", threads=(1,), most=1_000_000, note="Mandelbrot, from source to the first 16 points"),
+    *ragged(),
     Work("cold compile", (1,), BOTH, 2.0, "compile", threads=(1,), note=f"a fused kernel of {EXP}"),
 )  # fmt: skip
