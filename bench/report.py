@@ -116,7 +116,7 @@ def problem_lines(rows):
 
 
 def fact_lines(facts):
-    """The lines of bench/ours/process.go and planning.go."""
+    """The lines of bench/ours/process.go, planning.go and tracked.go."""
     lines = []
     for name, v in facts.items():
         if "error" in v:
@@ -129,6 +129,15 @@ def fact_lines(facts):
                 + judged(abs(drift), 0.02, f"({100 * drift:+.1f} %; bar: within 2 %)", least=False)
                 + f"; at most {v['peak'] / 1e6:.1f} MB more than before the first, tensors {v['peak of the pool'] / 1e6:.1f} MB, where "
                 + judged(times, 2, f"{v['live'] / 1e6:.1f} MB are live: {times:.1f} times (bar: 2)", least=False)
+            )
+        elif name.startswith("tracked"):
+            lines.append(
+                "a flush of 1,000 random items of 1,000,000: "
+                + judged(v["over the least"], 1.2, f"{v['over the least']:.3f} times the least cost (bar: 1.2)", least=False)
+                + "; one interval sends "
+                + judged(v["one interval"], 10, f"{v['one interval']:.0f} times as many bytes (bar: 10)")
+                + "; marking a write takes "
+                + judged(max(v["marking, in order"], v["marking, at random"]), 50, f"{v['marking, in order']:.0f} ns in order, {v['marking, at random']:.0f} ns at random (bar: 50 ns)", least=False)
             )
         elif name == "planning":
             kinds = {}
