@@ -200,3 +200,77 @@ func TestGradients(t *testing.T) {
 		}
 	}
 }
+
+// What does not fit is refused with an error that names the operation.
+func TestRefusals(t *testing.T) {
+	l := Of([][]float64{{1}, {2, 3}})
+	n := l.Unflatten(2)
+	s := Of([][]xy{{{1, 2}}, {}})
+	c := Of([][]complex64{{1}, {2}})
+	for name, f := range map[string]func(){
+		"another partition":   func() { l.Add(Of([][]float64{{1, 2}, {3}})) },
+		"deeper":              func() { l.Add(n) },
+		"nil list":            func() { l.Add((*List)(nil)) },
+		"nil tensor":          func() { l.Add((*weft.Tensor)(nil)) },
+		"text":                func() { l.Add("x") },
+		"values of items":     func() { l.Add(weft.Ones(3)) },
+		"too many axes":       func() { l.Add(weft.Ones(2, 1, 1)) },
+		"dense too short":     func() { Of([][]float64{{1, 2, 3}, {4}}).Add(weft.Ones(2, 2)) },
+		"dense and nested":    func() { n.Add(weft.Ones(1, 2)) },
+		"structs":             func() { s.Add(1) },
+		"sum of structs":      func() { s.Sum() },
+		"level":               func() { l.Sum(1) },
+		"levels":              func() { n.Sum(0, 1) },
+		"order of complex":    func() { c.Max() },
+		"sort of complex":     func() { c.Sort(weft.SortOpts{}) },
+		"softmax of integers": func() { Of([][]string{}).Softmax() },
+		"flatten":             func() { l.Flatten() },
+		"unflatten":           func() { l.Unflatten(3) },
+		"padded to less":      func() { l.ToPadded(0, -1) },
+		"padded twice":        func() { l.ToPadded(0, 1, 2) },
+		"padded with text":    func() { l.ToPadded("x") },
+		"padded with 300":     func() { Of([][]int8{{1}}).ToPadded(300) },
+		"frompadded":          func() { FromPadded(weft.Ones(2), 1) },
+		"frompadded sizes":    func() { FromPadded(weft.Ones(2, 3), []int{1, 4}) },
+		"frompadded count":    func() { FromPadded(weft.Ones(2, 3), []int{1}) },
+		"frompadded mask":     func() { FromPadded(weft.Ones(2, 3), weft.OnesOf(weft.Bool, 2, 2)) },
+		"concat none":         func() { Concat(nil, 0) },
+		"concat nil":          func() { Concat([]*List{l, nil}, 0) },
+		"concat axis":         func() { Concat([]*List{l}, 2) },
+		"concat depth":        func() { Concat([]*List{l, n}, 0) },
+		"concat fields":       func() { Concat([]*List{l, s}, 0) },
+		"concat items":        func() { Concat([]*List{l, l.Range(0, 1)}, 1) },
+		"concat rows":         func() { Concat([]*List{l, Of([][][2]float64{{}, {}})}, 0) },
+		"index":               func() { l.Index(Of([][]int{{1}, {0}})) },
+		"index from the end":  func() { l.Index(Of([][]int{{-2}, {0}})) },
+		"index by floats":     func() { l.Index(l) },
+		"index of items":      func() { l.Index(Of([][]int{{0}})) },
+		"index nil":           func() { l.Index(nil) },
+		"mask":                func() { l.Mask(l) },
+		"mask of items":       func() { l.Mask(weft.OnesOf(weft.Bool, 3)) },
+		"mask nothing":        func() { l.Mask(nil) },
+		"mask elsewhere":      func() { l.Mask(Of([][]bool{{true, true}, {true}})) },
+		"take":                func() { l.Take([]int{2}) },
+		"take by floats":      func() { l.Take(weft.Ones(1)) },
+		"with":                func() { l.With(weft.Ones(2)) },
+		"with nil":            func() { l.With(nil) },
+		"apply":               func() { l.Apply(nil) },
+		"apply that reduces":  func() { l.Apply(func(x *weft.Tensor) *weft.Tensor { return x.Sum() }) },
+		"spread":              func() { l.Spread(weft.Ones(3)) },
+		"range":               func() { l.Range(0, 1, 0) },
+		"steps":               func() { l.Range(0, 1, 1, 1) },
+		"at":                  func() { n.At(0) },
+		"listat":              func() { l.ListAt(0) },
+		"all":                 func() { n.All() },
+		"zero list":           func() { (&List{}).Sum() },
+		"nil":                 func() { (*List)(nil).Softmax() },
+	} {
+		if e, ok := weft.Try(f).(*weft.Error); !ok || e.Kind != weft.Misuse || e.Op == "" {
+			t.Errorf("%s: got %v, want an error", name, e)
+		}
+	}
+	err := weft.Try(func() { l.Index(Of([][]int{{0}, {1, -3}})) })
+	if err == nil || err.Error() != "index: idx: place -3 of item 1 is out of range for its 2 rows" {
+		t.Error(err)
+	}
+}

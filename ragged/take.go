@@ -1,8 +1,12 @@
 package ragged
 
 import (
+	"sync/atomic"
+
 	"weft"
 	"weft/internal/array"
+	"weft/internal/eager"
+	"weft/internal/par"
 )
 
 // offsetsOf are the offsets of items of the given sizes, int64 [items].
@@ -85,20 +89,52 @@ func (l *List) Index(idx *List) *List {
 			array.Failf(name, "idx", "has other items in level %d", k)
 		}
 	}
-	at := c.live.To(weft.Int64)
-	n := idx.part.spread(l.part.sizes(), idx.rows)
-	if idx.rows > 0 {
-		if bad := at.Ge(n).LogicalOr(at.Lt(n.Neg())); bad.Any().ItemInt() != 0 {
-			k := bad.NonZero().Reshape(-1).At(0)
-			item := int(idx.part.t.SearchSorted(k, weft.SearchOpts{Right: true}).ItemInt()) - 1
-			array.Failf(name, "idx", "place %d of item %d is out of range for its %d rows", at.IndexSelect(0, k.Reshape(1)).ItemInt(), item, n.IndexSelect(0, k.Reshape(1)).ItemInt())
-		}
-	}
-	at = at.Add(at.Lt(0).To(weft.Int64).Mul(n)).Add(idx.part.spread(l.part.t.Slice(weft.Range(0, -1)), idx.rows))
+	at := l.part.absolute(name, c.live.To(weft.Int64).Contiguous(), idx.part)
 	out := idx.with()
 	for _, c := range l.cols {
 		out.cols = append(out.cols, column{name: c.name, live: c.live.IndexSelect(0, at)})
 	}
+	return out
+}
+
+// absolute turns places in items, int64, of which q says what belongs to which item, into numbers
+// of rows.
+func (p *partition) absolute(name string, places *weft.Tensor, q *partition) *weft.Tensor {
+	const grain = 1 << 12 // items a piece
+	out := eager.Empty[*weft.Tensor](weft.Int64, places.Shape())
+	first, of := p.at(), q.at()
+	var bad atomic.Bool
+	weft.Borrow(places, func(at []int64) {
+		weft.Borrow(out, func(to []int64) {
+			par.Run(len(of)-1, grain, 0, func(_, begin, end int) {
+				for i := begin; i < end; i++ {
+					base, n := first[i], first[i+1]-first[i]
+					from := at[of[i]:of[i+1]]
+					for k, x := range from {
+						if x < 0 {
+							x += n
+						}
+						if uint64(x) >= uint64(n) {
+							bad.Store(true)
+							x = -base
+						}
+						to[int(of[i])+k] = base + x
+					}
+				}
+			})
+		})
+		if !bad.Load() {
+			return
+		}
+		for i := range len(of) - 1 {
+			n := first[i+1] - first[i]
+			for _, x := range at[of[i]:of[i+1]] {
+				if x < -n || x >= n {
+					array.Failf(name, "idx", "place %d of item %d is out of range for its %d rows", x, i, n)
+				}
+			}
+		}
+	})
 	return out
 }
 
