@@ -277,6 +277,7 @@ func (t *Tensor) SetGrad(g *Tensor) {
 // Detach returns t without its history, sharing its memory.
 func (t *Tensor) Detach() *Tensor {
 	t.check("detach")
+	t.noteCut()
 	return &Tensor{v: t.v, run: t.run}
 }
 

@@ -59,6 +59,7 @@ func (r *run) merge(opName string, s *run) *run {
 // either.
 func (t *Tensor) NoGrad() *Tensor {
 	t.check("nograd")
+	t.noteCut()
 	r := &run{noGrad: true}
 	if t.run != nil {
 		r.scope, r.lazy = t.run.scope, t.run.lazy

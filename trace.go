@@ -41,6 +41,7 @@ type trace struct {
 	undo    []func()
 	leaves  []*leafState
 	byLeaf  map[*history]*leafState
+	cuts    int                               // how often a value that needs a gradient was taken without it
 	args    map[*array.Storage]*array.Storage // of arguments: what stands for them
 	shared  uintptr                           // the line that captured the memory of an argument, if one did
 }
@@ -206,6 +207,16 @@ func refuseRead(opName string, t *Tensor) {
 	}
 	if tracingViews(&t.v) != nil {
 		failHost(opName, "reads a traced value on the host (a branch, Item, Data, printing)")
+	}
+}
+
+// noteCut notes that t is taken without its gradient.
+func (t *Tensor) noteCut() {
+	if traces.Load() == 0 || t.node() == nil {
+		return
+	}
+	if tr := tracingOf([]operand{{t: t}}); tr != nil {
+		tr.cuts++
 	}
 }
 

@@ -63,6 +63,10 @@ var (
 	// func() string): f as a compiled function. While f runs, line is what its operations
 	// come from.
 	Compile any
+	// Function is func(name string, line *uintptr, types []ir.Type, f func([]T) []T) *op.Function:
+	// what f gives for tensors of these types, as a function that operations run. It panics
+	// with *array.Error if f uses tensors of another kind, or draws random numbers.
+	Function any
 	// Jacobian is func(y T, x []T, create bool) []T: the derivatives of each element of y,
 	// all at once.
 	Jacobian any

@@ -16,6 +16,9 @@ type Function struct {
 	Results []ir.Type
 	outs    []*ir.Node
 	key     string
+
+	back *Function // its gradient, if that is not that of its operations
+	once bool      // it is such a gradient
 }
 
 // NewFunction makes a function of the graph of outs, whose inputs have these types. It has
@@ -75,6 +78,17 @@ func (f *Function) AppendKey(k []byte) []byte {
 	return append(k, f.key...)
 }
 
+// WithGradient returns the function with a gradient of its own: back takes the arguments and
+// the gradients of all results that are floats, and gives the results, and the gradients of
+// all arguments that are floats.
+func (f *Function) WithGradient(back *Function) *Function {
+	g, b := *f, *back
+	b.once = true
+	g.back = &b
+	g.key += "gradient" + back.key
+	return &g
+}
+
 // Nodes returns the results over a graph whose Input i is argument i.
 func (f *Function) Nodes() []*ir.Node { return f.outs }
 
@@ -123,6 +137,12 @@ func Import(g *ir.Graph, outs []*ir.Node, leaf func(n *ir.Node) *ir.Node) []*ir.
 // none, from args and the gradients of its results, nil for those that have none. Results
 // stand for themselves where ys has them, so that they are not computed again.
 func (f *Function) gradients(g *ir.Graph, args, ys, dys []*ir.Node, wrt []int) []*ir.Node {
+	if f.once {
+		array.Failf("loop", "", "has no second derivative: a function in it has a gradient of its own, or cuts gradients")
+	}
+	if f.back != nil {
+		return f.ownGradients(g, args, ys, dys, wrt)
+	}
 	outs := f.Inline(g, args)
 	var used, seeds []*ir.Node
 	for i, dy := range dys {
@@ -137,7 +157,38 @@ func (f *Function) gradients(g *ir.Graph, args, ys, dys []*ir.Node, wrt []int) [
 	if len(used) == 0 {
 		return make([]*ir.Node, len(wrt))
 	}
-	grads := Gradient(used, seeds, by)
+	return standIn(Gradient(used, seeds, by), outs, ys)
+}
+
+// ownGradients is gradients where the function has one of its own.
+func (f *Function) ownGradients(g *ir.Graph, args, ys, dys []*ir.Node, wrt []int) []*ir.Node {
+	in := slices.Clone(args)
+	for i, t := range f.Results {
+		switch {
+		case !t.DType.Differentiable():
+		case dys[i] != nil:
+			in = append(in, dys[i])
+		default:
+			in = append(in, zeros(g, t))
+		}
+	}
+	res := f.back.Inline(g, in)
+	outs, all := res[:len(f.Results)], res[len(f.Results):]
+	grads := make([]*ir.Node, len(wrt))
+	for i, k := range wrt {
+		at := 0
+		for _, t := range f.Args[:k] {
+			if t.DType.Differentiable() {
+				at++
+			}
+		}
+		grads[i] = all[at]
+	}
+	return standIn(grads, outs, ys)
+}
+
+// standIn puts ys, where there are some, into the places of outs in gradients.
+func standIn(grads, outs, ys []*ir.Node) []*ir.Node {
 	var from, to []*ir.Node
 	for i, y := range ys {
 		if y != nil && len(outs[i].Args) > 0 {

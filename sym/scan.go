@@ -1,0 +1,499 @@
+package sym
+
+import (
+	"slices"
+
+	"weft"
+	"weft/internal/array"
+	"weft/internal/eager"
+	"weft/internal/ir"
+	"weft/internal/op"
+)
+
+// ScanOpts are the options of [Scan].
+type ScanOpts struct {
+	// Sequences are *[Var], of which a step gets the element of the first axis whose turn it
+	// is, or [Taps] for several elements beside each other. The shortest gives the number of
+	// steps.
+	Sequences []any
+	// Initial are the states before the first step: *[Var], or [Taps] of a variable whose
+	// first axis holds several past states.
+	Initial []any
+	// Steps is the number of steps; 0: as many as sequences have elements. With Until in
+	// [Next] it is the most.
+	Steps int
+	// Backwards goes through sequences from their ends.
+	Backwards bool
+	// Truncate is how many steps gradients go back through; 0 means all.
+	Truncate int
+	// Checkpoint keeps the states of every so many steps for gradients, which compute those
+	// between them again; 0 keeps all.
+	Checkpoint int
+}
+
+// Taps are elements of a sequence, or past states, that a step gets: at its own place plus
+// each offset. Those of a sequence are of any sign, those of a state below 0, of which -1 is
+// the state that the step before gave.
+type Taps struct {
+	Var *Var
+	At  []int
+}
+
+// A Step is what one step of a [Scan] gets.
+type Step struct {
+	X []*Var // elements of sequences, tap by tap
+	H []*Var // past states, tap by tap
+}
+
+// A Next is what one step of a [Scan] gives.
+type Next struct {
+	H     []*Var // the state after it, of the type of the one before, one for each of Initial
+	Out   []*Var // what else is kept of each step
+	Until *Var   // a bool without dimensions: the loop is over after this step; nil: never
+}
+
+// A Scanned is what a [Scan] gives. What belongs to steps that were not taken is 0.
+type Scanned struct {
+	H     []*Var // states after each step, along a new first axis
+	Last  []*Var // the last states
+	Out   []*Var // what else was kept, along a new first axis
+	Count *Var   // the number of steps, int64, where there is an Until; else nil
+}
+
+// Scan is a loop: step computes, once, what one step does from variables that stand for its
+// part of the sequences and for the states before it. It may use variables from outside, of
+// which what does not depend on the step is computed once. The loop is one operation of the
+// function that it is part of, and has gradients, which go back through time. It panics
+// with *[weft.Error] where types or sizes do not fit.
+//
+//	r := sym.Scan(sym.ScanOpts{Sequences: []any{x}, Initial: []any{h0}}, func(s sym.Step) sym.Next {
+//		return sym.Next{H: []*sym.Var{s.X[0].Add(s.H[0].MatMul(w)).Tanh()}}
+//	})
+//	cost := r.Last[0].Square().Sum()
+func Scan(o ScanOpts, step func(s Step) Next) *Scanned {
+	const name = "scan"
+	if step == nil {
+		array.Failf(name, "step", "is nil")
+	}
+	if o.Steps < 0 || o.Truncate < 0 || o.Checkpoint < 0 {
+		array.Failf(name, "", "Steps %d, Truncate %d and Checkpoint %d must not be negative", o.Steps, o.Truncate, o.Checkpoint)
+	}
+	s := &scan{o: o}
+	var in Step
+	for i, x := range o.Sequences {
+		t := taps(name, "sequence", i, x, []int{0})
+		s.seqs = append(s.seqs, t)
+		if len(t.Var.shape) == 0 {
+			array.Failf(name, "", "sequence %d, %s, has no dimensions%s", i, t.Var, t.Var.where())
+		}
+		for range t.At {
+			in.X = append(in.X, element(t.Var, t.Var.shape[1:]))
+		}
+	}
+	for i, x := range o.Initial {
+		t := taps(name, "initial state", i, x, nil)
+		s.states = append(s.states, t)
+		shape := t.Var.shape
+		if t.At != nil {
+			past := -slices.Min(t.At)
+			if slices.Max(t.At) >= 0 || len(shape) == 0 || shape[0] != Any && shape[0] < past {
+				array.Failf(name, "", "initial state %d, %s, does not hold the past states %v: offsets are below 0, and its first axis has the last ones%s", i, t.Var, t.At, t.Var.where())
+			}
+			shape = shape[1:]
+			for range t.At {
+				in.H = append(in.H, element(t.Var, shape))
+			}
+			continue
+		}
+		in.H = append(in.H, element(t.Var, shape))
+	}
+	if len(s.seqs) == 0 && o.Steps == 0 {
+		array.Failf(name, "", "has neither sequences nor a number of steps")
+	}
+	next := step(Step{slices.Clone(in.X), slices.Clone(in.H)})
+	if len(next.H) != len(o.Initial) {
+		array.Failf(name, "", "the step gives %d states, there are %d initial ones", len(next.H), len(o.Initial))
+	}
+	s.until = next.Until != nil
+	outs := append(slices.Clone(next.H), next.Out...)
+	if s.until {
+		outs = append(outs, next.Until)
+	}
+	if len(outs) == 0 {
+		array.Failf(name, "", "the step gives nothing")
+	}
+	for i, v := range outs {
+		if v == nil {
+			array.Failf(name, "", "result %d of the step is nil", i)
+		}
+		v.notNil(name)
+	}
+	if s.until && (next.Until.dtype != weft.Bool || len(next.Until.shape) != 0) {
+		array.Failf(name, "until", "is %s, want a bool without dimensions", next.Until)
+	}
+	s.kept = len(next.Out)
+	s.body = newBody(name, append(slices.Clone(in.X), in.H...), outs, func(_ *Var, dependent bool) bool { return dependent })
+	args := make([]*Var, 0, len(s.seqs)+len(s.states)+len(s.body.params))
+	for _, t := range s.seqs {
+		args = append(args, t.Var)
+	}
+	for _, t := range s.states {
+		args = append(args, t.Var)
+	}
+	args = append(args, s.body.params[s.body.given:]...)
+	vars := s.make(args)
+	n := len(s.states)
+	out := &Scanned{Last: vars[:n], H: vars[n : 2*n], Out: vars[2*n : 2*n+s.kept]}
+	if s.until {
+		out.Count = vars[len(vars)-1]
+	}
+	return out
+}
+
+// element is a variable that stands for an element of v.
+func element(v *Var, shape []int) *Var {
+	return &Var{name: v.name, dtype: v.dtype, shape: slices.Clone(shape), pc: v.pc, id: ids.Add(1), role: input}
+}
+
+func taps(name, what string, i int, x any, at []int) Taps {
+	switch x := x.(type) {
+	case *Var:
+		x.notNil(name)
+		return Taps{x, at}
+	case Taps:
+		x.Var.notNil(name)
+		if len(x.At) == 0 {
+			array.Failf(name, "", "%s %d, %s, has no taps", what, i, x.Var)
+		}
+		return Taps{x.Var, slices.Clone(x.At)}
+	case *weft.Tensor:
+		return Taps{Const(x), at}
+	}
+	array.Failf(name, "", "%s %d is %T: want a *sym.Var or sym.Taps", what, i, x)
+	return Taps{}
+}
+
+// A scan is the loop as an operation: of sequences, initial states and what its body takes
+// from outside.
+type scan struct {
+	o            ScanOpts
+	seqs, states []Taps
+	body         *body
+	kept         int
+	until        bool
+}
+
+func (s *scan) make(args []*Var) []*Var {
+	a := &apply{name: "scan", args: args, pc: caller(), run: s.run, again: s.make}
+	line := a.pc
+	return a.make(infer(a, func(ts []*weft.Tensor) []*weft.Tensor { return s.run(&replay{line: &line}, ts) }, []any{s.o.Steps}))
+}
+
+// run applies the loop: the results are the last states, states by step, what is kept, and
+// the number of steps.
+func (s *scan) run(r *replay, ts []*weft.Tensor) []*weft.Tensor {
+	const name = "scan"
+	seqs, states, consts := ts[:len(s.seqs)], ts[len(s.seqs):len(s.seqs)+len(s.states)], ts[len(s.seqs)+len(s.states):]
+	steps := s.o.Steps
+	for i, t := range s.seqs {
+		n := seqs[i].Dim(0) - (max(0, slices.Max(t.At)) - min(0, slices.Min(t.At)))
+		switch {
+		case n < 0:
+			array.Failf(name, "", "sequence %d has %d elements, too few for taps %v", i, seqs[i].Dim(0), t.At)
+		case s.o.Steps > 0 && n < s.o.Steps:
+			array.Failf(name, "", "sequence %d, with taps %v, has elements for %d steps, want %d", i, t.At, n, s.o.Steps)
+		case s.o.Steps == 0 && (i == 0 || n < steps):
+			steps = n
+		}
+	}
+	var xs []*weft.Tensor
+	for i, t := range s.seqs {
+		x := seqs[i]
+		if s.o.Backwards {
+			x = x.Flip(0)
+		}
+		first := min(0, slices.Min(t.At))
+		for _, k := range t.At {
+			xs = append(xs, x.Slice(weft.Range(k-first, k-first+steps)))
+		}
+	}
+	// Carries are the past states, the oldest of each first.
+	var carries []*weft.Tensor
+	first := make([]int, len(s.states)) // carry of the oldest
+	past := make([]int, len(s.states))
+	for i, t := range s.states {
+		first[i], past[i] = len(carries), 1
+		if t.At == nil {
+			carries = append(carries, states[i])
+			continue
+		}
+		past[i] = -slices.Min(t.At)
+		n := states[i].Dim(0)
+		if n < past[i] {
+			array.Failf(name, "", "initial state %d holds %d past states, taps %v need %d", i, n, t.At, past[i])
+		}
+		for k := n - past[i]; k < n; k++ {
+			carries = append(carries, states[i].Slice(weft.Index(k)))
+		}
+	}
+	var types []ir.Type // of the step: elements, carries, constants
+	for _, x := range xs {
+		types = append(types, ir.Type{DType: x.DType(), Shape: slices.Clone(x.Shape()[1:])})
+	}
+	for _, c := range carries {
+		types = append(types, typeOf(c))
+	}
+	for _, c := range consts {
+		types = append(types, typeOf(c))
+	}
+	step := s.step(r, types, len(xs), len(carries), first, past)
+	l := looping{op.Looping{Body: step, Steps: steps, Seqs: len(xs), Carries: len(carries), Until: s.until, Truncate: s.o.Truncate}}
+	res := l.apply(slices.Concat(xs, carries, consts), s.o.Checkpoint)
+	n := len(carries)
+	var last, by []*weft.Tensor
+	for i := range s.states {
+		c := first[i] + past[i] - 1 // the newest
+		last = append(last, res[c])
+		by = append(by, res[n+c].Slice(weft.Range(1, steps+1)))
+	}
+	return slices.Concat(last, by, res[2*n:])
+}
+
+// step is the body with carries for past states: each but the newest becomes what the next
+// one was.
+func (s *scan) step(r *replay, types []ir.Type, nx, nc int, first, past []int) *op.Function {
+	// The body sees taps, of which some carries are none.
+	var of []int
+	for i := range nx {
+		of = append(of, i)
+	}
+	for i, t := range s.states {
+		at := t.At
+		if at == nil {
+			at = []int{-1}
+		}
+		for _, k := range at {
+			of = append(of, nx+first[i]+past[i]+k)
+		}
+	}
+	for i := nx + nc; i < len(types); i++ {
+		of = append(of, i)
+	}
+	params := func(ts []*weft.Tensor) []*weft.Tensor { return pick(ts, of) }
+	return s.body.function(r, types, params, func(ts, outs []*weft.Tensor) []*weft.Tensor {
+		var next []*weft.Tensor
+		for i := range s.states {
+			for k := range past[i] {
+				c := nx + first[i] + k
+				n := outs[i]
+				if k < past[i]-1 {
+					n = ts[c+1]
+				}
+				if t := typeOf(n); t.DType != types[c].DType || !array.Equal(t.Shape, types[c].Shape) {
+					array.Failf("scan", "", "state %d is %s before a step and %s after it", i, typeString(types[c].DType, types[c].Shape), typeString(t.DType, t.Shape))
+				}
+				next = append(next, n)
+			}
+		}
+		return append(next, outs[len(s.states):]...)
+	})
+}
+
+// pick are the elements of a list at some places.
+func pick[T any](list []T, at []int) []T {
+	out := make([]T, len(at))
+	for i, k := range at {
+		out[i] = list[k]
+	}
+	return out
+}
+
+// A looping applies a loop to tensors.
+type looping struct{ op.Looping }
+
+// apply gives the results of the loop. With a checkpoint it is a loop of loops of so many
+// steps, and one of those that are left.
+func (l looping) apply(args []*weft.Tensor, checkpoint int) []*weft.Tensor {
+	if checkpoint == 0 || checkpoint >= l.Steps || l.Until || l.Truncate > 0 {
+		return eager.Apply[*weft.Tensor](op.Loop, l.Looping, nil, anys(args)...)
+	}
+	n, q := checkpoint, l.Steps/checkpoint
+	in := l.Looping
+	in.Steps = n
+	types := slices.Clone(l.Body.Args)
+	for i := range types[:l.Seqs] {
+		types[i].Shape = append([]int{n}, types[i].Shape...)
+	}
+	g := ir.New()
+	nodes := make([]*ir.Node, len(types))
+	for i, t := range types {
+		nodes[i] = g.Input(i, t.DType, t.Shape)
+	}
+	res := op.ApplyAll(op.Loop, in, nodes...)
+	m := l.Carries
+	outs := slices.Clone(res[:m])
+	for _, by := range res[m : 2*m] {
+		outs = append(outs, op.Narrow(by, 0, 1, n))
+	}
+	outs = append(outs, res[2*m:]...)
+	big := l.Looping
+	big.Body, big.Steps = op.NewFunction(types, outs), q
+	var whole []*weft.Tensor
+	for i, x := range args {
+		if i < l.Seqs {
+			s := x.Shape()
+			x = x.Slice(weft.Range(0, q*n)).Reshape(append([]int{q, n}, s[1:]...)...)
+		}
+		whole = append(whole, x)
+	}
+	out := eager.Apply[*weft.Tensor](op.Loop, big, nil, anys(whole)...)
+	last := slices.Clone(out[:m])
+	flat := func(x *weft.Tensor) *weft.Tensor {
+		return x.Reshape(append([]int{q * n}, x.Shape()[2:]...)...)
+	}
+	var by, kept []*weft.Tensor
+	for j := range m {
+		first := args[l.Seqs+j]
+		by = append(by, weft.Cat([]*weft.Tensor{first.Reshape(append([]int{1}, first.Shape()...)...), flat(out[2*m+j])}, 0))
+	}
+	for _, x := range out[3*m:] {
+		kept = append(kept, flat(x))
+	}
+	if rest := l.Steps - q*n; rest > 0 {
+		tail := l.Looping
+		tail.Steps = rest
+		var end []*weft.Tensor
+		for _, x := range args[:l.Seqs] {
+			end = append(end, x.Slice(weft.Range(q*n, l.Steps)))
+		}
+		end = append(append(end, last...), args[l.Seqs+m:]...)
+		more := eager.Apply[*weft.Tensor](op.Loop, tail, nil, anys(end)...)
+		last = more[:m]
+		for j := range by {
+			by[j] = weft.Cat([]*weft.Tensor{by[j], more[m+j].Slice(weft.Range(1, rest+1))}, 0)
+		}
+		for j := range kept {
+			kept[j] = weft.Cat([]*weft.Tensor{kept[j], more[2*m+j]}, 0)
+		}
+	}
+	return slices.Concat(last, by, kept)
+}
+
+func anys(ts []*weft.Tensor) []any {
+	out := make([]any, len(ts))
+	for i, t := range ts {
+		out[i] = t
+	}
+	return out
+}
+
+// Map applies f to the elements of sequences, along their first axis, and gives its results
+// along a new first axis.
+func Map(f func(x ...*Var) *Var, sequences ...*Var) *Var {
+	r := Scan(ScanOpts{Sequences: vars(sequences)}, func(s Step) Next { return Next{Out: []*Var{f(s.X...)}} })
+	return r.Out[0]
+}
+
+// FoldL combines the elements of a sequence from the first on: f gives the state after an
+// element from the state before it.
+func FoldL(f func(x, state *Var) *Var, sequence, initial *Var) *Var {
+	return fold(f, sequence, initial, false)
+}
+
+// FoldR is [FoldL] from the last element on.
+func FoldR(f func(x, state *Var) *Var, sequence, initial *Var) *Var {
+	return fold(f, sequence, initial, true)
+}
+
+// Reduce is Theano's name for [FoldL].
+func Reduce(f func(x, state *Var) *Var, sequence, initial *Var) *Var {
+	return FoldL(f, sequence, initial)
+}
+
+func fold(f func(x, state *Var) *Var, sequence, initial *Var, backwards bool) *Var {
+	r := Scan(ScanOpts{Sequences: []any{sequence}, Initial: []any{initial}, Backwards: backwards}, func(s Step) Next {
+		return Next{H: []*Var{f(s.X[0], s.H[0])}}
+	})
+	return r.Last[0]
+}
+
+func vars(vs []*Var) []any {
+	out := make([]any, len(vs))
+	for i, v := range vs {
+		out[i] = v
+	}
+	return out
+}
+
+// IfElse gives what then makes if condition, a bool without dimensions, holds, else what els
+// makes; the results are of the same types. Only one is computed: with all variables that
+// the function makes when IfElse calls it, once. What was there before is computed anyway.
+// [Where] chooses element by element, and computes both.
+func IfElse(condition *Var, then, els func() []*Var) []*Var {
+	const name = "ifelse"
+	condition.notNil(name)
+	if condition.dtype != weft.Bool || len(condition.shape) != 0 {
+		array.Failf(name, "condition", "is %s, want a bool without dimensions%s", condition, condition.where())
+	}
+	if then == nil || els == nil {
+		array.Failf(name, "", "a function is nil")
+	}
+	var b branch
+	var params []*Var
+	for i, f := range []func() []*Var{then, els} {
+		from := ids.Load()
+		outs := f()
+		for k, v := range outs {
+			if v == nil {
+				array.Failf(name, "", "result %d is nil", k)
+			}
+			v.notNil(name)
+		}
+		b.sides[i] = newBody(name, nil, outs, func(v *Var, _ bool) bool { return v.id > from })
+		for _, v := range b.sides[i].params {
+			if !slices.Contains(params, v) {
+				params = append(params, v)
+			}
+		}
+	}
+	one, two := b.sides[0].outs, b.sides[1].outs
+	if len(one) != len(two) || len(one) == 0 {
+		array.Failf(name, "", "the functions give %d and %d results: want as many, and one at least", len(one), len(two))
+	}
+	for i, v := range one {
+		if w := two[i]; v.dtype != w.dtype || len(v.shape) != len(w.shape) {
+			array.Failf(name, "", "result %d is %s or %s, which are of two types", i, v, w)
+		}
+	}
+	b.params = params
+	return b.make(append([]*Var{condition}, params...))
+}
+
+// A branch is IfElse as an operation of the condition and what its sides take from outside.
+type branch struct {
+	sides  [2]*body
+	params []*Var
+}
+
+func (b *branch) make(args []*Var) []*Var {
+	a := &apply{name: "ifelse", args: args, pc: caller(), run: b.run, again: b.make}
+	line := a.pc
+	return a.make(infer(a, func(ts []*weft.Tensor) []*weft.Tensor { return b.run(&replay{line: &line}, ts) }, nil))
+}
+
+func (b *branch) run(r *replay, ts []*weft.Tensor) []*weft.Tensor {
+	types := make([]ir.Type, len(b.params))
+	for i, t := range ts[1:] {
+		types[i] = typeOf(t)
+	}
+	var fs [2]*op.Function
+	for k, side := range b.sides {
+		at := make([]int, len(side.params))
+		for i, v := range side.params {
+			at[i] = slices.Index(b.params, v)
+		}
+		fs[k] = side.function(r, types, func(ts []*weft.Tensor) []*weft.Tensor { return pick(ts, at) },
+			func(_, outs []*weft.Tensor) []*weft.Tensor { return outs })
+	}
+	return eager.Apply[*weft.Tensor](op.Branch, op.Branches{Then: fs[0], Else: fs[1]}, nil, anys(ts)...)
+}
