@@ -49,8 +49,10 @@ func TestWritersAndFlushers(t *testing.T) {
 	}
 	done := make(chan struct{})
 	var writers, flushers sync.WaitGroup
+	begin := make(chan struct{}) // what is being written when Track is called may be sent by halves
 	for w := range 3 {
 		writers.Go(func() {
+			<-begin
 			for i := range rounds {
 				row := x.Slice(Index(w))
 				switch i % 4 {
@@ -91,6 +93,7 @@ func TestWritersAndFlushers(t *testing.T) {
 			}
 		})
 	}
+	close(begin)
 	writers.Wait()
 	close(done)
 	flushers.Wait()
