@@ -177,6 +177,28 @@ var algebraRules = []*Rule{
 		return mergeFactors(c, n)
 	}, op.Mul),
 	canon(Fast, "multiples", "(x*c)*d -> x*(c*d)", mergeFactors, op.Mul),
+	canon(Fast, "quotients with constants", "(x/c)*d -> x*(d/c), (x*c)/d -> x*(c/d), (x/c)/d -> x/(c*d)", func(c *Context, n *ir.Node) *ir.Node {
+		x, d := n.Args[0], bare(n.Args[1])
+		if d.Op != ir.Const || !is(x, op.Mul, op.Div) || n.Op == op.Mul && x.Op == op.Mul || !c.once(x) {
+			return nil
+		}
+		k := bare(x.Args[1])
+		switch {
+		case k.Op != ir.Const:
+			return nil
+		case n.Op == op.Mul:
+			return as(apply(op.Mul, x.Args[0], apply(op.Div, d, k)), n)
+		case x.Op == op.Mul:
+			return as(apply(op.Mul, x.Args[0], apply(op.Div, k, d)), n)
+		}
+		return as(apply(op.Div, x.Args[0], apply(op.Mul, k, d)), n)
+	}, op.Mul, op.Div),
+	canon(Fast, "sign of a reciprocal", "sign(1/x) -> sign(x): of 0 it is 0", func(c *Context, n *ir.Node) *ir.Node {
+		if x := n.Args[0]; x.Op == op.Reciprocal {
+			return apply(op.Sign, x.Args[0])
+		}
+		return nil
+	}, op.Sign),
 	canon(Exact, "one divided", "1/x -> reciprocal(x)", func(c *Context, n *ir.Node) *ir.Node {
 		if isNumber(n.Args[0], 1) {
 			return as(apply(op.Reciprocal, n.Args[1]), n)

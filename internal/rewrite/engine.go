@@ -68,17 +68,27 @@ func newContext(rules []*Rule, watch func(r *Rule, before, after *ir.Node)) *Con
 // take copies what outs need into the graph of c, where equal nodes are one, by the rules of
 // merging.
 func (c *Context) take(outs []*ir.Node) []*ir.Node {
-	c.budget(len(outs[0].Graph.Nodes))
-	fresh := make([]*ir.Node, len(outs[0].Graph.Nodes))
-	for id, need := range ir.Reach(outs) {
+	old, reach := outs[0].Graph.Nodes, ir.Reach(outs)
+	fresh := make([]*ir.Node, len(reach))
+	nodes, room := 0, 0
+	for id, need := range reach {
+		if need {
+			nodes, room = nodes+1, room+len(old[id].Args)
+		}
+	}
+	c.grow(nodes)
+	c.budget(nodes)
+	all := make([]*ir.Node, 0, room) // arguments of all nodes
+	for id, need := range reach {
 		if !need {
 			continue
 		}
-		n := outs[0].Graph.Nodes[id]
-		args := make([]*ir.Node, len(n.Args))
-		for i, a := range n.Args {
-			args[i] = fresh[a.ID]
+		n := old[id]
+		at := len(all)
+		for _, a := range n.Args {
+			all = append(all, fresh[a.ID])
 		}
+		args := all[at:len(all):len(all)]
 		c.from = int32(id)
 		m := c.copy(n, args)
 		c.note()
@@ -157,7 +167,17 @@ func (c *Context) copy(n *ir.Node, args []*ir.Node) *ir.Node {
 	return c.g.Node(n.Op, n.Attrs, n.DType, n.Shape, n.Weak, args...)
 }
 
-// note makes room for what is known of new nodes.
+// grow makes room for so many nodes more and half as many that rules make.
+func (c *Context) grow(n int) {
+	n += n / 2
+	c.stands = slices.Grow(c.stands, n)
+	c.becomes = slices.Grow(c.becomes, n)
+	c.open = slices.Grow(c.open, n)
+	c.users = slices.Grow(c.users, n)
+	c.origin = slices.Grow(c.origin, n)
+}
+
+// note takes notes of new nodes.
 func (c *Context) note() {
 	for id := len(c.stands); id < len(c.g.Nodes); id++ {
 		c.stands = append(c.stands, nil)
@@ -263,6 +283,10 @@ func (c *Context) try(n *ir.Node) *ir.Node {
 }
 
 func (c *Context) tryAll(entries []entry, n *ir.Node) *ir.Node {
+	if len(entries) == 0 {
+		return nil
+	}
+	start := time.Since(c.start)
 	for i := range entries {
 		e := &entries[i]
 		if len(c.g.Nodes) > c.room || *e.left == 0 {
@@ -270,7 +294,6 @@ func (c *Context) tryAll(entries []entry, n *ir.Node) *ir.Node {
 			continue
 		}
 		c.tried++
-		start := time.Since(c.start)
 		m := e.Apply(c, n)
 		if m == nil || m == n {
 			continue

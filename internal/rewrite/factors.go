@@ -177,6 +177,21 @@ func depends(list []*ir.Node, z *ir.Node, but ...int) bool {
 	return false
 }
 
+// bySigmoid reports a quotient by sigmoid(z) or sigmoid(-z), or a sum of so many levels with one.
+func (c *Context) bySigmoid(n, z *ir.Node, levels int) bool {
+	p, _ := c.factors(n)
+	if sigmoidOf(p.den, func(x *ir.Node) bool { return x == z || isNegative(x, z) }) >= 0 {
+		return true
+	}
+	if slices.ContainsFunc(p.num, func(f *ir.Node) bool {
+		x := ofOp(onePlus(f), op.Exp)
+		return x != nil && (x == z || isNegative(x, z))
+	}) {
+		return true
+	}
+	return levels > 0 && is(n, op.Add, op.Sub) && (c.bySigmoid(n.Args[0], z, levels-1) || c.bySigmoid(n.Args[1], z, levels-1))
+}
+
 var factorRules = []*Rule{
 	stable("1 by 1+exp", "1/(1+exp(x)) -> sigmoid(-x)", func(c *Context, n *ir.Node) *ir.Node {
 		if x := ofOp(onePlus(n.Args[0]), op.Exp); x != nil {
@@ -460,6 +475,26 @@ var factorRules = []*Rule{
 			}
 		}
 		return nil
+	}),
+	factorRule(Stable, "sigmoids times a difference", "(x/sigmoid(z)-y)*sigmoid(z)*sigmoid(-z) -> x*sigmoid(-z)-y*sigmoid(z)*sigmoid(-z): the gradient of a loss of logarithms", func(c *Context, n *ir.Node, p *product) *product {
+		k := slices.IndexFunc(p.num, func(f *ir.Node) bool { return is(f, op.Add, op.Sub) && onePlus(f) == nil })
+		i := sigmoidOf(p.num, func(*ir.Node) bool { return true })
+		if k < 0 || i < 0 {
+			return nil
+		}
+		z := p.num[i].Args[0]
+		j := sigmoidOf(p.num, func(y *ir.Node) bool { return isNegative(y, z) })
+		if j < 0 {
+			return nil
+		}
+		q, d := p.clone(), p.num[k]
+		if !c.bySigmoid(d.Args[0], z, 3) && !c.bySigmoid(d.Args[1], z, 3) {
+			return nil
+		}
+		both := apply(op.Mul, q.num[i], q.num[j])
+		q.num[k] = apply(op.Of(d), apply(op.Mul, d.Args[0], both), apply(op.Mul, d.Args[1], both))
+		q.num = without(without(q.num, max(i, j)), min(i, j))
+		return q
 	}),
 	factorRule(Fast, "factors that cancel", "a*b/a -> b, a/(((a*b)/c)/d) -> (c*d)/b", func(c *Context, n *ir.Node, p *product) *product {
 		for i, f := range p.den {

@@ -177,6 +177,15 @@ func init() {
 		{"all of not", "bool[4,3]", func(x []*node) *node { return reduce("reduce_all", apply(op.LogicalNot, x[0]), 0, 2) }, func(x []*node) *node { return apply(op.LogicalNot, reduce("reduce_any", x[0], 0, 2)) }},
 		{"reduction of a reduction of integers", "i64[4,3,2]", func(x []*node) *node { return reduce("reduce_sum", reduce("reduce_sum", x[0], 1, 2), 0, 1) }, func(x []*node) *node { return reduce("reduce_sum", x[0], 0, 2) }},
 		{"reduction of a reduction", "f32[4,1,2]", func(x []*node) *node { return reduce("reduce_max", reduce("reduce_max", x[0], 2, 3), 0, 1) }, func(x []*node) *node { return reduce("reduce_max", x[0], 0, 3) }},
+		{"reduction of a joint array of integers", "i64[4,3] i64[4,2]", func(x []*node) *node { return reduce("reduce_sum", cat(1, x...), 0, 2) }, func(x []*node) *node {
+			return add(reduce("reduce_sum", x[0], 0, 2), reduce("reduce_sum", x[1], 0, 2))
+		}},
+		{"reduction of a joint array of integers", "bool[4,3] bool[1,3]", func(x []*node) *node { return reduce("reduce_any", cat(0, x...), 0, 1) }, func(x []*node) *node {
+			return apply(op.LogicalOr, reduce("reduce_any", x[0], 0, 1), reduce("reduce_any", x[1], 0, 1))
+		}},
+		{"reduction of a joint array", "f32[4,3] f32[4,2]", func(x []*node) *node { return reduce("reduce_prod", cat(1, x...), 1, 2) }, func(x []*node) *node {
+			return mul(reduce("reduce_prod", x[0], 1, 2), reduce("reduce_prod", x[1], 1, 2))
+		}},
 		{"log of a product", "f64[4,3]", func(x []*node) *node { return apply(op.Log, reduce("reduce_prod", apply(op.Exp, x[0]), 1, 2)) }, func(x []*node) *node {
 			return reduce("reduce_sum", apply(op.Log, apply(op.Exp, x[0])), 1, 2)
 		}},
@@ -373,6 +382,13 @@ func stableRows() []row {
 			y := softmax(x[0])
 			return mul(sub(div(x[1], y), x[2]), y)
 		}, func(x []*node) *node { return sub(x[1], mul(softmax(x[0]), x[2])) }},
+		{"sigmoids times a difference", "f64[9] f64[9] f64[9]", func(x []*node) *node {
+			s, r := sigmoid(x[0]), sigmoid(neg(x[0]))
+			return mul(mul(s, sub(div(x[1], s), x[2])), r)
+		}, func(x []*node) *node {
+			both := mul(sigmoid(x[0]), sigmoid(neg(x[0])))
+			return sub(mul(div(x[1], sigmoid(x[0])), both), mul(x[2], both))
+		}},
 		{"factors that cancel", "f64[9] f64[9]", func(x []*node) *node { return div(mul(x[0], x[1]), x[0]) }, func(x []*node) *node { return x[1] }},
 		{"nested quotients", "f64[9] f64[9] f64[9]", func(x []*node) *node { return div(x[0], div(x[1], x[2])) }, func(x []*node) *node { return div(mul(x[0], x[2]), x[1]) }},
 		{"distribution", "f64[9] f64[9] f64[9]", func(x []*node) *node { return mul(add(div(x[0], x[1]), x[2]), x[1]) }, func(x []*node) *node { return add(x[0], mul(x[2], x[1])) }},

@@ -15,7 +15,7 @@ import (
 	"weft/internal/rewrite"
 )
 
-var graphs = flag.Int("graphs", 0, "random graphs that TestRandom rewrites; 0: 600 with -short, else 4000")
+var graphs = flag.Int("graphs", 0, "random graphs that TestRandom rewrites; 0: 300 with -short, else 4000")
 
 // A grower makes graphs full of what rules look for: constants that change nothing, the
 // same twice, what undoes each other, windows on windows.
@@ -42,7 +42,7 @@ func grow(seed uint64) ([]*node, []*optest.Array) {
 		m.pool = append(m.pool, m.g.Input(i, d, shapes[m.r.IntN(len(shapes))]))
 	}
 	m.x = values(m.r, m.pool, seed%2 == 0)
-	for range 3 + m.r.IntN(25) {
+	for range 3 + m.r.IntN(30) {
 		array.Try(func() {
 			n := m.step()
 			if n == nil || n.Size() > 1<<10 {
@@ -97,7 +97,58 @@ func (m *grower) step() *node {
 		axis = r.IntN(rank)
 	}
 	pick := func(defs ...*op.Def) *op.Def { return defs[r.IntN(len(defs))] }
-	switch k := r.IntN(31); {
+	switch k := r.IntN(35); {
+	case k == 31 && rank > 0: // joint arrays of parts, of joint arrays and of windows
+		parts := []*node{x}
+		if n := x.Shape[axis]; n > 1 {
+			parts = []*node{op.Narrow(x, axis, 0, 1), op.Narrow(x, axis, 1, n-1)}
+			if r.IntN(3) == 0 {
+				parts[1] = op.Narrow(x, axis, n-1, 1)
+			}
+		}
+		if r.IntN(3) == 0 {
+			parts = append(parts, op.Narrow(x, axis, 0, 0))
+		}
+		if r.IntN(2) == 0 {
+			parts[0] = op.Apply(op.Cat, op.Axis(axis), x, x)
+		}
+		return op.Apply(op.Cat, op.Axis(axis), parts...)
+	case k == 32 && rank > 0 && x.Shape[axis] > 0: // places that are known
+		at := op.Apply(op.Iota, op.Axis(0), op.Apply(op.Expand, op.Shape{x.Shape[axis]}, num(x, 1)))
+		if r.IntN(2) == 0 {
+			at = op.Apply(op.Expand, op.Shape{1 + r.IntN(3)}, m.g.Number(float64(-1-r.IntN(x.Shape[axis])), array.Int64, false))
+		}
+		return op.Apply(op.IndexSelect, op.Axis(axis), x, at)
+	case k == 33: // sums of integers, of what has factors and signs
+		z := op.Convert(apply(op.Relu, x), array.Int64)
+		if x.DType == array.Bool || rank == 0 {
+			return nil
+		}
+		c := op.Apply(op.Sum, op.Reduction{Axes: []int{axis}, Keep: true}, z)
+		switch r.IntN(4) {
+		case 3:
+			z = apply(op.Mul, apply(op.Mul, z, num(z, 3)), num(z, 5))
+		case 0:
+			z = apply(op.Neg, z)
+		case 1:
+			z = apply(op.Mul, z, c)
+		}
+		z = op.Apply(op.Sum, op.Reduction{Axes: []int{rank - 1}, Keep: true}, z)
+		if rank > 1 && r.IntN(2) == 0 {
+			z = op.Apply(op.Lookup("reduce_sum"), op.Group{Lo: 0, Hi: 1}, z)
+		}
+		return z
+	case k == 34 && rank == 1: // the diagonal, and parts of complex numbers
+		if x.DType == array.Float32 && r.IntN(2) == 0 {
+			z := m.g.Node(op.Complex, nil, array.Complex64, x.Shape, false, x, apply(op.Neg, x))
+			return m.g.Node(pick(op.Real, op.Imag), nil, array.Float32, x.Shape, false, z)
+		}
+		n := x.Shape[0]
+		z := op.Apply(op.Place, op.Placement{Shape: []int{n, n + 1}, View: op.Offset(1), Fill: 2}, x)
+		return op.Apply(op.Diagonal, op.Offset(r.IntN(2)), z)
+	case k == 34 && rank == 2 && x.DType.Float(): // a batch of products
+		z := op.Apply(op.Expand, op.Shape{2, x.Shape[0], x.Shape[1]}, x)
+		return apply(op.MatMul, apply(op.Neg, z), op.Apply(op.Expand, op.Shape{2, x.Shape[1], x.Shape[0]}, op.Transpose(x, 0, 1)))
 	case k == 30 && x.Size() > 0: // a write into a part of x, and a read
 		k := 1 + r.IntN(x.Size())
 		lo, step := r.IntN(x.Size()-k+1), 1
@@ -196,7 +247,7 @@ func TestRandom(t *testing.T) {
 	if number == 0 {
 		number = 4000
 		if testing.Short() {
-			number = 600
+			number = 300
 		}
 	}
 	for seed := range uint64(number) {

@@ -98,6 +98,8 @@ var reductionRules = []*Rule{
 		return chain(c, n)
 	}, sum, product_, least, greatest, every, some),
 	canon(Stable, "reduction of a reduction", "sum(sum(x)) -> sum(x) over the axes of both, and their like, in another order", chain, sum, product_, least, greatest),
+	canon(Exact, "reduction of a joint array of integers", "sum(cat(x, y)) -> sum(x)+sum(y) along the axis, and their like of products, all and any", ofIntegers(joint), sum, product_, every, some),
+	canon(Fast, "reduction of a joint array", "sum(cat(x, y)) -> sum(x)+sum(y) along the axis, and their like", joint, sum, product_),
 	canon(Fast, "log of a product", "log(prod(x)) -> sum(log(x))", func(c *Context, n *ir.Node) *ir.Node {
 		if x := n.Args[0]; x.Op == product_ && c.once(x) {
 			return op.Apply(sum, x.Attrs, apply(op.Log, x.Args[0]))
@@ -160,4 +162,29 @@ func chain(c *Context, n *ir.Node) *ir.Node {
 		}
 	}
 	return op.Apply(op.Of(n), op.Group{Lo: lo, Hi: hi}, x)
+}
+
+// joint reduces the parts of a joint array, few and long, one by one.
+func joint(c *Context, n *ir.Node) *ir.Node {
+	x, g := n.Args[0], group(n)
+	if x.Op != op.Cat || !c.once(x) || len(x.Args) > 4 {
+		return nil
+	}
+	axis := int(x.Attrs.(op.Axis))
+	if axis < g.Lo || axis >= g.Hi {
+		return nil
+	}
+	d := map[ir.Op]*op.Def{sum: op.Add, product_: op.Mul, every: op.LogicalAnd, some: op.LogicalOr}[n.Op]
+	var r *ir.Node
+	for _, p := range x.Args {
+		if p.Size() == 0 {
+			return nil
+		}
+		if y := op.Apply(op.Of(n), g, p); r == nil {
+			r = y
+		} else {
+			r = apply(d, r, y)
+		}
+	}
+	return r
 }

@@ -120,7 +120,7 @@ type PhaseReport struct {
 type RuleReport struct {
 	*Rule
 	Count int
-	Time  time.Duration // of applying it; that of looking in vain is in the phase's alone
+	Time  time.Duration // where it applied; that of looking in vain is in the phase's alone
 	Spent bool          // it used up its budget
 }
 

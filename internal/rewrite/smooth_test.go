@@ -85,7 +85,7 @@ func smooth(seed uint64) ([]*node, []*optest.Array) {
 func TestSmooth(t *testing.T) {
 	seeds := 12000
 	if testing.Short() {
-		seeds = 1500
+		seeds = 500
 	}
 	fired := map[string]int{}
 	compared := 0
