@@ -29,6 +29,7 @@ type Context struct {
 	known   int   // nodes below this number have met the rules of earlier phases
 	from    int32 // origin of nodes to come
 	stack   []*ir.Node
+	idle    []*ir.Node
 	applied int // of rules in the pass
 	tried   int
 	needed  int // nodes that the outputs need
@@ -253,11 +254,17 @@ func (c *Context) visit(n *ir.Node) {
 	c.stands[n.ID] = n
 }
 
-// replace notes that n becomes m and uses its arguments, which stand for its own, no more.
+// replace notes that n becomes m and uses its arguments, which stand for its own, no more; nor
+// does what nothing uses by that.
 func (c *Context) replace(n, m *ir.Node, args []*ir.Node) {
 	c.becomes[n.ID] = m
-	for _, a := range args {
-		c.users[a.ID]--
+	c.idle = append(c.idle[:0], args...)
+	for len(c.idle) > 0 {
+		a := c.idle[len(c.idle)-1]
+		c.idle = c.idle[:len(c.idle)-1]
+		if c.users[a.ID]--; c.users[a.ID] == 0 {
+			c.idle = append(c.idle, a.Args...)
+		}
 	}
 }
 
