@@ -73,6 +73,9 @@ func (c *Code) Bytes() []byte {
 	return out
 }
 
+// Entry returns the address of the code, for callers that are not Go; whoever has it keeps c.
+func (c *Code) Entry() uintptr { return c.base }
+
 // Call enters c at the given byte offset with frame in RDI and returns what the
 // code left in RAX. It does not allocate and frame does not escape. It panics if
 // offset lies outside c, or where [Available] is false. The code must follow the

@@ -5,10 +5,12 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"unsafe"
 
 	"weft"
 	"weft/checkpoint"
 	"weft/data"
+	"weft/dlpack"
 	"weft/half"
 	"weft/kernel"
 	"weft/nn"
@@ -104,6 +106,8 @@ var functions = rows([]row[any]{
 	{"kernel.PageMap", kernel.PageMap},
 	{"kernel.Parse", kernel.Parse},
 	{"kernel.ParseFS", kernel.ParseFS},
+	{"dlpack.Export", exportedTo},
+	{"dlpack.Import", imported},
 	{"half.NewBFloat16", half.NewBFloat16[float64]},
 	{"half.NewFloat16", half.NewFloat16[float64]},
 	{"nn.BCE", nn.BCE},
@@ -253,6 +257,24 @@ func shared(name string, bytes int) (*weft.Segment, error) {
 	return s, s.Unlink()
 }
 
+// exportedTo is dlpack.Export, with a deleter that nobody calls.
+func exportedTo(t *weft.Tensor, unversioned bool) error {
+	m, err := dlpack.Export(t, dlpack.ExportOpts{Unversioned: unversioned, Deleter: unsafe.Pointer(new(byte))})
+	if err == nil {
+		m.Free()
+	}
+	return err
+}
+
+// imported is dlpack.Import of what dlpack.Export gave.
+func imported(t *weft.Tensor, unversioned bool) (*weft.Tensor, error) {
+	m, err := dlpack.Export(t, dlpack.ExportOpts{Unversioned: unversioned, Deleter: unsafe.Pointer(new(byte))})
+	if err != nil {
+		return nil, err
+	}
+	return dlpack.Import(m.Pointer(), dlpack.ImportOpts{Unversioned: unversioned, Delete: func(_, _ unsafe.Pointer) { m.Free() }})
+}
+
 // element adds the functions that are generic over the Go types of elements, of
 // tensors of type d.
 func element[T weft.Element](d weft.DType) {
@@ -309,6 +331,9 @@ var types = rows([]row[reflect.Type]{
 	{"weft.Tensor", reflect.TypeFor[weft.Tensor]()},
 	{"weft.TopKOpts", reflect.TypeFor[weft.TopKOpts]()},
 	{"weft.Vars", reflect.TypeFor[weft.Vars]()},
+	{"dlpack.ExportOpts", reflect.TypeFor[dlpack.ExportOpts]()},
+	{"dlpack.ImportOpts", reflect.TypeFor[dlpack.ImportOpts]()},
+	{"dlpack.Managed", reflect.TypeFor[dlpack.Managed]()},
 	{"half.BFloat16", reflect.TypeFor[half.BFloat16]()},
 	{"half.Float16", reflect.TypeFor[half.Float16]()},
 	{"nn.AdaptiveAvgPool2d", reflect.TypeFor[nn.AdaptiveAvgPool2d]()},
