@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 
 	apache "github.com/apache/arrow-go/v18/arrow"
@@ -30,7 +31,7 @@ func Read(r io.ReaderAt, size int64) (batches []Batch, err error) {
 		return nil, err
 	}
 	limit := max(size, 1)
-	f, err := ipc.NewFileReader(io.NewSectionReader(r, 0, size), ipc.WithAllocator(careful{}), ipc.WithMetadataSizeLimit(limit), ipc.WithBodySizeLimit(limit))
+	f, err := ipc.NewFileReader(io.NewSectionReader(r, 0, size), ipc.WithAllocator(newCareful(size)), ipc.WithMetadataSizeLimit(limit), ipc.WithBodySizeLimit(limit))
 	if err != nil {
 		return nil, readError(err)
 	}
@@ -164,26 +165,36 @@ func record(b Batch, opts ArrayOpts, f func(apache.RecordBatch) error) error {
 	return f(rec)
 }
 
-// careful allocates what fits into memory: sizes in files are not trusted, and running out
-// of memory would end the process.
-type careful struct{}
+// A careful allocator gives what a file of that size can have in it, if it fits into memory:
+// sizes in files are not trusted, and running out of memory would end the process.
+type careful struct{ left int64 }
 
-func (careful) Allocate(n int) []byte {
-	demand(n)
+// maxRatio is how much a byte can become: 128 KiB are four bytes of Zstandard.
+const maxRatio = 1 << 15
+
+func newCareful(size int64) *careful {
+	return &careful{1<<20 + maxRatio*min(size, math.MaxInt64/maxRatio-1<<20)}
+}
+
+func (c *careful) Allocate(n int) []byte {
+	c.demand(n)
 	return memory.DefaultAllocator.Allocate(n)
 }
 
-func (careful) Reallocate(n int, b []byte) []byte {
-	demand(n)
+func (c *careful) Reallocate(n int, b []byte) []byte {
+	c.demand(n - len(b))
 	return memory.DefaultAllocator.Reallocate(n, b)
 }
 
-func (careful) Free([]byte) {}
+func (c *careful) Free([]byte) {}
 
-// demand panics, with an error that Arrow's reader returns, if n bytes do not fit.
-func demand(n int) {
-	if n < 0 {
-		panic(malformed("a buffer of %d bytes", n))
+// demand panics, with an error that Arrow's reader returns, if n more bytes are too many.
+func (c *careful) demand(n int) {
+	if n <= 0 {
+		return
+	}
+	if c.left -= int64(n); c.left < 0 {
+		panic(malformed("buffers are larger than a file of this size can say"))
 	}
 	if err := mem.Room(n); err != nil {
 		panic(malformed("%v", err))
