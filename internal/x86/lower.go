@@ -242,9 +242,9 @@ func (c *compiler) pass(r *loop.Region) {
 	over := c.over(body, &s)
 	switch {
 	case s.held > 0 && over:
-		c.reducing(body, n, func(fold func(), done asm.Label) { c.shortRow(body, n, fold, done) })
+		c.reducing(body, n, true)
 	case s.held > 0:
-		c.reducing(body, n, nil)
+		c.reducing(body, n, false)
 	case s.count > longCode && c.lay.k == 1 && !c.streaming && c.repeatable(body, &s):
 		c.repeated(body, &s, n, over)
 	default:

@@ -67,46 +67,76 @@ func (c *compiler) over(block []loop.Value, s *survey) bool {
 // shortRow works off a row that is a strip at most, and behind which there is room for one, in
 // registers alone: masks say what counts. It jumps to done, or falls through where the row is
 // longer.
-func (c *compiler) shortRow(body []loop.Value, n vr, fold func(), done asm.Label) {
+func (c *compiler) shortRow(body []loop.Value, accs []accumulator, n vr, done asm.Label) {
 	row := c.lay
 	strip := loop.VirtualBytes / row.es
-	long, end := c.asm.NewLabel(), c.asm.NewLabel()
+	steps := strip / row.lanes
+	long, whole, half := c.asm.NewLabel(), c.asm.NewLabel(), c.asm.NewLabel()
 	c.branchi(n, asm.CondG, int64(strip), long)
 	c.branchi(c.room, asm.CondL, int64(strip), long)
+	halves := true // of few elements, only the first half of the registers has seen some
 	for j := range c.accs {
 		for _, r := range c.accs[j].regs {
 			c.mov(r, c.identity(&c.accs[j]))
 		}
 	}
-	c.lay.k = min(row.k, strip/row.lanes)
+	for j := range accs {
+		halves = halves && accs[j].t.Size() == row.es && len(accs[j].regs) == steps
+	}
+	length := c.lengths(n)
+	c.lay.k = min(row.k, steps)
 	c.lay.over = true
-	for s := 0; s < strip/row.lanes; s += c.lay.k {
-		if s > 0 {
-			c.branchi(n, asm.CondLE, int64(s*row.lanes), end)
+	for s := 0; s < steps; s += c.lay.k {
+		switch {
+		case s > 0 && halves && 2*s <= steps:
+			c.branchi(n, asm.CondLE, int64(s*row.lanes), half)
+		case s > 0:
+			c.branchi(n, asm.CondLE, int64(s*row.lanes), whole)
 		}
 		c.lay.first = s
 		var masks []vr
 		for i := range c.lay.k {
-			masks = append(masks, c.maskFrom(n, (s+i)*row.lanes))
+			masks = append(masks, c.below(length, n, (s+i)*row.lanes))
 		}
 		c.masks = masks
 		c.block(body)
 	}
 	c.masks, c.lay = nil, row
-	c.label(end)
-	fold()
+	c.label(whole)
+	for j := range accs {
+		if x := &accs[j]; halves {
+			for i := range steps / 2 {
+				c.compute(x.op, x.t, x.regs[i], x.regs[i], x.regs[i+steps/2])
+			}
+		}
+	}
+	c.label(half)
+	for j := range accs {
+		if x := &accs[j]; halves {
+			c.fold(x, x.regs[:steps/2])
+		} else {
+			c.fold(x, x.regs)
+		}
+	}
 	c.jmp(done)
 	c.label(long)
 }
 
-// maskFrom is the mask of a step whose first lane is element from of n.
-func (c *compiler) maskFrom(n vr, from int) vr {
+// lengths is n, at most 256, in each lane, for below.
+func (c *compiler) lengths(n vr) vr {
+	if c.isa == jit.AVX512 {
+		return 0
+	}
+	return c.broadcast(n, max(c.lay.es, 2))
+}
+
+// below is the mask of a step whose first lane is element from of n.
+func (c *compiler) below(length, n vr, from int) vr {
 	m := c.newM()
-	rest := c.loadG(asm.LEA, lmem{base: n, disp: int32(-from)})
 	switch {
 	case c.isa == jit.AVX512:
 		// Of none or less no bits, of more than there are lanes all of them.
-		zero, most := c.newG(), c.newG()
+		rest, zero, most := c.loadG(asm.LEA, lmem{base: n, disp: int32(-from)}), c.newG(), c.newG()
 		c.gconst(zero, 0)
 		c.use2(asm.CMP, rest, zero)
 		c.upd(asm.CMOVL, rest, zero)
@@ -117,14 +147,16 @@ func (c *compiler) maskFrom(n vr, from int) vr {
 		c.gconst(ones, -1)
 		c.op2(asm.BZHI, bits, ones, rest)
 		c.op1(c.kmov(), m, bits)
-	case c.lay.es == 1: // from -255 to 256: halved, which is exact enough for words
+	case c.lay.es == 1: // up to 256 is no byte
 		words := func(half int) vr {
-			return c.v2(asm.VPCMPGTW, c.broadcast(rest, 2), c.loadV(asm.VMOVUPS, c.iota(2, 16*half)))
+			w := c.newV()
+			c.op2m(asm.VPCMPGTW, w, length, c.iota(2, from+16*half))
+			return w
 		}
 		c.op2(asm.VPACKSSWB, m, words(0), words(1))
 		c.op1i(asm.VPERMQ, m, m, 0xD8)
 	default:
-		c.op2m(gts[c.maskType()], m, c.broadcast(rest, c.lay.es), c.iota(c.lay.es, 0))
+		c.op2m(gts[c.maskType()], m, length, c.iota(c.lay.es, from))
 	}
 	return m
 }

@@ -48,9 +48,9 @@ func (c *compiler) virtual(t loop.Type) int {
 }
 
 // reducing lowers a pass with reductions. The virtual lanes are as many bytes as
-// a strip of vectors, so every strip meets the same registers. short, if not nil, writes a
-// shorter way for rows of a strip at most.
-func (c *compiler) reducing(body []loop.Value, n vr, short func(fold func(), done asm.Label)) {
+// a strip of vectors, so every strip meets the same registers. With over, rows of a strip at
+// most go a shorter way.
+func (c *compiler) reducing(body []loop.Value, n vr, over bool) {
 	first := len(c.accs)
 	strip := loop.VirtualBytes / c.lay.es
 	steps := strip / c.lay.lanes
@@ -83,12 +83,8 @@ func (c *compiler) reducing(body []loop.Value, n vr, short func(fold func(), don
 	blocks, end := c.newG(), c.newG()
 	c.gconst(blocks, 0)
 	single := c.asm.NewLabel()
-	if short != nil {
-		short(func() {
-			for j := range accs {
-				c.fold(&accs[j])
-			}
-		}, single)
+	if over {
+		c.shortRow(body, accs, n, single)
 	}
 	nextBlock := c.loop(false)
 	{
@@ -116,7 +112,7 @@ func (c *compiler) reducing(body []loop.Value, n vr, short func(fold func(), don
 	c.rest(body, accs, end)
 	c.label(fold)
 	for j := range accs {
-		c.fold(&accs[j])
+		c.fold(&accs[j], accs[j].regs)
 	}
 	if len(accs) > 0 {
 		c.branchi(n, asm.CondLE, loop.Block, single)
@@ -221,9 +217,10 @@ func (c *compiler) accumulateBool(x *accumulator, a, k vr) {
 }
 
 // fold folds the virtual lanes in halves, down to lane 0 of part. Lanes above
-// hold whatever.
-func (c *compiler) fold(x *accumulator) {
-	r := append([]vr(nil), x.regs...)
+// hold whatever. regs are the registers that hold them, or the first half if the others hold
+// the identity.
+func (c *compiler) fold(x *accumulator, regs []vr) {
+	r := append([]vr(nil), regs...)
 	with := func(i int, b vr) {
 		d := c.newV()
 		c.compute(x.op, x.t, d, r[i], b&idMask)
