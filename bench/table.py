@@ -116,6 +116,12 @@ def ragged():
     yield of("max", 2.0, moved=read, stream="read")
     yield of("softmax", 2.0, moved=both, note="the yardstick is exp of as many elements")
     yield of("2*l+v", 2.0, moved=both, own=lambda n, d, t: 1.0, note="one value an item; the yardstick is a dense kernel over the same bytes")
+    yield of("sort", 1.5, note="and the places; peers: the elements alone")
+    yield of("pad", 1.5, moved=lambda n, e: n * (96 * e + 64 + 8), note="to 64, with the mask, which peers have beforehand")
+    yield of("unpad", 1.5, moved=lambda n, e: n * (64 * e + 8))
+    yield of("index", 1.5, note="four places an item")
+    yield Work("ragged appends", (1_000_000,), SINGLE, 20.0, "ragged", threads=(1,), note="items of 3; the peer keeps its list as the founding document does")
+    yield Work("ragged insert, delete", (100_000,), SINGLE, 20.0, "ragged", threads=(1,), note="a hundred of each in the middle of items of 4; the peer as above")
 
 
 ESCAPED = 38.1  # steps of a point of the Mandelbrot set's picture, on average

@@ -15,13 +15,14 @@ import convolution
 import eltypes
 import kernels
 import layers
+import lists
 import matmul
 import pointwise
 import ragged
 import training
 from form import available
 
-SUBJECTS = (pointwise, arrays, matmul, convolution, training, layers, compiling, eltypes, kernels, ragged)
+SUBJECTS = (pointwise, arrays, matmul, convolution, training, layers, compiling, eltypes, kernels, ragged, lists)
 REGISTRY = {case: forms for subject in SUBJECTS for case, forms in subject.REGISTRY.items()}
 SAMPLE_NS = 200_000  # as sampleTime in bench/ours/measure.go
 MIN_SAMPLES = 3
