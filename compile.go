@@ -116,6 +116,7 @@ type compiledFunc struct {
 	direct func(args []*Tensor) []*Tensor
 	line   *uintptr
 	level  tracing.Level
+	debug  *DebugOpts // nil but for what Debug returns
 
 	mu      sync.Mutex // held to trace
 	step    sync.Mutex // held by calls that write

@@ -15,25 +15,27 @@ import (
 
 // An entry is a program for one signature.
 type entry struct {
-	sig     signature
-	device  uint8
-	code    *exec.Compiled
-	outs    []*ir.Node // as traced
-	traced  []origin   // of its nodes
-	from    []origin   // of the nodes that the plan was made of
-	level   tracing.Level
-	dst     []plan.Sig // layouts in which outputs are wanted
-	sources []source
-	numbers int
-	host    []func(nums []exec.Number) (undo func())
-	leaves  []*leafState
-	writes  bool // into what was there before the call
-	shared  bool // an argument lies in captured memory
-	held    map[*array.Storage]bool
-	given   []*Tensor // the arguments of the trace
-	results []reflect.Value
-	roots   []resultTensor
-	err     error
+	sig    signature
+	device uint8
+	code   *exec.Compiled
+	outs   []*ir.Node // as traced
+	traced []origin   // of its nodes
+	from   []origin   // of the nodes that the plan was made of
+	level  tracing.Level
+	dst    []plan.Sig // layouts in which outputs are wanted
+
+	verified bool // by Debug
+	sources  []source
+	numbers  int
+	host     []func(nums []exec.Number) (undo func())
+	leaves   []*leafState
+	writes   bool // into what was there before the call
+	shared   bool // an argument lies in captured memory
+	held     map[*array.Storage]bool
+	given    []*Tensor // the arguments of the trace
+	results  []reflect.Value
+	roots    []resultTensor
+	err      error
 
 	into []int  // by output: the source that it is written to, or -1
 	at   []bool // ... in place
@@ -112,7 +114,13 @@ func (e *entry) run(c *compiledFunc, g *supplied) ([]*Tensor, bool) {
 	}
 	w := openWrites(written)
 	defer w.done()
-	if err := e.code.Run(context.Context(nil), ins, nums, outs); err != nil {
+	var err error
+	if c.debug != nil {
+		err = e.debugged(c.debug, ins, nums, outs)
+	} else {
+		err = e.code.Run(context.Context(nil), ins, nums, outs)
+	}
+	if err != nil {
 		for _, f := range slices.Backward(undo) {
 			f()
 		}

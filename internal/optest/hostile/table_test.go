@@ -305,6 +305,8 @@ var types = rows([]row[reflect.Type]{
 	{"weft.Conv1dOpts", reflect.TypeFor[weft.Conv1dOpts]()},
 	{"weft.ConvTransposeOpts", reflect.TypeFor[weft.ConvTransposeOpts]()},
 	{"weft.DType", reflect.TypeFor[weft.DType]()},
+	{"weft.DebugOpts", reflect.TypeFor[weft.DebugOpts]()},
+	{"weft.DebugStep", reflect.TypeFor[weft.DebugStep]()},
 	{"weft.Error", reflect.TypeFor[weft.Error]()},
 	{"weft.Compiled", reflect.TypeFor[weft.Compiled[func(*weft.Tensor) *weft.Tensor]]()},
 	{"weft.Formula", reflect.TypeFor[weft.Formula]()},
