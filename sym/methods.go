@@ -379,6 +379,13 @@ func (v *Var) Erf() *Var {
 	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Erf() })
 }
 
+// Erfc is [weft.Tensor.Erfc] of variables.
+func (v *Var) Erfc() *Var {
+	op := operation{name: "erfc"}
+	self := op.arg(v)
+	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Erfc() })
+}
+
 // Erfinv is [weft.Tensor.Erfinv] of variables.
 func (v *Var) Erfinv() *Var {
 	op := operation{name: "erfinv"}
@@ -569,6 +576,13 @@ func (v *Var) IsNaN() *Var {
 	op := operation{name: "isnan"}
 	self := op.arg(v)
 	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).IsNaN() })
+}
+
+// Lazy is [weft.Tensor.Lazy] of variables.
+func (v *Var) Lazy() *Var {
+	op := operation{name: "lazy"}
+	self := op.arg(v)
+	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Lazy() })
 }
 
 // Le is [weft.Tensor.Le] of variables.

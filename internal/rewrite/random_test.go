@@ -1,8 +1,9 @@
 package rewrite_test
 
 import (
-	"flag"
 	"math/rand/v2"
+	"os"
+	"strconv"
 	"testing"
 
 	"weft/internal/array"
@@ -14,8 +15,6 @@ import (
 	"weft/internal/optest"
 	"weft/internal/rewrite"
 )
-
-var graphs = flag.Int("graphs", 0, "random graphs that TestRandom rewrites; 0: 300 with -short, else 4000")
 
 // A grower makes graphs full of what rules look for: constants that change nothing, the
 // same twice, what undoes each other, windows on windows.
@@ -243,12 +242,12 @@ func TestRandom(t *testing.T) {
 	dev := best()
 	fired := map[string]int{}
 	used := map[*op.Def]int{}
-	number := *graphs
-	if number == 0 {
-		number = 4000
-		if testing.Short() {
-			number = 300
-		}
+	number := 4000
+	if testing.Short() {
+		number = 300
+	}
+	if n, err := strconv.Atoi(os.Getenv("WEFT_GRAPHS")); err == nil {
+		number = n
 	}
 	for seed := range uint64(number) {
 		var outs []*node
