@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unsafe"
@@ -498,10 +499,17 @@ func TestTrackedSeveralTimes(t *testing.T) {
 
 // Scripts of random writes through random views: every byte that changed is pending, for
 // every policy, and sinks have the array's bytes after each flush.
+//
+//	WEFT_TRACKED=200000 go test -run RandomWrites -timeout 0 .
+//
+// plays so many.
 func TestRandomWrites(t *testing.T) {
 	scripts := 20000
 	if testing.Short() {
 		scripts = 1500
+	}
+	if n, err := strconv.Atoi(os.Getenv("WEFT_TRACKED")); err == nil {
+		scripts = n
 	}
 	types := []DType{Float32, Float64, Int8, Uint16, Int64, Bool, Complex64, Float16}
 	for seed := range scripts {
