@@ -29,6 +29,9 @@ func (r rangeCheck) AppendKey(k []byte) []byte {
 // Results implements op.HostFunc.
 func (r rangeCheck) Results(args []ir.Type) []ir.Type { return args }
 
+// Elementwise marks it as one that takes examples side by side.
+func (r rangeCheck) Elementwise() {}
+
 // CallHost implements op.HostFunc.
 func (r rangeCheck) CallHost(args, out []array.View) error {
 	v := &args[0]

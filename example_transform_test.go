@@ -42,3 +42,21 @@ func ExampleVJP() {
 	fmt.Println(y, pull(weft.FromSlice([]float64{1, 0})), pull(weft.FromSlice([]float64{0, 1})))
 	// Output: [-1. -1.] [1. 2.] [3. 4.]
 }
+
+func ExampleVmap() {
+	distance := func(x ...*weft.Tensor) *weft.Tensor { return x[0].Sub(x[1]).Norm(2) }
+	points := weft.FromSlice([]float64{3, 4, 6, 8, 0, 0}, 3, 2)
+	fmt.Println(weft.Vmap(distance, 0, weft.Unmapped)(points, weft.Zeros(2)))
+
+	// The gradient of each example by weights that all share.
+	w := weft.FromSlice([]float64{1, 2}).RequireGrad()
+	each := weft.Vmap(func(x ...*weft.Tensor) *weft.Tensor {
+		return weft.Grad(x[0].Dot(w).Square(), []*weft.Tensor{w})[0]
+	})
+	fmt.Println(each(points))
+	// Output:
+	// [ 5. 10.  0.]
+	// [[ 66.  88.]
+	//  [264. 352.]
+	//  [  0.   0.]]
+}

@@ -32,17 +32,6 @@ func init() {
 		}
 		return res
 	}
-	eager.Compile = func(name string, line *uintptr, f func([]*Tensor) []*Tensor) (call func([]*Tensor) []*Tensor, why func() string) {
-		c := &Compiled[any]{c: &compiledFunc{name: name, direct: f, line: line}}
-		call = func(args []*Tensor) []*Tensor {
-			if compileOff || tracingHere() != nil {
-				return f(args)
-			}
-			_, ts, _ := c.c.run(&supplied{tensors: args}, nil)
-			return ts
-		}
-		return call, c.Why
-	}
 	eager.Function = functionOf
 	eager.Jacobian = func(y *Tensor, x []*Tensor, create bool) []*Tensor {
 		m := y.Size()

@@ -30,6 +30,9 @@ type trace struct {
 	refused error
 	outside int // how deep in functions that run as if there were no trace
 	line    *uintptr
+	inner   *trace                     // one that runs inside this one, of a function for one example
+	outer   *trace                     // the one that this one runs inside
+	seen    map[*array.Storage]*Tensor // of Vmap: what was captured
 
 	cells   map[*array.Storage]*cell
 	windows map[windowKey]windowOn
@@ -155,6 +158,9 @@ func traceOf(st *array.Storage) *trace {
 	}
 	tr := st.Owner().(*trace)
 	tr.refuseOver()
+	for tr.inner != nil {
+		tr = tr.inner
+	}
 	return tr
 }
 
@@ -310,7 +316,7 @@ func (tr *trace) cellOf(v *array.View) *cell {
 	if c := tr.cells[st]; c != nil {
 		return c
 	}
-	if st.Abstract {
+	if st.Abstract && !tr.within(st.Owner().(*trace)) {
 		array.Failf("compile", "", "a value of another trace is used%s", here())
 	}
 	if tr.args[st] != nil {
@@ -323,6 +329,14 @@ func (tr *trace) cellOf(v *array.View) *cell {
 		tr.device = st.Device
 	}
 	return tr.input(source{kind: fromCapture, at: block(v, true), pc: callerOutside()})
+}
+
+// within reports that the trace runs inside another one.
+func (tr *trace) within(o *trace) bool {
+	for tr = tr.outer; tr != nil && tr != o; {
+		tr = tr.outer
+	}
+	return tr != nil
 }
 
 // given reports that v's memory is there before a call.
@@ -620,6 +634,10 @@ func (tr *trace) compute(p *planned, ops []operand, outs []array.View) {
 			continue
 		}
 		ops[i].t.check(p.def.Name)
+		if tr.seen != nil && !ops[i].t.v.Store.Abstract {
+			r, _ := ops[i].t.root()
+			tr.seen[r.v.Store] = r
+		}
 		ins = append(ins, tr.value(&ops[i].t.v))
 	}
 	p.mu.Lock()

@@ -138,10 +138,8 @@ func rename(v *Var, name string) *Var {
 // infer finds the types of the results: it runs the operation on tensors without memory, with
 // two choices of sizes in the place of unknown ones. What is the same with both is known.
 func infer(a *apply, f func(ts []*weft.Tensor) []*weft.Tensor, hints []any) []ir.Type {
-	types := make([]ir.Type, len(a.args))
 	unknown := 0
-	for i, v := range a.args {
-		types[i] = ir.Type{DType: v.dtype, Shape: slices.Clone(v.shape)}
+	for _, v := range a.args {
 		for _, n := range v.shape {
 			if n == Any {
 				unknown++
@@ -150,7 +148,7 @@ func infer(a *apply, f func(ts []*weft.Tensor) []*weft.Tensor, hints []any) []ir
 	}
 	run := eager.Infer.(func([]ir.Type, func([]*weft.Tensor) []*weft.Tensor) []ir.Type)
 	try := func(sizes []int) (outs []ir.Type, err error) {
-		k := 0
+		k, types := 0, typesOf(a.args)
 		for i, v := range a.args {
 			for d, n := range v.shape {
 				if n == Any {

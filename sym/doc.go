@@ -3,3 +3,5 @@
 // computed of variables is a variable; and a function is made of the variables that it takes
 // and those that it returns.
 package sym
+
+//go:generate go run ./gen

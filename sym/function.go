@@ -1,6 +1,7 @@
 package sym
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -10,7 +11,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
-	"weft/internal/eager"
+	"weft/internal/tracing"
 )
 
 // Inputs are the arguments of a function.
@@ -69,8 +70,11 @@ func OutFields(of any) Outputs {
 	var o Outputs
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
-		x, ok := v.Field(i).Interface().(*Var)
-		if !f.IsExported() || !ok || x == nil {
+		var x *Var
+		if f.IsExported() {
+			x, _ = v.Field(i).Interface().(*Var)
+		}
+		if x == nil {
 			array.Failf("outfields", f.Name, "is no *sym.Var that is exported and set")
 		}
 		o.vars, o.names = append(o.vars, x), append(o.names, f.Name)
@@ -141,10 +145,7 @@ type Fn struct {
 	run     atomic.Pointer[compiled]
 }
 
-type compiled struct {
-	call func(args []*weft.Tensor) []*weft.Tensor
-	why  func() string
-}
+type compiled struct{ tracing.Func[*weft.Tensor] }
 
 // Function compiles a function that takes inputs and returns outputs.
 //
@@ -259,14 +260,13 @@ func (f *Fn) defaults(roots []*Var) []*Var {
 
 // sorted are the keys of a map of variables, the oldest first.
 func sorted(m map[*Var]*Var) []*Var {
-	return slices.SortedFunc(maps.Keys(m), func(a, b *Var) int {
-		a.notNil("function")
-		b.notNil("function")
-		if a.id < b.id {
-			return -1
+	number := func(v *Var) uint64 {
+		if v == nil {
+			return 0
 		}
-		return 1
-	})
+		return v.id + 1
+	}
+	return slices.SortedFunc(maps.Keys(m), func(a, b *Var) int { return cmp.Compare(number(a), number(b)) })
 }
 
 // checkUpdate refuses an update of another type.
@@ -285,6 +285,20 @@ func (f *Fn) compile() {
 	roots := append(slices.Clone(f.outputs.vars), f.next...)
 	var line uintptr
 	body := func(args []*weft.Tensor) []*weft.Tensor {
+		defer func() { // with the line of the operation, and what the call was given
+			x := recover()
+			if e, ok := x.(*weft.Error); ok {
+				c := *e
+				c.Msg += at(line)
+				for i, p := range f.inputs {
+					c.Msg += fmt.Sprintf("; %s is %s", p.Var.label(), typeString(args[i].DType(), args[i].Shape()))
+				}
+				x = &c
+			}
+			if line = 0; x != nil {
+				panic(x)
+			}
+		}()
 		r := newReplay(roots, &line)
 		for i, p := range f.inputs {
 			r.values[p.Var] = r.asLeaf(p.Var, args[i].Detach())
@@ -300,12 +314,11 @@ func (f *Fn) compile() {
 		}
 		return out[:n]
 	}
-	call, why := eager.Compile.(func(name string, line *uintptr, f func(args []*weft.Tensor) []*weft.Tensor) (func([]*weft.Tensor) []*weft.Tensor, func() string))(f.label(), &line, body)
-	f.run.Store(&compiled{call, why})
+	f.run.Store(&compiled{tracing.Compile(body, tracing.Options{Name: f.label(), Line: &line, Level: tracing.Stable})})
 }
 
 func (f *Fn) label() string {
-	if f.name != "" {
+	if f != nil && f.name != "" {
 		return f.name
 	}
 	return "function"
@@ -324,10 +337,14 @@ func (f *Fn) Call(args ...any) ([]*weft.Tensor, error) {
 	return out, err
 }
 
-func (f *Fn) invoke(args []any) []*weft.Tensor {
-	if f == nil {
-		array.Failf("function", "", "is nil")
+func (f *Fn) notNil() {
+	if f == nil || len(f.inputs)+len(f.outputs.names)+len(f.shared) == 0 && f.run.Load() == nil {
+		array.Failf("function", "", "is nil or the zero Fn (Function makes one)")
 	}
+}
+
+func (f *Fn) invoke(args []any) []*weft.Tensor {
+	f.notNil()
 	run := f.run.Load()
 	if run == nil {
 		array.Failf(f.label(), "", "was freed")
@@ -370,7 +387,11 @@ func (f *Fn) invoke(args []any) []*weft.Tensor {
 			}
 		}
 	}
-	return run.call(ts)
+	out, err := run.Call(ts)
+	if err != nil {
+		panic(err)
+	}
+	return out
 }
 
 // argument makes a tensor of an argument and checks its type.
@@ -402,6 +423,7 @@ func (f *Fn) argument(p *Param, x any) *weft.Tensor {
 // to, by the names of the outputs ([OutFields]).
 func (f *Fn) Into(dst any, args ...any) error {
 	return weft.Try(func() {
+		f.notNil()
 		v := reflect.ValueOf(dst)
 		if v.Kind() != reflect.Pointer || v.IsNil() || v.Elem().Kind() != reflect.Struct {
 			array.Failf(f.label(), "dst", "is %T: want a pointer to a struct of *weft.Tensor", dst)
@@ -421,14 +443,18 @@ func (f *Fn) Into(dst any, args ...any) error {
 
 // Why says why programs were made for the function, a line each time.
 func (f *Fn) Why() string {
+	f.notNil()
 	if run := f.run.Load(); run != nil {
-		return run.why()
+		return run.Why()
 	}
 	return ""
 }
 
 // Free forgets the programs; calling the function afterwards is an error.
-func (f *Fn) Free() { f.run.Store(nil) }
+func (f *Fn) Free() {
+	f.notNil()
+	f.run.Store(nil)
+}
 
 // CopyOpts are the options of [Fn.Copy].
 type CopyOpts struct {
@@ -442,8 +468,10 @@ type CopyOpts struct {
 // Copy returns the same function over other shared variables.
 func (f *Fn) Copy(o CopyOpts) (c *Fn, err error) {
 	err = weft.Try(func() {
+		f.notNil()
 		for _, w := range sorted(o.Swap) {
 			to := o.Swap[w]
+			w.notNil("copy")
 			to.notNil("copy")
 			if w.role != shared || to.role != shared {
 				array.Failf("copy", w.label(), "and %s: want shared variables", to.label())
@@ -474,9 +502,12 @@ func (f *Fn) Copy(o CopyOpts) (c *Fn, err error) {
 // Replace returns vars, computed with other variables in the place of some.
 func Replace(vars []*Var, with map[*Var]*Var) []*Var {
 	memo := map[*Var]*Var{}
-	for v, to := range with {
-		checkReplacement("replace", v, to)
-		memo[v] = to
+	for _, v := range vars {
+		v.notNil("replace")
+	}
+	for _, v := range sorted(with) {
+		checkReplacement("replace", v, with[v])
+		memo[v] = with[v]
 	}
 	for _, v := range order(vars) {
 		if memo[v] != nil {

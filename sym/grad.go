@@ -44,16 +44,15 @@ func Grad(cost *Var, wrt []*Var, opts ...GradOpts) []*Var {
 		}
 		ends = append(ends, cost)
 	}
-	known := make([]*Var, 0, len(o.Known))
-	for k, g := range o.Known {
+	known := sorted(o.Known)
+	for _, k := range known {
+		g := o.Known[k]
 		k.notNil(name)
 		g.notNil(name)
 		if k.dtype != g.dtype || len(k.shape) != len(g.shape) {
 			array.Failf(name, "known", "the gradient of %s is %s", k, g)
 		}
-		known = append(known, k)
 	}
-	slices.SortFunc(known, func(a, b *Var) int { return int(a.id) - int(b.id) })
 	checkWrt(name, append(ends, known...), wrt, o.Constant, o.Disconnected)
 
 	// The arguments are the cost, variables with known gradients, those gradients, constants,

@@ -31,6 +31,7 @@ var leftOut = map[string]string{
 	"Item":         "a variable has no elements",
 	"ItemComplex":  "a variable has no elements",
 	"ItemInt":      "a variable has no elements",
+	"Lazy":         "functions are compiled whole",
 	"LogValue":     "a variable has no elements",
 	"MaskSelect":   "the shape of the result depends on elements",
 	"MulAssign":    "variables are not written to: Updates does",

@@ -201,6 +201,9 @@ func OpFromGraph(inputs, outputs []*Var, o GraphOpts) func(args ...*Var) []*Var 
 		}
 		own[v] = true
 	}
+	for _, v := range outputs {
+		v.notNil(name)
+	}
 	for _, v := range order(outputs) {
 		if v.role == input && v.from == nil && !own[v] {
 			array.Failf(name, v.label(), "%s is needed and is no input%s", v, v.where())

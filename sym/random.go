@@ -24,6 +24,9 @@ func NewRandomStreams(seed uint64) *RandomStreams { return &RandomStreams{seed: 
 
 // Seed makes all variables made so far, and those to come, start over with a seed.
 func (s *RandomStreams) Seed(seed uint64) {
+	if s == nil {
+		array.Failf("seed", "", "the streams are nil (NewRandomStreams makes them)")
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.seed = seed

@@ -59,10 +59,6 @@ var (
 	// Infer is func(types []ir.Type, f func([]T) []T) []ir.Type: the types of what f gives for
 	// tensors of these types without memory.
 	Infer any
-	// Compile is func(name string, line *uintptr, f func([]T) []T) (call func([]T) []T, why
-	// func() string): f as a compiled function. While f runs, line is what its operations
-	// come from.
-	Compile any
 	// Function is func(name string, line *uintptr, types []ir.Type, f func([]T) []T) *op.Function:
 	// what f gives for tensors of these types, as a function that operations run. It panics
 	// with *array.Error if f uses tensors of another kind, or draws random numbers.

@@ -125,6 +125,8 @@ func (b *batcher) apply(x *node, args []Batched) []*node {
 		switch at := x.Attrs.(type) {
 		case Axis:
 			a = at + 1
+		case StridedWindow:
+			a = at.lead(b.n, x.Size())
 		case Placement:
 			at.Shape = lead(b.n, at.Shape)
 			if w, ok := at.View.(Window); ok {
@@ -145,6 +147,11 @@ func (b *batcher) apply(x *node, args []Batched) []*node {
 // lead is the window of all of a first axis of size n.
 func (w Window) lead(n int) Window {
 	return Window{lead(0, w.Start), lead(1, w.Step), lead(n, w.Count)}
+}
+
+// lead is the window on each of n vectors of a size, one behind the other.
+func (a StridedWindow) lead(n, size int) StridedWindow {
+	return StridedWindow{a.Offset, lead(n, a.Shape), lead(size, a.Strides)}
 }
 
 // raised are arguments with an axis of examples each.
@@ -263,6 +270,8 @@ func BatchMoves(d *Def, a ir.Attrs, n int, shape []int) []Moving {
 		return []Moving{{d, order}}
 	case Window:
 		return []Moving{{d, a.lead(n)}}
+	case StridedWindow:
+		return []Moving{{Reshape, Shape{n * shape[1]}}, {d, a.lead(n, shape[1])}}
 	}
 	return []Moving{{d, a}} // of the last axes, or of each element
 }
@@ -310,6 +319,12 @@ func init() {
 		return a // of the last axes
 	}
 	batchRules = map[string]func(b *batcher, x *node, args []Batched) []*node{
+		"host": func(b *batcher, x *node, args []Batched) []*node {
+			if _, ok := x.Attrs.(interface{ Elementwise() }); ok {
+				return ApplyAll(Host, x.Attrs, b.raised(args)...)
+			}
+			return b.loop(x, args)
+		},
 		"matmul2": func(b *batcher, x *node, args []Batched) []*node {
 			if s := x.Args[0].Shape; len(s) == 2 && !args[1].Lead { // one tall matrix
 				y := apply(MatMul2, reshape(args[0].Node, []int{b.n * s[0], s[1]}), args[1].Node)

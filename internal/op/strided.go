@@ -30,12 +30,20 @@ func (a StridedWindow) on(v array.View) array.View {
 
 // Strided shows a window of any strides on a vector. Put is an array, the first argument, with
 // the second written over a window on its elements in row-major order, whose attributes are
-// that window. Neither has a gradient: a trace holds what autograd has made.
+// that window.
 var Strided, Put *Def
 
 func init() {
 	Strided = unlisted(Def{Name: "strided", Class: Move, Arity: 1, Attrs: StridedWindow{}, Infer: viewNode,
-		View: func(v array.View, n *node) array.View { return n.Attrs.(StridedWindow).on(v) }})
+		View: func(v array.View, n *node) array.View { return n.Attrs.(StridedWindow).on(v) },
+		VJP: func(v *VJP) {
+			v.Set(0, func() *node { // places may be seen several times
+				n := v.X[0].Shape[0]
+				places := Apply(Strided, v.Node.Attrs, numbered(v.Node.Graph, []int{n}))
+				size := []int{v.DY.Size()}
+				return Apply(indexAdd, Target{Shape: []int{n}}, reshape(v.DY, size), reshape(places, size))
+			})
+		}})
 	Put = unlisted(Def{Name: "put", Class: Assemble, Arity: 2, Attrs: StridedWindow{},
 		Infer: func(c *Call) (array.DType, []int) {
 			x, y, a := c.Args[0], c.Args[1], c.Attrs.(StridedWindow)
@@ -43,6 +51,12 @@ func init() {
 				c.Failf("", "%s into a window of shape %s on %s", array.TypeString(y.DType, y.Shape), array.ShapeString(a.Shape), array.TypeString(x.DType, x.Shape))
 			}
 			return x.DType, x.Shape
+		},
+		VJP: func(v *VJP) {
+			v.Set(0, func() *node {
+				return Apply(Put, v.Node.Attrs, v.DY, full(v.Node.Graph, 0, v.DY.DType, v.X[1].Shape))
+			})
+			v.Set(1, func() *node { return Apply(Strided, v.Node.Attrs, reshape(v.DY, []int{v.DY.Size()})) })
 		}})
 }
 

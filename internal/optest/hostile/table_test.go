@@ -97,6 +97,7 @@ var functions = rows([]row[any]{
 	{"weft.Try", weft.Try},
 	{"weft.VJP", weft.VJP},
 	{"weft.VStack", weft.VStack},
+	{"weft.Vmap", weft.Vmap},
 	{"weft.Where", weft.Where},
 	{"weft.Zeros", weft.Zeros},
 	{"weft.ZerosLike", weft.ZerosLike},
@@ -244,6 +245,7 @@ var functions = rows([]row[any]{
 	{"sym.VStack", sym.VStack},
 	{"sym.Vector", sym.Vector},
 	{"sym.Where", sym.Where},
+	{"sym.VerifyGrad", sym.VerifyGrad},
 	{"sym.ZeroGrad", sym.ZeroGrad},
 	{"sym.ZerosLike", sym.ZerosLike},
 })
@@ -499,6 +501,7 @@ var types = rows([]row[reflect.Type]{
 	{"sym.Unused", reflect.TypeFor[sym.Unused]()},
 	{"sym.Updates", reflect.TypeFor[sym.Updates]()},
 	{"sym.Var", reflect.TypeFor[sym.Var]()},
+	{"sym.VerifyOpts", reflect.TypeFor[sym.VerifyOpts]()},
 })
 
 // constraints are exported types that have no values.

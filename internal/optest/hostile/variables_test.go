@@ -34,6 +34,11 @@ func (g *gen) variable() *sym.Var {
 }
 
 func init() {
+	makers[typ[func(...*weft.Tensor) *weft.Tensor]()] = func(g *gen) any {
+		other := g.tensor()
+		return pick(g, nil, func(x ...*weft.Tensor) *weft.Tensor { return x[0] }, func(...*weft.Tensor) *weft.Tensor { return other },
+			func(...*weft.Tensor) *weft.Tensor { panic(errThrown) })
+	}
 	makers[typ[*sym.Var]()] = func(g *gen) any { return g.variable() }
 	makers[typ[io.Writer]()] = func(g *gen) any { return pick(g, nil, io.Discard) }
 	makers[typ[sym.Option]()] = func(g *gen) any {
@@ -42,6 +47,9 @@ func init() {
 			some[g.variable()] = g.variable()
 		}
 		return pick[any](g, nil, sym.Updates(some), sym.Givens(some), sym.Unused(g.integer()), sym.IgnoreUnused, sym.Named(g.text()), sym.NoDefaultUpdates{})
+	}
+	makers[typ[func([]*sym.Var) *sym.Var]()] = func(g *gen) any {
+		return pick(g, nil, func(x []*sym.Var) *sym.Var { return x[0].Sin() }, func(x []*sym.Var) *sym.Var { return nil })
 	}
 	makers[typ[*sym.Fn]()] = func(g *gen) any {
 		x := sym.Vector("x", weft.Float32)

@@ -1,0 +1,235 @@
+package weft
+
+import (
+	"math"
+	"slices"
+	"sync"
+
+	"weft/internal/array"
+	"weft/internal/ir"
+	"weft/internal/op"
+)
+
+// Unmapped is the axis, for [Vmap], of an argument that is the same for all examples.
+const Unmapped = math.MinInt
+
+// Vmap returns f, a function of one example, as a function of many at once: each argument has
+// an axis of examples, which axes gives in order (0 where there is none given, [Unmapped]
+// for an argument that all examples share), and so has the result, as its first. Sizes of
+// those axes must be equal.
+//
+//	distance := func(x ...*weft.Tensor) *weft.Tensor { return x[0].Sub(x[1]).Norm(2) }
+//	d := weft.Vmap(distance, 0, weft.Unmapped)(points, center)
+//
+// A call runs f once, on tensors of one example without memory, which notes its operations,
+// and computes all examples with operations that have one more axis: nothing is looped over
+// but selections by masks, runs and counts of elements, and kernels that look at neighbours.
+// The result is differentiable by the arguments and by what f captures, [Grad] and [Jacobian]
+// may be used inside f, and mapped functions may be mapped and compiled.
+//
+// f must not look at elements (Item, Data, branches), draw random numbers, write into what
+// it captures or call Backward; that panics with *[Error], as do sizes that do not fit.
+func Vmap(f func(x ...*Tensor) *Tensor, axes ...int) func(x ...*Tensor) *Tensor {
+	if f == nil {
+		array.Failf("vmap", "f", "is nil")
+	}
+	m := &vmapped{f: f, axes: slices.Clone(axes)}
+	return m.call
+}
+
+// A vmapped function knows the graphs that it was before.
+type vmapped struct {
+	f    func(x ...*Tensor) *Tensor
+	axes []int
+	mu   sync.Mutex
+	defs map[string]*op.Def
+}
+
+// maxMapped bounds the graphs that are known; beyond, all are forgotten.
+const maxMapped = 64
+
+func (m *vmapped) axis(i int) int {
+	if i < len(m.axes) {
+		return m.axes[i]
+	}
+	return 0
+}
+
+func (m *vmapped) call(x ...*Tensor) *Tensor {
+	const name = "vmap"
+	if len(m.axes) > len(x) {
+		array.Failf(name, "axes", "are %d for %d arguments", len(m.axes), len(x))
+	}
+	n := -1
+	lead := make([]bool, len(x))
+	xs := make([]*Tensor, len(x)) // with the axis first
+	for i, t := range x {
+		t.check(name)
+		xs[i] = t
+		a := m.axis(i)
+		if a == Unmapped {
+			continue
+		}
+		a = array.Axis(name, a, t.Rank())
+		if k := t.v.Shape[a]; n < 0 {
+			n = k
+		} else if n != k {
+			array.Failf(name, "x", "argument %d has %d examples, others %d", i, k, n)
+		}
+		lead[i] = true
+		if a != 0 {
+			xs[i] = t.MoveAxis(a, 0)
+		}
+	}
+	if n < 0 {
+		array.Failf(name, "", "no argument has an axis of examples")
+	}
+	out, captured := m.trace(xs, lead)
+	ops := make([]operand, 0, len(xs)+len(captured))
+	for _, t := range xs {
+		ops = append(ops, operand{t: t})
+	}
+	for _, t := range captured {
+		ops = append(ops, operand{t: t})
+	}
+	return apply(m.def(out, lead), op.Count(n), ops...)
+}
+
+// trace runs f for one example and returns the node of its result, whose inputs are the
+// arguments and then the tensors that it captured.
+func (m *vmapped) trace(xs []*Tensor, lead []bool) (*ir.Node, []*Tensor) {
+	outer := tracingHere()
+	tr := newTrace(nil)
+	if tr.outer = outer; outer != nil {
+		outer.inner = tr
+	}
+	defer func() {
+		tr.end()
+		if outer != nil {
+			outer.inner = nil
+			running.Store(tr.thread, outer)
+		}
+	}()
+	tr.seen = map[*array.Storage]*Tensor{}
+	began := tapeSeq.Load()
+	args := make([]*Tensor, len(xs))
+	for i, t := range xs {
+		shape := t.v.Shape
+		if lead[i] {
+			shape = shape[1:]
+		}
+		v := array.View{DType: t.v.DType, Shape: shape, Strides: array.RowMajor(shape), Store: tr.storage(array.Size(shape) * t.v.DType.Size())}
+		tr.device = t.v.Store.Device
+		tr.input(source{kind: fromArgument, index: i, at: v})
+		args[i] = &Tensor{v: v}
+	}
+	y := m.f(args...)
+	y.check("vmap")
+	switch {
+	case len(tr.host) > 0 || len(tr.undo) > 0:
+		array.Failf("vmap", "f", "draws random numbers, or does other work on the host, which examples would share: give what it needs as an argument")
+	case len(tr.leaves) > 0:
+		array.Failf("vmap", "f", "leaves gradients in leaves: take them with Grad")
+	}
+	out := tr.value(&y.v)
+	tr.reached(y.node(), began)
+	var captured []*Tensor
+	for _, s := range tr.sources[len(xs):] {
+		if s.cell.written {
+			array.Failf("vmap", "f", "writes into a tensor that it captures, %s%s", array.TypeString(s.at.DType, s.at.Shape), at(s.pc))
+		}
+		captured = append(captured, tr.tensorOf(s.at))
+	}
+	return out, captured
+}
+
+// reached refuses gradients that flow from n to a tensor made before the trace began in a way
+// that the trace has no tensor for.
+func (tr *trace) reached(n *gradNode, began uint64) {
+	known := map[*gradNode]bool{nil: true}
+	for _, t := range tr.seen {
+		known[t.node()] = true
+	}
+	todo, seen := []*gradNode{n}, map[*gradNode]bool{}
+	for len(todo) > 0 {
+		n := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if known[n] || seen[n] {
+			continue
+		}
+		seen[n] = true
+		if n.seq <= began {
+			array.Failf("vmap", "f", "captures a result of %s that needs a gradient, in a way that has none: give it as an argument, or as Detach()", n.name)
+		}
+		todo = append(todo, n.in...)
+	}
+}
+
+// tensorOf returns what was captured, with its history, in the order of the elements at.
+func (tr *trace) tensorOf(at array.View) *Tensor {
+	t := tr.seen[at.Store]
+	if t == nil {
+		return &Tensor{v: at}
+	}
+	if order, ok := dense(&t.v); ok && t.v.Offset == at.Offset && t.v.Size() == at.Size() {
+		return t.Permute(order...).Reshape(at.Shape...)
+	}
+	if t.node() != nil {
+		array.Failf("vmap", "f", "captures a part of memory that needs a gradient: give it as an argument, or as Detach()")
+	}
+	return &Tensor{v: at, run: t.run}
+}
+
+// def is the operation that computes out for all examples. Its attribute is their number.
+func (m *vmapped) def(out *ir.Node, lead []bool) *op.Def {
+	key := graphKey(out, lead)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if d := m.defs[key]; d != nil {
+		return d
+	}
+	if m.defs == nil || len(m.defs) >= maxMapped {
+		m.defs = map[string]*op.Def{}
+	}
+	compose := func(args []*ir.Node, a ir.Attrs) *ir.Node {
+		n, g := int(a.(op.Count)), args[0].Graph
+		return op.Batch(g, []*ir.Node{out}, n, func(x *ir.Node) op.Batched {
+			i := x.Arg()
+			return op.Batched{Node: args[i], Lead: i < len(lead) && lead[i]}
+		})[0].Raise(n)
+	}
+	d := &op.Def{Name: "vmap", Hash: mix(0x3a9, rowsSeq.Add(1)), Class: op.Composite, Arity: -1, Attrs: op.Count(0), Compose: compose}
+	m.defs[key] = d
+	return d
+}
+
+// graphKey encodes all that a node is computed from.
+func graphKey(out *ir.Node, lead []bool) string {
+	var k []byte
+	for _, l := range lead {
+		k = ir.Flag(k, l)
+	}
+	number := make([]int, len(out.Graph.Nodes))
+	count := 0
+	for id, need := range ir.Reach([]*ir.Node{out}) {
+		if !need {
+			continue
+		}
+		n := out.Graph.Nodes[id]
+		number[id] = count
+		count++
+		name := n.Op.OpName()
+		k = append(ir.Int(k, len(name)), name...)
+		k = ir.Ints(append(k, byte(n.DType)), n.Shape)
+		k = ir.Int(ir.Flag(k, n.Weak), len(n.Args))
+		for _, a := range n.Args {
+			k = ir.Int(k, number[a.ID])
+		}
+		if n.Attrs != nil {
+			at := len(k)
+			k = n.Attrs.AppendKey(k)
+			k = ir.Int(k, len(k)-at)
+		}
+	}
+	return string(k)
+}
