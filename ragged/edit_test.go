@@ -231,3 +231,17 @@ func TestReleasedList(t *testing.T) {
 	refuses(t, func() { l.Append(1) })
 	refuses(t, func() { l.Set(0, []int64{1, 2}) })
 }
+
+// Offsets that were handed out stay as they are when items before the gap were deleted, and it
+// moves back over them.
+func TestSharedOffsets(t *testing.T) {
+	l := FromSizes(ints(4), 1)
+	l.Append(4)
+	o := l.Offsets()
+	l.Append(ints(12), 2)
+	l.Insert(8, ints(3)) // beyond what was handed out
+	l.DeleteRange(2, 9)
+	l.Append(ints(2))
+	holds(t, o, 0, 1, 2, 3, 4, 5)
+	shows(t, l, "[ [0] [1] [6 7] [8 9] [10 11] [0 1] ]")
+}

@@ -65,7 +65,8 @@ func (e *editor) move(item int) {
 			to[i] += int64(gap)
 		}
 		e.lo, e.hi = e.lo-rows, e.hi-rows
-	case n > 0: // back: no partition has these offsets
+	case n > 0:
+		e.write(e.before + 1)
 		rows := int(e.offsets[tail+n-1]) - e.hi
 		e.shift(e.lo, e.hi, rows)
 		to := e.offsets[e.before+1 : item+1]
@@ -129,7 +130,7 @@ func (e *editor) resizeRows(op string, n int) {
 		copy(b[(n-tail)*w:], e.bytes[i][e.hi*w:])
 		e.mem[i], e.bytes[i] = fresh[i], b
 	}
-	o := e.offsets[len(e.offsets)-e.after:] // no partition has them: the gap moved
+	o := e.offsets[len(e.offsets)-e.after:] // no partition has them: they were moved here
 	for i := range o {
 		o[i] += int64(n - e.room)
 	}
