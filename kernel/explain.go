@@ -1,6 +1,9 @@
 package kernel
 
 import (
+	"strconv"
+	"strings"
+
 	"weft/internal/array"
 	"weft/internal/eager"
 	"weft/internal/ir"
@@ -9,7 +12,10 @@ import (
 )
 
 // Explain returns what runs for these arguments of [Func.Map], or of [Func.Stencil] where
-// the function is a stencil: the source, the loop program and its machine code.
+// the function is a stencil: the source, the graph, the loop program and its machine code. In
+// the two last, lines of the source stand above what comes from them; the head of the machine
+// code says how many lanes a vector has, what is gathered, which loops run under masks,
+// and how many integers were found to fit in 4 bytes.
 func (f *Func) Explain(args ...any) string {
 	f.check()
 	var r *runner
@@ -24,7 +30,25 @@ func (f *Func) Explain(args ...any) string {
 	} else {
 		r, _, xs = f.mapping(args)
 	}
-	return f.f.Text() + "\n\n" + eager.Explain(r.def, nil, xs...)
+	return f.f.Text() + "\n\n" + f.quoted(eager.Explain(r.def, nil, xs...))
+}
+
+// quoted puts the text of the source's lines behind their numbers: "; line 12" becomes
+// "; line 12: return x * y".
+func (f *Func) quoted(s string) string {
+	lines, first := strings.Split(f.f.Text(), "\n"), f.f.Pos().Line
+	var b strings.Builder
+	for text := range strings.Lines(s) {
+		text = strings.TrimSuffix(text, "\n")
+		b.WriteString(text)
+		if number, ok := strings.CutPrefix(strings.TrimSpace(text), "; line "); ok {
+			if n, err := strconv.Atoi(number); err == nil && n >= first && n-first < len(lines) {
+				b.WriteString(": " + strings.TrimSpace(lines[n-first]))
+			}
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
 }
 
 // ExprFunc makes f a function that formulas call by the name that it has in weft.Vars:

@@ -71,11 +71,14 @@ type Program struct {
 func (p *Program) Loop() *loop.Program { return p.p }
 
 // Source returns the kernel's machine code as text.
-func (p *Program) Source() string {
+func (p *Program) Source() string { return p.SourceOf(p.p) }
+
+// SourceOf is Source with the lines of an equal program: kernels are shared, lines are not.
+func (p *Program) SourceOf(q *loop.Program) string {
 	if p.code == nil {
 		return "interpreted\n"
 	}
-	s, err := x86.Explain(p.p, p.isa)
+	s, err := x86.Explain(q, p.isa)
 	if err != nil {
 		return err.Error()
 	}

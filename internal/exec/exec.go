@@ -13,6 +13,7 @@ import (
 	"weft/half"
 	"weft/internal/array"
 	"weft/internal/device"
+	"weft/internal/loop"
 	"weft/internal/op"
 	"weft/internal/plan"
 	"weft/internal/profile"
@@ -197,7 +198,7 @@ func (c *Compiled) Explain() string {
 	s := c.Plan.String()
 	for i, k := range c.kernels {
 		if k != nil {
-			s += fmt.Sprintf("\nstep %d, %s:\n%s", i, k.Loop().Name, k.Source())
+			s += fmt.Sprintf("\nstep %d, %s:\n%s", i, k.Loop().Name, c.Source(i))
 		}
 	}
 	return s
@@ -205,10 +206,21 @@ func (c *Compiled) Explain() string {
 
 // Source returns the machine code of a step as text, "" if there is none.
 func (c *Compiled) Source(step int) string {
-	if k := c.kernels[step]; k != nil {
-		return k.Source()
+	k := c.kernels[step]
+	if k == nil {
+		return ""
 	}
-	return ""
+	st := &c.Plan.Steps[step]
+	prog := st.Kernel
+	if prog == nil {
+		prog = st.Tail
+	}
+	if p, ok := k.(interface {
+		SourceOf(*loop.Program) string
+	}); ok {
+		return p.SourceOf(prog.Prog)
+	}
+	return k.Source()
 }
 
 // Run computes the outputs. ins are views that match the plan's signatures; out

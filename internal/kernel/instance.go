@@ -179,10 +179,13 @@ func (i *Instance) AppendKey(k []byte) []byte {
 }
 
 // EmitKernel writes the function where e.B stands.
-func (i *Instance) EmitKernel(e *op.Emit) []loop.Value { return i.lowerer(e).run() }
+func (i *Instance) EmitKernel(e *op.Emit) []loop.Value {
+	defer func() { e.B.Line = 0 }()
+	return i.lowerer(e).run()
+}
 
 func (i *Instance) lowerer(e *op.Emit) *lowerer {
-	return &lowerer{Func: i.f, b: e.B, e: e, inst: i, pos: i.f.decl.Pos(), symbols: map[loop.Value]Symbol{}, facts: map[loop.Value]fact{}, duals: i.duals()}
+	return &lowerer{Func: i.f, b: e.B, e: e, inst: i, pos: i.f.decl.Pos(), file: i.f.Pos().Filename, symbols: map[loop.Value]Symbol{}, facts: map[loop.Value]fact{}, duals: i.duals()}
 }
 
 // try lowers the function into a program that is thrown away, which finds its faults and

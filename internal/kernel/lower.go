@@ -18,6 +18,7 @@ type lowerer struct {
 	trial bool // finding out what the instance needs
 	fr    *frame
 	pos   token.Pos // of what is being lowered
+	file  string    // that the function is in
 	calls int       // depth of calls
 	steps int       // what was lowered
 	wrote int       // instructions
@@ -66,6 +67,9 @@ func (l *lowerer) spend(n int) {
 
 func (l *lowerer) step(n ast.Node) {
 	l.pos = n.Pos()
+	if at := l.src.fset.PositionFor(l.pos, false); at.Filename == l.file {
+		l.b.Line = at.Line // what is called in other files has the line of the call
+	}
 	if l.steps++; l.steps > maxSteps {
 		l.src.refuse(l.pos, "kernel %s grows too large in %s, with calls in place and loops unrolled", l.name, l.fr.fn.Name())
 	}

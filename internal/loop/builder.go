@@ -13,6 +13,7 @@ import (
 // are shared.
 type Builder struct {
 	p      *Program
+	Line   int // of the source, which instructions that come next are from; 0 for none
 	depth  int // blocks around the instruction that comes next, beyond the row
 	inPass bool
 	*work
@@ -84,6 +85,12 @@ func (b *Builder) add(in Ins) Value {
 // place puts the newest instruction into its block.
 func (b *Builder) place() Value {
 	v := Value(len(b.p.Ins) - 1)
+	if b.Line > 0 {
+		for len(b.p.Lines) < len(b.p.Ins) {
+			b.p.Lines = append(b.p.Lines, 0)
+		}
+		b.p.Lines[v] = int32(b.Line)
+	}
 	if b.depth == 0 {
 		b.p.Body = append(b.p.Body, v)
 	} else {

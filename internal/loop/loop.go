@@ -381,6 +381,18 @@ type Program struct {
 	Ins     []Ins
 	Regions []*Region
 	Body    []Value // the row
+
+	// For people, and no part of the key:
+	Lines    []int32 // by value: the line of the source that it comes from, 0 or beyond the end for none
+	Narrowed int     // how many integers [Narrow] found to fit in 4 bytes
+}
+
+// Line is the line of the source that a value comes from, 0 for none.
+func (p *Program) Line(v Value) int {
+	if int(v) < len(p.Lines) {
+		return int(p.Lines[v])
+	}
+	return 0
 }
 
 // TypeOf returns the type of the values of a buffer.

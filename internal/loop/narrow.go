@@ -51,7 +51,13 @@ func Narrow(p *Program) (*Program, []Note) {
 	}
 	w.rewriter = newRewriter(p)
 	w.rewrite(w)
-	return w.b.Finish(), notes
+	q := w.b.Finish()
+	for _, n := range notes {
+		if n.Narrow {
+			q.Narrowed++
+		}
+	}
+	return q, notes
 }
 
 // A narrower rewrites a program with integers of 4 bytes.

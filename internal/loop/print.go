@@ -90,6 +90,8 @@ type printer struct {
 	p   *Program
 	b   strings.Builder
 	num map[Value]int
+
+	last int // line of the source
 }
 
 func (w *printer) name(v Value) string {
@@ -123,6 +125,10 @@ func (w *printer) line(depth int, format string, args ...any) {
 
 func (w *printer) ins(v Value, depth int) {
 	in := &w.p.Ins[v]
+	if n := w.p.Line(v); n > 0 && n != w.last {
+		w.last = n
+		w.line(depth, "; line %d", n)
+	}
 	r := w.p.Region(in)
 	switch in.Op {
 	case OpPass:

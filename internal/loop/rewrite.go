@@ -34,6 +34,7 @@ func (w *rewriter) rewrite(how rewriting) {
 func (w *rewriter) block(block []Value) {
 	for _, v := range block {
 		in := &w.p.Ins[v]
+		w.b.Line = w.p.Line(v)
 		switch r := w.p.Region(in); in.Op {
 		case OpPass:
 			w.b.Pass(func() { w.block(r.Body) })

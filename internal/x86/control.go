@@ -92,7 +92,12 @@ func (c *compiler) carry(r *loop.Region, masks []vr, along []leaver) {
 			}
 			switch {
 			case left != nil:
+				line := c.line
+				if n := c.p.Line(r.Next[n]); n > 0 {
+					c.line = int32(n)
+				}
 				c.nextInto(left, i, d, k)
+				c.line = line
 			case !masked:
 				c.mov(d, next[n][i])
 			case next[n][i] != d:

@@ -43,7 +43,12 @@ func (c *compiler) encode() {
 		a.MI(asm.CMP, c.mem(wordMem(loop.WordResume)), 0)
 		a.Jcc(asm.CondNE, dispatch)
 	}
+	line := int32(0)
 	for pos := range c.code {
+		if n := c.code[pos].line; n > 0 && n != line && a.Listing != nil {
+			line = n
+			a.Comment("line %d", n)
+		}
 		switch i := &c.code[pos]; i.op {
 		case pLabel:
 			a.Bind(asm.Label(i.imm))

@@ -51,8 +51,42 @@ func Explain(p *loop.Program, isa jit.ISA) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("; %s for %s: %d bytes of code and %d of constants, %d spills, %d bytes of scratch\n%s",
-		p.Name, isa, k.Text, len(k.Code)-k.Text, k.Spills, k.Scratch, b.String()), nil
+	return fmt.Sprintf("; %s for %s: %d bytes of code and %d of constants, %d spills, %d bytes of scratch\n; %s\n%s",
+		p.Name, isa, k.Text, len(k.Code)-k.Text, k.Spills, k.Scratch, shape(p, isa), b.String()), nil
+}
+
+// shape says how a program lies in vectors, and what of it costs more than one instruction a
+// vector.
+func shape(p *loop.Program, isa jit.ISA) string {
+	q, es := narrowed(p)
+	same := q.Same(q.Lane, true)
+	gathers, scatters, loops := 0, 0, 0
+	for i := range q.Ins {
+		switch in := &q.Ins[i]; in.Op {
+		case loop.OpLoadAt:
+			if !same[in.A] {
+				gathers++
+			}
+		case loop.OpStoreAt:
+			if !same[in.B] {
+				scatters++
+			}
+		case loop.OpLoop:
+			if r := q.Region(in); r.Cond != loop.NoValue && !same[r.Cond] {
+				loops++
+			}
+		}
+	}
+	text := fmt.Sprintf("%d lanes of %d bytes", isa.VectorBytes()/es, es)
+	for _, c := range []struct {
+		n    int
+		what string
+	}{{gathers, "gathers"}, {scatters, "scatters"}, {loops, "loops under masks"}, {p.Narrowed, "integers narrowed to 4 bytes"}} {
+		if c.n > 0 {
+			text += fmt.Sprintf(", %d %s", c.n, c.what)
+		}
+	}
+	return text
 }
 
 func compile(p *loop.Program, isa jit.ISA, streaming bool, listing io.Writer) (*Kernel, error) {

@@ -92,6 +92,7 @@ type ins struct {
 	a     [7]vr // four operands, the opmask, base and index of mem
 	mem   lmem  // but for base and index
 	imm   int64
+	line  int32 // of the source; 0 for none
 }
 
 const (
@@ -153,7 +154,7 @@ func (c *compiler) newM() vr {
 func (c *compiler) emit(op asm.Op, flags uint8, a ...vr) *ins {
 	c.code = append(c.code, ins{})
 	i := &c.code[len(c.code)-1]
-	i.op, i.flags, i.n, i.memAt = op, flags|c.rare, uint8(len(a)), -1
+	i.op, i.line, i.flags, i.n, i.memAt = op, c.line, flags|c.rare, uint8(len(a)), -1
 	copy(i.a[:], a)
 	return i
 }

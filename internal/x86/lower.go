@@ -16,6 +16,7 @@ type compiler struct {
 	streaming bool // see CompileStreaming
 
 	asm       asm.Asm
+	line      int32 // of the source, of the value that is being lowered; 0 for none
 	code      []ins
 	pre       []ins // code before all loops: constants and arguments
 	other     []ins
@@ -108,7 +109,7 @@ func (c *compiler) reset(p *loop.Program, es int, isa jit.ISA) {
 	c.asm.Reset()
 	c.code, c.pre, c.other = c.code[:0], c.pre[:0], c.other[:0]
 	c.vregs = append(c.vregs[:0], vinfo{phys: -1})
-	c.scratch, c.spills, c.stage = 0, 0, 0
+	c.scratch, c.spills, c.stage, c.line = 0, 0, 0, 0
 	c.suspends = c.suspends[:0]
 	c.vals = zeroed(c.vals, len(p.Ins))
 	c.users.Count(p)

@@ -12,13 +12,16 @@ func (c *compiler) lower(v loop.Value) {
 		return
 	}
 	in := &c.p.Ins[v]
-	uni, k := c.lay.uni, c.lay.k
+	uni, k, line := c.lay.uni, c.lay.k, c.line
+	if n := c.p.Line(v); n > 0 {
+		c.line = int32(n)
+	}
 	if c.uniform(v, in) {
 		c.lay.uni, c.lay.k = true, 1
 	}
 	from := len(c.code)
 	c.lowerIns(v, in)
-	c.lay.uni, c.lay.k = uni, k
+	c.lay.uni, c.lay.k, c.line = uni, k, line
 	if sabotage != nil {
 		sabotage(c, v, from)
 	}

@@ -73,6 +73,13 @@ func (a *Asm) list(format string, args ...any) {
 	fmt.Fprintf(a.Listing, "%5x  "+format+"\n", append([]any{len(a.buf)}, args...)...)
 }
 
+// Comment adds a line to the listing, if there is one.
+func (a *Asm) Comment(format string, args ...any) {
+	if a.Listing != nil {
+		fmt.Fprintf(a.Listing, "; "+format+"\n", args...)
+	}
+}
+
 // Len returns the number of bytes assembled so far.
 func (a *Asm) Len() int { return len(a.buf) }
 

@@ -1,0 +1,64 @@
+package kernel_test
+
+import (
+	"strings"
+	"testing"
+
+	"weft"
+	"weft/internal/jit"
+	"weft/kernel"
+)
+
+// The lines of the source stand above the loop values and the instructions that come from
+// them, in each of the two listings, of a function that is called too.
+func TestExplainLineByLine(t *testing.T) {
+	src := kernel.MustParse(`package k
+
+func Steps(x float32, n int32) int32 {
+	k := int32(0)
+	for x > 1 && k < n {
+		x = half(x)
+		k++
+	}
+	return k
+}
+
+func half(x float32) float32 {
+	return x * 0.5
+}
+`)
+	s := src.Func("Steps").Explain(weft.Ones(40).Mul(9), 30)
+	_, listings, ok := strings.Cut(s, "\nstep 0")
+	if !ok {
+		t.Fatal(s)
+	}
+	parts := strings.SplitN(listings, "bytes of code", 2)
+	if jit.Chosen().ISA == jit.Portable {
+		parts = parts[:1]
+	} else if len(parts) != 2 {
+		t.Fatal(s)
+	}
+	// What an instruction follows: the line last named above it.
+	under := func(text, line, instruction string) bool {
+		now := ""
+		for l := range strings.Lines(text) {
+			if l = strings.TrimSpace(l); strings.HasPrefix(l, "; line ") {
+				now = l
+			} else if strings.Contains(strings.ToLower(l), instruction) && strings.HasPrefix(now, "; line "+line) {
+				return true
+			}
+		}
+		return false
+	}
+	for i, want := range [][2]string{{"lt.b", "mul.f32"}, {"vcmp", "vmulps"}}[:len(parts)] {
+		if !under(parts[i], "5: for x > 1 && k < n {", want[0]) {
+			t.Errorf("no %s under line 5:\n%s", want[0], parts[i])
+		}
+		if !under(parts[i], "13", want[1]) {
+			t.Errorf("no %s under line 13:\n%s", want[1], parts[i])
+		}
+	}
+	if len(parts) == 2 && !strings.Contains(parts[1], "1 loops under masks") {
+		t.Errorf("the head says nothing of the loop:\n%.400s", parts[1])
+	}
+}
