@@ -52,7 +52,8 @@ type Compiled[F any] struct {
 // print or count, and Go variables that it captures keep the values, and tensors, that they
 // had. It runs on one goroutine. What needs elements on the host fails with the line that asks
 // for them: Item, Data, Borrow, printing, a branch on them, a selection by a mask, whose shape
-// they decide. Results carry no gradients: take those inside f.
+// they decide. Results, and what is written into captured tensors, carry no gradients: take
+// those inside f. What no result needs, and no write, is not computed and raises no error.
 //
 // With the environment variable WEFT_COMPILE=off calls run f itself. Compile panics with
 // *[Error] if f is no function of such types.

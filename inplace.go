@@ -157,6 +157,9 @@ func (t *Tensor) wrote() { t.v.Store.Bump(callerOutside) }
 // rebase makes n, which may be nil, the producer of what was just written into t.
 func (t *Tensor) rebase(n *gradNode) {
 	b, chain := t.root()
+	if tr := tracingViews(&b.v); tr != nil && tr.given(&b.v) {
+		tr.keepHistory(b)
+	}
 	if chain == nil {
 		if n != nil || t.hist != nil && !t.hist.frozen.Load() {
 			t.setNode(n)

@@ -617,6 +617,21 @@ func (tr *trace) do(do, undo func()) {
 	})
 }
 
+// keepHistory lets a captured tensor have the history that it has now when the trace is over:
+// what is written into it in calls carries no gradients.
+func (tr *trace) keepHistory(t *Tensor) {
+	h := t.hist
+	if h == nil {
+		tr.undo = append(tr.undo, func() { t.hist = nil })
+		return
+	}
+	node, frozen := h.node, h.frozen.Load()
+	tr.undo = append(tr.undo, func() {
+		h.node = node
+		h.frozen.Store(frozen)
+	})
+}
+
 // aside runs f as if there were no trace.
 func (tr *trace) aside(f func()) {
 	tr.outside++
