@@ -199,8 +199,7 @@ func (c *compiledFunc) call(args []any) (*Tensor, error) {
 				want = c.t.In(c.t.NumIn() - 1).Elem()
 			}
 			if t, ok := x.(*Tensor); ok && want == tensorType && t != nil {
-				t.check("compile")
-				g.tensors = append(g.tensors, t)
+				g.add(t)
 				continue
 			}
 			v := reflect.ValueOf(x)
@@ -272,6 +271,10 @@ func (c *compiledFunc) makeFunc() reflect.Value {
 				out = plain
 				return
 			}
+			if e.code == nil { // it returned an error
+				out = c.zeros(e.err)
+				return
+			}
 			k := 0
 			for _, v := range e.results {
 				out = append(out, replaced(v, func(*Tensor) *Tensor { k++; return ts[k-1] }))
@@ -286,12 +289,17 @@ func (c *compiledFunc) makeFunc() reflect.Value {
 		if !c.failed {
 			panic(err)
 		}
-		out = out[:0]
-		for i := range c.t.NumOut() - 1 {
-			out = append(out, reflect.Zero(c.t.Out(i)))
-		}
-		return append(out, errorValue(err))
+		return c.zeros(err)
 	})
+}
+
+// zeros are the results of a function that returns an error.
+func (c *compiledFunc) zeros(err error) []reflect.Value {
+	var out []reflect.Value
+	for i := range c.t.NumOut() - 1 {
+		out = append(out, reflect.Zero(c.t.Out(i)))
+	}
+	return append(out, errorValue(err))
 }
 
 func errorValue(err error) reflect.Value {
@@ -451,12 +459,8 @@ func (tr *trace) arguments(g *supplied, sig signature) []*Tensor {
 			a.run = &run{noGrad: true}
 		}
 		if sig.tensors[i].leaf {
-			n := t.node()
-			if n.leaf == nil {
-				array.Failf("compile", "", "tensor %d of the arguments was computed by %s and needs a gradient, which does not pass through a compiled function: compile that too, or give it as Detach()", i, n.name)
-			}
 			a.RequireGrad()
-			a.hist.sparse.Store(n.leaf.sparse.Load())
+			a.hist.sparse.Store(t.node().leaf.sparse.Load())
 		}
 		out[i] = a
 	}

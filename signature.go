@@ -33,6 +33,17 @@ type supplied struct {
 	statics []any
 }
 
+// add adds a tensor.
+func (g *supplied) add(t *Tensor) {
+	t.check("compile")
+	if t.hist != nil {
+		if n := t.node(); n != nil && n.leaf == nil {
+			array.Failf("compile", "", "tensor %d of the arguments was computed by %s and needs a gradient, which does not pass through a compiled function: compile that too, or give it as Detach()", len(g.tensors), n.name)
+		}
+	}
+	g.tensors = append(g.tensors, t)
+}
+
 // collect adds the tensors and what is static in v.
 func (g *supplied) collect(v reflect.Value) {
 	if v.IsValid() && v.Type() == tensorType {
@@ -41,8 +52,7 @@ func (g *supplied) collect(v reflect.Value) {
 			g.statics = append(g.statics, nil)
 			return
 		}
-		t.check("compile")
-		g.tensors = append(g.tensors, t)
+		g.add(t)
 		return
 	}
 	switch v.Kind() {

@@ -71,9 +71,12 @@ type tracedFunc struct{ c compiledFunc }
 
 func (f *tracedFunc) Call(args []*Tensor) (ts []*Tensor, err error) {
 	err = Try(func() {
-		g := supplied{tensors: args}
-		for _, t := range args {
+		g := supplied{tensors: make([]*Tensor, len(args))}
+		for i, t := range args {
 			t.check("compile")
+			if g.tensors[i] = t; t.hist != nil && !t.IsLeaf() {
+				g.tensors[i] = t.Detach()
+			}
 		}
 		if compileOff || tracingHere() != nil {
 			ts = f.c.direct(args)

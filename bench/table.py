@@ -89,6 +89,12 @@ LENET_FLOPS = 2 * (
 )  # fmt: skip
 CONVNET_FLOPS = 2 * (2 * (6 * 250 * 250 * 49) + 3 * (16 * 44 * 44 * 294) + 3 * (16 * 44 * 44 * 10))
 
+def compiled(net, sizes, over):
+    """A training step as one compiled function; over: how many times faster than eager."""
+    return Work(f"compiled {net} step", sizes, SINGLE, 1.1 if net == "logistic" else 1.0, "training",
+                own=lambda n, d, t: over(n, t) and 1 / over(n, t), note="the yardstick is the same step, eager")  # fmt: skip
+
+
 def types(text, dtypes, sizes=(1_000, 100_000, 10_000_000), k=3, **options):
     return Work(f"types {text}", sizes, dtypes, from_1e6(1.0), "types", moved=arrays(k), **options)
 
@@ -187,6 +193,11 @@ WORKS = (
          note="the peer is NumPy by hand"),
     Work("lenet step", (60,), SINGLE, by_threads(2.0, 1.5), "training", flops=lambda n: n * LENET_FLOPS),
     Work("convnet step", (60,), SINGLE, 2.0, "training", flops=lambda n: n * CONVNET_FLOPS),
+    compiled("mlp", (1, 60), lambda n, t: 2.5 if n == 1 else 1.12 if t == 1 else 1.3),
+    compiled("deep mlp", (60,), lambda n, t: 1.1),
+    compiled("lenet", (60,), lambda n, t: 1.5 if t == 1 else None),
+    compiled("logistic", (400,), lambda n, t: 1.3),
+    Work("compiled call", (16,), SINGLE, 1.0, "training", threads=(1,), note="2x+1 of 16 elements: what a call of a compiled function costs"),
     Work("lstm 2x512 and back", (32,), SINGLE, 1.2, "layers", flops=lambda n: 3 * n * 25 * 2 * 2 * 2 * 512 * 2048),
     Work("lstm 64 to 128 and back", (32,), SINGLE, 1.2, "layers", flops=lambda n: 3 * n * 50 * 2 * (64 + 128) * 512),
     Work("batch norm 64x28^2 and back", (32,), SINGLE, 1.5, "layers"),

@@ -33,7 +33,7 @@ func TestCases(t *testing.T) {
 		"mean and variance axis 0": 9, "mean and variance axis 1": 9, "prefix sum": 99, "kernel of 16": 16,
 		"ragged sum": 20, "ragged max": 20, "ragged softmax": 20, "ragged 2*l+v": 20,
 		"ragged sort": 20, "ragged pad": 20, "ragged unpad": 20, "ragged index": 20, "ragged appends": 20, "ragged insert, delete": 20,
-		"mlp step": 2, "logistic step": 4, "lenet step": 2,
+		"mlp step": 2, "logistic step": 4, "lenet step": 2, "compiled mlp step": 2, "compiled deep mlp step": 1, "compiled lenet step": 1, "compiled logistic step": 4,
 		"lstm 64 to 128 and back": 2, "batch norm 64x28^2 and back": 1, "layer norm 512 and back": 3, "attention 8x256x64 and back": 1, "recommender step": 5,
 	} {
 		c, err := worker.Cases[name](worker.Params{N: n, DType: "float32", Threads: 1})

@@ -10,6 +10,7 @@ import time
 import timeit
 
 import arrays
+import compiled
 import compiling
 import convolution
 import eltypes
@@ -22,12 +23,12 @@ import ragged
 import training
 from form import available
 
-SUBJECTS = (pointwise, arrays, matmul, convolution, training, layers, compiling, eltypes, kernels, ragged, lists)
+SUBJECTS = (pointwise, arrays, matmul, convolution, training, compiled, layers, compiling, eltypes, kernels, ragged, lists)
 REGISTRY = {case: forms for subject in SUBJECTS for case, forms in subject.REGISTRY.items()}
 SAMPLE_NS = 200_000  # as sampleTime in bench/ours/measure.go
 MIN_SAMPLES = 3
 SLOW_NS = 300_000_000  # of a longer run one sample a request is enough
-GRAD_CASES = set(training.REGISTRY) | set(layers.REGISTRY) | convolution.GRAD
+GRAD_CASES = set(training.REGISTRY) | set(compiled.REGISTRY) | set(layers.REGISTRY) | convolution.GRAD
 
 
 def median(v):

@@ -276,8 +276,20 @@ func (c *Compiled) Run(ctx context.Context, ins []*array.View, nums []Number, ou
 			slots[i], off[i] = arena, p.Slots[i].Offset
 		}
 	}
+	step := 0
+	if c.Failed != nil {
+		defer func() {
+			if r := recover(); r != nil {
+				if e, ok := r.(*array.Error); ok {
+					panic(c.Failed(&p.Steps[step], e))
+				}
+				panic(r)
+			}
+		}()
+	}
 	for i := 0; i < len(p.Steps); i++ {
 		st := &p.Steps[i]
+		step = i
 		if call != nil {
 			call.Step(c.profiled(i))
 		}
