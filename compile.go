@@ -188,7 +188,6 @@ func (c *compiledFunc) call(args []any) (*Tensor, error) {
 		return nil, array.Errorf("compile", "", "Call returns one tensor or none, the function %d results of other types: use Func", n)
 	}
 	g := supplied{tensors: make([]*Tensor, 0, 4)}
-	in := make([]reflect.Value, 0, 8)
 	err := Try(func() {
 		if !c.t.IsVariadic() && len(args) != c.t.NumIn() || len(args) < c.t.NumIn()-1 {
 			array.Failf("compile", "", "the function takes %d arguments, got %d", c.t.NumIn(), len(args))
@@ -215,7 +214,7 @@ func (c *compiledFunc) call(args []any) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	values := func() []reflect.Value {
+	values := func() (in []reflect.Value) {
 		for i, x := range args {
 			v := reflect.ValueOf(x)
 			if x == nil {
@@ -538,7 +537,11 @@ func (tr *trace) finish(e *entry) (dst []plan.Sig) {
 // compile plans the graph.
 func (e *entry) compile(name string) {
 	for i := range e.sources {
-		e.sources[i].cell = nil
+		s := &e.sources[i]
+		if s.kind == fromCapture && s.cell.written {
+			s.tensor = &Tensor{v: s.at}
+		}
+		s.cell = nil
 	}
 	sigs, outs := e.sigs(), e.outs
 	e.traced = e.from

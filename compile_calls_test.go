@@ -9,6 +9,7 @@ import (
 
 	"weft"
 	"weft/nn"
+	"weft/npy"
 	"weft/optim"
 )
 
@@ -67,6 +68,22 @@ func TestCompileFailedStep(t *testing.T) {
 		if (err != nil) != (i == 1) {
 			t.Fatal(err)
 		}
+	}
+	places := weft.Compile(func(y *weft.Tensor) *weft.Tensor { // whose routine panics
+		loss := m.B.Bias.IndexSelect(0, y).Sum()
+		loss.Backward()
+		opt.Step()
+		opt.ZeroGrad()
+		return loss
+	})
+	for i, y := range [][]int64{{0, 1}, {0, 7}} {
+		_, err := places.Call(weft.FromSlice(y))
+		if (err != nil) != (i == 1) {
+			t.Fatal(err)
+		}
+	}
+	if n := opt.State()["steps.b.bias"].ItemInt(); n != 3 {
+		t.Errorf("%d steps, want 3", n)
 	}
 	if n := opt.State()["steps.a.weight"].ItemInt(); n != 2 {
 		t.Errorf("%d steps, want 2", n)
@@ -165,6 +182,25 @@ func TestCompileSharing(t *testing.T) {
 	}
 	if _, err := d.Call(w); err == nil {
 		t.Error("an argument that is captured and written was taken")
+	}
+}
+
+// Memory that must not be written is not written by a call either.
+func TestCompileReadOnly(t *testing.T) {
+	path := t.TempDir() + "/x.npy"
+	if err := npy.WriteFile(path, weft.Ones(4)); err != nil {
+		t.Fatal(err)
+	}
+	x, err := npy.Map(path, npy.ReadOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := weft.Compile(func(x *weft.Tensor) *weft.Tensor { return x.AddAssign(1).Sum() })
+	if _, err := f.Call(weft.Ones(4)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Call(x); err == nil || !strings.Contains(err.Error(), "must not be written") {
+		t.Errorf("memory that is only read: %v", err)
 	}
 }
 

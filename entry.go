@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"runtime"
 	"slices"
+	"sync"
 
 	"weft/internal/array"
 	"weft/internal/exec"
@@ -68,9 +69,9 @@ func (e *entry) run(c *compiledFunc, g *supplied) ([]*Tensor, bool) {
 			return nil, false
 		}
 	}
-	var fewIns [12]*array.View
-	ins := fewIns[:0]
-	views := make([]array.View, 0, len(g.tensors))
+	m := callMemories.Get().(*callMemory)
+	defer m.free()
+	ins, views := m.ins[:0], m.views[:0]
 	for i := range e.sources {
 		s := &e.sources[i]
 		switch s.kind {
@@ -97,7 +98,15 @@ func (e *entry) run(c *compiledFunc, g *supplied) ([]*Tensor, bool) {
 	}
 	var nums []exec.Number
 	var undo []func()
+	done := false
 	if len(e.host) > 0 {
+		defer func() {
+			if !done {
+				for _, f := range slices.Backward(undo) {
+					f()
+				}
+			}
+		}()
 		nums = make([]exec.Number, e.numbers)
 		for _, f := range e.host {
 			if u := f(nums); u != nil {
@@ -105,15 +114,26 @@ func (e *entry) run(c *compiledFunc, g *supplied) ([]*Tensor, bool) {
 			}
 		}
 	}
-	outs := make([]array.View, len(e.outs))
+	outs := slices.Grow(m.outs[:0], len(e.outs))[:len(e.outs)]
+	m.ins, m.views, m.outs = ins, views, outs
 	var written []*Tensor
 	for _, i := range e.into {
-		if i >= 0 {
-			written = append(written, &Tensor{v: *ins[i]})
+		if i < 0 {
+			continue
 		}
+		if ins[i].Store.ReadOnly() {
+			array.Failf("compile", "", "the function writes into memory that must not be written, of %s", array.TypeString(ins[i].DType, ins[i].Shape))
+		}
+		t := e.sources[i].tensor
+		if t == nil {
+			t = &Tensor{v: *ins[i]}
+		}
+		written = append(written, t)
 	}
-	w := openWrites(written)
-	defer w.done()
+	if written != nil {
+		w := openWrites(written)
+		defer w.done()
+	}
 	var err error
 	if c.debug != nil {
 		err = e.debugged(c.debug, ins, nums, outs)
@@ -121,11 +141,9 @@ func (e *entry) run(c *compiledFunc, g *supplied) ([]*Tensor, bool) {
 		err = e.code.Run(context.Context(nil), ins, nums, outs)
 	}
 	if err != nil {
-		for _, f := range slices.Backward(undo) {
-			f()
-		}
 		failed("compile", err)
 	}
+	done = true
 	for _, t := range written {
 		t.wrote()
 	}
@@ -134,6 +152,22 @@ func (e *entry) run(c *compiledFunc, g *supplied) ([]*Tensor, bool) {
 	}
 	runtime.KeepAlive(g)
 	return e.give(g, outs), true
+}
+
+// A callMemory is what a call needs while it runs.
+type callMemory struct {
+	ins   []*array.View
+	views []array.View
+	outs  []array.View
+}
+
+var callMemories = sync.Pool{New: func() any { return new(callMemory) }}
+
+func (m *callMemory) free() {
+	clear(m.ins)
+	clear(m.views)
+	clear(m.outs)
+	callMemories.Put(m)
 }
 
 // give returns the tensors among the results.
@@ -148,6 +182,15 @@ func (e *entry) give(g *supplied, outs []array.View) []*Tensor {
 		} else {
 			r = r.merge("compile", t.run)
 		}
+	}
+	if len(e.roots) == 1 && e.roots[0].out >= 0 { // one piece of memory
+		one := &struct {
+			t    Tensor
+			list [1]*Tensor
+		}{t: Tensor{v: outs[e.roots[0].out], run: r}}
+		one.list[0] = &one.t
+		one.t.track()
+		return one.list[:]
 	}
 	ts := make([]*Tensor, len(e.roots))
 	for i, x := range e.roots {

@@ -63,6 +63,8 @@ type source struct {
 	leaf  *leafState // whose gradient it is
 	pc    uintptr    // of the line that captured it
 	cell  *cell
+
+	tensor *Tensor // of what is captured and written
 }
 
 type sourceKind uint8

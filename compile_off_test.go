@@ -1,0 +1,25 @@
+package weft
+
+import "testing"
+
+// With WEFT_COMPILE=off calls run the function itself.
+func TestCompileOff(t *testing.T) {
+	defer func(off bool) { compileOff = off }(compileOff)
+	compileOff = true
+	runs := 0
+	c := Compile(func(x *Tensor) *Tensor {
+		if runs++; x.Item() > 0 {
+			return x.Add(1)
+		}
+		return nil
+	})
+	for range 3 {
+		y, err := c.Call(Scalar(1.0))
+		if err != nil || y.Item() != 2 {
+			t.Errorf("%v, %v", y, err)
+		}
+	}
+	if y := c.Func()(Scalar(-1.0)); y != nil || runs != 4 || c.Why() != "" {
+		t.Errorf("%v after %d runs; %s", y, runs, c.Why())
+	}
+}
