@@ -282,3 +282,39 @@ func TestCompileWithin(t *testing.T) {
 		t.Error("an argument with a history was taken")
 	}
 }
+
+// A scope within the function, and one that the arguments belong to.
+func TestCompileScope(t *testing.T) {
+	f := weft.Compile(func(x *weft.Tensor) *weft.Tensor {
+		s := weft.NewScope()
+		defer s.Close()
+		y := s.Track(x).Add(1)
+		return s.Keep(y.Mul(y))
+	})
+	for range 2 {
+		s := weft.NewScope()
+		y, err := f.Call(s.Track(weft.FromSlice([]float32{1, 2})))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if y.String() != "[4. 9.]" {
+			t.Error(y)
+		}
+		s.Close()
+		if weft.Try(func() { y.Add(1) }) == nil {
+			t.Error("the result does not belong to the scope of the argument")
+		}
+	}
+	g := weft.Compile(func(x *weft.Tensor) *weft.Tensor {
+		s := weft.NewScope()
+		y := s.Track(x).Add(1)
+		s.Close()
+		return y
+	})
+	if _, err := g.Call(weft.Ones(2)); err == nil {
+		t.Error("a tensor of a closed scope was returned")
+	}
+	if y, err := weft.Compile(func(x *weft.Tensor) *weft.Tensor { return x.NoGrad().Add(1) }).Call(weft.Ones(2)); err != nil || y.Sum().Item() != 4 {
+		t.Error(y, err)
+	}
+}

@@ -127,7 +127,9 @@ func (s *Scope) Track(t *Tensor) *Tensor {
 func (s *Scope) Keep(t *Tensor) *Tensor {
 	s.notNil("keep")
 	t.notNil("keep")
-	t.v.Store.Ready() // what it is computed from may not stay
+	if !t.v.Store.Abstract {
+		t.v.Store.Ready() // what it is computed from may not stay
+	}
 	s.disown(t.v.Store)
 	return &Tensor{v: t.v, hist: t.hist}
 }
