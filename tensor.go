@@ -202,8 +202,9 @@ func dtypeFor[T Element]() DType {
 }
 
 // FromSlice returns a tensor of the given shape (none: one dimension) that uses
-// data itself as memory: writes show on both sides. It panics if the shape does
-// not have len(data) elements.
+// data itself as memory, whatever the element type: nothing is copied, and writes show
+// on both sides. [Borrow] is the way out. It panics if the shape does not have len(data)
+// elements.
 func FromSlice[T Element](data []T, shape ...int) *Tensor {
 	if len(shape) == 0 {
 		shape = []int{len(data)}
