@@ -390,6 +390,9 @@ func anys(ts []*weft.Tensor) []any {
 // Map applies f to the elements of sequences, along their first axis, and gives its results
 // along a new first axis.
 func Map(f func(x ...*Var) *Var, sequences ...*Var) *Var {
+	if f == nil || len(sequences) == 0 {
+		array.Failf("map", "", "wants a function and sequences")
+	}
 	r := Scan(ScanOpts{Sequences: vars(sequences)}, func(s Step) Next { return Next{Out: []*Var{f(s.X...)}} })
 	return r.Out[0]
 }
@@ -411,6 +414,9 @@ func Reduce(f func(x, state *Var) *Var, sequence, initial *Var) *Var {
 }
 
 func fold(f func(x, state *Var) *Var, sequence, initial *Var, backwards bool) *Var {
+	if f == nil {
+		array.Failf("fold", "f", "is nil")
+	}
 	r := Scan(ScanOpts{Sequences: []any{sequence}, Initial: []any{initial}, Backwards: backwards}, func(s Step) Next {
 		return Next{H: []*Var{f(s.X[0], s.H[0])}}
 	})

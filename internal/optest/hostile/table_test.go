@@ -247,6 +247,12 @@ var functions = rows([]row[any]{
 	{"sym.Where", sym.Where},
 	{"sym.VerifyGrad", sym.VerifyGrad},
 	{"sym.ZeroGrad", sym.ZeroGrad},
+	{"sym.FoldL", sym.FoldL},
+	{"sym.FoldR", sym.FoldR},
+	{"sym.IfElse", sym.IfElse},
+	{"sym.Map", sym.Map},
+	{"sym.Reduce", sym.Reduce},
+	{"sym.Scan", sym.Scan},
 	{"sym.ZerosLike", sym.ZerosLike},
 })
 
@@ -501,6 +507,11 @@ var types = rows([]row[reflect.Type]{
 	{"sym.Unused", reflect.TypeFor[sym.Unused]()},
 	{"sym.Updates", reflect.TypeFor[sym.Updates]()},
 	{"sym.Var", reflect.TypeFor[sym.Var]()},
+	{"sym.Next", reflect.TypeFor[sym.Next]()},
+	{"sym.ScanOpts", reflect.TypeFor[sym.ScanOpts]()},
+	{"sym.Scanned", reflect.TypeFor[sym.Scanned]()},
+	{"sym.Step", reflect.TypeFor[sym.Step]()},
+	{"sym.Taps", reflect.TypeFor[sym.Taps]()},
 	{"sym.VerifyOpts", reflect.TypeFor[sym.VerifyOpts]()},
 })
 

@@ -51,6 +51,20 @@ func init() {
 	makers[typ[func([]*sym.Var) *sym.Var]()] = func(g *gen) any {
 		return pick(g, nil, func(x []*sym.Var) *sym.Var { return x[0].Sin() }, func(x []*sym.Var) *sym.Var { return nil })
 	}
+	makers[typ[func(*sym.Var, *sym.Var) *sym.Var]()] = func(g *gen) any {
+		return pick(g, nil, func(x, h *sym.Var) *sym.Var { return h.Add(x.Sum()) }, func(x, h *sym.Var) *sym.Var { return nil })
+	}
+	makers[typ[func(...*sym.Var) *sym.Var]()] = func(g *gen) any {
+		return pick(g, nil, func(x ...*sym.Var) *sym.Var { return x[0].Neg() }, func(...*sym.Var) *sym.Var { return nil })
+	}
+	makers[typ[func() []*sym.Var]()] = func(g *gen) any {
+		v := g.variable()
+		return pick(g, nil, func() []*sym.Var { return []*sym.Var{v} }, func() []*sym.Var { return nil })
+	}
+	makers[typ[func(sym.Step) sym.Next]()] = func(g *gen) any {
+		return pick(g, nil, func(s sym.Step) sym.Next { return sym.Next{H: s.H, Out: s.X} }, func(sym.Step) sym.Next { return sym.Next{} })
+	}
+	makers[typ[func(weft.DebugStep)]()] = func(g *gen) any { return pick(g, nil, func(weft.DebugStep) {}) }
 	makers[typ[*sym.Fn]()] = func(g *gen) any {
 		x := sym.Vector("x", weft.Float32)
 		w := sym.Shared("w", weft.Ones(3))
