@@ -53,6 +53,7 @@ func (f *Fused) Into(dst []*Tensor, args ...any) {
 // What has nothing to do with one another and needs no copies runs at once: many small
 // formulas together are worth waking threads for.
 func (f *Fused) IntoAll(calls iter.Seq2[[]*Tensor, []any]) {
+	f.notNil()
 	if calls == nil {
 		array.Failf("fused", "calls", "is nil")
 	}
@@ -144,11 +145,15 @@ func emptied[T any](s []T) []T {
 	return s[:0]
 }
 
-// take keeps a call.
-func (m *fusedMemory) take(f *Fused, dst []*Tensor, args []any) *fusedCall {
+func (f *Fused) notNil() {
 	if f == nil || f.compose == nil {
 		array.Failf("fused", "", "the Fused is nil or composes nothing")
 	}
+}
+
+// take keeps a call.
+func (m *fusedMemory) take(f *Fused, dst []*Tensor, args []any) *fusedCall {
+	f.notNil()
 	op, out := len(m.ops), len(m.dst)
 	for _, x := range args {
 		m.ops = append(m.ops, asOperand(f.def.Name, x))

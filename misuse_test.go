@@ -489,6 +489,7 @@ func TestFunctionsRefuseNil(t *testing.T) {
 		{"two", "Fused.IntoAll dst", misuse(func() { two.IntoAll(one([]*weft.Tensor{none}, []any{x})) })},
 		{"two", "Fused.IntoAll args", misuse(func() { two.IntoAll(one([]*weft.Tensor{x}, []any{none})) })},
 		{"fused", "Fused.IntoAll", misuse(func() { two.IntoAll(nil) })},
+		{"fused", "Fused.IntoAll of nil", misuse(func() { (*weft.Fused)(nil).IntoAll(func(func([]*weft.Tensor, []any) bool) {}) })},
 		{"two", "Fused.InPlace", misuse(func() { two.InPlace([]*weft.Tensor{none}, x) })},
 		{"expr", "Expr", misuse(func() { weft.Expr("a", none) })},
 		{"expr", "Expr Vars", misuse(func() { weft.Expr("a", weft.Vars{"a": none}) })},
