@@ -1,6 +1,7 @@
 package weft
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -134,7 +135,7 @@ func TestDebugComparesKernels(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return c.Run(nil, []*array.View{&a.v, &b.v}, nil, make([]array.View, 1))
+			return c.Run(context.Background(), []*array.View{&a.v, &b.v}, nil, make([]array.View, 1))
 		}
 		oracle := cpu.New(jit.Portable)
 		if err := run(oracle); err != nil {

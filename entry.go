@@ -31,15 +31,13 @@ type entry struct {
 	host     []func(nums []exec.Number) (undo func())
 	leaves   []*leafState
 	writes   bool // into what was there before the call
-	shared   bool // an argument lies in captured memory
 	held     map[*array.Storage]bool
 	given    []*Tensor // the arguments of the trace
 	results  []reflect.Value
 	roots    []resultTensor
 	err      error
 
-	into []int  // by output: the source that it is written to, or -1
-	at   []bool // ... in place
+	into []int // by output: the source that it is written to, or -1
 }
 
 // A resultTensor is a tensor among the results: an output, an argument, or one that is captured.

@@ -407,13 +407,12 @@ func (c *chain) plan() *exec.Compiled {
 				args = append(args, s.number(g, &nums))
 				continue
 			}
-			x := leaves[0]
 			if from := c.from[i][k]; from.waits {
-				x, _ = windowOnto(nodes[from.at], c.ops[from.at], &w.args[k].v)
+				x, _ := windowOnto(nodes[from.at], c.ops[from.at], &w.args[k].v)
+				args = append(args, x)
 			} else {
-				x = leaves[from.at]
+				args = append(args, leaves[from.at])
 			}
-			args = append(args, x)
 			k++
 		}
 		nodes[i] = op.Apply(w.p.def, w.p.a, args...)

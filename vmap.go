@@ -125,6 +125,11 @@ func (m *vmapped) trace(xs []*Tensor, lead []bool) (*ir.Node, []*Tensor) {
 	}
 	y := m.f(args...)
 	y.check("vmap")
+	for _, s := range tr.sources[len(xs):] {
+		if s.cell.written {
+			array.Failf("vmap", "f", "writes into a tensor that it captures, %s%s", array.TypeString(s.at.DType, s.at.Shape), at(s.pc))
+		}
+	}
 	switch {
 	case len(tr.host) > 0 || len(tr.undo) > 0:
 		array.Failf("vmap", "f", "draws random numbers, or does other work on the host, which examples would share: give what it needs as an argument")
@@ -135,9 +140,6 @@ func (m *vmapped) trace(xs []*Tensor, lead []bool) (*ir.Node, []*Tensor) {
 	tr.reached(y.node(), began)
 	var captured []*Tensor
 	for _, s := range tr.sources[len(xs):] {
-		if s.cell.written {
-			array.Failf("vmap", "f", "writes into a tensor that it captures, %s%s", array.TypeString(s.at.DType, s.at.Shape), at(s.pc))
-		}
 		captured = append(captured, tr.tensorOf(s.at))
 	}
 	return out, captured

@@ -249,7 +249,6 @@ type image struct {
 	Code           string  `json:"code"`
 	dtype, content string
 	shape          []int
-	readOnly       bool
 }
 
 // NumPy takes what is exported, in a Python of its own, and calls the deleter: its reading of

@@ -261,8 +261,7 @@ func writeMember(z *zip.Writer, at *counter, name string, t *weft.Tensor, opts A
 		return err
 	}
 	defer done()
-	h := &zip.FileHeader{Name: name + ".npy", Method: zip.Deflate}
-	h.SetModTime(firstDay)
+	h := &zip.FileHeader{Name: name + ".npy", Method: zip.Deflate, Modified: firstDay}
 	if !opts.Compress {
 		h.Method = zip.Store
 		h.Extra = padding(at.n + at.tail + fileHeaderLen + int64(len(h.Name)) + timeLen)

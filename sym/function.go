@@ -113,7 +113,6 @@ type settings struct {
 	givens    Givens
 	unused    Unused
 	noDefault bool
-	err       error
 }
 
 func (u Updates) option(s *settings) {

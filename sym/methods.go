@@ -579,13 +579,6 @@ func (v *Var) IsNaN() *Var {
 	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).IsNaN() })
 }
 
-// Lazy is [weft.Tensor.Lazy] of variables.
-func (v *Var) Lazy() *Var {
-	op := operation{name: "lazy"}
-	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Lazy() })
-}
-
 // Le is [weft.Tensor.Le] of variables.
 func (v *Var) Le(x any) *Var {
 	op := operation{name: "le"}

@@ -172,9 +172,7 @@ const keepMax = 1 << 14
 type loopGrad struct {
 	v     *VJP
 	a     Looping
-	g     *ir.Graph // of the body
-	seqs  []*ir.Node
-	carry []*ir.Node // first values
+	g     *ir.Graph  // of the body
 	ins   []*ir.Node // of the body: of sequences, carries, constants
 	types []ir.Type
 	kind  []byte // of each input 's', 'c' or 'k'

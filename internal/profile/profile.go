@@ -167,7 +167,6 @@ type Call struct {
 	began        time.Duration
 	bytes, flops int64
 	memory       int64
-	steps        []Event
 	outer        *Call // around it on the same goroutine
 }
 

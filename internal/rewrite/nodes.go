@@ -12,15 +12,13 @@ import (
 
 // Operations of the table that package op does not export.
 var (
-	sum       = op.Lookup("reduce_sum")
-	product_  = op.Lookup("reduce_prod")
-	least     = op.Lookup("reduce_min")
-	greatest  = op.Lookup("reduce_max")
-	every     = op.Lookup("reduce_all")
-	some      = op.Lookup("reduce_any")
-	choose    = op.Lookup("select")
-	indexAdd  = op.Lookup("index_add")
-	scatterUp = op.Lookup("scatter_add")
+	sum      = op.Lookup("reduce_sum")
+	product_ = op.Lookup("reduce_prod")
+	least    = op.Lookup("reduce_min")
+	greatest = op.Lookup("reduce_max")
+	every    = op.Lookup("reduce_all")
+	some     = op.Lookup("reduce_any")
+	choose   = op.Lookup("select")
 )
 
 func apply(d *op.Def, x ...*ir.Node) *ir.Node { return op.Apply(d, nil, x...) }
