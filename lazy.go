@@ -1,6 +1,7 @@
 package weft
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -63,7 +64,7 @@ type waiting struct {
 	users atomic.Int32 // operations that wait for this one
 
 	mu   sync.Mutex // held to compute the result
-	done bool
+	done atomic.Bool
 }
 
 // A waitingArg is a tensor operand.
@@ -75,10 +76,11 @@ type waitingArg struct {
 // readers are the storages that waiting operations read, so that a write can have these
 // computed before it. It holds nothing alive.
 var readers = struct {
-	mu    sync.Mutex
-	by    map[weak.Pointer[array.Storage]][]weak.Pointer[waiting]
-	limit int
-	some  atomic.Bool
+	mu      sync.Mutex
+	by      map[weak.Pointer[array.Storage]][]weak.Pointer[waiting]
+	entries int // in all the lists together
+	limit   int // of entries, at which those that wait no longer are looked for
+	some    atomic.Bool
 }{by: map[weak.Pointer[array.Storage]][]weak.Pointer[waiting]{}, limit: 64}
 
 // later makes out, the result of p, wait; it reports false if p is to be computed now.
@@ -125,9 +127,9 @@ func (p *planned) later(ops []operand, out *Tensor) bool {
 func (w *waiting) ready() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.done {
+	if !w.done.Load() {
 		w.out.Store.Settle(w.compute().Store)
-		w.done = true
+		w.done.Store(true)
 	}
 }
 
@@ -166,24 +168,27 @@ func waitingIn(st *array.Storage) *waiting {
 func (w *waiting) note() {
 	readers.mu.Lock()
 	defer readers.mu.Unlock()
-	if len(readers.by) >= readers.limit {
+	if readers.entries >= readers.limit {
+		readers.entries = 0
 		for st, list := range readers.by {
-			live := list[:0]
-			for _, r := range list {
-				if r.Value() != nil {
-					live = append(live, r)
-				}
-			}
-			if readers.by[st] = live; st.Value() == nil || len(live) == 0 {
+			list = slices.DeleteFunc(list, func(r weak.Pointer[waiting]) bool {
+				w := r.Value()
+				return w == nil || w.done.Load()
+			})
+			if st.Value() == nil || len(list) == 0 {
 				delete(readers.by, st)
+				continue
 			}
+			readers.by[st] = list
+			readers.entries += len(list)
 		}
-		readers.limit = max(64, 2*len(readers.by))
+		readers.limit = max(64, 2*readers.entries)
 	}
 	me := weak.Make(w)
 	for i := range w.args {
 		st := weak.Make(w.args[i].v.Store)
 		readers.by[st] = append(readers.by[st], me)
+		readers.entries++
 	}
 	readers.some.Store(true)
 }
@@ -197,6 +202,7 @@ func computeReaders(st *array.Storage) {
 	key := weak.Make(st)
 	list := readers.by[key]
 	delete(readers.by, key)
+	readers.entries -= len(list)
 	readers.some.Store(len(readers.by) > 0)
 	readers.mu.Unlock()
 	for _, r := range list {
@@ -369,11 +375,11 @@ func (w *waiting) take(st *array.Storage) bool {
 		return false
 	}
 	defer w.mu.Unlock()
-	if w.done {
+	if w.done.Load() {
 		return false
 	}
 	w.out.Store.Settle(st)
-	w.done = true
+	w.done.Store(true)
 	return true
 }
 

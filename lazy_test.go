@@ -183,6 +183,26 @@ func TestLazyErrors(t *testing.T) {
 	}
 }
 
+// A storage that is read for as long as the program runs does not remember who did.
+func TestLazyReadersAreForgotten(t *testing.T) {
+	leaf := Ones(60, 60)
+	var held []*Tensor
+	for range 1000 {
+		y := leaf.Lazy().Add(1)
+		Digest(y)
+		held = append(held, y)
+	}
+	readers.mu.Lock()
+	defer readers.mu.Unlock()
+	listed := 0
+	for _, l := range readers.by {
+		listed += len(l)
+	}
+	if listed != readers.entries || listed > 500 {
+		t.Errorf("%d readers are listed and %d counted, after %d results that were all used", listed, readers.entries, len(held))
+	}
+}
+
 // Goroutines that use parts of one chain at once agree.
 func TestLazyConcurrent(t *testing.T) {
 	x := NewGenerator(2).Randn(64, 64)
