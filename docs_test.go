@@ -243,3 +243,27 @@ func TestOperationsHaveMethods(t *testing.T) {
 		}
 	}
 }
+
+// TestSkipsAreLoud holds every test that is left out to a reason that begins with SKIPPED,
+// for which the output of a run can be searched.
+func TestSkipsAreLoud(t *testing.T) {
+	skip := regexp.MustCompile(`\.Skipf?\((.*)|\.SkipNow\(`)
+	err := filepath.WalkDir(".", func(p string, d fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(p, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(p)
+		if err != nil {
+			return err
+		}
+		for _, m := range skip.FindAllStringSubmatch(string(text), -1) {
+			if !strings.HasPrefix(m[1], `"SKIPPED: `) && p != "docs_test.go" {
+				t.Errorf("%s leaves a test out without saying SKIPPED and why: %s", p, m[0])
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -467,12 +467,12 @@ func labels(t *testing.T, file []byte, label string) map[string]int {
 // Go's CPU profile tells kernels apart, those of workers too.
 func TestProfileLabels(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("Go's profiler does not stop in machine code that is not Go's there")
+		t.Skip("SKIPPED: Go's profiler does not stop in machine code that is not Go's there")
 	}
 	x, y := noise(1, 1, 1<<18), noise(2, 1, 300, 300)
 	var file bytes.Buffer
 	if err := rpprof.StartCPUProfile(&file); err != nil {
-		t.Skip("a CPU profile of the test itself runs:", err)
+		t.Skip("SKIPPED: a CPU profile of the test itself runs:", err)
 	}
 	profiled(t, ProfileOpts{Labels: true}, func(*Profile) {
 		for start := time.Now(); time.Since(start) < 2*time.Second; {

@@ -46,7 +46,7 @@ func TestShareChild(t *testing.T) {
 	}
 	cmd.Stderr = os.Stderr
 	if err := cmd.Start(); err != nil {
-		t.Skipf("no child process can be started: %v", err)
+		t.Skipf("SKIPPED: no child process can be started: %v", err)
 	}
 	step := func(want string) {
 		t.Helper()

@@ -67,10 +67,10 @@ func call(t testing.TB) func(deleter, self unsafe.Pointer) {
 // the caller of tests does not put it.
 func needDeleter(t testing.TB) {
 	if runtime.GOARCH != "amd64" || runtime.GOOS == "windows" {
-		t.Skipf("deleters of this package cannot be called on %s/%s", runtime.GOOS, runtime.GOARCH)
+		t.Skipf("SKIPPED: deleters of this package cannot be called on %s/%s", runtime.GOOS, runtime.GOARCH)
 	}
 	if err := jit.Reason(); err != nil {
-		t.Skip(err)
+		t.Skip("SKIPPED: ", err)
 	}
 }
 
@@ -256,7 +256,7 @@ type image struct {
 func TestNumPy(t *testing.T) {
 	python := os.Getenv("WEFT_BENCH_PYTHON")
 	if python == "" {
-		t.Skip("NO COUNTERPART: WEFT_BENCH_PYTHON names no Python with NumPy, which would take what is exported")
+		t.Skip("SKIPPED: no counterpart: WEFT_BENCH_PYTHON names no Python with NumPy, which would take what is exported")
 	}
 	needDeleter(t)
 	var images []image

@@ -135,7 +135,7 @@ func TestMapCopyOnWrite(t *testing.T) {
 // what is written over it afterwards is used again.
 func TestMapCut(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("Windows does not cut mapped files")
+		t.Skip("SKIPPED: Windows does not cut mapped files")
 	}
 	n := 1 << 20
 	path := saved(t, weft.Ones(n))
@@ -191,7 +191,7 @@ func TestMapCut(t *testing.T) {
 // machine code too.
 func TestMapCutMeanwhile(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("Windows does not cut mapped files")
+		t.Skip("SKIPPED: Windows does not cut mapped files")
 	}
 	n := 1 << 21
 	path := saved(t, weft.Ones(n))

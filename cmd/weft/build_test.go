@@ -79,7 +79,7 @@ func TestBuild(t *testing.T) {
 	}
 	tool, err := exec.LookPath("go")
 	if err != nil {
-		t.Skip("there is no go tool: ", err)
+		t.Skip("SKIPPED: there is no go tool: ", err)
 	}
 	for _, c := range []struct{ env, args string }{{"", "vet ./..."}, {"", "test ./..."}, {"GOARCH=arm64", "vet ./..."}, {"GOOS=windows", "build ./..."}} {
 		cmd := exec.Command(tool, strings.Fields(c.args)...)

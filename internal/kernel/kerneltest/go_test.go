@@ -18,7 +18,7 @@ const goRows = 24
 // is the proof of the oracle.
 func TestGo(t *testing.T) {
 	if testing.Short() {
-		t.Skip("compiles a program")
+		t.Skip("SKIPPED: compiles a program")
 	}
 	const n = 200
 	from := seedFrom(t)

@@ -291,7 +291,7 @@ func mutants() []mutant {
 func TestMutants(t *testing.T) {
 	kernels, err := strconv.ParseUint(os.Getenv("WEFT_MUTATE"), 10, 64)
 	if err != nil {
-		t.Skip("WEFT_MUTATE says on how many kernels mutants are tried")
+		t.Skip("SKIPPED: WEFT_MUTATE says on how many kernels mutants are tried")
 	}
 	left := map[string]mutant{}
 	for _, m := range mutants() {
