@@ -20,15 +20,16 @@ import lists
 import matmul
 import pointwise
 import ragged
+import symbolic
 import training
 from form import available
 
-SUBJECTS = (pointwise, arrays, matmul, convolution, training, compiled, layers, compiling, eltypes, kernels, ragged, lists)
+SUBJECTS = (pointwise, arrays, matmul, convolution, training, compiled, layers, compiling, eltypes, kernels, ragged, lists, symbolic)
 REGISTRY = {case: forms for subject in SUBJECTS for case, forms in subject.REGISTRY.items()}
 SAMPLE_NS = 200_000  # as sampleTime in bench/ours/measure.go
 MIN_SAMPLES = 3
 SLOW_NS = 300_000_000  # of a longer run one sample a request is enough
-GRAD_CASES = set(training.REGISTRY) | set(compiled.REGISTRY) | set(layers.REGISTRY) | convolution.GRAD
+GRAD_CASES = set(training.REGISTRY) | set(compiled.REGISTRY) | set(layers.REGISTRY) | set(symbolic.REGISTRY) | convolution.GRAD
 
 
 def median(v):
