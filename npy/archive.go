@@ -8,7 +8,6 @@ import (
 	"io"
 	"maps"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"weft"
 	"weft/internal/array"
 	"weft/internal/atomicfile"
+	"weft/internal/raw"
 )
 
 // An Archive is an open .npz file: a zip file of .npy files, as numpy.savez and
@@ -30,19 +30,9 @@ type Archive struct {
 // OpenArchive opens the .npz file at path. Arrays are read when asked for; Close it when
 // none is needed any more.
 func OpenArchive(path string) (*Archive, error) {
-	f, err := os.Open(path)
+	a, f, err := raw.Open(path, ReadArchive)
 	if err != nil {
 		return nil, err
-	}
-	st, err := f.Stat()
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	a, err := ReadArchive(f, st.Size())
-	if err != nil {
-		f.Close()
-		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	a.path, a.closer = path, f
 	return a, nil

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 
 	"weft/internal/array"
@@ -37,19 +36,9 @@ type Info struct {
 // Open opens the file at path. Tensors are read when asked for; Close it when
 // none is needed any more.
 func Open(path string) (*File, error) {
-	f, err := os.Open(path)
+	file, f, err := raw.Open(path, Read)
 	if err != nil {
 		return nil, err
-	}
-	st, err := f.Stat()
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	file, err := Read(f, st.Size())
-	if err != nil {
-		f.Close()
-		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	file.closer = f
 	return file, nil

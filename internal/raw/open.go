@@ -1,0 +1,26 @@
+package raw
+
+import (
+	"fmt"
+	"io"
+	"os"
+)
+
+// Open opens the file at path for read, which takes what it needs to begin with; the file
+// stays open behind it unless there is an error.
+func Open[T any](path string, read func(r io.ReaderAt, size int64) (T, error)) (x T, f *os.File, err error) {
+	if f, err = os.Open(path); err != nil {
+		return x, nil, err
+	}
+	st, err := f.Stat()
+	if err == nil {
+		if x, err = read(f, st.Size()); err != nil {
+			err = fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	if err != nil {
+		f.Close()
+		return x, nil, err
+	}
+	return x, f, nil
+}
