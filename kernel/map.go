@@ -28,7 +28,9 @@ type MapOpts struct {
 // numbers that broadcast, and returns its one result. A [MapOpts] may stand behind the
 // arguments. Arrays that the function reads by index take no part in broadcasting. A
 // parameter of a certain type takes tensors of that element type alone; type parameters
-// take that of the arguments. Gradients are recorded as of every operation.
+// take that of the arguments. Gradients are recorded as of every operation. That of an array
+// which the function reads by index is added up where it was read, the same bits on any
+// number of threads; reads in a loop whose number of rounds is not a constant are refused.
 func (f *Func) Map(args ...any) *weft.Tensor {
 	f.check()
 	if n := len(f.f.Results()); n != 1 {

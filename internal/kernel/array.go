@@ -281,7 +281,7 @@ func (l *lowerer) near(a *outside, offset []loop.Value) *value {
 			}
 		}
 	}
-	return l.read(a, offset)
+	return l.readAt(a, offset, -1)
 }
 
 // written adds the constant offsets at which the source of the kernel reads Near
@@ -357,8 +357,9 @@ func (l *lowerer) noteOffset(o *Offsets, at []int, constant bool, offset []loop.
 	}
 }
 
-// read is the element at the sum of index times stride.
-func (l *lowerer) read(a *outside, index []loop.Value) *value {
+// readAt is the element at the sum of index times stride; no is the number of the read, -1 if
+// it has none.
+func (l *lowerer) readAt(a *outside, index []loop.Value, no int) *value {
 	part := func(p int, t *ty) *value {
 		w := l.window(a.input+p, a.t.rank)
 		off := l.zero(loop.I64)
@@ -366,7 +367,11 @@ func (l *lowerer) read(a *outside, index []loop.Value) *value {
 			off = l.bin(loop.OpAdd, off, l.bin(loop.OpMul, i, w.Strides[k]))
 		}
 		l.spend(1)
-		return l.scalar(t, l.b.LoadAt(w.Buf, off))
+		v := l.b.LoadAt(w.Buf, off)
+		if t.kind == kFloat && no >= 0 {
+			return &value{t: t, n: l.seed(v, byRead(a.input+p, no))}
+		}
+		return l.scalar(t, v)
 	}
 	if a.t.elem.kind == kComplex {
 		re, im := part(0, a.t.elem.parts[0]), part(1, a.t.elem.parts[1])
@@ -401,12 +406,14 @@ func (l *lowerer) whole(a *outside, index []loop.Value, x *ast.CallExpr) *value 
 			at[k] = i
 		}
 	}
+	no := l.nextRead(a, x.Pos())
+	l.notePlace(a, no, at, inside)
 	if a.t.role != Zeroed {
-		return l.read(a, at)
+		return l.readAt(a, at, no)
 	}
 	// Masked: there may be no element at all.
 	out := &variable{t: a.t.elem, val: l.zeroValue(a.t.elem)}
-	l.branch(inside, []*variable{out}, costly, func() { out.val = l.read(a, at) }, func() {})
+	l.branch(inside, []*variable{out}, costly, func() { out.val = l.readAt(a, at, no) }, func() {})
 	return out.val
 }
 

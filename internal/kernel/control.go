@@ -75,7 +75,7 @@ func (l *lowerer) returned() bool {
 
 // dead reports a variable of the function that nobody looks at where it has returned.
 func (l *lowerer) dead(v *variable) bool {
-	return v.t.kind != kElem && !slices.Contains(l.fr.results, v) && !slices.Contains(l.flags(), v)
+	return v.t.kind != kElem && v != l.places && !slices.Contains(l.fr.results, v) && !slices.Contains(l.flags(), v)
 }
 
 // packAll packs values for a region.
@@ -369,6 +369,7 @@ func (l *lowerer) while(vars []*variable, cond func() loop.Value, body func(), a
 			v.val, from = l.unpack(p, v.t, from)
 		}
 	}
+	l.loops++
 	outs := l.b.While(init, func(v []loop.Value) loop.Value {
 		set(v)
 		c := l.not(l.gone())
@@ -385,6 +386,7 @@ func (l *lowerer) while(vars []*variable, cond func() loop.Value, body func(), a
 		body()
 		return l.packAll(region, snapshot(vars))
 	})
+	l.loops--
 	l.spend(len(outs))
 	set(outs)
 	a.broken.val = l.boolean(l.flag(false)) // of no interest behind the loop

@@ -20,7 +20,7 @@ import (
 // Of a coefficient that is zero nothing is written: it is NoValue.
 
 // partials is one derivation: by which inputs which results are differentiated, of the
-// results of the derivation before.
+// results of the derivation before. An input may be one read of an array, see byRead.
 type partials struct{ results, inputs []int }
 
 // Partials implements [op.Body]: the partial derivatives of the results that are asked for
@@ -53,6 +53,10 @@ func (i *Instance) Derive(results, inputs []int) *Instance {
 			return nil
 		}
 	}
+	return i.derive(results, inputs)
+}
+
+func (i *Instance) derive(results, inputs []int) *Instance {
 	c := *i
 	c.active = nil
 	c.wrt = append(slices.Clone(i.wrt), partials{slices.Clone(results), slices.Clone(inputs)})
@@ -119,8 +123,11 @@ func (d duals) all(level int) int {
 func (d duals) size() int { return d.all(len(d)) - 1 }
 
 // number is a float input with its tangents.
-func (l *lowerer) number(i int) num {
-	n := num{v: l.input(i)}
+func (l *lowerer) number(i int) num { return l.seed(l.input(i), i) }
+
+// seed is what input i, or a read, has been found to be, with its tangents.
+func (l *lowerer) seed(v loop.Value, i int) num {
+	n := num{v: v}
 	for k, w := range l.inst.wrt {
 		p := slices.Index(w.inputs, i)
 		if p < 0 {
@@ -165,7 +172,7 @@ func (l *lowerer) derivatives(results []*value) []loop.Value {
 		for k, in := range c.inputs {
 			at += (slices.Index(l.inst.wrt[k].inputs, in) + 1) * l.duals.all(k)
 		}
-		t := loop.TypeOf(l.inst.inputs[c.inputs[n-1]].DType)
+		t := loop.TypeOf(l.inst.inputs[inputOf(c.inputs[n-1])].DType)
 		v := loop.NoValue
 		if leaf := leaves[c.part]; leaf.t.kind == kFloat {
 			v = leaf.n.at(at - 1)

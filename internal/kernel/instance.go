@@ -27,6 +27,7 @@ type Instance struct {
 	inputs []Input
 	loads  []Offsets
 	proofs []Obligation
+	reads  map[int]reading // by parameter, of arrays
 	cost   int
 	active map[[2]int]bool // slots of regions that carry tangents, see packing
 }
@@ -138,7 +139,10 @@ func (i *Instance) Results() []array.DType {
 	if n := len(i.wrt); n > 0 {
 		var d []array.DType
 		for _, c := range i.columns(n) {
-			d = append(d, i.inputs[c.inputs[n-1]].DType)
+			d = append(d, i.inputs[inputOf(c.inputs[n-1])].DType)
+		}
+		for range i.placed() {
+			d = append(d, array.Int64)
 		}
 		return d
 	}
@@ -206,6 +210,7 @@ func (i *Instance) trial() {
 			b.Pass(func() { l.run() })
 		}()
 		i.cost = l.wrote + 1
+		i.reads = l.readings()
 		if len(l.found) == 0 {
 			i.written()
 			return

@@ -32,6 +32,11 @@ type lowerer struct {
 	symbols   map[loop.Value]Symbol
 	facts     map[loop.Value]fact
 	boundless map[int]bool // Near parameters of whose offsets no bounds are known
+
+	loops  int               // loops around what is being lowered
+	read   map[int]int       // by parameter of a whole array: how often it was read so far
+	looped map[int]token.Pos // by such a parameter: a read in a loop
+	places *variable         // where the reads stand by which the last derivation differentiates; nil: by none
 }
 
 // A frame is a call that is being lowered.
@@ -80,6 +85,8 @@ func (l *lowerer) typeOf(x ast.Expr) *ty { return l.src.typeOf(l.info.TypeOf(x),
 // run lowers the function called with the arguments of the kernel.
 func (l *lowerer) run() []loop.Value {
 	sig := l.obj.Signature()
+	l.read = map[int]int{}
+	l.declarePlaces()
 	var args []*value
 	k := 0
 	for v := range sig.Params().Variables() {
@@ -88,7 +95,7 @@ func (l *lowerer) run() []loop.Value {
 	}
 	results := l.invoke(l.obj, l.inst.env, args)
 	if len(l.inst.wrt) > 0 {
-		return l.derivatives(results)
+		return l.placesBehind(l.derivatives(results))
 	}
 	var out []loop.Value
 	for _, r := range results {

@@ -357,6 +357,8 @@ func (l *lowerer) assigned(nodes ...ast.Node) []*variable {
 						add(a.next)
 					}
 				}
+			case *ast.CallExpr: // which may read an array
+				add(l.places)
 			case *ast.SelectorExpr: // a method that draws a random number
 				if sel := l.info.Selections[n]; sel != nil && sel.Kind() == types.MethodVal && draws[n.Sel.Name] {
 					if x, ok := ast.Unparen(n.X).(*ast.Ident); ok {

@@ -61,6 +61,20 @@ type Adjoint interface {
 	VJP(v *VJP)
 }
 
+// A Reader is a [Body] that has derivatives by what it reads of arguments seen whole.
+type Reader interface {
+	Body
+	// Reads returns how often at most an element reads argument i, which is seen whole and
+	// of floats, or why that is not known.
+	Reads(i int) (int, error)
+	// PartialsAt returns a body of the same arguments whose results are the partial
+	// derivatives of each result that is asked for by each of the reads of argument i from
+	// one number to below another, result by result, of the argument's element type, and
+	// behind them, of each of these reads, the place in the argument in row-major order as
+	// int64: its number of elements where nothing is read. It is nil if there is none.
+	PartialsAt(results []bool, i, from, to int) Body
+}
+
 // An Emit is what a [Def.ExprAll] writes an element with.
 type Emit struct {
 	B    *loop.Builder
@@ -155,7 +169,8 @@ const maxFused = 12
 
 // ByPartials sets the gradients of the arguments of a [Kernel] that need one, which are
 // those of its results times the partial derivatives. It sets none if the body has no
-// derivatives, and refuses arguments that are read near the element or whole.
+// derivatives, and refuses arguments that are read near the element. What is read of a
+// whole argument has its gradient added up at the place in which it stands.
 func ByPartials(v *VJP) {
 	b := v.Node.Attrs.(Body)
 	results, args := make([]bool, len(v.DYs)), make([]bool, len(v.X))
@@ -165,6 +180,11 @@ func ByPartials(v *VJP) {
 	some := false
 	for i, p := range b.Params() {
 		if args[i] = v.Need[i] && v.DX[i] == nil; !args[i] {
+			continue
+		}
+		if r, ok := b.(Reader); ok && p.Seen == Whole {
+			args[i] = false
+			byReads(v, r, i, results)
 			continue
 		}
 		some = true
@@ -219,6 +239,60 @@ func ByPartials(v *VJP) {
 			v.Set(j, func() *node { return Convert(sums[j], x.DType) })
 		}
 	}
+}
+
+// byReads sets the gradient of argument i, which is seen whole: the partial derivatives by
+// each read go to where it stands, read by read and in the order of elements.
+func byReads(v *VJP, b Reader, i int, results []bool) {
+	n, err := b.Reads(i)
+	if err != nil {
+		panic(&array.Error{Kind: array.Misuse, Op: b.Name(), Arg: b.Params()[i].Name, Msg: "has no gradient", Err: err})
+	}
+	wanted := 0
+	for _, r := range results {
+		if r {
+			wanted++
+		}
+	}
+	x := v.X[i]
+	size, t := array.Size(x.Shape), x.DType
+	if t.Half() {
+		t = array.Float32 // in which it is added up, and rounded once
+	}
+	if wanted == 0 || n == 0 {
+		return
+	}
+	sum := full(x.Graph, 0, t, []int{size + 1})
+	each := max((maxFused-len(v.X))/(wanted+1), 1)
+	for from := 0; from < n; from += each {
+		to := min(from+each, n)
+		d := b.PartialsAt(results, i, from, to)
+		if d == nil {
+			return
+		}
+		outs := ApplyAll(Kernel, d, v.X...)
+		partials, places := outs[:wanted*(to-from)], outs[wanted*(to-from):]
+		for r := range to - from {
+			var g *node
+			k := r
+			for j, dy := range v.DYs {
+				if !results[j] {
+					continue
+				}
+				y := mul(dy, partials[k])
+				k += to - from
+				if g != nil {
+					y = add(g, y)
+				}
+				g = y
+			}
+			flat := Shape{array.Size(g.Shape)}
+			sum = Apply(indexAdd, Target{0, sum.Shape}, Apply(Reshape, flat, Convert(g, t)), Apply(Reshape, flat, places[r]), sum)
+		}
+	}
+	v.Set(i, func() *node {
+		return Convert(Apply(Reshape, Shape(x.Shape), Narrow(sum, 0, 0, size)), x.DType)
+	})
 }
 
 // isZero reports a node that is zero whatever the arguments.
