@@ -2,9 +2,7 @@ package weft
 
 import (
 	"fmt"
-	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -33,7 +31,7 @@ type history struct {
 	mine bool // nobody else has seen grad: its memory can be given back with it
 	lent int  // to so many functions that BorrowGrad and BorrowRows call: not now
 
-	frozen atomic.Bool // Freeze: as if it were no leaf
+	frozen atomic.Bool // RequireGrad(false): as if it were no leaf
 	sparse atomic.Bool // SparseGrad: keep what comes as rows as rows
 	rows   *rowGrad    // instead of grad
 }
@@ -131,11 +129,23 @@ func newNode(p *planned, in []*gradNode) *gradNode {
 	return &gradNode{seq: tapeSeq.Add(1), name: p.def.Name, dtype: p.dtype, shape: p.shape, in: in, p: p}
 }
 
-// RequireGrad marks t, a tensor of floats that was not computed from others that
-// need gradients, as a leaf: [Tensor.Backward] adds its gradient to
-// [Tensor.Grad]. It returns t.
-func (t *Tensor) RequireGrad() *Tensor {
+// RequireGrad marks t, of floats or complex numbers, as a leaf: [Tensor.Backward] adds its
+// gradient to [Tensor.Grad]. It returns t. RequireGrad(false) ends that, and forgets the
+// gradient: t is a tensor like any other until RequireGrad() marks it again. It panics if t was
+// computed from tensors that need gradients ([Tensor.Detach] makes a leaf of such a one), or
+// if its elements are integers or bool.
+func (t *Tensor) RequireGrad(on ...bool) *Tensor {
 	t.notNil("requiregrad")
+	switch {
+	case len(on) > 1:
+		array.Failf("requiregrad", "on", "has %d values, want one at most", len(on))
+	case len(on) == 1 && !on[0]:
+		if n := t.node(); n != nil && n.leaf == nil {
+			array.Failf("requiregrad", "", "the tensor was computed by %s: only that of a leaf can be ended (Detach)", n.name)
+		}
+		t.freeze(true)
+		return t
+	}
 	if !t.v.DType.Differentiable() {
 		array.Failf("requiregrad", "", "only floats have gradients, not %s", t.v.DType)
 	}
@@ -154,10 +164,9 @@ func (t *Tensor) RequireGrad() *Tensor {
 	return t
 }
 
-// Freeze makes a leaf a tensor like any other, whose gradient is forgotten and which gets
+// freeze makes a leaf a tensor like any other, whose gradient is forgotten and which gets
 // none, or ends that. Tensors that are no leaves stay as they are.
-func (t *Tensor) Freeze(on bool) {
-	t.check("freeze")
+func (t *Tensor) freeze(on bool) {
 	h := t.hist
 	if h == nil || h.node == nil || h.node.leaf != h {
 		return
@@ -550,8 +559,7 @@ func (n *gradNode) values() []savedValue {
 			}
 			where := ""
 			if pc := s.v.Store.Writer(); pc != 0 {
-				f, _ := runtime.CallersFrames([]uintptr{pc}).Next()
-				where = fmt.Sprintf("; it was overwritten at %s:%d", f.File, f.Line)
+				where = "; it was overwritten at " + array.Place(pc)
 			}
 			array.Failf("backward", "", "%s, %s, was modified in place after it was saved: it is at version %d, the gradient needs version %d%s",
 				what, array.TypeString(s.v.DType, s.v.Shape), v, s.version, where)
@@ -745,24 +753,4 @@ func GradAll(outputs, inputs []*Tensor, opts ...GradOpts) []*Tensor {
 		inputs = []*Tensor{}
 	}
 	return walk("grad", outputs, inputs, o)
-}
-
-// callerOutside returns the program counter of the nearest caller outside this
-// module's packages and those of Go that call it back, for messages.
-func callerOutside() uintptr {
-	var pcs [48]uintptr
-	n := runtime.Callers(2, pcs[:])
-	frames := runtime.CallersFrames(pcs[:n])
-	for {
-		f, more := frames.Next()
-		pkg, _, _ := strings.Cut(f.Function, ".")
-		inside := pkg == "fmt" || pkg == "sync" || pkg == "runtime" || pkg == "reflect" ||
-			pkg == "weft" || strings.HasPrefix(pkg, "weft/") && !strings.HasPrefix(pkg, "weft/examples") && !strings.HasPrefix(pkg, "weft/bench") && !strings.HasPrefix(pkg, "weft/cmd")
-		if !inside || strings.HasSuffix(f.File, "_test.go") {
-			return f.PC + 1 // a return address, as CallersFrames takes them
-		}
-		if !more {
-			return 0
-		}
-	}
 }

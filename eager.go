@@ -24,6 +24,10 @@ func init() {
 		t.writable(name)
 		t.wrote()
 	}
+	eager.Thaw = func(t *Tensor) {
+		t.notNil("unfreeze")
+		t.freeze(false)
+	}
 	eager.Show = func(d *op.Def, a ir.Attrs, args []any) string {
 		return lookup(d, a, eagerOperands(nil, d, args)).explain(graphtext.Names{})
 	}

@@ -1,10 +1,13 @@
 package weft
 
 import (
+	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"weft/internal/array"
+	"weft/internal/formula"
 	"weft/internal/op"
 )
 
@@ -60,7 +63,7 @@ func (t *Tensor) TensorDot(x *Tensor, axes, xAxes []int) *Tensor {
 	}
 	ts := meet("tensordot", []*Tensor{t, x})
 	a.of, b.of = ts[0], ts[1]
-	return contract("tensordot", []term{a, b}, out)
+	return contract([]term{a, b}, out)
 }
 
 // Einsum sums products of elements in Einstein's notation, as NumPy and PyTorch have it: a
@@ -75,85 +78,132 @@ func (t *Tensor) TensorDot(x *Tensor, axes, xAxes []int) *Tensor {
 // Element types meet by promotion. Tensors are multiplied two at a time, the pair with the
 // fewest products first, as a product of matrices where both share an axis that is summed
 // over: so bits are those of MatMul, Mul and Sum. Gradients are those of the parts.
-func Einsum(formula string, ts ...*Tensor) *Tensor {
+//
+// It panics with an [*Error] that points at the column of the formula if that is none, does
+// not have as many tensors and axes as it is given, or if sizes differ.
+func Einsum(text string, ts ...*Tensor) *Tensor {
 	ts = meet("einsum", ts)
 	if ts[0].v.DType == Bool {
 		array.Failf("einsum", "", "is not defined for bool")
 	}
-	in, arrow, explicit := strings.Cut(strings.ReplaceAll(formula, " ", ""), "->")
-	parts := strings.Split(in, ",")
-	if len(parts) != len(ts) {
-		array.Failf("einsum", "formula", "%q is of %d tensors, got %d", formula, len(parts), len(ts))
+	e := notation{formula: text, sizes: map[int]int{}}
+	in, _, explicit := strings.Cut(text, "->")
+	var terms []term
+	from := 0
+	for part := range strings.SplitSeq(in, ",") {
+		if len(terms) == len(ts) {
+			e.failf(from-1, "the formula has more tensors than the %d that are given", len(ts))
+		}
+		t := ts[len(terms)]
+		labels, at := e.axes(from, part, t.Rank())
+		e.sized(labels, at, t.v.Shape)
+		terms = append(terms, term{t, labels})
+		from += len(part) + 1
 	}
-	e := notation{formula: formula}
-	terms := make([]term, len(ts))
-	for i, t := range ts {
-		terms[i] = term{t, e.axes(parts[i], t.Rank())}
+	if len(terms) < len(ts) {
+		e.failf(len(in), "the formula has %d tensors, %d are given", len(terms), len(ts))
 	}
-	var out []int
 	if explicit {
-		out = e.axes(arrow, -1)
-	} else {
-		times := map[int]int{}
-		for _, t := range terms {
-			for _, l := range t.labels {
-				if times[l]++; times[l] == 1 {
-					out = append(out, l)
-				}
+		out, at := e.axes(len(in)+2, text[len(in)+2:], -1)
+		for i, l := range out {
+			if _, ok := e.sizes[l]; !ok {
+				e.failf(at[i], "%q of the result is on no tensor", rune(l))
+			}
+			if slices.Contains(out[:i], l) {
+				e.failf(at[i], "%q is twice on the result", rune(l))
 			}
 		}
-		out = slices.DeleteFunc(out, func(l int) bool { return l >= 0 && times[l] > 1 })
-		slices.Sort(out) // axes of the ellipsis have numbers below 0
+		return contract(terms, out)
 	}
-	sizes := sizesOf("einsum", terms)
-	for i, l := range out {
-		if _, ok := sizes[l]; !ok {
-			array.Failf("einsum", "formula", "%q: %q of the result is on no tensor", formula, rune(l))
-		}
-		if slices.Contains(out[:i], l) {
-			array.Failf("einsum", "formula", "%q: %q is twice on the result", formula, rune(l))
+	var out []int
+	times := map[int]int{}
+	for _, t := range terms {
+		for _, l := range t.labels {
+			if times[l]++; times[l] == 1 {
+				out = append(out, l)
+			}
 		}
 	}
-	return contract("einsum", terms, out)
+	out = slices.DeleteFunc(out, func(l int) bool { return l >= 0 && times[l] > 1 })
+	slices.Sort(out) // axes of the ellipsis have numbers below 0
+	return contract(terms, out)
 }
 
 // A notation is a formula of Einsum while it is read.
 type notation struct {
 	formula string
-	further int // the most axes that an ellipsis stands for
+	further int         // the most axes that an ellipsis stands for
+	sizes   map[int]int // of labels
 }
 
-// axes returns the labels of a term: letters as they are, axes of the ellipsis as -1 for the
-// last and so on. rank is that of the term's tensor, -1 for the result.
-func (e *notation) axes(s string, rank int) []int {
-	before, after, dots := strings.Cut(s, "...")
-	for _, r := range before + after {
-		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') {
-			array.Failf("einsum", "formula", "%q: %q is no letter, comma, ellipsis or arrow", e.formula, r)
+func (e *notation) failf(at int, format string, args ...any) {
+	panic(formula.ErrorAt("einsum", e.formula, at, Misuse, fmt.Sprintf(format, args...)))
+}
+
+// axes returns the labels of a term, and where in the formula each is: letters as they are,
+// axes of the ellipsis as -1 for the last and so on. The term begins at byte from; rank is
+// that of its tensor, -1 for the result.
+func (e *notation) axes(from int, s string, rank int) (labels, at []int) {
+	letters, dots := 0, false
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z':
+			letters++
+		case c == ' ':
+		case strings.HasPrefix(s[i:], "...") && !dots:
+			dots = true
+			i += 2
+		default:
+			r, _ := utf8.DecodeRuneInString(s[i:])
+			e.failf(from+i, "%q is no letter, comma, ellipsis or arrow", r)
 		}
 	}
-	letters := len(before) + len(after)
 	further := e.further
 	if rank >= 0 {
 		further = rank - letters
 		if further < 0 || further > 0 && !dots {
-			array.Failf("einsum", "formula", "%q: %q is of %d axes, the tensor has %d", e.formula, s, letters, rank)
+			begin := len(s) - len(strings.TrimLeft(s, " "))
+			e.failf(from+begin, "%q is of %d axes, the tensor has %d", strings.TrimSpace(s), letters, rank)
 		}
 		e.further = max(e.further, further)
 	}
-	labels := []int{}
-	for _, r := range before {
-		labels = append(labels, int(r))
-	}
-	if dots {
-		for i := range further {
-			labels = append(labels, i-further)
+	labels = []int{}
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case ' ':
+		case '.':
+			for k := range further {
+				labels, at = append(labels, k-further), append(at, from+i)
+			}
+			i += 2
+		default:
+			labels, at = append(labels, int(s[i])), append(at, from+i)
 		}
 	}
-	for _, r := range after {
-		labels = append(labels, int(r))
+	return labels, at
+}
+
+// sized takes down the sizes of a tensor's axes: those with the same letter are the same, or 1
+// on one of two tensors.
+func (e *notation) sized(labels, at, shape []int) {
+	own := map[int]int{}
+	for i, l := range labels {
+		size := shape[i]
+		name := "the ellipsis"
+		if l >= 0 {
+			name = fmt.Sprintf("letter %q", rune(l))
+		}
+		if n, ok := own[l]; ok && n != size {
+			e.failf(at[i], "axes of sizes %d and %d of one tensor have the same %s", n, size, name)
+		}
+		own[l] = size
+		if n, ok := e.sizes[l]; ok && n != 1 && size != 1 && n != size {
+			e.failf(at[i], "axes of sizes %d and %d have the same %s", n, size, name)
+		}
+		if n, ok := e.sizes[l]; !ok || n == 1 {
+			e.sizes[l] = size
+		}
 	}
-	return labels
 }
 
 // A term is a tensor with a label for each axis; axes with the same label run together.
@@ -163,16 +213,12 @@ type term struct {
 }
 
 // sizesOf returns the size of each label, which broadcasts.
-func sizesOf(opName string, terms []term) map[int]int {
+func sizesOf(terms []term) map[int]int {
 	sizes := map[int]int{}
 	for _, t := range terms {
 		for i, l := range t.labels {
-			n, ok := sizes[l]
-			switch size := t.of.v.Shape[i]; {
-			case !ok || n == 1:
-				sizes[l] = size
-			case size != n && size != 1:
-				array.Failf(opName, "", "axes of sizes %d and %d have the same letter %q", n, size, rune(l))
+			if n, ok := sizes[l]; !ok || n == 1 {
+				sizes[l] = t.of.v.Shape[i]
 			}
 		}
 	}
@@ -180,11 +226,11 @@ func sizesOf(opName string, terms []term) map[int]int {
 }
 
 // contract multiplies the terms and sums over the labels that are not in out.
-func contract(opName string, terms []term, out []int) *Tensor {
-	sizes := sizesOf(opName, terms)
+func contract(terms []term, out []int) *Tensor {
+	sizes := sizesOf(terms)
 	terms = slices.Clone(terms)
 	for i := range terms {
-		terms[i] = terms[i].diagonals(opName).squeezed(sizes)
+		terms[i] = terms[i].diagonals().squeezed(sizes)
 	}
 	// wanted are the labels that something else than the terms i and k has.
 	wanted := func(i, k int) []int {
@@ -236,14 +282,11 @@ func union(a, b []int) []int {
 }
 
 // diagonals makes one axis of those with the same label.
-func (t term) diagonals(opName string) term {
+func (t term) diagonals() term {
 	for i := 0; i < len(t.labels); i++ {
 		k := i + 1 + slices.Index(t.labels[i+1:], t.labels[i])
 		if k == i {
 			continue
-		}
-		if n, m := t.of.v.Shape[i], t.of.v.Shape[k]; n != m {
-			array.Failf(opName, "", "axes of sizes %d and %d of one tensor have the same letter %q", n, m, rune(t.labels[i]))
 		}
 		order, labels := []int{}, []int{}
 		for j, l := range t.labels {

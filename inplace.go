@@ -152,7 +152,7 @@ func (t *Tensor) writable(name string) {
 }
 
 // wrote counts a write into t's memory.
-func (t *Tensor) wrote() { t.v.Store.Bump(callerOutside) }
+func (t *Tensor) wrote() { t.v.Store.Bump(array.Caller) }
 
 // rebase makes n, which may be nil, the producer of what was just written into t.
 func (t *Tensor) rebase(n *gradNode) {
@@ -224,21 +224,40 @@ func (t *Tensor) copyFrom(x *Tensor) {
 // Assign writes x, a *Tensor or a Go number, broadcast to t's shape, into t, and
 // returns t. Overlapping memory is right: x.Slice(Range(1, n)).Assign(x.Slice(Range(0, n-1))).
 // A float cannot be written into integers.
-func (t *Tensor) Assign(x any) *Tensor {
-	o := asOperand("assign", x)
-	t.writable("assign")
+func (t *Tensor) Assign(x any) *Tensor { return t.assigned("assign", "x", x) }
+
+// Set writes v, a *Tensor or a Go number, at the given indices of the first axes, as NumPy's
+// x[i, j] = v: one element where there is an index for each axis, else the sub-array there, to
+// whose shape v broadcasts. Negative indices count from the back. It returns t. The element
+// is converted to t's type; a float is refused for integers, as is a Go integer that t's type
+// does not hold. It panics if an index is out of range, and says which. A gradient flows on to
+// v where t is part of a recorded computation, as with [Tensor.Assign]; a leaf is written
+// through its [Tensor.NoGrad]. [Tensor.Slice] with Assign writes spans, [Tensor.IndexPut]
+// arrays of places.
+//
+//	x.Set(1.5, 2, -1) // x[2, -1] = 1.5
+//	x.Set(row, 0)     // x[0] = row
+func (t *Tensor) Set(v any, index ...int) *Tensor {
+	t.at("set", index).assigned("set", "v", v)
+	return t
+}
+
+// assigned is Assign by another name, and with another name of its argument.
+func (t *Tensor) assigned(opName, arg string, x any) *Tensor {
+	o := asOperand(opName, x)
+	t.writable(opName)
 	if o.t == nil {
 		if o.num.Kind > t.v.DType.Category() && !(o.num.Kind == array.CatInt && t.v.DType == Bool) {
-			array.Failf("assign", "x", "is a float, which cannot be written into %s: convert the receiver with To first", t.v.DType)
+			array.Failf(opName, arg, "is a float, which cannot be written into %s: convert the receiver with To first", t.v.DType)
 		}
-		o.t = numberOf("assign", t.v.Store.Device, o.num, t.v.DType)
+		o.t = numberOf(opName, t.v.Store.Device, o.num, t.v.DType)
 	}
-	o.t.check("assign")
+	o.t.check(opName)
 	if c := o.t.v.DType.Category(); c == array.CatFloat && c > t.v.DType.Category() {
-		array.Failf("assign", "x", "is %s and cannot be written into %s: convert it with To", o.t.v.DType, t.v.DType)
+		array.Failf(opName, arg, "is %s and cannot be written into %s: convert it with To", o.t.v.DType, t.v.DType)
 	}
 	if !array.BroadcastsTo(o.t.v.Shape, t.v.Shape) {
-		array.Failf("assign", "x", "has shape %s, which does not broadcast to the receiver's %s", array.ShapeString(o.t.v.Shape), array.ShapeString(t.v.Shape))
+		array.Failf(opName, arg, "has shape %s, which does not broadcast to the receiver's %s", array.ShapeString(o.t.v.Shape), array.ShapeString(t.v.Shape))
 	}
 	grad := t.run.gradOn() && o.t.run.gradOn() && t.v.DType.Differentiable()
 	var n *gradNode

@@ -2,7 +2,6 @@ package weft
 
 import (
 	"bytes"
-	"fmt"
 	"runtime"
 	"slices"
 	"strconv"
@@ -174,14 +173,10 @@ func (tr *trace) refuseOver() {
 
 // at is the place of a program counter for messages.
 func at(pc uintptr) string {
-	if pc == 0 {
-		return ""
+	if line := array.Place(pc); line != "" {
+		return " (at " + line + ")"
 	}
-	f, _ := runtime.CallersFrames([]uintptr{pc}).Next()
-	if f.File == "" {
-		return ""
-	}
-	return fmt.Sprintf(" (at %s:%d)", f.File, f.Line)
+	return ""
 }
 
 // here is the user's line for messages.
@@ -189,7 +184,7 @@ func here() string {
 	if tr := tracingHere(); tr != nil {
 		return at(tr.caller())
 	}
-	return at(callerOutside())
+	return at(array.Caller())
 }
 
 // refuseHost panics where a function that is being traced does on the host what no call
@@ -322,7 +317,7 @@ func (tr *trace) cellOf(v *array.View) *cell {
 		array.Failf("compile", "", "a value of another trace is used%s", here())
 	}
 	if tr.args[st] != nil {
-		tr.shared = callerOutside()
+		tr.shared = array.Caller()
 	}
 	if v.Size() > 0 {
 		if len(tr.sources) > 0 && st.Device != tr.device {
@@ -330,7 +325,7 @@ func (tr *trace) cellOf(v *array.View) *cell {
 		}
 		tr.device = st.Device
 	}
-	return tr.input(source{kind: fromCapture, at: block(v, true), pc: callerOutside()})
+	return tr.input(source{kind: fromCapture, at: block(v, true), pc: array.Caller()})
 }
 
 // within reports that the trace runs inside another one.
@@ -519,7 +514,7 @@ func (tr *trace) caller() uintptr {
 	if tr.line != nil && *tr.line != 0 {
 		return *tr.line
 	}
-	return callerOutside()
+	return array.Caller()
 }
 
 // add copies the graph of roots into that of the trace: ins stand for its inputs, nums for its

@@ -260,7 +260,7 @@ func TestFailedWritesMark(t *testing.T) {
 // reflection on tracked arrays and views: what they change is pending, and what changes
 // nothing by its name leaves nothing pending.
 func TestReadingMarksNothing(t *testing.T) {
-	writes := []string{"AddAssign", "SubAssign", "MulAssign", "DivAssign", "Assign", "Update", "Zero", "Fill", "Release", "Sink", "Backward"}
+	writes := []string{"AddAssign", "SubAssign", "MulAssign", "DivAssign", "Assign", "Set", "Update", "Zero", "Fill", "Release", "Sink", "Backward"}
 	methods := reflect.TypeFor[*Tensor]()
 	called := 0
 	for i := range methods.NumMethod() {

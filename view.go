@@ -174,12 +174,14 @@ func (t *Tensor) slice(opName string, spans []Span) *Tensor {
 
 // At returns a view of the sub-array at the given indices of the first axes, as
 // NumPy's x[i, j]; negative ones count from the back.
-func (t *Tensor) At(index ...int) *Tensor {
+func (t *Tensor) At(index ...int) *Tensor { return t.at("at", index) }
+
+func (t *Tensor) at(opName string, index []int) *Tensor {
 	spans := make([]Span, len(index))
 	for i, k := range index {
 		spans[i] = Index(k)
 	}
-	return t.slice("at", spans)
+	return t.slice(opName, spans)
 }
 
 // Reshape returns the elements in row-major order in another shape of the same
@@ -273,7 +275,12 @@ func (t *Tensor) T() *Tensor {
 	return window(op.Permute, op.Order(o), t)
 }
 
-// Expand returns a view broadcast to shape; it must not be written to.
+// Expand returns a view broadcast to shape: axes of size 1 get the size that shape has, new
+// axes come first. -1 keeps the size of an axis that t has. The same element stands at many
+// places, so the view must not be written to. It panics if another size than 1 would change,
+// or -1 stands for a new axis.
+//
+//	x.Expand(-1, 3) // of shape [2 1]: [2 3]
 func (t *Tensor) Expand(shape ...int) *Tensor {
 	t.check("expand")
 	return t.expand("expand", shape)
@@ -281,6 +288,15 @@ func (t *Tensor) Expand(shape ...int) *Tensor {
 
 func (t *Tensor) expand(opName string, shape []int) *Tensor {
 	s := append([]int{}, shape...)
+	for i, n := range s {
+		k := i - (len(s) - len(t.v.Shape))
+		switch {
+		case n == -1 && k < 0:
+			array.Failf(opName, "shape", "%s has -1 for axis %d, which %s does not have: a new axis needs a size", array.ShapeString(shape), i, array.ShapeString(t.v.Shape))
+		case n == -1:
+			s[i] = t.v.Shape[k]
+		}
+	}
 	array.CheckShape(opName, s, t.v.DType)
 	if !array.BroadcastsTo(t.v.Shape, s) {
 		array.Failf(opName, "shape", "%s does not expand to %s", array.ShapeString(t.v.Shape), array.ShapeString(s))

@@ -4,6 +4,7 @@ import (
 	"reflect"
 
 	"weft"
+	"weft/internal/eager"
 )
 
 // Freeze takes the parameters of a module out of training: they are no parameters, but
@@ -12,7 +13,7 @@ import (
 func Freeze(m any) {
 	for _, t := range tensors(m) {
 		if t.IsLeaf() {
-			t.Freeze(true)
+			t.RequireGrad(false)
 		}
 	}
 }
@@ -20,7 +21,7 @@ func Freeze(m any) {
 // Unfreeze undoes [Freeze].
 func Unfreeze(m any) {
 	for _, t := range tensors(m) {
-		t.Freeze(false)
+		eager.Unfreeze(t)
 	}
 }
 

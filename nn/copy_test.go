@@ -117,12 +117,12 @@ func TestFreeze(t *testing.T) {
 	}
 	// Written to with a history, a frozen leaf is no leaf any more.
 	w := nn.Param(weft.Ones(2))
-	w.Freeze(true)
+	w.RequireGrad(false)
 	w.Assign(l.Bias.Mul(2))
 	if w.IsLeaf() || !w.RequiresGrad() {
 		t.Error("what was computed is a leaf")
 	}
-	l.Weight.Freeze(true)
+	l.Weight.RequireGrad(false)
 	if l.Weight.RequireGrad(); !l.Weight.RequiresGrad() {
 		t.Error("RequireGrad leaves it frozen")
 	}

@@ -109,7 +109,7 @@ func (o *operation) one(f func(ts []*weft.Tensor) *weft.Tensor, hints ...any) *V
 // several makes the operation; hints are numbers among its arguments, which sizes may have to
 // fit.
 func (o *operation) several(f func(ts []*weft.Tensor) []*weft.Tensor, hints ...any) []*Var {
-	a := &apply{name: o.name, args: o.args, pc: caller(), run: func(_ *replay, ts []*weft.Tensor) []*weft.Tensor { return f(ts) }}
+	a := &apply{name: o.name, args: o.args, pc: array.Caller(), run: func(_ *replay, ts []*weft.Tensor) []*weft.Tensor { return f(ts) }}
 	a.again = func(args []*Var) []*Var {
 		return (&operation{o.name, args}).several(f, hints...)
 	}

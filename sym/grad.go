@@ -64,7 +64,7 @@ func Grad(cost *Var, wrt []*Var, opts ...GradOpts) []*Var {
 	args = append(args, o.Constant...)
 	args = append(args, wrt...)
 	first := len(args) - len(wrt)
-	a := &apply{name: name, args: args, pc: caller(), derivative: true, wrt: first}
+	a := &apply{name: name, args: args, pc: array.Caller(), derivative: true, wrt: first}
 	nc, nk := len(ends), len(known)
 	a.again = func(args []*Var) []*Var {
 		o := GradOpts{Disconnected: true, Constant: args[nc+2*nk : first], Known: map[*Var]*Var{}}
@@ -179,7 +179,7 @@ func derived(name string, y, x, others []*Var, types []ir.Type, eval func(r *rep
 	checkWrt(name, y, x, nil, false)
 	args := append(append(slices.Clone(y), others...), x...)
 	first := len(args) - len(x)
-	a := &apply{name: name, args: args, pc: caller(), derivative: true, wrt: first}
+	a := &apply{name: name, args: args, pc: array.Caller(), derivative: true, wrt: first}
 	a.again = func(args []*Var) []*Var { return again(args[:len(y)], args[first:], args[len(y):first]) }
 	a.eval = func(r *replay) []*weft.Tensor {
 		for _, v := range args {

@@ -12,7 +12,7 @@ import (
 // constant, and what leads to it alone is disconnected.
 func DisconnectedGrad(x *Var) *Var {
 	x.notNil("disconnectedgrad")
-	a := &apply{name: "disconnectedgrad", args: []*Var{x}, pc: caller(), apart: true}
+	a := &apply{name: "disconnectedgrad", args: []*Var{x}, pc: array.Caller(), apart: true}
 	a.run = func(_ *replay, ts []*weft.Tensor) []*weft.Tensor { return []*weft.Tensor{ts[0].Detach()} }
 	a.again = func(args []*Var) []*Var { return []*Var{DisconnectedGrad(args[0])} }
 	return a.make([]ir.Type{{DType: x.dtype, Shape: x.shape}})[0]

@@ -23,7 +23,6 @@ var leftOut = map[string]string{
 	"DivAssign":    "variables are not written to: Updates does",
 	"Fill":         "variables are not written to: Updates does",
 	"Format":       "a variable has no elements",
-	"Freeze":       "gradients are those of Grad",
 	"Grad":         "gradients are those of Grad",
 	"Histogram":    "the shape of the result depends on elements",
 	"IsContiguous": "a variable has no elements",
@@ -41,6 +40,7 @@ var leftOut = map[string]string{
 	"Release":      "variables are not written to: Updates does",
 	"RequireGrad":  "gradients are those of Grad",
 	"RequiresGrad": "gradients are those of Grad",
+	"Set":          "variables are not written to: Updates does",
 	"SetGrad":      "gradients are those of Grad",
 	"Shape":        "written by hand",
 	"Sink":         "gives no tensor",
@@ -1416,10 +1416,10 @@ func CrossEntropy(logits *Var, target *Var) *Var {
 }
 
 // Einsum is [weft.Einsum] of variables.
-func Einsum(formula string, ts_ ...*Var) *Var {
+func Einsum(text string, ts_ ...*Var) *Var {
 	op := operation{name: "einsum"}
 	ts_Of := op.list(ts_)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return weft.Einsum(formula, ts_Of(ts)...) })
+	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return weft.Einsum(text, ts_Of(ts)...) })
 }
 
 // FullLike is [weft.FullLike] of variables.

@@ -184,7 +184,7 @@ type scan struct {
 }
 
 func (s *scan) make(args []*Var) []*Var {
-	a := &apply{name: "scan", args: args, pc: caller(), run: s.run, again: s.make}
+	a := &apply{name: "scan", args: args, pc: array.Caller(), run: s.run, again: s.make}
 	line := a.pc
 	return a.make(infer(a, func(ts []*weft.Tensor) []*weft.Tensor { return s.run(&replay{line: &line}, ts) }, []any{s.o.Steps}))
 }
@@ -482,7 +482,7 @@ type branch struct {
 }
 
 func (b *branch) make(args []*Var) []*Var {
-	a := &apply{name: "ifelse", args: args, pc: caller(), run: b.run, again: b.make}
+	a := &apply{name: "ifelse", args: args, pc: array.Caller(), run: b.run, again: b.make}
 	line := a.pc
 	return a.make(infer(a, func(ts []*weft.Tensor) []*weft.Tensor { return b.run(&replay{line: &line}, ts) }, nil))
 }

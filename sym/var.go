@@ -2,7 +2,6 @@ package sym
 
 import (
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -58,7 +57,7 @@ func New(name string, d weft.DType, sizes ...int) *Var {
 			array.Failf("sym", name, "has size %d: want a number or sym.Any", n)
 		}
 	}
-	return &Var{name: name, dtype: d, shape: append([]int{}, sizes...), pc: caller(), id: ids.Add(1), role: input}
+	return &Var{name: name, dtype: d, shape: append([]int{}, sizes...), pc: array.Caller(), id: ids.Add(1), role: input}
 }
 
 // Scalar returns an input without dimensions.
@@ -106,7 +105,7 @@ func keep(name string, t *weft.Tensor, r role) *Var {
 	if t == nil {
 		array.Failf("sym", name, "the tensor is nil")
 	}
-	return &Var{name: name, dtype: t.DType(), shape: t.Shape(), pc: caller(), id: ids.Add(1), kept: t.Detach(), role: r}
+	return &Var{name: name, dtype: t.DType(), shape: t.Shape(), pc: array.Caller(), id: ids.Add(1), kept: t.Detach(), role: r}
 }
 
 // Name returns the name of the variable, which may be empty.
@@ -219,26 +218,8 @@ func (v *Var) notNil(opName string) {
 
 // at is a place in the program, for messages.
 func at(pc uintptr) string {
-	if pc == 0 {
-		return ""
+	if line := array.Place(pc); line != "" {
+		return " (" + line + ")"
 	}
-	f, _ := runtime.CallersFrames([]uintptr{pc}).Next()
-	return fmt.Sprintf(" (%s:%d)", f.File, f.Line)
-}
-
-// caller returns the nearest line outside this module's packages of arrays and expressions.
-func caller() uintptr {
-	var pcs [24]uintptr
-	n := runtime.Callers(2, pcs[:])
-	frames := runtime.CallersFrames(pcs[:n])
-	for {
-		f, more := frames.Next()
-		inside := strings.HasPrefix(f.Function, "weft.") || strings.HasPrefix(f.Function, "weft/internal/") || strings.HasPrefix(f.Function, "weft/sym.")
-		if !inside || strings.HasSuffix(f.File, "_test.go") {
-			return f.PC + 1
-		}
-		if !more {
-			return 0
-		}
-	}
+	return ""
 }

@@ -25,6 +25,8 @@ type Error struct {
 	Err  error  // the cause, if another error is
 }
 
+// Error returns the operation, the argument and what is wrong. In the message of a panic that
+// nobody recovers the line of the caller outside this module follows.
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString(e.Op)
@@ -41,6 +43,10 @@ func (e *Error) Error() string {
 	if e.Err != nil {
 		b.WriteString(": ")
 		b.WriteString(e.Err.Error())
+	}
+	if line := uncaught(); line != "" && !strings.Contains(b.String(), line) {
+		b.WriteString("\nat ")
+		b.WriteString(line)
 	}
 	return b.String()
 }

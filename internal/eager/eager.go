@@ -8,19 +8,23 @@ import (
 	"weft/internal/op"
 )
 
-// Run, Show and New are what [Apply], [Explain], [Empty] and [Write] do. Package weft sets them; the
+// What [Apply], [Explain], [Empty], [Write] and [Unfreeze] do. Package weft sets them; the
 // type that this package must not name is that of T.
 var (
 	Run  any // func(d *op.Def, a ir.Attrs, dst []T, args []any) []T
 	Show func(d *op.Def, a ir.Attrs, args []any) string
 	New  any // func(d array.DType, shape []int) T
 	Mark any // func(op string, t T)
+	Thaw any // func(t T)
 )
 
 // Write says that memory of t is about to be written without an operation: it refuses memory
 // that was given back or must not be written, and counts the write, so that a backward pass
 // which needs the old elements reports it. op is the name in errors.
 func Write[T any](op string, t T) { Mark.(func(string, T))(op, t) }
+
+// Unfreeze makes a leaf again of one that RequireGrad(false) made a tensor like any other.
+func Unfreeze[T any](t T) { Thaw.(func(T))(t) }
 
 // Empty returns a new tensor, T is *weft.Tensor, whose elements are undefined until they
 // are written: whoever takes one writes all of them.

@@ -16,7 +16,7 @@ func (v *Variant) compose(args []*ir.Node, _ ir.Attrs) *ir.Node {
 			if !ok || e.Op == "expr" {
 				panic(r)
 			}
-			panic(errorAt(v.Formula.Text, b.at, e.Kind, e.Error()))
+			panic(ErrorAt("expr", v.Formula.Text, b.at, e.Kind, e.Error()))
 		}
 	}()
 	// Numbers are computed in the widest type of float among the arrays; with
@@ -104,7 +104,7 @@ func (b *builder) build(n *Node) *ir.Node {
 		return b.power(args[0], n.args[1], args[1])
 	}
 	if n.def == op.BitXor && op.Promote(args...).Float() {
-		panic(errorAt(b.v.Formula.Text, n.at, array.Misuse, "^ is not a power: a power is written pow(a, 2)"))
+		panic(ErrorAt("expr", b.v.Formula.Text, n.at, array.Misuse, "^ is not a power: a power is written pow(a, 2)"))
 	}
 	if n.def.Over != op.NoAxes {
 		return op.Apply(n.def, n.over, args...)

@@ -10,9 +10,9 @@ import (
 	"weft/internal/array"
 )
 
-// errorAt is an error that points at a byte of the text: its column counts
+// ErrorAt is an error of an operation that points at a byte of its text: its column counts
 // characters of the line from 1.
-func errorAt(text string, at int, kind array.ErrorKind, msg string) *array.Error {
+func ErrorAt(op, text string, at int, kind array.ErrorKind, msg string) *array.Error {
 	at = min(max(at, 0), len(text))
 	begin := strings.LastIndexByte(text[:at], '\n') + 1
 	end := len(text)
@@ -25,7 +25,7 @@ func errorAt(text string, at int, kind array.ErrorKind, msg string) *array.Error
 		where = fmt.Sprintf("line %d, column %d", line, col)
 	}
 	before, after := clip(text[begin:at], text[at:end])
-	return &array.Error{Kind: kind, Op: "expr", Arg: where,
+	return &array.Error{Kind: kind, Op: op, Arg: where,
 		Msg: fmt.Sprintf("%s\n\t%s%s\n\t%s^", msg, before, after, strings.Repeat(" ", utf8.RuneCountInString(before)))}
 }
 
@@ -63,7 +63,7 @@ func (f *Formula) Errorf(nameIndex int, format string, args ...any) *array.Error
 	if n := f.root.find(nameIndex); n != nil {
 		at = n.at
 	}
-	return errorAt(f.Text, at, array.Misuse, fmt.Sprintf(format, args...))
+	return ErrorAt("expr", f.Text, at, array.Misuse, fmt.Sprintf(format, args...))
 }
 
 // find returns the first node in order of the text that is the name.

@@ -113,7 +113,7 @@ func (p *reader) original(at int) int {
 }
 
 func (p *reader) failf(at int, format string, args ...any) {
-	panic(errorAt(p.f.Text, at, array.Misuse, fmt.Sprintf(format, args...)))
+	panic(ErrorAt("expr", p.f.Text, at, array.Misuse, fmt.Sprintf(format, args...)))
 }
 
 // syntax reports an error of Go's parser in the terms of a formula.

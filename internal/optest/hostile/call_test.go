@@ -39,7 +39,7 @@ func writes(name string) bool {
 	base, _, _ := strings.Cut(name, "[")
 	base = base[strings.LastIndex(base, ".")+1:]
 	switch base {
-	case "Fill", "Zero", "Update", "CopyTo", "Borrow", "Into", "IntoRows", "Step", "LoadState", "Load", "Forward", "Apply", "Batches", "Get", "Batch",
+	case "Fill", "Set", "Zero", "Update", "CopyTo", "Borrow", "Into", "IntoRows", "Step", "LoadState", "Load", "Forward", "Apply", "Batches", "Get", "Batch",
 		// These write into a sink, which may be a tensor.
 		"Measure", "Flush",
 		// These give functions of the test what it may write into.

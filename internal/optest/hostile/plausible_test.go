@@ -49,11 +49,11 @@ var plausible = map[string]func(g *gen) []any{
 		s := slices.Clone(t.Shape())
 		for i := range s {
 			if s[i] == 1 {
-				s[i] = pick(g, 0, 1, 2, 3, 1<<40, 1<<62, math.MaxInt)
+				s[i] = pick(g, -1, 0, 1, 2, 3, 1<<40, 1<<62, math.MaxInt)
 			}
 		}
 		for g.chance(2) && len(s) < array.MaxRank {
-			s = append([]int{pick(g, 1, 2, 3, 1<<60)}, s...)
+			s = append([]int{pick(g, -1, 1, 2, 3, 1<<60)}, s...)
 		}
 		return []any{t, s}
 	},
@@ -87,6 +87,15 @@ var plausible = map[string]func(g *gen) []any{
 			s = append(s, g.r.IntN(max(n, 1)))
 		}
 		return []any{t, s}
+	},
+	"Set": func(g *gen) []any {
+		t := g.tensorOf(pick(g, weft.Float32, weft.Uint8, weft.Float64), g.shape())
+		var s []int
+		shape := t.Shape()
+		for len(shape) > 0 && !g.chance(3) {
+			s, shape = append(s, g.r.IntN(max(shape[0], 1))), shape[1:]
+		}
+		return []any{t, pick[any](g, 1, 2.5, true, g.tensorOf(t.DType(), shape)), s}
 	},
 	"Diagonal":  func(g *gen) []any { return []any{g.plain(g.shapeOf(2 + g.r.IntN(3))), g.r.IntN(7) - 3} },
 	"Flatten":   func(g *gen) []any { t := g.plain(g.shape()); return []any{t, g.axis(t)} },

@@ -1,0 +1,85 @@
+package array
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+)
+
+// Caller returns the program counter of the nearest caller outside this module's packages and
+// those of Go that call it back, for messages; 0 if there is none.
+func Caller() uintptr {
+	var pcs [48]uintptr
+	return outside(pcs[:runtime.Callers(2, pcs[:])])
+}
+
+// Place is the place of a program counter, "file:line", "" if it is not known.
+func Place(pc uintptr) string {
+	if pc == 0 {
+		return ""
+	}
+	f, _ := runtime.CallersFrames([]uintptr{pc}).Next()
+	if f.File == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s:%d", f.File, f.Line)
+}
+
+// inside reports that a frame belongs to this module's packages, or to those of Go that call
+// them back. Tests, examples and commands are users.
+func inside(f *runtime.Frame) bool {
+	pkg, _, _ := strings.Cut(f.Function, ".")
+	switch {
+	case strings.HasSuffix(f.File, "_test.go"):
+		return false
+	case pkg == "fmt" || pkg == "sync" || pkg == "runtime" || pkg == "reflect" || pkg == "weft":
+		return true
+	}
+	return strings.HasPrefix(pkg, "weft/") && !strings.HasPrefix(pkg, "weft/examples") && !strings.HasPrefix(pkg, "weft/bench") && !strings.HasPrefix(pkg, "weft/cmd")
+}
+
+func outside(pcs []uintptr) uintptr {
+	if len(pcs) == 0 {
+		return 0
+	}
+	frames := runtime.CallersFrames(pcs)
+	for {
+		f, more := frames.Next()
+		if !inside(&f) {
+			return f.PC + 1 // a return address, as CallersFrames takes them
+		}
+		if !more {
+			return 0
+		}
+	}
+}
+
+// uncaught returns the user's line if Go's runtime asks for the text of an error because
+// nobody recovered the panic, which is about to end the program: the stack is still there.
+// What was recovered and raised again lies below the panic of this module that began it.
+func uncaught() string {
+	var pcs [128]uintptr
+	n := runtime.Callers(3, pcs[:]) // from the caller of Error on
+	if n == 0 {
+		return ""
+	}
+	frames := runtime.CallersFrames(pcs[:n])
+	f, more := frames.Next()
+	if f.Function != "runtime.preprintpanics" {
+		return ""
+	}
+	raised := false // the frame before is that of a panic
+	for more {
+		if f, more = frames.Next(); raised && inside(&f) {
+			break
+		}
+		raised = f.Function == "runtime.gopanic"
+	}
+	for more && inside(&f) {
+		f, more = frames.Next()
+	}
+	if inside(&f) || f.Function == "runtime.goexit" {
+		return ""
+	}
+	return fmt.Sprintf("%s:%d", f.File, f.Line)
+}
