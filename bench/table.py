@@ -113,6 +113,22 @@ def stencil(name, sizes, rank, adds=None):
                 beside=lambda n, d, t: 0.9 if t == 1 else None, over_t1=lambda n: 1.6 if size(n) <= 1 << 20 else None)  # fmt: skip
 
 
+def shapes():
+    """Short rows, elements at steps, truth values, pairs of functions."""
+    of = lambda name, size, moved, stream="copy", **options: Work(name, (size,), SINGLE, 0.95, "shapes", moved=moved, stream=stream, **options)
+    yield of("sum of rows of 10", 100_000, lambda n, e: 11 * n * e, "read")
+    yield of("max of rows of 17", 60_000, lambda n, e: 18 * n * e, "read")
+    yield of("logsumexp of rows of 32", 30_000, lambda n, e: 33 * n * e, "read")
+    yield of("softmax of rows of 40", 25_000, lambda n, e: 80 * n * e)
+    yield of("x[::-1]", 1_000_000, arrays(2))
+    yield of("stack of two on the last axis", 1_000_000, arrays(4))
+    yield of("x[:,::2] = y", 1000, lambda n, e: 2 * n * n * e, note="lines are read, and written, whole")
+    yield of("all of a mask", 1_000_000, lambda n, e: n, "read", note="all are true")
+    yield of("any(x>2)", 1_000_000, arrays(1), "read", note="none is")
+    yield of("sigmoid(x)*tanh(y)", 1_000_000, arrays(3))
+    yield of("sin(x)*cos(x)+y", 1_000_000, arrays(3))
+
+
 def ragged():
     """Lists of n items of 0 to 64 elements, 32 on average, and offsets of 8 bytes."""
     read = lambda n, e: n * (32 * e + 8 + e)
@@ -234,5 +250,6 @@ WORKS = (
     Work("kernel of 16", (16,), SINGLE, None, "kernels", threads=(1,), most=500, note="a cached call"),
     Work("cold kernel", (1,), BOTH, None, "kernels", threads=(1,), most=1_000_000, note="Mandelbrot, from source to the first 16 points"),
     *ragged(),
+    *shapes(),
     Work("cold compile", (1,), BOTH, 2.0, "compile", threads=(1,), note=f"a fused kernel of {EXP}"),
 )  # fmt: skip

@@ -32,6 +32,8 @@ func TestCases(t *testing.T) {
 		"mandelbrot": 20, "jacobi": 9, "mean 3x3": 9, "7 points": 5, "mean of 31": 99, "jacobi 100 steps": 9, "black-scholes": 99,
 		"mean and variance axis 0": 9, "mean and variance axis 1": 9, "prefix sum": 99, "kernel of 16": 16,
 		"ragged sum": 20, "ragged max": 20, "ragged softmax": 20, "ragged 2*l+v": 20,
+		"sum of rows of 10": 9, "max of rows of 17": 9, "logsumexp of rows of 32": 9, "softmax of rows of 40": 9, "x[::-1]": 99, "stack of two on the last axis": 99,
+		"x[:,::2] = y": 10, "all of a mask": 99, "any(x>2)": 99, "sigmoid(x)*tanh(y)": 99, "sin(x)*cos(x)+y": 99,
 		"ragged sort": 20, "ragged pad": 20, "ragged unpad": 20, "ragged index": 20, "ragged appends": 20, "ragged insert, delete": 20,
 		"mlp step": 2, "logistic step": 4, "lenet step": 2, "compiled mlp step": 2, "compiled deep mlp step": 1, "compiled lenet step": 1, "compiled logistic step": 4,
 		"lstm 64 to 128 and back": 2, "batch norm 64x28^2 and back": 1, "layer norm 512 and back": 3, "attention 8x256x64 and back": 1, "recommender step": 5,

@@ -20,11 +20,12 @@ import lists
 import matmul
 import pointwise
 import ragged
+import shapes
 import symbolic
 import training
 from form import available
 
-SUBJECTS = (pointwise, arrays, matmul, convolution, training, compiled, layers, compiling, eltypes, kernels, ragged, lists, symbolic)
+SUBJECTS = (pointwise, arrays, matmul, convolution, training, compiled, layers, compiling, eltypes, kernels, ragged, lists, symbolic, shapes)
 REGISTRY = {case: forms for subject in SUBJECTS for case, forms in subject.REGISTRY.items()}
 SAMPLE_NS = 200_000  # as sampleTime in bench/ours/measure.go
 MIN_SAMPLES = 3
