@@ -61,6 +61,7 @@ type Program struct {
 	code *jit.Code
 	in   *interp.Kernel
 
+	large        bool // the code needs a loop.LargeFrame
 	narrow, past variant
 	emulates     struct { // see x86.Emulates
 		sync.Once
@@ -97,6 +98,7 @@ func (d *Device) Compile(p *loop.Program) (device.Program, error) {
 		if d.isa != jit.Portable {
 			c, err := x86.Compile(p, k.isa)
 			if err == nil {
+				k.large = c.Scratch > loop.ScratchLen
 				k.code, err = jit.Map(c.Code)
 			}
 			if err == nil {
@@ -205,7 +207,15 @@ func (s *stream) Free(st *array.Storage) {
 const fuelPerEntry = 1 << 14
 
 // enter runs the kernel on a frame until it is done.
-func (p *Program) enter(code *jit.Code, f *loop.Frame, ctx context.Context) error {
+func (p *Program) enter(code *jit.Code, f *loop.Frame, ctx context.Context) (err error) {
+	if p.large {
+		f.Enlarge(func(f *loop.Frame) { err = p.run(code, f, ctx) })
+		return err
+	}
+	return p.run(code, f, ctx)
+}
+
+func (p *Program) run(code *jit.Code, f *loop.Frame, ctx context.Context) error {
 	f.Word[loop.WordFuel] = fuelPerEntry
 	f.Word[loop.WordResume] = 0
 	if code == nil {

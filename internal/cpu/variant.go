@@ -33,7 +33,7 @@ type variant struct {
 
 func (v *variant) get(compile func(*loop.Program, jit.ISA) (*x86.Kernel, error), p *loop.Program, isa jit.ISA) *jit.Code {
 	v.once.Do(func() {
-		if k, err := compile(p, isa); err == nil {
+		if k, err := compile(p, isa); err == nil && k.Scratch <= loop.ScratchLen {
 			v.code, _ = jit.Map(k.Code)
 		}
 	})
@@ -43,7 +43,7 @@ func (v *variant) get(compile func(*loop.Program, jit.ISA) (*x86.Kernel, error),
 // codeFor returns the code for a launch: a variant if it is over one long axis or
 // sums long rows.
 func (p *Program) codeFor(l *device.Launch) *jit.Code {
-	if p.code == nil || !p.variants() {
+	if p.code == nil || p.large || !p.variants() {
 		return p.code
 	}
 	isa := p.width(l)

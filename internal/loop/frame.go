@@ -11,6 +11,7 @@ const (
 	MaxAxes    = 8
 	maxWords   = 176
 	ScratchLen = 32 << 10
+	LargeLen   = 4 << 20 // see LargeFrame
 )
 
 // A Frame is the argument block of one entry into a kernel, the same for every
@@ -75,6 +76,23 @@ var frames = sync.Pool{New: func() any { return new(Frame) }}
 
 // NewFrame returns a frame whose words hold anything.
 func NewFrame() *Frame { return frames.Get().(*Frame) }
+
+// A LargeFrame has LargeLen bytes of scratch memory, which few kernels take.
+type LargeFrame struct {
+	Frame
+	_ [LargeLen - ScratchLen]byte // behind that of the frame
+}
+
+var largeFrames = sync.Pool{New: func() any { return new(LargeFrame) }}
+
+// Enlarge calls run with a large frame whose pointers and words are those of f.
+func (f *Frame) Enlarge(run func(f *Frame)) {
+	l := largeFrames.Get().(*LargeFrame)
+	l.Ptr, l.Word = f.Ptr, f.Word
+	run(&l.Frame)
+	clear(l.Ptr[:])
+	largeFrames.Put(l)
+}
 
 // Free gives a frame back; n is the number of pointers in use.
 func (f *Frame) Free(n int) {

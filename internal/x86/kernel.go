@@ -16,14 +16,14 @@ import (
 type Kernel struct {
 	Code    []byte // position independent; the entry is at offset 0
 	Text    int    // bytes of Code that are instructions; constants follow
-	Scratch int    // bytes of loop.Frame.Scratch in use
+	Scratch int    // bytes of loop.Frame.Scratch in use; beyond its length a loop.LargeFrame is needed
 	Spills  int    // values kept in scratch for want of registers
 	ISA     jit.ISA
 }
 
 // ErrUnsupported matches the error of a program that this backend does not
-// compile: an element type that tensors cannot hold yet, or more state than a
-// frame's scratch memory takes.
+// compile: an element type that tensors cannot hold yet, or more state than the
+// scratch memory of a large frame takes.
 var ErrUnsupported = errors.New("x86: unsupported program")
 
 var pool = sync.Pool{New: func() any { return new(compiler) }}
@@ -107,8 +107,8 @@ func compile(p *loop.Program, isa jit.ISA, streaming bool, listing io.Writer) (*
 	c.reset(p, es, isa)
 	c.program()
 	c.allocate()
-	if c.scratch > loop.ScratchLen {
-		return nil, fmt.Errorf("%w: it needs more scratch memory than a frame has", ErrUnsupported)
+	if c.scratch > loop.LargeLen {
+		return nil, fmt.Errorf("%w: it needs %d bytes of scratch memory", ErrUnsupported, c.scratch)
 	}
 	c.asm.Listing = listing
 	c.encode()
