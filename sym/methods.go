@@ -59,21 +59,21 @@ var leftOut = map[string]string{
 func (v *Var) Abs() *Var {
 	op := operation{name: "abs"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Abs() })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Abs() })
 }
 
 // Acos is [weft.Tensor.Acos] of variables.
 func (v *Var) Acos() *Var {
 	op := operation{name: "acos"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Acos() })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Acos() })
 }
 
 // Acosh is [weft.Tensor.Acosh] of variables.
 func (v *Var) Acosh() *Var {
 	op := operation{name: "acosh"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Acosh() })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Acosh() })
 }
 
 // Add is [weft.Tensor.Add] of variables.
@@ -81,7 +81,7 @@ func (v *Var) Add(x any) *Var {
 	op := operation{name: "add"}
 	self := op.arg(v)
 	xOf := op.any(x)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Add(xOf(ts)) })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Add(xOf(ins)) })
 }
 
 // All is [weft.Tensor.All] of variables.
@@ -89,14 +89,14 @@ func (v *Var) All(axes ...int) *Var {
 	op := operation{name: "all"}
 	self := op.arg(v)
 	axes = slices.Clone(axes)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).All(axes...) }, axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).All(axes...) }, axes)
 }
 
 // Angle is [weft.Tensor.Angle] of variables.
 func (v *Var) Angle() *Var {
 	op := operation{name: "angle"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Angle() })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Angle() })
 }
 
 // Any is [weft.Tensor.Any] of variables.
@@ -104,7 +104,7 @@ func (v *Var) Any(axes ...int) *Var {
 	op := operation{name: "any"}
 	self := op.arg(v)
 	axes = slices.Clone(axes)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Any(axes...) }, axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Any(axes...) }, axes)
 }
 
 // ArgMax is [weft.Tensor.ArgMax] of variables.
@@ -112,7 +112,7 @@ func (v *Var) ArgMax(axis ...int) *Var {
 	op := operation{name: "argmax"}
 	self := op.arg(v)
 	axis = slices.Clone(axis)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).ArgMax(axis...) }, axis)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).ArgMax(axis...) }, axis)
 }
 
 // ArgMin is [weft.Tensor.ArgMin] of variables.
@@ -120,28 +120,28 @@ func (v *Var) ArgMin(axis ...int) *Var {
 	op := operation{name: "argmin"}
 	self := op.arg(v)
 	axis = slices.Clone(axis)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).ArgMin(axis...) }, axis)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).ArgMin(axis...) }, axis)
 }
 
 // ArgSort is [weft.Tensor.ArgSort] of variables.
-func (v *Var) ArgSort(axis int, o_ weft.SortOpts) *Var {
+func (v *Var) ArgSort(axis int, o weft.SortOpts) *Var {
 	op := operation{name: "argsort"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).ArgSort(axis, o_) }, axis)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).ArgSort(axis, o) }, axis)
 }
 
 // Asin is [weft.Tensor.Asin] of variables.
 func (v *Var) Asin() *Var {
 	op := operation{name: "asin"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Asin() })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Asin() })
 }
 
 // Asinh is [weft.Tensor.Asinh] of variables.
 func (v *Var) Asinh() *Var {
 	op := operation{name: "asinh"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Asinh() })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Asinh() })
 }
 
 // At is [weft.Tensor.At] of variables.
@@ -149,14 +149,14 @@ func (v *Var) At(index ...int) *Var {
 	op := operation{name: "at"}
 	self := op.arg(v)
 	index = slices.Clone(index)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).At(index...) }, index)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).At(index...) }, index)
 }
 
 // Atan is [weft.Tensor.Atan] of variables.
 func (v *Var) Atan() *Var {
 	op := operation{name: "atan"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Atan() })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Atan() })
 }
 
 // Atan2 is [weft.Tensor.Atan2] of variables.
@@ -164,21 +164,21 @@ func (v *Var) Atan2(x any) *Var {
 	op := operation{name: "atan2"}
 	self := op.arg(v)
 	xOf := op.any(x)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Atan2(xOf(ts)) })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Atan2(xOf(ins)) })
 }
 
 // Atanh is [weft.Tensor.Atanh] of variables.
 func (v *Var) Atanh() *Var {
 	op := operation{name: "atanh"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Atanh() })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Atanh() })
 }
 
 // AvgPool2d is [weft.Tensor.AvgPool2d] of variables.
-func (v *Var) AvgPool2d(o_ weft.PoolOpts) *Var {
+func (v *Var) AvgPool2d(o weft.PoolOpts) *Var {
 	op := operation{name: "avgpool2d"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).AvgPool2d(o_) })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).AvgPool2d(o) })
 }
 
 // BitAnd is [weft.Tensor.BitAnd] of variables.
@@ -186,14 +186,14 @@ func (v *Var) BitAnd(x any) *Var {
 	op := operation{name: "bitand"}
 	self := op.arg(v)
 	xOf := op.any(x)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).BitAnd(xOf(ts)) })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).BitAnd(xOf(ins)) })
 }
 
 // BitNot is [weft.Tensor.BitNot] of variables.
 func (v *Var) BitNot() *Var {
 	op := operation{name: "bitnot"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).BitNot() })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).BitNot() })
 }
 
 // BitOr is [weft.Tensor.BitOr] of variables.
@@ -201,7 +201,7 @@ func (v *Var) BitOr(x any) *Var {
 	op := operation{name: "bitor"}
 	self := op.arg(v)
 	xOf := op.any(x)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).BitOr(xOf(ts)) })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).BitOr(xOf(ins)) })
 }
 
 // BitXor is [weft.Tensor.BitXor] of variables.
@@ -209,21 +209,21 @@ func (v *Var) BitXor(x any) *Var {
 	op := operation{name: "bitxor"}
 	self := op.arg(v)
 	xOf := op.any(x)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).BitXor(xOf(ts)) })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).BitXor(xOf(ins)) })
 }
 
 // Ceil is [weft.Tensor.Ceil] of variables.
 func (v *Var) Ceil() *Var {
 	op := operation{name: "ceil"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Ceil() })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Ceil() })
 }
 
 // Chunk is [weft.Tensor.Chunk] of variables.
 func (v *Var) Chunk(axis int, n int) []*Var {
 	op := operation{name: "chunk"}
 	self := op.arg(v)
-	return op.several(func(ts []*weft.Tensor) []*weft.Tensor { return self(ts).Chunk(axis, n) }, axis, n)
+	return op.several(func(ins []*weft.Tensor) []*weft.Tensor { return self(ins).Chunk(axis, n) }, axis, n)
 }
 
 // Clamp is [weft.Tensor.Clamp] of variables.
@@ -232,55 +232,55 @@ func (v *Var) Clamp(lo any, hi any) *Var {
 	self := op.arg(v)
 	loOf := op.any(lo)
 	hiOf := op.any(hi)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Clamp(loOf(ts), hiOf(ts)) })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Clamp(loOf(ins), hiOf(ins)) })
 }
 
 // Conj is [weft.Tensor.Conj] of variables.
 func (v *Var) Conj() *Var {
 	op := operation{name: "conj"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Conj() })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Conj() })
 }
 
 // Conv1d is [weft.Tensor.Conv1d] of variables.
-func (v *Var) Conv1d(w *Var, bias *Var, o_ weft.Conv1dOpts) *Var {
+func (v *Var) Conv1d(w *Var, bias *Var, o weft.Conv1dOpts) *Var {
 	op := operation{name: "conv1d"}
 	self := op.arg(v)
 	wOf := op.optional(w)
 	biasOf := op.optional(bias)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Conv1d(wOf(ts), biasOf(ts), o_) })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Conv1d(wOf(ins), biasOf(ins), o) })
 }
 
 // Conv2d is [weft.Tensor.Conv2d] of variables.
-func (v *Var) Conv2d(w *Var, bias *Var, o_ weft.ConvOpts) *Var {
+func (v *Var) Conv2d(w *Var, bias *Var, o weft.ConvOpts) *Var {
 	op := operation{name: "conv2d"}
 	self := op.arg(v)
 	wOf := op.optional(w)
 	biasOf := op.optional(bias)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Conv2d(wOf(ts), biasOf(ts), o_) })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Conv2d(wOf(ins), biasOf(ins), o) })
 }
 
 // ConvTranspose2d is [weft.Tensor.ConvTranspose2d] of variables.
-func (v *Var) ConvTranspose2d(w *Var, bias *Var, o_ weft.ConvTransposeOpts) *Var {
+func (v *Var) ConvTranspose2d(w *Var, bias *Var, o weft.ConvTransposeOpts) *Var {
 	op := operation{name: "convtranspose2d"}
 	self := op.arg(v)
 	wOf := op.optional(w)
 	biasOf := op.optional(bias)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).ConvTranspose2d(wOf(ts), biasOf(ts), o_) })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).ConvTranspose2d(wOf(ins), biasOf(ins), o) })
 }
 
 // Cos is [weft.Tensor.Cos] of variables.
 func (v *Var) Cos() *Var {
 	op := operation{name: "cos"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Cos() })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Cos() })
 }
 
 // Cosh is [weft.Tensor.Cosh] of variables.
 func (v *Var) Cosh() *Var {
 	op := operation{name: "cosh"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Cosh() })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Cosh() })
 }
 
 // CountNonZero is [weft.Tensor.CountNonZero] of variables.
@@ -288,14 +288,14 @@ func (v *Var) CountNonZero(axes ...int) *Var {
 	op := operation{name: "countnonzero"}
 	self := op.arg(v)
 	axes = slices.Clone(axes)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).CountNonZero(axes...) }, axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).CountNonZero(axes...) }, axes)
 }
 
 // CumMax is [weft.Tensor.CumMax] of variables.
 func (v *Var) CumMax(axis int) (values, index *Var) {
 	op := operation{name: "cummax"}
 	self := op.arg(v)
-	r := op.several(func(ts []*weft.Tensor) []*weft.Tensor { a, b := self(ts).CumMax(axis); return []*weft.Tensor{a, b} }, axis)
+	r := op.several(func(ins []*weft.Tensor) []*weft.Tensor { a, b := self(ins).CumMax(axis); return []*weft.Tensor{a, b} }, axis)
 	return r[0], r[1]
 }
 
@@ -303,7 +303,7 @@ func (v *Var) CumMax(axis int) (values, index *Var) {
 func (v *Var) CumMin(axis int) (values, index *Var) {
 	op := operation{name: "cummin"}
 	self := op.arg(v)
-	r := op.several(func(ts []*weft.Tensor) []*weft.Tensor { a, b := self(ts).CumMin(axis); return []*weft.Tensor{a, b} }, axis)
+	r := op.several(func(ins []*weft.Tensor) []*weft.Tensor { a, b := self(ins).CumMin(axis); return []*weft.Tensor{a, b} }, axis)
 	return r[0], r[1]
 }
 
@@ -311,35 +311,35 @@ func (v *Var) CumMin(axis int) (values, index *Var) {
 func (v *Var) CumProd(axis int) *Var {
 	op := operation{name: "cumprod"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).CumProd(axis) }, axis)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).CumProd(axis) }, axis)
 }
 
 // CumSum is [weft.Tensor.CumSum] of variables.
 func (v *Var) CumSum(axis int) *Var {
 	op := operation{name: "cumsum"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).CumSum(axis) }, axis)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).CumSum(axis) }, axis)
 }
 
 // Diag is [weft.Tensor.Diag] of variables.
 func (v *Var) Diag(k int) *Var {
 	op := operation{name: "diag"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Diag(k) }, k)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Diag(k) }, k)
 }
 
 // Diagonal is [weft.Tensor.Diagonal] of variables.
 func (v *Var) Diagonal(k int) *Var {
 	op := operation{name: "diagonal"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Diagonal(k) }, k)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Diagonal(k) }, k)
 }
 
 // Digamma is [weft.Tensor.Digamma] of variables.
 func (v *Var) Digamma() *Var {
 	op := operation{name: "digamma"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Digamma() })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Digamma() })
 }
 
 // Div is [weft.Tensor.Div] of variables.
@@ -347,7 +347,7 @@ func (v *Var) Div(x any) *Var {
 	op := operation{name: "div"}
 	self := op.arg(v)
 	xOf := op.any(x)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Div(xOf(ts)) })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Div(xOf(ins)) })
 }
 
 // Dot is [weft.Tensor.Dot] of variables.
@@ -355,14 +355,14 @@ func (v *Var) Dot(x *Var) *Var {
 	op := operation{name: "dot"}
 	self := op.arg(v)
 	xOf := op.optional(x)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Dot(xOf(ts)) })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Dot(xOf(ins)) })
 }
 
 // Dropout is [weft.Tensor.Dropout] of variables.
 func (v *Var) Dropout(p float64, g *weft.Generator) *Var {
 	op := operation{name: "dropout"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Dropout(p, g) })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Dropout(p, g) })
 }
 
 // Eq is [weft.Tensor.Eq] of variables.
@@ -370,42 +370,42 @@ func (v *Var) Eq(x any) *Var {
 	op := operation{name: "eq"}
 	self := op.arg(v)
 	xOf := op.any(x)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Eq(xOf(ts)) })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Eq(xOf(ins)) })
 }
 
 // Erf is [weft.Tensor.Erf] of variables.
 func (v *Var) Erf() *Var {
 	op := operation{name: "erf"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Erf() })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Erf() })
 }
 
 // Erfc is [weft.Tensor.Erfc] of variables.
 func (v *Var) Erfc() *Var {
 	op := operation{name: "erfc"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Erfc() })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Erfc() })
 }
 
 // Erfinv is [weft.Tensor.Erfinv] of variables.
 func (v *Var) Erfinv() *Var {
 	op := operation{name: "erfinv"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Erfinv() })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Erfinv() })
 }
 
 // Exp is [weft.Tensor.Exp] of variables.
 func (v *Var) Exp() *Var {
 	op := operation{name: "exp"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Exp() })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Exp() })
 }
 
 // Exp2 is [weft.Tensor.Exp2] of variables.
 func (v *Var) Exp2() *Var {
 	op := operation{name: "exp2"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Exp2() })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Exp2() })
 }
 
 // Expand is [weft.Tensor.Expand] of variables.
@@ -413,7 +413,7 @@ func (v *Var) Expand(shape ...int) *Var {
 	op := operation{name: "expand"}
 	self := op.arg(v)
 	shape = slices.Clone(shape)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Expand(shape...) }, shape)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Expand(shape...) }, shape)
 }
 
 // ExpandAs is [weft.Tensor.ExpandAs] of variables.
@@ -421,21 +421,21 @@ func (v *Var) ExpandAs(x *Var) *Var {
 	op := operation{name: "expandas"}
 	self := op.arg(v)
 	xOf := op.optional(x)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).ExpandAs(xOf(ts)) })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).ExpandAs(xOf(ins)) })
 }
 
 // Expm1 is [weft.Tensor.Expm1] of variables.
 func (v *Var) Expm1() *Var {
 	op := operation{name: "expm1"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Expm1() })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Expm1() })
 }
 
 // Flatten is [weft.Tensor.Flatten] of variables.
 func (v *Var) Flatten(axis int) *Var {
 	op := operation{name: "flatten"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Flatten(axis) }, axis)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Flatten(axis) }, axis)
 }
 
 // Flip is [weft.Tensor.Flip] of variables.
@@ -443,14 +443,14 @@ func (v *Var) Flip(axes ...int) *Var {
 	op := operation{name: "flip"}
 	self := op.arg(v)
 	axes = slices.Clone(axes)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Flip(axes...) }, axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Flip(axes...) }, axes)
 }
 
 // Floor is [weft.Tensor.Floor] of variables.
 func (v *Var) Floor() *Var {
 	op := operation{name: "floor"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Floor() })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Floor() })
 }
 
 // FloorDiv is [weft.Tensor.FloorDiv] of variables.
@@ -458,7 +458,7 @@ func (v *Var) FloorDiv(x any) *Var {
 	op := operation{name: "floordiv"}
 	self := op.arg(v)
 	xOf := op.any(x)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).FloorDiv(xOf(ts)) })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).FloorDiv(xOf(ins)) })
 }
 
 // Gather is [weft.Tensor.Gather] of variables.
@@ -466,7 +466,7 @@ func (v *Var) Gather(axis int, index *Var) *Var {
 	op := operation{name: "gather"}
 	self := op.arg(v)
 	indexOf := op.optional(index)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Gather(axis, indexOf(ts)) }, axis)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Gather(axis, indexOf(ins)) }, axis)
 }
 
 // Ge is [weft.Tensor.Ge] of variables.
@@ -474,14 +474,14 @@ func (v *Var) Ge(x any) *Var {
 	op := operation{name: "ge"}
 	self := op.arg(v)
 	xOf := op.any(x)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Ge(xOf(ts)) })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Ge(xOf(ins)) })
 }
 
 // Gelu is [weft.Tensor.Gelu] of variables.
 func (v *Var) Gelu() *Var {
 	op := operation{name: "gelu"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Gelu() })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Gelu() })
 }
 
 // Gt is [weft.Tensor.Gt] of variables.
@@ -489,7 +489,7 @@ func (v *Var) Gt(x any) *Var {
 	op := operation{name: "gt"}
 	self := op.arg(v)
 	xOf := op.any(x)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Gt(xOf(ts)) })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Gt(xOf(ins)) })
 }
 
 // Hypot is [weft.Tensor.Hypot] of variables.
@@ -497,14 +497,14 @@ func (v *Var) Hypot(x any) *Var {
 	op := operation{name: "hypot"}
 	self := op.arg(v)
 	xOf := op.any(x)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Hypot(xOf(ts)) })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Hypot(xOf(ins)) })
 }
 
 // Imag is [weft.Tensor.Imag] of variables.
 func (v *Var) Imag() *Var {
 	op := operation{name: "imag"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Imag() })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Imag() })
 }
 
 // Index is [weft.Tensor.Index] of variables.
@@ -512,7 +512,7 @@ func (v *Var) Index(index ...any) *Var {
 	op := operation{name: "index"}
 	self := op.arg(v)
 	indexOf := op.anys(index)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Index(indexOf(ts)...) })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Index(indexOf(ins)...) })
 }
 
 // IndexAdd is [weft.Tensor.IndexAdd] of variables.
@@ -521,7 +521,7 @@ func (v *Var) IndexAdd(axis int, index *Var, x *Var) *Var {
 	self := op.arg(v)
 	indexOf := op.optional(index)
 	xOf := op.optional(x)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).IndexAdd(axis, indexOf(ts), xOf(ts)) }, axis)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).IndexAdd(axis, indexOf(ins), xOf(ins)) }, axis)
 }
 
 // IndexPut is [weft.Tensor.IndexPut] of variables.
@@ -530,7 +530,7 @@ func (v *Var) IndexPut(x any, index ...any) *Var {
 	self := op.arg(v)
 	xOf := op.any(x)
 	indexOf := op.anys(index)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).IndexPut(xOf(ts), indexOf(ts)...) })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).IndexPut(xOf(ins), indexOf(ins)...) })
 }
 
 // IndexPutAdd is [weft.Tensor.IndexPutAdd] of variables.
@@ -539,7 +539,7 @@ func (v *Var) IndexPutAdd(x any, index ...any) *Var {
 	self := op.arg(v)
 	xOf := op.any(x)
 	indexOf := op.anys(index)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).IndexPutAdd(xOf(ts), indexOf(ts)...) })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).IndexPutAdd(xOf(ins), indexOf(ins)...) })
 }
 
 // IndexSelect is [weft.Tensor.IndexSelect] of variables.
@@ -547,36 +547,36 @@ func (v *Var) IndexSelect(axis int, index *Var) *Var {
 	op := operation{name: "indexselect"}
 	self := op.arg(v)
 	indexOf := op.optional(index)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).IndexSelect(axis, indexOf(ts)) }, axis)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).IndexSelect(axis, indexOf(ins)) }, axis)
 }
 
 // IsClose is [weft.Tensor.IsClose] of variables.
-func (v *Var) IsClose(x any, o_ weft.CloseOpts) *Var {
+func (v *Var) IsClose(x any, o weft.CloseOpts) *Var {
 	op := operation{name: "isclose"}
 	self := op.arg(v)
 	xOf := op.any(x)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).IsClose(xOf(ts), o_) })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).IsClose(xOf(ins), o) })
 }
 
 // IsFinite is [weft.Tensor.IsFinite] of variables.
 func (v *Var) IsFinite() *Var {
 	op := operation{name: "isfinite"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).IsFinite() })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).IsFinite() })
 }
 
 // IsInf is [weft.Tensor.IsInf] of variables.
 func (v *Var) IsInf() *Var {
 	op := operation{name: "isinf"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).IsInf() })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).IsInf() })
 }
 
 // IsNaN is [weft.Tensor.IsNaN] of variables.
 func (v *Var) IsNaN() *Var {
 	op := operation{name: "isnan"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).IsNaN() })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).IsNaN() })
 }
 
 // Le is [weft.Tensor.Le] of variables.
@@ -584,7 +584,7 @@ func (v *Var) Le(x any) *Var {
 	op := operation{name: "le"}
 	self := op.arg(v)
 	xOf := op.any(x)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Le(xOf(ts)) })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Le(xOf(ins)) })
 }
 
 // Lerp is [weft.Tensor.Lerp] of variables.
@@ -593,14 +593,14 @@ func (v *Var) Lerp(x any, w any) *Var {
 	self := op.arg(v)
 	xOf := op.any(x)
 	wOf := op.any(w)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Lerp(xOf(ts), wOf(ts)) })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Lerp(xOf(ins), wOf(ins)) })
 }
 
 // Lgamma is [weft.Tensor.Lgamma] of variables.
 func (v *Var) Lgamma() *Var {
 	op := operation{name: "lgamma"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Lgamma() })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Lgamma() })
 }
 
 // Linear is [weft.Tensor.Linear] of variables.
@@ -609,42 +609,42 @@ func (v *Var) Linear(w *Var, b *Var) *Var {
 	self := op.arg(v)
 	wOf := op.optional(w)
 	bOf := op.optional(b)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Linear(wOf(ts), bOf(ts)) })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Linear(wOf(ins), bOf(ins)) })
 }
 
 // Log is [weft.Tensor.Log] of variables.
 func (v *Var) Log() *Var {
 	op := operation{name: "log"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Log() })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Log() })
 }
 
 // Log10 is [weft.Tensor.Log10] of variables.
 func (v *Var) Log10() *Var {
 	op := operation{name: "log10"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Log10() })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Log10() })
 }
 
 // Log1p is [weft.Tensor.Log1p] of variables.
 func (v *Var) Log1p() *Var {
 	op := operation{name: "log1p"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Log1p() })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Log1p() })
 }
 
 // Log2 is [weft.Tensor.Log2] of variables.
 func (v *Var) Log2() *Var {
 	op := operation{name: "log2"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Log2() })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Log2() })
 }
 
 // LogSoftmax is [weft.Tensor.LogSoftmax] of variables.
 func (v *Var) LogSoftmax(axis int) *Var {
 	op := operation{name: "logsoftmax"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).LogSoftmax(axis) }, axis)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).LogSoftmax(axis) }, axis)
 }
 
 // LogSumExp is [weft.Tensor.LogSumExp] of variables.
@@ -652,7 +652,7 @@ func (v *Var) LogSumExp(axes ...int) *Var {
 	op := operation{name: "logsumexp"}
 	self := op.arg(v)
 	axes = slices.Clone(axes)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).LogSumExp(axes...) }, axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).LogSumExp(axes...) }, axes)
 }
 
 // LogSumExpKeep is [weft.Tensor.LogSumExpKeep] of variables.
@@ -660,7 +660,7 @@ func (v *Var) LogSumExpKeep(axes ...int) *Var {
 	op := operation{name: "logsumexpkeep"}
 	self := op.arg(v)
 	axes = slices.Clone(axes)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).LogSumExpKeep(axes...) }, axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).LogSumExpKeep(axes...) }, axes)
 }
 
 // LogicalAnd is [weft.Tensor.LogicalAnd] of variables.
@@ -668,14 +668,14 @@ func (v *Var) LogicalAnd(x any) *Var {
 	op := operation{name: "logicaland"}
 	self := op.arg(v)
 	xOf := op.any(x)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).LogicalAnd(xOf(ts)) })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).LogicalAnd(xOf(ins)) })
 }
 
 // LogicalNot is [weft.Tensor.LogicalNot] of variables.
 func (v *Var) LogicalNot() *Var {
 	op := operation{name: "logicalnot"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).LogicalNot() })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).LogicalNot() })
 }
 
 // LogicalOr is [weft.Tensor.LogicalOr] of variables.
@@ -683,7 +683,7 @@ func (v *Var) LogicalOr(x any) *Var {
 	op := operation{name: "logicalor"}
 	self := op.arg(v)
 	xOf := op.any(x)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).LogicalOr(xOf(ts)) })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).LogicalOr(xOf(ins)) })
 }
 
 // LogicalXor is [weft.Tensor.LogicalXor] of variables.
@@ -691,7 +691,7 @@ func (v *Var) LogicalXor(x any) *Var {
 	op := operation{name: "logicalxor"}
 	self := op.arg(v)
 	xOf := op.any(x)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).LogicalXor(xOf(ts)) })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).LogicalXor(xOf(ins)) })
 }
 
 // Lt is [weft.Tensor.Lt] of variables.
@@ -699,7 +699,7 @@ func (v *Var) Lt(x any) *Var {
 	op := operation{name: "lt"}
 	self := op.arg(v)
 	xOf := op.any(x)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Lt(xOf(ts)) })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Lt(xOf(ins)) })
 }
 
 // MaskedFill is [weft.Tensor.MaskedFill] of variables.
@@ -708,7 +708,7 @@ func (v *Var) MaskedFill(mask *Var, x any) *Var {
 	self := op.arg(v)
 	maskOf := op.optional(mask)
 	xOf := op.any(x)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).MaskedFill(maskOf(ts), xOf(ts)) })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).MaskedFill(maskOf(ins), xOf(ins)) })
 }
 
 // MatMul is [weft.Tensor.MatMul] of variables.
@@ -716,7 +716,7 @@ func (v *Var) MatMul(x *Var) *Var {
 	op := operation{name: "matmul"}
 	self := op.arg(v)
 	xOf := op.optional(x)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).MatMul(xOf(ts)) })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).MatMul(xOf(ins)) })
 }
 
 // Max is [weft.Tensor.Max] of variables.
@@ -724,7 +724,7 @@ func (v *Var) Max(axes ...int) *Var {
 	op := operation{name: "max"}
 	self := op.arg(v)
 	axes = slices.Clone(axes)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Max(axes...) }, axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Max(axes...) }, axes)
 }
 
 // MaxKeep is [weft.Tensor.MaxKeep] of variables.
@@ -732,22 +732,22 @@ func (v *Var) MaxKeep(axes ...int) *Var {
 	op := operation{name: "maxkeep"}
 	self := op.arg(v)
 	axes = slices.Clone(axes)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).MaxKeep(axes...) }, axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).MaxKeep(axes...) }, axes)
 }
 
 // MaxPool2d is [weft.Tensor.MaxPool2d] of variables.
-func (v *Var) MaxPool2d(o_ weft.PoolOpts) *Var {
+func (v *Var) MaxPool2d(o weft.PoolOpts) *Var {
 	op := operation{name: "maxpool2d"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).MaxPool2d(o_) })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).MaxPool2d(o) })
 }
 
 // MaxWithIndex is [weft.Tensor.MaxWithIndex] of variables.
 func (v *Var) MaxWithIndex(axis int) (values, index *Var) {
 	op := operation{name: "maxwithindex"}
 	self := op.arg(v)
-	r := op.several(func(ts []*weft.Tensor) []*weft.Tensor {
-		a, b := self(ts).MaxWithIndex(axis)
+	r := op.several(func(ins []*weft.Tensor) []*weft.Tensor {
+		a, b := self(ins).MaxWithIndex(axis)
 		return []*weft.Tensor{a, b}
 	}, axis)
 	return r[0], r[1]
@@ -758,7 +758,7 @@ func (v *Var) Maximum(x any) *Var {
 	op := operation{name: "maximum"}
 	self := op.arg(v)
 	xOf := op.any(x)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Maximum(xOf(ts)) })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Maximum(xOf(ins)) })
 }
 
 // Mean is [weft.Tensor.Mean] of variables.
@@ -766,7 +766,7 @@ func (v *Var) Mean(axes ...int) *Var {
 	op := operation{name: "mean"}
 	self := op.arg(v)
 	axes = slices.Clone(axes)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Mean(axes...) }, axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Mean(axes...) }, axes)
 }
 
 // MeanKeep is [weft.Tensor.MeanKeep] of variables.
@@ -774,7 +774,7 @@ func (v *Var) MeanKeep(axes ...int) *Var {
 	op := operation{name: "meankeep"}
 	self := op.arg(v)
 	axes = slices.Clone(axes)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).MeanKeep(axes...) }, axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).MeanKeep(axes...) }, axes)
 }
 
 // Median is [weft.Tensor.Median] of variables.
@@ -782,7 +782,7 @@ func (v *Var) Median(axes ...int) *Var {
 	op := operation{name: "median"}
 	self := op.arg(v)
 	axes = slices.Clone(axes)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Median(axes...) }, axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Median(axes...) }, axes)
 }
 
 // Min is [weft.Tensor.Min] of variables.
@@ -790,7 +790,7 @@ func (v *Var) Min(axes ...int) *Var {
 	op := operation{name: "min"}
 	self := op.arg(v)
 	axes = slices.Clone(axes)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Min(axes...) }, axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Min(axes...) }, axes)
 }
 
 // MinKeep is [weft.Tensor.MinKeep] of variables.
@@ -798,15 +798,15 @@ func (v *Var) MinKeep(axes ...int) *Var {
 	op := operation{name: "minkeep"}
 	self := op.arg(v)
 	axes = slices.Clone(axes)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).MinKeep(axes...) }, axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).MinKeep(axes...) }, axes)
 }
 
 // MinWithIndex is [weft.Tensor.MinWithIndex] of variables.
 func (v *Var) MinWithIndex(axis int) (values, index *Var) {
 	op := operation{name: "minwithindex"}
 	self := op.arg(v)
-	r := op.several(func(ts []*weft.Tensor) []*weft.Tensor {
-		a, b := self(ts).MinWithIndex(axis)
+	r := op.several(func(ins []*weft.Tensor) []*weft.Tensor {
+		a, b := self(ins).MinWithIndex(axis)
 		return []*weft.Tensor{a, b}
 	}, axis)
 	return r[0], r[1]
@@ -817,7 +817,7 @@ func (v *Var) Minimum(x any) *Var {
 	op := operation{name: "minimum"}
 	self := op.arg(v)
 	xOf := op.any(x)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Minimum(xOf(ts)) })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Minimum(xOf(ins)) })
 }
 
 // Mod is [weft.Tensor.Mod] of variables.
@@ -825,14 +825,14 @@ func (v *Var) Mod(x any) *Var {
 	op := operation{name: "mod"}
 	self := op.arg(v)
 	xOf := op.any(x)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Mod(xOf(ts)) })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Mod(xOf(ins)) })
 }
 
 // MoveAxis is [weft.Tensor.MoveAxis] of variables.
 func (v *Var) MoveAxis(from int, to int) *Var {
 	op := operation{name: "moveaxis"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).MoveAxis(from, to) }, from, to)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).MoveAxis(from, to) }, from, to)
 }
 
 // Mul is [weft.Tensor.Mul] of variables.
@@ -840,7 +840,7 @@ func (v *Var) Mul(x any) *Var {
 	op := operation{name: "mul"}
 	self := op.arg(v)
 	xOf := op.any(x)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Mul(xOf(ts)) })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Mul(xOf(ins)) })
 }
 
 // NanToNum is [weft.Tensor.NanToNum] of variables.
@@ -848,7 +848,7 @@ func (v *Var) NanToNum(nan float64, infinite ...float64) *Var {
 	op := operation{name: "nantonum"}
 	self := op.arg(v)
 	infinite = slices.Clone(infinite)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).NanToNum(nan, infinite...) })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).NanToNum(nan, infinite...) })
 }
 
 // Ne is [weft.Tensor.Ne] of variables.
@@ -856,14 +856,14 @@ func (v *Var) Ne(x any) *Var {
 	op := operation{name: "ne"}
 	self := op.arg(v)
 	xOf := op.any(x)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Ne(xOf(ts)) })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Ne(xOf(ins)) })
 }
 
 // Neg is [weft.Tensor.Neg] of variables.
 func (v *Var) Neg() *Var {
 	op := operation{name: "neg"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Neg() })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Neg() })
 }
 
 // Norm is [weft.Tensor.Norm] of variables.
@@ -871,7 +871,7 @@ func (v *Var) Norm(p float64, axes ...int) *Var {
 	op := operation{name: "norm"}
 	self := op.arg(v)
 	axes = slices.Clone(axes)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Norm(p, axes...) }, axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Norm(p, axes...) }, axes)
 }
 
 // NormKeep is [weft.Tensor.NormKeep] of variables.
@@ -879,7 +879,7 @@ func (v *Var) NormKeep(p float64, axes ...int) *Var {
 	op := operation{name: "normkeep"}
 	self := op.arg(v)
 	axes = slices.Clone(axes)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).NormKeep(p, axes...) }, axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).NormKeep(p, axes...) }, axes)
 }
 
 // Outer is [weft.Tensor.Outer] of variables.
@@ -887,7 +887,7 @@ func (v *Var) Outer(x *Var) *Var {
 	op := operation{name: "outer"}
 	self := op.arg(v)
 	xOf := op.optional(x)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Outer(xOf(ts)) })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Outer(xOf(ins)) })
 }
 
 // Pad is [weft.Tensor.Pad] of variables.
@@ -895,7 +895,7 @@ func (v *Var) Pad(x float64, pads ...int) *Var {
 	op := operation{name: "pad"}
 	self := op.arg(v)
 	pads = slices.Clone(pads)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Pad(x, pads...) }, pads)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Pad(x, pads...) }, pads)
 }
 
 // Percentile is [weft.Tensor.Percentile] of variables.
@@ -903,7 +903,7 @@ func (v *Var) Percentile(p float64, axes ...int) *Var {
 	op := operation{name: "percentile"}
 	self := op.arg(v)
 	axes = slices.Clone(axes)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Percentile(p, axes...) }, axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Percentile(p, axes...) }, axes)
 }
 
 // Permute is [weft.Tensor.Permute] of variables.
@@ -911,14 +911,14 @@ func (v *Var) Permute(order ...int) *Var {
 	op := operation{name: "permute"}
 	self := op.arg(v)
 	order = slices.Clone(order)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Permute(order...) }, order)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Permute(order...) }, order)
 }
 
 // PopCount is [weft.Tensor.PopCount] of variables.
 func (v *Var) PopCount() *Var {
 	op := operation{name: "popcount"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).PopCount() })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).PopCount() })
 }
 
 // Pow is [weft.Tensor.Pow] of variables.
@@ -926,7 +926,7 @@ func (v *Var) Pow(x any) *Var {
 	op := operation{name: "pow"}
 	self := op.arg(v)
 	xOf := op.any(x)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Pow(xOf(ts)) })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Pow(xOf(ins)) })
 }
 
 // Prod is [weft.Tensor.Prod] of variables.
@@ -934,7 +934,7 @@ func (v *Var) Prod(axes ...int) *Var {
 	op := operation{name: "prod"}
 	self := op.arg(v)
 	axes = slices.Clone(axes)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Prod(axes...) }, axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Prod(axes...) }, axes)
 }
 
 // ProdKeep is [weft.Tensor.ProdKeep] of variables.
@@ -942,7 +942,7 @@ func (v *Var) ProdKeep(axes ...int) *Var {
 	op := operation{name: "prodkeep"}
 	self := op.arg(v)
 	axes = slices.Clone(axes)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).ProdKeep(axes...) }, axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).ProdKeep(axes...) }, axes)
 }
 
 // Quantile is [weft.Tensor.Quantile] of variables.
@@ -950,15 +950,15 @@ func (v *Var) Quantile(q float64, axes ...int) *Var {
 	op := operation{name: "quantile"}
 	self := op.arg(v)
 	axes = slices.Clone(axes)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Quantile(q, axes...) }, axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Quantile(q, axes...) }, axes)
 }
 
 // Quantiles is [weft.Tensor.Quantiles] of variables.
-func (v *Var) Quantiles(q []float64, o_ weft.QuantileOpts) *Var {
+func (v *Var) Quantiles(q []float64, o weft.QuantileOpts) *Var {
 	op := operation{name: "quantiles"}
 	self := op.arg(v)
 	q = slices.Clone(q)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Quantiles(q, o_) })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Quantiles(q, o) })
 }
 
 // RDiv is [weft.Tensor.RDiv] of variables.
@@ -966,7 +966,7 @@ func (v *Var) RDiv(x any) *Var {
 	op := operation{name: "rdiv"}
 	self := op.arg(v)
 	xOf := op.any(x)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).RDiv(xOf(ts)) })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).RDiv(xOf(ins)) })
 }
 
 // RSub is [weft.Tensor.RSub] of variables.
@@ -974,28 +974,28 @@ func (v *Var) RSub(x any) *Var {
 	op := operation{name: "rsub"}
 	self := op.arg(v)
 	xOf := op.any(x)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).RSub(xOf(ts)) })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).RSub(xOf(ins)) })
 }
 
 // Real is [weft.Tensor.Real] of variables.
 func (v *Var) Real() *Var {
 	op := operation{name: "real"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Real() })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Real() })
 }
 
 // Reciprocal is [weft.Tensor.Reciprocal] of variables.
 func (v *Var) Reciprocal() *Var {
 	op := operation{name: "reciprocal"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Reciprocal() })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Reciprocal() })
 }
 
 // Relu is [weft.Tensor.Relu] of variables.
 func (v *Var) Relu() *Var {
 	op := operation{name: "relu"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Relu() })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Relu() })
 }
 
 // Repeat is [weft.Tensor.Repeat] of variables.
@@ -1003,7 +1003,7 @@ func (v *Var) Repeat(reps ...int) *Var {
 	op := operation{name: "repeat"}
 	self := op.arg(v)
 	reps = slices.Clone(reps)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Repeat(reps...) }, reps)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Repeat(reps...) }, reps)
 }
 
 // RepeatInterleave is [weft.Tensor.RepeatInterleave] of variables.
@@ -1011,7 +1011,7 @@ func (v *Var) RepeatInterleave(axis int, counts any) *Var {
 	op := operation{name: "repeatinterleave"}
 	self := op.arg(v)
 	countsOf := op.any(counts)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).RepeatInterleave(axis, countsOf(ts)) }, axis)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).RepeatInterleave(axis, countsOf(ins)) }, axis)
 }
 
 // Reshape is [weft.Tensor.Reshape] of variables.
@@ -1019,28 +1019,28 @@ func (v *Var) Reshape(shape ...int) *Var {
 	op := operation{name: "reshape"}
 	self := op.arg(v)
 	shape = slices.Clone(shape)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Reshape(shape...) }, shape)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Reshape(shape...) }, shape)
 }
 
 // Roll is [weft.Tensor.Roll] of variables.
 func (v *Var) Roll(axis int, shift int) *Var {
 	op := operation{name: "roll"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Roll(axis, shift) }, axis, shift)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Roll(axis, shift) }, axis, shift)
 }
 
 // Round is [weft.Tensor.Round] of variables.
 func (v *Var) Round() *Var {
 	op := operation{name: "round"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Round() })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Round() })
 }
 
 // Rsqrt is [weft.Tensor.Rsqrt] of variables.
 func (v *Var) Rsqrt() *Var {
 	op := operation{name: "rsqrt"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Rsqrt() })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Rsqrt() })
 }
 
 // SampleStd is [weft.Tensor.SampleStd] of variables.
@@ -1048,7 +1048,7 @@ func (v *Var) SampleStd(axes ...int) *Var {
 	op := operation{name: "samplestd"}
 	self := op.arg(v)
 	axes = slices.Clone(axes)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).SampleStd(axes...) }, axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).SampleStd(axes...) }, axes)
 }
 
 // SampleVar is [weft.Tensor.SampleVar] of variables.
@@ -1056,7 +1056,7 @@ func (v *Var) SampleVar(axes ...int) *Var {
 	op := operation{name: "samplevar"}
 	self := op.arg(v)
 	axes = slices.Clone(axes)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).SampleVar(axes...) }, axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).SampleVar(axes...) }, axes)
 }
 
 // Scatter is [weft.Tensor.Scatter] of variables.
@@ -1065,7 +1065,7 @@ func (v *Var) Scatter(axis int, index *Var, x any) *Var {
 	self := op.arg(v)
 	indexOf := op.optional(index)
 	xOf := op.any(x)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Scatter(axis, indexOf(ts), xOf(ts)) }, axis)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Scatter(axis, indexOf(ins), xOf(ins)) }, axis)
 }
 
 // ScatterAdd is [weft.Tensor.ScatterAdd] of variables.
@@ -1074,24 +1074,24 @@ func (v *Var) ScatterAdd(axis int, index *Var, x *Var) *Var {
 	self := op.arg(v)
 	indexOf := op.optional(index)
 	xOf := op.optional(x)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).ScatterAdd(axis, indexOf(ts), xOf(ts)) }, axis)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).ScatterAdd(axis, indexOf(ins), xOf(ins)) }, axis)
 }
 
 // ScatterReduce is [weft.Tensor.ScatterReduce] of variables.
-func (v *Var) ScatterReduce(axis int, index *Var, x *Var, o_ weft.ScatterOpts) *Var {
+func (v *Var) ScatterReduce(axis int, index *Var, x *Var, o weft.ScatterOpts) *Var {
 	op := operation{name: "scatterreduce"}
 	self := op.arg(v)
 	indexOf := op.optional(index)
 	xOf := op.optional(x)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).ScatterReduce(axis, indexOf(ts), xOf(ts), o_) }, axis)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).ScatterReduce(axis, indexOf(ins), xOf(ins), o) }, axis)
 }
 
 // SearchSorted is [weft.Tensor.SearchSorted] of variables.
-func (v *Var) SearchSorted(x *Var, o_ weft.SearchOpts) *Var {
+func (v *Var) SearchSorted(x *Var, o weft.SearchOpts) *Var {
 	op := operation{name: "searchsorted"}
 	self := op.arg(v)
 	xOf := op.optional(x)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).SearchSorted(xOf(ts), o_) })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).SearchSorted(xOf(ins), o) })
 }
 
 // Shl is [weft.Tensor.Shl] of variables.
@@ -1099,7 +1099,7 @@ func (v *Var) Shl(x any) *Var {
 	op := operation{name: "shl"}
 	self := op.arg(v)
 	xOf := op.any(x)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Shl(xOf(ts)) })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Shl(xOf(ins)) })
 }
 
 // Shr is [weft.Tensor.Shr] of variables.
@@ -1107,42 +1107,42 @@ func (v *Var) Shr(x any) *Var {
 	op := operation{name: "shr"}
 	self := op.arg(v)
 	xOf := op.any(x)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Shr(xOf(ts)) })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Shr(xOf(ins)) })
 }
 
 // Sigmoid is [weft.Tensor.Sigmoid] of variables.
 func (v *Var) Sigmoid() *Var {
 	op := operation{name: "sigmoid"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Sigmoid() })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Sigmoid() })
 }
 
 // Sign is [weft.Tensor.Sign] of variables.
 func (v *Var) Sign() *Var {
 	op := operation{name: "sign"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Sign() })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Sign() })
 }
 
 // Silu is [weft.Tensor.Silu] of variables.
 func (v *Var) Silu() *Var {
 	op := operation{name: "silu"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Silu() })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Silu() })
 }
 
 // Sin is [weft.Tensor.Sin] of variables.
 func (v *Var) Sin() *Var {
 	op := operation{name: "sin"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Sin() })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Sin() })
 }
 
 // Sinh is [weft.Tensor.Sinh] of variables.
 func (v *Var) Sinh() *Var {
 	op := operation{name: "sinh"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Sinh() })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Sinh() })
 }
 
 // Slice is [weft.Tensor.Slice] of variables.
@@ -1150,28 +1150,28 @@ func (v *Var) Slice(spans ...weft.Span) *Var {
 	op := operation{name: "slice"}
 	self := op.arg(v)
 	spans = slices.Clone(spans)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Slice(spans...) })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Slice(spans...) })
 }
 
 // Softmax is [weft.Tensor.Softmax] of variables.
 func (v *Var) Softmax(axis int) *Var {
 	op := operation{name: "softmax"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Softmax(axis) }, axis)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Softmax(axis) }, axis)
 }
 
 // Softplus is [weft.Tensor.Softplus] of variables.
 func (v *Var) Softplus() *Var {
 	op := operation{name: "softplus"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Softplus() })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Softplus() })
 }
 
 // Sort is [weft.Tensor.Sort] of variables.
-func (v *Var) Sort(axis int, o_ weft.SortOpts) (values, index *Var) {
+func (v *Var) Sort(axis int, o weft.SortOpts) (values, index *Var) {
 	op := operation{name: "sort"}
 	self := op.arg(v)
-	r := op.several(func(ts []*weft.Tensor) []*weft.Tensor { a, b := self(ts).Sort(axis, o_); return []*weft.Tensor{a, b} }, axis)
+	r := op.several(func(ins []*weft.Tensor) []*weft.Tensor { a, b := self(ins).Sort(axis, o); return []*weft.Tensor{a, b} }, axis)
 	return r[0], r[1]
 }
 
@@ -1180,21 +1180,21 @@ func (v *Var) Split(axis int, sizes ...int) []*Var {
 	op := operation{name: "split"}
 	self := op.arg(v)
 	sizes = slices.Clone(sizes)
-	return op.several(func(ts []*weft.Tensor) []*weft.Tensor { return self(ts).Split(axis, sizes...) }, axis, sizes)
+	return op.several(func(ins []*weft.Tensor) []*weft.Tensor { return self(ins).Split(axis, sizes...) }, axis, sizes)
 }
 
 // Sqrt is [weft.Tensor.Sqrt] of variables.
 func (v *Var) Sqrt() *Var {
 	op := operation{name: "sqrt"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Sqrt() })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Sqrt() })
 }
 
 // Square is [weft.Tensor.Square] of variables.
 func (v *Var) Square() *Var {
 	op := operation{name: "square"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Square() })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Square() })
 }
 
 // Squeeze is [weft.Tensor.Squeeze] of variables.
@@ -1202,7 +1202,7 @@ func (v *Var) Squeeze(axes ...int) *Var {
 	op := operation{name: "squeeze"}
 	self := op.arg(v)
 	axes = slices.Clone(axes)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Squeeze(axes...) }, axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Squeeze(axes...) }, axes)
 }
 
 // Std is [weft.Tensor.Std] of variables.
@@ -1210,7 +1210,7 @@ func (v *Var) Std(axes ...int) *Var {
 	op := operation{name: "std"}
 	self := op.arg(v)
 	axes = slices.Clone(axes)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Std(axes...) }, axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Std(axes...) }, axes)
 }
 
 // StdKeep is [weft.Tensor.StdKeep] of variables.
@@ -1218,7 +1218,7 @@ func (v *Var) StdKeep(axes ...int) *Var {
 	op := operation{name: "stdkeep"}
 	self := op.arg(v)
 	axes = slices.Clone(axes)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).StdKeep(axes...) }, axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).StdKeep(axes...) }, axes)
 }
 
 // Sub is [weft.Tensor.Sub] of variables.
@@ -1226,7 +1226,7 @@ func (v *Var) Sub(x any) *Var {
 	op := operation{name: "sub"}
 	self := op.arg(v)
 	xOf := op.any(x)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Sub(xOf(ts)) })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Sub(xOf(ins)) })
 }
 
 // Sum is [weft.Tensor.Sum] of variables.
@@ -1234,7 +1234,7 @@ func (v *Var) Sum(axes ...int) *Var {
 	op := operation{name: "sum"}
 	self := op.arg(v)
 	axes = slices.Clone(axes)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Sum(axes...) }, axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Sum(axes...) }, axes)
 }
 
 // SumKeep is [weft.Tensor.SumKeep] of variables.
@@ -1242,14 +1242,14 @@ func (v *Var) SumKeep(axes ...int) *Var {
 	op := operation{name: "sumkeep"}
 	self := op.arg(v)
 	axes = slices.Clone(axes)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).SumKeep(axes...) }, axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).SumKeep(axes...) }, axes)
 }
 
 // T is [weft.Tensor.T] of variables.
 func (v *Var) T() *Var {
 	op := operation{name: "t"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).T() })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).T() })
 }
 
 // TakeAlongAxis is [weft.Tensor.TakeAlongAxis] of variables.
@@ -1257,21 +1257,21 @@ func (v *Var) TakeAlongAxis(axis int, index *Var) *Var {
 	op := operation{name: "takealongaxis"}
 	self := op.arg(v)
 	indexOf := op.optional(index)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).TakeAlongAxis(axis, indexOf(ts)) }, axis)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).TakeAlongAxis(axis, indexOf(ins)) }, axis)
 }
 
 // Tan is [weft.Tensor.Tan] of variables.
 func (v *Var) Tan() *Var {
 	op := operation{name: "tan"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Tan() })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Tan() })
 }
 
 // Tanh is [weft.Tensor.Tanh] of variables.
 func (v *Var) Tanh() *Var {
 	op := operation{name: "tanh"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Tanh() })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Tanh() })
 }
 
 // TensorDot is [weft.Tensor.TensorDot] of variables.
@@ -1281,7 +1281,7 @@ func (v *Var) TensorDot(x *Var, axes []int, xAxes []int) *Var {
 	xOf := op.optional(x)
 	axes = slices.Clone(axes)
 	xAxes = slices.Clone(xAxes)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).TensorDot(xOf(ts), axes, xAxes) }, axes, xAxes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).TensorDot(xOf(ins), axes, xAxes) }, axes, xAxes)
 }
 
 // Tile is [weft.Tensor.Tile] of variables.
@@ -1289,22 +1289,22 @@ func (v *Var) Tile(reps ...int) *Var {
 	op := operation{name: "tile"}
 	self := op.arg(v)
 	reps = slices.Clone(reps)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Tile(reps...) }, reps)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Tile(reps...) }, reps)
 }
 
 // To is [weft.Tensor.To] of variables.
 func (v *Var) To(d weft.DType) *Var {
 	op := operation{name: "to"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).To(d) })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).To(d) })
 }
 
 // TopK is [weft.Tensor.TopK] of variables.
-func (v *Var) TopK(k int, axis int, o_ weft.TopKOpts) (values, index *Var) {
+func (v *Var) TopK(k int, axis int, o weft.TopKOpts) (values, index *Var) {
 	op := operation{name: "topk"}
 	self := op.arg(v)
-	r := op.several(func(ts []*weft.Tensor) []*weft.Tensor {
-		a, b := self(ts).TopK(k, axis, o_)
+	r := op.several(func(ins []*weft.Tensor) []*weft.Tensor {
+		a, b := self(ins).TopK(k, axis, o)
 		return []*weft.Tensor{a, b}
 	}, k, axis)
 	return r[0], r[1]
@@ -1314,42 +1314,42 @@ func (v *Var) TopK(k int, axis int, o_ weft.TopKOpts) (values, index *Var) {
 func (v *Var) Transpose(i int, j int) *Var {
 	op := operation{name: "transpose"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Transpose(i, j) }, i, j)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Transpose(i, j) }, i, j)
 }
 
 // Trigamma is [weft.Tensor.Trigamma] of variables.
 func (v *Var) Trigamma() *Var {
 	op := operation{name: "trigamma"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Trigamma() })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Trigamma() })
 }
 
 // Tril is [weft.Tensor.Tril] of variables.
 func (v *Var) Tril(k int) *Var {
 	op := operation{name: "tril"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Tril(k) }, k)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Tril(k) }, k)
 }
 
 // Triu is [weft.Tensor.Triu] of variables.
 func (v *Var) Triu(k int) *Var {
 	op := operation{name: "triu"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Triu(k) }, k)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Triu(k) }, k)
 }
 
 // Trunc is [weft.Tensor.Trunc] of variables.
 func (v *Var) Trunc() *Var {
 	op := operation{name: "trunc"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Trunc() })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Trunc() })
 }
 
 // Unbind is [weft.Tensor.Unbind] of variables.
 func (v *Var) Unbind(axis int) []*Var {
 	op := operation{name: "unbind"}
 	self := op.arg(v)
-	return op.several(func(ts []*weft.Tensor) []*weft.Tensor { return self(ts).Unbind(axis) }, axis)
+	return op.several(func(ins []*weft.Tensor) []*weft.Tensor { return self(ins).Unbind(axis) }, axis)
 }
 
 // Unflatten is [weft.Tensor.Unflatten] of variables.
@@ -1357,14 +1357,14 @@ func (v *Var) Unflatten(axis int, sizes ...int) *Var {
 	op := operation{name: "unflatten"}
 	self := op.arg(v)
 	sizes = slices.Clone(sizes)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Unflatten(axis, sizes...) }, axis, sizes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Unflatten(axis, sizes...) }, axis, sizes)
 }
 
 // Unsqueeze is [weft.Tensor.Unsqueeze] of variables.
 func (v *Var) Unsqueeze(axis int) *Var {
 	op := operation{name: "unsqueeze"}
 	self := op.arg(v)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Unsqueeze(axis) }, axis)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Unsqueeze(axis) }, axis)
 }
 
 // Var is [weft.Tensor.Var] of variables.
@@ -1372,7 +1372,7 @@ func (v *Var) Var(axes ...int) *Var {
 	op := operation{name: "var"}
 	self := op.arg(v)
 	axes = slices.Clone(axes)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).Var(axes...) }, axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Var(axes...) }, axes)
 }
 
 // VarKeep is [weft.Tensor.VarKeep] of variables.
@@ -1380,7 +1380,7 @@ func (v *Var) VarKeep(axes ...int) *Var {
 	op := operation{name: "varkeep"}
 	self := op.arg(v)
 	axes = slices.Clone(axes)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return self(ts).VarKeep(axes...) }, axes)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).VarKeep(axes...) }, axes)
 }
 
 // VarMean is [weft.Tensor.VarMean] of variables.
@@ -1388,15 +1388,18 @@ func (v *Var) VarMean(axes ...int) (variance, mean *Var) {
 	op := operation{name: "varmean"}
 	self := op.arg(v)
 	axes = slices.Clone(axes)
-	r := op.several(func(ts []*weft.Tensor) []*weft.Tensor { a, b := self(ts).VarMean(axes...); return []*weft.Tensor{a, b} }, axes)
+	r := op.several(func(ins []*weft.Tensor) []*weft.Tensor {
+		a, b := self(ins).VarMean(axes...)
+		return []*weft.Tensor{a, b}
+	}, axes)
 	return r[0], r[1]
 }
 
 // Cat is [weft.Cat] of variables.
-func Cat(ts_ []*Var, axis int) *Var {
+func Cat(ts []*Var, axis int) *Var {
 	op := operation{name: "cat"}
-	ts_Of := op.list(ts_)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return weft.Cat(ts_Of(ts), axis) }, axis)
+	tsOf := op.list(ts)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return weft.Cat(tsOf(ins), axis) }, axis)
 }
 
 // Complex is [weft.Complex] of variables.
@@ -1404,7 +1407,7 @@ func Complex(re *Var, im *Var) *Var {
 	op := operation{name: "complex"}
 	reOf := op.optional(re)
 	imOf := op.optional(im)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return weft.Complex(reOf(ts), imOf(ts)) })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return weft.Complex(reOf(ins), imOf(ins)) })
 }
 
 // CrossEntropy is [weft.CrossEntropy] of variables.
@@ -1412,14 +1415,14 @@ func CrossEntropy(logits *Var, target *Var) *Var {
 	op := operation{name: "crossentropy"}
 	logitsOf := op.optional(logits)
 	targetOf := op.optional(target)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return weft.CrossEntropy(logitsOf(ts), targetOf(ts)) })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return weft.CrossEntropy(logitsOf(ins), targetOf(ins)) })
 }
 
 // Einsum is [weft.Einsum] of variables.
-func Einsum(text string, ts_ ...*Var) *Var {
+func Einsum(text string, ts ...*Var) *Var {
 	op := operation{name: "einsum"}
-	ts_Of := op.list(ts_)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return weft.Einsum(text, ts_Of(ts)...) })
+	tsOf := op.list(ts)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return weft.Einsum(text, tsOf(ins)...) })
 }
 
 // FullLike is [weft.FullLike] of variables.
@@ -1427,28 +1430,28 @@ func FullLike(t *Var, x any) *Var {
 	op := operation{name: "fulllike"}
 	tOf := op.optional(t)
 	xOf := op.any(x)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return weft.FullLike(tOf(ts), xOf(ts)) })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return weft.FullLike(tOf(ins), xOf(ins)) })
 }
 
 // HStack is [weft.HStack] of variables.
-func HStack(ts_ []*Var) *Var {
+func HStack(ts []*Var) *Var {
 	op := operation{name: "hstack"}
-	ts_Of := op.list(ts_)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return weft.HStack(ts_Of(ts)) })
+	tsOf := op.list(ts)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return weft.HStack(tsOf(ins)) })
 }
 
 // Meshgrid is [weft.Meshgrid] of variables.
-func Meshgrid(ts_ ...*Var) []*Var {
+func Meshgrid(ts ...*Var) []*Var {
 	op := operation{name: "meshgrid"}
-	ts_Of := op.list(ts_)
-	return op.several(func(ts []*weft.Tensor) []*weft.Tensor { return weft.Meshgrid(ts_Of(ts)...) })
+	tsOf := op.list(ts)
+	return op.several(func(ins []*weft.Tensor) []*weft.Tensor { return weft.Meshgrid(tsOf(ins)...) })
 }
 
 // OnesLike is [weft.OnesLike] of variables.
 func OnesLike(t *Var) *Var {
 	op := operation{name: "oneslike"}
 	tOf := op.optional(t)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return weft.OnesLike(tOf(ts)) })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return weft.OnesLike(tOf(ins)) })
 }
 
 // Polar is [weft.Polar] of variables.
@@ -1456,21 +1459,21 @@ func Polar(abs *Var, angle *Var) *Var {
 	op := operation{name: "polar"}
 	absOf := op.optional(abs)
 	angleOf := op.optional(angle)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return weft.Polar(absOf(ts), angleOf(ts)) })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return weft.Polar(absOf(ins), angleOf(ins)) })
 }
 
 // Stack is [weft.Stack] of variables.
-func Stack(ts_ []*Var, axis int) *Var {
+func Stack(ts []*Var, axis int) *Var {
 	op := operation{name: "stack"}
-	ts_Of := op.list(ts_)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return weft.Stack(ts_Of(ts), axis) }, axis)
+	tsOf := op.list(ts)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return weft.Stack(tsOf(ins), axis) }, axis)
 }
 
 // VStack is [weft.VStack] of variables.
-func VStack(ts_ []*Var) *Var {
+func VStack(ts []*Var) *Var {
 	op := operation{name: "vstack"}
-	ts_Of := op.list(ts_)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return weft.VStack(ts_Of(ts)) })
+	tsOf := op.list(ts)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return weft.VStack(tsOf(ins)) })
 }
 
 // Where is [weft.Where] of variables.
@@ -1479,12 +1482,12 @@ func Where(cond *Var, x any, y any) *Var {
 	condOf := op.optional(cond)
 	xOf := op.any(x)
 	yOf := op.any(y)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return weft.Where(condOf(ts), xOf(ts), yOf(ts)) })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return weft.Where(condOf(ins), xOf(ins), yOf(ins)) })
 }
 
 // ZerosLike is [weft.ZerosLike] of variables.
 func ZerosLike(t *Var) *Var {
 	op := operation{name: "zeroslike"}
 	tOf := op.optional(t)
-	return op.one(func(ts []*weft.Tensor) *weft.Tensor { return weft.ZerosLike(tOf(ts)) })
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return weft.ZerosLike(tOf(ins)) })
 }

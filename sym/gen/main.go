@@ -112,7 +112,7 @@ func write(b *bytes.Buffer, fset *token.FileSet, d *ast.FuncDecl) {
 		t := show(fset, p.Type)
 		for j, id := range p.Names {
 			n := id.Name
-			if n == "v" || n == "o" || n == "ts" { // taken
+			if n == "v" { // taken by the receiver
 				n += "_"
 			}
 			if i+j > 0 {
@@ -121,21 +121,21 @@ func write(b *bytes.Buffer, fset *token.FileSet, d *ast.FuncDecl) {
 			switch t {
 			case "*Tensor":
 				fmt.Fprintf(b, "%s *Var", n)
-				setup, call = append(setup, fmt.Sprintf("%sOf := op.optional(%s)", n, n)), append(call, n+"Of(ts)")
+				setup, call = append(setup, fmt.Sprintf("%sOf := op.optional(%s)", n, n)), append(call, n+"Of(ins)")
 			case "any":
 				fmt.Fprintf(b, "%s any", n)
-				setup, call = append(setup, fmt.Sprintf("%sOf := op.any(%s)", n, n)), append(call, n+"Of(ts)")
+				setup, call = append(setup, fmt.Sprintf("%sOf := op.any(%s)", n, n)), append(call, n+"Of(ins)")
 			case "[]*Tensor", "...*Tensor":
 				dots := strings.TrimSuffix(t, "*Tensor")
 				fmt.Fprintf(b, "%s %s*Var", n, dots)
-				c := n + "Of(ts)"
+				c := n + "Of(ins)"
 				if dots == "..." {
 					c += "..."
 				}
 				setup, call = append(setup, fmt.Sprintf("%sOf := op.list(%s)", n, n)), append(call, c)
 			case "...any":
 				fmt.Fprintf(b, "%s ...any", n)
-				setup, call = append(setup, fmt.Sprintf("%sOf := op.anys(%s)", n, n)), append(call, n+"Of(ts)...")
+				setup, call = append(setup, fmt.Sprintf("%sOf := op.anys(%s)", n, n)), append(call, n+"Of(ins)...")
 			default:
 				fmt.Fprintf(b, "%s %s", n, qualified(t))
 				c := n
@@ -175,7 +175,7 @@ func write(b *bytes.Buffer, fset *token.FileSet, d *ast.FuncDecl) {
 	self := "weft."
 	if d.Recv != nil {
 		b.WriteString("\tself := op.arg(v)\n")
-		self = "self(ts)."
+		self = "self(ins)."
 	}
 	for _, s := range setup {
 		fmt.Fprintf(b, "\t%s\n", s)
@@ -184,12 +184,12 @@ func write(b *bytes.Buffer, fset *token.FileSet, d *ast.FuncDecl) {
 	h := strings.Join(hints, "")
 	switch {
 	case list:
-		fmt.Fprintf(b, "\treturn op.several(func(ts []*weft.Tensor) []*weft.Tensor { return %s }%s)\n", expr, h)
+		fmt.Fprintf(b, "\treturn op.several(func(ins []*weft.Tensor) []*weft.Tensor { return %s }%s)\n", expr, h)
 	case count == 1:
-		fmt.Fprintf(b, "\treturn op.one(func(ts []*weft.Tensor) *weft.Tensor { return %s }%s)\n", expr, h)
+		fmt.Fprintf(b, "\treturn op.one(func(ins []*weft.Tensor) *weft.Tensor { return %s }%s)\n", expr, h)
 	default:
 		letters := []string{"a", "b", "c"}[:count]
-		fmt.Fprintf(b, "\tr := op.several(func(ts []*weft.Tensor) []*weft.Tensor { %s := %s; return []*weft.Tensor{%s} }%s)\n", strings.Join(letters, ", "), expr, strings.Join(letters, ", "), h)
+		fmt.Fprintf(b, "\tr := op.several(func(ins []*weft.Tensor) []*weft.Tensor { %s := %s; return []*weft.Tensor{%s} }%s)\n", strings.Join(letters, ", "), expr, strings.Join(letters, ", "), h)
 		var rs []string
 		for i := range count {
 			rs = append(rs, fmt.Sprintf("r[%d]", i))
