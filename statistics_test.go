@@ -101,3 +101,92 @@ func TestSearchInEvenRows(t *testing.T) {
 		}
 	}
 }
+
+// The first of long rows, of which few are wanted: those of a stable sort, with equal elements,
+// zeros of both signs, infinities and NaN at random, ascending, and all the same.
+func TestTopKOfLongRows(t *testing.T) {
+	const rows, n = 3, 5000
+	r := rand.New(rand.NewPCG(5, 6))
+	special := []float64{math.NaN(), math.Inf(1), math.Inf(-1), 0, math.Copysign(0, -1), 7, -7}
+	makes := map[string]func(i int) float64{
+		"many":       func(int) float64 { return r.NormFloat64() },
+		"few":        func(int) float64 { return float64(r.IntN(40) - 20) },
+		"ascending":  func(i int) float64 { return float64(i) },
+		"descending": func(i int) float64 { return float64(-i) },
+		"equal":      func(int) float64 { return 3 },
+		"special": func(int) float64 {
+			if r.IntN(50) == 0 {
+				return special[r.IntN(len(special))]
+			}
+			return r.Float64()
+		},
+		"nan": func(i int) float64 {
+			if i%3 > 0 {
+				return math.NaN()
+			}
+			return r.Float64()
+		},
+	}
+	before := func(a, b float64) int { // NaN is the greatest
+		switch {
+		case a < b || !math.IsNaN(a) && math.IsNaN(b):
+			return -1
+		case a > b || math.IsNaN(a) && !math.IsNaN(b):
+			return 1
+		}
+		return 0
+	}
+	for name, next := range makes {
+		for _, d := range []DType{Float32, Float64, Float16, Int16, Int64} {
+			if d.Integer() && (name == "special" || name == "nan" || name == "many") {
+				continue
+			}
+			x := make([]float64, rows*n)
+			for i := range x {
+				x[i] = next(i % n)
+			}
+			full := FromSlice(x).Reshape(rows, n).To(d)
+			x = Data[float64](full.To(Float64))
+			for _, k := range []int{1, 7, 100, 300} {
+				for _, smallest := range []bool{false, true} {
+					for _, axis := range []int{0, 1} {
+						in := full
+						if axis == 0 {
+							in = full.T()
+						}
+						values, index := in.TopK(k, axis, TopKOpts{Smallest: smallest})
+						if axis == 0 {
+							values, index = values.T(), index.T()
+						}
+						got, places := Data[float64](values.To(Float64)), Data[int64](index)
+						for u := range rows {
+							row := x[u*n : (u+1)*n]
+							want := sorted(row, func(a, b float64) int {
+								if smallest {
+									return before(a, b)
+								}
+								return before(b, a)
+							})
+							for i := range k {
+								if p := places[u*k+i]; int(p) != want[i] || math.Float64bits(got[u*k+i]) != math.Float64bits(row[p]) {
+									t.Fatalf("%s %s, k %d, smallest %v, axis %d, row %d: number %d is %v at %d, want %v at %d",
+										name, d, k, smallest, axis, u, i, got[u*k+i], p, row[want[i]], want[i])
+								}
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// sorted returns the places of the elements in order, equal ones as they stand.
+func sorted(row []float64, compare func(a, b float64) int) []int {
+	places := make([]int, len(row))
+	for i := range places {
+		places[i] = i
+	}
+	slices.SortStableFunc(places, func(a, b int) int { return compare(row[a], row[b]) })
+	return places
+}

@@ -277,27 +277,71 @@ func (p ranked) compare(q ranked) int {
 func (r *rows[U]) leading(first, k int, places, room []uint64) []uint64 {
 	best := make([]ranked, 0, 2*k)
 	limit, full := uint64(math.MaxUint64), false // what comes later must be less
-	for begin := 0; begin < r.n; begin += len(room) {
+	var last U                                   // the element of that rank
+	take := func(key, at uint64) {
+		if best = append(best, ranked{key, at}); len(best) < 2*k {
+			return
+		}
+		split(best, k)
+		best, full, limit = best[:k], true, 0
+		for _, p := range best {
+			if p.key >= limit {
+				limit, last = p.key, r.at(first+int(p.at)*r.step)
+			}
+		}
+	}
+	for begin := 0; begin < r.n; {
+		if full && r.float && unsafe.Sizeof(last) >= 4 {
+			// Numbers are compared as they are; what passes is looked at again by its rank.
+			if begin = r.before(last, first, begin); begin < r.n {
+				if key := r.rank(first + begin*r.step); key < limit {
+					take(key, uint64(begin))
+				}
+				begin++
+			}
+			continue
+		}
 		room = room[:min(len(room), 1<<10, r.n-begin)]
 		r.ranks(room, first+begin*r.step, 0, math.MaxUint64)
 		for i, key := range room {
-			if key >= limit && full {
-				continue
-			}
-			if best = append(best, ranked{key, uint64(begin + i)}); len(best) == 2*k {
-				split(best, k)
-				best, full, limit = best[:k], true, 0
-				for _, p := range best {
-					limit = max(limit, p.key)
-				}
+			if key < limit || !full {
+				take(key, uint64(begin+i))
 			}
 		}
+		begin += len(room)
 	}
 	slices.SortFunc(best, ranked.compare)
 	for _, p := range best[:k] {
 		places = append(places, p.at)
 	}
 	return places
+}
+
+// before returns the place of the first number of a row, from one on, that is ordered before
+// a limit, or is NaN; the row's length if there is none.
+func (r *rows[U]) before(limit U, first, from int) int {
+	bytes := r.step * int(unsafe.Sizeof(limit))
+	p := unsafe.Add(r.src, first*int(unsafe.Sizeof(limit)))
+	if unsafe.Sizeof(limit) == 4 {
+		return notBehind(math.Float32frombits(uint32(limit)), p, bytes, from, r.n, r.descending)
+	}
+	return notBehind(math.Float64frombits(uint64(limit)), p, bytes, from, r.n, r.descending)
+}
+
+func notBehind[F float32 | float64](limit F, p unsafe.Pointer, step, i, n int, descending bool) int {
+	at := func(i int) F { return *(*F)(unsafe.Add(p, i*step)) }
+	if descending {
+		for ; i+4 <= n && at(i) <= limit && at(i+1) <= limit && at(i+2) <= limit && at(i+3) <= limit; i += 4 {
+		}
+		for ; i < n && at(i) <= limit; i++ {
+		}
+		return i
+	}
+	for ; i+4 <= n && at(i) >= limit && at(i+1) >= limit && at(i+2) >= limit && at(i+3) >= limit; i += 4 {
+	}
+	for ; i < n && at(i) >= limit; i++ {
+	}
+	return i
 }
 
 // split moves the k least elements to the front, by Hoare's selection with the median of
