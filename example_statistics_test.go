@@ -28,6 +28,12 @@ func ExampleTensor_TopK() {
 	// Output: [9. 5. 4.] [5 4 2]
 }
 
+func ExampleTensor_KthValue() {
+	value, index := weft.From([]float32{3, 1, 4, 1, 5, 9}).KthValue(3, 0)
+	fmt.Println(value, index)
+	// Output: 3.0 0
+}
+
 func ExampleTensor_MaxWithIndex() {
 	values, index := weft.From([][]float32{{3, 7}, {9, 7}}).MaxWithIndex(1)
 	fmt.Println(values, index)

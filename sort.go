@@ -44,6 +44,20 @@ func (t *Tensor) TopK(k, axis int, o TopKOpts) (values, index *Tensor) {
 	return r[0], r[1]
 }
 
+// KthValue returns the k-th least elements along an axis, which may count from the back and
+// is gone from the results, and the int64 places at which they were: element k-1 of the
+// results of Sort, with NaN as the greatest. Gradients go back to those places. It panics with
+// *Error where k is not from 1 to the size of the axis.
+func (t *Tensor) KthValue(k, axis int) (values, index *Tensor) {
+	t.check("kthvalue")
+	at := array.Axis("kthvalue", axis, t.Rank())
+	if k < 1 {
+		array.Failf("kthvalue", "k", "%d is not from 1 to %d, the size of axis %d", k, t.v.Shape[at], at)
+	}
+	r := applyAll(op.KthValue, op.Ranks{Axis: at, At: []int{k - 1}}, operand{t: t})
+	return r[0].Squeeze(at), r[1].Squeeze(at)
+}
+
 // MaxWithIndex returns the greatest elements along an axis, which may count from the back
 // and is gone from the results, and the int64 places at which they were: the first of
 // equal ones. A NaN counts as greatest. Gradients go back to those places. It panics with

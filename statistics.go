@@ -210,9 +210,7 @@ func (t *Tensor) quantiles(opName string, q []float64, o QuantileOpts) *Tensor {
 	if n == 0 {
 		array.Failf(opName, "", "has no value over no elements: shape %s, axes %s", array.ShapeString(t.v.Shape), array.ShapeString(axes))
 	}
-	sorted, _ := t.Permute(append(order, axes...)...).Reshape(t.Size()/n, n).Sort(1, SortOpts{})
-
-	lower, upper, weight := make([]int64, len(q)), make([]int64, len(q)), make([]float64, len(q))
+	lower, upper, weight := make([]int, len(q)), make([]int, len(q)), make([]float64, len(q))
 	for i, q := range q {
 		if !(q >= 0 && q <= 1) {
 			array.Failf(opName, "q", "%v is not from 0 to 1", q)
@@ -237,16 +235,17 @@ func (t *Tensor) quantiles(opName string, q []float64, o QuantileOpts) *Tensor {
 		default:
 			array.Failf(opName, "method", "%q is not linear, lower, higher, midpoint or nearest", o.Method)
 		}
-		lower[i], upper[i] = int64(low), int64(high)
+		lower[i], upper[i] = int(low), int(high)
 	}
 	number := t.v.Store.Device
-	low := sorted.IndexSelect(1, FromSlice(lower).on(number))
-	high := sorted.IndexSelect(1, FromSlice(upper).on(number))
+	// The last place is for NaN, which is the greatest.
+	places := op.Ranks{Axis: 1, At: append(slices.Concat(lower, upper), n-1)}
+	some := applyAll(op.KthValue, places, operand{t: t.Permute(append(order, axes...)...).Reshape(t.Size()/n, n)})[0]
+	low, high, greatest := some.Slice(All, Range(0, len(q))), some.Slice(All, Range(len(q), 2*len(q))), some.Slice(All, Range(2*len(q), End))
 	w := FromSlice(weight).on(number).To(t.v.DType)
 	y := low.Lerp(high, w)
 	// Between equal infinities, and of an element and itself, is nothing.
 	y = Where(low.Eq(high), low, y)
-	greatest := sorted.Slice(All, Range(n-1, n))
 	y = Where(greatest.IsNaN(), greatest, y)
 	return y.T().Reshape(shape...)
 }

@@ -579,6 +579,17 @@ func (v *Var) IsNaN() *Var {
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).IsNaN() })
 }
 
+// KthValue is [weft.Tensor.KthValue] of variables.
+func (v *Var) KthValue(k int, axis int) (values, index *Var) {
+	op := operation{name: "kthvalue"}
+	self := op.arg(v)
+	r := op.several(func(ins []*weft.Tensor) []*weft.Tensor {
+		a, b := self(ins).KthValue(k, axis)
+		return []*weft.Tensor{a, b}
+	}, k, axis)
+	return r[0], r[1]
+}
+
 // Le is [weft.Tensor.Le] of variables.
 func (v *Var) Le(x any) *Var {
 	op := operation{name: "le"}

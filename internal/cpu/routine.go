@@ -38,6 +38,7 @@ var routines = map[string]device.Routine{
 	"gather":           gather,
 	"scatter_add":      scatterAdd,
 	"sort":             bySize(sortAlong[uint8], sortAlong[uint16], sortAlong[uint32], sortAlong[uint64]),
+	"kthvalue":         bySize(kthValue[uint8], kthValue[uint16], kthValue[uint32], kthValue[uint64]),
 	"topk":             bySize(topK[uint8], topK[uint16], topK[uint32], topK[uint64]),
 	"searchsorted":     searchSortedIn,
 	"runs":             runsIn,

@@ -85,6 +85,11 @@ const placeBits = 32
 // halves. a and b are room for as many.
 func (r *rows[U]) sortRow(first int, a, b []uint64) []uint64 {
 	r.ranks(a, first, 0, ^uint64(math.MaxUint32))
+	return r.sortPlaced(first, a, b)
+}
+
+// sortPlaced sorts the numbers a of some elements of a row; b is room for as many.
+func (r *rows[U]) sortPlaced(first int, a, b []uint64) []uint64 {
 	a, b = radix(a, b, 64-min(8*int(unsafe.Sizeof(U(0))), 32))
 	if unsafe.Sizeof(U(0)) < 8 {
 		return a
@@ -342,6 +347,83 @@ func notBehind[F float32 | float64](limit F, p unsafe.Pointer, step, i, n int, d
 	for ; i < n && at(i) >= limit; i++ {
 	}
 	return i
+}
+
+// kthValue gives the elements that would be at some places if rows were sorted: of long ones
+// only those that share the leading bits with one of these are.
+func kthValue[U bitsOf](c *device.Call) error {
+	a := c.Node.Attrs.(op.Ranks)
+	r := rowsOf[U](&c.Args[0], a.Axis, false)
+	return r.each(c, func(u int, x, y []uint64) {
+		first, to := r.first(u), u/r.step*len(a.At)*r.step+u%r.step
+		at := make([]uint64, len(a.At))
+		if r.n >= 1<<12 && len(a.At) <= 1<<6 && r.among(first, a.At, x, y, at) {
+			r.give(c, first, to, at)
+			return
+		}
+		placed := r.sortRow(first, x, y)
+		for i, k := range a.At {
+			at[i] = placed[k]
+		}
+		r.give(c, first, to, at)
+	})
+}
+
+// among finds the numbers, placed, that would be at some places of a sorted row, unless too many
+// elements share their leading bits. x and y are room for a row.
+func (r *rows[U]) among(first int, places []int, x, y, found []uint64) bool {
+	const shift, part = 64 - 12, 1 << 10
+	var counts [1 << 12]uint32
+	each := func(f func(placed []uint64)) {
+		for begin := 0; begin < r.n; begin += part {
+			placed := y[:min(part, r.n-begin)]
+			r.ranks(placed, first+begin*r.step, begin, ^uint64(math.MaxUint32))
+			f(placed)
+		}
+	}
+	each(func(placed []uint64) {
+		for _, p := range placed {
+			counts[p>>shift]++
+		}
+	})
+	// Which leading bits there are at the places, and how many elements before them have others.
+	var wanted [1 << 12]bool
+	for _, k := range places {
+		left := uint32(k)
+		b := 0
+		for ; left >= counts[b]; b++ {
+			left -= counts[b]
+		}
+		wanted[b] = true
+	}
+	total, others := 0, make([]int, len(places))
+	for b, n := range counts {
+		if wanted[b] {
+			total += int(n)
+			continue
+		}
+		for i, k := range places {
+			if total+others[i] <= k {
+				others[i] += int(n)
+			}
+		}
+	}
+	if total > r.n/4 {
+		return false
+	}
+	some := x[:0]
+	each(func(placed []uint64) {
+		for _, p := range placed {
+			if wanted[p>>shift] {
+				some = append(some, p)
+			}
+		}
+	})
+	some = r.sortPlaced(first, some, y[:total])
+	for i, k := range places {
+		found[i] = some[k-others[i]]
+	}
+	return true
 }
 
 // split moves the k least elements to the front, by Hoare's selection with the median of

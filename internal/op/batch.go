@@ -307,6 +307,9 @@ func init() {
 		case Sorting:
 			a.Axis++
 			return a
+		case Ranks:
+			a.Axis++
+			return a
 		case Selection:
 			a.Axis++
 			return a
@@ -416,7 +419,7 @@ func init() {
 		return []*node{Transpose(Apply(Of(x), x.Attrs, y, args[1].Node), 0, 1)}
 	}
 	for _, name := range []string{"copy", "max_pool2d", "max_pool2d_place", "max_pool2d_pick", "gather", "scatter_add", "scatter", "scatter_min",
-		"scatter_max", "scan_sum", "scan_prod", "recurrence", "cummax", "cummin", "sort", "topk", "reduce_argmin", "reduce_argmax"} {
+		"scatter_max", "scan_sum", "scan_prod", "recurrence", "cummax", "cummin", "sort", "topk", "kthvalue", "reduce_argmin", "reduce_argmax"} {
 		batchRules[name] = same(further)
 	}
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // What depends on the order of elements.
-var Sort, TopK, SearchSorted, Runs, BinCount, MaxWithIndex, MinWithIndex *Def
+var Sort, TopK, KthValue, SearchSorted, Runs, BinCount, MaxWithIndex, MinWithIndex *Def
 
 // A Sorting is the axis along which elements are sorted, and the order.
 type Sorting struct {
@@ -20,6 +20,12 @@ type Selection struct {
 	Smallest    bool
 }
 
+// Ranks are the places along an axis that wanted elements would have if it were sorted.
+type Ranks struct {
+	Axis int
+	At   []int
+}
+
 // A Search says on which side of equal elements a place is.
 type Search struct{ Right bool }
 
@@ -28,6 +34,8 @@ func (a Sorting) AppendKey(k []byte) []byte { return ir.Flag(ir.Int(k, a.Axis), 
 func (a Selection) AppendKey(k []byte) []byte {
 	return ir.Flag(ir.Int(ir.Int(k, a.Axis), a.Count), a.Smallest)
 }
+
+func (a Ranks) AppendKey(k []byte) []byte { return ir.Ints(ir.Int(k, a.Axis), a.At) }
 
 func (a Search) AppendKey(k []byte) []byte { return ir.Flag(k, a.Right) }
 
@@ -78,6 +86,24 @@ func init() {
 		VJP: backTo(func(a ir.Attrs) int { return a.(Selection).Axis }),
 		Samples: []Sample{{Shapes: [][]int{{7}}, Attrs: Selection{Count: 3}}, {Shapes: [][]int{{2, 70}}, Attrs: Selection{1, 4, true}},
 			{Shapes: [][]int{{2, 9, 3}}, Attrs: Selection{Axis: 1, Count: 9}}, {Shapes: [][]int{{0, 3}}}, {Shapes: [][]int{{3, 0}}, Attrs: Selection{Count: 2}}}})
+	KthValue = define(Def{Name: "kthvalue", Class: Routine, Arity: 1, Results: 2, Contig: true, Attrs: Ranks{},
+		Doc: "The elements that would be at some places if those along an axis were sorted in ascending order, and the places, int64, at which they were.",
+		InferAll: func(c *Call) []ir.Type {
+			x, a := c.Args[0], c.Attrs.(Ranks)
+			c.inRank(a.Axis, len(x.Shape))
+			c.ordered()
+			for _, k := range a.At {
+				if k < 0 || k >= x.Shape[a.Axis] {
+					c.Failf("k", "%d is not from 1 to %d, the size of axis %d", k+1, x.Shape[a.Axis], a.Axis)
+				}
+			}
+			s := append([]int(nil), x.Shape...)
+			s[a.Axis] = len(a.At)
+			return []ir.Type{{DType: x.DType, Shape: s}, {DType: array.Int64, Shape: s}}
+		},
+		VJP: backTo(func(a ir.Attrs) int { return a.(Ranks).Axis }),
+		Samples: []Sample{{Shapes: [][]int{{7}}, Attrs: Ranks{At: []int{3}}}, {Shapes: [][]int{{2, 70}}, Attrs: Ranks{1, []int{69, 0, 35}}},
+			{Shapes: [][]int{{2, 9, 3}}, Attrs: Ranks{1, []int{4, 5}}}, {Shapes: [][]int{{0, 3}}, Attrs: Ranks{1, []int{2}}}, {Shapes: [][]int{{3, 0}}, Attrs: Ranks{}}}})
 	SearchSorted = define(Def{Name: "searchsorted", Class: Routine, Arity: 2, Contig: true, Attrs: Search{},
 		Doc: "The places, int64, at which the elements of the second argument go into sorted rows: of the first that is not less, or to the right that is greater. The first argument is one row, or has the axes of the second but for the last.",
 		Infer: func(c *Call) (array.DType, []int) {

@@ -154,6 +154,21 @@ func init() {
 		a := attrs.(op.Selection)
 		return first(x[0], a.Axis, a.Count, !a.Smallest)
 	}
+	several["kthvalue"] = func(x []*Array, attrs ir.Attrs) []Result {
+		a := attrs.(op.Ranks)
+		shape := append([]int(nil), x[0].Shape...)
+		shape[a.Axis] = len(a.At)
+		values, places := New(x[0].DType, shape), New(array.Int64, shape)
+		to := lines(shape, a.Axis, false)
+		for i, row := range lines(x[0].Shape, a.Axis, false) {
+			all := ordered(x[0], row, false)
+			for j, k := range a.At {
+				values.put(to[i][j], x[0], row[all[k]])
+				places.I[to[i][j]] = int64(all[k])
+			}
+		}
+		return []Result{{Array: values, Exact: true}, {Array: places, Exact: true}}
+	}
 	references["searchsorted"] = func(x []*Array, a ir.Attrs) Result {
 		s, v := x[0], x[1]
 		y := New(array.Int64, v.Shape)

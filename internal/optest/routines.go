@@ -158,7 +158,7 @@ func routineCases(d *op.Def) []Case {
 					add(op.Scan{Axis: min(axis, 1), Reverse: reverse}, x[:d.Arity]...)
 				}
 			}
-		case "cummax", "cummin", "sort", "topk", "max_with_index", "min_with_index":
+		case "cummax", "cummin", "sort", "topk", "kthvalue", "max_with_index", "min_with_index":
 			for axis, shape := range [][]int{{300, 70}, {5, 700}, {2, 9000}} {
 				axis = min(axis, 1)
 				for _, x := range append(arrays(t, shape), few(t, shape...)) {
@@ -175,6 +175,10 @@ func routineCases(d *op.Def) []Case {
 					case "topk":
 						add(op.Selection{Axis: axis, Count: 1 + r.IntN(60), Smallest: r.IntN(2) == 0}, x)
 						add(op.Selection{Axis: axis, Count: 1 + r.IntN(10), Smallest: r.IntN(2) == 0}, x)
+					case "kthvalue":
+						n := shape[axis]
+						add(op.Ranks{Axis: axis, At: []int{n / 2, n - 1, r.IntN(n), r.IntN(n)}}, x)
+						add(op.Ranks{Axis: axis, At: []int{r.IntN(n)}}, x)
 					default:
 						add(op.Axis(axis), x)
 					}

@@ -596,6 +596,11 @@ func init() {
 		a := g.axis(t)
 		return []any{t, g.r.IntN(t.Shape()[(a+t.Rank())%t.Rank()] + 1), a, weft.TopKOpts{Smallest: g.chance(2)}}
 	}
+	plausible["KthValue"] = func(g *gen) []any {
+		t := g.plain(g.ranked())
+		a := g.axis(t)
+		return []any{t, g.r.IntN(t.Shape()[(a+t.Rank())%t.Rank()]+1) + g.r.IntN(2), a}
+	}
 	plausible["Multinomial"] = func(g *gen) []any {
 		return []any{weft.NewGenerator(3), weft.Rand(1+g.r.IntN(4), 6), g.r.IntN(7), weft.MultinomialOpts{Distinct: g.chance(2)}}
 	}
