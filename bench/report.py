@@ -116,7 +116,7 @@ def problem_lines(rows):
 
 
 def fact_lines(facts):
-    """The lines of bench/ours/process.go, planning.go and tracked.go."""
+    """The lines of bench/ours/process.go, planning.go, tracked.go and plain.go."""
     lines = []
     for name, v in facts.items():
         if "error" in v:
@@ -138,6 +138,21 @@ def fact_lines(facts):
                 + judged(v["one interval"], 10, f"{v['one interval']:.0f} times as many bytes (bar: 10)")
                 + "; marking a write takes "
                 + judged(max(v["marking, in order"], v["marking, at random"]), 50, f"{v['marking, in order']:.0f} ns in order, {v['marking, at random']:.0f} ns at random (bar: 50 ns)", least=False)
+            )
+        elif name == "plain attention":
+            scope = facts.get("plain attention, scope", {})
+            lines.append(
+                "attention forward and backward over lengths 1 to 200, no Scope: resident "
+                + judged(v["resident"], 150e6, f"{v['resident'] / 1e6:.0f} MB (bar: 150)", least=False)
+                + (f", with one {scope['resident'] / 1e6:.0f} MB; time " + judged(v["pass"] / scope["pass"], 1.3, f"{v['pass'] / scope['pass']:.2f} times (bar: 1.3)", least=False) if "pass" in scope else "")
+            )
+        elif name == "plain attention, scope":
+            continue
+        elif name == "plain new sizes":
+            lines.append(
+                f"ever new sizes up to {v['live'] / 2e3:.0f} KB, dropped: tensors at most {v['tensors'] / 1e6:.1f} MB, mapped {v['reserved'] / 1e6:.1f} MB, "
+                f"the process {v['resident'] / 1e6:.1f} MB more than before, where {v['live'] / 1e6:.2f} MB are live and {v['plans'] / 1e6:.1f} MB of plans are kept: "
+                + judged(v["resident"] / (v["live"] + v["plans"]), 4, f"{v['resident'] / (v['live'] + v['plans']):.1f} times (bar: 4)", least=False)
             )
         elif name == "planning":
             kinds = {}

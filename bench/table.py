@@ -146,6 +146,25 @@ def ragged():
     yield Work("ragged insert, delete", (100_000,), SINGLE, 20.0, "ragged", threads=(1,), note="a hundred of each in the middle of items of 4; the peer as above")
 
 
+def plain():
+    """Programs without scopes, releases and formulas; the yardstick gives each result back by hand."""
+    sizes, note = (1_000, 10_000, 100_000, 1_000_000), "left to the collector; the yardstick releases"
+    for name, moved in (("a+b", 3), ("outer", 1), ("a+row", 2), ("a+column", 2), ("cat", 2), ("chain of ten", 3)):
+        for heap in ("", ", 300 MB"):
+            yield Work(f"plain {name}{heap}", sizes, SINGLE, None, "plain", moved=arrays(moved), own=lambda n, d, t: 1.3,
+                       note=note + (", with 300 MB of pointers on the Go heap" if heap else ""))  # fmt: skip
+    for name in ("chain in a scope", "chain, lazy"):
+        yield Work(f"plain {name}", sizes, SINGLE, None, "plain", moved=arrays(3), own=lambda n, d, t: 1.0, note="the yardstick leaves it to the collector")
+    call = lambda name, size, bar, **options: Work(f"plain {name}", size, SINGLE, bar, "plain", threads=(1,), **options)
+    yield call("slice of 16", (16,), 1.0, note="a view")
+    yield call("x[3]", (100,), 1.0, note="a view")
+    yield call("reshape", (1_000,), 1.0, note="a view")
+    yield call("x[10:20]=0", (10,), 1.0)
+    yield call("zeros of 16", (16,), None, most=280, note="423 ns before")
+    yield call("chain with gradient", (16,), None, most=63_000, note="a hundred operations; 94 us before")
+    yield call("batch of 8x8", (1_000,), None, most=62_000, note="93 us before")
+
+
 ESCAPED = 38.1  # steps of a point of the Mandelbrot set's picture, on average
 
 STREAMED = dict(own=lambda n, d, t: 1.1 if n >= 10_000_000 else None)
@@ -251,5 +270,6 @@ WORKS = (
     Work("cold kernel", (1,), BOTH, None, "kernels", threads=(1,), most=1_000_000, note="Mandelbrot, from source to the first 16 points"),
     *ragged(),
     *shapes(),
+    *plain(),
     Work("cold compile", (1,), BOTH, 2.0, "compile", threads=(1,), note=f"a fused kernel of {EXP}"),
 )  # fmt: skip

@@ -18,6 +18,7 @@ import kernels
 import layers
 import lists
 import matmul
+import plain
 import pointwise
 import ragged
 import shapes
@@ -25,12 +26,12 @@ import symbolic
 import training
 from form import available
 
-SUBJECTS = (pointwise, arrays, matmul, convolution, training, compiled, layers, compiling, eltypes, kernels, ragged, lists, symbolic, shapes)
+SUBJECTS = (pointwise, arrays, matmul, convolution, training, compiled, layers, compiling, eltypes, kernels, ragged, lists, symbolic, shapes, plain)
 REGISTRY = {case: forms for subject in SUBJECTS for case, forms in subject.REGISTRY.items()}
 SAMPLE_NS = 200_000  # as sampleTime in bench/ours/measure.go
 MIN_SAMPLES = 3
 SLOW_NS = 300_000_000  # of a longer run one sample a request is enough
-GRAD_CASES = set(training.REGISTRY) | set(compiled.REGISTRY) | set(layers.REGISTRY) | set(symbolic.REGISTRY) | convolution.GRAD
+GRAD_CASES = set(training.REGISTRY) | set(compiled.REGISTRY) | set(layers.REGISTRY) | set(symbolic.REGISTRY) | convolution.GRAD | plain.GRAD
 
 
 def median(v):
