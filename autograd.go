@@ -177,9 +177,9 @@ func (t *Tensor) freeze(on bool) {
 	h.frozen.Store(on)
 }
 
-// CopyLeaf returns a copy of t outside any scope that is marked as t is: a leaf, with a
-// gradient kept as rows, frozen; it has no gradient. It is for packages of this module.
-func CopyLeaf(t *Tensor) *Tensor {
+// copyLeaf returns a copy of t outside any scope that is marked as t is: a leaf, with a
+// gradient kept as rows, frozen; it has no gradient.
+func copyLeaf(t *Tensor) *Tensor {
 	t.check("copyleaf")
 	c := (&Tensor{v: t.v}).Clone()
 	if h := t.hist; h != nil && h.node != nil && h.node.leaf == h {

@@ -24,6 +24,20 @@ func init() {
 		t.writable(name)
 		t.wrote()
 	}
+	eager.Take = func(t *Tensor) array.View {
+		t.check("view")
+		return toHost(t)
+	}
+	eager.Keep = func(t *Tensor) (array.View, func()) {
+		t.check("view")
+		t.v.Store.Lend()
+		return t.v, t.v.Store.Unlend
+	}
+	eager.Wrap = fromView
+	eager.Copy = copyLeaf
+	eager.Fuse = func(name string, compose func([]*ir.Node) []*ir.Node) eager.Fused[*Tensor] {
+		return newFused(name, compose)
+	}
 	eager.Thaw = func(t *Tensor) {
 		t.notNil("unfreeze")
 		t.freeze(false)
@@ -114,3 +128,6 @@ func writeAll(d *op.Def, a ir.Attrs, dst []*Tensor, args []operand) {
 		t.wrote()
 	}
 }
+
+// fromView makes a tensor of a strided window.
+func fromView(v array.View) *Tensor { return &Tensor{v: v} }

@@ -13,21 +13,21 @@ import (
 	"weft/internal/plan"
 )
 
-// A Fused is a formula with several results that are computed together and
+// A fused is a formula with several results that are computed together and
 // written into tensors that exist, such as the update of a parameter and its
-// momentum. It is for packages of this module.
-type Fused struct {
+// momentum: what eager.NewFused gives packages beside weft.
+type fused struct {
 	def     *op.Def // stands for the formula in the plan cache
 	compose func(args []*ir.Node) []*ir.Node
 }
 
-// NewFused returns the formula that compose builds from nodes of its arguments.
-func NewFused(name string, compose func(args []*ir.Node) []*ir.Node) *Fused {
+// newFused returns the formula that compose builds from nodes of its arguments.
+func newFused(name string, compose func(args []*ir.Node) []*ir.Node) *fused {
 	h := uint64(0xf05ed)
 	for _, c := range []byte(name) {
 		h = mix(h, uint64(c))
 	}
-	return &Fused{def: &op.Def{Name: name, Hash: h}, compose: compose}
+	return &fused{def: &op.Def{Name: name, Hash: h}, compose: compose}
 }
 
 // Into computes the formula of args, tensors or Go numbers, and writes result i,
@@ -35,7 +35,7 @@ func NewFused(name string, compose func(args []*ir.Node) []*ir.Node) *Fused {
 // computed from the arguments as they were before. Numbers are given at run
 // time: another value needs no other plan. No gradient is recorded; a leaf that
 // needs one is written through its [Tensor.NoGrad].
-func (f *Fused) Into(dst []*Tensor, args ...any) {
+func (f *fused) Into(dst []*Tensor, args ...any) {
 	m := fusedMemories.Get().(*fusedMemory)
 	c := m.take(f, dst, args)
 	if tr := tracingOf(c.ops); tr != nil {
@@ -48,11 +48,11 @@ func (f *Fused) Into(dst []*Tensor, args ...any) {
 	m.free()
 }
 
-// IntoAll is [Fused.Into] for each dst and args that calls yields, in order; both slices
+// IntoAll is Into for each dst and args that calls yields, in order; both slices
 // may be used again for the next. All tensors are checked before anything is written.
 // What has nothing to do with one another and needs no copies runs at once: many small
 // formulas together are worth waking threads for.
-func (f *Fused) IntoAll(calls iter.Seq2[[]*Tensor, []any]) {
+func (f *fused) IntoAll(calls iter.Seq2[[]*Tensor, []any]) {
 	f.notNil()
 	if calls == nil {
 		array.Failf("fused", "calls", "is nil")
@@ -101,7 +101,7 @@ func (m *fusedMemory) run(name string) {
 
 // InPlace reports whether Into, with the same operands, is one kernel that writes
 // the results where they belong, without a copy.
-func (f *Fused) InPlace(dst []*Tensor, args ...any) bool {
+func (f *fused) InPlace(dst []*Tensor, args ...any) bool {
 	m := &fusedMemory{}
 	c := f.prepare(m, m.take(f, dst, args))
 	return c.direct && !c.overlaps()
@@ -145,14 +145,14 @@ func emptied[T any](s []T) []T {
 	return s[:0]
 }
 
-func (f *Fused) notNil() {
+func (f *fused) notNil() {
 	if f == nil || f.compose == nil {
 		array.Failf("fused", "", "the Fused is nil or composes nothing")
 	}
 }
 
 // take keeps a call.
-func (m *fusedMemory) take(f *Fused, dst []*Tensor, args []any) *fusedCall {
+func (m *fusedMemory) take(f *fused, dst []*Tensor, args []any) *fusedCall {
 	f.notNil()
 	op, out := len(m.ops), len(m.dst)
 	for _, x := range args {
@@ -167,7 +167,7 @@ func (m *fusedMemory) take(f *Fused, dst []*Tensor, args []any) *fusedCall {
 }
 
 // prepare checks and plans a call.
-func (f *Fused) prepare(m *fusedMemory, c *fusedCall) *fusedCall {
+func (f *fused) prepare(m *fusedMemory, c *fusedCall) *fusedCall {
 	in, num, out := len(m.ins), len(m.nums), len(m.outs)
 	args := c.ops[:len(c.ops)-len(c.dst)]
 	for i := range args {
@@ -190,7 +190,7 @@ func (f *Fused) prepare(m *fusedMemory, c *fusedCall) *fusedCall {
 }
 
 // trace adds a call to a trace.
-func (f *Fused) trace(tr *trace, c *fusedCall) {
+func (f *fused) trace(tr *trace, c *fusedCall) {
 	args := c.ops[:len(c.ops)-len(c.dst)]
 	for _, t := range c.dst {
 		t.writable(c.name)
@@ -285,7 +285,7 @@ func (m *fusedMemory) apart() bool {
 
 // lookup returns the formula planned for operands, of which the first n are
 // arguments and the others receive the results.
-func (f *Fused) lookup(n int, ops []operand) *planned {
+func (f *fused) lookup(n int, ops []operand) *planned {
 	return lookupInto(f.def, nil, ops, n, func(p *planned, args []*ir.Node) ([]*ir.Node, []plan.Sig) {
 		outs := f.compose(args)
 		if have := len(p.sigs) - n; len(outs) != have || have == 0 {

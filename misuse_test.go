@@ -17,6 +17,7 @@ import (
 	"weft"
 	"weft/checkpoint"
 	"weft/data"
+	"weft/internal/eager"
 	"weft/internal/ir"
 	"weft/nn"
 	"weft/npy"
@@ -436,7 +437,7 @@ func TestMethodsRefuseNil(t *testing.T) {
 
 func TestFunctionsRefuseNil(t *testing.T) {
 	x, w := weft.Ones(2, 2), weft.Ones(2).RequireGrad()
-	two := weft.NewFused("two", func(x []*ir.Node) []*ir.Node { return x[:1] })
+	two := eager.NewFused[*weft.Tensor]("two", func(x []*ir.Node) []*ir.Node { return x[:1] })
 	one := func(dst []*weft.Tensor, args []any) iter.Seq2[[]*weft.Tensor, []any] {
 		return func(yield func([]*weft.Tensor, []any) bool) { yield(dst, args) }
 	}
@@ -489,7 +490,6 @@ func TestFunctionsRefuseNil(t *testing.T) {
 		{"two", "Fused.IntoAll dst", misuse(func() { two.IntoAll(one([]*weft.Tensor{none}, []any{x})) })},
 		{"two", "Fused.IntoAll args", misuse(func() { two.IntoAll(one([]*weft.Tensor{x}, []any{none})) })},
 		{"fused", "Fused.IntoAll", misuse(func() { two.IntoAll(nil) })},
-		{"fused", "Fused.IntoAll of nil", misuse(func() { (*weft.Fused)(nil).IntoAll(func(func([]*weft.Tensor, []any) bool) {}) })},
 		{"two", "Fused.InPlace", misuse(func() { two.InPlace([]*weft.Tensor{none}, x) })},
 		{"expr", "Expr", misuse(func() { weft.Expr("a", none) })},
 		{"expr", "Expr Vars", misuse(func() { weft.Expr("a", weft.Vars{"a": none}) })},
@@ -560,10 +560,9 @@ func TestReceiversThatWereNotMade(t *testing.T) {
 		"FuncContext.Save":   func() { (*weft.FuncContext)(nil).Save(x) },
 		"FuncContext.Saved":  func() { new(weft.FuncContext).Saved(0) },
 		"FuncContext.Saved ": func() { new(weft.FuncContext).Saved(-1) },
-		"Fused.Into":         func() { (*weft.Fused)(nil).Into([]*weft.Tensor{x}, x) },
-		"Fused without":      func() { weft.NewFused("f", nil).Into([]*weft.Tensor{x}, x) },
-		"Fused with more":    func() { weft.NewFused("f", func(x []*ir.Node) []*ir.Node { return x }).Into(nil, x) },
-		"Fused of nothing":   func() { weft.NewFused("f", func(x []*ir.Node) []*ir.Node { return x }).Into(nil) },
+		"Fused without":      func() { eager.NewFused[*weft.Tensor]("f", nil).Into([]*weft.Tensor{x}, x) },
+		"Fused with more":    func() { eager.NewFused[*weft.Tensor]("f", func(x []*ir.Node) []*ir.Node { return x }).Into(nil, x) },
+		"Fused of nothing":   func() { eager.NewFused[*weft.Tensor]("f", func(x []*ir.Node) []*ir.Node { return x }).Into(nil) },
 		"zero Tensor":        func() { new(weft.Tensor).Sum() },
 		"zero Tensor as any": func() { x.Add(new(weft.Tensor)) },
 		"zero Tensor's text": func() { new(weft.Tensor).LogValue() },

@@ -162,11 +162,11 @@ func (h *history) fill() {
 	h.rows = nil
 }
 
-// IntoRows is [Fused.Into] for some rows of the tensors in dst, which are as long along
+// IntoRows is Into for some rows of the tensors in dst, which are as long along
 // their first axis: an argument that is one of dst stands for the same rows of it, and
 // the others are taken as they are. places holds the numbers of the rows, a vector of
 // int64, each once. What it costs depends on the rows alone.
-func (f *Fused) IntoRows(places *Tensor, dst []*Tensor, args ...any) {
+func (f *fused) IntoRows(places *Tensor, dst []*Tensor, args ...any) {
 	if f == nil || f.compose == nil {
 		array.Failf("fused", "", "the Fused is nil or composes nothing")
 	}

@@ -11,8 +11,38 @@ import (
 	"weft/internal/jit"
 )
 
-// A DType is the type of a tensor's elements.
+// A DType is the type of a tensor's elements, one of the constants below. The zero DType is no
+// type. Where tensors of different types meet, bool gives way to integers, those to floats and
+// those to complex numbers; within a category the wider type wins, and a Go number or a tensor
+// of no axes does not widen the category of the other operand.
+//
+//	func (d DType) String() string       // NumPy's name: "float32"
+//	func (d DType) Size() int            // bytes of an element
+//	func (d DType) Category() Category   // what it is: CatBool, CatInt, CatFloat, CatComplex
+//	func (d DType) Float() bool          // a real floating-point type
+//	func (d DType) Half() bool           // Float16 or BFloat16
+//	func (d DType) Complex() bool        // Complex64 or Complex128
+//	func (d DType) Integer() bool        // an integer; Bool is none
+//	func (d DType) Unsigned() bool       // Bool or an unsigned integer
+//	func (d DType) Differentiable() bool // has gradients: floats and complex numbers
+//	func (d DType) Supported() bool      // tensors can hold it
+//	func (d DType) Part() DType          // Float32 of Complex64, Float64 of Complex128; others as they are
+//	func (d DType) WithParts() DType     // the complex type whose parts hold it
+//	func (d DType) Limits() (lo int64, hi int64) // the least and the greatest integer that it holds
 type DType = array.DType
+
+// A Category groups element types for promotion, in this order:
+//
+//	CatBool < CatInt < CatFloat < CatComplex
+type Category = array.Category
+
+// Categories of element types ([DType]).
+const (
+	CatBool    = array.CatBool
+	CatInt     = array.CatInt
+	CatFloat   = array.CatFloat
+	CatComplex = array.CatComplex
+)
 
 // Element types. Integers and floats are those of Go; package half has Go types for
 // Float16 and BFloat16.
@@ -34,9 +64,27 @@ const (
 	Complex128 = array.Complex128
 )
 
-// An Error reports misuse, exhausted memory or a failed device; methods of
-// tensors panic with *Error. [Try] turns the panic into an error.
+// An Error says what is wrong with a call. Methods and functions on tensors panic with *Error;
+// [Try] makes an error of the panic, and what returns errors returns *Error, or wraps it, where
+// a tensor is at fault. A panic that nobody recovers prints the line of the program, outside
+// this module, that made the call.
+//
+//	Kind ErrorKind // whose fault it is
+//	Op string      // the operation, such as "matmul"
+//	Arg string     // the argument at fault, "" if none in particular
+//	Msg string     // what is wrong, with the shapes and types that matter
+//	Err error      // the cause, if another error is
+//
+//	func (e *Error) Error() string // "op: arg: msg: err", without what is empty
+//	func (e *Error) Unwrap() error // Err
 type Error = array.Error
+
+// An ErrorKind says whose fault an [Error] is:
+//
+//	Misuse       // a wrong shape, type, range or order of calls
+//	OutOfMemory  // an allocation failed
+//	DeviceFailed // a device reported a failure
+type ErrorKind = array.ErrorKind
 
 // Kinds of [Error].
 const (
@@ -119,24 +167,6 @@ func (t *Tensor) IsContiguous() bool {
 	t.notNil("iscontiguous")
 	return t.v.Contiguous()
 }
-
-// View returns a strided window on the tensor's elements on the host, for packages
-// of this module that write files.
-func (t *Tensor) View() array.View {
-	t.check("view")
-	return toHost(t)
-}
-
-// Lend returns the strided window that t is, whose memory cannot be given back before
-// done is called, for packages of this module that hand it to others' code.
-func Lend(t *Tensor) (v array.View, done func()) {
-	t.check("view")
-	t.v.Store.Lend()
-	return t.v, t.v.Store.Unlend
-}
-
-// FromView makes a tensor of a strided window.
-func FromView(v array.View) *Tensor { return &Tensor{v: v} }
 
 // notNil refuses a nil tensor, and the zero Tensor, which has no memory.
 func (t *Tensor) notNil(opName string) {

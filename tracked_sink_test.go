@@ -40,7 +40,7 @@ func (c *checked) WriteAt(p []byte, off int64) (int, error) {
 func TestWritersAndFlushers(t *testing.T) {
 	const rows, wide = 3, 1 << 15
 	x := Zeros(rows, wide)
-	both := NewFused("trackedboth", func(a []*ir.Node) []*ir.Node {
+	both := newFused("trackedboth", func(a []*ir.Node) []*ir.Node {
 		return []*ir.Node{op.Apply(op.Add, nil, a[0], a[1]), op.Apply(op.Add, nil, a[2], a[1])}
 	})
 	rounds := 2000
@@ -123,7 +123,7 @@ func (s wholeSink) WriteAt(p []byte, off int64) (int, error) {
 func TestFlushesInACircle(t *testing.T) {
 	a, b := Zeros(100), Zeros(100)
 	da, db := Track(a), Track(b)
-	add := NewFused("trackedcircle", func(x []*ir.Node) []*ir.Node { return []*ir.Node{x[0], x[1]} })
+	add := newFused("trackedcircle", func(x []*ir.Node) []*ir.Node { return []*ir.Node{x[0], x[1]} })
 	var wg sync.WaitGroup
 	for k := range 4 {
 		wg.Go(func() {
@@ -203,7 +203,7 @@ func TestSinks(t *testing.T) {
 	st := alloc(0, 16)
 	mem := st.Host()
 	st.Defer(func() { *(*float32)(mem) = 7 })
-	y := FromView(array.View{Store: st, DType: Float32, Shape: []int{4}, Strides: []int{1}})
+	y := fromView(array.View{Store: st, DType: Float32, Shape: []int{4}, Strides: []int{1}})
 	d := Track(y)
 	m := &mirror{data: make([]byte, 16)}
 	if n, err := d.Flush(m); n != 16 || err != nil || !bytes.Equal(m.data, memory(y)) || Data[float32](y)[0] != 7 {

@@ -101,7 +101,7 @@ func TestTrackedAsTheOriginal(t *testing.T) {
 // Each way to write marks what it writes and, where that is known, nothing else; bytes are
 // compared with what they were.
 func TestEveryWriteMarks(t *testing.T) {
-	twice := NewFused("trackedtwice", func(x []*ir.Node) []*ir.Node {
+	twice := newFused("trackedtwice", func(x []*ir.Node) []*ir.Node {
 		return []*ir.Node{op.Apply(op.Add, nil, x[0], x[0]), op.Apply(op.Mul, nil, x[0], x[0])}
 	})
 	base := func() *Tensor { return Arange(1., 101).Reshape(10, 10) }
@@ -312,7 +312,7 @@ func TestReadingMarksNothing(t *testing.T) {
 	CopyTo(x, make([]float32, 16))
 	Digest(x)
 	_ = fmt.Sprint(x)
-	x.View()
+	toHost(x)
 	x.Expand(3, 4, 4).Sum()
 	if p := d.Pending(); len(p) > 0 {
 		t.Errorf("reading left %v pending", p)

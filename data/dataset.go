@@ -5,6 +5,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
+	"weft/internal/eager"
 )
 
 // A Dataset is a sequence of examples. A loader calls its methods from one
@@ -67,7 +68,7 @@ func (d *rows) Batch(index []int64) (x, y *weft.Tensor, err error) {
 }
 
 // plain returns t for use as any other tensor: gradients flow past it.
-func plain(t *weft.Tensor) *weft.Tensor { return weft.FromView(t.View()) }
+func plain(t *weft.Tensor) *weft.Tensor { return eager.FromView[*weft.Tensor](eager.View(t)) }
 
 // join makes a batch of single examples.
 func join(d Dataset, index []int64) (x, y *weft.Tensor, err error) {

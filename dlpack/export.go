@@ -10,6 +10,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
+	"weft/internal/eager"
 	"weft/internal/jit"
 	"weft/internal/mem"
 )
@@ -66,7 +67,7 @@ func Export(t *weft.Tensor, opts ExportOpts) (Managed, error) {
 		if t.RequiresGrad() {
 			array.Failf("dlpack", "t", "requires a gradient: Detach it")
 		}
-		v = t.View()
+		v = eager.View(t)
 	}); err != nil {
 		return Managed{}, fmt.Errorf("dlpack: %w", err)
 	}
@@ -76,7 +77,7 @@ func Export(t *weft.Tensor, opts ExportOpts) (Managed, error) {
 			return Managed{}, errors.New("dlpack: the tensor is read-only, which a struct without version cannot tell: Clone it")
 		}
 	}
-	_, done := weft.Lend(t)
+	_, done := eager.Lend(t)
 	rank := len(v.Shape)
 	head := int(unsafe.Sizeof(managedTensorVersioned{}))
 	lease, err := mem.Lend(head + 8 + 16*rank)

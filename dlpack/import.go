@@ -9,6 +9,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
+	"weft/internal/eager"
 )
 
 // ImportOpts are options of Import.
@@ -60,7 +61,7 @@ func Import(p unsafe.Pointer, opts ImportOpts) (*weft.Tensor, error) {
 	if flags&flagReadOnly != 0 {
 		v.Store.Protect()
 	}
-	return weft.FromView(v), nil
+	return eager.FromView[*weft.Tensor](v), nil
 }
 
 // An owner is what the storage of an imported tensor holds.

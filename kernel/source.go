@@ -10,6 +10,14 @@ import (
 
 // An Error is a fault in the source of a kernel. Its text has file, line and column, the
 // line, and a caret under the fault.
+//
+//	File string // of a source that was read from a file, else ""
+//	Line int    // from 1; 0 if the fault has no place
+//	Col int     // in bytes, from 1
+//	Msg string  // what is wrong
+//	Text string // the line
+//
+//	func (e *Error) Error() string // the message with its place, the line and the caret
 type Error = kernel.Error
 
 // A Source is Go source with functions that can be kernels. It is safe for concurrent use.

@@ -65,7 +65,7 @@ func (s *stencil) into(dst []*weft.Tensor) []*weft.Tensor {
 			if t == nil || a.t == nil {
 				continue
 			}
-			if v, w := t.View(), a.t.View(); v.Overlaps(&w) {
+			if v, w := eager.View(t), eager.View(a.t); v.Overlaps(&w) {
 				apart := make([]*weft.Tensor, len(dst))
 				for i, t := range dst {
 					apart[i] = t.Clone()

@@ -5,6 +5,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
+	"weft/internal/eager"
 	"weft/internal/op"
 )
 
@@ -73,8 +74,8 @@ var (
 
 // attentionWeights is softmax over the last axis of scores times a factor, plus or under
 // a mask; zeros where all is masked.
-func attentionWeights(name string, causal bool) *weft.Composite {
-	return weft.NewComposite(name, single(func(x []*node) *node {
+func attentionWeights(name string, causal bool) eager.Composite[*weft.Tensor] {
+	return eager.NewComposite[*weft.Tensor](name, single(func(x []*node) *node {
 		s := mul(x[0], x[1])
 		g := s.Graph
 		none := g.Number(math.Inf(-1), s.DType, false)

@@ -58,7 +58,7 @@ func (c *copier) copy(v reflect.Value) reflect.Value {
 			return old
 		}
 		if t == tensorType {
-			c.done[k] = reflect.ValueOf(weft.CopyLeaf(v.Interface().(*weft.Tensor)))
+			c.done[k] = reflect.ValueOf(eager.CopyLeaf(v.Interface().(*weft.Tensor)))
 			return c.done[k]
 		}
 		if t.Elem().PkgPath() == moduleType {

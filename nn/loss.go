@@ -5,6 +5,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
+	"weft/internal/eager"
 	"weft/internal/op"
 	"weft/internal/tracing"
 )
@@ -109,7 +110,7 @@ func (o *BCEOpts) of(op string, x *weft.Tensor) *weft.Tensor {
 
 // crossProbability is the binary cross-entropy, whose logarithms are at least -100 and
 // whose gradient divides by at least 1e-12, as PyTorch's.
-var crossProbability = weft.NewComposite("bce", single(func(x []*node) *node {
+var crossProbability = eager.NewComposite[*weft.Tensor]("bce", single(func(x []*node) *node {
 	p, y := x[0], x[1]
 	least := p.Graph.Number(-100, p.DType, false)
 	q := apply(op.Maximum, apply(op.Log, p), least)
@@ -330,7 +331,7 @@ func (o *CrossEntropyOpts) finish(name string, loss, w *weft.Tensor, shape []int
 
 // crossRows is logsumexp(row) - row[target] for each row of a matrix and a column of
 // targets.
-var crossRows = weft.NewComposite("cross_entropy", single(func(x []*node) *node {
+var crossRows = eager.NewComposite[*weft.Tensor]("cross_entropy", single(func(x []*node) *node {
 	d := sub(x[0], over(op.Max, x[0], 1))
 	hit := apply(op.Eq, op.Apply(op.Iota, op.Axis(1), x[0]), x[1])
 	picked := over(op.Sum, apply(op.Where, hit, d, d.Graph.Number(0, d.DType, false)), 1)

@@ -3,14 +3,15 @@ package nn
 import (
 	"weft"
 	"weft/internal/array"
+	"weft/internal/eager"
 	"weft/internal/op"
 )
 
 // normalize is (x-mean)/sqrt(variance+eps) over axes of x, and mean and variance, by n
 // elements, which keep the axes. The gradient is composed from the results, so that each
 // pass over x is one kernel.
-func normalize(name string, axes ...int) *weft.Composite {
-	return weft.NewComposite(name, func(x []*node) []*node {
+func normalize(name string, axes ...int) eager.Composite[*weft.Tensor] {
+	return eager.NewComposite[*weft.Tensor](name, func(x []*node) []*node {
 		mean := over(op.Mean, x[0], axes...)
 		d := sub(x[0], mean)
 		v := over(op.Mean, apply(op.Square, d), axes...)
@@ -59,7 +60,7 @@ var (
 	channelNorm = normalize("batch_norm", 0, 2)
 
 	// restore is a batch normalisation by numbers that are known.
-	restore = weft.NewComposite("batch_norm", single(func(x []*node) *node {
+	restore = eager.NewComposite[*weft.Tensor]("batch_norm", single(func(x []*node) *node {
 		y := mul(sub(x[0], x[1]), apply(op.Rsqrt, add(x[2], x[3])))
 		if len(x) > 4 {
 			y = mul(y, x[4])
@@ -70,7 +71,7 @@ var (
 		return y
 	}), nil)
 
-	rmsNorm = weft.NewComposite("rms_norm", single(func(x []*node) *node {
+	rmsNorm = eager.NewComposite[*weft.Tensor]("rms_norm", single(func(x []*node) *node {
 		y := mul(x[0], rootMean(x))
 		if len(x) > 2 {
 			y = mul(y, x[2])

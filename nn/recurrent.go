@@ -6,6 +6,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
+	"weft/internal/eager"
 	"weft/internal/op"
 )
 
@@ -293,7 +294,7 @@ func part(x *node, i, n int) *node {
 
 // Arguments: what the inputs give, what the outputs of the step before give, memory.
 // Results: output, memory, the gates.
-var lstmStep = weft.NewFused("lstm", func(x []*node) []*node {
+var lstmStep = eager.NewFused[*weft.Tensor]("lstm", func(x []*node) []*node {
 	z := add(x[0], x[1])
 	i, f, g, o := apply(op.Sigmoid, part(z, 0, 4)), apply(op.Sigmoid, part(z, 1, 4)), apply(op.Tanh, part(z, 2, 4)), apply(op.Sigmoid, part(z, 3, 4))
 	c := add(mul(f, x[2]), mul(i, g))
@@ -303,7 +304,7 @@ var lstmStep = weft.NewFused("lstm", func(x []*node) []*node {
 // Arguments: gradients of the output, of the memory from outside, of the output and of
 // the memory from the step behind, the gates, the memory and that of the step before.
 // Results: gradients of the sums and of the memory before.
-var lstmBack = weft.NewFused("lstm_gradient", func(x []*node) []*node {
+var lstmBack = eager.NewFused[*weft.Tensor]("lstm_gradient", func(x []*node) []*node {
 	dh, i, f, g, o := add(x[0], x[2]), x[4], x[5], x[6], x[7]
 	c := apply(op.Tanh, x[8])
 	dc := add(add(x[1], x[3]), mul(mul(dh, o), sub(one(c), apply(op.Square, c))))
@@ -421,7 +422,7 @@ func gruForward(f *weft.FuncContext, in ...*weft.Tensor) *weft.Tensor {
 
 // Arguments: what the inputs give, what the outputs of the step before give, those.
 // Results: output, the gates, the third part of what the outputs before give.
-var gruStep = weft.NewFused("gru", func(x []*node) []*node {
+var gruStep = eager.NewFused[*weft.Tensor]("gru", func(x []*node) []*node {
 	r := apply(op.Sigmoid, add(part(x[0], 0, 3), part(x[1], 0, 3)))
 	z := apply(op.Sigmoid, add(part(x[0], 1, 3), part(x[1], 1, 3)))
 	m := part(x[1], 2, 3)
@@ -432,7 +433,7 @@ var gruStep = weft.NewFused("gru", func(x []*node) []*node {
 // Arguments: gradients of the output from outside and from the step behind, the gates,
 // the third part of what the outputs before give, those. Results: gradients of what the
 // inputs and what the outputs before give, and of the outputs before in the result.
-var gruBack = weft.NewFused("gru_gradient", func(x []*node) []*node {
+var gruBack = eager.NewFused[*weft.Tensor]("gru_gradient", func(x []*node) []*node {
 	dh, r, z, n, m := add(x[0], x[1]), x[2], x[3], x[4], x[5]
 	sigmoid := func(dy, y *node) *node { return mul(dy, mul(y, sub(one(y), y))) }
 	dn := mul(mul(dh, sub(one(z), z)), sub(one(n), apply(op.Square, n)))

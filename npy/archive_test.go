@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"weft"
+	"weft/internal/eager"
 )
 
 // checkArchive compares with what make_archives.py wrote.
@@ -152,7 +153,7 @@ func TestWriteArchive(t *testing.T) {
 			if mapped[name], err = a.Map(name, CopyOnWrite); err != nil {
 				t.Fatal(err)
 			}
-			v, done := weft.Lend(mapped[name])
+			v, done := eager.Lend(mapped[name])
 			if _, read := v.Store.Owner().([]byte); read && v.Size() > 0 && name != "flags" && name != "big" {
 				t.Errorf("%q was not mapped", name)
 			}

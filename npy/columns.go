@@ -9,6 +9,7 @@ import (
 	"weft"
 	"weft/internal/array"
 	"weft/internal/atomicfile"
+	"weft/internal/eager"
 	"weft/internal/raw"
 )
 
@@ -66,7 +67,7 @@ func (h *header) columns(st *array.Storage, place int, protect bool) []Column {
 		if protect {
 			v.Store.Protect()
 		}
-		out[i].Tensor = weft.FromView(v)
+		out[i].Tensor = eager.FromView[*weft.Tensor](v)
 	}
 	return out
 }

@@ -7,6 +7,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
+	"weft/internal/eager"
 	"weft/internal/mapped"
 	"weft/internal/raw"
 )
@@ -119,7 +120,7 @@ func (s *section) tensor(mode MapMode) (*weft.Tensor, error) {
 			v.Store.Protect()
 		}
 	}
-	return weft.FromView(v), nil
+	return eager.FromView[*weft.Tensor](v), nil
 }
 
 func (s *section) columns(mode MapMode) (out []Column, err error) {

@@ -6,6 +6,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
+	"weft/internal/eager"
 )
 
 // Read reads one array from r and leaves r right behind it, so that several can
@@ -15,7 +16,7 @@ func Read(r io.Reader) (*weft.Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return weft.FromView(v), nil
+	return eager.FromView[*weft.Tensor](v), nil
 }
 
 // ReadFile reads the array of the file at path. Bytes after it are an error.
@@ -24,7 +25,7 @@ func ReadFile(path string) (*weft.Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return weft.FromView(v), nil
+	return eager.FromView[*weft.Tensor](v), nil
 }
 
 // Write writes t to w, in Fortran order if t is contiguous in that order and not
@@ -52,7 +53,7 @@ func WriteFile(path string, t *weft.Tensor) error {
 // view returns what to write, which stays until done is called. A tensor that is nil
 // or was released is an error.
 func view(t *weft.Tensor) (v array.View, done func(), err error) {
-	if err := weft.Try(func() { v, done = weft.Lend(t) }); err != nil {
+	if err := weft.Try(func() { v, done = eager.Lend(t) }); err != nil {
 		return v, nil, fmt.Errorf("npy: %w", err)
 	}
 	return v, done, nil

@@ -6,6 +6,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
+	"weft/internal/eager"
 	"weft/internal/ir"
 	"weft/internal/op"
 	"weft/internal/tracing"
@@ -114,8 +115,8 @@ func (o AdamOpts) update(m *moment) update {
 // Arguments: parameter, gradient, decay, sign, shrinking, the betas each with what it lacks to
 // 1, bias correction of the root, epsilon, rate, mean, mean square, and the greatest of these.
 var (
-	adam    = weft.NewFused("adam", func(x []*ir.Node) []*ir.Node { return adamNodes(x, nil) })
-	adamMax = weft.NewFused("adam_max", func(x []*ir.Node) []*ir.Node { return adamNodes(x, x[14]) })
+	adam    = eager.NewFused[*weft.Tensor]("adam", func(x []*ir.Node) []*ir.Node { return adamNodes(x, nil) })
+	adamMax = eager.NewFused[*weft.Tensor]("adam_max", func(x []*ir.Node) []*ir.Node { return adamNodes(x, x[14]) })
 )
 
 func adamNodes(x []*ir.Node, most *ir.Node) []*ir.Node {
@@ -135,7 +136,7 @@ func adamNodes(x []*ir.Node, most *ir.Node) []*ir.Node {
 
 // Arguments: parameter, gradient, sign, what the betas lack to 1, epsilon, rate, mean, mean
 // square; of some rows.
-var adamRows = weft.NewFused("adam_rows", func(x []*ir.Node) []*ir.Node {
+var adamRows = eager.NewFused[*weft.Tensor]("adam_rows", func(x []*ir.Node) []*ir.Node {
 	g := mul(x[1], x[2])
 	m := add(x[7], mul(sub(g, x[7]), x[3]))
 	v := add(x[8], mul(sub(mul(g, g), x[8]), x[4]))

@@ -4,6 +4,7 @@ import (
 	"iter"
 
 	"weft"
+	"weft/internal/eager"
 	"weft/internal/ir"
 	"weft/internal/tracing"
 )
@@ -79,13 +80,13 @@ func bit(b bool) int {
 
 // By whether it is centred and has a momentum. Arguments: parameter, gradient, weight decay,
 // sign, rate, alpha and what it lacks to 1, epsilon, momentum, mean square, mean, velocity.
-var rmsprop = [2][2]*weft.Fused{
+var rmsprop = [2][2]eager.Fused[*weft.Tensor]{
 	{rmspropFused("rmsprop", false, false), rmspropFused("rmsprop_momentum", false, true)},
 	{rmspropFused("rmsprop_centered", true, false), rmspropFused("rmsprop_centered_momentum", true, true)},
 }
 
-func rmspropFused(name string, centered, momentum bool) *weft.Fused {
-	return weft.NewFused(name, func(x []*ir.Node) []*ir.Node {
+func rmspropFused(name string, centered, momentum bool) eager.Fused[*weft.Tensor] {
+	return eager.NewFused[*weft.Tensor](name, func(x []*ir.Node) []*ir.Node {
 		g := decayed(x)
 		v := add(mul(x[9], x[5]), mul(mul(g, g), x[6]))
 		out, by := []*ir.Node{nil, v}, v
@@ -157,7 +158,7 @@ func (o AdagradOpts) update(m *moment) update {
 }
 
 // Arguments: parameter, gradient, weight decay, sign, rate, epsilon, sum of squares.
-var adagrad = weft.NewFused("adagrad", func(x []*ir.Node) []*ir.Node {
+var adagrad = eager.NewFused[*weft.Tensor]("adagrad", func(x []*ir.Node) []*ir.Node {
 	g := decayed(x)
 	v := add(x[6], mul(g, g))
 	return []*ir.Node{sub(x[0], mul(div(g, add(sqrt(v), x[5])), x[4])), v}

@@ -6,6 +6,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
+	"weft/internal/eager"
 	"weft/internal/ir"
 	"weft/internal/op"
 )
@@ -78,7 +79,7 @@ func each(opName string, params iter.Seq2[string, *weft.Tensor], f func(grads []
 }
 
 // change writes what a formula makes of each gradient and a number over the gradient.
-func change(f *weft.Fused, grads []*weft.Tensor, x float64) {
+func change(f eager.Fused[*weft.Tensor], grads []*weft.Tensor, x float64) {
 	f.IntoAll(func(yield func([]*weft.Tensor, []any) bool) {
 		for _, g := range grads {
 			if !yield([]*weft.Tensor{g}, []any{g, x}) {
@@ -89,12 +90,12 @@ func change(f *weft.Fused, grads []*weft.Tensor, x float64) {
 }
 
 var (
-	squares = weft.NewFused("squares", func(x []*ir.Node) []*ir.Node {
+	squares = eager.NewFused[*weft.Tensor]("squares", func(x []*ir.Node) []*ir.Node {
 		wide := op.Convert(x[0], array.Float64)
 		return []*ir.Node{op.Apply(op.Sum, op.Reduction{}, mul(wide, wide))}
 	})
-	scaled  = weft.NewFused("scaled", func(x []*ir.Node) []*ir.Node { return []*ir.Node{mul(x[0], x[1])} })
-	limited = weft.NewFused("limited", func(x []*ir.Node) []*ir.Node {
+	scaled  = eager.NewFused[*weft.Tensor]("scaled", func(x []*ir.Node) []*ir.Node { return []*ir.Node{mul(x[0], x[1])} })
+	limited = eager.NewFused[*weft.Tensor]("limited", func(x []*ir.Node) []*ir.Node {
 		return []*ir.Node{op.Apply(op.Minimum, nil, op.Apply(op.Maximum, nil, x[0], op.Apply(op.Neg, nil, x[1])), x[1])}
 	})
 )

@@ -7,6 +7,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
+	"weft/internal/eager"
 	"weft/internal/ir"
 	"weft/internal/op"
 )
@@ -245,10 +246,10 @@ func (l *LBFGS) LoadState(state map[string]*weft.Tensor) error {
 
 // Sums are of the products in the parameters' type.
 var (
-	dots = weft.NewFused("dot", func(x []*ir.Node) []*ir.Node {
+	dots = eager.NewFused[*weft.Tensor]("dot", func(x []*ir.Node) []*ir.Node {
 		return []*ir.Node{op.Apply(op.Sum, op.Reduction{}, mul(x[0], x[1]))}
 	})
-	axpy = weft.NewFused("axpy", func(x []*ir.Node) []*ir.Node { return []*ir.Node{add(x[0], mul(x[1], x[2]))} })
+	axpy = eager.NewFused[*weft.Tensor]("axpy", func(x []*ir.Node) []*ir.Node { return []*ir.Node{add(x[0], mul(x[1], x[2]))} })
 )
 
 func dot(x, y *weft.Tensor) float64 {

@@ -4,6 +4,7 @@ import (
 	"iter"
 
 	"weft"
+	"weft/internal/eager"
 	"weft/internal/ir"
 	"weft/internal/tracing"
 )
@@ -116,7 +117,7 @@ func (o NAdamOpts) update(m *moment) update {
 // Arguments: parameter, gradient, decay, sign, shrinking, the betas each with what it lacks to
 // 1, epsilon, bias correction of the mean square, rates of the gradient and of its mean, mean,
 // mean square.
-var nadam = weft.NewFused("nadam", func(x []*ir.Node) []*ir.Node {
+var nadam = eager.NewFused[*weft.Tensor]("nadam", func(x []*ir.Node) []*ir.Node {
 	g := decayed(x)
 	m := add(mul(x[13], x[5]), mul(g, x[6]))
 	v := add(mul(x[14], x[7]), mul(mul(g, g), x[8]))

@@ -6,6 +6,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
+	"weft/internal/eager"
 	"weft/internal/tracing"
 )
 
@@ -81,7 +82,7 @@ type update struct {
 // A rule is a formula that writes a parameter and what is kept for it. args appends its
 // arguments for a parameter with the gradient g to a list.
 type rule struct {
-	f    *weft.Fused
+	f    eager.Fused[*weft.Tensor]
 	args func(list []any, p *param, g *weft.Tensor) []any
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
+	"weft/internal/eager"
 	"weft/internal/ir"
 	"weft/internal/tracing"
 )
@@ -85,14 +86,14 @@ func (o SGDOpts) update(m *moment) update {
 // Arguments: parameter, gradient, weight decay, sign, learning rate, velocity, momentum, what
 // the velocity takes of the gradient.
 var (
-	sgdPlain = weft.NewFused("sgd", func(x []*ir.Node) []*ir.Node {
+	sgdPlain = eager.NewFused[*weft.Tensor]("sgd", func(x []*ir.Node) []*ir.Node {
 		return []*ir.Node{sub(x[0], mul(decayed(x), x[4]))}
 	})
-	sgdMomentum = weft.NewFused("sgd_momentum", func(x []*ir.Node) []*ir.Node {
+	sgdMomentum = eager.NewFused[*weft.Tensor]("sgd_momentum", func(x []*ir.Node) []*ir.Node {
 		v := add(mul(x[5], x[6]), mul(decayed(x), x[7]))
 		return []*ir.Node{sub(x[0], mul(v, x[4])), v}
 	})
-	sgdNesterov = weft.NewFused("sgd_nesterov", func(x []*ir.Node) []*ir.Node {
+	sgdNesterov = eager.NewFused[*weft.Tensor]("sgd_nesterov", func(x []*ir.Node) []*ir.Node {
 		g := decayed(x)
 		v := add(mul(x[5], x[6]), mul(g, x[7]))
 		return []*ir.Node{sub(x[0], mul(add(g, mul(v, x[6])), x[4])), v}

@@ -163,9 +163,9 @@ func (v *value) apart(op string, e *editor) {
 		if t.RequiresGrad() {
 			array.Failf(op, "x", "needs a gradient, and a change of sizes is not recorded: Concat records, Detach goes without")
 		}
-		tv := t.View()
+		tv := eager.View(t)
 		for _, m := range e.mem {
-			if mv := m.View(); tv.Overlaps(&mv) {
+			if mv := eager.View(m); tv.Overlaps(&mv) {
 				v.ts[i] = t.Clone()
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"weft"
+	"weft/internal/eager"
 )
 
 // A change of values is seen through windows, and one through windows by the list; a change of
@@ -134,12 +135,12 @@ func TestReserve(t *testing.T) {
 	for range 99 {
 		l.Append([]int64{1, 2, 3})
 	}
-	now, first := l.Data().View(), at.View()
+	now, first := eager.View(l.Data()), eager.View(at)
 	if now.Store != first.Store {
 		t.Error("reserved memory did not do")
 	}
 	l.Shrink()
-	v := l.Data().View()
+	v := eager.View(l.Data())
 	if v.Store.Bytes < l.Rows()*8 || v.Store.Bytes > l.Rows()*8+64 || len(l.ed.offsets) != l.Len()+1 {
 		t.Error(v.Store.Bytes, l.Rows(), len(l.ed.offsets))
 	}

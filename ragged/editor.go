@@ -85,7 +85,7 @@ func (e *editor) shift(to, from, n int) {
 		return
 	}
 	for i, w := range e.width {
-		e.mem[i].View() // refuses memory that was given back
+		eager.View(e.mem[i]) // refuses memory that was given back
 		copy(e.bytes[i][to*w:], e.bytes[i][from*w:(from+n)*w])
 	}
 }

@@ -85,7 +85,7 @@ func (r rowType) columns(n int) []column {
 
 // memory returns the bytes of a contiguous tensor, which the caller keeps alive.
 func memory(t *weft.Tensor) []byte {
-	v := t.View()
+	v := eager.View(t)
 	b, _ := v.Memory()
 	return b
 }

@@ -45,7 +45,7 @@ func (p *partition) same(q *partition) bool {
 	if p == q || p.t == q.t {
 		return true
 	}
-	a, b := p.t.View(), q.t.View()
+	a, b := eager.View(p.t), eager.View(q.t)
 	if a.Same(&b) {
 		return true
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"weft"
+	"weft/internal/eager"
 )
 
 // Tensor reads the tensor of that name. It stays valid after Close.
@@ -16,7 +17,7 @@ func (f *File) Tensor(name string) (*weft.Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return weft.FromView(v), nil
+	return eager.FromView[*weft.Tensor](v), nil
 }
 
 // ReadFile reads the tensors of the file at path, and its metadata. Those of element
@@ -75,7 +76,7 @@ func views(tensors map[string]*weft.Tensor) (list []named, done func(), err erro
 	}
 	for _, name := range slices.Sorted(maps.Keys(tensors)) {
 		if err := weft.Try(func() {
-			v, f := weft.Lend(tensors[name])
+			v, f := eager.Lend(tensors[name])
 			list, lent = append(list, named{name, v}), append(lent, f)
 		}); err != nil {
 			return nil, done, fmt.Errorf("safetensors: tensor %q: %w", name, err)

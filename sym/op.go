@@ -119,7 +119,7 @@ func (h *host) Results(args []ir.Type) []ir.Type {
 func (h *host) CallHost(args, out []array.View) error {
 	x := make([]*weft.Tensor, len(args))
 	for i, v := range args {
-		x[i] = weft.FromView(v)
+		x[i] = eager.FromView[*weft.Tensor](v)
 	}
 	y, err := h.op.Forward(x)
 	if err != nil {
@@ -135,7 +135,7 @@ func (h *host) CallHost(args, out []array.View) error {
 		if t == nil || t.DType() != out[i].DType || !slices.Equal(t.Shape(), out[i].Shape) {
 			return &weft.Error{Op: h.op.Name, Msg: fmt.Sprintf("Forward gave another type than %s for result %d", array.TypeString(out[i].DType, out[i].Shape), i)}
 		}
-		weft.FromView(out[i]).Assign(t.Detach())
+		eager.FromView[*weft.Tensor](out[i]).Assign(t.Detach())
 	}
 	return nil
 }

@@ -3,6 +3,9 @@
 package eager
 
 import (
+	"hash/fnv"
+	"iter"
+
 	"weft/internal/array"
 	"weft/internal/ir"
 	"weft/internal/op"
@@ -16,7 +19,71 @@ var (
 	New  any // func(d array.DType, shape []int) T
 	Mark any // func(op string, t T)
 	Thaw any // func(t T)
+	Take any // func(t T) array.View
+	Keep any // func(t T) (array.View, func())
+	Wrap any // func(v array.View) T
+	Copy any // func(t T) T
+	Fuse any // func(name string, compose func([]*ir.Node) []*ir.Node) Fused[T]
 )
+
+// View returns the strided window on the host that t is. It refuses memory that was given back.
+func View[T any](t T) array.View { return Take.(func(T) array.View)(t) }
+
+// Lend returns the strided window that t is, whose memory cannot be given back before done is
+// called: for what hands it to others' code.
+func Lend[T any](t T) (v array.View, done func()) {
+	return Keep.(func(T) (array.View, func()))(t)
+}
+
+// FromView makes a tensor of a strided window.
+func FromView[T any](v array.View) T { return Wrap.(func(array.View) T)(v) }
+
+// CopyLeaf returns a copy of t outside any scope that is marked as t is: a leaf, with a
+// gradient kept as rows, frozen; it has no gradient.
+func CopyLeaf[T any](t T) T { return Copy.(func(T) T)(t) }
+
+// A Fused is a formula with several results that are computed together and written into
+// tensors that exist, such as the update of a parameter and its momentum.
+type Fused[T any] interface {
+	// Into computes the formula of args, tensors or Go numbers, and writes result i, which must
+	// have that shape and element type, into dst[i]. Every result is computed from the arguments
+	// as they were before. Numbers are given at run time: another value needs no other plan. No
+	// gradient is recorded; a leaf that needs one is written through its NoGrad.
+	Into(dst []T, args ...any)
+	// IntoAll is Into for each dst and args that calls yields, in order; both slices may be used
+	// again for the next. All tensors are checked before anything is written. What has nothing
+	// to do with one another and needs no copies runs at once: many small formulas together are
+	// worth waking threads for.
+	IntoAll(calls iter.Seq2[[]T, []any])
+	// IntoRows is Into for some rows of the tensors in dst, at places, ascending and each once.
+	IntoRows(places T, dst []T, args ...any)
+	// InPlace reports whether Into, with the same operands, is one kernel that writes the results
+	// where they belong, without a copy.
+	InPlace(dst []T, args ...any) bool
+}
+
+// NewFused returns the formula that compose builds from nodes of its arguments.
+func NewFused[T any](name string, compose func(args []*ir.Node) []*ir.Node) Fused[T] {
+	return Fuse.(func(string, func([]*ir.Node) []*ir.Node) Fused[T])(name, compose)
+}
+
+// A Composite is a formula with one or more results that are computed together by one plan and
+// recorded for gradients, such as a normalisation with its mean and variance.
+type Composite[T any] struct{ def *op.Def }
+
+// NewComposite returns the formula that compose builds from nodes of its arguments. gradient,
+// which may be nil, sets the gradients of the arguments; without it the parts are
+// differentiated and what they need is computed again.
+func NewComposite[T any](name string, compose func(args []*ir.Node) []*ir.Node, gradient func(v *op.VJP)) Composite[T] {
+	h := fnv.New64a()
+	h.Write([]byte("composite " + name))
+	return Composite[T]{&op.Def{Name: name, Hash: h.Sum64(), Class: op.Composite, Arity: -1, VJP: gradient,
+		ComposeAll: func(args []*ir.Node, _ ir.Attrs) []*ir.Node { return compose(args) }}}
+}
+
+// Apply computes the formula of args, tensors or Go numbers, and returns its results. Numbers
+// are given at run time: another value needs no other plan.
+func (c Composite[T]) Apply(args ...any) []T { return Apply[T](c.def, nil, nil, args...) }
 
 // Write says that memory of t is about to be written without an operation: it refuses memory
 // that was given back or must not be written, and counts the write, so that a backward pass

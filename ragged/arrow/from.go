@@ -9,6 +9,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
+	"weft/internal/eager"
 	"weft/internal/mem"
 	"weft/ragged"
 )
@@ -502,7 +503,7 @@ func numbers(d apache.ArrayData, s selection) (*weft.Tensor, error) {
 	}
 	st := array.NewStorage(p, len(b), keep(d))
 	st.Protect()
-	x := weft.FromView(array.View{Store: st, DType: dtype, Shape: []int{n}, Strides: []int{1}})
+	x := eager.FromView[*weft.Tensor](array.View{Store: st, DType: dtype, Shape: []int{n}, Strides: []int{1}})
 	if s.list != nil {
 		x = x.IndexSelect(0, weft.FromSlice(s.list))
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"weft"
+	"weft/internal/eager"
 )
 
 // A Layout is the type of Arrow's lists that a ragged list becomes.
@@ -234,8 +235,8 @@ func (l *lender) Reallocate(int, []byte) []byte { panic("arrow: the memory of a 
 // lent returns the memory of a contiguous tensor as a buffer. The tensor stays, and cannot be
 // released, until the buffer is released or unreachable.
 func lent(t *weft.Tensor) *memory.Buffer {
-	v := t.View()
-	_, done := weft.Lend(t)
+	v := eager.View(t)
+	_, done := eager.Lend(t)
 	once := sync.OnceFunc(done)
 	l := &lender{t: t, done: once}
 	runtime.AddCleanup(l, func(f func()) { f() }, once)

@@ -17,6 +17,7 @@ import (
 	"weft/internal/array"
 	"weft/internal/cpu"
 	"weft/internal/dirty"
+	"weft/internal/eager"
 	"weft/internal/plan"
 	"weft/internal/profile"
 )
@@ -39,7 +40,7 @@ func writes(name string) bool {
 	base, _, _ := strings.Cut(name, "[")
 	base = base[strings.LastIndex(base, ".")+1:]
 	switch base {
-	case "Fill", "Set", "Zero", "Update", "CopyTo", "Borrow", "Into", "IntoRows", "Step", "LoadState", "Load", "Forward", "Apply", "Batches", "Get", "Batch",
+	case "Fill", "Set", "Zero", "Update", "CopyTo", "Borrow", "Step", "LoadState", "Load", "Forward", "Apply", "Batches", "Get", "Batch",
 		// These write into a sink, which may be a tensor.
 		"Measure", "Flush",
 		// These give functions of the test what it may write into.
@@ -390,7 +391,7 @@ func describeTensor(t *weft.Tensor) string {
 	if isZero(t) {
 		return "zero tensor"
 	}
-	v, err := try(t.View)
+	v, err := try(func() array.View { return eager.View(t) })
 	if err != nil {
 		return fmt.Sprintf("released %s%v", t.DType(), t.Shape())
 	}

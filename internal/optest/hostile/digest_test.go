@@ -13,6 +13,7 @@ import (
 	"weft"
 	"weft/half"
 	"weft/internal/array"
+	"weft/internal/eager"
 	"weft/kernel"
 )
 
@@ -54,7 +55,7 @@ func (d *digester) tensor(t *weft.Tensor) {
 		d.put("zero tensor")
 		return
 	}
-	v, err := try(t.View)
+	v, err := try(func() array.View { return eager.View(t) })
 	if err != nil {
 		d.put("released")
 		return

@@ -22,9 +22,8 @@ import (
 	"weft"
 	"weft/checkpoint"
 	"weft/data"
-	"weft/internal/array"
+	"weft/internal/eager"
 	"weft/internal/ir"
-	"weft/internal/op"
 	"weft/kernel"
 	"weft/nn"
 	"weft/npy"
@@ -271,7 +270,7 @@ func (g *gen) params() iter.Seq2[string, *weft.Tensor] {
 	for i := range g.r.IntN(4) {
 		t := g.tensor()
 		if g.chance(2) {
-			t = weft.FromView(g.view(pick(g, weft.Float32, weft.Float64), g.shapeOf(2))).RequireGrad()
+			t = eager.FromView[*weft.Tensor](g.view(pick(g, weft.Float32, weft.Float64), g.shapeOf(2))).RequireGrad()
 			g.took(t)
 			if !g.chance(3) {
 				weft.Try(func() { t.SetGrad(weft.OnesLike(t)) })
@@ -551,20 +550,9 @@ func init() {
 			return compiled(g)
 		},
 		typ[*weft.FuncContext](): func(g *gen) any { return pick(g, nil, &weft.FuncContext{}, g.context()) },
-		typ[*weft.Fused](): func(g *gen) any {
-			two := weft.NewFused("two", func(x []*ir.Node) []*ir.Node { return x })
-			return pick(g, nil, &weft.Fused{}, two, two, two, weft.NewFused("", nil))
-		},
-		typ[*weft.Composite](): func(g *gen) any {
-			same := func(x []*ir.Node) []*ir.Node { return x }
-			return pick(g, nil, &weft.Composite{}, weft.NewComposite("same", same, nil), weft.NewComposite("none", nil, nil),
-				weft.NewComposite("zero", same, func(*op.VJP) {}))
-		},
-		typ[func(*op.VJP)](): func(g *gen) any { return pick(g, nil, func(*op.VJP) {}) },
 		typ[func([]*ir.Node) []*ir.Node](): func(g *gen) any {
 			return pick(g, nil, func(x []*ir.Node) []*ir.Node { return x })
 		},
-		typ[array.View](): func(g *gen) any { return g.view(g.dtype(), g.shape()) },
 		typ[func(*weft.Tensor) *weft.Tensor](): func(g *gen) any {
 			other := g.tensor()
 			return pick(g, nil, (*weft.Tensor).Neg, (*weft.Tensor).Sin, (*weft.Tensor).T,

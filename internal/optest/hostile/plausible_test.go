@@ -15,6 +15,7 @@ import (
 	"weft/checkpoint"
 	"weft/data"
 	"weft/internal/array"
+	"weft/internal/eager"
 	"weft/nn"
 	"weft/npy"
 	"weft/optim"
@@ -318,41 +319,10 @@ var plausible = map[string]func(g *gen) []any{
 	},
 	"Eval": func(g *gen) []any { return []any{g.formula(), g.formulaArgs()} },
 	"Expr": func(g *gen) []any { return []any{pick(g, formulas...), g.formulaArgs()} },
-	"Into": func(g *gen) []any {
-		g.whole = true
-		f := g.value(typ[*weft.Fused]()).Interface()
-		x := g.plain(g.shape())
-		return []any{f, []*weft.Tensor{g.tensorOf(x.DType(), x.Shape())}, []any{x}}
-	},
 	"BorrowRows": func(g *gen) []any {
 		t := weft.RandOf(weft.Float32, 4, 3).RequireGrad().SparseGrad()
 		t.IndexSelect(0, weft.FromSlice([]int64{1, 3, 1})).Sum().Backward()
 		return []any{t, g.value(typ[func(places, values *weft.Tensor)]()).Interface()}
-	},
-	"IntoRows": func(g *gen) []any {
-		g.whole = true
-		f := g.value(typ[*weft.Fused]()).Interface()
-		x := g.plain([]int{1 + g.r.IntN(5), g.r.IntN(4)})
-		places := make([]int64, g.r.IntN(4))
-		for i := range places {
-			places[i] = int64(g.r.IntN(x.Shape()[0]))
-		}
-		return []any{f, weft.FromSlice(places, len(places)), []*weft.Tensor{x, x.Clone()}, []any{x, 1.5}}
-	},
-	"IntoAll": func(g *gen) []any {
-		g.whole = true
-		f := g.value(typ[*weft.Fused]()).Interface()
-		return []any{f, iter.Seq2[[]*weft.Tensor, []any](func(yield func([]*weft.Tensor, []any) bool) {
-			for range g.r.IntN(4) {
-				x := g.plain(g.shape())
-				if y := g.tensorOf(x.DType(), x.Shape()); !yield([]*weft.Tensor{y}, []any{x}) {
-					return
-				}
-				if g.chance(8) {
-					x.Release()
-				}
-			}
-		})}
 	},
 	"Apply": func(g *gen) []any {
 		x := g.leaf()
@@ -534,7 +504,6 @@ var plausible = map[string]func(g *gen) []any{
 // The formulas' other methods take the same arguments.
 func init() {
 	plausible["Explain"], plausible["Work"] = plausible["Eval"], plausible["Eval"]
-	plausible["InPlace"] = plausible["Into"]
 	method("optim.SGD", func(g *gen) *optim.SGD { return optim.NewSGD(g.leavesByName(), optim.SGDOpts{LR: 0.1}) }, optim.SGDOpts{LR: 0.2})
 	method("optim.Adam", func(g *gen) *optim.Adam { return optim.NewAdam(g.leavesByName(), optim.AdamOpts{LR: 0.1}) }, optim.AdamOpts{LR: 0.2})
 	method("optim.Adagrad", func(g *gen) *optim.Adagrad { return optim.NewAdagrad(g.leavesByName(), optim.AdagradOpts{LR: 0.1}) }, optim.AdagradOpts{LR: 0.2})
@@ -673,7 +642,7 @@ func (g *gen) leavesByName() iter.Seq2[string, *weft.Tensor] {
 	ts := []*weft.Tensor{g.leaf(), g.leaf()}
 	for _, t := range ts {
 		if !g.chance(5) {
-			t.SetGrad(weft.FromView(g.view(t.DType(), t.Shape())))
+			t.SetGrad(eager.FromView[*weft.Tensor](g.view(t.DType(), t.Shape())))
 		}
 	}
 	return func(yield func(string, *weft.Tensor) bool) {
@@ -852,7 +821,7 @@ func (g *gen) operand(shape []int) any {
 
 // leaf is a tensor that needs a gradient.
 func (g *gen) leaf() *weft.Tensor {
-	t := weft.FromView(g.view(pick(g, weft.Float32, weft.Float64), g.shape())).RequireGrad()
+	t := eager.FromView[*weft.Tensor](g.view(pick(g, weft.Float32, weft.Float64), g.shape())).RequireGrad()
 	g.leaves = append(g.leaves, t)
 	return g.took(t)
 }

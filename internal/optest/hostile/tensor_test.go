@@ -8,6 +8,7 @@ import (
 	"weft"
 	"weft/half"
 	"weft/internal/array"
+	"weft/internal/eager"
 )
 
 // dtypes are the element types that tensors hold.
@@ -245,7 +246,7 @@ func (g *gen) huge(d weft.DType) *weft.Tensor {
 			big[i-1], big[i] = 1<<32, pick(g, 1<<32, 1<<32+1, 1<<31, 1<<20)
 		}
 	}
-	t, err := try(func() *weft.Tensor { return weft.FromView(g.view(d, s)).Expand(big...) })
+	t, err := try(func() *weft.Tensor { return eager.FromView[*weft.Tensor](g.view(d, s)).Expand(big...) })
 	if err != nil {
 		return g.tensorOf(d, []int{2})
 	}
@@ -255,7 +256,7 @@ func (g *gen) huge(d weft.DType) *weft.Tensor {
 
 // tensorOf is a tensor of a type and shape in any layout and any state.
 func (g *gen) tensorOf(d weft.DType, shape []int) *weft.Tensor {
-	t := weft.FromView(g.view(d, shape))
+	t := eager.FromView[*weft.Tensor](g.view(d, shape))
 	g.took(t)
 	if out, err := try(func() *weft.Tensor { return g.state(t) }); err == nil && out != nil {
 		if out != t {
@@ -322,7 +323,7 @@ func (g *gen) state(t *weft.Tensor) *weft.Tensor {
 // took notes a tensor that the call may be given.
 func (g *gen) took(t *weft.Tensor) *weft.Tensor {
 	in := input{t: t}
-	if v, err := try(t.View); err == nil {
+	if v, err := try(func() array.View { return eager.View(t) }); err == nil {
 		in.v = v
 	} else {
 		in.v = array.View{DType: t.DType(), Shape: t.Shape()}

@@ -1,0 +1,260 @@
+package weft_test
+
+import (
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// public are the packages that the module offers, type-checked from what the go command has
+// compiled.
+var public = sync.OnceValues(func() (map[string]*types.Package, error) {
+	out, err := exec.Command("go", "list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Name}} {{.Export}}", "./...").Output()
+	if err != nil {
+		return nil, err
+	}
+	files := map[string]string{}
+	var paths []string
+	for line := range strings.Lines(string(out)) {
+		f := strings.Fields(line)
+		if len(f) < 3 {
+			continue
+		}
+		files[f[0]] = f[2]
+		inside := f[0] == "weft" || strings.HasPrefix(f[0], "weft/")
+		for _, part := range []string{"/internal/", "/examples/", "/bench/", "/cmd/"} {
+			inside = inside && !strings.Contains(f[0]+"/", part)
+		}
+		if inside && f[1] != "main" {
+			paths = append(paths, f[0])
+		}
+	}
+	imp := importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) { return os.Open(files[path]) })
+	pkgs := map[string]*types.Package{}
+	for _, p := range paths {
+		if pkgs[p], err = imp.Import(p); err != nil {
+			return nil, err
+		}
+	}
+	return pkgs, nil
+})
+
+func publicPackages(t *testing.T) map[string]*types.Package {
+	pkgs, err := public()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(pkgs) < 12 {
+		t.Fatalf("only %d packages", len(pkgs))
+	}
+	return pkgs
+}
+
+// A speaker finds what the exported names of packages speak of.
+type speaker struct {
+	named map[*types.TypeName]bool // internal types that a public package gives a name
+	seen  map[types.Type]bool
+	found map[string]bool
+}
+
+// of notes the internal types in x, which where has in its exported part.
+func (s *speaker) of(where string, x types.Type) {
+	switch x := x.(type) {
+	case *types.Alias:
+		s.of(where, types.Unalias(x))
+	case *types.Named:
+		for a := range x.TypeArgs().Types() {
+			s.of(where, a)
+		}
+		if o := x.Obj(); o.Pkg() != nil && strings.Contains(o.Pkg().Path()+"/", "/internal/") && strings.HasPrefix(o.Pkg().Path(), "weft") && !s.named[o] {
+			s.found[where+" speaks of "+o.Pkg().Path()+"."+o.Name()] = true
+		}
+	case *types.Pointer:
+		s.of(where, x.Elem())
+	case *types.Slice:
+		s.of(where, x.Elem())
+	case *types.Array:
+		s.of(where, x.Elem())
+	case *types.Chan:
+		s.of(where, x.Elem())
+	case *types.Map:
+		s.of(where, x.Key())
+		s.of(where, x.Elem())
+	case *types.Tuple:
+		for v := range x.Variables() {
+			s.of(where, v.Type())
+		}
+	case *types.Signature:
+		s.of(where, x.Params())
+		s.of(where, x.Results())
+		for p := range x.TypeParams().TypeParams() {
+			s.of(where, p.Constraint())
+		}
+	case *types.Struct:
+		for f := range x.Fields() {
+			if f.Exported() {
+				s.of(where+"."+f.Name(), f.Type())
+			}
+		}
+	case *types.Union:
+		for t := range x.Terms() {
+			s.of(where, t.Type())
+		}
+	case *types.Interface:
+		for m := range x.ExplicitMethods() {
+			if m.Exported() {
+				s.of(where+"."+m.Name(), m.Type())
+			}
+		}
+		for e := range x.EmbeddedTypes() {
+			s.of(where, e)
+		}
+	}
+}
+
+// object is of for what a package exports: of a type also its parts and methods.
+func (s *speaker) object(where string, o types.Object) {
+	n, ok := o.(*types.TypeName)
+	if !ok {
+		s.of(where, o.Type())
+		return
+	}
+	s.of(where, types.Unalias(n.Type()).Underlying())
+	if named, ok := types.Unalias(n.Type()).(*types.Named); ok {
+		for m := range named.Methods() {
+			if m.Exported() {
+				s.of(where+"."+m.Name(), m.Type())
+			}
+		}
+	}
+}
+
+// Nothing that the module offers speaks of a type that only the module can name, unless a
+// public package gives that type a name of its own, whose parts and methods are then looked at.
+func TestNoInternalTypes(t *testing.T) {
+	pkgs := publicPackages(t)
+	s := &speaker{named: map[*types.TypeName]bool{}, found: map[string]bool{}}
+	exported := func(f func(where string, o types.Object)) {
+		for path, p := range pkgs {
+			for _, name := range p.Scope().Names() {
+				if o := p.Scope().Lookup(name); o.Exported() {
+					f(path+"."+name, o)
+				}
+			}
+		}
+	}
+	exported(func(_ string, o types.Object) {
+		if n, ok := o.(*types.TypeName); ok && n.IsAlias() {
+			if named, ok := types.Unalias(n.Type()).(*types.Named); ok {
+				s.named[named.Obj()] = true
+			}
+		}
+	})
+	names := 0
+	exported(func(where string, o types.Object) { names++; s.object(where, o) })
+	if names < 300 {
+		t.Errorf("only %d names were looked at", names)
+	}
+	for _, f := range slices.Sorted(func(yield func(string) bool) {
+		for f := range s.found {
+			if !yield(f) {
+				return
+			}
+		}
+	}) {
+		t.Error(f)
+	}
+}
+
+// What a name that is given to an internal type hides in go doc, its comment says: each
+// exported field and method stands there as it is declared.
+func TestAliasesShowAll(t *testing.T) {
+	shown := 0
+	for path, p := range publicPackages(t) {
+		dir := "." + strings.TrimPrefix(path, "weft")
+		for _, name := range p.Scope().Names() {
+			n, ok := p.Scope().Lookup(name).(*types.TypeName)
+			if !ok || !n.Exported() || !n.IsAlias() {
+				continue
+			}
+			named, ok := types.Unalias(n.Type()).(*types.Named)
+			if !ok || named.Obj().Pkg() == p {
+				continue
+			}
+			text := typeComment(t, dir, name)
+			plain := func(p *types.Package) string { return "" }
+			want := func(line string) {
+				shown++
+				if !slices.ContainsFunc(strings.Split(text, "\n"), func(l string) bool {
+					l, _, _ = strings.Cut(l, " //")
+					return strings.TrimSpace(l) == line
+				}) {
+					t.Errorf("the comment of %s.%s has no line %q", path, name, line)
+				}
+			}
+			if st, ok := named.Underlying().(*types.Struct); ok {
+				for f := range st.Fields() {
+					if f.Exported() {
+						want(f.Name() + " " + types.TypeString(f.Type(), plain))
+					}
+				}
+			}
+			for m := range named.Methods() {
+				if m.Exported() {
+					sig := m.Signature()
+					want("func (" + sig.Recv().Name() + " " + types.TypeString(sig.Recv().Type(), plain) + ") " + m.Name() + strings.TrimPrefix(types.TypeString(sig, plain), "func"))
+				}
+			}
+		}
+	}
+	if shown < 20 {
+		t.Errorf("only %d fields and methods", shown)
+	}
+}
+
+// typeComment is the comment of a type declaration in the Go files of a folder.
+func typeComment(t *testing.T, dir, name string) string {
+	for _, f := range sourceFiles(t, dir) {
+		for _, d := range f.Decls {
+			if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.TYPE {
+				for _, s := range g.Specs {
+					if s.(*ast.TypeSpec).Name.Name == name {
+						return g.Doc.Text()
+					}
+				}
+			}
+		}
+	}
+	t.Fatalf("%s has no type %s", dir, name)
+	return ""
+}
+
+// sourceFiles are the Go files of a folder but for tests.
+func sourceFiles(t *testing.T, dir string) (files []*ast.File) {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, f)
+	}
+	return files
+}
