@@ -56,7 +56,7 @@ def blas_libraries(cache):
 def settings(cache, binaries):
     c = {"BENCH_C_LIBRARY": str(Path(binaries, "kernels.so"))}  # built by bench/run where there is gcc
     array = "numpy,numexpr,numba,scipy,gcc,awkward"
-    both = ("pointwise", "arrays", "shapes", "training", "types", "kernels", "ragged", "plain")
+    both = ("pointwise", "arrays", "shapes", "training", "types", "kernels", "ragged", "plain", "routines")
     torch = (*both, "convolution", "layers")
     blas = blas_libraries(cache)
     direct = ",".join(["numpy", *blas])
@@ -72,7 +72,7 @@ def settings(cache, binaries):
         Setting("malloc+huge", array, (*both, "limits"), KEEP | HUGE | c, quick=True),
         Setting("torch default", "torch", (*torch, "matmul"), default=True),
         Setting("default", direct, ("matmul",), with_blas, default=True),
-        Setting("jax", "jax", ("pointwise", "shapes", "training", "plain"), {"JAX_ENABLE_X64": "1", "JAX_PLATFORMS": "cpu"}, pinned=True),
+        Setting("jax", "jax", ("pointwise", "shapes", "training", "plain", "routines"), {"JAX_ENABLE_X64": "1", "JAX_PLATFORMS": "cpu"}, pinned=True),
     ]
     # What a user of Go would pick today.
     go = str(Path(binaries, "gopeers"))

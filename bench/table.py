@@ -165,6 +165,26 @@ def plain():
     yield call("batch of 8x8", (1_000,), None, most=62_000, note="93 us before")
 
 
+def routines():
+    """Shapes of routines that are not the usual ones."""
+    of = lambda name, n, **options: Work(name, (n,), options.pop("dtypes", SINGLE), 0.95, "routines", **options)
+    pool = lambda plane, out: dict(moved=lambda n, e: 2 * n * 64 * (plane**2 + out**2) * e)
+    yield of("max pool 64x56^2 3x3 by 2 and back", 32, **pool(56, 28))
+    yield of("max pool 64x28^2 3x3 by 1 and back", 32, **pool(28, 28))
+    yield of("avg pool 64x28^2 2x2 and back", 32, **pool(28, 14))
+    yield of("avg pool 64x56^2 3x3 by 2 and back", 32, **pool(56, 28))
+    for to in ("first", "last"):
+        for c, s in ((3, 224), (4, 224), (16, 56)):
+            yield of(f"to channels {to} {c}x{s}^2", 32, dtypes=("uint8", "float16"), moved=lambda n, e, size=c * s * s: 2 * n * size * e)
+    for name, flops in (("conv 64x56^2 to 64 3x1", 64 * 56 * 56 * 192), ("conv 16x56^2 to 32 5x5", 32 * 56 * 56 * 400), ("conv 64x4x224 to 64 3x3", 64 * 4 * 224 * 576)):
+        yield of(name, 16, flops=lambda n, f=flops: 2 * n * f)
+        yield of(name + " and back", 16, flops=lambda n, f=flops: 6 * n * f, tolerance=1e-3)
+    for name in ("matmul 1000x1000x1", "matmul 1x1000x1000"):
+        yield of(name, 1000, stream="read", moved=lambda n, e: n * n * e, flops=lambda n: 2 * n * n)
+    yield of("sgd with momentum of 1e5", 100, moved=lambda n, e: 5 * n * 100_000 * e)
+    yield of("adam of 1e4", 100, moved=lambda n, e: 7 * n * 10_000 * e)
+
+
 ESCAPED = 38.1  # steps of a point of the Mandelbrot set's picture, on average
 
 STREAMED = dict(own=lambda n, d, t: 1.1 if n >= 10_000_000 else None)
@@ -271,5 +291,6 @@ WORKS = (
     *ragged(),
     *shapes(),
     *plain(),
+    *routines(),
     Work("cold compile", (1,), BOTH, 2.0, "compile", threads=(1,), note=f"a fused kernel of {EXP}"),
 )  # fmt: skip

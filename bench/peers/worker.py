@@ -21,17 +21,18 @@ import matmul
 import plain
 import pointwise
 import ragged
+import routines
 import shapes
 import symbolic
 import training
 from form import available
 
-SUBJECTS = (pointwise, arrays, matmul, convolution, training, compiled, layers, compiling, eltypes, kernels, ragged, lists, symbolic, shapes, plain)
+SUBJECTS = (pointwise, arrays, matmul, convolution, training, compiled, layers, compiling, eltypes, kernels, ragged, lists, symbolic, shapes, plain, routines)
 REGISTRY = {case: forms for subject in SUBJECTS for case, forms in subject.REGISTRY.items()}
 SAMPLE_NS = 200_000  # as sampleTime in bench/ours/measure.go
 MIN_SAMPLES = 3
 SLOW_NS = 300_000_000  # of a longer run one sample a request is enough
-GRAD_CASES = set(training.REGISTRY) | set(compiled.REGISTRY) | set(layers.REGISTRY) | set(symbolic.REGISTRY) | convolution.GRAD | plain.GRAD
+GRAD_CASES = set(training.REGISTRY) | set(compiled.REGISTRY) | set(layers.REGISTRY) | set(symbolic.REGISTRY) | convolution.GRAD | plain.GRAD | routines.GRAD
 
 
 def median(v):
