@@ -87,6 +87,20 @@ func TestScanUnrolled(t *testing.T) {
 	}
 }
 
+// What overflows is mended in the body of a loop and in the sides of a branch too, and in their
+// gradients.
+func TestScanStable(t *testing.T) {
+	x, h0, c := sym.Vector("x", weft.Float64), sym.Scalar("h0", weft.Float64), sym.Scalar("c", weft.Bool)
+	soft := func(x *sym.Var) *sym.Var { return x.Exp().Add(1).Log() }
+	y := sym.FoldL(func(x, h *sym.Var) *sym.Var { return h.Add(soft(x)) }, x, h0)
+	z := sym.IfElse(c, func() []*sym.Var { return []*sym.Var{soft(x)} }, func() []*sym.Var { return []*sym.Var{x} })[0]
+	outs := append([]*sym.Var{y, z}, sym.Grad(y.Add(z.Sum()), []*sym.Var{x})...)
+	got := call(t, []*sym.Var{x, h0, c}, outs, weft.FromSlice([]float64{1000, -1000, 900}), 1.0, true)
+	near(t, "loop", got[0], []float64{1901})
+	near(t, "branch", got[1], []float64{1000, 0, 900})
+	near(t, "gradient", got[2], []float64{2, 0, 2})
+}
+
 func TestScanTaps(t *testing.T) {
 	two := weft.FromSlice([]float64{0, 1})
 	// Fibonacci's numbers, without a sequence.

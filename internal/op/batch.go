@@ -333,6 +333,10 @@ func init() {
 				y := apply(MatMul2, reshape(args[0].Node, []int{b.n * s[0], s[1]}), args[1].Node)
 				return []*node{reshape(y, lead(b.n, x.Shape))}
 			}
+			if s := x.Args[1].Shape; len(s) == 2 && s[1] == 1 && !args[0].Lead { // columns, as the rows of one
+				y := apply(MatMul2, reshape(args[1].Node, []int{b.n, s[0]}), swapLast(args[0].Node))
+				return []*node{reshape(y, lead(b.n, x.Shape))}
+			}
 			return []*node{apply(MatMul2, b.raised(args)...)}
 		},
 		"conv2d_core": batchConv, "conv2d_input": batchConv, "conv2d_weight": batchConv,

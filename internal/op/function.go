@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"strings"
 
 	"weft/internal/array"
 	"weft/internal/ir"
@@ -76,6 +77,34 @@ func (f *Function) AppendKey(k []byte) []byte {
 	}
 	k = binary.AppendUvarint(k, uint64(len(f.key))+1)
 	return append(k, f.key...)
+}
+
+// String lists what the function computes.
+func (f *Function) String() string {
+	if f == nil {
+		return "none"
+	}
+	var b strings.Builder
+	number := map[*ir.Node]int{}
+	for id, need := range ir.Reach(f.outs) {
+		if !need {
+			continue
+		}
+		n := f.outs[0].Graph.Nodes[id]
+		c := *n
+		c.ID = len(number)
+		number[n] = c.ID
+		c.Args = make([]*ir.Node, len(n.Args))
+		for i, a := range n.Args {
+			c.Args[i] = &ir.Node{ID: number[a]}
+		}
+		fmt.Fprintf(&b, "%s; ", &c)
+	}
+	b.WriteString("gives")
+	for _, n := range f.outs {
+		fmt.Fprintf(&b, " n%d", number[n])
+	}
+	return b.String()
 }
 
 // WithGradient returns the function with a gradient of its own: back takes the arguments and

@@ -174,8 +174,7 @@ type loopGrad struct {
 	a     Looping
 	g     *ir.Graph  // of the body
 	ins   []*ir.Node // of the body: of sequences, carries, constants
-	types []ir.Type
-	kind  []byte // of each input 's', 'c' or 'k'
+	kind  []byte     // of each input 's', 'c' or 'k'
 	outer []*ir.Node
 }
 
@@ -186,7 +185,7 @@ func (b *loopGrad) input(kind byte, outer *ir.Node) *ir.Node {
 		t.Shape = t.Shape[1:]
 	}
 	n := b.g.Input(len(b.ins), t.DType, t.Shape)
-	b.ins, b.types, b.kind, b.outer = append(b.ins, n), append(b.types, t), append(b.kind, kind), append(b.outer, outer)
+	b.ins, b.kind, b.outer = append(b.ins, n), append(b.kind, kind), append(b.outer, outer)
 	return n
 }
 
@@ -368,26 +367,9 @@ func (b *loopGrad) write(args, carried []*ir.Node, wrt []int, grads []*ir.Node, 
 	if len(next)+len(kept) == 0 {
 		return
 	}
-	// Only what the body reads is an argument, in the order sequences, carries, constants.
-	outs := append(next, kept...)
-	reach := ir.Reach(outs)
-	var types []ir.Type
-	var outer []*ir.Node
-	place := map[*ir.Node]int{}
-	count := [256]int{}
-	for _, kind := range []byte("sck") {
-		for i, n := range b.ins {
-			if b.kind[i] != kind || kind != 'c' && !(n.ID < len(reach) && reach[n.ID]) {
-				continue
-			}
-			place[n] = len(types)
-			types, outer = append(types, b.types[i]), append(outer, b.outer[i])
-			count[kind]++
-		}
-	}
-	fg := ir.New()
-	outs = Import(fg, outs, func(n *ir.Node) *ir.Node { return fg.Input(place[n], n.DType, n.Shape) })
-	back := Looping{Body: NewFunction(types, outs), Steps: steps, Seqs: count['s'], Carries: count['c'], Reverse: !a.Reverse}
+	outer := slices.Clone(b.outer)
+	body, seqs, carries := NewBody(&outer, b.kind, append(next, kept...))
+	back := Looping{Body: body, Steps: steps, Seqs: seqs, Carries: carries, Reverse: !a.Reverse}
 	if a.Until || a.Counted {
 		back.Counted = true
 		if a.Until {
@@ -403,6 +385,45 @@ func (b *loopGrad) write(args, carried []*ir.Node, wrt []int, grads []*ir.Node, 
 	for _, f := range give {
 		f(res[:back.Carries], res[2*back.Carries:])
 	}
+}
+
+// NewBody makes the body of a loop of its results: input i of their graph is an element of a
+// sequence, a carry or a constant, as kinds says by 's', 'c' and 'k', and (*args)[i] what the
+// loop is given for it. Of the arguments only carries, and what the results are computed from,
+// stay, in the order in which a loop has them.
+func NewBody(args *[]*ir.Node, kinds []byte, outs []*ir.Node) (body *Function, seqs, carries int) {
+	reach := ir.Reach(outs)
+	read := make([]bool, len(kinds))
+	for id, need := range reach {
+		if n := outs[0].Graph.Nodes[id]; need && n.Op == ir.Input {
+			read[n.Arg()] = true
+		}
+	}
+	var types []ir.Type
+	var outer []*ir.Node
+	place := make([]int, len(kinds))
+	count := [256]int{}
+	for _, kind := range []byte("sck") {
+		for i, x := range *args {
+			if kinds[i] != kind || kind != 'c' && !read[i] {
+				continue
+			}
+			t := ir.Type{DType: x.DType, Shape: x.Shape}
+			if kind == 's' {
+				t.Shape = t.Shape[1:]
+			}
+			place[i] = len(types)
+			types, outer = append(types, t), append(outer, x)
+			count[kind]++
+		}
+	}
+	*args = outer
+	g := ir.New()
+	for i, t := range types {
+		g.Input(i, t.DType, t.Shape) // in order
+	}
+	outs = Import(g, outs, func(n *ir.Node) *ir.Node { return g.Input(place[n.Arg()], n.DType, n.Shape) })
+	return NewFunction(types, outs), count['s'], count['c']
 }
 
 // flatRows is x, by step, with the steps put under each other.

@@ -16,6 +16,7 @@ type Context struct {
 	rules [phases]map[*op.Def][]entry // by the phase in which they are tried first
 	any   [phases][]entry
 	uses  []RuleReport
+	all   []*Rule
 	watch func(r *Rule, before, after *ir.Node)
 
 	// By ID of a node.
@@ -39,6 +40,8 @@ type Context struct {
 
 	factored *ir.Node // what product was last asked for
 	last     product
+
+	functions map[*op.Function]*op.Function // of loops and branches, rewritten
 }
 
 // An entry is a rule in a pass.
@@ -48,7 +51,7 @@ type entry struct {
 }
 
 func newContext(rules []*Rule, watch func(r *Rule, before, after *ir.Node)) *Context {
-	c := &Context{g: ir.New(), uses: make([]RuleReport, len(rules)), watch: watch, start: time.Now()}
+	c := &Context{g: ir.New(), uses: make([]RuleReport, len(rules)), all: rules, watch: watch, start: time.Now()}
 	for i := range c.rules {
 		c.rules[i] = map[*op.Def][]entry{}
 	}
@@ -164,6 +167,9 @@ func (c *Context) budget(n int) {
 func (c *Context) copy(n *ir.Node, args []*ir.Node) *ir.Node {
 	if n.Results != nil {
 		return c.g.Several(n.Op, n.Attrs, n.Results, args...)
+	}
+	if n.Op == ir.Result && args[0].Op == (together{}) {
+		return args[0].Args[n.Arg()]
 	}
 	return c.g.Node(n.Op, n.Attrs, n.DType, n.Shape, n.Weak, args...)
 }

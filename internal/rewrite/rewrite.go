@@ -5,7 +5,7 @@
 //
 // A [Rule] looks at one node, and at what that is computed from, and returns the node that
 // takes its place, or nil. The rules stand in a few tables by subject: algebra.go, logic.go,
-// shape.go, writes.go, reduction.go, stable.go, factors.go, power.go, matmul.go. What a rule promises is its
+// shape.go, writes.go, control.go, reduction.go, stable.go, factors.go, power.go, matmul.go. What a rule promises is its
 // [Level]: an Exact one never changes a bit, of NaN (whose payloads are not compared), of
 // infinities and of the sign of zeros too.
 //
@@ -79,7 +79,7 @@ type Rule struct {
 
 // Rules returns all rules in the order in which they are tried.
 func Rules() []*Rule {
-	return slices.Concat(foldRules, shapeRules, writeRules, algebraRules, logicRules, reductionRules, stableRules, factorRules, powerRules, productRules)
+	return slices.Concat(foldRules, shapeRules, writeRules, controlRules, algebraRules, logicRules, reductionRules, stableRules, factorRules, powerRules, productRules)
 }
 
 // Ratio bounds, for each node of a graph, how often one rule applies, and how many nodes a pass
