@@ -40,8 +40,11 @@ type leaver struct {
 
 // params gives the carried values of a loop registers of their own, which start
 // as init. What lanes take along when they leave is in others.
-func (c *compiler) params(r *loop.Region) (along []leaver) {
+func (c *compiler) params(r *loop.Region, f flag) (along []leaver) {
 	for i, q := range r.Params {
+		if i == f.n {
+			continue
+		}
 		if !c.same[q] {
 			for j, d := range c.result(q) {
 				c.mov(d, c.get(r.Init[i], j))
@@ -65,10 +68,19 @@ func (c *compiler) params(r *loop.Region) (along []leaver) {
 
 // carry moves the next values into the carried ones, of the lanes in masks. What nobody
 // reads at the end may change in lanes that have left.
-func (c *compiler) carry(r *loop.Region, masks []vr, along []leaver) {
+func (c *compiler) carry(r *loop.Region, f flag, masks []vr, along []leaver) {
+	for n, v := range r.Next {
+		if in := c.left(v); in != nil && in.Op == loop.OpSelect && c.masked(r, r.Params[n]) {
+			c.onLine(v, func() { c.chooseInto(in, r.Params[n], masks) })
+		}
+	}
 	var next [][]vr
 	for n, v := range r.Next {
 		var regs []vr
+		if n == f.n {
+			next = append(next, nil)
+			continue
+		}
 		early := slices.Contains(r.Params[:n], c.origin(v)) // overwritten before it is read: set aside
 		for i := range c.countOf(r.Params[n]) {
 			if c.left(v) != nil {
@@ -85,6 +97,9 @@ func (c *compiler) carry(r *loop.Region, masks []vr, along []leaver) {
 	}
 	for n, q := range r.Params {
 		t, left, masked := c.p.Ins[q].Type, c.left(r.Next[n]), c.masked(r, q)
+		if n == f.n || masked && left != nil && left.Op == loop.OpSelect {
+			continue
+		}
 		for i := range c.countOf(q) {
 			d, k := c.get(q, i), vr(0)
 			if masked {
@@ -92,12 +107,7 @@ func (c *compiler) carry(r *loop.Region, masks []vr, along []leaver) {
 			}
 			switch {
 			case left != nil:
-				line := c.line
-				if n := c.p.Line(r.Next[n]); n > 0 {
-					c.line = int32(n)
-				}
-				c.nextInto(left, i, d, k)
-				c.line = line
+				c.onLine(r.Next[n], func() { c.nextInto(left, i, d, k) })
 			case !masked:
 				c.mov(d, next[n][i])
 			case next[n][i] != d:
@@ -113,12 +123,26 @@ func (c *compiler) carry(r *loop.Region, masks []vr, along []leaver) {
 	}
 }
 
+// onLine runs f for the line of the source that v is of.
+func (c *compiler) onLine(v loop.Value, f func()) {
+	line := c.line
+	if n := c.p.Line(v); n > 0 {
+		c.line = int32(n)
+	}
+	f()
+	c.line = line
+}
+
 // lowerLoop lowers a loop. Where the condition is the same for all lanes, they make the
 // same number of trips; else a lane that leaves keeps its values while the others go on,
 // until none is left.
 func (c *compiler) lowerLoop(r *loop.Region) {
 	outer := c.masks
-	along := c.params(r)
+	f := flag{n: -1}
+	if !c.together(r) {
+		f = c.findFlag(r)
+	}
+	along := c.params(r, f)
 	var on []vr
 	if !c.together(r) {
 		for s := range c.lay.k {
@@ -128,16 +152,26 @@ func (c *compiler) lowerLoop(r *loop.Region) {
 			} else {
 				c.mov(m, outer[s])
 			}
+			if f.n >= 0 {
+				c.notInto(m, r.Init[f.n], s)
+			}
 			on = append(on, m)
 		}
 	}
 	done := c.asm.NewLabel()
-	c.leaveNext(r)
+	c.leaveNext(r, f)
 	if on != nil && c.isa == jit.AVX512 {
 		c.leaveCondition(r.Head, r.Cond)
 	}
 	trip := func() {
 		switch {
+		case f.n >= 0:
+			c.masks = on
+			c.none(on, done)
+			c.block(r.Head)
+			for _, v := range f.others {
+				c.none([]vr{c.get(v, 0)}, done)
+			}
 		case on != nil:
 			c.masks = on
 			c.block(r.Head)
@@ -150,7 +184,23 @@ func (c *compiler) lowerLoop(r *loop.Region) {
 			c.none([]vr{c.get(r.Cond, 0)}, done)
 		}
 		c.block(r.Body)
-		c.carry(r, on, along)
+		var less []vr // lanes that go on, before what their flag is made of changes
+		if f.n >= 0 && slices.Contains(r.Params, c.origin(r.Next[f.n])) {
+			for s, m := range on {
+				less = append(less, c.newM())
+				c.mov(less[s], m)
+				c.notInto(less[s], r.Next[f.n], s)
+			}
+		}
+		c.carry(r, f, on, along)
+		for s, m := range on {
+			switch {
+			case less != nil:
+				c.mov(m, less[s])
+			case f.n >= 0:
+				c.notInto(m, r.Next[f.n], s)
+			}
+		}
 	}
 	if r.Axis >= 0 {
 		c.counted(r.Axis, c.size(r.Axis), func() {
@@ -173,6 +223,11 @@ func (c *compiler) lowerLoop(r *loop.Region) {
 	}
 	c.label(done)
 	c.masks = outer
+	if f.n >= 0 && c.kept[r.Params[f.n]] {
+		for s, d := range c.result(r.Params[f.n]) {
+			c.compute(loop.OpNot, loop.B, d, on[s], 0)
+		}
+	}
 	for _, x := range along { // the results; the loop itself is behind
 		q := r.Params[x.n]
 		c.vals[q] = val{first: int32(len(c.regs)), state: defined}

@@ -55,6 +55,9 @@ func latency(op loop.Op) int32 {
 func (c *compiler) arrange(block []loop.Value, s *survey) []loop.Value {
 	block, live := c.schedule(block)
 	k, regs := 4, c.vectors()
+	if c.isa == jit.AVX2 && c.waits(block) {
+		regs += regs * 3 / 5
+	}
 	if s.count > longCode {
 		k = min(k, 2)
 	}
@@ -66,6 +69,19 @@ func (c *compiler) arrange(block []loop.Value, s *survey) []loop.Value {
 	}
 	c.lay.k = k
 	return block
+}
+
+// waits reports a block with a loop that takes as many trips as its lanes ask for. Each trip
+// waits for the one before, which several steps side by side do together; to read in memory
+// what does not find a register then costs less than to wait.
+func (c *compiler) waits(block []loop.Value) bool {
+	for _, v := range block {
+		r := c.p.Region(&c.p.Ins[v])
+		if r != nil && (c.p.Ins[v].Op == loop.OpLoop && r.Axis < 0 || c.waits(r.Body) || c.waits(r.Else)) {
+			return true
+		}
+	}
+	return false
 }
 
 // vectors is the number of vector registers that values may take.
