@@ -84,20 +84,21 @@ func (m *vmapped) call(x ...*Tensor) *Tensor {
 	if n < 0 {
 		array.Failf(name, "", "no argument has an axis of examples")
 	}
-	out, captured := m.trace(xs, lead)
+	out, tr := m.trace(xs, lead)
+	captured := tr.sources[len(xs):]
 	ops := make([]operand, 0, len(xs)+len(captured))
 	for _, t := range xs {
 		ops = append(ops, operand{t: t})
 	}
-	for _, t := range captured {
-		ops = append(ops, operand{t: t})
+	for i := range captured {
+		ops = append(ops, operand{t: tr.tensorOf(captured[i].at)})
 	}
 	return apply(m.def(out, lead), op.Count(n), ops...)
 }
 
 // trace runs f for one example and returns the node of its result, whose inputs are the
-// arguments and then the tensors that it captured.
-func (m *vmapped) trace(xs []*Tensor, lead []bool) (*ir.Node, []*Tensor) {
+// sources of the trace, which is over: the arguments and then what f captured.
+func (m *vmapped) trace(xs []*Tensor, lead []bool) (*ir.Node, *trace) {
 	outer := tracingHere()
 	tr := newTrace(nil)
 	if tr.outer = outer; outer != nil {
@@ -138,11 +139,7 @@ func (m *vmapped) trace(xs []*Tensor, lead []bool) (*ir.Node, []*Tensor) {
 	}
 	out := tr.value(&y.v)
 	tr.reached(y.node(), began)
-	var captured []*Tensor
-	for _, s := range tr.sources[len(xs):] {
-		captured = append(captured, tr.tensorOf(s.at))
-	}
-	return out, captured
+	return out, tr
 }
 
 // reached refuses gradients that flow from n to a tensor made before the trace began in a way
@@ -173,13 +170,24 @@ func (tr *trace) tensorOf(at array.View) *Tensor {
 	if t == nil {
 		return &Tensor{v: at}
 	}
-	if order, ok := dense(&t.v); ok && t.v.Offset == at.Offset && t.v.Size() == at.Size() {
+	order, ok := dense(&t.v)
+	switch {
+	case ok && t.v.Offset == at.Offset && t.v.Size() == at.Size():
 		return t.Permute(order...).Reshape(at.Shape...)
+	case t.node() == nil:
+		return &Tensor{v: at, run: t.run}
+	case !ok:
+		array.Failf("vmap", "f", "captures a part of memory with gaps that needs a gradient: give it as an argument, or as Detach()")
 	}
-	if t.node() != nil {
-		array.Failf("vmap", "f", "captures a part of memory that needs a gradient: give it as an argument, or as Detach()")
+	// A part of its memory, as a leaf in a tensor is: what is around it has no gradient.
+	around := func(lo, hi int) *Tensor {
+		v := at
+		v.Offset, v.Shape = v.Offset+lo, []int{hi - lo}
+		return &Tensor{v: v, run: t.run}
 	}
-	return &Tensor{v: at, run: t.run}
+	n := t.v.Size()
+	lo := t.v.Offset - at.Offset
+	return Cat([]*Tensor{around(0, lo), t.Permute(order...).Reshape(n), around(lo+n, at.Size())}, 0)
 }
 
 // def is the operation that computes out for all examples. Its attribute is their number.

@@ -120,6 +120,29 @@ func TestVmap(t *testing.T) {
 	}
 }
 
+// A tensor that is a part of its memory, which drawn ones and parameters of modules can be, has
+// a gradient for each example like any other.
+func TestVmapCapturesParts(t *testing.T) {
+	g := NewGenerator(5)
+	for name, w := range map[string]*Tensor{
+		"drawn": g.Randn(6), "rows": g.Randn(4, 6).Slice(Range(1, 3)).Detach(), "turned": g.Randn(6, 7).Slice(Range(1, 4)).T().Detach(),
+	} {
+		w.RequireGrad()
+		x := g.Randn(append([]int{5}, w.Shape()...)...)
+		loss := func(x ...*Tensor) *Tensor { return x[0].Mul(w).Tanh().Sum().Sigmoid() }
+		each := Vmap(func(x ...*Tensor) *Tensor { return Grad(loss(x...), []*Tensor{w})[0] })(x)
+		all := Grad(Vmap(loss)(x).Sum(), []*Tensor{w})[0]
+		for i := range 5 {
+			if want := Grad(loss(x.At(i)), []*Tensor{w})[0]; !each.At(i).AllClose(want, CloseOpts{}) {
+				t.Errorf("%s: the gradient of example %d is %v, want %v", name, i, each.At(i), want)
+			}
+		}
+		if !each.Sum(0).AllClose(all, CloseOpts{}) {
+			t.Errorf("%s: the gradient of the sum is %v, want %v", name, all, each.Sum(0))
+		}
+	}
+}
+
 func TestVmapMisuse(t *testing.T) {
 	x := Ones(3, 2)
 	held := Ones(2)
