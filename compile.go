@@ -38,8 +38,8 @@ type Compiled[F any] struct {
 //	})
 //	loss, err := step.Call(x, y)
 //
-// Arguments and results may be tensors, and structs, arrays, slices and maps of them; an error
-// may be the last result. Numbers, strings and pointers, such as to a module, are part of what
+// Arguments and results may be tensors, lists of package ragged, and structs, arrays, slices
+// and maps of them; an error may be the last result. Numbers, strings and pointers, such as to a module, are part of what
 // is compiled: another value compiles anew, as does another shape, layout or element type. The
 // last [maxTraces] programs are kept; [Compiled.Why] says why there is more than one.
 //
@@ -151,7 +151,7 @@ func newCompiledFunc(f reflect.Value) *compiledFunc {
 
 // checkType refuses types that values of a compiled function cannot have.
 func checkType(t reflect.Type, what string, seen map[reflect.Type]bool) {
-	if t == tensorType || seen[t] {
+	if _, ok := tracing.Kinds[t]; ok || t == tensorType || seen[t] {
 		return
 	}
 	seen[t] = true

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"weft/internal/array"
+	"weft/internal/tracing"
 )
 
 // What of its arguments a compiled program depends on.
@@ -55,6 +56,18 @@ func (g *supplied) collect(v reflect.Value) {
 		g.add(t)
 		return
 	}
+	if k, nothing, ok := kindOf(v); ok {
+		if nothing {
+			g.statics = append(g.statics, nil)
+			return
+		}
+		parts, static := k.Split(v.Interface())
+		g.statics = append(g.statics, static, len(parts))
+		for _, t := range parts {
+			g.add(t.(*Tensor))
+		}
+		return
+	}
 	switch v.Kind() {
 	case reflect.Invalid:
 		g.statics = append(g.statics, nil)
@@ -92,6 +105,16 @@ func (g *supplied) collect(v reflect.Value) {
 	}
 }
 
+// kindOf returns how the tensors of v are found if other packages know; nothing says that v
+// is nil.
+func kindOf(v reflect.Value) (k tracing.Kind, nothing, ok bool) {
+	if !v.IsValid() {
+		return k, false, false
+	}
+	k, ok = tracing.Kinds[v.Type()]
+	return k, ok && v.Kind() == reflect.Pointer && v.IsNil(), ok
+}
+
 func sortedKeys(m reflect.Value) []reflect.Value {
 	keys := m.MapKeys()
 	slices.SortFunc(keys, func(a, b reflect.Value) int {
@@ -126,6 +149,16 @@ func replaced(v reflect.Value, f func(t *Tensor) *Tensor) reflect.Value {
 			return v
 		}
 		return reflect.ValueOf(f(v.Interface().(*Tensor)))
+	}
+	if k, nothing, ok := kindOf(v); ok {
+		if nothing {
+			return v
+		}
+		parts, static := k.Split(v.Interface())
+		for i, t := range parts {
+			parts[i] = f(t.(*Tensor))
+		}
+		return reflect.ValueOf(k.Join(parts, static))
 	}
 	switch v.Kind() {
 	case reflect.Interface:

@@ -42,11 +42,7 @@ func (l *List) levelOf(op string, level []int) int {
 
 // same reports that two partitions are equal.
 func (p *partition) same(q *partition) bool {
-	if p == q || p.t == q.t {
-		return true
-	}
-	a, b := eager.View(p.t), eager.View(q.t)
-	if a.Same(&b) {
+	if p == q || eager.Same(p.t, q.t) {
 		return true
 	}
 	return array.Equal(p.t.Shape(), q.t.Shape()) && p.t.Eq(q.t).All().ItemInt() != 0

@@ -21,7 +21,7 @@ func Zip(names []string, lists ...*List) *List {
 		case names[i] == "" || slices.Contains(names[:i], names[i]):
 			array.Failf(op, "names", "%q is empty or there twice", names[i])
 		case len(l.outer) != len(first.outer) || !slices.EqualFunc(l.levels(), first.levels(), func(p, q *partition) bool {
-			return p == q || slices.Equal(p.at(), q.at())
+			return p.same(q)
 		}):
 			array.Failf(op, "lists", "%q and %q have items of different lengths", names[i], names[0])
 		}

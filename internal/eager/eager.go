@@ -23,6 +23,7 @@ var (
 	Keep any // func(t T) (array.View, func())
 	Wrap any // func(v array.View) T
 	Copy any // func(t T) T
+	Is   any // func(t, u T) bool
 	Fuse any // func(name string, compose func([]*ir.Node) []*ir.Node) Fused[T]
 )
 
@@ -37,6 +38,9 @@ func Lend[T any](t T) (v array.View, done func()) {
 
 // FromView makes a tensor of a strided window.
 func FromView[T any](v array.View) T { return Wrap.(func(array.View) T)(v) }
+
+// Same reports that t and u are the same window on the same memory, which it does not read.
+func Same[T any](t, u T) bool { return Is.(func(t, u T) bool)(t, u) }
 
 // CopyLeaf returns a copy of t outside any scope that is marked as t is: a leaf, with a
 // gradient kept as rows, frozen; it has no gradient.

@@ -19,6 +19,8 @@
 package tracing
 
 import (
+	"reflect"
+
 	"weft/internal/ir"
 )
 
@@ -60,6 +62,19 @@ var New any
 func Compile[T any](f func(args []T) []T, o Options) Func[T] {
 	return New.(func(func([]T) []T, Options) Func[T])(f, o)
 }
+
+// A Kind says how the tensors of a value are found and replaced that no exported field shows, as
+// those of a list of another package. Tensors are given as any.
+type Kind struct {
+	// Split returns them and what else the value depends on, which is compared by ==.
+	Split func(x any) (tensors []any, static any)
+	// Join makes a value of other tensors.
+	Join func(tensors []any, static any) any
+}
+
+// Kinds are those that arguments and results of compiled functions may have besides tensors
+// and what shows them. Packages add theirs when they are initialised.
+var Kinds = map[reflect.Type]Kind{}
 
 // Active reports that the calling goroutine traces a function. Package weft sets it.
 var Active func() bool
