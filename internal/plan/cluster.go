@@ -635,8 +635,16 @@ func (b *planner) order() []*cluster {
 	// What writes into the memory of inputs comes when nothing else reads them.
 	clusters := b.clusters
 	if b.into != nil {
-		clusters = slices.Clone(clusters)
-		slices.SortStableFunc(clusters, func(x, y *cluster) int { return b.late(x) - b.late(y) })
+		clusters = nil
+		var late []*cluster
+		for _, c := range b.clusters {
+			if b.late(c) {
+				late = append(late, c)
+			} else {
+				clusters = append(clusters, c)
+			}
+		}
+		clusters = append(clusters, late...)
 	}
 	for _, c := range clusters {
 		if c == nil || c.seen == b.walk {

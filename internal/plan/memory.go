@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"math/bits"
 	"slices"
 
 	"weft/internal/array"
@@ -21,20 +22,49 @@ const groupMost = 32
 // writes it does so in place if nothing reads the input afterwards, and otherwise what it
 // wrote is copied there at the end.
 func (b *planner) intoInput(into []int) {
+	if into == nil {
+		return
+	}
+	// Which steps touch a slot first and last, and what it becomes: one look at each step,
+	// however many outputs there are.
+	first, last, becomes := make([]int, len(b.p.Slots)), make([]int, len(b.p.Slots)), make([]int, len(b.p.Slots))
+	for i := range becomes {
+		first[i], last[i], becomes[i] = -1, -1, i
+	}
+	steps := len(b.p.Steps)
+	for at := range b.p.Steps {
+		b.operands(at, func(o *Operand, _ bool) {
+			if last[o.Slot] = at; first[o.Slot] < 0 {
+				first[o.Slot] = at
+			}
+		})
+	}
 	for j, i := range into {
 		if i < 0 {
 			continue
 		}
 		o := &b.p.Outs[j]
 		own := o.Slot
-		if array.Equal(o.Strides, b.ins[i].Strides) && b.replaces(own, i) {
-			b.rename(own, i)
+		// Its memory can be the input's if all that reads the input comes before the first step
+		// that writes the output, or is that step, which reads and writes each element in one place.
+		at := first[own]
+		if array.Equal(o.Strides, b.ins[i].Strides) && at >= 0 && (last[i] < at || last[i] == at && b.p.Steps[at].inPlace(i, own)) {
+			becomes[own] = i
 		} else {
 			t := b.temp(o.DType, o.Shape)
-			b.rename(own, t.Slot)
+			becomes[own] = t.Slot
 			b.copy(Operand{Slot: i, DType: o.DType, Shape: o.Shape, Strides: b.ins[i].Strides}, t)
 		}
 		o.Slot, o.Strides = i, b.ins[i].Strides
+	}
+	for at := range b.p.Steps[:steps] {
+		b.operands(at, func(o *Operand, _ bool) { o.Slot = becomes[o.Slot] })
+	}
+	for from, to := range becomes {
+		if from != to {
+			b.p.Slots[to].Last = max(b.p.Slots[to].Last, b.p.Slots[from].Last)
+			b.p.Slots[from] = Slot{Last: -1}
+		}
 	}
 }
 
@@ -44,21 +74,16 @@ func (b *planner) given(slot int) bool {
 	return j >= 0 && j < len(b.into) && b.into[j] >= 0
 }
 
-// late is 1 for a cluster that writes such an output, else 0.
-func (b *planner) late(c *cluster) int {
+// late reports a cluster that writes such an output.
+func (b *planner) late(c *cluster) bool {
 	if c == nil {
-		return 0
+		return false
 	}
-	nodes := c.nodes
-	if c.single != nil {
-		nodes = append(nodes[:len(nodes):len(nodes)], c.single)
+	mine := func(n *ir.Node) bool {
+		d := b.spot(n).dst
+		return d != nil && b.given(d.Slot)
 	}
-	for _, n := range nodes {
-		if d := b.spot(n).dst; d != nil && b.given(d.Slot) {
-			return 1
-		}
-	}
-	return 0
+	return c.single != nil && mine(c.single) || slices.ContainsFunc(c.nodes, mine)
 }
 
 // forward moves products whose tails write into the memory of inputs to where nothing reads
@@ -98,7 +123,7 @@ func (b *planner) forward(order []*cluster) []*cluster {
 	after := make([][]*cluster, len(order))
 	for at, c := range order {
 		to := at
-		if c.head != nil && b.late(c) == 1 {
+		if c.head != nil && b.late(c) {
 			to = 0
 			for _, a := range reads(c) {
 				for ; ; a = a.Args[0] {
@@ -135,35 +160,6 @@ func (b *planner) forward(order []*cluster) []*cluster {
 	return out
 }
 
-// replaces reports that slot out can have the memory of input in: all that reads the input
-// comes before the first step that writes out, or is that step, which reads and writes
-// each element in one place.
-func (b *planner) replaces(out, in int) bool {
-	first := -1
-	for at := range b.p.Steps {
-		s := &b.p.Steps[at]
-		reads, writes := s.touches(in), s.touches(out)
-		if first < 0 && writes {
-			first = at
-			if reads && !s.inPlace(in, out) {
-				return false
-			}
-			continue
-		}
-		if first >= 0 && reads {
-			return false
-		}
-	}
-	return first >= 0
-}
-
-// touches reports that a step reads or writes a slot.
-func (s *Step) touches(slot int) bool {
-	found := false
-	s.operands(func(o *Operand, _ bool) { found = found || o.Slot == slot })
-	return found
-}
-
 // operands calls f with all that a step reads and writes.
 func (s *Step) operands(f func(o *Operand, write bool)) {
 	kernels := [...]*Kernel{s.Kernel, s.Tail, nil}
@@ -186,6 +182,12 @@ func (s *Step) operands(f func(o *Operand, write bool)) {
 			f(&s.Outs[i], true)
 		}
 	}
+}
+
+// operands calls f with all that step at reads and writes, and counts the look at it.
+func (b *planner) operands(at int, f func(o *Operand, write bool)) {
+	b.visits++
+	b.p.Steps[at].operands(f)
 }
 
 // inPlace reports that what a step writes into slot out may lie where slot in is, which
@@ -230,19 +232,6 @@ func (s *Step) inPlace(in, out int) bool {
 	return true
 }
 
-// rename puts one slot in the place of another.
-func (b *planner) rename(from, to int) {
-	for at := range b.p.Steps {
-		b.p.Steps[at].operands(func(o *Operand, _ bool) {
-			if o.Slot == from {
-				o.Slot = to
-			}
-		})
-	}
-	b.p.Slots[to].Last = max(b.p.Slots[to].Last, b.p.Slots[from].Last)
-	b.p.Slots[from] = Slot{Last: -1}
-}
-
 // arena gives temporaries their places: each the smallest gap that holds it when it is
 // first written, or the place of one that is read there for the last time.
 func (b *planner) arena() {
@@ -255,54 +244,18 @@ func (b *planner) arena() {
 	for i := range first {
 		first[i] = -1
 	}
-	type hole struct{ at, bytes int }
-	var holes []hole // ascending, none next to another
-	give := func(at, bytes int) {
-		i, _ := slices.BinarySearchFunc(holes, at, func(h hole, at int) int { return h.at - at })
-		holes = slices.Insert(holes, i, hole{at, bytes})
-		if i+1 < len(holes) && at+bytes == holes[i+1].at {
-			holes[i].bytes += holes[i+1].bytes
-			holes = slices.Delete(holes, i+1, i+2)
-		}
-		if i > 0 && holes[i-1].at+holes[i-1].bytes == at {
-			holes[i-1].bytes += holes[i].bytes
-			holes = slices.Delete(holes, i, i+1)
-		}
-	}
-	take := func(bytes int) int {
-		best := -1
-		for i, h := range holes {
-			if h.bytes >= bytes && (best < 0 || h.bytes < holes[best].bytes) {
-				best = i
-			}
-		}
-		if best < 0 {
-			at := p.Arena
-			if n := len(holes); n > 0 && holes[n-1].at+holes[n-1].bytes == at { // the last gap grows
-				at = holes[n-1].at
-				holes = holes[:n-1]
-			}
-			p.Arena = at + bytes
-			return at
-		}
-		h := &holes[best]
-		at := h.at
-		if h.at, h.bytes = h.at+bytes, h.bytes-bytes; h.bytes == 0 {
-			holes = slices.Delete(holes, best, best+1)
-		}
-		return at
-	}
+	h := holes{from: map[int]int{}, to: map[int]int{}}
 	size := func(i int) int { return (max(p.Slots[i].Bytes, 1) + arenaAlign - 1) / arenaAlign * arenaAlign }
 	live, dead := 0, []int(nil)
 	for at := range p.Steps {
 		s := &p.Steps[at]
 		dead = dead[:0]
-		s.operands(func(o *Operand, _ bool) {
+		b.operands(at, func(o *Operand, _ bool) {
 			if i := o.Slot; i >= base && p.Slots[i].Last == at && !slices.Contains(dead, i) {
 				dead = append(dead, i)
 			}
 		})
-		s.operands(func(o *Operand, write bool) {
+		b.operands(at, func(o *Operand, write bool) {
 			i := o.Slot
 			if i < base || first[i-base] >= 0 {
 				return
@@ -319,14 +272,87 @@ func (b *planner) arena() {
 					return
 				}
 			}
-			p.Slots[i].Offset = take(n)
+			p.Slots[i].Offset = h.take(n, &p.Arena)
 		})
 		p.Live = max(p.Live, live)
 		for _, i := range dead {
 			live -= size(i)
-			give(p.Slots[i].Offset, size(i))
+			h.give(p.Slots[i].Offset, size(i))
 		}
 	}
+	b.visits += h.looks
+}
+
+// holes are the gaps of an arena, none next to another, by where they begin, where they end
+// and how long they are, to the power of two. However many there are, a few are looked at.
+type holes struct {
+	from, to map[int]int              // the end by the begin, and the reverse
+	long     [bits.UintSize + 1][]int // begins, some of gaps that are gone or have another length now
+	looks    int
+}
+
+// mostHoles bounds the gaps among which the best is taken.
+const mostHoles = 32
+
+func (h *holes) add(lo, hi int) {
+	h.from[lo], h.to[hi] = hi, lo
+	c := bits.Len(uint(hi - lo))
+	h.long[c] = append(h.long[c], lo)
+}
+
+// give makes a part of the arena a gap.
+func (h *holes) give(at, bytes int) {
+	lo, hi := at, at+bytes
+	if end, ok := h.from[hi]; ok {
+		delete(h.from, hi)
+		hi = end
+	}
+	if begin, ok := h.to[lo]; ok {
+		delete(h.to, lo)
+		lo = begin
+	}
+	h.add(lo, hi)
+}
+
+// take returns where there is room, the smallest of the gaps, in an arena that grows if need be.
+func (h *holes) take(bytes int, arena *int) int {
+	for c := bits.Len(uint(bytes)); c < len(h.long); c++ {
+		list := h.long[c]
+		best, least := -1, 0
+		for i, looks := len(list)-1, 0; i >= 0 && looks < mostHoles; i-- {
+			h.looks++
+			hi, ok := h.from[list[i]]
+			if n := hi - list[i]; !ok || bits.Len(uint(n)) != c { // it is gone
+				list = slices.Delete(list, i, i+1)
+				if best > i {
+					best--
+				}
+			} else if looks++; n >= bytes && (best < 0 || n < least) {
+				best, least = i, n
+			}
+		}
+		h.long[c] = list
+		if best < 0 {
+			continue
+		}
+		lo := list[best]
+		hi := h.from[lo]
+		h.long[c] = slices.Delete(list, best, best+1)
+		delete(h.from, lo)
+		delete(h.to, hi)
+		if lo+bytes < hi {
+			h.add(lo+bytes, hi)
+		}
+		return lo
+	}
+	at := *arena
+	if lo, ok := h.to[at]; ok { // the last gap grows
+		delete(h.from, lo)
+		delete(h.to, at)
+		at = lo
+	}
+	*arena = at + bytes
+	return at
 }
 
 // A reach is memory that a step touches: a slot, or a part of the arena.
@@ -340,8 +366,8 @@ type reach struct {
 func (b *planner) groups() {
 	p := b.p
 	base := p.Inputs + len(p.Outs)
-	touched := func(s *Step, to []reach) []reach {
-		s.operands(func(o *Operand, write bool) {
+	touched := func(at int, to []reach) []reach {
+		b.operands(at, func(o *Operand, write bool) {
 			r := reach{slot: o.Slot, hi: 1, write: write}
 			if o.Slot >= base {
 				at := p.Slots[o.Slot].Offset
@@ -360,9 +386,9 @@ func (b *planner) groups() {
 			at++
 			continue
 		}
-		group = touched(s, group[:0])
+		group = touched(at, group[:0])
 		for s.Group < groupMost && at+s.Group < len(p.Steps) && plain(&p.Steps[at+s.Group]) {
-			one = touched(&p.Steps[at+s.Group], one[:0])
+			one = touched(at+s.Group, one[:0])
 			if slices.ContainsFunc(one, func(x reach) bool {
 				return slices.ContainsFunc(group, func(y reach) bool {
 					return (x.write || y.write) && x.slot == y.slot && x.lo < y.hi && y.lo < x.hi

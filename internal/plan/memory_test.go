@@ -65,3 +65,37 @@ func TestMemoryOfTrainingStep(t *testing.T) {
 	}
 	t.Logf("%d steps; arena %d, alive %d, temporaries %d bytes in all", len(p.Steps), p.Arena, p.Live, sum)
 }
+
+// A training step of many parameters: each step of the plan is looked at as often however many
+// there are, and all parameters are updated where they are.
+func TestManyParameters(t *testing.T) {
+	var looks [2]float64
+	for k, params := range []int{200, 2000} {
+		g := ir.New()
+		apply := func(d *op.Def, x ...*ir.Node) *ir.Node { return op.Apply(d, nil, x...) }
+		var sigs []Sig
+		outs, into := []*ir.Node(nil), []int(nil)
+		h := g.Input(0, array.Float32, []int{16})
+		sigs = append(sigs, Sig{DType: array.Float32, Shape: []int{16}, Strides: []int{1}})
+		for i := range params {
+			n := 16 + i%7 // of several sizes, so that the arena has gaps
+			sigs = append(sigs, Sig{DType: array.Float32, Shape: []int{n}, Strides: []int{1}})
+			p := g.Input(i+1, array.Float32, []int{n})
+			d := op.Apply(op.Sum, op.Reduction{Axes: []int{0}, Keep: true}, apply(op.Mul, p, p))
+			h = apply(op.Tanh, apply(op.Add, h, d))
+			d = op.Apply(op.Sum, op.Reduction{Axes: []int{0}, Keep: true}, h)
+			outs, into = append(outs, apply(op.Sub, p, apply(op.Mul, p, d))), append(into, i+1)
+		}
+		b := build(outs, sigs, nil, into)
+		for j, i := range into {
+			if b.p.Outs[j].Slot != i {
+				t.Fatalf("output %d is in slot %d, want that of input %d", j, b.p.Outs[j].Slot, i)
+			}
+		}
+		looks[k] = float64(b.visits) / float64(params)
+	}
+	if looks[1] > 1.25*looks[0] {
+		t.Errorf("%.0f looks a parameter with 200 of them, %.0f with 2000", looks[0], looks[1])
+	}
+	t.Logf("%.0f and %.0f looks a parameter", looks[0], looks[1])
+}
