@@ -102,6 +102,7 @@ def measure_row(crew, work, n, dtype, threads, quick):
         Contestant(w, f, s)
         for s, w in crew.peers(work.subject, threads)
         for f in w.ask(op="forms", case=work.name).get("forms", [])
+        if work.compilers or not (quick and f.get("slow_start"))
     ]
     for c in [ours] * bool(ours) + peers:
         c.play_heat(row)
@@ -248,7 +249,7 @@ def main():
     store = cache / "results.json"
     kept = json.loads(store.read_text()) if store.exists() else {"rows": {}}
     stamp = {"commit": commit(), "date": datetime.date.today().isoformat()}
-    crew = Crew(binaries / "ours", cache, [s for s in settings(cache, binaries) if s.quick or not quick], slow_start=not quick)
+    crew = Crew(binaries / "ours", cache, [s for s in settings(cache, binaries) if s.quick or not quick])
     load_before = os.getloadavg()[0]
     kept["limits"] = limits = {t: v for t, v in kept.get("limits", {}).items() if t in ("T1", "T2")}
     try:

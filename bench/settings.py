@@ -72,7 +72,7 @@ def settings(cache, binaries):
         Setting("malloc+huge", array, (*both, "limits"), KEEP | HUGE | c, quick=True),
         Setting("torch default", "torch", (*torch, "matmul"), default=True),
         Setting("default", direct, ("matmul",), with_blas, default=True),
-        Setting("jax", "jax", ("pointwise", "shapes", "training", "plain", "routines"), {"JAX_ENABLE_X64": "1", "JAX_PLATFORMS": "cpu"}, pinned=True),
+        Setting("jax", "jax", ("pointwise", "shapes", "training", "plain", "routines"), {"JAX_ENABLE_X64": "1", "JAX_PLATFORMS": "cpu"}, quick=True, pinned=True),
     ]
     # What a user of Go would pick today.
     go = str(Path(binaries, "gopeers"))

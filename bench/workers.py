@@ -74,8 +74,8 @@ class Worker:
 class Crew:
     """Ours and the peers' workers, started when first needed."""
 
-    def __init__(self, ours, cache, settings, slow_start=True):
-        self.ours, self.settings, self.slow_start = ours, settings, slow_start
+    def __init__(self, ours, cache, settings):
+        self.ours, self.settings = ours, settings
         self.log = open(Path(cache, "workers.log"), "w")
         self.workers, self.failed = {}, {}
         self.hello = {}  # setting to versions, also of workers that have ended
@@ -100,7 +100,7 @@ class Crew:
             if subject not in s.subjects:
                 continue
             program = [s.program] if s.program else [sys.executable, str(HERE / "peers" / "worker.py")]
-            argv = [*program, s.libs] + ["--slow-start"] * (s.slow_start and self.slow_start)
+            argv = [*program, s.libs] + ["--slow-start"] * s.slow_start
             processors = set(sorted(os.sched_getaffinity(0))[:threads]) if s.pinned and LINUX else None
             worker = self.start((s.name, s.libs, threads), s.name, argv, s.environment(threads), processors=processors)
             if worker:

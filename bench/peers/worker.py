@@ -88,7 +88,7 @@ class Worker:
     def answer(self, req):
         if req["op"] == "forms":
             forms = self.forms(req["case"])
-            return {"forms": [{"form": f.name, "lib": f.lib, "counts": f.counts} for f in forms]}
+            return {"forms": [{"form": f.name, "lib": f.lib, "counts": f.counts, "slow_start": f.slow_start} for f in forms]}
         if req["op"] == "values":
             return {"values": copy_bandwidth()}
         if "torch" not in self.libs or req["case"] in GRAD_CASES:
