@@ -65,10 +65,15 @@ func (g *Generator) SetState(s GeneratorState) {
 func (g *Generator) Next() GeneratorState {
 	g.notNil("next")
 	refuseHost("next", "makes a draw")
+	return g.skip(1)
+}
+
+// skip makes some draws without computing them and returns the state before them.
+func (g *Generator) skip(n int) GeneratorState {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	s := g.state
-	g.state.Draw++
+	g.state.Draw += uint64(n)
 	return s
 }
 
@@ -223,13 +228,8 @@ func (g *Generator) words(opName string) (seed, draw operand) {
 		s := g.Next()
 		return word(s.Seed), word(s.Draw)
 	}
-	at := tr.live(2, func(nums []exec.Number) {
-		s := g.Next()
-		nums[0], nums[1] = word(s.Seed).num, word(s.Draw).num
-	})
-	seed, draw = word(0), word(0)
-	seed.num.Live, draw.num.Live = at, at+1
-	return seed, draw
+	a, b := tr.draws(drawing{g, 1, false})
+	return operand{num: a}, operand{num: b}
 }
 
 // word passes 64 bits as an integer number.

@@ -5,6 +5,7 @@ import (
 
 	"weft/internal/array"
 	"weft/internal/eager"
+	"weft/internal/exec"
 	"weft/internal/ir"
 	"weft/internal/op"
 )
@@ -33,6 +34,26 @@ func init() {
 		return res
 	}
 	eager.Function = functionOf
+	eager.Draws = func(d eager.Drawing, n int) (seed, numbers *Tensor) {
+		x := d.(drawing)
+		each := x.count
+		x.count *= n
+		var a, b exec.Number
+		var first *Tensor
+		tr := tracingHere()
+		if tr == nil {
+			s := x.from.skip(x.count)
+			if a, b = word(s.Seed).num, word(s.Draw).num; x.short {
+				b.Int &= low32
+			}
+			seed, first = Scalar(a.Int, Int64), Scalar(b.Int, Int64)
+		} else {
+			a, b = tr.draws(x)
+			seed, first = &Tensor{v: tr.scalar(a, Int64)}, &Tensor{v: tr.scalar(b, Int64)}
+		}
+		// Each run goes on where the one before it ended.
+		return seed, OnesOf(Int64, n).CumSum(0).Sub(1).Mul(each).Add(first)
+	}
 	eager.Jacobian = func(y *Tensor, x []*Tensor, create bool) []*Tensor {
 		m := y.Size()
 		out := make([]*Tensor, len(x))
@@ -54,9 +75,9 @@ func init() {
 }
 
 // functionOf is eager.Function.
-func functionOf(name string, line *uintptr, types []ir.Type, f func([]*Tensor) []*Tensor) *op.Function {
+func functionOf(name string, line *uintptr, types []ir.Type, f func([]*Tensor) []*Tensor) (*op.Function, []eager.Drawing) {
 	own := false
-	fn := tracedFunction(name, line, types, func(tr *trace, ts []*Tensor) []*Tensor {
+	fn, drawn := tracedFunction(name, line, types, len(types), func(tr *trace, ts []*Tensor) []*Tensor {
 		for _, t := range ts {
 			if t.v.DType.Differentiable() {
 				t.RequireGrad()
@@ -67,16 +88,16 @@ func functionOf(name string, line *uintptr, types []ir.Type, f func([]*Tensor) [
 		return outs
 	})
 	if !own {
-		return fn
+		return fn, drawn
 	}
 	// The tape knows gradients that operations do not.
-	args := slices.Clone(types)
+	args := slices.Clone(fn.Args)
 	for _, t := range fn.Results {
 		if t.DType.Differentiable() {
 			args = append(args, t)
 		}
 	}
-	return fn.WithGradient(tracedFunction(name, line, args, func(_ *trace, ts []*Tensor) []*Tensor {
+	back, _ := tracedFunction(name, line, args, len(types), func(_ *trace, ts []*Tensor) []*Tensor {
 		var in, ends, seeds []*Tensor
 		for _, t := range ts[:len(types)] {
 			if t.v.DType.Differentiable() {
@@ -84,7 +105,7 @@ func functionOf(name string, line *uintptr, types []ir.Type, f func([]*Tensor) [
 			}
 		}
 		outs := f(ts[:len(types)])
-		k := len(types)
+		k := len(fn.Args)
 		for _, y := range outs {
 			if !y.v.DType.Differentiable() {
 				continue
@@ -104,7 +125,8 @@ func functionOf(name string, line *uintptr, types []ir.Type, f func([]*Tensor) [
 			}
 		}
 		return append(slices.Clone(outs), grads...)
-	}))
+	})
+	return fn.WithGradient(back), drawn
 }
 
 // ownGradients reports that a gradient on the tape behind outs is a Go function.
@@ -121,10 +143,13 @@ func ownGradients(outs []*Tensor) bool {
 	return slices.ContainsFunc(outs, func(t *Tensor) bool { return walk(t.node()) })
 }
 
-// tracedFunction is what f does with tensors of these types as a function of the graph.
-func tracedFunction(name string, line *uintptr, types []ir.Type, f func(tr *trace, ts []*Tensor) []*Tensor) *op.Function {
+// tracedFunction is what f does with tensors of these types as a function of the graph. What
+// it draws it does with two arguments more each, the seed and the number of the draw, which
+// stand before argument number first of these.
+func tracedFunction(name string, line *uintptr, types []ir.Type, first int, f func(tr *trace, ts []*Tensor) []*Tensor) (*op.Function, []eager.Drawing) {
 	outer := tracingHere()
 	tr := newTrace(line)
+	tr.callee = true
 	defer func() {
 		tr.end()
 		if outer != nil {
@@ -147,10 +172,24 @@ func tracedFunction(name string, line *uintptr, types []ir.Type, f func(tr *trac
 		nodes[i] = tr.value(&t.v)
 	}
 	switch {
-	case tr.numbers > 0 || len(tr.host) > 0:
-		array.Failf(name, "", "the function draws random numbers, or does what every call does on the host: make what it needs outside, a sequence of draws with an element for each step")
+	case len(tr.host) > 0:
+		array.Failf(name, "", "the function does what every call does on the host, such as counting steps: do it outside")
 	case len(tr.sources) > len(types):
 		array.Failf(name, "", "the function uses a tensor that is no variable%s: make it one with Const or Shared outside", at(tr.sources[len(types)].pc))
 	}
-	return op.NewFunction(types, nodes)
+	if tr.numbers > 0 && first == len(types) {
+		types = slices.Concat(types, slices.Repeat([]ir.Type{{DType: Int64, Shape: []int{}}}, tr.numbers))
+	}
+	g := ir.New()
+	nodes = op.Import(g, nodes, func(n *ir.Node) *ir.Node {
+		if n.Op == ir.Input {
+			return g.Input(n.Arg(), n.DType, n.Shape)
+		}
+		return g.Input(first+n.Arg(), n.DType, n.Shape)
+	})
+	drawn := make([]eager.Drawing, len(tr.drawn))
+	for i, d := range tr.drawn {
+		drawn[i] = d
+	}
+	return op.NewFunction(types, nodes), drawn
 }

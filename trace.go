@@ -37,8 +37,10 @@ type trace struct {
 	windows map[windowKey]windowOn
 	from    []origin // by node
 
-	sources []source // inputs, by number
-	numbers int      // given anew by each call
+	sources []source  // inputs, by number
+	numbers int       // given anew by each call
+	callee  bool      // the trace is of a function that others run: draws are arguments of it
+	drawn   []drawing // by it
 	host    []func(nums []exec.Number) (undo func())
 	undo    []func()
 	leaves  []*leafState
@@ -602,6 +604,33 @@ func (tr *trace) live(n int, read func(nums []exec.Number)) (first int32) {
 		return nil
 	})
 	return int32(at + 1)
+}
+
+// A drawing is some draws of a generator, one after the other: of a function, those of one run.
+type drawing struct {
+	from  *Generator
+	count int
+	short bool // the number of a draw has 32 bits
+}
+
+// draws makes room for draws in each call: the numbers are their seed and which is the first.
+func (tr *trace) draws(d drawing) (seed, first exec.Number) {
+	seed, first = word(0).num, word(0).num
+	if tr.callee {
+		tr.drawn = append(tr.drawn, d)
+		seed.Live, first.Live = int32(tr.numbers+1), int32(tr.numbers+2)
+		tr.numbers += 2
+		return seed, first
+	}
+	at := tr.live(2, func(nums []exec.Number) {
+		s := d.from.skip(d.count)
+		nums[0], nums[1] = word(s.Seed).num, word(s.Draw).num
+		if d.short {
+			nums[1].Int &= low32
+		}
+	})
+	seed.Live, first.Live = at, at+1
+	return seed, first
 }
 
 // do does what every call does on the host, now too; end undoes it.

@@ -30,12 +30,7 @@ func init() {
 			s := g.Next()
 			return int64(s.Seed), int64(s.Draw & low32)
 		}
-		at := tr.live(2, func(nums []exec.Number) {
-			s := g.Next()
-			nums[0], nums[1] = word(s.Seed).num, word(s.Draw&low32).num
-		})
-		a, b := word(0).num, word(0).num
-		a.Live, b.Live = at, at+1
+		a, b := tr.draws(drawing{g, 1, true})
 		return liveNumber{a}, liveNumber{b}
 	}
 	tracing.Check = func(t *Tensor, opName, arg string, lo, hi int64, text string) *Tensor {

@@ -27,6 +27,8 @@ type apply struct {
 	derivative bool
 	wrt        int
 	apart      bool // no gradient flows to the arguments
+	random     bool // each run draws anew
+	stateful   bool // from a state, which is a shared variable
 }
 
 // asVar makes a variable of an argument of an operation: a *Var, or a tensor, which is a
@@ -45,8 +47,9 @@ func asVar(opName string, x any) *Var {
 
 // An op collects the variables among the arguments of an operation while it is made.
 type operation struct {
-	name string
-	args []*Var
+	name   string
+	args   []*Var
+	random bool // each run draws anew
 }
 
 // arg notes a variable and returns how to find its tensor.
@@ -109,9 +112,9 @@ func (o *operation) one(f func(ts []*weft.Tensor) *weft.Tensor, hints ...any) *V
 // several makes the operation; hints are numbers among its arguments, which sizes may have to
 // fit.
 func (o *operation) several(f func(ts []*weft.Tensor) []*weft.Tensor, hints ...any) []*Var {
-	a := &apply{name: o.name, args: o.args, pc: array.Caller(), run: func(_ *replay, ts []*weft.Tensor) []*weft.Tensor { return f(ts) }}
+	a := &apply{name: o.name, args: o.args, random: o.random, pc: array.Caller(), run: func(_ *replay, ts []*weft.Tensor) []*weft.Tensor { return f(ts) }}
 	a.again = func(args []*Var) []*Var {
-		return (&operation{o.name, args}).several(f, hints...)
+		return (&operation{name: o.name, args: args, random: o.random}).several(f, hints...)
 	}
 	return a.make(infer(a, f, hints))
 }

@@ -16,6 +16,8 @@ type body struct {
 	params []*Var // the variables that it is a function of: given ones, then those from outside
 	given  int
 	outs   []*Var
+	// It draws; it draws by a state.
+	random, stateful bool
 }
 
 // newBody finds what outs need from outside, beside given: all that is not inside, which says
@@ -42,6 +44,8 @@ func newBody(name string, given, outs []*Var, inside func(v *Var, dependent bool
 		}
 		dependent := slices.ContainsFunc(v.from.args, func(x *Var) bool { return within[x] || asked[x] })
 		within[v] = inside(v, dependent)
+		b.random = b.random || within[v] && v.from.random
+		b.stateful = b.stateful || within[v] && v.from.stateful
 	}
 	seen := map[*Var]bool{}
 	outside := func(v *Var) {
@@ -63,10 +67,22 @@ func newBody(name string, given, outs []*Var, inside func(v *Var, dependent bool
 	return b
 }
 
+// sizes are those that variables of the body have, as hints for [infer].
+func (b *body) sizes() (out []any) {
+	for _, v := range order(b.outs) {
+		for _, n := range v.shape {
+			if n != Any && !slices.Contains(out, any(n)) {
+				out = append(out, n)
+			}
+		}
+	}
+	return out
+}
+
 // function is the body for arguments of these types: params finds those that it is a function
 // of, and results says what there is beside its results.
-func (b *body) function(r *replay, types []ir.Type, params func(ts []*weft.Tensor) []*weft.Tensor, results func(ts, outs []*weft.Tensor) []*weft.Tensor) *op.Function {
-	make := eager.Function.(func(string, *uintptr, []ir.Type, func([]*weft.Tensor) []*weft.Tensor) *op.Function)
+func (b *body) function(r *replay, types []ir.Type, params func(ts []*weft.Tensor) []*weft.Tensor, results func(ts, outs []*weft.Tensor) []*weft.Tensor) (*op.Function, []eager.Drawing) {
+	make := eager.Function.(func(string, *uintptr, []ir.Type, func([]*weft.Tensor) []*weft.Tensor) (*op.Function, []eager.Drawing))
 	line := r.line
 	if line == nil {
 		line = new(uintptr)
@@ -81,5 +97,13 @@ func (b *body) function(r *replay, types []ir.Type, params func(ts []*weft.Tenso
 		return results(ts, in.all(b.outs))
 	})
 }
+
+// draws are the seed and the numbers of the draws that n runs of a function make.
+func draws(d eager.Drawing, n int) (seed, numbers *weft.Tensor) {
+	return eager.Draws.(func(eager.Drawing, int) (seed, numbers *weft.Tensor))(d, n)
+}
+
+// word is the type of seeds and numbers of draws.
+var word = ir.Type{DType: weft.Int64, Shape: []int{}}
 
 func typeOf(t *weft.Tensor) ir.Type { return ir.Type{DType: t.DType(), Shape: slices.Clone(t.Shape())} }

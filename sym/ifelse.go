@@ -61,9 +61,9 @@ type branch struct {
 }
 
 func (b *branch) make(args []*Var) []*Var {
-	a := &apply{name: "ifelse", args: args, pc: array.Caller(), run: b.run, again: b.make}
+	a := &apply{name: "ifelse", args: args, pc: array.Caller(), run: b.run, again: b.make, random: b.sides[0].random || b.sides[1].random, stateful: b.sides[0].stateful || b.sides[1].stateful}
 	line := a.pc
-	return a.make(infer(a, func(ts []*weft.Tensor) []*weft.Tensor { return b.run(&replay{line: &line}, ts) }, nil))
+	return a.make(infer(a, func(ts []*weft.Tensor) []*weft.Tensor { return b.run(&replay{line: &line}, ts) }, append(b.sides[0].sizes(), b.sides[1].sizes()...)))
 }
 
 func (b *branch) run(r *replay, ts []*weft.Tensor) []*weft.Tensor {
@@ -72,13 +72,32 @@ func (b *branch) run(r *replay, ts []*weft.Tensor) []*weft.Tensor {
 		types[i] = typeOf(t)
 	}
 	var fs [2]*op.Function
+	var drawn [2][]eager.Drawing
 	for k, side := range b.sides {
 		at := make([]int, len(side.params))
 		for i, v := range side.params {
 			at[i] = slices.Index(b.params, v)
 		}
-		fs[k] = side.function(r, types, func(ts []*weft.Tensor) []*weft.Tensor { return pick(ts, at) },
+		fs[k], drawn[k] = side.function(r, types, func(ts []*weft.Tensor) []*weft.Tensor { return pick(ts, at) },
 			func(_, outs []*weft.Tensor) []*weft.Tensor { return outs })
+	}
+	// Seeds and numbers of draws are arguments behind the others.
+	n := len(types)
+	for _, list := range drawn {
+		for _, d := range list {
+			seed, numbers := draws(d, 1)
+			types, ts = append(types, word, word), append(ts, seed, numbers.Reshape())
+		}
+	}
+	for k := range fs {
+		var at []int
+		for i := range fs[k].Args {
+			if i >= n && k == 1 {
+				i += 2 * len(drawn[0])
+			}
+			at = append(at, i)
+		}
+		fs[k] = fs[k].WithArgs(types, at)
 	}
 	return eager.Apply[*weft.Tensor](op.Branch, op.Branches{Then: fs[0], Else: fs[1]}, nil, anys(ts)...)
 }

@@ -11,8 +11,9 @@ import (
 )
 
 // RandomStreams makes variables that are random: each call of a function draws anew, and a
-// variable used twice in a function is one draw. Numbers come from Philox, by the seed, the
-// number of the variable, that of the call and the position alone.
+// variable used twice in a function is one draw. In a [Scan] a variable that the step makes is
+// a draw for each step. Numbers come from Philox, by the seed, the number of the variable,
+// that of the call and the position alone.
 type RandomStreams struct {
 	mu   sync.Mutex
 	seed uint64
@@ -55,7 +56,7 @@ func (s *RandomStreams) draw(name string, like *Var, shape []int, f func(g *weft
 		array.Failf(name, "", "the streams are nil (NewRandomStreams makes them)")
 	}
 	g := s.generator()
-	o := operation{name: name}
+	o := operation{name: name, random: true}
 	if like == nil {
 		shape = append([]int{}, shape...)
 		return o.one(func([]*weft.Tensor) *weft.Tensor { return f(g, shape, nil) })
@@ -192,6 +193,7 @@ func (m *MRGStreams) Uniform(d weft.DType, lo, hi float64, shape ...int) *Var {
 	r := o.several(func(ts []*weft.Tensor) []*weft.Tensor {
 		return eager.Apply[*weft.Tensor](op.Host, draw, nil, x(ts))
 	})
+	r[0].from.stateful = true
 	state.SetDefaultUpdate(r[1])
 	u := r[0]
 	if hi-lo != 1 {

@@ -62,9 +62,11 @@ type Scanned struct {
 
 // Scan is a loop: step computes, once, what one step does from variables that stand for its
 // part of the sequences and for the states before it. It may use variables from outside, of
-// which what does not depend on the step is computed once. The loop is one operation of the
-// function that it is part of, and has gradients, which go back through time. It panics
-// with *[weft.Error] where types or sizes do not fit.
+// which what does not depend on the step is computed once. Random variables of
+// [RandomStreams] that step makes are drawn anew in each step, and are the same for gradients;
+// those from outside are one draw for all steps. The loop is one operation of the function
+// that it is part of, and has gradients, which go back through time. It panics with
+// *[weft.Error] where types or sizes do not fit.
 //
 //	r := sym.Scan(sym.ScanOpts{Sequences: []any{x}, Initial: []any{h0}}, func(s sym.Step) sym.Next {
 //		return sym.Next{H: []*sym.Var{s.X[0].Add(s.H[0].MatMul(w)).Tanh()}}
@@ -110,6 +112,7 @@ func Scan(o ScanOpts, step func(s Step) Next) *Scanned {
 	if len(s.seqs) == 0 && o.Steps == 0 {
 		array.Failf(name, "", "has neither sequences nor a number of steps")
 	}
+	from := ids.Load()
 	next := step(Step{slices.Clone(in.X), slices.Clone(in.H)})
 	if len(next.H) != len(o.Initial) {
 		array.Failf(name, "", "the step gives %d states, there are %d initial ones", len(next.H), len(o.Initial))
@@ -131,8 +134,15 @@ func Scan(o ScanOpts, step func(s Step) Next) *Scanned {
 	if s.until && (next.Until.dtype != weft.Bool || len(next.Until.shape) != 0) {
 		array.Failf(name, "until", "is %s, want a bool without dimensions", next.Until)
 	}
+	for _, v := range order(outs) {
+		if v.from != nil && v.from.stateful && v.id > from {
+			array.Failf(name, "step", "draws by MRGStreams, whose state goes on from call to call, not from step to step%s: draw a sequence outside, or by RandomStreams", v.where())
+		}
+	}
 	s.kept = len(next.Out)
-	s.body = newBody(name, append(slices.Clone(in.X), in.H...), outs, func(_ *Var, dependent bool) bool { return dependent })
+	s.body = newBody(name, append(slices.Clone(in.X), in.H...), outs, func(v *Var, dependent bool) bool {
+		return dependent || v.from.random && v.id > from // drawn anew in each step
+	})
 	args := make([]*Var, 0, len(s.seqs)+len(s.states)+len(s.body.params))
 	for _, t := range s.seqs {
 		args = append(args, t.Var)
@@ -184,9 +194,9 @@ type scan struct {
 }
 
 func (s *scan) make(args []*Var) []*Var {
-	a := &apply{name: "scan", args: args, pc: array.Caller(), run: s.run, again: s.make}
+	a := &apply{name: "scan", args: args, pc: array.Caller(), run: s.run, again: s.make, random: s.body.random, stateful: s.body.stateful}
 	line := a.pc
-	return a.make(infer(a, func(ts []*weft.Tensor) []*weft.Tensor { return s.run(&replay{line: &line}, ts) }, []any{s.o.Steps}))
+	return a.make(infer(a, func(ts []*weft.Tensor) []*weft.Tensor { return s.run(&replay{line: &line}, ts) }, append(s.body.sizes(), s.o.Steps)))
 }
 
 // run applies the loop: the results are the last states, states by step, what is kept, and
@@ -246,7 +256,24 @@ func (s *scan) run(r *replay, ts []*weft.Tensor) []*weft.Tensor {
 	for _, c := range consts {
 		types = append(types, typeOf(c))
 	}
-	step := s.step(r, types, len(xs), len(carries), first, past)
+	step, drawn := s.step(r, types, len(xs), len(carries), first, past)
+	if len(drawn) > 0 { // the numbers of draws are sequences, the seeds constants
+		nx, nd := len(xs), len(drawn)
+		var at []int
+		for i := range types {
+			if i >= nx {
+				i += nd
+			}
+			at = append(at, i)
+		}
+		all := slices.Concat(types[:nx], slices.Repeat([]ir.Type{word}, nd), types[nx:], slices.Repeat([]ir.Type{word}, nd))
+		for i, d := range drawn {
+			at = append(at, nd+len(types)+i, nx+i)
+			seed, numbers := draws(d, steps)
+			xs, consts = append(xs, numbers), append(consts, seed)
+		}
+		step = step.WithArgs(all, at)
+	}
 	l := looping{op.Looping{Body: step, Steps: steps, Seqs: len(xs), Carries: len(carries), Until: s.until, Truncate: s.o.Truncate}}
 	res := l.apply(slices.Concat(xs, carries, consts), s.o.Checkpoint)
 	n := len(carries)
@@ -261,7 +288,7 @@ func (s *scan) run(r *replay, ts []*weft.Tensor) []*weft.Tensor {
 
 // step is the body with carries for past states: each but the newest becomes what the next
 // one was.
-func (s *scan) step(r *replay, types []ir.Type, nx, nc int, first, past []int) *op.Function {
+func (s *scan) step(r *replay, types []ir.Type, nx, nc int, first, past []int) (*op.Function, []eager.Drawing) {
 	// The body sees taps, of which some carries are none.
 	var of []int
 	for i := range nx {

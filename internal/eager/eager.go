@@ -129,15 +129,24 @@ type Func struct {
 	Compose func(args []*ir.Node) []*ir.Node
 }
 
+// A Drawing is a draw that a function makes when it is run, or several, for [Draws].
+type Drawing any
+
 // What package sym replays expressions by. Package weft sets them; T is *weft.Tensor.
 var (
 	// Infer is func(types []ir.Type, f func([]T) []T) []ir.Type: the types of what f gives for
 	// tensors of these types without memory.
 	Infer any
-	// Function is func(name string, line *uintptr, types []ir.Type, f func([]T) []T) *op.Function:
-	// what f gives for tensors of these types, as a function that operations run. It panics
-	// with *array.Error if f uses tensors of another kind, or draws random numbers.
+	// Function is func(name string, line *uintptr, types []ir.Type, f func([]T) []T)
+	// (*op.Function, []Drawing): what f gives for tensors of these types, as a function that
+	// operations run. What f draws are arguments behind those, int64 without dimensions: the
+	// seed and the number of each draw. It panics with *array.Error if f uses tensors of another
+	// kind.
 	Function any
+	// Draws is func(d Drawing, n int) (seed, draws T): the draws of n runs of a function, one
+	// after the other: their seed, and a vector of their numbers. In a trace each call makes
+	// them.
+	Draws any
 	// Jacobian is func(y T, x []T, create bool) []T: the derivatives of each element of y,
 	// all at once.
 	Jacobian any

@@ -118,6 +118,26 @@ func (f *Function) WithGradient(back *Function) *Function {
 	return &g
 }
 
+// WithArgs returns the same function of other arguments, of these types: argument i of f is
+// number at[i] of them. The order of those that are floats stays.
+func (f *Function) WithArgs(types []ir.Type, at []int) *Function {
+	of := func(types []ir.Type, f *Function, at []int) *Function {
+		g := ir.New()
+		return NewFunction(types, Import(g, f.outs, func(n *ir.Node) *ir.Node { return g.Input(at[n.Arg()], n.DType, n.Shape) }))
+	}
+	h := of(types, f, at)
+	if f.back == nil {
+		return h
+	}
+	n := len(f.Args) // those behind are gradients of results
+	more := f.back.Args[n:]
+	at = slices.Clone(at)
+	for i := range more {
+		at = append(at, len(types)+i)
+	}
+	return h.WithGradient(of(slices.Concat(types, more), f.back, at))
+}
+
 // Nodes returns the results over a graph whose Input i is argument i.
 func (f *Function) Nodes() []*ir.Node { return f.outs }
 
