@@ -49,6 +49,9 @@ func (p *Program) String() string {
 		if a.Bound > 0 {
 			lane += fmt.Sprintf(" <=%d", a.Bound)
 		}
+		if a.Extent > 0 {
+			lane += fmt.Sprintf(" =%d", a.Extent)
+		}
 		if a.Offsets > 0 {
 			lane += fmt.Sprintf(" by the offsets in buf %d", a.Offsets-1)
 		}
@@ -224,6 +227,7 @@ func (p *Program) Key() string {
 	for _, a := range p.Axes {
 		w.put(uint64(a.Kind))
 		w.put(uint64(a.Bound))
+		w.put(uint64(a.Extent))
 		w.put(uint64(a.Offsets))
 	}
 	w.put(uint64(len(p.Bufs)))

@@ -183,6 +183,13 @@ func (k *kernel) insert(at int, d dim, strides func(x *access) int) {
 	}
 }
 
+// Rows of up to shortRow elements have kernels made for their number, if there are so many
+// elements that compiling one more is worth it.
+const (
+	shortRow  = 256
+	manyShort = 1 << 15
+)
+
 // Verify makes [Build] verify the loop programs that it makes. They are right by
 // construction; tests set it.
 var Verify bool
@@ -221,6 +228,9 @@ func (k *kernel) build(body func(kb *loop.Builder)) {
 	axes := make([]loop.Axis, len(order))
 	if k.lo >= 0 && !col {
 		axes[k.lane].Kind = loop.Reduce
+		if n := k.dims[order[k.lane]].size; k.list < 0 && n <= shortRow && array.Size(k.shape) >= manyShort {
+			axes[k.lane].Extent = n
+		}
 	}
 	if col {
 		k.serial = len(order)

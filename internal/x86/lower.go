@@ -74,9 +74,10 @@ type layout struct {
 	es    int // bytes a lane: of a mask's elements on AVX2
 	parts int // registers a step of an 8-byte type
 	uni   bool
-	idx   vr // index of the first lane
-	tail  vr // at the end of a row, the mask of what is left of it
-	rest  vr // and how much that is
+	idx   vr  // index of the first lane
+	tail  vr  // at the end of a row, the mask of what is left of it
+	rest  vr  // and how much that is
+	left  int // or, if not 0, how much it is known to be
 
 	first   int    // the first step, of those that one turn of a loop does
 	at      vr     // where accumulators lie in memory, in the rest of a block; 0 elsewhere
@@ -240,8 +241,12 @@ func (c *compiler) pass(r *loop.Region) {
 	c.gconst(c.lay.idx, 0)
 	c.ctr[c.p.Lane] = c.lay.idx
 	body := c.arrange(r.Body, &s)
-	over := c.over(body, &s)
+	over, fixed := c.over(body, &s), c.p.Axes[c.p.Lane].Extent
 	switch {
+	case fixed > 0 && s.held > 0:
+		c.fixedReducing(body, fixed)
+	case fixed > 0:
+		c.fixedStrips(body, &s, fixed)
 	case s.held > 0 && over:
 		c.reducing(body, n, true)
 	case s.held > 0:

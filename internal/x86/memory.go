@@ -401,6 +401,10 @@ func (c *compiler) pack16(v loop.Value) vr {
 // which begins so many registers behind the index, halves, quarters and so on, as the
 // bits of the count say. A masked store costs AMD processors some 30 ns.
 func (c *compiler) storePieces(r vr, m lmem, size, lanes, part int) {
+	if c.lay.left > 0 {
+		c.storeFirst(r, m, size, lanes, c.lay.left-part*lanes)
+		return
+	}
 	rest := c.newG()
 	c.mov(rest, c.lay.rest)
 	if part > 0 {
@@ -441,10 +445,46 @@ func (c *compiler) storePieces(r vr, m lmem, size, lanes, part int) {
 	c.label(done)
 }
 
+// storeFirst writes so many of the lanes in a register.
+func (c *compiler) storeFirst(r vr, m lmem, size, lanes, left int) {
+	if left >= lanes {
+		op, x := c.sized(r, lanes*size)
+		c.store(op, m, x)
+		return
+	}
+	x := r & idMask
+	for n := lanes / 2; left > 0; n /= 2 {
+		if left < n {
+			continue
+		}
+		bytes := n * size
+		if op, _ := c.sized(x, bytes); bytes >= 4 {
+			c.store(op, m, x.x())
+		} else {
+			c.store(elements[bytes].low, m, x.x()).with(0)
+		}
+		if left -= n; left == 0 {
+			return
+		}
+		m = m.add(bytes)
+		next := c.newV()
+		if bytes == 16 {
+			c.op1i(asm.VEXTRACTI128, next.x(), x, 1)
+		} else {
+			c.op1i(asm.VPSRLDQ, next.x(), x.x(), int64(bytes))
+		}
+		x = next
+	}
+}
+
 // loadPieces reads what is left of a row at its end, elements of 1 or 2 bytes, on AVX2:
 // the last of them first, as the bits of the count say. The rest becomes zero.
 func (c *compiler) loadPieces(d vr, m lmem, size int) {
 	rest, lanes := c.lay.rest, c.lay.lanes
+	if c.lay.left > 0 {
+		rest = c.newG()
+		c.gconst(rest, int64(c.lay.left))
+	}
 	whole, done := c.asm.NewLabel(), c.asm.NewLabel()
 	c.branchi(rest, asm.CondGE, int64(lanes), whole)
 	c.emit(pZero, fDef, d)

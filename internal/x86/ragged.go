@@ -113,9 +113,9 @@ func (c *compiler) shortRow(body []loop.Value, accs []accumulator, n vr, done as
 	c.label(half)
 	for j := range accs {
 		if x := &accs[j]; halves {
-			c.fold(x, x.regs[:steps/2])
+			c.fold(x, x.regs[:steps/2], loop.VirtualBytes)
 		} else {
-			c.fold(x, x.regs)
+			c.fold(x, x.regs, loop.VirtualBytes)
 		}
 	}
 	c.jmp(done)

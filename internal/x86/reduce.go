@@ -19,6 +19,10 @@ type accumulator struct {
 	mem  int // virtual lanes, in the frame
 	tree int // partial results of blocks by level
 	part vr  // the result of a block, in lane 0
+
+	// Registers have not taken anything yet, and take one element a lane: then they are
+	// those of the elements.
+	fresh bool
 }
 
 // levels is enough for 2^48 blocks.
@@ -54,28 +58,13 @@ func (c *compiler) reducing(body []loop.Value, n vr, over bool) {
 	first := len(c.accs)
 	strip := loop.VirtualBytes / c.lay.es
 	steps := strip / c.lay.lanes
-	for _, v := range body {
-		in := &c.p.Ins[v]
-		if in.Op != loop.OpReduce {
-			continue
-		}
-		x := accumulator{v: v, t: in.Type, op: reductions[in.Imm]}
-		for range c.virtual(x.t) {
-			x.regs = append(x.regs, c.newOf(x.t))
-		}
-		if x.t == loop.B {
-			c.mov(x.regs[0], c.identity(&x))
-		} else {
-			x.mem, x.tree = c.alloc(loop.VirtualBytes, 64), c.alloc(8*levels, 8)
-			x.part = c.newV()
-		}
-		c.accs = append(c.accs, x)
-	}
+	c.accumulators(body)
 	all := c.accs[first:]
 	var accs []accumulator // those that are folded
-	for _, x := range all {
-		if x.t != loop.B {
-			accs = append(accs, x)
+	for i := range all {
+		if x := &all[i]; x.t != loop.B {
+			x.mem, x.tree = c.alloc(loop.VirtualBytes, 64), c.alloc(8*levels, 8)
+			accs = append(accs, *x)
 		}
 	}
 	k := min(c.lay.k, steps)
@@ -112,7 +101,7 @@ func (c *compiler) reducing(body []loop.Value, n vr, over bool) {
 	c.rest(body, accs, end)
 	c.label(fold)
 	for j := range accs {
-		c.fold(&accs[j], accs[j].regs)
+		c.fold(&accs[j], accs[j].regs, loop.VirtualBytes)
 	}
 	if len(accs) > 0 {
 		c.branchi(n, asm.CondLE, loop.Block, single)
@@ -129,6 +118,26 @@ func (c *compiler) reducing(body []loop.Value, n vr, over bool) {
 		c.finish(&all[j])
 	}
 	c.accs = c.accs[:first]
+}
+
+// accumulators opens one for each reduction of a pass.
+func (c *compiler) accumulators(body []loop.Value) {
+	for _, v := range body {
+		in := &c.p.Ins[v]
+		if in.Op != loop.OpReduce {
+			continue
+		}
+		x := accumulator{v: v, t: in.Type, op: reductions[in.Imm]}
+		for range c.virtual(x.t) {
+			x.regs = append(x.regs, c.newOf(x.t))
+		}
+		if x.t == loop.B {
+			c.mov(x.regs[0], c.identity(&x))
+		} else {
+			x.part = c.newV()
+		}
+		c.accs = append(c.accs, x)
+	}
 }
 
 // rest works off what is left of a block after its strips, a step at a time,
@@ -175,8 +184,16 @@ func (c *compiler) accumulate(v loop.Value, in *loop.Ins) {
 	}
 	if c.lay.at == 0 {
 		for i := range c.lay.k * parts {
-			r := x.regs[(c.lay.first*parts+i)%len(x.regs)]
-			if k := c.activeFor(x.t, i); k != 0 {
+			at := (c.lay.first*parts + i) % len(x.regs)
+			r, k := x.regs[at], c.activeFor(x.t, i)
+			switch {
+			case x.fresh && k == 0:
+				x.regs[at] = c.get(in.A, i)
+				continue
+			case x.fresh:
+				c.blend(x.t, r, k, c.get(in.A, i), c.identity(x))
+				continue
+			case k != 0:
 				with := c.newOf(x.t)
 				c.compute(x.op, x.t, with, r, c.get(in.A, i))
 				c.merge(x.t, r, with, k)
@@ -218,33 +235,40 @@ func (c *compiler) accumulateBool(x *accumulator, a, k vr) {
 
 // fold folds the virtual lanes in halves, down to lane 0 of part. Lanes above
 // hold whatever. regs are the registers that hold them, or the first half if the others hold
-// the identity.
-func (c *compiler) fold(x *accumulator, regs []vr) {
-	r := append([]vr(nil), regs...)
+// the identity, as lanes from n on do.
+func (c *compiler) fold(x *accumulator, regs []vr, n int) {
+	r, size := append([]vr(nil), regs...), x.t.Size()
 	with := func(i int, b vr) {
 		d := c.newV()
 		c.compute(x.op, x.t, d, r[i], b&idMask)
 		r[i] = d
 	}
-	for n := len(r) / 2; n > 0; n /= 2 {
-		for i := range n {
-			with(i, r[i+n])
+	used := min((n*size+c.vb-1)/c.vb, len(r))
+	for h := len(r) / 2; h > 0; h /= 2 {
+		for i := 0; i < h && i+h < used; i++ {
+			with(i, r[i+h])
 		}
+		used = min(used, h)
 	}
-	with(0, c.half(r[0], 1))
-	if c.isa == jit.AVX512 {
+	beyond := func(bytes int) bool { return n*size > bytes && size <= bytes }
+	if beyond(c.vb / 2) {
+		with(0, c.half(r[0], 1))
+	}
+	if c.isa == jit.AVX512 && beyond(16) {
 		t := c.newV()
 		c.op1i(asm.VEXTRACTI32X4, t.x(), r[0].y(), 1)
 		with(0, t)
 	}
-	with(0, c.v1i(asm.VPSHUFD, r[0], 0x4E))
-	if x.t.Size() <= 4 {
+	if beyond(8) {
+		with(0, c.v1i(asm.VPSHUFD, r[0], 0x4E))
+	}
+	if beyond(4) {
 		with(0, c.v1i(asm.VPSHUFD, r[0], 0xB1))
 	}
-	if x.t.Size() <= 2 {
+	if beyond(2) {
 		with(0, c.v1i(asm.VPSRLD, r[0], 16))
 	}
-	if x.t.Size() == 1 {
+	if beyond(1) {
 		with(0, c.v1i(asm.VPSRLW, r[0], 8))
 	}
 	c.mov(x.part, r[0])

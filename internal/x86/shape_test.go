@@ -90,10 +90,21 @@ func TestReductions(t *testing.T) {
 						continue
 					}
 					reduceCase(t, r, p, ty, k, 1+r.IntN(2), n)
+					if n > 0 && n <= 257 {
+						reduceCase(t, r, made(p, n), ty, k, 1+r.IntN(2), n)
+					}
 				}
 			}
 		}
 	}
+}
+
+// made is p made for rows of n elements.
+func made(p *loop.Program, n int) *loop.Program {
+	q := *p
+	q.Axes = slices.Clone(p.Axes)
+	q.Axes[p.Lane].Extent = n
+	return &q
 }
 
 func reduceCase(t *testing.T, r *rand.Rand, p *loop.Program, ty loop.Type, k loop.Reduction, rows, n int) {
