@@ -69,8 +69,8 @@ func (p *Program) width(l *device.Launch) jit.ISA {
 	for i := range p.p.Bufs {
 		b := &p.p.Bufs[i]
 		switch b.Steps[lane] {
-		case loop.Unit, loop.By2, loop.By3, loop.By4:
-			n := b.DType.Size() * b.Steps[lane].Elements()
+		case loop.Unit, loop.By2, loop.By3, loop.By4, loop.Back:
+			n := b.DType.Size() * max(b.Steps[lane].Elements(), 1)
 			for a, e := range l.Extents {
 				if b.Steps[a] != loop.Zero {
 					n *= e

@@ -300,10 +300,11 @@ const (
 	By2              // by two elements, only on the lane axis: a part of complex numbers, every other column
 	By3              // three: a channel of pictures
 	By4              // four
+	Back             // by one element backward
 )
 
-// Elements returns the elements by which By2, By3, By4 and Unit move, 0 for others.
-func (s Step) Elements() int { return [...]int{0, 1, 0, 2, 3, 4}[s] }
+// Elements returns the elements by which By2, By3, By4, Unit and Back move, 0 for others.
+func (s Step) Elements() int { return [...]int{0, 1, 0, 2, 3, 4, -1}[s] }
 
 // A Buf is a buffer argument: an element type and how it moves along each axis.
 // The same memory accessed in two ways is two buffers.

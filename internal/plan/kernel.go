@@ -302,6 +302,8 @@ func (k *kernel) buf(i int) int {
 		for a, d := range k.progDim {
 			switch s := x.strides[d]; {
 			case s == 0:
+			case a == k.lane && s == -1:
+				steps[a] = loop.Back
 			case a == k.lane && s >= 1 && s <= 4:
 				steps[a] = [...]loop.Step{1: loop.Unit, 2: loop.By2, 3: loop.By3, 4: loop.By4}[s]
 			default:

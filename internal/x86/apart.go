@@ -7,12 +7,12 @@ import (
 )
 
 // Lanes that are two to four elements apart, as the parts of complex numbers and the
-// channels of pictures are, are put together of whole vectors where all are active.
+// channels of pictures are, or that lie the other way round, are put together of whole vectors where all are active.
 
 // apart reports that buffer b is one whose lanes can be accessed so, at no offset.
 func (c *compiler) apart(b int, off loop.Value) bool {
 	x := &c.p.Bufs[b]
-	return off == loop.NoValue && c.masks == nil && x.Steps[c.p.Lane].Elements() > 1 && x.DType.Size() >= 4
+	return off == loop.NoValue && c.masks == nil && x.Steps[c.p.Lane] > loop.Any && x.DType.Size() >= 4
 }
 
 // apartAt is the place of the first lane of register i, and how many lanes it has.
@@ -59,6 +59,11 @@ func coverLanes(by, lanes int, own bool) (x cover) {
 // AVX-512 does both at once.
 func (c *compiler) loadApart(b int, d vr, i int) {
 	m, lanes := c.apartAt(b, i)
+	if c.p.Bufs[b].Steps[c.p.Lane] == loop.Back {
+		c.load(asm.VMOVUPS, d, m.add((1-lanes)*c.vb/lanes))
+		c.reverse(d, d, lanes)
+		return
+	}
 	x, size := coverLanes(c.p.Bufs[b].Steps[c.p.Lane].Elements(), lanes, c.isa == jit.AVX2), c.vb/lanes
 	words := size / 4
 	c.load(asm.VMOVUPS, d, m)
@@ -96,10 +101,28 @@ func (c *compiler) loadApart(b int, d vr, i int) {
 	}
 }
 
+// reverse puts the lanes of a register the other way round.
+func (c *compiler) reverse(d, r vr, lanes int) {
+	var order [64]byte // of 4-byte words
+	words := c.vb / lanes / 4
+	for l := range lanes {
+		for w := range words {
+			order[4*(l*words+w)] = byte((lanes-1-l)*words + w)
+		}
+	}
+	c.op2(asm.VPERMPS, d, c.listReg(order[:c.vb]), r)
+}
+
 // storeApart writes register i element by element: nothing between them is touched.
 func (c *compiler) storeApart(b int, r vr, i int) {
 	m, lanes := c.apartAt(b, i)
 	by, size := c.p.Bufs[b].Steps[c.p.Lane].Elements(), c.vb/lanes
+	if by < 0 {
+		d := c.newV()
+		c.reverse(d, r, lanes)
+		c.store(asm.VMOVUPS, m.add((1-lanes)*size), d)
+		return
+	}
 	quarter := r
 	for l := range lanes {
 		at, in := m.add(by*l*size), l%(16/size)

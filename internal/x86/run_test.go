@@ -75,9 +75,10 @@ func random(p *loop.Program, r *rand.Rand, extents ...int) *setup {
 				hi += d
 			}
 		}
-		if n := b.Steps[p.Lane].Elements(); n > 0 {
+		if n := b.Steps[p.Lane].Elements(); n != 0 {
 			at *= n
 			place(p.Lane)
+			at = max(at, -at)
 		}
 		for a := len(p.Axes) - 1; a >= 0; a-- {
 			if b.Steps[a] == loop.Any {

@@ -58,7 +58,7 @@ func (g *generator) newBuffer(info bufInfo, apart bool) *bufInfo {
 	strides := make([]int, len(info.steps))
 	order := r.Perm(len(info.steps))
 	fixed := info.steps[g.lane].Elements()
-	if i := slices.Index(order, g.lane); i > 0 && fixed > 0 {
+	if i := slices.Index(order, g.lane); i > 0 && fixed != 0 {
 		// Steps of so many elements are innermost.
 		order[0], order[i] = order[i], order[0]
 	}
@@ -77,7 +77,7 @@ func (g *generator) newBuffer(info bufInfo, apart bool) *bufInfo {
 		switch info.steps[a] {
 		case loop.Zero:
 			continue
-		case loop.Unit, loop.By2, loop.By3, loop.By4:
+		case loop.Unit, loop.By2, loop.By3, loop.By4, loop.Back:
 			strides[a] = fixed * size
 		default:
 			if apart {
@@ -137,7 +137,7 @@ func (g *generator) steps(all bool) []loop.Step {
 		case !g.walked[a]:
 		case a == g.lane:
 			s[a] = pick(g.r, loop.Unit, loop.Unit, loop.Any)
-			if by := pick(g.r, loop.By2, loop.By2, loop.By3, loop.By4); g.chance(4) && g.l.has(Item{Step: by}) {
+			if by := pick(g.r, loop.By2, loop.Back, loop.By3, loop.By4); g.chance(4) && g.l.has(Item{Step: by}) {
 				s[a] = by
 			}
 			if !all && g.chance(5) {

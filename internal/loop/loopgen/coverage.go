@@ -205,13 +205,13 @@ func Combinations(l Language) []Item {
 			} else {
 				add(i, everywhere...)
 			}
-			for _, i.Step = range []loop.Step{loop.Unit, loop.Any, loop.By2, loop.By3, loop.By4} {
+			for _, i.Step = range []loop.Step{loop.Unit, loop.Any, loop.By2, loop.By3, loop.By4, loop.Back} {
 				add(i, inPass...)
 			}
 		}
 		add(Item{Op: loop.OpLoadAt, Type: t, DType: d, Same: true}, inPass...)
 	}
-	for step := loop.Zero; step <= loop.By4; step++ {
+	for step := loop.Zero; step <= loop.Back; step++ {
 		add(Item{Op: loop.OpLoadAt, From: loop.I32, Step: step}, inPass...)
 		add(Item{Op: loop.OpStoreAt, From: loop.I32, Step: step}, inPass...)
 	}
