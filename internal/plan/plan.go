@@ -404,6 +404,9 @@ func (b *planner) emitSingle(n *ir.Node) {
 				b.fill(out, g.Number(fill, n.DType, false))
 			}
 		}
+		if b.alternate(n, out, parts) {
+			break
+		}
 		for i, w := range parts {
 			if array.Size(w.Shape) == 0 {
 				continue
@@ -497,14 +500,7 @@ func (b *planner) step(s Step) {
 func (b *planner) copy(dst, src Operand) {
 	v := src.view()
 	src = src.with(v.BroadcastTo(dst.Shape))
-	switch v := src.view(); dst.DType {
-	case array.Complex64: // 8 bytes, whatever they mean
-		dst.DType, src.DType = array.Int64, array.Int64
-	case array.Complex128:
-		w := dst.view()
-		dst, src = dst.with(w.Scalars()), src.with(v.Scalars())
-	}
-	if crosses(dst, src) {
+	if dst, src = moved(dst, src); crosses(dst, src) {
 		b.step(Step{Node: &ir.Node{Op: op.Copy, DType: dst.DType, Shape: dst.Shape}, Args: []Operand{src}, Outs: []Operand{dst}})
 		return
 	}
@@ -514,6 +510,55 @@ func (b *planner) copy(dst, src Operand) {
 	k.build(func(kb *loop.Builder) {
 		kb.Pass(func() { kb.Store(k.buf(y), kb.Load(k.buf(x))) })
 	})
+}
+
+// moved is a copy by elements that kernels move.
+func moved(dst, src Operand) (Operand, Operand) {
+	switch v, w := src.view(), dst.view(); dst.DType {
+	case array.Complex64: // 8 bytes, whatever they mean
+		dst.DType, src.DType = array.Int64, array.Int64
+	case array.Complex128:
+		dst, src = dst.with(w.Scalars()), src.with(v.Scalars())
+	}
+	return dst, src
+}
+
+// alternate stacks two to four arrays along the axis on which the result runs, with one kernel:
+// their elements alternate there. It reports whether it did.
+func (b *planner) alternate(n *ir.Node, out Operand, parts []array.View) bool {
+	if n.Op != op.Cat || len(parts) < 2 || len(parts) > 4 || n.Shape[n.Attrs.(op.Axis)] != len(parts) || out.Strides[n.Attrs.(op.Axis)] != 1 || n.Size() == 0 {
+		return false
+	}
+	for _, w := range parts {
+		if w.Shape[n.Attrs.(op.Axis)] != 1 {
+			return false
+		}
+	}
+	var k *kernel
+	var from, to []int
+	for i, w := range parts {
+		dst, src := moved(out.with(w), b.value(n.Args[i]))
+		if crosses(dst, src) {
+			return false
+		}
+		if k == nil {
+			k = newKernel(b, "copy", dst.Shape, -1, -1)
+		}
+		from = append(from, k.operand(src, false))
+		to = append(to, k.operand(dst, true))
+	}
+	k.build(func(kb *loop.Builder) {
+		kb.Pass(func() {
+			var v []loop.Value
+			for _, x := range from {
+				v = append(v, kb.Load(k.buf(x)))
+			}
+			for i, y := range to {
+				kb.Store(k.buf(y), v[i])
+			}
+		})
+	})
+	return true
 }
 
 // crossMin is the size in bytes from which a copy between different axes, or an

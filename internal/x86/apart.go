@@ -1,6 +1,7 @@
 package x86
 
 import (
+	"weft/internal/array"
 	"weft/internal/jit"
 	"weft/internal/loop"
 	"weft/internal/x86/asm"
@@ -12,7 +13,8 @@ import (
 // apart reports that buffer b is one whose lanes can be accessed so, at no offset.
 func (c *compiler) apart(b int, off loop.Value) bool {
 	x := &c.p.Bufs[b]
-	return off == loop.NoValue && c.masks == nil && x.Steps[c.p.Lane] > loop.Any && x.DType.Size() >= 4
+	step, size := x.Steps[c.p.Lane], x.DType.Size()
+	return off == loop.NoValue && c.masks == nil && step > loop.Any && (size >= 4 || step == loop.Back && size == c.lay.es)
 }
 
 // apartAt is the place of the first lane of register i, and how many lanes it has.
@@ -60,8 +62,12 @@ func coverLanes(by, lanes int, own bool) (x cover) {
 func (c *compiler) loadApart(b int, d vr, i int) {
 	m, lanes := c.apartAt(b, i)
 	if c.p.Bufs[b].Steps[c.p.Lane] == loop.Back {
-		c.load(asm.VMOVUPS, d, m.add((1-lanes)*c.vb/lanes))
-		c.reverse(d, d, lanes)
+		x := c.loadV(asm.VMOVUPS, m.add(c.vb/lanes-c.vb))
+		if c.p.Bufs[b].DType == array.Bool {
+			c.nonzero(d, c.reverse(x, lanes))
+		} else {
+			c.mov(d, c.reverse(x, lanes))
+		}
 		return
 	}
 	x, size := coverLanes(c.p.Bufs[b].Steps[c.p.Lane].Elements(), lanes, c.isa == jit.AVX2), c.vb/lanes
@@ -101,16 +107,23 @@ func (c *compiler) loadApart(b int, d vr, i int) {
 	}
 }
 
-// reverse puts the lanes of a register the other way round.
-func (c *compiler) reverse(d, r vr, lanes int) {
-	var order [64]byte // of 4-byte words
-	words := c.vb / lanes / 4
-	for l := range lanes {
-		for w := range words {
-			order[4*(l*words+w)] = byte((lanes-1-l)*words + w)
-		}
+// reverse returns a register with the lanes of r the other way round: words of 4 bytes, and
+// what is in them.
+func (c *compiler) reverse(r vr, lanes int) vr {
+	var order, within [64]byte
+	size := c.vb / lanes
+	words := max(size/4, 1)
+	for w := range c.vb / 4 {
+		order[4*w] = byte(c.vb/4 - words - w/words*words + w%words)
 	}
-	c.op2(asm.VPERMPS, d, c.listReg(order[:c.vb]), r)
+	d := c.v2(asm.VPERMPS, c.listReg(order[:c.vb]), r)
+	if size >= 4 {
+		return d
+	}
+	for i := range within {
+		within[i] = byte(i%16/4*4 + (4 - size - i%4/size*size) + i%size)
+	}
+	return c.v2(asm.VPSHUFB, d, c.listReg(within[:c.vb]))
 }
 
 // storeApart writes register i element by element: nothing between them is touched.
@@ -118,9 +131,12 @@ func (c *compiler) storeApart(b int, r vr, i int) {
 	m, lanes := c.apartAt(b, i)
 	by, size := c.p.Bufs[b].Steps[c.p.Lane].Elements(), c.vb/lanes
 	if by < 0 {
-		d := c.newV()
-		c.reverse(d, r, lanes)
-		c.store(asm.VMOVUPS, m.add((1-lanes)*size), d)
+		if c.p.Bufs[b].DType == array.Bool {
+			x := c.newV()
+			c.ones(c.maskType(), x, r)
+			r = x
+		}
+		c.store(asm.VMOVUPS, m.add(size-c.vb), c.reverse(r, lanes))
 		return
 	}
 	quarter := r
