@@ -247,10 +247,8 @@ func (c *compiler) pass(r *loop.Region) {
 		c.fixedReducing(body, fixed)
 	case fixed > 0:
 		c.fixedStrips(body, &s, fixed)
-	case s.held > 0 && over:
-		c.reducing(body, n, true)
 	case s.held > 0:
-		c.reducing(body, n, false)
+		c.reducing(body, n, over, s.writes == 0)
 	case s.count > longCode && c.lay.k == 1 && !c.streaming && c.repeatable(body, &s):
 		c.repeated(body, &s, n, over)
 	default:

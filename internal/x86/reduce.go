@@ -53,8 +53,8 @@ func (c *compiler) virtual(t loop.Type) int {
 
 // reducing lowers a pass with reductions. The virtual lanes are as many bytes as
 // a strip of vectors, so every strip meets the same registers. With over, rows of a strip at
-// most go a shorter way.
-func (c *compiler) reducing(body []loop.Value, n vr, over bool) {
+// most go a shorter way. With nothing else to do, a row whose result is settled is left.
+func (c *compiler) reducing(body []loop.Value, n vr, over, only bool) {
 	first := len(c.accs)
 	strip := loop.VirtualBytes / c.lay.es
 	steps := strip / c.lay.lanes
@@ -95,6 +95,9 @@ func (c *compiler) reducing(body []loop.Value, n vr, over bool) {
 			c.block(body)
 		}
 		c.lay.first = 0
+		if only && len(all) == 1 && all[0].t == loop.B {
+			c.settled(&all[0], single)
+		}
 	})
 	c.end()
 	c.branch(i, asm.CondGE, end, fold)
@@ -138,6 +141,16 @@ func (c *compiler) accumulators(body []loop.Value) {
 		}
 		c.accs = append(c.accs, x)
 	}
+}
+
+// settled jumps to l if no further element changes a reduction of truth values.
+func (c *compiler) settled(x *accumulator, l asm.Label) {
+	m := x.regs[0]
+	if x.op == loop.OpAnd {
+		m = c.newM()
+		c.compute(loop.OpNot, loop.B, m, x.regs[0], 0)
+	}
+	c.none([]vr{m}, l).cond = asm.CondNE
 }
 
 // rest works off what is left of a block after its strips, a step at a time,
