@@ -541,7 +541,7 @@ func (e *entry) compile(name string) {
 		if s.kind == fromCapture && s.cell.written {
 			s.tensor = &Tensor{v: s.at}
 		}
-		s.cell = nil
+		s.part, s.cell = s.cell.part, nil
 	}
 	sigs, outs := e.sigs(), e.outs
 	e.traced = e.from

@@ -10,6 +10,7 @@ import (
 	"weft/internal/array"
 	"weft/internal/exec"
 	"weft/internal/ir"
+	"weft/internal/op"
 	"weft/internal/plan"
 	"weft/internal/tracing"
 )
@@ -115,6 +116,7 @@ func (e *entry) run(c *compiledFunc, g *supplied) ([]*Tensor, bool) {
 	outs := slices.Grow(m.outs[:0], len(e.outs))[:len(e.outs)]
 	m.ins, m.views, m.outs = ins, views, outs
 	var written []*Tensor
+	var parts [][]op.StridedWindow
 	for _, i := range e.into {
 		if i < 0 {
 			continue
@@ -126,11 +128,16 @@ func (e *entry) run(c *compiledFunc, g *supplied) ([]*Tensor, bool) {
 		if t == nil {
 			t = &Tensor{v: *ins[i]}
 		}
-		written = append(written, t)
+		written, parts = append(written, t), append(parts, e.sources[i].part)
 	}
 	if written != nil {
 		w := openWrites(written)
-		defer w.done()
+		defer func() {
+			if done { // else anything can stand there
+				w.parts = parts
+			}
+			w.done()
+		}()
 	}
 	var err error
 	if c.debug != nil {

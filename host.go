@@ -211,6 +211,37 @@ func putRows(dst, places, x *Tensor) {
 	keepAlive(dst)
 }
 
+// copyChanged copies src, which is contiguous, into dst of the same shape and type, both on
+// the host, and returns the bytes of dst's storage that were changed by it.
+func copyChanged(dst, src *array.View) []dirty.Interval {
+	size := dst.DType.Size()
+	run, outer := size, len(dst.Shape) // what lies without gaps, and the axes around it
+	for outer > 0 && (dst.Strides[outer-1]*size == run || dst.Shape[outer-1] == 1) {
+		outer--
+		run *= dst.Shape[outer]
+	}
+	from := unsafe.Slice((*byte)(bytesOf(src)), src.Size()*size)
+	to := unsafe.Slice((*byte)(dst.Store.Host()), dst.Store.Bytes)
+	changed := []dirty.Interval{}
+	index := make([]int, outer)
+	for at := dst.Offset * size; ; {
+		changed = dirty.Copy(changed, to, at, from[:run])
+		from = from[run:]
+		k := outer - 1
+		for ; k >= 0; k-- {
+			at += dst.Strides[k] * size
+			if index[k]++; index[k] < dst.Shape[k] {
+				break
+			}
+			at -= dst.Shape[k] * dst.Strides[k] * size
+			index[k] = 0
+		}
+		if k < 0 {
+			return changed
+		}
+	}
+}
+
 // readBytes copies bytes of the storage of t, which begin and end as in list, behind each
 // other into dst.
 func readBytes(dst []byte, t *Tensor, list []dirty.Interval) {

@@ -221,10 +221,28 @@ func (t *Tensor) copyFrom(x *Tensor) {
 	copyInto(t, x)
 }
 
+// updateFrom is copyFrom of a value of which the most may be there already, as after indexed
+// and masked writes: of tracked memory only what differs is written, and marked.
+func (t *Tensor) updateFrom(x *Tensor) {
+	if t.v.Store.Monitor() == nil || tracingViews(&t.v, &x.v) != nil || !onHost(t) || !onHost(x) || t.v.DType != x.v.DType || !array.Equal(t.v.Shape, x.v.Shape) {
+		t.copyFrom(x)
+		return
+	}
+	c := &Tensor{v: x.v}
+	if c.v.Overlaps(&t.v) {
+		c = c.Clone()
+	}
+	from := toHost(c.Contiguous())
+	w := openWrite(&t.v)
+	defer func() { w.done() }()
+	w.part = copyChanged(&t.v, &from)
+	keepAlive(c)
+}
+
 // Assign writes x, a *Tensor or a Go number, broadcast to t's shape, into t, and
 // returns t. Overlapping memory is right: x.Slice(Range(1, n)).Assign(x.Slice(Range(0, n-1))).
 // A float cannot be written into integers.
-func (t *Tensor) Assign(x any) *Tensor { return t.assigned("assign", "x", x) }
+func (t *Tensor) Assign(x any) *Tensor { return t.assigned("assign", "x", x, (*Tensor).copyFrom) }
 
 // Set writes v, a *Tensor or a Go number, at the given indices of the first axes, as NumPy's
 // x[i, j] = v: one element where there is an index for each axis, else the sub-array there, to
@@ -238,12 +256,13 @@ func (t *Tensor) Assign(x any) *Tensor { return t.assigned("assign", "x", x) }
 //	x.Set(1.5, 2, -1) // x[2, -1] = 1.5
 //	x.Set(row, 0)     // x[0] = row
 func (t *Tensor) Set(v any, index ...int) *Tensor {
-	t.at("set", index).assigned("set", "v", v)
+	t.at("set", index).assigned("set", "v", v, (*Tensor).copyFrom)
 	return t
 }
 
-// assigned is Assign by another name, and with another name of its argument.
-func (t *Tensor) assigned(opName, arg string, x any) *Tensor {
+// assigned is Assign by another name, with another name of its argument and another way to
+// write.
+func (t *Tensor) assigned(opName, arg string, x any, write func(t, x *Tensor)) *Tensor {
 	o := asOperand(opName, x)
 	t.writable(opName)
 	if o.t == nil {
@@ -269,7 +288,7 @@ func (t *Tensor) assigned(opName, arg string, x any) *Tensor {
 		n = x.node()
 	}
 	if t.Size() > 0 {
-		t.copyFrom(o.t)
+		write(t, o.t)
 	}
 	t.wrote()
 	if grad {
@@ -294,7 +313,9 @@ func (t *Tensor) MulAssign(x any) *Tensor { return t.assignOp(op.Mul, "mulassign
 func (t *Tensor) DivAssign(x any) *Tensor { return t.assignOp(op.Div, "divassign", x) }
 
 // Update writes f(t) into t, f being one of the methods, such as
-// (*Tensor).Relu: the in-place form of any elementwise method.
+// (*Tensor).Relu: the in-place form of any elementwise method, and of those that change
+// some elements, such as [Tensor.IndexPut] and [Tensor.MaskedFill]. Of a tracked array
+// ([Track]) the bytes are marked that change.
 func (t *Tensor) Update(f func(*Tensor) *Tensor) *Tensor {
 	t.writable("update")
 	if f == nil {
@@ -305,9 +326,10 @@ func (t *Tensor) Update(f func(*Tensor) *Tensor) *Tensor {
 	r.notNil("update")
 	if r.run.gradOn() && t.run.gradOn() {
 		r.node().keepOldSince(before, t.v.Store)
-		return t.Assign(r)
+	} else {
+		r = r.Detach()
 	}
-	return t.Assign(r.Detach())
+	return t.assigned("update", "f", r, (*Tensor).updateFrom)
 }
 
 // Zero writes 0 everywhere.

@@ -65,7 +65,8 @@ type source struct {
 	pc    uintptr    // of the line that captured it
 	cell  *cell
 
-	tensor *Tensor // of what is captured and written
+	tensor *Tensor            // of what is captured and written
+	part   []op.StridedWindow // of what is written, unless it is all
 }
 
 type sourceKind uint8
@@ -83,7 +84,11 @@ type cell struct {
 	seen    map[string]*ir.Node
 	source  int // -1: none
 	written bool
+	part    []op.StridedWindow // what was written, unless it was all
 }
+
+// maxWindows is how many windows on a cell are told apart.
+const maxWindows = 16
 
 // A windowKey is a view of a storage.
 type windowKey struct {
@@ -462,12 +467,21 @@ func (tr *trace) write(v *array.View, n *ir.Node) {
 	if v.DType == c.at.DType && v.Offset == c.at.Offset && v.Size() == c.at.Size() {
 		if order, ok := dense(v); ok {
 			c.set(reshapeTo(permuted(n, order), c.at.Shape))
+			c.part = nil
 			return
 		}
 	}
 	a := tr.windowIn(c, v)
 	old := tr.value(&c.at)
+	first := !c.written
 	c.set(op.Apply(op.Put, a, old, n))
+	switch {
+	case slices.ContainsFunc(c.part, func(b op.StridedWindow) bool { return bytes.Equal(a.AppendKey(nil), b.AppendKey(nil)) }):
+	case (first || c.part != nil) && len(c.part) < maxWindows && !c.at.DType.Half(): // kernels may make NaNs of halves quiet that they only move
+		c.part = append(c.part, a)
+	default:
+		c.part = nil
+	}
 }
 
 func (c *cell) set(n *ir.Node) { c.node, c.seen, c.written = n, nil, true }

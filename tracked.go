@@ -8,6 +8,7 @@ import (
 
 	"weft/internal/array"
 	"weft/internal/dirty"
+	"weft/internal/op"
 )
 
 // A Tracked knows which bytes of an array were written since they were last flushed, so
@@ -60,8 +61,9 @@ type ByteRange struct{ Start, Stop int }
 // Track makes t know which of its bytes are written, by whatever view of it: with
 // [Tensor.Assign] and the other in-place methods, optimizers, kernels with an Out, [Borrow],
 // the addition of gradients. Of a view the bytes are marked that it can touch: those of
-// its elements, or, where these are many and lie close, those between them too. Reading
-// marks nothing. What is not written through tensors, as by the owner of a slice given to
+// its elements, or, where these are many and lie close, those between them too; of
+// [Tensor.Update], which is how indexed and masked writes are made in place, those that
+// change. Reading marks nothing. What is not written through tensors, as by the owner of a slice given to
 // [FromSlice], is for [Tracked.Mark].
 //
 // At first all of t counts as written. An array may be tracked several times, once for each
@@ -333,8 +335,9 @@ func (s memorySink) WriteAt(p []byte, off int64) (int, error) {
 // written, or has failed to be, and then the bytes that the views can touch are marked if
 // their memory is tracked.
 type write struct {
-	m *dirty.Monitor
-	v *array.View
+	m    *dirty.Monitor
+	v    *array.View
+	part []dirty.Interval // all that was written, where that is known
 }
 
 // openWrite opens a write into a view. Nothing within it may open another one.
@@ -344,14 +347,20 @@ func openWrite(v *array.View) write {
 	if m != nil {
 		m.Enter()
 	}
-	return write{m, v}
+	return write{m: m, v: v}
 }
 
 func (w write) done() {
-	if w.m != nil {
-		mark(w.m, w.v, true)
-	} else if m := w.v.Store.Monitor(); m != nil { // it is tracked since
-		mark(m, w.v, false)
+	m := w.m
+	if m == nil { // unless it is tracked since
+		m = w.v.Store.Monitor()
+	}
+	switch {
+	case m == nil:
+	case w.part != nil:
+		m.MarkEach(w.part, w.m != nil)
+	default:
+		mark(m, w.v, w.m != nil)
 	}
 }
 
@@ -371,8 +380,9 @@ func mark(m *dirty.Monitor, v *array.View, leaves bool) {
 
 // writes is a write into several tensors.
 type writes struct {
-	dst []*Tensor
-	in  []*dirty.Monitor
+	dst   []*Tensor
+	in    []*dirty.Monitor
+	parts [][]op.StridedWindow // for each of dst what of it was written, nil: all
 }
 
 // openWrites opens a write into all of dst. Monitors are entered in the order of their
@@ -393,9 +403,17 @@ func openWrites(dst []*Tensor) writes {
 }
 
 func (w writes) done() {
-	for _, t := range w.dst {
-		if m := t.v.Store.Monitor(); m != nil {
+	for i, t := range w.dst {
+		m := t.v.Store.Monitor()
+		if m == nil {
+			continue
+		}
+		if w.parts == nil || w.parts[i] == nil {
 			mark(m, &t.v, false)
+			continue
+		}
+		for _, p := range w.parts[i] {
+			mark(m, &array.View{Store: t.v.Store, DType: t.v.DType, Offset: t.v.Offset + p.Offset, Shape: p.Shape, Strides: p.Strides}, false)
 		}
 	}
 	for _, m := range w.in {

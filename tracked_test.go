@@ -117,16 +117,52 @@ func TestEveryWriteMarks(t *testing.T) {
 		write func(x *Tensor)
 		want  []ByteRange
 	}{
-		"assign":           {func(x *Tensor) { x.Assign(3) }, all},
-		"assign tensor":    {func(x *Tensor) { x.Assign(Ones(10)) }, all},
-		"fill":             {func(x *Tensor) { x.Fill(7) }, all},
-		"zero":             {func(x *Tensor) { x.Zero() }, all},
-		"add":              {func(x *Tensor) { x.AddAssign(3) }, all},
-		"sub":              {func(x *Tensor) { x.SubAssign(Ones(10, 1)) }, all},
-		"mul":              {func(x *Tensor) { x.MulAssign(x) }, all},
-		"div":              {func(x *Tensor) { x.DivAssign(2) }, all},
-		"overlapping":      {func(x *Tensor) { x.Slice(Range(1, 10)).Assign(x.Slice(Range(0, 9))) }, []ByteRange{{40, 400}}},
-		"update":           {func(x *Tensor) { x.Update((*Tensor).Square) }, all},
+		"assign":        {func(x *Tensor) { x.Assign(3) }, all},
+		"assign tensor": {func(x *Tensor) { x.Assign(Ones(10)) }, all},
+		"fill":          {func(x *Tensor) { x.Fill(7) }, all},
+		"zero":          {func(x *Tensor) { x.Zero() }, all},
+		"add":           {func(x *Tensor) { x.AddAssign(3) }, all},
+		"sub":           {func(x *Tensor) { x.SubAssign(Ones(10, 1)) }, all},
+		"mul":           {func(x *Tensor) { x.MulAssign(x) }, all},
+		"div":           {func(x *Tensor) { x.DivAssign(2) }, all},
+		"overlapping":   {func(x *Tensor) { x.Slice(Range(1, 10)).Assign(x.Slice(Range(0, 9))) }, []ByteRange{{40, 400}}},
+		"update":        {func(x *Tensor) { x.Update((*Tensor).Square) }, []ByteRange{{4, 400}}}, // 1 stays 1
+		"rows put": {func(x *Tensor) {
+			x.Update(func(x *Tensor) *Tensor { return x.IndexPut(-1, []int{7, 2, 7}) })
+		}, []ByteRange{row(2), row(7)}},
+		"columns put": {func(x *Tensor) {
+			x.Update(func(x *Tensor) *Tensor { return x.IndexPut(-1, All, []int{4}) })
+		}, column(4, 1)},
+		"elements put": {func(x *Tensor) {
+			x.Update(func(x *Tensor) *Tensor { return x.IndexPut(Ones(2).Neg(), []int{2, -1}, []int{3, 0}) })
+		}, []ByteRange{{92, 96}, {360, 364}}},
+		"rows added to": {func(x *Tensor) {
+			x.Update(func(x *Tensor) *Tensor { return x.IndexPutAdd(Ones(10), []int{3, 3}) })
+		}, []ByteRange{row(3)}},
+		"index added": {func(x *Tensor) {
+			x.Update(func(x *Tensor) *Tensor { return x.IndexAdd(0, From([]int{1, 5}), Ones(2, 10)) })
+		}, []ByteRange{row(1), row(5)}},
+		"scattered": {func(x *Tensor) {
+			x.Update(func(x *Tensor) *Tensor { return x.Scatter(1, From([][]int{{3}}), -1) })
+		}, []ByteRange{{12, 16}}},
+		"masked": {func(x *Tensor) {
+			x.Update(func(x *Tensor) *Tensor { return x.MaskedFill(x.Gt(98), 0) })
+		}, []ByteRange{{392, 400}}},
+		"mask put": {func(x *Tensor) {
+			x.Update(func(x *Tensor) *Tensor { return x.IndexPut(0, x.Eq(35)) })
+		}, []ByteRange{{136, 140}}},
+		"rows of a column put": {func(x *Tensor) {
+			x.T().Slice(Range(3, 5)).Update(func(x *Tensor) *Tensor { return x.IndexPut(0, All, []int{6}) })
+		}, []ByteRange{{252, 260}}},
+		"put backwards": {func(x *Tensor) {
+			x.Slice(Range(9, 0, -2)).Update(func(x *Tensor) *Tensor { return x.IndexPut(0, []int{1}) })
+		}, []ByteRange{row(7)}},
+		"transposed into itself": {func(x *Tensor) {
+			x.Slice(Range(0, 2), Range(0, 2)).Update((*Tensor).T)
+		}, []ByteRange{{4, 8}, {40, 44}}},
+		"updated by a row": {func(x *Tensor) {
+			x.Slice(Range(2, 4)).Update(func(x *Tensor) *Tensor { return Ones(10) })
+		}, []ByteRange{{80, 160}}},
 		"row":              {func(x *Tensor) { x.Slice(Index(3)).AddAssign(1) }, []ByteRange{row(3)}},
 		"last row":         {func(x *Tensor) { x.Slice(Index(-1)).AddAssign(1) }, []ByteRange{row(9)}},
 		"element":          {func(x *Tensor) { x.At(2, 3).Assign(-1) }, []ByteRange{{92, 96}}},
@@ -185,21 +221,76 @@ func TestEveryWriteMarks(t *testing.T) {
 			t.Errorf("%s changed nothing", name)
 		}
 	}
-	// A compiled function may write all of an array of which it was written down to write a
-	// part.
-	for _, part := range []int{0, 3} {
-		y := base()
+	// A compiled function marks the windows that it writes, of what it captures and of its
+	// arguments, for some windows.
+	ones := Ones(10)
+	for name, c := range map[string]struct {
+		write func(y *Tensor)
+		want  []ByteRange
+	}{
+		"first row":     {func(y *Tensor) { y.Slice(Index(0)).AddAssign(ones) }, []ByteRange{row(0)}},
+		"row":           {func(y *Tensor) { y.Slice(Index(3)).AddAssign(ones) }, []ByteRange{row(3)}},
+		"row, twice":    {func(y *Tensor) { y.Slice(Index(3)).AddAssign(ones); y.Slice(Index(3)).MulAssign(2) }, []ByteRange{row(3)}},
+		"rows":          {func(y *Tensor) { y.Slice(Index(3)).AddAssign(ones); y.Slice(Index(7)).Fill(1) }, []ByteRange{row(3), row(7)}},
+		"column":        {func(y *Tensor) { y.Slice(All, Index(4)).MulAssign(2) }, column(4, 1)},
+		"backwards":     {func(y *Tensor) { y.Slice(Range(9, 5, -1)).AddAssign(ones) }, []ByteRange{{240, 400}}},
+		"all":           {func(y *Tensor) { y.AddAssign(ones) }, all},
+		"all, then row": {func(y *Tensor) { y.AddAssign(ones); y.Slice(Index(3)).Fill(1) }, all},
+		"row, then all": {func(y *Tensor) { y.Slice(Index(3)).Fill(1); y.AddAssign(ones); y.Slice(Index(4)).Fill(1) }, all},
+		"transposed":    {func(y *Tensor) { y.T().Slice(Index(4)).MulAssign(2) }, column(4, 1)},
+		"many windows": {func(y *Tensor) {
+			for i := range maxWindows + 1 {
+				y.At(i%10, 2*(i/10)).AddAssign(1)
+			}
+		}, all},
+	} {
+		for _, captured := range []bool{true, false} {
+			whole := Arange(1., 121).Reshape(12, 10)
+			y := whole.Slice(Range(1, 11))
+			d := clean(t, y, every)
+			f := Compile(func(x *Tensor) *Tensor {
+				if captured {
+					x = y
+				}
+				c.write(x)
+				return ones.Add(1)
+			})
+			for range 3 {
+				y.AddAssign(1) // what was written is not what is to be written
+				d.Flush(nowhere{})
+				before := bytes.Clone(memory(y))
+				if captured {
+					f.Call(Ones(1))
+				} else {
+					f.Call(y)
+				}
+				within(t, "a compiled function, "+name, before, memory(y), d.Pending())
+				if bytes.Equal(before, memory(y)) {
+					t.Errorf("a compiled function changed nothing: %s", name)
+				}
+				if got := d.Pending(); !slices.Equal(got, c.want) {
+					t.Errorf("a compiled function, %s, captured %v: %v is pending, want %v", name, captured, got, c.want)
+				}
+			}
+		}
+	}
+	// Nothing outside the window changes that is not pending, not even a NaN that signals.
+	for dt, nan := range map[DType][]byte{Float16: {0x01, 0x7d}, BFloat16: {0x81, 0x7f}, Float32: {1, 0, 0x80, 0x7f}, Float64: {1, 0, 0, 0, 0, 0, 0xf0, 0x7f}} {
+		y := ZerosOf(dt, 4, 8)
+		for i := range memory(y) {
+			memory(y)[i] = nan[i%len(nan)]
+		}
 		d := clean(t, y, every)
 		f := Compile(func(x *Tensor) *Tensor {
-			y.Slice(Index(part)).AddAssign(x)
+			y.Slice(Index(2)).Assign(x)
 			return x.Add(1)
 		})
-		for range 3 {
+		for i := range 3 {
 			before := bytes.Clone(memory(y))
-			f.Call(Ones(10))
-			within(t, "a compiled function", before, memory(y), d.Pending())
-			if bytes.Equal(before, memory(y)) {
-				t.Error("a compiled function changed nothing")
+			f.Call(full("full", i+1, 0, dt, []int{8}))
+			within(t, "a compiled function of "+dt.String(), before, memory(y), d.Pending())
+			if got, row := d.Pending(), 8*len(nan); len(nan) > 2 && !slices.Equal(got, []ByteRange{{2 * row, 3 * row}}) {
+				t.Errorf("%s: %v is pending", dt, got)
 			}
 			d.Flush(nowhere{})
 		}
@@ -608,7 +699,18 @@ func someView(r *rand.Rand, x *Tensor) *Tensor {
 // someWrite writes into a view in some way, and says in which.
 func someWrite(r *rand.Rand, v *Tensor) string {
 	value := r.IntN(100)
-	switch r.IntN(7) {
+	switch r.IntN(9) {
+	case 7:
+		if v.Rank() > 0 && v.Shape()[0] > 0 {
+			n := v.Shape()[0]
+			v.Update(func(x *Tensor) *Tensor { return x.IndexPut(value%2, []int{r.IntN(n), r.IntN(n) - n}) })
+			return "put rows"
+		}
+	case 8:
+		if v.v.DType != Bool && v.v.DType != Complex64 {
+			v.Update(func(x *Tensor) *Tensor { return x.MaskedFill(x.Eq(value%3), value%2) })
+			return "fill where a mask is"
+		}
 	case 0:
 		if v.v.DType != Bool {
 			v.AddAssign(1 + value%2)
@@ -683,6 +785,7 @@ func TestWhoWritesMemory(t *testing.T) {
 		"inplace.go laidOut":   fresh,
 		"inplace.go copyViews": inside,
 		"inplace.go copyInto":  inside,
+		"host.go copyChanged":  inside,
 		"random.go draw":       fresh,
 		"sparse.go IntoRows":   "putRows opens it",
 		"tensor.go CopyTo":     "it writes into a Go slice",

@@ -83,12 +83,30 @@ func (m *Monitor) Mark(start, size int, shape, strides []int, leaves bool) {
 	for _, s := range m.sets {
 		s.AddStrided(start, size, shape, strides)
 	}
-	if leaves {
-		if m.writers--; m.writers == 0 && m.waiting > 0 {
-			m.change.Broadcast()
+	m.leave(leaves)
+	m.mu.Unlock()
+}
+
+// MarkEach is Mark of intervals.
+func (m *Monitor) MarkEach(list []Interval, leaves bool) {
+	m.mu.Lock()
+	for _, s := range m.sets {
+		for _, p := range list {
+			s.Add(p.Start, p.Stop)
 		}
 	}
+	m.leave(leaves)
 	m.mu.Unlock()
+}
+
+// leave lets a writer out if it leaves.
+func (m *Monitor) leave(leaves bool) {
+	if !leaves {
+		return
+	}
+	if m.writers--; m.writers == 0 && m.waiting > 0 {
+		m.change.Broadcast()
+	}
 }
 
 // Lend says that a function of the user has bytes from now on.

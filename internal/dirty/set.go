@@ -2,7 +2,10 @@
 // the monitor that keeps writers and flushes of one memory apart.
 package dirty
 
-import "slices"
+import (
+	"math/bits"
+	"slices"
+)
 
 // An Interval is the bytes from Start to before Stop.
 type Interval struct{ Start, Stop int }
@@ -99,25 +102,33 @@ func (s *Set) settle() {
 		return
 	}
 	s.log = s.byStart(s.log)
-	a, b, out := s.sorted, s.log, slices.Grow(s.spare[:0], len(s.sorted)+len(s.log))
-	for len(a) > 0 && len(b) > 0 {
-		if a[0].Start <= b[0].Start {
-			out, a = append(out, a[0]), a[1:]
+	a, b, n := s.sorted, s.log, 0
+	out := slices.Grow(s.spare[:0], len(a)+len(b))[:len(a)+len(b)]
+	for len(a)+len(b) > 0 { // merged and joined at once
+		var x Interval
+		if len(b) == 0 || len(a) > 0 && a[0].Start <= b[0].Start {
+			x, a = a[0], a[1:]
 		} else {
-			out, b = append(out, b[0]), b[1:]
+			x, b = b[0], b[1:]
 		}
+		if n > 0 && (s.hull || x.Start-out[n-1].Stop <= s.gap) {
+			out[n-1].Stop = max(out[n-1].Stop, x.Stop)
+			continue
+		}
+		out[n] = x
+		n++
 	}
-	out = append(append(out, a...), b...)
 	s.spare, s.log = s.sorted, s.log[:0]
-	s.sorted = s.join(out)
+	s.sorted = out[:n]
 	if len(s.sorted) > most {
 		s.thin()
 	}
 }
 
 // byStart returns the intervals ascending by their starts, in their memory or in s.spare's,
-// which it then leaves the other. It sorts by one byte of the starts after the other: an
-// interval takes ten nanoseconds, half of what comparisons take.
+// which it then leaves the other. It sorts by one digit of the starts after the other, of
+// as many bits as are worth it for so many: an interval takes less than ten nanoseconds,
+// half of what comparisons take.
 func (s *Set) byStart(list []Interval) []Interval {
 	if len(list) < 64 {
 		slices.SortFunc(list, func(a, b Interval) int { return a.Start - b.Start })
@@ -127,19 +138,32 @@ func (s *Set) byStart(list []Interval) []Interval {
 	for _, x := range list {
 		least, greatest = min(least, x.Start), max(greatest, x.Start)
 	}
+	differ := 0 // bits in which two starts do
+	for _, x := range list {
+		differ |= x.Start - least
+	}
+	if differ == 0 {
+		return list
+	}
+	from, to := bits.TrailingZeros(uint(differ)), bits.Len(uint(differ))
+	var counts [1 << 11]int32
+	most := min(bits.Len(uint(len(list)))-1, 11)
+	passes := (to - from + most - 1) / most
+	digit := (to - from + passes - 1) / passes
+	at, mask := counts[:1<<digit], 1<<digit-1
 	other := slices.Grow(s.spare[:0], len(list))[:len(list)]
-	for shift := 0; (greatest-least)>>shift > 0; shift += 8 {
-		var at [256]int
+	for shift := from; shift < to; shift += digit {
+		clear(at)
 		for _, x := range list {
-			at[(x.Start-least)>>shift&255]++
+			at[(x.Start-least)>>shift&mask]++
 		}
-		sum := 0
+		sum := int32(0)
 		for i, n := range at {
 			at[i] = sum
 			sum += n
 		}
 		for _, x := range list {
-			k := (x.Start - least) >> shift & 255
+			k := (x.Start - least) >> shift & mask
 			other[at[k]] = x
 			at[k]++
 		}
