@@ -58,7 +58,53 @@ func half(x float32) float32 {
 			t.Errorf("no %s under line 13:\n%s", want[1], parts[i])
 		}
 	}
+	if len(parts) == 2 && !strings.Contains(parts[1], "; slow: loops that run until the last lane is done\n; line 5: for x > 1 && k < n {\n") {
+		t.Errorf("the head does not name the loop:\n%.400s", parts[1])
+	}
 	if len(parts) == 2 && !strings.Contains(parts[1], "1 loops under masks") {
 		t.Errorf("the head says nothing of the loop:\n%.400s", parts[1])
+	}
+}
+
+// What takes long is named with its line.
+func TestExplainSlow(t *testing.T) {
+	if jit.Chosen().ISA == jit.Portable {
+		t.Skip("there is no machine code")
+	}
+	src := kernel.MustParse(`package k
+
+import (
+	"math"
+
+	"weft/kernel"
+)
+
+func Slow(a kernel.Clamped1[float32], i int32, x float32) float32 {
+	y := a.At(int(i))
+	z := y / x
+	return z + float32(math.Sqrt(float64(x)))
+}
+
+func Many(x float32) float32 {
+	var v [40]float32
+	s := x
+	for i := range 40 {
+		s = s*s + x
+		v[i] = s
+	}
+	for i := range 40 {
+		s = s*0.5 - v[39-i]
+	}
+	return s
+}
+`)
+	s := src.Func("Slow").Explain(weft.Ones(9), weft.ZerosOf(weft.Int32, 100), weft.Ones(100))
+	for _, want := range []string{"gathers, element by element\n; line 10: y := a.At(int(i))\n", "divisions\n; line 11: z := y / x\n", "square roots\n; line 12: return z + float32(math.Sqrt(float64(x)))\n"} {
+		if !strings.Contains(s, "; slow: "+want) {
+			t.Errorf("no %q:\n%s", want, s)
+		}
+	}
+	if s = src.Func("Many").Explain(weft.Ones(100)); !strings.Contains(s, "; slow: values in memory for want of registers\n; line 19: s = s*s + x\n") || strings.Contains(s, "slow: gathers") {
+		t.Errorf("no spills:\n%s", s)
 	}
 }

@@ -180,6 +180,10 @@ func TestBench(t *testing.T) {
 	if b.Calls < 1 || b.Median <= 0 || b.Bytes != 3*4000 || !strings.Contains(b.String(), "a call") {
 		t.Errorf("%+v", b)
 	}
+	y := weft.Zeros(1000)
+	if kernels.Func("Hypot3").Bench(x, x, 2.0, kernel.MapOpts{Out: []*weft.Tensor{y}}); y.At(3).Item() != 6 {
+		t.Errorf("%v", y)
+	}
 	if b := kernels.Func("Diffuse").Bench(weft.Ones(10, 10)); b.Bytes != 800 {
 		t.Errorf("%+v", b)
 	}

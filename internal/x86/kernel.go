@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 
@@ -19,6 +20,8 @@ type Kernel struct {
 	Scratch int    // bytes of loop.Frame.Scratch in use; beyond its length a loop.LargeFrame is needed
 	Spills  int    // values kept in scratch for want of registers
 	ISA     jit.ISA
+
+	stored []int32 // the lines of the source, for Explain, of what is stored as spilled
 }
 
 // ErrUnsupported matches the error of a program that this backend does not
@@ -51,8 +54,54 @@ func Explain(p *loop.Program, isa jit.ISA) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("; %s for %s: %d bytes of code and %d of constants, %d spills, %d bytes of scratch\n; %s\n%s",
-		p.Name, isa, k.Text, len(k.Code)-k.Text, k.Spills, k.Scratch, shape(p, isa), b.String()), nil
+	return fmt.Sprintf("; %s for %s: %d bytes of code and %d of constants, %d spills, %d bytes of scratch\n; %s\n%s%s",
+		p.Name, isa, k.Text, len(k.Code)-k.Text, k.Spills, k.Scratch, shape(p, isa), slow(p, k.stored), b.String()), nil
+}
+
+// slow names what takes much longer than other instructions, with the lines of the source
+// that it comes from; stored are those that spills are of. It is empty where there are no
+// lines.
+func slow(p *loop.Program, stored []int32) string {
+	q, _ := narrowed(p)
+	same := q.Same(q.Lane, true)
+	const gathers, scatters, quotients, roots, loops, spills = 0, 1, 2, 3, 4, 5
+	var lines [6][]int32
+	for i := range q.Ins {
+		in, kind := &q.Ins[i], -1
+		at := loop.Value(i)
+		switch in.Op {
+		case loop.OpLoadAt:
+			if !same[in.A] {
+				kind = gathers
+			}
+		case loop.OpStoreAt:
+			if !same[in.B] {
+				kind = scatters
+			}
+		case loop.OpDiv, loop.OpQuo, loop.OpRem, loop.OpQuoU, loop.OpRemU:
+			kind = quotients
+		case loop.OpSqrt:
+			kind = roots
+		case loop.OpLoop:
+			if r := q.Region(in); r.Cond != loop.NoValue && !same[r.Cond] {
+				kind, at = loops, r.Cond
+			}
+		}
+		if n := q.Line(at); kind >= 0 && n > 0 {
+			lines[kind] = append(lines[kind], int32(n))
+		}
+	}
+	lines[spills] = stored
+	var b strings.Builder
+	for kind, what := range []string{"gathers, element by element", "scatters, element by element", "divisions", "square roots", "loops that run until the last lane is done", "values in memory for want of registers"} {
+		if slices.Sort(lines[kind]); len(lines[kind]) > 0 {
+			fmt.Fprintf(&b, "; slow: %s\n", what)
+		}
+		for _, n := range slices.Compact(lines[kind]) {
+			fmt.Fprintf(&b, "; line %d\n", n)
+		}
+	}
+	return b.String()
 }
 
 // shape says how a program lies in vectors, and what of it costs more than one instruction a
@@ -116,11 +165,17 @@ func compile(p *loop.Program, isa jit.ISA, streaming bool, listing io.Writer) (*
 	if err != nil {
 		return nil, fmt.Errorf("x86: %s for %s: %w", p.Name, isa, err)
 	}
-	return &Kernel{
+	k := &Kernel{
 		Code:    append([]byte(nil), code...),
 		Text:    c.asm.CodeLen(),
 		Scratch: c.scratch,
 		Spills:  c.spills,
 		ISA:     isa,
-	}, nil
+	}
+	for i := range c.code {
+		if x := &c.code[i]; listing != nil && x.spill && x.line > 0 {
+			k.stored = append(k.stored, x.line)
+		}
+	}
+	return k, nil
 }

@@ -93,6 +93,7 @@ type ins struct {
 	mem   lmem  // but for base and index
 	imm   int64
 	line  int32 // of the source; 0 for none
+	spill bool  // stores a register that was spilled
 }
 
 const (

@@ -286,7 +286,7 @@ func (c *compiler) rewriteIns(i *ins) {
 		case i.op == pAny || c.vregs[d.id()].remat != 0:
 			return // its uses make it anew
 		case i.op == pMov && !c.isSpilled(i.a[1]):
-			c.spillStore(d, i.a[1])
+			c.spillStore(d, i.a[1], i.line)
 			return
 		}
 	}
@@ -323,7 +323,7 @@ func (c *compiler) rewriteIns(i *ins) {
 	}
 	c.code = append(c.code, *i)
 	if d != 0 {
-		c.spillStore(d, i.a[0]&idMask)
+		c.spillStore(d, i.a[0]&idMask, i.line)
 	}
 }
 
@@ -340,6 +340,8 @@ func (c *compiler) regBytes(class uint8) int {
 // moveOps load and store a register by class.
 var moveOps = [numClasses]asm.Op{asm.MOV, asm.VMOVUPS, asm.KMOVQ}
 
-func (c *compiler) spillStore(r, t vr) {
-	c.store(moveOps[c.vregs[r.id()].class], slotMem(r), t)
+// spillStore stores a spilled register, which a line of the source gives.
+func (c *compiler) spillStore(r, t vr, line int32) {
+	i := c.store(moveOps[c.vregs[r.id()].class], slotMem(r), t)
+	i.line, i.spill = line, true
 }
