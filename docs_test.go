@@ -172,10 +172,12 @@ var elsewhere = map[string]string{
 	"count_true":       "NonZero",
 	"matmul2":          "MatMul",
 	"conv2d_core":      "Conv2d",
-	"conv2d_input":     "Conv2d",     // its gradient
-	"conv2d_weight":    "Conv2d",     // its gradient
-	"max_pool2d_place": "MaxPool2d",  // its gradient
-	"max_pool2d_pick":  "MaxPool2d",  // the gradient of that
+	"conv2d_input":     "Conv2d",    // its gradient
+	"conv2d_weight":    "Conv2d",    // its gradient
+	"max_pool2d_place": "MaxPool2d", // its gradient
+	"max_pool2d_pick":  "MaxPool2d", // the gradient of that
+	"window_mean":      "AvgPool2d",
+	"window_spread":    "AvgPool2d",  // its gradient
 	"mask_place":       "MaskSelect", // its gradient
 	"interleave":       "AvgPool2d",  // its gradient
 	"place":            "Slice",      // its gradient

@@ -29,6 +29,8 @@ var routines = map[string]device.Routine{
 	"max_pool2d":       maxPool,
 	"max_pool2d_place": maxPoolGrad(pooling.Place[float32], pooling.Place[float64]),
 	"max_pool2d_pick":  maxPoolGrad(pooling.Pick[float32], pooling.Pick[float64]),
+	"window_mean":      windowMean,
+	"window_spread":    windowSpread,
 	"mask_select":      maskSelect,
 	"mask_place":       maskPlace,
 	"count_true":       countTrue,
@@ -139,14 +141,14 @@ func conv2dWeight(c *device.Call) error {
 	return nil
 }
 
-func pool(c *device.Call, x, y []int) pooling.Pool {
-	a, r := c.Node.Attrs.(op.Pool), len(x)
+func pool(c *device.Call, a op.Pool, x, y []int) pooling.Pool {
+	r := len(x)
 	return pooling.Pool{ISA: isaOf(c), Planes: array.Size(x[:r-2]), H: x[r-2], W: x[r-1], OH: y[r-2], OW: y[r-1],
 		KH: a.Window[0], KW: a.Window[1], StepH: op.StepWithin(a.Stride[0], x[r-2], a.Pad[0]), StepW: op.StepWithin(a.Stride[1], x[r-1], a.Pad[1]), PadH: a.Pad[0], PadW: a.Pad[1]}
 }
 
 func maxPool(c *device.Call) error {
-	p := pool(c, c.Node.Args[0].Shape, c.Node.Shape)
+	p := pool(c, c.Node.Attrs.(op.Pool), c.Node.Args[0].Shape, c.Node.Shape)
 	if c.Out[0].DType == array.Float64 {
 		pooling.Max[float64](p, gen.Ptr(&c.Out[0]), gen.Ptr(&c.Args[0]))
 	} else {
@@ -161,9 +163,29 @@ func maxPoolGrad(narrow, wide func(p pooling.Pool, out, x, y, third unsafe.Point
 		if c.Out[0].DType == array.Float64 {
 			run = wide
 		}
-		run(pool(c, c.Node.Args[0].Shape, c.Node.Args[1].Shape), gen.Ptr(&c.Out[0]), gen.Ptr(&c.Args[0]), gen.Ptr(&c.Args[1]), gen.Ptr(&c.Args[2]))
+		run(pool(c, c.Node.Attrs.(op.Pool), c.Node.Args[0].Shape, c.Node.Args[1].Shape), gen.Ptr(&c.Out[0]), gen.Ptr(&c.Args[0]), gen.Ptr(&c.Args[1]), gen.Ptr(&c.Args[2]))
 		return nil
 	}
+}
+
+func windowMean(c *device.Call) error {
+	p := pool(c, c.Node.Attrs.(op.Pool), c.Node.Args[0].Shape, c.Node.Shape)
+	if c.Out[0].DType == array.Float64 {
+		pooling.Mean[float64](p, gen.Ptr(&c.Out[0]), gen.Ptr(&c.Args[0]))
+	} else {
+		pooling.Mean[float32](p, gen.Ptr(&c.Out[0]), gen.Ptr(&c.Args[0]))
+	}
+	return nil
+}
+
+func windowSpread(c *device.Call) error {
+	p := pool(c, c.Node.Attrs.(op.PoolGrad).Pool, c.Node.Shape, c.Node.Args[0].Shape)
+	if c.Out[0].DType == array.Float64 {
+		pooling.Spread[float64](p, gen.Ptr(&c.Out[0]), gen.Ptr(&c.Args[0]))
+	} else {
+		pooling.Spread[float32](p, gen.Ptr(&c.Out[0]), gen.Ptr(&c.Args[0]))
+	}
+	return nil
 }
 
 func argExtreme(greatest bool) device.Routine {

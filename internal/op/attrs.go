@@ -86,6 +86,13 @@ type ConvGrad struct {
 // A Pool is the windows of a pooling, vertical and horizontal.
 type Pool struct{ Window, Stride, Pad [2]int }
 
+// A PoolGrad is a pooling and the last two sizes of the argument whose gradient is
+// computed.
+type PoolGrad struct {
+	Pool Pool
+	Size [2]int
+}
+
 // An Interleaving is in how many rows and columns parts alternate, and the
 // result's last two sizes.
 type Interleaving struct{ Every, Size [2]int }
@@ -155,6 +162,8 @@ func (a ConvGrad) AppendKey(k []byte) []byte { return ir.Ints(a.Conv.AppendKey(k
 func (a Pool) AppendKey(k []byte) []byte {
 	return ir.Ints(ir.Ints(ir.Ints(k, a.Window[:]), a.Stride[:]), a.Pad[:])
 }
+
+func (a PoolGrad) AppendKey(k []byte) []byte { return ir.Ints(a.Pool.AppendKey(k), a.Size[:]) }
 
 func (a Interleaving) AppendKey(k []byte) []byte { return ir.Ints(ir.Ints(k, a.Every[:]), a.Size[:]) }
 

@@ -422,7 +422,7 @@ func init() {
 		y := Transpose(Transpose(args[0].Node, 0, 1), 1, 2)
 		return []*node{Transpose(Apply(Of(x), x.Attrs, y, args[1].Node), 0, 1)}
 	}
-	for _, name := range []string{"copy", "max_pool2d", "max_pool2d_place", "max_pool2d_pick", "gather", "scatter_add", "scatter", "scatter_min",
+	for _, name := range []string{"copy", "max_pool2d", "max_pool2d_place", "max_pool2d_pick", "window_mean", "window_spread", "gather", "scatter_add", "scatter", "scatter_min",
 		"scatter_max", "scan_sum", "scan_prod", "recurrence", "cummax", "cummin", "sort", "topk", "kthvalue", "reduce_argmin", "reduce_argmax"} {
 		batchRules[name] = same(further)
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // Matrix products, and pooling over two-dimensional pictures.
-var MatMul, MatMul2, Linear, MaxPool2d, maxPoolPlace, maxPoolPick, AvgPool2d, Interleave *Def
+var MatMul, MatMul2, Linear, MaxPool2d, maxPoolPlace, maxPoolPick, AvgPool2d, windowMean, windowSpread, Interleave *Def
 
 func swapLast(x *node) *node { return Transpose(x, len(x.Shape)-2, len(x.Shape)-1) }
 
@@ -161,7 +161,11 @@ func init() {
 		Compose: func(x []*node, a ir.Attrs) *node {
 			p, y := a.(Pool), x[0]
 			windowCounts("avg_pool2d", y, p)
-			for _, stage := range p.stages() {
+			stages := p.stages()
+			if len(stages) == 1 && poolable(y) {
+				return Apply(windowMean, p, y)
+			}
+			for _, stage := range stages {
 				ws := windows(y, stage)
 				y = ws[0]
 				for _, w := range ws[1:] {
@@ -172,11 +176,14 @@ func init() {
 		},
 		VJP: func(v *VJP) {
 			v.Set(0, func() *node {
-				p := v.Node.Attrs.(Pool)
-				dx := scale(v.DY, 1/float64(p.Window[0]*p.Window[1]))
+				p, shape := v.Node.Attrs.(Pool), v.X[0].Shape
 				stages := p.stages()
+				if len(stages) == 1 && poolable(v.X[0]) {
+					return Apply(windowSpread, PoolGrad{p, [2]int(shape[len(shape)-2:])}, v.DY)
+				}
+				dx := scale(v.DY, 1/float64(p.Window[0]*p.Window[1]))
 				for i, stage := range slices.Backward(stages) {
-					shape := v.X[0].Shape
+					shape := shape
 					if i > 0 { // what the first stage gave
 						shape = append(shape[:len(shape)-2:len(shape)-2], v.Node.Shape[len(shape)-2], shape[len(shape)-1])
 					}
@@ -185,6 +192,46 @@ func init() {
 				return dx
 			})
 		}})
+	windowMean = define(Def{Name: "window_mean", Wide: true, Class: Routine, Arity: 1, Contig: true, Attrs: unitPool, Samples: poolSamples,
+		Doc: "avg_pool2d of windows with few places.",
+		Infer: func(c *Call) (array.DType, []int) {
+			x := c.Args[0]
+			oh, ow := windowCounts("avg_pool2d", x, c.Attrs.(Pool))
+			return x.DType, append(append([]int(nil), x.Shape[:len(x.Shape)-2]...), oh, ow)
+		},
+		VJP: func(v *VJP) {
+			v.Set(0, func() *node {
+				s := v.X[0].Shape
+				return Apply(windowSpread, PoolGrad{v.Node.Attrs.(Pool), [2]int(s[len(s)-2:])}, v.DY)
+			})
+		}})
+	windowSpread = define(Def{Name: "window_spread", Wide: true, Class: Routine, Arity: 1, Contig: true, Attrs: PoolGrad{unitPool, [2]int{2, 2}},
+		Doc: "The gradient of window_mean: each element is spread over the places of its window.",
+		Infer: func(c *Call) (array.DType, []int) {
+			a, dy := c.Attrs.(PoolGrad), c.Args[0]
+			c.floats(1, 1)
+			r := len(dy.Shape)
+			if r < 2 {
+				c.Failf("", "takes two dimensions or more, got %s", array.ShapeString(dy.Shape))
+			}
+			for i, n := range a.Size {
+				if want := windowCount("window_spread", n, a.Pool.Window[i], a.Pool.Stride[i], a.Pool.Pad[i]); want != dy.Shape[r-2+i] {
+					c.Failf("", "has %d windows, want %d", dy.Shape[r-2+i], want)
+				}
+			}
+			return dy.DType, append(append([]int(nil), dy.Shape[:r-2]...), a.Size[:]...)
+		},
+		VJP: func(v *VJP) {
+			v.Set(0, func() *node { return Apply(windowMean, v.Node.Attrs.(PoolGrad).Pool, v.DY) })
+		},
+		Samples: []Sample{{Shapes: [][]int{{2, 3, 3, 4}}, Attrs: PoolGrad{pool(2, 2, 2, 2, 0, 0), [2]int{6, 8}}},
+			{Shapes: [][]int{{1, 2, 4, 9}}, Attrs: PoolGrad{pool(3, 2, 2, 1, 1, 1), [2]int{7, 8}}}}})
+}
+
+// poolable reports whether x has a picture that is not empty, as routines of pooling want.
+func poolable(x *node) bool {
+	r := len(x.Shape)
+	return x.Shape[r-2] > 0 && x.Shape[r-1] > 0
 }
 
 var unitPool = Pool{Window: [2]int{1, 1}, Stride: [2]int{1, 1}}

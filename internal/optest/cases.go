@@ -128,6 +128,7 @@ var only = map[string]func(d array.DType) bool{
 	"matmul2": array.DType.Float, "conv2d_core": array.DType.Float, "conv2d_input": array.DType.Float, "conv2d_weight": array.DType.Float,
 	"max_pool2d": array.DType.Float, "avg_pool2d": array.DType.Float,
 	"max_pool2d_place": array.DType.Float, "max_pool2d_pick": array.DType.Float,
+	"window_mean": array.DType.Float, "window_spread": array.DType.Float,
 	"segment_reduce_all": isBool, "segment_reduce_any": isBool,
 	"segment_reduce_sum": notBool, "segment_reduce_prod": notBool, "segment_reduce_min": notBool, "segment_reduce_max": notBool,
 	"scan_sum": isWide, "scan_prod": isWide, "recurrence": func(d array.DType) bool { return isWide(d) && d.Float() },

@@ -209,7 +209,7 @@ func init() {
 			return Result{Array: out, Bound: bound}
 		}
 	}
-	references["max_pool2d"], references["avg_pool2d"] = pool(false), pool(true)
+	references["max_pool2d"], references["avg_pool2d"], references["window_mean"] = pool(false), pool(true), pool(true)
 
 	biased := func(r Result, bias *Array) Result {
 		b := broadcast(bias, r.Shape)

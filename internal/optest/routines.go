@@ -117,6 +117,15 @@ func routineCases(d *op.Def) []Case {
 			for _, c := range convolutions {
 				add(op.ConvGrad{Conv: c.a, Shape: c.w}, arrays(t, c.x, c.y)...)
 			}
+		case "window_mean":
+			for _, c := range pools {
+				add(c.p, arrays(t, c.shape)...)
+			}
+		case "window_spread":
+			for _, c := range pools {
+				y := references["max_pool2d"]([]*Array{few(t, c.shape...)}, c.p).Array
+				add(op.PoolGrad{Pool: c.p, Size: [2]int(c.shape[len(c.shape)-2:])}, arrays(t, y.Shape)...)
+			}
 		case "max_pool2d", "max_pool2d_place", "max_pool2d_pick":
 			for _, c := range pools {
 				x := few(t, c.shape...)
@@ -332,6 +341,32 @@ func init() {
 		out := New(x[0].DType, x[0].Shape)
 		poolPlaces(x[0], x[1], a.(op.Pool), func(window, at int) { out.set(at, out.F[at]+x[2].F[window], 0) })
 		return Result{Array: out, Exact: true}
+	}
+	references["window_spread"] = func(x []*Array, a ir.Attrs) Result {
+		p, r := a.(op.PoolGrad), len(x[0].Shape)
+		out := New(x[0].DType, append(append([]int(nil), x[0].Shape[:r-2]...), p.Size[:]...))
+		n := float64(p.Pool.Window[0] * p.Pool.Window[1])
+		sum, abs := make([]float64, out.Size()), make([]float64, out.Size())
+		for i, v := range x[0].F {
+			idx := index(x[0].Shape, i)
+			top, left := idx[r-2]*p.Pool.Stride[0]-p.Pool.Pad[0], idx[r-1]*p.Pool.Stride[1]-p.Pool.Pad[1]
+			for k := range int(n) {
+				h, w := top+k/p.Pool.Window[1], left+k%p.Pool.Window[1]
+				if h < 0 || h >= p.Size[0] || w < 0 || w >= p.Size[1] {
+					continue
+				}
+				idx[r-2], idx[r-1] = h, w
+				at := flat(out.Shape, idx)
+				sum[at] += v / n
+				abs[at] += math.Abs(v) / n
+			}
+		}
+		bound := make([]float64, out.Size())
+		for i := range bound {
+			out.F[i] = sum[i]
+			bound[i] = abs[i] * eps(out.DType) * (n + 3)
+		}
+		return Result{Array: out, Bound: bound}
 	}
 	references["max_pool2d_pick"] = func(x []*Array, a ir.Attrs) Result {
 		out := New(x[1].DType, x[1].Shape)

@@ -13,6 +13,9 @@ const (
 	poolRoutine routine = iota
 	placeRoutine
 	streamRoutine
+	windowsRoutine
+	spreadRoutine
+	splitRoutine
 )
 
 // A key names one piece of machine code: all that its generator reads.
@@ -20,8 +23,9 @@ type key struct {
 	routine routine
 	wide    bool // AVX-512
 	dtype   array.DType
-	kh, kw  int // the size of a window
-	stepW   int // from window to window
+	kh, kw  int  // the size of a window
+	stepW   int  // from window to window
+	mean    bool // of means, not maxima
 }
 
 var codes = jit.NewCache[key, *jit.Code](0)
@@ -35,6 +39,12 @@ func (k key) Generate() *jit.Code {
 		g.place()
 	case streamRoutine:
 		g.stream()
+	case windowsRoutine:
+		g.windows()
+	case spreadRoutine:
+		g.spread()
+	case splitRoutine:
+		g.split()
 	}
 	return g.Install()
 }

@@ -38,12 +38,24 @@ func testPool[T float](t *testing.T, values int) {
 		{cputest.UnderTest, 1, 5, 5, 1, 1, 5, 5, 5, 5, 0, 0},
 		{cputest.UnderTest, 2, 1, 3, 0, 2, 2, 2, 1, 1, 0, 0},
 		{cputest.UnderTest, 0, 4, 4, 2, 2, 2, 2, 2, 2, 0, 0},
+		{cputest.UnderTest, 3, 28, 28, 28, 28, 3, 3, 1, 1, 1, 1},
+		{cputest.UnderTest, 2, 9, 35, 5, 18, 3, 3, 2, 2, 1, 1},
+		{cputest.UnderTest, 2, 11, 40, 4, 13, 5, 4, 3, 3, 2, 1},
+		{cputest.UnderTest, 2, 11, 41, 5, 10, 5, 7, 2, 4, 2, 0},
+		{cputest.UnderTest, 2, 20, 3, 10, 1, 4, 3, 2, 5, 1, 0},
+		{cputest.UnderTest, 1, 12, 40, 6, 21, 2, 1, 2, 2, 0, 0},
+		{cputest.UnderTest, 2, 5, 9, 5, 9, 3, 16, 1, 1, 1, 7},
+		{cputest.UnderTest, 1, 40, 50, 26, 26, 15, 3, 1, 2, 0, 2},
 	} {
+		p.OH, p.OW = max((p.H+2*p.PadH-p.KH)/p.StepH+1, 0), (p.W+2*p.PadW-p.KW)/p.StepW+1
 		x, y := make([]T, p.Planes*p.H*p.W), make([]T, p.Planes*p.OH*p.OW)
 		dx, want := make([]T, len(x)), make([]T, len(x))
 		dy, picked, back := make([]T, len(y)), make([]T, len(y)), make([]T, len(y))
 		for i := range x {
 			x[i], dx[i] = T(r.IntN(values)-2), 99
+			if r.IntN(3) == 0 && p.PadW > 0 { // as little as the padding
+				x[i] = T(math.Inf(-1))
+			}
 			if r.IntN(50) == 0 {
 				x[i] = T(math.NaN())
 			}

@@ -1,0 +1,360 @@
+package pooling
+
+import (
+	"math"
+	"unsafe"
+
+	"weft/internal/cpu/gen"
+	"weft/internal/jit"
+	"weft/internal/par"
+)
+
+// A plane computes over rows of windows and lines of planes by the kernels of
+// genwindows.go. A worker has one.
+type plane[T float] struct {
+	*Pool
+	lanes int
+	pitch int // elements from remainder to remainder of a line that was taken apart
+	wide  int // elements of a row of windows with its margins
+	left  int // of them, before the first window
+	first int // the place of the first element of a plane within its remainder
+	out   int // places of a line of a gradient, from first on
+
+	windows, spread, split *jit.Code
+
+	w windowsFrame
+	s spreadFrame
+	t splitFrame
+
+	line    []T     // with its margins, then what the kernel reads behind them
+	lines   [][]T   // taken apart: of plane's line i those at i modulo their number
+	have    int     // lines that were taken apart
+	rows    [][2]*T // of windows, as lines: places of maxima, and what is spread
+	numbers []T     // in their bits: a vector of each place
+	few     [2][]T  // a row of fewer windows than lanes: y and dy
+}
+
+// planeBytes is the most memory that a worker takes for lines and rows: beyond it they are
+// out of the second cache, and portable code is as good.
+const planeBytes = 1 << 20
+
+// newPlane returns nil where the kernels are not for such windows.
+func newPlane[T float](p *Pool, mean, back bool) *plane[T] {
+	if p.ISA == jit.Portable || p.KH > maxSide || p.KW > maxSide || p.StepW > maxStep || p.OH*p.OW*p.H*p.W == 0 {
+		return nil
+	}
+	size := int(unsafe.Sizeof(T(0)))
+	lanes := 32 / size
+	c := &plane[T]{Pool: p, lanes: lanes}
+	reach := (p.KW-1)/p.StepW + 1 // windows that a place can be in, and what is read behind a place
+	c.first = p.PadW / p.StepW
+	c.out = (p.W-1+p.PadW)/p.StepW - c.first + 1
+	c.left = reach
+	c.pitch = max(p.OW, c.first+c.out) + reach + 2*lanes
+	c.wide = c.left + max(p.OW, c.first+c.out) + lanes
+	kept := (p.KH-1)/p.StepH + 1
+	if (c.pitch*p.StepW*(p.KH+2)+2*kept*c.wide)*size > planeBytes {
+		return nil
+	}
+	named := func(r routine) key {
+		return key{routine: r, dtype: floatType[T](), kw: p.KW, stepW: p.StepW, mean: mean}
+	}
+	if !back || !mean {
+		c.windows = gen.Kernel(codes, named(windowsRoutine))
+		if p.StepW == 2 {
+			c.split = gen.Kernel(codes, key{routine: splitRoutine, dtype: floatType[T]()})
+		}
+	}
+	if back {
+		c.spread = gen.Kernel(codes, named(spreadRoutine))
+	}
+	return c
+}
+
+// start gives a worker its memory.
+func (c *plane[T]) start(mean bool) *plane[T] {
+	own := *c
+	c = &own
+	kept := (c.KH-1)/c.StepH + 1
+	reach := c.pitch * c.StepW
+	if c.windows != nil {
+		c.lines = make([][]T, c.KH+1) // the last for lines outside
+		for i := range c.lines {
+			c.lines[i] = make([]T, reach)
+		}
+	}
+	c.line = make([]T, reach+c.StepW*c.lanes)
+	c.few = [2][]T{make([]T, c.lanes), make([]T, c.lanes)}
+	if c.spread == nil {
+		return c
+	}
+	for range kept {
+		at, g := make([]T, c.wide), make([]T, c.wide)
+		for i := range at {
+			at[i] = ones[T]()
+		}
+		c.rows = append(c.rows, [2]*T{&at[0], &g[0]})
+	}
+	if mean {
+		return c
+	}
+	c.numbers = make([]T, c.KH*c.KW*c.lanes)
+	for i := range c.numbers {
+		c.numbers[i] = number[T](i / c.lanes)
+	}
+	return c
+}
+
+// number is the float with the bits of a whole number, ones that with all bits.
+func number[T float](i int) (v T) {
+	if unsafe.Sizeof(v) == 4 {
+		*(*uint32)(unsafe.Pointer(&v)) = uint32(i)
+	} else {
+		*(*uint64)(unsafe.Pointer(&v)) = uint64(i)
+	}
+	return v
+}
+
+func ones[T float]() T { return number[T](-1) }
+
+// take takes lines of a plane apart up to the one before end; pad stands around them.
+func (c *plane[T]) take(x []T, end int, pad T) {
+	for ; c.have < min(end, c.H); c.have++ {
+		to, from := c.lines[c.have%c.KH], x[c.have*c.W:][:c.W]
+		if c.StepW == 1 {
+			fill(to[:c.PadW], pad)
+			copy(to[c.PadW:], from)
+			fill(to[c.PadW+c.W:], pad)
+			continue
+		}
+		line := c.line[:c.pitch*c.StepW]
+		fill(line[:c.PadW], pad)
+		copy(line[c.PadW:], from)
+		fill(line[c.PadW+c.W:], pad)
+		if c.StepW == 2 {
+			c.t = splitFrame{line: unsafe.Pointer(&line[0]), even: unsafe.Pointer(&to[0]), odd: unsafe.Pointer(&to[c.pitch]), vectors: c.pitch / c.lanes}
+			jit.Call(c.split, 0, unsafe.Pointer(&c.t))
+			continue
+		}
+		for s := range c.StepW {
+			part := to[s*c.pitch:][:c.pitch]
+			for i := range part {
+				part[i] = line[i*c.StepW+s]
+			}
+		}
+	}
+}
+
+func fill[T float](p []T, v T) {
+	for i := range p {
+		p[i] = v
+	}
+}
+
+// vectors cuts n places into vectors, of which the last may overlap the one before.
+func (c *plane[T]) cut(n int) (vectors, again, last int) {
+	vectors = n / c.lanes
+	if n%c.lanes > 0 {
+		again, last = 1, (n-c.lanes)*int(unsafe.Sizeof(T(0)))
+	}
+	return vectors, again, last
+}
+
+// row runs the kernel for a row of windows.
+func (c *plane[T]) row(y []T) {
+	f := &c.w
+	f.y, f.pitch = unsafe.Pointer(&y[0]), c.pitch*int(unsafe.Sizeof(T(0)))
+	f.vectors, f.again, f.last = c.cut(len(y))
+	jit.Call(c.windows, 0, unsafe.Pointer(f))
+}
+
+// means writes the means of the windows of a plane.
+func (c *plane[T]) means(y, x []T) {
+	c.have = 0
+	scale := T(1 / float64(c.KH*c.KW))
+	if unsafe.Sizeof(scale) == 4 {
+		c.w.scale = uint64(math.Float32bits(float32(scale)))
+	} else {
+		c.w.scale = math.Float64bits(float64(scale))
+	}
+	c.w.lines = c.KH
+	for row := range c.OH {
+		top := row*c.StepH - c.PadH
+		c.take(x, top+c.KH, 0)
+		for i := range c.KH {
+			line := c.lines[c.KH]
+			if l := top + i; l >= 0 && l < c.H {
+				line = c.lines[l%c.KH]
+			}
+			c.w.table[i] = unsafe.Pointer(&line[0])
+		}
+		to := y[row*c.OW:][:c.OW]
+		if c.OW >= c.lanes {
+			c.row(to)
+			continue
+		}
+		c.row(c.few[0])
+		copy(to, c.few[0])
+	}
+}
+
+// places writes where the maxima of a plane's windows are, row by row, and calls done with
+// each row's number.
+func (c *plane[T]) places(x, y, dy []T, done func(row int)) {
+	c.have = 0
+	inf := T(math.Inf(-1))
+	c.w.numbers = unsafe.Pointer(&c.numbers[0])
+	for row := range c.OH {
+		top := row*c.StepH - c.PadH
+		c.take(x, top+c.KH, inf)
+		c.w.from = max(-top, 0)
+		c.w.lines = min(top+c.KH, c.H) - max(top, 0)
+		for i := range c.w.lines {
+			c.w.table[i] = unsafe.Pointer(&c.lines[(top+c.w.from+i)%c.KH][0])
+		}
+		slot := c.rows[row%len(c.rows)]
+		at, g := unsafe.Slice(slot[0], c.wide)[c.left:], unsafe.Slice(slot[1], c.wide)[c.left:]
+		c.w.at, c.w.g = unsafe.Pointer(&at[0]), unsafe.Pointer(&g[0])
+		maxima, grads := y[row*c.OW:][:c.OW], dy[row*c.OW:][:c.OW]
+		if c.OW >= c.lanes {
+			c.w.dy = unsafe.Pointer(&grads[0])
+			c.row(maxima)
+		} else {
+			copy(c.few[0], maxima)
+			copy(c.few[1], grads)
+			c.w.dy = unsafe.Pointer(&c.few[1][0])
+			c.row(c.few[0])
+			fill(at[c.OW:c.lanes], ones[T]())
+		}
+		c.atBorders(x, maxima, at, top)
+		done(row)
+	}
+}
+
+// atBorders looks again at windows that reach into the padding and have nothing greater
+// than what stands there.
+func (c *plane[T]) atBorders(x, maxima, at []T, top int) {
+	if c.PadW == 0 {
+		return
+	}
+	for i := 0; i < c.OW; i++ {
+		if from := i*c.StepW - c.PadW; from >= 0 && from+c.KW <= c.W {
+			i = max(i, (c.W+c.PadW-c.KW)/c.StepW) // of those between none does
+			continue
+		}
+		if !math.IsInf(float64(maxima[i]), -1) {
+			continue
+		}
+		at[i] = ones[T]()
+		from := i*c.StepW - c.PadW
+	window:
+		for h := max(top, 0); h < min(top+c.KH, c.H); h++ {
+			for w := max(from, 0); w < min(from+c.KW, c.W); w++ {
+				if x[h*c.W+w] == maxima[i] {
+					at[i] = number[T]((h-top)*c.KW + w - from)
+					break window
+				}
+			}
+		}
+	}
+}
+
+// scaled takes down what the means of a row of windows spread.
+func (c *plane[T]) scaled(row int, dy []T) {
+	scale := T(1 / float64(c.KH*c.KW))
+	g := unsafe.Slice(c.rows[row%len(c.rows)][1], c.wide)[c.left:]
+	for i, v := range dy[row*c.OW:][:c.OW] {
+		g[i] = v * scale
+	}
+}
+
+// spreads writes lines of a gradient that no row behind row reaches, of those from line
+// on, and returns the next.
+func (c *plane[T]) spreads(dx []T, row, line int, mean bool) (next int) {
+	end := c.H
+	if row+1 < c.OH {
+		end = min((row+1)*c.StepH-c.PadH, c.H)
+	}
+	for ; line < end; line++ {
+		c.spreadLine(dx[line*c.W:][:c.W], line, mean)
+	}
+	return line
+}
+
+func (c *plane[T]) spreadLine(dx []T, line int, mean bool) {
+	size := int(unsafe.Sizeof(T(0)))
+	low, high := 0, min((line+c.PadH)/c.StepH, c.OH-1)
+	if line+c.PadH >= c.KH {
+		low = (line+c.PadH-c.KH)/c.StepH + 1
+	}
+	f := &c.s
+	f.rows = 0
+	for i := range high - low + 1 {
+		row := low + i
+		if mean {
+			row = high - i
+		}
+		slot := c.rows[row%len(c.rows)]
+		from := (c.left + c.first) * size
+		f.at[i], f.g[i] = unsafe.Add(unsafe.Pointer(slot[0]), from), unsafe.Add(unsafe.Pointer(slot[1]), from)
+		if !mean {
+			f.numbers[i] = unsafe.Pointer(&c.numbers[(line+c.PadH-row*c.StepH)*c.KW*c.lanes])
+		}
+		f.rows++
+	}
+	f.start = 0
+	if mean && f.rows > 0 && (c.KH == c.StepH && c.KW == c.StepW || c.KH*c.KW == 1 || c.StepH == 1 && c.StepW == 1 && f.rows == c.KH) {
+		f.start = 1 << (8*size - 1) // no other term is nothing but a zero
+	}
+	f.pitch = c.pitch * size
+	if c.StepW == 1 && c.W >= c.lanes {
+		f.out = unsafe.Pointer(&dx[0])
+		f.vectors, f.again, f.last = c.cut(c.W)
+		jit.Call(c.spread, 0, unsafe.Pointer(f))
+		return
+	}
+	f.out = unsafe.Pointer(&c.line[0])
+	f.vectors, f.again = (c.out+c.lanes-1)/c.lanes, 0
+	jit.Call(c.spread, 0, unsafe.Pointer(f))
+	skip := c.PadW % c.StepW
+	if c.StepW <= 2 {
+		copy(dx, c.line[skip:])
+		return
+	}
+	for i := range dx {
+		k := i + skip
+		dx[i] = c.line[k%c.StepW*c.pitch+k/c.StepW]
+	}
+}
+
+// grain is how many planes a chunk has, given the bytes of one.
+func grain(planes, bytes int) int {
+	return max(1, min(poolBytes/max(bytes, 1), planes/leastChunks))
+}
+
+// windowsPerNS is elements of planes times places of windows a nanosecond, on one thread.
+const windowsPerNS = 8
+
+// each runs f over all planes with a worker's own memory.
+func (c *plane[T]) each(mean bool, f func(c *plane[T], plane int)) {
+	bytes := c.H * c.W * int(unsafe.Sizeof(T(0)))
+	ns := c.Planes * (c.H*c.W + c.OH*c.OW*c.KH*c.KW) / windowsPerNS
+	threads := gen.Threads(ns)
+	if threads == 0 {
+		threads = par.Threads()
+	}
+	own := make([]*plane[T], par.Width(c.Planes, grain(c.Planes, bytes), threads))
+	par.Run(c.Planes, grain(c.Planes, bytes), threads, func(worker, begin, end int) {
+		if own[worker] == nil {
+			own[worker] = c.start(mean)
+		}
+		for i := begin; i < end; i++ {
+			f(own[worker], i)
+		}
+	})
+}
+
+// of returns plane i of an array of n elements a plane.
+func of[T float](p unsafe.Pointer, i, n int) []T {
+	return unsafe.Slice((*T)(unsafe.Add(p, i*n*int(unsafe.Sizeof(T(0))))), n)
+}
