@@ -12,22 +12,29 @@ import (
 type mode uint8
 
 const (
-	direct mode = iota // parts of tiles
-	whole              // tiles, in full lines
-	past               // the same, past the caches
+	direct   mode = iota // parts of tiles
+	whole                // tiles, in full lines
+	past                 // the same, past the caches
+	toPlanes             // few channels, see few
+	toPoints
 )
 
 // A key names the kernel for elements of a size in bytes.
 type key struct {
-	size int
-	mode mode
+	size     int
+	mode     mode
+	channels int // if few
 }
 
 var codes = jit.NewCache[key, *jit.Code](0)
 
 func (k key) Generate() *jit.Code {
 	g := &writer{key: k}
-	g.transpose()
+	if k.channels > 0 {
+		g.few()
+	} else {
+		g.transpose()
+	}
 	return g.Install()
 }
 

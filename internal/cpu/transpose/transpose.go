@@ -77,6 +77,9 @@ type copying struct {
 	outer    []gen.Dim
 	past     bool // write past the caches
 
+	few    mode // toPlanes or toPoints if there are few channels, along a or along b
+	points int  // that 16 bytes of a plane hold
+
 	stepA, stepB     int // of a block
 	blocksA, blocksB int
 }
@@ -102,6 +105,13 @@ func (c *copying) run() {
 	if c.a.N == 1 {
 		c.stepB = max(gen.ChunkBytes/c.size, 1)
 	}
+	c.fewChannels()
+	switch c.few {
+	case toPlanes:
+		c.stepA, c.stepB = c.a.N, max(gen.ChunkBytes/(c.size*c.a.N), c.points)
+	case toPoints:
+		c.stepA, c.stepB = max(gen.ChunkBytes/(c.size*c.b.N), c.points), c.b.N
+	}
 	c.past = bytes >= gen.StreamMin && uintptr(c.dst)%gen.Line == 0 && c.a.Dst%gen.Line == 0
 	for _, d := range c.outer {
 		c.past = c.past && d.Dst%gen.Line == 0
@@ -109,6 +119,41 @@ func (c *copying) run() {
 	c.blocksA, c.blocksB = (c.a.N+c.stepA-1)/c.stepA, (c.b.N+c.stepB-1)/c.stepB
 	block := min(c.stepA, c.a.N) * min(c.stepB, c.b.N) * c.size
 	par.RunTask(planes*c.blocksA*c.blocksB, max(gen.ChunkBytes/block, 1), gen.Threads(bytes/copiedPerNS), c)
+}
+
+// fewChannels sets few where points with few channels side by side become planes, or the other
+// way.
+func (c *copying) fewChannels() {
+	if c.isa == jit.Portable || c.size > tileSize {
+		return
+	}
+	c.points = 16 / c.size
+	switch {
+	case c.a.N > 1 && c.a.N <= maxFew && c.b.Src == c.a.N*c.size && c.b.N >= c.points:
+		c.few = toPlanes
+	case c.b.N > 1 && c.b.N <= maxFew && c.a.Dst == c.b.N*c.size && c.a.N >= c.points:
+		c.few = toPoints
+	}
+}
+
+// fewBlock copies na by nb elements, of one of which there are few.
+func (c *copying) fewBlock(src, dst unsafe.Pointer, na, nb int) {
+	f := fewFrame{points: src, planes: dst, step: c.a.Dst}
+	n, channels := nb, na
+	if c.few == toPoints {
+		f = fewFrame{points: dst, planes: src, step: c.b.Src}
+		n, channels = na, nb
+	}
+	code := gen.Kernel(codes, key{c.size, c.few, channels})
+	if f.blocks = n / c.points; f.blocks > 0 {
+		jit.Call(code, 0, unsafe.Pointer(&f))
+	}
+	if n%c.points > 0 { // the last points once more
+		f.blocks = 1
+		f.points = unsafe.Add(f.points, (n-c.points)*channels*c.size)
+		f.planes = unsafe.Add(f.planes, (n-c.points)*c.size)
+		jit.Call(code, 0, unsafe.Pointer(&f))
+	}
 }
 
 // A frame points into itself, so it would not stay on the stack.
@@ -136,7 +181,9 @@ func (c *copying) Chunk(_, begin, end int) {
 		src += a*c.a.Src + b*c.b.Src
 		dst += a*c.a.Dst + b*c.b.Dst
 		na, nb := min(c.stepA, c.a.N-a), min(c.stepB, c.b.N-b)
-		if rows, _ := group(c.size); c.isa != jit.Portable && c.size <= tileSize && na >= gen.Line/c.size && nb >= rows {
+		if c.few != direct && max(na, nb) >= c.points {
+			c.fewBlock(unsafe.Add(c.src, src), unsafe.Add(c.dst, dst), na, nb)
+		} else if rows, cols := group(c.size); c.isa != jit.Portable && c.size <= tileSize && na >= cols && nb >= rows {
 			c.tiles(f, unsafe.Add(c.src, src), unsafe.Add(c.dst, dst), na, nb)
 		} else {
 			c.portable(unsafe.Add(c.src, src), unsafe.Add(c.dst, dst), na, nb)

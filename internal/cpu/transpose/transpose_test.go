@@ -18,7 +18,7 @@ var bySize = map[int]array.DType{1: array.Uint8, 2: array.Int16, 4: array.Float3
 func TestCopy(t *testing.T) {
 	cputest.EveryISA(t, func(t *testing.T, _ jit.ISA) {
 		for size, d := range bySize {
-			for _, s := range [][]int{{}, {1}, {5}, {64, 64}, {100, 37}, {3, 1000}, {1000, 3}, {17, 130}, {129, 257}, {5, 33, 40}, {2, 3, 4, 5}, {40, 7, 65}, {0, 4}} {
+			for _, s := range [][]int{{}, {1}, {5}, {64, 64}, {100, 37}, {3, 1000}, {1000, 3}, {17, 130}, {129, 257}, {5, 33, 40}, {2, 3, 4, 5}, {40, 7, 65}, {0, 4}, {2, 37, 3}, {3, 50, 4}, {4, 33, 2}, {2, 100, 8}, {130, 16}, {5, 6, 70}} {
 				for range 6 {
 					testCopy(t, d, size, s)
 				}
