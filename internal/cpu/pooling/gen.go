@@ -16,6 +16,8 @@ const (
 	windowsRoutine
 	spreadRoutine
 	splitRoutine
+	meanPairsRoutine
+	spreadPairsRoutine
 )
 
 // A key names one piece of machine code: all that its generator reads.
@@ -45,6 +47,8 @@ func (k key) Generate() *jit.Code {
 		g.spread()
 	case splitRoutine:
 		g.split()
+	case meanPairsRoutine, spreadPairsRoutine:
+		g.pairs()
 	}
 	return g.Install()
 }

@@ -11,6 +11,10 @@ import (
 // Mean writes to y the means of the windows of x, zeros of the padding counted: the sum of
 // the places in ascending order times one over their number. Both are contiguous.
 func Mean[T float](p Pool, y, x unsafe.Pointer) {
+	if p.paired(32 / int(unsafe.Sizeof(T(0)))) {
+		pairs[T](&p, meanPairsRoutine, x, y)
+		return
+	}
 	n, m := p.H*p.W, p.OH*p.OW
 	if c := newPlane[T](&p, true, false); c != nil {
 		c.each(true, func(c *plane[T], i int) { c.means(of[T](y, i, m), of[T](x, i, n)) })
@@ -40,6 +44,10 @@ func Mean[T float](p Pool, y, x unsafe.Pointer) {
 // window, in ascending order, of the element of dy, divided by their number, of the window in
 // which it is at that place, 0 where there is none. Both are contiguous.
 func Spread[T float](p Pool, dx, dy unsafe.Pointer) {
+	if p.paired(32 / int(unsafe.Sizeof(T(0)))) {
+		pairs[T](&p, spreadPairsRoutine, dx, dy)
+		return
+	}
 	n, m := p.H*p.W, p.OH*p.OW
 	if c := newPlane[T](&p, true, true); c != nil {
 		c.each(true, func(c *plane[T], i int) {
@@ -74,6 +82,15 @@ func Spread[T float](p Pool, dx, dy unsafe.Pointer) {
 			dx[o] = sum
 		}
 	})
+}
+
+// scaleBits are those of one over the places of a window.
+func scaleBits[T float](p *Pool) uint64 {
+	scale := T(1 / float64(p.KH*p.KW))
+	if unsafe.Sizeof(scale) == 4 {
+		return uint64(math.Float32bits(float32(scale)))
+	}
+	return math.Float64bits(float64(scale))
 }
 
 // portable calls f for every plane.

@@ -2,6 +2,7 @@ package pooling
 
 import (
 	"math"
+	"math/bits"
 	"unsafe"
 
 	"weft/internal/cpu/gen"
@@ -26,8 +27,9 @@ type plane[T float] struct {
 	s spreadFrame
 	t splitFrame
 
-	line    []T     // with its margins, then what the kernel reads behind them
-	lines   [][]T   // taken apart: of plane's line i those at i modulo their number
+	line    []T     // of a gradient, remainder by remainder or in order
+	whole   []T     // a line with its margins, before it is taken apart
+	lines   [][]T   // taken apart: line i of a plane is at i modulo a power of two; the last is padding
 	have    int     // lines that were taken apart
 	rows    [][2]*T // of windows, as lines: places of maxima, and what is spread
 	numbers []T     // in their bits: a vector of each place
@@ -52,8 +54,8 @@ func newPlane[T float](p *Pool, mean, back bool) *plane[T] {
 	c.left = reach
 	c.pitch = max(p.OW, c.first+c.out) + reach + 2*lanes
 	c.wide = c.left + max(p.OW, c.first+c.out) + lanes
-	kept := (p.KH-1)/p.StepH + 1
-	if (c.pitch*p.StepW*(p.KH+2)+2*kept*c.wide)*size > planeBytes {
+	kept := powerOfTwo((p.KH-1)/p.StepH + 1)
+	if (c.pitch*p.StepW*(powerOfTwo(p.KH)+2)+2*kept*c.wide)*size > planeBytes {
 		return nil
 	}
 	named := func(r routine) key {
@@ -75,12 +77,24 @@ func newPlane[T float](p *Pool, mean, back bool) *plane[T] {
 func (c *plane[T]) start(mean bool) *plane[T] {
 	own := *c
 	c = &own
-	kept := (c.KH-1)/c.StepH + 1
+	kept := powerOfTwo((c.KH-1)/c.StepH + 1)
 	reach := c.pitch * c.StepW
 	if c.windows != nil {
-		c.lines = make([][]T, c.KH+1) // the last for lines outside
+		pad := T(math.Inf(-1))
+		if mean {
+			pad = 0
+		}
+		padded := func() []T {
+			line := make([]T, reach)
+			for i := range line {
+				line[i] = pad
+			}
+			return line
+		}
+		c.whole = padded()
+		c.lines = make([][]T, powerOfTwo(c.KH)+1) // the last for lines outside
 		for i := range c.lines {
-			c.lines[i] = make([]T, reach)
+			c.lines[i] = padded()
 		}
 	}
 	c.line = make([]T, reach+c.StepW*c.lanes)
@@ -117,41 +131,35 @@ func number[T float](i int) (v T) {
 
 func ones[T float]() T { return number[T](-1) }
 
-// take takes lines of a plane apart up to the one before end; pad stands around them.
-func (c *plane[T]) take(x []T, end int, pad T) {
+// take takes lines of a plane apart up to the one before end. What stands around them does
+// not change.
+func (c *plane[T]) take(x []T, end int) {
 	for ; c.have < min(end, c.H); c.have++ {
-		to, from := c.lines[c.have%c.KH], x[c.have*c.W:][:c.W]
+		to, from := c.lines[c.have&(len(c.lines)-2)], x[c.have*c.W:][:c.W]
 		if c.StepW == 1 {
-			fill(to[:c.PadW], pad)
 			copy(to[c.PadW:], from)
-			fill(to[c.PadW+c.W:], pad)
 			continue
 		}
-		line := c.line[:c.pitch*c.StepW]
-		fill(line[:c.PadW], pad)
-		copy(line[c.PadW:], from)
-		fill(line[c.PadW+c.W:], pad)
+		copy(c.whole[c.PadW:], from)
+		each := (c.PadW+c.W-1)/c.StepW + 1 // elements of a remainder
 		if c.StepW == 2 {
-			c.t = splitFrame{line: unsafe.Pointer(&line[0]), even: unsafe.Pointer(&to[0]), odd: unsafe.Pointer(&to[c.pitch]), vectors: c.pitch / c.lanes}
+			c.t = splitFrame{line: unsafe.Pointer(&c.whole[0]), even: unsafe.Pointer(&to[0]), odd: unsafe.Pointer(&to[c.pitch]), vectors: (each + c.lanes - 1) / c.lanes}
 			jit.Call(c.split, 0, unsafe.Pointer(&c.t))
 			continue
 		}
 		for s := range c.StepW {
-			part := to[s*c.pitch:][:c.pitch]
+			part := to[s*c.pitch:][:each]
 			for i := range part {
-				part[i] = line[i*c.StepW+s]
+				part[i] = c.whole[i*c.StepW+s]
 			}
 		}
 	}
 }
 
-func fill[T float](p []T, v T) {
-	for i := range p {
-		p[i] = v
-	}
-}
+// powerOfTwo returns the least that is no less than n.
+func powerOfTwo(n int) int { return 1 << bits.Len(uint(n-1)) }
 
-// vectors cuts n places into vectors, of which the last may overlap the one before.
+// cut cuts n places into vectors, of which the last may overlap the one before.
 func (c *plane[T]) cut(n int) (vectors, again, last int) {
 	vectors = n / c.lanes
 	if n%c.lanes > 0 {
@@ -171,20 +179,15 @@ func (c *plane[T]) row(y []T) {
 // means writes the means of the windows of a plane.
 func (c *plane[T]) means(y, x []T) {
 	c.have = 0
-	scale := T(1 / float64(c.KH*c.KW))
-	if unsafe.Sizeof(scale) == 4 {
-		c.w.scale = uint64(math.Float32bits(float32(scale)))
-	} else {
-		c.w.scale = math.Float64bits(float64(scale))
-	}
+	c.w.scale = scaleBits[T](c.Pool)
 	c.w.lines = c.KH
 	for row := range c.OH {
 		top := row*c.StepH - c.PadH
-		c.take(x, top+c.KH, 0)
+		c.take(x, top+c.KH)
 		for i := range c.KH {
-			line := c.lines[c.KH]
+			line := c.lines[len(c.lines)-1]
 			if l := top + i; l >= 0 && l < c.H {
-				line = c.lines[l%c.KH]
+				line = c.lines[l&(len(c.lines)-2)]
 			}
 			c.w.table[i] = unsafe.Pointer(&line[0])
 		}
@@ -202,17 +205,16 @@ func (c *plane[T]) means(y, x []T) {
 // each row's number.
 func (c *plane[T]) places(x, y, dy []T, done func(row int)) {
 	c.have = 0
-	inf := T(math.Inf(-1))
 	c.w.numbers = unsafe.Pointer(&c.numbers[0])
 	for row := range c.OH {
 		top := row*c.StepH - c.PadH
-		c.take(x, top+c.KH, inf)
+		c.take(x, top+c.KH)
 		c.w.from = max(-top, 0)
 		c.w.lines = min(top+c.KH, c.H) - max(top, 0)
 		for i := range c.w.lines {
-			c.w.table[i] = unsafe.Pointer(&c.lines[(top+c.w.from+i)%c.KH][0])
+			c.w.table[i] = unsafe.Pointer(&c.lines[(top+c.w.from+i)&(len(c.lines)-2)][0])
 		}
-		slot := c.rows[row%len(c.rows)]
+		slot := c.rows[row&(len(c.rows)-1)]
 		at, g := unsafe.Slice(slot[0], c.wide)[c.left:], unsafe.Slice(slot[1], c.wide)[c.left:]
 		c.w.at, c.w.g = unsafe.Pointer(&at[0]), unsafe.Pointer(&g[0])
 		maxima, grads := y[row*c.OW:][:c.OW], dy[row*c.OW:][:c.OW]
@@ -224,7 +226,9 @@ func (c *plane[T]) places(x, y, dy []T, done func(row int)) {
 			copy(c.few[1], grads)
 			c.w.dy = unsafe.Pointer(&c.few[1][0])
 			c.row(c.few[0])
-			fill(at[c.OW:c.lanes], ones[T]())
+			for i := c.OW; i < c.lanes; i++ {
+				at[i] = ones[T]()
+			}
 		}
 		c.atBorders(x, maxima, at, top)
 		done(row)
@@ -262,7 +266,7 @@ func (c *plane[T]) atBorders(x, maxima, at []T, top int) {
 // scaled takes down what the means of a row of windows spread.
 func (c *plane[T]) scaled(row int, dy []T) {
 	scale := T(1 / float64(c.KH*c.KW))
-	g := unsafe.Slice(c.rows[row%len(c.rows)][1], c.wide)[c.left:]
+	g := unsafe.Slice(c.rows[row&(len(c.rows)-1)][1], c.wide)[c.left:]
 	for i, v := range dy[row*c.OW:][:c.OW] {
 		g[i] = v * scale
 	}
@@ -294,7 +298,7 @@ func (c *plane[T]) spreadLine(dx []T, line int, mean bool) {
 		if mean {
 			row = high - i
 		}
-		slot := c.rows[row%len(c.rows)]
+		slot := c.rows[row&(len(c.rows)-1)]
 		from := (c.left + c.first) * size
 		f.at[i], f.g[i] = unsafe.Add(unsafe.Pointer(slot[0]), from), unsafe.Add(unsafe.Pointer(slot[1]), from)
 		if !mean {
