@@ -121,16 +121,17 @@ func weakType(c array.Category) DType {
 // when it first runs.
 type planned struct {
 	planKey
-	a      ir.Attrs
-	device uint8
-	nums   int       // Go numbers among the arguments
-	outs   []ir.Type // of the results
-	float  bool      // a result has gradients
-	dtype  DType     // of the first result
-	shape  []int
+	a       ir.Attrs
+	device  uint8
+	nums    int       // Go numbers among the arguments
+	outs    []ir.Type // of the results
+	float   bool      // a result has gradients
+	defined bool      // by the Def alone
+	dtype   DType     // of the first result
+	shape   []int
 
 	mu    sync.Mutex
-	nodes []*ir.Node // of the results
+	nodes []*ir.Node // of the results, until the plan is compiled where the Def gives them again
 	dst   []plan.Sig // layouts in which the results are wanted, nil for row-major order
 	ready atomic.Pointer[exec.Compiled]
 
@@ -165,11 +166,15 @@ func (s *sig) matches(o *operand) bool {
 	return !s.num && s.dtype == v.DType && s.device == v.Store.Device && array.Equal(s.shape, v.Shape) && array.Equal(s.strides, v.Strides)
 }
 
-// maxPlans bounds the plans that are kept: some ten thousand shapes in use.
-const maxPlans = 1 << 14
+// Plans are kept of some ten thousand shapes in use, and of few while none comes again: the
+// collector reads them all.
+const (
+	minPlans = 1 << 11
+	maxPlans = 1 << 14
+)
 
 // plans caches planned operations.
-var plans = cache.New[planKey, *planned](maxPlans)
+var plans = cache.NewGrowing[planKey, *planned](minPlans, maxPlans)
 
 func mix(h, x uint64) uint64 {
 	h ^= x
@@ -274,7 +279,7 @@ func (p *planned) infer(compose composer) {
 	if compose != nil {
 		p.nodes, p.dst = compose(p, args)
 	} else {
-		p.nodes = op.ApplyAll(p.def, p.a, args...)
+		p.nodes, p.defined = op.ApplyAll(p.def, p.a, args...), true
 	}
 	for _, n := range p.nodes {
 		p.outs = append(p.outs, ir.Type{DType: n.DType, Shape: n.Shape})
@@ -298,7 +303,18 @@ func (p *planned) compiled() *exec.Compiled {
 	built()
 	c := compile(p.def.Name, pl, p.device)
 	p.ready.Store(c)
+	if p.defined {
+		p.nodes = nil // thousands of plans are kept, and the collector reads them all
+	}
 	return c
+}
+
+// results returns the nodes of the results. p.mu is held.
+func (p *planned) results() []*ir.Node {
+	if p.nodes == nil {
+		return p.graph()
+	}
+	return p.nodes
 }
 
 // graph returns the results as a graph of their own.

@@ -696,7 +696,7 @@ func (tr *trace) compute(p *planned, ops []operand, outs []array.View) {
 		ins = append(ins, tr.value(&ops[i].t.v))
 	}
 	p.mu.Lock()
-	nodes := tr.add(p.def.Name, p.nodes, ins, nums)
+	nodes := tr.add(p.def.Name, p.results(), ins, nums)
 	p.mu.Unlock()
 	for i, n := range nodes {
 		if outs[i].Store == nil {

@@ -151,10 +151,6 @@ def ragged():
 def plain():
     """Programs without scopes, releases and formulas; the yardstick gives each result back by hand."""
     sizes, note = (1_000, 10_000, 100_000, 1_000_000), "left to the collector; the yardstick releases"
-    for name, moved in (("a+b", 3), ("outer", 1), ("a+row", 2), ("a+column", 2), ("cat", 2), ("chain of ten", 3)):
-        for heap in ("", ", 300 MB"):
-            yield Work(f"plain {name}{heap}", sizes, SINGLE, None, "plain", moved=arrays(moved), own=lambda n, d, t: 1.3,
-                       note=note + (", with 300 MB of pointers on the Go heap" if heap else ""))  # fmt: skip
     for name in ("chain in a scope", "chain, lazy"):
         yield Work(f"plain {name}", sizes, SINGLE, None, "plain", moved=arrays(3), own=lambda n, d, t: 1.0, note="the yardstick leaves it to the collector")
     call = lambda name, size, bar, **options: Work(f"plain {name}", size, SINGLE, bar, "plain", threads=(1,), **options)
@@ -165,6 +161,10 @@ def plain():
     yield call("zeros of 16", (16,), None, most=280, note="423 ns before")
     yield call("chain with gradient", (16,), None, most=63_000, note="a hundred operations; 94 us before")
     yield call("batch of 8x8", (1_000,), None, most=62_000, note="93 us before")
+    for heap in ("", ", 300 MB"):  # the full heap last: the room that it makes for garbage stays for some seconds
+        for name, moved in (("a+b", 3), ("outer", 1), ("a+row", 2), ("a+column", 2), ("cat", 2), ("chain of ten", 3)):
+            yield Work(f"plain {name}{heap}", sizes, SINGLE, None, "plain", moved=arrays(moved), own=lambda n, d, t: 1.3,
+                       note=note + (", with 300 MB of pointers on the Go heap" if heap else ""))  # fmt: skip
 
 
 def routines():

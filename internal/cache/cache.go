@@ -29,7 +29,9 @@ type Cache[K, V any] struct {
 	flights []*flight[K, V]
 	ring    []*Entry[K, V] // the entries in clock order
 	hand    int
-	limit   int
+	room    int      // so many entries are kept,
+	limit   int      // and at most so many once evicted ones were asked for again
+	gone    []uint64 // hashes of evicted entries, each at its place, while room may grow
 	stats   Stats
 }
 
@@ -67,8 +69,17 @@ func New[K, V any](limit int) *Cache[K, V] {
 	if limit <= 0 {
 		limit = Size
 	}
-	c := &Cache[K, V]{limit: limit}
+	c := &Cache[K, V]{room: limit, limit: limit}
 	c.rehash(16)
+	return c
+}
+
+// NewGrowing returns an empty cache that keeps room entries, twice as many each time that
+// one is asked for again that it evicted, and at most limit: keys that never come again do
+// not fill it. Both are powers of two.
+func NewGrowing[K, V any](room, limit int) *Cache[K, V] {
+	c := New[K, V](limit)
+	c.room = room
 	return c
 }
 
@@ -194,16 +205,29 @@ func (c *Cache[K, V]) insert(key K, hash uint64, value V) {
 	if n := len(*c.buckets.Load()); len(c.ring) == n && n < c.limit {
 		c.rehash(2 * n)
 	}
-	if len(c.ring) < c.limit {
+	if c.gone != nil && c.gone[hash%uint64(len(c.gone))] == hash && len(c.ring) == c.room {
+		c.room *= 2
+		if c.room == c.limit {
+			c.gone = nil
+		}
+	}
+	if len(c.ring) < c.room {
 		c.ring = append(c.ring, e)
 	} else {
 		for c.ring[c.hand].used.Swap(false) {
-			c.hand = (c.hand + 1) % c.limit
+			c.hand = (c.hand + 1) % c.room
 		}
-		c.unlink(c.ring[c.hand])
+		old := c.ring[c.hand]
+		c.unlink(old)
 		c.ring[c.hand] = e
-		c.hand = (c.hand + 1) % c.limit
+		c.hand = (c.hand + 1) % c.room
 		c.stats.Evictions++
+		if c.room < c.limit {
+			if c.gone == nil {
+				c.gone = make([]uint64, c.limit)
+			}
+			c.gone[old.hash%uint64(len(c.gone))] = old.hash
+		}
 	}
 	b := c.bucket(hash)
 	e.next.Store(b.Load())

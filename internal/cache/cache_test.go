@@ -204,3 +204,38 @@ func TestCacheGrowsUnderReaders(t *testing.T) {
 		}
 	}
 }
+
+// A cache that grows stays small while keys are new, and holds a working set that comes
+// again after some rounds.
+func TestGrowing(t *testing.T) {
+	c := NewGrowing[int, int](4, 64)
+	get := func(i int) {
+		if v, err := c.Get(uint64(i)*0x9e3779b97f4a7c15, func(k *int) bool { return *k == i }, i, func() (int, error) { return i, nil }); v != i || err != nil {
+			t.Fatalf("key %d: %d, %v", i, v, err)
+		}
+	}
+	for i := range 1000 {
+		get(i)
+	}
+	if s := c.Stats(); s.Entries != 4 || s.Made != 1000 {
+		t.Errorf("after new keys: %+v, want 4 entries", s)
+	}
+	for range 10 {
+		for i := range 40 {
+			get(2000 + i)
+		}
+	}
+	before := c.Stats()
+	for i := range 40 {
+		get(2000 + i)
+	}
+	if s := c.Stats(); s.Made != before.Made || s.Entries > 64 {
+		t.Errorf("a working set of 40 is made again: %+v, then %+v", before, s)
+	}
+	for i := range 1000 {
+		get(5000 + i)
+	}
+	if s := c.Stats(); s.Entries > 64 {
+		t.Errorf("%d entries, want 64 at most", s.Entries)
+	}
+}

@@ -181,6 +181,10 @@ func Compile(p *plan.Plan, d device.Device) (*Compiled, error) {
 			return nil, err
 		}
 		c.kernels[i] = prog
+		// Equal programs are there once, however many plans have them.
+		if q := prog.Loop(); q.Name == k.Prog.Name && q.Lines == nil && k.Prog.Lines == nil {
+			k.Prog = q
+		}
 		for _, a := range k.Scalars {
 			if !a.Test && a.DType.Integer() {
 				c.narrow = append(c.narrow, a)

@@ -245,13 +245,13 @@ func (g *Graph) node(op Op, attrs Attrs, t Type, results []Type, weak bool, args
 		}
 	}
 	if 2*len(g.Nodes) >= len(g.table) {
-		g.table = make([]int32, max(64, 2*len(g.table)))
+		g.table = make([]int32, max(16, 2*len(g.table)))
 		for _, n := range g.Nodes {
 			*g.slot(n, n.key) = int32(n.ID + 1)
 		}
 	}
 	if len(g.room) == 0 {
-		g.room = make([]Node, min(max(len(g.Nodes), 8), 64))
+		g.room = make([]Node, min(max(len(g.Nodes), 2), 64))
 	}
 	g.keys = g.keys[:0]
 	if attrs != nil {

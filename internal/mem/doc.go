@@ -24,8 +24,9 @@
 // The collector does not see this memory, so garbage that holds it would pile up.
 // A collection is started when the bytes in use pass those left by the last such
 // collection by a headroom: 4 MiB while the Go heap is small and collections are
-// quick, up to 16 MiB where they are slow, more the larger the heap, because marking it
-// takes longer, and up to 12 MiB more for large blocks. Where garbage
+// quick, up to 16 MiB where they are slow, and more the larger the heap, because marking
+// it takes longer, but then no more than piles up in six times as long as a collection
+// takes; up to 12 MiB more for large blocks. Where garbage
 // piles up slowly, so that collections take less than a twentieth of the time anyway,
 // the room is two fifths of what is in use, 2 MiB at the least. It always takes the
 // block that asked for the collection and 2 MiB more.

@@ -30,6 +30,10 @@ const (
 	// garbage piles up there, and less room is left to large blocks.
 	calmShare = 20
 
+	// hurryShare is that part of a program that allocates fast: its room is what piles up in so
+	// many times as long as a collection takes, within bounds.
+	hurryShare = 6
+
 	// So many rounds make an allocation rate: a program that starts fills its arrays,
 	// and its first collections read what no cache has.
 	fastRounds = 3
@@ -86,6 +90,7 @@ func (p *Pool) judge(took, since, piled, left int64) {
 	}
 	calm := p.last.fast < fastRounds
 	p.calm.Store(calm)
+	p.due.Store(due / calmShare * hurryShare)
 	if calm {
 		// Marking the Go heap is part of the time that it took.
 		p.slow.Store(max(min(due, left/5*2), min(due, 2*p.system.floor)/2, p.system.floor/2))
@@ -112,7 +117,8 @@ func (p *Pool) room(left, heap int64) int64 {
 	if p.calm.Load() {
 		return p.slow.Load()
 	}
-	return headroom(max(p.system.floor, p.slow.Load()), left, heap)
+	least := max(p.system.floor, p.slow.Load())
+	return max(least, min(p.due.Load(), headroom(least, left, heap)))
 }
 
 // slack is how far an allocation of a block may pass the trigger.
@@ -123,8 +129,8 @@ func (p *Pool) slack(block int64) int64 {
 	return min(slackBlocks*block, slackMax)
 }
 
-// headroom is the room of a program that is not calm: enough that marking the heap
-// is a small part of the work, at most as much again as there is.
+// headroom is the most room of a program that is not calm: by the size of the heap that is
+// marked, at most as much again as there is.
 func headroom(floor, left, heap int64) int64 {
 	return max(floor, min(floor+heapFactor*heap, max(headroomMax, left, heap)))
 }

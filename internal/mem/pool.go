@@ -24,8 +24,9 @@ type Pool struct {
 	trigger  atomic.Int64 // live bytes that start a collection
 	slow     atomic.Int64 // the least headroom by what the last collection took
 
-	calm atomic.Bool // collections are cheap beside what happens between them
-	last struct {    // of the collections that passing the trigger asked for; theirs
+	due  atomic.Int64 // what piles up in the time that a collection of a fast program is due to
+	calm atomic.Bool  // collections are cheap beside what happens between them
+	last struct {     // of the collections that passing the trigger asked for; theirs
 		end  time.Time
 		left int64
 		took int64 // ns, as far as it counts

@@ -375,6 +375,25 @@ func TestCalm(t *testing.T) {
 	}
 }
 
+// The room of a fast program is what piles up while collections take their share of the time,
+// and bounded by the heap that they mark.
+func TestRoomByRate(t *testing.T) {
+	var mapped atomic.Int64
+	p := testPool(&mapped)
+	p.system.floor = 4 << 20
+	for range fastRounds + 1 {
+		p.judge(20e6, 100e6, 25<<20, 0) // 20 ms each tenth of a second, in which 25 MiB pile up
+	}
+	for _, c := range []struct{ heap, least, most int64 }{
+		{100 << 20, 29 << 20, 30 << 20}, // by the rate: 5 MiB in 20 ms, six times
+		{1 << 20, 20 << 20, 24 << 20},   // by the heap
+	} {
+		if got := p.room(0, c.heap); got < c.least || got > c.most {
+			t.Errorf("room with a heap of %d: %d, want %d to %d", c.heap, got, c.least, c.most)
+		}
+	}
+}
+
 // A program whose results are given back at once, each larger than the room, collects
 // once, not for each.
 func TestPacingLargeBlocks(t *testing.T) {
