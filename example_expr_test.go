@@ -60,3 +60,19 @@ func ExampleTensor_LogicalAnd() {
 	fmt.Println(x.LogicalAnd(y), x.BitAnd(y))
 	// Output: [ true  true false] [0 2 0]
 }
+
+func ExampleFormula_EvalInto() {
+	step, err := weft.ParseExpr("x - rate*g")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	x, g := weft.From([]float32{1, 2, 3}), weft.From([]float32{10, 0, -10})
+	for range 3 {
+		if err := step.EvalInto(x, x, 0.1, g); err != nil { // over x, without allocating
+			fmt.Println(err)
+		}
+	}
+	fmt.Println(x)
+	// Output: [-2.  2.  6.]
+}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"unsafe"
 
 	"weft/internal/array"
 	"weft/internal/cache"
@@ -154,6 +155,67 @@ func keyOf(funcs map[string]*eager.Func) string {
 func (f *Formula) Eval(args ...any) (t *Tensor, err error) {
 	err = Try(func() { t = f.eval(args) })
 	return t, err
+}
+
+// EvalInto computes the formula as [Formula.Eval] does and writes the result into dst, which
+// must have its shape and element type, so that nothing is allocated where dst is contiguous
+// and overlaps no argument, or is one that an elementwise formula reads place by place:
+//
+//	err := step.EvalInto(x, x, v) // x = step(x, v)
+//
+// Arguments may overlap dst in any other way too; the result is then computed aside and copied.
+// A tracked dst is marked. No gradient is recorded: an argument or a dst that requires one is
+// refused, but not its [Tensor.NoGrad]. Errors are *[Error].
+func (f *Formula) EvalInto(dst *Tensor, args ...any) error {
+	return Try(func() { f.evalInto(dst, args) })
+}
+
+func (f *Formula) evalInto(dst *Tensor, args []any) {
+	const name = "evalinto"
+	var few [8]operand
+	v, ops := f.bind(args, few[:0])
+	dst.writable(name)
+	p := lookup(v.Def, nil, ops)
+	d := &dst.v
+	switch {
+	case p.dtype != d.DType || !array.Equal(p.shape, d.Shape):
+		array.Failf(name, "dst", "is %s, the result %s", array.TypeString(d.DType, d.Shape), array.TypeString(p.dtype, p.shape))
+	case p.device != d.Store.Device:
+		array.Failf(name, "dst", "is on device %d, the result on device %d", d.Store.Device, p.device)
+	case dst.run.gradOn() && dst.RequiresGrad():
+		array.Failf(name, "dst", "requires a gradient, which a result written into it would not have: give its NoGrad()")
+	}
+	recorded := mergeRuns(name, ops).gradOn()
+	direct := d.Contiguous()
+	for i := range ops {
+		t := ops[i].t
+		if t == nil {
+			continue
+		}
+		if recorded && t.RequiresGrad() {
+			array.Failf(name, "", "argument %d requires a gradient, which is not recorded where the result is written into memory that exists: use Eval, or give its NoGrad()", i)
+		}
+		t.check(name)
+		direct = direct && (!t.v.Overlaps(d) || t.v.Same(d) && p.compiled().Plan.InPlace)
+	}
+	if array.Size(p.shape) == 0 {
+		return
+	}
+	w := openWrite(d)
+	defer w.done()
+	var res array.View
+	tracing := tracingOf(ops) != nil || tracingViews(d) != nil
+	if direct && !tracing {
+		res = *d
+	}
+	p.compute(ops, unsafe.Slice(&res, 1))
+	if !res.Same(d) {
+		copyInto(dst, &Tensor{v: res})
+		if !tracing && !slices.ContainsFunc(ops, func(o operand) bool { return o.t != nil && o.t.v.Store == res.Store }) {
+			free(res.Store)
+		}
+	}
+	dst.wrote()
 }
 
 // Names returns the names that need values, in order of first appearance.
