@@ -21,9 +21,11 @@ type history struct {
 	// A view knows the tensor that it was taken of, which may be a view too, and
 	// how, so that a write through either changes the history of both. Its node is
 	// the window on the node which that tensor had when it was made.
-	of   *Tensor
-	by   *planned
-	seen atomic.Pointer[gradNode]
+	of    *Tensor
+	move  *op.Def
+	attrs ir.Attrs // of its own
+	by    atomic.Pointer[planned]
+	seen  atomic.Pointer[gradNode]
 
 	// A leaf.
 	mu   sync.Mutex
@@ -108,10 +110,21 @@ func (t *Tensor) node() *gradNode {
 		if old != nil && old.in[0] == from {
 			return old
 		}
-		if n := newNode(h.by, []*gradNode{from}); h.seen.CompareAndSwap(old, n) {
+		if n := newNode(h.planned(), []*gradNode{from}); h.seen.CompareAndSwap(old, n) {
 			return n
 		}
 	}
+}
+
+// planned returns how a view was taken as a planned operation. Most views are never asked:
+// each has numbers of its own, and their plans would fill the cache.
+func (h *history) planned() *planned {
+	p := h.by.Load()
+	if p == nil {
+		p = lookup(h.move, h.attrs, []operand{{t: h.of}})
+		h.by.Store(p)
+	}
+	return p
 }
 
 // root returns the tensor that is no view behind t's views, and the windows that
@@ -121,7 +134,7 @@ func (t *Tensor) root() (*Tensor, []*planned) {
 		return t, nil
 	}
 	b, chain := t.hist.of.root()
-	return b, append(chain, t.hist.by)
+	return b, append(chain, t.hist.planned())
 }
 
 // newNode is the tape's entry for an operation that saves nothing.

@@ -8,7 +8,7 @@ import (
 	"weft/internal/op"
 )
 
-// window takes a view of t with an op of class Move, and remembers it for
+// window takes a view of t with an op of class Move, and remembers it, with a, for
 // gradients. A reshape that strides do not allow copies.
 func window(d *op.Def, a ir.Attrs, t *Tensor) *Tensor {
 	t.check(d.Name)
@@ -21,7 +21,7 @@ func window(d *op.Def, a ir.Attrs, t *Tensor) *Tensor {
 		tr.window(&out.v, &t.v, d, a)
 	}
 	if t.v.DType.Differentiable() && t.run.gradOn() {
-		out.hist = &history{of: t, by: lookup(d, a, []operand{{t: t}})}
+		out.hist = &history{of: t, move: d, attrs: a}
 	}
 	return out
 }
@@ -124,19 +124,26 @@ func (t *Tensor) Slice(spans ...Span) *Tensor { return t.slice("slice", spans) }
 func (t *Tensor) slice(opName string, spans []Span) *Tensor {
 	t.check(opName)
 	n := len(t.v.Shape)
-	start, step, count := make([]int, n), make([]int, n), make([]int, n)
-	var shape []int
+	lists := make([]int, 3*n)
+	start, step, count := lists[:n:n], lists[n:2*n:2*n], lists[2*n:]
 	axis, left := 0, n // left: axes that no span is for
 	reshape, ellipsis := false, false
 	for _, s := range spans {
 		if !s.newAxis && !s.ellipsis {
 			left--
 		}
+		reshape = reshape || s.newAxis || s.index
+	}
+	shape := count // unless some axes come and go
+	if reshape {
+		shape = make([]int, 0, len(spans)+max(left, 0))
 	}
 	whole := func(k int) {
 		for ; k > 0; k-- {
 			start[axis], step[axis], count[axis] = 0, 1, t.v.Shape[axis]
-			shape = append(shape, count[axis])
+			if reshape {
+				shape = append(shape, count[axis])
+			}
 			axis++
 		}
 	}
@@ -144,7 +151,6 @@ func (t *Tensor) slice(opName string, spans []Span) *Tensor {
 		switch {
 		case s.newAxis:
 			shape = append(shape, 1)
-			reshape = true
 			continue
 		case s.ellipsis && ellipsis:
 			array.Failf(opName, "", "has two Ellipses, want one at most")
@@ -156,9 +162,7 @@ func (t *Tensor) slice(opName string, spans []Span) *Tensor {
 			array.Failf(opName, "", "more indices than the %d dimensions of shape %s", n, array.ShapeString(t.v.Shape))
 		}
 		start[axis], step[axis], count[axis] = s.bounds(opName, axis, t.v.Shape[axis])
-		if s.index {
-			reshape = true
-		} else {
+		if reshape && !s.index {
 			shape = append(shape, count[axis])
 		}
 		axis++
