@@ -1,6 +1,7 @@
 package weft
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"reflect"
@@ -71,7 +72,18 @@ func Compile[F any](f F) *Compiled[F] {
 // the error that f returns.
 func (c *Compiled[F]) Call(args ...any) (*Tensor, error) {
 	c.notNil("call")
-	return c.c.call(args)
+	return c.c.call(nil, args)
+}
+
+// CallContext is [Compiled.Call] for a call that ends when ctx does: between steps of loops and
+// pieces of kernels, with an *[Error] that wraps the cause. What the function writes may then
+// be written in part.
+func (c *Compiled[F]) CallContext(ctx context.Context, args ...any) (*Tensor, error) {
+	c.notNil("call")
+	if ctx == nil {
+		return nil, array.Errorf("compile", "ctx", "is nil")
+	}
+	return c.c.call(ctx, args)
 }
 
 // Func returns the compiled function as a function of f's type. It panics with *[Error] where
@@ -179,7 +191,7 @@ func checkType(t reflect.Type, what string, seen map[reflect.Type]bool) {
 }
 
 // call calls with Go values.
-func (c *compiledFunc) call(args []any) (*Tensor, error) {
+func (c *compiledFunc) call(ctx context.Context, args []any) (*Tensor, error) {
 	n := c.t.NumOut()
 	if c.failed {
 		n--
@@ -187,7 +199,7 @@ func (c *compiledFunc) call(args []any) (*Tensor, error) {
 	if n > 1 || n == 1 && c.t.Out(0) != tensorType {
 		return nil, array.Errorf("compile", "", "Call returns one tensor or none, the function %d results of other types: use Func", n)
 	}
-	g := supplied{tensors: make([]*Tensor, 0, 4)}
+	g := supplied{tensors: make([]*Tensor, 0, 4), ctx: ctx}
 	err := Try(func() {
 		if !c.t.IsVariadic() && len(args) != c.t.NumIn() || len(args) < c.t.NumIn()-1 {
 			array.Failf("compile", "", "the function takes %d arguments, got %d", c.t.NumIn(), len(args))

@@ -143,9 +143,12 @@ func (e *entry) run(c *compiledFunc, g *supplied) ([]*Tensor, bool) {
 	if c.debug != nil {
 		err = e.debugged(c.debug, ins, nums, outs)
 	} else {
-		err = e.code.Run(context.Context(nil), ins, nums, outs)
+		err = e.code.Run(g.ctx, ins, nums, outs)
 	}
 	if err != nil {
+		if g.ctx != nil && g.ctx.Err() != nil {
+			err = &Error{Kind: array.Misuse, Op: c.name, Msg: "the call was ended", Err: context.Cause(g.ctx)}
+		}
 		failed("compile", err)
 	}
 	done = true

@@ -1,6 +1,7 @@
 package weft
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"reflect"
@@ -32,6 +33,7 @@ type signature struct {
 type supplied struct {
 	tensors []*Tensor
 	statics []any
+	ctx     context.Context // of the call, nil if it has none
 }
 
 // add adds a tensor.

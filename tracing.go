@@ -1,6 +1,7 @@
 package weft
 
 import (
+	"context"
 	"reflect"
 
 	"weft/internal/array"
@@ -12,7 +13,8 @@ import (
 // What package tracing compiles functions of other packages by.
 func init() {
 	tracing.New = func(f func([]*Tensor) []*Tensor, o tracing.Options) tracing.Func[*Tensor] {
-		return &tracedFunc{compiledFunc{name: o.Name, direct: f, line: o.Line, level: o.Level}}
+		debug, _ := o.Debug.(*DebugOpts)
+		return &tracedFunc{compiledFunc{name: o.Name, direct: f, line: o.Line, level: o.Level, debug: debug}}
 	}
 	tracing.Active = func() bool { return tracingHere() != nil }
 	tracing.Refuse = refuseHost
@@ -64,9 +66,9 @@ type liveNumber struct{ exec.Number }
 // A tracedFunc is a compiled function of another package.
 type tracedFunc struct{ c compiledFunc }
 
-func (f *tracedFunc) Call(args []*Tensor) (ts []*Tensor, err error) {
+func (f *tracedFunc) Call(ctx context.Context, args []*Tensor) (ts []*Tensor, err error) {
 	err = Try(func() {
-		g := supplied{tensors: make([]*Tensor, len(args))}
+		g := supplied{tensors: make([]*Tensor, len(args)), ctx: ctx}
 		for i, t := range args {
 			t.check("compile")
 			if g.tensors[i] = t; t.hist != nil && !t.IsLeaf() {

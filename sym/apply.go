@@ -26,9 +26,10 @@ type apply struct {
 	// derivative marks what goes back through the tape, to the arguments from number wrt on.
 	derivative bool
 	wrt        int
-	apart      bool // no gradient flows to the arguments
-	random     bool // each run draws anew
-	stateful   bool // from a state, which is a shared variable
+	apart      bool              // no gradient flows to the arguments
+	random     []*weft.Generator // by which each run draws anew
+	was        bool              // tried for test values
+	stateful   bool              // from a state, which is a shared variable
 }
 
 // asVar makes a variable of an argument of an operation: a *Var, or a tensor, which is a
@@ -49,7 +50,7 @@ func asVar(opName string, x any) *Var {
 type operation struct {
 	name   string
 	args   []*Var
-	random bool // each run draws anew
+	random []*weft.Generator // by which each run draws anew
 }
 
 // arg notes a variable and returns how to find its tensor.
@@ -123,6 +124,9 @@ func (o *operation) several(f func(ts []*weft.Tensor) []*weft.Tensor, hints ...a
 func (a *apply) make(types []ir.Type) []*Var {
 	for i, t := range types {
 		a.outs = append(a.outs, &Var{dtype: t.DType, shape: t.Shape, pc: a.pc, id: ids.Add(1), from: a, out: i})
+	}
+	if len(a.outs) > 0 {
+		a.try()
 	}
 	return a.outs
 }

@@ -12,12 +12,12 @@ import (
 // A body is variables computed of others, as a function that an operation runs: the step of
 // a loop, a side of a branch.
 type body struct {
-	name   string
-	params []*Var // the variables that it is a function of: given ones, then those from outside
-	given  int
-	outs   []*Var
-	// It draws; it draws by a state.
-	random, stateful bool
+	name     string
+	params   []*Var // the variables that it is a function of: given ones, then those from outside
+	given    int
+	outs     []*Var
+	random   []*weft.Generator // by which it draws
+	stateful bool              // it draws by a state
 }
 
 // newBody finds what outs need from outside, beside given: all that is not inside, which says
@@ -44,8 +44,10 @@ func newBody(name string, given, outs []*Var, inside func(v *Var, dependent bool
 		}
 		dependent := slices.ContainsFunc(v.from.args, func(x *Var) bool { return within[x] || asked[x] })
 		within[v] = inside(v, dependent)
-		b.random = b.random || within[v] && v.from.random
-		b.stateful = b.stateful || within[v] && v.from.stateful
+		if within[v] {
+			b.random = append(b.random, v.from.random...)
+			b.stateful = b.stateful || v.from.stateful
+		}
 	}
 	seen := map[*Var]bool{}
 	outside := func(v *Var) {

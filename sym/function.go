@@ -2,6 +2,7 @@ package sym
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"os"
@@ -142,6 +143,7 @@ type Fn struct {
 	shared  []*Var // that have updates
 	next    []*Var
 	run     atomic.Pointer[compiled]
+	debug   any // *weft.DebugOpts; nil: none
 }
 
 type compiled struct{ tracing.Func[*weft.Tensor] }
@@ -313,7 +315,7 @@ func (f *Fn) compile() {
 		}
 		return out[:n]
 	}
-	f.run.Store(&compiled{tracing.Compile(body, tracing.Options{Name: f.label(), Line: &line, Level: tracing.Stable})})
+	f.run.Store(&compiled{tracing.Compile(body, tracing.Options{Name: f.label(), Line: &line, Level: tracing.Stable, Debug: f.debug})})
 }
 
 func (f *Fn) label() string {
@@ -332,7 +334,20 @@ type Args map[string]any
 // the variable at fault, or the line that computed what failed.
 func (f *Fn) Call(args ...any) ([]*weft.Tensor, error) {
 	var out []*weft.Tensor
-	err := weft.Try(func() { out = f.invoke(args) })
+	err := weft.Try(func() { out = f.invoke(nil, args) })
+	return out, err
+}
+
+// CallContext is [Fn.Call] for a call that ends when ctx does, between steps of loops and pieces
+// of kernels: the error wraps the cause. Shared variables may then be updated in part.
+func (f *Fn) CallContext(ctx context.Context, args ...any) ([]*weft.Tensor, error) {
+	var out []*weft.Tensor
+	err := weft.Try(func() {
+		if ctx == nil {
+			array.Failf(f.label(), "ctx", "is nil")
+		}
+		out = f.invoke(ctx, args)
+	})
 	return out, err
 }
 
@@ -342,7 +357,7 @@ func (f *Fn) notNil() {
 	}
 }
 
-func (f *Fn) invoke(args []any) []*weft.Tensor {
+func (f *Fn) invoke(ctx context.Context, args []any) []*weft.Tensor {
 	f.notNil()
 	run := f.run.Load()
 	if run == nil {
@@ -386,7 +401,7 @@ func (f *Fn) invoke(args []any) []*weft.Tensor {
 			}
 		}
 	}
-	out, err := run.Call(ts)
+	out, err := run.Call(ctx, ts)
 	if err != nil {
 		panic(err)
 	}
@@ -434,7 +449,7 @@ func (f *Fn) Into(dst any, args ...any) error {
 				array.Failf(f.label(), "dst", "has no field %s of type *weft.Tensor", name)
 			}
 		}
-		for i, t := range f.invoke(args) {
+		for i, t := range f.invoke(nil, args) {
 			fields[i].Set(reflect.ValueOf(t))
 		}
 	})
@@ -496,6 +511,17 @@ func (f *Fn) Copy(o CopyOpts) (c *Fn, err error) {
 		c.compile()
 	})
 	return c, err
+}
+
+// Debug returns the function compiled anew in a way that shows what happens inside, as
+// [weft.Compiled.Debug] does: rewrites and kernels are checked, a call stops at the first NaN,
+// each value is watched; errors and steps name the lines that made the variables. It writes the
+// same shared variables.
+func (f *Fn) Debug(o weft.DebugOpts) *Fn {
+	f.notNil()
+	d := &Fn{name: f.name, inputs: f.inputs, outputs: f.outputs, shared: f.shared, next: f.next, debug: &o}
+	d.compile()
+	return d
 }
 
 // Replace returns vars, computed with other variables in the place of some.

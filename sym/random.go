@@ -56,7 +56,7 @@ func (s *RandomStreams) draw(name string, like *Var, shape []int, f func(g *weft
 		array.Failf(name, "", "the streams are nil (NewRandomStreams makes them)")
 	}
 	g := s.generator()
-	o := operation{name: name, random: true}
+	o := operation{name: name, random: []*weft.Generator{g}}
 	if like == nil {
 		shape = append([]int{}, shape...)
 		return o.one(func([]*weft.Tensor) *weft.Tensor { return f(g, shape, nil) })

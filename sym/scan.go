@@ -88,8 +88,16 @@ func Scan(o ScanOpts, step func(s Step) Next) *Scanned {
 		if len(t.Var.shape) == 0 {
 			array.Failf(name, "", "sequence %d, %s, has no dimensions%s", i, t.Var, t.Var.where())
 		}
-		for range t.At {
-			in.X = append(in.X, element(t.Var, t.Var.shape[1:]))
+		for _, k := range t.At {
+			first := k - min(0, slices.Min(t.At))
+			e := element(t.Var, t.Var.shape[1:])
+			e.test.Store(elementTest(t.Var, func(n int) int {
+				if o.Backwards {
+					return n - 1 - first
+				}
+				return first
+			}))
+			in.X = append(in.X, e)
 		}
 	}
 	for i, x := range o.Initial {
@@ -102,12 +110,16 @@ func Scan(o ScanOpts, step func(s Step) Next) *Scanned {
 				array.Failf(name, "", "initial state %d, %s, does not hold the past states %v: offsets are below 0, and its first axis has the last ones%s", i, t.Var, t.At, t.Var.where())
 			}
 			shape = shape[1:]
-			for range t.At {
-				in.H = append(in.H, element(t.Var, shape))
+			for _, k := range t.At {
+				e := element(t.Var, shape)
+				e.test.Store(elementTest(t.Var, func(n int) int { return n + k }))
+				in.H = append(in.H, e)
 			}
 			continue
 		}
-		in.H = append(in.H, element(t.Var, shape))
+		e := element(t.Var, shape)
+		e.test.Store(t.Var.tried())
+		in.H = append(in.H, e)
 	}
 	if len(s.seqs) == 0 && o.Steps == 0 {
 		array.Failf(name, "", "has neither sequences nor a number of steps")
@@ -141,7 +153,7 @@ func Scan(o ScanOpts, step func(s Step) Next) *Scanned {
 	}
 	s.kept = len(next.Out)
 	s.body = newBody(name, append(slices.Clone(in.X), in.H...), outs, func(v *Var, dependent bool) bool {
-		return dependent || v.from.random && v.id > from // drawn anew in each step
+		return dependent || len(v.from.random) > 0 && v.id > from // drawn anew in each step
 	})
 	args := make([]*Var, 0, len(s.seqs)+len(s.states)+len(s.body.params))
 	for _, t := range s.seqs {

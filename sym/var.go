@@ -29,7 +29,8 @@ type Var struct {
 	kept *weft.Tensor // of a shared variable or a constant
 	role role
 
-	update atomic.Pointer[Var] // of a shared variable, by default
+	update atomic.Pointer[Var]         // of a shared variable, by default
+	test   atomic.Pointer[weft.Tensor] // its value for test values of inputs
 }
 
 type role uint8

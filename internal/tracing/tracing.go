@@ -19,6 +19,7 @@
 package tracing
 
 import (
+	"context"
 	"reflect"
 
 	"weft/internal/ir"
@@ -29,6 +30,7 @@ type Options struct {
 	Name  string   // for Why and profiles
 	Line  *uintptr // see the package's text; nil: always the nearest caller
 	Level Level
+	Debug any // a *weft.DebugOpts, for functions that show what happens inside; nil: none
 }
 
 // A Level is which rules rewrite the graph.
@@ -43,8 +45,9 @@ const (
 // A Func is a compiled function of tensors. It is safe for concurrent use.
 type Func[T any] interface {
 	// Call runs the program for the arguments and returns new tensors, or arguments and captured
-	// tensors that the function returns as they are. The error is an *array.Error.
-	Call(args []T) ([]T, error)
+	// tensors that the function returns as they are. A ctx that is not nil ends it. The error is
+	// an *array.Error.
+	Call(ctx context.Context, args []T) ([]T, error)
 	// Prepare makes the program for arguments in row-major order of these types without
 	// running it.
 	Prepare(types []ir.Type) error
