@@ -140,9 +140,12 @@ func (e *entry) run(c *compiledFunc, g *supplied) ([]*Tensor, bool) {
 		}()
 	}
 	var err error
-	if c.debug != nil {
+	switch {
+	case g.ctx != nil && g.ctx.Err() != nil:
+		err = g.ctx.Err()
+	case c.debug != nil:
 		err = e.debugged(c.debug, ins, nums, outs)
-	} else {
+	default:
 		err = e.code.Run(g.ctx, ins, nums, outs)
 	}
 	if err != nil {

@@ -155,22 +155,46 @@ func (g *Generator) Randperm(n int) *Tensor {
 	if n < 0 {
 		array.Failf("randperm", "n", "%d is negative", n)
 	}
+	if tracingHere() != nil {
+		seed, draw := g.words("randperm")
+		return apply(op.Host, shuffle{n}, seed, draw)
+	}
 	return filled("randperm", Int64, n, func(data []int64) {
-		for i := range data {
-			data[i] = int64(i)
-		}
-		// Fisher and Yates's shuffle; step i takes word pair i of the draw.
 		s := g.Next()
-		var w [4]uint32
-		for i := range n - 1 {
-			if i%2 == 0 {
-				w = op.Philox(s.Seed, s.Draw, uint64(i/2))
-			}
-			last := n - 1 - i
-			j := op.Below(w[i%2*2], w[i%2*2+1], uint64(last+1))
-			data[last], data[j] = data[j], data[last]
-		}
+		shuffled(data, s.Seed, s.Draw)
 	})
+}
+
+// shuffled writes the numbers from 0 on in the order of a draw, by Fisher and Yates's shuffle:
+// step i takes word pair i.
+func shuffled(data []int64, seed, draw uint64) {
+	for i := range data {
+		data[i] = int64(i)
+	}
+	var w [4]uint32
+	for i := range len(data) - 1 {
+		if i%2 == 0 {
+			w = op.Philox(seed, draw, uint64(i/2))
+		}
+		last := len(data) - 1 - i
+		j := op.Below(w[i%2*2], w[i%2*2+1], uint64(last+1))
+		data[last], data[j] = data[j], data[last]
+	}
+}
+
+// A shuffle is [Generator.Randperm] in a compiled function: an operation of seed and draw.
+type shuffle struct{ n int }
+
+// AppendKey implements ir.Attrs.
+func (s shuffle) AppendKey(k []byte) []byte { return ir.Int(k, s.n) }
+
+// Results implements op.HostFunc.
+func (s shuffle) Results([]ir.Type) []ir.Type { return []ir.Type{{DType: Int64, Shape: []int{s.n}}} }
+
+// CallHost implements op.HostFunc.
+func (s shuffle) CallHost(args, out []array.View) error {
+	shuffled(slice[int64](&out[0]), uint64(intElement(&args[0], args[0].Offset)), uint64(intElement(&args[1], args[1].Offset)))
+	return nil
 }
 
 // Rand returns float32 numbers of the default generator, uniform from 0 to below

@@ -5,6 +5,7 @@ import (
 	"weft/internal/array"
 	"weft/internal/eager"
 	"weft/internal/op"
+	"weft/internal/tracing"
 )
 
 // normalize is (x-mean)/sqrt(variance+eps) over axes of x, and mean and variance, by n
@@ -348,13 +349,32 @@ func (b *batchNorm) track(mean, variance *weft.Tensor, n float64) {
 	share := b.Momentum
 	if b.NumBatchesTracked != nil {
 		b.NumBatchesTracked.NoGrad().AddAssign(1)
-		if share == 0 {
+		switch {
+		case share != 0:
+		case tracing.Active():
+			b.trackTraced(mean, variance, n)
+			return
+		default:
 			share = 1 / b.NumBatchesTracked.Item()
 		}
 	}
 	move := func(to, from *weft.Tensor, factor float64) {
 		from = from.NoGrad().Reshape(to.Shape()...).Mul(share * factor)
 		to.NoGrad().MulAssign(1 - share).AddAssign(from)
+	}
+	move(b.RunningMean, mean, 1)
+	move(b.RunningVar, variance, n/(n-1))
+}
+
+// trackTraced is track in a compiled function where all batches have the same share, which each
+// call finds.
+func (b *batchNorm) trackTraced(mean, variance *weft.Tensor, n float64) {
+	one := weft.Scalar(1.0, weft.Float64)
+	share := one.Div(b.NumBatchesTracked.NoGrad().To(weft.Float64))
+	move := func(to, from *weft.Tensor, factor float64) {
+		d := to.DType()
+		from = from.NoGrad().Reshape(to.Shape()...).Mul(share.Mul(factor).To(d))
+		to.NoGrad().MulAssign(one.Sub(share).To(d)).AddAssign(from)
 	}
 	move(b.RunningMean, mean, 1)
 	move(b.RunningVar, variance, n/(n-1))

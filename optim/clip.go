@@ -9,14 +9,15 @@ import (
 	"weft/internal/eager"
 	"weft/internal/ir"
 	"weft/internal/op"
+	"weft/internal/tracing"
 )
 
 // ClipNorm divides the gradients of params, as nn.Params gives them, so that the norm of all
 // of them together, the root of the sum of their elements' squares, is at most a limit, and
 // returns what it was: PyTorch's clip_grad_norm_, between Backward and Step. The gradients are
 // read once, and written only where the norm is greater. If the norm is NaN or infinite,
-// gradients become NaN and 0, as there. It panics with *weft.Error if the limit is negative or
-// NaN.
+// gradients become NaN and 0, as there. In a compiled function the norm is not known as a Go
+// number, and is NaN. It panics with *weft.Error if the limit is negative or NaN.
 func ClipNorm(params iter.Seq2[string, *weft.Tensor], limit float64) (norm float64) {
 	notNegative("clip_norm", "limit", limit)
 	each("clip_norm", params, func(grads []*weft.Tensor) {
@@ -28,13 +29,28 @@ func ClipNorm(params iter.Seq2[string, *weft.Tensor], limit float64) (norm float
 				}
 			}
 		})
+		if tracing.Active() {
+			var sum *weft.Tensor
+			for i := range grads {
+				if s := sums.Slice(weft.Index(i)); sum == nil {
+					sum = s
+				} else {
+					sum = sum.Add(s)
+				}
+			}
+			// Times one no bit changes.
+			scale := weft.Scalar(limit, weft.Float64).Div(sum.Sqrt().Add(1e-6))
+			change(scaled, grads, func(g *weft.Tensor) any { return weft.Where(scale.Ge(1), 1.0, scale).To(g.DType()) })
+			norm = math.NaN()
+			return
+		}
 		sum := 0.0
 		for _, s := range weft.Data[float64](sums) {
 			sum += s
 		}
 		norm = math.Sqrt(sum)
 		if scale := limit / (norm + 1e-6); !(scale >= 1) {
-			change(scaled, grads, scale)
+			change(scaled, grads, func(*weft.Tensor) any { return scale })
 		}
 	})
 	return norm
@@ -44,7 +60,7 @@ func ClipNorm(params iter.Seq2[string, *weft.Tensor], limit float64) (norm float
 // [-limit, limit]. It panics with *weft.Error if the limit is negative or NaN.
 func ClipValue(params iter.Seq2[string, *weft.Tensor], limit float64) {
 	notNegative("clip_value", "limit", limit)
-	each("clip_value", params, func(grads []*weft.Tensor) { change(limited, grads, limit) })
+	each("clip_value", params, func(grads []*weft.Tensor) { change(limited, grads, func(*weft.Tensor) any { return limit }) })
 }
 
 // each calls f with the gradients of the parameters that have one: of those that are kept as
@@ -78,11 +94,11 @@ func each(opName string, params iter.Seq2[string, *weft.Tensor], f func(grads []
 	})
 }
 
-// change writes what a formula makes of each gradient and a number over the gradient.
-func change(f eager.Fused[*weft.Tensor], grads []*weft.Tensor, x float64) {
+// change writes what a formula makes of each gradient and a number of it over the gradient.
+func change(f eager.Fused[*weft.Tensor], grads []*weft.Tensor, x func(g *weft.Tensor) any) {
 	f.IntoAll(func(yield func([]*weft.Tensor, []any) bool) {
 		for _, g := range grads {
-			if !yield([]*weft.Tensor{g}, []any{g, x}) {
+			if !yield([]*weft.Tensor{g}, []any{g, x(g)}) {
 				return
 			}
 		}
