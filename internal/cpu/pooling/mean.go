@@ -25,14 +25,12 @@ func Mean[T float](p Pool, y, x unsafe.Pointer) {
 		x, y := of[T](x, i, n), of[T](y, i, m)
 		for o := range y {
 			top, left := o/p.OW*p.StepH-p.PadH, o%p.OW*p.StepW-p.PadW
-			sum := T(math.Copysign(0, -1)) // which is added to anything without a change
-			for h := top; h < top+p.KH; h++ {
-				for w := left; w < left+p.KW; w++ {
-					if h < 0 || h >= p.H || w < 0 || w >= p.W {
-						sum += 0
-					} else {
-						sum += x[h*p.W+w]
-					}
+			from, to := max(left, 0), min(left+p.KW, p.W)
+			lines := min(top+p.KH, p.H) - max(top, 0)
+			sum := start[T](lines*(to-from) == p.KH*p.KW)
+			for h := range lines {
+				for _, v := range x[(max(top, 0)+h)*p.W:][from:to] {
+					sum += v
 				}
 			}
 			y[o] = T(sum * scale)
@@ -63,25 +61,49 @@ func Spread[T float](p Pool, dx, dy unsafe.Pointer) {
 	p.portable(func(i int) {
 		dx, dy := of[T](dx, i, n), of[T](dy, i, m)
 		alone := p.KH == p.StepH && p.KW == p.StepW || p.KH*p.KW == 1
-		for o := range dx {
-			sum, terms := T(math.Copysign(0, -1)), 0
-			for kh := range p.KH {
-				for kw := range p.KW {
-					top, left := o/p.W+p.PadH-kh, o%p.W+p.PadW-kw
-					if top >= 0 && left >= 0 && top%p.StepH == 0 && left%p.StepW == 0 && top/p.StepH < p.OH && left/p.StepW < p.OW {
-						sum += T(dy[top/p.StepH*p.OW+left/p.StepW] * scale)
-						terms++
-					} else if !alone {
-						sum += 0
+		for h := range p.H {
+			low, high := having(h+p.PadH, p.KH, p.StepH, p.OH)
+			left, right := having(p.PadW, p.KW, p.StepW, p.OW)
+			entered := p.PadW / p.StepW
+			nextLeft, nextRight := p.KW, (entered+1)*p.StepW // where a window ends, and one begins
+			for w := range p.W {
+				if w+p.PadW == nextLeft {
+					left, nextLeft = left+1, nextLeft+p.StepW
+				}
+				if w+p.PadW == nextRight {
+					entered, nextRight = entered+1, nextRight+p.StepW
+					right = min(entered, p.OW-1)
+				}
+				terms := max(high-low+1, 0) * max(right-left+1, 0)
+				sum := start[T](alone && terms > 0 || terms == p.KH*p.KW)
+				// Ascending places are descending windows.
+				for row := high; row >= low; row-- {
+					for col := right; col >= left; col-- {
+						sum += T(dy[row*p.OW+col] * scale)
 					}
 				}
+				dx[h*p.W+w] = sum
 			}
-			if terms == 0 {
-				sum = 0
-			}
-			dx[o] = sum
 		}
 	})
+}
+
+// having returns the first and the last of n windows of so many places, step apart, that
+// have place at.
+func having(at, places, step, n int) (first, last int) {
+	if at >= places {
+		first = (at-places)/step + 1
+	}
+	return first, min(at/step, n-1)
+}
+
+// start is the zero that a sum starts from: where nothing but its terms is added it has the
+// sign that leaves them as they are, else that of the zeros that are.
+func start[T float](alone bool) T {
+	if alone {
+		return T(math.Copysign(0, -1))
+	}
+	return 0
 }
 
 // scaleBits are those of one over the places of a window.

@@ -1,5 +1,5 @@
-// Package pooling takes maxima of windows, and brings gradients back to where the maxima
-// were.
+// Package pooling takes maxima and means of windows, and brings gradients back to where they
+// came from.
 package pooling
 
 import (
