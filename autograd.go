@@ -288,7 +288,7 @@ func (t *Tensor) SetGrad(g *Tensor) {
 	defer h.mu.Unlock()
 	h.touch(false)
 	if h.mine && h.lent == 0 {
-		h.grad.Release()
+		free(h.grad.v.Store)
 	}
 	if h.rows != nil && h.lent == 0 {
 		h.rows.free()
@@ -300,7 +300,7 @@ func (t *Tensor) SetGrad(g *Tensor) {
 func (t *Tensor) Detach() *Tensor {
 	t.check("detach")
 	t.noteCut()
-	return &Tensor{v: t.v, run: t.run}
+	return &Tensor{v: t.v, run: t.run, view: true}
 }
 
 // record puts an operation on the tape if an operand needs a gradient; outs are its

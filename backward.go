@@ -331,7 +331,7 @@ func (p *pass) at(n *gradNode) *partial {
 // free gives back what nobody reads any more, earlier than a scope or the collector.
 func (g partial) free() {
 	if g.ours {
-		g.t.Release()
+		free(g.t.v.Store)
 	}
 }
 

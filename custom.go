@@ -1,6 +1,8 @@
 package weft
 
 import (
+	"slices"
+
 	"fmt"
 
 	"weft/internal/array"
@@ -81,6 +83,7 @@ func (f *Func) Apply(x ...*Tensor) *Tensor {
 		array.Failf(f.Name, "", "Forward returned nil")
 	}
 	out := &Tensor{v: y.v, run: mergeRuns(f.Name, ops)}
+	out.view = y.view || slices.ContainsFunc(x, func(t *Tensor) bool { return t.v.Store == y.v.Store })
 	if !out.run.gradOn() || !y.v.DType.Differentiable() {
 		return out
 	}

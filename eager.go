@@ -36,6 +36,7 @@ func init() {
 	eager.Wrap = fromView
 	eager.Copy = copyLeaf
 	eager.Is = func(t, u *Tensor) bool { return t.v.Same(&u.v) }
+	eager.Mine = (*Tensor).own
 	eager.Fuse = func(name string, compose func([]*ir.Node) []*ir.Node) eager.Fused[*Tensor] {
 		return newFused(name, compose)
 	}

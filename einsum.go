@@ -228,6 +228,10 @@ func sizesOf(terms []term) map[int]int {
 // contract multiplies the terms and sums over the labels that are not in out.
 func contract(terms []term, out []int) *Tensor {
 	sizes := sizesOf(terms)
+	given := make([]*Tensor, len(terms))
+	for i, t := range terms {
+		given[i] = t.of
+	}
 	terms = slices.Clone(terms)
 	for i := range terms {
 		terms[i] = terms[i].diagonals().squeezed(sizes)
@@ -268,7 +272,7 @@ func contract(terms []term, out []int) *Tensor {
 	for i, l := range out {
 		order[i] = slices.Index(t.labels, l)
 	}
-	return t.of.Permute(order...)
+	return t.of.Permute(order...).apart(given...)
 }
 
 func union(a, b []int) []int {

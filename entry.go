@@ -295,7 +295,7 @@ func (l *leafState) leave(g *supplied, outs []array.View) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.mine && h.lent == 0 && h.grad != nil {
-		h.grad.Release()
+		free(h.grad.v.Store)
 	}
 	if h.rows != nil && h.lent == 0 {
 		h.rows.free()

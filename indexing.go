@@ -38,7 +38,7 @@ func (t *Tensor) Index(index ...any) *Tensor {
 	}
 	v := t.slice("index", s.spans)
 	s.join(v, false)
-	return s.arranged(v, s.merged(v).IndexSelect(s.lo, s.places))
+	return s.arranged(v, s.merged(v).IndexSelect(s.lo, s.places)).own()
 }
 
 // IndexPut returns t with x, a Go number or a tensor that broadcasts, written where
@@ -109,7 +109,7 @@ func (t *Tensor) put(s *selection, value operand, write func(v *Tensor, x any) *
 	}
 	y := places(s.merged(v), s.disarranged(v, x.Expand(shape...))).Reshape(v.v.Shape...)
 	if !s.part {
-		return y.Reshape(t.v.Shape...)
+		return y.Reshape(t.v.Shape...).own()
 	}
 	v.Assign(y)
 	return out

@@ -42,7 +42,7 @@ func (t *Tensor) Lazy() *Tensor {
 	if t.run != nil {
 		r.scope, r.noGrad = t.run.scope, t.run.noGrad
 	}
-	return &Tensor{v: t.v, hist: t.hist, run: r}
+	return &Tensor{v: t.v, hist: t.hist, run: r, view: true}
 }
 
 // Lazy makes results of tensors of the scope wait, as [Tensor.Lazy] does, and returns it. It

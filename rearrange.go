@@ -120,7 +120,7 @@ func (t *Tensor) tile(opName string, reps []int) *Tensor {
 	}
 	array.CheckShape(opName, shape, t.v.DType)
 	if plain {
-		return t.Clone().Reshape(shape...)
+		return t.Clone().Reshape(shape...).own()
 	}
 	// A new axis before each that is repeated, expanded: one copy then makes the result.
 	in, out := spread(t.v.Shape, reps, false)
@@ -141,7 +141,7 @@ func (t *Tensor) tile(opName string, reps []int) *Tensor {
 		return t.tile(opName, one).tile(opName, before)
 	}
 	x := t.Reshape(in...).Expand(out...)
-	return x.Clone().Reshape(shape...)
+	return x.Clone().Reshape(shape...).own()
 }
 
 // spread returns shape with a new axis before each that is repeated, and what it
@@ -233,7 +233,7 @@ func (t *Tensor) repeatEach(a, c int) *Tensor {
 	s[a] *= c
 	array.CheckShape(name, s, t.v.DType)
 	outer, inner := array.Size(t.v.Shape[:a]), array.Size(t.v.Shape[a+1:])
-	return t.Reshape(outer*t.v.Shape[a], 1, inner).Expand(outer*t.v.Shape[a], c, inner).Clone().Reshape(s...)
+	return t.Reshape(outer*t.v.Shape[a], 1, inner).Expand(outer*t.v.Shape[a], c, inner).Clone().Reshape(s...).own()
 }
 
 // Tril returns t with zeros above diagonal number k of its last two axes; k > 0 is

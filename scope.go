@@ -64,7 +64,7 @@ func (t *Tensor) NoGrad() *Tensor {
 	if t.run != nil {
 		r.scope, r.lazy = t.run.scope, t.run.lazy
 	}
-	return &Tensor{v: t.v, run: r}
+	return &Tensor{v: t.v, run: r, view: true}
 }
 
 // A Scope collects the memory of temporaries, to give it back at once. Using one
@@ -120,7 +120,7 @@ func (s *Scope) Track(t *Tensor) *Tensor {
 	if t.run != nil {
 		r = r.merge("track", t.run)
 	}
-	return &Tensor{v: t.v, hist: t.hist, run: r}
+	return &Tensor{v: t.v, hist: t.hist, run: r, view: true}
 }
 
 // Keep moves t out of the scope: its memory stays when the scope closes.
@@ -131,7 +131,7 @@ func (s *Scope) Keep(t *Tensor) *Tensor {
 		t.v.Store.Ready() // what it is computed from may not stay
 	}
 	s.disown(t.v.Store)
-	return &Tensor{v: t.v, hist: t.hist}
+	return &Tensor{v: t.v, hist: t.hist, view: t.view}
 }
 
 // disown takes memory out of the scope: from the end, where what was made last is.
@@ -179,18 +179,32 @@ func (t *Tensor) track() {
 	s.owned = append(s.owned, t.v.Store)
 }
 
-// Release gives t's memory back now. Using t, or a view of it, afterwards panics.
-// It is never necessary.
+// Release gives t's memory back now. Using t, or a view of it, afterwards panics with an
+// [*Error]. A view ([Tensor.Reshape], [Tensor.At], [Tensor.Detach] ...) gives back itself alone:
+// what it was taken of stays as it is; where Reshape had to copy, its result is no view. It
+// panics while a function that [Borrow] gave the memory to has not returned. It is never
+// necessary: what nothing refers to any more is given back by the collector.
 func (t *Tensor) Release() {
 	t.notNil("release")
 	if t.v.Store.Lent() {
 		failLent("release")
+	}
+	if t.view {
+		t.v.Store = gone
+		return
 	}
 	if tr := tracingViews(&t.v); tr != nil && tr.given(&t.v) {
 		failHost("release", "gives back the memory of an argument or of a captured tensor")
 	}
 	free(t.v.Store)
 }
+
+// gone is the storage of views that were given back.
+var gone = func() *array.Storage {
+	st := array.NewStorage(nil, 0, nil)
+	st.Release()
+	return st
+}()
 
 func failLent(opName string) {
 	array.Failf(opName, "", "a function that Borrow gave the memory to has not returned")

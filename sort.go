@@ -55,7 +55,7 @@ func (t *Tensor) KthValue(k, axis int) (values, index *Tensor) {
 		array.Failf("kthvalue", "k", "%d is not from 1 to %d, the size of axis %d", k, t.v.Shape[at], at)
 	}
 	r := applyAll(op.KthValue, op.Ranks{Axis: at, At: []int{k - 1}}, operand{t: t})
-	return r[0].Squeeze(at), r[1].Squeeze(at)
+	return r[0].Squeeze(at).own(), r[1].Squeeze(at).own()
 }
 
 // MaxWithIndex returns the greatest elements along an axis, which may count from the back
@@ -100,7 +100,7 @@ func (t *Tensor) Unique() (values, inverse, counts *Tensor) {
 		return sorted, places.Reshape(t.v.Shape...), places
 	}
 	r := applyAll(op.Runs, nil, operand{t: sorted}, operand{t: places})
-	starts, inverse := r[0].NonZero(), r[1].Reshape(t.v.Shape...)
+	starts, inverse := r[0].NonZero(), r[1].Reshape(t.v.Shape...).own()
 	values = sorted.IndexSelect(0, starts)
 	counts = starts.Slice(Range(1, End)).Pad(float64(n), 0, 1).Sub(starts)
 	return values, inverse, counts

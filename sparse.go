@@ -16,8 +16,8 @@ type rowGrad struct {
 }
 
 func (g *rowGrad) free() {
-	g.places.Release()
-	g.values.Release()
+	free(g.places.v.Store)
+	free(g.values.v.Store)
 }
 
 // SparseGrad makes a leaf keep its gradient as the rows that have one, where it is
@@ -88,7 +88,7 @@ func (h *history) addRows(p *pass, n *gradNode, g *partial) {
 	case h.grad != nil:
 		dense := r.dense(n.shape)
 		(&Tensor{v: h.grad.v, run: &run{noGrad: true}}).AddAssign(dense)
-		dense.Release()
+		free(dense.v.Store)
 		r.free()
 	case h.rows != nil:
 		old := h.rows
@@ -194,6 +194,6 @@ func (f *fused) IntoRows(places *Tensor, dst []*Tensor, args ...any) {
 	for i, t := range dst {
 		putRows(t, places, rows[i])
 		t.wrote()
-		rows[i].Release()
+		free(rows[i].v.Store)
 	}
 }

@@ -172,7 +172,7 @@ func (t *Tensor) Percentile(p float64, axes ...int) *Tensor {
 
 func (t *Tensor) quantile(opName string, q float64, axes []int) *Tensor {
 	y := t.quantiles(opName, []float64{q}, QuantileOpts{Axes: axes})
-	return y.Reshape(y.v.Shape[1:]...)
+	return y.Reshape(y.v.Shape[1:]...).own()
 }
 
 // QuantileOpts are the options of [Tensor.Quantiles].
@@ -247,5 +247,5 @@ func (t *Tensor) quantiles(opName string, q []float64, o QuantileOpts) *Tensor {
 	// Between equal infinities, and of an element and itself, is nothing.
 	y = Where(low.Eq(high), low, y)
 	y = Where(greatest.IsNaN(), greatest, y)
-	return y.T().Reshape(shape...)
+	return y.T().Reshape(shape...).own()
 }

@@ -109,6 +109,7 @@ type Tensor struct {
 	v    array.View
 	run  *run
 	hist *history // nil when no gradient flows here
+	view bool     // the memory is another tensor's, which gives it back
 }
 
 func init() {

@@ -90,11 +90,11 @@ func jacobian(name string, f func(x *Tensor) *Tensor, x *Tensor) *Tensor {
 	if n < m {
 		if u, g := d.transposed(); g != nil {
 			t := d.rows(name, g, u, n)
-			return d.result(t.Reshape(n, m).T().Reshape(shape...))
+			return d.result(t.Reshape(n, m).T().Reshape(shape...).own())
 		}
 		return d.result(d.zeros(shape))
 	}
-	return d.result(d.rows(name, d.y, d.x, m).Reshape(shape...))
+	return d.result(d.rows(name, d.y, d.x, m).Reshape(shape...).own())
 }
 
 // A derivation is a function applied to a tensor that gradients flow to.
@@ -156,7 +156,7 @@ func (d *derivation) result(t *Tensor) *Tensor {
 	if d.create {
 		return t
 	}
-	return &Tensor{v: t.v, run: d.of}
+	return &Tensor{v: t.v, run: d.of, view: t.view || t.v.Store == d.x.v.Store}
 }
 
 // zeros is a derivative of what does not depend on x.

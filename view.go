@@ -2,6 +2,7 @@ package weft
 
 import (
 	"math"
+	"slices"
 
 	"weft/internal/array"
 	"weft/internal/ir"
@@ -14,9 +15,9 @@ func window(d *op.Def, a ir.Attrs, t *Tensor) *Tensor {
 	t.check(d.Name)
 	v, ok := viewOf(d, a, t.v)
 	if !ok {
-		return window(d, a, t.Clone())
+		return window(d, a, t.Clone()).own()
 	}
-	out := &Tensor{v: v, run: t.run}
+	out := &Tensor{v: v, run: t.run, view: true}
 	if tr := tracingViews(&t.v); tr != nil {
 		tr.window(&out.v, &t.v, d, a)
 	}
@@ -24,6 +25,21 @@ func window(d *op.Def, a ir.Attrs, t *Tensor) *Tensor {
 		out.hist = &history{of: t, move: d, attrs: a}
 	}
 	return out
+}
+
+// own says that nobody else has the memory of t, a view of what was just computed: t gives it
+// back.
+func (t *Tensor) own() *Tensor {
+	t.view = false
+	return t
+}
+
+// apart is own unless t lies in the memory of one of from.
+func (t *Tensor) apart(from ...*Tensor) *Tensor {
+	if slices.ContainsFunc(from, func(x *Tensor) bool { return x.v.Store == t.v.Store }) {
+		return t
+	}
+	return t.own()
 }
 
 // viewOf returns what an op of class Move shows of v, if strides allow.

@@ -161,7 +161,7 @@ func (l *LayerNorm) Forward(x *weft.Tensor) *weft.Tensor {
 		failNil("layer_norm", "NewLayerNorm")
 	}
 	n := tail("layer_norm", x, l.Shape, l.Weight)
-	return rowsNorm.Apply(some([]any{x.Reshape(-1, n), l.Eps}, []int{n}, l.Weight, l.Bias)...)[0].Reshape(x.Shape()...)
+	return eager.Own(rowsNorm.Apply(some([]any{x.Reshape(-1, n), l.Eps}, []int{n}, l.Weight, l.Bias)...)[0].Reshape(x.Shape()...))
 }
 
 // RMSNorm divides each example's last axes by the root of the mean of their squares, then
@@ -188,7 +188,7 @@ func (l *RMSNorm) Forward(x *weft.Tensor) *weft.Tensor {
 		failNil("rms_norm", "NewRMSNorm")
 	}
 	n := tail("rms_norm", x, l.Shape, l.Weight)
-	return rmsNorm.Apply(some([]any{x.Reshape(-1, n), l.Eps}, []int{n}, l.Weight)...)[0].Reshape(x.Shape()...)
+	return eager.Own(rmsNorm.Apply(some([]any{x.Reshape(-1, n), l.Eps}, []int{n}, l.Weight)...)[0].Reshape(x.Shape()...))
 }
 
 // tail checks the last axes of x, and the weights, and returns their size.
@@ -251,7 +251,7 @@ func (l *GroupNorm) Forward(x *weft.Tensor) *weft.Tensor {
 	case l.Weight != nil:
 		y = y.Mul(l.Weight.Reshape(c, 1))
 	}
-	return y.Reshape(x.Shape()...)
+	return eager.Own(y.Reshape(x.Shape()...))
 }
 
 // channels checks pictures or rows with channels, and returns batch, channels and what
@@ -332,7 +332,7 @@ func (b *batchNorm) forward(name string, x *weft.Tensor, least, most int) *weft.
 	running := b.RunningMean != nil && b.RunningVar != nil
 	if b.eval && running {
 		in := []any{rows, b.RunningMean.Reshape(c, 1), b.RunningVar.Reshape(c, 1), b.Eps}
-		return restore.Apply(some(in, shape, b.Weight, b.Bias)...)[0].Reshape(x.Shape()...)
+		return eager.Own(restore.Apply(some(in, shape, b.Weight, b.Bias)...)[0].Reshape(x.Shape()...))
 	}
 	if !b.eval && n*size < 2 {
 		array.Failf(name, "x", "has shape %s: the variance of one value a channel says nothing", array.ShapeString(x.Shape()))
@@ -341,7 +341,7 @@ func (b *batchNorm) forward(name string, x *weft.Tensor, least, most int) *weft.
 	if !b.eval && running {
 		b.track(out[1], out[2], float64(n*size))
 	}
-	return out[0].Reshape(x.Shape()...)
+	return eager.Own(out[0].Reshape(x.Shape()...))
 }
 
 // track moves the running statistics towards those of a batch of n values a channel.

@@ -223,7 +223,12 @@ func TestReleasedList(t *testing.T) {
 	}
 	old = l.Data()
 	l.Insert(500, 1)
-	old.Release()
+	old.Release() // a window: the list stays
+	if l.Data().Size() != 1002 {
+		t.Error(l)
+	}
+	l.Insert(500, 1)
+	l.ed.mem[0].Release()
 	refuses(t, func() { l.Data() })
 	if l.ed.before != 501 {
 		t.Error("rows were moved")

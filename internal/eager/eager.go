@@ -24,6 +24,7 @@ var (
 	Wrap any // func(v array.View) T
 	Copy any // func(t T) T
 	Is   any // func(t, u T) bool
+	Mine any // func(t T) T
 	Fuse any // func(name string, compose func([]*ir.Node) []*ir.Node) Fused[T]
 )
 
@@ -41,6 +42,10 @@ func FromView[T any](v array.View) T { return Wrap.(func(array.View) T)(v) }
 
 // Same reports that t and u are the same window on the same memory, which it does not read.
 func Same[T any](t, u T) bool { return Is.(func(t, u T) bool)(t, u) }
+
+// Own says that nobody else has the memory of t, a view of what the caller computed: its Release
+// gives the memory back. It returns t.
+func Own[T any](t T) T { return Mine.(func(T) T)(t) }
 
 // CopyLeaf returns a copy of t outside any scope that is marked as t is: a leaf, with a
 // gradient kept as rows, frozen; it has no gradient.
