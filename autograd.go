@@ -203,13 +203,15 @@ func copyLeaf(t *Tensor) *Tensor {
 	return c
 }
 
-// RequiresGrad reports whether gradients flow through t.
+// RequiresGrad reports whether gradients flow through t: it is a leaf ([Tensor.RequireGrad]), or
+// was computed from one with gradients recorded.
 func (t *Tensor) RequiresGrad() bool {
 	t.notNil("requiresgrad")
 	return t.node() != nil
 }
 
-// IsLeaf reports that t was not computed from tensors that need gradients.
+// IsLeaf reports that t was not computed from tensors that need gradients: it is a leaf itself,
+// or needs none.
 func (t *Tensor) IsLeaf() bool {
 	t.notNil("isleaf")
 	n := t.node()
@@ -267,7 +269,9 @@ func lend[G any](t *Tensor, read func(h *history) *G, f func(g *G)) bool {
 	return true
 }
 
-// SetGrad replaces the gradient of a leaf; nil forgets it.
+// SetGrad replaces the gradient of a leaf by g, of its shape and type; nil forgets it, as before
+// the first backward pass, and gives its memory back. It panics with *[Error] if t is no leaf,
+// or shape or type differ.
 func (t *Tensor) SetGrad(g *Tensor) {
 	t.notNil("setgrad")
 	if g == nil && t.hist != nil && t.hist.frozen.Load() {
@@ -296,7 +300,8 @@ func (t *Tensor) SetGrad(g *Tensor) {
 	h.grad, h.mine, h.rows = g, false, nil
 }
 
-// Detach returns t without its history, sharing its memory.
+// Detach returns t without its history, sharing its memory: a view that no gradient flows
+// through. It carries on recording: a leaf can be made of it with [Tensor.RequireGrad].
 func (t *Tensor) Detach() *Tensor {
 	t.check("detach")
 	t.noteCut()
@@ -756,7 +761,8 @@ func Grad(output *Tensor, inputs []*Tensor, opts ...GradOpts) []*Tensor {
 	return GradAll([]*Tensor{output}, inputs, opts...)
 }
 
-// GradAll is [Grad] for several outputs, whose gradients are added up.
+// GradAll is [Grad] for several outputs, whose gradients are added up: one tensor for each
+// input, of its shape and type. Leaves keep theirs as they are.
 func GradAll(outputs, inputs []*Tensor, opts ...GradOpts) []*Tensor {
 	var o GradOpts
 	if len(opts) > 0 {

@@ -48,7 +48,7 @@ func (t *Tensor) Imag() *Tensor {
 	return window(op.Imag, nil, t)
 }
 
-// Conj returns the complex conjugates; real numbers as they are.
+// Conj returns the complex conjugates, in t's shape and type; real numbers are as they are.
 func (t *Tensor) Conj() *Tensor { return unary(op.Conj, t) }
 
 // Angle returns the angles of complex numbers from the positive real axis in radians,

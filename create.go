@@ -105,22 +105,28 @@ func full(opName string, x any, number uint8, d DType, shape []int) *Tensor {
 // [ZerosOf].
 func Zeros(shape ...int) *Tensor { return full("zeros", 0, 0, Float32, shape) }
 
-// ZerosOf returns a tensor of zeros of the given type.
+// ZerosOf returns a tensor of zeros of the given type and shape, a scalar if no size is given.
+// It panics with *[Error] where a size is negative.
 func ZerosOf(d DType, shape ...int) *Tensor { return full("zeros", 0, 0, d, shape) }
 
-// Ones returns a float32 tensor of ones.
+// Ones returns a float32 tensor of ones of that shape, a scalar if none is given. [OnesOf] takes
+// an element type. It panics with *[Error] where a size is negative.
 func Ones(shape ...int) *Tensor { return full("ones", 1, 0, Float32, shape) }
 
-// OnesOf returns a tensor of ones of the given type.
+// OnesOf returns a tensor of ones of the given type and shape, a scalar if no size is given. It
+// panics with *[Error] where a size is negative.
 func OnesOf(d DType, shape ...int) *Tensor { return full("ones", 1, 0, d, shape) }
 
-// ZerosLike, OnesLike and FullLike have t's shape and type.
+// ZerosLike returns a tensor of t's shape and type, on its device, filled with 0. Nothing of t
+// is copied, nor does a gradient flow to it.
 func ZerosLike(t *Tensor) *Tensor { return fullLike("zeros", t, 0) }
 
-// OnesLike has t's shape and type and is filled with 1.
+// OnesLike returns a tensor of t's shape and type, on its device, filled with 1. Nothing of t is
+// copied, nor does a gradient flow to it.
 func OnesLike(t *Tensor) *Tensor { return fullLike("ones", t, 1) }
 
-// FullLike has t's shape and type and is filled with x.
+// FullLike returns a tensor of t's shape and type, on its device, filled with x, a Go number
+// that the type holds. It panics with *[Error] where it does not.
 func FullLike(t *Tensor, x any) *Tensor { return fullLike("full", t, x) }
 
 func fullLike(opName string, t *Tensor, x any) *Tensor {
@@ -145,7 +151,8 @@ func Scalar(x any, d ...DType) *Tensor {
 	return o.number("scalar", 0, t)
 }
 
-// Eye returns the n x n identity matrix, float32.
+// Eye returns the n x n identity matrix, float32: ones on the main diagonal, zeros elsewhere. It
+// panics with *[Error] where n is negative.
 func Eye(n int) *Tensor {
 	t := full("eye", 0, 0, Float32, []int{n, n})
 	t.Diagonal(0).Assign(1)

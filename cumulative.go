@@ -22,7 +22,9 @@ func (t *Tensor) CumProd(axis int) *Tensor { return t.along(op.CumProd, axis) }
 // Gradients go back to those places.
 func (t *Tensor) CumMax(axis int) (values, index *Tensor) { return t.placedAlong(op.CumMax, axis) }
 
-// CumMin is CumMax for the least.
+// CumMin is [Tensor.CumMax] for the least elements: the least of each element and all before it
+// along an axis, in t's shape and type, and int64 places. It panics with *[Error] if the axis is
+// out of range.
 func (t *Tensor) CumMin(axis int) (values, index *Tensor) { return t.placedAlong(op.CumMin, axis) }
 
 // along applies an operation that has an axis as its attribute.

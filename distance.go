@@ -16,7 +16,8 @@ func (t *Tensor) Norm(p float64, axes ...int) *Tensor {
 	return withAttrs(op.Norm, op.Measure{Axes: axes, Order: p}, t)
 }
 
-// NormKeep is Norm with the axes kept.
+// NormKeep is [Tensor.Norm] whose result keeps the reduced axes with size 1, so that it
+// broadcasts against t: PyTorch's keepdim.
 func (t *Tensor) NormKeep(p float64, axes ...int) *Tensor {
 	return withAttrs(op.Norm, op.Measure{Axes: axes, Keep: true, Order: p}, t)
 }
@@ -55,7 +56,9 @@ func (t *Tensor) isClose(opName string, x any, o CloseOpts) *Tensor {
 	return apply(op.IsClose, a, tensorOperand(opName, t), asOperand(opName, x))
 }
 
-// AllClose reports whether [Tensor.IsClose] is true everywhere.
+// AllClose reports whether [Tensor.IsClose] is true everywhere: |t - x| <= Absolute + Relative*|x| for
+// each element, x being a tensor that broadcasts or a Go number. NaN is close to nothing unless
+// the options say so; of no elements it is true.
 func (t *Tensor) AllClose(x any, o CloseOpts) bool { return t.isClose("allclose", x, o).All().bool() }
 
 // NanToNum returns t with a number in the place of NaN and others in the place of

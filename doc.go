@@ -18,6 +18,10 @@
 // Packages weft/nn, weft/optim and weft/data build training on them, weft/npy,
 // weft/safetensors and weft/checkpoint keep tensors in files.
 //
+// Memory needs no care: the collector gives back what nothing refers to any more. A [Scope]
+// around a step gives its temporaries back at once, [Tensor.Release] one tensor;
+// docs/memory.md says what resides and what a collection costs.
+//
 // A function of tensors, such as a whole step of training, becomes one program:
 //
 //	step := weft.Compile(func(x, y *weft.Tensor) *weft.Tensor { ... })
@@ -28,6 +32,135 @@
 //
 // The results of every operation have the same bits on every backend, instruction
 // set and number of threads.
+//
+// # Map
+//
+// Every name of the package by its subject; "go doc weft.Tensor.Sum" says more of one.
+//
+// What there is:
+//
+//   - Tensors: [Tensor], their element types [DType], [Element], [Category]: [Bool], [Uint8],
+//     [Int8], [Int16], [Int32], [Int64], [Uint16], [Uint32], [Uint64], [Float16], [BFloat16],
+//     [Float32], [Float64], [Complex64], [Complex128]; [CatBool], [CatInt], [CatFloat],
+//     [CatComplex]
+//   - Errors: [Error], [ErrorKind], [Misuse], [OutOfMemory], [DeviceFailed], [Try]
+//   - What a tensor is: [Tensor.Shape], [Tensor.Dim], [Tensor.Rank], [Tensor.Size],
+//     [Tensor.DType], [Tensor.Strides], [Tensor.IsContiguous]
+//   - Printed: [Tensor.String], [Tensor.Format], [Tensor.LogValue]
+//
+// From Go and back:
+//
+//   - Made of Go values: [From], [FromSlice], [Scalar], [Full], [FullLike], [Arange],
+//     [Linspace], [Eye], [Meshgrid], [Complex], [Polar]
+//   - Of one number: [Zeros], [ZerosOf], [ZerosLike], [Ones], [OnesOf], [OnesLike]
+//   - Read by Go: [Data], [CopyTo], [Borrow], [Tensor.Item], [Tensor.ItemInt],
+//     [Tensor.ItemComplex]
+//   - Compared as a whole: [Digest], [DigestNamed], [Tensor.AllClose]
+//   - Copied: [Tensor.Clone], [Tensor.Contiguous], [Tensor.To]
+//
+// Parts, and writing into them:
+//
+//   - Parts as views: [Tensor.At], [Tensor.Slice], [Span], [All], [Range], [Begin], [End],
+//     [Index], [NewAxis], [Ellipsis], [Tensor.Diagonal], [Tensor.Split], [Tensor.Chunk],
+//     [Tensor.Unbind], [Tensor.Real], [Tensor.Imag]
+//   - Parts by arrays of places: [Tensor.Index], [Tensor.IndexSelect], [Tensor.Gather],
+//     [Tensor.TakeAlongAxis], [Tensor.MaskSelect], [Tensor.NonZero]
+//   - Written in place: [Tensor.Set], [Tensor.Assign], [Tensor.Fill], [Tensor.Zero],
+//     [Tensor.AddAssign], [Tensor.SubAssign], [Tensor.MulAssign], [Tensor.DivAssign],
+//     [Tensor.Update]
+//   - Written by places, as a new tensor: [Tensor.IndexPut], [Tensor.IndexPutAdd],
+//     [Tensor.IndexAdd], [Tensor.Scatter], [Tensor.ScatterAdd], [Tensor.ScatterReduce],
+//     [ScatterOpts], [ScatterOp], [ScatterSum], [ScatterMean], [ScatterMin],
+//     [ScatterMax], [Tensor.MaskedFill]
+//
+// Shapes:
+//
+//   - Other shapes of the same elements: [Tensor.Reshape], [Tensor.Flatten],
+//     [Tensor.Unflatten], [Tensor.Squeeze], [Tensor.Unsqueeze], [Tensor.T],
+//     [Tensor.Transpose], [Tensor.Permute], [Tensor.MoveAxis], [Tensor.Expand],
+//     [Tensor.ExpandAs]
+//   - Rearranged: [Tensor.Flip], [Tensor.Roll], [Tensor.Tile], [Tensor.Repeat],
+//     [Tensor.RepeatInterleave], [Tensor.Pad], [Tensor.Diag], [Tensor.Tril], [Tensor.Triu]
+//   - Joined: [Cat], [Stack], [HStack], [VStack]
+//
+// Functions of elements:
+//
+//   - Arithmetic: [Tensor.Add], [Tensor.Sub], [Tensor.RSub], [Tensor.Mul], [Tensor.Div],
+//     [Tensor.RDiv], [Tensor.FloorDiv], [Tensor.Mod], [Tensor.Pow], [Tensor.Neg],
+//     [Tensor.Reciprocal], [Tensor.Square], [Tensor.Sqrt], [Tensor.Rsqrt], [Tensor.Hypot],
+//     [Tensor.Lerp]
+//   - Exponentials and logarithms: [Tensor.Exp], [Tensor.Exp2], [Tensor.Expm1], [Tensor.Log],
+//     [Tensor.Log2], [Tensor.Log10], [Tensor.Log1p]
+//   - Angles: [Tensor.Sin], [Tensor.Cos], [Tensor.Tan], [Tensor.Asin], [Tensor.Acos],
+//     [Tensor.Atan], [Tensor.Atan2], [Tensor.Sinh], [Tensor.Cosh], [Tensor.Tanh],
+//     [Tensor.Asinh], [Tensor.Acosh], [Tensor.Atanh]
+//   - Special functions: [Tensor.Erf], [Tensor.Erfc], [Tensor.Erfinv], [Tensor.Lgamma],
+//     [Tensor.Digamma], [Tensor.Trigamma]
+//   - Of neural networks: [Tensor.Relu], [Tensor.Sigmoid], [Tensor.Silu], [Tensor.Gelu],
+//     [Tensor.Softplus], [Tensor.Dropout]
+//   - Rounded and limited: [Tensor.Round], [Tensor.Floor], [Tensor.Ceil], [Tensor.Trunc],
+//     [Tensor.Abs], [Tensor.Sign], [Tensor.Clamp], [Tensor.Minimum], [Tensor.Maximum]
+//   - Compared: [Tensor.Eq], [Tensor.Ne], [Tensor.Lt], [Tensor.Le], [Tensor.Gt], [Tensor.Ge],
+//     [Tensor.IsClose], [CloseOpts], [Tensor.IsNaN], [Tensor.IsInf], [Tensor.IsFinite],
+//     [Tensor.NanToNum]
+//   - Chosen: [Where]
+//   - Logic and bits: [Tensor.LogicalAnd], [Tensor.LogicalOr], [Tensor.LogicalXor],
+//     [Tensor.LogicalNot], [Tensor.BitAnd], [Tensor.BitOr], [Tensor.BitXor], [Tensor.BitNot],
+//     [Tensor.Shl], [Tensor.Shr], [Tensor.PopCount]
+//   - Of complex numbers: [Tensor.Conj], [Tensor.Angle]
+//
+// Reductions, order, counts:
+//
+//   - Sums and means: [Tensor.Sum], [Tensor.SumKeep], [Tensor.Mean], [Tensor.MeanKeep],
+//     [Tensor.Prod], [Tensor.ProdKeep], [Tensor.Norm], [Tensor.NormKeep]
+//   - Spread: [Tensor.Var], [Tensor.VarKeep], [Tensor.Std], [Tensor.StdKeep],
+//     [Tensor.SampleVar], [Tensor.SampleStd], [Tensor.VarMean]
+//   - Extremes: [Tensor.Max], [Tensor.MaxKeep], [Tensor.MaxWithIndex], [Tensor.ArgMax],
+//     [Tensor.Min], [Tensor.MinKeep], [Tensor.MinWithIndex], [Tensor.ArgMin]
+//   - Truth: [Tensor.All], [Tensor.Any], [Tensor.CountNonZero]
+//   - Softmax: [Tensor.Softmax], [Tensor.LogSoftmax], [Tensor.LogSumExp],
+//     [Tensor.LogSumExpKeep]
+//   - Running: [Tensor.CumSum], [Tensor.CumProd], [Tensor.CumMax], [Tensor.CumMin]
+//   - Order: [Tensor.Sort], [Tensor.ArgSort], [SortOpts], [Tensor.TopK], [TopKOpts],
+//     [Tensor.KthValue], [Tensor.Median], [Tensor.Quantile], [Tensor.Quantiles], [QuantileOpts],
+//     [Tensor.Percentile], [Tensor.SearchSorted], [SearchOpts], [Tensor.Unique]
+//   - Counts: [Tensor.BinCount], [Tensor.Histogram], [HistogramOpts]
+//
+// Products and layers:
+//
+//   - Products: [Tensor.MatMul], [Tensor.Dot], [Tensor.Outer], [Tensor.TensorDot], [Einsum],
+//     [Tensor.Linear]
+//   - Convolutions and pooling: [Tensor.Conv1d], [Conv1dOpts], [Tensor.Conv2d], [ConvOpts],
+//     [Tensor.ConvTranspose2d], [ConvTransposeOpts], [Tensor.MaxPool2d], [Tensor.AvgPool2d],
+//     [PoolOpts]
+//   - Losses: [CrossEntropy]; package nn has more
+//
+// Gradients:
+//
+//   - Leaves: [Tensor.RequireGrad], [Tensor.RequiresGrad], [Tensor.IsLeaf], [Tensor.Grad],
+//     [Tensor.SetGrad], [Tensor.SparseGrad], [BorrowGrad], [BorrowRows]
+//   - Backward: [Tensor.Backward], [BackwardWith], [Grad], [GradAll], [GradOpts]
+//   - Not recorded: [Tensor.NoGrad], [Tensor.Detach]
+//   - Of functions: [VJP], [JVP], [Jacobian], [Hessian], [HessianVector], [Vmap]
+//   - With a gradient of one's own: [Func], [FuncContext]
+//
+// Whole programs:
+//
+//   - Formulas: [Expr], [ParseExpr], [Formula], [Vars]
+//   - Compiled functions: [Compile], [Compiled], [DebugOpts], [DebugStep]
+//   - Profiles: [StartProfile], [Profile], [ProfileOpts], [ProfileRow]
+//
+// Random numbers: [Seed], [Rand], [RandOf], [Randn], [RandnOf], [Randint], [Randperm],
+// [Generator], [NewGenerator], [DefaultGenerator], [GeneratorState], [ChoiceOpts],
+// [MultinomialOpts].
+//
+// Memory:
+//
+//   - Given back early: [Scope], [NewScope], [Tensor.Release]
+//   - Computed late: [Tensor.Lazy]
+//   - Shared by processes: [Share], [OpenShared], [Segment]
+//   - Whose writes are known: [Track], [Tracked], [TrackOpts], [Cost], [Unmapped], [ByteRange],
+//     [Finisher], [Tensor.Sink]
 //
 // # Compiled functions
 //

@@ -30,7 +30,8 @@ const (
 	logValuesUpTo = 8 // elements shown by LogValue
 )
 
-// String shows t as the verb %v does.
+// String shows t as the verb %v does: NumPy's brackets, long arrays shortened in the middle;
+// [Tensor.Format] has precision and more.
 func (t *Tensor) String() string { return fmt.Sprintf("%v", t) }
 
 // Format implements [fmt.Formatter].

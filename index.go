@@ -50,7 +50,9 @@ func (t *Tensor) ScatterAdd(axis int, index, x *Tensor) *Tensor {
 	return t.Add(withAttrs(op.Lookup("scatter_add"), op.Target{Axis: a, Shape: t.v.Shape}, x, index))
 }
 
-// NonZero returns the row-major positions, int64, of the elements that are not 0.
+// NonZero returns the row-major positions, a vector of int64, of the elements that are not 0, of
+// any type; NaN is not 0. How many there are is counted at once, so it is refused in compiled
+// functions.
 func (t *Tensor) NonZero() *Tensor {
 	t.check("nonzero")
 	m := t.Contiguous()
@@ -65,8 +67,10 @@ func countTrue(m *Tensor) int {
 	return int(withAttrs(op.CountTrue, nil, m).ItemInt())
 }
 
-// MaskSelect returns the elements of t where mask, a Bool tensor broadcast to t's
-// shape, is true, in row-major order.
+// MaskSelect returns a vector of the elements of t where mask, a Bool tensor, is true, in
+// row-major order; both broadcast. It is NumPy's x[mask], and has gradients. How many there are
+// is counted at once. It panics with *[Error] where shapes do not broadcast, or mask is not
+// Bool.
 func (t *Tensor) MaskSelect(mask *Tensor) *Tensor {
 	t.check("mask_select")
 	mask.check("mask_select")

@@ -300,16 +300,27 @@ func (t *Tensor) assigned(opName, arg string, x any, write func(t, x *Tensor)) *
 // In-place arithmetic: each writes the result into t and returns it. x is a
 // *Tensor or a Go number that broadcasts to t's shape.
 
-// AddAssign is t += x.
+// AddAssign writes t + x into t and returns t. x, a tensor or a Go number, broadcasts to t's
+// shape and does not change its type: a float x is refused for integers. The write is recorded
+// for gradients. It panics with *[Error] otherwise, and for a leaf that requires a gradient,
+// which is written through its [Tensor.NoGrad].
 func (t *Tensor) AddAssign(x any) *Tensor { return t.assignOp(op.Add, "addassign", x) }
 
-// SubAssign is t -= x.
+// SubAssign writes t - x into t and returns t. x, a tensor or a Go number, broadcasts to t's
+// shape and does not change its type: a float x is refused for integers. The write is recorded
+// for gradients. It panics with *[Error] otherwise, and for a leaf that requires a gradient,
+// which is written through its [Tensor.NoGrad].
 func (t *Tensor) SubAssign(x any) *Tensor { return t.assignOp(op.Sub, "subassign", x) }
 
-// MulAssign is t *= x.
+// MulAssign writes t * x into t and returns t. x, a tensor or a Go number, broadcasts to t's
+// shape and does not change its type: a float x is refused for integers. The write is recorded
+// for gradients. It panics with *[Error] otherwise, and for a leaf that requires a gradient,
+// which is written through its [Tensor.NoGrad].
 func (t *Tensor) MulAssign(x any) *Tensor { return t.assignOp(op.Mul, "mulassign", x) }
 
-// DivAssign is t /= x; t must hold floats.
+// DivAssign writes t / x into t and returns t. t must hold floats or complex numbers; x, a
+// tensor or a Go number, broadcasts to t's shape. It panics with *[Error] otherwise, and for a
+// leaf that requires a gradient.
 func (t *Tensor) DivAssign(x any) *Tensor { return t.assignOp(op.Div, "divassign", x) }
 
 // Update writes f(t) into t, f being one of the methods, such as
@@ -332,8 +343,11 @@ func (t *Tensor) Update(f func(*Tensor) *Tensor) *Tensor {
 	return t.assigned("update", "f", r, (*Tensor).updateFrom)
 }
 
-// Zero writes 0 everywhere.
+// Zero writes 0 everywhere and returns t; views of the same memory show it. It panics with
+// *[Error] for memory that must not be written and for leaves, as [Tensor.Assign] does.
 func (t *Tensor) Zero() *Tensor { return t.Assign(0) }
 
-// Fill writes a Go number everywhere.
+// Fill writes a Go number, or a tensor that broadcasts, everywhere and returns t:
+// [Tensor.Assign] by another name. A float is refused for integers, as is an integer that t's
+// type does not hold.
 func (t *Tensor) Fill(x any) *Tensor { return t.Assign(x) }

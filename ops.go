@@ -11,37 +11,61 @@ import (
 // shapes do not broadcast, and when a Go integer does not fit the integer type of the
 // result; comparisons and limits (Clamp, Minimum, Maximum) take it as the number it is.
 
-// Add is t + x; on Bool, or.
+// Add is t + x, element by element; on Bool it is or, and integers wrap. x is a *Tensor or a Go
+// number; shapes broadcast, types meet by promotion. It panics with *[Error] where shapes do not
+// broadcast, or t's type does not hold a Go integer x.
 func (t *Tensor) Add(x any) *Tensor { return binary(op.Add, t, x) }
 
-// Sub is t - x.
+// Sub is t - x, element by element; integers wrap, Bool is refused. x is a *Tensor or a Go
+// number; shapes broadcast, types meet by promotion. It panics with *[Error] where shapes do not
+// broadcast, or t's type does not hold a Go integer x.
 func (t *Tensor) Sub(x any) *Tensor { return binary(op.Sub, t, x) }
 
-// RSub is x - t.
+// RSub is x - t, element by element: [Tensor.Sub] the other way round, for a number on the left.
+// x is a *Tensor or a Go number; shapes broadcast, types meet by promotion. It panics with
+// *[Error] where shapes do not broadcast, or t's type does not hold a Go integer x.
 func (t *Tensor) RSub(x any) *Tensor {
 	return apply(op.Sub, nil, asOperand("sub", x), tensorOperand("sub", t))
 }
 
-// Mul is t * x elementwise; on Bool, and.
+// Mul is t * x, element by element; on Bool it is and, and integers wrap. x is a *Tensor or a Go
+// number; shapes broadcast, types meet by promotion. It panics with *[Error] where shapes do not
+// broadcast, or t's type does not hold a Go integer x. [Tensor.MatMul] is the product of
+// matrices.
 func (t *Tensor) Mul(x any) *Tensor { return binary(op.Mul, t, x) }
 
-// Div is t / x; integers give float32.
+// Div is t / x, element by element: true division, so integers and Bool give float32, and a
+// division by 0 gives infinities or NaN. x is a *Tensor or a Go number; shapes broadcast, types
+// meet by promotion. It panics with *[Error] where shapes do not broadcast, or t's type does not
+// hold a Go integer x. [Tensor.FloorDiv] divides integers.
 func (t *Tensor) Div(x any) *Tensor { return binary(op.Div, t, x) }
 
-// RDiv is x / t.
+// RDiv is x / t, element by element: [Tensor.Div] the other way round, for a number on the left.
+// x is a *Tensor or a Go number; shapes broadcast, types meet by promotion. It panics with
+// *[Error] where shapes do not broadcast, or t's type does not hold a Go integer x.
 func (t *Tensor) RDiv(x any) *Tensor {
 	return apply(op.Div, nil, asOperand("div", x), tensorOperand("div", t))
 }
 
-// FloorDiv is the quotient rounded down, as NumPy and Python have it: it fits Mod, so that
-// 1 by 0.1 is 9 (0.1 is a little more than a tenth). Floats by 0 give t/0, integers 0.
+// FloorDiv is the quotient t / x rounded down, as NumPy and Python have it: it fits
+// [Tensor.Mod], so that 1 by 0.1 is 9 (0.1 is a little more than a tenth). Floats by 0 give t/0,
+// integers 0. x is a *Tensor or a Go number; shapes broadcast, types meet by promotion. Bool and
+// complex numbers are refused. It panics with *[Error] where shapes do not broadcast, or t's
+// type does not hold a Go integer x.
 func (t *Tensor) FloorDiv(x any) *Tensor { return binary(op.FloorDiv, t, x) }
 
-// Mod is the remainder of FloorDiv: it has the sign of x; integers by 0 give 0.
+// Mod is the remainder of [Tensor.FloorDiv], which has the sign of x: t - x*floor(t/x). Floats
+// by 0 give NaN, integers 0. x is a *Tensor or a Go number; shapes broadcast, types meet by
+// promotion. Bool and complex numbers are refused. It panics with *[Error] where shapes do not
+// broadcast, or t's type does not hold a Go integer x.
 func (t *Tensor) Mod(x any) *Tensor { return binary(op.Mod, t, x) }
 
-// Pow is t to the power x. An integer constant from -64 to 64 is a fixed chain of
-// products.
+// Pow is t to the power x, element by element. A Go number x that is an integer from -64 to 64
+// is a fixed chain of products. Integers to an integer power stay integers: products wrap, and a
+// negative power leaves 0 of all but 1 and -1; to a float power they give float32. Negative
+// numbers to powers that are not whole give NaN. x is a *Tensor or a Go number; shapes
+// broadcast, types meet by promotion. Bool is refused. It panics with *[Error] where shapes do
+// not broadcast, or t's type does not hold a Go integer x.
 func (t *Tensor) Pow(x any) *Tensor {
 	base, o := tensorOperand("pow", t), asOperand("pow", x)
 	if o.t == nil && o.num.Kind != array.CatComplex {
@@ -62,162 +86,243 @@ func (t *Tensor) Pow(x any) *Tensor {
 	return apply(op.Pow, nil, base, o)
 }
 
-// Atan2 is the angle of the point with ordinate t and abscissa x, in radians.
+// Atan2 is the angle in radians, from -pi to pi, of the point with ordinate t and abscissa x;
+// zeros count with their sign, as in C. Integers and Bool give float32, complex numbers are
+// refused. x is a *Tensor or a Go number; shapes broadcast, types meet by promotion. It panics
+// with *[Error] where shapes do not broadcast, or t's type does not hold a Go integer x.
 func (t *Tensor) Atan2(x any) *Tensor { return binary(op.Atan2, t, x) }
 
-// Minimum is the lesser of t and x; NaN if either is.
+// Minimum is the lesser of t and x, element by element; NaN if either is. x is a *Tensor or a Go
+// number, which is taken as it is; shapes broadcast, types meet by promotion. Complex numbers
+// are refused. It panics with *[Error] where shapes do not broadcast. [Tensor.Min] is over axes.
 func (t *Tensor) Minimum(x any) *Tensor { return binary(op.Minimum, t, x) }
 
-// Maximum is the greater of t and x; NaN if either is.
+// Maximum is the greater of t and x, element by element; NaN if either is. x is a *Tensor or a
+// Go number, which is taken as it is; shapes broadcast, types meet by promotion. Complex numbers
+// are refused. It panics with *[Error] where shapes do not broadcast. [Tensor.Max] is over axes.
 func (t *Tensor) Maximum(x any) *Tensor { return binary(op.Maximum, t, x) }
 
-// Clamp limits t to lo and hi, tensors or numbers; NaN stays.
+// Clamp limits each element to lo and hi: min(max(t, lo), hi). Both are tensors, which
+// broadcast, or Go numbers; one that is beyond the range of t's type limits nothing. NaN stays;
+// the type is that in which all three meet. Bool and complex numbers are refused. It panics with
+// *[Error] where shapes do not broadcast.
 func (t *Tensor) Clamp(lo, hi any) *Tensor {
 	return apply(op.Clamp, nil, tensorOperand("clamp", t), asOperand("clamp", lo), asOperand("clamp", hi))
 }
 
-// Neg is -t.
+// Neg is -t, element by element. The result has t's shape and type; integers wrap. Bool is
+// refused.
 func (t *Tensor) Neg() *Tensor { return unary(op.Neg, t) }
 
-// Abs is |t|.
+// Abs is |t|, element by element. The result has t's shape and type, of complex numbers the
+// float type of their parts. The least integer of a signed type stays as it is. Bool is refused.
 func (t *Tensor) Abs() *Tensor { return unary(op.Abs, t) }
 
-// Sign is -1, 0 or 1.
+// Sign is -1, 0 or 1, as t is below, equal to or above 0; of complex numbers z/|z|. The result
+// has t's shape and type; NaN stays. Bool is refused.
 func (t *Tensor) Sign() *Tensor { return unary(op.Sign, t) }
 
-// Sqrt is the square root.
+// Sqrt is the square root, element by element. The result has t's shape and type; integers and
+// Bool give float32. Negative numbers give NaN. Complex numbers are taken too.
 func (t *Tensor) Sqrt() *Tensor { return unary(op.Sqrt, t) }
 
-// Rsqrt is 1/sqrt(t), each step rounded.
+// Rsqrt is 1/sqrt(t), each step rounded, element by element. The result has t's shape and type;
+// integers and Bool give float32. 0 gives an infinity, negative numbers NaN. Complex numbers are
+// taken too.
 func (t *Tensor) Rsqrt() *Tensor { return unary(op.Rsqrt, t) }
 
-// Reciprocal is 1/t.
+// Reciprocal is 1/t, element by element. The result has t's shape and type; integers and Bool
+// give float32. 0 gives an infinity. Complex numbers are taken too.
 func (t *Tensor) Reciprocal() *Tensor { return unary(op.Reciprocal, t) }
 
-// Square is t*t.
+// Square is t*t, element by element. The result has t's shape and type; integers wrap. Bool is
+// refused.
 func (t *Tensor) Square() *Tensor { return unary(op.Square, t) }
 
-// Exp is e to the t.
+// Exp is e to the t, element by element. The result has t's shape and type; integers and Bool
+// give float32. What is too large gives an infinity. Complex numbers are taken too.
 func (t *Tensor) Exp() *Tensor { return unary(op.Exp, t) }
 
-// Expm1 is exp(t)-1, exact near 0.
+// Expm1 is exp(t)-1, exact near 0, element by element. The result has t's shape and type;
+// integers and Bool give float32. Complex numbers are refused.
 func (t *Tensor) Expm1() *Tensor { return unary(op.Expm1, t) }
 
-// Exp2 is 2 to the t.
+// Exp2 is 2 to the t, element by element. The result has t's shape and type; integers and Bool
+// give float32. Complex numbers are taken too.
 func (t *Tensor) Exp2() *Tensor { return unary(op.Exp2, t) }
 
-// Log is the natural logarithm.
+// Log is the natural logarithm, element by element. The result has t's shape and type; integers
+// and Bool give float32. 0 gives -Inf, negative numbers NaN. Complex numbers are taken too.
 func (t *Tensor) Log() *Tensor { return unary(op.Log, t) }
 
-// Log1p is log(1+t), exact near 0.
+// Log1p is log(1+t), exact near 0, element by element. The result has t's shape and type;
+// integers and Bool give float32. -1 gives -Inf, numbers below NaN. Complex numbers are refused.
 func (t *Tensor) Log1p() *Tensor { return unary(op.Log1p, t) }
 
-// Log2 is the logarithm to base 2.
+// Log2 is the logarithm to base 2, element by element. The result has t's shape and type;
+// integers and Bool give float32. 0 gives -Inf, negative numbers NaN. Complex numbers are taken
+// too.
 func (t *Tensor) Log2() *Tensor { return unary(op.Log2, t) }
 
-// Log10 is the logarithm to base 10.
+// Log10 is the logarithm to base 10, element by element. The result has t's shape and type;
+// integers and Bool give float32. 0 gives -Inf, negative numbers NaN. Complex numbers are taken
+// too.
 func (t *Tensor) Log10() *Tensor { return unary(op.Log10, t) }
 
-// Sin is the sine, of radians.
+// Sin is the sine of an angle in radians, element by element. The result has t's shape and type;
+// integers and Bool give float32. Infinities give NaN. Complex numbers are taken too.
 func (t *Tensor) Sin() *Tensor { return unary(op.Sin, t) }
 
-// Cos is the cosine, of radians.
+// Cos is the cosine of an angle in radians, element by element. The result has t's shape and
+// type; integers and Bool give float32. Infinities give NaN. Complex numbers are taken too.
 func (t *Tensor) Cos() *Tensor { return unary(op.Cos, t) }
 
-// Tan is the tangent, of radians.
+// Tan is the tangent of an angle in radians, element by element. The result has t's shape and
+// type; integers and Bool give float32. Infinities give NaN. Complex numbers are taken too.
 func (t *Tensor) Tan() *Tensor { return unary(op.Tan, t) }
 
-// Asin is the arc sine, in radians.
+// Asin is the arc sine in radians, from -pi/2 to pi/2, element by element. The result has t's
+// shape and type; integers and Bool give float32. Numbers beyond -1 and 1 give NaN. Complex
+// numbers are taken too.
 func (t *Tensor) Asin() *Tensor { return unary(op.Asin, t) }
 
-// Acos is the arc cosine, in radians.
+// Acos is the arc cosine in radians, from 0 to pi, element by element. The result has t's shape
+// and type; integers and Bool give float32. Numbers beyond -1 and 1 give NaN. Complex numbers
+// are taken too.
 func (t *Tensor) Acos() *Tensor { return unary(op.Acos, t) }
 
-// Atan is the arc tangent, in radians.
+// Atan is the arc tangent in radians, from -pi/2 to pi/2, element by element. The result has t's
+// shape and type; integers and Bool give float32. Complex numbers are taken too.
 func (t *Tensor) Atan() *Tensor { return unary(op.Atan, t) }
 
-// Sinh is the hyperbolic sine.
+// Sinh is the hyperbolic sine, element by element. The result has t's shape and type; integers
+// and Bool give float32. Complex numbers are taken too.
 func (t *Tensor) Sinh() *Tensor { return unary(op.Sinh, t) }
 
-// Cosh is the hyperbolic cosine.
+// Cosh is the hyperbolic cosine, element by element. The result has t's shape and type; integers
+// and Bool give float32. Complex numbers are taken too.
 func (t *Tensor) Cosh() *Tensor { return unary(op.Cosh, t) }
 
-// Tanh is the hyperbolic tangent.
+// Tanh is the hyperbolic tangent, from -1 to 1, element by element. The result has t's shape and
+// type; integers and Bool give float32. Complex numbers are taken too.
 func (t *Tensor) Tanh() *Tensor { return unary(op.Tanh, t) }
 
-// Asinh is the inverse of the hyperbolic sine.
+// Asinh is the inverse of the hyperbolic sine, element by element. The result has t's shape and
+// type; integers and Bool give float32. Complex numbers are taken too.
 func (t *Tensor) Asinh() *Tensor { return unary(op.Asinh, t) }
 
-// Acosh is the inverse of the hyperbolic cosine; NaN below 1.
+// Acosh is the inverse of the hyperbolic cosine, element by element. The result has t's shape
+// and type; integers and Bool give float32. Numbers below 1 give NaN. Complex numbers are taken
+// too.
 func (t *Tensor) Acosh() *Tensor { return unary(op.Acosh, t) }
 
-// Atanh is the inverse of the hyperbolic tangent; NaN beyond -1 and 1, where it is infinite.
+// Atanh is the inverse of the hyperbolic tangent, element by element. The result has t's shape
+// and type; integers and Bool give float32. -1 and 1 give infinities, numbers beyond NaN.
+// Complex numbers are taken too.
 func (t *Tensor) Atanh() *Tensor { return unary(op.Atanh, t) }
 
-// Erf is the error function.
+// Erf is the error function, from -1 to 1, element by element. The result has t's shape and
+// type; integers and Bool give float32. Complex numbers are refused.
 func (t *Tensor) Erf() *Tensor { return unary(op.Erf, t) }
 
-// Erfc is 1 less the error function, accurate where that is near 1.
+// Erfc is 1 less the error function, accurate where that is near 1, element by element. The
+// result has t's shape and type; integers and Bool give float32. Complex numbers are refused.
 func (t *Tensor) Erfc() *Tensor { return unary(op.Erfc, t) }
 
-// Erfinv is the inverse of the error function; infinite at -1 and 1, NaN beyond.
+// Erfinv is the inverse of the error function, element by element. The result has t's shape and
+// type; integers and Bool give float32. -1 and 1 give infinities, numbers beyond NaN. Complex
+// numbers are refused.
 func (t *Tensor) Erfinv() *Tensor { return unary(op.Erfinv, t) }
 
-// Lgamma is the logarithm of the absolute value of the gamma function; infinite at 0, the
-// negative integers and both infinities.
+// Lgamma is the logarithm of the absolute value of the gamma function, element by element. The
+// result has t's shape and type; integers and Bool give float32. It is infinite at 0, the
+// negative integers and both infinities. Complex numbers are refused.
 func (t *Tensor) Lgamma() *Tensor { return unary(op.Lgamma, t) }
 
-// Digamma is the derivative of [Tensor.Lgamma]; NaN at the negative integers, infinite at 0
-// and -0, with the other sign.
+// Digamma is the derivative of [Tensor.Lgamma], element by element. The result has t's shape and
+// type; integers and Bool give float32. It is NaN at the negative integers, and infinite at 0
+// and -0, with the other sign. Complex numbers are refused.
 func (t *Tensor) Digamma() *Tensor { return unary(op.Digamma, t) }
 
-// Trigamma is the derivative of [Tensor.Digamma], PyTorch's polygamma(1, t); infinite at 0 and
-// the negative integers. The backward pass refuses it: it panics, naming the operation.
+// Trigamma is the derivative of [Tensor.Digamma], PyTorch's polygamma(1, t), element by element.
+// The result has t's shape and type; integers and Bool give float32. It is infinite at 0 and the
+// negative integers. The backward pass refuses it: it panics, naming the operation. Complex
+// numbers are refused.
 func (t *Tensor) Trigamma() *Tensor { return unary(op.Trigamma, t) }
 
-// Sigmoid is 1/(1+exp(-t)).
+// Sigmoid is 1/(1+exp(-t)), which does not overflow, element by element. The result has t's
+// shape and type; integers and Bool give float32. Complex numbers are taken too.
 func (t *Tensor) Sigmoid() *Tensor { return unary(op.Sigmoid, t) }
 
-// Relu is max(t, 0).
+// Relu is max(t, 0), element by element. The result has t's shape and type; NaN stays. Its
+// gradient at 0 is 0. Bool and complex numbers are refused.
 func (t *Tensor) Relu() *Tensor { return unary(op.Relu, t) }
 
-// Gelu is t times the normal distribution function of t.
+// Gelu is t times the normal distribution function of t (the exact form, by [Tensor.Erf]),
+// element by element. The result has t's shape and type; integers and Bool give float32. Complex
+// numbers are refused.
 func (t *Tensor) Gelu() *Tensor { return unary(op.Gelu, t) }
 
-// Silu is t*sigmoid(t).
+// Silu is t*sigmoid(t), element by element. The result has t's shape and type; integers and Bool
+// give float32. Complex numbers are refused.
 func (t *Tensor) Silu() *Tensor { return unary(op.Silu, t) }
 
-// Softplus is log(1+exp(t)).
+// Softplus is log(1+exp(t)), which does not overflow, element by element. The result has t's
+// shape and type; integers and Bool give float32. Complex numbers are refused.
 func (t *Tensor) Softplus() *Tensor { return unary(op.Softplus, t) }
 
-// Floor rounds down.
+// Floor rounds down to whole numbers. The result has t's shape and type: floats stay floats,
+// integers are as they are; [Tensor.To] makes integers of floats. NaN and infinities stay. Bool
+// and complex numbers are refused.
 func (t *Tensor) Floor() *Tensor { return unary(op.Floor, t) }
 
-// Ceil rounds up.
+// Ceil rounds up to whole numbers. The result has t's shape and type: floats stay floats,
+// integers are as they are; [Tensor.To] makes integers of floats. NaN and infinities stay. Bool
+// and complex numbers are refused.
 func (t *Tensor) Ceil() *Tensor { return unary(op.Ceil, t) }
 
-// Round rounds to nearest, ties to even.
+// Round rounds to the nearest whole number, ties to the even one. The result has t's shape and
+// type: floats stay floats, integers are as they are; [Tensor.To] makes integers of floats. NaN
+// and infinities stay. Bool and complex numbers are refused.
 func (t *Tensor) Round() *Tensor { return unary(op.Round, t) }
 
-// Trunc rounds toward zero.
+// Trunc rounds toward zero to whole numbers. The result has t's shape and type: floats stay
+// floats, integers are as they are; [Tensor.To] makes integers of floats. NaN and infinities
+// stay. Bool and complex numbers are refused.
 func (t *Tensor) Trunc() *Tensor { return unary(op.Trunc, t) }
 
-// Eq is t == x, Bool.
+// Eq is t == x, element by element, of any types. NaN equals nothing. x is a *Tensor or a Go
+// number, which is taken as the number it is, also where t's type does not hold it; shapes
+// broadcast. The result is Bool, and it panics with *[Error] where shapes do not broadcast.
 func (t *Tensor) Eq(x any) *Tensor { return binary(op.Eq, t, x) }
 
-// Ne is t != x, Bool.
+// Ne is t != x, element by element, of any types. NaN differs from everything. x is a *Tensor or
+// a Go number, which is taken as the number it is, also where t's type does not hold it; shapes
+// broadcast. The result is Bool, and it panics with *[Error] where shapes do not broadcast.
 func (t *Tensor) Ne(x any) *Tensor { return binary(op.Ne, t, x) }
 
-// Lt is t < x, Bool.
+// Lt is t < x, element by element; false where either is NaN. Complex numbers are refused. x is
+// a *Tensor or a Go number, which is taken as the number it is, also where t's type does not
+// hold it; shapes broadcast. The result is Bool, and it panics with *[Error] where shapes do not
+// broadcast.
 func (t *Tensor) Lt(x any) *Tensor { return binary(op.Lt, t, x) }
 
-// Le is t <= x, Bool.
+// Le is t <= x, element by element; false where either is NaN. Complex numbers are refused. x is
+// a *Tensor or a Go number, which is taken as the number it is, also where t's type does not
+// hold it; shapes broadcast. The result is Bool, and it panics with *[Error] where shapes do not
+// broadcast.
 func (t *Tensor) Le(x any) *Tensor { return binary(op.Le, t, x) }
 
-// Gt is t > x, Bool.
+// Gt is t > x, element by element; false where either is NaN. Complex numbers are refused. x is
+// a *Tensor or a Go number, which is taken as the number it is, also where t's type does not
+// hold it; shapes broadcast. The result is Bool, and it panics with *[Error] where shapes do not
+// broadcast.
 func (t *Tensor) Gt(x any) *Tensor { return binary(op.Gt, t, x) }
 
-// Ge is t >= x, Bool.
+// Ge is t >= x, element by element; false where either is NaN. Complex numbers are refused. x is
+// a *Tensor or a Go number, which is taken as the number it is, also where t's type does not
+// hold it; shapes broadcast. The result is Bool, and it panics with *[Error] where shapes do not
+// broadcast.
 func (t *Tensor) Ge(x any) *Tensor { return binary(op.Ge, t, x) }
 
 // LogicalAnd is true where both t and x are (not 0), Bool; of the bits of integers it is
@@ -262,29 +367,36 @@ func (t *Tensor) Shr(x any) *Tensor { return binary(op.Shr, t, x) }
 // Bool are refused.
 func (t *Tensor) PopCount() *Tensor { return unary(op.PopCount, t) }
 
-// IsNaN is true where t is NaN.
+// IsNaN is true where t is NaN; of a complex number where a part is. The result is Bool and has
+// t's shape; integers and Bool have no NaN. [Tensor.NanToNum] replaces them.
 func (t *Tensor) IsNaN() *Tensor { return unary(op.IsNaN, t) }
 
-// IsInf is true where t is an infinity.
+// IsInf is true where t is an infinity of either sign; of a complex number where a part is. The
+// result is Bool and has t's shape; integers and Bool have none.
 func (t *Tensor) IsInf() *Tensor { return unary(op.IsInf, t) }
 
-// IsFinite is true where t is neither NaN nor infinite.
+// IsFinite is true where t is neither NaN nor infinite; of a complex number where both parts are
+// finite. The result is Bool and has t's shape; integers and Bool are always finite.
 func (t *Tensor) IsFinite() *Tensor { return unary(op.IsFinite, t) }
 
-// Where is x where cond is true (not 0), else y; x and y are tensors or Go
-// numbers.
+// Where is x where cond is true (not 0), else y, element by element. x and y are tensors or Go
+// numbers, which meet by promotion; all three broadcast. Gradients flow to x and y where they
+// were chosen. It panics with *[Error] where shapes do not broadcast.
 func Where(cond *Tensor, x, y any) *Tensor {
 	return apply(op.Where, nil, tensorOperand("where", cond), asOperand("where", x), asOperand("where", y))
 }
 
-// MatMul is NumPy's matmul: a vector is a row on the left and a column on the
-// right; axes before the last two broadcast. Each element adds products in
-// ascending order by fused multiply-add, in blocks of fixed size, so its bits do
-// not depend on the rest of the matrix.
+// MatMul is the product of matrices, NumPy's matmul: [... n k] by [... k m] gives [... n m]. A
+// vector is a row on the left and a column on the right, whose axis the result does not have;
+// axes before the last two broadcast. Types meet by promotion; integer products wrap. Each
+// element adds products in ascending order by fused multiply-add, in blocks of fixed size, so
+// its bits do not depend on the rest of the matrix. It panics with *[Error] where the inner
+// sizes differ, for tensors of no axes and for Bool.
 func (t *Tensor) MatMul(x *Tensor) *Tensor { return binary(op.MatMul, t, x) }
 
-// Linear is t.MatMul(w.T()) plus b: t [... in], w [out in], outputs first as PyTorch
-// keeps them, and b [out], nil for none, give [... out].
+// Linear is t.MatMul(w.T()) plus b: t [... in], w [out in], outputs first as PyTorch keeps them,
+// and b [out], nil for none, give [... out]. Types meet by promotion. It panics with *[Error]
+// where sizes do not fit.
 func (t *Tensor) Linear(w, b *Tensor) *Tensor {
 	if b == nil {
 		return binary(op.Linear, t, w)
@@ -292,7 +404,9 @@ func (t *Tensor) Linear(w, b *Tensor) *Tensor {
 	return apply(op.Linear, nil, tensorOperand("linear", t), tensorOperand("linear", w), tensorOperand("linear", b))
 }
 
-// Cat joins tensors along an axis; they meet by promotion.
+// Cat joins tensors along an axis, which may count from the back. They have the same sizes along
+// the other axes, and meet in one type by promotion; the result is a copy. It panics with
+// *[Error] for none, and where sizes or ranks differ.
 func Cat(ts []*Tensor, axis int) *Tensor { return cat("cat", ts, axis) }
 
 func cat(opName string, ts []*Tensor, axis int) *Tensor {
@@ -327,7 +441,9 @@ func someTensors(opName string, ts []*Tensor) {
 	}
 }
 
-// Stack joins tensors of equal shape along a new axis.
+// Stack joins tensors of equal shape along a new axis of the result, which may count from the
+// back: n of shape [a b] along axis 0 give [n a b]. Types meet by promotion. It panics with
+// *[Error] for none, and where shapes differ.
 func Stack(ts []*Tensor, axis int) *Tensor {
 	someTensors("stack", ts)
 	in := make([]*Tensor, len(ts))
@@ -340,8 +456,10 @@ func Stack(ts []*Tensor, axis int) *Tensor {
 	return Cat(in, array.Axis("stack", axis, len(ts[0].v.Shape)+1))
 }
 
-// Pad surrounds t with x: pads are the elements before and after of each axis in
-// turn.
+// Pad surrounds t with elements x, which are converted to t's type: pads are how many before and
+// after each axis in turn, two numbers an axis, so x.Pad(0, 1, 0, 0, 2) puts a row of zeros
+// before and two columns behind. It panics with *[Error] unless there are two for each axis,
+// none of them negative. The result is a copy.
 func (t *Tensor) Pad(x float64, pads ...int) *Tensor {
 	return withAttrs(op.Pad, op.Padding{Pads: pads, Value: x}, t)
 }

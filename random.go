@@ -201,14 +201,16 @@ func (s shuffle) CallHost(args, out []array.View) error {
 // 1.
 func Rand(shape ...int) *Tensor { return defaultGenerator.Rand(shape...) }
 
-// RandOf is [Generator.RandOf] of the default generator.
+// RandOf is [Generator.RandOf] of the default generator: numbers from 0 to below 1, evenly
+// distributed, of a type of floats and a shape.
 func RandOf(d DType, shape ...int) *Tensor { return defaultGenerator.RandOf(d, shape...) }
 
 // Randn returns float32 numbers of the default generator, normal with mean 0 and
 // variance 1.
 func Randn(shape ...int) *Tensor { return defaultGenerator.Randn(shape...) }
 
-// RandnOf is [Generator.RandnOf] of the default generator.
+// RandnOf is [Generator.RandnOf] of the default generator: normally distributed numbers of mean
+// 0 and deviation 1, of a type of floats and a shape.
 func RandnOf(d DType, shape ...int) *Tensor { return defaultGenerator.RandnOf(d, shape...) }
 
 // Randint returns int64 numbers of the default generator, uniform from lo to

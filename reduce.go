@@ -13,90 +13,152 @@ func (t *Tensor) reduce(d *op.Def, keep bool, axes []int) *Tensor {
 	return withAttrs(d, op.Reduction{Axes: axes, Keep: keep}, t)
 }
 
-// Sum adds up; integers and Bool give int64. The package comment bounds the error.
+// Sum adds up the elements over axes: axes are those to reduce, which may count from the back,
+// none for all; the result does not have them. Integers and Bool give int64, which wraps; floats
+// and complex numbers their type. NaN if one is; 0 of no elements. The package comment bounds
+// the error. It panics with *[Error] if an axis is out of range or given twice.
 func (t *Tensor) Sum(axes ...int) *Tensor { return t.reduce(op.Sum, false, axes) }
 
-// SumKeep is Sum with the axes kept.
+// SumKeep is [Tensor.Sum] whose result keeps the reduced axes with size 1, so that it broadcasts
+// against t: PyTorch's keepdim. Types, NaN and errors are those of Sum.
 func (t *Tensor) SumKeep(axes ...int) *Tensor { return t.reduce(op.Sum, true, axes) }
 
-// Prod multiplies; integers and Bool give int64.
+// Prod multiplies the elements over axes: axes are those to reduce, which may count from the
+// back, none for all; the result does not have them. Integers and Bool give int64, which wraps;
+// floats and complex numbers their type. NaN if one is; 1 of no elements. It panics with
+// *[Error] if an axis is out of range or given twice.
 func (t *Tensor) Prod(axes ...int) *Tensor { return t.reduce(op.Prod, false, axes) }
 
-// ProdKeep is Prod with the axes kept.
+// ProdKeep is [Tensor.Prod] whose result keeps the reduced axes with size 1, so that it
+// broadcasts against t: PyTorch's keepdim. Types, NaN and errors are those of Prod.
 func (t *Tensor) ProdKeep(axes ...int) *Tensor { return t.reduce(op.Prod, true, axes) }
 
-// Mean is the mean of floats.
+// Mean is the mean of the elements over axes: axes are those to reduce, which may count from the
+// back, none for all; the result does not have them. It takes floats and complex numbers, whose
+// type the result has; integers are converted first ([Tensor.To]). NaN if one is, and of no
+// elements. It panics with *[Error] if an axis is out of range or given twice, or t holds
+// integers or Bool.
 func (t *Tensor) Mean(axes ...int) *Tensor { return t.reduce(op.Mean, false, axes) }
 
-// MeanKeep is Mean with the axes kept.
+// MeanKeep is [Tensor.Mean] whose result keeps the reduced axes with size 1, so that it
+// broadcasts against t: PyTorch's keepdim. Types, NaN and errors are those of Mean.
 func (t *Tensor) MeanKeep(axes ...int) *Tensor { return t.reduce(op.Mean, true, axes) }
 
-// Var is the mean squared distance from the mean (NumPy's default, divided by n).
+// Var is the mean squared distance from the mean over axes, divided by n as NumPy's default is:
+// axes are those to reduce, which may count from the back, none for all; the result does not
+// have them. It takes floats and complex numbers; the result is of floats. NaN if one is, and of
+// no elements. It panics with *[Error] if an axis is out of range or given twice, or t holds
+// integers or Bool. [Tensor.SampleVar] divides by n-1.
 func (t *Tensor) Var(axes ...int) *Tensor { return t.reduce(op.Var, false, axes) }
 
-// VarKeep is Var with the axes kept.
+// VarKeep is [Tensor.Var] whose result keeps the reduced axes with size 1, so that it broadcasts
+// against t: PyTorch's keepdim. Types, NaN and errors are those of Var.
 func (t *Tensor) VarKeep(axes ...int) *Tensor { return t.reduce(op.Var, true, axes) }
 
-// SampleVar is the variance divided by n-1 (PyTorch's default).
+// SampleVar is the variance over axes, divided by n-1 as PyTorch's default is: axes are those to
+// reduce, which may count from the back, none for all; the result does not have them. It takes
+// floats and complex numbers; the result is of floats. NaN if one is, and of no elements, or of
+// one. It panics with *[Error] if an axis is out of range or given twice, or t holds integers or
+// Bool.
 func (t *Tensor) SampleVar(axes ...int) *Tensor {
 	return withAttrs(op.Var, op.Reduction{Axes: axes, Correction: 1}, t)
 }
 
-// VarMean returns Var and Mean, computed together.
+// VarMean returns [Tensor.Var] and [Tensor.Mean] over axes, computed together, with the same
+// bits: axes are those to reduce, which may count from the back, none for all; the result does
+// not have them. It panics with *[Error] if an axis is out of range or given twice, or t holds
+// integers or Bool.
 func (t *Tensor) VarMean(axes ...int) (variance, mean *Tensor) {
 	r := applyAll(op.VarMean, op.Reduction{Axes: axes}, tensorOperand("var_mean", t))
 	return r[0], r[1]
 }
 
-// Std is the square root of Var.
+// Std is the square root of [Tensor.Var] over axes: axes are those to reduce, which may count
+// from the back, none for all; the result does not have them. It takes floats and complex
+// numbers; the result is of floats. NaN if one is, and of no elements. It panics with *[Error]
+// if an axis is out of range or given twice, or t holds integers or Bool.
 func (t *Tensor) Std(axes ...int) *Tensor { return t.reduce(op.Std, false, axes) }
 
-// StdKeep is Std with the axes kept.
+// StdKeep is [Tensor.Std] whose result keeps the reduced axes with size 1, so that it broadcasts
+// against t: PyTorch's keepdim. Types, NaN and errors are those of Std.
 func (t *Tensor) StdKeep(axes ...int) *Tensor { return t.reduce(op.Std, true, axes) }
 
-// SampleStd is the square root of SampleVar.
+// SampleStd is the square root of [Tensor.SampleVar] over axes, divided by n-1 as PyTorch's
+// default is: axes are those to reduce, which may count from the back, none for all; the result
+// does not have them. It takes floats and complex numbers; the result is of floats. NaN if one
+// is, and of no elements, or of one. It panics with *[Error] if an axis is out of range or given
+// twice, or t holds integers or Bool.
 func (t *Tensor) SampleStd(axes ...int) *Tensor {
 	return withAttrs(op.Std, op.Reduction{Axes: axes, Correction: 1}, t)
 }
 
-// Min is the least element; NaN if one is.
+// Min is the least element over axes: axes are those to reduce, which may count from the back,
+// none for all; the result does not have them. The type stays. NaN if one is. Elements that are
+// equally small share the gradient. It panics with *[Error] if an axis is out of range or given
+// twice, where there is no element, and for complex numbers. [Tensor.MinWithIndex] says where it
+// is, [Tensor.Minimum] compares two tensors.
 func (t *Tensor) Min(axes ...int) *Tensor { return t.reduce(op.Min, false, axes) }
 
-// MinKeep is Min with the axes kept.
+// MinKeep is [Tensor.Min] whose result keeps the reduced axes with size 1, so that it broadcasts
+// against t: PyTorch's keepdim. Types, NaN and errors are those of Min.
 func (t *Tensor) MinKeep(axes ...int) *Tensor { return t.reduce(op.Min, true, axes) }
 
-// Max is the greatest element; NaN if one is.
+// Max is the greatest element over axes: axes are those to reduce, which may count from the
+// back, none for all; the result does not have them. The type stays. NaN if one is. Elements
+// that are equally great share the gradient. It panics with *[Error] if an axis is out of range
+// or given twice, where there is no element, and for complex numbers. [Tensor.MaxWithIndex] says
+// where it is, [Tensor.Maximum] compares two tensors.
 func (t *Tensor) Max(axes ...int) *Tensor { return t.reduce(op.Max, false, axes) }
 
-// MaxKeep is Max with the axes kept.
+// MaxKeep is [Tensor.Max] whose result keeps the reduced axes with size 1, so that it broadcasts
+// against t: PyTorch's keepdim. Types, NaN and errors are those of Max.
 func (t *Tensor) MaxKeep(axes ...int) *Tensor { return t.reduce(op.Max, true, axes) }
 
-// ArgMin is the index, int64, of the first least element along one axis, or in
-// the flattened tensor if none is given.
+// ArgMin is the place, int64, of the first least element along one axis, which the result does
+// not have, or in the flattened tensor (row-major) if none is given. A NaN counts as least. The
+// axis may count from the back. It panics with *[Error] if the axis is out of range, where there
+// is no element, and for complex numbers.
 func (t *Tensor) ArgMin(axis ...int) *Tensor { return t.reduce(op.ArgMin, false, axis) }
 
-// ArgMax is the index, int64, of the first greatest element along one axis, or in
-// the flattened tensor if none is given.
+// ArgMax is the place, int64, of the first greatest element along one axis, which the result
+// does not have, or in the flattened tensor (row-major) if none is given. A NaN counts as
+// greatest. The axis may count from the back. It panics with *[Error] if the axis is out of
+// range, where there is no element, and for complex numbers.
 func (t *Tensor) ArgMax(axis ...int) *Tensor { return t.reduce(op.ArgMax, false, axis) }
 
-// All is true if every element is (not 0).
+// All is true if every element over axes is true (not 0): axes are those to reduce, which may
+// count from the back, none for all; the result does not have them. It takes every type and
+// gives Bool; NaN is not 0, and true of no elements. It panics with *[Error] if an axis is out
+// of range or given twice.
 func (t *Tensor) All(axes ...int) *Tensor { return t.reduce(op.All, false, axes) }
 
-// Any is true if some element is (not 0).
+// Any is true if some element over axes is true (not 0): axes are those to reduce, which may
+// count from the back, none for all; the result does not have them. It takes every type and
+// gives Bool; NaN is not 0, and false of no elements. It panics with *[Error] if an axis is out
+// of range or given twice.
 func (t *Tensor) Any(axes ...int) *Tensor { return t.reduce(op.Any, false, axes) }
 
-// LogSumExp is log(sum(exp(t))) without overflow.
+// LogSumExp is log(sum(exp(t))) over axes, without overflow: axes are those to reduce, which may
+// count from the back, none for all; the result does not have them. It takes floats, whose type
+// the result has. NaN if one is; -Inf of no elements. It panics with *[Error] if an axis is out
+// of range or given twice, or t holds no floats.
 func (t *Tensor) LogSumExp(axes ...int) *Tensor { return t.reduce(op.LogSumExp, false, axes) }
 
-// LogSumExpKeep is LogSumExp with the axes kept.
+// LogSumExpKeep is [Tensor.LogSumExp] whose result keeps the reduced axes with size 1, so that
+// it broadcasts against t: PyTorch's keepdim. Types, NaN and errors are those of LogSumExp.
 func (t *Tensor) LogSumExpKeep(axes ...int) *Tensor { return t.reduce(op.LogSumExp, true, axes) }
 
-// Softmax is exp(t)/sum(exp(t)) along an axis, without overflow.
+// Softmax is exp(t)/sum(exp(t)) along an axis, without overflow: the elements along it are from
+// 0 to 1 and add up to 1. The axis may count from the back; shape and type stay. NaN makes all
+// along the axis NaN. It takes floats, and panics with *[Error] for others and if the axis is
+// out of range.
 func (t *Tensor) Softmax(axis int) *Tensor {
 	return withAttrs(op.Softmax, op.Reduction{Axes: []int{axis}}, t)
 }
 
-// LogSoftmax is log(softmax(t)) along an axis.
+// LogSoftmax is log(softmax(t)) along an axis, computed without losing what softmax rounds to 0.
+// The axis may count from the back; shape and type stay. NaN makes all along the axis NaN. It
+// takes floats, and panics with *[Error] for others and if the axis is out of range.
 func (t *Tensor) LogSoftmax(axis int) *Tensor {
 	return withAttrs(op.LogSoftmax, op.Reduction{Axes: []int{axis}}, t)
 }

@@ -29,6 +29,7 @@ func (t *Tensor) TakeAlongAxis(axis int, index *Tensor) *Tensor {
 // a gradient. x is a tensor of the shape of index, or a Go number. The result has t's
 // element type; a float is refused for integers. It is PyTorch's scatter, and NumPy's
 // put_along_axis on a copy.
+// The axis may count from the back.
 func (t *Tensor) Scatter(axis int, index *Tensor, x any) *Tensor {
 	t.check("scatter")
 	index.check("scatter")

@@ -21,7 +21,8 @@ func (t *Tensor) Sort(axis int, o SortOpts) (values, index *Tensor) {
 	return r[0], r[1]
 }
 
-// ArgSort returns the second result of Sort: the places, int64, of the elements in order.
+// ArgSort returns the second result of [Tensor.Sort] along an axis, which may count from the
+// back: the places, int64, of the elements in order, in t's shape.
 func (t *Tensor) ArgSort(axis int, o SortOpts) *Tensor {
 	t.check("argsort")
 	_, index := t.Sort(axis, o)
@@ -66,7 +67,8 @@ func (t *Tensor) MaxWithIndex(axis int) (values, index *Tensor) {
 	return t.placedAlong(op.MaxWithIndex, axis)
 }
 
-// MinWithIndex is MaxWithIndex for the least elements; a NaN counts as least.
+// MinWithIndex is [Tensor.MaxWithIndex] for the least elements along an axis, with their int64
+// places; a NaN counts as least. It panics with *[Error] where there is no element.
 func (t *Tensor) MinWithIndex(axis int) (values, index *Tensor) {
 	return t.placedAlong(op.MinWithIndex, axis)
 }

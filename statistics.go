@@ -162,7 +162,9 @@ func (t *Tensor) Median(axes ...int) *Tensor { return t.quantile("median", 0.5, 
 // floats and has gradients.
 func (t *Tensor) Quantile(q float64, axes ...int) *Tensor { return t.quantile("quantile", q, axes) }
 
-// Percentile is Quantile of p hundredths.
+// Percentile is [Tensor.Quantile] of p hundredths, p from 0 to 100: axes are those to reduce,
+// which may count from the back, none for all; the result does not have them. Types, NaN and
+// errors are those of Quantile.
 func (t *Tensor) Percentile(p float64, axes ...int) *Tensor {
 	if !(p >= 0 && p <= 100) {
 		array.Failf("percentile", "p", "%v is not from 0 to 100", p)

@@ -126,7 +126,8 @@ func setBackend(isa jit.ISA) {
 	plans.Clear()
 }
 
-// Shape returns the sizes of the dimensions. It must not be written to.
+// Shape returns the sizes of the axes, the slowest first; it is empty for a tensor of no axes.
+// The slice is the tensor's and must not be written to.
 func (t *Tensor) Shape() []int {
 	t.notNil("shape")
 	return t.v.Shape
@@ -145,25 +146,28 @@ func (t *Tensor) Dim(i int) int {
 	return t.v.Shape[array.Axis("dim", i, len(t.v.Shape))]
 }
 
-// Rank returns the number of dimensions.
+// Rank returns the number of axes, NumPy's ndim: 0 for a scalar, 2 for a matrix; the length of
+// the shape.
 func (t *Tensor) Rank() int {
 	t.notNil("rank")
 	return len(t.v.Shape)
 }
 
-// Size returns the number of elements.
+// Size returns the number of elements, the product of the shape: 1 for a tensor of no axes.
 func (t *Tensor) Size() int {
 	t.notNil("size")
 	return t.v.Size()
 }
 
-// DType returns the type of the elements.
+// DType returns the type of the elements, one of the constants such as [Float32]; [Tensor.To]
+// converts.
 func (t *Tensor) DType() DType {
 	t.notNil("dtype")
 	return t.v.DType
 }
 
-// IsContiguous reports that the elements lie in row-major order without gaps.
+// IsContiguous reports that the elements lie in row-major order without gaps, as [Borrow] wants
+// them; [Tensor.Contiguous] makes it so.
 func (t *Tensor) IsContiguous() bool {
 	t.notNil("iscontiguous")
 	return t.v.Contiguous()

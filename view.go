@@ -241,7 +241,10 @@ func reshaped(opName, arg string, from []int, size int, d DType, shape []int) []
 	return s
 }
 
-// Flatten merges the axes from axis on into one.
+// Flatten merges the axes from axis on, which may count from the back, into one of all their
+// elements: [a b c] from axis 1 is [a b*c]; a tensor of no axes gives one of one element. It is
+// a view where strides allow, else a copy, as with [Tensor.Reshape]. It panics with *[Error] if
+// the axis is out of range.
 func (t *Tensor) Flatten(axis int) *Tensor {
 	t.check("flatten")
 	if len(t.v.Shape) == 0 {
@@ -252,7 +255,8 @@ func (t *Tensor) Flatten(axis int) *Tensor {
 	return t.Reshape(append(s, array.Size(t.v.Shape[a:]))...)
 }
 
-// Permute returns a view whose axis i is t's axis order[i].
+// Permute returns a view whose axis i is t's axis order[i], which may count from the back: shape
+// [a b c] by 2, 0, 1 is [c a b]. It panics with *[Error] unless order names each axis once.
 func (t *Tensor) Permute(order ...int) *Tensor {
 	t.check("permute")
 	n := len(t.v.Shape)
@@ -271,7 +275,8 @@ func (t *Tensor) Permute(order ...int) *Tensor {
 	return window(op.Permute, op.Order(o), t)
 }
 
-// Transpose returns a view with two axes swapped.
+// Transpose returns a view with two axes swapped, which may count from the back: x.Transpose(-1,
+// -2) is the transpose of each matrix. It panics with *[Error] if one is out of range.
 func (t *Tensor) Transpose(i, j int) *Tensor {
 	t.check("transpose")
 	n := len(t.v.Shape)
@@ -284,7 +289,8 @@ func (t *Tensor) Transpose(i, j int) *Tensor {
 	return window(op.Permute, op.Order(o), t)
 }
 
-// T returns a view with the axes in reverse order: the transpose of a matrix.
+// T returns a view with the axes in reverse order: of a matrix its transpose, of a vector the
+// vector. NumPy's T.
 func (t *Tensor) T() *Tensor {
 	t.check("t")
 	n := len(t.v.Shape)
@@ -354,12 +360,13 @@ func (t *Tensor) Squeeze(axes ...int) *Tensor {
 	return t.Reshape(s...)
 }
 
-// Diagonal returns a view of diagonal number k over the last two axes, as a last
-// axis; k > 0 is above the main one.
+// Diagonal returns a view of diagonal number k over the last two axes, as a last axis: [... n m]
+// gives [... d]. k > 0 is above the main one, k < 0 below. It panics with *[Error] for fewer
+// than two axes.
 func (t *Tensor) Diagonal(k int) *Tensor { return window(op.Diagonal, op.Offset(k), t) }
 
-// Contiguous returns t if its elements lie in row-major order without gaps, else a
-// copy.
+// Contiguous returns t itself if its elements lie in row-major order without gaps, else a copy
+// that does, with t's shape and type.
 func (t *Tensor) Contiguous() *Tensor {
 	t.notNil("contiguous")
 	if t.v.Contiguous() {
@@ -368,7 +375,8 @@ func (t *Tensor) Contiguous() *Tensor {
 	return t.Clone()
 }
 
-// Clone returns a copy in memory of its own.
+// Clone returns a copy in memory of its own, in row-major order, with t's shape and type.
+// Gradients flow back through it; [Tensor.Detach] first makes one that has none.
 func (t *Tensor) Clone() *Tensor {
 	t.check("clone")
 	return apply(cloneDef, nil, operand{t: t})
