@@ -171,6 +171,7 @@ var elsewhere = map[string]string{
 	"branch":           "Expr", // and package sym
 	"count_true":       "NonZero",
 	"matmul2":          "MatMul",
+	"term":             "MatMul", // of a column with a row
 	"conv2d_core":      "Conv2d",
 	"conv2d_input":     "Conv2d",    // its gradient
 	"conv2d_weight":    "Conv2d",    // its gradient

@@ -9,7 +9,7 @@ import (
 )
 
 // Matrix products, and pooling over two-dimensional pictures.
-var MatMul, MatMul2, Linear, MaxPool2d, maxPoolPlace, maxPoolPick, AvgPool2d, windowMean, windowSpread, Interleave *Def
+var MatMul, MatMul2, Term, Linear, MaxPool2d, maxPoolPlace, maxPoolPick, AvgPool2d, windowMean, windowSpread, Interleave *Def
 
 func swapLast(x *node) *node { return Transpose(x, len(x.Shape)-2, len(x.Shape)-1) }
 
@@ -33,6 +33,12 @@ func init() {
 			v.Set(1, func() *node { return apply(MatMul2, swapLast(v.X[0]), v.DY) })
 		},
 		Samples: []Sample{{Shapes: [][]int{{5, 7}, {7, 3}}}, {Shapes: [][]int{{2, 3, 4}, {2, 4, 5}}}, {Shapes: [][]int{{3, 0}, {0, 2}}}}})
+	Term = define(Def{Name: "term", Arity: 2, Rule: Float, Doc: "x * y + 0, rounded once: an element of a matrix product over one term, which is x * y, but never -0 where a factor is 0.",
+		Expr: func(b *bld, n *node, x []val) val { return b.Fma(x[0], x[1], b.Float(b.Type(x[0]), 0)) },
+		VJP: func(v *VJP) {
+			v.Set(0, func() *node { return mul(v.DY, v.X[1]) })
+			v.Set(1, func() *node { return mul(v.DY, v.X[0]) })
+		}})
 	MatMul = define(Def{Name: "matmul", Wide: true, Class: Composite, Arity: 2, ONNX: "MatMul",
 		Doc:     "NumPy's matmul: vectors are rows on the left and columns on the right, axes before the last two broadcast.",
 		Compose: func(x []*node, _ ir.Attrs) *node { return composeMatMul(x[0], x[1]) },

@@ -219,6 +219,27 @@ func init() {
 		}
 		return r
 	}
+	references["term"] = func(x []*Array, _ ir.Attrs) Result {
+		y, d := meeting(x)
+		if d.Complex() {
+			panic(refusal{})
+		}
+		if !d.Float() {
+			d = array.Float32
+			for i := range y {
+				y[i] = convert(y[i], d)
+			}
+		}
+		out := New(d, y[0].Shape)
+		for i := range out.F {
+			if a, b := y[0].F[i], y[1].F[i]; d == array.Float64 {
+				out.F[i] = math.FMA(a, b, 0)
+			} else {
+				out.F[i] = roundTo(d, float64(a*b)+0) // the product of two such numbers is exact
+			}
+		}
+		return Result{Array: out, Exact: true}
+	}
 	references["matmul2"] = func(x []*Array, _ ir.Attrs) Result {
 		return batchedProduct(x[0], x[1])
 	}

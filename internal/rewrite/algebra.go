@@ -17,6 +17,12 @@ func rule(phase Phase, level Level, name, doc string, f func(c *Context, n *ir.N
 	return &Rule{Name: name, Doc: doc, Phase: phase, Level: level, Roots: roots, Apply: f}
 }
 
+// outside makes a rule one that is not tried within loops and branches.
+func outside(r *Rule) *Rule {
+	r.Outside = true
+	return r
+}
+
 func canon(level Level, name, doc string, f func(c *Context, n *ir.Node) *ir.Node, roots ...*op.Def) *Rule {
 	return rule(Canonicalise, level, name, doc, f, roots...)
 }

@@ -189,7 +189,8 @@ func (c *Context) function(f *op.Function) *op.Function {
 	if g := c.functions[f]; g != nil {
 		return g
 	}
-	res := RunRules(f.Nodes(), c.all, nil)
+	within := slices.DeleteFunc(slices.Clone(c.all), func(r *Rule) bool { return r.Outside })
+	res := RunRules(f.Nodes(), within, nil)
 	g := f
 	if len(res.Report.Rules) > 0 {
 		g = op.NewFunction(f.Args, res.Outs)

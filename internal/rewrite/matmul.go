@@ -55,6 +55,12 @@ var productRules = []*Rule{
 		}
 		return apply(op.Mul, x, y)
 	}, op.MatMul2),
+	outside(rule(Specialise, Exact, "outer product", "x@y with one column in x -> x*y+0, rounded once, which is part of the kernel of what follows", func(c *Context, n *ir.Node) *ir.Node {
+		if x := n.Args[0]; x.Shape[len(x.Shape)-1] == 1 {
+			return apply(op.Term, x, n.Args[1])
+		}
+		return nil
+	}, op.MatMul2)),
 	rule(BLAS, Fast, "product with zeros", "0@x, x@0 -> 0", func(c *Context, n *ir.Node) *ir.Node {
 		if isZero(n.Args[0]) || isZero(n.Args[1]) {
 			return as(num(n, 0), n)

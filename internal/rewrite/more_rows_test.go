@@ -162,6 +162,7 @@ func init() {
 		{"reduction of one", "f32[4,1]", func(x []*node) *node { return reduce("reduce_max", x[0], 1, 2) }, same},
 		{"reduction of one", "f32[4,1]", func(x []*node) *node { return reduce("reduce_prod", x[0], 1, 2) }, same},
 		{"reduction of one", "i64[1,4]", func(x []*node) *node { return reduce("reduce_sum", x[0], 0, 1) }, same},
+		{"sum of one float", "f32[3,1,4]", func(x []*node) *node { return reduce("reduce_sum", x[0], 1, 2) }, func(x []*node) *node { return add(x[0], num(x[0], 0)) }},
 		{"sum of one", "f32[1,4]", func(x []*node) *node { return reduce("reduce_sum", x[0], 0, 1) }, same},
 		{"reduction of repetitions", "f32[4,1]", func(x []*node) *node { return reduce("reduce_min", expandTo(x[0], 4, 9), 1, 2) }, same},
 		{"reduction of repetitions", "bool[4]", func(x []*node) *node { return reduce("reduce_any", expandTo(x[0], 3, 4), 0, 1) }, func(x []*node) *node { return expandTo(x[0], 1, 4) }},
@@ -232,6 +233,8 @@ func init() {
 			return reshapeTo(apply(op.MatMul2, reshapeTo(x[0], 4, 3), reshapeTo(x[1], 3, 5)), 1, 4, 5)
 		}},
 		{"product over one term", "f32[4,1] f32[1,5]", pair(op.MatMul2, 0, 1), pair(op.Mul, 0, 1)},
+		{"outer product", "f32[4,1] f32[1,5]", pair(op.MatMul2, 0, 1), pair(op.Term, 0, 1)},
+		{"outer product", "f64[2,40,1] f64[2,1,50]", pair(op.MatMul2, 0, 1), pair(op.Term, 0, 1)},
 		{"product with zeros", "f32[4,3] f32[3,5]", func(x []*node) *node { return apply(op.MatMul2, zeros(x[0]), x[1]) }, func(x []*node) *node { return expandTo(num(x[0], 0), 4, 5) }},
 		{"factor of an operand", "f32[4,3] f32[3,5] f32[]", func(x []*node) *node { return apply(op.MatMul2, x[0], mul(x[1], x[2])) }, func(x []*node) *node { return mul(apply(op.MatMul2, x[0], x[1]), x[2]) }},
 		{"factor of an operand", "f32[4,3] f32[3,5]", func(x []*node) *node { return apply(op.MatMul2, mul(x[0], num(x[0], 3)), x[1]) }, func(x []*node) *node {

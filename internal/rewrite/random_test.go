@@ -193,6 +193,9 @@ func (m *grower) step() *node {
 		return op.Convert(x, growerTypes[r.IntN(len(growerTypes))])
 	case k == 21:
 		return op.Apply(op.PowInt, op.Power(r.IntN(4)), x)
+	case k == 22 && rank > 1 && x.Shape[(axis+1)%rank] > 1 && r.IntN(4) == 0: // a part of a reduction
+		other := (axis + 1) % rank
+		return op.Narrow(op.Apply(pick(op.Sum, op.Max), op.Reduction{Axes: []int{axis}, Keep: true}, x), other, r.IntN(2), x.Shape[other]-1)
 	case k == 22 && rank > 0:
 		return op.Apply(pick(op.Sum, op.Max, op.Min, op.Prod, op.Any, op.All), op.Reduction{Axes: []int{axis}, Keep: r.IntN(2) == 0}, x)
 	case k == 23 && rank > 1:
@@ -225,6 +228,9 @@ func (m *grower) step() *node {
 	case k == 29 && r.IntN(2) == 0:
 		return apply(pick(op.Maximum, op.Minimum), apply(op.Neg, x), apply(op.Neg, y))
 	case k == 29 && rank == 2 && x.DType.Float():
+		if r.IntN(2) == 0 && x.Size() > 0 { // of a column with a row
+			return apply(op.MatMul, op.Narrow(x, 1, 0, 1), op.Narrow(x, 0, 0, 1))
+		}
 		return apply(op.MatMul, x, op.Transpose(op.Convert(x, x.DType), 0, 1))
 	}
 	return nil

@@ -53,6 +53,12 @@ var reductionRules = []*Rule{
 		}
 		return nil
 	}, sum),
+	outside(rule(Specialise, Exact, "sum of one float", "the sum of one element -> that + 0, elementwise", func(c *Context, n *ir.Node) *ir.Node {
+		if x := n.Args[0]; span(group(n)).one(x.Shape) && n.DType.Float() {
+			return apply(op.Add, x, num(x, 0))
+		}
+		return nil
+	}, sum)),
 	canon(Exact, "reduction of repetitions", "extremes, all and any of a repeated element -> that", func(c *Context, n *ir.Node) *ir.Node {
 		x := n.Args[0]
 		if x.Op != op.Expand || x.Size() == 0 {

@@ -73,6 +73,9 @@ type Rule struct {
 	Phase Phase  // the first in which it is tried
 	Level Level
 	Roots []*op.Def // the operations of nodes it is tried at; nil: all
+	// Outside is of a rule that is not tried within loops and branches, where others look for
+	// what it replaces.
+	Outside bool
 	// Apply returns what takes the place of n, of its shape and element type, or nil.
 	Apply func(c *Context, n *ir.Node) *ir.Node
 }
