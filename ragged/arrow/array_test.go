@@ -181,11 +181,12 @@ func TestHostileArrays(t *testing.T) {
 		}
 	}
 	for name, a := range map[string]apache.Array{
-		"strings":           built(t, apache.ListOf(apache.BinaryTypes.String), `[["a"]]`),
+		"texts in structs":  built(t, apache.ListOf(apache.StructOf(apache.Field{Name: "x", Type: apache.BinaryTypes.String})), `[[{"x": "a"}]]`),
+		"decimals":          built(t, apache.ListOf(&apache.Decimal128Type{Precision: 5, Scale: 2}), `[["1.25"]]`),
 		"structs alone":     built(t, apache.StructOf(apache.Field{Name: "x", Type: i32}), `[{"x": 1}]`),
 		"lists in structs":  built(t, apache.ListOf(apache.StructOf(apache.Field{Name: "x", Type: apache.ListOf(i32)})), `[[{"x": [1]}]]`),
 		"structs in struct": built(t, apache.ListOf(apache.StructOf(apache.Field{Name: "x", Type: apache.StructOf(apache.Field{Name: "y", Type: i32})})), `[[{"x": {"y": 1}}]]`),
-		"dates":             built(t, apache.FixedWidthTypes.Date32, `[1]`),
+		"days and times":    built(t, apache.FixedWidthTypes.DayTimeInterval, `[{"days": 1, "milliseconds": 1}]`),
 		"map":               built(t, apache.MapOf(i32, i32), `[[{"key": 1, "value": 2}]]`),
 	} {
 		if _, err := FromArray(a); !errors.As(err, new(*UnsupportedError)) || !errors.Is(err, errors.ErrUnsupported) {

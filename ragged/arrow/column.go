@@ -18,20 +18,37 @@ type Column struct {
 	Tensor *weft.Tensor // of a column without lists: [items], or [items, inner...]
 	Type   string       // Arrow's type, as it prints it; not used when writing
 
+	// As says what numbers stand for where Arrow has a type for it: a point or span of time,
+	// with its unit, or text, of which a column is a list whose innermost items are bytes. It
+	// is the type of the rows, or, if they are structs, of each field, nil where numbers are
+	// numbers; a nil slice says that all are. Writing asks for the type that fits: Int64 for a
+	// timestamp, Uint8 for a string.
+	As []apache.DataType
+
 	// Valid tells what is not null: for each level of lists, outermost first, then for rows,
 	// then, if they are structs, for each field. Each is bool, true where there is a value:
 	// [items], or the shape of the rows; nil where nothing is null. A nil slice says that
 	// nothing is.
 	Valid []*weft.Tensor
+
+	// Err says why a column that was read has neither a list nor a tensor: an
+	// [*UnsupportedError].
+	Err error
 }
 
 // An UnsupportedError describes a type that has no counterpart on the other side. It matches
 // errors.ErrUnsupported.
 type UnsupportedError struct {
-	Type string // Arrow's name of the type, or weft's
+	Type  string // Arrow's name of the type, or weft's
+	Field string // of which column, or field of structs, if it has a name
 }
 
-func (e *UnsupportedError) Error() string { return "arrow: unsupported type " + e.Type }
+func (e *UnsupportedError) Error() string {
+	if e.Field != "" {
+		return fmt.Sprintf("arrow: unsupported type %s of field %q", e.Type, e.Field)
+	}
+	return "arrow: unsupported type " + e.Type
+}
 
 // Is reports whether target is errors.ErrUnsupported.
 func (e *UnsupportedError) Is(target error) bool { return target == errors.ErrUnsupported }

@@ -17,8 +17,21 @@
 // Integers, floats and float16 are not copied: tensors lie in Arrow's memory, which they keep
 // alive and must not write (Clone first), and Arrow's arrays lie in that of tensors. Copied
 // are offsets, which are checked, bools, which Arrow packs as bits, and rows that do not lie
-// side by side, as under list views and null items. Other types, such as strings and times,
-// are no numbers: an [*UnsupportedError].
+// side by side, as under list views, dictionaries and null items.
+//
+// Strings and binaries are lists of Uint8: one more level, whose items are the texts. Dates,
+// times, timestamps and durations are integers, Int32 or Int64 as Arrow stores them, and
+// fixed-size binaries have their bytes as a last dimension. What they stand for, with unit
+// and time zone, is told by [Column.As], and written again from there. Dictionaries are read
+// as the values that they stand for.
+//
+//	names := ragged.Of([][]uint8{[]uint8("one"), []uint8("three")})
+//	arrow.Column{Name: "name", List: names, As: []apache.DataType{apache.BinaryTypes.String}}
+//
+// Complex numbers and bfloat16 are extension types, weft.complex64, weft.complex128 and
+// weft.bfloat16, over what others read: two floats in a fixed-size list, as pyarrow's users
+// have them, and two bytes. Other types, such as decimals, maps, unions, and texts and lists
+// in structs, have no counterpart: an [*UnsupportedError], which names the field.
 //
 // # Null
 //

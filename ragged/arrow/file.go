@@ -20,7 +20,7 @@ import (
 type Batch []Column
 
 // Read reads an Arrow IPC file (also known as Feather version 2) of size bytes. Columns of
-// types that have no counterpart have a name and a type alone. A file that pyarrow writes of
+// types that have no counterpart have a name, a type and an error alone ([Column].Err). A file that pyarrow writes of
 // one table may have several batches.
 func Read(r io.ReaderAt, size int64) (batches []Batch, err error) {
 	if r == nil {
@@ -67,9 +67,14 @@ func columns(rec apache.RecordBatch) (Batch, error) {
 	var batch Batch
 	for i, a := range rec.Columns() {
 		c, err := FromArray(a)
+		var u *UnsupportedError
 		switch {
-		case errors.Is(err, errors.ErrUnsupported):
-			c = Column{Type: typeName(a.DataType())}
+		case errors.As(err, &u):
+			name := rec.ColumnName(i)
+			if u.Field != "" {
+				name += "." + u.Field
+			}
+			c = Column{Type: typeName(a.DataType()), Err: &UnsupportedError{u.Type, name}}
 		case err != nil:
 			return nil, fmt.Errorf("column %q: %w", rec.ColumnName(i), err)
 		}

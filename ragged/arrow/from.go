@@ -1,7 +1,9 @@
 package arrow
 
 import (
+	"errors"
 	"runtime"
+	"slices"
 	"unsafe"
 
 	apache "github.com/apache/arrow-go/v18/arrow"
@@ -26,26 +28,30 @@ func FromArray(a apache.Array) (c Column, err error) {
 }
 
 func fromData(d apache.ArrayData) (c Column, err error) {
+	var m made
+	defer m.release()
 	c.Type = typeName(d.DataType())
+	if t := meaning(d.DataType()); t != nil {
+		c.As = []apache.DataType{t}
+	}
 	rows := selection{n: d.Len()}
 	levels, inner := split(d.DataType())
 	var offsets [][]int64
 	for range levels {
 		var o []int64
 		var valid *weft.Tensor
-		if o, rows, valid, err = levelOf(d, rows); err != nil {
+		if o, d, rows, valid, err = m.levelOf(d, rows); err != nil {
 			return c, err
 		}
 		offsets, c.Valid = append(offsets, o), append(c.Valid, valid)
-		d = d.Children()[0]
 	}
-	if err := check(d, rows); err != nil {
+	if d, rows, err = m.plain(d, rows); err != nil {
 		return c, err
 	}
 	if st, ok := d.DataType().(*apache.StructType); ok {
-		return structsOf(c, d, st, rows, offsets)
+		return m.structsOf(c, d, st, rows, offsets)
 	}
-	x, valid, err := leaf(d, rows, inner)
+	x, valid, err := m.leaf(d, rows, inner)
 	if err != nil {
 		return c, err
 	}
@@ -59,7 +65,7 @@ func fromData(d apache.ArrayData) (c Column, err error) {
 }
 
 // structsOf makes a list of the fields of structs.
-func structsOf(c Column, d apache.ArrayData, t *apache.StructType, rows selection, offsets [][]int64) (Column, error) {
+func (m *made) structsOf(c Column, d apache.ArrayData, t *apache.StructType, rows selection, offsets [][]int64) (Column, error) {
 	if len(offsets) == 0 {
 		return c, &UnsupportedError{Type: typeName(t) + " outside of a list"}
 	}
@@ -80,15 +86,20 @@ func structsOf(c Column, d apache.ArrayData, t *apache.StructType, rows selectio
 		if levels > 0 {
 			// One level is what split keeps of fixed-size lists: here they are dimensions.
 			if inner, err = onlyFixed(child.DataType()); err != nil {
-				return c, err
+				return c, &UnsupportedError{err.(*UnsupportedError).Type, t.Field(i).Name}
 			}
 		}
-		if err := check(child, part); err != nil {
+		x, valid, err := m.leaf(child, part, inner)
+		if u := (*UnsupportedError)(nil); errors.As(err, &u) {
+			return c, &UnsupportedError{u.Type, t.Field(i).Name}
+		} else if err != nil {
 			return c, err
 		}
-		x, valid, err := leaf(child, part, inner)
-		if err != nil {
-			return c, err
+		if as := meaning(child.DataType()); as != nil {
+			if c.As == nil {
+				c.As = make([]apache.DataType, t.NumFields())
+			}
+			c.As[i] = as
 		}
 		l, err := listOf(x, offsets)
 		if err != nil {
@@ -107,6 +118,7 @@ func structsOf(c Column, d apache.ArrayData, t *apache.StructType, rows selectio
 // onlyFixed returns the number of fixed-size lists that t is nested in.
 func onlyFixed(t apache.DataType) (n int, err error) {
 	for {
+		t = plainType(t)
 		f, ok := t.(*apache.FixedSizeListType)
 		if !ok {
 			break
@@ -124,12 +136,13 @@ func isList(t apache.DataType) bool {
 	case apache.LIST, apache.LARGE_LIST, apache.FIXED_SIZE_LIST, apache.LIST_VIEW, apache.LARGE_LIST_VIEW:
 		return true
 	}
-	return false
+	return isText(t)
 }
 
 // split says how many of the lists that a type is nested in are levels, and how many behind
 // those are dimensions of rows.
 func split(t apache.DataType) (levels, inner int) {
+	t = plainType(t)
 	for depth := 1; isList(t); depth++ {
 		if t.ID() != apache.FIXED_SIZE_LIST || depth == 1 {
 			levels, inner = depth, 0
@@ -140,7 +153,7 @@ func split(t apache.DataType) (levels, inner int) {
 		if !ok || len(n.Fields()) != 1 {
 			return levels, inner
 		}
-		t = n.Fields()[0].Type
+		t = plainType(n.Fields()[0].Type)
 	}
 	if t.ID() == apache.STRUCT {
 		return levels + inner, 0
@@ -165,6 +178,7 @@ func listOf(x *weft.Tensor, offsets [][]int64) (l *ragged.List, err error) {
 type selection struct {
 	first, n int
 	list     []int64 // nil unless they are not side by side
+	valid    []bool  // of what a dictionary has for others, which these are; nil: all
 }
 
 func (s *selection) at(i int) int {
@@ -218,6 +232,9 @@ func room(n, w int) ([]int64, error) {
 
 // check refuses selections that lead outside of an array.
 func check(d apache.ArrayData, s selection) error {
+	if d == nil {
+		return malformed("an array is missing")
+	}
 	if d.Len() < 0 || d.Offset() < 0 || d.Len() > array.MaxBytes-d.Offset() {
 		return malformed("an array of %d elements from %d on", d.Len(), d.Offset())
 	}
@@ -264,10 +281,10 @@ func bits(d apache.ArrayData, i, at, n int) (func(k int) bool, error) {
 	return func(k int) bool { k += at - 8*lo; return b[k/8]>>(k%8)&1 == 1 }, nil
 }
 
-// validity returns which of the elements are not null, nil if none is.
-func validity(d apache.ArrayData, s selection) (*weft.Tensor, error) {
+// validOf returns which of the elements are not null, nil if nothing says so.
+func validOf(d apache.ArrayData, s selection) ([]bool, error) {
 	if len(d.Buffers()) == 0 || d.Buffers()[0] == nil || d.Buffers()[0].Len() == 0 || s.n == 0 || d.NullN() == 0 {
-		return nil, nil
+		return s.valid, nil
 	}
 	bit, err := bits(d, 0, d.Offset(), d.Len())
 	if err != nil {
@@ -276,33 +293,42 @@ func validity(d apache.ArrayData, s selection) (*weft.Tensor, error) {
 	if err := mem.Room(s.n); err != nil {
 		return nil, malformed("%v", err)
 	}
-	out, all := make([]bool, s.n), true
+	out := make([]bool, s.n)
 	for i := range out {
-		out[i] = bit(s.at(i))
-		all = all && out[i]
+		out[i] = bit(s.at(i)) && (s.valid == nil || s.valid[i])
 	}
-	if all {
-		return nil, nil
-	}
-	return weft.FromSlice(out), nil
+	return out, nil
 }
 
-// levelOf takes one level of lists: it returns the offsets of the selected ones, what of the
-// child is in them, and which are not null.
-func levelOf(d apache.ArrayData, s selection) (offsets []int64, rows selection, valid *weft.Tensor, err error) {
-	if err := check(d, s); err != nil {
-		return nil, rows, nil, err
+// validity returns which of the elements are not null, nil if all are.
+func validity(d apache.ArrayData, s selection) (*weft.Tensor, error) {
+	v, err := validOf(d, s)
+	if err != nil || !slices.Contains(v, false) {
+		return nil, err
 	}
-	if len(d.Children()) != 1 {
-		return nil, rows, nil, malformed("a list has %d children", len(d.Children()))
+	return weft.FromSlice(v), nil
+}
+
+// levelOf takes one level of lists: it returns the offsets of the selected ones, the child,
+// what of it is in them, and which are not null.
+func (m *made) levelOf(d apache.ArrayData, s selection) (offsets []int64, child apache.ArrayData, rows selection, valid *weft.Tensor, err error) {
+	if d, s, err = m.plain(d, s); err != nil {
+		return nil, nil, rows, nil, err
 	}
-	child := d.Children()[0]
+	switch {
+	case isText(d.DataType()):
+		child = m.bytesOf(d)
+	case len(d.Children()) != 1:
+		return nil, nil, rows, nil, malformed("a list has %d children", len(d.Children()))
+	default:
+		child = d.Children()[0]
+	}
 	item, err := items(d)
 	if err != nil {
-		return nil, rows, nil, err
+		return nil, nil, rows, nil, err
 	}
 	if valid, err = validity(d, s); err != nil {
-		return nil, rows, nil, err
+		return nil, nil, rows, nil, err
 	}
 	null := func(int) bool { return false }
 	if valid != nil {
@@ -312,7 +338,7 @@ func levelOf(d apache.ArrayData, s selection) (offsets []int64, rows selection, 
 	// Where are the rows, and are they side by side?
 	offsets, err = room(s.n+1, 1)
 	if err != nil {
-		return nil, rows, nil, err
+		return nil, nil, rows, nil, err
 	}
 	total, aside, next, begun := int64(0), true, int64(0), false
 	offsets = append(offsets, 0)
@@ -322,7 +348,7 @@ func levelOf(d apache.ArrayData, s selection) (offsets []int64, rows selection, 
 			n = 0
 		}
 		if n < 0 || n > 0 && (lo < 0 || lo > int64(child.Len()) || n > int64(child.Len())-lo) {
-			return nil, rows, nil, malformed("item %d of %s is %d elements from %d on, there are %d", s.at(i), typeName(d.DataType()), n, lo, child.Len())
+			return nil, nil, rows, nil, malformed("item %d of %s is %d elements from %d on, there are %d", s.at(i), typeName(d.DataType()), n, lo, child.Len())
 		}
 		if n > 0 {
 			if !begun {
@@ -333,17 +359,17 @@ func levelOf(d apache.ArrayData, s selection) (offsets []int64, rows selection, 
 			next = lo + n
 		}
 		if total > array.MaxBytes-n {
-			return nil, rows, nil, malformed("the items of %s overflow", typeName(d.DataType()))
+			return nil, nil, rows, nil, malformed("the items of %s overflow", typeName(d.DataType()))
 		}
 		total += n
 		offsets = append(offsets, total)
 	}
 	rows.n = int(total)
 	if aside {
-		return offsets, rows, valid, nil
+		return offsets, child, rows, valid, nil
 	}
 	if rows.list, err = room(rows.n, 1); err != nil {
-		return nil, rows, nil, err
+		return nil, nil, rows, nil, err
 	}
 	for i := range s.n {
 		if lo, n := item(s.at(i)); !null(i) {
@@ -353,7 +379,7 @@ func levelOf(d apache.ArrayData, s selection) (offsets []int64, rows selection, 
 		}
 	}
 	rows.first = 0
-	return offsets, rows, valid, nil
+	return offsets, child, rows, valid, nil
 }
 
 // items returns a function that says where an item of a list begins in the child, and how
@@ -380,12 +406,12 @@ func items(d apache.ArrayData) (func(i int) (lo, n int64), error) {
 			return nil, malformed("%s has items of %d elements", typeName(t), w)
 		}
 		return func(i int) (int64, int64) { return (int64(d.Offset()) + int64(i)) * w, w }, nil
-	case *apache.ListType, *apache.LargeListType:
+	case *apache.ListType, *apache.LargeListType, *apache.StringType, *apache.BinaryType, *apache.LargeStringType, *apache.LargeBinaryType:
 		n := d.Len() + 1
 		if d.Len() == 0 {
 			n = 0 // the offsets of no items may be left out
 		}
-		at, err := number(1, n, t.ID() == apache.LARGE_LIST)
+		at, err := number(1, n, slices.Contains([]apache.Type{apache.LARGE_LIST, apache.LARGE_STRING, apache.LARGE_BINARY}, t.ID()))
 		return func(i int) (int64, int64) { lo := at(i); return lo, at(i+1) - lo }, err
 	case *apache.ListViewType, *apache.LargeListViewType:
 		at, err := number(1, d.Len(), t.ID() == apache.LARGE_LIST_VIEW)
@@ -399,7 +425,7 @@ func items(d apache.ArrayData) (func(i int) (lo, n int64), error) {
 }
 
 // leaf returns numbers, which may be in fixed-size lists, as a tensor [rows, inner...].
-func leaf(d apache.ArrayData, s selection, inner int) (x, valid *weft.Tensor, err error) {
+func (m *made) leaf(d apache.ArrayData, s selection, inner int) (x, valid *weft.Tensor, err error) {
 	shape := []int{s.n}
 	// Of each level, which are not null, as 0 and 1 in the shape so far.
 	var valids []*weft.Tensor
@@ -411,7 +437,7 @@ func leaf(d apache.ArrayData, s selection, inner int) (x, valid *weft.Tensor, er
 		return err
 	}
 	for range inner {
-		if err := check(d, s); err != nil {
+		if d, s, err = m.plain(d, s); err != nil {
 			return nil, nil, err
 		}
 		if err := mark(); err != nil {
@@ -430,11 +456,17 @@ func leaf(d apache.ArrayData, s selection, inner int) (x, valid *weft.Tensor, er
 		}
 		d = d.Children()[0]
 	}
-	if err := check(d, s); err != nil {
+	if d, s, err = m.plain(d, s); err != nil {
 		return nil, nil, err
 	}
 	if err := mark(); err != nil {
 		return nil, nil, err
+	}
+	if t, ok := d.DataType().(*apache.FixedSizeBinaryType); ok {
+		shape = append(shape, t.ByteWidth)
+		if len(shape) > array.MaxRank {
+			return nil, nil, malformed("rows have more than %d dimensions", array.MaxRank-1)
+		}
 	}
 	if x, err = numbers(d, s); err != nil {
 		return nil, nil, err
@@ -481,17 +513,44 @@ func numbers(d apache.ArrayData, s selection) (*weft.Tensor, error) {
 	}
 	dtype, ok := dtypes[id]
 	if !ok {
+		dtype, ok = meant[id]
+	}
+	// Of one element: how many numbers, and in which array, from which of them on.
+	width, data, offset := 1, d, d.Offset()
+	switch t := d.DataType().(type) {
+	case *number:
+		dtype, ok = t.dtype, true
+		if dtype.Complex() {
+			if len(d.Children()) != 1 {
+				return nil, malformed("%s has %d children", typeName(t), len(d.Children()))
+			}
+			if data = d.Children()[0]; data.Len()/2 < d.Offset()+d.Len() {
+				return nil, malformed("%s has %d parts for %d elements from %d on", typeName(t), data.Len(), d.Len(), d.Offset())
+			}
+		}
+	case *apache.FixedSizeBinaryType:
+		if width = t.ByteWidth; width < 0 {
+			return nil, malformed("%s is of %d bytes", typeName(t), width)
+		}
+	}
+	if !ok {
 		return nil, &UnsupportedError{Type: typeName(d.DataType())}
 	}
 	size := dtype.Size()
-	if s.n == 0 {
+	if s.n == 0 || width == 0 {
 		return weft.ZerosOf(dtype, 0), nil
 	}
 	lo, n := 0, d.Len()
 	if s.list == nil {
 		lo, n = s.first, s.n
 	}
-	b, err := buffer(d, 1, d.Offset()+lo, n, size)
+	var b []byte
+	var err error
+	if dtype.Complex() { // the parts may begin anywhere
+		b, err = buffer(data, 1, data.Offset()+2*(offset+lo), 2*n, size/2)
+	} else {
+		b, err = buffer(data, 1, offset+lo, n, size*width)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -501,9 +560,12 @@ func numbers(d apache.ArrayData, s selection) (*weft.Tensor, error) {
 		p = unsafe.Pointer(unsafe.SliceData(words))
 		copy(unsafe.Slice((*byte)(p), len(b)), b)
 	}
-	st := array.NewStorage(p, len(b), keep(d))
+	st := array.NewStorage(p, len(b), keep(data))
 	st.Protect()
-	x := eager.FromView[*weft.Tensor](array.View{Store: st, DType: dtype, Shape: []int{n}, Strides: []int{1}})
+	x := eager.FromView[*weft.Tensor](array.View{Store: st, DType: dtype, Shape: []int{n * width}, Strides: []int{1}})
+	if width != 1 {
+		x = x.Reshape(n, width)
+	}
 	if s.list != nil {
 		x = x.IndexSelect(0, weft.FromSlice(s.list))
 	}

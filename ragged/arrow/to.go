@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"unicode/utf8"
 	"unsafe"
 
 	apache "github.com/apache/arrow-go/v18/arrow"
@@ -55,7 +56,10 @@ func toData(c Column, opts ArrayOpts) (apache.ArrayData, error) {
 		if n := len(c.Valid); n > 1 {
 			return nil, fmt.Errorf("arrow: column %q has %d masks of what is valid, want 1", c.Name, n)
 		}
-		return rows(c.Tensor, mask(c, 0))
+		if n := len(c.As); n > 1 {
+			return nil, fmt.Errorf("arrow: column %q has %d types of what numbers stand for, want 1", c.Name, n)
+		}
+		return rows(c.Name, c.Tensor, mask(c, 0), meantAs(c, 0))
 	}
 	l := c.List
 	depth, names := l.Depth(), l.Fields()
@@ -63,14 +67,21 @@ func toData(c Column, opts ArrayOpts) (apache.ArrayData, error) {
 	if len(c.Valid) != 0 && len(c.Valid) != want {
 		return nil, fmt.Errorf("arrow: column %q has %d masks of what is valid, want %d: levels, rows, fields", c.Name, len(c.Valid), want)
 	}
+	if n := max(len(names), 1); len(c.As) != 0 && len(c.As) != n {
+		return nil, fmt.Errorf("arrow: column %q has %d types of what numbers stand for, want %d: of rows, or of each field", c.Name, len(c.As), n)
+	}
 	var d apache.ArrayData
 	var err error
-	if names == nil {
-		d, err = rows(l.Data(), mask(c, depth))
-	} else {
+	around := depth
+	if as := meantAs(c, 0); names != nil {
 		d, err = structs(c, names)
+	} else if as != nil && isText(as) {
+		around--
+		d, err = texts(c, as)
+	} else {
+		d, err = rows(c.Name, l.Data(), mask(c, depth), as)
 	}
-	for k := depth - 1; k >= 0 && err == nil; k-- {
+	for k := around - 1; k >= 0 && err == nil; k-- {
 		child := d
 		d, err = level(l.Offsets(k), child, mask(c, k), opts.Layout)
 		child.Release()
@@ -85,6 +96,57 @@ func mask(c Column, i int) *weft.Tensor {
 	return nil
 }
 
+// meantAs is what numbers stand for, nil for themselves.
+func meantAs(c Column, i int) apache.DataType {
+	if i < len(c.As) {
+		return c.As[i]
+	}
+	return nil
+}
+
+// texts is the innermost items of a list as texts.
+func texts(c Column, t apache.DataType) (apache.ArrayData, error) {
+	l := c.List
+	k := l.Depth() - 1
+	x := l.Data()
+	if x.DType() != weft.Uint8 || x.Rank() != 1 {
+		return nil, fmt.Errorf("arrow: column %q: rows of type %s and shape %v are no %s, want uint8 and no more dimensions", c.Name, x.DType(), x.Shape()[1:], typeName(t))
+	}
+	if mask(c, k+1) != nil {
+		return nil, fmt.Errorf("arrow: column %q: bytes of a %s cannot be null", c.Name, typeName(t))
+	}
+	offsets := l.Offsets(k)
+	x = x.Detach().Contiguous()
+	if id := t.ID(); id == apache.STRING || id == apache.LARGE_STRING {
+		o, b := weft.Data[int64](offsets), weft.Data[uint8](x)
+		for i := range len(o) - 1 {
+			if !utf8.Valid(b[o[i]:o[i+1]]) {
+				return nil, fmt.Errorf("arrow: column %q: text %d is not in UTF-8: binary takes any bytes", c.Name, i)
+			}
+		}
+	}
+	switch t.ID() {
+	case apache.STRING, apache.BINARY:
+		if x.Size() > 1<<31-1 {
+			return nil, fmt.Errorf("arrow: column %q: %d bytes are too many for offsets of 32 bits: large_string and large_binary have longer ones", c.Name, x.Size())
+		}
+		offsets = offsets.To(weft.Int32)
+	case apache.LARGE_STRING, apache.LARGE_BINARY:
+	default:
+		return nil, &UnsupportedError{typeName(t), c.Name}
+	}
+	n := offsets.Dim(0) - 1
+	bits, nulls, err := bitmap(mask(c, k), []int{n})
+	if err != nil {
+		return nil, err
+	}
+	data := memory.NewBufferBytes([]byte{}) // to Arrow's JSON a text of no buffer is null
+	if x.Size() > 0 {
+		data = lent(x)
+	}
+	return newData(t, n, []*memory.Buffer{bits, lent(offsets), data}, nil, nulls), nil
+}
+
 func structs(c Column, names []string) (apache.ArrayData, error) {
 	var fields []apache.Field
 	var children []apache.ArrayData
@@ -96,7 +158,7 @@ func structs(c Column, names []string) (apache.ArrayData, error) {
 	depth := c.List.Depth()
 	for i, name := range names {
 		valid := mask(c, depth+1+i)
-		d, err := rows(c.List.Field(name).Data(), valid)
+		d, err := rows(c.Name+"."+name, c.List.Field(name).Data(), valid, meantAs(c, i))
 		if err != nil {
 			return nil, err
 		}
@@ -154,33 +216,64 @@ func level(offsets *weft.Tensor, child apache.ArrayData, valid *weft.Tensor, lay
 	return newData(apache.FixedSizeListOf(int32(w), child.DataType()), n, []*memory.Buffer{bits}, kids, nulls), nil
 }
 
-// rows returns a tensor [rows, inner...] as numbers in fixed-size lists. A null row is one of
-// numbers that all are.
-func rows(x, valid *weft.Tensor) (apache.ArrayData, error) {
-	t, ok := arrowTypes[x.DType()]
-	if !ok {
-		return nil, &UnsupportedError{Type: x.DType().String()}
-	}
+// rows returns a tensor [rows, inner...] as numbers, or what they stand for, in fixed-size
+// lists. A null row is one of numbers that all are.
+func rows(name string, x, valid *weft.Tensor, as apache.DataType) (apache.ArrayData, error) {
 	shape := x.Shape()
+	t, ok := arrowTypes[x.DType()]
+	n, ours := numbersOfOurs[x.DType()]
+	if ours {
+		t, ok = n, true
+	}
+	if as != nil {
+		d, known := meant[as.ID()]
+		if !known {
+			d, known = dtypes[as.ID()]
+		}
+		switch w, fixed := as.(*apache.FixedSizeBinaryType); {
+		case !known:
+			return nil, &UnsupportedError{typeName(as), name}
+		case d != x.DType():
+			return nil, fmt.Errorf("arrow: column %q: rows of type %s are no %s, want %s", name, x.DType(), typeName(as), d)
+		case fixed && (len(shape) < 2 || shape[len(shape)-1] != w.ByteWidth || w.ByteWidth == 0):
+			return nil, fmt.Errorf("arrow: column %q: rows of shape %v are no %s: its bytes are the last dimension", name, shape[1:], typeName(as))
+		case fixed:
+			shape = shape[:len(shape)-1]
+			if valid != nil && valid.Rank() == x.Rank() {
+				valid = valid.Any(-1)
+			}
+		}
+		t, ok = as, true
+	}
+	if !ok {
+		return nil, &UnsupportedError{x.DType().String(), name}
+	}
 	bits, nulls, err := bitmap(valid, shape)
 	if err != nil {
 		return nil, err
 	}
 	x = x.Detach().Contiguous()
-	var data *memory.Buffer
-	if x.DType() == weft.Bool {
-		data = packed(weft.Data[bool](x.Reshape(-1)))
-	} else {
-		data = lent(x)
+	elements := 1
+	for _, n := range shape {
+		elements *= n
 	}
-	d := newData(t, x.Size(), []*memory.Buffer{bits, data}, nil, nulls)
-	n := x.Size()
+	var d apache.ArrayData
+	switch {
+	case x.DType().Complex():
+		parts := newData(n.Storage.(*apache.FixedSizeListType).Elem(), 2*elements, []*memory.Buffer{nil, lent(x)}, nil, 0)
+		d = newData(t, elements, []*memory.Buffer{bits}, []apache.ArrayData{parts}, nulls)
+		parts.Release()
+	case x.DType() == weft.Bool:
+		d = newData(t, elements, []*memory.Buffer{bits, packed(weft.Data[bool](x.Reshape(-1)))}, nil, nulls)
+	default:
+		d = newData(t, elements, []*memory.Buffer{bits, lent(x)}, nil, nulls)
+	}
 	for k := len(shape) - 1; k > 0; k-- {
 		if shape[k] > 1<<31-1 {
 			d.Release()
 			return nil, fmt.Errorf("arrow: rows of shape %v are too long for a FixedSizeList", shape[1:])
 		}
-		n = 1
+		n := 1
 		for _, s := range shape[:k] {
 			n *= s
 		}
