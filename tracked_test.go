@@ -766,6 +766,7 @@ func TestWhoWritesMemory(t *testing.T) {
 		"create.go From":       fresh,
 		"digest.go tensor":     reads,
 		"check.go CallHost":    inside,
+		"random.go CallHost":   inside,
 		"show.go View":         fresh,
 		"debug.go debugged":    inside,
 		"debug.go spaced":      fresh,

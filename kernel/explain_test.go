@@ -69,7 +69,7 @@ func half(x float32) float32 {
 // What takes long is named with its line.
 func TestExplainSlow(t *testing.T) {
 	if jit.Chosen().ISA == jit.Portable {
-		t.Skip("there is no machine code")
+		t.Skip("SKIPPED: there is no machine code")
 	}
 	src := kernel.MustParse(`package k
 
