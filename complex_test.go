@@ -350,3 +350,20 @@ func TestComplexElements(t *testing.T) {
 		t.Error("the sum of nothing")
 	}
 }
+
+// A complex Go number is written with both parts, into all or into one element.
+func TestAssignComplexNumber(t *testing.T) {
+	for _, d := range []weft.DType{weft.Complex64, weft.Complex128} {
+		x := weft.ZerosOf(d, 3)
+		x.Assign(complex(1, 2))
+		x.Slice(weft.Range(1, 2)).Assign(complex(-3, 0.5))
+		for i, want := range []complex128{1 + 2i, -3 + 0.5i, 1 + 2i} {
+			if got := x.At(i).ItemComplex(); got != want {
+				t.Errorf("%s: element %d is %v, want %v", d, i, got, want)
+			}
+		}
+	}
+	if err := weft.Try(func() { weft.Zeros(3).Assign(complex(1, 2)) }); err == nil {
+		t.Error("a complex number was written into floats")
+	}
+}

@@ -269,7 +269,7 @@ func (t *Tensor) assigned(opName, arg string, x any, write func(t, x *Tensor)) *
 		if o.num.Kind > t.v.DType.Category() && !(o.num.Kind == array.CatInt && t.v.DType == Bool) {
 			array.Failf(opName, arg, "is a float, which cannot be written into %s: convert the receiver with To first", t.v.DType)
 		}
-		o.t = numberOf(opName, t.v.Store.Device, o.num, t.v.DType)
+		o.t = o.number(opName, t.v.Store.Device, t.v.DType)
 	}
 	o.t.check(opName)
 	if c := o.t.v.DType.Category(); c == array.CatFloat && c > t.v.DType.Category() {
