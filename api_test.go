@@ -63,7 +63,6 @@ func publicPackages(t *testing.T) map[string]*types.Package {
 // A speaker finds what the exported names of packages speak of.
 type speaker struct {
 	named map[*types.TypeName]bool // internal types that a public package gives a name
-	seen  map[types.Type]bool
 	found map[string]bool
 }
 

@@ -72,7 +72,7 @@ func Compile[F any](f F) *Compiled[F] {
 // the error that f returns.
 func (c *Compiled[F]) Call(args ...any) (*Tensor, error) {
 	c.notNil("call")
-	return c.c.call(nil, args)
+	return c.c.call(context.Background(), args)
 }
 
 // CallContext is [Compiled.Call] for a call that ends when ctx does: between steps of loops and
@@ -199,7 +199,10 @@ func (c *compiledFunc) call(ctx context.Context, args []any) (*Tensor, error) {
 	if n > 1 || n == 1 && c.t.Out(0) != tensorType {
 		return nil, array.Errorf("compile", "", "Call returns one tensor or none, the function %d results of other types: use Func", n)
 	}
-	g := supplied{tensors: make([]*Tensor, 0, 4), ctx: ctx}
+	g := supplied{tensors: make([]*Tensor, 0, 4)}
+	if ctx.Done() != nil { // one that cannot end needs no looking
+		g.ctx = ctx
+	}
 	err := Try(func() {
 		if !c.t.IsVariadic() && len(args) != c.t.NumIn() || len(args) < c.t.NumIn()-1 {
 			array.Failf("compile", "", "the function takes %d arguments, got %d", c.t.NumIn(), len(args))

@@ -90,7 +90,8 @@ func TestCompileContext(t *testing.T) {
 	if _, err := c.CallContext(ctx, x); !errors.Is(err, context.Canceled) || !errors.As(err, &e) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := c.CallContext(nil, x); !errors.As(err, &e) {
+	var none context.Context
+	if _, err := c.CallContext(none, x); !errors.As(err, &e) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -334,7 +334,7 @@ type Args map[string]any
 // the variable at fault, or the line that computed what failed.
 func (f *Fn) Call(args ...any) ([]*weft.Tensor, error) {
 	var out []*weft.Tensor
-	err := weft.Try(func() { out = f.invoke(nil, args) })
+	err := weft.Try(func() { out = f.invoke(context.Background(), args) })
 	return out, err
 }
 
@@ -449,7 +449,7 @@ func (f *Fn) Into(dst any, args ...any) error {
 				array.Failf(f.label(), "dst", "has no field %s of type *weft.Tensor", name)
 			}
 		}
-		for i, t := range f.invoke(nil, args) {
+		for i, t := range f.invoke(context.Background(), args) {
 			fields[i].Set(reflect.ValueOf(t))
 		}
 	})
