@@ -2,8 +2,10 @@ package cpu
 
 import (
 	"context"
+	"math/bits"
 	"sync"
 	"sync/atomic"
+	"unsafe"
 
 	"weft/internal/cpu/tile"
 	"weft/internal/device"
@@ -17,9 +19,11 @@ type tail struct {
 	args    *device.Args
 	ctx     context.Context
 	extents []int
-	rows    int // of the axes, so many walk the rows of the result
-	size    int // elements of the result
-	pace    int // work of an element
+	rows    int    // of the axes, so many walk the rows of the result
+	size    int    // elements of the result
+	pace    int    // work of an element
+	result  uint32 // buffers that read the result, if nothing else does
+	unit    int    // bytes of an element of that
 	err     atomic.Pointer[error]
 }
 
@@ -40,6 +44,7 @@ func withTail(c *device.Call, routine func(t tile.Tail)) error {
 		t.size *= n
 	}
 	t.p.bind(l.Args)
+	t.result, t.unit = c.Tail.Result, c.Out[0].DType.Size()
 	routine(t)
 	err := t.err.Swap(nil)
 	t.p, t.args, t.ctx, t.extents = nil, nil, nil, nil
@@ -50,6 +55,15 @@ func withTail(c *device.Call, routine func(t tile.Tail)) error {
 	return nil
 }
 
+// Passing reports that nothing but the tail reads the result.
+func (t *tail) Passing() bool { return t.result != 0 }
+
+// RunAt runs the program on a piece of the result that lies elsewhere.
+func (t *tail) RunAt(at unsafe.Pointer, r0, r1, c0, c1 int) {
+	Counters.Tails.Add(1)
+	t.pieces(rectangles{tail: t, at: at, r0: r0, c0: c0, c1: c1}, r1)
+}
+
 // Run runs the program on rows r0 to r1-1 and columns c0 to c1-1 of the result.
 func (t *tail) Run(r0, r1, c0, c1 int) {
 	Counters.Tails.Add(1)
@@ -57,13 +71,17 @@ func (t *tail) Run(r0, r1, c0, c1 int) {
 		t.enter(&t.args.Frame) // all of a small result
 		return
 	}
-	f := loop.NewFrame()
-	r := rectangles{tail: t, f: f, c0: c0, c1: c1}
-	step := max(1, chunkWork/max(1, (c1-c0)*t.pace))
-	for ; r0 < r1; r0 += step {
-		r.cut(0, t.rows, r0, min(r0+step, r1))
+	t.pieces(rectangles{tail: t, r0: r0, c0: c0, c1: c1}, r1)
+}
+
+// pieces runs the program on rows up to r1-1, some at a time.
+func (t *tail) pieces(r rectangles, r1 int) {
+	r.f = loop.NewFrame()
+	step := max(1, chunkWork/max(1, (r.c1-r.c0)*t.pace))
+	for at := r.r0; at < r1; at += step {
+		r.cut(0, t.rows, at, min(at+step, r1))
 	}
-	f.Free(len(t.p.p.Bufs))
+	r.f.Free(len(t.p.p.Bufs))
 }
 
 // Work is that of an element, as product and convolution count theirs.
@@ -82,7 +100,8 @@ func (t *tail) enter(f *loop.Frame) {
 type rectangles struct {
 	*tail
 	f            *loop.Frame
-	c0, c1       int
+	r0, c0, c1   int
+	at           unsafe.Pointer // where the result at r0 and c0 is; nil: in its place
 	first, count [loop.MaxAxes]int
 }
 
@@ -127,6 +146,17 @@ func (r *rectangles) next(end int) {
 	copy(f.Word[2:p.Words()], r.args.Word[2:])
 	for a := range r.extents {
 		r.p.narrowTo(f, a, r.first[a], r.count[a])
+	}
+	if r.at != nil {
+		cols := 1
+		for _, n := range r.extents[r.rows:] {
+			cols *= n
+		}
+		for set := r.result; set != 0; set &= set - 1 {
+			b := bits.TrailingZeros32(set)
+			from := uintptr(r.args.Ptr[b]) + uintptr((r.r0*cols+r.c0)*r.unit)
+			f.Ptr[b] = unsafe.Add(r.at, int(uintptr(f.Ptr[b])-from))
+		}
 	}
 	r.enter(f)
 }

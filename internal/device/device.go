@@ -87,6 +87,7 @@ func (a *Args) Free(n int) {
 type Tail struct {
 	Launch
 	Columns int
+	Result  uint32 // bits of the program's buffers that read the result, if nothing else does; it need not be stored then
 }
 
 // A Routine computes a node. The error says why there is no result for these

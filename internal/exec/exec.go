@@ -324,7 +324,7 @@ func (c *Compiled) Run(ctx context.Context, ins []*array.View, nums []Number, ou
 				err = c.inner[i].run(ctx, s, call.Args, call.Out)
 			} else if k := st.Tail; k != nil {
 				f := c.bind(k, nil, nums, slots, off)
-				call.Tail = device.Tail{Launch: device.Launch{Program: c.kernels[i], Args: f, Extents: k.Extents, Cost: k.Cost, Context: ctx}, Columns: k.Columns}
+				call.Tail = device.Tail{Launch: device.Launch{Program: c.kernels[i], Args: f, Extents: k.Extents, Cost: k.Cost, Context: ctx}, Columns: k.Columns, Result: k.Result}
 				err = c.routines[i](call)
 				f.Free(len(k.Binds))
 			} else {

@@ -109,9 +109,10 @@ type Kernel struct {
 	Scalars []ScalarArg
 	Cost    int // rough vector instructions an element
 	Around  []Around
-	List    *List // of one over the items of a list
-	Columns int   // of a tail, how many of the last axes walk the columns of the result
-	Flops   int64 // arithmetic operations, of the kernels that compute the same nodes in the first
+	List    *List  // of one over the items of a list
+	Columns int    // of a tail, how many of the last axes walk the columns of the result
+	Result  uint32 // of a tail, bits of the buffers that read the result of the routine, if nothing else does
+	Flops   int64  // arithmetic operations, of the kernels that compute the same nodes in the first
 }
 
 // Bytes is how many bytes the kernel reads and writes, each element of an operand once.
@@ -605,6 +606,7 @@ func (b *planner) finish() {
 			b.p.InPlace = b.p.InPlace && (p.Bufs[i].Write || b.asGiven(&k.Binds[i]))
 		}
 	}
+	b.passing()
 	b.arena()
 	b.groups()
 }

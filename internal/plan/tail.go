@@ -141,6 +141,32 @@ func (b *planner) shareHome(c *cluster) {
 	}
 }
 
+// passing notes the tails that alone read what their routine computes.
+func (b *planner) passing() {
+	for at := range b.p.Steps {
+		s := &b.p.Steps[at]
+		if s.Tail == nil {
+			continue
+		}
+		slot, seen := s.Outs[0].Slot, uint32(0)
+		if slot < b.p.Inputs+len(b.p.Outs) || b.p.Slots[slot].Last != at {
+			continue
+		}
+		for i := range s.Tail.Binds {
+			o := &s.Tail.Binds[i]
+			if o.Slot != slot {
+				continue
+			}
+			if v := o.view(); s.Tail.Prog.Bufs[i].Write || o.Offset != 0 || o.DType != s.Outs[0].DType || !v.Contiguous() {
+				seen = 0
+				break
+			}
+			seen |= 1 << i
+		}
+		s.Tail.Result = seen
+	}
+}
+
 // setTail makes k the tail of the last step, which is a routine's.
 func (b *planner) setTail(k *Kernel) {
 	at := len(b.p.Steps) - 1

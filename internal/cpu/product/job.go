@@ -16,6 +16,7 @@ const (
 	BlockBytesA = 512 << 10
 	maxTaskRows = 1024
 	blockBytesB = 1 << 20
+	tailBytes   = 128 << 10 // of C, finished before a tail runs on it
 )
 
 // When operands are packed and when they are read where they lie: bounds found by
@@ -42,7 +43,8 @@ type job struct {
 	m, n, k  int
 	operands // C has unit column stride
 	tail     tile.Tail
-	flipped  bool // Product.transposed
+	passing  tile.PassingTail // the tail, where pieces of C lie in buffers of workers, in turns
+	flipped  bool             // Product.transposed
 	size     sizes
 	of       [2]array.DType // Product.Of
 
@@ -51,8 +53,9 @@ type job struct {
 	taskM, taskN   int // rows and columns of a task
 	tilesM, tilesN int
 	rows, nv       int // rows of A in a block, vectors of a tile
-	blockA, blockB int // bytes of a worker's buffers
 	buffer         mem.Block
+
+	blockA, blockB, blockC int // bytes of a worker's buffers
 }
 
 var jobs = sync.Pool{New: func() any { return new(job) }}
@@ -98,7 +101,7 @@ func (p *Product) fold(total int) int {
 	return total
 }
 
-func (p *Product) operands() operands { return operands{p.A, p.B, p.C} }
+func (p *Product) operands() operands { return operands{a: p.A, b: p.B, c: p.C} }
 
 func (p *Product) runJob(total int) {
 	// On the stack, unless workers share it.
@@ -110,7 +113,7 @@ func (p *Product) runJob(total int) {
 		grain = tile.TaskWork / work
 	}
 	workers := par.Width(tasks, grain, threads)
-	if bytes := (j.blockA + j.blockB) * workers; bytes > 0 {
+	if bytes := j.blocks() * workers; bytes > 0 {
 		j.buffer = tile.Alloc(bytes)
 		defer mem.Free(j.buffer)
 	}
@@ -124,6 +127,9 @@ func (p *Product) runJob(total int) {
 	*shared = job{}
 	jobs.Put(shared)
 }
+
+// blocks is the bytes of a worker's buffers.
+func (j *job) blocks() int { return j.blockA + j.blockB + j.blockC }
 
 // plan chooses what is packed and how the product is cut, and returns the threads
 // to use. None of it has an influence on any bit of the result.
@@ -186,6 +192,12 @@ func (j *job) plan(total, threads int) int {
 	}
 	j.tilesM, j.tilesN = tile.Ceil(j.m, j.taskM), tile.Ceil(j.n, j.taskN)
 	j.rows = min(j.taskM, max(BlockBytesA/max(kk*j.Size, 1), 4*tile.MaxRows(j.ISA, 1)))
+	if t, ok := j.tail.(tile.PassingTail); ok && t.Passing() && !j.flipped && j.k <= tile.KBlock && j.m*j.n*j.Size > tailBytes {
+		// What only the tail reads stays in the second cache.
+		j.passing = t
+		j.rows = min(j.rows, max(tailBytes/(j.taskN*j.Size), 4*tile.MaxRows(j.ISA, 1)))
+		j.blockC = tile.Ceil(j.rows*j.c.Row*j.Size, 64) * 64
+	}
 	j.nv = j.VectorsOf(j.rows, j.taskN)
 	if j.packA {
 		mr := tile.MaxRows(j.ISA, j.nv)
@@ -214,7 +226,7 @@ func (j *job) Chunk(worker, begin, end int) {
 	}
 }
 
-// finish runs the tail on a finished rectangle of C.
+// finish runs the tail on a finished rectangle of C, which is where C is.
 func (j *job) finish(item, m0, m1, n0, n1 int) {
 	switch {
 	case j.tail == nil:
@@ -228,8 +240,16 @@ func (j *job) finish(item, m0, m1, n0, n1 int) {
 // task computes one rectangle of C and runs the tail on it.
 func (j *job) task(worker, item, m0, m1, n0, n1 int, o *operands) {
 	base := unsafe.Pointer(nil)
-	if j.blockA+j.blockB > 0 {
-		base = unsafe.Add(j.buffer.Ptr(), worker*(j.blockA+j.blockB))
+	if n := j.blocks(); n > 0 {
+		base = unsafe.Add(j.buffer.Ptr(), worker*n)
+	}
+	if j.passing != nil {
+		aside := *o
+		aside.c.Ptr, aside.aside = unsafe.Add(base, j.blockA+j.blockB), true
+		j.taskWith(base, unsafe.Add(base, j.blockA), m0, m1, n0, n1, &aside, func(i0, i1 int) {
+			j.passing.RunAt(aside.c.Ptr, item*j.m+i0, item*j.m+i1, n0, n1)
+		})
+		return
 	}
 	j.taskWith(base, unsafe.Add(base, j.blockA), m0, m1, n0, n1, o, func(i0, i1 int) { j.finish(item, i0, i1, n0, n1) })
 }
@@ -266,6 +286,10 @@ func (j *job) taskWith(base, bufB unsafe.Pointer, m0, m1, n0, n1 int, o *operand
 
 // block computes what the terms p0 to p0+kk-1 add to rows i0 to i1-1.
 func (j *job) block(f *tile.Frame, i0, i1, n0, n1, p0, kk int, o *operands, bufA, bufB unsafe.Pointer) {
+	c0, c1 := 0, 0 // the element of C at its address
+	if o.aside {
+		c0, c1 = i0, n0
+	}
 	panels := tile.Ceil(i1-i0, tile.MaxRows(j.ISA, j.nv))
 	mr, wide := (i1-i0)/panels, (i1-i0)%panels
 	pitch := tile.Ceil(mr+min(wide, 1), j.Lanes) * j.VB // of packed A, in bytes
@@ -315,7 +339,7 @@ func (j *job) block(f *tile.Frame, i0, i1, n0, n1, p0, kk int, o *operands, bufA
 					f.AStep = o.a.Col * j.Size
 				}
 			}
-			f.C[0] = unsafe.Add(o.c.Ptr, (i*o.c.Row+x)*j.Size)
+			f.C[0] = unsafe.Add(o.c.Ptr, ((i-c0)*o.c.Row+x-c1)*j.Size)
 			f.Panels = part.panels
 			f.Tile(j.Machine, key)
 		}

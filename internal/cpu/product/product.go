@@ -95,6 +95,7 @@ func (p Product) Run() {
 // operands are those of one product.
 type operands struct {
 	a, b, c tile.Mat
+	aside   bool // c is where the piece in hand is put
 }
 
 // sizes are the bytes of an element of each operand.

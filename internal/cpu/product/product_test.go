@@ -169,7 +169,7 @@ func testBatch[E tile.Element](t *testing.T) {
 		mat := func(s []E, cols int) tile.Mat { return tile.Mat{Ptr: unsafe.Pointer(&s[0]), Row: cols, Col: 1} }
 		Product{ISA: cputest.UnderTest, DType: d, Of: of, M: m, N: n, K: k, A: mat(a, k), B: mat(b, n), C: mat(c, n), Batch: batch, Tail: tail, Threads: 1 + r.IntN(5)}.Run()
 		for i := range total {
-			o := batch.at(i, sizes{of[0].Size(), of[1].Size(), d.Size()}, &operands{mat(a, k), mat(b, n), mat(before, n)})
+			o := batch.at(i, sizes{of[0].Size(), of[1].Size(), d.Size()}, &operands{a: mat(a, k), b: mat(b, n), c: mat(before, n)})
 			Product{ISA: cputest.UnderTest, DType: d, Of: of, M: m, N: n, K: k, A: o.a, B: o.b, C: o.c, Threads: 1}.Run()
 		}
 		if tail != nil {

@@ -33,6 +33,17 @@ type Tail interface {
 	Work() int
 }
 
+// A PassingTail may be all that reads a result: then pieces of that need not be where the
+// result is.
+type PassingTail interface {
+	Tail
+	// Passing reports that nothing else reads the result.
+	Passing() bool
+	// RunAt is Run on a piece whose first element is at at, with rows as far apart as those of
+	// the result.
+	RunAt(at unsafe.Pointer, r0, r1, c0, c1 int)
+}
+
 // TailWork is the work of an element of t, which may be nil.
 func TailWork(t Tail) int {
 	if t == nil {
