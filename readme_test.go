@@ -1,0 +1,50 @@
+package weft_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The lines of README.md that begin a program of one's own work as they stand, in an empty
+// folder beside the module, and print what the page says.
+func TestReadmeProgram(t *testing.T) {
+	part := section(t, "README.md", "In a program of your own")
+	_, rest, ok := strings.Cut(part, "```bash\n")
+	script, after, ok2 := strings.Cut(rest, "```")
+	_, says, ok3 := strings.Cut(after, "It prints `")
+	want, _, ok4 := strings.Cut(says, "`")
+	if !ok || !ok2 || !ok3 || !ok4 {
+		t.Fatal("README.md has no lines, or not what they print")
+	}
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("SKIPPED: there is no bash: ", err)
+	}
+	root, err := filepath.Abs(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.Symlink(root, filepath.Join(dir, "weft")); err != nil {
+		t.Fatal(err)
+	}
+	hello := filepath.Join(dir, "hello")
+	if err := os.Mkdir(hello, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(bash, "-e")
+	cmd.Dir, cmd.Stdin = hello, strings.NewReader(script)
+	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=")
+	var said strings.Builder
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, said.String())
+	}
+	if got := strings.TrimSpace(string(out)); got != want {
+		t.Errorf("prints %q, README.md says %q", got, want)
+	}
+}
