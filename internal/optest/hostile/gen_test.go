@@ -869,39 +869,3 @@ func (g *gen) value(t reflect.Type) reflect.Value {
 	}
 	return v
 }
-
-// callback is a function that may use what it is lent after giving the memory of all
-// tensors back, or write into it.
-func (g *gen) callback(t reflect.Type) reflect.Value {
-	kind := g.r.IntN(6)
-	if kind == 0 {
-		return reflect.Zero(t)
-	}
-	if t.NumOut() > 0 || t.NumIn() != 1 || t.In(0).Kind() != reflect.Slice {
-		panic(fmt.Sprintf("no functions of type %s are made: gen_test.go wants a maker", t))
-	}
-	return reflect.MakeFunc(t, func(args []reflect.Value) []reflect.Value {
-		s := args[0]
-		switch kind {
-		case 1:
-			panic(errThrown)
-		case 2:
-			for _, in := range g.inputs {
-				if in.t != nil {
-					weft.Try(in.t.Release)
-				}
-			}
-			runtime.GC()
-			for _, sc := range g.scopes {
-				sc.Close()
-			}
-		}
-		for i := range s.Len() {
-			fmt.Fprint(&g.written, s.Index(i).Interface(), " ")
-			if kind == 3 {
-				s.Index(i).Set(s.Index(0))
-			}
-		}
-		return nil
-	})
-}
