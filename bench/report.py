@@ -198,6 +198,8 @@ SUMMARY = (
     ("convolution of 16x64x56x56, 3x3, forward and backward", "conv 64x56^2 to 64 3x3 and back", 16, "float32"),
     ("training step, 784-500-10, batch 60", "mlp step", 60, "float32"),
     ("training step, LeNet, batch 60", "lenet step", 60, "float32"),
+    ("the first, as a compiled function", "compiled mlp step", 60, "float32"),
+    ("the second, as a compiled function", "compiled lenet step", 60, "float32"),
 )
 SUMMARY_BEGIN, SUMMARY_END = "<!-- written by bench/run -->", "<!-- end -->"
 
@@ -205,14 +207,14 @@ SUMMARY_BEGIN, SUMMARY_END = "<!-- written by bench/run -->", "<!-- end -->"
 def summary(rows):
     """README.md's table: one and two threads in each cell."""
     found = {(r["case"], r["n"], r["dtype"], r["threads"]): r for r in rows}
-    out = ["", "| work, one / two threads | weft | PyTorch | NumPy | gonum | GoMLX | limit of the machine |", "|---|---|---|---|---|---|---|"]
+    out = ["", "| work, one / two threads | weft | PyTorch | JAX | NumPy | gonum | GoMLX | limit of the machine |", "|---|---|---|---|---|---|---|---|"]
     for title, *key in SUMMARY:
         pair = [found.get((*key, t)) for t in (1, 2)]
         if not any(r and "lib_ns" in r for r in pair):
             continue
         show = lambda get: " / ".join(duration(r and get(r)) for r in pair) if any(r and get(r) for r in pair) else "-"
         values = [show(lambda r: (r.get("ours") or {}).get("ns"))]
-        values += [show(lambda r: r.get("lib_ns", {}).get(lib)) for lib in ("torch", "numpy", "gonum", "gomlx")]
+        values += [show(lambda r: r.get("lib_ns", {}).get(lib)) for lib in ("torch", "jax", "numpy", "gonum", "gomlx")]
         out.append("| " + " | ".join([title, *values, show(lambda r: r.get("limit_ns"))]) + " |")
     return out
 
