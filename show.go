@@ -21,6 +21,9 @@ import (
 // coloured by the time that they take. It evaluates the formula some times for that, unless a
 // [Profile] runs. The page is one file that loads nothing. The error is that of Eval, or of w.
 func (f *Formula) View(w io.Writer, args ...any) error {
+	if w == nil {
+		return array.Errorf("view", "w", "is nil")
+	}
 	var page *view.Page
 	err := Try(func() {
 		v, ops := f.bind(args, nil)
@@ -149,6 +152,9 @@ func (c *Compiled[F]) Explain() string {
 // file that loads nothing. The error is that of w, or an *[Error] if the function was not called
 // yet.
 func (c *Compiled[F]) View(w io.Writer, p *Profile) error {
+	if w == nil {
+		return array.Errorf("view", "w", "is nil")
+	}
 	var page *view.Page
 	err := Try(func() {
 		c.notNil("view")

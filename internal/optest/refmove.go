@@ -227,7 +227,7 @@ func init() {
 		if !d.Float() {
 			d = array.Float32
 			for i := range y {
-				y[i] = convert(y[i], d)
+				y[i] = convert(broadcast(x[i], y[i].Shape), d) // at once, as a quotient
 			}
 		}
 		out := New(d, y[0].Shape)

@@ -280,8 +280,12 @@ func TestRandom(t *testing.T) {
 			}
 		}
 	}
+	elsewhere := map[string]bool{} // TestControlRandom has loops and branches
+	for _, w := range controlRows {
+		elsewhere[w.rule] = true
+	}
 	for _, r := range rewrite.Rules() {
-		if r.Level == rewrite.Exact && fired[r.Name] == 0 && number >= 4000 {
+		if r.Level == rewrite.Exact && fired[r.Name] == 0 && number >= 4000 && !elsewhere[r.Name] {
 			t.Errorf("no graph has what the rule %q looks for", r.Name)
 		}
 	}

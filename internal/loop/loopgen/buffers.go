@@ -137,7 +137,7 @@ func (g *generator) steps(all bool) []loop.Step {
 		case !g.walked[a]:
 		case a == g.lane:
 			s[a] = pick(g.r, loop.Unit, loop.Unit, loop.Any)
-			if by := pick(g.r, loop.By2, loop.Back, loop.By3, loop.By4); g.chance(4) && g.l.has(Item{Step: by}) {
+			if by := pick(g.r, loop.By2, loop.Back, loop.By3, loop.By4); g.chance(3) && g.l.has(Item{Step: by}) {
 				s[a] = by
 			}
 			if !all && g.chance(5) {
