@@ -156,20 +156,27 @@ func walk(shape, strides []int, f func(i, off int)) {
 	if n == 0 {
 		return
 	}
-	idx := make([]int, len(shape))
-	off := 0
-	for i := 0; ; {
-		f(i, off)
-		if i++; i == n {
+	if len(shape) == 0 {
+		f(0, 0)
+		return
+	}
+	last := len(shape) - 1
+	idx := make([]int, last)
+	row, step := shape[last], strides[last]
+	for i, start := 0, 0; ; {
+		for k, off := 0, start; k < row; k, off = k+1, off+step {
+			f(i+k, off)
+		}
+		if i += row; i == n {
 			return
 		}
-		for a := len(shape) - 1; ; a-- {
+		for a := last - 1; ; a-- {
 			idx[a]++
-			off += strides[a]
+			start += strides[a]
 			if idx[a] < shape[a] {
 				break
 			}
-			off -= idx[a] * strides[a]
+			start -= idx[a] * strides[a]
 			idx[a] = 0
 		}
 	}
@@ -181,8 +188,9 @@ func Read(v array.View) *Array {
 		return &Array{DType: v.DType, Shape: v.Shape, F: Read(v.Scalars()).F}
 	}
 	a := New(v.DType, v.Shape)
+	p := v.Store.Host()
 	walk(v.Shape, v.Strides, func(i, off int) {
-		f, n := read(v.DType, v.Store.Host(), v.Offset+off)
+		f, n := read(v.DType, p, v.Offset+off)
 		if a.F != nil {
 			a.F[i] = f
 		} else {

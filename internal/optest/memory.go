@@ -45,8 +45,12 @@ func (m *Memory) take(n int) *array.Storage {
 		}
 		m.next++
 	}
-	for i, s := 0, unsafe.Slice((*byte)(p), n); i < n; i++ {
-		s[i] = pattern
+	if n > 0 {
+		s := unsafe.Slice((*byte)(p), n)
+		s[0] = pattern
+		for done := 1; done < n; done *= 2 {
+			copy(s[done:], s[:done])
+		}
 	}
 	return array.NewStorage(p, n, owner)
 }
@@ -73,11 +77,12 @@ func (m *Memory) hold(a *Array, l Layout) array.View {
 		walk(w.Shape, w.Strides, func(i, off int) { write(w.DType, w.Store.Host(), w.Offset+off, a.F[i], 0) })
 		return v
 	}
+	p := v.Store.Host()
 	walk(a.Shape, v.Strides, func(i, off int) {
 		if a.F != nil {
-			write(a.DType, v.Store.Host(), v.Offset+off, a.F[i], 0)
+			write(a.DType, p, v.Offset+off, a.F[i], 0)
 		} else {
-			write(a.DType, v.Store.Host(), v.Offset+off, 0, a.I[i])
+			write(a.DType, p, v.Offset+off, 0, a.I[i])
 		}
 	})
 	return v
@@ -96,6 +101,9 @@ func (m *Memory) room(d array.DType, shape []int, l Layout) array.View {
 // untouched reports that the bytes between the elements of a view still hold the
 // pattern.
 func untouched(v array.View) bool {
+	if array.Equal(v.Strides, array.RowMajor(v.Shape)) && array.Size(v.Shape)*v.DType.Size() == v.Store.Bytes {
+		return true // nothing is between them
+	}
 	mine := make([]bool, v.Store.Bytes)
 	size := v.DType.Size()
 	walk(v.Shape, v.Strides, func(_, off int) {
