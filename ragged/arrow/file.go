@@ -14,6 +14,7 @@ import (
 
 	"weft/internal/atomicfile"
 	"weft/internal/mem"
+	"weft/internal/raw"
 )
 
 // A Batch is the columns of one record batch: as many items in each.
@@ -66,6 +67,9 @@ func readError(err error) error {
 func columns(rec apache.RecordBatch) (Batch, error) {
 	var batch Batch
 	for i, a := range rec.Columns() {
+		if int64(a.Len()) != rec.NumRows() {
+			return nil, malformed("column %q has %d items, its batch %d", rec.ColumnName(i), a.Len(), rec.NumRows())
+		}
 		c, err := FromArray(a)
 		var u *UnsupportedError
 		switch {
@@ -86,19 +90,11 @@ func columns(rec apache.RecordBatch) (Batch, error) {
 
 // ReadFile reads the IPC file at path.
 func ReadFile(path string) ([]Batch, error) {
-	f, err := os.Open(path)
+	batches, f, err := raw.Open(path, Read)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	st, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	batches, err := Read(f, st.Size())
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
+	f.Close()
 	return batches, nil
 }
 

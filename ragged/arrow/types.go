@@ -195,17 +195,21 @@ func (m *made) looked(d apache.ArrayData, s selection) (apache.ArrayData, select
 	if out.list, err = room(s.n, 1); err != nil {
 		return d, s, err
 	}
-	n := uint64(values.Len())
+	n := values.Len()
 	for i := range s.n {
-		k := uint64(0)
+		k := int64(0)
 		if valid == nil || valid[i] {
 			var word [8]byte
 			copy(word[:], b[s.at(i)*size:][:size])
-			if k = binary.LittleEndian.Uint64(word[:]); k >= n { // so are negative ones
+			k = int64(binary.LittleEndian.Uint64(word[:]))
+			if shift := 64 - 8*size; !dtype.Unsigned() {
+				k = k << shift >> shift
+			}
+			if k < 0 || k >= int64(n) {
 				return d, s, malformed("index %d of a dictionary of %d values", k, n)
 			}
 		}
-		out.list = append(out.list, int64(k))
+		out.list = append(out.list, k)
 	}
 	if n == 0 && s.n > 0 { // all are null: of one value that does not matter
 		zero := func() *memory.Buffer { return memory.NewBufferBytes(make([]byte, 16)) }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,8 +19,7 @@ import (
 )
 
 // Texts, times, dictionaries, complex numbers: what pyarrow says is in its file is read, is
-// written again in the same types, and pyarrow reads the same again
-// (WEFT_BENCH_PYTHON names its Python).
+// written again in the same types, and pyarrow reads the same again.
 func TestTypesOfPyArrow(t *testing.T) {
 	b, err := os.ReadFile("testdata/types.json")
 	if err != nil {
@@ -71,14 +69,7 @@ func TestTypesOfPyArrow(t *testing.T) {
 				t.Errorf("%d columns of batch %d are refused, want %d", seen, i, len(refused))
 			}
 		}
-		if len(got) != len(want) {
-			t.Errorf("%s: %d columns, want %d", path, len(got), len(want))
-		}
-		for column, w := range want {
-			if !equal([]any(got[column]), []any(w)) {
-				t.Errorf("%s: column %q is\n%v, want\n%v", path, column, got[column], w)
-			}
-		}
+		checkColumns(t, path, got, want)
 		return batches
 	}
 	batches := read("testdata/types.arrow", true)
@@ -106,45 +97,18 @@ func TestTypesOfPyArrow(t *testing.T) {
 			t.Errorf("column %q is written as %s, want %s", c.Name, c.Type, types[c.Name])
 		}
 	}
-	python := os.Getenv("WEFT_BENCH_PYTHON")
-	if python == "" {
-		t.Log("WEFT_BENCH_PYTHON is not set: pyarrow did not read what was written")
+	var kinds []map[string]string
+	if !checkReading(t, want, path) || !pyarrow(t, &kinds, "types", path, "testdata/types.arrow") {
 		return
 	}
-	ask := func(to any, args ...string) {
-		out, err := exec.Command(python, append([]string{"testdata/make_files.py"}, args...)...).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := json.Unmarshal(out, to); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var theirs [][]map[string][]any
-	ask(&theirs, path)
-	got := map[string][]any{}
-	for _, b := range theirs[0] {
-		for name, x := range b {
-			got[name] = append(got[name], x...)
-		}
-	}
-	for column, w := range want {
-		if !equal([]any(got[column]), []any(w)) {
-			t.Errorf("pyarrow reads column %q as\n%v, want\n%v", column, got[column], w)
-		}
-	}
-	var kinds []map[string]string
-	ask(&kinds, "types", path, "testdata/types.arrow")
 	for _, name := range []string{"string", "large", "binary", "large binary", "strings", "bytes", "list of bytes", "stamp", "stamps", "date", "date64", "time", "time64", "span", "events"} {
 		if k := kinds[0][name]; k == "" || k != kinds[1][name] {
 			t.Errorf("pyarrow reads column %q as %s, it was %s", name, k, kinds[1][name])
 		}
 	}
-	t.Logf("pyarrow read %d columns", len(got))
 }
 
-// Slices of arrays, which have offsets, of every type beside numbers: Arrow's own JSON of
-// what we make is that of the slice.
+// Slices of arrays of every type beside numbers come back as they were.
 func TestSlicesOfTypes(t *testing.T) {
 	text := `["one", "", null, "two words", "ä€", "a text of more than twelve bytes"]`
 	for _, c := range []struct {
@@ -167,38 +131,15 @@ func TestSlicesOfTypes(t *testing.T) {
 		{&apache.DictionaryType{IndexType: apache.PrimitiveTypes.Int8, ValueType: apache.BinaryTypes.String}, text, apache.BinaryTypes.String},
 		{&apache.DictionaryType{IndexType: apache.PrimitiveTypes.Uint16, ValueType: apache.PrimitiveTypes.Float64}, `[1, 2, null, 1, 2, 3]`, apache.PrimitiveTypes.Float64},
 	} {
-		whole := built(t, c.d, c.text)
-		for lo := range 7 {
-			for hi := lo; hi <= 6; hi++ {
-				if lo == hi && c.d.ID() == apache.INTERVAL_MONTHS {
-					continue // Arrow's JSON of none is null
-				}
-				a := array.NewSlice(whole, int64(lo), int64(hi))
-				want, err := a.MarshalJSON()
-				if err != nil {
-					t.Fatal(err)
-				}
-				col, err := FromArray(a)
-				if err != nil {
-					t.Fatalf("%s [%d:%d]: %v", c.d, lo, hi, err)
-				}
-				back, err := ToArray(col, ArrayOpts{})
-				if err != nil {
-					t.Fatalf("%s [%d:%d]: %v", c.d, lo, hi, err)
-				}
-				if as := c.as; as == nil && !apache.TypeEqual(back.DataType(), c.d) || as != nil && !apache.TypeEqual(back.DataType(), as) {
-					t.Errorf("%s comes back as %s", c.d, back.DataType())
-				}
-				got, err := back.MarshalJSON()
-				if err != nil {
-					t.Fatal(err)
-				}
-				if !equal(parsed(t, got), parsed(t, want)) {
-					t.Errorf("%s [%d:%d] comes back as %s, want %s", c.d, lo, hi, got, want)
-				}
-				back.Release()
-			}
+		want := c.as
+		if want == nil {
+			want = c.d
 		}
+		checkSlices(t, c.d, c.text, func(slice string, _ Column, back apache.Array, _ any) {
+			if !apache.TypeEqual(back.DataType(), want) {
+				t.Errorf("%s comes back as %s, want %s", slice, back.DataType(), want)
+			}
+		})
 	}
 }
 
@@ -247,6 +188,15 @@ func TestNumbersOfOurs(t *testing.T) {
 		}
 		if got := fmt.Sprint(c.List); got != fmt.Sprint(l) || c.List.DType() != d {
 			t.Errorf("%s: %s, want %v", d, got, l)
+		}
+	}
+	// A number of which a part is null is null.
+	parts := built(t, apache.FixedSizeListOf(2, apache.PrimitiveTypes.Float32), `[[1, 2], [3, null], null, [null, 6], [7, 8]]`)
+	whole := array.NewExtensionArrayWithStorage(&number{apache.ExtensionBase{Storage: parts.DataType()}, weft.Complex64}, parts)
+	for lo, want := range []string{"[true false false false true]", "[false false false true]", "[false false true]", "[false true]"} {
+		c, err := FromArray(array.NewSlice(whole, int64(lo), 5))
+		if err != nil || c.Valid[0] == nil || fmt.Sprint(weft.Data[bool](c.Valid[0])) != want {
+			t.Errorf("from %d on: %v, %v, want %s", lo, c.Valid, err, want)
 		}
 	}
 	// As pyarrow's users make them: pairs of floats, which are two numbers to us as well.
@@ -302,6 +252,11 @@ func TestHostileTypes(t *testing.T) {
 		d.SetDictionary(words)
 		return d
 	}
+	// A byte that is less than 0 is no index, however many values there are.
+	many := data(&apache.DictionaryType{IndexType: apache.PrimitiveTypes.Int8, ValueType: apache.PrimitiveTypes.Int8}, 2, []byte{0, 0xff})
+	many.SetDictionary(data(apache.PrimitiveTypes.Int8, 300, make([]byte, 300)))
+	most := data(&apache.DictionaryType{IndexType: apache.PrimitiveTypes.Uint8, ValueType: apache.PrimitiveTypes.Int8}, 2, []byte{0, 0xff})
+	most.SetDictionary(many.Dictionary())
 	view := func(n, k, at byte) []byte {
 		return []byte{n, 0, 0, 0, 'a', 'b', 'c', 'd', k, 0, 0, 0, at, 0, 0, 0}
 	}
@@ -319,6 +274,8 @@ func TestHostileTypes(t *testing.T) {
 		"indices":             {dict(0, 1, 1), true},
 		"index beyond":        {dict(0, 2), false},
 		"negative index":      {dict(0, 0xff), false},
+		"negative, of many":   {many, false},
+		"index of many":       {most, true},
 		"view":                {data(views, 2, slices.Concat(view(3, 0, 0), view(20, 0, 0)), long), true},
 		"view beyond":         {data(views, 1, view(20, 0, 1), long), false},
 		"view of no buffer":   {data(views, 1, view(20, 1, 0), long), false},

@@ -43,11 +43,8 @@ func init() {
 	fieldOf.fields = map[int]fieldType{0: text, 4: {table: encoding}, 5: {fieldOf, 4}, 6: keyValues}
 }
 
-// Kinds of types and of messages that have something to verify.
-const (
-	kindTimestamp, kindUnion                    = 10, 14
-	kindSchema, kindDictionary, kindRecordBatch = 1, 2, 3
-)
+// Kinds of messages.
+const kindSchema, kindDictionary, kindRecordBatch = 1, 2, 3
 
 func typeTable(kind byte) *tableType {
 	switch kind {
@@ -202,6 +199,29 @@ func (v *verifier) reference(place int, f fieldType, depth int) error {
 	return nil
 }
 
+// vector returns where the elements of a vector begin that is field i of a verified table, and
+// how many there are: none if the field is not there.
+func (v *verifier) vector(table, i int) (at, n int) {
+	place, err := v.field(table, i, 4)
+	if place == 0 || err != nil {
+		return 0, 0
+	}
+	to, _ := v.follow(place)
+	return to + 4, int(binary.LittleEndian.Uint32(v.b[to:]))
+}
+
+// number returns a number of so many bytes that is field i of a verified table, 0 if the field
+// is not there.
+func (v *verifier) number(table, i, size int) (uint64, error) {
+	place, err := v.field(table, i, size)
+	if place == 0 || err != nil {
+		return 0, err
+	}
+	var word [8]byte
+	copy(word[:], v.b[place:place+size])
+	return binary.LittleEndian.Uint64(word[:]), nil
+}
+
 const (
 	magic     = "ARROW1"
 	blockSize = 24 // of a struct Block: offset, bytes of metadata, bytes of the body
@@ -232,16 +252,20 @@ func verify(r io.ReaderAt, size int64) error {
 	if err != nil {
 		return err
 	}
-	left := size                    // blocks that overlap would be read many times
-	for _, i := range []int{2, 3} { // dictionaries, record batches
-		place, _ := v.field(at, i, 4)
-		if place == 0 {
-			continue
-		}
-		to, _ := v.follow(place)
-		blocks := v.b[to+4:][:blockSize*int(binary.LittleEndian.Uint32(v.b[to:]))]
-		for ; len(blocks) > 0; blocks = blocks[blockSize:] {
-			n, err := verifyBlock(r, size, blocks)
+	place, _ := v.field(at, 1, 4)
+	if place == 0 {
+		return errMetadata // there is no schema
+	}
+	schema, _ := v.follow(place)
+	c, err := contentOf(v, schema)
+	if err != nil {
+		return err
+	}
+	left := size // blocks that overlap would be read many times
+	for i, kind := range []uint64{kindDictionary, kindRecordBatch} {
+		blocks, n := v.vector(at, 2+i)
+		for k := range n {
+			n, err := c.verifyBlock(r, size, v.b[blocks+k*blockSize:], kind)
 			if err != nil {
 				return err
 			}
@@ -254,7 +278,7 @@ func verify(r io.ReaderAt, size int64) error {
 }
 
 // verifyBlock checks the message that a block of the footer names, and returns its bytes.
-func verifyBlock(r io.ReaderAt, size int64, block []byte) (total int64, err error) {
+func (c *content) verifyBlock(r io.ReaderAt, size int64, block []byte, kind uint64) (total int64, err error) {
 	at, n, body := int64(binary.LittleEndian.Uint64(block)), int64(int32(binary.LittleEndian.Uint32(block[8:]))), int64(binary.LittleEndian.Uint64(block[16:]))
 	if at < 0 || n < 8 || body < 0 || at > size || n > size-at || body > size-at-n {
 		return 0, errMetadata
@@ -273,7 +297,10 @@ func verifyBlock(r io.ReaderAt, size int64, block []byte) (total int64, err erro
 	}
 	// Readers give their parser all that is there.
 	v := &verifier{b: b[:length]}
-	_, err = v.root(messageOf)
+	place, err := v.root(messageOf)
+	if err == nil {
+		err = c.message(v, place, kind, io.NewSectionReader(r, at+n, body))
+	}
 	return n + body, err
 }
 
