@@ -22,7 +22,23 @@ func init() {
 	eager.New = func(d array.DType, shape []int) *Tensor { return unset("empty", 0, d, shape) }
 	eager.Mark = func(name string, t *Tensor) {
 		t.writable(name)
+		computeReaders(t.v.Store)
 		t.wrote()
+	}
+	eager.Begin = func(lo, hi int, ts []*Tensor) func() {
+		tracked := false
+		for _, t := range ts {
+			computeReaders(t.v.Store)
+			tracked = tracked || t.v.Store.Monitor() != nil
+		}
+		if !tracked {
+			return func() {}
+		}
+		rows := make([]*Tensor, len(ts))
+		for i, t := range ts {
+			rows[i] = (&Tensor{v: t.v}).Slice(Range(lo, hi))
+		}
+		return openWrites(rows).done
 	}
 	eager.Take = func(t *Tensor) array.View {
 		t.check("view")

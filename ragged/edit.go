@@ -188,7 +188,9 @@ func (v *value) apart(op string, e *editor) {
 // put writes rows into mem, from row at on.
 func (v *value) put(e *editor, at int) {
 	if v.row != nil {
+		done := eager.Open(at, at+v.rows, e.mem...)
 		v.row.put(e.bytes, at, v.p.UnsafePointer(), v.rows)
+		done()
 		runtime.KeepAlive(v.p)
 		return
 	}

@@ -251,3 +251,61 @@ func TestSharedOffsets(t *testing.T) {
 	holds(t, o, 0, 1, 2, 3, 4, 5)
 	shows(t, l, "[ [0] [1] [6 7] [8 9] [10 11] [0 1] ]")
 }
+
+// What is written into the memory of a list without an operation, rows that move and values of
+// Go, is marked where that is tracked, and what waits to read it is computed before.
+func TestEditsAreWrites(t *testing.T) {
+	type point struct {
+		X float32
+		P [2]int64
+	}
+	var items [][]point
+	for i := range 1000 {
+		items = append(items, []point{{float32(i), [2]int64{1, 2}}, {-1, [2]int64{3, int64(i)}}, {7, [2]int64{5, 6}}})
+	}
+	numbers, points := FromSizes(ints(3000), 3), Of(items)
+	for name, c := range map[string]struct {
+		l    *List
+		x    func(l *List) *weft.Tensor
+		edit func(l *List)
+	}{
+		"rows that move":    {numbers, (*List).Data, func(l *List) { l.Insert(10, []int64{-5}); l.Data() }},
+		"rows of Go":        {numbers, (*List).Data, func(l *List) { l.Set(20, []int64{-7, -8, -9}) }},
+		"structs":           {points, func(l *List) *weft.Tensor { return l.Field("P").Data() }, func(l *List) { l.Set(5, []point{{1, [2]int64{-8, -9}}, {}, {}}) }},
+		"structs that move": {points, func(l *List) *weft.Tensor { return l.Field("X").Data() }, func(l *List) { l.Delete(3); l.Len(); l.Field("X") }},
+	} {
+		c.l.Reserve(100, 100)
+		x := c.x(c.l)
+		d := weft.Track(x)
+		if _, err := d.Flush(nowhere{}); err != nil {
+			t.Fatal(err)
+		}
+		before := weft.Digest(x)
+		double, old := x.Lazy().Mul(2), weft.Data[int64](x.To(weft.Int64))
+		c.edit(c.l)
+		if weft.Digest(x) == before {
+			t.Fatalf("%s: nothing changed in place", name)
+		}
+		if got := weft.Data[int64](double.To(weft.Int64)); got[30] != 2*old[30] || got[len(got)-1] != 2*old[len(old)-1] {
+			t.Errorf("%s: what waited for rows has those that came later", name)
+		}
+		row := x.Size() / x.Dim(0)
+		size := x.DType().Size()
+		now := weft.Data[int64](x.To(weft.Int64))
+		for i := range now {
+			at := i * size
+			pending := false
+			for _, p := range d.Pending() {
+				pending = pending || p.Start <= at && at+size <= p.Stop
+			}
+			if now[i] != old[i] && !pending {
+				t.Fatalf("%s: row %d changed and is not among %v", name, i/row, d.Pending())
+			}
+		}
+		d.Stop()
+	}
+}
+
+type nowhere struct{}
+
+func (nowhere) WriteAt(p []byte, _ int64) (int, error) { return len(p), nil }

@@ -86,7 +86,9 @@ func (e *editor) shift(to, from, n int) {
 	}
 	for i, w := range e.width {
 		eager.View(e.mem[i]) // refuses memory that was given back
+		done := eager.Open(to, to+n, e.mem[i])
 		copy(e.bytes[i][to*w:], e.bytes[i][from*w:(from+n)*w])
+		done()
 	}
 }
 

@@ -11,21 +11,22 @@ import (
 	"weft/internal/op"
 )
 
-// What [Apply], [Explain], [Empty], [Write] and [Unfreeze] do. Package weft sets them; the
+// What [Apply], [Explain], [Empty], [Write], [Open] and [Unfreeze] do. Package weft sets them; the
 // type that this package must not name is that of T.
 var (
-	Run  any // func(d *op.Def, a ir.Attrs, dst []T, args []any) []T
-	Show func(d *op.Def, a ir.Attrs, args []any) string
-	New  any // func(d array.DType, shape []int) T
-	Mark any // func(op string, t T)
-	Thaw any // func(t T)
-	Take any // func(t T) array.View
-	Keep any // func(t T) (array.View, func())
-	Wrap any // func(v array.View) T
-	Copy any // func(t T) T
-	Is   any // func(t, u T) bool
-	Mine any // func(t T) T
-	Fuse any // func(name string, compose func([]*ir.Node) []*ir.Node) Fused[T]
+	Run   any // func(d *op.Def, a ir.Attrs, dst []T, args []any) []T
+	Show  func(d *op.Def, a ir.Attrs, args []any) string
+	New   any // func(d array.DType, shape []int) T
+	Mark  any // func(op string, t T)
+	Begin any // func(lo, hi int, ts []T) func()
+	Thaw  any // func(t T)
+	Take  any // func(t T) array.View
+	Keep  any // func(t T) (array.View, func())
+	Wrap  any // func(v array.View) T
+	Copy  any // func(t T) T
+	Is    any // func(t, u T) bool
+	Mine  any // func(t T) T
+	Fuse  any // func(name string, compose func([]*ir.Node) []*ir.Node) Fused[T]
 )
 
 // View returns the strided window on the host that t is. It refuses memory that was given back.
@@ -98,6 +99,13 @@ func (c Composite[T]) Apply(args ...any) []T { return Apply[T](c.def, nil, nil, 
 // that was given back or must not be written, and counts the write, so that a backward pass
 // which needs the old elements reports it. op is the name in errors.
 func Write[T any](op string, t T) { Mark.(func(string, T))(op, t) }
+
+// Open says that rows lo to before hi of each of ts, which are contiguous, are written without
+// an operation until done is called: what waits to read their memory is computed first, and
+// tracked memory knows which bytes change. Nothing else may be written meanwhile.
+func Open[T any](lo, hi int, ts ...T) (done func()) {
+	return Begin.(func(int, int, []T) func())(lo, hi, ts)
+}
 
 // Unfreeze makes a leaf again of one that RequireGrad(false) made a tensor like any other.
 func Unfreeze[T any](t T) { Thaw.(func(T))(t) }
