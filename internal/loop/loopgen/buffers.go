@@ -20,6 +20,8 @@ type bufInfo struct {
 	shift      uint64 // StoreAt adds this
 	parts      int    // of which its elements are part number part, as complex numbers have two; 0 if it is alone
 	part       int
+	offsets    bool // says where items begin
+	sure       bool // written in every lane
 }
 
 // moves reports whether all axes on which the buffer moves are being walked.
@@ -147,6 +149,9 @@ func (g *generator) steps(all bool) []loop.Step {
 			s[a] = loop.Any
 		}
 	}
+	if g.ragged && s[g.lane] != loop.Zero {
+		s[0] = loop.Zero // items lie one behind the other
+	}
 	return s
 }
 
@@ -178,6 +183,9 @@ func (g *generator) alias(t loop.Type) *bufInfo {
 	}
 	for i := range g.bufs {
 		b := g.bufs[i]
+		if g.ragged && b.inPass && !b.sure {
+			continue // where nothing is written in an item there can be anything: see loop.Axis
+		}
 		if b.write && !b.scattered && loop.TypeOf(b.dtype) == t && g.moves(&b) {
 			g.c.Buffers = append(g.c.Buffers, g.c.Buffers[b.number])
 			b.number = g.b.Buf(b.dtype, false, b.steps...)
@@ -300,11 +308,15 @@ func (g *generator) storeValue(x loop.Value) {
 			if g.walked[g.lane] && g.chance(2) {
 				info.steps[g.lane] = loop.Zero
 				info.slack = max(g.c.Extents[g.lane], 1)
+				if g.ragged {
+					info.steps[0] = loop.Any
+				}
 			}
 		}
 		b = g.newBuffer(info, true)
 		b.slack = 0
 	}
+	b.sure = b.sure || g.depth == 0
 	if !scatter {
 		g.b.Store(b.number, x)
 		return
@@ -331,7 +343,7 @@ func (g *generator) finish() {
 		m := &g.c.Memory[b.Memory]
 		info := g.bufs[i]
 		seen := done[b.Memory]
-		if len(m.Data) == 0 || seen != nil && !info.write {
+		if info.offsets || len(m.Data) == 0 || seen != nil && !info.write {
 			continue
 		}
 		if seen == nil {

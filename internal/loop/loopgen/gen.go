@@ -20,6 +20,7 @@ type generator struct {
 	numbers []loop.Type
 	axes    []loop.Axis
 	lane    int
+	ragged  bool   // the lane axis is that of items
 	walked  []bool // axes whose index is defined here
 	vals    [loop.I16 + 1][]loop.Value
 	bufs    []bufInfo

@@ -17,6 +17,7 @@
 package loopgen
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -106,13 +107,18 @@ func Generate(seed uint64, l Language) *Case {
 	g.numbers = g.types[1:]
 	outer := pick(r, 0, 0, 1, 1, 1, 2, 3)
 	serial := pick(r, 0, 1, 1, 2)
+	// Drawn apart, so that the other cases are what they are without these.
+	items := rand.New(rand.NewPCG(seed, 0x726167676564))
+	if g.ragged = items.IntN(6) == 0; g.ragged {
+		outer = 1
+	}
 	var axes []loop.Axis
 	for range outer {
 		axes = append(axes, loop.Axis{Kind: loop.Parallel})
 		g.extent(pick(r, 1, 1, 2, 2, 3, 5, 0))
 	}
 	kind := loop.Parallel
-	if r.IntN(3) == 0 {
+	if r.IntN(3) == 0 || g.ragged {
 		kind = loop.Reduce
 	}
 	axes = append(axes, loop.Axis{Kind: kind})
@@ -136,12 +142,20 @@ func Generate(seed uint64, l Language) *Case {
 	}
 	g.lane = outer
 	g.cap()
+	var offsets []int64
+	if g.ragged {
+		axes[g.lane].Offsets = 1
+		offsets = g.items(items)
+	}
 	g.walked = make([]bool, len(axes))
 	for a := range outer {
 		g.walked[a] = true
 	}
 	g.axes = axes
 	g.b = loop.NewBuilder(fmt.Sprintf("random%d", seed), axes, outer)
+	if g.ragged {
+		g.offsets(offsets)
+	}
 	g.c.Fuel = pick(r, 1, 2, 7, 100, uint64(1<<20))
 	lanes := 1
 	for a := 0; a <= outer; a++ {
@@ -188,4 +202,36 @@ func (g *generator) cap() {
 			}
 		}
 	}
+}
+
+// items draws how long items are, whose elements are what the lane axis walks in a row each:
+// there are as many elements as the extent says, some of which may be in no item.
+func (g *generator) items(r *rand.Rand) []int64 {
+	of := []int64{int64(r.IntN(4))}
+	most := pick(r, 2, 20, 40, 70, 300)
+	for range g.c.Extents[0] {
+		n := r.IntN(most)
+		if r.IntN(3) == 0 {
+			n = min(pick(r, laneExtents...), most)
+		}
+		of = append(of, of[len(of)-1]+int64(n))
+	}
+	g.c.Extents[g.lane] = int(of[len(of)-1]) + pick(r, 0, 0, 1, 40, 70)
+	return of
+}
+
+// offsets makes the buffer that says where items begin and end.
+func (g *generator) offsets(of []int64) {
+	m := Memory{DType: array.Int64}
+	for _, o := range of {
+		m.Data = binary.LittleEndian.AppendUint64(m.Data, uint64(o))
+	}
+	info := bufInfo{dtype: array.Int64, steps: make([]loop.Step, len(g.axes)), offsets: true, scattered: true}
+	info.steps[0] = loop.Any
+	strides := make([]int, len(g.axes))
+	strides[0] = 8
+	info.number = g.b.Buf(info.dtype, false, info.steps...)
+	g.c.Memory = append(g.c.Memory, m)
+	g.c.Buffers = append(g.c.Buffers, Buffer{Strides: strides})
+	g.bufs = append(g.bufs, info)
 }

@@ -29,7 +29,22 @@ func scalarRun(p *loop.Program, f *loop.Frame, _ func() bool) error {
 	return nil
 }
 
-func (s *scalar) extent(a int) int { return int(s.f.Word[s.p.ExtentWord(a)]) }
+func (s *scalar) extent(a int) int {
+	if lo, hi, ok := s.item(a); ok {
+		return hi - lo
+	}
+	return int(s.f.Word[s.p.ExtentWord(a)])
+}
+
+// item is where the axis begins and ends in the row at hand, if that is said by offsets.
+func (s *scalar) item(a int) (lo, hi int, ok bool) {
+	of := s.p.Axes[a].Offsets
+	if of == 0 {
+		return 0, 0, false
+	}
+	at := s.addr(uint64(of-1), 0)
+	return int(*(*int64)(at)), int(*(*int64)(unsafe.Add(at, 8))), true
+}
 
 func (s *scalar) rows(axis int) {
 	if axis == s.p.Lane {
@@ -47,7 +62,8 @@ func (s *scalar) addr(buf uint64, off uint64) unsafe.Pointer {
 	at := int(off) * b.DType.Size()
 	for a, step := range b.Steps {
 		if step != loop.Zero {
-			at += s.idx[a] * int(s.f.Word[s.p.StrideWord(int(buf), a)])
+			lo, _, _ := s.item(a)
+			at += (lo + s.idx[a]) * int(s.f.Word[s.p.StrideWord(int(buf), a)])
 		}
 	}
 	return unsafe.Add(s.f.Ptr[buf], at)
