@@ -139,7 +139,7 @@ def ragged():
     yield of("sum", 2.0, moved=read, stream="read", of_limit=lambda n, t: 0.8)
     yield of("max", 2.0, moved=read, stream="read")
     yield of("softmax", 2.0, moved=both, note="the yardstick is exp of as many elements")
-    yield of("2*l+v", 2.0, moved=both, own=lambda n, d, t: 1.0, note="one value an item; the yardstick is a dense kernel over the same bytes")
+    yield of("2*l+v", 2.0, moved=both, own=lambda n, d, t: 1.0, note="one value an item; the yardstick is 2*x+v of a matrix with a value for each row of 32, as many bytes")
     yield of("sort", 1.5, note="and the places; peers: the elements alone")
     yield of("pad", 1.5, moved=lambda n, e: n * (96 * e + 64 + 8), note="to 64, with the mask, which peers have beforehand")
     yield of("unpad", 1.5, moved=lambda n, e: n * (64 * e + 8))

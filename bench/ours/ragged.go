@@ -45,8 +45,12 @@ func init() {
 	})
 	rows("ragged 2*l+v", func(p worker.Params) (func() *ragged.List, func()) {
 		l, v := list(p)
-		x := l.Data()
-		f, dense := weft.Vars{"l": l, "v": v}, weft.Vars{"x": x}
-		return func() *ragged.List { return ragged.Expr("2*l + v", f) }, func() { weft.Expr("2*x + 1", dense).Release() }
+		// A matrix of rows of 32 with a value a row: as many bytes as the list, its values and
+		// its offsets have.
+		const wide = 32
+		size := l.DType().Size()
+		n := (2*size*l.Rows() + (size+8)*p.N) / (size * (2*wide + 1))
+		f, dense := weft.Vars{"l": l, "v": v}, weft.Vars{"x": random(p.DType, 1, n, wide), "v": random(p.DType, 2, n, 1)}
+		return func() *ragged.List { return ragged.Expr("2*l + v", f) }, func() { weft.Expr("2*x + v", dense).Release() }
 	})
 }
