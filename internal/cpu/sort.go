@@ -176,8 +176,28 @@ func byMerging(a, b []uint64) (sorted, other []uint64) {
 	return a, b
 }
 
-// merge writes two sorted runs in order.
+// merge writes two sorted runs in order: from both ends at once, since each end waits for its
+// own last step alone, for as many numbers as no run can end before.
 func merge(to, x, y []uint64) {
+	n := min(len(x), len(y))
+	// i and j numbers of x and y are written at the front, p and q are left in front of the back.
+	i, p, q := 0, len(x), len(y)
+	if n > 0 {
+		const size = unsafe.Sizeof(uint64(0))
+		tp, xp, yp := unsafe.Pointer(unsafe.SliceData(to)), unsafe.Pointer(unsafe.SliceData(x)), unsafe.Pointer(unsafe.SliceData(y))
+		at := func(base unsafe.Pointer, i int) *uint64 { return (*uint64)(unsafe.Add(base, uintptr(i)*size)) }
+		for k := range n {
+			a, b := *at(xp, i), *at(yp, k-i)
+			*at(tp, k) = min(a, b)
+			_, less := bits.Sub64(b, a, 0) // 1 if b < a
+			i += 1 - int(less)
+			c, d := *at(xp, p-1), *at(yp, q-1)
+			*at(tp, p+q-1) = max(c, d)
+			_, less = bits.Sub64(d, c, 0) // 1 if d < c: of equal ones y's is the later
+			p, q = p-int(less), q-1+int(less)
+		}
+	}
+	to, x, y = to[n:p+q], x[i:p], y[n-i:q]
 	i, j := 0, 0
 	for i < len(x) && j < len(y) {
 		p, q := x[i], y[j]
