@@ -171,6 +171,13 @@ def measure_startup(binaries):
         return {"error": str(err)}
 
 
+def measure_script(binaries):
+    try:
+        return startup.measure_script(binaries / "script")
+    except (OSError, subprocess.CalledProcessError) as err:
+        return {"error": str(err)}
+
+
 def measure_process(crew, name):
     """What our program says of itself, from a process of its own."""
     worker = crew.our_worker(THREADS_OF_FACTS, name)
@@ -276,7 +283,7 @@ def main():
             print(report.text(rows, {"load": [load_before, os.getloadavg()[0]]}, pattern))
             return
         if selected(pattern, "startup"):
-            kept["startup"] = measure_startup(binaries) | stamp
+            kept["startup"] = measure_startup(binaries) | {"script": measure_script(binaries)} | stamp
         for name in FACTS:
             if selected(pattern, name):
                 progress(name)

@@ -81,7 +81,16 @@ def startup_lines(s):
         f"{ratio:.2f} times (bar: under 5) {'ok' if ratio < 5 else 'MISSED'}",
         f"binary {megabytes:.1f} MB (bar: under 25) {'ok' if megabytes < 25 else 'MISSED'}, "
         + {True: "static", False: "NOT static", None: "static or not: unknown format"}[s["static"]],
-    ]
+    ] + script_lines(s.get("script"))
+
+
+def script_lines(s):
+    if not s:
+        return []
+    if "error" in s:
+        return [f"a LeNet program: not measured ({s['error']})"]
+    show = lambda x: f"{duration(x['ns'])} and {x['bytes'] / 1e6:.0f} MB"
+    return [f"a LeNet program from its start to the end of its second training step, time and most memory: {show(s['weft'])}, in PyTorch {show(s['torch'])}"]
 
 
 def limit_lines(limits):

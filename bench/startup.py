@@ -1,11 +1,16 @@
-"""Start-up of the command beside an empty Go program, and facts of the binary."""
+"""Start-up of the command beside an empty Go program, facts of the binary, and a whole program
+that trains beside the same in PyTorch."""
 import os
 import struct
 import subprocess
+import sys
 import time
+from pathlib import Path
 
 PT_DYNAMIC, PT_INTERP = 2, 3
 RUNS = 60
+SCRIPT_RUNS = 7
+KIB = 1024 if sys.platform != "darwin" else 1  # the unit of the peak that the system tells
 
 
 def is_static(path):
@@ -22,14 +27,19 @@ def is_static(path):
     return not kinds & {PT_DYNAMIC, PT_INTERP}
 
 
-def run_ns(argv):
+def run(argv):
+    """How long a process took, in ns, and the most bytes that were resident."""
     start = time.perf_counter_ns()
     pid = os.posix_spawn(argv[0], argv, os.environ, file_actions=[(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)])
-    _, status = os.waitpid(pid, 0)
+    _, status, use = os.wait4(pid, 0)
     elapsed = time.perf_counter_ns() - start
     if status:
         raise subprocess.CalledProcessError(os.waitstatus_to_exitcode(status), argv)
-    return elapsed
+    return elapsed, use.ru_maxrss * KIB
+
+
+def median(v):
+    return sorted(v)[len(v) // 2]
 
 
 def measure(weft, empty):
@@ -38,8 +48,21 @@ def measure(weft, empty):
     times = {k: [] for k in commands}
     for k in range(RUNS + 2):
         for name, argv in commands.items():
-            elapsed = run_ns(argv)
+            elapsed, _ = run(argv)
             if k >= 2:  # the first two warm the page cache
                 times[name].append(elapsed)
-    medians = {k: sorted(v)[len(v) // 2] for k, v in times.items()}
+    medians = {k: median(v) for k, v in times.items()}
     return medians | {"bytes": os.path.getsize(weft), "static": is_static(weft)}
+
+
+def measure_script(script):
+    """Medians of a training program from its start to the end of its second step, ours and
+    PyTorch's in turn: ns and the most bytes resident."""
+    commands = {"weft": [str(script)], "torch": [sys.executable, str(Path(__file__).with_name("script") / "lenet.py")]}
+    seen = {k: [] for k in commands}
+    for k in range(SCRIPT_RUNS + 1):
+        for name, argv in commands.items():
+            one = run(argv)
+            if k:  # the first warms the page cache
+                seen[name].append(one)
+    return {name: {"ns": median([ns for ns, _ in v]), "bytes": median([b for _, b in v])} for name, v in seen.items()}
