@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"weft/internal/jit"
+	"weft/internal/mem"
 	"weft/internal/par"
 )
 
@@ -291,42 +292,49 @@ func TestTraceOfThreads(t *testing.T) {
 	defer par.SetThreads(par.SetThreads(3))
 	x := noise(1, 1, 1<<21)
 	x.Exp()
-	p := profiled(t, ProfileOpts{Trace: true}, func(p *Profile) {
-		defer p.Region("training")()
-		for range 5 {
-			x.Exp()
-		}
-	})
-	events := readTrace(t, p)
-	calls, kernels := named(events, "X", "exp"), named(events, "X", "point exp")
-	if len(calls) != 5 || len(named(events, "X", "training")) != 1 {
-		t.Fatalf("%d calls", len(calls))
-	}
-	// On the device's side: the caller's track has each kernel once, and inside its time
-	// there is work of the workers.
-	tracks := map[int64]int{}
-	for _, e := range kernels {
-		tracks[*e.Tid]++
-		if *e.Pid == *calls[0].Pid {
-			t.Errorf("a kernel is on the host's track: %+v", e)
-		}
-		inside := slices.ContainsFunc(calls, func(c chromeEvent) bool {
-			return *c.Ts <= *e.Ts+1e-3 && *e.Ts+*e.Dur <= *c.Ts+*c.Dur+1e-3
+	patient(t, func() string { // until workers wake up in time
+		p := profiled(t, ProfileOpts{Trace: true}, func(p *Profile) {
+			defer p.Region("training")()
+			for range 5 {
+				x.Exp()
+			}
 		})
-		if !inside {
-			t.Errorf("a kernel at %v outside all calls", *e.Ts)
+		events := readTrace(t, p)
+		calls, kernels := named(events, "X", "exp"), named(events, "X", "point exp")
+		if len(calls) != 5 || len(named(events, "X", "training")) != 1 {
+			t.Fatalf("%d calls", len(calls))
 		}
-	}
-	if len(tracks) < 2 || tracks[*calls[0].Tid] != 5 {
-		t.Errorf("kernels by track: %v", tracks)
-	}
+		// On the device's side: the caller's track has each kernel once, and inside its time
+		// there is work of the workers.
+		tracks := map[int64]int{}
+		for _, e := range kernels {
+			tracks[*e.Tid]++
+			if *e.Pid == *calls[0].Pid {
+				t.Errorf("a kernel is on the host's track: %+v", e)
+			}
+			inside := slices.ContainsFunc(calls, func(c chromeEvent) bool {
+				return *c.Ts <= *e.Ts+1e-3 && *e.Ts+*e.Dur <= *c.Ts+*c.Dur+1e-3
+			})
+			if !inside {
+				t.Errorf("a kernel at %v outside all calls", *e.Ts)
+			}
+		}
+		if tracks[*calls[0].Tid] != 5 {
+			t.Errorf("kernels by track: %v", tracks)
+		}
+		if len(tracks) < 2 {
+			return fmt.Sprintf("no worker has a kernel: %v", tracks)
+		}
+		return ""
+	})
 }
 
 // The trace shows what figure 2 of PyTorch's paper does: the first iteration asks the system
 // for memory, later ones take what it gave back.
 func TestTraceOfMemory(t *testing.T) {
-	const n = 3<<20 + 12345 // a size that no other test takes
+	const n = 3<<20 + 12345
 	x := Ones(n)
+	mem.Default().Trim() // of blocks that others gave back
 	iteration := func(p *Profile, name string) {
 		defer p.Region(name)()
 		s := NewScope()
@@ -470,25 +478,42 @@ func TestProfileLabels(t *testing.T) {
 		t.Skip("SKIPPED: Go's profiler does not stop in machine code that is not Go's there")
 	}
 	x, y := noise(1, 1, 1<<18), noise(2, 1, 300, 300)
-	var file bytes.Buffer
-	if err := rpprof.StartCPUProfile(&file); err != nil {
-		t.Skip("SKIPPED: a CPU profile of the test itself runs:", err)
-	}
-	profiled(t, ProfileOpts{Labels: true}, func(*Profile) {
-		for start := time.Now(); time.Since(start) < 2*time.Second; {
-			x.Sin().Release()
-			y.MatMul(y).Release()
+	missing := func() (what string) {
+		var file bytes.Buffer
+		if err := rpprof.StartCPUProfile(&file); err != nil {
+			t.Skip("SKIPPED: a CPU profile of the test itself runs:", err)
 		}
-	})
-	rpprof.StopCPUProfile()
-	kernels, ops := labels(t, file.Bytes(), "kernel"), labels(t, file.Bytes(), "op")
-	for _, name := range []string{"point sin", "matmul2"} {
-		if kernels[name] == 0 {
-			t.Errorf("no sample has the kernel %q: %v", name, kernels)
+		profiled(t, ProfileOpts{Labels: true}, func(*Profile) {
+			for start := time.Now(); time.Since(start) < time.Second; {
+				x.Sin().Release()
+				y.MatMul(y).Release()
+			}
+		})
+		rpprof.StopCPUProfile()
+		kernels, ops := labels(t, file.Bytes(), "kernel"), labels(t, file.Bytes(), "op")
+		for _, name := range []string{"point sin", "matmul2"} {
+			if kernels[name] == 0 {
+				what += fmt.Sprintf("no sample has the kernel %q: %v\n", name, kernels)
+			}
 		}
+		if ops["sin"] == 0 || ops["matmul"] == 0 {
+			what += fmt.Sprintf("samples by operation: %v", ops)
+		}
+		return what
 	}
-	if ops["sin"] == 0 || ops["matmul"] == 0 {
-		t.Errorf("samples by operation: %v", ops)
+	patient(t, missing)
+}
+
+// patient calls f until it misses nothing: what it waits for comes when the system gives this
+// process time, which other processes may want too.
+func patient(t *testing.T, f func() (missing string)) {
+	t.Helper()
+	missing := f()
+	for tries := 1; missing != "" && tries < 20; tries++ {
+		missing = f()
+	}
+	if missing != "" {
+		t.Error(missing)
 	}
 }
 
@@ -496,9 +521,17 @@ func TestProfileLabels(t *testing.T) {
 func TestProfileCostsNothingWhenOff(t *testing.T) {
 	x := Ones(4)
 	x.Add(1)
-	before := testing.AllocsPerRun(100, func() { x.Add(1) })
+	// The least of several: what else goes on in the process allocates too.
+	least := func() float64 {
+		n := math.Inf(1)
+		for range 10 {
+			n = min(n, testing.AllocsPerRun(100, func() { x.Add(1) }))
+		}
+		return n
+	}
+	before := least()
 	StartProfile(ProfileOpts{Trace: true}).Stop()
-	if after := testing.AllocsPerRun(100, func() { x.Add(1) }); after != before {
+	if after := least(); after != before {
 		t.Errorf("%v allocations, %v before", after, before)
 	}
 }

@@ -225,7 +225,6 @@ func TestCancel(t *testing.T) {
 
 // TestNoLeak breaks, fails and panics out of loops: no goroutine may stay.
 func TestNoLeak(t *testing.T) {
-	before := runtime.NumGoroutine()
 	for i := range 50 {
 		l := data.NewLoader(numbers{n: 1000}, data.LoaderOpts{Prefetch: 1 + i%3})
 		func() {
@@ -240,13 +239,21 @@ func TestNoLeak(t *testing.T) {
 			}
 		}()
 	}
-	for range 100 {
-		if runtime.NumGoroutine() <= before {
+	var stacks string
+	for range 1000 {
+		stacks = goroutines()
+		if strings.Count(stacks, "weft/data.") == 0 {
 			return
 		}
-		time.Sleep(10 * time.Millisecond) // others of the process may be ending
+		time.Sleep(10 * time.Millisecond)
 	}
-	t.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), before)
+	t.Errorf("goroutines of loaders stay:\n%s", stacks)
+}
+
+// goroutines are the stacks of all goroutines.
+func goroutines() string {
+	b := make([]byte, 1<<20)
+	return string(b[:runtime.Stack(b, true)])
 }
 
 // TestBounded reads ahead no further than the queue.

@@ -60,12 +60,12 @@ const (
 // before bytes had been handed out, is the first of what piles up next; there is room
 // for it and a little more, or each one like it would collect.
 func (p *Pool) pace(before, block int64) {
-	start, piled := time.Now(), p.live.Load()
+	start, piled := p.system.now(), p.live.Load()
 	p.collectAndSettle()
-	took := int64(time.Since(start))
+	took := int64(p.system.now().Sub(start))
 	left := max(p.live.Load()-(p.allocated()-before), 0)
 	p.judge(took, int64(start.Sub(p.last.end)), piled-p.last.left, left)
-	p.last.left, p.last.end = left, time.Now()
+	p.last.left, p.last.end = left, p.system.now()
 	heap := p.system.heap()
 	p.quick.Store(heap <= quickHeap)
 	room := max(p.room(left, heap), block+p.system.floor/2)

@@ -52,9 +52,10 @@ type system struct {
 	limits   func() limits
 	other    func() int64 // bytes the rest of the process holds
 	collect  func()
-	heap     func() int64  // bytes of the Go heap in use
-	interval time.Duration // between trims
-	floor    int64         // the least headroom between collections
+	now      func() time.Time // for pacing
+	heap     func() int64     // bytes of the Go heap in use
+	interval time.Duration    // between trims
+	floor    int64            // the least headroom between collections
 }
 
 // bound is what the limits were when last read.
@@ -108,7 +109,7 @@ func Free(b Block) { b.release() }
 func NewPool() *Pool {
 	return newPool(system{
 		alloc: osMap, free: osUnmap, limits: systemLimits, other: goMemory,
-		collect: collect, heap: goHeap, interval: trimInterval,
+		collect: collect, now: time.Now, heap: goHeap, interval: trimInterval,
 		floor: headroomMin,
 	})
 }
@@ -123,7 +124,7 @@ const (
 
 func newPool(s system) *Pool {
 	p := &Pool{system: s}
-	p.last.end = time.Now()
+	p.last.end = s.now()
 	p.calm.Store(true)
 	p.slow.Store(s.floor)
 	p.trigger.Store(s.floor)

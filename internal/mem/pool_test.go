@@ -32,6 +32,7 @@ func testPool(mapped *atomic.Int64) *Pool {
 		limits:   func() limits { return limits{noLimit, noLimit} },
 		other:    func() int64 { return 0 },
 		collect:  collect,
+		now:      time.Now,
 		heap:     func() int64 { return 0 },
 		interval: time.Hour,
 		floor:    1 << 40,

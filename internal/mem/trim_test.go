@@ -416,9 +416,12 @@ func TestPacingLargeBlocks(t *testing.T) {
 func TestPacingLargeGarbage(t *testing.T) {
 	var mapped atomic.Int64
 	p := quickPool(&mapped, 4<<20)
+	now := time.Now()
+	p.last.end = now
+	p.system.now = func() time.Time { return now }
 	var dropped []Block
 	p.system.collect = func() {
-		time.Sleep(2 * time.Millisecond) // long beside the allocations
+		now = now.Add(2 * time.Millisecond) // long beside the allocations
 		for _, b := range dropped {
 			p.Free(b)
 		}
@@ -426,8 +429,9 @@ func TestPacingLargeGarbage(t *testing.T) {
 	}
 	held := mustAlloc(t, p, 4<<20)
 	for i := range 66 {
+		now = now.Add(20 * time.Microsecond)
 		if i < 6 {
-			time.Sleep(100 * time.Millisecond)
+			now = now.Add(100 * time.Millisecond)
 		}
 		dropped = append(dropped, mustAlloc(t, p, 4<<20))
 	}
