@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -213,6 +214,98 @@ func TestAliasesShowAll(t *testing.T) {
 	}
 	if shown < 20 {
 		t.Errorf("only %d fields and methods", shown)
+	}
+}
+
+// Links in the comments of what is exported lead to what is exported: names in brackets are
+// those of the package, of its types' methods and fields, or of another package's.
+func TestDocLinks(t *testing.T) {
+	links := regexp.MustCompile(`(?:^|[\s(])\[\*?([A-Za-z]\w*(?:\.[A-Za-z]\w*)*)\]`)
+	seen := 0
+	pkgs := publicPackages(t)
+	for path, p := range pkgs {
+		files := sourceFiles(t, "."+strings.TrimPrefix(path, "weft"))
+		hidden := map[string]bool{} // names of the package that are not exported
+		for _, f := range files {
+			for name, o := range f.Scope.Objects {
+				hidden[name] = o != nil && !ast.IsExported(name) && strings.ToLower(name) != name // else it reads as a shape
+			}
+		}
+		leads := func(link string) bool {
+			parts := strings.Split(link, ".")
+			if of := slices.IndexFunc(p.Imports(), func(q *types.Package) bool { return len(parts) > 1 && q.Name() == parts[0] }); of >= 0 || len(parts) > 1 && !ast.IsExported(parts[0]) {
+				return true // of another package
+			}
+			o := p.Scope().Lookup(parts[0])
+			switch {
+			case !ast.IsExported(parts[0]):
+				return !hidden[parts[0]]
+			case o == nil:
+				return len(parts[0]) == 1 // a shape
+			case len(parts) == 1:
+				return true
+			}
+			at, _, _ := types.LookupFieldOrMethod(o.Type(), true, p, parts[1])
+			return at != nil && at.Exported()
+		}
+		check := func(g *ast.CommentGroup, of string) {
+			for _, m := range links.FindAllStringSubmatch(g.Text(), -1) {
+				seen++
+				if !leads(m[1]) {
+					t.Errorf("the comment of %s.%s has the link %s, which leads nowhere", path, of, m[1])
+				}
+			}
+		}
+		for _, f := range files {
+			if f.Doc != nil {
+				check(f.Doc, "the package")
+			}
+			for _, d := range f.Decls {
+				switch d := d.(type) {
+				case *ast.FuncDecl:
+					if ast.IsExported(d.Name.Name) && (d.Recv == nil || ast.IsExported(receiver(d))) {
+						check(d.Doc, d.Name.Name)
+					}
+				case *ast.GenDecl:
+					for _, s := range d.Specs {
+						switch s := s.(type) {
+						case *ast.TypeSpec:
+							if ast.IsExported(s.Name.Name) {
+								check(d.Doc, s.Name.Name)
+								check(s.Doc, s.Name.Name)
+							}
+						case *ast.ValueSpec:
+							if ast.IsExported(s.Names[0].Name) {
+								check(d.Doc, s.Names[0].Name)
+								check(s.Doc, s.Names[0].Name)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	if seen < 1000 {
+		t.Errorf("only %d links were looked at", seen)
+	}
+}
+
+// receiver is the name of a method's type.
+func receiver(d *ast.FuncDecl) string {
+	x := d.Recv.List[0].Type
+	for {
+		switch e := x.(type) {
+		case *ast.StarExpr:
+			x = e.X
+		case *ast.IndexExpr:
+			x = e.X
+		case *ast.IndexListExpr:
+			x = e.X
+		case *ast.Ident:
+			return e.Name
+		default:
+			return ""
+		}
 	}
 }
 

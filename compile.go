@@ -42,7 +42,7 @@ type Compiled[F any] struct {
 // Arguments and results may be tensors, lists of package ragged, and structs, arrays, slices
 // and maps of them; an error may be the last result. Numbers, strings and pointers, such as to a module, are part of what
 // is compiled: another value compiles anew, as does another shape, layout or element type. The
-// last [maxTraces] programs are kept; [Compiled.Why] says why there is more than one.
+// 32 programs made last are kept; [Compiled.Why] says why there is more than one.
 //
 // Tensors that f captures are read and written where they are, in each call: parameters,
 // running means, the state of optimizers. Learning rates, numbers of steps and random draws
@@ -190,6 +190,15 @@ func checkType(t reflect.Type, what string, seen map[reflect.Type]bool) {
 	}
 }
 
+// argument is the type of argument i of a call.
+func (c *compiledFunc) argument(i int) reflect.Type {
+	last := c.t.NumIn() - 1
+	if c.t.IsVariadic() && i >= last {
+		return c.t.In(last).Elem()
+	}
+	return c.t.In(i)
+}
+
 // call calls with Go values.
 func (c *compiledFunc) call(ctx context.Context, args []any) (*Tensor, error) {
 	n := c.t.NumOut()
@@ -208,10 +217,7 @@ func (c *compiledFunc) call(ctx context.Context, args []any) (*Tensor, error) {
 			array.Failf("compile", "", "the function takes %d arguments, got %d", c.t.NumIn(), len(args))
 		}
 		for i, x := range args {
-			want := c.t.In(min(i, c.t.NumIn()-1))
-			if c.t.IsVariadic() && i >= c.t.NumIn()-1 {
-				want = c.t.In(c.t.NumIn() - 1).Elem()
-			}
+			want := c.argument(i)
 			if t, ok := x.(*Tensor); ok && want == tensorType && t != nil {
 				g.add(t)
 				continue
@@ -233,7 +239,7 @@ func (c *compiledFunc) call(ctx context.Context, args []any) (*Tensor, error) {
 		for i, x := range args {
 			v := reflect.ValueOf(x)
 			if x == nil {
-				v = reflect.Zero(c.t.In(min(i, c.t.NumIn()-1)))
+				v = reflect.Zero(c.argument(i))
 			}
 			in = append(in, v)
 		}
@@ -245,7 +251,7 @@ func (c *compiledFunc) call(ctx context.Context, args []any) (*Tensor, error) {
 	if err := Try(func() { e, ts, plain = c.run(&g, values) }); err != nil {
 		return nil, err
 	}
-	if plain != nil {
+	if e == nil { // f ran itself
 		if c.failed && !plain[n].IsNil() {
 			return nil, plain[n].Interface().(error)
 		}
@@ -281,7 +287,7 @@ func (c *compiledFunc) makeFunc() reflect.Value {
 				g.collect(v)
 			}
 			e, ts, plain := c.run(&g, func() []reflect.Value { return args })
-			if plain != nil {
+			if e == nil { // f ran itself
 				out = plain
 				return
 			}
@@ -329,6 +335,9 @@ func errorValue(err error) reflect.Value {
 // are plain.
 func (c *compiledFunc) run(g *supplied, values func() []reflect.Value) (e *entry, ts []*Tensor, plain []reflect.Value) {
 	if compileOff || tracingHere() != nil {
+		if err := g.ended(c.name); err != nil {
+			panic(err)
+		}
 		return nil, nil, c.f.Call(values())
 	}
 	for range 2 {

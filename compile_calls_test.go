@@ -318,3 +318,67 @@ func TestCompileScope(t *testing.T) {
 		t.Error(y, err)
 	}
 }
+
+// A nil tensor among those of a variadic function, and a function without results, within
+// another one too, where it runs itself.
+func TestCompileNilAndNothing(t *testing.T) {
+	count := weft.Compile(func(xs ...*weft.Tensor) *weft.Tensor {
+		sum := weft.Zeros(2)
+		for _, x := range xs {
+			if x != nil {
+				sum = sum.Add(x)
+			}
+		}
+		return sum
+	})
+	total := weft.Zeros(2)
+	note := weft.Compile(func(x *weft.Tensor) { total.AddAssign(x) })
+	both := func(x *weft.Tensor) *weft.Tensor {
+		y, err := count.Call(x, nil, x)
+		if err == nil {
+			_, err = note.Call(y)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		note.Func()(x)
+		return y
+	}
+	f := weft.Compile(both)
+	for i := range 3 {
+		call := f.Call
+		if i == 0 {
+			call = func(args ...any) (*weft.Tensor, error) { return both(args[0].(*weft.Tensor)), nil }
+		}
+		y, err := call(weft.Ones(2))
+		if err != nil || y.Sum().Item() != 4 {
+			t.Errorf("%v, %v", y, err)
+		}
+		if got := total.Sum().Item(); got != float64(6*(i+1)) {
+			t.Errorf("%v after %d calls", got, i+1)
+		}
+	}
+}
+
+// What a call that failed has written in part is seen by the tape: no gradient is computed of
+// values that are no longer there.
+func TestCompileFailedWrite(t *testing.T) {
+	w := weft.Ones(1000).RequireGrad()
+	step := weft.Compile(func(x, at *weft.Tensor) *weft.Tensor {
+		w.NoGrad().MulAssign(x)
+		return w.NoGrad().IndexSelect(0, at)
+	})
+	if _, err := step.Call(weft.Ones(1000), weft.Arange(3)); err != nil {
+		t.Fatal(err)
+	}
+	loss := w.Square().Sum()
+	if _, err := step.Call(weft.Full(2, weft.Float32, 1000), weft.FromSlice([]int64{0, 1, 1000})); err == nil {
+		t.Fatal("a place out of range was taken")
+	}
+	if w.NoGrad().At(0).Item() != 2 {
+		t.Fatal("this test wants a write before the fault")
+	}
+	if err := weft.Try(func() { loss.Backward() }); err == nil {
+		t.Errorf("a gradient of what was written over: %v", w.Grad())
+	}
+}

@@ -1,6 +1,10 @@
 package weft
 
-import "testing"
+import (
+	"context"
+	"errors"
+	"testing"
+)
 
 // With WEFT_COMPILE=off calls run the function itself.
 func TestCompileOff(t *testing.T) {
@@ -18,6 +22,11 @@ func TestCompileOff(t *testing.T) {
 		if err != nil || y.Item() != 2 {
 			t.Errorf("%v, %v", y, err)
 		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := c.CallContext(ctx, Scalar(1.0)); !errors.Is(err, context.Canceled) {
+		t.Errorf("after the end: %v", err)
 	}
 	if y := c.Func()(Scalar(-1.0)); y != nil || runs != 4 || c.Why() != "" {
 		t.Errorf("%v after %d runs; %s", y, runs, c.Why())

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"unsafe"
 
@@ -53,15 +54,14 @@ func (c *Compiled[F]) Debug(o DebugOpts) *Compiled[F] {
 }
 
 // debugged runs the program as the options ask.
-func (e *entry) debugged(o *DebugOpts, ins []*array.View, nums []exec.Number, outs []array.View) error {
-	if o.Verify && !e.verified {
-		e.verified = true
+func (e *entry) debugged(o *DebugOpts, ctx context.Context, ins []*array.View, nums []exec.Number, outs []array.View) error {
+	if o.Verify && e.verified.CompareAndSwap(false, true) {
 		if err := e.verify(ins, nums); err != nil {
 			return err
 		}
 	}
 	if !o.NaN && o.Watch == nil {
-		return e.code.Run(context.Context(nil), ins, nums, outs)
+		return e.code.Run(ctx, ins, nums, outs)
 	}
 	if err := e.code.Fits(nums); err != nil {
 		return err
@@ -70,32 +70,34 @@ func (e *entry) debugged(o *DebugOpts, ins []*array.View, nums []exec.Number, ou
 		return nil
 	}
 	names := e.names(e.from)
-	w := &exec.Walker{Device: device.Get(e.device), Ins: ins, Nums: nums}
+	w := &exec.Walker{Context: ctx, Device: device.Get(e.device), Ins: ins, Nums: nums}
 	bad := map[*ir.Node]bool{}
+	given := func(n *ir.Node) bool {
+		return slices.ContainsFunc(n.Args, func(a *ir.Node) bool {
+			if len(a.Args) > 0 {
+				return bad[a] || a.Op == ir.Result && bad[a.Args[0]]
+			}
+			v, err := w.Value(a) // what the call is given, or a number
+			k, _ := nans(&v)
+			return err == nil && k > 0
+		})
+	}
 	w.Each = func(n *ir.Node, values []array.View) error {
 		for i := range values {
 			if o.Watch != nil {
 				o.Watch(DebugStep{Op: names.Title(n), Line: names.Note(n), Value: &Tensor{v: values[i]}})
 			}
-			if !o.NaN || !values[i].DType.Float() {
+			if !o.NaN {
 				continue
 			}
 			count, first := nans(&values[i])
 			if count == 0 {
 				continue
 			}
-			bad[n] = true
-			for _, a := range n.Args {
-				if a.Op == ir.Input {
-					v, _ := w.Value(a)
-					if k, _ := nans(&v); k > 0 {
-						return nil // it was given
-					}
-				} else if bad[a] || a.Op == ir.Result && bad[a.Args[0]] {
-					return nil
-				}
+			if !bad[n] && !given(n) {
+				return e.fault(n, "%s gives NaN: %d of %d elements, the first at %v", names.Title(n), count, values[i].Size(), first)
 			}
-			return e.fault(n, "%s gives NaN: %d of %d elements, the first at %v", names.Title(n), count, values[i].Size(), first)
+			bad[n] = true
 		}
 		return nil
 	}
@@ -147,6 +149,15 @@ func (e *entry) fault(n *ir.Node, format string, args ...any) error {
 
 // nans counts the elements of a view that are NaN, and returns the index of the first.
 func nans(v *array.View) (count int, first []int) {
+	if v.DType.Complex() {
+		re, im := v.Part(0), v.Part(1)
+		m, at := nans(&re)
+		n, first := nans(&im)
+		if m > 0 {
+			first = at
+		}
+		return max(m, n), first
+	}
 	if !v.DType.Float() || v.Size() == 0 {
 		return 0, nil
 	}

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"weft/internal/array"
@@ -103,6 +104,49 @@ func TestDebugFindsNaN(t *testing.T) {
 	}
 	if _, err := f.Call(FromSlice([]float64{1, 2, 3, math.NaN(), 4, 7}, 2, 3)); err != nil {
 		t.Errorf("a NaN that was given: %v", err)
+	}
+}
+
+// NaN that is given as a number, or in complex numbers, is not made by the operation that reads
+// it; one that is made there is found.
+func TestDebugNaNGiven(t *testing.T) {
+	nan, z := math.NaN(), FromSlice([]complex128{1, complex(2, math.NaN()), 3i})
+	for name, c := range map[string]struct {
+		f    func(x *Tensor) *Tensor
+		x    *Tensor
+		want string
+	}{
+		"a number":             {func(x *Tensor) *Tensor { return x.Mul(nan).Exp() }, Ones(3), ""},
+		"filled":               {func(x *Tensor) *Tensor { return x.Add(Full(nan, Float32, 3)).Exp() }, Ones(3), ""},
+		"where":                {func(x *Tensor) *Tensor { return Where(x.Gt(0), x, nan).Sum() }, Ones(3).Neg(), ""},
+		"a complex argument":   {func(x *Tensor) *Tensor { return x.Mul(x).Add(1).Exp() }, z, ""},
+		"a part":               {func(x *Tensor) *Tensor { return x.Imag().Sin() }, z, ""},
+		"made of complex ones": {func(x *Tensor) *Tensor { return x.Real().Log() }, FromSlice([]complex64{1, -1i, -2}), "log gives NaN: 1 of 3"},
+		"made beside one":      {func(x *Tensor) *Tensor { return x.Mul(nan).Add(x.Neg().Log()) }, Ones(3), "log gives NaN: 3 of 3"},
+	} {
+		_, err := Compile(c.f).Debug(DebugOpts{NaN: true}).Call(c.x)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+}
+
+// Calls at the same time are verified once; a call that is ended stops.
+func TestDebugCalls(t *testing.T) {
+	f := Compile(func(x *Tensor) *Tensor { return x.Sin().Sum() }).Debug(DebugOpts{Verify: true})
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			if _, err := f.Call(Ones(50)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	ctx, cancel := context.WithCancel(t.Context())
+	g := Compile(func(x *Tensor) *Tensor { return x.Sin().Sum() }).Debug(DebugOpts{NaN: true, Watch: func(DebugStep) { cancel() }})
+	if _, err := g.CallContext(ctx, Ones(50)); !errors.Is(err, context.Canceled) {
+		t.Errorf("ended in the middle: %v", err)
 	}
 }
 

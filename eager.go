@@ -118,7 +118,6 @@ func writeAll(d *op.Def, a ir.Attrs, dst []*Tensor, args []operand) {
 		tr.compute(p, args, views)
 		for i, t := range dst {
 			tr.copy(&t.v, &views[i])
-			t.wrote()
 		}
 		return
 	}
@@ -141,9 +140,6 @@ func writeAll(d *op.Def, a ir.Attrs, dst []*Tensor, args []operand) {
 			copyViews(&t.v, &views[i])
 			free(views[i].Store)
 		}
-	}
-	for _, t := range dst {
-		t.wrote()
 	}
 }
 

@@ -1,11 +1,11 @@
 package weft
 
 import (
-	"context"
 	"reflect"
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"weft/internal/array"
 	"weft/internal/exec"
@@ -26,7 +26,7 @@ type entry struct {
 	level  tracing.Level
 	dst    []plan.Sig // layouts in which outputs are wanted
 
-	verified bool // by Debug
+	verified atomic.Bool // by Debug
 	sources  []source
 	numbers  int
 	host     []func(nums []exec.Number) (undo func())
@@ -139,25 +139,22 @@ func (e *entry) run(c *compiledFunc, g *supplied) ([]*Tensor, bool) {
 			w.done()
 		}()
 	}
+	if err := g.ended(c.name); err != nil {
+		panic(err)
+	}
 	var err error
-	switch {
-	case g.ctx != nil && g.ctx.Err() != nil:
-		err = g.ctx.Err()
-	case c.debug != nil:
-		err = e.debugged(c.debug, ins, nums, outs)
-	default:
+	if c.debug != nil {
+		err = e.debugged(c.debug, g.ctx, ins, nums, outs)
+	} else {
 		err = e.code.Run(g.ctx, ins, nums, outs)
 	}
 	if err != nil {
-		if g.ctx != nil && g.ctx.Err() != nil {
-			err = &Error{Kind: array.Misuse, Op: c.name, Msg: "the call was ended", Err: context.Cause(g.ctx)}
+		if ended := g.ended(c.name); ended != nil {
+			panic(ended)
 		}
 		failed("compile", err)
 	}
 	done = true
-	for _, t := range written {
-		t.wrote()
-	}
 	for _, l := range e.leaves {
 		l.leave(g, outs)
 	}

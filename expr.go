@@ -202,7 +202,10 @@ func (f *Formula) evalInto(dst *Tensor, args []any) {
 		return
 	}
 	w := openWrite(d)
-	defer w.done()
+	defer func() { // also of what was done in part
+		dst.wrote()
+		w.done()
+	}()
 	var res array.View
 	tracing := tracingOf(ops) != nil || tracingViews(d) != nil
 	if direct && !tracing {
@@ -215,7 +218,6 @@ func (f *Formula) evalInto(dst *Tensor, args []any) {
 			free(res.Store)
 		}
 	}
-	dst.wrote()
 }
 
 // Names returns the names that need values, in order of first appearance.

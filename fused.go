@@ -91,11 +91,6 @@ func (m *fusedMemory) run(name string) {
 		if err := exec.RunAll(m.group); err != nil {
 			failed(name, err)
 		}
-		for i := range m.calls {
-			if c := &m.calls[i]; c.grouped {
-				c.wrote()
-			}
-		}
 	}
 }
 
@@ -233,14 +228,6 @@ func (c *fusedCall) run() {
 			copyViews(&t.v, &c.Out[i])
 			free(c.Out[i].Store)
 		}
-	}
-	c.wrote()
-}
-
-// wrote counts the writes.
-func (c *fusedCall) wrote() {
-	for _, t := range c.dst {
-		t.wrote()
 	}
 }
 

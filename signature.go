@@ -36,6 +36,14 @@ type supplied struct {
 	ctx     context.Context // of the call, nil if it has none
 }
 
+// ended is the error of a call whose context has ended, nil before.
+func (g *supplied) ended(name string) *Error {
+	if g.ctx == nil || g.ctx.Err() == nil {
+		return nil
+	}
+	return &Error{Kind: array.Misuse, Op: name, Msg: "the call was ended", Err: context.Cause(g.ctx)}
+}
+
 // add adds a tensor.
 func (g *supplied) add(t *Tensor) {
 	t.check("compile")

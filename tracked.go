@@ -402,8 +402,10 @@ func openWrites(dst []*Tensor) writes {
 	return w
 }
 
+// done counts the writes too, of which some may have been done in part.
 func (w writes) done() {
 	for i, t := range w.dst {
+		t.wrote()
 		m := t.v.Store.Monitor()
 		if m == nil {
 			continue

@@ -14,9 +14,10 @@ import (
 // their values: what is fused otherwise can be looked at between. Fused or not, values have the
 // same bits.
 type Walker struct {
-	Device device.Device
-	Ins    []*array.View
-	Nums   []Number
+	Context context.Context // ends it between nodes and within them; nil: nothing does
+	Device  device.Device
+	Ins     []*array.View
+	Nums    []Number
 	// Each, if not nil, is called with each value when it is computed, of all but leaves.
 	Each func(n *ir.Node, values []array.View) error
 
@@ -88,8 +89,11 @@ func (w *Walker) compute(n *ir.Node) ([]array.View, error) {
 	if err != nil {
 		return nil, err
 	}
+	if w.Context != nil && w.Context.Err() != nil {
+		return nil, w.Context.Err()
+	}
 	vs := make([]array.View, len(outs))
-	if err := c.Run(context.Context(nil), ins, w.Nums, vs); err != nil {
+	if err := c.Run(w.Context, ins, w.Nums, vs); err != nil {
 		return nil, fmt.Errorf("%s: %w", n.Op.OpName(), err)
 	}
 	if w.Each != nil && len(n.Args) > 0 {
