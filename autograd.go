@@ -26,6 +26,9 @@ type history struct {
 	attrs ir.Attrs // of its own
 	by    atomic.Pointer[planned]
 	seen  atomic.Pointer[gradNode]
+	index []int // of At: how it was taken is only looked for where a gradient flows
+	few   [2]int
+	long  atomic.Pointer[history] // then, by a window and a reshape
 
 	// A leaf.
 	mu   sync.Mutex
@@ -100,10 +103,11 @@ func (t *Tensor) node() *gradNode {
 		}
 		return h.node
 	}
-	from := h.of.node()
-	if from == nil {
+	if h.of.node() == nil {
 		return nil
 	}
+	h = h.whole()
+	from := h.of.node()
 	// Readers that make the node of a view at the same time agree on one.
 	for {
 		old := h.seen.Load()
@@ -114,6 +118,26 @@ func (t *Tensor) node() *gradNode {
 			return n
 		}
 	}
+}
+
+// whole returns the history of a view that says how it was taken: of one at indices first the
+// window, whose axes have size 1 there, then what leaves these out.
+func (h *history) whole() *history {
+	if h.move != nil {
+		return h
+	}
+	if long := h.long.Load(); long != nil {
+		return long
+	}
+	v := &h.of.v
+	w, offset := op.AllOf(v.Shape), 0
+	for i, k := range h.index {
+		w.Start[i], w.Count[i] = k, 1
+		offset += k * v.Strides[i]
+	}
+	part := &Tensor{v: v.Window(offset, w.Count, v.Strides), run: h.of.run, view: true, hist: &history{of: h.of, move: op.Slice, attrs: w}}
+	h.long.CompareAndSwap(nil, &history{of: part, move: op.Reshape, attrs: op.Shape(v.Shape[len(h.index):])})
+	return h.long.Load()
 }
 
 // planned returns how a view was taken as a planned operation. Most views are never asked:
@@ -133,8 +157,9 @@ func (t *Tensor) root() (*Tensor, []*planned) {
 	if t.hist == nil || t.hist.of == nil {
 		return t, nil
 	}
-	b, chain := t.hist.of.root()
-	return b, append(chain, t.hist.planned())
+	h := t.hist.whole()
+	b, chain := h.of.root()
+	return b, append(chain, h.planned())
 }
 
 // newNode is the tape's entry for an operation that saves nothing.
@@ -311,29 +336,32 @@ func (t *Tensor) Detach() *Tensor {
 // record puts an operation on the tape if an operand needs a gradient; outs are its
 // results.
 func record(p *planned, ops []operand, outs ...*Tensor) {
-	var in []*gradNode
+	one := (*recorded)(nil)
 	for i := range ops {
 		t := ops[i].t
 		if t == nil || t.hist == nil || !t.v.DType.Differentiable() {
 			continue
 		}
 		if n := t.node(); n != nil {
-			if in == nil {
-				in = make([]*gradNode, len(ops))
+			if one == nil {
+				one = new(recorded)
+				one.node.in = append(one.in[:0], make([]*gradNode, len(ops))...)
 			}
-			in[i] = n
+			one.node.in[i] = n
 		}
 	}
-	if in == nil || !p.float {
+	if one == nil || !p.float {
 		return
 	}
-	v := p.vjpFor(in)
+	n := &one.node
+	v := p.vjpFor(n.in)
 	if v == nil {
 		return
 	}
-	n := &gradNode{seq: tapeSeq.Add(1), name: p.def.Name, dtype: p.dtype, shape: p.shape, in: in, p: p, vjp: v}
-	if p.nums > 0 {
-		n.nums = make([]exec.Number, 0, p.nums)
+	n.seq, n.name, n.dtype, n.shape, n.p, n.vjp = tapeSeq.Add(1), p.def.Name, p.dtype, p.shape, p, v
+	n.nums = one.nums[:0]
+	if v.saves {
+		n.saved = make([]savedValue, 0, len(v.use)-len(outs))
 	}
 	k := 0
 	for i := range ops {
@@ -342,19 +370,11 @@ func record(p *planned, ops []operand, outs ...*Tensor) {
 			n.nums = ops[i].numbers(n.nums)
 			continue
 		}
-		if v.use[k] {
-			n.save(savedValue{v: t.v, from: in[i], arg: i})
-		} else {
-			n.saved = append(n.saved, savedValue{})
-		}
+		n.saveIf(v.use[k], savedValue{v: t.v, from: n.in[i], arg: i})
 		k++
 	}
 	for i, out := range outs {
-		if v.use[k+i] {
-			n.save(savedValue{v: out.v, result: true, arg: i})
-		} else {
-			n.saved = append(n.saved, savedValue{})
-		}
+		n.saveIf(v.use[k+i], savedValue{v: out.v, result: true, arg: i})
 	}
 	if len(outs) == 1 {
 		outs[0].setNode(n)
@@ -369,10 +389,27 @@ func record(p *planned, ops []operand, outs ...*Tensor) {
 	}
 }
 
+// recorded is a node with what most have in one piece of memory.
+type recorded struct {
+	node gradNode
+	in   [2]*gradNode
+	nums [1]exec.Number
+}
+
 func (n *gradNode) save(s savedValue) {
 	s.v.Store.Save()
 	s.version = s.v.Store.Version()
 	n.saved = append(n.saved, s)
+}
+
+// saveIf saves a value that is used, and leaves a gap for another, unless none is.
+func (n *gradNode) saveIf(used bool, s savedValue) {
+	switch {
+	case used:
+		n.save(s)
+	case n.vjp.saves:
+		n.saved = append(n.saved, savedValue{})
+	}
 }
 
 // setNode makes n the producer of the value of t, which is no view.
@@ -391,6 +428,7 @@ type vjp struct {
 	outs  []*ir.Node // gradients, in order of which
 	which []int      // their arguments
 	use   []bool     // inputs of the graph: tensor arguments, results, their gradients
+	saves bool       // some argument or result
 
 	mu    sync.Mutex                    // of the graph
 	plain atomic.Pointer[exec.Compiled] // for contiguous gradients
@@ -501,29 +539,31 @@ func (p *planned) makeVJP(in []*gradNode) *vjp {
 			v.use[n.Arg()] = true
 		}
 	}
+	v.saves = slices.Contains(v.use[:tensors+k], true)
 	return v
 }
 
 // compiled returns the plan for gradients and saved results of the given layouts.
 func (v *vjp) compiled(dys []array.View, saved []savedValue) *exec.Compiled {
 	k := len(dys)
+	results := saved[len(saved)-k:]
+	rows := true
+	for i := range dys {
+		y, dy := &results[i].v, &dys[i]
+		rows = rows && (y.Store == nil || y.Contiguous()) && (dy.Store == nil || dy.Contiguous())
+	}
+	if c := v.plain.Load(); rows && c != nil {
+		return c
+	}
 	views := make([]*array.View, 0, 2*k) // results, then gradients
-	for i := len(saved) - k; i < len(saved); i++ {
-		views = append(views, &saved[i].v)
+	for i := range results {
+		views = append(views, &results[i].v)
 	}
 	for i := range dys {
 		views = append(views, &dys[i])
 	}
-	rows := true
-	for _, x := range views {
-		rows = rows && (x.Store == nil || x.Contiguous())
-	}
 	var key string
-	if rows {
-		if c := v.plain.Load(); c != nil {
-			return c
-		}
-	} else {
+	if !rows {
 		for _, x := range views {
 			key += fmt.Sprint(x.Strides)
 		}
@@ -602,8 +642,8 @@ func (n *gradNode) release() {
 }
 
 // run returns the gradients of the operands, nil where none is needed, from those of
-// the results, nil for one that is no float.
-func (n *gradNode) run(dys []*Tensor, create bool) []*Tensor {
+// the results, nil for one that is no float. The list is good until m is used again.
+func (n *gradNode) run(m *gradMemory, dys []*Tensor, create bool) []*Tensor {
 	saved := n.values()
 	if n.back != nil {
 		return n.back(saved, dys[0], create)
@@ -613,14 +653,15 @@ func (n *gradNode) run(dys []*Tensor, create bool) []*Tensor {
 		v = n.p.vjpFor(n.in)
 	}
 	if saved == nil {
-		saved = make([]savedValue, len(v.use)-len(dys))
+		if saved = nothing[:]; len(v.use)-len(dys) > len(saved) {
+			saved = make([]savedValue, len(v.use)-len(dys))
+		}
+		saved = saved[:len(v.use)-len(dys)]
 	}
-	out := make([]*Tensor, len(n.in))
 	if create {
-		return n.runOps(v, saved, dys, out)
+		return n.runOps(v, saved, dys, make([]*Tensor, len(n.in)))
 	}
-	var few [2]array.View
-	seeds := few[:0]
+	seeds := m.seeds[:0]
 	var r *run
 	for _, dy := range dys {
 		if dy == nil {
@@ -629,25 +670,43 @@ func (n *gradNode) run(dys []*Tensor, create bool) []*Tensor {
 		}
 		seeds, r = append(seeds, dy.v), dy.run
 	}
-	ins := make([]*array.View, 0, len(saved)+len(dys))
+	ins := m.ins[:0]
 	for i := range saved {
 		ins = append(ins, &saved[i].v)
 	}
 	for i := range seeds {
 		ins = append(ins, &seeds[i])
 	}
-	outs := make([]array.View, len(v.outs))
+	outs := slices.Grow(m.outs[:0], len(v.outs))[:len(v.outs)]
 	if tr := tracingViews(ins...); tr != nil {
 		tr.gradient(v, n, ins, outs)
 	} else {
 		runPlan(n.name, v.compiled(seeds, saved), ins, n.nums, outs)
 	}
+	out := slices.Grow(m.out[:0], len(n.in))[:len(n.in)]
+	clear(out)
 	for i, k := range v.which {
 		t := &Tensor{v: outs[i], run: r}
 		t.track()
 		out[k] = t
 	}
+	clear(ins)
+	clear(seeds)
+	clear(outs)
+	m.ins, m.seeds, m.outs, m.out = ins, seeds, outs, out
 	return out
+}
+
+// nothing is what nodes have saved that need none of it.
+var nothing [8]savedValue
+
+// gradMemory is what the runs of a pass use one after the other, and what the last one
+// returned.
+type gradMemory struct {
+	ins   []*array.View
+	seeds []array.View
+	outs  []array.View
+	out   []*Tensor
 }
 
 // runOps runs the gradient's graph operation by operation, so that it is itself

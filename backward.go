@@ -17,6 +17,16 @@ type pass struct {
 	grads          map[*gradNode]*partial
 	several        map[*gradNode][]partial // of nodes with several results, by result
 	todo           tape                    // the nodes in grads and several
+
+	memory gradMemory
+	one    [1]*Tensor // of single
+	spare  []*partial // for those that are done
+}
+
+// single is a list of one gradient, good until the next.
+func (p *pass) single(dy *Tensor) []*Tensor {
+	p.one[0] = dy
+	return p.one[:]
 }
 
 // tape orders nodes: the latest first.
@@ -76,8 +86,11 @@ func walkRows(name string, outputs, inputs []*Tensor, o GradOpts, rows int) []*T
 			continue
 		}
 		p.scatter(n, p.grads[n])
-		dy := p.grads[n].sum(n)
+		g := p.grads[n]
+		dy := g.sum(n)
 		delete(p.grads, n)
+		*g = partial{}
+		p.spare = append(p.spare, g)
 		if dy.lent && !dy.ours && p.want[n] != nil {
 			dy.t, dy.lent, dy.ours = dy.t.Clone(), false, true
 		}
@@ -152,7 +165,7 @@ func (p *pass) step(n *gradNode, dy partial) {
 	case n.put != nil:
 		p.put(n, dy)
 	case p.rows > 0:
-		p.hand(n, []*Tensor{dy.t})
+		p.hand(n, p.single(dy.t))
 		dy.free()
 	case n.window() && (p.addWindow(n, dy) || p.reshape(n, dy)):
 	case n.p != nil && (n.p.def == op.IndexSelect || n.p.def == op.Gather):
@@ -161,7 +174,7 @@ func (p *pass) step(n *gradNode, dy partial) {
 		g.picked = append(g.picked, picked{n, dy})
 		return // the saved places are needed until then
 	default:
-		p.hand(n, []*Tensor{dy.t})
+		p.hand(n, p.single(dy.t))
 		if n.back == nil {
 			dy.free()
 		}
@@ -178,7 +191,7 @@ func (p *pass) hand(n *gradNode, dys []*Tensor) {
 	if p.rows > 0 {
 		gs = n.runRows(p.rows, dys, p.create)
 	} else {
-		gs = n.run(dys, p.create)
+		gs = n.run(&p.memory, dys, p.create)
 	}
 	for i, g := range gs {
 		if g != nil && n.in[i] != nil {
@@ -321,7 +334,11 @@ type picked struct {
 func (p *pass) at(n *gradNode) *partial {
 	g := p.grads[n]
 	if g == nil {
-		g = &partial{}
+		if k := len(p.spare) - 1; k >= 0 {
+			g, p.spare = p.spare[k], p.spare[:k]
+		} else {
+			g = &partial{}
+		}
 		p.grads[n] = g
 		heap.Push(&p.todo, n)
 	}
@@ -432,7 +449,7 @@ func (p *pass) scatter(n *gradNode, g *partial) {
 		}
 		g.picked = other
 		if len(same) == 1 {
-			p.give(n, partial{t: first.n.run([]*Tensor{first.dy.t}, p.create)[0], ours: !p.create})
+			p.give(n, partial{t: first.n.run(&p.memory, p.single(first.dy.t), p.create)[0], ours: !p.create})
 		} else {
 			axis := int(first.n.p.a.(op.Axis))
 			dys, places := make([]*Tensor, len(same)), make([]*Tensor, len(same))

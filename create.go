@@ -80,9 +80,33 @@ func fullOf(number uint8, n exec.Number, d DType) *Tensor {
 	if tr := tracingHere(); tr != nil {
 		return &Tensor{v: tr.scalar(n, d)}
 	}
-	st := alloc(number, d.Size())
-	check(device.Get(number).Default().Fill(device.Ref{Store: st}, 1, n.Bits(d), d.Size()))
-	return &Tensor{v: array.View{Store: st, DType: d, Shape: []int{}, Strides: []int{}}}
+	t := &Tensor{v: array.View{Store: alloc(number, d.Size()), DType: d, Shape: []int{}, Strides: []int{}}}
+	fill(&t.v, n)
+	return t
+}
+
+// fillMost is how many bytes are filled by the thread that asks; more are for a kernel.
+const fillMost = 1 << 16
+
+// fills reports that the operand, a Go number, is the same bits at each place of v, which lie in
+// one row. It refuses a number that the type does not hold.
+func (o *operand) fills(opName string, v *array.View) bool {
+	if o.num.Kind == array.CatComplex || v.DType.Complex() || !v.Contiguous() || tracingViews(v) != nil {
+		return false
+	}
+	if n := v.Size(); n == 0 || n*v.DType.Size() > fillMost {
+		return false
+	}
+	if err := o.num.Check(opName, v.DType); err != nil {
+		panic(err)
+	}
+	return true
+}
+
+// fill writes a number at each place of a row.
+func fill(v *array.View, n exec.Number) {
+	size := v.DType.Size()
+	check(device.Get(v.Store.Device).Default().Fill(device.Ref{Store: v.Store, Offset: v.Offset * size}, v.Size(), n.Bits(v.DType), size))
 }
 
 // Full returns a tensor filled with a Go number. An integer must fit an integer type; a
@@ -95,7 +119,11 @@ func full(opName string, x any, number uint8, d DType, shape []int) *Tensor {
 		array.Failf(opName, "x", "is a tensor, want a Go number")
 	}
 	t := unset(opName, number, d, shape)
-	if t.Size() > 0 {
+	switch {
+	case t.Size() == 0:
+	case o.fills(opName, &t.v):
+		fill(&t.v, o.num)
+	default:
 		copyViews(&t.v, &o.number(opName, number, d).v)
 	}
 	return t

@@ -386,7 +386,7 @@ func apply(d *op.Def, a ir.Attrs, ops ...operand) *Tensor {
 
 // one computes a planned operation with one result.
 func (p *planned) one(ops []operand) *Tensor {
-	out := &Tensor{run: mergeRuns(p.def.Name, ops)}
+	out := p.result(mergeRuns(p.def.Name, ops), ops)
 	if out.run == nil || !out.run.lazy || tracingOf(ops) != nil || !(p.later(ops, out) || p.reduced(ops, out)) {
 		p.compute(ops, unsafe.Slice(&out.v, 1))
 	}
@@ -395,6 +395,23 @@ func (p *planned) one(ops []operand) *Tensor {
 		record(p, ops, out)
 	}
 	return out
+}
+
+// result is a tensor for the result of one operation, with room for a history where gradients flow.
+func (p *planned) result(r *run, ops []operand) *Tensor {
+	if p.float && r.gradOn() {
+		for i := range ops {
+			if t := ops[i].t; t != nil && t.hist != nil && t.node() != nil {
+				one := new(struct { // one piece of memory
+					t Tensor
+					h history
+				})
+				one.t.run, one.t.hist = r, &one.h
+				return &one.t
+			}
+		}
+	}
+	return &Tensor{run: r}
 }
 
 // applyAll is apply for an operation with several results.

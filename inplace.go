@@ -269,6 +269,9 @@ func (t *Tensor) assigned(opName, arg string, x any, write func(t, x *Tensor)) *
 		if o.num.Kind > t.v.DType.Category() && !(o.num.Kind == array.CatInt && t.v.DType == Bool) {
 			array.Failf(opName, arg, "is a float, which cannot be written into %s: convert the receiver with To first", t.v.DType)
 		}
+		if t.filled(opName, &o) {
+			return t
+		}
 		o.t = o.number(opName, t.v.Store.Device, t.v.DType)
 	}
 	o.t.check(opName)
@@ -295,6 +298,23 @@ func (t *Tensor) assigned(opName, arg string, x any, write func(t, x *Tensor)) *
 		t.rebase(n)
 	}
 	return t
+}
+
+// filled writes a Go number into t where that is a row of the same bits that is short enough
+// for one thread; it reports false if it is not.
+func (t *Tensor) filled(opName string, o *operand) bool {
+	v := &t.v
+	if !o.fills(opName, v) {
+		return false
+	}
+	w := openWrite(v)
+	fill(v, o.num)
+	w.done()
+	t.wrote()
+	if t.run.gradOn() && v.DType.Differentiable() {
+		t.rebase(nil)
+	}
+	return true
 }
 
 // In-place arithmetic: each writes the result into t and returns it. x is a

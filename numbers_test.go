@@ -1,6 +1,7 @@
 package weft
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"weft/internal/array"
 	"weft/internal/ir"
 	"weft/internal/jit"
 	"weft/internal/op"
@@ -288,6 +290,47 @@ func TestGradientBesideWideNumbers(t *testing.T) {
 		h := Grad(g.Sum(), []*Tensor{x})[0]
 		if got := Data[float64](h); !slices.Equal(got, want) {
 			t.Errorf("k < %d: second derivative %v, want %v", n, got, want)
+		}
+	}
+}
+
+// A number written into a window is its bits at each place of it and nowhere else: in rows of
+// all lengths, that one thread fills or a kernel, in columns and turned arrays, of every type.
+func TestNumberFills(t *testing.T) {
+	for _, d := range array.DTypes() {
+		for _, number := range []any{0, 1, true, 3.25, math.Copysign(0, -1), math.Inf(-1), math.NaN(), 1 - 2i} {
+			var one []byte
+			if Try(func() { one = bytesAt(Scalar(number, d)) }) != nil {
+				continue // d has no such number
+			}
+			for _, n := range []int{0, 1, 2, 3, 7, 16, 100, 5000, 70000} {
+				x := ZerosOf(d, n+2)
+				if Try(func() { x.Slice(Range(1, n+1)).Assign(number) }) != nil {
+					continue // a float for integers
+				}
+				want := slices.Concat(make([]byte, len(one)), bytes.Repeat(one, n), make([]byte, len(one)))
+				if got := bytesAt(x); !bytes.Equal(got, want) {
+					t.Fatalf("%v into %d of %s gives bytes %v", number, n, d, got)
+				}
+				if got := bytesAt(Full(number, d, n)); !bytes.Equal(got, want[len(one):len(want)-len(one)]) {
+					t.Fatalf("%d of %v as %s are bytes %v", n, number, d, got)
+				}
+			}
+			x := ZerosOf(d, 3, 4)
+			if Try(func() { x.Slice(All, Index(1)).Assign(number) }) != nil {
+				continue
+			}
+			x.T().At(2).Assign(number)
+			x.Set(number, 2, 0)
+			for i, c := range "011001101110" {
+				want := make([]byte, len(one))
+				if c == '1' {
+					want = one
+				}
+				if got := bytesAt(x.Reshape(-1).Slice(Range(i, i+1))); !bytes.Equal(got, want) {
+					t.Errorf("%v as %s: element %d is %v, want %v", number, d, i, got, want)
+				}
+			}
 		}
 	}
 }

@@ -190,6 +190,8 @@ func (t *Tensor) Release() {
 		failLent("release")
 	}
 	if t.view {
+		gone := &array.Storage{Device: t.v.Store.Device}
+		gone.Release()
 		t.v.Store = gone
 		return
 	}
@@ -198,13 +200,6 @@ func (t *Tensor) Release() {
 	}
 	free(t.v.Store)
 }
-
-// gone is the storage of views that were given back.
-var gone = func() *array.Storage {
-	st := array.NewStorage(nil, 0, nil)
-	st.Release()
-	return st
-}()
 
 func failLent(opName string) {
 	array.Failf(opName, "", "a function that Borrow gave the memory to has not returned")

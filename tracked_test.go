@@ -760,7 +760,7 @@ func TestWhoWritesMemory(t *testing.T) {
 	need := map[string]string{
 		"autograd.go run":      fresh,
 		"create.go complexOf":  fresh,
-		"create.go fullOf":     fresh,
+		"create.go fill":       inside,
 		"create.go full":       fresh,
 		"create.go filled":     fresh,
 		"create.go From":       fresh,

@@ -17,14 +17,34 @@ func window(d *op.Def, a ir.Attrs, t *Tensor) *Tensor {
 	if !ok {
 		return window(d, a, t.Clone()).own()
 	}
-	out := &Tensor{v: v, run: t.run, view: true}
+	return windowAt(d, a, t, v)
+}
+
+// windowAt is window where the view is known.
+func windowAt(d *op.Def, a ir.Attrs, t *Tensor, v array.View) *Tensor {
+	out := t.seenAs(v)
 	if tr := tracingViews(&t.v); tr != nil {
 		tr.window(&out.v, &t.v, d, a)
 	}
-	if t.v.DType.Differentiable() && t.run.gradOn() {
-		out.hist = &history{of: t, move: d, attrs: a}
+	if h := out.hist; h != nil {
+		h.move, h.attrs = d, a
 	}
 	return out
+}
+
+// seenAs returns a view of t, with a history, if it can have one, that does not say yet how the
+// view was taken.
+func (t *Tensor) seenAs(v array.View) *Tensor {
+	if !t.v.DType.Differentiable() || !t.run.gradOn() {
+		return &Tensor{v: v, run: t.run, view: true}
+	}
+	one := &struct { // one piece of memory
+		t Tensor
+		h history
+	}{t: Tensor{v: v, run: t.run, view: true}}
+	one.h.of = t
+	one.t.hist = &one.h
+	return &one.t
 }
 
 // own says that nobody else has the memory of t, a view of what was just computed: t gives it
@@ -140,8 +160,8 @@ func (t *Tensor) Slice(spans ...Span) *Tensor { return t.slice("slice", spans) }
 func (t *Tensor) slice(opName string, spans []Span) *Tensor {
 	t.check(opName)
 	n := len(t.v.Shape)
-	lists := make([]int, 3*n)
-	start, step, count := lists[:n:n], lists[n:2*n:2*n], lists[2*n:]
+	lists := make([]int, 4*n)
+	start, step, count, strides := lists[:n:n], lists[n:2*n:2*n], lists[2*n:3*n:3*n], lists[3*n:]
 	axis, left := 0, n // left: axes that no span is for
 	reshape, ellipsis := false, false
 	for _, s := range spans {
@@ -185,7 +205,12 @@ func (t *Tensor) slice(opName string, spans []Span) *Tensor {
 	}
 	whole(n - axis)
 	array.CheckShape(opName, shape, t.v.DType)
-	out := window(op.Slice, op.Window{Start: start, Step: step, Count: count}, t)
+	offset := 0
+	for i, s := range t.v.Strides {
+		offset += start[i] * s
+		strides[i] = step[i] * s
+	}
+	out := windowAt(op.Slice, op.Window{Start: start, Step: step, Count: count}, t, t.v.Window(offset, count, strides))
 	if reshape {
 		return window(op.Reshape, op.Shape(shape), out)
 	}
@@ -197,6 +222,24 @@ func (t *Tensor) slice(opName string, spans []Span) *Tensor {
 func (t *Tensor) At(index ...int) *Tensor { return t.at("at", index) }
 
 func (t *Tensor) at(opName string, index []int) *Tensor {
+	t.check(opName)
+	n := len(t.v.Shape)
+	if len(index) <= n && tracingViews(&t.v) == nil {
+		out := t.seenAs(t.v)
+		offset := 0
+		for i, k := range index {
+			k, _, _ = Index(k).bounds(opName, i, t.v.Shape[i])
+			offset += k * t.v.Strides[i]
+			if h := out.hist; h != nil {
+				if h.index == nil {
+					h.index = h.few[:0]
+				}
+				h.index = append(h.index, k)
+			}
+		}
+		out.v = t.v.Window(offset, t.v.Shape[len(index):n:n], t.v.Strides[len(index):n:n])
+		return out
+	}
 	spans := make([]Span, len(index))
 	for i, k := range index {
 		spans[i] = Index(k)

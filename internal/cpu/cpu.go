@@ -139,18 +139,24 @@ func (s *stream) Copy(dst, src device.Ref, n int) error {
 
 // Fill writes n elements of the same bits.
 func (s *stream) Fill(dst device.Ref, n int, bits uint64, size int) error {
-	p := address(dst)
-	for i := range n {
-		switch at := unsafe.Add(p, i*size); size {
-		case 1:
-			*(*uint8)(at) = uint8(bits)
-		case 2:
-			*(*uint16)(at) = uint16(bits)
-		case 4:
-			*(*uint32)(at) = uint32(bits)
-		default:
-			*(*uint64)(at) = bits
-		}
+	if n <= 0 {
+		return nil
+	}
+	at := address(dst)
+	switch size {
+	case 1:
+		*(*uint8)(at) = uint8(bits)
+	case 2:
+		*(*uint16)(at) = uint16(bits)
+	case 4:
+		*(*uint32)(at) = uint32(bits)
+	default:
+		*(*uint64)(at) = bits
+	}
+	// What is there is copied behind itself, from the nearest cache.
+	b := unsafe.Slice((*byte)(at), n*size)
+	for done := size; done < len(b); {
+		done += copy(b[done:], b[:min(done, 1<<12)])
 	}
 	return nil
 }
