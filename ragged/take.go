@@ -7,6 +7,7 @@ import (
 	"weft"
 	"weft/internal/array"
 	"weft/internal/eager"
+	"weft/internal/op"
 	"weft/internal/par"
 )
 
@@ -20,13 +21,10 @@ func (p *partition) sizes() *weft.Tensor {
 	return p.t.Slice(weft.Range(1, weft.End)).Sub(p.t.Slice(weft.Range(0, -1)))
 }
 
-// places says where rows of some items of p, by their numbers, come from, and gives the
-// partition that they have.
-func (p *partition) places(items *weft.Tensor) (rows *weft.Tensor, out *partition) {
-	first := p.t.Slice(weft.Range(0, -1)).IndexSelect(0, items)
-	out = &partition{t: offsetsOf(p.sizes().IndexSelect(0, items))}
-	n := int(out.t.At(-1).ItemInt())
-	return weft.Arange(n).Add(out.spread(first.Sub(out.t.Slice(weft.Range(0, -1))), n)), out
+// taken says with which rows some items of p, by their numbers, begin, and gives the partition
+// of those that they have together.
+func (p *partition) taken(items *weft.Tensor) (first *weft.Tensor, out *partition) {
+	return p.t.Slice(weft.Range(0, -1)).IndexSelect(0, items), &partition{t: offsetsOf(p.sizes().IndexSelect(0, items))}
 }
 
 // Take returns the items with the given numbers, []int, []int64 or a tensor of integers of one
@@ -49,15 +47,16 @@ func (l *List) Take(items any) *List {
 // take returns items whose numbers, int64 from 0 on, are in range.
 func (l *List) take(items *weft.Tensor) *List {
 	out := &List{}
-	for _, p := range l.levels() {
-		var q *partition
-		items, q = p.places(items)
+	for _, p := range l.outer {
+		first, q := p.taken(items)
 		out.outer = append(out.outer, q)
+		n := q.total()
+		items = weft.Arange(n).Add(q.spread(first.Sub(q.t.Slice(weft.Range(0, -1))), n))
 	}
-	out.part, out.outer = out.outer[len(l.outer)], out.outer[:len(l.outer)]
-	out.rows = items.Dim(0)
+	first, q := l.part.taken(items)
+	out.part, out.rows = q, q.total()
 	for _, c := range l.cols {
-		out.cols = append(out.cols, column{name: c.name, live: c.live.IndexSelect(0, items), own: true})
+		out.cols = append(out.cols, column{name: c.name, live: apply(op.SegmentTake, op.Rows(out.rows), c.live, first, q.t)[0], own: true})
 	}
 	return out
 }

@@ -57,7 +57,7 @@ var routines = map[string]device.Routine{
 	"scatter_max":      scatterExtreme(true),
 	"host":             callHost,
 
-	"segment_pad": segmentPad, "segment_unpad": segmentUnpad,
+	"segment_pad": segmentPad, "segment_unpad": segmentUnpad, "segment_take": segmentTake,
 	"segment_sort":   bySizeOf(segmentSort[uint8], segmentSort[uint16], segmentSort[uint32], segmentSort[uint64]),
 	"segment_argmin": bySizeOf(segmentArg[uint8](false), segmentArg[uint16](false), segmentArg[uint32](false), segmentArg[uint64](false)),
 	"segment_argmax": bySizeOf(segmentArg[uint8](true), segmentArg[uint16](true), segmentArg[uint32](true), segmentArg[uint64](true)),

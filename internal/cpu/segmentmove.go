@@ -66,6 +66,35 @@ func segmentUnpad(c *device.Call) error {
 	return nil
 }
 
+// segmentTake puts runs of rows one behind another.
+func segmentTake(c *device.Call) error {
+	x, out := &c.Args[0], &c.Out[0]
+	first, have := elements[int64](&c.Args[1]), int64(x.Shape[0])
+	l := &list{op: "segment_take", off: elements[int64](&c.Args[2]), rows: out.Shape[0], row: array.Size(out.Shape[1:])}
+	l.check(0, len(l.off)-1)
+	size := int64(l.row * x.DType.Size())
+	dst, src := bytesOf(out), bytesOf(x)
+	clear(dst[:l.off[0]*size])
+	clear(dst[l.off[len(l.off)-1]*size:])
+	l.each(func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			from, n := first[i], l.off[i+1]-l.off[i]
+			to := dst[l.off[i]*size : l.off[i+1]*size]
+			if from < 0 { // rows before those of x
+				none := n
+				if from > -n {
+					none = -from
+				}
+				clear(to[:none*size])
+				from, n, to = 0, n-none, to[none*size:]
+			}
+			from = min(from, have)
+			clear(to[copy(to, src[from*size:min(from+n, have)*size]):])
+		}
+	})
+	return nil
+}
+
 // segmentSort sorts the rows of each item.
 func segmentSort[U bitsOf](c *device.Call) error {
 	x := &c.Args[0]

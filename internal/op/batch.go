@@ -422,6 +422,12 @@ func init() {
 		y := Transpose(Transpose(args[0].Node, 0, 1), 1, 2)
 		return []*node{Transpose(Apply(Of(x), x.Attrs, y, args[1].Node), 0, 1)}
 	}
+	batchRules["segment_take"] = func(b *batcher, x *node, args []Batched) []*node {
+		if args[1].Lead || args[2].Lead {
+			return b.loop(x, args)
+		}
+		return []*node{Transpose(Apply(Of(x), x.Attrs, Transpose(args[0].Node, 0, 1), args[1].Node, args[2].Node), 0, 1)}
+	}
 	for _, name := range []string{"copy", "max_pool2d", "max_pool2d_place", "max_pool2d_pick", "window_mean", "window_spread", "gather", "scatter_add", "scatter", "scatter_min",
 		"scatter_max", "scan_sum", "scan_prod", "recurrence", "cummax", "cummin", "sort", "topk", "kthvalue", "reduce_argmin", "reduce_argmax"} {
 		batchRules[name] = same(further)

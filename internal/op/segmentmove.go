@@ -6,7 +6,7 @@ import (
 )
 
 // Operations on the items of a list that move rows: see SegmentSum for what a list is.
-var SegmentPad, SegmentUnpad, SegmentSort *Def
+var SegmentPad, SegmentUnpad, SegmentTake, SegmentSort *Def
 
 // A PadTo is how many rows an item has when it is padded.
 type PadTo int
@@ -70,6 +70,53 @@ func init() {
 		Samples: []Sample{{Shapes: [][]int{{9, 12}, {10}}, Max: 41, Ascending: true, Attrs: Rows(40)}, {Shapes: [][]int{{5, 4, 3}, {6}}, Max: 13, Ascending: true, Attrs: Rows(12)},
 			{Shapes: [][]int{{3, 2}, {4}}, Max: 1, Ascending: true}, {Shapes: [][]int{{0, 3}, {1}}, Max: 6, Ascending: true, Attrs: Rows(5)},
 			{Shapes: [][]int{{3, 2, 0}, {4}}, Max: 7, Ascending: true, Attrs: Rows(6)}, {Shapes: [][]int{{3, 0}, {4}}, Max: 7, Ascending: true, Attrs: Rows(6)}}})
+	SegmentTake = define(Def{Name: "segment_take", Moves: true, Class: Routine, Arity: 3, Contig: true, Attrs: Rows(0),
+		Doc: "Rows, as many as it says, of which an item has those of x from the row on that the second argument, int64, has for it; 0 where x has none, and in no item.",
+		Infer: func(c *Call) (array.DType, []int) {
+			x, first := c.Args[0], c.Args[1]
+			if len(x.Shape) == 0 {
+				c.Failf("x", "has no dimensions, want rows")
+			}
+			if n := c.offsets(2); first.DType != array.Int64 || !array.Equal(first.Shape, []int{n}) {
+				c.Failf("first", "is %s, want int64, a row for each of %d items", array.TypeString(first.DType, first.Shape), n)
+			}
+			n := int(c.Attrs.(Rows))
+			if n < 0 {
+				c.Failf("rows", "%d is negative", n)
+			}
+			s := append([]int{n}, x.Shape[1:]...)
+			array.CheckShape("segment_take", s, x.DType)
+			return x.DType, s
+		},
+		VJP: func(v *VJP) {
+			v.Set(0, func() *node {
+				x, first, off := v.X[0], v.X[1], v.X[2]
+				if x.Shape[0] == 0 {
+					return full(x.Graph, 0, x.DType, x.Shape)
+				}
+				n := off.Shape[0] - 1
+				s := make([]int, len(x.Shape))
+				for i := range s {
+					s[i] = 1
+				}
+				s[0] = n
+				ahead := reshape(sub(first, Narrow(off, 0, 0, n)), s)
+				at := add(Apply(Iota, Axis(0), v.DY), Apply(SegmentExpand, v.Node.Attrs, ahead, off))
+				there := apply(LogicalAnd, apply(Ge, at, num(at, 0)), apply(Lt, at, num(at, float64(x.Shape[0]))))
+				dy := within(where(there, v.DY, num(v.DY, 0)), off, 0)
+				return Apply(scatterAdd, Target{0, x.Shape}, dy, where(there, at, num(at, 0)))
+			})
+		},
+		Samples: func() (s []Sample) {
+			for _, l := range []struct {
+				x     []int
+				items int
+				rows  Rows
+			}{{[]int{40}, 9, 40}, {[]int{12, 3}, 5, 9}, {[]int{0}, 3, 4}, {[]int{5}, 0, 3}, {[]int{6, 0}, 3, 6}, {[]int{4}, 2, 0}} {
+				s = append(s, Sample{Shapes: [][]int{l.x, {l.items}, {l.items + 1}}, DTypes: []array.DType{array.Float32, array.Int64, array.Int64}, Max: int(l.rows) + 1, Ascending: true, Attrs: l.rows})
+			}
+			return s
+		}()})
 	SegmentSort = define(Def{Name: "segment_sort", Wide: true, Class: Routine, Arity: 2, Results: 2, Contig: true, Attrs: ItemOrder{},
 		Doc: "The rows of each item, column by column, in ascending or descending order, and the places in the item, int64, at which they were; 0 and place 0 in no item. Equal elements stay in order; NaN counts as greater than every number.",
 		InferAll: func(c *Call) []ir.Type {

@@ -174,6 +174,9 @@ func TestHostileOffsets(t *testing.T) {
 					case op.SegmentPad:
 						sample.Shapes, sample.Attrs = [][]int{{rows}, {}, {items + 1}}, op.PadTo(2)
 						sample.DTypes = []array.DType{of, of, array.Int64}
+					case op.SegmentTake:
+						sample.Shapes, sample.Attrs = [][]int{{rows}, {items}, {items + 1}}, op.Rows(rows)
+						sample.DTypes = []array.DType{of, array.Int64, array.Int64}
 					}
 					c := newCase(d, sample.Attrs, drawn(r, d, sample, of)...)
 					out, err := c.graph()

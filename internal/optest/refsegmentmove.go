@@ -30,6 +30,18 @@ func init() {
 		})
 		return Result{Array: out, Exact: true}
 	}
+	references["segment_take"] = func(x []*Array, a ir.Attrs) Result {
+		out := New(x[0].DType, append([]int{int(a.(op.Rows))}, x[0].Shape[1:]...))
+		row := array.Size(out.Shape[1:])
+		itemsOf(out.Shape, x[2], func(item, j int, at []int) {
+			for k, to := range at {
+				if from := int(x[1].I[item]) + k; from >= 0 && from < x[0].Shape[0] {
+					out.put(to, x[0], from*row+j)
+				}
+			}
+		})
+		return Result{Array: out, Exact: true}
+	}
 	several["segment_sort"] = func(x []*Array, a ir.Attrs) []Result {
 		values, places := New(x[0].DType, x[0].Shape), New(array.Int64, x[0].Shape)
 		itemsOf(x[0].Shape, x[1], func(_, _ int, at []int) {
