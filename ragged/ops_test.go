@@ -408,3 +408,29 @@ func TestNested(t *testing.T) {
 	close(t, "depth 3, level 1", deep.Sum(1), []float64{6, 0, 15})
 	close(t, "an item of depth 3", deep.At(0, 2, 1), []float64{4, 5, 6})
 }
+
+// An item that is far longer than others is computed in pieces, with the values of each row.
+func TestGiantItem(t *testing.T) {
+	sizes := []int64{3, 200_000, 0, 5, 70, 16_384, 1, 90_001, 0}
+	rows := 0
+	for _, n := range sizes {
+		rows += int(n)
+	}
+	x, v := make([]float32, rows), make([]float32, len(sizes))
+	for i := range x {
+		x[i] = float32(i%1000) / 8
+	}
+	for i := range v {
+		v[i] = float32(i) + 0.5
+	}
+	y := Expr("2*l + v", weft.Vars{"l": FromSizes(x, sizes), "v": weft.FromSlice(v)})
+	got, at := weft.Data[float32](y.Data()), 0
+	for i, n := range sizes {
+		for range n {
+			if want := 2*x[at] + v[i]; got[at] != want {
+				t.Fatalf("row %d, of item %d, is %v, want %v", at, i, got[at], want)
+			}
+			at++
+		}
+	}
+}

@@ -60,17 +60,43 @@ func (l *list) cut(p, pieces int) int {
 	if p == 0 || p == pieces {
 		return items * (p / pieces)
 	}
-	before := func(i int) float64 { return float64(l.off[i]-l.off[0])*float64(l.row) + itemWork*float64(i) }
-	want := before(items) * float64(p) / float64(pieces)
+	want := l.want(p, pieces)
 	lo, hi := 0, items
 	for lo < hi {
-		if mid := int(uint(lo+hi) / 2); before(mid) < want {
+		if mid := int(uint(lo+hi) / 2); l.before(mid) < want {
 			lo = mid + 1
 		} else {
 			hi = mid
 		}
 	}
 	return lo
+}
+
+// before is the work of the items before item i.
+func (l *list) before(i int) float64 {
+	return float64(l.off[i]-l.off[0])*float64(l.row) + itemWork*float64(i)
+}
+
+// want is the work before piece p of so many.
+func (l *list) want(p, pieces int) float64 {
+	return l.before(len(l.off)-1) * float64(p) / float64(pieces)
+}
+
+// cutFrom is how many rows an item has that is worth to be cut.
+const cutFrom = 1 << 14
+
+// spot is where piece p of so many begins, the same for all who ask: with an item, or with a
+// row of one that is so long.
+func (l *list) spot(p, pieces int) (item int, row int64) {
+	item = l.cut(p, pieces)
+	if p == 0 || p == pieces || item == 0 {
+		return item, 0
+	}
+	n := l.off[item] - l.off[item-1]
+	if k := (l.want(p, pieces) - l.before(item-1)) / float64(l.row); n >= cutFrom && k >= 0 && k < float64(n) {
+		return item - 1, int64(k) &^ 63
+	}
+	return item, 0
 }
 
 // check refuses offsets of items from lo to before hi that do not ascend, or lie outside the
@@ -117,7 +143,7 @@ func (p *Program) launchItems(l device.Launch, axis int) error {
 	if work >= coldWork || n*max(unit, hotMin) >= hotWork && par.Hot() {
 		threads = par.Threads()
 	}
-	t := &itemTask{p: p, l: l, list: x, pieces: n*pace(unit)/chunkWork + 1}
+	t := &itemTask{p: p, l: l, list: x, pieces: n*pace(unit)/chunkWork + 1, apart: p.byElement(axis)}
 	if threads > 1 { // as much for each
 		Counters.Threaded.Add(1)
 		t.pieces = (t.pieces + threads - 1) / threads * threads
@@ -137,32 +163,83 @@ func (l *list) ends(to *[2]int) {
 	}
 }
 
+// byElement reports that a program over items computes each element by itself and writes
+// nothing else, so that an item can be cut.
+func (prog *Program) byElement(axis int) bool {
+	p := prog.p
+	if axis != p.Lane || len(p.Axes) != 2 {
+		return false
+	}
+	for i := range p.Ins {
+		if p.Ins[i].Op == loop.OpReduce {
+			return false
+		}
+	}
+	for i := range p.Bufs {
+		if b := &p.Bufs[i]; b.Write && b.Steps[axis] == loop.Zero {
+			return false
+		}
+	}
+	return true
+}
+
 // An itemTask is a launch over items in pieces of as many elements each.
 type itemTask struct {
 	p      *Program
 	l      device.Launch
 	list   *list
 	pieces int
+	apart  bool // items may be cut
 	err    atomic.Pointer[error]
 }
 
 // Chunk runs pieces begin to end.
 func (t *itemTask) Chunk(_, begin, end int) {
 	f := loop.NewFrame()
-	p := t.p.p
-	defer f.Free(len(p.Bufs))
-	words := p.Words()
+	defer f.Free(len(t.p.p.Bufs))
 	for u := begin; u < end && t.err.Load() == nil; u++ {
-		lo, hi := t.list.piece(u, t.pieces)
-		if lo == hi {
+		if !t.apart {
+			lo, hi := t.list.piece(u, t.pieces)
+			t.run(f, lo, hi, nil)
 			continue
 		}
-		copy(f.Ptr[:len(p.Bufs)], t.l.Args.Ptr[:])
-		copy(f.Word[2:words], t.l.Args.Word[2:words])
-		t.p.narrowTo(f, 0, lo, hi-lo)
-		if err := t.p.enter(t.p.code, f, t.l.Context); err != nil {
-			t.err.CompareAndSwap(nil, &err)
-			return
+		// The rest of an item, whole ones, the begin of another one.
+		lo, from := t.list.spot(u, t.pieces)
+		hi, to := t.list.spot(u+1, t.pieces)
+		if lo > hi || lo == hi && from > to { // only if offsets do not ascend
+			lo, from, hi, to = 0, 0, len(t.list.off)-1, 0
 		}
+		t.list.check(lo, min(hi+1, len(t.list.off)-1))
+		if off := t.list.off; from > 0 {
+			part := &[2]int64{off[lo] + from, off[lo+1]}
+			if lo == hi {
+				part[1], to = off[lo]+to, 0
+			}
+			t.run(f, lo, lo+1, part)
+			lo = min(lo+1, hi)
+		}
+		t.run(f, lo, hi, nil)
+		if to > 0 {
+			t.run(f, hi, hi+1, &[2]int64{t.list.off[hi], t.list.off[hi] + to})
+		}
+	}
+}
+
+// run runs items lo to hi-1; of one item these rows, if part is given.
+func (t *itemTask) run(f *loop.Frame, lo, hi int, part *[2]int64) {
+	if lo == hi || part != nil && part[0] == part[1] {
+		return
+	}
+	p := t.p.p
+	words := p.Words()
+	copy(f.Ptr[:len(p.Bufs)], t.l.Args.Ptr[:])
+	copy(f.Word[2:words], t.l.Args.Word[2:words])
+	t.p.narrowTo(f, 0, lo, hi-lo)
+	if axis := p.Ragged(); part != nil {
+		f.Ptr[p.Axes[axis].Offsets-1] = unsafe.Pointer(part)
+		f.Word[p.StartWord(axis)] += uint64(part[0] - t.list.off[lo])
+	}
+	if err := t.p.enter(t.p.code, f, t.l.Context); err != nil {
+		t.err.CompareAndSwap(nil, &err)
 	}
 }
