@@ -48,20 +48,29 @@ func genRows(g *gen.Gen, from array.DType, rows, terms int, start bool) {
 	}
 	a.RM(asm.MOV, asm.RBX, gen.Field(unsafe.Offsetof(tile.Rf.Sums)))
 	a.RM(asm.MOV, asm.RCX, gen.Field(unsafe.Offsetof(tile.Rf.Vectors)))
-	// A single row's factors have registers.
-	hold := rows == 1 && terms > 1 && g.ISA == jit.AVX512
+	// A single row's factors have registers, and B is read where it is added.
+	hold := rows == 1 && terms > 1
 	if hold {
 		for u := range terms {
-			g.Broadcast(g.V(16+u), asm.Ptr(base[0], int32(u*g.D.Size())))
+			g.Broadcast(g.V(u), asm.Ptr(base[0], int32(u*g.D.Size())))
 		}
 	}
+	fma := g.Pick(asm.VFMADD231PS, asm.VFMADD231PD)
 	// The rows that the next entry reads, where it follows.
 	a.RM(asm.LEA, asm.R15, asm.Idx(asm.RSI, asm.R13, 8, 0))
-	vector := func() {
+	// vector adds to the vector of sums so many behind the first. What it reads of B is there
+	// where it lies, or what load puts into a register.
+	vector := func(behind int, load func(dst asm.Reg, m asm.Mem)) {
+		ahead := int32(behind * bytes)
+		if !hold {
+			for u := range terms {
+				load(g.V(u), row[u].Add(ahead))
+			}
+		}
 		for r := range rows {
-			sum := asm.Ptr(asm.RBX, int32(r*sumPitch(rows)))
+			sum := asm.Ptr(asm.RBX, int32(r*sumPitch(rows)+behind*g.VB()))
 			// Rows alternate between two registers, the order of their terms is fixed.
-			acc := g.V(8 + r&1)
+			acc := g.V(8 + (r+behind)&1)
 			if start {
 				g.Zero(acc)
 			} else {
@@ -70,47 +79,71 @@ func genRows(g *gen.Gen, from array.DType, rows, terms int, start bool) {
 			for u := range terms {
 				b := base[r/3]
 				m := [...]asm.Mem{asm.Ptr(b, 0), asm.Idx(b, asm.RDX, 1, 0), asm.Idx(b, asm.RDX, 2, 0)}[r%3].Add(int32(u * g.D.Size()))
+				x := g.V(10 + u&1)
 				switch {
+				case hold && load == nil:
+					a.RRM(fma, acc, g.V(u), row[u].Add(ahead))
 				case hold:
-					g.Fma(acc, g.V(16+u), g.V(u))
-					continue
+					load(x, row[u].Add(ahead))
+					g.Fma(acc, g.V(u), x)
 				case g.ISA == jit.AVX512:
-					a.RRM(g.Pick(asm.VFMADD231PS, asm.VFMADD231PD), acc, g.V(u), m.B())
-					continue
+					a.RRM(fma, acc, g.V(u), m.B())
+				default:
+					g.Broadcast(x, m)
+					g.Fma(acc, x, g.V(u))
 				}
-				g.Broadcast(g.V(10+u&1), m)
-				g.Fma(acc, g.V(10+u&1), g.V(u))
 			}
 			g.Store(sum, acc)
 		}
 	}
+	ask := func() {
+		if terms == manyTerms {
+			for _, m := range row {
+				m.Base = asm.R15
+				a.M(asm.PREFETCHT1, m)
+			}
+		}
+	}
+	advance := func(vectors int) {
+		if terms == manyTerms {
+			a.RI(asm.ADD, asm.R15, int64(vectors*bytes))
+		}
+		a.RI(asm.ADD, asm.RSI, int64(vectors*bytes))
+		a.RI(asm.ADD, asm.RBX, int64(vectors*g.VB()))
+	}
+	plain := func(dst asm.Reg, m asm.Mem) { g.LoadFrom(from, dst, m) }
+	if hold && !from.Half() {
+		plain = nil
+	}
 	tail, end := a.NewLabel(), a.NewLabel()
+	if hold && bytes < gen.Line { // a line has two vectors, of which one asks
+		single := a.NewLabel()
+		a.RI(asm.SUB, asm.RCX, 2)
+		a.Jcc(asm.CondL, single)
+		a.Align(16)
+		pair := a.Here()
+		ask()
+		vector(0, plain)
+		vector(1, plain)
+		advance(2)
+		a.RI(asm.SUB, asm.RCX, 2)
+		a.Jcc(asm.CondGE, pair)
+		a.Bind(single)
+		a.RI(asm.ADD, asm.RCX, 2)
+	}
 	a.RR(asm.TEST, asm.RCX, asm.RCX)
 	a.Jcc(asm.CondE, tail)
 	a.Align(16)
 	loop := a.Here()
-	for u := range terms {
-		g.LoadFrom(from, g.V(u), row[u])
-	}
-	if terms == manyTerms {
-		for _, m := range row {
-			m.Base = asm.R15
-			a.M(asm.PREFETCHT1, m)
-		}
-		a.RI(asm.ADD, asm.R15, int64(bytes))
-	}
-	vector()
-	a.RI(asm.ADD, asm.RSI, int64(bytes))
-	a.RI(asm.ADD, asm.RBX, int64(g.VB()))
+	ask()
+	vector(0, plain)
+	advance(1)
 	a.RI(asm.SUB, asm.RCX, 1)
 	a.Jcc(asm.CondNE, loop)
 	a.Bind(tail)
 	if !from.Half() {
 		tile.LastVector(g, end)
-		for u := range terms {
-			g.LoadMasked(g.V(u), row[u], asm.K1, g.V(15))
-		}
-		vector()
+		vector(0, func(dst asm.Reg, m asm.Mem) { g.LoadMasked(dst, m, asm.K1, g.V(15)) })
 	}
 	a.Bind(end)
 	g.Done()
