@@ -26,11 +26,11 @@ var routines = map[string]device.Routine{
 	"copy":             copyView,
 	"reduce_argmax":    argExtreme(true),
 	"reduce_argmin":    argExtreme(false),
-	"max_pool2d":       maxPool,
+	"max_pool2d":       ofWindows(pooling.Max[float32], pooling.Max[float64]),
 	"max_pool2d_place": maxPoolGrad(pooling.Place[float32], pooling.Place[float64]),
 	"max_pool2d_pick":  maxPoolGrad(pooling.Pick[float32], pooling.Pick[float64]),
-	"window_mean":      windowMean,
-	"window_spread":    windowSpread,
+	"window_mean":      ofWindows(pooling.Mean[float32], pooling.Mean[float64]),
+	"window_spread":    windowSpread(pooling.Spread[float32], pooling.Spread[float64]),
 	"mask_select":      maskSelect,
 	"mask_place":       maskPlace,
 	"count_true":       countTrue,
@@ -147,45 +147,40 @@ func pool(c *device.Call, a op.Pool, x, y []int) pooling.Pool {
 		KH: a.Window[0], KW: a.Window[1], StepH: op.StepWithin(a.Stride[0], x[r-2], a.Pad[0]), StepW: op.StepWithin(a.Stride[1], x[r-1], a.Pad[1]), PadH: a.Pad[0], PadW: a.Pad[1]}
 }
 
-func maxPool(c *device.Call) error {
-	p := pool(c, c.Node.Attrs.(op.Pool), c.Node.Args[0].Shape, c.Node.Shape)
-	if c.Out[0].DType == array.Float64 {
-		pooling.Max[float64](p, gen.Ptr(&c.Out[0]), gen.Ptr(&c.Args[0]))
-	} else {
-		pooling.Max[float32](p, gen.Ptr(&c.Out[0]), gen.Ptr(&c.Args[0]))
-	}
-	return nil
-}
-
-func maxPoolGrad(narrow, wide func(p pooling.Pool, out, x, y, third unsafe.Pointer)) device.Routine {
+// pooled is a routine of the narrow or the wide one of a pair, by the type of the result.
+func pooled[F any](narrow, wide F, run func(c *device.Call, f F)) device.Routine {
 	return func(c *device.Call) error {
-		run := narrow
 		if c.Out[0].DType == array.Float64 {
-			run = wide
+			run(c, wide)
+		} else {
+			run(c, narrow)
 		}
-		run(pool(c, c.Node.Attrs.(op.Pool), c.Node.Args[0].Shape, c.Node.Args[1].Shape), gen.Ptr(&c.Out[0]), gen.Ptr(&c.Args[0]), gen.Ptr(&c.Args[1]), gen.Ptr(&c.Args[2]))
 		return nil
 	}
 }
 
-func windowMean(c *device.Call) error {
-	p := pool(c, c.Node.Attrs.(op.Pool), c.Node.Args[0].Shape, c.Node.Shape)
-	if c.Out[0].DType == array.Float64 {
-		pooling.Mean[float64](p, gen.Ptr(&c.Out[0]), gen.Ptr(&c.Args[0]))
-	} else {
-		pooling.Mean[float32](p, gen.Ptr(&c.Out[0]), gen.Ptr(&c.Args[0]))
-	}
-	return nil
+type (
+	pools     = func(p pooling.Pool, out, in unsafe.Pointer)
+	poolGrads = func(p pooling.Pool, out, x, y, third unsafe.Pointer)
+)
+
+// ofWindows is the routine for windows of an argument, of each of which the result has one element.
+func ofWindows(narrow, wide pools) device.Routine {
+	return pooled(narrow, wide, func(c *device.Call, f pools) {
+		f(pool(c, c.Node.Attrs.(op.Pool), c.Node.Args[0].Shape, c.Node.Shape), gen.Ptr(&c.Out[0]), gen.Ptr(&c.Args[0]))
+	})
 }
 
-func windowSpread(c *device.Call) error {
-	p := pool(c, c.Node.Attrs.(op.PoolGrad).Pool, c.Node.Shape, c.Node.Args[0].Shape)
-	if c.Out[0].DType == array.Float64 {
-		pooling.Spread[float64](p, gen.Ptr(&c.Out[0]), gen.Ptr(&c.Args[0]))
-	} else {
-		pooling.Spread[float32](p, gen.Ptr(&c.Out[0]), gen.Ptr(&c.Args[0]))
-	}
-	return nil
+func maxPoolGrad(narrow, wide poolGrads) device.Routine {
+	return pooled(narrow, wide, func(c *device.Call, f poolGrads) {
+		f(pool(c, c.Node.Attrs.(op.Pool), c.Node.Args[0].Shape, c.Node.Args[1].Shape), gen.Ptr(&c.Out[0]), gen.Ptr(&c.Args[0]), gen.Ptr(&c.Args[1]), gen.Ptr(&c.Args[2]))
+	})
+}
+
+func windowSpread(narrow, wide pools) device.Routine {
+	return pooled(narrow, wide, func(c *device.Call, f pools) {
+		f(pool(c, c.Node.Attrs.(op.PoolGrad).Pool, c.Node.Shape, c.Node.Args[0].Shape), gen.Ptr(&c.Out[0]), gen.Ptr(&c.Args[0]))
+	})
 }
 
 func argExtreme(greatest bool) device.Routine {

@@ -8,7 +8,6 @@ import (
 
 	"weft/internal/cpu/cputest"
 	"weft/internal/jit"
-	"weft/internal/mem/guard"
 )
 
 // Means and their gradients have the bits of sums over places in ascending order, zeros of
@@ -30,6 +29,10 @@ func TestMean(t *testing.T) {
 			{cputest.UnderTest, 2, 8, 3, 0, 0, 3, 2, 1, 1, 1, 1},
 			{cputest.UnderTest, 2, 20, 40, 0, 0, 3, 17, 1, 1, 1, 16},
 			{cputest.UnderTest, 1, 3, 90000, 0, 0, 3, 3, 1, 1, 1, 1},
+			{cputest.UnderTest, 2, 1, 1, 0, 0, 5, 3, 1, 1, 4, 2},
+			{cputest.UnderTest, 2, 12, 30, 0, 0, 5, 5, 1, 1, 4, 4},
+			{cputest.UnderTest, 2, 30, 1, 0, 0, 3, 1, 7, 1, 0, 0},
+			{cputest.UnderTest, 2, 5, 50, 0, 0, 1, 3, 1, 6, 0, 2},
 		} {
 			p.OH, p.OW = (p.H+2*p.PadH-p.KH)/p.StepH+1, (p.W+2*p.PadW-p.KW)/p.StepW+1
 			testMean[float32](t, p)
@@ -40,17 +43,9 @@ func TestMean(t *testing.T) {
 
 func testMean[T float](t *testing.T, p Pool) {
 	r := rand.New(rand.NewPCG(5, 6))
-	size := int(unsafe.Sizeof(T(0)))
-	buffer := func(n int) []T {
-		b, err := guard.End(n * size)
-		if err != nil {
-			t.Skip("SKIPPED: no guard pages here")
-		}
-		t.Cleanup(func() { b.Close() })
-		return unsafe.Slice((*T)(b.Ptr()), n)
-	}
-	x, y := buffer(p.Planes*p.H*p.W), buffer(p.Planes*p.OH*p.OW)
-	dx, dy := buffer(len(x)), buffer(len(y))
+	x, y := guarded[T](t, p.Planes*p.H*p.W), guarded[T](t, p.Planes*p.OH*p.OW)
+	dx, dy := guarded[T](t, len(x)), guarded[T](t, len(y))
+	specials := []T{T(math.NaN()), T(math.Inf(-1)), T(math.Inf(1)), T(math.SmallestNonzeroFloat32)}
 	for _, zeros := range []int{2, 50} {
 		for _, s := range [][]T{x, dy} {
 			for i := range s {
@@ -58,13 +53,21 @@ func testMean[T float](t *testing.T, p Pool) {
 				if r.IntN(zeros) == 0 {
 					s[i] = T(math.Copysign(0, r.NormFloat64()-1))
 				}
+				if zeros > 2 && r.IntN(60) == 0 {
+					s[i] = specials[r.IntN(len(specials))]
+				}
+			}
+		}
+		for _, s := range [][]T{y, dx} {
+			for i := range s {
+				s[i] = 99
 			}
 		}
 		Mean[T](p, unsafe.Pointer(&y[0]), unsafe.Pointer(&x[0]))
 		Spread[T](p, unsafe.Pointer(&dx[0]), unsafe.Pointer(&dy[0]))
 		scale := T(1 / float64(p.KH*p.KW))
-		same := func(what string, i int, got, want T) {
-			if got != want || math.Signbit(float64(got)) != math.Signbit(float64(want)) {
+		check := func(what string, i int, got, want T) {
+			if !same(got, want) {
 				t.Fatalf("%+v: %s %d is %v, want %v", p, what, i, got, want)
 			}
 		}
@@ -80,7 +83,7 @@ func testMean[T float](t *testing.T, p Pool) {
 					want = v
 				}
 			}
-			same("mean", o, got, T(want*scale))
+			check("mean", o, got, T(want*scale))
 		}
 		// As arrays of each place's part would be added up, or, where windows are side by
 		// side, put between each other.
@@ -104,7 +107,7 @@ func testMean[T float](t *testing.T, p Pool) {
 					want += v
 				}
 			}
-			same("gradient", o, got, want)
+			check("gradient", o, got, want)
 		}
 	}
 }

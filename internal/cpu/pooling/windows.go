@@ -225,27 +225,17 @@ func (c *plane[T]) places(x, y, dy []T, done func(row int)) {
 			copy(c.few[0], maxima)
 			copy(c.few[1], grads)
 			c.w.dy = unsafe.Pointer(&c.few[1][0])
-			c.row(c.few[0])
-			for i := c.OW; i < c.lanes; i++ {
-				at[i] = ones[T]()
-			}
+			c.row(c.few[0]) // behind the windows are zeros, which spread nothing
 		}
-		c.atBorders(x, maxima, at, top)
+		c.atBorder(x, maxima, at, top)
 		done(row)
 	}
 }
 
-// atBorders looks again at windows that reach into the padding and have nothing greater
-// than what stands there.
-func (c *plane[T]) atBorders(x, maxima, at []T, top int) {
-	if c.PadW == 0 {
-		return
-	}
-	for i := 0; i < c.OW; i++ {
-		if from := i*c.StepW - c.PadW; from >= 0 && from+c.KW <= c.W {
-			i = max(i, (c.W+c.PadW-c.KW)/c.StepW) // of those between none does
-			continue
-		}
+// atBorder looks again at windows that begin in the padding and have nothing greater than
+// what stands there. In others the first place is one of the plane.
+func (c *plane[T]) atBorder(x, maxima, at []T, top int) {
+	for i := 0; i < c.OW && i*c.StepW < c.PadW; i++ {
 		if !math.IsInf(float64(maxima[i]), -1) {
 			continue
 		}
