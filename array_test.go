@@ -772,3 +772,28 @@ func TestMaskSelect(t *testing.T) {
 		t.Errorf("gradient of the base %v", g)
 	}
 }
+
+// Views and small writes take little memory: no plan, no kernel, no tensor for a number.
+func TestViewsAllocate(t *testing.T) {
+	x, y := Rand(1000), Rand(10, 100)
+	for name, c := range map[string]struct {
+		most float64
+		f    func()
+	}{
+		"x[3]":        {1, func() { y.At(3) }},
+		"x[10:26]":    {3, func() { x.Slice(Range(10, 26)) }},
+		"reshape":     {4, func() { x.Reshape(10, 100) }},
+		"x[3, 4] = 1": {1, func() { y.Set(1.5, 3, 4) }},
+		"x[10:20]= 0": {3, func() { x.Slice(Range(10, 20)).Assign(0) }},
+		"x[:] = 0":    {0, func() { x.Zero() }},
+		"zeros":       {4, func() { Zeros(16) }},
+	} {
+		before := plans.Stats().Made
+		if n := testing.AllocsPerRun(100, c.f); n > c.most {
+			t.Errorf("%s: %v allocations, want %v", name, n, c.most)
+		}
+		if n := plans.Stats().Made - before; n != 0 {
+			t.Errorf("%s makes %d plans", name, n)
+		}
+	}
+}

@@ -63,6 +63,19 @@ func TestTwoDevices(t *testing.T) {
 	}
 }
 
+// A view of a view that was given back is still on its device.
+func TestReleasedViewOnDevice(t *testing.T) {
+	n := device.Register(cpu.New(jit.Portable))
+	x := noise(1, 1, 4, 6).on(n).RequireGrad()
+	r := x.Reshape(3, 8)
+	y := r.T()
+	r.Release()
+	y.Mul(y).Sum().Backward()
+	if g := x.Grad(); g.v.Store.Device != n || Digest(g.on(0)) != Digest(x.Detach().on(0).Mul(2)) {
+		t.Errorf("the gradient is on device %d: %v", g.v.Store.Device, g.on(0))
+	}
+}
+
 // What is deferred in a storage is computed once, by whoever uses the memory first:
 // each of the places that read elements, and every operation.
 func TestDeferredStorage(t *testing.T) {

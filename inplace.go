@@ -135,9 +135,7 @@ func (t *Tensor) writable(name string) {
 	if t.v.Store.ReadOnly() {
 		array.Failf(name, "", "the memory of %s is read-only, it is that of a file: Clone it first, or map the file for copy-on-write", array.TypeString(t.v.DType, t.v.Shape))
 	}
-	if !t.v.Writable() {
-		array.Failf(name, "", "%s with strides %v is an expanded view, several of its elements are one: Clone it first", array.ShapeString(t.v.Shape), t.v.Strides)
-	}
+	t.notExpanded(name)
 	if !t.run.gradOn() {
 		return
 	}
@@ -151,22 +149,33 @@ func (t *Tensor) writable(name string) {
 	}
 }
 
+// notExpanded panics if several elements of t are one.
+func (t *Tensor) notExpanded(name string) {
+	if !t.v.Writable() {
+		array.Failf(name, "", "%s with strides %v is an expanded view, several of its elements are one: Clone it first", array.ShapeString(t.v.Shape), t.v.Strides)
+	}
+}
+
 // wrote counts a write into t's memory.
 func (t *Tensor) wrote() { t.v.Store.Bump(array.Caller) }
 
 // rebase makes n, which may be nil, the producer of what was just written into t.
 func (t *Tensor) rebase(n *gradNode) {
-	b, chain := t.root()
+	b := t
+	for b.hist != nil && b.hist.of != nil {
+		b = b.hist.of
+	}
 	if tr := tracingViews(&b.v); tr != nil && tr.given(&b.v) {
 		tr.keepHistory(b)
 	}
-	if chain == nil {
+	if b == t {
 		if n != nil || t.hist != nil && !t.hist.frozen.Load() {
 			t.setNode(n)
 		}
 		return
 	}
 	if bn := b.node(); n != nil || bn != nil {
+		_, chain := t.root()
 		b.setNode(putNode(bn, n, &place{chain, array.View{DType: b.v.DType, Shape: b.v.Shape, Strides: b.v.Strides}}))
 	}
 }
@@ -256,6 +265,8 @@ func (t *Tensor) Assign(x any) *Tensor { return t.assigned("assign", "x", x, (*T
 //	x.Set(1.5, 2, -1) // x[2, -1] = 1.5
 //	x.Set(row, 0)     // x[0] = row
 func (t *Tensor) Set(v any, index ...int) *Tensor {
+	t.check("set")
+	t.notExpanded("set")
 	t.at("set", index).assigned("set", "v", v, (*Tensor).copyFrom)
 	return t
 }
@@ -267,7 +278,8 @@ func (t *Tensor) assigned(opName, arg string, x any, write func(t, x *Tensor)) *
 	t.writable(opName)
 	if o.t == nil {
 		if o.num.Kind > t.v.DType.Category() && !(o.num.Kind == array.CatInt && t.v.DType == Bool) {
-			array.Failf(opName, arg, "is a float, which cannot be written into %s: convert the receiver with To first", t.v.DType)
+			kind := map[array.Category]string{array.CatFloat: "a float", array.CatComplex: "complex"}[o.num.Kind]
+			array.Failf(opName, arg, "is %s, which cannot be written into %s: convert the receiver with To first", kind, t.v.DType)
 		}
 		if t.filled(opName, &o) {
 			return t

@@ -52,6 +52,8 @@ func TestSetRefuses(t *testing.T) {
 		{"set: takes a *Tensor or a Go number", func() { x.Set("1", 0, 0) }},
 		{"set: the tensor is nil", func() { x.Set((*weft.Tensor)(nil), 0, 0) }},
 		{"set: [2 3] with strides [0 1] is an expanded view", func() { weft.Zeros(3).Expand(2, 3).Set(1) }},
+		{"set: [2 3] with strides [0 1] is an expanded view", func() { weft.Zeros(3).Expand(2, 3).Set(1, 0, 2) }},
+		{"set: v: is complex, which cannot be written into float32", func() { x.Set(1i, 0, 0) }},
 		{"set: the receiver is a view of a leaf", func() { weft.Zeros(3).RequireGrad().Set(1, 0) }},
 	} {
 		if err := weft.Try(c.f); err == nil || !strings.Contains(err.Error(), c.want) {
