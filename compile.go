@@ -222,12 +222,12 @@ func (c *compiledFunc) call(ctx context.Context, args []any) (*Tensor, error) {
 				g.add(t)
 				continue
 			}
-			v := reflect.ValueOf(x)
-			if x == nil {
-				v = reflect.Zero(want)
-			}
-			if !v.Type().AssignableTo(want) {
+			if x != nil && !reflect.TypeOf(x).AssignableTo(want) {
 				array.Failf("compile", "", "argument %d is %T, want %s", i, x, want)
+			}
+			v := reflect.New(want).Elem() // an interface too, of which the type inside counts
+			if x != nil {
+				v.Set(reflect.ValueOf(x))
 			}
 			g.collect(v)
 		}
@@ -481,7 +481,10 @@ func (tr *trace) arguments(g *supplied, sig signature) []*Tensor {
 		if sig.tensors[i].noGrad {
 			a.run = &run{noGrad: true}
 		}
-		if sig.tensors[i].leaf {
+		switch k := sig.tensors[i].twin; {
+		case k >= 0: // the same leaf again
+			a.hist = out[k].hist
+		case sig.tensors[i].leaf:
 			a.RequireGrad()
 			a.hist.sparse.Store(t.node().leaf.sparse.Load())
 		}

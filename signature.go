@@ -21,6 +21,7 @@ type argument struct {
 	noGrad, leaf   bool
 	shape, strides []int
 	same, apart    int // the number of an earlier argument in the same memory, or -1; how far behind that it begins
+	twin           int // the number of an earlier argument that is the same leaf, or -1
 }
 
 // A signature is what of the arguments a program depends on.
@@ -89,12 +90,12 @@ func (g *supplied) collect(v reflect.Value) {
 		g.statics = append(g.statics, v.Elem().Type())
 		g.collect(v.Elem())
 	case reflect.Slice, reflect.Array:
-		g.statics = append(g.statics, v.Len())
+		g.statics = append(g.statics, length(v))
 		for i := range v.Len() {
 			g.collect(v.Index(i))
 		}
 	case reflect.Map:
-		g.statics = append(g.statics, v.Len())
+		g.statics = append(g.statics, length(v))
 		for _, k := range sortedKeys(v) {
 			g.statics = append(g.statics, k.Interface())
 			g.collect(v.MapIndex(k))
@@ -113,6 +114,14 @@ func (g *supplied) collect(v reflect.Value) {
 	default:
 		g.statics = append(g.statics, v.Interface())
 	}
+}
+
+// length is the length of a list or a map, -1 of nil.
+func length(v reflect.Value) int {
+	if v.Kind() != reflect.Array && v.IsNil() {
+		return -1
+	}
+	return v.Len()
 }
 
 // kindOf returns how the tensors of v are found if other packages know; nothing says that v
@@ -223,6 +232,19 @@ func sameMemory(ts []*Tensor, i int) int {
 	return -1
 }
 
+// sameLeaf returns the number of the first of ts that is the same leaf as number i, -1 if that is i,
+// or if it is none.
+func sameLeaf(ts []*Tensor, i, same int) int {
+	if h := ts[i].hist; same >= 0 && h != nil && ts[i].node() != nil {
+		for k, t := range ts[:i] {
+			if t.hist == h {
+				return k
+			}
+		}
+	}
+	return -1
+}
+
 func (g *supplied) signature() signature {
 	s := signature{statics: slices.Clone(g.statics)}
 	for i, t := range g.tensors {
@@ -230,6 +252,7 @@ func (g *supplied) signature() signature {
 		if a.same >= 0 {
 			a.apart = t.v.Offset - g.tensors[a.same].v.Offset
 		}
+		a.twin = sameLeaf(g.tensors, i, a.same)
 		s.tensors = append(s.tensors, a)
 	}
 	return s
@@ -247,7 +270,7 @@ func (s *signature) fits(g *supplied) bool {
 			return false
 		}
 		same := sameMemory(g.tensors, i)
-		if a.same != same || same >= 0 && a.apart != t.v.Offset-g.tensors[same].v.Offset {
+		if a.same != same || same >= 0 && a.apart != t.v.Offset-g.tensors[same].v.Offset || a.twin != sameLeaf(g.tensors, i, same) {
 			return false
 		}
 	}
@@ -275,7 +298,7 @@ func (s *signature) differs(o *signature) string {
 			return fmt.Sprintf("tensor %d is on device %d, before %d", i, b.device, a.device)
 		case a.leaf != b.leaf || a.noGrad != b.noGrad:
 			return fmt.Sprintf("whether tensor %d records gradients changed", i)
-		case a.same != b.same || a.apart != b.apart:
+		case a.same != b.same || a.apart != b.apart || a.twin != b.twin:
 			return fmt.Sprintf("tensor %d shares its memory otherwise with the others", i)
 		}
 	}

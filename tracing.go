@@ -76,6 +76,11 @@ func (f *tracedFunc) Call(ctx context.Context, args []*Tensor) (ts []*Tensor, er
 			}
 		}
 		if compileOff || tracingHere() != nil {
+			f.c.step.Lock() // it counts on being run by one call at a time
+			defer f.c.step.Unlock()
+			if err := g.ended(f.c.name); err != nil {
+				panic(err)
+			}
 			ts = f.c.direct(args)
 			return
 		}

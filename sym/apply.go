@@ -3,6 +3,7 @@ package sym
 import (
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"weft"
 	"weft/internal/array"
@@ -28,7 +29,7 @@ type apply struct {
 	wrt        int
 	apart      bool              // no gradient flows to the arguments
 	random     []*weft.Generator // by which each run draws anew
-	was        bool              // tried for test values
+	was        atomic.Uint64     // how many test values there were when it was tried for them
 	stateful   bool              // from a state, which is a shared variable
 }
 

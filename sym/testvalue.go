@@ -25,9 +25,9 @@ func (v *Var) SetTestValue(x any) {
 		v.test.Store(nil)
 		return
 	}
-	tests.Store(true)
 	f := Fn{name: name}
 	v.test.Store(f.argument(&Param{Var: v}, x).Detach())
+	tests.Add(1)
 }
 
 // TestValue returns the value of the variable for the test values of the inputs that it is
@@ -46,18 +46,19 @@ func (v *Var) tried() *weft.Tensor {
 	return v.test.Load()
 }
 
-// tests is set when there are test values; before that nothing is computed.
-var tests atomic.Bool
+// tests counts the test values that were given; before there is one nothing is computed.
+var tests atomic.Uint64
 
 // try computes the results for test values, if all arguments have one. What was made before
-// there were any is tried once.
+// they were given is tried once more for each.
 func (a *apply) try() {
-	if !tests.Load() || tracing.Active() {
+	n := tests.Load()
+	if n == 0 || tracing.Active() {
 		return
 	}
-	a.was = true
+	defer a.was.Store(n)
 	for _, x := range a.args {
-		if x.tried() == nil && x.from != nil && !x.from.was {
+		if x.tried() == nil && x.from != nil && x.from.was.Load() < n {
 			x.from.try()
 		}
 		if x.tried() == nil {
@@ -70,6 +71,9 @@ func (a *apply) try() {
 	}
 	for _, v := range all { // draws made here are made again by calls
 		if v.from == nil {
+			if v.tried() == nil {
+				return // it has lost its value
+			}
 			continue
 		}
 		for _, g := range v.from.random {

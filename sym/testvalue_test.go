@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -62,6 +63,38 @@ func TestTestValues(t *testing.T) {
 	if x.Mul(3).TestValue() != nil {
 		t.Error("a value after it was taken away")
 	}
+}
+
+// A value that an input gets, or loses, after variables were made of it counts for those that are
+// made from then on.
+func TestTestValuesLater(t *testing.T) {
+	a, b := sym.Scalar("a", weft.Float64), sym.Scalar("b", weft.Float64)
+	a.SetTestValue(3)
+	y := a.Mul(b) // b has no value yet
+	b.SetTestValue(4)
+	near(t, "b got one", y.Add(1).TestValue(), []float64{13})
+	h := a.Mul(2)
+	z := h.Square().Sum()
+	a.SetTestValue(nil)
+	if g := sym.Grad(z, []*sym.Var{h})[0]; g.TestValue() != nil {
+		t.Errorf("a gradient of what has no value any more is %v", g.TestValue())
+	}
+}
+
+// Variables are made of shared ones on several goroutines.
+func TestTestValuesConcurrent(t *testing.T) {
+	x := sym.Scalar("x", weft.Float64)
+	y := x.Exp()
+	x.SetTestValue(1)
+	var wait sync.WaitGroup
+	for range 4 {
+		wait.Go(func() {
+			if v := y.Add(1).TestValue(); v == nil {
+				t.Error("no value")
+			}
+		})
+	}
+	wait.Wait()
 }
 
 // What is wrong with values fails where the variable is made.

@@ -1,0 +1,124 @@
+package weft
+
+import (
+	"sync"
+	"testing"
+
+	"weft/internal/tracing"
+)
+
+// What compiled functions are given: each call is that of the function itself.
+
+func TestCompiledLeafTwice(t *testing.T) {
+	f := func(a, b *Tensor) *Tensor {
+		loss := a.Mul(b).Mul(a).Sum()
+		loss.Backward()
+		return loss
+	}
+	w, v := FromSlice([]float64{2, 3}).RequireGrad(), FromSlice([]float64{2, 3}).RequireGrad()
+	f(w, w)
+	c := Compile(f)
+	for range 2 {
+		v.SetGrad(nil)
+		if _, err := c.Call(v, v); err != nil {
+			t.Fatal(err)
+		}
+		if !v.Grad().Eq(w.Grad()).All().bool() {
+			t.Errorf("a leaf given twice has the gradient %v, want %v", v.Grad(), w.Grad())
+		}
+	}
+}
+
+// The type of what an interface holds is part of what is compiled, and so is whether a list is nil.
+func TestCompiledTypeOfStatic(t *testing.T) {
+	c := Compile(func(x *Tensor, a any) *Tensor {
+		switch a.(type) {
+		case float32:
+			return x.Add(1)
+		case struct{ X float64 }:
+			return x.Add(2)
+		}
+		return x.Add(3)
+	})
+	for i, a := range []any{float32(5), 5.0, struct{ X float64 }{5}, struct{ Y float64 }{5}, []float64{5}, [1]float64{5}} {
+		y, err := c.Call(Scalar(0.0), a)
+		if want := []float64{1, 3, 2, 3, 3, 3}[i]; err != nil || y.Item() != want {
+			t.Errorf("%T: %v, %v, want %v", a, y, err, want)
+		}
+	}
+	l := Compile(func(x *Tensor, list []int, m map[string]int) *Tensor {
+		if list == nil {
+			x = x.Add(1)
+		}
+		if m == nil {
+			x = x.Add(2)
+		}
+		return x
+	})
+	for _, list := range [][]int{{}, nil} {
+		for _, m := range []map[string]int{{}, nil} {
+			want := 0.0
+			if list == nil {
+				want++
+			}
+			if m == nil {
+				want += 2
+			}
+			if y, err := l.Call(Scalar(0.0), list, m); err != nil || y.Item() != want {
+				t.Errorf("%#v, %#v: %v, %v", list, m, y, err)
+			}
+		}
+	}
+}
+
+// A function without results is called as it is within another one, and with WEFT_COMPILE=off.
+func TestCompiledNoResultWithin(t *testing.T) {
+	w := Zeros(2)
+	inner := Compile(func(x *Tensor) { w.Assign(w.Add(x)) })
+	outer := Compile(func(x *Tensor) *Tensor {
+		if _, err := inner.Call(x); err != nil {
+			panic(err)
+		}
+		inner.Func()(x)
+		return w.Sum()
+	})
+	if y, err := outer.Call(Ones(2)); err != nil || y.Item() != 4 {
+		t.Errorf("%v, %v", y, err)
+	}
+	defer func(off bool) { compileOff = off }(compileOff)
+	compileOff = true
+	if y, err := inner.Call(Ones(2)); y != nil || err != nil {
+		t.Errorf("%v, %v", y, err)
+	}
+	inner.Func()(Ones(2))
+	if got := w.Sum().Item(); got != 8 {
+		t.Errorf("w sums to %v, want 8", got)
+	}
+}
+
+// Functions of other packages, which need not be safe, are safe for concurrent calls with
+// WEFT_COMPILE=off too.
+func TestTracedOffConcurrent(t *testing.T) {
+	defer func(off bool) { compileOff = off }(compileOff)
+	compileOff = true
+	w, runs := Zeros(1<<12), 0
+	f := tracing.Compile(func([]*Tensor) []*Tensor {
+		runs++
+		w.Assign(w.Add(1))
+		return nil
+	}, tracing.Options{Name: "count"})
+	var wait sync.WaitGroup
+	for range 4 {
+		wait.Go(func() {
+			for range 50 {
+				if _, err := f.Call(nil, nil); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wait.Wait()
+	if got := w.Min().Item(); got != 200 || runs != 200 {
+		t.Errorf("%v after %d runs, want 200", got, runs)
+	}
+}
