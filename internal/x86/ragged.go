@@ -71,24 +71,31 @@ func (c *compiler) shortRow(body []loop.Value, accs []accumulator, n vr, done as
 	row := c.lay
 	strip := loop.VirtualBytes / row.es
 	steps := strip / row.lanes
+	halves := true // of few elements, only the first half of the registers has seen some
+	for j := range accs {
+		halves = halves && accs[j].t.Size() == row.es && len(accs[j].regs) == steps
+	}
+	first := steps / 2
+	if halves && 4*row.k <= steps {
+		// A body that needs registers itself is faster with half of them, and rows of more
+		// elements another way.
+		strip, steps = strip/2, steps/2
+	}
 	long, whole, half := c.asm.NewLabel(), c.asm.NewLabel(), c.asm.NewLabel()
 	c.branchi(n, asm.CondG, int64(strip), long)
 	c.branchi(c.room, asm.CondL, int64(strip), long)
-	halves := true // of few elements, only the first half of the registers has seen some
 	for j := range c.accs {
-		for _, r := range c.accs[j].regs {
+		regs := c.accs[j].regs
+		for _, r := range regs[:min(len(regs), steps)] {
 			c.mov(r, c.identity(&c.accs[j]))
 		}
-	}
-	for j := range accs {
-		halves = halves && accs[j].t.Size() == row.es && len(accs[j].regs) == steps
 	}
 	length := c.lengths(n)
 	c.lay.k = min(row.k, steps)
 	c.lay.over = true
 	for s := 0; s < steps; s += c.lay.k {
 		switch {
-		case s > 0 && halves && 2*s <= steps:
+		case s > 0 && halves && s <= first:
 			c.branchi(n, asm.CondLE, int64(s*row.lanes), half)
 		case s > 0:
 			c.branchi(n, asm.CondLE, int64(s*row.lanes), whole)
@@ -104,16 +111,15 @@ func (c *compiler) shortRow(body []loop.Value, accs []accumulator, n vr, done as
 	c.masks, c.lay = nil, row
 	c.label(whole)
 	for j := range accs {
-		if x := &accs[j]; halves {
-			for i := range steps / 2 {
-				c.compute(x.op, x.t, x.regs[i], x.regs[i], x.regs[i+steps/2])
-			}
+		x := &accs[j]
+		for i := 0; halves && i+first < steps; i++ {
+			c.compute(x.op, x.t, x.regs[i], x.regs[i], x.regs[i+first])
 		}
 	}
 	c.label(half)
 	for j := range accs {
 		if x := &accs[j]; halves {
-			c.fold(x, x.regs[:steps/2], loop.VirtualBytes)
+			c.fold(x, x.regs[:first], loop.VirtualBytes)
 		} else {
 			c.fold(x, x.regs, loop.VirtualBytes)
 		}
