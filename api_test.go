@@ -224,7 +224,7 @@ func TestDocLinks(t *testing.T) {
 	seen := 0
 	pkgs := publicPackages(t)
 	for path, p := range pkgs {
-		files := sourceFiles(t, "."+strings.TrimPrefix(path, "weft"))
+		files := sourceFiles(t, token.NewFileSet(), "."+strings.TrimPrefix(path, "weft"))
 		hidden := map[string]bool{} // names of the package that are not exported
 		for _, f := range files {
 			for name, o := range f.Scope.Objects {
@@ -311,7 +311,7 @@ func receiver(d *ast.FuncDecl) string {
 
 // typeComment is the comment of a type declaration in the Go files of a folder.
 func typeComment(t *testing.T, dir, name string) string {
-	for _, f := range sourceFiles(t, dir) {
+	for _, f := range sourceFiles(t, token.NewFileSet(), dir) {
 		for _, d := range f.Decls {
 			if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.TYPE {
 				for _, s := range g.Specs {
@@ -327,7 +327,7 @@ func typeComment(t *testing.T, dir, name string) string {
 }
 
 // sourceFiles are the Go files of a folder but for tests.
-func sourceFiles(t *testing.T, dir string) (files []*ast.File) {
+func sourceFiles(t *testing.T, fset *token.FileSet, dir string) (files []*ast.File) {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
@@ -337,7 +337,7 @@ func sourceFiles(t *testing.T, dir string) (files []*ast.File) {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
-		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
+		f, err := parser.ParseFile(fset, name, nil, parser.ParseComments)
 		if err != nil {
 			t.Fatal(err)
 		}

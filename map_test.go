@@ -3,7 +3,6 @@ package weft_test
 import (
 	"go/ast"
 	"go/doc"
-	"go/parser"
 	"go/token"
 	"os"
 	"path/filepath"
@@ -15,22 +14,8 @@ import (
 // rootPackage is the documentation of package weft.
 func rootPackage(t *testing.T) *doc.Package {
 	t.Helper()
-	names, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
 	fset := token.NewFileSet()
-	var files []*ast.File
-	for _, name := range names {
-		f, err := parser.ParseFile(fset, name, nil, parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !strings.HasSuffix(name, "_test.go") {
-			files = append(files, f)
-		}
-	}
-	p, err := doc.NewFromFiles(fset, files, "weft")
+	p, err := doc.NewFromFiles(fset, sourceFiles(t, fset, "."), "weft")
 	if err != nil {
 		t.Fatal(err)
 	}
