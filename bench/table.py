@@ -123,6 +123,7 @@ def shapes():
     yield of("logsumexp of rows of 32", 30_000, lambda n, e: 33 * n * e, "read")
     yield of("softmax of rows of 40", 25_000, lambda n, e: 80 * n * e)
     yield of("x[::-1]", 1_000_000, arrays(2))
+    yield of("x[::-2]", 1_000_000, lambda n, e: 1.5 * n * e)
     yield of("stack of two on the last axis", 1_000_000, arrays(4))
     yield of("x[:,::2] = y", 1000, lambda n, e: 2 * n * n * e, note="lines are read, and written, whole")
     yield of("all of a mask", 1_000_000, lambda n, e: n, "read", note="all are true")

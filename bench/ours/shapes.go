@@ -24,6 +24,10 @@ func init() {
 		x := random(p.DType, 1, p.N)
 		return func() *weft.Tensor { return x.Flip(0).Contiguous() }
 	})
+	eager("x[::-2]", func(p worker.Params) func() *weft.Tensor {
+		x := random(p.DType, 1, p.N)
+		return func() *weft.Tensor { return x.Flip(0).Slice(weft.Range(0, weft.End, 2)).Contiguous() }
+	})
 	eager("stack of two on the last axis", func(p worker.Params) func() *weft.Tensor {
 		x := []*weft.Tensor{random(p.DType, 1, p.N), random(p.DType, 2, p.N)}
 		return func() *weft.Tensor { return weft.Stack(x, 1) }

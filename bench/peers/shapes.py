@@ -40,6 +40,7 @@ CASES = {
     "logsumexp of rows of 32": (rows(32), ["torch.logsumexp(x, 1)"], ["m = x.max(1, keepdims=True); r = np.log(np.exp(x - m).sum(1)) + m[:, 0]"], "jax.nn.logsumexp(x, 1)"),
     "softmax of rows of 40": (rows(40), ["torch.softmax(x, 1)"], ["r = x - x.max(1, keepdims=True); np.exp(r, out=r); r /= r.sum(1, keepdims=True)"], "jax.nn.softmax(x, 1)"),
     "x[::-1]": (one, ["x.flip(0)"], ["x[::-1].copy()"], "x[::-1]"),
+    "x[::-2]": (one, ["x.flip(0)[::2].contiguous()"], ["x[::-2].copy()"], "x[::-2]"),
     "stack of two on the last axis": (two, ["torch.stack([x, y], 1)"], ["np.stack([x, y], 1)", "r = np.empty((len(x), 2), x.dtype); r[:, 0] = x; r[:, 1] = y"], "jnp.stack([x, y], 1)"),
     "x[:,::2] = y": (columns, ["x[:, ::2] = y; r = x", "x[:, ::2].copy_(y); r = x"], ["x[:, ::2] = y; r = x"], None),
     "all of a mask": (mask, ["m.all()"], ["m.all()"], "m.all()"),

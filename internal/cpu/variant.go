@@ -69,16 +69,18 @@ func (p *Program) width(l *device.Launch) jit.ISA {
 	for i := range p.p.Bufs {
 		b := &p.p.Bufs[i]
 		switch b.Steps[lane] {
-		case loop.Unit, loop.By2, loop.By3, loop.By4, loop.Back:
-			n := b.DType.Size() * max(b.Steps[lane].Elements(), 1)
+		case loop.Zero:
+		case loop.Any: // gathered element by element
+			light = false
+		default:
+			by := b.Steps[lane].Elements()
+			n := b.DType.Size() * max(by, -by)
 			for a, e := range l.Extents {
 				if b.Steps[a] != loop.Zero {
 					n *= e
 				}
 			}
 			bytes += n
-		case loop.Any: // gathered element by element
-			light = false
 		}
 	}
 	if p.isa != jit.AVX512 || !light || bytes < narrowMin {

@@ -300,11 +300,29 @@ const (
 	By2              // by two elements, only on the lane axis: a part of complex numbers, every other column
 	By3              // three: a channel of pictures
 	By4              // four
-	Back             // by one element backward
+	Back             // by one element backward, and so on
+	Back2
+	Back3
+	Back4
 )
 
-// Elements returns the elements by which By2, By3, By4, Unit and Back move, 0 for others.
-func (s Step) Elements() int { return [...]int{0, 1, 0, 2, 3, 4, -1}[s] }
+// Elements returns the elements by which a step moves that says so, 0 for Zero and Any.
+func (s Step) Elements() int { return [...]int{0, 1, 0, 2, 3, 4, -1, -2, -3, -4}[s] }
+
+// StepOf returns the step of lanes that are so many elements apart.
+func StepOf(elements int) Step {
+	switch {
+	case elements == 0:
+		return Zero
+	case elements == 1:
+		return Unit
+	case elements >= 2 && elements <= 4:
+		return By2 + Step(elements-2)
+	case elements >= -4 && elements < 0:
+		return Back + Step(-elements-1)
+	}
+	return Any
+}
 
 // A Buf is a buffer argument: an element type and how it moves along each axis.
 // The same memory accessed in two ways is two buffers.

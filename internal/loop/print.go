@@ -34,7 +34,7 @@ func (o Op) String() string {
 	return fmt.Sprintf("op(%d)", uint8(o))
 }
 
-var stepNames = [...]string{"0", "1", "s", "2", "3", "4", "-1"}
+var stepNames = [...]string{"0", "1", "s", "2", "3", "4", "-1", "-2", "-3", "-4"}
 
 // String prints the program. Values are renumbered in the order in which they
 // stand, so equal programs print equally.

@@ -112,7 +112,7 @@ func (v *verifier) args() {
 			v.fail(NoValue, "buffer %d has %d steps for %d axes", i, len(b.Steps), len(p.Axes))
 		}
 		for a, s := range b.Steps {
-			if s > Back || s.Elements() != 0 && a != p.Lane {
+			if s > Back4 || s.Elements() != 0 && a != p.Lane {
 				v.fail(NoValue, "buffer %d: step %d on axis %d", i, s, a)
 			}
 		}

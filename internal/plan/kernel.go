@@ -299,13 +299,9 @@ func (k *kernel) buf(i int) int {
 	if x.buf < 0 {
 		steps := make([]loop.Step, len(k.progDim))
 		for a, d := range k.progDim {
-			switch s := x.strides[d]; {
-			case s == 0:
-			case a == k.lane && s == -1:
-				steps[a] = loop.Back
-			case a == k.lane && s >= 1 && s <= 4:
-				steps[a] = [...]loop.Step{1: loop.Unit, 2: loop.By2, 3: loop.By3, 4: loop.By4}[s]
-			default:
+			if s := x.strides[d]; a == k.lane {
+				steps[a] = loop.StepOf(s)
+			} else if s != 0 {
 				steps[a] = loop.Any
 			}
 		}

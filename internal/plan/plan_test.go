@@ -168,14 +168,14 @@ func TestCollapse(t *testing.T) {
 	}
 }
 
-// Lanes two to four elements apart have steps of their own; the parts of complex numbers
+// Lanes up to four elements apart, either way, have steps of their own; the parts of complex numbers
 // that are computed together are stored together.
 func TestStepsApart(t *testing.T) {
-	for by, want := range []loop.Step{1: loop.Unit, 2: loop.By2, 3: loop.By3, 4: loop.By4, 5: loop.Any} {
+	for by, want := range map[int]loop.Step{1: loop.Unit, 2: loop.By2, 3: loop.By3, 4: loop.By4, 5: loop.Any, -1: loop.Back, -2: loop.Back2, -3: loop.Back3, -4: loop.Back4, -5: loop.Any} {
 		g := ir.New()
 		x := g.Input(0, array.Float32, []int{50})
 		p := Build([]*ir.Node{apply(op.Exp, x)}, []Sig{{array.Float32, x.Shape, []int{by}}}, nil)
-		if s := p.Steps[0].Kernel.Prog.Bufs[0].Steps; by > 0 && (len(s) != 1 || s[0] != want) {
+		if s := p.Steps[0].Kernel.Prog.Bufs[0].Steps; len(s) != 1 || s[0] != want {
 			t.Errorf("lanes %d elements apart: steps %v, want %v", by, s, want)
 		}
 	}

@@ -1,6 +1,8 @@
 package x86
 
 import (
+	"slices"
+
 	"weft/internal/array"
 	"weft/internal/jit"
 	"weft/internal/loop"
@@ -8,7 +10,8 @@ import (
 )
 
 // Lanes that are two to four elements apart, as the parts of complex numbers and the
-// channels of pictures are, or that lie the other way round, are put together of whole vectors where all are active.
+// channels of pictures are, or that lie the other way round, are put
+// together of whole vectors where all are active.
 
 // apart reports that buffer b is one whose lanes can be accessed so, at no offset.
 func (c *compiler) apart(b int, off loop.Value) bool {
@@ -70,7 +73,13 @@ func (c *compiler) loadApart(b int, d vr, i int) {
 		}
 		return
 	}
-	x, size := coverLanes(c.p.Bufs[b].Steps[c.p.Lane].Elements(), lanes, c.isa == jit.AVX2), c.vb/lanes
+	by, size := c.p.Bufs[b].Steps[c.p.Lane].Elements(), c.vb/lanes
+	x := coverLanes(max(by, -by), lanes, c.isa == jit.AVX2)
+	if by < 0 { // from the last lane on, which then is the first
+		m = m.add(by * (lanes - 1) * size)
+		slices.Reverse(x.vector[:lanes])
+		slices.Reverse(x.place[:lanes])
+	}
 	words := size / 4
 	c.load(asm.VMOVUPS, d, m)
 	var order [64]byte // of 4-byte words
@@ -130,7 +139,7 @@ func (c *compiler) reverse(r vr, lanes int) vr {
 func (c *compiler) storeApart(b int, r vr, i int) {
 	m, lanes := c.apartAt(b, i)
 	by, size := c.p.Bufs[b].Steps[c.p.Lane].Elements(), c.vb/lanes
-	if by < 0 {
+	if by == -1 {
 		if c.p.Bufs[b].DType == array.Bool {
 			x := c.newV()
 			c.ones(c.maskType(), x, r)

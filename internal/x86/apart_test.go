@@ -40,7 +40,7 @@ func TestCoverLanes(t *testing.T) {
 // touched.
 func TestApart(t *testing.T) {
 	r := rand.New(rand.NewPCG(51, 52))
-	for by := loop.By2; by <= loop.Back; by++ {
+	for by := loop.By2; by <= loop.Back4; by++ {
 		for _, ty := range []loop.Type{loop.I32, loop.F64, loop.I8, loop.I16} {
 			for _, mixed := range []bool{false, true} {
 				b := loop.NewBuilder(fmt.Sprintf("%d apart %s mixed=%v", by.Elements(), ty, mixed), []loop.Axis{{Kind: loop.Parallel}, {Kind: loop.Parallel}}, 1)

@@ -120,7 +120,8 @@ func (c *compiler) gatherAt(b, s int, off loop.Value) (m lmem, index [2]vr) {
 	case loop.Unit:
 		m.base = c.newG()
 		c.load(asm.LEA, m.base, lmem{base: c.ptr[b], index: c.lay.idx, scale: m.scale, disp: int32((s + c.lay.first) * c.lay.lanes * size)})
-	case loop.Any, loop.By2, loop.By3, loop.By4, loop.Back:
+	case loop.Zero:
+	default:
 		m.base, m.scale = c.stepBase(b, s), 1
 	}
 	for q := range c.lay.parts {
@@ -135,7 +136,7 @@ func (c *compiler) gatherAt(b, s int, off loop.Value) (m lmem, index [2]vr) {
 			index[q] = o
 		case loop.Unit:
 			c.op2m(asm.VPADDQ, x, o, c.iota(8, q*c.vb/8))
-		case loop.Any, loop.By2, loop.By3, loop.By4, loop.Back:
+		default:
 			c.op1i(asm.VPSLLQ, x, o, int64(bits.TrailingZeros(uint(size))))
 			c.op2(asm.VPADDQ, x, x, c.stride[b].lane[q])
 		}
@@ -218,7 +219,8 @@ func (c *compiler) laneAt(b int, base vr, s int, j vr, off loop.Value) lmem {
 		}
 		c.upd(asm.ADD, m.index, c.lay.idx)
 		m.disp = int32((s + c.lay.first) * c.lay.lanes * size)
-	case loop.Any, loop.By2, loop.By3, loop.By4, loop.Back:
+	case loop.Zero:
+	default:
 		m.base = c.newG()
 		c.load(asm.MOV, m.base, wordMem(c.p.StrideWord(b, c.p.Lane)))
 		c.upd(asm.IMUL, m.base, j)

@@ -76,10 +76,10 @@ func (g *generator) newBuffer(info bufInfo, apart bool) *bufInfo {
 	lo, hi := 0, 0 // of the first byte of an element
 	for _, a := range order {
 		n := g.c.Extents[a]
-		switch info.steps[a] {
-		case loop.Zero:
+		switch step := info.steps[a]; {
+		case step == loop.Zero:
 			continue
-		case loop.Unit, loop.By2, loop.By3, loop.By4, loop.Back:
+		case step != loop.Any:
 			strides[a] = fixed * size
 		default:
 			if apart {

@@ -50,7 +50,7 @@ func (i Item) String() string {
 	case loop.OpRound:
 		s += " " + i.DType.String()
 	case loop.OpLoad, loop.OpStore, loop.OpLoadAt, loop.OpStoreAt:
-		s += fmt.Sprintf(" %s step %s", i.DType, []string{"0", "1", "any", "2", "3", "4", "-1"}[i.Step])
+		s += fmt.Sprintf(" %s step %s", i.DType, []string{"0", "1", "any", "2", "3", "4", "-1", "-2", "-3", "-4"}[i.Step])
 	case loop.OpReduce:
 		s += " " + i.Kind.String()
 	case loop.OpLoop:
