@@ -56,6 +56,15 @@ func TestCompiledListsTogether(t *testing.T) {
 	if err != nil || got.Item() != step(a, b).Item() {
 		t.Errorf("got %v (%v), want %v", got, err, step(a, b))
 	}
+	// As many items and rows, divided otherwise: not the items of the trace.
+	if got, err := f.Call(a, ragged.Of([][]float32{{1}, {2, 3}, {4, 5, 6}})); err == nil {
+		t.Errorf("lists of other items give %v", got)
+	}
+	a.Delete(1)
+	a.Insert(0, []float32{7, 8, 9})
+	if got, err = f.Call(a, a); err != nil || got.Item() != step(a, a).Item() {
+		t.Errorf("after edits: got %v (%v), want %v", got, err, step(a, a))
+	}
 	type point struct {
 		X float32
 		P [2]float64
