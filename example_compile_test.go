@@ -1,7 +1,11 @@
 package weft_test
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"strings"
 
 	"weft"
 )
@@ -55,4 +59,61 @@ func ExampleCompiled_Why() {
 	}
 	fmt.Println(len(f.Why()) > 0)
 	// Output: true
+}
+
+// A call ends when its context does, with an error that wraps the cause.
+func ExampleCompiled_CallContext() {
+	f := weft.Compile(func(x *weft.Tensor) *weft.Tensor { return x.Exp().Sum() })
+	ctx, cancel := context.WithCancelCause(context.Background())
+	y, err := f.CallContext(ctx, weft.Zeros(3))
+	fmt.Println(y, err)
+	late := errors.New("nobody waits for it any more")
+	cancel(late)
+	_, err = f.CallContext(ctx, weft.Zeros(3))
+	fmt.Println(errors.Is(err, late))
+	// Output:
+	// 3.0 <nil>
+	// true
+}
+
+// The page shows the graph as it was traced and after each phase, its kernels and their code.
+func ExampleCompiled_View() {
+	f := weft.Compile(func(x *weft.Tensor) *weft.Tensor { return x.Square().Add(1).Log() })
+	f.Call(weft.Ones(4))
+	var page strings.Builder // or a file
+	if err := f.View(&page, nil); err != nil {
+		fmt.Println(err)
+	}
+	fmt.Println(strings.HasPrefix(page.String(), "<!doctype html>"), strings.Contains(page.String(), "square"))
+	// Output: true true
+}
+
+// Regions name iterations in a trace, which https://ui.perfetto.dev shows.
+func ExampleProfile_Region() {
+	p := weft.StartProfile(weft.ProfileOpts{Trace: true})
+	for i := range 2 {
+		end := p.Region(fmt.Sprint("iteration ", i))
+		weft.Ones(1000).Exp().Sum()
+		end()
+	}
+	p.Stop()
+	var trace strings.Builder // or a file
+	if err := p.WriteTrace(&trace); err != nil {
+		fmt.Println(err)
+	}
+	fmt.Println(strings.Contains(trace.String(), "iteration 1"), strings.Contains(trace.String(), "iteration 2"))
+	// Output: true false
+}
+
+// What happened while a profile ran, as a file for https://ui.perfetto.dev.
+func ExampleProfile_WriteTrace() {
+	p := weft.StartProfile(weft.ProfileOpts{Trace: true})
+	weft.Ones(1000).Exp().Sum()
+	p.Stop()
+	var trace strings.Builder // or a file
+	if err := p.WriteTrace(&trace); err != nil {
+		fmt.Println(err)
+	}
+	fmt.Println(json.Valid([]byte(trace.String())), strings.Contains(trace.String(), "exp"))
+	// Output: true true
 }

@@ -125,7 +125,7 @@ def problem_lines(rows):
 
 
 def fact_lines(facts):
-    """The lines of bench/ours/process.go, planning.go, tracked.go and plain.go."""
+    """The lines of bench/ours/process.go, planning.go, compiling.go, tracked.go and plain.go."""
     lines = []
     for name, v in facts.items():
         if "error" in v:
@@ -163,19 +163,28 @@ def fact_lines(facts):
                 f"the process {v['resident'] / 1e6:.1f} MB more than before, where {v['live'] / 1e6:.2f} MB are live and {v['plans'] / 1e6:.1f} MB of plans are kept: "
                 + judged(v["resident"] / (v["live"] + v["plans"]), 4, f"{v['resident'] / (v['live'] + v['plans']):.1f} times (bar: 4)", least=False)
             )
-        elif name == "planning":
+        elif name in ("planning", "compiling"):
+            what, bar = ("planning", 25) if name == "planning" else ("rewriting by all rules and planning", 50)
+            if name == "compiling":
+                lines.append(
+                    "making a program of the training step 784-500-10 where nothing was compiled before: "
+                    + judged(v["step"], 20e6, f"{duration(v['step'])}, {v['step, kernels']:.0f} kernels (bar: 20 ms)", least=False)
+                    + "; for another batch "
+                    + judged(v["new batch"], 2e6, f"{duration(v['new batch'])} (bar: 2 ms)", least=False)
+                    + ", "
+                    + judged(v["new batch, kernels"], 0, f"{v['new batch, kernels']:.0f} kernels (bar: none)", least=False)
+                )
             kinds = {}
             for key, ns in v.items():
-                if key in ("commit", "date"):
-                    continue
-                kind, nodes = key.rsplit(" ", 1)
-                kinds.setdefault(kind, {})[int(nodes)] = ns
+                kind, _, nodes = key.rpartition(" ")
+                if nodes.isdigit():
+                    kinds.setdefault(kind, {})[int(nodes)] = ns
             for kind, by_size in kinds.items():
                 sizes = sorted(by_size)
                 growth = by_size[sizes[-1]] / by_size[sizes[0]]
                 lines.append(
-                    f"planning, {kind} with its gradient, an operation: "
-                    + judged(max(by_size.values()), 25e3, ", ".join(f"{duration(by_size[n])} of {n:,}" for n in sizes) + " (bar: 25 us)", least=False)
+                    f"{what}, {kind} with its gradient, an operation: "
+                    + judged(max(by_size.values()), 1e3 * bar, ", ".join(f"{duration(by_size[n])} of {n:,}" for n in sizes) + f" (bar: {bar} us)", least=False)
                     + "; "
                     + judged(growth, 2, f"{growth:.2f} times as much in the largest graph as in the smallest (bar: 2)", least=False)
                 )

@@ -21,13 +21,7 @@ type net struct {
 }
 
 func init() {
-	compiledStep("compiled mlp step", func(p worker.Params) net {
-		w1, b1 := layer(2, 784, 500, 500, 784)
-		w2, b2 := layer(3, 500, 10, 10, 500)
-		return net{[]*weft.Tensor{w1, b1, w2, b2}, func(x, y *weft.Tensor) *weft.Tensor {
-			return weft.CrossEntropy(x.Linear(w1, b1).Tanh().Linear(w2, b2), y)
-		}, weft.FromSlice(worker.Pattern[float32](p.N*784, 1), p.N, 784), classes(p.N), rate}
-	})
+	compiledStep("compiled mlp step", mlpNet)
 	compiledStep("compiled deep mlp step", func(p worker.Params) net {
 		sizes := []int{784, 1000, 1000, 1000, 10}
 		var params []*weft.Tensor
@@ -74,6 +68,14 @@ func init() {
 			}
 		}}, nil
 	}
+}
+
+func mlpNet(p worker.Params) net {
+	w1, b1 := layer(2, 784, 500, 500, 784)
+	w2, b2 := layer(3, 500, 10, 10, 500)
+	return net{[]*weft.Tensor{w1, b1, w2, b2}, func(x, y *weft.Tensor) *weft.Tensor {
+		return weft.CrossEntropy(x.Linear(w1, b1).Tanh().Linear(w2, b2), y)
+	}, weft.FromSlice(worker.Pattern[float32](p.N*784, 1), p.N, 784), classes(p.N), rate}
 }
 
 // compiledStep registers the training of what make makes.

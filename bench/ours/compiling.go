@@ -1,10 +1,17 @@
 package main
 
 import (
+	"fmt"
+	"math"
 	"math/bits"
+	"time"
 
 	"weft"
 	"weft/bench/worker"
+	"weft/internal/cpu"
+	"weft/internal/optest"
+	"weft/internal/plan"
+	"weft/internal/rewrite"
 )
 
 // A kernel takes numbers as arguments, so another constant is not another
@@ -21,6 +28,67 @@ func init() {
 			next++
 		}}, nil
 	}
+}
+
+// graphRuns is how often each graph is compiled, after once to warm up; the fastest counts.
+const graphRuns = 3
+
+func init() {
+	worker.Values["compiling"] = func(int) (map[string]float64, error) { return compiling(planSizes, graphRuns) }
+}
+
+// compiling returns how many nanoseconds it takes to make a program: of the training step
+// 784-500-10 in a process that has compiled nothing, kernels included, and of the same step for
+// another batch, with the number of kernels that took; and of graphs with all rules on, rewritten and
+// planned, for each operation, by the graph's kind and size.
+func compiling(sizes []int, runs int) (map[string]float64, error) {
+	v := map[string]float64{}
+	n := mlpNet(worker.Params{N: 60, DType: "float32"})
+	step := weft.Compile(n.step())
+	// calls returns the times of a first call and of the fastest one after it.
+	calls := func(x, y *weft.Tensor) (first, next time.Duration, err error) {
+		next = math.MaxInt64
+		for i := range 6 {
+			start := time.Now()
+			if _, err := step.Call(x, y); err != nil {
+				return 0, 0, err
+			}
+			if d := time.Since(start); i == 0 {
+				first = d
+			} else {
+				next = min(next, d)
+			}
+		}
+		return first, next, nil
+	}
+	for _, batch := range []struct {
+		name string
+		n    int
+	}{{"step", 60}, {"new batch", 50}} {
+		x, y := n.x.Slice(weft.Range(0, batch.n)).Clone(), n.y.Slice(weft.Range(0, batch.n)).Clone()
+		kernels := cpu.Counters.Compiled.Load()
+		first, next, err := calls(x, y)
+		if err != nil {
+			return nil, err
+		}
+		v[batch.name] = float64((first - next).Nanoseconds())
+		v[batch.name+", kernels"] = float64(cpu.Counters.Compiled.Load() - kernels)
+	}
+	for _, kind := range optest.GrownKinds {
+		for _, size := range sizes {
+			g := optest.Grow(kind, size)
+			best := math.Inf(1)
+			for i := range 1 + runs {
+				start := time.Now()
+				plan.Build(rewrite.Run(g.Outs, rewrite.Fast).Outs, g.Ins, nil)
+				if i > 0 {
+					best = min(best, float64(time.Since(start).Nanoseconds())/float64(g.Nodes))
+				}
+			}
+			v[fmt.Sprintf("%s %d", kind, size)] = best
+		}
+	}
+	return v, nil
 }
 
 // unseen returns formula number i: its digits to the base of four choose the

@@ -3,6 +3,7 @@ package main
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"weft/bench/worker"
@@ -51,6 +52,20 @@ func TestCases(t *testing.T) {
 		}
 		if s := c.Check(); len(s) == 0 || slices.ContainsFunc(s, math.IsNaN) {
 			t.Errorf("%s: check %v", name, s)
+		}
+	}
+}
+
+// The step is compiled, also for another batch, and each kind of graph is rewritten and planned in
+// each size.
+func TestCompiling(t *testing.T) {
+	v, err := compiling([]int{100, 200}, 1)
+	if err != nil || len(v) != 12 {
+		t.Errorf("%v: %v", v, err)
+	}
+	for name, ns := range v {
+		if !(ns > 0) && !strings.HasSuffix(name, "kernels") || math.IsInf(ns, 0) {
+			t.Errorf("%s: %v ns", name, ns)
 		}
 	}
 }

@@ -240,9 +240,9 @@ func (b *planner) arena() {
 	if len(p.Slots) == base {
 		return
 	}
-	first := make([]int, len(p.Slots)-base)
+	first, place := make([]int, len(p.Slots)-base), make([]int, len(p.Slots)-base)
 	for i := range first {
-		first[i] = -1
+		first[i], place[i] = -1, i // in the place of which one each begins
 	}
 	h := holes{from: map[int]int{}, to: map[int]int{}}
 	size := func(i int) int { return (max(p.Slots[i].Bytes, 1) + arenaAlign - 1) / arenaAlign * arenaAlign }
@@ -266,6 +266,7 @@ func (b *planner) arena() {
 			for k, d := range dead {
 				if d != i && first[d-base] >= 0 && first[d-base] < at && size(d) == n && s.inPlace(d, i) {
 					p.Slots[i].Offset = p.Slots[d].Offset
+					place[i-base] = place[d-base]
 					dead[k] = dead[len(dead)-1]
 					dead = dead[:len(dead)-1]
 					live -= n
@@ -281,6 +282,64 @@ func (b *planner) arena() {
 		}
 	}
 	b.visits += h.looks
+	if len(first) <= mostPlaced && p.Arena > p.Live {
+		b.place(base, first, place, size)
+	}
+}
+
+// mostPlaced bounds the temporaries that [planner.place] looks at in pairs.
+const mostPlaced = 256
+
+// A stay is a place in the arena that is taken from one step to another, both among them.
+type stay struct{ from, to, bytes, at int }
+
+// place gives temporaries other places, the largest first, each the lowest that is free as long as
+// it is needed, if the arena becomes smaller by that: what comes in order of time leaves gaps that
+// nothing fits into later.
+func (b *planner) place(base int, first, place []int, size func(slot int) int) {
+	p := b.p
+	stays := make([]stay, len(first))
+	var order []int
+	for i, at := range first {
+		if at < 0 {
+			continue
+		}
+		s := &stays[place[i]]
+		s.to = max(s.to, at, p.Slots[base+i].Last)
+		if place[i] == i {
+			s.from, s.bytes = at, size(base+i)
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(x, y int) int { return stays[y].bytes - stays[x].bytes })
+	arena := 0
+	var near []stay // those beside a stay, by where they are
+	for k, i := range order {
+		s := &stays[i]
+		near = near[:0]
+		for _, j := range order[:k] {
+			if o := stays[j]; o.from <= s.to && s.from <= o.to {
+				near = append(near, o)
+			}
+		}
+		slices.SortFunc(near, func(x, y stay) int { return x.at - y.at })
+		for _, o := range near {
+			if o.at >= s.at+s.bytes {
+				break
+			}
+			s.at = max(s.at, o.at+o.bytes)
+		}
+		arena = max(arena, s.at+s.bytes)
+	}
+	if arena >= p.Arena {
+		return
+	}
+	p.Arena = arena
+	for i, at := range first {
+		if at >= 0 {
+			p.Slots[base+i].Offset = stays[place[i]].at
+		}
+	}
 }
 
 // holes are the gaps of an arena, none next to another, by where they begin, where they end
