@@ -43,9 +43,7 @@ var controlRules = []*Rule{
 			return nil
 		}
 		outer := op.Import(c.g, from, func(x *ir.Node) *ir.Node { return l.outer[x.Arg()] })
-		for i, x := range from {
-			l.become(x, 'k', outer[i])
-		}
+		l.become(from, 'k', outer)
 		return l.close(c, n)
 	}, op.Loop),
 	canon(Exact, "products of all steps", "in each step f(x_t)@w -> one product of all rows of f(x), before the loop", func(c *Context, n *ir.Node) *ir.Node {
@@ -64,9 +62,11 @@ var controlRules = []*Rule{
 		all := op.Batch(c.g, from, l.a.Steps, func(x *ir.Node) op.Batched {
 			return op.Batched{Node: l.outer[x.Arg()], Lead: l.kinds[x.Arg()] == 's'}
 		})
-		for i, x := range from {
-			l.become(x, 's', all[i].Node)
+		outer := make([]*ir.Node, len(all))
+		for i, x := range all {
+			outer[i] = x.Node
 		}
+		l.become(from, 's', outer)
 		return l.close(c, n)
 	}, op.Loop),
 	canon(Exact, "products after all steps", "g(y_t@w) that is kept of each step, and nothing else -> y_t is kept, one product and g of it after the loop", productsAfter, op.Loop),
@@ -374,11 +374,14 @@ func (l *opened) spreads(x *ir.Node) bool {
 	return ok(x)
 }
 
-// become makes a node of the body an argument of the loop.
-func (l *opened) become(x *ir.Node, kind byte, outer *ir.Node) {
-	in := x.Graph.Input(len(l.ins), x.DType, x.Shape)
-	l.ins, l.kinds, l.outer = append(l.ins, in), append(l.kinds, kind), append(l.outer, outer)
-	l.outs = op.Replace(l.outs, []*ir.Node{x}, []*ir.Node{in})
+// become makes nodes of the body, none of which is computed from another, arguments of the loop.
+func (l *opened) become(from []*ir.Node, kind byte, outer []*ir.Node) {
+	in := make([]*ir.Node, len(from))
+	for i, x := range from {
+		in[i] = x.Graph.Input(len(l.ins), x.DType, x.Shape)
+		l.ins, l.kinds, l.outer = append(l.ins, in[i]), append(l.kinds, kind), append(l.outer, outer[i])
+	}
+	l.outs = op.Replace(l.outs, from, in)
 }
 
 // apply is the loop of what l has become.

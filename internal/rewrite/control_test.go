@@ -282,3 +282,31 @@ func TestControlRandom(t *testing.T) {
 		}
 	}
 }
+
+// What is taken out of a loop is taken out at once, however much it is.
+func TestLargeBodies(t *testing.T) {
+	for name, f := range map[string]func(k, s *node) *node{
+		"the same in each step": func(k, _ *node) *node { return sin(k) },
+		"products of all steps": func(k, s *node) *node { return matmul(s, k) },
+	} {
+		var made [2]float64
+		for i, n := range []int{100, 1000} {
+			g := ir.New()
+			in := []*node{g.Input(0, array.Float32, []int{3, 2, 2}), g.Input(1, array.Float32, []int{2, 2}), g.Input(2, array.Float32, []int{2, 2})}
+			res := loopOf(in[:1], in[1:2], in[2:], func(s, c, k []*node) []*node {
+				y := c[0]
+				for j := range n {
+					x := op.Apply(op.Add, nil, k[0], num(k[0], float64(j)))
+					y = add(mul(y, f(x, s[0])), c[0])
+				}
+				return only(y)
+			})
+			allocs := testing.AllocsPerRun(1, func() { rewrite.Run(res[:1], rewrite.Exact) })
+			made[i] = allocs / float64(n)
+		}
+		t.Logf("%s: %.0f and %.0f allocations a node", name, made[0], made[1])
+		if made[1] > 2*made[0] {
+			t.Errorf("%s: %.0f allocations a node of a small body, %.0f of a large one", name, made[0], made[1])
+		}
+	}
+}
