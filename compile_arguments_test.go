@@ -1,6 +1,7 @@
 package weft
 
 import (
+	"context"
 	"sync"
 	"testing"
 
@@ -111,7 +112,7 @@ func TestTracedOffConcurrent(t *testing.T) {
 	for range 4 {
 		wait.Go(func() {
 			for range 50 {
-				if _, err := f.Call(nil, nil); err != nil {
+				if _, err := f.Call(context.Background(), nil); err != nil {
 					t.Error(err)
 				}
 			}

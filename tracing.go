@@ -69,7 +69,7 @@ type tracedFunc struct{ c compiledFunc }
 func (f *tracedFunc) Call(ctx context.Context, args []*Tensor) (ts []*Tensor, err error) {
 	err = Try(func() {
 		g := supplied{tensors: make([]*Tensor, len(args))}
-		if ctx != nil && ctx.Done() != nil { // one that cannot end needs no looking
+		if ctx.Done() != nil { // one that cannot end needs no looking
 			g.ctx = ctx
 		}
 		for i, t := range args {
