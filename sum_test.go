@@ -314,7 +314,7 @@ func TestSumBoundIsTight(t *testing.T) {
 // neighbours: their bits are those of that, written out.
 func TestSumOrderOfColumns(t *testing.T) {
 	const cols = 5
-	for _, n := range []int{1, 2, 15, 16, 17, 33, 100, 1000} {
+	for _, n := range []int{1, 2, 15, 16, 17, 33, 50, 80, 90, 100, 128, 130, 1000} {
 		r := rand.New(rand.NewPCG(3, uint64(n)))
 		x := make([]float32, n*cols)
 		for i := range x {

@@ -137,3 +137,14 @@ func truth(b bool) int64 {
 	}
 	return 0
 }
+
+// AnyNumber reports an operation whose code is the same whatever number an argument is: it
+// does as well with one that it is given when it runs. For others a constant is worth a
+// program, as a limit that is no NaN or a distance of a shift.
+func AnyNumber(n *ir.Node) bool {
+	switch n.Op {
+	case Add, Sub, Mul, Div, FloorDiv, Mod, Eq, Ne, Lt, Le, Gt, Ge:
+		return true
+	}
+	return false
+}

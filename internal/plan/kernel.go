@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"math"
 	"slices"
 
 	"weft/internal/array"
@@ -68,7 +69,7 @@ type kernel struct {
 // A scalar is an argument of a kernel: a number of the caller, or one that the plan knows.
 type scalar struct {
 	n     *ir.Node // nil for the latter, which the others tell apart
-	of    int      // operand
+	of    int      // operand, or type of a constant
 	what  uint8
 	axis  int
 	value int64
@@ -328,6 +329,42 @@ func (k *kernel) number(n *ir.Node) loop.Value {
 		return k.kb.Int(t, n.Value().Int)
 	}
 	return k.scalar(scalar{n: n}, t)
+}
+
+// constant is a constant that n takes as an argument of the program: what is computed with 1/n
+// for a mean of n elements is the same program for all n. It is NoValue where the number is to
+// be seen by who compiles the program, or is no constant.
+func (k *kernel) constant(n, x *ir.Node) loop.Value {
+	if x.Op != ir.Const || k.user || x.DType == array.Bool || !op.AnyNumber(n) {
+		return loop.NoValue
+	}
+	t := loop.TypeOf(x.DType)
+	a := scalar{of: int(t), what: 'c', value: x.Value().Int}
+	if x.DType.Float() {
+		f := op.Nearest(x.DType, x.Value().Float)
+		switch f {
+		case 0, 0.5, 1, -1, 2:
+			return loop.NoValue
+		}
+		if a.value = int64(math.Float64bits(f)); t == loop.F32 {
+			a.value = int64(math.Float32bits(float32(f)))
+		}
+	} else {
+		switch a.value {
+		case 0, 1, -1, 2:
+			return loop.NoValue
+		}
+		a.value = int64(uint64(a.value) << (64 - 8*t.Size()) >> (64 - 8*t.Size()))
+	}
+	if !k.room(a) {
+		return loop.NoValue
+	}
+	return k.scalar(a, t)
+}
+
+// room reports that there is room for a number that the plan knows beside those of the caller.
+func (k *kernel) room(a scalar) bool {
+	return slices.Contains(k.scalars, a) || len(k.scalars)+maxNumbers < loop.ScalarRoom(len(k.progDim))
 }
 
 // scalar is a scalar argument as a value.

@@ -22,6 +22,7 @@ package plan
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -675,6 +676,21 @@ func (k *Kernel) write(s *strings.Builder, name string) {
 	fmt.Fprintf(s, "%s: extents %v, buffers", name, k.Extents)
 	for _, o := range k.Binds {
 		fmt.Fprintf(s, " s%d", o.Slot)
+	}
+	for i, t := range k.Prog.Scalars {
+		w := k.Prog.ScalarWord(i)
+		if slices.ContainsFunc(k.Scalars, func(a ScalarArg) bool { return a.Word == w }) {
+			continue
+		}
+		fmt.Fprintf(s, ", scalar %d is ", i)
+		switch t {
+		case loop.F32:
+			fmt.Fprint(s, math.Float32frombits(uint32(k.Words[w])))
+		case loop.F64:
+			fmt.Fprint(s, math.Float64frombits(k.Words[w]))
+		default:
+			fmt.Fprint(s, int64(k.Words[w])<<(64-8*t.Size())>>(64-8*t.Size()))
+		}
 	}
 	fmt.Fprintf(s, "\n%s", k.Prog)
 	if k.List != nil && k.List.Outside != nil {

@@ -27,24 +27,39 @@ func (e *emitter) tree(x *ir.Node, t, final Operand, nb int) {
 			dst.Shape, dst.Strides = shape, append([]int{0}, final.Strides...)
 		}
 		k := newKernel(b, "tree", shape, -1, -1)
-		bufs := make([]int, size)
+		// One program serves several sizes: what is not there is the first part again, which
+		// is read and not taken.
+		bufs := make([]int, 4)
+		if size > 4 {
+			bufs = make([]int, radix)
+		}
 		for i := range bufs {
-			bufs[i] = k.operand(part, false)
-			part.Offset += s * t.Strides[0]
+			bufs[i] = len(k.acc)
+			x := part
+			if i < size {
+				x.Offset += i * s * t.Strides[0]
+			}
+			k.acc = append(k.acc, &access{o: x, strides: x.Strides, buf: -1})
 		}
 		d := k.operand(dst, true)
 		k.build(func(kb *loop.Builder) {
+			some := size < radix
+			count := loop.NoValue
+			if some {
+				count = k.word(d, 'n', 0, size)
+			}
 			kb.Pass(func() {
-				v := make([]loop.Value, size)
+				v := make([]loop.Value, len(bufs))
 				for i, n := range bufs {
 					v[i] = kb.Load(k.buf(n))
 				}
-				for ; len(v) > 1; v = v[:(len(v)+1)/2] {
+				for s := 1; len(v) > 1; s, v = 2*s, v[:len(v)/2] {
 					for i := range len(v) / 2 {
-						v[i] = combine(kb, kind, v[2*i], v[2*i+1])
-					}
-					if len(v)%2 == 1 {
-						v[len(v)/2] = v[len(v)-1]
+						x := v[2*i]
+						v[i] = combine(kb, kind, x, v[2*i+1])
+						if some && (2*i+1)*s > 1 { // there are at least two
+							v[i] = kb.Select(kb.Lt(kb.Int(loop.I64, int64((2*i+1)*s)), count), v[i], x)
+						}
 					}
 				}
 				kb.Store(k.buf(d), v[0])

@@ -71,7 +71,7 @@ func (e *emitter) access(n *ir.Node, i int) op.Access {
 // serves all shapes, while there is room for that.
 func (k *kernel) word(of int, what uint8, axis, x int) loop.Value {
 	a := scalar{of: of, what: what, axis: axis, value: int64(x)}
-	if !slices.Contains(k.scalars, a) && len(k.scalars)+maxNumbers >= loop.ScalarRoom(len(k.progDim)) {
+	if !k.room(a) {
 		return k.kb.Int(loop.I64, a.value)
 	}
 	return k.scalar(a, loop.I64)
@@ -84,7 +84,9 @@ func (e *emitter) values(kb *loop.Builder, n *ir.Node) []loop.Value {
 	for i, a := range n.Args {
 		v := loop.NoValue
 		if op.SeenBy(n, i) == op.ByElement {
-			v = e.get(kb, a)
+			if v = e.k.constant(n, a); v == loop.NoValue {
+				v = e.get(kb, a)
+			}
 		}
 		e.args[from+i] = v
 	}
