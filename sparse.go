@@ -54,9 +54,6 @@ func BorrowRows(t *Tensor, f func(places, values *Tensor)) bool {
 // byRows reports that all of a leaf's gradient in this pass is what was picked from
 // its rows, and that the leaf keeps that as it is.
 func (p *pass) byRows(n *gradNode, g *partial) bool {
-	if tracingHere() != nil { // how many rows there are is known when a function is called
-		return false
-	}
 	if n.leaf == nil || !n.leaf.sparse.Load() || !p.leaves || p.create || g.t != nil || len(g.picked) == 0 || p.want[n] != nil {
 		return false
 	}
@@ -65,7 +62,7 @@ func (p *pass) byRows(n *gradNode, g *partial) bool {
 			return false
 		}
 	}
-	return true
+	return tracingHere() == nil // how many rows there are is known when a function is called
 }
 
 // addRows adds what was picked from a leaf's rows to its gradient.

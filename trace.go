@@ -2,15 +2,14 @@ package weft
 
 import (
 	"bytes"
-	"runtime"
 	"slices"
-	"strconv"
 	"sync"
 	"sync/atomic"
 
 	"weft/internal/array"
 	"weft/internal/exec"
 	"weft/internal/ir"
+	"weft/internal/jit"
 	"weft/internal/op"
 )
 
@@ -24,7 +23,7 @@ import (
 type trace struct {
 	g       *ir.Graph
 	device  uint8
-	thread  uint64 // the number of the goroutine
+	thread  uintptr // which goroutine
 	over    atomic.Bool
 	refused error
 	outside int // how deep in functions that run as if there were no trace
@@ -107,25 +106,15 @@ type windowOn struct {
 // belongs to one; those that run, by goroutine, are in running.
 var (
 	traces  atomic.Int32
-	running sync.Map // uint64 -> *trace
+	running sync.Map // uintptr -> *trace
 )
-
-// goroutine returns the number of this goroutine.
-func goroutine() uint64 {
-	var buf [64]byte
-	b := buf[:runtime.Stack(buf[:], false)]
-	b = bytes.TrimPrefix(b, []byte("goroutine "))
-	b, _, _ = bytes.Cut(b, []byte(" "))
-	n, _ := strconv.ParseUint(string(b), 10, 64)
-	return n
-}
 
 // tracingHere returns the trace of this goroutine, nil if there is none.
 func tracingHere() *trace {
 	if traces.Load() == 0 {
 		return nil
 	}
-	if tr, ok := running.Load(goroutine()); ok && tr.(*trace).outside == 0 {
+	if tr, ok := running.Load(jit.Goroutine()); ok && tr.(*trace).outside == 0 {
 		return tr.(*trace)
 	}
 	return nil
@@ -232,7 +221,7 @@ func (t *Tensor) noteCut() {
 
 // newTrace begins a trace on this goroutine.
 func newTrace(line *uintptr) *trace {
-	tr := &trace{g: ir.New(), thread: goroutine(), line: line, cells: map[*array.Storage]*cell{}, windows: map[windowKey]windowOn{}, byLeaf: map[*history]*leafState{}, args: map[*array.Storage]*array.Storage{}}
+	tr := &trace{g: ir.New(), thread: jit.Goroutine(), line: line, cells: map[*array.Storage]*cell{}, windows: map[windowKey]windowOn{}, byLeaf: map[*history]*leafState{}, args: map[*array.Storage]*array.Storage{}}
 	traces.Add(1)
 	running.Store(tr.thread, tr)
 	return tr

@@ -9,3 +9,5 @@ const supported = false
 func call(entry uintptr, frame unsafe.Pointer) uint64 {
 	panic("jit: Call: no machine code on this platform")
 }
+
+func goroutine() uintptr { return 0 }
