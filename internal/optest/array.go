@@ -99,74 +99,108 @@ func (a *Array) set(i int, f float64, v int64) {
 	}
 }
 
-// read returns element at, counted in elements from p.
-func read(d array.DType, p unsafe.Pointer, at int) (f float64, i int64) {
-	p = unsafe.Add(p, at*d.Size())
+// An element is one of a type that Go has.
+type element interface {
+	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | float32 | float64
+}
+
+// load fills to with the elements of a row in memory, of type T, step elements apart.
+func load[T element, U float64 | int64](to []U, row unsafe.Pointer, step int) {
+	size := int(unsafe.Sizeof(T(0)))
+	for i := range to {
+		to[i] = U(*(*T)(unsafe.Add(row, i*step*size)))
+	}
+}
+
+// store is the reverse of load.
+func store[T element, U float64 | int64](row unsafe.Pointer, step int, from []U) {
+	size := int(unsafe.Sizeof(T(0)))
+	for i, x := range from {
+		*(*T)(unsafe.Add(row, i*step*size)) = T(x)
+	}
+}
+
+// read fills f or n with the elements of a row of type d, step elements apart.
+func read(d array.DType, row unsafe.Pointer, step int, f []float64, n []int64) {
 	switch d {
-	case array.Float16:
-		f = float64((*half.Float16)(p).Float32())
-	case array.BFloat16:
-		f = float64((*half.BFloat16)(p).Float32())
+	case array.Float16, array.BFloat16:
+		for i := range f {
+			if p := unsafe.Add(row, i*step*2); d == array.Float16 {
+				f[i] = float64((*half.Float16)(p).Float32())
+			} else {
+				f[i] = float64((*half.BFloat16)(p).Float32())
+			}
+		}
 	case array.Float32:
-		f = float64(*(*float32)(p))
+		load[float32](f, row, step)
 	case array.Float64:
-		f = *(*float64)(p)
-	case array.Int64, array.Uint64:
-		i = *(*int64)(p)
-	case array.Int32, array.Uint32:
-		i = wrapTo(d, int64(*(*int32)(p)))
-	case array.Int16, array.Uint16:
-		i = wrapTo(d, int64(*(*int16)(p)))
-	case array.Int8, array.Uint8, array.Bool:
-		i = wrapTo(d, int64(*(*uint8)(p)))
+		load[float64](f, row, step)
+	case array.Int64:
+		load[int64](n, row, step)
+	case array.Uint64:
+		load[uint64](n, row, step)
+	case array.Int32:
+		load[int32](n, row, step)
+	case array.Uint32:
+		load[uint32](n, row, step)
+	case array.Int16:
+		load[int16](n, row, step)
+	case array.Uint16:
+		load[uint16](n, row, step)
+	case array.Int8:
+		load[int8](n, row, step)
+	case array.Uint8, array.Bool:
+		load[uint8](n, row, step)
 	default:
 		panic("optest: cannot read " + d.String())
 	}
-	return f, i
 }
 
-func write(d array.DType, p unsafe.Pointer, at int, f float64, i int64) {
-	p = unsafe.Add(p, at*d.Size())
+// write is the reverse of read.
+func write(d array.DType, row unsafe.Pointer, step int, f []float64, n []int64) {
 	switch d {
-	case array.Float16:
-		*(*half.Float16)(p) = half.NewFloat16(f)
-	case array.BFloat16:
-		*(*half.BFloat16)(p) = half.NewBFloat16(f)
+	case array.Float16, array.BFloat16:
+		for i, x := range f {
+			if p := unsafe.Add(row, i*step*2); d == array.Float16 {
+				*(*half.Float16)(p) = half.NewFloat16(x)
+			} else {
+				*(*half.BFloat16)(p) = half.NewBFloat16(x)
+			}
+		}
 	case array.Float32:
-		*(*float32)(p) = float32(f)
+		store[float32](row, step, f)
 	case array.Float64:
-		*(*float64)(p) = f
+		store[float64](row, step, f)
 	case array.Int64, array.Uint64:
-		*(*int64)(p) = i
+		store[int64](row, step, n)
 	case array.Int32, array.Uint32:
-		*(*int32)(p) = int32(i)
+		store[int32](row, step, n)
 	case array.Int16, array.Uint16:
-		*(*int16)(p) = int16(i)
+		store[int16](row, step, n)
 	case array.Int8, array.Uint8, array.Bool:
-		*(*uint8)(p) = uint8(i)
+		store[uint8](row, step, n)
 	default:
 		panic("optest: cannot write " + d.String())
 	}
 }
 
-// walk calls f with the flat index and the offset in elements of every element
-// of a shape in row-major order.
-func walk(shape, strides []int, f func(i, off int)) {
+// rows calls f with the flat index of the first element of every row of a shape in
+// row-major order, the offset of that element, the number of elements and how far apart
+// they are, in elements.
+func rows(shape, strides []int, f func(i, off, n, step int)) {
 	n := array.Size(shape)
 	if n == 0 {
 		return
 	}
 	if len(shape) == 0 {
-		f(0, 0)
+		f(0, 0, 1, 1)
 		return
 	}
 	last := len(shape) - 1
 	idx := make([]int, last)
 	row, step := shape[last], strides[last]
 	for i, start := 0, 0; ; {
-		for k, off := 0, start; k < row; k, off = k+1, off+step {
-			f(i+k, off)
-		}
+		f(i, start, row, step)
 		if i += row; i == n {
 			return
 		}
@@ -182,20 +216,35 @@ func walk(shape, strides []int, f func(i, off int)) {
 	}
 }
 
+// walk calls f with the flat index and the offset in elements of every element
+// of a shape in row-major order.
+func walk(shape, strides []int, f func(i, off int)) {
+	rows(shape, strides, func(i, off, n, step int) {
+		for k := range n {
+			f(i+k, off+k*step)
+		}
+	})
+}
+
+// row returns where the row at an offset of a view lies, and the part of a from element
+// i on that it holds.
+func (a *Array) row(v array.View, i, off, n int) (p unsafe.Pointer, f []float64, ints []int64) {
+	p = unsafe.Add(v.Store.Host(), (v.Offset+off)*v.DType.Size())
+	if a.F != nil {
+		return p, a.F[i : i+n], nil
+	}
+	return p, nil, a.I[i : i+n]
+}
+
 // Read copies the elements of a view on the host.
 func Read(v array.View) *Array {
 	if v.DType.Complex() {
 		return &Array{DType: v.DType, Shape: v.Shape, F: Read(v.Scalars()).F}
 	}
 	a := New(v.DType, v.Shape)
-	p := v.Store.Host()
-	walk(v.Shape, v.Strides, func(i, off int) {
-		f, n := read(v.DType, p, v.Offset+off)
-		if a.F != nil {
-			a.F[i] = f
-		} else {
-			a.I[i] = n
-		}
+	rows(v.Shape, v.Strides, func(i, off, n, step int) {
+		p, f, ints := a.row(v, i, off, n)
+		read(v.DType, p, step, f, ints)
 	})
 	return a
 }

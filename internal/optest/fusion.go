@@ -60,7 +60,7 @@ func Fusion(t T, dev device.Device, caps Caps) {
 			}
 		}
 	}
-	if caps.Graphs >= 1000 && least == 0 {
+	if caps.Graphs >= 400 && least == 0 {
 		t.Errorf("no graph has %s", rare)
 	}
 	t.Logf("%d graphs; the rarest operation, %s, %d times", caps.Graphs, rare, least)
@@ -274,18 +274,26 @@ func (s *suite) outputs(dev device.Device, outs []*ir.Node, x []*Array, layout f
 	for i, o := range outs {
 		dst[i] = s.mem.room(o.DType, o.Shape, layout(len(x)+i))
 	}
-	var p *plan.Plan
-	err := attempt(func() error {
-		p = plan.Build(outs, sigs(ins), sigs(dst))
-		return nil
-	})
-	if err != nil {
-		return nil, err
+	in, to := sigs(ins), sigs(dst)
+	same := func(a, b plan.Sig) bool {
+		return a.DType == b.DType && array.Equal(a.Shape, b.Shape) && array.Equal(a.Strides, b.Strides)
 	}
+	last := &s.planned
+	if last.plan == nil || !slices.Equal(last.outs, outs) || !slices.EqualFunc(last.in, in, same) || !slices.EqualFunc(last.to, to, same) {
+		last.plan = nil
+		if err := attempt(func() error {
+			last.plan = plan.Build(outs, in, to)
+			return nil
+		}); err != nil {
+			return nil, err
+		}
+		last.outs, last.in, last.to = slices.Clone(outs), in, to
+	}
+	var err error
 	if dev == s.dev {
-		err = s.run(p, ins, dst)
+		err = s.run(last.plan, ins, dst)
 	} else {
-		err = compute(dev, p, ins, dst)
+		err = compute(dev, last.plan, ins, dst)
 	}
 	if err != nil {
 		return nil, err

@@ -23,9 +23,9 @@ func TestHostileArguments(t *testing.T) {
 	each(t, func(t *testing.T, dev device.Device, caps Caps) {
 		s := newSuite(t, dev, caps)
 		defer s.mem.Close()
-		rounds := 300
+		rounds := 100
 		if testing.Short() {
-			rounds = 60
+			rounds = 40
 		}
 		ran := map[string]int{}
 		for _, d := range op.Table() {

@@ -1,6 +1,7 @@
 package optest
 
 import (
+	"bytes"
 	"unsafe"
 
 	"weft/internal/array"
@@ -72,18 +73,13 @@ func (m *Memory) Close() {
 // hold returns a view on fresh memory that holds a in a layout.
 func (m *Memory) hold(a *Array, l Layout) array.View {
 	v := m.room(a.DType, a.Shape, l)
+	w := v
 	if a.DType.Complex() {
-		w := v.Scalars()
-		walk(w.Shape, w.Strides, func(i, off int) { write(w.DType, w.Store.Host(), w.Offset+off, a.F[i], 0) })
-		return v
+		w = v.Scalars()
 	}
-	p := v.Store.Host()
-	walk(a.Shape, v.Strides, func(i, off int) {
-		if a.F != nil {
-			write(a.DType, p, v.Offset+off, a.F[i], 0)
-		} else {
-			write(a.DType, p, v.Offset+off, 0, a.I[i])
-		}
+	rows(w.Shape, w.Strides, func(i, off, n, step int) {
+		p, f, ints := a.row(w, i, off, n)
+		write(w.DType, p, step, f, ints)
 	})
 	return v
 }
@@ -98,21 +94,22 @@ func (m *Memory) room(d array.DType, shape []int, l Layout) array.View {
 	return array.View{Store: m.take(n * d.Size()), DType: d, Offset: first, Shape: shape, Strides: st}
 }
 
+// memoryOf is the memory that a view lies in.
+func memoryOf(v array.View) []byte { return unsafe.Slice((*byte)(v.Store.Host()), v.Store.Bytes) }
+
 // untouched reports that the bytes between the elements of a view still hold the
 // pattern.
 func untouched(v array.View) bool {
 	if array.Equal(v.Strides, array.RowMajor(v.Shape)) && array.Size(v.Shape)*v.DType.Size() == v.Store.Bytes {
 		return true // nothing is between them
 	}
-	mine := make([]bool, v.Store.Bytes)
 	size := v.DType.Size()
+	beside := bytes.Clone(memoryOf(v))
 	walk(v.Shape, v.Strides, func(_, off int) {
-		for b := range size {
-			mine[(v.Offset+off)*size+b] = true
-		}
+		clear(beside[(v.Offset+off)*size:][:size])
 	})
-	for i, b := range unsafe.Slice((*byte)(v.Store.Host()), v.Store.Bytes) {
-		if !mine[i] && b != pattern {
+	for _, b := range beside {
+		if b != 0 && b != pattern {
 			return false
 		}
 	}

@@ -32,7 +32,7 @@ var oracle = cpu.New(jit.Portable)
 func each(t *testing.T, f func(t *testing.T, dev device.Device, caps Caps)) {
 	for _, b := range jit.ISAs() {
 		t.Run(b.String(), func(t *testing.T) {
-			c := Caps{Missing: missing, Graphs: 1000}
+			c := Caps{Missing: missing, Graphs: 400}
 			dev := oracle
 			ran, other := &cpu.Counters.Interpreted, &cpu.Counters.Native
 			if b != jit.Portable {

@@ -2,7 +2,6 @@ package optest
 
 import (
 	"slices"
-	"sort"
 
 	"weft/internal/array"
 	"weft/internal/ir"
@@ -29,12 +28,18 @@ func ordered(x *Array, row []int, descending bool) []int {
 	for i := range places {
 		places[i] = i
 	}
-	sort.SliceStable(places, func(i, k int) bool {
-		a, b := row[places[i]], row[places[k]]
+	slices.SortFunc(places, func(i, k int) int {
+		a, b := row[i], row[k]
 		if descending {
 			a, b = b, a
 		}
-		return before(x, a, b)
+		switch {
+		case before(x, a, b):
+			return -1
+		case before(x, b, a):
+			return 1
+		}
+		return i - k
 	})
 	return places
 }

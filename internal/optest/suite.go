@@ -48,11 +48,18 @@ type suite struct {
 
 	failed  map[string]int // by operation
 	skipped map[string]bool
+	turns   map[layoutTurn]int
 	checks  int
+
+	planned struct { // what outputs planned last: differences compute one graph many times
+		outs   []*ir.Node
+		in, to []plan.Sig
+		plan   *plan.Plan
+	}
 }
 
 func newSuite(t T, dev device.Device, caps Caps) *suite {
-	return &suite{t: t, dev: dev, caps: caps, failed: map[string]int{}, skipped: map[string]bool{}}
+	return &suite{t: t, dev: dev, caps: caps, failed: map[string]int{}, skipped: map[string]bool{}, turns: map[layoutTurn]int{}}
 }
 
 // maxReports bounds the failures that are shown for one operation.

@@ -2,8 +2,10 @@ package optest
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"testing"
 
@@ -48,7 +50,11 @@ func TestTails(t *testing.T) {
 		defer s.mem.Close()
 		defer par.SetThreads(par.SetThreads(1))
 		for i, c := range routines {
-			for name, tail := range tails {
+			for k, name := range slices.Sorted(maps.Keys(tails)) {
+				if (i+k)%2 == 1 && os.Getenv("WEFT_EXHAUSTIVE") != "1" {
+					continue // each routine in turn
+				}
+				tail := tails[name]
 				par.SetThreads([]int{1, 2, 5}[i%3])
 				r := rand.New(rand.NewPCG(3, uint64(i)))
 				g := &Graph{X: append([]*Array(nil), c.X...)}
