@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"sync"
 	"testing"
 
 	"weft/internal/array"
@@ -11,8 +12,16 @@ import (
 )
 
 // specials returns the values of a type where something may go wrong.
-func specials(t loop.Type) []uint64 {
-	var out []uint64
+func specials(t loop.Type) []uint64 { return allSpecials()[t] }
+
+var allSpecials = sync.OnceValue(func() (all [loop.I16 + 1][]uint64) {
+	for t := range all {
+		all[t] = listSpecials(loop.Type(t))
+	}
+	return all
+})
+
+func listSpecials(t loop.Type) (out []uint64) {
 	switch t {
 	case loop.B:
 		return []uint64{0, 1}

@@ -2,6 +2,7 @@ package optest
 
 import (
 	"context"
+	"sync"
 
 	"weft/internal/array"
 	"weft/internal/device"
@@ -10,10 +11,18 @@ import (
 	"weft/internal/plan"
 )
 
+// computing is the memory of Compute, which takes longer to get than most graphs to run.
+var computing struct {
+	sync.Mutex
+	mem Memory
+}
+
 // Compute plans nodes of inputs as one and runs them on a device, in contiguous memory.
 func Compute(dev device.Device, outs []*ir.Node, x []*Array) (res []*Array, err error) {
-	var mem Memory
-	defer mem.Close()
+	computing.Lock()
+	defer computing.Unlock()
+	mem := &computing.mem
+	mem.Reset()
 	err = attempt(func() error {
 		ins, dst := make([]array.View, len(x)), make([]array.View, len(outs))
 		views := make([]*array.View, len(x))

@@ -3,6 +3,8 @@ package rewrite_test
 import (
 	"math"
 	"math/rand/v2"
+	"os"
+	"strconv"
 	"testing"
 
 	"weft/internal/array"
@@ -83,9 +85,9 @@ func smooth(seed uint64) ([]*node, []*optest.Array) {
 // Where a formula and its gradients can be computed as they are written, stable and fast
 // rules compute the same; where a number comes out stable rules keep one.
 func TestSmooth(t *testing.T) {
-	seeds := 12000
-	if testing.Short() {
-		seeds = 500
+	seeds := 1500
+	if n, err := strconv.Atoi(os.Getenv("WEFT_GRAPHS")); err == nil {
+		seeds = n
 	}
 	fired := map[string]int{}
 	compared := 0

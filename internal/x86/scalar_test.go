@@ -5,6 +5,7 @@ package x86
 import (
 	"math"
 	"math/big"
+	"sync"
 
 	"weft/internal/array"
 	"weft/internal/loop"
@@ -417,7 +418,16 @@ func evalCvt(t, from loop.Type, a uint64) uint64 {
 }
 
 // specials returns values of a type where something may go wrong.
-func specials(t loop.Type) (out []uint64) {
+func specials(t loop.Type) []uint64 { return allSpecials()[t] }
+
+var allSpecials = sync.OnceValue(func() (all [loop.I16 + 1][]uint64) {
+	for t := range all {
+		all[t] = listSpecials(loop.Type(t))
+	}
+	return all
+})
+
+func listSpecials(t loop.Type) (out []uint64) {
 	switch t {
 	case loop.B:
 		return []uint64{0, 1}

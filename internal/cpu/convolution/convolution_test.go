@@ -71,7 +71,7 @@ func TestConvGroups(t *testing.T) {
 	cputest.EveryISA(t, func(t *testing.T, isa jit.ISA) {
 		r := rand.New(rand.NewPCG(12, 5))
 		pick := func(v ...int) int { return v[r.IntN(len(v))] }
-		for range 30 {
+		for range 15 {
 			g := randomGeometry(r)
 			g.Groups = pick(2, 3, 5, 17)
 			g.C, g.O = g.Groups*pick(1, 1, 2, 3), g.Groups*pick(1, 1, 2, 3, 16)
@@ -97,7 +97,7 @@ func TestConvGroups(t *testing.T) {
 
 func TestConv(t *testing.T) {
 	cputest.EveryISA(t, func(t *testing.T, isa jit.ISA) {
-		for seed := range uint64(40) {
+		for seed := range uint64(16) {
 			r := rand.New(rand.NewPCG(seed, 5))
 			g := randomGeometry(r)
 			testConv[float32](t, r, g)
@@ -117,7 +117,7 @@ func TestConv(t *testing.T) {
 func TestConvChannels(t *testing.T) {
 	cputest.EveryISA(t, func(t *testing.T, isa jit.ISA) {
 		r := rand.New(rand.NewPCG(7, 7))
-		for range 8 {
+		for range 4 {
 			pick := func(v ...int) int { return v[r.IntN(len(v))] }
 			g := Geometry{N: pick(1, 2, 3), C: pick(8, 16, 32, 40), O: pick(4, 8, 16, 32), H: 2 + r.IntN(6), W: pick(6, 7, 12, 14, 24, 28, 37),
 				KH: pick(1, 3, 4), KW: pick(2, 3, 5), StrideH: pick(1, 1, 2), StrideW: pick(1, 1, 2), PadH: pick(0, 1, 2), PadW: pick(0, 1, 2),

@@ -54,26 +54,28 @@ var lib = struct {
 	mu     sync.Mutex
 	fset   *token.FileSet
 	std    types.Importer
-	kernel *types.Package
-}{fset: token.NewFileSet()}
+	byPath map[string]*types.Package
+}{fset: token.NewFileSet(), byPath: map[string]*types.Package{}}
 
 type libraryImporter string
 
 func (dir libraryImporter) Import(path string) (*types.Package, error) {
-	if path == "weft/kernel" {
-		if lib.kernel == nil {
-			p, err := kernelTypes(string(dir))
-			if err != nil {
-				return nil, err
-			}
-			lib.kernel = p
-		}
-		return lib.kernel, nil
+	// The importer of sources looks for a package it knows as if it did not.
+	if p := lib.byPath[path]; p != nil {
+		return p, nil
 	}
 	if lib.std == nil {
 		lib.std = importer.ForCompiler(lib.fset, "source", nil)
 	}
-	return lib.std.Import(path)
+	find := lib.std.Import
+	if path == "weft/kernel" {
+		find = func(string) (*types.Package, error) { return kernelTypes(string(dir)) }
+	}
+	p, err := find(path)
+	if err == nil {
+		lib.byPath[path] = p
+	}
+	return p, err
 }
 
 // kernelTypes checks the declarations of the types of package weft/kernel, not their

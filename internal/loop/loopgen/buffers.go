@@ -338,7 +338,7 @@ func (g *generator) storeValue(x loop.Value) {
 // finish fills the memory. Elements of every buffer are drawn where its indices
 // lead; bytes between elements keep a pattern.
 func (g *generator) finish() {
-	done := make([]map[int]bool, len(g.c.Memory))
+	done := make([][]bool, len(g.c.Memory))
 	for i, b := range g.c.Buffers {
 		m := &g.c.Memory[b.Memory]
 		info := g.bufs[i]
@@ -347,7 +347,7 @@ func (g *generator) finish() {
 			continue
 		}
 		if seen == nil {
-			seen = map[int]bool{}
+			seen = make([]bool, len(m.Data))
 			done[b.Memory] = seen
 		}
 		size := m.DType.Size()

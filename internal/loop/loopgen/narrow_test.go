@@ -10,10 +10,7 @@ import (
 // TestNarrow runs random programs lane by lane: integers must be where their notes say,
 // and the narrowed program must compute the same.
 func TestNarrow(t *testing.T) {
-	n := 3000
-	if testing.Short() {
-		n = 600
-	}
+	n := max(campaign(t), 500)
 	narrowed, changed, bounded := 0, 0, 0
 	for seed := range n {
 		c := loopgen.Generate(uint64(seed), loopgen.Language{})

@@ -12,10 +12,7 @@ import (
 // TestSame runs programs lane by lane, and demands that what is said to be the same for
 // all lanes is.
 func TestSame(t *testing.T) {
-	n := 1500
-	if testing.Short() {
-		n = 300
-	}
+	n := max(campaign(t), 200)
 	said, loops := 0, 0
 	for seed := range n {
 		c := loopgen.Generate(uint64(seed), loopgen.Language{})

@@ -26,7 +26,7 @@ func widened(t loop.Type) loopgen.Runner {
 
 // TestWiden compares random programs with what they are without narrow integers.
 func TestWiden(t *testing.T) {
-	n := max(campaign(t), 1500)
+	n := max(campaign(t), 300)
 	languages := []loopgen.Language{{}, {DTypes: []array.DType{array.Bool, array.Int8, array.Uint8, array.Int16, array.Uint16, array.Int32}}}
 	languages[1].Lacks = []loopgen.Item{{Type: loop.I64, Op: loop.OpCvt}, {Type: loop.F64}}
 	for seed := range uint64(n) {
