@@ -103,7 +103,7 @@ func TestTrainingBits(t *testing.T) {
 	onBackends(t, func(t *testing.T) {
 		for _, threads := range []int{1, 2, 5} {
 			par.SetThreads(threads)
-			steps := 20
+			steps := 8
 			if testing.Short() {
 				steps = 2 // the race detector is slow
 			}

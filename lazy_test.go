@@ -18,7 +18,7 @@ import (
 func TestLazyBits(t *testing.T) {
 	onBackends(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(3, 4))
-		rounds := 60
+		rounds := 25
 		if testing.Short() {
 			rounds = 12
 		}

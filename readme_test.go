@@ -27,16 +27,13 @@ func TestReadmeProgram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
-	if err := os.Symlink(root, filepath.Join(dir, "weft")); err != nil {
-		t.Fatal(err)
+	// The module is where it is, since Go compiles everything again for another path of it.
+	if !strings.Contains(script, "../weft") {
+		t.Fatal("README.md does not have the module in ../weft")
 	}
-	hello := filepath.Join(dir, "hello")
-	if err := os.Mkdir(hello, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	script = strings.ReplaceAll(script, "../weft", root)
 	cmd := exec.Command(bash, "-e")
-	cmd.Dir, cmd.Stdin = hello, strings.NewReader(script)
+	cmd.Dir, cmd.Stdin = t.TempDir(), strings.NewReader(script)
 	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=")
 	var said strings.Builder
 	cmd.Stderr = &said

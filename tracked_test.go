@@ -595,7 +595,7 @@ func TestTrackedSeveralTimes(t *testing.T) {
 //
 // plays so many.
 func TestRandomWrites(t *testing.T) {
-	scripts := 20000
+	scripts := 4000
 	if testing.Short() {
 		scripts = 1500
 	}
