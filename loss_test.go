@@ -2,6 +2,7 @@ package weft
 
 import (
 	"math"
+	"slices"
 	"testing"
 )
 
@@ -65,5 +66,52 @@ func TestLargeLogits(t *testing.T) {
 	got := CrossEntropy(From([][]float32{{20, 10}}), From([]int{0})).Item()
 	if want := math.Log1p(math.Exp(-10)); math.Abs(got-want) > 1e-7 {
 		t.Errorf("cross_entropy of 20 beside 10: %v, want %v", got, want)
+	}
+}
+
+// Softmax cross-entropy goes through memory once each way, however many passes over a row that
+// lies in the cache: forward the logits are read, backward they are read and their gradient is
+// written. Compiled, both are one kernel, which reads them once.
+func TestCrossEntropyPasses(t *testing.T) {
+	const rows, classes = 512, 1000
+	const once = rows * classes * 4
+	l := noise(1, 3, rows, classes).RequireGrad()
+	y := Arange(rows).Mod(classes).To(Int64)
+	moved := func(f func()) (kernels int64, bytes int64) {
+		p := StartProfile(ProfileOpts{})
+		defer p.Stop()
+		f()
+		for _, k := range p.Kernels() {
+			if k.Bytes > once/2 { // those over rows, or one number, are not counted
+				kernels += k.Calls
+			}
+			bytes += k.Bytes
+		}
+		return kernels, bytes
+	}
+	check := func(what string, times int64, f func()) {
+		t.Helper()
+		kernels, bytes := moved(f)
+		if kernels != 1 || bytes < times*once || bytes > times*once+64*rows {
+			t.Errorf("%s: %d kernels over all logits, %d bytes moved, want one kernel and %d bytes of them", what, kernels, bytes, times*once)
+		}
+	}
+	var loss *Tensor
+	check("forward", 1, func() { loss = CrossEntropy(l, y) })
+	check("backward", 2, func() { loss.Backward() })
+	want := l.Grad()
+	l.SetGrad(nil)
+	step := Compile(func(l, y *Tensor) (*Tensor, *Tensor) {
+		loss := CrossEntropy(l, y)
+		loss.Backward()
+		g := l.Grad()
+		l.SetGrad(nil)
+		return loss, g
+	}).Func()
+	step(l, y)
+	var got *Tensor
+	check("compiled", 2, func() { _, got = step(l, y) })
+	if !slices.Equal(Data[float32](got), Data[float32](want)) {
+		t.Error("the gradient differs from that of eager code")
 	}
 }
