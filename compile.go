@@ -486,7 +486,12 @@ func (tr *trace) arguments(g *supplied, sig signature) []*Tensor {
 			a.hist = out[k].hist
 		case sig.tensors[i].leaf:
 			a.RequireGrad()
-			a.hist.sparse.Store(t.node().leaf.sparse.Load())
+			l := t.node().leaf
+			a.hist.sparse.Store(l.sparse.Load())
+			l.mu.Lock()
+			tr.aside(l.fill)
+			a.hist.grad = l.grad // what the function adds to
+			l.mu.Unlock()
 		}
 		out[i] = a
 	}

@@ -2,6 +2,7 @@ package weft
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"testing"
 
@@ -121,5 +122,30 @@ func TestTracedOffConcurrent(t *testing.T) {
 	wait.Wait()
 	if got := w.Min().Item(); got != 200 || runs != 200 {
 		t.Errorf("%v after %d runs, want 200", got, runs)
+	}
+}
+
+// A leaf among the arguments keeps the gradient that it comes with: calls add to it, as f does.
+func TestCompileLeafArgumentWithGradient(t *testing.T) {
+	f := func(l *Tensor) *Tensor {
+		l.Mul(l).Sum().Backward()
+		return l.Grad().Mul(1)
+	}
+	for _, rows := range []bool{false, true} {
+		x, y := noise(1, 3, 5).RequireGrad(), noise(1, 3, 5).RequireGrad()
+		for _, l := range []*Tensor{x, y} {
+			if rows {
+				l.SparseGrad().IndexSelect(0, FromSlice([]int64{1, 3})).Sum().Backward()
+			} else {
+				l.Sum().Backward()
+			}
+		}
+		g := Compile(f).Func()
+		for i := range 3 {
+			want, got := f(x), g(y)
+			if !slices.Equal(Data[float32](got), Data[float32](want)) || !slices.Equal(Data[float32](y.Grad()), Data[float32](x.Grad())) {
+				t.Fatalf("rows %t, call %d: %v, want %v", rows, i, got, want)
+			}
+		}
 	}
 }
