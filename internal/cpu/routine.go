@@ -38,6 +38,7 @@ var routines = map[string]device.Routine{
 	"index_select":     indexSelect,
 	"index_add":        indexAdd,
 	"gather":           gather,
+	"places":           places,
 	"scatter_add":      scatterAdd,
 	"sort":             bySize(sortAlong[uint8], sortAlong[uint16], sortAlong[uint32], sortAlong[uint64]),
 	"kthvalue":         bySize(kthValue[uint8], kthValue[uint16], kthValue[uint32], kthValue[uint64]),
@@ -208,6 +209,12 @@ func indexSelect(c *device.Call) error {
 	y, done := contiguous(c, x)
 	defer done()
 	p.Select(out, &y)
+	return nil
+}
+
+func places(c *device.Call) error {
+	a := c.Node.Attrs.(op.PlacesOf)
+	(&index.Places{ISA: isaOf(c), Op: a.Op, Of: &c.Args[0]}).Count(&c.Out[0], a.Size, a.All)
 	return nil
 }
 

@@ -2,6 +2,7 @@ package op
 
 import (
 	"weft/internal/array"
+	"weft/internal/ir"
 )
 
 // Reading and writing at computed places. Indices are int64 or int32; they count
@@ -28,6 +29,24 @@ func checkWithin(c *Call, axis int, index, shape []int, whose string) {
 			c.Failf("index", "has shape %s, which is larger than %s's %s outside axis %d", array.ShapeString(index), whose, array.ShapeString(shape), axis)
 		}
 	}
+}
+
+// Places are indices along an axis, looked at: an error of the operation that they are of where
+// one is out of range, else counted from the front. It is the planner's, no part of the table.
+var Places = unlisted(Def{Name: "places", Class: Routine, Arity: 1, Contig: true, Attrs: PlacesOf{},
+	Doc:   "Indices that are in range, counted from the front.",
+	Infer: func(c *Call) (array.DType, []int) { return array.Int64, c.Args[0].Shape }})
+
+// PlacesOf is the attribute of [Places].
+type PlacesOf struct {
+	Op   string
+	Size int   // of the axis
+	All  []int // the shape of all indices, of which the argument is not expanded
+}
+
+// AppendKey implements ir.Attrs.
+func (p PlacesOf) AppendKey(k []byte) []byte {
+	return ir.Ints(ir.Int(append(append(k, p.Op...), 0), p.Size), p.All)
 }
 
 func init() {

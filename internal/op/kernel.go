@@ -20,6 +20,7 @@ const (
 	ByElement Seen = iota // its value at the element; broadcast
 	Near                  // at places counted from the element's own, some of which may lie outside the argument's view; broadcast
 	Whole                 // at places counted from its first element; no part in broadcasting
+	AlongAxis             // at its own place but along one axis, whose stride alone an [Access] has; for package plan
 )
 
 // A Param is an argument that a [Body] takes.

@@ -164,7 +164,8 @@ func (b *planner) begin(n *ir.Node) *cluster {
 		if t.in != nil {
 			c.level = max(c.level, t.in.level+levelGap)
 		}
-		c.near = c.near || op.SeenBy(n, i) == op.Near
+		seen := op.SeenBy(n, i)
+		c.near = c.near || seen == op.Near || seen == op.AlongAxis
 	}
 	c.heavy = heavy
 	for _, m := range c.nodes {

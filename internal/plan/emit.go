@@ -141,8 +141,8 @@ func (e *emitter) operands() {
 			if e.has(a) {
 				continue
 			}
-			if seen := op.SeenBy(n, i); seen != op.ByElement {
-				e.look(a, seen)
+			if op.SeenBy(n, i) != op.ByElement {
+				e.look(n, i)
 				continue
 			}
 			if isScalar(a) {
@@ -229,7 +229,7 @@ func (e *emitter) newKernel() {
 			continue
 		}
 		for i, a := range n.Args {
-			if w := e.window(a, op.SeenBy(n, i)); w != nil {
+			if w := e.window(n, i); w != nil {
 				w.at = e.k.operand(w.wide, false)
 				e.k.acc[w.at].fixed = true
 			} else if o, ok := e.loads.get(a); ok {
@@ -238,7 +238,7 @@ func (e *emitter) newKernel() {
 		}
 		if n.Op != ir.Result {
 			e.k.cost += op.CostOf(n)
-			e.k.user = e.k.user || n.Op == op.Kernel
+			e.k.user = e.k.user || isUser(n)
 		}
 	}
 	for _, n := range c.nodes {

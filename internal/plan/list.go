@@ -194,7 +194,7 @@ func (b *planner) emitList(c *cluster) {
 		}
 		if n.Op != ir.Result {
 			k.cost += op.CostOf(n)
-			k.user = k.user || n.Op == op.Kernel
+			k.user = k.user || isUser(n)
 			k.flops += op.Arithmetic(n)
 		}
 	}
@@ -345,7 +345,7 @@ func (e *emitter) outsideItems() (out *Kernel) {
 	}
 	for _, n := range e.c.nodes {
 		k.cost += op.CostOf(n)
-		k.user = k.user || n.Op == op.Kernel
+		k.user = k.user || isUser(n)
 	}
 	k.collapse()
 	k.build(func(kb *loop.Builder) { o.pointBody(kb) })

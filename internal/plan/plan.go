@@ -172,12 +172,9 @@ type Plan struct {
 func Build(outs []*ir.Node, ins []Sig, dst []Sig) *Plan { return build(outs, ins, dst, nil).p }
 
 func build(outs []*ir.Node, ins []Sig, dst []Sig, into []int) *planner {
-	outs = op.TakeHalves(outs)
-	b := &planner{
-		p:     &Plan{Inputs: len(ins)},
-		outs:  outs,
-		reach: ir.Reach(outs),
-	}
+	b := &planner{p: &Plan{Inputs: len(ins)}}
+	b.outs = b.takeGathers(op.TakeHalves(outs))
+	b.reach = ir.Reach(b.outs)
 	for range ins {
 		b.p.Slots = append(b.p.Slots, Slot{Last: -1})
 	}
@@ -203,6 +200,8 @@ type planner struct {
 	looks    int        // how many more users are looked at for the node in hand
 	windows  bool       // a kernel reads arguments otherwise than by element: their memory is not written meanwhile
 	visits   int        // nodes and users looked at so far
+
+	origins map[*ir.Node]int // of nodes of the planner's own: the number of what they stand for
 
 	// Scratch of one function each.
 	found, above []*cluster
@@ -455,6 +454,11 @@ func (b *planner) emitSingle(n *ir.Node) {
 				o = b.temp(r.DType, r.Shape)
 			}
 			s.Outs = append(s.Outs, o)
+		}
+		if id, ok := b.origins[n]; ok {
+			own := *n
+			own.ID = id
+			s.Node = &own
 		}
 		b.step(s)
 		for i, r := range results {

@@ -16,6 +16,7 @@ import (
 type window struct {
 	of   *ir.Node
 	seen op.Seen
+	by   taking  // of op.AlongAxis
 	o    Operand // as it is
 	wide Operand // of the kernel's shape
 	at   int     // number of the operand
@@ -23,24 +24,31 @@ type window struct {
 
 // look finds where an argument is that is not seen by element. It is not copied: what is
 // read may lie outside of it.
-func (e *emitter) look(a *ir.Node, seen op.Seen) {
-	if e.window(a, seen) != nil {
+func (e *emitter) look(n *ir.Node, i int) {
+	if e.window(n, i) != nil {
 		return
 	}
 	e.b.windows = true
-	w := window{of: a, seen: seen, o: e.b.value(a)}
-	if seen == op.Near {
+	a := n.Args[i]
+	w := window{of: a, seen: op.SeenBy(n, i), o: e.b.value(a)}
+	switch w.seen {
+	case op.Near:
 		v := w.o.view()
 		w.wide = nowhere(a, w.o.with(v.BroadcastTo(e.c.shape)))
-	} else {
+	case op.AlongAxis:
+		w.by = n.Attrs.(taking)
+		w.wide = w.by.wide(w.o, e.c.shape)
+	default:
 		w.wide = Operand{w.o.Slot, w.o.Offset, w.o.DType, e.c.shape, make([]int, len(e.c.shape))}
 	}
 	e.seen = append(e.seen, w)
 }
 
-func (e *emitter) window(a *ir.Node, seen op.Seen) *window {
-	for i := range e.seen {
-		if w := &e.seen[i]; w.of == a && w.seen == seen {
+// window is how the argument i of n is read, nil if that is by element.
+func (e *emitter) window(n *ir.Node, i int) *window {
+	seen := op.SeenBy(n, i)
+	for k := range e.seen {
+		if w := &e.seen[k]; w.of == n.Args[i] && w.seen == seen && (seen != op.AlongAxis || w.by == n.Attrs.(taking)) {
 			return w
 		}
 	}
@@ -49,8 +57,12 @@ func (e *emitter) window(a *ir.Node, seen op.Seen) *window {
 
 // access is how a node reads its argument i that is not seen by element.
 func (e *emitter) access(n *ir.Node, i int) op.Access {
-	w := e.window(n.Args[i], op.SeenBy(n, i))
+	w := e.window(n, i)
 	a := op.Access{Buf: e.k.buf(w.at)}
+	if w.seen == op.AlongAxis {
+		a.Strides = []loop.Value{e.k.word(w.at, 's', w.by.Axis, w.o.Strides[w.by.Axis])}
+		return a
+	}
 	for axis, s := range w.o.Strides {
 		n := w.o.Shape[axis]
 		switch {

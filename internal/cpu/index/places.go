@@ -23,6 +23,8 @@ type Places struct {
 	Op   string // for errors
 	Axis int
 	Of   *array.View
+
+	all []int // see Count
 }
 
 // checked returns the places, all below size.
@@ -35,14 +37,41 @@ func (p *Places) checked(size int) []int {
 	return out
 }
 
+// Count writes the places, int64, counted from the front, all below size. They are those of an
+// array of the shape all, of which axes that only repeat them are of one element here.
+func (p *Places) Count(out *array.View, size int, all []int) {
+	n := p.Of.Size()
+	if n == 0 {
+		return
+	}
+	to := unsafe.Slice((*int)(gen.Ptr(out)), n)
+	p.all = all
+	w := walk{p: p, n: n, rows: 1, size: size, step: 1}
+	w.checked(n, grain(8), gen.Threads(n), func(begin, end int) bool { return w.read(to[begin:end], begin, 0) })
+}
+
 // refuse refuses the first place that is not below size.
 func (p *Places) refuse(size int) {
 	o := offsets{shape: []int{p.Of.Size()}, strides: []int{1}}
 	for i := range p.Of.Size() {
 		if x := integer(p.Of, o.next()); x < int64(-size) || x >= int64(size) {
-			array.Failf(p.Op, "index", "%d at position %d is out of range for size %d", x, i, size)
+			array.Failf(p.Op, "index", "%d at position %d is out of range for size %d", x, p.position(i), size)
 		}
 	}
+}
+
+// position is where place i comes first among all.
+func (p *Places) position(i int) int {
+	if len(p.all) != len(p.Of.Shape) {
+		return i
+	}
+	at, step := 0, 1
+	for a := len(p.all) - 1; a >= 0; a-- {
+		at += i % p.Of.Shape[a] * step
+		i /= p.Of.Shape[a]
+		step *= p.all[a]
+	}
+	return at
 }
 
 // room refuses n ints on the Go heap where there is no memory for them.
