@@ -61,3 +61,50 @@ func (g *Gen) widened(d array.DType, r asm.Reg) {
 		g.RRI(asm.VPSLLD, r, r, 16)
 	}
 }
+
+// A HalvesOrder is what HalfTerms needs in memory: the order of bytes that puts the first halves
+// of the lanes of a 128-bit part before the second ones.
+type HalvesOrder [32]byte
+
+func (r *HalvesOrder) Set() {
+	for i := range r {
+		r[i] = [...]byte{0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15}[i%16]
+	}
+}
+
+// HalfTerms is ColumnTerms of columns of float16 or bfloat16, with 256-bit vectors: it calls
+// add for so many terms, one or the eight of 16 bytes, each in a register that holds it until
+// the next. order is where a HalvesOrder is.
+func (g *Gen) HalfTerms(d array.DType, terms, v, behind, scratch int, order asm.Mem, add func(u int, r asm.Reg)) {
+	first, second := g.V(scratch), g.V(scratch+1)
+	if terms == 1 {
+		x := low(first)
+		g.Zero(x)
+		for i := range g.Lanes() {
+			g.RRMI(asm.VPINSRW, x, x, Column(v*g.Lanes()+i).Add(int32(behind)), int64(i))
+		}
+		g.RR(widens(d), first, x)
+		g.widened(d, first)
+		add(0, first)
+		return
+	}
+	// A lane has two neighbouring terms of a column.
+	for u, pair := range g.ColumnTerms(terms/2, v, behind, scratch) {
+		if d == array.BFloat16 {
+			g.RRI(asm.VPSLLD, first, pair, 16)
+			g.RRI(asm.VPSRLD, second, pair, 16)
+			g.RRI(asm.VPSLLD, second, second, 16)
+		} else {
+			g.RRM(asm.VPSHUFB, pair, pair, order)
+			g.RRI(asm.VPERMQ, pair, pair, 0xD8)
+			g.RR(asm.VCVTPH2PS, first, low(pair))
+			g.RRI(asm.VEXTRACTI128, low(second), pair, 1)
+			g.RR(asm.VCVTPH2PS, second, low(second))
+		}
+		add(2*u, first)
+		add(2*u+1, second)
+	}
+}
+
+// low is the name of the first 128 bits of a vector register.
+func low(r asm.Reg) asm.Reg { return asm.X(int(r & 0xFF)) }

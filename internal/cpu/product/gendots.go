@@ -21,6 +21,7 @@ type dotsFrame struct {
 	groups  int // of columns, counted down
 	ahead   int // bytes from a group on to the line that is asked for when its first is read
 	add     int // 1: to C
+	order   gen.HalvesOrder
 }
 
 var dt dotsFrame
@@ -44,13 +45,14 @@ const lineBytes = 64
 // share a set of the first cache, no more than eight columns have room there.
 //
 // With asks, as many lines as are read are asked for further on, in the order of memory.
-func genDots(g *gen.Gen, nv int, paired, asks bool) {
+//
+// Columns of float16 and bfloat16 become float32 behind the transposition.
+func genDots(g *gen.Gen, from array.DType, nv int, paired, asks bool) {
 	a := &g.Asm
-	e := 16 / g.D.Size()
+	e := 16 / from.Size()
 	n := g.Lanes()
-	perLine := lineBytes / g.D.Size()
+	perLine := lineBytes / from.Size()
 	blocks := 1 + tile.Bit(paired, 0)
-	blockBytes := tile.KBlock * g.D.Size()
 	base := gen.ColumnBases[:tile.Ceil(nv*n, 8)]
 	const (
 		row, out, next = asm.R8, asm.RDX, asm.R9
@@ -61,38 +63,48 @@ func genDots(g *gen.Gen, nv int, paired, asks bool) {
 	factor := func(u int) asm.Reg { return g.V(sums + u) }
 	scratch := sums + 4
 
-	// step adds terms, e or one, that lie so many bytes behind.
+	// step adds terms, e or one, that lie so many behind.
 	step := func(terms, blocks, behind int) {
 		for block := range blocks {
-			behind := behind + block*blockBytes
+			behind := behind + block*tile.KBlock
+			set := func(u int) { g.Broadcast(factor(u%4), asm.Ptr(row, int32((behind+u)*g.D.Size()))) }
+			if from.Half() { // of which there are more terms than registers
+				for v := range nv {
+					g.HalfTerms(from, terms, v, behind*from.Size(), scratch, gen.Field(unsafe.Offsetof(dt.order)), func(u int, b asm.Reg) {
+						set(u)
+						g.Fma(g.V(block*nv+v), factor(u%4), b)
+					})
+				}
+				continue
+			}
 			for u := range terms {
-				g.Broadcast(factor(u), asm.Ptr(row, int32(behind+u*g.D.Size())))
+				set(u)
 			}
 			for v := range nv {
-				for u, b := range g.ColumnTerms(terms, v, behind, scratch) {
+				for u, b := range g.ColumnTerms(terms, v, behind*from.Size(), scratch) {
 					g.Fma(g.V(block*nv+v), factor(u), b)
 				}
 			}
 		}
 	}
-	advance := func(bytes int) {
+	advance := func(terms int) {
 		for _, b := range base {
-			a.RI(asm.ADD, b, int64(bytes))
+			a.RI(asm.ADD, b, int64(terms*from.Size()))
 		}
-		a.RI(asm.ADD, row, int64(bytes))
+		a.RI(asm.ADD, row, int64(terms*g.D.Size()))
 	}
 	every := func(terms int, body func()) {
 		g.Every(terms, count, func() {
 			body()
-			advance(terms * g.D.Size())
+			advance(terms)
 		})
 	}
 	// line adds the terms of a line of each column.
 	line := func(blocks int) {
 		lines := nv * n * blocks
-		for behind, asked := 0, 0; behind < lineBytes; behind += 16 {
+		for behind, asked := 0, 0; behind < perLine; behind += e {
 			step(e, blocks, behind)
-			for ; asks && asked < lines*(behind+16)/lineBytes; asked++ {
+			for ; asks && asked < lines*(behind+e)/perLine; asked++ {
 				a.M(asm.PREFETCHT1, asm.Ptr(next, int32(asked*lineBytes)))
 			}
 		}
@@ -149,7 +161,7 @@ func genDots(g *gen.Gen, nv int, paired, asks bool) {
 		a.RI(asm.MOV, count, tile.KBlock)
 		every(perLine, func() { line(2) })
 		finish(2)
-		advance(blockBytes)
+		advance(tile.KBlock)
 		a.RI(asm.SUB, left, 2*tile.KBlock)
 		a.Jcc(asm.CondGE, pair)
 		a.Bind(rest)
@@ -185,7 +197,7 @@ func genDots(g *gen.Gen, nv int, paired, asks bool) {
 // A dotsKey names a kernel for nv vectors of columns.
 type dotsKey struct {
 	isa          jit.ISA
-	d            array.DType
+	d, from      array.DType // of the sums and of B
 	nv           int
 	paired, asks bool
 }
@@ -194,6 +206,6 @@ var dotsKernels = jit.NewCache[dotsKey, *jit.Code](0)
 
 func (k dotsKey) Generate() *jit.Code {
 	g := &gen.Gen{ISA: k.isa, D: k.d, Narrow: true}
-	genDots(g, k.nv, k.paired, k.asks)
+	genDots(g, k.from, k.nv, k.paired, k.asks)
 	return g.Install()
 }

@@ -31,7 +31,10 @@ func (j *job) narrowPath() narrowKind {
 			return alongRows
 		}
 	case j.of[1].Half():
-		// Transposed in registers, halves take longer than packed.
+		// Several rows of halves take longer transposed in registers than packed.
+		if j.b.Row == 1 && j.dotsPay(j.b.Col) && j.n >= j.Lanes {
+			return acrossRows
+		}
 	case j.b.Row == 1 && j.m <= tile.MaxRowsAcross(j.ISA) && j.n >= j.Lanes:
 		return acrossRows
 	}
@@ -101,7 +104,7 @@ var cachedBytes = 16 << 20
 // dotsPay reports whether dots is faster than across for columns of B so many elements
 // apart: they must be almost all of B's memory, which is read ahead in its order.
 func (j *job) dotsPay(step int) bool {
-	return j.m == 1 && step >= j.k && step <= j.k+j.k/8 && (j.k >= 2*tile.KBlock || !tile.Conflict(step*j.Size))
+	return j.m == 1 && step >= j.k && step <= j.k+j.k/8 && (j.k >= 2*tile.KBlock || !tile.Conflict(step*j.size.b))
 }
 
 // dots computes a single row from column n0 on, all whole vectors of 256 bits before n1,
@@ -109,17 +112,19 @@ func (j *job) dotsPay(step int) bool {
 // training step that has read the same matrix for the gradient has left its end there, and
 // the next step's gradient then finds the beginning.
 func (j *job) dots(n0, n1 int, o *operands) int {
+	size := j.size.b
 	nv, asks, direction := dotsCached, j.D == array.Float32, -1
-	if j.k*j.n*j.Size > cachedBytes {
+	if j.k*j.n*size > cachedBytes {
 		nv, asks, direction = dotsMemory, true, 1
 	}
-	paired := tile.Conflict(o.b.Col * j.Size)
+	paired := tile.Conflict(o.b.Col * size)
 	if paired {
 		nv, asks = dotsPaired, true
 	}
 	narrow := j.Machine.Narrow()
-	column := o.b.Col * j.Size
+	column := o.b.Col * size
 	f := dotsFrame{bStep: column}
+	f.order.Set()
 	vectors := (n1 - n0) / narrow.Lanes
 	n1 = n0 + vectors*narrow.Lanes
 	for done := 0; vectors > 0; {
@@ -128,8 +133,8 @@ func (j *job) dots(n0, n1 int, o *operands) int {
 		}
 		lanes := nv * narrow.Lanes
 		// Whole pairs of blocks of all columns, or all of some groups.
-		terms := min(j.k, max(dotsEntry/(lanes*j.Size*2*tile.KBlock), 1)*2*tile.KBlock)
-		groups := max(1, min(vectors/nv, dotsEntry/(lanes*j.Size*j.k)))
+		terms := min(j.k, max(dotsEntry/(lanes*size*2*tile.KBlock), 1)*2*tile.KBlock)
+		groups := max(1, min(vectors/nv, dotsEntry/(lanes*size*j.k)))
 		if nv == dotsCached && vectors-groups*nv == 1 && groups > 1 {
 			groups--
 		}
@@ -140,13 +145,13 @@ func (j *job) dots(n0, n1 int, o *operands) int {
 		f.bGroup, f.cGroup = direction*lanes*column, direction*lanes*j.Size
 		for p0 := 0; p0 < j.k; p0 += terms {
 			f.a = unsafe.Add(o.a.Ptr, p0*j.Size)
-			f.b = unsafe.Add(o.b.Ptr, p0*j.Size+x*column)
+			f.b = unsafe.Add(o.b.Ptr, p0*size+x*column)
 			f.c = unsafe.Add(o.c.Ptr, x*j.Size)
 			f.k = min(terms, j.k-p0)
 			f.groups = groups
-			f.ahead = f.bGroup + p0*(lanes-1)*j.Size
+			f.ahead = f.bGroup + p0*(lanes-1)*size
 			f.add = tile.Bit(p0 > 0, 0)
-			jit.Call(gen.Kernel(dotsKernels, dotsKey{j.ISA, j.D, nv, paired, asks}), 0, unsafe.Pointer(&f))
+			jit.Call(gen.Kernel(dotsKernels, dotsKey{j.ISA, j.D, j.of[1], nv, paired, asks}), 0, unsafe.Pointer(&f))
 		}
 		done += groups * lanes
 		vectors -= groups * nv

@@ -117,6 +117,11 @@ func testDots[E tile.Element](t *testing.T) {
 		n, step, k := s[0], s[1], s[2]
 		a, b, c := newTestMat[E](r, i%2, 1, k), testMatOf(cputest.Random[E], r, 1, step, k, n), newTestMat[E](r, i%2, 1, n)
 		checkProduct(t, 1, n, k, a, b, c, 1+i%2)
+		if cputest.DtypeOf[E]() == array.Float32 {
+			for _, of := range halfTypes[:3] {
+				checkOf(t, of, 1, n, k, a, b, c, 1+i%2)
+			}
+		}
 	}
 }
 
