@@ -3,6 +3,7 @@ package weft
 import (
 	"context"
 	"reflect"
+	"slices"
 
 	"weft/internal/array"
 	"weft/internal/exec"
@@ -68,13 +69,16 @@ type tracedFunc struct{ c compiledFunc }
 
 func (f *tracedFunc) Call(ctx context.Context, args []*Tensor) (ts []*Tensor, err error) {
 	err = Try(func() {
-		g := supplied{tensors: make([]*Tensor, len(args))}
+		g := supplied{tensors: args}
 		if ctx.Done() != nil { // one that cannot end needs no looking
 			g.ctx = ctx
 		}
 		for i, t := range args {
 			t.check("compile")
-			if g.tensors[i] = t; t.hist != nil && !t.IsLeaf() {
+			if t.hist != nil && !t.IsLeaf() {
+				if &g.tensors[0] == &args[0] {
+					g.tensors = slices.Clone(args) // the caller's
+				}
 				g.tensors[i] = t.Detach()
 			}
 		}
@@ -87,7 +91,11 @@ func (f *tracedFunc) Call(ctx context.Context, args []*Tensor) (ts []*Tensor, er
 			ts = f.c.direct(args)
 			return
 		}
-		e, given, _ := f.c.run(&g, func() []reflect.Value { return nil })
+		e, given, _ := f.c.run(&g, noValues)
+		if len(given) == len(e.results) {
+			ts = given
+			return
+		}
 		for _, r := range e.results {
 			if r.IsNil() {
 				ts = append(ts, nil)
@@ -99,6 +107,8 @@ func (f *tracedFunc) Call(ctx context.Context, args []*Tensor) (ts []*Tensor, er
 	return ts, err
 }
 
+func noValues() []reflect.Value { return nil }
+
 func (f *tracedFunc) Prepare(types []ir.Type) error {
 	return Try(func() {
 		g := supplied{}
@@ -108,7 +118,7 @@ func (f *tracedFunc) Prepare(types []ir.Type) error {
 			g.tensors = append(g.tensors, &Tensor{v: array.View{Store: st, DType: t.DType, Shape: t.Shape, Strides: array.RowMajor(t.Shape)}})
 		}
 		if f.c.find(&g) == nil {
-			f.c.make(&g, func() []reflect.Value { return nil })
+			f.c.make(&g, noValues)
 		}
 	})
 }

@@ -363,8 +363,7 @@ func (f *Fn) invoke(ctx context.Context, args []any) []*weft.Tensor {
 	if run == nil {
 		array.Failf(f.label(), "", "was freed")
 	}
-	var few [8]*weft.Tensor
-	ts := few[:0]
+	ts := make([]*weft.Tensor, 0, len(f.inputs))
 	var named Args
 	if n := len(args); n > 0 {
 		var ok bool

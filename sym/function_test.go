@@ -329,3 +329,22 @@ func TestConcurrentCalls(t *testing.T) {
 }
 
 func digest(t *weft.Tensor) string { return weft.Digest(t) }
+
+// A call makes three pieces of memory: the list of its arguments, the result with its tensor, and
+// the elements.
+func TestCallAllocates(t *testing.T) {
+	x := sym.Vector("x", weft.Float32)
+	f, err := sym.Function(sym.In(x), sym.Out(x.Mul(2.5).Add(1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := weft.Arange(16).To(weft.Float32)
+	call := func() {
+		if _, err := f.Call(v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := testing.AllocsPerRun(100, call); n > 3 {
+		t.Errorf("%v pieces of memory a call", n)
+	}
+}
