@@ -160,7 +160,7 @@ func (g *generator) load(t loop.Type) loop.Value {
 	if m := g.inMemory(t); m != t {
 		return g.b.Cvt(t, g.load(m))
 	}
-	b := g.choose(t, func(b *bufInfo) bool { return !b.scattered })
+	b := g.choose(t, func(b *bufInfo) bool { return !b.scattered && !(b.write && g.unsettled(b)) })
 	if b == nil && g.full() {
 		return g.constant(t)
 	}
@@ -183,10 +183,7 @@ func (g *generator) alias(t loop.Type) *bufInfo {
 	}
 	for i := range g.bufs {
 		b := g.bufs[i]
-		if g.ragged && b.inPass && !b.sure {
-			continue // where nothing is written in an item there can be anything: see loop.Axis
-		}
-		if b.write && !b.scattered && loop.TypeOf(b.dtype) == t && g.moves(&b) {
+		if b.write && !g.unsettled(&b) && !b.scattered && loop.TypeOf(b.dtype) == t && g.moves(&b) {
 			g.c.Buffers = append(g.c.Buffers, g.c.Buffers[b.number])
 			b.number = g.b.Buf(b.dtype, false, b.steps...)
 			b.write = false
@@ -198,6 +195,10 @@ func (g *generator) alias(t loop.Type) *bufInfo {
 	}
 	return nil
 }
+
+// unsettled reports that there can be anything in a buffer that is written: in an item of a
+// list that no store has passed yet (see loop.Axis).
+func (g *generator) unsettled(b *bufInfo) bool { return g.ragged && b.inPass && !b.sure }
 
 // sibling makes a buffer of another part of what one that fits has a part of, or
 // returns nil. No two buffers that are written have the same part.
