@@ -263,8 +263,15 @@ var algebraRules = []*Rule{
 		return apply(op.Neg, apply(d, x.Args[0], y.Args[0]))
 	}, op.Maximum, op.Minimum),
 	rule(Specialise, Exact, "division by a power of two", "x/c -> x*(1/c)", func(c *Context, n *ir.Node) *ir.Node {
-		// One division costs nothing; the mean of another number of elements is to be the same kernel.
-		if v, ok := number(n.Args[1]); ok && n.Size() != 1 && powerOfTwo(n.DType, v.Float) {
+		// One division a row costs nothing; the mean of another number of elements is to be the same kernel.
+		x := n.Args[0]
+		for x.Op == op.Reshape {
+			x = x.Args[0]
+		}
+		if d := op.Of(x); n.Size() == 1 || d != nil && d.Class == op.Reduce {
+			return nil
+		}
+		if v, ok := number(n.Args[1]); ok && powerOfTwo(n.DType, v.Float) {
 			return as(apply(op.Mul, n.Args[0], num(n, 1/v.Float)), n)
 		}
 		return nil

@@ -10,7 +10,8 @@ import (
 )
 
 // What looks like something that rules know, and is another computation for some bits: of
-// zeros with a sign, NaN, infinities, numbers without sign or in another order.
+// zeros with a sign, NaN, infinities, numbers without sign or in another order; or a kernel more
+// for nothing.
 var stays = []row{
 	{rule: "-0+0 is 0", types: "f32[4]", before: func(x []*node) *node { return add(x[0], num(x[0], 0)) }},
 	{rule: "-0-(-0) is 0", types: "f32[4]", before: func(x []*node) *node { return sub(x[0], num(x[0], minusZero)) }},
@@ -22,6 +23,8 @@ var stays = []row{
 	{rule: "(x+c)-c rounds", types: "f32[4]", before: func(x []*node) *node { return sub(add(x[0], num(x[0], 3)), num(x[0], 3)) }},
 	{rule: "(x*c)*d rounds", types: "f32[4]", before: func(x []*node) *node { return mul(mul(x[0], num(x[0], 3)), num(x[0], 5)) }},
 	{rule: "x/3", types: "f32[4]", before: func(x []*node) *node { return div(x[0], num(x[0], 3)) }},
+	{rule: "a mean over 4 is as that over 3", types: "f32[6,4]", before: func(x []*node) *node { y := reduce("reduce_sum", x[0], 1, 2); return div(y, num(y, 4)) }},
+	{rule: "one quotient", types: "f32[1]", before: func(x []*node) *node { return div(x[0], num(x[0], 4)) }},
 	{rule: "1/2^-16 is no float16", types: "f16[4]", before: func(x []*node) *node { return div(x[0], num(x[0], 0x1p-16)) }},
 	{rule: "|-x| without sign", types: "u8[4]", before: func(x []*node) *node { return apply(op.Abs, neg(x[0])) }},
 	{rule: "|x*x| wraps", types: "i8[4]", before: func(x []*node) *node { return apply(op.Abs, apply(op.Square, x[0])) }},
