@@ -16,7 +16,9 @@ import (
 // the two last, lines of the source stand above what comes from them; the head of the machine
 // code says how many lanes a vector has, what is gathered, which loops run under masks,
 // and how many integers were found to fit in 4 bytes, and names what was slow, gathers,
-// divisions, roots, loops under masks and spills, with the lines that they come from.
+// divisions, roots, loops under masks and spills, with the lines that they come from. Then it
+// names the loops that all lanes run together, and the variables that stay in 8 bytes, as
+// Go's int does where nothing proves that 4 hold it: with their line and the reason.
 func (f *Func) Explain(args ...any) string {
 	f.check()
 	var r *runner

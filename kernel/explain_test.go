@@ -108,3 +108,75 @@ func Many(x float32) float32 {
 		t.Errorf("no spills:\n%s", s)
 	}
 }
+
+// Integers that stay in 8 bytes are named with their line and the reason, and loops that all
+// lanes run together with theirs; what is narrowed is not named.
+func TestExplainNarrowing(t *testing.T) {
+	if jit.Chosen().ISA == jit.Portable {
+		t.Skip("SKIPPED: there is no machine code")
+	}
+	src := kernel.MustParse(`package k
+
+func Steps(x float32) float32 {
+	k := 0
+	for x > 1 {
+		x *= 0.5
+		k++
+	}
+	return float32(k)
+}
+
+func Few(x float32) float32 {
+	few := 0
+	for x > 1 && few < 90 {
+		x *= 0.5
+		few++
+	}
+	return float32(few)
+}
+
+func Counted(x float32, n int) float32 {
+	for i := range n {
+		x = x*0.5 + float32(i)
+	}
+	return x
+}
+
+func Sum(x float32, wide int) float32 {
+	for x > 1 {
+		x *= 0.5
+		wide += 2
+	}
+	return float32(wide)
+}
+
+func Doubles(x float64) float64 {
+	c := 0
+	for x > 1 {
+		x *= 0.5
+		c++
+	}
+	return float64(c)
+}
+`)
+	x := weft.Ones(40).Mul(9)
+	for _, c := range []struct {
+		name string
+		args []any
+		want string // "" for no such line
+	}{
+		{"Steps", []any{x}, "; not narrowed: k changes in a loop, and no condition of the loop bounds it\n; line 7: k++\n"},
+		{"Few", []any{x}, ""},
+		{"Sum", []any{x, 3}, "; not narrowed: wide begins as what may be any number of 8 bytes\n; line 31: wide += 2\n"},
+		{"Doubles", []any{x.To(weft.Float64)}, "; not narrowed: c is in 8 bytes as all else is computed\n; line 40: c++\n"},
+		{"Counted", []any{x, 9}, ""},
+	} {
+		s := src.Func(c.name).Explain(c.args...)
+		if c.want == "" && strings.Contains(s, "not narrowed") || !strings.Contains(s, c.want) {
+			t.Errorf("%s: want %q:\n%.1500s", c.name, c.want, s)
+		}
+		if together := strings.Contains(s, "; loops that all lanes run together, without masks, for each vector\n; line 22: for i := range n {\n"); together != (c.name == "Counted") {
+			t.Errorf("%s: lanes together: %t:\n%.1500s", c.name, together, s)
+		}
+	}
+}

@@ -145,7 +145,8 @@ func (l *lowerer) invoke(fn *types.Func, env binding, args []*value) []*value {
 // bind makes a variable of a parameter.
 func (l *lowerer) bind(p *types.Var, v *value) {
 	t := l.src.typeOf(p.Type(), l.fr.env, p.Pos())
-	l.fr.vars[p] = &variable{t: t, val: l.assignable(v, t)}
+	l.fr.vars[p] = &variable{t: t, val: l.assignable(v, t), name: p.Name()}
+	l.named(l.fr.vars[p])
 }
 
 // clear is a hidden flag that is not set.

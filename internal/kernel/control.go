@@ -367,6 +367,7 @@ func (l *lowerer) while(vars []*variable, cond func() loop.Value, body func(), a
 		p := &packing{region: region}
 		for _, v := range vars {
 			v.val, from = l.unpack(p, v.t, from)
+			l.named(v)
 		}
 	}
 	l.loops++

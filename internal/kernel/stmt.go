@@ -160,7 +160,8 @@ func (l *lowerer) define(n *ast.Ident, v *value) {
 	if v.t.kind == kElem {
 		l.src.refuse(n.Pos(), "an element of package kernel is a parameter, no variable")
 	}
-	l.fr.vars[obj] = &variable{t: t, val: l.assignable(v, t)}
+	l.fr.vars[obj] = &variable{t: t, val: l.assignable(v, t), name: n.Name}
+	l.named(l.fr.vars[obj])
 	l.fr.defs = append(l.fr.defs, obj)
 }
 
@@ -236,6 +237,7 @@ func (l *lowerer) store(p place, x *value) {
 		return l.withElement(v, s.index, s.it, part)
 	}
 	p.root.val = put(p.root.val, p.steps)
+	l.named(p.root)
 }
 
 func (l *lowerer) assign(s *ast.AssignStmt) {

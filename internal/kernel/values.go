@@ -199,8 +199,16 @@ func (l *lowerer) chooseTangent(c, x, y loop.Value, t loop.Type) loop.Value {
 
 // A variable of a function that is being lowered.
 type variable struct {
-	val *value
-	t   *ty
+	val  *value
+	t    *ty
+	name string // for Explain
+}
+
+// named tells the loop program whose value that is.
+func (l *lowerer) named(v *variable) {
+	if v.t.scalar() && v.val.n.v != loop.NoValue {
+		l.b.Name(v.val.n.v, v.name)
+	}
 }
 
 // element is part i of an array, of which i is an integer; an index outside reads the

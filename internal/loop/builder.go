@@ -77,6 +77,20 @@ func (b *Builder) ScalarArg(t Type) int {
 // Type returns the type of a value.
 func (b *Builder) Type(v Value) Type { return b.p.Ins[v].Type }
 
+// Name says for people that a variable of the source has the value v. The first name stays.
+// Of numbers that [Narrow] does not look at there is no name.
+func (b *Builder) Name(v Value, name string) {
+	if name == "" || v == NoValue || b.p.Ins[v].Type != I64 || b.p.Ins[v].Op == OpConst {
+		return
+	}
+	if b.p.Names == nil {
+		b.p.Names = map[Value]string{}
+	}
+	if b.p.Names[v] == "" {
+		b.p.Names[v] = name
+	}
+}
+
 func (b *Builder) add(in Ins) Value {
 	b.p.Ins = append(b.p.Ins, in)
 	return b.place()

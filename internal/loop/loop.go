@@ -405,8 +405,10 @@ type Program struct {
 	Body    []Value // the row
 
 	// For people, and no part of the key:
-	Lines    []int32 // by value: the line of the source that it comes from, 0 or beyond the end for none
-	Narrowed int     // how many integers [Narrow] found to fit in 4 bytes
+	Lines    []int32          // by value: the line of the source that it comes from, 0 or beyond the end for none
+	Names    map[Value]string // of variables of the source that are these values, integers of 8 bytes
+	Narrowed int              // how many integers [Narrow] found to fit in 4 bytes
+	Kept     []Kept           // what of variables it left in 8 bytes
 }
 
 // Line is the line of the source that a value comes from, 0 for none.

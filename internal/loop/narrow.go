@@ -46,12 +46,16 @@ func Narrow(p *Program) (*Program, []Note) {
 		}
 		notes = w.note(notes, v, short)
 	})
+	q := p
+	if some {
+		w.rewriter = newRewriter(p)
+		w.rewrite(w)
+		q = w.b.Finish()
+	}
+	q.Kept = w.kept(notes)
 	if !some {
 		return p, notes
 	}
-	w.rewriter = newRewriter(p)
-	w.rewrite(w)
-	q := w.b.Finish()
 	for _, n := range notes {
 		if n.Narrow {
 			q.Narrowed++
@@ -59,6 +63,100 @@ func Narrow(p *Program) (*Program, []Note) {
 	}
 	return q, notes
 }
+
+// A Kept is a variable of the source, or a number that it comes from, which [Narrow] left in
+// 8 bytes.
+type Kept struct {
+	Line int    // of the source
+	What string // the variable, and why
+}
+
+// kept is what of notes people want to know: where a variable differs from lane to lane,
+// how far it may reach; of what all lanes share, what such a variable is made of.
+func (w *narrower) kept(notes []Note) []Kept {
+	const far = 1 << 62
+	p := w.p
+	var out []Kept
+	seen := map[string]bool{}
+	made := map[Value]bool{} // what is an operand of one that differs and is kept
+	for _, n := range notes {
+		if !n.Narrow && !w.same[n.Value] {
+			in := &p.Ins[n.Value]
+			for _, o := range in.Operands() {
+				if o != NoValue {
+					made[o] = true
+				}
+			}
+			if r := p.Region(&p.Ins[max(in.A, 0)]); in.Op == OpOut && len(r.Params) > 0 {
+				made[r.Params[in.Imm]] = true // which those that are in the loop share
+			}
+		}
+	}
+	lines, carried := w.carries()
+	for _, n := range notes {
+		v := n.Value
+		in, name := &p.Ins[v], p.Names[n.Value]
+		root := in.Op == OpScalar || in.Op == OpLoad || in.Op == OpLoadAt
+		if n.Narrow || w.same[v] && !made[v] || name == "" && (!root || !made[v]) {
+			continue
+		}
+		switch {
+		case name != "":
+		case in.Op == OpScalar:
+			name = "an argument"
+		default:
+			name = "an element of an array"
+		}
+		why := fmt.Sprintf("is from %d to %d", n.Lo, n.Hi)
+		switch {
+		case n.Why == allElse:
+			why = "is in 8 bytes " + allElse
+		case in.Op == OpScalar || in.Op == OpLoad || in.Op == OpLoadAt:
+			why = "is given in 8 bytes and may be any number"
+		case carried[v] != "" && !w.s[v].within32():
+			why = carried[v]
+		case n.Lo < -far && n.Hi > far:
+			why = "may be any number: no bounds are known of what it is made of"
+		case n.Hi > far:
+			why = fmt.Sprintf("has no known bound above %d", n.Lo)
+		case n.Lo < -far:
+			why = fmt.Sprintf("has no known bound below %d", n.Hi)
+		case w.s[v].within32():
+			why += ", but made of what is in 8 bytes"
+		}
+		if !seen[name] {
+			seen[name] = true
+			out = append(out, Kept{lines[v], name + " " + why})
+		}
+	}
+	return out
+}
+
+// carries returns the lines of the source by value, of what a loop carries those where it
+// changes, and why it may be any number.
+func (w *narrower) carries() (lines map[Value]int, why map[Value]string) {
+	p := w.p
+	lines, why = map[Value]int{}, map[Value]string{}
+	p.Walk(p.Body, func(v Value, in *Ins) {
+		lines[v] = p.Line(v)
+		if in.Op != OpLoop {
+			return
+		}
+		r := p.Region(in)
+		for i, q := range r.Params {
+			if lines[q] = p.Line(r.Next[i]); lines[q] == 0 && r.Cond != NoValue {
+				lines[q] = p.Line(r.Cond)
+			}
+			why[q] = "changes in a loop, and no condition of the loop bounds it"
+			if x := r.Init[i]; p.Ins[x].Type == I64 && !w.fits(x) {
+				why[q] = "begins as what may be any number of 8 bytes"
+			}
+		}
+	})
+	return lines, why
+}
+
+const allElse = "as all else is computed"
 
 // A narrower rewrites a program with integers of 4 bytes.
 type narrower struct {
@@ -80,7 +178,7 @@ func (w *narrower) note(notes []Note, v Value, short bool) []Note {
 	case w.s[v].empty():
 		return notes // never computed
 	case !short:
-		n.Why = "as all else is computed"
+		n.Why = allElse
 	case in.Op == OpScalar:
 		n.Why = "an argument that may be any number"
 	case in.Op == OpLoad || in.Op == OpLoadAt:

@@ -92,6 +92,26 @@ func slow(p *loop.Program, stored []int32) string {
 		}
 	}
 	lines[spills] = stored
+	inside := make([]bool, len(q.Ins))
+	for i := range q.Ins {
+		if in := &q.Ins[i]; in.Op == loop.OpPass {
+			q.Walk(q.Region(in).Body, func(v loop.Value, in *loop.Ins) { inside[v] = true })
+		}
+	}
+	var once [2][]int32 // loops that all lanes run together: of a vector, of a row
+	q.Walk(q.Body, func(v loop.Value, in *loop.Ins) {
+		if in.Op != loop.OpLoop {
+			return
+		}
+		r := q.Region(in)
+		if r.Cond == loop.NoValue || !same[r.Cond] {
+			return
+		}
+		n := q.Line(r.Cond)
+		if k := map[bool]int{true: 0, false: 1}[inside[v]]; n > 0 {
+			once[k] = append(once[k], int32(n))
+		}
+	})
 	var b strings.Builder
 	for kind, what := range []string{"gathers, element by element", "scatters, element by element", "divisions", "square roots", "loops that run until the last lane is done", "values in memory for want of registers"} {
 		if slices.Sort(lines[kind]); len(lines[kind]) > 0 {
@@ -99,6 +119,20 @@ func slow(p *loop.Program, stored []int32) string {
 		}
 		for _, n := range slices.Compact(lines[kind]) {
 			fmt.Fprintf(&b, "; line %d\n", n)
+		}
+	}
+	for k, what := range []string{"loops that all lanes run together, without masks, for each vector", "loops that run once a row, for all vectors"} {
+		if slices.Sort(once[k]); len(once[k]) > 0 {
+			fmt.Fprintf(&b, "; %s\n", what)
+		}
+		for _, n := range slices.Compact(once[k]) {
+			fmt.Fprintf(&b, "; line %d\n", n)
+		}
+	}
+	for _, k := range p.Kept {
+		fmt.Fprintf(&b, "; not narrowed: %s\n", k.What)
+		if k.Line > 0 {
+			fmt.Fprintf(&b, "; line %d\n", k.Line)
 		}
 	}
 	return b.String()
