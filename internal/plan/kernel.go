@@ -190,8 +190,9 @@ const (
 	manyShort = 1 << 15
 )
 
-// Verify makes [Build] verify the loop programs that it makes. They are right by
-// construction; tests set it.
+// Verify makes [Build] verify all loop programs that it makes. They are right by
+// construction; tests set it. Those that kernels of users are part of are always verified,
+// before their integers are narrowed and behind it.
 var Verify bool
 
 // build makes the program: body gets a builder whose axes follow the dimensions.
@@ -263,14 +264,23 @@ func (k *kernel) build(body func(kb *loop.Builder)) {
 	body(k.kb)
 	prog := k.kb.Finish()
 	if Verify || k.user {
-		if err := loop.Verify(prog); err != nil {
-			panic("plan: " + err.Error() + "\n" + prog.String())
-		}
+		k.verify(prog)
 	}
 	if k.user {
-		prog, _ = loop.Narrow(prog)
+		narrow, _ := loop.Narrow(prog)
+		if narrow != prog {
+			k.verify(narrow)
+		}
+		prog = narrow
 	}
 	k.finish(prog)
+}
+
+// verify refuses a program that breaks the rules which backends rely on.
+func (k *kernel) verify(p *loop.Program) {
+	if err := loop.Verify(p); err != nil {
+		panic(&array.Error{Op: k.name, Msg: "gives a program that breaks the rules of the loop language", Err: err})
+	}
 }
 
 // peel takes so many of the outer axes away, which a program has too many of:
