@@ -331,8 +331,9 @@ type Buf struct {
 	Write bool
 	Steps []Step // one an axis
 	// Pair, if not 0, is one more than the number of a buffer whose elements lie just
-	// before these: both are written, By2, and move alike, as the parts of complex
-	// numbers do. Stores to both that stand side by side may be made as one.
+	// before these: both are written, By2 to By4, and move alike, as the parts of complex
+	// numbers and the channels of pictures do. Stores to as many as lanes are elements apart
+	// that stand side by side may be made as one.
 	Pair int
 }
 

@@ -318,8 +318,8 @@ func (k *kernel) buf(i int) int {
 		}
 		x.buf = k.kb.Buf(x.o.DType, x.write, steps...)
 		for _, y := range k.acc {
-			if steps[k.lane] == loop.By2 && x.write && y.write && y.buf >= 0 && y.o.Slot == x.o.Slot && y.o.DType == x.o.DType && y.o.Offset+1 == x.o.Offset && slices.Equal(y.strides, x.strides) {
-				k.kb.Program().Bufs[x.buf].Pair = y.buf + 1 // parts of complex numbers
+			if steps[k.lane].Elements() >= 2 && x.write && y.write && y.buf >= 0 && y.o.Slot == x.o.Slot && y.o.DType == x.o.DType && y.o.Offset+1 == x.o.Offset && slices.Equal(y.strides, x.strides) {
+				k.kb.Program().Bufs[x.buf].Pair = y.buf + 1 // parts of complex numbers, or channels
 			}
 		}
 	}

@@ -167,50 +167,130 @@ func (c *compiler) storeApart(b int, r vr, i int) {
 	}
 }
 
-// storePair writes the values of two stores to buffers of a pair, which are next to each
-// other, and reports whether they are such.
-func (c *compiler) storePair(x, y *loop.Ins) bool {
-	if x.Op != loop.OpStore || y.Op != loop.OpStore {
-		return false
+// storeTogether writes the values of stores to buffers of which each lies one element behind
+// another, as many as their lanes are apart, so that together they fill whole vectors. It
+// returns how many of the first instructions are such, or none.
+func (c *compiler) storeTogether(b []loop.Value) int {
+	in := &c.p.Ins[b[0]]
+	if in.Op != loop.OpStore || !c.apart(int(in.Imm), loop.NoValue) {
+		return 0
 	}
-	if c.p.Bufs[x.Imm].Pair == int(y.Imm)+1 {
-		x, y = y, x
+	n := c.p.Bufs[in.Imm].Steps[c.p.Lane].Elements()
+	if n < 2 || n > len(b) {
+		return 0
 	}
-	if c.p.Bufs[y.Imm].Pair != int(x.Imm)+1 || !c.apart(int(x.Imm), loop.NoValue) {
-		return false
+	values := c.inOrder(b[:n])
+	if values == nil {
+		return 0
 	}
-	size := c.p.Bufs[x.Imm].DType.Size()
-	for i := range c.count(c.p.Ins[x.A].Type) {
-		m, _ := c.apartAt(int(x.Imm), i)
-		a, b := c.get(x.A, i), c.get(y.A, i)
-		if c.isa == jit.AVX512 {
-			for q := range 2 {
-				d := c.newV()
-				c.mov(d, a)
-				c.op2(asm.VPERMT2PS, d, c.interleaved(size/4, q), b).rmw()
-				c.store(asm.VMOVUPS, m.add(q*c.vb), d)
-			}
-			continue
+	first := int(c.p.Ins[values[0]].Imm)
+	for i := range c.count(c.p.Ins[in.A].Type) {
+		m, lanes := c.apartAt(first, i)
+		r := make([]vr, n)
+		for k, v := range values {
+			r[k] = c.get(c.p.Ins[v].A, i)
 		}
-		unpack := [...]asm.Op{asm.VUNPCKLPS, asm.VUNPCKHPS}
-		if size == 8 {
-			unpack = [...]asm.Op{asm.VUNPCKLPD, asm.VUNPCKHPD}
+		for q, d := range c.interleave(r, c.vb/lanes) {
+			c.store(asm.VMOVUPS, m.add(q*c.vb), d)
 		}
-		lo, hi := c.v2(unpack[0], a, b), c.v2(unpack[1], a, b) // of each half
-		c.store(asm.VMOVUPS, m, c.v2i(asm.VPERM2I128, lo, hi, 0x20))
-		c.store(asm.VMOVUPS, m.add(c.vb), c.v2i(asm.VPERM2I128, lo, hi, 0x31))
 	}
-	return true
+	return n
 }
 
-// interleaved is the order of half q of two interleaved registers, of elements of so many
-// 4-byte words.
-func (c *compiler) interleaved(words, q int) vr {
-	var order [64]byte
-	n := c.vb / 4
-	for i := range n {
-		e, w := (q*n+i)/words, i%words
-		order[4*i] = byte(e/2*words + w + e%2*n)
+// inOrder returns stores in the order in which their buffers lie one behind another, or nil.
+func (c *compiler) inOrder(b []loop.Value) []loop.Value {
+	for _, v := range b {
+		order := []loop.Value{v}
+		for {
+			i := slices.IndexFunc(b, func(v loop.Value) bool {
+				in := &c.p.Ins[v]
+				return in.Op == loop.OpStore && c.p.Bufs[in.Imm].Pair == int(c.p.Ins[order[len(order)-1]].Imm)+1 && !slices.Contains(order, v)
+			})
+			if i < 0 {
+				break
+			}
+			order = append(order, b[i])
+		}
+		if len(order) == len(b) {
+			return order
+		}
 	}
-	return c.listReg(order[:c.vb])
+	return nil
+}
+
+// interleave returns registers in which elements of so many bytes alternate: the first of
+// each of r, then the second of each.
+func (c *compiler) interleave(r []vr, size int) []vr {
+	d := make([]vr, len(r))
+	words, n := size/4, c.vb/4
+	// elementAt is which of r has the element at word i of register q, and where.
+	elementAt := func(q, i int) (source, word int) {
+		e := (q*n + i) / words
+		return e % len(r), e/len(r)*words + i%words
+	}
+	low, high := asm.VUNPCKLPS, asm.VUNPCKHPS
+	if size == 8 {
+		low, high = asm.VUNPCKLPD, asm.VUNPCKHPD
+	}
+	switch {
+	case c.isa == jit.AVX512: // one after the other is put to those that are there
+		for q := range d {
+			d[q] = c.newV()
+			c.mov(d[q], r[0])
+			for k := 1; k < len(r); k++ {
+				var order [64]byte
+				for i := range n {
+					source, word := elementAt(q, i)
+					switch {
+					case source == k:
+						word += n
+					case k > 1:
+						word = i
+					}
+					order[4*i] = byte(word)
+				}
+				c.op2(asm.VPERMT2PS, d[q], c.listReg(order[:c.vb]), r[k]).rmw()
+			}
+		}
+	case len(r) == 3: // no two elements of one want the same place
+		var placed [3]vr
+		var from [3][3]int64 // by result and source, words
+		for k := range placed {
+			var order [64]byte
+			for q := range d {
+				for i := range n {
+					if source, word := elementAt(q, i); source == k {
+						order[4*i] = byte(word)
+						from[q][k] |= 1 << i
+					}
+				}
+			}
+			placed[k] = c.v2(asm.VPERMPS, c.listReg(order[:c.vb]), r[k])
+		}
+		for q := range d {
+			d[q] = c.v2i(asm.VPBLENDD, placed[0], placed[1], from[q][1])
+			d[q] = c.v2i(asm.VPBLENDD, d[q], placed[2], from[q][2])
+		}
+	case len(r) == 2:
+		d = c.halves(c.v2(low, r[0], r[1]), c.v2(high, r[0], r[1]))
+	case size == 8:
+		a := c.halves(c.v2(low, r[0], r[1]), c.v2(low, r[2], r[3]))
+		b := c.halves(c.v2(high, r[0], r[1]), c.v2(high, r[2], r[3]))
+		d = []vr{a[0], b[0], a[1], b[1]}
+	default:
+		x := []vr{c.v2(low, r[0], r[1]), c.v2(high, r[0], r[1])}
+		y := []vr{c.v2(low, r[2], r[3]), c.v2(high, r[2], r[3])}
+		var a, b []vr
+		for k := range x {
+			h := c.halves(c.v2(asm.VUNPCKLPD, x[k], y[k]), c.v2(asm.VUNPCKHPD, x[k], y[k]))
+			a, b = append(a, h[0]), append(b, h[1])
+		}
+		d = append(a, b...)
+	}
+	return d
+}
+
+// halves returns the lower halves of two registers, and the upper ones.
+func (c *compiler) halves(x, y vr) []vr {
+	return []vr{c.v2i(asm.VPERM2I128, x, y, 0x20), c.v2i(asm.VPERM2I128, x, y, 0x31)}
 }

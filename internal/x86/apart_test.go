@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"weft/internal/array"
 	"weft/internal/jit"
@@ -81,58 +82,85 @@ func TestApart(t *testing.T) {
 	}
 }
 
-// Stores to both buffers of a pair come out as whole vectors, in both orders, and touch
-// nothing else.
-func TestPair(t *testing.T) {
-	for _, d := range []array.DType{array.Float32, array.Float64} {
-		for _, turned := range []bool{false, true} {
-			for _, mixed := range []bool{false, true} {
-				b := loop.NewBuilder("pair", []loop.Axis{{Kind: loop.Parallel}}, 0)
-				re, im := b.Buf(d, true, loop.By2), b.Buf(d, true, loop.By2)
-				b.Program().Bufs[im].Pair = re + 1
-				other := b.Buf(array.Int32, true, loop.Unit)
-				b.Pass(func() {
-					i := b.Index(0)
-					x, y := b.Cvt(loop.TypeOf(d), b.Add(i, b.Int(loop.I64, 1))), b.Cvt(loop.TypeOf(d), b.Neg(i))
-					if turned {
-						b.Store(im, y)
-						b.Store(re, x)
-					} else {
-						b.Store(re, x)
-						b.Store(im, y)
+// Stores to buffers of which each lies behind another come out as whole vectors, in all
+// orders, and touch nothing else.
+func TestTogether(t *testing.T) {
+	for _, by := range []loop.Step{loop.By2, loop.By3, loop.By4} {
+		k := by.Elements()
+		for _, d := range []array.DType{array.Float32, array.Float64} {
+			for turn := range k + 1 { // the last is backward
+				for _, mixed := range []bool{false, true} {
+					b := loop.NewBuilder("together", []loop.Axis{{Kind: loop.Parallel}}, 0)
+					bufs := make([]int, k)
+					for j := range bufs {
+						bufs[j] = b.Buf(d, true, by)
+						if j > 0 {
+							b.Program().Bufs[bufs[j]].Pair = bufs[j-1] + 1
+						}
 					}
-					if mixed {
-						b.Store(other, b.Cvt(loop.I32, i))
-					}
-				})
-				p := finish(t, b)
-				for _, isa := range []jit.ISA{jit.AVX2, jit.AVX512} {
-					text, err := Explain(p, isa)
-					if err != nil || !strings.Contains(text, map[jit.ISA]string{jit.AVX2: "vperm2i128", jit.AVX512: "vpermt2ps"}[isa]) {
-						t.Errorf("%s, %s: no vectors of both, error %v", isa, d, err)
-					}
-				}
-				for _, isa := range isas(t) {
-					for n := range 70 {
-						got, rest := make([]float64, 2*n+2), make([]int32, n+1)
-						if d == array.Float32 {
-							small := make([]float32, 2*n+2)
-							runner(t, p, isa, []int{n}, at(small), at(small[1:]), at(rest))()
-							for i, x := range small {
-								got[i] = float64(x)
+					other := b.Buf(array.Int32, true, loop.Unit)
+					b.Pass(func() {
+						i := b.Index(0)
+						values := make([]loop.Value, k)
+						for j := range values {
+							values[j] = b.Cvt(loop.TypeOf(d), b.Add(b.Mul(i, b.Int(loop.I64, int64(k))), b.Int(loop.I64, int64(j+1))))
+						}
+						for j := range values {
+							at := (j + turn) % k
+							if turn == k {
+								at = k - 1 - j
 							}
-						} else {
-							runner(t, p, isa, []int{n}, at(got), at(got[1:]), at(rest))()
+							b.Store(bufs[at], values[at])
 						}
-						want := make([]float64, 2*n+2)
-						for i := range n {
-							want[2*i], want[2*i+1] = float64(i+1), float64(-i)
+						if mixed {
+							b.Store(other, b.Cvt(loop.I32, i))
 						}
-						if !slices.Equal(got, want) {
-							t.Fatalf("%s, %s, turned %v, n %d: %v", isa, d, turned, n, got)
-						}
-					}
+					})
+					testTogether(t, finish(t, b), d, k)
 				}
+			}
+		}
+	}
+}
+
+// testTogether runs a program that stores 1, 2, 3 ... into k parts and something to an array.
+func testTogether(t *testing.T, p *loop.Program, d array.DType, k int) {
+	for _, isa := range []jit.ISA{jit.AVX2, jit.AVX512} {
+		text, err := Explain(p, isa)
+		want := "vpermt2ps"
+		if isa == jit.AVX2 {
+			want = map[int]string{2: "vperm2i128", 3: "vpblendd", 4: "vperm2i128"}[k]
+		}
+		if err != nil || !strings.Contains(text, want) {
+			t.Errorf("%s, %s, %d: no whole vectors, error %v", isa, d, k, err)
+		}
+	}
+	for _, isa := range isas(t) {
+		for n := range 70 {
+			got, rest := make([]float64, k*n+k), make([]int32, n+1)
+			if d == array.Float32 {
+				small := make([]float32, k*n+k)
+				args := []unsafe.Pointer{}
+				for j := range k {
+					args = append(args, at(small[j:]))
+				}
+				runner(t, p, isa, []int{n}, append(args, at(rest))...)()
+				for i, x := range small {
+					got[i] = float64(x)
+				}
+			} else {
+				args := []unsafe.Pointer{}
+				for j := range k {
+					args = append(args, at(got[j:]))
+				}
+				runner(t, p, isa, []int{n}, append(args, at(rest))...)()
+			}
+			want := make([]float64, k*n+k)
+			for i := range k * n {
+				want[i] = float64(i + 1)
+			}
+			if !slices.Equal(got, want) {
+				t.Fatalf("%s, %s, %d, n %d: %v", isa, d, k, n, got)
 			}
 		}
 	}

@@ -427,8 +427,8 @@ func (c *compiler) block(b []loop.Value) {
 		if v := b[at]; c.vals[v].state == hoisted || c.fused[v] {
 			continue
 		}
-		if at+1 < len(b) && c.storePair(&c.p.Ins[b[at]], &c.p.Ins[b[at+1]]) {
-			at++
+		if n := c.storeTogether(b[at:]); n > 0 {
+			at += n - 1
 			continue
 		}
 		c.lower(b[at])

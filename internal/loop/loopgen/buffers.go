@@ -223,7 +223,7 @@ func (g *generator) sibling(fits func(*bufInfo) bool) *bufInfo {
 		g.c.Buffers = append(g.c.Buffers, memory)
 		b.number = g.b.Buf(b.dtype, b.write, b.steps...)
 		g.bufs = append(g.bufs, b)
-		if b.write && b.parts == 2 && part == 1 {
+		if b.write && part > 0 {
 			g.b.Program().Bufs[b.number].Pair = before + 1
 		}
 		return &g.bufs[len(g.bufs)-1]
