@@ -25,7 +25,7 @@ func TestOrderOfElements(t *testing.T) {
 				t.Errorf("%s of %s:\n%v, want\n%v", what, d, g, want)
 			}
 		}
-		for _, n := range []int{1, 2, 7, 8, 9, 16, 31, 32, 33, 63, 64, 65, 100, 257} {
+		for _, n := range []int{1, 2, 7, 8, 9, 16, 31, 32, 33, 63, 64, 65, 100, 257, 2100} {
 			x, p := of(1, n)
 			back := make([]byte, len(p))
 			for i := range n {
@@ -38,7 +38,7 @@ func TestOrderOfElements(t *testing.T) {
 			rows := ZerosOf(d, 3, n)
 			rows.Assign(x.Flip())
 			same(fmt.Sprintf("rows of a flip of %d", n), rows.Slice(Index(1)).Clone(), back)
-			for k := 2; k <= 5; k++ {
+			for _, k := range []int{2, 3, 4, 5, 9} {
 				var xs []*Tensor
 				want := make([]byte, k*len(p))
 				for j := range k {
@@ -49,6 +49,13 @@ func TestOrderOfElements(t *testing.T) {
 					}
 				}
 				same(fmt.Sprintf("%d stacked, of %d", k, n), Stack(xs, 1), want)
+				if n%7 == 0 {
+					planes := make([]*Tensor, k)
+					for j, x := range xs {
+						planes[j] = x.Reshape(7, n/7)
+					}
+					same(fmt.Sprintf("%d planes stacked, of %d", k, n), Stack(planes, 2), want)
+				}
 				xs[k-1] = xs[0]
 				for i := range n {
 					copy(want[(i*k+k-1)*size:][:size], want[i*k*size:][:size])

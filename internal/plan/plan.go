@@ -529,16 +529,24 @@ func moved(dst, src Operand) (Operand, Operand) {
 	return dst, src
 }
 
-// alternate stacks two to four arrays along the axis on which the result runs, with one kernel:
-// their elements alternate there. It reports whether it did.
+// alternate stacks arrays along the axis on which the result runs, so that their elements
+// alternate there: two to four of wide elements with one kernel, others by way of memory where
+// one lies behind the other. It reports whether it did.
 func (b *planner) alternate(n *ir.Node, out Operand, parts []array.View) bool {
-	if n.Op != op.Cat || len(parts) < 2 || len(parts) > 4 || n.Shape[n.Attrs.(op.Axis)] != len(parts) || out.Strides[n.Attrs.(op.Axis)] != 1 || n.Size() == 0 {
+	if n.Op != op.Cat || len(parts) < 2 || n.Size() == 0 {
+		return false
+	}
+	axis, size := int(n.Attrs.(op.Axis)), n.DType.Size()
+	if n.Shape[axis] != len(parts) || out.Strides[axis] != 1 {
 		return false
 	}
 	for _, w := range parts {
-		if w.Shape[n.Attrs.(op.Axis)] != 1 {
+		if w.Shape[axis] != 1 {
 			return false
 		}
+	}
+	if len(parts) > 4 || size < 4 {
+		return b.stackAcross(n, out, axis)
 	}
 	var k *kernel
 	var from, to []int
@@ -564,6 +572,26 @@ func (b *planner) alternate(n *ir.Node, out Operand, parts []array.View) bool {
 			}
 		})
 	})
+	return true
+}
+
+// stackAcross copies the arrays one behind the other and transposes that, if the result is large
+// enough for the routine. It reports whether it did.
+func (b *planner) stackAcross(n *ir.Node, out Operand, axis int) bool {
+	each := slices.Clone(n.Shape)
+	each[axis] = 1
+	between := Operand{DType: n.DType, Shape: n.Shape, Strides: array.RowMajor(each)}
+	between.Strides[axis] = array.Size(each)
+	if to, from := moved(out, between); n.DType.Size() > 8 || !crosses(to, from) {
+		return false
+	}
+	between.Slot = b.temp(n.DType, n.Shape).Slot
+	for i, a := range n.Args {
+		part := between
+		part.Shape, part.Offset = each, i*between.Strides[axis]
+		b.copy(part, b.value(a))
+	}
+	b.copy(out, between)
 	return true
 }
 
