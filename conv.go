@@ -16,7 +16,8 @@ type ConvOpts struct {
 }
 
 // Conv2d cross-correlates pictures t [N C H W] with filters w [O C/Groups KH KW] and adds
-// bias [O] if not nil: the result is [N O OH OW]. Float32 and Float64. With padding P,
+// bias [O] if not nil: the result is [N O OH OW]. Floats; Float16 and BFloat16 are summed in
+// float32 and rounded once. With padding P,
 // dilation D and stride S, OH is (H + 2P - D*(KH-1) - 1)/S + 1 rounded down. It panics with
 // [*Error] if shapes do not fit, a group would be of no whole number of channels or a size is
 // out of range.

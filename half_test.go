@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"weft"
@@ -130,6 +131,71 @@ func TestHalfProducts(t *testing.T) {
 	x, y := gen.RandnOf(weft.Float16, 40, 50), gen.RandnOf(weft.BFloat16, 50, 60)
 	if got := x.MatMul(y); got.DType() != weft.Float32 || weft.Digest(got) != weft.Digest(t32(x).MatMul(t32(y))) {
 		t.Error("float16 times bfloat16 is not the product of float32")
+	}
+}
+
+// Convolutions of halves are those of the same numbers in float32, rounded once.
+func TestHalfConvolutions(t *testing.T) {
+	gen := weft.NewGenerator(8)
+	t32 := func(x *weft.Tensor) *weft.Tensor { return x.To(weft.Float32) }
+	for i, c := range []struct {
+		x, w []int
+		o    weft.ConvOpts
+	}{
+		{[]int{3, 5, 9, 11}, []int{7, 5, 3, 2}, weft.ConvOpts{}},
+		{[]int{2, 32, 9, 14}, []int{32, 32, 3, 3}, weft.ConvOpts{Padding: [2]int{1, 1}}},
+		{[]int{40, 3, 5, 5}, []int{6, 3, 3, 3}, weft.ConvOpts{Padding: [2]int{1, 1}}},
+		{[]int{3, 1, 28, 28}, []int{6, 1, 5, 5}, weft.ConvOpts{Padding: [2]int{2, 0}}},
+		{[]int{2, 16, 10, 12}, []int{16, 16, 3, 3}, weft.ConvOpts{Stride: [2]int{2, 3}, Dilation: [2]int{1, 2}}},
+		{[]int{2, 32, 8, 9}, []int{32, 1, 3, 3}, weft.ConvOpts{Padding: [2]int{1, 1}, Groups: 32}},
+		{[]int{2, 40, 8, 9}, []int{20, 20, 3, 3}, weft.ConvOpts{Groups: 2}},
+		{[]int{5, 300, 4, 4}, []int{8, 300, 1, 1}, weft.ConvOpts{}},
+	} {
+		d := []weft.DType{weft.Float16, weft.BFloat16}[i%2]
+		check := func(name string, got, want *weft.Tensor) {
+			t.Helper()
+			if got.DType() != d || weft.Digest(got) != weft.Digest(want.To(d)) {
+				t.Errorf("%s of %s, %v with %v, %+v, is not that of float32, rounded once", name, d, c.x, c.w, c.o)
+			}
+		}
+		x, w, b := gen.RandnOf(d, c.x...), gen.RandnOf(d, c.w...), gen.RandnOf(d, c.w[0])
+		check("convolution", x.Conv2d(w, b, c.o), t32(x).Conv2d(t32(w), t32(b), c.o))
+		last := x.Permute(0, 2, 3, 1).Clone().Permute(0, 3, 1, 2)
+		check("convolution, channels last", last.Conv2d(w, nil, c.o), t32(x).Conv2d(t32(w), nil, c.o))
+		back := weft.Range(weft.End, weft.Begin, -1)
+		check("convolution, images backwards", x.Slice(back).Conv2d(w, nil, c.o), t32(x).Slice(back).Conv2d(t32(w), nil, c.o))
+		xg, wg := x.Clone().RequireGrad(), w.Clone().RequireGrad()
+		xf, wf := t32(x).RequireGrad(), t32(w).RequireGrad()
+		y := xf.Conv2d(wf, nil, c.o).To(d)
+		some := gen.RandnOf(d, y.Shape()...)
+		xg.Conv2d(wg, nil, c.o).Mul(some).Sum().Backward()
+		y.Mul(some).Sum().Backward()
+		check("gradient of the input", xg.Grad(), xf.Grad())
+		check("gradient of the weights", wg.Grad(), wf.Grad())
+	}
+}
+
+// No convolution of halves makes a copy of an operand in float32.
+func TestHalfConvolutionMemory(t *testing.T) {
+	const n, c, side = 16, 32, 64
+	const halves = 2 * n * c * side * side
+	x, w := weft.OnesOf(weft.BFloat16, n, c, side, side), weft.OnesOf(weft.BFloat16, 1, c, 3, 3)
+	o := weft.ConvOpts{Padding: [2]int{1, 1}}
+	for name, f := range map[string]func(){
+		"convolution": func() { x.Conv2d(w, nil, o).Release() },
+		"gradient of the input": func() {
+			x.ConvTranspose2d(w.Reshape(c, 1, 3, 3), nil, weft.ConvTransposeOpts{Padding: [2]int{1, 1}}).Release()
+		},
+		"gradient of the weights": func() { wg := w.Clone().RequireGrad(); x.Conv2d(wg, nil, o).Sum().Backward(); wg.Grad() },
+	} {
+		f()
+		runtime.GC()
+		p := weft.StartProfile(weft.ProfileOpts{})
+		f()
+		p.Stop()
+		if most := p.Peak() - halves; most > halves*3/2 { // a copy takes twice as many
+			t.Errorf("%s: %d bytes beside %d of images", name, most, halves)
+		}
 	}
 }
 

@@ -108,7 +108,7 @@ func matmul(c *device.Call) error {
 
 func convolutionOf(c *device.Call) convolution.Convolution {
 	g := op.Geometry(c.Node)
-	return convolution.Convolution{ISA: isaOf(c), DType: c.Node.DType, Geometry: convolution.Geometry{N: g.N, C: g.C, H: g.H, W: g.W, O: g.O, KH: g.KH, KW: g.KW,
+	return convolution.Convolution{ISA: isaOf(c), DType: c.Node.DType, Of: [2]array.DType{c.Args[0].DType, c.Args[1].DType}, Geometry: convolution.Geometry{N: g.N, C: g.C, H: g.H, W: g.W, O: g.O, KH: g.KH, KW: g.KW,
 		StrideH: g.StrideH, StrideW: g.StrideW, PadH: g.PadH, PadW: g.PadW, DilationH: g.DilationH, DilationW: g.DilationW, Groups: g.Groups}}
 }
 

@@ -58,7 +58,7 @@ func Geometry(n *node) ConvGeometry {
 }
 
 func init() {
-	conv2d = define(Def{Name: "conv2d_core", Wide: true, Class: Routine, Arity: 2, Tiled: 2, Attrs: unitConv, Doc: "Cross-correlation of NCHW pictures with OCHW filters, whose C is that of a group.",
+	conv2d = define(Def{Name: "conv2d_core", Wide: true, Halves: true, Class: Routine, Arity: 2, Tiled: 2, Attrs: unitConv, Doc: "Cross-correlation of NCHW pictures with OCHW filters, whose C is that of a group.",
 		Infer: func(c *Call) (array.DType, []int) {
 			c.Def = Conv2d // messages name what the user called
 			c.floats(2, 2)
@@ -72,7 +72,7 @@ func init() {
 			v.Set(1, func() *node { return Apply(conv2dWeight, ConvGrad{a, w.Shape}, x, v.DY) })
 		},
 		Samples: convSamples})
-	conv2dInput = define(Def{Name: "conv2d_input", Wide: true, Class: Routine, Arity: 2, Tiled: 2, Attrs: ConvGrad{Conv: unitConv}, Doc: "The gradient of conv2d for its input.",
+	conv2dInput = define(Def{Name: "conv2d_input", Wide: true, Halves: true, Class: Routine, Arity: 2, Tiled: 2, Attrs: ConvGrad{Conv: unitConv}, Doc: "The gradient of conv2d for its input.",
 		Infer: func(c *Call) (array.DType, []int) {
 			c.floats(2, 2)
 			a, dy, w := c.Attrs.(ConvGrad), c.Args[0], c.Args[1]
@@ -86,7 +86,7 @@ func init() {
 		},
 		Samples: []Sample{{Shapes: [][]int{{2, 4, 3, 4}, {4, 3, 3, 2}}, Attrs: ConvGrad{unitConv, []int{2, 3, 5, 5}}},
 			{Shapes: [][]int{{2, 4, 3, 4}, {4, 2, 3, 2}}, Attrs: ConvGrad{grouped, []int{2, 4, 7, 5}}}}})
-	conv2dWeight = define(Def{Name: "conv2d_weight", Wide: true, Class: Routine, Arity: 2, Attrs: ConvGrad{Conv: unitConv}, Doc: "The gradient of conv2d for its filters.",
+	conv2dWeight = define(Def{Name: "conv2d_weight", Wide: true, Halves: true, Class: Routine, Arity: 2, Attrs: ConvGrad{Conv: unitConv}, Doc: "The gradient of conv2d for its filters.",
 		Infer: func(c *Call) (array.DType, []int) {
 			c.floats(2, 2)
 			a, x, dy := c.Attrs.(ConvGrad), c.Args[0], c.Args[1]

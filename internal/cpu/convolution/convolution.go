@@ -51,7 +51,8 @@ func ContiguousImage(p unsafe.Pointer, c, h, w int) Image {
 // A Convolution is a two-dimensional convolution or a gradient of one.
 type Convolution struct {
 	ISA   jit.ISA
-	DType array.DType // Float32 or Float64
+	DType array.DType    // of the result: Float32 or Float64
+	Of    [2]array.DType // of the operands in their order, if not DType: with Float32 each may be Float16 or BFloat16
 	Geometry
 	Tail    tile.Tail // of Forward and GradInput, nil: none; the result is contiguous if there is one
 	Threads int       // as in a Product
@@ -61,6 +62,14 @@ type Convolution struct {
 // what is left zero.
 func (c *Convolution) check(op string) {
 	tile.CheckType(op, c.DType)
+	for i, d := range c.Of {
+		switch {
+		case d == array.Invalid:
+			c.Of[i] = c.DType
+		case d != c.DType && !(d.Half() && c.DType == array.Float32):
+			array.Failf(op, "dtype", "%s and %s do not give %s", c.Of[0], c.Of[1], c.DType)
+		}
+	}
 	g := &c.Geometry
 	if g.N < 0 || g.C < 0 || g.H < 0 || g.W < 0 || g.O < 0 || g.KH < 1 || g.KW < 1 || g.PadH < 0 || g.PadW < 0 ||
 		g.StrideH < 0 || g.StrideW < 0 || g.DilationH < 0 || g.DilationW < 0 || g.C%max(g.Groups, 1) != 0 || g.O%max(g.Groups, 1) != 0 || g.Groups < 0 {
@@ -91,7 +100,9 @@ func (g *Geometry) far() bool {
 func (c Convolution) Forward(y, x Image, w unsafe.Pointer) {
 	c.check("conv2d")
 	if c.N*c.O*c.OutH()*c.OutW() != 0 {
-		c.forward(y, x, w)
+		c.inPieces(x, w, c.C, c.H, c.W, c.O, func(one *Convolution, first int, x Image, w unsafe.Pointer) {
+			one.forward(y.image(first, c.DType), x, w)
+		})
 	}
 }
 
@@ -103,7 +114,9 @@ func (c Convolution) Forward(y, x Image, w unsafe.Pointer) {
 func (c Convolution) GradInput(dx, dy Image, w unsafe.Pointer) {
 	c.check("conv2d gradient of the input")
 	if c.N*c.C*c.H*c.W != 0 {
-		c.gradInput(dx, dy, w)
+		c.inPieces(dy, w, c.O, c.OutH(), c.OutW(), c.C, func(one *Convolution, first int, dy Image, w unsafe.Pointer) {
+			one.gradInput(dx.image(first, c.DType), dy, w)
+		})
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"weft/half"
 	"weft/internal/array"
 	"weft/internal/cpu/cputest"
 	"weft/internal/cpu/tile"
@@ -193,14 +194,54 @@ func testConv[E tile.Element](t *testing.T, r *rand.Rand, g Geometry) {
 	testConvOf(t, r, g, anyLayout, cputest.Random[E], cputest.Random[E])
 }
 
+// halfTypes are those of the operands that convolutions of float32 are tried with once more.
+var halfTypes = [...][2]array.DType{{array.Float16, array.Float16}, {array.BFloat16, array.BFloat16}, {array.BFloat16, array.Float32}, {array.Float32, array.Float16}}
+
+// halved rounds numbers to type d and returns them as that: themselves if it is their own.
+func halved[E tile.Element](d array.DType, s []E) unsafe.Pointer {
+	if !d.Half() {
+		return unsafe.Pointer(unsafe.SliceData(s))
+	}
+	bits := make([]uint16, len(s)+1)
+	for i, x := range s {
+		if d == array.Float16 {
+			h := half.NewFloat16(float32(x))
+			bits[i], s[i] = uint16(h), E(h.Float32())
+		} else {
+			h := half.NewBFloat16(float32(x))
+			bits[i], s[i] = uint16(h), E(h.Float32())
+		}
+	}
+	return unsafe.Pointer(&bits[0])
+}
+
+// as rounds the images to type d and returns them as that.
+func (m *testImage[E]) as(d array.DType) Image {
+	image := m.Image
+	image.Ptr = unsafe.Add(halved(d, m.data), m.origin*d.Size())
+	return image
+}
+
 // testConvOf compares with the definition, with images and weights as given, in one of the
 // first layouts.
 func testConvOf[E tile.Element](t *testing.T, r *rand.Rand, g Geometry, layouts int, pixels, weights func(*rand.Rand, int) []E) {
 	t.Helper()
 	d := cputest.DtypeOf[E]()
+	testConvTypes(t, r, g, layouts, [2]array.DType{d, d}, pixels, weights)
+	if d == array.Float32 && r.IntN(4) == 0 {
+		defer func(old int) { pieceBytes = old }(pieceBytes)
+		pieceBytes = 1 << (8 + r.IntN(8))
+		testConvTypes(t, r, g, layouts, halfTypes[r.IntN(len(halfTypes))], pixels, weights)
+	}
+}
+
+// testConvTypes is testConvOf with operands rounded to the types of.
+func testConvTypes[E tile.Element](t *testing.T, r *rand.Rand, g Geometry, layouts int, of [2]array.DType, pixels, weights func(*rand.Rand, int) []E) {
+	t.Helper()
+	d := cputest.DtypeOf[E]()
 	limit := tile.KBlock
 	threads := []int{1, 2, 5}[r.IntN(3)]
-	conv := Convolution{ISA: cputest.UnderTest, DType: d, Geometry: g, Threads: threads}
+	conv := Convolution{ISA: cputest.UnderTest, DType: d, Of: of, Geometry: g, Threads: threads}
 	conv.check("test")
 	full := conv.Geometry
 	inC, outC := g.C/full.Groups, g.O/full.Groups // of a group
@@ -208,6 +249,7 @@ func testConvOf[E tile.Element](t *testing.T, r *rand.Rand, g Geometry, layouts 
 	x := newTestImage(r, pixels, r.IntN(layouts), g.N, g.C, g.H, g.W)
 	y := newTestImage(r, cputest.Random[E], r.IntN(layouts), g.N, g.O, oh, ow)
 	w := weights(r, g.O*inC*g.KH*g.KW)
+	xs, ws := x.as(of[0]), halved(of[1], w)
 	weight := func(o, c, kh, kw int) E { return w[((o*inC+c)*g.KH+kh)*g.KW+kw] }
 	source := func(n, c, oy, ox, kh, kw int) E {
 		iy, ix := oy*full.StrideH+kh*full.DilationH-g.PadH, ox*full.StrideW+kw*full.DilationW-g.PadW
@@ -224,7 +266,7 @@ func testConvOf[E tile.Element](t *testing.T, r *rand.Rand, g Geometry, layouts 
 					for x := range w {
 						v := want(i, j, y, x)
 						if got := *m.get(i, j, y, x); !cputest.SameBits(got, v) {
-							t.Fatalf("%s of %+v, %d threads, strides %v: element %d,%d,%d,%d is %v, not %v", what, g, threads, m.Image, i, j, y, x, got, v)
+							t.Fatalf("%s of %v, %+v, %d threads, strides %v: element %d,%d,%d,%d is %v, not %v", what, of, g, threads, m.Image, i, j, y, x, got, v)
 						}
 						*before.get(i, j, y, x) = *m.get(i, j, y, x)
 					}
@@ -252,7 +294,7 @@ func testConvOf[E tile.Element](t *testing.T, r *rand.Rand, g Geometry, layouts 
 		}
 		return sum
 	}
-	conv.Forward(y.Image, x.Image, unsafe.Pointer(unsafe.SliceData(w)))
+	conv.Forward(y.Image, xs, ws)
 	var exact [][]bool // by group, images that Winograd's algorithm computed
 	var winograd []func(n, o, y, x int) float32
 	one := conv.group(0)
@@ -282,7 +324,7 @@ func testConvOf[E tile.Element](t *testing.T, r *rand.Rand, g Geometry, layouts 
 	if dx.Image == ContiguousImage(dx.Ptr, g.C, g.H, g.W) && r.IntN(4) > 0 {
 		conv.Tail = cputest.Tail[E]{Data: dx.data, Cols: g.H * g.W}
 	}
-	conv.GradInput(dx.Image, dy.Image, unsafe.Pointer(unsafe.SliceData(w)))
+	conv.GradInput(dx.Image, dy.as(of[0]), ws)
 	winograd, exact = nil, nil
 	if one.useWinograd(g.H, g.W) {
 		for i := range full.Groups {
@@ -324,7 +366,7 @@ func testConvOf[E tile.Element](t *testing.T, r *rand.Rand, g Geometry, layouts 
 	})
 
 	dw := cputest.Random[E](r, len(w))
-	conv.GradWeight(unsafe.Pointer(unsafe.SliceData(dw)), x.Image, dy.Image)
+	conv.GradWeight(unsafe.Pointer(unsafe.SliceData(dw)), xs, dy.as(of[1]))
 	for i := range dw {
 		o, c, kh, kw := i/(inC*g.KH*g.KW), i/(g.KH*g.KW)%inC, i/g.KW%g.KH, i%g.KW
 		c += o / outC * inC

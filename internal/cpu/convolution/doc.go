@@ -28,6 +28,9 @@
 // Narrow groups, of a channel or a few, as those of depthwise convolutions, have their groups in
 // the vectors (groupRun, groupGrad), with the orders of all sums as above.
 //
+// Images of float16 and bfloat16 become float32 some at a time (inPieces), or, for the gradient of
+// the weights, where they are packed or copied with the zeros around them.
+//
 // Threads share tasks that are bands of images, or blocks of terms whose sums are added in
 // order afterwards.
 package convolution

@@ -99,30 +99,34 @@ const tapBlocks = 16
 func (t *gradWeightTask) blocksOfTaps(b0, b1 int) {
 	g, pixels := t.g, t.oh*t.ow
 	t.tapList = t.tapList[:0]
+	dy := t.dyImage()
 	masked := false // nothing but taps may be read
 	for b := b0; b < b1; b++ {
 		to := min((b+1)*tile.KBlock, g.N*pixels)
 		for p := b * tile.KBlock; p < to; {
 			n, y, x := p/pixels, p%pixels/t.ow, p%t.ow
-			slot := n
+			slot, at := n, n // in the images of x and of dy
 			if !t.direct {
 				for ; t.filled <= n; t.filled++ {
 					t.fill(t.filled)
 				}
 				slot = n % t.slots
 			}
+			if t.dyBytes > 0 {
+				at = slot
+			}
 			run := min(t.ow-x, to-p)
 			masked = masked || t.reach(slot, y, x+run-1) > t.taps.wholeTo
 			p += run
 			t.tapList = append(t.tapList, tapPiece{
 				offset: (slot*t.xImage.N + y*g.StrideH*t.xImage.H + x*g.StrideW) * t.Size,
-				dy:     (n*t.dy.N + y*t.dy.H + x) * t.Size,
+				dy:     (at*dy.N + y*dy.H + x) * t.Size,
 				n:      run, last: tile.Bit(p == to, 0),
 			})
 		}
 	}
 	sums := t.sums.Ptr()
-	f := tapFrame{dyStep: t.dy.C * t.Size, sumStep: t.pitch * t.Size, pieces: &t.tapList[0], flagsLater: tile.FlagAdd}
+	f := tapFrame{dyStep: dy.C * t.Size, sumStep: t.pitch * t.Size, pieces: &t.tapList[0], flagsLater: tile.FlagAdd}
 	if t.byBlock {
 		f.sumBlock = t.rows * t.pitch * t.Size
 		f.flagsLater = 0
@@ -143,7 +147,7 @@ func (t *gradWeightTask) tapTerms(f *tapFrame, sums unsafe.Pointer, b0 int, mask
 	}
 	for o := 0; o < t.g.O; o += taps.rows {
 		key.mr = min(taps.rows, t.g.O-o)
-		f.dy = t.dy.at(0, o, 0, 0, t.Size)
+		f.dy = t.dyImage().at(0, o, 0, 0, t.Size)
 		for first := 0; first < t.groups; first += taps.perTile {
 			key.groups = min(taps.perTile, t.groups-first)
 			f.image = unsafe.Pointer(&t.groupsAt[first])

@@ -20,6 +20,7 @@ type gradWeight struct {
 	tile.Machine
 	g      *Geometry
 	x, dy  Image
+	of     [2]array.DType // of x and dy
 	oh, ow int
 
 	run      int // rows in a group: kw, or 1
@@ -28,10 +29,10 @@ type gradWeight struct {
 	perPanel int // groups in most panels
 	panels   int
 	nv       int
-	strips   int // of nv vectors, over output channels
-	pitch    int // elements of a row of the result
-	direct   bool
-	slots    int // images in a worker's buffer
+	strips   int  // of nv vectors, over output channels
+	pitch    int  // elements of a row of the result
+	direct   bool // x is read where it is
+	slots    int  // images in a worker's buffer
 	xImage   Image
 	blocks   int
 	byBlock  bool // tasks are blocks of terms with results of their own
@@ -43,6 +44,10 @@ type gradWeight struct {
 	sums                   mem.Block
 	buffer                 mem.Block
 	perWorker              int
+	// Where dy has halves and vectors hold taps, a worker converts images of dy too.
+	dyBytes int
+	// A worker's images of x, and a channel of one that is converted.
+	imageBytes, planeBytes int
 	// If not nil, vectors hold taps of one output channel, and sums are not transposed.
 	taps *tapTiling
 }
@@ -62,7 +67,7 @@ func (c *Convolution) gradWeight(dw unsafe.Pointer, x, dy Image) {
 		return
 	}
 	threads := c.Threads
-	w := &gradWeight{Machine: tile.New(c.ISA, c.DType), g: g, x: x, dy: dy, oh: g.OutH(), ow: g.OutW()}
+	w := &gradWeight{Machine: tile.New(c.ISA, c.DType), g: g, x: x, dy: dy, of: c.Of, oh: g.OutH(), ow: g.OutW()}
 	w.plan(threads)
 	w.sums = tile.Alloc(w.sumBytes)
 	defer mem.Free(w.sums)
@@ -130,7 +135,8 @@ func (w *gradWeight) plan(threads int) {
 
 	pixels := w.oh * w.ow
 	w.blocks = tile.Ceil(g.N*pixels, tile.KBlock)
-	w.direct = g.PadH == 0 && g.PadW == 0 && w.x.W == 1
+	widenDy := w.taps != nil && w.of[1].Half()
+	w.direct = g.PadH == 0 && g.PadW == 0 && w.x.W == 1 && !w.of[0].Half() && !widenDy
 	w.xImage = w.x
 	imageBytes := 0
 	if !w.direct {
@@ -138,6 +144,12 @@ func (w *gradWeight) plan(threads int) {
 		w.xImage = ContiguousImage(nil, g.C, h, wd)
 		w.slots = min(g.N, tile.Ceil(tile.KBlock-1, pixels)+1)
 		imageBytes = (w.xImage.N*w.slots*w.Size + 63) &^ 63
+	}
+	if w.of[0].Half() {
+		w.planeBytes = (g.H*g.W*w.Size + 63) &^ 63
+	}
+	if widenDy {
+		w.dyBytes = w.slots * g.O * pixels * w.Size
 	}
 
 	if w.taps != nil {
@@ -166,7 +178,8 @@ func (w *gradWeight) plan(threads int) {
 		w.taskSize = tile.Ceil(w.blocks, blocksShare*threads)
 		w.sumBytes = result * w.blocks
 	}
-	w.perWorker = w.packBytes + imageBytes
+	w.imageBytes = imageBytes
+	w.perWorker = w.packBytes + imageBytes + w.planeBytes + w.dyBytes
 }
 
 // Chunk computes the tasks begin to end-1, each some panels and strips of all blocks, or
@@ -249,7 +262,7 @@ func (t *gradWeightTask) block(b int) {
 			width := min(t.nv*t.Lanes, g.O-first)
 			pitch := tile.Ceil(width, t.Lanes) * t.VB
 			dst := unsafe.Add(t.packed, first*t.Size*(tile.KBlock+2*t.Lanes)+(p-from)*pitch)
-			t.Pack(tile.Panel{Ptr: dst, Pitch: pitch, Rows: width, K: k}, tile.Mat{Ptr: t.dy.at(n, first, y, x, t.Size), Row: t.dy.C, Col: t.dy.W})
+			t.From(t.of[1]).Pack(tile.Panel{Ptr: dst, Pitch: pitch, Rows: width, K: k}, tile.Mat{Ptr: t.dy.at(n, first, y, x, t.of[1].Size()), Row: t.dy.C, Col: t.dy.W})
 		}
 		slot := n
 		if !t.direct {
@@ -333,13 +346,38 @@ func (w *gradWeight) groupAt(base unsafe.Pointer, group int) unsafe.Pointer {
 func (t *gradWeightTask) fill(image int) {
 	c := correlation{Machine: t.Machine, src: t.x, srcH: t.g.H, srcW: t.g.W, srcC: t.c1 - t.c0,
 		colAt: -t.g.PadW, stepX: 1, cols: t.xImage.H, remPitch: t.xImage.H, rowPitch: t.xImage.H, chanPitch: t.xImage.C}
+	slot := image % t.slots
+	dst := unsafe.Add(t.images, (slot*t.xImage.N+t.c0*t.xImage.C)*t.Size)
+	if t.dyBytes > 0 {
+		for o := range t.g.O {
+			widenPlane(t.From(t.of[1]), t.dyImage().at(slot, o, 0, 0, t.Size), t.dy.at(image, o, 0, 0, t.of[1].Size()), t.dy, t.oh, t.ow)
+		}
+	}
+	if t.of[0].Half() {
+		plane := unsafe.Add(t.images, t.imageBytes)
+		c.src, c.srcC = ContiguousImage(plane, 1, t.g.H, t.g.W), 1
+		for ch := t.c0; ch < t.c1; ch++ {
+			widenPlane(t.From(t.of[0]), plane, t.x.at(image, ch, 0, 0, t.of[0].Size()), t.x, t.g.H, t.g.W)
+			copyBand[float32](&c, dst, 0, 0, -t.g.PadH)
+			dst = unsafe.Add(dst, t.xImage.C*t.Size)
+		}
+		return
+	}
 	c.src.Ptr = t.x.at(0, t.c0, 0, 0, t.Size)
-	dst := unsafe.Add(t.images, (image%t.slots*t.xImage.N+t.c0*t.xImage.C)*t.Size)
 	if t.D == array.Float32 {
 		copyBand[float32](&c, dst, image, 0, -t.g.PadH)
 	} else {
 		copyBand[float64](&c, dst, image, 0, -t.g.PadH)
 	}
+}
+
+// dyImage is where dy is read when vectors hold taps: where it lies, or the worker's images.
+func (t *gradWeightTask) dyImage() *Image {
+	if t.dyBytes == 0 {
+		return &t.dy
+	}
+	m := ContiguousImage(unsafe.Add(t.images, t.imageBytes+t.planeBytes), t.g.O, t.oh, t.ow)
+	return &m
 }
 
 // addBlocks adds the results of all blocks in ascending order.

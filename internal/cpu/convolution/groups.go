@@ -96,7 +96,7 @@ func (g *Convolution) gradWeightGroups(dw unsafe.Pointer, x, dy Image) {
 	par.Run(g.Groups, 1, threads, func(_, begin, end int) {
 		for i := begin; i < end; i++ {
 			one := one
-			one.gradWeight(g.weightsOf(dw, i), x.channels(i*one.C, g.DType), dy.channels(i*one.O, g.DType))
+			one.gradWeight(g.weightsOf(dw, i), x.channels(i*one.C, g.Of[0]), dy.channels(i*one.O, g.Of[1]))
 		}
 	})
 }

@@ -182,7 +182,7 @@ func (r *groupRun) Chunk(worker, begin, end int) {
 		top := band * r.bandH // in rows of a phase
 		h := min(r.bandH, tile.Ceil(r.outH, r.phaseY)-top)
 		y0, y1 := top*r.phaseY, min((top+h)*r.phaseY, r.outH)
-		l := lanesOf{r.Machine, r.src, first * r.inC, r.inC, n, r.srcH, r.srcW}
+		l := lanesOf{r.Machine, r.src, r.D, first * r.inC, r.inC, n, r.srcH, r.srcW}
 		for ch := range r.inC {
 			l.fill(unsafe.Add(source, ch*r.planeRows*r.cols*r.VB), image, ch, top*r.stepY+r.rowAt, r.colAt, (h-1)*r.stepY+r.span, r.cols)
 		}
@@ -322,6 +322,7 @@ func (g *Convolution) narrowGradInput(dx, dy Image, w unsafe.Pointer) bool {
 type lanesOf struct {
 	tile.Machine
 	src         Image
+	of          array.DType // of the source
 	first, step int
 	n           int
 	h, w        int
@@ -342,8 +343,8 @@ func (l *lanesOf) fill(dst unsafe.Pointer, image, more, y, x, rows, cols int) {
 	clear(unsafe.Slice((*byte)(dst), from*row))
 	if from < to {
 		panel := tile.Panel{Ptr: unsafe.Add(dst, from*row+left*l.VB), Pitch: l.VB, Rows: l.n, K: k}
-		pixels := tile.Mat{Ptr: l.src.at(image, l.first+more, y+from, x+left, l.Size), Row: l.step * l.src.C, Col: 1}
-		l.PackLines(panel, row, pixels, l.src.H*l.Size, to-from)
+		pixels := tile.Mat{Ptr: l.src.at(image, l.first+more, y+from, x+left, l.of.Size()), Row: l.step * l.src.C, Col: 1}
+		l.From(l.of).PackLines(panel, row, pixels, l.src.H*l.of.Size(), to-from)
 	}
 	clear(unsafe.Slice((*byte)(unsafe.Add(dst, to*row)), (rows-to)*row))
 }
@@ -355,7 +356,8 @@ type groupGrad struct {
 	g           *Geometry
 	dw          unsafe.Pointer
 	x, dy       Image
-	inC, outC   int // of a group
+	of          [2]array.DType // of x and dy
+	inC, outC   int            // of a group
 	oh, ow      int
 	bandH       int
 	planeRows   int
@@ -372,7 +374,7 @@ type groupGrad struct {
 // narrow and that is possible, and reports whether it did.
 func (c *Convolution) narrowGradWeight(dw unsafe.Pointer, x, dy Image) bool {
 	m := tile.New(c.ISA, c.DType)
-	r := groupGrad{Machine: m, g: &c.Geometry, dw: dw, x: x, dy: dy, inC: c.C / c.Groups, outC: c.O / c.Groups, oh: c.OutH(), ow: c.OutW(), taps: c.KH * c.KW}
+	r := groupGrad{Machine: m, g: &c.Geometry, dw: dw, x: x, dy: dy, of: c.Of, inC: c.C / c.Groups, outC: c.O / c.Groups, oh: c.OutH(), ow: c.OutW(), taps: c.KH * c.KW}
 	if c.ISA == jit.Portable || !narrow(c.Groups, m.Lanes, max(r.inC, r.outC)) || x.W != 1 || dy.W != 1 ||
 		c.StrideW > narrowStep || c.DilationW > narrowStep || c.N*r.oh*r.ow == 0 || r.taps > tile.KBlock {
 		return false
@@ -417,8 +419,8 @@ func (r *groupGrad) Chunk(worker, begin, end int) {
 		clear(unsafe.Slice((*byte)(block), sumBytes))
 		// To -0 anything can be added.
 		r.negativeZeros(sums, sumBytes)
-		xs := lanesOf{r.Machine, r.x, first * r.inC, r.inC, n, g.H, g.W}
-		ds := lanesOf{r.Machine, r.dy, first * r.outC, r.outC, n, r.oh, r.ow}
+		xs := lanesOf{r.Machine, r.x, r.of[0], first * r.inC, r.inC, n, g.H, g.W}
+		ds := lanesOf{r.Machine, r.dy, r.of[1], first * r.outC, r.outC, n, r.oh, r.ow}
 		for image := range g.N {
 			for y := 0; y < r.oh; y += r.bandH {
 				h := min(r.bandH, r.oh-y)

@@ -3,6 +3,7 @@ package convolution
 import (
 	"unsafe"
 
+	"weft/internal/array"
 	"weft/internal/cpu/tile"
 	"weft/internal/par"
 )
@@ -31,7 +32,8 @@ type tap struct {
 // source with a row for every tap and a column for every output pixel.
 type sweep[E tile.Element] struct {
 	src          Image
-	h, w         int // of src; zeros lie around it
+	of           array.DType // of src
+	h, w         int         // of src; zeros lie around it
 	taps         []tap
 	stepY, stepX int
 	outW         int
@@ -40,7 +42,7 @@ type sweep[E tile.Element] struct {
 // read writes what tap t reads at n pixels from number j on of image i to every
 // pitch-th element of dst, and returns the range outside of which these are padding.
 func (s *sweep[E]) read(dst []float64, pitch, i int, t tap, j, n int) (from, to int) {
-	size := int(unsafe.Sizeof(E(0)))
+	size := s.of.Size()
 	// The columns of pixels that lie in the image.
 	lo := tile.Ceil(max(0, -t.x), s.stepX)
 	hi := max(lo, tile.Ceil(max(0, s.w-t.x), s.stepX))
@@ -57,7 +59,7 @@ func (s *sweep[E]) read(dst []float64, pitch, i int, t tap, j, n int) (from, to 
 			dst[q] = 0
 		}
 		if l < r {
-			tile.Widen[E](dst[(at+l)*pitch:], pitch, s.src.at(i, t.c, row, (x+l)*s.stepX+t.x, size), s.stepX*s.src.W, r-l)
+			tile.Widen[E](s.of, dst[(at+l)*pitch:], pitch, s.src.at(i, t.c, row, (x+l)*s.stepX+t.x, size), s.stepX*s.src.W, r-l)
 			from, to = min(from, at+l), at+r
 		}
 		for q := (at + r) * pitch; q < (at+run)*pitch; q += pitch {
@@ -78,12 +80,12 @@ func (s *sweep[E]) bounds(m *tile.Magnitudes, i int, taps []tap, j, n int) {
 	}
 	top = max(0, top+j/s.outW*s.stepY)
 	bottom = min(s.h-1, bottom+(j+n-1)/s.outW*s.stepY)
-	size := int(unsafe.Sizeof(E(0)))
+	row := make([]float64, s.w)
 	for c := taps[0].c; c <= taps[len(taps)-1].c; c++ {
 		for y := top; y <= bottom; y++ {
-			p := s.src.at(i, c, y, 0, size)
-			for x := range s.w {
-				m.Add(float64(*(*E)(unsafe.Add(p, x*s.src.W*size))))
+			tile.Widen[E](s.of, row, 1, s.src.at(i, c, y, 0, s.of.Size()), s.src.W, s.w)
+			for _, x := range row {
+				m.Add(x)
 			}
 		}
 	}
@@ -120,7 +122,7 @@ func (o *sweepOperands[E]) PackB(s *tile.Scratch, k, n, j, width int) tile.Magni
 
 func portableForward[E tile.Element](g *Convolution, y, x Image, w unsafe.Pointer) {
 	size := int(unsafe.Sizeof(E(0)))
-	s := forwardSweep[E](x, &g.Geometry)
+	s := forwardSweep[E](x, g.DType, &g.Geometry)
 	tile.PortableProducts[E](g.N, g.O, g.OutH()*g.OutW(), len(s.taps), g.Threads, func(n int) (tile.PortableOperands, tile.PortableResult) {
 		return &sweepOperands[E]{s, n, w, len(s.taps)},
 			tile.PortableResult{Ptr: y.at(n, 0, 0, 0, size), Row: y.C, Width: g.OutW(), High: y.H, Step: y.W, Positive: true}
@@ -128,8 +130,8 @@ func portableForward[E tile.Element](g *Convolution, y, x Image, w unsafe.Pointe
 }
 
 // forwardSweep returns the taps of a convolution over its input.
-func forwardSweep[E tile.Element](x Image, g *Geometry) *sweep[E] {
-	s := &sweep[E]{src: x, h: g.H, w: g.W, stepY: g.StrideH, stepX: g.StrideW, outW: g.OutW()}
+func forwardSweep[E tile.Element](x Image, of array.DType, g *Geometry) *sweep[E] {
+	s := &sweep[E]{src: x, of: of, h: g.H, w: g.W, stepY: g.StrideH, stepX: g.StrideW, outW: g.OutW()}
 	for c := range g.C {
 		for kh := range g.KH {
 			for kw := range g.KW {
@@ -160,7 +162,7 @@ func portableGradInput[E tile.Element](g *Convolution, dx, dy Image, w unsafe.Po
 			kh, rows := phase(ry, g.StrideH, g.PadH, g.KH, g.DilationH)
 			kw, cols := phase(rx, g.StrideW, g.PadW, g.KW, g.DilationW)
 			outH, outW := tile.Ceil(g.H-ry, g.StrideH), tile.Ceil(g.W-rx, g.StrideW)
-			s := &sweep[E]{src: dy, h: g.OutH(), w: g.OutW(), stepY: 1, stepX: 1, outW: outW}
+			s := &sweep[E]{src: dy, of: g.DType, h: g.OutH(), w: g.OutW(), stepY: 1, stepX: 1, outW: outW}
 			for o := range g.O {
 				for i, y := range kh {
 					for j, x := range kw {
@@ -182,6 +184,7 @@ func portableGradInput[E tile.Element](g *Convolution, dx, dy Image, w unsafe.Po
 type gradWeightOperands[E tile.Element] struct {
 	*sweep[E]
 	dy     Image
+	dyOf   array.DType
 	pixels int // of an image of dy
 }
 
@@ -197,12 +200,12 @@ func (o *gradWeightOperands[E]) images(k, n int, f func(image, j, at, n int)) {
 }
 
 func (o *gradWeightOperands[E]) PackA(dst []float64, i, k int) {
-	size := int(unsafe.Sizeof(E(0)))
+	size := o.dyOf.Size()
 	o.images(k, len(dst), func(image, j, at, n int) {
 		for n > 0 {
 			x := j % o.outW
 			run := min(o.outW-x, n)
-			tile.Widen[E](dst[at:], 1, o.dy.at(image, i, j/o.outW, x, size), o.dy.W, run)
+			tile.Widen[E](o.dyOf, dst[at:], 1, o.dy.at(image, i, j/o.outW, x, size), o.dy.W, run)
 			j, at, n = j+run, at+run, n-run
 		}
 	})
@@ -232,7 +235,7 @@ const portableSums = 1 << 18
 // portableGradWeight computes blocks of terms side by side, as there may be few
 // weights, and adds the sums in order.
 func portableGradWeight[E tile.Element](g *Convolution, dw unsafe.Pointer, x, dy Image) {
-	s := forwardSweep[E](x, &g.Geometry)
+	s := forwardSweep[E](x, g.Of[0], &g.Geometry)
 	pixels := g.OutH() * g.OutW()
 	terms, width := g.N*pixels, len(s.taps)
 	out := unsafe.Slice((*E)(dw), g.O*width)
@@ -240,7 +243,7 @@ func portableGradWeight[E tile.Element](g *Convolution, dw unsafe.Pointer, x, dy
 		clear(out)
 		return
 	}
-	op := &gradWeightOperands[E]{s, dy, pixels}
+	op := &gradWeightOperands[E]{s, dy, g.Of[1], pixels}
 	tiles := tile.Ceil(width, tile.PortableTile)
 	tileWidth := tile.Ceil(width, tiles)
 	threads := g.Threads

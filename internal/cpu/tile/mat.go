@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
+	"weft/internal/jit"
 	"weft/internal/mem"
 )
 
@@ -66,7 +67,7 @@ func CheckType(op string, d array.DType) {
 
 // CopyMat copies an m x n matrix, of what mach packs.
 func CopyMat(mach Machine, m, n int, dst, src Mat) {
-	if mach.from.Half() && src.Col == 1 && dst.Col == 1 {
+	if mach.from.Half() && src.Col == 1 && dst.Col == 1 && mach.ISA != jit.Portable {
 		whole := n / mach.Lanes
 		mach.PackPanels(Panel{Ptr: dst.Ptr, Pitch: dst.Row * mach.Size, Rows: mach.Lanes, K: m}, mach.VB, src.T(), whole)
 		at := whole * mach.Lanes

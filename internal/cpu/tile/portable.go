@@ -314,7 +314,7 @@ type matOperands[E Element] struct {
 }
 
 func (o *matOperands[E]) PackA(dst []float64, i, k int) {
-	widen[E](o.of[0], dst, 1, o.a.Offset(i*o.a.Row+k*o.a.Col, o.of[0].Size()).Ptr, o.a.Col, len(dst))
+	Widen[E](o.of[0], dst, 1, o.a.Offset(i*o.a.Row+k*o.a.Col, o.of[0].Size()).Ptr, o.a.Col, len(dst))
 }
 
 func (o *matOperands[E]) PackB(s *Scratch, k, n, j, width int) Magnitudes {
@@ -322,11 +322,11 @@ func (o *matOperands[E]) PackB(s *Scratch, k, n, j, width int) Magnitudes {
 	src := o.b.Offset(k*o.b.Row+j*o.b.Col, d.Size())
 	if o.b.Col == 1 {
 		for p := range n {
-			widen[E](d, s.B[p*width:], 1, src.Offset(p*o.b.Row, d.Size()).Ptr, o.b.Col, width)
+			Widen[E](d, s.B[p*width:], 1, src.Offset(p*o.b.Row, d.Size()).Ptr, o.b.Col, width)
 		}
 	} else {
 		for c := range width {
-			widen[E](d, s.B[c:], width, src.Offset(c*o.b.Col, d.Size()).Ptr, o.b.Row, n)
+			Widen[E](d, s.B[c:], width, src.Offset(c*o.b.Col, d.Size()).Ptr, o.b.Row, n)
 		}
 	}
 	for p := range n {
@@ -341,15 +341,16 @@ func (o *matOperands[E]) PackB(s *Scratch, k, n, j, width int) Magnitudes {
 	return m
 }
 
-// widen is Widen of elements of type E, or of halves.
-func widen[E Element](d array.DType, dst []float64, pitch int, src unsafe.Pointer, step, n int) {
+// Widen copies n elements of type d, which is E or that of halves, that lie step apart from src
+// on to every pitch-th of dst.
+func Widen[E Element](d array.DType, dst []float64, pitch int, src unsafe.Pointer, step, n int) {
 	switch d {
 	case array.Float16:
 		widenHalf[half.Float16](dst, pitch, src, step, n)
 	case array.BFloat16:
 		widenHalf[half.BFloat16](dst, pitch, src, step, n)
 	default:
-		Widen[E](dst, pitch, src, step, n)
+		widenFloat[E](dst, pitch, src, step, n)
 	}
 }
 
@@ -359,8 +360,7 @@ func widenHalf[H interface{ Float32() float32 }](dst []float64, pitch int, src u
 	}
 }
 
-// Widen copies n elements that lie step apart from src on to every pitch-th of dst.
-func Widen[E Element](dst []float64, pitch int, src unsafe.Pointer, step, n int) {
+func widenFloat[E Element](dst []float64, pitch int, src unsafe.Pointer, step, n int) {
 	if pitch == 1 && step == 1 {
 		dst = dst[:n]
 		for i, v := range unsafe.Slice((*E)(src), n) {
