@@ -285,6 +285,7 @@ func TestErrors(t *testing.T) {
 		{"no function", "package p\nfunc G(x float64) {}\nfunc H() {}", "there is no function F; there are G, H"},
 		{"no body", "package p\nfunc F(x float64) float64", "F has no body"},
 		{"growth", "package p\n" + doubling(30), "grows"},
+		{"calls", "package p\nimport \"math\"\nfunc F(x float64) float64 {\n" + strings.Repeat("x = G(x)\n", 1500) + "return x }\nfunc G(x float64) float64 { return math.Sin(math.Sin(math.Sin(math.Sin(x)))) }", "grows beyond 262144 instructions in G, with calls in place"},
 		{"depth", "package p\nfunc F(x float64) float64 { return " + strings.Repeat("(", 2000) + "x" + strings.Repeat(")", 2000) + " }", "nests more than 500 deep"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

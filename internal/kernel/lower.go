@@ -60,14 +60,19 @@ type around struct {
 // Bounds of what a kernel may grow to.
 const (
 	maxSteps = 1 << 18 // expressions and statements lowered
-	maxWrote = 1 << 16 // instructions
+	maxWrote = 1 << 16 // instructions, a function of package math counting as few
+	maxIns   = 1 << 18 // instructions of the loop program: a second of compiling
 	maxCalls = 100     // calls within each other
 )
 
 func (l *lowerer) spend(n int) {
-	if l.wrote += n; l.wrote > maxWrote {
-		l.src.refuse(l.pos, "kernel %s grows beyond %d instructions in %s, with calls in place and loops unrolled", l.name, maxWrote, l.fr.fn.Name())
+	limit := maxWrote
+	if l.wrote += n; l.trial && len(l.b.Program().Ins) > maxIns {
+		limit = maxIns
+	} else if l.wrote <= maxWrote {
+		return
 	}
+	l.src.refuse(l.pos, "kernel %s grows beyond %d instructions in %s, with calls in place and loops unrolled", l.name, limit, l.fr.fn.Name())
 }
 
 func (l *lowerer) step(n ast.Node) {
