@@ -100,7 +100,8 @@ func (g *Geometry) far() bool {
 func (c Convolution) Forward(y, x Image, w unsafe.Pointer) {
 	c.check("conv2d")
 	if c.N*c.O*c.OutH()*c.OutW() != 0 {
-		c.inPieces(x, w, c.C, c.H, c.W, c.O, func(one *Convolution, first int, x Image, w unsafe.Pointer) {
+		narrow := func(g *Convolution, x Image, w unsafe.Pointer) bool { return g.narrowForward(y, x, w) }
+		c.inPieces(x, w, c.C, c.H, c.W, c.O, narrow, func(one *Convolution, first int, x Image, w unsafe.Pointer) {
 			one.forward(y.image(first, c.DType), x, w)
 		})
 	}
@@ -114,7 +115,8 @@ func (c Convolution) Forward(y, x Image, w unsafe.Pointer) {
 func (c Convolution) GradInput(dx, dy Image, w unsafe.Pointer) {
 	c.check("conv2d gradient of the input")
 	if c.N*c.C*c.H*c.W != 0 {
-		c.inPieces(dy, w, c.O, c.OutH(), c.OutW(), c.C, func(one *Convolution, first int, dy Image, w unsafe.Pointer) {
+		narrow := func(g *Convolution, dy Image, w unsafe.Pointer) bool { return g.narrowGradInput(dx, dy, w) }
+		c.inPieces(dy, w, c.O, c.OutH(), c.OutW(), c.C, narrow, func(one *Convolution, first int, dy Image, w unsafe.Pointer) {
 			one.gradInput(dx.image(first, c.DType), dy, w)
 		})
 	}

@@ -389,7 +389,7 @@ func TestConvGuard(t *testing.T) {
 func testConvGuard[E tile.Element](t *testing.T, place func(int) (*guard.Buffer, error)) {
 	d := cputest.DtypeOf[E]()
 	size := d.Size()
-	operand := cputest.GuardedMemory(t, size, place)
+	operand, halfOperand := cputest.GuardedMemory(t, size, place), cputest.GuardedMemory(t, 2, place)
 	r := rand.New(rand.NewPCG(10, 11))
 	shapes := []Geometry{ // by images, and by Winograd's algorithm
 		{N: 41, C: 3, H: 7, W: 6, O: 7, KH: 5, KW: 5, PadH: 2, PadW: 2}, {N: 16, C: 6, H: 9, W: 9, O: 11, KH: 5, KW: 4},
@@ -410,19 +410,35 @@ func testConvGuard[E tile.Element](t *testing.T, place func(int) (*guard.Buffer,
 		if max(g.N*g.C*g.H*g.W, g.N*g.O*oh*ow)*size > cputest.LargestGuarded {
 			continue
 		}
-		x := ContiguousImage(operand(0, g.N*g.C*g.H*g.W), g.C, g.H, g.W)
-		y := ContiguousImage(operand(1, g.N*g.O*oh*ow), g.O, oh, ow)
-		w := operand(2, g.O*g.C/max(g.Groups, 1)*g.KH*g.KW)
+		pixels, results, weights := g.N*g.C*g.H*g.W, g.N*g.O*oh*ow, g.O*g.C/max(g.Groups, 1)*g.KH*g.KW
+		of := [2]array.DType{d, d}
+		if d == array.Float32 && r.IntN(3) == 0 {
+			of = halfTypes[r.IntN(len(halfTypes))]
+		}
+		// at is memory for n elements of operand i as argument j of those of the types of.
+		at := func(i, j, n int) unsafe.Pointer {
+			if of[j].Half() {
+				return halfOperand(i, n)
+			}
+			return operand(i, n)
+		}
+		image := func(i, j int) Image {
+			if i == 0 {
+				return ContiguousImage(at(0, j, pixels), g.C, g.H, g.W)
+			}
+			return ContiguousImage(at(1, j, results), g.O, oh, ow)
+		}
 		func() {
 			defer func() {
 				if e := recover(); e != nil {
-					t.Fatalf("%s %+v: %v", d, g, e)
+					t.Fatalf("%s of %v, %+v: %v", d, of, g, e)
 				}
 			}()
-			threads := 1 + r.IntN(2)
-			Convolution{ISA: cputest.UnderTest, DType: d, Geometry: g, Threads: threads}.Forward(y, x, w)
-			Convolution{ISA: cputest.UnderTest, DType: d, Geometry: g, Threads: threads}.GradInput(x, y, w)
-			Convolution{ISA: cputest.UnderTest, DType: d, Geometry: g, Threads: threads}.GradWeight(w, x, y)
+			c := Convolution{ISA: cputest.UnderTest, DType: d, Of: of, Geometry: g, Threads: 1 + r.IntN(2)}
+			x, y := ContiguousImage(operand(0, pixels), g.C, g.H, g.W), ContiguousImage(operand(1, results), g.O, oh, ow)
+			c.Forward(y, image(0, 0), at(2, 1, weights))
+			c.GradInput(x, image(1, 0), at(2, 1, weights))
+			c.GradWeight(operand(2, weights), image(0, 0), image(1, 1))
 		}()
 	}
 }

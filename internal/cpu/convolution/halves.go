@@ -24,8 +24,9 @@ const linePiece = 64 << 10
 
 // inPieces calls run for pieces of src, of channels of h x w pixels, with the convolution of
 // so many images as the piece has, for results of so many channels; first is the piece's first
-// image. With float32 for src that is once, and the weights are converted alone.
-func (c *Convolution) inPieces(src Image, weights unsafe.Pointer, channels, h, w, results int, run func(one *Convolution, first int, src Image, weights unsafe.Pointer)) {
+// image. With float32 for src that is once, and the weights are converted alone; nor are there
+// pieces where narrow computes all, with groups in the vectors, which converts what it packs.
+func (c *Convolution) inPieces(src Image, weights unsafe.Pointer, channels, h, w, results int, narrow func(g *Convolution, src Image, weights unsafe.Pointer) bool, run func(one *Convolution, first int, src Image, weights unsafe.Pointer)) {
 	count := c.O * (c.C / c.Groups) * c.KH * c.KW
 	if c.Of[1].Half() {
 		buffer := tile.Alloc(max(count, 1) * c.DType.Size())
@@ -34,7 +35,11 @@ func (c *Convolution) inPieces(src Image, weights unsafe.Pointer, channels, h, w
 		weights = buffer.Ptr()
 	}
 	one := *c
-	one.Of = [2]array.DType{c.DType, c.DType}
+	one.Of[1] = c.DType
+	if c.Of[0].Half() && c.Groups > 1 && narrow(&one, src, weights) {
+		return
+	}
+	one.Of[0] = c.DType
 	if !c.Of[0].Half() {
 		run(&one, 0, src, weights)
 		return

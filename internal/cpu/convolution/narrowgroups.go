@@ -33,6 +33,7 @@ type groupRun struct {
 	tile.Machine
 	n, groups, inC, outC int // channels of a group
 	src, dst             Image
+	of                   array.DType // of src
 	srcH, srcW           int
 	outH, outW           int // of the result
 	stepY, stepX         int // from a result of a phase to the next, in the source
@@ -182,7 +183,7 @@ func (r *groupRun) Chunk(worker, begin, end int) {
 		top := band * r.bandH // in rows of a phase
 		h := min(r.bandH, tile.Ceil(r.outH, r.phaseY)-top)
 		y0, y1 := top*r.phaseY, min((top+h)*r.phaseY, r.outH)
-		l := lanesOf{r.Machine, r.src, r.D, first * r.inC, r.inC, n, r.srcH, r.srcW}
+		l := lanesOf{r.Machine, r.src, r.of, first * r.inC, r.inC, n, r.srcH, r.srcW}
 		for ch := range r.inC {
 			l.fill(unsafe.Add(source, ch*r.planeRows*r.cols*r.VB), image, ch, top*r.stepY+r.rowAt, r.colAt, (h-1)*r.stepY+r.span, r.cols)
 		}
@@ -257,7 +258,7 @@ func (r *groupRun) store(sums, rows unsafe.Pointer, image, first, n, y, h int) {
 // that is possible, and reports whether it did.
 func (g *Convolution) narrowForward(y, x Image, w unsafe.Pointer) bool {
 	r := &groupRun{Machine: tile.New(g.ISA, g.DType), n: g.N, groups: g.Groups, inC: g.C / g.Groups, outC: g.O / g.Groups,
-		src: x, dst: y, srcH: g.H, srcW: g.W, outH: g.OutH(), outW: g.OutW(), stepY: g.StrideH, stepX: g.StrideW, phaseY: 1, phaseX: 1,
+		src: x, dst: y, of: g.Of[0], srcH: g.H, srcW: g.W, outH: g.OutH(), outW: g.OutW(), stepY: g.StrideH, stepX: g.StrideW, phaseY: 1, phaseX: 1,
 		rowAt: -g.PadH, colAt: -g.PadW, span: (g.KH-1)*g.DilationH + 1, tail: g.Tail}
 	r.cols = (r.outW-1)*g.StrideW + (g.KW-1)*g.DilationW + 1
 	k := r.inC * g.KH * g.KW
@@ -276,7 +277,7 @@ func (g *Convolution) narrowForward(y, x Image, w unsafe.Pointer) bool {
 // narrowGradInput computes the gradient of the input in that way.
 func (g *Convolution) narrowGradInput(dx, dy Image, w unsafe.Pointer) bool {
 	r := &groupRun{Machine: tile.New(g.ISA, g.DType), n: g.N, groups: g.Groups, inC: g.O / g.Groups, outC: g.C / g.Groups,
-		src: dy, dst: dx, srcH: g.OutH(), srcW: g.OutW(), outH: g.H, outW: g.W, stepY: 1, stepX: 1,
+		src: dy, dst: dx, of: g.Of[0], srcH: g.OutH(), srcW: g.OutW(), outH: g.H, outW: g.W, stepY: 1, stepX: 1,
 		phaseY: min(g.StrideH, g.H), phaseX: min(g.StrideW, g.W), tail: g.Tail}
 	if r.inC*g.KH*g.KW > tile.KBlock || r.phaseY*r.phaseX > narrowStep {
 		return false
