@@ -275,6 +275,7 @@ WORKS = (
     types("abs(a)", ("complex64",), (1_000_000,), k=1.5),
     *(conversion(d) for d in ("bool", "uint8", "int16", "int32", "int64", "uint64", "float16", "bfloat16", "float32", "float64")),
     Work("types matmul", (1024,), HALVES, None, "types", flops=lambda n: 2 * n**3, own=lambda n, d, t: 1.0, note="the yardstick is the product in float32"),
+    Work("types linear of a row", (1024,), HALVES, None, "types", flops=lambda n: 2 * n**2, own=lambda n, d, t: 1.0, note="the yardstick is the product in float32"),
     Work("mandelbrot", (1000,), BOTH, lambda n, d, t: (10.0 if d == "float32" else 5.0) if t == 2 else None, "kernels",
          flops=lambda n: 10 * ESCAPED * n * n, own=lambda n, d, t: 1 / (14 if d == "float32" else 7) if t == 1 else None,
          over_t1=lambda n: 1.8, tolerance=1e-3,

@@ -29,7 +29,7 @@ func TestCases(t *testing.T) {
 		"gelu(x)": 100, "softmax 4096x1000": 2, "layer norm 4096x1024": 2, "sum axis 0": 8, "argmax axis 1": 8,
 		"transpose copy": 8, "broadcast add": 8, "gather rows of 128": 8, "scatter-add rows of 128": 8, "mask select": 99,
 		"where": 99, "max pool 64x112^2 3x3 by 2": 1, "matmul": 8, "matmul 60x500x10": 60, "conv 6x14^2 to 16 5x5": 1,
-		"conv 6x14^2 to 16 5x5 and back": 1, "types 2*a+3*b": 99, "types a%b": 99, "types to uint8": 99, "types matmul": 8, "scalar chain": 10,
+		"conv 6x14^2 to 16 5x5 and back": 1, "types 2*a+3*b": 99, "types a%b": 99, "types to uint8": 99, "types matmul": 8, "types linear of a row": 8, "scalar chain": 10,
 		"mandelbrot": 20, "jacobi": 9, "mean 3x3": 9, "7 points": 5, "mean of 31": 99, "jacobi 100 steps": 9, "black-scholes": 99,
 		"mean and variance axis 0": 9, "mean and variance axis 1": 9, "prefix sum": 99, "kernel of 16": 16,
 		"ragged sum": 20, "ragged max": 20, "ragged softmax": 20, "ragged 2*l+v": 20,

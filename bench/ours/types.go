@@ -39,6 +39,11 @@ func init() {
 		x, y := a.To(weft.Float32), b.To(weft.Float32)
 		return func() *weft.Tensor { return a.MatMul(b) }, func() { x.MatMul(y).Release() }
 	})
+	compared("types linear of a row", func(p worker.Params) (func() *weft.Tensor, func()) {
+		a, w := elements(p.N*p.N, p.DType, 1).Reshape(p.N, p.N).Slice(weft.Range(0, 1)).Clone(), elements(p.N*p.N, p.DType, 2).Reshape(p.N, p.N)
+		x, y := a.To(weft.Float32), w.To(weft.Float32)
+		return func() *weft.Tensor { return a.Linear(w, nil) }, func() { x.Linear(y, nil).Release() }
+	})
 }
 
 // conversions are the types that the conversions of the table lead to.

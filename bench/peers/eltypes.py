@@ -21,6 +21,7 @@ CASES = {
     "types a*b": (["a * b"], ["a * b"], "a[i] * b[i]"),
     "types abs(a)": (["np.abs(a)"], ["torch.abs(a)"], "abs(a[i])"),
     "types matmul": (["a @ b"], ["a @ b"], None),
+    "types linear of a row": (["a[:1] @ b.T"], ["torch.nn.functional.linear(a[:1], b)"], None),
 }
 TARGETS = ("bool", "uint8", "int16", "int32", "int64", "uint64", "float16", "bfloat16", "float32", "float64")
 for target in TARGETS:
@@ -33,7 +34,7 @@ NOT_TORCH = ("uint16", "uint32", "uint64")  # PyTorch has no arithmetic on these
 
 @lru_cache(maxsize=1)
 def arrays(case, n, dtype):
-    shape = (n, n) if case == "types matmul" else (n,)
+    shape = (n, n) if case in ("types matmul", "types linear of a row") else (n,)
     count = int(np.prod(shape))
     return {v: elements(count, dtype, seed).reshape(shape) for seed, v in ((1, "a"), (2, "b"))}
 

@@ -138,7 +138,7 @@ func (j *job) plan(total, threads int) int {
 	// Reading a byte of B takes as long as a product. Not where whole rows are read: a
 	// training step has just written those, and the other processor would fetch them.
 	if j.narrow = j.narrowPath(); j.narrow == acrossRows {
-		work = max(work, j.n*j.k*j.size.b)
+		work = max(work, j.n*j.k*j.Size) // halves take as long to convert
 	}
 	threads = tile.ThreadsFor(total*work, threads)
 	if j.narrow != notNarrow {
