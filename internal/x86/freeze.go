@@ -156,20 +156,22 @@ func (c *compiler) leaveCondition(head []loop.Value, v loop.Value) {
 
 // narrowMask keeps of m, the mask of step s, the lanes where condition v holds.
 func (c *compiler) narrowMask(m vr, v loop.Value, s int) {
-	in := c.left(v)
-	switch {
-	case in == nil:
-		c.do(loop.OpAnd, loop.B, m, m, c.get(v, s))
-	case in.Op == loop.OpAnd:
-		a, b := in.A, in.B
-		// A float comparison is likelier to be waited for: last.
-		if x := c.left(a); x != nil && x.Op != loop.OpAnd && c.p.Ins[x.A].Type.Float() {
-			a, b = b, a
+	c.onLine(v, func() {
+		in := c.left(v)
+		switch {
+		case in == nil:
+			c.do(loop.OpAnd, loop.B, m, m, c.get(v, s))
+		case in.Op == loop.OpAnd:
+			a, b := in.A, in.B
+			// A float comparison is likelier to be waited for: last.
+			if x := c.left(a); x != nil && x.Op != loop.OpAnd && c.p.Ins[x.A].Type.Float() {
+				a, b = b, a
+			}
+			c.narrowMask(m, a, s)
+			c.narrowMask(m, b, s)
+		default:
+			c.compareReg(in.Op, c.p.Ins[in.A].Type, m, c.get(in.A, s), c.get(in.B, s))
+			c.code[len(c.code)-1].mask(m)
 		}
-		c.narrowMask(m, a, s)
-		c.narrowMask(m, b, s)
-	default:
-		c.compareReg(in.Op, c.p.Ins[in.A].Type, m, c.get(in.A, s), c.get(in.B, s))
-		c.code[len(c.code)-1].mask(m)
-	}
+	})
 }
