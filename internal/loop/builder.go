@@ -414,35 +414,48 @@ func (b *Builder) rounded(d array.DType, x Value, steps int) bool {
 
 // Half is x, of any type, as the nearest value of d, Float16 or BFloat16, rounded once;
 // of integers, sign says as in [Builder.CvtSigned] whether they have one. What has too
-// many bits for F32 goes there in a way that a second rounding cannot tell from all of
-// them: cut toward 0, with the last bit set where something was cut off.
+// many bits for F32 goes there by rounding to odd, which a second rounding cannot tell from
+// all of them: what is cut off sets the last bit that stays.
 func (b *Builder) Half(d array.DType, x Value, sign int) Value {
-	// Integers that F32 rounds are infinite as float16.
-	if t := b.Type(x); d == array.BFloat16 && (t == I32 || t == I64) {
-		if t == I64 { // and F64 holds them if they end in many zeros
-			low, zero := b.Int(t, 1<<12-1), b.Int(t, 0)
-			size := x
-			if sign&FromUnsigned == 0 {
-				size = b.Xor(x, b.Shr(x, b.Int(t, 63)))
+	t := b.Type(x)
+	// Of integers, small ones are exact as they are. Those that F32 rounds are infinite as
+	// float16.
+	if d == array.BFloat16 && (t == I32 || t == I64) {
+		var exact Value
+		low := int64(1<<8 - 1) // F32 holds what is left, and F64 of I64
+		switch unsigned := sign&FromUnsigned != 0; {
+		case t == I64:
+			low = 1<<11 - 1
+			above := x
+			if !unsigned {
+				above = b.Add(x, b.Int(t, 1<<52))
 			}
-			cut := b.Cvt(t, b.Ne(b.And(x, low), zero))
-			cut = b.Or(b.And(x, b.Not(low)), b.Shl(cut, b.Int(t, 11)))
-			x = b.Select(b.Eq(b.ShrU(size, b.Int(t, 53)), zero), x, cut)
+			exact = b.Eq(b.ShrU(above, b.Int(t, 53)), b.Int(t, 0))
+		case unsigned:
+			exact = b.Eq(b.ShrU(x, b.Int(t, 24)), b.Int(t, 0))
+		default:
+			exact = b.Lt(b.Abs(x), b.Int(t, 1<<24))
 		}
-		x = b.CvtSigned(F64, x, sign)
+		x = b.Select(exact, x, b.odd(x, low))
+		if t == I64 {
+			x = b.CvtSigned(F64, x, sign)
+		}
 	}
-	switch {
-	case b.Type(x) == F64 && d == array.Float16:
-		// F32 holds what is left of all that float16 does not take for 0.
-		bits, low := b.Bits(I64, x), b.Int(I64, 1<<29-1)
-		x = b.Bits(F64, b.And(b.Or(bits, b.Add(b.And(bits, low), low)), b.Not(low)))
-	case b.Type(x) == F64:
-		near := b.Cvt(F32, x)
-		back := b.Cvt(F64, near)
-		above, inexact := b.Lt(b.Abs(x), b.Abs(back)), b.Ne(x, back)
-		x = b.Bits(F32, b.Or(b.Sub(b.Bits(I32, near), b.Cvt(I32, above)), b.Cvt(I32, inexact)))
+	if b.Type(x) == F64 {
+		low := int64(1<<29 - 1) // F32 holds what is left of all that float16 does not take for 0
+		if d == array.BFloat16 {
+			low = 1<<43 - 1 // ten bits that stay, which F32 holds down to 2^-140: bfloat16 takes that for 0
+		}
+		x = b.Bits(F64, b.odd(b.Bits(I64, x), low))
 	}
 	return b.Round(d, b.CvtSigned(F32, x, sign))
+}
+
+// odd cuts the bits low, which are the last of x, an integer, off; where one of them is 1
+// the next becomes 1.
+func (b *Builder) odd(x Value, low int64) Value {
+	l := b.Int(b.Type(x), low)
+	return b.And(b.Or(x, b.Add(b.And(x, l), l)), b.Int(b.Type(x), ^low))
 }
 
 // Bits reinterprets x as t of the same size.

@@ -274,8 +274,7 @@ func TestRoundHalf(t *testing.T) {
 }
 
 // Numbers of more bits than float32 has are rounded once. Of float64 these are all
-// halves, the middles between them, and the next numbers on both sides of each; of
-// integers the like.
+// halves, the middles between them, and numbers beside each; of integers the like.
 func TestHalfOnce(t *testing.T) {
 	for d, h := range halves {
 		var doubles, longs []uint64
@@ -295,9 +294,13 @@ func TestHalfOnce(t *testing.T) {
 				for _, w := range []float64{v, math.Nextafter(v, math.Inf(1)), math.Nextafter(v, math.Inf(-1))} {
 					doubles = append(doubles, f64(w))
 				}
+				// Less near, so that what is cut off on the way must be seen.
+				for _, by := range []float64{0x1p-10, 0x1p-20, 0x1p-24, 0x1p-40} {
+					doubles = append(doubles, f64(v+v*by), f64(v-v*by))
+				}
 				if math.Abs(v) < 1<<63 {
 					for n := int64(-2); n <= 2; n++ {
-						longs = append(longs, uint64(int64(v)+n))
+						longs = append(longs, uint64(int64(v)+n), uint64(int64(v)+n<<7), uint64(int64(v)+n<<10), uint64(int64(v)+n<<20))
 					}
 				}
 			}
