@@ -5,6 +5,7 @@ import (
 	"go/token"
 	"go/types"
 	"strings"
+	"sync"
 
 	"weft/internal/array"
 )
@@ -57,6 +58,9 @@ type Func struct {
 	costs   map[*types.Func]int
 	params  []Param
 	results []Result
+
+	mu   sync.Mutex
+	made map[string]*Instance // by element types of arguments; an instance does not change
 }
 
 // Func checks the function of that name and what it calls, and nothing else.

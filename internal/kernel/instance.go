@@ -36,7 +36,30 @@ type Instance struct {
 // each parameter but those of type kernel.Elem. A type parameter that several arguments
 // give is the type in which these meet; float16 and bfloat16 count as float32. What the
 // arguments are to be converted to, [Instance.Args] says.
-func (f *Func) Instantiate(args []array.DType) (*Instance, error) { return f.instantiate(args) }
+func (f *Func) Instantiate(args []array.DType) (*Instance, error) {
+	var few [16]byte
+	k := few[:0]
+	for _, d := range args {
+		k = append(k, byte(d))
+	}
+	f.mu.Lock()
+	i := f.made[string(k)]
+	f.mu.Unlock()
+	if i != nil {
+		return i, nil
+	}
+	i, err := f.instantiate(args)
+	if err != nil {
+		return nil, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.made == nil {
+		f.made = map[string]*Instance{}
+	}
+	f.made[string(k)] = i
+	return i, nil
+}
 
 func (f *Func) instantiate(args []array.DType) (i *Instance, err error) {
 	defer catch(&err)

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"unsafe"
@@ -264,6 +265,34 @@ func TestPlainly(t *testing.T) {
 
 // TestErrors lists source that is refused: the message and where the caret is, which a
 // comment marks.
+// A function is lowered once for the element types of its arguments, and what is made of an
+// instance leaves it as it was.
+func TestInstantiateOnce(t *testing.T) {
+	f, err := source(t).Func("generic")
+	if err != nil {
+		t.Fatal(err)
+	}
+	once := func(args ...array.DType) *Instance {
+		i, err := f.Instantiate(args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return i
+	}
+	n := len(f.Params())
+	wide, narrow := once(slices.Repeat([]array.DType{array.Float64}, n)...), once(slices.Repeat([]array.DType{array.Float32}, n)...)
+	before := fmt.Sprintf("%#v", *wide)
+	wide.Split()
+	wide.Within([]int{-1}, []int{1})
+	wide.Partials([]bool{true}, slices.Repeat([]bool{true}, len(wide.Inputs())))
+	if after := fmt.Sprintf("%#v", *wide); after != before {
+		t.Errorf("the instance was\n%s\nand is\n%s", before, after)
+	}
+	if again := once(slices.Repeat([]array.DType{array.Float64}, n)...); again != wide || narrow == wide {
+		t.Error("the same types give another instance, or other types the same")
+	}
+}
+
 func TestErrors(t *testing.T) {
 	for _, c := range []struct{ name, src, want string }{
 		{"syntax", "package p\nfunc F(x float64 float64 { return x }", "k.go:2:18: missing ',' in parameter list\n\tfunc F(x float64 float64 { return x }\n\t                 ^"},
