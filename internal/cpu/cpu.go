@@ -338,22 +338,23 @@ func (t *task) spread(threads int) error {
 }
 
 // cut divides the launch into units of up to chunk, and evenly for the threads. It
-// returns how many, 0 for one row that is reduced, which stays whole.
+// returns how many, 0 for one row that stays whole.
 func (t *task) cut(chunk, threads int) (units int) {
 	p, extents, unit := t.p.p, t.l.Extents, t.unit
 	lane := p.Lane
 	// The first axis such that one index of it is at most a chunk; a row that is
-	// reduced is never cut.
+	// reduced, or whose length the code is made for, is never cut.
+	whole := p.Axes[lane].Kind == loop.Reduce || p.Axes[lane].Extent > 0
 	axis, inner := 0, t.n
 	for axis < lane {
 		inner /= max(extents[axis], 1)
-		if inner*unit <= chunk || axis == lane-1 && p.Axes[lane].Kind == loop.Reduce {
+		if inner*unit <= chunk || axis == lane-1 && whole {
 			break
 		}
 		axis++
 	}
 	if axis == lane {
-		if p.Axes[lane].Kind == loop.Reduce {
+		if whole {
 			return 0
 		}
 		inner = 1

@@ -356,8 +356,8 @@ type Axis struct {
 	// Bound is an extent that is never exceeded, 0 if unknown. A loop over an
 	// axis with a small bound needs no fuel.
 	Bound int
-	// Extent, if not 0, is what the frame says too: rows of few elements that are reduced
-	// run by code that is made for so many.
+	// Extent, if not 0, is what the frame says too: rows of few elements run by code that
+	// is made for so many.
 	Extent int
 	// Offsets, if not 0, is one more than the number of a buffer of int64 that says, where it
 	// stands in a row, at which element the axis begins in this row, and behind that element

@@ -184,10 +184,11 @@ func (k *kernel) insert(at int, d dim, strides func(x *access) int) {
 }
 
 // Rows of up to shortRow elements have kernels made for their number, if there are so many
-// elements that compiling one more is worth it.
+// elements, or so much work, that compiling one more is worth it.
 const (
 	shortRow  = 256
 	manyShort = 1 << 15
+	longShort = 1 << 20
 )
 
 // Verify makes [Build] verify all loop programs that it makes. They are right by
@@ -263,6 +264,9 @@ func (k *kernel) build(body func(kb *loop.Builder)) {
 	}
 	body(k.kb)
 	prog := k.kb.Finish()
+	if n := k.dims[order[k.lane]].size; k.user && k.lo < 0 && k.list < 0 && !k.tail && n <= shortRow && array.Size(k.shape)*k.cost >= longShort && loops(prog) {
+		axes[k.lane].Extent = n
+	}
 	if Verify || k.user {
 		k.verify(prog)
 	}
@@ -274,6 +278,17 @@ func (k *kernel) build(body func(kb *loop.Builder)) {
 		prog = narrow
 	}
 	k.finish(prog)
+}
+
+// loops reports a program with a loop that waits for itself: of short rows all vectors are to
+// run side by side, and one vector at a time what is left of longer ones takes as long.
+func loops(p *loop.Program) bool {
+	for i := range p.Ins {
+		if in := &p.Ins[i]; in.Op == loop.OpLoop && p.Region(in).Axis < 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // verify refuses a program that breaks the rules which backends rely on.

@@ -151,6 +151,16 @@ var predicates = [2][2][4]int64{
 func (c *compiler) arith(in *loop.Ins, d, a, b vr) {
 	t := in.Type
 	switch in.Op {
+	case loop.OpDiv, loop.OpSqrt:
+		if c.lay.uni { // one that all lanes share takes less long in a narrow register
+			q := c.newV()
+			if b != 0 {
+				b = b.x()
+			}
+			c.do(in.Op, t, q.x(), a.x(), b)
+			c.op1(elements[t.Size()].spread, d, q.x())
+			return
+		}
 	case loop.OpMul: // another unit than that of products
 		if c.two(in.A) {
 			c.do(loop.OpAdd, t, d, b, b)

@@ -214,7 +214,7 @@ func compare(c *loopgen.Case, isa jit.ISA) error {
 	if d := want.Diff(got); d != "" {
 		return errors.New("interp and machine code: " + d)
 	}
-	if p := c.Program; p.Axes[p.Lane].Kind == loop.Reduce && p.Axes[p.Lane].Extent == 0 && p.Ragged() < 0 {
+	if p := c.Program; p.Axes[p.Lane].Extent == 0 && p.Ragged() < 0 {
 		if n := c.Extents[p.Lane]; n > 0 && n <= 257 {
 			c := *c
 			c.Program = made(p, n)
