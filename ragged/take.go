@@ -1,14 +1,9 @@
 package ragged
 
 import (
-	"math"
-	"sync/atomic"
-
 	"weft"
 	"weft/internal/array"
-	"weft/internal/eager"
 	"weft/internal/op"
-	"weft/internal/par"
 )
 
 // offsetsOf are the offsets of items of the given sizes, int64 [items].
@@ -89,59 +84,11 @@ func (l *List) Index(idx *List) *List {
 			array.Failf(name, "idx", "has other items in level %d", k)
 		}
 	}
-	at := l.part.absolute(name, c.live.To(weft.Int64).Contiguous(), idx.part)
+	places := c.live.To(weft.Int64)
 	out := idx.with()
 	for _, c := range l.cols {
-		out.cols = append(out.cols, column{name: c.name, live: c.live.IndexSelect(0, at)})
+		out.cols = append(out.cols, column{name: c.name, live: apply(indexDef, nil, c.live, l.part.t, places, idx.part.t)[0]})
 	}
-	return out
-}
-
-// absolute turns places in items, int64, of which q says what belongs to which item, into numbers
-// of rows: int32 where these fit, which is half the memory.
-func (p *partition) absolute(name string, places *weft.Tensor, q *partition) *weft.Tensor {
-	if first := p.at(); first[len(first)-1] <= math.MaxInt32 {
-		return numbered[int32](p, name, weft.Int32, places, q)
-	}
-	return numbered[int64](p, name, weft.Int64, places, q)
-}
-
-func numbered[T int32 | int64](p *partition, name string, d weft.DType, places *weft.Tensor, q *partition) *weft.Tensor {
-	const grain = 1 << 12 // items a piece
-	out := eager.Empty[*weft.Tensor](d, places.Shape())
-	first, of := p.at(), q.at()
-	var bad atomic.Bool
-	weft.Borrow(places, func(at []int64) {
-		weft.Borrow(out, func(to []T) {
-			par.Run(len(of)-1, grain, 0, func(_, begin, end int) {
-				for i := begin; i < end; i++ {
-					base, n := first[i], first[i+1]-first[i]
-					from, to := at[of[i]:of[i+1]], to[of[i]:of[i+1]]
-					for k, x := range from {
-						if x < 0 {
-							x += n
-						}
-						if uint64(x) >= uint64(n) {
-							bad.Store(true)
-							x = -base
-						}
-						to[k] = T(base + x)
-					}
-				}
-			})
-		})
-		if !bad.Load() {
-			return
-		}
-		for i := range len(of) - 1 {
-			n := first[i+1] - first[i]
-			for _, x := range at[of[i]:of[i+1]] {
-				if x < -n || x >= n {
-					array.Failf(name, "idx", "place %d of item %d is out of range for its %d rows", x, i, n)
-				}
-			}
-		}
-	})
 	return out
 }
 
