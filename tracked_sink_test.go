@@ -13,6 +13,7 @@ import (
 	"weft/internal/array"
 	"weft/internal/cpu"
 	"weft/internal/device"
+	"weft/internal/dirty"
 	"weft/internal/ir"
 	"weft/internal/jit"
 	"weft/internal/op"
@@ -282,6 +283,8 @@ func TestMarkingAllocatesNothing(t *testing.T) {
 
 // What a write costs that is tracked beside one that is not.
 func BenchmarkTrackedWrite(b *testing.B) {
+	dirty.Verify = false // which takes as long as a mark
+	defer func() { dirty.Verify = true }()
 	for _, c := range []struct {
 		name string
 		n    int

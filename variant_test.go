@@ -15,7 +15,7 @@ func TestNarrowVectors(t *testing.T) {
 	defer keepBackend()()
 	setBackend(jit.AVX512)
 	const n = 1<<20 + 13
-	x := make([]float32, 8*n)
+	x := make([]float32, n)
 	for i := range x {
 		x[i] = 1 / float32(i+1)
 	}
@@ -31,8 +31,7 @@ func TestNarrowVectors(t *testing.T) {
 		{"emulated", n, func(a *Tensor) *Tensor { return a.To(Int64) }, 0},
 		{"short", n / 4, func(a *Tensor) *Tensor { return Expr("a*a+a/3", a) }, 0},
 		{"heavy", n, func(a *Tensor) *Tensor { return Expr("exp(sin(a))", a) }, 0},
-		{"every second", n, func(a *Tensor) *Tensor { return Expr("a*a+a/3", a.Slice(Range(0, n-1, 2))) }, 1},
-		{"gathered", 8 * n, func(a *Tensor) *Tensor { return Expr("a*a+a/3", a.Slice(Range(0, 8*n-1, 7))) }, 0},
+		{"strided", n, func(a *Tensor) *Tensor { return Expr("a*a+a/3", a.Slice(Range(0, n-1, 2))) }, 0},
 	} {
 		a := FromSlice(x[:c.n])
 		before := cpu.Counters.Narrowed.Load()

@@ -21,13 +21,19 @@ var Verify bool
 type Monitor struct {
 	number uint64 // in which order several are entered
 
+	// inside is the number of writers inside, and flushing while flushes wait: a writer whom
+	// none keeps waiting comes in by one addition.
+	inside atomic.Int64
+
 	mu      sync.Mutex
 	change  sync.Cond
-	writers int
 	waiting int // flushes
 	sets    []*Set
 	lent    []Interval
 }
+
+// flushing is the bit of [Monitor.inside] that makes writers look at what waits.
+const flushing = 1 << 40
 
 var monitors atomic.Uint64
 
@@ -57,21 +63,24 @@ func (m *Monitor) Unwatch(s *Set) {
 
 // Enter lets a writer in, who may not be inside already.
 func (m *Monitor) Enter() {
-	m.mu.Lock()
-	for m.waiting > 0 {
-		m.change.Wait()
+	if m.inside.Add(1)&flushing == 0 {
+		return
 	}
-	m.writers++
+	m.mu.Lock()
+	if m.waiting > 0 {
+		m.leave(true) // which the flush may wait for
+		for m.waiting > 0 {
+			m.change.Wait()
+		}
+		m.inside.Add(1)
+	}
 	m.mu.Unlock()
 }
 
 // Inside panics if there is no writer inside: the memory is being written by a way that
 // does not mark.
 func (m *Monitor) Inside() {
-	m.mu.Lock()
-	n := m.writers
-	m.mu.Unlock()
-	if n == 0 {
+	if m.inside.Load()&^flushing == 0 {
 		panic("dirty: tracked memory is written and nothing marks it")
 	}
 }
@@ -99,12 +108,9 @@ func (m *Monitor) MarkEach(list []Interval, leaves bool) {
 	m.mu.Unlock()
 }
 
-// leave lets a writer out if it leaves.
+// leave lets a writer out if it leaves. The caller holds m.mu.
 func (m *Monitor) leave(leaves bool) {
-	if !leaves {
-		return
-	}
-	if m.writers--; m.writers == 0 && m.waiting > 0 {
+	if leaves && m.inside.Add(-1) == flushing {
 		m.change.Broadcast()
 	}
 }
@@ -162,11 +168,12 @@ func (m *Monitor) Still(s *Set, list []Interval, f func(free []Interval)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.waiting++
-	for m.writers > 0 {
+	for m.inside.Or(flushing); m.inside.Load() != flushing; {
 		m.change.Wait()
 	}
 	defer func() {
 		if m.waiting--; m.waiting == 0 {
+			m.inside.And(^flushing)
 			m.change.Broadcast()
 		}
 	}()

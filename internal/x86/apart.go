@@ -200,9 +200,6 @@ func (c *compiler) storeTogether(b []loop.Value) int {
 // inOrder returns stores in the order in which their buffers lie one behind another, or nil.
 func (c *compiler) inOrder(b []loop.Value) []loop.Value {
 	for _, v := range b {
-		if c.p.Ins[v].Op != loop.OpStore { // what its Imm counts are no buffers
-			return nil
-		}
 		order := []loop.Value{v}
 		for {
 			i := slices.IndexFunc(b, func(v loop.Value) bool {
