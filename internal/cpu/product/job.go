@@ -17,6 +17,7 @@ const (
 	maxTaskRows = 1024
 	blockBytesB = 1 << 20
 	tailBytes   = 128 << 10 // of C, finished before a tail runs on it
+	pagesBytes  = 16 << 10  // of all operands of small products side by side: half the first level
 )
 
 // When operands are packed and when they are read where they lie: bounds found by
@@ -50,6 +51,7 @@ type job struct {
 
 	packA, packB   bool
 	narrow         narrowKind
+	pages          int // products of the last batch dimension that are computed side by side, or 0
 	taskM, taskN   int // rows and columns of a task
 	tilesM, tilesN int
 	rows, nv       int // rows of A in a block, vectors of a tile
@@ -206,11 +208,18 @@ func (j *job) plan(total, threads int) int {
 	if j.packB {
 		j.blockB = tile.Ceil(j.taskN, j.Lanes) * j.VB * j.Padded(kk)
 	}
+	if small := (j.m*j.k + j.k*j.n + j.m*j.n) * j.Size; total > 1 && !j.packA && !j.packB && j.passing == nil && j.k <= tile.KBlock && 2*small <= pagesBytes {
+		j.pages = pagesBytes / small
+	}
 	return threads
 }
 
 // Chunk computes tasks begin to end-1: the batch, then rows, then columns.
 func (j *job) Chunk(worker, begin, end int) {
+	if j.pages > 0 {
+		j.pagesChunk(begin, end)
+		return
+	}
 	for i := begin; i < end; i++ {
 		per := j.tilesM * j.tilesN
 		o := j.batch.at(i/per, j.size, &j.operands)
@@ -223,6 +232,36 @@ func (j *job) Chunk(worker, begin, end int) {
 			continue
 		}
 		j.task(worker, i/per, m0, min(m0+j.taskM, j.m), n0, min(n0+j.taskN, j.n), &o)
+	}
+}
+
+// pagesChunk computes products begin to end-1, each of which is a task, some at a time: the
+// same panel of all of them is one run of a kernel, since what a product of a few rows
+// takes beside its sums is more than they take.
+func (j *job) pagesChunk(begin, end int) {
+	t := &j.batch
+	last := len(t.Count) - 1
+	step := func(strides []int, size int) int {
+		if strides == nil {
+			return 0
+		}
+		return strides[last] * size
+	}
+	var f tile.Frame
+	f.K, f.CStep = j.k, j.c.Row*j.Size
+	f.APanel, f.BPanel, f.CPanel = step(t.A, j.size.a), step(t.B, j.size.b), step(t.C, j.size.c)
+	for i := begin; i < end; {
+		n := min(end-i, t.Count[last]-i%t.Count[last], j.pages)
+		o := t.at(i, j.size, &j.operands)
+		j.block(&f, 0, j.m, 0, j.n, 0, j.k, n, &o, nil, nil)
+		switch {
+		case j.tail == nil:
+		case j.flipped:
+			j.tail.Run(i*j.n, (i+n)*j.n, 0, j.m)
+		default:
+			j.tail.Run(i*j.m, (i+n)*j.m, 0, j.n)
+		}
+		i += n
 	}
 }
 
@@ -276,7 +315,7 @@ func (j *job) taskWith(base, bufB unsafe.Pointer, m0, m1, n0, n1 int, o *operand
 		}
 		for i0 := m0; i0 < m1; i0 += j.rows {
 			i1 := min(i0+j.rows, m1)
-			j.block(&f, i0, i1, n0, n1, p0, kk, o, base, bufB)
+			j.block(&f, i0, i1, n0, n1, p0, kk, 0, o, base, bufB)
 			if p0+kk == j.k {
 				done(i0, i1)
 			}
@@ -284,8 +323,9 @@ func (j *job) taskWith(base, bufB unsafe.Pointer, m0, m1, n0, n1 int, o *operand
 	}
 }
 
-// block computes what the terms p0 to p0+kk-1 add to rows i0 to i1-1.
-func (j *job) block(f *tile.Frame, i0, i1, n0, n1, p0, kk int, o *operands, bufA, bufB unsafe.Pointer) {
+// block computes what the terms p0 to p0+kk-1 add to rows i0 to i1-1: of one product with pages
+// 0, else of as many products as f knows the steps between, none of them packed.
+func (j *job) block(f *tile.Frame, i0, i1, n0, n1, p0, kk, pages int, o *operands, bufA, bufB unsafe.Pointer) {
 	c0, c1 := 0, 0 // the element of C at its address
 	if o.aside {
 		c0, c1 = i0, n0
@@ -333,13 +373,24 @@ func (j *job) block(f *tile.Frame, i0, i1, n0, n1, p0, kk int, o *operands, bufA
 				f.AStep, f.APanel = pitch, panelBytes
 			} else {
 				f.A = unsafe.Add(o.a.Ptr, (i*o.a.Row+p0*o.a.Col)*j.Size)
-				f.APanel = part.rows * o.a.Row * j.Size
 				f.AStep = o.a.Row * j.Size
 				if kMajor {
 					f.AStep = o.a.Col * j.Size
 				}
 			}
 			f.C[0] = unsafe.Add(o.c.Ptr, ((i-c0)*o.c.Row+x-c1)*j.Size)
+			if pages > 0 { // one panel of each product, then the next
+				f.Panels = pages
+				a, c := f.A, f.C[0]
+				for q := range part.panels {
+					f.A, f.C[0] = unsafe.Add(a, q*part.rows*o.a.Row*j.Size), unsafe.Add(c, q*part.rows*o.c.Row*j.Size)
+					f.Tile(j.Machine, key)
+				}
+				continue
+			}
+			if !j.packA {
+				f.APanel = part.rows * o.a.Row * j.Size
+			}
 			f.Panels = part.panels
 			f.Tile(j.Machine, key)
 		}

@@ -136,7 +136,10 @@ func TestBatch(t *testing.T) {
 
 func testBatch[E tile.Element](t *testing.T) {
 	d := cputest.DtypeOf[E]()
+	hot := tile.ThreadHot
+	defer func() { tile.ThreadHot = hot }()
 	for seed := range uint64(60) {
+		tile.ThreadHot = hot
 		of := [2]array.DType{d, d}
 		if d == array.Float32 && seed%2 > 0 { // any bits are halves
 			of = halfTypes[seed/2%uint64(len(halfTypes))]
@@ -144,9 +147,15 @@ func testBatch[E tile.Element](t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		m, n, k := 1+r.IntN(40), 1+r.IntN(40), r.IntN(40)
 		count := make([]int, r.IntN(4))
+		if seed%4 == 1 { // many small ones, which are computed side by side
+			tile.ThreadHot = 8 * 20 * 20 * 12 // so that a chunk is several
+			m, n, k, count = 1+r.IntN(20), 1+r.IntN(20), r.IntN(12), []int{3, 40}[seed/4%2:]
+		}
 		total := 1
 		for i := range count {
-			count[i] = r.IntN(4)
+			if seed%4 != 1 {
+				count[i] = r.IntN(4)
+			}
 			total *= count[i]
 		}
 		// Strides for matrices of so many elements one after another, some broadcast.

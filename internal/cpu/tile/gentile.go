@@ -83,6 +83,8 @@ type Frame struct {
 	K           int
 	Panels      int
 	APanel      int // from panel to panel of A
+	BPanel      int // without a table, of B, where each has its own
+	CPanel      int // of C; 0: their rows follow one another
 	Flags       int
 	Mask        [maxVectors]uint64   // of C, a bit per lane, without a table; only that of the last vector counts
 	Lanes       [maxVectors][32]byte // the same for AVX2, also with a table: all ones or zeros in a lane
@@ -91,8 +93,9 @@ type Frame struct {
 	// the pointers of the panels' groups, and aPanel is the size of those of a panel.
 	PieceList  unsafe.Pointer
 	PieceCount int
+	cNext      int // CPanel, once that is known
 	// The kernel's own: offsets of the current panel, and how many are left.
-	aAt, cAt, panelsLeft int
+	aAt, bAt, cAt, panelsLeft int
 
 	known [4]struct { // see Tile
 		key  Key
@@ -226,7 +229,7 @@ func (g *tileGen) emit() {
 	get(asm.RAX, unsafe.Offsetof(tf.Panels))
 	a.MR(asm.MOV, gen.Field(unsafe.Offsetof(tf.panelsLeft)), asm.RAX)
 	a.RR(asm.XOR32, asm.RAX, asm.RAX)
-	for _, f := range []uintptr{unsafe.Offsetof(tf.aAt), unsafe.Offsetof(tf.cAt)} {
+	for _, f := range []uintptr{unsafe.Offsetof(tf.aAt), unsafe.Offsetof(tf.bAt), unsafe.Offsetof(tf.cAt)} {
 		a.MR(asm.MOV, gen.Field(f), asm.RAX)
 	}
 	panel := a.Here()
@@ -254,6 +257,7 @@ func (g *tileGen) emit() {
 		get(regTable, unsafe.Offsetof(tf.Table))
 	} else {
 		get(vectorBase[0], unsafe.Offsetof(tf.B))
+		a.RM(asm.ADD, vectorBase[0], gen.Field(unsafe.Offsetof(tf.bAt)))
 		get(regTable, unsafe.Offsetof(tf.BStep))
 		a.RM(asm.LEA, asm.RAX, asm.Idx(regTable, regTable, 2, 0))
 	}
@@ -325,10 +329,12 @@ func (g *tileGen) prefetchC() {
 func (g *tileGen) endPanel(tile, panel asm.Label) {
 	a := &g.Asm
 	g.finish()
-	a.RM(asm.MOV, asm.RAX, gen.Field(unsafe.Offsetof(tf.APanel)))
-	a.MR(asm.ADD, gen.Field(unsafe.Offsetof(tf.aAt)), asm.RAX)
-	a.RMI(asm.IMUL, asm.RAX, gen.Field(unsafe.Offsetof(tf.CStep)), int64(g.Mr))
-	a.MR(asm.ADD, gen.Field(unsafe.Offsetof(tf.cAt)), asm.RAX)
+	for _, f := range [][2]uintptr{
+		{unsafe.Offsetof(tf.APanel), unsafe.Offsetof(tf.aAt)}, {unsafe.Offsetof(tf.BPanel), unsafe.Offsetof(tf.bAt)}, {unsafe.Offsetof(tf.cNext), unsafe.Offsetof(tf.cAt)},
+	} {
+		a.RM(asm.MOV, asm.RAX, gen.Field(f[0]))
+		a.MR(asm.ADD, gen.Field(f[1]), asm.RAX)
+	}
 	a.MI(asm.SUB, gen.Field(unsafe.Offsetof(tf.panelsLeft)), 1)
 	a.Jcc(asm.CondNE, panel)
 	if g.table() {

@@ -65,6 +65,9 @@ func (m Machine) Tile(key Key) *jit.Code {
 // Tile enters the kernel of a tile. Of those that are no plain ones it remembers the
 // last four, which a loop over rows of pictures and panels takes in turn.
 func (f *Frame) Tile(m Machine, key Key) {
+	if f.cNext = f.CPanel; f.cNext == 0 {
+		f.cNext = f.CStep * key.Mr
+	}
 	if key.Segments == 0 && !key.Pieces {
 		jit.Call(m.Tile(key), 0, unsafe.Pointer(f))
 		return
