@@ -160,7 +160,7 @@ func (c *compiler) lowerLoop(r *loop.Region) {
 	}
 	done := c.asm.NewLabel()
 	c.leaveNext(r, f)
-	if on != nil && c.isa == jit.AVX512 {
+	if on != nil && f.n < 0 && c.isa == jit.AVX512 {
 		c.leaveCondition(r.Head, r.Cond)
 	}
 	trip := func() {

@@ -21,12 +21,8 @@ type flag struct {
 }
 
 // findFlag looks for the flag of a loop, whose negation and conjunctions it leaves to it.
-// AVX-512 narrows the mask by comparisons instead.
 func (c *compiler) findFlag(r *loop.Region) flag {
 	f := flag{n: -1}
-	if c.isa != jit.AVX2 {
-		return f
-	}
 	var inside []loop.Value
 	var conjunct func(v loop.Value) bool
 	conjunct = func(v loop.Value) bool {
@@ -77,8 +73,8 @@ func (c *compiler) chooseInto(in *loop.Ins, q loop.Value, masks []vr) {
 // one instruction that reads no other carried value, as that may be gone by then, nor
 // what is left to it.
 //
-// Of a choice between something and the carried value itself, which under masks is one as
-// well, AVX2 makes one choice, before any value is carried.
+// A choice between something and the carried value itself, which under masks is one as
+// well, is one choice, before any value is carried.
 func (c *compiler) leaveNext(r *loop.Region, f flag) {
 	for n, v := range r.Next {
 		if n == f.n {
@@ -86,7 +82,7 @@ func (c *compiler) leaveNext(r *loop.Region, f flag) {
 		}
 		in, q := &c.p.Ins[v], r.Params[n]
 		masked := c.masked(r, q)
-		if masked && c.isa == jit.AVX2 {
+		if masked {
 			gone := func(o loop.Value) bool { // it may have been chosen already
 				o = c.origin(o)
 				return slices.Contains(r.Params, o) && !c.same[o]
@@ -97,8 +93,11 @@ func (c *compiler) leaveNext(r *loop.Region, f flag) {
 			}
 			if in.Op == loop.OpSelect && in.C == q && !read && !c.fused[in.A] && !c.fused[in.B] && !gone(in.A) && !gone(in.B) {
 				c.take1(r.Body, v, in.Op)
+				continue
 			}
-			continue
+			if c.isa == jit.AVX2 {
+				continue
+			}
 		}
 		single := (direct[c.isa][in.Op][in.Type] != 0 || in.Op == loop.OpLookup) && !(in.Type.Float() && (in.Op == loop.OpMin || in.Op == loop.OpMax))
 		if !single || in.Type.Size() < 4 || masked && in.Op == loop.OpFma && in.C != q {
