@@ -94,13 +94,22 @@ func (c *compiler) fixedReducing(body []loop.Value, n int) {
 	c.straight(body, n%strip)
 	for i := range all {
 		x := &all[i]
+		if c.batch != nil {
+			c.batch.keep(c, x, n)
+			continue
+		}
 		if x.t != loop.B {
 			c.fold(x, x.regs, n)
 		}
-		if x.fresh && x.op == loop.OpAdd && x.t.Float() {
-			c.compute(x.op, x.t, x.part, x.part, c.identity(x)) // -0 + 0
-		}
+		c.signless(x, &x.part)
 		c.finish(x)
 	}
 	c.accs = c.accs[:first]
+}
+
+// signless makes +0 of a sum's -0 where its lanes did not begin with the identity.
+func (c *compiler) signless(x *accumulator, r *vr) {
+	if x.fresh && x.op == loop.OpAdd && x.t.Float() {
+		c.compute(x.op, x.t, *r, *r, c.identity(x)) // -0 + 0
+	}
 }

@@ -61,6 +61,7 @@ type compiler struct {
 	stride    [loop.MaxBufs]strideRegs
 
 	lay   layout
+	batch *batch // of rows, whose pass is being lowered
 	accs  []accumulator
 	masks []vr // lanes that are active, one a step; nil for all
 }
@@ -204,6 +205,12 @@ func (c *compiler) counted(a int, n vr, body func()) {
 		}
 	}
 	c.ctr[a] = i
+	if a == c.p.Lane-1 {
+		if x, outs := c.batches(); x != nil {
+			c.batched(x, outs, i, n)
+			c.branch(i, asm.CondGE, n, done)
+		}
+	}
 	head := c.loop(a > c.p.Lane)
 	body()
 	for b := range c.p.Bufs {

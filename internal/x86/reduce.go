@@ -19,6 +19,7 @@ type accumulator struct {
 	mem  int // virtual lanes, in the frame
 	tree int // partial results of blocks by level
 	part vr  // the result of a block, in lane 0
+	n    int // elements of a row, in batches of them
 
 	// Registers have not taken anything yet, and take one element a lane: then they are
 	// those of the elements.
@@ -250,41 +251,49 @@ func (c *compiler) accumulateBool(x *accumulator, a, k vr) {
 // hold whatever. regs are the registers that hold them, or the first half if the others hold
 // the identity, as lanes from n on do.
 func (c *compiler) fold(x *accumulator, regs []vr, n int) {
-	r, size := append([]vr(nil), regs...), x.t.Size()
-	with := func(i int, b vr) {
+	r, size := c.foldRegs(x, regs, n), x.t.Size()
+	with := func(b vr) {
 		d := c.newV()
-		c.compute(x.op, x.t, d, r[i], b&idMask)
-		r[i] = d
-	}
-	used := min((n*size+c.vb-1)/c.vb, len(r))
-	for h := len(r) / 2; h > 0; h /= 2 {
-		for i := 0; i < h && i+h < used; i++ {
-			with(i, r[i+h])
-		}
-		used = min(used, h)
+		c.compute(x.op, x.t, d, r, b&idMask)
+		r = d
 	}
 	beyond := func(bytes int) bool { return n*size > bytes && size <= bytes }
 	if beyond(c.vb / 2) {
-		with(0, c.half(r[0], 1))
+		with(c.half(r, 1))
 	}
 	if c.isa == jit.AVX512 && beyond(16) {
 		t := c.newV()
-		c.op1i(asm.VEXTRACTI32X4, t.x(), r[0].y(), 1)
-		with(0, t)
+		c.op1i(asm.VEXTRACTI32X4, t.x(), r.y(), 1)
+		with(t)
 	}
 	if beyond(8) {
-		with(0, c.v1i(asm.VPSHUFD, r[0], 0x4E))
+		with(c.v1i(asm.VPSHUFD, r, 0x4E))
 	}
 	if beyond(4) {
-		with(0, c.v1i(asm.VPSHUFD, r[0], 0xB1))
+		with(c.v1i(asm.VPSHUFD, r, 0xB1))
 	}
 	if beyond(2) {
-		with(0, c.v1i(asm.VPSRLD, r[0], 16))
+		with(c.v1i(asm.VPSRLD, r, 16))
 	}
 	if beyond(1) {
-		with(0, c.v1i(asm.VPSRLW, r[0], 8))
+		with(c.v1i(asm.VPSRLW, r, 8))
 	}
-	c.mov(x.part, r[0])
+	c.mov(x.part, r)
+}
+
+// foldRegs is the part of fold that whole registers take part in.
+func (c *compiler) foldRegs(x *accumulator, regs []vr, n int) vr {
+	r := append([]vr(nil), regs...)
+	used := min((n*x.t.Size()+c.vb-1)/c.vb, len(r))
+	for h := len(r) / 2; h > 0; h /= 2 {
+		for i := 0; i < h && i+h < used; i++ {
+			d := c.newV()
+			c.compute(x.op, x.t, d, r[i], r[i+h])
+			r[i] = d
+		}
+		used = min(used, h)
+	}
+	return r[0]
 }
 
 // push adds the results of a block to the tree: a carry in a binary counter, as

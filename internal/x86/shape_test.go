@@ -91,7 +91,7 @@ func TestReductions(t *testing.T) {
 					}
 					reduceCase(t, r, p, ty, k, 1+r.IntN(2), n)
 					if n > 0 && n <= 257 {
-						reduceCase(t, r, made(p, n), ty, k, 1+r.IntN(2), n)
+						reduceCase(t, r, made(p, n), ty, k, 1+r.IntN(40), n)
 					}
 				}
 			}

@@ -133,6 +133,10 @@ func Generate(seed uint64, l Language) *Case {
 	default:
 		g.extent(pick(r, laneExtents...))
 	}
+	many := rand.New(rand.NewPCG(seed, 0x6d616e79726f7773)) // so many rows that they go in batches
+	if kind == loop.Reduce && outer > 0 && !g.ragged && g.c.Extents[outer] <= 65 && many.IntN(2) == 0 {
+		g.c.Extents[outer-1] = 15 + many.IntN(20)
+	}
 	for range serial {
 		n := pick(r, 0, 1, 2, 3, 3, 4, 5)
 		// With a small bound the loop needs no fuel.

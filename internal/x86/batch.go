@@ -1,0 +1,266 @@
+package x86
+
+import (
+	"slices"
+
+	"weft/internal/array"
+	"weft/internal/jit"
+	"weft/internal/loop"
+	"weft/internal/x86/asm"
+)
+
+// Rows of few elements go several at a time, as many as a vector has lanes: to fold the lanes
+// of each and to compute with one number a row costs as much as the elements themselves. So
+// each pass runs over all rows of a batch, and leaves a vector a row in memory; those are
+// folded together, by the same tree, into one vector whose lanes are rows. What is computed
+// once a row is computed in such lanes, and what a pass needs of it is read from memory.
+
+// A batch is the state of such code. Lanes and elements have 4 bytes.
+type batch struct {
+	axis    int // of the rows
+	n       int // rows
+	same    []bool
+	row     vr // within a pass, the bytes to the row's vectors,
+	element vr // and to its element of a vector of rows
+	accs    []accumulator
+	slots   map[loop.Value]int // vectors of rows, in the frame
+}
+
+// batches reports that the rows of the axis before the lanes can go in batches, and which
+// buffers get one number a row.
+func (c *compiler) batches() (*batch, []int) {
+	p := c.p
+	a := p.Lane - 1
+	if a < 0 || c.es != 4 || p.Axes[p.Lane].Extent == 0 || p.Axes[a].Kind != loop.Parallel {
+		return nil, nil
+	}
+	x := &batch{axis: a, n: c.vb / 4, same: p.Same(a, true), slots: map[loop.Value]int{}}
+	ok, held := true, false
+	var outs []int
+	var once func(block []loop.Value, inside bool)
+	once = func(block []loop.Value, inside bool) {
+		for _, v := range block {
+			in := &p.Ins[v]
+			if c.users.Dead(v) {
+				continue
+			}
+			switch in.Op {
+			case loop.OpPass:
+				p.Walk(p.Region(in).Body, func(v loop.Value, in *loop.Ins) {
+					switch in.Op {
+					case loop.OpReduce:
+						held = true
+						ok = ok && in.Type != loop.B && in.Type.Size() == 4
+					case loop.OpIndex:
+						ok = ok && int(in.Imm) != a
+					case loop.OpStore, loop.OpStoreAt: // what a row leaves for itself is not for others
+						ok = ok && p.Bufs[in.Imm].Steps[a] != loop.Zero
+					}
+				})
+				continue
+			case loop.OpStore:
+				b := int(in.Imm)
+				e := p.Bufs[b].DType
+				ok = ok && !inside && p.Ins[in.A].Type.Size() == 4 && e.Size() == 4 && e != array.Bool
+				outs = append(outs, b)
+			case loop.OpLoad:
+				ok = ok && x.same[v]
+			case loop.OpIf:
+				once(p.Region(in).Body, true)
+				once(p.Region(in).Else, true)
+			case loop.OpLoop, loop.OpLoadAt, loop.OpStoreAt, loop.OpIndex:
+				ok = false
+			}
+			ok = ok && (in.Type == loop.None || in.Type == loop.B || in.Type.Size() == 4)
+		}
+	}
+	once(p.Body, false)
+	for _, v := range p.Body {
+		if p.Ins[v].Op == loop.OpPass {
+			for _, o := range c.varying(x, v) {
+				ok = ok && p.Ins[o].Type.Size() == 4 && p.Ins[o].Type != loop.B
+			}
+		}
+	}
+	if !ok || !held {
+		return nil, nil
+	}
+	return x, outs
+}
+
+// varying are the values that a pass reads and that are others for each row.
+func (c *compiler) varying(x *batch, pass loop.Value) (list []loop.Value) {
+	inside := map[loop.Value]bool{}
+	body := c.p.Region(&c.p.Ins[pass]).Body
+	c.p.Walk(body, func(v loop.Value, in *loop.Ins) { inside[v] = true })
+	c.p.Walk(body, func(v loop.Value, in *loop.Ins) {
+		if c.users.Dead(v) {
+			return
+		}
+		for _, o := range c.reads(in) {
+			if o != loop.NoValue && !inside[o] && !x.same[o] && !slices.Contains(list, o) {
+				list = append(list, o)
+			}
+		}
+	})
+	return list
+}
+
+// batched runs batches of rows from index i on, as long as one is left of n rows.
+func (c *compiler) batched(x *batch, outs []int, i, n vr) {
+	none, last := c.asm.NewLabel(), c.newG()
+	for _, b := range outs {
+		stride := c.loadG(asm.MOV, wordMem(c.p.StrideWord(b, x.axis)))
+		c.branchi(stride, asm.CondNE, 4, none)
+	}
+	c.mov(last, n)
+	c.updi(asm.SUB, last, int64(x.n))
+	c.branch(i, asm.CondG, last, none)
+	head := c.loop(false)
+	vals, quotients, divisors := slices.Clone(c.vals), len(c.quotients), len(c.divisors)
+	for _, v := range c.p.Body {
+		if c.p.Ins[v].Op == loop.OpPass {
+			c.batchPass(x, v)
+		} else {
+			c.onceARow(x, v)
+		}
+	}
+	copy(c.vals, vals)
+	c.quotients, c.divisors = c.quotients[:quotients], c.divisors[:divisors]
+	c.eachCursor(x, func(b int) {
+		g := c.loadG(asm.MOV, wordMem(c.p.StrideWord(b, x.axis)))
+		c.op1i(asm.IMUL, g, g, int64(x.n))
+		c.upd(asm.ADD, c.ptr[b], g)
+	})
+	c.updi(asm.ADD, i, int64(x.n))
+	c.branch(i, asm.CondLE, last, head)
+	c.end()
+	c.label(none)
+}
+
+// eachCursor calls f for the buffers that step from row to row.
+func (c *compiler) eachCursor(x *batch, f func(b int)) {
+	for b := range c.p.Bufs {
+		if c.p.Bufs[b].Steps[x.axis] != loop.Zero {
+			f(b)
+		}
+	}
+}
+
+// onceARow lowers what is computed once a row, with rows as lanes.
+func (c *compiler) onceARow(x *batch, v loop.Value) {
+	lay, same := c.lay, c.same
+	c.lay = layout{k: 1, lanes: x.n, es: 4, parts: 2}
+	c.same = x.same
+	if in := &c.p.Ins[v]; in.Op == loop.OpStore {
+		c.store(asm.VMOVUPS, lmem{base: c.ptr[in.Imm]}, c.get(in.A, 0))
+	} else {
+		c.lower(v)
+	}
+	c.lay, c.same = lay, same
+}
+
+// batchPass runs a pass for all rows of a batch.
+func (c *compiler) batchPass(x *batch, pass loop.Value) {
+	needs := c.varying(x, pass)
+	lanes := make([]val, len(needs))
+	for j, v := range needs {
+		if lanes[j] = c.vals[v]; x.slots[v] == 0 {
+			x.slots[v] = c.alloc(c.vb, 64)
+		}
+		c.store(asm.VMOVUPS, frameMem(x.slots[v]), c.get(v, 0))
+	}
+	x.row, x.element, x.accs = c.newG(), c.newG(), nil
+	c.gconst(x.row, 0)
+	c.gconst(x.element, 0)
+	old := c.ptr
+	c.eachCursor(x, func(b int) {
+		c.ptr[b] = c.newG()
+		c.mov(c.ptr[b], old[b])
+	})
+	head := c.loop(false)
+	for _, v := range needs {
+		m := frameMem(x.slots[v])
+		m.index, m.scale = x.element, 1
+		c.set(v, c.loadV(asm.VBROADCASTSS, m))
+	}
+	c.batch = x
+	c.pass(c.p.Region(&c.p.Ins[pass]))
+	c.batch = nil
+	c.eachCursor(x, func(b int) { c.updm(asm.ADD, c.ptr[b], wordMem(c.p.StrideWord(b, x.axis))) })
+	c.updi(asm.ADD, x.row, int64(c.vb))
+	c.updi(asm.ADD, x.element, 4)
+	c.branchi(x.element, asm.CondL, int64(c.vb), head)
+	c.end()
+	c.ptr = old
+	for j, v := range needs {
+		c.vals[v] = lanes[j]
+	}
+	for j := range x.accs {
+		a := &x.accs[j]
+		r := c.foldRows(a, x.n)
+		c.signless(a, &r)
+		c.vals[a.v] = val{first: int32(len(c.regs)), state: defined}
+		c.regs = append(c.regs, r)
+	}
+}
+
+// keep leaves the vector of a row in memory.
+func (x *batch) keep(c *compiler, a *accumulator, n int) {
+	a.mem = c.alloc(c.vb*x.n, 64)
+	m := frameMem(a.mem)
+	m.index, m.scale = x.row, 1
+	c.store(asm.VMOVUPS, m, c.foldRegs(a, a.regs, n))
+	a.n = n
+	x.accs = append(x.accs, *a)
+}
+
+// A pairing are the instructions that make two vectors of two: one with the first half of the
+// lanes of each row, one with the second.
+type pairing struct {
+	lo, hi   asm.Op
+	loi, hii int64 // immediates, -1 for none
+}
+
+var pairings = [...][]pairing{
+	jit.AVX2: {
+		{asm.VPERM2F128, asm.VPERM2F128, 0x20, 0x31},
+		{asm.VUNPCKLPD, asm.VUNPCKHPD, -1, -1},
+		{asm.VSHUFPS, asm.VSHUFPS, 0x88, 0xDD},
+	},
+	jit.AVX512: {
+		{asm.VSHUFF32X4, asm.VSHUFF32X4, 0x44, 0xEE},
+		{asm.VSHUFF32X4, asm.VSHUFF32X4, 0x88, 0xDD},
+		{asm.VUNPCKLPD, asm.VUNPCKHPD, -1, -1},
+		{asm.VSHUFPS, asm.VSHUFPS, 0x88, 0xDD},
+	},
+}
+
+// foldRows folds the vectors of n rows into one with the result of a row in each lane. Two
+// vectors become one at each step, so no lane is idle. A row has so many elements that the
+// lanes behind hold the identity, where it has less than lanes.
+func (c *compiler) foldRows(a *accumulator, n int) vr {
+	steps, parts := pairings[c.isa], c.vb/16
+	var fold func(level, first int) vr
+	fold = func(level, first int) vr {
+		if level == 0 { // where the instructions above leave it
+			return c.loadV(asm.VMOVUPS, frameMem(a.mem+c.vb*(4*(first%parts)+first/parts)))
+		}
+		x, y := fold(level-1, first), fold(level-1, first+1<<(level-1))
+		pair := func(op asm.Op, imm int64) vr {
+			if imm < 0 {
+				return c.v2(op, x, y)
+			}
+			return c.v2i(op, x, y, imm)
+		}
+		s := &steps[level-1]
+		lo := pair(s.lo, s.loi)
+		if a.n <= n>>level {
+			return lo
+		}
+		d := c.newV()
+		c.compute(a.op, a.t, d, lo, pair(s.hi, s.hii))
+		return d
+	}
+	return fold(len(steps), 0)
+}

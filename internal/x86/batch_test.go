@@ -1,0 +1,59 @@
+package x86
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"weft/internal/array"
+	"weft/internal/loop"
+)
+
+// Rows that go in batches, what is left of them, and results too far apart for that: two
+// passes with numbers between that are computed once a row, some of them by a branch.
+func TestBatches(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 12))
+	for _, d := range []array.DType{array.Float32, array.BFloat16, array.Float16} {
+		for _, n := range []int{1, 2, 3, 8, 9, 10, 16, 17, 31, 33, 40, 64, 65, 100} {
+			b := loop.NewBuilder("batches", []loop.Axis{{Kind: loop.Parallel}, {Kind: loop.Parallel}, {Kind: loop.Reduce, Extent: n}}, 2)
+			x := b.Buf(d, false, loop.Any, loop.Any, loop.Unit)
+			column := b.Buf(array.Float32, false, loop.Any, loop.Any, loop.Zero)
+			outer := b.Buf(array.Float32, false, loop.Any, loop.Zero, loop.Zero)
+			y := b.Buf(d, true, loop.Any, loop.Any, loop.Unit)
+			sum := b.Buf(array.Float32, true, loop.Any, loop.Any, loop.Zero)
+			least := b.Buf(array.Int32, true, loop.Any, loop.Any, loop.Zero)
+			two := b.Scalar(b.ScalarArg(loop.F32))
+			var greatest, low, total loop.Value
+			b.Pass(func() {
+				v := b.Load(x)
+				greatest = b.Reduce(loop.Max, v)
+				low = b.Reduce(loop.Min, b.Bits(loop.I32, v))
+			})
+			other := b.Add(b.Load(outer), greatest)
+			shift := b.If(b.Lt(greatest, b.Float(loop.F32, 1)), func() []loop.Value {
+				return []loop.Value{b.Mul(greatest, two)}
+			}, func() []loop.Value {
+				return []loop.Value{b.Add(other, b.Div(two, greatest))}
+			})[0]
+			b.Pass(func() {
+				v := b.Add(b.Sub(b.Load(x), shift), b.Load(column))
+				rounded := v
+				if d != array.Float32 {
+					rounded = b.Round(d, v)
+				}
+				b.Store(y, rounded)
+				total = b.Reduce(loop.Sum, b.Mul(v, other))
+			})
+			b.Store(sum, b.Add(total, b.Float(loop.F32, 0.1)))
+			b.Store(least, b.Select(b.Lt(shift, other), low, b.Not(low)))
+			p := finish(t, b)
+			for _, rows := range []int{1, 15, 16, 17, 40} {
+				for range 4 {
+					s := random(p, r, 2, rows, n)
+					s.fill(func(b int) uint64 { return element(r, p.Bufs[b].DType) })
+					s.scalars[0] = f32(2)
+					s.check(t, nil)
+				}
+			}
+		}
+	}
+}
