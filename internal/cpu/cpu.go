@@ -63,7 +63,7 @@ type Program struct {
 
 	large        bool // the code needs a loop.LargeFrame
 	narrow, past variant
-	emulates     struct { // see x86.Emulates
+	wide         struct { // see x86.Wide
 		sync.Once
 		is bool
 	}

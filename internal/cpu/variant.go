@@ -18,7 +18,8 @@ const (
 	// that waits for memory, uses vectors of 256 bits where 512 are to be had: what
 	// comes from the last-level cache and from memory comes faster that way, by a
 	// tenth to a quarter. Not so where AVX2 takes several instructions for one of
-	// AVX-512: converting to int64 lane by lane takes ten times as long.
+	// AVX-512, converting to int64 lane by lane ten times as long, or both take several:
+	// see x86.Wide.
 	narrowMin = 4 << 20
 
 	// narrowCost is the most instructions an element of a light kernel.
@@ -86,8 +87,8 @@ func (p *Program) width(l *device.Launch) jit.ISA {
 	if p.isa != jit.AVX512 || !light || bytes < narrowMin {
 		return p.isa
 	}
-	p.emulates.Do(func() { p.emulates.is = x86.Emulates(p.p) })
-	if p.emulates.is {
+	p.wide.Do(func() { p.wide.is = x86.Wide(p.p) })
+	if p.wide.is {
 		return p.isa
 	}
 	return jit.AVX2

@@ -44,6 +44,9 @@ func TestWidth(t *testing.T) {
 		{"float64 to int64", cvt(array.Float64, array.Int64), long, jit.AVX512},
 		{"int64 to float32", cvt(array.Int64, array.Float32), long, jit.AVX512},
 		{"int64 to float64", cvt(array.Int64, array.Float64), long, jit.AVX512},
+		{"float32 to int32", cvt(array.Float32, array.Int32), long, jit.AVX512},
+		{"float32 to bfloat16", cvt(array.Float32, array.BFloat16), long, jit.AVX512},
+		{"bfloat16 to float32", cvt(array.BFloat16, array.Float32), long, jit.AVX2},
 		{"int64 product", twice(loop.OpMul, array.Int64), long, jit.AVX512},
 		{"int64 minimum", twice(loop.OpMin, array.Int64), long, jit.AVX512},
 	} {

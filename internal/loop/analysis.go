@@ -1,5 +1,7 @@
 package loop
 
+import "weft/internal/array"
+
 // What backends ask of a program before they compile it.
 
 // Pure reports an operation that depends on its operands alone.
@@ -136,4 +138,25 @@ func (p *Program) Unordered(block []Value, nested, stored bool) bool {
 		}
 	}
 	return true
+}
+
+// Rounded reports that v is a value of d, Float16 or BFloat16, as far as that shows within a
+// few steps.
+func (p *Program) Rounded(d array.DType, v Value) bool { return p.rounded(d, v, 4) }
+
+func (p *Program) rounded(d array.DType, v Value, steps int) bool {
+	in := &p.Ins[v]
+	switch in.Op {
+	case OpRound:
+		return array.DType(in.Imm) == d
+	case OpLoad, OpLoadAt:
+		return p.Bufs[in.Imm].DType == d
+	case OpNeg, OpAbs, OpFloor, OpCeil, OpTrunc, OpRint:
+		return steps > 0 && p.rounded(d, in.A, steps-1)
+	case OpMin, OpMax:
+		return steps > 0 && p.rounded(d, in.A, steps-1) && p.rounded(d, in.B, steps-1)
+	case OpSelect:
+		return steps > 0 && p.rounded(d, in.B, steps-1) && p.rounded(d, in.C, steps-1)
+	}
+	return false
 }

@@ -388,28 +388,10 @@ func (b *Builder) CvtSigned(t Type, x Value, sign int) Value {
 
 // Round is x, of type F32, rounded to d, Float16 or BFloat16; see [OpRound].
 func (b *Builder) Round(d array.DType, x Value) Value {
-	if b.rounded(d, x, 4) {
+	if b.p.Rounded(d, x) {
 		return x
 	}
 	return b.pure(OpRound, F32, x, NoValue, NoValue, uint64(d))
-}
-
-// rounded reports that x is a value of d, as far as that shows within a few steps.
-func (b *Builder) rounded(d array.DType, x Value, steps int) bool {
-	in := &b.p.Ins[x]
-	switch in.Op {
-	case OpRound:
-		return array.DType(in.Imm) == d
-	case OpLoad, OpLoadAt:
-		return b.p.Bufs[in.Imm].DType == d
-	case OpNeg, OpAbs, OpFloor, OpCeil, OpTrunc, OpRint:
-		return steps > 0 && b.rounded(d, in.A, steps-1)
-	case OpMin, OpMax:
-		return steps > 0 && b.rounded(d, in.A, steps-1) && b.rounded(d, in.B, steps-1)
-	case OpSelect:
-		return steps > 0 && b.rounded(d, in.B, steps-1) && b.rounded(d, in.C, steps-1)
-	}
-	return false
 }
 
 // Half is x, of any type, as the nearest value of d, Float16 or BFloat16, rounded once;

@@ -77,10 +77,11 @@ var direct = func() (t [jit.AVX512 + 1][loop.NumOps]byType) {
 	return t
 }()
 
-// Emulates reports whether a pass of p holds an operation that is one instruction of
-// AVX-512 and on AVX2 several, or one a lane: wide vectors are faster for it wherever
-// its operands come from.
-func Emulates(p *loop.Program) (found bool) {
+// Wide reports whether a pass of p holds an operation for which vectors of 512 bits are
+// faster wherever its operands come from: one that is one instruction of AVX-512 and on
+// AVX2 several, or one a lane, or that takes several of both, as floats do that become
+// integers or bfloat16.
+func Wide(p *loop.Program) (found bool) {
 	p, _ = narrowed(p)
 	for _, v := range p.Body {
 		if p.Ins[v].Op != loop.OpPass {
@@ -89,7 +90,12 @@ func Emulates(p *loop.Program) (found bool) {
 		p.Walk(p.Region(&p.Ins[v]).Body, func(_ loop.Value, in *loop.Ins) {
 			switch {
 			case in.Op == loop.OpCvt:
-				found = found || emulatedCvt(p.Ins[in.A].Type, in.Type, unsigned(p, in))
+				from := p.Ins[in.A].Type
+				found = found || emulatedCvt(from, in.Type, unsigned(p, in)) || from.Float() && in.Type.Int()
+			case in.Op == loop.OpRound:
+				found = found || array.DType(in.Imm) == array.BFloat16
+			case in.Op == loop.OpStore || in.Op == loop.OpStoreAt:
+				found = found || p.Bufs[in.Imm].DType == array.BFloat16 && !p.Rounded(array.BFloat16, in.A)
 			case in.Op >= loop.OpQuo && in.Op <= loop.OpRemU: // by conversions to double
 				found = found || in.Type == loop.I64 || in.Op >= loop.OpQuoU
 			case in.Op == loop.OpTzCnt || in.Op == loop.OpMulHi: // by leading zeros, and signs of 64 bits
@@ -174,7 +180,7 @@ func (c *compiler) arith(in *loop.Ins, d, a, b vr) {
 		c.lookup(in, d, a)
 		return
 	case loop.OpRound:
-		c.round(array.DType(in.Imm), d, a)
+		c.round(array.DType(in.Imm), d, in.A, a)
 		return
 	case loop.OpMin, loop.OpMax:
 		if t.Float() && c.number(in.A) {

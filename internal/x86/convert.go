@@ -389,10 +389,10 @@ func (c *compiler) singleOfInt64(u int, d vr, h [2]vr) {
 	c.concat(d, h[0], h[1])
 }
 
-// round rounds float32 to e.
-func (c *compiler) round(e array.DType, d, a vr) {
+// round rounds a, a register of v, from float32 to e.
+func (c *compiler) round(e array.DType, d vr, v loop.Value, a vr) {
 	if e == array.BFloat16 {
-		c.do(loop.OpAnd, loop.I32, d, c.roundUpper(a), c.constReg(loop.I32, 0xFFFF0000))
+		c.do(loop.OpAnd, loop.I32, d, c.roundUpper(v, a), c.constReg(loop.I32, 0xFFFF0000))
 		return
 	}
 	h := c.narrow(c.newV())
@@ -400,12 +400,26 @@ func (c *compiler) round(e array.DType, d, a vr) {
 	c.op1(asm.VCVTPH2PS, d, h)
 }
 
-// roundUpper returns a with the upper half of each lane rounded to bfloat16. What is
-// added carries into it from halves above the middle, and in the middle if it is odd;
-// beyond the largest number that comes to infinity. NaN, of which it could make
-// anything, becomes quiet instead.
-func (c *compiler) roundUpper(a vr) vr {
-	t := loop.I32
+// roundUpper returns a register whose lanes have in their upper half a, a register of v,
+// rounded to bfloat16.
+func (c *compiler) roundUpper(v loop.Value, a vr) vr {
+	t, from := loop.I32, &c.p.Ins[v]
+	cvt := from.Op == loop.OpCvt && c.p.Ins[from.A].Type != loop.F64
+	if c.p.Rounded(array.BFloat16, v) || cvt && c.byteWide(from) {
+		return a
+	}
+	if cvt {
+		// The difference from 2^16 times as much has just the bits that stay, rounded, and is
+		// in the middle even where they are. Integers are neither so large that it overflows
+		// nor NaN.
+		f, less, d := c.floatReg(loop.F32, 0x1p16), c.newV(), c.newV()
+		c.op3(pFma, less, a, f, a).imm = fmaNegC
+		c.op3(pFma, d, a, f, less).imm = fmaNegC
+		return d
+	}
+	// What is added carries into the upper half from halves above the middle, and in the
+	// middle if it is odd; beyond the largest number that comes to infinity. NaN, of which it
+	// could make anything, becomes quiet instead.
 	odd := c.newV()
 	c.do(loop.OpAnd, t, odd, c.v1i(asm.VPSRLD, a, 16), c.constReg(t, 1))
 	up, d, m := c.v2(asm.VPADDD, odd, c.constReg(t, 0x7FFF)), c.newV(), c.newM()
@@ -419,4 +433,17 @@ func (c *compiler) roundUpper(a vr) vr {
 	r := c.newV()
 	c.blend(t, r, m, c.v2(asm.VPOR, a, quiet), d)
 	return r
+}
+
+// byteWide reports a conversion of integers that have a byte, or of truth values.
+func (c *compiler) byteWide(cvt *loop.Ins) bool {
+	x := &c.p.Ins[cvt.A]
+	if x.Type == loop.B {
+		return true
+	}
+	if x.Op != loop.OpLoad && x.Op != loop.OpLoadAt {
+		return false
+	}
+	e := c.p.Bufs[x.Imm].DType
+	return e.Size() == 1 && unsigned(c.p, cvt) <= 1-signed(e)
 }

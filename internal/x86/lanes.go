@@ -174,7 +174,7 @@ func (c *compiler) loadLanes(b int, d vr, s int, off loop.Value) {
 func (c *compiler) storeLanes(b int, v loop.Value, s int, off loop.Value) {
 	e := c.p.Bufs[b].DType
 	if e.Size() < 4 {
-		c.storeSmall(e, c.stageMem(0), c.get(v, s), 0)
+		c.storeSmall(e, c.stageMem(0), v, s, 0)
 	} else {
 		c.stageStore(0, v, s)
 	}

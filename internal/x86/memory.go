@@ -109,14 +109,18 @@ func (c *compiler) lowerStore(in *loop.Ins) {
 	}
 	switch {
 	case c.lay.uni:
-		c.storeOne(c.p.Bufs[b].DType, c.oneAt(b, in.B), c.get(in.A, 0))
+		c.storeOne(c.p.Bufs[b].DType, c.oneAt(b, in.B), in.A)
 	case in.Op == loop.OpStore && c.bulk(b):
 		t := c.p.Ins[in.A].Type
 		if c.storePacked(b, in.A) {
 			return
 		}
 		for i := range c.count(t) {
-			c.storeUnit(b, t, c.get(in.A, i), i)
+			if e := c.p.Bufs[b].DType; e.Size() < 4 {
+				c.storeSmall(e, c.at(b, i), in.A, i, c.touched(t, i))
+			} else {
+				c.storeUnit(b, t, c.get(in.A, i), i)
+			}
 		}
 	case c.apart(b, in.B):
 		for i := range c.count(c.p.Ins[in.A].Type) {
@@ -158,8 +162,9 @@ func (c *compiler) loadOne(e array.DType, t loop.Type, m lmem) vr {
 	return c.broadcast(c.loadG(elements[e.Size()].get, m), t.Size())
 }
 
-// storeOne writes lane 0 of r.
-func (c *compiler) storeOne(t array.DType, m lmem, r vr) {
+// storeOne writes lane 0 of v.
+func (c *compiler) storeOne(t array.DType, m lmem, v loop.Value) {
+	r := c.get(v, 0)
 	switch {
 	case t == array.Float16:
 		h := c.newV().x()
@@ -167,7 +172,7 @@ func (c *compiler) storeOne(t array.DType, m lmem, r vr) {
 		c.store(asm.VPEXTRW, m, h).with(0)
 		return
 	case t == array.BFloat16:
-		c.store(asm.VPEXTRW, m, c.roundUpper(r).x()).with(1)
+		c.store(asm.VPEXTRW, m, c.roundUpper(v, r).x()).with(1)
 		return
 	case t != array.Bool:
 		if i := c.store(elements[t.Size()].low, m, r.x()); t.Size() < 4 {
@@ -250,12 +255,11 @@ func (c *compiler) loadSmall(e array.DType, d vr, m lmem, k vr) {
 	}
 }
 
+// storeUnit writes register i of elements of 4 or 8 bytes.
 func (c *compiler) storeUnit(b int, t loop.Type, r vr, i int) {
 	m, k := c.at(b, i), c.touched(t, i)
 	size := c.p.Bufs[b].DType.Size()
 	switch {
-	case size < 4:
-		c.storeSmall(c.p.Bufs[b].DType, m, r, k)
 	case k == 0 && c.streaming:
 		c.store(asm.VMOVNTPS, m, r)
 	case k == 0:
@@ -284,9 +288,9 @@ func (c *compiler) sized(r vr, bytes int) (asm.Op, vr) {
 	return asm.VMOVUPS, r
 }
 
-// storeSmall writes a step of elements of 1 or 2 bytes.
-func (c *compiler) storeSmall(e array.DType, m lmem, r, k vr) {
-	size, cut := e.Size(), cuts[c.lay.es][e.Size()]
+// storeSmall writes step s of v as elements of 1 or 2 bytes.
+func (c *compiler) storeSmall(e array.DType, m lmem, v loop.Value, s int, k vr) {
+	size, cut, r := e.Size(), cuts[c.lay.es][e.Size()], c.get(v, s)
 	store, n := c.sized(c.newV(), c.lay.lanes*size)
 	switch e {
 	case array.Bool:
@@ -296,7 +300,7 @@ func (c *compiler) storeSmall(e array.DType, m lmem, r, k vr) {
 	case array.Float16:
 		cut = asm.VCVTPS2PH
 	case array.BFloat16:
-		r = c.v1i(asm.VPSRLD, c.roundUpper(r), 16)
+		r = c.v1i(asm.VPSRLD, c.roundUpper(v, r), 16)
 	}
 	switch {
 	case cut == 0:
@@ -336,16 +340,35 @@ func (c *compiler) storeSmall(e array.DType, m lmem, r, k vr) {
 }
 
 // storePacked writes several steps of elements of 1 or 2 bytes in lanes of more as one
-// register, on AVX2, and reports whether it did.
+// register, on AVX-512 two of 2 bytes, and reports whether it did.
 func (c *compiler) storePacked(b int, v loop.Value) bool {
 	e, es := c.p.Bufs[b].DType, c.lay.es
 	n := es / e.Size()
-	if c.isa != jit.AVX2 || c.masks != nil || e == array.Float16 || n < 2 || c.lay.k%min(n, 4) != 0 {
+	if c.masks != nil || e == array.Float16 || n < 2 || c.lay.k%min(n, 4) != 0 || c.isa == jit.AVX512 && (es != 4 || n != 2) {
 		return false
 	}
 	store := asm.VMOVUPS
 	if c.streaming {
 		store = asm.VMOVNTPS
+	}
+	if c.isa == jit.AVX512 {
+		var order [64]byte // of words, of which one in two lanes is wanted
+		for i := range 32 {
+			order[2*i] = byte(2 * i)
+			if e == array.BFloat16 {
+				order[2*i]++
+			}
+		}
+		for i := 0; i < c.lay.k; i += 2 {
+			lo, hi, d := c.get(v, i), c.get(v, i+1), c.newV()
+			if e == array.BFloat16 {
+				lo, hi = c.roundUpper(v, lo), c.roundUpper(v, hi)
+			}
+			c.mov(d, lo)
+			c.op2(asm.VPERMT2W, d, c.listReg(order[:]), hi).rmw()
+			c.store(store, c.at(b, i), d)
+		}
+		return true
 	}
 	if es == 8 { // truth values, the others having 4 bytes a lane
 		c.store(store, c.at(b, 0), c.pack16(v))
@@ -361,7 +384,7 @@ func (c *compiler) storePacked(b int, v loop.Value) bool {
 			r := c.get(v, i+j)
 			switch {
 			case e == array.BFloat16:
-				r = c.v1i(asm.VPSRLD, c.roundUpper(r), 16)
+				r = c.v1i(asm.VPSRLD, c.roundUpper(v, r), 16)
 			case e != array.Bool:
 				r = c.v2(asm.VPAND, r, c.constReg(c.maskType(), 1<<(8*e.Size())-1))
 			}

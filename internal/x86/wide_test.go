@@ -6,7 +6,9 @@ import (
 	"regexp"
 	"testing"
 
+	"weft/internal/array"
 	"weft/internal/jit"
+	"weft/internal/loop"
 )
 
 // wideOnly matches the names of instructions on vectors of floats and integers that came
@@ -14,8 +16,9 @@ import (
 // work under masks, choose and move are not among them.
 var wideOnly = regexp.MustCompile(`(?i)\b(vpmullq|vpabsq|vpminsq|vpmaxsq|vpsravq|vpsraq|vgetexpp[sd]|vscalefp[sd]|vcvtqq2p[sd]|vcvttp[sd]2qq|vpminuq|vpmaxuq|vcvtudq2p[sd]|vcvtuqq2p[sd]|vcvttp[sd]2u[dq]q|vprolv?[dq]|vplzcnt[dq])\b`)
 
-// Emulates names exactly the operations whose AVX-512 code has such an instruction.
-func TestEmulates(t *testing.T) {
+// Wide names exactly the operations whose AVX-512 code has such an instruction, and those
+// that make integers of floats, or bfloat16.
+func TestWide(t *testing.T) {
 	found := 0
 	for _, o := range operations() {
 		p := o.program(t, 0, false)
@@ -23,18 +26,18 @@ func TestEmulates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := wideOnly.MatchString(text)
+		want := wideOnly.MatchString(text) || o.op == loop.OpCvt && o.args[0].Float() && o.t.Int() || o.half == array.BFloat16
 		if want {
 			found++
 		}
-		if got := Emulates(p); got != want {
-			t.Errorf("%s: Emulates %v, AVX-512 instructions %v", p.Name, got, want)
+		if got := Wide(p); got != want {
+			t.Errorf("%s: Wide %v, want %v", p.Name, got, want)
 		}
-		if p := o.program(t, 1<<len(o.args)-1, true); Emulates(p) {
-			t.Errorf("%s once a row: Emulates", p.Name)
+		if p := o.program(t, 1<<len(o.args)-1, true); Wide(p) {
+			t.Errorf("%s once a row: Wide", p.Name)
 		}
 	}
-	if found != 5+4+4+2+6+8+7+4 { // integers, exponents, conversions; without sign: minima, quotients, conversions; bits, and those of narrow integers
+	if found != 5+4+4+2+6+8+7+4+10+1 { // integers, exponents, conversions; without sign: minima, quotients, conversions; bits, and those of narrow integers; floats to integers else, and bfloat16
 		t.Errorf("%d operations with such instructions", found)
 	}
 }
