@@ -25,6 +25,14 @@ func init() {
 		computeReaders(t.v.Store)
 		t.wrote()
 	}
+	eager.Plain = func(t *Tensor) bool {
+		s := t.v.Store
+		if s.Released() || s.ReadOnly() || s.Monitor() != nil || t.hist != nil || readers.some.Load() {
+			return false
+		}
+		t.wrote()
+		return true
+	}
 	eager.Begin = func(lo, hi int, ts []*Tensor) func() {
 		tracked := false
 		for _, t := range ts {

@@ -42,6 +42,9 @@ func (l *List) value(op string, x any) (v value) {
 			array.Failf(op, "x", "is nil")
 		}
 		if r.Kind() == reflect.Slice && l.ed != nil && l.ed.fits(l, op, r.Type().Elem()) {
+			if l.ed.slice = nil; len(l.cols) == 1 && l.ed.row.size == l.ed.width[0] {
+				l.ed.slice = r.Type()
+			}
 			return value{rows: r.Len(), row: &l.ed.row, p: r}
 		}
 		slices, axes, e := 0, 0, r.Type()
@@ -415,7 +418,30 @@ func (l *List) insert(op string, at int, x any, sizes []any) {
 }
 
 // Append writes new items behind the last: see [List.Insert]. Its cost is amortised constant.
-func (l *List) Append(x any, sizes ...any) { l.insert("append", l.Len(), x, sizes) }
+func (l *List) Append(x any, sizes ...any) {
+	if l == nil || len(sizes) > 0 || !l.appended(x) {
+		l.insert("append", l.Len(), x, sizes)
+	}
+}
+
+// appended is Append of a slice of rows as the one before, where there is room for them and
+// nothing has to be looked at twice; it reports false, having done nothing, if that is not so.
+func (l *List) appended(x any) bool {
+	e := l.ed
+	if e == nil || !e.stale || e.after > 0 || e.slice == nil || reflect.TypeOf(x) != e.slice || l.mode != free {
+		return false
+	}
+	v := reflect.ValueOf(x)
+	n, w, at := v.Len(), e.width[0], e.before+1
+	if at == len(e.offsets) || at < e.shared || n > e.hi-e.lo || l.cols[0].live.RequiresGrad() || !eager.WritePlainly(e.mem[0]) {
+		return false
+	}
+	copy(e.bytes[0][e.lo*w:], unsafe.Slice((*byte)(v.UnsafePointer()), n*w))
+	runtime.KeepAlive(x)
+	e.lo += n
+	e.offsets[at], e.before = int64(e.lo), at
+	return true
+}
 
 // Delete takes an item out, whose index may count from the back.
 func (l *List) Delete(i int) {

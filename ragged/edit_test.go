@@ -309,3 +309,48 @@ func TestEditsAreWrites(t *testing.T) {
 type nowhere struct{}
 
 func (nowhere) WriteAt(p []byte, _ int64) (int, error) { return len(p), nil }
+
+// Appending rows as those before takes a shorter way, which marks what is tracked and refuses
+// what the longer one does.
+func TestAppendsLikeTheOneBefore(t *testing.T) {
+	l := Empty(weft.Int64)
+	l.Reserve(100, 1000)
+	two := []int64{1, 2}
+	for range 4 {
+		l.Append(two)
+	}
+	l.Append([]int64{}) // and of none
+	shows(t, l, "[ [1 2] [1 2] [1 2] [1 2] [] ]")
+	d := weft.Track(l.Data())
+	if _, err := d.Flush(weft.ZerosOf(weft.Int64, 8).Sink()); err != nil {
+		t.Fatal(err)
+	}
+	l.DeleteRange(2, 5)
+	l.Append([]int64{7})
+	l.Append([]int64{8, 9})
+	if got := d.Pending(); len(got) != 1 || got[0] != (weft.ByteRange{Start: 32, Stop: 56}) {
+		t.Errorf("%v is pending", got)
+	}
+	d.Stop()
+	shows(t, l, "[ [1 2] [1 2] [7] [8 9] ]")
+	l.Append(two)
+	shows(t, l.Range(3, 5), "[ [8 9] [1 2] ]")
+
+	for _, lock := range []func(l *List) *List{(*List).FixedSize, (*List).ReadOnly} {
+		l := Empty(weft.Int64)
+		l.Append(two)
+		l.Append(two)
+		lock(l)
+		refuses(t, func() { l.Append(two) })
+		shows(t, l, "[ [1 2] [1 2] ]")
+	}
+	var none *List
+	refuses(t, func() { none.Append(two) })
+	l = Empty(weft.Int64)
+	l.Reserve(100, 1000)
+	x := any(two)
+	l.Append(x)
+	if n := testing.AllocsPerRun(50, func() { l.Append(x) }); n > 0 {
+		t.Errorf("it takes %v allocations", n)
+	}
+}

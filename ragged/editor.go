@@ -29,8 +29,9 @@ type editor struct {
 	shared int  // offsets before this are in a partition, which never changes
 	stale  bool // what the list shows is older than this
 
-	typ reflect.Type // values of this type lie in memory as rows do
-	row rowType
+	typ   reflect.Type // values of this type lie in memory as rows do
+	row   rowType
+	slice reflect.Type // of slices of such values that were written, if rows have one column
 }
 
 func (e *editor) items() int { return e.before + e.after }

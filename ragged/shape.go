@@ -1,6 +1,8 @@
 package ragged
 
 import (
+	"math"
+
 	"weft"
 	"weft/internal/array"
 	"weft/internal/op"
@@ -48,7 +50,6 @@ func (l *List) ToPadded(fill any, length ...int) (x, mask *weft.Tensor) {
 		}
 	}
 	x = c.live
-	mask = weft.OnesOf(weft.Bool, l.rows)
 	no := weft.Scalar(false)
 	with := weft.Scalar(fill, x.DType())
 	levels := l.levels()
@@ -60,9 +61,22 @@ func (l *List) ToPadded(fill any, length ...int) (x, mask *weft.Tensor) {
 			n = length[k]
 		}
 		x = apply(op.SegmentPad, op.PadTo(n), x, with, levels[k].t)[0]
-		mask = apply(op.SegmentPad, op.PadTo(n), mask, no, levels[k].t)[0]
+		if mask != nil {
+			mask = apply(op.SegmentPad, op.PadTo(n), mask, no, levels[k].t)[0]
+			continue
+		}
+		mask = inner.part.ahead(n)
 	}
 	return x, mask
+}
+
+// ahead is whether items have a row so far from their begin, bool [items, n].
+func (p *partition) ahead(n int) *weft.Tensor {
+	sizes, d := p.sizes(), weft.Int64
+	if n <= math.MaxInt16 { // as narrow as what is written
+		sizes, d = sizes.Minimum(n), weft.Int16
+	}
+	return sizes.To(d).Unsqueeze(1).Gt(weft.Arange(n).To(d))
 }
 
 // FromPadded returns a list of the rows of x, [items, length, inner...], that belong to items: the

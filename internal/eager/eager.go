@@ -19,6 +19,7 @@ var (
 	New   any // func(d array.DType, shape []int) T
 	Mark  any // func(op string, t T)
 	Begin any // func(lo, hi int, ts []T) func()
+	Plain any // func(T) bool
 	Thaw  any // func(t T)
 	Take  any // func(t T) array.View
 	Keep  any // func(t T) (array.View, func())
@@ -99,6 +100,11 @@ func (c Composite[T]) Apply(args ...any) []T { return Apply[T](c.def, nil, nil, 
 // that was given back or must not be written, and counts the write, so that a backward pass
 // which needs the old elements reports it. op is the name in errors.
 func Write[T any](op string, t T) { Mark.(func(string, T))(op, t) }
+
+// WritePlainly is [Write] of memory that is written with nothing more to do: it is false, and
+// nothing is counted, where that would be refused, or where memory is tracked or somebody may
+// wait to read it, so that [Open] is needed. t is contiguous.
+func WritePlainly[T any](t T) bool { return Plain.(func(T) bool)(t) }
 
 // Open says that rows lo to before hi of each of ts, which are contiguous, are written without
 // an operation until done is called: what waits to read their memory is computed first, and
