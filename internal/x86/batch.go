@@ -210,7 +210,7 @@ func (x *batch) keep(c *compiler, a *accumulator, n int) {
 	a.mem = c.alloc(c.vb*x.n, 64)
 	m := frameMem(a.mem)
 	m.index, m.scale = x.row, 1
-	c.store(asm.VMOVUPS, m, c.foldRegs(a, a.regs, n))
+	c.store(asm.VMOVUPS, m, c.foldRegs(a, a.regs, n, false))
 	a.n = n
 	x.accs = append(x.accs, *a)
 }

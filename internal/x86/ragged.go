@@ -85,10 +85,11 @@ func (c *compiler) shortRow(body []loop.Value, accs []accumulator, n vr, done as
 	c.branchi(n, asm.CondG, int64(strip), long)
 	c.branchi(c.room, asm.CondL, int64(strip), long)
 	for j := range c.accs {
-		regs := c.accs[j].regs
-		for _, r := range regs[:min(len(regs), steps)] {
-			c.mov(r, c.identity(&c.accs[j]))
+		x := &c.accs[j]
+		for _, r := range x.regs[:min(len(x.regs), steps)] {
+			c.mov(r, c.identity(x))
 		}
+		x.fresh = x.t != loop.B && strip <= loop.VirtualBytes/x.t.Size()
 	}
 	length := c.lengths(n)
 	c.lay.k = min(row.k, steps)
@@ -123,6 +124,11 @@ func (c *compiler) shortRow(body []loop.Value, accs []accumulator, n vr, done as
 		} else {
 			c.fold(x, x.regs, loop.VirtualBytes)
 		}
+	}
+	for j := range c.accs {
+		x := &c.accs[j]
+		c.signless(x, &x.part)
+		x.fresh = false
 	}
 	c.jmp(done)
 	c.label(long)

@@ -21,8 +21,8 @@ type accumulator struct {
 	part vr  // the result of a block, in lane 0
 	n    int // elements of a row, in batches of them
 
-	// Registers have not taken anything yet, and take one element a lane: then they are
-	// those of the elements.
+	// Lanes take one element each, the first: then registers are those of the elements, and a
+	// sum of them still adds 0, which makes 0 of -0.
 	fresh bool
 }
 
@@ -251,10 +251,23 @@ func (c *compiler) accumulateBool(x *accumulator, a, k vr) {
 // hold whatever. regs are the registers that hold them, or the first half if the others hold
 // the identity, as lanes from n on do.
 func (c *compiler) fold(x *accumulator, regs []vr, n int) {
-	r, size := c.foldRegs(x, regs, n), x.t.Size()
+	size := x.t.Size()
+	// Of extremes one look says whether there is a NaN, whose result is one, instead of one
+	// look a step.
+	extreme := x.t.Float() && (x.op == loop.OpMin || x.op == loop.OpMax)
+	var nans []vr
+	if extreme {
+		used := min((n*size+c.vb-1)/c.vb, len(regs))
+		for i := 0; i < used; i += 2 {
+			m := c.newM()
+			c.op2i(cmps[x.t], m, regs[i], regs[min(i+1, used-1)], cmpUnord)
+			nans = append(nans, m)
+		}
+	}
+	r := c.foldRegs(x, regs, n, extreme)
 	with := func(b vr) {
 		d := c.newV()
-		c.compute(x.op, x.t, d, r, b&idMask)
+		c.combine(x, d, r, b&idMask, extreme)
 		r = d
 	}
 	beyond := func(bytes int) bool { return n*size > bytes && size <= bytes }
@@ -279,16 +292,31 @@ func (c *compiler) fold(x *accumulator, regs []vr, n int) {
 		with(c.v1i(asm.VPSRLW, r, 8))
 	}
 	c.mov(x.part, r)
+	if extreme {
+		numbers := c.asm.NewLabel()
+		c.none(nans, numbers)
+		c.mov(x.part, c.floatReg(x.t, math.NaN()))
+		c.label(numbers)
+	}
+}
+
+// combine emits d = op(a, b) of a reduction; of numbers no extreme looks for NaN.
+func (c *compiler) combine(x *accumulator, d, a, b vr, numbers bool) {
+	if numbers {
+		c.do(x.op, x.t, d, a, b)
+	} else {
+		c.compute(x.op, x.t, d, a, b)
+	}
 }
 
 // foldRegs is the part of fold that whole registers take part in.
-func (c *compiler) foldRegs(x *accumulator, regs []vr, n int) vr {
+func (c *compiler) foldRegs(x *accumulator, regs []vr, n int, numbers bool) vr {
 	r := append([]vr(nil), regs...)
 	used := min((n*x.t.Size()+c.vb-1)/c.vb, len(r))
 	for h := len(r) / 2; h > 0; h /= 2 {
 		for i := 0; i < h && i+h < used; i++ {
 			d := c.newV()
-			c.compute(x.op, x.t, d, r[i], r[i+h])
+			c.combine(x, d, r[i], r[i+h], numbers)
 			r[i] = d
 		}
 		used = min(used, h)
