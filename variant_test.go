@@ -15,7 +15,7 @@ func TestNarrowVectors(t *testing.T) {
 	defer keepBackend()()
 	setBackend(jit.AVX512)
 	const n = 1<<20 + 13
-	x := make([]float32, n)
+	x := make([]float32, 8*n)
 	for i := range x {
 		x[i] = 1 / float32(i+1)
 	}
@@ -31,7 +31,8 @@ func TestNarrowVectors(t *testing.T) {
 		{"emulated", n, func(a *Tensor) *Tensor { return a.To(Int64) }, 0},
 		{"short", n / 4, func(a *Tensor) *Tensor { return Expr("a*a+a/3", a) }, 0},
 		{"heavy", n, func(a *Tensor) *Tensor { return Expr("exp(sin(a))", a) }, 0},
-		{"strided", n, func(a *Tensor) *Tensor { return Expr("a*a+a/3", a.Slice(Range(0, n-1, 2))) }, 0},
+		{"every second", n, func(a *Tensor) *Tensor { return Expr("a*a+a/3", a.Slice(Range(0, n-1, 2))) }, 1},
+		{"gathered", 8 * n, func(a *Tensor) *Tensor { return Expr("a*a+a/3", a.Slice(Range(0, 8*n-1, 7))) }, 0},
 	} {
 		a := FromSlice(x[:c.n])
 		before := cpu.Counters.Narrowed.Load()
@@ -48,7 +49,7 @@ func TestNarrowVectors(t *testing.T) {
 	}
 }
 
-// Long results are written past the caches: every element, the last ones that
+// Results of long arrays are written past the caches: every element, the last ones that
 // fill no vector included, and not where the memory is read too or not aligned.
 func TestStreamedResults(t *testing.T) {
 	const n = 8<<20 + 13
@@ -83,7 +84,17 @@ func TestStreamedResults(t *testing.T) {
 			}
 			a := FromSlice(x[:n])
 			streamed(1, func() { same(a.Mul(3), func(i int) float32 { return 3 * x[i] }) })
-			streamed(0, func() { same(a.Slice(Range(0, n/2)).Mul(3), func(i int) float32 { return 3 * x[i] }) })
+			streamed(0, func() { same(a.Slice(Range(0, n/3)).Mul(3), func(i int) float32 { return 3 * x[i] }) })
+			for _, to := range []DType{Bool, Uint8, Int16, Float16, BFloat16, Float64} {
+				var y *Tensor
+				streamed(1, func() { y = a.To(to) })
+				got := Digest(y)
+				setBackend(jit.Portable)
+				if got != Digest(a.To(to)) {
+					t.Errorf("%s: not the interpreter's bits", to)
+				}
+				setBackend(b)
+			}
 			c := a.Clone()
 			streamed(0, func() { same(c.AddAssign(1), func(i int) float32 { return x[i] + 1 }) })
 			d := Zeros(n + 1)

@@ -10,8 +10,9 @@ import (
 )
 
 const (
-	// streamMin is the size in bytes from which an output is written past the
-	// caches: beyond what a last-level cache would keep of it for the next reader.
+	// streamMin is the size in bytes of all buffers from which outputs are written past
+	// the caches: a last-level cache then keeps nothing that is worth reading the lines
+	// that are replaced, not even for the next reader.
 	streamMin = 32 << 20
 
 	// narrowMin is the size in bytes of all buffers from which a light kernel, one
@@ -65,14 +66,27 @@ func (p *Program) codeFor(l *device.Launch) *jit.Code {
 
 // width returns the instruction set for a launch: see narrowMin.
 func (p *Program) width(l *device.Launch) jit.ISA {
-	bytes, light := 0, l.Cost <= narrowCost
+	bytes, gathers := p.bytes(l)
+	if p.isa != jit.AVX512 || l.Cost > narrowCost || gathers || bytes < narrowMin {
+		return p.isa
+	}
+	p.wide.Do(func() { p.wide.is = x86.Wide(p.p) })
+	if p.wide.is {
+		return p.isa
+	}
+	return jit.AVX2
+}
+
+// bytes returns how many bytes of memory a launch goes through, without those of elements
+// that are gathered one by one, and whether there are such.
+func (p *Program) bytes(l *device.Launch) (bytes int, gathers bool) {
 	lane := len(p.p.Axes) - 1
 	for i := range p.p.Bufs {
 		b := &p.p.Bufs[i]
 		switch b.Steps[lane] {
 		case loop.Zero:
-		case loop.Any: // gathered element by element
-			light = false
+		case loop.Any:
+			gathers = true
 		default:
 			by := b.Steps[lane].Elements()
 			n := b.DType.Size() * max(by, -by)
@@ -84,14 +98,7 @@ func (p *Program) width(l *device.Launch) jit.ISA {
 			bytes += n
 		}
 	}
-	if p.isa != jit.AVX512 || !light || bytes < narrowMin {
-		return p.isa
-	}
-	p.wide.Do(func() { p.wide.is = x86.Wide(p.p) })
-	if p.wide.is {
-		return p.isa
-	}
-	return jit.AVX2
+	return bytes, gathers
 }
 
 // variants reports that other code may be faster: over rows not where each element
@@ -112,19 +119,21 @@ func (p *Program) variants() bool {
 }
 
 // streams reports whether the launch should write past the caches: it is over one
-// axis, all outputs are long and aligned, and none of them is read too.
+// axis, on long arrays, all outputs are aligned, and none of them is read too.
 func (p *Program) streams(l *device.Launch) bool {
 	if p.p.Axes[0].Kind != loop.Parallel || len(p.p.Axes) > 1 {
 		return false
 	}
-	n := l.Extents[0]
+	if bytes, _ := p.bytes(l); bytes < streamMin {
+		return false
+	}
 	for i := range p.p.Bufs {
 		b := &p.p.Bufs[i]
 		if !b.Write {
 			continue
 		}
 		at := l.Args.Ptr[i]
-		if b.Steps[0] != loop.Unit || b.DType.Size() < 4 || n*b.DType.Size() < streamMin || uintptr(at)&63 != 0 {
+		if b.Steps[0] != loop.Unit || uintptr(at)&63 != 0 {
 			return false
 		}
 		for j := range p.p.Bufs {
