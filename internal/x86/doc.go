@@ -25,7 +25,8 @@
 // or of truth values, lanes are as wide as those, if all that it does has instructions
 // of that width; in others narrow integers become wider ones first (narrow.go). Steps of
 // a strip are interleaved, 1, 2 or 4 as registers allow. After the strips a loop of single steps under a mask does the
-// rest, so no byte outside a buffer is touched. A value that is the same for all
+// rest, so no byte outside a buffer is touched; rows of a stencil begin with such a step, as far as the first whole
+// vector of what is written. A value that is the same for all
 // lanes has one register with all its lanes equal; if it depends on nothing in
 // the pass it is computed before its loops.
 //

@@ -1,6 +1,8 @@
 package x86
 
 import (
+	"math/bits"
+
 	"weft/internal/jit"
 	"weft/internal/loop"
 	"weft/internal/x86/asm"
@@ -259,21 +261,65 @@ func (c *compiler) pass(r *loop.Region) {
 	case s.count > longCode && c.lay.k == 1 && !c.streaming && c.repeatable(body, &s):
 		c.repeated(body, &s, n, over)
 	default:
-		c.strips(body, n, over)
+		c.strips(body, n, over, c.aligns(body, &s))
 	}
 	c.ptr, c.bases = old, c.bases[:0]
 	c.lay = row
 }
 
-// strips runs body over all lanes up to n.
-func (c *compiler) strips(body []loop.Value, n vr, over bool) {
+// strips runs body over all lanes up to n. If a buffer is given, it first goes as far as that
+// buffer's next whole vector, by the code that does the rest behind the last strip.
+func (c *compiler) strips(body []loop.Value, n vr, over bool, align int) {
 	done := c.asm.NewLabel()
+	end, head, rest := n, asm.Label(0), c.asm.NewLabel()
+	if align >= 0 {
+		end = c.aligned(align, n)
+		head = c.loop(false)
+		c.branch(c.lay.idx, asm.CondL, end, rest)
+		c.mov(end, n)
+	}
 	c.wholeStrips(n, c.lay.k*c.lay.lanes, over, func() { c.block(body) })
 	c.end()
 	c.branch(c.lay.idx, asm.CondGE, n, done)
 	c.lay.k = 1
-	c.maskedSteps(n, func() { c.block(body) })
+	c.label(rest)
+	c.maskedSteps(end, func() { c.block(body) })
+	if align >= 0 {
+		c.mov(c.lay.idx, end)
+		c.branch(end, asm.CondL, n, head)
+		c.end()
+	}
 	c.label(done)
+}
+
+// aligns returns the buffer whose vectors are to be aligned, -1 if that is not worth a step
+// under a mask at the start of each row: it is for stencils, which read several windows that
+// are as far from whole vectors, and nearly all of whose accesses would meet two lines of
+// the cache otherwise.
+func (c *compiler) aligns(body []loop.Value, s *survey) int {
+	if !s.indexed && bits.OnesCount32(s.reads) < 3 || c.p.Lane == 0 || c.lay.strided != 0 || s.count > longCode || bits.OnesCount32(s.writes) != 1 || c.waits(body) {
+		return -1
+	}
+	b := bits.TrailingZeros32(s.writes)
+	if x := &c.p.Bufs[b]; x.Steps[c.p.Lane] != loop.Unit || x.DType.Size() != c.lay.es {
+		return -1
+	}
+	return b
+}
+
+// aligned returns how many lanes there are to the next whole vector of buffer b, 0 if the row
+// of n is short.
+func (c *compiler) aligned(b int, n vr) vr {
+	end, zero, least := c.newG(), c.newG(), c.newG()
+	c.gconst(zero, 0)
+	c.gconst(end, 0)
+	c.upd(asm.SUB, end, c.ptr[b])
+	c.updi(asm.AND, end, int64(c.vb-1))
+	c.updi(asm.SHR, end, int64(bits.TrailingZeros(uint(c.lay.es))))
+	c.gconst(least, int64(16*c.lay.lanes))
+	c.use2(asm.CMP, n, least)
+	c.upd(asm.CMOVL, end, zero)
+	return end
 }
 
 // wholeStrips runs body as long as a whole strip is left up to end, or, beyond the end of a
