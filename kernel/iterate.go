@@ -117,8 +117,17 @@ func (f *Func) Iterate(n int, args ...any) ([]*weft.Tensor, int) {
 	return now, done
 }
 
-// bandBytes is about how much of the arrays is worked on while it is in the cache.
-const bandBytes = 1 << 20
+const (
+	// bandBytes is about how much of the arrays is worked on while it is in the cache, the
+	// last one: steps through bands of the second cache are no faster, since a step reads its
+	// rows through the first one anyway, and have more rows at their edges.
+	bandBytes = 4 << 20
+	// leastBytes is from which size on arrays go by bands, quarters of small ones.
+	leastBytes = 4 << 20
+	// lineBytes is what the rows that an element reads have in the first cache: a step of a
+	// band goes by columns of rows that are longer.
+	lineBytes = 24 << 10
+)
 
 // rows returns how many rows of the first axis a band has, 0 if bands are no gain: for small
 // arrays, and where what lies beyond one end is read at the other.
@@ -134,10 +143,10 @@ func (s *stencil) rows() int {
 		bytes += d.Size()
 	}
 	bytes *= array.Size(s.shape[1:])
-	if bytes == 0 || bytes*s.shape[0] < 4*bandBytes {
+	if bytes == 0 || bytes*s.shape[0] < leastBytes {
 		return 0
 	}
-	rows := bandBytes / bytes
+	rows := min(bandBytes, bytes*s.shape[0]/4) / bytes
 	if rows < 4*s.skew() {
 		return 0
 	}
@@ -178,10 +187,29 @@ func (s *stencil) band(dst []*weft.Tensor, lo, hi int) {
 	if lo >= hi {
 		return
 	}
+	last := len(s.shape) - 1
 	first := make([]int, len(s.shape))
-	all := box{first, slices.Clone(s.shape)}
-	all.lo = slices.Clone(first)
+	all := box{slices.Clone(first), slices.Clone(s.shape)}
 	all.lo[0], all.hi[0] = lo, hi
 	reads := s.opts.BorderFunc != nil || s.opts.Border != Constant
-	s.write(dst, s.interior(), all, first, func(b box) box { return b }, reads, s.opts.Cval != nil)
+	columns := s.columns()
+	for at := 0; at < s.shape[last]; at += columns {
+		if last > 0 {
+			all.lo[last], all.hi[last] = at, min(at+columns, s.shape[last])
+		}
+		s.write(dst, s.interior(), all, first, func(b box) box { return b }, reads, s.opts.Cval != nil)
+	}
+}
+
+// columns returns how many elements of the last axis a step of a band goes by.
+func (s *stencil) columns() int {
+	last := len(s.shape) - 1
+	bytes := 0
+	for _, i := range s.near {
+		bytes += s.as[i].dtype.Size() * (s.hi[0] - s.lo[0] + 1)
+	}
+	if n := lineBytes / bytes &^ 63; last > 0 && s.rows() > 0 && n >= 512 {
+		return n
+	}
+	return s.shape[last]
 }

@@ -169,7 +169,7 @@ func TestStencilGradient(t *testing.T) {
 // Steps on bands give what steps one after the other do, whatever the border.
 func TestIterate(t *testing.T) {
 	f := kernels.Func("Diffuse")
-	for _, shape := range [][2]int{{5, 7}, {600, 1100}, {3000, 300}} {
+	for _, shape := range [][2]int{{5, 7}, {130, 9000}, {3000, 300}} {
 		x := weft.Rand(shape[0], shape[1])
 		for b := kernel.Constant; b < kernel.Valid; b++ {
 			for _, cval := range []any{nil, 0.25} {
