@@ -38,7 +38,7 @@
 //	Atan2      0.5068       (15.63,29.45)    1.9227       (0.359214,0.86722)
 //	Sinh       0.9086       5.2041516        0.8909       -3.840507106
 //	Cosh       0.9971       0.23506765       0.9751       1.784528343e-05
-//	Tanh       0.7513       0.1251466        1.4142       18.54170338
+//	Tanh       0.7498       0.12502535       1.4142       18.54170338
 //	Asinh      0.5000       1.619e+07        0.8512       0.06102187143
 //	Acosh      0.5000       1.619e+07        0.7043       1.002616413
 //	Atanh      0.5000       -0.040012486     0.9409       0.03054639228
@@ -55,9 +55,9 @@
 //	Lgamma     0.5000       2.087e+07        1.5405       -3.384339581
 //	Digamma    0.5000       2.538e+37        1.9937       1.596474075
 //	Trigamma   0.5000       1.422e-18        1.8657       -0.5333680121
-//	Sigmoid    0.7706       -87.70538        1.0000       -708.5
+//	Sigmoid    0.9264       -0.15534319      1.0399       -0.3582099654
 //	Softplus   0.8354       -2.3744586       1.0000       -708.5
-//	Silu       0.8283       -91.876625       1.0000       -718.3250763
+//	Silu       1.0000       -7.5467484e-38        1.1664       -43.28221213
 //	Gelu       1.0000       2.525e-42        1.7926       -1.861628889
 //	Hypot      0.5000       (0.5262,73.91)   1.0000       (4.34e-308,-1.33e-312)
 //	Pow        0.5222       (0.9977,-38268)  1.5699       (0.743091,2347.02)
@@ -89,6 +89,8 @@
 //   - float32 [Gelu] is x times a power of two of the logarithm of the normal
 //     distribution, of which there is a polynomial for each of 16 intervals: smooth
 //     for both signs, and right relatively where the distribution is small.
+//   - float32 [Tanh] is a polynomial for each of 16 intervals, which are narrow around zero; the upper
+//     bits of |x|+5/8 tell which.
 //   - float32 [Pow], [Atan2], [Erfc], [Hypot] and the area functions compute in float64 with shorter
 //     polynomials: that is cheaper than pairs of float32. [Erfinv] and the gamma family do so with
 //     the same polynomials.

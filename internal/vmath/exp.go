@@ -58,6 +58,20 @@ func (f *form) raised(k, power, v loop.Value) loop.Value {
 	return f.ScaleB(f.Fma(power, v, power), f.Floor(k))
 }
 
+// powerOf is e^(sign*x) as power*(1+v)*2^floor(k); sign is 1 or -1.
+func (f *form) powerOf(x loop.Value, sign float64) (k, power, v loop.Value) {
+	k, power = f.steps(x, sign*log2E)
+	if !f.wide { // what is left, to base 2
+		r := f.Fma(x, f.c(sign*log2ELo32), f.Fma(x, f.c(sign*log2E), f.Neg(k)))
+		return k, power, f.poly(r, exp2Rest32)
+	}
+	if sign < 0 {
+		x = f.Neg(x)
+	}
+	r := f.Fma(k, f.c(-ln2Lo64), f.Fma(k, f.c(-ln2Hi64), x))
+	return k, power, f.Fma(f.Mul(r, r), f.poly(r, expRest64), r)
+}
+
 // Exp is e^x.
 func Exp(b *loop.Builder, x loop.Value) loop.Value {
 	f := of(b, x)
@@ -67,16 +81,7 @@ func Exp(b *loop.Builder, x loop.Value) loop.Value {
 	} else {
 		x = f.clamp(x, least, pick[float64](f, 89, 710))
 	}
-	k, power := f.steps(x, sign*log2E)
-	if !f.wide { // what is left, to base 2
-		r := f.Fma(x, f.c(sign*log2ELo32), f.Fma(x, f.c(sign*log2E), f.Neg(k)))
-		return f.raised(k, power, f.poly(r, exp2Rest32))
-	}
-	if sign < 0 {
-		x = f.Neg(x)
-	}
-	r := f.Fma(k, f.c(-ln2Lo64), f.Fma(k, f.c(-ln2Hi64), x))
-	return f.raised(k, power, f.Fma(f.Mul(r, r), f.poly(r, expRest64), r))
+	return f.raised(f.powerOf(x, sign))
 }
 
 // Exp2 is 2^x.

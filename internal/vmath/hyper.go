@@ -5,18 +5,18 @@ import "weft/internal/loop"
 // Tanh is the hyperbolic tangent.
 func Tanh(b *loop.Builder, x loop.Value) loop.Value {
 	f := of(b, x)
+	if !f.wide {
+		return f.tanh32(x)
+	}
 	// tanh a = (1-e)/(1+e) with e = exp(-2a)
-	a := f.Min(f.c(pick[float64](f, 10, 20)), f.Abs(x))
+	a := f.Min(f.c(20), f.Abs(x))
 	e := f.reduce(f.Mul(a, f.c(-2)))
-	tail := f.Fma(f.Mul(e.r, e.r), f.poly(e.r, pick(f, expm132, expm164)), f.low(e))
+	tail := f.Fma(f.Mul(e.r, e.r), f.poly(e.r, expm164), f.low(e))
 	s := f.pow2(f.Sub(e.bits, f.n(f.bias)))
 	// n = 1-e and d = 2-n, each as a sum of two floats.
 	one := f.Sub(f.c(1), s)
 	n, nlo := f.fastSum(one, f.Neg(f.Mul(s, e.r)))
 	nlo = f.Sub(nlo, f.Mul(s, tail))
-	if !f.wide { // the rounding of 1-s counts
-		nlo = f.Add(nlo, f.Sub(f.Sub(f.c(1), one), s))
-	}
 	n, nlo = f.fastSum(n, nlo)
 	d := f.Sub(f.c(2), n)
 	dlo := f.Sub(f.Sub(f.Sub(f.c(2), d), n), nlo)
@@ -24,6 +24,24 @@ func Tanh(b *loop.Builder, x loop.Value) loop.Value {
 	q := f.Mul(n, inv)
 	rem := f.Add(f.Fma(f.Neg(q), d, n), f.Fma(f.Neg(q), dlo, nlo))
 	return f.withSign(f.Fma(rem, inv, q), f.sign(x))
+}
+
+// tanh32 is a polynomial for each of 16 intervals, which the upper bits of a sum tell.
+// That is less than an exponential and a division, and the last sum is of a number that
+// is all but exact (around zero the argument) and one that is some half of it at most.
+func (f *form) tanh32(x loop.Value) loop.Value {
+	a := f.Min(f.c(9.25), f.Abs(x))
+	t := f.Add(a, f.c(0.625))
+	i := f.ShrU(f.toInt(t), f.n(21))
+	at := func(j int) loop.Value { return f.Lookup(tanh32[j], i) }
+	r := f.Sub(a, at(0))
+	last := len(tanh32) - 1
+	p := at(last)
+	for j := last - 1; j > 1; j-- {
+		p = f.Fma(p, r, at(j))
+	}
+	y := f.Fma(p, r, f.Select(f.Lt(t, f.c(0.75)), a, at(1)))
+	return f.withSign(y, f.sign(x))
 }
 
 // scales gives 2^(k-2) and 2^(-k-2), or zero where that is no normal number.

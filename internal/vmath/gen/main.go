@@ -24,6 +24,7 @@ func main() {
 	logarithms()
 	sines()
 	normals()
+	tangents()
 	text, err := format.Source(out.Bytes())
 	if err == nil {
 		err = os.WriteFile(os.Args[1], text, 0o644)
@@ -41,6 +42,18 @@ func list(name string, x []float64) {
 		printf("\t%x,\n", v)
 	}
 	printf("}\n")
+}
+
+// row prints the numbers of a table among others.
+func row(x []float64) {
+	printf("\t{")
+	for i, v := range x {
+		if i > 0 {
+			printf(", ")
+		}
+		printf("%x", v)
+	}
+	printf("},\n")
 }
 
 func floats(x []number) []float64 {
@@ -96,21 +109,18 @@ func normals() {
 		p, worst := pieces(s.f, s.slope, s.n, s.first, s.width, s.terms)
 		lo, hi := (float64(s.first)-0.5)*s.width, (float64(s.first+s.n)-0.5)*s.width
 		printf("\n// %s from %.4g to %.4g. Error 2^%.1f.\n", s.doc, lo, hi, math.Log2(worst))
-		row := func(f func(piece) float64) {
-			printf("\t\t{")
-			for i, q := range p {
-				if i > 0 {
-					printf(", ")
-				}
-				printf("%x", f(q))
+		pieces := func(f func(piece) float64) {
+			var x []float64
+			for _, q := range p {
+				x = append(x, f(q))
 			}
-			printf("},\n")
+			row(x)
 		}
 		printf("var %s = pieces{\n\tscale: %x,\n\ttables: [][]float64{\n", s.name, 1/s.width)
-		row(func(q piece) float64 { return q.center })
-		row(func(q piece) float64 { return 0x1.8p19 + float64(q.steps)/16 })
+		pieces(func(q piece) float64 { return q.center })
+		pieces(func(q piece) float64 { return 0x1.8p19 + float64(q.steps)/16 })
 		for i := range s.terms {
-			row(func(q piece) float64 { return f64(q.coef[i]) })
+			pieces(func(q piece) float64 { return f64(q.coef[i]) })
 		}
 		printf("\t},\n}\n")
 	}
