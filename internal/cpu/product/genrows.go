@@ -25,9 +25,9 @@ const maxRowsNarrow = 8
 
 // genRows writes the kernel that adds terms products to the sums of some rows, or
 // starts the sums with them. It reads terms rows of B from front to back, each once,
-// and prefetches as many rows below them. Where B has elements of two bytes there is no
+// and with asks prefetches as many rows below them. Where B has elements of two bytes there is no
 // last vector.
-func genRows(g *gen.Gen, from array.DType, rows, terms int, start bool) {
+func genRows(g *gen.Gen, from array.DType, rows, terms int, start, asks bool) {
 	a := &g.Asm
 	bytes := g.Lanes() * from.Size() // of a vector of B
 	a.RM(asm.MOV, asm.RSI, gen.Field(unsafe.Offsetof(tile.Rf.B)))
@@ -97,7 +97,7 @@ func genRows(g *gen.Gen, from array.DType, rows, terms int, start bool) {
 		}
 	}
 	ask := func() {
-		if terms == manyTerms {
+		if asks {
 			for _, m := range row {
 				m.Base = asm.R15
 				a.M(asm.PREFETCHT1, m)
@@ -105,7 +105,7 @@ func genRows(g *gen.Gen, from array.DType, rows, terms int, start bool) {
 		}
 	}
 	advance := func(vectors int) {
-		if terms == manyTerms {
+		if asks {
 			a.RI(asm.ADD, asm.R15, int64(vectors*bytes))
 		}
 		a.RI(asm.ADD, asm.RSI, int64(vectors*bytes))
@@ -149,18 +149,19 @@ func genRows(g *gen.Gen, from array.DType, rows, terms int, start bool) {
 	g.Done()
 }
 
-// A rowsKey names a kernel for some rows of A, which starts the sums or not.
+// A rowsKey names a kernel for some rows of A, which starts the sums or not, and asks for
+// the rows below or not.
 type rowsKey struct {
 	isa         jit.ISA
 	d, from     array.DType // of the sums and of B
 	rows, terms int
-	start       bool
+	start, asks bool
 }
 
 var rowsKernels = jit.NewCache[rowsKey, *jit.Code](0)
 
 func (k rowsKey) Generate() *jit.Code {
 	g := &gen.Gen{ISA: k.isa, D: k.d}
-	genRows(g, k.from, k.rows, k.terms, k.start)
+	genRows(g, k.from, k.rows, k.terms, k.start, k.asks)
 	return g.Install()
 }

@@ -189,6 +189,10 @@ func (j *job) along(sums unsafe.Pointer, n0, n1 int, o *operands) {
 		f.Mask = 1
 		j.SetMask(&f.Mask, &f.Lanes, tail)
 	}
+	// What the caches hold comes faster unasked.
+	asks := j.k*j.n*j.size.b > cachedBytes
+	// To look a kernel up takes as long as some vectors.
+	var codes [2][manyTerms + 1]*jit.Code // by whether it starts the sums, and terms
 	for p0 := 0; p0 < j.k; p0 += tile.KBlock {
 		p1 := min(p0+tile.KBlock, j.k)
 		f.Sums = sums
@@ -199,7 +203,11 @@ func (j *job) along(sums unsafe.Pointer, n0, n1 int, o *operands) {
 			}
 			f.A = unsafe.Add(o.a.Ptr, p*j.Size)
 			f.B = unsafe.Add(o.b.Ptr, (p*o.b.Row+n0)*j.size.b)
-			jit.Call(gen.Kernel(rowsKernels, rowsKey{j.ISA, j.D, j.of[1], j.m, terms, p == p0}), 0, unsafe.Pointer(&f))
+			code := &codes[tile.Bit(p == p0, 0)][terms]
+			if *code == nil {
+				*code = gen.Kernel(rowsKernels, rowsKey{j.ISA, j.D, j.of[1], j.m, terms, p == p0, asks && terms == manyTerms})
+			}
+			jit.Call(*code, 0, unsafe.Pointer(&f))
 			p += terms
 		}
 		f.Flags = tile.Bit(p0 > 0, 0)

@@ -75,11 +75,14 @@ func testLarge[E tile.Element](t *testing.T, isa jit.ISA) {
 }
 
 // TestNarrow tries few rows with a B that is read only once, in both orientations,
-// with tails of k and of columns.
+// with tails of k and of columns, in the caches and not.
 func TestNarrow(t *testing.T) {
 	cputest.EveryISA(t, func(t *testing.T, isa jit.ISA) {
-		testNarrow[float32](t)
-		testNarrow[float64](t)
+		defer func(old int) { cachedBytes = old }(cachedBytes)
+		for _, cachedBytes = range []int{cachedBytes, 0} {
+			testNarrow[float32](t)
+			testNarrow[float64](t)
+		}
 	})
 }
 
