@@ -420,18 +420,20 @@ func (c *compiler) roundUpper(v loop.Value, a vr) vr {
 	// What is added carries into the upper half from halves above the middle, and in the
 	// middle if it is odd; beyond the largest number that comes to infinity. NaN, of which it
 	// could make anything, becomes quiet instead.
-	odd := c.newV()
-	c.do(loop.OpAnd, t, odd, c.v1i(asm.VPSRLD, a, 16), c.constReg(t, 1))
-	up, d, m := c.v2(asm.VPADDD, odd, c.constReg(t, 0x7FFF)), c.newV(), c.newM()
-	c.op2(asm.VPADDD, d, up, a)
-	c.op2i(asm.VCMPPS, m, a, a, cmpUnord)
-	quiet := c.constReg(t, 1<<22)
+	d, m := c.newV(), c.newM()
 	if c.isa == jit.AVX512 {
-		c.op2(asm.VPORD, d, a, quiet).mask(m).rmw()
+		const quiet = 2 // what NaN of both kinds is replaced by
+		c.testReg(loop.OpNe, t, m, a, c.constReg(t, 1<<16))
+		c.op2(asm.VPADDD, d, a, c.constReg(t, 0x7FFF))
+		c.op2(asm.VPADDD, d, a, c.constReg(t, 0x8000)).mask(m).rmw()
+		c.op2(asm.VFIXUPIMMPS, d, a, c.constReg(t, quiet|quiet<<4)).rmw().with(0)
 		return d
 	}
+	odd := c.v2(asm.VPAND, c.v1i(asm.VPSRLD, a, 16), c.constReg(t, 1))
+	c.op2(asm.VPADDD, d, c.v2(asm.VPADDD, odd, c.constReg(t, 0x7FFF)), a)
+	c.op2i(asm.VCMPPS, m, a, a, cmpUnord)
 	r := c.newV()
-	c.blend(t, r, m, c.v2(asm.VPOR, a, quiet), d)
+	c.blend(t, r, m, c.v2(asm.VPOR, a, c.constReg(t, 1<<22)), d)
 	return r
 }
 
