@@ -35,10 +35,16 @@ func segmentPad(c *device.Call) error {
 	// Of items that are short a copy of the filling is faster than filling each by doubling.
 	blank := make([]byte, min(room, 4096/len(one)*len(one)))
 	fill(blank, one)
+	short := room <= 1024
 	l.each(func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			to := dst[i*room : (i+1)*room]
-			to = to[copy(to, src[int(l.off[i])*size:int(l.off[i+1])*size]):]
+			to, from := dst[i*room:(i+1)*room], src[int(l.off[i])*size:int(l.off[i+1])*size]
+			if short { // of a known length, which no branch has to guess
+				copy(to, blank)
+				copy(to, from)
+				continue
+			}
+			to = to[copy(to, from):]
 			for len(to) > 0 {
 				to = to[copy(to, blank):]
 			}
