@@ -103,7 +103,15 @@ func (l *list) spot(p, pieces int) (item int, row int64) {
 // rows.
 func (l *list) check(lo, hi int) {
 	off := l.off[lo : hi+1]
-	last := off[0]
+	last, bad := int64(0), int64(0) // is negative once an offset is, or less than that before it
+	for _, o := range off {
+		bad |= o | (o - last)
+		last = o
+	}
+	if bad >= 0 && last <= int64(l.rows) {
+		return
+	}
+	last = off[0]
 	for i, o := range off {
 		if o < last || o < 0 || o > int64(l.rows) {
 			l.refuse(lo + i)
