@@ -199,12 +199,15 @@ func (c *compiler) storeTogether(b []loop.Value) int {
 
 // inOrder returns stores in the order in which their buffers lie one behind another, or nil.
 func (c *compiler) inOrder(b []loop.Value) []loop.Value {
+	if slices.ContainsFunc(b, func(v loop.Value) bool { return c.p.Ins[v].Op != loop.OpStore }) {
+		return nil
+	}
 	for _, v := range b {
 		order := []loop.Value{v}
 		for {
 			i := slices.IndexFunc(b, func(v loop.Value) bool {
 				in := &c.p.Ins[v]
-				return in.Op == loop.OpStore && c.p.Bufs[in.Imm].Pair == int(c.p.Ins[order[len(order)-1]].Imm)+1 && !slices.Contains(order, v)
+				return c.p.Bufs[in.Imm].Pair == int(c.p.Ins[order[len(order)-1]].Imm)+1 && !slices.Contains(order, v)
 			})
 			if i < 0 {
 				break

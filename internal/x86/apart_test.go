@@ -165,3 +165,21 @@ func testTogether(t *testing.T, p *loop.Program, d array.DType, k int) {
 		}
 	}
 }
+
+// A load of the first part beside the store to the second is no store.
+func TestTogetherBesideLoad(t *testing.T) {
+	b := loop.NewBuilder("beside", []loop.Axis{{Kind: loop.Parallel}}, 0)
+	first, second := b.Buf(array.Float32, true, loop.By2), b.Buf(array.Float32, true, loop.By2)
+	out := b.Buf(array.Float32, true, loop.Unit)
+	b.Program().Bufs[second].Pair = first + 1
+	b.Pass(func() {
+		b.Store(second, b.Float(loop.F32, 1))
+		b.Store(out, b.Load(first))
+	})
+	p := finish(t, b)
+	for _, isa := range []jit.ISA{jit.AVX2, jit.AVX512} {
+		if _, err := Compile(p, isa); err != nil {
+			t.Error(err)
+		}
+	}
+}
