@@ -92,7 +92,14 @@ func (c *compiler) batches() (*batch, []int) {
 func (c *compiler) varying(x *batch, pass loop.Value) (list []loop.Value) {
 	inside := map[loop.Value]bool{}
 	body := c.p.Region(&c.p.Ins[pass]).Body
-	c.p.Walk(body, func(v loop.Value, in *loop.Ins) { inside[v] = true })
+	c.p.Walk(body, func(v loop.Value, in *loop.Ins) {
+		inside[v] = true
+		if r := c.p.Region(in); r != nil { // what a loop carries stands in no block
+			for _, q := range r.Params {
+				inside[q] = true
+			}
+		}
+	})
 	c.p.Walk(body, func(v loop.Value, in *loop.Ins) {
 		if c.users.Dead(v) {
 			return

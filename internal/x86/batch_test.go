@@ -57,3 +57,30 @@ func TestBatches(t *testing.T) {
 		}
 	}
 }
+
+// A loop in a pass carries values that are others for each row and are computed nowhere else.
+func TestBatchesOfLoops(t *testing.T) {
+	r := rand.New(rand.NewPCG(13, 14))
+	for _, n := range []int{1, 7, 16, 33} {
+		b := loop.NewBuilder("halvings", []loop.Axis{{Kind: loop.Parallel}, {Kind: loop.Reduce, Extent: n}}, 1)
+		x := b.Buf(array.Float32, false, loop.Any, loop.Unit)
+		times := b.Buf(array.Int32, true, loop.Any, loop.Zero)
+		var total loop.Value
+		b.Pass(func() {
+			half := b.Float(loop.F32, 0.5)
+			out := b.While([]loop.Value{b.Load(x), b.Int(loop.I32, 0)}, func(v []loop.Value) loop.Value {
+				return b.And(b.Lt(half, v[0]), b.Lt(v[1], b.Int(loop.I32, 40)))
+			}, func(v []loop.Value) []loop.Value {
+				return []loop.Value{b.Mul(v[0], half), b.Add(v[1], b.Int(loop.I32, 1))}
+			})
+			total = b.Reduce(loop.Sum, out[1])
+		})
+		b.Store(times, b.Neg(total))
+		p := finish(t, b)
+		for _, rows := range []int{1, 16, 40} {
+			s := random(p, r, rows, n)
+			s.fill(func(b int) uint64 { return element(r, p.Bufs[b].DType) })
+			s.check(t, nil)
+		}
+	}
+}
