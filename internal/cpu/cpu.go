@@ -90,7 +90,7 @@ func (p *Program) SourceOf(q *loop.Program) string {
 func (p *Program) Interpreted() bool { return p.code == nil }
 
 // Compile returns the kernel of a program. A program that the machine-code
-// backend refuses is interpreted, and counted.
+// backend refuses, or fails on, is interpreted, and counted.
 func (d *Device) Compile(p *loop.Program) (device.Program, error) {
 	return d.cache.Get(p.Key(), func() (*Program, error) {
 		Counters.Compiled.Add(1)

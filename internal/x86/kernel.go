@@ -172,7 +172,7 @@ func shape(p *loop.Program, isa jit.ISA) string {
 	return text
 }
 
-func compile(p *loop.Program, isa jit.ISA, streaming bool, listing io.Writer) (*Kernel, error) {
+func compile(p *loop.Program, isa jit.ISA, streaming bool, listing io.Writer) (k *Kernel, err error) {
 	if isa != jit.AVX2 && isa != jit.AVX512 {
 		return nil, fmt.Errorf("x86: Compile: no instruction set %d", isa)
 	}
@@ -183,9 +183,15 @@ func compile(p *loop.Program, isa jit.ISA, streaming bool, listing io.Writer) (*
 			return nil, fmt.Errorf("%w: buffer %d of type %s", ErrUnsupported, i, b.DType)
 		}
 	}
-	p, es := narrowed(p)
 	c := pool.Get().(*compiler)
-	defer pool.Put(c)
+	defer func() {
+		if e := recover(); e != nil { // a mistake of the compiler costs the user speed, not the process; c is dropped
+			k, err = nil, fmt.Errorf("x86: %s for %s: the compiler failed: %v", p.Name, isa, e)
+			return
+		}
+		pool.Put(c)
+	}()
+	p, es := narrowed(p)
 	c.streaming = streaming
 	c.reset(p, es, isa)
 	c.program()
@@ -199,7 +205,7 @@ func compile(p *loop.Program, isa jit.ISA, streaming bool, listing io.Writer) (*
 	if err != nil {
 		return nil, fmt.Errorf("x86: %s for %s: %w", p.Name, isa, err)
 	}
-	k := &Kernel{
+	k = &Kernel{
 		Code:    append([]byte(nil), code...),
 		Text:    c.asm.CodeLen(),
 		Scratch: c.scratch,

@@ -3,13 +3,16 @@
 package x86
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
+	"weft/internal/array"
 	"weft/internal/jit"
 	"weft/internal/loop"
 	"weft/internal/loop/loopgen"
@@ -240,5 +243,25 @@ func TestMutants(t *testing.T) {
 	t.Logf("%d mutants, %d survivors; %d noticed by the programs of one operation, the others by %d generated ones", mutants, survivors, alone, n)
 	if mutants < 500 {
 		t.Errorf("only %d mutants", mutants)
+	}
+}
+
+// A compiler that fails says so: its callers have the interpreter.
+func TestCompilerFails(t *testing.T) {
+	b := loop.NewBuilder("fails", []loop.Axis{{Kind: loop.Parallel}}, 0)
+	x, y := b.Buf(array.Float32, false, loop.Unit), b.Buf(array.Float32, true, loop.Unit)
+	b.Pass(func() { b.Store(y, b.Neg(b.Load(x))) })
+	p := finish(t, b)
+	defer func() { sabotage = nil }()
+	for _, isa := range []jit.ISA{jit.AVX2, jit.AVX512} {
+		sabotage = func(*compiler, loop.Value, int) { panic("out of order") }
+		k, err := Compile(p, isa)
+		if k != nil || err == nil || errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), "out of order") {
+			t.Errorf("%s: %v, error %v", isa, k, err)
+		}
+		sabotage = nil
+		if _, err := Compile(p, isa); err != nil {
+			t.Errorf("%s: not in order again: %v", isa, err)
+		}
 	}
 }
