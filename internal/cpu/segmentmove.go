@@ -21,6 +21,10 @@ func fill(to, element []byte) {
 	}
 }
 
+// shortRoom is the size in bytes of an item up to which the filling is written first, and what
+// is there over it: bytes twice cost less than a wrong guess of where the filling begins.
+const shortRoom = 1024
+
 // segmentPad gives items the same length.
 func segmentPad(c *device.Call) error {
 	x, out := &c.Args[0], &c.Out[0]
@@ -35,7 +39,7 @@ func segmentPad(c *device.Call) error {
 	// Of items that are short a copy of the filling is faster than filling each by doubling.
 	blank := make([]byte, min(room, 4096/len(one)*len(one)))
 	fill(blank, one)
-	short := room <= 1024
+	short := room <= shortRoom
 	l.each(func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			to, from := dst[i*room:(i+1)*room], src[int(l.off[i])*size:int(l.off[i+1])*size]

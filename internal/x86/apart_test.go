@@ -183,3 +183,29 @@ func TestTogetherBesideLoad(t *testing.T) {
 		}
 	}
 }
+
+// A store to the second of two parts, followed by what is no store but has a number like that
+// of the first: a constant of the buffer's number.
+func TestTogetherButForOne(t *testing.T) {
+	b := loop.NewBuilder("one", []loop.Axis{{Kind: loop.Parallel}}, 0)
+	first, second := b.Buf(array.Float64, true, loop.By2), b.Buf(array.Float64, true, loop.By2)
+	b.Program().Bufs[second].Pair = first + 1
+	other := b.Buf(array.Int64, true, loop.Unit)
+	b.Pass(func() {
+		x := b.Cvt(loop.F64, b.Index(0))
+		b.Store(second, x)
+		b.Store(other, b.Int(loop.I64, int64(first)))
+		b.Store(first, b.Neg(x))
+	})
+	p := finish(t, b)
+	for _, isa := range isas(t) {
+		const n = 21
+		got, rest := make([]float64, 2*n), make([]int64, n)
+		runner(t, p, isa, []int{n}, at(got), at(got[1:]), at(rest))()
+		for i := range n {
+			if got[2*i] != -float64(i) || got[2*i+1] != float64(i) || rest[i] != int64(first) {
+				t.Fatalf("%s: %v", isa, got)
+			}
+		}
+	}
+}
