@@ -24,6 +24,9 @@ const Unmapped = math.MinInt
 // A call runs f once, on tensors of one example without memory, which notes its operations,
 // and computes all examples with operations that have one more axis: nothing is looped over
 // but selections by masks, runs and counts of elements, and kernels that look at neighbours.
+// Loops and branches of package sym are one loop and one branch of all examples: a loop that
+// ends at its own step for each goes on to the last one, and a branch computes the sides that
+// some example takes, unless Go functions are called in them.
 // The result is differentiable by the arguments and by what f captures, [Grad] and [Jacobian]
 // may be used inside f, and mapped functions may be mapped and compiled.
 //

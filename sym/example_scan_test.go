@@ -63,3 +63,23 @@ func ExampleFoldL() {
 	fmt.Println(out[0], err)
 	// Output: 1984.0 <nil>
 }
+
+// Square roots of many numbers by Newton's method, each with as many steps as it needs.
+func ExampleVmap() {
+	x := sym.Vector("x", weft.Float64)
+	roots := sym.Vmap(func(x ...*sym.Var) *sym.Var {
+		r := sym.Scan(sym.ScanOpts{Initial: []any{x[0]}, Steps: 50}, func(s sym.Step) sym.Next {
+			y := s.H[0].Add(x[0].Div(s.H[0])).Div(2)
+			return sym.Next{H: []*sym.Var{y}, Until: y.Sub(s.H[0]).Abs().Lt(1e-9)}
+		})
+		return r.Last[0]
+	})(x)
+	f, err := sym.Function(sym.In(x), sym.Out(roots))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	out, err := f.Call(weft.FromSlice([]float64{1, 9, 10000}))
+	fmt.Println(out[0], err)
+	// Output: [  1.   3. 100.] <nil>
+}

@@ -18,7 +18,8 @@ type Batched struct {
 //
 // Elementwise operations broadcast, reductions and windows work on axes one further back,
 // routines have a rule of their own, such as products of matrices, which are batched
-// anyway. A routine without rule ([Looped]) is applied to one example after the other.
+// anyway, loops and branches run functions of all examples. A routine without rule
+// ([Looped]) is applied to one example after the other.
 func Batch(g *ir.Graph, outs []*ir.Node, n int, leaf func(x *ir.Node) Batched) []Batched {
 	b := &batcher{g: g, n: n, leaf: leaf, memo: map[*ir.Node]Batched{}, several: map[*ir.Node][]Batched{}}
 	for id, need := range ir.Reach(outs) {
@@ -72,6 +73,10 @@ func (b *batcher) add(x *ir.Node) {
 	}
 	if x.Op == Iota && some { // the same for all: only the shape of the argument counts
 		args, some = []Batched{{Node: full(b.g, 0, array.Float32, x.Args[0].Shape)}}, false
+	}
+	if d := Of(x); some && d.Class == Control {
+		b.several[x] = b.control(x, args)
+		return
 	}
 	var outs []*node
 	if some {

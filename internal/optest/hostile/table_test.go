@@ -239,6 +239,7 @@ var functions = rows([]row[any]{
 	{"sym.Tensor7", sym.Tensor7},
 	{"sym.VStack", sym.VStack},
 	{"sym.Vector", sym.Vector},
+	{"sym.Vmap", sym.Vmap},
 	{"sym.Where", sym.Where},
 	{"sym.VerifyGrad", sym.VerifyGrad},
 	{"sym.ZeroGrad", sym.ZeroGrad},
