@@ -92,6 +92,48 @@ func TestFloorDivFitsMod(t *testing.T) {
 	})
 }
 
+// Quotients rounded down, and their remainders, of all integers of 1 and 2 bytes by numbers:
+// all of 1 byte, and of 2 bytes the ends and the powers of two with their neighbours.
+func TestFloorDivOfNarrow(t *testing.T) {
+	everyBackend(t, func(t *testing.T) {
+		floorDivOf[int8](t)
+		floorDivOf[uint8](t)
+		floorDivOf[int16](t)
+		floorDivOf[uint16](t)
+	})
+}
+
+func floorDivOf[T interface{ int8 | uint8 | int16 | uint16 }](t *testing.T) {
+	x := []T{0}
+	for v := T(1); v != 0; v++ {
+		x = append(x, v)
+	}
+	by := x
+	if len(x) > 256 {
+		by = []T{0, 7, 100}
+		for i := range 16 {
+			p := 1 << i
+			by = append(by, T(p), T(p+1), T(p-1), T(-p), T(1-p), T(-1-p))
+		}
+	}
+	a := FromSlice(x)
+	for _, y := range by {
+		quotients, remainders := Data[T](a.FloorDiv(y)), Data[T](a.Mod(y))
+		for i, v := range x {
+			q, r := 0, 0
+			if y != 0 {
+				q, r = int(v)/int(y), int(v)%int(y)
+				if r != 0 && (r < 0) != (y < 0) {
+					q, r = q-1, r+int(y)
+				}
+			}
+			if quotients[i] != T(q) || remainders[i] != T(r) {
+				t.Fatalf("%T: %d by %d is %d, remainder %d, want %d and %d", v, v, y, quotients[i], remainders[i], T(q), T(r))
+			}
+		}
+	}
+}
+
 // wideNumbers are Go integers around the ends of the integer types.
 var wideNumbers = []int{0, 1, -1, 2, 8, -2, 200, 255, 256, 300, -300, math.MaxInt32 - 1, math.MaxInt32, math.MaxInt32 + 1, math.MinInt32, math.MinInt32 - 1,
 	math.MaxInt32 + 200, 1 << 32, 1<<32 + 7, math.MaxInt64, math.MinInt64}

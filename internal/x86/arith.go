@@ -176,6 +176,13 @@ func (c *compiler) arith(in *loop.Ins, d, a, b vr) {
 			c.do(loop.OpAdd, t, d, a, a)
 			return
 		}
+		if t == loop.I8 {
+			if c.vals[in.A].uni {
+				a, b = b, a
+			}
+			c.mulBytes(d, a, b, c.vals[in.A].uni || c.vals[in.B].uni)
+			return
+		}
 	case loop.OpLookup:
 		c.lookup(in, d, a)
 		return
@@ -264,7 +271,7 @@ func (c *compiler) compute(op loop.Op, t loop.Type, d, a, b vr) {
 		c.blend(t, d, greater, a, b)
 	case loop.OpMul:
 		if t == loop.I8 {
-			c.mulBytes(d, a, b)
+			c.mulBytes(d, a, b, false)
 			return
 		}
 		c.mul64(d, a, b)
@@ -323,12 +330,29 @@ func (c *compiler) mul64(d, a, b vr) {
 	c.op2(asm.VPADDQ, d, c.v2(asm.VPMULUDQ, a, b), c.v1i(asm.VPSLLQ, sum, 32))
 }
 
-// mulBytes multiplies the even bytes, and the odd ones where they stand.
-func (c *compiler) mulBytes(d, a, b vr) {
-	t, upper := loop.I16, c.constReg(loop.I16, 0xFF00)
-	odd := c.v2(asm.VPMULLW, c.v1i(asm.VPSRLW, a, 8), c.opV(loop.OpAnd, t, b, upper))
-	even := c.opV(loop.OpAnd, t, c.v2(asm.VPMULLW, a, b), c.constReg(t, 0x00FF))
-	c.do(loop.OpOr, t, d, even, odd)
+// mulBytes multiplies the even bytes, and the odd ones where they stand: what is below them
+// in the one factor is 0, and what is above them in the other is beyond the product. all says
+// that b is the same byte everywhere, else its odd ones come down for that.
+func (c *compiler) mulBytes(d, a, b vr, all bool) {
+	t, odd := loop.I16, b
+	if !all {
+		odd = c.v1i(asm.VPSRLW, b, 8)
+	}
+	odd = c.v2(asm.VPMULLW, c.opV(loop.OpAnd, t, a, c.constReg(t, 0xFF00)), odd)
+	c.andOr(d, c.v2(asm.VPMULLW, a, b), c.constReg(t, 0x00FF), odd)
+}
+
+// andOr emits d = a & mask | b, for a b without bits of the mask.
+func (c *compiler) andOr(d, a, mask, b vr) {
+	if c.isa == jit.AVX2 {
+		c.op2(asm.VPOR, d, c.v2(asm.VPAND, a, mask), b)
+		return
+	}
+	const orOfAnd = 0xF8
+	r := c.newV()
+	c.mov(r, b)
+	c.op2(asm.VPTERNLOGD, r, a, mask).rmw().with(orOfAnd)
+	c.mov(d, r)
 }
 
 // shiftAll shifts elements of 1 and 2 bytes by a count that all lanes share, bytes as
@@ -363,7 +387,7 @@ func (c *compiler) shiftAll(op loop.Op, t loop.Type, d, a, b vr) {
 // two reports the constant 2.
 func (c *compiler) two(v loop.Value) bool {
 	in := &c.p.Ins[v]
-	return in.Op == loop.OpConst && (in.Type == loop.F32 && in.Imm == 0x40000000 || in.Type == loop.F64 && in.Imm == 0x4000<<48)
+	return in.Op == loop.OpConst && (in.Type == loop.F32 && in.Imm == 0x40000000 || in.Type == loop.F64 && in.Imm == 0x4000<<48 || in.Type.Int() && in.Imm == 2)
 }
 
 // number reports a floating-point constant that is not NaN.

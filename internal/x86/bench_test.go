@@ -15,6 +15,12 @@ import (
 
 // runner makes a function that runs p over plain buffers, one a buffer argument.
 func runner(b testing.TB, p *loop.Program, isa jit.ISA, extents []int, bufs ...unsafe.Pointer) func() {
+	run, _ := framed(b, p, isa, extents, bufs...)
+	return run
+}
+
+// framed is runner with the frame, for what else the program takes.
+func framed(b testing.TB, p *loop.Program, isa jit.ISA, extents []int, bufs ...unsafe.Pointer) (func(), *loop.Frame) {
 	k, err := Compile(p, isa)
 	if err != nil {
 		b.Fatal(err)
@@ -42,7 +48,7 @@ func runner(b testing.TB, p *loop.Program, isa jit.ISA, extents []int, bufs ...u
 		for jit.Call(code, 0, unsafe.Pointer(f)) == loop.Resume {
 			f.Word[loop.WordFuel] = 1 << 30
 		}
-	}
+	}, f
 }
 
 func at[T any](s []T) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(s)) }

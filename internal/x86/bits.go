@@ -25,7 +25,7 @@ func (c *compiler) bits(op loop.Op, t loop.Type, d, a, b vr) {
 	case loop.OpLzCnt:
 		c.leadingZeros(t, d, a)
 	case loop.OpMulHi, loop.OpMulHiU:
-		c.highProduct(op, t, d, a, b)
+		c.highProduct(op, t, d, a, b, c.v1i(asm.VPSRLQ, b, 32))
 	default:
 		panic("x86: " + op.String())
 	}
@@ -91,26 +91,26 @@ func (c *compiler) leadingZeros(t loop.Type, d, a vr) {
 	c.op2(asm.VPADDQ, d, upper, lower)
 }
 
-// signs returns -1 where a is below 0, and 0 elsewhere.
+// signs returns -1 where a is below 0, and 0 elsewhere; of bytes on AVX2 alone.
 func (c *compiler) signs(t loop.Type, a vr) vr {
-	if t == loop.I64 && c.isa == jit.AVX2 {
-		return c.negative(a)
+	if (t == loop.I64 || t == loop.I8) && c.isa == jit.AVX2 {
+		return c.v2(gts[t], c.constReg(t, 0), a)
 	}
 	return c.v1i(shifts[loop.OpShr-loop.OpShl][t], a, int64(8*t.Size()-1))
 }
 
-// highProduct makes the high half of a product of products of 32 bits.
-func (c *compiler) highProduct(op loop.Op, t loop.Type, d, a, b vr) {
+// highProduct makes the high half of a product of products of 32 bits. bh is b, shifted down
+// by 32.
+func (c *compiler) highProduct(op loop.Op, t loop.Type, d, a, b, bh vr) {
 	up := func(x vr) vr { return c.v1i(asm.VPSRLQ, x, 32) }
 	add := func(x, y vr) vr { return c.v2(asm.VPADDQ, x, y) }
-	ah, bh := up(a), up(b)
+	ah := up(a)
 	if t == loop.I32 {
 		mul := asm.VPMULDQ
 		if op == loop.OpMulHiU {
 			mul = asm.VPMULUDQ
 		}
-		upper := c.opV(loop.OpAnd, loop.I64, c.v2(mul, ah, bh), c.constReg(loop.I64, 0xFFFFFFFF<<32))
-		c.do(loop.OpOr, loop.I64, d, up(c.v2(mul, a, b)), upper)
+		c.andOr(d, c.v2(mul, ah, bh), c.constReg(loop.I64, 0xFFFFFFFF<<32), up(c.v2(mul, a, b)))
 		return
 	}
 	mul := func(x, y vr) vr { return c.v2(asm.VPMULUDQ, x, y) }

@@ -7,16 +7,20 @@ import (
 )
 
 // Integers are divided in double precision, where it comes to that; by a number that is
-// the same for all lanes they are divided by products (Granlund and Montgomery, Division
-// by Invariant Integers using Multiplication, figure 4.1).
+// the same for all lanes they are divided by products: those of 4 and 8 bytes as Granlund
+// and Montgomery have it (Division by Invariant Integers using Multiplication, figure 4.1),
+// those of 1 and 2 bytes, which are divided in no other way, by factors that are rounded
+// down (see [compiler.divisorOfBytes] and [compiler.divisorOfWords]).
 
-// A divisor is what there is to know of a number that lanes are divided by.
+// A divisor is what there is to know of a number that lanes are divided by. Quotients by 0
+// are 0 with it: nothing is left behind the shift, or behind the product of bytes.
 type divisor struct {
-	v             loop.Value
-	u             int
-	magic         vr
-	first, second vr // shifts
-	zero          vr // see zeroMask
+	v            loop.Value
+	u            int
+	magic, upper vr // and its upper half of 4 bytes, where that is a factor too
+	first        vr // shifts; of 2 bytes there is but the second, a count for all lanes
+	second       vr
+	zero         vr // see zeroMask
 }
 
 // A quotient is the result of a division; the remainder stands there if it came with it.
@@ -38,26 +42,37 @@ func without(op loop.Op) int {
 func (c *compiler) divide(v loop.Value, in *loop.Ins) {
 	t, x := in.Type, c.quotient(in)
 	for i, d := range c.result(v) {
-		a, b, r := c.get(in.A, i), c.get(in.B, i), x.q[i]
+		a, b, r, uni := c.get(in.A, i), c.get(in.B, i), x.q[i], c.vals[in.B].uni
+		quo := in.Op == loop.OpQuo || in.Op == loop.OpQuoU
 		switch {
-		case in.Op == loop.OpQuo || in.Op == loop.OpQuoU:
+		case quo:
 		case x.r != nil:
 			r = x.r[i]
+		case t == loop.I8:
+			p := c.newV()
+			c.mulBytes(p, r, b, uni)
+			r = c.opV(loop.OpSub, t, a, p)
 		default:
 			r = c.opV(loop.OpSub, t, a, c.opV(loop.OpMul, t, r, b))
 		}
 		// Division by zero gives zero.
-		zero := vr(0)
-		if c.vals[in.B].uni {
-			zero = c.divisor(in, x.u).zero
-		} else {
-			zero = c.zeroMask(t, b)
+		switch {
+		case uni && quo:
+			c.mov(d, r)
+		case uni:
+			c.unlessZero(t, d, c.divisor(in, x.u).zero, r)
+		default:
+			c.unlessZero(t, d, c.zeroMask(t, b), r)
 		}
-		if c.isa == jit.AVX512 {
-			c.op1(moves[t], d, r).mask(zero).z()
-		} else {
-			c.op2(asm.VPANDN, d, zero, r)
-		}
+	}
+}
+
+// unlessZero emits d = a in the lanes that are not those of a zeroMask, and 0 in those.
+func (c *compiler) unlessZero(t loop.Type, d, zero, a vr) {
+	if c.isa == jit.AVX512 {
+		c.op1(moves[t], d, a).mask(zero).z()
+	} else {
+		c.op2(asm.VPANDN, d, zero, a)
 	}
 }
 
@@ -120,6 +135,14 @@ func (c *compiler) turn(t loop.Type, u int, d, a, s vr) {
 		c.mov(d, a)
 		return
 	}
+	if c.isa == jit.AVX512 {
+		m, r := c.newM(), c.newV()
+		c.compareReg(loop.OpLt, t, m, s, c.constReg(t, 0))
+		c.mov(r, a)
+		c.do(loop.OpSub, t, r, c.constReg(t, 0), a).mask(m).rmw()
+		c.mov(d, r)
+		return
+	}
 	s = c.signs(t, s)
 	c.do(loop.OpSub, t, d, c.opV(loop.OpXor, t, a, s), s)
 }
@@ -133,8 +156,22 @@ func (c *compiler) divisor(in *loop.Ins, u int) *divisor {
 	}
 	t, b := in.Type, c.get(in.B, 0)
 	x := divisor{v: in.B, u: u, zero: c.zeroMask(t, b)}
+	y := c.opV(loop.OpMaxU, t, c.magnitude(t, u, b), c.constReg(t, 1))
+	switch t {
+	case loop.I8:
+		c.divisorOfBytes(&x, y)
+	case loop.I16:
+		c.divisorOfWords(&x, y)
+	default:
+		c.divisorOf(&x, t, y)
+	}
+	c.divisors = append(c.divisors, x)
+	return &c.divisors[len(c.divisors)-1]
+}
+
+// divisorOf is divisor for integers of 4 and 8 bytes.
+func (c *compiler) divisorOf(x *divisor, t loop.Type, y vr) {
 	one := c.constReg(t, 1)
-	y := c.opV(loop.OpMaxU, t, c.magnitude(t, u, b), one)
 	// 2^bits is the first power that is not below, and magic what is beyond it of
 	// 2^(width+bits) / y.
 	bits := c.opV(loop.OpSub, t, c.constReg(t, uint64(8*t.Size())), c.opV(loop.OpLzCnt, t, c.opV(loop.OpSub, t, y, one), 0))
@@ -143,34 +180,101 @@ func (c *compiler) divisor(in *loop.Ins, u int) *divisor {
 	c.op1(elements[t.Size()].low, g, y.x())
 	c.op1(elements[t.Size()].low, h, above.x())
 	if t == loop.I32 {
-		c.mov(raxReg, h)
-		c.updi(asm.SHL, raxReg, 32)
-		c.gconst(rdxReg, 0)
+		c.updi(asm.SHL, h, 32)
+		c.divideG(h, 0, h, g)
 	} else {
-		c.mov(rdxReg, h)
-		c.gconst(raxReg, 0)
+		c.divideG(h, h, 0, g)
 	}
-	c.emit(asm.DIV, 0, g)
-	c.mov(h, raxReg)
 	c.updi(asm.ADD, h, 1)
 	x.magic = c.broadcast(h, t.Size())
+	x.upper = c.v1i(asm.VPSRLQ, x.magic, 32)
 	x.first = c.opV(loop.OpMin, t, bits, one)
-	x.second = c.opV(loop.OpSub, t, bits, x.first)
-	c.divisors = append(c.divisors, x)
-	return &c.divisors[len(c.divisors)-1]
+	x.second = c.noneLeft(t, x.zero, c.opV(loop.OpSub, t, bits, x.first))
+}
+
+// divideG emits d = (high*2^64 + low) / by, of general registers, 0 standing for zero.
+func (c *compiler) divideG(d, high, low, by vr) {
+	for _, x := range [...][2]vr{{raxReg, low}, {rdxReg, high}} {
+		if x[1] == 0 {
+			c.gconst(x[0], 0)
+		} else {
+			c.mov(x[0], x[1])
+		}
+	}
+	c.emit(asm.DIV, 0, by)
+	c.mov(d, raxReg)
+}
+
+// noneLeft returns n, a count of shifts, with all bits set where a divisor is 0.
+func (c *compiler) noneLeft(t loop.Type, zero, n vr) vr {
+	if c.isa == jit.AVX2 {
+		return c.v2(asm.VPOR, n, zero)
+	}
+	d := c.newV()
+	c.blend(t, d, zero, n, c.constReg(t, 2*signBit(t)-1))
+	return d
+}
+
+// divisorOfBytes is divisor for integers of 1 byte. With magic m, 65535 / y rounded down, and
+// r what that division leaves, (x+1)*m / 2^16 is (x+1)/y less (x+1)*(r+1) / (y*2^16). The
+// first reaches the next whole number only as such, and is above what is left of x/y by 1/y at
+// least; the second is more than 0 and less than 1/y, as x+1 is at most 256 and r+1 at most y.
+func (c *compiler) divisorOfBytes(x *divisor, y vr) {
+	g, h := c.newG(), c.newG()
+	c.op1(asm.VPEXTRB, g, y.x()).with(0)
+	c.gconst(h, 1<<16-1)
+	c.divideG(h, 0, h, g)
+	x.magic = c.newV()
+	c.unlessZero(loop.I8, x.magic, x.zero, c.broadcast(h, 2))
+}
+
+// divisorOfWords is divisor for integers of 2 bytes. With n the bits of y, 2^16 + m is
+// 2^(16+n)-1 / y rounded down, and x/y is ((x + 1 + (x*m >> 16)) >> 1) >> (n-1): the average of
+// x and the product, rounded up. This is (x*(2^16+m) + 2^16) / 2^(16+n): rounding down
+// took less than x*y / (y*2^(16+n)) away, which is less than the 2^16 that are added, and
+// those are less than 1/y as y is below 2^n.
+func (c *compiler) divisorOfWords(x *divisor, y vr) {
+	g, h, high := c.newG(), c.newG(), c.newG()
+	c.op1(asm.VPEXTRW, g, y.x()).with(0)
+	c.op1(asm.BSR, high, g) // n-1
+	c.gconst(h, -1)
+	c.op2(asm.BZHI, h, h, c.loadG(asm.LEA, lmem{base: high, disp: 17}))
+	c.divideG(h, 0, h, g)
+	x.magic = c.broadcast(h, 2)
+	n := c.newV()
+	c.op1(asm.VMOVQ, n.x(), high)
+	x.second = c.noneLeft(loop.I16, x.zero, n)
 }
 
 // byMagic divides register i.
 func (c *compiler) byMagic(in *loop.Ins, y *divisor, i int) vr {
 	t, a, d := in.Type, c.get(in.A, i), c.newV()
 	n := c.magnitude(t, y.u, a)
-	high := c.opV(loop.OpMulHiU, t, n, y.magic)
-	n = c.opV(loop.OpAdd, t, high, c.opV(loop.OpShrU, t, c.opV(loop.OpSub, t, n, high), y.first))
-	n = c.opV(loop.OpShrU, t, n, y.second)
+	switch t {
+	case loop.I8:
+		n = c.quotientOfBytes(n, y.magic)
+	case loop.I16:
+		n = c.v2(asm.VPSRLW, c.v2(asm.VPAVGW, n, c.v2(asm.VPMULHUW, n, y.magic)), y.second.x())
+	default:
+		high := c.newV()
+		c.highProduct(loop.OpMulHiU, t, high, n, y.magic, y.upper)
+		n = c.opV(loop.OpAdd, t, high, c.opV(loop.OpShrU, t, c.opV(loop.OpSub, t, n, high), y.first))
+		n = c.opV(loop.OpShrU, t, n, y.second)
+	}
 	if y.u == 1 {
 		return n
 	}
 	c.turn(t, y.u, d, n, c.opV(loop.OpXor, t, a, c.get(in.B, i)))
+	return d
+}
+
+// quotientOfBytes divides even bytes as words, and odd ones where they stand: there 255/256
+// are added instead of 1, which is enough too.
+func (c *compiler) quotientOfBytes(a, magic vr) vr {
+	t, lower, d := loop.I16, c.constReg(loop.I16, 0x00FF), c.newV()
+	even := c.opV(loop.OpSub, t, c.opV(loop.OpAnd, t, a, lower), c.constReg(t, 1<<16-1))
+	odd := c.opV(loop.OpOr, t, a, lower)
+	c.andOr(d, c.v2(asm.VPMULHUW, odd, magic), c.constReg(t, 0xFF00), c.v2(asm.VPMULHUW, even, magic))
 	return d
 }
 

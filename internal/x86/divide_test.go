@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"weft/internal/array"
 	"weft/internal/jit"
 	"weft/internal/loop"
 )
@@ -194,6 +195,78 @@ func TestNearConversions(t *testing.T) {
 						}
 					}
 					s.check(t, want)
+				}
+			}
+		}
+	}
+}
+
+// Every quotient and remainder of bytes, and those of all numbers of 2 bytes by several
+// hundred, by a number that all lanes share, in some lanes and in all: against plain Go.
+func TestNarrowDivision(t *testing.T) {
+	divisors := []uint64{0, 1, 2, 3, 5, 6, 7, 10, 100, 255, 257, 641, 1000, 10000, 21845, 43690, 0xFFFF}
+	for i := range 16 {
+		divisors = append(divisors, 1<<i, 1<<i+1, 1<<i-1, ^uint64(0)<<i, ^uint64(0)<<i+1, ^uint64(0)<<i-1)
+	}
+	for r := rand.New(rand.NewPCG(47, 48)); len(divisors) < 400; {
+		divisors = append(divisors, r.Uint64()>>r.IntN(64))
+	}
+	for _, d := range []array.DType{array.Int8, array.Uint8, array.Int16, array.Uint16} {
+		ty, by, n := loop.TypeOf(d), divisors, 1<<(8*d.Size())
+		if n == 256 {
+			for by = nil; len(by) < n; {
+				by = append(by, uint64(len(by)))
+			}
+		}
+		quo, rem := loop.OpQuo, loop.OpRem
+		if d.Unsigned() {
+			quo, rem = loop.OpQuoU, loop.OpRemU
+		}
+		b := loop.NewBuilder(d.String(), []loop.Axis{{Kind: loop.Parallel}}, 0)
+		x, some, q, r := b.Buf(d, false, loop.Unit), b.Buf(d, true, loop.Unit), b.Buf(d, true, loop.Unit), b.Buf(d, true, loop.Unit)
+		y := b.ScalarArg(ty)
+		b.Pass(func() {
+			v, w := b.Load(x), b.Scalar(y)
+			odd := b.Ne(b.And(v, b.Int(ty, 1)), b.Int(ty, 0))
+			z := b.If(odd, func() []loop.Value { return []loop.Value{b.Binary(quo, v, w)} }, func() []loop.Value { return []loop.Value{v} })
+			b.Store(some, z[0])
+			b.Store(q, b.Binary(quo, v, w))
+			b.Store(r, b.Binary(rem, v, w))
+		})
+		p := finish(t, b)
+		if es := laneBytes(p); es != d.Size() {
+			t.Fatalf("%s: lanes of %d bytes", d, es)
+		}
+		var bytes [4][]byte
+		for i := range bytes {
+			bytes[i] = make([]byte, n*d.Size())
+		}
+		for i := range n {
+			setWord(bytes[0], i, d.Size(), uint64(i))
+		}
+		for _, isa := range isas(t) {
+			run, f := framed(t, p, isa, []int{n}, at(bytes[0]), at(bytes[1]), at(bytes[2]), at(bytes[3]))
+			for _, m := range by {
+				f.Word[p.ScalarWord(0)] = m & uint64(n-1)
+				run()
+				for i := range n {
+					var wantQ, wantR int
+					switch a, m := i, int(m)&(n-1); {
+					case m == 0:
+					case !d.Unsigned():
+						a, m := int(number(ty, uint64(a))), int(number(ty, uint64(m)))
+						wantQ, wantR = a/m, a%m
+					default:
+						wantQ, wantR = a/m, a%m
+					}
+					for j, want := range [...]int{wantQ, wantQ, wantR} {
+						if j == 0 && i&1 == 0 {
+							want = i
+						}
+						if got := word(bytes[j+1][i*d.Size():], d.Size()); got != cut(ty, int64(want)) {
+							t.Fatalf("%s on %s: %#x by %#x: result %d is %#x, want %d", d, isa, i, m, j, got, want)
+						}
+					}
 				}
 			}
 		}

@@ -390,15 +390,16 @@ func (c *compiler) reads(in *loop.Ins) []loop.Value {
 }
 
 // uniform reports whether an instruction has one value for all lanes, in one register.
-func (c *compiler) uniform(v loop.Value, in *loop.Ins) bool {
-	switch in.Op {
+func (c *compiler) uniform(v loop.Value, in *loop.Ins) bool { return c.same[v] && oneForAll(in.Op) }
+
+// oneForAll reports an operation whose value is in one register where it is the same for all
+// lanes.
+func oneForAll(op loop.Op) bool {
+	switch op {
 	case loop.OpLoad, loop.OpLoadAt, loop.OpIndex:
-	default:
-		if !in.Op.Pure() {
-			return false
-		}
+		return true
 	}
-	return c.same[v]
+	return op.Pure()
 }
 
 // known reports a value that has been lowered and is the same for all lanes.

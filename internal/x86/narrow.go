@@ -21,11 +21,17 @@ func narrowed(p *loop.Program) (*loop.Program, int) {
 // and 0 if it has some that are and must become wider.
 func laneBytes(p *loop.Program) int {
 	types, narrow := uint(1), true
+	var same []bool // what all lanes share, once a quotient asks
 	for i := range p.Ins {
 		in := &p.Ins[i]
 		types |= 1 << in.Type
 		switch in.Op {
-		case loop.OpQuo, loop.OpRem, loop.OpQuoU, loop.OpRemU, loop.OpMulHi, loop.OpMulHiU, loop.OpRotL, loop.OpPopCount, loop.OpLzCnt, loop.OpTzCnt:
+		case loop.OpQuo, loop.OpRem, loop.OpQuoU, loop.OpRemU: // by products
+			if same == nil {
+				same = p.Same(p.Lane, true)
+			}
+			narrow = narrow && same[in.B] && oneForAll(p.Ins[in.B].Op)
+		case loop.OpMulHi, loop.OpMulHiU, loop.OpRotL, loop.OpPopCount, loop.OpLzCnt, loop.OpTzCnt:
 			narrow = false
 		case loop.OpShl, loop.OpShr, loop.OpShrU:
 			narrow = narrow && shared(p, in.B)

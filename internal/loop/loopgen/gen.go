@@ -395,9 +395,10 @@ func (g *generator) loop() {
 	}
 }
 
-// varying makes x, an integer or truth value, differ from lane to lane most of the time.
+// varying makes x, an integer or truth value, differ from lane to lane most of the time; not
+// where that took integers that the language lacks.
 func (g *generator) varying(x loop.Value) loop.Value {
-	if !g.b.InPass() || g.chance(4) {
+	if !g.b.InPass() || g.chance(4) || !g.has(loop.OpIndex, loop.I64) {
 		return x
 	}
 	i := g.b.Index(g.lane)
