@@ -26,8 +26,8 @@
 // collection by a headroom: 4 MiB while the Go heap is small and collections are
 // quick, up to 16 MiB where they are slow, and more the larger the heap, because marking
 // it takes longer, but then no more than piles up in six times as long as a collection
-// takes; up to 12 MiB more for large blocks. Where garbage
-// piles up slowly, so that collections take less than a twentieth of the time anyway,
+// takes; for large blocks up to 12 MiB more, less what slow collections have widened the
+// room by. Where garbage piles up slowly, so that collections take less than a twentieth of the time anyway,
 // the room is two fifths of what is in use, 2 MiB at the least. It always takes the
 // block that asked for the collection and 2 MiB more.
 // While the heap is under 16 MiB the allocation that would pass the trigger collects

@@ -121,12 +121,15 @@ func (p *Pool) room(left, heap int64) int64 {
 	return max(least, min(p.due.Load(), headroom(least, left, heap)))
 }
 
-// slack is how far an allocation of a block may pass the trigger.
+// slack is how far an allocation of a block may pass the trigger: what it takes of large
+// blocks to make a collection worth its time, less what the room already has for its being slow.
+// Both, one behind the other, only took results further out of the caches.
 func (p *Pool) slack(block int64) int64 {
 	if p.calm.Load() {
 		return 0
 	}
-	return min(slackBlocks*block, slackMax)
+	wider := max(p.slow.Load()-p.system.floor, 0)
+	return max(min(slackBlocks*block, slackMax)-wider, 0)
 }
 
 // headroom is the most room of a program that is not calm: by the size of the heap that is

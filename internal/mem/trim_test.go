@@ -375,6 +375,26 @@ func TestCalm(t *testing.T) {
 	}
 }
 
+// Large blocks pass the trigger by what slow collections have not widened the room by already.
+func TestSlackOfSlowCollections(t *testing.T) {
+	var mapped atomic.Int64
+	p := testPool(&mapped)
+	p.system.floor = 4 << 20
+	p.calm.Store(false)
+	for _, c := range []struct{ slow, block, want int64 }{
+		{0, 1 << 20, 3 << 20},
+		{4 << 20, 4 << 20, 12 << 20},
+		{12 << 20, 4 << 20, 4 << 20},
+		{12 << 20, 1 << 20, 0},
+		{16 << 20, 64 << 20, 0},
+	} {
+		p.slow.Store(c.slow)
+		if got := p.slack(c.block); got != c.want {
+			t.Errorf("slack for %d with room for %d: %d, want %d", c.block, c.slow, got, c.want)
+		}
+	}
+}
+
 // The room of a fast program is what piles up while collections take their share of the time,
 // and bounded by the heap that they mark.
 func TestRoomByRate(t *testing.T) {
