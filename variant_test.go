@@ -98,8 +98,26 @@ func TestStreamedResults(t *testing.T) {
 			c := a.Clone()
 			streamed(0, func() { same(c.AddAssign(1), func(i int) float32 { return x[i] + 1 }) })
 			d := Zeros(n + 1)
-			streamed(0, func() { d.Slice(Range(1, n+1)).Assign(a) })
+			streamed(1, func() { d.Slice(Range(1, n+1)).Assign(a) })
 			same(d, func(i int) float32 { return x[max(i-1, 0)] * float32(min(i, 1)) })
+
+			const rows = 2049 // of windows, whose rows begin anywhere
+			const columns = n / rows
+			w := a.Slice(Range(0, rows*columns)).Reshape(rows, columns)
+			inside, e := func(y *Tensor) *Tensor { return y.Slice(Range(1, rows-1), Range(3, columns-2)) }, Full(0.5, Float32, rows, columns)
+			streamed(1, func() { inside(e).Assign(inside(w)) })
+			same(e, func(i int) float32 {
+				if r, c := i/columns, i%columns; r > 0 && r < rows-1 && c >= 3 && c < columns-2 {
+					return x[i]
+				}
+				return 0.5
+			})
+			const short = n / 128 // rows that are too short
+			g := Zeros(short, 131)
+			streamed(0, func() { g.Slice(All, Range(1, 128)).Assign(a.Slice(Range(0, short*127)).Reshape(short, 127)) })
+			// Two windows on one array count once.
+			f := a.Slice(Range(0, 1<<22)).Reshape(-1, 1<<11)
+			streamed(0, func() { f.Slice(All, Range(0, 1900)).Add(f.Slice(All, Range(148, 2048))) })
 		})
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"weft"
+	"weft/internal/cpu"
+	"weft/internal/jit"
 	"weft/kernel"
 )
 
@@ -212,5 +214,30 @@ func TestIterateNothing(t *testing.T) {
 	got, steps := kernels.Func("Diffuse").Iterate(1<<61, weft.Zeros(0, 3))
 	if steps != 1<<61 || got[0].Size() != 0 {
 		t.Errorf("%d steps, shape %v", steps, got[0].Shape())
+	}
+}
+
+// TestStencilStreams has a result that no cache holds: what is computed goes past the caches,
+// the border does not, and all of it is what plain Go computes.
+func TestStencilStreams(t *testing.T) {
+	f := kernels.Func("Uneven")
+	const h, w = 1031, 2053
+	x := fill(rand.New(rand.NewPCG(3, 4)), h*w)
+	before := cpu.Counters.Streamed.Load()
+	y := f.Stencil(weft.FromSlice(x, h, w), kernel.StencilOpts{Cval: 7})
+	if got := cpu.Counters.Streamed.Load() - before; got != 1 && jit.Chosen().ISA != jit.Portable {
+		t.Errorf("%d launches past the caches, want 1", got)
+	}
+	got := weft.Data[float64](y)
+	for i := range h {
+		for j := range w {
+			want, at := 7.0, i*w+j
+			if i >= 1 && i+1 < h && j >= 1 && j+2 < w {
+				want = x[at] + float64(2*x[at-w]) - float64(3*x[at+w+2]) + float64(0.5*x[at-1])
+			}
+			if got[at] != want {
+				t.Fatalf("element %d, %d is %v, want %v", i, j, got[at], want)
+			}
+		}
 	}
 }

@@ -1,6 +1,8 @@
 package cpu
 
 import (
+	"cmp"
+	"slices"
 	"sync"
 
 	"weft/internal/device"
@@ -14,6 +16,12 @@ const (
 	// the caches: a last-level cache then keeps nothing that is worth reading the lines
 	// that are replaced, not even for the next reader.
 	streamMin = 32 << 20
+
+	// streamRow is the least elements of a row that is written past the caches, if there
+	// are several: lines that it shares with others are written to the caches.
+	streamRow = 128
+
+	cacheLine = 64
 
 	// narrowMin is the size in bytes of all buffers from which a light kernel, one
 	// that waits for memory, uses vectors of 256 bits where 512 are to be had: what
@@ -42,13 +50,16 @@ func (v *variant) get(compile func(*loop.Program, jit.ISA) (*x86.Kernel, error),
 	return v.code
 }
 
-// codeFor returns the code for a launch: a variant if it is over one long axis or
+// codeFor returns the code for a launch: a variant if it is elementwise on long arrays or
 // sums long rows.
 func (p *Program) codeFor(l *device.Launch) *jit.Code {
-	if p.code == nil || p.large || !p.variants() {
+	if p.code == nil || p.large {
 		return p.code
 	}
-	isa := p.width(l)
+	isa := p.isa
+	if p.variants() {
+		isa = p.width(l)
+	}
 	if p.streams(l) {
 		if c := p.past.get(x86.CompileStreaming, p.p, isa); c != nil {
 			Counters.Streamed.Add(1)
@@ -118,29 +129,118 @@ func (p *Program) variants() bool {
 	return true
 }
 
-// streams reports whether the launch should write past the caches: it is over one
-// axis, on long arrays, all outputs are aligned, and none of them is read too.
+// streams reports whether the launch should write past the caches: it is elementwise, over
+// long rows of long arrays, and what it writes is not read too. A row may begin anywhere: the
+// code goes by ordinary stores to where a line of the cache begins, which must be after as
+// many elements for all outputs.
 func (p *Program) streams(l *device.Launch) bool {
-	if p.p.Axes[0].Kind != loop.Parallel || len(p.p.Axes) > 1 {
+	lane := p.p.Lane
+	if lane != len(l.Extents)-1 || lane > 0 && l.Extents[lane] < streamRow {
 		return false
 	}
-	if bytes, _ := p.bytes(l); bytes < streamMin {
+	for _, a := range p.p.Axes {
+		if a.Kind != loop.Parallel {
+			return false
+		}
+	}
+	if p.memory(l) < streamMin {
 		return false
 	}
+	first, size := -1, 0 // the narrowest output, and of its elements
 	for i := range p.p.Bufs {
 		b := &p.p.Bufs[i]
 		if !b.Write {
 			continue
 		}
-		at := l.Args.Ptr[i]
-		if b.Steps[0] != loop.Unit || uintptr(at)&63 != 0 {
+		if b.Steps[lane] != loop.Unit {
 			return false
 		}
+		if first < 0 || b.DType.Size() < size {
+			first, size = i, b.DType.Size()
+		}
 		for j := range p.p.Bufs {
-			if j != i && l.Args.Ptr[j] == at {
+			if j != i && l.Args.Ptr[j] == l.Args.Ptr[i] {
+				return false
+			}
+		}
+	}
+	if first < 0 {
+		return false
+	}
+	before := int(-uintptr(l.Args.Ptr[first])&(cacheLine-1)) / size
+	for i := range p.p.Bufs {
+		b := &p.p.Bufs[i]
+		if !b.Write {
+			continue
+		}
+		if (uintptr(l.Args.Ptr[i])+uintptr(before*b.DType.Size()))&(cacheLine-1) != 0 {
+			return false
+		}
+		for a := range lane {
+			if p.stride(l, i, a)*size != p.stride(l, first, a)*b.DType.Size() {
 				return false
 			}
 		}
 	}
 	return true
+}
+
+// stride is how many bytes buffer i goes on by along an axis before the lanes.
+func (p *Program) stride(l *device.Launch, i, axis int) int {
+	if p.p.Bufs[i].Steps[axis] == loop.Zero {
+		return 0
+	}
+	return int(int64(l.Args.Word[p.p.StrideWord(i, axis)]))
+}
+
+// memory returns how many bytes of memory a launch goes through, of windows on the same array
+// each only once.
+func (p *Program) memory(l *device.Launch) int {
+	type span struct {
+		from, to uintptr
+		bytes    int // of those between that are touched
+	}
+	var spans []span
+	lane := p.p.Lane
+	for i := range p.p.Bufs {
+		b := &p.p.Bufs[i]
+		if b.Steps[lane] == loop.Any {
+			continue
+		}
+		by := b.Steps[lane].Elements()
+		s := span{bytes: b.DType.Size()}
+		s.from = uintptr(l.Args.Ptr[i])
+		s.to = s.from + uintptr(s.bytes)
+		for a, n := range l.Extents {
+			step := by * b.DType.Size()
+			if a != lane {
+				step = p.stride(l, i, a)
+			}
+			if step == 0 || n == 0 {
+				continue
+			}
+			s.bytes *= n
+			if a == lane {
+				s.bytes *= max(by, -by)
+			}
+			if way := uintptr((n - 1) * step); step < 0 {
+				s.from += way
+			} else {
+				s.to += way
+			}
+		}
+		at, _ := slices.BinarySearchFunc(spans, s, func(x, y span) int { return cmp.Compare(x.from, y.from) })
+		spans = slices.Insert(spans, at, s)
+	}
+	total := 0
+	for len(spans) > 0 {
+		s := spans[0]
+		n := 1
+		for ; n < len(spans) && spans[n].from < s.to; n++ {
+			s.to, s.bytes = max(s.to, spans[n].to), s.bytes+spans[n].bytes
+		}
+		total += min(s.bytes, int(s.to-s.from))
+		spans = spans[n:]
+	}
+	return total
 }

@@ -3,6 +3,7 @@
 package x86
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -53,12 +54,77 @@ func TestAlignedRows(t *testing.T) {
 				b.Pass(func() { b.Store(3, b.Add(b.Add(b.Load(0), b.Load(1)), b.Load(2))) })
 				c.Program = finish(t, b)
 				for _, isa := range isas(t) {
-					got, err := loopgen.Run(c, loopgen.Edge(first%2 == 0), compiled(isa))
-					if err != nil {
-						t.Fatal(err)
+					for i, run := range []loopgen.Runner{compiled(isa), compiledBy(CompileStreaming, isa)} {
+						got, err := loopgen.Run(c, loopgen.Edge(first%2 == 0), run)
+						if err != nil {
+							t.Fatal(err)
+						}
+						if string(got.Memory(3)) != string(want) {
+							t.Fatalf("%s %s, rows of %d from element %d on differ, past the caches: %t", isa, d, n, first, i == 1)
+						}
 					}
-					if string(got.Memory(3)) != string(want) {
-						t.Fatalf("%s %s, rows of %d from element %d on differ", isa, d, n, first)
+				}
+			}
+		}
+	}
+}
+
+// Results of several widths go past the caches as whole vectors where the narrowest do, in
+// rows of any length that begin anywhere, also where a thread begins within a row; and nothing
+// around them is touched.
+func TestStreamedRows(t *testing.T) {
+	const rows = 2
+	for _, types := range [][]array.DType{
+		{array.Uint8}, {array.Int16}, {array.Bool}, {array.BFloat16}, {array.Float32, array.Float32}, {array.Float64, array.Int64},
+		{array.Uint8, array.Float32}, {array.Float64, array.Int32, array.Int16}, {array.Float64, array.Uint8},
+	} {
+		for _, n := range []int{0, 3, 17, 63, 64, 65, 127, 130, 300} {
+			for first := 0; first < 66; first += 1 + first%3 {
+				behind := 1 + (first+n)%9
+				b := loop.NewBuilder(fmt.Sprint("streamed ", types), []loop.Axis{{Kind: loop.Parallel}, {Kind: loop.Parallel}}, 1)
+				c := &loopgen.Case{Seed: uint64(first), Extents: []int{rows, n}, Starts: []int{0, 0}, Fuel: 1 << 30}
+				whole := first + rows*(n+behind)
+				add := func(d array.DType, write bool) {
+					m := loopgen.Memory{DType: d, Data: make([]byte, whole*d.Size()), Write: write}
+					for i := range m.Data {
+						if m.Data[i] = byte(0xA5 ^ i*int(d)); d == array.Bool {
+							m.Data[i] &= 1
+						} else if !write && i%d.Size() == d.Size()-1 {
+							m.Data[i] = 0x40
+						}
+					}
+					b.Buf(d, write, loop.Any, loop.Unit)
+					c.Buffers = append(c.Buffers, loopgen.Buffer{Memory: len(c.Memory), Offset: first * d.Size(), Strides: []int{(n + behind) * d.Size(), d.Size()}})
+					c.Memory = append(c.Memory, m)
+				}
+				for _, d := range types { // what is read and, behind all of it, what is written
+					add(d, false)
+				}
+				for _, d := range types {
+					add(d, true)
+				}
+				b.Pass(func() {
+					for i := range types {
+						b.Store(len(types)+i, b.Load(i))
+					}
+				})
+				c.Program = finish(t, b)
+				for _, isa := range isas(t) {
+					for cut := 0; cut <= n; cut += 1 + n/3 {
+						got, err := loopgen.RunChunks(c, loopgen.Edge(false), compiledBy(CompileStreaming, isa), 1, cut)
+						if err != nil {
+							t.Fatalf("%s %v, rows of %d from element %d on: %v", isa, types, n, first, err)
+						}
+						for i, d := range types {
+							want := bytes.Clone(c.Memory[len(types)+i].Data)
+							for row := range rows {
+								at := (first + row*(n+behind)) * d.Size()
+								copy(want[at:at+n*d.Size()], c.Memory[i].Data[at:])
+							}
+							if !bytes.Equal(got.Memory(len(types)+i), want) {
+								t.Fatalf("%s %v, rows of %d from element %d on, cut at %d: result %d differs", isa, types, n, first, cut, i)
+							}
+						}
 					}
 				}
 			}

@@ -39,9 +39,10 @@ func Compile(p *loop.Program, isa jit.ISA) (*Kernel, error) {
 }
 
 // CompileStreaming is Compile for outputs that no cache will hold: whole vectors
-// are written past the caches, which saves reading the lines that they replace.
-// The memory of each buffer that is written with step Unit along the lane axis must
-// be aligned to 64 bytes where a row starts.
+// are written past the caches, which saves reading the lines that they replace. A row
+// begins by ordinary stores, as far as its first whole vector. In each row, all buffers
+// that are written with step Unit along the lane axis must come to a multiple of 64
+// bytes after as many elements.
 func CompileStreaming(p *loop.Program, isa jit.ISA) (*Kernel, error) {
 	return compile(p, isa, true, nil)
 }

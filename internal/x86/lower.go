@@ -251,6 +251,8 @@ func (c *compiler) pass(r *loop.Region) {
 	c.ctr[c.p.Lane] = c.lay.idx
 	body := c.arrange(r.Body, &s)
 	over, fixed := c.over(body, &s), c.p.Axes[c.p.Lane].Extent
+	streaming := c.streaming
+	c.streaming = streaming && s.held == 0 && fixed == 0
 	switch {
 	case fixed > 0 && s.held > 0:
 		c.fixedReducing(body, fixed)
@@ -263,6 +265,7 @@ func (c *compiler) pass(r *loop.Region) {
 	default:
 		c.strips(body, n, over, c.aligns(body, &s))
 	}
+	c.streaming = streaming
 	c.ptr, c.bases = old, c.bases[:0]
 	c.lay = row
 }
@@ -295,8 +298,11 @@ func (c *compiler) strips(body []loop.Value, n vr, over bool, align int) {
 // aligns returns the buffer whose vectors are to be aligned, -1 if that is not worth a step
 // under a mask at the start of each row: it is for stencils, which read several windows that
 // are as far from whole vectors, and nearly all of whose accesses would meet two lines of
-// the cache otherwise.
+// the cache otherwise; and for what is written past the caches, which takes whole vectors.
 func (c *compiler) aligns(body []loop.Value, s *survey) int {
+	if c.streaming {
+		return c.narrowest(s.writes)
+	}
 	if !s.indexed && bits.OnesCount32(s.reads) < 3 || c.p.Lane == 0 || c.lay.strided != 0 || s.count > longCode || bits.OnesCount32(s.writes) != 1 || c.waits(body) {
 		return -1
 	}
@@ -307,15 +313,38 @@ func (c *compiler) aligns(body []loop.Value, s *survey) int {
 	return b
 }
 
-// aligned returns how many lanes there are to the next whole vector of buffer b, 0 if the row
-// of n is short.
+// narrowest returns the one of some buffers whose lanes lie side by side and are narrowest, -1
+// if there is none: where a vector of it is whole, those of the others are. See
+// CompileStreaming.
+func (c *compiler) narrowest(of uint32) int {
+	least := -1
+	for b := range c.p.Bufs {
+		x := &c.p.Bufs[b]
+		if of>>b&1 != 0 && x.Steps[c.p.Lane] == loop.Unit && (least < 0 || x.DType.Size() < c.p.Bufs[least].DType.Size()) {
+			least = b
+		}
+	}
+	return least
+}
+
+// aligned returns how many lanes there are to the next whole vector of buffer b: n if the row
+// is shorter, and, but for what is written past the caches, 0 if it is short.
 func (c *compiler) aligned(b int, n vr) vr {
-	end, zero, least := c.newG(), c.newG(), c.newG()
-	c.gconst(zero, 0)
+	end, whole := c.newG(), c.vb
+	if c.streaming {
+		whole = 64 // a line: half of one takes as long
+	}
 	c.gconst(end, 0)
 	c.upd(asm.SUB, end, c.ptr[b])
-	c.updi(asm.AND, end, int64(c.vb-1))
-	c.updi(asm.SHR, end, int64(bits.TrailingZeros(uint(c.lay.es))))
+	c.updi(asm.AND, end, int64(whole-1))
+	c.updi(asm.SHR, end, int64(bits.TrailingZeros(uint(c.p.Bufs[b].DType.Size()))))
+	if c.streaming {
+		c.use2(asm.CMP, end, n)
+		c.upd(asm.CMOVG, end, n)
+		return end
+	}
+	zero, least := c.newG(), c.newG()
+	c.gconst(zero, 0)
 	c.gconst(least, int64(16*c.lay.lanes))
 	c.use2(asm.CMP, n, least)
 	c.upd(asm.CMOVL, end, zero)
