@@ -329,8 +329,7 @@ func (t *Tensor) SetGrad(g *Tensor) {
 // through. It carries on recording: a leaf can be made of it with [Tensor.RequireGrad].
 func (t *Tensor) Detach() *Tensor {
 	t.check("detach")
-	t.noteCut()
-	return &Tensor{v: t.v, run: t.run, view: true}
+	return &Tensor{v: t.ungraded(), run: t.run, view: true}
 }
 
 // record puts an operation on the tape if an operand needs a gradient; outs are its

@@ -1,11 +1,12 @@
 package weft
 
 import (
+	"fmt"
 	"slices"
 
-	"fmt"
-
 	"weft/internal/array"
+	"weft/internal/ir"
+	"weft/internal/op"
 )
 
 // A Func is an operation with a gradient of one's own.
@@ -75,7 +76,8 @@ func (f *Func) Apply(x ...*Tensor) *Tensor {
 			array.Failf(f.Name, "", "argument %d is nil", i)
 		}
 		ops[i].t = t
-		hidden[i] = t.NoGrad()
+		t.check(f.Name)
+		hidden[i] = t.unrecorded(t.v)
 	}
 	c := &FuncContext{Need: make([]bool, len(x))}
 	y := f.Forward(c, hidden...)
@@ -99,6 +101,9 @@ func (f *Func) Apply(x ...*Tensor) *Tensor {
 	if !some {
 		return out
 	}
+	if tr := tracingHere(); tr != nil && tr.callee {
+		out.v = f.owned(tr, c, x, y)
+	}
 	for _, s := range c.saved {
 		v := savedValue{v: s.v, arg: -1}
 		for i, t := range x {
@@ -106,7 +111,9 @@ func (f *Func) Apply(x ...*Tensor) *Tensor {
 				v.arg, v.from = i, n.in[i]
 			}
 		}
-		v.result = s.v.Same(&y.v)
+		if v.result = s.v.Same(&y.v); v.result {
+			v.v = out.v
+		}
 		n.save(v)
 	}
 	n.back = func(saved []savedValue, dy *Tensor, create bool) []*Tensor {
@@ -143,19 +150,77 @@ func (f *Func) backward(n *gradNode, c *FuncContext, saved []savedValue, dy *Ten
 	if f.Backward == nil {
 		array.Failf(f.Name, "", "has no Backward")
 	}
-	gs := f.Backward(use, dy)
-	if len(gs) != len(n.in) {
-		array.Failf(f.Name, "", "Backward returned %d gradients for %d arguments", len(gs), len(n.in))
+	types := make([]ir.Type, len(n.in))
+	for i, in := range n.in {
+		if in != nil {
+			types[i] = ir.Type{DType: in.dtype, Shape: in.shape}
+		}
+	}
+	return f.gradients(use, dy, types)
+}
+
+// gradients calls Backward for arguments of types, of which those that need no gradient have
+// none.
+func (f *Func) gradients(c *FuncContext, dy *Tensor, types []ir.Type) []*Tensor {
+	gs := f.Backward(c, dy)
+	if len(gs) != len(types) {
+		array.Failf(f.Name, "", "Backward returned %d gradients for %d arguments", len(gs), len(types))
 	}
 	for i, g := range gs {
-		if g == nil || n.in[i] == nil {
-			continue
-		}
-		g.check(f.Name)
-		if g.v.DType != n.in[i].dtype || !array.Equal(g.v.Shape, n.in[i].shape) {
-			array.Failf(f.Name, "", "Backward returned %s as gradient of argument %d, which is %s",
-				array.TypeString(g.v.DType, g.v.Shape), i, fmt.Sprint(n.in[i].dtype, array.ShapeString(n.in[i].shape)))
+		if t := types[i]; g != nil && t.DType != array.Invalid {
+			g.check(f.Name)
+			if g.v.DType != t.DType || !array.Equal(g.v.Shape, t.Shape) {
+				array.Failf(f.Name, "", "Backward returned %s as gradient of argument %d, which is %s",
+					array.TypeString(g.v.DType, g.v.Shape), i, fmt.Sprint(t.DType, array.ShapeString(t.Shape)))
+			}
 		}
 	}
 	return gs
+}
+
+// owned is what y, the result for x, holds in the graph of a trace, from which gradients are
+// taken later: they are what Backward gives, itself a graph.
+func (f *Func) owned(tr *trace, c *FuncContext, x []*Tensor, y *Tensor) array.View {
+	a := op.Owned{Name: f.Name, X: len(x), Once: f.Once, Why: "has no Backward"}
+	args := []*ir.Node{tr.value(&y.v)}
+	types := make([]ir.Type, len(x))
+	for i, t := range x {
+		args = append(args, tr.value(&t.v))
+		if c.Need[i] {
+			types[i] = ir.Type{DType: t.v.DType, Shape: t.v.Shape}
+		}
+	}
+	var reads []ir.Type
+	for i, s := range c.saved {
+		if s.v.Same(&y.v) {
+			a.Results = append(a.Results, i)
+		}
+		n := tr.value(&s.v)
+		if !slices.Contains(args, n) { // no gradient is known of what Forward computed on the way
+			n = op.Apply(op.Stop, nil, n)
+		}
+		args = append(args, n)
+		reads = append(reads, ir.Type{DType: s.v.DType, Shape: s.v.Shape})
+	}
+	if f.Backward != nil {
+		reads = append(reads, ir.Type{DType: y.v.DType, Shape: y.v.Shape})
+		back, drawn := functionOf(f.Name, tr.line, reads, func(ts []*Tensor) []*Tensor {
+			k := len(ts) - 1
+			outs := ts[k:] // if there is no gradient
+			for i, g := range f.gradients(&FuncContext{saved: ts[:k], Need: c.Need, Create: !f.Once}, ts[k], types) {
+				if g != nil && c.Need[i] {
+					if len(a.At) == 0 {
+						outs = nil
+					}
+					a.At, outs = append(a.At, i), append(outs, g)
+				}
+			}
+			return outs
+		})
+		if len(drawn) > 0 {
+			array.Failf(f.Name, "", "Backward draws random numbers inside a function of a loop or a branch%s", here())
+		}
+		a.Back = back
+	}
+	return tr.result(tr.g.Node(op.Own, a, y.v.DType, y.v.Shape, false, args...))
 }

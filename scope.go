@@ -59,12 +59,16 @@ func (r *run) merge(opName string, s *run) *run {
 // either.
 func (t *Tensor) NoGrad() *Tensor {
 	t.check("nograd")
-	t.noteCut()
+	return t.unrecorded(t.ungraded())
+}
+
+// unrecorded is v, which t shows, for computing without recording.
+func (t *Tensor) unrecorded(v array.View) *Tensor {
 	r := &run{noGrad: true}
 	if t.run != nil {
 		r.scope, r.lazy = t.run.scope, t.run.lazy
 	}
-	return &Tensor{v: t.v, run: r, view: true}
+	return &Tensor{v: v, run: r, view: true}
 }
 
 // A Scope collects the memory of temporaries, to give it back at once. Using one

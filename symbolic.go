@@ -74,73 +74,17 @@ func init() {
 	}
 }
 
-// functionOf is eager.Function.
+// functionOf is eager.Function. The tape says which values have gradients, or none, that their
+// operations do not.
 func functionOf(name string, line *uintptr, types []ir.Type, f func([]*Tensor) []*Tensor) (*op.Function, []eager.Drawing) {
-	own := false
-	fn, drawn := tracedFunction(name, line, types, len(types), func(tr *trace, ts []*Tensor) []*Tensor {
+	return tracedFunction(name, line, types, len(types), func(_ *trace, ts []*Tensor) []*Tensor {
 		for _, t := range ts {
 			if t.v.DType.Differentiable() {
 				t.RequireGrad()
 			}
 		}
-		outs := f(ts)
-		own = tr.cuts > 0 || ownGradients(outs)
-		return outs
+		return f(ts)
 	})
-	if !own {
-		return fn, drawn
-	}
-	// The tape knows gradients that operations do not.
-	args := slices.Clone(fn.Args)
-	for _, t := range fn.Results {
-		if t.DType.Differentiable() {
-			args = append(args, t)
-		}
-	}
-	back, _ := tracedFunction(name, line, args, len(types), func(_ *trace, ts []*Tensor) []*Tensor {
-		var in, ends, seeds []*Tensor
-		for _, t := range ts[:len(types)] {
-			if t.v.DType.Differentiable() {
-				in = append(in, t.RequireGrad())
-			}
-		}
-		outs := f(ts[:len(types)])
-		k := len(fn.Args)
-		for _, y := range outs {
-			if !y.v.DType.Differentiable() {
-				continue
-			}
-			if y.node() != nil {
-				ends, seeds = append(ends, y), append(seeds, ts[k])
-			}
-			k++
-		}
-		grads := make([]*Tensor, len(in))
-		if len(ends) > 0 {
-			grads = GradAll(ends, in, GradOpts{Seeds: seeds, AllowUnused: true})
-		}
-		for i, d := range grads {
-			if d == nil {
-				grads[i] = ZerosLike(in[i])
-			}
-		}
-		return append(slices.Clone(outs), grads...)
-	})
-	return fn.WithGradient(back), drawn
-}
-
-// ownGradients reports that a gradient on the tape behind outs is a Go function.
-func ownGradients(outs []*Tensor) bool {
-	seen := map[*gradNode]bool{}
-	var walk func(n *gradNode) bool
-	walk = func(n *gradNode) bool {
-		if n == nil || seen[n] {
-			return false
-		}
-		seen[n] = true
-		return n.back != nil || slices.ContainsFunc(n.in, walk)
-	}
-	return slices.ContainsFunc(outs, func(t *Tensor) bool { return walk(t.node()) })
 }
 
 // tracedFunction is what f does with tensors of these types as a function of the graph. What

@@ -44,7 +44,6 @@ type trace struct {
 	undo    []func()
 	leaves  []*leafState
 	byLeaf  map[*history]*leafState
-	cuts    int                               // how often a value that needs a gradient was taken without it
 	args    map[*array.Storage]*array.Storage // of arguments: what stands for them
 	shared  uintptr                           // the line that captured the memory of an argument, if one did
 }
@@ -84,6 +83,7 @@ type cell struct {
 	source  int // -1: none
 	written bool
 	part    []op.StridedWindow // what was written, unless it was all
+	taken   bool               // without a gradient: writing into it does not write where that is
 }
 
 // maxWindows is how many windows on a cell are told apart.
@@ -209,14 +209,19 @@ func refuseRead(opName string, t *Tensor) {
 	}
 }
 
-// noteCut notes that t is taken without its gradient.
-func (t *Tensor) noteCut() {
+// ungraded is what t holds for computing without its gradient: in a function that is differentiated
+// when it has been traced, another value.
+func (t *Tensor) ungraded() array.View {
 	if traces.Load() == 0 || t.node() == nil {
-		return
+		return t.v
 	}
-	if tr := tracingOf([]operand{{t: t}}); tr != nil {
-		tr.cuts++
+	tr := tracingOf([]operand{{t: t}})
+	if tr == nil || !tr.callee {
+		return t.v
 	}
+	v := tr.result(op.Apply(op.Stop, nil, tr.value(&t.v)))
+	tr.cells[v.Store].taken = true
+	return v
 }
 
 // newTrace begins a trace on this goroutine.
@@ -441,6 +446,9 @@ func (tr *trace) write(v *array.View, n *ir.Node) {
 	}
 	defer tr.mark(len(tr.g.Nodes), "assign")
 	c := tr.cellOf(v)
+	if c.taken {
+		array.Failf("assign", "", "writes, in a function of a loop or a branch, into a value that Detach or NoGrad gave%s: Clone it", here())
+	}
 	key := layoutKey(v)
 	if v.DType != c.at.DType {
 		w, ok := tr.windows[windowKey{v.Store, key}]

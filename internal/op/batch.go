@@ -117,6 +117,9 @@ func (b *batcher) results(o ir.Op, a ir.Attrs, types []ir.Type, args []*node) []
 // apply is x of all examples; an argument at least has an axis of them.
 func (b *batcher) apply(x *node, args []Batched) []*node {
 	d := Of(x)
+	if d == Own {
+		return b.own(x, args)
+	}
 	switch d.Class {
 	case Pointwise:
 		return b.pointwise(x, args)

@@ -17,9 +17,6 @@ type Function struct {
 	Results []ir.Type
 	outs    []*ir.Node
 	key     string
-
-	back *Function // its gradient, if that is not that of its operations
-	once bool      // it is such a gradient
 }
 
 // NewFunction makes a function of the graph of outs, whose inputs have these types. It has
@@ -107,35 +104,11 @@ func (f *Function) String() string {
 	return b.String()
 }
 
-// WithGradient returns the function with a gradient of its own: back takes the arguments and
-// the gradients of all results that are floats, and gives the results, and the gradients of
-// all arguments that are floats.
-func (f *Function) WithGradient(back *Function) *Function {
-	g, b := *f, *back
-	b.once = true
-	g.back = &b
-	g.key += "gradient" + back.key
-	return &g
-}
-
 // WithArgs returns the same function of other arguments, of these types: argument i of f is
-// number at[i] of them. The order of those that are floats stays.
+// number at[i] of them.
 func (f *Function) WithArgs(types []ir.Type, at []int) *Function {
-	of := func(types []ir.Type, f *Function, at []int) *Function {
-		g := ir.New()
-		return NewFunction(types, Import(g, f.outs, func(n *ir.Node) *ir.Node { return g.Input(at[n.Arg()], n.DType, n.Shape) }))
-	}
-	h := of(types, f, at)
-	if f.back == nil {
-		return h
-	}
-	n := len(f.Args) // those behind are gradients of results
-	more := f.back.Args[n:]
-	at = slices.Clone(at)
-	for i := range more {
-		at = append(at, len(types)+i)
-	}
-	return h.WithGradient(of(slices.Concat(types, more), f.back, at))
+	g := ir.New()
+	return NewFunction(types, Import(g, f.outs, func(n *ir.Node) *ir.Node { return g.Input(at[n.Arg()], n.DType, n.Shape) }))
 }
 
 // Nodes returns the results over a graph whose Input i is argument i.
@@ -186,12 +159,6 @@ func Import(g *ir.Graph, outs []*ir.Node, leaf func(n *ir.Node) *ir.Node) []*ir.
 // none, from args and the gradients of its results, nil for those that have none. Results
 // stand for themselves where ys has them, so that they are not computed again.
 func (f *Function) gradients(g *ir.Graph, args, ys, dys []*ir.Node, wrt []int) []*ir.Node {
-	if f.once {
-		array.Failf("loop", "", "has no second derivative: a function in it has a gradient of its own, or cuts gradients")
-	}
-	if f.back != nil {
-		return f.ownGradients(g, args, ys, dys, wrt)
-	}
 	outs := f.Inline(g, args)
 	var used, seeds []*ir.Node
 	for i, dy := range dys {
@@ -207,33 +174,6 @@ func (f *Function) gradients(g *ir.Graph, args, ys, dys []*ir.Node, wrt []int) [
 		return make([]*ir.Node, len(wrt))
 	}
 	return standIn(Gradient(used, seeds, by), outs, ys)
-}
-
-// ownGradients is gradients where the function has one of its own.
-func (f *Function) ownGradients(g *ir.Graph, args, ys, dys []*ir.Node, wrt []int) []*ir.Node {
-	in := slices.Clone(args)
-	for i, t := range f.Results {
-		switch {
-		case !t.DType.Differentiable():
-		case dys[i] != nil:
-			in = append(in, dys[i])
-		default:
-			in = append(in, zeros(g, t))
-		}
-	}
-	res := f.back.Inline(g, in)
-	outs, all := res[:len(f.Results)], res[len(f.Results):]
-	grads := make([]*ir.Node, len(wrt))
-	for i, k := range wrt {
-		at := 0
-		for _, t := range f.Args[:k] {
-			if t.DType.Differentiable() {
-				at++
-			}
-		}
-		grads[i] = all[at]
-	}
-	return standIn(grads, outs, ys)
 }
 
 // standIn puts ys, where there are some, into the places of outs in gradients.

@@ -306,14 +306,16 @@ func (b *loopGrad) write(args, carried []*ir.Node, wrt []int, grads []*ir.Node, 
 				v.Set(i, func() *ir.Node {
 					d := carries[at]
 					if by := v.DYs[m+j]; !isZero(by) {
-						first := 0
-						if a.Reverse {
-							first = a.Steps
+						var first *ir.Node
+						switch {
+						case a.Reverse && a.Counted: // behind as many as there are
+							first = Apply(IndexSelect, Axis(0), by, reshape(v.X[len(v.X)-1], []int{1}))
+						case a.Reverse:
+							first = Narrow(by, 0, a.Steps, 1)
+						default:
+							first = Narrow(by, 0, 0, 1)
 						}
-						if a.Reverse && a.Counted {
-							array.Failf(Loop.Name, "", "has no second derivative where the number of steps is found while it runs")
-						}
-						d = add(d, reshape(Narrow(by, 0, first, 1), t.Shape))
+						d = add(d, reshape(first, t.Shape))
 					}
 					return d
 				})

@@ -26,6 +26,9 @@ var controlRules = []*Rule{
 		}
 		return nil
 	}, op.Loop, op.Branch),
+	canon(Exact, "gradients of its own", "a value whose gradient is not that of its operations, or that has none -> the value: gradients have been taken", func(c *Context, n *ir.Node) *ir.Node {
+		return n.Args[0]
+	}, op.Own, op.Stop),
 	canon(Exact, "unread argument of a loop", "a sequence or a constant that no step reads -> none", func(c *Context, n *ir.Node) *ir.Node {
 		l := open(n)
 		read := ir.Reach(l.outs)

@@ -71,6 +71,10 @@ var controlRows = []row{
 	}, func(x []*node) *node {
 		return branchOf(x[0], x[1:], func(x []*node) []*node { return only(add(x[0], num(x[0], 3))) }, func(x []*node) []*node { return x })[0]
 	}},
+	{"gradients of its own", "f32[4]", func(x []*node) *node {
+		y := op.Apply(op.Stop, nil, sin(x[0]))
+		return neg(y.Graph.Node(op.Own, op.Owned{X: 1, Why: "has none"}, y.DType, y.Shape, false, y, x[0]))
+	}, func(x []*node) *node { return neg(sin(x[0])) }},
 	{"unread argument of a loop", "f32[5,4] f32[5,2] f32[4] f32[4]", func(x []*node) *node {
 		return loopOf(x[:2], x[2:3], x[3:], func(s, c, _ []*node) []*node { return only(add(c[0], s[0])) })[0]
 	}, func(x []*node) *node {
@@ -222,6 +226,9 @@ func TestControlRandom(t *testing.T) {
 		var grown func(pool []*node, cond *node, deep int) []*node
 		grown = func(pool []*node, cond *node, deep int) []*node {
 			pool = append([]*node{}, pool...)
+			if seed%5 == 0 {
+				pool[0] = op.Apply(op.Stop, nil, pool[0])
+			}
 			any := func() *node { return pool[r.IntN(len(pool))] }
 			for range 2 + r.IntN(6) {
 				switch r.IntN(9) {

@@ -1,0 +1,91 @@
+package op
+
+import (
+	"slices"
+
+	"weft/internal/array"
+	"weft/internal/ir"
+)
+
+// Own is its first argument, with a gradient of its own, and Stop is its argument, which no
+// gradient goes through. In a function that is traced to be differentiated later, a body of a
+// loop, they say what the tape knows and operations do not. They are windows on all of their
+// argument; rewriting, which comes when gradients have been taken, puts that in their places.
+var Own, Stop *Def
+
+// Owned is the attribute of [Own], whose arguments are the value, X arguments which get
+// gradients, and what Back reads.
+type Owned struct {
+	Name string // for errors
+	X    int
+	// Back takes what it reads and the gradient of the result, and gives the gradients of
+	// arguments At of the X. Nil: there is none, because of Why.
+	Back *Function
+	At   []int
+	Why  string
+	// Results are which of what Back reads is the result itself: a second derivative goes
+	// back through it.
+	Results []int
+	Once    bool // the gradient is not itself differentiable
+}
+
+// AppendKey implements ir.Attrs.
+func (a Owned) AppendKey(k []byte) []byte {
+	text := func(s string) { k = append(ir.Int(k, len(s)), s...) }
+	text(a.Name)
+	text(a.Why)
+	k = a.Back.AppendKey(ir.Int(k, a.X))
+	return ir.Flag(ir.Ints(ir.Ints(k, a.At), a.Results), a.Once)
+}
+
+func init() {
+	first := func(c *Call) (array.DType, []int) { return c.Args[0].DType, c.Args[0].Shape }
+	same := func(v array.View, _ *ir.Node) array.View { return v }
+	Stop = unlisted(Def{Name: "stop", Class: Move, Arity: 1, Infer: first, View: same, Doc: "x, which no gradient goes through."})
+	Own = unlisted(Def{Name: "own", Class: Move, Arity: -1, Infer: first, View: same, Doc: "x with a gradient of its own.",
+		VJP: func(v *VJP) {
+			a := v.Node.Attrs.(Owned)
+			if a.Back == nil {
+				array.Failf("backward", "", "%s %s", a.Name, a.Why)
+			}
+			reads := slices.Clone(v.X[1+a.X:])
+			for _, i := range a.Results {
+				reads[i] = v.Y
+			}
+			reads = append(reads, v.DY)
+			grads := a.Back.Inline(v.Y.Graph, reads)
+			for k, i := range a.At {
+				v.Set(1+i, func() *ir.Node {
+					if !a.Once {
+						return grads[k]
+					}
+					never := Owned{Name: a.Name, X: len(reads), Why: "has no second derivative"}
+					return owned(grads[k], never, reads...)
+				})
+			}
+		}})
+}
+
+// owned is y with a gradient of its own.
+func owned(y *ir.Node, a Owned, args ...*ir.Node) *ir.Node {
+	return y.Graph.Node(Own, a, y.DType, y.Shape, false, slices.Concat([]*ir.Node{y}, args)...)
+}
+
+// own is the rule of [Own] for many examples: what it reads is of all of them, and sums of
+// gradients are those of what was made so.
+func (b *batcher) own(x *node, args []Batched) []*node {
+	a, in := x.Attrs.(Owned), b.raised(args)
+	if f := a.Back; f != nil {
+		all := &batchedFunction{n: b.n, g: ir.New()}
+		for _, t := range f.Args {
+			all.input(t, true)
+		}
+		outs := Batch(all.g, f.outs, b.n, func(x *node) Batched { return Batched{all.ins[x.Arg()], true} })
+		nodes := make([]*node, len(outs))
+		for i, y := range outs {
+			nodes[i] = y.Raise(b.n)
+		}
+		a.Back = NewFunction(all.types, nodes)
+	}
+	return []*node{owned(in[0], a, in[1:]...)}
+}
