@@ -51,7 +51,13 @@ func (c *compiler) params(r *loop.Region, f flag) (along []leaver) {
 			}
 			continue
 		}
-		c.uniformly(func() { c.mov(c.result(q)[0], c.get(r.Init[i], 0)) })
+		if c.general[q] {
+			g := c.newG()
+			c.mov(g, c.g(r.Init[i]))
+			c.setGeneral(q, g)
+		} else {
+			c.uniformly(func() { c.mov(c.result(q)[0], c.get(r.Init[i], 0)) })
+		}
 		if !c.along[q] {
 			continue
 		}
@@ -82,6 +88,18 @@ func (c *compiler) carry(r *loop.Region, f flag, masks []vr, along []leaver) {
 			continue
 		}
 		early := slices.Contains(r.Params[:n], c.origin(v)) // overwritten before it is read: set aside
+		if c.general[r.Params[n]] {
+			if c.left(v) == nil {
+				s := c.g(v)
+				if early {
+					s = c.newG()
+					c.mov(s, c.g(v))
+				}
+				regs = append(regs, s)
+			}
+			next = append(next, regs)
+			continue
+		}
 		for i := range c.countOf(r.Params[n]) {
 			if c.left(v) != nil {
 				break
@@ -100,6 +118,18 @@ func (c *compiler) carry(r *loop.Region, f flag, masks []vr, along []leaver) {
 		if n == f.n || masked && left != nil && left.Op == loop.OpSelect {
 			continue
 		}
+		if c.general[q] {
+			x := &c.vals[q]
+			if left != nil {
+				c.onLine(r.Next[n], func() { c.computeGeneral(left, x.g) })
+			} else {
+				c.mov(x.g, next[n][0])
+			}
+			if x.first != nowhere {
+				c.broadcastInto(c.get(q, 0), x.g, t.Size())
+			}
+			continue
+		}
 		for i := range c.countOf(q) {
 			d, k := c.get(q, i), vr(0)
 			if masked {
@@ -116,9 +146,15 @@ func (c *compiler) carry(r *loop.Region, f flag, masks []vr, along []leaver) {
 		}
 	}
 	for _, x := range along {
-		t := c.p.Ins[r.Params[x.n]].Type
+		q := r.Params[x.n]
+		t := c.p.Ins[q].Type
 		for i, d := range x.regs {
-			c.merge(t, d, c.get(r.Params[x.n], 0), c.maskFor(func(s int) vr { return masks[s] }, t, i))
+			k := c.maskFor(func(s int) vr { return masks[s] }, t, i)
+			if c.vals[q].first == nowhere {
+				c.broadcastInto(d, c.vals[q].g, t.Size()).mask(k).rmw()
+			} else {
+				c.merge(t, d, c.get(q, 0), k)
+			}
 		}
 	}
 }
@@ -161,7 +197,9 @@ func (c *compiler) lowerLoop(r *loop.Region) {
 	done := c.asm.NewLabel()
 	c.leaveNext(r, f)
 	if on != nil && f.n < 0 && c.isa == jit.AVX512 {
-		c.leaveCondition(r.Head, r.Cond)
+		for _, v := range f.rest {
+			c.leaveCondition(r.Head, v)
+		}
 	}
 	trip := func() {
 		switch {
@@ -170,18 +208,23 @@ func (c *compiler) lowerLoop(r *loop.Region) {
 			c.none(on, done)
 			c.block(r.Head)
 			for _, v := range f.others {
-				c.none([]vr{c.get(v, 0)}, done)
+				c.unless(v, done)
 			}
 		case on != nil:
 			c.masks = on
 			c.block(r.Head)
+			for _, v := range f.others {
+				c.unless(v, done)
+			}
 			for s, m := range on {
-				c.narrowMask(m, r.Cond, s)
+				for _, v := range f.rest {
+					c.narrowMask(m, v, s)
+				}
 			}
 			c.none(on, done)
 		case r.Cond != loop.NoValue:
 			c.block(r.Head)
-			c.none([]vr{c.get(r.Cond, 0)}, done)
+			c.unless(r.Cond, done)
 		}
 		c.block(r.Body)
 		var less []vr // lanes that go on, before what their flag is made of changes
@@ -330,20 +373,28 @@ func (c *compiler) branches(v loop.Value, r *loop.Region) {
 	c.vals[v] = val{first: int32(first), state: defined}
 	for i, o := range r.Next {
 		for range c.countResult(r, i) {
-			c.regs = append(c.regs, c.newOf(c.p.Ins[o].Type))
+			d := c.newG()
+			if !c.generalResult(v, i) {
+				d = c.newOf(c.p.Ins[o].Type)
+			}
+			c.regs = append(c.regs, d)
 		}
 		results[i] = c.regs[first:]
 		first = len(c.regs)
 	}
 	yield := func(next []loop.Value) {
 		for i, o := range next {
+			if c.generalResult(v, i) {
+				c.mov(results[i][0], c.g(o))
+				continue
+			}
 			for j, d := range results[i] {
 				c.mov(d, c.get(o, j))
 			}
 		}
 	}
 	els, done := c.asm.NewLabel(), c.asm.NewLabel()
-	c.none([]vr{c.get(r.Cond, 0)}, els)
+	c.unless(r.Cond, els)
 	c.block(r.Body)
 	yield(r.Next)
 	if len(r.Else)+len(r.ElseNext) > 0 {
@@ -382,11 +433,18 @@ func (c *compiler) out(v loop.Value, in *loop.Ins) {
 	of := &c.p.Ins[in.A]
 	if of.Op == loop.OpLoop {
 		c.alias(v, c.p.Region(of).Params[in.Imm])
+		if x := &c.vals[v]; x.first == nowhere && (!c.general[v] || c.spread[v]) {
+			c.set(v, c.broadcast(x.g, in.Type.Size()))
+		}
 		return
 	}
 	r, at := c.p.Region(of), c.vals[in.A].first
 	for i := range in.Imm {
 		at += int32(c.countResult(r, int(i)))
+	}
+	if c.generalResult(in.A, int(in.Imm)) {
+		c.setGeneral(v, c.regs[at])
+		return
 	}
 	c.vals[v] = val{first: at, state: defined, uni: c.p.SameResult(c.same, r, int(in.Imm))}
 }

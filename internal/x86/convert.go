@@ -43,6 +43,12 @@ func (c *compiler) join(d, lo, hi vr) {
 func (c *compiler) convert(v loop.Value, in *loop.Ins) {
 	from, to, u := c.p.Ins[in.A].Type, in.Type, unsigned(c.p, in)
 	d := c.result(v)
+	if c.scalarCvt(v, in) {
+		x, op := c.newV().x(), [...]asm.Op{loop.F32: asm.VCVTSI2SSQ, loop.F64: asm.VCVTSI2SDQ}[to]
+		c.op2(op, x, c.constReg(to, 0).x(), c.g(in.A))
+		c.op1(elements[to.Size()].spread, d[0], x)
+		return
+	}
 	if c.isa == jit.AVX2 && emulatedCvt(from, to, u) && (from == loop.I64 || to == loop.I64) {
 		c.nearOrFar(from, u, []loop.Value{in.A}, func() {
 			c.near = true

@@ -27,8 +27,9 @@
 // a strip are interleaved, 1, 2 or 4 as registers allow. After the strips a loop of single steps under a mask does the
 // rest, so no byte outside a buffer is touched; rows of a stencil begin with such a step, as far as the first whole
 // vector of what is written. A value that is the same for all
-// lanes has one register with all its lanes equal; if it depends on nothing in
-// the pass it is computed before its loops.
+// lanes has one register with all its lanes equal, or, where an offset or a branch is made
+// of it, a general register (general.go); if it depends on nothing in the pass it is
+// computed before its loops.
 //
 // A mask of lanes is an opmask register on AVX-512. On AVX2 it is a vector of
 // all-ones and zeros as wide as a step's lanes. Either is converted where it

@@ -17,33 +17,47 @@ import (
 // is what the mask of the lanes that go on is not, and no register holds it.
 type flag struct {
 	n      int          // of the parameter, -1 if there is none
-	others []loop.Value // what else the condition asks
+	others []loop.Value // what else the condition asks that is the same for all lanes,
+	rest   []loop.Value // and what is not
 }
 
-// findFlag looks for the flag of a loop, whose negation and conjunctions it leaves to it.
-func (c *compiler) findFlag(r *loop.Region) flag {
-	f := flag{n: -1}
-	var inside []loop.Value
-	var conjunct func(v loop.Value) bool
-	conjunct = func(v loop.Value) bool {
+// conjuncts cuts the condition of a loop that lanes leave at different times into what is the
+// same for all of them and what is not, and returns what joined those as well.
+func (c *compiler) conjuncts(r *loop.Region) (joins, same, rest []loop.Value) {
+	var split func(v loop.Value)
+	split = func(v loop.Value) {
 		switch in := &c.p.Ins[v]; {
-		case in.Op == loop.OpAnd && c.users.Of(v) == 1 && slices.Contains(r.Head, v):
-			inside = append(inside, v)
-			return conjunct(in.A) && conjunct(in.B)
 		case c.same[v]:
-			f.others = append(f.others, v)
-			return true
-		case in.Op == loop.OpNot && c.users.Of(v) == 1 && c.users.Of(in.A) == 1 && slices.Contains(r.Head, v) && f.n < 0:
-			inside = append(inside, v)
-			f.n = slices.Index(r.Params, in.A)
-			return f.n >= 0
+			same = append(same, v)
+		case in.Op == loop.OpAnd && c.users.Of(v) == 1 && slices.Contains(r.Head, v):
+			joins = append(joins, v)
+			split(in.A)
+			split(in.B)
+		default:
+			rest = append(rest, v)
 		}
-		return false
 	}
-	if !conjunct(r.Cond) || f.n < 0 {
-		return flag{n: -1}
+	split(r.Cond)
+	return joins, same, rest
+}
+
+// findFlag looks for the flag of a loop, whose negation it leaves to it, and for what is the
+// same for all lanes.
+func (c *compiler) findFlag(r *loop.Region) flag {
+	joins, others, rest := c.conjuncts(r)
+	f := flag{n: -1, others: others, rest: rest}
+	if v := rest[0]; len(rest) == 1 {
+		if in := &c.p.Ins[v]; in.Op == loop.OpNot && c.users.Of(v) == 1 && c.users.Of(in.A) == 1 && slices.Contains(r.Head, v) {
+			if f.n = slices.Index(r.Params, in.A); f.n >= 0 {
+				joins = append(joins, v)
+			}
+		}
 	}
-	for _, v := range inside {
+	if f.n < 0 && len(others) == 0 {
+		f.rest = []loop.Value{r.Cond}
+		return f
+	}
+	for _, v := range joins {
 		c.fused[v] = true
 	}
 	return f
@@ -81,6 +95,12 @@ func (c *compiler) leaveNext(r *loop.Region, f flag) {
 			continue
 		}
 		in, q := &c.p.Ins[v], r.Params[n]
+		if c.general[q] {
+			if c.general[v] && in.A == q && in.Op >= loop.OpAdd && in.Op < loop.OpEq && c.users.Of(v) == 1 && (in.B == loop.NoValue || !slices.Contains(r.Params, c.origin(in.B))) {
+				c.fused[v] = slices.Contains(r.Body, v)
+			}
+			continue
+		}
 		masked := c.masked(r, q)
 		if masked {
 			gone := func(o loop.Value) bool { // it may have been chosen already

@@ -41,6 +41,10 @@ type compiler struct {
 	same     []bool // by value: see loop.Program.Same, with leaving
 	kept     []bool // by value: of a loop's parameter, whether anything reads the result
 	along    []bool // by value: of such a parameter, whether it is the same in the loop but not at its end
+	general  []bool // by value: computed in a general register, see findGeneral,
+	spread   []bool // and read by vectors as well
+	fits     []bool // by value: whether it can be
+	joins    []bool // by truth value: joins conditions that a loop asks one by one
 	users    loop.Users
 	operands [3]loop.Value // see reads
 	readBuf  []loop.Value
@@ -89,9 +93,10 @@ type layout struct {
 }
 
 // A val is where a value lives: regs[first:], one register if uniform (all lanes
-// equal), else one a step and part.
+// equal), else one a step and part; or in a general register, and then there may be no others.
 type val struct {
 	first int32
+	g     vr
 	state uint8
 	uni   bool
 }
@@ -119,6 +124,7 @@ func (c *compiler) reset(p *loop.Program, es int, isa jit.ISA) {
 	c.users.Count(p)
 	c.same = p.Same(p.Lane, true)
 	c.findKept()
+	c.findGeneral()
 	c.findFused()
 	c.regs, c.consts, c.rare = c.regs[:0], c.consts[:0], 0
 	c.tables = zeroed(c.tables, len(p.Tables))

@@ -95,12 +95,11 @@ func (c *compiler) movedTo(b int, root loop.Value) vr {
 
 // offsetOf returns an offset that all lanes share in a general register.
 func (c *compiler) offsetOf(off loop.Value) vr {
-	g := c.newG()
-	if c.p.Ins[off].Type == loop.I64 {
-		c.op1(asm.VMOVQ, g, c.get(off, 0).x())
-	} else {
-		c.op1(asm.VMOVD, g, c.get(off, 0).x())
-		c.op1(asm.MOVSXD, g, g)
+	g := c.g(off)
+	if c.p.Ins[off].Type == loop.I32 {
+		d := c.newG()
+		c.op1(asm.MOVSXD, d, g)
+		return d
 	}
 	return g
 }

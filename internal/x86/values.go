@@ -20,7 +20,11 @@ func (c *compiler) lower(v loop.Value) {
 		c.lay.uni, c.lay.k = true, 1
 	}
 	from := len(c.code)
-	c.lowerIns(v, in)
+	if c.general[v] && c.same[v] { // in batches other values are the same
+		c.lowerGeneral(v, in)
+	} else {
+		c.lowerIns(v, in)
+	}
 	c.lay.uni, c.lay.k, c.line = uni, k, line
 	if sabotage != nil {
 		sabotage(c, v, from)
@@ -81,6 +85,9 @@ func (c *compiler) get(v loop.Value, i int) vr {
 	x := &c.vals[v]
 	if x.uni {
 		i = 0
+	}
+	if x.first == nowhere {
+		panic("x86: what is in a general register alone is read as a vector")
 	}
 	return c.regs[int(x.first)+i]
 }
@@ -208,6 +215,12 @@ func (c *compiler) scalar(i int) vr {
 
 // broadcast returns a vector with the low bytes of a general register in all lanes.
 func (c *compiler) broadcast(g vr, size int) vr {
+	d := c.newV()
+	c.broadcastInto(d, g, size)
+	return d
+}
+
+func (c *compiler) broadcastInto(d, g vr, size int) *ins {
 	mov, bc := asm.VMOVD, elements[size].spreadG
 	if size == 8 {
 		mov = asm.VMOVQ
@@ -217,7 +230,7 @@ func (c *compiler) broadcast(g vr, size int) vr {
 		c.op1(mov, t.x(), g)
 		g = t.x()
 	}
-	return c.v1(bc, g)
+	return c.op1(bc, d, g)
 }
 
 // index lowers OpIndex.

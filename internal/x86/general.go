@@ -1,0 +1,451 @@
+package x86
+
+import (
+	"slices"
+
+	"weft/internal/array"
+	"weft/internal/jit"
+	"weft/internal/loop"
+	"weft/internal/x86/asm"
+)
+
+// An integer that all lanes share, of which an offset or a branch is made, is computed in a
+// general register: the counter of a loop, the place that it comes to, its bound. That
+// takes no vector unit, a comparison and its branch are one instruction, and an address is at
+// hand. What vectors read of such values as well is spread to a vector where it is computed.
+// Of the bits of a register behind the width of a value nothing is known.
+
+// findGeneral notes what is computed in general registers, from what asks for it back to its
+// operands.
+func (c *compiler) findGeneral() {
+	n := len(c.p.Ins)
+	c.general, c.spread, c.joins, c.fits = zeroed(c.general, n), zeroed(c.spread, n), zeroed(c.joins, n), zeroed(c.fits, n)
+	if !c.findJoins() {
+		return
+	}
+	for v := range c.p.Ins {
+		c.fits[v] = c.fit(&c.p.Ins[v], loop.Value(v))
+	}
+	for changed := true; changed; { // what a loop carries is asked for before its body
+		changed = false
+		want := func(list ...loop.Value) {
+			for _, v := range list {
+				if v != loop.NoValue && !c.general[v] && c.fits[v] {
+					c.general[v], changed = true, true
+				}
+			}
+		}
+		for v := loop.Value(n - 1); v >= 0; v-- {
+			if in := &c.p.Ins[v]; !c.users.Dead(v) {
+				c.asks(v, in, want)
+			}
+		}
+	}
+	for changed := true; changed; { // what reads a value of an if stands before it
+		changed = false
+		for v := loop.Value(n - 1); v >= 0; v-- {
+			if !c.users.Dead(v) {
+				changed = c.findSpread(v) || changed
+			}
+		}
+	}
+}
+
+// asks calls want with what an instruction reads in general registers.
+func (c *compiler) asks(v loop.Value, in *loop.Ins, want func(list ...loop.Value)) {
+	switch in.Op {
+	case loop.OpStoreAt:
+		want(in.B)
+	case loop.OpLoadAt:
+		want(in.A)
+	case loop.OpCvt:
+		if c.general[v] || c.scalarCvt(v, in) {
+			want(in.A)
+		}
+	case loop.OpLoop, loop.OpIf:
+		r := c.p.Region(in)
+		want(c.branchesOn(in)...)
+		for i, q := range r.Params {
+			if c.general[q] {
+				want(r.Init[i], r.Next[i])
+			}
+		}
+	case loop.OpOut:
+		if !c.general[v] {
+			return
+		}
+		of := &c.p.Ins[in.A]
+		r := c.p.Region(of)
+		if of.Op == loop.OpLoop {
+			want(r.Params[in.Imm])
+		} else {
+			want(r.Next[in.Imm], r.ElseNext[in.Imm])
+		}
+	default:
+		if c.general[v] {
+			want(in.A, in.B, in.C)
+		}
+	}
+}
+
+// branchesOn returns the conditions on which a loop or an if branches, since all lanes share
+// them.
+func (c *compiler) branchesOn(in *loop.Ins) (list []loop.Value) {
+	r := c.p.Region(in)
+	switch {
+	case r.Cond == loop.NoValue:
+	case c.together(r):
+		list = []loop.Value{r.Cond}
+	case in.Op == loop.OpLoop:
+		_, list, _ = c.conjuncts(r)
+	}
+	return list
+}
+
+// findJoins notes what joins the conditions of loops of which some are the same for all lanes:
+// it is not computed. It reports whether anything may ask for general registers.
+func (c *compiler) findJoins() (any bool) {
+	for v := range c.p.Ins {
+		in := &c.p.Ins[v]
+		switch in.Op {
+		case loop.OpLoop:
+			if any = true; !c.together(c.p.Region(in)) {
+				if joins, same, _ := c.conjuncts(c.p.Region(in)); len(same) > 0 {
+					for _, o := range joins {
+						c.joins[o] = true
+					}
+				}
+			}
+		case loop.OpIf, loop.OpLoadAt, loop.OpStoreAt:
+			any = true
+		case loop.OpCvt:
+			any = any || c.scalarCvt(loop.Value(v), in)
+		}
+	}
+	return any
+}
+
+// fit reports a value that can be computed in a general register; of a truth value, that
+// a branch on it can compare integers. Operands come first.
+func (c *compiler) fit(in *loop.Ins, v loop.Value) bool {
+	wide := func(v loop.Value) bool { return c.p.Ins[v].Type == loop.I32 || c.p.Ins[v].Type == loop.I64 }
+	switch {
+	case !c.same[v]:
+		return false
+	case in.Type == loop.B:
+		switch in.Op {
+		case loop.OpEq, loop.OpNe, loop.OpLt, loop.OpLe, loop.OpLtU, loop.OpLeU:
+			return wide(in.A) && (c.fits[in.A] || c.fits[in.B])
+		case loop.OpAnd, loop.OpOr:
+			return c.fits[in.A] && c.fits[in.B]
+		case loop.OpNot:
+			return c.fits[in.A]
+		}
+		return false
+	case !wide(v):
+		return false
+	}
+	switch in.Op {
+	case loop.OpConst, loop.OpScalar, loop.OpIndex, loop.OpParam, loop.OpLoad, loop.OpLoadAt,
+		loop.OpAdd, loop.OpSub, loop.OpMul, loop.OpNeg, loop.OpAnd, loop.OpOr, loop.OpXor, loop.OpNot,
+		loop.OpMin, loop.OpMax, loop.OpMinU, loop.OpMaxU:
+		return true
+	case loop.OpShl, loop.OpShr, loop.OpShrU:
+		n := &c.p.Ins[in.B]
+		return n.Op == loop.OpConst && n.Imm < uint64(8*in.Type.Size())
+	case loop.OpCvt:
+		return wide(in.A)
+	case loop.OpSelect:
+		return c.fits[in.A] && c.p.Ins[in.A].Op >= loop.OpEq
+	case loop.OpOut:
+		of := &c.p.Ins[in.A]
+		return of.Op == loop.OpLoop && !c.along[c.p.Region(of).Params[in.Imm]] || of.Op == loop.OpIf && c.p.SameResult(c.same, c.p.Region(of), int(in.Imm))
+	}
+	return false
+}
+
+// scalarCvt reports a conversion to floats, of a number that all lanes share, that AVX2 has
+// an instruction for in general registers alone.
+func (c *compiler) scalarCvt(v loop.Value, in *loop.Ins) bool {
+	return c.isa == jit.AVX2 && c.same[v] && in.Type.Float() && c.p.Ins[in.A].Type == loop.I64 && unsigned(c.p, in) == 0
+}
+
+// findSpread notes what v reads in vectors of what has general registers, and reports whether
+// that is more than it was.
+func (c *compiler) findSpread(v loop.Value) (more bool) {
+	in := &c.p.Ins[v]
+	in3 := in.Operands()
+	vectors := in3[:]
+	switch {
+	case c.joins[v] || in.Op == loop.OpLoadAt && c.same[in.A] || in.Op == loop.OpCvt && c.scalarCvt(v, in):
+		return false
+	case c.general[v] && !(in.Type == loop.B && c.spread[v]): // a mask is compared once more
+		return false
+	case in.Op == loop.OpStoreAt && c.same[in.B]:
+		vectors = vectors[:1]
+	}
+	if r := c.p.Region(in); r != nil {
+		vectors = nil
+		if !slices.Contains(c.branchesOn(in), r.Cond) {
+			vectors = append(vectors, r.Cond)
+		}
+		for i, q := range r.Params {
+			if !c.general[q] {
+				vectors = append(vectors, r.Init[i], r.Next[i])
+			} else if c.along[q] { // lanes take it along in vectors
+				if vectors = append(vectors, r.Init[i]); c.isa == jit.AVX2 {
+					vectors = append(vectors, q)
+				}
+			}
+		}
+		for i := range r.ElseNext {
+			if !c.generalResult(v, i) {
+				vectors = append(vectors, r.Next[i], r.ElseNext[i])
+			}
+		}
+	}
+	for _, o := range vectors {
+		if o != loop.NoValue && c.general[o] && !c.spread[o] {
+			c.spread[o], more = true, true
+		}
+	}
+	return more
+}
+
+// generalResult reports that result i of an if has a general register.
+func (c *compiler) generalResult(v loop.Value, i int) bool {
+	out := v + 1 + loop.Value(i)
+	return int(out) < len(c.p.Ins) && c.general[out] && c.p.Ins[out].Op == loop.OpOut && c.p.Ins[out].A == v
+}
+
+// lowerGeneral lowers what is computed in a general register.
+func (c *compiler) lowerGeneral(v loop.Value, in *loop.Ins) {
+	if in.Type == loop.B { // when it comes to the branch
+		if c.vals[v] = (val{first: nowhere, state: defined, uni: true}); c.spread[v] {
+			c.lowerIns(v, in)
+		}
+		return
+	}
+	switch in.Op {
+	case loop.OpConst, loop.OpScalar:
+		x := val{first: nowhere, state: defined, uni: true}
+		if c.spread[v] {
+			c.lowerIns(v, in)
+			x = c.vals[v]
+		}
+		if in.Op == loop.OpScalar {
+			x.g = c.argument(wordMem(c.p.ScalarWord(int(in.Imm))))
+		}
+		c.vals[v] = x
+		return
+	case loop.OpOut:
+		c.out(v, in)
+		return
+	}
+	d := c.newG()
+	c.computeGeneral(in, d)
+	c.setGeneral(v, d)
+}
+
+// nowhere is the first register of a value that has none of vectors.
+const nowhere = -1
+
+// setGeneral makes v live in a general register, and in a vector if anything reads it there.
+func (c *compiler) setGeneral(v loop.Value, g vr) {
+	x := val{first: nowhere, g: g, state: defined, uni: true}
+	if c.spread[v] {
+		x.first = int32(len(c.regs))
+		c.regs = append(c.regs, c.broadcast(g, c.p.Ins[v].Type.Size()))
+	}
+	c.vals[v] = x
+}
+
+// g returns a general register that holds a number that all lanes share.
+func (c *compiler) g(v loop.Value) vr {
+	in, x := &c.p.Ins[v], &c.vals[v]
+	switch {
+	case x.g != 0:
+		return x.g
+	case in.Op == loop.OpConst:
+		g := c.newG()
+		c.gconst(g, constant64(in))
+		return g
+	}
+	g := c.newG()
+	if in.Type == loop.I64 {
+		c.op1(asm.VMOVQ, g, c.get(v, 0).x())
+	} else {
+		c.op1(asm.VMOVD, g, c.get(v, 0).x())
+	}
+	return g
+}
+
+// constant64 is an integer constant with the sign of its type.
+func constant64(in *loop.Ins) int64 {
+	if in.Type == loop.I32 {
+		return int64(int32(in.Imm))
+	}
+	return int64(in.Imm)
+}
+
+// small returns a constant that instructions take themselves.
+func (c *compiler) small(v loop.Value) (int64, bool) {
+	in := &c.p.Ins[v]
+	n := constant64(in)
+	return n, in.Op == loop.OpConst && n == int64(int32(n))
+}
+
+// A gop is an instruction on general registers: on 4 bytes, on 8.
+type gop [2]asm.Op
+
+func (o gop) of(t loop.Type) asm.Op { return o[t.Size()/8] }
+
+var (
+	gcmp = gop{asm.CMP32, asm.CMP}
+	gsar = gop{asm.SAR32, asm.SAR}
+	gshr = gop{asm.SHR32, asm.SHR}
+)
+
+// conds are the conditions of comparisons, from OpEq on.
+var conds = [...]asm.Cond{asm.CondE, asm.CondNE, asm.CondL, asm.CondLE, asm.CondB, asm.CondBE}
+
+// computeGeneral computes in into d, which may be the register of its first operand.
+func (c *compiler) computeGeneral(in *loop.Ins, d vr) {
+	t := in.Type
+	// from puts the first operand into d, two does what takes the second from a register or as it is.
+	from := func() {
+		if n, ok := c.small(in.A); ok {
+			c.gconst(d, n)
+		} else if a := c.g(in.A); a != d {
+			c.mov(d, a)
+		}
+	}
+	two := func(op asm.Op) {
+		if n, ok := c.small(in.B); ok {
+			from()
+			c.updi(op, d, n)
+			return
+		}
+		b := c.g(in.B)
+		from()
+		c.upd(op, d, b)
+	}
+	switch in.Op {
+	case loop.OpIndex:
+		c.load(asm.MOV, d, wordMem(c.p.StartWord(int(in.Imm))))
+		c.upd(asm.ADD, d, c.ctr[in.Imm])
+	case loop.OpLoad, loop.OpLoadAt:
+		c.loadGeneral(c.p.Bufs[in.Imm].DType, t, d, c.oneAt(int(in.Imm), in.A))
+	case loop.OpAdd:
+		n, small := c.small(in.B)
+		switch a := c.g(in.A); {
+		case a == d:
+			two(asm.ADD)
+		case small:
+			c.load(asm.LEA, d, lmem{base: a, disp: int32(n)})
+		default:
+			c.load(asm.LEA, d, lmem{base: a, index: c.g(in.B), scale: 1})
+		}
+	case loop.OpSub:
+		two(asm.SUB)
+	case loop.OpMul:
+		if n, ok := c.small(in.B); ok {
+			c.op1i(asm.IMUL, d, c.g(in.A), n)
+		} else {
+			two(asm.IMUL)
+		}
+	case loop.OpAnd:
+		two(asm.AND)
+	case loop.OpOr:
+		two(asm.OR)
+	case loop.OpXor:
+		two(asm.XOR)
+	case loop.OpNeg, loop.OpNot:
+		from()
+		c.emit([...]asm.Op{loop.OpNeg: asm.NEG, loop.OpNot: asm.NOT}[in.Op], fDef|fRMW, d)
+	case loop.OpShl, loop.OpShr, loop.OpShrU:
+		from()
+		op := asm.SHL
+		switch in.Op {
+		case loop.OpShr:
+			op = gsar.of(t)
+		case loop.OpShrU:
+			op = gshr.of(t)
+		}
+		c.updi(op, d, int64(c.p.Ins[in.B].Imm))
+	case loop.OpMin, loop.OpMax, loop.OpMinU, loop.OpMaxU:
+		cond := [...]asm.Cond{loop.OpMin: asm.CondG, loop.OpMax: asm.CondL, loop.OpMinU: asm.CondA, loop.OpMaxU: asm.CondB}[in.Op]
+		b := c.g(in.B)
+		from()
+		c.use2(gcmp.of(t), d, b)
+		c.upd(asm.CMOVO+asm.Op(cond), d, b)
+	case loop.OpSelect:
+		x, y := c.g(in.B), c.g(in.C)
+		c.mov(d, y)
+		c.upd(asm.CMOVO+asm.Op(c.flags(in.A)), d, x)
+	case loop.OpCvt:
+		from := c.p.Ins[in.A].Type
+		switch {
+		case from == t || t == loop.I32:
+			c.mov(d, c.g(in.A))
+		case unsigned(c.p, in) == 1:
+			c.op1(asm.MOV32, d, c.g(in.A))
+		default:
+			c.op1(asm.MOVSXD, d, c.g(in.A))
+		}
+	}
+}
+
+// loadGeneral reads an element as an integer of type t.
+func (c *compiler) loadGeneral(e array.DType, t loop.Type, d vr, m lmem) {
+	op := elements[e.Size()].get
+	if e.Size() < t.Size() && signed(e) == 1 {
+		op = [...]asm.Op{1: asm.MOVSX8, 2: asm.MOVSX16}[e.Size()]
+	}
+	c.load(op, d, m)
+}
+
+// flags compares what v does, and returns the condition that holds if v does.
+func (c *compiler) flags(v loop.Value) asm.Cond {
+	in := &c.p.Ins[v]
+	t := c.p.Ins[in.A].Type
+	if n, ok := c.small(in.B); ok {
+		c.emit(gcmp.of(t), 0, c.g(in.A)).with(n)
+	} else {
+		a, b := c.g(in.A), c.g(in.B)
+		c.use2(gcmp.of(t), a, b)
+	}
+	return conds[in.Op-loop.OpEq]
+}
+
+// unless jumps to l where a condition that all lanes share does not hold.
+func (c *compiler) unless(v loop.Value, l asm.Label) {
+	if c.general[v] && c.same[v] {
+		c.onLine(v, func() { c.branchOn(v, false, l) })
+	} else {
+		c.none([]vr{c.get(v, 0)}, l)
+	}
+}
+
+// branchOn jumps to l where a condition is as said.
+func (c *compiler) branchOn(v loop.Value, is bool, l asm.Label) {
+	in := &c.p.Ins[v]
+	switch {
+	case in.Op == loop.OpNot:
+		c.branchOn(in.A, !is, l)
+	case in.Op != loop.OpAnd && in.Op != loop.OpOr:
+		cond := c.flags(v)
+		if !is {
+			cond = cond.Not()
+		}
+		c.jcc(cond, l)
+	case (in.Op == loop.OpOr) == is: // either decides
+		c.branchOn(in.A, is, l)
+		c.branchOn(in.B, is, l)
+	default:
+		on := c.asm.NewLabel()
+		c.branchOn(in.A, !is, on)
+		c.branchOn(in.B, is, l)
+		c.label(on)
+	}
+}
