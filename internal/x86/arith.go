@@ -80,7 +80,7 @@ var direct = func() (t [jit.AVX512 + 1][loop.NumOps]byType) {
 // Wide reports whether a pass of p holds an operation for which vectors of 512 bits are
 // faster wherever its operands come from: one that is one instruction of AVX-512 and on
 // AVX2 several, or one a lane, or that takes several of both, as floats do that become
-// integers or bfloat16.
+// integers or bfloat16, or that writes truth values, of which joined masks make whole lines.
 func Wide(p *loop.Program) (found bool) {
 	p, _ = narrowed(p)
 	for _, v := range p.Body {
@@ -95,7 +95,8 @@ func Wide(p *loop.Program) (found bool) {
 			case in.Op == loop.OpRound:
 				found = found || array.DType(in.Imm) == array.BFloat16
 			case in.Op == loop.OpStore || in.Op == loop.OpStoreAt:
-				found = found || p.Bufs[in.Imm].DType == array.BFloat16 && !p.Rounded(array.BFloat16, in.A)
+				e := p.Bufs[in.Imm].DType
+				found = found || e == array.Bool || e == array.BFloat16 && !p.Rounded(array.BFloat16, in.A)
 			case in.Op >= loop.OpQuo && in.Op <= loop.OpRemU: // by conversions to double
 				found = found || in.Type == loop.I64 || in.Op >= loop.OpQuoU
 			case in.Op == loop.OpTzCnt || in.Op == loop.OpMulHi: // by leading zeros, and signs of 64 bits

@@ -340,10 +340,13 @@ func (c *compiler) storeSmall(e array.DType, m lmem, v loop.Value, s int, k vr) 
 }
 
 // storePacked writes several steps of elements of 1 or 2 bytes in lanes of more as one
-// register, on AVX-512 two of 2 bytes, and reports whether it did.
+// register, on AVX-512 two of 2 bytes or all of truth values, and reports whether it did.
 func (c *compiler) storePacked(b int, v loop.Value) bool {
 	e, es := c.p.Bufs[b].DType, c.lay.es
 	n := es / e.Size()
+	if c.isa == jit.AVX512 && e == array.Bool {
+		return c.storeMasks(b, v)
+	}
 	if c.masks != nil || e == array.Float16 || n < 2 || c.lay.k%min(n, 4) != 0 || c.isa == jit.AVX512 && (es != 4 || n != 2) {
 		return false
 	}
@@ -405,6 +408,43 @@ func (c *compiler) storePacked(b int, v loop.Value) bool {
 		if e == array.Bool {
 			d = c.v2(asm.VPAND, d, c.constReg(loop.I8, 1))
 		}
+		c.store(store, c.at(b, i), d)
+	}
+	return true
+}
+
+// storeMasks writes the truth values of steps whose masks make one register together.
+func (c *compiler) storeMasks(b int, v loop.Value) bool {
+	n := min(c.lay.k, c.vb/c.lay.lanes)
+	if c.masks != nil || n < 2 || c.lay.k%n != 0 {
+		return false
+	}
+	store := asm.VMOVUPS
+	if c.streaming {
+		store = asm.VMOVNTPS
+	}
+	for i := 0; i < c.lay.k; i += n {
+		var masks [8]vr
+		for j := range n {
+			masks[j] = c.get(v, i+j)
+		}
+		lanes := c.lay.lanes
+		for ; lanes < n*c.lay.lanes; lanes *= 2 {
+			join := [...]asm.Op{8: asm.KUNPCKBW, 16: asm.KUNPCKWD, 32: asm.KUNPCKDQ}[lanes]
+			for j := range n * c.lay.lanes / lanes / 2 {
+				m := c.newM()
+				c.op2(join, m, masks[2*j+1], masks[2*j])
+				masks[j] = m
+			}
+		}
+		d, one := c.newV(), c.constReg(loop.I8, 1)
+		switch lanes {
+		case 16:
+			d, one = d.x(), one.x()
+		case 32:
+			d, one = d.y(), one.y()
+		}
+		c.op1(moves[loop.I8], d, one).mask(masks[0]).z()
 		c.store(store, c.at(b, i), d)
 	}
 	return true
