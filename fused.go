@@ -43,7 +43,6 @@ func (f *fused) Into(dst []*Tensor, args ...any) {
 		return
 	}
 	f.prepare(m, c)
-	c.direct = c.direct && !c.overlaps()
 	c.alone()
 	m.free()
 }
@@ -79,12 +78,11 @@ func (m *fusedMemory) run(name string) {
 	apart := m.apart()
 	for i := range m.calls {
 		c := &m.calls[i]
-		if apart && c.direct && (len(m.group) == 0 || c.C.Stream() == m.group[0].C.Stream()) {
+		if apart && c.inPlace && (len(m.group) == 0 || c.C.Stream() == m.group[0].C.Stream()) {
 			m.group = append(m.group, c.Task)
 			c.grouped = true
 			continue
 		}
-		c.direct = c.direct && !c.overlaps()
 		c.run()
 	}
 	if len(m.group) > 0 {
@@ -99,7 +97,7 @@ func (m *fusedMemory) run(name string) {
 func (f *fused) InPlace(dst []*Tensor, args ...any) bool {
 	m := &fusedMemory{}
 	c := f.prepare(m, m.take(f, dst, args))
-	return c.direct && !c.overlaps()
+	return c.inPlace && c.direct()
 }
 
 // A fusedCall is a formula with its operands.
@@ -108,7 +106,7 @@ type fusedCall struct {
 	ops  []operand // arguments, then dst
 	dst  []*Tensor
 	exec.Task
-	direct  bool // unless operands overlap, the results can be computed where they belong
+	inPlace bool // one kernel, which may write over an argument that is just a place of a result
 	grouped bool // runs with others
 }
 
@@ -173,14 +171,14 @@ func (f *fused) prepare(m *fusedMemory, c *fusedCall) *fusedCall {
 			m.ins = append(m.ins, &t.v)
 		}
 	}
-	c.direct = true
+	c.inPlace = true
 	for _, t := range c.dst {
 		t.writable(c.name)
 		m.outs = append(m.outs, t.v)
-		c.direct = c.direct && t.v.Contiguous()
+		c.inPlace = c.inPlace && t.v.Contiguous()
 	}
 	c.Task = exec.Task{C: f.lookup(len(args), c.ops).compiled(), Ins: m.ins[in:], Nums: m.nums[num:], Out: m.outs[out:]}
-	c.direct = c.direct && c.C.Plan.InPlace
+	c.inPlace = c.inPlace && c.C.Plan.InPlace
 	return c
 }
 
@@ -198,17 +196,25 @@ func (f *fused) trace(tr *trace, c *fusedCall) {
 	}
 }
 
-// overlaps reports that an argument shares memory with a place of a result that is not
-// just the same one.
-func (c *fusedCall) overlaps() bool {
-	for _, v := range c.Ins {
-		for _, t := range c.dst {
-			if !v.Same(&t.v) && v.Overlaps(&t.v) {
-				return true
+// direct reports whether the results can be computed where they belong: nothing is written
+// while it is read, and no place is part of another one.
+func (c *fusedCall) direct() bool {
+	for i, t := range c.dst {
+		if !t.v.Contiguous() {
+			return false
+		}
+		for _, v := range c.Ins {
+			if v.Overlaps(&t.v) && !(c.inPlace && v.Same(&t.v)) {
+				return false
+			}
+		}
+		for _, other := range c.dst[:i] {
+			if other.v.Overlaps(&t.v) {
+				return false
 			}
 		}
 	}
-	return false
+	return true
 }
 
 // alone runs the call.
@@ -219,11 +225,12 @@ func (c *fusedCall) alone() {
 }
 
 func (c *fusedCall) run() {
-	if !c.direct {
+	direct := c.direct()
+	if !direct {
 		clear(c.Out)
 	}
 	runPlan(c.name, c.C, c.Ins, c.Nums, c.Out)
-	if !c.direct {
+	if !direct {
 		for i, t := range c.dst {
 			copyViews(&t.v, &c.Out[i])
 			free(c.Out[i].Store)

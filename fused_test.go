@@ -55,6 +55,30 @@ func TestFusedInto(t *testing.T) {
 	if got := Data[float32](m); !slices.Equal(got, []float32{1, 1, 2, 3}) {
 		t.Errorf("shifted: %v", got)
 	}
+	// Several kernels write where the results belong, unless that is read or written twice.
+	g := newFused("cumulative", func(x []*ir.Node) []*ir.Node {
+		s := op.Apply(op.CumSum, op.Axis(0), op.Apply(op.Mul, nil, x[0], x[1]))
+		return []*ir.Node{s, op.Apply(op.Sub, nil, s, x[1])}
+	})
+	x, y := FromSlice([]float32{1, 2, 3}), FromSlice([]float32{4, 5, 6})
+	u, v := Zeros(3), Zeros(3)
+	for _, c := range []struct {
+		name string
+		dst  []*Tensor
+	}{{"apart", []*Tensor{u, v}}, {"over arguments", []*Tensor{y, x}}, {"both over one", []*Tensor{u, u}}} {
+		if g.InPlace(c.dst, x.Clone(), y.Clone()) {
+			t.Errorf("%s: several kernels are said to be one", c.name)
+		}
+		g.Into(c.dst, x, y)
+		if got := Data[float32](c.dst[1]); !slices.Equal(got, []float32{0, 9, 26}) {
+			t.Errorf("%s: second result %v", c.name, got)
+		}
+		if got := Data[float32](c.dst[0]); c.name != "both over one" && !slices.Equal(got, []float32{4, 14, 32}) {
+			t.Errorf("%s: first result %v", c.name, got)
+		}
+		x.Assign(FromSlice([]float32{1, 2, 3}))
+		y.Assign(FromSlice([]float32{4, 5, 6}))
+	}
 	w := Zeros(3).RequireGrad()
 	for name, into := range map[string]func(){
 		"leaf":     func() { f.Into([]*Tensor{w, Zeros(3)}, w, w, 1) },

@@ -295,8 +295,9 @@ func part(x *node, i, n int) *node {
 // Arguments: what the inputs give, what the outputs of the step before give, memory.
 // Results: output, memory, the gates.
 var lstmStep = eager.NewFused[*weft.Tensor]("lstm", func(x []*node) []*node {
-	z := add(x[0], x[1])
-	i, f, g, o := apply(op.Sigmoid, part(z, 0, 4)), apply(op.Sigmoid, part(z, 1, 4)), apply(op.Tanh, part(z, 2, 4)), apply(op.Sigmoid, part(z, 3, 4))
+	// Parts are added rather than sums taken apart, which would have to lie in memory.
+	z := func(i int) *node { return add(part(x[0], i, 4), part(x[1], i, 4)) }
+	i, f, g, o := apply(op.Sigmoid, z(0)), apply(op.Sigmoid, z(1)), apply(op.Tanh, z(2)), apply(op.Sigmoid, z(3))
 	c := add(mul(f, x[2]), mul(i, g))
 	return []*node{mul(o, apply(op.Tanh, c)), c, i, f, g, o}
 })
@@ -320,8 +321,9 @@ func lstmBackward(f *weft.FuncContext, dout *weft.Tensor) []*weft.Tensor {
 	}
 	n, batch, hidden := out.Dim(1), out.Dim(2), out.Dim(3)
 	d := w.DType()
+	w = columns(w)
 	dsteps := weft.ZerosOf(d, n, batch, 4*hidden)
-	dh, dc := weft.ZerosOf(d, batch, hidden), weft.ZerosOf(d, batch, hidden)
+	dh, dc, dcBefore := weft.ZerosOf(d, batch, hidden), weft.ZerosOf(d, batch, hidden), weft.ZerosOf(d, batch, hidden)
 	for t := n - 1; t >= 0; t-- {
 		at, before := weft.Index(t), c0
 		if t > 0 {
@@ -332,12 +334,17 @@ func lstmBackward(f *weft.FuncContext, dout *weft.Tensor) []*weft.Tensor {
 			args = append(args, g)
 		}
 		dz := dsteps.Slice(at)
-		lstmBack.Into([]*weft.Tensor{dz, dc}, append(args, out.Slice(weft.Index(1), at), before)...)
+		lstmBack.Into([]*weft.Tensor{dz, dcBefore}, append(args, out.Slice(weft.Index(1), at), before)...)
+		dc, dcBefore = dcBefore, dc
 		dh.Release()
 		dh = dz.MatMul(w)
 	}
 	return []*weft.Tensor{dsteps, recurrent(dsteps, h0, out.Slice(weft.Index(0))), dh, dc}
 }
+
+// columns returns w with its columns in memory one after the other, which a few rows are
+// multiplied by without packing them anew each step.
+func columns(w *weft.Tensor) *weft.Tensor { return w.T().Contiguous().T() }
 
 // byParts is the gradient by way of operations, each of which is recorded: slower, and
 // with derivatives of any order.
@@ -448,6 +455,7 @@ func gruBackward(f *weft.FuncContext, dout *weft.Tensor) []*weft.Tensor {
 	}
 	n, batch, hidden := out.Dim(0), out.Dim(1), out.Dim(2)
 	d := w.DType()
+	w = columns(w)
 	dsteps, dsums := weft.ZerosOf(d, n, batch, 3*hidden), weft.ZerosOf(d, n, batch, 3*hidden)
 	dh := weft.ZerosOf(d, batch, hidden)
 	for t := n - 1; t >= 0; t-- {

@@ -35,6 +35,10 @@ const (
 	wholeB         = 4 << 20
 	// Sums this short do not read enough lines for such steps to matter.
 	fewTerms = 16
+	// For so many vectors of columns A is not packed.
+	directColumns = 4
+	// Columns of B that lie side by side are read where they are if a block of them is more.
+	turnedB = 64 << 10
 )
 
 // A job is a batch of products under way: the par.Task of one call.
@@ -42,9 +46,10 @@ type job struct {
 	tile.Machine
 	batch    Batch
 	m, n, k  int
-	operands // C has unit column stride
+	operands // C has unit column stride, unless through is set
 	tail     tile.Tail
 	passing  tile.PassingTail // the tail, where pieces of C lie in buffers of workers, in turns
+	through  bool             // so do they where no kernel stores to C, which they are copied to
 	flipped  bool             // Product.transposed
 	size     sizes
 	of       [2]array.DType // Product.Of
@@ -74,11 +79,22 @@ func (p *Product) run(total int) {
 	case p.C.Col != 1 && (p.C.Row == 1 || p.M == 1):
 		p.transpose()
 	}
-	if p.C.Col != 1 && p.N > 1 {
-		p.runThrough(total)
-		return
+	if p.turnPays() {
+		p.transpose()
 	}
 	p.runJob(total)
+}
+
+// turnPays reports whether few rows times columns that lie side by side in memory, such as
+// those of a layer's weights, are faster computed as rows times few columns: B is then read
+// where it lies, and C turned back, where else B would be packed for one use.
+func (p *Product) turnPays() bool {
+	lanes, least := p.ISA.VectorBytes()/p.DType.Size(), turnedB
+	if p.M < lanes {
+		least = turnedB * 8 // they are turned back one by one
+	}
+	return p.B.Row == 1 && p.B.Col != 1 && p.C.Col == 1 && p.M > tile.MaxRowsAcross(p.ISA) && p.M <= directColumns*lanes &&
+		!p.Of[1].Half() && p.N > p.M && min(p.K, tile.KBlock)*p.N*p.DType.Size() > least
 }
 
 // fold makes one product of those of the last batch dimensions, as long as they have
@@ -107,7 +123,7 @@ func (p *Product) operands() operands { return operands{a: p.A, b: p.B, c: p.C} 
 
 func (p *Product) runJob(total int) {
 	// On the stack, unless workers share it.
-	j := job{Machine: tile.New(p.ISA, p.DType), batch: p.Batch, m: p.M, n: p.N, k: p.K, operands: p.operands(), tail: p.Tail, flipped: p.transposed, size: p.sizes(), of: p.Of}
+	j := job{Machine: tile.New(p.ISA, p.DType), batch: p.Batch, m: p.M, n: p.N, k: p.K, operands: p.operands(), tail: p.Tail, through: p.C.Col != 1 && p.N > 1, flipped: p.transposed, size: p.sizes(), of: p.Of}
 	threads := j.plan(total, p.Threads)
 	tasks := total * j.tilesM * j.tilesN
 	grain := 1
@@ -156,7 +172,7 @@ func (j *job) plan(total, threads int) int {
 	switch {
 	case !rowsApart && !colsApart:
 		j.packA = true
-	case j.n <= 4*j.Lanes:
+	case j.n <= directColumns*j.Lanes:
 	case rowsApart:
 		j.packA = bytesA > directA || tile.Conflict(j.a.Row*j.Size) && j.m > 4
 	default:
@@ -192,9 +208,14 @@ func (j *job) plan(total, threads int) int {
 			}
 		}
 	}
-	j.tilesM, j.tilesN = tile.Ceil(j.m, j.taskM), tile.Ceil(j.n, j.taskN)
 	j.rows = min(j.taskM, max(BlockBytesA/max(kk*j.Size, 1), 4*tile.MaxRows(j.ISA, 1)))
-	if t, ok := j.tail.(tile.PassingTail); ok && t.Passing() && !j.flipped && j.k <= tile.KBlock && j.m*j.n*j.Size > tailBytes {
+	if j.through {
+		// A piece is a task, as it is not done before its last terms.
+		j.taskM = j.rows
+		j.blockC = tile.Ceil(j.rows*j.taskN*j.Size, 64) * 64
+	}
+	j.tilesM, j.tilesN = tile.Ceil(j.m, j.taskM), tile.Ceil(j.n, j.taskN)
+	if t, ok := j.tail.(tile.PassingTail); ok && t.Passing() && !j.flipped && !j.through && j.k <= tile.KBlock && j.m*j.n*j.Size > tailBytes {
 		// What only the tail reads stays in the second cache.
 		j.passing = t
 		j.rows = min(j.rows, max(tailBytes/(j.taskN*j.Size), 4*tile.MaxRows(j.ISA, 1)))
@@ -208,7 +229,7 @@ func (j *job) plan(total, threads int) int {
 	if j.packB {
 		j.blockB = tile.Ceil(j.taskN, j.Lanes) * j.VB * j.Padded(kk)
 	}
-	if small := (j.m*j.k + j.k*j.n + j.m*j.n) * j.Size; total > 1 && !j.packA && !j.packB && j.passing == nil && j.k <= tile.KBlock && 2*small <= pagesBytes {
+	if small := (j.m*j.k + j.k*j.n + j.m*j.n) * j.Size; total > 1 && !j.packA && !j.packB && j.passing == nil && !j.through && j.k <= tile.KBlock && 2*small <= pagesBytes {
 		j.pages = pagesBytes / small
 	}
 	return threads
@@ -282,9 +303,17 @@ func (j *job) task(worker, item, m0, m1, n0, n1 int, o *operands) {
 	if n := j.blocks(); n > 0 {
 		base = unsafe.Add(j.buffer.Ptr(), worker*n)
 	}
+	aside := *o
+	aside.c.Ptr, aside.aside = unsafe.Add(base, j.blockA+j.blockB), true
+	if j.through {
+		aside.c.Row, aside.c.Col = n1-n0, 1
+		j.taskWith(base, unsafe.Add(base, j.blockA), m0, m1, n0, n1, &aside, func(i0, i1 int) {
+			tile.CopyMat(j.Machine, i1-i0, n1-n0, o.c.Offset(i0*o.c.Row+n0*o.c.Col, j.Size), aside.c)
+			j.finish(item, i0, i1, n0, n1)
+		})
+		return
+	}
 	if j.passing != nil {
-		aside := *o
-		aside.c.Ptr, aside.aside = unsafe.Add(base, j.blockA+j.blockB), true
 		j.taskWith(base, unsafe.Add(base, j.blockA), m0, m1, n0, n1, &aside, func(i0, i1 int) {
 			j.passing.RunAt(aside.c.Ptr, item*j.m+i0, item*j.m+i1, n0, n1)
 		})
@@ -393,26 +422,6 @@ func (j *job) block(f *tile.Frame, i0, i1, n0, n1, p0, kk, pages int, o *operand
 			}
 			f.Panels = part.panels
 			f.Tile(j.Machine, key)
-		}
-	}
-}
-
-// runThrough computes a product whose C no kernel stores to, by way of contiguous
-// memory.
-func (p *Product) runThrough(total int) {
-	mach := tile.New(p.ISA, p.DType)
-	buffer := tile.Alloc(p.M * p.N * mach.Size)
-	defer mem.Free(buffer)
-	tmp := tile.Mat{Ptr: buffer.Ptr(), Row: p.N, Col: 1}
-	first := p.operands()
-	for i := range total {
-		o := p.Batch.at(i, p.sizes(), &first)
-		one := *p
-		one.A, one.B, one.C, one.Batch, one.Tail = o.a, o.b, tmp, Batch{}, nil
-		one.runJob(1)
-		tile.CopyMat(mach, p.M, p.N, o.c, tmp)
-		if p.Tail != nil {
-			(&job{m: p.M, n: p.N, tail: p.Tail, flipped: p.transposed}).finish(i, 0, p.M, 0, p.N)
 		}
 	}
 }

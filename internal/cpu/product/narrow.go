@@ -25,7 +25,7 @@ const narrowBytes = 1 << 20
 // narrowPath returns the way to take.
 func (j *job) narrowPath() narrowKind {
 	switch {
-	case j.k < 2:
+	case j.k < 2 || j.through:
 	case j.b.Col == 1:
 		if j.m <= maxRowsNarrow && j.k*j.n*j.Size > narrowBytes && j.n >= 4*j.Lanes {
 			return alongRows

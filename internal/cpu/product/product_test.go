@@ -381,3 +381,54 @@ func TestAllocs(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 }
+
+// TestTurned tries rows that are few with columns that lie side by side in memory, which are
+// computed as the transposed product: with rows that fill vectors and not, several pieces, tails
+// and batches.
+func TestTurned(t *testing.T) {
+	cputest.EveryISA(t, func(t *testing.T, isa jit.ISA) {
+		testTurned[float32](t, isa)
+		testTurned[float64](t, isa)
+	})
+}
+
+func testTurned[E tile.Element](t *testing.T, isa jit.ISA) {
+	r := rand.New(rand.NewPCG(14, 15))
+	d := cputest.DtypeOf[E]()
+	at := 0
+	for _, m := range []int{4, 9, 15, 16, 17, 24, 31, 32, 33, 64, 65} {
+		for i, s := range [][2]int{{700, 90}, {270, 530}, {1100, 257}} {
+			if at++; i != at%3 && isa == jit.Portable {
+				continue
+			}
+			n, k := s[0], s[1]
+			a, b, c := newTestMat[E](r, at%4, m, k), newTestMat[E](r, 1+at%2*2, k, n), newTestMat[E](r, 0, m, n)
+			turned := Product{ISA: isa, DType: d, Of: [2]array.DType{d, d}, M: m, N: n, K: k, A: a.mat(), B: b.mat(), C: c.mat()}
+			lanes := isa.VectorBytes() / d.Size()
+			if want := isa != jit.Portable && m >= lanes && m <= directColumns*lanes && m > tile.MaxRowsAcross(isa); want && !turned.turnPays() {
+				t.Errorf("%dx%dx%d of %s is not turned", m, k, n, d)
+			}
+			checkProduct(t, m, n, k, a, b, c, 1+at%3)
+		}
+	}
+	if isa == jit.Portable {
+		return
+	}
+	// A batch with a tail, beside its products one by one.
+	const count, m, n, k = 3, 32, 600, 300
+	a, b, c := cputest.Random[E](r, count*m*k), cputest.Random[E](r, n*k), cputest.Random[E](r, count*m*n)
+	want := append([]E(nil), c...)
+	A, B := tile.Mat{Ptr: unsafe.Pointer(&a[0]), Row: 1, Col: m}, tile.Mat{Ptr: unsafe.Pointer(&b[0]), Row: 1, Col: k}
+	rows := func(s []E) tile.Mat { return tile.Mat{Ptr: unsafe.Pointer(&s[0]), Row: n, Col: 1} }
+	Product{ISA: isa, DType: d, M: m, N: n, K: k, A: A, B: B, C: rows(c), Tail: cputest.Tail[E]{Data: c, Cols: n}, Threads: 2,
+		Batch: Batch{Count: []int{count}, A: []int{m * k}, B: []int{0}, C: []int{m * n}}}.Run()
+	for i := range count {
+		Product{ISA: isa, DType: d, M: m, N: n, K: k, A: A.Offset(i*m*k, d.Size()), B: B, C: rows(want).Offset(i*m*n, d.Size()), Threads: 1}.Run()
+	}
+	cputest.Tail[E]{Data: want, Cols: n}.Run(0, count*m, 0, n)
+	for i, x := range want {
+		if !cputest.SameBits(c[i], x) {
+			t.Fatalf("batch: element %d is %v, not %v", i, c[i], x)
+		}
+	}
+}

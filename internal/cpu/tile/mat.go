@@ -76,6 +76,21 @@ func CopyMat(mach Machine, m, n int, dst, src Mat) {
 		}
 		dst, src = dst.Offset(at, mach.Size), src.Offset(at, mach.from.Size())
 	}
+	if lanes := mach.Lanes; dst.Row == 1 && src.Col == 1 && m >= lanes && n >= lanes && !mach.from.Half() && mach.ISA != jit.Portable {
+		// Squares of vectors are transposed in registers; the last of them end where the matrix
+		// does.
+		squares := func(i, j, cols, count int) {
+			to := Panel{Ptr: dst.Offset(i+j*dst.Col, mach.Size).Ptr, Pitch: dst.Col * mach.Size, Rows: lanes, K: cols}
+			mach.PackLines(to, mach.VB, src.Offset(i*src.Row+j, mach.Size), lanes*src.Row*mach.Size, count)
+		}
+		for _, part := range [2][2]int{{0, m / lanes}, {m - lanes, Bit(m%lanes > 0, 0)}} {
+			squares(part[0], 0, n/lanes*lanes, part[1])
+			if n%lanes > 0 {
+				squares(part[0], n-lanes, lanes, part[1])
+			}
+		}
+		return
+	}
 	for i := range m {
 		to := Panel{Ptr: dst.Offset(i*dst.Row, mach.Size).Ptr, Pitch: dst.Col * mach.Size, Rows: 1, K: n}
 		mach.Gather(to, Mat{src.Offset(i*src.Row, mach.from.Size()).Ptr, 0, src.Col})
