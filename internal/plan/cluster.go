@@ -143,6 +143,7 @@ func (b *planner) cluster() {
 			b.clusters = append(b.clusters, c)
 		}
 	}
+	b.sink()
 	b.tails()
 }
 

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"strings"
 	"testing"
 
 	"weft/internal/array"
@@ -98,4 +99,37 @@ func TestManyParameters(t *testing.T) {
 		t.Errorf("%.0f looks a parameter with 200 of them, %.0f with 2000", looks[0], looks[1])
 	}
 	t.Logf("%.0f and %.0f looks a parameter", looks[0], looks[1])
+}
+
+// The slope of a tanh, which is cheap and computed of its result alone, is computed by the kernel
+// that needs it, so that the result alone is kept; an exponential of it is kept.
+func TestSlopesAreNotKept(t *testing.T) {
+	const n = 64
+	for _, c := range []struct {
+		name  string
+		of    *op.Def
+		wrote int // arrays
+	}{{"square", op.Square, 1}, {"exp", op.Exp, 2}} {
+		g := ir.New()
+		apply := func(d *op.Def, x ...*ir.Node) *ir.Node { return op.Apply(d, nil, x...) }
+		sig := Sig{DType: array.Float32, Shape: []int{n, n}, Strides: []int{n, 1}}
+		x, w := g.Input(0, array.Float32, sig.Shape), g.Input(1, array.Float32, sig.Shape)
+		y := apply(op.Tanh, apply(op.MatMul, x, w))
+		slope := apply(op.Sub, g.Number(1, array.Float32, false), apply(c.of, y))
+		z := apply(op.MatMul, apply(op.MatMul, y, w), x)
+		p := Build([]*ir.Node{apply(op.Mul, slope, z), apply(op.Sum, y)}, []Sig{sig, sig}, nil)
+		wrote := 0
+		for i := range p.Steps {
+			for _, k := range []*Kernel{p.Steps[i].Kernel, p.Steps[i].Tail} {
+				for j := 0; k != nil && strings.Contains(k.Prog.Name, "tanh") && j < len(k.Binds); j++ {
+					if k.Prog.Bufs[j].Write && p.Slots[k.Binds[j].Slot].Bytes == 4*n*n {
+						wrote++
+					}
+				}
+			}
+		}
+		if wrote != c.wrote {
+			t.Errorf("%s: the kernel of tanh writes %d arrays, want %d\n%s", c.name, wrote, c.wrote, p)
+		}
+	}
 }
