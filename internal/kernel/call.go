@@ -48,30 +48,17 @@ func (l *lowerer) arguments(x *ast.CallExpr) []*value {
 	return args
 }
 
-// local calls a function or method of the source, which is lowered in place.
+// local calls a function or method of the source, which is lowered in place unless calls of it
+// share a body: see share.go.
 func (l *lowerer) local(x *ast.CallExpr, id *ast.Ident, fn *types.Func) []*value {
-	sig := fn.Signature()
-	env := binding{}
-	for i := range sig.TypeParams().Len() {
-		env[sig.TypeParams().At(i)] = l.settle(l.info.Instances[id].TypeArgs.At(i))
+	if out, ok := l.taken[x]; ok {
+		return snapshot(out)
 	}
-	var args []*value
-	if sig.Recv() != nil {
-		sel := ast.Unparen(x.Fun).(*ast.SelectorExpr)
-		s := l.info.Selections[sel]
-		recv := l.expr(sel.X)
-		path := s.Index()
-		for _, i := range path[:len(path)-1] {
-			recv = recv.parts[i]
-		}
-		if named, ok := types.Unalias(s.Obj().(*types.Func).Signature().Recv().Type()).(*types.Named); ok {
-			for i := range sig.RecvTypeParams().Len() {
-				env[sig.RecvTypeParams().At(i)] = l.settle(named.TypeArgs().At(i))
-			}
-		}
-		args = append(args, recv)
-	}
-	args = append(args, l.arguments(x)...)
+	return l.inPlace(x, fn, l.bindingOf(x, id, fn), l.argumentsOf(x, fn))
+}
+
+// inPlace lowers the body of a function that x calls.
+func (l *lowerer) inPlace(x *ast.CallExpr, fn *types.Func, env binding, args []*value) []*value {
 	l.pos = x.Pos()
 	if l.calls++; l.calls > maxCalls {
 		l.src.refuse(x.Pos(), "calls within calls, %d deep", maxCalls)
@@ -80,6 +67,39 @@ func (l *lowerer) local(x *ast.CallExpr, id *ast.Ident, fn *types.Func) []*value
 	l.calls--
 	l.pos = x.Pos()
 	return out
+}
+
+// bindingOf is what the type parameters of a function or method of the source are in a call.
+func (l *lowerer) bindingOf(x *ast.CallExpr, id *ast.Ident, fn *types.Func) binding {
+	sig := fn.Signature()
+	env := binding{}
+	for i := range sig.TypeParams().Len() {
+		env[sig.TypeParams().At(i)] = l.settle(l.info.Instances[id].TypeArgs.At(i))
+	}
+	if sig.Recv() == nil {
+		return env
+	}
+	s := l.info.Selections[ast.Unparen(x.Fun).(*ast.SelectorExpr)]
+	if named, ok := types.Unalias(s.Obj().(*types.Func).Signature().Recv().Type()).(*types.Named); ok {
+		for i := range sig.RecvTypeParams().Len() {
+			env[sig.RecvTypeParams().At(i)] = l.settle(named.TypeArgs().At(i))
+		}
+	}
+	return env
+}
+
+// argumentsOf are the receiver, if there is one, and the arguments of a call of the source.
+func (l *lowerer) argumentsOf(x *ast.CallExpr, fn *types.Func) (args []*value) {
+	if fn.Signature().Recv() != nil {
+		sel := ast.Unparen(x.Fun).(*ast.SelectorExpr)
+		recv := l.expr(sel.X)
+		path := l.info.Selections[sel].Index()
+		for _, i := range path[:len(path)-1] {
+			recv = recv.parts[i]
+		}
+		args = append(args, recv)
+	}
+	return append(args, l.arguments(x)...)
 }
 
 // settle is a type with the type parameters of the frame replaced.

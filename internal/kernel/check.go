@@ -56,6 +56,7 @@ type Func struct {
 	bodies  map[*types.Func]*ast.FuncDecl
 	targets map[*ast.BranchStmt]ast.Stmt // what break and continue leave or go on with
 	costs   map[*types.Func]int
+	sizes   map[*types.Func]int // see counting
 	params  []Param
 	results []Result
 
@@ -80,7 +81,7 @@ func (s *Source) Func(name string) (f *Func, err error) {
 	if !ok {
 		return nil, s.errorAt(list[0].node.Pos(), "%s is no function", name)
 	}
-	f = &Func{src: s, name: name, decl: d, bodies: map[*types.Func]*ast.FuncDecl{}, targets: map[*ast.BranchStmt]ast.Stmt{}, costs: map[*types.Func]int{},
+	f = &Func{src: s, name: name, decl: d, bodies: map[*types.Func]*ast.FuncDecl{}, targets: map[*ast.BranchStmt]ast.Stmt{}, costs: map[*types.Func]int{}, sizes: map[*types.Func]int{},
 		info: &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Instances: map[*ast.Ident]types.Instance{}, Defs: map[*ast.Ident]types.Object{},
 			Uses: map[*ast.Ident]types.Object{}, Implicits: map[ast.Node]types.Object{}, Selections: map[*ast.SelectorExpr]*types.Selection{}}}
 	f.typecheck(s.choose(name))
@@ -299,7 +300,7 @@ func (c *checker) function(fn *types.Func, pos token.Pos) {
 	c.stmt(d.Body, "")
 	c.loops = saved
 	c.state[fn] = 2
-	c.f.costs[fn] = c.f.cost(d.Body)
+	c.f.costs[fn], c.f.sizes[fn] = c.f.cost(d.Body), c.f.count(d.Body, asWritten)
 }
 
 func (c *checker) no(n ast.Node, what string) {

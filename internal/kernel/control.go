@@ -427,7 +427,7 @@ func (l *lowerer) counted(s *ast.ForStmt) (*variable, []*value) {
 	}
 	start := i.val
 	defer func() { i.val = start }()
-	cost := l.costUnrolled(s.Body, true)
+	cost := l.count(s.Body, unrolled)
 	var vals []*value
 	for {
 		_, known := l.knownInt(i.val.n.v)
@@ -520,7 +520,7 @@ func (l *lowerer) rangeStmt(s *ast.RangeStmt) {
 		l.iteration(s.Body.List, nil, a)
 	}
 	cost := l.cost(s.Body)
-	if n, ok := l.knownInt(end); ok && n <= maxRounds && int64(l.costUnrolled(s.Body, true))*n <= maxUnrolled {
+	if n, ok := l.knownInt(end); ok && n <= maxRounds && int64(l.count(s.Body, unrolled))*n <= maxUnrolled {
 		l.rounds(int(max(n, 0)), func(i int) { round(l.int(it.t, int64(i))) }, l.assigned(s), cost)
 		return
 	}

@@ -20,11 +20,19 @@ func (l *lowerer) cost(nodes ...ast.Node) int {
 	return min(n, costly)
 }
 
-func (f *Func) cost(node ast.Node) int { return f.costUnrolled(node, false) }
+func (f *Func) cost(node ast.Node) int { return f.count(node, asRun) }
 
-// costUnrolled is cost; if unrolled, loops with known bounds count as often as they go
-// around.
-func (f *Func) costUnrolled(node ast.Node, unrolled bool) int {
+// A counting says how the body of a loop counts.
+type counting int
+
+const (
+	asRun     counting = iota // as costly
+	unrolled                  // as often as the loop goes around, if its bounds are known
+	asWritten                 // once
+)
+
+// count is a rough number of instructions.
+func (f *Func) count(node ast.Node, how counting) int {
 	n := 0
 	if node == nil {
 		return 0
@@ -47,10 +55,13 @@ func (f *Func) costUnrolled(node ast.Node, unrolled bool) int {
 		case *ast.IndexExpr:
 			n += 2
 		case *ast.CallExpr:
-			n += f.callCost(x)
+			n += f.callCost(x, how)
 		case *ast.ForStmt, *ast.RangeStmt:
 			k := 0
-			if unrolled {
+			switch how {
+			case asWritten:
+				return true
+			case unrolled:
 				k = f.trips(x.(ast.Stmt))
 			}
 			if k == 0 {
@@ -58,9 +69,9 @@ func (f *Func) costUnrolled(node ast.Node, unrolled bool) int {
 				break
 			}
 			if s, ok := x.(*ast.ForStmt); ok {
-				n += k * (f.costUnrolled(s.Body, true) + 1)
+				n += k * (f.count(s.Body, unrolled) + 1)
 			} else {
-				n += k * (f.costUnrolled(x.(*ast.RangeStmt).Body, true) + 1)
+				n += k * (f.count(x.(*ast.RangeStmt).Body, unrolled) + 1)
 			}
 			return false
 		}
@@ -83,7 +94,7 @@ func (f *Func) costOf(op token.Token, x ast.Expr) int {
 	return 1
 }
 
-func (f *Func) callCost(x *ast.CallExpr) int {
+func (f *Func) callCost(x *ast.CallExpr, how counting) int {
 	if f.info.Types[x.Fun].IsType() {
 		return 1
 	}
@@ -93,6 +104,8 @@ func (f *Func) callCost(x *ast.CallExpr) int {
 		return 1
 	}
 	switch {
+	case fn.Pkg() == f.pkg && how == asWritten:
+		return f.sizes[fn.Origin()]
 	case fn.Pkg() == f.pkg:
 		return f.costs[fn.Origin()]
 	case fn.Pkg().Path() == mathPath && light[fn.Name()]:

@@ -558,3 +558,113 @@ func decay(x, y float64) float64 {
 
 // These are compiled from their source alone.
 var _ = []any{wide, anywhere, mixed}
+
+// twin is what large gives.
+type twin struct {
+	a, b float64
+	n    int32
+}
+
+// large is long, leaves early, and has a loop that lanes leave at different times.
+func large(x, y float64, n int32) (twin, float64) {
+	if x > 50 {
+		return twin{x, y, n}, 1
+	}
+	u, v := x, y
+	for i := range n & 3 {
+		if u > 4 {
+			break
+		}
+		u = float64(u*x) + float64(i)
+	}
+	u, v = float64(u*0.75)+float64(v*x)-0, float64(v*y)+math.Sqrt(math.Abs(u))
+	u, v = float64(u*0.75)+float64(v*x)-1, float64(v*y)+math.Sqrt(math.Abs(u))
+	u, v = float64(u*0.5)+float64(v*x)-2, float64(v*y)+math.Sqrt(math.Abs(u))
+	u, v = float64(u*-0.5)+float64(v*x)-3, float64(v*y)+math.Sqrt(math.Abs(u))
+	u, v = float64(u*0.25)+float64(v*x)-4, float64(v*y)+math.Sqrt(math.Abs(u))
+	u, v = float64(u*0.5)+float64(v*x)-5, float64(v*y)+math.Sqrt(math.Abs(u))
+	u, v = float64(u*0.25)+float64(v*x)-6, float64(v*y)+math.Sqrt(math.Abs(u))
+	u, v = float64(u*0.5)+float64(v*x)-7, float64(v*y)+math.Sqrt(math.Abs(u))
+	u, v = float64(u*0.75)+float64(v*x)-8, float64(v*y)+math.Sqrt(math.Abs(u))
+	u, v = float64(u*-0.5)+float64(v*x)-9, float64(v*y)+math.Sqrt(math.Abs(u))
+	u, v = float64(u*0.25)+float64(v*x)-10, float64(v*y)+math.Sqrt(math.Abs(u))
+	u, v = float64(u*-0.5)+float64(v*x)-11, float64(v*y)+math.Sqrt(math.Abs(u))
+	u, v = float64(u*0.5)+float64(v*x)-12, float64(v*y)+math.Sqrt(math.Abs(u))
+	u, v = float64(u*0.25)+float64(v*x)-13, float64(v*y)+math.Sqrt(math.Abs(u))
+	u, v = float64(u*0.5)+float64(v*x)-14, float64(v*y)+math.Sqrt(math.Abs(u))
+	u, v = float64(u*0.25)+float64(v*x)-15, float64(v*y)+math.Sqrt(math.Abs(u))
+	u, v = float64(u*-0.5)+float64(v*x)-16, float64(v*y)+math.Sqrt(math.Abs(u))
+	u, v = float64(u*0.75)+float64(v*x)-17, float64(v*y)+math.Sqrt(math.Abs(u))
+	u, v = float64(u*0.25)+float64(v*x)-18, float64(v*y)+math.Sqrt(math.Abs(u))
+	u, v = float64(u*-0.5)+float64(v*x)-19, float64(v*y)+math.Sqrt(math.Abs(u))
+	u, v = float64(u*0.25)+float64(v*x)-20, float64(v*y)+math.Sqrt(math.Abs(u))
+	u, v = float64(u*0.5)+float64(v*x)-21, float64(v*y)+math.Sqrt(math.Abs(u))
+	u, v = float64(u*0.25)+float64(v*x)-22, float64(v*y)+math.Sqrt(math.Abs(u))
+	u, v = float64(u*-0.5)+float64(v*x)-23, float64(v*y)+math.Sqrt(math.Abs(u))
+	return twin{u, v, n + 1}, u / (float64(v*v) + 1)
+}
+
+func (t twin) again(x float64) twin {
+	r, _ := large(t.a, x, t.n)
+	return r
+}
+
+// small calls large on a condition, which stands in place.
+func small(x float64) float64 {
+	if x < 0 {
+		_, x = large(x, 1, 1)
+	}
+	return x
+}
+
+// manyCalls calls a large function twenty times: one call behind the other and within each
+// other, for several results, in expressions, on conditions, with changes in between.
+func manyCalls(x, y float64, k int32) (float64, int32, float64) {
+	t, p := large(x, y, k)
+	s := p
+	t, p = large(t.b, s, t.n)
+	s += p
+	var extra [2]float64
+	extra[0], s = s, float64(s*0.5)
+	_, q := large(extra[0], s, 0)
+	u, w := large(q, p, t.n)
+	extra[1] = small(w) + u.a
+	w, q = q, w
+	_, r := large(first(large(w, q, 2)), first(large(q, w, 3)), 1)
+	r += float64(0.25*first(large(r, 1, 0))) - float64(first(large(1, r, 0))*first(large(r, r, k)))
+	if r > 0 && first(large(r, s, 1)) > 1 {
+		s++
+	}
+	for i := range int32(2) {
+		a, b := large(s, float64(i), i)
+		c, d := large(b, a.a, a.n)
+		e, f := large(d, c.b, 7)
+		s = e.a + f
+	}
+	z, _ := large(s, r, 5)
+	z = z.again(s)
+	z, s = large(z.a, z.b, 3)
+	g, h := large(s, z.a, z.n)
+	if first(large(g.b, h, 1)) > first(large(h, g.b, 1)) {
+		return g.a, g.n, extra[0]
+	}
+	return first(large(h, g.a, 1)) + first(large(extra[1], g.a, 2)), z.n, first(large(h, z.b, k))
+}
+
+func first(t twin, x float64) float64 { return t.a - x }
+
+func twice(x, y float64) float64 {
+	s := cubic(x, y) + cubic(y, x)
+	s = cubic(s, cubic(x, s))
+	return cubic(s, 1) - float64(s*cubic(1, s))
+}
+
+func cubic(x, y float64) float64 {
+	if x > y {
+		return float64(float64(x*x)*y) + x
+	}
+	for range 3 {
+		x = float64(x*y) + 0.5
+	}
+	return x - float64(y*y)
+}

@@ -33,6 +33,9 @@ type lowerer struct {
 	facts     map[loop.Value]fact
 	boundless map[int]bool // Near parameters of whose offsets no bounds are known
 
+	taken map[*ast.CallExpr][]*variable // of calls that share a body: the results
+	ahead map[types.Object]bool         // declared before their statement, as such calls do
+
 	loops  int               // loops around what is being lowered
 	read   map[int]int       // by parameter of a whole array: how often it was read so far
 	looped map[int]token.Pos // by such a parameter: a read in a loop
@@ -90,7 +93,7 @@ func (l *lowerer) typeOf(x ast.Expr) *ty { return l.src.typeOf(l.info.TypeOf(x),
 // run lowers the function called with the arguments of the kernel.
 func (l *lowerer) run() []loop.Value {
 	sig := l.obj.Signature()
-	l.read = map[int]int{}
+	l.read, l.taken, l.ahead = map[int]int{}, map[*ast.CallExpr][]*variable{}, map[types.Object]bool{}
 	l.declarePlaces()
 	var args []*value
 	k := 0

@@ -113,10 +113,11 @@ func TestNarrow(t *testing.T) {
 	}
 }
 
-// TestCallsGrowLinearly holds the code of calls, which stand in place, to a constant a call.
+// TestCallsGrowLinearly holds the code of calls on conditions, which stand in place, to a
+// constant a call.
 func TestCallsGrowLinearly(t *testing.T) {
 	size := func(calls int) int {
-		f := kernelOf(t, `import "math"`, "func F(x float64) float64 {\n"+strings.Repeat("x = large(x)\n", calls)+"return x }\nfunc large(x float64) float64 { if x > 1 { x = math.Sin(x) + math.Exp(x) }; return math.Log(x*x + 1) }")
+		f := kernelOf(t, `import "math"`, "func F(x float64) float64 {\n"+strings.Repeat("if x > 0 { x = large(x) }\n", calls)+"return x }\nfunc large(x float64) float64 { if x > 1 { x = math.Sin(x) + math.Exp(x) }; return math.Log(x*x + 1) }")
 		b := loop.NewBuilder("f", []loop.Axis{{}}, 0)
 		inst, err := f.Instantiate(nil)
 		if err != nil {

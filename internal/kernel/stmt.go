@@ -11,8 +11,25 @@ import (
 // stmts lowers statements in order. Behind one that may have left the function or a loop
 // the rest runs where it has not.
 func (l *lowerer) stmts(list []ast.Stmt) {
-	for i, s := range list {
-		rest := list[i+1:]
+	looked, next := 0, 0 // statements that were looked at for calls in turn, and the one that such begin with
+	var t *turns
+	for i := 0; i < len(list); i++ {
+		for {
+			if i >= looked {
+				var n int
+				if t, n = l.findTurns(list[i:]); t != nil {
+					next = i + t.calls[0].stmt
+				}
+				looked = i + max(n, 1)
+			}
+			if t == nil || i != next {
+				break
+			}
+			defer l.forget(t)
+			i += l.inTurn(list[i:], t)
+			t, looked = nil, i // the last statement may have more
+		}
+		s, rest := list[i], list[i+1:]
 		if x, ok := s.(*ast.IfStmt); ok && len(rest) > 0 && l.leaves(x) {
 			l.ifStmt(x, rest)
 			return
@@ -159,6 +176,11 @@ func (l *lowerer) define(n *ast.Ident, v *value) {
 	t := l.typeOfVar(n)
 	if v.t.kind == kElem {
 		l.src.refuse(n.Pos(), "an element of package kernel is a parameter, no variable")
+	}
+	if l.ahead[obj] {
+		l.fr.vars[obj].val = l.assignable(v, t)
+		l.named(l.fr.vars[obj])
+		return
 	}
 	l.fr.vars[obj] = &variable{t: t, val: l.assignable(v, t), name: n.Name}
 	l.named(l.fr.vars[obj])

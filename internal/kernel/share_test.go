@@ -1,0 +1,100 @@
+package kernel_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"weft/internal/array"
+	. "weft/internal/kernel"
+	"weft/internal/loop"
+)
+
+// sharing runs f with calls that share bodies from such sizes on.
+func sharing(body, code int, f func()) {
+	a, b := SharedBody, SharedCode
+	defer func() { SharedBody, SharedCode = a, b }()
+	SharedBody, SharedCode = body, code
+	f()
+}
+
+const never = 1 << 30
+
+// TestSharedPlainly: functions compute as Go does where all calls that can share a body.
+func TestSharedPlainly(t *testing.T) { sharing(1, 1, func() { TestPlainly(t) }) }
+
+// TestSharedDerivatives: derivatives go through bodies that calls share.
+func TestSharedDerivatives(t *testing.T) {
+	sharing(1, 1, func() { TestDerivatives(t) })
+	r := rand.New(rand.NewPCG(8, 8))
+	var x, y []float64
+	for range 40 {
+		x, y = append(x, 2*r.Float64()-1), append(y, 2*r.Float64()-1)
+	}
+	for _, by := range [][]int{{0}, {1}, {0, 1}} {
+		var want, got []float64
+		sharing(never, never, func() { want = derive(t, "twice", x, y, by...) })
+		sharing(1, 1, func() { got = derive(t, "twice", x, y, by...) })
+		for i := range want {
+			if !sameFloat(want[i], got[i]) {
+				t.Fatalf("by %v at %v, %v: %v, in place %v", by, x[i], y[i], got[i], want[i])
+			}
+		}
+	}
+}
+
+// lowered is the loop program of a function of float64.
+func lowered(t *testing.T, f *Func) *loop.Program {
+	t.Helper()
+	inst, err := f.Instantiate([]array.DType{array.Float64})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := loop.NewBuilder("f", []loop.Axis{{}}, 0)
+	b.Pass(func() { inst.EmitKernel(emitter(b, inst)) })
+	return b.Program()
+}
+
+// TestSharedSize: calls in straight code take a body, or one a portion of them.
+func TestSharedSize(t *testing.T) {
+	size := func(calls int, form string) int {
+		text := ""
+		for i := range calls {
+			text += strings.ReplaceAll(form, "#", fmt.Sprint(i)) + "\n"
+		}
+		return len(lowered(t, kernelOf(t, `import "math"`, "func F(x float64) float64 {\n"+text+"return x }\nfunc large(x float64) float64 { if x > 1 { x = math.Sin(x) + math.Exp(x) }; return math.Log(x*x + 1) }")).Ins)
+	}
+	for _, form := range []string{"x = large(x)", "x = large(x) + large(x+#)", "y# := large(x); x += y#"} {
+		one, many, hundred := size(1, "x = large(x)"), size(20, form), size(100, form)
+		if most := 2*one + 20*20; many > most {
+			t.Errorf("%s: 20 times %d instructions, once %d", form, many, one)
+		}
+		if hundred > 7*(one+20*20*2) {
+			t.Errorf("%s: 100 times %d instructions, once %d", form, hundred, one)
+		}
+	}
+	if once, far := size(1, "x = large(x)"), size(20, "if x > # { x = large(x) }"); far < 15*once {
+		t.Errorf("calls on conditions take %d instructions, one %d: tell DESIGN.md", far, once)
+	}
+}
+
+// TestSharedOrder: what cannot wait does not: calls are not made before their condition, and
+// what is read and drawn is in the order of the source.
+func TestSharedOrder(t *testing.T) {
+	for _, body := range []string{
+		"func F(x float64) float64 { if x > 0 && G(x) > 1 && G(x+1) > 2 { x++ }; return x }",
+		"func F(x float64, e kernel.Elem) float64 { return e.Rand64() + G(e.Rand64()) + G(e.Rand64()) }",
+		"func F(x float64, e kernel.Elem) float64 { y := G(x); z := e.Rand64(); return y + G(z) }",
+	} {
+		var programs [2]string
+		for i, code := range []int{1, never} {
+			sharing(1, code, func() {
+				programs[i] = fmt.Sprint(lowered(t, kernelOf(t, `import "weft/kernel"`, body+"\nvar _ kernel.Elem\nfunc G(x float64) float64 { return x*x + x }")))
+			})
+		}
+		if programs[0] != programs[1] {
+			t.Errorf("%s:\n%s\n%s", body, programs[0], programs[1])
+		}
+	}
+}
