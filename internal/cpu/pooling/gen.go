@@ -18,6 +18,8 @@ const (
 	splitRoutine
 	meanPairsRoutine
 	spreadPairsRoutine
+	wholeWindowsRoutine
+	wholeSpreadRoutine
 )
 
 // A key names one piece of machine code: all that its generator reads.
@@ -47,6 +49,10 @@ func (k key) Generate() *jit.Code {
 		g.spread()
 	case splitRoutine:
 		g.split()
+	case wholeWindowsRoutine:
+		g.wholeWindows()
+	case wholeSpreadRoutine:
+		g.wholeSpread()
 	case meanPairsRoutine, spreadPairsRoutine:
 		g.pairs()
 	}

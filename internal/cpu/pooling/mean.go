@@ -16,6 +16,10 @@ func Mean[T float](p Pool, y, x unsafe.Pointer) {
 		return
 	}
 	n, m := p.H*p.W, p.OH*p.OW
+	if c := newWhole[T](&p, true, false); c != nil {
+		c.each(func(_ []T, i int) { c.means(of[T](y, i, m), of[T](x, i, n)) })
+		return
+	}
 	if c := newPlane[T](&p, true, false); c != nil {
 		c.each(true, func(c *plane[T], i int) { c.means(of[T](y, i, m), of[T](x, i, n)) })
 		return
@@ -47,6 +51,10 @@ func Spread[T float](p Pool, dx, dy unsafe.Pointer) {
 		return
 	}
 	n, m := p.H*p.W, p.OH*p.OW
+	if c := newWhole[T](&p, true, true); c != nil {
+		c.each(func(_ []T, i int) { c.spreads(of[T](dx, i, n), of[T](dy, i, m)) })
+		return
+	}
 	if c := newPlane[T](&p, true, true); c != nil {
 		c.each(true, func(c *plane[T], i int) {
 			dx, dy, line := of[T](dx, i, n), of[T](dy, i, m), 0

@@ -33,6 +33,9 @@ func TestMean(t *testing.T) {
 			{cputest.UnderTest, 2, 12, 30, 0, 0, 5, 5, 1, 1, 4, 4},
 			{cputest.UnderTest, 2, 30, 1, 0, 0, 3, 1, 7, 1, 0, 0},
 			{cputest.UnderTest, 2, 5, 50, 0, 0, 1, 3, 1, 6, 0, 2},
+			{cputest.UnderTest, 180, 56, 57, 0, 0, 3, 3, 2, 2, 1, 1}, // out of the second cache
+			{cputest.UnderTest, 2, 33, 47, 0, 0, 4, 4, 1, 2, 1, 2},
+			{cputest.UnderTest, 2, 33, 47, 0, 0, 5, 5, 3, 1, 2, 1},
 		} {
 			p.OH, p.OW = (p.H+2*p.PadH-p.KH)/p.StepH+1, (p.W+2*p.PadW-p.KW)/p.StepW+1
 			testMean[float32](t, p)

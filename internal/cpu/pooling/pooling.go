@@ -166,8 +166,12 @@ func Place[T float](p Pool, dx, x, y, dy unsafe.Pointer) {
 		placeTiled[T](&p, c, dx, x, y, dy, p.Planes*p.H*p.W*int(unsafe.Sizeof(T(0))) >= gen.StreamMin)
 		return
 	}
+	n, m := p.H*p.W, p.OH*p.OW
+	if c := newWhole[T](&p, false, true); c != nil {
+		c.each(func(at []T, i int) { c.gives(of[T](dx, i, n), of[T](x, i, n), of[T](y, i, m), of[T](dy, i, m), at) })
+		return
+	}
 	if c := newPlane[T](&p, false, true); c != nil {
-		n, m := p.H*p.W, p.OH*p.OW
 		c.each(false, func(c *plane[T], i int) {
 			dx, line := of[T](dx, i, n), 0
 			c.places(of[T](x, i, n), of[T](y, i, m), of[T](dy, i, m), func(row int) { line = c.spreads(dx, row, line, false) })

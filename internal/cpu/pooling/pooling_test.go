@@ -62,6 +62,11 @@ func testPool[T float](t *testing.T, values int) {
 		{cputest.UnderTest, 1, 12, 40, 6, 21, 2, 1, 2, 2, 0, 0},
 		{cputest.UnderTest, 2, 5, 9, 5, 9, 3, 16, 1, 1, 1, 7},
 		{cputest.UnderTest, 1, 40, 50, 26, 26, 15, 3, 1, 2, 0, 2},
+		{cputest.UnderTest, 1, 400, 100, 200, 50, 3, 3, 2, 2, 1, 1}, // more than one band
+		{cputest.UnderTest, 1, 300, 70, 300, 70, 3, 3, 1, 1, 1, 1},
+		{cputest.UnderTest, 180, 56, 57, 28, 29, 3, 3, 2, 2, 1, 1}, // out of the second cache
+		{cputest.UnderTest, 3, 33, 47, 31, 23, 4, 4, 1, 2, 1, 2},
+		{cputest.UnderTest, 3, 33, 47, 11, 45, 5, 5, 3, 1, 2, 1},
 	} {
 		p.OH, p.OW = max((p.H+2*p.PadH-p.KH)/p.StepH+1, 0), (p.W+2*p.PadW-p.KW)/p.StepW+1
 		x, y := guarded[T](t, p.Planes*p.H*p.W), guarded[T](t, p.Planes*p.OH*p.OW)

@@ -227,25 +227,26 @@ func (c *plane[T]) places(x, y, dy []T, done func(row int)) {
 			c.w.dy = unsafe.Pointer(&c.few[1][0])
 			c.row(c.few[0]) // behind the windows are zeros, which spread nothing
 		}
-		c.atBorder(x, maxima, at, top)
+		atBorder(c.Pool, x, maxima, at, row)
 		done(row)
 	}
 }
 
-// atBorder looks again at windows that begin in the padding and have nothing greater than
-// what stands there. In others the first place is one of the plane.
-func (c *plane[T]) atBorder(x, maxima, at []T, top int) {
-	for i := 0; i < c.OW && i*c.StepW < c.PadW; i++ {
+// atBorder looks again at windows of a row that begin in the padding and have nothing greater
+// than what stands there. In others the first place is one of the plane.
+func atBorder[T float](p *Pool, x, maxima, at []T, row int) {
+	top := row*p.StepH - p.PadH
+	for i := 0; i < p.OW && i*p.StepW < p.PadW; i++ {
 		if !math.IsInf(float64(maxima[i]), -1) {
 			continue
 		}
 		at[i] = ones[T]()
-		from := i*c.StepW - c.PadW
+		from := i*p.StepW - p.PadW
 	window:
-		for h := max(top, 0); h < min(top+c.KH, c.H); h++ {
-			for w := max(from, 0); w < min(from+c.KW, c.W); w++ {
-				if x[h*c.W+w] == maxima[i] {
-					at[i] = number[T]((h-top)*c.KW + w - from)
+		for h := max(top, 0); h < min(top+p.KH, p.H); h++ {
+			for w := max(from, 0); w < min(from+p.KW, p.W); w++ {
+				if x[h*p.W+w] == maxima[i] {
+					at[i] = number[T]((h-top)*p.KW + w - from)
 					break window
 				}
 			}
@@ -297,8 +298,8 @@ func (c *plane[T]) spreadLine(dx []T, line int, mean bool) {
 		f.rows++
 	}
 	f.start = 0
-	if mean && f.rows > 0 && (c.KH == c.StepH && c.KW == c.StepW || c.KH*c.KW == 1 || c.StepH == 1 && c.StepW == 1 && f.rows == c.KH) {
-		f.start = 1 << (8*size - 1) // no other term is nothing but a zero
+	if mean && f.rows > 0 && c.alone(f.rows) {
+		f.start = 1 << (8*size - 1)
 	}
 	f.pitch = c.pitch * size
 	if c.StepW == 1 && c.W >= c.lanes {
