@@ -3,9 +3,11 @@ package kernel
 import (
 	"context"
 	"slices"
+	"sync"
 
 	"weft"
 	"weft/internal/array"
+	"weft/internal/jit"
 	"weft/internal/kernel"
 )
 
@@ -118,18 +120,32 @@ func (f *Func) Iterate(n int, args ...any) ([]*weft.Tensor, int) {
 }
 
 const (
-	// bandBytes is about how much of the arrays is worked on while it is in the cache, the
-	// last one: steps through bands of the second cache are no faster, since a step reads its
-	// rows through the first one anyway, and have more rows at their edges.
+	// bandBytes is about how much of the arrays is worked on while it is in the last cache,
+	// where the second one is too small.
 	bandBytes = 4 << 20
 	// leastBytes is from which size on arrays go by bands, quarters of small ones.
 	leastBytes = 4 << 20
-	// lineBytes is what the rows that an element reads have in the first cache: a step of a
-	// band goes by columns of rows that are longer.
-	lineBytes = 24 << 10
 )
 
-// rows returns how many rows of the first axis a band has, 0 if bands are no gain: for small
+// tileBytes is about how much of the arrays is worked on at a time. Steps are shifted by what
+// they read, so that in all they touch half as much again.
+var tileBytes = sync.OnceValue(func() int {
+	if half := jit.DataCache(2) / 2; half >= bandBytes/4 {
+		return half
+	}
+	return bandBytes
+})
+
+// lineBytes is what the rows that an element reads have in the first cache: a tile has columns
+// of rows that are longer.
+var lineBytes = sync.OnceValue(func() int {
+	if n := jit.DataCache(1); n > 0 {
+		return n * 3 / 4
+	}
+	return 24 << 10
+})
+
+// rows returns how many rows of the first axis a tile has, 0 if tiles are no gain: for small
 // arrays, and where what lies beyond one end is read at the other.
 func (s *stencil) rows() int {
 	if s.opts.BorderFunc != nil || s.opts.Border == Wrap || s.seed != nil || len(s.shape) < 2 {
@@ -142,73 +158,72 @@ func (s *stencil) rows() int {
 	for _, d := range s.in.Returns() {
 		bytes += d.Size()
 	}
-	bytes *= array.Size(s.shape[1:])
-	if bytes == 0 || bytes*s.shape[0] < leastBytes {
+	row := bytes * array.Size(s.shape[1:])
+	if row == 0 || row*s.shape[0] < leastBytes {
 		return 0
 	}
-	rows := min(bandBytes, bytes*s.shape[0]/4) / bytes
-	if rows < 4*s.skew() {
+	rows := min(tileBytes()/(row/s.shape[len(s.shape)-1]*s.columns()), s.shape[0]/4)
+	if rows < 4*s.skew(0) {
 		return 0
 	}
 	return rows
 }
 
-// skew is how far a step reads along the first axis.
-func (s *stencil) skew() int { return max(-s.lo[0], s.hi[0], 1) }
+// skew is how far a step reads along an axis.
+func (s *stencil) skew(axis int) int { return max(-s.lo[axis], s.hi[axis], 1) }
 
 // depth is how many steps are made at once.
-func (s *stencil) depth() int { return max(1, s.rows()/(2*s.skew())) }
+func (s *stencil) depth() int { return max(1, s.rows()/(2*s.skew(0))) }
 
-// sweep makes steps, the first of which is number from: band by band, each step of a band
-// shifted towards the rows that the one before has finished. What a step reads is then
-// there, and not yet written over by the step after it.
+// sweep makes steps, the first of which is number from: tile by tile, each step of a tile
+// shifted, along the first and the last axis, towards the elements that the one before has
+// finished. What a step reads is then there, and not yet written over by the step after it.
 func sweep(stencils [2]*stencil, now, next []*weft.Tensor, from, steps int) {
-	n := stencils[0].shape[0]
-	rows := stencils[0].rows()
+	s := stencils[0]
+	last := len(s.shape) - 1
+	n := s.shape[0]
+	rows := s.rows()
 	if rows == 0 || steps == 1 {
 		for t := range steps {
-			stencils[(from+t)%2].band(next, 0, n)
+			stencils[(from+t)%2].tile(next, box{make([]int, last+1), slices.Clone(s.shape)})
 			now, next = next, now
 		}
 		return
 	}
-	skew := stencils[0].skew()
-	for r := 0; r-steps*skew < n; r += rows {
-		a, b := now, next
-		for t := range steps {
-			stencils[(from+t)%2].band(b, max(r-t*skew, 0), min(r+rows-t*skew, n))
-			a, b = b, a
+	columns, across := s.columns(), s.skew(last)
+	if columns == s.shape[last] {
+		across = 0
+	}
+	for r := 0; r-(steps-1)*s.skew(0) < n; r += rows {
+		for c := 0; c-(steps-1)*across < s.shape[last]; c += columns {
+			a, b := now, next
+			for t := range steps {
+				part := box{make([]int, last+1), slices.Clone(s.shape)}
+				part.lo[0], part.hi[0] = max(r-t*s.skew(0), 0), min(r+rows-t*s.skew(0), n)
+				part.lo[last], part.hi[last] = max(c-t*across, 0), min(c+columns-t*across, s.shape[last])
+				stencils[(from+t)%2].tile(b, part)
+				a, b = b, a
+			}
 		}
 	}
 }
 
-// band computes rows lo to below hi of the first axis.
-func (s *stencil) band(dst []*weft.Tensor, lo, hi int) {
-	if lo >= hi {
-		return
-	}
-	last := len(s.shape) - 1
-	first := make([]int, len(s.shape))
-	all := box{slices.Clone(first), slices.Clone(s.shape)}
-	all.lo[0], all.hi[0] = lo, hi
-	reads := s.opts.BorderFunc != nil || s.opts.Border != Constant
-	columns := s.columns()
-	for at := 0; at < s.shape[last]; at += columns {
-		if last > 0 {
-			all.lo[last], all.hi[last] = at, min(at+columns, s.shape[last])
-		}
-		s.write(dst, s.interior(), all, first, func(b box) box { return b }, reads, s.opts.Cval != nil)
+// tile computes the elements of a part.
+func (s *stencil) tile(dst []*weft.Tensor, part box) {
+	if !part.empty() {
+		reads := s.opts.BorderFunc != nil || s.opts.Border != Constant
+		s.write(dst, s.interior(), part, make([]int, len(s.shape)), func(b box) box { return b }, reads, s.opts.Cval != nil)
 	}
 }
 
-// columns returns how many elements of the last axis a step of a band goes by.
+// columns returns how many elements of the last axis a tile has.
 func (s *stencil) columns() int {
 	last := len(s.shape) - 1
 	bytes := 0
 	for _, i := range s.near {
 		bytes += s.as[i].dtype.Size() * (s.hi[0] - s.lo[0] + 1)
 	}
-	if n := lineBytes / bytes &^ 63; last > 0 && s.rows() > 0 && n >= 512 {
+	if n := lineBytes() / bytes &^ 63; n >= 512 && n < s.shape[last] {
 		return n
 	}
 	return s.shape[last]

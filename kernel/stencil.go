@@ -365,6 +365,9 @@ func (s *stencil) write(dst []*weft.Tensor, inner, all box, first []int, at func
 	}
 	inner = inner.within(all)
 	compute(inner)
+	if inner.equal(all) {
+		return
+	}
 	// What surrounds it: along each axis what lies before and behind, of the rest.
 	rest := box{slices.Clone(all.lo), slices.Clone(all.hi)}
 	for k := range s.shape {

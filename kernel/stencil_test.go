@@ -171,8 +171,16 @@ func TestStencilGradient(t *testing.T) {
 // Steps on bands give what steps one after the other do, whatever the border.
 func TestIterate(t *testing.T) {
 	f := kernels.Func("Diffuse")
-	for _, shape := range [][2]int{{5, 7}, {130, 9000}, {3000, 300}} {
-		x := weft.Rand(shape[0], shape[1])
+	for _, c := range []struct {
+		name  string
+		shape [2]int
+		d     weft.DType
+	}{
+		{"Diffuse", [2]int{5, 7}, weft.Float32}, {"Diffuse", [2]int{130, 9000}, weft.Float32}, {"Diffuse", [2]int{3000, 300}, weft.Float32},
+		{"Uneven", [2]int{130, 5000}, weft.Float64},
+	} {
+		f, shape := kernels.Func(c.name), c.shape
+		x := weft.Rand(shape[0], shape[1]).To(c.d)
 		for b := kernel.Constant; b < kernel.Valid; b++ {
 			for _, cval := range []any{nil, 0.25} {
 				want := x.Clone()
