@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 
+	"weft/internal/cpu/tile"
 	"weft/internal/device"
 	"weft/internal/par"
 )
@@ -88,4 +89,52 @@ func (g *group) Chunk(worker, begin, end int) {
 		first = g.ends[i-1]
 	}
 	g.tasks[i].Chunk(worker, begin-first, end-first)
+}
+
+// A row is calls of products of which none depends on another.
+type row struct {
+	rs    []device.Routine
+	calls []*device.Call
+	errs  []error
+}
+
+// CallAll calls routines at once where each is too small for threads of its own and all
+// together are not.
+func (s *stream) CallAll(rs []device.Routine, calls []*device.Call) error {
+	work, most := 0, 0
+	if par.Threads() > 1 {
+		for _, c := range calls {
+			w := c.Out[0].Size() * c.Args[0].Shape[len(c.Args[0].Shape)-1]
+			work, most = work+w, max(most, w)
+		}
+	}
+	threads := 1
+	if most < tile.ThreadHot {
+		threads = tile.ThreadsFor(work, 0)
+	}
+	if threads == 1 {
+		for i, r := range rs {
+			if err := r(calls[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	Counters.Threaded.Add(1)
+	Counters.Grouped.Add(int64(len(calls)))
+	t := &row{rs, slices.Clone(calls), make([]error, len(calls))}
+	par.RunTask(len(calls), 1, threads, t)
+	for _, err := range t.errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Chunk calls routines begin to end-1.
+func (t *row) Chunk(_, begin, end int) {
+	for i := begin; i < end; i++ {
+		t.errs[i] = t.rs[i](t.calls[i])
+	}
 }

@@ -122,6 +122,9 @@ type Stream interface {
 	// LaunchAll runs launches of which none reads or writes what another one writes,
 	// in any order and at once. After an error any of them may have run.
 	LaunchAll(ls []Launch) error
+	// CallAll calls routines of which none reads or writes what another one writes, in any
+	// order and at once. After an error any of them may have run.
+	CallAll(rs []Routine, calls []*Call) error
 	// Copy copies n bytes. Each side is memory of the stream's device or memory
 	// that the host reaches.
 	Copy(dst, src Ref, n int) error

@@ -298,7 +298,10 @@ func (c *Compiled) Run(ctx context.Context, ins []*array.View, nums []Number, ou
 			call.Step(c.profiled(i))
 		}
 		var err error
-		if st.Group > 1 {
+		if st.Group > 1 && st.Kernel == nil {
+			err = c.routinesTogether(ctx, i, nums, slots, off)
+			i += st.Group - 1
+		} else if st.Group > 1 {
 			err = c.together(ctx, p.Steps[i:i+st.Group], c.kernels[i:], nums, slots, off)
 			i += st.Group - 1
 		} else if k := st.Kernel; k != nil && k.List != nil {
@@ -308,32 +311,14 @@ func (c *Compiled) Run(ctx context.Context, ins []*array.View, nums []Number, ou
 		} else if k != nil {
 			err = c.kernel(ctx, s, st.Kernel, c.kernels[i], nums, slots, off)
 		} else {
-			call := calls.Get().(*device.Call)
-			call.Stream, call.Node = s, st.Node
-			for j := range st.Args {
-				call.Args = append(call.Args, view(&st.Args[j], slots, off))
-			}
-			for j := range st.Outs {
-				if st.Outs[j].Slot < 0 {
-					call.Out = append(call.Out, array.View{})
-					continue
-				}
-				call.Out = append(call.Out, view(&st.Outs[j], slots, off))
-			}
+			call := c.call(st, slots, off)
 			if c.inner != nil && c.inner[i] != nil {
 				err = c.inner[i].run(ctx, s, call.Args, call.Out)
-			} else if k := st.Tail; k != nil {
-				f := c.bind(k, nil, nums, slots, off)
-				call.Tail = device.Tail{Launch: device.Launch{Program: c.kernels[i], Args: f, Extents: k.Extents, Cost: k.Cost, Context: ctx}, Columns: k.Columns, Result: k.Result}
-				err = c.routines[i](call)
-				f.Free(len(k.Binds))
 			} else {
+				c.tail(ctx, call, i, nums, slots, off)
 				err = c.routines[i](call)
 			}
-			clear(call.Args)
-			clear(call.Out)
-			*call = device.Call{Args: call.Args[:0], Out: call.Out[:0]}
-			calls.Put(call)
+			done(call, st)
 		}
 		if err != nil {
 			if c.Failed != nil {
@@ -355,6 +340,59 @@ func (c *Compiled) together(ctx context.Context, steps []plan.Step, kernels []de
 		g = append(g, device.Launch{Program: kernels[i], Args: c.bind(k, nil, nums, slots, off), Extents: k.Extents, Cost: k.Cost, Context: ctx})
 	}
 	return g.run(c.stream)
+}
+
+// call is that of the routine of a step.
+func (c *Compiled) call(st *plan.Step, slots []*array.Storage, off []int) *device.Call {
+	call := calls.Get().(*device.Call)
+	call.Stream, call.Node = c.stream, st.Node
+	for j := range st.Args {
+		call.Args = append(call.Args, view(&st.Args[j], slots, off))
+	}
+	for j := range st.Outs {
+		if st.Outs[j].Slot < 0 {
+			call.Out = append(call.Out, array.View{})
+			continue
+		}
+		call.Out = append(call.Out, view(&st.Outs[j], slots, off))
+	}
+	return call
+}
+
+// tail gives the call of step i its tail, if it has one.
+func (c *Compiled) tail(ctx context.Context, call *device.Call, i int, nums []Number, slots []*array.Storage, off []int) {
+	if k := c.Plan.Steps[i].Tail; k != nil {
+		f := c.bind(k, nil, nums, slots, off)
+		call.Tail = device.Tail{Launch: device.Launch{Program: c.kernels[i], Args: f, Extents: k.Extents, Cost: k.Cost, Context: ctx}, Columns: k.Columns, Result: k.Result}
+	}
+}
+
+// done takes back a call that is over.
+func done(call *device.Call, st *plan.Step) {
+	if k := st.Tail; k != nil {
+		call.Tail.Args.Free(len(k.Binds))
+	}
+	clear(call.Args)
+	clear(call.Out)
+	*call = device.Call{Args: call.Args[:0], Out: call.Out[:0]}
+	calls.Put(call)
+}
+
+// routinesTogether calls the routines of a group that begins with step i.
+func (c *Compiled) routinesTogether(ctx context.Context, i int, nums []Number, slots []*array.Storage, off []int) error {
+	n := c.Plan.Steps[i].Group
+	var few [4]*device.Call
+	all := few[:0]
+	for k := i; k < i+n; k++ {
+		call := c.call(&c.Plan.Steps[k], slots, off)
+		c.tail(ctx, call, k, nums, slots, off)
+		all = append(all, call)
+	}
+	err := c.stream.CallAll(c.routines[i:i+n], all)
+	for k, call := range all {
+		done(call, &c.Plan.Steps[i+k])
+	}
+	return err
 }
 
 // calls are calls of routines that are over.

@@ -82,7 +82,7 @@ func (c *Compiled) describe(s *profile.Step, i int) {
 
 // sideBySide describes launches that are handed over as one.
 func sideBySide(steps []profile.Step) profile.Step {
-	all := profile.Step{Name: steps[0].Name, Shape: steps[0].Shape}
+	all := profile.Step{Name: steps[0].Name, Shape: steps[0].Shape, Routine: steps[0].Routine}
 	if n := len(steps); n > 1 {
 		all.Name, all.Shape = fmt.Sprintf("%s, %d side by side", all.Name, n), ""
 	}

@@ -7,6 +7,7 @@ import (
 	"weft/internal/array"
 	"weft/internal/ir"
 	"weft/internal/loop"
+	"weft/internal/op"
 )
 
 // Memory: temporaries share one arena by when they are alive; an output can be the memory
@@ -15,8 +16,12 @@ import (
 // arenaAlign is the alignment of temporaries: a cache line.
 const arenaAlign = 64
 
-// groupMost bounds the kernels that are launched together.
-const groupMost = 32
+// groupMost bounds the kernels, or products, that are launched together, and groupWork is how
+// many multiply-adds products are together for which threads could pay; one as large has its own.
+const (
+	groupMost = 32
+	groupWork = 1 << 20
+)
 
 // intoInput lets output j be the memory of input into[j], -1 for none: the kernel that
 // writes it does so in place if nothing reads the input afterwards, and otherwise what it
@@ -420,8 +425,8 @@ type reach struct {
 	write        bool
 }
 
-// groups finds the kernels that follow each other and touch nothing that another one of
-// them writes.
+// groups finds the kernels, and the products of matrices, that follow each other and touch
+// nothing that another one of them writes.
 func (b *planner) groups() {
 	p := b.p
 	base := p.Inputs + len(p.Outs)
@@ -437,16 +442,24 @@ func (b *planner) groups() {
 		return to
 	}
 	plain := func(s *Step) bool { return s.Kernel != nil && len(s.Kernel.Around) == 0 && s.Kernel.List == nil }
+	work := func(s *Step) int {
+		k := s.Args[0].Shape
+		return array.Size(s.Outs[0].Shape) * k[len(k)-1]
+	}
+	product := func(s *Step) bool { return s.Node != nil && s.Node.Op == op.MatMul2 && work(s) < groupWork }
 	var group, one []reach
 	for at := 0; at < len(p.Steps); {
 		s := &p.Steps[at]
 		s.Group = 1
-		if !plain(s) {
+		like := plain
+		if product(s) {
+			like = product
+		} else if !plain(s) {
 			at++
 			continue
 		}
 		group = touched(at, group[:0])
-		for s.Group < groupMost && at+s.Group < len(p.Steps) && plain(&p.Steps[at+s.Group]) {
+		for s.Group < groupMost && at+s.Group < len(p.Steps) && like(&p.Steps[at+s.Group]) {
 			one = touched(at+s.Group, one[:0])
 			if slices.ContainsFunc(one, func(x reach) bool {
 				return slices.ContainsFunc(group, func(y reach) bool {
@@ -457,6 +470,15 @@ func (b *planner) groups() {
 			}
 			group = append(group, one...)
 			s.Group++
+		}
+		if s.Node != nil && s.Group > 1 {
+			all := 0
+			for i := range s.Group {
+				all += work(&p.Steps[at+i])
+			}
+			if all < groupWork {
+				s.Group = 1
+			}
 		}
 		at += s.Group
 	}

@@ -133,3 +133,37 @@ func TestSlopesAreNotKept(t *testing.T) {
 		}
 	}
 }
+
+// Products of one array are called together, those of each other's results are not, nor one whose
+// tail writes what another one reads.
+func TestProductsTogether(t *testing.T) {
+	g := ir.New()
+	sig := Sig{DType: array.Float32, Shape: []int{96, 96}, Strides: []int{96, 1}}
+	var x []*ir.Node
+	for i := range 4 {
+		x = append(x, g.Input(i, sig.DType, sig.Shape))
+	}
+	apply := func(d *op.Def, x ...*ir.Node) *ir.Node { return op.Apply(d, nil, x...) }
+	p, q, r := apply(op.MatMul, x[0], x[1]), apply(op.Tanh, apply(op.MatMul, x[0], x[2])), apply(op.MatMul, x[0], x[3])
+	for _, c := range []struct {
+		name string
+		outs []*ir.Node
+		into []int
+		want int
+	}{
+		{"one input", []*ir.Node{p, q, r}, nil, 3},
+		{"a chain", []*ir.Node{apply(op.MatMul, p, x[2])}, nil, 1},
+		{"an update", []*ir.Node{p, apply(op.Sub, x[1], apply(op.MatMul, x[0], x[2]))}, []int{-1, 1}, 1},
+	} {
+		p := BuildInto(c.outs, []Sig{sig, sig, sig, sig}, nil, c.into)
+		most := 0
+		for i := range p.Steps {
+			if p.Steps[i].Node != nil {
+				most = max(most, p.Steps[i].Group)
+			}
+		}
+		if most != c.want {
+			t.Errorf("%s: %d products together, want %d\n%s", c.name, most, c.want, p)
+		}
+	}
+}

@@ -98,7 +98,7 @@ type Step struct {
 	Node   *ir.Node // the routine's node
 	Args   []Operand
 	Outs   []Operand // of a routine, contiguous, one a result; Slot -1 of a loop's that nobody uses
-	Group  int       // how many steps from this one on, kernels, are launched together
+	Group  int       // how many steps from this one on, all kernels or all products, are launched together
 }
 
 // A Kernel is a loop program bound to operands.
