@@ -119,8 +119,12 @@ func testDots[E tile.Element](t *testing.T) {
 	for i, s := range [][3]int{{53, 784, 784}, {47, 1024, 1024}, {29, 1289, 1280}, {38, 512, 512}, {100, 71, 70}, {27, 11003, 11003}, {18, 35000, 34816}} {
 		n, step, k := s[0], s[1], s[2]
 		a, b, c := newTestMat[E](r, i%2, 1, k), testMatOf(cputest.Random[E], r, 1, step, k, n), newTestMat[E](r, i%2, 1, n)
+		d := cputest.DtypeOf[E]()
+		for range 3 { // in turns from the last column and from the first
+			checkOf(t, [2]array.DType{d, d}, 1, n, k, a, b, c.clone(), 1)
+		}
 		checkProduct(t, 1, n, k, a, b, c, 1+i%2)
-		if cputest.DtypeOf[E]() == array.Float32 {
+		if d == array.Float32 {
 			for _, of := range halfTypes[:3] {
 				checkOf(t, of, 1, n, k, a, b, c, 1+i%2)
 			}
