@@ -20,8 +20,9 @@ type batch struct {
 	axis    int // of the rows
 	n       int // rows
 	same    []bool
-	row     vr // within a pass, the bytes to the row's vectors,
-	element vr // and to its element of a vector of rows
+	general []bool // none: rows are lanes
+	row     vr     // within a pass, the bytes to the row's vectors,
+	element vr     // and to its element of a vector of rows
 	accs    []accumulator
 	slots   map[loop.Value]int // vectors of rows, in the frame
 }
@@ -34,7 +35,7 @@ func (c *compiler) batches() (*batch, []int) {
 	if a < 0 || c.es != 4 || p.Axes[p.Lane].Extent == 0 || p.Axes[a].Kind != loop.Parallel {
 		return nil, nil
 	}
-	x := &batch{axis: a, n: c.vb / 4, same: p.Same(a, true), slots: map[loop.Value]int{}}
+	x := &batch{axis: a, n: c.vb / 4, same: p.Same(a, true), general: make([]bool, len(p.Ins)), slots: map[loop.Value]int{}}
 	ok, held := true, false
 	var outs []int
 	var once func(block []loop.Value, inside bool)
@@ -105,7 +106,7 @@ func (c *compiler) varying(x *batch, pass loop.Value) (list []loop.Value) {
 			return
 		}
 		for _, o := range c.reads(in) {
-			if o != loop.NoValue && !inside[o] && !x.same[o] && !slices.Contains(list, o) {
+			if o != loop.NoValue && !inside[o] && !x.same[o] && !c.users.Dead(o) && !slices.Contains(list, o) { // what is dead may read it
 				list = append(list, o)
 			}
 		}
@@ -156,15 +157,15 @@ func (c *compiler) eachCursor(x *batch, f func(b int)) {
 
 // onceARow lowers what is computed once a row, with rows as lanes.
 func (c *compiler) onceARow(x *batch, v loop.Value) {
-	lay, same := c.lay, c.same
+	lay, same, general := c.lay, c.same, c.general
 	c.lay = layout{k: 1, lanes: x.n, es: 4, parts: 2}
-	c.same = x.same
+	c.same, c.general = x.same, x.general
 	if in := &c.p.Ins[v]; in.Op == loop.OpStore {
 		c.store(asm.VMOVUPS, lmem{base: c.ptr[in.Imm]}, c.get(in.A, 0))
 	} else {
 		c.lower(v)
 	}
-	c.lay, c.same = lay, same
+	c.lay, c.same, c.general = lay, same, general
 }
 
 // batchPass runs a pass for all rows of a batch.

@@ -86,3 +86,33 @@ func TestBatchesOfLoops(t *testing.T) {
 		}
 	}
 }
+
+// Passes behind one that reduces read what is made of its result: a number that ends a loop
+// all lanes of a row run together, a choice between two, and, where nothing reads what reads
+// it, nothing.
+func TestBatchesOfNumbers(t *testing.T) {
+	r := rand.New(rand.NewPCG(15, 16))
+	for _, n := range []int{1, 7, 16, 33} {
+		b := loop.NewBuilder("numbers", []loop.Axis{{Kind: loop.Parallel}, {Kind: loop.Reduce, Extent: n}}, 1)
+		x, y := b.Buf(array.Int32, false, loop.Any, loop.Unit), b.Buf(array.Int32, true, loop.Any, loop.Unit)
+		flag, one := b.Scalar(b.ScalarArg(loop.B)), b.Int(loop.I32, 1)
+		var most loop.Value
+		b.Pass(func() { most = b.Reduce(loop.Max, b.And(b.Load(x), b.Int(loop.I32, 7))) })
+		trips := b.If(b.And(flag, b.Lt(most, b.Int(loop.I32, 5))), func() []loop.Value { return []loop.Value{b.Add(most, one)} }, func() []loop.Value { return []loop.Value{b.Int(loop.I32, 2)} })[0]
+		unread := b.Min(most, b.Int(loop.I32, 3))
+		b.Pass(func() {
+			out := b.While([]loop.Value{b.Int(loop.I32, 0), b.Load(x)}, func(v []loop.Value) loop.Value { return b.Lt(v[0], trips) }, func(v []loop.Value) []loop.Value {
+				b.Add(unread, v[0])
+				return []loop.Value{b.Add(v[0], one), b.Add(b.Mul(v[1], b.Int(loop.I32, 3)), v[0])}
+			})
+			b.Store(y, out[1])
+		})
+		p := finish(t, b)
+		for _, rows := range []int{1, 16, 40} {
+			s := random(p, r, rows, n)
+			s.fill(func(b int) uint64 { return element(r, p.Bufs[b].DType) })
+			s.scalars[0] = uint64(rows & 1)
+			s.check(t, nil)
+		}
+	}
+}

@@ -420,7 +420,7 @@ func (c *compiler) flags(v loop.Value) asm.Cond {
 
 // unless jumps to l where a condition that all lanes share does not hold.
 func (c *compiler) unless(v loop.Value, l asm.Label) {
-	if c.general[v] && c.same[v] {
+	if c.general[v] {
 		c.onLine(v, func() { c.branchOn(v, false, l) })
 	} else {
 		c.none([]vr{c.get(v, 0)}, l)

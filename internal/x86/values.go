@@ -20,7 +20,7 @@ func (c *compiler) lower(v loop.Value) {
 		c.lay.uni, c.lay.k = true, 1
 	}
 	from := len(c.code)
-	if c.general[v] && c.same[v] { // in batches other values are the same
+	if c.general[v] {
 		c.lowerGeneral(v, in)
 	} else {
 		c.lowerIns(v, in)
