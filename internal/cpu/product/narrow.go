@@ -198,7 +198,9 @@ func (j *job) along(sums unsafe.Pointer, n0, n1 int, o *operands) {
 		f.Mask = 1
 		j.SetMask(&f.Mask, &f.Lanes, tail)
 	}
-	readBack.Store(0)
+	if readBack.Load() != 0 { // a store each call would take the line from other processors
+		readBack.Store(0)
+	}
 	// What the caches hold comes faster unasked.
 	asks := j.k*j.n*j.size.b > cachedBytes
 	// To look a kernel up takes as long as some vectors.
