@@ -46,3 +46,16 @@ func (o order) key(u uint64) uint64 {
 	}
 	return u | signBit
 }
+
+// element is the element of a key of at most 32 bits, in the high bits; lower ones do not
+// count. It is not known of keys that several elements have: zeros and NaN.
+func (o order) element(key uint64) (u uint64, known bool) {
+	if !o.float {
+		if o.signed {
+			key ^= signBit
+		}
+		return key, true
+	}
+	u = key ^ (^uint64(int64(key)>>63) | signBit)
+	return u, u<<1>>33 != 0 && u&^signBit>>32 <= o.inf>>32
+}

@@ -130,6 +130,17 @@ func radix(a, b []uint64, lo int) (sorted, other []uint64) {
 		}
 		return a, b
 	}
+	if len(a) >= wideDigits {
+		var ends [3][1 << 11]uint32
+		for _, x := range a {
+			ends[0][x>>32&0x7ff]++
+			ends[1][x>>43&0x7ff]++
+			ends[2][x>>54]++
+		}
+		a, b = byDigit(a, b, 32, ends[0][:])
+		a, b = byDigit(a, b, 43, ends[1][:])
+		return byDigit(a, b, 54, ends[2][:1<<10])
+	}
 	// Digits of eight bits: as many places to write to as the first cache holds lines of.
 	var ends [4][1 << 8]uint32
 	for _, x := range a {
@@ -143,6 +154,10 @@ func radix(a, b []uint64, lo int) (sorted, other []uint64) {
 	}
 	return a, b
 }
+
+// wideDigits is from how many numbers on three passes with more places to write to, which
+// the second cache holds lines of, are faster than four.
+const wideDigits = 1 << 16
 
 // mergeMost is up to where merging beats counting digits, whose tables take as long as some
 // hundred numbers.
@@ -263,6 +278,22 @@ func sortAlong[U bitsOf](c *device.Call) error {
 // results from to on.
 func (r *rows[U]) give(c *device.Call, first, to int, placed []uint64) {
 	values, places := elements[U](&c.Out[0]), elements[int64](&c.Out[1])
+	if unsafe.Sizeof(U(0)) <= 4 && r.n >= wideDigits {
+		// Elements are made of their keys, as reading them would be at random places.
+		flip := uint64(0)
+		if r.descending {
+			flip = math.MaxUint64
+		}
+		for i, p := range placed {
+			at := int(p & math.MaxUint32)
+			u, known := r.element(p ^ flip)
+			if !known {
+				u = uint64(r.at(first+at*r.step)) << r.shift
+			}
+			values[to+i*r.step], places[to+i*r.step] = U(u>>r.shift), int64(at)
+		}
+		return
+	}
 	for i, p := range placed {
 		at := int(p & math.MaxUint32)
 		values[to+i*r.step], places[to+i*r.step] = r.at(first+at*r.step), int64(at)
