@@ -151,6 +151,8 @@ func (p *Program) rounded(d array.DType, v Value, steps int) bool {
 		return array.DType(in.Imm) == d
 	case OpLoad, OpLoadAt:
 		return p.Bufs[in.Imm].DType == d
+	case OpMul: // bfloat16 has the exponents of float32, down to those below normal ones
+		return steps > 0 && d == array.BFloat16 && (p.doubles(in.A) && p.rounded(d, in.B, steps-1) || p.doubles(in.B) && p.rounded(d, in.A, steps-1))
 	case OpNeg, OpAbs, OpFloor, OpCeil, OpTrunc, OpRint:
 		return steps > 0 && p.rounded(d, in.A, steps-1)
 	case OpMin, OpMax:
@@ -159,4 +161,11 @@ func (p *Program) rounded(d array.DType, v Value, steps int) bool {
 		return steps > 0 && p.rounded(d, in.B, steps-1) && p.rounded(d, in.C, steps-1)
 	}
 	return false
+}
+
+// doubles reports the constant 2 of F32, or a larger power of two.
+func (p *Program) doubles(v Value) bool {
+	in := &p.Ins[v]
+	const mantissa, one = 1<<23 - 1, 0x3F800000
+	return in.Op == OpConst && in.Type == F32 && in.Imm&mantissa == 0 && in.Imm > one && in.Imm < 0x7F800000
 }
