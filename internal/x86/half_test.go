@@ -396,3 +396,31 @@ func TestHalfProducts(t *testing.T) {
 		}
 	}
 }
+
+// Every integer of 2 bytes as float32, rounded by multiply-adds to bfloat16, and to float16.
+func TestRoundIntegers(t *testing.T) {
+	r := rand.New(rand.NewPCG(39, 40))
+	for _, from := range []array.DType{array.Int16, array.Uint16} {
+		for _, d := range []array.DType{array.Float16, array.BFloat16} {
+			b := loop.NewBuilder(fmt.Sprintf("%s to %s", from, d), []loop.Axis{{Kind: loop.Parallel}}, 0)
+			x, out := b.Buf(from, false, loop.Unit), b.Buf(array.Float32, true, loop.Unit)
+			sign := 0
+			if from.Unsigned() {
+				sign = loop.FromUnsigned
+			}
+			b.Pass(func() { b.Store(out, b.Round(d, b.CvtSigned(loop.F32, b.Load(x), sign))) })
+			n := uint64(0)
+			s := random(finish(t, b), r, 1<<16)
+			s.fill(func(int) uint64 { n++; return n - 1 })
+			want := [][]byte{s.data[0], make([]byte, len(s.data[1]))}
+			for i := range 1 << 16 {
+				v := float64(word(s.data[0][2*i:], 2))
+				if !from.Unsigned() {
+					v = float64(int16(word(s.data[0][2*i:], 2)))
+				}
+				setWord(want[1], i, 4, asHalf(d, array.Float32, uint64(halves[d].round(v))))
+			}
+			s.check(t, want)
+		}
+	}
+}

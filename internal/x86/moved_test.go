@@ -5,6 +5,8 @@ package x86
 import (
 	"bytes"
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -25,6 +27,11 @@ var sharedOffsets = map[string]func(b *loop.Builder, c *loopgen.Case, n int64) l
 		c.Scalars = append(c.Scalars, uint64(n+1000-7))
 		s := b.Scalar(b.ScalarArg(loop.I64))
 		return b.Sub(b.Add(b.Int(loop.I64, 7), s), b.Int(loop.I64, 1000))
+	},
+	"constant of 4 bytes": func(b *loop.Builder, _ *loopgen.Case, n int64) loop.Value { return b.Int(loop.I32, n) },
+	"scalar of 4 bytes": func(b *loop.Builder, c *loopgen.Case, n int64) loop.Value {
+		c.Scalars = append(c.Scalars, uint64(uint32(n)))
+		return b.Scalar(b.ScalarArg(loop.I32))
 	},
 	"far constants": func(b *loop.Builder, c *loopgen.Case, n int64) loop.Value {
 		c.Scalars = append(c.Scalars, uint64(n+1<<40))
@@ -101,7 +108,7 @@ func movedCase(t *testing.T, d array.DType, step loop.Step, lanes int, n int64, 
 func TestMoved(t *testing.T) {
 	isas := isas(t)
 	for _, d := range loopgen.DTypes() {
-		for _, step := range []loop.Step{loop.Unit, loop.By2, loop.By3, loop.Any} {
+		for _, step := range []loop.Step{loop.Unit, loop.By2, loop.By3, loop.By4, loop.Any} {
 			for offset := range sharedOffsets {
 				for _, kind := range [][2]bool{{false, false}, {false, true}, {true, false}, {true, true}} {
 					if loop.TypeOf(d) == loop.None {
@@ -159,5 +166,29 @@ func TestMovedIsPlain(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestMovedTruths has truth values behind an offset of 4 bytes in lanes of 4 bytes, whose rests
+// AVX2 reads in pieces.
+func TestMovedTruths(t *testing.T) {
+	b := loop.NewBuilder("truths", []loop.Axis{{Kind: loop.Parallel}}, 0)
+	x, y, out := b.Buf(array.Bool, false, loop.Unit), b.Buf(array.Float32, false, loop.Unit), b.Buf(array.Float32, true, loop.Unit)
+	off := b.ScalarArg(loop.I32) // 0
+	b.Pass(func() { b.Store(out, b.Select(b.LoadAt(x, b.Scalar(off)), b.Load(y), b.Float(loop.F32, -1))) })
+	p := finish(t, b)
+	r := rand.New(rand.NewPCG(53, 54))
+	for n := range 70 {
+		s := random(p, r, n).fill(func(b int) uint64 { return element(r, p.Bufs[b].DType) })
+		want := append([][]byte(nil), s.data...)
+		want[2] = make([]byte, 4*n)
+		for i := range n {
+			e := uint64(math.Float32bits(-1))
+			if s.data[0][i] != 0 {
+				e = word(s.data[1][4*i:], 4)
+			}
+			setWord(want[2], i, 4, e)
+		}
+		s.check(t, want)
 	}
 }

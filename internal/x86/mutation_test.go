@@ -110,16 +110,31 @@ func invertBranch(c *compiler, v loop.Value, code []ins) bool {
 	return false
 }
 
-// leftOut are mutants that the campaign leaves out: three that compute the same, as what is
-// clamped is no NaN and equals its bound only as the same number; and those that zeros of
-// both signs show, which TestReductionsOfZeros has.
-var leftOut = map[mutant]bool{
-	{loop.OpCvt, loop.I32, loop.F64, jit.AVX2, "operands swapped", 0}:               true,
-	{loop.OpCvt, loop.I32, loop.F64, jit.AVX512, "operands swapped", 0}:             true,
-	{loop.OpCvt, loop.I32, loop.F64, jit.AVX2, "operands swapped", loop.ToUnsigned}: true,
-	{loop.OpReduce, loop.F32, loop.F32, jit.AVX512, "operands swapped", 0}:          true,
-	{loop.OpReduce, loop.F64, loop.F64, jit.AVX512, "operands swapped", 0}:          true,
-}
+// leftOut are mutants that the campaign leaves out: those that compute the same, as what is
+// clamped is no NaN and equals its bound only as the same number; and those that stand in too
+// few generated programs, or show there by zeros of both signs alone, and that tests of their
+// own notice.
+var leftOut = func() map[mutant]bool {
+	out := map[mutant]bool{
+		{loop.OpCvt, loop.I32, loop.F64, jit.AVX2, "operands swapped", 0}:               true,
+		{loop.OpCvt, loop.I32, loop.F64, jit.AVX512, "operands swapped", 0}:             true,
+		{loop.OpCvt, loop.I32, loop.F64, jit.AVX2, "operands swapped", loop.ToUnsigned}: true,
+		{loop.OpReduce, loop.F32, loop.F32, jit.AVX512, "operands swapped", 0}:          true, // TestReductionsOfZeros
+		{loop.OpReduce, loop.F64, loop.F64, jit.AVX512, "operands swapped", 0}:          true,
+		{loop.OpRound, loop.F32, loop.F32, jit.AVX512, "operands swapped", 0}:           true, // TestRoundIntegers
+		{loop.OpLoadAt, loop.B, loop.I32, jit.AVX2, "another immediate", 0}:             true, // TestMovedTruths
+	}
+	for _, isa := range []jit.ISA{jit.AVX2, jit.AVX512} {
+		out[mutant{loop.OpMax, loop.I32, loop.I32, isa, "operands swapped", 0}] = true  // of bounds of floats, as conversions above
+		out[mutant{loop.OpMax, loop.I32, loop.I32, isa, "another immediate", 0}] = true // TestFused
+		for _, offset := range []loop.Type{loop.I32, loop.I64} {
+			for _, t := range []loop.Type{loop.F32, loop.I64} {
+				out[mutant{loop.OpLoadAt, t, offset, isa, "operands swapped", 0}] = true // TestMoved
+			}
+		}
+	}
+	return out
+}()
 
 // mutantOf returns the mutant that an instruction belongs to.
 func mutantOf(p *loop.Program, in *loop.Ins) mutant {
