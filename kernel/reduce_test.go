@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
+	"unsafe"
 
 	"weft"
 	"weft/kernel"
@@ -121,22 +123,76 @@ func TestScanKeepsOrder(t *testing.T) {
 	}
 }
 
-// A combination that is a plain sum runs as a loop adds; one that is more does not.
+// A combination that is a plain sum of floats is added in blocks of 64 bytes along the last
+// axis, by the tree that [kernel.Func.Scan] states; in order along others, and where a row is
+// shorter. One that is more than a sum is not.
 func TestScanOfSums(t *testing.T) {
-	x := fill(rand.New(rand.NewPCG(11, 12)), 1000)
-	for name, weight := range map[string]float64{"Sum": 1, "SumTwice": 2} {
-		got, sum := weft.Data[float64](kernels.Func(name).Scan(weft.FromSlice(x))), 0.0
-		for i, v := range x[:2] {
-			if sum = sum + weight*v; i == 0 {
-				sum = v
-			}
-			if got[i] != sum {
-				t.Errorf("%s at %d: %v, want %v", name, i, got[i], sum)
+	t.Run("float32", testScanOfSums[float32])
+	t.Run("float64", testScanOfSums[float64])
+	x := fill(rand.New(rand.NewPCG(11, 12)), 2)
+	if got, want := weft.Data[float64](kernels.Func("SumTwice").Scan(weft.FromSlice(x)))[1], x[0]+2*x[1]; got != want {
+		t.Errorf("more than a sum: %v, want %v", got, want)
+	}
+}
+
+func testScanOfSums[T float32 | float64](t *testing.T) {
+	block := 64 / int(unsafe.Sizeof(T(0)))
+	r := rand.New(rand.NewPCG(13, 14))
+	for _, behind := range []int{1, 3} {
+		for _, n := range []int{1, block - 1, block, block + 1, 3*block - 1, 1000, 4111} {
+			for _, reverse := range []bool{false, true} {
+				x := make([]T, 2*n*behind)
+				for i := range x {
+					x[i] = T(r.NormFloat64())
+				}
+				got := weft.Data[T](kernels.Func("Sum").Scan(weft.FromSlice(x, 2, n, behind), kernel.ScanOpts{Axis: 1, Reverse: reverse}))
+				strided := weft.FromSlice(x, 2, n, behind).Transpose(0, 1).Clone().Transpose(0, 1)
+				if again := weft.Data[T](kernels.Func("Sum").Scan(strided, kernel.ScanOpts{Axis: 1, Reverse: reverse}).Clone()); !slices.Equal(again, got) {
+					t.Fatalf("%d of %d: another layout has other bits", n, behind)
+				}
+				for line := range 2 * behind {
+					at := func(k int) int {
+						if reverse {
+							k = n - 1 - k
+						}
+						return (line/behind*n+k)*behind + line%behind
+					}
+					row := make([]T, n)
+					for k := range row {
+						row[k] = x[at(k)]
+					}
+					if behind > 1 || n < block {
+						for k := 1; k < n; k++ {
+							row[k] = row[k-1] + row[k]
+						}
+					} else {
+						sumBlocks(row, block)
+					}
+					for k, want := range row {
+						if got[at(k)] != want {
+							t.Fatalf("%d of %d, reverse %v, at %d: %v, want %v", n, behind, reverse, k, got[at(k)], want)
+						}
+					}
+				}
 			}
 		}
-		for i := 1; name == "Sum" && i < len(x); i++ {
-			if got[i] != got[i-1]+x[i] {
-				t.Fatalf("at %d: %v after %v", i, got[i], got[i-1])
+	}
+}
+
+// sumBlocks sets a row to its running sums, one addition after the other.
+func sumBlocks[T float32 | float64](row []T, block int) {
+	for begin := 0; begin < len(row); begin += block {
+		b := row[begin:min(begin+block, len(row))]
+		for half := 1; half < block; half *= 2 {
+			for i := range b {
+				if i&half != 0 {
+					b[i] = b[i&^(2*half-1)|(half-1)] + b[i]
+				}
+			}
+		}
+		for i := range b {
+			if begin > 0 {
+				b[i] = row[begin-1] + b[i]
 			}
 		}
 	}

@@ -18,8 +18,13 @@ type ScanOpts struct {
 
 // Scan returns the running combination of its argument along an axis: each element
 // combined with all before it. The function takes two values and returns one, and must be
-// associative. The order in which neighbours are combined depends on the shape alone. A
-// [ScanOpts] may stand behind the argument.
+// associative. The order in which neighbours are combined depends on the shape alone: groups
+// of four, and groups of those in the same way. What is nothing but a sum of floats is added
+// in order, except along the last axis, where rows of 64 bytes or more are cut into blocks
+// of 64 bytes: in a block pairs are added first, then the last sum of each lower half goes
+// before the upper half, of four, eight and so on, and last the sum of all blocks before goes
+// before each sum. ([weft.Tensor.CumSum] always adds in order.) A [ScanOpts] may stand
+// behind the argument.
 func (f *Func) Scan(args ...any) *weft.Tensor {
 	f.check()
 	if n := len(f.f.Results()); n != 1 {
@@ -79,7 +84,7 @@ func (r *reduction) scanner(axis int) *runner {
 		}
 		var ys []*ir.Node
 		if sum {
-			ys = []*ir.Node{op.Apply(op.CumSum, op.Axis(1), args[0])}
+			ys = []*ir.Node{op.Apply(op.ScanSum, op.Scan{Axis: 1, Blocks: true}, args[0])}
 		} else {
 			ys = joined(r.scan(args), r.accs)
 		}
@@ -90,10 +95,15 @@ func (r *reduction) scanner(axis int) *runner {
 	}, nil)
 }
 
-// isSum reports a combination that is the sum of two floats and nothing else: there is a
-// routine for its running results.
+// isSum reports a combination that is the sum of two numbers and nothing else, of a type of
+// which there is a routine for running sums.
 func (r *reduction) isSum() bool {
-	if len(r.accs) != 1 || r.accs[0] != array.Float32 && r.accs[0] != array.Float64 {
+	if len(r.accs) != 1 {
+		return false
+	}
+	switch r.accs[0] {
+	case array.Float32, array.Float64, array.Int64, array.Uint64:
+	default:
 		return false
 	}
 	b := loop.NewBuilder(r.name, []loop.Axis{{}}, 0)

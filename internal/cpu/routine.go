@@ -46,7 +46,7 @@ var routines = map[string]device.Routine{
 	"searchsorted":     searchSortedIn,
 	"runs":             runsIn,
 	"bincount":         binCount,
-	"scan_sum":         scanOf(sums[float32], sums[float64], sums[int64]),
+	"scan_sum":         scanOf(floatSums[float32], floatSums[float64], sums[int64]),
 	"scan_prod":        scanOf(products[float32], products[float64], products[int64]),
 	"recurrence":       scanOf(recur[float32], recur[float64], nil),
 	"cummax":           cumExtreme(true),

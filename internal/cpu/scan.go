@@ -5,6 +5,7 @@ import (
 
 	"weft/internal/array"
 	"weft/internal/cpu/gen"
+	"weft/internal/cpu/running"
 	"weft/internal/device"
 	"weft/internal/op"
 	"weft/internal/par"
@@ -13,20 +14,20 @@ import (
 // scanGrain is the number of elements that are worth a chunk of their own.
 const scanGrain = 1 << 15
 
-// A running is the axis of a running result in an array: outer blocks of n rows of inner
+// A line is the axis of a running result in an array: outer blocks of n rows of inner
 // elements that lie side by side.
-type running struct {
+type line struct {
 	outer, n, inner int
 	reverse         bool
 }
 
-func runningOf(shape []int, axis int, reverse bool) running {
-	return running{array.Size(shape[:axis]), shape[axis], array.Size(shape[axis+1:]), reverse}
+func runningOf(shape []int, axis int, reverse bool) line {
+	return line{array.Size(shape[:axis]), shape[axis], array.Size(shape[axis+1:]), reverse}
 }
 
 // blocks calls f for parts of the array on all threads: for rows of columns lo to hi of
 // one block, the offset of the first row that the result reaches, and the step to the next.
-func (r running) blocks(f func(first, step, columns int)) {
+func (r line) blocks(f func(first, step, columns int)) {
 	if r.outer*r.n*r.inner == 0 {
 		return
 	}
@@ -130,6 +131,27 @@ func sums[T number](c *device.Call) {
 		before, x = before[:len(y)], x[:len(y)]
 		for j := range y {
 			y[j] = before[j] + x[j]
+		}
+	})
+}
+
+// floatSums adds in blocks where it may and a row has at least one, otherwise in order.
+func floatSums[T float32 | float64](c *device.Call) {
+	a := c.Node.Attrs.(op.Scan)
+	r := runningOf(c.Out[0].Shape, a.Axis, a.Reverse)
+	if !a.Blocks || r.inner > 1 || r.n < running.Block[T]() {
+		sums[T](c)
+		return
+	}
+	x, y, isa := elements[T](&c.Args[0]), elements[T](&c.Out[0]), isaOf(c)
+	par.Run(r.outer, max(scanGrain/r.n, 1), 0, func(_, begin, end int) {
+		for ; begin < end; begin++ {
+			from, to := begin*r.n, (begin+1)*r.n
+			if a.Reverse {
+				running.Back(y[from:to], x[from:to])
+			} else {
+				running.Sums(isa, y[from:to], x[from:to])
+			}
 		}
 	})
 }

@@ -6,18 +6,26 @@ import (
 )
 
 // Results that run along an axis: of each element and all before it.
-var CumSum, CumProd, CumMax, CumMin, scanSum, scanProd, recurrence *Def
+var CumSum, CumProd, CumMax, CumMin, ScanSum, scanProd, recurrence *Def
 
 // A Scan is the axis that a running result follows, and whether it starts at the end.
 type Scan struct {
 	Axis    int
 	Reverse bool
+	// Blocks lets floats along the last axis be added in blocks, as package running says,
+	// and not in order.
+	Blocks bool
 }
 
-func (a Scan) AppendKey(k []byte) []byte { return ir.Flag(ir.Int(k, a.Axis), a.Reverse) }
+func (a Scan) AppendKey(k []byte) []byte {
+	return ir.Flag(ir.Flag(ir.Int(k, a.Axis), a.Reverse), a.Blocks)
+}
 
 // back is the same axis the other way round.
-func (a Scan) back() Scan { return Scan{a.Axis, !a.Reverse} }
+func (a Scan) back() Scan {
+	a.Reverse = !a.Reverse
+	return a
+}
 
 // before shifts x by one along the axis of a scan, so that each element stands where the
 // scan comes next; fill is in the first place.
@@ -38,7 +46,7 @@ func (a Scan) before(x *node, fill float64) *node {
 func init() {
 	samples := []Sample{{Shapes: [][]int{{7}}}, {Shapes: [][]int{{5, 3}}}, {Shapes: [][]int{{3, 70}}, Attrs: Axis(1)},
 		{Shapes: [][]int{{2, 9, 3}}, Attrs: Axis(1)}, {Shapes: [][]int{{0, 3}}}, {Shapes: [][]int{{3, 0}}}}
-	raw := []Sample{{Shapes: [][]int{{7}}}, {Shapes: [][]int{{5, 3}}, Attrs: Scan{0, true}}, {Shapes: [][]int{{9, 70}}, Attrs: Scan{1, true}}, {Shapes: [][]int{{2, 9, 3}}, Attrs: Scan{Axis: 1}}}
+	raw := []Sample{{Shapes: [][]int{{7}}}, {Shapes: [][]int{{5, 3}}, Attrs: Scan{Reverse: true}}, {Shapes: [][]int{{9, 70}}, Attrs: Scan{Axis: 1, Reverse: true}}, {Shapes: [][]int{{2, 9, 3}}, Attrs: Scan{Axis: 1}}}
 	// wide checks that elements are of a type in which running results are computed.
 	wide := func(c *Call) (array.DType, []int) {
 		x := c.Args[0]
@@ -52,11 +60,11 @@ func init() {
 		}
 		return x.DType, x.Shape
 	}
-	scanSum = define(Def{Name: "scan_sum", Wide: true, Class: Routine, Arity: 1, Contig: true, Attrs: Scan{}, Samples: raw,
+	ScanSum = define(Def{Name: "scan_sum", Wide: true, Class: Routine, Arity: 1, Contig: true, Attrs: Scan{}, Samples: raw,
 		Doc:   "The primitive of cumsum: each element plus the result before it.",
 		Infer: wide,
 		VJP: func(v *VJP) {
-			v.Set(0, func() *node { return Apply(scanSum, v.Node.Attrs.(Scan).back(), v.DY) })
+			v.Set(0, func() *node { return Apply(ScanSum, v.Node.Attrs.(Scan).back(), v.DY) })
 		}})
 	scanProd = define(Def{Name: "scan_prod", Wide: true, Class: Routine, Arity: 1, Contig: true, Attrs: Axis(0), Samples: samples,
 		Doc:   "The primitive of cumprod: the result before times each element.",
@@ -87,7 +95,7 @@ func init() {
 				return mul(back(), a.before(v.Y, 0))
 			})
 		},
-		Samples: []Sample{{Shapes: [][]int{{7}, {7}}}, {Shapes: [][]int{{5, 3}, {5, 3}}, Attrs: Scan{0, true}}, {Shapes: [][]int{{2, 9}, {2, 9}}, Attrs: Scan{Axis: 1}}}})
+		Samples: []Sample{{Shapes: [][]int{{7}, {7}}}, {Shapes: [][]int{{5, 3}, {5, 3}}, Attrs: Scan{Reverse: true}}, {Shapes: [][]int{{2, 9}, {2, 9}}, Attrs: Scan{Axis: 1}}}})
 	for _, r := range []struct {
 		def       **Def
 		name, doc string
@@ -95,7 +103,7 @@ func init() {
 		scan      func(x *node, axis int) *node
 	}{
 		{&CumSum, "cumsum", "The sums of each element and all before it along an axis, added in that order.", "CumSum",
-			func(x *node, axis int) *node { return Apply(scanSum, Scan{Axis: axis}, x) }},
+			func(x *node, axis int) *node { return Apply(ScanSum, Scan{Axis: axis}, x) }},
 		{&CumProd, "cumprod", "The products of each element and all before it along an axis, multiplied in that order.", "",
 			func(x *node, axis int) *node { return Apply(scanProd, Axis(axis), x) }},
 	} {
