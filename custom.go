@@ -185,7 +185,7 @@ func (f *Func) owned(tr *trace, c *FuncContext, x []*Tensor, y *Tensor) array.Vi
 	args := []*ir.Node{tr.value(&y.v)}
 	types := make([]ir.Type, len(x))
 	for i, t := range x {
-		args = append(args, tr.value(&t.v))
+		args = append(args, tr.operand(t))
 		if c.Need[i] {
 			types[i] = ir.Type{DType: t.v.DType, Shape: t.v.Shape}
 		}

@@ -676,6 +676,15 @@ func (tr *trace) aside(f func()) {
 	f()
 }
 
+// operand returns the value of what an operation reads, and keeps in mind what was captured.
+func (tr *trace) operand(t *Tensor) *ir.Node {
+	if st := t.v.Store; tr.seen != nil && (!st.Abstract || st.Owner() != any(tr)) {
+		r, _ := t.root()
+		tr.seen[r.v.Store] = r
+	}
+	return tr.value(&t.v)
+}
+
 // compute adds a planned operation: a view with a Store receives the result there.
 func (tr *trace) compute(p *planned, ops []operand, outs []array.View) {
 	ins := make([]*ir.Node, 0, len(ops))
@@ -686,11 +695,7 @@ func (tr *trace) compute(p *planned, ops []operand, outs []array.View) {
 			continue
 		}
 		ops[i].t.check(p.def.Name)
-		if tr.seen != nil && !ops[i].t.v.Store.Abstract {
-			r, _ := ops[i].t.root()
-			tr.seen[r.v.Store] = r
-		}
-		ins = append(ins, tr.value(&ops[i].t.v))
+		ins = append(ins, tr.operand(ops[i].t))
 	}
 	p.mu.Lock()
 	nodes := tr.add(p.def.Name, p.results(), ins, nums)

@@ -104,6 +104,7 @@ func (m *vmapped) call(x ...*Tensor) *Tensor {
 func (m *vmapped) trace(xs []*Tensor, lead []bool) (*ir.Node, *trace) {
 	outer := tracingHere()
 	tr := newTrace(nil)
+	tr.callee = true // its gradient is made of its graph, which has to know what the tape does
 	if tr.outer = outer; outer != nil {
 		outer.inner = tr
 	}
@@ -126,6 +127,9 @@ func (m *vmapped) trace(xs []*Tensor, lead []bool) (*ir.Node, *trace) {
 		tr.device = t.v.Store.Device
 		tr.input(source{kind: fromArgument, index: i, at: v})
 		args[i] = &Tensor{v: v}
+		if t.node() != nil {
+			args[i].RequireGrad()
+		}
 	}
 	y := m.f(args...)
 	y.check("vmap")
@@ -135,7 +139,9 @@ func (m *vmapped) trace(xs []*Tensor, lead []bool) (*ir.Node, *trace) {
 		}
 	}
 	switch {
-	case len(tr.host) > 0 || len(tr.undo) > 0:
+	case tr.refused != nil:
+		panic(tr.refused)
+	case len(tr.host) > 0 || len(tr.undo) > 0 || tr.numbers > 0:
 		array.Failf("vmap", "f", "draws random numbers, or does other work on the host, which examples would share: give what it needs as an argument")
 	case len(tr.leaves) > 0:
 		array.Failf("vmap", "f", "leaves gradients in leaves: take them with Grad")

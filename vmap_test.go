@@ -194,3 +194,61 @@ func TestVmapMisuse(t *testing.T) {
 		t.Errorf("%d traces are left", n)
 	}
 }
+
+// TestVmapOwnGradients takes gradients through functions that say themselves what theirs are,
+// by arguments and by what is captured: they are those of the function on one example after
+// the other.
+func TestVmapOwnGradients(t *testing.T) {
+	times := &Func{Name: "times",
+		Forward: func(c *FuncContext, x ...*Tensor) *Tensor {
+			c.Save(x[0], x[1])
+			return x[0].Mul(x[1])
+		},
+		Backward: func(c *FuncContext, dy *Tensor) []*Tensor {
+			return []*Tensor{dy.Mul(c.Saved(1)).Mul(10), dy.Mul(c.Saved(0)).Mul(-1)}
+		}}
+	for name, f := range map[string]func(x, w *Tensor) *Tensor{
+		"own":               func(x, w *Tensor) *Tensor { return times.Apply(x, w) },
+		"own of captured":   func(x, w *Tensor) *Tensor { return times.Apply(x.Square(), w.Exp()) },
+		"detached":          func(x, w *Tensor) *Tensor { return x.Mul(x.Detach()).Mul(w) },
+		"detached inside":   func(x, w *Tensor) *Tensor { return x.Mul(w.Mul(x).Detach()).Add(w) },
+		"captured detached": func(x, w *Tensor) *Tensor { return x.Mul(w.Detach()).Add(w.Mul(2)) },
+		"in place": func(x, w *Tensor) *Tensor {
+			y := x.Mul(2)
+			y.MulAssign(w)
+			return times.Apply(y, x)
+		},
+	} {
+		data := []float64{0.5, -1, 2, 0.25, 1.5, -0.75}
+		var want, got [2][]float64
+		for k, run := range []func(x, w *Tensor) *Tensor{
+			func(x, w *Tensor) *Tensor { // one after the other
+				var ys []*Tensor
+				for i := range 3 {
+					ys = append(ys, f(x.Index(i), w))
+				}
+				return Stack(ys, 0)
+			},
+			func(x, w *Tensor) *Tensor {
+				return Vmap(func(x ...*Tensor) *Tensor { return f(x[0], w) })(x)
+			},
+			func(x, w *Tensor) *Tensor { // examples of examples
+				return Vmap(func(x ...*Tensor) *Tensor {
+					return Vmap(func(x ...*Tensor) *Tensor { return f(x[0], x[1]) })(x[0].Reshape(2, 1), w.Reshape(2, 1)).Reshape(2)
+				})(x)
+			},
+		} {
+			x, w := FromSlice(slices.Clone(data), 3, 2).RequireGrad(), FromSlice([]float64{3, -2}).RequireGrad()
+			run(x, w).Mul(FromSlice([]float64{1, 2, 3, 4, 5, 6}, 3, 2)).Sum().Backward()
+			g := [2][]float64{Data[float64](x.Grad()), Data[float64](w.Grad())}
+			if got = g; k == 0 {
+				want = g
+			}
+			for i := range want {
+				if !slices.EqualFunc(got[i], want[i], func(a, b float64) bool { return math.Abs(a-b) <= 1e-14*math.Abs(b) }) {
+					t.Errorf("%s, way %d: gradient %d is %v, want %v", name, k, i, got[i], want[i])
+				}
+			}
+		}
+	}
+}
