@@ -653,7 +653,7 @@ func manyCalls(x, y float64, k int32) (float64, int32, float64) {
 
 func first(t twin, x float64) float64 { return t.a - x }
 
-func twice(x, y float64) float64 {
+func Twice(x, y float64) float64 {
 	s := cubic(x, y) + cubic(y, x)
 	s = cubic(s, cubic(x, s))
 	return cubic(s, 1) - float64(s*cubic(1, s))

@@ -34,8 +34,8 @@ func TestSharedDerivatives(t *testing.T) {
 	}
 	for _, by := range [][]int{{0}, {1}, {0, 1}} {
 		var want, got []float64
-		sharing(never, never, func() { want = derive(t, "twice", x, y, by...) })
-		sharing(1, 1, func() { got = derive(t, "twice", x, y, by...) })
+		sharing(never, never, func() { want = derive(t, "Twice", x, y, by...) })
+		sharing(1, 1, func() { got = derive(t, "Twice", x, y, by...) })
 		for i := range want {
 			if !sameFloat(want[i], got[i]) {
 				t.Fatalf("by %v at %v, %v: %v, in place %v", by, x[i], y[i], got[i], want[i])
