@@ -218,7 +218,7 @@ func (f *Func) owned(tr *trace, c *FuncContext, x []*Tensor, y *Tensor) array.Vi
 			return outs
 		})
 		if len(drawn) > 0 {
-			array.Failf(f.Name, "", "Backward draws random numbers inside a function of a loop or a branch%s", here())
+			array.Failf(f.Name, "", "Backward draws random numbers in a function that is mapped or that a loop or a branch runs%s", here())
 		}
 		a.Back = back
 	}

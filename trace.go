@@ -447,7 +447,7 @@ func (tr *trace) write(v *array.View, n *ir.Node) {
 	defer tr.mark(len(tr.g.Nodes), "assign")
 	c := tr.cellOf(v)
 	if c.taken {
-		array.Failf("assign", "", "writes, in a function of a loop or a branch, into a value that Detach or NoGrad gave%s: Clone it", here())
+		array.Failf("assign", "", "writes, in a function that is mapped or that a loop or a branch runs, into a value that Detach or NoGrad gave%s: Clone it", here())
 	}
 	key := layoutKey(v)
 	if v.DType != c.at.DType {

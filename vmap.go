@@ -142,7 +142,7 @@ func (m *vmapped) trace(xs []*Tensor, lead []bool) (*ir.Node, *trace) {
 	case tr.refused != nil:
 		panic(tr.refused)
 	case len(tr.host) > 0 || len(tr.undo) > 0 || tr.numbers > 0:
-		array.Failf("vmap", "f", "draws random numbers, or does other work on the host, which examples would share: give what it needs as an argument")
+		array.Failf("vmap", "f", "draws random numbers, writes into its argument, or does other work on the host, which examples would share: give what it needs as an argument, and Clone what it writes into")
 	case len(tr.leaves) > 0:
 		array.Failf("vmap", "f", "leaves gradients in leaves: take them with Grad")
 	}

@@ -183,8 +183,21 @@ func TestVmapMisuse(t *testing.T) {
 		"out of range":                one(same, 7),
 		"reads a traced value":        one(func(x ...*Tensor) *Tensor { x[0].Sum().Item(); return x[0] }, 0, Unmapped),
 		"draws random numbers":        one(func(x ...*Tensor) *Tensor { return x[0].Add(Rand(2)) }, 0, Unmapped),
-		"writes into a tensor":        one(func(x ...*Tensor) *Tensor { held.AddAssign(x[0]); return x[0] }, 0, Unmapped),
-		"vmap: the tensor is nil":     one(func(x ...*Tensor) *Tensor { return nil }, 0, Unmapped),
+		"writes into its argument":    one(func(x ...*Tensor) *Tensor { return x[0].MulAssign(3) }, 0, Unmapped),
+		"that Detach or NoGrad gave": func() {
+			Vmap(func(x ...*Tensor) *Tensor {
+				y := x[0].Mul(2)
+				y.Detach().AddAssign(1)
+				return y
+			})(Ones(3, 2).RequireGrad())
+		},
+		"Backward draws random numbers": func() {
+			noisy := &Func{Name: "noisy", Forward: func(_ *FuncContext, x ...*Tensor) *Tensor { return x[0].Mul(2) },
+				Backward: func(_ *FuncContext, dy *Tensor) []*Tensor { return []*Tensor{dy.Add(Rand(2))} }}
+			Vmap(func(x ...*Tensor) *Tensor { return noisy.Apply(x[0]) })(Ones(3, 2).RequireGrad())
+		},
+		"writes into a tensor":    one(func(x ...*Tensor) *Tensor { held.AddAssign(x[0]); return x[0] }, 0, Unmapped),
+		"vmap: the tensor is nil": one(func(x ...*Tensor) *Tensor { return nil }, 0, Unmapped),
 	} {
 		if err := Try(f); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)

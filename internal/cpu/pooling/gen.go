@@ -4,6 +4,7 @@ import (
 	"weft/internal/array"
 	"weft/internal/cpu/gen"
 	"weft/internal/jit"
+	"weft/internal/x86/asm"
 )
 
 // A routine says which generator makes a piece of code.
@@ -64,3 +65,14 @@ type writer struct {
 	gen.Gen
 	key
 }
+
+// pick is the instruction for the elements of the kernel.
+func (g *writer) pick(single, double asm.Op) asm.Op {
+	if g.dtype.Size() == 4 {
+		return single
+	}
+	return double
+}
+
+// get sets r to a field.
+func (g *writer) get(r asm.Reg, offset uintptr) { g.RM(asm.MOV, r, gen.Field(offset)) }

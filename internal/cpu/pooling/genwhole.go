@@ -40,15 +40,6 @@ func (g *writer) wholer() *wholer {
 	return w
 }
 
-func (w *wholer) pick(single, double asm.Op) asm.Op {
-	if w.es == 4 {
-		return single
-	}
-	return double
-}
-
-func (w *wholer) get(r asm.Reg, offset uintptr) { w.RM(asm.MOV, r, gen.Field(offset)) }
-
 // from sets r to a field and an offset.
 func (w *wholer) from(r asm.Reg, field, offset uintptr) {
 	w.get(r, field)

@@ -72,15 +72,6 @@ func (g *writer) laner() *laner {
 	return l
 }
 
-func (l *laner) pick(single, double asm.Op) asm.Op {
-	if l.es == 4 {
-		return single
-	}
-	return double
-}
-
-func (l *laner) get(r asm.Reg, offset uintptr) { l.RM(asm.MOV, r, gen.Field(offset)) }
-
 // remainder is the memory of remainder s of the line at base.
 func remainder(base, pitch, pitch3, pitch5 asm.Reg, s int, disp int32) asm.Mem {
 	return [...]asm.Mem{asm.Ptr(base, disp), asm.Idx(base, pitch, 1, disp), asm.Idx(base, pitch, 2, disp),
