@@ -79,6 +79,23 @@ func TestSharedSize(t *testing.T) {
 	}
 }
 
+// TestSharedPlaces: of a place that is carried past calls the bounds would be forgotten, and a
+// plain array be refused.
+func TestSharedPlaces(t *testing.T) {
+	sharing(1, 1, func() {
+		f := kernelOf(t, `import "weft/kernel"`, `func F(x float64, a kernel.Array1[float64]) float64 {
+	x = G(x)
+	n := 2
+	x = G(x)
+	return x + a.At(n)
+}
+func G(x float64) float64 { return x*x + x }`)
+		if _, err := f.Instantiate([]array.DType{array.Float64, array.Float64}); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // TestSharedOrder: what cannot wait does not: calls are not made before their condition, and
 // what is read and drawn is in the order of the source.
 func TestSharedOrder(t *testing.T) {
