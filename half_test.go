@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
-	"runtime"
 	"testing"
 
 	"weft"
@@ -172,30 +171,6 @@ func TestHalfConvolutions(t *testing.T) {
 		y.Mul(some).Sum().Backward()
 		check("gradient of the input", xg.Grad(), xf.Grad())
 		check("gradient of the weights", wg.Grad(), wf.Grad())
-	}
-}
-
-// No convolution of halves makes a copy of an operand in float32.
-func TestHalfConvolutionMemory(t *testing.T) {
-	const n, c, side = 16, 32, 64
-	const halves = 2 * n * c * side * side
-	x, w := weft.OnesOf(weft.BFloat16, n, c, side, side), weft.OnesOf(weft.BFloat16, 1, c, 3, 3)
-	o := weft.ConvOpts{Padding: [2]int{1, 1}}
-	for name, f := range map[string]func(){
-		"convolution": func() { x.Conv2d(w, nil, o).Release() },
-		"gradient of the input": func() {
-			x.ConvTranspose2d(w.Reshape(c, 1, 3, 3), nil, weft.ConvTransposeOpts{Padding: [2]int{1, 1}}).Release()
-		},
-		"gradient of the weights": func() { wg := w.Clone().RequireGrad(); x.Conv2d(wg, nil, o).Sum().Backward(); wg.Grad() },
-	} {
-		f()
-		runtime.GC()
-		p := weft.StartProfile(weft.ProfileOpts{})
-		f()
-		p.Stop()
-		if most := p.Peak() - halves; most > halves*3/2 { // a copy takes twice as many
-			t.Errorf("%s: %d bytes beside %d of images", name, most, halves)
-		}
 	}
 }
 
