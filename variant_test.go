@@ -116,7 +116,7 @@ func TestStreamedResults(t *testing.T) {
 			g := Zeros(short, 131)
 			streamed(0, func() { g.Slice(All, Range(1, 128)).Assign(a.Slice(Range(0, short*127)).Reshape(short, 127)) })
 			// Two windows on one array count once.
-			f := a.Slice(Range(0, 1<<22)).Reshape(-1, 1<<11)
+			f := a.Slice(Range(0, 3<<20)).Reshape(-1, 1<<11)
 			streamed(0, func() { f.Slice(All, Range(0, 1900)).Add(f.Slice(All, Range(148, 2048))) })
 		})
 	}

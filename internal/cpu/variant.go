@@ -12,11 +12,6 @@ import (
 )
 
 const (
-	// streamMin is the size in bytes of all buffers from which outputs are written past
-	// the caches: a last-level cache then keeps nothing that is worth reading the lines
-	// that are replaced, not even for the next reader.
-	streamMin = 32 << 20
-
 	// streamRow is the least elements of a row that is written past the caches, if there
 	// are several: lines that it shares with others are written to the caches.
 	streamRow = 128
@@ -34,6 +29,21 @@ const (
 	// narrowCost is the most instructions an element of a light kernel.
 	narrowCost = 12
 )
+
+// streamMin is the size in bytes of all buffers from which outputs are written past the
+// caches: a last-level cache then keeps nothing that is worth reading the lines that are
+// replaced, not even for the next reader.
+var streamMin = streamFrom(jit.DataCache(2))
+
+// streamFrom is streamMin where a core has so much of the second cache. Processors that give
+// it 2 MiB have their last-level cache farther away than others, so that the next reader loses
+// less by finding the result in memory.
+func streamFrom(second int) int {
+	if second >= 2<<20 {
+		return 24 << 20
+	}
+	return 32 << 20
+}
 
 // A variant is other code for the same program, compiled when first wanted.
 type variant struct {
