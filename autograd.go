@@ -16,27 +16,40 @@ import (
 
 // A history says where a tensor's value comes from, as far as gradients care.
 type history struct {
-	node *gradNode // nil: nothing upstream needs a gradient
+	node   *gradNode   // nil: nothing upstream needs a gradient
+	frozen atomic.Bool // RequireGrad(false) of a leaf: as if it were none
 
-	// A view knows the tensor that it was taken of, which may be a view too, and
-	// how, so that a write through either changes the history of both. Its node is
-	// the window on the node which that tensor had when it was made.
+	*taken    // of a view, nil of all else
+	*leafGrad // of what is a leaf or was one
+}
+
+// A view knows the tensor that it was taken of, which may be a view too, and how, so that a
+// write through either changes the history of both. Its node is the window on the node which
+// that tensor had when it was made. Most views are never asked, so that what is known of one
+// that was lies aside.
+type taken struct {
 	of    *Tensor
-	move  *op.Def
+	move  *op.Def // nil of At: how it was taken is only looked for where a gradient flows
+	list  []int   // what move goes by: see attrsOf; of At the indices
+	few   [2]int  // memory of short lists of these
+	aside atomic.Pointer[asked]
+}
+
+// asked is what is known of a view whose node was asked for.
+type asked struct {
 	attrs ir.Attrs // of its own
 	by    atomic.Pointer[planned]
 	seen  atomic.Pointer[gradNode]
-	index []int // of At: how it was taken is only looked for where a gradient flows
-	few   [2]int
-	long  atomic.Pointer[history] // then, by a window and a reshape
+	long  atomic.Pointer[history] // of At: by a window and a reshape
+}
 
-	// A leaf.
+// A leafGrad is the gradient of a leaf.
+type leafGrad struct {
 	mu   sync.Mutex
 	grad *Tensor
 	mine bool // nobody else has seen grad: its memory can be given back with it
 	lent int  // to so many functions that BorrowGrad and BorrowRows call: not now
 
-	frozen atomic.Bool // RequireGrad(false): as if it were no leaf
 	sparse atomic.Bool // SparseGrad: keep what comes as rows as rows
 	rows   *rowGrad    // instead of grad
 }
@@ -44,11 +57,26 @@ type history struct {
 // A gradNode is one operation on the tape.
 type gradNode struct {
 	seq   uint64
+	in    []*gradNode // by operand; nil where no gradient is needed
+	p     *planned
+	vjp   *vjp // nil: found when needed
+	nums  []exec.Number
+	saved []savedValue // by input of the VJP's graph, but the gradient itself
+
+	*rare // ordinary unless more is to be said
+
+	mu   sync.Mutex // of saved and done
+	done bool       // saved values were released
+}
+
+// rare is what few nodes have, so that the others are small.
+type rare struct {
+	leaf *history // set in the node of a leaf
+
+	// Of what has no plan: that knows it otherwise.
 	name  string
 	dtype DType
 	shape []int
-	in    []*gradNode // by operand; nil where no gradient is needed
-	leaf  *history    // set in the node of a leaf
 
 	// An operation with several results has a node that takes the gradients of all,
 	// and one a result, which hands its own on to that.
@@ -56,18 +84,35 @@ type gradNode struct {
 	which   int         // of the latter: which result of in[0] it is
 	part    bool        // this is one of the latter
 
-	p     *planned
-	vjp   *vjp // nil: found when needed
-	nums  []exec.Number
-	saved []savedValue // by input of the VJP's graph, but the gradient itself
-
-	// Instead of p: a function, or that the second operand was written into a place
+	// Instead of a plan: a function, or that the second operand was written into a place
 	// in the first.
 	back func(saved []savedValue, dy *Tensor, create bool) []*Tensor
 	put  *place
+}
 
-	mu   sync.Mutex // of saved and done
-	done bool       // saved values were released
+// ordinary is of nodes of which there is nothing rare; it is never written to.
+var ordinary = &rare{}
+
+// opName is the name of the operation.
+func (n *gradNode) opName() string {
+	if n.p != nil {
+		return n.p.def.Name
+	}
+	return n.name
+}
+
+// typeOf is the type of the result, of several that of the first.
+func (n *gradNode) typeOf() (DType, []int) {
+	if n.p != nil {
+		return n.p.dtype, n.p.shape
+	}
+	return n.dtype, n.shape
+}
+
+// sizes is the shape of the result.
+func (n *gradNode) sizes() []int {
+	_, shape := n.typeOf()
+	return shape
 }
 
 // window reports that n only shows a part of its operand, or all of it in another
@@ -97,7 +142,7 @@ func (t *Tensor) node() *gradNode {
 	if h == nil {
 		return nil
 	}
-	if h.of == nil {
+	if h.taken == nil {
 		if h.frozen.Load() {
 			return nil
 		}
@@ -106,15 +151,15 @@ func (t *Tensor) node() *gradNode {
 	if h.of.node() == nil {
 		return nil
 	}
-	h = h.whole()
-	from := h.of.node()
+	w := h.whole()
+	from, known := w.of.node(), w.asked()
 	// Readers that make the node of a view at the same time agree on one.
 	for {
-		old := h.seen.Load()
+		old := known.seen.Load()
 		if old != nil && old.in[0] == from {
 			return old
 		}
-		if n := newNode(h.planned(), []*gradNode{from}); h.seen.CompareAndSwap(old, n) {
+		if n := newNode(w.planned(), []*gradNode{from}); known.seen.CompareAndSwap(old, n) {
 			return n
 		}
 	}
@@ -122,31 +167,50 @@ func (t *Tensor) node() *gradNode {
 
 // whole returns the history of a view that says how it was taken: of one at indices first the
 // window, whose axes have size 1 there, then what leaves these out.
-func (h *history) whole() *history {
+func (h *taken) whole() *taken {
 	if h.move != nil {
 		return h
 	}
-	if long := h.long.Load(); long != nil {
-		return long
+	known := h.asked()
+	if long := known.long.Load(); long != nil {
+		return long.taken
 	}
 	v := &h.of.v
 	w, offset := op.AllOf(v.Shape), 0
-	for i, k := range h.index {
+	for i, k := range h.list {
 		w.Start[i], w.Count[i] = k, 1
 		offset += k * v.Strides[i]
 	}
-	part := &Tensor{v: v.Window(offset, w.Count, v.Strides), run: h.of.run, view: true, hist: &history{of: h.of, move: op.Slice, attrs: w}}
-	h.long.CompareAndSwap(nil, &history{of: part, move: op.Reshape, attrs: op.Shape(v.Shape[len(h.index):])})
-	return h.long.Load()
+	cut := &taken{of: h.of, move: op.Slice}
+	cut.aside.Store(&asked{attrs: w})
+	part := &Tensor{v: v.Window(offset, w.Count, v.Strides), run: h.of.run, view: true, hist: &history{taken: cut}}
+	known.long.CompareAndSwap(nil, &history{taken: &taken{of: part, move: op.Reshape, list: v.Shape[len(h.list):]}})
+	return known.long.Load().taken
+}
+
+// asked returns what is known of a view that is asked how it was taken.
+func (h *taken) asked() *asked {
+	known := h.aside.Load()
+	if known == nil {
+		known = &asked{}
+		if h.move != nil {
+			known.attrs = attrsOf(h.move, h.list)
+		}
+		if !h.aside.CompareAndSwap(nil, known) {
+			known = h.aside.Load()
+		}
+	}
+	return known
 }
 
 // planned returns how a view was taken as a planned operation. Most views are never asked:
 // each has numbers of its own, and their plans would fill the cache.
-func (h *history) planned() *planned {
-	p := h.by.Load()
+func (h *taken) planned() *planned {
+	known := h.asked()
+	p := known.by.Load()
 	if p == nil {
-		p = lookup(h.move, h.attrs, []operand{{t: h.of}})
-		h.by.Store(p)
+		p = lookup(h.move, known.attrs, []operand{{t: h.of}})
+		known.by.Store(p)
 	}
 	return p
 }
@@ -154,7 +218,7 @@ func (h *history) planned() *planned {
 // root returns the tensor that is no view behind t's views, and the windows that
 // lead from it to t.
 func (t *Tensor) root() (*Tensor, []*planned) {
-	if t.hist == nil || t.hist.of == nil {
+	if t.hist == nil || t.hist.taken == nil {
 		return t, nil
 	}
 	h := t.hist.whole()
@@ -164,7 +228,7 @@ func (t *Tensor) root() (*Tensor, []*planned) {
 
 // newNode is the tape's entry for an operation that saves nothing.
 func newNode(p *planned, in []*gradNode) *gradNode {
-	return &gradNode{seq: tapeSeq.Add(1), name: p.def.Name, dtype: p.dtype, shape: p.shape, in: in, p: p}
+	return &gradNode{seq: tapeSeq.Add(1), in: in, p: p, rare: ordinary}
 }
 
 // RequireGrad marks t, of floats or complex numbers, as a leaf: [Tensor.Backward] adds its
@@ -179,7 +243,7 @@ func (t *Tensor) RequireGrad(on ...bool) *Tensor {
 		array.Failf("requiregrad", "on", "has %d values, want one at most", len(on))
 	case len(on) == 1 && !on[0]:
 		if n := t.node(); n != nil && n.leaf == nil {
-			array.Failf("requiregrad", "", "the tensor was computed by %s: only that of a leaf can be ended (Detach)", n.name)
+			array.Failf("requiregrad", "", "the tensor was computed by %s: only that of a leaf can be ended (Detach)", n.opName())
 		}
 		t.freeze(true)
 		return t
@@ -192,12 +256,12 @@ func (t *Tensor) RequireGrad(on ...bool) *Tensor {
 	}
 	if n := t.node(); n != nil {
 		if n.leaf == nil {
-			array.Failf("requiregrad", "", "the tensor was computed by %s: only a leaf can be marked (Detach makes one)", n.name)
+			array.Failf("requiregrad", "", "the tensor was computed by %s: only a leaf can be marked (Detach makes one)", n.opName())
 		}
 		return t
 	}
-	h := &history{}
-	h.node = &gradNode{seq: tapeSeq.Add(1), name: "leaf", dtype: t.v.DType, shape: t.v.Shape, leaf: h}
+	h := &history{leafGrad: &leafGrad{}}
+	h.node = &gradNode{seq: tapeSeq.Add(1), rare: &rare{name: "leaf", dtype: t.v.DType, shape: t.v.Shape, leaf: h}}
 	t.hist = h
 	return t
 }
@@ -247,7 +311,7 @@ func (t *Tensor) IsLeaf() bool {
 // before the first.
 func (t *Tensor) Grad() *Tensor {
 	t.notNil("grad")
-	if t.hist == nil {
+	if t.hist == nil || t.hist.leafGrad == nil {
 		return nil
 	}
 	t.hist.mu.Lock()
@@ -274,7 +338,7 @@ func BorrowGrad(t *Tensor, f func(g *Tensor)) bool {
 // and reports that. Until f returns nothing gives its memory back.
 func lend[G any](t *Tensor, read func(h *history) *G, f func(g *G)) bool {
 	h := t.hist
-	if h == nil {
+	if h == nil || h.leafGrad == nil {
 		return false
 	}
 	h.mu.Lock()
@@ -357,7 +421,7 @@ func record(p *planned, ops []operand, outs ...*Tensor) {
 	if v == nil {
 		return
 	}
-	n.seq, n.name, n.dtype, n.shape, n.p, n.vjp = tapeSeq.Add(1), p.def.Name, p.dtype, p.shape, p, v
+	n.seq, n.p, n.vjp, n.rare = tapeSeq.Add(1), p, v, ordinary
 	n.nums = one.nums[:0]
 	if v.saves {
 		n.saved = make([]savedValue, 0, len(v.use)-len(outs))
@@ -379,10 +443,10 @@ func record(p *planned, ops []operand, outs ...*Tensor) {
 		outs[0].setNode(n)
 		return
 	}
-	n.results = make([]*gradNode, len(outs))
+	n.rare = &rare{results: make([]*gradNode, len(outs))}
 	for i, out := range outs {
 		if t := p.outs[i]; t.DType.Differentiable() {
-			n.results[i] = &gradNode{seq: tapeSeq.Add(1), name: n.name, dtype: t.DType, shape: t.Shape, in: []*gradNode{n}, which: i, part: true}
+			n.results[i] = &gradNode{seq: tapeSeq.Add(1), in: []*gradNode{n}, rare: &rare{name: p.def.Name, dtype: t.DType, shape: t.Shape, which: i, part: true}}
 			out.setNode(n.results[i])
 		}
 	}
@@ -599,7 +663,7 @@ func (n *gradNode) values() []savedValue {
 	saved, done := n.saved, n.done
 	n.mu.Unlock()
 	if done {
-		array.Failf("backward", "", "the tape behind %s was already used and its values released: compute the output again, or give GradOpts{Retain: true} to the first pass", n.name)
+		array.Failf("backward", "", "the tape behind %s was already used and its values released: compute the output again, or give GradOpts{Retain: true} to the first pass", n.opName())
 	}
 	for i := range saved {
 		s := &saved[i]
@@ -607,12 +671,12 @@ func (n *gradNode) values() []savedValue {
 			continue
 		}
 		if s.v.Store.Released() {
-			array.Failf("backward", "", "a value that %s needs was released, or its scope closed, before the pass", n.name)
+			array.Failf("backward", "", "a value that %s needs was released, or its scope closed, before the pass", n.opName())
 		}
 		if v := s.v.Store.Version(); v != s.version {
-			what := fmt.Sprintf("argument %d of %s", s.arg, n.name)
+			what := fmt.Sprintf("argument %d of %s", s.arg, n.opName())
 			if s.result {
-				what = "the result of " + n.name
+				what = "the result of " + n.opName()
 			}
 			where := ""
 			if pc := s.v.Store.Writer(); pc != 0 {
@@ -680,7 +744,7 @@ func (n *gradNode) run(m *gradMemory, dys []*Tensor, create bool) []*Tensor {
 	if tr := tracingViews(ins...); tr != nil {
 		tr.gradient(v, n, ins, outs)
 	} else {
-		runPlan(n.name, v.compiled(seeds, saved), ins, n.nums, outs)
+		runPlan(n.p.def.Name, v.compiled(seeds, saved), ins, n.nums, outs)
 	}
 	out := slices.Grow(m.out[:0], len(n.in))[:len(n.in)]
 	clear(out)
@@ -718,7 +782,7 @@ func (n *gradNode) runOps(v *vjp, saved []savedValue, dys, out []*Tensor) []*Ten
 		}
 	}
 	if n.p.def.Once {
-		array.Failf("backward", "", "%s has no second derivative", n.name)
+		array.Failf("backward", "", "%s has no second derivative", n.opName())
 	}
 	memo := map[*ir.Node]operand{}
 	several := map[*ir.Node][]*Tensor{}

@@ -379,12 +379,13 @@ func (p *pass) addWindow(n *gradNode, dy partial) bool {
 	for base.window() && p.want[base] == nil {
 		base, chain = base.in[0], append(chain, base.p)
 	}
-	if array.Size(n.shape) >= array.Size(base.shape) {
+	dtype, shape := base.typeOf()
+	if array.Size(n.sizes()) >= array.Size(shape) {
 		return false
 	}
 	slices.Reverse(chain)
 	old := p.grads[base]
-	at := array.View{DType: base.dtype, Shape: base.shape, Strides: array.RowMajor(base.shape)}
+	at := array.View{DType: dtype, Shape: shape, Strides: array.RowMajor(shape)}
 	if old != nil && old.t != nil && (old.ours || old.parts != nil) {
 		at = old.t.v
 	}
@@ -394,7 +395,7 @@ func (p *pass) addWindow(n *gradNode, dy partial) bool {
 	old = p.at(base)
 	switch {
 	case old.t == nil:
-		t := full("full", 0, dy.t.v.Store.Device, base.dtype, base.shape)
+		t := full("full", 0, dy.t.v.Store.Device, dtype, shape)
 		old.t, old.ours = &Tensor{v: t.v, run: dy.t.run}, !p.create
 		old.t.track()
 	case p.create && old.parts == nil:
@@ -417,7 +418,8 @@ func (p *pass) reshape(n *gradNode, dy partial) bool {
 		return false
 	}
 	v := dy.t.v
-	v.Shape, v.Strides = n.in[0].shape, array.RowMajor(n.in[0].shape)
+	v.Shape = n.in[0].sizes()
+	v.Strides = array.RowMajor(v.Shape)
 	p.give(n.in[0], partial{t: &Tensor{v: v, run: dy.t.run}, ours: dy.ours, lent: !dy.ours})
 	return true
 }
@@ -459,7 +461,7 @@ func (p *pass) scatter(n *gradNode, g *partial) {
 				}
 				places[i] = &Tensor{v: k.n.values()[1].v, run: dys[i].run}
 			}
-			to := op.Target{Axis: axis, Shape: n.shape}
+			to := op.Target{Axis: axis, Shape: n.sizes()}
 			if first.n.p.def == op.Gather {
 				p.give(n, partial{t: withAttrs(op.Lookup("scatter_add"), to, Cat(dys, axis), Cat(places, axis)), ours: !p.create})
 			} else {
@@ -482,7 +484,7 @@ func (k picked) alongside(o picked) bool {
 		return false
 	}
 	axis := int(k.n.p.a.(op.Axis))
-	a, b := k.n.shape, o.n.shape
+	a, b := k.n.sizes(), o.n.sizes()
 	return array.Equal(a[:axis], b[:axis]) && array.Equal(a[axis+1:], b[axis+1:])
 }
 
@@ -495,7 +497,8 @@ func (g *partial) sum(n *gradNode) partial {
 		return partial{t: g.t}
 	}
 	where := g.where
-	s := &gradNode{seq: tapeSeq.Add(1), name: "sum of windows", dtype: n.dtype, shape: n.shape, in: g.parts}
+	s := &gradNode{seq: tapeSeq.Add(1), in: g.parts, rare: &rare{name: "sum of windows"}}
+	s.dtype, s.shape = n.typeOf()
 	s.back = func(_ []savedValue, dy *Tensor, create bool) []*Tensor {
 		if !create {
 			dy = dy.NoGrad()

@@ -89,7 +89,7 @@ func (f *Func) Apply(x ...*Tensor) *Tensor {
 	if !out.run.gradOn() || !y.v.DType.Differentiable() {
 		return out
 	}
-	n := &gradNode{seq: tapeSeq.Add(1), name: f.Name, dtype: y.v.DType, shape: y.v.Shape, in: make([]*gradNode, len(x))}
+	n := &gradNode{seq: tapeSeq.Add(1), in: make([]*gradNode, len(x)), rare: &rare{name: f.Name, dtype: y.v.DType, shape: y.v.Shape}}
 	for i, t := range x {
 		n.in[i] = t.node()
 		c.Need[i] = n.in[i] != nil
@@ -153,7 +153,7 @@ func (f *Func) backward(n *gradNode, c *FuncContext, saved []savedValue, dy *Ten
 	types := make([]ir.Type, len(n.in))
 	for i, in := range n.in {
 		if in != nil {
-			types[i] = ir.Type{DType: in.dtype, Shape: in.shape}
+			types[i].DType, types[i].Shape = in.typeOf()
 		}
 	}
 	return f.gradients(use, dy, types)

@@ -162,7 +162,7 @@ func (t *Tensor) wrote() { t.v.Store.Bump(array.Caller) }
 // rebase makes n, which may be nil, the producer of what was just written into t.
 func (t *Tensor) rebase(n *gradNode) {
 	b := t
-	for b.hist != nil && b.hist.of != nil {
+	for b.hist != nil && b.hist.taken != nil {
 		b = b.hist.of
 	}
 	if tr := tracingViews(&b.v); tr != nil && tr.given(&b.v) {
@@ -183,7 +183,7 @@ func (t *Tensor) rebase(n *gradNode) {
 // putNode is the tape's entry for writing a value, which may be nil, into a place in
 // base, which may be too.
 func putNode(base, value *gradNode, at *place) *gradNode {
-	return &gradNode{seq: tapeSeq.Add(1), name: "assign", dtype: at.of.DType, shape: at.of.Shape, in: []*gradNode{base, value}, put: at}
+	return &gradNode{seq: tapeSeq.Add(1), in: []*gradNode{base, value}, rare: &rare{name: "assign", dtype: at.of.DType, shape: at.of.Shape, put: at}}
 }
 
 // copyViews copies src's elements, converted, into dst's memory; the two must not

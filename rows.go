@@ -68,7 +68,7 @@ func (n *gradNode) runRows(rows int, dys []*Tensor, create bool) []*Tensor {
 		v = n.p.vjpFor(n.in)
 	}
 	if n.p.def.Once && create {
-		array.Failf("backward", "", "%s has no second derivative", n.name)
+		array.Failf("backward", "", "%s has no second derivative", n.opName())
 	}
 	var r *run
 	for _, dy := range dys {

@@ -50,7 +50,7 @@ func (g *supplied) add(t *Tensor) {
 	t.check("compile")
 	if t.hist != nil {
 		if n := t.node(); n != nil && n.leaf == nil {
-			array.Failf("compile", "", "tensor %d of the arguments was computed by %s and needs a gradient, which does not pass through a compiled function: compile that too, or give it as Detach()", len(g.tensors), n.name)
+			array.Failf("compile", "", "tensor %d of the arguments was computed by %s and needs a gradient, which does not pass through a compiled function: compile that too, or give it as Detach()", len(g.tensors), n.opName())
 		}
 	}
 	g.tensors = append(g.tensors, t)

@@ -718,7 +718,7 @@ func (tr *trace) gradient(v *vjp, n *gradNode, ins []*array.View, outs []array.V
 		}
 	}
 	v.mu.Lock()
-	grads := tr.add(n.name, v.outs, nodes, n.nums)
+	grads := tr.add(n.p.def.Name, v.outs, nodes, n.nums)
 	v.mu.Unlock()
 	for i, g := range grads {
 		outs[i] = tr.result(g)

@@ -17,19 +17,56 @@ func window(d *op.Def, a ir.Attrs, t *Tensor) *Tensor {
 	if !ok {
 		return window(d, a, t.Clone()).own()
 	}
-	return windowAt(d, a, t, v)
-}
-
-// windowAt is window where the view is known.
-func windowAt(d *op.Def, a ir.Attrs, t *Tensor, v array.View) *Tensor {
+	if list := listOf(a); list != nil {
+		return windowAt(d, list, t, v)
+	}
 	out := t.seenAs(v)
 	if tr := tracingViews(&t.v); tr != nil {
 		tr.window(&out.v, &t.v, d, a)
 	}
 	if h := out.hist; h != nil {
-		h.move, h.attrs = d, a
+		h.move = d
+		h.aside.Store(&asked{attrs: a})
 	}
 	return out
+}
+
+// windowAt is window where the view is known, and a list is what d goes by: attributes are
+// only made of it where somebody asks.
+func windowAt(d *op.Def, list []int, t *Tensor, v array.View) *Tensor {
+	out := t.seenAs(v)
+	if tr := tracingViews(&t.v); tr != nil {
+		tr.window(&out.v, &t.v, d, attrsOf(d, list))
+	}
+	if h := out.hist; h != nil {
+		h.move, h.list = d, list
+	}
+	return out
+}
+
+// attrsOf returns the attributes of which a view has the list: the shape of a reshape or an
+// expansion, the order of a permutation, and starts, steps and counts of a slice, one behind
+// the other.
+func attrsOf(d *op.Def, list []int) ir.Attrs {
+	switch d {
+	case op.Slice:
+		n := len(list) / 3
+		return op.Window{Start: list[:n:n], Step: list[n : 2*n : 2*n], Count: list[2*n:]}
+	case op.Permute:
+		return op.Order(list)
+	}
+	return op.Shape(list)
+}
+
+// listOf returns the list of attributes that are one.
+func listOf(a ir.Attrs) []int {
+	switch a := a.(type) {
+	case op.Shape:
+		return a
+	case op.Order:
+		return a
+	}
+	return nil
 }
 
 // seenAs returns a view of t, with a history, if it can have one, that does not say yet how the
@@ -38,12 +75,13 @@ func (t *Tensor) seenAs(v array.View) *Tensor {
 	if !t.v.DType.Differentiable() || !t.run.gradOn() {
 		return &Tensor{v: v, run: t.run, view: true}
 	}
-	one := &struct { // one piece of memory
+	one := new(struct { // one piece of memory
 		t Tensor
 		h history
-	}{t: Tensor{v: v, run: t.run, view: true}}
-	one.h.of = t
-	one.t.hist = &one.h
+		w taken
+	})
+	one.t.v, one.t.run, one.t.view, one.t.hist = v, t.run, true, &one.h
+	one.h.taken, one.w.of = &one.w, t
 	return &one.t
 }
 
@@ -210,7 +248,7 @@ func (t *Tensor) slice(opName string, spans []Span) *Tensor {
 		offset += start[i] * s
 		strides[i] = step[i] * s
 	}
-	out := windowAt(op.Slice, op.Window{Start: start, Step: step, Count: count}, t, t.v.Window(offset, count, strides))
+	out := windowAt(op.Slice, lists[:3*n:3*n], t, t.v.Window(offset, count, strides))
 	if reshape {
 		return window(op.Reshape, op.Shape(shape), out)
 	}
@@ -231,10 +269,10 @@ func (t *Tensor) at(opName string, index []int) *Tensor {
 			k, _, _ = Index(k).bounds(opName, i, t.v.Shape[i])
 			offset += k * t.v.Strides[i]
 			if h := out.hist; h != nil {
-				if h.index == nil {
-					h.index = h.few[:0]
+				if h.list == nil {
+					h.list = h.few[:0]
 				}
-				h.index = append(h.index, k)
+				h.list = append(h.list, k)
 			}
 		}
 		out.v = t.v.Window(offset, t.v.Shape[len(index):n:n], t.v.Strides[len(index):n:n])
@@ -252,7 +290,11 @@ func (t *Tensor) at(opName string, index []int) *Tensor {
 // left.
 func (t *Tensor) Reshape(shape ...int) *Tensor {
 	t.check("reshape")
-	return window(op.Reshape, op.Shape(reshaped("reshape", "shape", t.v.Shape, t.Size(), t.v.DType, shape)), t)
+	s := reshaped("reshape", "shape", t.v.Shape, t.Size(), t.v.DType, shape)
+	if v, ok := t.v.Reshape(s); ok {
+		return windowAt(op.Reshape, s, t, v)
+	}
+	return t.Clone().Reshape(s...).own()
 }
 
 // reshaped is the shape of size elements, those of the shape from, into which an

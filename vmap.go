@@ -168,7 +168,7 @@ func (tr *trace) reached(n *gradNode, began uint64) {
 		seen[n] = true
 		// The window that a view is has no number that says when the view was taken.
 		if n.seq <= began && !n.window() {
-			array.Failf("vmap", "f", "captures a result of %s that needs a gradient, in a way that has none: give it as an argument, or as Detach()", n.name)
+			array.Failf("vmap", "f", "captures a result of %s that needs a gradient, in a way that has none: give it as an argument, or as Detach()", n.opName())
 		}
 		todo = append(todo, n.in...)
 	}
