@@ -37,8 +37,8 @@ func normalize(name string, axes ...int) eager.Composite[*weft.Tensor] {
 			n := x.Graph.Number(float64(x.Size()/max(mean.Size(), 1)), x.DType, false)
 			dx := mul(r, sub(sub(g, over(op.Mean, g, axes...)), mul(h, over(op.Mean, mul(g, h), axes...))))
 			// What depends on mean and variance themselves.
-			stats := add(v.DYs[1], mul(mul(d, x.Graph.Number(2, x.DType, false)), v.DYs[2]))
-			return add(dx, div(stats, n))
+			two := x.Graph.Number(2, x.DType, false)
+			return add(dx, add(div(v.DYs[1], n), mul(d, div(mul(two, v.DYs[2]), n))))
 		})
 		if len(v.X) > 2 {
 			v.Set(2, func() *node {

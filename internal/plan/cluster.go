@@ -18,15 +18,16 @@ type cluster struct {
 	single  *ir.Node // the node that is no kernel
 	head    *cluster // the routine on whose result the kernel is run as a tail
 	nodes   []*ir.Node
-	shape   []int    // the rectangle
-	lo, hi  int      // the reduced axes, -1 when nothing is reduced
-	offsets *ir.Node // of the items of a list that the first axis is; nil: it is none
-	perRow  []int    // the shape of a value of which there is one a row
-	col     bool     // axes follow the reduced ones
-	parts   bool     // long rows are cut into parts; nothing uses the results inside
-	near    bool     // a node reads near its element, where the argument lies: it is not copied
-	heavy   bool     // it has a heavy node
-	shared  int      // so many arrays that it reads have the buffer of another: they are not copied one by one
+	again   []*ir.Node // of them, those that belong to another cluster, which computes them too
+	shape   []int      // the rectangle
+	lo, hi  int        // the reduced axes, -1 when nothing is reduced
+	offsets *ir.Node   // of the items of a list that the first axis is; nil: it is none
+	perRow  []int      // the shape of a value of which there is one a row
+	col     bool       // axes follow the reduced ones
+	parts   bool       // long rows are cut into parts; nothing uses the results inside
+	near    bool       // a node reads near its element, where the argument lies: it is not copied
+	heavy   bool       // it has a heavy node
+	shared  int        // so many arrays that it reads have the buffer of another: they are not copied one by one
 
 	// What fills the frame of a kernel; not kept for a single node.
 	reads  []*ir.Node // arrays and numbers of the caller that nodes take from outside, each once
@@ -41,7 +42,7 @@ type spot struct {
 	in      *cluster   // nil: a leaf, or not wanted, or its turn is to come
 	users   []*ir.Node // in graph order, one for each argument that the node is
 	placed  int        // of the users, so many, the first ones, are in clusters
-	outside int        // of the users, so many are not in the node's cluster
+	outside int        // of the users, so many are not in the node's cluster; one that is computed again counts again
 	inner   int        // of the users, so many are in the other cluster of unite, which alone needs this
 	stage   int        // how many reductions of its cluster lie on the longest way to its value
 	heavy   bool       // its value takes so much that it is computed once

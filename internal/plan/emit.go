@@ -80,13 +80,13 @@ type emitter struct {
 type memo map[*ir.Node]loop.Value
 
 // has reports that a node belongs to the cluster.
-func (e *emitter) has(n *ir.Node) bool { return e.b.in(n) == e.c }
+func (e *emitter) has(n *ir.Node) bool { return e.c.has(e.b, n) }
 
 // used reports that a node of the cluster is an output or something outside the
 // cluster reads it.
 func (e *emitter) used(n *ir.Node) bool {
 	s := e.b.spot(n)
-	return s.out || s.outside > 0
+	return s.in == e.c && (s.out || s.outside > 0)
 }
 
 // full reports that a node of the cluster has a value at each element.
@@ -476,10 +476,10 @@ func (e *emitter) stashed(n *ir.Node) bool {
 // stage is the pass in which a value of an element can be had first; for a value
 // of a row, the number of passes that must have ended.
 func (e *emitter) stage(n *ir.Node) int {
-	if !e.has(n) {
-		return 0
+	if s := e.b.spot(n); s.in == e.c {
+		return s.stage
 	}
-	return e.b.spot(n).stage
+	return 0
 }
 
 // worthKeeping is the cost from which a value is stored between passes rather

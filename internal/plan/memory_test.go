@@ -134,6 +134,46 @@ func TestSlopesAreNotKept(t *testing.T) {
 	}
 }
 
+// What is left of a value without its mean over several groups of axes, which the variance and the
+// result need, is computed by the kernels of both, so that arrays are read alone, until the result
+// is written; an exponential of it is stored. A result that is given is stored as well.
+func TestCheapValuesAgain(t *testing.T) {
+	const n, c, size = 8, 16, 100
+	shape := []int{n, c, size}
+	for _, test := range []struct {
+		name  string
+		of    *op.Def
+		given bool
+		wrote int // arrays
+	}{{"square", op.Square, false, 1}, {"exp", op.Exp, false, 2}, {"given", op.Square, true, 2}} {
+		g := ir.New()
+		sig := Sig{DType: array.Float32, Shape: shape, Strides: array.RowMajor(shape)}
+		x := g.Input(0, array.Float32, shape)
+		d := apply(op.Sub, x, axes(op.Mean, true, x, 0, 2))
+		e := d
+		if test.of == op.Exp {
+			e = apply(op.Exp, d)
+		}
+		y := apply(op.Mul, e, axes(op.Mean, true, apply(test.of, e), 0, 2))
+		outs := []*ir.Node{y}
+		if test.given {
+			outs = append(outs, d)
+		}
+		p := Build(outs, []Sig{sig}, nil)
+		wrote := 0
+		for i := range p.Steps {
+			for j := range p.Steps[i].Kernel.Binds {
+				if p.Steps[i].Kernel.Prog.Bufs[j].Write && p.Slots[p.Steps[i].Kernel.Binds[j].Slot].Bytes == 4*n*c*size {
+					wrote++
+				}
+			}
+		}
+		if wrote != test.wrote {
+			t.Errorf("%s: %d arrays are written, want %d\n%s", test.name, wrote, test.wrote, p)
+		}
+	}
+}
+
 // Products of one array are called together, those of each other's results are not, nor one whose
 // tail writes what another one reads.
 func TestProductsTogether(t *testing.T) {

@@ -9,93 +9,193 @@ import (
 )
 
 // What is cheap is computed where it is read: a few elementwise operations on one array that is
-// stored anyway, such as the slope 1-y*y of a tanh, would else be written by the kernel that
-// makes y, and kept beside it until the kernel that needs it. Reading y there costs no more.
+// in memory anyway, such as the slope 1-y*y of a tanh, or the distance x-mean from the mean of
+// the axes that batch normalisation takes, would else be written by one kernel and read by
+// another. Reading y or x there costs no more. What the first kernel needs too, both compute.
 
 const (
-	sinkCost  = 4 // of all operations that are computed elsewhere, rough vector instructions
-	sinkUsers = 4 // of a value that is looked at
-	sinkMost  = 4 // operations
+	sinkCost  = 6  // of all operations that are computed elsewhere, rough vector instructions
+	sinkUsers = 8  // of a value that is looked at
+	sinkMost  = 4  // operations
+	sinkSmall = 16 // a value has so many times the elements of what is broadcast to it, which costs nothing to read
 )
 
-// sink moves such values from the clusters that they joined to those that read them.
+// sink lets clusters compute such values of others that they read.
 func (b *planner) sink() {
 	for _, c := range slices.Backward(b.clusters) {
 		if c == nil || c.single != nil || c.offsets != nil {
 			continue
 		}
 		for i := len(c.nodes) - 1; i >= 0 && len(c.nodes) > 1; i-- {
-			if i < len(c.nodes) {
+			if i < len(c.nodes) && b.in(c.nodes[i]) == c {
 				b.sinkNode(c, c.nodes[i])
 			}
 		}
 	}
 }
 
-// sinkNode moves v, with what is computed for it alone, from c to the one other cluster that
-// reads it.
+// sinkNode lets the clusters that read v compute it, with what it is computed of, instead of
+// c, to which it belongs. What c needs for other values it keeps.
 func (b *planner) sinkNode(c *cluster, v *ir.Node) {
 	s := b.spot(v)
-	if s.out || len(s.users) == 0 || len(s.users) > sinkUsers || s.outside != len(s.users) {
+	if s.out || s.outside == 0 || len(s.users) > sinkUsers {
 		return
 	}
-	d := b.in(s.users[0])
-	if d == nil || d == c || d.single != nil || d.offsets != nil || !array.Equal(d.shape, v.Shape) {
-		return
-	}
+	var readers []*cluster
+	inside, outside := false, 0
 	for _, u := range s.users {
-		for i, a := range u.Args {
-			if a == v && (b.in(u) != d || op.SeenBy(u, i) != op.ByElement) {
-				return
+		d := b.in(u)
+		if d == c {
+			inside = true
+			continue
+		}
+		if d == nil || d.single != nil || d.offsets != nil || !array.Equal(d.shape, v.Shape) {
+			return
+		}
+		outside++
+		if !slices.Contains(readers, d) {
+			readers = append(readers, d)
+		}
+	}
+	// A cluster that computes a user again reads v without being found here.
+	if outside != s.outside || !inside && len(readers) > 1 {
+		return
+	}
+	k, ok := b.cone(c, v, true)
+	if !ok {
+		k, ok = b.cone(c, v, false)
+	}
+	if !ok || k.all(c) {
+		return
+	}
+	for _, d := range readers {
+		if !k.fits(b, d) {
+			return
+		}
+	}
+	// What nothing of c needs any more leaves it for the only reader.
+	var left []*ir.Node
+	if !inside {
+		left = k.nodes[:1:1]
+		for _, n := range k.nodes[1:] {
+			if t := b.spot(n); t.outside == 0 && !slices.ContainsFunc(t.users, func(u *ir.Node) bool { return !slices.Contains(left, u) }) {
+				left = append(left, n)
 			}
 		}
 	}
-	// What moves, the users first, and the array that it is computed of.
-	moved, from, cost := []*ir.Node{v}, (*ir.Node)(nil), 0
-	for k := 0; k < len(moved); k++ {
-		n := moved[k]
-		if o := op.Of(n); o == nil || o.Class != op.Pointwise || n.Results != nil || b.spot(n).row || b.spot(n).heavy || !array.Equal(n.Shape, v.Shape) {
-			return
+	for _, d := range readers {
+		for _, n := range k.nodes {
+			if d.has(b, n) {
+				continue
+			}
+			leaves := slices.Contains(left, n)
+			if d.nodes = append(d.nodes, n); leaves {
+				b.spot(n).in, b.spot(n).stage = d, 0
+			} else {
+				d.again = append(d.again, n)
+			}
+			for _, a := range n.Args {
+				if e := b.in(a); e != nil && !slices.Contains(k.nodes, a) && (!leaves || e == c) {
+					b.spot(a).outside++
+				}
+			}
 		}
-		if cost += max(op.CostOf(n), 1); cost > sinkCost || len(moved) > sinkMost {
-			return
+		slices.SortFunc(d.nodes, func(x, y *ir.Node) int { return x.ID - y.ID })
+		b.reread(d)
+	}
+	s.outside = 0
+	c.stored--
+	c.nodes = slices.DeleteFunc(c.nodes, func(n *ir.Node) bool { return b.in(n) != c && !slices.Contains(c.again, n) })
+	b.reread(c)
+}
+
+// A cone is a value and what it is computed of, the users first.
+type cone struct {
+	nodes []*ir.Node
+	from  *ir.Node   // the array that is read by element
+	small []*ir.Node // what is broadcast to it
+}
+
+// cone returns the cone of v in c, if it is cheap and reads one array, which is in memory. A deep
+// one goes on to where what it reads comes into c, others end at an array that c stores.
+func (b *planner) cone(c *cluster, v *ir.Node, deep bool) (k cone, ok bool) {
+	k.nodes = []*ir.Node{v}
+	cost := 0
+	for i := 0; i < len(k.nodes); i++ {
+		n := k.nodes[i]
+		s := b.spot(n)
+		if o := op.Of(n); o == nil || o.Class != op.Pointwise || n.Op == op.Iota || n.Results != nil || s.row || s.heavy || !array.Equal(n.Shape, v.Shape) {
+			return k, false
 		}
-		for i, a := range n.Args {
+		if cost += max(op.CostOf(n), 1); cost > sinkCost || len(k.nodes) > sinkMost {
+			return k, false
+		}
+		for j, a := range n.Args {
 			t := b.spot(a)
 			switch {
-			case a.Op == ir.Const || a == from || slices.Contains(moved, a):
-			case op.SeenBy(n, i) != op.ByElement || a.Op == ir.Input || isScalar(a) || isMove(a) || !array.Equal(a.Shape, v.Shape):
-				return
-			case t.in == c && !t.out && t.outside == 0 && !slices.ContainsFunc(t.users, func(u *ir.Node) bool { return !slices.Contains(moved, u) }):
-				moved = append(moved, a)
-			case from != nil || t.in == c && !t.out && t.outside == 0 || t.out && b.into != nil || a.DType.Size() > v.DType.Size():
-				return
+			case a.Op == ir.Const || a == k.from || slices.Contains(k.nodes, a) || slices.Contains(k.small, a):
+			case op.SeenBy(n, j) != op.ByElement:
+				return k, false
+			case isScalar(a) || t.in != c && a.Size() <= v.Size()/sinkSmall && b.lasts(a):
+				k.small = append(k.small, a)
+			case !array.Equal(a.Shape, v.Shape) || isMove(a):
+				return k, false
+			case t.in == c && !t.out && (deep || t.outside == 0):
+				k.nodes = append(k.nodes, a)
+			case k.from != nil || !b.lasts(a) || a.DType.Size() > v.DType.Size():
+				return k, false
 			default:
-				from = a
+				k.from = a
 			}
 		}
 	}
-	if from == nil || len(moved) == len(c.nodes) || len(moved)+len(d.nodes) > maxNodes {
-		return
+	// A value may have been met before another one that uses it.
+	slices.SortFunc(k.nodes, func(x, y *ir.Node) int { return y.ID - x.ID })
+	return k, k.from != nil
+}
+
+// lasts reports that an array that some kernel reads can be read by another one as well, where
+// it lies.
+func (b *planner) lasts(n *ir.Node) bool {
+	for isMove(n) {
+		n = n.Args[0]
 	}
-	for _, n := range moved {
-		t := b.spot(n)
-		t.in, t.stage = d, 0
-		if b.in(from) == c {
-			for _, a := range n.Args {
-				if a == from {
-					b.spot(from).outside++
+	if n.Op == ir.Input {
+		v := b.ins[n.Arg()]
+		return b.into == nil && array.Equal(v.Strides, array.RowMajor(v.Shape))
+	}
+	if c := b.in(n); c.single == n && op.Of(n) != nil && op.Of(n).Tiled != 0 {
+		return false // a tail may take it before it is in memory
+	}
+	return !b.spot(n).out || b.into == nil
+}
+
+// all reports that there is nothing else in c.
+func (k *cone) all(c *cluster) bool {
+	return !slices.ContainsFunc(c.nodes, func(n *ir.Node) bool { return !slices.Contains(k.nodes, n) })
+}
+
+// fits reports whether d can compute the cone.
+func (k *cone) fits(b *planner, d *cluster) bool {
+	if d.lo >= 0 && len(k.small) > 0 && several(d.shape[d.lo:d.hi]) {
+		return false // what is broadcast would be copied
+	}
+	for _, n := range k.nodes {
+		for _, u := range b.spot(n).users {
+			for i, a := range u.Args {
+				if a == n && b.in(u) == d && op.SeenBy(u, i) != op.ByElement {
+					return false // it is read whole
 				}
 			}
 		}
 	}
-	s.outside = 0
-	c.stored--
-	c.nodes = slices.DeleteFunc(c.nodes, func(n *ir.Node) bool { return slices.Contains(moved, n) })
-	d.nodes = append(d.nodes, moved...)
-	slices.SortFunc(d.nodes, func(x, y *ir.Node) int { return x.ID - y.ID })
-	b.reread(c)
-	b.reread(d)
+	more := len(k.small) + 1
+	return len(k.nodes)+len(d.nodes) <= maxNodes && d.arrays+d.shared+d.stored+more <= maxBufs && len(d.reads)-d.arrays-d.shared+len(k.small) <= maxNumbers
+}
+
+// has reports that the cluster computes n.
+func (c *cluster) has(b *planner, n *ir.Node) bool {
+	return b.in(n) == c || slices.Contains(c.again, n)
 }
 
 // reread finds again what a cluster reads.
@@ -103,7 +203,7 @@ func (b *planner) reread(c *cluster) {
 	c.reads, c.arrays, c.shared = c.reads[:0], 0, 0
 	for _, n := range c.nodes {
 		for _, a := range n.Args {
-			if b.in(a) != c && a.Op != ir.Const && !slices.Contains(c.reads, a) {
+			if !c.has(b, a) && a.Op != ir.Const && !slices.Contains(c.reads, a) {
 				c.read(a)
 			}
 		}
