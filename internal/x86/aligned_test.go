@@ -69,6 +69,56 @@ func TestAlignedRows(t *testing.T) {
 	}
 }
 
+// What is read in steps goes on behind the first, short step of a row where that ended.
+func TestStreamedRowsReadInSteps(t *testing.T) {
+	const rows, by = 2, 4
+	for _, step := range []loop.Step{loop.By2, loop.By4, loop.Any, loop.Back2} {
+		for _, n := range []int{3, 64, 130, 300} {
+			for first := range 17 {
+				apart := step.Elements()
+				if step == loop.Any {
+					apart = 3
+				}
+				b := loop.NewBuilder("streamed in steps", []loop.Axis{{Kind: loop.Parallel}, {Kind: loop.Parallel}}, 1)
+				whole := first + rows*(n+1)
+				read := loopgen.Memory{DType: array.Float32, Data: make([]byte, by*whole*4)}
+				for i := range by * whole {
+					binary.LittleEndian.PutUint32(read.Data[4*i:], math.Float32bits(float32(i)))
+				}
+				at := 0
+				if apart < 0 {
+					at = -apart * (n - 1)
+				}
+				c := &loopgen.Case{Extents: []int{rows, n}, Starts: []int{0, 0}, Fuel: 1 << 30,
+					Memory: []loopgen.Memory{read, {DType: array.Float32, Data: make([]byte, whole*4), Write: true}},
+					Buffers: []loopgen.Buffer{
+						{Memory: 0, Offset: 4 * at, Strides: []int{4 * by * (n + 1), 4 * apart}},
+						{Memory: 1, Offset: 4 * first, Strides: []int{4 * (n + 1), 4}}}}
+				b.Buf(array.Float32, false, loop.Any, step)
+				b.Buf(array.Float32, true, loop.Any, loop.Unit)
+				b.Pass(func() { b.Store(1, b.Load(0)) })
+				c.Program = finish(t, b)
+				want := make([]byte, whole*4)
+				for row := range rows {
+					for i := range n {
+						from := at + row*by*(n+1) + i*apart
+						binary.LittleEndian.PutUint32(want[4*(first+row*(n+1)+i):], math.Float32bits(float32(from)))
+					}
+				}
+				for _, isa := range isas(t) {
+					got, err := loopgen.Run(c, loopgen.Edge(false), compiledBy(CompileStreaming, isa))
+					if err != nil {
+						t.Fatal(err)
+					}
+					if !bytes.Equal(got.Memory(1), want) {
+						t.Fatalf("%s, %d elements apart, rows of %d from element %d on differ", isa, apart, n, first)
+					}
+				}
+			}
+		}
+	}
+}
+
 // Results of several widths go past the caches as whole vectors where the narrowest do, in
 // rows of any length that begin anywhere, also where a thread begins within a row; and nothing
 // around them is touched.

@@ -294,7 +294,7 @@ func (c *compiler) strips(body []loop.Value, n vr, over bool, align int) {
 	c.label(rest)
 	c.maskedSteps(end, func() { c.block(body) })
 	if align >= 0 {
-		c.mov(c.lay.idx, end)
+		c.backTo(end)
 		c.branch(end, asm.CondL, n, head)
 		c.end()
 	}
@@ -403,6 +403,24 @@ func (c *compiler) advance(lanes int) {
 			}
 		}
 	}
+}
+
+// backTo sets the lane index to where the last masked step ended, which may be within a
+// vector, and moves the cursors of strided buffers back there.
+func (c *compiler) backTo(end vr) {
+	if c.lay.strided != 0 {
+		beyond := c.newG()
+		c.mov(beyond, c.lay.idx)
+		c.upd(asm.SUB, beyond, end)
+		for b := range c.p.Bufs {
+			if c.lay.strided>>b&1 != 0 {
+				way := c.loadG(asm.MOV, wordMem(c.p.StrideWord(b, c.p.Lane)))
+				c.upd(asm.IMUL, way, beyond)
+				c.upd(asm.SUB, c.ptr[b], way)
+			}
+		}
+	}
+	c.mov(c.lay.idx, end)
 }
 
 // iota is a vector constant from, from+1, ...
