@@ -58,6 +58,30 @@ func withTail(c *device.Call, routine func(t tile.Tail)) error {
 // Passing reports that nothing but the tail reads the result.
 func (t *tail) Passing() bool { return t.result != 0 }
 
+// Beside returns the first array that the program goes through as it goes through the result.
+func (t *tail) Beside() unsafe.Pointer {
+	p := t.p.p
+	for i := range p.Bufs {
+		if t.result>>i&1 == 0 && t.along(i) {
+			return t.args.Ptr[i]
+		}
+	}
+	return nil
+}
+
+// along reports that elements of a buffer follow one another as those of the result do, and
+// are as large.
+func (t *tail) along(buf int) bool {
+	p, step := t.p.p, t.unit
+	for a := len(t.extents) - 1; a >= 0; a-- {
+		if s := p.Bufs[buf].Steps[a]; s != loop.Unit && s != loop.Any || t.args.Word[p.StrideWord(buf, a)] != uint64(step) {
+			return false
+		}
+		step *= t.extents[a]
+	}
+	return true
+}
+
 // RunAt runs the program on a piece of the result that lies elsewhere.
 func (t *tail) RunAt(at unsafe.Pointer, r0, r1, c0, c1 int) {
 	Counters.Tails.Add(1)

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
+	"weft/internal/cpu/gen"
 	"weft/internal/cpu/tile"
 	"weft/internal/mem"
 	"weft/internal/par"
@@ -41,6 +42,10 @@ const (
 	turnedB = 64 << 10
 )
 
+// An operand of so many bytes is not in the second cache when a product begins, so what comes
+// next of it is asked for while sums are computed. Tests set it to 0.
+var aheadBytes = 1 << 20
+
 // A job is a batch of products under way: the par.Task of one call.
 type job struct {
 	tile.Machine
@@ -55,6 +60,7 @@ type job struct {
 	of       [2]array.DType // Product.Of
 
 	packA, packB   bool
+	aheadA, aheadB bool // asked for ahead, being read where it lies
 	narrow         narrowKind
 	pages          int // products of the last batch dimension that are computed side by side, or 0
 	taskM, taskN   int // rows and columns of a task
@@ -195,6 +201,8 @@ func (j *job) plan(total, threads int) int {
 	// Halves become float32 while they are packed.
 	j.packA = j.packA || j.of[0].Half()
 	j.packB = j.packB || j.of[1].Half()
+	j.aheadA = !j.packA && j.a.Col == 1 && j.m*j.k*j.Size >= aheadBytes
+	j.aheadB = !j.packB && j.k*j.n*j.Size >= aheadBytes
 	j.taskM, j.taskN = min(j.m, maxTaskRows), min(j.n, blockBytesB/(tile.KBlock*j.Size))
 	if threads > 1 {
 		minM, minN := 2*tile.MaxRows(j.ISA, 2), 4*j.Lanes
@@ -314,6 +322,9 @@ func (j *job) task(worker, item, m0, m1, n0, n1 int, o *operands) {
 		return
 	}
 	if j.passing != nil {
+		if at := j.passing.Beside(); at != nil {
+			aside.beside = unsafe.Add(at, item*j.m*j.n*j.Size)
+		}
 		j.taskWith(base, unsafe.Add(base, j.blockA), m0, m1, n0, n1, &aside, func(i0, i1 int) {
 			j.passing.RunAt(aside.c.Ptr, item*j.m+i0, item*j.m+i1, n0, n1)
 		})
@@ -375,6 +386,10 @@ func (j *job) block(f *tile.Frame, i0, i1, n0, n1, p0, kk, pages int, o *operand
 		}
 	}
 	width := j.nv * j.Lanes
+	var beside region
+	if o.beside != nil && n1-n0 == j.n {
+		beside = region{uintptr(o.beside) + uintptr(i0*j.n*j.Size), (i1 - i0) * j.n * j.Size}
+	}
 	for x := n0; x < n1; x += width {
 		w := min(width, n1-x)
 		v := tile.Ceil(w, j.Lanes)
@@ -389,6 +404,9 @@ func (j *job) block(f *tile.Frame, i0, i1, n0, n1, p0, kk, pages int, o *operand
 		} else {
 			f.B[0] = unsafe.Add(o.b.Ptr, (p0*o.b.Row+x)*j.Size)
 			f.BStep = o.b.Row * j.Size
+			if j.aheadB {
+				j.askColumns(f, o, x+width, n0, n1, p0, kk, width)
+			}
 		}
 		// The panels with a row more, then the others.
 		for _, part := range [2]struct{ first, panels, rows int }{{0, wide, mr + 1}, {wide, panels - wide, mr}} {
@@ -420,8 +438,51 @@ func (j *job) block(f *tile.Frame, i0, i1, n0, n1, p0, kk, pages int, o *operand
 			if !j.packA {
 				f.APanel = part.rows * o.a.Row * j.Size
 			}
+			switch key.Ahead = true; {
+			case j.aheadB:
+			case j.aheadA && x == n0:
+				j.askRows(f, kk)
+			case beside.bytes > 0:
+				j.askBeside(f, &beside, kk, part.panels)
+			default:
+				key.Ahead = false
+			}
 			f.Panels = part.panels
 			f.Tile(j.Machine, key)
 		}
 	}
+}
+
+// askRows asks for the rows of the panel of A that follows, whose terms are side by side.
+func (j *job) askRows(f *tile.Frame, kk int) {
+	f.AheadRun = tile.Ceil(kk*j.Size, tile.AheadBytes)
+	f.AheadStep = f.AStep - f.AheadRun*tile.AheadBytes
+	f.Ahead, f.AheadPanel = uintptr(f.A)+uintptr(f.APanel), f.APanel
+}
+
+// askColumns asks for the columns x to x+width-1 of B, or for the first ones of the next terms
+// if there are none: each panel for as many rows of them as it has time for.
+func (j *job) askColumns(f *tile.Frame, o *operands, x, n0, n1, p0, kk, width int) {
+	if x >= n1 {
+		x, p0 = n0, p0+kk
+	}
+	f.AheadRun = tile.Ceil(width*j.Size, tile.AheadBytes)
+	f.AheadStep = f.BStep - f.AheadRun*tile.AheadBytes
+	// The line that they begin in is there by the columns before them.
+	f.Ahead = uintptr(o.b.Ptr) + uintptr((p0*o.b.Row+x)*j.Size+gen.Line-1)
+	f.AheadPanel = kk / tile.AheadTerms / f.AheadRun * f.BStep
+}
+
+// A region is memory that is still to be asked for.
+type region struct {
+	at    uintptr
+	bytes int
+}
+
+// askBeside asks for as much of r as some panels have time for.
+func (j *job) askBeside(f *tile.Frame, r *region, kk, panels int) {
+	f.AheadRun, f.AheadStep = r.bytes, 0 // one run
+	f.Ahead, f.AheadPanel = r.at, kk/tile.AheadTerms*tile.AheadBytes
+	r.at += uintptr(panels * f.AheadPanel)
+	r.bytes -= panels * f.AheadPanel
 }

@@ -35,8 +35,9 @@ func (p *passing) RunAt(at unsafe.Pointer, r0, r1, c0, c1 int) {
 	}
 }
 
-func (p *passing) Passing() bool { return true }
-func (p *passing) Work() int     { return 1 }
+func (p *passing) Passing() bool          { return true }
+func (p *passing) Beside() unsafe.Pointer { return unsafe.Pointer(&p.got[0]) }
+func (p *passing) Work() int              { return 1 }
 
 // Pieces of a result that a tail alone reads are given to it once each, with the bits that the
 // result has without it, wherever they are.

@@ -95,7 +95,8 @@ func (p Product) Run() {
 // operands are those of one product.
 type operands struct {
 	a, b, c tile.Mat
-	aside   bool // c is where the piece in hand is put
+	aside   bool           // c is where the piece in hand is put
+	beside  unsafe.Pointer // what the tail reads beside the result, as far from element to element; or nil
 }
 
 // sizes are the bytes of an element of each operand.

@@ -51,8 +51,11 @@ func testSizes[E tile.Element](t *testing.T, isa jit.ISA) {
 
 func TestLarge(t *testing.T) {
 	cputest.EveryISA(t, func(t *testing.T, isa jit.ISA) {
-		testLarge[float32](t, isa)
-		testLarge[float64](t, isa)
+		defer func(old int) { aheadBytes = old }(aheadBytes)
+		for _, aheadBytes = range []int{aheadBytes, 0} {
+			testLarge[float32](t, isa)
+			testLarge[float64](t, isa)
+		}
 	})
 }
 

@@ -31,6 +31,10 @@ type Key struct {
 	// from column to column: they are transposed as they are read. All vectors are
 	// whole, at most AcrossWidth, and there are at most MaxRowsAcross rows.
 	Across bool
+	// Ahead says that lines of memory are asked for while sums are computed, two with each
+	// four terms, so that what comes next is in the second cache by then: panel i asks for
+	// runs of AheadRun times two lines, AheadStep apart, the first from Ahead + i*AheadPanel on.
+	Ahead bool
 }
 
 // AcrossWidth returns the most vectors of a tile of mr rows that transposes B: a
@@ -63,6 +67,12 @@ const maxVectors = 4
 // MaxMasks is the number of opmasks that can mask.
 const MaxMasks = 7
 
+// With every AheadTerms terms a kernel asks for AheadBytes ahead.
+const (
+	AheadTerms = 4
+	AheadBytes = 2 * gen.Line
+)
+
 // FlagAdd in the flags of a Frame: add to C.
 const FlagAdd = 1
 
@@ -93,6 +103,10 @@ type Frame struct {
 	// the pointers of the panels' groups, and aPanel is the size of those of a panel.
 	PieceList  unsafe.Pointer
 	PieceCount int
+	Ahead      uintptr // nothing is read there, and it may be behind the memory's end
+	AheadRun   int
+	AheadStep  int // from the end of a run to the next one
+	AheadPanel int
 	cNext      int // CPanel, once that is known
 	// The kernel's own: offsets of the current panel, and how many are left.
 	aAt, bAt, cAt, panelsLeft int
@@ -134,6 +148,9 @@ const (
 	regPiece, regPieces, regOffset = asm.RBX, asm.R14, asm.R15
 	// With groups, whose rows need no step.
 	regGroups = regStep
+	// Of what is asked for ahead, which has neither table nor pieces: the place, the step
+	// between runs, and how much is left of a run.
+	regAhead, regAheadStep, regAheadLeft = asm.RBX, asm.R14, asm.R15
 )
 
 // vectorBase holds B of each vector in the loop over k, and C of each afterwards.
@@ -267,6 +284,12 @@ func (g *tileGen) emit() {
 		}
 	}
 
+	if g.Ahead {
+		get(regAhead, unsafe.Offsetof(tf.Ahead))
+		get(regAheadStep, unsafe.Offsetof(tf.AheadStep))
+		get(regAheadLeft, unsafe.Offsetof(tf.AheadRun))
+	}
+
 	if g.Across {
 		g.chainAcross()
 		g.endPanel(tile, panel)
@@ -334,6 +357,10 @@ func (g *tileGen) endPanel(tile, panel asm.Label) {
 	} {
 		a.RM(asm.MOV, asm.RAX, gen.Field(f[0]))
 		a.MR(asm.ADD, gen.Field(f[1]), asm.RAX)
+	}
+	if g.Ahead {
+		a.RM(asm.MOV, asm.RAX, gen.Field(unsafe.Offsetof(tf.AheadPanel)))
+		a.MR(asm.ADD, gen.Field(unsafe.Offsetof(tf.Ahead)), asm.RAX)
 	}
 	a.MI(asm.SUB, gen.Field(unsafe.Offsetof(tf.panelsLeft)), 1)
 	a.Jcc(asm.CondNE, panel)
@@ -422,8 +449,26 @@ func (g *tileGen) term(u int) {
 	}
 }
 
+// ask asks for two lines.
+func (g *tileGen) ask() {
+	a := &g.Asm
+	for i := int32(0); i < AheadBytes; i += gen.Line {
+		a.M(asm.PREFETCHT1, asm.Ptr(regAhead, i))
+	}
+	within := a.NewLabel()
+	a.RI(asm.ADD, regAhead, AheadBytes)
+	a.RI(asm.SUB, regAheadLeft, 1)
+	a.Jcc(asm.CondNE, within)
+	a.RR(asm.ADD, regAhead, regAheadStep)
+	a.RM(asm.MOV, regAheadLeft, gen.Field(unsafe.Offsetof(tf.AheadRun)))
+	a.Bind(within)
+}
+
 // advance moves the pointers by n terms, 1 or 4.
 func (g *tileGen) advance(n int) {
+	if g.Ahead && n > 1 {
+		g.ask()
+	}
 	if g.table() {
 		g.RI(asm.ADD, regTable, int64(8*n))
 	} else {

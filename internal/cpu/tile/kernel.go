@@ -28,7 +28,7 @@ func (k tileCode) Generate() *jit.Code {
 // product takes a fifth longer where each is looked up by its key.
 var plain [jit.AVX512 + 1][2]atomic.Pointer[plainTiles]
 
-type plainTiles [(maxRows + 1) * (maxVectors + 1) * 4]atomic.Pointer[jit.Code]
+type plainTiles [(maxRows + 1) * (maxVectors + 1) * 8]atomic.Pointer[jit.Code]
 
 // maxRows is the most rows of a tile, by any instruction set.
 const maxRows = 14
@@ -47,7 +47,10 @@ func (m Machine) Tile(key Key) *jit.Code {
 		by.CompareAndSwap(nil, new(plainTiles))
 		t = by.Load()
 	}
-	i := (key.Mr*(maxVectors+1) + key.Nv) * 4
+	i := (key.Mr*(maxVectors+1) + key.Nv) * 8
+	if key.Ahead {
+		i += 4
+	}
 	if key.KMajor {
 		i += 2
 	}

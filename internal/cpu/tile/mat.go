@@ -43,6 +43,9 @@ type PassingTail interface {
 	// RunAt is Run on a piece whose first element is at at, with rows as far apart as those of
 	// the result.
 	RunAt(at unsafe.Pointer, r0, r1, c0, c1 int)
+	// Beside returns an array that the tail reads beside the result, of as many bytes and in
+	// the same order, or nil: such as the weights that a gradient changes.
+	Beside() unsafe.Pointer
 }
 
 // TailWork is the work of an element of t, which may be nil.
