@@ -32,10 +32,14 @@
 // Only the function that is asked for, and what it calls, is checked; anything else may
 // stand in the file. A kernel may use bool, integers, floats and complex numbers, types
 // named over them, structs and arrays of them as variables, type parameters, all of Go's
-// statements but goto, go, defer and select, calls of other functions, which are written
-// in place and must not be recursive, and the packages math, math/bits, math/cmplx and
+// statements but goto, go, defer and select, calls of other functions, which must not be
+// recursive, and the packages math, math/bits, math/cmplx and
 // this one. Pointers, slices, maps, strings, interfaces, closures and variables of the
 // package are refused. What is refused is an [*Error] with file, line and column.
+//
+// Calls are written in place. A large function that is called more than once outside of
+// loops, or within one, is there once: under different conditions, in && and || and through
+// other functions too.
 //
 // Values are those of Go, bit for bit, with these rules where Go has none or panics:
 //

@@ -33,9 +33,6 @@ type lowerer struct {
 	facts     map[loop.Value]fact
 	boundless map[int]bool // Near parameters of whose offsets no bounds are known
 
-	taken map[*ast.CallExpr][]*variable // of calls that share a body: the results
-	ahead map[types.Object]bool         // declared before their statement, as such calls do
-
 	loops  int               // loops around what is being lowered
 	read   map[int]int       // by parameter of a whole array: how often it was read so far
 	looped map[int]token.Pos // by such a parameter: a read in a loop
@@ -51,6 +48,11 @@ type frame struct {
 	results []*variable
 	gone    *variable // whether the function has returned
 	loops   []*around
+
+	// See share.go.
+	taken  map[ast.Expr][]*variable // what of a statement is computed before it
+	ahead  map[types.Object]bool    // declared before their statement
+	barren map[ast.Stmt]bool        // that no machine begins with
 }
 
 // An around is a statement that break leaves or continue goes on with.
@@ -93,7 +95,7 @@ func (l *lowerer) typeOf(x ast.Expr) *ty { return l.src.typeOf(l.info.TypeOf(x),
 // run lowers the function called with the arguments of the kernel.
 func (l *lowerer) run() []loop.Value {
 	sig := l.obj.Signature()
-	l.read, l.taken, l.ahead = map[int]int{}, map[*ast.CallExpr][]*variable{}, map[types.Object]bool{}
+	l.read = map[int]int{}
 	l.declarePlaces()
 	var args []*value
 	k := 0

@@ -112,22 +112,3 @@ func TestNarrow(t *testing.T) {
 		}
 	}
 }
-
-// TestCallsGrowLinearly holds the code of calls on conditions, which stand in place, to a
-// constant a call.
-func TestCallsGrowLinearly(t *testing.T) {
-	size := func(calls int) int {
-		f := kernelOf(t, `import "math"`, "func F(x float64) float64 {\n"+strings.Repeat("if x > 0 { x = large(x) }\n", calls)+"return x }\nfunc large(x float64) float64 { if x > 1 { x = math.Sin(x) + math.Exp(x) }; return math.Log(x*x + 1) }")
-		b := loop.NewBuilder("f", []loop.Axis{{}}, 0)
-		inst, err := f.Instantiate(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		e := emitter(b, inst)
-		b.Pass(func() { inst.EmitKernel(e) })
-		return len(b.Program().Ins)
-	}
-	if few, some, many := size(10), size(20), size(40); few < 1000 || many-some > 2*(some-few) {
-		t.Errorf("10, 20 and 40 calls are %d, %d and %d instructions", few, some, many)
-	}
-}

@@ -11,34 +11,20 @@ import (
 // stmts lowers statements in order. Behind one that may have left the function or a loop
 // the rest runs where it has not.
 func (l *lowerer) stmts(list []ast.Stmt) {
-	looked, next := 0, 0 // statements that were looked at for calls in turn, and the one that such begin with
-	var t *turns
 	for i := 0; i < len(list); i++ {
-		for {
-			if i >= looked {
-				var n int
-				if t, n = l.findTurns(list[i:]); t != nil {
-					next = i + t.calls[0].stmt
-				}
-				looked = i + max(n, 1)
-			}
-			if t == nil || i != next {
-				break
-			}
-			defer l.forget(t)
-			i += l.inTurn(list[i:], t)
-			t, looked = nil, i // the last statement may have more
-		}
-		s, rest := list[i], list[i+1:]
-		if x, ok := s.(*ast.IfStmt); ok && len(rest) > 0 && l.leaves(x) {
-			l.ifStmt(x, rest)
+		if m, n := l.machineFor(list[i:]); m != nil {
+			m.lower()
+			i += n - 1
+		} else if x, ok := list[i].(*ast.IfStmt); ok && i+1 < len(list) && l.leaves(x) {
+			l.ifStmt(x, list[i+1:])
 			return
+		} else {
+			l.stmt(list[i])
 		}
-		l.stmt(s)
 		if k, ok := l.knownBool(l.gone()); ok && k {
 			return
 		} else if !ok {
-			l.restOf(rest)
+			l.restOf(list[i+1:])
 			return
 		}
 	}
@@ -177,7 +163,7 @@ func (l *lowerer) define(n *ast.Ident, v *value) {
 	if v.t.kind == kElem {
 		l.src.refuse(n.Pos(), "an element of package kernel is a parameter, no variable")
 	}
-	if l.ahead[obj] {
+	if l.fr.ahead[obj] {
 		l.fr.vars[obj].val = l.assignable(v, t)
 		l.named(l.fr.vars[obj])
 		return
