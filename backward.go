@@ -3,6 +3,7 @@ package weft
 import (
 	"container/heap"
 	"slices"
+	"unsafe"
 
 	"weft/internal/array"
 	"weft/internal/op"
@@ -80,7 +81,9 @@ func walkRows(name string, outputs, inputs []*Tensor, o GradOpts, rows int) []*T
 			}
 			continue
 		}
-		if g := p.grads[n]; p.byRows(n, g) {
+		if g := p.grads[n]; g.blank != nil {
+			g.fill()
+		} else if p.byRows(n, g) {
 			delete(p.grads, n)
 			n.leaf.addRows(p, n, g)
 			continue
@@ -314,6 +317,8 @@ type partial struct {
 	ours bool // the pass made it, and nothing else has seen it
 	lent bool // unless ours: it lies in the memory of another gradient, or of a seed
 
+	blank []reach // of t's memory, in order: what no gradient has come to yet; it is not set
+
 	// With Create, what was added up in t's memory without being recorded, and into
 	// which windows.
 	parts []*gradNode
@@ -345,6 +350,53 @@ func (p *pass) at(n *gradNode) *partial {
 	return g
 }
 
+// A reach is elements of memory, from lo up to hi.
+type reach struct{ lo, hi int }
+
+// maxBlank bounds the parts of a gradient that wait to be set.
+const maxBlank = 32
+
+// first writes the gradient of a view as the first one of its window w of g, if that is one row
+// of memory, in whatever order, that is blank: zero plus it, as if zeros had been there, which
+// make +0 of -0. It reports false, having done nothing, elsewhere.
+func (g *partial) first(w, dy array.View) bool {
+	if len(g.blank) == 0 || w.Size() == 0 || w.DType.Complex() || dy.DType != w.DType {
+		return false
+	}
+	order, ok := dense(&w)
+	if !ok {
+		return false
+	}
+	for _, v := range [...]*array.View{&w, &dy} {
+		v.Shape, v.Strides = pick1(v.Shape, order), pick1(v.Strides, order)
+	}
+	lo, hi := w.Offset, w.Offset+w.Size()
+	i, _ := slices.BinarySearchFunc(g.blank, lo, func(r reach, lo int) int { return r.hi - lo - 1 })
+	if i == len(g.blank) || lo < g.blank[i].lo || hi > g.blank[i].hi {
+		return false
+	}
+	r := g.blank[i]
+	rest := [...]reach{{r.lo, lo}, {hi, r.hi}}
+	g.blank = slices.Replace(g.blank, i, i+1, slices.DeleteFunc(rest[:], func(r reach) bool { return r.lo == r.hi })...)
+	ops := []operand{tensorOperand("backward", &Tensor{v: dy}), whole(0)}
+	open := openWrite(&w)
+	lookup(op.Add, nil, ops).compute(ops, unsafe.Slice(&w, 1))
+	open.done()
+	if len(g.blank) > maxBlank {
+		g.fill()
+	}
+	return true
+}
+
+// fill sets what is blank to zero.
+func (g *partial) fill() {
+	for _, r := range g.blank {
+		n := r.hi - r.lo
+		unrecorded(array.View{Store: g.t.v.Store, Offset: r.lo, DType: g.t.v.DType, Shape: []int{n}, Strides: []int{1}}).Assign(0)
+	}
+	g.blank = nil
+}
+
 // free gives back what nobody reads any more, earlier than a scope or the collector.
 func (g partial) free() {
 	if g.ours {
@@ -355,6 +407,7 @@ func (g partial) free() {
 // give adds g to the gradient of n.
 func (p *pass) give(n *gradNode, g partial) {
 	old := p.at(n)
+	old.fill()
 	switch {
 	case old.t == nil:
 		old.t, old.ours, old.lent = g.t, g.ours, g.lent
@@ -394,6 +447,10 @@ func (p *pass) addWindow(n *gradNode, dy partial) bool {
 	}
 	old = p.at(base)
 	switch {
+	case old.t == nil && !p.create && tracingHere() == nil:
+		t := empty("backward", dy.t.v.Store.Device, dtype, shape)
+		old.t, old.ours, old.blank = &Tensor{v: t.v, run: dy.t.run}, true, []reach{{0, t.Size()}}
+		old.t.track()
 	case old.t == nil:
 		t := full("full", 0, dy.t.v.Store.Device, dtype, shape)
 		old.t, old.ours = &Tensor{v: t.v, run: dy.t.run}, !p.create
@@ -405,7 +462,10 @@ func (p *pass) addWindow(n *gradNode, dy partial) bool {
 	case !p.create && !old.ours:
 		old.t, old.ours = old.t.NoGrad().Clone(), true
 	}
-	old.add(chain, dy.t, p.create)
+	if w, _ := windowOf(old.t.v, chain); !old.first(w, dy.t.v) {
+		old.fill()
+		old.add(chain, dy.t, p.create)
+	}
 	dy.free()
 	return true
 }

@@ -1,6 +1,8 @@
 package weft
 
 import (
+	"fmt"
+	"math"
 	"slices"
 	"testing"
 )
@@ -357,5 +359,68 @@ func TestReshapedGradientsShareNothing(t *testing.T) {
 	x.Grad().NoGrad().MulAssign(7)
 	if got := Data[float32](seed); got[0] != 1 {
 		t.Errorf("the seed became %v by the gradient of a leaf", got)
+	}
+}
+
+// Gradients of windows on one array: of the first for each place zero plus it is written, where
+// none comes zeros, and further ones are added, whatever their order and layout. Memory that
+// was used before shows what is not written.
+func TestGradientsOfWindows(t *testing.T) {
+	type window struct {
+		name string
+		of   func(x *Tensor) *Tensor
+	}
+	rows := func(lo, hi int) window {
+		return window{fmt.Sprintf("rows %d to %d", lo, hi), func(x *Tensor) *Tensor { return x.Slice(Range(lo, hi)) }}
+	}
+	columns := window{"columns", func(x *Tensor) *Tensor { return x.Slice(All, Range(1, 3)) }}
+	crossed := window{"rows 2 to 4 transposed", func(x *Tensor) *Tensor { return x.Slice(Range(2, 4)).Permute(2, 0, 1) }}
+	var many []window
+	for i := range 50 {
+		many = append(many, rows(i*37%100, i*37%100+1))
+	}
+	for name, c := range map[string]struct {
+		rows    int
+		windows []window
+	}{
+		"all":       {6, []window{rows(0, 2), rows(2, 4), rows(4, 6)}},
+		"backwards": {6, []window{rows(4, 6), rows(2, 4), rows(0, 2)}},
+		"gaps":      {9, []window{rows(6, 7), rows(1, 3)}},
+		"crossed":   {6, []window{rows(0, 2), crossed, rows(4, 6)}},
+		"twice":     {6, []window{rows(1, 3), rows(1, 3)}},
+		"overlap":   {6, []window{rows(0, 3), rows(2, 5)}},
+		"inside":    {8, []window{rows(1, 7), rows(2, 3)}},
+		"columns":   {6, []window{rows(0, 2), columns}},
+		"columns 2": {6, []window{columns, rows(0, 2)}},
+		"many":      {100, many},
+	} {
+		for range 3 {
+			shape := []int{c.rows, 4, 100}
+			Full(math.NaN(), Float32, shape...).Release()
+			s := NewScope()
+			x := Ones(shape...).RequireGrad()
+			at := Arange(0, float64(x.Size()), 1).Reshape(shape...).To(Int64)
+			want := make([]float64, x.Size())
+			var outs, seeds []*Tensor
+			tracked := s.Track(x)
+			for k, w := range c.windows {
+				y := w.of(tracked)
+				dy := make([]float32, y.Size())
+				for i, place := range Data[int64](w.of(at)) {
+					if dy[i] = float32((i+k)%5 - 2); dy[i] == 0 {
+						dy[i] = float32(math.Copysign(0, -1))
+					}
+					want[place] += float64(dy[i])
+				}
+				outs, seeds = append(outs, y), append(seeds, FromSlice(dy, y.Shape()...))
+			}
+			BackwardWith(outs, GradOpts{Seeds: seeds})
+			for i, g := range Data[float32](x.Grad()) {
+				if float64(g) != want[i] || g == 0 && math.Signbit(float64(g)) {
+					t.Fatalf("%s: element %d has gradient %v, want %v", name, i, g, want[i])
+				}
+			}
+			s.Close()
+		}
 	}
 }
