@@ -2,11 +2,13 @@ package nn
 
 import (
 	"math"
+	"slices"
 
 	"weft"
 	"weft/internal/array"
 	"weft/internal/eager"
 	"weft/internal/op"
+	"weft/internal/tracing"
 )
 
 // AttentionOpts are the options of [ScaledDotProductAttention].
@@ -45,6 +47,9 @@ func ScaledDotProductAttention(q, k, v *weft.Tensor, opts ...AttentionOpts) *wef
 	if !(o.Dropout >= 0 && o.Dropout <= 1) {
 		array.Failf(name, "Dropout", "%v is no probability: want 0 to 1", o.Dropout)
 	}
+	if inBands(q, k, v) && o.Mask == nil && o.Dropout == 0 {
+		return attendInBands(q, k, v, o.Causal, orElse(o.Scale, 1/math.Sqrt(float64(width))))
+	}
 	scores := q.MatMul(k.Transpose(-2, -1))
 	args := []any{scores, orElse(o.Scale, 1/math.Sqrt(float64(max(width, 1))))}
 	weights := plainWeights
@@ -77,32 +82,185 @@ var (
 func attentionWeights(name string, causal bool) eager.Composite[*weft.Tensor] {
 	return eager.NewComposite[*weft.Tensor](name, single(func(x []*node) *node {
 		s := mul(x[0], x[1])
-		g := s.Graph
-		none := g.Number(math.Inf(-1), s.DType, false)
-		last := len(s.Shape) - 1
 		if len(x) > 2 {
 			if m := x[2]; m.DType == array.Bool {
-				s = apply(op.Where, m, s, none)
+				s = apply(op.Where, m, s, s.Graph.Number(math.Inf(-1), s.DType, false))
 			} else {
 				s = add(s, m)
 			}
 		}
-		if causal {
-			seen := apply(op.Ge, op.Apply(op.Iota, op.Axis(last-1), s), op.Apply(op.Iota, op.Axis(last), s))
-			s = apply(op.Where, seen, s, none)
-		}
-		top := over(op.Max, s, last)
-		e := apply(op.Exp, sub(s, apply(op.Where, apply(op.Eq, top, none), g.Number(0, s.DType, false), top)))
-		sum := over(op.Sum, e, last)
-		return div(e, apply(op.Where, apply(op.Eq, sum, g.Number(0, s.DType, false)), one(sum), sum))
+		return softmaxOfSeen(s, causal)
 	}), func(v *op.VJP) {
-		last := len(v.Y.Shape) - 1
-		ds := mul(v.Y, sub(v.DY, over(op.Sum, mul(v.DY, v.Y), last)))
+		ds := softmaxBack(v.Y, v.DY)
 		v.Set(0, func() *node { return mul(ds, v.X[1]) })
 		if len(v.X) > 2 {
 			v.Set(2, func() *node { return ds })
 		}
 	})
+}
+
+// softmaxOfSeen is softmax of scores over the last axis, causally of those up to the row's
+// number alone; zeros where all scores are -inf.
+func softmaxOfSeen(s *node, causal bool) *node {
+	g := s.Graph
+	none := g.Number(math.Inf(-1), s.DType, false)
+	last := len(s.Shape) - 1
+	if causal {
+		seen := apply(op.Ge, op.Apply(op.Iota, op.Axis(last-1), s), op.Apply(op.Iota, op.Axis(last), s))
+		s = apply(op.Where, seen, s, none)
+	}
+	top := over(op.Max, s, last)
+	e := apply(op.Exp, sub(s, apply(op.Where, apply(op.Eq, top, none), g.Number(0, s.DType, false), top)))
+	sum := over(op.Sum, e, last)
+	return div(e, apply(op.Where, apply(op.Eq, sum, g.Number(0, s.DType, false)), one(sum), sum))
+}
+
+// softmaxBack is the gradient of scores of which p is the softmax.
+func softmaxBack(p, dp *node) *node {
+	return mul(p, sub(dp, over(op.Sum, mul(dp, p), len(p.Shape)-1)))
+}
+
+// Scores of many heads at once go through memory between products and softmax, three times
+// forward and five back. So heads are taken a few at a time, whose scores stay in the second
+// cache, by the same operations.
+
+const (
+	// bandBytes is the most bytes of scores that are computed at once, unless those of one head
+	// are more.
+	bandBytes = 512 << 10
+	// bandsFrom is the bytes of all scores from which they are computed so: fewer stay in the
+	// caches anyway.
+	bandsFrom = 4 << 20
+)
+
+// inBands reports whether attention takes a few heads at a time: shapes are the same but for the
+// last two axes, and there are many scores. A function that is traced is planned whole.
+func inBands(q, k, v *weft.Tensor) bool {
+	n := q.Rank() - 2
+	if n < 1 || q.DType() != weft.Float32 && q.DType() != weft.Float64 || k.Rank() != n+2 || v.Rank() != n+2 || tracing.Active() {
+		return false
+	}
+	heads := q.Shape()[:n]
+	if !array.Equal(k.Shape()[:n], heads) || !array.Equal(v.Shape()[:n], heads) {
+		return false
+	}
+	return array.Size(heads)*headBytes(q, k) >= bandsFrom && headBytes(q, k) <= 2*bandBytes
+}
+
+// headBytes is how many bytes the scores of one head take.
+func headBytes(q, k *weft.Tensor) int {
+	return q.Dim(q.Rank()-2) * k.Dim(k.Rank()-2) * q.DType().Size()
+}
+
+// bands calls f with the parts of tensors that belong to the heads of each band: along the last
+// axis of heads, for each place of those before it.
+func bands(per int, f func(part []*weft.Tensor), ts ...*weft.Tensor) {
+	if ts[0].Rank() > 3 {
+		for i := range ts[0].Dim(0) {
+			parts := make([]*weft.Tensor, len(ts))
+			for j, t := range ts {
+				parts[j] = t.Slice(weft.Index(i))
+			}
+			bands(per, f, parts...)
+		}
+		return
+	}
+	for lo, n := 0, ts[0].Dim(0); lo < n; lo += per {
+		parts := make([]*weft.Tensor, len(ts))
+		for j, t := range ts {
+			parts[j] = t.Slice(weft.Range(lo, min(lo+per, n)))
+		}
+		f(parts)
+	}
+}
+
+// bandForward are attention and its weights, of queries, keys, values and a factor.
+func bandForward(causal bool) eager.Fused[*weft.Tensor] {
+	return eager.NewFused[*weft.Tensor]("attention", func(x []*node) []*node {
+		p := softmaxOfSeen(mul(product(x[0], across(x[1])), x[3]), causal)
+		return []*node{product(p, x[2]), p}
+	})
+}
+
+var plainBand, causalBand = bandForward(false), bandForward(true)
+
+// bandBackward has a formula for each set of queries, keys and values, bits from the lowest, that
+// need gradients. Its arguments are the gradient, the weights, queries, keys, values, a factor.
+var bandBackward = func() (list [8]eager.Fused[*weft.Tensor]) {
+	for need := range list {
+		list[need] = eager.NewFused[*weft.Tensor]("attention_gradient", func(x []*node) (out []*node) {
+			dy, p, q, k, v := x[0], x[1], x[2], x[3], x[4]
+			ds := mul(softmaxBack(p, product(dy, across(v))), x[5])
+			if need&1 != 0 {
+				out = append(out, product(ds, k))
+			}
+			if need&2 != 0 {
+				out = append(out, product(across(ds), q))
+			}
+			if need&4 != 0 {
+				out = append(out, product(across(p), dy))
+			}
+			return out
+		})
+	}
+	return list
+}()
+
+func product(x, y *node) *node { return apply(op.MatMul, x, y) }
+
+// across is x with its last two axes the other way round.
+func across(x *node) *node {
+	order := make(op.Order, len(x.Shape))
+	for i := range order {
+		order[i] = i
+	}
+	n := len(order)
+	order[n-2], order[n-1] = n-1, n-2
+	return op.Apply(op.Permute, order, x)
+}
+
+// attendInBands is attention by bands of heads.
+func attendInBands(q, k, v *weft.Tensor, causal bool, scale float64) *weft.Tensor {
+	forward, weights := plainBand, plainWeights
+	if causal {
+		forward, weights = causalBand, causalWeights
+	}
+	per := max(bandBytes/headBytes(q, k), 1)
+	return (&weft.Func{Name: "attention",
+		Forward: func(f *weft.FuncContext, in ...*weft.Tensor) *weft.Tensor {
+			q, k, v := in[0], in[1], in[2]
+			shape, n := slices.Clone(q.Shape()), q.Rank()
+			shape[n-1] = v.Dim(n - 1)
+			y := unset(q, shape...)
+			shape[n-1] = k.Dim(n - 2)
+			p := unset(q, shape...)
+			bands(per, func(t []*weft.Tensor) { forward.Into(t[:2], t[2], t[3], t[4], scale) }, y, p, q, k, v)
+			f.Save(q, k, v, p)
+			return y
+		},
+		Backward: func(f *weft.FuncContext, dy *weft.Tensor) []*weft.Tensor {
+			q, k, v, p := f.Saved(0), f.Saved(1), f.Saved(2), f.Saved(3)
+			if f.Create {
+				return byParts(f, dy, func(in []*weft.Tensor) *weft.Tensor {
+					return weights.Apply(in[0].MatMul(in[1].Transpose(-2, -1)), scale)[0].MatMul(in[2])
+				}, q, k, v)
+			}
+			out, ts, need := make([]*weft.Tensor, 3), []*weft.Tensor(nil), 0
+			for i, x := range []*weft.Tensor{q, k, v} {
+				if f.Need[i] {
+					out[i] = unset(x, x.Shape()...)
+					ts = append(ts, out[i])
+					need |= 1 << i
+				}
+			}
+			results := len(ts)
+			bands(per, func(t []*weft.Tensor) {
+				in := t[results:]
+				bandBackward[need].Into(t[:results], in[0], in[1], in[2], in[3], in[4], scale)
+			}, append(ts, dy, p, q, k, v)...)
+			return out
+		},
+	}).Apply(q, k, v)
 }
 
 // MultiheadAttentionOpts are the options of [NewMultiheadAttention].

@@ -271,8 +271,7 @@ func lstm(steps, w, _ *weft.Tensor, state []*weft.Tensor) (y *weft.Tensor, end [
 func lstmForward(f *weft.FuncContext, in ...*weft.Tensor) *weft.Tensor {
 	steps, w, h, c := in[0], in[1], in[2].Contiguous(), in[3].Contiguous()
 	n, batch, hidden := steps.Dim(0), steps.Dim(1), w.Dim(1)
-	out := weft.ZerosOf(steps.DType(), 2, n, batch, hidden)
-	gates := weft.ZerosOf(steps.DType(), n, 4, batch, hidden)
+	out, gates := unset(steps, 2, n, batch, hidden), unset(steps, n, 4, batch, hidden)
 	wt := w.T()
 	for t := range n {
 		at := weft.Index(t)
@@ -284,6 +283,11 @@ func lstmForward(f *weft.FuncContext, in ...*weft.Tensor) *weft.Tensor {
 	}
 	f.Save(steps, w, in[2], in[3], out, gates)
 	return out
+}
+
+// unset is memory for elements of the type of x, all of which the steps write.
+func unset(x *weft.Tensor, shape ...int) *weft.Tensor {
+	return eager.Empty[*weft.Tensor](x.DType(), shape)
 }
 
 // part is the i-th of the columns of x, of which there are n parts.
@@ -322,8 +326,8 @@ func lstmBackward(f *weft.FuncContext, dout *weft.Tensor) []*weft.Tensor {
 	n, batch, hidden := out.Dim(1), out.Dim(2), out.Dim(3)
 	d := w.DType()
 	w = columns(w)
-	dsteps := weft.ZerosOf(d, n, batch, 4*hidden)
-	dh, dc, dcBefore := weft.ZerosOf(d, batch, hidden), weft.ZerosOf(d, batch, hidden), weft.ZerosOf(d, batch, hidden)
+	dsteps := unset(w, n, batch, 4*hidden)
+	dh, dc, dcBefore := weft.ZerosOf(d, batch, hidden), weft.ZerosOf(d, batch, hidden), unset(w, batch, hidden)
 	for t := n - 1; t >= 0; t-- {
 		at, before := weft.Index(t), c0
 		if t > 0 {
@@ -413,8 +417,7 @@ func gru(steps, w, b *weft.Tensor, state []*weft.Tensor) (y *weft.Tensor, end []
 func gruForward(f *weft.FuncContext, in ...*weft.Tensor) *weft.Tensor {
 	steps, w, b, h := in[0], in[1], in[2], in[3].Contiguous()
 	n, batch, hidden := steps.Dim(0), steps.Dim(1), w.Dim(1)
-	out := weft.ZerosOf(steps.DType(), n, batch, hidden)
-	gates := weft.ZerosOf(steps.DType(), n, 4, batch, hidden)
+	out, gates := unset(steps, n, batch, hidden), unset(steps, n, 4, batch, hidden)
 	for t := range n {
 		at := weft.Index(t)
 		z := h.Linear(w, b)
@@ -456,7 +459,7 @@ func gruBackward(f *weft.FuncContext, dout *weft.Tensor) []*weft.Tensor {
 	n, batch, hidden := out.Dim(0), out.Dim(1), out.Dim(2)
 	d := w.DType()
 	w = columns(w)
-	dsteps, dsums := weft.ZerosOf(d, n, batch, 3*hidden), weft.ZerosOf(d, n, batch, 3*hidden)
+	dsteps, dsums := unset(w, n, batch, 3*hidden), unset(w, n, batch, 3*hidden)
 	dh := weft.ZerosOf(d, batch, hidden)
 	for t := n - 1; t >= 0; t-- {
 		at, before := weft.Index(t), h0
@@ -467,7 +470,7 @@ func gruBackward(f *weft.FuncContext, dout *weft.Tensor) []*weft.Tensor {
 		for _, g := range gates.Slice(at).Unbind(0) {
 			args = append(args, g)
 		}
-		direct, dz := weft.ZerosOf(d, batch, hidden), dsums.Slice(at)
+		direct, dz := unset(w, batch, hidden), dsums.Slice(at)
 		gruBack.Into([]*weft.Tensor{dsteps.Slice(at), dz, direct}, append(args, before)...)
 		dh.Release()
 		dh = dz.MatMul(w).AddAssign(direct)
