@@ -523,7 +523,7 @@ func (p *pass) scatter(n *gradNode, g *partial) {
 			}
 			to := op.Target{Axis: axis, Shape: n.sizes()}
 			if first.n.p.def == op.Gather {
-				p.give(n, partial{t: withAttrs(op.Lookup("scatter_add"), to, Cat(dys, axis), Cat(places, axis)), ours: !p.create})
+				p.give(n, partial{t: withAttrs(op.Lookup("scatter_sum"), to, Cat(dys, axis), Cat(places, axis)), ours: !p.create})
 			} else {
 				p.give(n, partial{t: withAttrs(op.Lookup("index_add"), to, Cat(dys, axis), Cat(places, 0)), ours: !p.create})
 			}

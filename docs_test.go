@@ -179,8 +179,9 @@ var elsewhere = map[string]string{
 	"window_mean":      "AvgPool2d",
 	"window_spread":    "AvgPool2d",  // its gradient
 	"mask_place":       "MaskSelect", // its gradient
-	"interleave":       "AvgPool2d",  // its gradient
-	"place":            "Slice",      // its gradient
+	"scatter_sum":      "ScatterAdd",
+	"interleave":       "AvgPool2d", // its gradient
+	"place":            "Slice",     // its gradient
 	"runs":             "Unique",
 	"scan_sum":         "CumSum",
 	"scan_prod":        "CumProd",

@@ -47,7 +47,7 @@ func (t *Tensor) ScatterAdd(axis int, index, x *Tensor) *Tensor {
 	ts := meet("scatter_add", []*Tensor{t, x})
 	t, x = ts[0], ts[1]
 	a := array.Axis("scatter_add", axis, t.Rank())
-	return t.Add(withAttrs(op.Lookup("scatter_add"), op.Target{Axis: a, Shape: t.v.Shape}, x, index))
+	return withAttrs(op.ScatterAdd, op.Axis(a), x, index, t)
 }
 
 // NonZero returns the row-major positions, a vector of int64, of the elements that are not 0, of

@@ -39,7 +39,7 @@ var routines = map[string]device.Routine{
 	"index_add":        indexAdd,
 	"gather":           gather,
 	"places":           places,
-	"scatter_add":      scatterAdd,
+	"scatter_sum":      scatterSum,
 	"sort":             bySize(sortAlong[uint8], sortAlong[uint16], sortAlong[uint32], sortAlong[uint64]),
 	"kthvalue":         bySize(kthValue[uint8], kthValue[uint16], kthValue[uint32], kthValue[uint64]),
 	"topk":             bySize(topK[uint8], topK[uint16], topK[uint32], topK[uint64]),
@@ -234,9 +234,10 @@ func gather(c *device.Call) error {
 	return nil
 }
 
-func scatterAdd(c *device.Call) error {
-	(&index.Places{ISA: isaOf(c), Op: "scatter_add", Axis: c.Node.Attrs.(op.Target).Axis, Of: &c.Args[1]}).ScatterAdd(&c.Out[0], &c.Args[0])
-	return nil
+func scatterSum(c *device.Call) error {
+	return withTail(c, func(t tile.Tail) {
+		(&index.Places{ISA: isaOf(c), Op: "scatter_add", Axis: c.Node.Attrs.(op.Target).Axis, Of: &c.Args[1]}).ScatterAdd(&c.Out[0], &c.Args[0], t)
+	})
 }
 
 func ravelIndex(c *device.Call) error {

@@ -281,7 +281,7 @@ func init() {
 		"index_add":          func(x []*node, a ir.Attrs) *node { return scatterPairs(indexAdd, x, a) },
 		"segment_reduce_sum": func(x []*node, a ir.Attrs) *node { return scatterPairs(segmentSum, x, a) },
 		"segment_expand":     func(x []*node, a ir.Attrs) *node { return scatterPairs(SegmentExpand, x, a) },
-		"scatter_add":        func(x []*node, a ir.Attrs) *node { return scatterPairs(scatterAdd, x, a) },
+		"scatter_sum":        func(x []*node, a ir.Attrs) *node { return scatterPairs(scatterSum, x, a) },
 		"logical_and":        truths(func() *Def { return LogicalAnd }), "logical_or": truths(func() *Def { return LogicalOr }),
 		"logical_xor": truths(func() *Def { return LogicalXor }), "logical_not": truths(func() *Def { return LogicalNot }),
 		"count_nonzero": truths(func() *Def { return CountNonZero }), "nonzero": truths(func() *Def { return NonZero }),

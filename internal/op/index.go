@@ -7,7 +7,7 @@ import (
 
 // Reading and writing at computed places. Indices are int64 or int32; they count
 // from the back when negative, and are checked when the operation runs.
-var IndexSelect, indexAdd, Gather, scatterAdd, MaskSelect, maskPlace, CountTrue, NonZero *Def
+var IndexSelect, indexAdd, Gather, scatterSum, ScatterAdd, MaskSelect, maskPlace, CountTrue, NonZero *Def
 
 // checkIndex checks that argument i can hold places along an axis of an
 // array of so many dimensions.
@@ -112,12 +112,12 @@ func init() {
 		},
 		VJP: func(v *VJP) {
 			v.Set(0, func() *node {
-				return Apply(scatterAdd, Target{int(v.Node.Attrs.(Axis)), v.X[0].Shape}, v.DY, v.X[1])
+				return Apply(scatterSum, Target{int(v.Node.Attrs.(Axis)), v.X[0].Shape}, v.DY, v.X[1])
 			})
 		},
 		Samples: []Sample{{Shapes: [][]int{{5, 3}, {4, 3}}, DTypes: []array.DType{array.Float64, array.Int64}, Max: 5},
 			{Shapes: [][]int{{3, 5}, {2, 7}}, DTypes: []array.DType{array.Float64, array.Int64}, Max: 5, Attrs: Axis(1)}}})
-	scatterAdd = define(Def{Name: "scatter_add", Wide: true, Class: Routine, Arity: 2, Contig: true, Attrs: Target{}, ONNX: "ScatterElements",
+	scatterSum = define(Def{Name: "scatter_sum", Wide: true, Class: Routine, Arity: 2, Contig: true, Tiled: 1, Attrs: Target{},
 		Doc: "Zeros of the shape of a target, to which x's elements are added in row-major order where gather along its axis would read.",
 		Infer: func(c *Call) (array.DType, []int) {
 			a := c.Attrs.(Target)
@@ -132,6 +132,13 @@ func init() {
 			v.Set(0, func() *node { return Apply(Gather, Axis(v.Node.Attrs.(Target).Axis), v.DY, v.X[1]) })
 		},
 		Samples: []Sample{{Shapes: [][]int{{4, 3}, {4, 3}}, DTypes: []array.DType{array.Float64, array.Int64}, Max: 5, Attrs: Target{Shape: []int{5, 3}}}}})
+	ScatterAdd = define(Def{Name: "scatter_add", Class: Composite, Arity: 3, Attrs: Axis(0), ONNX: "ScatterElements",
+		Doc: "The third argument plus the sums of x's elements, in row-major order, that gather along an axis would read there, in one plan.",
+		Compose: func(x []*node, a ir.Attrs) *node {
+			return add(x[2], Apply(scatterSum, Target{int(a.(Axis)), x[2].Shape}, x[0], x[1]))
+		},
+		Samples: []Sample{{Shapes: [][]int{{4, 3}, {4, 3}, {5, 3}}, DTypes: []array.DType{array.Float64, array.Int64, array.Float64}, Max: 5},
+			{Shapes: [][]int{{4, 3}, {4, 3}, {4, 5}}, DTypes: []array.DType{array.Float64, array.Int64, array.Float64}, Max: 5, Attrs: Axis(1)}}})
 	MaskSelect = define(Def{Name: "mask_select", Moves: true, Class: Routine, Arity: 2, Contig: true, Attrs: Count(0), ONNX: "Compress",
 		Doc: "The elements of x, in row-major order, where a mask of its shape is true, which is at as many places as it says.",
 		Infer: func(c *Call) (array.DType, []int) {

@@ -129,7 +129,7 @@ func init() {
 			},
 			VJP: func(v *VJP) {
 				v.Set(0, func() *node {
-					return Apply(scatterAdd, Target{int(v.Node.Attrs.(Axis)), v.X[0].Shape}, v.DYs[0], v.Ys[1])
+					return Apply(scatterSum, Target{int(v.Node.Attrs.(Axis)), v.X[0].Shape}, v.DYs[0], v.Ys[1])
 				})
 			}})
 	}

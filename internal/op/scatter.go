@@ -172,7 +172,7 @@ func extremeGradient(v *VJP) {
 		own = Apply(Scatter, along, full(g, 0, d, idx.Shape), idx, own)
 	}
 	hit := Convert(apply(Eq, v.X[0], Apply(Gather, along, v.Y, idx)), d)
-	sharers := add(own, Apply(scatterAdd, Target{a.Axis, v.X[2].Shape}, hit, idx))
+	sharers := add(own, Apply(scatterSum, Target{a.Axis, v.X[2].Shape}, hit, idx))
 	// Where the result is NaN nothing equals it, and the gradient is NaN.
 	share := div(v.DY, sharers)
 	v.Set(0, func() *node { return mul(hit, Apply(Gather, along, share, idx)) })

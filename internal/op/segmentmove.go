@@ -104,7 +104,7 @@ func init() {
 				at := add(Apply(Iota, Axis(0), v.DY), Apply(SegmentExpand, v.Node.Attrs, ahead, off))
 				there := apply(LogicalAnd, apply(Ge, at, num(at, 0)), apply(Lt, at, num(at, float64(x.Shape[0]))))
 				dy := within(where(there, v.DY, num(v.DY, 0)), off, 0)
-				return Apply(scatterAdd, Target{0, x.Shape}, dy, where(there, at, num(at, 0)))
+				return Apply(scatterSum, Target{0, x.Shape}, dy, where(there, at, num(at, 0)))
 			})
 		},
 		Samples: func() (s []Sample) {
@@ -137,7 +137,7 @@ func init() {
 				}
 				s[0] = n
 				first := Apply(SegmentExpand, Rows(x.Shape[0]), reshape(Narrow(off, 0, 0, n), s), off)
-				return Apply(scatterAdd, Target{0, x.Shape}, within(v.DYs[0], off, 0), add(v.Ys[1], first))
+				return Apply(scatterSum, Target{0, x.Shape}, within(v.DYs[0], off, 0), add(v.Ys[1], first))
 			})
 		},
 		Samples: append(itemSamples(), Sample{Shapes: [][]int{{400}, {4}}, Max: 401, Ascending: true, Attrs: ItemOrder{Descending: true}})})

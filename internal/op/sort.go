@@ -53,7 +53,7 @@ func (c *Call) ordered() {
 func backTo(axis func(a ir.Attrs) int) func(v *VJP) {
 	return func(v *VJP) {
 		v.Set(0, func() *node {
-			return Apply(scatterAdd, Target{axis(v.Node.Attrs), v.X[0].Shape}, v.DYs[0], v.Ys[1])
+			return Apply(scatterSum, Target{axis(v.Node.Attrs), v.X[0].Shape}, v.DYs[0], v.Ys[1])
 		})
 	}
 }

@@ -52,7 +52,7 @@ func Fusion(t T, dev device.Device, caps Caps) {
 	}
 	least, rare := caps.Graphs, ""
 	for _, defs := range [][]*op.Def{graphPointwise(), graphReductions(), {op.Kernel, op.Slice, op.Pad, op.Cat, op.Diagonal, op.Expand, op.Linear, op.MatMul, op.MaxPool2d, op.AvgPool2d, op.Conv2d,
-		op.IndexSelect, op.Gather, op.Lookup("index_add"), op.Lookup("scatter_add")},
+		op.IndexSelect, op.Gather, op.Lookup("index_add"), op.Lookup("scatter_sum")},
 		{op.SegmentSum, op.SegmentMax, op.SegmentMin, op.SegmentProd, op.SegmentMean, op.SegmentLogSumExp, op.SegmentSoftmax, op.SegmentExpand}} {
 		for _, d := range defs {
 			if used[d] < least {
@@ -493,7 +493,7 @@ func (m *maker) step() (*op.Def, *ir.Node) {
 		if r.IntN(2) == 0 {
 			return apply(op.Gather, op.Axis(axis), x, m.index(x.Shape[axis], x.Shape...))
 		}
-		return apply(op.Lookup("scatter_add"), op.Target{Axis: axis, Shape: x.Shape}, x, m.index(x.Shape[axis], x.Shape...))
+		return apply(op.Lookup("scatter_sum"), op.Target{Axis: axis, Shape: x.Shape}, x, m.index(x.Shape[axis], x.Shape...))
 	}
 	return nil, nil
 }

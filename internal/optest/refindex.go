@@ -62,9 +62,13 @@ func init() {
 		}
 		return sums(x[0], base, to.Shape, func(idx []int) int { return place(x[1].I[idx[to.Axis]], to.Shape[to.Axis]) }, to.Axis)
 	}
-	references["scatter_add"] = func(x []*Array, a ir.Attrs) Result {
+	references["scatter_sum"] = func(x []*Array, a ir.Attrs) Result {
 		to := a.(op.Target)
 		return sums(x[0], nil, to.Shape, func(idx []int) int { return place(x[1].I[flat(x[1].Shape, idx)], to.Shape[to.Axis]) }, to.Axis)
+	}
+	references["scatter_add"] = func(x []*Array, a ir.Attrs) Result {
+		sum := references["scatter_sum"](x[:2], op.Target{Axis: int(a.(op.Axis)), Shape: x[2].Shape})
+		return references["add"]([]*Array{x[2], sum.Array}, nil)
 	}
 	references["ravel_index"] = func(x []*Array, a ir.Attrs) Result {
 		sizes := a.(op.Raveling).Sizes

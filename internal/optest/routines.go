@@ -272,8 +272,14 @@ func routineCases(d *op.Def) []Case {
 		case "gather":
 			add(op.Axis(0), append(arrays(t, []int{40, 30}), places([]int{70, 30}, 40))...)
 			add(op.Axis(1), append(arrays(t, []int{40, 30}), places([]int{40, 17}, 30))...)
-		case "scatter_add":
+		case "scatter_sum":
 			add(op.Target{Shape: []int{10, 30}}, append(arrays(t, []int{70, 30}), places([]int{70, 30}, 10))...)
+			add(op.Target{Axis: 1, Shape: []int{70, 10}}, append(arrays(t, []int{70, 30}), places([]int{70, 30}, 10))...)
+		case "scatter_add":
+			// Along columns, and along rows, some of which have no places.
+			add(op.Axis(0), append(arrays(t, []int{70, 30}), places([]int{70, 30}, 10), arrays(t, []int{10, 31})[0])...)
+			add(op.Axis(1), append(arrays(t, []int{70, 30}), places([]int{70, 30}, 1000), arrays(t, []int{70, 1000})[0])...)
+			add(op.Axis(1), append(arrays(t, []int{70, 30}), places([]int{70, 30}, 10), arrays(t, []int{71, 10})[0])...)
 		case "index_copy":
 			add(op.Axis(0), append(arrays(t, []int{70, 64}), places([]int{70}, 90), arrays(t, []int{90, 64})[0])...)
 			add(op.Axis(1), append(arrays(t, []int{3, 70, 5}), places([]int{70}, 20), arrays(t, []int{3, 20, 5})[0])...)

@@ -5,6 +5,7 @@ import (
 
 	"weft/internal/array"
 	"weft/internal/cpu/gen"
+	"weft/internal/cpu/tile"
 )
 
 // Places along the last axis name elements of a row that lies in order, which mostly stays in
@@ -13,17 +14,11 @@ import (
 // along gathers from x to out, or adds x to out, so, for elements of the usual sizes, and
 // reports whether it did.
 func (w *walk) along(p *Places, out, x *array.View, add bool) bool {
-	if !w.last || w.step != 1 || w.size == 0 || w.n == 0 {
-		return false
-	}
 	row := rowGatherers[out.DType.Size()]
 	if add {
 		row = rowAdders[out.DType]
 	}
-	f := row[0]
-	if p.Of.DType == array.Int32 {
-		f = row[1]
-	}
+	f := w.mover(row)
 	if f == nil {
 		return false
 	}
@@ -40,6 +35,63 @@ func (w *walk) along(p *Places, out, x *array.View, add bool) bool {
 				}
 			} else if !f(unsafe.Add(to, numbered), unsafe.Add(from, named), at, w.n, w.size) {
 				return false
+			}
+		}
+		return true
+	})
+	return true
+}
+
+// mover is what goes along rows of places, nil if that cannot be.
+func (w *walk) mover(row [2]rowMover) rowMover {
+	switch {
+	case !w.last || w.step != 1 || w.size == 0 || w.n == 0:
+		return nil
+	case w.p.Of.DType == array.Int32:
+		return row[1]
+	}
+	return row[0]
+}
+
+// tailBytes is about how much of a result the tail goes over at a time.
+const tailBytes = 16 << 10
+
+// rowsWithTail adds x to rows of zeros and runs the tail on them while they are in the first
+// cache, where each row has places, and reports whether it did. What nothing but the tail
+// reads is not stored.
+func (w *walk) rowsWithTail(p *Places, out, x *array.View, t tile.Tail) bool {
+	f, last := w.mover(rowAdders[out.DType]), len(out.Shape)-1
+	if f == nil || !array.Equal(out.Shape[:last], p.Of.Shape[:last]) {
+		return false
+	}
+	es := out.DType.Size()
+	row := w.size * es
+	some := max(tailBytes/row, 1)
+	passing, _ := t.(tile.PassingTail)
+	aside := passing != nil && w.rows > some && passing.Passing()
+	from, to, places := gen.Ptr(x), gen.Ptr(out), gen.Ptr(p.Of)
+	w.checked(w.rows, max(grain(8*w.n), some), gen.Threads(placeNS*w.rows*w.n), func(begin, end int) bool {
+		var room []uint64 // rows that nobody wants to keep
+		if aside {
+			room = make([]uint64, (some*row+7)/8)
+		}
+		for r := begin; r < end; r += some {
+			n := min(some, end-r)
+			at := unsafe.Add(to, r*row)
+			if aside {
+				at = unsafe.Pointer(unsafe.SliceData(room))
+			}
+			clear(bytes(at, n*row))
+			for i := range n {
+				k := (r + i) * w.n
+				if !f(unsafe.Add(at, i*row), unsafe.Add(from, k*es), unsafe.Add(places, k*p.Of.DType.Size()), w.n, w.size) {
+					return false
+				}
+			}
+			if aside {
+				passing.RunAt(at, r, r+n, 0, w.size)
+			} else {
+				t.Run(r, r+n, 0, w.size)
 			}
 		}
 		return true

@@ -6,6 +6,7 @@ import (
 
 	"weft/internal/array"
 	"weft/internal/cpu/gen"
+	"weft/internal/cpu/tile"
 	"weft/internal/par"
 )
 
@@ -215,15 +216,23 @@ func copyWhole(out, x *array.View) {
 }
 
 // ScatterAdd writes zeros with the elements of x, which has the shape of the places,
-// added in row-major order where Gather would read.
-func (p *Places) ScatterAdd(out, x *array.View) {
-	n := out.Size() * out.DType.Size()
-	clear(bytes(gen.Ptr(out), n))
+// added in row-major order where Gather would read. The tail, which may be nil, runs on rows of
+// the result: on some at a time, while they are in the first cache, where they are added to
+// one by one.
+func (p *Places) ScatterAdd(out, x *array.View, t tile.Tail) {
 	w := p.walk(out)
-	if w.along(p, out, x, true) {
+	if t != nil && w.rowsWithTail(p, out, x, t) {
 		return
 	}
-	w.separate(adder(out.DType, gen.Ptr(out), gen.Ptr(x)))
+	n := out.Size() * out.DType.Size()
+	clear(bytes(gen.Ptr(out), n))
+	if !w.along(p, out, x, true) {
+		w.separate(adder(out.DType, gen.Ptr(out), gen.Ptr(x)))
+	}
+	if columns := out.Shape[len(out.Shape)-1]; t != nil && columns > 0 {
+		row := columns * out.DType.Size()
+		par.Run(out.Size()/columns, max(gen.ChunkBytes/row, 1), 0, func(_, begin, end int) { t.Run(begin, end, 0, columns) })
+	}
 }
 
 // adder adds numbered elements to those at computed places.

@@ -75,7 +75,7 @@ func TestElements(t *testing.T) {
 			same("gathered", got, gathered)
 			p.Scatter(out, v, base)
 			same("written", to, written)
-			p.ScatterAdd(out, v)
+			p.ScatterAdd(out, v, nil)
 			same("added", to, added)
 			if err := p.Extreme(out, v, base, true, false); err != nil {
 				t.Fatal(err)
@@ -86,7 +86,7 @@ func TestElements(t *testing.T) {
 			}
 			// The first of several that are out of range is told.
 			places[m/2], places[m-1] = int64(size), 1<<40
-			for what, f := range map[string]func(){"gather": func() { p.Gather(view(array.Float32, got, c.idx...), base) }, "scatter": func() { p.Scatter(out, v, base) }, "add": func() { p.ScatterAdd(out, v) }} {
+			for what, f := range map[string]func(){"gather": func() { p.Gather(view(array.Float32, got, c.idx...), base) }, "scatter": func() { p.Scatter(out, v, base) }, "add": func() { p.ScatterAdd(out, v, nil) }} {
 				var e *array.Error
 				if err := array.Try(f); !errors.As(err, &e) || m > 1 && !strings.Contains(e.Msg, fmt.Sprintf("%d at position %d is", size, m/2)) {
 					t.Errorf("%s %s: %v", name, what, err)
