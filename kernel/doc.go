@@ -37,9 +37,9 @@
 // this one. Pointers, slices, maps, strings, interfaces, closures and variables of the
 // package are refused. What is refused is an [*Error] with file, line and column.
 //
-// Calls are written in place. A large function that is called more than once outside of
-// loops, or within one, is there once: under different conditions, in && and || and through
-// other functions too.
+// Calls are written in place. A large function that is called often outside of loops, or
+// within one, is there once: from some instructions on in straight code, and where code would
+// be much larger also under different conditions, in && and || and through other functions.
 //
 // Values are those of Go, bit for bit, with these rules where Go has none or panics:
 //

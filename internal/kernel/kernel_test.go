@@ -39,7 +39,7 @@ var plainly = map[string]any{
 	"ints8": ints8, "ints16": ints16, "ints32": ints32, "ints64": ints64, "bitwise": bitwise, "shifts": shifts, "shiftsWide": shiftsWide, "conversions": conversions,
 	"truncates": truncates, "comparisons": comparisons, "structs": structs, "arrays": arrays, "bubble": bubble, "usesGeneric": usesGeneric, "complexes": complexes, "complexes64": complexes64, "conversions2": conversions2,
 	"constants": constants, "minmax": minmax, "exactMath": exactMath, "exactMath2": exactMath2, "exactMath3": exactMath3, "smallLdexp": smallLdexp, "bitOps": bitOps, "bitOps2": bitOps2,
-	"generic": generic[float32], "manyCalls": manyCalls,
+	"generic": generic[float32], "manyCalls": manyCalls, "Branches": Branches,
 }
 
 // columns are arguments or results of a kernel, one slice each, of Go values.

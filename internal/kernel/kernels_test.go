@@ -659,6 +659,29 @@ func Twice(x, y float64) float64 {
 	return cubic(s, 1) - float64(s*cubic(1, s))
 }
 
+func Branches(x, y float64) float64 {
+	s := 0.0
+	if x > y {
+		s = cubic(x, y)
+	} else if cubic(y, x) > 0 && cubic(x, 1) < y {
+		return cubic(y, s)
+	}
+	switch {
+	case s > 0.1:
+		s += cubic(s, y)
+	case cubic(s, x) < 0.5:
+		s -= halves(y, s)
+	}
+	return s + halves(x, s)
+}
+
+func halves(x, y float64) float64 {
+	if y < 0.25 {
+		return cubic(float64(0.5*x), y)
+	}
+	return cubic(y, float64(0.5*x)) - y
+}
+
 func cubic(x, y float64) float64 {
 	if x > y {
 		return float64(float64(x*x)*y) + x

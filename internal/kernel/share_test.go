@@ -13,9 +13,9 @@ import (
 
 // sharing runs f with calls that share bodies from such sizes on.
 func sharing(body, code int, f func()) {
-	a, b := SharedBody, SharedCode
-	defer func() { SharedBody, SharedCode = a, b }()
-	SharedBody, SharedCode = body, code
+	a, b, c := SharedBody, SharedCode, SharedBranched
+	defer func() { SharedBody, SharedCode, SharedBranched = a, b, c }()
+	SharedBody, SharedCode, SharedBranched = body, code, code
 	f()
 }
 
@@ -32,13 +32,15 @@ func TestSharedDerivatives(t *testing.T) {
 	for range 40 {
 		x, y = append(x, 2*r.Float64()-1), append(y, 2*r.Float64()-1)
 	}
-	for _, by := range [][]int{{0}, {1}, {0, 1}} {
-		var want, got []float64
-		sharing(never, never, func() { want = derive(t, "Twice", x, y, by...) })
-		sharing(1, 1, func() { got = derive(t, "Twice", x, y, by...) })
-		for i := range want {
-			if !sameFloat(want[i], got[i]) {
-				t.Fatalf("by %v at %v, %v: %v, in place %v", by, x[i], y[i], got[i], want[i])
+	for _, name := range []string{"Twice", "Branches"} {
+		for _, by := range [][]int{{0}, {1}, {0, 1}} {
+			var want, got []float64
+			sharing(never, never, func() { want = derive(t, name, x, y, by...) })
+			sharing(1, 1, func() { got = derive(t, name, x, y, by...) })
+			for i := range want {
+				if !sameFloat(want[i], got[i]) {
+					t.Fatalf("%s by %v at %v, %v: %v, in place %v", name, by, x[i], y[i], got[i], want[i])
+				}
 			}
 		}
 	}
@@ -78,7 +80,8 @@ func TestSharedSize(t *testing.T) {
 		"switch { case x > #: x = large(x); case large(x) < #: x = large(large(x)); default: x += large(x) }",
 		"x = f#(x)\nfunc f#(x float64) float64 { if x > # { return large(x-#) }; return large(x+#) }",
 	} {
-		one, many, hundred := size(1, "x = large(x)"), size(20, form), size(100, form)
+		one, hundred, many := size(1, "x = large(x)"), size(100, form), 0
+		sharing(SharedBody, SharedCode, func() { many = size(20, form) })
 		const each = 140 // of four calls at most; in place one alone takes twice as many
 		if many > one+20*each || hundred > one+100*each {
 			t.Errorf("%s: 20 times %d instructions, 100 times %d, once %d", form, many, hundred, one)

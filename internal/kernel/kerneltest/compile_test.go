@@ -355,9 +355,9 @@ func campaign(t testing.TB, short int) (n int, from uint64) {
 
 // shareCalls makes calls share a body wherever they can until restore is called.
 func shareCalls() (restore func()) {
-	body, code := kernel.SharedBody, kernel.SharedCode
-	kernel.SharedBody, kernel.SharedCode = 1, 1
-	return func() { kernel.SharedBody, kernel.SharedCode = body, code }
+	body, code, branched := kernel.SharedBody, kernel.SharedCode, kernel.SharedBranched
+	kernel.SharedBody, kernel.SharedCode, kernel.SharedBranched = 1, 1, 1
+	return func() { kernel.SharedBody, kernel.SharedCode, kernel.SharedBranched = body, code, branched }
 }
 
 // TestRandom compares random kernels, compiled, with the evaluator. WEFT_KERNELS=n asks
@@ -370,6 +370,9 @@ func TestRandom(t *testing.T) {
 		restore := func() {}
 		if seed&1 == 1 {
 			restore = shareCalls()
+		}
+		if seed&3 == 3 { // in straight code alone
+			kernel.SharedBranched = 1 << 30
 		}
 		err := trial.compare(trial.Src)
 		if err != nil {
