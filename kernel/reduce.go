@@ -281,27 +281,32 @@ func (r *reduction) runner(axes []bool, keep, commutative bool) *runner {
 	}
 	return newRunner(r.name, compose, func(v *op.VJP) {
 		outs := finish(r.tree(r.mapped, r.leaves(v.X, axes)), v.X)
-		dys := v.DYs
-		if dys == nil {
-			dys = []*ir.Node{v.DY}
-		}
-		var wrt []*ir.Node
-		for i, x := range v.X {
-			if v.Need[i] {
-				wrt = append(wrt, x)
-			}
-		}
-		gs := op.Gradient(outs, dys, wrt)
-		k := 0
-		for i, x := range v.X {
-			if v.Need[i] {
-				if g := gs[k]; g != nil {
-					v.Set(i, func() *ir.Node { return op.Convert(g, x.DType) })
-				}
-				k++
-			}
-		}
+		gradients(v, outs)
 	})
+}
+
+// gradients sets the gradients of results that are composed of v.X.
+func gradients(v *op.VJP, outs []*ir.Node) {
+	dys := v.DYs
+	if dys == nil {
+		dys = []*ir.Node{v.DY}
+	}
+	var wrt []*ir.Node
+	for i, x := range v.X {
+		if v.Need[i] {
+			wrt = append(wrt, x)
+		}
+	}
+	gs := op.Gradient(outs, dys, wrt)
+	k := 0
+	for i, x := range v.X {
+		if v.Need[i] {
+			if g := gs[k]; g != nil {
+				v.Set(i, func() *ir.Node { return op.Convert(g, x.DType) })
+			}
+			k++
+		}
+	}
 }
 
 // first returns an argument that is no number.

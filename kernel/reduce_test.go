@@ -123,6 +123,99 @@ func TestScanKeepsOrder(t *testing.T) {
 	}
 }
 
+// scanTree replaces a row of accumulators by its running results, by the tree that
+// [kernel.Func.Scan] states.
+func scanTree(row [][3]float64, combine func(x, y [3]float64) [3]float64) {
+	m := len(row) / 4
+	groups := make([][3]float64, m)
+	for i := range row[:4*m] {
+		if i%4 > 0 {
+			row[i] = combine(row[i-1], row[i])
+		}
+		groups[i/4] = row[i]
+	}
+	if m > 0 {
+		scanTree(groups, combine)
+	}
+	for i := range row {
+		switch {
+		case i >= 4*m:
+			if i > 0 {
+				row[i] = combine(row[i-1], row[i])
+			}
+		case i%4 == 3:
+			row[i] = groups[i/4]
+		case i >= 4:
+			row[i] = combine(groups[i/4-1], row[i])
+		}
+	}
+}
+
+// Rows of any length hold the bits of that tree, of one to three accumulators of any types.
+func TestScanIsATree(t *testing.T) {
+	s := kernel.MustParse(`package k
+func Product(x, y float32) float32 { return x * y }
+func Affine(a, b, c, d float64) (float64, float64) { return a * c, b*c + d }
+func Three(n int64, m float32, q float64, k int64, l float32, r float64) (int64, float32, float64) { return n + k, m * l, q*float64(l) + r }
+`)
+	r := rand.New(rand.NewPCG(15, 16))
+	for _, c := range []struct {
+		name    string
+		combine func(x, y [3]float64) [3]float64
+		types   []weft.DType
+	}{
+		{"Product", func(x, y [3]float64) [3]float64 { return [3]float64{float64(float32(x[0]) * float32(y[0]))} }, []weft.DType{weft.Float32}},
+		{"Affine", func(x, y [3]float64) [3]float64 { return [3]float64{x[0] * y[0], float64(x[1]*y[0]) + y[1]} }, []weft.DType{weft.Float64, weft.Float64}},
+		{"Three", func(x, y [3]float64) [3]float64 {
+			return [3]float64{x[0] + y[0], float64(float32(x[1]) * float32(y[1])), float64(x[2]*y[1]) + y[2]}
+		}, []weft.DType{weft.Int64, weft.Float32, weft.Float64}},
+	} {
+		f := s.Func(c.name)
+		lengths := []int{15, 16, 17, 67, 100, 255, 4097, 16384, 65535, 65536, 7*16384 + 3*4096 + 77, 5*65536 + 5}
+		if c.name == "Product" && !testing.Short() {
+			lengths = append(lengths, 5<<20+3) // written past the caches
+		}
+		for _, n := range lengths {
+			rows := 3
+			if n > 1<<20 {
+				rows = 1
+			}
+			x := make([][][3]float64, rows)
+			columns := [3][]float64{}
+			for i := range x {
+				x[i] = make([][3]float64, n)
+				for k := range x[i] {
+					x[i][k] = [3]float64{1 + r.NormFloat64()/1000, 1 + r.NormFloat64()/1000, r.NormFloat64()}
+					if c.name == "Three" {
+						x[i][k][0] = float64(r.IntN(9))
+					}
+					for j, d := range c.types {
+						if d == weft.Float32 {
+							x[i][k][j] = float64(float32(x[i][k][j]))
+						}
+						columns[j] = append(columns[j], x[i][k][j])
+					}
+				}
+			}
+			var args []any
+			for j, d := range c.types {
+				args = append(args, weft.FromSlice(columns[j], rows, n).To(d))
+			}
+			got := f.ScanAll(append(args, kernel.ScanOpts{Axis: 1})...)
+			for i := range x {
+				scanTree(x[i], c.combine)
+			}
+			for j, y := range got {
+				for at, g := range weft.Data[float64](y.To(weft.Float64)) {
+					if want := x[at/n][at%n][j]; g != want {
+						t.Fatalf("%s, result %d of rows of %d, row %d, element %d: %v, want %v", c.name, j, n, at/n, at%n, g, want)
+					}
+				}
+			}
+		}
+	}
+}
+
 // A combination that is a plain sum of floats is added in blocks of 64 bytes along the last
 // axis, by the tree that [kernel.Func.Scan] states; in order along others, and where a row is
 // shorter. One that is more than a sum is not.

@@ -19,7 +19,8 @@ type ScanOpts struct {
 // Scan returns the running combination of its argument along an axis: each element
 // combined with all before it. The function takes two values and returns one, and must be
 // associative. The order in which neighbours are combined depends on the shape alone: groups
-// of four, and groups of those in the same way. What is nothing but a sum of floats is added
+// of four, and groups of those in the same way; elements behind the last group follow one by
+// one. What is nothing but a sum of floats is added
 // in order, except along the last axis, where rows of 64 bytes or more are cut into blocks
 // of 64 bytes: in a block pairs are added first, then the last sum of each lower half goes
 // before the upper half, of four, eight and so on, and last the sum of all blocks before goes
@@ -75,7 +76,8 @@ func flipped(t *weft.Tensor, axis int) *weft.Tensor { return t.Flip(axis) }
 
 func (r *reduction) scanner(axis int) *runner {
 	sum := r.isSum()
-	return newRunner(r.name, func(xs []*ir.Node) []*ir.Node {
+	combination := &op.Combination{Body: r.combine}
+	compose := func(xs []*ir.Node, routine bool) []*ir.Node {
 		shape := xs[0].Shape
 		size := op.Shape{array.Size(shape[:axis]), shape[axis], array.Size(shape[axis+1:])}
 		var args []*ir.Node
@@ -86,13 +88,35 @@ func (r *reduction) scanner(axis int) *runner {
 		if sum {
 			ys = []*ir.Node{op.Apply(op.ScanSum, op.Scan{Axis: 1, Blocks: true}, args[0])}
 		} else {
-			ys = joined(r.scan(args), r.accs)
+			if routine && r.inRows(size) {
+				for i, x := range args {
+					args[i] = op.Apply(op.Reshape, op.Shape(size[:2]), x)
+				}
+				ys = op.ApplyAll(op.ScanTree, combination, args...)
+			} else {
+				ys = r.scan(args)
+			}
+			ys = joined(ys, r.accs)
 		}
 		for i, y := range ys {
 			ys[i] = op.Apply(op.Reshape, op.Shape(shape), y)
 		}
 		return ys
-	}, nil)
+	}
+	// A gradient is that of the graph.
+	return newRunner(r.name, func(xs []*ir.Node) []*ir.Node { return compose(xs, true) }, func(v *op.VJP) {
+		gradients(v, compose(v.X, false))
+	})
+}
+
+// treeRow is the least elements of a row for which [op.ScanTree] is faster than the graph.
+const treeRow = 16
+
+// inRows reports arrays that [op.ScanTree] is for: long rows of elements it can take.
+func (r *reduction) inRows(size op.Shape) bool {
+	results := r.combine.Results()
+	return size[2] == 1 && size[1] >= treeRow && len(results) <= op.ScanTreeAccs &&
+		!slices.ContainsFunc(results, func(d array.DType) bool { return d.Size() < 4 })
 }
 
 // isSum reports a combination that is the sum of two numbers and nothing else, of a type of

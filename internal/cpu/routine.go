@@ -57,6 +57,7 @@ var routines = map[string]device.Routine{
 	"scatter_min":      scatterExtreme(false),
 	"scatter_max":      scatterExtreme(true),
 	"host":             callHost,
+	"scan_tree":        scanTreeOf,
 
 	"segment_pad": segmentPad, "segment_unpad": segmentUnpad, "segment_take": segmentTake,
 	"segment_sort":   bySizeOf(segmentSort[uint8], segmentSort[uint16], segmentSort[uint32], segmentSort[uint64]),

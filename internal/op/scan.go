@@ -1,6 +1,8 @@
 package op
 
 import (
+	"sync"
+
 	"weft/internal/array"
 	"weft/internal/ir"
 )
@@ -41,6 +43,35 @@ func (a Scan) before(x *node, fill float64) *node {
 	w := AllOf(x.Shape)
 	w.Start[a.Axis], w.Count[a.Axis] = to, n-1
 	return Apply(Place, Placement{x.Shape, w, fill}, Narrow(x, a.Axis, from, n-1))
+}
+
+const (
+	// ScanTreeWidth is how many neighbours a level of a [ScanTree] combines.
+	ScanTreeWidth = 4
+	// ScanTreeAccs is the most accumulators of a [ScanTree].
+	ScanTreeAccs = 3
+)
+
+// ScanTree gives running results of a [Combination] along the last axis of its arguments,
+// one an accumulator, all of elements of 4 or 8 bytes: groups of [ScanTreeWidth] neighbours
+// are combined in order, the running results of groups are found in the same way and go
+// before those inside each group, and elements behind the last group follow one by one. It is
+// no part of the table, and has no gradient: whoever puts it into a graph knows one.
+var ScanTree = unlisted(Def{Name: "scan_tree", Class: Routine, Arity: -1, Contig: true,
+	Doc: "Running results of a function of the user along the last axis.",
+	InferAll: func(c *Call) []ir.Type {
+		var types []ir.Type
+		for _, x := range c.Args {
+			types = append(types, ir.Type{DType: x.DType, Shape: x.Shape})
+		}
+		return types
+	}})
+
+// A Combination is the attribute of a [ScanTree]: a body that takes accumulators of the left
+// side, then those of the right side, and gives as many.
+type Combination struct {
+	Body
+	Made sync.Map // what devices made of it, by device
 }
 
 func init() {

@@ -184,6 +184,10 @@ func (c *compiler) storeTogether(b []loop.Value) int {
 		return 0
 	}
 	first := int(c.p.Ins[values[0]].Imm)
+	store := asm.VMOVUPS
+	if c.streaming {
+		store = asm.VMOVNTPS
+	}
 	for i := range c.count(c.p.Ins[in.A].Type) {
 		m, lanes := c.apartAt(first, i)
 		r := make([]vr, n)
@@ -191,7 +195,7 @@ func (c *compiler) storeTogether(b []loop.Value) int {
 			r[k] = c.get(c.p.Ins[v].A, i)
 		}
 		for q, d := range c.interleave(r, c.vb/lanes) {
-			c.store(asm.VMOVUPS, m.add(q*c.vb), d)
+			c.store(store, m.add(q*c.vb), d)
 		}
 	}
 	return n

@@ -42,7 +42,8 @@ func Compile(p *loop.Program, isa jit.ISA) (*Kernel, error) {
 // are written past the caches, which saves reading the lines that they replace. A row
 // begins by ordinary stores, as far as its first whole vector. In each row, all buffers
 // that are written with step Unit along the lane axis must come to a multiple of 64
-// bytes after as many elements.
+// bytes after as many elements. Where buffers are written together ([loop.Buf.Pair]), no
+// other is, and rows must begin at such a multiple.
 func CompileStreaming(p *loop.Program, isa jit.ISA) (*Kernel, error) {
 	return compile(p, isa, true, nil)
 }

@@ -1,0 +1,489 @@
+package cpu
+
+import (
+	"runtime"
+	"sync/atomic"
+	"unsafe"
+
+	"weft/internal/array"
+	"weft/internal/cpu/gen"
+	"weft/internal/device"
+	"weft/internal/jit"
+	"weft/internal/loop"
+	"weft/internal/op"
+	"weft/internal/par"
+	"weft/internal/x86"
+)
+
+// A scanTree is what running results of a combination are computed with, by the tree of
+// [op.ScanTree]: groups of four neighbours are combined, the running results of groups are
+// found in the same way, and go before those inside each group. Each level is a kernel that
+// reads four neighbours in four lanes, so that no value has to go from one lane to another.
+//
+// A row is gone through in pieces that stay in the cache from the way up the tree to the way
+// down. What stands above the pieces is a combination or two a piece.
+type scanTree struct {
+	accs    []array.DType
+	combine *Program   // of one and one
+	up      *Program   // of four neighbours
+	down    []*Program // running results of four neighbours: see treeOuts
+	first   []*Program // the same at the begin of a row, where nothing comes before the first group
+	piece   int        // elements, a power of four
+	level   int        // the level of which a piece is one group
+	unit    int        // work of an element
+}
+
+const (
+	treeWidth = op.ScanTreeWidth
+	treeShift = 2 // the logarithm of that
+	// treeBytes is the most that a piece has of all arguments.
+	treeBytes = 256 << 10
+	// treePiece is the least elements of a piece, however long each takes.
+	treePiece = 256
+	// treeLevels is more than the levels of any row.
+	treeLevels = 32
+)
+
+// treeOuts is how many accumulators of accs a program writes: it reads three neighbours and
+// the results of groups of each accumulator, and writes four of each of these.
+func treeOuts(accs int) int { return max((loop.MaxBufs-4*accs)/4, 1) }
+
+// treeOf returns the programs of a combination, which are made once.
+func treeOf(d *Device, c *op.Combination) (*scanTree, error) {
+	if t, ok := c.Made.Load(d); ok {
+		return t.(*scanTree), nil
+	}
+	t := &scanTree{accs: c.Results(), unit: 2 * max(c.Cost(), elementMin)}
+	bytes := 0
+	for _, a := range t.accs {
+		bytes += a.Size()
+	}
+	t.piece = treePiece
+	for n := t.piece * treeWidth; n*bytes <= treeBytes && n*t.unit <= chunkWork; n *= treeWidth {
+		t.piece = n
+	}
+	for n := t.piece; n > 1; n /= treeWidth {
+		t.level++
+	}
+	var err error
+	compile := func(emit func(w *treeWriter)) (p *Program) {
+		w := &treeWriter{Combination: c, b: loop.NewBuilder(c.Name(), []loop.Axis{{}, {}}, 1)}
+		w.b.Pass(func() { emit(w) })
+		q, failed := w.b.Done()
+		if failed == nil {
+			var k device.Program
+			if k, failed = d.Compile(q); failed == nil {
+				return k.(*Program)
+			}
+		}
+		err = failed
+		return nil
+	}
+	t.combine = compile(func(w *treeWriter) {
+		before, x := w.load(loop.Unit), w.load(loop.Unit)
+		w.store(loop.Unit, 0, w.combined(before, x))
+	})
+	t.up = compile(func(w *treeWriter) {
+		var x [treeWidth][]loop.Value
+		for k := range x {
+			x[k] = w.load(loop.By4)
+		}
+		acc := x[0]
+		for _, x := range x[1:] {
+			acc = w.combined(acc, x)
+		}
+		w.store(loop.Unit, 0, acc)
+	})
+	outs := treeOuts(len(t.accs))
+	for from := 0; from < len(t.accs); from += outs {
+		for _, first := range []bool{false, true} {
+			p := compile(func(w *treeWriter) { w.spread(first, from, min(from+outs, len(t.accs))) })
+			if first {
+				t.first = append(t.first, p)
+			} else {
+				t.down = append(t.down, p)
+			}
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	made, _ := c.Made.LoadOrStore(d, t)
+	return made.(*scanTree), nil
+}
+
+// A treeWriter writes a program of a tree, whose axes are rows and groups.
+type treeWriter struct {
+	*op.Combination
+	b *loop.Builder
+}
+
+func (w *treeWriter) combined(x, y []loop.Value) []loop.Value {
+	return w.EmitKernel(&op.Emit{B: w.b, X: append(x[:len(x):len(x)], y...)})
+}
+
+// load loads an element of each accumulator, of buffers of their own.
+func (w *treeWriter) load(step loop.Step) []loop.Value {
+	var x []loop.Value
+	for _, d := range w.Results() {
+		x = append(x, w.b.Load(w.b.Buf(d, false, loop.Any, step)))
+	}
+	return x
+}
+
+// store stores an element of accumulators from one number on.
+func (w *treeWriter) store(step loop.Step, from int, x []loop.Value) {
+	for i, v := range x {
+		w.b.Store(w.b.Buf(w.Results()[from+i], true, loop.Any, step), v)
+	}
+}
+
+// spread writes the running results of four neighbours from those of their group and of the
+// one before: of accumulators from one number to below another.
+func (w *treeWriter) spread(first bool, from, to int) {
+	b := w.b
+	var y [treeWidth][]loop.Value
+	for k := range treeWidth - 1 {
+		y[k] = w.load(loop.By4)
+	}
+	var before []loop.Value
+	for _, d := range w.Results() {
+		buf := b.Buf(d, false, loop.Any, loop.Unit)
+		before = append(before, b.LoadAt(buf, b.Int(loop.I64, -1)))
+		y[treeWidth-1] = append(y[treeWidth-1], b.Load(buf))
+	}
+	for k := 1; k < treeWidth-1; k++ {
+		y[k] = w.combined(y[k-1], y[k])
+	}
+	for k := range treeWidth - 1 {
+		all := w.combined(before, y[k])
+		if first {
+			none := b.Eq(b.Index(1), b.Int(loop.I64, 0))
+			for i := range all {
+				all[i] = b.Select(none, y[k][i], all[i])
+			}
+		}
+		y[k] = all
+	}
+	for i := from; i < to; i++ {
+		for k := range y {
+			buf := b.Buf(w.Results()[i], true, loop.Any, loop.By4)
+			if k > 0 {
+				b.Program().Bufs[buf].Pair = buf
+			}
+			b.Store(buf, y[k][i])
+		}
+	}
+}
+
+// A treeRun is one call: rows of n elements.
+type treeRun struct {
+	*scanTree
+	x, y    treeLevel
+	rows, n int
+	pieces  int  // of a row
+	at      int  // how many rows are computed at a time, if each is one piece
+	past    bool // results are written past the caches
+	workers []treeWorker
+
+	turn atomic.Int64 // the piece that may use what follows
+	top  [treeLevels]struct {
+		inside treeValue // of the group that is open
+		last   treeValue // the running result that was found last
+	}
+}
+
+// A treeValue is one element of each accumulator, in the low bytes of a word.
+type treeValue [op.ScanTreeAccs]uint64
+
+// A treeLevel is elements of some rows, by accumulator.
+type treeLevel struct {
+	at  [op.ScanTreeAccs]unsafe.Pointer
+	row int // elements to the next row
+}
+
+// from is the elements from number at on.
+func (l treeLevel) from(accs []array.DType, at int) treeLevel {
+	for j, d := range accs {
+		l.at[j] = unsafe.Add(l.at[j], at*d.Size())
+	}
+	return l
+}
+
+// A treeWorker is what one thread works with.
+type treeWorker struct {
+	*treeRun
+	room    unsafe.Pointer
+	totals  [treeLevels]treeLevel // of groups
+	results [treeLevels]treeLevel // that run; one before the first has room
+	carry   treeValue             // the running result before the piece
+	values  [3]treeValue
+
+	f        *loop.Frame
+	bound    int               // buffers of the next call
+	rowBytes [loop.MaxBufs]int // to the next row
+}
+
+// scanTreeOf computes running results along the last axis.
+func scanTreeOf(c *device.Call) error {
+	t, err := treeOf(c.Stream.Device().(*Device), c.Node.Attrs.(*op.Combination))
+	if err != nil {
+		return err
+	}
+	shape := c.Out[0].Shape
+	size := array.Size(shape)
+	if size == 0 {
+		return nil
+	}
+	n := shape[len(shape)-1]
+	r := &treeRun{scanTree: t, n: n, rows: size / n, pieces: (n + t.piece - 1) / t.piece, at: 1}
+	r.x.row, r.y.row = n, n
+	bytes, aligned := 0, true
+	for j, d := range t.accs {
+		r.x.at[j], r.y.at[j] = gen.Ptr(&c.Args[j]), gen.Ptr(&c.Out[j])
+		bytes += 2 * size * d.Size()
+		aligned = aligned && uintptr(r.y.at[j])%cacheLine == 0 && (r.rows == 1 || n*d.Size()%cacheLine == 0)
+	}
+	r.past = aligned && bytes >= streamMin
+	units := r.rows * r.pieces
+	if r.pieces == 1 {
+		r.at = max(t.piece/n, 1)
+		units = (r.rows + r.at - 1) / r.at
+	}
+	threads := 1
+	if work := size * t.unit; work >= coldWork || work >= hotWork && par.Hot() {
+		threads = par.Threads()
+	}
+	threads = par.Width(units, 1, threads)
+	bytes = (&treeWorker{treeRun: r}).lay(r.at, min(n, t.piece))
+	room := c.Stream.Alloc(threads * bytes)
+	defer c.Stream.Free(room)
+	r.workers = make([]treeWorker, threads)
+	for i := range r.workers {
+		f := loop.NewFrame()
+		defer f.Free(loop.MaxBufs)
+		r.workers[i] = treeWorker{treeRun: r, f: f, room: unsafe.Add(room.Host(), i*bytes)}
+	}
+	par.RunTask(units, 1, threads, r)
+	runtime.KeepAlive(c)
+	return nil
+}
+
+// Chunk computes units: rows, or a piece of one.
+func (r *treeRun) Chunk(worker, begin, end int) {
+	w := &r.workers[worker]
+	for u := begin; u < end; u++ {
+		if r.pieces == 1 {
+			w.compute(u, u*r.at*r.n, min(r.at, r.rows-u*r.at), r.n, 0)
+		} else {
+			piece := u % r.pieces
+			from := piece * r.piece
+			w.compute(u, u/r.pieces*r.n+from, 1, min(r.piece, r.n-from), piece)
+		}
+	}
+}
+
+// lay gives levels above n elements of some rows their memory, and returns its size.
+func (w *treeWorker) lay(rows, n int) int {
+	bytes := 0
+	take := func(size, elements int) unsafe.Pointer {
+		at := unsafe.Add(w.room, bytes)
+		bytes += (size*elements + cacheLine - 1) &^ (cacheLine - 1)
+		return at
+	}
+	for l := 1; n >= treeWidth; l++ {
+		n /= treeWidth
+		w.totals[l].row, w.results[l].row = n, n+1
+		for j, d := range w.accs {
+			w.totals[l].at[j] = take(d.Size(), rows*n)
+			w.results[l].at[j] = unsafe.Add(take(d.Size(), rows*(n+1)), d.Size())
+		}
+	}
+	return bytes
+}
+
+// compute finds the running results of n elements, number at and those behind, of some rows;
+// of a row of several pieces those of a piece.
+func (w *treeWorker) compute(unit, at, rows, n, piece int) {
+	w.lay(rows, n)
+	w.totals[0], w.results[0] = w.x.from(w.accs, at), w.y.from(w.accs, at)
+	top, count := 0, n // the level without groups, and its elements
+	for ; count >= treeWidth; top++ {
+		count /= treeWidth
+		w.four(&w.totals[top], 0, treeWidth)
+		w.bind(&w.totals[top+1], 0)
+		w.call(w.up, rows, count)
+	}
+	before := piece > 0
+	if w.pieces == 1 || !w.climb(unit, piece, top, n == w.piece) {
+		w.follow(top, rows, 0, count, before)
+	}
+	programs := w.down
+	if !before {
+		programs = w.first
+	}
+	outs := treeOuts(len(w.accs))
+	for top--; top >= 0; top-- {
+		groups := w.totals[top+1].row
+		for i, p := range programs {
+			w.four(&w.totals[top], 0, treeWidth-1)
+			w.bind(&w.results[top+1], 0)
+			for j := i * outs; j < min((i+1)*outs, len(w.accs)); j++ {
+				for k := range treeWidth {
+					w.bindOne(&w.results[top], j, k)
+				}
+			}
+			code := p.code
+			if w.past && top == 0 && code != nil {
+				if c := p.past.get(x86.CompileStreaming, p.p, p.isa); c != nil {
+					code = c
+				}
+			}
+			w.callCode(p, code, rows, groups)
+		}
+		w.follow(top, rows, treeWidth*groups, n>>(treeShift*top), before)
+	}
+}
+
+// climb waits for the piece before and finds what comes before this one. If the piece is
+// whole, the running result at its end too.
+func (w *treeWorker) climb(unit, piece, top int, whole bool) bool {
+	for w.turn.Load() != int64(unit) {
+		runtime.Gosched()
+	}
+	defer w.turn.Store(int64(unit) + 1)
+	if piece > 0 {
+		w.carry = w.top[w.level].last
+		for l := 1; l <= top; l++ {
+			for j, d := range w.accs {
+				copyElement(unsafe.Add(w.results[l].at[j], -d.Size()), unsafe.Pointer(&w.carry[j]), d.Size())
+			}
+		}
+	}
+	if !whole {
+		return false
+	}
+	var total treeValue
+	for j, d := range w.accs {
+		copyElement(unsafe.Pointer(&total[j]), w.totals[w.level].at[j], d.Size())
+	}
+	total = w.push(w.level, piece, total)
+	for j, d := range w.accs {
+		copyElement(w.results[w.level].at[j], unsafe.Pointer(&total[j]), d.Size())
+	}
+	return true
+}
+
+// push takes the next total of a level, number i, and returns the running result there.
+func (w *treeWorker) push(l, i int, total treeValue) treeValue {
+	s := &w.top[l]
+	y := total
+	switch groups := w.n >> (treeShift * (l + 1)); {
+	case i >= treeWidth*groups: // in no group
+		if i > 0 {
+			y = w.combineTwo(s.last, total)
+		}
+	default:
+		if i%treeWidth > 0 {
+			y = w.combineTwo(s.inside, total)
+		}
+		s.inside = y
+		switch {
+		case i%treeWidth == treeWidth-1:
+			y = w.push(l+1, i/treeWidth, y)
+		case i >= treeWidth:
+			y = w.combineTwo(w.top[l+1].last, y)
+		}
+	}
+	s.last = y
+	return y
+}
+
+// combineTwo combines single values.
+func (w *treeWorker) combineTwo(x, y treeValue) treeValue {
+	w.values[0], w.values[1] = x, y
+	for i := range w.values {
+		w.bindValue(&w.values[i])
+	}
+	w.call(w.combine, 1, 1)
+	return w.values[2]
+}
+
+// follow finds the running results of elements of a level, each from the one before.
+func (w *treeWorker) follow(l, rows, from, to int, before bool) {
+	x, y := &w.totals[l], &w.results[l]
+	for k := from; k < to; k++ {
+		switch {
+		case k > 0:
+			w.bind(y, k-1)
+		case before:
+			w.bindValue(&w.carry)
+		default:
+			for j, d := range w.accs {
+				for r := range rows {
+					copyElement(unsafe.Add(y.at[j], r*y.row*d.Size()), unsafe.Add(x.at[j], r*x.row*d.Size()), d.Size())
+				}
+			}
+			continue
+		}
+		w.bind(x, k)
+		w.bind(y, k)
+		w.call(w.combine, rows, 1)
+	}
+}
+
+// copyElement copies an element of 4 or 8 bytes.
+func copyElement(to, from unsafe.Pointer, size int) {
+	if size == 4 {
+		*(*uint32)(to) = *(*uint32)(from)
+	} else {
+		*(*uint64)(to) = *(*uint64)(from)
+	}
+}
+
+// bind makes elements of a level from number k on the next buffers, one an accumulator.
+func (w *treeWorker) bind(l *treeLevel, k int) {
+	for j := range w.accs {
+		w.bindOne(l, j, k)
+	}
+}
+
+func (w *treeWorker) bindOne(l *treeLevel, j, k int) {
+	size := w.accs[j].Size()
+	w.f.Ptr[w.bound], w.rowBytes[w.bound] = unsafe.Add(l.at[j], k*size), l.row*size
+	w.bound++
+}
+
+// four binds elements from one number to below another.
+func (w *treeWorker) four(l *treeLevel, from, to int) {
+	for k := from; k < to; k++ {
+		w.bind(l, k)
+	}
+}
+
+func (w *treeWorker) bindValue(v *treeValue) {
+	for j := range w.accs {
+		w.f.Ptr[w.bound], w.rowBytes[w.bound] = unsafe.Pointer(&v[j]), 0
+		w.bound++
+	}
+}
+
+// call runs a program over n lanes of some rows on what was bound.
+func (w *treeWorker) call(p *Program, rows, n int) { w.callCode(p, p.code, rows, n) }
+
+// callCode is call with code for the program.
+func (w *treeWorker) callCode(p *Program, code *jit.Code, rows, n int) {
+	f, q := w.f, p.p
+	for a, extent := range [2]int{rows, n} {
+		f.Word[q.ExtentWord(a)], f.Word[q.StartWord(a)] = uint64(extent), 0
+	}
+	for i := range q.Bufs {
+		b := &q.Bufs[i]
+		f.Word[q.StrideWord(i, 0)] = uint64(w.rowBytes[i])
+		f.Word[q.StrideWord(i, 1)] = uint64(b.Steps[1].Elements() * b.DType.Size())
+	}
+	w.bound = 0
+	if err := p.enter(code, f, nil); err != nil {
+		panic(err) // there is no context that could end it
+	}
+}
