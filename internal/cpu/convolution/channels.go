@@ -259,6 +259,7 @@ func (r *channelRun) makeLists() {
 			for x := range r.classX {
 				k, kernel := &r.classX[x], r.kernels[x]
 				list := r.lists[at][:0]
+				asked := term{channel: -1}
 				for i, t := range terms {
 					if row := int(t.row); row < y.before || row > r.spanY-y.behind {
 						continue
@@ -268,8 +269,12 @@ func (r *channelRun) makeLists() {
 						continue
 					}
 					entry := kernel.from[from]
-					if below < k.width {
+					switch {
+					case below < k.width:
 						entry = kernel.below[below-1]
+					case from == 0 && r.asksFor(t) && (t.channel != asked.channel || t.row != asked.row):
+						// Other taps of the row are in the same line.
+						entry, asked = kernel.asks, t
 					}
 					a := (int(t.channel)*c.src.C + int(t.row)*c.src.H + int(t.col)) * c.Size
 					list = append(list, channelTerm{int32(a), int32(i * c.weightPitch), entry})
@@ -281,6 +286,17 @@ func (r *channelRun) makeLists() {
 	}
 }
 
+// asksFor reports whether a term asks for what lies ahead of its element. Rows of the output
+// next to each other read the same rows of the source: each of those is asked for once, in a
+// band as it is read for the first time, of a whole image by the tap that sees every row.
+func (r *channelRun) asksFor(t term) bool {
+	first := r.spanY - r.stepY + 1
+	if r.bands == 1 {
+		first = max(0, -r.rowAt)
+	}
+	return int(t.row) >= first && int(t.row) < first+r.stepY
+}
+
 // Chunk computes tasks begin to end-1: groups of images, then bands, then parts of the
 // output channels.
 func (r *channelRun) Chunk(worker, begin, end int) {
@@ -288,10 +304,12 @@ func (r *channelRun) Chunk(worker, begin, end int) {
 		image := i / r.parts / r.bands * r.images
 		row := i / r.parts % r.bands * r.bandH
 		first := i % r.parts * r.stripsEach
-		// The source of the next task.
-		next := i + r.parts
-		image1, row1 := next/r.parts/r.bands*r.images, next/r.parts%r.bands*r.bandH
-		ahead := ((image1-image)*r.src.N + (row1-row)*r.stepY*r.src.H) * r.Size
+		// What the next row of tiles reads first, or where a task is whole images the next task.
+		ahead := r.stepY * r.src.H * r.Size
+		if r.bands == 1 {
+			next := (i + r.parts) / r.parts * r.images
+			ahead = (next - image) * r.src.N * r.Size
+		}
 		imageEnd, rowEnd, end := min(image+r.images, r.n), min(row+r.bandH, r.outH), min(first+r.stripsEach, r.strips)
 		tiles := r.makeTiles(worker, image, imageEnd, row, rowEnd)
 		for s := first; s < end; s++ {

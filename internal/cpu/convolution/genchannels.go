@@ -46,23 +46,26 @@ const flagStore = 16
 var cf channelFrame
 
 // A channelKernel is the code, and where in it a term begins that counts for the pixels
-// from some number on, and for those below some number.
+// from some number on, for those below some number, and for all pixels, asking for an
+// element of a later task.
 type channelKernel struct {
 	code        *jit.Code
 	from, below []int32
+	asks        int32
 }
 
 var channelKernels = jit.NewCache[channelKey, *channelKernel](256)
 
 func (k channelKey) Generate() *channelKernel {
 	g := &channelGen{Gen: gen.Gen{ISA: k.ISA, D: k.D}, channelKey: k}
-	from, below := g.emit()
+	asks, from, below := g.emit()
 	c := &channelKernel{code: g.Install()}
 	offset := func(l asm.Label) int32 {
 		at, _ := g.Offset(l)
 		first, _ := g.Offset(from[0])
 		return int32(at - first)
 	}
+	c.asks = offset(asks)
 	for _, l := range from {
 		c.from = append(c.from, offset(l))
 	}
@@ -91,7 +94,7 @@ func (g *channelGen) registers() int {
 
 // emit writes the kernel. A term jumps to its first pixel; pixels come in both orders,
 // so that a term may leave out some at either end, where the source ends.
-func (g *channelGen) emit() (from, below []asm.Label) {
+func (g *channelGen) emit() (asks asm.Label, from, below []asm.Label) {
 	const (
 		source, weights, tiles, count = asm.RSI, asm.RBX, asm.R8, asm.R9
 		terms, left, first, ahead     = asm.R10, asm.R11, asm.R12, asm.R13
@@ -106,6 +109,7 @@ func (g *channelGen) emit() (from, below []asm.Label) {
 		from = append(from, a.NewLabel())
 		below = append(below, a.NewLabel())
 	}
+	asks = a.NewLabel()
 	a.LeaLabel(first, from[0])
 	tile := a.Here()
 	get(source, unsafe.Offsetof(cf.a))
@@ -131,7 +135,6 @@ func (g *channelGen) emit() (from, below []asm.Label) {
 	for v := range g.nv {
 		g.Load(g.spare(v), asm.Idx(weights, asm.RCX, 1, int32(v*g.VB())))
 	}
-	a.M(asm.PREFETCHT1, asm.Idx(asm.RAX, ahead, 1, 0))
 	a.JmpReg(asm.RDX)
 	pixel := func(i int) {
 		m := asm.Ptr(asm.RAX, int32(i*g.stepX*g.Size))
@@ -145,6 +148,8 @@ func (g *channelGen) emit() (from, below []asm.Label) {
 			g.Fma(g.acc(i, v), t, g.spare(v))
 		}
 	}
+	a.Bind(asks)
+	a.M(asm.PREFETCHT1, asm.Idx(asm.RAX, ahead, 1, 0))
 	for i := range g.mr {
 		a.Bind(from[i])
 		pixel(i)
@@ -164,7 +169,7 @@ func (g *channelGen) emit() (from, below []asm.Label) {
 	a.RI(asm.SUB, count, 1)
 	a.Jcc(asm.CondNE, tile)
 	g.Done()
-	return from, below
+	return asks, from, below
 }
 
 // prefetchResult asks for the lines that a tile's results go to, early enough.
