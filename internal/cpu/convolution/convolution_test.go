@@ -96,6 +96,26 @@ func TestConvGroups(t *testing.T) {
 	})
 }
 
+// Depthwise convolutions, of which planes are read: of fewer and more planes than go side by
+// side, in columns of vectors and bands of rows, with steps, and padding beyond what a kernel sees.
+func TestConvDepthwise(t *testing.T) {
+	cputest.EveryISA(t, func(t *testing.T, isa jit.ISA) {
+		r := rand.New(rand.NewPCG(3, 5))
+		pick := func(v ...int) int { return v[r.IntN(len(v))] }
+		for range 12 {
+			n := pick(1, 2, 3, 4, 5, 9, 13)
+			g := Geometry{N: pick(1, 2), C: n, O: n, Groups: n, KH: 1 + r.IntN(5), KW: 1 + r.IntN(5), StrideH: 1 + r.IntN(2), StrideW: 1 + r.IntN(2), PadH: r.IntN(6), PadW: r.IntN(6)}
+			g.H, g.W = max(1, g.KH-2*g.PadH)+r.IntN(9), max(1, g.KW-2*g.PadW)+r.IntN(44)
+			testConv[float32](t, r, g)
+			testConvOf(t, r, g, anyLayout, tiny[float32], tiny[float32])
+			testConvOf(t, r, g, anyLayout, wild[float32], wild[float32])
+			testConv[float64](t, r, g)
+		}
+		testConv[float32](t, r, Geometry{N: 1, C: 5, H: 70, W: 200, O: 5, KH: 3, KW: 3, PadH: 1, PadW: 1, Groups: 5})
+		testConv[float32](t, r, Geometry{N: 1, C: 4, H: 99, W: 150, O: 4, KH: 5, KW: 4, PadH: 1, PadW: 2, StrideH: 2, StrideW: 2, Groups: 4})
+	})
+}
+
 func TestConv(t *testing.T) {
 	cputest.EveryISA(t, func(t *testing.T, isa jit.ISA) {
 		for seed := range uint64(16) {

@@ -26,7 +26,8 @@
 //
 // Convolutions in groups are those of each group, one after the other or as tasks of one run.
 // Narrow groups, of a channel or a few, as those of depthwise convolutions, have their groups in
-// the vectors (groupRun, groupGrad), with the orders of all sums as above.
+// the vectors (groupRun, groupGrad), with the orders of all sums as above. With AVX-512
+// depthwise ones of up to five taps a side read planes where they lie (planeRun).
 //
 // Images of float16 and bfloat16 become float32 some at a time (inPieces), or, for the gradient of
 // the weights, where they are packed or copied with the zeros around them.

@@ -24,7 +24,7 @@ func (c *correlation) release() {
 }
 
 func (g *Convolution) forward(y, x Image, w unsafe.Pointer) {
-	if g.Groups > 1 && g.narrowForward(y, x, w) {
+	if g.Groups > 1 && (g.planesForward(y, x, w) || g.narrowForward(y, x, w)) {
 		return
 	}
 	if g.Groups > 1 && !g.together(g.O/g.Groups, g.C/g.Groups*g.KH*g.KW, g.OutH(), g.OutW()) {
@@ -114,7 +114,7 @@ func phase(r, stride, pad, taps, dilation int) (tap, at []int) {
 }
 
 func (g *Convolution) gradInput(dx, dy Image, w unsafe.Pointer) {
-	if g.Groups > 1 && g.narrowGradInput(dx, dy, w) {
+	if g.Groups > 1 && (g.planesGradInput(dx, dy, w) || g.narrowGradInput(dx, dy, w)) {
 		return
 	}
 	if g.Groups > 1 && !g.together(g.C/g.Groups, g.O/g.Groups*g.KH*g.KW, g.H, g.W) {

@@ -1,0 +1,117 @@
+package convolution
+
+import (
+	"unsafe"
+
+	"weft/internal/array"
+	"weft/internal/cpu/gen"
+	"weft/internal/cpu/tile"
+	"weft/internal/jit"
+	"weft/internal/par"
+)
+
+// A planeRun computes a depthwise convolution, or the gradient of its input, from the planes
+// where they lie: vectors are neighbours in a row, which a kernel follows down the plane. Each
+// row is read once, for all rows of the result that it takes part in, and nothing is
+// transposed. It needs masks, and AVX-512 has them.
+type planeRun struct {
+	tile.Machine
+	n, channels  int
+	src, dst     Image
+	srcH, srcW   int
+	outH, outW   int
+	rowAt, colAt int // the source's row and column of the first tap of result 0, 0
+	stepY, stepX int
+	kh, kw       int
+	back         bool // taps of a row go from right to left
+	weights      unsafe.Pointer
+	tail         tile.Tail
+	bandH        int // rows of the result that a column of vectors goes down
+}
+
+// planesForward computes the convolution that way, if it is depthwise and that is possible, and
+// reports whether it did.
+func (g *Convolution) planesForward(y, x Image, w unsafe.Pointer) bool {
+	return g.depthwise() && (&planeRun{n: g.N, channels: g.C, src: x, dst: y, srcH: g.H, srcW: g.W, outH: g.OutH(), outW: g.OutW(),
+		rowAt: -g.PadH, colAt: -g.PadW, stepY: g.StrideH, stepX: g.StrideW}).run(g, w)
+}
+
+// planesGradInput computes the gradient of the input that way. Its sums go up along the taps, and
+// so up and left in the gradient of the result: planes are taken upside down.
+func (g *Convolution) planesGradInput(dx, dy Image, w unsafe.Pointer) bool {
+	upsideDown := func(m Image, rows int) Image {
+		return Image{m.at(0, 0, rows-1, 0, g.DType.Size()), m.N, m.C, -m.H, m.W}
+	}
+	return g.depthwise() && max(g.StrideH, g.StrideW) == 1 && g.OutH() > 0 && (&planeRun{n: g.N, channels: g.C, src: upsideDown(dy, g.OutH()), dst: upsideDown(dx, g.H),
+		srcH: g.OutH(), srcW: g.OutW(), outH: g.H, outW: g.W, rowAt: g.PadH - g.KH + 1, colAt: g.PadW, stepY: 1, stepX: 1, back: true}).run(g, w)
+}
+
+// depthwise reports that each channel is a convolution by itself, and one that planes can be
+// read for.
+func (g *Convolution) depthwise() bool {
+	return g.ISA == jit.AVX512 && g.Groups == g.C && g.Groups == g.O && g.Of == [2]array.DType{g.DType, g.DType} &&
+		max(g.KH, g.KW) <= planeTaps && max(g.StrideH, g.StrideW) <= planeSteps && max(g.DilationH, g.DilationW) == 1
+}
+
+func (r *planeRun) run(g *Convolution, w unsafe.Pointer) bool {
+	if r.src.W != 1 || r.dst.W != 1 || r.outW < planeWidth {
+		return false
+	}
+	r.Machine, r.kh, r.kw, r.weights, r.tail = tile.New(g.ISA, g.DType), g.KH, g.KW, w, g.Tail
+	r.bandH = max(planeRows, planeBytes/(planesAbreast*r.Size*(r.stepY*r.srcW+r.outW)))
+	perTask := planesTask * r.outH * r.outW * (r.kh*r.kw + tile.TailWork(r.tail))
+	tasks := r.n * tile.Ceil(r.channels, planesTask)
+	grain := 1
+	if perTask < min(tile.TaskWork, tile.ThreadHot) {
+		grain = tile.TaskWork / max(perTask, 1)
+	}
+	par.RunTask(tasks, grain, tile.ThreadsFor(tasks*perTask, g.Threads), r)
+	return true
+}
+
+// Chunk computes tasks begin to end-1: images, then some channels.
+func (r *planeRun) Chunk(_, begin, end int) {
+	each := tile.Ceil(r.channels, planesTask)
+	for i := begin; i < end; i++ {
+		image, first := i/each, i%each*planesTask
+		last := min(first+planesTask, r.channels)
+		for y := 0; y < r.outH; y += r.bandH {
+			for c := first; c < last; {
+				n := planesAbreast
+				if c+n > last {
+					n = 1
+				}
+				r.planes(image, c, n, y, min(r.bandH, r.outH-y))
+				c += n
+			}
+		}
+		if r.tail != nil {
+			r.tail.Run(image*r.channels+first, image*r.channels+last, 0, r.outH*r.outW)
+		}
+	}
+}
+
+// planes computes h rows of n planes from row y on, a column of vectors after the other.
+func (r *planeRun) planes(image, channel, n, y, h int) {
+	key := planeKey{r.Machine, r.kh, r.kw, r.stepY, r.stepX, n, r.back}
+	code := gen.Kernel(planeKernels, key)
+	live := key.live()
+	f := planeFrame{
+		src: r.src.at(image, channel, 0, 0, r.Size), weights: unsafe.Add(r.weights, channel*r.kh*r.kw*r.Size),
+		srcPlane: r.src.C * r.Size, dstPlane: r.dst.C * r.Size, srcRow: r.src.H * r.Size, dstRow: r.dst.H * r.Size,
+		row: y*r.stepY + r.rowAt, height: r.srcH, skip: live - 1, steps: h + live - 1,
+	}
+	for x := 0; x < r.outW; x += r.Lanes {
+		f.dst = r.dst.at(image, channel, y, x, r.Size)
+		col := x*r.stepX + r.colAt
+		f.offset = (f.row*r.src.H + col) * r.Size
+		for i := range key.loads() {
+			// The columns of the lanes that exist.
+			at := col + key.column(i, r.Lanes)
+			lo, hi := min(max(0, -at), r.Lanes), min(max(0, r.srcW-at), r.Lanes)
+			f.masks[i] = (1<<hi - 1) &^ (1<<lo - 1)
+		}
+		f.store = 1<<min(r.Lanes, r.outW-x) - 1
+		jit.Call(code, 0, unsafe.Pointer(&f))
+	}
+}
