@@ -492,9 +492,10 @@ type vjp struct {
 	which []int      // their arguments
 	use   []bool     // inputs of the graph: tensor arguments, results, their gradients
 	saves bool       // some argument or result
+	on    int        // which of outs is the gradient of the result as it is, -1: none
 
 	mu    sync.Mutex                    // of the graph
-	plain atomic.Pointer[exec.Compiled] // for contiguous gradients
+	plain atomic.Pointer[exec.Compiled] // for contiguous gradients, of outs without on
 	other sync.Map                      // strides -> *exec.Compiled
 	rows  atomic.Pointer[op.Def]        // for many gradients at once
 }
@@ -603,21 +604,32 @@ func (p *planned) makeVJP(in []*gradNode) *vjp {
 		}
 	}
 	v.saves = slices.Contains(v.use[:tensors+k], true)
+	v.on = -1
+	if k == 1 {
+		v.on = slices.Index(v.outs, dys[0])
+	}
 	return v
 }
 
-// compiled returns the plan for gradients and saved results of the given layouts.
-func (v *vjp) compiled(dys []array.View, saved []savedValue) *exec.Compiled {
-	k := len(dys)
-	results := saved[len(saved)-k:]
-	rows := true
+// inRows reports that gradients and saved results lie in row-major order.
+func inRows(dys []array.View, saved []savedValue) bool {
 	for i := range dys {
-		y, dy := &results[i].v, &dys[i]
-		rows = rows && (y.Store == nil || y.Contiguous()) && (dy.Store == nil || dy.Contiguous())
+		y, dy := &saved[len(saved)-len(dys)+i].v, &dys[i]
+		if y.Store != nil && !y.Contiguous() || dy.Store != nil && !dy.Contiguous() {
+			return false
+		}
 	}
+	return true
+}
+
+// compiled returns the plan for gradients and saved results of the given layouts: without
+// the gradient that is handed on as it is, if they are in rows.
+func (v *vjp) compiled(dys []array.View, saved []savedValue, rows bool) *exec.Compiled {
 	if c := v.plain.Load(); rows && c != nil {
 		return c
 	}
+	k := len(dys)
+	results := saved[len(saved)-k:]
 	views := make([]*array.View, 0, 2*k) // results, then gradients
 	for i := range results {
 		views = append(views, &results[i].v)
@@ -644,8 +656,12 @@ func (v *vjp) compiled(dys []array.View, saved []savedValue) *exec.Compiled {
 		sigs = append(sigs, plan.Sig{DType: t.DType, Shape: t.Shape, Strides: st})
 	}
 	built := profile.InPhase("plan")
+	outs := v.outs
+	if rows && v.on >= 0 {
+		outs = slices.Delete(slices.Clone(outs), v.on, v.on+1)
+	}
 	v.mu.Lock()
-	pl := plan.Build(v.outs, sigs, nil)
+	pl := plan.Build(outs, sigs, nil)
 	v.mu.Unlock()
 	built()
 	c := compile(v.p.def.Name+" backward", pl, v.p.device)
@@ -705,8 +721,10 @@ func (n *gradNode) release() {
 }
 
 // run returns the gradients of the operands, nil where none is needed, from those of
-// the results, nil for one that is no float. The list is good until m is used again.
-func (n *gradNode) run(m *gradMemory, dys []*Tensor, create bool) []*Tensor {
+// the results, nil for one that is no float. The list is good until m is used again. One of
+// them may be the gradient of the result itself: the same elements, or, where that is ours,
+// others in its place.
+func (n *gradNode) run(m *gradMemory, dys []*Tensor, ours, create bool) []*Tensor {
 	saved := n.values()
 	if n.back != nil {
 		return n.back(saved, dys[0], create)
@@ -741,14 +759,38 @@ func (n *gradNode) run(m *gradMemory, dys []*Tensor, create bool) []*Tensor {
 		ins = append(ins, &seeds[i])
 	}
 	outs := slices.Grow(m.outs[:0], len(v.outs))[:len(v.outs)]
+	on := -1 // which of outs is the gradient of the result, or lies in its place
 	if tr := tracingViews(ins...); tr != nil {
 		tr.gradient(v, n, ins, outs)
 	} else {
-		runPlan(n.p.def.Name, v.compiled(seeds, saved), ins, n.nums, outs)
+		rows := inRows(seeds, saved)
+		if rows {
+			on = v.on
+		}
+		switch {
+		case on >= 0 && len(outs) == 1:
+		case on >= 0:
+			runPlan(n.p.def.Name, v.compiled(seeds, saved, rows), ins, n.nums, outs[:len(outs)-1])
+			copy(outs[on+1:], outs[on:])
+		default:
+			c := v.compiled(seeds, saved, rows)
+			if ours && rows && c.Plan.InPlace && len(seeds) == 1 {
+				on = slices.IndexFunc(v.outs, func(x *ir.Node) bool { return x.DType == seeds[0].DType && array.Equal(x.Shape, seeds[0].Shape) })
+			}
+			if on >= 0 {
+				computeReaders(seeds[0].Store)
+				outs[on] = seeds[0]
+			}
+			runPlan(n.p.def.Name, c, ins, n.nums, outs)
+		}
 	}
 	out := slices.Grow(m.out[:0], len(n.in))[:len(n.in)]
 	clear(out)
 	for i, k := range v.which {
+		if i == on {
+			out[k] = dys[0]
+			continue
+		}
 		t := &Tensor{v: outs[i], run: r}
 		t.track()
 		out[k] = t

@@ -168,7 +168,7 @@ func (p *pass) step(n *gradNode, dy partial) {
 	case n.put != nil:
 		p.put(n, dy)
 	case p.rows > 0:
-		p.hand(n, p.single(dy.t))
+		p.hand(n, p.single(dy.t), false)
 		dy.free()
 	case n.window() && (p.addWindow(n, dy) || p.reshape(n, dy)):
 	case n.p != nil && (n.p.def == op.IndexSelect || n.p.def == op.Gather):
@@ -177,8 +177,7 @@ func (p *pass) step(n *gradNode, dy partial) {
 		g.picked = append(g.picked, picked{n, dy})
 		return // the saved places are needed until then
 	default:
-		p.hand(n, p.single(dy.t))
-		if n.back == nil {
+		if !p.hand(n, p.single(dy.t), dy.ours) && n.back == nil {
 			dy.free()
 		}
 	}
@@ -187,20 +186,27 @@ func (p *pass) step(n *gradNode, dy partial) {
 	}
 }
 
-// hand gives the operands of n their gradients from those of its results.
-func (p *pass) hand(n *gradNode, dys []*Tensor) {
-	ours := n.back == nil && !p.create // a plan writes each result to memory of its own
+// hand gives the operands of n their gradients from those of its results; ours says of the
+// only one that the pass made it. It reports that an operand has that one now.
+func (p *pass) hand(n *gradNode, dys []*Tensor, ours bool) (passed bool) {
+	plans := n.back == nil && !p.create // a plan writes each result to memory of its own
 	var gs []*Tensor
 	if p.rows > 0 {
 		gs = n.runRows(p.rows, dys, p.create)
 	} else {
-		gs = n.run(&p.memory, dys, p.create)
+		gs = n.run(&p.memory, dys, ours, p.create)
 	}
 	for i, g := range gs {
-		if g != nil && n.in[i] != nil {
-			p.give(n.in[i], partial{t: g, ours: ours})
+		switch {
+		case g == nil || n.in[i] == nil:
+		case plans && g == dys[0]:
+			passed = true
+			p.give(n.in[i], partial{t: g, ours: ours, lent: !ours})
+		default:
+			p.give(n.in[i], partial{t: g, ours: plans})
 		}
 	}
+	return passed
 }
 
 // take keeps the gradient of one result until those of the others are there: the
@@ -245,7 +251,7 @@ func (p *pass) joint(n *gradNode) {
 			dys[i] = &Tensor{v: z.v, run: r}
 		}
 	}
-	p.hand(n, dys)
+	p.hand(n, dys, false)
 	for _, g := range list {
 		if g.t != nil {
 			g.free()
@@ -511,7 +517,7 @@ func (p *pass) scatter(n *gradNode, g *partial) {
 		}
 		g.picked = other
 		if len(same) == 1 {
-			p.give(n, partial{t: first.n.run(&p.memory, p.single(first.dy.t), p.create)[0], ours: !p.create})
+			p.give(n, partial{t: first.n.run(&p.memory, p.single(first.dy.t), false, p.create)[0], ours: !p.create})
 		} else {
 			axis := int(first.n.p.a.(op.Axis))
 			dys, places := make([]*Tensor, len(same)), make([]*Tensor, len(same))

@@ -424,3 +424,69 @@ func TestGradientsOfWindows(t *testing.T) {
 		}
 	}
 }
+
+// What passes through an operation unchanged is handed on, and elementwise gradients are written
+// in place of what they are computed of. Seeds, results and gradients of leaves stay apart.
+func TestGradientsInPlace(t *testing.T) {
+	data := func(x *Tensor) []float32 { return Data[float32](x) }
+	want := func(what string, x *Tensor, v ...float32) {
+		t.Helper()
+		if got := data(x); !slices.Equal(got, v) {
+			t.Errorf("%s: %v, want %v", what, got, v)
+		}
+	}
+	x, y := FromSlice([]float32{1, 2}).RequireGrad(), FromSlice([]float32{3, 5}).RequireGrad()
+	seed := FromSlice([]float32{10, 100})
+	BackwardWith([]*Tensor{x.Add(1).Mul(2).Add(y).Neg().Sub(y).Mul(x)}, GradOpts{Seeds: []*Tensor{seed}})
+	want("seed", seed, 10, 100) // of x (-2 (x+1) - 2 y)
+	want("gradient of x", x.Grad(), 10*(-4-2-6), 100*(-8-2-10))
+	want("gradient of y", y.Grad(), -2*10, -2*2*100)
+	x.Grad().Zero()
+	want("gradient of y", y.Grad(), -2*10, -2*2*100)
+
+	// The seed goes to a leaf and to a result unchanged.
+	x.SetGrad(nil)
+	BackwardWith([]*Tensor{x.Add(1).Add(2)}, GradOpts{Seeds: []*Tensor{seed}})
+	x.Grad().Zero()
+	want("seed", seed, 10, 100)
+	a := x.Add(1)
+	b := a.Add(2)
+	g := Grad(b.Mul(3), []*Tensor{b, a, x}, GradOpts{Seeds: []*Tensor{seed}})
+	for i, g := range g {
+		want("result", g, 30, 300)
+		g.Fill(i)
+	}
+	for i, g := range g {
+		want("filled result", g, float32(i), float32(i))
+	}
+	want("seed", seed, 10, 100)
+
+	// One that several add to, of which an operand is there twice.
+	x.SetGrad(nil)
+	a = x.Mul(2)
+	a.Add(a).Add(a.Mul(a)).Add(a.Slice(Range(0, 1))).Sum().Backward()
+	want("gradient of a + a + a*a + a[0]", x.Grad(), 2*(2+4+2), 2*(2+8))
+	s := NewScope()
+	s.Track(x).Mul(2).Add(1).Tanh().Mul(0).Sum().Backward()
+	s.Close()
+	want("gradient in a scope", x.Grad(), 2*(2+4+2), 2*(2+8))
+}
+
+// A pass over a chain takes no memory an operation.
+func TestChainAllocates(t *testing.T) {
+	x := Rand(16).RequireGrad()
+	chain := func(n int) func() {
+		return func() {
+			y := x
+			for range n {
+				y = y.Mul(0.99).Add(0.01)
+			}
+			y.Sum().Backward()
+			x.SetGrad(nil)
+		}
+	}
+	few, many := testing.AllocsPerRun(10, chain(10)), testing.AllocsPerRun(10, chain(60))
+	if n := (many - few) / 100; n > 3.1 {
+		t.Errorf("%v allocations an operation, want 3: its result, the memory of that, and its node", n)
+	}
+}

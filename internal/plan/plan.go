@@ -636,7 +636,7 @@ func (b *planner) finish() {
 		p := k.Prog
 		b.p.InPlace = !b.windows && p.Axes[p.Lane].Kind == loop.Parallel && len(p.Axes) == p.Lane+1
 		for i := range k.Binds {
-			b.p.InPlace = b.p.InPlace && (p.Bufs[i].Write || b.asGiven(&k.Binds[i]))
+			b.p.InPlace = b.p.InPlace && b.inPlace(&k.Binds[i])
 		}
 	}
 	b.passing()
@@ -644,13 +644,19 @@ func (b *planner) finish() {
 	b.groups()
 }
 
-// asGiven reports that what is read at o are the elements of an input in their places, or a
-// part of those that are complex, unless the input is repeated or none at all.
-func (b *planner) asGiven(o *Operand) bool {
-	if o.Slot >= b.p.Inputs {
+// inPlace reports that what is read or written at o are the elements of an input or of an
+// output in their places, or a part of those that are complex, unless the array is repeated or
+// neither.
+func (b *planner) inPlace(o *Operand) bool {
+	var in Sig
+	switch k := o.Slot - b.p.Inputs; {
+	case k < 0:
+		in = b.ins[o.Slot]
+	case k < len(b.p.Outs):
+		in = Sig{DType: b.p.Outs[k].DType, Shape: b.p.Outs[k].Shape, Strides: b.p.Outs[k].Strides}
+	default:
 		return true
 	}
-	in := b.ins[o.Slot]
 	times := 1
 	if in.DType.Complex() && !o.DType.Complex() {
 		times = 2
@@ -659,7 +665,7 @@ func (b *planner) asGiven(o *Operand) bool {
 		return false
 	}
 	if array.Size(in.Shape) != array.Size(o.Shape) {
-		return true // it is not all of the output's memory
+		return o.Slot < b.p.Inputs // not all of the output's memory is read
 	}
 	x, y := array.View{Shape: in.Shape, Strides: in.Strides}, array.View{Shape: o.Shape, Strides: slices.Clone(o.Strides)}
 	for a := range y.Strides {

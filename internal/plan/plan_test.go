@@ -223,3 +223,28 @@ func TestColumnsBesideRows(t *testing.T) {
 		}
 	}
 }
+
+// An output may be written over an input only where each element is read and written in its
+// own place.
+func TestInPlace(t *testing.T) {
+	square := []int{3, 3}
+	for name, c := range map[string]struct {
+		f    func(x []*ir.Node) *ir.Node
+		want bool
+	}{
+		"product": {func(x []*ir.Node) *ir.Node { return apply(op.Mul, x[0], x[1]) }, true},
+		"reshape": {func(x []*ir.Node) *ir.Node { return op.Apply(op.Reshape, op.Shape{9}, apply(op.Exp, x[0])) }, true},
+		"flip": {func(x []*ir.Node) *ir.Node {
+			return op.Apply(op.Slice, op.Window{Start: []int{2, 0}, Step: []int{-1, 1}, Count: []int{3, 3}}, x[0])
+		}, false},
+		"transpose": {func(x []*ir.Node) *ir.Node { return op.Apply(op.Permute, op.Order{1, 0}, x[0]) }, false},
+		"sum with the transpose": {func(x []*ir.Node) *ir.Node {
+			return apply(op.Add, x[0], op.Apply(op.Permute, op.Order{1, 0}, x[0]))
+		}, false},
+		"row": {func(x []*ir.Node) *ir.Node { return axes(op.Sum, true, x[0], 1) }, false},
+	} {
+		if p := kernels(one(c.f), square, square); p.InPlace != c.want {
+			t.Errorf("%s: in place %v\n%s", name, p.InPlace, p)
+		}
+	}
+}
