@@ -55,7 +55,9 @@ func (g *Gen) ColumnTerms(terms, v, behind, scratch int) []asm.Reg {
 }
 
 // squares returns registers that hold the columns, in order, of the squares in the
-// 128-bit parts of those of r but the last two, which it may use.
+// 128-bit parts of those of r but the last two, which it may use. Of elements of 4 bytes it
+// takes the shuffles of integers: recent Intel processors have two units for those of 256 bits,
+// and one for those of floats.
 func (g *Gen) squares(r []asm.Reg) []asm.Reg {
 	a := &g.Asm
 	if g.D.Size() == 8 {
@@ -63,14 +65,14 @@ func (g *Gen) squares(r []asm.Reg) []asm.Reg {
 		a.RRR(asm.VUNPCKHPD, r[5], r[0], r[1])
 		return r[4:]
 	}
-	a.RRR(asm.VUNPCKLPS, r[4], r[0], r[1])
-	a.RRR(asm.VUNPCKHPS, r[5], r[0], r[1])
-	a.RRR(asm.VUNPCKLPS, r[0], r[2], r[3])
-	a.RRR(asm.VUNPCKHPS, r[1], r[2], r[3])
-	a.RRR(asm.VUNPCKLPD, r[2], r[4], r[0])
-	a.RRR(asm.VUNPCKHPD, r[3], r[4], r[0])
-	a.RRR(asm.VUNPCKLPD, r[4], r[5], r[1])
-	a.RRR(asm.VUNPCKHPD, r[5], r[5], r[1])
+	a.RRR(asm.VPUNPCKLDQ, r[4], r[0], r[1])
+	a.RRR(asm.VPUNPCKHDQ, r[5], r[0], r[1])
+	a.RRR(asm.VPUNPCKLDQ, r[0], r[2], r[3])
+	a.RRR(asm.VPUNPCKHDQ, r[1], r[2], r[3])
+	a.RRR(asm.VPUNPCKLQDQ, r[2], r[4], r[0])
+	a.RRR(asm.VPUNPCKHQDQ, r[3], r[4], r[0])
+	a.RRR(asm.VPUNPCKLQDQ, r[4], r[5], r[1])
+	a.RRR(asm.VPUNPCKHQDQ, r[5], r[5], r[1])
 	return r[2:]
 }
 
