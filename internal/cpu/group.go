@@ -6,6 +6,7 @@ import (
 
 	"weft/internal/cpu/tile"
 	"weft/internal/device"
+	"weft/internal/loop"
 	"weft/internal/par"
 )
 
@@ -49,6 +50,9 @@ func (g *group) run() error {
 	if g.work >= coldWork || g.hot >= hotWork && par.Hot() {
 		threads = par.Threads()
 	}
+	if threads == 1 && g.shares() {
+		return g.abreast()
+	}
 	if threads == 1 || len(g.tasks) == 1 {
 		for i := range g.tasks {
 			if err := g.tasks[i].run(threads); err != nil {
@@ -63,11 +67,7 @@ func (g *group) run() error {
 	for i := range g.tasks {
 		t := &g.tasks[i]
 		t.code = t.p.codeFor(&t.l)
-		n := t.cut(chunk, 1)
-		if n == 0 { // the whole is a unit
-			t.axis, t.step, t.pieces, n = 0, t.l.Extents[0], 1, 1
-		}
-		units += n
+		units += t.whole(t.cut(chunk, 1))
 		g.ends = append(g.ends, units)
 	}
 	Counters.Threaded.Add(1)
@@ -79,6 +79,71 @@ func (g *group) run() error {
 		}
 	}
 	return nil
+}
+
+const (
+	// sharedMin is how many elements each of two launches goes over from which they are run
+	// abreast if they read the same array: of less, more stays in the second cache from one to
+	// the next.
+	sharedMin = 1 << 20
+	// abreastWork is the work of a part, whose arrays stay in the second cache.
+	abreastWork = chunkWork / 4
+)
+
+// shares reports that the group is launches that go through much memory and read, row by row,
+// an array of the first.
+func (g *group) shares() bool {
+	for i := range g.tasks {
+		t := &g.tasks[i]
+		if t.n < sharedMin || i > 0 && !g.tasks[0].reads(t) {
+			return false
+		}
+	}
+	return len(g.tasks) > 1
+}
+
+// reads reports that both tasks read an array from the same place on, along their first axes.
+func (t *task) reads(o *task) bool {
+	for i, a := range t.p.p.Bufs {
+		for j, b := range o.p.p.Bufs {
+			if !a.Write && !b.Write && t.l.Args.Ptr[i] == o.l.Args.Ptr[j] && a.Steps[0] != loop.Zero && b.Steps[0] != loop.Zero {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// abreast runs the tasks a part of each at a time, so that what one has just read is in the
+// second cache for the others.
+func (g *group) abreast() error {
+	Counters.Abreast.Add(1)
+	most := 0
+	for i := range g.tasks {
+		t := &g.tasks[i]
+		t.code = t.p.codeFor(&t.l)
+		n := t.whole(t.cut(abreastWork, 1))
+		g.ends = append(g.ends, n)
+		most = max(most, n)
+	}
+	for k := range most {
+		for i := range g.tasks {
+			t, n := &g.tasks[i], g.ends[i]
+			t.Chunk(0, k*n/most, (k+1)*n/most)
+			if e := t.err.Load(); e != nil {
+				return *e
+			}
+		}
+	}
+	return nil
+}
+
+// whole makes the whole a unit where there are none, and returns how many there are.
+func (t *task) whole(units int) int {
+	if units == 0 {
+		t.axis, t.step, t.pieces, units = 0, t.l.Extents[0], 1, 1
+	}
+	return units
 }
 
 // Chunk runs a unit: of the first task that ends behind it.

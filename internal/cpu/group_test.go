@@ -115,6 +115,81 @@ func TestLaunchAll(t *testing.T) {
 	}
 }
 
+// On one thread, launches over the same large array run a part of each at a time, with the same
+// results; not those of other arrays, nor small ones.
+func TestAbreast(t *testing.T) {
+	defer par.SetThreads(par.SetThreads(1))
+	b := loop.NewBuilder("sum", []loop.Axis{{Kind: loop.Parallel}, {Kind: loop.Reduce}}, 1)
+	x, y := b.Buf(array.Float32, false, loop.Any, loop.Unit), b.Buf(array.Float32, true, loop.Any, loop.Zero)
+	var s loop.Value
+	b.Pass(func() { s = b.Reduce(loop.Sum, b.Load(x)) })
+	b.Store(y, s)
+	d := New(jit.ISAs()[len(jit.ISAs())-1])
+	prog, err := d.Compile(b.Finish())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := prog.Loop()
+	const each = 300
+	for _, c := range []struct {
+		rows    int
+		same    bool
+		abreast int64
+	}{{5003, true, 1}, {5003, false, 0}, {50, true, 0}} {
+		in := [2]*array.Storage{d.Default().Alloc(4 * c.rows * each), d.Default().Alloc(4 * c.rows * each)}
+		for _, st := range in {
+			for i, xs := 0, unsafe.Slice((*float32)(st.Host()), c.rows*each); i < len(xs); i++ {
+				xs[i] = float32(i % 7)
+			}
+		}
+		var ls []device.Launch
+		var out [2]*array.Storage
+		for k, every := range [2]int{1, 2} { // each row, every other one
+			from := in[k]
+			if c.same {
+				from = in[0]
+			}
+			out[k] = d.Default().Alloc(4 * c.rows)
+			f := device.NewArgs()
+			defer f.Free(2)
+			f.Bufs[0], f.Bufs[1] = device.Ref{Store: from}, device.Ref{Store: out[k]}
+			extents := []int{c.rows / every, each}
+			for a, e := range extents {
+				f.Word[p.ExtentWord(a)], f.Word[p.StartWord(a)] = uint64(e), 0
+			}
+			f.Word[p.StrideWord(0, 0)], f.Word[p.StrideWord(0, 1)] = uint64(4*each*every), 4
+			f.Word[p.StrideWord(1, 0)], f.Word[p.StrideWord(1, 1)] = 4, 0
+			ls = append(ls, device.Launch{Program: prog, Args: f, Extents: extents, Cost: 4})
+		}
+		if c.abreast > 0 {
+			ls[1].Extents = []int{c.rows, each} // two kernels, each over all of it
+			ls[1].Args.Word[p.ExtentWord(0)], ls[1].Args.Word[p.StrideWord(0, 0)] = uint64(c.rows), 4*each
+		}
+		before := Counters.Abreast.Load()
+		if err := d.Default().LaunchAll(ls); err != nil {
+			t.Fatal(err)
+		}
+		if got := Counters.Abreast.Load() - before; got != c.abreast {
+			t.Errorf("%d rows, one array %v: %d groups ran abreast, want %d", c.rows, c.same, got, c.abreast)
+		}
+		for k := range out {
+			every := 1
+			if k == 1 && c.abreast == 0 {
+				every = 2
+			}
+			for i, got := range unsafe.Slice((*float32)(out[k].Host()), c.rows/every) {
+				want := float32(0)
+				for j := range each {
+					want += float32((i*every*each + j) % 7)
+				}
+				if got != want {
+					t.Fatalf("launch %d, row %d: %v, want %v", k, i, got, want)
+				}
+			}
+		}
+	}
+}
+
 // A group ends when the context of an endless launch does, with its error.
 func TestCancelGroup(t *testing.T) {
 	defer par.SetThreads(par.SetThreads(3))

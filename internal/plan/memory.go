@@ -425,6 +425,39 @@ type reach struct {
 	write        bool
 }
 
+// besideMin is how many bytes each of two kernels that read the same array goes through from
+// which they are launched together, so that it is read from memory once.
+const besideMin = 4 << 20
+
+// beside keeps what the first of two such kernels reads last in its place until the second is
+// done, which would otherwise write there and so have to wait for the first.
+func (b *planner) beside() {
+	p := b.p
+	for at := 0; at+1 < len(p.Steps); at++ {
+		k, l := p.Steps[at].Kernel, p.Steps[at+1].Kernel
+		if k == nil || l == nil || k.Bytes() < besideMin || l.Bytes() < besideMin {
+			continue
+		}
+		same, apart := false, true
+		for i, x := range k.Binds {
+			for j, y := range l.Binds {
+				if x.Slot == y.Slot {
+					write := k.Prog.Bufs[i].Write || l.Prog.Bufs[j].Write
+					same, apart = same || !write && x.Offset == y.Offset, apart && !write
+				}
+			}
+		}
+		if !same || !apart {
+			continue
+		}
+		for _, x := range k.Binds {
+			if s := &p.Slots[x.Slot]; s.Last == at {
+				s.Last = at + 1
+			}
+		}
+	}
+}
+
 // groups finds the kernels, and the products of matrices, that follow each other and touch
 // nothing that another one of them writes.
 func (b *planner) groups() {

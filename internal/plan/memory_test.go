@@ -174,6 +174,31 @@ func TestCheapValuesAgain(t *testing.T) {
 	}
 }
 
+// Sums of rows and of columns of one large array are launched together, though what those of the
+// rows read last leaves a place that those of the columns could write to; of a small array not.
+func TestBesideEachOther(t *testing.T) {
+	for rows, want := range map[int]int{8192: 2, 64: 1} {
+		g := ir.New()
+		shape := []int{rows, 512}
+		row := Sig{DType: array.Float32, Shape: []int{rows, 1}, Strides: []int{1, 1}}
+		all := Sig{DType: array.Float32, Shape: shape, Strides: array.RowMajor(shape)}
+		x, dy, r := g.Input(0, array.Float32, shape), g.Input(1, array.Float32, shape), g.Input(2, array.Float32, row.Shape)
+		s := apply(op.Exp, apply(op.Exp, apply(op.MatMul, r, axes(op.Sum, true, r, 0)))) // in the arena
+		y := apply(op.Mul, s, apply(op.Sub, dy, axes(op.Mean, true, apply(op.Mul, dy, x), 1)))
+		z := axes(op.Sum, false, apply(op.Add, dy, x), 0)
+		p := Build([]*ir.Node{y, z}, []Sig{all, all, row}, nil)
+		most := 0
+		for i := range p.Steps {
+			if k := p.Steps[i].Kernel; k != nil && strings.Contains(k.Prog.Name, "row") {
+				most = max(most, p.Steps[i].Group)
+			}
+		}
+		if most != want {
+			t.Errorf("%d rows: %d kernels with that of the rows, want %d\n%s", rows, most, want, p)
+		}
+	}
+}
+
 // Products of one array are called together, those of each other's results are not, nor one whose
 // tail writes what another one reads.
 func TestProductsTogether(t *testing.T) {

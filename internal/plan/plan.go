@@ -640,6 +640,7 @@ func (b *planner) finish() {
 		}
 	}
 	b.passing()
+	b.beside()
 	b.arena()
 	b.groups()
 }
