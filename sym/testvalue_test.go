@@ -186,7 +186,7 @@ func TestFnDebug(t *testing.T) {
 // A loop that does not end of itself is ended by its context, alone or within another.
 func TestEndlessLoop(t *testing.T) {
 	if os.Getenv("WEFT_COMPILE") == "off" {
-		t.Skip("a function that runs as it is asks the context only before it begins")
+		t.Skip("SKIPPED: with WEFT_COMPILE=off a function asks the context only before it begins")
 	}
 	x := sym.Scalar("x", weft.Float64)
 	endless := func(x *sym.Var) *sym.Var {
