@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"testing"
 	"unsafe"
@@ -83,19 +84,29 @@ func TestGenerated(t *testing.T) {
 		n = 600
 	}
 	h := loopgen.Histogram{}
-	failures := 0
+	failures, streamed := 0, 0
 	for seed := first; seed < first+n; seed++ {
 		c := loopgen.Generate(uint64(seed), loopgen.Language{})
 		h.Count(c.Program)
-		for _, isa := range isas {
-			if err := compare(c, isa); err != nil {
-				small := loopgen.Shrink(c, func(c *loopgen.Case) bool { return compare(c, isa) != nil })
-				t.Errorf("%s: %v\nmade smaller: %v\n%s", isa, err, compare(small, isa), small)
-				if failures++; failures == 10 {
-					t.FailNow()
+		cases := []*loopgen.Case{c}
+		if c := loopgen.Generate(uint64(seed), loopgen.Language{Streamed: true}); streams(c.Program) {
+			cases = append(cases, c)
+			streamed++
+		}
+		for _, c := range cases {
+			for _, isa := range isas {
+				if err := compare(c, isa); err != nil {
+					small := loopgen.Shrink(c, func(c *loopgen.Case) bool { return compare(c, isa) != nil })
+					t.Errorf("%s: %v\nmade smaller: %v\n%s", isa, err, compare(small, isa), small)
+					if failures++; failures == 10 {
+						t.FailNow()
+					}
 				}
 			}
 		}
+	}
+	if streamed < n/3 {
+		t.Errorf("only %d of %d programs write past the caches", streamed, n)
 	}
 	if quick {
 		return
@@ -207,12 +218,18 @@ func compare(c *loopgen.Case, isa jit.ISA) error {
 	if err != nil {
 		return nil // shrinking made something endless
 	}
-	got, err := loopgen.Run(c, loopgen.Edge(c.Seed%2 == 0), compiled(isa))
-	if err != nil {
-		return err
+	ways := []func(*loop.Program, jit.ISA) (*Kernel, error){Compile}
+	if streams(c.Program) {
+		ways = append(ways, CompileStreaming)
 	}
-	if d := want.Diff(got); d != "" {
-		return errors.New("interp and machine code: " + d)
+	for i, compile := range ways {
+		got, err := loopgen.Run(c, loopgen.Edge(c.Seed%2 == 0), compiledBy(compile, isa))
+		if err != nil {
+			return err
+		}
+		if d := want.Diff(got); d != "" {
+			return fmt.Errorf("interp and %s: %s", []string{"machine code", "code that writes past the caches"}[i], d)
+		}
 	}
 	if p := c.Program; p.Axes[p.Lane].Extent == 0 && p.Ragged() < 0 {
 		if n := c.Extents[p.Lane]; n > 0 && n <= 257 {
@@ -224,4 +241,20 @@ func compare(c *loopgen.Case, isa jit.ISA) error {
 		}
 	}
 	return nil
+}
+
+// streams reports that results of a program can go past the caches wherever its buffers
+// begin: all axes are parallel, and it writes one buffer, side by side, so that there is none
+// that it must be in step with.
+func streams(p *loop.Program) bool {
+	writes := 0
+	for _, b := range p.Bufs {
+		if b.Write {
+			writes++
+			if b.Steps[p.Lane] != loop.Unit {
+				return false
+			}
+		}
+	}
+	return writes == 1 && p.Lane == len(p.Axes)-1 && !slices.ContainsFunc(p.Axes, func(a loop.Axis) bool { return a.Kind != loop.Parallel })
 }

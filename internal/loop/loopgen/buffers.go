@@ -66,7 +66,7 @@ func (g *generator) newBuffer(info bufInfo, apart bool) *bufInfo {
 	}
 	// The extra bytes of a stride that is no multiple of the element.
 	odd := 0
-	if r.IntN(8) == 0 {
+	if r.IntN(8) == 0 && !(info.write && g.l.Streamed) {
 		odd = r.IntN(size + 1)
 	}
 	next := size
@@ -178,7 +178,7 @@ func (g *generator) load(t loop.Type) loop.Value {
 
 // alias makes a buffer that reads what another one writes, or returns nil.
 func (g *generator) alias(t loop.Type) *bufInfo {
-	if !g.chance(4) {
+	if !g.chance(4) || g.l.Streamed {
 		return nil
 	}
 	for i := range g.bufs {
@@ -285,12 +285,34 @@ func (g *generator) offsetType() loop.Type {
 // store draws a store of a value of type t.
 func (g *generator) store(t loop.Type) { g.storeValue(g.any(t)) }
 
+// storeStreamed stores a value in a pass in the one buffer that is written, if it is of this
+// type or there is none yet.
+func (g *generator) storeStreamed(t loop.Type, x loop.Value) {
+	if !g.walked[g.lane] {
+		return
+	}
+	i := slices.IndexFunc(g.bufs, func(b bufInfo) bool { return b.write })
+	if i < 0 && !g.full() {
+		steps := g.steps(true)
+		steps[g.lane] = loop.Unit
+		g.newBuffer(bufInfo{dtype: g.dtype(t), steps: steps, write: true, inPass: true, sure: g.depth == 0}, true)
+		i = len(g.bufs) - 1
+	}
+	if i >= 0 && loop.TypeOf(g.bufs[i].dtype) == t {
+		g.b.Store(g.bufs[i].number, x)
+	}
+}
+
 // storeValue stores a value where no other lane or row stores.
 func (g *generator) storeValue(x loop.Value) {
 	if m := g.inMemory(g.b.Type(x)); m != g.b.Type(x) {
 		x = g.b.Cvt(m, x)
 	}
 	t := g.b.Type(x)
+	if g.l.Streamed {
+		g.storeStreamed(t, x)
+		return
+	}
 	scatter := g.chance(5) && g.l.has(Item{Op: loop.OpStoreAt})
 	b := g.choose(t, func(b *bufInfo) bool {
 		return b.write && b.scattered == scatter && b.inPass == g.walked[g.lane]

@@ -81,6 +81,9 @@ type Language struct {
 	// Lacks names what is left out. An item stands for all that have its fields but
 	// for those that are zero: a mere type for every instruction of that type.
 	Lacks []Item
+	// Streamed is for programs whose results may be written past the caches wherever they
+	// begin: all axes are parallel, and one buffer is written, side by side.
+	Streamed bool
 }
 
 func (l *Language) dtypes() []array.DType {
@@ -107,9 +110,12 @@ func Generate(seed uint64, l Language) *Case {
 	g.numbers = g.types[1:]
 	outer := pick(r, 0, 0, 1, 1, 1, 2, 3)
 	serial := pick(r, 0, 1, 1, 2)
+	if l.Streamed {
+		serial = 0
+	}
 	// Drawn apart, so that the other cases are what they are without these.
 	items := rand.New(rand.NewPCG(seed, 0x726167676564))
-	if g.ragged = items.IntN(6) == 0; g.ragged {
+	if g.ragged = items.IntN(6) == 0 && !l.Streamed; g.ragged {
 		outer = 1
 	}
 	var axes []loop.Axis
@@ -118,7 +124,7 @@ func Generate(seed uint64, l Language) *Case {
 		g.extent(pick(r, 1, 1, 2, 2, 3, 5, 0))
 	}
 	kind := loop.Parallel
-	if r.IntN(3) == 0 || g.ragged {
+	if (r.IntN(3) == 0 || g.ragged) && !l.Streamed {
 		kind = loop.Reduce
 	}
 	axes = append(axes, loop.Axis{Kind: kind})
