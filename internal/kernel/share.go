@@ -67,7 +67,6 @@ type routine struct {
 	shared  bool
 	opened  bool // calls a shared one, so that its body is pieces
 	seen    bool
-	fr      *frame
 	params  []*variable
 	results []*variable
 	back    *variable // the piece behind the call
