@@ -194,11 +194,12 @@ def selected(pattern, *tokens):
 
 def chosen_rows(pattern):
     """The rows that match, one subject after the other and in it by threads, since
-    each of both has workers of its own."""
+    each of both has workers of its own. The word summary names those of README.md's table."""
+    shown = {tuple(key) for _, *key in report.SUMMARY}
     rows = [
         (work, n, dtype, t)
         for work in WORKS for t in work.threads for dtype in work.dtypes for n in work.sizes
-        if selected(pattern, work.name, report.size(n), str(n), dtype, f"T{t}", work.subject)
+        if selected(pattern, work.name, report.size(n), str(n), dtype, f"T{t}", work.subject, *["summary"] * ((work.name, n, dtype) in shown))
     ]  # fmt: skip
     subjects = list(dict.fromkeys(w.subject for w in WORKS))
     return sorted(rows, key=lambda row: (subjects.index(row[0].subject), row[3]))
