@@ -226,7 +226,10 @@ func (c *compiler) lowerLoop(r *loop.Region) {
 			c.block(r.Head)
 			c.unless(r.Cond, done)
 		}
+		ahead := c.ahead
+		c.ahead = c.worthAsking(r)
 		c.block(r.Body)
+		c.ahead = ahead
 		var less []vr // lanes that go on, before what their flag is made of changes
 		if f.n >= 0 && slices.Contains(r.Params, c.origin(r.Next[f.n])) {
 			for s, m := range on {

@@ -58,6 +58,7 @@ type compiler struct {
 	divisors  []divisor
 	bases     []movedBase      // likewise
 	disp      int32            // see moved
+	ahead     bool             // see ask
 	tables    [][2]vr          // the registers of each, 0 if it has none yet
 	ptr       [loop.MaxBufs]vr // where each buffer stands
 	limit     vr               // of rows that lie side by side, the element behind the last; 0 if that does not help

@@ -75,7 +75,10 @@ func (c *compiler) atTail() bool { return c.masks[0] == c.lay.tail }
 // lowerLoad lowers OpLoad and OpLoadAt.
 func (c *compiler) lowerLoad(v loop.Value, in *loop.Ins) {
 	b := int(in.Imm)
-	if in.Op == loop.OpLoadAt && c.moved(b, in.A, func() { c.lowerLoad(v, &loop.Ins{Op: loop.OpLoad, Type: in.Type, A: loop.NoValue, Imm: in.Imm}) }) {
+	if in.Op == loop.OpLoadAt && c.moved(b, in.A, func() {
+		c.ask(b)
+		c.lowerLoad(v, &loop.Ins{Op: loop.OpLoad, Type: in.Type, A: loop.NoValue, Imm: in.Imm})
+	}) {
 		return
 	}
 	switch {
@@ -98,6 +101,47 @@ func (c *compiler) lowerLoad(v loop.Value, in *loop.Ins) {
 				c.gather(b, in.Type, d, s, in.A)
 			}
 		}
+	}
+}
+
+const (
+	// askAhead is how many bytes behind what a loop reads it asks for lines.
+	askAhead = 1 << 10
+	// askWork is how many operations of vectors a loop has to each that it reads, at
+	// least, for requests to be worth their place among the instructions.
+	askWork = 6
+	// lineBytes is the size of a line of the cache.
+	lineBytes = 64
+)
+
+// worthAsking reports a loop that computes so much of what it reads that the processor
+// does not look ahead far enough by itself: what waits for one trip fills the room in
+// which the reads of the next would begin.
+func (c *compiler) worthAsking(r *loop.Region) bool {
+	reads, work := 0, 0
+	for _, v := range r.Body {
+		switch in := &c.p.Ins[v]; {
+		case c.p.Region(in) != nil:
+			return false
+		case c.same[v]: // computed once for all lanes
+		case in.Op == loop.OpLoadAt:
+			reads++
+		case in.Op.Pure() && in.Op != loop.OpConst:
+			work++
+		}
+	}
+	return reads > 0 && work >= askWork*reads
+}
+
+// ask requests the lines behind those that a loop reads next of buffer b, if it is worth
+// asking: they are what later trips read where those go along the row, and what the
+// next vectors of the row read where they go across. A request beyond the array does nothing.
+func (c *compiler) ask(b int) {
+	if !c.ahead || c.disp != 0 || c.masks != nil || !c.bulk(b) {
+		return
+	}
+	for n := 0; n < c.lay.k*c.lay.lanes*c.p.Bufs[b].DType.Size(); n += lineBytes {
+		c.emit(asm.PREFETCHT0, 0, 0).at(0, c.at(b, 0).add(askAhead+n))
 	}
 }
 

@@ -1,0 +1,47 @@
+//go:build amd64
+
+package x86
+
+import (
+	"strings"
+	"testing"
+
+	"weft/internal/array"
+	"weft/internal/jit"
+	"weft/internal/loop"
+)
+
+// A loop that computes much of what it reads asks for the lines that it reads later, each
+// once a trip; one that computes little leaves that to the processor.
+func TestAhead(t *testing.T) {
+	const trips = 16
+	for _, isa := range []jit.ISA{jit.AVX2, jit.AVX512} {
+		for _, d := range []array.DType{array.Float32, array.Float64} {
+			for _, work := range []int{1, askWork - 1, askWork, askWork + 4} {
+				b := loop.NewBuilder("sums", []loop.Axis{{Kind: loop.Parallel}}, 0)
+				x, out, step := b.Buf(d, false, loop.Unit), b.Buf(d, true, loop.Unit), b.ScalarArg(loop.I64)
+				b.Pass(func() {
+					first := b.Int(loop.I64, 0)
+					sums := b.While([]loop.Value{first, b.LoadAt(x, first)}, func(v []loop.Value) loop.Value {
+						return b.Lt(v[0], b.Int(loop.I64, trips))
+					}, func(v []loop.Value) []loop.Value {
+						s := b.Add(v[1], b.LoadAt(x, b.Mul(v[0], b.Scalar(step))))
+						for range work - 1 {
+							s = b.Mul(s, s)
+						}
+						return []loop.Value{b.Add(v[0], b.Int(loop.I64, 1)), s}
+					})
+					b.Store(out, sums[1])
+				})
+				text, err := Explain(finish(t, b), isa)
+				if err != nil {
+					t.Fatal(err)
+				}
+				// The main loop reads whole lines, which is also where all are asked for.
+				if asked := strings.Count(text, "prefetcht0"); (asked > 0) != (work >= askWork) || asked > 4 {
+					t.Errorf("%s, %v, %d operations a trip: asks for %d lines:\n%s", isa, d, work, asked, text)
+				}
+			}
+		}
+	}
+}
