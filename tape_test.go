@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"weft/internal/jit"
 )
 
 // Every operand of an operation with many gets its gradient, whichever need one.
@@ -474,6 +476,12 @@ func TestGradientsInPlace(t *testing.T) {
 
 // A pass over a chain takes no memory an operation.
 func TestChainAllocates(t *testing.T) {
+	if jit.Chosen().ISA == jit.Portable {
+		t.Skip("SKIPPED: the interpreter allocates in each run")
+	}
+	if testing.Short() {
+		t.Skip("SKIPPED: under the race detector and with collections at every chance pools drop what they hold")
+	}
 	x := Rand(16).RequireGrad()
 	chain := func(n int) func() {
 		return func() {
