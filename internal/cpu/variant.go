@@ -139,17 +139,17 @@ func (p *Program) variants() bool {
 	return true
 }
 
-// streams reports whether the launch should write past the caches: it is elementwise, over
-// long rows of long arrays, and what it writes is not read too. A row may begin anywhere: the
+// streams reports whether the launch should write past the caches: it goes over long rows of
+// long arrays, and what it writes is not read too. A row may begin anywhere: the
 // code goes by ordinary stores to where a line of the cache begins, which must be after as
-// many elements for all outputs.
+// many elements for all outputs. One value a row, as of a reduction, goes through the caches.
 func (p *Program) streams(l *device.Launch) bool {
 	lane := p.p.Lane
 	if lane != len(l.Extents)-1 || lane > 0 && l.Extents[lane] < streamRow {
 		return false
 	}
-	for _, a := range p.p.Axes {
-		if a.Kind != loop.Parallel {
+	for i, a := range p.p.Axes {
+		if a.Kind != loop.Parallel && (a.Kind != loop.Reduce || i != lane) || a.Extent > 0 {
 			return false
 		}
 	}
@@ -159,10 +159,10 @@ func (p *Program) streams(l *device.Launch) bool {
 	first, size := -1, 0 // the narrowest output, and of its elements
 	for i := range p.p.Bufs {
 		b := &p.p.Bufs[i]
-		if !b.Write {
+		if !p.rowOf(b) {
 			continue
 		}
-		if b.Steps[lane] != loop.Unit {
+		if b.Steps[lane] != loop.Unit || p.p.Axes[lane].Kind == loop.Reduce && p.reads(i) {
 			return false
 		}
 		if first < 0 || b.DType.Size() < size {
@@ -180,7 +180,7 @@ func (p *Program) streams(l *device.Launch) bool {
 	before := int(-uintptr(l.Args.Ptr[first])&(cacheLine-1)) / size
 	for i := range p.p.Bufs {
 		b := &p.p.Bufs[i]
-		if !b.Write {
+		if !p.rowOf(b) {
 			continue
 		}
 		if (uintptr(l.Args.Ptr[i])+uintptr(before*b.DType.Size()))&(cacheLine-1) != 0 {
@@ -193,6 +193,19 @@ func (p *Program) streams(l *device.Launch) bool {
 		}
 	}
 	return true
+}
+
+// rowOf reports that a buffer is an output with more than one value a row.
+func (p *Program) rowOf(b *loop.Buf) bool {
+	return b.Write && (b.Steps[p.p.Lane] != loop.Zero || p.p.Axes[p.p.Lane].Kind != loop.Reduce)
+}
+
+// reads reports that the program reads buffer i, which one pass of a row may have written for
+// another.
+func (p *Program) reads(i int) bool {
+	return slices.ContainsFunc(p.p.Ins, func(in loop.Ins) bool {
+		return (in.Op == loop.OpLoad || in.Op == loop.OpLoadAt) && int(in.Imm) == i
+	})
 }
 
 // stride is how many bytes buffer i goes on by along an axis before the lanes.

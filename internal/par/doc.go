@@ -1,8 +1,11 @@
 // Package par runs loops on a pool of worker goroutines.
 //
-// [Run] splits an index range into chunks of a fixed grain and hands them out
-// from one atomic counter, so a slow core takes fewer of them; there is no static
-// split. The caller works too. Where a chunk begins and ends depends on the range
+// [Run] splits an index range into chunks of a fixed grain. Each thread begins with
+// a part of them, which follow one another, and takes from the parts of others when its
+// own is done, so a slow core does fewer of them; there is no static
+// split. A thread that works on the same part of the same arrays again finds them in its
+// own cache: from one counter for all, chunks went to another core each time. The caller
+// works too. Where a chunk begins and ends depends on the range
 // and the grain only, never on the number of threads, and no chunk is larger than
 // the grain even when everything runs on the caller: a driver of machine code
 // bounds the work of one entry by its grain.

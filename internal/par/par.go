@@ -26,11 +26,10 @@ func (f body) Chunk(worker, begin, end int) { f(worker, begin, end) }
 
 // job is one Run while it is shared with workers.
 type job struct {
-	task Task
-	n    int64
-	_    [64]byte
-	next atomic.Int64 // first index not handed out
-	_    [64]byte
+	task  Task
+	n     int64
+	parts []part // one a thread, in order
+	_     [64]byte
 	// finished counts the helpers that are done. A caller that stops spinning
 	// subtracts the number that joined, so that whoever brings it back to zero
 	// knows that the caller sleeps.
@@ -45,6 +44,13 @@ type job struct {
 	panicked bool // a chunk panicked or called Goexit; guarded by mu
 	goexit   bool
 	value    any
+}
+
+// A part of the range is what one thread begins with.
+type part struct {
+	next atomic.Int64 // first index not handed out
+	end  int64
+	_    [112]byte // the processor fetches lines in pairs
 }
 
 var jobs = sync.Pool{New: func() any { return &job{wake: make(chan struct{}, 1)} }}
@@ -117,11 +123,12 @@ func RunTask(n, grain, threads int, t Task) {
 	}
 	j := jobs.Get().(*job)
 	j.task, j.n, j.grain = t, int64(n), int64(grain)
-	j.next.Store(0)
+	width := Width(n, grain, threads)
+	j.divide(width)
 	if r := profile.On(); r != nil {
 		j.share = r.Share()
 	}
-	j.lead(Width(n, grain, threads) - 1)
+	j.lead(width - 1)
 	panicked, goexit, value := j.panicked, j.goexit, j.value
 	j.task, j.value, j.panicked, j.goexit, j.share = nil, nil, false, false, nil
 	jobs.Put(j)
@@ -130,6 +137,29 @@ func RunTask(n, grain, threads int, t Task) {
 			runtime.Goexit()
 		}
 		panic(value)
+	}
+}
+
+// divide gives each of width threads chunks that follow one another, as even as
+// can be.
+func (j *job) divide(width int) {
+	if cap(j.parts) < width {
+		j.parts = make([]part, width)
+	}
+	j.parts = j.parts[:width]
+	chunks := (j.n-1)/j.grain + 1
+	begin := int64(0)
+	for i := range j.parts {
+		p := &j.parts[i]
+		p.next.Store(begin)
+		left := int64(width - i)
+		if count := (chunks + left - 1) / left; left > 1 {
+			begin += count * j.grain
+			chunks -= count
+			p.end = begin
+		} else {
+			p.end = j.n
+		}
 	}
 }
 
@@ -168,19 +198,22 @@ func (j *job) chunks(worker int) (alive bool) {
 		alive = v != nil
 		j.fail(v)
 	}()
-	n, grain := j.n, j.grain
-	for {
-		begin := j.next.Add(grain) - grain
-		// Indices count things in memory: the counter, which passes n by at most
-		// a grain for each thread, does not wrap.
-		if begin >= n {
-			break
+	grain := j.grain
+	for i := range j.parts {
+		p := &j.parts[(worker+i)%len(j.parts)]
+		for {
+			begin := p.next.Add(grain) - grain
+			// Indices count things in memory: the counter, which passes the end by at
+			// most a grain for each thread, does not wrap.
+			if begin >= p.end {
+				break
+			}
+			end := p.end
+			if end-begin > grain {
+				end = begin + grain
+			}
+			j.task.Chunk(worker, int(begin), int(end))
 		}
-		end := n
-		if n-begin > grain {
-			end = begin + grain
-		}
-		j.task.Chunk(worker, int(begin), int(end))
 	}
 	normal = true
 	return true
@@ -188,7 +221,10 @@ func (j *job) chunks(worker int) (alive bool) {
 
 // fail records the first failure and stops the handing out of chunks.
 func (j *job) fail(v any) {
-	j.next.Store(j.n)
+	for i := range j.parts {
+		p := &j.parts[i]
+		p.next.Store(p.end)
+	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if !j.panicked {

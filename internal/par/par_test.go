@@ -60,6 +60,45 @@ func TestRunCovers(t *testing.T) {
 	Run(-5, 1, 2, func(worker, begin, end int) { t.Error("called for a negative range") })
 }
 
+// Each thread begins with a part of its own, and one that is done takes from the others.
+func TestPartsOfThreads(t *testing.T) {
+	const n, grain, threads = 31, 2, 3
+	var begins [threads][]int
+	var began sync.WaitGroup
+	began.Add(threads)
+	rest := make(chan struct{})
+	var mu sync.Mutex
+	done := 0
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
+	Run(n, grain, threads, func(worker, begin, end int) {
+		mu.Lock()
+		first := begins[worker] == nil
+		begins[worker] = append(begins[worker], begin)
+		mu.Unlock()
+		if first {
+			began.Done()
+			began.Wait()
+			if worker == 1 {
+				<-rest // all other chunks are the others'
+				return
+			}
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if done += end - begin; done == n-grain {
+			close(rest)
+		}
+	})
+	for w, first := range [threads]int{0, 12, 22} { // of 16 chunks six, five and five
+		if begins[w][0] != first {
+			t.Errorf("worker %d began with chunk %d, want %d", w, begins[w][0], first)
+		}
+	}
+	if len(begins[1]) != 1 {
+		t.Errorf("a worker that waited did the chunks %v", begins[1])
+	}
+}
+
 // More threads than processors are granted when asked for: all five must be in
 // their chunk at the same time for any to leave it.
 func TestMoreThreadsThanProcs(t *testing.T) {
@@ -205,10 +244,13 @@ func TestGoexit(t *testing.T) {
 			if i%2 == 0 {
 				onWorker(runtime.Goexit)
 			} else {
+				caller := make(chan struct{}) // has a chunk
 				Run(2, 1, 2, func(worker, begin, end int) {
 					if worker == 0 {
+						close(caller)
 						runtime.Goexit()
 					}
+					<-caller
 				})
 			}
 			returned = true

@@ -40,9 +40,10 @@ func Compile(p *loop.Program, isa jit.ISA) (*Kernel, error) {
 
 // CompileStreaming is Compile for outputs that no cache will hold: whole vectors
 // are written past the caches, which saves reading the lines that they replace. A row
-// begins by ordinary stores, as far as its first whole vector. All axes of p must be
-// parallel, the lanes last, and everything that is written moves by one element a lane, or
-// by as many as are written together. In each row, all buffers
+// begins by ordinary stores, as far as its first whole vector; passes that reduce make
+// ordinary stores alone. All axes of p but that of the lanes must be
+// parallel, the lanes last, and everything that is written in a pass moves by one element a
+// lane, or by as many as are written together. In each row, all buffers
 // that are written with step Unit along the lane axis must come to a multiple of 64
 // bytes after as many elements. Where buffers are written together ([loop.Buf.Pair]), no
 // other is, and rows must begin at such a multiple.

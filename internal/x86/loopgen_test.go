@@ -244,17 +244,20 @@ func compare(c *loopgen.Case, isa jit.ISA) error {
 }
 
 // streams reports that results of a program can go past the caches wherever its buffers
-// begin: all axes are parallel, and it writes one buffer, side by side, so that there is none
-// that it must be in step with.
+// begin: all axes but that of the lanes, which is last, are parallel, and it writes one buffer
+// side by side, so that there is none that it must be in step with.
 func streams(p *loop.Program) bool {
+	reduces := p.Axes[p.Lane].Kind == loop.Reduce
 	writes := 0
 	for _, b := range p.Bufs {
-		if b.Write {
+		switch {
+		case !b.Write || reduces && b.Steps[p.Lane] == loop.Zero:
+		case b.Steps[p.Lane] == loop.Unit:
 			writes++
-			if b.Steps[p.Lane] != loop.Unit {
-				return false
-			}
+		default:
+			return false
 		}
 	}
-	return writes == 1 && p.Lane == len(p.Axes)-1 && !slices.ContainsFunc(p.Axes, func(a loop.Axis) bool { return a.Kind != loop.Parallel })
+	return writes == 1 && p.Lane == len(p.Axes)-1 && p.Ragged() < 0 &&
+		!slices.ContainsFunc(p.Axes[:p.Lane], func(a loop.Axis) bool { return a.Kind != loop.Parallel })
 }

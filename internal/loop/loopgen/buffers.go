@@ -285,13 +285,10 @@ func (g *generator) offsetType() loop.Type {
 // store draws a store of a value of type t.
 func (g *generator) store(t loop.Type) { g.storeValue(g.any(t)) }
 
-// storeStreamed stores a value in a pass in the one buffer that is written, if it is of this
+// storeStreamed stores a value of a pass in the one buffer that passes write, if it is of this
 // type or there is none yet.
 func (g *generator) storeStreamed(t loop.Type, x loop.Value) {
-	if !g.walked[g.lane] {
-		return
-	}
-	i := slices.IndexFunc(g.bufs, func(b bufInfo) bool { return b.write })
+	i := slices.IndexFunc(g.bufs, func(b bufInfo) bool { return b.write && b.inPass })
 	if i < 0 && !g.full() {
 		steps := g.steps(true)
 		steps[g.lane] = loop.Unit
@@ -309,7 +306,7 @@ func (g *generator) storeValue(x loop.Value) {
 		x = g.b.Cvt(m, x)
 	}
 	t := g.b.Type(x)
-	if g.l.Streamed {
+	if g.l.Streamed && g.walked[g.lane] {
 		g.storeStreamed(t, x)
 		return
 	}

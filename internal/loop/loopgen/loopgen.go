@@ -82,7 +82,7 @@ type Language struct {
 	// for those that are zero: a mere type for every instruction of that type.
 	Lacks []Item
 	// Streamed is for programs whose results may be written past the caches wherever they
-	// begin: all axes are parallel, and one buffer is written, side by side.
+	// begin: there are no serial axes, and passes write one buffer, side by side.
 	Streamed bool
 }
 
@@ -124,7 +124,7 @@ func Generate(seed uint64, l Language) *Case {
 		g.extent(pick(r, 1, 1, 2, 2, 3, 5, 0))
 	}
 	kind := loop.Parallel
-	if (r.IntN(3) == 0 || g.ragged) && !l.Streamed {
+	if r.IntN(3) == 0 || g.ragged {
 		kind = loop.Reduce
 	}
 	axes = append(axes, loop.Axis{Kind: kind})
