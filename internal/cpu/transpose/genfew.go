@@ -1,11 +1,15 @@
 package transpose
 
 import (
+	"slices"
 	"unsafe"
 
 	"weft/internal/cpu/gen"
 	"weft/internal/x86/asm"
 )
+
+// fewBytes is what the kernel for few channels goes on by in each plane.
+const fewBytes = 32
 
 // maxFew is the most channels for which there is a kernel that goes by shuffles: it has as
 // many for 16 bytes.
@@ -16,14 +20,15 @@ const maxFew = 8
 type fewFrame struct {
 	points, planes unsafe.Pointer
 	step           int // bytes from plane to plane
-	blocks         int // of 16 bytes of a plane
+	blocks         int // of fewBytes of a plane
 }
 
 var ff fewFrame
 
 // few writes the kernel that copies points to planes, or planes to points: 16 bytes of each
 // plane are as many of points as there are planes, and each of the ones is put together from all
-// of the others.
+// of the others. A register holds two such: 32 bytes of a plane, and in points what lies as far
+// apart as 16 bytes of all planes.
 func (g *writer) few() {
 	a := &g.Asm
 	const (
@@ -43,14 +48,10 @@ func (g *writer) few() {
 			asm.Idx(planes, step, 4, 0), asm.Idx(planes, step5, 1, 0), asm.Idx(planes, step3, 2, 0), asm.Idx(planes, step7, 1, 0)}[c]
 	}
 	point := func(v int) asm.Mem { return asm.Ptr(points, int32(16*v)) }
-	from, to := point, plane
-	if g.mode == toPoints {
-		from, to = plane, point
-	}
 	// order says which bytes of vector v of the source vector c of the result takes.
 	order := func(c, v int) (bytes []byte, some bool) {
 		bytes = make([]byte, 16)
-		for i := range bytes {
+		for i := range bytes { // the same in both halves
 			inPoints := i/g.size*g.channels*g.size + c*g.size + i%g.size // byte i of plane c
 			source, byteOf := inPoints/16, inPoints%16
 			if g.mode == toPoints {
@@ -65,9 +66,32 @@ func (g *writer) few() {
 		}
 		return bytes, some
 	}
+	const sum, part = 8, 9
+	var free []int // registers for orders
+	for r := g.channels; r < 16; r++ {
+		if r != sum && r != part {
+			free = append(free, r)
+		}
+	}
+	// An order in a register is one load less in each turn.
+	held := map[[2]int]int{}
+	for c := range g.channels {
+		for v := range g.channels {
+			if bytes, some := order(c, v); some && len(held) < len(free) {
+				r := free[len(held)]
+				held[[2]int{c, v}] = r
+				a.RM(asm.VMOVUPS, asm.Y(r), a.ConstBytes(slices.Concat(bytes, bytes)))
+			}
+		}
+	}
 	next := a.Here()
 	for v := range g.channels {
-		a.RM(asm.VMOVUPS, asm.X(v), from(v))
+		if g.mode == toPoints {
+			a.RM(asm.VMOVUPS, asm.Y(v), plane(v))
+			continue
+		}
+		a.RM(asm.VMOVUPS, asm.X(v), point(v))
+		a.RRMI(asm.VINSERTI128, asm.Y(v), asm.Y(v), point(g.channels+v), 1)
 	}
 	for c := range g.channels {
 		first := true
@@ -76,20 +100,29 @@ func (g *writer) few() {
 			if !some {
 				continue
 			}
-			part := asm.X(9)
+			to := asm.Y(part)
 			if first {
-				part = asm.X(8)
+				to = asm.Y(sum)
 			}
-			a.RRM(asm.VPSHUFB, part, asm.X(v), a.ConstBytes(bytes))
+			if r, ok := held[[2]int{c, v}]; ok {
+				a.RRR(asm.VPSHUFB, to, asm.Y(v), asm.Y(r))
+			} else {
+				a.RRM(asm.VPSHUFB, to, asm.Y(v), a.ConstBytes(slices.Concat(bytes, bytes)))
+			}
 			if !first {
-				a.RRR(asm.VORPS, asm.X(8), asm.X(8), part)
+				a.RRR(asm.VORPS, asm.Y(sum), asm.Y(sum), to)
 			}
 			first = false
 		}
-		a.MR(asm.VMOVUPS, to(c), asm.X(8))
+		if g.mode == toPlanes {
+			a.MR(asm.VMOVUPS, plane(c), asm.Y(sum))
+			continue
+		}
+		a.MR(asm.VMOVUPS, point(c), asm.X(sum))
+		a.MRI(asm.VEXTRACTI128, point(g.channels+c), asm.Y(sum), 1)
 	}
-	a.RI(asm.ADD, points, int64(16*g.channels))
-	a.RI(asm.ADD, planes, 16)
+	a.RI(asm.ADD, points, int64(fewBytes*g.channels))
+	a.RI(asm.ADD, planes, fewBytes)
 	a.RI(asm.SUB, left, 1)
 	a.Jcc(asm.CondNE, next)
 	g.Done()

@@ -78,7 +78,7 @@ type copying struct {
 	past     bool // write past the caches
 
 	few    mode // toPlanes or toPoints if there are few channels, along a or along b
-	points int  // that 16 bytes of a plane hold
+	points int  // that fewBytes of a plane hold
 
 	stepA, stepB     int // of a block
 	blocksA, blocksB int
@@ -127,7 +127,7 @@ func (c *copying) fewChannels() {
 	if c.isa == jit.Portable || c.size > tileSize {
 		return
 	}
-	c.points = 16 / c.size
+	c.points = fewBytes / c.size
 	switch {
 	case c.a.N > 1 && c.a.N <= maxFew && c.b.Src == c.a.N*c.size && c.b.N >= c.points:
 		c.few = toPlanes

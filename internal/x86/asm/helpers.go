@@ -97,6 +97,11 @@ func (a *Asm) RMI(op Op, dst Reg, m Mem, imm int64) {
 	a.put(&Inst{Op: op, A: [4]Reg{dst, MemArg}, Mem: m, HasImm: true, Imm: imm})
 }
 
+// MRI emits op with memory, a register and an immediate: VEXTRACTI128 to memory.
+func (a *Asm) MRI(op Op, m Mem, src Reg, imm int64) {
+	a.put(&Inst{Op: op, A: [4]Reg{MemArg, src}, Mem: m, HasImm: true, Imm: imm})
+}
+
 // RRRR emits op with four registers: VBLENDVPS.
 func (a *Asm) RRRR(op Op, dst, s1, s2, s3 Reg) {
 	a.put(&Inst{Op: op, A: [4]Reg{dst, s1, s2, s3}})
