@@ -16,6 +16,10 @@ import (
 const (
 	BlockBytesA = 512 << 10
 	maxTaskRows = 1024
+	// panelGap is between packed panels of rows. They are written a term of each at a time, so
+	// their lines must not share the sets of the caches; and as whole vectors, the last of
+	// which ends behind its panel.
+	panelGap    = 2 * gen.Line
 	blockBytesB = 1 << 20
 	tailBytes   = 128 << 10 // of C, finished before a tail runs on it
 	pagesBytes  = 16 << 10  // of all operands of small products side by side: half the first level
@@ -232,7 +236,7 @@ func (j *job) plan(total, threads int) int {
 	j.nv = j.VectorsOf(j.rows, j.taskN)
 	if j.packA {
 		mr := tile.MaxRows(j.ISA, j.nv)
-		j.blockA = tile.Ceil(j.rows, mr) * tile.Ceil(mr, j.Lanes) * j.VB * j.Padded(kk)
+		j.blockA = tile.Ceil(tile.Ceil(j.rows, mr)*(mr*j.Size*j.Padded(kk)+panelGap), gen.Line) * gen.Line
 	}
 	if j.packB {
 		j.blockB = tile.Ceil(j.taskN, j.Lanes) * j.VB * j.Padded(kk)
@@ -372,17 +376,15 @@ func (j *job) block(f *tile.Frame, i0, i1, n0, n1, p0, kk, pages int, o *operand
 	}
 	panels := tile.Ceil(i1-i0, tile.MaxRows(j.ISA, j.nv))
 	mr, wide := (i1-i0)/panels, (i1-i0)%panels
-	pitch := tile.Ceil(mr+min(wide, 1), j.Lanes) * j.VB // of packed A, in bytes
+	pitch := (mr + min(wide, 1)) * j.Size // of packed A, in bytes
 	kMajor := j.packA || o.a.Col != 1 && j.k > 1
-	panelBytes := pitch * j.Padded(kk)
+	panelBytes := pitch*j.Padded(kk) + panelGap
+	// The panels with a row more, then the others.
+	parts := [2]struct{ first, panels, rows int }{{0, wide, mr + 1}, {wide, panels - wide, mr}}
 	if j.packA {
-		for q, i := 0, i0; q < panels; q++ {
-			r := mr
-			if q < wide {
-				r++
-			}
-			j.From(j.of[0]).Pack(tile.Panel{Ptr: unsafe.Add(bufA, q*panelBytes), Pitch: pitch, Rows: r, K: kk}, o.a.Offset(i*o.a.Row+p0*o.a.Col, j.size.a))
-			i += r
+		for _, part := range parts {
+			from := o.a.Offset((i0+part.first*(mr+1))*o.a.Row+p0*o.a.Col, j.size.a)
+			j.From(j.of[0]).PackPanels(tile.Panel{Ptr: unsafe.Add(bufA, part.first*panelBytes), Pitch: pitch, Rows: part.rows, K: kk}, panelBytes, from, part.panels)
 		}
 	}
 	width := j.nv * j.Lanes
@@ -408,8 +410,7 @@ func (j *job) block(f *tile.Frame, i0, i1, n0, n1, p0, kk, pages int, o *operand
 				j.askColumns(f, o, x+width, n0, n1, p0, kk, width)
 			}
 		}
-		// The panels with a row more, then the others.
-		for _, part := range [2]struct{ first, panels, rows int }{{0, wide, mr + 1}, {wide, panels - wide, mr}} {
+		for _, part := range parts {
 			if part.panels == 0 {
 				continue
 			}

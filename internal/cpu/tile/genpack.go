@@ -18,11 +18,11 @@ type packFrame struct {
 	srcStep int // from row to row
 	dstStep int
 	k       int
-	// Copying: panels side by side in the source, and from one to the next in the
-	// destination.
-	panels, panelStep int
-	mask              uint64   // copying: lanes of the last vector; transposing: lanes of the last k
-	lanes             [32]byte // the same for AVX2
+	// Copying: panels side by side in the source, and from one to the next there and in
+	// the destination.
+	panels, panelFrom, panelStep int
+	mask                         uint64   // copying: lanes of the last vector; transposing: lanes of the last k
+	lanes                        [32]byte // the same for AVX2
 }
 
 var pf packFrame
@@ -76,7 +76,7 @@ func genPackCopy(g *gen.Gen, nv, last int, from array.DType) {
 	for v := range nv {
 		g.Store(asm.Ptr(asm.R12, int32(v*g.VB())), g.V(v))
 	}
-	a.RI(asm.ADD, asm.R11, int64(nv*bytes))
+	a.RM(asm.ADD, asm.R11, gen.Field(unsafe.Offsetof(pf.panelFrom)))
 	a.RR(asm.ADD, asm.R12, asm.R10)
 	a.RI(asm.SUB, asm.R13, 1)
 	a.Jcc(asm.CondNE, panel)

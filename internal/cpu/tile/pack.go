@@ -52,28 +52,26 @@ func (p Panel) at(bytes int) Panel {
 	return p
 }
 
-// Pack writes a panel: element i of term p is element (i, p) of from. The panel has room for
-// whole vectors and for its terms rounded up to lanes.
+// Pack writes a panel: element i of term p is element (i, p) of from. It writes whole vectors,
+// in the order of terms and up to a multiple of lanes of them, so the panel needs room for those, and
+// for a vector behind the last term where the pitch is less than whole vectors.
 func (m Machine) Pack(to Panel, from Mat) {
 	if to.K == 0 {
 		return
 	}
 	size := m.from.Size()
-	f := packFrame{src: from.Ptr, dst: to.Ptr, dstStep: to.Pitch, k: to.K, panels: 1}
+	f := packFrame{src: from.Ptr, dst: to.Ptr, dstStep: to.Pitch, k: to.K}
 	switch {
 	case from.Row == 1:
-		nv := Ceil(to.Rows, m.Lanes)
-		last := to.Rows - (nv-1)*m.Lanes
-		f.srcStep = from.Col * size
-		m.SetMask(&f.mask, &f.lanes, last)
-		jit.Call(gen.Kernel(packs, m.packKey(false, nv, last)), 0, unsafe.Pointer(&f))
+		m.PackPanels(to, 0, from, 1)
 	case from.Col == 1:
 		f.srcStep = from.Row * size
 		tail := to.K % m.Lanes
 		if tail != 0 {
 			m.SetMask(&f.mask, &f.lanes, tail)
 		}
-		for i := 0; i < to.Rows; i += m.Lanes {
+		// The last first: its whole vectors may reach into the next term.
+		for i := (to.Rows - 1) / m.Lanes * m.Lanes; i >= 0; i -= m.Lanes {
 			f.src = unsafe.Add(from.Ptr, i*from.Row*size)
 			f.dst = unsafe.Add(to.Ptr, i*m.Size)
 			jit.Call(gen.Kernel(packs, m.packKey(true, min(m.Lanes, to.Rows-i), tail)), 0, unsafe.Pointer(&f))
@@ -93,13 +91,17 @@ func (m Machine) packKey(transpose bool, n, last int) packKey {
 	return key
 }
 
-// PackPanels packs n panels of whole vectors, which follow each other in from, to and step
-// bytes behind each other, as Pack does one by one.
+// PackPanels packs n panels, which follow each other in from, to and step bytes behind each
+// other, as Pack does one by one. Where rows lie side by side it goes term by term through all
+// panels, so that memory is read in long runs.
 func (m Machine) PackPanels(to Panel, step int, from Mat, n int) {
 	if from.Row == 1 && n > 0 && to.K > 0 {
-		f := packFrame{src: from.Ptr, dst: to.Ptr, srcStep: from.Col * m.from.Size(), dstStep: to.Pitch, k: to.K, panels: n, panelStep: step}
-		m.SetMask(&f.mask, &f.lanes, m.Lanes)
-		jit.Call(gen.Kernel(packs, m.packKey(false, to.Rows/m.Lanes, 0)), 0, unsafe.Pointer(&f))
+		nv := Ceil(to.Rows, m.Lanes)
+		last := to.Rows - (nv-1)*m.Lanes
+		size := m.from.Size()
+		f := packFrame{src: from.Ptr, dst: to.Ptr, srcStep: from.Col * size, dstStep: to.Pitch, k: to.K, panels: n, panelFrom: to.Rows * size, panelStep: step}
+		m.SetMask(&f.mask, &f.lanes, last)
+		jit.Call(gen.Kernel(packs, m.packKey(false, nv, last)), 0, unsafe.Pointer(&f))
 		return
 	}
 	for i := range n {
