@@ -233,24 +233,41 @@ func (b *planner) assign(dst []Sig) {
 			}
 		}
 	}
-	// Parts of complex numbers are computed in their places.
 	if len(b.outs) == 0 {
 		return
 	}
-	for _, n := range b.outs[0].Graph.Nodes[:len(b.reach)] {
-		if n.Op != op.Complex || !b.reach[n.ID] {
-			continue
-		}
-		home := b.home(n)
-		v := home.view()
-		for i, a := range n.Args {
-			if at := b.spot(a); at.dst == nil && a.Op != ir.Input && !isScalar(a) && !isMove(a) {
-				o := home.with(v.Part(i))
-				at.dst = &o
-			}
+	// Outer ones first: what they are put together of may be put together itself.
+	nodes := b.outs[0].Graph.Nodes[:len(b.reach)]
+	for _, n := range slices.Backward(nodes) {
+		if b.reach[n.ID] && (n.Op == op.Complex || n.Op == op.Cat) {
+			b.assignParts(n)
 		}
 	}
 }
+
+// assignParts has parts of complex numbers and of concatenated arrays computed in their places.
+// Not parts that others read as well, which may want them contiguous, nor those that go into a
+// row by less than a line of the cache: a copy of whole rows is faster then.
+func (b *planner) assignParts(n *ir.Node) {
+	home := b.home(n)
+	parts, _, _ := op.Parts(n, home.view())
+	for i, a := range n.Args {
+		if a.Op == ir.Input || isScalar(a) || isMove(a) || b.spot(a).dst != nil {
+			continue
+		}
+		if n.Op == op.Cat {
+			axis := int(n.Attrs.(op.Axis))
+			if len(b.spot(a).users) != 1 || axis > 0 && array.Size(a.Shape[axis:])*a.DType.Size() < lineBytes {
+				continue
+			}
+		}
+		o := home.with(parts[i])
+		b.spot(a).dst = &o
+	}
+}
+
+// lineBytes is what a line of the caches holds.
+const lineBytes = 64
 
 // temp returns a new contiguous temporary.
 func (b *planner) temp(d array.DType, shape []int) Operand {
@@ -412,10 +429,11 @@ func (b *planner) emitSingle(n *ir.Node) {
 			if array.Size(w.Shape) == 0 {
 				continue
 			}
-			if at := b.spot(n.Args[i]).place; at != nil && at.Slot == out.Slot && n.Op == op.Complex {
+			to := out.with(w)
+			if at := b.spot(n.Args[i]).place; at != nil && at.Slot == to.Slot && at.Offset == to.Offset {
 				continue // it was computed there
 			}
-			b.copy(out.with(w), b.value(n.Args[i]))
+			b.copy(to, b.value(n.Args[i]))
 		}
 	case op.Routine, op.Control:
 		s := Step{Node: n}
