@@ -210,7 +210,9 @@ func (j *job) plan(total, threads int) int {
 	j.taskM, j.taskN = min(j.m, maxTaskRows), min(j.n, blockBytesB/(tile.KBlock*j.Size))
 	if threads > 1 {
 		minM, minN := 2*tile.MaxRows(j.ISA, 2), 4*j.Lanes
-		for total*tile.Ceil(j.m, j.taskM)*tile.Ceil(j.n, j.taskN) < 4*threads {
+		// Four tasks a thread end together better than one; but each packs for itself.
+		want := max(threads, min(4*threads, total*work/max(tile.ThreadHot, 1)))
+		for total*tile.Ceil(j.m, j.taskM)*tile.Ceil(j.n, j.taskN) < want {
 			if j.taskM > minM && (j.taskM >= j.taskN || j.taskN <= minN) {
 				j.taskM = tile.Ceil(j.taskM, 2)
 			} else if j.taskN > minN {
