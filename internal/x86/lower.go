@@ -57,6 +57,7 @@ type compiler struct {
 	quotients []quotient // known in the block that is being lowered
 	divisors  []divisor
 	bases     []movedBase      // likewise
+	slides    []slide          // of that block
 	disp      int32            // see moved
 	ahead     bool             // see ask
 	tables    [][2]vr          // the registers of each, 0 if it has none yet
@@ -133,7 +134,7 @@ func (c *compiler) reset(p *loop.Program, es int, isa jit.ISA) {
 	clear(c.ctr[:])
 	clear(c.extent[:])
 	c.limit = 0
-	c.accs, c.quotients, c.divisors, c.bases, c.disp = c.accs[:0], c.quotients[:0], c.divisors[:0], c.bases[:0], 0
+	c.accs, c.quotients, c.divisors, c.bases, c.disp, c.slides = c.accs[:0], c.quotients[:0], c.divisors[:0], c.bases[:0], 0, nil
 	for _, n := range bound[1:] {
 		c.vregs = append(c.vregs, vinfo{phys: n, bound: true})
 	}
@@ -530,7 +531,8 @@ func (c *compiler) hoist(block []loop.Value) (s survey) {
 
 // block lowers the instructions of a block that stand in a pass.
 func (c *compiler) block(b []loop.Value) {
-	quotients, divisors, bases := len(c.quotients), len(c.divisors), len(c.bases)
+	quotients, divisors, bases, slides := len(c.quotients), len(c.divisors), len(c.bases), c.slides
+	c.slides, b = c.findSlides(b)
 	for at := 0; at < len(b); at++ {
 		if v := b[at]; c.vals[v].state == hoisted || c.fused[v] {
 			continue
@@ -541,5 +543,5 @@ func (c *compiler) block(b []loop.Value) {
 		}
 		c.lower(b[at])
 	}
-	c.quotients, c.divisors, c.bases = c.quotients[:quotients], c.divisors[:divisors], c.bases[:bases]
+	c.quotients, c.divisors, c.bases, c.slides = c.quotients[:quotients], c.divisors[:divisors], c.bases[:bases], slides
 }

@@ -74,6 +74,9 @@ func (c *compiler) atTail() bool { return c.masks[0] == c.lay.tail }
 
 // lowerLoad lowers OpLoad and OpLoadAt.
 func (c *compiler) lowerLoad(v loop.Value, in *loop.Ins) {
+	if c.slid(v) {
+		return
+	}
 	b := int(in.Imm)
 	if in.Op == loop.OpLoadAt && c.moved(b, in.A, func() {
 		c.ask(b)
