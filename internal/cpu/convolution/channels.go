@@ -123,7 +123,7 @@ func (r *channelRun) plan() bool {
 		r.classOfX = append(r.classOfX, indexOf(&r.classX, k))
 		r.widths = append(r.widths, w)
 		x += w
-		cost += max(w*r.nv, tile.LeastCost)
+		cost += max(w*r.nv, w+r.nv+termLoads, tile.LeastCost)
 	}
 	if cost*r.strips*c.outH > c.bands*c.cost*channelMargin/100 {
 		return false

@@ -26,6 +26,7 @@ const (
 	channelTerms = 48        // the least terms of a sum: with fewer, what is around a tile outweighs what full vectors save
 	channelSums  = 128 << 10 // bytes of a task's sums, which lie in the second cache beside a block of weights
 	channelRows  = 4         // of a band that is cut no further for threads
+	termLoads    = 8         // what a term takes beside pixels and weights, in loads
 
 	// Pixels in the vectors also need a copy with zeros around, which estimates leave out: so
 	// much more may channels cost by them, in hundredths.
