@@ -258,6 +258,10 @@ func (c *compiler) loadUnit(b int, t loop.Type, d vr, i int) {
 	case k == 0:
 		c.load(asm.VMOVUPS, d, m)
 	case c.isa == jit.AVX512:
+		// Where all loads are masked the processor sees no stream: see foldOperands.
+		if n := c.p.Axes[c.p.Lane].Extent; n > 0 && n < c.lay.lanes {
+			c.emit(asm.PREFETCHT0, 0, 0).at(0, m.add(askAhead))
+		}
 		c.load(elements[e.Size()].vector, d, m).mask(k).z()
 	default:
 		c.op2m(elements[e.Size()].masked, d, k, m)
