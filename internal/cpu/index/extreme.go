@@ -97,7 +97,7 @@ func behind[V value](x, best V, greatest bool) bool {
 const (
 	scanColumns  = 1024    // of a block: their best and its row stay in the first cache
 	scanRows     = 8       // read side by side
-	scanVectors  = 2       // of columns side by side, where there are as many
+	scanVectors  = 4       // of columns side by side, where there are as many
 	partRows     = 1 << 13 // of a part of columns
 	partRow      = 1 << 16 // elements of a part of a row
 	enoughUnits  = 8       // from which on columns keep threads busy without parts
@@ -337,5 +337,5 @@ func (f *argFinder[E, V, P]) lanes() int {
 	if f.isa == jit.Portable {
 		return 0
 	}
-	return f.isa.VectorBytes() / int(unsafe.Sizeof(V(0)))
+	return 32 / int(unsafe.Sizeof(V(0)))
 }
