@@ -29,10 +29,10 @@ const (
 	// narrowCost is the most instructions an element of a light kernel.
 	narrowCost = 12
 
-	// shortLight is the length from which rows of a light kernel gain from vectors of 512 bits,
-	// and shortMasked that of rows which end in stores under a mask: both take longer there,
-	// sums of 8 to 40 elements 1.3 to 1.8 times and softmax of 3 to 24 1.3 to 2.4 times (Zen 5).
-	shortLight, shortMasked = 48, 28
+	// shortLight is the length from which rows of a light kernel gain from vectors of 512
+	// bits: sums and extremes of 3 to 40 elements take 1.2 to 1.8 times as long with them
+	// (Zen 5).
+	shortLight = 48
 )
 
 // streamMin is the size in bytes of all buffers from which outputs are written past the
@@ -113,18 +113,7 @@ func (p *Program) width(l *device.Launch) jit.ISA {
 // short reports that rows of n elements, for which the code is made, take less time by
 // vectors of 256 bits: see shortLight.
 func (p *Program) short(n, cost int) bool {
-	stores := false
-	for i := range p.p.Bufs {
-		b := &p.p.Bufs[i]
-		if b.DType.Size() != 4 {
-			return false
-		}
-		stores = stores || p.rowOf(b)
-	}
-	if cost <= narrowCost {
-		return n < shortLight
-	}
-	return stores && n < shortMasked && n%(jit.AVX512.VectorBytes()/4) != 0
+	return n < shortLight && cost <= narrowCost && !slices.ContainsFunc(p.p.Bufs, func(b loop.Buf) bool { return b.DType.Size() != 4 })
 }
 
 // bytes returns how many bytes of memory a launch goes through, without those of elements
