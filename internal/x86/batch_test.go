@@ -116,3 +116,39 @@ func TestBatchesOfNumbers(t *testing.T) {
 		}
 	}
 }
+
+// A pass that stores where it loads from, as softmax does, and one that then reads what it has
+// stored; rows one behind the other, and apart.
+func TestBatchesOverwrite(t *testing.T) {
+	r := rand.New(rand.NewPCG(17, 18))
+	for _, again := range []bool{false, true} {
+		for _, n := range []int{1, 3, 7, 10, 15, 16, 17, 31, 33, 40, 63, 64, 65, 100} {
+			b := loop.NewBuilder("overwrite", []loop.Axis{{Kind: loop.Parallel}, {Kind: loop.Reduce, Extent: n}}, 1)
+			x := b.Buf(array.Float32, false, loop.Any, loop.Unit)
+			y, z := b.Buf(array.Float32, true, loop.Any, loop.Unit), b.Buf(array.Float32, true, loop.Any, loop.Unit)
+			var total loop.Value
+			b.Pass(func() {
+				v := b.Abs(b.Load(x))
+				b.Store(y, v)
+				total = b.Reduce(loop.Max, v)
+			})
+			b.Pass(func() {
+				b.Store(y, b.Sub(b.Load(y), total))
+				if again {
+					b.Store(z, b.Mul(b.Load(y), b.Float(loop.F32, 3)))
+				}
+			})
+			if !again {
+				b.Pass(func() { b.Store(z, b.Load(y)) })
+			}
+			p := finish(t, b)
+			for _, rows := range []int{1, 8, 15, 16, 17, 33, 40} {
+				for range 6 {
+					s := random(p, r, rows, n)
+					s.fill(func(b int) uint64 { return element(r, p.Bufs[b].DType) })
+					s.check(t, nil)
+				}
+			}
+		}
+	}
+}

@@ -154,9 +154,12 @@ func (c *compiler) lowerStore(in *loop.Ins) {
 	if in.Op == loop.OpStoreAt && c.moved(b, in.B, func() { c.lowerStore(&loop.Ins{Op: loop.OpStore, A: in.A, B: loop.NoValue, Imm: in.Imm}) }) {
 		return
 	}
+	k := c.batch.pack(b)
 	switch {
 	case c.lay.uni:
 		c.storeOne(c.p.Bufs[b].DType, c.oneAt(b, in.B), in.A)
+	case k != nil && in.Op == loop.OpStore:
+		c.storeRow(k, in.A)
 	case in.Op == loop.OpStore && c.bulk(b):
 		t := c.p.Ins[in.A].Type
 		if c.storePacked(b, in.A) {
