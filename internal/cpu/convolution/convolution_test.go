@@ -2,6 +2,7 @@ package convolution
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -53,6 +54,9 @@ func newTestImage[E tile.Element](r *rand.Rand, fill func(*rand.Rand, int) []E, 
 func (m *testImage[E]) get(n, c, y, x int) *E {
 	return &m.data[m.origin+n*m.N+c*m.C+y*m.H+x*m.W]
 }
+
+// strides are those of the images, from where they begin.
+func (m *testImage[E]) strides() [5]int { return [5]int{m.origin, m.N, m.C, m.H, m.W} }
 
 func randomGeometry(r *rand.Rand) Geometry {
 	pick := func(v ...int) int { return v[r.IntN(len(v))] }
@@ -242,6 +246,9 @@ func (m *testImage[E]) as(d array.DType) Image {
 	return image
 }
 
+// wanted are results by their definition: each instruction set is asked for the same ones.
+var wanted cputest.Memo
+
 // testConvOf compares with the definition, with images and weights as given, in one of the
 // first layouts.
 func testConvOf[E tile.Element](t *testing.T, r *rand.Rand, g Geometry, layouts int, pixels, weights func(*rand.Rand, int) []E) {
@@ -278,13 +285,16 @@ func testConvTypes[E tile.Element](t *testing.T, r *rand.Rand, g Geometry, layou
 		}
 		return *x.get(n, c, iy, ix)
 	}
-	compare := func(what string, m, before testImage[E], n, c, h, w int, want func(n, c, y, x int) E) {
+	compare := func(what string, m, before testImage[E], n, c, h, w int, want []E) {
 		t.Helper()
 		for i := range n {
 			for j := range c {
 				for y := range h {
 					for x := range w {
-						v := want(i, j, y, x)
+						v := want[((i*c+j)*h+y)*w+x]
+						if conv.Tail != nil {
+							v *= -2
+						}
 						if got := *m.get(i, j, y, x); !cputest.SameBits(got, v) {
 							t.Fatalf("%s of %v, %+v, %d threads, strides %v: element %d,%d,%d,%d is %v, not %v", what, of, g, threads, m.Image, i, j, y, x, got, v)
 						}
@@ -299,6 +309,10 @@ func testConvTypes[E tile.Element](t *testing.T, r *rand.Rand, g Geometry, layou
 			}
 		}
 	}
+	// recall is compute, or what it gave for the same operand in an image and weights.
+	recall := func(what string, m testImage[E], compute func() []E) []E {
+		return cputest.Recall(&wanted, fmt.Sprintf("%s %+v %v", what, full, m.strides()), [][]E{m.data, w}, compute)
+	}
 	clone := func(m testImage[E]) testImage[E] {
 		m.data = append([]E(nil), m.data...)
 		return m
@@ -308,34 +322,49 @@ func testConvTypes[E tile.Element](t *testing.T, r *rand.Rand, g Geometry, layou
 	if y.Image == ContiguousImage(y.Ptr, g.O, oh, ow) && r.IntN(4) > 0 {
 		conv.Tail = cputest.Tail[E]{Data: y.data, Cols: oh * ow}
 	}
-	finish := func(sum E) E {
-		if conv.Tail != nil {
-			sum *= -2
-		}
-		return sum
-	}
 	conv.Forward(y.Image, xs, ws)
-	var exact [][]bool // by group, images that Winograd's algorithm computed
-	var winograd []func(n, o, y, x int) float32
 	one := conv.group(0)
-	if one.useWinograd(oh, ow) {
-		for i := range full.Groups {
-			f, e := refWinograd(g.N, inC, outC, oh, ow, func(n, c, y, x int) float32 {
-				return float32(source(n, i*inC+c, y, x, 0, 0))
-			}, func(o, c, y, x int) float32 { return float32(weight(i*outC+o, c, y, x)) })
-			winograd, exact = append(winograd, f), append(exact, e)
+	useWinograd := one.useWinograd(oh, ow)
+	compare("convolution", y, before, g.N, g.O, oh, ow, recall(fmt.Sprint("convolution, Winograd ", useWinograd), x, func() []E {
+		all := make([]E, g.N*g.O*oh*ow)
+		terms := inC * g.KH * g.KW
+		patch, sums := make([]E, terms), make([]E, outC)
+		for group := range full.Groups {
+			var winograd func(n, o, y, x int) float32
+			exact := make([]bool, g.N) // images that Winograd's algorithm computes
+			if useWinograd {
+				winograd, exact = refWinograd(g.N, inC, outC, oh, ow, func(n, c, y, x int) float32 {
+					return float32(source(n, group*inC+c, y, x, 0, 0))
+				}, func(o, c, y, x int) float32 { return float32(weight(group*outC+o, c, y, x)) })
+			}
+			for n := range g.N {
+				for oy := range oh {
+					for ox := range ow {
+						if exact[n] {
+							for o := range sums {
+								sums[o] = E(winograd(n, o, oy, ox))
+							}
+						} else {
+							p := 0
+							for c := range inC {
+								for kh := range g.KH {
+									for kw := range g.KW {
+										patch[p] = source(n, group*inC+c, oy, ox, kh, kw)
+										p++
+									}
+								}
+							}
+							cputest.RefDots(sums, patch, w[group*outC*terms:], limit, true)
+						}
+						for o, v := range sums {
+							all[((n*g.O+group*outC+o)*oh+oy)*ow+ox] = v
+						}
+					}
+				}
+			}
 		}
-	}
-	compare("convolution", y, before, g.N, g.O, oh, ow, func(n, o, oy, ox int) E {
-		group := o / outC
-		if winograd != nil && exact[group][n] {
-			return finish(E(winograd[group](n, o%outC, oy, ox)))
-		}
-		return finish(cputest.RefSum(inC*g.KH*g.KW, limit, true, func(p int) (E, E) {
-			c, kh, kw := p/(g.KH*g.KW), p/g.KW%g.KH, p%g.KW
-			return source(n, group*inC+c, oy, ox, kh, kw), weight(o, c, kh, kw)
-		}))
-	})
+		return all
+	}))
 
 	dy := newTestImage(r, pixels, r.IntN(layouts), g.N, g.O, oh, ow)
 	dx := newTestImage(r, cputest.Random[E], r.IntN(layouts), g.N, g.C, g.H, g.W)
@@ -345,55 +374,106 @@ func testConvTypes[E tile.Element](t *testing.T, r *rand.Rand, g Geometry, layou
 		conv.Tail = cputest.Tail[E]{Data: dx.data, Cols: g.H * g.W}
 	}
 	conv.GradInput(dx.Image, dy.as(of[0]), ws)
-	winograd, exact = nil, nil
-	if one.useWinograd(g.H, g.W) {
-		for i := range full.Groups {
-			f, e := refWinograd(g.N, outC, inC, g.H, g.W, func(n, o, y, x int) float32 {
-				y, x = y+g.PadH-2, x+g.PadW-2
-				if y < 0 || y >= oh || x < 0 || x >= ow {
-					return 0
-				}
-				return float32(*dy.get(n, i*outC+o, y, x))
-			}, func(c, o, y, x int) float32 { return float32(weight(i*outC+o, c, 2-y, 2-x)) })
-			winograd, exact = append(winograd, f), append(exact, e)
-		}
-	}
-	type tap struct{ o, kh, kw, oy, ox int }
-	compare("gradient of the input", dx, before, g.N, g.C, g.H, g.W, func(n, c, iy, ix int) E {
-		group := c / inC
-		if winograd != nil && exact[group][n] {
-			return finish(E(winograd[group](n, c%inC, iy, ix)))
-		}
-		var taps []tap
-		for o := group * outC; o < (group+1)*outC; o++ {
-			for kh := range g.KH {
-				for kw := range g.KW {
-					ys, xs := iy+g.PadH-kh*full.DilationH, ix+g.PadW-kw*full.DilationW
-					if ys%full.StrideH == 0 && xs%full.StrideW == 0 {
-						taps = append(taps, tap{o, kh, kw, ys / full.StrideH, xs / full.StrideW})
+	useWinograd = one.useWinograd(g.H, g.W)
+	compare("gradient of the input", dx, before, g.N, g.C, g.H, g.W, recall(fmt.Sprint("gradient of the input, Winograd ", useWinograd), dy, func() []E {
+		all := make([]E, g.N*g.C*g.H*g.W)
+		type tap struct{ o, kh, kw int }
+		sums := make([]E, inC)
+		for group := range full.Groups {
+			var winograd func(n, o, y, x int) float32
+			exact := make([]bool, g.N)
+			if useWinograd {
+				winograd, exact = refWinograd(g.N, outC, inC, g.H, g.W, func(n, o, y, x int) float32 {
+					y, x = y+g.PadH-2, x+g.PadW-2
+					if y < 0 || y >= oh || x < 0 || x >= ow {
+						return 0
+					}
+					return float32(*dy.get(n, group*outC+o, y, x))
+				}, func(c, o, y, x int) float32 { return float32(weight(group*outC+o, c, 2-y, 2-x)) })
+			}
+			for iy := range g.H {
+				for ix := range g.W {
+					var taps []tap
+					for o := group * outC; o < (group+1)*outC; o++ {
+						for kh := range g.KH {
+							for kw := range g.KW {
+								if (iy+g.PadH-kh*full.DilationH)%full.StrideH == 0 && (ix+g.PadW-kw*full.DilationW)%full.StrideW == 0 {
+									taps = append(taps, tap{o, kh, kw})
+								}
+							}
+						}
+					}
+					weights := make([]E, inC*len(taps))
+					for c := range inC {
+						for p, q := range taps {
+							weights[c*len(taps)+p] = weight(q.o, c, q.kh, q.kw)
+						}
+					}
+					slopes := make([]E, len(taps))
+					for n := range g.N {
+						for p, q := range taps {
+							slopes[p] = 0
+							oy, ox := iy+g.PadH-q.kh*full.DilationH, ix+g.PadW-q.kw*full.DilationW
+							if oy, ox = oy/full.StrideH, ox/full.StrideW; oy >= 0 && oy < oh && ox >= 0 && ox < ow {
+								slopes[p] = *dy.get(n, q.o, oy, ox)
+							}
+						}
+						if exact[n] {
+							for c := range sums {
+								sums[c] = E(winograd(n, c, iy, ix))
+							}
+						} else {
+							cputest.RefDots(sums, slopes, weights, limit, true)
+						}
+						for c, v := range sums {
+							all[((n*g.C+group*inC+c)*g.H+iy)*g.W+ix] = v
+						}
 					}
 				}
 			}
 		}
-		return finish(cputest.RefSum(len(taps), limit, true, func(p int) (E, E) {
-			q := taps[p]
-			var v E
-			if q.oy >= 0 && q.oy < oh && q.ox >= 0 && q.ox < ow {
-				v = *dy.get(n, q.o, q.oy, q.ox)
-			}
-			return v, weight(q.o, c%inC, q.kh, q.kw)
-		}))
-	})
+		return all
+	}))
 
 	dw := cputest.Random[E](r, len(w))
 	conv.GradWeight(unsafe.Pointer(unsafe.SliceData(dw)), xs, dy.as(of[1]))
-	for i := range dw {
-		o, c, kh, kw := i/(inC*g.KH*g.KW), i/(g.KH*g.KW)%inC, i/g.KW%g.KH, i%g.KW
-		c += o / outC * inC
-		v := cputest.RefSum(g.N*oh*ow, limit, false, func(p int) (E, E) {
-			n, oy, ox := p/(oh*ow), p/ow%oh, p%ow
-			return source(n, c, oy, ox, kh, kw), *dy.get(n, o, oy, ox)
-		})
+	want := cputest.Recall(&wanted, fmt.Sprintf("gradient of the weights %+v %v %v", full, x.strides(), dy.strides()), [][]E{x.data, dy.data}, func() []E {
+		all := make([]E, len(w))
+		terms := g.N * oh * ow
+		slopes := make([]E, 0, g.O*terms)
+		for o := range g.O {
+			for n := range g.N {
+				for oy := range oh {
+					for ox := range ow {
+						slopes = append(slopes, *dy.get(n, o, oy, ox))
+					}
+				}
+			}
+		}
+		pixels, sums := make([]E, 0, terms), make([]E, outC)
+		for group := range full.Groups {
+			for c := range inC {
+				for kh := range g.KH {
+					for kw := range g.KW {
+						pixels = pixels[:0]
+						for n := range g.N {
+							for oy := range oh {
+								for ox := range ow {
+									pixels = append(pixels, source(n, group*inC+c, oy, ox, kh, kw))
+								}
+							}
+						}
+						cputest.RefDots(sums, pixels, slopes[group*outC*terms:], limit, false)
+						for o, v := range sums {
+							all[(((group*outC+o)*inC+c)*g.KH+kh)*g.KW+kw] = v
+						}
+					}
+				}
+			}
+		}
+		return all
+	})
+	for i, v := range want {
 		if !cputest.SameBits(dw[i], v) {
 			t.Fatalf("gradient of the weights of %+v, %d threads: element %d is %v, not %v", g, threads, i, dw[i], v)
 		}

@@ -35,7 +35,7 @@ func refWinograd(n, inC, outC, h, w int, source func(n, c, y, x int) float32, we
 		}
 		return all
 	}
-	weights := make([][]float32, outC*16)
+	var weights [16][]float32 // by result and channel
 	for i := range outC {
 		for c := range inC {
 			var v []float32
@@ -46,11 +46,12 @@ func refWinograd(n, inC, outC, h, w int, source func(n, c, y, x int) float32, we
 				s := v[0] + v[2]
 				return []float32{v[0], (s + v[1]) / 2, (s - v[1]) / 2, v[2]}
 			}) {
-				weights[i*16+m] = append(weights[i*16+m], u)
+				weights[m] = append(weights[m], u)
 			}
 		}
 	}
 	results := make([]float32, n*outC*h*w)
+	dots := make([]float32, 16*outC)
 	finite := make([]bool, n)
 	for i := range n {
 		finite[i] = true
@@ -68,10 +69,13 @@ func refWinograd(n, inC, outC, h, w int, source func(n, c, y, x int) float32, we
 						pixels[m] = append(pixels[m], u)
 					}
 				}
+				for m := range pixels {
+					cputest.RefDots(dots[m*outC:][:outC], pixels[m], weights[m], tile.KBlock, false)
+				}
 				for o := range outC {
 					var sums []float32
 					for m := range pixels {
-						sums = append(sums, cputest.RefDot(pixels[m], weights[o*16+m], tile.KBlock, false))
+						sums = append(sums, dots[m*outC+o])
 					}
 					for t, v := range transform(sums, 4, func(v []float32) []float32 {
 						return []float32{v[0] + v[1] + v[2], v[1] - v[2] - v[3]}

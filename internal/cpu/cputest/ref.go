@@ -3,6 +3,8 @@
 package cputest
 
 import (
+	"fmt"
+	"hash/maphash"
 	"math"
 	"math/rand/v2"
 	"runtime/debug"
@@ -18,45 +20,99 @@ import (
 	"weft/internal/par"
 )
 
-// RefSum sums k products by the rule of the package comment. Blocks
-// that are zero count as +0 if positive is set.
-func RefSum[E tile.Element](k, limit int, positive bool, term func(p int) (x, y E)) E {
-	xs, ys := make([]E, k), make([]E, k)
-	for p := range k {
-		xs[p], ys[p] = term(p)
+// side is how many sums RefDots computes side by side.
+const side = 4
+
+// RefDots sums products of xs with each of as many vectors as out has elements, which lie one
+// behind another in ys, by the rule of the package comment. Blocks that are zero count as +0
+// if positive is set. Each sum waits for its last addition, so that several side by side take
+// little more time than one.
+func RefDots[E tile.Element](out, xs, ys []E, limit int, positive bool) {
+	k := len(xs)
+	for at := 0; at < len(out); at += side {
+		n := min(side, len(out)-at)
+		var sums [side]E
+		for p0 := 0; p0 < k || p0 == 0; p0 += limit {
+			p1 := min(k, p0+limit)
+			var rows [side][]E
+			for i := range rows { // those that are not wanted are the last one once more
+				first := (at + min(i, n-1)) * k
+				rows[i] = ys[first+p0 : first+p1]
+			}
+			var blocks [side]E
+			switch x := any(xs[p0:p1]).(type) {
+			case []float32:
+				chains32(any(&blocks).(*[side]float32), x, any(&rows).(*[side][]float32))
+			case []float64:
+				chains64(any(&blocks).(*[side]float64), x, any(&rows).(*[side][]float64))
+			}
+			for i, block := range blocks {
+				if positive && block == 0 {
+					block = 0
+				}
+				if p0 > 0 {
+					sums[i] += block
+				} else {
+					sums[i] = block
+				}
+			}
+		}
+		copy(out[at:at+n], sums[:])
 	}
-	return RefDot(xs, ys, limit, positive)
 }
 
-func RefDot[E tile.Element](xs, ys []E, limit int, positive bool) E {
-	var sum E
-	for p0 := 0; p0 < len(xs) || p0 == 0; p0 += limit {
-		p1 := min(len(xs), p0+limit)
-		block := E(0)
-		switch x := any(xs[p0:p1]).(type) {
-		case []float32:
-			var v float32
-			for i, y := range any(ys[p0:p1]).([]float32) {
-				v = fma.Float32(x[i], y, v)
-			}
-			block = E(v)
-		case []float64:
-			var v float64
-			for i, y := range any(ys[p0:p1]).([]float64) {
-				v = math.FMA(x[i], y, v)
-			}
-			block = E(v)
+// chains32 are chains of fused multiply-adds, each over a row.
+func chains32(v *[side]float32, x []float32, rows *[side][]float32) {
+	a, b, c, d := rows[0][:len(x)], rows[1][:len(x)], rows[2][:len(x)], rows[3][:len(x)]
+	var va, vb, vc, vd float32
+	for i, x := range x {
+		p := float64(x)
+		sa, sb, sc, sd := p*float64(a[i])+float64(va), p*float64(b[i])+float64(vb), p*float64(c[i])+float64(vc), p*float64(d[i])+float64(vd)
+		if fma.Hard32(sa) || fma.Hard32(sb) || fma.Hard32(sc) || fma.Hard32(sd) {
+			va, vb, vc, vd = fma.Float32(x, a[i], va), fma.Float32(x, b[i], vb), fma.Float32(x, c[i], vc), fma.Float32(x, d[i], vd)
+			continue
 		}
-		if positive && block == 0 {
-			block = 0
-		}
-		if p0 > 0 {
-			sum += block
-		} else {
-			sum = block
-		}
+		va, vb, vc, vd = float32(sa), float32(sb), float32(sc), float32(sd)
 	}
-	return sum
+	*v = [side]float32{va, vb, vc, vd}
+}
+
+func chains64(v *[side]float64, x []float64, rows *[side][]float64) {
+	a, b, c, d := rows[0][:len(x)], rows[1][:len(x)], rows[2][:len(x)], rows[3][:len(x)]
+	var va, vb, vc, vd float64
+	for i, x := range x {
+		va, vb, vc, vd = math.FMA(x, a[i], va), math.FMA(x, b[i], vb), math.FMA(x, c[i], vc), math.FMA(x, d[i], vd)
+	}
+	*v = [side]float64{va, vb, vc, vd}
+}
+
+// A Memo keeps what was computed from inputs, so that tests that try the same inputs on every
+// instruction set compute it once.
+type Memo struct {
+	seed maphash.Seed
+	kept map[uint64]any
+}
+
+// Recall returns what compute gives for inputs and what else key says, from the last time if
+// it was asked for.
+func Recall[E tile.Element](m *Memo, key string, inputs [][]E, compute func() []E) []E {
+	if m.kept == nil {
+		m.seed, m.kept = maphash.MakeSeed(), map[uint64]any{}
+	}
+	var h maphash.Hash
+	h.SetSeed(m.seed)
+	size := DtypeOf[E]().Size()
+	fmt.Fprint(&h, key, size)
+	for _, x := range inputs {
+		fmt.Fprint(&h, " ", len(x))
+		h.Write(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*size))
+	}
+	out, ok := m.kept[h.Sum64()].([]E)
+	if !ok {
+		out = compute()
+		m.kept[h.Sum64()] = out
+	}
+	return out
 }
 
 func DtypeOf[E tile.Element]() array.DType {

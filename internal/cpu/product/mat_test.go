@@ -1,6 +1,7 @@
 package product
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"testing"
 	"unsafe"
@@ -102,18 +103,10 @@ func checkOf[E tile.Element](t *testing.T, of [2]array.DType, m, n, k int, a, b,
 		p.Tail = cputest.Tail[E]{Data: c.data[c.origin:], Cols: n}
 	}
 	p.Run()
-	row, column := make([]E, k), make([]E, n*k)
-	for j := range n {
-		for q := range k {
-			column[j*k+q] = *b.at(q, j)
-		}
-	}
+	want := wantOf(m, n, k, a, b)
 	for i := range m {
-		for q := range k {
-			row[q] = *a.at(i, q)
-		}
 		for j := range n {
-			v := cputest.RefDot(row, column[j*k:(j+1)*k], tile.KBlock, false)
+			v := want[i*n+j]
 			if p.Tail != nil {
 				v *= -2
 			}
@@ -128,4 +121,29 @@ func checkOf[E tile.Element](t *testing.T, of [2]array.DType, m, n, k int, a, b,
 			t.Fatalf("%dx%dx%d: memory between the elements of C changed", m, k, n)
 		}
 	}
+}
+
+// wanted are the products by their definition: AVX2 and AVX-512 are asked for the same ones.
+var wanted cputest.Memo
+
+// wantOf is the product by its definition, row by row.
+func wantOf[E tile.Element](m, n, k int, a, b testMat[E]) []E {
+	rows, columns := make([]E, m*k), make([]E, n*k)
+	for i := range m {
+		for q := range k {
+			rows[i*k+q] = *a.at(i, q)
+		}
+	}
+	for j := range n {
+		for q := range k {
+			columns[j*k+q] = *b.at(q, j)
+		}
+	}
+	return cputest.Recall(&wanted, fmt.Sprint(m, " ", n, " ", k), [][]E{rows, columns}, func() []E {
+		out := make([]E, m*n)
+		for i := range m {
+			cputest.RefDots(out[i*n:][:n], rows[i*k:][:k], columns, tile.KBlock, false)
+		}
+		return out
+	})
 }
