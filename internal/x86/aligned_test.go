@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"weft/internal/array"
+	"weft/internal/jit"
 	"weft/internal/loop"
 	"weft/internal/loop/loopgen"
 )
@@ -128,11 +129,26 @@ func TestStreamedRows(t *testing.T) {
 		{array.Uint8}, {array.Int16}, {array.Bool}, {array.BFloat16}, {array.Float32, array.Float32}, {array.Float64, array.Int64},
 		{array.Uint8, array.Float32}, {array.Float64, array.Int32, array.Int16}, {array.Float64, array.Uint8},
 	} {
+		b := loop.NewBuilder(fmt.Sprint("streamed ", types), []loop.Axis{{Kind: loop.Parallel}, {Kind: loop.Parallel}}, 1)
+		for _, write := range []bool{false, true} { // what is read and, behind all of it, what is written
+			for _, d := range types {
+				b.Buf(d, write, loop.Any, loop.Unit)
+			}
+		}
+		b.Pass(func() {
+			for i := range types {
+				b.Store(len(types)+i, b.Load(i))
+			}
+		})
+		p := finish(t, b)
+		runs := map[jit.ISA]loopgen.Runner{}
+		for _, isa := range isas(t) {
+			runs[isa] = compiledBy(CompileStreaming, isa)
+		}
 		for _, n := range []int{0, 3, 17, 63, 64, 65, 127, 130, 300} {
 			for first := 0; first < 66; first += 1 + first%3 {
 				behind := 1 + (first+n)%9
-				b := loop.NewBuilder(fmt.Sprint("streamed ", types), []loop.Axis{{Kind: loop.Parallel}, {Kind: loop.Parallel}}, 1)
-				c := &loopgen.Case{Seed: uint64(first), Extents: []int{rows, n}, Starts: []int{0, 0}, Fuel: 1 << 30}
+				c := &loopgen.Case{Program: p, Seed: uint64(first), Extents: []int{rows, n}, Starts: []int{0, 0}, Fuel: 1 << 30}
 				whole := first + rows*(n+behind)
 				add := func(d array.DType, write bool) {
 					m := loopgen.Memory{DType: d, Data: make([]byte, whole*d.Size()), Write: write}
@@ -143,35 +159,32 @@ func TestStreamedRows(t *testing.T) {
 							m.Data[i] = 0x40
 						}
 					}
-					b.Buf(d, write, loop.Any, loop.Unit)
 					c.Buffers = append(c.Buffers, loopgen.Buffer{Memory: len(c.Memory), Offset: first * d.Size(), Strides: []int{(n + behind) * d.Size(), d.Size()}})
 					c.Memory = append(c.Memory, m)
 				}
-				for _, d := range types { // what is read and, behind all of it, what is written
+				for _, d := range types {
 					add(d, false)
 				}
 				for _, d := range types {
 					add(d, true)
 				}
-				b.Pass(func() {
-					for i := range types {
-						b.Store(len(types)+i, b.Load(i))
+				var want [][]byte
+				for i, d := range types {
+					all := bytes.Clone(c.Memory[len(types)+i].Data)
+					for row := range rows {
+						at := (first + row*(n+behind)) * d.Size()
+						copy(all[at:at+n*d.Size()], c.Memory[i].Data[at:])
 					}
-				})
-				c.Program = finish(t, b)
-				for _, isa := range isas(t) {
+					want = append(want, all)
+				}
+				for isa, run := range runs {
 					for cut := 0; cut <= n; cut += 1 + n/3 {
-						got, err := loopgen.RunChunks(c, loopgen.Edge(false), compiledBy(CompileStreaming, isa), 1, cut)
+						got, err := loopgen.RunChunks(c, loopgen.Edge(false), run, 1, cut)
 						if err != nil {
 							t.Fatalf("%s %v, rows of %d from element %d on: %v", isa, types, n, first, err)
 						}
-						for i, d := range types {
-							want := bytes.Clone(c.Memory[len(types)+i].Data)
-							for row := range rows {
-								at := (first + row*(n+behind)) * d.Size()
-								copy(want[at:at+n*d.Size()], c.Memory[i].Data[at:])
-							}
-							if !bytes.Equal(got.Memory(len(types)+i), want) {
+						for i := range types {
+							if !bytes.Equal(got.Memory(len(types)+i), want[i]) {
 								t.Fatalf("%s %v, rows of %d from element %d on, cut at %d: result %d differs", isa, types, n, first, cut, i)
 							}
 						}

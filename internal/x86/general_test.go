@@ -143,6 +143,7 @@ func TestGeneral(t *testing.T) {
 						if j == 0 {
 							vectorsSpread(t, p, isa.String(), func() (string, error) { return Explain(p, isa) })
 						}
+						run := compiled(isa)
 						for trips := range 4 {
 							v, w := x, y
 							for range trips {
@@ -166,7 +167,7 @@ func TestGeneral(t *testing.T) {
 								Memory: []loopgen.Memory{{DType: array.Int64, Data: digits},
 									{DType: array.Int64, Write: true, Data: make([]byte, 8*lanes)}, {DType: array.Float64, Write: true, Data: make([]byte, 8*lanes)}},
 							}
-							got, err := loopgen.Run(c, loopgen.Edge(false), compiled(isa))
+							got, err := loopgen.Run(c, loopgen.Edge(false), run)
 							if err != nil {
 								t.Fatal(err)
 							}

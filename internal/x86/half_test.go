@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -318,8 +319,13 @@ func TestHalfOnce(t *testing.T) {
 			num  func(x uint64) float64 // exact enough
 		}{
 			{loop.F64, 0, doubles, math.Float64frombits},
-			{loop.I64, 0, longs, func(x uint64) float64 { return rough(new(big.Float).SetInt64(int64(x))) }},
-			{loop.I64, loop.FromUnsigned, longs, func(x uint64) float64 { return rough(new(big.Float).SetUint64(x)) }},
+			{loop.I64, 0, longs, func(x uint64) float64 {
+				if int64(x) < 0 {
+					return -rough(-x)
+				}
+				return rough(x)
+			}},
+			{loop.I64, loop.FromUnsigned, longs, rough},
 			{loop.I32, loop.FromUnsigned, longs, func(x uint64) float64 { return float64(uint32(x)) }},
 			{loop.I32, 0, longs, func(x uint64) float64 { return float64(int32(x)) }},
 			{loop.B, 0, []uint64{0, 1}, func(x uint64) float64 { return float64(x) }},
@@ -343,11 +349,11 @@ func TestHalfOnce(t *testing.T) {
 }
 
 // rough is x if float64 holds it, else rounded as bfloat16, which float64 holds.
-func rough(x *big.Float) float64 {
-	y, how := x.Float64()
-	if how != big.Exact {
-		y, _ = new(big.Float).SetPrec(8).Set(x).Float64()
+func rough(x uint64) float64 {
+	if bits.Len64(x)-bits.TrailingZeros64(x) <= 53 {
+		return float64(x)
 	}
+	y, _ := new(big.Float).SetPrec(8).SetUint64(x).Float64()
 	return y
 }
 

@@ -114,23 +114,28 @@ func TestMoved(t *testing.T) {
 					if loop.TypeOf(d) == loop.None {
 						continue
 					}
+					programs := map[int64]*loop.Program{} // by n, compiled once each
+					runs := map[int64]map[jit.ISA]loopgen.Runner{}
 					for _, lanes := range []int{1, 3, 8, 19, 33, 64, 130} {
 						n := int64(lanes%7 - 3)
 						c, want := movedCase(t, d, step, lanes, n, offset, kind[0], kind[1])
+						if programs[n] == nil {
+							programs[n], runs[n] = c.Program, map[jit.ISA]loopgen.Runner{0: interpreted}
+							for _, isa := range isas {
+								runs[n][isa] = compiled(isa)
+								if kind[0] { // what is moved is not aligned
+									runs[n][isa] = compiledBy(CompileStreaming, isa)
+								}
+							}
+						}
+						c.Program = programs[n]
 						place := loopgen.Edge(lanes%2 == 0)
 						memory := 1
 						if kind[0] {
 							memory = 0
 						}
 						for _, isa := range append([]jit.ISA{0}, isas...) {
-							run := interpreted
-							switch {
-							case isa > 0 && kind[0]: // what is moved is not aligned
-								run = compiledBy(CompileStreaming, isa)
-							case isa > 0:
-								run = compiled(isa)
-							}
-							got, err := loopgen.Run(c, place, run)
+							got, err := loopgen.Run(c, place, runs[n][isa])
 							if err != nil {
 								t.Fatalf("%s: %s, %d lanes: %v\n%s", isa, c.Program.Name, lanes, err, c)
 							}

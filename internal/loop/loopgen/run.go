@@ -57,7 +57,7 @@ func Edge(atEnd bool) Place {
 			panic(err)
 		}
 		return b.Bytes(), func() bool {
-			b.Close()
+			b.Release()
 			return true
 		}
 	}

@@ -6,6 +6,7 @@ package guard
 
 import (
 	"fmt"
+	"sync"
 	"unsafe"
 )
 
@@ -32,9 +33,11 @@ func guarded(n int, end bool) (*Buffer, error) {
 	page := uintptr(pageSize())
 	inner := max((uintptr(n)+page-1)&^(page-1), page)
 	b := &Buffer{size: inner + 2*page, n: n}
-	var err error
-	if b.mapping, err = reserve(b.size, page, inner); err != nil {
-		return nil, fmt.Errorf("guard: %d bytes: %w", n, err)
+	if b.mapping = released.take(b.size); b.mapping == nil {
+		var err error
+		if b.mapping, err = reserve(b.size, page, inner); err != nil {
+			return nil, fmt.Errorf("guard: %d bytes: %w", n, err)
+		}
 	}
 	offset := page
 	switch {
@@ -55,6 +58,57 @@ func (b *Buffer) Ptr() unsafe.Pointer { return b.data }
 
 // Len returns the number of bytes.
 func (b *Buffer) Len() int { return b.n }
+
+// released are mappings of a few pages for the next buffers of as many, all zero: to map and
+// unmap takes longer than most tests need them.
+var released pool
+
+type pool struct {
+	sync.Mutex
+	bySize map[uintptr][]unsafe.Pointer
+}
+
+// Mappings of more than maxPages, and those beyond maxKept of one size, are unmapped.
+const maxPages, maxKept = 16, 64
+
+func (p *pool) take(size uintptr) unsafe.Pointer {
+	p.Lock()
+	defer p.Unlock()
+	list := p.bySize[size]
+	if len(list) == 0 {
+		return nil
+	}
+	p.bySize[size] = list[:len(list)-1]
+	return list[len(list)-1]
+}
+
+// keep reports whether there is room for a mapping.
+func (p *pool) keep(mapping unsafe.Pointer, size uintptr) bool {
+	page := uintptr(pageSize())
+	if size > maxPages*page {
+		return false
+	}
+	p.Lock()
+	defer p.Unlock()
+	if len(p.bySize[size]) == maxKept {
+		return false
+	}
+	clear(unsafe.Slice((*byte)(unsafe.Add(mapping, page)), size-2*page))
+	if p.bySize == nil {
+		p.bySize = map[uintptr][]unsafe.Pointer{}
+	}
+	p.bySize[size] = append(p.bySize[size], mapping)
+	return true
+}
+
+// Release is Close where buffers come and go: a later buffer may get the memory. What still
+// used it would not fault then.
+func (b *Buffer) Release() {
+	if b.mapping != nil && released.keep(b.mapping, b.size) {
+		*b = Buffer{}
+	}
+	b.Close()
+}
 
 // Close unmaps the buffer. A second Close does nothing.
 func (b *Buffer) Close() {

@@ -28,7 +28,8 @@ func TestEdges(t *testing.T) {
 	if !Available {
 		t.Skip("SKIPPED: no inaccessible pages on this platform")
 	}
-	for _, n := range []int{0, 1, 3, 64, 4095, 4096, 4097, 100_000} {
+	lengths := []int{0, 1, 3, 64, 4095, 4096, 4097, 100_000}
+	for i, n := range append(lengths, lengths...) { // the second ones get what the first ones release
 		end, err := End(n)
 		if err != nil {
 			t.Fatal(err)
@@ -45,7 +46,7 @@ func TestEdges(t *testing.T) {
 				if b.Bytes()[i] != 0 {
 					t.Fatal("not zero")
 				}
-				b.Bytes()[i] = byte(i)
+				b.Bytes()[i] = byte(i + 1)
 			}
 		}
 		if !faults(t, unsafe.Add(end.Ptr(), n)) {
@@ -58,8 +59,14 @@ func TestEdges(t *testing.T) {
 		} else if !faults(t, unsafe.Add(start.Ptr(), -1)) {
 			t.Errorf("Start(%d): the byte before is accessible", n)
 		}
-		end.Close()
-		start.Close()
-		start.Close()
+		if i < len(lengths) {
+			end.Release()
+			start.Release()
+			start.Release()
+		} else {
+			end.Close()
+			start.Close()
+			start.Close()
+		}
 	}
 }
