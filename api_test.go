@@ -21,25 +21,29 @@ import (
 // public are the packages that the module offers, type-checked from what the go command has
 // compiled.
 var public = sync.OnceValues(func() (map[string]*types.Package, error) {
-	out, err := exec.Command("go", "list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Name}} {{.Export}}", "./...").Output()
+	out, err := exec.Command("go", "list", "-f", "{{if .GoFiles}}{{.ImportPath}} {{.Name}}{{end}}", "./...").Output()
 	if err != nil {
 		return nil, err
 	}
-	files := map[string]string{}
 	var paths []string
 	for line := range strings.Lines(string(out)) {
-		f := strings.Fields(line)
-		if len(f) < 3 {
-			continue
-		}
-		files[f[0]] = f[2]
-		inside := f[0] == "weft" || strings.HasPrefix(f[0], "weft/")
+		path, name, _ := strings.Cut(strings.TrimSpace(line), " ")
+		inside := path != "" && name != "main" // nothing is to be imported where there are but tests
 		for _, part := range []string{"/internal/", "/examples/", "/bench/", "/cmd/"} {
-			inside = inside && !strings.Contains(f[0]+"/", part)
+			inside = inside && !strings.Contains(path+"/", part)
 		}
-		if inside && f[1] != "main" {
-			paths = append(paths, f[0])
+		if inside {
+			paths = append(paths, path)
 		}
+	}
+	// What these need is compiled; all packages would be some that nothing else waits for.
+	if out, err = exec.Command("go", append([]string{"list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}"}, paths...)...).Output(); err != nil {
+		return nil, err
+	}
+	files := map[string]string{}
+	for line := range strings.Lines(string(out)) {
+		path, file, _ := strings.Cut(strings.TrimSpace(line), " ")
+		files[path] = file
 	}
 	imp := importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) { return os.Open(files[path]) })
 	pkgs := map[string]*types.Package{}

@@ -147,6 +147,19 @@ func TestTopKOfLongRows(t *testing.T) {
 			}
 			full := FromSlice(x).Reshape(rows, n).To(d)
 			x = Data[float64](full.To(Float64))
+			order := map[bool][rows][]int{} // of all elements of a row, with the least first or the greatest
+			for _, smallest := range []bool{false, true} {
+				var of [rows][]int
+				for u := range rows {
+					of[u] = sorted(x[u*n:(u+1)*n], func(a, b float64) int {
+						if smallest {
+							return before(a, b)
+						}
+						return before(b, a)
+					})
+				}
+				order[smallest] = of
+			}
 			for _, k := range []int{1, 7, 100, 300} {
 				for _, smallest := range []bool{false, true} {
 					for _, axis := range []int{0, 1} {
@@ -160,13 +173,7 @@ func TestTopKOfLongRows(t *testing.T) {
 						}
 						got, places := Data[float64](values.To(Float64)), Data[int64](index)
 						for u := range rows {
-							row := x[u*n : (u+1)*n]
-							want := sorted(row, func(a, b float64) int {
-								if smallest {
-									return before(a, b)
-								}
-								return before(b, a)
-							})
+							row, want := x[u*n:(u+1)*n], order[smallest][u]
 							for i := range k {
 								if p := places[u*k+i]; int(p) != want[i] || math.Float64bits(got[u*k+i]) != math.Float64bits(row[p]) {
 									t.Fatalf("%s %s, k %d, smallest %v, axis %d, row %d: number %d is %v at %d, want %v at %d",
