@@ -153,9 +153,9 @@ func (g *Graph) addKernels(seed uint64, used map[*op.Def]int) {
 
 func allContiguous(int) Layout { return Contiguous }
 
-// fused compares a graph planned as one, its inputs and then its outputs in the
+// fused compares a graph planned as one, its inputs and then its outputs in each of the
 // given layouts, with the same node by node.
-func (s *suite) fused(name string, g *Graph, layout func(i int) Layout) {
+func (s *suite) fused(name string, g *Graph, layouts ...func(i int) Layout) {
 	if !s.have(g.Outs) {
 		return
 	}
@@ -182,16 +182,18 @@ func (s *suite) fused(name string, g *Graph, layout func(i int) Layout) {
 	if s.caps.Oracle != nil {
 		devs = append(devs, s.caps.Oracle)
 	}
-	for k, dev := range devs {
-		got, err := s.outputs(dev, g.Outs, g.X, layout)
-		if err != nil {
-			s.errorf(name, "%s: %v\n%s", name, err, g)
-			return
-		}
-		for i, o := range g.Outs {
-			if j := same(want[o], got[i]); j >= 0 {
-				s.errorf(name, "%s, fused (device %d): n%d %s, node by node %s\n%s", name, k, o.ID, got[i].at(j), want[o].at(j), g)
+	for _, layout := range layouts {
+		for k, dev := range devs {
+			got, err := s.outputs(dev, g.Outs, g.X, layout)
+			if err != nil {
+				s.errorf(name, "%s: %v\n%s", name, err, g)
 				return
+			}
+			for i, o := range g.Outs {
+				if j := same(want[o], got[i]); j >= 0 {
+					s.errorf(name, "%s, fused (device %d): n%d %s, node by node %s\n%s", name, k, o.ID, got[i].at(j), want[o].at(j), g)
+					return
+				}
 			}
 		}
 	}

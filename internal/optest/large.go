@@ -38,7 +38,7 @@ var largeCases = sync.OnceValue(func() (all []expectation) {
 				c.X = append(c.X, Random(r, dt, sh, d.Domain, 0))
 			}
 			want, refused := expect(&c)
-			all = append(all, expectation{c, want, refused})
+			all = append(all, expectation{Case: c, want: want, refused: refused})
 		}
 	}
 	axis := func(i ...int) ir.Attrs { return op.Reduction{Axes: i} }
@@ -65,7 +65,7 @@ var largeCases = sync.OnceValue(func() (all []expectation) {
 				shape := []int{list.rows, list.row}
 				c := newCase(d, nil, drawn(r, d, op.Sample{Shapes: [][]int{shape, {list.items + 1}}, Max: list.rows + 1, Ascending: true}, dt)...)
 				want, refused := expect(&c)
-				all = append(all, expectation{c, want, refused})
+				all = append(all, expectation{Case: c, want: want, refused: refused})
 			}
 		}
 	}
@@ -83,7 +83,7 @@ func (s *suite) large(e *expectation) {
 		return
 	}
 	par.SetThreads(1)
-	first := s.laid(c, out, nil, func(int) Layout { return Contiguous }, Contiguous, false)
+	first := s.contiguous(e, out)
 	if first == nil {
 		return
 	}

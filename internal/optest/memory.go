@@ -20,8 +20,8 @@ type Memory struct {
 	next int
 }
 
-// take returns n bytes, filled with a pattern that is no likely result.
-func (m *Memory) take(n int) *array.Storage {
+// take returns n bytes, if marked filled with a pattern that is no likely result.
+func (m *Memory) take(n int, marked bool) *array.Storage {
 	var p unsafe.Pointer
 	var owner any
 	if n > guardBytes {
@@ -46,7 +46,7 @@ func (m *Memory) take(n int) *array.Storage {
 		}
 		m.next++
 	}
-	if n > 0 {
+	if n > 0 && marked {
 		s := unsafe.Slice((*byte)(p), n)
 		s[0] = pattern
 		for done := 1; done < n; done *= 2 {
@@ -72,7 +72,7 @@ func (m *Memory) Close() {
 
 // hold returns a view on fresh memory that holds a in a layout.
 func (m *Memory) hold(a *Array, l Layout) array.View {
-	v := m.room(a.DType, a.Shape, l)
+	v := m.view(a.DType, a.Shape, l, l != Contiguous) // nothing is between the elements then
 	w := v
 	if a.DType.Complex() {
 		w = v.Scalars()
@@ -86,12 +86,16 @@ func (m *Memory) hold(a *Array, l Layout) array.View {
 
 // room returns a view on fresh memory in a layout.
 func (m *Memory) room(d array.DType, shape []int, l Layout) array.View {
+	return m.view(d, shape, l, true)
+}
+
+func (m *Memory) view(d array.DType, shape []int, l Layout, marked bool) array.View {
 	st, first := l.strides(shape)
 	n := extent(shape, st)
 	if n == 0 {
 		first = 0
 	}
-	return array.View{Store: m.take(n * d.Size()), DType: d, Offset: first, Shape: shape, Strides: st}
+	return array.View{Store: m.take(n*d.Size(), marked), DType: d, Offset: first, Shape: shape, Strides: st}
 }
 
 // memoryOf is the memory that a view lies in.

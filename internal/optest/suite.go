@@ -50,6 +50,8 @@ type suite struct {
 	skipped map[string]bool
 	turns   map[layoutTurn]int
 	checks  int
+	held    [][]byte // what laid compares arguments with, kept for its memory
+	given   *Array   // what the oracle is known to give for what laid computes
 
 	planned struct { // what outputs planned last: differences compute one graph many times
 		outs   []*ir.Node

@@ -75,11 +75,12 @@ func TestTails(t *testing.T) {
 					return graph.Input(len(g.X)-1, y.DType, shape)
 				})
 				before := cpu.Counters.Tails.Load()
-				s.fused(fmt.Sprintf("%s of %s", name, &c), g, allContiguous)
-				if cpu.Counters.Tails.Load() == before {
-					t.Errorf("%s of %s ran no tail\n%s", name, &c, g)
-				}
-				s.fused(fmt.Sprintf("%s of %s", name, &c), g, func(k int) Layout { return Layout(i+k) % numLayouts })
+				s.fused(fmt.Sprintf("%s of %s", name, &c), g, allContiguous, func(k int) Layout {
+					if k == 0 && cpu.Counters.Tails.Load() == before { // what is contiguous has run
+						t.Errorf("%s of %s ran no tail\n%s", name, &c, g)
+					}
+					return Layout(i+k) % numLayouts
+				})
 			}
 		}
 	})
