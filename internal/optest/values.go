@@ -77,7 +77,8 @@ func expect(c *Case) (r Result, refused bool) {
 // layoutsOf are the layouts that a case is tried in beside the contiguous one: with all
 // arguments alike, and with each argument and the result in another, from this on. It is
 // one of each in turn, so that the cases of an operation and type go through all of them,
-// or all for every case if WEFT_EXHAUSTIVE asks for that.
+// of elementwise operations, which have most cases, one of either; or all for every case if
+// WEFT_EXHAUSTIVE asks for that.
 func (s *suite) layoutsOf(c *Case) (alike, mixed []Layout) {
 	all := Layouts()[1:]
 	if os.Getenv("WEFT_EXHAUSTIVE") == "1" {
@@ -87,9 +88,19 @@ func (s *suite) layoutsOf(c *Case) (alike, mixed []Layout) {
 	for _, x := range c.X {
 		of.dtype, of.rank = x.DType, max(of.rank, min(len(x.Shape), 2))
 	}
-	i := s.turns[of]
+	i, met := s.turns[of]
+	if !met {
+		i = len(s.turns) // where there are few cases, each operation and type begins with others
+	}
 	s.turns[of] = i + 1
 	n := len(all)
+	if elementwise(c.Def) {
+		l := all[i/2%n : i/2%n+1]
+		if i%2 == 0 {
+			return l, nil
+		}
+		return nil, l
+	}
 	return all[i%n : i%n+1], all[(i+2)%n : (i+2)%n+1]
 }
 

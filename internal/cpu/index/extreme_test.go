@@ -3,7 +3,7 @@ package index
 import (
 	"fmt"
 	"math"
-	"math/rand"
+	"math/rand/v2"
 	"testing"
 	"unsafe"
 
@@ -42,17 +42,18 @@ func testArg[T int8 | int16 | uint16 | uint32 | uint64 | element](t *testing.T, 
 	d := map[string]array.DType{"uint8": array.Uint8, "int8": array.Int8, "int16": array.Int16, "uint16": array.Uint16, "uint32": array.Uint32, "uint64": array.Uint64, "int32": array.Int32, "int64": array.Int64, "float32": array.Float32, "float64": array.Float64}[fmt.Sprintf("%T", special[0])]
 	for _, often := range []int{0, 100, 3} {
 		b, err := guard.End(size * d.Size())
-		if rand.Intn(2) == 0 {
+		if rand.IntN(2) == 0 {
 			b, err = guard.Start(size * d.Size())
 		}
 		if err != nil {
 			t.Skip("SKIPPED: no guard pages here")
 		}
 		x := unsafe.Slice((*T)(b.Ptr()), size)
+		r := rand.New(rand.NewPCG(rand.Uint64(), 0)) // the one that all goroutines share takes longer
 		for i := range x {
-			x[i] = T(rand.Intn(100))
-			if often > 0 && rand.Intn(often) == 0 {
-				x[i] = special[rand.Intn(len(special))]
+			x[i] = T(r.Uint32N(100))
+			if often > 0 && r.IntN(often) == 0 {
+				x[i] = special[r.IntN(len(special))]
 			}
 		}
 		v := array.View{Store: array.NewStorage(b.Ptr(), size*d.Size(), b), DType: d, Shape: shape, Strides: make([]int, len(shape))}
@@ -121,13 +122,17 @@ func contiguous(v *array.View) (array.View, func()) {
 	size := v.DType.Size()
 	b := make([]byte, v.Size()*size)
 	w := array.View{Store: array.NewStorage(unsafe.Pointer(&b[0]), len(b), b), DType: v.DType, Shape: v.Shape, Strides: array.RowMajor(v.Shape)}
-	for i := range v.Size() {
-		from, rest := v.Offset, i
-		for a := len(v.Shape) - 1; a >= 0; a-- {
+	last := len(v.Shape) - 1
+	for row := 0; row < v.Size(); row += v.Shape[last] {
+		from, rest := v.Offset, row/v.Shape[last]
+		for a := last - 1; a >= 0; a-- {
 			from += rest % v.Shape[a] * v.Strides[a]
 			rest /= v.Shape[a]
 		}
-		copy(b[i*size:][:size], unsafe.Slice((*byte)(unsafe.Add(v.Store.Host(), from*size)), size))
+		for i := range v.Shape[last] {
+			p := unsafe.Add(v.Store.Host(), (from+i*v.Strides[last])*size)
+			copy(b[(row+i)*size:][:size], unsafe.Slice((*byte)(p), size))
+		}
 	}
 	return w, func() {}
 }
