@@ -272,7 +272,7 @@ func dataOf(x *weft.Tensor) reflect.Value {
 // random numbers, mapped over tensors of two dimensions, with the evaluator over the plain
 // Go types of package kernel. Numbers and first seed are those of [TestRandom].
 func TestRandomArrays(t *testing.T) {
-	n, from := campaign(t, 200)
+	n, from := campaign(t, 140)
 	failures := 0
 	for seed := from; seed < from+uint64(n); seed++ {
 		a := newArrays(seed)

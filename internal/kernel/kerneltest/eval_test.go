@@ -13,7 +13,7 @@ const steps = 100_000
 
 // Random kernels check and end.
 func TestGenerate(t *testing.T) {
-	n := 1000
+	n := 500
 	if testing.Short() {
 		n = 300
 	}

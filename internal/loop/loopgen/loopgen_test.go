@@ -14,6 +14,15 @@ import (
 	"weft/internal/loop/loopgen"
 )
 
+// Programs are made and dropped by the thousand, while little is live: with room for four
+// times as much a fifth of the time is saved. GOGC decides where it is set.
+func TestMain(m *testing.M) {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400)
+	}
+	os.Exit(m.Run())
+}
+
 // interpreted runs a program with the interpreter.
 func interpreted(p *loop.Program, f *loop.Frame, refill func() bool) error {
 	if !interp.Compile(p).Run(f, refill) {

@@ -1,7 +1,7 @@
 package loopgen_test
 
 import (
-	"fmt"
+	"encoding/binary"
 	"testing"
 
 	"weft/internal/array"
@@ -21,6 +21,7 @@ func TestSame(t *testing.T) {
 			for first := p.Lane; first >= max(p.Lane-1, 0); first-- {
 				same := p.Same(first, leaving)
 				seen := map[string]uint64{}
+				var key []byte
 				run := func(p *loop.Program, f *loop.Frame, _ func() bool) error {
 					s := &scalar{p: p, f: f, val: make([]uint64, len(p.Ins))}
 					s.see = func(v loop.Value) {
@@ -29,11 +30,17 @@ func TestSame(t *testing.T) {
 						if !same[v] || in.Type == loop.None || in.Op == loop.OpReduce || len(seen) > 200_000 {
 							return
 						}
-						key := fmt.Sprint(v, s.idx[:first], s.trip)
-						if x, ok := seen[key]; ok && x != s.val[v] {
+						key = binary.AppendVarint(key[:0], int64(v))
+						for _, list := range [][]int{s.idx[:first], s.trip} {
+							key = binary.AppendVarint(key, int64(len(list)))
+							for _, i := range list {
+								key = binary.AppendVarint(key, int64(i))
+							}
+						}
+						if x, ok := seen[string(key)]; ok && x != s.val[v] {
 							t.Fatalf("v%d = %s.%s %v is %#x and %#x where lanes begin at axis %d\n%s", v, in.Op, in.Type, in.Operands(), x, s.val[v], first, c)
 						}
-						seen[key] = s.val[v]
+						seen[string(key)] = s.val[v]
 						said++
 						if in.Op == loop.OpParam || in.Op == loop.OpOut {
 							loops++
