@@ -81,7 +81,7 @@ func TestBuild(t *testing.T) {
 	if err != nil {
 		t.Skip("SKIPPED: there is no go tool: ", err)
 	}
-	for _, c := range []struct{ env, args string }{{"", "vet ./..."}, {"", "test ./..."}, {"GOARCH=arm64", "vet ./..."}, {"GOOS=windows", "build ./..."}} {
+	for _, c := range []struct{ env, args string }{{"", "test -vet=all ./..."}, {"GOARCH=arm64", "vet ./..."}, {"GOOS=windows", "build ./..."}} {
 		cmd := exec.Command(tool, strings.Fields(c.args)...)
 		cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "CGO_ENABLED=0", c.env)
 		if out, err := cmd.CombinedOutput(); err != nil {
