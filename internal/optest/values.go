@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"reflect"
 	"slices"
 
 	"weft/internal/array"
@@ -31,8 +32,9 @@ func Values(t T, dev device.Device, caps Caps) {
 			continue
 		}
 		if expected[d] == nil {
+			var e expecter
 			for _, c := range append(Cases(d), routineCases(d)...) {
-				want, refused := expect(&c)
+				want, refused := e.expect(&c)
 				expected[d] = append(expected[d], expectation{Case: c, want: want, refused: refused})
 			}
 		}
@@ -59,7 +61,16 @@ type expectation struct {
 var expected = map[*op.Def][]expectation{}
 
 // expect returns the reference's result, or refused.
-func expect(c *Case) (r Result, refused bool) {
+func expect(c *Case) (r Result, refused bool) { return new(expecter).expect(c) }
+
+// An expecter asks references. Of an operation with several results it keeps them, since the
+// cases for each follow one another, the first result first, and have the same arguments.
+type expecter struct {
+	of      Case
+	results []Result
+}
+
+func (e *expecter) expect(c *Case) (r Result, refused bool) {
 	defer func() {
 		if p := recover(); p != nil {
 			if _, ok := p.(refusal); !ok {
@@ -69,7 +80,12 @@ func expect(c *Case) (r Result, refused bool) {
 		}
 	}()
 	if f, ok := several[c.Def.Name]; ok {
-		return f(c.X, c.Attrs)[c.Result], false
+		same := c.Result > 0 && e.of.Def == c.Def && slices.Equal(e.of.X, c.X) && reflect.DeepEqual(e.of.Attrs, c.Attrs)
+		if !same {
+			e.results = f(c.X, c.Attrs)
+			e.of = *c
+		}
+		return e.results[c.Result], false
 	}
 	return references[c.Def.Name](c.X, c.Attrs), false
 }
