@@ -90,6 +90,8 @@ func TestConvGroups(t *testing.T) {
 		testConv[float32](t, r, Geometry{N: 19, C: 4, H: 4, W: 4, O: 6, KH: 3, KW: 3, PadH: 1, PadW: 1, Groups: 2})
 		testConv[float32](t, r, Geometry{N: 2, C: 200, H: 6, W: 7, O: 4, KH: 3, KW: 3, Groups: 2}) // blocks of terms
 		testConv[float32](t, r, Geometry{N: 2, C: 64, H: 9, W: 9, O: 64, KH: 3, KW: 3, PadH: 1, PadW: 1, Groups: 64})
+		// Filters wider than a tile has rows, whose taps are apart.
+		testConv[float32](t, r, Geometry{N: 2, C: 2, H: 5, W: 70, O: 33, KH: 2, KW: 17, PadW: 3, DilationH: 2, DilationW: 3})
 		// Vectors of groups: of eight channels, with phases, some without a tap, and in bands.
 		testConv[float32](t, r, Geometry{N: 2, C: 64, H: 9, W: 14, O: 64, KH: 3, KW: 3, PadH: 1, PadW: 1, Groups: 8})
 		testConv[float32](t, r, Geometry{N: 2, C: 56, H: 11, W: 13, O: 40, KH: 3, KW: 2, PadH: 1, PadW: 1, StrideH: 2, StrideW: 3, DilationH: 2, DilationW: 2, Groups: 8})
