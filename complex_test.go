@@ -367,3 +367,22 @@ func TestAssignComplexNumber(t *testing.T) {
 		t.Error("a complex number was written into floats")
 	}
 }
+
+// Both parts may be the same value, which has one place alone.
+func TestComplexOfOneValue(t *testing.T) {
+	x := weft.FromSlice([]float32{1, 2, 3})
+	both := func(x *weft.Tensor) *weft.Tensor { y := x.Tanh(); return weft.Complex(y, y) }
+	got, err := weft.Compile(both).Call(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	weft.Borrow(got, func(z []complex64) {
+		weft.Borrow(x.Tanh(), func(y []float32) {
+			for i, z := range z {
+				if real(z) != y[i] || imag(z) != y[i] {
+					t.Errorf("element %d is %v, want both parts %v", i, z, y[i])
+				}
+			}
+		})
+	})
+}

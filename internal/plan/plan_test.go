@@ -248,3 +248,40 @@ func TestInPlace(t *testing.T) {
 		}
 	}
 }
+
+// Parts of a concatenation are computed in their places, but for those that others read, those
+// that stand there twice and those of less than a line in a row.
+func TestConcatenatedInPlace(t *testing.T) {
+	for name, c := range map[string]struct {
+		width  int
+		build  func(x, y *ir.Node) []*ir.Node
+		copies int
+	}{
+		"two parts": {16, func(x, y *ir.Node) []*ir.Node {
+			return []*ir.Node{op.Apply(op.Cat, op.Axis(1), apply(op.Tanh, x), apply(op.Mul, x, y))}
+		}, 0},
+		"an input": {16, func(x, y *ir.Node) []*ir.Node { return []*ir.Node{op.Apply(op.Cat, op.Axis(1), apply(op.Tanh, x), y)} }, 1},
+		"twice": {16, func(x, y *ir.Node) []*ir.Node {
+			a := apply(op.Tanh, x)
+			return []*ir.Node{op.Apply(op.Cat, op.Axis(1), a, a)}
+		}, 2},
+		"narrow": {15, func(x, y *ir.Node) []*ir.Node {
+			return []*ir.Node{op.Apply(op.Cat, op.Axis(1), apply(op.Tanh, x), apply(op.Mul, x, y))}
+		}, 2},
+	} {
+		g := ir.New()
+		shape := []int{20, c.width}
+		x, y := g.Input(0, array.Float32, shape), g.Input(1, array.Float32, shape)
+		sig := Sig{array.Float32, shape, array.RowMajor(shape)}
+		p := Build(c.build(x, y), []Sig{sig, sig}, nil)
+		copies := 0
+		for _, s := range p.Steps {
+			if s.Kernel != nil && s.Kernel.Prog.Name == "copy" || s.Node != nil && s.Node.Op == op.Copy {
+				copies++
+			}
+		}
+		if copies != c.copies {
+			t.Errorf("%s: %d copies, want %d\n%s", name, copies, c.copies, p)
+		}
+	}
+}
