@@ -108,7 +108,7 @@ func (c *correlation) cut(threads int) {
 		c.bandH = min(c.outH, max(bandSource/perRow, tile.Ceil(bandVectors*c.Lanes, c.outW), 1))
 	}
 	stacks := c.n * c.groups
-	for threads > 1 && stacks*tile.Ceil(c.outH, c.bandH) < tasksPerThread*threads && c.bandH*c.outW >= halvedVectors*c.Lanes {
+	for threads > 1 && c.bandH > 1 && stacks*tile.Ceil(c.outH, c.bandH) < tasksPerThread*threads && c.bandH*c.outW >= halvedVectors*c.Lanes {
 		c.bandH = tile.Ceil(c.bandH, 2)
 	}
 	c.bandH = tile.Ceil(c.outH, tile.Ceil(c.outH, c.bandH))
