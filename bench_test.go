@@ -19,6 +19,26 @@ func BenchmarkAdd16(b *testing.B) {
 	}
 }
 
+// BenchmarkItem reads the one element of a tensor.
+func BenchmarkItem(b *testing.B) {
+	x := Scalar(2.5)
+	var sum float64
+	b.ReportAllocs()
+	for b.Loop() {
+		sum += x.Item()
+	}
+}
+
+// BenchmarkExpr16 runs a formula that is in the cache on 16 floats.
+func BenchmarkExpr16(b *testing.B) {
+	x, y := Ones(16), Ones(16)
+	vars := Vars{"a": x, "b": y}
+	b.ReportAllocs()
+	for b.Loop() {
+		Expr("a+b", vars)
+	}
+}
+
 func BenchmarkMLPStep(b *testing.B) {
 	x := noise(1, .1, 60, 784)
 	y := FromSlice(make([]int64, 60))

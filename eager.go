@@ -27,7 +27,7 @@ func init() {
 	}
 	eager.Plain = func(t *Tensor) bool {
 		s := t.v.Store
-		if s.Released() || s.ReadOnly() || s.Monitor() != nil || t.hist != nil || readers.some.Load() {
+		if s.Released() || s.ReadOnly() || s.Monitor() != nil || t.hist != nil || array.Deferring.On() {
 			return false
 		}
 		t.wrote()

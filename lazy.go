@@ -75,13 +75,15 @@ type waitingArg struct {
 
 // readers are the storages that waiting operations read, so that a write can have these
 // computed before it. It holds nothing alive.
-var readers = struct {
+var readers = waitingReaders{by: map[weak.Pointer[array.Storage]][]weak.Pointer[waiting]{}, limit: 64}
+
+type waitingReaders struct {
 	mu      sync.Mutex
 	by      map[weak.Pointer[array.Storage]][]weak.Pointer[waiting]
-	entries int // in all the lists together
-	limit   int // of entries, at which those that wait no longer are looked for
-	some    atomic.Bool
-}{by: map[weak.Pointer[array.Storage]][]weak.Pointer[waiting]{}, limit: 64}
+	entries int  // in all the lists together
+	limit   int  // of entries, at which those that wait no longer are looked for
+	some    bool // array.Deferring is on for these
+}
 
 // later makes out, the result of p, wait; it reports false if p is to be computed now.
 func (p *planned) later(ops []operand, out *Tensor) bool {
@@ -190,12 +192,25 @@ func (w *waiting) note() {
 		readers.by[st] = append(readers.by[st], me)
 		readers.entries++
 	}
-	readers.some.Store(true)
+	readers.deferring()
+}
+
+// deferring turns [array.Deferring] on while storages are read by what waits. The caller holds mu.
+func (r *waitingReaders) deferring() {
+	switch some := len(r.by) > 0; {
+	case some && !r.some:
+		array.Deferring.Enter()
+	case !some && r.some:
+		array.Deferring.Leave()
+	default:
+		return
+	}
+	r.some = !r.some
 }
 
 // computeReaders computes what waits and reads a storage that is about to change.
 func computeReaders(st *array.Storage) {
-	if !readers.some.Load() {
+	if !array.Deferring.On() {
 		return
 	}
 	readers.mu.Lock()
@@ -203,7 +218,7 @@ func computeReaders(st *array.Storage) {
 	list := readers.by[key]
 	delete(readers.by, key)
 	readers.entries -= len(list)
-	readers.some.Store(len(readers.by) > 0)
+	readers.deferring()
 	readers.mu.Unlock()
 	for _, r := range list {
 		if w := r.Value(); w != nil && !w.out.Store.Released() {

@@ -195,6 +195,12 @@ func (t *Tensor) check(opName string) {
 	}
 }
 
+// plain reports that t's elements lie in memory that the host reaches, and that no mode asks more
+// of whoever reads them: what a small call looks at before anything else.
+func (t *Tensor) plain() bool {
+	return t != nil && t.v.Store != nil && array.Modes() == 0 && t.v.Store.Plain() && t.v.Store.Device == 0
+}
+
 // An Element is a Go type that tensors can hold. An int is held as Int64.
 type Element interface {
 	bool | int8 | int16 | int32 | int64 | int | uint8 | uint16 | uint32 | uint64 |
@@ -341,6 +347,9 @@ func (t *Tensor) ItemComplex() complex128 {
 
 // one is t on the host, which must have one element.
 func (t *Tensor) one(opName string) array.View {
+	if t.plain() && t.v.Size() == 1 {
+		return t.v
+	}
 	t.check(opName)
 	if t.Size() != 1 {
 		array.Failf(opName, "", "takes a tensor of one element, got shape %s: Data returns all elements", array.ShapeString(t.v.Shape))

@@ -102,16 +102,13 @@ type windowOn struct {
 	a  ir.Attrs
 }
 
-// traces counts traces under way. Only while there are some does an operation ask whether it
-// belongs to one; those that run, by goroutine, are in running.
-var (
-	traces  atomic.Int32
-	running sync.Map // uintptr -> *trace
-)
+// running has the traces under way by goroutine. Only while [array.Tracing] is on does an
+// operation ask whether it belongs to one.
+var running sync.Map // uintptr -> *trace
 
 // tracingHere returns the trace of this goroutine, nil if there is none.
 func tracingHere() *trace {
-	if traces.Load() == 0 {
+	if !array.Tracing.On() {
 		return nil
 	}
 	if tr, ok := running.Load(jit.Goroutine()); ok && tr.(*trace).outside == 0 {
@@ -123,7 +120,7 @@ func tracingHere() *trace {
 // tracingOf returns the trace that operands belong to: that of the goroutine too, if they are
 // all captured.
 func tracingOf(ops []operand) *trace {
-	if traces.Load() == 0 {
+	if !array.Tracing.On() {
 		return nil
 	}
 	for i := range ops {
@@ -137,7 +134,7 @@ func tracingOf(ops []operand) *trace {
 }
 
 func tracingViews(vs ...*array.View) *trace {
-	if traces.Load() == 0 {
+	if !array.Tracing.On() {
 		return nil
 	}
 	for _, v := range vs {
@@ -201,7 +198,7 @@ func failHost(opName, what string) {
 
 // refuseRead is refuseHost for elements of t.
 func refuseRead(opName string, t *Tensor) {
-	if traces.Load() == 0 && !t.v.Store.Abstract {
+	if !array.Tracing.On() && !t.v.Store.Abstract {
 		return
 	}
 	if tracingViews(&t.v) != nil {
@@ -212,7 +209,7 @@ func refuseRead(opName string, t *Tensor) {
 // ungraded is what t holds for computing without its gradient: in a function that is differentiated
 // when it has been traced, another value.
 func (t *Tensor) ungraded() array.View {
-	if traces.Load() == 0 || t.node() == nil {
+	if !array.Tracing.On() || t.node() == nil {
 		return t.v
 	}
 	tr := tracingOf([]operand{{t: t}})
@@ -227,7 +224,7 @@ func (t *Tensor) ungraded() array.View {
 // newTrace begins a trace on this goroutine.
 func newTrace(line *uintptr) *trace {
 	tr := &trace{g: ir.New(), thread: jit.Goroutine(), line: line, cells: map[*array.Storage]*cell{}, windows: map[windowKey]windowOn{}, byLeaf: map[*history]*leafState{}, args: map[*array.Storage]*array.Storage{}}
-	traces.Add(1)
+	array.Tracing.Enter()
 	running.Store(tr.thread, tr)
 	return tr
 }
@@ -236,7 +233,7 @@ func newTrace(line *uintptr) *trace {
 // back to what it was.
 func (tr *trace) end() {
 	running.Delete(tr.thread)
-	traces.Add(-1)
+	array.Tracing.Leave()
 	tr.over.Store(true)
 	for _, f := range slices.Backward(tr.undo) {
 		f()

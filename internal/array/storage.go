@@ -35,7 +35,7 @@ type Storage struct {
 	saved atomic.Int32
 
 	// state is the number of functions that were given a Go slice of the memory,
-	// and released and readOnly.
+	// and the bits released, readOnly and special.
 	state atomic.Uint32
 
 	// Device is the number of the device that owns the memory; 0 is the default
@@ -51,6 +51,8 @@ type Storage struct {
 const (
 	released = 1 << 31 // the memory was given back before the header became unreachable
 	readOnly = 1 << 30 // the memory must not be written
+	special  = 1 << 29 // the storage has, or once had, something aside
+	allBits  = released | readOnly | special
 )
 
 // An aside is never written after it is made.
@@ -62,6 +64,7 @@ type aside struct {
 
 // setAside changes what the storage has aside.
 func (s *Storage) setAside(change func(a *aside)) {
+	s.state.Or(special)
 	for {
 		old := s.aside.Load()
 		var a aside
@@ -215,7 +218,7 @@ func (s *Storage) Lend()   { s.state.Add(1) }
 func (s *Storage) Unlend() { s.state.Add(^uint32(0)) }
 
 // Lent reports whether a function has a Go slice of the memory.
-func (s *Storage) Lent() bool { return s.state.Load()&^(released|readOnly) > 0 }
+func (s *Storage) Lent() bool { return s.state.Load()&^allBits > 0 }
 
 // Protect marks the memory as one that must not be written.
 func (s *Storage) Protect() { s.state.Or(readOnly) }
@@ -226,6 +229,11 @@ func (s *Storage) ReadOnly() bool { return s.state.Load()&readOnly != 0 }
 // Release marks the memory as given back, and reports whether it was not before: a
 // use afterwards is refused.
 func (s *Storage) Release() bool { return s.state.Or(released)&released == 0 }
+
+// Plain reports whether the memory is there to be read at once: it was not given back, nothing
+// stands in for it, and the host reaches it. Others may be readable too, which [Storage.Ready]
+// and the device know.
+func (s *Storage) Plain() bool { return s.state.Load()&(released|special) == 0 && s.ptr != nil }
 
 // Released reports whether the memory was given back.
 func (s *Storage) Released() bool { return s.state.Load()&released != 0 }

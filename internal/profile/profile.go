@@ -16,6 +16,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"weft/internal/array"
 )
 
 // A Step describes one step of a plan: a kernel or a routine. It is made once a plan.
@@ -109,7 +111,9 @@ func On() *Recorder { return on.Load() }
 // Begin switches a new recorder on. It returns nil if one is on already.
 func Begin(o Options) *Recorder {
 	r := &Recorder{Options: o, Start: time.Now(), ops: map[string]*Total{}, steps: map[*Step]*Total{}, phases: map[string]*Total{}, rules: map[string]*Total{}}
+	array.Profiling.Enter()
 	if !on.CompareAndSwap(nil, r) {
+		array.Profiling.Leave()
 		return nil
 	}
 	return r
@@ -121,6 +125,7 @@ func (r *Recorder) End() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if on.CompareAndSwap(r, nil) {
+		array.Profiling.Leave()
 		r.end = r.now()
 	}
 }
