@@ -129,6 +129,7 @@ type compiledFunc struct {
 	direct func(args []*Tensor) []*Tensor
 	line   *uintptr
 	level  tracing.Level
+	hold   bool       // draws leave generators where they are
 	debug  *DebugOpts // nil but for what Debug returns
 
 	mu      sync.Mutex // held to trace
@@ -400,6 +401,9 @@ func (c *compiledFunc) make(g *supplied, values func() []reflect.Value) *entry {
 func (c *compiledFunc) trace(g *supplied, sig signature, values func() []reflect.Value) *entry {
 	defer profile.InPhase("trace")()
 	tr := newTrace(c.line)
+	if c.hold {
+		tr.held = map[*Generator]int{}
+	}
 	ended := false
 	defer func() {
 		if !ended {

@@ -65,6 +65,13 @@ func slice[T Element](v *array.View) []T {
 	return nil
 }
 
+// rawBytes returns the elements of a contiguous view on the host as bytes. The caller keeps the
+// storage alive while it uses them.
+func rawBytes(v *array.View) []byte {
+	n := v.DType.Size()
+	return slice[uint8](&array.View{Store: v.Store, DType: Uint8, Offset: v.Offset * n, Shape: []int{v.Size() * n}, Strides: []int{1}})
+}
+
 // bytesOf returns the memory of a view on the host from its first element on.
 func bytesOf(v *array.View) unsafe.Pointer { return v.Ptr() }
 

@@ -54,6 +54,12 @@ func init() {
 		// Each run goes on where the one before it ended.
 		return seed, OnesOf(Int64, n).CumSum(0).Sub(1).Mul(each).Add(first)
 	}
+	eager.Constant = func(t *Tensor) (*Tensor, bool) {
+		if tr := tracingHere(); tr != nil {
+			return tr.fixed(t)
+		}
+		return t, false
+	}
 	eager.Jacobian = func(y *Tensor, x []*Tensor, create bool) []*Tensor {
 		m := y.Size()
 		out := make([]*Tensor, len(x))

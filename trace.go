@@ -36,16 +36,18 @@ type trace struct {
 	windows map[windowKey]windowOn
 	from    []origin // by node
 
-	sources []source  // inputs, by number
-	numbers int       // given anew by each call
-	callee  bool      // the trace is of a function that others run: draws are arguments of it
-	drawn   []drawing // by it
-	host    []func(nums []exec.Number) (undo func())
-	undo    []func()
-	leaves  []*leafState
-	byLeaf  map[*history]*leafState
-	args    map[*array.Storage]*array.Storage // of arguments: what stands for them
-	shared  uintptr                           // the line that captured the memory of an argument, if one did
+	sources   []source           // inputs, by number
+	numbers   int                // given anew by each call
+	callee    bool               // the trace is of a function that others run: draws are arguments of it
+	drawn     []drawing          // by it
+	held      map[*Generator]int // unless nil, calls leave generators where they are: the draws so far
+	host      []func(nums []exec.Number) (undo func())
+	undo      []func()
+	leaves    []*leafState
+	byLeaf    map[*history]*leafState
+	args      map[*array.Storage]*array.Storage // of arguments: what stands for them
+	constants []*Tensor                         // that are no numbers, each of other elements
+	shared    uintptr                           // the line that captured the memory of an argument, if one did
 }
 
 // An origin is where a node comes from: the user's line, and the operation that it wrote.
@@ -630,8 +632,19 @@ func (tr *trace) draws(d drawing) (seed, first exec.Number) {
 		tr.numbers += 2
 		return seed, first
 	}
+	before := 0
+	if tr.held != nil {
+		before = tr.held[d.from]
+		tr.held[d.from] += d.count
+	}
 	at := tr.live(2, func(nums []exec.Number) {
-		s := d.from.skip(d.count)
+		var s GeneratorState
+		if tr.held == nil {
+			s = d.from.skip(d.count)
+		} else {
+			s = d.from.skip(0)
+			s.Draw += uint64(before)
+		}
 		nums[0], nums[1] = word(s.Seed).num, word(s.Draw).num
 		if d.short {
 			nums[1].Int &= low32

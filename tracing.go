@@ -15,7 +15,7 @@ import (
 func init() {
 	tracing.New = func(f func([]*Tensor) []*Tensor, o tracing.Options) tracing.Func[*Tensor] {
 		debug, _ := o.Debug.(*DebugOpts)
-		return &tracedFunc{compiledFunc{name: o.Name, direct: f, line: o.Line, level: o.Level, debug: debug}}
+		return &tracedFunc{compiledFunc{name: o.Name, direct: f, line: o.Line, level: o.Level, debug: debug, hold: o.Hold}}
 	}
 	tracing.Active = func() bool { return tracingHere() != nil }
 	tracing.Refuse = refuseHost

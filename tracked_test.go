@@ -783,6 +783,7 @@ func TestWhoWritesMemory(t *testing.T) {
 		"host.go toHost":       fresh,
 		"host.go on":           fresh,
 		"host.go readBytes":    "it writes into a Go slice",
+		"host.go rawBytes":     "its callers read",
 		"inplace.go laidOut":   fresh,
 		"inplace.go copyViews": inside,
 		"inplace.go copyInto":  inside,

@@ -31,6 +31,7 @@ type apply struct {
 	random     []*weft.Generator // by which each run draws anew
 	was        atomic.Uint64     // how many test values there were when it was tried for them
 	stateful   bool              // from a state, which is a shared variable
+	folding    *folding          // unless nil: it is computed from constants alone
 }
 
 // asVar makes a variable of an argument of an operation: a *Var, or a tensor, which is a
@@ -52,6 +53,15 @@ type operation struct {
 	name   string
 	args   []*Var
 	random []*weft.Generator // by which each run draws anew
+	opaque bool              // each call does it, whatever the arguments are
+}
+
+// draws notes a generator by which the operation draws, nil for the default one.
+func (o *operation) draws(g *weft.Generator) {
+	if g == nil {
+		g = weft.DefaultGenerator()
+	}
+	o.random = append(o.random, g)
 }
 
 // arg notes a variable and returns how to find its tensor.
@@ -116,7 +126,10 @@ func (o *operation) one(f func(ts []*weft.Tensor) *weft.Tensor, hints ...any) *V
 func (o *operation) several(f func(ts []*weft.Tensor) []*weft.Tensor, hints ...any) []*Var {
 	a := &apply{name: o.name, args: o.args, random: o.random, pc: array.Caller(), run: func(_ *replay, ts []*weft.Tensor) []*weft.Tensor { return f(ts) }}
 	a.again = func(args []*Var) []*Var {
-		return (&operation{name: o.name, args: args, random: o.random}).several(f, hints...)
+		return (&operation{name: o.name, args: args, random: o.random, opaque: o.opaque}).several(f, hints...)
+	}
+	if len(o.random) == 0 && !o.opaque {
+		a.fold()
 	}
 	return a.make(infer(a, f, hints))
 }
@@ -138,6 +151,7 @@ func rename(v *Var, name string) *Var {
 	x := o.arg(v)
 	a := &apply{name: "as", args: o.args, pc: v.pc, run: func(_ *replay, ts []*weft.Tensor) []*weft.Tensor { return []*weft.Tensor{x(ts)} }}
 	a.again = func(args []*Var) []*Var { return []*Var{rename(args[0], name)} }
+	a.fold()
 	n := a.make([]ir.Type{{DType: v.dtype, Shape: v.shape}})[0]
 	n.name = name
 	return n

@@ -92,9 +92,16 @@ func (b *body) function(r *replay, types []ir.Type, params func(ts []*weft.Tenso
 	defer func(pc uintptr) { *line = pc }(*line)
 	return make(b.name, line, types, func(ts []*weft.Tensor) []*weft.Tensor {
 		in := newReplay(b.outs, line)
+		in.unfolded = in.unfolded || r.unfolded
 		given := params(ts)
 		for i, v := range b.params {
-			in.values[v] = in.asLeaf(v, given[i])
+			t := given[i]
+			if i >= b.given && !r.wanted(v) {
+				if c := in.number(v); c != nil {
+					t = c // of which the rules inside know the value
+				}
+			}
+			in.values[v] = in.asLeaf(v, t)
 		}
 		return results(ts, in.all(b.outs))
 	})

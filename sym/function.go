@@ -105,7 +105,8 @@ const (
 // Named names a function, for messages.
 type Named string
 
-// NoDefaultUpdates leaves out updates that shared variables have by default.
+// NoDefaultUpdates leaves out updates that shared variables have by default, and holds random
+// variables: each call draws what the one before it drew.
 type NoDefaultUpdates struct{}
 
 type settings struct {
@@ -142,6 +143,7 @@ type Fn struct {
 	outputs Outputs
 	shared  []*Var // that have updates
 	next    []*Var
+	hold    bool // of [NoDefaultUpdates]
 	run     atomic.Pointer[compiled]
 	debug   any // *weft.DebugOpts; nil: none
 }
@@ -175,7 +177,7 @@ func newFunction(in Inputs, out Outputs, opts []Option) *Fn {
 		}
 		o.option(s)
 	}
-	f := &Fn{name: s.name, inputs: slices.Clone([]Param(in)), outputs: Outputs{slices.Clone(out.vars), slices.Clone(out.names)}}
+	f := &Fn{name: s.name, hold: s.noDefault, inputs: slices.Clone([]Param(in)), outputs: Outputs{slices.Clone(out.vars), slices.Clone(out.names)}}
 	given := map[*Var]bool{}
 	names := map[string]bool{}
 	for i := range f.inputs {
@@ -300,6 +302,16 @@ func (f *Fn) compile() {
 				panic(x)
 			}
 		}()
+		if f.hold && !tracing.Active() {
+			for _, v := range order(roots) {
+				if v.from == nil {
+					continue
+				}
+				for _, g := range v.from.random {
+					defer g.SetState(g.State())
+				}
+			}
+		}
 		r := newReplay(roots, &line)
 		for i, p := range f.inputs {
 			r.values[p.Var] = r.asLeaf(p.Var, args[i].Detach())
@@ -315,7 +327,7 @@ func (f *Fn) compile() {
 		}
 		return out[:n]
 	}
-	f.run.Store(&compiled{tracing.Compile(body, tracing.Options{Name: f.label(), Line: &line, Level: tracing.Stable, Debug: f.debug})})
+	f.run.Store(&compiled{tracing.Compile(body, tracing.Options{Name: f.label(), Line: &line, Level: tracing.Stable, Debug: f.debug, Hold: f.hold})})
 }
 
 func (f *Fn) label() string {
@@ -491,7 +503,7 @@ func (f *Fn) Copy(o CopyOpts) (c *Fn, err error) {
 			}
 			checkUpdate(w, to)
 		}
-		c = &Fn{name: o.Name, inputs: f.inputs, outputs: Outputs{names: f.outputs.names}}
+		c = &Fn{name: o.Name, hold: f.hold, inputs: f.inputs, outputs: Outputs{names: f.outputs.names}}
 		roots := slices.Clone(f.outputs.vars)
 		if !o.DeleteUpdates {
 			roots = append(roots, f.next...)
@@ -518,7 +530,7 @@ func (f *Fn) Copy(o CopyOpts) (c *Fn, err error) {
 // same shared variables.
 func (f *Fn) Debug(o weft.DebugOpts) *Fn {
 	f.notNil()
-	d := &Fn{name: f.name, inputs: f.inputs, outputs: f.outputs, shared: f.shared, next: f.next, debug: &o}
+	d := &Fn{name: f.name, hold: f.hold, inputs: f.inputs, outputs: f.outputs, shared: f.shared, next: f.next, debug: &o}
 	d.compile()
 	return d
 }

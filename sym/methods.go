@@ -51,7 +51,6 @@ var leftOut = map[string]string{
 	"SubAssign":    "variables are not written to: Updates does",
 	"Unique":       "the shape of the result depends on elements",
 	"Update":       "variables are not written to: Updates does",
-	"View":         "a variable has no elements",
 	"Zero":         "variables are not written to: Updates does",
 }
 
@@ -362,6 +361,7 @@ func (v *Var) Dot(x *Var) *Var {
 func (v *Var) Dropout(p float64, g *weft.Generator) *Var {
 	op := operation{name: "dropout"}
 	self := op.arg(v)
+	op.draws(g)
 	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Dropout(p, g) })
 }
 

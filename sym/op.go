@@ -54,7 +54,7 @@ type host struct {
 var hosts atomic.Uint64
 
 func (h *host) apply(args []*Var) []*Var {
-	p := operation{name: h.op.Name}
+	p := operation{name: h.op.Name, opaque: true}
 	list := p.list(args)
 	forward := func(ts []*weft.Tensor) []*weft.Tensor {
 		in := make([]any, len(ts))
@@ -278,7 +278,7 @@ func OpFromGraph(inputs, outputs []*Var, o GraphOpts) func(args ...*Var) []*Var 
 		}}
 	return func(args ...*Var) []*Var {
 		check(args)
-		p := operation{name: o.Name}
+		p := operation{name: o.Name, opaque: true}
 		list := p.list(args)
 		return []*Var{p.one(func(ts []*weft.Tensor) *weft.Tensor { return f.Apply(list(ts)...) })}
 	}

@@ -12,6 +12,8 @@ type replay struct {
 	record map[*apply]bool // derivatives that are differentiated again
 	line   *uintptr        // that of the operation that is being computed
 
+	unfolded bool // what is computed from constants is computed here
+
 	// Of a replay with other values for some variables: what does not depend on those comes
 	// from the replay around it.
 	around  *replay
@@ -27,6 +29,9 @@ func newReplay(roots []*Var, line *uintptr) *replay {
 		}
 		for _, x := range v.from.args[v.from.wrt:] {
 			r.leaf[x] = true
+			if x.role == constant || x.from != nil && x.from.folding != nil {
+				r.unfolded = true // what leads to a constant that gradients are asked for stays
+			}
 		}
 		// What it is computed from is differentiated again.
 		for _, x := range order(v.from.args) {
@@ -45,6 +50,13 @@ func (r *replay) value(v *Var) *weft.Tensor {
 	}
 	if r.around != nil && !r.dependent(v) {
 		return r.around.value(v)
+	}
+	if v.role == constant || !r.unfolded {
+		if t := v.constant(); t != nil {
+			t, _ = asConstant(t)
+			r.values[v] = r.asLeaf(v, t.Detach())
+			return r.values[v]
+		}
 	}
 	if v.from == nil {
 		r.values[v] = r.asLeaf(v, v.kept.Detach())
@@ -97,7 +109,7 @@ func (r *replay) recorded(a *apply) bool {
 
 // with returns a replay inside r in which some variables have other values.
 func (r *replay) with(values map[*Var]*weft.Tensor) *replay {
-	in := &replay{values: values, line: r.line, around: r, depends: map[*Var]bool{}}
+	in := &replay{values: values, line: r.line, around: r, depends: map[*Var]bool{}, unfolded: r.unfolded}
 	for v := range values {
 		in.depends[v] = true
 	}

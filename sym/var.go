@@ -99,7 +99,9 @@ func ranked(name string, d weft.DType, rank int) *Var {
 // may update them. Others see that, and what they write functions see.
 func Shared(name string, t *weft.Tensor) *Var { return keep(name, t, shared) }
 
-// Const returns a variable that is a tensor, whose elements are not to change.
+// Const returns a variable that is a tensor, whose elements must not change: functions compute
+// what depends on constants alone once, and know a constant of equal elements as they know a Go
+// number.
 func Const(t *weft.Tensor) *Var { return keep("", t, constant) }
 
 func keep(name string, t *weft.Tensor, r role) *Var {
@@ -145,12 +147,16 @@ func (v *Var) Tensor() *weft.Tensor {
 	return v.kept
 }
 
-// SetValue writes into the tensor of a shared variable; x is a tensor of its shape or a
-// number.
+// SetValue writes into the tensor of a shared variable: x is a tensor of its shape and element
+// type, or a Go number, which becomes every element. It panics with *[weft.Error] for others;
+// nothing broadcasts.
 func (v *Var) SetValue(x any) {
 	v.notNil("setvalue")
 	if v.role != shared {
 		array.Failf("setvalue", "", "%s is no shared variable", v)
+	}
+	if t, ok := x.(*weft.Tensor); ok && t != nil && (t.DType() != v.dtype || !slices.Equal(t.Shape(), v.shape)) {
+		array.Failf("setvalue", "x", "is %s, the variable %s", typeString(t.DType(), t.Shape()), v)
 	}
 	v.kept.Assign(x)
 }

@@ -169,4 +169,8 @@ var (
 	// Jacobian is func(y T, x []T, create bool) []T: the derivatives of each element of y,
 	// all at once.
 	Jacobian any
+	// Constant is func(t T) (T, bool): t, which never changes, as a value of the function that is
+	// being traced. It is a number of the graph if the elements are equal, which it reports, and
+	// one value of the trace with constants equal to it.
+	Constant any
 )

@@ -30,7 +30,8 @@ type Options struct {
 	Name  string   // for Why and profiles
 	Line  *uintptr // see the package's text; nil: always the nearest caller
 	Level Level
-	Debug any // a *weft.DebugOpts, for functions that show what happens inside; nil: none
+	Debug any  // a *weft.DebugOpts, for functions that show what happens inside; nil: none
+	Hold  bool // calls leave generators where they are: each draws the same
 }
 
 // A Level is which rules rewrite the graph.

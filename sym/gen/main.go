@@ -136,6 +136,9 @@ func write(b *bytes.Buffer, fset *token.FileSet, d *ast.FuncDecl) {
 			case "...any":
 				fmt.Fprintf(b, "%s ...any", n)
 				setup, call = append(setup, fmt.Sprintf("%sOf := op.anys(%s)", n, n)), append(call, n+"Of(ins)...")
+			case "*Generator":
+				fmt.Fprintf(b, "%s %s", n, qualified(t))
+				setup, call = append(setup, fmt.Sprintf("op.draws(%s)", n)), append(call, n)
 			default:
 				fmt.Fprintf(b, "%s %s", n, qualified(t))
 				c := n
