@@ -14,27 +14,28 @@
 //
 // The memory limit of the Go runtime (GOMEMLIMIT), the limit of the control group
 // and the size of main memory bound what the pool keeps: the rest of the process
-// counts first, and at most half of the limit is ever held free. A new mapping
-// that would pass nine tenths of the limit first returns kept ones. Every five
-// seconds while anything happens, half of what was never needed in that time goes
-// back to the system; a timer does this, so no goroutine waits.
+// counts first, and at most half of the limit is ever held free.
+//
+// Within that, at most twice what the program needs at once stays mapped. What it
+// needs is the most that was in use since the last tick of a timer (five seconds), or
+// half of what it needed before. A new mapping that would pass this bound, or nine
+// tenths of the limit, first unmaps free blocks: those of the classes that were asked
+// for least lately, and of a class those that were freed first. The block that was
+// freed last is handed out first, because the caches may still hold it.
 //
 // # Pacing the collector
 //
 // The collector does not see this memory, so garbage that holds it would pile up.
-// A collection is started when the bytes in use pass those left by the last such
-// collection by a headroom: 4 MiB while the Go heap is small and collections are
-// quick, up to 16 MiB where they are slow, and more the larger the heap, because marking
-// it takes longer, but then no more than piles up in six times as long as a collection
-// takes; for large blocks up to 12 MiB more, less what slow collections have widened the
-// room by. Where garbage piles up slowly, so that collections take less than a twentieth of the time anyway,
-// the room is two fifths of what is in use, 2 MiB at the least. It always takes the
-// block that asked for the collection and 2 MiB more.
-// While the heap is under 16 MiB the allocation that would pass the trigger collects
-// first, which takes 0.1 to 0.3 ms; otherwise one collection runs in the background
-// and nobody waits, except that an allocation past twice the trigger, and 16 MiB past
-// it, is held up for up to 10 ms, and one past the limit for up to 200 ms. The timer
-// of the trims brings the trigger down after memory was given back by hand.
+// Two rules pace it. A collection starts when the bytes in use pass those that the
+// last one left by a headroom: GOGC percent of these bytes and of the Go heap, which is
+// the rule of the Go runtime. The headroom is at least 16 MiB: a collection of a small
+// Go heap takes 40 to 140 us, in which a processor writes some 5 MiB. Giving back
+// half of what is in use brings the next collection nearer at once.
+//
+// While the Go heap is under 16 MiB the allocation that would pass the trigger collects
+// first; otherwise one collection runs in the background and nobody waits, except that
+// an allocation past twice the trigger, and 16 MiB past it, is held up for up to 10 ms,
+// and one past the limit for up to 200 ms.
 //
 // # Failure
 //

@@ -22,16 +22,10 @@ type Pool struct {
 	ceiling  atomic.Int64 // reserved bytes above which a freed block is not kept
 	keep     atomic.Int64 // bytes that may be held free
 	trigger  atomic.Int64 // live bytes that start a collection
-	slow     atomic.Int64 // the least headroom by what the last collection took
-
-	due  atomic.Int64 // what piles up in the time that a collection of a fast program is due to
-	calm atomic.Bool  // collections are cheap beside what happens between them
-	last struct {     // of the collections that passing the trigger asked for; theirs
-		end  time.Time
-		left int64
-		took int64 // ns, as far as it counts
-		fast int   // so many in a row before which garbage piled up fast, at most fastRounds
-	}
+	lowered  atomic.Int64 // live bytes below which the trigger comes down
+	heap     atomic.Int64 // bytes of the Go heap after the last collection
+	need     atomic.Int64 // the most live bytes since the last tick, and half as much of those before
+	clock    atomic.Int64 // mappings made so far: the time by which lists are old
 
 	collecting  atomic.Bool
 	quick       atomic.Bool // the Go heap is small: who passes the trigger collects
@@ -39,7 +33,7 @@ type Pool struct {
 	collections atomic.Int64
 	failed      atomic.Int64
 
-	bound    atomic.Pointer[bound]
+	known    atomic.Pointer[known]
 	trimming sync.Mutex
 	classes  [classes]class
 	system   system
@@ -52,14 +46,14 @@ type system struct {
 	limits   func() limits
 	other    func() int64 // bytes the rest of the process holds
 	collect  func()
-	now      func() time.Time // for pacing
-	heap     func() int64     // bytes of the Go heap in use
-	interval time.Duration    // between trims
-	floor    int64            // the least headroom between collections
+	heap     func() int64  // bytes of the Go heap in use
+	percent  func() int64  // GOGC
+	interval time.Duration // between trims
+	floor    int64         // the least headroom between collections
 }
 
-// bound is what the limits were when last read.
-type bound struct {
+// known is what the limits were when last read.
+type known struct {
 	limits
 	at time.Time
 }
@@ -82,7 +76,7 @@ type class struct {
 type list struct {
 	mu     sync.Mutex
 	free   []spare // the last is handed out first
-	low    int     // the least len(free) since the last trim
+	used   int64   // the pool's clock when a block was last asked for here
 	hits   int64
 	misses int64
 	_      [56]byte // keeps two locks off one cache line
@@ -109,7 +103,7 @@ func Free(b Block) { b.release() }
 func NewPool() *Pool {
 	return newPool(system{
 		alloc: osMap, free: osUnmap, limits: systemLimits, other: goMemory,
-		collect: collect, now: time.Now, heap: goHeap, interval: trimInterval,
+		collect: collect, heap: goHeap, percent: gcPercent, interval: trimInterval,
 		floor: headroomMin,
 	})
 }
@@ -124,9 +118,6 @@ const (
 
 func newPool(s system) *Pool {
 	p := &Pool{system: s}
-	p.last.end = s.now()
-	p.calm.Store(true)
-	p.slow.Store(s.floor)
 	p.trigger.Store(s.floor)
 	p.quick.Store(s.heap() <= quickHeap)
 	shards := listsPerProc << bits.Len(uint(min(runtime.GOMAXPROCS(0), maxListProcs)-1))
@@ -176,29 +167,31 @@ func (p *Pool) alloc(n int) (b Block, fresh bool, err error) {
 	}
 	b, fresh = s.use(n)
 	live := p.live.Add(int64(s.r.block))
-	for {
-		peak := p.peak.Load()
-		if live <= peak || p.peak.CompareAndSwap(peak, live) {
-			break
-		}
-	}
+	raise(&p.peak, live)
+	raise(&p.need, live)
 	if r := profile.On(); r != nil && p == std {
 		r.Memory(live, p.reserved.Load())
 	}
 	return b, fresh, nil
 }
 
+// raise makes at least x of what v holds.
+func raise(v *atomic.Int64, x int64) {
+	for old := v.Load(); x > old && !v.CompareAndSwap(old, x); old = v.Load() {
+	}
+}
+
 // collectFor collects before a block is handed out that would pass the trigger, so
 // that what is found can serve for it.
 func (p *Pool) collectFor(block int64) {
-	live, trigger := p.live.Load()+block, p.trigger.Load()+p.slack(block)
+	live, trigger := p.live.Load()+block, p.trigger.Load()
 	switch {
 	case live <= trigger:
 	case p.collecting.CompareAndSwap(false, true):
 		if before := p.allocated(); p.quick.Load() {
-			p.pace(before, block)
+			p.pace(before)
 		} else {
-			go p.pace(before, block)
+			go p.pace(before)
 		}
 	case live > backlogFrom(trigger):
 		p.backlog(live)
@@ -215,16 +208,16 @@ func (k *class) home() int {
 
 // take pops a free block of class c.
 func (p *Pool) take(c int) (s spare, ok bool) {
-	k := &p.classes[c]
+	k, now := &p.classes[c], p.clock.Load()
 	home := k.home()
 	for i := range k.lists {
 		l := &k.lists[(home+i)&(len(k.lists)-1)]
 		l.mu.Lock()
+		l.used = now
 		if n := len(l.free) - 1; n >= 0 {
 			s = l.free[n]
 			l.free[n] = spare{}
 			l.free = l.free[:n]
-			l.low = min(l.low, n)
 			l.hits++
 			l.mu.Unlock()
 			return s, true
@@ -251,6 +244,9 @@ func (b Block) release() {
 	p := b.r.pool
 	size := int64(b.r.block)
 	live := p.live.Add(-size)
+	if live < p.lowered.Load() {
+		p.lower(live)
+	}
 	if r := profile.On(); r != nil && p == std {
 		r.Memory(live, p.reserved.Load())
 	}
@@ -321,7 +317,9 @@ func (p *Pool) grow(c, n int) (spare, error) {
 func (p *Pool) obtain(size uintptr) (unsafe.Pointer, *Error) {
 	l, other := p.limits(), p.system.other()
 	p.budget(l, other)
-	if over := p.reserved.Load() + int64(size) - p.ceiling.Load(); over > 0 {
+	p.clock.Add(1)
+	most := min(p.ceiling.Load(), max(p.bound(), p.live.Load()+int64(size)))
+	if over := p.reserved.Load() + int64(size) - most; over > 0 {
 		p.trim(over)
 	}
 	if p.live.Load()+other+int64(size) > l.soft {
@@ -375,12 +373,12 @@ func (p *Pool) unmap(r *region) {
 
 // limits returns the limits as they were at most boundAge ago.
 func (p *Pool) limits() limits {
-	b := p.bound.Load()
-	if b == nil || time.Since(b.at) > boundAge {
-		b = &bound{p.system.limits(), time.Now()}
-		p.bound.Store(b)
+	k := p.known.Load()
+	if k == nil || time.Since(k.at) > boundAge {
+		k = &known{p.system.limits(), time.Now()}
+		p.known.Store(k)
 	}
-	return b.limits
+	return k.limits
 }
 
 // budget sets how much may be mapped while anything is held free, which is nine

@@ -32,8 +32,8 @@ func testPool(mapped *atomic.Int64) *Pool {
 		limits:   func() limits { return limits{noLimit, noLimit} },
 		other:    func() int64 { return 0 },
 		collect:  collect,
-		now:      time.Now,
 		heap:     func() int64 { return 0 },
+		percent:  func() int64 { return 100 },
 		interval: time.Hour,
 		floor:    1 << 40,
 	})
@@ -230,7 +230,7 @@ func TestConcurrent(t *testing.T) {
 					p.Trim()
 				}
 				if rng.IntN(500) == 0 {
-					p.trimIdle()
+					p.tick()
 				}
 			}
 			for _, b := range mine {

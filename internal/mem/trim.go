@@ -1,6 +1,7 @@
 package mem
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -13,19 +14,30 @@ func (p *Pool) arm() {
 	}
 }
 
-// tick returns half of what was not needed since the last one, and comes again
-// while there was anything to return or the pool is in use.
+// keepFactor bounds what is mapped: so many times what the program needs at once. Steps of
+// a program that need one size first and another later find both.
+const keepFactor = 2
+
+// bound returns how many bytes may be mapped: keepFactor times the most that was in use
+// lately, or that the next collection lets be in use.
+func (p *Pool) bound() int64 {
+	return keepFactor * max(p.need.Load(), p.trigger.Load())
+}
+
+// tick returns what is kept beyond keepFactor times the most that was in use since the last
+// tick, or half of what that was before. It comes again while there is less to keep each time.
 func (p *Pool) tick() {
 	p.budget(p.limits(), p.system.other())
-	p.lower()
-	active, released := p.trimIdle()
-	if active || released > 0 {
+	need := p.need.Load()
+	next := max(p.live.Load(), need/2)
+	p.need.Store(next)
+	p.trim(p.reserved.Load() - keepFactor*need)
+	if next < need {
 		time.AfterFunc(p.system.interval, p.tick)
 		return
 	}
 	p.armed.Store(false)
-	// A block freed before that store did not arm the timer.
-	if p.recent() {
+	if p.need.Load() > p.live.Load() { // a block freed before that store did not arm the timer
 		p.arm()
 	}
 }
@@ -34,11 +46,15 @@ func (p *Pool) tick() {
 // in use share its mapping.
 func (p *Pool) Trim() { p.trim(math.MaxInt64) }
 
-// trim returns memory until want bytes are released, large blocks first.
+// trim returns memory until want bytes are released: of the classes that were asked for
+// least lately first, and of each the blocks that were freed first.
 func (p *Pool) trim(want int64) {
+	if want <= 0 {
+		return
+	}
 	p.trimming.Lock()
 	defer p.trimming.Unlock()
-	for c := classes - 1; c >= 0 && want > 0; c-- {
+	for _, c := range p.oldest() {
 		k := &p.classes[c]
 		k.lock()
 		out := k.remove((want-1)/int64(classSize(c)) + 1)
@@ -47,53 +63,32 @@ func (p *Pool) trim(want int64) {
 			want -= int64(r.size)
 			p.unmap(r)
 		}
+		if want <= 0 {
+			return
+		}
 	}
 }
 
-// trimIdle returns half of what was free all the time since the last call. active
-// is whether anything was allocated or freed meanwhile.
-func (p *Pool) trimIdle() (active bool, released int) {
-	p.trimming.Lock()
-	defer p.trimming.Unlock()
-	for c := range p.classes {
-		k := &p.classes[c]
-		k.lock()
-		low := 0
+// oldest returns the classes with free blocks, those asked for least lately first, and of
+// those asked for at one time the largest first.
+func (p *Pool) oldest() []int {
+	var order []int
+	var used [classes]int64
+	for c := classes - 1; c >= 0; c-- {
+		k, free := &p.classes[c], 0
 		for i := range k.lists {
 			l := &k.lists[i]
-			low += l.low
-			active = active || l.low != len(l.free)
-		}
-		var out []*region
-		if size := classSize(c); low >= blocksPerMap(size) {
-			out = k.remove(int64(low+1) / 2)
-		}
-		for i := range k.lists {
-			k.lists[i].low = len(k.lists[i].free)
-		}
-		k.unlock()
-		for _, r := range out {
-			p.unmap(r)
-		}
-		released += len(out)
-	}
-	return active, released
-}
-
-// recent reports whether anything was allocated or freed since the last trimIdle.
-func (p *Pool) recent() bool {
-	for c := range p.classes {
-		for i := range p.classes[c].lists {
-			l := &p.classes[c].lists[i]
 			l.mu.Lock()
-			changed := l.low != len(l.free)
+			free += len(l.free)
+			used[c] = max(used[c], l.used)
 			l.mu.Unlock()
-			if changed {
-				return true
-			}
+		}
+		if free > 0 {
+			order = append(order, c)
 		}
 	}
-	return false
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(used[a], used[b]) })
+	return order
 }
 
 func (k *class) lock() {
@@ -137,7 +132,6 @@ func (k *class) remove(blocks int64) (out []*region) {
 	for i := range k.lists {
 		l := &k.lists[i]
 		l.free = slices.DeleteFunc(l.free, func(s spare) bool { return s.r.free == -1 })
-		l.low = min(l.low, len(l.free))
 		if len(l.free) == 0 {
 			l.free = nil
 		}

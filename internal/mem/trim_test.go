@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Memory that stays unused goes back by halves, and what is used stays.
-func TestTrimIdle(t *testing.T) {
+// What the program is taken to need halves at each tick, and twice that may stay mapped.
+func TestTickHalvesUnusedMemory(t *testing.T) {
 	var mapped atomic.Int64
 	p := testPool(&mapped)
 	const n = 1 << 20
@@ -20,29 +20,73 @@ func TestTrimIdle(t *testing.T) {
 	for _, b := range blocks {
 		p.Free(b)
 	}
-	if active, released := p.trimIdle(); !active || released != 0 {
-		t.Errorf("right after use: active %v, released %d", active, released)
-	}
-	want := []int{8, 4, 2, 1, 1, 0}
-	for i, w := range want {
-		if active, released := p.trimIdle(); active || released != w {
-			t.Errorf("idle round %d: active %v, released %d, want %d", i, active, released, w)
+	for i, want := range []int64{16, 16, 8, 4, 2, 1, 0} {
+		p.tick()
+		if got := mapped.Load() / n; got != want {
+			t.Errorf("after tick %d: %d blocks mapped, want %d", i, got, want)
 		}
 	}
-	if mapped.Load() != 0 {
-		t.Errorf("%d bytes still mapped", mapped.Load())
-	}
 
-	// One block in constant use, one not.
+	// One block of two is in constant use.
 	a, b := mustAlloc(t, p, n), mustAlloc(t, p, n)
 	p.Free(a)
 	p.Free(b)
-	p.trimIdle()
-	for i, w := range []int{1, 0, 0, 0} {
+	for range 8 {
 		p.Free(mustAlloc(t, p, n))
-		if active, released := p.trimIdle(); !active || released != w {
-			t.Errorf("round %d in use: active %v, released %d, want %d", i, active, released, w)
+		p.tick()
+	}
+	if got := mapped.Load() / n; got != 2 {
+		t.Errorf("%d blocks mapped where one is needed, want twice that", got)
+	}
+	p.Trim()
+}
+
+// Sizes that nobody asks for any more do not pile up: a program that needs 1 MiB at a time,
+// each time in blocks of another size, stays near twice the headroom.
+func TestNewSizesReplaceOldOnes(t *testing.T) {
+	var mapped atomic.Int64
+	p := testPool(&mapped)
+	p.system.floor = 4 << 20
+	p.aim(0)
+	most := int64(0)
+	for n := 1 << 10; n <= 1<<20; n = n * 5 / 4 {
+		var blocks []Block
+		for range 1 << 20 / n {
+			blocks = append(blocks, mustAlloc(t, p, n))
 		}
+		for _, b := range blocks {
+			p.Free(b)
+		}
+		most = max(most, mapped.Load())
+	}
+	if most > 10<<20 {
+		t.Errorf("%d bytes mapped for 1 MiB in use, want at most twice the headroom of 4 MiB", most)
+	}
+	p.Trim()
+}
+
+// A trim takes what was not asked for longest.
+func TestTrimTakesOldSizesFirst(t *testing.T) {
+	var mapped atomic.Int64
+	p := testPool(&mapped)
+	var blocks []Block
+	for _, n := range []int{3 << 20, 1 << 20, 2 << 20} {
+		blocks = append(blocks, mustAlloc(t, p, n))
+	}
+	for _, b := range blocks {
+		p.Free(b)
+	}
+	p.Free(mustAlloc(t, p, 3<<20)) // asked for again
+	before := p.Stats().Misses
+	p.trim(1)
+	p.Free(mustAlloc(t, p, 2<<20))
+	p.Free(mustAlloc(t, p, 3<<20))
+	if got := p.Stats().Misses; got != before {
+		t.Errorf("%d mappings made for sizes in use, want none", got-before)
+	}
+	p.Free(mustAlloc(t, p, 1<<20))
+	if got := p.Stats().Misses; got != before+1 {
+		t.Errorf("%d mappings made, want one for the oldest size", got-before)
 	}
 	p.Trim()
 }
@@ -181,7 +225,7 @@ func TestPacing(t *testing.T) {
 	var mapped atomic.Int64
 	p := testPool(&mapped)
 	p.system.floor = 32 << 20
-	p.trigger.Store(p.system.floor)
+	p.aim(0)
 	const n, rounds = 1 << 20, 2000
 	for range rounds {
 		mustLend(t, p, n)
@@ -232,24 +276,15 @@ func TestPacingSingleFlight(t *testing.T) {
 	p := testPool(&mapped)
 	p.trigger.Store(10 << 20)
 	p.quick.Store(false)
-	p.last.fast = fastRounds
-	p.system.floor = 20 << 20 // more than a slow collection would give
+	p.system.floor = 20 << 20
 	started, release := make(chan struct{}, 100), make(chan struct{})
 	p.system.collect = func() { started <- struct{}{}; <-release }
-	begin := time.Now()
-	p.last.end = begin
-	var since time.Duration
 	var blocks []Block
 	for range 24 { // returns although the collection cannot finish
 		blocks = append(blocks, mustAlloc(t, p, 1<<20))
 		if len(blocks) == 11 { // past the trigger
 			<-started
-			since = time.Since(begin)
 		}
-	}
-	// As long as it took to get there, or this would not count as allocating fast.
-	for time.Since(begin) < 2*since {
-		time.Sleep(time.Millisecond)
 	}
 	close(release)
 	for p.collecting.Load() {
@@ -284,50 +319,84 @@ func TestNextTrigger(t *testing.T) {
 	}
 }
 
+// The headroom is GOGC percent of what is in use here and in the Go heap, and at least the
+// floor.
 func TestHeadroom(t *testing.T) {
 	const m = 1 << 20
-	for _, c := range []struct{ left, heap, want int64 }{
-		{0, 0, 16 * m},
-		{1000 * m, 0, 16 * m}, // a small heap costs nothing to mark, whatever is in use
-		{0, 2 * m, 32 * m},
-		{0, 100 * m, 256 * m},
-		{700 * m, 100 * m, 700 * m},
-		{2000 * m, 100 * m, 816 * m},
-		{0, 1000 * m, 1000 * m},
+	var mapped atomic.Int64
+	p := testPool(&mapped)
+	p.system.floor = 16 * m
+	for _, c := range []struct{ percent, left, heap, want int64 }{
+		{100, 0, 0, 16 * m},
+		{100, 10 * m, 2 * m, 16 * m},
+		{100, 1000 * m, 0, 1000 * m},
+		{100, 700 * m, 100 * m, 800 * m},
+		{50, 700 * m, 100 * m, 400 * m},
+		{0, 700 * m, 0, 16 * m},
 	} {
-		if got := headroom(16*m, c.left, c.heap); got != c.want {
-			t.Errorf("headroom with %d in use and a heap of %d: %d, want %d", c.left, c.heap, got, c.want)
+		p.system.percent = func() int64 { return c.percent }
+		if got := p.headroom(c.left, c.heap); got != c.want {
+			t.Errorf("%+v: %d", c, got)
 		}
 	}
 }
 
-// The trigger follows when memory in use is given back by hand.
+// The trigger follows at once when most of what was in use is given back by Release, and is
+// not raised by it.
 func TestTriggerComesDown(t *testing.T) {
 	var mapped atomic.Int64
 	p := testPool(&mapped)
 	p.system.floor = 16 << 20
-	p.trigger.Store(400 << 20)
-	p.calm.Store(false)
-	p.slow.Store(0)
-	b := mustAlloc(t, p, 4<<20)
-	p.lower()
-	if got := p.trigger.Load(); got != 20<<20 {
-		t.Errorf("trigger %d with 4 MiB in use, want 20 MiB", got)
+	var blocks []Block
+	for range 30 {
+		blocks = append(blocks, mustAlloc(t, p, 4<<20))
 	}
-	p.trigger.Store(10 << 20)
-	p.lower()
-	if got := p.trigger.Load(); got != 10<<20 {
-		t.Errorf("trigger %d, want it never raised", got)
+	p.aim(p.live.Load())
+	if got := p.trigger.Load(); got != 240<<20 {
+		t.Fatalf("trigger %d with 120 MiB in use, want twice that", got)
 	}
-	p.Free(b)
+	for _, b := range blocks[1:] {
+		p.Free(b)
+	}
+	if got := p.trigger.Load(); got > 60<<20 {
+		t.Errorf("trigger %d with 4 MiB in use, want less than half of what was in use before", got)
+	}
+	at := p.trigger.Load()
+	p.Free(mustAlloc(t, p, 4<<20))
+	if got := p.trigger.Load(); got > at {
+		t.Errorf("trigger raised from %d to %d", at, got)
+	}
+	p.Free(blocks[0])
 	p.Trim()
+}
+
+// A loop that drops large results maps no more than its headroom after the program once
+// held much more, which it gave back.
+func TestFreshResultsAfterLargePhase(t *testing.T) {
+	var mapped atomic.Int64
+	p := quickPool(&mapped, 16<<20)
+	var blocks []Block
+	for range 120 {
+		blocks = append(blocks, mustAlloc(t, p, 1<<20))
+	}
+	p.aim(p.live.Load())
+	for _, b := range blocks {
+		p.Free(b)
+	}
+	before := p.Stats().Misses
+	for range 200 {
+		mustLend(t, p, 4<<20)
+	}
+	if got := p.Stats().Misses - before; got > 15 {
+		t.Errorf("%d mappings for results of 4 MiB, want those of a headroom of at most 60 MiB", got)
+	}
 }
 
 // quickPool is a testPool with so much room, in which who passes the trigger collects.
 func quickPool(mapped *atomic.Int64, room int64) *Pool {
 	p := testPool(mapped)
 	p.system.floor = room
-	p.trigger.Store(room)
+	p.aim(0)
 	p.quick.Store(true)
 	return p
 }
@@ -347,73 +416,6 @@ func TestPacingQuick(t *testing.T) {
 	}
 }
 
-// Garbage that piles up slowly beside what a collection takes has half the room at
-// the least, and large blocks no more; fast allocation has all of it, but not from
-// one collection, which may be that of a program that starts.
-func TestCalm(t *testing.T) {
-	var mapped atomic.Int64
-	p := testPool(&mapped)
-	floor := p.system.floor
-	p.judge(1000, 1e9, floor, 0)
-	if got := p.room(0, 0); !p.calm.Load() || got != floor/2 || p.slack(1<<20) != 0 {
-		t.Errorf("calm %v with room for %d bytes and slack for %d, want half of %d and none", p.calm.Load(), got, p.slack(1<<20), floor)
-	}
-	p.last.took = 0
-	for n := 1; n < fastRounds; n++ {
-		p.judge(1e6, 1e6, floor, 4*floor)
-		if got := p.room(0, 0); !p.calm.Load() || got != 4*floor/5*2 {
-			t.Errorf("after %d fast rounds calm %v with room for %d, want two fifths of the %d in use", n, p.calm.Load(), got, 4*floor)
-		}
-	}
-	p.judge(1e6, 1e6, floor, 0)
-	if got := p.room(0, 0); p.calm.Load() || got < floor || p.slack(1<<20) != 3<<20 {
-		t.Errorf("after %d fast rounds calm %v with room for %d and slack for %d", fastRounds, p.calm.Load(), got, p.slack(1<<20))
-	}
-	p.judge(1e9, 1e6, floor/100, 0) // waited for processors
-	if p.last.took != 1e6*5/4 {
-		t.Errorf("a collection of 1 s counts as %d ns after one of 1 ms", p.last.took)
-	}
-}
-
-// Large blocks pass the trigger by what slow collections have not widened the room by already.
-func TestSlackOfSlowCollections(t *testing.T) {
-	var mapped atomic.Int64
-	p := testPool(&mapped)
-	p.system.floor = 4 << 20
-	p.calm.Store(false)
-	for _, c := range []struct{ slow, block, want int64 }{
-		{0, 1 << 20, 3 << 20},
-		{4 << 20, 4 << 20, 12 << 20},
-		{12 << 20, 4 << 20, 4 << 20},
-		{12 << 20, 1 << 20, 0},
-		{16 << 20, 64 << 20, 0},
-	} {
-		p.slow.Store(c.slow)
-		if got := p.slack(c.block); got != c.want {
-			t.Errorf("slack for %d with room for %d: %d, want %d", c.block, c.slow, got, c.want)
-		}
-	}
-}
-
-// The room of a fast program is what piles up while collections take their share of the time,
-// and bounded by the heap that they mark.
-func TestRoomByRate(t *testing.T) {
-	var mapped atomic.Int64
-	p := testPool(&mapped)
-	p.system.floor = 4 << 20
-	for range fastRounds + 1 {
-		p.judge(20e6, 100e6, 25<<20, 0) // 20 ms each tenth of a second, in which 25 MiB pile up
-	}
-	for _, c := range []struct{ heap, least, most int64 }{
-		{100 << 20, 29 << 20, 30 << 20}, // by the rate: 5 MiB in 20 ms, six times
-		{1 << 20, 20 << 20, 24 << 20},   // by the heap
-	} {
-		if got := p.room(0, c.heap); got < c.least || got > c.most {
-			t.Errorf("room with a heap of %d: %d, want %d to %d", c.heap, got, c.least, c.most)
-		}
-	}
-}
-
 // A program whose results are given back at once, each larger than the room, collects
 // once, not for each.
 func TestPacingLargeBlocks(t *testing.T) {
@@ -427,38 +429,6 @@ func TestPacingLargeBlocks(t *testing.T) {
 	if n := p.Stats().Collections; n > 2 {
 		t.Errorf("%d collections, want 2 at most", n)
 	}
-	p.Free(held)
-	p.Trim()
-}
-
-// A program that drops each result for the next, as large as the room, is a fast one
-// even if it began slowly: several may pile up between two collections.
-func TestPacingLargeGarbage(t *testing.T) {
-	var mapped atomic.Int64
-	p := quickPool(&mapped, 4<<20)
-	now := time.Now()
-	p.last.end = now
-	p.system.now = func() time.Time { return now }
-	var dropped []Block
-	p.system.collect = func() {
-		now = now.Add(2 * time.Millisecond) // long beside the allocations
-		for _, b := range dropped {
-			p.Free(b)
-		}
-		dropped = dropped[:0]
-	}
-	held := mustAlloc(t, p, 4<<20)
-	for i := range 66 {
-		now = now.Add(20 * time.Microsecond)
-		if i < 6 {
-			now = now.Add(100 * time.Millisecond)
-		}
-		dropped = append(dropped, mustAlloc(t, p, 4<<20))
-	}
-	if n := p.Stats().Collections; n > 36 {
-		t.Errorf("%d collections for 66 blocks, want one for two at most", n)
-	}
-	p.system.collect()
 	p.Free(held)
 	p.Trim()
 }
