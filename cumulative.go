@@ -10,7 +10,7 @@ import (
 // depend neither on threads nor on the processor.
 
 // CumSum returns the sums of each element and all before it along an axis. Integers and
-// Bool give int64; float16 and bfloat16 are added in float32 and rounded at the end.
+// Bool give int64, Uint64 uint64; float16 and bfloat16 are added in float32 and rounded at the end.
 func (t *Tensor) CumSum(axis int) *Tensor { return t.along(op.CumSum, axis) }
 
 // CumProd returns the products of each element and all before it along an axis. Types are

@@ -23,7 +23,8 @@ type Func struct {
 	// needs it gives to c.Save.
 	Forward func(c *FuncContext, x ...*Tensor) *Tensor
 	// Backward returns the gradient of each argument, or nil, from that of the
-	// result. With GradOpts.Create its operations are recorded.
+	// result. It has the argument's shape, and is converted to the argument's type. With
+	// GradOpts.Create its operations are recorded.
 	Backward func(c *FuncContext, dy *Tensor) []*Tensor
 	// Once marks a Backward whose operations must not be differentiated again.
 	Once bool
@@ -169,6 +170,10 @@ func (f *Func) gradients(c *FuncContext, dy *Tensor, types []ir.Type) []*Tensor 
 	for i, g := range gs {
 		if t := types[i]; g != nil && t.DType != array.Invalid {
 			g.check(f.Name)
+			if t.DType.Differentiable() && g.v.DType.Differentiable() && g.v.DType != t.DType {
+				g = g.gradientOf(t.DType)
+				gs[i] = g
+			}
 			if g.v.DType != t.DType || !array.Equal(g.v.Shape, t.Shape) {
 				array.Failf(f.Name, "", "Backward returned %s as gradient of argument %d, which is %s",
 					array.TypeString(g.v.DType, g.v.Shape), i, fmt.Sprint(t.DType, array.ShapeString(t.Shape)))
@@ -176,6 +181,15 @@ func (f *Func) gradients(c *FuncContext, dy *Tensor, types []ir.Type) []*Tensor 
 		}
 	}
 	return gs
+}
+
+// gradientOf is t as the gradient of a value of type d, which met other types: of a real value
+// it is the real part.
+func (t *Tensor) gradientOf(d DType) *Tensor {
+	if t.v.DType.Complex() && !d.Complex() {
+		t = t.Real()
+	}
+	return t.To(d)
 }
 
 // owned is what y, the result for x, holds in the graph of a trace, from which gradients are

@@ -93,13 +93,15 @@ func (t *Tensor) Pow(x any) *Tensor {
 func (t *Tensor) Atan2(x any) *Tensor { return binary(op.Atan2, t, x) }
 
 // Minimum is the lesser of t and x, element by element; NaN if either is. x is a *Tensor or a Go
-// number, which is taken as it is; shapes broadcast, types meet by promotion. Complex numbers
-// are refused. It panics with *[Error] where shapes do not broadcast. [Tensor.Min] is over axes.
+// number, which is taken as it is; shapes broadcast, types meet by promotion, but Uint64 and
+// signed integers in int64, which holds the lesser of the two. Complex numbers are refused. It
+// panics with *[Error] where shapes do not broadcast. [Tensor.Min] is over axes.
 func (t *Tensor) Minimum(x any) *Tensor { return binary(op.Minimum, t, x) }
 
 // Maximum is the greater of t and x, element by element; NaN if either is. x is a *Tensor or a
-// Go number, which is taken as it is; shapes broadcast, types meet by promotion. Complex numbers
-// are refused. It panics with *[Error] where shapes do not broadcast. [Tensor.Max] is over axes.
+// Go number, which is taken as it is; shapes broadcast, types meet by promotion, but Uint64 and
+// signed integers in uint64, which holds the greater of the two. Complex numbers are refused. It
+// panics with *[Error] where shapes do not broadcast. [Tensor.Max] is over axes.
 func (t *Tensor) Maximum(x any) *Tensor { return binary(op.Maximum, t, x) }
 
 // Clamp limits each element to lo and hi: min(max(t, lo), hi). Both are tensors, which
@@ -291,7 +293,8 @@ func (t *Tensor) Round() *Tensor { return unary(op.Round, t) }
 // stay. Bool and complex numbers are refused.
 func (t *Tensor) Trunc() *Tensor { return unary(op.Trunc, t) }
 
-// Eq is t == x, element by element, of any types. NaN equals nothing. x is a *Tensor or a Go
+// Eq is t == x, element by element, of any types; integers of different types are compared as
+// the numbers that they are, here and in the other comparisons. NaN equals nothing. x is a *Tensor or a Go
 // number, which is taken as the number it is, also where t's type does not hold it; shapes
 // broadcast. The result is Bool, and it panics with *[Error] where shapes do not broadcast.
 func (t *Tensor) Eq(x any) *Tensor { return binary(op.Eq, t, x) }
@@ -381,7 +384,8 @@ func (t *Tensor) IsFinite() *Tensor { return unary(op.IsFinite, t) }
 
 // Where is x where cond is true (not 0), else y, element by element. x and y are tensors or Go
 // numbers, which meet by promotion; all three broadcast. Gradients flow to x and y where they
-// were chosen. It panics with *[Error] where shapes do not broadcast.
+// were chosen. It panics with *[Error] where shapes do not broadcast, and for Uint64 and signed
+// integers, which no integer type holds.
 func Where(cond *Tensor, x, y any) *Tensor {
 	return apply(op.Where, nil, tensorOperand("where", cond), asOperand("where", x), asOperand("where", y))
 }
@@ -406,11 +410,11 @@ func (t *Tensor) Linear(w, b *Tensor) *Tensor {
 
 // Cat joins tensors along an axis, which may count from the back. They have the same sizes along
 // the other axes, and meet in one type by promotion; the result is a copy. It panics with
-// *[Error] for none, and where sizes or ranks differ.
+// *[Error] for none, where sizes or ranks differ, and for Uint64 beside signed integers.
 func Cat(ts []*Tensor, axis int) *Tensor { return cat("cat", ts, axis) }
 
 func cat(opName string, ts []*Tensor, axis int) *Tensor {
-	in := meet(opName, ts)
+	in := meetWhole(opName, ts)
 	axis = array.Axis(opName, axis, len(in[0].v.Shape))
 	return withAttrs(op.Cat, op.Axis(axis), in...)
 }
@@ -427,6 +431,17 @@ func meet(opName string, ts []*Tensor) []*Tensor {
 		out[i] = t.To(d)
 	}
 	return out
+}
+
+// meetWhole is meet for operations that keep or order elements: integers keep their values.
+func meetWhole(opName string, ts []*Tensor) []*Tensor {
+	someTensors(opName, ts)
+	types := make([]DType, len(ts))
+	for i, t := range ts {
+		types[i] = t.v.DType
+	}
+	op.NoCommon(opName, types...)
+	return meet(opName, ts)
 }
 
 // someTensors refuses an empty list and nil tensors.

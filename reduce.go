@@ -14,8 +14,8 @@ func (t *Tensor) reduce(d *op.Def, keep bool, axes []int) *Tensor {
 }
 
 // Sum adds up the elements over axes: axes are those to reduce, which may count from the back,
-// none for all; the result does not have them. Integers and Bool give int64, which wraps; floats
-// and complex numbers their type. NaN if one is; 0 of no elements. The package comment bounds
+// none for all; the result does not have them. Integers and Bool give int64, Uint64 uint64, which
+// wrap; floats and complex numbers their type. NaN if one is; 0 of no elements. The package comment bounds
 // the error. It panics with *[Error] if an axis is out of range or given twice.
 func (t *Tensor) Sum(axes ...int) *Tensor { return t.reduce(op.Sum, false, axes) }
 
@@ -24,8 +24,8 @@ func (t *Tensor) Sum(axes ...int) *Tensor { return t.reduce(op.Sum, false, axes)
 func (t *Tensor) SumKeep(axes ...int) *Tensor { return t.reduce(op.Sum, true, axes) }
 
 // Prod multiplies the elements over axes: axes are those to reduce, which may count from the
-// back, none for all; the result does not have them. Integers and Bool give int64, which wraps;
-// floats and complex numbers their type. NaN if one is; 1 of no elements. It panics with
+// back, none for all; the result does not have them. Integers and Bool give int64, Uint64 uint64,
+// which wrap; floats and complex numbers their type. NaN if one is; 1 of no elements. It panics with
 // *[Error] if an axis is out of range or given twice.
 func (t *Tensor) Prod(axes ...int) *Tensor { return t.reduce(op.Prod, false, axes) }
 

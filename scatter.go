@@ -72,7 +72,11 @@ func (t *Tensor) ScatterReduce(axis int, index, x *Tensor, o ScatterOpts) *Tenso
 	index.check(name)
 	x.check(name)
 	a := array.Axis(name, axis, len(t.v.Shape))
-	ts := meet(name, []*Tensor{t, x})
+	meets := meet
+	if o.Reduce != ScatterSum {
+		meets = meetWhole
+	}
+	ts := meets(name, []*Tensor{t, x})
 	t, x = ts[0], ts[1]
 	d := t.v.DType
 	sum := func() *Tensor {

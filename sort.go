@@ -85,7 +85,7 @@ type SearchOpts struct {
 func (t *Tensor) SearchSorted(x *Tensor, o SearchOpts) *Tensor {
 	t.check("searchsorted")
 	x.check("searchsorted")
-	ts := meet("searchsorted", []*Tensor{t, x})
+	ts := meetWhole("searchsorted", []*Tensor{t, x})
 	return withAttrs(op.SearchSorted, op.Search{Right: o.Right}, ts...)
 }
 

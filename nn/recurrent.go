@@ -90,8 +90,8 @@ func (r *rnn) ways() int {
 // outputs [steps, batch, hidden], and what the state is at the end.
 type cell func(steps, w, b *weft.Tensor, state []*weft.Tensor) (y *weft.Tensor, end []*weft.Tensor)
 
-// run passes x through all layers; state, of as many tensors [layers*ways, batch, hidden]
-// as the cell keeps, is zeros if nil.
+// run passes x through all layers; state, keeps tensors [layers*ways, batch, hidden] of x's
+// type, is zeros if nil. All is computed in the type in which x and the parameters meet.
 func (r *rnn) run(x *weft.Tensor, state []*weft.Tensor, keeps int, c cell) (y *weft.Tensor, end []*weft.Tensor) {
 	if x == nil {
 		array.Failf(r.name, "x", "is nil")
@@ -103,19 +103,23 @@ func (r *rnn) run(x *weft.Tensor, state []*weft.Tensor, keeps int, c cell) (y *w
 		x = x.Transpose(0, 1)
 	}
 	steps, batch := x.Dim(0), x.Dim(1)
-	if steps == 0 || batch == 0 {
+	if steps == 0 {
 		array.Failf(r.name, "x", "has shape %s: there are no steps", array.ShapeString(x.Shape()))
 	}
+	dtype := r.meet(x)
 	if state == nil {
 		for range keeps {
-			state = append(state, weft.ZerosOf(x.DType(), r.Layers*r.ways(), batch, r.Hidden))
+			state = append(state, weft.ZerosOf(dtype, r.Layers*r.ways(), batch, r.Hidden))
 		}
 	}
 	for i, s := range state {
-		if want := []int{r.Layers * r.ways(), batch, r.Hidden}; s == nil || s.DType() != x.DType() || !array.Equal(s.Shape(), want) {
-			array.Failf(r.name, "state", "%d is no %s", i, array.TypeString(x.DType(), want))
+		want := []int{r.Layers * r.ways(), batch, r.Hidden}
+		if s == nil || s.DType() != x.DType() && s.DType() != dtype || !array.Equal(s.Shape(), want) {
+			array.Failf(r.name, "state", "%d is not %s", i, array.TypeString(x.DType(), want))
 		}
+		state[i] = s.To(dtype)
 	}
+	x = x.To(dtype)
 	ends := make([][]*weft.Tensor, keeps)
 	for l := range r.Layers {
 		var ys []*weft.Tensor
@@ -127,6 +131,10 @@ func (r *rnn) run(x *weft.Tensor, state []*weft.Tensor, keeps int, c cell) (y *w
 			}
 			if wh.Rank() != 2 || wh.Dim(0) != r.gates*r.Hidden || wh.Dim(1) != r.Hidden || wi.Rank() != 2 || wi.Dim(0) != wh.Dim(0) {
 				array.Failf(r.name, "Params", "of layer %d have shapes %s and %s", l, array.ShapeString(wi.Shape()), array.ShapeString(wh.Shape()))
+			}
+			wi, wh = wi.To(dtype), wh.To(dtype)
+			if bi != nil {
+				bi, bh = bi.To(dtype), bh.To(dtype)
 			}
 			in := x
 			if d == 1 {
@@ -174,6 +182,20 @@ func (r *rnn) weight(name string, layer, way int) *weft.Tensor {
 	return w
 }
 
+// meet returns the type in which x meets the parameters.
+func (r *rnn) meet(x *weft.Tensor) weft.DType {
+	d := x.DType()
+	for _, w := range r.Params {
+		if w != nil {
+			d = array.Promote(d, w.DType())
+		}
+	}
+	if !d.Float() {
+		array.Failf(r.name, "x", "has elements of type %s, want floats", x.DType())
+	}
+	return d
+}
+
 // LSTM is a recurrent network with long short-term memory (Hochreiter and Schmidhuber,
 // Long short-term memory, 1997). With x the input, h the output and c the memory of the
 // step before, * elementwise and gates one behind the other in the weights:
@@ -197,7 +219,8 @@ func NewLSTM(in, hidden int, opts ...RNNOpts) *LSTM {
 }
 
 // Forward maps [steps, batch, in] to [steps, batch, hidden], both ways side by side if
-// there are two, beginning with zeros.
+// there are two, beginning with zeros. All is computed in the type in which x and the
+// parameters meet.
 func (n *LSTM) Forward(x *weft.Tensor) *weft.Tensor {
 	y, _, _ := n.Run(x, nil, nil)
 	return y
@@ -236,7 +259,8 @@ func NewGRU(in, hidden int, opts ...RNNOpts) *GRU {
 }
 
 // Forward maps [steps, batch, in] to [steps, batch, hidden], both ways side by side if
-// there are two, beginning with zeros.
+// there are two, beginning with zeros. All is computed in the type in which x and the
+// parameters meet.
 func (n *GRU) Forward(x *weft.Tensor) *weft.Tensor {
 	y, _ := n.Run(x, nil)
 	return y

@@ -150,7 +150,7 @@ func init() {
 				array.Failf("isclose", "", "is not defined for %s", meet)
 			}
 			if !meet.Float() || meet.Size() < 4 {
-				meet = array.Float64
+				meet = array.Float64 // integers from their own types, one by one
 			}
 			p, q := Convert(x[0], meet), Convert(x[1], meet)
 			far := apply(Abs, sub(p, q))

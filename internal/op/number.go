@@ -76,18 +76,8 @@ func checkNumber(opName string, x *ir.Node, d array.DType, side Side) {
 // result is known. It returns nil where that is not needed.
 func compareWide(d *Def, args []*ir.Node, meet array.DType) *ir.Node {
 	x, n := args[0], args[1]
-	if x.Weak {
-		x, n = n, x
-		switch d { // as the number comes second
-		case Lt:
-			d = Gt
-		case Le:
-			d = Ge
-		case Gt:
-			d = Lt
-		case Ge:
-			d = Le
-		}
+	if given(x) { // the number comes second
+		x, n, d = n, x, mirrored(d)
 	}
 	lo, hi := meet.Limits()
 	if beyond(n, meet) { // no element is greater than the greatest

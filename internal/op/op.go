@@ -351,14 +351,14 @@ func applyPointwise(d *Def, a ir.Attrs, args []*ir.Node) *ir.Node {
 			array.Failf(d.Name, "", "is defined for integers, got %s", meet)
 		}
 	}
+	if meet.Integer() && len(args) > 1 {
+		if y := exactly(d, args, meet); y != nil {
+			return y
+		}
+	}
 	res := meet
 	if d.Rule == Compare {
 		res = array.Bool
-	}
-	if d.Rule == Compare && len(args) == 2 && meet.Integer() && args[0].Weak != args[1].Weak {
-		if y := compareWide(d, args, meet); y != nil {
-			return y
-		}
 	}
 	conv, shape := args, args[0].Shape
 	weak, same := true, true
@@ -564,13 +564,14 @@ type VJP struct {
 	DX      []*ir.Node
 }
 
-// Set gives the gradient of argument i, which is summed to the argument's shape
-// where that was broadcast. f is called only if the gradient is needed.
+// Set gives the gradient of argument i, which is summed to the argument's shape where that
+// was broadcast, and converted to the argument's type where arguments of several types met.
+// f is called only if the gradient is needed.
 func (v *VJP) Set(i int, f func() *ir.Node) {
 	if !v.Need[i] {
 		return
 	}
-	v.DX[i] = SumTo(f(), v.X[i].Shape)
+	v.DX[i] = Convert(SumTo(f(), v.X[i].Shape), v.X[i].DType)
 }
 
 // SumTo sums x over the axes that shape broadcasts along to x.Shape.

@@ -141,7 +141,8 @@ func accumulate(prim *Def, name string, x *node, a Reduction) *node {
 	return reduceBy(prim, name, Convert(x, d), a)
 }
 
-// accumulator is the type in which sum and prod of x are computed.
+// accumulator is the type in which sum and prod of x are computed: int64 of integers and
+// bool, but uint64 of uint64, whose sums may be beyond any int64.
 func accumulator(x *node, a Reduction) array.DType {
 	switch {
 	case a.DType != array.Invalid:
@@ -151,6 +152,8 @@ func accumulator(x *node, a Reduction) array.DType {
 		return a.DType
 	case x.DType.Differentiable():
 		return x.DType
+	case x.DType == array.Uint64:
+		return array.Uint64
 	}
 	return array.Int64
 }

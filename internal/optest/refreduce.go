@@ -232,7 +232,7 @@ func init() {
 		switch {
 		case a.(op.Reduction).DType != array.Invalid:
 			return convert(x, a.(op.Reduction).DType)
-		case x.F == nil:
+		case x.F == nil && x.DType != array.Uint64:
 			return convert(x, array.Int64)
 		}
 		return x

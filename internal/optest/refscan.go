@@ -73,7 +73,7 @@ func init() {
 	} {
 		references[r.name] = func(x []*Array, a ir.Attrs) Result {
 			in, out := x[0].DType, x[0].DType
-			if x[0].F == nil {
+			if x[0].F == nil && in != array.Uint64 {
 				in, out = array.Int64, array.Int64
 			} else if in.Size() < 4 {
 				in = array.Float32
