@@ -119,7 +119,7 @@ const (
 	// nothing. Lanes that are not active (beyond the end, outside an if, out of
 	// their loop) touch no memory. A store in a uniform place writes once a row.
 	OpLoad
-	OpStore   // A is the value
+	OpStore   // A is the value; the buffer steps on every parallel axis around the store that is not bound to one element
 	OpLoadAt  // as OpLoad, plus A (I32 or I64) times the element size
 	OpStoreAt // A is the value, B (I32 or I64) the element offset
 
@@ -354,7 +354,8 @@ func (k AxisKind) String() string { return axisNames[k] }
 type Axis struct {
 	Kind AxisKind
 	// Bound is an extent that is never exceeded, 0 if unknown. A loop over an
-	// axis with a small bound needs no fuel.
+	// axis with a small bound needs no fuel. Buffers that are stored into need not
+	// step on a parallel axis with a bound of 1.
 	Bound int
 	// Extent, if not 0, is what the frame says too: rows of few elements run by code that
 	// is made for so many.

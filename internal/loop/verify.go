@@ -261,8 +261,11 @@ func (v *verifier) ins(x Value) {
 		v.use(x, in.A, t)
 		if in.Op == OpStoreAt {
 			v.use(x, in.B, v.offset(x, in.B))
-		} else if in.B != NoValue {
-			v.fail(x, "store has a surplus operand")
+		} else {
+			if in.B != NoValue {
+				v.fail(x, "store has a surplus operand")
+			}
+			v.steps(x, int(in.Imm))
 		}
 		typ(in.Type == None)
 	case OpAdd, OpSub, OpMul, OpMin, OpMax:
@@ -410,6 +413,23 @@ func (v *verifier) buf(at Value, imm uint64) {
 	for a, s := range b.Steps {
 		if s != Zero {
 			v.axis(at, a)
+		}
+	}
+}
+
+// steps checks that a buffer that is stored into moves on every parallel axis: else iterations
+// that may run at once would write one element.
+func (v *verifier) steps(at Value, buf int) {
+	b, ragged := &v.p.Bufs[buf], v.p.Ragged()
+	if ragged >= 0 && b.Steps[ragged] != Zero {
+		return // its rows begin where the offsets say
+	}
+	for a, x := range v.p.Axes {
+		if a == v.p.Lane && !v.pass {
+			continue // what stands in the row is done once for all lanes
+		}
+		if x.Kind == Parallel && x.Bound != 1 && b.Steps[a] == Zero {
+			v.fail(at, "store into buffer %d, which does not step on parallel axis %d", buf, a)
 		}
 	}
 }

@@ -45,6 +45,7 @@ func Fusion(t T, dev device.Device, caps Caps) {
 		g.addTails(seed)
 		g.addKernels(seed, used)
 		g.addLists(seed, used)
+		g.addPlaces(seed, used)
 		s.fused(fmt.Sprintf("graph %d", seed), g, layout)
 		if len(s.failed) > maxReports {
 			break
@@ -53,7 +54,7 @@ func Fusion(t T, dev device.Device, caps Caps) {
 	least, rare := caps.Graphs, ""
 	for _, defs := range [][]*op.Def{graphPointwise(), graphReductions(), {op.Kernel, op.Slice, op.Pad, op.Cat, op.Diagonal, op.Expand, op.Linear, op.MatMul, op.MaxPool2d, op.AvgPool2d, op.Conv2d,
 		op.IndexSelect, op.Gather, op.Lookup("index_add"), op.Lookup("scatter_sum")},
-		{op.SegmentSum, op.SegmentMax, op.SegmentMin, op.SegmentProd, op.SegmentMean, op.SegmentLogSumExp, op.SegmentSoftmax, op.SegmentExpand}} {
+		{op.Iota}, {op.SegmentSum, op.SegmentMax, op.SegmentMin, op.SegmentProd, op.SegmentMean, op.SegmentLogSumExp, op.SegmentSoftmax, op.SegmentExpand}} {
 		for _, d := range defs {
 			if used[d] < least {
 				least, rare = used[d], d.Name
@@ -147,6 +148,60 @@ func (g *Graph) addKernels(seed uint64, used map[*op.Def]int) {
 			if r.IntN(2) == 0 {
 				g.Outs = append(g.Outs, results...)
 			}
+		})
+	}
+}
+
+// addPlaces makes outputs that reduce elements which depend on their indices, over any axes.
+func (g *Graph) addPlaces(seed uint64, used map[*op.Def]int) {
+	if len(g.Outs) == 0 || seed%2 == 0 {
+		return
+	}
+	r := rand.New(rand.NewPCG(seed, 11))
+	nodes := slices.DeleteFunc(slices.Clone(g.Outs[0].Graph.Nodes), func(n *ir.Node) bool {
+		return n.Results != nil || n.DType.Complex() || n.Op == ir.Const || n.Size() == 0
+	})
+	if len(nodes) == 0 {
+		return
+	}
+	for range 1 + r.IntN(2) {
+		x := nodes[r.IntN(len(nodes))]
+		array.Try(func() {
+			shape := slices.Clone(x.Shape)
+			for len(shape) < 1+r.IntN(4) {
+				shape = slices.Insert(shape, 0, 1+r.IntN(6))
+			}
+			if array.Size(shape) > 1<<15 {
+				return
+			}
+			x = op.Apply(op.Expand, op.Shape(shape), x)
+			for range 1 + r.IntN(2) {
+				at := op.Convert(op.Apply(op.Iota, op.Axis(r.IntN(len(shape))), x), array.Int64)
+				switch r.IntN(3) {
+				case 0:
+					x = op.Apply(op.Add, nil, op.Convert(x, array.Float32), op.Convert(at, array.Float32))
+				case 1:
+					limit := op.Apply(op.Iota, op.Axis(r.IntN(len(shape))), x)
+					x = op.Apply(op.Where, nil, op.Apply(op.Le, nil, at, limit), x, op.Apply(op.Neg, nil, op.Convert(x, array.Float32)))
+				case 2:
+					x = op.Apply(op.Mul, nil, at, op.Convert(x, array.Int64))
+				}
+				used[op.Iota]++
+			}
+			if r.IntN(4) == 0 {
+				g.Outs = append(g.Outs, x)
+			}
+			var axes []int
+			for a := range shape {
+				if r.IntN(3) > 0 {
+					axes = append(axes, a)
+				}
+			}
+			if len(axes) == 0 {
+				axes = []int{0}
+			}
+			d := []*op.Def{op.Sum, op.Max, op.Mean, op.Var, op.Any, op.LogSumExp}[r.IntN(6)]
+			g.Outs = append(g.Outs, op.Apply(d, op.Reduction{Axes: axes, Keep: r.IntN(2) == 0}, x))
 		})
 	}
 }

@@ -225,7 +225,7 @@ func (e *emitter) newKernel() {
 	e.index.room(len(e.loads.nodes) + len(e.stores.nodes))
 	for _, n := range c.nodes {
 		if n.Op == op.Iota {
-			e.k.keep = append(e.k.keep, int(n.Attrs.(op.Axis)))
+			e.k.keepIndex(int(n.Attrs.(op.Axis)))
 			continue
 		}
 		for i, a := range n.Args {
@@ -434,22 +434,7 @@ func (e *emitter) get(kb *loop.Builder, n *ir.Node) loop.Value {
 	case !e.has(n):
 		v = e.k.load(index.at(n))
 	case n.Op == op.Iota:
-		v = loop.NoValue
-		for a, d := range e.k.progDim {
-			if d := e.k.dims[d]; d.axis == int(n.Attrs.(op.Axis)) {
-				i := kb.Index(a)
-				if d.scale > 1 {
-					i = kb.Mul(i, kb.Int(loop.I64, int64(d.scale)))
-				}
-				if v != loop.NoValue {
-					i = kb.Add(v, i)
-				}
-				v = i
-			}
-		}
-		if v == loop.NoValue {
-			v = kb.Int(loop.I64, 0)
-		}
+		v = e.k.index(int(n.Attrs.(op.Axis)))
 	case n.Op == ir.Result:
 		// All of what is computed together, once.
 		of := n.Args[0]

@@ -22,10 +22,14 @@ const (
 type dim struct {
 	size  int
 	class dimClass
-	axis  int // the axis of the rectangle when only that one is in it, else -1
+	axis  int // the axis of the rectangle when only that one is in it, reducedAxes, else -1
 	scale int // elements of the axis that an index of this dimension is worth
 	first int // index of its first element
 }
+
+// reducedAxes is the [dim.axis] of the dimension that the reduced axes are walked as, and of
+// that of its blocks.
+const reducedAxes = -2
 
 // An access is an operand walked over the dimensions of a kernel.
 type access struct {
@@ -46,7 +50,7 @@ type kernel struct {
 	shape  []int
 	lo, hi int
 	acc    []*access
-	keep   []int  // axes that must not merge with others
+	keep   []int  // axes, or reducedAxes, whose indices are values: they do not merge with others
 	cut    int    // axes from this one on must not merge with those before it
 	tail   bool   // the kernel is the tail of the last step
 	user   bool   // what it computes is in part a user's
@@ -93,8 +97,56 @@ func (k *kernel) operand(o Operand, write bool) int {
 	return len(k.acc) - 1
 }
 
+// keepIndex keeps the index along an axis, for [kernel.index].
+func (k *kernel) keepIndex(axis int) {
+	if k.reduces(axis) {
+		axis = reducedAxes
+	}
+	k.keep = append(k.keep, axis)
+}
+
+// reduces reports a reduced axis.
+func (k *kernel) reduces(axis int) bool { return axis >= k.lo && axis < k.hi }
+
+// index returns the index of the element along an axis. The reduced axes are one dimension:
+// their indices are digits of its index.
+func (k *kernel) index(axis int) loop.Value {
+	of := axis
+	if k.reduces(axis) {
+		of = reducedAxes
+	}
+	v := loop.NoValue
+	for a, d := range k.progDim {
+		if d := k.dims[d]; d.axis == of {
+			i := k.kb.Index(a)
+			if d.scale > 1 {
+				i = k.kb.Mul(i, k.kb.Int(loop.I64, int64(d.scale)))
+			}
+			if v != loop.NoValue {
+				i = k.kb.Add(v, i)
+			}
+			v = i
+		}
+	}
+	if v == loop.NoValue || k.shape[axis] == 1 {
+		return k.kb.Int(loop.I64, 0)
+	}
+	if of != reducedAxes {
+		return v
+	}
+	if array.Size(k.shape[k.lo:axis]) > 1 {
+		v = k.kb.RemU(v, k.word(0, 'i', axis, array.Size(k.shape[axis:k.hi])))
+	}
+	if inner := array.Size(k.shape[axis+1 : k.hi]); inner > 1 {
+		v = k.kb.QuoU(v, k.word(0, 'i', axis+1, inner))
+	}
+	return v
+}
+
 // collapse drops dimensions of size 1 and merges neighbours that every operand
-// walks as one.
+// walks as one. The reduced axes always become one dimension, whose order is that in which
+// [loop.OpReduce] and the serial loop of columns combine: the emitter copies what cannot be
+// walked so.
 func (k *kernel) collapse() {
 	var dims []dim
 	st := make([][]int, len(k.acc))
@@ -114,7 +166,7 @@ func (k *kernel) collapse() {
 			// One dimension without elements, whatever the sizes of the others: their
 			// strides say nothing.
 			if m := len(dims); m == 0 || dims[m-1].class != run {
-				dims = append(dims, dim{0, run, -1, 1, 0})
+				dims = append(dims, dim{0, run, reducedAxes, 1, 0})
 				for i := range k.acc {
 					st[i] = append(st[i], 0)
 				}
@@ -123,21 +175,31 @@ func (k *kernel) collapse() {
 		}
 		split := prev < k.cut && a >= k.cut
 		prev = a
-		if m := len(dims); m > 0 && dims[m-1].class == c && !split && !slices.Contains(k.keep, a) && (dims[m-1].axis < 0 || !slices.Contains(k.keep, dims[m-1].axis)) {
+		axis := a
+		if c == run {
+			axis = reducedAxes
+		}
+		if m := len(dims); m > 0 && dims[m-1].class == c && !split && (c == run || !slices.Contains(k.keep, a) && !slices.Contains(k.keep, dims[m-1].axis)) {
 			fits := true
 			for _, x := range k.acc {
 				fits = fits && st2(x, a-1, k.shape) == x.strides[a]*n
 			}
+			if !fits && c == run {
+				array.Failf(k.name, "", "an operand does not walk the reduced axes of %s as one", array.ShapeString(k.shape))
+			}
 			if fits {
 				dims[m-1].size *= n
-				dims[m-1].axis = -1
+				if c != run {
+					axis = -1
+				}
+				dims[m-1].axis = axis
 				for i, x := range k.acc {
 					st[i][m-1] = x.strides[a]
 				}
 				continue
 			}
 		}
-		dims = append(dims, dim{n, c, a, 1, 0})
+		dims = append(dims, dim{n, c, axis, 1, 0})
 		for i, x := range k.acc {
 			st[i] = append(st[i], x.strides[a])
 		}
@@ -241,7 +303,7 @@ func (k *kernel) build(body func(kb *loop.Builder)) {
 			axes[k.serial].Bound = 0
 		}
 		if runDim < 0 {
-			k.insert(0, dim{1, run, -1, 1, 0}, func(*access) int { return 0 })
+			k.insert(0, dim{1, run, reducedAxes, 1, 0}, func(*access) int { return 0 })
 			for i := range order {
 				order[i]++
 			}
@@ -329,6 +391,9 @@ func (k *kernel) buf(i int) int {
 				steps[a] = loop.StepOf(s)
 			} else if s != 0 {
 				steps[a] = loop.Any
+			}
+			if axis := &k.kb.Program().Axes[a]; x.write && axis.Kind == loop.Parallel && steps[a] == loop.Zero && k.dims[d].size <= 1 {
+				axis.Bound = 1
 			}
 		}
 		x.buf = k.kb.Buf(x.o.DType, x.write, steps...)

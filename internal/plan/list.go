@@ -174,7 +174,7 @@ func (b *planner) emitList(c *cluster) {
 		return Operand{o.Slot, o.Offset, o.DType, shape, s}
 	}
 	k := newKernel(b, "items", shape, 1, 2)
-	k.stay, k.keep = 2, []int{0, 1}
+	k.stay, k.keep = 2, []int{0, reducedAxes}
 	e.k, e.index, e.stash = k, byNode[int]{}, byNode[int]{}
 	for i, n := range e.loads.nodes {
 		e.index.set(n, k.operand(lift(e.loads.values[i], false), false))
