@@ -1,6 +1,7 @@
 package docs
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -61,6 +62,34 @@ func imports(code string) string {
 	return s.String()
 }
 
+// overlay writes files to a temporary folder, and a list for go -overlay that puts them into
+// the folder "guide" of this package. They can import what the module imports, and nothing is
+// written into the source tree.
+func overlay(t *testing.T, files map[string]string) string {
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	replace := map[string]string{}
+	for name, text := range files {
+		at := filepath.Join(dir, name)
+		if err := os.WriteFile(at, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		replace[filepath.Join(here, "guide", name)] = at
+	}
+	list, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(at, list, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return at
+}
+
 // TestGuides runs the snippets of all pages: they print what stands behind them.
 func TestGuides(t *testing.T) {
 	pages, err := filepath.Glob("*.md")
@@ -87,19 +116,7 @@ func TestGuides(t *testing.T) {
 				code.WriteString("//go:embed kernels.go\nvar source string\nvar kernels = kernel.MustParse(source)\n")
 			}
 			files["main.go"] = "package main\n" + imports(code.String()) + "import _ \"embed\"\n" + code.String()
-			// Inside the module, in a folder that its packages do not include.
-			dir, err := os.MkdirTemp(".", "_guide")
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer os.RemoveAll(dir)
-			for name, s := range files {
-				if err := os.WriteFile(filepath.Join(dir, name), []byte(s), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			cmd := exec.Command("go", "run", ".")
-			cmd.Dir = dir
+			cmd := exec.Command("go", "run", "-overlay="+overlay(t, files), "./guide")
 			out, err := cmd.CombinedOutput()
 			if err != nil {
 				t.Fatalf("%v\n%s", err, out)

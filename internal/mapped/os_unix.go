@@ -13,8 +13,7 @@ func osMap(f *os.File, size int, access Access) (unsafe.Pointer, error) {
 	prot, flags := unix.PROT_READ, unix.MAP_SHARED
 	switch access {
 	case CopyOnWrite:
-		// What is never written needs no memory of its own.
-		prot, flags = unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_NORESERVE
+		prot, flags = unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|noReserve
 	case Shared:
 		prot = unix.PROT_READ | unix.PROT_WRITE
 	}

@@ -48,7 +48,7 @@ func openPage(t *testing.T, file string) *browser {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(path, "--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe", "--user-data-dir="+home, "--window-size=1200,800", "about:blank")
+	cmd := exec.Command(path, "--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe", "--user-data-dir="+home, "about:blank")
 	cmd.ExtraFiles = []*os.File{read, write}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -71,10 +71,11 @@ func openPage(t *testing.T, file string) *browser {
 	t.Cleanup(func() { timer.Stop() })
 	b := &browser{t: t, to: to, from: bufio.NewReader(from)}
 	var target struct{ TargetID string }
-	b.call("Target.createTarget", map[string]any{"url": "about:blank", "width": 1200, "height": 800}, &target)
+	b.call("Target.createTarget", map[string]any{"url": "about:blank"}, &target)
 	var attached struct{ SessionID string }
 	b.call("Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &attached)
 	b.session = attached.SessionID
+	b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": 1200, "height": 800, "deviceScaleFactor": 1, "mobile": false}, nil)
 	for _, domain := range []string{"Runtime", "Network", "Page", "Log"} {
 		b.call(domain+".enable", nil, nil)
 	}
