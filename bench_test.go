@@ -139,7 +139,7 @@ func BenchmarkConv(b *testing.B) {
 		{16, 64, 56, 64, 3, 1, 1}, {16, 256, 14, 256, 3, 1, 1}, {16, 3, 224, 64, 7, 2, 3}, {16, 64, 56, 256, 1, 1, 0},
 	} {
 		x, w := noise(1, .1, c.n, c.c, c.size, c.size).RequireGrad(), noise(1, .1, c.o, c.c, c.k, c.k).RequireGrad()
-		o := ConvOpts{Stride: [2]int{c.stride, c.stride}, Padding: [2]int{c.pad, c.pad}}
+		o := ConvOpts{Stride: new([2]int{c.stride, c.stride}), Padding: [2]int{c.pad, c.pad}}
 		y := x.NoGrad().Conv2d(w.NoGrad(), nil, o)
 		seed := noise(1, .1, y.Shape()...)
 		flops := 2 * float64(y.Size()*c.c*c.k*c.k)
@@ -165,6 +165,6 @@ func BenchmarkConv(b *testing.B) {
 
 func BenchmarkMaxPool(b *testing.B) {
 	x := noise(1, .1, 16, 64, 112, 112)
-	o := PoolOpts{Window: [2]int{3, 3}, Stride: [2]int{2, 2}, Padding: [2]int{1, 1}}
+	o := PoolOpts{Window: [2]int{3, 3}, Stride: new([2]int{2, 2}), Padding: [2]int{1, 1}}
 	b.Run("forward", func(b *testing.B) { fastest(b, 0, func() { x.MaxPool2d(o).Release() }) })
 }

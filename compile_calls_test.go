@@ -54,7 +54,7 @@ func TestCompileChecks(t *testing.T) {
 // A step that fails leaves the numbers of steps as they were.
 func TestCompileFailedStep(t *testing.T) {
 	m, _ := newMLP(1)
-	opt := optim.NewAdam(nn.Params(m), optim.AdamOpts{LR: 0.1})
+	opt := optim.NewAdam(nn.Params(m), optim.AdamOpts{LR: new(0.1)})
 	c := weft.Compile(func(x, y *weft.Tensor) *weft.Tensor {
 		loss := weft.CrossEntropy(m.B.Forward(m.A.Forward(x)), y)
 		loss.Backward()

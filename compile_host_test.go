@@ -22,7 +22,7 @@ func TestCompileDecides(t *testing.T) {
 				A, B *nn.Linear
 				N    *nn.BatchNorm1d
 			}{nn.NewLinear(6, 8, nn.Opts{Generator: g}), nn.NewLinear(8, 3, nn.Opts{Generator: g}), nn.NewBatchNorm1d(8, nn.BatchNormOpts{Cumulative: true})}
-			o := optim.NewSGD(nn.Params(m), optim.SGDOpts{LR: 0.1, Momentum: 0.9})
+			o := optim.NewSGD(nn.Params(m), optim.SGDOpts{LR: new(0.1), Momentum: 0.9})
 			order := weft.NewGenerator(8)
 			return func(x, y *weft.Tensor) *weft.Tensor {
 					p := order.Randperm(x.Dim(0))

@@ -126,28 +126,28 @@ var models = map[string]func(g *weft.Generator) model{
 // optimizers are all that take steps by formulas, with and without options.
 var optimizers = map[string]func(p iter.Seq2[string, *weft.Tensor]) optim.Optimizer{
 	"sgd": func(p iter.Seq2[string, *weft.Tensor]) optim.Optimizer {
-		return optim.NewSGD(p, optim.SGDOpts{LR: 0.1})
+		return optim.NewSGD(p, optim.SGDOpts{LR: new(0.1)})
 	},
 	"momentum": func(p iter.Seq2[string, *weft.Tensor]) optim.Optimizer {
-		return optim.NewSGD(p, optim.SGDOpts{LR: 0.1, Momentum: 0.9, Dampening: 0.3, WeightDecay: 0.01})
+		return optim.NewSGD(p, optim.SGDOpts{LR: new(0.1), Momentum: 0.9, Dampening: 0.3, WeightDecay: 0.01})
 	},
 	"nesterov": func(p iter.Seq2[string, *weft.Tensor]) optim.Optimizer {
-		return optim.NewSGD(p, optim.SGDOpts{LR: 0.1, Momentum: 0.9, Nesterov: true})
+		return optim.NewSGD(p, optim.SGDOpts{LR: new(0.1), Momentum: 0.9, Nesterov: true})
 	},
 	"adam": func(p iter.Seq2[string, *weft.Tensor]) optim.Optimizer {
-		return optim.NewAdam(p, optim.AdamOpts{LR: 0.01})
+		return optim.NewAdam(p, optim.AdamOpts{LR: new(0.01)})
 	},
 	"adamw": func(p iter.Seq2[string, *weft.Tensor]) optim.Optimizer {
-		return optim.NewAdam(p, optim.AdamOpts{LR: 0.01, WeightDecay: 0.1, Decoupled: true, AMSGrad: true})
+		return optim.NewAdam(p, optim.AdamOpts{LR: new(0.01), WeightDecay: 0.1, Decoupled: true, AMSGrad: true})
 	},
 	"nadam": func(p iter.Seq2[string, *weft.Tensor]) optim.Optimizer {
-		return optim.NewNAdam(p, optim.NAdamOpts{LR: 0.01})
+		return optim.NewNAdam(p, optim.NAdamOpts{LR: new(0.01)})
 	},
 	"rmsprop": func(p iter.Seq2[string, *weft.Tensor]) optim.Optimizer {
-		return optim.NewRMSprop(p, optim.RMSpropOpts{LR: 0.01, Centered: true, Momentum: 0.5})
+		return optim.NewRMSprop(p, optim.RMSpropOpts{LR: new(0.01), Centered: true, Momentum: 0.5})
 	},
 	"adagrad": func(p iter.Seq2[string, *weft.Tensor]) optim.Optimizer {
-		return optim.NewAdagrad(p, optim.AdagradOpts{LR: 0.1, LRDecay: 0.1})
+		return optim.NewAdagrad(p, optim.AdagradOpts{LR: new(0.1), LRDecay: 0.1})
 	},
 }
 

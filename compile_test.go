@@ -46,7 +46,7 @@ type mlp struct {
 func newMLP(seed uint64) (*mlp, *optim.SGD) {
 	g := weft.NewGenerator(seed)
 	m := &mlp{nn.NewLinear(6, 8, nn.Opts{Generator: g}), nn.NewLinear(8, 3, nn.Opts{Generator: g})}
-	return m, optim.NewSGD(nn.Params(m), optim.SGDOpts{LR: 0.1})
+	return m, optim.NewSGD(nn.Params(m), optim.SGDOpts{LR: new(0.1)})
 }
 
 func TestCompileStep(t *testing.T) {

@@ -1,18 +1,20 @@
 package weft
 
 import (
+	"weft/internal/array"
 	"weft/internal/ir"
 	"weft/internal/op"
 )
 
-// ConvOpts are the options of a convolution; zero strides, dilations and groups mean 1.
+// ConvOpts are the options of a convolution.
 type ConvOpts struct {
-	Stride   [2]int // vertical, horizontal
-	Padding  [2]int // zeros on both sides, vertical and horizontal
-	Dilation [2]int // steps between the taps of a filter, vertical and horizontal
+	Stride   *[2]int // vertical, horizontal; nil means 1
+	Padding  [2]int  // zeros on both sides, vertical and horizontal
+	Dilation *[2]int // steps between the taps of a filter, vertical and horizontal; nil means 1
 	// Groups is how many parts channels are in: filters of the first part see the first
 	// part of the channels, and so on. As many groups as channels are a depthwise convolution.
-	Groups int
+	// Nil means 1.
+	Groups *int
 }
 
 // Conv2d cross-correlates pictures t [N C H W] with filters w [O C/Groups KH KW] and adds
@@ -29,30 +31,29 @@ func (t *Tensor) Conv2d(w, bias *Tensor, o ConvOpts) *Tensor {
 	return convolve(op.Conv2d, convAttrs(o.Stride, o.Padding, o.Dilation, o.Groups), t, w, bias)
 }
 
-// Conv1dOpts are the options of a convolution of rows; zeros mean a stride, a dilation and
-// groups of 1.
+// Conv1dOpts are the options of a convolution of rows.
 type Conv1dOpts struct {
-	Stride   int
-	Padding  int // zeros on both sides
-	Dilation int // steps between the taps of a filter
-	Groups   int // as those of ConvOpts
+	Stride   *int // nil means 1
+	Padding  int  // zeros on both sides
+	Dilation *int // steps between the taps of a filter; nil means 1
+	Groups   *int // as those of ConvOpts
 }
 
 // Conv1d is [Tensor.Conv2d] of rows t [N C L] with filters w [O C/Groups K]: the result is
 // [N O OL]. Float32 and Float64.
 func (t *Tensor) Conv1d(w, bias *Tensor, o Conv1dOpts) *Tensor {
-	a := convAttrs([2]int{1, o.Stride}, [2]int{0, o.Padding}, [2]int{1, o.Dilation}, o.Groups)
+	a := op.Conv{Stride: [2]int{1, array.Or(o.Stride, 1)}, Pad: [2]int{0, o.Padding}, Dilation: [2]int{1, array.Or(o.Dilation, 1)}, Groups: array.Or(o.Groups, 1)}
 	return convolve(op.Conv1d, a, t, w, bias)
 }
 
 // ConvTransposeOpts are the options of a transposed convolution: those of the convolution
 // that it transposes, and what the result has beyond the least.
 type ConvTransposeOpts struct {
-	Stride        [2]int // vertical, horizontal
-	Padding       [2]int // as much less of the result on all sides
-	OutputPadding [2]int // rows and columns at the end, less than the stride or the dilation
-	Dilation      [2]int
-	Groups        int
+	Stride        *[2]int // vertical, horizontal; nil means 1
+	Padding       [2]int  // as much less of the result on all sides
+	OutputPadding [2]int  // rows and columns at the end, less than the stride or the dilation
+	Dilation      *[2]int // nil means 1
+	Groups        *int    // nil means 1
 }
 
 // ConvTranspose2d is the transpose of [Tensor.Conv2d], its gradient for the pictures: each
@@ -72,16 +73,7 @@ func convolve(d *op.Def, a ir.Attrs, t, w, bias *Tensor) *Tensor {
 	return withAttrs(d, a, t, w, bias)
 }
 
-func convAttrs(stride, pad, dilation [2]int, groups int) op.Conv {
-	for i := range 2 {
-		stride[i], dilation[i] = orOne(stride[i]), orOne(dilation[i])
-	}
-	return op.Conv{Stride: stride, Pad: pad, Dilation: dilation, Groups: orOne(groups)}
-}
-
-func orOne(n int) int {
-	if n == 0 {
-		return 1
-	}
-	return n
+func convAttrs(stride *[2]int, pad [2]int, dilation *[2]int, groups *int) op.Conv {
+	one := [2]int{1, 1}
+	return op.Conv{Stride: array.Or(stride, one), Pad: pad, Dilation: array.Or(dilation, one), Groups: array.Or(groups, 1)}
 }

@@ -46,11 +46,11 @@ func TestConvolutionsAsPyTorch(t *testing.T) {
 			var y *weft.Tensor
 			switch c.Kind {
 			case "conv1d":
-				y = x.Conv1d(w, bias, weft.Conv1dOpts{Stride: c.Stride[0], Padding: c.Padding[0], Dilation: c.Dilation[0], Groups: c.Groups})
+				y = x.Conv1d(w, bias, weft.Conv1dOpts{Stride: new(c.Stride[0]), Padding: c.Padding[0], Dilation: new(c.Dilation[0]), Groups: new(c.Groups)})
 			case "conv2d":
-				y = x.Conv2d(w, bias, weft.ConvOpts{Stride: [2]int(c.Stride), Padding: [2]int(c.Padding), Dilation: [2]int(c.Dilation), Groups: c.Groups})
+				y = x.Conv2d(w, bias, weft.ConvOpts{Stride: new([2]int(c.Stride)), Padding: [2]int(c.Padding), Dilation: new([2]int(c.Dilation)), Groups: new(c.Groups)})
 			default:
-				y = x.ConvTranspose2d(w, bias, weft.ConvTransposeOpts{Stride: [2]int(c.Stride), Padding: [2]int(c.Padding), OutputPadding: [2]int(c.Output), Dilation: [2]int(c.Dilation), Groups: c.Groups})
+				y = x.ConvTranspose2d(w, bias, weft.ConvTransposeOpts{Stride: new([2]int(c.Stride)), Padding: [2]int(c.Padding), OutputPadding: [2]int(c.Output), Dilation: new([2]int(c.Dilation)), Groups: new(c.Groups)})
 			}
 			y.Mul(c.DY.tensor().To(d)).Sum().Backward()
 			for name, p := range map[string]struct {
@@ -82,17 +82,17 @@ func TestMistakesWithConvolutions(t *testing.T) {
 		return misuse(func() { weft.Ones(1, 4, 8, 8).ConvTranspose2d(weft.Ones(4, 2, 3, 3), nil, o) })
 	}
 	checkMistakes(t, "DIR", []mistake{
-		{misuse(func() { nn.NewConv2d(1, 4, 3, nn.Conv2dOpts{Dilation: 4}).Forward(weft.Ones(1, 1, 8, 8)) }), "conv2d: a window of 9 does not fit in 8 with padding 0"},
-		{misuse(func() { nn.NewConv2d(1, 4, 3, nn.Conv2dOpts{Dilation: -1}) }), "conv2d: Dilation: is negative: -1"},
-		{misuse(func() { nn.NewConv2d(4, 6, 3, nn.Conv2dOpts{Groups: 4}) }), "conv2d: Groups: are 4, of which 4 and 6 channels are no multiples"},
-		{misuse(func() { nn.NewConv1d(4, 6, 3, nn.Conv1dOpts{Groups: 3}) }), "conv1d: Groups: are 3, of which 4 and 6 channels are no multiples"},
+		{misuse(func() { nn.NewConv2d(1, 4, 3, nn.Conv2dOpts{Dilation: new(4)}).Forward(weft.Ones(1, 1, 8, 8)) }), "conv2d: a window of 9 does not fit in 8 with padding 0"},
+		{misuse(func() { nn.NewConv2d(1, 4, 3, nn.Conv2dOpts{Dilation: new(-1)}) }), "conv2d: Dilation: is -1, want 1 or more"},
+		{misuse(func() { nn.NewConv2d(4, 6, 3, nn.Conv2dOpts{Groups: new(4)}) }), "conv2d: Groups: are 4, of which 4 and 6 channels are no multiples"},
+		{misuse(func() { nn.NewConv1d(4, 6, 3, nn.Conv1dOpts{Groups: new(3)}) }), "conv1d: Groups: are 3, of which 4 and 6 channels are no multiples"},
 		{misuse(func() { nn.NewConvTranspose2d(4, 6, 3, nn.ConvTranspose2dOpts{OutputPadding: -1}) }), "conv_transpose2d: OutputPadding: is negative: -1"},
-		{conv(weft.ConvOpts{Groups: 3}), "conv2d: Groups: are 3, of which 4 channels of x are no multiple: [1 4 8 8]"},
-		{conv(weft.ConvOpts{Groups: 4}), "conv2d: Groups: are 4, of which 6 filters are no multiple: [6 4 3 3]"},
-		{conv(weft.ConvOpts{Groups: 2}), "conv2d: w: takes 4 channels, a group of x has 2: [6 4 3 3] and [1 4 8 8]"},
-		{conv(weft.ConvOpts{Groups: -1}), "conv2d: Groups: are -1, want at least 1"},
-		{conv(weft.ConvOpts{Dilation: [2]int{1, -2}}), "conv2d: Dilation: is [1 -2], want at least 1"},
-		{conv(weft.ConvOpts{Dilation: [2]int{math.MaxInt, 1}}), "conv2d: Dilation: 9223372036854775807 of 3 taps is longer than 2147483647"},
+		{conv(weft.ConvOpts{Groups: new(3)}), "conv2d: Groups: are 3, of which 4 channels of x are no multiple: [1 4 8 8]"},
+		{conv(weft.ConvOpts{Groups: new(4)}), "conv2d: Groups: are 4, of which 6 filters are no multiple: [6 4 3 3]"},
+		{conv(weft.ConvOpts{Groups: new(2)}), "conv2d: w: takes 4 channels, a group of x has 2: [6 4 3 3] and [1 4 8 8]"},
+		{conv(weft.ConvOpts{Groups: new(-1)}), "conv2d: Groups: are -1, want at least 1"},
+		{conv(weft.ConvOpts{Dilation: new([2]int{1, -2})}), "conv2d: Dilation: is [1 -2], want at least 1"},
+		{conv(weft.ConvOpts{Dilation: new([2]int{math.MaxInt, 1})}), "conv2d: Dilation: 9223372036854775807 of 3 taps is longer than 2147483647"},
 		{misuse(func() { weft.Ones(2, 3).Conv1d(weft.Ones(1, 3, 1), nil, weft.Conv1dOpts{}) }), "conv1d: x: has shape [2 3], want [N C L]: rows, channels, length"},
 		{misuse(func() { weft.Ones(2, 3, 4).Conv1d(weft.Ones(1, 2, 1), nil, weft.Conv1dOpts{}) }), "conv1d: w: takes 2 channels, x has 3: [1 2 1] and [2 3 4]"},
 		{misuse(func() { weft.Ones(2, 3, 4).Conv1d(weft.Ones(1, 3, 5), nil, weft.Conv1dOpts{}) }), "conv1d: a window of 5 does not fit in 4 with padding 0"},
@@ -101,9 +101,9 @@ func TestMistakesWithConvolutions(t *testing.T) {
 		}), "conv1d: takes floats, got int64: convert with To first"},
 		{transposed(weft.ConvTransposeOpts{OutputPadding: [2]int{1, 0}}), "conv_transpose2d: OutputPadding: is 1, want at least 0 and less than the stride 1 or the dilation 1"},
 		{transposed(weft.ConvTransposeOpts{Padding: [2]int{0, 5}}), "conv_transpose2d: Padding: of 5 takes all of 10 elements"},
-		{transposed(weft.ConvTransposeOpts{Stride: [2]int{math.MaxInt, 1}}), "conv_transpose2d: 8 elements, 9223372036854775807 apart, are longer than 2147483647"},
-		{transposed(weft.ConvTransposeOpts{Stride: [2]int{-1, 1}}), "conv_transpose2d: stride -1, padding 0: want at least 1, 0"},
-		{transposed(weft.ConvTransposeOpts{Groups: 3}), "conv_transpose2d: Groups: are 3, of which 4 channels of x are no multiple: [1 4 8 8]"},
+		{transposed(weft.ConvTransposeOpts{Stride: new([2]int{math.MaxInt, 1})}), "conv_transpose2d: 8 elements, 9223372036854775807 apart, are longer than 2147483647"},
+		{transposed(weft.ConvTransposeOpts{Stride: new([2]int{-1, 1})}), "conv_transpose2d: stride -1, padding 0: want at least 1, 0"},
+		{transposed(weft.ConvTransposeOpts{Groups: new(3)}), "conv_transpose2d: Groups: are 3, of which 4 channels of x are no multiple: [1 4 8 8]"},
 		{misuse(func() { weft.Ones(1, 4, 8, 8).ConvTranspose2d(weft.Ones(3, 2, 3, 3), nil, weft.ConvTransposeOpts{}) }), "conv_transpose2d: w: takes 3 channels, x has 4: [3 2 3 3] and [1 4 8 8]"},
 		{misuse(func() {
 			weft.Ones(1, 4, 8, 8).ConvTranspose2d(weft.Ones(4, 2, 3, 3), weft.Ones(3), weft.ConvTransposeOpts{})
@@ -115,14 +115,14 @@ func TestMistakesWithConvolutions(t *testing.T) {
 func ExampleTensor_Conv2d() {
 	x := weft.FromSlice([]float32{1, 2, 3, 4, 10, 20, 30, 40}, 1, 2, 2, 2)
 	w := weft.FromSlice([]float32{1, 1, 1, -1}, 2, 1, 1, 2)
-	fmt.Println(x.Conv2d(w, nil, weft.ConvOpts{Groups: 2}).Flatten(1))
+	fmt.Println(x.Conv2d(w, nil, weft.ConvOpts{Groups: new(2)}).Flatten(1))
 	// Output: [[  3.   7. -10. -10.]]
 }
 
 func ExampleTensor_Conv1d() {
 	x := weft.FromSlice([]float32{1, 2, 4, 8, 16}, 1, 1, 5)
 	difference := weft.FromSlice([]float32{-1, 1}, 1, 1, 2)
-	fmt.Println(x.Conv1d(difference, nil, weft.Conv1dOpts{Dilation: 2}).Flatten(1))
+	fmt.Println(x.Conv1d(difference, nil, weft.Conv1dOpts{Dilation: new(2)}).Flatten(1))
 	// Output: [[ 3.  6. 12.]]
 }
 
@@ -130,6 +130,6 @@ func ExampleTensor_Conv1d() {
 func ExampleTensor_ConvTranspose2d() {
 	x := weft.FromSlice([]float32{1, 2}, 1, 1, 1, 2)
 	w := weft.FromSlice([]float32{1, 10}, 1, 1, 1, 2)
-	fmt.Println(x.ConvTranspose2d(w, nil, weft.ConvTransposeOpts{Stride: [2]int{1, 2}}).Flatten(1))
+	fmt.Println(x.ConvTranspose2d(w, nil, weft.ConvTransposeOpts{Stride: new([2]int{1, 2})}).Flatten(1))
 	// Output: [[ 1. 10.  2. 20.]]
 }

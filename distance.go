@@ -34,9 +34,9 @@ func (t *Tensor) Lerp(x, w any) *Tensor {
 
 // CloseOpts are the options of [Tensor.IsClose] and [Tensor.AllClose].
 type CloseOpts struct {
-	// Relative and Absolute are how far apart elements may be: Absolute + Relative*|x|.
-	// Both 0 stand for 1e-5 and 1e-8, as in NumPy and PyTorch; for equality there is Eq.
-	Relative, Absolute float64
+	// Relative and Absolute are how far apart elements may be: Absolute + Relative*|x|. Nil
+	// means 1e-5 and 1e-8, as in NumPy and PyTorch.
+	Relative, Absolute *float64
 	EqualNaN           bool // NaN is close to NaN
 }
 
@@ -46,12 +46,9 @@ type CloseOpts struct {
 func (t *Tensor) IsClose(x any, o CloseOpts) *Tensor { return t.isClose("isclose", x, o) }
 
 func (t *Tensor) isClose(opName string, x any, o CloseOpts) *Tensor {
-	a := op.Nearness{Relative: o.Relative, Absolute: o.Absolute, EqualNaN: o.EqualNaN}
-	if a.Relative == 0 && a.Absolute == 0 {
-		a.Relative, a.Absolute = 1e-5, 1e-8
-	}
+	a := op.Nearness{Relative: array.Or(o.Relative, 1e-5), Absolute: array.Or(o.Absolute, 1e-8), EqualNaN: o.EqualNaN}
 	if !(a.Relative >= 0 && a.Absolute >= 0) {
-		array.Failf(opName, "", "tolerances %v and %v: want numbers that are not negative", o.Relative, o.Absolute)
+		array.Failf(opName, "", "tolerances %v and %v: want numbers that are not negative", a.Relative, a.Absolute)
 	}
 	return apply(op.IsClose, a, tensorOperand(opName, t), asOperand(opName, x))
 }

@@ -30,6 +30,9 @@
 // Wrong shapes, types and ranges panic with a typed [*Error]; [Try] turns
 // that into an error.
 //
+// Options are structs whose zero value is the default, in all packages. A field whose default
+// is not 0 is a pointer, and nil stands for the default: new(0.0) is 0.
+//
 // The results of every operation have the same bits on every backend, instruction
 // set and number of threads.
 //

@@ -71,7 +71,7 @@ func ExampleTensor_Quantile() {
 
 func ExampleTensor_Histogram() {
 	x := weft.From([]float32{0, 0.1, 0.6, 1, 1})
-	counts, edges := x.Histogram(weft.HistogramOpts{Bins: 2})
+	counts, edges := x.Histogram(weft.HistogramOpts{Bins: new(2)})
 	fmt.Println(counts, edges)
 	// Output: [2 3] [0.  0.5 1. ]
 }

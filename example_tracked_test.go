@@ -31,8 +31,8 @@ func ExampleTrack() {
 func ExampleTrackOpts() {
 	for _, o := range []weft.TrackOpts{
 		{OneInterval: true},
-		{Cost: weft.Cost{Latency: time.Microsecond, PerSecond: 10e6}}, // 10 bytes
-		{Cost: weft.Cost{Latency: time.Microsecond, PerSecond: 10e6}, Item: 20},
+		{Cost: &weft.Cost{Latency: time.Microsecond, PerSecond: 10e6}}, // 10 bytes
+		{Cost: &weft.Cost{Latency: time.Microsecond, PerSecond: 10e6}, Item: new(20)},
 	} {
 		vertices := weft.Zeros(3, 3, 5) // a position of two, a color of three
 		d := weft.Track(vertices, o)
@@ -57,7 +57,7 @@ func ExampleTracked_Flush() {
 	}
 	defer os.Remove(f.Name())
 	x := weft.Arange(6)
-	d := weft.Track(x, weft.TrackOpts{Cost: weft.Cost{Latency: 1, PerSecond: 1e9}})
+	d := weft.Track(x, weft.TrackOpts{Cost: &weft.Cost{Latency: 1, PerSecond: 1e9}})
 	n, err := d.Flush(f)
 	fmt.Println(n, err)
 	x.At(4).Assign(40)

@@ -145,9 +145,9 @@ func TestHalfConvolutions(t *testing.T) {
 		{[]int{2, 32, 9, 14}, []int{32, 32, 3, 3}, weft.ConvOpts{Padding: [2]int{1, 1}}},
 		{[]int{40, 3, 5, 5}, []int{6, 3, 3, 3}, weft.ConvOpts{Padding: [2]int{1, 1}}},
 		{[]int{3, 1, 28, 28}, []int{6, 1, 5, 5}, weft.ConvOpts{Padding: [2]int{2, 0}}},
-		{[]int{2, 16, 10, 12}, []int{16, 16, 3, 3}, weft.ConvOpts{Stride: [2]int{2, 3}, Dilation: [2]int{1, 2}}},
-		{[]int{2, 32, 8, 9}, []int{32, 1, 3, 3}, weft.ConvOpts{Padding: [2]int{1, 1}, Groups: 32}},
-		{[]int{2, 40, 8, 9}, []int{20, 20, 3, 3}, weft.ConvOpts{Groups: 2}},
+		{[]int{2, 16, 10, 12}, []int{16, 16, 3, 3}, weft.ConvOpts{Stride: new([2]int{2, 3}), Dilation: new([2]int{1, 2})}},
+		{[]int{2, 32, 8, 9}, []int{32, 1, 3, 3}, weft.ConvOpts{Padding: [2]int{1, 1}, Groups: new(32)}},
+		{[]int{2, 40, 8, 9}, []int{20, 20, 3, 3}, weft.ConvOpts{Groups: new(2)}},
 		{[]int{5, 300, 4, 4}, []int{8, 300, 1, 1}, weft.ConvOpts{}},
 	} {
 		d := []weft.DType{weft.Float16, weft.BFloat16}[i%2]

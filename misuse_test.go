@@ -215,15 +215,14 @@ func TestMistakesInTraining(t *testing.T) {
 		{func() error {
 			return nn.LoadState(nn.NewLinear(3, 1), map[string]*weft.Tensor{"weight": weft.Ones(1, 3), "bias": weft.Ones(1), "v": x}, true)
 		}, "nn: the state does not fit the module: unexpected v"},
-		{misuse(func() { optim.NewSGD(nn.Params(struct{}{}), optim.SGDOpts{LR: 0.1}) }), "sgd: params: is empty: a module's parameters are its tensors marked with nn.Param, in exported fields"},
-		{misuse(func() { optim.NewSGD(nil, optim.SGDOpts{LR: 0.1}) }), "sgd: params: is nil: nn.Params returns those of a module"},
-		{misuse(func() { optim.NewSGD(nn.Params(nn.NewLinear(1, 1)), optim.SGDOpts{LR: -1}) }), "sgd: LR: is -1, want 0 or more"},
-		{misuse(func() { optim.NewSGD(nn.Params(nn.NewLinear(1, 1)), optim.SGDOpts{}).Step() }), "sgd: LR: was not given: give the learning rate, such as 0.01, or a schedule that sets it"},
-		{misuse(func() { optim.NewSGD(nn.Params(nn.NewLinear(1, 1)), optim.SGDOpts{LR: 1, Momentum: -1}) }), "sgd: Momentum: is -1, want at least 0 and less than 1"},
-		{misuse(func() { optim.NewAdam(nn.Params(nn.NewLinear(1, 1)), optim.AdamOpts{LR: 1, Beta1: 2}) }), "adam: Beta1: is 2, want at least 0 and less than 1"},
+		{misuse(func() { optim.NewSGD(nn.Params(struct{}{}), optim.SGDOpts{LR: new(0.1)}) }), "sgd: params: is empty: a module's parameters are its tensors marked with nn.Param, in exported fields"},
+		{misuse(func() { optim.NewSGD(nil, optim.SGDOpts{LR: new(0.1)}) }), "sgd: params: is nil: nn.Params returns those of a module"},
+		{misuse(func() { optim.NewSGD(nn.Params(nn.NewLinear(1, 1)), optim.SGDOpts{LR: new(-1.0)}) }), "sgd: LR: is -1, want 0 or more"},
+		{misuse(func() { optim.NewSGD(nn.Params(nn.NewLinear(1, 1)), optim.SGDOpts{LR: new(1.0), Momentum: -1}) }), "sgd: Momentum: is -1, want at least 0 and less than 1"},
+		{misuse(func() { optim.NewAdam(nn.Params(nn.NewLinear(1, 1)), optim.AdamOpts{LR: new(1.0), Beta1: new(2.0)}) }), "adam: Beta1: is 2, want at least 0 and less than 1"},
 		{misuse(func() { data.Tensors(weft.Ones(3, 2), weft.Ones(2)) }), "tensors: x has shape [3 2], y [2]: want a first axis of the same size, the examples"},
-		{misuse(func() { data.NewLoader(data.Tensors(weft.Ones(3, 2), weft.Ones(3)), data.LoaderOpts{Batch: -1}) }), "loader: Batch: -1 is negative"},
-		{misuse(func() { data.NewLoader(nil, data.LoaderOpts{Batch: 2}) }), "loader: the dataset is nil"},
+		{misuse(func() { data.NewLoader(data.Tensors(weft.Ones(3, 2), weft.Ones(3)), data.LoaderOpts{Batch: new(-1)}) }), "loader: Batch: is -1, want 1 or more"},
+		{misuse(func() { data.NewLoader(nil, data.LoaderOpts{Batch: new(2)}) }), "loader: the dataset is nil"},
 	})
 }
 
@@ -658,7 +657,7 @@ func TestReleaseOfBorrowedMemory(t *testing.T) {
 // Batches of huge or wrong datasets are refused, those of wide ones come.
 func TestLoaderOfExtremes(t *testing.T) {
 	x := weft.Ones(3, 1)
-	for _, o := range []data.LoaderOpts{{Batch: math.MaxInt}, {Batch: 2, Prefetch: math.MaxInt}, {Prefetch: math.MinInt}} {
+	for _, o := range []data.LoaderOpts{{Batch: new(math.MaxInt)}, {Batch: new(2), Prefetch: new(math.MaxInt)}, {Prefetch: new(0)}} {
 		n := 0
 		for b, err := range data.NewLoader(data.Tensors(x, nil), o).Batches(context.Background()) {
 			if err != nil {
@@ -672,7 +671,7 @@ func TestLoaderOfExtremes(t *testing.T) {
 		}
 	}
 	for _, n := range []int{-1, math.MinInt, math.MaxInt, 1 << 60} {
-		l := data.NewLoader(wrongLength(n), data.LoaderOpts{Batch: 2})
+		l := data.NewLoader(wrongLength(n), data.LoaderOpts{Batch: new(2)})
 		if err := weft.Try(func() {
 			for range l.Batches(context.Background()) {
 				break
@@ -699,13 +698,13 @@ func (nilPart) LoadState(map[string]*weft.Tensor) error { return nil }
 func TestStatesRefuseNil(t *testing.T) {
 	params := func(yield func(string, *weft.Tensor) bool) { yield("w", none) }
 	l := nn.NewLinear(1, 1)
-	loader := data.NewLoader(data.Tensors(weft.Ones(2), nil), data.LoaderOpts{Batch: 1})
+	loader := data.NewLoader(data.Tensors(weft.Ones(2), nil), data.LoaderOpts{Batch: new(1)})
 	for what, err := range map[string]error{
 		"nn.LoadState":                   nn.LoadState(l, map[string]*weft.Tensor{"W": none, "B": none}, true),
-		"optim.NewSGD":                   weft.Try(func() { optim.NewSGD(params, optim.SGDOpts{LR: 1}) }),
-		"optim.NewAdam":                  weft.Try(func() { optim.NewAdam(params, optim.AdamOpts{LR: 1}) }),
-		"SGD.LoadState":                  optim.NewSGD(nn.Params(l), optim.SGDOpts{LR: 1}).LoadState(map[string]*weft.Tensor{"lr": none}),
-		"Adam.LoadState":                 optim.NewAdam(nn.Params(l), optim.AdamOpts{LR: 1}).LoadState(map[string]*weft.Tensor{"lr": none}),
+		"optim.NewSGD":                   weft.Try(func() { optim.NewSGD(params, optim.SGDOpts{LR: new(1.0)}) }),
+		"optim.NewAdam":                  weft.Try(func() { optim.NewAdam(params, optim.AdamOpts{LR: new(1.0)}) }),
+		"SGD.LoadState":                  optim.NewSGD(nn.Params(l), optim.SGDOpts{LR: new(1.0)}).LoadState(map[string]*weft.Tensor{"lr": none}),
+		"Adam.LoadState":                 optim.NewAdam(nn.Params(l), optim.AdamOpts{LR: new(1.0)}).LoadState(map[string]*weft.Tensor{"lr": none}),
 		"data.Loader.LoadState":          loader.LoadState(map[string]*weft.Tensor{"epoch": none, "batch": none}),
 		"checkpoint.Generator.LoadState": checkpoint.Generator(weft.NewGenerator(1)).LoadState(map[string]*weft.Tensor{"state": none}),
 	} {
@@ -755,8 +754,8 @@ func TestNilAndHostileArgumentsOfLibraries(t *testing.T) {
 		"data.Loader nil Seek":       func() error { (*data.Loader)(nil).Seek(0, 0); return nil },
 		"data.Loader nil State":      func() error { (*data.Loader)(nil).State(); return nil },
 		"data.Loader nil LoadState":  func() error { return (*data.Loader)(nil).LoadState(nil) },
-		"data prefetch MaxInt":       func() error { return batches(&typedNil{1 << 40}, data.LoaderOpts{Prefetch: math.MaxInt}) },
-		"data negative batch":        func() error { return batches(ones, data.LoaderOpts{Batch: math.MinInt}) },
+		"data prefetch MaxInt":       func() error { return batches(&typedNil{1 << 40}, data.LoaderOpts{Prefetch: new(math.MaxInt)}) },
+		"data negative batch":        func() error { return batches(ones, data.LoaderOpts{Batch: new(math.MinInt)}) },
 		"data length MaxInt":         func() error { return batches(&typedNil{math.MaxInt}, data.LoaderOpts{}) },
 		"data length MinInt":         func() error { return batches(&typedNil{math.MinInt}, data.LoaderOpts{}) },
 		"nn.Func nil":                func() error { nn.Func(nil).Forward(x); return nil },
@@ -784,7 +783,10 @@ func TestNilAndHostileArgumentsOfLibraries(t *testing.T) {
 			optim.NewSGD(iter.Seq2[string, *weft.Tensor](func(y func(string, *weft.Tensor) bool) { y("x", nil) }), optim.SGDOpts{})
 			return nil
 		},
-		"optim.NewAdam NaN":          func() error { optim.NewAdam(nn.Params(nn.NewLinear(2, 2)), optim.AdamOpts{LR: math.NaN()}); return nil },
+		"optim.NewAdam NaN": func() error {
+			optim.NewAdam(nn.Params(nn.NewLinear(2, 2)), optim.AdamOpts{LR: new(math.NaN())})
+			return nil
+		},
 		"optim.Adam nil Step":        func() error { (*optim.Adam)(nil).Step(); return nil },
 		"optim.SGD nil Step":         func() error { (*optim.SGD)(nil).Step(); return nil },
 		"checkpoint.Save nil part":   func() error { return checkpoint.Save(file, checkpoint.Parts{"a": nil}, nil) },

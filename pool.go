@@ -1,22 +1,19 @@
 package weft
 
-import "weft/internal/op"
+import (
+	"weft/internal/array"
+	"weft/internal/op"
+)
 
-// PoolOpts are the options of pooling over the last two axes; a zero stride means
-// the window's size.
+// PoolOpts are the options of pooling over the last two axes.
 type PoolOpts struct {
-	Window  [2]int // vertical, horizontal
-	Stride  [2]int
-	Padding [2]int // on both sides, less than the window
+	Window  [2]int  // vertical, horizontal
+	Stride  *[2]int // nil means the window's size
+	Padding [2]int  // on both sides, less than the window
 }
 
 func (o PoolOpts) attrs() op.Pool {
-	for i := range o.Stride {
-		if o.Stride[i] == 0 {
-			o.Stride[i] = o.Window[i]
-		}
-	}
-	return op.Pool{Window: o.Window, Stride: o.Stride, Pad: o.Padding}
+	return op.Pool{Window: o.Window, Stride: array.Or(o.Stride, o.Window), Pad: o.Padding}
 }
 
 // MaxPool2d is the greatest element of each window of the last two axes. The

@@ -140,7 +140,7 @@ func TestFunctionsRefuseReleased(t *testing.T) {
 		},
 		"optimizer": func() error {
 			x := weft.Ones(2).RequireGrad()
-			o := optim.NewSGD(func(yield func(string, *weft.Tensor) bool) { yield("x", x) }, optim.SGDOpts{LR: 1})
+			o := optim.NewSGD(func(yield func(string, *weft.Tensor) bool) { yield("x", x) }, optim.SGDOpts{LR: new(1.0)})
 			x.Sum().Backward()
 			x.Grad().Release()
 			return weft.Try(func() { o.Step() })

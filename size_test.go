@@ -49,9 +49,9 @@ func TestSizesThatOverflow(t *testing.T) {
 		{"conv padding", Misuse, func() { image.Conv2d(Ones(1, 1, 1, 1), nil, ConvOpts{Padding: [2]int{1<<31 - 1, 1<<31 - 1}}) }},
 		{"conv padding that wraps", Misuse, func() { image.Conv2d(Ones(1, 1, 1, 1), nil, ConvOpts{Padding: [2]int{math.MaxInt, 0}}) }},
 		{"conv padding of 30 bits", Misuse, func() { image.Conv2d(Ones(1, 1, 1, 1), nil, ConvOpts{Padding: [2]int{1<<30 - 1, 1<<30 - 1}}) }},
-		{"conv dilation", Misuse, func() { image.Conv2d(Ones(1, 1, 2, 2), nil, ConvOpts{Dilation: [2]int{math.MaxInt, 1}}) }},
+		{"conv dilation", Misuse, func() { image.Conv2d(Ones(1, 1, 2, 2), nil, ConvOpts{Dilation: new([2]int{math.MaxInt, 1})}) }},
 		{"conv_transpose2d stride", Misuse, func() {
-			image.ConvTranspose2d(Ones(1, 1, 1, 1), nil, ConvTransposeOpts{Stride: [2]int{1 << 30, 1 << 30}})
+			image.ConvTranspose2d(Ones(1, 1, 1, 1), nil, ConvTransposeOpts{Stride: new([2]int{1 << 30, 1 << 30})})
 		}},
 		{"pool padding that wraps", Misuse, func() {
 			image.MaxPool2d(PoolOpts{Window: [2]int{math.MaxInt, 1}, Padding: [2]int{math.MaxInt - 1, 0}})
@@ -102,13 +102,13 @@ func TestExtremeIntegersThatFit(t *testing.T) {
 	same(t, "no ints", Data[int64](Arange(3, math.MinInt)))
 	x := Arange(16.0).Reshape(1, 1, 4, 4)
 	far := [2]int{math.MaxInt, math.MaxInt}
-	same(t, "conv", Data[float32](x.Conv2d(Ones(1, 1, 2, 2), nil, ConvOpts{Stride: far})), 0+1+4+5)
-	same(t, "max pooling", Data[float32](x.MaxPool2d(PoolOpts{Window: [2]int{2, 2}, Stride: far})), 5)
-	same(t, "mean pooling", Data[float32](x.AvgPool2d(PoolOpts{Window: [2]int{2, 2}, Stride: far})), 2.5)
+	same(t, "conv", Data[float32](x.Conv2d(Ones(1, 1, 2, 2), nil, ConvOpts{Stride: new(far)})), 0+1+4+5)
+	same(t, "max pooling", Data[float32](x.MaxPool2d(PoolOpts{Window: [2]int{2, 2}, Stride: new(far)})), 5)
+	same(t, "mean pooling", Data[float32](x.AvgPool2d(PoolOpts{Window: [2]int{2, 2}, Stride: new(far)})), 2.5)
 	leaf := Ones(1, 1, 4, 4).RequireGrad()
-	leaf.Conv2d(Ones(1, 1, 2, 2), nil, ConvOpts{Stride: far}).Sum().Backward()
-	leaf.MaxPool2d(PoolOpts{Window: [2]int{2, 2}, Stride: far}).Sum().Backward()
-	leaf.AvgPool2d(PoolOpts{Window: [2]int{2, 2}, Stride: far}).Sum().Backward()
+	leaf.Conv2d(Ones(1, 1, 2, 2), nil, ConvOpts{Stride: new(far)}).Sum().Backward()
+	leaf.MaxPool2d(PoolOpts{Window: [2]int{2, 2}, Stride: new(far)}).Sum().Backward()
+	leaf.AvgPool2d(PoolOpts{Window: [2]int{2, 2}, Stride: new(far)}).Sum().Backward()
 	leaf.Slice(All, All, Range(0, 4, math.MaxInt)).Sum().Backward()
 	want := []float32{1 + 1 + 0.25 + 1, 1 + 0.25 + 1, 1, 1, 1 + 0.25, 1 + 0.25, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 	same(t, "gradients", Data[float32](leaf.Grad()), want...)
@@ -118,7 +118,7 @@ func TestExtremeIntegersThatFit(t *testing.T) {
 		step := [2]int{1 << 29, 1 << 29}
 		x := Arange(1.0, 17.0).To(Float32).Reshape(1, 1, 4, 4).Expand(1, channels, 4, 4).Clone().RequireGrad()
 		w := Arange(1.0, 5.0).To(Float32).Reshape(1, 1, 2, 2).Expand(channels, 1, 2, 2).Clone().RequireGrad()
-		y := x.Conv2d(w, nil, ConvOpts{Dilation: step, Padding: step, Stride: step, Groups: channels})
+		y := x.Conv2d(w, nil, ConvOpts{Dilation: new(step), Padding: step, Stride: new(step), Groups: new(channels)})
 		y.Sum().Backward()
 		same(t, "far taps", Data[float32](y.Detach().Slice(All, Index(channels-1)).Flatten(0)), 4, 3, 2, 1)
 		same(t, "far taps' gradient of x", Data[float32](x.Grad().Slice(All, Index(channels-1)).Flatten(0).Slice(Range(0, 5))), 10, 0, 0, 0, 0)

@@ -67,8 +67,8 @@ var soakWork = []struct {
 		g := weft.NewGenerator(seed)
 		o := nn.Opts{Generator: g}
 		net := nn.Sequential{nn.NewLinear(20, 32, o), nn.Tanh{}, &nn.Dropout{P: 0.3, Generator: g}, nn.NewLinear(32, 3, o)}
-		opt := optim.NewAdam(nn.Params(net), optim.AdamOpts{LR: 0.01})
-		l := data.NewLoader(data.Tensors(g.Randn(60, 20), g.Randint(0, 3, 60)), data.LoaderOpts{Batch: 20, Shuffle: true, Seed: seed})
+		opt := optim.NewAdam(nn.Params(net), optim.AdamOpts{LR: new(0.01)})
+		l := data.NewLoader(data.Tensors(g.Randn(60, 20), g.Randint(0, 3, 60)), data.LoaderOpts{Batch: new(20), Shuffle: true, Seed: seed})
 		for b, err := range l.Batches(context.Background()) {
 			if err != nil {
 				panic(err)

@@ -56,11 +56,11 @@ func (t *Tensor) binned(weights *Tensor, shape []int, n int) *Tensor {
 
 // HistogramOpts are the options of [Tensor.Histogram].
 type HistogramOpts struct {
-	Bins     int     // of equal width, unless there are Edges; 0 means 10
-	Min, Max float64 // where the bins begin and end; both 0: at the least and the greatest element
-	Edges    *Tensor // of the bins, one more than these, in ascending order
-	Weights  *Tensor // of t's shape, to be added up instead of counting
-	Density  bool    // divide by the total and by the width of each bin
+	Bins     *int     // of equal width, unless there are Edges; 1 or more, nil means 10
+	Min, Max *float64 // where the bins begin and end; nil means at the least and the greatest element
+	Edges    *Tensor  // of the bins, one more than these, in ascending order
+	Weights  *Tensor  // of t's shape, to be added up instead of counting
+	Density  bool     // divide by the total and by the width of each bin
 }
 
 // Histogram counts, as NumPy does, how many elements of t, a tensor of numbers of any
@@ -119,18 +119,16 @@ func (t *Tensor) Histogram(o HistogramOpts) (counts, edges *Tensor) {
 
 // even makes the edges of bins of equal width for x.
 func (o *HistogramOpts) even(x *Tensor) *Tensor {
-	bins, lo, hi := o.Bins, o.Min, o.Max
-	if bins == 0 {
-		bins = 10
+	bins := array.Or(o.Bins, 10)
+	if bins < 1 {
+		array.Failf("histogram", "Bins", "are %d, want 1 or more", bins)
 	}
-	if bins < 0 {
-		array.Failf("histogram", "bins", "%d is negative", bins)
+	lo, hi := array.Or(o.Min, 0), array.Or(o.Max, 1)
+	if x.Size() > 0 && o.Min == nil {
+		lo = x.Min().Item()
 	}
-	if lo == 0 && hi == 0 {
-		hi = 1
-		if x.Size() > 0 {
-			lo, hi = x.Min().Item(), x.Max().Item()
-		}
+	if x.Size() > 0 && o.Max == nil {
+		hi = x.Max().Item()
 	}
 	if !(lo <= hi) || lo-lo != 0 || hi-hi != 0 {
 		array.Failf("histogram", "", "bins cannot go from %v to %v", lo, hi)

@@ -34,7 +34,10 @@ var vectorCases = map[string]func(x []*Tensor, n []float64, s string) []*Tensor{
 		return []*Tensor{x[0].BinCount(append(x, nil)[1], int(n[0]))}
 	},
 	"histogram": func(x []*Tensor, n []float64, s string) []*Tensor {
-		o := HistogramOpts{Bins: int(n[0]), Min: n[1], Max: n[2], Density: s == "density"}
+		o := HistogramOpts{Bins: new(int(n[0])), Density: s == "density"}
+		if n[1] != 0 || n[2] != 0 { // the vectors say 0 and 0 for the range of the data
+			o.Min, o.Max = new(n[1]), new(n[2])
+		}
 		switch {
 		case s == "edges":
 			o.Edges = x[1]
@@ -55,7 +58,7 @@ var vectorCases = map[string]func(x []*Tensor, n []float64, s string) []*Tensor{
 		return []*Tensor{x[0].Norm(n[0], asInts(n[1:])...)}
 	},
 	"isclose": func(x []*Tensor, n []float64, _ string) []*Tensor {
-		return []*Tensor{x[0].IsClose(x[1], CloseOpts{Relative: n[0], Absolute: n[1], EqualNaN: n[2] != 0})}
+		return []*Tensor{x[0].IsClose(x[1], CloseOpts{Relative: new(n[0]), Absolute: new(n[1]), EqualNaN: n[2] != 0})}
 	},
 	"nan_to_num": func(x []*Tensor, n []float64, _ string) []*Tensor { return []*Tensor{x[0].NanToNum(n[0], n[1:]...)} },
 	"hypot":      func(x []*Tensor, _ []float64, _ string) []*Tensor { return []*Tensor{x[0].Hypot(x[1])} },

@@ -30,12 +30,12 @@ type TrackOpts struct {
 	// OneInterval keeps one interval, from the first byte that was written to the last,
 	// instead of as many as are worth it.
 	OneInterval bool
-	// Cost is what transfers to the sink cost; the zero value stands for 1 microsecond and
-	// 4 GB a second. [Tracked.Measure] finds it out.
-	Cost Cost
-	// Item is the size in bytes of what must arrive whole: each transfer begins and ends at
-	// a multiple of it. The zero value stands for one element.
-	Item int
+	// Cost is what transfers to the sink cost; nil means 1 microsecond and 4 GB a second.
+	// [Tracked.Measure] finds it out.
+	Cost *Cost
+	// Item is the size in bytes of what must arrive whole, a multiple of an element's: each
+	// transfer begins and ends at a multiple of it. Nil means one element.
+	Item *int
 }
 
 // A Cost is what transfers to a sink cost: each takes Latency, and its bytes as long as
@@ -48,9 +48,6 @@ type Cost struct {
 
 // gap is the number of bytes that take as long as beginning a transfer.
 func (c Cost) gap() int {
-	if c == (Cost{}) {
-		c = Cost{time.Microsecond, 4e9}
-	}
 	return int(min(c.Latency.Seconds()*c.PerSecond, 1<<40))
 }
 
@@ -76,19 +73,17 @@ func Track(t *Tensor, opts ...TrackOpts) *Tracked {
 		o = opts[0]
 	}
 	size := t.v.DType.Size()
-	if o.Item == 0 {
-		o.Item = size
+	item, cost := array.Or(o.Item, size), array.Or(o.Cost, Cost{time.Microsecond, 4e9})
+	if item < 1 || item%size != 0 {
+		array.Failf("track", "Item", "%d is no number of bytes of whole elements, which take %d", item, size)
 	}
-	if o.Item < 0 || o.Item%size != 0 {
-		array.Failf("track", "Item", "%d is no number of bytes of whole elements, which take %d", o.Item, size)
-	}
-	if !(o.Cost.Latency >= 0 && o.Cost.PerSecond >= 0) {
-		array.Failf("track", "Cost", "%v is negative", o.Cost)
+	if !(cost.Latency >= 0 && cost.PerSecond >= 0) {
+		array.Failf("track", "Cost", "%v is negative", cost)
 	}
 	lo, hi := t.v.Span()
-	d := &Tracked{base: &Tensor{v: t.v, run: &run{noGrad: true}}, from: lo * size, bytes: (hi - lo) * size, item: o.Item, m: t.v.Store.Track()}
+	d := &Tracked{base: &Tensor{v: t.v, run: &run{noGrad: true}}, from: lo * size, bytes: (hi - lo) * size, item: item, m: t.v.Store.Track()}
 	window := dirty.Interval{Start: lo * size, Stop: hi * size}
-	d.set = dirty.NewSet(window, o.Item, o.OneInterval, o.Cost.gap())
+	d.set = dirty.NewSet(window, item, o.OneInterval, cost.gap())
 	d.set.Add(window.Start, window.Stop)
 	d.m.Watch(d.set)
 	return d

@@ -79,7 +79,7 @@ func TestWritersAndFlushers(t *testing.T) {
 	var ds []*Tracked
 	for k := range sinks {
 		c := &checked{mirror: mirror{data: make([]byte, rows*wide*4)}, item: wide * 4}
-		d := Track(x, TrackOpts{Item: wide * 4, OneInterval: k == 1})
+		d := Track(x, TrackOpts{Item: new(wide * 4), OneInterval: k == 1})
 		sinks[k], ds = c, append(ds, d)
 		flushers.Go(func() {
 			for {
@@ -186,11 +186,11 @@ func TestSinks(t *testing.T) {
 		"an expanded sink":  func() { Zeros(1).Expand(4).Sink() },
 		"a leaf":            func() { Zeros(4).RequireGrad().Sink() },
 		"no sink":           func() { Track(x).Flush(nil) },
-		"half an item":      func() { Track(x, TrackOpts{Item: 6}) },
+		"half an item":      func() { Track(x, TrackOpts{Item: new(6)}) },
 		"another array":     func() { Track(x).Mark(here) },
 		"nil":               func() { (*Tracked)(nil).Pending() },
 		"zero":              func() { new(Tracked).Pending() },
-		"cost":              func() { Track(x, TrackOpts{Cost: Cost{Latency: -1}}) },
+		"cost":              func() { Track(x, TrackOpts{Cost: &Cost{Latency: -1}}) },
 	} {
 		if err := Try(f); err == nil {
 			t.Errorf("%s was not refused", name)

@@ -50,7 +50,7 @@ type nowhere struct{}
 func (nowhere) WriteAt(p []byte, off int64) (int, error) { return len(p), nil }
 
 // every is the cost at which no byte is sent that was not written.
-var every = TrackOpts{Cost: Cost{Latency: 1, PerSecond: 1}}
+var every = TrackOpts{Cost: &Cost{Latency: 1, PerSecond: 1}}
 
 // within reports that every byte that differs lies in a pending range, and says which does
 // not.
@@ -77,15 +77,15 @@ func TestTrackedAsTheOriginal(t *testing.T) {
 	}{
 		{TrackOpts{OneInterval: true}, []ByteRange{{0, 88}}, 88},
 		{every, []ByteRange{{0, 8}, {80, 88}}, 16},
-		{TrackOpts{Cost: Cost{Latency: 72, PerSecond: 1e9}}, []ByteRange{{0, 88}}, 88},
-		{TrackOpts{Cost: Cost{Latency: 71, PerSecond: 1e9}}, []ByteRange{{0, 8}, {80, 88}}, 16},
-		{TrackOpts{Item: 20, Cost: every.Cost}, []ByteRange{{0, 20}, {80, 100}}, 40},
+		{TrackOpts{Cost: &Cost{Latency: 72, PerSecond: 1e9}}, []ByteRange{{0, 88}}, 88},
+		{TrackOpts{Cost: &Cost{Latency: 71, PerSecond: 1e9}}, []ByteRange{{0, 8}, {80, 88}}, 16},
+		{TrackOpts{Item: new(20), Cost: every.Cost}, []ByteRange{{0, 20}, {80, 100}}, 40},
 	} {
 		v := Zeros(3, 3, 5)
 		d := clean(t, v, c.opts)
 		position := v.Slice(All, All, Range(0, 2))
 		position.Slice(Index(0), Index(0)).Assign(1)
-		if got := d.Pending(); len(got) != 1 || c.opts.Item == 0 && got[0] != (ByteRange{0, 8}) {
+		if got := d.Pending(); len(got) != 1 || c.opts.Item == nil && got[0] != (ByteRange{0, 8}) {
 			t.Errorf("%+v: after position[0, 0]: %v", c.opts, got)
 		}
 		position.Slice(Index(1), Index(1)).Assign(2)
@@ -512,7 +512,7 @@ func TestFlushInPieces(t *testing.T) {
 		if item == 3<<20 {
 			x = Arange(float64(9 << 18))
 		}
-		d := Track(x, TrackOpts{Item: item, Cost: every.Cost})
+		d := Track(x, TrackOpts{Item: new(item), Cost: every.Cost})
 		m := &mirror{data: make([]byte, d.Bytes())}
 		n, err := d.Flush(m)
 		if n != d.Bytes() || err != nil || !bytes.Equal(m.data, memory(x)) || m.calls < 3 {
@@ -524,7 +524,7 @@ func TestFlushInPieces(t *testing.T) {
 // What Borrow lends is not sent, and a flush inside it does not wait for ever.
 func TestFlushWhileBorrowed(t *testing.T) {
 	x := Zeros(30)
-	d := Track(x, TrackOpts{Item: 12, Cost: every.Cost})
+	d := Track(x, TrackOpts{Item: new(12), Cost: every.Cost})
 	m := &mirror{data: make([]byte, 120)}
 	Borrow(x.Slice(Range(4, 7)), func(data []float32) {
 		data[0] = 1
@@ -611,7 +611,7 @@ func TestRandomWrites(t *testing.T) {
 			shape[i] = 1 + r.IntN(6)
 		}
 		x := ZerosOf(dt, shape...)
-		opts := []TrackOpts{{}, {OneInterval: true}, every, {Item: dt.Size() * (1 + r.IntN(4)), Cost: Cost{Latency: 20, PerSecond: 1e9}}}
+		opts := []TrackOpts{{}, {OneInterval: true}, every, {Item: new(dt.Size() * (1 + r.IntN(4))), Cost: &Cost{Latency: 20, PerSecond: 1e9}}}
 		var ds []*Tracked
 		var sinks []*mirror
 		for _, o := range opts {

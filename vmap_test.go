@@ -75,14 +75,14 @@ func TestVmap(t *testing.T) {
 		}
 		y, got := run(false)
 		want, grads := run(true)
-		if !slices.Equal(y.Shape(), want.Shape()) || !y.AllClose(want, CloseOpts{Relative: 1e-12}) {
+		if !slices.Equal(y.Shape(), want.Shape()) || !y.AllClose(want, CloseOpts{Relative: new(1e-12), Absolute: new(0.0)}) {
 			t.Errorf("%s: %v, want %v", c.name, y, want)
 			continue
 		}
 		for i := range grads {
 			if (got[i] == nil) != (grads[i] == nil) {
 				t.Errorf("%s: gradient %d: %v, want %v", c.name, i, got[i], grads[i])
-			} else if got[i] != nil && !got[i].AllClose(grads[i], CloseOpts{Relative: 1e-10, Absolute: 1e-12}) {
+			} else if got[i] != nil && !got[i].AllClose(grads[i], CloseOpts{Relative: new(1e-10), Absolute: new(1e-12)}) {
 				t.Errorf("%s: gradient %d: %v, want %v", c.name, i, got[i], grads[i])
 			}
 		}
@@ -98,11 +98,11 @@ func TestVmap(t *testing.T) {
 	})(x)
 	for e := range 6 {
 		want := Grad(x.At(e).MatMul(w).Square().Sum(), []*Tensor{w})[0]
-		if !each.At(e).AllClose(want, CloseOpts{Relative: 1e-12}) {
+		if !each.At(e).AllClose(want, CloseOpts{Relative: new(1e-12), Absolute: new(0.0)}) {
 			t.Errorf("example %d: %v, want %v", e, each.At(e), want)
 		}
 		want = Jacobian(func(x *Tensor) *Tensor { return x.MatMul(w).Square() }, x.At(e))
-		if !own.At(e).AllClose(want, CloseOpts{Relative: 1e-12}) {
+		if !own.At(e).AllClose(want, CloseOpts{Relative: new(1e-12), Absolute: new(0.0)}) {
 			t.Errorf("jacobian of example %d: %v, want %v", e, own.At(e), want)
 		}
 	}

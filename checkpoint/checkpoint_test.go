@@ -29,9 +29,9 @@ func newRun(seed uint64) *run {
 	r := &run{random: weft.NewGenerator(seed)}
 	o := nn.Opts{Generator: r.random}
 	r.net = nn.Sequential{nn.NewLinear(4, 8, o), nn.Tanh{}, &nn.Dropout{P: 0.3, Generator: r.random}, nn.NewLinear(8, 3, o)}
-	r.opt = optim.NewAdam(nn.Params(r.net), optim.AdamOpts{LR: 0.01})
+	r.opt = optim.NewAdam(nn.Params(r.net), optim.AdamOpts{LR: new(0.01)})
 	g := weft.NewGenerator(99)
-	r.loader = data.NewLoader(data.Tensors(g.Randn(50, 4), g.Randint(0, 3, 50)), data.LoaderOpts{Batch: 8, Shuffle: true, Seed: 5})
+	r.loader = data.NewLoader(data.Tensors(g.Randn(50, 4), g.Randint(0, 3, 50)), data.LoaderOpts{Batch: new(8), Shuffle: true, Seed: 5})
 	return r
 }
 

@@ -23,7 +23,7 @@ func Example() {
 	newParts := func(seed uint64) (checkpoint.Parts, *nn.Linear) {
 		g := weft.NewGenerator(seed)
 		net := nn.NewLinear(3, 2, nn.Opts{Generator: g})
-		opt := optim.NewAdam(nn.Params(net), optim.AdamOpts{LR: 1e-3})
+		opt := optim.NewAdam(nn.Params(net), optim.AdamOpts{LR: new(1e-3)})
 		return checkpoint.Parts{"model": checkpoint.Module(net), "optim": opt, "random": checkpoint.Generator(g)}, net
 	}
 	parts, net := newParts(1)

@@ -71,8 +71,8 @@ func train(path string) {
 	net := nn.Sequential{
 		nn.NewLinear(20, 64, nn.Opts{Generator: g}), nn.Relu{}, &nn.Dropout{P: 0.2, Generator: g}, nn.NewLinear(64, 2, nn.Opts{Generator: g}),
 	}
-	opt := optim.NewAdam(nn.Params(net), optim.AdamOpts{LR: 0.01})
-	loader := data.NewLoader(data.Tensors(x, y), data.LoaderOpts{Batch: 32, Shuffle: true, Seed: 7})
+	opt := optim.NewAdam(nn.Params(net), optim.AdamOpts{LR: new(0.01)})
+	loader := data.NewLoader(data.Tensors(x, y), data.LoaderOpts{Batch: new(32), Shuffle: true, Seed: 7})
 	parts := checkpoint.Parts{"model": checkpoint.Module(net), "optimizer": opt, "loader": loader, "dropout": checkpoint.Generator(g)}
 	step := 0
 	if _, err := os.Stat(path); err == nil {

@@ -1,7 +1,7 @@
 // Package data brings examples to a training loop: datasets, and a loader that
 // shuffles, batches and reads ahead.
 //
-//	loader := data.NewLoader(data.Tensors(x, y), data.LoaderOpts{Batch: 64, Shuffle: true, Seed: 1})
+//	loader := data.NewLoader(data.Tensors(x, y), data.LoaderOpts{Batch: new(64), Shuffle: true, Seed: 1})
 //	for loader.Epoch() < 10 {
 //		for batch, err := range loader.Batches(ctx) {
 //			if err != nil {

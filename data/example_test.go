@@ -11,7 +11,7 @@ import (
 func Example() {
 	x := weft.FromSlice([]float32{0, 1, 2, 3, 4})
 	y := weft.FromSlice([]int64{0, 10, 20, 30, 40})
-	loader := data.NewLoader(data.Tensors(x, y), data.LoaderOpts{Batch: 2})
+	loader := data.NewLoader(data.Tensors(x, y), data.LoaderOpts{Batch: new(2)})
 	for batch, err := range loader.Batches(context.Background()) {
 		if err != nil {
 			fmt.Println(err)
@@ -35,7 +35,7 @@ func (squares) Get(i int) (x, y *weft.Tensor, err error) {
 }
 
 func ExampleDataset() {
-	loader := data.NewLoader(squares{}, data.LoaderOpts{Batch: 4})
+	loader := data.NewLoader(squares{}, data.LoaderOpts{Batch: new(4)})
 	for batch, err := range loader.Batches(context.Background()) {
 		fmt.Println(weft.Data[float32](batch.X), weft.Data[float32](batch.Y), err)
 	}
@@ -45,7 +45,7 @@ func ExampleDataset() {
 // A run that goes on in the middle of an epoch gets the batches that are left, in
 // the order that they would have come in.
 func ExampleLoader_Seek() {
-	opts := data.LoaderOpts{Batch: 1, Shuffle: true, Seed: 7}
+	opts := data.LoaderOpts{Batch: new(1), Shuffle: true, Seed: 7}
 	var whole, rest []float64
 	for batch := range data.NewLoader(squares{}, opts).Batches(context.Background()) {
 		whole = append(whole, batch.X.Item())

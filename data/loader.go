@@ -16,13 +16,13 @@ import (
 
 // LoaderOpts are the options of a [Loader].
 type LoaderOpts struct {
-	Batch    int    // examples a batch; 0 means 1
+	Batch    *int   // examples a batch, 1 or more; nil means 1
 	Shuffle  bool   // another order every epoch
 	Seed     uint64 // of the orders
 	DropLast bool   // leave out a last batch that is not full
-	// Prefetch is how many batches may wait, read ahead by a goroutine of their
-	// own; 0 means 2, a negative number reads each batch when it is asked for.
-	Prefetch int
+	// Prefetch is how many batches may wait, read ahead by a goroutine of their own. 0 reads
+	// each batch when it is asked for; nil means 2.
+	Prefetch *int
 }
 
 // A Batch is some examples joined along the first axis.
@@ -37,6 +37,8 @@ type Batch struct {
 type Loader struct {
 	d     Dataset
 	o     LoaderOpts
+	batch int // examples
+	ahead int // batches that may wait
 	epoch int
 	next  int // batch of the epoch
 }
@@ -46,30 +48,28 @@ type Loader struct {
 const maxPrefetch = 1 << 16
 
 // NewLoader returns a loader at the first batch of epoch 0. It panics with
-// *weft.Error if the dataset is nil or the batch size negative.
+// *weft.Error if the dataset is nil, Batch is less than 1 or Prefetch less than 0.
 func NewLoader(d Dataset, o LoaderOpts) *Loader {
 	if d == nil {
 		array.Failf("loader", "", "the dataset is nil")
 	}
-	if o.Batch < 0 {
-		array.Failf("loader", "Batch", "%d is negative", o.Batch)
+	l := &Loader{d: d, o: o, batch: array.Or(o.Batch, 1), ahead: array.Or(o.Prefetch, 2)}
+	if l.batch < 1 {
+		array.Failf("loader", "Batch", "is %d, want 1 or more", l.batch)
 	}
-	if o.Batch == 0 {
-		o.Batch = 1
+	if l.ahead < 0 {
+		array.Failf("loader", "Prefetch", "is %d, want 0 or more", l.ahead)
 	}
-	if o.Prefetch == 0 {
-		o.Prefetch = 2
-	}
-	return &Loader{d: d, o: o}
+	return l
 }
 
 // Len is the number of batches of an epoch.
 func (l *Loader) Len() int {
 	n := l.examples()
-	if !l.o.DropLast && n%l.o.Batch > 0 {
-		return n/l.o.Batch + 1
+	if !l.o.DropLast && n%l.batch > 0 {
+		return n/l.batch + 1
 	}
-	return n / l.o.Batch
+	return n / l.batch
 }
 
 // examples is the length of the dataset.
@@ -182,15 +182,15 @@ func (l *Loader) source(ctx context.Context) (next func() (Batch, error), stop f
 	order := l.order(l.epoch)
 	epoch, first, last := l.epoch, l.next, l.Len()
 	read := func(k int) (Batch, error) {
-		index := order[k*l.o.Batch : min((k+1)*l.o.Batch, len(order))]
+		index := order[k*l.batch : min((k+1)*l.batch, len(order))]
 		x, y, err := join(l.d, index)
 		return Batch{x, y, epoch, k}, err
 	}
-	if l.o.Prefetch < 0 {
+	if l.ahead == 0 {
 		k := first - 1
 		return func() (Batch, error) { k++; return read(k) }, func() {}
 	}
-	results := make(chan result, min(l.o.Prefetch, maxPrefetch, max(last-first, 0)))
+	results := make(chan result, min(l.ahead, maxPrefetch, max(last-first, 0)))
 	quit, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)

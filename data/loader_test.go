@@ -53,12 +53,12 @@ func epoch(t *testing.T, l *data.Loader) [][]int64 {
 func equal(a, b [][]int64) bool { return slices.EqualFunc(a, b, slices.Equal) }
 
 func TestOrder(t *testing.T) {
-	for _, prefetch := range []int{-1, 0, 1, 5} {
-		l := data.NewLoader(numbers{n: 7}, data.LoaderOpts{Batch: 3, Prefetch: prefetch})
+	for _, prefetch := range []int{0, 1, 2, 5} {
+		l := data.NewLoader(numbers{n: 7}, data.LoaderOpts{Batch: new(3), Prefetch: new(prefetch)})
 		if got := epoch(t, l); !equal(got, [][]int64{{0, 1, 2}, {3, 4, 5}, {6}}) || l.Len() != 3 || l.Epoch() != 1 || l.Next() != 0 {
 			t.Errorf("%v, at epoch %d batch %d", got, l.Epoch(), l.Next())
 		}
-		l = data.NewLoader(numbers{n: 7}, data.LoaderOpts{Batch: 3, DropLast: true, Prefetch: prefetch})
+		l = data.NewLoader(numbers{n: 7}, data.LoaderOpts{Batch: new(3), DropLast: true, Prefetch: new(prefetch)})
 		if got := epoch(t, l); !equal(got, [][]int64{{0, 1, 2}, {3, 4, 5}}) || l.Len() != 2 {
 			t.Errorf("without the last: %v", got)
 		}
@@ -70,7 +70,7 @@ func TestOrder(t *testing.T) {
 
 func TestShuffle(t *testing.T) {
 	const n = 100
-	l := data.NewLoader(numbers{n: n}, data.LoaderOpts{Batch: 8, Shuffle: true, Seed: 3})
+	l := data.NewLoader(numbers{n: n}, data.LoaderOpts{Batch: new(8), Shuffle: true, Seed: 3})
 	var epochs [][]int64
 	for range 3 {
 		epochs = append(epochs, slices.Concat(epoch(t, l)...))
@@ -86,11 +86,11 @@ func TestShuffle(t *testing.T) {
 			t.Errorf("epoch %d: %v", i, e)
 		}
 	}
-	same := data.NewLoader(numbers{n: n}, data.LoaderOpts{Batch: 8, Shuffle: true, Seed: 3, Prefetch: -1})
+	same := data.NewLoader(numbers{n: n}, data.LoaderOpts{Batch: new(8), Shuffle: true, Seed: 3, Prefetch: new(0)})
 	if !slices.Equal(slices.Concat(epoch(t, same)...), epochs[0]) {
 		t.Error("the same seed gives another order")
 	}
-	other := data.NewLoader(numbers{n: n}, data.LoaderOpts{Batch: 8, Shuffle: true, Seed: 4})
+	other := data.NewLoader(numbers{n: n}, data.LoaderOpts{Batch: new(8), Shuffle: true, Seed: 4})
 	if slices.Equal(slices.Concat(epoch(t, other)...), epochs[0]) {
 		t.Error("another seed gives the same order")
 	}
@@ -99,7 +99,7 @@ func TestShuffle(t *testing.T) {
 // TestShuffleUniform counts where each example lands.
 func TestShuffleUniform(t *testing.T) {
 	const n, epochs = 5, 2000
-	l := data.NewLoader(numbers{n: n}, data.LoaderOpts{Batch: n, Shuffle: true, Prefetch: -1})
+	l := data.NewLoader(numbers{n: n}, data.LoaderOpts{Batch: new(n), Shuffle: true, Prefetch: new(0)})
 	var count [n][n]int
 	for range epochs {
 		for i, x := range epoch(t, l)[0] {
@@ -116,7 +116,7 @@ func TestShuffleUniform(t *testing.T) {
 }
 
 func TestResume(t *testing.T) {
-	o := data.LoaderOpts{Batch: 4, Shuffle: true, Seed: 9}
+	o := data.LoaderOpts{Batch: new(4), Shuffle: true, Seed: 9}
 	whole := data.NewLoader(numbers{n: 30}, o)
 	want := slices.Concat(epoch(t, whole), epoch(t, whole))
 
@@ -152,14 +152,14 @@ func TestResume(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	boom := errors.New("boom")
-	for _, prefetch := range []int{-1, 0} {
+	for _, prefetch := range []int{0, 2} {
 		d := numbers{n: 10, hook: func(i int) error {
 			if i == 5 {
 				return boom
 			}
 			return nil
 		}}
-		l := data.NewLoader(d, data.LoaderOpts{Batch: 2, Prefetch: prefetch})
+		l := data.NewLoader(d, data.LoaderOpts{Batch: new(2), Prefetch: new(prefetch)})
 		n, failures := 0, 0
 		for _, err := range l.Batches(t.Context()) {
 			if err != nil {
@@ -178,8 +178,8 @@ func TestErrors(t *testing.T) {
 }
 
 func TestPanics(t *testing.T) {
-	for _, prefetch := range []int{-1, 0} {
-		l := data.NewLoader(numbers{n: 10, hook: func(i int) error { panic("broken dataset") }}, data.LoaderOpts{Prefetch: prefetch})
+	for _, prefetch := range []int{0, 2} {
+		l := data.NewLoader(numbers{n: 10, hook: func(i int) error { panic("broken dataset") }}, data.LoaderOpts{Prefetch: new(prefetch)})
 		got := func() (v any) {
 			defer func() { v = recover() }()
 			for range l.Batches(t.Context()) {
@@ -226,7 +226,7 @@ func TestCancel(t *testing.T) {
 // TestNoLeak breaks, fails and panics out of loops: no goroutine may stay.
 func TestNoLeak(t *testing.T) {
 	for i := range 50 {
-		l := data.NewLoader(numbers{n: 1000}, data.LoaderOpts{Prefetch: 1 + i%3})
+		l := data.NewLoader(numbers{n: 1000}, data.LoaderOpts{Prefetch: new(1 + i%3)})
 		func() {
 			defer func() { recover() }()
 			for b := range l.Batches(t.Context()) {
@@ -259,7 +259,7 @@ func goroutines() string {
 // TestBounded reads ahead no further than the queue.
 func TestBounded(t *testing.T) {
 	read := make(chan int, 100)
-	l := data.NewLoader(numbers{n: 50, hook: func(i int) error { read <- i; return nil }}, data.LoaderOpts{Prefetch: 3})
+	l := data.NewLoader(numbers{n: 50, hook: func(i int) error { read <- i; return nil }}, data.LoaderOpts{Prefetch: new(3)})
 	for b := range l.Batches(t.Context()) {
 		for range 10 {
 			runtime.Gosched()
@@ -274,7 +274,7 @@ func TestBounded(t *testing.T) {
 func TestTensors(t *testing.T) {
 	x := weft.FromSlice([]float32{0, 1, 10, 11, 20, 21, 30, 31}, 4, 2).RequireGrad()
 	y := weft.FromSlice([]int64{5, 6, 7, 8})
-	l := data.NewLoader(data.Tensors(x, y), data.LoaderOpts{Batch: 3})
+	l := data.NewLoader(data.Tensors(x, y), data.LoaderOpts{Batch: new(3)})
 	var xs [][]float32
 	var ys [][]int64
 	for b, err := range l.Batches(t.Context()) {
@@ -299,7 +299,7 @@ func TestTensors(t *testing.T) {
 	if weft.Try(func() { data.Tensors(x, weft.Zeros(3)) }) == nil {
 		t.Error("other numbers of rows are taken")
 	}
-	ragged := data.NewLoader(uneven{}, data.LoaderOpts{Batch: 2})
+	ragged := data.NewLoader(uneven{}, data.LoaderOpts{Batch: new(2)})
 	for _, err := range ragged.Batches(t.Context()) {
 		if err == nil {
 			t.Error("examples of different shapes are joined")

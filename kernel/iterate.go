@@ -18,7 +18,7 @@ type IterateOpts struct {
 	// stop. It gets the number of steps made, and the first argument before and after the
 	// last of them; it must not change or keep them.
 	Until func(steps int, before, after *weft.Tensor) bool
-	Every int // 0 means 1
+	Every *int // 1 or more; nil means 1
 	// Context, if not nil, ends the iteration between steps: the result is that of the
 	// steps made so far.
 	Context context.Context
@@ -55,8 +55,9 @@ func (f *Func) Iterate(n int, args ...any) ([]*weft.Tensor, int) {
 	if opts.Out != nil || opts.Step != nil || opts.Border == Valid {
 		array.Failf(name, "", "Iterate takes no Out, no Step and no Valid border")
 	}
-	if opts.Every < 0 {
-		array.Failf(name, "Every", "is %d", opts.Every)
+	every := array.Or(opts.Every, 1)
+	if every < 1 {
+		array.Failf(name, "Every", "is %d, want 1 or more", every)
 	}
 	m := len(f.f.Results())
 	if m > len(args) {
@@ -91,7 +92,6 @@ func (f *Func) Iterate(n int, args ...any) ([]*weft.Tensor, int) {
 		stencils[i] = s
 		now, next = next, now
 	}
-	every := max(opts.Every, 1)
 	done := 0
 	if now[0].Size() == 0 && opts.Until == nil {
 		done = n // nothing changes, however often

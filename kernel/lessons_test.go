@@ -113,7 +113,7 @@ func Example_lesson6() {
 // 7. Iterate repeats a stencil until something holds.
 func Example_lesson7() {
 	rod := weft.FromSlice([]float64{0, 0, 0, 0, 100}, 5) // the ends stay as they are
-	out, steps := lessons.Func("Heat").Iterate(1000, rod, kernel.IterateOpts{Every: 10,
+	out, steps := lessons.Func("Heat").Iterate(1000, rod, kernel.IterateOpts{Every: new(10),
 		Until: func(_ int, before, after *weft.Tensor) bool {
 			return after.Sub(before).Abs().Max().Item() < 1e-6
 		}})

@@ -198,7 +198,7 @@ func TestIterate(t *testing.T) {
 		}
 	}
 	asked := []int{}
-	_, steps := f.Iterate(100, weft.Rand(10, 10), kernel.IterateOpts{Every: 7, Until: func(n int, before, after *weft.Tensor) bool {
+	_, steps := f.Iterate(100, weft.Rand(10, 10), kernel.IterateOpts{Every: new(7), Until: func(n int, before, after *weft.Tensor) bool {
 		asked = append(asked, n)
 		return n > 20
 	}})

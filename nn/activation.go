@@ -1,6 +1,9 @@
 package nn
 
-import "weft"
+import (
+	"weft"
+	"weft/internal/array"
+)
 
 // Elementwise layers.
 type (
@@ -34,22 +37,22 @@ func (Identity) Forward(x *weft.Tensor) *weft.Tensor { return x }
 
 // LeakyRelu is x, times a slope where it is negative.
 type LeakyRelu struct {
-	Slope float64 // 0 means 0.01
+	Slope *float64 // nil means 0.01
 }
 
 // Forward keeps the shape.
 func (l LeakyRelu) Forward(x *weft.Tensor) *weft.Tensor {
-	return weft.Expr("where(x > 0, x, slope*x)", weft.Vars{"x": x, "slope": orElse(l.Slope, 0.01)})
+	return weft.Expr("where(x > 0, x, slope*x)", weft.Vars{"x": x, "slope": array.Or(l.Slope, 0.01)})
 }
 
 // Elu is x, or Alpha*(exp(x)-1) where it is negative (Clevert et al., Fast and accurate
 // deep network learning by exponential linear units, 2016).
 type Elu struct {
-	Alpha float64 // 0 means 1
+	Alpha *float64 // nil means 1
 }
 
 // Forward keeps the shape.
 func (l Elu) Forward(x *weft.Tensor) *weft.Tensor {
 	// The branch that is not taken must not overflow: its gradient would be NaN.
-	return weft.Expr("where(x > 0, x, alpha*expm1(where(x > 0, 0, x)))", weft.Vars{"x": x, "alpha": orElse(l.Alpha, 1)})
+	return weft.Expr("where(x > 0, x, alpha*expm1(where(x > 0, 0, x)))", weft.Vars{"x": x, "alpha": array.Or(l.Alpha, 1)})
 }

@@ -18,7 +18,7 @@ type AttentionOpts struct {
 	Mask *weft.Tensor
 	// Causal lets query i see the keys up to number i alone.
 	Causal    bool
-	Scale     float64         // a factor of the scores; 0 means 1/sqrt(width)
+	Scale     *float64        // a factor of the scores; nil means 1/sqrt(width)
 	Dropout   float64         // the probability with which a weight is set to 0
 	Generator *weft.Generator // chooses them; nil is the default generator
 }
@@ -48,10 +48,10 @@ func ScaledDotProductAttention(q, k, v *weft.Tensor, opts ...AttentionOpts) *wef
 		array.Failf(name, "Dropout", "%v is no probability: want 0 to 1", o.Dropout)
 	}
 	if inBands(q, k, v) && o.Mask == nil && o.Dropout == 0 {
-		return attendInBands(q, k, v, o.Causal, orElse(o.Scale, 1/math.Sqrt(float64(width))))
+		return attendInBands(q, k, v, o.Causal, array.Or(o.Scale, 1/math.Sqrt(float64(width))))
 	}
 	scores := q.MatMul(k.Transpose(-2, -1))
-	args := []any{scores, orElse(o.Scale, 1/math.Sqrt(float64(max(width, 1))))}
+	args := []any{scores, array.Or(o.Scale, 1/math.Sqrt(float64(max(width, 1))))}
 	weights := plainWeights
 	if o.Causal {
 		weights = causalWeights

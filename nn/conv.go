@@ -6,33 +6,32 @@ import (
 )
 
 // Conv2dOpts are the options of [NewConv2d], the same vertically and horizontally; the fields
-// of the layer take others. Zero strides, dilations and groups mean 1.
+// of the layer take others.
 type Conv2dOpts struct {
 	Opts
-	Stride   int
-	Padding  int // zeros on all sides
-	Dilation int // steps between the taps of a filter
-	Groups   int // parts of the channels that do not see each other; it divides in and out
+	Stride   *int // nil means 1
+	Padding  int  // zeros on all sides
+	Dilation *int // steps between the taps of a filter; nil means 1
+	Groups   *int // parts of the channels that do not see each other; it divides in and out; nil means 1
 }
 
 // Conv2d cross-correlates pictures with filters and adds a bias.
 type Conv2d struct {
 	Weight   *weft.Tensor // [out, in/groups, height, width]
 	Bias     *weft.Tensor // [out], nil for none
-	Stride   [2]int       // vertical, horizontal; 0 means 1
+	Stride   [2]int       // vertical, horizontal
 	Padding  [2]int       // zeros on both sides, vertical and horizontal
-	Dilation [2]int       // vertical, horizontal; 0 means 1
-	Groups   int          // 0 means 1
+	Dilation [2]int       // vertical, horizontal
+	Groups   int          // parts of the channels
 }
 
 // NewConv2d returns a layer of float32 filters of size x size. It panics with *weft.Error
-// if a number is negative or groups do not divide the channels.
+// if a number is out of range or groups do not divide the channels.
 func NewConv2d(in, out, size int, opts ...Conv2dOpts) *Conv2d {
 	o := first(opts)
-	part := o.Groups
-	checkConv("conv2d", in, out, &part, o.Stride, o.Padding, o.Dilation)
-	return &Conv2d{Weight: o.weight(out, in/part, size, size), Bias: o.bias(out),
-		Stride: both(o.Stride), Padding: both(o.Padding), Dilation: both(o.Dilation), Groups: o.Groups}
+	c := checkConv("conv2d", in, out, o.Stride, o.Padding, o.Dilation, o.Groups)
+	return &Conv2d{Weight: o.weight(out, in/c.groups, size, size), Bias: o.bias(out),
+		Stride: both(c.stride), Padding: both(o.Padding), Dilation: both(c.dilation), Groups: c.groups}
 }
 
 // Forward maps [batch, in, h, w] to [batch, out, oh, ow]; see [weft.Tensor.Conv2d].
@@ -40,29 +39,31 @@ func (c *Conv2d) Forward(x *weft.Tensor) *weft.Tensor {
 	if c == nil || c.Weight == nil {
 		array.Failf("conv2d", "Weight", "is nil: NewConv2d makes a layer with filters")
 	}
-	return x.Conv2d(c.Weight, c.Bias, weft.ConvOpts{Stride: c.Stride, Padding: c.Padding, Dilation: c.Dilation, Groups: c.Groups})
+	return x.Conv2d(c.Weight, c.Bias, weft.ConvOpts{Stride: &c.Stride, Padding: c.Padding, Dilation: &c.Dilation, Groups: &c.Groups})
 }
 
 // Conv1dOpts are the options of [NewConv1d]; see [Conv2dOpts].
 type Conv1dOpts struct {
 	Opts
-	Stride, Padding, Dilation, Groups int
+	Stride   *int
+	Padding  int
+	Dilation *int
+	Groups   *int
 }
 
 // Conv1d is [Conv2d] over rows.
 type Conv1d struct {
 	Weight                            *weft.Tensor // [out, in/groups, size]
 	Bias                              *weft.Tensor // [out], nil for none
-	Stride, Padding, Dilation, Groups int          // 0 means 1, but for padding
+	Stride, Padding, Dilation, Groups int
 }
 
 // NewConv1d returns a layer of float32 filters of a size. It panics as [NewConv2d] does.
 func NewConv1d(in, out, size int, opts ...Conv1dOpts) *Conv1d {
 	o := first(opts)
-	part := o.Groups
-	checkConv("conv1d", in, out, &part, o.Stride, o.Padding, o.Dilation)
-	return &Conv1d{Weight: o.weight(out, in/part, size), Bias: o.bias(out),
-		Stride: o.Stride, Padding: o.Padding, Dilation: o.Dilation, Groups: o.Groups}
+	c := checkConv("conv1d", in, out, o.Stride, o.Padding, o.Dilation, o.Groups)
+	return &Conv1d{Weight: o.weight(out, in/c.groups, size), Bias: o.bias(out),
+		Stride: c.stride, Padding: o.Padding, Dilation: c.dilation, Groups: c.groups}
 }
 
 // Forward maps [batch, in, n] to [batch, out, m]; see [weft.Tensor.Conv1d].
@@ -70,17 +71,17 @@ func (c *Conv1d) Forward(x *weft.Tensor) *weft.Tensor {
 	if c == nil || c.Weight == nil {
 		array.Failf("conv1d", "Weight", "is nil: NewConv1d makes a layer with filters")
 	}
-	return x.Conv1d(c.Weight, c.Bias, weft.Conv1dOpts{Stride: c.Stride, Padding: c.Padding, Dilation: c.Dilation, Groups: c.Groups})
+	return x.Conv1d(c.Weight, c.Bias, weft.Conv1dOpts{Stride: &c.Stride, Padding: c.Padding, Dilation: &c.Dilation, Groups: &c.Groups})
 }
 
 // ConvTranspose2dOpts are the options of [NewConvTranspose2d]; see [Conv2dOpts].
 type ConvTranspose2dOpts struct {
 	Opts
-	Stride        int
+	Stride        *int
 	Padding       int // as much less of the result on all sides
 	OutputPadding int // rows and columns at the end, less than the stride or the dilation
-	Dilation      int
-	Groups        int
+	Dilation      *int
+	Groups        *int
 }
 
 // ConvTranspose2d adds each pixel times filters to a greater picture, and a bias: with a
@@ -88,24 +89,23 @@ type ConvTranspose2dOpts struct {
 type ConvTranspose2d struct {
 	Weight        *weft.Tensor // [in, out/groups, height, width]
 	Bias          *weft.Tensor // [out], nil for none
-	Stride        [2]int       // vertical, horizontal; 0 means 1
+	Stride        [2]int       // vertical, horizontal
 	Padding       [2]int
 	OutputPadding [2]int
-	Dilation      [2]int // 0 means 1
-	Groups        int    // 0 means 1
+	Dilation      [2]int
+	Groups        int
 }
 
 // NewConvTranspose2d returns a layer of float32 filters of size x size. It panics as
 // [NewConv2d] does.
 func NewConvTranspose2d(in, out, size int, opts ...ConvTranspose2dOpts) *ConvTranspose2d {
 	o := first(opts)
-	part := o.Groups
-	checkConv("conv_transpose2d", in, out, &part, o.Stride, o.Padding, o.Dilation)
+	c := checkConv("conv_transpose2d", in, out, o.Stride, o.Padding, o.Dilation, o.Groups)
 	if o.OutputPadding < 0 {
 		array.Failf("conv_transpose2d", "OutputPadding", "is negative: %d", o.OutputPadding)
 	}
-	return &ConvTranspose2d{Weight: o.weight(in, out/part, size, size), Bias: o.bias(out),
-		Stride: both(o.Stride), Padding: both(o.Padding), OutputPadding: both(o.OutputPadding), Dilation: both(o.Dilation), Groups: o.Groups}
+	return &ConvTranspose2d{Weight: o.weight(in, out/c.groups, size, size), Bias: o.bias(out),
+		Stride: both(c.stride), Padding: both(o.Padding), OutputPadding: both(o.OutputPadding), Dilation: both(c.dilation), Groups: c.groups}
 }
 
 // Forward maps [batch, in, h, w] to [batch, out, oh, ow]; see [weft.Tensor.ConvTranspose2d].
@@ -113,22 +113,27 @@ func (c *ConvTranspose2d) Forward(x *weft.Tensor) *weft.Tensor {
 	if c == nil || c.Weight == nil {
 		array.Failf("conv_transpose2d", "Weight", "is nil: NewConvTranspose2d makes a layer with filters")
 	}
-	return x.ConvTranspose2d(c.Weight, c.Bias, weft.ConvTransposeOpts{Stride: c.Stride, Padding: c.Padding, OutputPadding: c.OutputPadding, Dilation: c.Dilation, Groups: c.Groups})
+	return x.ConvTranspose2d(c.Weight, c.Bias, weft.ConvTransposeOpts{Stride: &c.Stride, Padding: c.Padding, OutputPadding: c.OutputPadding, Dilation: &c.Dilation, Groups: &c.Groups})
 }
 
-// checkConv checks the options of a convolution; no groups become one.
-func checkConv(op string, in, out int, groups *int, stride, padding, dilation int) {
+// A steps is what the options of a convolution are where they are not given.
+type steps struct{ stride, dilation, groups int }
+
+// checkConv checks the options of a convolution and fills in the defaults.
+func checkConv(op string, in, out int, stride *int, padding int, dilation, groups *int) steps {
+	c := steps{array.Or(stride, 1), array.Or(dilation, 1), array.Or(groups, 1)}
 	for _, f := range []struct {
-		name string
-		n    int
-	}{{"Stride", stride}, {"Padding", padding}, {"Dilation", dilation}, {"Groups", *groups}} {
-		if f.n < 0 {
-			array.Failf(op, f.name, "is negative: %d", f.n)
+		name     string
+		n, least int
+	}{{"Stride", c.stride, 1}, {"Padding", padding, 0}, {"Dilation", c.dilation, 1}, {"Groups", c.groups, 1}} {
+		if f.n < f.least {
+			array.Failf(op, f.name, "is %d, want %d or more", f.n, f.least)
 		}
 	}
-	if *groups = max(*groups, 1); in%*groups != 0 || out%*groups != 0 {
-		array.Failf(op, "Groups", "are %d, of which %d and %d channels are no multiples", *groups, in, out)
+	if in%c.groups != 0 || out%c.groups != 0 {
+		array.Failf(op, "Groups", "are %d, of which %d and %d channels are no multiples", c.groups, in, out)
 	}
+	return c
 }
 
 func both(n int) [2]int { return [2]int{n, n} }

@@ -83,7 +83,7 @@ func TestCopy(t *testing.T) {
 func TestFreeze(t *testing.T) {
 	l, b := nn.NewLinear(3, 2), nn.NewBatchNorm1d(2)
 	m := []any{l, b}
-	opt := optim.NewSGD(nn.Params(m), optim.SGDOpts{LR: 0.1, Momentum: 0.9})
+	opt := optim.NewSGD(nn.Params(m), optim.SGDOpts{LR: new(0.1), Momentum: 0.9})
 	step := func() {
 		opt.ZeroGrad()
 		b.Forward(l.Forward(weft.Randn(5, 3))).Square().Sum().Add(l.Bias.Sum()).Backward()

@@ -32,6 +32,13 @@
 // [Train] and [Eval] switch layers, such as [Dropout], that behave differently in
 // training.
 //
+// # Options
+//
+// The last argument of a function that makes a layer is its options; without them it is the
+// layer of PyTorch. A field whose default is not 0 is a pointer, and nil stands for the
+// default: nn.Conv2dOpts{Stride: new(2)}. Fields of the layers that such functions make hold
+// the numbers themselves.
+//
 // # Shapes
 //
 // As in PyTorch: a batch is the first axis, matrices of weights are [out, in], filters

@@ -10,7 +10,7 @@ import (
 // A depthwise layer, with a filter for each channel, and one that mixes the channels.
 func ExampleNewConv2d() {
 	block := nn.Sequential{
-		nn.NewConv2d(8, 8, 3, nn.Conv2dOpts{Padding: 1, Groups: 8}),
+		nn.NewConv2d(8, 8, 3, nn.Conv2dOpts{Padding: 1, Groups: new(8)}),
 		nn.NewConv2d(8, 16, 1),
 	}
 	fmt.Println(block.Forward(weft.Zeros(1, 8, 10, 10)).Shape())
@@ -26,14 +26,14 @@ func ExampleNewConv2d() {
 }
 
 func ExampleNewConv1d() {
-	wide := nn.NewConv1d(2, 4, 3, nn.Conv1dOpts{Dilation: 4}) // sees nine elements
+	wide := nn.NewConv1d(2, 4, 3, nn.Conv1dOpts{Dilation: new(4)}) // sees nine elements
 	fmt.Println(wide.Forward(weft.Zeros(1, 2, 20)).Shape())
 	// Output: [1 4 12]
 }
 
 // Generators grow pictures so.
 func ExampleNewConvTranspose2d() {
-	up := nn.NewConvTranspose2d(16, 8, 4, nn.ConvTranspose2dOpts{Stride: 2, Padding: 1})
+	up := nn.NewConvTranspose2d(16, 8, 4, nn.ConvTranspose2dOpts{Stride: new(2), Padding: 1})
 	fmt.Println(up.Forward(weft.Zeros(1, 16, 7, 7)).Shape())
 	// Output: [1 8 14 14]
 }

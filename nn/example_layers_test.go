@@ -27,8 +27,8 @@ func ExampleBatchNorm2d() {
 	net := nn.Sequential{
 		nn.NewConv2d(3, 8, 3, nn.Conv2dOpts{Opts: nn.Opts{NoBias: true}}),
 		nn.NewBatchNorm2d(8),
-		nn.LeakyRelu{Slope: 0.2},
-		nn.AdaptiveAvgPool2d{Size: [2]int{1, 1}},
+		nn.LeakyRelu{Slope: new(0.2)},
+		nn.AdaptiveAvgPool2d{Size: [2]*int{new(1), new(1)}},
 		nn.Flatten{},
 	}
 	fmt.Println(net.Forward(weft.Randn(4, 3, 16, 16)).Shape())
@@ -71,7 +71,7 @@ func ExampleRMSNorm() {
 }
 
 func ExampleLSTM() {
-	l := nn.NewLSTM(8, 16, nn.RNNOpts{Layers: 2, BatchFirst: true})
+	l := nn.NewLSTM(8, 16, nn.RNNOpts{Layers: new(2), BatchFirst: true})
 	x := weft.Randn(4, 10, 8) // 4 texts of 10 steps
 	y, h, c := l.Run(x, nil, nil)
 	fmt.Println(y.Shape(), h.Shape(), c.Shape())
@@ -126,9 +126,9 @@ func ExampleScaledDotProductAttention() {
 
 func ExampleUpsample() {
 	x := weft.FromSlice([]float32{0, 4}, 1, 1, 1, 2)
-	fmt.Println(weft.Data[float32](nn.Upsample{Size: [2]int{1, 4}}.Forward(x)))
-	fmt.Println(weft.Data[float32](nn.Upsample{Size: [2]int{1, 4}, Bilinear: true}.Forward(x)))
-	fmt.Println(weft.Data[float32](nn.Upsample{Size: [2]int{1, 5}, Bilinear: true, AlignCorners: true}.Forward(x)))
+	fmt.Println(weft.Data[float32](nn.Upsample{Size: new([2]int{1, 4})}.Forward(x)))
+	fmt.Println(weft.Data[float32](nn.Upsample{Size: new([2]int{1, 4}), Bilinear: true}.Forward(x)))
+	fmt.Println(weft.Data[float32](nn.Upsample{Size: new([2]int{1, 5}), Bilinear: true, AlignCorners: true}.Forward(x)))
 	// Output:
 	// [0 0 4 4]
 	// [0 1 3 4]
@@ -137,7 +137,7 @@ func ExampleUpsample() {
 
 func ExampleAdaptiveAvgPool2d() {
 	x := weft.Arange(5).To(weft.Float32).Reshape(1, 1, 1, 5)
-	fmt.Println(weft.Data[float32](nn.AdaptiveAvgPool2d{Size: [2]int{1, 2}}.Forward(x)))
+	fmt.Println(weft.Data[float32](nn.AdaptiveAvgPool2d{Size: [2]*int{new(1), new(2)}}.Forward(x)))
 	// Output: [1 3]
 }
 
@@ -148,7 +148,7 @@ func ExampleLeakyRelu() {
 }
 
 func ExampleElu() {
-	fmt.Printf("%.3f\n", nn.Elu{Alpha: 2}.Forward(weft.FromSlice([]float32{-1, 1})))
+	fmt.Printf("%.3f\n", nn.Elu{Alpha: new(2.0)}.Forward(weft.FromSlice([]float32{-1, 1})))
 	// Output: [-1.264  1.000]
 }
 
@@ -190,7 +190,7 @@ func ExampleL1() {
 
 func ExampleSmoothL1() {
 	x, y := weft.FromSlice([]float32{1, 4}), weft.FromSlice([]float32{1, 1})
-	fmt.Println(nn.SmoothL1(x, y, nn.SmoothL1Opts{Beta: 2, Reduction: nn.None}))
+	fmt.Println(nn.SmoothL1(x, y, nn.SmoothL1Opts{Beta: new(2.0), Reduction: nn.None}))
 	// Output: [0. 2.]
 }
 
@@ -256,7 +256,7 @@ func ExampleSummary() {
 func ExampleFreeze() {
 	net := &Net{Conv: nn.NewConv2d(1, 4, 3), FC: nn.NewLinear(4*6*6, 10)}
 	nn.Freeze(net.Conv)
-	opt := optim.NewSGD(nn.Params(net), optim.SGDOpts{LR: 0.1})
+	opt := optim.NewSGD(nn.Params(net), optim.SGDOpts{LR: new(0.1)})
 	net.Forward(weft.Ones(1, 1, 8, 8)).Sum().Backward()
 	fmt.Println(net.Conv.Weight.Grad() == nil, net.FC.Weight.Grad() == nil)
 	opt.Step()

@@ -95,8 +95,8 @@ func ExampleParams_adversarial() {
 	g := weft.NewGenerator(1)
 	o := nn.Opts{Generator: g}
 	G, D := nn.NewLinear(2, 2, o), nn.NewLinear(2, 2, o)
-	optG := optim.NewSGD(nn.Params(G), optim.SGDOpts{LR: 0.1})
-	optD := optim.NewSGD(nn.Params(D), optim.SGDOpts{LR: 0.1})
+	optG := optim.NewSGD(nn.Params(G), optim.SGDOpts{LR: new(0.1)})
+	optD := optim.NewSGD(nn.Params(D), optim.SGDOpts{LR: new(0.1)})
 	real, yes, no := weft.Ones(4, 2), weft.ZerosOf(weft.Int64, 4), weft.OnesOf(weft.Int64, 4)
 	for range 3 {
 		fake := G.Forward(g.Randn(4, 2))
@@ -121,7 +121,7 @@ func ExampleLinear() {
 }
 
 func ExampleConv2d() {
-	c := nn.NewConv2d(3, 8, 5, nn.Conv2dOpts{Stride: 2, Padding: 2})
+	c := nn.NewConv2d(3, 8, 5, nn.Conv2dOpts{Stride: new(2), Padding: 2})
 	fmt.Println(c.Forward(weft.Zeros(1, 3, 32, 32)).Shape())
 	// Output: [1 8 16 16]
 }

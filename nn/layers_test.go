@@ -17,7 +17,8 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 }
 
 func TestConv2d(t *testing.T) {
-	c := &nn.Conv2d{Weight: nn.Param(weft.FromSlice([]float32{1, 2, 3, 4}, 1, 1, 2, 2)), Bias: nn.Param(weft.FromSlice([]float32{100}))}
+	c := nn.NewConv2d(1, 1, 2)
+	c.Weight, c.Bias = nn.Param(weft.FromSlice([]float32{1, 2, 3, 4}, 1, 1, 2, 2)), nn.Param(weft.FromSlice([]float32{100}))
 	x := weft.FromSlice([]float32{1, 2, 3, 4, 5, 6, 7, 8, 9}, 1, 1, 3, 3)
 	if got := weft.Data[float32](c.Forward(x)); !slices.Equal(got, []float32{137, 147, 167, 177}) {
 		t.Errorf("%v", got)
@@ -44,7 +45,7 @@ func TestSequential(t *testing.T) {
 	if got := weft.Data[float32](y); !slices.Equal(got, []float32{10, 14, 28, 30}) || !slices.Equal(y.Shape(), []int{1, 4}) {
 		t.Errorf("%v of shape %v", got, y.Shape())
 	}
-	if got := weft.Data[float32](nn.AvgPool2d{Window: [2]int{4, 2}, Stride: [2]int{1, 2}}.Forward(x)); !slices.Equal(got, []float32{5.5, 2.5}) {
+	if got := weft.Data[float32](nn.AvgPool2d{Window: [2]int{4, 2}, Stride: new([2]int{1, 2})}.Forward(x)); !slices.Equal(got, []float32{5.5, 2.5}) {
 		t.Errorf("average: %v", got)
 	}
 }

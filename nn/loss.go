@@ -72,18 +72,21 @@ func L1(x, target *weft.Tensor, opts ...LossOpts) *weft.Tensor {
 
 // SmoothL1Opts are the options of [SmoothL1].
 type SmoothL1Opts struct {
-	Beta      float64   // where squares end; 0 means 1
+	Beta      *float64  // where squares end; nil means 1
 	Reduction Reduction // Mean if not given
 }
 
 // SmoothL1 is the mean over differences d of d*d/(2*Beta) where |d| < Beta, else of
-// |d| - Beta/2. It panics with *weft.Error if the shapes differ.
+// |d| - Beta/2; with a Beta of 0 it is [L1]. It panics with *weft.Error if the shapes differ.
 func SmoothL1(x, target *weft.Tensor, opts ...SmoothL1Opts) *weft.Tensor {
 	alike("smooth_l1", x, target)
 	o := first(opts)
-	beta := orElse(o.Beta, 1)
-	if !(beta > 0) {
-		array.Failf("smooth_l1", "Beta", "is %v, want more than 0", beta)
+	beta := array.Or(o.Beta, 1)
+	if !(beta >= 0) {
+		array.Failf("smooth_l1", "Beta", "is %v, want 0 or more", beta)
+	}
+	if beta == 0 {
+		return o.Reduction.of("smooth_l1", x.Sub(target).Abs())
 	}
 	return o.Reduction.of("smooth_l1", weft.Expr("where(abs(x-y) < beta, pow(x-y, 2)*(0.5/beta), abs(x-y)-0.5*beta)",
 		weft.Vars{"x": x, "y": target, "beta": beta}))

@@ -59,7 +59,9 @@ var layersWithParameters = []struct {
 	{"BatchNorm2d", func() nn.Layer { return nn.NewBatchNorm2d(4) }, []int{3, 4, 2, 3}},
 	{"BatchNorm2d evaluated", func() nn.Layer { b := nn.NewBatchNorm2d(4); nn.Eval(b); return b }, []int{3, 4, 2, 3}},
 	{"LSTM", func() nn.Layer { return nn.NewLSTM(3, 2) }, []int{4, 2, 3}},
-	{"LSTM both ways", func() nn.Layer { return nn.NewLSTM(3, 2, nn.RNNOpts{Bidirectional: true, Layers: 2, BatchFirst: true}) }, []int{2, 4, 3}},
+	{"LSTM both ways", func() nn.Layer {
+		return nn.NewLSTM(3, 2, nn.RNNOpts{Bidirectional: true, Layers: new(2), BatchFirst: true})
+	}, []int{2, 4, 3}},
 	{"GRU", func() nn.Layer { return nn.NewGRU(3, 2) }, []int{4, 2, 3}},
 	{"GRU without bias", func() nn.Layer { return nn.NewGRU(3, 2, nn.RNNOpts{NoBias: true}) }, []int{4, 2, 3}},
 	{"MultiheadAttention", func() nn.Layer { return nn.NewMultiheadAttention(4, 2) }, []int{3, 2, 4}},
@@ -119,7 +121,7 @@ func TestLayersOfOtherTypesThanTheirData(t *testing.T) {
 					check(name, p, of[name])
 				}
 				if err := weft.Try(func() {
-					optim.NewSGD(nn.Params(layer), optim.SGDOpts{LR: 0.1, Momentum: 0.9}).Step()
+					optim.NewSGD(nn.Params(layer), optim.SGDOpts{LR: new(0.1), Momentum: 0.9}).Step()
 				}); err != nil {
 					t.Errorf("%s of %s on %s: a step: %v", c.name, dp, dx, err)
 				}

@@ -100,15 +100,15 @@ func rootMean(x []*node) *node {
 	return apply(op.Rsqrt, add(over(op.Mean, apply(op.Square, x[0]), 1), x[1]))
 }
 
-// NormOpts are the options of normalisations; zeros stand for PyTorch's defaults.
+// NormOpts are the options of normalisations; the defaults are PyTorch's.
 type NormOpts struct {
-	Eps    float64 // added to the variance; 0 means 1e-5
-	NoBias bool    // leaves the bias out
+	Eps    *float64 // added to the variance; nil means 1e-5
+	NoBias bool     // leaves the bias out
 	// NoAffine leaves weight and bias out.
 	NoAffine bool
 }
 
-func (o *NormOpts) eps() float64 { return orElse(o.Eps, 1e-5) }
+func (o *NormOpts) eps() float64 { return array.Or(o.Eps, 1e-5) }
 
 func (o *NormOpts) affine(shape ...int) (weight, bias *weft.Tensor) {
 	if !o.NoAffine {
@@ -118,13 +118,6 @@ func (o *NormOpts) affine(shape ...int) (weight, bias *weft.Tensor) {
 		}
 	}
 	return weight, bias
-}
-
-func orElse(x, y float64) float64 {
-	if x == 0 {
-		return y
-	}
-	return x
 }
 
 // some are the arguments that are not nil, each in the given shape.
@@ -172,13 +165,13 @@ type RMSNorm struct {
 	Eps    float64      // added to the mean of the squares
 }
 
-// NewRMSNorm returns a layer over last axes of the given sizes. An Eps of 0 means the
+// NewRMSNorm returns a layer over last axes of the given sizes. An Eps of nil means the
 // distance of 1 to the next float32, 2^-23, as in PyTorch.
 func NewRMSNorm(shape []int, opts ...NormOpts) *RMSNorm {
 	o := first(opts)
 	o.NoBias = true
 	w, _ := o.affine(shape...)
-	return &RMSNorm{Weight: w, Shape: shape, Eps: orElse(o.Eps, 0x1p-23)}
+	return &RMSNorm{Weight: w, Shape: shape, Eps: array.Or(o.Eps, 0x1p-23)}
 }
 
 // Forward keeps the shape. It panics with *weft.Error if the last axes of x have other
@@ -276,13 +269,12 @@ func channels(op string, x *weft.Tensor, least, most int, w *weft.Tensor) (n, c,
 	return s[0], s[1], array.Size(s[2:])
 }
 
-// BatchNormOpts are the options of batch normalisations; zeros stand for PyTorch's
-// defaults.
+// BatchNormOpts are the options of batch normalisations; the defaults are PyTorch's.
 type BatchNormOpts struct {
-	Eps float64 // added to the variance; 0 means 1e-5
-	// Momentum is the share of a batch in the running statistics; 0 means 0.1.
-	Momentum float64
-	// Cumulative averages all batches instead.
+	Eps *float64 // added to the variance; nil means 1e-5
+	// Momentum is the share of a batch in the running statistics; nil means 0.1.
+	Momentum *float64
+	// Cumulative averages all batches instead, as PyTorch's momentum=None.
 	Cumulative bool
 	// NoAffine leaves weight and bias out.
 	NoAffine bool
@@ -298,17 +290,15 @@ type batchNorm struct {
 	RunningVar        *weft.Tensor // [channels], a buffer: of samples, divided by n-1
 	NumBatchesTracked *weft.Tensor // int64, a buffer
 	Eps               float64      // added to the variance
-	Momentum          float64      // the share of a batch in the running statistics; 0: all batches have the same
+	Momentum          float64      // the share of a batch in the running statistics
+	Cumulative        bool         // all batches have the same share instead
 
 	eval bool
 }
 
 func newBatchNorm(channels int, opts []BatchNormOpts) batchNorm {
 	o := first(opts)
-	b := batchNorm{Eps: orElse(o.Eps, 1e-5), Momentum: orElse(o.Momentum, 0.1)}
-	if o.Cumulative {
-		b.Momentum = 0
-	}
+	b := batchNorm{Eps: array.Or(o.Eps, 1e-5), Momentum: array.Or(o.Momentum, 0.1), Cumulative: o.Cumulative}
 	if !(b.Momentum >= 0 && b.Momentum <= 1) {
 		array.Failf("batch_norm", "Momentum", "is %v, want 0 to 1", b.Momentum)
 	}
@@ -350,7 +340,7 @@ func (b *batchNorm) track(mean, variance *weft.Tensor, n float64) {
 	if b.NumBatchesTracked != nil {
 		b.NumBatchesTracked.NoGrad().AddAssign(1)
 		switch {
-		case share != 0:
+		case !b.Cumulative:
 		case tracing.Active():
 			b.trackTraced(mean, variance, n)
 			return
@@ -386,7 +376,7 @@ func (b *batchNorm) trackTraced(mean, variance *weft.Tensor, n float64) {
 //
 // Its fields are the parameters Weight and Bias [channels]; the buffers RunningMean and
 // RunningVar [channels] and NumBatchesTracked, int64; tensors are nil where the options want
-// none; and Eps and Momentum as in [BatchNormOpts].
+// none; and Eps, Momentum and Cumulative as in [BatchNormOpts].
 type BatchNorm1d struct {
 	batchNorm `nn:""`
 }

@@ -12,8 +12,8 @@ import (
 // Gradients by mean and variance, and second ones, are those of differences.
 func TestNormSecondDerivative(t *testing.T) {
 	f := func(x *weft.Tensor) *weft.Tensor {
-		l := nn.NewLayerNorm([]int{3}, nn.NormOpts{NoAffine: true, Eps: 0.1})
-		b := nn.NewBatchNorm1d(3, nn.BatchNormOpts{NoAffine: true, NoRunning: true, Eps: 0.1})
+		l := nn.NewLayerNorm([]int{3}, nn.NormOpts{NoAffine: true, Eps: new(0.1)})
+		b := nn.NewBatchNorm1d(3, nn.BatchNormOpts{NoAffine: true, NoRunning: true, Eps: new(0.1)})
 		return l.Forward(x).Sin().Add(b.Forward(x).Cos()).Sum()
 	}
 	x := []float64{0.3, -1, 0.7, 1.1, 0.2, -0.4}
@@ -87,7 +87,7 @@ func TestRecurrentDropout(t *testing.T) {
 		if !same(make(nn.RNNOpts{Dropout: 0.5})) {
 			t.Errorf("%s: one layer drops", name)
 		}
-		two := make(nn.RNNOpts{Dropout: 0.5, Layers: 2})
+		two := make(nn.RNNOpts{Dropout: 0.5, Layers: new(2)})
 		if same(two) {
 			t.Errorf("%s: two layers drop nothing", name)
 		}

@@ -9,8 +9,8 @@ import (
 
 // MaxPool2d takes the greatest element of each window of the last two axes.
 type MaxPool2d struct {
-	Window  [2]int // vertical, horizontal
-	Stride  [2]int // 0 means the window's size
+	Window  [2]int  // vertical, horizontal
+	Stride  *[2]int // nil means the window's size
 	Padding [2]int
 }
 
@@ -20,8 +20,8 @@ func (p MaxPool2d) Forward(x *weft.Tensor) *weft.Tensor { return x.MaxPool2d(wef
 // AvgPool2d takes the mean of each window of the last two axes, zeros of the
 // padding counted.
 type AvgPool2d struct {
-	Window  [2]int // vertical, horizontal
-	Stride  [2]int // 0 means the window's size
+	Window  [2]int  // vertical, horizontal
+	Stride  *[2]int // nil means the window's size
 	Padding [2]int
 }
 
@@ -32,22 +32,20 @@ func (p AvgPool2d) Forward(x *weft.Tensor) *weft.Tensor { return x.AvgPool2d(wef
 // columns are left: element i of n is the mean of those from floor(i*size/n) to before
 // ceil((i+1)*size/n).
 type AdaptiveAvgPool2d struct {
-	Size [2]int // of the result, vertical and horizontal; 0 means that of x
+	Size [2]*int // of the result, vertical and horizontal; nil means that of x
 }
 
 // Forward maps [..., h, w] to [..., Size[0], Size[1]].
 func (p AdaptiveAvgPool2d) Forward(x *weft.Tensor) *weft.Tensor {
 	s := lastTwo("adaptive_avg_pool2d", x)
-	window := [2]int{}
+	var size, window [2]int
 	even := true
-	for i, n := range p.Size {
-		if n < 0 {
-			array.Failf("adaptive_avg_pool2d", "Size", "is negative: %d", n)
+	for i := range size {
+		n := array.Or(p.Size[i], s[i])
+		if n < 1 {
+			array.Failf("adaptive_avg_pool2d", "Size", "is %d, want 1 or more", n)
 		}
-		if n == 0 {
-			n = s[i]
-		}
-		p.Size[i] = n
+		size[i] = n
 		even = even && s[i]%n == 0
 		window[i] = s[i] / n
 	}
@@ -55,11 +53,11 @@ func (p AdaptiveAvgPool2d) Forward(x *weft.Tensor) *weft.Tensor {
 		return x.AvgPool2d(weft.PoolOpts{Window: window})
 	}
 	y := x
-	if p.Size[0] != s[0] {
-		y = means(x, p.Size[0], s[0]).MatMul(y)
+	if size[0] != s[0] {
+		y = means(x, size[0], s[0]).MatMul(y)
 	}
-	if p.Size[1] != s[1] {
-		y = y.MatMul(means(x, p.Size[1], s[1]).T())
+	if size[1] != s[1] {
+		y = y.MatMul(means(x, size[1], s[1]).T())
 	}
 	return y
 }
@@ -87,8 +85,8 @@ func means(x *weft.Tensor, n, size int) *weft.Tensor {
 // Upsample makes pictures larger, or smaller: by the nearest pixel or, Bilinear, between
 // the two nearest rows and columns.
 type Upsample struct {
-	Size     [2]int  // of the result, vertical and horizontal
-	Scale    float64 // instead of Size: how many times as large, rounded down
+	Size     *[2]int  // of the result, vertical and horizontal
+	Scale    *float64 // instead of Size: how many times as large, rounded down
 	Bilinear bool
 	// AlignCorners lays the centres of the corner pixels on each other, rather than the
 	// corners of the pictures.
@@ -98,21 +96,24 @@ type Upsample struct {
 // Forward maps [..., h, w] to [..., Size[0], Size[1]], or h and w times Scale.
 func (u Upsample) Forward(x *weft.Tensor) *weft.Tensor {
 	s := lastTwo("upsample", x)
-	if (u.Scale != 0) == (u.Size != [2]int{}) {
-		array.Failf("upsample", "Size", "is %v and Scale %v: give one of them", u.Size, u.Scale)
+	if (u.Scale == nil) == (u.Size == nil) {
+		array.Failf("upsample", "Size", "and Scale are both given or both nil: give one of them")
 	}
 	y := x
 	for i, n := range s {
-		step := u.Scale
-		if step == 0 {
-			step = float64(u.Size[i]) / float64(n)
-		} else if size := math.Floor(float64(n) * step); size <= math.MaxInt32 {
-			u.Size[i] = int(size)
+		var size, step float64
+		option := "Size"
+		if u.Size != nil {
+			size = float64(u.Size[i])
+			step = size / float64(n)
+		} else {
+			option, step = "Scale", *u.Scale
+			size = math.Floor(float64(n) * step)
 		}
-		if u.Size[i] < 1 || u.Size[i] > math.MaxInt32 {
-			array.Failf("upsample", "Size", "%d times %v is no size", n, step)
+		if !(size >= 1 && size <= math.MaxInt32) {
+			array.Failf("upsample", option, "%v times %d elements is %v, want 1 to %d", step, n, size, math.MaxInt32)
 		}
-		y = u.along(y, x.Rank()-2+i, n, u.Size[i], 1/step)
+		y = u.along(y, x.Rank()-2+i, n, int(size), 1/step)
 	}
 	return y
 }

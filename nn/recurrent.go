@@ -12,7 +12,7 @@ import (
 
 // RNNOpts are the options of [NewLSTM] and [NewGRU].
 type RNNOpts struct {
-	Layers        int  // one on top of the other; 0 means 1
+	Layers        *int // one on top of the other, 1 or more; nil means 1
 	Bidirectional bool // each layer also reads from the end, and gives both results side by side
 	BatchFirst    bool // [batch, steps, ...] rather than [steps, batch, ...]
 	NoBias        bool
@@ -45,10 +45,14 @@ const maxLayers = 1 << 12
 
 func newRNN(name string, gates, in, hidden int, opts []RNNOpts) rnn {
 	o := first(opts)
-	if in < 1 || hidden < 1 || o.Layers < 0 || o.Layers > maxLayers {
-		array.Failf(name, "", "has %d inputs, %d hidden units and %d layers: want 1 or more, and at most %d layers", in, hidden, o.Layers, maxLayers)
+	layers := array.Or(o.Layers, 1)
+	if in < 1 || hidden < 1 {
+		array.Failf(name, "", "has %d inputs and %d hidden units: want 1 or more", in, hidden)
 	}
-	r := rnn{Params: map[string]*weft.Tensor{}, Hidden: hidden, Layers: max(o.Layers, 1),
+	if layers < 1 || layers > maxLayers {
+		array.Failf(name, "Layers", "are %d, want 1 to %d", layers, maxLayers)
+	}
+	r := rnn{Params: map[string]*weft.Tensor{}, Hidden: hidden, Layers: layers,
 		Bidirectional: o.Bidirectional, BatchFirst: o.BatchFirst, name: name, gates: gates}
 	if o.Dropout != 0 {
 		r.Drop = &Dropout{P: o.Dropout, Generator: o.Generator}

@@ -12,7 +12,7 @@ import (
 func TestRecurrentSecondDerivative(t *testing.T) {
 	for name, l := range map[string]nn.Layer{
 		"lstm": nn.NewLSTM(2, 3, nn.RNNOpts{Bidirectional: true}),
-		"gru":  nn.NewGRU(2, 3, nn.RNNOpts{Layers: 2}),
+		"gru":  nn.NewGRU(2, 3, nn.RNNOpts{Layers: new(2)}),
 	} {
 		var names []string
 		state := nn.State(l)

@@ -14,10 +14,10 @@ import (
 
 // AdamOpts are the options of [Adam].
 type AdamOpts struct {
-	LR          float64
-	Beta1       float64 // decay of the mean gradient, in [0, 1); 0 means 0.9
-	Beta2       float64 // decay of the mean squared gradient, in [0, 1); 0 means 0.999
-	Eps         float64 // 0 means 1e-8
+	LR          *float64 // nil means 1e-3
+	Beta1       *float64 // decay of the mean gradient, in [0, 1); nil means 0.9
+	Beta2       *float64 // decay of the mean squared gradient, in [0, 1); nil means 0.999
+	Eps         *float64 // nil means 1e-8
 	WeightDecay float64
 	// Decoupled takes the decay out of the gradient, which makes it AdamW
 	// (Loshchilov and Hutter, Decoupled weight decay regularization, 2019).
@@ -47,17 +47,17 @@ type AdamOpts struct {
 type Adam = Method[AdamOpts]
 
 // NewAdam returns an optimizer of params, as nn.Params gives them. It panics with
-// *weft.Error if an option is out of range or there are no parameters; without LR its Step
-// does until [Optimizer].SetLR, or a schedule, has set one.
+// *weft.Error if an option is out of range or there are no parameters.
 func NewAdam(params iter.Seq2[string, *weft.Tensor], o AdamOpts) *Adam { return newMethod(params, o) }
 
-func (AdamOpts) name() string    { return "adam" }
-func (o AdamOpts) rate() float64 { return o.LR }
+func (AdamOpts) name() string     { return "adam" }
+func (o AdamOpts) rate() *float64 { return o.LR }
 
 func (o AdamOpts) filled() AdamOpts {
-	o.Beta1 = fraction("adam", "Beta1", orElse(o.Beta1, 0.9))
-	o.Beta2 = fraction("adam", "Beta2", orElse(o.Beta2, 0.999))
-	o.Eps = notNegative("adam", "Eps", orElse(o.Eps, 1e-8))
+	o.LR = new(notNegative("adam", "LR", array.Or(o.LR, 1e-3)))
+	o.Beta1 = new(fraction("adam", "Beta1", array.Or(o.Beta1, 0.9)))
+	o.Beta2 = new(fraction("adam", "Beta2", array.Or(o.Beta2, 0.999)))
+	o.Eps = new(notNegative("adam", "Eps", array.Or(o.Eps, 1e-8)))
 	notNegative("adam", "WeightDecay", o.WeightDecay)
 	if o.Sparse && (o.WeightDecay != 0 || o.AMSGrad) {
 		array.Failf("adam", "Sparse", "goes with neither WeightDecay nor AMSGrad, which change all rows")
@@ -78,14 +78,15 @@ func (o AdamOpts) update(m *moment) update {
 	if o.Decoupled {
 		decay, shrink = 0, tracing.Live(func() float64 { return 1 - float64(m.rate()*o.WeightDecay) })
 	}
+	beta1, beta2, eps := *o.Beta1, *o.Beta2, *o.Eps
 	// The same for all parameters, but root and rate where some have taken fewer steps.
-	numbers := []any{decay, sign(o.Maximize), shrink, o.Beta1, 1 - o.Beta1, o.Beta2, 1 - o.Beta2, nil, o.Eps, nil}
+	numbers := []any{decay, sign(o.Maximize), shrink, beta1, 1 - beta1, beta2, 1 - beta2, nil, eps, nil}
 	n := int64(0)
 	all := func(list []any, p *param, g *weft.Tensor) []any {
 		if n != p.steps+1 || tracing.Active() {
 			n = p.steps + 1
-			numbers[7] = tracing.Live(func() float64 { return 1 / math.Sqrt(1-power(o.Beta2, p.steps+1)) })
-			numbers[9] = tracing.Live(func() float64 { return m.rate() / (1 - power(o.Beta1, p.steps+1)) })
+			numbers[7] = tracing.Live(func() float64 { return 1 / math.Sqrt(1-power(beta2, p.steps+1)) })
+			numbers[9] = tracing.Live(func() float64 { return m.rate() / (1 - power(beta1, p.steps+1)) })
 		}
 		list = append(append(list, p.w, g), numbers...)
 		for _, t := range p.state {
@@ -100,8 +101,8 @@ func (o AdamOpts) update(m *moment) update {
 	case o.Sparse:
 		u.rows = rule{adamRows, func(list []any, p *param, g *weft.Tensor) []any {
 			n := p.steps + 1
-			rate := float64(m.rate()*math.Sqrt(1-power(o.Beta2, n))) / (1 - power(o.Beta1, n))
-			return append(list, p.w, g, sign(o.Maximize), 1-o.Beta1, 1-o.Beta2, o.Eps, rate, p.state[0], p.state[1])
+			rate := float64(m.rate()*math.Sqrt(1-power(beta2, n))) / (1 - power(beta1, n))
+			return append(list, p.w, g, sign(o.Maximize), 1-beta1, 1-beta2, eps, rate, p.state[0], p.state[1])
 		}}
 		return u
 	}

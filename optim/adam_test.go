@@ -10,15 +10,15 @@ import (
 
 func TestAdam(t *testing.T) {
 	for name, o := range map[string]optim.AdamOpts{
-		"defaults":  {LR: 0.1},
-		"betas":     {LR: 0.02, Beta1: 0.5, Beta2: 0.9, Eps: 1e-3},
-		"decay":     {LR: 0.1, WeightDecay: 0.05},
-		"decoupled": {LR: 0.1, WeightDecay: 0.05, Decoupled: true},
+		"defaults":  {LR: new(0.1)},
+		"betas":     {LR: new(0.02), Beta1: new(0.5), Beta2: new(0.9), Eps: new(1e-3)},
+		"decay":     {LR: new(0.1), WeightDecay: 0.05},
+		"decoupled": {LR: new(0.1), WeightDecay: 0.05, Decoupled: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := o
-			if f.Beta1 == 0 {
-				f.Beta1, f.Beta2, f.Eps = 0.9, 0.999, 1e-8
+			lr, beta1, beta2, eps := *o.LR, 0.9, 0.999, 1e-8
+			if o.Beta1 != nil {
+				beta1, beta2, eps = *o.Beta1, *o.Beta2, *o.Eps
 			}
 			check(t,
 				func(p func(func(string, *weft.Tensor) bool)) optim.Optimizer { return optim.NewAdam(p, o) },
@@ -26,16 +26,16 @@ func TestAdam(t *testing.T) {
 					m, v, step := 0.0, 0.0, 0.0
 					return func(w, g float64) float64 {
 						step++
-						if f.Decoupled {
-							w *= 1 - f.LR*f.WeightDecay
+						if o.Decoupled {
+							w *= 1 - lr*o.WeightDecay
 						} else {
-							g += f.WeightDecay * w
+							g += o.WeightDecay * w
 						}
-						m = f.Beta1*m + (1-f.Beta1)*g
-						v = f.Beta2*v + (1-f.Beta2)*g*g
-						mHat := m / (1 - math.Pow(f.Beta1, step))
-						vHat := v / (1 - math.Pow(f.Beta2, step))
-						return w - f.LR*mHat/(math.Sqrt(vHat)+f.Eps)
+						m = beta1*m + (1-beta1)*g
+						v = beta2*v + (1-beta2)*g*g
+						mHat := m / (1 - math.Pow(beta1, step))
+						vHat := v / (1 - math.Pow(beta2, step))
+						return w - lr*mHat/(math.Sqrt(vHat)+eps)
 					}
 				})
 		})

@@ -4,17 +4,18 @@ import (
 	"iter"
 
 	"weft"
+	"weft/internal/array"
 	"weft/internal/eager"
 	"weft/internal/ir"
 	"weft/internal/tracing"
 )
 
-// RMSpropOpts are the options of [RMSprop]; what is not needed stays 0.
+// RMSpropOpts are the options of [RMSprop].
 type RMSpropOpts struct {
-	LR          float64
-	Alpha       float64 // decay of the mean squared gradient, in [0, 1); 0 means 0.99
-	Eps         float64 // 0 means 1e-8
-	Momentum    float64 // in [0, 1)
+	LR          *float64 // nil means 1e-2
+	Alpha       *float64 // decay of the mean squared gradient, in [0, 1); nil means 0.99
+	Eps         *float64 // nil means 1e-8
+	Momentum    float64  // in [0, 1)
 	WeightDecay float64
 	Centered    bool // divides by the root of the variance, not of the mean square
 	Maximize    bool // goes up the gradient
@@ -33,18 +34,18 @@ type RMSpropOpts struct {
 type RMSprop = Method[RMSpropOpts]
 
 // NewRMSprop returns an optimizer of params, as nn.Params gives them. It panics with
-// *weft.Error if an option is out of range or there are no parameters; without LR its Step
-// does until [Optimizer].SetLR, or a schedule, has set one.
+// *weft.Error if an option is out of range or there are no parameters.
 func NewRMSprop(params iter.Seq2[string, *weft.Tensor], o RMSpropOpts) *RMSprop {
 	return newMethod(params, o)
 }
 
-func (RMSpropOpts) name() string    { return "rmsprop" }
-func (o RMSpropOpts) rate() float64 { return o.LR }
+func (RMSpropOpts) name() string     { return "rmsprop" }
+func (o RMSpropOpts) rate() *float64 { return o.LR }
 
 func (o RMSpropOpts) filled() RMSpropOpts {
-	o.Alpha = fraction("rmsprop", "Alpha", orElse(o.Alpha, 0.99))
-	o.Eps = notNegative("rmsprop", "Eps", orElse(o.Eps, 1e-8))
+	o.LR = new(notNegative("rmsprop", "LR", array.Or(o.LR, 1e-2)))
+	o.Alpha = new(fraction("rmsprop", "Alpha", array.Or(o.Alpha, 0.99)))
+	o.Eps = new(notNegative("rmsprop", "Eps", array.Or(o.Eps, 1e-8)))
 	fraction("rmsprop", "Momentum", o.Momentum)
 	notNegative("rmsprop", "WeightDecay", o.WeightDecay)
 	return o
@@ -63,7 +64,7 @@ func (o RMSpropOpts) slots() []slot {
 
 func (o RMSpropOpts) update(m *moment) update {
 	return update{rule: rule{rmsprop[bit(o.Centered)][bit(o.Momentum > 0)], func(list []any, p *param, g *weft.Tensor) []any {
-		list = append(list, p.w, g, o.WeightDecay, sign(o.Maximize), tracing.Live(m.rate), o.Alpha, 1-o.Alpha, o.Eps, o.Momentum)
+		list = append(list, p.w, g, o.WeightDecay, sign(o.Maximize), tracing.Live(m.rate), *o.Alpha, 1-*o.Alpha, *o.Eps, o.Momentum)
 		for _, t := range p.state {
 			list = append(list, t)
 		}
@@ -104,14 +105,14 @@ func rmspropFused(name string, centered, momentum bool) eager.Fused[*weft.Tensor
 	})
 }
 
-// AdagradOpts are the options of [Adagrad]; what is not needed stays 0.
+// AdagradOpts are the options of [Adagrad].
 type AdagradOpts struct {
-	LR          float64
-	LRDecay     float64 // the rate of step t is LR/(1+(t-1)*LRDecay)
+	LR          *float64 // nil means 1e-2
+	LRDecay     float64  // the rate of step t is LR/(1+(t-1)*LRDecay)
 	WeightDecay float64
-	Initial     float64 // what the sum of squared gradients begins with
-	Eps         float64 // 0 means 1e-10
-	Maximize    bool    // goes up the gradient
+	Initial     float64  // what the sum of squared gradients begins with
+	Eps         *float64 // nil means 1e-10
+	Maximize    bool     // goes up the gradient
 }
 
 // Adagrad divides by the root of the sum of squared gradients (Duchi et al., Adaptive
@@ -127,17 +128,17 @@ type AdagradOpts struct {
 type Adagrad = Method[AdagradOpts]
 
 // NewAdagrad returns an optimizer of params, as nn.Params gives them. It panics with
-// *weft.Error if an option is out of range or there are no parameters; without LR its Step
-// does until [Optimizer].SetLR, or a schedule, has set one.
+// *weft.Error if an option is out of range or there are no parameters.
 func NewAdagrad(params iter.Seq2[string, *weft.Tensor], o AdagradOpts) *Adagrad {
 	return newMethod(params, o)
 }
 
-func (AdagradOpts) name() string    { return "adagrad" }
-func (o AdagradOpts) rate() float64 { return o.LR }
+func (AdagradOpts) name() string     { return "adagrad" }
+func (o AdagradOpts) rate() *float64 { return o.LR }
 
 func (o AdagradOpts) filled() AdagradOpts {
-	o.Eps = notNegative("adagrad", "Eps", orElse(o.Eps, 1e-10))
+	o.LR = new(notNegative("adagrad", "LR", array.Or(o.LR, 1e-2)))
+	o.Eps = new(notNegative("adagrad", "Eps", array.Or(o.Eps, 1e-10)))
 	notNegative("adagrad", "LRDecay", o.LRDecay)
 	notNegative("adagrad", "WeightDecay", o.WeightDecay)
 	notNegative("adagrad", "Initial", o.Initial)
@@ -149,7 +150,7 @@ func (o AdagradOpts) slots() []slot { return []slot{{"sum", o.Initial}} }
 func (o AdagradOpts) update(m *moment) update {
 	r := rule{adagrad, func(list []any, p *param, g *weft.Tensor) []any {
 		rate := tracing.Live(func() float64 { return m.rate() / (1 + float64(float64(p.steps)*o.LRDecay)) })
-		return append(list, p.w, g, o.WeightDecay, sign(o.Maximize), rate, o.Eps, p.state[0])
+		return append(list, p.w, g, o.WeightDecay, sign(o.Maximize), rate, *o.Eps, p.state[0])
 	}}
 	if o.WeightDecay != 0 {
 		return update{rule: r}

@@ -1,6 +1,6 @@
 // Package optim has optimizers, which change parameters by their gradients.
 //
-//	opt := optim.NewAdam(nn.Params(net), optim.AdamOpts{LR: 1e-3})
+//	opt := optim.NewAdam(nn.Params(net), optim.AdamOpts{LR: new(1e-3)})
 //	for ... {
 //		loss := nn.CrossEntropy(net.Forward(x), y)
 //		opt.ZeroGrad()
@@ -11,6 +11,9 @@
 // The update of a parameter, with the state that the optimizer keeps for it, is
 // one fused kernel that writes in place. It computes in the parameter's element
 // type. Learning rates are numbers at run time: changing one compiles nothing.
+//
+// Empty options are PyTorch's defaults, the learning rate included. A field whose default is
+// not 0 is a pointer, and nil stands for the default. SetLR and schedules change the rate.
 //
 // All but [LBFGS] are a [Method] with options, and may have groups of parameters with options of
 // their own. A [Schedule] says how the learning rate changes; [ClipNorm] and [ClipValue] limit

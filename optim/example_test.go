@@ -14,7 +14,7 @@ func Example() {
 	y := x.MatMul(weft.FromSlice([]float32{1, -2, 3}, 3, 1)).Add(0.5)
 
 	net := nn.NewLinear(3, 1, nn.Opts{Generator: g})
-	opt := optim.NewAdam(nn.Params(net), optim.AdamOpts{LR: 0.1})
+	opt := optim.NewAdam(nn.Params(net), optim.AdamOpts{LR: new(0.1)})
 	for range 500 {
 		scope := weft.NewScope() // gives the temporaries of a step back at once
 		loss := nn.MSE(net.Forward(scope.Track(x)), y)
@@ -30,7 +30,7 @@ func Example() {
 // A learning rate that falls from step to step is a call.
 func ExampleSGD() {
 	w := weft.FromSlice([]float32{1}).RequireGrad()
-	opt := optim.NewSGD(nn.Params([]*weft.Tensor{w}), optim.SGDOpts{LR: 0.25, Momentum: 0.5})
+	opt := optim.NewSGD(nn.Params([]*weft.Tensor{w}), optim.SGDOpts{LR: new(0.25), Momentum: 0.5})
 	for step := range 3 {
 		opt.ZeroGrad()
 		w.Square().Sum().Backward()
@@ -48,7 +48,7 @@ func ExampleSGD() {
 func ExampleOptimizer() {
 	w := weft.FromSlice([]float32{1, 2}).RequireGrad()
 	params := map[string]*weft.Tensor{"w": w}
-	var opt optim.Optimizer = optim.NewSGD(nn.Params(params), optim.SGDOpts{LR: 0.5, Momentum: 0.9})
+	var opt optim.Optimizer = optim.NewSGD(nn.Params(params), optim.SGDOpts{LR: new(0.5), Momentum: 0.9})
 	w.Sum().Backward()
 	opt.Step()
 	fmt.Println(weft.Data[float32](opt.State()["momentum.w"]), opt.State()["steps.w"].ItemInt())
@@ -58,8 +58,8 @@ func ExampleOptimizer() {
 // The head of a network learns faster than its body, and both ever slower.
 func ExampleMethod_AddGroup() {
 	body, head := weft.Ones(1).RequireGrad(), weft.Ones(1).RequireGrad()
-	opt := optim.NewSGD(nn.Params(map[string]*weft.Tensor{"body": body}), optim.SGDOpts{LR: 0.01})
-	opt.AddGroup(nn.Params(map[string]*weft.Tensor{"head": head}), optim.SGDOpts{LR: 0.1})
+	opt := optim.NewSGD(nn.Params(map[string]*weft.Tensor{"body": body}), optim.SGDOpts{LR: new(0.01)})
+	opt.AddGroup(nn.Params(map[string]*weft.Tensor{"head": head}), optim.SGDOpts{LR: new(0.1)})
 	schedule := optim.NewScheduler(opt, optim.Exponential{Gamma: 0.5})
 	for range 2 {
 		opt.ZeroGrad()
@@ -88,8 +88,8 @@ func ExampleSequence() {
 // A Plateau is told a metric after each epoch.
 func ExamplePlateau() {
 	w := weft.Ones(1).RequireGrad()
-	opt := optim.NewSGD(nn.Params([]*weft.Tensor{w}), optim.SGDOpts{LR: 0.1})
-	plateau := optim.NewPlateau(opt, optim.PlateauOpts{Patience: 1, Factor: 0.5})
+	opt := optim.NewSGD(nn.Params([]*weft.Tensor{w}), optim.SGDOpts{LR: new(0.1)})
+	plateau := optim.NewPlateau(opt, optim.PlateauOpts{Patience: new(1), Factor: new(0.5)})
 	for _, loss := range []float64{3, 2, 2, 2, 1} {
 		plateau.Step(loss)
 		fmt.Print(opt.LR(), " ")
@@ -99,7 +99,7 @@ func ExamplePlateau() {
 
 func ExampleLBFGS() {
 	w := weft.FromSlice([]float64{-1.2, 1}).RequireGrad() // Rosenbrock's valley
-	opt := optim.NewLBFGS(nn.Params([]*weft.Tensor{w}), optim.LBFGSOpts{MaxIter: 50})
+	opt := optim.NewLBFGS(nn.Params([]*weft.Tensor{w}), optim.LBFGSOpts{MaxIter: new(50)})
 	opt.Step(func() *weft.Tensor {
 		opt.ZeroGrad()
 		x, y := w.Slice(weft.Index(0)), w.Slice(weft.Index(1))
@@ -122,7 +122,7 @@ func ExampleClipNorm() {
 // A scheduler that is made anew goes on where another one stopped.
 func ExampleScheduler() {
 	w := weft.Ones(1).RequireGrad()
-	opt := optim.NewAdagrad(nn.Params([]*weft.Tensor{w}), optim.AdagradOpts{LR: 0.1})
+	opt := optim.NewAdagrad(nn.Params([]*weft.Tensor{w}), optim.AdagradOpts{LR: new(0.1)})
 	first := optim.NewScheduler(opt, optim.StepDecay{Every: 2, Gamma: 0.5})
 	for range 3 {
 		first.Step()

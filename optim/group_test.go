@@ -38,15 +38,15 @@ func TestOneHandOff(t *testing.T) {
 	defer par.SetThreads(par.SetThreads(2))
 	ps := many(40)
 	for name, o := range map[string]Optimizer{
-		"sgd":      NewSGD(all(ps), SGDOpts{LR: 0.1}),
-		"momentum": NewSGD(all(ps), SGDOpts{LR: 0.1, Momentum: 0.9}),
-		"nesterov": NewSGD(all(ps), SGDOpts{LR: 0.1, Momentum: 0.9, Nesterov: true}),
-		"adam":     NewAdam(all(ps), AdamOpts{LR: 0.1}),
-		"adamw":    NewAdam(all(ps), AdamOpts{LR: 0.1, WeightDecay: 0.1, Decoupled: true}),
-		"amsgrad":  NewAdam(all(ps), AdamOpts{LR: 0.1, AMSGrad: true}),
-		"nadam":    NewNAdam(all(ps), NAdamOpts{LR: 0.1}),
-		"rmsprop":  NewRMSprop(all(ps), RMSpropOpts{LR: 0.1, Momentum: 0.9, Centered: true}),
-		"adagrad":  NewAdagrad(all(ps), AdagradOpts{LR: 0.1}),
+		"sgd":      NewSGD(all(ps), SGDOpts{LR: new(0.1)}),
+		"momentum": NewSGD(all(ps), SGDOpts{LR: new(0.1), Momentum: 0.9}),
+		"nesterov": NewSGD(all(ps), SGDOpts{LR: new(0.1), Momentum: 0.9, Nesterov: true}),
+		"adam":     NewAdam(all(ps), AdamOpts{LR: new(0.1)}),
+		"adamw":    NewAdam(all(ps), AdamOpts{LR: new(0.1), WeightDecay: 0.1, Decoupled: true}),
+		"amsgrad":  NewAdam(all(ps), AdamOpts{LR: new(0.1), AMSGrad: true}),
+		"nadam":    NewNAdam(all(ps), NAdamOpts{LR: new(0.1)}),
+		"rmsprop":  NewRMSprop(all(ps), RMSpropOpts{LR: new(0.1), Momentum: 0.9, Centered: true}),
+		"adagrad":  NewAdagrad(all(ps), AdagradOpts{LR: new(0.1)}),
 	} {
 		o.Step()
 		threaded, grouped := cpu.Counters.Threaded.Load(), cpu.Counters.Grouped.Load()
@@ -63,15 +63,15 @@ func TestOneHandOff(t *testing.T) {
 func TestTogetherAsAlone(t *testing.T) {
 	for name, make := range map[string]func(iter.Seq2[string, *weft.Tensor]) Optimizer{
 		"sgd": func(ps iter.Seq2[string, *weft.Tensor]) Optimizer {
-			return NewSGD(ps, SGDOpts{LR: 0.1, WeightDecay: 0.01})
+			return NewSGD(ps, SGDOpts{LR: new(0.1), WeightDecay: 0.01})
 		},
 		"nesterov": func(ps iter.Seq2[string, *weft.Tensor]) Optimizer {
-			return NewSGD(ps, SGDOpts{LR: 0.1, Momentum: 0.9, Nesterov: true})
+			return NewSGD(ps, SGDOpts{LR: new(0.1), Momentum: 0.9, Nesterov: true})
 		},
-		"adam":  func(ps iter.Seq2[string, *weft.Tensor]) Optimizer { return NewAdam(ps, AdamOpts{LR: 0.1}) },
-		"nadam": func(ps iter.Seq2[string, *weft.Tensor]) Optimizer { return NewNAdam(ps, NAdamOpts{LR: 0.1}) },
+		"adam":  func(ps iter.Seq2[string, *weft.Tensor]) Optimizer { return NewAdam(ps, AdamOpts{LR: new(0.1)}) },
+		"nadam": func(ps iter.Seq2[string, *weft.Tensor]) Optimizer { return NewNAdam(ps, NAdamOpts{LR: new(0.1)}) },
 		"adagrad": func(ps iter.Seq2[string, *weft.Tensor]) Optimizer {
-			return NewAdagrad(ps, AdagradOpts{LR: 0.1, LRDecay: 0.1})
+			return NewAdagrad(ps, AdagradOpts{LR: new(0.1), LRDecay: 0.1})
 		},
 	} {
 		for _, threads := range []int{1, 2, 5} {
@@ -112,7 +112,7 @@ func TestTogetherAsAlone(t *testing.T) {
 // BenchmarkAdam steps forty parameters, 475,264 elements, formula by formula and together.
 func BenchmarkAdam(b *testing.B) {
 	ps := many(40)
-	a := NewAdam(all(ps), AdamOpts{LR: 1e-3})
+	a := NewAdam(all(ps), AdamOpts{LR: new(1e-3)})
 	a.Step()
 	var dst [][]*weft.Tensor
 	var args [][]any

@@ -18,19 +18,19 @@ func TestOneKernel(t *testing.T) {
 			t.Error(name)
 		}
 	}
-	for name, o := range map[string]SGDOpts{"sgd": {LR: 1}, "sgd with momentum": {LR: 1, Momentum: 0.5}, "sgd with Nesterov's momentum": {LR: 1, Momentum: 0.5, Nesterov: true}} {
+	for name, o := range map[string]SGDOpts{"sgd": {LR: new(1.0)}, "sgd with momentum": {LR: new(1.0), Momentum: 0.5}, "sgd with Nesterov's momentum": {LR: new(1.0), Momentum: 0.5, Nesterov: true}} {
 		m := NewSGD(one, o)
 		inPlace(name, m.groups[0].params, o.update(&moment{rate: func() float64 { return 1 }}))
 	}
-	for name, o := range map[string]AdamOpts{"adam": {LR: 1}, "amsgrad": {LR: 1, AMSGrad: true}} {
+	for name, o := range map[string]AdamOpts{"adam": {LR: new(1.0)}, "amsgrad": {LR: new(1.0), AMSGrad: true}} {
 		m := NewAdam(one, o)
 		inPlace(name, m.groups[0].params, m.groups[0].o.update(&moment{rate: func() float64 { return 1 }}))
 	}
-	for name, o := range map[string]RMSpropOpts{"rmsprop": {LR: 1}, "rmsprop with all": {LR: 1, Momentum: 0.5, Centered: true}} {
+	for name, o := range map[string]RMSpropOpts{"rmsprop": {LR: new(1.0)}, "rmsprop with all": {LR: new(1.0), Momentum: 0.5, Centered: true}} {
 		m := NewRMSprop(one, o)
 		inPlace(name, m.groups[0].params, m.groups[0].o.update(&moment{rate: func() float64 { return 1 }}))
 	}
-	inPlace("adagrad", NewAdagrad(one, AdagradOpts{LR: 1}).groups[0].params, AdagradOpts{LR: 1}.update(&moment{rate: func() float64 { return 1 }}))
-	n := NewNAdam(one, NAdamOpts{LR: 1})
+	inPlace("adagrad", NewAdagrad(one, AdagradOpts{LR: new(1.0)}).groups[0].params, AdagradOpts{LR: new(1.0)}.filled().update(&moment{rate: func() float64 { return 1 }}))
+	n := NewNAdam(one, NAdamOpts{LR: new(1.0)})
 	inPlace("nadam", n.groups[0].params, n.groups[0].o.update(&moment{rate: func() float64 { return 1 }, memo: &memo{}}))
 }

@@ -12,14 +12,14 @@ import (
 	"weft/internal/op"
 )
 
-// LBFGSOpts are the options of [LBFGS]; what is 0 is PyTorch's default.
+// LBFGSOpts are the options of [LBFGS]; the defaults are PyTorch's.
 type LBFGSOpts struct {
-	LR              float64 // the first length that the search along a direction tries; 0 means 1
-	MaxIter         int     // iterations of a Step; 0 means 20
-	MaxEval         int     // evaluations of a Step; 0 means 5/4 of MaxIter
-	History         int     // changes that directions are made of; 0 means 100
-	ToleranceGrad   float64 // ends a Step: the greatest element of the gradient; 0 means 1e-7
-	ToleranceChange float64 // ends a Step: the change of the loss or of all parameters; 0 means 1e-9
+	LR              *float64 // the first length that the search along a direction tries; nil means 1
+	MaxIter         *int     // iterations of a Step; nil means 20
+	MaxEval         *int     // evaluations of a Step; nil means 5/4 of MaxIter
+	History         *int     // changes that directions are made of; nil means 100
+	ToleranceGrad   *float64 // ends a Step: the greatest element of the gradient; nil means 1e-7
+	ToleranceChange *float64 // ends a Step: the change of the loss or of all parameters; nil means 1e-9
 }
 
 // LBFGS is the limited-memory method of Broyden, Fletcher, Goldfarb and Shanno, with a search
@@ -36,7 +36,7 @@ type LBFGSOpts struct {
 //	})
 type LBFGS struct {
 	params []*param
-	o      LBFGSOpts
+	limits limits
 	lr     float64
 
 	// What iterations leave to the next one.
@@ -45,6 +45,12 @@ type LBFGS struct {
 	length                  float64      // of the last step
 	scale                   float64      // of the first guess of the inverse of the Hessian
 	changes                 []move
+}
+
+// limits are the options that end a Step, and the number of changes that are kept.
+type limits struct {
+	iterations, evaluations, history int
+	gradient, change                 float64
 }
 
 // A move is a step and what it changed of the gradient, flat.
@@ -57,27 +63,23 @@ type move struct {
 // type. It panics with *weft.Error if an option is out of range or there are no parameters.
 func NewLBFGS(params iter.Seq2[string, *weft.Tensor], o LBFGSOpts) *LBFGS {
 	const name = "lbfgs"
+	limits := limits{
+		iterations: array.Or(o.MaxIter, 20),
+		history:    array.Or(o.History, 100),
+		gradient:   notNegative(name, "ToleranceGrad", array.Or(o.ToleranceGrad, 1e-7)),
+		change:     notNegative(name, "ToleranceChange", array.Or(o.ToleranceChange, 1e-9)),
+	}
+	// The sum overflows for a MaxIter near the greatest integer.
+	limits.evaluations = array.Or(o.MaxEval, max(limits.iterations, limits.iterations+limits.iterations/4))
 	for _, n := range []struct {
 		name string
 		n    int
-	}{{"MaxIter", o.MaxIter}, {"MaxEval", o.MaxEval}, {"History", o.History}} {
+	}{{"MaxIter", limits.iterations}, {"MaxEval", limits.evaluations}, {"History", limits.history}} {
 		if n.n < 0 {
 			array.Failf(name, n.name, "is negative: %d", n.n)
 		}
 	}
-	o.LR = notNegative(name, "LR", orElse(o.LR, 1))
-	o.ToleranceGrad = notNegative(name, "ToleranceGrad", orElse(o.ToleranceGrad, 1e-7))
-	o.ToleranceChange = notNegative(name, "ToleranceChange", orElse(o.ToleranceChange, 1e-9))
-	if o.MaxIter == 0 {
-		o.MaxIter = 20
-	}
-	if o.MaxEval == 0 {
-		o.MaxEval = max(o.MaxIter, o.MaxIter+o.MaxIter/4) // which may be beyond all integers
-	}
-	if o.History == 0 {
-		o.History = 100
-	}
-	l := &LBFGS{params: take(name, params, map[string]bool{}), o: o, lr: o.LR}
+	l := &LBFGS{params: take(name, params, map[string]bool{}), limits: limits, lr: notNegative(name, "LR", array.Or(o.LR, 1))}
 	for _, p := range l.params {
 		if d := l.params[0].t.DType(); p.t.DType() != d {
 			array.Failf(name, "params", "%q is %s and %q %s, want one type", l.params[0].name, d, p.name, p.t.DType())
@@ -100,7 +102,8 @@ func (l *LBFGS) Step(closure func() *weft.Tensor) float64 {
 	first, g := s.evaluate()
 	l.evaluations++
 	loss, evals := first, 1
-	done := s.greatest(g) <= l.o.ToleranceGrad
+	// Without a length there is nothing to search along a direction.
+	done := l.lr == 0 || l.limits.iterations == 0 || s.greatest(g) <= l.limits.gradient
 	for n := 1; !done; n++ {
 		l.iterations++
 		l.aim(g)
@@ -110,18 +113,18 @@ func (l *LBFGS) Step(closure func() *weft.Tensor) float64 {
 			l.length = min(1, 1/total(g)) * l.lr
 		}
 		slope := dot(g, l.direction)
-		if slope > -l.o.ToleranceChange {
+		if slope > -l.limits.change {
 			break
 		}
 		before := loss
 		s.from, s.along = l.flat(), l.direction
 		var used int
-		loss, g, l.length, used = s.wolfe(point{0, loss, g, slope}, l.length, l.o.MaxEval-evals, l.o.ToleranceChange)
+		loss, g, l.length, used = s.wolfe(point{0, loss, g, slope}, l.length, l.limits.evaluations-evals, l.limits.change)
 		s.move(l.length)
 		evals += used
 		l.evaluations += int64(used)
-		done = n == l.o.MaxIter || evals >= l.o.MaxEval || s.greatest(g) <= l.o.ToleranceGrad ||
-			s.greatest(l.direction.Mul(l.length)) <= l.o.ToleranceChange || math.Abs(loss-before) < l.o.ToleranceChange ||
+		done = n == l.limits.iterations || evals >= l.limits.evaluations || s.greatest(g) <= l.limits.gradient ||
+			s.greatest(l.direction.Mul(l.length)) <= l.limits.change || math.Abs(loss-before) < l.limits.change ||
 			math.IsNaN(loss)
 	}
 	return first
@@ -135,10 +138,10 @@ func (l *LBFGS) aim(g *weft.Tensor) {
 	}
 	y, s := g.Sub(l.grad), l.direction.Mul(l.length)
 	if ys := dot(y, s); ys > 1e-10 {
-		if len(l.changes) == l.o.History {
+		l.changes = append(l.changes, move{s, y, 1 / ys})
+		if len(l.changes) > l.limits.history {
 			l.changes = l.changes[1:]
 		}
-		l.changes = append(l.changes, move{s, y, 1 / ys})
 		l.scale = ys / dot(y, y)
 	}
 	q := g.Neg()
@@ -212,7 +215,7 @@ func (l *LBFGS) State() map[string]*weft.Tensor {
 func (l *LBFGS) LoadState(state map[string]*weft.Tensor) error {
 	l.made("loadstate")
 	r := reader{state: state, used: map[string]bool{}}
-	n := LBFGS{params: l.params, o: l.o, lr: r.number("lr"), iterations: r.count("iterations"), evaluations: r.count("evaluations")}
+	n := LBFGS{params: l.params, limits: l.limits, lr: r.number("lr"), iterations: r.count("iterations"), evaluations: r.count("evaluations")}
 	if n.iterations > 0 {
 		size := 0
 		for _, p := range l.params {
@@ -226,8 +229,8 @@ func (l *LBFGS) LoadState(state map[string]*weft.Tensor) error {
 		}
 		n.direction, n.grad, n.length, n.scale = get("direction"), get("gradient"), r.any("length"), r.any("scale")
 		count := r.count("changes")
-		if count > int64(l.o.History) {
-			r.fail("changes", "is %d, more than the history of %d", count, l.o.History)
+		if count > int64(l.limits.history) {
+			r.fail("changes", "is %d, more than the history of %d", count, l.limits.history)
 		}
 		for i := int64(0); i < count && r.err == nil; i++ {
 			c := move{step: get(fmt.Sprintf("change.step.%d", i)), grad: get(fmt.Sprintf("change.gradient.%d", i))}

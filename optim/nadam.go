@@ -4,6 +4,7 @@ import (
 	"iter"
 
 	"weft"
+	"weft/internal/array"
 	"weft/internal/eager"
 	"weft/internal/ir"
 	"weft/internal/tracing"
@@ -11,14 +12,14 @@ import (
 
 // NAdamOpts are the options of [NAdam].
 type NAdamOpts struct {
-	LR            float64
-	Beta1         float64 // decay of the mean gradient, in [0, 1); 0 means 0.9
-	Beta2         float64 // decay of the mean squared gradient, in [0, 1); 0 means 0.999
-	Eps           float64 // 0 means 1e-8
+	LR            *float64 // nil means 2e-3
+	Beta1         *float64 // decay of the mean gradient, in [0, 1); nil means 0.9
+	Beta2         *float64 // decay of the mean squared gradient, in [0, 1); nil means 0.999
+	Eps           *float64 // nil means 1e-8
 	WeightDecay   float64
-	MomentumDecay float64 // 0 means 0.004
-	Decoupled     bool    // takes the decay of weights out of the gradient, as in AdamW
-	Maximize      bool    // goes up the gradient
+	MomentumDecay *float64 // nil means 0.004
+	Decoupled     bool     // takes the decay of weights out of the gradient, as in AdamW
+	Maximize      bool     // goes up the gradient
 }
 
 // NAdam is Adam with Nesterov's momentum (Dozat, Incorporating Nesterov momentum into Adam,
@@ -37,20 +38,20 @@ type NAdamOpts struct {
 type NAdam = Method[NAdamOpts]
 
 // NewNAdam returns an optimizer of params, as nn.Params gives them. It panics with
-// *weft.Error if an option is out of range or there are no parameters; without LR its Step
-// does until [Optimizer].SetLR, or a schedule, has set one.
+// *weft.Error if an option is out of range or there are no parameters.
 func NewNAdam(params iter.Seq2[string, *weft.Tensor], o NAdamOpts) *NAdam {
 	return newMethod(params, o)
 }
 
-func (NAdamOpts) name() string    { return "nadam" }
-func (o NAdamOpts) rate() float64 { return o.LR }
+func (NAdamOpts) name() string     { return "nadam" }
+func (o NAdamOpts) rate() *float64 { return o.LR }
 
 func (o NAdamOpts) filled() NAdamOpts {
-	o.Beta1 = fraction("nadam", "Beta1", orElse(o.Beta1, 0.9))
-	o.Beta2 = fraction("nadam", "Beta2", orElse(o.Beta2, 0.999))
-	o.Eps = notNegative("nadam", "Eps", orElse(o.Eps, 1e-8))
-	o.MomentumDecay = notNegative("nadam", "MomentumDecay", orElse(o.MomentumDecay, 4e-3))
+	o.LR = new(notNegative("nadam", "LR", array.Or(o.LR, 2e-3)))
+	o.Beta1 = new(fraction("nadam", "Beta1", array.Or(o.Beta1, 0.9)))
+	o.Beta2 = new(fraction("nadam", "Beta2", array.Or(o.Beta2, 0.999)))
+	o.Eps = new(notNegative("nadam", "Eps", array.Or(o.Eps, 1e-8)))
+	o.MomentumDecay = new(notNegative("nadam", "MomentumDecay", array.Or(o.MomentumDecay, 4e-3)))
 	notNegative("nadam", "WeightDecay", o.WeightDecay)
 	return o
 }
@@ -70,9 +71,9 @@ const ln096 = -0.040821994520255166
 // momentum returns u(t).
 func (o *NAdamOpts) momentum(m *memo, t int64) float64 {
 	if m.base == 0 {
-		m.base = weft.Scalar(float64(o.MomentumDecay*ln096), weft.Float64).Exp().Item() // the same bits everywhere
+		m.base = weft.Scalar(float64(*o.MomentumDecay*ln096), weft.Float64).Exp().Item() // the same bits everywhere
 	}
-	return float64(o.Beta1 * (1 - float64(0.5*power(m.base, t))))
+	return float64(*o.Beta1 * (1 - float64(0.5*power(m.base, t))))
 }
 
 // upTo returns the product of the momenta of steps 1 to t.
@@ -94,12 +95,12 @@ func (o NAdamOpts) update(m *moment) update {
 		decay, shrink = 0, tracing.Live(func() float64 { return 1 - float64(m.rate()*o.WeightDecay) })
 	}
 	// The same for all parameters, but the last three where some have taken fewer steps.
-	numbers := []any{decay, sign(o.Maximize), shrink, o.Beta1, 1 - o.Beta1, o.Beta2, 1 - o.Beta2, o.Eps, nil, nil, nil}
+	numbers := []any{decay, sign(o.Maximize), shrink, *o.Beta1, 1 - *o.Beta1, *o.Beta2, 1 - *o.Beta2, *o.Eps, nil, nil, nil}
 	n := int64(0)
 	return update{rule: rule{nadam, func(list []any, p *param, g *weft.Tensor) []any {
 		if n != p.steps+1 || tracing.Active() {
 			n = p.steps + 1
-			numbers[8] = tracing.Live(func() float64 { return 1 - power(o.Beta2, p.steps+1) })
+			numbers[8] = tracing.Live(func() float64 { return 1 - power(*o.Beta2, p.steps+1) })
 			numbers[9] = tracing.Live(func() float64 {
 				n := p.steps + 1
 				return float64(m.rate()*(1-o.momentum(m.memo, n))) / (1 - o.upTo(m.memo, n))

@@ -13,11 +13,11 @@ import (
 // An Optimizer changes the parameters that it was made for.
 type Optimizer interface {
 	// Step changes each parameter by its gradient. Parameters without one are left alone.
-	// It panics with *weft.Error if no learning rate was given or set.
 	Step()
 	// ZeroGrad forgets the gradients.
 	ZeroGrad()
-	// LR is the learning rate.
+	// LR is the learning rate: that of the options, or PyTorch's default of the optimizer,
+	// until SetLR or a schedule sets another.
 	LR() float64
 	// SetLR changes the learning rate of the steps to come; those of groups keep their
 	// ratio to it. It panics with *weft.Error if it is negative or not a number.
@@ -47,15 +47,14 @@ func (e *StateError) Error() string { return fmt.Sprintf("optim: state %q %s", e
 type Method[O options[O]] struct {
 	groups []*group[O]
 	lr     float64
-	rated  bool // the learning rate was given: 0 is one, too
 }
 
 // options are what an optimizer is given, which say what it does.
 type options[O any] interface {
 	name() string
-	filled() O     // with what 0 stands for; it panics if something is out of range
-	rate() float64 // 0: not given, SetLR will
-	slots() []slot // what is kept for a parameter
+	filled() O      // with the defaults for what is nil; it panics if something is out of range
+	rate() *float64 // nil: not given
+	slots() []slot  // what is kept for a parameter
 	update(m *moment) update
 }
 
@@ -106,9 +105,7 @@ type param struct {
 
 func newMethod[O options[O]](params iter.Seq2[string, *weft.Tensor], o O) *Method[O] {
 	m := &Method[O]{}
-	m.add(params, o)
-	m.SetLR(o.rate())
-	m.rated = o.rate() != 0
+	m.lr = *m.add(params, o).o.rate()
 	return m
 }
 
@@ -154,22 +151,21 @@ func take(op string, params iter.Seq2[string, *weft.Tensor], seen map[string]boo
 }
 
 // AddGroup takes more parameters in, with options of their own. Their learning rate, the
-// optimizer's if it is 0, is meant beside the one that the optimizer was made with: SetLR
+// optimizer's if it is nil, is meant beside the one that the optimizer was made with: SetLR
 // changes both by the same factor. It panics with *weft.Error as the function that made the
-// optimizer does, and if a name is taken.
+// optimizer does, if a name is taken, and if it has a learning rate beside one of 0.
 func (m *Method[O]) AddGroup(params iter.Seq2[string, *weft.Tensor], o O) {
 	m.made("addgroup")
-	if r := o.rate(); r != 0 {
-		notNegative(o.name(), "LR", r)
+	ratio := 1.0
+	if r := o.rate(); r != nil {
+		first := *m.groups[0].o.rate()
+		if notNegative(o.name(), "LR", *r); first != 0 {
+			ratio = *r / first
+		} else if *r != 0 {
+			array.Failf(o.name(), "LR", "of a group is meant beside that of the optimizer, which was made with 0")
+		}
 	}
-	first := m.groups[0].o.rate()
-	if first == 0 && o.rate() != 0 {
-		array.Failf(o.name(), "LR", "of a group is meant beside that of the optimizer, which was made without one")
-	}
-	g := m.add(params, o)
-	if r := o.rate(); r != 0 {
-		g.ratio = r / first
-	}
+	m.add(params, o).ratio = ratio
 }
 
 // all are the parameters of all groups.
@@ -188,9 +184,6 @@ func (m *Method[O]) all() iter.Seq[*param] {
 // Step changes each parameter that has a gradient.
 func (m *Method[O]) Step() {
 	m.notNil("step")
-	if !m.rated && len(m.groups) > 0 {
-		array.Failf(m.groups[0].o.name(), "LR", "was not given: give the learning rate, such as 0.01, or a schedule that sets it")
-	}
 	for _, g := range m.groups {
 		step(g.o.name(), g.params, g.o.update(&moment{rate: func() float64 { return float64(m.lr * g.ratio) }, memo: &g.memo}))
 	}
@@ -208,7 +201,7 @@ func (m *Method[O]) SetLR(lr float64) {
 	m.notNil("setlr")
 	tracing.Refuse("setlr", "sets the learning rate")
 	var o O
-	m.lr, m.rated = notNegative(o.name(), "LR", lr), true
+	m.lr = notNegative(o.name(), "LR", lr)
 }
 
 // ZeroGrad forgets the gradients.
@@ -254,14 +247,6 @@ func notNegative(opName, arg string, x float64) float64 {
 func fraction(opName, arg string, x float64) float64 {
 	if !(x >= 0 && x < 1) {
 		array.Failf(opName, arg, "is %v, want at least 0 and less than 1", x)
-	}
-	return x
-}
-
-// orElse is x, or y where x is 0.
-func orElse(x, y float64) float64 {
-	if x == 0 {
-		return y
 	}
 	return x
 }

@@ -14,13 +14,15 @@ import (
 )
 
 var makers = map[string]func(m any) optim.Optimizer{
-	"sgd":      func(m any) optim.Optimizer { return optim.NewSGD(nn.Params(m), optim.SGDOpts{LR: 0.1}) },
-	"momentum": func(m any) optim.Optimizer { return optim.NewSGD(nn.Params(m), optim.SGDOpts{LR: 0.1, Momentum: 0.9}) },
-	"adam":     func(m any) optim.Optimizer { return optim.NewAdam(nn.Params(m), optim.AdamOpts{LR: 0.01}) },
-	"nadam":    func(m any) optim.Optimizer { return optim.NewNAdam(nn.Params(m), optim.NAdamOpts{LR: 0.01}) },
-	"adagrad":  func(m any) optim.Optimizer { return optim.NewAdagrad(nn.Params(m), optim.AdagradOpts{LR: 0.01}) },
+	"sgd": func(m any) optim.Optimizer { return optim.NewSGD(nn.Params(m), optim.SGDOpts{LR: new(0.1)}) },
+	"momentum": func(m any) optim.Optimizer {
+		return optim.NewSGD(nn.Params(m), optim.SGDOpts{LR: new(0.1), Momentum: 0.9})
+	},
+	"adam":    func(m any) optim.Optimizer { return optim.NewAdam(nn.Params(m), optim.AdamOpts{LR: new(0.01)}) },
+	"nadam":   func(m any) optim.Optimizer { return optim.NewNAdam(nn.Params(m), optim.NAdamOpts{LR: new(0.01)}) },
+	"adagrad": func(m any) optim.Optimizer { return optim.NewAdagrad(nn.Params(m), optim.AdagradOpts{LR: new(0.01)}) },
 	"rmsprop": func(m any) optim.Optimizer {
-		return optim.NewRMSprop(nn.Params(m), optim.RMSpropOpts{LR: 0.01, Momentum: 0.9, Centered: true})
+		return optim.NewRMSprop(nn.Params(m), optim.RMSpropOpts{LR: new(0.01), Momentum: 0.9, Centered: true})
 	},
 }
 
@@ -125,37 +127,39 @@ func TestMisuse(t *testing.T) {
 	for name, f := range map[string]func(){
 		"no parameters": func() { optim.NewSGD(nn.Params(struct{}{}), optim.SGDOpts{}) },
 		"buffer":        func() { optim.NewSGD(nn.Buffers(buffer), optim.SGDOpts{}) },
-		"rate":          func() { optim.NewAdam(nn.Params(m), optim.AdamOpts{LR: -1}) },
+		"rate":          func() { optim.NewAdam(nn.Params(m), optim.AdamOpts{LR: new(-1.0)}) },
 		"momentum":      func() { optim.NewSGD(nn.Params(m), optim.SGDOpts{Momentum: 1}) },
 		"nesterov":      func() { optim.NewSGD(nn.Params(m), optim.SGDOpts{Nesterov: true}) },
-		"beta":          func() { optim.NewAdam(nn.Params(m), optim.AdamOpts{Beta2: 1.5}) },
+		"beta":          func() { optim.NewAdam(nn.Params(m), optim.AdamOpts{Beta2: new(1.5)}) },
 		"dampened nesterov": func() {
-			optim.NewSGD(nn.Params(m), optim.SGDOpts{LR: 1, Momentum: 0.5, Dampening: 0.5, Nesterov: true})
+			optim.NewSGD(nn.Params(m), optim.SGDOpts{LR: new(1.0), Momentum: 0.5, Dampening: 0.5, Nesterov: true})
 		},
-		"sparse with decay": func() { optim.NewAdam(nn.Params(m), optim.AdamOpts{LR: 1, Sparse: true, WeightDecay: 1}) },
-		"alpha":             func() { optim.NewRMSprop(nn.Params(m), optim.RMSpropOpts{LR: 1, Alpha: 1}) },
-		"initial":           func() { optim.NewAdagrad(nn.Params(m), optim.AdagradOpts{LR: 1, Initial: -1}) },
-		"momentum decay":    func() { optim.NewNAdam(nn.Params(m), optim.NAdamOpts{LR: 1, MomentumDecay: math.NaN()}) },
-		"rate of RMSprop":   func() { optim.NewRMSprop(nn.Params(m), optim.RMSpropOpts{}).Step() },
+		"sparse with decay": func() { optim.NewAdam(nn.Params(m), optim.AdamOpts{LR: new(1.0), Sparse: true, WeightDecay: 1}) },
+		"alpha":             func() { optim.NewRMSprop(nn.Params(m), optim.RMSpropOpts{LR: new(1.0), Alpha: new(1.0)}) },
+		"initial":           func() { optim.NewAdagrad(nn.Params(m), optim.AdagradOpts{LR: new(1.0), Initial: -1}) },
+		"momentum decay":    func() { optim.NewNAdam(nn.Params(m), optim.NAdamOpts{LR: new(1.0), MomentumDecay: new(math.NaN())}) },
+		"rate of RMSprop":   func() { optim.NewRMSprop(nn.Params(m), optim.RMSpropOpts{LR: new(math.NaN())}) },
 		"a group twice": func() {
-			optim.NewSGD(nn.Params(m), optim.SGDOpts{LR: 1}).AddGroup(nn.Params(m), optim.SGDOpts{})
+			optim.NewSGD(nn.Params(m), optim.SGDOpts{LR: new(1.0)}).AddGroup(nn.Params(m), optim.SGDOpts{})
 		},
 		"a group's rate": func() {
-			optim.NewSGD(nn.Params(m), optim.SGDOpts{LR: 1}).AddGroup(nn.Params(nn.NewLinear(1, 1)), optim.SGDOpts{LR: -1})
+			optim.NewSGD(nn.Params(m), optim.SGDOpts{LR: new(1.0)}).AddGroup(nn.Params(nn.NewLinear(1, 1)), optim.SGDOpts{LR: new(-1.0)})
 		},
 		"rows without Sparse": func() {
 			w := weft.Zeros(3, 2).RequireGrad().SparseGrad()
 			w.IndexSelect(0, weft.FromSlice([]int64{1})).Sum().Backward()
-			optim.NewAdam(nn.Params([]*weft.Tensor{w}), optim.AdamOpts{LR: 1}).Step()
+			optim.NewAdam(nn.Params([]*weft.Tensor{w}), optim.AdamOpts{LR: new(1.0)}).Step()
 		},
-		"history":            func() { optim.NewLBFGS(nn.Params(m), optim.LBFGSOpts{History: -1}) },
+		"history":            func() { optim.NewLBFGS(nn.Params(m), optim.LBFGSOpts{History: new(-1)}) },
 		"no closure":         func() { optim.NewLBFGS(nn.Params(m), optim.LBFGSOpts{}).Step(nil) },
 		"closure of nothing": func() { optim.NewLBFGS(nn.Params(m), optim.LBFGSOpts{}).Step(func() *weft.Tensor { return nil }) },
 		"mixed types": func() {
 			ts := []*weft.Tensor{weft.Zeros(1).RequireGrad(), weft.ZerosOf(weft.Float64, 1).RequireGrad()}
 			optim.NewLBFGS(nn.Params(ts), optim.LBFGSOpts{})
 		},
-		"complex Adam":      func() { optim.NewAdam(one(weft.ZerosOf(weft.Complex64, 2).RequireGrad()), optim.AdamOpts{LR: 1}) },
+		"complex Adam": func() {
+			optim.NewAdam(one(weft.ZerosOf(weft.Complex64, 2).RequireGrad()), optim.AdamOpts{LR: new(1.0)})
+		},
 		"complex LBFGS":     func() { optim.NewLBFGS(one(weft.ZerosOf(weft.Complex64, 2).RequireGrad()), optim.LBFGSOpts{}) },
 		"complex norm":      func() { optim.ClipNorm(one(weft.ZerosOf(weft.Complex64, 2).RequireGrad()), 1) },
 		"limit":             func() { optim.ClipNorm(nn.Params(m), -1) },
@@ -165,11 +169,11 @@ func TestMisuse(t *testing.T) {
 		"before the first":  func() { optim.MultiStep{Gamma: 1}.At(-1, 1) },
 		"cosine of nothing": func() { optim.Cosine{}.At(0, 1) },
 		"one step":          func() { optim.OneCycle{Steps: 1, Max: 1}.At(0, 1) },
-		"all warm":          func() { optim.OneCycle{Steps: 9, Max: 1, Warm: 0.6, ThreePhase: true}.At(0, 1) },
+		"all warm":          func() { optim.OneCycle{Steps: 9, Max: 1, Warm: new(0.6), ThreePhase: true}.At(0, 1) },
 		"a sequence":        func() { optim.Sequence{Schedules: []optim.Schedule{optim.Linear{}}, Steps: []int{1}}.At(0, 1) },
-		"no schedule":       func() { optim.NewScheduler(optim.NewSGD(nn.Params(m), optim.SGDOpts{LR: 1}), nil) },
+		"no schedule":       func() { optim.NewScheduler(optim.NewSGD(nn.Params(m), optim.SGDOpts{LR: new(1.0)}), nil) },
 		"patience": func() {
-			optim.NewPlateau(optim.NewSGD(nn.Params(m), optim.SGDOpts{LR: 1}), optim.PlateauOpts{Patience: -2})
+			optim.NewPlateau(optim.NewSGD(nn.Params(m), optim.SGDOpts{LR: new(1.0)}), optim.PlateauOpts{Patience: new(-2)})
 		},
 	} {
 		var e *weft.Error

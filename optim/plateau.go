@@ -9,9 +9,9 @@ import (
 
 // PlateauOpts are the options of a [Plateau].
 type PlateauOpts struct {
-	Factor    float64 // of the rate, in (0, 1); 0 means 0.1
-	Patience  int     // steps without progress that are waited for; 0 means 10, -1 none
-	Threshold float64 // the part of the best, or with Absolute the amount, that counts as progress; 0 means 1e-4
+	Factor    *float64 // of the rate, in [0, 1); nil means 0.1
+	Patience  *int     // steps without progress that are waited for; nil means 10
+	Threshold *float64 // the part of the best, or with Absolute the amount, that counts as progress; nil means 1e-4
 	Absolute  bool
 	Cooldown  int     // steps after a change that do not count
 	Min       float64 // the least rate
@@ -22,7 +22,7 @@ type PlateauOpts struct {
 // validation, makes no progress for more steps than its patience; PyTorch's ReduceLROnPlateau.
 type Plateau struct {
 	opt           Rated
-	o             PlateauOpts
+	o             PlateauOpts // all fields set
 	best          float64
 	bad, cooldown int
 }
@@ -34,21 +34,13 @@ func NewPlateau(opt Rated, o PlateauOpts) *Plateau {
 	if opt == nil {
 		array.Failf(op, "opt", "is nil")
 	}
-	o.Factor, o.Threshold = orElse(o.Factor, 0.1), orElse(o.Threshold, 1e-4)
-	if !(o.Factor > 0 && o.Factor < 1) {
-		array.Failf(op, "Factor", "is %v, want more than 0 and less than 1", o.Factor)
+	o.Factor = new(fraction(op, "Factor", array.Or(o.Factor, 0.1)))
+	o.Threshold = new(notNegative(op, "Threshold", array.Or(o.Threshold, 1e-4)))
+	o.Patience = new(array.Or(o.Patience, 10))
+	if *o.Patience < 0 || o.Cooldown < 0 {
+		array.Failf(op, "Patience", "and Cooldown are %d and %d, want 0 or more", *o.Patience, o.Cooldown)
 	}
-	if o.Patience < -1 || o.Cooldown < 0 {
-		array.Failf(op, "Patience", "and Cooldown are %d and %d, want at least -1 and 0", o.Patience, o.Cooldown)
-	}
-	notNegative(op, "Threshold", o.Threshold)
 	notNegative(op, "Min", o.Min)
-	switch o.Patience {
-	case 0:
-		o.Patience = 10
-	case -1:
-		o.Patience = 0
-	}
 	p := &Plateau{opt: opt, o: o, best: math.Inf(1)}
 	if o.Greatest {
 		p.best = math.Inf(-1)
@@ -68,10 +60,10 @@ func (p *Plateau) Step(metric float64) {
 		p.cooldown--
 		p.bad = 0
 	}
-	if p.bad > p.o.Patience {
+	if p.bad > *p.o.Patience {
 		// A change that rounding alone would make is none.
-		if old := p.opt.LR(); old-max(float64(old*p.o.Factor), p.o.Min) > 1e-8 {
-			p.opt.SetLR(max(float64(old*p.o.Factor), p.o.Min))
+		if old := p.opt.LR(); old-max(float64(old**p.o.Factor), p.o.Min) > 1e-8 {
+			p.opt.SetLR(max(float64(old**p.o.Factor), p.o.Min))
 		}
 		p.cooldown, p.bad = p.o.Cooldown, 0
 	}
@@ -79,7 +71,7 @@ func (p *Plateau) Step(metric float64) {
 
 // better reports progress.
 func (p *Plateau) better(x float64) bool {
-	by := p.o.Threshold
+	by := *p.o.Threshold
 	if !p.o.Absolute {
 		by = float64(by * p.best)
 	}

@@ -193,13 +193,13 @@ func TestRowsAsPyTorch(t *testing.T) {
 func TestRowsAsArrays(t *testing.T) {
 	for name, create := range map[string]func(iter.Seq2[string, *weft.Tensor]) optim.Optimizer{
 		"momentum": func(p iter.Seq2[string, *weft.Tensor]) optim.Optimizer {
-			return optim.NewSGD(p, optim.SGDOpts{LR: 0.1, Momentum: 0.9})
+			return optim.NewSGD(p, optim.SGDOpts{LR: new(0.1), Momentum: 0.9})
 		},
 		"decay": func(p iter.Seq2[string, *weft.Tensor]) optim.Optimizer {
-			return optim.NewAdagrad(p, optim.AdagradOpts{LR: 0.1, WeightDecay: 0.5})
+			return optim.NewAdagrad(p, optim.AdagradOpts{LR: new(0.1), WeightDecay: 0.5})
 		},
 		"rmsprop": func(p iter.Seq2[string, *weft.Tensor]) optim.Optimizer {
-			return optim.NewRMSprop(p, optim.RMSpropOpts{LR: 0.1})
+			return optim.NewRMSprop(p, optim.RMSpropOpts{LR: new(0.1)})
 		},
 	} {
 		var got [2][]float64
@@ -233,13 +233,13 @@ func TestSchedulesAsPyTorch(t *testing.T) {
 		"lambda":          optim.Lambda(func(e int) float64 { return 1 / (1 + float64(e)) }),
 		"sequence":        optim.Sequence{Schedules: []optim.Schedule{optim.Linear{Steps: 4, From: 0.1, To: 1}, optim.Cosine{Steps: 6}, optim.Exponential{Gamma: 0.5}}, Steps: []int{4, 8}},
 		"onecycle":        optim.OneCycle{Steps: 12, Max: 0.5},
-		"onecycle_linear": optim.OneCycle{Steps: 10, Max: 0.5, Warm: 0.4, Linear: true, Div: 10, FinalDiv: 100},
+		"onecycle_linear": optim.OneCycle{Steps: 10, Max: 0.5, Warm: new(0.4), Linear: true, Div: new(10.0), FinalDiv: new(100.0)},
 		"onecycle_three":  optim.OneCycle{Steps: 15, Max: 0.5, ThreePhase: true},
 	}
 	plateaus := map[string]optim.PlateauOpts{
-		"plateau":          {Patience: 2, Factor: 0.5},
-		"plateau_cooldown": {Patience: 1, Cooldown: 3, Threshold: 0.5, Absolute: true, Min: 0.05},
-		"plateau_greatest": {Greatest: true, Patience: -1, Factor: 0.9, Threshold: 0.2},
+		"plateau":          {Patience: new(2), Factor: new(0.5)},
+		"plateau_cooldown": {Patience: new(1), Cooldown: 3, Threshold: new(0.5), Absolute: true, Min: 0.05},
+		"plateau_greatest": {Greatest: true, Patience: new(0), Factor: new(0.9), Threshold: new(0.2)},
 	}
 	if len(schedules)+len(plateaus) != len(v.Schedules) {
 		t.Fatalf("%d schedules, PyTorch has %d", len(schedules)+len(plateaus), len(v.Schedules))
@@ -252,14 +252,14 @@ func TestSchedulesAsPyTorch(t *testing.T) {
 		}
 	}
 	for name, s := range schedules {
-		opt := optim.NewSGD(named(w), optim.SGDOpts{LR: 0.3})
+		opt := optim.NewSGD(named(w), optim.SGDOpts{LR: new(0.3)})
 		sc := optim.NewScheduler(opt, s)
 		for step, want := range v.Schedules[name] {
 			check(name, step, opt.LR(), want)
 			sc.Step()
 			if step == 4 { // another one goes on
 				saved := sc.State()
-				opt = optim.NewSGD(named(w), optim.SGDOpts{LR: 7})
+				opt = optim.NewSGD(named(w), optim.SGDOpts{LR: new(7.0)})
 				sc = optim.NewScheduler(opt, s)
 				if err := sc.LoadState(saved); err != nil {
 					t.Fatalf("%s: %v", name, err)
@@ -268,7 +268,7 @@ func TestSchedulesAsPyTorch(t *testing.T) {
 		}
 	}
 	for name, o := range plateaus {
-		opt := optim.NewSGD(named(w), optim.SGDOpts{LR: 0.3})
+		opt := optim.NewSGD(named(w), optim.SGDOpts{LR: new(0.3)})
 		p := optim.NewPlateau(opt, o)
 		for step, want := range v.Schedules[name] {
 			metric := math.NaN()

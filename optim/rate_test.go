@@ -1,59 +1,89 @@
-package optim
+package optim_test
 
 import (
 	"testing"
 
 	"weft"
 	"weft/nn"
+	"weft/optim"
 )
 
-// An optimizer may be made without a learning rate where a schedule sets it; one that has none
-// takes no step, a rate of 0 is one.
-func TestRateFromSchedule(t *testing.T) {
-	made := func(o SGDOpts) (*weft.Tensor, *SGD) {
-		w := nn.Param(weft.Ones(2))
-		return w, NewSGD(nn.Params([]*weft.Tensor{w}), o)
-	}
-	step := func(w *weft.Tensor, opt *SGD) error {
-		w.Sum().Backward()
-		return weft.Try(opt.Step)
-	}
-	w, opt := made(SGDOpts{})
-	if err := step(w, opt); err == nil {
-		t.Error("an optimizer without a rate took a step")
-	}
-	NewScheduler(opt, OneCycle{Steps: 10, Max: 0.5, Div: 2})
-	w.SetGrad(nil)
-	if err := step(w, opt); err != nil || w.At(0).Item() != 0.75 {
-		t.Errorf("with the rate 0.25 of a schedule: %v, %v", err, w)
-	}
-	opt.SetLR(0)
-	if err := step(w, opt); err != nil || w.At(0).Item() != 0.75 {
-		t.Errorf("with a rate of 0: %v, %v", err, w)
-	}
-
-	_, opt = made(SGDOpts{})
-	for name, s := range map[string]Schedule{"factor": Exponential{Gamma: 0.5}, "in a sequence": Sequence{Schedules: []Schedule{StepDecay{Every: 1, Gamma: 0.5}}}} {
-		if err := weft.Try(func() { NewScheduler(opt, s) }); err == nil {
-			t.Errorf("%s: a schedule multiplies a rate that was not given", name)
+// TestRateOfEmptyOptions compares the rate of empty options with what PyTorch's documentation says
+// of lr in torch.optim.
+func TestRateOfEmptyOptions(t *testing.T) {
+	p := nn.Params([]*weft.Tensor{nn.Param(weft.Ones(2))})
+	for name, c := range map[string]struct {
+		opt  optim.Rated
+		want float64
+	}{
+		"SGD":     {optim.NewSGD(p, optim.SGDOpts{}), 1e-3},
+		"Adam":    {optim.NewAdam(p, optim.AdamOpts{}), 1e-3},
+		"NAdam":   {optim.NewNAdam(p, optim.NAdamOpts{}), 2e-3},
+		"RMSprop": {optim.NewRMSprop(p, optim.RMSpropOpts{}), 1e-2},
+		"Adagrad": {optim.NewAdagrad(p, optim.AdagradOpts{}), 1e-2},
+		"LBFGS":   {optim.NewLBFGS(p, optim.LBFGSOpts{}), 1},
+	} {
+		if got := c.opt.LR(); got != c.want {
+			t.Errorf("%s: the rate is %v, want %v", name, got, c.want)
 		}
 	}
-	warm := NewScheduler(opt, Linear{Steps: 2, To: 1}) // 0 at first with any rate
-	if err := weft.Try(warm.Step); err == nil {
-		t.Error("warming up multiplies a rate that was not given")
+}
+
+// made returns a parameter of ones and plain SGD of it, and step a step along a gradient of ones.
+func made(o optim.SGDOpts) (w *weft.Tensor, opt *optim.SGD, step func() float64) {
+	w = nn.Param(weft.OnesOf(weft.Float64, 2))
+	opt = optim.NewSGD(nn.Params([]*weft.Tensor{w}), o)
+	return w, opt, func() float64 {
+		opt.ZeroGrad()
+		w.Sum().Backward()
+		before := w.At(0).Item()
+		opt.Step()
+		return before - w.At(0).Item()
 	}
-	v := nn.Param(weft.Ones(2))
-	if err := weft.Try(func() { opt.AddGroup(nn.Params([]*weft.Tensor{v}), SGDOpts{LR: 1}) }); err == nil {
-		t.Error("a group has a ratio to a rate that was not given")
+}
+
+func alike(x, y float64) bool { return x-y < 1e-12 && y-x < 1e-12 }
+
+// TestRateFromSchedule holds which rate a step has: the default, what a schedule makes of it, and
+// what SetLR says.
+func TestRateFromSchedule(t *testing.T) {
+	_, opt, step := made(optim.SGDOpts{})
+	if got := step(); !alike(got, 1e-3) {
+		t.Errorf("by default a step is %v, want 1e-3", got)
+	}
+	optim.NewScheduler(opt, optim.Exponential{Gamma: 0.5}).Step()
+	if got := step(); !alike(got, 5e-4) {
+		t.Errorf("a schedule that halves the default: a step is %v, want 5e-4", got)
+	}
+	optim.NewScheduler(opt, optim.OneCycle{Steps: 10, Max: 0.5, Div: new(2.0)})
+	if got := step(); !alike(got, 0.25) {
+		t.Errorf("a schedule that replaces the rate: a step is %v, want 0.25", got)
+	}
+	opt.SetLR(0)
+	if got := step(); got != 0 {
+		t.Errorf("with a rate of 0 a step is %v", got)
 	}
 
-	// Loading the state of an optimizer without a rate gives none.
-	_, from := made(SGDOpts{})
-	w, opt = made(SGDOpts{})
+	_, opt, step = made(optim.SGDOpts{LR: new(0.0)})
+	if got := step(); got != 0 || opt.LR() != 0 {
+		t.Errorf("made with a rate of 0: a step is %v, the rate %v", got, opt.LR())
+	}
+	optim.NewScheduler(opt, optim.Exponential{Gamma: 0.5})
+	if got := opt.LR(); got != 0 {
+		t.Errorf("a schedule makes %v of a rate of 0", got)
+	}
+	v := nn.Param(weft.Ones(2))
+	if err := weft.Try(func() { opt.AddGroup(nn.Params(map[string]any{"v": v}), optim.SGDOpts{LR: new(1.0)}) }); err == nil {
+		t.Error("a group has a ratio to a rate of 0")
+	}
+	opt.AddGroup(nn.Params(map[string]any{"v": v}), optim.SGDOpts{LR: new(0.0)})
+
+	_, from, _ := made(optim.SGDOpts{LR: new(0.125)})
+	_, opt, step = made(optim.SGDOpts{})
 	if err := opt.LoadState(from.State()); err != nil {
 		t.Fatal(err)
 	}
-	if err := step(w, opt); err == nil {
-		t.Error("a state without a rate gave one")
+	if got := step(); !alike(got, 0.125) {
+		t.Errorf("with the rate 0.125 of a state a step is %v", got)
 	}
 }

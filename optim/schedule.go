@@ -99,10 +99,10 @@ func (s Linear) At(step int, base float64) float64 {
 type OneCycle struct {
 	Steps    int // of both, at least 2
 	Max      float64
-	Warm     float64 // the part of the steps in which it rises, in (0, 1); 0 means 0.3
-	Div      float64 // 0 means 25
-	FinalDiv float64 // 0 means 1e4
-	Linear   bool    // along lines, not waves
+	Warm     *float64 // the part of the steps in which it rises, in [0, 1]; nil means 0.3
+	Div      *float64 // more than 0; nil means 25
+	FinalDiv *float64 // more than 0; nil means 1e4
+	Linear   bool     // along lines, not waves
 	// ThreePhase lets it fall as it rose, and then in what is left of the steps to the last.
 	ThreePhase bool
 }
@@ -111,10 +111,10 @@ type OneCycle struct {
 func (s OneCycle) At(step int, _ float64) float64 {
 	const op = "one_cycle"
 	positive(op, "Steps", s.Steps-1, step)
-	warm, div, last := orElse(s.Warm, 0.3), orElse(s.Div, 25), orElse(s.FinalDiv, 1e4)
+	warm, div, last := array.Or(s.Warm, 0.3), array.Or(s.Div, 25), array.Or(s.FinalDiv, 1e4)
 	notNegative(op, "Max", s.Max)
-	if !(warm > 0 && warm < 1) || s.ThreePhase && warm > 0.5 {
-		array.Failf(op, "Warm", "is %v, want between 0 and 1, and at most a half for three phases", warm)
+	if !(warm >= 0 && warm <= 1) || s.ThreePhase && warm > 0.5 {
+		array.Failf(op, "Warm", "is %v, want 0 to 1, and at most a half for three phases", warm)
 	}
 	if !(div > 0) || !(last > 0) {
 		array.Failf(op, "Div", "and FinalDiv are %v and %v, want more than 0", div, last)
@@ -217,8 +217,8 @@ type Scheduler struct {
 }
 
 // NewScheduler returns a scheduler at step 0, whose rate it sets. It panics with *weft.Error
-// if one of both is nil or the schedule is out of range. An optimizer made without a learning
-// rate gets it from the schedule, which then must not multiply that, as [OneCycle] does not.
+// if one of both is nil or the schedule is out of range. Schedules that multiply start from the
+// learning rate that the optimizer has now; [OneCycle] replaces it.
 func NewScheduler(opt Rated, s Schedule) *Scheduler {
 	if opt == nil || s == nil {
 		array.Failf("scheduler", "", "the optimizer or the schedule is nil")
@@ -228,13 +228,7 @@ func NewScheduler(opt Rated, s Schedule) *Scheduler {
 	return sc
 }
 
-func (s *Scheduler) set() {
-	lr := s.s.At(s.step, s.base)
-	if s.base == 0 && s.s.At(s.step, 1) != lr {
-		array.Failf("scheduler", "", "the schedule multiplies the learning rate that the optimizer was made with, which is 0")
-	}
-	s.opt.SetLR(lr)
-}
+func (s *Scheduler) set() { s.opt.SetLR(s.s.At(s.step, s.base)) }
 
 // Step goes on to the next step, after one of the optimizer or after an epoch of it.
 func (s *Scheduler) Step() {

@@ -10,11 +10,11 @@ import (
 	"weft/internal/tracing"
 )
 
-// SGDOpts are the options of [SGD]; what is not needed stays 0.
+// SGDOpts are the options of [SGD].
 type SGDOpts struct {
-	LR          float64
-	Momentum    float64 // in [0, 1)
-	Dampening   float64 // of the momentum
+	LR          *float64 // nil means 1e-3
+	Momentum    float64  // in [0, 1)
+	Dampening   float64  // of the momentum
 	WeightDecay float64
 	// Nesterov looks ahead along the momentum, which must not be 0 (Sutskever et
 	// al., On the importance of initialization and momentum in deep learning, 2013).
@@ -34,14 +34,14 @@ type SGDOpts struct {
 type SGD = Method[SGDOpts]
 
 // NewSGD returns an optimizer of params, as nn.Params gives them. It panics with
-// *weft.Error if an option is out of range or there are no parameters; without LR its Step
-// does until [Optimizer].SetLR, or a schedule, has set one.
+// *weft.Error if an option is out of range or there are no parameters.
 func NewSGD(params iter.Seq2[string, *weft.Tensor], o SGDOpts) *SGD { return newMethod(params, o) }
 
-func (SGDOpts) name() string    { return "sgd" }
-func (o SGDOpts) rate() float64 { return o.LR }
+func (SGDOpts) name() string     { return "sgd" }
+func (o SGDOpts) rate() *float64 { return o.LR }
 
 func (o SGDOpts) filled() SGDOpts {
+	o.LR = new(notNegative("sgd", "LR", array.Or(o.LR, 1e-3)))
 	fraction("sgd", "Momentum", o.Momentum)
 	fraction("sgd", "Dampening", o.Dampening)
 	notNegative("sgd", "WeightDecay", o.WeightDecay)

@@ -45,11 +45,11 @@ func check(t *testing.T, opt func(p func(func(string, *weft.Tensor) bool)) optim
 
 func TestSGD(t *testing.T) {
 	for name, o := range map[string]optim.SGDOpts{
-		"plain":    {LR: 0.1},
-		"decay":    {LR: 0.1, WeightDecay: 0.02},
-		"momentum": {LR: 0.05, Momentum: 0.9},
-		"all":      {LR: 0.05, Momentum: 0.8, WeightDecay: 0.01},
-		"nesterov": {LR: 0.05, Momentum: 0.8, WeightDecay: 0.01, Nesterov: true},
+		"plain":    {LR: new(0.1)},
+		"decay":    {LR: new(0.1), WeightDecay: 0.02},
+		"momentum": {LR: new(0.05), Momentum: 0.9},
+		"all":      {LR: new(0.05), Momentum: 0.8, WeightDecay: 0.01},
+		"nesterov": {LR: new(0.05), Momentum: 0.8, WeightDecay: 0.01, Nesterov: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			check(t,
@@ -68,7 +68,7 @@ func TestSGD(t *testing.T) {
 								g = v
 							}
 						}
-						return w - o.LR*g
+						return w - *o.LR*g
 					}
 				})
 		})
@@ -79,7 +79,7 @@ func TestSGD(t *testing.T) {
 func TestSGDComplex(t *testing.T) {
 	w := weft.FromSlice([]complex128{1 + 2i, -3i}).RequireGrad()
 	w.SetGrad(weft.FromSlice([]complex128{2 + 4i, -6i}))
-	optim.NewSGD(one(w), optim.SGDOpts{LR: 0.25}).Step()
+	optim.NewSGD(one(w), optim.SGDOpts{LR: new(0.25)}).Step()
 	if got := weft.Data[complex128](w); got[0] != 0.5+1i || got[1] != -1.5i {
 		t.Errorf("%v", got)
 	}
@@ -87,7 +87,7 @@ func TestSGDComplex(t *testing.T) {
 
 func TestSetLR(t *testing.T) {
 	w := weft.FromSlice([]float32{1}).RequireGrad()
-	o := optim.NewSGD(one(w), optim.SGDOpts{LR: 0.5})
+	o := optim.NewSGD(one(w), optim.SGDOpts{LR: new(0.5)})
 	w.SetGrad(weft.FromSlice([]float32{1}))
 	o.Step()
 	o.SetLR(0.25)

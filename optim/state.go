@@ -45,7 +45,7 @@ func (m *Method[O]) LoadState(state map[string]*weft.Tensor) error {
 	if err := r.finish(); err != nil {
 		return err
 	}
-	m.lr, m.rated = lr, m.rated || lr != 0
+	m.lr = lr
 	for p := range m.all() {
 		l := loaded[0]
 		loaded = loaded[1:]

@@ -142,7 +142,7 @@ func TestConstantsAreFolded(t *testing.T) {
 		{"result of one value", x.Mul(vec(3, 1, 2).Sum().Div(6)), nil, []float64{1, 2, 3}},
 		{"gather", x.Add(vec(3, 1, 2).IndexSelect(0, sym.Const(weft.FromSlice([]int64{2, 2, 0})))), []string{"add"}, []float64{3, 4, 6}},
 		{"equal constants", x.Mul(vec(1, 2, 3)).Sub(x.Mul(vec(1, 2, 3))).Add(x.Mul(vec(1, 2, 3))), []string{"mul"}, []float64{1, 4, 9}},
-		{"in a loop", sym.Scan(sym.ScanOpts{Steps: 3, Initial: []any{x}}, func(s sym.Step) sym.Next {
+		{"in a loop", sym.Scan(sym.ScanOpts{Steps: new(3), Initial: []any{x}}, func(s sym.Step) sym.Next {
 			one := sym.Const(weft.Scalar(1.0, weft.Float64))
 			return sym.Next{H: []*sym.Var{s.H[0].Mul(one).Add(one.Sub(1))}}
 		}).Last[0], nil, []float64{1, 2, 3}},
@@ -195,7 +195,7 @@ func TestGradientOfConstant(t *testing.T) {
 	for _, at := range []*weft.Tensor{weft.Scalar(2.0, weft.Float64), weft.FromSlice([]float64{1, 2, 3})} {
 		c := sym.Const(at)
 		x := sym.New("x", weft.Float64, 3)
-		cost := sym.Scan(sym.ScanOpts{Steps: 2, Initial: []any{x}}, func(s sym.Step) sym.Next {
+		cost := sym.Scan(sym.ScanOpts{Steps: new(2), Initial: []any{x}}, func(s sym.Step) sym.Next {
 			return sym.Next{H: []*sym.Var{s.H[0].Mul(c)}}
 		}).Last[0].Add(c.Exp().Square()).Sum()
 		f, err := sym.Function(sym.In(x), sym.Out(sym.Grad(cost, []*sym.Var{c})...))
@@ -259,7 +259,7 @@ func TestNoDefaultUpdatesHoldsDraws(t *testing.T) {
 		"mrg":     func() *sym.Var { return sym.NewMRGStreams(3).Uniform(weft.Float32, 0, 1, 50) },
 		"in a loop": func() *sym.Var {
 			s := sym.NewRandomStreams(4)
-			return sym.Scan(sym.ScanOpts{Steps: 5}, func(sym.Step) sym.Next {
+			return sym.Scan(sym.ScanOpts{Steps: new(5)}, func(sym.Step) sym.Next {
 				return sym.Next{Out: []*sym.Var{s.Uniform(weft.Float32, 0, 1, 4)}}
 			}).Out[0]
 		},

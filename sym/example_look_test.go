@@ -40,7 +40,7 @@ func ExampleFn_Debug() {
 // A loop of which nobody knows how long it takes gets a time.
 func ExampleFn_CallContext() {
 	x := sym.Scalar("x", weft.Float64)
-	r := sym.Scan(sym.ScanOpts{Initial: []any{x}, Steps: 1 << 40}, func(s sym.Step) sym.Next {
+	r := sym.Scan(sym.ScanOpts{Initial: []any{x}, Steps: new(1 << 40)}, func(s sym.Step) sym.Next {
 		return sym.Next{H: []*sym.Var{s.H[0].Cos()}, Until: s.H[0].Gt(1)}
 	})
 	f, err := sym.Function(sym.In(x), sym.Out(r.Last[0]))

@@ -68,7 +68,7 @@ func ExampleFoldL() {
 func ExampleVmap() {
 	x := sym.Vector("x", weft.Float64)
 	roots := sym.Vmap(func(x ...*sym.Var) *sym.Var {
-		r := sym.Scan(sym.ScanOpts{Initial: []any{x[0]}, Steps: 50}, func(s sym.Step) sym.Next {
+		r := sym.Scan(sym.ScanOpts{Initial: []any{x[0]}, Steps: new(50)}, func(s sym.Step) sym.Next {
 			y := s.H[0].Add(x[0].Div(s.H[0])).Div(2)
 			return sym.Next{H: []*sym.Var{y}, Until: y.Sub(s.H[0]).Abs().Lt(1e-9)}
 		})

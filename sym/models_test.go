@@ -38,11 +38,11 @@ var models = []model{
 		}},
 	{"convolutions", [][]int{{4, 1, 3, 3}, {4}, {16, 3}}, []int{5, 1, 6, 6}, []int{5}, 3,
 		func(p []*weft.Tensor, x, y *weft.Tensor) *weft.Tensor {
-			h := x.Conv2d(p[0], p[1], weft.ConvOpts{}).MaxPool2d(weft.PoolOpts{Window: [2]int{2, 2}, Stride: [2]int{2, 2}}).Relu()
+			h := x.Conv2d(p[0], p[1], weft.ConvOpts{}).MaxPool2d(weft.PoolOpts{Window: [2]int{2, 2}, Stride: new([2]int{2, 2})}).Relu()
 			return weft.CrossEntropy(h.Flatten(1).MatMul(p[2]), y)
 		},
 		func(p []*sym.Var, x, y *sym.Var) *sym.Var {
-			h := x.Conv2d(p[0], p[1], weft.ConvOpts{}).MaxPool2d(weft.PoolOpts{Window: [2]int{2, 2}, Stride: [2]int{2, 2}}).Relu()
+			h := x.Conv2d(p[0], p[1], weft.ConvOpts{}).MaxPool2d(weft.PoolOpts{Window: [2]int{2, 2}, Stride: new([2]int{2, 2})}).Relu()
 			return sym.CrossEntropy(h.Flatten(1).MatMul(p[2]), y)
 		}},
 	{"attention", [][]int{{8, 8}, {8, 8}, {8, 8}, {8}}, []int{3, 6, 8}, []int{3, 6, 8}, 0,
@@ -131,7 +131,7 @@ func TestModels(t *testing.T) {
 				if digest(compiled[i]) != digest(eager[i].Detach()) {
 					t.Errorf("parameter %d: compiled %v, eager %v", i, compiled[i], eager[i])
 				}
-				if !symbolic[i].AllClose(eager[i].Detach(), weft.CloseOpts{Relative: 1e-11, Absolute: 1e-12}) {
+				if !symbolic[i].AllClose(eager[i].Detach(), weft.CloseOpts{Relative: new(1e-11), Absolute: new(1e-12)}) {
 					t.Errorf("parameter %d: sym %v, eager %v", i, symbolic[i], eager[i])
 				}
 			}

@@ -36,7 +36,7 @@ func TestScanDraws(t *testing.T) {
 		"plain":        func(x, h, r *sym.Var) *sym.Var { return h.Mul(r).Add(x.Mul(r).Sin()) },
 		"own gradient": func(x, h, r *sym.Var) *sym.Var { return sym.GradClip(h.Mul(r), -0.3, 0.3).Add(x.Mul(r).Sin()) },
 	} {
-		for _, o := range []sym.ScanOpts{{}, {Checkpoint: 2}, {Checkpoint: 4}} {
+		for _, o := range []sym.ScanOpts{{}, {Checkpoint: new(2)}, {Checkpoint: new(4)}} {
 			rs := sym.NewRandomStreams(7)
 			o.Sequences, o.Initial = []any{x}, []any{h0}
 			s := sym.Scan(o, func(s sym.Step) sym.Next {
@@ -75,14 +75,14 @@ func TestScanDrawsNested(t *testing.T) {
 	rs := sym.NewRandomStreams(5)
 	x := sym.Vector("x", weft.Int64)
 	var outside *sym.Var
-	r := sym.Scan(sym.ScanOpts{Steps: 3}, func(sym.Step) sym.Next {
+	r := sym.Scan(sym.ScanOpts{Steps: new(3)}, func(sym.Step) sym.Next {
 		in := sym.Scan(sym.ScanOpts{Sequences: []any{x}}, func(s sym.Step) sym.Next {
 			return sym.Next{Out: []*sym.Var{s.X[0].Add(rs.Integers(0, 1000))}}
 		})
 		return sym.Next{Out: []*sym.Var{in.Out[0]}}
 	})
 	outside = sym.NewRandomStreams(6).Integers(0, 1000)
-	same := sym.Scan(sym.ScanOpts{Steps: 3}, func(sym.Step) sym.Next { return sym.Next{Out: []*sym.Var{outside.Add(0)}} })
+	same := sym.Scan(sym.ScanOpts{Steps: new(3)}, func(sym.Step) sym.Next { return sym.Next{Out: []*sym.Var{outside.Add(0)}} })
 	got := call(t, []*sym.Var{x}, []*sym.Var{r.Out[0], same.Out[0], outside}, weft.FromSlice([]int64{0, 1000, 2000, 3000}))
 	v := weft.Data[int64](got[0])
 	for i := range v {

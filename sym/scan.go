@@ -19,16 +19,16 @@ type ScanOpts struct {
 	// Initial are the states before the first step: *[Var], or [Taps] of a variable whose
 	// first axis holds several past states.
 	Initial []any
-	// Steps is the number of steps; 0: as many as sequences have elements. With Until in
-	// [Next] it is the most.
-	Steps int
+	// Steps is the number of steps; nil means as many as sequences have elements. With Until
+	// in [Next] it is the most.
+	Steps *int
 	// Backwards goes through sequences from their ends.
 	Backwards bool
-	// Truncate is how many steps gradients go back through; 0 means all.
-	Truncate int
-	// Checkpoint keeps the states of every so many steps for gradients, which compute those
-	// between them again; 0 keeps all.
-	Checkpoint int
+	// Truncate is how many steps gradients go back through, 1 or more; nil means all.
+	Truncate *int
+	// Checkpoint keeps the state of each Checkpoint-th step for gradients, which compute those
+	// between them again. It is 1 or more; nil means 1, which keeps all.
+	Checkpoint *int
 }
 
 // Taps are elements of a sequence, or past states, that a step gets: at its own place plus
@@ -77,8 +77,14 @@ func Scan(o ScanOpts, step func(s Step) Next) *Scanned {
 	if step == nil {
 		array.Failf(name, "step", "is nil")
 	}
-	if o.Steps < 0 || o.Truncate < 0 || o.Checkpoint < 0 {
-		array.Failf(name, "", "Steps %d, Truncate %d and Checkpoint %d must not be negative", o.Steps, o.Truncate, o.Checkpoint)
+	if n := array.Or(o.Steps, 0); n < 0 {
+		array.Failf(name, "Steps", "are %d, want 0 or more", n)
+	}
+	if n := array.Or(o.Truncate, 1); n < 1 {
+		array.Failf(name, "Truncate", "is %d, want 1 or more", n)
+	}
+	if n := array.Or(o.Checkpoint, 1); n < 1 {
+		array.Failf(name, "Checkpoint", "is %d, want 1 or more", n)
 	}
 	s := &scan{o: o}
 	var in Step
@@ -121,7 +127,7 @@ func Scan(o ScanOpts, step func(s Step) Next) *Scanned {
 		e.test.Store(t.Var.tried())
 		in.H = append(in.H, e)
 	}
-	if len(s.seqs) == 0 && o.Steps == 0 {
+	if len(s.seqs) == 0 && o.Steps == nil {
 		array.Failf(name, "", "has neither sequences nor a number of steps")
 	}
 	from := ids.Load()
@@ -208,7 +214,7 @@ type scan struct {
 func (s *scan) make(args []*Var) []*Var {
 	a := &apply{name: "scan", args: args, pc: array.Caller(), run: s.run, again: s.make, random: s.body.random, stateful: s.body.stateful}
 	line := a.pc
-	return a.make(infer(a, func(ts []*weft.Tensor) []*weft.Tensor { return s.run(&replay{line: &line}, ts) }, append(s.body.sizes(), s.o.Steps)))
+	return a.make(infer(a, func(ts []*weft.Tensor) []*weft.Tensor { return s.run(&replay{line: &line}, ts) }, append(s.body.sizes(), array.Or(s.o.Steps, 0))))
 }
 
 // run applies the loop: the results are the last states, states by step, what is kept, and
@@ -216,15 +222,15 @@ func (s *scan) make(args []*Var) []*Var {
 func (s *scan) run(r *replay, ts []*weft.Tensor) []*weft.Tensor {
 	const name = "scan"
 	seqs, states, consts := ts[:len(s.seqs)], ts[len(s.seqs):len(s.seqs)+len(s.states)], ts[len(s.seqs)+len(s.states):]
-	steps := s.o.Steps
+	steps := array.Or(s.o.Steps, 0)
 	for i, t := range s.seqs {
 		n := seqs[i].Dim(0) - (max(0, slices.Max(t.At)) - min(0, slices.Min(t.At)))
 		switch {
 		case n < 0:
 			array.Failf(name, "", "sequence %d has %d elements, too few for taps %v", i, seqs[i].Dim(0), t.At)
-		case s.o.Steps > 0 && n < s.o.Steps:
-			array.Failf(name, "", "sequence %d, with taps %v, has elements for %d steps, want %d", i, t.At, n, s.o.Steps)
-		case s.o.Steps == 0 && (i == 0 || n < steps):
+		case s.o.Steps != nil && n < steps:
+			array.Failf(name, "", "sequence %d, with taps %v, has elements for %d steps, want %d", i, t.At, n, steps)
+		case s.o.Steps == nil && (i == 0 || n < steps):
 			steps = n
 		}
 	}
@@ -286,8 +292,8 @@ func (s *scan) run(r *replay, ts []*weft.Tensor) []*weft.Tensor {
 		}
 		step = step.WithArgs(all, at)
 	}
-	l := looping{op.Looping{Body: step, Steps: steps, Seqs: len(xs), Carries: len(carries), Until: s.until, Truncate: s.o.Truncate}}
-	res := l.apply(slices.Concat(xs, carries, consts), s.o.Checkpoint)
+	l := looping{op.Looping{Body: step, Steps: steps, Seqs: len(xs), Carries: len(carries), Until: s.until, Truncate: array.Or(s.o.Truncate, 0)}}
+	res := l.apply(slices.Concat(xs, carries, consts), array.Or(s.o.Checkpoint, 1))
 	n := len(carries)
 	var last, by []*weft.Tensor
 	for i := range s.states {
@@ -350,10 +356,10 @@ func pick[T any](list []T, at []int) []T {
 // A looping applies a loop to tensors.
 type looping struct{ op.Looping }
 
-// apply gives the results of the loop. With a checkpoint it is a loop of loops of so many
-// steps, and one of those that are left.
+// apply gives the results of the loop. With a checkpoint above 1 it is a loop of loops of
+// checkpoint steps, and one of the steps that are left.
 func (l looping) apply(args []*weft.Tensor, checkpoint int) []*weft.Tensor {
-	if checkpoint == 0 || checkpoint >= l.Steps || l.Until || l.Truncate > 0 {
+	if checkpoint == 1 || checkpoint >= l.Steps || l.Until || l.Truncate > 0 {
 		return eager.Apply[*weft.Tensor](op.Loop, l.Looping, nil, anys(args)...)
 	}
 	n, q := checkpoint, l.Steps/checkpoint

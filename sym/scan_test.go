@@ -66,7 +66,7 @@ func TestScanUnrolled(t *testing.T) {
 		cost.Backward()
 		return []*weft.Tensor{h, h0.Grad(), w.Grad(), b.Grad(), x.Grad()}
 	}
-	for _, o := range []sym.ScanOpts{{}, {Checkpoint: 2}, {Checkpoint: 3}, {Truncate: 3}, {Steps: steps}} {
+	for _, o := range []sym.ScanOpts{{}, {Checkpoint: new(2)}, {Checkpoint: new(3)}, {Truncate: new(3)}, {Steps: new(steps)}} {
 		x, h0 := sym.Tensor3("x", weft.Float64), sym.Matrix("h0", weft.Float64)
 		w, b := sym.Shared("w", W), sym.Shared("b", B)
 		o.Sequences, o.Initial = []any{x}, []any{h0}
@@ -77,7 +77,11 @@ func TestScanUnrolled(t *testing.T) {
 		cost := r.Out[0].Sum()
 		d := sym.Grad(cost, []*sym.Var{h0, w, b, x}, sym.GradOpts{Disconnected: true})
 		got := call(t, []*sym.Var{x, h0}, append([]*sym.Var{r.Last[0]}, d...), X, H)
-		want := unroll(o.Truncate)
+		truncate := 0
+		if o.Truncate != nil {
+			truncate = *o.Truncate
+		}
+		want := unroll(truncate)
 		for i, name := range []string{"last state", "gradient of h0", "of w", "of b", "of x"} {
 			v := make([]float64, got[i].Size())
 			if want[i] != nil {
@@ -112,7 +116,7 @@ func TestScanTaps(t *testing.T) {
 	two := weft.FromSlice([]float64{0, 1})
 	// Fibonacci's numbers, without a sequence.
 	init := sym.Vector("init", weft.Float64)
-	r := sym.Scan(sym.ScanOpts{Initial: []any{sym.Taps{Var: init, At: []int{-2, -1}}}, Steps: 10}, func(s sym.Step) sym.Next {
+	r := sym.Scan(sym.ScanOpts{Initial: []any{sym.Taps{Var: init, At: []int{-2, -1}}}, Steps: new(10)}, func(s sym.Step) sym.Next {
 		return sym.Next{H: []*sym.Var{s.H[0].Add(s.H[1])}}
 	})
 	got := call(t, []*sym.Var{init}, []*sym.Var{r.H[0], r.Last[0]}, two)
@@ -138,7 +142,7 @@ func TestScanTaps(t *testing.T) {
 
 func TestScanUntil(t *testing.T) {
 	x := sym.Scalar("x", weft.Float64)
-	r := sym.Scan(sym.ScanOpts{Initial: []any{x}, Steps: 20}, func(s sym.Step) sym.Next {
+	r := sym.Scan(sym.ScanOpts{Initial: []any{x}, Steps: new(20)}, func(s sym.Step) sym.Next {
 		h := s.H[0].Mul(2)
 		return sym.Next{H: []*sym.Var{h}, Until: h.Gt(50)}
 	})
@@ -220,7 +224,7 @@ func TestScanErrors(t *testing.T) {
 			sym.Scan(sym.ScanOpts{Sequences: []any{x}, Initial: []any{h}}, func(s sym.Step) sym.Next { return sym.Next{H: []*sym.Var{m}} })
 		}},
 		{"below 0", func() {
-			sym.Scan(sym.ScanOpts{Initial: []any{sym.Taps{Var: x, At: []int{0}}}, Steps: 3}, same)
+			sym.Scan(sym.ScanOpts{Initial: []any{sym.Taps{Var: x, At: []int{0}}}, Steps: new(3)}, same)
 		}},
 		{"bool without", func() {
 			sym.Scan(sym.ScanOpts{Sequences: []any{x}, Initial: []any{h}}, func(s sym.Step) sym.Next { return sym.Next{H: s.H, Until: x} })
@@ -240,7 +244,7 @@ func TestScanErrors(t *testing.T) {
 			t.Errorf("got %v, want %q", err, c.want)
 		}
 	}
-	short := sym.Scan(sym.ScanOpts{Sequences: []any{x}, Initial: []any{h}, Steps: 9}, same)
+	short := sym.Scan(sym.ScanOpts{Sequences: []any{x}, Initial: []any{h}, Steps: new(9)}, same)
 	f, err := sym.Function(sym.In(x, h), sym.Out(short.Last[0]), sym.IgnoreUnused)
 	if err != nil {
 		t.Fatal(err)

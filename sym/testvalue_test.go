@@ -190,7 +190,7 @@ func TestEndlessLoop(t *testing.T) {
 	}
 	x := sym.Scalar("x", weft.Float64)
 	endless := func(x *sym.Var) *sym.Var {
-		return sym.Scan(sym.ScanOpts{Initial: []any{x}, Steps: math.MaxInt32}, func(s sym.Step) sym.Next {
+		return sym.Scan(sym.ScanOpts{Initial: []any{x}, Steps: new(math.MaxInt32)}, func(s sym.Step) sym.Next {
 			return sym.Next{H: []*sym.Var{s.H[0].Sin()}, Until: s.H[0].Gt(2)}
 		}).Last[0]
 	}

@@ -10,10 +10,10 @@ import (
 
 // VerifyOpts are the options of [VerifyGrad].
 type VerifyOpts struct {
-	Seed     uint64  // of the projection
-	Step     float64 // of differences; 0: 1e-5 for float64, 1e-2 else
-	Absolute float64 // an element may be off by so much; 0: 1e-5, or 1e-2
-	Relative float64 // or by such a part of the larger one; 0 as for Absolute
+	Seed     uint64   // of the projection
+	Step     *float64 // of differences, more than 0; nil means 1e-5 for float64, else 1e-2
+	Absolute *float64 // an element may be off by Absolute; nil means 1e-5 for float64, else 1e-2
+	Relative *float64 // and by Relative times the larger one; nil as for Absolute
 }
 
 // VerifyGrad compares the gradient of a random projection of f with central differences, at
@@ -41,15 +41,10 @@ func verify(f func(x []*Var) *Var, points []*weft.Tensor, o VerifyOpts) {
 	if !wide {
 		h, tolerance = 1e-2, 1e-2
 	}
-	if o.Step > 0 {
-		h = o.Step
+	if h = array.Or(o.Step, h); !(h > 0) {
+		array.Failf(name, "Step", "is %v, want more than 0", h)
 	}
-	if o.Absolute == 0 {
-		o.Absolute = tolerance
-	}
-	if o.Relative == 0 {
-		o.Relative = tolerance
-	}
+	absolute, relative := array.Or(o.Absolute, tolerance), array.Or(o.Relative, tolerance)
 	y := f(x)
 	y.notNil(name)
 	streams := NewRandomStreams(o.Seed)
@@ -82,7 +77,10 @@ func verify(f func(x []*Var) *Var, points []*weft.Tensor, o VerifyOpts) {
 			lo := value()
 			e.Assign(old)
 			want, got := (hi-lo)/(2*h), g.At(k).Item()
-			off := math.Abs(got-want) / (o.Absolute + o.Relative*max(math.Abs(got), math.Abs(want)))
+			off := 0.0
+			if got != want { // where both tolerances are 0, too
+				off = math.Abs(got-want) / (absolute + relative*max(math.Abs(got), math.Abs(want)))
+			}
 			if !(off <= worst) {
 				worst, where = off, fmt.Sprintf("of argument %d, element %d is %v, by differences %v", i, k, got, want)
 			}

@@ -39,7 +39,7 @@ func TestVmapLoops(t *testing.T) {
 			return sym.IfElse(s.Gt(0), func() []*sym.Var { return []*sym.Var{s.Log().Mul(w).MatMul(w)} }, func() []*sym.Var { return []*sym.Var{s.Neg().Sqrt().Mul(w)} })[0]
 		},
 		"steps between": func(x, h, w *sym.Var) *sym.Var {
-			return sym.Scan(sym.ScanOpts{Sequences: []any{x}, Initial: []any{h}, Checkpoint: 2}, func(s sym.Step) sym.Next {
+			return sym.Scan(sym.ScanOpts{Sequences: []any{x}, Initial: []any{h}, Checkpoint: new(2)}, func(s sym.Step) sym.Next {
 				return sym.Next{H: []*sym.Var{s.H[0].MatMul(w).Add(s.X[0]).Sin()}}
 			}).Last[0]
 		},

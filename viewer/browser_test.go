@@ -180,7 +180,7 @@ func TestBrowser(t *testing.T) {
 	b := open(t)
 	const n = 3000
 	x := weft.Rand(n, 6)
-	p := NewPoints(x, PointsOpts{Size: 3})
+	p := NewPoints(x, PointsOpts{Size: new(3.0)})
 	s := httptest.NewServer(p)
 	defer s.Close()
 	one := b.tab(s.URL)

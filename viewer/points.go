@@ -26,18 +26,19 @@ var page []byte
 // is sent at once when it draws again.
 type Points struct {
 	t    *weft.Tensor
-	opts PointsOpts
+	size float64
+	cost weft.Cost
 	sent atomic.Int64
 	full atomic.Int64
 }
 
 // PointsOpts are the options of [NewPoints].
 type PointsOpts struct {
-	// Size is the width of a point in pixels; the zero value stands for 2.
-	Size float64
-	// Cost is what a range of bytes costs a page, see [weft.TrackOpts]; the zero value
-	// stands for 1 microsecond and 100 MB a second.
-	Cost weft.Cost
+	// Size is the width of a point in pixels, more than 0; nil means 2.
+	Size *float64
+	// Cost is what a range of bytes costs a page, see [weft.TrackOpts]; nil means 1
+	// microsecond and 100 MB a second.
+	Cost *weft.Cost
 }
 
 // NewPoints returns a page of the points that are the rows of t, which is float32 of shape
@@ -62,22 +63,17 @@ func NewPoints(t *weft.Tensor, opts ...PointsOpts) *Points {
 	if t.Size() > 1<<28 {
 		array.Failf(name, "t", "has %d points, more than 1 GiB", t.Dim(0))
 	}
-	if o.Size == 0 {
-		o.Size = 2
+	size := array.Or(o.Size, 2)
+	if !(size > 0 && size < math.MaxFloat32) {
+		array.Failf(name, "Size", "%v is not positive", size)
 	}
-	if !(o.Size > 0 && o.Size < math.MaxFloat32) {
-		array.Failf(name, "Size", "%v is not positive", o.Size)
-	}
-	if o.Cost == (weft.Cost{}) {
-		o.Cost = weft.Cost{Latency: time.Microsecond, PerSecond: 100e6}
-	}
-	p := &Points{t: t, opts: o}
+	p := &Points{t: t, size: size, cost: array.Or(o.Cost, weft.Cost{Latency: time.Microsecond, PerSecond: 100e6})}
 	p.track().Stop() // refuses bad options, and from now on writes are whole to pages that come
 	return p
 }
 
 func (p *Points) track() *weft.Tracked {
-	return weft.Track(p.t, weft.TrackOpts{Cost: p.opts.Cost, Item: 4 * p.t.Dim(1)})
+	return weft.Track(p.t, weft.TrackOpts{Cost: &p.cost, Item: new(4 * p.t.Dim(1))})
 }
 
 // Sent returns how many bytes went to pages so far, and how many would have gone if each
@@ -114,7 +110,7 @@ func (p *Points) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // serve says what the array is like, and then answers each message of a page, which is
 // about to draw, with what has changed.
 func (p *Points) serve(ctx context.Context, c *websocket.Conn) error {
-	hello := fmt.Sprintf(`{"points": %d, "columns": %d, "size": %g}`, p.t.Dim(0), p.t.Dim(1), p.opts.Size)
+	hello := fmt.Sprintf(`{"points": %d, "columns": %d, "size": %g}`, p.t.Dim(0), p.t.Dim(1), p.size)
 	if err := c.Write(ctx, websocket.MessageText, []byte(hello)); err != nil {
 		return err
 	}

@@ -84,7 +84,7 @@ func (c *client) draw() int {
 // A page gets everything once, then what has changed, when it draws; each has its own.
 func TestPoints(t *testing.T) {
 	x := weft.Randn(1000, 6)
-	p := NewPoints(x, PointsOpts{Size: 5, Cost: weft.Cost{Latency: 1, PerSecond: 1}})
+	p := NewPoints(x, PointsOpts{Size: new(5.0), Cost: &weft.Cost{Latency: 1, PerSecond: 1}})
 	s := httptest.NewServer(p)
 	defer s.Close()
 	size := 1000 * 6 * 4
@@ -176,8 +176,8 @@ func TestPointsRefuses(t *testing.T) {
 		"columns":    func() { NewPoints(weft.Zeros(6, 4)) },
 		"float64":    func() { NewPoints(weft.ZerosOf(weft.Float64, 6, 3)) },
 		"transposed": func() { NewPoints(weft.Zeros(3, 6).T()) },
-		"size":       func() { NewPoints(weft.Zeros(6, 3), PointsOpts{Size: -1}) },
-		"cost":       func() { NewPoints(weft.Zeros(6, 3), PointsOpts{Cost: weft.Cost{Latency: -1}}) },
+		"size":       func() { NewPoints(weft.Zeros(6, 3), PointsOpts{Size: new(-1.0)}) },
+		"cost":       func() { NewPoints(weft.Zeros(6, 3), PointsOpts{Cost: &weft.Cost{Latency: -1}}) },
 		"released": func() {
 			x := weft.Zeros(1000, 3)
 			x.Release()

@@ -112,7 +112,7 @@ func compiledStep(name string, make func(p worker.Params) net) {
 
 // step is a step of training.
 func (n net) step() func(x, y *weft.Tensor) *weft.Tensor {
-	opt := optim.NewSGD(named(n.params), optim.SGDOpts{LR: n.rate})
+	opt := optim.NewSGD(named(n.params), optim.SGDOpts{LR: new(n.rate)})
 	return func(x, y *weft.Tensor) *weft.Tensor {
 		l := n.loss(x, y)
 		l.Backward()

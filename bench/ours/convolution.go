@@ -25,7 +25,7 @@ func init() {
 		"conv 64x28^2 to 64 3x3 in 8 groups": {64, 28, 64, 3, 1, 1, 8},
 	} {
 		inputs := func(p worker.Params) (x, w, b *weft.Tensor, o weft.ConvOpts) {
-			o = weft.ConvOpts{Stride: [2]int{c.stride, c.stride}, Padding: [2]int{c.padding, c.padding}, Groups: c.groups}
+			o = weft.ConvOpts{Stride: new([2]int{c.stride, c.stride}), Padding: [2]int{c.padding, c.padding}, Groups: new(c.groups)}
 			return random(p.DType, 1, p.N, c.in, c.size, c.size), random(p.DType, 2, c.out, c.in/c.groups, c.window, c.window),
 				random(p.DType, 3, c.out), o
 		}
@@ -67,7 +67,7 @@ func init() {
 	}
 	eager("max pool 64x112^2 3x3 by 2", func(p worker.Params) func() *weft.Tensor {
 		x := random(p.DType, 1, p.N, 64, 112, 112)
-		o := weft.PoolOpts{Window: [2]int{3, 3}, Stride: [2]int{2, 2}, Padding: [2]int{1, 1}}
+		o := weft.PoolOpts{Window: [2]int{3, 3}, Stride: new([2]int{2, 2}), Padding: [2]int{1, 1}}
 		return func() *weft.Tensor { return x.MaxPool2d(o) }
 	})
 }

@@ -17,7 +17,7 @@ import (
 func init() {
 	lstm := func(layers, in, hidden, steps int) func(p worker.Params) (*worker.Case, error) {
 		return func(p worker.Params) (*worker.Case, error) {
-			l := nn.NewLSTM(in, hidden, nn.RNNOpts{Layers: layers})
+			l := nn.NewLSTM(in, hidden, nn.RNNOpts{Layers: new(layers)})
 			return layerCase(l, l.Forward, random(p.DType, 1, steps, p.N, in)), nil
 		}
 	}
@@ -43,7 +43,7 @@ func init() {
 		users, items := table(rows, width, 2), table(rows, width, 3)
 		u, i := indices(p.N, 4, rows), indices(p.N, 5, rows)
 		y := random(p.DType, 6, p.N).Gt(0).To(weft.Float32)
-		opt := optim.NewAdam(nn.Params([]any{users, items}), optim.AdamOpts{LR: rate, Sparse: true})
+		opt := optim.NewAdam(nn.Params([]any{users, items}), optim.AdamOpts{LR: new(rate), Sparse: true})
 		step := func() float64 {
 			s := weft.NewScope()
 			defer s.Close()

@@ -36,7 +36,7 @@ func init() {
 	eager("histogram of 100 bins", func(p worker.Params) func() *weft.Tensor {
 		x := scrambled(p)
 		return func() *weft.Tensor {
-			counts, edges := x.Histogram(weft.HistogramOpts{Bins: 100, Min: -1, Max: 1})
+			counts, edges := x.Histogram(weft.HistogramOpts{Bins: new(100), Min: new(-1.0), Max: new(1.0)})
 			edges.Release()
 			return counts
 		}

@@ -26,7 +26,7 @@ func init() {
 		"avg pool 64x56^2 3x3 by 2 and back": {64, 56, 3, 2, 1, false},
 	} {
 		worker.Cases[name] = func(p worker.Params) (*worker.Case, error) {
-			o := weft.PoolOpts{Window: [2]int{c.window, c.window}, Stride: [2]int{c.stride, c.stride}, Padding: [2]int{c.padding, c.padding}}
+			o := weft.PoolOpts{Window: [2]int{c.window, c.window}, Stride: new([2]int{c.stride, c.stride}), Padding: [2]int{c.padding, c.padding}}
 			return backCase(4, func(x *weft.Tensor) *weft.Tensor {
 				if c.max {
 					return x.MaxPool2d(o)
@@ -97,10 +97,10 @@ func init() {
 		}
 	}
 	steps("sgd with momentum of 1e5", 100_000, func(params iter.Seq2[string, *weft.Tensor]) interface{ Step() } {
-		return optim.NewSGD(params, optim.SGDOpts{LR: rate, Momentum: 0.9})
+		return optim.NewSGD(params, optim.SGDOpts{LR: new(rate), Momentum: 0.9})
 	})
 	steps("adam of 1e4", 10_000, func(params iter.Seq2[string, *weft.Tensor]) interface{ Step() } {
-		return optim.NewAdam(params, optim.AdamOpts{LR: 0.001})
+		return optim.NewAdam(params, optim.AdamOpts{LR: new(0.001)})
 	})
 }
 

@@ -37,7 +37,7 @@ func flushes(n, written int) (map[string]float64, error) {
 	v := map[string]float64{"over the least": 0, "one interval": 1e99}
 	for _, gap := range []int{1, 100, 4_000, 100_000} {
 		cost := weft.Cost{Latency: time.Duration(gap), PerSecond: 1e9}
-		some, one := weft.Track(x, weft.TrackOpts{Cost: cost}), weft.Track(x, weft.TrackOpts{Cost: cost, OneInterval: true})
+		some, one := weft.Track(x, weft.TrackOpts{Cost: new(cost)}), weft.Track(x, weft.TrackOpts{Cost: new(cost), OneInterval: true})
 		for _, d := range []*weft.Tracked{some, one} {
 			if _, err := d.Flush(&counting{}); err != nil {
 				return nil, err

@@ -130,7 +130,7 @@ func stepper(rate float64, params []*weft.Tensor, scoped bool, forward func(s *w
 				return
 			}
 		}
-	}, optim.SGDOpts{LR: rate})
+	}, optim.SGDOpts{LR: new(rate)})
 	return func() float64 {
 		var s *weft.Scope
 		if scoped {

@@ -18,7 +18,7 @@ func main() {
 		nn.NewConv2d(6, 16, 5), nn.Tanh{}, pool, nn.Flatten{},
 		nn.NewLinear(400, 120), nn.Tanh{}, nn.NewLinear(120, 84), nn.Tanh{}, nn.NewLinear(84, 10),
 	}
-	opt := optim.NewSGD(nn.Params(net), optim.SGDOpts{LR: 0.01})
+	opt := optim.NewSGD(nn.Params(net), optim.SGDOpts{LR: new(0.01)})
 	x, y := weft.Randn(60, 1, 32, 32), weft.Randint(0, 10, 60)
 	for range 2 {
 		loss := weft.CrossEntropy(net.Forward(x), y)

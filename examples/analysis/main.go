@@ -46,7 +46,7 @@ func main() {
 	fmt.Printf("dearest        %.2f a km, in cities %v\n", price, city.MaskSelect(long).IndexSelect(0, place))
 
 	// value_counts(bins=...)
-	n, edges := km.Histogram(weft.HistogramOpts{Bins: 8, Min: 0, Max: 16})
+	n, edges := km.Histogram(weft.HistogramOpts{Bins: new(8), Min: new(0.0), Max: new(16.0)})
 	for i := range n.Size() {
 		fmt.Printf("%4.0f km %s\n", edges.At(i).Item(), strings.Repeat("#", int(n.At(i).Item()/150)))
 	}

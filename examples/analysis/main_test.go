@@ -34,7 +34,7 @@ func TestAnalysis(t *testing.T) {
 			t.Errorf("quantile %v is %v, want %v", q, got, want)
 		}
 	}
-	bins, _ := km.Histogram(weft.HistogramOpts{Bins: 8, Min: 0, Max: 16})
+	bins, _ := km.Histogram(weft.HistogramOpts{Bins: new(8), Min: new(0.0), Max: new(16.0)})
 	var want [8]float64
 	for _, k := range ks {
 		if i := int(k / 2); i < 8 {

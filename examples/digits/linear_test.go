@@ -15,9 +15,9 @@ import (
 func TestLinearModelFails(t *testing.T) {
 	g := weft.NewGenerator(3)
 	net := nn.NewLinear(side*side, 10, nn.Opts{Generator: g})
-	opt := optim.NewAdam(nn.Params(net), optim.AdamOpts{LR: 1e-3, WeightDecay: 1e-4})
+	opt := optim.NewAdam(nn.Params(net), optim.AdamOpts{LR: new(1e-3), WeightDecay: 1e-4})
 	x, y := tensors(Render(trainSeed, trainSize))
-	loader := data.NewLoader(data.Tensors(x.Flatten(1), y), data.LoaderOpts{Batch: 200, Shuffle: true, DropLast: true})
+	loader := data.NewLoader(data.Tensors(x.Flatten(1), y), data.LoaderOpts{Batch: new(200), Shuffle: true, DropLast: true})
 	testX, testY := tensors(Render(testSeed, testSize))
 	best := 0.0
 	for epoch := range 8 {

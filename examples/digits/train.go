@@ -71,9 +71,9 @@ type trainer struct {
 func newTrainer(epochs int, seed uint64, train, test Set) *trainer {
 	t := &trainer{epochs: epochs, seed: seed}
 	t.net = newLeNet(weft.NewGenerator(seed))
-	t.opt = optim.NewAdam(nn.Params(t.net), optim.AdamOpts{LR: firstRate})
+	t.opt = optim.NewAdam(nn.Params(t.net), optim.AdamOpts{LR: new(firstRate)})
 	x, y := tensors(train)
-	t.loader = data.NewLoader(data.Tensors(x, y), data.LoaderOpts{Batch: batchSize, Shuffle: true, Seed: seed, DropLast: true})
+	t.loader = data.NewLoader(data.Tensors(x, y), data.LoaderOpts{Batch: new(batchSize), Shuffle: true, Seed: seed, DropLast: true})
 	t.testX, t.testY = tensors(test)
 	return t
 }

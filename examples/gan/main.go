@@ -33,12 +33,12 @@ func NewGame(seed uint64) *Game {
 	rng := weft.NewGenerator(seed)
 	net := func(in, out int) nn.Sequential {
 		o := nn.Opts{Weight: nn.KaimingNormal, Generator: rng}
-		return nn.Sequential{nn.NewLinear(in, 32, o), nn.LeakyRelu{Slope: 0.2},
-			nn.NewLinear(32, 32, o), nn.LeakyRelu{Slope: 0.2}, nn.NewLinear(32, out, o)}
+		return nn.Sequential{nn.NewLinear(in, 32, o), nn.LeakyRelu{Slope: new(0.2)},
+			nn.NewLinear(32, 32, o), nn.LeakyRelu{Slope: new(0.2)}, nn.NewLinear(32, out, o)}
 	}
 	p := &Game{G: net(noise, 2), D: net(2, 1), rng: rng}
-	p.optG = optim.NewAdam(nn.Params(p.G), optim.AdamOpts{LR: 2e-3, Beta1: 0.5})
-	p.optD = optim.NewAdam(nn.Params(p.D), optim.AdamOpts{LR: 2e-3, Beta1: 0.5})
+	p.optG = optim.NewAdam(nn.Params(p.G), optim.AdamOpts{LR: new(2e-3), Beta1: new(0.5)})
+	p.optD = optim.NewAdam(nn.Params(p.D), optim.AdamOpts{LR: new(2e-3), Beta1: new(0.5)})
 	return p
 }
 

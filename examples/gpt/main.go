@@ -113,7 +113,7 @@ func main() {
 	g := weft.NewGenerator(1)
 	alphabet, codes := Encode(text)
 	m := NewGPT(len(alphabet), g)
-	opt := optim.NewAdam(nn.Params(m), optim.AdamOpts{LR: 3e-3})
+	opt := optim.NewAdam(nn.Params(m), optim.AdamOpts{LR: new(3e-3)})
 	for i := range *steps {
 		if loss := Step(m, opt, codes, g); i%100 == 0 || i == *steps-1 {
 			fmt.Printf("step %4d  loss %.3f\n", i+1, loss)

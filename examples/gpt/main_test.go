@@ -22,7 +22,7 @@ func TestLearns(t *testing.T) {
 	g := weft.NewGenerator(1)
 	alphabet, codes := Encode(text)
 	m := NewGPT(len(alphabet), g)
-	opt := optim.NewAdam(nn.Params(m), optim.AdamOpts{LR: 3e-3})
+	opt := optim.NewAdam(nn.Params(m), optim.AdamOpts{LR: new(3e-3)})
 	first, last := Step(m, opt, codes, g), 0.0
 	for i := range 80 {
 		loss := Step(m, opt, codes, g)

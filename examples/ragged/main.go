@@ -106,7 +106,7 @@ func main() {
 	shortest, most := x.Sizes().Min().ItemInt(), x.Sizes().Max().ItemInt()
 	fmt.Printf("%d sentences of %d to %d letters: %d in all, %d if they were padded\n", x.Len(), shortest, most, x.Rows(), x.Len()*int(most))
 	m := NewNet(weft.NewGenerator(1))
-	opt := optim.NewAdam(nn.Params(m), optim.AdamOpts{LR: 1e-2})
+	opt := optim.NewAdam(nn.Params(m), optim.AdamOpts{LR: new(1e-2)})
 	for i := range *steps {
 		if loss := Step(m, opt, x, y); (i+1)%15 == 0 {
 			fmt.Printf("step %3d  loss %.4f\n", i+1, loss)

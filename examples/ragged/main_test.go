@@ -13,7 +13,7 @@ func TestLanguages(t *testing.T) {
 	train, test, trainIs, testIs := Sentences()
 	x, y := Encode(train), weft.From(trainIs)
 	m := NewNet(weft.NewGenerator(1))
-	opt := optim.NewAdam(nn.Params(m), optim.AdamOpts{LR: 1e-2})
+	opt := optim.NewAdam(nn.Params(m), optim.AdamOpts{LR: new(1e-2)})
 	before := Accuracy(m, Encode(test), weft.From(testIs))
 	for range 60 {
 		Step(m, opt, x, y)

@@ -46,8 +46,8 @@ func (m *Model) Forward(pairs *weft.Tensor) *weft.Tensor {
 
 // Train runs epochs over the ratings and tells the mean loss of each.
 func Train(m *Model, pairs, y *weft.Tensor, epochs int, rate float64, tell func(epoch int, loss float64)) {
-	opt := optim.NewAdam(nn.Params(m), optim.AdamOpts{LR: rate, Sparse: true})
-	loader := data.NewLoader(data.Tensors(pairs, y), data.LoaderOpts{Batch: batch, Shuffle: true, Seed: 1, DropLast: true})
+	opt := optim.NewAdam(nn.Params(m), optim.AdamOpts{LR: new(rate), Sparse: true})
+	loader := data.NewLoader(data.Tensors(pairs, y), data.LoaderOpts{Batch: new(batch), Shuffle: true, Seed: 1, DropLast: true})
 	for epoch := range epochs {
 		opt.SetLR(rate * (1 - float64(epoch)/float64(epochs)))
 		sum := 0.0

@@ -37,7 +37,7 @@ func TestHeldOut(t *testing.T) {
 func TestSparse(t *testing.T) {
 	m := NewModel(weft.NewGenerator(2))
 	before := weft.Data[float32](m.Users.Weight)
-	opt := optim.NewAdam(nn.Params(m), optim.AdamOpts{LR: 0.1, Sparse: true})
+	opt := optim.NewAdam(nn.Params(m), optim.AdamOpts{LR: new(0.1), Sparse: true})
 	for range 2 { // the second one has means that are not 0
 		loss := nn.MSE(m.Forward(weft.From([][]int64{{7, 1}, {9, 2}, {7, 3}})), weft.Ones(3))
 		opt.ZeroGrad()

@@ -44,7 +44,7 @@ type Residual struct {
 }
 
 func conv(in, out, size, stride int, g *weft.Generator) nn.Sequential {
-	o := nn.Conv2dOpts{Opts: nn.Opts{NoBias: true, Weight: nn.KaimingNormal, Generator: g}, Stride: stride, Padding: size / 2}
+	o := nn.Conv2dOpts{Opts: nn.Opts{NoBias: true, Weight: nn.KaimingNormal, Generator: g}, Stride: new(stride), Padding: size / 2}
 	return nn.Sequential{nn.NewConv2d(in, out, size, o), nn.NewBatchNorm2d(out)}
 }
 
@@ -65,14 +65,14 @@ func (r *Residual) Forward(x *weft.Tensor) *weft.Tensor {
 func NewNet(g *weft.Generator) nn.Sequential {
 	return append(append(conv(1, 16, 3, 1, g), nn.Relu{}),
 		NewResidual(16, 16, 1, g), NewResidual(16, 32, 2, g),
-		nn.AdaptiveAvgPool2d{Size: [2]int{1, 1}}, nn.Flatten{}, nn.NewLinear(32, 10, nn.Opts{Generator: g}))
+		nn.AdaptiveAvgPool2d{Size: [2]*int{new(1), new(1)}}, nn.Flatten{}, nn.NewLinear(32, 10, nn.Opts{Generator: g}))
 }
 
 // Train runs epochs over pictures and tells the mean loss of each.
 func Train(net nn.Sequential, x, y *weft.Tensor, epochs int, tell func(epoch int, loss float64)) {
 	nn.Train(net)
-	loader := data.NewLoader(data.Tensors(x, y), data.LoaderOpts{Batch: batch, Shuffle: true, Seed: 1, DropLast: true})
-	opt := optim.NewAdam(nn.Params(net), optim.AdamOpts{LR: 0.01})
+	loader := data.NewLoader(data.Tensors(x, y), data.LoaderOpts{Batch: new(batch), Shuffle: true, Seed: 1, DropLast: true})
+	opt := optim.NewAdam(nn.Params(net), optim.AdamOpts{LR: new(0.01)})
 	rate := optim.NewScheduler(opt, optim.OneCycle{Steps: epochs * loader.Len(), Max: 0.01})
 	for epoch := range epochs {
 		sum := 0.0

@@ -69,7 +69,7 @@ func main() {
 	o := nn.RNNOpts{Generator: g}
 	for _, memory := range []nn.Layer{nn.NewLSTM(2, hidden, o), nn.NewGRU(2, hidden, o)} {
 		m := NewNet(memory, g)
-		opt := optim.NewAdam(nn.Params(m), optim.AdamOpts{LR: 1e-2})
+		opt := optim.NewAdam(nn.Params(m), optim.AdamOpts{LR: new(1e-2)})
 		for i := range *steps {
 			if loss := Step(m, opt, *length, g); (i+1)%100 == 0 {
 				fmt.Printf("%T  step %4d  mean squared error %.4f\n", memory, i+1, loss)

@@ -17,7 +17,7 @@ func TestAccuracy(t *testing.T) {
 	for _, memory := range []nn.Layer{nn.NewLSTM(2, hidden, o), nn.NewGRU(2, hidden, o)} {
 		m := NewNet(memory, g)
 		before := Accuracy(m, length, 500, g)
-		opt := optim.NewAdam(nn.Params(m), optim.AdamOpts{LR: 1e-2})
+		opt := optim.NewAdam(nn.Params(m), optim.AdamOpts{LR: new(1e-2)})
 		for range 300 {
 			Step(m, opt, length, g)
 		}

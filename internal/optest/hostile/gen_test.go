@@ -230,7 +230,7 @@ func (g *gen) layer() nn.Layer {
 	case 9:
 		return pick[nn.Layer](g, nn.NewBatchNorm1d(3), nn.NewBatchNorm2d(2, nn.BatchNormOpts{NoAffine: true}), nn.NewLayerNorm([]int{4}), nn.NewGroupNorm(2, 4), nn.NewRMSNorm([]int{3}),
 			nn.NewEmbedding(5, 3, nn.EmbeddingOpts{Sparse: g.chance(2)}), nn.NewLSTM(3, 2), nn.NewGRU(2, 3, nn.RNNOpts{Bidirectional: true}), nn.NewMultiheadAttention(4, 2),
-			nn.LeakyRelu{}, nn.Elu{}, nn.Identity{}, nn.AdaptiveAvgPool2d{Size: [2]int{2, 3}}, nn.Upsample{Scale: 2, Bilinear: true})
+			nn.LeakyRelu{}, nn.Elu{}, nn.Identity{}, nn.AdaptiveAvgPool2d{Size: [2]*int{new(2), new(3)}}, nn.Upsample{Scale: new(2.0), Bilinear: true})
 	case 0, 1:
 		return nn.NewLinear(1+g.r.IntN(5), 1+g.r.IntN(5), nn.Opts{Generator: weft.NewGenerator(1)})
 	case 2:
@@ -593,20 +593,20 @@ func init() {
 		typ[*optim.Adam](): func(g *gen) any { return g.adam() },
 		typ[*optim.RMSprop](): func(g *gen) any {
 			o, _ := try(func() *optim.RMSprop {
-				return optim.NewRMSprop(g.params(), optim.RMSpropOpts{LR: 0.1, Momentum: pick(g, 0, 0.9), Centered: g.chance(2)})
+				return optim.NewRMSprop(g.params(), optim.RMSpropOpts{LR: new(0.1), Momentum: pick(g, 0, 0.9), Centered: g.chance(2)})
 			})
 			return o
 		},
 		typ[*optim.Adagrad](): func(g *gen) any {
-			o, _ := try(func() *optim.Adagrad { return optim.NewAdagrad(g.params(), optim.AdagradOpts{LR: 0.1}) })
+			o, _ := try(func() *optim.Adagrad { return optim.NewAdagrad(g.params(), optim.AdagradOpts{LR: new(0.1)}) })
 			return o
 		},
 		typ[*optim.NAdam](): func(g *gen) any {
-			o, _ := try(func() *optim.NAdam { return optim.NewNAdam(g.params(), optim.NAdamOpts{LR: 0.1}) })
+			o, _ := try(func() *optim.NAdam { return optim.NewNAdam(g.params(), optim.NAdamOpts{LR: new(0.1)}) })
 			return o
 		},
 		typ[*optim.LBFGS](): func(g *gen) any {
-			o, _ := try(func() *optim.LBFGS { return optim.NewLBFGS(g.params(), optim.LBFGSOpts{MaxIter: 2}) })
+			o, _ := try(func() *optim.LBFGS { return optim.NewLBFGS(g.params(), optim.LBFGSOpts{MaxIter: new(2)}) })
 			return o
 		},
 		typ[*optim.Scheduler](): func(g *gen) any {
@@ -614,7 +614,7 @@ func init() {
 			return o
 		},
 		typ[*optim.Plateau](): func(g *gen) any {
-			o, _ := try(func() *optim.Plateau { return optim.NewPlateau(g.sgd(), optim.PlateauOpts{Patience: -1}) })
+			o, _ := try(func() *optim.Plateau { return optim.NewPlateau(g.sgd(), optim.PlateauOpts{Patience: new(0)}) })
 			return o
 		},
 		typ[optim.Rated](): func(g *gen) any {
@@ -677,7 +677,7 @@ func init() {
 
 func (g *gen) sgd() *optim.SGD {
 	o, err := try(func() *optim.SGD {
-		return optim.NewSGD(g.params(), optim.SGDOpts{LR: 0.1, Momentum: pick(g, 0, 0.9), WeightDecay: pick(g, 0, 0.1), Nesterov: false})
+		return optim.NewSGD(g.params(), optim.SGDOpts{LR: new(0.1), Momentum: pick(g, 0, 0.9), WeightDecay: pick(g, 0, 0.1), Nesterov: false})
 	})
 	if err != nil || g.chance(20) {
 		return pick(g, nil, &optim.SGD{})
@@ -693,7 +693,7 @@ func (g *gen) schedule() optim.Schedule {
 
 func (g *gen) adam() *optim.Adam {
 	o, err := try(func() *optim.Adam {
-		return optim.NewAdam(g.params(), optim.AdamOpts{LR: 0.1, WeightDecay: pick(g, 0, 0.1), Decoupled: g.chance(2)})
+		return optim.NewAdam(g.params(), optim.AdamOpts{LR: new(0.1), WeightDecay: pick(g, 0, 0.1), Decoupled: g.chance(2)})
 	})
 	if err != nil || g.chance(20) {
 		return pick(g, nil, &optim.Adam{})

@@ -43,7 +43,7 @@ var plausible = map[string]func(g *gen) []any{
 		return []any{t, s}
 	},
 	"viewer.NewPoints": func(g *gen) []any {
-		return []any{weft.Zeros(g.r.IntN(20), pick(g, 3, 6)), []viewer.PointsOpts{{Size: float64(g.r.IntN(3))}}}
+		return []any{weft.Zeros(g.r.IntN(20), pick(g, 3, 6)), []viewer.PointsOpts{{Size: new(float64(g.r.IntN(3)))}}}
 	},
 	"Expand": func(g *gen) []any {
 		t := g.plain(g.shape())
@@ -195,7 +195,7 @@ var plausible = map[string]func(g *gen) []any{
 		}
 		groups := pick(g, 0, 1, 1, 2, 4)
 		return []any{g.tensorOf(d, []int{n, c, h, w}), g.tensorOf(d, []int{o, c / max(groups, 1), kh, kw}), bias,
-			weft.ConvOpts{Stride: g.pair(0, 1, 1, 2, 3), Padding: g.pair(0, 0, 1, 2), Dilation: g.pair(0, 1, 1, 2), Groups: groups}}
+			weft.ConvOpts{Stride: new(g.pair(0, 1, 1, 2, 3)), Padding: g.pair(0, 0, 1, 2), Dilation: new(g.pair(0, 1, 1, 2)), Groups: new(groups)}}
 	},
 	"Conv1d": func(g *gen) []any {
 		d := pick(g, weft.Float32, weft.Float32, weft.Float64)
@@ -206,7 +206,7 @@ var plausible = map[string]func(g *gen) []any{
 			bias = g.tensorOf(d, []int{o})
 		}
 		return []any{g.tensorOf(d, []int{g.r.IntN(4), c, 1 + g.r.IntN(20)}), g.tensorOf(d, []int{o, c / max(groups, 1), 1 + g.r.IntN(4)}), bias,
-			weft.Conv1dOpts{Stride: g.r.IntN(3), Padding: g.r.IntN(3), Dilation: g.r.IntN(3), Groups: groups}}
+			weft.Conv1dOpts{Stride: new(g.r.IntN(3)), Padding: g.r.IntN(3), Dilation: new(g.r.IntN(3)), Groups: new(groups)}}
 	},
 	"ConvTranspose2d": func(g *gen) []any {
 		d := pick(g, weft.Float32, weft.Float32, weft.Float64)
@@ -217,7 +217,7 @@ var plausible = map[string]func(g *gen) []any{
 			bias = g.tensorOf(d, []int{o * max(groups, 1)})
 		}
 		return []any{g.tensorOf(d, []int{g.r.IntN(4), c, 1 + g.r.IntN(6), 1 + g.r.IntN(6)}), g.tensorOf(d, []int{c, o, 1 + g.r.IntN(3), 1 + g.r.IntN(3)}), bias,
-			weft.ConvTransposeOpts{Stride: g.pair(0, 1, 2, 3), Padding: g.pair(0, 0, 1), OutputPadding: g.pair(0, 0, 1, 2), Dilation: g.pair(0, 1, 1, 2), Groups: groups}}
+			weft.ConvTransposeOpts{Stride: new(g.pair(0, 1, 2, 3)), Padding: g.pair(0, 0, 1), OutputPadding: g.pair(0, 0, 1, 2), Dilation: new(g.pair(0, 1, 1, 2)), Groups: new(groups)}}
 	},
 	"MaxPool2d": poolArgs,
 	"AvgPool2d": poolArgs,
@@ -330,7 +330,7 @@ var plausible = map[string]func(g *gen) []any{
 	},
 	"nn.Conv2d.Forward": func(g *gen) []any {
 		groups, in := 1+g.r.IntN(2), 1+g.r.IntN(3)
-		l := nn.NewConv2d(groups*in, groups*(1+g.r.IntN(3)), 1+g.r.IntN(3), nn.Conv2dOpts{Opts: nn.Opts{Generator: weft.NewGenerator(1)}, Groups: groups})
+		l := nn.NewConv2d(groups*in, groups*(1+g.r.IntN(3)), 1+g.r.IntN(3), nn.Conv2dOpts{Opts: nn.Opts{Generator: weft.NewGenerator(1)}, Groups: new(groups)})
 		l.Stride, l.Padding = g.pair(0, 1, 2), g.pair(0, 0, 1)
 		g.leaves = append(g.leaves, l.Weight)
 		return []any{l, g.tensorOf(weft.Float32, []int{g.r.IntN(3), groups * in, 3 + g.r.IntN(5), 3 + g.r.IntN(5)})}
@@ -341,7 +341,7 @@ var plausible = map[string]func(g *gen) []any{
 		return []any{l, g.tensorOf(weft.Float32, []int{g.r.IntN(3), l.Weight.Dim(1), 3 + g.r.IntN(5)})}
 	},
 	"nn.ConvTranspose2d.Forward": func(g *gen) []any {
-		l := nn.NewConvTranspose2d(1+g.r.IntN(3), 1+g.r.IntN(3), 1+g.r.IntN(3), nn.ConvTranspose2dOpts{Opts: nn.Opts{Generator: weft.NewGenerator(1)}, Stride: g.r.IntN(3)})
+		l := nn.NewConvTranspose2d(1+g.r.IntN(3), 1+g.r.IntN(3), 1+g.r.IntN(3), nn.ConvTranspose2dOpts{Opts: nn.Opts{Generator: weft.NewGenerator(1)}, Stride: new(g.r.IntN(3))})
 		g.leaves = append(g.leaves, l.Weight)
 		return []any{l, g.tensorOf(weft.Float32, []int{g.r.IntN(3), l.Weight.Dim(0), 1 + g.r.IntN(4), 1 + g.r.IntN(4)})}
 	},
@@ -393,10 +393,10 @@ var plausible = map[string]func(g *gen) []any{
 		return []any{g.tensorOf(weft.Float32, []int{2, 3, 4}), g.tensorOf(weft.Float32, []int{2, 5, 4}), g.tensorOf(weft.Float32, []int{2, 5, 1}), []nn.AttentionOpts{{Causal: g.chance(2)}}}
 	},
 	"nn.Upsample.Forward": func(g *gen) []any {
-		return []any{nn.Upsample{Scale: pick(g, 0.5, 1, 1.7, 2), Bilinear: g.chance(2), AlignCorners: g.chance(2)}, g.tensorOf(weft.Float32, []int{2, 3, 4})}
+		return []any{nn.Upsample{Scale: new(pick(g, 0.5, 1, 1.7, 2)), Bilinear: g.chance(2), AlignCorners: g.chance(2)}, g.tensorOf(weft.Float32, []int{2, 3, 4})}
 	},
 	"nn.AdaptiveAvgPool2d.Forward": func(g *gen) []any {
-		return []any{nn.AdaptiveAvgPool2d{Size: g.pair(0, 1, 2, 3)}, g.tensorOf(weft.Float32, []int{2, 3, 4})}
+		return []any{nn.AdaptiveAvgPool2d{Size: pick(g, [2]*int{}, [2]*int{new(2), nil}, [2]*int{new(0), new(1)}, [2]*int{new(3), new(3)})}, g.tensorOf(weft.Float32, []int{2, 3, 4})}
 	},
 	"NLL": func(g *gen) []any {
 		return []any{g.tensorOf(weft.Float32, []int{2, 3}), weft.FromSlice([]int64{int64(g.r.IntN(3)), 1}), []nn.CrossEntropyOpts(nil)}
@@ -409,21 +409,21 @@ var plausible = map[string]func(g *gen) []any{
 	"nn.MaxPool2d.Forward": func(g *gen) []any { a := poolArgs(g); return []any{nn.MaxPool2d(a[1].(weft.PoolOpts)), a[0]} },
 	"nn.AvgPool2d.Forward": func(g *gen) []any { a := poolArgs(g); return []any{nn.AvgPool2d(a[1].(weft.PoolOpts)), a[0]} },
 	"NewSGD": func(g *gen) []any {
-		return []any{g.leavesByName(), optim.SGDOpts{LR: pick(g, 0.1, 1e300), Momentum: pick(g, 0, 0.9), WeightDecay: pick(g, 0, 0.1)}}
+		return []any{g.leavesByName(), optim.SGDOpts{LR: new(pick(g, 0.1, 1e300)), Momentum: pick(g, 0, 0.9), WeightDecay: pick(g, 0, 0.1)}}
 	},
 	"ClipNorm":       func(g *gen) []any { return []any{g.leavesByName(), pick(g, 0, 1, 1e300)} },
 	"ClipValue":      func(g *gen) []any { return []any{g.leavesByName(), pick(g, 0, 1, 1e300)} },
-	"optim.NewLBFGS": func(g *gen) []any { return []any{g.leavesByName(), optim.LBFGSOpts{MaxIter: g.r.IntN(5)}} },
-	"NewAdam":        func(g *gen) []any { return []any{g.leavesByName(), optim.AdamOpts{LR: pick(g, 0.1, 1e300)}} },
-	"NewAdagrad":     func(g *gen) []any { return []any{g.leavesByName(), optim.AdagradOpts{LR: 0.1}} },
-	"NewNAdam":       func(g *gen) []any { return []any{g.leavesByName(), optim.NAdamOpts{LR: 0.1}} },
-	"NewRMSprop":     func(g *gen) []any { return []any{g.leavesByName(), optim.RMSpropOpts{LR: 0.1}} },
+	"optim.NewLBFGS": func(g *gen) []any { return []any{g.leavesByName(), optim.LBFGSOpts{MaxIter: new(g.r.IntN(5))}} },
+	"NewAdam":        func(g *gen) []any { return []any{g.leavesByName(), optim.AdamOpts{LR: new(pick(g, 0.1, 1e300))}} },
+	"NewAdagrad":     func(g *gen) []any { return []any{g.leavesByName(), optim.AdagradOpts{LR: new(0.1)}} },
+	"NewNAdam":       func(g *gen) []any { return []any{g.leavesByName(), optim.NAdamOpts{LR: new(0.1)}} },
+	"NewRMSprop":     func(g *gen) []any { return []any{g.leavesByName(), optim.RMSpropOpts{LR: new(0.1)}} },
 	"optim.Scheduler.LoadState": func(g *gen) []any {
-		s := optim.NewScheduler(optim.NewSGD(g.leavesByName(), optim.SGDOpts{LR: 0.1}), optim.Cosine{Steps: 10})
+		s := optim.NewScheduler(optim.NewSGD(g.leavesByName(), optim.SGDOpts{LR: new(0.1)}), optim.Cosine{Steps: 10})
 		return []any{s, s.State()}
 	},
 	"optim.Plateau.LoadState": func(g *gen) []any {
-		p := optim.NewPlateau(optim.NewSGD(g.leavesByName(), optim.SGDOpts{LR: 0.1}), optim.PlateauOpts{})
+		p := optim.NewPlateau(optim.NewSGD(g.leavesByName(), optim.SGDOpts{LR: new(0.1)}), optim.PlateauOpts{})
 		return []any{p, p.State()}
 	},
 	"optim.Sequence.At": func(g *gen) []any {
@@ -435,7 +435,7 @@ var plausible = map[string]func(g *gen) []any{
 		return []any{g.tensorOf(weft.Float64, []int{1 + g.r.IntN(9)}), []float64{0, 0.5, g.r.Float64()}, weft.QuantileOpts{}}
 	},
 	"optim.Optimizer.LoadState": func(g *gen) []any {
-		o := optim.NewAdam(g.leavesByName(), optim.AdamOpts{LR: 0.1})
+		o := optim.NewAdam(g.leavesByName(), optim.AdamOpts{LR: new(0.1)})
 		weft.Try(o.Step)
 		return []any{o, o.State()}
 	},
@@ -504,11 +504,15 @@ var plausible = map[string]func(g *gen) []any{
 // The formulas' other methods take the same arguments.
 func init() {
 	plausible["Explain"], plausible["Work"] = plausible["Eval"], plausible["Eval"]
-	method("optim.SGD", func(g *gen) *optim.SGD { return optim.NewSGD(g.leavesByName(), optim.SGDOpts{LR: 0.1}) }, optim.SGDOpts{LR: 0.2})
-	method("optim.Adam", func(g *gen) *optim.Adam { return optim.NewAdam(g.leavesByName(), optim.AdamOpts{LR: 0.1}) }, optim.AdamOpts{LR: 0.2})
-	method("optim.Adagrad", func(g *gen) *optim.Adagrad { return optim.NewAdagrad(g.leavesByName(), optim.AdagradOpts{LR: 0.1}) }, optim.AdagradOpts{LR: 0.2})
-	method("optim.NAdam", func(g *gen) *optim.NAdam { return optim.NewNAdam(g.leavesByName(), optim.NAdamOpts{LR: 0.1}) }, optim.NAdamOpts{LR: 0.2})
-	method("optim.RMSprop", func(g *gen) *optim.RMSprop { return optim.NewRMSprop(g.leavesByName(), optim.RMSpropOpts{LR: 0.1}) }, optim.RMSpropOpts{LR: 0.2})
+	method("optim.SGD", func(g *gen) *optim.SGD { return optim.NewSGD(g.leavesByName(), optim.SGDOpts{LR: new(0.1)}) }, optim.SGDOpts{LR: new(0.2)})
+	method("optim.Adam", func(g *gen) *optim.Adam { return optim.NewAdam(g.leavesByName(), optim.AdamOpts{LR: new(0.1)}) }, optim.AdamOpts{LR: new(0.2)})
+	method("optim.Adagrad", func(g *gen) *optim.Adagrad {
+		return optim.NewAdagrad(g.leavesByName(), optim.AdagradOpts{LR: new(0.1)})
+	}, optim.AdagradOpts{LR: new(0.2)})
+	method("optim.NAdam", func(g *gen) *optim.NAdam { return optim.NewNAdam(g.leavesByName(), optim.NAdamOpts{LR: new(0.1)}) }, optim.NAdamOpts{LR: new(0.2)})
+	method("optim.RMSprop", func(g *gen) *optim.RMSprop {
+		return optim.NewRMSprop(g.leavesByName(), optim.RMSpropOpts{LR: new(0.1)})
+	}, optim.RMSpropOpts{LR: new(0.2)})
 	for _, name := range []string{"Add", "Sub", "Mul", "Div", "Pow", "Mod", "FloorDiv", "Atan2", "Maximum", "Minimum", "Eq", "Ne", "Lt", "Le", "Gt", "Ge", "LogicalAnd", "LogicalOr", "LogicalXor", "RSub", "RDiv"} {
 		plausible[name] = func(g *gen) []any { t := g.plain(g.shape()); return []any{t, g.operand(t.Shape())} }
 	}
@@ -668,7 +672,7 @@ func poolArgs(g *gen) []any {
 	for array.Size(s) > 4*maxElements {
 		s = s[1:]
 	}
-	return []any{g.plain(s), weft.PoolOpts{Window: g.pair(1, 2, 2, 3), Stride: g.pair(0, 1, 2, 3), Padding: g.pair(0, 0, 0, 1)}}
+	return []any{g.plain(s), weft.PoolOpts{Window: g.pair(1, 2, 2, 3), Stride: new(g.pair(0, 1, 2, 3)), Padding: g.pair(0, 0, 0, 1)}}
 }
 
 func joinArgs(g *gen) []any {

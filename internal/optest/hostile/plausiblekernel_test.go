@@ -124,7 +124,7 @@ func init() {
 		args := []any{g.tensorOf(weft.Float32, g.near(2))}
 		o := g.stencilOpts(2)
 		o.Step = nil
-		return []any{kernels.Func("Cross"), pick(g, 0, 1, 2, 7), append(args, kernel.IterateOpts{StencilOpts: o, Every: g.r.IntN(4)})}
+		return []any{kernels.Func("Cross"), pick(g, 0, 1, 2, 7), append(args, kernel.IterateOpts{StencilOpts: o, Every: new(g.r.IntN(4))})}
 	}
 	reduced := func(g *gen) []any {
 		s := g.shape()

@@ -1,0 +1,403 @@
+package weft_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"go/types"
+	"io"
+	"math"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"weft"
+	"weft/data"
+	"weft/kernel"
+	"weft/nn"
+	"weft/optim"
+	"weft/sym"
+)
+
+// The rule of options: a field whose default is not 0 is a pointer, and nil stands for the
+// default; 0 is 0 in all fields.
+
+// An optionField is how one field of options is held to that rule.
+type optionField struct {
+	in      any              // the options around it, of the type of the options; nil: none
+	def     any              // of a pointer: a value that gives what nil gives
+	refused bool             // 0 is an error that names the field
+	zero    func() []float64 // what 0 gives; nil: the limit of small numbers
+	loose   bool             // no formula says what 0 gives: it is something else than the default
+}
+
+// An optionCase is the test of a type of options.
+type optionCase struct {
+	run    func(o any) []float64
+	fields map[string]optionField
+}
+
+func optionsOf[T any](run func(o T) []float64, fields map[string]optionField) optionCase {
+	c := optionCase{func(o any) []float64 { return run(o.(T)) }, fields}
+	for name, f := range fields {
+		if f.in == nil {
+			f.in = *new(T)
+			fields[name] = f
+		}
+	}
+	return c
+}
+
+// notOptions are exported structs with numbers that a function of their package returns, and why
+// their zero values are not options.
+var notOptions = map[string]bool{
+	"weft.Batch": true, "data.Batch": true, "weft.ByteRange": true, "weft.Error": true, "weft.FuncContext": true, "weft.Func": true,
+	"weft.GeneratorState": true, "weft.ProfileRow": true, "weft.DebugStep": true, "kernel.Benchmark": true, "kernel.Elem": true, "kernel.Error": true,
+	"nn.Mismatch": true, "safetensors.Info": true, "sym.Type": true, "npy.Info": true, "safetensors.Unsupported": true,
+}
+
+// kernelView matches the arguments of kernels, which the launch fills in.
+var kernelView = regexp.MustCompile(`^kernel\.(Near|Clamped|Wrapped|Zeroed|Reflected|Array)[1-6]?$`)
+
+// numeric reports that a type is a number, a bool aside, or some of them side by side, or a pointer
+// to one. A named type of the module is an enumeration, whose first constant is the default.
+func numeric(t types.Type, pointer bool) bool {
+	switch t := t.(type) {
+	case *types.Basic:
+		return t.Info()&types.IsNumeric != 0
+	case *types.Named:
+		if t.Obj().Pkg() == nil {
+			return false
+		}
+		path := t.Obj().Pkg().Path()
+		return path == "time" && t.Obj().Name() == "Duration" || pointer && path == "weft" && t.Obj().Name() == "Cost"
+	case *types.Alias:
+		return numeric(types.Unalias(t), pointer)
+	case *types.Array:
+		return numeric(t.Elem(), pointer)
+	case *types.Pointer:
+		return !pointer && numeric(t.Elem(), true)
+	}
+	return false
+}
+
+// numericFields are the exported numeric fields of a struct, with those of embedded ones.
+func numericFields(s *types.Struct) (names []string) {
+	for f := range s.Fields() {
+		if inner, ok := f.Type().Underlying().(*types.Struct); ok && f.Embedded() {
+			names = append(names, numericFields(inner)...)
+		} else if f.Exported() && numeric(f.Type(), false) {
+			names = append(names, f.Name())
+		}
+	}
+	return names
+}
+
+// TestOptionsAreHeld looks for numeric fields of exported structs that no case covers.
+func TestOptionsAreHeld(t *testing.T) {
+	seen := map[string]bool{}
+	for _, p := range publicPackages(t) {
+		for _, name := range p.Scope().Names() {
+			o, ok := p.Scope().Lookup(name).(*types.TypeName)
+			if !ok || !o.Exported() || o.IsAlias() {
+				continue
+			}
+			s, ok := o.Type().Underlying().(*types.Struct)
+			if !ok {
+				continue
+			}
+			if p.Scope().Lookup("New"+name) != nil { // the function fills the fields in
+				continue
+			}
+			full := p.Name() + "." + name
+			fields := numericFields(s)
+			if len(fields) == 0 || notOptions[full] || kernelView.MatchString(full) {
+				continue
+			}
+			seen[full] = true
+			for _, f := range fields {
+				if _, ok := optionCases[full].fields[f]; !ok {
+					t.Errorf("%s.%s: no case of optionCases says what 0 means", full, f)
+				}
+			}
+		}
+	}
+	for full := range optionCases {
+		if !seen[full] {
+			t.Errorf("%s is not exported, or has no numeric field", full)
+		}
+	}
+}
+
+// TestOptionsOfZero sets each numeric field to 0: the result is that of 0, whatever the default is.
+func TestOptionsOfZero(t *testing.T) {
+	for typ, c := range optionCases {
+		for name, f := range c.fields {
+			t.Run(typ+"."+name, func(t *testing.T) {
+				get := func(set func(v reflect.Value)) (out []float64, err error) {
+					o := reflect.New(reflect.TypeOf(f.in)).Elem()
+					o.Set(reflect.ValueOf(f.in))
+					set(o.FieldByName(name))
+					err = weft.Try(func() { out = c.run(o.Interface()) })
+					return out, err
+				}
+				at0, err := get(func(v reflect.Value) { setNumbers(v, 0) })
+				pointer := !reflect.DeepEqual(reflect.ValueOf(f.def), reflect.Value{})
+				if pointer {
+					isNil, errNil := get(func(v reflect.Value) { v.SetZero() })
+					given, errGiven := get(func(v reflect.Value) { v.Set(reflect.ValueOf(f.def)) })
+					if errNil != nil || errGiven != nil || !alike(isNil, given) {
+						t.Errorf("nil gives %v %v, the default %v %v", isNil, errNil, given, errGiven)
+					}
+					if err == nil && alike(at0, isNil) {
+						t.Errorf("0 gives what nil gives: %v", at0)
+					}
+				}
+				var e *weft.Error
+				switch {
+				case f.refused:
+					if !errors.As(err, &e) || !strings.Contains(strings.ToLower(e.Arg+" "+e.Msg), strings.ToLower(name)) {
+						t.Errorf("0 gives %v, want an error that names it: %v", at0, err)
+					}
+					return
+				case err != nil:
+					t.Fatalf("0 is refused: %v", err)
+				case f.zero != nil:
+					if want := f.zero(); !alike(at0, want) {
+						t.Errorf("0 gives %v, want %v", at0, want)
+					}
+				case !f.loose:
+					if limit, err := get(func(v reflect.Value) { setNumbers(v, 1e-30) }); err != nil || !alike(at0, limit) {
+						t.Errorf("0 gives %v, 1e-30 %v %v", at0, limit, err)
+					}
+				}
+				one, err := get(func(v reflect.Value) { setNumbers(v, 0.5) })
+				if two, err2 := get(func(v reflect.Value) { setNumbers(v, 2) }); !pointer && err == nil && err2 == nil && alike(at0, one) && alike(at0, two) {
+					t.Errorf("nothing depends on it: %v", at0)
+				}
+			})
+		}
+	}
+}
+
+// setNumbers sets a numeric field to x, rounded for integers.
+func setNumbers(v reflect.Value, x float64) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		setNumbers(v.Elem(), x)
+	case reflect.Array:
+		for i := range v.Len() {
+			setNumbers(v.Index(i), x)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			setNumbers(v.Field(i), x)
+		}
+	case reflect.Float32, reflect.Float64:
+		v.SetFloat(x)
+	case reflect.Int, reflect.Int64:
+		v.SetInt(int64(x))
+	case reflect.Uint64:
+		v.SetUint(uint64(x))
+	default:
+		panic(v.Kind().String())
+	}
+}
+
+// alike compares within 1e-6 of the larger number, or 1e-12.
+func alike(x, y []float64) bool {
+	return slices.EqualFunc(x, y, func(x, y float64) bool {
+		return x == y || x != x && y != y || math.Abs(x-y) <= max(1e-6*max(math.Abs(x), math.Abs(y)), 1e-12)
+	})
+}
+
+func values(ts ...*weft.Tensor) (out []float64) {
+	for _, t := range ts {
+		out = append(out, float64(t.Rank()))
+		for _, n := range t.Shape() {
+			out = append(out, float64(n))
+		}
+		out = append(out, weft.Data[float64](t.Detach().To(weft.Float64).Contiguous())...)
+	}
+	return out
+}
+
+func list(x ...float64) func() []float64 { return func() []float64 { return x } }
+
+func gen() *weft.Generator { return weft.NewGenerator(1) }
+
+// stepped returns three parameters after four steps along gradients of which the last is small
+// enough to lie near Eps.
+func stepped[O any](make func(p *weft.Tensor, o O) optim.Optimizer) func(o O) []float64 {
+	return func(o O) []float64 {
+		w := nn.Param(weft.FromSlice([]float64{1, -2, 3}))
+		opt := make(w, o)
+		for i := range 4 {
+			w.SetGrad(weft.FromSlice([]float64{1 + float64(i), -2, 1e-8}))
+			opt.Step()
+		}
+		return values(w)
+	}
+}
+
+func only(w *weft.Tensor) func(func(string, *weft.Tensor) bool) {
+	return func(yield func(string, *weft.Tensor) bool) { yield("w", w) }
+}
+
+// minimised returns where a step of LBFGS gets to in a curved valley, and its evaluations.
+func minimised(o optim.LBFGSOpts) []float64 {
+	w := nn.Param(weft.FromSlice([]float64{-1.2, 1}))
+	opt := optim.NewLBFGS(only(w), o)
+	n := 0.0
+	opt.Step(func() *weft.Tensor {
+		n++
+		opt.ZeroGrad()
+		x, y := w.At(0), w.At(1)
+		loss := y.Sub(x.Square()).Square().Mul(100).Add(x.Sub(1).Square())
+		loss.Backward()
+		return loss
+	})
+	return append(values(w), n)
+}
+
+// lowered returns the rates that a plateau makes of 1 while the metric falls by 5e-5 of itself.
+func lowered(o optim.PlateauOpts) (rates []float64) {
+	opt := optim.NewSGD(only(nn.Param(weft.Ones(1))), optim.SGDOpts{LR: new(1.0)})
+	p := optim.NewPlateau(opt, o)
+	for i := range 14 {
+		p.Step(1 - 5e-5*float64(min(i, 11)))
+		rates = append(rates, opt.LR())
+	}
+	return rates
+}
+
+func scheduled[S optim.Schedule](s S) (rates []float64) {
+	for i := range 6 {
+		rates = append(rates, s.At(i, 0.5))
+	}
+	return rates
+}
+
+func pictures() *weft.Tensor { return gen().Randn(2, 4, 6, 7) }
+
+func filtered(o weft.ConvOpts) []float64 {
+	w := gen().Randn(4, 4/max(groupsOf(o.Groups), 1), 2, 3)
+	return values(pictures().Conv2d(w, nil, o))
+}
+
+func groupsOf(p *int) int {
+	if p == nil {
+		return 1
+	}
+	return *p
+}
+
+// applied returns what a layer makes of x.
+func applied(l nn.Layer, x *weft.Tensor) []float64 { return values(l.Forward(x)) }
+
+var optionKernels = kernel.MustParse(`package k
+
+import "weft/kernel"
+
+func Heat(u kernel.Near1[float64]) float64 { return (u.At(-1) + u.At(0) + u.At(1)) / 3 }
+func Add(x, y float64) float64 { return x + y }
+`)
+
+// drawn are the parameters of a layer.
+func drawn(m any) (out []float64) {
+	for _, t := range nn.Params(m) {
+		out = append(out, values(t)...)
+	}
+	return out
+}
+
+// read is a dataset that says which example was read.
+type read chan int
+
+func (r read) Len() int { return 6 }
+func (r read) Get(i int) (x, y *weft.Tensor, err error) {
+	r <- i
+	return weft.Scalar(float64(i), weft.Float64), nil, nil
+}
+
+// ahead returns the order of an epoch, then the number of examples that were read when the first
+// batch came: without reading ahead those of the batch.
+func ahead(o data.LoaderOpts) (out []float64) {
+	r := make(read, 6)
+	l := data.NewLoader(r, o)
+	for b, err := range l.Batches(context.Background()) {
+		if err != nil {
+			panic(err)
+		}
+		out = append(out, values(b.X)...)
+	}
+	r = make(read, 6)
+	for range data.NewLoader(r, o).Batches(context.Background()) {
+		n := len(r)
+		if o.Prefetch == nil || *o.Prefetch == 2 { // the batch, two that wait and one that is read
+			n = 0
+			for deadline := time.After(10 * time.Second); n < 4; n++ {
+				select {
+				case <-r:
+				case <-deadline:
+					panic(fmt.Sprint("read ahead: ", n))
+				}
+			}
+		}
+		return append(out, float64(n))
+	}
+	return out
+}
+
+// gaps returns the ranges that wait after two writes 30 bytes apart.
+func gaps(o weft.TrackOpts) (out []float64) {
+	x := weft.Zeros(1 << 10)
+	d := weft.Track(x, o)
+	d.Flush(nowhere{})
+	x.Slice(weft.Range(0, 1)).Assign(1)
+	x.Slice(weft.Range(501, 502)).Assign(1)
+	for _, r := range d.Pending() {
+		out = append(out, float64(r.Start), float64(r.Stop))
+	}
+	return out
+}
+
+type nowhere struct{}
+
+func (nowhere) WriteAt(p []byte, _ int64) (int, error) { return len(p), nil }
+
+var _ io.WriterAt = nowhere{}
+
+// looped returns the states of a loop and the gradient of the last.
+func looped(o sym.ScanOpts) []float64 {
+	x, h := sym.Vector("x", weft.Float64), sym.Scalar("h", weft.Float64)
+	o.Sequences, o.Initial = []any{x}, []any{h}
+	r := sym.Scan(o, func(s sym.Step) sym.Next { return sym.Next{H: []*sym.Var{s.X[0].Mul(s.H[0])}} })
+	f, err := sym.Function(sym.In(x, h), sym.Out(r.H[0], sym.Grad(r.Last[0], []*sym.Var{h}, sym.GradOpts{Disconnected: true})[0]), sym.IgnoreUnused)
+	if err != nil {
+		panic(err)
+	}
+	out, err := f.Call(weft.FromSlice([]float64{2, 3, 5}), 7.0)
+	if err != nil {
+		panic(err)
+	}
+	return values(out...)
+}
+
+// verified returns the element whose gradient is off, as differences are, or 0 if it passes.
+func verified(o sym.VerifyOpts) []float64 {
+	err := sym.VerifyGrad(func(x []*sym.Var) *sym.Var { return x[0].Exp() }, []*weft.Tensor{weft.FromSlice([]float64{0.5, 3})}, o)
+	if err == nil {
+		return []float64{0}
+	}
+	_, text, found := strings.Cut(err.Error(), " is ")
+	var x float64
+	if n, _ := fmt.Sscanf(text, "%g", &x); n != 1 || !found || strings.Contains(text, "want") {
+		panic(err)
+	}
+	return []float64{x}
+}
