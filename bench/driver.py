@@ -282,6 +282,7 @@ def main():
         progress("")
         if quick:
             print(report.text(rows, {"load": [load_before, os.getloadavg()[0]]}, pattern))
+            print(report.QUICK)
             return
         if selected(pattern, "startup"):
             kept["startup"] = measure_startup(binaries) | {"script": measure_script(binaries)} | stamp

@@ -203,6 +203,9 @@ def over_one(rows):
     return [(r, single.get((r["case"], r["n"], r["dtype"])) if r["threads"] > 1 else None) for r in rows]
 
 
+# What stands under every table of a quick run.
+QUICK = "quick: torch.compile takes part in compiled steps alone, and of each library one setting; bench/run without --quick has all peers"
+
 # The rows of README.md's table: title, work, size, element type.
 SUMMARY = (
     ("`2*a+3*b`, 1e6 float32", "2*a+3*b", 1_000_000, "float32"),

@@ -8,7 +8,8 @@ from functools import lru_cache
 import numpy as np
 
 from form import Form, Ready
-from inputs import indices, random, summary, uniform
+from inputs import elements, indices, random, summary, uniform
+from loops import loop_forms
 
 
 def wide(n, d):
@@ -75,6 +76,34 @@ def added_within(n, d):
     return within(n, d) | {"t": random((n, n), 3, d)}
 
 
+def pixels(n, d):
+    return {"x": elements(n * n * 3, "uint8", 1).reshape(n, n, 3)}
+
+
+def groups(n, d):
+    return {"i": indices(n, 2, 1000)}
+
+
+def grouped(n, d):
+    return {"x": random(n, 1, d), "i": indices(n, 2, 1000)}
+
+
+def bags(n, d):
+    return {"x": random((100_000, 64), 1, d), "i": indices(n * 8, 2, 100_000).reshape(n, 8)}
+
+
+def narrow(n, d):
+    return {"x": random((n, 64, 224, 4), 1, d), "w": random((64, 64, 3, 3), 2, d)}
+
+
+def samples(n, d):
+    return {"x": random((n, 64), 1, d)}
+
+
+def channels_last(n, d):
+    return {"x": random((n, 224, 224, 3), 1, d)}
+
+
 def reductions(name, torch, numpy):
     return {
         f"{name} axis {axis}": (square, [t.format(axis) for t in torch], [t.format(axis) for t in numpy])
@@ -130,6 +159,23 @@ CASES = {
     "dot": (two, ["x.dot(y)"], ["x.dot(y)"]),
     "gather along rows": (within, ["x.gather(1, i)"], ["np.take_along_axis(x, i, 1)"]),
     "scatter-add along rows": (added_within, ["t.scatter_add(1, i, x)"], ["r = t.copy(); np.add.at(r, (np.arange(len(r))[:, None], i), x)"]),
+    "rgb to grey": (
+        pixels,
+        ["x[..., 0] * 0.299 + x[..., 1] * 0.587 + x[..., 2] * 0.114", "x.float() @ torch.tensor([0.299, 0.587, 0.114])"],
+        ["x @ np.float32([0.299, 0.587, 0.114])", "np.float32(0.299) * x[..., 0] + np.float32(0.587) * x[..., 1] + np.float32(0.114) * x[..., 2]"],
+    ),
+    "dot by matmul": (two, ["x[None, :] @ y[:, None]"], ["x[None, :] @ y[:, None]"]),
+    "conv 64x224x4 to 64 3x3": (narrow, ["F.conv2d(x, w, padding=1)"], []),
+    "counts of 1000": (groups, ["torch.bincount(i, minlength=1000)"], ["np.bincount(i, minlength=1000)"]),
+    "means of 1000 groups": (
+        grouped,
+        ["torch.zeros(1000).index_add(0, i, x) / torch.bincount(i, minlength=1000)", "torch.zeros(1000).scatter_reduce(0, i, x, 'mean', include_self=False)"],
+        ["np.bincount(i, x, 1000) / np.bincount(i, minlength=1000)"],
+    ),
+    "bags of 8 rows of 64": (bags, ["F.embedding_bag(i, x, mode='sum')", "x[i].sum(1)"], ["x[i].sum(1)"]),
+    "x.T+x": (square, ["x.t() + x"], ["x.T + x"]),
+    "standardise": (samples, ["(x - x.mean(0)) / x.std(0, correction=0)"], ["(x - x.mean(0)) / x.std(0)"]),
+    "channels first": (channels_last, ["x.permute(0, 3, 1, 2).contiguous()"], ["np.ascontiguousarray(x.transpose(0, 3, 1, 2))"]),
     "max pool 64x112^2 3x3 by 2": (pictures, ["F.max_pool2d(x, 3, 2, 1)"], []),
 }
 
@@ -198,6 +244,7 @@ def forms(case):
     yield Form("torch.compile", "torch", torch_compile_form(case, torch_texts[0]), slow_start=True)
     for k, text in enumerate(numpy_texts):
         yield Form("numpy" + (f" {k + 1}" if k else ""), "numpy", numpy_form(case, text))
+    yield from loop_forms(case, arrays)
 
 
 REGISTRY = dict.fromkeys(CASES, forms)
