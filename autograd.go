@@ -341,11 +341,14 @@ func lend[G any](t *Tensor, read func(h *history) *G, f func(g *G)) bool {
 	if h == nil || h.leafGrad == nil {
 		return false
 	}
-	h.mu.Lock()
-	h.touch(true)
-	g := read(h)
-	h.lent++
-	h.mu.Unlock()
+	g := func() *G {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.touch(true)
+		g := read(h)
+		h.lent++
+		return g
+	}()
 	defer func() {
 		h.mu.Lock()
 		h.lent--

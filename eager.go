@@ -1,6 +1,8 @@
 package weft
 
 import (
+	"slices"
+
 	"weft/internal/array"
 	"weft/internal/eager"
 	"weft/internal/graphtext"
@@ -47,6 +49,10 @@ func init() {
 			rows[i] = (&Tensor{v: t.v}).Slice(Range(lo, hi))
 		}
 		return openWrites(rows).done
+	}
+	eager.Sizes = func(t *Tensor) []int {
+		t.notNil("shape")
+		return slices.Clip(t.v.Shape)
 	}
 	eager.Take = func(t *Tensor) array.View {
 		t.check("view")

@@ -127,16 +127,17 @@ func setBackend(isa jit.ISA) {
 }
 
 // Shape returns the sizes of the axes, the slowest first; it is empty for a tensor of no axes.
-// The slice is the tensor's and must not be written to.
+// The slice is the caller's.
 func (t *Tensor) Shape() []int {
 	t.notNil("shape")
-	return t.v.Shape
+	return append([]int{}, t.v.Shape...)
 }
 
-// Strides returns, for each dimension, how many elements apart neighbours are.
+// Strides returns, for each axis, how many elements apart neighbours are. The slice is the
+// caller's.
 func (t *Tensor) Strides() []int {
 	t.notNil("strides")
-	return append([]int(nil), t.v.Strides...)
+	return append([]int{}, t.v.Strides...)
 }
 
 // Dim returns the size of dimension i, which may count from the back: -1 is the

@@ -707,16 +707,21 @@ func (tr *trace) compute(p *planned, ops []operand, outs []array.View) {
 		ops[i].t.check(p.def.Name)
 		ins = append(ins, tr.operand(ops[i].t))
 	}
-	p.mu.Lock()
-	nodes := tr.add(p.def.Name, p.results(), ins, nums)
-	p.mu.Unlock()
-	for i, n := range nodes {
+	for i, n := range tr.added(&p.mu, p.def.Name, p.results, ins, nums) {
 		if outs[i].Store == nil {
 			outs[i] = tr.result(n)
 		} else {
 			tr.write(&outs[i], n)
 		}
 	}
+}
+
+// added adds the graph of results to that of the trace while it holds mu. Adding panics where a
+// number does not fit.
+func (tr *trace) added(mu *sync.Mutex, name string, results func() []*ir.Node, ins []*ir.Node, nums []exec.Number) []*ir.Node {
+	mu.Lock()
+	defer mu.Unlock()
+	return tr.add(name, results(), ins, nums)
 }
 
 // gradient adds the gradient of an operation.
@@ -727,10 +732,7 @@ func (tr *trace) gradient(v *vjp, n *gradNode, ins []*array.View, outs []array.V
 			nodes[i] = tr.value(x)
 		}
 	}
-	v.mu.Lock()
-	grads := tr.add(n.p.def.Name, v.outs, nodes, n.nums)
-	v.mu.Unlock()
-	for i, g := range grads {
+	for i, g := range tr.added(&v.mu, n.p.def.Name, func() []*ir.Node { return v.outs }, nodes, n.nums) {
 		outs[i] = tr.result(g)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
+	"weft/internal/eager"
 	"weft/internal/jit"
 	"weft/internal/kernel"
 )
@@ -80,7 +81,7 @@ func (f *Func) Iterate(n int, args ...any) ([]*weft.Tensor, int) {
 		}
 		s := f.stencil(append(slices.Clone(args), opts.StencilOpts))
 		for k, d := range s.in.Returns() {
-			if a := s.as[k]; a.p.Role != kernel.Near || a.t.DType() != d || !slices.Equal(a.t.Shape(), s.shape) {
+			if a := s.as[k]; a.p.Role != kernel.Near || a.t.DType() != d || !slices.Equal(eager.Shape(a.t), s.shape) {
 				array.Failf(name, a.p.Name, "is %s of shape %v, result %d, which it is in the next step, %s of shape %v", a.t.DType(), a.t.Shape(), k, d, s.shape)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
+	"weft/internal/eager"
 )
 
 // A Paged is what [PageMap] applies to pages: a [PageOp] or a [*Func].
@@ -131,7 +132,7 @@ func (o PageOp) pages(leading bool, args []any) *weft.Tensor {
 		return p.f(xs)
 	}
 	for i, t := range xs {
-		xs[i] = turned(t.Reshape(padded(t.Shape(), rank)...), 2)
+		xs[i] = turned(t.Reshape(padded(eager.Shape(t), rank)...), 2)
 	}
 	return turned(p.f(xs), rank-2)
 }

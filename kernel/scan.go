@@ -5,6 +5,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
+	"weft/internal/eager"
 	"weft/internal/ir"
 	"weft/internal/loop"
 	"weft/internal/op"
@@ -56,7 +57,7 @@ func (f *Func) ScanAll(args ...any) []*weft.Tensor {
 	k := append(key([]byte{'c'}, r.as), byte(axis))
 	k = ir.Flag(k, opts.Reverse)
 	for i, a := range r.as {
-		if a.t == nil || !slices.Equal(a.t.Shape(), r.shape) {
+		if a.t == nil || !slices.Equal(eager.Shape(a.t), r.shape) {
 			array.Failf(name, a.p.Name, "is not of shape %v as other arguments are", r.shape)
 		}
 		if opts.Reverse {

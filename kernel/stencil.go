@@ -117,10 +117,10 @@ func (f *Func) stencil(args []any) *stencil {
 	if len(s.near) == 0 || s.near[0] != 0 {
 		array.Failf(s.name, "", "is no stencil: its first parameter is no neighbourhood (kernel.Near1 to Near6)")
 	}
-	s.shape = s.as[0].t.Shape()
+	s.shape = eager.Shape(s.as[0].t)
 	for _, i := range s.near[1:] {
 		a := s.as[i]
-		shape := a.t.Shape()
+		shape := eager.Shape(a.t)
 		if len(shape) != len(s.shape) {
 			array.Failf(s.name, a.p.Name, "has %d axes, the first neighbourhood %d", len(shape), len(s.shape))
 		}
@@ -419,7 +419,7 @@ func (s *stencil) checkOut(dst []*weft.Tensor, shape []int) {
 		array.Failf(s.name, "Out", "has %d tensors for %d results", len(dst), len(results))
 	}
 	for i, t := range dst {
-		if !slices.Equal(t.Shape(), shape) || t.DType() != results[i] {
+		if !slices.Equal(eager.Shape(t), shape) || t.DType() != results[i] {
 			array.Failf(s.name, "Out", "%d is %s of shape %v, the result %s of shape %v", i, t.DType(), t.Shape(), results[i], shape)
 		}
 	}
@@ -507,7 +507,7 @@ func (s *stencil) prepare(b box) (*runner, []any) {
 // cut returns the part of an argument that broadcasts to the first one which belongs to
 // the places of b.
 func (s *stencil) cut(a argument, b box) *weft.Tensor {
-	shape := a.t.Shape()
+	shape := eager.Shape(a.t)
 	if !array.Equal(array.Broadcast(s.name, shape, s.shape), s.shape) {
 		array.Failf(s.name, a.p.Name, "of shape %v does not broadcast to the first neighbourhood, of shape %v", shape, s.shape)
 	}

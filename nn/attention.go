@@ -2,7 +2,6 @@ package nn
 
 import (
 	"math"
-	"slices"
 
 	"weft"
 	"weft/internal/array"
@@ -60,7 +59,7 @@ func ScaledDotProductAttention(q, k, v *weft.Tensor, opts ...AttentionOpts) *wef
 		if m.DType() != weft.Bool && m.DType() != scores.DType() {
 			array.Failf(name, "Mask", "has elements of type %s, want bool or %s", m.DType(), scores.DType())
 		}
-		if !array.BroadcastsTo(m.Shape(), scores.Shape()) {
+		if !array.BroadcastsTo(eager.Shape(m), eager.Shape(scores)) {
 			array.Failf(name, "Mask", "has shape %s, which does not broadcast to the scores' %s", array.ShapeString(m.Shape()), array.ShapeString(scores.Shape()))
 		}
 		args = append(args, m)
@@ -140,8 +139,8 @@ func inBands(q, k, v *weft.Tensor) bool {
 	if n < 1 || q.DType() != weft.Float32 && q.DType() != weft.Float64 || k.Rank() != n+2 || v.Rank() != n+2 || tracing.Active() {
 		return false
 	}
-	heads := q.Shape()[:n]
-	if !array.Equal(k.Shape()[:n], heads) || !array.Equal(v.Shape()[:n], heads) {
+	heads := eager.Shape(q)[:n]
+	if !array.Equal(eager.Shape(k)[:n], heads) || !array.Equal(eager.Shape(v)[:n], heads) {
 		return false
 	}
 	return array.Size(heads)*headBytes(q, k) >= bandsFrom && headBytes(q, k) <= 2*bandBytes
@@ -229,7 +228,7 @@ func attendInBands(q, k, v *weft.Tensor, causal bool, scale float64) *weft.Tenso
 	return (&weft.Func{Name: "attention",
 		Forward: func(f *weft.FuncContext, in ...*weft.Tensor) *weft.Tensor {
 			q, k, v := in[0], in[1], in[2]
-			shape, n := slices.Clone(q.Shape()), q.Rank()
+			shape, n := q.Shape(), q.Rank()
 			shape[n-1] = v.Dim(n - 1)
 			y := unset(q, shape...)
 			shape[n-1] = k.Dim(n - 2)
@@ -248,7 +247,7 @@ func attendInBands(q, k, v *weft.Tensor, causal bool, scale float64) *weft.Tenso
 			out, ts, need := make([]*weft.Tensor, 3), []*weft.Tensor(nil), 0
 			for i, x := range []*weft.Tensor{q, k, v} {
 				if f.Need[i] {
-					out[i] = unset(x, x.Shape()...)
+					out[i] = unset(x, eager.Shape(x)...)
 					ts = append(ts, out[i])
 					need |= 1 << i
 				}
@@ -390,15 +389,15 @@ func (m *MultiheadAttention) mask(o AttendOpts, batch, steps, keys int) *weft.Te
 	const name = "multihead_attention"
 	var masks []*weft.Tensor
 	if p := o.KeyPadding; p != nil {
-		if !array.Equal(p.Shape(), []int{batch, keys}) {
+		if !array.Equal(eager.Shape(p), []int{batch, keys}) {
 			array.Failf(name, "KeyPadding", "has shape %s, want [%d %d]", array.ShapeString(p.Shape()), batch, keys)
 		}
 		masks = append(masks, p.Reshape(batch, 1, 1, keys))
 	}
 	if a := o.Mask; a != nil {
 		switch {
-		case array.Equal(a.Shape(), []int{steps, keys}):
-		case array.Equal(a.Shape(), []int{batch * m.Heads, steps, keys}):
+		case array.Equal(eager.Shape(a), []int{steps, keys}):
+		case array.Equal(eager.Shape(a), []int{batch * m.Heads, steps, keys}):
 			a = a.Reshape(batch, m.Heads, steps, keys)
 		default:
 			array.Failf(name, "Mask", "has shape %s, want [%d %d] or [%d %d %d]", array.ShapeString(a.Shape()), steps, keys, batch*m.Heads, steps, keys)

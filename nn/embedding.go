@@ -77,5 +77,5 @@ func (e *Embedding) Forward(x *weft.Tensor) *weft.Tensor {
 		pad := x.Reshape(x.Size(), 1).Eq(*e.PaddingIdx)
 		y = weft.Where(pad, y.Detach(), y)
 	}
-	return eager.Own(y.Reshape(append(x.Shape(), e.Weight.Dim(1))...))
+	return eager.Own(y.Reshape(append(eager.Shape(x), e.Weight.Dim(1))...))
 }

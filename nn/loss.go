@@ -51,7 +51,7 @@ func alike(op string, x, target *weft.Tensor) {
 		array.Failf(op, "x", "is nil")
 	case target == nil:
 		array.Failf(op, "target", "is nil")
-	case !array.Equal(x.Shape(), target.Shape()):
+	case !array.Equal(eager.Shape(x), eager.Shape(target)):
 		array.Failf(op, "target", "has shape %s, the prediction %s", array.ShapeString(target.Shape()), array.ShapeString(x.Shape()))
 	}
 }
@@ -103,7 +103,7 @@ type BCEOpts struct {
 
 func (o *BCEOpts) of(op string, x *weft.Tensor) *weft.Tensor {
 	if o.Weight != nil {
-		if !array.BroadcastsTo(o.Weight.Shape(), x.Shape()) {
+		if !array.BroadcastsTo(eager.Shape(o.Weight), eager.Shape(x)) {
 			array.Failf(op, "Weight", "has shape %s, which does not broadcast to %s", array.ShapeString(o.Weight.Shape()), array.ShapeString(x.Shape()))
 		}
 		x = x.Mul(o.Weight)
@@ -160,7 +160,7 @@ func BCEWithLogits(x, target *weft.Tensor, opts ...BCEOpts) *weft.Tensor {
 	if o.PosWeight == nil {
 		return o.of("bce_with_logits", weft.Expr("(1-y)*x + softplus(-x)", weft.Vars{"x": x, "y": target}))
 	}
-	if !array.BroadcastsTo(o.PosWeight.Shape(), x.Shape()) {
+	if !array.BroadcastsTo(eager.Shape(o.PosWeight), eager.Shape(x)) {
 		array.Failf("bce_with_logits", "PosWeight", "has shape %s, which does not broadcast to %s", array.ShapeString(o.PosWeight.Shape()), array.ShapeString(x.Shape()))
 	}
 	return o.of("bce_with_logits", weft.Expr("(1-y)*x + ((p-1)*y+1)*softplus(-x)", weft.Vars{"x": x, "y": target, "p": o.PosWeight}))
@@ -206,7 +206,7 @@ type CrossEntropyOpts struct {
 func CrossEntropy(logits, target *weft.Tensor, opts ...CrossEntropyOpts) *weft.Tensor {
 	const name = "cross_entropy"
 	o := first(opts)
-	if len(opts) == 0 && (logits == nil || target == nil || logits.Rank() < 3 && !array.Equal(logits.Shape(), target.Shape())) {
+	if len(opts) == 0 && (logits == nil || target == nil || logits.Rank() < 3 && !array.Equal(eager.Shape(logits), eager.Shape(target))) {
 		return weft.CrossEntropy(logits, target) // one kernel
 	}
 	if !(o.Smoothing >= 0 && o.Smoothing <= 1) {
@@ -272,7 +272,7 @@ func classes(name string, x, target *weft.Tensor, o CrossEntropyOpts) (c int, ro
 	if x == nil || target == nil {
 		array.Failf(name, "", "logits or target is nil")
 	}
-	s := x.Shape()
+	s := eager.Shape(x)
 	if len(s) < 2 || !x.DType().Float() {
 		array.Failf(name, "logits", "are %s, want floats [N C ...]: scores of C classes", array.TypeString(x.DType(), s))
 	}
@@ -281,7 +281,7 @@ func classes(name string, x, target *weft.Tensor, o CrossEntropyOpts) (c int, ro
 	if target.DType().Float() {
 		want = s
 	}
-	if !array.Equal(target.Shape(), want) {
+	if !array.Equal(eager.Shape(target), want) {
 		array.Failf(name, "target", "has shape %s, want %s: a class for each row of the logits %s", array.ShapeString(target.Shape()), array.ShapeString(want), array.ShapeString(s))
 	}
 	if w := o.Weight; w != nil && (w.Rank() != 1 || w.Dim(0) != c) {

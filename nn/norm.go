@@ -1,6 +1,8 @@
 package nn
 
 import (
+	"slices"
+
 	"weft"
 	"weft/internal/array"
 	"weft/internal/eager"
@@ -144,7 +146,7 @@ type LayerNorm struct {
 func NewLayerNorm(shape []int, opts ...NormOpts) *LayerNorm {
 	o := first(opts)
 	w, b := o.affine(shape...)
-	return &LayerNorm{Weight: w, Bias: b, Shape: shape, Eps: o.eps()}
+	return &LayerNorm{Weight: w, Bias: b, Shape: slices.Clone(shape), Eps: o.eps()}
 }
 
 // Forward keeps the shape. It panics with *weft.Error if the last axes of x have other
@@ -154,7 +156,7 @@ func (l *LayerNorm) Forward(x *weft.Tensor) *weft.Tensor {
 		failNil("layer_norm", "NewLayerNorm")
 	}
 	n := tail("layer_norm", x, l.Shape, l.Weight)
-	return eager.Own(rowsNorm.Apply(some([]any{x.Reshape(-1, n), l.Eps}, []int{n}, l.Weight, l.Bias)...)[0].Reshape(x.Shape()...))
+	return eager.Own(rowsNorm.Apply(some([]any{x.Reshape(-1, n), l.Eps}, []int{n}, l.Weight, l.Bias)...)[0].Reshape(eager.Shape(x)...))
 }
 
 // RMSNorm divides each example's last axes by the root of the mean of their squares, then
@@ -171,7 +173,7 @@ func NewRMSNorm(shape []int, opts ...NormOpts) *RMSNorm {
 	o := first(opts)
 	o.NoBias = true
 	w, _ := o.affine(shape...)
-	return &RMSNorm{Weight: w, Shape: shape, Eps: array.Or(o.Eps, 0x1p-23)}
+	return &RMSNorm{Weight: w, Shape: slices.Clone(shape), Eps: array.Or(o.Eps, 0x1p-23)}
 }
 
 // Forward keeps the shape. It panics with *weft.Error if the last axes of x have other
@@ -181,7 +183,7 @@ func (l *RMSNorm) Forward(x *weft.Tensor) *weft.Tensor {
 		failNil("rms_norm", "NewRMSNorm")
 	}
 	n := tail("rms_norm", x, l.Shape, l.Weight)
-	return eager.Own(rmsNorm.Apply(some([]any{x.Reshape(-1, n), l.Eps}, []int{n}, l.Weight)...)[0].Reshape(x.Shape()...))
+	return eager.Own(rmsNorm.Apply(some([]any{x.Reshape(-1, n), l.Eps}, []int{n}, l.Weight)...)[0].Reshape(eager.Shape(x)...))
 }
 
 // tail checks the last axes of x, and the weights, and returns their size.
@@ -189,10 +191,10 @@ func tail(op string, x *weft.Tensor, shape []int, w *weft.Tensor) int {
 	if x == nil {
 		array.Failf(op, "x", "is nil")
 	}
-	if k := x.Rank() - len(shape); len(shape) == 0 || k < 0 || !array.Equal(x.Shape()[k:], shape) {
+	if k := x.Rank() - len(shape); len(shape) == 0 || k < 0 || !array.Equal(eager.Shape(x)[k:], shape) {
 		array.Failf(op, "x", "has shape %s, want last axes %s", array.ShapeString(x.Shape()), array.ShapeString(shape))
 	}
-	if w != nil && !array.Equal(w.Shape(), shape) {
+	if w != nil && !array.Equal(eager.Shape(w), shape) {
 		array.Failf(op, "Weight", "has shape %s, want %s", array.ShapeString(w.Shape()), array.ShapeString(shape))
 	}
 	if !x.DType().Float() {
@@ -244,7 +246,7 @@ func (l *GroupNorm) Forward(x *weft.Tensor) *weft.Tensor {
 	case l.Weight != nil:
 		y = y.Mul(l.Weight.Reshape(c, 1))
 	}
-	return eager.Own(y.Reshape(x.Shape()...))
+	return eager.Own(y.Reshape(eager.Shape(x)...))
 }
 
 // channels checks pictures or rows with channels, and returns batch, channels and what
@@ -253,11 +255,11 @@ func channels(op string, x *weft.Tensor, least, most int, w *weft.Tensor) (n, c,
 	if x == nil {
 		array.Failf(op, "x", "is nil")
 	}
-	s := x.Shape()
+	s := eager.Shape(x)
 	if len(s) < least || len(s) > most {
 		array.Failf(op, "x", "has shape %s, want %d to %d axes, channels second", array.ShapeString(s), least, most)
 	}
-	if w != nil && !array.Equal(w.Shape(), s[1:2]) {
+	if w != nil && !array.Equal(eager.Shape(w), s[1:2]) {
 		array.Failf(op, "x", "has shape %s, want [N %d ...]: %d channels", array.ShapeString(s), w.Size(), w.Size())
 	}
 	if !x.DType().Float() {
@@ -322,7 +324,7 @@ func (b *batchNorm) forward(name string, x *weft.Tensor, least, most int) *weft.
 	running := b.RunningMean != nil && b.RunningVar != nil
 	if b.eval && running {
 		in := []any{rows, b.RunningMean.Reshape(c, 1), b.RunningVar.Reshape(c, 1), b.Eps}
-		return eager.Own(restore.Apply(some(in, shape, b.Weight, b.Bias)...)[0].Reshape(x.Shape()...))
+		return eager.Own(restore.Apply(some(in, shape, b.Weight, b.Bias)...)[0].Reshape(eager.Shape(x)...))
 	}
 	if !b.eval && n*size < 2 {
 		array.Failf(name, "x", "has shape %s: the variance of one value a channel says nothing", array.ShapeString(x.Shape()))
@@ -331,7 +333,7 @@ func (b *batchNorm) forward(name string, x *weft.Tensor, least, most int) *weft.
 	if !b.eval && running {
 		b.track(out[1], out[2], float64(n*size))
 	}
-	return eager.Own(out[0].Reshape(x.Shape()...))
+	return eager.Own(out[0].Reshape(eager.Shape(x)...))
 }
 
 // track moves the running statistics towards those of a batch of n values a channel.
@@ -349,7 +351,7 @@ func (b *batchNorm) track(mean, variance *weft.Tensor, n float64) {
 		}
 	}
 	move := func(to, from *weft.Tensor, factor float64) {
-		from = from.NoGrad().Reshape(to.Shape()...).Mul(share * factor)
+		from = from.NoGrad().Reshape(eager.Shape(to)...).Mul(share * factor)
 		to.NoGrad().MulAssign(1 - share).AddAssign(from)
 	}
 	move(b.RunningMean, mean, 1)
@@ -363,7 +365,7 @@ func (b *batchNorm) trackTraced(mean, variance *weft.Tensor, n float64) {
 	share := one.Div(b.NumBatchesTracked.NoGrad().To(weft.Float64))
 	move := func(to, from *weft.Tensor, factor float64) {
 		d := to.DType()
-		from = from.NoGrad().Reshape(to.Shape()...).Mul(share.Mul(factor).To(d))
+		from = from.NoGrad().Reshape(eager.Shape(to)...).Mul(share.Mul(factor).To(d))
 		to.NoGrad().MulAssign(one.Sub(share).To(d)).AddAssign(from)
 	}
 	move(b.RunningMean, mean, 1)

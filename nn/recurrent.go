@@ -118,7 +118,7 @@ func (r *rnn) run(x *weft.Tensor, state []*weft.Tensor, keeps int, c cell) (y *w
 	}
 	for i, s := range state {
 		want := []int{r.Layers * r.ways(), batch, r.Hidden}
-		if s == nil || s.DType() != x.DType() && s.DType() != dtype || !array.Equal(s.Shape(), want) {
+		if s == nil || s.DType() != x.DType() && s.DType() != dtype || !array.Equal(eager.Shape(s), want) {
 			array.Failf(r.name, "state", "%d is not %s", i, array.TypeString(x.DType(), want))
 		}
 		state[i] = s.To(dtype)

@@ -9,6 +9,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
+	"weft/internal/eager"
 )
 
 // State returns the parameters and buffers of a module by name. They are the
@@ -76,7 +77,7 @@ func LoadState(m any, state map[string]*weft.Tensor, strict bool) error {
 		switch {
 		case from == nil:
 			e.Missing = append(e.Missing, name)
-		case from.DType() != t.DType() || !array.Equal(from.Shape(), t.Shape()):
+		case from.DType() != t.DType() || !array.Equal(eager.Shape(from), eager.Shape(t)):
 			e.Mismatched = append(e.Mismatched, Mismatch{name, from.DType(), t.DType(), from.Shape(), t.Shape()})
 		}
 	}

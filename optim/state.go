@@ -7,6 +7,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
+	"weft/internal/eager"
 	"weft/internal/tracing"
 )
 
@@ -35,7 +36,7 @@ func (m *Method[O]) LoadState(state map[string]*weft.Tensor) error {
 		l := param{steps: r.count("steps." + p.name)}
 		for _, s := range p.slots {
 			if l.steps > 0 {
-				l.state = append(l.state, r.tensor(s.name+"."+p.name, p.t.DType(), p.t.Shape()))
+				l.state = append(l.state, r.tensor(s.name+"."+p.name, p.t.DType(), eager.Shape(p.t)))
 			} else {
 				r.used[s.name+"."+p.name] = true // nobody needs it, but it may be there
 			}
@@ -79,7 +80,7 @@ func (r *reader) tensor(name string, d weft.DType, shape []int) *weft.Tensor {
 	switch {
 	case t == nil:
 		r.fail(name, "is missing")
-	case t.DType() != d || !array.Equal(t.Shape(), shape):
+	case t.DType() != d || !array.Equal(eager.Shape(t), shape):
 		r.fail(name, "is %s, want %s", array.TypeString(t.DType(), t.Shape()), array.TypeString(d, shape))
 	default:
 		return t

@@ -3,6 +3,7 @@ package optim
 import (
 	"weft"
 	"weft/internal/array"
+	"weft/internal/eager"
 	"weft/internal/ir"
 	"weft/internal/op"
 	"weft/internal/tracing"
@@ -93,7 +94,7 @@ func (p *param) keep() {
 	tracing.Outside(func() { // it is kept from step to step
 		p.state = make([]*weft.Tensor, len(p.slots))
 		for i, s := range p.slots {
-			p.state[i] = weft.ZerosOf(p.t.DType(), p.t.Shape()...)
+			p.state[i] = weft.ZerosOf(p.t.DType(), eager.Shape(p.t)...)
 			if s.first != 0 {
 				p.state[i].AddAssign(s.first)
 			}

@@ -76,8 +76,8 @@ func (l *List) value(op string, x any) (v value) {
 	if t.DType().Category() > c.live.DType().Category() {
 		array.Failf(op, "x", "of type %s cannot be written into %s: convert it with To first", t.DType(), c.live.DType())
 	}
-	row := c.live.Shape()[1:]
-	given := t.Shape()[max(0, t.Rank()-len(row)):]
+	row := eager.Shape(c.live)[1:]
+	given := eager.Shape(t)[max(0, t.Rank()-len(row)):]
 	if t.Rank() > len(row) && !array.Equal(given, row) || !array.BroadcastsTo(given, row) || t.Rank() > len(row)+2 {
 		array.Failf(op, "x", "has shape %s, rows have %s", array.ShapeString(t.Shape()), array.ShapeString(row))
 	}
@@ -120,7 +120,7 @@ func (l *List) listValue(op string, x *List) (v value) {
 		if a.name != b.name {
 			array.Failf(op, "x", "has fields %q, the list %q", x.Fields(), l.Fields())
 		}
-		if a.live.DType().Category() > b.live.DType().Category() || !array.Equal(a.live.Shape()[1:], b.live.Shape()[1:]) {
+		if a.live.DType().Category() > b.live.DType().Category() || !array.Equal(eager.Shape(a.live)[1:], eager.Shape(b.live)[1:]) {
 			array.Failf(op, "x", "has rows %s, the list %s", array.TypeString(a.live.DType(), a.live.Shape()[1:]), array.TypeString(b.live.DType(), b.live.Shape()[1:]))
 		}
 		v.ts = append(v.ts, a.live)
@@ -148,7 +148,7 @@ func (e *editor) fits(l *List, op string, t reflect.Type) bool {
 	}
 	for i, f := range r.fields {
 		c := &l.cols[i]
-		if f.name != c.name || f.dtype != c.live.DType() || !array.Equal(f.inner, c.live.Shape()[1:]) {
+		if f.name != c.name || f.dtype != c.live.DType() || !array.Equal(f.inner, eager.Shape(c.live)[1:]) {
 			return false
 		}
 	}
@@ -304,7 +304,7 @@ func (l *List) several(op string, x []any) value {
 	ts := make([]any, len(l.cols))
 	for c := range l.cols {
 		live := l.cols[c].live
-		t := eager.Empty[*weft.Tensor](live.DType(), append([]int{len(x)}, live.Shape()[1:]...))
+		t := eager.Empty[*weft.Tensor](live.DType(), append([]int{len(x)}, eager.Shape(live)[1:]...))
 		for k, one := range x {
 			v := l.value(op, one)
 			if !v.each {

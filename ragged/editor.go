@@ -124,7 +124,7 @@ func (e *editor) resizeItems(op string, n int) {
 func (e *editor) resizeRows(op string, n int) {
 	fresh := make([]*weft.Tensor, len(e.mem))
 	for i, m := range e.mem {
-		fresh[i] = eager.Empty[*weft.Tensor](m.DType(), append([]int{n}, m.Shape()[1:]...))
+		fresh[i] = eager.Empty[*weft.Tensor](m.DType(), append([]int{n}, eager.Shape(m)[1:]...))
 	}
 	tail := e.room - e.hi
 	for i, w := range e.width {
@@ -175,7 +175,7 @@ func (l *List) newEditor() *editor {
 	for i := range l.cols {
 		t := l.cols[i].live
 		if !l.cols[i].own {
-			m := eager.Empty[*weft.Tensor](t.DType(), t.Shape())
+			m := eager.Empty[*weft.Tensor](t.DType(), eager.Shape(t))
 			if t.Size() > 0 {
 				m.Assign(t)
 			}
@@ -184,7 +184,7 @@ func (l *List) newEditor() *editor {
 		e.mem = append(e.mem, t)
 		b := memory(t)
 		w := t.DType().Size()
-		for _, d := range t.Shape()[1:] {
+		for _, d := range eager.Shape(t)[1:] {
 			w *= d
 		}
 		e.bytes, e.width = append(e.bytes, b), append(e.width, w)

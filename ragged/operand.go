@@ -45,7 +45,7 @@ func (p *partition) same(q *partition) bool {
 	if p == q || eager.Same(p.t, q.t) {
 		return true
 	}
-	return array.Equal(p.t.Shape(), q.t.Shape()) && p.t.Eq(q.t).All().ItemInt() != 0
+	return array.Equal(eager.Shape(p.t), eager.Shape(q.t)) && p.t.Eq(q.t).All().ItemInt() != 0
 }
 
 // samePartition refuses another partition of the levels that both lists have.
@@ -122,7 +122,7 @@ func (l *List) dense(name string, x *weft.Tensor) operand {
 		array.Failf(name, "x", "has shape %s: want rows for each of %d items, or for all", array.ShapeString(x.Shape()), l.part.items())
 	}
 	if k == 1 {
-		t := x.Reshape(append([]int{n}, x.Shape()[2:]...)...)
+		t := x.Reshape(append([]int{n}, eager.Shape(x)[2:]...)...)
 		if n == 1 {
 			return operand{x: t}
 		}
@@ -132,7 +132,7 @@ func (l *List) dense(name string, x *weft.Tensor) operand {
 		array.Failf(name, "x", "has shape %s, an item %d rows", array.ShapeString(x.Shape()), most)
 	}
 	if n == 1 {
-		return operand{x: x.Reshape(x.Shape()[1:]...).IndexSelect(0, l.places())}
+		return operand{x: x.Reshape(eager.Shape(x)[1:]...).IndexSelect(0, l.places())}
 	}
 	return operand{x: apply(op.SegmentUnpad, op.Rows(l.rows), x, l.part.t)[0]}
 }
@@ -161,7 +161,7 @@ func alignRows(t *weft.Tensor, rank int) *weft.Tensor {
 	for range rank - (t.Rank() - 1) {
 		s = append(s, 1)
 	}
-	return t.Reshape(append(s, t.Shape()[1:]...)...)
+	return t.Reshape(append(s, eager.Shape(t)[1:]...)...)
 }
 
 // onRows is the operand as tensors take it.

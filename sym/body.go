@@ -115,4 +115,4 @@ func draws(d eager.Drawing, n int) (seed, numbers *weft.Tensor) {
 // word is the type of seeds and numbers of draws.
 var word = ir.Type{DType: weft.Int64, Shape: []int{}}
 
-func typeOf(t *weft.Tensor) ir.Type { return ir.Type{DType: t.DType(), Shape: slices.Clone(t.Shape())} }
+func typeOf(t *weft.Tensor) ir.Type { return ir.Type{DType: t.DType(), Shape: t.Shape()} }

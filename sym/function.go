@@ -12,6 +12,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
+	"weft/internal/eager"
 	"weft/internal/tracing"
 )
 
@@ -53,7 +54,7 @@ type Outputs struct {
 
 // Out lists the results of a function.
 func Out(vars ...*Var) Outputs {
-	o := Outputs{vars: vars}
+	o := Outputs{vars: slices.Clone(vars)}
 	for _, v := range vars {
 		v.notNil("out")
 		o.names = append(o.names, v.name)
@@ -432,7 +433,7 @@ func (f *Fn) argument(p *Param, x any) *weft.Tensor {
 	default:
 		array.Failf(f.label(), v.label(), "is %T: want a *weft.Tensor, for %s%s", x, v, v.where())
 	}
-	s := t.Shape()
+	s := eager.Shape(t)
 	if t.DType() != v.dtype || len(s) != len(v.shape) {
 		array.Failf(f.label(), v.label(), "is %s, want %s%s", typeString(t.DType(), s), typeString(v.dtype, v.shape), v.where())
 	}

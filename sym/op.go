@@ -132,7 +132,7 @@ func (h *host) CallHost(args, out []array.View) error {
 		return &weft.Error{Op: h.op.Name, Msg: fmt.Sprintf("Forward gave %d results, Results says %d", len(y), len(out))}
 	}
 	for i, t := range y {
-		if t == nil || t.DType() != out[i].DType || !slices.Equal(t.Shape(), out[i].Shape) {
+		if t == nil || t.DType() != out[i].DType || !slices.Equal(eager.Shape(t), out[i].Shape) {
 			return &weft.Error{Op: h.op.Name, Msg: fmt.Sprintf("Forward gave another type than %s for result %d", array.TypeString(out[i].DType, out[i].Shape), i)}
 		}
 		eager.FromView[*weft.Tensor](out[i]).Assign(t.Detach())

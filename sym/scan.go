@@ -266,7 +266,7 @@ func (s *scan) run(r *replay, ts []*weft.Tensor) []*weft.Tensor {
 	}
 	var types []ir.Type // of the step: elements, carries, constants
 	for _, x := range xs {
-		types = append(types, ir.Type{DType: x.DType(), Shape: slices.Clone(x.Shape()[1:])})
+		types = append(types, ir.Type{DType: x.DType(), Shape: slices.Clone(eager.Shape(x)[1:])})
 	}
 	for _, c := range carries {
 		types = append(types, typeOf(c))
@@ -386,7 +386,7 @@ func (l looping) apply(args []*weft.Tensor, checkpoint int) []*weft.Tensor {
 	var whole []*weft.Tensor
 	for i, x := range args {
 		if i < l.Seqs {
-			s := x.Shape()
+			s := eager.Shape(x)
 			x = x.Slice(weft.Range(0, q*n)).Reshape(append([]int{q, n}, s[1:]...)...)
 		}
 		whole = append(whole, x)
@@ -394,12 +394,12 @@ func (l looping) apply(args []*weft.Tensor, checkpoint int) []*weft.Tensor {
 	out := eager.Apply[*weft.Tensor](op.Loop, big, nil, anys(whole)...)
 	last := slices.Clone(out[:m])
 	flat := func(x *weft.Tensor) *weft.Tensor {
-		return x.Reshape(append([]int{q * n}, x.Shape()[2:]...)...)
+		return x.Reshape(append([]int{q * n}, eager.Shape(x)[2:]...)...)
 	}
 	var by, kept []*weft.Tensor
 	for j := range m {
 		first := args[l.Seqs+j]
-		by = append(by, weft.Cat([]*weft.Tensor{first.Reshape(append([]int{1}, first.Shape()...)...), flat(out[2*m+j])}, 0))
+		by = append(by, weft.Cat([]*weft.Tensor{first.Reshape(append([]int{1}, eager.Shape(first)...)...), flat(out[2*m+j])}, 0))
 	}
 	for _, x := range out[3*m:] {
 		kept = append(kept, flat(x))

@@ -8,6 +8,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
+	"weft/internal/eager"
 )
 
 // A Var is a symbolic variable: an input, a shared variable, a constant, or what an
@@ -108,7 +109,7 @@ func keep(name string, t *weft.Tensor, r role) *Var {
 	if t == nil {
 		array.Failf("sym", name, "the tensor is nil")
 	}
-	return &Var{name: name, dtype: t.DType(), shape: t.Shape(), pc: array.Caller(), id: ids.Add(1), kept: t.Detach(), role: r}
+	return &Var{name: name, dtype: t.DType(), shape: eager.Shape(t), pc: array.Caller(), id: ids.Add(1), kept: t.Detach(), role: r}
 }
 
 // Name returns the name of the variable, which may be empty.

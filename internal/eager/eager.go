@@ -21,6 +21,7 @@ var (
 	Begin any // func(lo, hi int, ts []T) func()
 	Plain any // func(T) bool
 	Thaw  any // func(t T)
+	Sizes any // func(t T) []int
 	Take  any // func(t T) array.View
 	Keep  any // func(t T) (array.View, func())
 	Wrap  any // func(v array.View) T
@@ -32,6 +33,10 @@ var (
 
 // View returns the strided window on the host that t is. It refuses memory that was given back.
 func View[T any](t T) array.View { return Take.(func(T) array.View)(t) }
+
+// Shape returns the sizes of t's axes without a copy: the caller must not write to the slice, nor
+// append to a part of it.
+func Shape[T any](t T) []int { return Sizes.(func(T) []int)(t) }
 
 // Lend returns the strided window that t is, whose memory cannot be given back before done is
 // called: for what hands it to others' code.

@@ -72,8 +72,7 @@ func perform(tg *target, seed uint64, m *memory, dir string, describe bool) (res
 			fmt.Printf("\targument %d: %s\n", i, describeValue(a))
 		}
 	}
-	// So many steps are no more to be made than so many elements visited.
-	g.endless = g.endless || tg.name == "kernel.Func.Iterate" && args[1].Int() > 1<<20
+	g.endless = g.endless || steps(tg, args) > 1<<20
 	if g.endless {
 		fmt.Println("endless")
 	}
@@ -292,6 +291,14 @@ func (g *gen) receiver(tg *target) reflect.Value {
 			return v
 		}
 	}
+}
+
+// steps is how many steps a call is to make one after the other.
+func steps(tg *target, args []reflect.Value) int64 {
+	if tg.name == "kernel.Func.Iterate" {
+		return args[1].Int()
+	}
+	return 0
 }
 
 // A panicked is a panic with its stack.
