@@ -32,6 +32,8 @@ func TestReadmeProgram(t *testing.T) {
 		t.Fatal("README.md does not have the module in ../weft")
 	}
 	script = strings.ReplaceAll(script, "../weft", root)
+	// The page's first lines of Go run in the same folder.
+	script += "mkdir first\ncat > first/main.go <<'END'\n" + firstLines(t) + "END\ngo run ./first > first.out\n"
 	cmd := exec.Command(bash, "-e")
 	cmd.Dir, cmd.Stdin = t.TempDir(), strings.NewReader(script)
 	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=")
@@ -44,4 +46,18 @@ func TestReadmeProgram(t *testing.T) {
 	if got := strings.TrimSpace(string(out)); got != want {
 		t.Errorf("prints %q, README.md says %q", got, want)
 	}
+}
+
+// firstLines is a program of the first Go code in README.md.
+func firstLines(t *testing.T) string {
+	page, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, ok := strings.Cut(string(page), "```go\n")
+	body, _, ok2 := strings.Cut(rest, "```")
+	if !ok || !ok2 {
+		t.Fatal("README.md has no Go code")
+	}
+	return "package main\n\nimport (\n\t\"fmt\"\n\n\t\"weft\"\n)\n\nfunc main() {\n" + body + "}\n"
 }

@@ -304,7 +304,7 @@ def main():
     here = Path(__file__).resolve().parent
     (here / "RESULTS.md").write_text(report.markdown(everything, kept, settings_shown, os.fspath(cache)))
     page = here.parent / "README.md"
-    page.write_text(report.with_summary(page.read_text(), everything))
+    page.write_text(report.with_summary(page.read_text(), everything, kept["machine"]))
     lock.close()
 
 

@@ -213,10 +213,14 @@ SUMMARY = (
     ("the same, float64", "exp(-x*x)*sin(x)+log1p(abs(x))", 1_000_000, "float64"),
     ("softmax of 4096x1000", "softmax 4096x1000", 4096, "float32"),
     ("sum over the first axis of 4096x4096", "sum axis 0", 4096, "float32"),
+    ("running sums over the first axis of 1024x1024", "cumsum axis 0", 1024, "float32"),
+    ("means of 1000 groups of 1e6", "means of 1000 groups", 1_000_000, "float32"),
+    ("grey picture of 1024x1024 RGB bytes", "rgb to grey", 1024, "uint8"),
     ("copy of a transposed 4096x4096", "transpose copy", 4096, "float32"),
     ("matrix product, 1024 float32", "matmul", 1024, "float32"),
     ("matrix product, 1024 float64", "matmul", 1024, "float64"),
     ("convolution of 16x64x56x56, 3x3, forward and backward", "conv 64x56^2 to 64 3x3 and back", 16, "float32"),
+    ("LSTM, 64 to 128, 50 steps of 32, forward and backward", "lstm 64 to 128 and back", 32, "float32"),
     ("training step, 784-500-10, batch 60", "mlp step", 60, "float32"),
     ("training step, LeNet, batch 60", "lenet step", 60, "float32"),
     ("the first, as a compiled function", "compiled mlp step", 60, "float32"),
@@ -225,28 +229,27 @@ SUMMARY = (
 SUMMARY_BEGIN, SUMMARY_END = "<!-- written by bench/run -->", "<!-- end -->"
 
 
-def summary(rows):
-    """README.md's table: one and two threads in each cell."""
+def summary(rows, machine):
+    """README.md's table and its caption: one number a cell, ratios in bold."""
     found = {(r["case"], r["n"], r["dtype"], r["threads"]): r for r in rows}
-    out = ["", "| work, one / two threads | weft | PyTorch | JAX | NumPy | gonum | GoMLX | limit of the machine |", "|---|---|---|---|---|---|---|---|"]
+    dates = sorted({r["date"] for r in rows if "date" in r})
+    out = ["", f"{machine['cpu']}, {machine['processors']} processors, {dates[-1] if dates else '?'}. A ratio is the best peer's time over ours: above 1 weft is faster.", "",
+           "| work | weft | best peer | which | ratio, 1 thread | ratio, 2 threads |", "|---|---|---|---|---|---|"]  # fmt: skip
+    bold = lambda r: f"**{r['ratio']:.2f}**" if r and r.get("ratio") is not None else "-"
     for title, *key in SUMMARY:
-        pair = [found.get((*key, t)) for t in (1, 2)]
-        if not any(r and "lib_ns" in r for r in pair):
-            continue
-        show = lambda get: " / ".join(duration(r and get(r)) for r in pair) if any(r and get(r) for r in pair) else "-"
-        values = [show(lambda r: (r.get("ours") or {}).get("ns"))]
-        values += [show(lambda r: r.get("lib_ns", {}).get(lib)) for lib in ("torch", "jax", "numpy", "gonum", "gomlx")]
-        out.append("| " + " | ".join([title, *values, show(lambda r: r.get("limit_ns"))]) + " |")
+        one, two = (found.get((*key, t)) for t in (1, 2))
+        if one and one.get("ours") and one.get("best"):
+            out.append("| " + " | ".join([title, duration(one["ours"]["ns"]), duration(one["best"]["ns"]), one["best"]["name"].split(" [")[0], bold(one), bold(two)]) + " |")
     return out
 
 
-def with_summary(page, rows):
+def with_summary(page, rows, machine):
     """README.md with its table written again, or as it was where it has no place for one."""
     if SUMMARY_BEGIN not in page or SUMMARY_END not in page:
         return page
     head, rest = page.split(SUMMARY_BEGIN, 1)
     tail = rest.split(SUMMARY_END, 1)[1]
-    return "\n".join([head + SUMMARY_BEGIN, *summary(rows), SUMMARY_END + tail])
+    return "\n".join([head + SUMMARY_BEGIN, *summary(rows, machine), SUMMARY_END + tail])
 
 
 def text(rows, kept, pattern):
