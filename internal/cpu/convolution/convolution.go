@@ -78,17 +78,6 @@ func (c *Convolution) check(op string) {
 	g.StrideH, g.StrideW = max(g.StrideH, 1), max(g.StrideW, 1)
 	g.DilationH, g.DilationW = max(g.DilationH, 1), max(g.DilationW, 1)
 	g.Groups = max(g.Groups, 1)
-	if g.far() {
-		c.ISA = jit.Portable
-	}
-}
-
-// far reports that taps lie further apart than an image reaches, so far that kernels, which
-// copy what is between them with its zeros, would take more memory than the arrays. Portable
-// code reads tap by tap, and gives the same bits.
-func (g *Geometry) far() bool {
-	h, w := (g.KH-1)*g.DilationH+1, (g.KW-1)*g.DilationW+1
-	return (g.DilationH > g.H || g.DilationW > g.W) && float64(h)*float64(w) > 1<<20
 }
 
 // Forward computes y[n,o] = sum over (c,kh,kw) of x[n,c] shifted * w[o,c,kh,kw], c being
@@ -100,9 +89,17 @@ func (g *Geometry) far() bool {
 func (c Convolution) Forward(y, x Image, w unsafe.Pointer) {
 	c.check("conv2d")
 	if c.N*c.O*c.OutH()*c.OutW() != 0 {
-		narrow := func(g *Convolution, x Image, w unsafe.Pointer) bool { return g.narrowForward(y, x, w) }
+		sparse := c.sparseForward()
+		narrow := func(g *Convolution, x Image, w unsafe.Pointer) bool { return !sparse && g.narrowForward(y, x, w) }
 		c.inPieces(x, w, c.C, c.H, c.W, c.O, narrow, func(one *Convolution, first int, x Image, w unsafe.Pointer) {
-			one.forward(y.image(first, c.DType), x, w)
+			switch y := y.image(first, c.DType); {
+			case !sparse:
+				one.forward(y, x, w)
+			case c.DType == array.Float32:
+				computeSparseForward[float32](one, y, x, w)
+			default:
+				computeSparseForward[float64](one, y, x, w)
+			}
 		})
 	}
 }
@@ -115,9 +112,17 @@ func (c Convolution) Forward(y, x Image, w unsafe.Pointer) {
 func (c Convolution) GradInput(dx, dy Image, w unsafe.Pointer) {
 	c.check("conv2d gradient of the input")
 	if c.N*c.C*c.H*c.W != 0 {
-		narrow := func(g *Convolution, dy Image, w unsafe.Pointer) bool { return g.narrowGradInput(dx, dy, w) }
+		sparse := c.sparseGradInput()
+		narrow := func(g *Convolution, dy Image, w unsafe.Pointer) bool { return !sparse && g.narrowGradInput(dx, dy, w) }
 		c.inPieces(dy, w, c.O, c.OutH(), c.OutW(), c.C, narrow, func(one *Convolution, first int, dy Image, w unsafe.Pointer) {
-			one.gradInput(dx.image(first, c.DType), dy, w)
+			switch dx := dx.image(first, c.DType); {
+			case !sparse:
+				one.gradInput(dx, dy, w)
+			case c.DType == array.Float32:
+				computeSparseGradInput[float32](one, dx, dy, w)
+			default:
+				computeSparseGradInput[float64](one, dx, dy, w)
+			}
 		})
 	}
 }
@@ -127,7 +132,13 @@ func (c Convolution) GradInput(dx, dy Image, w unsafe.Pointer) {
 // in ascending order, in blocks of [KBlock] terms; terms in the padding are dy*0.
 func (c Convolution) GradWeight(dw unsafe.Pointer, x, dy Image) {
 	c.check("conv2d gradient of the weights")
-	if c.O*c.C != 0 {
+	switch {
+	case c.O*c.C == 0:
+	case c.N*c.OutH()*c.OutW() == 0 || !c.sparseGradWeight():
 		c.gradWeight(dw, x, dy)
+	case c.DType == array.Float32:
+		computeSparseGradWeight[float32](&c, dw, x, dy)
+	default:
+		computeSparseGradWeight[float64](&c, dw, x, dy)
 	}
 }

@@ -598,3 +598,37 @@ func TestConvMisuse(t *testing.T) {
 		}
 	}
 }
+
+// The sparse way gives the bits of the sum that defines a convolution: for any geometry, and
+// for those that take it, whose padding, steps or taps are far apart.
+func TestConvSparse(t *testing.T) {
+	cputest.EveryISA(t, func(t *testing.T, isa jit.ISA) {
+		r := rand.New(rand.NewPCG(26, 2))
+		for _, g := range []Geometry{
+			{N: 2, C: 2, H: 4, W: 5, O: 3, KH: 3, KW: 2, StrideH: 1 << 29, StrideW: 1 << 28, PadH: 1 << 29, PadW: 1 << 28},
+			{N: 1, C: 2, H: 4, W: 5, O: 3, KH: 3, KW: 2, StrideH: 2001, StrideW: 1999, PadH: 2000, PadW: 2000},
+			{N: 2, C: 4, H: 4, W: 5, O: 2, KH: 3, KW: 3, PadH: 1 << 29, PadW: 1 << 29, DilationH: 1 << 29, DilationW: 1 << 29, Groups: 2},
+			{N: 1, C: 1, H: 40, W: 40, O: 2, KH: 40, KW: 40},
+			{N: 1, C: 2, H: 3, W: 3, O: 2, KH: 60, KW: 4, PadH: 59, PadW: 3, Groups: 2},
+			{N: 1, C: 2, H: 900, W: 3, O: 2, KH: 2, KW: 2, StrideH: 800, StrideW: 5}, // phases without taps
+			{N: 1, C: 2, H: 1, W: 7, O: 2, KH: 1, KW: 1, StrideH: 2, StrideW: 3, PadH: 1, PadW: 1},
+		} {
+			testConv[float32](t, r, g)
+		}
+		defer func(ratio, span float64, visits, pixels int) {
+			sparseRatio, sparseSpan, sparseVisits, sparsePixels = ratio, span, visits, pixels
+		}(sparseRatio, sparseSpan, sparseVisits, sparsePixels)
+		sparseRatio, sparseVisits = 0, -1
+		for range 15 {
+			g := randomGeometry(r)
+			if r.IntN(2) == 0 {
+				g.Groups = 1 + r.IntN(3)
+				g.C, g.O = g.Groups*(1+r.IntN(3)), g.Groups*(1+r.IntN(3))
+			}
+			testConv[float32](t, r, g)
+			testConvOf(t, r, g, anyLayout, cputest.Random[float32], wild[float32])
+			g.N = 1
+			testConv[float64](t, r, g)
+		}
+	})
+}

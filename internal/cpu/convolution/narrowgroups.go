@@ -285,18 +285,18 @@ func (g *Convolution) narrowGradInput(dx, dy Image, w unsafe.Pointer) bool {
 	r.groupWeights = r.inC * r.outC * g.KH * g.KW
 	var ys, xs [][2][]int // by phase, taps and where they are in the source
 	low, high := [2]int{math.MaxInt, math.MaxInt}, [2]int{math.MinInt, math.MinInt}
-	phases := func(n, stride, pad, taps, dilation, axis int) (list [][2][]int) {
-		for i := range n {
-			tap, at := phase(i, stride, pad, taps, dilation)
-			for _, p := range at {
-				low[axis], high[axis] = min(low[axis], p), max(high[axis], p)
+	phases := func(n, size, stride, pad, taps, dilation, axis int) [][2][]int {
+		list := make([][2][]int, n)
+		for _, p := range phasesOf(stride, size, pad, taps, dilation) {
+			list[p.first] = [2][]int{p.taps, p.at}
+			for _, i := range p.at {
+				low[axis], high[axis] = min(low[axis], i), max(high[axis], i)
 			}
-			list = append(list, [2][]int{tap, at})
 		}
 		return list
 	}
-	ys = phases(r.phaseY, g.StrideH, g.PadH, g.KH, g.DilationH, 0)
-	xs = phases(r.phaseX, g.StrideW, g.PadW, g.KW, g.DilationW, 1)
+	ys = phases(r.phaseY, g.H, g.StrideH, g.PadH, g.KH, g.DilationH, 0)
+	xs = phases(r.phaseX, g.W, g.StrideW, g.PadW, g.KW, g.DilationW, 1)
 	if high[0] < low[0] || high[1] < low[1] {
 		return false // no tap reaches anything
 	}

@@ -12,15 +12,6 @@ func (m *Image) at(n, c, y, x, size int) unsafe.Pointer {
 	return unsafe.Add(m.Ptr, (n*m.N+c*m.C+y*m.H+x*m.W)*size)
 }
 
-// mod returns the remainder of x by m that is not negative.
-func mod(x, m int) int {
-	r := x % m
-	if r < 0 {
-		r += m
-	}
-	return r
-}
-
 // A tap says what output pixel (0, 0) reads of an image, padding included, and which
 // weight goes with that, in elements from the first weight of an output channel.
 type tap struct {
@@ -126,7 +117,7 @@ func portableForward[E tile.Element](g *Convolution, y, x Image, w unsafe.Pointe
 	tile.PortableProducts[E](g.N, g.O, g.OutH()*g.OutW(), len(s.taps), g.Threads, func(n int) (tile.PortableOperands, tile.PortableResult) {
 		return &sweepOperands[E]{s, n, w, len(s.taps)},
 			tile.PortableResult{Ptr: y.at(n, 0, 0, 0, size), Row: y.C, Width: g.OutW(), High: y.H, Step: y.W, Positive: true}
-	}, g.done(g.O))
+	}, tailPieces(g.Tail, g.O))
 }
 
 // forwardSweep returns the taps of a convolution over its input.
@@ -142,41 +133,32 @@ func forwardSweep[E tile.Element](x Image, of array.DType, g *Geometry) *sweep[E
 	return s
 }
 
-// done returns what runs the tail on pixels of images of so many channels, nil without one.
-func (g *Convolution) done(channels int) func(n, c0, c1, at, to int) {
-	if g.Tail == nil {
+// tailPieces returns what runs a tail on pixels of images of so many channels, nil without one.
+func tailPieces(tail tile.Tail, channels int) func(n, c0, c1, at, to int) {
+	if tail == nil {
 		return nil
 	}
-	return func(n, c0, c1, at, to int) { g.Tail.Run(n*channels+c0, n*channels+c1, at, to) }
+	return func(n, c0, c1, at, to int) { tail.Run(n*channels+c0, n*channels+c1, at, to) }
 }
 
 func portableGradInput[E tile.Element](g *Convolution, dx, dy Image, w unsafe.Pointer) {
 	size := int(unsafe.Sizeof(E(0)))
 	kernel := g.KH * g.KW
-	done := g.done(g.C)
-	if g.phases() {
-		done = nil
-	}
-	for ry := range min(g.StrideH, g.H) {
-		for rx := range min(g.StrideW, g.W) {
-			kh, rows := phase(ry, g.StrideH, g.PadH, g.KH, g.DilationH)
-			kw, cols := phase(rx, g.StrideW, g.PadW, g.KW, g.DilationW)
-			outH, outW := tile.Ceil(g.H-ry, g.StrideH), tile.Ceil(g.W-rx, g.StrideW)
-			s := &sweep[E]{src: dy, of: g.DType, h: g.OutH(), w: g.OutW(), stepY: 1, stepX: 1, outW: outW}
-			for o := range g.O {
-				for i, y := range kh {
-					for j, x := range kw {
-						s.taps = append(s.taps, tap{o, rows[i], cols[j], o*g.C*kernel + y*g.KW + x})
-					}
+	g.eachPhase(dx, func(y, x *axisPhase, tail tile.Tail) {
+		s := &sweep[E]{src: dy, of: g.DType, h: g.OutH(), w: g.OutW(), stepY: 1, stepX: 1, outW: x.outputs}
+		for o := range g.O {
+			for i, row := range y.taps {
+				for j, col := range x.taps {
+					s.taps = append(s.taps, tap{o, y.at[i], x.at[j], o*g.C*kernel + row*g.KW + col})
 				}
 			}
-			tile.PortableProducts[E](g.N, g.C, outH*outW, len(s.taps), g.Threads, func(n int) (tile.PortableOperands, tile.PortableResult) {
-				return &sweepOperands[E]{s, n, w, kernel},
-					tile.PortableResult{Ptr: dx.at(n, 0, ry, rx, size), Row: dx.C, Width: outW, High: dx.H * g.StrideH, Step: dx.W * g.StrideW, Positive: true}
-			}, done)
 		}
-	}
-	g.finishPhases()
+		dst := g.phaseImage(dx, y, x)
+		tile.PortableProducts[E](g.N, g.C, y.outputs*x.outputs, len(s.taps), g.Threads, func(n int) (tile.PortableOperands, tile.PortableResult) {
+			return &sweepOperands[E]{s, n, w, kernel},
+				tile.PortableResult{Ptr: dst.at(n, 0, 0, 0, size), Row: dst.C, Width: x.outputs, High: dst.H, Step: dst.W, Positive: true}
+		}, tailPieces(tail, g.C))
+	})
 }
 
 // gradWeightOperands are the gradient of the result, a row for every output channel,

@@ -101,18 +101,6 @@ func (g *Convolution) directForward(y, x Image, w unsafe.Pointer) {
 	c.release()
 }
 
-// phase lists the taps that reach the elements r, r+stride, r+2*stride ... of one
-// axis, and for each of them the index into the gradient for the first element.
-func phase(r, stride, pad, taps, dilation int) (tap, at []int) {
-	for k := range taps {
-		if p := r + pad - k*dilation; mod(p, stride) == 0 {
-			tap = append(tap, k)
-			at = append(at, p/stride)
-		}
-	}
-	return tap, at
-}
-
 func (g *Convolution) gradInput(dx, dy Image, w unsafe.Pointer) {
 	if g.Groups > 1 && (g.planesGradInput(dx, dy, w) || g.narrowGradInput(dx, dy, w)) {
 		return
@@ -145,38 +133,18 @@ func (g *Convolution) directGradInput(dx, dy Image, w unsafe.Pointer) {
 		}
 		return
 	}
-	for ry := range min(g.StrideH, g.H) {
-		for rx := range min(g.StrideW, g.W) {
-			g.gradInputPhase(dx, dy, w, ry, rx)
-		}
-	}
-	g.finishPhases()
+	g.eachPhase(dx, func(y, x *axisPhase, tail tile.Tail) { g.gradInputPhase(dx, dy, w, y, x, tail) })
 }
 
-// phases reports that the gradient of the input is computed in parts that lie interleaved.
-func (g *Convolution) phases() bool { return min(g.StrideH, g.H)*min(g.StrideW, g.W) > 1 }
-
-// finishPhases runs the tail on all of the gradient of the input, if that has phases.
-func (g *Convolution) finishPhases() {
-	if g.Tail != nil && g.phases() {
-		g.Tail.Run(0, g.N*g.C, 0, g.H*g.W)
-	}
-}
-
-// gradInputPhase computes the elements of dx at rows ry, ry+StrideH, ... and columns
-// rx, rx+StrideW, ....
-func (g *Convolution) gradInputPhase(dx, dy Image, w unsafe.Pointer, ry, rx int) {
+// gradInputPhase computes the elements of dx of a phase.
+func (g *Convolution) gradInputPhase(dx, dy Image, w unsafe.Pointer, y, x *axisPhase, tail tile.Tail) {
 	c := correlations.Get().(*correlation)
 	c.ready(g)
-	kh, rows := phase(ry, g.StrideH, g.PadH, g.KH, g.DilationH)
-	kw, cols := phase(rx, g.StrideW, g.PadW, g.KW, g.DilationW)
+	kh, rows, kw, cols := y.taps, y.at, x.taps, x.at
 	c.n, c.outC, c.stepY, c.stepX = g.N, g.C/g.Groups, 1, 1
-	c.outH, c.outW = tile.Ceil(g.H-ry, g.StrideH), tile.Ceil(g.W-rx, g.StrideW)
+	c.outH, c.outW = y.outputs, x.outputs
 	c.src, c.srcC, c.srcH, c.srcW = dy, g.O/g.Groups, g.OutH(), g.OutW()
-	c.dst = Image{dx.at(0, 0, ry, rx, c.Size), dx.N, dx.C, dx.H * g.StrideH, dx.W * g.StrideW}
-	if !g.phases() {
-		c.tail = g.Tail
-	}
+	c.dst, c.tail = g.phaseImage(dx, y, x), tail
 	c.rows, c.cols = c.outH, c.outW
 	if len(kh) > 0 && len(kw) > 0 {
 		// Indices fall as taps rise.
