@@ -146,7 +146,7 @@ func conv2dWeight(c *device.Call) error {
 func pool(c *device.Call, a op.Pool, x, y []int) pooling.Pool {
 	r := len(x)
 	return pooling.Pool{ISA: isaOf(c), Planes: array.Size(x[:r-2]), H: x[r-2], W: x[r-1], OH: y[r-2], OW: y[r-1],
-		KH: a.Window[0], KW: a.Window[1], StepH: op.StepWithin(a.Stride[0], x[r-2], a.Pad[0]), StepW: op.StepWithin(a.Stride[1], x[r-1], a.Pad[1]), PadH: a.Pad[0], PadW: a.Pad[1]}
+		KH: a.Window[0], KW: a.Window[1], StepH: op.StepWithin(a.Stride[0], x[r-2], a.Pad[0]), StepW: op.StepWithin(a.Stride[1], x[r-1], a.Pad[1]), PadH: a.Pad[0], PadW: a.Pad[1], Sum: a.Sum}
 }
 
 // pooled is a routine of the narrow or the wide one of a pair, by the type of the result.

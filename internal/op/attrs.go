@@ -83,8 +83,12 @@ type ConvGrad struct {
 	Shape []int
 }
 
-// A Pool is the windows of a pooling, vertical and horizontal.
-type Pool struct{ Window, Stride, Pad [2]int }
+// A Pool is the windows of a pooling, vertical and horizontal. Sum is for window_mean and
+// window_spread alone: sums instead of means.
+type Pool struct {
+	Window, Stride, Pad [2]int
+	Sum                 bool
+}
 
 // A PoolGrad is a pooling and the last two sizes of the argument whose gradient is
 // computed.
@@ -160,7 +164,7 @@ func (a ConvTranspose) AppendKey(k []byte) []byte { return ir.Ints(a.Conv.Append
 func (a ConvGrad) AppendKey(k []byte) []byte { return ir.Ints(a.Conv.AppendKey(k), a.Shape) }
 
 func (a Pool) AppendKey(k []byte) []byte {
-	return ir.Ints(ir.Ints(ir.Ints(k, a.Window[:]), a.Stride[:]), a.Pad[:])
+	return ir.Flag(ir.Ints(ir.Ints(ir.Ints(k, a.Window[:]), a.Stride[:]), a.Pad[:]), a.Sum)
 }
 
 func (a PoolGrad) AppendKey(k []byte) []byte { return ir.Ints(a.Pool.AppendKey(k), a.Size[:]) }

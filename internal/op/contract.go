@@ -120,7 +120,7 @@ func init() {
 		},
 		Samples: []Sample{{Shapes: [][]int{{2, 2, 3}, {2, 2, 3}}, Attrs: Interleaving{[2]int{1, 2}, [2]int{2, 7}}}}})
 	pool := func(kh, kw, sh, sw, ph, pw int) Pool {
-		return Pool{[2]int{kh, kw}, [2]int{sh, sw}, [2]int{ph, pw}}
+		return Pool{Window: [2]int{kh, kw}, Stride: [2]int{sh, sw}, Pad: [2]int{ph, pw}}
 	}
 	poolSamples := []Sample{{Shapes: [][]int{{2, 3, 6, 8}}, Attrs: pool(2, 2, 2, 2, 0, 0)},
 		{Shapes: [][]int{{1, 2, 7, 7}}, Attrs: pool(3, 3, 2, 2, 0, 0)},
@@ -166,25 +166,28 @@ func init() {
 		Doc: "The mean of each window of the last two axes, zeros of the padding counted.",
 		Compose: func(x []*node, a ir.Attrs) *node {
 			p, y := a.(Pool), x[0]
-			windowCounts("avg_pool2d", y, p)
-			stages := p.stages()
-			if len(stages) == 1 && poolable(y) {
+			oh, ow := windowCounts("avg_pool2d", y, p)
+			switch stages := p.stages(); {
+			case !poolable(y):
+				r := len(y.Shape)
+				return full(y.Graph, 0, y.DType, append(y.Shape[:r-2:r-2], oh, ow))
+			case len(stages) == 1:
 				return Apply(windowMean, p, y)
-			}
-			for _, stage := range stages {
-				ws := windows(y, stage)
-				y = ws[0]
-				for _, w := range ws[1:] {
-					y = add(y, w)
+			default:
+				for _, stage := range stages {
+					y = sums(y, stage)
 				}
+				return scale(y, 1/float64(p.Window[0]*p.Window[1]))
 			}
-			return scale(y, 1/float64(p.Window[0]*p.Window[1]))
 		},
 		VJP: func(v *VJP) {
 			v.Set(0, func() *node {
 				p, shape := v.Node.Attrs.(Pool), v.X[0].Shape
 				stages := p.stages()
-				if len(stages) == 1 && poolable(v.X[0]) {
+				switch {
+				case !poolable(v.X[0]):
+					return full(v.X[0].Graph, 0, v.DY.DType, shape)
+				case len(stages) == 1:
 					return Apply(windowSpread, PoolGrad{p, [2]int(shape[len(shape)-2:])}, v.DY)
 				}
 				dx := scale(v.DY, 1/float64(p.Window[0]*p.Window[1]))
@@ -193,13 +196,14 @@ func init() {
 					if i > 0 { // what the first stage gave
 						shape = append(shape[:len(shape)-2:len(shape)-2], v.Node.Shape[len(shape)-2], shape[len(shape)-1])
 					}
-					dx = unpool(slices.Repeat([]*node{dx}, stage.Window[0]*stage.Window[1]), shape, stage)
+					dx = unpool(dx, shape, stage)
 				}
 				return dx
 			})
 		}})
-	windowMean = define(Def{Name: "window_mean", Wide: true, Class: Routine, Arity: 1, Contig: true, Attrs: unitPool, Samples: poolSamples,
-		Doc: "avg_pool2d of windows with few places.",
+	windowMean = define(Def{Name: "window_mean", Wide: true, Class: Routine, Arity: 1, Contig: true, Attrs: unitPool,
+		Samples: append([]Sample{{Shapes: [][]int{{2, 13, 12}}, Attrs: Pool{[2]int{9, 1}, [2]int{2, 1}, [2]int{3, 0}, true}}}, poolSamples...),
+		Doc:     "avg_pool2d of windows with few places, or sums instead of means.",
 		Infer: func(c *Call) (array.DType, []int) {
 			x := c.Args[0]
 			oh, ow := windowCounts("avg_pool2d", x, c.Attrs.(Pool))
@@ -414,33 +418,49 @@ func (p Pool) stages() []Pool {
 	}
 }
 
-// windows returns, for each place in the window, that element of all windows, 0 in
-// the padding.
-func windows(x *node, p Pool) []*node {
+// maxParts is the number of places in a window of a stage up to which a stage is a graph that
+// adds places one by one, in one kernel. Beyond it planning would take longer than the routine.
+const maxParts = 256
+
+// sums adds up the places of each window of a stage, those of the padding being 0.
+func sums(x *node, p Pool) *node {
+	places := p.Window[0] * p.Window[1]
+	if places > maxParts {
+		p.Sum = true
+		return Apply(windowMean, p, x)
+	}
 	oh, ow := windowCounts("avg_pool2d", x, p)
 	x = padLast(x, p.Pad[0], p.Pad[1], 0)
-	var out []*node
-	for ky := range p.Window[0] {
-		for kx := range p.Window[1] {
-			out = append(out, window(x, ky, kx, p.Stride, oh, ow))
+	var sum *node
+	for i := range places {
+		part := window(x, i/p.Window[1], i%p.Window[1], p.Stride, oh, ow)
+		if sum == nil {
+			sum = part
+		} else {
+			sum = add(sum, part)
 		}
 	}
-	return out
+	return sum
 }
 
-// unpool adds up the parts of each place in the window where windows have them.
-func unpool(parts []*node, shape []int, a Pool) *node {
+// unpool is the gradient of sums, for an argument of a shape.
+func unpool(dy *node, shape []int, a Pool) *node {
 	r := len(shape)
+	places := a.Window[0] * a.Window[1]
+	if places > maxParts {
+		a.Sum = true
+		return Apply(windowSpread, PoolGrad{a, [2]int(shape[r-2:])}, dy)
+	}
 	h, w := shape[r-2]+2*a.Pad[0], shape[r-1]+2*a.Pad[1]
 	full := append([]int(nil), shape...)
 	full[r-2], full[r-1] = h, w
 	var sum *node
 	if a.Window == a.Stride {
-		sum = Apply(Interleave, Interleaving{a.Window, [2]int{h, w}}, parts...)
+		sum = Apply(Interleave, Interleaving{a.Window, [2]int{h, w}}, slices.Repeat([]*node{dy}, places)...)
 	} else {
-		for i, part := range parts {
+		for i := range places {
 			at := [2]int{i / a.Window[1], i % a.Window[1]}
-			one := placeIn(part, AllOf(part.Shape).lastTwo(at, a.Stride, [2]int(part.Shape[r-2:])), full)
+			one := placeIn(dy, AllOf(dy.Shape).lastTwo(at, a.Stride, [2]int(dy.Shape[r-2:])), full)
 			if sum == nil {
 				sum = one
 			} else {

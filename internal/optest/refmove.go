@@ -202,8 +202,12 @@ func init() {
 				}
 				out.F[i] = top
 				if n := float64(p.Window[0] * p.Window[1]); average {
-					out.F[i] = sum / n
-					bound[i] = abs / n * eps(out.DType) * (n + 3)
+					over := n
+					if p.Sum {
+						over = 1
+					}
+					out.F[i] = sum / over
+					bound[i] = abs / over * eps(out.DType) * (n + 3)
 				}
 			}
 			return Result{Array: out, Bound: bound}

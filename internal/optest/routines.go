@@ -355,6 +355,10 @@ func init() {
 		p, r := a.(op.PoolGrad), len(x[0].Shape)
 		out := New(x[0].DType, append(append([]int(nil), x[0].Shape[:r-2]...), p.Size[:]...))
 		n := float64(p.Pool.Window[0] * p.Pool.Window[1])
+		over := n
+		if p.Pool.Sum {
+			over = 1
+		}
 		sum, abs := make([]float64, out.Size()), make([]float64, out.Size())
 		for i, v := range x[0].F {
 			idx := index(x[0].Shape, i)
@@ -366,8 +370,8 @@ func init() {
 				}
 				idx[r-2], idx[r-1] = h, w
 				at := flat(out.Shape, idx)
-				sum[at] += v / n
-				abs[at] += math.Abs(v) / n
+				sum[at] += v / over
+				abs[at] += math.Abs(v) / over
 			}
 		}
 		bound := make([]float64, out.Size())

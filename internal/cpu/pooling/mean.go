@@ -24,7 +24,7 @@ func Mean[T float](p Pool, y, x unsafe.Pointer) {
 		c.each(true, func(c *plane[T], i int) { c.means(of[T](y, i, m), of[T](x, i, n)) })
 		return
 	}
-	scale := T(1 / float64(p.KH*p.KW))
+	scale := T(p.scale())
 	p.portable(func(i int) {
 		x, y := of[T](x, i, n), of[T](y, i, m)
 		for o := range y {
@@ -65,7 +65,7 @@ func Spread[T float](p Pool, dx, dy unsafe.Pointer) {
 		})
 		return
 	}
-	scale := T(1 / float64(p.KH*p.KW))
+	scale := T(p.scale())
 	p.portable(func(i int) {
 		dx, dy := of[T](dx, i, n), of[T](dy, i, m)
 		alone := p.KH == p.StepH && p.KW == p.StepW || p.KH*p.KW == 1
@@ -116,7 +116,7 @@ func start[T float](alone bool) T {
 
 // scaleBits are those of one over the places of a window.
 func scaleBits[T float](p *Pool) uint64 {
-	scale := T(1 / float64(p.KH*p.KW))
+	scale := T(p.scale())
 	if unsafe.Sizeof(scale) == 4 {
 		return uint64(math.Float32bits(float32(scale)))
 	}
@@ -125,8 +125,7 @@ func scaleBits[T float](p *Pool) uint64 {
 
 // portable calls f for every plane.
 func (p *Pool) portable(f func(plane int)) {
-	ns := p.Planes * p.OH * p.OW * p.KH * p.KW
-	par.Run(p.Planes, 1, gen.Threads(ns), func(_, begin, end int) {
+	par.Run(p.Planes, 1, gen.Threads(p.visits()), func(_, begin, end int) {
 		for i := begin; i < end; i++ {
 			f(i)
 		}

@@ -15,27 +15,33 @@ import (
 func TestMean(t *testing.T) {
 	cputest.EveryISA(t, func(t *testing.T, _ jit.ISA) {
 		for _, p := range []Pool{
-			{cputest.UnderTest, 3, 28, 28, 0, 0, 2, 2, 2, 2, 0, 0},
-			{cputest.UnderTest, 2, 29, 31, 0, 0, 2, 2, 2, 2, 0, 0},
-			{cputest.UnderTest, 2, 56, 56, 0, 0, 3, 3, 2, 2, 1, 1},
-			{cputest.UnderTest, 2, 9, 33, 0, 0, 3, 3, 1, 1, 1, 1},
-			{cputest.UnderTest, 2, 9, 33, 0, 0, 3, 3, 1, 1, 0, 0},
-			{cputest.UnderTest, 2, 20, 61, 0, 0, 5, 4, 3, 3, 2, 3},
-			{cputest.UnderTest, 2, 20, 61, 0, 0, 2, 3, 2, 1, 0, 1},
-			{cputest.UnderTest, 2, 13, 40, 0, 0, 1, 1, 1, 1, 0, 0},
-			{cputest.UnderTest, 2, 13, 40, 0, 0, 1, 1, 2, 3, 0, 0},
-			{cputest.UnderTest, 2, 13, 40, 0, 0, 2, 2, 3, 5, 1, 0},
-			{cputest.UnderTest, 2, 7, 7, 0, 0, 7, 7, 7, 7, 0, 0},
-			{cputest.UnderTest, 2, 8, 3, 0, 0, 3, 2, 1, 1, 1, 1},
-			{cputest.UnderTest, 2, 20, 40, 0, 0, 3, 17, 1, 1, 1, 16},
-			{cputest.UnderTest, 1, 3, 90000, 0, 0, 3, 3, 1, 1, 1, 1},
-			{cputest.UnderTest, 2, 1, 1, 0, 0, 5, 3, 1, 1, 4, 2},
-			{cputest.UnderTest, 2, 12, 30, 0, 0, 5, 5, 1, 1, 4, 4},
-			{cputest.UnderTest, 2, 30, 1, 0, 0, 3, 1, 7, 1, 0, 0},
-			{cputest.UnderTest, 2, 5, 50, 0, 0, 1, 3, 1, 6, 0, 2},
-			{cputest.UnderTest, 180, 56, 57, 0, 0, 3, 3, 2, 2, 1, 1}, // out of the second cache
-			{cputest.UnderTest, 2, 33, 47, 0, 0, 4, 4, 1, 2, 1, 2},
-			{cputest.UnderTest, 2, 33, 47, 0, 0, 5, 5, 3, 1, 2, 1},
+			{cputest.UnderTest, 3, 28, 28, 0, 0, 2, 2, 2, 2, 0, 0, false},
+			{cputest.UnderTest, 2, 29, 31, 0, 0, 2, 2, 2, 2, 0, 0, false},
+			{cputest.UnderTest, 2, 56, 56, 0, 0, 3, 3, 2, 2, 1, 1, false},
+			{cputest.UnderTest, 2, 9, 33, 0, 0, 3, 3, 1, 1, 1, 1, false},
+			{cputest.UnderTest, 2, 9, 33, 0, 0, 3, 3, 1, 1, 0, 0, false},
+			{cputest.UnderTest, 2, 20, 61, 0, 0, 5, 4, 3, 3, 2, 3, false},
+			{cputest.UnderTest, 2, 20, 61, 0, 0, 2, 3, 2, 1, 0, 1, false},
+			{cputest.UnderTest, 2, 13, 40, 0, 0, 1, 1, 1, 1, 0, 0, false},
+			{cputest.UnderTest, 2, 13, 40, 0, 0, 1, 1, 2, 3, 0, 0, false},
+			{cputest.UnderTest, 2, 13, 40, 0, 0, 2, 2, 3, 5, 1, 0, false},
+			{cputest.UnderTest, 2, 7, 7, 0, 0, 7, 7, 7, 7, 0, 0, false},
+			{cputest.UnderTest, 2, 8, 3, 0, 0, 3, 2, 1, 1, 1, 1, false},
+			{cputest.UnderTest, 2, 20, 40, 0, 0, 3, 17, 1, 1, 1, 16, false},
+			{cputest.UnderTest, 1, 3, 90000, 0, 0, 3, 3, 1, 1, 1, 1, false},
+			{cputest.UnderTest, 2, 1, 1, 0, 0, 5, 3, 1, 1, 4, 2, false},
+			{cputest.UnderTest, 2, 12, 30, 0, 0, 5, 5, 1, 1, 4, 4, false},
+			{cputest.UnderTest, 2, 30, 1, 0, 0, 3, 1, 7, 1, 0, 0, false},
+			{cputest.UnderTest, 2, 5, 50, 0, 0, 1, 3, 1, 6, 0, 2, false},
+			{cputest.UnderTest, 180, 56, 57, 0, 0, 3, 3, 2, 2, 1, 1, false}, // out of the second cache
+			{cputest.UnderTest, 2, 33, 47, 0, 0, 4, 4, 1, 2, 1, 2, false},
+			{cputest.UnderTest, 2, 33, 47, 0, 0, 5, 5, 3, 1, 2, 1, false},
+			{cputest.UnderTest, 2, 9, 33, 0, 0, 3, 3, 1, 1, 1, 1, true},
+			{cputest.UnderTest, 2, 33, 47, 0, 0, 4, 4, 1, 2, 1, 2, true},
+			{cputest.UnderTest, 2, 8, 30, 0, 0, 2, 2, 2, 2, 0, 0, true},
+			{cputest.UnderTest, 2, 400, 3, 0, 0, 300, 1, 7, 1, 150, 0, true},
+			{cputest.UnderTest, 2, 3, 400, 0, 0, 1, 300, 1, 9, 0, 299, true},
+			{cputest.UnderTest, 2, 3, 4, 0, 0, 1, 3000, 1, 1500, 0, 2999, true}, // wider than the plane
 		} {
 			p.OH, p.OW = (p.H+2*p.PadH-p.KH)/p.StepH+1, (p.W+2*p.PadW-p.KW)/p.StepW+1
 			testMean[float32](t, p)
@@ -69,6 +75,9 @@ func testMean[T float](t *testing.T, p Pool) {
 		Mean[T](p, unsafe.Pointer(&y[0]), unsafe.Pointer(&x[0]))
 		Spread[T](p, unsafe.Pointer(&dx[0]), unsafe.Pointer(&dy[0]))
 		scale := T(1 / float64(p.KH*p.KW))
+		if p.Sum {
+			scale = 1
+		}
 		check := func(what string, i int, got, want T) {
 			if !same(got, want) {
 				t.Fatalf("%+v: %s %d is %v, want %v", p, what, i, got, want)

@@ -19,7 +19,19 @@ type Pool struct {
 	ISA                              jit.ISA
 	Planes, H, W, OH, OW             int
 	KH, KW, StepH, StepW, PadH, PadW int
+	Sum                              bool // of Mean and Spread: sums instead of means
 }
+
+// scale is what sums of windows are multiplied by.
+func (p *Pool) scale() float64 {
+	if p.Sum {
+		return 1
+	}
+	return 1 / float64(p.KH*p.KW)
+}
+
+// visits returns how many elements the windows see together.
+func (p *Pool) visits() int { return p.Planes * p.OH * p.OW * min(p.KH, p.H) * min(p.KW, p.W) }
 
 type float interface{ float32 | float64 }
 
@@ -37,6 +49,7 @@ const (
 	aheadMin    = 2 << 20 // of all lines, from where they are not in the second cache
 	leastChunks = 8       // that threads should find, so that one which starts late leaves some to others
 	maximaPerNS = 24      // bytes of lines a nanosecond, on one thread
+	widePool    = 1 << 10 // from which windows wider than the planes are not laid out with their padding
 	behind      = 32      // maxima that the last vectors write behind those that count, for each step
 )
 
@@ -44,6 +57,10 @@ const (
 // column and then the last row, and NaN if any is. Both are contiguous.
 func Max[T float](p Pool, y, x unsafe.Pointer) {
 	if p.Planes*p.OH*p.OW == 0 {
+		return
+	}
+	if p.KW > max(p.W, widePool) {
+		maxWide[T](&p, y, x)
 		return
 	}
 	if err := mem.Room(p.maxima() * int(unsafe.Sizeof(T(0))) * par.Threads()); err != nil {
@@ -60,6 +77,27 @@ func Max[T float](p Pool, y, x unsafe.Pointer) {
 	units := p.Planes * pooling.bands
 	bytes := p.StepH * p.W * pooling.rows * int(unsafe.Sizeof(T(0)))
 	par.RunTask(units, max(1, min(poolBytes/max(bytes, 1), units/leastChunks)), gen.Threads(units*bytes/maximaPerNS), pooling)
+}
+
+// maxWide is Max for windows that are wider than the planes: only what lies inside is visited.
+func maxWide[T float](p *Pool, y, x unsafe.Pointer) {
+	n, m := p.H*p.W, p.OH*p.OW
+	p.portable(func(i int) {
+		x, y := of[T](x, i, n), of[T](y, i, m)
+		for o := range y {
+			top, left := o/p.OW*p.StepH-p.PadH, o%p.OW*p.StepW-p.PadW
+			from, to := max(left, 0), min(left+p.KW, p.W)
+			best := T(math.Inf(-1))
+			for col := from; col < to; col++ {
+				of := T(math.Inf(-1)) // the column
+				for line := max(top, 0); line < min(top+p.KH, p.H); line++ {
+					of = greatest(of, x[line*p.W+col])
+				}
+				best = greatest(best, of)
+			}
+			y[o] = best
+		}
+	})
 }
 
 // maxima is the number of maxima of columns that are kept at a time, with what the
@@ -211,8 +249,7 @@ func Pick[T float](p Pool, dy, x, y, dx unsafe.Pointer) {
 // each window the first element of the plane with the bits of its element of y (a
 // NaN: any NaN), -1 if none has them.
 func poolFirsts[T float](p Pool, x, y unsafe.Pointer, f func(in, out, row int, at []int32)) {
-	ns := p.Planes * p.OH * p.OW * p.KH * p.KW
-	par.Run(p.Planes, 1, gen.Threads(ns), func(_, begin, end int) {
+	par.Run(p.Planes, 1, gen.Threads(p.visits()), func(_, begin, end int) {
 		at := make([]int32, p.OW)
 		for plane := begin; plane < end; plane++ {
 			in := plane * p.H * p.W

@@ -41,32 +41,33 @@ func TestPool(t *testing.T) {
 func testPool[T float](t *testing.T, values int) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, p := range []Pool{
-		{cputest.UnderTest, 4, 12, 34, 6, 17, 2, 2, 2, 2, 0, 0},
-		{cputest.UnderTest, 3, 50, 75, 10, 15, 5, 5, 5, 5, 0, 0},
-		{cputest.UnderTest, 3, 10, 20, 3, 6, 3, 3, 3, 3, 0, 0},
-		{cputest.UnderTest, 2, 8, 37, 2, 4, 4, 8, 4, 8, 0, 0},
-		{cputest.UnderTest, 2, 3, 9, 3, 9, 1, 1, 1, 1, 0, 0},
-		{cputest.UnderTest, 1, 6, 40, 2, 2, 3, 16, 3, 16, 0, 0},
-		{cputest.UnderTest, 1, 200, 500, 100, 250, 2, 2, 2, 2, 0, 0},
-		{cputest.UnderTest, 3, 6, 8, 3, 4, 2, 2, 2, 2, 0, 0},
-		{cputest.UnderTest, 2, 7, 7, 3, 3, 3, 3, 2, 2, 0, 0},
-		{cputest.UnderTest, 40, 112, 9, 56, 5, 3, 3, 2, 2, 1, 1},
-		{cputest.UnderTest, 1, 5, 5, 1, 1, 5, 5, 5, 5, 0, 0},
-		{cputest.UnderTest, 2, 1, 3, 0, 2, 2, 2, 1, 1, 0, 0},
-		{cputest.UnderTest, 0, 4, 4, 2, 2, 2, 2, 2, 2, 0, 0},
-		{cputest.UnderTest, 3, 28, 28, 28, 28, 3, 3, 1, 1, 1, 1},
-		{cputest.UnderTest, 2, 9, 35, 5, 18, 3, 3, 2, 2, 1, 1},
-		{cputest.UnderTest, 2, 11, 40, 4, 13, 5, 4, 3, 3, 2, 1},
-		{cputest.UnderTest, 2, 11, 41, 5, 10, 5, 7, 2, 4, 2, 0},
-		{cputest.UnderTest, 2, 20, 3, 10, 1, 4, 3, 2, 5, 1, 0},
-		{cputest.UnderTest, 1, 12, 40, 6, 21, 2, 1, 2, 2, 0, 0},
-		{cputest.UnderTest, 2, 5, 9, 5, 9, 3, 16, 1, 1, 1, 7},
-		{cputest.UnderTest, 1, 40, 50, 26, 26, 15, 3, 1, 2, 0, 2},
-		{cputest.UnderTest, 1, 400, 100, 200, 50, 3, 3, 2, 2, 1, 1}, // more than one band
-		{cputest.UnderTest, 1, 300, 70, 300, 70, 3, 3, 1, 1, 1, 1},
-		{cputest.UnderTest, 180, 56, 57, 28, 29, 3, 3, 2, 2, 1, 1}, // out of the second cache
-		{cputest.UnderTest, 3, 33, 47, 31, 23, 4, 4, 1, 2, 1, 2},
-		{cputest.UnderTest, 3, 33, 47, 11, 45, 5, 5, 3, 1, 2, 1},
+		{cputest.UnderTest, 4, 12, 34, 6, 17, 2, 2, 2, 2, 0, 0, false},
+		{cputest.UnderTest, 3, 50, 75, 10, 15, 5, 5, 5, 5, 0, 0, false},
+		{cputest.UnderTest, 3, 10, 20, 3, 6, 3, 3, 3, 3, 0, 0, false},
+		{cputest.UnderTest, 2, 8, 37, 2, 4, 4, 8, 4, 8, 0, 0, false},
+		{cputest.UnderTest, 2, 3, 9, 3, 9, 1, 1, 1, 1, 0, 0, false},
+		{cputest.UnderTest, 1, 6, 40, 2, 2, 3, 16, 3, 16, 0, 0, false},
+		{cputest.UnderTest, 1, 200, 500, 100, 250, 2, 2, 2, 2, 0, 0, false},
+		{cputest.UnderTest, 3, 6, 8, 3, 4, 2, 2, 2, 2, 0, 0, false},
+		{cputest.UnderTest, 2, 7, 7, 3, 3, 3, 3, 2, 2, 0, 0, false},
+		{cputest.UnderTest, 40, 112, 9, 56, 5, 3, 3, 2, 2, 1, 1, false},
+		{cputest.UnderTest, 1, 5, 5, 1, 1, 5, 5, 5, 5, 0, 0, false},
+		{cputest.UnderTest, 2, 1, 3, 0, 2, 2, 2, 1, 1, 0, 0, false},
+		{cputest.UnderTest, 0, 4, 4, 2, 2, 2, 2, 2, 2, 0, 0, false},
+		{cputest.UnderTest, 3, 28, 28, 28, 28, 3, 3, 1, 1, 1, 1, false},
+		{cputest.UnderTest, 2, 9, 35, 5, 18, 3, 3, 2, 2, 1, 1, false},
+		{cputest.UnderTest, 2, 11, 40, 4, 13, 5, 4, 3, 3, 2, 1, false},
+		{cputest.UnderTest, 2, 11, 41, 5, 10, 5, 7, 2, 4, 2, 0, false},
+		{cputest.UnderTest, 2, 20, 3, 10, 1, 4, 3, 2, 5, 1, 0, false},
+		{cputest.UnderTest, 1, 12, 40, 6, 21, 2, 1, 2, 2, 0, 0, false},
+		{cputest.UnderTest, 2, 5, 9, 5, 9, 3, 16, 1, 1, 1, 7, false},
+		{cputest.UnderTest, 1, 40, 50, 26, 26, 15, 3, 1, 2, 0, 2, false},
+		{cputest.UnderTest, 1, 400, 100, 200, 50, 3, 3, 2, 2, 1, 1, false}, // more than one band
+		{cputest.UnderTest, 1, 300, 70, 300, 70, 3, 3, 1, 1, 1, 1, false},
+		{cputest.UnderTest, 180, 56, 57, 28, 29, 3, 3, 2, 2, 1, 1, false}, // out of the second cache
+		{cputest.UnderTest, 3, 33, 47, 31, 23, 4, 4, 1, 2, 1, 2, false},
+		{cputest.UnderTest, 3, 33, 47, 11, 45, 5, 5, 3, 1, 2, 1, false},
+		{cputest.UnderTest, 2, 4, 5, 0, 0, 300, 2000, 150, 999, 299, 1999, false}, // wider than the plane
 	} {
 		p.OH, p.OW = max((p.H+2*p.PadH-p.KH)/p.StepH+1, 0), (p.W+2*p.PadW-p.KW)/p.StepW+1
 		x, y := guarded[T](t, p.Planes*p.H*p.W), guarded[T](t, p.Planes*p.OH*p.OW)
@@ -131,22 +132,23 @@ func testPool[T float](t *testing.T, values int) {
 func TestMaxPool(t *testing.T) {
 	cputest.EveryISA(t, func(t *testing.T, _ jit.ISA) {
 		for _, p := range []Pool{
-			{cputest.UnderTest, 3, 12, 34, 0, 0, 2, 2, 2, 2, 0, 0},
-			{cputest.UnderTest, 2, 112, 112, 0, 0, 3, 3, 2, 2, 1, 1},
-			{cputest.UnderTest, 2, 9, 33, 0, 0, 3, 3, 1, 1, 1, 1},
-			{cputest.UnderTest, 1, 20, 61, 0, 0, 5, 4, 3, 3, 2, 3},
-			{cputest.UnderTest, 1, 20, 160, 0, 0, 4, 5, 4, 4, 3, 0},
-			{cputest.UnderTest, 1, 15, 170, 0, 0, 5, 5, 5, 5, 0, 0},
-			{cputest.UnderTest, 1, 40, 200, 0, 0, 16, 16, 6, 6, 15, 15},
-			{cputest.UnderTest, 1, 7, 200, 0, 0, 2, 3, 1, 7, 1, 1},
-			{cputest.UnderTest, 2, 20, 40, 0, 0, 17, 17, 1, 1, 8, 16},
-			{cputest.UnderTest, 1, 3, 5000, 0, 0, 3, 3, 2, 2, 1, 1},
-			{cputest.UnderTest, 1, 3, 3000, 0, 0, 1, 9, 1, 5, 0, 8},
-			{cputest.UnderTest, 5, 7, 7, 0, 0, 7, 7, 7, 7, 0, 0},
-			{cputest.UnderTest, 1, 1, 1, 0, 0, 5, 3, 4, 6, 4, 2},
-			{cputest.UnderTest, 1, 2000, 64, 0, 0, 1, 1, 1, 1, 0, 0},
-			{cputest.UnderTest, 1, 2000, 64, 0, 0, 6, 1, 2, 3, 1, 0},
-			{cputest.UnderTest, 0, 4, 4, 0, 0, 2, 2, 2, 2, 0, 0},
+			{cputest.UnderTest, 3, 12, 34, 0, 0, 2, 2, 2, 2, 0, 0, false},
+			{cputest.UnderTest, 2, 112, 112, 0, 0, 3, 3, 2, 2, 1, 1, false},
+			{cputest.UnderTest, 2, 9, 33, 0, 0, 3, 3, 1, 1, 1, 1, false},
+			{cputest.UnderTest, 1, 20, 61, 0, 0, 5, 4, 3, 3, 2, 3, false},
+			{cputest.UnderTest, 1, 20, 160, 0, 0, 4, 5, 4, 4, 3, 0, false},
+			{cputest.UnderTest, 1, 15, 170, 0, 0, 5, 5, 5, 5, 0, 0, false},
+			{cputest.UnderTest, 1, 40, 200, 0, 0, 16, 16, 6, 6, 15, 15, false},
+			{cputest.UnderTest, 1, 7, 200, 0, 0, 2, 3, 1, 7, 1, 1, false},
+			{cputest.UnderTest, 2, 20, 40, 0, 0, 17, 17, 1, 1, 8, 16, false},
+			{cputest.UnderTest, 1, 3, 5000, 0, 0, 3, 3, 2, 2, 1, 1, false},
+			{cputest.UnderTest, 1, 3, 3000, 0, 0, 1, 9, 1, 5, 0, 8, false},
+			{cputest.UnderTest, 5, 7, 7, 0, 0, 7, 7, 7, 7, 0, 0, false},
+			{cputest.UnderTest, 1, 1, 1, 0, 0, 5, 3, 4, 6, 4, 2, false},
+			{cputest.UnderTest, 1, 2000, 64, 0, 0, 1, 1, 1, 1, 0, 0, false},
+			{cputest.UnderTest, 1, 2000, 64, 0, 0, 6, 1, 2, 3, 1, 0, false},
+			{cputest.UnderTest, 0, 4, 4, 0, 0, 2, 2, 2, 2, 0, 0, false},
+			{cputest.UnderTest, 2, 4, 5, 0, 0, 3000, 2000, 1500, 999, 2999, 1999, false}, // wider than the plane
 		} {
 			p.OH, p.OW = (p.H+2*p.PadH-p.KH)/p.StepH+1, (p.W+2*p.PadW-p.KW)/p.StepW+1
 			testMaxPool[float32](t, p)

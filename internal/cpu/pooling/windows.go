@@ -256,7 +256,7 @@ func atBorder[T float](p *Pool, x, maxima, at []T, row int) {
 
 // scaled takes down what the means of a row of windows spread.
 func (c *plane[T]) scaled(row int, dy []T) {
-	scale := T(1 / float64(c.KH*c.KW))
+	scale := T(c.scale())
 	g := unsafe.Slice(c.rows[row&(len(c.rows)-1)][1], c.wide)[c.left:]
 	for i, v := range dy[row*c.OW:][:c.OW] {
 		g[i] = v * scale
