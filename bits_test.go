@@ -16,6 +16,9 @@ import (
 
 func init() { plan.Verify = true }
 
+// SetBackend is setBackend for tests outside of the package.
+func SetBackend(isa jit.ISA) { setBackend(isa) }
+
 // keepBackend returns what makes the backend of now that of the process again.
 func keepBackend() func() {
 	old := device.Get(0).(*cpu.Device).ISA()

@@ -70,9 +70,35 @@ func (b Border) source(i, n int) int {
 
 // An edge is how a stencil reads beyond an array.
 type edge struct {
+	name   string // of the kernel
 	border Border
 	user   func(i, n int) int // instead of border, if not nil
 	fill   func(d array.DType) any
+}
+
+// A copy with its border has at most copiedLeast elements and copiedTimes those of the array,
+// so that offsets far outside of a small array cost no more than memory for them would.
+const (
+	copiedLeast = 1 << 22
+	copiedTimes = 64
+)
+
+// check refuses a copy of x from lo to below hi that is much larger than x.
+func (e edge) check(x *weft.Tensor, lo, hi []int) {
+	limit := copiedLeast + copiedTimes*float64(x.Size())
+	copied := 1.0
+	for k := range lo {
+		n := float64(hi[k] - lo[k])
+		copied *= n
+		if n > limit {
+			copied = n
+			break
+		}
+	}
+	if copied > limit {
+		array.Failf(e.name, "Border", "reads elements %v to %v of an array of shape %v: a copy with that border has %.3g elements, more than %.3g; give smaller offsets, a smaller Neighborhood, or Constant or Valid",
+			lo, hi, x.Shape(), copied, limit)
+	}
 }
 
 // part returns the elements of x from lo to below hi, an index of each axis, which may
@@ -81,6 +107,7 @@ func (e edge) part(x *weft.Tensor, shape, lo, hi []int) *weft.Tensor {
 	inner := make([]weft.Span, x.Rank())
 	var pads []int
 	padded := false
+	e.check(x, lo, hi)
 	for k := range inner {
 		n := shape[k]
 		if lo[k] >= 0 && hi[k] <= n {

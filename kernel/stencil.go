@@ -43,6 +43,8 @@ type StencilOpts struct {
 //
 // The rules are those of Numba's @stencil unless an option says otherwise: what an
 // element reads beyond the array makes it part of the border, where results are Cval.
+// Borders that read elements are copies: one of more than 64 times the elements of the array
+// and 2^22 is an error.
 func (f *Func) Stencil(args ...any) *weft.Tensor {
 	f.check()
 	if n := len(f.f.Results()); n != 1 {
@@ -332,7 +334,11 @@ func (s *stencil) run(dst []*weft.Tensor) []*weft.Tensor {
 		if reads {
 			return s.launch(nil, at(all))
 		}
-		return s.padded(s.launch(nil, at(inner)), s.places(inner, first), whole.hi)
+		inside := at(inner)
+		if inside.empty() {
+			return s.filledWith(whole.hi)
+		}
+		return s.padded(s.launch(nil, inside), s.places(inner, first), whole.hi)
 	}
 	fresh := dst == nil
 	if fresh {
@@ -436,7 +442,13 @@ func (s *stencil) filled(dst []*weft.Tensor, shape []int) []*weft.Tensor {
 func (s *stencil) filledWith(shape []int) []*weft.Tensor {
 	var out []*weft.Tensor
 	for _, d := range s.in.Returns() {
-		out = append(out, weft.Full(s.fill(d), d, shape...))
+		y := weft.Full(s.fill(d), d, shape...)
+		for _, a := range s.as {
+			if a.t != nil && a.t.RequiresGrad() && (d.Float() || d.Complex()) && a.t.DType() == d {
+				y = y.Add(a.t.Flatten(0).Slice(weft.Range(0, 0)).Sum()) // 0, with a gradient of zeros
+			}
+		}
+		out = append(out, y)
 	}
 	return out
 }
@@ -475,7 +487,7 @@ func (s *stencil) prepare(b box) (*runner, []any) {
 	for k := range lo {
 		lo[k], hi[k] = b.lo[k]+s.lo[k], b.hi[k]-s.step[k]+1+s.hi[k]
 	}
-	e := edge{s.opts.Border, s.opts.BorderFunc, s.fill}
+	e := edge{s.name, s.opts.Border, s.opts.BorderFunc, s.fill}
 	xs := make([]any, len(s.as), len(s.as)+2*rank+2)
 	for i, a := range s.as {
 		switch {

@@ -2,9 +2,11 @@ package nn
 
 import (
 	"math"
+	"slices"
 
 	"weft"
 	"weft/internal/array"
+	"weft/internal/mem"
 )
 
 // MaxPool2d takes the greatest element of each window of the last two axes.
@@ -53,11 +55,10 @@ func (p AdaptiveAvgPool2d) Forward(x *weft.Tensor) *weft.Tensor {
 		return x.AvgPool2d(weft.PoolOpts{Window: window})
 	}
 	y := x
-	if size[0] != s[0] {
-		y = means(x, size[0], s[0]).MatMul(y)
-	}
-	if size[1] != s[1] {
-		y = y.MatMul(means(x, size[1], s[1]).T())
+	for i, n := range s {
+		if size[i] != n {
+			y = means(y, x.Rank()-2+i, size[i], n)
+		}
 	}
 	return y
 }
@@ -74,12 +75,27 @@ func lastTwo(op string, x *weft.Tensor) [2]int {
 	return [2]int{x.Dim(r - 2), x.Dim(r - 1)}
 }
 
-// means is the matrix that takes means of n parts of a vector, in the type of x.
-func means(x *weft.Tensor, n, size int) *weft.Tensor {
-	array.CheckShape("adaptive_avg_pool2d", []int{n, size}, weft.Float64)
-	in := weft.Expr("where(k*n < (i+1)*size, (k+1)*n > i*size, false)", weft.Vars{
-		"i": weft.Arange(n).Unsqueeze(1), "k": weft.Arange(size), "n": n, "size": size}).To(x.DType())
-	return in.Div(in.SumKeep(1))
+// means takes the means of n parts of an axis of size elements, which may share some.
+func means(x *weft.Tensor, axis, n, size int) *weft.Tensor {
+	most := (size-1)/n + 2 // elements of a part, or one more
+	shape := slices.Insert(slices.Clone(x.Shape()), axis+1, most)
+	shape[axis] = n
+	array.CheckShape("adaptive_avg_pool2d", shape, weft.Float64)
+	if err := mem.Room(n * (9*most + 8)); err != nil {
+		panic(&array.Error{Kind: array.OutOfMemory, Op: "adaptive_avg_pool2d", Arg: "Size", Msg: "no memory for the places of its parts", Err: err})
+	}
+	at, in, counts := make([]int64, n*most), make([]bool, n*most), make([]int64, n)
+	for i := range n {
+		from, to := i*size/n, ((i+1)*size+n-1)/n
+		counts[i] = int64(to - from)
+		for k := range most {
+			at[i*most+k], in[i*most+k] = int64(min(from+k, size-1)), from+k < to
+		}
+	}
+	behind := slices.Repeat([]int{1}, x.Rank()-1-axis)
+	parts := x.IndexSelect(axis, weft.FromSlice(at)).Reshape(shape...)
+	inside := weft.FromSlice(in, append([]int{n, most}, behind...)...)
+	return weft.Where(inside, parts, 0).Sum(axis + 1).Div(weft.FromSlice(counts, append([]int{n}, behind...)...))
 }
 
 // Upsample makes pictures larger, or smaller: by the nearest pixel or, Bilinear, between
@@ -100,6 +116,8 @@ func (u Upsample) Forward(x *weft.Tensor) *weft.Tensor {
 		array.Failf("upsample", "Size", "and Scale are both given or both nil: give one of them")
 	}
 	y := x
+	var sizes [2]int
+	var steps [2]float64
 	for i, n := range s {
 		var size, step float64
 		option := "Size"
@@ -113,7 +131,15 @@ func (u Upsample) Forward(x *weft.Tensor) *weft.Tensor {
 		if !(size >= 1 && size <= math.MaxInt32) {
 			array.Failf("upsample", option, "%v times %d elements is %v, want 1 to %d", step, n, size, math.MaxInt32)
 		}
-		y = u.along(y, x.Rank()-2+i, n, int(size), 1/step)
+		sizes[i], steps[i] = int(size), 1/step
+	}
+	shape := append(slices.Clone(x.Shape()[:x.Rank()-2]), sizes[0], sizes[1])
+	array.CheckShape("upsample", shape, x.DType())
+	if x.Size() == 0 {
+		return x.Slice(append(slices.Repeat([]weft.Span{weft.All}, x.Rank()-2), weft.Range(0, 1), weft.Range(0, 1))...).Expand(shape...)
+	}
+	for i, n := range s {
+		y = u.along(y, x.Rank()-2+i, n, sizes[i], steps[i])
 	}
 	return y
 }

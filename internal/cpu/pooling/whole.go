@@ -68,7 +68,7 @@ func newWhole[T float](p *Pool, mean, back bool) *whole[T] {
 	c.pitch = c.left + max(p.OW, (p.W-1+p.PadW)/p.StepW+1) + c.lanes
 	c.ask = p.Planes*p.H*p.W*size >= aheadMin
 	c.band = min(max(wholeBytes/(p.W*size), p.KH+8*p.StepH), p.H)
-	if !mean && c.places()*size > planeBytes {
+	if !mean && (p.KH > wholeLines || c.places()*size > planeBytes) {
 		return nil
 	}
 	named := func(r routine) key {
