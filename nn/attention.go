@@ -267,7 +267,7 @@ type MultiheadAttentionOpts struct {
 	NoBias     bool
 	BatchFirst bool            // [batch, steps, width] rather than [steps, batch, width]
 	Dropout    float64         // the probability with which a weight is set to 0 in training
-	Weight     Init            // draws the weights; nil is [XavierUniform]
+	Weight     Init            // draws the weights; nil is [XavierUniform], and [FanInUniform] for the last projection
 	Generator  *weft.Generator // what they, and Dropout, are drawn from; nil is the default generator
 }
 
@@ -293,7 +293,7 @@ func NewMultiheadAttention(width, heads int, opts ...MultiheadAttentionOpts) *Mu
 	if in == nil {
 		in = XavierUniform
 	}
-	out := Opts{NoBias: o.NoBias, Weight: o.Weight, Generator: o.Generator}
+	out := Opts{NoBias: o.NoBias, Weight: o.Weight, Bias: Constant(0), Generator: o.Generator}
 	m := &MultiheadAttention{Heads: heads, BatchFirst: o.BatchFirst, InProjWeight: Param(in(o.Generator, 3*width, width))}
 	if !o.NoBias {
 		m.InProjBias = Param(weft.Zeros(3 * width))

@@ -30,7 +30,8 @@ type Conv2d struct {
 func NewConv2d(in, out, size int, opts ...Conv2dOpts) *Conv2d {
 	o := first(opts)
 	c := checkConv("conv2d", in, out, o.Stride, o.Padding, o.Dilation, o.Groups)
-	return &Conv2d{Weight: o.weight(out, in/c.groups, size, size), Bias: o.bias(out),
+	w := o.weight(out, in/c.groups, size, size)
+	return &Conv2d{Weight: w, Bias: o.bias(out, w),
 		Stride: both(c.stride), Padding: both(o.Padding), Dilation: both(c.dilation), Groups: c.groups}
 }
 
@@ -62,7 +63,8 @@ type Conv1d struct {
 func NewConv1d(in, out, size int, opts ...Conv1dOpts) *Conv1d {
 	o := first(opts)
 	c := checkConv("conv1d", in, out, o.Stride, o.Padding, o.Dilation, o.Groups)
-	return &Conv1d{Weight: o.weight(out, in/c.groups, size), Bias: o.bias(out),
+	w := o.weight(out, in/c.groups, size)
+	return &Conv1d{Weight: w, Bias: o.bias(out, w),
 		Stride: c.stride, Padding: o.Padding, Dilation: c.dilation, Groups: c.groups}
 }
 
@@ -104,7 +106,8 @@ func NewConvTranspose2d(in, out, size int, opts ...ConvTranspose2dOpts) *ConvTra
 	if o.OutputPadding < 0 {
 		array.Failf("conv_transpose2d", "OutputPadding", "is negative: %d", o.OutputPadding)
 	}
-	return &ConvTranspose2d{Weight: o.weight(in, out/c.groups, size, size), Bias: o.bias(out),
+	w := o.weight(in, out/c.groups, size, size)
+	return &ConvTranspose2d{Weight: w, Bias: o.bias(out, w),
 		Stride: both(c.stride), Padding: both(o.Padding), OutputPadding: both(o.OutputPadding), Dilation: both(c.dilation), Groups: c.groups}
 }
 

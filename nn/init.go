@@ -16,6 +16,14 @@ import (
 // panic with *weft.Error if the shape has fewer than two axes.
 type Init func(g *weft.Generator, shape ...int) *weft.Tensor
 
+// FanInUniform draws from a uniform distribution between -1/sqrt(in) and 1/sqrt(in): what the
+// layers of this package have by default, as PyTorch's do, where it is
+// kaiming_uniform_(a=sqrt(5)). Its variance is a sixth of [KaimingUniform]'s.
+func FanInUniform(g *weft.Generator, shape ...int) *weft.Tensor {
+	in, _ := fans("fan_in_uniform", shape)
+	return uniform(g, math.Sqrt(1/in), shape)
+}
+
 // KaimingNormal draws from a normal distribution of mean 0 and standard deviation
 // sqrt(2/in), which keeps the variance through layers with relu (He et al.,
 // Delving Deep into Rectifiers, 2015).
@@ -56,6 +64,28 @@ func Uniform(lo, hi float64) Init {
 	return func(g *weft.Generator, shape ...int) *weft.Tensor {
 		return source(g).Rand(shape...).MulAssign(hi - lo).AddAssign(lo)
 	}
+}
+
+// TruncNormal draws from a normal distribution of the numbers from lo to hi alone: mean and std
+// are those of the whole distribution, as in PyTorch. It panics with *weft.Error if lo is above
+// hi or std is not above 0.
+func TruncNormal(mean, std, lo, hi float64) Init {
+	return func(g *weft.Generator, shape ...int) *weft.Tensor {
+		if !(lo <= hi) || !(std > 0) {
+			array.Failf("trunc_normal", "", "mean %v and standard deviation %v between %v and %v: want these in order, the deviation above 0", mean, std, lo, hi)
+		}
+		// The inverse of the distribution function, of uniform numbers between its values.
+		below := func(x float64) float64 { return math.Erf((x - mean) / (std * math.Sqrt2)) }
+		a, b := below(lo), below(hi)
+		u := source(g).Rand(shape...).To(weft.Float64)
+		x := u.MulAssign(b - a).AddAssign(a).Erfinv().MulAssign(std * math.Sqrt2).AddAssign(mean)
+		return x.Maximum(lo).Minimum(hi).To(weft.Float32)
+	}
+}
+
+// Scaled multiplies what init draws by a gain, as PyTorch's gain of xavier_uniform_ does.
+func Scaled(gain float64, init Init) Init {
+	return func(g *weft.Generator, shape ...int) *weft.Tensor { return init(g, shape...).Mul(gain) }
 }
 
 // Constant fills with x.
@@ -146,9 +176,10 @@ func source(g *weft.Generator) *weft.Generator {
 
 // Opts are the options of the layers that have weights.
 type Opts struct {
-	// Weight draws the weights; nil is [KaimingUniform].
+	// Weight draws the weights; nil is [FanInUniform].
 	Weight Init
-	// Bias draws the biases; nil is zeros.
+	// Bias draws the biases; nil is a uniform distribution between -1/sqrt(in) and
+	// 1/sqrt(in), in being that of the weights. Constant(0) gives zeros.
 	Bias Init
 	// NoBias leaves the biases out.
 	NoBias bool
@@ -158,17 +189,19 @@ type Opts struct {
 
 func (o *Opts) weight(shape ...int) *weft.Tensor {
 	if o.Weight == nil {
-		return Param(KaimingUniform(o.Generator, shape...))
+		return Param(FanInUniform(o.Generator, shape...))
 	}
 	return Param(o.Weight(o.Generator, shape...))
 }
 
-func (o *Opts) bias(n int) *weft.Tensor {
+// bias draws n biases beside weights.
+func (o *Opts) bias(n int, weights *weft.Tensor) *weft.Tensor {
 	switch {
 	case o.NoBias:
 		return nil
 	case o.Bias == nil:
-		return Param(weft.Zeros(n))
+		in, _ := fans("bias", weights.Shape())
+		return Param(uniform(o.Generator, math.Sqrt(1/in), []int{n}))
 	}
 	return Param(o.Bias(o.Generator, n))
 }

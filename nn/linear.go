@@ -14,7 +14,8 @@ type Linear struct {
 // NewLinear returns a layer of float32 parameters.
 func NewLinear(in, out int, opts ...Opts) *Linear {
 	o := first(opts)
-	return &Linear{Weight: o.weight(out, in), Bias: o.bias(out)}
+	w := o.weight(out, in)
+	return &Linear{Weight: w, Bias: o.bias(out, w)}
 }
 
 // Forward maps [..., in] to [..., out].

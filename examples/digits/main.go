@@ -12,13 +12,15 @@
 // than a linear model. Test accuracies measured with PyTorch:
 //
 //	softmax regression, converged, best of seven L2 penalties   89.0 %
-//	the LeNet below, four epochs, eight seeds                   99.20 % to 99.35 %
+//	the LeNet below, Kaiming weights, zero biases, eight seeds  99.20 % to 99.35 %
+//
+// Eight seeds of this program give 99.17 % to 99.45 %.
 //
 // # The network
 //
 // Convolution 5x5 to 6 channels, pool 2, convolution 5x5 to 16 channels, pool 2,
-// then 256-120-84-10, with relu between: 44,426 parameters, Kaiming weights,
-// zero biases. Inputs are (grey-45)/51. Batches of 64, the last short one
+// then 256-120-84-10, with relu between: 44,426 parameters, which begin as
+// PyTorch's layers do. Inputs are (grey-45)/51. Batches of 64, the last short one
 // dropped; Adam, its learning rate falling evenly from 0.003 to 0.
 package main
 

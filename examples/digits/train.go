@@ -28,7 +28,7 @@ type LeNet struct {
 }
 
 func newLeNet(g *weft.Generator) *LeNet {
-	o := nn.Opts{Weight: nn.KaimingNormal, Generator: g}
+	o := nn.Opts{Generator: g}
 	return &LeNet{
 		Conv1: nn.NewConv2d(1, 6, 5, nn.Conv2dOpts{Opts: o}), Conv2: nn.NewConv2d(6, 16, 5, nn.Conv2dOpts{Opts: o}),
 		FC1: nn.NewLinear(256, 120, o), FC2: nn.NewLinear(120, 84, o), FC3: nn.NewLinear(84, 10, o),

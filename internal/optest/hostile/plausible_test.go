@@ -587,7 +587,7 @@ func init() {
 	for _, name := range []string{"Softmax", "LogSoftmax"} {
 		plausible[name] = func(g *gen) []any { t := g.plain(g.ranked()); return []any{t, g.axis(t)} }
 	}
-	for _, name := range []string{"KaimingNormal", "KaimingUniform", "XavierNormal", "XavierUniform"} {
+	for _, name := range []string{"FanInUniform", "KaimingNormal", "KaimingUniform", "XavierNormal", "XavierUniform"} {
 		plausible[name] = func(g *gen) []any { return []any{weft.NewGenerator(3), g.shapeOf(2 + g.r.IntN(3))} }
 	}
 	for _, name := range []string{"Zeros", "Ones", "Rand", "Randn"} {
