@@ -100,7 +100,7 @@ func TestMistakesWithConvolutions(t *testing.T) {
 			weft.Arange(3).Reshape(1, 1, 3).Conv1d(weft.Arange(1).Reshape(1, 1, 1), nil, weft.Conv1dOpts{})
 		}), "conv1d: takes floats, got int64: convert with To first"},
 		{transposed(weft.ConvTransposeOpts{OutputPadding: [2]int{1, 0}}), "conv_transpose2d: OutputPadding: is 1, want at least 0 and less than the stride 1 or the dilation 1"},
-		{transposed(weft.ConvTransposeOpts{Padding: [2]int{0, 5}}), "conv_transpose2d: Padding: of 5 takes all of 10 elements"},
+		{transposed(weft.ConvTransposeOpts{Padding: [2]int{0, 6}}), "conv_transpose2d: Padding: of 6 takes more than all of 10 elements"},
 		{transposed(weft.ConvTransposeOpts{Stride: new([2]int{math.MaxInt, 1})}), "conv_transpose2d: 8 elements, 9223372036854775807 apart, are longer than 2147483647"},
 		{transposed(weft.ConvTransposeOpts{Stride: new([2]int{-1, 1})}), "conv_transpose2d: stride -1, padding 0: want at least 1, 0"},
 		{transposed(weft.ConvTransposeOpts{Groups: new(3)}), "conv_transpose2d: Groups: are 3, of which 4 channels of x are no multiple: [1 4 8 8]"},

@@ -250,7 +250,7 @@ func (t *Tensor) updateFrom(x *Tensor) {
 
 // Assign writes x, a *Tensor or a Go number, broadcast to t's shape, into t, and
 // returns t. Overlapping memory is right: x.Slice(Range(1, n)).Assign(x.Slice(Range(0, n-1))).
-// A float cannot be written into integers.
+// A float cannot be written into integers, nor a complex number into others.
 func (t *Tensor) Assign(x any) *Tensor { return t.assigned("assign", "x", x, (*Tensor).copyFrom) }
 
 // Set writes v, a *Tensor or a Go number, at the given indices of the first axes, as NumPy's
@@ -287,7 +287,7 @@ func (t *Tensor) assigned(opName, arg string, x any, write func(t, x *Tensor)) *
 		o.t = o.number(opName, t.v.Store.Device, t.v.DType)
 	}
 	o.t.check(opName)
-	if c := o.t.v.DType.Category(); c == array.CatFloat && c > t.v.DType.Category() {
+	if c := o.t.v.DType.Category(); c >= array.CatFloat && c > t.v.DType.Category() {
 		array.Failf(opName, arg, "is %s and cannot be written into %s: convert it with To", o.t.v.DType, t.v.DType)
 	}
 	if !array.BroadcastsTo(o.t.v.Shape, t.v.Shape) {

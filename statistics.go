@@ -152,12 +152,13 @@ func (t *Tensor) bool() bool { return t.Item() != 0 }
 
 // Median is the middle of the elements in order over axes, all if none is given; of an even
 // number the mean of the two in the middle, as NumPy has it (PyTorch's is the lower, which
-// [Tensor.Quantiles] gives). NaN if one is. It takes floats.
+// [Tensor.Quantiles] gives). NaN if one is, and of -Inf and +Inf. It takes floats; of float16
+// and bfloat16 the mean is rounded once.
 func (t *Tensor) Median(axes ...int) *Tensor { return t.quantile("median", 0.5, axes) }
 
 // Quantile is what a part q, from 0 to 1, of the elements over axes, all if none is given, is
-// below: between two elements in order by linear interpolation. NaN if one is. It takes
-// floats and has gradients.
+// below: between two elements in order by linear interpolation, which is infinite between a
+// number and an infinity. NaN if one is. It takes floats and has gradients.
 func (t *Tensor) Quantile(q float64, axes ...int) *Tensor { return t.quantile("quantile", q, axes) }
 
 // Percentile is [Tensor.Quantile] of p hundredths, p from 0 to 100: axes are those to reduce,
@@ -242,10 +243,16 @@ func (t *Tensor) quantiles(opName string, q []float64, o QuantileOpts) *Tensor {
 	places := op.Ranks{Axis: 1, At: append(slices.Concat(lower, upper), n-1)}
 	some := applyAll(op.KthValue, places, operand{t: t.Permute(append(order, axes...)...).Reshape(t.Size()/n, n)})[0]
 	low, high, greatest := some.Slice(All, Range(0, len(q))), some.Slice(All, Range(len(q), 2*len(q))), some.Slice(All, Range(2*len(q), End))
-	w := FromSlice(weight).on(number).To(t.v.DType)
+	d := t.v.DType
+	if d.Half() { // rounded once, at the end
+		low, high, greatest, d = low.To(Float32), high.To(Float32), greatest.To(Float32), Float32
+	}
+	w := FromSlice(weight).on(number).To(d)
 	y := low.Lerp(high, w)
+	// The difference of the two may be infinite: a mean of infinities is one, or NaN of both signs.
+	y = Where(y.IsFinite(), y, Where(w.Eq(0), low, low.Mul(w.Neg().Add(1)).Add(high.Mul(w))))
 	// Between equal infinities, and of an element and itself, is nothing.
 	y = Where(low.Eq(high), low, y)
 	y = Where(greatest.IsNaN(), greatest, y)
-	return y.T().Reshape(shape...).own()
+	return y.To(t.v.DType).T().Reshape(shape...).own()
 }

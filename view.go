@@ -473,7 +473,8 @@ var cloneDef = &op.Def{Name: "clone", Class: op.Composite, Arity: 1, Compose: fu
 
 // To returns t with elements of type d; t itself if it has that type. Floats to
 // integers truncate toward zero and saturate, NaN gives 0; integers to narrower
-// ones wrap; to Bool is x != 0.
+// ones wrap; to Bool is x != 0. Real numbers of complex ones are asked for by Real,
+// Imag or Abs: To panics with *[Error], since it would drop the imaginary part.
 func (t *Tensor) To(d DType) *Tensor {
 	t.check("to")
 	if d == t.v.DType {

@@ -25,7 +25,7 @@ type AttentionOpts struct {
 // ScaledDotProductAttention is softmax(q k^T * scale) v over the keys that each query may
 // see (Vaswani et al., Attention is all you need, 2017): q [..., queries, width], k [...,
 // keys, width] and v [..., keys, out] give [..., queries, out]; axes before the last two
-// broadcast. A query that sees no key gets zeros. It panics with *weft.Error if shapes or
+// broadcast. A query that sees no key, or where there is none, gets zeros. It panics with *weft.Error if shapes or
 // element types do not fit.
 func ScaledDotProductAttention(q, k, v *weft.Tensor, opts ...AttentionOpts) *weft.Tensor {
 	const name = "attention"
@@ -104,6 +104,9 @@ func softmaxOfSeen(s *node, causal bool) *node {
 	g := s.Graph
 	none := g.Number(math.Inf(-1), s.DType, false)
 	last := len(s.Shape) - 1
+	if s.Shape[last] == 0 {
+		return s // no keys
+	}
 	if causal {
 		seen := apply(op.Ge, op.Apply(op.Iota, op.Axis(last-1), s), op.Apply(op.Iota, op.Axis(last), s))
 		s = apply(op.Where, seen, s, none)

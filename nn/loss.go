@@ -188,8 +188,9 @@ func KLDiv(x, target *weft.Tensor, opts ...KLDivOpts) *weft.Tensor {
 // CrossEntropyOpts are the options of [CrossEntropy] and [NLL].
 type CrossEntropyOpts struct {
 	Weight *weft.Tensor // [classes], factors of the classes' losses, nil for 1
-	// IgnoreIndex is a target whose loss and gradient are 0 and that no mean counts,
-	// such as new(-100); nil for none.
+	// IgnoreIndex is a target whose loss and gradient are 0, whatever its logits are, and
+	// that no mean counts, such as new(-100); nil for none. A mean of ignored targets alone is
+	// NaN, with a gradient of zeros, as in PyTorch.
 	IgnoreIndex *int
 	// Smoothing, in [0, 1], is the part of a target that is spread over all classes
 	// (Szegedy et al., Rethinking the Inception architecture for computer vision, 2016);
@@ -218,6 +219,9 @@ func CrossEntropy(logits, target *weft.Tensor, opts ...CrossEntropyOpts) *weft.T
 	}
 	t, hit := o.targets(name, target, c)
 	w := o.weights(t, hit, rows.DType())
+	if o.IgnoreIndex != nil { // whatever is in a row that is ignored has no part in anything
+		rows = weft.Where(hit.Reshape(t.Size(), 1), rows, 0.0)
+	}
 	loss := crossRows.Apply(rows, t)[0].Reshape(t.Size()).Mul(w)
 	if s := o.Smoothing; s > 0 {
 		logp := rows.LogSoftmax(1)

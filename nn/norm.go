@@ -200,9 +200,6 @@ func tail(op string, x *weft.Tensor, shape []int, w *weft.Tensor) int {
 	if !x.DType().Float() {
 		array.Failf(op, "x", "has elements of type %s, want floats", x.DType())
 	}
-	if x.Size() == 0 {
-		array.Failf(op, "x", "is empty: %s", array.ShapeString(x.Shape()))
-	}
 	return array.Size(shape)
 }
 
@@ -265,9 +262,6 @@ func channels(op string, x *weft.Tensor, least, most int, w *weft.Tensor) (n, c,
 	if !x.DType().Float() {
 		array.Failf(op, "x", "has elements of type %s, want floats", x.DType())
 	}
-	if x.Size() == 0 {
-		array.Failf(op, "x", "is empty: %s", array.ShapeString(s))
-	}
 	return s[0], s[1], array.Size(s[2:])
 }
 
@@ -326,11 +320,11 @@ func (b *batchNorm) forward(name string, x *weft.Tensor, least, most int) *weft.
 		in := []any{rows, b.RunningMean.Reshape(c, 1), b.RunningVar.Reshape(c, 1), b.Eps}
 		return eager.Own(restore.Apply(some(in, shape, b.Weight, b.Bias)...)[0].Reshape(eager.Shape(x)...))
 	}
-	if !b.eval && n*size < 2 {
+	if !b.eval && n*size == 1 {
 		array.Failf(name, "x", "has shape %s: the variance of one value a channel says nothing", array.ShapeString(x.Shape()))
 	}
 	out := channelNorm.Apply(some([]any{rows, b.Eps}, shape, b.Weight, b.Bias)...)
-	if !b.eval && running {
+	if !b.eval && running && n*size > 0 {
 		b.track(out[1], out[2], float64(n*size))
 	}
 	return eager.Own(out[0].Reshape(eager.Shape(x)...))
@@ -373,7 +367,7 @@ func (b *batchNorm) trackTraced(mean, variance *weft.Tensor, n float64) {
 }
 
 // BatchNorm1d makes mean 0 and variance 1 of each channel over a batch, then scales and
-// shifts it. Out of training ([Eval]) it takes the running statistics of the batches
+// shifts it. A batch of nothing leaves the running statistics as they are. Out of training ([Eval]) it takes the running statistics of the batches
 // before, which are buffers (Ioffe and Szegedy, Batch normalization, 2015).
 //
 // Its fields are the parameters Weight and Bias [channels]; the buffers RunningMean and

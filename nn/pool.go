@@ -109,7 +109,8 @@ type Upsample struct {
 	AlignCorners bool
 }
 
-// Forward maps [..., h, w] to [..., Size[0], Size[1]], or h and w times Scale.
+// Forward maps [..., h, w] to [..., Size[0], Size[1]], or h and w times Scale. The result is a
+// copy. An axis that keeps its size keeps its elements.
 func (u Upsample) Forward(x *weft.Tensor) *weft.Tensor {
 	s := lastTwo("upsample", x)
 	if (u.Scale == nil) == (u.Size == nil) {
@@ -141,13 +142,21 @@ func (u Upsample) Forward(x *weft.Tensor) *weft.Tensor {
 	for i, n := range s {
 		y = u.along(y, x.Rank()-2+i, n, sizes[i], steps[i])
 	}
+	if y == x {
+		return x.Clone()
+	}
 	return y
 }
 
-// along resizes one axis of n elements to size, whose steps are so many of x's.
+// along resizes one axis of n elements to size, in steps of a length of x's elements. An axis
+// that keeps its size stays as it is, and one of twice the size has each element twice, whatever
+// the step, as in PyTorch.
 func (u Upsample) along(x *weft.Tensor, axis, n, size int, step float64) *weft.Tensor {
-	if n == size && step == 1 {
+	if n == size {
 		return x
+	}
+	if size == 2*n && !u.Bilinear {
+		step = 0.5
 	}
 	last := n - 1
 	text := "i*step"

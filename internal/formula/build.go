@@ -84,6 +84,9 @@ func (b *builder) build(n *Node) *ir.Node {
 		if args[0].Weak && args[0].DType.Integer() { // what does not fit wraps, as an array's elements do
 			args[0] = op.Convert(args[0], array.Int64)
 		}
+		if args[0].DType.Complex() { // which is refused, unless the numbers stay complex
+			return op.Apply(op.Cast, op.To(n.cast), args[0])
+		}
 		return op.Convert(args[0], n.cast)
 	}
 	if weak && n.def.Class == op.Pointwise && n.def.Rule == op.Float {

@@ -256,6 +256,13 @@ func (p *reader) unary(x *ast.UnaryExpr) *Node {
 	case token.ADD:
 		return p.read(x.X)
 	case token.SUB:
+		if l, ok := x.X.(*ast.BasicLit); ok && l.Kind == token.INT {
+			if u, err := strconv.ParseUint(l.Value, 0, 64); err == nil && u == 1<<63 { // no int64 without its sign
+				n := p.make(number, at)
+				n.exact, n.num = true, intNumber(math.MinInt64)
+				return n
+			}
+		}
 		return p.node(at, op.Neg, p.read(x.X))
 	case token.NOT:
 		return p.node(at, op.LogicalNot, p.read(x.X))

@@ -251,7 +251,13 @@ func init() {
 		"square":     one(func(z pair) pair { return mulPairs(z, z) }),
 		"eq":         test(func() *Def { return Eq }, and), "ne": test(func() *Def { return Ne }, or),
 		"isnan": test(func() *Def { return IsNaN }, or), "isinf": test(func() *Def { return IsInf }, or), "isfinite": test(func() *Def { return IsFinite }, and),
-		"cast":       func(x []*node, a ir.Attrs) *node { return Convert(x[0], array.DType(a.(To))) },
+		"cast": func(x []*node, a ir.Attrs) *node {
+			d := array.DType(a.(To))
+			if x[0].DType.Complex() && !d.Complex() && d != array.Bool {
+				array.Failf("to", "dtype", "%s would drop the imaginary part of %s: take Real, Imag or Abs first", d, x[0].DType)
+			}
+			return Convert(x[0], d)
+		},
 		"reduce_sum": each(func() *Def { return reduceSum }),
 		"reduce_prod": func(x []*node, a ir.Attrs) *node {
 			g := a.(Group)

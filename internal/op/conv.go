@@ -135,6 +135,10 @@ func init() {
 				// A convolution of so many rows more has a row more: of zeros.
 				pads[5+2*i] = a.OutPad[i] / a.Conv.Stride[i]
 			}
+			if shape[2] == 0 || shape[3] == 0 {
+				none := scale(add(Apply(Sum, nil, p), Apply(Sum, nil, w)), 0) // with gradients of zeros
+				return biased(name, expand(none, shape), x[2:])
+			}
 			if pads[5]+pads[7] > 0 {
 				p = Apply(Pad, Padding{pads, 0}, p)
 			}
@@ -263,8 +267,8 @@ func (a ConvTranspose) size(name string, axis, n, k int) int {
 	if padded > maxPadded || pad > maxPadded {
 		array.Failf(name, "", "%d with padding %d is longer than %d", padded, pad, maxPadded)
 	}
-	if padded <= 2*pad {
-		array.Failf(name, "Padding", "of %d takes all of %d elements", pad, padded)
+	if padded < 2*pad {
+		array.Failf(name, "Padding", "of %d takes more than all of %d elements", pad, padded)
 	}
 	return padded - 2*pad
 }
