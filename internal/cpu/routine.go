@@ -187,11 +187,7 @@ func windowSpread(narrow, wide pools) device.Routine {
 
 func argExtreme(greatest bool) device.Routine {
 	return func(c *device.Call) error {
-		e := index.Extremes{ISA: isaOf(c), Greatest: greatest, Contiguous: func(v *array.View) (array.View, func()) { return contiguous(c, v) },
-			Alloc: func(bytes int) (*array.Storage, func()) {
-				s := c.Stream.Alloc(bytes)
-				return s, func() { c.Stream.Free(s) }
-			}}
+		e := index.Extremes{ISA: isaOf(c), Greatest: greatest, Contiguous: func(v *array.View) (array.View, func()) { return contiguous(c, v) }}
 		e.Find(unsafe.Slice((*int64)(gen.Ptr(&c.Out[0])), c.Out[0].Size()), &c.Args[0], int(c.Node.Attrs.(op.Axis)))
 		return nil
 	}

@@ -308,7 +308,7 @@ func init() {
 		def        **Def
 		name, onnx string
 	}{{&ArgMin, "argmin", "ArgMin"}, {&ArgMax, "argmax", "ArgMax"}} {
-		prim := define(Def{Name: "reduce_" + r.name, Wide: true, Class: Routine, Arity: 1, Attrs: Axis(0), Doc: "The primitive of " + r.name + " along an axis, kept with size 1.",
+		prim := define(Def{Name: "reduce_" + r.name, Class: Routine, Arity: 1, Attrs: Axis(0), Doc: "The primitive of " + r.name + " along an axis, kept with size 1.",
 			Infer: func(c *Call) (array.DType, []int) {
 				x, axis := c.Args[0], c.Attrs.(Axis)
 				c.inRank(int(axis), len(x.Shape))

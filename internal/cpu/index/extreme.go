@@ -1,6 +1,7 @@
 package index
 
 import (
+	"math"
 	"unsafe"
 
 	"weft/internal/array"
@@ -15,8 +16,6 @@ type Extremes struct {
 	Greatest bool
 	// Contiguous copies a view to memory in row-major order, and returns what frees it.
 	Contiguous func(v *array.View) (w array.View, free func())
-	// Alloc returns memory, and what frees it.
-	Alloc func(bytes int) (s *array.Storage, free func())
 }
 
 // Find writes the place of the first extreme along an axis of x, or of the first NaN if
@@ -25,63 +24,75 @@ type Extremes struct {
 func (e *Extremes) Find(out []int64, x *array.View, axis int) {
 	switch x.DType {
 	case array.Bool, array.Uint8:
-		argExtreme[uint8, int32, int32](e, out, x, axis)
-	case array.Int32:
-		argExtreme[int32, int32, int32](e, out, x, axis)
-	case array.Int64:
-		argExtreme[int64, int64, int64](e, out, x, axis)
-	case array.Float32:
-		argExtreme[float32, float32, int32](e, out, x, axis)
-	case array.Float64:
-		argExtreme[float64, float64, int64](e, out, x, axis)
+		argExtreme[uint8, int8, uint8](e, out, x, axis, func(x uint8) int8 { return int8(x ^ 1<<7) })
 	case array.Int8:
-		findWide(e, out, x, axis, array.Int32, func(x int8) int32 { return int32(x) })
-	case array.Int16:
-		findWide(e, out, x, axis, array.Int32, func(x int16) int32 { return int32(x) })
+		argExtreme[int8, int8, uint8](e, out, x, axis, nil)
 	case array.Uint16:
-		findWide(e, out, x, axis, array.Int32, func(x uint16) int32 { return int32(x) })
+		argExtreme[uint16, int16, uint16](e, out, x, axis, func(x uint16) int16 { return int16(x ^ 1<<15) })
+	case array.Int16:
+		argExtreme[int16, int16, uint16](e, out, x, axis, nil)
+	case array.Float16, array.BFloat16:
+		argExtreme[uint16, int16, uint16](e, out, x, axis, halfKey(x.DType, e.Greatest))
 	case array.Uint32:
-		findWide(e, out, x, axis, array.Int32, func(x uint32) int32 { return int32(x ^ 1<<31) })
+		argExtreme[uint32, int32, int32](e, out, x, axis, func(x uint32) int32 { return int32(x ^ 1<<31) })
+	case array.Int32:
+		argExtreme[int32, int32, int32](e, out, x, axis, nil)
 	case array.Uint64:
-		findWide(e, out, x, axis, array.Int64, func(x uint64) int64 { return int64(x ^ 1<<63) })
+		argExtreme[uint64, int64, int64](e, out, x, axis, func(x uint64) int64 { return int64(x ^ 1<<63) })
+	case array.Int64:
+		argExtreme[int64, int64, int64](e, out, x, axis, nil)
+	case array.Float32:
+		argExtreme[float32, float32, int32](e, out, x, axis, nil)
+	case array.Float64:
+		argExtreme[float64, float64, int64](e, out, x, axis, nil)
 	default:
 		array.Failf("argmax", "", "is not defined for %s", x.DType)
 	}
 }
 
-// findWide is Find for elements that are in the order of what as makes of them, of type
-// wide.
-func findWide[E, W any](e *Extremes, out []int64, x *array.View, axis int, wide array.DType, as func(E) W) {
-	flat, free := e.Contiguous(x)
-	defer free()
-	from := unsafe.Slice((*E)(gen.Ptr(&flat)), flat.Size())
-	y := array.View{DType: wide, Shape: x.Shape, Strides: array.RowMajor(x.Shape)}
-	var release func()
-	y.Store, release = e.Alloc(len(from) * wide.Size())
-	defer release()
-	to := unsafe.Slice((*W)(gen.Ptr(&y)), len(from))
-	par.Run(len(from), grain(8), 0, func(_, begin, end int) {
-		for i := begin; i < end; i++ {
-			to[i] = as(from[i])
-		}
-	})
-	e.Find(out, &y, axis)
+// halfInfinity returns the bits of the infinity of float16 or bfloat16.
+func halfInfinity(d array.DType) uint16 {
+	if d == array.Float16 {
+		return 0x7C00
+	}
+	return 0x7F80
 }
 
-// A value is what elements are compared as, a place what rows are counted in: of
-// the same size, so that vectors of both have the same lanes.
+// halfKey returns a function from the bits of halves to integers in the same order: both zeros
+// are 0, and every NaN is the same integer, more extreme than infinities.
+func halfKey(d array.DType, greatest bool) func(x uint16) int16 {
+	infinity, nan := int16(halfInfinity(d)), int16(math.MinInt16)
+	if greatest {
+		nan = math.MaxInt16
+	}
+	return func(x uint16) int16 {
+		size := int16(x & math.MaxInt16)
+		switch {
+		case size > infinity:
+			return nan
+		case x>>15 != 0:
+			return -size
+		}
+		return size
+	}
+}
+
+// A value is what elements are compared as, a place what rows are counted in: both of the
+// size of elements, so that vectors of all have the same lanes.
 type (
 	element interface {
-		uint8 | int32 | int64 | float32 | float64
+		uint8 | int8 | uint16 | int16 | uint32 | int32 | uint64 | int64 | float32 | float64
 	}
 	value interface {
-		int32 | int64 | float32 | float64
+		int8 | int16 | int32 | int64 | float32 | float64
 	}
-	place interface{ int32 | int64 }
+	place interface {
+		uint8 | uint16 | int32 | int64
+	}
 )
 
 // beats reports whether x replaces the best of the elements before it.
-func beats[V value](x, best V, greatest bool) bool {
+func beats[V element](x, best V, greatest bool) bool {
 	if greatest {
 		return x > best || x != x && best == best
 	}
@@ -89,7 +100,7 @@ func beats[V value](x, best V, greatest bool) bool {
 }
 
 // behind reports whether x is less than the best, or greater if the least is wanted.
-func behind[V value](x, best V, greatest bool) bool {
+func behind[V element](x, best V, greatest bool) bool {
 	return greatest && x < best || !greatest && x > best
 }
 
@@ -101,7 +112,8 @@ const (
 	partRows     = 1 << 13 // of a part of columns
 	partRow      = 1 << 16 // elements of a part of a row
 	enoughUnits  = 8       // from which on columns keep threads busy without parts
-	mostRows     = 1 << 30 // of a part: they are counted in lanes of 32 bits
+	mostRows     = 1 << 30 // of a part, fewer of narrow elements: see argFinder.mostRows
+	manyRows     = 1 << 8  // from which on short rows are worth a copy
 	scanEntry    = 1 << 20 // bytes an entry, which takes some 50 us
 	chunkOfScan  = 1 << 17 // elements a chunk: threads want long pieces of memory (NOTES)
 	scannedPerNS = 8       // elements a nanosecond, on one thread
@@ -113,6 +125,7 @@ type argFinder[E element, V value, P place] struct {
 	isa      jit.ISA
 	dtype    array.DType
 	greatest bool
+	key      func(E) V // what an element is compared as; nil if that is the element
 	src      unsafe.Pointer
 	n, step  int       // along the axis: elements, bytes
 	outer    []gen.Dim // the other axes; dst is in elements of out
@@ -126,11 +139,11 @@ type argFinder[E element, V value, P place] struct {
 	best     []V     // their elements, if there is more than one part
 }
 
-func argExtreme[E element, V value, P place](e *Extremes, out []int64, x *array.View, axis int) {
+func argExtreme[E element, V value, P place](e *Extremes, out []int64, x *array.View, axis int, key func(E) V) {
 	if len(out) == 0 {
 		return
 	}
-	f := &argFinder[E, V, P]{isa: e.ISA, dtype: x.DType, greatest: e.Greatest, out: out}
+	f := &argFinder[E, V, P]{isa: e.ISA, dtype: x.DType, greatest: e.Greatest, key: key, out: out}
 	size := x.DType.Size()
 	f.src, f.n, f.step = x.Ptr(), x.Shape[axis], x.Strides[axis]*size
 	to := 1
@@ -150,6 +163,15 @@ func argExtreme[E element, V value, P place](e *Extremes, out []int64, x *array.
 	lanes := 32 / int(unsafe.Sizeof(V(0)))
 	last := len(f.outer) - 1
 	switch {
+	case f.step == size && f.n > 1 && f.n*size < rowVector && len(out) >= manyRows && f.isa != jit.Portable:
+		// The kernel for rows takes longer ones: copied so that the axis is the first.
+		v := *x
+		v.Shape = append([]int{f.n}, append(append([]int{}, x.Shape[:axis]...), x.Shape[axis+1:]...)...)
+		v.Strides = append([]int{x.Strides[axis]}, append(append([]int{}, x.Strides[:axis]...), x.Strides[axis+1:]...)...)
+		w, free := e.Contiguous(&v)
+		defer free()
+		argExtreme[E, V, P](e, out, &w, 0, key)
+		return
 	case f.step == size || f.n == 1:
 	case last >= 0 && f.outer[last].Src == size && f.outer[last].N >= lanes:
 		f.columns = f.outer[last].N
@@ -161,7 +183,7 @@ func argExtreme[E element, V value, P place](e *Extremes, out []int64, x *array.
 		v.Strides = append(append(append([]int{}, x.Strides[:axis]...), x.Strides[axis+1:]...), x.Strides[axis])
 		w, free := e.Contiguous(&v)
 		defer free()
-		argExtreme[E, V, P](e, out, &w, len(v.Shape)-1)
+		argExtreme[E, V, P](e, out, &w, len(v.Shape)-1, key)
 		return
 	}
 	f.run()
@@ -187,7 +209,10 @@ func (f *argFinder[E, V, P]) run() {
 		f.one = gen.Kernel(codes, k)
 	}
 	f.parts, f.at = 1, f.out
-	if units < enoughUnits || f.columns == 0 || f.n > mostRows {
+	if units < enoughUnits || f.columns == 0 || f.n > f.mostRows() {
+		if f.columns > 0 {
+			f.part = min(f.part, f.mostRows())
+		}
 		f.parts = (f.n + f.part - 1) / f.part
 	} else {
 		f.part = f.n
@@ -209,6 +234,22 @@ func (f *argFinder[E, V, P]) run() {
 		}
 		f.out[i] = int64(best/len(f.out)*f.part) + f.at[best]
 	}
+}
+
+// mostRows returns the rows that a place counts.
+func (f *argFinder[E, V, P]) mostRows() int {
+	if size := unsafe.Sizeof(P(0)); size < 4 {
+		return 1 << (8 * size)
+	}
+	return mostRows
+}
+
+// value returns what an element is compared as.
+func (f *argFinder[E, V, P]) value(x E) V {
+	if f.key != nil {
+		return f.key(x)
+	}
+	return V(x)
 }
 
 // Chunk looks at units begin to end: an index of the outer axes, a block of
@@ -258,17 +299,26 @@ func (f *argFinder[E, V, P]) rows(src unsafe.Pointer, n, to, count int) {
 	} else {
 		for i := range out {
 			x := unsafe.Slice((*E)(unsafe.Add(src, i*step)), n)
-			best := V(x[0])
 			out[i] = 0
+			if f.dtype.Half() {
+				best := f.key(x[0])
+				for k, y := range x {
+					if y := f.key(y); beats(y, best, f.greatest) {
+						best, out[i] = y, int64(k)
+					}
+				}
+				continue
+			}
+			best := x[0]
 			for k, y := range x {
-				if !behind(V(y), best, f.greatest) && beats(V(y), best, f.greatest) { // the usual case, at the cost of one comparison
-					best, out[i] = V(y), int64(k)
+				if !behind(y, best, f.greatest) && beats(y, best, f.greatest) { // the usual case, at the cost of one comparison
+					best, out[i] = y, int64(k)
 				}
 			}
 		}
 	}
 	if f.parts > 1 {
-		f.best[to] = V(unsafe.Slice((*E)(src), n)[out[0]])
+		f.best[to] = f.value(unsafe.Slice((*E)(src), n)[out[0]])
 	}
 }
 
@@ -288,7 +338,7 @@ func (f *argFinder[E, V, P]) block(src unsafe.Pointer, n, w, to int) {
 // scan sets best and at to the extremes of w columns of n rows.
 func (f *argFinder[E, V, P]) scan(src unsafe.Pointer, step, n, w int, best *[scanColumns]V, at *[scanColumns]P) {
 	for i, x := range unsafe.Slice((*E)(src), w) {
-		best[i], at[i] = V(x), 0
+		best[i], at[i] = f.value(x), 0
 	}
 	if n == 1 {
 		return
@@ -297,8 +347,8 @@ func (f *argFinder[E, V, P]) scan(src unsafe.Pointer, step, n, w int, best *[sca
 	if lanes == 0 || w < lanes {
 		for r := 1; r < n; r++ {
 			for i, x := range unsafe.Slice((*E)(unsafe.Add(src, r*step)), w) {
-				if beats(V(x), best[i], f.greatest) {
-					best[i], at[i] = V(x), P(r)
+				if y := f.value(x); beats(y, best[i], f.greatest) {
+					best[i], at[i] = y, P(r)
 				}
 			}
 		}

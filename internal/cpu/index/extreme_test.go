@@ -7,6 +7,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"weft/half"
 	"weft/internal/array"
 	"weft/internal/cpu/cputest"
 	"weft/internal/jit"
@@ -15,7 +16,7 @@ import (
 )
 
 func TestArgExtreme(t *testing.T) {
-	shapes := [][]int{{1}, {7}, {64}, {1000}, {31}, {33}, {70001}, {200000}, {300, 40}, {40, 300}, {3, 5000}, {20000, 17}, {20000, 3}, {9, 130, 33}, {2, 3, 4}, {130, 1, 40}, {12, 1100}, {9, 2051}, {5, 6, 300}}
+	shapes := [][]int{{1}, {7}, {64}, {1000}, {31}, {33}, {70001}, {200000}, {300, 40}, {40, 300}, {3, 5000}, {20000, 17}, {20000, 3}, {600, 40}, {9, 600, 40}, {1000, 4}, {300, 20}, {2, 300, 5}, {5, 300, 2}, {9, 130, 33}, {2, 3, 4}, {130, 1, 40}, {12, 1100}, {9, 2051}, {5, 6, 300}}
 	cputest.EveryISA(t, func(t *testing.T, _ jit.ISA) {
 		for _, s := range shapes {
 			for axis := range s {
@@ -24,6 +25,8 @@ func TestArgExtreme(t *testing.T) {
 				testArg(t, s, axis, []int32{math.MinInt32, math.MaxInt32, 0, -1})
 				testArg(t, s, axis, []int64{math.MinInt64, math.MaxInt64, 0, 1 << 40})
 				testArg(t, s, axis, []uint8{0, 255, 128, 127})
+				testArg(t, s, axis, []half.Float16{0, 0x8000, 0x3C00, 0x7C00, 0xFC00, 0x7C01, 0xFE00, 0xFFFF})
+				testArg(t, s, axis, []half.BFloat16{0, 0x8000, 0x3F80, 0x7F80, 0xFF80, 0x7F81, 0xFFC0, 0xFFFF})
 				testArg(t, s, axis, []int8{0, -1, -128, 127})
 				testArg(t, s, axis, []int16{0, -1, math.MinInt16, math.MaxInt16})
 				testArg(t, s, axis, []uint16{0, 1, 1 << 15, math.MaxUint16})
@@ -36,10 +39,10 @@ func TestArgExtreme(t *testing.T) {
 
 // testArg has an array of random elements, among them, now and then, those given,
 // in row-major order or in that of other axes.
-func testArg[T int8 | int16 | uint16 | uint32 | uint64 | element](t *testing.T, shape []int, axis int, special []T) {
+func testArg[T element | half.Float16 | half.BFloat16](t *testing.T, shape []int, axis int, special []T) {
 	t.Helper()
 	size := array.Size(shape)
-	d := map[string]array.DType{"uint8": array.Uint8, "int8": array.Int8, "int16": array.Int16, "uint16": array.Uint16, "uint32": array.Uint32, "uint64": array.Uint64, "int32": array.Int32, "int64": array.Int64, "float32": array.Float32, "float64": array.Float64}[fmt.Sprintf("%T", special[0])]
+	d := map[string]array.DType{"half.Float16": array.Float16, "half.BFloat16": array.BFloat16, "uint8": array.Uint8, "int8": array.Int8, "int16": array.Int16, "uint16": array.Uint16, "uint32": array.Uint32, "uint64": array.Uint64, "int32": array.Int32, "int64": array.Int64, "float32": array.Float32, "float64": array.Float64}[fmt.Sprintf("%T", special[0])]
 	for _, often := range []int{0, 100, 3} {
 		b, err := guard.End(size * d.Size())
 		if rand.IntN(2) == 0 {
@@ -64,7 +67,7 @@ func testArg[T int8 | int16 | uint16 | uint32 | uint64 | element](t *testing.T, 
 		}
 		for _, greatest := range []bool{false, true} {
 			out := make([]int64, size/shape[axis])
-			(&Extremes{cputest.UnderTest, greatest, contiguous, alloc}).Find(out, &v, axis)
+			(&Extremes{cputest.UnderTest, greatest, contiguous}).Find(out, &v, axis)
 			for k, got := range out {
 				from, rest := 0, k
 				for i := len(shape) - 1; i >= 0; i-- {
@@ -74,9 +77,9 @@ func testArg[T int8 | int16 | uint16 | uint32 | uint64 | element](t *testing.T, 
 					}
 				}
 				want := 0
-				best := x[from]
+				best := number(x[from])
 				for i := range shape[axis] {
-					y := x[from+i*v.Strides[axis]]
+					y := number(x[from+i*v.Strides[axis]])
 					if best == best && (y != y || greatest && y > best || !greatest && y < best) {
 						best, want = y, i
 					}
@@ -105,16 +108,21 @@ func BenchmarkArgExtreme(b *testing.B) {
 			v := array.View{Store: array.NewStorage(l.Ptr(), 4*n, l), DType: array.Float32, Shape: s[:], Strides: array.RowMajor(s[:])}
 			out := make([]int64, s[0])
 			for b.Loop() {
-				(&Extremes{cputest.UnderTest, true, contiguous, alloc}).Find(out, &v, 1)
+				(&Extremes{cputest.UnderTest, true, contiguous}).Find(out, &v, 1)
 			}
 		})
 	}
 }
 
-// alloc is plain memory.
-func alloc(bytes int) (*array.Storage, func()) {
-	b := make([]uint64, bytes/8+1)
-	return array.NewStorage(unsafe.Pointer(&b[0]), bytes, b), func() {}
+// number is the number that an element is.
+func number[T element | half.Float16 | half.BFloat16](x T) float64 {
+	switch x := any(x).(type) {
+	case half.Float16:
+		return float64(x.Float32())
+	case half.BFloat16:
+		return float64(x.Float32())
+	}
+	return float64(x)
 }
 
 // contiguous copies element by element.

@@ -1,9 +1,9 @@
 package index
 
 import (
+	"math/bits"
 	"unsafe"
 
-	"weft/internal/array"
 	"weft/internal/cpu/gen"
 	"weft/internal/x86/asm"
 )
@@ -22,13 +22,50 @@ type scanFrame struct {
 
 var sf scanFrame
 
-// wideType is the type in which elements are compared. Rows are counted in integers
-// of its size.
-func wideType(d array.DType) array.DType {
-	if d.Size() == 1 {
-		return array.Int32
+// Elements are compared as integers with a sign, or as float32 and float64 as they are.
+
+// form holds what turns elements into what they are compared as.
+type form struct {
+	flip     asm.Reg // the sign bit, which unsigned integers change; of halves all others
+	infinity asm.Reg // of halves
+	spare    asm.Reg
+}
+
+// bits returns a constant of 8 bytes that repeats one of elements.
+func (g *writer) bits(x uint64) asm.Mem {
+	for n := 8 * g.dtype.Size(); n < 64; n *= 2 {
+		x = x&(1<<n-1) | x<<n
 	}
-	return d
+	return g.Const64(x)
+}
+
+// constants loads a form, unless elements are compared as they are.
+func (g *writer) constants(f form) {
+	flip := uint64(1) << (8*g.dtype.Size() - 1)
+	if g.dtype.Half() {
+		flip--
+		g.RM(asm.VPBROADCASTQ, f.infinity, g.bits(uint64(halfInfinity(g.dtype))))
+	}
+	if g.dtype.Half() || g.dtype.Unsigned() {
+		g.RM(asm.VPBROADCASTQ, f.flip, g.bits(flip))
+	}
+}
+
+// load reads elements as what they are compared as. Of halves t becomes the size, the bits
+// without the sign, and x is that or its negative, so that both zeros are 0.
+func (g *writer) load(x, t asm.Reg, f form, m asm.Mem) {
+	switch {
+	case g.dtype.Half():
+		g.RM(asm.VMOVUPS, x, m)
+		g.RRI(asm.VPSRAW, f.spare, x, 15)
+		g.RRR(asm.VPAND, t, x, f.flip)
+		g.RRR(asm.VPXOR, x, t, f.spare)
+		g.RRR(asm.VPSUBW, x, x, f.spare)
+	case g.dtype.Unsigned():
+		g.RRM(asm.VPXOR, x, f.flip, m)
+	default:
+		g.RM(asm.VMOVUPS, x, m)
+	}
 }
 
 // scan writes the kernel that compares rows with the best so far, for blocks of n
@@ -37,28 +74,26 @@ func wideType(d array.DType) array.DType {
 // rows may be seen twice.
 func (g *writer) scan(n int) {
 	a := &g.Asm
-	d := wideType(g.dtype)
-	es, vb := d.Size(), 32
+	es, vb := g.dtype.Size(), 32
 	v := func(i int) asm.Reg { return asm.Y(i) }
-	pick := func(single, double asm.Op) asm.Op {
-		if es == 4 {
-			return single
-		}
-		return double
-	}
+	pick := func(byES ...asm.Op) asm.Op { return byES[bits.TrailingZeros(uint(es))] }
 	best, at := func(i int) asm.Reg { return v(i) }, func(i int) asm.Reg { return v(n + i) }
 	x, t, u, now, one := v(2*n), v(2*n+1), v(2*n+2), v(2*n+3), v(2*n+4)
-	bytes := vb / es * g.dtype.Size() // of a vector in the source
+	form, nan := form{v(2*n + 5), v(2*n + 6), u}, v(2*n+7)
 	number := gen.Field(unsafe.Offsetof(sf.now))
-	broadcast := pick(asm.VPBROADCASTD, asm.VPBROADCASTQ)
+	broadcast := pick(asm.VPBROADCASTB, asm.VPBROADCASTW, asm.VPBROADCASTD, asm.VPBROADCASTQ)
 
 	a.RM(asm.MOV, asm.RSI, gen.Field(unsafe.Offsetof(sf.src)))
 	a.RM(asm.MOV, asm.R8, gen.Field(unsafe.Offsetof(sf.step)))
 	a.RM(asm.MOV, asm.R9, gen.Field(unsafe.Offsetof(sf.rows)))
-	if es == 4 {
-		a.RM(broadcast, one, a.Const32(1))
-	} else {
-		a.RM(broadcast, one, a.Const64(1))
+	a.RM(asm.VPBROADCASTQ, one, g.bits(1))
+	g.constants(form)
+	if g.dtype.Half() {
+		x := uint64(1 << 15)
+		if g.greatest {
+			x--
+		}
+		a.RM(asm.VPBROADCASTQ, nan, g.bits(x))
 	}
 	group := a.Here()
 	a.RM(asm.MOV, asm.RBX, gen.Field(unsafe.Offsetof(sf.group)))
@@ -78,23 +113,27 @@ func (g *writer) scan(n int) {
 	a.RR(asm.MOV, asm.RAX, asm.R13)
 	row := a.Here()
 	for i := range n {
-		m := asm.Ptr(asm.RAX, int32(i*bytes))
-		if g.dtype.Size() == 1 {
-			a.RM(asm.VPMOVZXBD, x, m)
-		} else {
-			a.RM(asm.VMOVUPS, x, m)
+		g.load(x, t, form, asm.Ptr(asm.RAX, int32(i*vb)))
+		move, blend := pick(asm.VMOVDQU8, asm.VMOVDQU16, asm.VMOVAPS, asm.VMOVAPD), pick(asm.VPBLENDVB, asm.VPBLENDVB, asm.VBLENDVPS, asm.VBLENDVPD)
+		if g.dtype.Half() {
+			if g.wide {
+				a.RRR(asm.VPCMPGTW, asm.K1, t, form.infinity)
+				a.Mask(asm.K1).RR(move, x, nan)
+			} else {
+				a.RRR(asm.VPCMPGTW, t, t, form.infinity)
+				a.RRRR(blend, x, x, nan, t)
+			}
 		}
-		g.beats(x, best(i), t, u, es)
+		g.beats(x, best(i), t, u)
 		if g.wide {
-			a.Mask(asm.K1).RR(pick(asm.VMOVAPS, asm.VMOVAPD), best(i), x)
-			a.Mask(asm.K1).RR(pick(asm.VMOVAPS, asm.VMOVAPD), at(i), now)
+			a.Mask(asm.K1).RR(move, best(i), x)
+			a.Mask(asm.K1).RR(move, at(i), now)
 		} else {
-			blend := pick(asm.VBLENDVPS, asm.VBLENDVPD)
 			a.RRRR(blend, best(i), best(i), x, t)
 			a.RRRR(blend, at(i), at(i), now, t)
 		}
 	}
-	a.RRR(pick(asm.VPADDD, asm.VPADDQ), now, now, one)
+	a.RRR(pick(asm.VPADDB, asm.VPADDW, asm.VPADDD, asm.VPADDQ), now, now, one)
 	a.RR(asm.ADD, asm.RAX, asm.R8)
 	a.RI(asm.SUB, asm.R11, 1)
 	a.Jcc(asm.CondNE, row)
@@ -102,7 +141,7 @@ func (g *writer) scan(n int) {
 		a.MR(asm.VMOVUPS, asm.Ptr(asm.R14, int32(i*vb)), best(i))
 		a.MR(asm.VMOVUPS, asm.Ptr(asm.R15, int32(i*vb)), at(i))
 	}
-	a.RI(asm.ADD, asm.R13, int64(n*bytes))
+	a.RI(asm.ADD, asm.R13, int64(n*vb))
 	a.RI(asm.ADD, asm.R14, int64(n*vb))
 	a.RI(asm.ADD, asm.R15, int64(n*vb))
 	a.RI(asm.SUB, asm.R10, 1)
@@ -117,9 +156,9 @@ func (g *writer) scan(n int) {
 }
 
 // beats says where x is better than best: in K1, or with AVX2 in the vector t.
-func (g *writer) beats(x, best, t, u asm.Reg, es int) {
-	a := &g.Asm
-	if g.dtype.Float() {
+func (g *writer) beats(x, best, t, u asm.Reg) {
+	a, es := &g.Asm, g.dtype.Size()
+	if g.dtype.Float() && !g.dtype.Half() {
 		cmp, beyond := asm.VCMPPS, int64(gen.NotLessEqual)
 		if es == 8 {
 			cmp = asm.VCMPPD
@@ -142,12 +181,13 @@ func (g *writer) beats(x, best, t, u asm.Reg, es int) {
 	if !g.greatest {
 		x, best = best, x
 	}
-	cmp := asm.VPCMPGTD
-	if es == 8 {
-		cmp = asm.VPCMPGTQ
-	}
 	if g.wide {
 		t = asm.K1
 	}
-	a.RRR(cmp, t, x, best)
+	a.RRR(greaterThan(es), t, x, best)
+}
+
+// greaterThan compares integers with a sign.
+func greaterThan(size int) asm.Op {
+	return [...]asm.Op{asm.VPCMPGTB, asm.VPCMPGTW, asm.VPCMPGTD, asm.VPCMPGTQ}[bits.TrailingZeros(uint(size))]
 }

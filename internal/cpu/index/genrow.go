@@ -1,7 +1,6 @@
 package index
 
 import (
-	"math"
 	"math/bits"
 	"unsafe"
 
@@ -37,17 +36,20 @@ func (g *writer) row() {
 	const src, out, left, winner, most = asm.RSI, asm.R8, asm.RCX, asm.RBX, asm.RAX
 	const at, block, end, rowEnd, last = asm.R10, asm.R11, asm.R12, asm.R13, asm.R15
 	a := &g.Asm
-	es, float := g.dtype.Size(), g.dtype.Float()
+	es, float, half := g.dtype.Size(), g.dtype.Float(), g.dtype.Half()
 	compare, equal, spread := asm.VCMPPS, asm.VPCMPEQD, asm.VPBROADCASTD
 	switch es {
 	case 1:
 		equal, spread = asm.VPCMPEQB, asm.VPBROADCASTB
+	case 2:
+		equal, spread = asm.VPCMPEQW, asm.VPBROADCASTW
 	case 8:
 		compare, equal, spread = asm.VCMPPD, asm.VPCMPEQQ, asm.VPBROADCASTQ
 	}
 	best, nan, t, worst := asm.Y(8), asm.Y(9), asm.Y(10), asm.Y(11)
+	form := form{asm.Y(12), asm.Y(13), asm.Y(14)}
 	same := func(x asm.Reg) {
-		if float {
+		if float && !half {
 			a.RRRI(compare, t, x, best, 0)
 		} else {
 			a.RRR(equal, t, x, best)
@@ -58,7 +60,8 @@ func (g *writer) row() {
 	a.RM(asm.MOV, src, gen.Field(unsafe.Offsetof(rf.src)))
 	a.RM(asm.MOV, out, gen.Field(unsafe.Offsetof(rf.out)))
 	a.RM(asm.MOV, left, gen.Field(unsafe.Offsetof(rf.rows)))
-	a.RM(spread, worst, g.worst())
+	a.RM(asm.VPBROADCASTQ, worst, g.worst())
+	g.constants(form)
 	row := a.Here()
 	a.RR(asm.VMOVAPS, best, worst)
 	a.RR(asm.MOV, at, src)
@@ -84,9 +87,12 @@ func (g *writer) row() {
 	four := a.Here()
 	for i := range side {
 		acc, x := asm.Y(i), asm.Y(side+i)
-		a.RM(asm.VMOVUPS, x, asm.Ptr(at, int32(i*rowVector)))
+		g.load(x, t, form, asm.Ptr(at, int32(i*rowVector)))
+		if half {
+			a.RRR(asm.VPMAXSW, nan, nan, t)
+		}
 		g.better(acc, x, t)
-		if float && i%2 == 1 {
+		if float && !half && i%2 == 1 {
 			unordered(t, x, asm.Y(side+i-1))
 			a.RRR(asm.VORPS, nan, nan, t)
 		}
@@ -99,9 +105,12 @@ func (g *writer) row() {
 	a.Jcc(asm.CondAE, whole)
 	a.RR(asm.CMP, at, last)
 	a.CMov(asm.CondA, at, last)
-	a.RM(asm.VMOVUPS, asm.Y(side), asm.Ptr(at, 0))
+	g.load(asm.Y(side), t, form, asm.Ptr(at, 0))
+	if half {
+		a.RRR(asm.VPMAXSW, nan, nan, t)
+	}
 	g.better(asm.Y(0), asm.Y(side), t)
-	if float {
+	if float && !half {
 		unordered(t, asm.Y(side), asm.Y(side))
 		a.RRR(asm.VORPS, nan, nan, t)
 	}
@@ -118,7 +127,7 @@ func (g *writer) row() {
 		next := a.Here()
 		a.RR(asm.CMP, at, last)
 		a.CMov(asm.CondA, at, last)
-		a.RM(asm.VMOVUPS, asm.Y(0), asm.Ptr(at, 0))
+		g.load(asm.Y(0), t, form, asm.Ptr(at, 0))
 		test(asm.Y(0))
 		a.RR(asm.VPMOVMSKB, most, t)
 		a.RR(asm.TEST32, most, most)
@@ -128,9 +137,18 @@ func (g *writer) row() {
 	}
 	if float {
 		numbers := a.NewLabel()
+		if half { // nan is the greatest size so far
+			a.RRR(asm.VPCMPGTW, nan, nan, form.infinity)
+		}
 		a.RR(asm.VPTEST, nan, nan)
 		a.Jcc(asm.CondE, numbers)
-		find(block, func(x asm.Reg) { unordered(t, x, x) })
+		find(block, func(x asm.Reg) {
+			if half {
+				a.RRR(asm.VPCMPGTW, t, t, form.infinity)
+			} else {
+				unordered(t, x, x)
+			}
+		})
 		a.Bind(numbers)
 	}
 	same(asm.Y(0))
@@ -165,39 +183,36 @@ func (g *writer) row() {
 	g.Done()
 }
 
-// worst is the element that any other beats or equals.
+// worst is what any element beats or equals, as elements are compared, in each of 8 bytes.
 func (g *writer) worst() asm.Mem {
-	up := g.greatest
-	pick := func(least, greatest uint64) uint64 {
-		if up {
-			return least
-		}
-		return greatest
+	least, greatest := -1<<(8*g.dtype.Size()-1), 1<<(8*g.dtype.Size()-1)-1
+	switch {
+	case g.dtype == array.Float32:
+		least, greatest = 0xFF800000, 0x7F800000
+	case g.dtype == array.Float64:
+		least, greatest = -1<<52, 0x7FF<<52
+	case g.dtype.Half():
+		least, greatest = -int(halfInfinity(g.dtype)), int(halfInfinity(g.dtype))
 	}
-	switch g.dtype {
-	case array.Float32:
-		return g.Const32(uint32(pick(0xFF800000, 0x7F800000)))
-	case array.Float64:
-		return g.Const64(pick(0xFFF<<52, 0x7FF<<52))
-	case array.Int32:
-		return g.Const32(uint32(pick(1<<31, math.MaxInt32)))
-	case array.Int64:
-		return g.Const64(pick(1<<63, math.MaxInt64))
+	if g.greatest {
+		return g.bits(uint64(least))
 	}
-	return g.Const32(uint32(pick(0, math.MaxUint32)))
+	return g.bits(uint64(greatest))
 }
 
 // better sets acc to x where that is beyond it: not where it is NaN. There is a t to spare.
 func (g *writer) better(acc, x, t asm.Reg) {
-	least, greatest := asm.VPMINUB, asm.VPMAXUB
-	switch g.dtype {
-	case array.Float32:
+	least, greatest := asm.VPMINSB, asm.VPMAXSB
+	switch {
+	case g.dtype == array.Float32:
 		least, greatest = asm.VMINPS, asm.VMAXPS
-	case array.Float64:
+	case g.dtype == array.Float64:
 		least, greatest = asm.VMINPD, asm.VMAXPD
-	case array.Int32:
+	case g.dtype.Size() == 2:
+		least, greatest = asm.VPMINSW, asm.VPMAXSW
+	case g.dtype.Size() == 4:
 		least, greatest = asm.VPMINSD, asm.VPMAXSD
-	case array.Int64: // AVX2 has none
+	case g.dtype.Size() == 8: // AVX2 has none
 		a, b := x, acc
 		if !g.greatest {
 			a, b = b, a
