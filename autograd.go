@@ -393,7 +393,8 @@ func (t *Tensor) SetGrad(g *Tensor) {
 }
 
 // Detach returns t without its history, sharing its memory: a view that no gradient flows
-// through. It carries on recording: a leaf can be made of it with [Tensor.RequireGrad].
+// through. What is computed from it and from tensors that need gradients is recorded as always,
+// and a leaf can be made of it with [Tensor.RequireGrad].
 func (t *Tensor) Detach() *Tensor {
 	t.check("detach")
 	return &Tensor{v: t.ungraded(), run: t.run, view: true}

@@ -50,13 +50,17 @@ func walk(name string, outputs, inputs []*Tensor, o GradOpts) []*Tensor {
 
 // walkRows is walk, for rows of gradients unless there are 0: seeds and results have them
 // as their first axis.
-func walkRows(name string, outputs, inputs []*Tensor, o GradOpts, rows int) []*Tensor {
+func walkRows(name string, outputs, inputs []*Tensor, o GradOpts, rows int) (res []*Tensor) {
+	if o.Create && !gradOn() {
+		recording(true, func() { res = walkRows(name, outputs, inputs, o, rows) })
+		return res
+	}
 	p := &pass{create: o.Create, retain: o.Retain || o.Create, rows: rows, leaves: inputs == nil, want: map[*gradNode][]int{}, grads: map[*gradNode]*partial{}}
 	for i, t := range outputs {
 		t.check(name)
 		n := t.node()
 		if n == nil {
-			array.Failf(name, "", "output %d does not depend on a tensor that requires a gradient: mark leaves with RequireGrad before computing it, and without NoGrad or Detach on the way", i)
+			array.Failf(name, "", "output %d does not depend on a tensor that requires a gradient: mark leaves with RequireGrad before computing it, and outside WithoutGrad and without Detach on the way", i)
 		}
 		if rows > 0 {
 			p.give(n, partial{t: t.seedRows(name, rows, o.Seeds[i])})
@@ -72,7 +76,7 @@ func walkRows(name string, outputs, inputs []*Tensor, o GradOpts, rows int) []*T
 		}
 		p.want[n] = append(p.want[n], i)
 	}
-	res := make([]*Tensor, len(inputs))
+	res = make([]*Tensor, len(inputs))
 	for len(p.todo) > 0 {
 		n := heap.Pop(&p.todo).(*gradNode)
 		if n.results != nil {
@@ -102,6 +106,9 @@ func walkRows(name string, outputs, inputs []*Tensor, o GradOpts, rows int) []*T
 			if !o.Create {
 				// A result, not a part of the pass: computing with it is recorded.
 				res[i] = &Tensor{v: dy.t.v, run: outputs[0].run}
+				if !gradOn() {
+					res[i].v = cutView(dy.t.v)
+				}
 			}
 			dy.ours = false
 		}
@@ -267,7 +274,7 @@ func (p *pass) joint(n *gradNode) {
 func (p *pass) put(n *gradNode, dy partial) {
 	base, value := n.in[0], n.in[1]
 	if !p.create {
-		dy.t = dy.t.NoGrad()
+		dy.t = dy.t.bare()
 	}
 	if value != nil {
 		p.give(value, partial{t: dy.t.through(n.put.chain).Clone(), ours: !p.create})
@@ -296,7 +303,7 @@ func (p *pass) put(n *gradNode, dy partial) {
 }
 
 // unrecorded is a view as a tensor that is written to behind the tape's back.
-func unrecorded(v array.View) *Tensor { return &Tensor{v: v, run: &run{noGrad: true}} }
+func unrecorded(v array.View) *Tensor { return &Tensor{v: v} }
 
 // through returns the view of t that a row of windows shows, or a copy.
 func (t *Tensor) through(chain []*planned) *Tensor {
@@ -422,7 +429,7 @@ func (p *pass) give(n *gradNode, g partial) {
 	case p.create:
 		old.t = old.t.Add(g.t)
 	default:
-		sum := old.t.NoGrad().Add(g.t.NoGrad())
+		sum := old.t.bare().Add(g.t.bare())
 		old.free()
 		g.free()
 		old.t, old.ours = sum, true
@@ -462,11 +469,11 @@ func (p *pass) addWindow(n *gradNode, dy partial) bool {
 		old.t, old.ours = &Tensor{v: t.v, run: dy.t.run}, !p.create
 		old.t.track()
 	case p.create && old.parts == nil:
-		c := old.t.NoGrad().Clone()
+		c := old.t.bare().Clone()
 		old.parts, old.where = []*gradNode{old.t.node()}, [][]*planned{nil}
 		old.t = &Tensor{v: c.v, run: old.t.run}
 	case !p.create && !old.ours:
-		old.t, old.ours = old.t.NoGrad().Clone(), true
+		old.t, old.ours = old.t.bare().Clone(), true
 	}
 	if w, _ := windowOf(old.t.v, chain); !old.first(w, dy.t.v) {
 		old.fill()
@@ -523,7 +530,7 @@ func (p *pass) scatter(n *gradNode, g *partial) {
 			dys, places := make([]*Tensor, len(same)), make([]*Tensor, len(same))
 			for i, k := range same {
 				if dys[i] = k.dy.t; !p.create {
-					dys[i] = dys[i].NoGrad()
+					dys[i] = dys[i].bare()
 				}
 				places[i] = &Tensor{v: k.n.values()[1].v, run: dys[i].run}
 			}
@@ -567,7 +574,7 @@ func (g *partial) sum(n *gradNode) partial {
 	s.dtype, s.shape = n.typeOf()
 	s.back = func(_ []savedValue, dy *Tensor, create bool) []*Tensor {
 		if !create {
-			dy = dy.NoGrad()
+			dy = dy.bare()
 		}
 		out := make([]*Tensor, len(where))
 		for i, chain := range where {
@@ -602,7 +609,7 @@ func (h *history) accumulate(g partial, create bool) {
 		sum := h.grad.Add(g.t)
 		h.grad, h.mine = &Tensor{v: sum.v, hist: sum.hist}, false
 	default:
-		(&Tensor{v: h.grad.v, run: &run{noGrad: true}}).AddAssign(&Tensor{v: g.t.v})
+		unrecorded(h.grad.v).AddAssign(&Tensor{v: g.t.v})
 		g.free()
 	}
 }

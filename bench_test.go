@@ -51,7 +51,7 @@ func BenchmarkMLPStep(b *testing.B) {
 		loss := CrossEntropy(h, y)
 		loss.Backward()
 		for _, p := range []*Tensor{w1, b1, w2, b2} {
-			p.NoGrad().SubAssign(p.Grad().Mul(0.1))
+			WithoutGrad(func() { p.SubAssign(p.Grad().Mul(0.1)) })
 			p.SetGrad(nil)
 		}
 		sc.Close()
@@ -74,7 +74,7 @@ func BenchmarkLeNetStep(b *testing.B) {
 		h = h.Linear(ps[4], ps[5]).Tanh().Linear(ps[6], ps[7]).Tanh().Linear(ps[8], ps[9])
 		CrossEntropy(h, y).Backward()
 		for _, p := range ps {
-			p.NoGrad().SubAssign(p.Grad().Mul(0.1))
+			WithoutGrad(func() { p.SubAssign(p.Grad().Mul(0.1)) })
 			p.SetGrad(nil)
 		}
 		sc.Close()
@@ -140,12 +140,12 @@ func BenchmarkConv(b *testing.B) {
 	} {
 		x, w := noise(1, .1, c.n, c.c, c.size, c.size).RequireGrad(), noise(1, .1, c.o, c.c, c.k, c.k).RequireGrad()
 		o := ConvOpts{Stride: new([2]int{c.stride, c.stride}), Padding: [2]int{c.pad, c.pad}}
-		y := x.NoGrad().Conv2d(w.NoGrad(), nil, o)
+		y := x.Detach().Conv2d(w.Detach(), nil, o)
 		seed := noise(1, .1, y.Shape()...)
 		flops := 2 * float64(y.Size()*c.c*c.k*c.k)
 		name := fmt.Sprintf("%dx%dx%d-%d-%d", c.n, c.c, c.size, c.o, c.k)
 		b.Run(name+"/forward", func(b *testing.B) {
-			fastest(b, flops, func() { x.NoGrad().Conv2d(w.NoGrad(), nil, o).Release() })
+			fastest(b, flops, func() { x.Detach().Conv2d(w.Detach(), nil, o).Release() })
 		})
 		backward := func(name string, f func(y *Tensor)) {
 			b.Run(name, func(b *testing.B) {

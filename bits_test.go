@@ -90,7 +90,7 @@ func train(steps int) []*Tensor {
 		CrossEntropy(h, y).Backward()
 		for i, p := range ps {
 			mom[i].MulAssign(0.9).AddAssign(p.Grad())
-			p.NoGrad().SubAssign(mom[i].Mul(0.05))
+			WithoutGrad(func() { p.SubAssign(mom[i].Mul(0.05)) })
 			p.SetGrad(nil)
 		}
 		s.Close()
@@ -112,7 +112,7 @@ func TestTrainingBits(t *testing.T) {
 			}
 			ps := train(steps)
 			for _, p := range ps {
-				if s := p.NoGrad().Sum().Item(); math.IsNaN(s) || math.IsInf(s, 0) {
+				if s := p.Detach().Sum().Item(); math.IsNaN(s) || math.IsInf(s, 0) {
 					t.Fatal("the weights are not finite")
 				}
 			}

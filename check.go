@@ -75,12 +75,11 @@ func (r rangeCheck) of(t *Tensor) *Tensor {
 		keepAlive(t)
 		return t
 	}
-	x := t.NoGrad()
-	if least := x.Min().ItemInt(); least < r.Min {
+	if least := t.Min().ItemInt(); least < r.Min {
 		panic(r.err(least, 0))
 	}
 	if r.Max < math.MaxInt64 {
-		if most := x.Max().ItemInt(); most > r.Max {
+		if most := t.Max().ItemInt(); most > r.Max {
 			panic(r.err(most, 0))
 		}
 	}

@@ -361,8 +361,9 @@ func (c *compiledFunc) find(g *supplied) *entry {
 	if list == nil {
 		return nil
 	}
+	noGrad := c.direct == nil && !gradOn()
 	for _, e := range *list {
-		if e.sig.fits(g) && e.ready(g) {
+		if e.sig.noGrad == noGrad && e.sig.fits(g) && e.ready(g) {
 			return e
 		}
 	}
@@ -376,7 +377,7 @@ func (c *compiledFunc) make(g *supplied, values func() []reflect.Value) *entry {
 	if e := c.find(g); e != nil {
 		return e
 	}
-	sig := g.signature()
+	sig := g.signature(c.direct == nil && !gradOn())
 	e := c.trace(g, sig, values)
 	if e.code == nil {
 		return e
@@ -397,6 +398,12 @@ func (c *compiledFunc) make(g *supplied, values func() []reflect.Value) *entry {
 	return e
 }
 
+// replay runs a function of another package, which records whatever the caller's scopes say.
+func (c *compiledFunc) replay(args []*Tensor) (ts []*Tensor) {
+	recording(true, func() { ts = c.direct(args) })
+	return ts
+}
+
 // trace runs the function on abstract tensors and compiles what it did.
 func (c *compiledFunc) trace(g *supplied, sig signature, values func() []reflect.Value) *entry {
 	defer profile.InPhase("trace")()
@@ -413,7 +420,7 @@ func (c *compiledFunc) trace(g *supplied, sig signature, values func() []reflect
 	args := tr.arguments(g, sig)
 	e := &entry{sig: sig, given: args}
 	if c.direct != nil {
-		for _, t := range c.direct(args) {
+		for _, t := range c.replay(args) {
 			e.results = append(e.results, reflect.ValueOf(t)) // of a nil tensor too
 		}
 	} else {
@@ -482,9 +489,6 @@ func (tr *trace) arguments(g *supplied, sig signature) []*Tensor {
 			tr.cells[stores[i]].at.Offset = 0
 		}
 		a := &Tensor{v: array.View{Store: stores[i], DType: t.v.DType, Offset: t.v.Offset - shift[i], Shape: t.v.Shape, Strides: t.v.Strides}}
-		if sig.tensors[i].noGrad {
-			a.run = &run{noGrad: true}
-		}
 		switch k := sig.tensors[i].twin; {
 		case k >= 0: // the same leaf again
 			a.hist = out[k].hist

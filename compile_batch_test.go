@@ -15,7 +15,7 @@ func trainingStep(params []*Tensor, loss func(x, y *Tensor) *Tensor) func(x, y *
 		l := loss(x, y)
 		l.Backward()
 		for _, p := range params {
-			p.NoGrad().SubAssign(p.Grad().Mul(0.01))
+			WithoutGrad(func() { p.SubAssign(p.Grad().Mul(0.01)) })
 			p.SetGrad(nil)
 		}
 		return l

@@ -314,7 +314,7 @@ func TestCompileScope(t *testing.T) {
 	if _, err := g.Call(weft.Ones(2)); err == nil {
 		t.Error("a tensor of a closed scope was returned")
 	}
-	if y, err := weft.Compile(func(x *weft.Tensor) *weft.Tensor { return x.NoGrad().Add(1) }).Call(weft.Ones(2)); err != nil || y.Sum().Item() != 4 {
+	if y, err := weft.Compile(func(x *weft.Tensor) *weft.Tensor { return x.Detach().Add(1) }).Call(weft.Ones(2)); err != nil || y.Sum().Item() != 4 {
 		t.Error(y, err)
 	}
 }
@@ -365,8 +365,8 @@ func TestCompileNilAndNothing(t *testing.T) {
 func TestCompileFailedWrite(t *testing.T) {
 	w := weft.Ones(1000).RequireGrad()
 	step := weft.Compile(func(x, at *weft.Tensor) *weft.Tensor {
-		w.NoGrad().MulAssign(x)
-		return w.NoGrad().IndexSelect(0, at)
+		weft.WithoutGrad(func() { w.MulAssign(x) })
+		return w.Detach().IndexSelect(0, at)
 	})
 	if _, err := step.Call(weft.Ones(1000), weft.Arange(3)); err != nil {
 		t.Fatal(err)
@@ -375,7 +375,7 @@ func TestCompileFailedWrite(t *testing.T) {
 	if _, err := step.Call(weft.Full(2, weft.Float32, 1000), weft.FromSlice([]int64{0, 1, 1000})); err == nil {
 		t.Fatal("a place out of range was taken")
 	}
-	if w.NoGrad().At(0).Item() != 2 {
+	if w.Detach().At(0).Item() != 2 {
 		t.Fatal("this test wants a write before the fault")
 	}
 	if err := weft.Try(func() { loss.Backward() }); err == nil {

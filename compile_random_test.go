@@ -88,7 +88,7 @@ func (p *randomProgram) run(x, y *weft.Tensor) []*weft.Tensor {
 			case 9: // a write into a view
 				a := view(pick())
 				if a.RequiresGrad() && a.IsLeaf() {
-					a = a.NoGrad()
+					a = a.Detach()
 				}
 				switch r.IntN(4) {
 				case 0:
@@ -101,8 +101,8 @@ func (p *randomProgram) run(x, y *weft.Tensor) []*weft.Tensor {
 					a.Assign(view(float()))
 				}
 			case 10: // a write into a whole
-				a := pick().NoGrad()
-				a.SubAssign(a.Mean().Mul(0.25))
+				a := pick()
+				weft.WithoutGrad(func() { a.SubAssign(a.Mean().Mul(0.25)) })
 			case 11:
 				a := pick()
 				t = weft.Cat([]*weft.Tensor{a, a.Neg()}, 0)

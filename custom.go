@@ -78,16 +78,18 @@ func (f *Func) Apply(x ...*Tensor) *Tensor {
 		}
 		ops[i].t = t
 		t.check(f.Name)
-		hidden[i] = t.unrecorded(t.v)
+		x := t.cutHere()
+		hidden[i] = &Tensor{v: x.v, run: t.run, view: true}
 	}
 	c := &FuncContext{Need: make([]bool, len(x))}
-	y := f.Forward(c, hidden...)
+	var y *Tensor
+	recording(false, func() { y = f.Forward(c, hidden...) })
 	if y == nil {
 		array.Failf(f.Name, "", "Forward returned nil")
 	}
 	out := &Tensor{v: y.v, run: mergeRuns(f.Name, ops)}
 	out.view = y.view || slices.ContainsFunc(x, func(t *Tensor) bool { return t.v.Store == y.v.Store })
-	if !out.run.gradOn() || !y.v.DType.Differentiable() {
+	if !gradOn() || !y.v.DType.Differentiable() {
 		return out
 	}
 	n := &gradNode{seq: tapeSeq.Add(1), in: make([]*gradNode, len(x)), rare: &rare{name: f.Name, dtype: y.v.DType, shape: y.v.Shape}}
@@ -129,13 +131,9 @@ func (f *Func) backward(n *gradNode, c *FuncContext, saved []savedValue, dy *Ten
 		array.Failf("backward", "", "%s has no second derivative", f.Name)
 	}
 	use := &FuncContext{Need: c.Need, Create: create}
-	r := &run{noGrad: !create}
-	if dy.run != nil {
-		r.scope = dy.run.scope
-	}
 	for i := range saved {
 		s := &saved[i]
-		t := &Tensor{v: s.v, run: r}
+		t := &Tensor{v: s.v, run: dy.run}
 		from := s.from
 		if s.result {
 			from = n
@@ -146,7 +144,7 @@ func (f *Func) backward(n *gradNode, c *FuncContext, saved []savedValue, dy *Ten
 		use.saved = append(use.saved, t)
 	}
 	if !create {
-		dy = dy.NoGrad()
+		dy = dy.bare()
 	}
 	if f.Backward == nil {
 		array.Failf(f.Name, "", "has no Backward")
@@ -157,7 +155,9 @@ func (f *Func) backward(n *gradNode, c *FuncContext, saved []savedValue, dy *Ten
 			types[i].DType, types[i].Shape = in.typeOf()
 		}
 	}
-	return f.gradients(use, dy, types)
+	var gs []*Tensor
+	recording(create, func() { gs = f.gradients(use, dy, types) })
+	return gs
 }
 
 // gradients calls Backward for arguments of types, of which those that need no gradient have

@@ -32,7 +32,7 @@ func debugStep() (step *Compiled[func(x, y *Tensor) *Tensor], w *Tensor) {
 		loss := h.Mul(h).Mul(1).Sub(y).Square().Mean().Add(h.Softmax(1).Log().Mean())
 		loss.Backward()
 		for _, p := range []*Tensor{w, b} {
-			p.NoGrad().SubAssign(p.Grad().Mul(0.1))
+			WithoutGrad(func() { p.SubAssign(p.Grad().Mul(0.1)) })
 			p.SetGrad(nil)
 		}
 		return loss

@@ -391,17 +391,21 @@ func (p *planned) one(ops []operand) *Tensor {
 		p.compute(ops, unsafe.Slice(&out.v, 1))
 	}
 	out.track()
-	if out.run.gradOn() {
+	if out.hist != nil {
 		record(p, ops, out)
 	}
 	return out
 }
 
-// result is a tensor for the result of one operation, with room for a history where gradients flow.
+// result is a tensor for the result of one operation, with room for a history where gradients
+// flow and are recorded.
 func (p *planned) result(r *run, ops []operand) *Tensor {
-	if p.float && r.gradOn() {
+	if p.float {
 		for i := range ops {
 			if t := ops[i].t; t != nil && t.hist != nil && t.node() != nil {
+				if !gradOn() {
+					break
+				}
 				one := new(struct { // one piece of memory
 					t Tensor
 					h history
@@ -428,7 +432,7 @@ func applyAll(d *op.Def, a ir.Attrs, ops ...operand) []*Tensor {
 		outs[i] = &Tensor{v: views[i], run: r}
 		outs[i].track()
 	}
-	if r.gradOn() {
+	if gradOn() {
 		record(p, ops, outs...)
 	}
 	return outs

@@ -13,7 +13,7 @@
 //
 //	w := weft.Randn(3).RequireGrad()
 //	x.MatMul(w).Square().Mean().Backward()
-//	w.NoGrad().SubAssign(w.Grad().Mul(0.1))
+//	weft.WithoutGrad(func() { w.SubAssign(w.Grad().Mul(0.1)) })
 //
 // Packages weft/nn, weft/optim and weft/data build training on them, weft/npy,
 // weft/safetensors and weft/checkpoint keep tensors in files.
@@ -143,7 +143,7 @@
 //   - Leaves: [Tensor.RequireGrad], [Tensor.RequiresGrad], [Tensor.IsLeaf], [Tensor.Grad],
 //     [Tensor.SetGrad], [Tensor.SparseGrad], [BorrowGrad], [BorrowRows]
 //   - Backward: [Tensor.Backward], [BackwardWith], [Grad], [GradAll], [GradOpts]
-//   - Not recorded: [Tensor.NoGrad], [Tensor.Detach]
+//   - Not recorded: [WithoutGrad], [Tensor.Detach]
 //   - Of functions: [VJP], [JVP], [Jacobian], [Hessian], [HessianVector], [Vmap]
 //   - With a gradient of one's own: [Func], [FuncContext]
 //

@@ -65,6 +65,7 @@ func init() {
 	}
 	eager.Wrap = fromView
 	eager.Copy = copyLeaf
+	eager.Needs = func(t *Tensor) bool { return t.RequiresGrad() && gradOn() }
 	eager.Is = func(t, u *Tensor) bool { return t.v.Same(&u.v) }
 	eager.Mine = (*Tensor).own
 	eager.Fuse = func(name string, compose func([]*ir.Node) []*ir.Node) eager.Fused[*Tensor] {
@@ -91,7 +92,7 @@ func eagerOperands(ops []operand, d *op.Def, args []any) []operand {
 
 // writeAll computes d of args into dst, tensors.
 func writeAll(d *op.Def, a ir.Attrs, dst []*Tensor, args []operand) {
-	recorded := mergeRuns(d.Name, args).gradOn()
+	recorded := gradOn()
 	ins := make([]*Tensor, 0, len(args))
 	for i := range args {
 		t := args[i].t
@@ -100,7 +101,7 @@ func writeAll(d *op.Def, a ir.Attrs, dst []*Tensor, args []operand) {
 		}
 		t.check(d.Name)
 		if recorded && t.node() != nil {
-			array.Failf(d.Name, "", "writes into tensors that are there, which is not recorded, and argument %d needs a gradient: give it as NoGrad() or Detach()", i)
+			array.Failf(d.Name, "", "writes into tensors that are there, which is not recorded, and argument %d needs a gradient: call inside WithoutGrad, or give it as Detach()", i)
 		}
 		ins = append(ins, t)
 	}

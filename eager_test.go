@@ -160,7 +160,7 @@ func TestEagerKernels(t *testing.T) {
 				near("second gradient by "+name, a[j], b[j])
 			}
 		}
-		if out := cubed(x.NoGrad(), y.NoGrad(), 2); out[0].RequiresGrad() {
+		if out := cubed(x.Detach(), y.Detach(), 2); out[0].RequiresGrad() {
 			t.Error("a gradient is recorded without")
 		}
 		if got := cubed(x, y, s); !got[1].RequiresGrad() {

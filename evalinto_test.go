@@ -109,12 +109,12 @@ func TestEvalIntoRefused(t *testing.T) {
 			t.Errorf("%s: error %v, want an *Error", name, err)
 		}
 	}
-	if err := f.EvalInto(w.NoGrad(), w.NoGrad()); err != nil || !slices.Equal(Data[float32](w.NoGrad()), []float32{2, 2, 2, 2, 2, 2}) {
+	if err := f.EvalInto(w.Detach(), w.Detach()); err != nil || !slices.Equal(Data[float32](w.Detach()), []float32{2, 2, 2, 2, 2, 2}) {
 		t.Errorf("without gradients: %v", err)
 	}
 	// What the tape saved is noticed.
 	y := w.Mul(w).Sum()
-	if err := f.EvalInto(w.NoGrad(), w.NoGrad()); err != nil {
+	if err := f.EvalInto(w.Detach(), w.Detach()); err != nil {
 		t.Fatal(err)
 	}
 	if Try(func() { y.Backward() }) == nil {

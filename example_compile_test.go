@@ -16,7 +16,7 @@ func ExampleCompile() {
 	step := weft.Compile(func(x, y *weft.Tensor) *weft.Tensor {
 		loss := x.MatMul(w).Sub(y).Square().Mean()
 		loss.Backward()
-		w.NoGrad().SubAssign(w.Grad().Mul(0.5))
+		weft.WithoutGrad(func() { w.SubAssign(w.Grad().Mul(0.5)) })
 		w.SetGrad(nil)
 		return loss
 	})

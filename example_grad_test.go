@@ -21,10 +21,10 @@ func ExampleTensor_RequireGrad() {
 	// false true
 }
 
-func ExampleTensor_NoGrad() {
+func ExampleWithoutGrad() {
 	w := weft.Ones(2).RequireGrad()
 	w.Mul(3).Sum().Backward()
-	w.NoGrad().SubAssign(w.Grad().Mul(0.1)) // a step of descent, not recorded
+	weft.WithoutGrad(func() { w.SubAssign(w.Grad().Mul(0.1)) }) // a step of descent, not recorded
 	fmt.Println(w)
 	// Output: [0.7 0.7]
 }

@@ -89,7 +89,7 @@ func ExampleNewGenerator() {
 func ExampleBorrowGrad() {
 	w := weft.FromSlice([]float32{1, 2}).RequireGrad()
 	w.Mul(w).Sum().Backward()
-	weft.BorrowGrad(w, func(g *weft.Tensor) { w.NoGrad().SubAssign(g.Mul(0.25)) })
+	weft.BorrowGrad(w, func(g *weft.Tensor) { weft.WithoutGrad(func() { w.SubAssign(g.Mul(0.25)) }) })
 	w.SetGrad(nil)
 	fmt.Println(w.Detach())
 	// Output: [0.5 1. ]

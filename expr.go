@@ -165,7 +165,7 @@ func (f *Formula) Eval(args ...any) (t *Tensor, err error) {
 //
 // Arguments may overlap dst in any other way too; the result is then computed aside and copied.
 // A tracked dst is marked. No gradient is recorded: an argument or a dst that requires one is
-// refused, but not its [Tensor.NoGrad]. Errors are *[Error].
+// refused outside [WithoutGrad]. Errors are *[Error].
 func (f *Formula) EvalInto(dst *Tensor, args ...any) error {
 	return Try(func() { f.evalInto(dst, args) })
 }
@@ -176,16 +176,15 @@ func (f *Formula) evalInto(dst *Tensor, args []any) {
 	v, ops := f.bind(args, few[:0])
 	dst.writable(name)
 	p := lookup(v.Def, nil, ops)
-	d := &dst.v
+	d, recorded := &dst.v, gradOn()
 	switch {
 	case p.dtype != d.DType || !array.Equal(p.shape, d.Shape):
 		array.Failf(name, "dst", "is %s, the result %s", array.TypeString(d.DType, d.Shape), array.TypeString(p.dtype, p.shape))
 	case p.device != d.Store.Device:
 		array.Failf(name, "dst", "is on device %d, the result on device %d", d.Store.Device, p.device)
-	case dst.run.gradOn() && dst.RequiresGrad():
-		array.Failf(name, "dst", "requires a gradient, which a result written into it would not have: give its NoGrad()")
+	case recorded && dst.RequiresGrad():
+		array.Failf(name, "dst", "requires a gradient, which a result written into it would not have: call inside WithoutGrad")
 	}
-	recorded := mergeRuns(name, ops).gradOn()
 	direct := d.Contiguous()
 	for i := range ops {
 		t := ops[i].t
@@ -193,7 +192,7 @@ func (f *Formula) evalInto(dst *Tensor, args []any) {
 			continue
 		}
 		if recorded && t.RequiresGrad() {
-			array.Failf(name, "", "argument %d requires a gradient, which is not recorded where the result is written into memory that exists: use Eval, or give its NoGrad()", i)
+			array.Failf(name, "", "argument %d requires a gradient, which is not recorded where the result is written into memory that exists: use Eval, or call inside WithoutGrad", i)
 		}
 		t.check(name)
 		direct = direct && (!t.v.Overlaps(d) || t.v.Same(d) && p.compiled().Plan.InPlace)

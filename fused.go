@@ -34,7 +34,7 @@ func newFused(name string, compose func(args []*ir.Node) []*ir.Node) *fused {
 // which must have that shape and element type, into dst[i]. Every result is
 // computed from the arguments as they were before. Numbers are given at run
 // time: another value needs no other plan. No gradient is recorded; a leaf that
-// needs one is written through its [Tensor.NoGrad].
+// needs one is written through its [Tensor.Detach].
 func (f *fused) Into(dst []*Tensor, args ...any) {
 	m := fusedMemories.Get().(*fusedMemory)
 	c := m.take(f, dst, args)

@@ -180,7 +180,7 @@ func (t *Tensor) on(number uint8) *Tensor {
 func putRows(dst, places, x *Tensor) {
 	at := Data[int64](places)
 	if !onHost(dst) || !dst.v.Contiguous() {
-		to := &Tensor{v: dst.v, run: &run{noGrad: true}}
+		to := unrecorded(dst.v)
 		for i, k := range at {
 			to.Slice(Index(int(k))).Assign((&Tensor{v: x.v}).Slice(Index(i)))
 		}

@@ -211,7 +211,7 @@ func TestIndexGradients(t *testing.T) {
 	}
 }
 
-// Places of every integer type, element types that meet, and what scopes and NoGrad do.
+// Places of every integer type, element types that meet, and what scopes and Detach do.
 func TestIndexTypes(t *testing.T) {
 	x := Arange(5)
 	for _, d := range array.DTypes() {
@@ -238,7 +238,7 @@ func TestIndexTypes(t *testing.T) {
 		}
 	}
 	w := Ones(3).RequireGrad()
-	if w.NoGrad().Index([]int{0}).RequiresGrad() || !w.Index([]int{0}).RequiresGrad() || !Ones(3).IndexPut(w, All).RequiresGrad() {
+	if w.Detach().Index([]int{0}).RequiresGrad() || !w.Index([]int{0}).RequiresGrad() || !Ones(3).IndexPut(w, All).RequiresGrad() {
 		t.Error("gradients are not recorded where they should be, or are where they should not")
 	}
 	s := NewScope()

@@ -28,7 +28,7 @@ func (t *Tensor) assign(d *op.Def, a ir.Attrs, name string, ops ...operand) *Ten
 		array.Failf(name, "", "a result of type %s cannot be written into %s: convert the receiver with To first", p.dtype, t.v.DType)
 	}
 	r := mergeRuns(name, ops)
-	grad := r.gradOn() && t.run.gradOn()
+	grad := gradOn()
 	direct := tracingOf(append(ops, operand{t: t})) == nil && p.dtype == t.v.DType && p.def.Class != op.Move && p.compiled().Plan.InPlace && t.v.Contiguous()
 	for i := range ops {
 		if x := ops[i].t; x != nil && direct && x.v.Overlaps(&t.v) && !x.v.Same(&t.v) {
@@ -136,15 +136,18 @@ func (t *Tensor) writable(name string) {
 		array.Failf(name, "", "the memory of %s is read-only, it is that of a file: Clone it first, or map the file for copy-on-write", array.TypeString(t.v.DType, t.v.Shape))
 	}
 	t.notExpanded(name)
-	if !t.run.gradOn() {
+	if !gradOn() {
+		if tr := tracingViews(&t.v); tr != nil && tr.callee && t.node() != nil {
+			array.Failf(name, "", "writes, inside WithoutGrad in a function that is mapped or that a loop or a branch runs, into a value that needs a gradient%s: Clone it", here())
+		}
 		return
 	}
 	if n := t.node(); n != nil {
 		if n.leaf != nil {
-			array.Failf(name, "", "the receiver is a leaf that requires a gradient: write into its NoGrad() instead, which is not recorded")
+			array.Failf(name, "", "the receiver is a leaf that requires a gradient: write into it inside WithoutGrad, which does not record")
 		}
 		if b, _ := t.root(); b.node().leaf != nil {
-			array.Failf(name, "", "the receiver is a view of a leaf that requires a gradient: write into a view of its NoGrad() instead")
+			array.Failf(name, "", "the receiver is a view of a leaf that requires a gradient: write into it inside WithoutGrad, which does not record")
 		}
 	}
 }
@@ -259,7 +262,7 @@ func (t *Tensor) Assign(x any) *Tensor { return t.assigned("assign", "x", x, (*T
 // is converted to t's type; a float is refused for integers, as is a Go integer that t's type
 // does not hold. It panics if an index is out of range, and says which. A gradient flows on to
 // v where t is part of a recorded computation, as with [Tensor.Assign]; a leaf is written
-// through its [Tensor.NoGrad]. [Tensor.Slice] with Assign writes spans, [Tensor.IndexPut]
+// inside [WithoutGrad]. [Tensor.Slice] with Assign writes spans, [Tensor.IndexPut]
 // arrays of places.
 //
 //	x.Set(1.5, 2, -1) // x[2, -1] = 1.5
@@ -293,7 +296,7 @@ func (t *Tensor) assigned(opName, arg string, x any, write func(t, x *Tensor)) *
 	if !array.BroadcastsTo(o.t.v.Shape, t.v.Shape) {
 		array.Failf(opName, arg, "has shape %s, which does not broadcast to the receiver's %s", array.ShapeString(o.t.v.Shape), array.ShapeString(t.v.Shape))
 	}
-	grad := t.run.gradOn() && o.t.run.gradOn() && t.v.DType.Differentiable()
+	grad := gradOn() && t.v.DType.Differentiable()
 	var n *gradNode
 	if grad && o.t.RequiresGrad() {
 		x := window(op.Expand, op.Shape(t.v.Shape), o.t)
@@ -303,7 +306,7 @@ func (t *Tensor) assigned(opName, arg string, x any, write func(t, x *Tensor)) *
 		n = x.node()
 	}
 	if t.Size() > 0 {
-		write(t, o.t)
+		write(t, o.t.cutHere())
 	}
 	t.wrote()
 	if grad {
@@ -323,7 +326,7 @@ func (t *Tensor) filled(opName string, o *operand) bool {
 	fill(v, o.num)
 	w.done()
 	t.wrote()
-	if t.run.gradOn() && v.DType.Differentiable() {
+	if v.DType.Differentiable() && gradOn() {
 		t.rebase(nil)
 	}
 	return true
@@ -335,19 +338,19 @@ func (t *Tensor) filled(opName string, o *operand) bool {
 // AddAssign writes t + x into t and returns t. x, a tensor or a Go number, broadcasts to t's
 // shape and does not change its type: a float x is refused for integers. The write is recorded
 // for gradients. It panics with *[Error] otherwise, and for a leaf that requires a gradient,
-// which is written through its [Tensor.NoGrad].
+// which is written inside [WithoutGrad].
 func (t *Tensor) AddAssign(x any) *Tensor { return t.assignOp(op.Add, "addassign", x) }
 
 // SubAssign writes t - x into t and returns t. x, a tensor or a Go number, broadcasts to t's
 // shape and does not change its type: a float x is refused for integers. The write is recorded
 // for gradients. It panics with *[Error] otherwise, and for a leaf that requires a gradient,
-// which is written through its [Tensor.NoGrad].
+// which is written inside [WithoutGrad].
 func (t *Tensor) SubAssign(x any) *Tensor { return t.assignOp(op.Sub, "subassign", x) }
 
 // MulAssign writes t * x into t and returns t. x, a tensor or a Go number, broadcasts to t's
 // shape and does not change its type: a float x is refused for integers. The write is recorded
 // for gradients. It panics with *[Error] otherwise, and for a leaf that requires a gradient,
-// which is written through its [Tensor.NoGrad].
+// which is written inside [WithoutGrad].
 func (t *Tensor) MulAssign(x any) *Tensor { return t.assignOp(op.Mul, "mulassign", x) }
 
 // DivAssign writes t / x into t and returns t. t must hold floats or complex numbers; x, a
@@ -367,10 +370,8 @@ func (t *Tensor) Update(f func(*Tensor) *Tensor) *Tensor {
 	before := tapeSeq.Load()
 	r := f(t)
 	r.notNil("update")
-	if r.run.gradOn() && t.run.gradOn() {
+	if gradOn() {
 		r.node().keepOldSince(before, t.v.Store)
-	} else {
-		r = r.Detach()
 	}
 	return t.assigned("update", "f", r, (*Tensor).updateFrom)
 }

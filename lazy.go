@@ -40,7 +40,7 @@ func (t *Tensor) Lazy() *Tensor {
 	t.check("lazy")
 	r := &run{lazy: true}
 	if t.run != nil {
-		r.scope, r.noGrad = t.run.scope, t.run.noGrad
+		r.scope = t.run.scope
 	}
 	return &Tensor{v: t.v, hist: t.hist, run: r, view: true}
 }

@@ -126,7 +126,7 @@ func TestMistakesWithGradients(t *testing.T) {
 		{misuse(func() {
 			weft.BackwardWith([]*weft.Tensor{w.Mul(2)}, weft.GradOpts{Seeds: []*weft.Tensor{weft.Ones(3)}})
 		}), "backward: seeds: number 0 is float32[3], its output float32[2]"},
-		{misuse(func() { w.Fill(1) }), "assign: the receiver is a leaf that requires a gradient: write into its NoGrad() instead, which is not recorded"},
+		{misuse(func() { w.Fill(1) }), "assign: the receiver is a leaf that requires a gradient: write into it inside WithoutGrad, which does not record"},
 		{misuse(func() { a := w.Exp(); b := a.Square().Sum(); a.MulAssign(2); b.Backward() }), "backward: argument 0 of square, float32[2], was modified in place after it was saved: it is at version 1, the gradient needs version 0; it was overwritten at FILE:LINE"},
 		{misuse(func() { w.SetGrad(weft.Ones(3)) }), "setgrad: grad: is float32[3], the tensor float32[2]"},
 		{misuse(func() { w.Mul(2).SetGrad(weft.Ones(2)) }), "setgrad: the tensor is not a leaf that requires a gradient: only those keep one"},
@@ -330,10 +330,10 @@ func TestErrorTexts(t *testing.T) {
 		{func() { weft.OnesOf(weft.Bool, 2).Neg() }, "neg: is not defined for bool"},
 		{func() { weft.Arange(2).RequireGrad() }, "requiregrad: only floats have gradients, not int64"},
 		{func() { leaf.Mul(2).RequireGrad() }, "requiregrad: the tensor was computed by mul: only a leaf can be marked (Detach makes one)"},
-		{func() { leaf.AddAssign(1) }, "addassign: the receiver is a leaf that requires a gradient: write into its NoGrad() instead, which is not recorded"},
-		{func() { leaf.At(0).Assign(1) }, "assign: the receiver is a view of a leaf that requires a gradient: write into a view of its NoGrad() instead"},
+		{func() { leaf.AddAssign(1) }, "addassign: the receiver is a leaf that requires a gradient: write into it inside WithoutGrad, which does not record"},
+		{func() { leaf.At(0).Assign(1) }, "assign: the receiver is a view of a leaf that requires a gradient: write into it inside WithoutGrad, which does not record"},
 		{func() { leaf.Mul(2).Backward() }, "backward: output 0 has shape [2], want one element: reduce it with Sum or Mean, or give its gradient as GradOpts.Seeds"},
-		{func() { weft.Ones().Backward() }, "backward: output 0 does not depend on a tensor that requires a gradient: mark leaves with RequireGrad before computing it, and without NoGrad or Detach on the way"},
+		{func() { weft.Ones().Backward() }, "backward: output 0 does not depend on a tensor that requires a gradient: mark leaves with RequireGrad before computing it, outside WithoutGrad and without Detach on the way"},
 		{func() { weft.Grad(leaf.Sum(), []*weft.Tensor{weft.Ones(1)}) }, "grad: inputs: number 0 does not require a gradient: mark it with RequireGrad before computing the outputs"},
 		{func() { weft.Randint(3, 3) }, "randint: hi: 3 is not above lo, 3"},
 		{func() { weft.NewGenerator(1).RandintOf(weft.Uint8, 0, 257) }, "randint: uint8 does not hold all of 0 to 256"},
@@ -521,7 +521,7 @@ func TestFunctionsRefuseNil(t *testing.T) {
 			return safetensors.WriteFile(file+".st", map[string]*weft.Tensor{"a": none}, nil)
 		}},
 		{"view", "checkpoint.Save", func() error { return checkpoint.Save(file+".cp", part, nil) }},
-		{"nograd", "checkpoint.Load", func() error { _, err := checkpoint.Load(file, part); return err }},
+		{"detach", "checkpoint.Load", func() error { _, err := checkpoint.Load(file, part); return err }},
 	} {
 		refusesNil(t, c.what, c.do, func(op string) bool { return op == c.op })
 	}

@@ -182,7 +182,7 @@ func TestManyDimensions(t *testing.T) {
 			leaf := x.Clone().RequireGrad()
 			w := leaf.Permute(r.Perm(rank)...).Slice(Range(End, Begin, -1)).Mul(y).Sum(axes...)
 			w.Mul(w.Detach()).Sum().Backward()
-			if got, want := leaf.Grad().Mul(leaf.NoGrad()).Sum().Item(), w.Mul(w).Sum().Item(); got != want {
+			if got, want := leaf.Grad().Mul(leaf.Detach()).Sum().Item(), w.Mul(w).Sum().Item(); got != want {
 				t.Errorf("rank %d: gradient times x is %v, want %v", rank, got, want)
 			}
 			if t.Failed() {

@@ -89,7 +89,7 @@ func (n *gradNode) runRows(rows int, dys []*Tensor, create bool) []*Tensor {
 	}
 	if !create {
 		for i := range ops {
-			ops[i].t = ops[i].t.NoGrad()
+			ops[i].t = ops[i].t.bare()
 		}
 	}
 	for _, x := range n.nums {
@@ -140,7 +140,7 @@ func (n *gradNode) backRows(saved []savedValue, rows int, dy *Tensor, create boo
 // putRows is put for rows of gradients.
 func (p *pass) putRows(n *gradNode, dy partial) {
 	if !p.create {
-		dy.t = dy.t.NoGrad()
+		dy.t = dy.t.bare()
 	}
 	if value := n.in[1]; value != nil {
 		p.give(value, partial{t: p.through(n, dy.t).Clone()})

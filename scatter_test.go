@@ -71,7 +71,7 @@ func TestScatterReduce(t *testing.T) {
 				t.Errorf("%s own %v of %v, %v at %v: gradients %v and %v, want %v and %v", c.Op, c.Own, x, v, index, g[0], g[1], c.Dx.Floats, c.Dv.Floats)
 			}
 			for _, d := range []DType{Int64, Int32} {
-				if y := x.NoGrad().To(d).ScatterReduce(c.Axis, index, v.NoGrad().To(d), o); y.DType() != d || c.Whole.differs(y) != "" {
+				if y := x.Detach().To(d).ScatterReduce(c.Axis, index, v.Detach().To(d), o); y.DType() != d || c.Whole.differs(y) != "" {
 					t.Errorf("%s of %s own %v of %v, %v at %v: %v, want %v", c.Op, d, c.Own, x, v, index, y, c.Whole)
 				}
 			}

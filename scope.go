@@ -7,20 +7,14 @@ import (
 	"weft/internal/array"
 )
 
-// A run is the ambient state that results inherit from their operands: whether
-// gradients are recorded, and the scope that gives temporaries back. Go has no
-// goroutine-locals, so it rides on tensors. Leaves and their gradients carry
-// none.
+// A run is the state that results inherit from their operands: the scope that gives temporaries
+// back, and whether results wait. Leaves and their gradients carry none.
 type run struct {
-	noGrad bool
-	lazy   bool
-	scope  *Scope
+	lazy  bool
+	scope *Scope
 }
 
-func (r *run) gradOn() bool { return r == nil || !r.noGrad }
-
-// mergeRuns is the run of a result: no-grad wins, a nested scope wins over those
-// around it.
+// mergeRuns is the run of a result: a nested scope wins over those around it.
 func mergeRuns(opName string, ops []operand) *run {
 	var r *run
 	for i := range ops {
@@ -47,28 +41,11 @@ func (r *run) merge(opName string, s *run) *run {
 		array.Failf(opName, "", "operands belong to two scopes of which neither is inside the other (Scope.Nest makes one that is)")
 	}
 	for _, x := range []*run{r, s} {
-		if scope == x.scope && (x.noGrad || !r.noGrad && !s.noGrad) && (x.lazy || !r.lazy && !s.lazy) {
+		if scope == x.scope && (x.lazy || !r.lazy && !s.lazy) {
 			return x
 		}
 	}
-	return &run{noGrad: r.noGrad || s.noGrad, lazy: r.lazy || s.lazy, scope: scope}
-}
-
-// NoGrad returns t for computing without recording gradients: so are all results
-// computed from it. It shares t's memory; writing into it is not recorded
-// either.
-func (t *Tensor) NoGrad() *Tensor {
-	t.check("nograd")
-	return t.unrecorded(t.ungraded())
-}
-
-// unrecorded is v, which t shows, for computing without recording.
-func (t *Tensor) unrecorded(v array.View) *Tensor {
-	r := &run{noGrad: true}
-	if t.run != nil {
-		r.scope, r.lazy = t.run.scope, t.run.lazy
-	}
-	return &Tensor{v: v, run: r, view: true}
+	return &run{lazy: true, scope: scope}
 }
 
 // A Scope collects the memory of temporaries, to give it back at once. Using one

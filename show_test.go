@@ -17,7 +17,7 @@ func TestCompiledShows(t *testing.T) {
 		z := y.Mul(1).Tanh()     // line B
 		loss := z.Square().Sum() // line C
 		loss.Backward()
-		w.NoGrad().SubAssign(w.Grad().Mul(0.1))
+		WithoutGrad(func() { w.SubAssign(w.Grad().Mul(0.1)) })
 		w.SetGrad(nil)
 		return loss
 	})

@@ -18,7 +18,7 @@ import (
 type argument struct {
 	dtype          DType
 	device         uint8
-	noGrad, leaf   bool
+	leaf           bool
 	shape, strides []int
 	same, apart    int // the number of an earlier argument in the same memory, or -1; how far behind that it begins
 	twin           int // the number of an earlier argument that is the same leaf, or -1
@@ -26,6 +26,7 @@ type argument struct {
 
 // A signature is what of the arguments a program depends on.
 type signature struct {
+	noGrad  bool // the call is inside WithoutGrad
 	tensors []argument
 	statics []any
 }
@@ -49,7 +50,7 @@ func (g *supplied) ended(name string) *Error {
 func (g *supplied) add(t *Tensor) {
 	t.check("compile")
 	if t.hist != nil {
-		if n := t.node(); n != nil && n.leaf == nil {
+		if n := t.node(); n != nil && n.leaf == nil && gradOn() {
 			array.Failf("compile", "", "tensor %d of the arguments was computed by %s and needs a gradient, which does not pass through a compiled function: compile that too, or give it as Detach()", len(g.tensors), n.opName())
 		}
 	}
@@ -232,6 +233,15 @@ func sameMemory(ts []*Tensor, i int) int {
 	return -1
 }
 
+// leaf reports that t is a leaf that requires a gradient.
+func (t *Tensor) leaf() bool {
+	if t.hist == nil {
+		return false
+	}
+	n := t.node()
+	return n != nil && n.leaf != nil
+}
+
 // sameLeaf returns the number of the first of ts that is the same leaf as number i, -1 if that is i,
 // or if it is none.
 func sameLeaf(ts []*Tensor, i, same int) int {
@@ -245,10 +255,10 @@ func sameLeaf(ts []*Tensor, i, same int) int {
 	return -1
 }
 
-func (g *supplied) signature() signature {
-	s := signature{statics: slices.Clone(g.statics)}
+func (g *supplied) signature(noGrad bool) signature {
+	s := signature{noGrad: noGrad, statics: slices.Clone(g.statics)}
 	for i, t := range g.tensors {
-		a := argument{dtype: t.v.DType, device: t.v.Store.Device, noGrad: !t.run.gradOn(), leaf: t.hist != nil && t.node() != nil, shape: t.v.Shape, strides: t.v.Strides, same: sameMemory(g.tensors, i)}
+		a := argument{dtype: t.v.DType, device: t.v.Store.Device, leaf: t.leaf(), shape: t.v.Shape, strides: t.v.Strides, same: sameMemory(g.tensors, i)}
 		if a.same >= 0 {
 			a.apart = t.v.Offset - g.tensors[a.same].v.Offset
 		}
@@ -266,7 +276,7 @@ func (s *signature) fits(g *supplied) bool {
 	for i, t := range g.tensors {
 		a := &s.tensors[i]
 		if a.dtype != t.v.DType || !array.Equal(a.shape, t.v.Shape) || !array.Equal(a.strides, t.v.Strides) || a.device != t.v.Store.Device ||
-			a.noGrad == t.run.gradOn() || a.leaf != (t.hist != nil && t.node() != nil) {
+			a.leaf != t.leaf() {
 			return false
 		}
 		same := sameMemory(g.tensors, i)
@@ -284,6 +294,9 @@ func (s *signature) fits(g *supplied) bool {
 
 // differs says in what a call differs from s.
 func (s *signature) differs(o *signature) string {
+	if s.noGrad != o.noGrad {
+		return "WithoutGrad is or is not around the call"
+	}
 	if len(s.tensors) != len(o.tensors) {
 		return fmt.Sprintf("%d tensors, before %d", len(o.tensors), len(s.tensors))
 	}
@@ -296,7 +309,7 @@ func (s *signature) differs(o *signature) string {
 			return fmt.Sprintf("tensor %d has strides %v, before %v", i, b.strides, a.strides)
 		case a.device != b.device:
 			return fmt.Sprintf("tensor %d is on device %d, before %d", i, b.device, a.device)
-		case a.leaf != b.leaf || a.noGrad != b.noGrad:
+		case a.leaf != b.leaf:
 			return fmt.Sprintf("whether tensor %d records gradients changed", i)
 		case a.same != b.same || a.apart != b.apart || a.twin != b.twin:
 			return fmt.Sprintf("tensor %d shares its memory otherwise with the others", i)

@@ -84,7 +84,7 @@ func (h *history) addRows(p *pass, n *gradNode, g *partial) {
 	switch {
 	case h.grad != nil:
 		dense := r.dense(n.shape)
-		(&Tensor{v: h.grad.v, run: &run{noGrad: true}}).AddAssign(dense)
+		unrecorded(h.grad.v).AddAssign(dense)
 		free(dense.v.Store)
 		r.free()
 	case h.rows != nil:

@@ -111,7 +111,7 @@ func TestIntoRows(t *testing.T) {
 		d := g.Randn(len(places), width)
 		dx := Data[float32](d)
 		leaf := w.RequireGrad()
-		step.IntoRows(FromSlice(places), []*Tensor{leaf.NoGrad(), v}, leaf.NoGrad(), v, d, 0.5)
+		step.IntoRows(FromSlice(places), []*Tensor{leaf.Detach(), v}, leaf.Detach(), v, d, 0.5)
 		for i, p := range places {
 			for j := range width {
 				k := int(p)*width + j

@@ -26,7 +26,8 @@ func init() {
 			array.CheckShape("sym", t.Shape, t.DType)
 			ts[i] = &Tensor{v: tr.fresh(t.DType, t.Shape)}
 		}
-		outs := f(ts)
+		var outs []*Tensor
+		recording(true, func() { outs = f(ts) })
 		res := make([]ir.Type, len(outs))
 		for i, t := range outs {
 			res[i] = ir.Type{DType: t.v.DType, Shape: t.v.Shape}
@@ -113,7 +114,8 @@ func tracedFunction(name string, line *uintptr, types []ir.Type, first int, f fu
 		tr.input(source{kind: fromArgument, index: i, at: v})
 		ts[i] = &Tensor{v: v}
 	}
-	outs := f(tr, ts)
+	var outs []*Tensor
+	recording(true, func() { outs = f(tr, ts) })
 	if tr.refused != nil {
 		panic(tr.refused)
 	}

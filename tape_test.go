@@ -159,7 +159,7 @@ func TestGradOfView(t *testing.T) {
 	// What the tape does not know of does not change a view.
 	v = x.Slice(Range(0, 2))
 	y = v.Mul(3).Sum()
-	x.NoGrad().At(0).Assign(7)
+	x.Detach().At(0).Assign(7)
 	same("after a write that is not recorded", grad(y, v), []float64{3, 3})
 
 	// A view kept over several passes.
@@ -358,7 +358,7 @@ func TestReshapedGradientsShareNothing(t *testing.T) {
 
 	// A leaf keeps what a pass made, never what a caller gave.
 	BackwardWith([]*Tensor{b}, GradOpts{Seeds: []*Tensor{seed}})
-	x.Grad().NoGrad().MulAssign(7)
+	x.Grad().Detach().MulAssign(7)
 	if got := Data[float32](seed); got[0] != 1 {
 		t.Errorf("the seed became %v by the gradient of a leaf", got)
 	}

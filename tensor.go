@@ -199,7 +199,7 @@ func (t *Tensor) check(opName string) {
 // plain reports that t's elements lie in memory that the host reaches, and that no mode asks more
 // of whoever reads them: what a small call looks at before anything else.
 func (t *Tensor) plain() bool {
-	return t != nil && t.v.Store != nil && array.Modes() == 0 && t.v.Store.Plain() && t.v.Store.Device == 0
+	return t != nil && t.v.Store != nil && array.Modes()&^array.Scoped == 0 && t.v.Store.Plain() && t.v.Store.Device == 0
 }
 
 // An Element is a Go type that tensors can hold. An int is held as Int64.

@@ -208,19 +208,24 @@ func refuseRead(opName string, t *Tensor) {
 	}
 }
 
-// ungraded is what t holds for computing without its gradient: in a function that is differentiated
-// when it has been traced, another value.
+// ungraded returns t's memory cut from the tape. In a function that is differentiated when it has
+// been traced that is another value, which an op.Stop node computes.
 func (t *Tensor) ungraded() array.View {
 	if !array.Tracing.On() || t.node() == nil {
 		return t.v
 	}
-	tr := tracingOf([]operand{{t: t}})
+	return cutView(t.v)
+}
+
+// cutView returns what v holds as a constant to gradients taken of the graph of a trace.
+func cutView(v array.View) array.View {
+	tr := tracingViews(&v)
 	if tr == nil || !tr.callee {
-		return t.v
+		return v
 	}
-	v := tr.result(op.Apply(op.Stop, nil, tr.value(&t.v)))
-	tr.cells[v.Store].taken = true
-	return v
+	c := tr.result(op.Apply(op.Stop, nil, tr.value(&v)))
+	tr.cells[c.Store].taken = true
+	return c
 }
 
 // newTrace begins a trace on this goroutine.
@@ -446,7 +451,7 @@ func (tr *trace) write(v *array.View, n *ir.Node) {
 	defer tr.mark(len(tr.g.Nodes), "assign")
 	c := tr.cellOf(v)
 	if c.taken {
-		array.Failf("assign", "", "writes, in a function that is mapped or that a loop or a branch runs, into a value that Detach or NoGrad gave%s: Clone it", here())
+		array.Failf("assign", "", "writes, in a function that is mapped or that a loop or a branch runs, into a value that Detach or WithoutGrad gave%s: Clone it", here())
 	}
 	key := layoutKey(v)
 	if v.DType != c.at.DType {
@@ -688,6 +693,7 @@ func (tr *trace) aside(f func()) {
 
 // operand returns the value of what an operation reads, and keeps in mind what was captured.
 func (tr *trace) operand(t *Tensor) *ir.Node {
+	t = t.cutHere()
 	if st := t.v.Store; tr.seen != nil && (!st.Abstract || st.Owner() != any(tr)) {
 		r, _ := t.root()
 		tr.seen[r.v.Store] = r

@@ -81,7 +81,7 @@ func Track(t *Tensor, opts ...TrackOpts) *Tracked {
 		array.Failf("track", "Cost", "%v is negative", cost)
 	}
 	lo, hi := t.v.Span()
-	d := &Tracked{base: &Tensor{v: t.v, run: &run{noGrad: true}}, from: lo * size, bytes: (hi - lo) * size, item: item, m: t.v.Store.Track()}
+	d := &Tracked{base: unrecorded(t.v), from: lo * size, bytes: (hi - lo) * size, item: item, m: t.v.Store.Track()}
 	window := dirty.Interval{Start: lo * size, Stop: hi * size}
 	d.set = dirty.NewSet(window, item, o.OneInterval, cost.gap())
 	d.set.Add(window.Start, window.Stop)

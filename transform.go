@@ -23,7 +23,7 @@ func VJP(f func(x *Tensor) *Tensor, x *Tensor) (y *Tensor, pull func(dy *Tensor)
 		if dy.v.DType != d.y.v.DType || !array.Equal(dy.v.Shape, d.y.v.Shape) {
 			array.Failf("vjp", "dy", "is %s, the result %s", array.TypeString(dy.v.DType, dy.v.Shape), array.TypeString(d.y.v.DType, d.y.v.Shape))
 		}
-		o := GradOpts{Seeds: []*Tensor{dy}, Retain: true, Create: d.create || dy.RequiresGrad() && dy.run.gradOn()}
+		o := GradOpts{Seeds: []*Tensor{dy}, Retain: true, Create: d.create || dy.RequiresGrad() && gradOn()}
 		return d.result(d.grad(d.y, d.x, o))
 	}
 }
@@ -40,7 +40,7 @@ func JVP(f func(x *Tensor) *Tensor, x, v *Tensor) (y, dy *Tensor) {
 	if g == nil {
 		return d.result(d.y), d.result(d.zeros(d.y.v.Shape))
 	}
-	o := GradOpts{Seeds: []*Tensor{v}, Create: d.create || v.RequiresGrad() && v.run.gradOn()}
+	o := GradOpts{Seeds: []*Tensor{v}, Create: d.create || v.RequiresGrad() && gradOn()}
 	return d.result(d.y), d.result(d.grad(g, u, o))
 }
 
@@ -101,7 +101,6 @@ func jacobian(name string, f func(x *Tensor) *Tensor, x *Tensor) *Tensor {
 type derivation struct {
 	name   string
 	x, y   *Tensor
-	of     *run // the state of the caller's x
 	create bool // derivatives are recorded
 }
 
@@ -113,23 +112,19 @@ func derive(name string, f func(x *Tensor) *Tensor, x *Tensor) *derivation {
 	if !x.v.DType.Differentiable() {
 		array.Failf(name, "x", "holds %s: only floats have derivatives", x.v.DType)
 	}
-	d := &derivation{name: name, of: x.run}
-	outer := x.run.gradOn() && x.node() != nil
+	d := &derivation{name: name}
+	outer := gradOn() && x.node() != nil
 	if outer {
 		d.x = x.Reshape(x.v.Shape...) // a node of its own on the same tape
 	} else {
-		var r *run
-		if x.run != nil && x.run.scope != nil {
-			r = x.run.scope.run
-		}
-		d.x = (&Tensor{v: x.v, run: r}).RequireGrad()
+		d.x = x.Detach().RequireGrad()
 	}
-	d.y = f(d.x)
+	recording(true, func() { d.y = f(d.x) })
 	d.y.check(name)
 	if !d.y.v.DType.Differentiable() {
 		array.Failf(name, "f", "returns %s: only floats have derivatives", d.y.v.DType)
 	}
-	d.create = x.run.gradOn() && (outer || othersLead(d.y.node(), d.x.node()))
+	d.create = gradOn() && (outer || othersLead(d.y.node(), d.x.node()))
 	return d
 }
 
@@ -156,7 +151,7 @@ func (d *derivation) result(t *Tensor) *Tensor {
 	if d.create {
 		return t
 	}
-	return &Tensor{v: t.v, run: d.of, view: t.view || t.v.Store == d.x.v.Store}
+	return &Tensor{v: t.ungraded(), run: d.x.run, view: t.view || t.v.Store == d.x.v.Store}
 }
 
 // zeros is a derivative of what does not depend on x.

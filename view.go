@@ -13,6 +13,7 @@ import (
 // gradients. A reshape that strides do not allow copies.
 func window(d *op.Def, a ir.Attrs, t *Tensor) *Tensor {
 	t.check(d.Name)
+	t = t.cutHere()
 	v, ok := viewOf(d, a, t.v)
 	if !ok {
 		return window(d, a, t.Clone()).own()
@@ -72,7 +73,7 @@ func listOf(a ir.Attrs) []int {
 // seenAs returns a view of t, with a history, if it can have one, that does not say yet how the
 // view was taken.
 func (t *Tensor) seenAs(v array.View) *Tensor {
-	if !t.v.DType.Differentiable() || !t.run.gradOn() {
+	if !t.v.DType.Differentiable() || !gradOn() {
 		return &Tensor{v: v, run: t.run, view: true}
 	}
 	one := new(struct { // one piece of memory
@@ -197,6 +198,7 @@ func (t *Tensor) Slice(spans ...Span) *Tensor { return t.slice("slice", spans) }
 
 func (t *Tensor) slice(opName string, spans []Span) *Tensor {
 	t.check(opName)
+	t = t.cutHere()
 	n := len(t.v.Shape)
 	lists := make([]int, 4*n)
 	start, step, count, strides := lists[:n:n], lists[n:2*n:2*n], lists[2*n:3*n:3*n], lists[3*n:]
@@ -290,6 +292,7 @@ func (t *Tensor) at(opName string, index []int) *Tensor {
 // left.
 func (t *Tensor) Reshape(shape ...int) *Tensor {
 	t.check("reshape")
+	t = t.cutHere()
 	s := reshaped("reshape", "shape", t.v.Shape, t.Size(), t.v.DType, shape)
 	if v, ok := t.v.Reshape(s); ok {
 		return windowAt(op.Reshape, s, t, v)

@@ -186,7 +186,7 @@ func TestVmapMisuse(t *testing.T) {
 		"reads a traced value":        one(func(x ...*Tensor) *Tensor { x[0].Sum().Item(); return x[0] }, 0, Unmapped),
 		"draws random numbers":        one(func(x ...*Tensor) *Tensor { return x[0].Add(Rand(2)) }, 0, Unmapped),
 		"writes into its argument":    one(func(x ...*Tensor) *Tensor { return x[0].MulAssign(3) }, 0, Unmapped),
-		"that Detach or NoGrad gave": func() {
+		"that Detach or WithoutGrad gave": func() {
 			Vmap(func(x ...*Tensor) *Tensor {
 				y := x[0].Mul(2)
 				y.Detach().AddAssign(1)

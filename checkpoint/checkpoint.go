@@ -126,7 +126,7 @@ func Load(path string, parts Parts) (meta map[string]string, err error) {
 		state := parts[name].State()
 		for _, key := range slices.Sorted(maps.Keys(state)) {
 			t := state[key]
-			if err := weft.Try(func() { old[name][key] = t.NoGrad().Clone() }); err != nil {
+			if err := weft.Try(func() { old[name][key] = t.Detach().Clone() }); err != nil {
 				return nil, &PartError{Part: name, Err: fmt.Errorf("state %q: %w", key, err)}
 			}
 		}

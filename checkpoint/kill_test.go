@@ -46,8 +46,8 @@ func TestMain(m *testing.M) {
 func save(path string) {
 	b := newBig()
 	for i := 1; ; i++ {
-		b.A.NoGrad().Fill(i)
-		b.B.NoGrad().Fill(i)
+		b.A.Detach().Fill(i)
+		b.B.Detach().Fill(i)
 		if err := checkpoint.Save(path, checkpoint.Parts{"model": checkpoint.Module(b)}, map[string]string{"step": strconv.Itoa(i)}); err != nil {
 			fail(err)
 		}
@@ -212,7 +212,7 @@ func TestKill(t *testing.T) {
 		if err != nil || step < 1 {
 			t.Fatalf("run %d: step %q", i, meta["step"])
 		}
-		if b.A.NoGrad().Ne(step).Any().ItemInt() != 0 || b.B.NoGrad().Ne(step).Any().ItemInt() != 0 {
+		if b.A.Detach().Ne(step).Any().ItemInt() != 0 || b.B.Detach().Ne(step).Any().ItemInt() != 0 {
 			t.Fatalf("run %d: the file mixes checkpoints", i)
 		}
 		last = max(last, step)

@@ -38,9 +38,9 @@ func Tensors(x, y *weft.Tensor) Dataset {
 		}
 		array.Failf("tensors", "", "x has shape %s, y %s: want a first axis of the same size, the examples", array.ShapeString(x.Shape()), shape)
 	}
-	d := &rows{x: x.NoGrad()}
+	d := &rows{x: x.Detach()}
 	if y != nil {
-		d.y = y.NoGrad()
+		d.y = y.Detach()
 	}
 	return d
 }
@@ -86,9 +86,9 @@ func join(d Dataset, index []int64) (x, y *weft.Tensor, err error) {
 		case len(xs) > 0 && (y == nil) != (len(ys) == 0):
 			return nil, nil, fmt.Errorf("data: example %d has a target and others have none, or the reverse", i)
 		}
-		xs = append(xs, x.NoGrad())
+		xs = append(xs, x.Detach())
 		if y != nil {
-			ys = append(ys, y.NoGrad())
+			ys = append(ys, y.Detach())
 		}
 	}
 	if err := weft.Try(func() {

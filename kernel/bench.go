@@ -34,7 +34,7 @@ func (f *Func) Bench(args ...any) Benchmark {
 		switch t := x.(type) {
 		case *weft.Tensor:
 			if t != nil {
-				args[i] = t.NoGrad()
+				args[i] = t.Detach()
 				b.Bytes += t.Size() * t.DType().Size()
 			}
 		case MapOpts, *MapOpts, StencilOpts, *StencilOpts:

@@ -72,7 +72,7 @@ func (f *Func) Iterate(n int, args ...any) ([]*weft.Tensor, int) {
 		if !ok {
 			array.Failf(name, f.taken[i].Name, "is no tensor")
 		}
-		now[i], next[i] = t.NoGrad().Clone(), t.NoGrad().Clone()
+		now[i], next[i] = t.Detach().Clone(), t.Detach().Clone()
 	}
 	stencils := [2]*stencil{}
 	for i := range stencils {
@@ -86,8 +86,8 @@ func (f *Func) Iterate(n int, args ...any) ([]*weft.Tensor, int) {
 			}
 		}
 		for _, a := range s.as {
-			if a.t != nil && a.t.RequiresGrad() {
-				array.Failf(name, a.p.Name, "requires a gradient: Iterate records none (call Stencil in a loop, or give NoGrad)")
+			if a.t != nil && eager.Recorded(a.t) {
+				array.Failf(name, a.p.Name, "requires a gradient: Iterate records none (call Stencil in a loop, or Iterate inside WithoutGrad)")
 			}
 		}
 		stencils[i] = s

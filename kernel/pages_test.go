@@ -140,7 +140,7 @@ func TestPageMapGradient(t *testing.T) {
 	}
 	loss := func(a, b []float64) float64 {
 		x, y := tensors(a, b)
-		return kernel.PageMap(kernel.LeftDivide, x.NoGrad(), y.NoGrad()).Mul(w).Sum().Item()
+		return kernel.PageMap(kernel.LeftDivide, x.Detach(), y.Detach()).Mul(w).Sum().Item()
 	}
 	norm := func(a, b []float64) float64 { // of the gradient
 		x, y := tensors(a, b)

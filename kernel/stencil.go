@@ -409,7 +409,7 @@ func (b box) equal(c box) bool { return slices.Equal(b.lo, c.lo) && slices.Equal
 // recorded reports an argument whose gradient is wanted.
 func (s *stencil) recorded() bool {
 	for _, a := range s.as {
-		if a.t != nil && a.t.RequiresGrad() {
+		if a.t != nil && eager.Recorded(a.t) {
 			return true
 		}
 	}

@@ -94,10 +94,10 @@ func TestAttentionInBands(t *testing.T) {
 			}
 		}
 
-		y := nn.ScaledDotProductAttention(q, k, v, nn.AttentionOpts{Causal: c.causal}).NoGrad()
+		y := nn.ScaledDotProductAttention(q, k, v, nn.AttentionOpts{Causal: c.causal}).Detach()
 		heads := y.Size() / y.Dim(-1) / y.Dim(-2)
 		rows := func(x *weft.Tensor, head int) [][]float64 {
-			x = x.NoGrad().Contiguous().Reshape(heads, x.Dim(-2), x.Dim(-1)).Slice(weft.Index(head)).To(weft.Float64)
+			x = x.Detach().Contiguous().Reshape(heads, x.Dim(-2), x.Dim(-1)).Slice(weft.Index(head)).To(weft.Float64)
 			list := make([][]float64, x.Dim(0))
 			for i, e := range weft.Data[float64](x) {
 				list[i/x.Dim(1)] = append(list[i/x.Dim(1)], e)

@@ -61,7 +61,7 @@ func TestCopy(t *testing.T) {
 			t.Errorf("%s: other values", name)
 			continue
 		}
-		b[name].NoGrad().Fill(9)
+		b[name].Detach().Fill(9)
 		if x.Eq(9).Any().ItemInt() != 0 {
 			t.Errorf("%s: the same memory", name)
 		}

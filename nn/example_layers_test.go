@@ -271,11 +271,13 @@ func ExampleFreeze() {
 func ExampleCopy() {
 	net := &Net{Conv: nn.NewConv2d(1, 4, 3), FC: nn.NewLinear(4*6*6, 10)}
 	mean := nn.Copy(net)
-	net.FC.Weight.NoGrad().Fill(2)
-	mean.FC.Weight.NoGrad().Fill(0)
-	for name, p := range nn.Params(mean) {
-		p.NoGrad().MulAssign(0.75).AddAssign(nn.State(net)[name].NoGrad().Mul(0.25))
-	}
+	weft.WithoutGrad(func() {
+		net.FC.Weight.Fill(2)
+		mean.FC.Weight.Fill(0)
+		for name, p := range nn.Params(mean) {
+			p.MulAssign(0.75).AddAssign(nn.State(net)[name].Mul(0.25))
+		}
+	})
 	fmt.Println(mean.FC.Weight.At(0, 0).Item(), net.FC.Weight.At(0, 0).Item())
 	// Output: 0.5 2
 }

@@ -334,7 +334,7 @@ func (b *batchNorm) forward(name string, x *weft.Tensor, least, most int) *weft.
 func (b *batchNorm) track(mean, variance *weft.Tensor, n float64) {
 	share := b.Momentum
 	if b.NumBatchesTracked != nil {
-		b.NumBatchesTracked.NoGrad().AddAssign(1)
+		b.NumBatchesTracked.AddAssign(1)
 		switch {
 		case !b.Cumulative:
 		case tracing.Active():
@@ -345,8 +345,8 @@ func (b *batchNorm) track(mean, variance *weft.Tensor, n float64) {
 		}
 	}
 	move := func(to, from *weft.Tensor, factor float64) {
-		from = from.NoGrad().Reshape(eager.Shape(to)...).Mul(share * factor)
-		to.NoGrad().MulAssign(1 - share).AddAssign(from)
+		from = from.Detach().Reshape(eager.Shape(to)...).Mul(share * factor)
+		to.Detach().MulAssign(1 - share).AddAssign(from)
 	}
 	move(b.RunningMean, mean, 1)
 	move(b.RunningVar, variance, n/(n-1))
@@ -356,11 +356,11 @@ func (b *batchNorm) track(mean, variance *weft.Tensor, n float64) {
 // call finds.
 func (b *batchNorm) trackTraced(mean, variance *weft.Tensor, n float64) {
 	one := weft.Scalar(1.0, weft.Float64)
-	share := one.Div(b.NumBatchesTracked.NoGrad().To(weft.Float64))
+	share := one.Div(b.NumBatchesTracked.To(weft.Float64))
 	move := func(to, from *weft.Tensor, factor float64) {
 		d := to.DType()
-		from = from.NoGrad().Reshape(eager.Shape(to)...).Mul(share.Mul(factor).To(d))
-		to.NoGrad().MulAssign(one.Sub(share).To(d)).AddAssign(from)
+		from = from.Detach().Reshape(eager.Shape(to)...).Mul(share.Mul(factor).To(d))
+		to.Detach().MulAssign(one.Sub(share).To(d)).AddAssign(from)
 	}
 	move(b.RunningMean, mean, 1)
 	move(b.RunningVar, variance, n/(n-1))

@@ -93,7 +93,7 @@ func LoadState(m any, state map[string]*weft.Tensor, strict bool) error {
 	var to, values []*weft.Tensor
 	for _, name := range slices.Sorted(maps.Keys(own)) {
 		if from := state[name]; from != nil {
-			to, values = append(to, own[name].NoGrad()), append(values, from.NoGrad())
+			to, values = append(to, own[name].Detach()), append(values, from.Detach())
 		}
 	}
 	for i := range to {

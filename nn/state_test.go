@@ -42,7 +42,7 @@ func TestState(t *testing.T) {
 		}
 	}
 	// Copied, not shared.
-	a.FC.Weight.NoGrad().Fill(7)
+	a.FC.Weight.Detach().Fill(7)
 	if b.FC.Weight.Eq(7).Any().ItemInt() != 0 {
 		t.Error("the modules share memory")
 	}

@@ -77,7 +77,7 @@ func TestMapReadOnly(t *testing.T) {
 		"view":   func() { x.Slice(weft.Index(1)).Assign(0) },
 		"column": func() { x.T().Slice(weft.Index(1)).MulAssign(2) },
 		"flat":   func() { x.Reshape(-1).Fill(0) },
-		"nograd": func() { x.NoGrad().Assign(0) },
+		"nograd": func() { x.Detach().Assign(0) },
 		"detach": func() { x.Detach().Assign(0) },
 	} {
 		var e *weft.Error

@@ -85,7 +85,7 @@ func each(opName string, params iter.Seq2[string, *weft.Tensor], f func(grads []
 		var grads []*weft.Tensor
 		for _, g := range all {
 			if g.t != nil {
-				grads = append(grads, g.t.NoGrad())
+				grads = append(grads, g.t.Detach())
 			}
 		}
 		if len(grads) > 0 {

@@ -117,9 +117,9 @@ func BenchmarkAdam(b *testing.B) {
 	var dst [][]*weft.Tensor
 	var args [][]any
 	for p := range a.all() {
-		w, m, v := p.t.NoGrad(), p.state[0], p.state[1]
+		w, m, v := p.t.Detach(), p.state[0], p.state[1]
 		dst = append(dst, []*weft.Tensor{w, m, v})
-		args = append(args, []any{w, p.t.Grad().NoGrad(), 0.0, 1.0, 1.0, 0.9, 0.1, 0.999, 0.001, 1.0, 1e-8, 1e-3, m, v})
+		args = append(args, []any{w, p.t.Grad().Detach(), 0.0, 1.0, 1.0, 0.9, 0.1, 0.999, 0.001, 1.0, 1e-8, 1e-3, m, v})
 	}
 	for _, threads := range []int{1, 2} {
 		for name, step := range map[string]func(){

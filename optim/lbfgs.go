@@ -85,7 +85,7 @@ func NewLBFGS(params iter.Seq2[string, *weft.Tensor], o LBFGSOpts) *LBFGS {
 			array.Failf(name, "params", "%q is %s and %q %s, want one type", l.params[0].name, d, p.name, p.t.DType())
 		}
 		real(name, p.name, p.t)
-		p.w = p.t.NoGrad()
+		p.w = p.t.Detach()
 	}
 	return l
 }

@@ -58,7 +58,7 @@ func pytorch(t *testing.T) (v vectors) {
 
 func near(t *testing.T, what string, got *weft.Tensor, want []float64, bound float64) {
 	t.Helper()
-	for i, x := range weft.Data[float64](got.NoGrad().To(weft.Float64)) {
+	for i, x := range weft.Data[float64](got.Detach().To(weft.Float64)) {
 		if !(math.Abs(x-want[i]) <= bound*(1+math.Abs(want[i]))) {
 			t.Fatalf("%s: element %d is %v, want %v", what, i, x, want[i])
 		}
@@ -308,7 +308,7 @@ func TestLBFGSAsPyTorch(t *testing.T) {
 			if math.Abs(loss-c.Losses[step]) > 1e-6*(1+math.Abs(c.Losses[step])) {
 				t.Fatalf("%+v, step %d: loss %v, want %v", c.Opts, step, loss, c.Losses[step])
 			}
-			near(t, fmt.Sprintf("%+v, step %d", c.Opts, step), weft.Cat([]*weft.Tensor{w.NoGrad(), v.NoGrad().Flatten(0)}, 0), want, 1e-6)
+			near(t, fmt.Sprintf("%+v, step %d", c.Opts, step), weft.Cat([]*weft.Tensor{w.Detach(), v.Detach().Flatten(0)}, 0), want, 1e-6)
 			saved := opt.State()
 			opt = optim.NewLBFGS(named(w, v), c.Opts)
 			if err := opt.LoadState(saved); err != nil {

@@ -59,7 +59,7 @@ func (m *Method[O]) LoadState(state map[string]*weft.Tensor) error {
 }
 
 // copyOf is a tensor of the same values that nothing else holds.
-func copyOf(t *weft.Tensor) *weft.Tensor { return t.NoGrad().Detach().Clone() }
+func copyOf(t *weft.Tensor) *weft.Tensor { return t.Detach().Clone() }
 
 // A reader takes the entries of a state. It keeps the first error and then returns zeros.
 type reader struct {

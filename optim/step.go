@@ -86,7 +86,7 @@ func borrow(params []*param, rows bool, f func(grads []grad)) {
 // keep makes what a parameter needs before its first step.
 func (p *param) keep() {
 	if p.w == nil {
-		p.w = p.t.NoGrad()
+		p.w = p.t.Detach()
 	}
 	if p.state != nil {
 		return

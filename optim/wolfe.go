@@ -36,7 +36,7 @@ func (s *search) evaluate() (loss float64, g *weft.Tensor) {
 			if grads[i].t == nil {
 				list[i] = weft.ZerosOf(p.t.DType(), p.t.Size())
 			} else {
-				list[i] = grads[i].t.NoGrad().Flatten(0)
+				list[i] = grads[i].t.Detach().Flatten(0)
 			}
 		}
 		g = weft.Cat(list, 0).Detach()

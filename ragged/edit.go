@@ -163,7 +163,7 @@ func (v *value) apart(op string, e *editor) {
 		if !ok {
 			continue
 		}
-		if t.RequiresGrad() {
+		if eager.Recorded(t) {
 			array.Failf(op, "x", "needs a gradient, and a change of sizes is not recorded: Concat records, Detach goes without")
 		}
 		tv := eager.View(t)
@@ -234,7 +234,7 @@ func (l *List) assign(op string, v value, lo, hi int) {
 // needsGrad reports that changes of rows are recorded.
 func (l *List) needsGrad() bool {
 	for i := range l.cols {
-		if l.cols[i].live.RequiresGrad() {
+		if eager.Recorded(l.cols[i].live) {
 			return true
 		}
 	}

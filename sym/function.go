@@ -324,7 +324,7 @@ func (f *Fn) compile() {
 			out[i] = out[i].Detach().Clone()
 		}
 		for i, w := range f.shared {
-			w.kept.NoGrad().Assign(out[n+i])
+			w.kept.Assign(out[n+i])
 		}
 		return out[:n]
 	}

@@ -89,7 +89,7 @@ func TestModels(t *testing.T) {
 				return func(x, y *weft.Tensor) *weft.Tensor {
 					loss := m.loss(ps, x, y)
 					for i, g := range weft.Grad(loss, ps) {
-						ps[i].NoGrad().SubAssign(g.Mul(0.1))
+						weft.WithoutGrad(func() { ps[i].SubAssign(g.Mul(0.1)) })
 					}
 					return loss
 				}

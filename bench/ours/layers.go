@@ -80,9 +80,9 @@ func layerCase(l nn.Layer, f func(x *weft.Tensor) *weft.Tensor, x *weft.Tensor) 
 			p := params[name]
 			if p.Rank() > 1 {
 				bound := 1 / math.Sqrt(float64(p.Dim(1)))
-				p.NoGrad().Assign(uniform(p.Size(), "float32", 10+i, -bound, bound, p.Shape()...))
+				p.Detach().Assign(uniform(p.Size(), "float32", 10+i, -bound, bound, p.Shape()...))
 			} else if _, ok := l.(*nn.LSTM); ok {
-				p.NoGrad().Zero()
+				p.Detach().Zero()
 			}
 			wrt = append(wrt, p)
 		}
@@ -110,7 +110,7 @@ func layerCase(l nn.Layer, f func(x *weft.Tensor) *weft.Tensor, x *weft.Tensor) 
 		Run: func() { run(nil) },
 		Check: func() (out []float64) {
 			run(func(y *weft.Tensor, grads []*weft.Tensor) {
-				out = slices.Concat(summary(y.Detach()), summary(grads[0].NoGrad()))
+				out = slices.Concat(summary(y.Detach()), summary(grads[0].Detach()))
 			})
 			return out
 		},

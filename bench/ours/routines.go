@@ -91,7 +91,7 @@ func init() {
 					for range checkedSteps {
 						opt.Step()
 					}
-					return slices.Concat(summary(params[0].NoGrad()), summary(params[p.N-1].NoGrad()))
+					return slices.Concat(summary(params[0].Detach()), summary(params[p.N-1].Detach()))
 				},
 			}, nil
 		}

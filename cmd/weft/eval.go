@@ -290,7 +290,7 @@ func measure(w io.Writer, f *weft.Formula, vars weft.Vars, times int) error {
 	quiet := weft.Vars{}
 	for n, x := range vars {
 		if t, ok := x.(*weft.Tensor); ok {
-			x = t.NoGrad()
+			x = t.Detach()
 		}
 		quiet[n] = x
 	}

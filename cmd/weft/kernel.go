@@ -340,7 +340,7 @@ func (k *kernelRun) measure(w io.Writer, f *kernel.Func, vars map[string]any) er
 	for n, x := range vars {
 		if t, ok := x.(*weft.Tensor); ok {
 			bytes += t.Size() * t.DType().Size()
-			x = t.NoGrad()
+			x = t.Detach()
 		}
 		quiet[n] = x
 	}

@@ -143,7 +143,7 @@ func (t *trainer) step(x, y *weft.Tensor) (loss float64, right int) {
 	t.opt.ZeroGrad()
 	l.Backward()
 	t.opt.Step()
-	hits := logits.NoGrad().ArgMax(1).Eq(y).Sum()
+	hits := logits.ArgMax(1).Eq(y).Sum()
 	return l.Item(), int(hits.ItemInt())
 }
 
@@ -172,7 +172,7 @@ func (t *trainer) logits(f func(first int, logits *weft.Tensor)) {
 	for i := 0; i < t.testX.Dim(0); i += piece {
 		scope := weft.NewScope()
 		x := scope.Track(t.testX.Slice(weft.Range(i, i+piece)))
-		f(i, t.net.Forward(x.NoGrad()))
+		weft.WithoutGrad(func() { f(i, t.net.Forward(x)) })
 		scope.Close()
 	}
 }

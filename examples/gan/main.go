@@ -63,8 +63,9 @@ func (p *Game) Step() (lossD, lossG float64) {
 }
 
 // Fake returns n points [n, 2] that G makes.
-func (p *Game) Fake(n int) *weft.Tensor {
-	return p.G.Forward(p.rng.Randn(n, noise)).NoGrad()
+func (p *Game) Fake(n int) (fake *weft.Tensor) {
+	weft.WithoutGrad(func() { fake = p.G.Forward(p.rng.Randn(n, noise)) })
+	return fake
 }
 
 // Coverage returns the share of points closer than 4 deviations to a Gaussian's centre, and

@@ -93,16 +93,19 @@ func Step(m *GPT, opt *optim.Adam, codes *weft.Tensor, g *weft.Generator) float6
 
 // Sample writes n characters on from those given.
 func Sample(m *GPT, alphabet, text string, n int, g *weft.Generator) string {
-	for range n {
+	next := func() {
 		scope := weft.NewScope()
 		seen := make([]int64, 0, context)
 		for _, c := range []byte(text[max(0, len(text)-context):]) {
 			seen = append(seen, int64(strings.IndexByte(alphabet, c)))
 		}
 		x := scope.Track(weft.FromSlice(seen, 1, len(seen)))
-		p := m.Forward(x).NoGrad().Index(0, -1).Mul(1.5).Softmax(0) // 1.5 prefers likely ones
+		p := m.Forward(x).Index(0, -1).Mul(1.5).Softmax(0) // 1.5 prefers likely ones
 		text += string(alphabet[g.Multinomial(p, 1, weft.MultinomialOpts{}).ItemInt()])
 		scope.Close()
+	}
+	for range n {
+		weft.WithoutGrad(next)
 	}
 	return text
 }

@@ -32,8 +32,10 @@ func main() {
 		xent := weft.Expr("-y*log(p) - (1-y)*log(1-p)", weft.Vars{"y": y, "p": p})
 		cost := weft.Expr("mean(xent) + 0.01*sum(pow(w, 2))", weft.Vars{"xent": xent, "w": w})
 		grads := weft.Grad(cost, []*weft.Tensor{w, b})
-		w.NoGrad().SubAssign(grads[0].Mul(rate))
-		b.NoGrad().SubAssign(grads[1].Mul(rate))
+		weft.WithoutGrad(func() {
+			w.SubAssign(grads[0].Mul(rate))
+			b.SubAssign(grads[1].Mul(rate))
+		})
 		fmt.Printf("step %2d  cost %.4f\n", step+1, cost.Item())
 	}
 	fmt.Printf("final w, first five: %.4f\n", w.Slice(weft.Range(0, 5)))

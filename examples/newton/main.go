@@ -40,7 +40,8 @@ func Fit(x, y *weft.Tensor, steps int) (w *weft.Tensor, lengths []float64) {
 		hessian := func(v *weft.Tensor) *weft.Tensor {
 			return weft.Grad(grad.Mul(v).Sum(), []*weft.Tensor{w}, weft.GradOpts{Retain: true})[0]
 		}
-		w.NoGrad().SubAssign(Solve(hessian, grad.Detach()))
+		step := Solve(hessian, grad.Detach())
+		weft.WithoutGrad(func() { w.SubAssign(step) })
 		scope.Close()
 	}
 	return w, lengths

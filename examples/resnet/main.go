@@ -96,7 +96,9 @@ func Train(net nn.Sequential, x, y *weft.Tensor, epochs int, tell func(epoch int
 // Right returns the share of pictures that the network reads right.
 func Right(net nn.Sequential, x, y *weft.Tensor) float64 {
 	nn.Eval(net)
-	return net.Forward(x.NoGrad()).ArgMax(1).Eq(y).To(weft.Float64).Mean().Item()
+	var scores *weft.Tensor
+	weft.WithoutGrad(func() { scores = net.Forward(x) })
+	return scores.ArgMax(1).Eq(y).To(weft.Float64).Mean().Item()
 }
 
 func main() {

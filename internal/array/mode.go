@@ -16,6 +16,7 @@ const (
 	Tracing   Mode = 1 << iota // a function is traced
 	Deferring                  // results of lazy tensors wait to be computed
 	Profiling                  // a profile takes down what runs
+	Scoped                     // a goroutine is inside a scope of ambient state, such as WithoutGrad
 )
 
 // modes is the word, on a cache line that nothing else writes to.

@@ -29,6 +29,7 @@ var (
 	Is    any // func(t, u T) bool
 	Mine  any // func(t T) T
 	Fuse  any // func(name string, compose func([]*ir.Node) []*ir.Node) Fused[T]
+	Needs any // func(t T) bool
 )
 
 // View returns the strided window on the host that t is. It refuses memory that was given back.
@@ -64,7 +65,7 @@ type Fused[T any] interface {
 	// Into computes the formula of args, tensors or Go numbers, and writes result i, which must
 	// have that shape and element type, into dst[i]. Every result is computed from the arguments
 	// as they were before. Numbers are given at run time: another value needs no other plan. No
-	// gradient is recorded; a leaf that needs one is written through its NoGrad.
+	// gradient is recorded; a leaf that needs one is written through its Detach.
 	Into(dst []T, args ...any)
 	// IntoAll is Into for each dst and args that calls yields, in order; both slices may be used
 	// again for the next. All tensors are checked before anything is written. What has nothing
@@ -118,6 +119,10 @@ func Open[T any](lo, hi int, ts ...T) (done func()) {
 	return Begin.(func(int, int, []T) func())(lo, hi, ts)
 }
 
+// Recorded reports that operations on t are recorded: it needs a gradient, and the caller is not
+// inside weft.WithoutGrad.
+func Recorded[T any](t T) bool { return Needs.(func(T) bool)(t) }
+
 // Unfreeze makes a leaf again of one that RequireGrad(false) made a tensor like any other.
 func Unfreeze[T any](t T) { Thaw.(func(T))(t) }
 
@@ -133,7 +138,7 @@ func Empty[T any](d array.DType, shape []int) T {
 // caller's own.
 //
 // Without dst results are new tensors: gradients are recorded, and whether that is, and
-// the scope, is inherited from the arguments, as with every operation. Else result i is
+// the scope, is as with every operation. Else result i is
 // written into dst[i], which has exactly its shape and element type, any layout, and may
 // overlap arguments; then no gradient is recorded, and an argument that needs one is
 // refused.

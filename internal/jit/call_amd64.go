@@ -8,6 +8,3 @@ const supported = true
 //
 //go:noescape
 func call(entry uintptr, frame unsafe.Pointer) (status uint64)
-
-// goroutine is what tells this goroutine from others. It is implemented in goroutine_amd64.s.
-func goroutine() uintptr

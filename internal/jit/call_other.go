@@ -9,5 +9,3 @@ const supported = false
 func call(entry uintptr, frame unsafe.Pointer) uint64 {
 	panic("jit: Call: no machine code on this platform")
 }
-
-func goroutine() uintptr { return 0 }

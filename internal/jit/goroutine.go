@@ -8,7 +8,7 @@ import (
 
 // Goroutine returns a number that no other goroutine has while this one lives.
 func Goroutine() uintptr {
-	if supported {
+	if goroutineKnown {
 		return goroutine() // where the runtime keeps it: an address that nothing else is done with
 	}
 	// What is said of it to people takes some 20 us, since the whole stack is gone through.

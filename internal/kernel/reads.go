@@ -111,7 +111,7 @@ func (l *lowerer) placesBehind(out []loop.Value) []loop.Value {
 func (i *Instance) Reads(input int) (int, error) {
 	r := i.reads[i.inputs[input].Param]
 	if r.looped.IsValid() {
-		return 0, i.f.src.errorAt(r.looped, "there is no gradient through what is read in a loop whose number of rounds is not a constant up to %d (WithVJP gives one; Detach or NoGrad leaves it out)", maxRounds)
+		return 0, i.f.src.errorAt(r.looped, "there is no gradient through what is read in a loop whose number of rounds is not a constant up to %d (WithVJP gives one; Detach or WithoutGrad leaves it out)", maxRounds)
 	}
 	return r.n, nil
 }

@@ -190,7 +190,7 @@ func ByPartials(v *VJP) {
 		}
 		some = true
 		if p.Seen != ByElement {
-			array.Failf(b.Name(), p.Name, "is read as an array: there is no gradient through it (Detach or NoGrad leaves it out)")
+			array.Failf(b.Name(), p.Name, "is read as an array: there is no gradient through it (Detach or WithoutGrad leaves it out)")
 		}
 	}
 	if !some {

@@ -93,6 +93,7 @@ var functions = rows([]row[any]{
 	{"weft.VJP", weft.VJP},
 	{"weft.VStack", weft.VStack},
 	{"weft.Vmap", weft.Vmap},
+	{"weft.WithoutGrad", weft.WithoutGrad},
 	{"weft.Where", weft.Where},
 	{"weft.Zeros", weft.Zeros},
 	{"weft.ZerosLike", weft.ZerosLike},

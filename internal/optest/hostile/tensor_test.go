@@ -290,7 +290,8 @@ func (g *gen) state(t *weft.Tensor) *weft.Tensor {
 	}
 	switch {
 	case g.chance(25):
-		return t.NoGrad()
+		weft.WithoutGrad(func() { t = t.Mul(1) })
+		return t
 	case g.chance(25):
 		return t.Lazy()
 	case g.chance(25):

@@ -1,0 +1,406 @@
+package weft_test
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+
+	"weft"
+	"weft/data"
+	"weft/kernel"
+	"weft/nn"
+	"weft/optim"
+	"weft/sym"
+)
+
+func f64(xs ...float64) *weft.Tensor { return weft.FromSlice(xs) }
+
+// The idioms that need a constant from one computation in another, as PyTorch writes them.
+func TestWithoutGradIdioms(t *testing.T) {
+	grads := func(l *weft.Tensor, ws ...*weft.Tensor) (out []float64) {
+		l.Backward()
+		for _, w := range ws {
+			if w.Grad() == nil {
+				t.Fatal("a leaf got no gradient")
+			}
+			out = append(out, weft.Data[float64](w.Grad())...)
+		}
+		return out
+	}
+	same := func(t *testing.T, got []float64, want ...float64) {
+		t.Helper()
+		if len(got) != len(want) {
+			t.Fatalf("got %v, want %v", got, want)
+		}
+		for i := range got {
+			if math.Abs(got[i]-want[i]) > 1e-12 {
+				t.Fatalf("got %v, want %v", got, want)
+			}
+		}
+	}
+	t.Run("target network", func(t *testing.T) {
+		q, target := f64(1, 2).RequireGrad(), f64(3, 4).RequireGrad()
+		s := f64(1, 1)
+		var y *weft.Tensor
+		weft.WithoutGrad(func() { y = target.Mul(s).Max() })
+		same(t, grads(q.Mul(s).Sub(y).Square().Sum(), q), -6, -4)
+		if target.Grad() != nil {
+			t.Error("the target network got a gradient")
+		}
+	})
+	t.Run("replay buffer", func(t *testing.T) {
+		w := f64(2).RequireGrad()
+		var seen []*weft.Tensor
+		for i := range 3 {
+			weft.WithoutGrad(func() { seen = append(seen, w.Mul(float64(i))) })
+		}
+		same(t, grads(weft.Stack(seen, 0).Mul(w).Sum(), w), 0+2+4)
+	})
+	t.Run("kept statistics", func(t *testing.T) {
+		w, mean := f64(1, 3).RequireGrad(), f64(0)
+		for range 2 {
+			m := w.Mean()
+			weft.WithoutGrad(func() { mean.MulAssign(0.5).AddAssign(m.Mul(0.5)) })
+		}
+		same(t, weft.Data[float64](mean), 1.5)
+		same(t, grads(w.Sub(mean).Square().Sum(), w), -1, 3)
+	})
+	t.Run("moving average of weights", func(t *testing.T) {
+		w := f64(1, 2).RequireGrad()
+		avg := w.Detach().Clone().RequireGrad()
+		weft.WithoutGrad(func() { avg.MulAssign(0.9).AddAssign(f64(11, 12).Mul(0.1)) })
+		same(t, weft.Data[float64](avg.Detach()), 2, 3)
+		same(t, grads(avg.Mul(w).Sum(), avg, w), 1, 2, 2, 3)
+	})
+	t.Run("gradient penalty", func(t *testing.T) {
+		w, x := f64(3).RequireGrad(), f64(2).RequireGrad()
+		var y *weft.Tensor
+		weft.WithoutGrad(func() { y = w.Mul(10) })
+		d := w.Mul(x).Square().Add(y) // w²x²+30
+		g := weft.Grad(d.Sum(), []*weft.Tensor{x}, weft.GradOpts{Create: true})[0]
+		same(t, grads(g.Sub(y).Square().Sum(), w), 2*(2*9*2-30)*4*3*2) // (2w²x-30)² by w
+	})
+	t.Run("leaf made of a constant", func(t *testing.T) {
+		var w *weft.Tensor
+		weft.WithoutGrad(func() { w = f64(1, 2).Mul(2).RequireGrad() })
+		same(t, grads(w.Mul(3).Sum(), w), 3, 3)
+		same(t, grads(w.Mul(3).Sum().Mul(2), w), 9, 9)
+	})
+	t.Run("pass inside", func(t *testing.T) {
+		w := f64(2).RequireGrad()
+		l := w.Square().Sum()
+		var g *weft.Tensor
+		weft.WithoutGrad(func() { g = weft.Grad(l, []*weft.Tensor{w}, weft.GradOpts{Create: true})[0] })
+		if !g.RequiresGrad() {
+			t.Error("Create inside WithoutGrad recorded nothing")
+		}
+		weft.WithoutGrad(l.Backward)
+		same(t, weft.Data[float64](w.Grad()), 4)
+	})
+	t.Run("view", func(t *testing.T) {
+		w := f64(1, 2).RequireGrad()
+		weft.WithoutGrad(func() {
+			w.At(0).Assign(5)
+			w.Slice(weft.Range(1, 2)).MulAssign(3)
+			w.Update((*weft.Tensor).Square)
+		})
+		same(t, weft.Data[float64](w.Detach()), 25, 36)
+		if !w.IsLeaf() || !w.RequiresGrad() {
+			t.Error("a leaf written inside WithoutGrad is none any more")
+		}
+	})
+	t.Run("write to what is recorded", func(t *testing.T) {
+		w := f64(3).RequireGrad()
+		y := w.Mul(2)
+		weft.WithoutGrad(func() { y.Fill(7) })
+		same(t, weft.Data[float64](y.Detach()), 7)
+		same(t, grads(y.Sum(), w), 2)
+		l := w.Square().Sum()
+		weft.WithoutGrad(func() { w.Fill(1) })
+		if err := weft.Try(l.Backward); err == nil {
+			t.Error("a pass used a value that was written over inside WithoutGrad")
+		}
+	})
+	t.Run("optimizer", func(t *testing.T) {
+		w := f64(1).RequireGrad()
+		o := optim.NewSGD(func(yield func(string, *weft.Tensor) bool) { yield("w", w) }, optim.SGDOpts{LR: new(0.5)})
+		w.Square().Sum().Backward()
+		weft.WithoutGrad(o.Step)
+		same(t, weft.Data[float64](w.Detach()), 0)
+	})
+}
+
+// The state is of one goroutine, ends with the function however that ends, and nests.
+func TestWithoutGradEnds(t *testing.T) {
+	w := weft.Ones(2).RequireGrad()
+	recorded := func() bool { return w.Mul(2).RequiresGrad() }
+	check := func(where string, want bool) {
+		t.Helper()
+		if recorded() != want {
+			t.Errorf("%s: recorded is %v", where, !want)
+		}
+	}
+	check("before", true)
+	weft.WithoutGrad(func() {
+		check("inside", false)
+		weft.WithoutGrad(func() { check("inside two", false) })
+		check("behind the inner one", false)
+		done := make(chan bool)
+		go func() { done <- recorded() }()
+		if !<-done {
+			t.Error("a goroutine that was started inside does not record")
+		}
+		func() {
+			defer func() { _ = recover() }()
+			weft.WithoutGrad(func() { panic("x") })
+		}()
+		check("behind a panic in the inner one", false)
+		if d := weft.Jacobian(func(x *weft.Tensor) *weft.Tensor {
+			check("what is differentiated", true)
+			weft.WithoutGrad(func() { check("inside what is differentiated", false) })
+			return x.Mul(w).Sum()
+		}, w); d.RequiresGrad() || d.Sum().Item() != 2 {
+			t.Errorf("Jacobian inside: %v", d)
+		}
+		check("behind Jacobian", false)
+	})
+	check("after", true)
+	func() {
+		defer func() { _ = recover() }()
+		weft.WithoutGrad(func() { w.MatMul(weft.Ones(3)) })
+	}()
+	check("after a panic", true)
+	ended := make(chan bool)
+	go func() {
+		defer func() { ended <- recorded() }()
+		weft.WithoutGrad(runtime.Goexit)
+	}()
+	if !<-ended {
+		t.Error("a goroutine that ended inside does not record in what it deferred")
+	}
+	if err := weft.Try(func() { weft.WithoutGrad(nil) }); err == nil {
+		t.Error("nil was taken")
+	}
+}
+
+// Goroutines inside and outside at once, many in one list of the table.
+func TestWithoutGradGoroutines(t *testing.T) {
+	w := weft.Ones(2).RequireGrad()
+	var all sync.WaitGroup
+	for i := range 200 {
+		all.Go(func() {
+			for k := range 20 {
+				body := func() bool { return w.Mul(2).RequiresGrad() }
+				got, want := false, (i+k)%2 == 0
+				if want {
+					got = body()
+				} else {
+					weft.WithoutGrad(func() {
+						weft.WithoutGrad(func() {})
+						got = body()
+					})
+				}
+				if got != want {
+					t.Errorf("recorded: %v, want %v", got, want)
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+// producers make a tensor of w, float64 of shape [3 3], in every way that there is a kind of.
+var producers = map[string]func(w *weft.Tensor) *weft.Tensor{
+	"leaf itself":  func(w *weft.Tensor) *weft.Tensor { return w.Detach() },
+	"elementwise":  func(w *weft.Tensor) *weft.Tensor { return w.Exp().Add(w) },
+	"reduction":    func(w *weft.Tensor) *weft.Tensor { return w.Sum(0) },
+	"several":      func(w *weft.Tensor) *weft.Tensor { v, _ := w.Sort(1, weft.SortOpts{}); return v },
+	"product":      func(w *weft.Tensor) *weft.Tensor { return w.MatMul(w) },
+	"view":         func(w *weft.Tensor) *weft.Tensor { return w.T().At(1).Reshape(3, 1) },
+	"split":        func(w *weft.Tensor) *weft.Tensor { return w.Chunk(0, 3)[1] },
+	"view of view": func(w *weft.Tensor) *weft.Tensor { return w.Slice(weft.Range(0, 2)).T().Expand(2, 3, 2).Sum(0).T() },
+	"indices":      func(w *weft.Tensor) *weft.Tensor { return w.Index([]int{0, 2}) },
+	"gather":       func(w *weft.Tensor) *weft.Tensor { return w.IndexSelect(0, weft.FromSlice([]int64{1, 1})) },
+	"mask":         func(w *weft.Tensor) *weft.Tensor { return w.MaskedFill(w.Gt(0.5), 2) },
+	"scatter":      func(w *weft.Tensor) *weft.Tensor { return weft.ZerosOf(weft.Float64, 3, 3).IndexPut(w.At(0), 1) },
+	"cat":          func(w *weft.Tensor) *weft.Tensor { return weft.Cat([]*weft.Tensor{w, w}, 0).Slice(weft.Range(0, 3)) },
+	"where":        func(w *weft.Tensor) *weft.Tensor { return weft.Where(w.Gt(0.5), w, w.Neg()) },
+	"einsum":       func(w *weft.Tensor) *weft.Tensor { return weft.Einsum("ij,kj->ik", w, w) },
+	"conversion":   func(w *weft.Tensor) *weft.Tensor { return w.To(weft.Float32).To(weft.Float64) },
+	"complex":      func(w *weft.Tensor) *weft.Tensor { return w.To(weft.Complex128).Mul(2).Real() },
+	"clone":        func(w *weft.Tensor) *weft.Tensor { return w.Clone() },
+	"lazy":         func(w *weft.Tensor) *weft.Tensor { return w.Lazy().Mul(2).Add(1) },
+	"scope":        func(w *weft.Tensor) *weft.Tensor { s := weft.NewScope(); return s.Keep(s.Track(w).Mul(2)) },
+	"written":      func(w *weft.Tensor) *weft.Tensor { return weft.ZerosOf(weft.Float64, 3, 3).Assign(w).MulAssign(w) },
+	"written view": func(w *weft.Tensor) *weft.Tensor {
+		z := weft.ZerosOf(weft.Float64, 3, 3)
+		z.At(1).Assign(w.At(0))
+		return z
+	},
+	"update":  func(w *weft.Tensor) *weft.Tensor { return w.Clone().Update((*weft.Tensor).Exp) },
+	"formula": func(w *weft.Tensor) *weft.Tensor { return weft.Expr("w*w+1", weft.Vars{"w": w}) },
+	"layer":   func(w *weft.Tensor) *weft.Tensor { return w.Softmax(1) },
+	"gradient": func(w *weft.Tensor) *weft.Tensor {
+		return weft.Jacobian(func(x *weft.Tensor) *weft.Tensor { return x.Mul(w).Sum() }, w)
+	},
+	"second": func(w *weft.Tensor) *weft.Tensor {
+		return weft.HessianVector(func(x *weft.Tensor) *weft.Tensor { return x.Mul(x).Mul(w).Sum() }, w, w)
+	},
+	"forward": func(w *weft.Tensor) *weft.Tensor { _, d := weft.JVP((*weft.Tensor).Exp, w, w); return d },
+	"mapped": func(w *weft.Tensor) *weft.Tensor {
+		return weft.Vmap(func(x ...*weft.Tensor) *weft.Tensor { return x[0].Mul(x[0]).Add(w.At(0)) })(w)
+	},
+	"own gradient":  func(w *weft.Tensor) *weft.Tensor { return twice.Apply(w) },
+	"marked inside": func(w *weft.Tensor) *weft.Tensor { return w.Mul(3).RequireGrad() },
+}
+
+var twice = &weft.Func{Name: "twice",
+	Forward:  func(_ *weft.FuncContext, x ...*weft.Tensor) *weft.Tensor { return x[0].Mul(2) },
+	Backward: func(_ *weft.FuncContext, dy *weft.Tensor) []*weft.Tensor { return []*weft.Tensor{dy.Mul(2)} },
+}
+
+// What is made inside WithoutGrad is a constant in a graph outside: the other operand gets its
+// gradient, which has that constant as its value, and w none by way of it. Eagerly, in a compiled
+// function, mapped and in the body of a loop.
+func TestWithoutGradProducers(t *testing.T) {
+	kernels := kernel.MustParse("package k\nfunc Square(x float64) float64 { return x*x + 1 }\n")
+	all := map[string]func(w *weft.Tensor) *weft.Tensor{
+		"kernel":  func(w *weft.Tensor) *weft.Tensor { return kernels.Func("Square").Map(w) },
+		"batches": func(w *weft.Tensor) *weft.Tensor { x, _, _ := data.Tensors(w, nil).Get(1); return x },
+		"norm": func(w *weft.Tensor) *weft.Tensor {
+			return nn.NewLayerNorm([]int{3}).Forward(w.To(weft.Float32)).To(weft.Float64)
+		},
+	}
+	for name, f := range producers {
+		all[name] = f
+	}
+	values := []float64{0.1, 0.9, 0.4, 0.7, 0.2, 0.8, 0.3, 0.6, 0.5}
+	onlyEager := map[string]bool{"batches": true, "scope": true, "norm": true, "lazy": true}
+	for name, f := range all {
+		t.Run(name, func(t *testing.T) {
+			want := weft.Data[float64](f(weft.FromSlice(slices.Clone(values), 3, 3)))
+			// gradients of sum(constant·v) and of sum(constant·w')
+			loss := func(w, v *weft.Tensor) *weft.Tensor {
+				var c *weft.Tensor
+				weft.WithoutGrad(func() { c = f(w) })
+				return c.Mul(v.Reshape(c.Shape()...)).Sum().Add(w.Sum())
+			}
+			check := func(how string, dw, dv *weft.Tensor) {
+				t.Helper()
+				if dv == nil || dw == nil {
+					t.Fatalf("%s: no gradient", how)
+				}
+				if got := weft.Data[float64](dv); !slices.Equal(got, want) {
+					t.Errorf("%s: the operand got %v, want %v", how, got, want)
+				}
+				if got := weft.Data[float64](dw); slices.ContainsFunc(got, func(x float64) bool { return x != 1 }) {
+					t.Errorf("%s: w got %v, want 1 everywhere", how, got)
+				}
+			}
+			leaves := func() (w, v *weft.Tensor) {
+				return weft.FromSlice(slices.Clone(values), 3, 3).RequireGrad(), weft.OnesOf(weft.Float64, len(want)).RequireGrad()
+			}
+			w, v := leaves()
+			loss(w, v).Backward()
+			check("eager", w.Grad(), v.Grad())
+			if onlyEager[name] {
+				return
+			}
+			w, v = leaves()
+			step := weft.Compile(func(w, v *weft.Tensor) { loss(w, v).Backward() })
+			if _, err := step.Call(w, v); err != nil {
+				t.Fatal(err)
+			}
+			check("compiled", w.Grad(), v.Grad())
+			w, v = leaves()
+			l := weft.Vmap(func(x ...*weft.Tensor) *weft.Tensor { return loss(x[0], x[1]) })(w.Reshape(1, 3, 3), v.Reshape(1, len(want)))
+			l.Sum().Backward()
+			check("mapped", w.Grad(), v.Grad())
+		})
+	}
+}
+
+// A compiled function is traced apart for calls inside and outside, and what it records inside
+// a symbolic function does not depend on the caller.
+func TestWithoutGradCompiled(t *testing.T) {
+	w := f64(1, 2).RequireGrad()
+	f := weft.Compile(func(x *weft.Tensor) *weft.Tensor {
+		if y := x.Mul(w); y.RequiresGrad() {
+			return y.Add(1)
+		} else {
+			return y
+		}
+	})
+	x := f64(3, 4)
+	for range 2 {
+		out, err := f.Call(x)
+		var in *weft.Tensor
+		var inErr error
+		weft.WithoutGrad(func() { in, inErr = f.Call(x) })
+		if err != nil || inErr != nil {
+			t.Fatal(err, inErr)
+		}
+		if a, b := fmt.Sprint(out), fmt.Sprint(in); a != "[4. 9.]" || b != "[3. 8.]" {
+			t.Errorf("outside %s, inside %s", a, b)
+		}
+	}
+	if y := f.Why(); len(y) == 0 {
+		t.Error("Why says nothing")
+	}
+	// What is computed may be an argument there.
+	weft.WithoutGrad(func() {
+		if y, err := f.Call(w.Mul(2)); err != nil || fmt.Sprint(y) != "[2. 8.]" {
+			t.Error(y, err)
+		}
+	})
+
+	a := sym.Scalar("a", weft.Float64)
+	var g *sym.Fn
+	weft.WithoutGrad(func() {
+		cost := a.Mul(a).Mul(a)
+		var err error
+		if g, err = sym.Function(sym.In(a), sym.Out(sym.Grad(cost, []*sym.Var{a})[0])); err != nil {
+			t.Fatal(err)
+		}
+		if y, err := g.Call(2.0); err != nil || y[0].Item() != 12 {
+			t.Error(y, err)
+		}
+	})
+	if y, err := g.Call(2.0); err != nil || y[0].Item() != 12 {
+		t.Error(y, err)
+	}
+}
+
+// Func: Forward records nothing, Backward what the pass records; a checkpoint recomputes by VJP.
+func TestWithoutGradInFunc(t *testing.T) {
+	w := f64(2).RequireGrad()
+	var inside, back []bool
+	f := &weft.Func{Name: "f",
+		Forward: func(c *weft.FuncContext, x ...*weft.Tensor) *weft.Tensor {
+			inside = append(inside, x[0].Mul(w).RequiresGrad())
+			c.Save(x[0])
+			return x[0].Square()
+		},
+		Backward: func(c *weft.FuncContext, dy *weft.Tensor) []*weft.Tensor {
+			back = append(back, w.Mul(2).RequiresGrad())
+			_, pull := weft.VJP((*weft.Tensor).Square, c.Saved(0))
+			return []*weft.Tensor{pull(dy)}
+		}}
+	x := f64(3).RequireGrad()
+	f.Apply(x).Sum().Backward()
+	g := weft.Grad(f.Apply(x).Sum(), []*weft.Tensor{x}, weft.GradOpts{Create: true})[0]
+	if d := weft.Grad(g.Sum(), []*weft.Tensor{x})[0]; d.Item() != 2 || x.Grad().Item() != 6 {
+		t.Errorf("derivatives %v and %v, want 6 and 2", x.Grad(), d)
+	}
+	if fmt.Sprint(inside, back) != "[false false] [false true]" {
+		t.Errorf("recorded in Forward %v, in Backward %v", inside, back)
+	}
+	var y *weft.Tensor
+	weft.WithoutGrad(func() { y = f.Apply(x) })
+	if y.RequiresGrad() {
+		t.Error("Apply recorded inside WithoutGrad")
+	}
+}
