@@ -79,7 +79,7 @@ func NewLBFGS(params iter.Seq2[string, *weft.Tensor], o LBFGSOpts) *LBFGS {
 			array.Failf(name, n.name, "is negative: %d", n.n)
 		}
 	}
-	l := &LBFGS{params: take(name, params, map[string]bool{}), limits: limits, lr: notNegative(name, "LR", array.Or(o.LR, 1))}
+	l := &LBFGS{params: take(name, params, func(func(*param) bool) {}), limits: limits, lr: notNegative(name, "LR", array.Or(o.LR, 1))}
 	for _, p := range l.params {
 		if d := l.params[0].t.DType(); p.t.DType() != d {
 			array.Failf(name, "params", "%q is %s and %q %s, want one type", l.params[0].name, d, p.name, p.t.DType())

@@ -43,7 +43,8 @@ func (e *StateError) Error() string { return fmt.Sprintf("optim: state %q %s", e
 
 // A Method is an optimizer with the options O, by which it is known: [SGD], [Adam] and others
 // are Methods. It has one group of parameters and more where [Method.AddGroup] gives options
-// of their own to some. It implements [Optimizer].
+// of their own to some. A parameter that its maker gets several times, such as tied weights under
+// two names, is stepped once, and its state has the first name. It implements [Optimizer].
 type Method[O options[O]] struct {
 	groups []*group[O]
 	lr     float64
@@ -113,11 +114,7 @@ func newMethod[O options[O]](params iter.Seq2[string, *weft.Tensor], o O) *Metho
 func (m *Method[O]) add(params iter.Seq2[string, *weft.Tensor], o O) *group[O] {
 	op := o.name()
 	g := &group[O]{o: o.filled(), ratio: 1}
-	seen := map[string]bool{}
-	for p := range m.all() {
-		seen[p.name] = true
-	}
-	g.params = take(op, params, seen)
+	g.params = take(op, params, m.all())
 	_, linear := any(o).(SGDOpts)
 	for _, p := range g.params {
 		if !linear {
@@ -129,19 +126,31 @@ func (m *Method[O]) add(params iter.Seq2[string, *weft.Tensor], o O) *group[O] {
 	return g
 }
 
-// take checks parameters, whose names must not have been seen.
-func take(op string, params iter.Seq2[string, *weft.Tensor], seen map[string]bool) (list []*param) {
+// take checks parameters. One that params gives several times, as tied weights under two names, is
+// one parameter, under its first name. Neither names nor parameters may be those of others.
+func take(op string, params iter.Seq2[string, *weft.Tensor], others iter.Seq[*param]) (list []*param) {
 	if params == nil {
 		array.Failf(op, "params", "is nil: nn.Params returns those of a module")
 	}
+	names, before := map[string]bool{}, map[*weft.Tensor]string{}
+	for p := range others {
+		names[p.name], before[p.t] = true, p.name
+	}
+	own := map[*weft.Tensor]bool{}
 	for name, t := range params {
-		switch {
-		case t == nil || !t.RequiresGrad() || !t.IsLeaf():
+		if t == nil || !t.RequiresGrad() || !t.IsLeaf() {
 			array.Failf(op, "params", "%q is not a leaf that requires a gradient", name)
-		case seen[name]:
+		}
+		if own[t] {
+			continue
+		}
+		if first, ok := before[t]; ok {
+			array.Failf(op, "params", "%q is in another group already, as %q: it would be stepped twice", name, first)
+		}
+		if names[name] {
 			array.Failf(op, "params", "two are named %q", name)
 		}
-		seen[name] = true
+		names[name], own[t] = true, true
 		list = append(list, &param{name: name, t: t})
 	}
 	if len(list) == 0 {
@@ -153,7 +162,8 @@ func take(op string, params iter.Seq2[string, *weft.Tensor], seen map[string]boo
 // AddGroup takes more parameters in, with options of their own. Their learning rate, the
 // optimizer's if it is nil, is meant beside the one that the optimizer was made with: SetLR
 // changes both by the same factor. It panics with *weft.Error as the function that made the
-// optimizer does, if a name is taken, and if it has a learning rate beside one of 0.
+// optimizer does, if a name or a parameter is in another group, and if it has a learning rate
+// beside one of 0.
 func (m *Method[O]) AddGroup(params iter.Seq2[string, *weft.Tensor], o O) {
 	m.made("addgroup")
 	ratio := 1.0
