@@ -50,7 +50,7 @@ func tensors(m any) iter.Seq2[string, *weft.Tensor] {
 		var names []string
 		var list []*weft.Tensor
 		found := map[*weft.Tensor]bool{}
-		w := walker{seen: map[visit]bool{}, private: map[visit]bool{}}
+		w := walker{seen: map[step]bool{}, private: map[visit]bool{}}
 		w.tensor = func(name string, t *weft.Tensor) bool {
 			names, list = append(names, name), append(list, t)
 			found[t] = true
@@ -78,12 +78,21 @@ type visit struct {
 	len  int
 }
 
+// A step is a visit, and in walks that follow each path the path to it.
+type step struct {
+	visit
+	path string
+}
+
 // A walker goes through what is reachable over exported fields. Its functions
 // return false to end the walk.
 type walker struct {
-	seen   map[visit]bool
+	seen   map[step]bool
 	tensor func(name string, t *weft.Tensor) bool // nil: not asked for
 	value  func(name string, v reflect.Value) bool
+
+	// enter, if not nil, says which paths are followed, all of them and not the first alone.
+	enter func(path string) bool
 
 	private map[visit]bool // as seen, for what unexported fields lead to; nil: not asked for
 	hidden  []secret
@@ -100,8 +109,11 @@ var tensorType = reflect.TypeFor[*weft.Tensor]()
 
 // first reports that the walk was not at v, of a kind that holds a pointer,
 // before.
-func (w *walker) first(v reflect.Value, n int) bool {
-	k := visit{v.Pointer(), v.Type(), n}
+func (w *walker) first(name string, v reflect.Value, n int) bool {
+	k := step{visit: visit{v.Pointer(), v.Type(), n}}
+	if w.enter != nil {
+		k.path = name
+	}
 	if w.seen[k] {
 		return false
 	}
@@ -110,11 +122,11 @@ func (w *walker) first(v reflect.Value, n int) bool {
 }
 
 func (w *walker) walk(name string, v reflect.Value) bool {
-	if !v.IsValid() {
+	if !v.IsValid() || w.enter != nil && !w.enter(name) {
 		return true
 	}
 	if v.Type() == tensorType {
-		if v.IsNil() || w.tensor == nil || !w.first(v, 0) {
+		if v.IsNil() || w.tensor == nil || !w.first(name, v, 0) {
 			return true
 		}
 		return w.tensor(name, v.Interface().(*weft.Tensor))
@@ -124,7 +136,7 @@ func (w *walker) walk(name string, v reflect.Value) bool {
 	}
 	switch v.Kind() {
 	case reflect.Pointer:
-		if v.IsNil() || !w.first(v, 0) {
+		if v.IsNil() || !w.first(name, v, 0) {
 			return true
 		}
 		return w.walk(name, v.Elem())
@@ -147,7 +159,7 @@ func (w *walker) walk(name string, v reflect.Value) bool {
 			}
 		}
 	case reflect.Slice:
-		if v.Len() == 0 || plain(v.Type().Elem()) || !w.first(v, v.Len()) {
+		if v.Len() == 0 || plain(v.Type().Elem()) || !w.first(name, v, v.Len()) {
 			return true
 		}
 		fallthrough
@@ -161,7 +173,7 @@ func (w *walker) walk(name string, v reflect.Value) bool {
 			}
 		}
 	case reflect.Map:
-		if v.Len() == 0 || plain(v.Type().Elem()) || !w.first(v, 0) {
+		if v.Len() == 0 || plain(v.Type().Elem()) || !w.first(name, v, 0) {
 			return true
 		}
 		keys := v.MapKeys()

@@ -28,9 +28,10 @@ func State(m any) map[string]*weft.Tensor {
 
 // A StateError tells how a state does not fit a module.
 type StateError struct {
-	Missing    []string   // names in the module that the state lacks
-	Unexpected []string   // names in the state that the module lacks
-	Mismatched []Mismatch // entries of another shape or element type
+	Missing    []string    // names in the module that the state lacks
+	Unexpected []string    // names in the state that the module lacks
+	Mismatched []Mismatch  // entries of another shape, or of a type that does not convert
+	Untied     [][2]string // names of one tensor of the module with different values in the state
 }
 
 // A Mismatch is an entry of a state that cannot be copied into the module's
@@ -56,13 +57,19 @@ func (e *StateError) Error() string {
 	for _, m := range e.Mismatched {
 		parts = append(parts, m.String())
 	}
+	for _, pair := range e.Untied {
+		parts = append(parts, fmt.Sprintf("%s and %s are one tensor of the module and differ", pair[0], pair[1]))
+	}
 	return "nn: the state does not fit the module: " + strings.Join(parts, "; ")
 }
 
 // LoadState copies the tensors of a state into those of the module that have the
 // same names; gradients do not record it. An error, a *[StateError], leaves the
-// module as it was. Unless strict, names that only one side has are skipped;
-// shapes and element types must be equal.
+// module as it was. Unless strict, names that only one side has are skipped.
+// Shapes must be equal. Element types must be equal too, but floats convert to the module's.
+//
+// A tensor that several paths of the module lead to, such as tied weights, may be in the state
+// under any of its names, and must have the same values under all that are there.
 //
 // A state dict of PyTorch, as a safetensors file holds it, is such a state for a module
 // whose fields are named as the attributes there. Names that differ in case and
@@ -70,36 +77,77 @@ func (e *StateError) Error() string {
 // a field LayerNorm.
 func LoadState(m any, state map[string]*weft.Tensor, strict bool) error {
 	own := State(m)
-	state = renamed(state, own)
+	all := tied(m, own, state)
+	state = renamed(state, all)
 	var e StateError
-	for _, name := range slices.Sorted(maps.Keys(own)) {
-		t, from := own[name], state[name]
-		switch {
-		case from == nil:
-			e.Missing = append(e.Missing, name)
-		case from.DType() != t.DType() || !array.Equal(eager.Shape(from), eager.Shape(t)):
-			e.Mismatched = append(e.Mismatched, Mismatch{name, from.DType(), t.DType(), from.Shape(), t.Shape()})
-		}
-	}
+	from := map[*weft.Tensor]string{} // names in the state, by tensor of the module
 	for _, name := range slices.Sorted(maps.Keys(state)) {
-		if own[name] == nil {
+		t, x := all[name], state[name]
+		if t == nil {
 			e.Unexpected = append(e.Unexpected, name)
+			continue
+		}
+		first, twice := from[t]
+		switch {
+		case x == nil:
+			e.Mismatched = append(e.Mismatched, Mismatch{Name: name, WantDType: t.DType(), WantShape: t.Shape()})
+		case x.DType() != t.DType() && !(x.DType().Float() && t.DType().Float()) || !array.Equal(eager.Shape(x), eager.Shape(t)):
+			e.Mismatched = append(e.Mismatched, Mismatch{name, x.DType(), t.DType(), x.Shape(), t.Shape()})
+		case twice && !sameValues(state[first], x):
+			e.Untied = append(e.Untied, [2]string{first, name})
+		case !twice:
+			from[t] = name
 		}
 	}
-	if len(e.Mismatched) > 0 || strict && len(e.Missing)+len(e.Unexpected) > 0 {
+	for _, name := range slices.Sorted(maps.Keys(own)) {
+		if _, ok := from[own[name]]; !ok && state[name] == nil {
+			e.Missing = append(e.Missing, name)
+		}
+	}
+	if len(e.Mismatched)+len(e.Untied) > 0 || strict && len(e.Missing)+len(e.Unexpected) > 0 {
 		return &e
 	}
 	// All that can be refused is before anything is written.
 	var to, values []*weft.Tensor
 	for _, name := range slices.Sorted(maps.Keys(own)) {
-		if from := state[name]; from != nil {
-			to, values = append(to, own[name].Detach()), append(values, from.Detach())
+		t := own[name]
+		if at, ok := from[t]; ok {
+			to, values = append(to, t.Detach()), append(values, state[at].Detach().To(t.DType()))
 		}
 	}
 	for i := range to {
 		to[i].Assign(values[i])
 	}
 	return nil
+}
+
+// sameValues compares two entries of a state, of the same shape and of floats or one type.
+func sameValues(x, y *weft.Tensor) bool {
+	return x.Detach().IsClose(y.Detach(), weft.CloseOpts{Relative: new(0.0), Absolute: new(0.0), EqualNaN: true}).All().ItemInt() != 0
+}
+
+// tied returns own with the further names of its tensors, of those that several paths lead to. It
+// follows paths only where names of the state begin with them, as there may be very many.
+func tied(m any, own, state map[string]*weft.Tensor) map[string]*weft.Tensor {
+	begin := map[string]bool{} // what folded names begin with
+	for name := range state {
+		if own[name] == nil {
+			for i, c := range name {
+				if c == '.' {
+					begin[folded(name[:i])] = true
+				}
+			}
+			begin[""], begin[folded(name)] = true, true
+		}
+	}
+	all := maps.Clone(own)
+	w := walker{seen: map[step]bool{}, enter: func(path string) bool { return begin[folded(path)] }}
+	w.tensor = func(name string, t *weft.Tensor) bool {
+		all[name] = t
+		return true
+	}
+	w.walk("", reflect.ValueOf(m))
+	return all
 }
 
 // renamed is a state with the names of own where the two differ in case and underscores
@@ -144,7 +192,7 @@ func Eval(m any) { setTraining("eval", m, false) }
 var trainerType = reflect.TypeFor[Trainer]()
 
 func setTraining(op string, m any, on bool) {
-	w := walker{seen: map[visit]bool{}, private: map[visit]bool{}}
+	w := walker{seen: map[step]bool{}, private: map[visit]bool{}}
 	done := map[visit]bool{}
 	w.value = func(name string, v reflect.Value) bool {
 		switch v.Kind() {

@@ -24,7 +24,7 @@ func Summary(m any) string {
 	var lines []*line
 	byName := map[string]*line{}
 	types := map[string]string{}
-	walk := walker{seen: map[visit]bool{}}
+	walk := walker{seen: map[step]bool{}}
 	walk.value = func(name string, v reflect.Value) bool {
 		if v.Kind() == reflect.Struct {
 			if _, ok := types[name]; !ok { // of an embedded struct: the one that has it

@@ -74,9 +74,13 @@ func (r *reader) fail(name, format string, args ...any) {
 	}
 }
 
+// tensor returns an entry of a shape in type d, to which floats convert.
 func (r *reader) tensor(name string, d weft.DType, shape []int) *weft.Tensor {
 	t := r.state[name]
 	r.used[name] = true
+	if t != nil && t.DType().Float() && d.Float() {
+		t = t.To(d)
+	}
 	switch {
 	case t == nil:
 		r.fail(name, "is missing")
