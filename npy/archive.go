@@ -188,9 +188,8 @@ func (a *Archive) Map(name string, mode MapMode) (*weft.Tensor, error) {
 	})
 }
 
-// ReadArchiveFile reads the arrays of the .npz file at path. Those of element types that
-// tensors cannot hold, and structured ones, are left out: [Archive.Names] lists them, and
-// [Archive.Tensor] tells why one cannot be had.
+// ReadArchiveFile reads the arrays of the .npz file at path. If some are structured or of element
+// types that tensors cannot hold, it returns the others with a *[LeftOutError].
 func ReadArchiveFile(path string) (map[string]*weft.Tensor, error) {
 	a, err := OpenArchive(path)
 	if err != nil {
@@ -198,15 +197,20 @@ func ReadArchiveFile(path string) (map[string]*weft.Tensor, error) {
 	}
 	defer a.Close()
 	tensors := make(map[string]*weft.Tensor, len(a.names))
+	left := &LeftOutError{Path: path}
 	for _, name := range a.names {
 		t, err := a.Tensor(name)
 		switch {
 		case errors.Is(err, errors.ErrUnsupported):
+			left.Names, left.Errs = append(left.Names, name), append(left.Errs, err)
 			continue
 		case err != nil:
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 		tensors[name] = t
+	}
+	if left.Names != nil {
+		return tensors, left
 	}
 	return tensors, nil
 }

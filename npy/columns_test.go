@@ -253,6 +253,8 @@ func TestHostileRecords(t *testing.T) {
 		{"[('a', '|S')]", "is no dtype"},
 		{"[('a', '|S-4')]", "is no dtype"},
 		{"[('a', '|O')]", "pickled Python objects"},
+		{"[('a', '|O8')]", "pickled Python objects"},
+		{"[('a', 'O8')]", "does not begin with a byte order"},
 		{"[('a', '|V99999999999999999999')]", "is no dtype"},
 		{"[('a', '<U9999999999999999999')]", "is no dtype"},
 		{"[('a', '<U4294967295')]", "unexpected EOF"},

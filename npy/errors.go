@@ -23,6 +23,21 @@ func (e *UnsupportedError) Error() string { return "npy: unsupported dtype " + e
 // Is reports whether target is errors.ErrUnsupported.
 func (e *UnsupportedError) Is(target error) bool { return target == errors.ErrUnsupported }
 
+// A LeftOutError lists the arrays of an archive that [ReadArchiveFile] left out, with the reason
+// for each. What it could read comes with the error. It matches errors.ErrUnsupported.
+type LeftOutError struct {
+	Path  string
+	Names []string
+	Errs  []error
+}
+
+func (e *LeftOutError) Error() string {
+	return fmt.Sprintf("npy: %s: left out %d arrays: %v", e.Path, len(e.Names), errors.Join(e.Errs...))
+}
+
+// Unwrap returns the reasons.
+func (e *LeftOutError) Unwrap() []error { return e.Errs }
+
 func malformed(format string, args ...any) error {
 	return &FormatError{Msg: fmt.Sprintf(format, args...)}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -161,7 +162,7 @@ func parseDescr(s string) (d array.DType, big bool, err error) {
 		return d, false, malformed("header: descr %q does not begin with a byte order", s)
 	}
 	switch {
-	case kind == "O":
+	case objects.MatchString(kind):
 		return d, false, &UnsupportedError{DType: "object (pickled Python objects are never read)"}
 	case strings.HasPrefix(kind, "M8"):
 		return d, false, &UnsupportedError{DType: "datetime64"}
@@ -186,6 +187,10 @@ func parseDescr(s string) (d array.DType, big bool, err error) {
 	}
 	return d, big, nil
 }
+
+// objects matches the kind of Python objects, which old versions of NumPy write with the size of a
+// pointer.
+var objects = regexp.MustCompile(`^O[0-9]*$`)
 
 // descrs are the type strings that are written. NumPy has none for bfloat16.
 var descrs = func() map[array.DType]string {

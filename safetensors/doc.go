@@ -7,9 +7,10 @@
 // byte for byte, the file that the reference library would, with the keys of the
 // metadata sorted; the same tensors always give the same bytes.
 //
-// The element types F64, F32, I64, I32, U8 and BOOL become tensors. Tensors of the other
-// types of the format, and of types that it may get, can be listed; asking for one gives
-// an [*UnsupportedError], and [ReadFile] leaves them out.
+// Element types that weft has become tensors. Floats of 8 bits come as their bytes, in
+// tensors of uint8. Tensors of the other types of the format, which are F4 and F6, and of
+// types that it may get, can be listed. Asking for one gives an [*UnsupportedError];
+// [ReadFile] leaves them out and says so with a [*LeftOutError].
 //
 // The reader trusts nothing. A header longer than 100 MB, JSON of any other form
 // than the format's, a key given twice, a shape that

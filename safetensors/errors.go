@@ -3,6 +3,7 @@ package safetensors
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // A FormatError describes a file that is not a well-formed safetensors file.
@@ -25,6 +26,24 @@ func (e *UnsupportedError) Error() string {
 
 // Is reports whether target is errors.ErrUnsupported.
 func (e *UnsupportedError) Is(target error) bool { return target == errors.ErrUnsupported }
+
+// A LeftOutError lists the tensors of a file that [ReadFile] left out, in the order of their data.
+// What it could read comes with the error. It matches errors.ErrUnsupported.
+type LeftOutError struct {
+	Path    string
+	Tensors []*UnsupportedError
+}
+
+func (e *LeftOutError) Error() string {
+	var list []string
+	for _, t := range e.Tensors {
+		list = append(list, fmt.Sprintf("%q of dtype %s", t.Name, t.DType))
+	}
+	return fmt.Sprintf("safetensors: %s: left out %s", e.Path, strings.Join(list, ", "))
+}
+
+// Is reports whether target is errors.ErrUnsupported.
+func (e *LeftOutError) Is(target error) bool { return target == errors.ErrUnsupported }
 
 func malformed(format string, args ...any) error {
 	return &FormatError{Msg: fmt.Sprintf(format, args...)}

@@ -11,7 +11,8 @@ import (
 	"weft/internal/eager"
 )
 
-// Tensor reads the tensor of that name. It stays valid after Close.
+// Tensor reads the tensor of that name. It stays valid after Close. Of one of 8-bit floats it
+// returns the bytes of the elements as uint8, in its shape; [File.Info] tells which floats.
 func (f *File) Tensor(name string) (*weft.Tensor, error) {
 	v, err := f.view(name)
 	if err != nil {
@@ -20,9 +21,8 @@ func (f *File) Tensor(name string) (*weft.Tensor, error) {
 	return eager.FromView[*weft.Tensor](v), nil
 }
 
-// ReadFile reads the tensors of the file at path, and its metadata. Those of element
-// types that weft's tensors cannot hold are left out: [File.Names] and [File.Info] list
-// them, and [File.Tensor] tells why one cannot be had.
+// ReadFile reads the tensors of the file at path, and its metadata. If some are of element types
+// that weft's tensors cannot hold, it returns the others with a *[LeftOutError].
 func ReadFile(path string) (map[string]*weft.Tensor, map[string]string, error) {
 	f, err := Open(path)
 	if err != nil {
@@ -30,15 +30,21 @@ func ReadFile(path string) (map[string]*weft.Tensor, map[string]string, error) {
 	}
 	defer f.Close()
 	tensors := make(map[string]*weft.Tensor, len(f.entries))
+	left := &LeftOutError{Path: path}
 	for _, name := range f.Names() {
 		t, err := f.Tensor(name)
+		var unsupported *UnsupportedError
 		switch {
-		case errors.Is(err, errors.ErrUnsupported):
+		case errors.As(err, &unsupported):
+			left.Tensors = append(left.Tensors, unsupported)
 			continue
 		case err != nil:
 			return nil, nil, fmt.Errorf("%s: %w", path, err)
 		}
 		tensors[name] = t
+	}
+	if left.Tensors != nil {
+		return tensors, f.Metadata(), left
 	}
 	return tensors, f.Metadata(), nil
 }

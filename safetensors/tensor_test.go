@@ -67,22 +67,23 @@ func TestTensorFile(t *testing.T) {
 }
 
 func TestUnsupportedTensor(t *testing.T) {
-	head := `{"h":{"dtype":"F8_E5M2","shape":[2],"data_offsets":[0,2]}}`
+	head := `{"h":{"dtype":"F6_E2M3","shape":[4],"data_offsets":[0,3]}}`
 	b := binary.LittleEndian.AppendUint64(nil, uint64(len(head)))
-	b = append(append(b, head...), 0, 0)
+	b = append(append(b, head...), 0, 0, 0)
 	f, err := safetensors.Read(bytes.NewReader(b), int64(len(b)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var e *safetensors.UnsupportedError
-	if _, err := f.Tensor("h"); !errors.As(err, &e) || !errors.Is(err, errors.ErrUnsupported) || e.DType != "F8_E5M2" {
+	if _, err := f.Tensor("h"); !errors.As(err, &e) || !errors.Is(err, errors.ErrUnsupported) || e.DType != "F6_E2M3" {
 		t.Errorf("error %v", err)
 	}
 }
 
-// Tensors of types that are not supported, or that nobody knows yet, stand in nobody's way.
+// TestReadFileBesideOtherTypes reads tensors beside some of types that are not supported, or that
+// nobody knows yet, and is told of those. Floats of 8 bits are bytes.
 func TestReadFileBesideOtherTypes(t *testing.T) {
-	head := `{"half":{"dtype":"F8_E4M3","shape":[6],"data_offsets":[0,6]},"x":{"dtype":"U8","shape":[2],"data_offsets":[6,8]},` +
+	head := `{"e":{"dtype":"F8_E4M3","shape":[2,1],"data_offsets":[0,2]},"half":{"dtype":"F4","shape":[8],"data_offsets":[2,6]},"x":{"dtype":"U8","shape":[2],"data_offsets":[6,8]},` +
 		`"new":{"dtype":"F99_E1","shape":[7],"data_offsets":[8,11]},"y":{"dtype":"F32","shape":[],"data_offsets":[11,15]}}`
 	b := binary.LittleEndian.AppendUint64(nil, uint64(len(head)))
 	b = append(append(b, head...), 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 0, 0, 0x80, 0x3f)
@@ -91,8 +92,16 @@ func TestReadFileBesideOtherTypes(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, _, err := safetensors.ReadFile(path)
-	if err != nil || !slices.Equal(slices.Sorted(maps.Keys(got)), []string{"x", "y"}) {
+	var left *safetensors.LeftOutError
+	if !errors.As(err, &left) || !errors.Is(err, errors.ErrUnsupported) || left.Path != path || len(left.Tensors) != 2 ||
+		err.Error() != "safetensors: "+path+`: left out "half" of dtype F4, "new" of dtype F99_E1` {
+		t.Errorf("what was left out: %v", err)
+	}
+	if !slices.Equal(slices.Sorted(maps.Keys(got)), []string{"e", "x", "y"}) {
 		t.Fatalf("%v, %v", got, err)
+	}
+	if e := got["e"]; e.DType() != weft.Uint8 || !slices.Equal(e.Shape(), []int{2, 1}) || !slices.Equal(weft.Data[uint8](e), []uint8{1, 2}) {
+		t.Errorf("bytes of floats of 8 bits: %v", e)
 	}
 	if x := weft.Data[uint8](got["x"]); !slices.Equal(x, []uint8{7, 8}) || got["y"].Item() != 1 {
 		t.Errorf("x is %v, y %v", x, got["y"])
@@ -102,10 +111,10 @@ func TestReadFileBesideOtherTypes(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if !slices.Equal(f.Names(), []string{"half", "x", "new", "y"}) {
+	if !slices.Equal(f.Names(), []string{"e", "half", "x", "new", "y"}) {
 		t.Errorf("names %q", f.Names())
 	}
-	for name, dtype := range map[string]string{"half": "F8_E4M3", "new": "F99_E1"} {
+	for name, dtype := range map[string]string{"half": "F4", "new": "F99_E1"} {
 		var e *safetensors.UnsupportedError
 		if _, err := f.Tensor(name); !errors.As(err, &e) || e.Name != name || e.DType != dtype {
 			t.Errorf("%s: %v", name, err)
