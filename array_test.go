@@ -523,9 +523,9 @@ func TestNumbers(t *testing.T) {
 		got  *Tensor
 		want float64
 	}{
-		{Scalar(5).RSub(2), -3}, {Scalar(4.0, Float64).RDiv(1), 0.25}, {OnesOf(Float32).Add(0.1), float64(float32(1) + float32(0.1))},
-		{OnesOf(Float64).Add(0.1), 1.1}, {Scalar(200, Uint8).Add(100), 44}, {Scalar(7, Int32).FloorDiv(-2), -4}, {Scalar(7, Int32).Mod(-2), -1},
-		{Scalar(3, Int64).Add(1 << 62), 1<<62 + 3}, {OnesOf(Bool).Add(true), 1}, {OnesOf(Bool).Add(2), 3}, {Scalar(3).Pow(2), 9},
+		{Scalar(5).RSub(2), -3}, {ScalarOf(Float64, 4.0).RDiv(1), 0.25}, {OnesOf(Float32).Add(0.1), float64(float32(1) + float32(0.1))},
+		{OnesOf(Float64).Add(0.1), 1.1}, {ScalarOf(Uint8, 200).Add(100), 44}, {ScalarOf(Int32, 7).FloorDiv(-2), -4}, {ScalarOf(Int32, 7).Mod(-2), -1},
+		{ScalarOf(Int64, 3).Add(1 << 62), 1<<62 + 3}, {OnesOf(Bool).Add(true), 1}, {OnesOf(Bool).Add(2), 3}, {Scalar(3).Pow(2), 9},
 		{Scalar(2.0).Pow(-1), 0.5}, {Scalar(3).Maximum(2.5), 3}, {Scalar(1).Clamp(2, 5), 2},
 	} {
 		if got := c.got.Item(); got != c.want {
@@ -553,8 +553,8 @@ func TestConstructors(t *testing.T) {
 		{Zeros(2), Float32, []int{2}, []float32{0, 0}},
 		{Zeros(), Float32, nil, []float32{0}},
 		{OnesOf(Bool, 2), Bool, []int{2}, []bool{true, true}},
-		{Full(2.75, Float32, 2), Float32, []int{2}, []float32{2.75, 2.75}},
-		{Full(255, Uint8, 1), Uint8, []int{1}, []uint8{255}},
+		{FullOf(Float32, 2.75, 2), Float32, []int{2}, []float32{2.75, 2.75}},
+		{FullOf(Uint8, 255, 1), Uint8, []int{1}, []uint8{255}},
 		{ZerosLike(Arange(2)), Int64, []int{2}, []int64{0, 0}},
 		{OnesLike(Arange(2).T()), Int64, []int{2}, []int64{1, 1}},
 		{FullLike(Zeros(1, 2), 3), Float32, []int{1, 2}, []float32{3, 3}},
@@ -636,7 +636,7 @@ func TestReadingBack(t *testing.T) {
 			t.Errorf("borrowed nothing: %v", d)
 		}
 	})
-	if got := Scalar(1<<53+1, Int64).ItemInt(); got != 1<<53+1 {
+	if got := ScalarOf(Int64, 1<<53+1).ItemInt(); got != 1<<53+1 {
 		t.Errorf("ItemInt: %d", got)
 	}
 	if got := From([][]float32{{2.5}}).Item(); got != 2.5 {

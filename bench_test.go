@@ -88,7 +88,7 @@ func BenchmarkColdCompile(b *testing.B) {
 	defer func() { plan.Verify = true }()
 	for _, d := range []DType{Float32, Float64} {
 		b.Run(d.String(), func(b *testing.B) {
-			x := Vars{"x": Full(0.5, d, 16)}
+			x := Vars{"x": FullOf(d, 0.5, 16)}
 			b.ReportAllocs()
 			for b.Loop() {
 				Expr(unseenFormula(), x)

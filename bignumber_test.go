@@ -87,8 +87,8 @@ func beyondInt64(t *testing.T, n uint64, d DType) {
 		return f
 	}
 	constant := held(func(int) any { return value(n, nearest) })
-	check("full", constant, func() *Tensor { return Full(n, d, 2) })
-	check("scalar", constant, func() *Tensor { return Scalar(n, d) })
+	check("full", constant, func() *Tensor { return FullOf(d, n, 2) })
+	check("scalar", constant, func() *Tensor { return ScalarOf(d, n) })
 	check("full_like", constant, func() *Tensor { return FullLike(ZerosOf(d, 3), n) })
 	check("fill", constant, func() *Tensor { x := ZerosOf(d, 3); x.Assign(n); return x })
 

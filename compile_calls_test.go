@@ -372,7 +372,7 @@ func TestCompileFailedWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	loss := w.Square().Sum()
-	if _, err := step.Call(weft.Full(2, weft.Float32, 1000), weft.FromSlice([]int64{0, 1, 1000})); err == nil {
+	if _, err := step.Call(weft.FullOf(weft.Float32, 2, 1000), weft.FromSlice([]int64{0, 1, 1000})); err == nil {
 		t.Fatal("a place out of range was taken")
 	}
 	if w.Detach().At(0).Item() != 2 {

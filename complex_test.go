@@ -233,7 +233,7 @@ func TestComplexArrays(t *testing.T) {
 	if d := weft.OnesOf(weft.Float64, 2).Add(weft.FromSlice([]complex64{1, 2})).DType(); d != weft.Complex128 {
 		t.Errorf("float64 and complex64 meet in %s", d)
 	}
-	if err := weft.Try(func() { weft.Full(1i, weft.Complex64, 2).Lt(1) }); err == nil {
+	if err := weft.Try(func() { weft.FullOf(weft.Complex64, 1i, 2).Lt(1) }); err == nil {
 		t.Error("complex numbers are ordered")
 	}
 }
@@ -325,7 +325,7 @@ func TestComplexElements(t *testing.T) {
 		"[  1. +2.j   3. -4.j   0.5+0.j -10. +0.j]": fmt.Sprint(x),
 		"(1+2j)":       fmt.Sprint(x.At(0)),
 		"3j":           fmt.Sprint(weft.Scalar(3i)),
-		"(-1.5-0j)":    fmt.Sprint(weft.Scalar(complex(-1.5, math.Copysign(0, -1)), weft.Complex128)),
+		"(-1.5-0j)":    fmt.Sprint(weft.ScalarOf(weft.Complex128, complex(-1.5, math.Copysign(0, -1)))),
 		"(1.00+2.00i)": fmt.Sprintf("%.2f", x.At(0)),
 		"weft.From([]complex64{complex(1, 2), complex(3, -4)})": fmt.Sprintf("%#v", x.Slice(weft.Range(0, 2))),
 	} {
@@ -340,7 +340,7 @@ func TestComplexElements(t *testing.T) {
 	if back, err := npy.Read(&b); err != nil || weft.Digest(back) != weft.Digest(x) {
 		t.Errorf("npy: %v %v", back, err)
 	}
-	if y := weft.Full(1-1i, weft.Complex128, 2, 2).Real(); y.Sum().Item() != 4 {
+	if y := weft.FullOf(weft.Complex128, 1-1i, 2, 2).Real(); y.Sum().Item() != 4 {
 		t.Errorf("the real part of ones is %v", y)
 	}
 	if y := weft.ZerosOf(weft.Complex64, 2, 3).Add(1); y.Sum().ItemComplex() != 6 {

@@ -83,7 +83,7 @@ func complexGradient(t *testing.T, d *op.Def, s op.Sample) bool {
 			}
 			x, ops[i] = append(x, z), operand{t: z}
 		}
-		y = Scalar(0, Float64)
+		y = ScalarOf(Float64, 0)
 		for k, z := range applyAll(d, s.Attrs, ops...) {
 			if !z.DType().Differentiable() || z.Size() == 0 {
 				continue

@@ -109,15 +109,28 @@ func fill(v *array.View, n exec.Number) {
 	check(device.Get(v.Store.Device).Default().Fill(device.Ref{Store: v.Store, Offset: v.Offset * size}, v.Size(), n.Bits(v.DType), size))
 }
 
-// Full returns a tensor filled with a Go number. An integer must fit an integer type; a
-// float becomes one as [Tensor.To] makes it; as Bool it is whether it is not 0.
-func Full(x any, d DType, shape ...int) *Tensor { return full("full", x, 0, d, shape) }
+// Full returns a tensor of that shape filled with a Go number, a scalar if no size is given. The
+// number says the type, as for [Scalar]: a float gives float32, an int int64. [FullOf] takes it.
+func Full(x any, shape ...int) *Tensor {
+	o := numberOperand("full", x)
+	return full("full", x, 0, o.weakType(), shape)
+}
 
-func full(opName string, x any, number uint8, d DType, shape []int) *Tensor {
+// FullOf returns a tensor of type d and that shape filled with a Go number. An integer must fit an
+// integer type; a float becomes one as [Tensor.To] makes it; as Bool it is whether it is not 0.
+func FullOf(d DType, x any, shape ...int) *Tensor { return full("full", x, 0, d, shape) }
+
+// numberOperand is an argument of op that must be a Go number.
+func numberOperand(opName string, x any) operand {
 	o := asOperand(opName, x)
 	if o.t != nil {
 		array.Failf(opName, "x", "is a tensor, want a Go number")
 	}
+	return o
+}
+
+func full(opName string, x any, number uint8, d DType, shape []int) *Tensor {
+	o := numberOperand(opName, x)
 	t := unset(opName, number, d, shape)
 	switch {
 	case t.Size() == 0:
@@ -129,8 +142,8 @@ func full(opName string, x any, number uint8, d DType, shape []int) *Tensor {
 	return t
 }
 
-// Zeros returns a tensor of zeros, float32 unless another type is given by
-// [ZerosOf].
+// Zeros returns a float32 tensor of zeros of that shape, a scalar if no size is given. [ZerosOf]
+// takes an element type. It panics with *[Error] where a size is negative.
 func Zeros(shape ...int) *Tensor { return full("zeros", 0, 0, Float32, shape) }
 
 // ZerosOf returns a tensor of zeros of the given type and shape, a scalar if no size is given.
@@ -162,34 +175,50 @@ func fullLike(opName string, t *Tensor, x any) *Tensor {
 	return full(opName, x, t.v.Store.Device, t.v.DType, t.v.Shape)
 }
 
-// Scalar returns a 0-d tensor of a Go number: float64 gives float32 unless a type
-// is given, int int64, bool Bool.
-func Scalar(x any, d ...DType) *Tensor {
-	o := asOperand("scalar", x)
-	if o.t != nil {
-		array.Failf("scalar", "x", "is a tensor, want a Go number")
+// Scalar returns a 0-d tensor of a Go number, whose type it says: float64 gives float32, int int64,
+// bool Bool, complex128 complex64. [ScalarOf] takes an element type.
+func Scalar(x any) *Tensor {
+	o := numberOperand("scalar", x)
+	return o.number("scalar", 0, o.weakType())
+}
+
+// ScalarOf returns a 0-d tensor of type d of a Go number, which is rounded once. It panics with
+// *[Error] where an integer does not fit an integer type.
+func ScalarOf(d DType, x any) *Tensor {
+	o := numberOperand("scalar", x)
+	if !d.Supported() {
+		array.Failf("scalar", "dtype", "%s is not supported", d)
 	}
-	t := o.weakType()
-	if len(d) > 0 {
-		t = d[0]
-	}
-	if !t.Supported() {
-		array.Failf("scalar", "dtype", "%s is not supported", t)
-	}
-	return o.number("scalar", 0, t)
+	return o.number("scalar", 0, d)
 }
 
 // Eye returns the n x n identity matrix, float32: ones on the main diagonal, zeros elsewhere. It
+// panics with *[Error] where n is negative. [EyeOf] takes an element type.
+func Eye(n int) *Tensor { return EyeOf(Float32, n) }
+
+// EyeOf returns the n x n identity matrix of type d: ones on the main diagonal, zeros elsewhere. It
 // panics with *[Error] where n is negative.
-func Eye(n int) *Tensor {
-	t := full("eye", 0, 0, Float32, []int{n, n})
+func EyeOf(d DType, n int) *Tensor {
+	t := full("eye", 0, 0, d, []int{n, n})
 	t.Diagonal(0).Assign(1)
 	return t
 }
 
-// Arange returns start, start+step, ... before stop: float64 arguments give
-// float32, ints int64. One argument is stop; two are start and stop.
+// Arange returns start, start+step, ... before stop: float64 arguments give float32, ints int64.
+// One argument is stop; two are start and stop. [ArangeOf] takes an element type.
 func Arange[T int | float64](args ...T) *Tensor {
+	d := Float32
+	if _, ok := any(*new(T)).(int); ok {
+		d = Int64
+	}
+	return ArangeOf(d, args...)
+}
+
+// ArangeOf returns start, start+step, ... before stop as a vector of type d. One argument is stop;
+// two are start and stop. Numbers are computed exactly from ints and in float64 from floats, then
+// rounded once to a type of floats; an integer type takes of a float what [Tensor.To] makes of it.
+// It panics with *[Error] where d is Bool or an integer type that does not hold all ints.
+func ArangeOf[T int | float64](d DType, args ...T) *Tensor {
 	var start, stop, step T
 	step = 1
 	switch len(args) {
@@ -202,27 +231,42 @@ func Arange[T int | float64](args ...T) *Tensor {
 	default:
 		array.Failf("arange", "", "takes 1 to 3 numbers, got %d", len(args))
 	}
-	if step == 0 {
+	switch {
+	case !d.Supported() || d == Bool:
+		array.Failf("arange", "dtype", "%s is not supported", d)
+	case step == 0:
 		array.Failf("arange", "step", "is 0")
 	}
 	if _, ok := any(start).(int); ok {
-		return arangeInts(int(start), int(stop), int(step))
+		return arangeInts(d, int(start), int(stop), int(step))
 	}
 	size := math.Ceil((float64(stop) - float64(start)) / float64(step))
 	if !(size < maxRange) {
 		array.Failf("arange", "", "from %v to %v by %v is not a size", start, stop, step)
 	}
-	return filled("arange", Float32, int(max(size, 0)), func(data []float32) {
+	return numbered("arange", d, int(max(size, 0)), func(i int) float64 { return float64(start) + float64(float64(i)*float64(step)) })
+}
+
+// numbered returns a vector of n numbers of type d, which are computed in float64 and rounded once.
+func numbered(opName string, d DType, n int, f func(i int) float64) *Tensor {
+	if d == Float32 {
+		return filled(opName, d, n, func(data []float32) {
+			for i := range data {
+				data[i] = float32(f(i))
+			}
+		})
+	}
+	return filled(opName, Float64, n, func(data []float64) {
 		for i := range data {
-			data[i] = float32(float64(start) + float64(float64(i)*float64(step)))
+			data[i] = f(i)
 		}
-	})
+	}).To(d)
 }
 
 // maxRange is more than the length of any tensor.
 const maxRange = 1 << 62
 
-func arangeInts(start, stop, step int) *Tensor {
+func arangeInts(d DType, start, stop, step int) *Tensor {
 	// Differences of two ints need all 64 bits.
 	way, by := uint64(stop)-uint64(start), uint64(step)
 	if step < 0 {
@@ -235,28 +279,41 @@ func arangeInts(start, stop, step int) *Tensor {
 	if n >= maxRange {
 		array.Failf("arange", "", "from %v to %v by %v is not a size", start, stop, step)
 	}
+	if n > 0 {
+		for _, x := range []int{start, start + int(n-1)*step} {
+			if err := (exec.Number{Int: int64(x), Kind: array.CatInt}).Check("arange", d); err != nil {
+				panic(err)
+			}
+		}
+	}
 	return filled("arange", Int64, int(n), func(data []int64) {
 		for i := range data {
 			data[i] = int64(start) + int64(i)*int64(step)
 		}
-	})
+	}).To(d)
 }
 
-// Linspace returns n float32 numbers evenly spaced from start to stop, both
-// included.
-func Linspace(start, stop float64, n int) *Tensor {
+// Linspace returns n float32 numbers evenly spaced from start to stop, both included.
+// [LinspaceOf] takes an element type.
+func Linspace(start, stop float64, n int) *Tensor { return LinspaceOf(Float32, start, stop, n) }
+
+// LinspaceOf returns n numbers of type d evenly spaced from start to stop, both included, as a
+// vector. They are computed in float64 and rounded once; an integer type takes what [Tensor.To]
+// makes of them. It panics with *[Error] where n is negative or d is Bool.
+func LinspaceOf(d DType, start, stop float64, n int) *Tensor {
 	if n < 0 {
 		array.Failf("linspace", "n", "%d is negative", n)
 	}
-	return filled("linspace", Float32, n, func(data []float32) {
-		for i := range data {
-			f := 0.0
-			if n > 1 {
-				f = float64(i) / float64(n-1)
-			}
-			// Both ends are met exactly.
-			data[i] = float32(float64(start*(1-f)) + float64(stop*f))
+	if !d.Supported() || d == Bool {
+		array.Failf("linspace", "dtype", "%s is not supported", d)
+	}
+	return numbered("linspace", d, n, func(i int) float64 {
+		f := 0.0
+		if n > 1 {
+			f = float64(i) / float64(n-1)
 		}
+		// Both ends are met exactly.
+		return float64(start*(1-f)) + float64(stop*f)
 	})
 }
 

@@ -117,7 +117,7 @@ func TestDebugNaNGiven(t *testing.T) {
 		want string
 	}{
 		"a number":             {func(x *Tensor) *Tensor { return x.Mul(nan).Exp() }, Ones(3), ""},
-		"filled":               {func(x *Tensor) *Tensor { return x.Add(Full(nan, Float32, 3)).Exp() }, Ones(3), ""},
+		"filled":               {func(x *Tensor) *Tensor { return x.Add(FullOf(Float32, nan, 3)).Exp() }, Ones(3), ""},
 		"where":                {func(x *Tensor) *Tensor { return Where(x.Gt(0), x, nan).Sum() }, Ones(3).Neg(), ""},
 		"a complex argument":   {func(x *Tensor) *Tensor { return x.Mul(x).Add(1).Exp() }, z, ""},
 		"a part":               {func(x *Tensor) *Tensor { return x.Imag().Sin() }, z, ""},

@@ -85,7 +85,7 @@ func TestDeferredStorage(t *testing.T) {
 		"data":      func(x *Tensor) float64 { return float64(Data[float32](x)[0]) },
 		"borrow":    func(x *Tensor) (f float64) { Borrow(x, func(d []float32) { f = float64(d[0]) }); return f },
 		"print":     func(x *Tensor) float64 { return map[bool]float64{true: 7}[strings.Contains(x.String(), "7")] },
-		"digest":    func(x *Tensor) float64 { return map[bool]float64{true: 7}[Digest(x) == Digest(Full(7, Float32, 1))] },
+		"digest":    func(x *Tensor) float64 { return map[bool]float64{true: 7}[Digest(x) == Digest(FullOf(Float32, 7, 1))] },
 		"copy":      func(x *Tensor) float64 { return x.on(0).Clone().Item() },
 		"view":      func(x *Tensor) float64 { return x.Reshape(1, 1).T().Item() },
 		"matmul":    func(x *Tensor) float64 { return x.Reshape(1, 1).MatMul(Ones(1, 1)).Item() },

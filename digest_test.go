@@ -36,14 +36,14 @@ func TestDigestCanonicalForm(t *testing.T) {
 	got := Digest(
 		FromSlice([]float32{1, float32(math.Copysign(0, -1)), math.Float32frombits(0xffc12345), math.Float32frombits(0x7f812345)}, 2, 2),
 		FromSlice([]float64{1, math.Float64frombits(0xfff0000000000001)}),
-		FromSlice([]bool{true, false, true}), Scalar(200, Uint8), FromSlice([]int32{-2}), From([][]int64{{1 << 40}}), Zeros(0, 3))
+		FromSlice([]bool{true, false, true}), ScalarOf(Uint8, 200), FromSlice([]int32{-2}), From([][]int64{{1 << 40}}), Zeros(0, 3))
 	if want := fmt.Sprintf("%x", sha256.Sum256(b)); got != want {
 		t.Errorf("digest %s, want %s", got, want)
 	}
 	if got, want := Digest(), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"; got != want {
 		t.Errorf("digest of nothing %s, want %s", got, want)
 	}
-	named := DigestNamed(func(yield func(string, *Tensor) bool) { yield("W", Scalar(1, Uint8)) })
+	named := DigestNamed(func(yield func(string, *Tensor) bool) { yield("W", ScalarOf(Uint8, 1)) })
 	if want := fmt.Sprintf("%x", sha256.Sum256(append(head(nil, "W", "uint8"), 1))); named != want {
 		t.Errorf("digest with a name %s, want %s", named, want)
 	}

@@ -33,6 +33,9 @@
 // Options are structs whose zero value is the default, in all packages. A field whose default
 // is not 0 is a pointer, and nil stands for the default: new(0.0) is 0.
 //
+// A constructor makes float32, or what the Go values given say: an int makes int64. Its form that
+// ends in Of takes the element type first: [Zeros] and [ZerosOf], [Arange] and [ArangeOf].
+//
 // The results of every operation have the same bits on every backend, instruction
 // set and number of threads.
 //
@@ -53,8 +56,9 @@
 //
 // From Go and back:
 //
-//   - Made of Go values: [From], [FromSlice], [Scalar], [Full], [FullLike], [Arange],
-//     [Linspace], [Eye], [Meshgrid], [Complex], [Polar]
+//   - Made of Go values: [From], [FromSlice], [Scalar], [ScalarOf], [Full], [FullOf],
+//     [FullLike], [Arange], [ArangeOf], [Linspace], [LinspaceOf], [Eye], [EyeOf],
+//     [Meshgrid], [Complex], [Polar]
 //   - Of one number: [Zeros], [ZerosOf], [ZerosLike], [Ones], [OnesOf], [OnesLike]
 //   - Read by Go: [Data], [CopyTo], [Borrow], [Tensor.Item], [Tensor.ItemInt],
 //     [Tensor.ItemComplex]
@@ -153,9 +157,9 @@
 //   - Compiled functions: [Compile], [Compiled], [DebugOpts], [DebugStep]
 //   - Profiles: [StartProfile], [Profile], [ProfileOpts], [ProfileRow]
 //
-// Random numbers: [Seed], [Rand], [RandOf], [Randn], [RandnOf], [Randint], [Randperm],
-// [Generator], [NewGenerator], [DefaultGenerator], [GeneratorState], [ChoiceOpts],
-// [MultinomialOpts].
+// Random numbers: [Seed], [Rand], [RandOf], [Randn], [RandnOf], [Randint], [RandintOf],
+// [Randperm], [RandpermOf], [Generator], [NewGenerator], [DefaultGenerator], [GeneratorState],
+// [ChoiceOpts], [MultinomialOpts].
 //
 // Memory:
 //

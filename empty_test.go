@@ -42,7 +42,7 @@ func TestReductionsOfNothing(t *testing.T) {
 						t.Helper()
 						// What the result's memory may hold from before.
 						for range 4 {
-							Full(7, Float64, max(some, 1)).Release()
+							FullOf(Float64, 7, max(some, 1)).Release()
 						}
 						y := f(x, axes...)
 						got := Data[float64](y.To(Float64))

@@ -52,16 +52,30 @@ func ExampleOnes() {
 }
 
 func ExampleFull() {
-	fmt.Println(weft.Full(7, weft.Int32, 2, 2))
+	fmt.Println(weft.Full(7, 2, 2)) // an int: int64
+	fmt.Println(weft.Full(0.5, 2))  // a float: float32
 	// Output:
 	// [[7 7]
 	//  [7 7]]
+	// [0.5 0.5]
+}
+
+func ExampleFullOf() {
+	fmt.Println(weft.FullOf(weft.Float64, 7, 2, 2))
+	// Output:
+	// [[7. 7.]
+	//  [7. 7.]]
 }
 
 func ExampleScalar() {
 	s := weft.Scalar(2.5)
 	fmt.Println(s.Rank(), s.Item())
 	// Output: 0 2.5
+}
+
+func ExampleScalarOf() {
+	fmt.Println(weft.Scalar(0.1).Item(), weft.ScalarOf(weft.Float64, 0.1).Item())
+	// Output: 0.10000000149011612 0.1
 }
 
 func ExampleArange() {
@@ -74,9 +88,23 @@ func ExampleArange() {
 	// [0.   0.25 0.5  0.75]
 }
 
+func ExampleArangeOf() {
+	fmt.Println(weft.ArangeOf(weft.Float64, 0, 3).Div(3))
+	fmt.Println(weft.ArangeOf(weft.Uint8, 250, 256))
+	// Output:
+	// [0.         0.33333333 0.66666667]
+	// [250 251 252 253 254 255]
+}
+
 func ExampleLinspace() {
 	fmt.Println(weft.Linspace(0, 1, 5))
 	// Output: [0.   0.25 0.5  0.75 1.  ]
+}
+
+func ExampleLinspaceOf() {
+	x := weft.LinspaceOf(weft.Float64, 0, 1, 11)
+	fmt.Println(x.DType(), x.At(1).Item(), weft.Linspace(0, 1, 11).At(1).Item())
+	// Output: float64 0.1 0.10000000149011612
 }
 
 func ExampleEye() {
@@ -85,6 +113,13 @@ func ExampleEye() {
 	// [[1. 0. 0.]
 	//  [0. 1. 0.]
 	//  [0. 0. 1.]]
+}
+
+func ExampleEyeOf() {
+	fmt.Println(weft.EyeOf(weft.Int32, 2))
+	// Output:
+	// [[1 0]
+	//  [0 1]]
 }
 
 func ExampleRandn() {
@@ -100,6 +135,26 @@ func ExampleRandint() {
 	x := weft.Randint(1, 7, 100) // a die
 	fmt.Println(x.DType(), x.Min().ItemInt() >= 1, x.Max().ItemInt() <= 6)
 	// Output: int64 true true
+}
+
+func ExampleRandintOf() {
+	x := weft.RandintOf(weft.Uint8, 0, 256, 100) // bytes
+	fmt.Println(x.DType(), x.Size())
+	// Output: uint8 100
+}
+
+func ExampleRandpermOf() {
+	x := weft.RandpermOf(weft.Int32, 10)
+	y, _ := x.Sort(0, weft.SortOpts{})
+	fmt.Println(y.DType(), y)
+	// Output: int32 [0 1 2 3 4 5 6 7 8 9]
+}
+
+func ExampleGenerator_NormalOf() {
+	g := weft.NewGenerator(1)
+	x := g.NormalOf(weft.Float64, 10, 0.5, 10000)
+	fmt.Printf("%s %.1f", x.DType(), x.Mean().Item())
+	// Output: float64 10.0
 }
 
 func ExampleData() {

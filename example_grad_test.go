@@ -30,7 +30,7 @@ func ExampleWithoutGrad() {
 }
 
 func ExampleTensor_Detach() {
-	w := weft.Full(3, weft.Float32, 1).RequireGrad()
+	w := weft.FullOf(weft.Float32, 3, 1).RequireGrad()
 	w.Mul(w.Detach()).Sum().Backward() // the second factor counts as a constant
 	fmt.Println(w.Grad())
 	// Output: [3.]
@@ -56,7 +56,7 @@ func ExampleTensor_SetGrad() {
 }
 
 func ExampleGradAll() {
-	x := weft.Full(2, weft.Float64, 1).RequireGrad()
+	x := weft.FullOf(weft.Float64, 2, 1).RequireGrad()
 	g := weft.GradAll([]*weft.Tensor{x.Square(), x.Mul(10)}, []*weft.Tensor{x})
 	fmt.Println(g[0])
 	// Output: [14.]

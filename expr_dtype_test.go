@@ -24,7 +24,7 @@ func TestExprTypesAreThoseOfMethods(t *testing.T) {
 	}
 	var arrays []*Tensor
 	for _, d := range []DType{Bool, Uint8, Int16, Int32, Int64, Uint64, Float32, Float64} {
-		arrays = append(arrays, From([]float64{0, 1, 2.7, 5, 7}).To(d), Scalar(3.3, Float64).To(d))
+		arrays = append(arrays, From([]float64{0, 1, 2.7, 5, 7}).To(d), ScalarOf(Float64, 3.3).To(d))
 	}
 	numbers := []struct {
 		text  string

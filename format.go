@@ -424,7 +424,7 @@ func (p *printer) goSyntax() {
 			fmt.Fprintf(&p.out, ", %d", n)
 		}
 	case len(p.v.Shape) == 0:
-		fmt.Fprintf(&p.out, "weft.Scalar(%s, weft.%s", p.word(p.v.Offset), constantOf(d))
+		fmt.Fprintf(&p.out, "weft.ScalarOf(weft.%s, %s", constantOf(d), p.word(p.v.Offset))
 	default:
 		elem := d.String()
 		if d == Float16 || d == BFloat16 {

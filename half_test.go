@@ -35,10 +35,10 @@ func TestHalfRounds(t *testing.T) {
 		}
 	}
 	// 2049 lies between 2048 and 2050, 257 between 256 and 258.
-	if y := weft.Full(256, weft.BFloat16, 3).Add(1); y.At(0).Item() != 256 {
+	if y := weft.FullOf(weft.BFloat16, 256, 3).Add(1); y.At(0).Item() != 256 {
 		t.Errorf("bfloat16 256 + 1 is %v", y)
 	}
-	if y := weft.Scalar(65504, weft.Float16).Mul(2); !math.IsInf(y.Item(), 1) {
+	if y := weft.ScalarOf(weft.Float16, 65504).Mul(2); !math.IsInf(y.Item(), 1) {
 		t.Errorf("65504 * 2 is %v", y)
 	}
 }
@@ -60,7 +60,7 @@ func TestHalfCombines(t *testing.T) {
 			}
 		}
 		// Squares up to 90000 are beyond float16, their mean is not.
-		z := weft.Full(300, weft.Float32, 4).To(d)
+		z := weft.FullOf(weft.Float32, 300, 4).To(d)
 		if y := z.Std(); y.Item() != 0 {
 			t.Errorf("std of equal %s: %v", d, y)
 		}
@@ -196,7 +196,7 @@ func TestHalfGradients(t *testing.T) {
 
 // Floats of 16 bits are made, read, printed, hashed, drawn and written like others.
 func TestHalfElements(t *testing.T) {
-	x := weft.Full(1.5, weft.Float16, 2)
+	x := weft.FullOf(weft.Float16, 1.5, 2)
 	if x.At(0).Item() != 1.5 {
 		t.Errorf("Full(1.5) is %v", x)
 	}
@@ -205,7 +205,7 @@ func TestHalfElements(t *testing.T) {
 		"[1.5 1.5]":     fmt.Sprint(x),
 		"[ 0.1 -2. ]":   fmt.Sprint(y),
 		"[ 0.10 -2.00]": fmt.Sprintf("%.2f", y),
-		"0.1":           fmt.Sprint(weft.Scalar(0.1, weft.Float16)), // numpy.float16(0.1)
+		"0.1":           fmt.Sprint(weft.ScalarOf(weft.Float16, 0.1)),
 		"weft.From([]float32{0.1, -2}).To(weft.BFloat16)": fmt.Sprintf("%#v", y),
 	} {
 		if got != want {

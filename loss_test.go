@@ -54,7 +54,7 @@ func TestLargeLogits(t *testing.T) {
 					near("gradient of cross_entropy", g.At(j).Item(), want)
 				}
 
-				scalar := Scalar(v, Float32).RequireGrad()
+				scalar := ScalarOf(Float32, v).RequireGrad()
 				plus := scalar.Softplus()
 				near("softplus", plus.Item(), math.Max(v, 0)+math.Log1p(math.Exp(-math.Abs(v))))
 				near("gradient of softplus", Grad(plus, []*Tensor{scalar})[0].Item(), 1/(1+math.Exp(-v)))

@@ -170,7 +170,7 @@ func TestGradientsOfFuncHaveTheTypesOfItsArguments(t *testing.T) {
 		Backward: func(c *weft.FuncContext, dy *weft.Tensor) []*weft.Tensor {
 			return []*weft.Tensor{dy.Mul(c.Saved(1)), dy.Mul(c.Saved(0))}
 		}}
-	x, y := weft.Full(3, weft.Float32, 2).RequireGrad(), weft.Full(5, weft.Float64, 2).RequireGrad()
+	x, y := weft.FullOf(weft.Float32, 3, 2).RequireGrad(), weft.FullOf(weft.Float64, 5, 2).RequireGrad()
 	var e *weft.Error
 	if err := weft.Try(func() { f.Apply(x, y).Sum().Backward() }); errors.As(err, &e) {
 		t.Fatal(err)

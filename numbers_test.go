@@ -40,9 +40,9 @@ func TestFloorDivOfFloats(t *testing.T) {
 			{0, 5, 0, 0}, {zero, 5, zero, 0}, {0, -5, zero, zero}, {zero, -5, 0, zero},
 			{nan, 1, nan, nan}, {1, nan, nan, nan}, {1e300, 1e-300, inf, math.Mod(1e300, 1e-300)},
 		} {
-			x, y := Scalar(c.x, Float64), Scalar(c.y, Float64)
+			x, y := ScalarOf(Float64, c.x), ScalarOf(Float64, c.y)
 			got := []float64{x.FloorDiv(y).Item(), x.Mod(y).Item(), Expr("floordiv(x, y)", x, y).Item(), Expr("x % y", x, y).Item(),
-				Expr("0*z + floordiv(x, y)", Vars{"x": c.x, "y": c.y, "z": Scalar(0, Float64)}).Item()}
+				Expr("0*z + floordiv(x, y)", Vars{"x": c.x, "y": c.y, "z": ScalarOf(Float64, 0)}).Item()}
 			want := []float64{c.div, c.mod, c.div, c.mod, c.div}
 			for i := range got {
 				same := math.Float64bits(got[i]) == math.Float64bits(want[i]) || got[i] != got[i] && want[i] != want[i]
@@ -254,9 +254,9 @@ func TestWideNumbersAreRefused(t *testing.T) {
 			like := func(t *Tensor) *Tensor { return t.Clone() }
 			for _, n := range wideNumbers {
 				for name, f := range map[string]func(){
-					"Full":       func() { Full(n, c.dtype, 3) },
+					"Full":       func() { FullOf(c.dtype, n, 3) },
 					"FullLike":   func() { FullLike(x, n) },
-					"Scalar":     func() { Scalar(n, c.dtype) },
+					"Scalar":     func() { ScalarOf(c.dtype, n) },
 					"Fill":       func() { like(x).Fill(n) },
 					"Assign":     func() { like(x).Slice(Range(0, 2)).Assign(n) },
 					"Add":        func() { x.Add(n) },
@@ -309,13 +309,13 @@ func TestWideNumbersAreRefused(t *testing.T) {
 				t.Errorf("%s by 1<<40: %v", c.dtype, got)
 			}
 		}
-		if got := Full(300, Bool, 1).Item(); got != 1 {
+		if got := FullOf(Bool, 300, 1).Item(); got != 1 {
 			t.Errorf("300 as bool is %v", got)
 		}
 		// Floats become integers as To makes them.
 		for _, f := range []float64{300.7, -5, 1e10, -1e10, math.NaN(), math.Inf(1), 254.9} {
 			for _, d := range []DType{Uint8, Int32, Int64} {
-				if got, want := Full(f, d, 1).Item(), Scalar(f, Float64).To(d).Item(); got != want {
+				if got, want := FullOf(d, f, 1).Item(), ScalarOf(Float64, f).To(d).Item(); got != want {
 					t.Errorf("Full(%v, %s) is %v, want %v", f, d, got, want)
 				}
 			}
@@ -342,7 +342,7 @@ func TestNumberFills(t *testing.T) {
 	for _, d := range array.DTypes() {
 		for _, number := range []any{0, 1, true, 3.25, math.Copysign(0, -1), math.Inf(-1), math.NaN(), 1 - 2i} {
 			var one []byte
-			if Try(func() { one = bytesAt(Scalar(number, d)) }) != nil {
+			if Try(func() { one = bytesAt(ScalarOf(d, number)) }) != nil {
 				continue // d has no such number
 			}
 			for _, n := range []int{0, 1, 2, 3, 7, 16, 100, 5000, 70000} {
@@ -354,7 +354,7 @@ func TestNumberFills(t *testing.T) {
 				if got := bytesAt(x); !bytes.Equal(got, want) {
 					t.Fatalf("%v into %d of %s gives bytes %v", number, n, d, got)
 				}
-				if got := bytesAt(Full(number, d, n)); !bytes.Equal(got, want[len(one):len(want)-len(one)]) {
+				if got := bytesAt(FullOf(d, number, n)); !bytes.Equal(got, want[len(one):len(want)-len(one)]) {
 					t.Fatalf("%d of %v as %s are bytes %v", n, number, d, got)
 				}
 			}

@@ -321,7 +321,7 @@ type read chan int
 func (r read) Len() int { return 6 }
 func (r read) Get(i int) (x, y *weft.Tensor, err error) {
 	r <- i
-	return weft.Scalar(float64(i), weft.Float64), nil, nil
+	return weft.ScalarOf(weft.Float64, float64(i)), nil, nil
 }
 
 // ahead returns the order of an epoch, then the number of examples that were read when the first

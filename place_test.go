@@ -380,7 +380,7 @@ func TestReductionsOfPlacedElements(t *testing.T) {
 		}
 		if o.formula != "" && ch.name == "as it is" && how != "variance" {
 			text := fmt.Sprintf("%s(%s, %s)", map[string]string{"sum": "sum", "max": "amax"}[how], o.formula, strings.Trim(strings.ReplaceAll(fmt.Sprint(axes), " ", ", "), "[]"))
-			at := weft.Scalar(x.x[0], weft.Float64).Add(weft.Arange[int](7).To(weft.Float64).Reshape(7, 1))
+			at := weft.ScalarOf(weft.Float64, x.x[0]).Add(weft.Arange[int](7).To(weft.Float64).Reshape(7, 1))
 			vars := weft.Vars{"x": in, "at": at, "First": placeKernels.Func("First"), "Second": placeKernels.Func("Second"), "Turned": placeKernels.Func("Turned")}
 			check("formula", weft.Expr(text, vars), nil)
 		}

@@ -115,7 +115,8 @@ func (g *Generator) RandnOf(d DType, shape ...int) *Tensor {
 	return g.draw("randn", op.Normal, d, shape)
 }
 
-// Randint returns int64 numbers, uniform from lo to hi-1.
+// Randint returns int64 numbers, uniform from lo to hi-1. [Generator.RandintOf] takes an element
+// type.
 func (g *Generator) Randint(lo, hi int64, shape ...int) *Tensor {
 	return g.RandintOf(Int64, lo, hi, shape...)
 }
@@ -126,10 +127,17 @@ func (g *Generator) RandintOf(d DType, lo, hi int64, shape ...int) *Tensor {
 	if lo >= hi {
 		array.Failf("randint", "hi", "%d is not above lo, %d", hi, lo)
 	}
+	holdsAll("randint", d, lo, hi-1)
+	number := func(x int64) exec.Number { return exec.Number{Int: x, Kind: array.CatInt} }
+	return g.draw("randint", op.Integers, Int64, shape, number(lo), number(int64(uint64(hi)-uint64(lo)))).To(d)
+}
+
+// holdsAll refuses a type that does not hold all whole numbers from lo to hi.
+func holdsAll(opName string, d DType, lo, hi int64) {
 	least, most := d.Limits()
 	switch {
 	case !d.Supported() || d.Category() == array.CatComplex:
-		array.Failf("randint", "dtype", "%s is not supported", d)
+		array.Failf(opName, "dtype", "%s is not supported", d)
 	case d == Bool:
 		least, most = 0, 1
 	case d.Float():
@@ -142,14 +150,20 @@ func (g *Generator) RandintOf(d DType, lo, hi int64, shape ...int) *Tensor {
 		}
 		least, most = -1<<bits, 1<<bits
 	}
-	if lo < least || hi-1 > most {
-		array.Failf("randint", "", "%s does not hold all of %d to %d", d, lo, hi-1)
+	if lo < least || hi > most {
+		array.Failf(opName, "", "%s does not hold all of %d to %d", d, lo, hi)
 	}
-	number := func(x int64) exec.Number { return exec.Number{Int: x, Kind: array.CatInt} }
-	return g.draw("randint", op.Integers, Int64, shape, number(lo), number(int64(uint64(hi)-uint64(lo)))).To(d)
 }
 
-// Randperm returns the numbers 0 to n-1, int64, in random order.
+// RandpermOf returns the numbers 0 to n-1 in random order as a vector of type d. It panics with
+// *[Error] where n is negative or d does not hold all of them.
+func (g *Generator) RandpermOf(d DType, n int) *Tensor {
+	holdsAll("randperm", d, 0, max(int64(n)-1, 0))
+	return g.Randperm(n).To(d)
+}
+
+// Randperm returns the numbers 0 to n-1, int64, in random order. [Generator.RandpermOf] takes an
+// element type.
 func (g *Generator) Randperm(n int) *Tensor {
 	g.notNil("randperm")
 	if n < 0 {
@@ -217,9 +231,19 @@ func RandnOf(d DType, shape ...int) *Tensor { return defaultGenerator.RandnOf(d,
 // hi-1.
 func Randint(lo, hi int64, shape ...int) *Tensor { return defaultGenerator.Randint(lo, hi, shape...) }
 
+// RandintOf is [Generator.RandintOf] of the default generator: whole numbers of type d, uniform from
+// lo to hi-1, which d must be able to hold.
+func RandintOf(d DType, lo, hi int64, shape ...int) *Tensor {
+	return defaultGenerator.RandintOf(d, lo, hi, shape...)
+}
+
 // Randperm returns the numbers 0 to n-1, int64, in an order of the default
-// generator.
+// generator. [RandpermOf] takes an element type.
 func Randperm(n int) *Tensor { return defaultGenerator.Randperm(n) }
+
+// RandpermOf is [Generator.RandpermOf] of the default generator: the numbers 0 to n-1 in random order
+// as a vector of type d, which must hold them.
+func RandpermOf(d DType, n int) *Tensor { return defaultGenerator.RandpermOf(d, n) }
 
 // Dropout sets each element to 0 with probability p and divides the others by
 // 1-p. g gives the choice, one draw a call; nil is the default generator. t must

@@ -193,7 +193,7 @@ func TestRearrangeGradients(t *testing.T) {
 	at := []float64{0.5, -1.5, 2, 3, 0.25, 1}
 	w := Arange(60.0).To(Float64).Add(1).Sqrt()
 	sum := func(ts ...*Tensor) *Tensor { // weighted, so that each place counts
-		s := Scalar(0.0, Float64)
+		s := ScalarOf(Float64, 0.0)
 		for i, x := range ts {
 			f := x.Reshape(-1)
 			s = s.Add(f.Square().Mul(w.Slice(Range(i, i+f.Size()))).Sum())

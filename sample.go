@@ -12,32 +12,66 @@ import (
 // without replacement, which are of all elements together.
 
 // Uniform returns float32 numbers, uniform from lo to below hi; rounding may give hi.
+// [Generator.UniformOf] takes an element type.
 func (g *Generator) Uniform(lo, hi float64, shape ...int) *Tensor {
+	return g.UniformOf(Float32, lo, hi, shape...)
+}
+
+// UniformOf returns numbers of a float type d, uniform from lo to below hi; rounding may give hi.
+// Those of 16 bits are float32 ones, rounded. It panics with *[Error] where lo is above hi.
+func (g *Generator) UniformOf(d DType, lo, hi float64, shape ...int) *Tensor {
 	g.notNil("uniform")
 	if !(lo <= hi) || lo-lo != 0 || hi-hi != 0 {
 		array.Failf("uniform", "", "cannot be from %v to %v", lo, hi)
 	}
-	return g.draw("uniform", op.Uniform, Float32, shape).Mul(hi - lo).Add(lo)
+	return g.drawn("uniform", op.Uniform, d, shape, hi-lo, lo)
+}
+
+// drawn returns numbers of a distribution by scale plus offset, of a float type d.
+func (g *Generator) drawn(opName string, kind op.Distribution, d DType, shape []int, scale, offset float64) *Tensor {
+	of := d
+	if halfBits[d] > 0 {
+		of = Float32
+	}
+	x := g.draw(opName, kind, of, shape).Mul(scale)
+	if kind != op.Exponential {
+		x = x.Add(offset)
+	}
+	return x.To(d)
 }
 
 // Normal returns float32 numbers of the normal distribution with a mean and a standard
-// deviation.
+// deviation. [Generator.NormalOf] takes an element type.
 func (g *Generator) Normal(mean, deviation float64, shape ...int) *Tensor {
+	return g.NormalOf(Float32, mean, deviation, shape...)
+}
+
+// NormalOf returns numbers of a float type d of the normal distribution with a mean and a standard
+// deviation; those of 16 bits are float32 ones, rounded. It panics with *[Error] where the mean is
+// not finite or the deviation negative.
+func (g *Generator) NormalOf(d DType, mean, deviation float64, shape ...int) *Tensor {
 	g.notNil("normal")
 	if !(deviation >= 0) || math.IsInf(deviation, 0) || mean-mean != 0 {
 		array.Failf("normal", "", "mean %v and standard deviation %v: want finite numbers, the latter not negative", mean, deviation)
 	}
-	return g.draw("normal", op.Normal, Float32, shape).Mul(deviation).Add(mean)
+	return g.drawn("normal", op.Normal, d, shape, deviation, mean)
 }
 
 // Exponential returns float32 numbers of the exponential distribution with a rate: their
-// mean is 1/rate.
+// mean is 1/rate. [Generator.ExponentialOf] takes an element type.
 func (g *Generator) Exponential(rate float64, shape ...int) *Tensor {
+	return g.ExponentialOf(Float32, rate, shape...)
+}
+
+// ExponentialOf returns numbers of a float type d of the exponential distribution with a rate: their
+// mean is 1/rate. Those of 16 bits are float32 ones, rounded. It panics with *[Error] where the rate
+// is not above 0.
+func (g *Generator) ExponentialOf(d DType, rate float64, shape ...int) *Tensor {
 	g.notNil("exponential")
 	if !(rate > 0) || math.IsInf(rate, 0) {
 		array.Failf("exponential", "rate", "%v is not a finite number above 0", rate)
 	}
-	return g.draw("exponential", op.Exponential, Float32, shape).Mul(1 / rate)
+	return g.drawn("exponential", op.Exponential, d, shape, 1/rate, 0)
 }
 
 // Bernoulli returns, in the shape and type of p, which holds floats, 1 with the probability

@@ -120,7 +120,7 @@ func TestSamplesRepeat(t *testing.T) {
 	draw := func(n int) []*Tensor {
 		g := NewGenerator(9)
 		return []*Tensor{g.Multinomial(w, n, MultinomialOpts{}), g.Exponential(2, n), g.Uniform(1, 3, n), g.Normal(1, 2, n),
-			g.Bernoulli(Full(0.5, Float32, n)), g.Choice(w, n, ChoiceOpts{Weights: w})}
+			g.Bernoulli(FullOf(Float32, 0.5, n)), g.Choice(w, n, ChoiceOpts{Weights: w})}
 	}
 	want := draw(3000)
 	eachBackend(t, func(t *testing.T) {
@@ -153,7 +153,7 @@ func TestSampleMisuse(t *testing.T) {
 		"weights of other size": func() { g.Choice(Arange(3), 1, ChoiceOpts{Weights: Ones(2)}) },
 		"integer weights":       func() { g.Multinomial(Arange(3), 1, MultinomialOpts{}) },
 		"three axes":            func() { g.Multinomial(Ones(1, 1, 1), 1, MultinomialOpts{}) },
-		"probability 2":         func() { g.Bernoulli(Full(2, Float32, 3)) },
+		"probability 2":         func() { g.Bernoulli(FullOf(Float32, 2, 3)) },
 		"rate 0":                func() { g.Exponential(0, 3) },
 		"bounds":                func() { g.Uniform(1, 0, 3) },
 		"deviation":             func() { g.Normal(0, -1, 3) },

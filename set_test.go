@@ -26,7 +26,7 @@ func TestSet(t *testing.T) {
 			for k := range 4 {
 				*at(want, 0, 1, k), *at(want, 1, 0, k) = 1, 1
 			}
-			x.Set(weft.Scalar(0, d), 0, 1, 2)
+			x.Set(weft.ScalarOf(d, 0), 0, 1, 2)
 			*at(want, 0, 1, 2) = 0
 			if got := weft.Data[float64](x.To(weft.Float64)); !slices.Equal(got, want) {
 				t.Errorf("%s, %s: %v, want %v", d, name, got, want)
@@ -67,7 +67,7 @@ func TestSetRefuses(t *testing.T) {
 
 // Gradients flow to what was written, and no longer to what was there.
 func TestSetGradient(t *testing.T) {
-	a, v := weft.Ones(2, 3).RequireGrad(), weft.Full(5, weft.Float32, 3).RequireGrad()
+	a, v := weft.Ones(2, 3).RequireGrad(), weft.FullOf(weft.Float32, 5, 3).RequireGrad()
 	x := a.Mul(2)
 	x.Set(v, 1).Set(9, 0, 0)
 	x.Square().Sum().Backward()

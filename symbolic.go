@@ -47,7 +47,7 @@ func init() {
 			if a, b = word(s.Seed).num, word(s.Draw).num; x.short {
 				b.Int &= low32
 			}
-			seed, first = Scalar(a.Int, Int64), Scalar(b.Int, Int64)
+			seed, first = ScalarOf(Int64, a.Int), ScalarOf(Int64, b.Int)
 		} else {
 			a, b = tr.draws(x)
 			seed, first = &Tensor{v: tr.scalar(a, Int64)}, &Tensor{v: tr.scalar(b, Int64)}

@@ -398,7 +398,7 @@ func TestGradientsOfWindows(t *testing.T) {
 	} {
 		for range 3 {
 			shape := []int{c.rows, 4, 100}
-			Full(math.NaN(), Float32, shape...).Release()
+			FullOf(Float32, math.NaN(), shape...).Release()
 			s := NewScope()
 			x := Ones(shape...).RequireGrad()
 			at := Arange(0, float64(x.Size()), 1).Reshape(shape...).To(Int64)

@@ -92,7 +92,7 @@ var loops = map[string]func(x *Tensor, n int) *Tensor{
 	"gathered": func(x *Tensor, n int) *Tensor {
 		h := Zeros(1, 64)
 		for i := range n {
-			h = h.Add(x.Gather(0, Full(i, Int64, 1, 64))).Tanh()
+			h = h.Add(x.Gather(0, FullOf(Int64, i, 1, 64))).Tanh()
 		}
 		return h.Sum().Add(x.At(0).Sum())
 	},

@@ -111,7 +111,7 @@ func TestStreamedResults(t *testing.T) {
 			const rows = 2049 // of windows, whose rows begin anywhere
 			const columns = n / rows
 			w := a.Slice(Range(0, rows*columns)).Reshape(rows, columns)
-			inside, e := func(y *Tensor) *Tensor { return y.Slice(Range(1, rows-1), Range(3, columns-2)) }, Full(0.5, Float32, rows, columns)
+			inside, e := func(y *Tensor) *Tensor { return y.Slice(Range(1, rows-1), Range(3, columns-2)) }, FullOf(Float32, 0.5, rows, columns)
 			streamed(1, func() { inside(e).Assign(inside(w)) })
 			same(e, func(i int) float32 {
 				if r, c := i/columns, i%columns; r > 0 && r < rows-1 && c >= 3 && c < columns-2 {

@@ -164,7 +164,7 @@ func TestNumba(t *testing.T) {
 				args = append(args, a.arg())
 			}
 			if name == "basic33" {
-				args = append(args, weft.Scalar(1, weft.Float64))
+				args = append(args, weft.ScalarOf(weft.Float64, 1))
 			}
 			opts := kernel.StencilOpts{Cval: goNumber(c.Cval), Neighborhood: c.Neighborhood}
 			if c.Out != nil {

@@ -83,7 +83,7 @@ func reduce(m, f *Func, args []any) []*weft.Tensor {
 		}
 		var outs []*weft.Tensor
 		for i, d := range r.accs {
-			outs = append(outs, weft.Full(opts.Identity[i], d, reduced(shape, axes, opts.Keep)...))
+			outs = append(outs, weft.FullOf(d, opts.Identity[i], reduced(shape, axes, opts.Keep)...))
 		}
 		return outs
 	}

@@ -293,7 +293,7 @@ func sumBlocks[T float32 | float64](row []T, block int) {
 
 // What has no axes is one element.
 func TestMapReduceOfOne(t *testing.T) {
-	x := weft.Scalar(2.5, weft.Float64)
+	x := weft.ScalarOf(weft.Float64, 2.5)
 	for _, args := range [][]any{{x}, {2.5}, {x, kernel.ReduceOpts{Axes: []int{}, Keep: true}}} {
 		got := kernel.MapReduce(kernels.Func("One"), kernels.Func("Moments"), args...)
 		if got[0].Rank() != 0 || got[0].Item() != 1 || got[1].Item() != 2.5 || got[2].Item() != 0 {

@@ -237,7 +237,7 @@ func (s *stencil) cval() {
 		if d.Complex() && !r.Complex() {
 			array.Failf(s.name, "Cval", "is complex, %s is %s", what, r)
 		}
-		if x := s.fill(r); r.Integer() && (numberDType(x).Float() || weft.Try(func() { weft.Scalar(x, r) }) != nil) {
+		if x := s.fill(r); r.Integer() && (numberDType(x).Float() || weft.Try(func() { weft.ScalarOf(r, x) }) != nil) {
 			array.Failf(s.name, "Cval", "is %v, which %s does not hold", s.opts.Cval, r)
 		}
 	}
@@ -258,9 +258,9 @@ func (s *stencil) fill(d array.DType) any {
 	case s.opts.Cval == nil:
 		return 0
 	case d == array.Bool:
-		return weft.Scalar(s.opts.Cval, array.Complex128).ItemComplex() != 0
+		return weft.ScalarOf(array.Complex128, s.opts.Cval).ItemComplex() != 0
 	case d.Integer() && numberDType(s.opts.Cval).Float():
-		switch x := math.Trunc(weft.Scalar(s.opts.Cval, array.Float64).Item()); {
+		switch x := math.Trunc(weft.ScalarOf(array.Float64, s.opts.Cval).Item()); {
 		case x >= -0x1p63 && x < 0x1p63:
 			return int64(x)
 		case x >= 0 && x < 0x1p64:
@@ -442,7 +442,7 @@ func (s *stencil) filled(dst []*weft.Tensor, shape []int) []*weft.Tensor {
 func (s *stencil) filledWith(shape []int) []*weft.Tensor {
 	var out []*weft.Tensor
 	for _, d := range s.in.Returns() {
-		y := weft.Full(s.fill(d), d, shape...)
+		y := weft.FullOf(d, s.fill(d), shape...)
 		for _, a := range s.as {
 			if a.t != nil && a.t.RequiresGrad() && (d.Float() || d.Complex()) && a.t.DType() == d {
 				y = y.Add(a.t.Flatten(0).Slice(weft.Range(0, 0)).Sum()) // 0, with a gradient of zeros
@@ -467,7 +467,7 @@ func (s *stencil) padded(ys []*weft.Tensor, at box, shape []int) []*weft.Tensor 
 
 // pad is Tensor.Pad by any Go number.
 func pad(x *weft.Tensor, pads []int, fill any) *weft.Tensor {
-	c := weft.Scalar(fill, array.Complex128).ItemComplex()
+	c := weft.ScalarOf(array.Complex128, fill).ItemComplex()
 	if imag(c) != 0 {
 		return weft.Complex(x.Real().Pad(real(c), pads...), x.Imag().Pad(imag(c), pads...))
 	}

@@ -108,8 +108,8 @@ func TestStencilStep(t *testing.T) {
 
 func TestStencilOut(t *testing.T) {
 	x := weft.Ones(6)
-	y := weft.Full(2, weft.Float32, 8)
-	out := []*weft.Tensor{weft.Full(9, weft.Float32, 6), weft.Full(9, weft.Int32, 6)}
+	y := weft.FullOf(weft.Float32, 2, 8)
+	out := []*weft.Tensor{weft.FullOf(weft.Float32, 9, 6), weft.FullOf(weft.Int32, 9, 6)}
 	kernels.Func("Two").StencilAll(x, y, 3, kernel.StencilOpts{Out: out})
 	if got, want := fmt.Sprint(weft.Data[float32](out[0]), weft.Data[int32](out[1])), "[9 5 5 5 5 9] [9 1 1 1 1 9]"; got != want {
 		t.Errorf("%s, want %s", got, want)

@@ -70,7 +70,7 @@ func TestAttentionInBands(t *testing.T) {
 		}
 		q, k, v := in['q'], in['k'], in['v']
 		dy := g.Randn(append(append([]int{}, q.Shape()[:q.Rank()-1]...), v.Dim(-1))...).To(q.DType())
-		all := weft.Full(true, weft.Bool, q.Dim(-2), k.Dim(-2))
+		all := weft.FullOf(weft.Bool, true, q.Dim(-2), k.Dim(-2))
 		digests := func(o nn.AttentionOpts) (list []string) {
 			y := nn.ScaledDotProductAttention(q, k, v, o)
 			list = append(list, weft.Digest(y))

@@ -90,7 +90,7 @@ func Scaled(gain float64, init Init) Init {
 
 // Constant fills with x.
 func Constant(x float64) Init {
-	return func(_ *weft.Generator, shape ...int) *weft.Tensor { return weft.Full(x, weft.Float32, shape...) }
+	return func(_ *weft.Generator, shape ...int) *weft.Tensor { return weft.FullOf(weft.Float32, x, shape...) }
 }
 
 // Orthogonal draws a matrix, all axes but the first as one, whose rows, or columns if

@@ -355,7 +355,7 @@ func (b *batchNorm) track(mean, variance *weft.Tensor, n float64) {
 // trackTraced is track in a compiled function where all batches have the same share, which each
 // call finds.
 func (b *batchNorm) trackTraced(mean, variance *weft.Tensor, n float64) {
-	one := weft.Scalar(1.0, weft.Float64)
+	one := weft.ScalarOf(weft.Float64, 1.0)
 	share := one.Div(b.NumBatchesTracked.To(weft.Float64))
 	move := func(to, from *weft.Tensor, factor float64) {
 		d := to.DType()

@@ -39,7 +39,7 @@ func ClipNorm(params iter.Seq2[string, *weft.Tensor], limit float64) (norm float
 				}
 			}
 			// Times one no bit changes.
-			scale := weft.Scalar(limit, weft.Float64).Div(sum.Sqrt().Add(1e-6))
+			scale := weft.ScalarOf(weft.Float64, limit).Div(sum.Sqrt().Add(1e-6))
 			change(scaled, grads, func(g *weft.Tensor) any { return weft.Where(scale.Ge(1), 1.0, scale).To(g.DType()) })
 			norm = math.NaN()
 			return

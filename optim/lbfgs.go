@@ -198,10 +198,10 @@ func (l *LBFGS) made(method string) {
 // all parameters in one.
 func (l *LBFGS) State() map[string]*weft.Tensor {
 	l.made("state")
-	s := map[string]*weft.Tensor{"lr": weft.Scalar(l.lr, weft.Float64), "iterations": weft.Scalar(l.iterations), "evaluations": weft.Scalar(l.evaluations)}
+	s := map[string]*weft.Tensor{"lr": weft.ScalarOf(weft.Float64, l.lr), "iterations": weft.Scalar(l.iterations), "evaluations": weft.Scalar(l.evaluations)}
 	if l.iterations > 0 {
 		s["direction"], s["gradient"] = l.direction, l.grad
-		s["length"], s["scale"] = weft.Scalar(l.length, weft.Float64), weft.Scalar(l.scale, weft.Float64)
+		s["length"], s["scale"] = weft.ScalarOf(weft.Float64, l.length), weft.ScalarOf(weft.Float64, l.scale)
 		s["changes"] = weft.Scalar(int64(len(l.changes)))
 		for i, c := range l.changes {
 			s[fmt.Sprintf("change.step.%d", i)], s[fmt.Sprintf("change.gradient.%d", i)] = c.step, c.grad

@@ -71,7 +71,7 @@ const ln096 = -0.040821994520255166
 // momentum returns u(t).
 func (o *NAdamOpts) momentum(m *memo, t int64) float64 {
 	if m.base == 0 {
-		m.base = weft.Scalar(float64(*o.MomentumDecay*ln096), weft.Float64).Exp().Item() // the same bits everywhere
+		m.base = weft.ScalarOf(weft.Float64, float64(*o.MomentumDecay*ln096)).Exp().Item() // the same bits everywhere
 	}
 	return float64(*o.Beta1 * (1 - float64(0.5*power(m.base, t))))
 }

@@ -104,7 +104,7 @@ func TestLoadStateErrors(t *testing.T) {
 		"missing":   {func(s map[string]*weft.Tensor) { delete(s, "square.bias") }, `"square.bias" is missing`},
 		"extra":     {func(s map[string]*weft.Tensor) { s["mean.x"] = weft.Zeros(1) }, `"mean.x" belongs to no parameter`},
 		"shape":     {func(s map[string]*weft.Tensor) { s["mean.weight"] = weft.Zeros(5, 3) }, `"mean.weight" is float32[5 3], want float32[3 5]`},
-		"rate":      {func(s map[string]*weft.Tensor) { s["lr"] = weft.Scalar(-1.0, weft.Float64) }, `"lr" is -1`},
+		"rate":      {func(s map[string]*weft.Tensor) { s["lr"] = weft.ScalarOf(weft.Float64, -1.0) }, `"lr" is -1`},
 		"rate type": {func(s map[string]*weft.Tensor) { s["lr"] = weft.Scalar(1) }, `"lr" is int64[], want float64[]`},
 		"steps":     {func(s map[string]*weft.Tensor) { s["steps.bias"] = weft.Scalar(-3) }, `"steps.bias" is -3`},
 	} {

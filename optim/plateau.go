@@ -87,7 +87,7 @@ func (p *Plateau) better(x float64) bool {
 // State returns the best metric and what is counted.
 func (p *Plateau) State() map[string]*weft.Tensor {
 	p.made()
-	return map[string]*weft.Tensor{"best": weft.Scalar(p.best, weft.Float64), "bad": weft.Scalar(int64(p.bad)), "cooldown": weft.Scalar(int64(p.cooldown))}
+	return map[string]*weft.Tensor{"best": weft.ScalarOf(weft.Float64, p.best), "bad": weft.Scalar(int64(p.bad)), "cooldown": weft.Scalar(int64(p.cooldown))}
 }
 
 // LoadState goes on from such a state; the rate is the optimizer's affair. An error, a

@@ -198,7 +198,7 @@ func line(from, to, at float64) float64 { return float64((to-from)*at) + from }
 
 // wave is half a wave of the cosine from one number to another.
 func wave(from, to, at float64) float64 {
-	cos := weft.Scalar(float64(math.Pi*at), weft.Float64).Cos().Item() // the same bits everywhere
+	cos := weft.ScalarOf(weft.Float64, float64(math.Pi*at)).Cos().Item() // the same bits everywhere
 	return to + float64((from-to)/2*(cos+1))
 }
 
@@ -239,7 +239,7 @@ func (s *Scheduler) Step() {
 // State returns how many steps were taken and the rate that the optimizer began with.
 func (s *Scheduler) State() map[string]*weft.Tensor {
 	s.made()
-	return map[string]*weft.Tensor{"step": weft.Scalar(int64(s.step)), "base": weft.Scalar(s.base, weft.Float64)}
+	return map[string]*weft.Tensor{"step": weft.Scalar(int64(s.step)), "base": weft.ScalarOf(weft.Float64, s.base)}
 }
 
 // LoadState goes on from such a state, and sets the rate. An error, a *[StateError], leaves

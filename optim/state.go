@@ -15,7 +15,7 @@ import (
 func (m *Method[O]) State() map[string]*weft.Tensor {
 	m.notNil("state")
 	tracing.Refuse("state", "takes the state of an optimizer")
-	s := map[string]*weft.Tensor{"lr": weft.Scalar(m.lr, weft.Float64)}
+	s := map[string]*weft.Tensor{"lr": weft.ScalarOf(weft.Float64, m.lr)}
 	for p := range m.all() {
 		s["steps."+p.name] = weft.Scalar(p.steps)
 		for i, t := range p.state {

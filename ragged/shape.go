@@ -52,7 +52,7 @@ func (l *List) ToPadded(fill any, length ...int) (x, mask *weft.Tensor) {
 	}
 	x = c.live
 	no := weft.Scalar(false)
-	with := weft.Scalar(fill, x.DType())
+	with := weft.ScalarOf(x.DType(), fill)
 	levels := l.levels()
 	for k := len(levels) - 1; k >= 0; k-- {
 		inner := l.with()

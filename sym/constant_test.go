@@ -31,15 +31,15 @@ var constants = []struct {
 	of   func(x *sym.Var, k float64) any
 }{
 	{"number", func(_ *sym.Var, k float64) any { return k }},
-	{"scalar", func(x *sym.Var, k float64) any { return sym.Const(weft.Scalar(k, x.DType())) }},
-	{"scalar of the other type", func(x *sym.Var, k float64) any { return sym.Const(weft.Scalar(k, weft.Float64)) }},
-	{"vector of one element", func(x *sym.Var, k float64) any { return sym.Const(weft.Full(k, x.DType(), 1)) }},
-	{"vector", func(x *sym.Var, k float64) any { return sym.Const(weft.Full(k, x.DType(), 3)) }},
-	{"expanded vector", func(x *sym.Var, k float64) any { return sym.Const(weft.Full(k, x.DType(), 1).Expand(3)) }},
-	{"tensor", func(x *sym.Var, k float64) any { return weft.Full(k, x.DType(), 3) }},
-	{"named", func(x *sym.Var, k float64) any { return sym.Const(weft.Scalar(k, x.DType())).As("k") }},
+	{"scalar", func(x *sym.Var, k float64) any { return sym.Const(weft.ScalarOf(x.DType(), k)) }},
+	{"scalar of the other type", func(x *sym.Var, k float64) any { return sym.Const(weft.ScalarOf(weft.Float64, k)) }},
+	{"vector of one element", func(x *sym.Var, k float64) any { return sym.Const(weft.FullOf(x.DType(), k, 1)) }},
+	{"vector", func(x *sym.Var, k float64) any { return sym.Const(weft.FullOf(x.DType(), k, 3)) }},
+	{"expanded vector", func(x *sym.Var, k float64) any { return sym.Const(weft.FullOf(x.DType(), k, 1).Expand(3)) }},
+	{"tensor", func(x *sym.Var, k float64) any { return weft.FullOf(x.DType(), k, 3) }},
+	{"named", func(x *sym.Var, k float64) any { return sym.Const(weft.ScalarOf(x.DType(), k)).As("k") }},
 	{"computed", func(x *sym.Var, k float64) any {
-		return sym.Const(weft.Scalar(k/2, x.DType())).Add(sym.Const(weft.Scalar(k/2, x.DType())))
+		return sym.Const(weft.ScalarOf(x.DType(), k/2)).Add(sym.Const(weft.ScalarOf(x.DType(), k/2)))
 	}},
 	{"like x", func(x *sym.Var, k float64) any { return sym.FullLike(x, k) }},
 }
@@ -143,7 +143,7 @@ func TestConstantsAreFolded(t *testing.T) {
 		{"gather", x.Add(vec(3, 1, 2).IndexSelect(0, sym.Const(weft.FromSlice([]int64{2, 2, 0})))), []string{"add"}, []float64{3, 4, 6}},
 		{"equal constants", x.Mul(vec(1, 2, 3)).Sub(x.Mul(vec(1, 2, 3))).Add(x.Mul(vec(1, 2, 3))), []string{"mul"}, []float64{1, 4, 9}},
 		{"in a loop", sym.Scan(sym.ScanOpts{Steps: new(3), Initial: []any{x}}, func(s sym.Step) sym.Next {
-			one := sym.Const(weft.Scalar(1.0, weft.Float64))
+			one := sym.Const(weft.ScalarOf(weft.Float64, 1.0))
 			return sym.Next{H: []*sym.Var{s.H[0].Mul(one).Add(one.Sub(1))}}
 		}).Last[0], nil, []float64{1, 2, 3}},
 	} {
@@ -192,7 +192,7 @@ func TestCallsOfConstantsAreNotFolded(t *testing.T) {
 
 // Gradients with respect to constants go through what is computed from them.
 func TestGradientOfConstant(t *testing.T) {
-	for _, at := range []*weft.Tensor{weft.Scalar(2.0, weft.Float64), weft.FromSlice([]float64{1, 2, 3})} {
+	for _, at := range []*weft.Tensor{weft.ScalarOf(weft.Float64, 2.0), weft.FromSlice([]float64{1, 2, 3})} {
 		c := sym.Const(at)
 		x := sym.New("x", weft.Float64, 3)
 		cost := sym.Scan(sym.ScanOpts{Steps: new(2), Initial: []any{x}}, func(s sym.Step) sym.Next {
@@ -226,7 +226,7 @@ func TestGradientOfConstant(t *testing.T) {
 // where it is given others.
 func TestSetValueTypes(t *testing.T) {
 	v := sym.Shared("v", weft.FromSlice([]float64{1, 2}))
-	for _, bad := range []any{weft.FromSlice([]float64{5}), weft.Scalar(5.0, weft.Float64), weft.FromSlice([]float64{1, 2, 3}), weft.FromSlice([]float32{1, 2}),
+	for _, bad := range []any{weft.FromSlice([]float64{5}), weft.ScalarOf(weft.Float64, 5.0), weft.FromSlice([]float64{1, 2, 3}), weft.FromSlice([]float32{1, 2}),
 		weft.FromSlice([]float64{1, 2}, 1, 2), weft.FromSlice([]int64{1, 2}), (*weft.Tensor)(nil), "5", nil} {
 		if err := weft.Try(func() { v.SetValue(bad) }); err == nil {
 			t.Errorf("SetValue of %T %v: no error", bad, bad)
@@ -253,7 +253,7 @@ func TestNoDefaultUpdatesHoldsDraws(t *testing.T) {
 		"normal":   func() *sym.Var { return sym.NewRandomStreams(3).Normal(weft.Float64, 0, 1, 50) },
 		"integers": func() *sym.Var { return sym.NewRandomStreams(3).Integers(0, 1<<40, 50) },
 		"bernoulli": func() *sym.Var {
-			return sym.NewRandomStreams(3).Bernoulli(sym.Const(weft.Full(0.5, weft.Float32, 200)))
+			return sym.NewRandomStreams(3).Bernoulli(sym.Const(weft.FullOf(weft.Float32, 0.5, 200)))
 		},
 		"dropout": func() *sym.Var { return sym.Const(weft.Ones(200)).Dropout(0.5, weft.NewGenerator(2)) },
 		"mrg":     func() *sym.Var { return sym.NewMRGStreams(3).Uniform(weft.Float32, 0, 1, 50) },

@@ -52,7 +52,7 @@ func ExampleMap() {
 }
 
 func ExampleFoldL() {
-	digits, zero := sym.Vector("digits", weft.Float64), sym.Const(weft.Scalar(0.0, weft.Float64))
+	digits, zero := sym.Vector("digits", weft.Float64), sym.Const(weft.ScalarOf(weft.Float64, 0.0))
 	number := sym.FoldL(func(d, n *sym.Var) *sym.Var { return n.Mul(10).Add(d) }, digits, zero)
 	f, err := sym.Function(sym.In(digits), sym.Out(number))
 	if err != nil {

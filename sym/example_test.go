@@ -8,7 +8,7 @@ import (
 )
 
 func ExampleFunction() {
-	x, n := sym.Vector("x", weft.Float64), sym.Shared("n", weft.Scalar(0.0, weft.Float64))
+	x, n := sym.Vector("x", weft.Float64), sym.Shared("n", weft.ScalarOf(weft.Float64, 0.0))
 	f, err := sym.Function(sym.In(x), sym.Out(x.Square().Sum(), n), sym.Updates{n: n.Add(1)})
 	if err != nil {
 		panic(err)

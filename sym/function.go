@@ -429,7 +429,7 @@ func (f *Fn) argument(p *Param, x any) *weft.Tensor {
 		array.Failf(f.label(), v.label(), "is a nil tensor")
 	case ok:
 	case len(v.shape) == 0:
-		t = weft.Full(x, v.dtype)
+		t = weft.FullOf(v.dtype, x)
 	default:
 		array.Failf(f.label(), v.label(), "is %T: want a *weft.Tensor, for %s%s", x, v, v.where())
 	}

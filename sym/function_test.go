@@ -121,7 +121,7 @@ func TestUpdates(t *testing.T) {
 
 func TestFunctionForms(t *testing.T) {
 	x, y := sym.Scalar("x", weft.Float64), sym.Scalar("y", weft.Float64)
-	n := sym.Shared("n", weft.Scalar(0.0, weft.Float64))
+	n := sym.Shared("n", weft.ScalarOf(weft.Float64, 0.0))
 	f, err := sym.Function(sym.In(x, sym.Param{Var: y, Name: "by", Value: 10}), sym.OutFields(struct{ Sum, Count *sym.Var }{x.Add(y), n}), sym.Updates{n: n.Add(1)}, sym.Named("add"))
 	if err != nil {
 		t.Fatal(err)
@@ -130,7 +130,7 @@ func TestFunctionForms(t *testing.T) {
 	for i, c := range []struct {
 		args []any
 		want float64
-	}{{[]any{1}, 11}, {[]any{1, 2.5}, 3.5}, {[]any{sym.Args{"x": 4, "by": 5}}, 9}, {[]any{weft.Scalar(1.0, weft.Float64), sym.Args{"by": 2}}, 3}} {
+	}{{[]any{1}, 11}, {[]any{1, 2.5}, 3.5}, {[]any{sym.Args{"x": 4, "by": 5}}, 9}, {[]any{weft.ScalarOf(weft.Float64, 1.0), sym.Args{"by": 2}}, 3}} {
 		if err := f.Into(&got, c.args...); err != nil {
 			t.Fatal(err)
 		}
@@ -142,7 +142,7 @@ func TestFunctionForms(t *testing.T) {
 	}
 
 	// A copy over another shared variable, and one without updates.
-	m := sym.Shared("m", weft.Scalar(100.0, weft.Float64))
+	m := sym.Shared("m", weft.ScalarOf(weft.Float64, 100.0))
 	c, err := f.Copy(sym.CopyOpts{Swap: map[*sym.Var]*sym.Var{n: m}})
 	if err != nil {
 		t.Fatal(err)
@@ -167,7 +167,7 @@ func TestFunctionForms(t *testing.T) {
 
 	// Givens, and other shapes.
 	v := sym.Vector("v", weft.Float64)
-	g, err := sym.Function(sym.In(v), sym.Out(x.Mul(3).Add(y)), sym.Givens{x: v.Sum(), y: sym.Const(weft.Scalar(1.0, weft.Float64))})
+	g, err := sym.Function(sym.In(v), sym.Out(x.Mul(3).Add(y)), sym.Givens{x: v.Sum(), y: sym.Const(weft.ScalarOf(weft.Float64, 1.0))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,7 +235,7 @@ func TestRandomStreams(t *testing.T) {
 		s, m := sym.NewRandomStreams(5), sym.NewMRGStreams(12345)
 		var out []string
 		for _, v := range []*sym.Var{s.Uniform(weft.Float64, 2, 3, 40000), s.Normal(weft.Float32, 0, 1, 1000), s.Integers(-3, 4, 100),
-			s.Bernoulli(sym.Const(weft.Full(0.5, weft.Float32, 100))), m.Uniform(weft.Float64, 0, 1, 40000), m.Normal(weft.Float32, 0, 1, 101)} {
+			s.Bernoulli(sym.Const(weft.FullOf(weft.Float32, 0.5, 100))), m.Uniform(weft.Float64, 0, 1, 40000), m.Normal(weft.Float32, 0, 1, 101)} {
 			f, err := sym.Function(sym.In(), sym.Out(v, v.Sub(v).Abs().Max(), v.Add(1).Sub(v)))
 			if err != nil {
 				t.Fatal(err)
@@ -308,7 +308,7 @@ func TestMRGUniform(t *testing.T) {
 
 // TestConcurrentCalls: calls of a function with updates wait for one another.
 func TestConcurrentCalls(t *testing.T) {
-	x, n := sym.Vector("x", weft.Float64), sym.Shared("n", weft.Scalar(0.0, weft.Float64))
+	x, n := sym.Vector("x", weft.Float64), sym.Shared("n", weft.ScalarOf(weft.Float64, 0.0))
 	f, err := sym.Function(sym.In(x), sym.Out(x.Sum()), sym.Updates{n: n.Add(1)})
 	if err != nil {
 		t.Fatal(err)

@@ -290,7 +290,7 @@ func SizeOf(x *Var, axis int) *Var {
 	array.Axis("sizeof", axis, len(x.shape))
 	o := operation{name: "sizeof"}
 	t := o.arg(x)
-	return o.one(func(ts []*weft.Tensor) *weft.Tensor { return weft.Scalar(int64(t(ts).Dim(axis)), weft.Int64) })
+	return o.one(func(ts []*weft.Tensor) *weft.Tensor { return weft.ScalarOf(weft.Int64, int64(t(ts).Dim(axis))) })
 }
 
 // Expr is [weft.Expr] of variables: the values of names are given by [weft.Vars], or one by

@@ -53,7 +53,7 @@ func TestScanUnrolled(t *testing.T) {
 		h0, w, b := H.Clone().RequireGrad(), W.Clone().RequireGrad(), B.Clone().RequireGrad()
 		x := X.Clone().RequireGrad()
 		h := h0
-		cost := weft.Scalar(0.0, weft.Float64)
+		cost := weft.ScalarOf(weft.Float64, 0.0)
 		for i := range steps {
 			if truncate > 0 && i == steps-truncate {
 				h = h.Detach()

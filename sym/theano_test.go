@@ -16,7 +16,7 @@ func TestPaper(t *testing.T) {
 	w0, X, Y := g.RandnOf(weft.Float64, feats), g.RandnOf(weft.Float64, n, feats), weft.FromSlice([]float64{1, 0, 0, 1})
 
 	x, y := sym.Matrix("x", weft.Float64), sym.Vector("y", weft.Float64)
-	w, b := sym.Shared("w", w0.Clone()), sym.Shared("b", weft.Scalar(0.0, weft.Float64))
+	w, b := sym.Shared("w", w0.Clone()), sym.Shared("b", weft.ScalarOf(weft.Float64, 0.0))
 	p := sym.Expr("1 / (1 + exp(-dot(x, w) - b))", weft.Vars{"x": x, "w": w, "b": b})
 	xent := sym.Expr("-y*log(p) - (1-y)*log(1-p)", weft.Vars{"y": y, "p": p})
 	cost := xent.Mean().Add(w.Square().Sum().Mul(0.01))

@@ -63,7 +63,7 @@ func init() {
 		return training(0.1, []*weft.Tensor{w, b}, loss), nil
 	}
 	worker.Cases["scalar chain"] = func(p worker.Params) (*worker.Case, error) {
-		x := weft.Scalar(0.5, weft.Float32).RequireGrad()
+		x := weft.ScalarOf(weft.Float32, 0.5).RequireGrad()
 		run := func() (y, dx float64) {
 			s := weft.NewScope()
 			h := s.Track(x)

@@ -25,7 +25,7 @@ func main() {
 	// Declare the variables.
 	x, y := sym.Matrix("x", weft.Float64), sym.Vector("y", weft.Int64)
 	w := sym.Shared("w", g.RandnOf(weft.Float64, feats))
-	b := sym.Shared("b", weft.Scalar(0.0, weft.Float64))
+	b := sym.Shared("b", weft.ScalarOf(weft.Float64, 0.0))
 	fmt.Println("Initial model:")
 	show(w, b)
 

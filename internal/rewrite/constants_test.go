@@ -24,7 +24,7 @@ func filled(n *node, shape []int) *weft.Tensor {
 	case n.DType == array.Uint64:
 		x = uint64(n.Value().Int)
 	}
-	return weft.Full(x, n.DType, shape...)
+	return weft.FullOf(n.DType, x, shape...)
 }
 
 // traced is the graph of what a row is before its rule, replayed by eager operations of a function

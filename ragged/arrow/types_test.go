@@ -153,7 +153,7 @@ func TestNumbersOfOurs(t *testing.T) {
 			}
 			x := weft.Arange(float64(n)).Reshape(shape...).To(d)
 			if d.Complex() {
-				x = x.Mul(weft.Full(complex(1, -2), d))
+				x = x.Mul(weft.FullOf(d, complex(1, -2)))
 			}
 			valid := weft.OnesOf(weft.Bool, shape...)
 			if x.Size() > 0 {

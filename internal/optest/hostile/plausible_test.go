@@ -593,6 +593,11 @@ func init() {
 	for _, name := range []string{"Zeros", "Ones", "Rand", "Randn"} {
 		plausible[name] = func(g *gen) []any { return []any{g.bigShape()} }
 	}
+	plausible["EyeOf"] = func(g *gen) []any { return []any{pick(g, dtypes...), g.r.IntN(6)} }
+	plausible["LinspaceOf"] = func(g *gen) []any { return []any{pick(g, dtypes...), g.float(), g.float(), g.r.IntN(9)} }
+	plausible["RandpermOf"] = func(g *gen) []any { return []any{pick(g, dtypes...), g.r.IntN(9)} }
+	plausible["FullOf"] = func(g *gen) []any { return []any{pick(g, dtypes...), pick[any](g, 1, 2.5, true), g.bigShape()} }
+	plausible["Full"] = func(g *gen) []any { return []any{pick[any](g, 1, 2.5, true), g.bigShape()} }
 	for _, name := range []string{"ZerosOf", "OnesOf", "RandOf", "RandnOf"} {
 		plausible[name] = func(g *gen) []any { return []any{pick(g, dtypes...), g.bigShape()} }
 	}
