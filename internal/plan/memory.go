@@ -26,8 +26,8 @@ const (
 // intoInput lets output j be the memory of input into[j], -1 for none: the kernel that
 // writes it does so in place if nothing reads the input afterwards, and otherwise what it
 // wrote is copied there at the end.
-func (b *planner) intoInput(into []int) {
-	if into == nil {
+func (b *planner) intoInput() {
+	if b.into == nil {
 		return
 	}
 	// Which steps touch a slot first and last, and what it becomes: one look at each step,
@@ -44,7 +44,7 @@ func (b *planner) intoInput(into []int) {
 			}
 		})
 	}
-	for j, i := range into {
+	for j, i := range b.into {
 		if i < 0 {
 			continue
 		}

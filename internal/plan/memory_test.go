@@ -232,3 +232,24 @@ func TestProductsTogether(t *testing.T) {
 		}
 	}
 }
+
+// Distances from a mean are computed where they are read, of an input that stays as it is:
+// nothing as large as it is stored but the result. An input that the result replaces cannot be
+// read again.
+func TestMemoryOfStandardised(t *testing.T) {
+	for _, axes := range [][]int{{0}, {1}, {0, 1}} {
+		for _, into := range [][]int{nil, {-1}, {0}} {
+			shape := []int{2000, 300}
+			g := ir.New()
+			x := g.Input(0, array.Float32, shape)
+			keep := op.Reduction{Axes: axes, Keep: true}
+			d := op.Apply(op.Sub, nil, x, op.Apply(op.Mean, keep, x))
+			y := op.Apply(op.Div, nil, d, op.Apply(op.Std, keep, x))
+			p := BuildInto([]*ir.Node{y}, []Sig{{DType: array.Float32, Shape: shape, Strides: array.RowMajor(shape)}}, nil, into)
+			large := p.Arena >= 4*array.Size(shape)
+			if large && (into == nil || into[0] < 0) {
+				t.Errorf("over axes %v, into %v: %d bytes of temporaries\n%s", axes, into, p.Arena, p)
+			}
+		}
+	}
+}

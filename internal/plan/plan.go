@@ -178,11 +178,14 @@ func build(outs []*ir.Node, ins []Sig, dst []Sig, into []int) *planner {
 	for range ins {
 		b.p.Slots = append(b.p.Slots, Slot{Last: -1})
 	}
-	b.ins, b.into = ins, into
+	b.ins = ins
+	if slices.ContainsFunc(into, func(i int) bool { return i >= 0 }) {
+		b.into = into
+	}
 	b.cluster()
 	b.assign(dst)
 	b.emit()
-	b.intoInput(into)
+	b.intoInput()
 	b.finish()
 	return b
 }
@@ -190,7 +193,7 @@ func build(outs []*ir.Node, ins []Sig, dst []Sig, into []int) *planner {
 type planner struct {
 	p     *Plan
 	ins   []Sig
-	into  []int // the input whose memory each output is given, -1 for none
+	into  []int // the input whose memory each output is given, -1 for none; nil if none is given
 	outs  []*ir.Node
 	reach []bool
 

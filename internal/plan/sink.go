@@ -162,7 +162,7 @@ func (b *planner) lasts(n *ir.Node) bool {
 	}
 	if n.Op == ir.Input {
 		v := b.ins[n.Arg()]
-		return b.into == nil && array.Equal(v.Strides, array.RowMajor(v.Shape))
+		return !slices.Contains(b.into, n.Arg()) && array.Equal(v.Strides, array.RowMajor(v.Shape))
 	}
 	if c := b.in(n); c.single == n && op.Of(n) != nil && op.Of(n).Tiled != 0 {
 		return false // a tail may take it before it is in memory
