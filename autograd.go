@@ -9,6 +9,7 @@ import (
 	"weft/internal/array"
 	"weft/internal/exec"
 	"weft/internal/ir"
+	"weft/internal/lock"
 	"weft/internal/op"
 	"weft/internal/plan"
 	"weft/internal/profile"
@@ -45,6 +46,8 @@ type asked struct {
 
 // A leafGrad is the gradient of a leaf.
 type leafGrad struct {
+	calls lock.Lock // of calls of compiled functions that change it
+
 	mu   sync.Mutex
 	grad *Tensor
 	mine bool // nobody else has seen grad: its memory can be given back with it

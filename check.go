@@ -72,7 +72,7 @@ func (r rangeCheck) of(t *Tensor) *Tensor {
 				panic(r.err(x, i))
 			}
 		}
-		keepAlive(t)
+		leave(&v)
 		return t
 	}
 	if least := t.Min().ItemInt(); least < r.Min {

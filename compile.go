@@ -13,6 +13,8 @@ import (
 
 	"weft/internal/array"
 	"weft/internal/ir"
+	"weft/internal/lock"
+	"weft/internal/op"
 	"weft/internal/plan"
 	"weft/internal/profile"
 	"weft/internal/rewrite"
@@ -20,7 +22,14 @@ import (
 )
 
 // A Compiled is a Go function of tensors that runs as one program: see [Compile]. It is safe
-// for concurrent use; calls that write into captured tensors wait for one another.
+// for concurrent use by several goroutines. Memory that was there before a call, of captured
+// tensors, arguments and gradients of leaves, is locked while the call runs. A call that writes it
+// waits for all calls, of this and of other functions, that use it. Calls that only read it run at
+// once. So none sees a state between two, and no update is lost. Eager operations and [Data] do not
+// wait: they must not touch memory that a call may be writing.
+//
+// A function of the user that runs inside a call, such as an operation of package sym, may call
+// others. A call there that would wait for itself is an *[Error].
 type Compiled[F any] struct {
 	fn F
 	c  *compiledFunc
@@ -114,6 +123,13 @@ func (c *Compiled[F]) notNil(opName string) {
 // maxTraces bounds the programs that a Compiled keeps.
 const maxTraces = 32
 
+// maxTries is how often a call looks for its program while others give leaves gradients, or take
+// them, that it was made for.
+const maxTries = 1000
+
+// maxDepth is how deep calls of compiled functions in a trace may lie inside one another.
+const maxDepth = 200
+
 // maxWhy bounds the lines of Why.
 const maxWhy = 64
 
@@ -133,7 +149,7 @@ type compiledFunc struct {
 	debug  *DebugOpts // nil but for what Debug returns
 
 	mu      sync.Mutex // held to trace
-	step    sync.Mutex // held by calls that write
+	step    lock.Lock  // of calls that do something on the host, one at a time
 	entries atomic.Pointer[[]*entry]
 	why     []string
 }
@@ -339,9 +355,15 @@ func (c *compiledFunc) run(g *supplied, values func() []reflect.Value) (e *entry
 		if err := g.ended(c.name); err != nil {
 			panic(err)
 		}
+		if tr := tracingHere(); tr != nil {
+			if tr.depth++; tr.depth > maxDepth {
+				array.Failf("compile", "", "%s calls itself, or compiled functions call one another, %d deep while one is traced: a call in a trace runs the function once more, so recursion must end by Go values, not by elements%s", c.name, maxDepth, here())
+			}
+			defer func() { tr.depth-- }()
+		}
 		return nil, nil, c.f.Call(values())
 	}
-	for range 2 {
+	for range maxTries {
 		if e = c.find(g); e == nil {
 			if e = c.make(g, values); e.code == nil {
 				return e, nil, nil // it returned an error
@@ -566,12 +588,52 @@ func (tr *trace) finish(e *entry) (dst []plan.Sig) {
 			e.writes = true
 		}
 	}
-	e.writes = e.writes || len(tr.undo) > 0
+	e.ordered = len(tr.undo) > 0
+	e.writes = e.writes || e.ordered
+	e.changes = make([]bool, len(tr.sources))
+	for _, i := range e.into {
+		if i >= 0 {
+			e.changes[i] = true
+		}
+	}
+	for i := range tr.sources {
+		if s := &tr.sources[i]; s.kind == fromCapture {
+			e.fixed = append(e.fixed, lock.Want{Lock: &s.at.Store.Lock, Write: e.changes[i], Of: s.at.Store})
+		}
+	}
+	e.calls = callsHost(e.outs)
 	if tr.shared != 0 && e.writes {
 		array.Failf("compile", "", "an argument shares its memory with a tensor that the function captures, and the function writes%s: capture it or give it, not both", at(tr.shared))
 	}
 	e.device, e.sources, e.numbers, e.host, e.leaves, e.from = tr.device, tr.sources, tr.numbers, tr.host, tr.leaves, tr.from
 	return dst
+}
+
+// callsHost reports that the graph has operations of the user, also in loops and branches.
+func callsHost(outs []*ir.Node) bool {
+	if len(outs) == 0 {
+		return false
+	}
+	for id, need := range ir.Reach(outs) {
+		n := outs[0].Graph.Nodes[id]
+		if !need {
+			continue
+		}
+		switch a := n.Attrs.(type) {
+		case op.Looping:
+			if callsHost(a.Body.Nodes()) {
+				return true
+			}
+		case op.Branches:
+			if callsHost(a.Then.Nodes()) || callsHost(a.Else.Nodes()) {
+				return true
+			}
+		}
+		if n.Op == op.Host {
+			return true
+		}
+	}
+	return false
 }
 
 // compile plans the graph.

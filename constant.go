@@ -15,7 +15,7 @@ func (tr *trace) fixed(t *Tensor) (value *Tensor, number bool) {
 	}
 	var v array.View
 	tr.aside(func() { v = toHost((&Tensor{v: t.v}).Contiguous()) })
-	defer keepAlive(&Tensor{v: v})
+	defer leave(&v)
 	b, size := rawBytes(&v), v.DType.Size()
 	if bytes.Equal(b[size:], b[:len(b)-size]) {
 		first := len(tr.g.Nodes)

@@ -96,7 +96,7 @@ func (d *digester) tensor(name string, t *Tensor) {
 			panic(err) // a hash takes all
 		}
 	}
-	keepAlive(c)
+	leave(&v)
 }
 
 // canonical hashes floats in pieces, each a word of its size: NaNs are those whose bits

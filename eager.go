@@ -7,6 +7,8 @@ import (
 	"weft/internal/eager"
 	"weft/internal/graphtext"
 	"weft/internal/ir"
+	"weft/internal/jit"
+	"weft/internal/lock"
 	"weft/internal/op"
 	"weft/internal/plan"
 )
@@ -56,12 +58,24 @@ func init() {
 	}
 	eager.Take = func(t *Tensor) array.View {
 		t.check("view")
-		return toHost(t)
+		return hostView(t)
 	}
 	eager.Keep = func(t *Tensor) (array.View, func()) {
 		t.check("view")
-		t.v.Store.Lend()
+		if !t.v.Store.Lend() {
+			failReleased("view", &t.v)
+		}
 		return t.v, t.v.Store.Unlend
+	}
+	eager.Alone = func(opName string, t *Tensor, f func()) {
+		t.check(opName)
+		st := t.v.Store
+		held, err := lock.Acquire(nil, []lock.Want{{Lock: &st.Lock, Write: true, Of: st}}, nil, jit.Goroutine, false)
+		if err != nil {
+			panic((&supplied{}).refused(opName, err))
+		}
+		defer held.Release()
+		f()
 	}
 	eager.Wrap = fromView
 	eager.Copy = copyLeaf

@@ -1,6 +1,7 @@
 package weft
 
 import (
+	"errors"
 	"reflect"
 	"runtime"
 	"slices"
@@ -10,6 +11,8 @@ import (
 	"weft/internal/array"
 	"weft/internal/exec"
 	"weft/internal/ir"
+	"weft/internal/jit"
+	"weft/internal/lock"
 	"weft/internal/op"
 	"weft/internal/plan"
 	"weft/internal/tracing"
@@ -32,13 +35,17 @@ type entry struct {
 	host     []func(nums []exec.Number) (undo func())
 	leaves   []*leafState
 	writes   bool // into what was there before the call
+	ordered  bool // does something on the host that calls must not do at once
+	calls    bool // functions of the user
 	held     map[*array.Storage]bool
 	given    []*Tensor // the arguments of the trace
 	results  []reflect.Value
 	roots    []resultTensor
 	err      error
 
-	into []int // by output: the source that it is written to, or -1
+	into    []int       // by output: the source that it is written to, or -1
+	changes []bool      // by source: the call writes it
+	fixed   []lock.Want // of captured memory
 }
 
 // A resultTensor is a tensor among the results: an output, an argument, or one that is captured.
@@ -61,15 +68,17 @@ func (e *entry) ready(g *supplied) bool {
 // run runs the program; it reports false, having done nothing, if a leaf has lost or got a
 // gradient meanwhile.
 func (e *entry) run(c *compiledFunc, g *supplied) ([]*Tensor, bool) {
-	if e.writes {
-		c.step.Lock()
-		defer c.step.Unlock()
-		if !e.ready(g) {
-			return nil, false
-		}
-	}
 	m := callMemories.Get().(*callMemory)
 	defer m.free()
+	m.wants = e.wants(c, g, m.wants[:0])
+	held, err := lock.Acquire(g.ctx, e.fixed, m.wants, jit.Goroutine, e.calls || c.debug != nil)
+	if err != nil {
+		panic(g.refused(c.name, err))
+	}
+	defer held.Release()
+	if len(e.leaves) > 0 && !(e.ready(g) && e.locked(g, m.wants)) {
+		return nil, false
+	}
 	ins, views := m.ins[:0], m.views[:0]
 	for i := range e.sources {
 		s := &e.sources[i]
@@ -142,7 +151,6 @@ func (e *entry) run(c *compiledFunc, g *supplied) ([]*Tensor, bool) {
 	if err := g.ended(c.name); err != nil {
 		panic(err)
 	}
-	var err error
 	if c.debug != nil {
 		err = e.debugged(c.debug, g.ctx, ins, nums, outs)
 	} else {
@@ -162,8 +170,63 @@ func (e *entry) run(c *compiledFunc, g *supplied) ([]*Tensor, bool) {
 	return e.give(g, outs), true
 }
 
+// wants appends the locks of a call beside those of captured memory, e.fixed: of arguments, and of
+// leaves whose gradients it changes.
+func (e *entry) wants(c *compiledFunc, g *supplied, list []lock.Want) []lock.Want {
+	for _, l := range e.leaves {
+		list = append(list, lock.Want{Lock: &l.history(g).calls, Write: true})
+	}
+	for i := range e.sources {
+		s := &e.sources[i]
+		var st *array.Storage
+		switch s.kind {
+		case fromCapture:
+			continue
+		case fromArgument:
+			st = g.tensors[s.index].v.Store
+		case fromGrad:
+			if st = s.leaf.gradient(g); st == nil {
+				continue // it was lost
+			}
+		}
+		list = append(list, lock.Want{Lock: &st.Lock, Write: e.changes[i], Of: st})
+	}
+	if e.ordered {
+		list = append(list, lock.Want{Lock: &c.step, Write: true})
+	}
+	return list
+}
+
+// locked reports that the gradients of leaves are where they were when the locks were asked for.
+func (e *entry) locked(g *supplied, wants []lock.Want) bool {
+	for i := range e.sources {
+		if s := &e.sources[i]; s.kind == fromGrad {
+			st := s.leaf.gradient(g)
+			if st == nil || !slices.ContainsFunc(wants, func(w lock.Want) bool { return w.Lock == &st.Lock }) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// refused is the error of a call that does not get its locks.
+func (g *supplied) refused(name string, err error) error {
+	switch {
+	case errors.Is(err, lock.ErrInside):
+		return &Error{Kind: Misuse, Op: name, Msg: "is called by a function that runs inside a call, on the same goroutine, and one of the two writes memory that both use: the inner call would wait for ever. Make it after the outer one", Err: err}
+	case errors.Is(err, lock.ErrCircle):
+		return &Error{Kind: Misuse, Op: name, Msg: "is called by a function that runs inside a call, and waits for memory of another call that waits for memory of this one: both would wait for ever. Make it after the outer one", Err: err}
+	}
+	if ended := g.ended(name); ended != nil {
+		return ended
+	}
+	return err
+}
+
 // A callMemory is what a call needs while it runs.
 type callMemory struct {
+	wants []lock.Want
 	ins   []*array.View
 	views []array.View
 	outs  []array.View
@@ -172,6 +235,7 @@ type callMemory struct {
 var callMemories = sync.Pool{New: func() any { return new(callMemory) }}
 
 func (m *callMemory) free() {
+	clear(m.wants)
 	clear(m.ins)
 	clear(m.views)
 	clear(m.outs)
@@ -266,6 +330,17 @@ func (l *leafState) history(g *supplied) *history {
 		return g.tensors[l.arg].hist
 	}
 	return l.h
+}
+
+// gradient returns the memory of the leaf's gradient, nil if it has none.
+func (l *leafState) gradient(g *supplied) *array.Storage {
+	h := l.history(g)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.grad == nil {
+		return nil
+	}
+	return h.grad.v.Store
 }
 
 // ready reports that the leaf has a gradient, or none, as it had before the trace.

@@ -1,6 +1,7 @@
 package weft
 
 import (
+	"runtime"
 	"unsafe"
 
 	"weft/half"
@@ -18,9 +19,29 @@ import (
 // RepeatInterleave's results and of what is under a mask of Index, the rows of a
 // sparse gradient, and what a Tracked sends and a Sink receives.
 
-// toHost returns t's elements where the host can read them, in t's shape: t's own
-// window where the host reaches the memory, else a contiguous copy.
+// toHost is hostView for who reads: the memory stays until [leave], whoever releases t meanwhile.
 func toHost(t *Tensor) array.View {
+	v := hostView(t)
+	use(&v)
+	return v
+}
+
+// use keeps the memory of a view until [leave], or panics if it was given back.
+func use(v *array.View) {
+	if !v.Store.Use() {
+		failReleased("read", v)
+	}
+}
+
+// leave ends [toHost] or [use]. Where a panic comes before it the collector gives the memory back.
+func leave(v *array.View) {
+	v.Store.Unuse()
+	runtime.KeepAlive(v.Store)
+}
+
+// hostView returns t's elements where the host can read them, in t's shape: t's own
+// window where the host reaches the memory, else a contiguous copy.
+func hostView(t *Tensor) array.View {
 	refuseRead("compile", t)
 	d := device.Get(t.v.Store.Device)
 	if t.Size() == 0 {
@@ -51,6 +72,9 @@ func wait(s device.Stream) { check(s.Sync()) }
 
 // check panics with the error of a device.
 func check(err error) {
+	if e, ok := err.(*array.Error); ok {
+		panic(e)
+	}
 	if err != nil {
 		panic(&array.Error{Kind: array.DeviceFailed, Op: "device", Msg: "work failed", Err: err})
 	}
@@ -191,6 +215,9 @@ func putRows(dst, places, x *Tensor) {
 		return
 	}
 	v := toHost(x)
+	defer leave(&v)
+	use(&dst.v)
+	defer leave(&dst.v)
 	from, to, n := bytesOf(&v), bytesOf(&dst.v), dst.v.Shape[0]
 	m := dst.v.Store.Monitor()
 	if m != nil {
@@ -214,8 +241,6 @@ func putRows(dst, places, x *Tensor) {
 			copy(unsafe.Slice((*byte)(unsafe.Add(to, k*row)), row), unsafe.Slice((*byte)(unsafe.Add(from, i*row)), row))
 		}
 	})
-	keepAlive(x)
-	keepAlive(dst)
 }
 
 // copyChanged copies src, which is contiguous, into dst of the same shape and type, both on

@@ -247,8 +247,10 @@ func (t *Tensor) updateFrom(x *Tensor) {
 	from := toHost(c.Contiguous())
 	w := openWrite(&t.v)
 	defer func() { w.done() }()
+	use(&t.v)
 	w.part = copyChanged(&t.v, &from)
-	keepAlive(c)
+	leave(&t.v)
+	leave(&from)
 }
 
 // Assign writes x, a *Tensor or a Go number, broadcast to t's shape, into t, and

@@ -193,7 +193,7 @@ func (t *Tensor) RepeatInterleave(axis int, counts any) *Tensor {
 		for i := range each {
 			each[i] = int(intElement(&v, v.Offset+i*v.Strides[0]))
 		}
-		keepAlive(c)
+		leave(&v)
 	default:
 		array.Failf(name, "counts", "is %T, want an int, an []int or a *Tensor", counts)
 	}

@@ -52,7 +52,7 @@ func (r *run) merge(opName string, s *run) *run {
 // is optional: what no scope owns is given back when it is unreachable.
 //
 // A scope is safe for use from several goroutines; Close is called once, when no
-// work on its tensors is left.
+// work on its tensors is left. What still runs then keeps its memory until it is over.
 type Scope struct {
 	parent *Scope
 	run    *run
@@ -163,7 +163,9 @@ func (t *Tensor) track() {
 // Release gives t's memory back now. Using t, or a view of it, afterwards panics with an
 // [*Error]. A view ([Tensor.Reshape], [Tensor.At], [Tensor.Detach] ...) gives back itself alone:
 // what it was taken of stays as it is; where Reshape had to copy, its result is no view. It
-// panics while a function that [Borrow] gave the memory to has not returned. It is never
+// panics while a function that [Borrow] gave the memory to has not returned. Operations and calls
+// that read the memory meanwhile, on other goroutines or around a function that releases it, end as
+// if it were there: it is given back after the last of them. Release is never
 // necessary: what nothing refers to any more is given back by the collector.
 func (t *Tensor) Release() {
 	t.notNil("release")

@@ -192,8 +192,12 @@ func (t *Tensor) failNil(opName string) {
 func (t *Tensor) check(opName string) {
 	t.notNil(opName)
 	if t.v.Store.Released() {
-		array.Failf(opName, "", "the tensor %s was released, or its scope closed (Scope.Keep takes a tensor out)", array.TypeString(t.v.DType, t.v.Shape))
+		failReleased(opName, &t.v)
 	}
+}
+
+func failReleased(opName string, v *array.View) {
+	array.Failf(opName, "", "the tensor %s was released, or its scope closed (Scope.Keep takes a tensor out)", array.TypeString(v.DType, v.Shape))
 }
 
 // plain reports that t's elements lie in memory that the host reaches, and that no mode asks more
@@ -287,7 +291,7 @@ func CopyTo[T Element](t *Tensor, dst []T) {
 	}
 	v := toHost(t)
 	copyInto(wrap("copyto", dst, t.v.Shape), &Tensor{v: v})
-	keepAlive(t)
+	leave(&v)
 }
 
 // checkElements refuses a tensor whose elements are not of Go type T.
@@ -313,9 +317,11 @@ func Borrow[T Element](t *Tensor, f func(data []T)) {
 	if !onHost(t) {
 		array.Failf("borrow", "", "the memory is on a device that the host does not reach: use Data or CopyTo")
 	}
-	t.v.Store.Lend()
+	if !t.v.Store.Lend() {
+		failReleased("borrow", &t.v)
+	}
 	defer t.v.Store.Unlend()
-	v := toHost(t)
+	v := hostView(t)
 	if m := t.v.Store.Monitor(); m != nil && t.Size() > 0 {
 		start, stop := t.v.Offset*t.v.DType.Size(), (t.v.Offset+t.Size())*t.v.DType.Size()
 		m.Lend(start, stop)
@@ -333,7 +339,7 @@ func (t *Tensor) Item() float64 {
 		array.Failf("item", "", "the element is %s: ItemComplex returns it", v.DType)
 	}
 	x := element(&v, v.Offset)
-	keepAlive(t)
+	leave(&v)
 	return x
 }
 
@@ -342,13 +348,13 @@ func (t *Tensor) Item() float64 {
 func (t *Tensor) ItemComplex() complex128 {
 	v := t.one("itemcomplex")
 	x := complexElement(&v, v.Offset)
-	keepAlive(t)
+	leave(&v)
 	return x
 }
 
-// one is t on the host, which must have one element.
+// one is t on the host, which must have one element. The memory stays until [leave].
 func (t *Tensor) one(opName string) array.View {
-	if t.plain() && t.v.Size() == 1 {
+	if t.plain() && t.v.Size() == 1 && t.v.Store.Use() {
 		return t.v
 	}
 	t.check(opName)
@@ -369,6 +375,6 @@ func (t *Tensor) ItemInt() int64 {
 	if v.DType == Uint64 && x < 0 {
 		array.Failf("itemint", "", "%d does not fit an int64: Data returns it", uint64(x))
 	}
-	keepAlive(t)
+	leave(&v)
 	return x
 }

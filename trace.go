@@ -26,6 +26,7 @@ type trace struct {
 	thread  uintptr // which goroutine
 	over    atomic.Bool
 	refused error
+	depth   int // of calls of compiled functions inside one another
 	outside int // how deep in functions that run as if there were no trace
 	line    *uintptr
 	inner   *trace                     // one that runs inside this one, of a function for one example

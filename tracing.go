@@ -2,12 +2,15 @@ package weft
 
 import (
 	"context"
+	"errors"
 	"reflect"
 	"slices"
 
 	"weft/internal/array"
 	"weft/internal/exec"
 	"weft/internal/ir"
+	"weft/internal/jit"
+	"weft/internal/lock"
 	"weft/internal/tracing"
 )
 
@@ -64,6 +67,9 @@ const low32 = 1<<32 - 1
 // A liveNumber is an operand that each call of a compiled function gives anew.
 type liveNumber struct{ exec.Number }
 
+// uncompiled is the lock of calls of other packages' functions with WEFT_COMPILE=off.
+var uncompiled lock.Lock
+
 // A tracedFunc is a compiled function of another package.
 type tracedFunc struct{ c compiledFunc }
 
@@ -83,8 +89,13 @@ func (f *tracedFunc) Call(ctx context.Context, args []*Tensor) (ts []*Tensor, er
 			}
 		}
 		if compileOff || tracingHere() != nil {
-			f.c.step.Lock() // it counts on being run by one call at a time
-			defer f.c.step.Unlock()
+			if tracingHere() == nil { // what it writes is not known: one call at a time
+				held, err := lock.Acquire(g.ctx, []lock.Want{{Lock: &uncompiled, Write: true}}, nil, jit.Goroutine, true)
+				if err != nil && !errors.Is(err, lock.ErrInside) {
+					panic(g.refused(f.c.name, err))
+				}
+				defer held.Release()
+			}
 			if err := g.ended(f.c.name); err != nil {
 				panic(err)
 			}

@@ -3,11 +3,12 @@ package weft
 import (
 	"io"
 	"slices"
-	"sync"
 	"time"
 
 	"weft/internal/array"
 	"weft/internal/dirty"
+	"weft/internal/jit"
+	"weft/internal/lock"
 	"weft/internal/op"
 )
 
@@ -21,7 +22,7 @@ type Tracked struct {
 	item   int
 	set    *dirty.Set
 	m      *dirty.Monitor
-	flush  sync.Mutex // one at a time, so that nothing older arrives after something newer
+	flush  lock.Lock // one at a time, so that nothing older arrives after something newer
 	staged []byte
 }
 
@@ -151,8 +152,8 @@ func (d *Tracked) Measure(sink io.WriterAt) (Cost, error) {
 	if sink == nil {
 		array.Failf("measure", "sink", "is nil")
 	}
-	d.flush.Lock()
-	defer d.flush.Unlock()
+	held := d.begin("measure")
+	defer held.Release()
 	const times = 32
 	large := min(d.bytes, stage)
 	small := min(large/times, 64)
@@ -160,7 +161,7 @@ func (d *Tracked) Measure(sink io.WriterAt) (Cost, error) {
 		return Cost{}, nil
 	}
 	var whole []byte
-	d.m.Still(d.set, []dirty.Interval{{Start: d.from, Stop: d.from + large}}, func(free []dirty.Interval) {
+	d.still("measure", []dirty.Interval{{Start: d.from, Stop: d.from + large}}, func(free []dirty.Interval) {
 		if len(free) == 1 && free[0].Stop-free[0].Start == large {
 			whole = d.copied(free)
 		}
@@ -213,6 +214,31 @@ func finish(sink io.WriterAt) error {
 	return nil
 }
 
+// begin makes other flushes of d wait.
+func (d *Tracked) begin(opName string) lock.Held {
+	held, err := lock.Acquire(nil, []lock.Want{{Lock: &d.flush, Write: true}}, nil, jit.Goroutine, true)
+	if err != nil {
+		d.refused(opName, err)
+	}
+	return held
+}
+
+// still calls f while neither operations nor compiled functions write into intervals.
+func (d *Tracked) still(opName string, list []dirty.Interval, f func(free []dirty.Interval)) {
+	st := d.base.v.Store
+	held, err := lock.Acquire(nil, []lock.Want{{Lock: &st.Lock, Of: st}}, nil, jit.Goroutine, false)
+	if err != nil {
+		d.refused(opName, err)
+	}
+	defer held.Release()
+	d.base.check(opName)
+	d.m.Still(d.set, list, f)
+}
+
+func (d *Tracked) refused(opName string, err error) {
+	panic(&Error{Kind: Misuse, Op: opName, Msg: "is called inside a flush of the same Tracked, or inside a call of a function that writes the array: it would wait for itself for ever. Do it after that", Err: err})
+}
+
 // stage is how many bytes are copied at once before they are sent.
 const stage = 1 << 20
 
@@ -226,14 +252,16 @@ const stage = 1 << 20
 // is written meanwhile is pending afterwards. Bytes that [Borrow] has lent are not sent and
 // stay pending, and so does what could not be sent: if Finish fails, all of it.
 //
-// Flushes of one Tracked wait for one another.
+// Flushes of one Tracked wait for one another. A flush in the sink of another one of the same
+// Tracked, or in a function of the user that runs inside a call which writes the array, would wait
+// for itself: it panics with *[Error].
 func (d *Tracked) Flush(sink io.WriterAt) (sent int, err error) {
 	d.check("flush")
 	if sink == nil {
 		array.Failf("flush", "sink", "is nil")
 	}
-	d.flush.Lock()
-	defer d.flush.Unlock()
+	held := d.begin("flush")
+	defer held.Release()
 	left := d.pieces(d.m.List(d.set, true))
 	var now, gone []dirty.Interval // being sent, and given to the sink
 	finished := false
@@ -250,7 +278,7 @@ func (d *Tracked) Flush(sink io.WriterAt) (sent int, err error) {
 		}
 		now, left = left[:n:n], left[n:]
 		var bytes []byte
-		d.m.Still(d.set, now, func(free []dirty.Interval) {
+		d.still("flush", now, func(free []dirty.Interval) {
 			now = free
 			bytes = d.copied(free)
 		})

@@ -780,7 +780,7 @@ func TestWhoWritesMemory(t *testing.T) {
 		"lazy.go reduced":      fresh,
 		"lazy.go compute":      fresh,
 		"lazy.go alone":        fresh,
-		"host.go toHost":       fresh,
+		"host.go hostView":     fresh,
 		"host.go on":           fresh,
 		"host.go readBytes":    "it writes into a Go slice",
 		"host.go rawBytes":     "its callers read",

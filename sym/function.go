@@ -136,8 +136,10 @@ func (u Unused) option(s *settings)           { s.unused = u }
 func (n Named) option(s *settings)            { s.name = string(n) }
 func (n NoDefaultUpdates) option(s *settings) { s.noDefault = true }
 
-// A Fn is a function compiled of variables, by [Function]. It is safe for concurrent use;
-// calls that update shared variables wait for one another.
+// A Fn is a function compiled of variables, by [Function]. It is safe for concurrent use by several
+// goroutines. A call that updates a shared variable waits for all calls, of this and of other
+// functions, that read or update it; calls that only read run at once. So each sees values as some
+// call has left them, and no update is lost. [weft.Compiled] says more.
 type Fn struct {
 	name    string
 	inputs  []Param

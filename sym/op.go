@@ -21,7 +21,10 @@ type Type struct {
 }
 
 // An Op is an operation of one's own: a Go function that is called with tensors whenever a
-// compiled function runs, and may do anything with them.
+// compiled function runs, and may do anything with them. It may call other functions, but none that
+// updates what the running one uses, nor one that reads what that updates: such a call, and
+// [weft.Tracked.Flush] of an array that is being updated, would wait for itself, and is an error. A
+// goroutine that it waits for must not do so either.
 type Op struct {
 	Name string
 	// Results gives the types of the results for those of the arguments; nil stands for one
@@ -119,7 +122,7 @@ func (h *host) Results(args []ir.Type) []ir.Type {
 func (h *host) CallHost(args, out []array.View) error {
 	x := make([]*weft.Tensor, len(args))
 	for i, v := range args {
-		x[i] = eager.FromView[*weft.Tensor](v)
+		x[i] = eager.FromView[*weft.Tensor](v).Detach() // whose Release gives nothing back
 	}
 	y, err := h.op.Forward(x)
 	if err != nil {

@@ -149,8 +149,9 @@ func (v *Var) Tensor() *weft.Tensor {
 }
 
 // SetValue writes into the tensor of a shared variable: x is a tensor of its shape and element
-// type, or a Go number, which becomes every element. It panics with *[weft.Error] for others;
-// nothing broadcasts.
+// type, or a Go number, which becomes every element. Nothing broadcasts: it panics with *[weft.Error]
+// for others. It waits for functions that use the variable, and they for it; inside a call of one
+// of them it panics.
 func (v *Var) SetValue(x any) {
 	v.notNil("setvalue")
 	if v.role != shared {
@@ -159,7 +160,7 @@ func (v *Var) SetValue(x any) {
 	if t, ok := x.(*weft.Tensor); ok && t != nil && (t.DType() != v.dtype || !slices.Equal(t.Shape(), v.shape)) {
 		array.Failf("setvalue", "x", "is %s, the variable %s", typeString(t.DType(), t.Shape()), v)
 	}
-	v.kept.Assign(x)
+	eager.Exclusively("setvalue", v.kept, func() { v.kept.Assign(x) })
 }
 
 // SetDefaultUpdate makes to, of the same type, what the shared variable becomes in functions

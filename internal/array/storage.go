@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"weft/internal/dirty"
+	"weft/internal/lock"
 )
 
 // A Storage is the memory that views share: the one place between a tensor and
@@ -22,8 +23,8 @@ type Storage struct {
 	// aside is what few storages have, nil for the others.
 	aside atomic.Pointer[aside]
 
-	// writer is the program counter of the last write into a saved storage.
-	writer atomic.Uintptr
+	// Lock says who uses the memory.
+	Lock lock.Lock
 
 	Bytes int
 
@@ -35,7 +36,7 @@ type Storage struct {
 	saved atomic.Int32
 
 	// state is the number of functions that were given a Go slice of the memory,
-	// and the bits released, readOnly and special.
+	// and the bits released, readOnly, special and leased.
 	state atomic.Uint32
 
 	// Device is the number of the device that owns the memory; 0 is the default
@@ -52,7 +53,8 @@ const (
 	released = 1 << 31 // the memory was given back before the header became unreachable
 	readOnly = 1 << 30 // the memory must not be written
 	special  = 1 << 29 // the storage has, or once had, something aside
-	allBits  = released | readOnly | special
+	leased   = 1 << 28 // the owner takes the memory back, for others to use
+	allBits  = released | readOnly | special | leased
 )
 
 // An aside is never written after it is made.
@@ -60,6 +62,7 @@ type aside struct {
 	deferred func()         // stands in for the content until it is asked for
 	waits    any            // what the content waits for, of [Storage.Wait]
 	monitor  *dirty.Monitor // of a storage that is tracked
+	writer   uintptr        // the program counter of the last write into a saved storage
 }
 
 // setAside changes what the storage has aside.
@@ -73,7 +76,7 @@ func (s *Storage) setAside(change func(a *aside)) {
 		}
 		change(&a)
 		fresh := &a
-		if a.deferred == nil && a.monitor == nil {
+		if a.deferred == nil && a.monitor == nil && a.writer == 0 {
 			fresh = nil
 		}
 		if s.aside.CompareAndSwap(old, fresh) {
@@ -112,10 +115,17 @@ func (s *Storage) WillMark() {
 	}
 }
 
-// NewStorage wraps memory that owner keeps alive.
+// NewStorage wraps memory that owner keeps alive. If owner has the method Return, it is called
+// when the storage was released and nobody uses the memory.
 func NewStorage(p unsafe.Pointer, bytes int, owner any) *Storage {
-	return &Storage{ptr: p, Bytes: bytes, owner: owner}
+	s := &Storage{ptr: p, Bytes: bytes, owner: owner}
+	if _, ok := owner.(returner); ok {
+		s.state.Store(leased)
+	}
+	return s
 }
+
+type returner interface{ Return() }
 
 // NewAbstract returns a storage that stands for a value of owner, a trace. refuse is
 // called by whoever uses its memory, and panics.
@@ -178,6 +188,7 @@ func (s *Storage) Waits() any {
 // is forgotten.
 func (s *Storage) Settle(from *Storage) {
 	s.ptr, s.owner = from.ptr, from.owner
+	s.state.Or(from.state.Load() & leased)
 	from.Forget()
 	s.setAside(func(a *aside) { a.deferred, a.waits = nil, nil })
 }
@@ -201,7 +212,8 @@ func (s *Storage) Version() uint32 { return s.version.Load() }
 func (s *Storage) Bump(pc func() uintptr) {
 	s.version.Add(1)
 	if s.saved.Load() > 0 && pc != nil {
-		s.writer.Store(pc())
+		at := pc()
+		s.setAside(func(a *aside) { a.writer = at })
 	}
 }
 
@@ -212,10 +224,78 @@ func (s *Storage) Unsave() { s.saved.Add(-1) }
 // Saved reports whether a tape holds a value of this storage.
 func (s *Storage) Saved() bool { return s.saved.Load() > 0 }
 
+// Use keeps the memory there until [Storage.Unuse], released or not. It reports false, and nothing
+// is to be ended, if the memory was released before. Whoever touches memory that another goroutine
+// or a function of the user may release is inside a use.
+func (s *Storage) Use() bool { return s.Stays() || s.use() }
+
+// Stays reports that the memory stays as long as the storage is reachable: it need not be used to
+// be touched.
+func (s *Storage) Stays() bool { return s.state.Load()&(leased|special|released) == 0 }
+
+func (s *Storage) use() bool {
+	bits := s.state.Load()
+	if bits&(leased|special) == special {
+		s.Ready() // may make it leased
+		bits = s.state.Load()
+	}
+	if bits&leased == 0 {
+		return bits&released == 0
+	}
+	s.Lock.Use()
+	if s.state.Load()&released == 0 {
+		return true
+	}
+	s.Unuse()
+	return false
+}
+
+// Unuse ends a use.
+func (s *Storage) Unuse() {
+	if s.state.Load()&leased != 0 {
+		s.unuse()
+	}
+}
+
+func (s *Storage) unuse() {
+	if s.Lock.Unuse() {
+		s.Unused()
+	}
+}
+
+// Unused gives released memory back. It does nothing while somebody uses the memory, or if it was
+// not released, or given back before.
+func (s *Storage) Unused() {
+	if s.state.Load()&released == 0 || !s.Lock.Claim() {
+		return
+	}
+	if l, ok := s.owner.(returner); ok {
+		s.Forget() // the next storage of the block has the lease
+		l.Return()
+	} else if s.Waits() != nil {
+		s.Forget() // nobody will ask for it
+	}
+}
+
 // Lend and Unlend count the functions that have a Go slice of the memory: until
-// they return it must stay.
-func (s *Storage) Lend()   { s.state.Add(1) }
-func (s *Storage) Unlend() { s.state.Add(^uint32(0)) }
+// they return it must stay. Lend reports false, and counts nothing, if it was released.
+func (s *Storage) Lend() bool {
+	s.state.Add(1)
+	s.Lock.Use()
+	if s.Released() {
+		s.Unlend()
+		return false
+	}
+	return true
+}
+
+// Unlend ends a Lend.
+func (s *Storage) Unlend() {
+	s.state.Add(^uint32(0))
+	if s.Lock.Unuse() {
+		s.Unused()
+	}
+}
 
 // Lent reports whether a function has a Go slice of the memory.
 func (s *Storage) Lent() bool { return s.state.Load()&^allBits > 0 }
@@ -227,8 +307,17 @@ func (s *Storage) Protect() { s.state.Or(readOnly) }
 func (s *Storage) ReadOnly() bool { return s.state.Load()&readOnly != 0 }
 
 // Release marks the memory as given back, and reports whether it was not before: a
-// use afterwards is refused.
-func (s *Storage) Release() bool { return s.state.Or(released)&released == 0 }
+// use afterwards is refused. The memory goes back at once, or when the last use ends.
+func (s *Storage) Release() bool {
+	old := s.state.Or(released)
+	if old&released != 0 {
+		return false
+	}
+	if old&(leased|special) != 0 {
+		s.Unused()
+	}
+	return true
+}
 
 // Plain reports whether the memory is there to be read at once: it was not given back, nothing
 // stands in for it, and the host reaches it. Others may be readable too, which [Storage.Ready]
@@ -239,7 +328,12 @@ func (s *Storage) Plain() bool { return s.state.Load()&(released|special) == 0 &
 func (s *Storage) Released() bool { return s.state.Load()&released != 0 }
 
 // Writer returns the program counter of the last recorded write, 0 if none.
-func (s *Storage) Writer() uintptr { return s.writer.Load() }
+func (s *Storage) Writer() uintptr {
+	if a := s.aside.Load(); a != nil {
+		return a.writer
+	}
+	return 0
+}
 
 type small64 struct {
 	Storage

@@ -130,9 +130,25 @@ func address(r device.Ref) unsafe.Pointer {
 	return nil
 }
 
+// use keeps memory that is about to be touched until the storage's Unuse.
+func use(r device.Ref) error {
+	if !r.Store.Use() {
+		return array.Errorf("copy", "", "the memory was released, or its scope closed")
+	}
+	return nil
+}
+
 // Copy copies n bytes.
 func (s *stream) Copy(dst, src device.Ref, n int) error {
 	if n > 0 {
+		if err := use(dst); err != nil {
+			return err
+		}
+		defer dst.Store.Unuse()
+		if err := use(src); err != nil {
+			return err
+		}
+		defer src.Store.Unuse()
 		copy(unsafe.Slice((*byte)(address(dst)), n), unsafe.Slice((*byte)(address(src)), n))
 	}
 	return nil
@@ -143,6 +159,10 @@ func (s *stream) Fill(dst device.Ref, n int, bits uint64, size int) error {
 	if n <= 0 {
 		return nil
 	}
+	if err := use(dst); err != nil {
+		return err
+	}
+	defer dst.Store.Unuse()
 	at := address(dst)
 	switch size {
 	case 1:
@@ -177,7 +197,7 @@ func (s *stream) Alloc(bytes int) *array.Storage {
 
 // Memory, if a test has set it, gives the memory of streams in place of the pool,
 // such as memory between inaccessible pages. It returns nil for sizes that it leaves
-// to the pool. If the owner of its storages has a method Return, Free calls it.
+// to the pool.
 var Memory func(bytes int) *array.Storage
 
 func alloc(bytes int) *array.Storage {
@@ -199,15 +219,7 @@ func alloc(bytes int) *array.Storage {
 // Free gives the memory of a storage back to the pool before it is unreachable.
 // A storage that does not come from the pool is only marked.
 func (s *stream) Free(st *array.Storage) {
-	if !st.Release() {
-		return
-	}
-	if l, ok := st.Owner().(interface{ Return() }); ok {
-		st.Forget() // the next storage of the block has the lease
-		l.Return()
-	} else if st.Waits() != nil {
-		st.Forget() // nobody will ask for it
-	}
+	st.Release()
 }
 
 // fuelPerEntry is about 100 us of the shortest loop.

@@ -24,6 +24,7 @@ var (
 	Sizes any // func(t T) []int
 	Take  any // func(t T) array.View
 	Keep  any // func(t T) (array.View, func())
+	Alone any // func(op string, t T, f func())
 	Wrap  any // func(v array.View) T
 	Copy  any // func(t T) T
 	Is    any // func(t, u T) bool
@@ -31,6 +32,10 @@ var (
 	Fuse  any // func(name string, compose func([]*ir.Node) []*ir.Node) Fused[T]
 	Needs any // func(t T) bool
 )
+
+// Exclusively calls f, which writes into t, while no compiled function reads or writes the memory.
+// It panics with *array.Error inside a call of one that does.
+func Exclusively[T any](op string, t T, f func()) { Alone.(func(string, T, func()))(op, t, f) }
 
 // View returns the strided window on the host that t is. It refuses memory that was given back.
 func View[T any](t T) array.View { return Take.(func(T) array.View)(t) }

@@ -230,8 +230,68 @@ func (c *Compiled) Source(step int) string {
 // Run computes the outputs. ins are views that match the plan's signatures; out
 // gives memory for an output where its Store is set, and receives the views of
 // the others. An output may be given the memory of an input only if the plan
-// allows it. A number that does not fit gives an *array.Error without Op.
+// allows it. A number that does not fit gives an *array.Error without Op, and so does memory that
+// was released. What is released meanwhile stays until the run is over.
 func (c *Compiled) Run(ctx context.Context, ins []*array.View, nums []Number, out []array.View) error {
+	for _, v := range ins {
+		if v.Store != nil && !v.Store.Stays() {
+			return c.runUsing(ctx, ins, nums, out)
+		}
+	}
+	for i := range out {
+		if st := out[i].Store; st != nil && !st.Stays() {
+			return c.runUsing(ctx, ins, nums, out)
+		}
+	}
+	return c.run(ctx, ins, nums, out)
+}
+
+// runUsing is run inside uses of the memory. If it panics they are left: the collector gives the
+// memory back then.
+func (c *Compiled) runUsing(ctx context.Context, ins []*array.View, nums []Number, out []array.View) error {
+	for i, v := range ins {
+		if v.Store != nil && !v.Store.Use() {
+			unuse(ins[:i])
+			return released(v)
+		}
+	}
+	var given []*array.Storage // for results
+	var err error
+	for i := range out {
+		if st := out[i].Store; st == nil {
+			continue
+		} else if !st.Use() {
+			err = released(&out[i])
+			break
+		}
+		given = append(given, out[i].Store)
+	}
+	if err == nil {
+		err = c.run(ctx, ins, nums, out)
+	}
+	unuse(ins)
+	for _, st := range given {
+		st.Unuse()
+	}
+	return err
+}
+
+// unuse ends uses of the memory of views.
+func unuse(ins []*array.View) {
+	for _, v := range ins {
+		if v.Store != nil {
+			v.Store.Unuse()
+		}
+	}
+}
+
+// released is the error of a view whose memory was given back.
+func released(v *array.View) error {
+	return array.Errorf("", "", "the tensor %s was released, or its scope closed (Scope.Keep takes a tensor out)", array.TypeString(v.DType, v.Shape))
+}
+
+// run is Run of memory that stays.
+func (c *Compiled) run(ctx context.Context, ins []*array.View, nums []Number, out []array.View) error {
 	p, s := c.Plan, c.stream
 	if len(c.narrow) > 0 {
 		if err := c.fit(nums); err != nil {
@@ -256,6 +316,9 @@ func (c *Compiled) Run(ctx context.Context, ins []*array.View, nums []Number, ou
 	}
 	for i := range ins {
 		slots[i], off[i] = ins[i].Store, ins[i].Offset*ins[i].DType.Size()
+		if st := slots[i]; st != nil && st.Bytes == 0 && st.Released() {
+			return released(ins[i]) // a view whose tensor was released just now
+		}
 	}
 	for i := range p.Outs {
 		o := &p.Outs[i]

@@ -35,6 +35,30 @@ func RunAll(tasks []Task) error {
 		all := sideBySide(steps)
 		call.Step(&all)
 	}
+	var used []*array.Storage
+	defer func() {
+		for _, st := range used {
+			st.Unuse()
+		}
+	}()
+	for i := range tasks {
+		t := &tasks[i]
+		for k := range len(t.Ins) + len(t.Out) {
+			var v *array.View
+			if k < len(t.Ins) {
+				v = t.Ins[k]
+			} else {
+				v = &t.Out[k-len(t.Ins)]
+			}
+			if v.Store.Stays() {
+				continue
+			}
+			if !v.Store.Use() {
+				return released(v)
+			}
+			used = append(used, v.Store)
+		}
+	}
 	s := tasks[0].C.stream
 	g := make(group, 0, min(len(tasks), groupMax))
 	var slots []*array.Storage

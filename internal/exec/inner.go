@@ -76,7 +76,7 @@ func (in *inner) run(ctx context.Context, s device.Stream, args, out []array.Vie
 	for i := range ins {
 		ins[i] = &args[i+1]
 	}
-	return c.Run(ctx, ins, nil, out)
+	return c.run(ctx, ins, nil, out)
 }
 
 // word reads a bool or an int64 without dimensions.
@@ -205,7 +205,7 @@ func (in *inner) loop(ctx context.Context, s device.Stream, a op.Looping, args, 
 				k++
 			}
 		}
-		if err := body.Run(ctx, ptrs, nil, outs); err != nil {
+		if err := body.run(ctx, ptrs, nil, outs); err != nil {
 			return err
 		}
 		for j := range m {

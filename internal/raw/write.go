@@ -2,7 +2,6 @@ package raw
 
 import (
 	"io"
-	"runtime"
 
 	"weft/internal/array"
 )
@@ -19,7 +18,10 @@ func Write(w io.Writer, v *array.View) error {
 	if n == 0 {
 		return nil
 	}
-	defer runtime.KeepAlive(v.Store)
+	if !v.Store.Use() {
+		return array.Errorf("write", "", "%s was released", array.TypeString(v.DType, v.Shape))
+	}
+	defer v.Store.Unuse()
 	size := v.DType.Size()
 	var mem []byte
 	var first int
@@ -97,7 +99,10 @@ func (g *gather) flush() error {
 // Packed returns the elements of type d whose bytes, in the given order, v has along its
 // last axis, side by side: in the order of their indices and the byte order of the host.
 func Packed(v *array.View, d array.DType, big bool) []byte {
-	defer runtime.KeepAlive(v.Store)
+	if !v.Store.Use() {
+		array.Failf("write", "", "%s was released", array.TypeString(v.DType, v.Shape))
+	}
+	defer v.Store.Unuse()
 	out := alloc(v.Size())
 	rank := len(v.Shape) - 1
 	elements := array.View{DType: array.Uint8, Shape: v.Shape[:rank], Strides: v.Strides[:rank]}

@@ -1,0 +1,393 @@
+// Package lock says who uses a memory: runs that need it to stay, and calls of compiled functions
+// that read or write it.
+//
+// A [Lock] is one word beside the memory. A use keeps the memory and excludes nobody. A reading
+// call excludes writing ones, a writing call all others. A call takes all its locks with
+// [Acquire], and holds them until it is over. It waits in the order of addresses, which is the same
+// for all calls, so that calls cannot wait for one another in a circle.
+//
+// A call that runs functions of the user holds locks while these call others. Such calls are
+// registered by goroutine. What a goroutine holds it has for its inner calls too. An inner call
+// that would change what an outer one uses, and one that would close a circle of waiting calls, is
+// refused.
+package lock
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+)
+
+// A Lock is the word of one memory. The zero value is that of memory that nobody uses.
+type Lock struct{ word atomic.Uint64 }
+
+// Fields of the word: numbers of uses and of reading calls, and bits.
+const (
+	use     = 1
+	uses    = 1<<24 - 1
+	read    = 1 << 24
+	reads   = uses << 24
+	writing = 1 << 48
+	queued  = 1 << 49 // calls wait: others do not pass them
+	gone    = 1 << 50 // the memory was given back
+	busy    = uses | reads | writing
+)
+
+// Use begins a use of the memory.
+func (l *Lock) Use() { l.word.Add(use) }
+
+// Unuse ends a use, and reports that there is none left, of any kind.
+func (l *Lock) Unuse() (last bool) { return l.word.Add(^uint64(use-1))&busy == 0 }
+
+// Claim reports to one caller that nobody uses the memory, which that one gives back. Whoever ends
+// the last use of memory that is to be given back calls it, and so does who decides that it is.
+func (l *Lock) Claim() bool {
+	for {
+		w := l.word.Load()
+		if w&(busy|gone) != 0 {
+			return false
+		}
+		if l.word.CompareAndSwap(w, w|gone) {
+			return true
+		}
+	}
+}
+
+// try takes the lock if that is possible at once. first says that the call is the first of those
+// that wait.
+func (l *Lock) try(write, first bool) bool {
+	for {
+		w := l.word.Load()
+		if w&queued != 0 && !first || w&writing != 0 || write && w&reads != 0 {
+			return false
+		}
+		n := w + read
+		if write {
+			n = w | writing
+		}
+		if l.word.CompareAndSwap(w, n) {
+			return true
+		}
+	}
+}
+
+// unlock gives the lock back, and reports that nobody uses the memory now.
+func (l *Lock) unlock(write bool) (last bool) {
+	less := uint64(read)
+	if write {
+		less = writing
+	}
+	w := l.word.Add(-less)
+	if w&queued != 0 && w&(writing|reads) == 0 {
+		waiting.mu.Lock()
+		waiting.grant(l)
+		waiting.mu.Unlock()
+	}
+	return w&busy == 0
+}
+
+// A Want is a lock that a call asks for.
+type Want struct {
+	Lock  *Lock
+	Write bool
+	// Of, unless nil, is told when the lock is given back and nobody uses the memory.
+	Of interface{ Unused() }
+}
+
+// Errors of [Acquire], beside those of the context.
+var (
+	// ErrInside says that the goroutine is inside a call that uses the memory.
+	ErrInside = errors.New("a call that is under way on the same goroutine uses the memory")
+	// ErrCircle says that the call would wait for ever.
+	ErrCircle = errors.New("calls wait for one another in a circle")
+)
+
+// A Held is what a call has taken.
+type Held struct {
+	wants  [2][]Want
+	caller *caller // of a registered call
+	before int     // what its goroutine held before
+}
+
+// Acquire takes the locks of two lists, which belong to the call until it is over, or none with an
+// error. It waits for other calls until ctx, which may be nil, ends. goroutine tells goroutines
+// apart, and is asked only where that matters. calls says that the call runs functions of the user.
+func Acquire(ctx context.Context, one, two []Want, goroutine func() uintptr, calls bool) (Held, error) {
+	if calls {
+		return acquire(ctx, slices.Concat(one, two), goroutine(), true)
+	}
+	if n := tryAll(one); n < len(one) {
+		releaseAll(one[:n])
+	} else if n := tryAll(two); n < len(two) {
+		releaseAll(one)
+		releaseAll(two[:n])
+	} else {
+		return Held{wants: [2][]Want{one, two}}, nil
+	}
+	return acquire(ctx, slices.Concat(one, two), goroutine(), false)
+}
+
+// tryAll takes locks until one cannot be taken at once, and returns how many it took.
+func tryAll(wants []Want) int {
+	for i := range wants {
+		if !wants[i].Lock.try(wants[i].Write, false) {
+			return i
+		}
+	}
+	return len(wants)
+}
+
+func releaseAll(wants []Want) {
+	for i := range wants {
+		wants[i].release()
+	}
+}
+
+// Release gives back what the call holds.
+func (h *Held) Release() {
+	if h.caller != nil {
+		h.caller.leave(h)
+	}
+	releaseAll(h.wants[0])
+	releaseAll(h.wants[1])
+	*h = Held{}
+}
+
+func (w *Want) release() {
+	if w.Lock.unlock(w.Write) && w.Of != nil {
+		w.Of.Unused()
+	}
+}
+
+// A caller is a goroutine inside registered calls, or one that waits.
+type caller struct {
+	goroutine uintptr
+	depth     int    // of registered calls
+	held      []Want // by those, and by the call that waits so far
+	wait      *waiter
+}
+
+// A waiter is a place in the queue of a lock.
+type waiter struct {
+	Want
+	of   *caller
+	done chan error // nil: it has the lock
+}
+
+// table is what waits for what. It is touched by calls that wait and by registered ones.
+type table struct {
+	mu      sync.Mutex
+	queues  map[*Lock][]*waiter
+	callers map[uintptr]*caller // by goroutine, of registered calls
+	waits   map[*caller]bool
+}
+
+var waiting = table{queues: map[*Lock][]*waiter{}, callers: map[uintptr]*caller{}, waits: map[*caller]bool{}}
+
+// Holds reports that the goroutine is inside a registered call that writes the memory of l.
+func Holds(l *Lock, goroutine func() uintptr) bool {
+	if l.word.Load()&writing == 0 {
+		return false
+	}
+	waiting.mu.Lock()
+	defer waiting.mu.Unlock()
+	c := waiting.callers[goroutine()]
+	return c != nil && slices.ContainsFunc(c.held, func(w Want) bool { return w.Lock == l && w.Write })
+}
+
+// acquire is Acquire of a registered call, or of one that has to wait. The list is its own.
+func acquire(ctx context.Context, list []Want, goroutine uintptr, calls bool) (h Held, err error) {
+	// Each lock once, in the order of addresses.
+	slices.SortStableFunc(list, func(a, b Want) int {
+		return cmp.Compare(uintptr(unsafe.Pointer(a.Lock)), uintptr(unsafe.Pointer(b.Lock)))
+	})
+	k := 0
+	for _, w := range list {
+		if k > 0 && list[k-1].Lock == w.Lock {
+			list[k-1].Write = list[k-1].Write || w.Write
+			continue
+		}
+		list[k] = w
+		k++
+	}
+	list = list[:k]
+
+	t := &waiting
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c := t.callers[goroutine]
+	if c == nil {
+		c = &caller{goroutine: goroutine}
+	}
+	h.before = len(c.held)
+	rest := list[:0]
+	for _, w := range list {
+		i := slices.IndexFunc(c.held, func(o Want) bool { return o.Lock == w.Lock })
+		switch {
+		case i < 0:
+			rest = append(rest, w)
+		case c.held[i].Write || w.Write:
+			return Held{}, ErrInside
+		}
+	}
+	for i := range rest {
+		if err := t.take(ctx, c, rest[i]); err != nil {
+			c.held = c.held[:h.before]
+			t.mu.Unlock() // giving back asks for it
+			releaseAll(rest[:i])
+			t.mu.Lock()
+			return Held{}, err
+		}
+		c.held = append(c.held, rest[i])
+	}
+	h.wants[0] = rest
+	if !calls {
+		c.held = c.held[:h.before]
+		return h, nil
+	}
+	c.depth++
+	t.callers[goroutine] = c
+	h.caller = c
+	return h, nil
+}
+
+// leave ends a registered call.
+func (c *caller) leave(h *Held) {
+	waiting.mu.Lock()
+	defer waiting.mu.Unlock()
+	c.held = c.held[:h.before]
+	if c.depth--; c.depth == 0 {
+		delete(waiting.callers, c.goroutine)
+	}
+}
+
+// take takes a lock, waiting for it. t.mu is held, but not while it waits.
+func (t *table) take(ctx context.Context, c *caller, want Want) error {
+	if want.Lock.try(want.Write, false) {
+		return nil
+	}
+	w := &waiter{Want: want, of: c, done: make(chan error, 1)}
+	t.queues[want.Lock] = append(t.queues[want.Lock], w)
+	want.Lock.word.Or(queued)
+	c.wait = w
+	t.waits[c] = true
+	defer func() {
+		c.wait = nil
+		delete(t.waits, c)
+	}()
+	t.grant(want.Lock)
+	if victim := t.circle(c); victim != nil {
+		t.refuse(victim)
+	}
+	t.mu.Unlock()
+	var ended <-chan struct{}
+	if ctx != nil {
+		ended = ctx.Done()
+	}
+	select {
+	case err := <-w.done:
+		t.mu.Lock()
+		return err
+	case <-ended:
+	}
+	t.mu.Lock()
+	if t.remove(w) {
+		return context.Cause(ctx)
+	}
+	return <-w.done // it was granted, or refused, at the same moment
+}
+
+// grant gives a lock to the first of those that wait for it, as many as can have it together.
+func (t *table) grant(l *Lock) {
+	q := t.queues[l]
+	for len(q) > 0 && l.try(q[0].Write, true) {
+		q[0].done <- nil
+		q = q[1:]
+	}
+	if len(q) == 0 {
+		delete(t.queues, l)
+		l.word.And(^uint64(queued))
+		return
+	}
+	t.queues[l] = q
+}
+
+// remove takes a waiter out of its queue, and reports that it was there.
+func (t *table) remove(w *waiter) bool {
+	q := t.queues[w.Lock]
+	i := slices.Index(q, w)
+	if i < 0 {
+		return false
+	}
+	t.queues[w.Lock] = slices.Delete(slices.Clone(q), i, i+1)
+	t.grant(w.Lock)
+	return true
+}
+
+// refuse ends the waiting of a call with an error.
+func (t *table) refuse(c *caller) {
+	if t.remove(c.wait) {
+		c.wait.done <- ErrCircle
+	}
+}
+
+// circle returns a caller to refuse if what c waits for waits for c, else nil. It is one that waits
+// inside a call: calls outside of others wait in order.
+func (t *table) circle(c *caller) *caller {
+	seen := map[*caller]bool{}
+	var path []*caller
+	var walk func(x *caller) bool
+	walk = func(x *caller) bool {
+		w := x.wait
+		if w == nil || seen[x] || !slices.Contains(t.queues[w.Lock], w) {
+			return false // it runs, or is about to
+		}
+		seen[x] = true
+		path = append(path, x)
+		for y := range t.blockers(w) {
+			if y == c || walk(y) {
+				return true
+			}
+		}
+		path = path[:len(path)-1]
+		return false
+	}
+	if !walk(c) {
+		return nil
+	}
+	for _, x := range slices.Backward(path) {
+		if x.depth > 0 {
+			return x
+		}
+	}
+	return nil
+}
+
+// blockers are the callers known to stand between a waiter and its lock.
+func (t *table) blockers(w *waiter) map[*caller]bool {
+	out := map[*caller]bool{}
+	add := func(c *caller) {
+		if c != w.of && slices.ContainsFunc(c.held, func(o Want) bool { return o.Lock == w.Lock && (o.Write || w.Write) }) {
+			out[c] = true
+		}
+	}
+	for _, c := range t.callers {
+		add(c)
+	}
+	for c := range t.waits {
+		add(c)
+	}
+	for _, o := range t.queues[w.Lock] {
+		if o == w {
+			break
+		}
+		if o.Write || w.Write {
+			out[o.of] = true
+		}
+	}
+	return out
+}
