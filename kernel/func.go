@@ -46,6 +46,9 @@ func newFunc(f *kernel.Func, vjp *Func) *Func {
 	return out
 }
 
+// maxMade bounds the runners that a function keeps: a stencil has one for each shape.
+const maxMade = 1024
+
 // made is what was made of a function so far, by the element types of its arguments and
 // the way it runs.
 type made struct {
@@ -88,7 +91,7 @@ func (m *made) add(key []byte, r *runner) *runner {
 	if old := m.m[string(key)]; old != nil {
 		return old
 	}
-	if m.m == nil {
+	if m.m == nil || len(m.m) == maxMade {
 		m.m = map[string]*runner{}
 	}
 	m.m[string(key)] = r
