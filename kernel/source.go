@@ -3,6 +3,7 @@ package kernel
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"sync"
 
@@ -29,8 +30,8 @@ type Source struct {
 	funcs map[string]*Func // that were asked for
 }
 
-// Parse reads a Go file from text. What does not matter to the functions that are asked
-// for may be anything.
+// Parse reads a Go file from text of at most 16 MiB. What does not matter to the functions
+// that are asked for may be anything.
 func Parse(src string) (*Source, error) {
 	return parse(kernel.File{Name: "kernel.go", Src: []byte(src)})
 }
@@ -44,7 +45,8 @@ func MustParse(src string) *Source {
 	return s
 }
 
-// ParseFS reads the files of one package that match the patterns of [fs.Glob].
+// ParseFS reads the files of one package that match the patterns of [fs.Glob], at most 16 MiB
+// together.
 func ParseFS(fsys fs.FS, patterns ...string) (*Source, error) {
 	var files []kernel.File
 	seen := map[string]bool{}
@@ -64,7 +66,7 @@ func ParseFS(fsys fs.FS, patterns ...string) (*Source, error) {
 				continue
 			}
 			seen[name] = true
-			src, err := fs.ReadFile(fsys, name)
+			src, err := readAtMost(fsys, name, kernel.MaxSource+1)
 			if err != nil {
 				return nil, err
 			}
@@ -75,6 +77,20 @@ func ParseFS(fsys fs.FS, patterns ...string) (*Source, error) {
 		return nil, fmt.Errorf("kernel: no pattern is given: %w", fs.ErrNotExist)
 	}
 	return parse(files...)
+}
+
+// readAtMost reads the first n bytes of a file, which may have no end.
+func readAtMost(fsys fs.FS, name string, n int64) ([]byte, error) {
+	f, err := fsys.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	src, err := io.ReadAll(io.LimitReader(f, n))
+	if err != nil {
+		return nil, &fs.PathError{Op: "read", Path: name, Err: err}
+	}
+	return src, nil
 }
 
 func parse(files ...kernel.File) (*Source, error) {

@@ -64,7 +64,7 @@ func build(where, dir string) error {
 			return fmt.Errorf("build: %q names no element type", "["+t)
 		}
 	}
-	src, err := os.ReadFile(file)
+	src, err := readSource(file)
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, plain(err))
 	}
@@ -99,6 +99,16 @@ func build(where, dir string) error {
 		}
 	}
 	return nil
+}
+
+// readSource reads a file as far as a source may go, and a byte more: it may have no end.
+func readSource(file string) ([]byte, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, kernel.MaxSource+1))
 }
 
 // cutLast cuts s around the last sep.

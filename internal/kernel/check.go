@@ -84,8 +84,12 @@ func (s *Source) Func(name string) (f *Func, err error) {
 	f = &Func{src: s, name: name, decl: d, bodies: map[*types.Func]*ast.FuncDecl{}, targets: map[*ast.BranchStmt]ast.Stmt{}, costs: map[*types.Func]int{}, sizes: map[*types.Func]int{},
 		info: &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Instances: map[*ast.Ident]types.Instance{}, Defs: map[*ast.Ident]types.Object{},
 			Uses: map[*ast.Ident]types.Object{}, Implicits: map[ast.Node]types.Object{}, Selections: map[*ast.SelectorExpr]*types.Selection{}}}
-	f.typecheck(s.choose(name))
-	c := &checker{f: f, state: map[*types.Func]int{}}
+	decls := s.choose(name)
+	s.checkSize(name, decls)
+	s.checkConstants(decls)
+	f.typecheck(decls)
+	c := &checker{f: f, state: map[*types.Func]int{}, depths: map[*types.Func]int{}, made: map[*types.Func]int{}}
+	f.bounded()
 	c.function(f.obj, d.Pos())
 	f.signature()
 	if len(f.TypeParams()) == 0 { // nothing is open that an instance would settle
@@ -215,6 +219,16 @@ func (f *Func) TypeParams() []string {
 // Pos returns where the function stands.
 func (f *Func) Pos() token.Position { return f.src.fset.PositionFor(f.decl.Pos(), false) }
 
+// bounded refuses a function of too many parameters or results.
+func (f *Func) bounded() {
+	if n := f.obj.Signature().Params().Len(); n > maxParams {
+		f.src.refuse(f.decl.Pos(), "%s has %d parameters, a kernel has at most %d", f.name, n, maxParams)
+	}
+	if n := f.obj.Signature().Results().Len(); n > maxResults {
+		f.src.refuse(f.decl.Pos(), "%s has %d results, a kernel has at most %d", f.name, n, maxResults)
+	}
+}
+
 func (f *Func) signature() {
 	s, sig := f.src, f.obj.Signature()
 	for v := range sig.Params().Variables() {
@@ -262,9 +276,12 @@ func (f *Func) element(t types.Type, pos token.Pos, what string) (array.DType, i
 
 // A checker refuses what the language does not have, in a function and what it calls.
 type checker struct {
-	f     *Func
-	state map[*types.Func]int // 1 while its body is looked at, 2 when done
-	loops []enclosing
+	f      *Func
+	state  map[*types.Func]int // 1 while its body is looked at, 2 when done
+	loops  []enclosing
+	depths map[*types.Func]int // of calls within each other
+	depth  int                 // of those of the function that is looked at, so far
+	made   map[*types.Func]int // calls, see callsIn
 }
 
 // An enclosing is a statement that break or continue may name.
@@ -295,10 +312,17 @@ func (c *checker) function(fn *types.Func, pos token.Pos) {
 		c.f.src.refuse(pos, "%s takes any number of arguments, which kernels do not have", fn.Name())
 	}
 	c.state[fn] = 1
-	saved := c.loops
-	c.loops = nil
+	loops, depth := c.loops, c.depth
+	c.loops, c.depth = nil, 0
 	c.stmt(d.Body, "")
-	c.loops = saved
+	if c.depth > maxCalls {
+		c.f.src.refuse(d.Name.Pos(), "calls within calls, more than %d deep from %s on", maxCalls, fn.Name())
+	}
+	if c.made[fn] = c.callsOf(d.Body.List); c.made[fn] > maxCallsMade {
+		c.f.src.refuse(d.Name.Pos(), "%s makes more than %d calls for one element, also through what it calls", fn.Name(), maxCallsMade)
+	}
+	c.depths[fn] = c.depth
+	c.loops, c.depth = loops, depth
 	c.state[fn] = 2
 	c.f.costs[fn], c.f.sizes[fn] = c.f.cost(d.Body), c.f.count(d.Body, asWritten)
 }
@@ -539,6 +563,7 @@ func (c *checker) call(x *ast.CallExpr) {
 		}
 		if o.Pkg() == c.f.pkg {
 			c.function(o, id.Pos())
+			c.depth = max(c.depth, c.depths[o.Origin()]+1)
 		} else if o.Pkg() == nil || library[o.Pkg().Path()] == nil {
 			c.f.src.refuse(x.Pos(), "%s is no part of the language of kernels", o.Name())
 		}

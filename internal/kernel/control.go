@@ -46,6 +46,10 @@ func (l *lowerer) branch(c loop.Value, vars []*variable, cost int, then, els fun
 		}
 		return
 	}
+	if l.nested++; l.nested > maxNested {
+		l.src.refuse(l.pos, "ifs and cases within each other, %d deep; a case counts as one within those before it, and so does what follows an if with a return", maxNested)
+	}
+	defer func() { l.nested-- }()
 	l.regions++
 	region := l.regions
 	var x, y []*value
@@ -167,7 +171,7 @@ func ends(s ast.Stmt) bool {
 func (l *lowerer) ifStmt(s *ast.IfStmt, rest []ast.Stmt) {
 	l.stmt(s.Init)
 	c := l.expr(s.Cond).n.v
-	nodes := append(nodesOf(rest), s.Body)
+	nodes := []ast.Node{s.Body}
 	if s.Else != nil {
 		nodes = append(nodes, s.Else)
 	}
@@ -179,7 +183,7 @@ func (l *lowerer) ifStmt(s *ast.IfStmt, rest []ast.Stmt) {
 		l.stmt(s.Else)
 		l.restOf(rest)
 	}
-	l.branch(c, l.assigned(nodes...), l.cost(nodes...), then, els)
+	l.branch(c, l.assignedIn(rest, nodes...), l.costIn(rest, nodes...), then, els)
 }
 
 // restOf lowers the statements behind an if on one of its sides, where it did not leave.
@@ -187,8 +191,7 @@ func (l *lowerer) restOf(rest []ast.Stmt) {
 	if len(rest) == 0 {
 		return
 	}
-	nodes := nodesOf(rest)
-	l.stay(l.assigned(nodes...), l.cost(nodes...), func() { l.stmts(rest) })
+	l.stay(l.assignedIn(rest), l.costIn(rest), func() { l.stmts(rest) })
 }
 
 // stay lowers what follows where control has not left.
@@ -249,6 +252,8 @@ func (l *lowerer) switchStmt(s *ast.SwitchStmt) {
 		}
 		l.stmts(list)
 	}
+	// Once for all clauses, or a switch of n would look at n*n.
+	vars, cost := l.assigned(s.Body), l.cost(s.Body)
 	var from func(i int)
 	from = func(i int) {
 		for i < len(clauses) && clauses[i].List == nil {
@@ -278,8 +283,7 @@ func (l *lowerer) switchStmt(s *ast.SwitchStmt) {
 			}
 			c = l.or(c, hit.val.n.v)
 		}
-		nodes := []ast.Node{s.Body}
-		l.branch(c, l.assigned(nodes...), l.cost(nodes...), func() { body(i) }, func() { from(i + 1) })
+		l.branch(c, vars, cost, func() { body(i) }, func() { from(i + 1) })
 	}
 	from(0)
 }

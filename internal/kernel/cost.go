@@ -12,10 +12,28 @@ import (
 const costly = 1 << 20
 
 // cost is a rough number of instructions that nodes take.
-func (l *lowerer) cost(nodes ...ast.Node) int {
+func (l *lowerer) cost(nodes ...ast.Node) int { return l.costIn(nil, nodes...) }
+
+// costIn is cost of statements and nodes.
+func (l *lowerer) costIn(list []ast.Stmt, nodes ...ast.Node) int {
 	n := 0
+	add := func(x ast.Node) {
+		if n >= costly {
+			return
+		}
+		of := nodeOf{l.Func, x}
+		c, ok := l.nodeCosts[of]
+		if !ok {
+			c = l.Func.cost(x)
+			l.nodeCosts[of] = c
+		}
+		n += c
+	}
+	for _, s := range list {
+		add(s)
+	}
 	for _, x := range nodes {
-		n += l.Func.cost(x)
+		add(x)
 	}
 	return min(n, costly)
 }

@@ -43,8 +43,8 @@ func (e *Error) caret() string {
 	return b.String() + "^"
 }
 
-// maxText bounds the line that an error shows.
-const maxText = 200
+// maxLine bounds the line that an error shows.
+const maxLine = 200
 
 // errorAt makes the error at a place.
 func (s *Source) errorAt(pos token.Pos, format string, args ...any) *Error {
@@ -77,8 +77,8 @@ func line(src []byte, n int) string {
 	}
 	text, _, _ = strings.Cut(text, "\n")
 	text = strings.TrimRight(text, " \t\r")
-	if len(text) > maxText {
-		text = text[:maxText]
+	if len(text) > maxLine {
+		text = text[:maxLine]
 	}
 	return text
 }

@@ -1,6 +1,8 @@
 package kernel_test
 
 import (
+	"fmt"
+	"runtime/metrics"
 	"strings"
 	"testing"
 	"time"
@@ -85,7 +87,71 @@ var hostile = []struct{ name, src string }{
 	{"channel", "package p\nfunc F(x float64) float64 { c := make(chan float64, 1); c <- x; return <-c }"},
 	{"range over a function", "package p\nfunc g(yield func(int) bool) {}\nfunc F(x float64) float64 { for i := range g { x += float64(i) }; return x }"},
 	{"range over text", "package p\nfunc F(x float64) float64 { for range \"abc\" { x++ }; return x }"},
+	{"strings that double", "package p\nconst s0 = \"aaaaaaaaaaaaaaaa\"\n" + chained(25, "const s%d = s%[2]d + s%[2]d\n") + "func F(x float64) float64 { return x + float64(len(s25)) }"},
+	{"local strings that double", "package p\nfunc F(x float64) float64 { const s0 = \"aaaaaaaaaaaaaaaa\"\n" + chained(25, "const s%d = s%[2]d + s%[2]d\n") + "return x + float64(len(s25)) }"},
+	{"integers that square", "package p\nconst c0 = 3\n" + chained(30, "const c%d = c%[2]d * c%[2]d\n") + "func F(x float64) float64 { return x + c30 }"},
+	{"floats that square", "package p\nconst c0 = 3.0000001\n" + chained(40, "const c%d = c%[2]d * c%[2]d + 0.1\n") + "func F(x float64) float64 { return x * c40 }"},
+	{"fractions that square", "package p\nconst c0 = 0.3\n" + chained(40, "const c%d = c%[2]d * c%[2]d\n") + "func F(x float64) float64 { return x / c40 }"},
+	{"quotients", "package p\nconst c0 = 1.0/3.0\n" + chained(60, "const c%d = c%[2]d / (c%[2]d + 1.0/7)\n") + "func F(x float64) float64 { return x * c60 }"},
+	{"shifts of shifts", "package p\nconst c0 = 30\n" + chained(5, "const c%d = 1 << c%[2]d\n") + "func F(x float64) float64 { return x + c5 }"},
+	{"constants by iota", "package p\nconst (\nc0 = 1 << (1 << (10 * iota))\nc1\nc2\nc3\n)\nfunc F(x float64) float64 { return x + c3 }"},
+	{"complex constants", "package p\nconst c0 = 3i\n" + chained(40, "const c%d = c%[2]d * c%[2]d\n") + "func F(x float64) float64 { return x + real(c40) }"},
+	{"calls that double", "package p\nfunc f0(x float64) float64 { return x*x + 1 }\n" + chained(40, "func f%d(x float64) float64 { return f%[2]d(x) + f%[2]d(x+1) }\n") + "func F(x float64) float64 { return f40(x) }"},
+	{"calls of one side that double", "package p\nfunc f0(x float64) float64 { return x*x + 1 }\n" + chained(40, "func f%d(x float64) float64 { if x > 1 { return f%[2]d(x) }; return f%[2]d(x+1) }\n") + "func F(x float64) float64 { return f40(x) }"},
+	{"methods in a row", "package p\ntype t float64\nfunc (x t) m0() t { return x }\n" + chained(3000, "func (x t) m%d() t { return x.m%[2]d() + 1 }\n") + "func F(x float64) float64 { return float64(t(x).m3000()) }"},
+	{"methods beside each other", "package p\ntype t float64\n" + chained(2000, "func (x t) m%d() t { return x + 1 }\n") + "func F(x float64) float64 {\n" + chained(2000, "x += float64(t(x).m%d())\n") + "return x }"},
+	{"generics that double", "package p\ntype P[A, B any] struct { a A; b B }\nfunc g0[T any](x T) int { return 1 }\n" + chained(12, "func g%d[T any](x T) int { return g%[2]d(P[T, T]{x, x}) }\n") + "func F(x float64) float64 { return float64(g12(x)) }"},
+	{"cases that return", "package p\nfunc F(x float64) float64 { switch int(x) {\n" + chained(3000, "case %d: return %[2]d\n") + "}; return x }"},
+	{"cases", "package p\nfunc F(x float64) float64 { switch int(x) {\n" + chained(900, "case %d: x = %[2]d\n") + "}; return x }"},
+	{"returns in a row", "package p\nfunc F(x float64) float64 {\n" + chained(3000, "if x > %d { return %[2]d }\n") + "return x }"},
+	{"ifs beside each other", "package p\nfunc F(x float64) float64 {\n" + chained(3000, "if x > %d { x += %[2]d }\n") + "return x }"},
+	{"parameters", "package p\nfunc F(" + chained(3000, "a%d float64,") + "x float64) float64 { return x }"},
+	{"results", "package p\nfunc F(x float64) (" + chained(2000, "a%d float64,") + ") { return }"},
+	{"variables", "package p\nfunc F(x float64) float64 {\n" + chained(10000, "v%d := x*%[2]d\n_ = v%[1]d\n") + "return x }"},
+	{"arrays that are copied", "package p\nfunc F(x float64) float64 { var a [256]float64; a[int(x)&255] = 1\n" + chained(100, "b%d := a; b%[1]d[int(x+%[2]d)&255] = x; a = b%[1]d\n") + "return a[int(x)&255] }"},
+	{"long comment", "package p\n/*" + strings.Repeat("x", 17<<20) + "*/func F(x float64) float64 { return x }"},
+	{"long name", "package p\nfunc F(x float64) float64 { return x + " + strings.Repeat("n", 2<<20) + " }"},
 	{"constraint", "package p\nfunc F[T ~int|~float64](x, y T) T { for i := range T(3) { x += i }; return x + y }"},
+}
+
+// chained is the text of format for 1 to n and the number before it.
+func chained(n int, format string) string {
+	var b strings.Builder
+	for i := 1; i <= n; i++ {
+		if strings.Contains(format, "[2]") {
+			fmt.Fprintf(&b, format, i, i-1)
+		} else {
+			b.WriteString(strings.ReplaceAll(format, "%d", itoa(i)))
+		}
+	}
+	return b.String()
+}
+
+// What a source may cost: time by a deadline, and memory on the heap, in all that is allocated.
+const (
+	sourceTime  = 20 * time.Second
+	sourceBytes = 256 << 20
+	bytesEach   = 2 << 10 // and for each byte of it
+)
+
+// watched calls whatever, and fails if that takes long or much memory.
+func watched(t testing.TB, src []byte) (refused error, took time.Duration, bytes uint64) {
+	allocated := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(allocated)
+	before := allocated[0].Value.Uint64()
+	start, done := time.Now(), make(chan error, 1)
+	go func() { done <- whatever(t, src) }()
+	select {
+	case refused = <-done:
+	case <-time.After(sourceTime):
+		t.Fatalf("%d bytes of source take more than %v", len(src), sourceTime)
+	}
+	took = time.Since(start)
+	metrics.Read(allocated)
+	if bytes = allocated[0].Value.Uint64() - before; bytes > sourceBytes+bytesEach*uint64(len(src)) {
+		t.Errorf("%d bytes of source take %d MB", len(src), bytes>>20)
+	}
+	return refused, took, bytes
 }
 
 func structures(n int) string {
@@ -138,7 +204,7 @@ func whatever(t testing.TB, src []byte) (refused error) {
 	}
 	if err != nil {
 		if e, ok := err.(*Error); !ok || e.Msg == "" {
-			t.Fatalf("%T: %v", err, err)
+			t.Errorf("%T: %v", err, err)
 		}
 		_ = err.Error()
 	}
@@ -148,16 +214,9 @@ func whatever(t testing.TB, src []byte) (refused error) {
 func TestHostile(t *testing.T) {
 	for _, c := range hostile {
 		t.Run(c.name, func(t *testing.T) {
-			start := time.Now()
-			err := whatever(t, []byte(c.src))
-			if d := time.Since(start); d > 20*time.Second {
-				t.Errorf("took %v", d)
-			} else if testing.Verbose() {
-				m := ""
-				if err != nil {
-					m = err.Error()
-				}
-				t.Logf("%v %.300s", d, m)
+			err, took, bytes := watched(t, []byte(c.src))
+			if testing.Verbose() {
+				t.Logf("%v, %d MB: %.200v", took, bytes>>20, err)
 			}
 		})
 	}
@@ -170,5 +229,5 @@ func FuzzParse(f *testing.F) {
 		}
 	}
 	f.Add(kernelsText)
-	f.Fuzz(func(t *testing.T, src []byte) { whatever(t, src) })
+	f.Fuzz(func(t *testing.T, src []byte) { watched(t, src) })
 }

@@ -212,7 +212,7 @@ func (i *Instance) EmitKernel(e *op.Emit) []loop.Value {
 }
 
 func (i *Instance) lowerer(e *op.Emit) *lowerer {
-	return &lowerer{Func: i.f, b: e.B, e: e, inst: i, pos: i.f.decl.Pos(), file: i.f.Pos().Filename, symbols: map[loop.Value]Symbol{}, facts: map[loop.Value]fact{}, duals: i.duals()}
+	return &lowerer{Func: i.f, b: e.B, e: e, inst: i, pos: i.f.decl.Pos(), file: i.f.Pos().Filename, symbols: map[loop.Value]Symbol{}, facts: map[loop.Value]fact{}, duals: i.duals(), nodeCosts: map[nodeOf]int{}, effects: map[nodeOf][]effect{}}
 }
 
 // try lowers the function into a program that is thrown away, which finds its faults and

@@ -12,17 +12,21 @@ import (
 // A lowerer writes a function into a loop program.
 type lowerer struct {
 	*Func
-	b     *loop.Builder
-	e     *op.Emit
-	inst  *Instance
-	trial bool // finding out what the instance needs
-	fr    *frame
-	pos   token.Pos // of what is being lowered
-	file  string    // that the function is in
-	calls int       // depth of calls
-	steps int       // what was lowered
-	wrote int       // instructions
-	duals duals
+	b      *loop.Builder
+	e      *op.Emit
+	inst   *Instance
+	trial  bool // finding out what the instance needs
+	fr     *frame
+	pos    token.Pos // of what is being lowered
+	file   string    // that the function is in
+	calls  int       // depth of calls
+	nested int       // depth of ifs
+	steps  int       // what was lowered
+	wrote  int       // instructions
+	duals  duals
+
+	nodeCosts map[nodeOf]int      // see cost
+	effects   map[nodeOf][]effect // see effectsOf
 
 	regions int      // loops and ifs written so far
 	found   [][2]int // slots of regions that are to carry tangents
@@ -37,6 +41,12 @@ type lowerer struct {
 	read   map[int]int       // by parameter of a whole array: how often it was read so far
 	looped map[int]token.Pos // by such a parameter: a read in a loop
 	places *variable         // where the reads stand by which the last derivation differentiates; nil: by none
+}
+
+// A nodeOf is a node as a function sees it: functions of one source share trees, not types.
+type nodeOf struct {
+	f *Func
+	n ast.Node
 }
 
 // A frame is a call that is being lowered.
@@ -68,6 +78,12 @@ const (
 	maxWrote = 1 << 16 // instructions, a function of package math counting as few
 	maxIns   = 1 << 18 // instructions of the loop program: a second of compiling
 	maxCalls = 100     // calls within each other
+	// Calls that a function makes for an element, loops counted once. Large functions that are
+	// called often share a body, but lanes go through it for each call.
+	maxCallsMade = 1 << 20
+	// Ifs of the loop program within each other: what looks at all of a program takes time and
+	// memory with the square of it.
+	maxNested = 1000
 )
 
 func (l *lowerer) spend(n int) {

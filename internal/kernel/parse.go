@@ -3,6 +3,7 @@ package kernel
 import (
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/scanner"
@@ -26,6 +27,7 @@ type Source struct {
 	decls map[string][]decl // declarations of the package, by name
 	// methods are the methods of the package's types, by the name of the type.
 	methods map[string][]decl
+	named   map[string][]method // the same by their own names
 
 	hash [sha256.Size]byte
 
@@ -47,6 +49,12 @@ type decl struct {
 	node ast.Decl
 }
 
+// A method is one of the package's type of that name.
+type method struct {
+	of string
+	decl
+}
+
 // maxDepth bounds how deep a source may nest.
 const maxDepth = 500
 
@@ -54,9 +62,15 @@ const maxDepth = 500
 // files may hold anything beside kernels.
 func Parse(files ...File) (s *Source, err error) {
 	defer catch(&err)
-	s = &Source{fset: token.NewFileSet(), decls: map[string][]decl{}, methods: map[string][]decl{}, funcs: map[string]*Func{}, hash: hashOf(files)}
+	s = &Source{fset: token.NewFileSet(), decls: map[string][]decl{}, methods: map[string][]decl{}, named: map[string][]method{}, funcs: map[string]*Func{}, hash: hashOf(files)}
 	if len(files) == 0 {
 		return nil, &Error{Msg: "there is no source"}
+	}
+	total := 0
+	for _, in := range files {
+		if total += len(in.Src); total > MaxSource {
+			return nil, &Error{File: in.Name, Msg: fmt.Sprintf("source of more than %d bytes", MaxSource)}
+		}
 	}
 	for _, in := range files {
 		name := in.Name
@@ -112,6 +126,7 @@ func (s *Source) declare(f *file) {
 				s.decls[d.Name.Name] = append(s.decls[d.Name.Name], decl{f, d})
 			} else if t := receiver(d); t != "" {
 				s.methods[t] = append(s.methods[t], decl{f, d})
+				s.named[d.Name.Name] = append(s.named[d.Name.Name], method{t, decl{f, d}})
 			}
 		case *ast.GenDecl:
 			for _, spec := range d.Specs {
@@ -241,8 +256,10 @@ func (c *selection) reach(d decl) {
 		case *ast.SelectorExpr:
 			if !c.sels[n.Sel.Name] {
 				c.sels[n.Sel.Name] = true
-				for t := range c.types {
-					c.ofType(t)
+				for _, m := range c.s.named[n.Sel.Name] {
+					if c.types[m.of] {
+						c.add(m.decl)
+					}
 				}
 			}
 		case *ast.Ident:

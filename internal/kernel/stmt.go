@@ -30,14 +30,6 @@ func (l *lowerer) stmts(list []ast.Stmt) {
 	}
 }
 
-func nodesOf(list []ast.Stmt) []ast.Node {
-	var nodes []ast.Node
-	for _, s := range list {
-		nodes = append(nodes, s)
-	}
-	return nodes
-}
-
 // gone tells where control has left what is being lowered, by return, break or continue.
 func (l *lowerer) gone() loop.Value {
 	r := l.flag(false)
@@ -312,13 +304,82 @@ func (l *lowerer) jump(s *ast.BranchStmt) {
 }
 
 // assigned lists the variables that exist now and that nodes may change, each once.
-func (l *lowerer) assigned(nodes ...ast.Node) []*variable {
+func (l *lowerer) assigned(nodes ...ast.Node) []*variable { return l.assignedIn(nil, nodes...) }
+
+// assignedIn is assigned of statements and nodes.
+func (l *lowerer) assignedIn(list []ast.Stmt, nodes ...ast.Node) []*variable {
 	var out []*variable
 	seen := map[*variable]bool{}
 	add := func(v *variable) {
 		if v != nil && !seen[v] {
 			seen[v] = true
 			out = append(out, v)
+		}
+	}
+	apply := func(e effect) {
+		switch {
+		case e.leaves != nil:
+			for _, a := range l.fr.loops {
+				if a.stmt == l.targets[e.leaves] && e.leaves.Tok == token.BREAK {
+					add(a.broken)
+				} else if a.stmt == l.targets[e.leaves] {
+					add(a.next)
+				}
+			}
+		case e.returns:
+			add(l.fr.gone)
+			for _, r := range l.fr.results {
+				add(r)
+			}
+		case e.calls: // which may read an array
+			add(l.places)
+		case e.draws:
+			if v := l.fr.vars[e.of]; v != nil && v.t.kind == kElem {
+				add(v)
+			}
+		default:
+			add(l.fr.vars[e.of])
+		}
+	}
+	for _, s := range list {
+		for _, e := range l.effectsOf(s) {
+			apply(e)
+		}
+	}
+	for _, n := range nodes {
+		for _, e := range l.effectsOf(n) {
+			apply(e)
+		}
+	}
+	return out
+}
+
+// An effect is something that a node does to variables: to one, unless a flag says otherwise.
+type effect struct {
+	of             types.Object
+	leaves         *ast.BranchStmt
+	returns, calls bool
+	draws          bool // a random number, from of
+}
+
+// effectsOf returns the effects of a node, each once, in order. What stands behind an if is
+// asked for again at every if before it.
+func (l *lowerer) effectsOf(n ast.Node) []effect {
+	of := nodeOf{l.Func, n}
+	out, ok := l.effects[of]
+	if !ok {
+		out = l.findEffects(n)
+		l.effects[of] = out
+	}
+	return out
+}
+
+func (l *lowerer) findEffects(n ast.Node) (out []effect) {
+	seen := map[effect]bool{}
+	add := func(e effect) {
+		if !seen[e] {
+			seen[e] = true
+			out = append(out, e)
 		}
 	}
 	root := func(x ast.Expr) {
@@ -331,55 +392,44 @@ func (l *lowerer) assigned(nodes ...ast.Node) []*variable {
 				x = y.X
 				continue
 			case *ast.Ident:
-				add(l.fr.vars[l.info.Uses[y]])
+				if o := l.info.Uses[y]; o != nil {
+					add(effect{of: o})
+				}
 			}
 			return
 		}
 	}
-	for _, n := range nodes {
-		ast.Inspect(n, func(n ast.Node) bool {
-			switch n := n.(type) {
-			case *ast.AssignStmt:
-				for _, x := range n.Lhs {
-					root(x)
+	ast.Inspect(n, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			for _, x := range n.Lhs {
+				root(x)
+			}
+		case *ast.IncDecStmt:
+			root(n.X)
+		case *ast.RangeStmt:
+			if n.Tok == token.ASSIGN {
+				if n.Key != nil {
+					root(n.Key)
 				}
-			case *ast.IncDecStmt:
-				root(n.X)
-			case *ast.RangeStmt:
-				if n.Tok == token.ASSIGN {
-					if n.Key != nil {
-						root(n.Key)
-					}
-					if n.Value != nil {
-						root(n.Value)
-					}
-				}
-			case *ast.ReturnStmt:
-				add(l.fr.gone)
-				for _, r := range l.fr.results {
-					add(r)
-				}
-			case *ast.BranchStmt:
-				for _, a := range l.fr.loops {
-					if a.stmt == l.targets[n] && n.Tok == token.BREAK {
-						add(a.broken)
-					} else if a.stmt == l.targets[n] {
-						add(a.next)
-					}
-				}
-			case *ast.CallExpr: // which may read an array
-				add(l.places)
-			case *ast.SelectorExpr: // a method that draws a random number
-				if sel := l.info.Selections[n]; sel != nil && sel.Kind() == types.MethodVal && draws[n.Sel.Name] {
-					if x, ok := ast.Unparen(n.X).(*ast.Ident); ok {
-						if v := l.fr.vars[l.info.Uses[x]]; v != nil && v.t.kind == kElem {
-							add(v)
-						}
-					}
+				if n.Value != nil {
+					root(n.Value)
 				}
 			}
-			return true
-		})
-	}
+		case *ast.ReturnStmt:
+			add(effect{returns: true})
+		case *ast.BranchStmt:
+			add(effect{leaves: n})
+		case *ast.CallExpr:
+			add(effect{calls: true})
+		case *ast.SelectorExpr: // a method that draws a random number
+			if sel := l.info.Selections[n]; sel != nil && sel.Kind() == types.MethodVal && draws[n.Sel.Name] {
+				if x, ok := ast.Unparen(n.X).(*ast.Ident); ok && l.info.Uses[x] != nil {
+					add(effect{of: l.info.Uses[x], draws: true})
+				}
+			}
+		}
+		return true
+	})
 	return out
 }
