@@ -44,6 +44,9 @@
 // Values are those of Go, bit for bit, with these rules where Go has none or panics:
 //
 //   - an integer divided by 0 gives 0, as quotient and as remainder
+//   - an index outside of an array variable reads its first element and writes none; where it is
+//     proven to be outside whatever the arguments, and stands under no condition and in no loop
+//     that may not run, the kernel is refused
 //   - a float that an integer type does not hold becomes its nearest, NaN becomes 0
 //   - a product and a sum are never contracted into one rounding; math.FMA is one
 //   - float32(math.Exp(float64(x))) of a float32 is computed in float32, and so are other

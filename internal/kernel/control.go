@@ -29,6 +29,8 @@ func (l *lowerer) branch(c loop.Value, vars []*variable, cost int, then, els fun
 		return
 	}
 	before := snapshot(vars)
+	l.conditions++
+	defer func() { l.conditions-- }()
 	if cost <= cheap {
 		then()
 		x, xEnds := snapshot(vars), l.returned()

@@ -16,6 +16,9 @@
 // What the function computes is what the same function computes as Go, with these
 // exceptions, where Go panics or leaves the result to the implementation:
 //   - Division of integers by zero gives 0, and so does the remainder.
+//   - An index outside of an array variable reads its first element and writes none. Where it is
+//     outside for every element that the kernel runs for, and no condition or loop stands
+//     around it, it is an error.
 //   - A shift by a negative count shifts everything out.
 //   - Floats become integers toward zero; what the integer type does not hold becomes its
 //     least or greatest value, and NaN 0.

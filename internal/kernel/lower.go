@@ -12,18 +12,19 @@ import (
 // A lowerer writes a function into a loop program.
 type lowerer struct {
 	*Func
-	b      *loop.Builder
-	e      *op.Emit
-	inst   *Instance
-	trial  bool // finding out what the instance needs
-	fr     *frame
-	pos    token.Pos // of what is being lowered
-	file   string    // that the function is in
-	calls  int       // depth of calls
-	nested int       // depth of ifs
-	steps  int       // what was lowered
-	wrote  int       // instructions
-	duals  duals
+	b          *loop.Builder
+	e          *op.Emit
+	inst       *Instance
+	trial      bool // finding out what the instance needs
+	fr         *frame
+	pos        token.Pos // of what is being lowered
+	file       string    // that the function is in
+	calls      int       // depth of calls
+	nested     int       // depth of ifs
+	conditions int       // around what is lowered, of unknown value
+	steps      int       // what was lowered
+	wrote      int       // instructions
+	duals      duals
 
 	nodeCosts map[nodeOf]int      // see cost
 	effects   map[nodeOf][]effect // see effectsOf

@@ -211,12 +211,34 @@ func (l *lowerer) named(v *variable) {
 	}
 }
 
+// proveInside refuses an index into an array of n elements that is outside for every element of
+// the kernel: where no condition and no loop could leave the access out.
+func (l *lowerer) proveInside(i loop.Value, n int) {
+	if l.conditions > 0 || l.loops > 0 {
+		return
+	}
+	low, high := l.bounds(i)
+	if low == nil && high == nil {
+		return
+	}
+	below := high != nil && fixed(high) && !slices.ContainsFunc(high, func(x Linear) bool { return x.Const >= 0 })
+	above := low != nil && fixed(low) && !slices.ContainsFunc(low, func(x Linear) bool { return x.Const < n })
+	if !below && !above {
+		return
+	}
+	if k, ok := l.knownInt(i); ok {
+		l.src.refuse(l.pos, "index %d is outside of an array of %d elements", k, n)
+	}
+	l.src.refuse(l.pos, "the index is outside of an array of %d elements, whatever the arguments", n)
+}
+
 // element is part i of an array, of which i is an integer; an index outside reads the
 // first.
 func (l *lowerer) element(a *value, i loop.Value, it *ty) *value {
 	if len(a.parts) == 0 {
 		l.src.refuse(l.pos, "an index into an array without elements")
 	}
+	l.proveInside(i, len(a.parts))
 	if k, ok := l.knownInt(i); ok {
 		if k < 0 || k >= int64(len(a.parts)) {
 			k = 0
@@ -235,6 +257,7 @@ func (l *lowerer) element(a *value, i loop.Value, it *ty) *value {
 
 // withElement is an array with element i replaced; an index outside replaces none.
 func (l *lowerer) withElement(a *value, i loop.Value, it *ty, x *value) *value {
+	l.proveInside(i, len(a.parts))
 	if k, ok := l.knownInt(i); ok {
 		if k < 0 || k >= int64(len(a.parts)) {
 			return a
