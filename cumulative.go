@@ -6,15 +6,23 @@ import (
 )
 
 // Running results have the shape of t; element i is made of the elements 0 to i along the
-// axis, which may count from the back, in that order: ((t0 + t1) + t2) and so on. So bits
-// depend neither on threads nor on the processor.
+// axis, which may count from the back. Bits depend neither on threads nor on the processor.
 
 // CumSum returns the sums of each element and all before it along an axis. Integers and
-// Bool give int64, Uint64 uint64; float16 and bfloat16 are added in float32 and rounded at the end.
+// Bool give int64, Uint64 uint64; float16 and bfloat16 are added in float32 and rounded at the
+// end.
+//
+// Floats are added in blocks of 64 bytes, pairs first, then fours, eights and so on; sums of 16
+// blocks in order, sums of 16 of those in order, and so on. What comes before goes before each
+// sum. An element goes through at most 4 + 17L additions, where L is how often 16 divides the
+// number of blocks until one is left: 5 for a million elements. So a sum is off by that many
+// times 2^-24 (float32) or 2^-53 (float64) of the sum of magnitudes at most. The order is the
+// same along every axis, for every layout and device, and the gradient has it from the end.
 func (t *Tensor) CumSum(axis int) *Tensor { return t.along(op.CumSum, axis) }
 
 // CumProd returns the products of each element and all before it along an axis. Types are
-// as for CumSum. The gradient is exact at zeros too.
+// as for CumSum. Products are taken in order; of float32 they are kept in float64, and each is
+// rounded. The gradient is exact at zeros too.
 func (t *Tensor) CumProd(axis int) *Tensor { return t.along(op.CumProd, axis) }
 
 // CumMax returns the greatest of each element and all before it along an axis, and where it

@@ -232,7 +232,7 @@ func testScanOfSums[T float32 | float64](t *testing.T) {
 	block := 64 / int(unsafe.Sizeof(T(0)))
 	r := rand.New(rand.NewPCG(13, 14))
 	for _, behind := range []int{1, 3} {
-		for _, n := range []int{1, block - 1, block, block + 1, 3*block - 1, 1000, 4111} {
+		for _, n := range []int{1, block - 1, block, block + 1, 3*block - 1, 1000, 4111, 9000} {
 			for _, reverse := range []bool{false, true} {
 				x := make([]T, 2*n*behind)
 				for i := range x {
@@ -254,13 +254,7 @@ func testScanOfSums[T float32 | float64](t *testing.T) {
 					for k := range row {
 						row[k] = x[at(k)]
 					}
-					if behind > 1 || n < block {
-						for k := 1; k < n; k++ {
-							row[k] = row[k-1] + row[k]
-						}
-					} else {
-						sumBlocks(row, block)
-					}
+					sumBlocks(row, block)
 					for k, want := range row {
 						if got[at(k)] != want {
 							t.Fatalf("%d of %d, reverse %v, at %d: %v, want %v", n, behind, reverse, k, got[at(k)], want)
@@ -272,8 +266,10 @@ func testScanOfSums[T float32 | float64](t *testing.T) {
 	}
 }
 
-// sumBlocks sets a row to its running sums, one addition after the other.
+// sumBlocks sets a row to its running sums in blocks, and groups of 16 of them.
 func sumBlocks[T float32 | float64](row []T, block int) {
+	var above [8]T // by level: what goes before the group
+	var sums [8]T  // of the parts of the group
 	for begin := 0; begin < len(row); begin += block {
 		b := row[begin:min(begin+block, len(row))]
 		for half := 1; half < block; half *= 2 {
@@ -283,10 +279,20 @@ func sumBlocks[T float32 | float64](row []T, block int) {
 				}
 			}
 		}
+		s, before := b[len(b)-1], above[0]+sums[0]
 		for i := range b {
-			if begin > 0 {
-				b[i] = row[begin-1] + b[i]
+			b[i] = before + b[i]
+		}
+		k, units := 0, begin/block+1
+		for ; ; k, units = k+1, units/16 {
+			sums[k] += s
+			if units%16 != 0 {
+				break
 			}
+			s, sums[k] = sums[k], 0
+		}
+		for ; k > 0; k-- {
+			above[k-1] = above[k] + sums[k]
 		}
 	}
 }

@@ -21,11 +21,7 @@ type ScanOpts struct {
 // combined with all before it. The function takes two values and returns one, and must be
 // associative. The order in which neighbours are combined depends on the shape alone: groups
 // of four, and groups of those in the same way; elements behind the last group follow one by
-// one. What is nothing but a sum of floats is added
-// in order, except along the last axis, where rows of 64 bytes or more are cut into blocks
-// of 64 bytes: in a block pairs are added first, then the last sum of each lower half goes
-// before the upper half, of four, eight and so on, and last the sum of all blocks before goes
-// before each sum. ([weft.Tensor.CumSum] always adds in order.) A [ScanOpts] may stand
+// one. What is nothing but a sum is added as [weft.Tensor.CumSum] does. A [ScanOpts] may stand
 // behind the argument.
 func (f *Func) Scan(args ...any) *weft.Tensor {
 	f.check()
@@ -87,7 +83,7 @@ func (r *reduction) scanner(axis int) *runner {
 		}
 		var ys []*ir.Node
 		if sum {
-			ys = []*ir.Node{op.Apply(op.ScanSum, op.Scan{Axis: 1, Blocks: true}, args[0])}
+			ys = []*ir.Node{op.Apply(op.ScanSum, op.Scan{Axis: 1}, args[0])}
 		} else {
 			if routine && r.inRows(size) {
 				for i, x := range args {

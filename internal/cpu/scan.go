@@ -28,10 +28,15 @@ func runningOf(shape []int, axis int, reverse bool) line {
 // blocks calls f for parts of the array on all threads: for rows of columns lo to hi of
 // one block, the offset of the first row that the result reaches, and the step to the next.
 func (r line) blocks(f func(first, step, columns int)) {
+	r.parts(max(scanGrain/max(r.n, 1), 16), f)
+}
+
+// parts is blocks with a width of parts in columns.
+func (r line) parts(width int, f func(first, step, columns int)) {
 	if r.outer*r.n*r.inner == 0 {
 		return
 	}
-	width := min(r.inner, max(scanGrain/r.n, 16)) // columns of a part
+	width = min(r.inner, width)
 	parts := (r.inner + width - 1) / width
 	par.Run(r.outer*parts, max(scanGrain/(r.n*width), 1), 0, func(_, begin, end int) {
 		for u := begin; u < end; u++ {
@@ -63,25 +68,26 @@ func bySize(f1, f2, f4, f8 device.Routine) device.Routine {
 // elements is what an argument or result, which is contiguous, holds.
 func elements[T any](v *array.View) []T { return unsafe.Slice((*T)(gen.Ptr(v)), v.Size()) }
 
-// together is how many rows, each along the axis, are added side by side where the axis is
-// the last: one alone waits for each addition.
+// together is how many rows, each along the axis, are multiplied side by side where the axis is
+// the last: one alone waits for each product.
 const together = 4
 
-// scanned runs along the axis: one for rows that lie along it, across for rows side by
-// side, of which it gives one by the one before.
-func scanned[T any](c *device.Call, four func(y, x []T, at [together]int, n, step int), one func(y, x []T, at, n, step int), across func(y, before, x []T)) {
-	a, ok := c.Node.Attrs.(op.Scan)
-	if !ok {
-		a.Axis = int(c.Node.Attrs.(op.Axis))
-	}
-	x, y := elements[T](&c.Args[0]), elements[T](&c.Out[0])
+type number interface{ int64 | float32 | float64 }
+
+// intSums adds in order, which does not matter.
+func intSums(c *device.Call) {
+	a := c.Node.Attrs.(op.Scan)
+	x, y := elements[int64](&c.Args[0]), elements[int64](&c.Out[0])
 	r := runningOf(c.Out[0].Shape, a.Axis, a.Reverse)
 	if r.inner > 1 {
-		r.blocks(func(first, step, columns int) {
+		r.strips(func(first, step, columns int) {
 			copy(y[first:first+columns], x[first:])
 			for i := 1; i < r.n; i++ {
 				at := first + i*step
-				across(y[at:at+columns], y[at-step:at-step+columns], x[at:at+columns])
+				before, x, y := y[at-step:at-step+columns], x[at:at+columns], y[at:at+columns]
+				for j := range y {
+					y[j] = before[j] + x[j]
+				}
 			}
 		})
 		return
@@ -90,94 +96,98 @@ func scanned[T any](c *device.Call, four func(y, x []T, at [together]int, n, ste
 		return
 	}
 	par.Run(r.outer, max(scanGrain/r.n, 1), 0, func(_, begin, end int) {
-		step, first := 1, 0
-		if a.Reverse {
-			step, first = -1, r.n-1
-		}
-		for ; end-begin >= together; begin += together {
-			var at [together]int
-			for k := range at {
-				at[k] = (begin+k)*r.n + first
-			}
-			four(y, x, at, r.n, step)
-		}
 		for ; begin < end; begin++ {
-			one(y, x, begin*r.n+first, r.n, step)
+			at, step, s := begin*r.n, 1, int64(0)
+			if a.Reverse {
+				at, step = at+r.n-1, -1
+			}
+			for range r.n {
+				s += x[at]
+				y[at] = s
+				at += step
+			}
 		}
 	})
 }
 
-type number interface{ int64 | float32 | float64 }
-
-func sums[T number](c *device.Call) {
-	scanned(c, func(y, x []T, at [together]int, n, step int) {
-		a, b, c, d := at[0], at[1], at[2], at[3]
-		s0, s1, s2, s3 := x[a], x[b], x[c], x[d]
-		y[a], y[b], y[c], y[d] = s0, s1, s2, s3
-		for range n - 1 {
-			a, b, c, d = a+step, b+step, c+step, d+step
-			s0, s1, s2, s3 = s0+x[a], s1+x[b], s2+x[c], s3+x[d]
-			y[a], y[b], y[c], y[d] = s0, s1, s2, s3
-		}
-	}, func(y, x []T, at, n, step int) {
-		s := x[at]
-		y[at] = s
-		for range n - 1 {
-			at += step
-			s += x[at]
-			y[at] = s
-		}
-	}, func(y, before, x []T) {
-		before, x = before[:len(y)], x[:len(y)]
-		for j := range y {
-			y[j] = before[j] + x[j]
-		}
-	})
-}
-
-// floatSums adds in blocks where it may and a row has at least one, otherwise in order.
+// floatSums adds in the order of package running.
 func floatSums[T float32 | float64](c *device.Call) {
 	a := c.Node.Attrs.(op.Scan)
 	r := runningOf(c.Out[0].Shape, a.Axis, a.Reverse)
-	if !a.Blocks || r.inner > 1 || r.n < running.Block[T]() {
-		sums[T](c)
-		return
-	}
 	x, y, isa := elements[T](&c.Args[0]), elements[T](&c.Out[0]), isaOf(c)
-	par.Run(r.outer, max(scanGrain/r.n, 1), 0, func(_, begin, end int) {
-		for ; begin < end; begin++ {
-			from, to := begin*r.n, (begin+1)*r.n
-			if a.Reverse {
-				running.Back(y[from:to], x[from:to])
-			} else {
-				running.Sums(isa, y[from:to], x[from:to])
-			}
-		}
-	})
+	switch {
+	case len(x) == 0:
+	case r.inner > 1:
+		r.strips(func(first, step, columns int) { running.Columns(isa, y, x, first, step, r.n, columns) })
+	default:
+		par.Run(r.outer, max(scanGrain/r.n, 1), 0, func(_, begin, end int) {
+			running.Sums(isa, y[begin*r.n:end*r.n], x[begin*r.n:end*r.n], r.n, a.Reverse)
+		})
+	}
 }
 
-func products[T number](c *device.Call) {
-	scanned(c, func(y, x []T, at [together]int, n, step int) {
-		a, b, c, d := at[0], at[1], at[2], at[3]
-		s0, s1, s2, s3 := x[a], x[b], x[c], x[d]
-		y[a], y[b], y[c], y[d] = s0, s1, s2, s3
-		for range n - 1 {
-			a, b, c, d = a+step, b+step, c+step, d+step
-			s0, s1, s2, s3 = s0*x[a], s1*x[b], s2*x[c], s3*x[d]
-			y[a], y[b], y[c], y[d] = s0, s1, s2, s3
+// strips is blocks with columns that fill lines of the cache, and as few parts as keep all
+// threads busy: rows of a part are read side by side.
+func (r line) strips(f func(first, step, columns int)) {
+	const most = 1 << 10 // columns, whose sums so far stay in the first cache
+	width := (r.inner + 2*par.Threads() - 1) / (2 * par.Threads())
+	r.parts(min(max((width+15)&^15, 64), most), f)
+}
+
+// products multiplies in order: in float64, of which each product of float32 is rounded.
+func products[T number, A int64 | float64](c *device.Call) {
+	x, y := elements[T](&c.Args[0]), elements[T](&c.Out[0])
+	r := runningOf(c.Out[0].Shape, int(c.Node.Attrs.(op.Axis)), false)
+	if _, same := any(T(0)).(A); same && r.inner > 1 {
+		r.blocks(func(first, step, columns int) {
+			copy(y[first:first+columns], x[first:])
+			for i := 1; i < r.n; i++ {
+				at := first + i*step
+				before, x, y := y[at-step:][:columns], x[at:][:columns], y[at:][:columns]
+				for j, v := range x {
+					y[j] = before[j] * v
+				}
+			}
+		})
+		return
+	}
+	if r.inner > 1 {
+		r.strips(func(first, step, columns int) {
+			p := make([]A, columns)
+			for j := range p {
+				p[j] = 1
+			}
+			for at := first; at < first+r.n*step; at += step {
+				x, y := x[at:][:len(p)], y[at:][:len(p)]
+				for j, v := range x {
+					p[j] *= A(v)
+					y[j] = T(p[j])
+				}
+			}
+		})
+		return
+	}
+	if len(x) == 0 {
+		return
+	}
+	par.Run(r.outer, max(scanGrain/r.n, 1), 0, func(_, begin, end int) {
+		row := func(v []T, k int) []T { return v[(begin+k)*r.n:][:r.n] }
+		for ; end-begin >= together; begin += together {
+			x0, x1, x2, x3 := row(x, 0), row(x, 1), row(x, 2), row(x, 3)
+			y0, y1, y2, y3 := row(y, 0), row(y, 1), row(y, 2), row(y, 3)
+			x1, x2, x3, y0, y1, y2, y3 = x1[:len(x0)], x2[:len(x0)], x3[:len(x0)], y0[:len(x0)], y1[:len(x0)], y2[:len(x0)], y3[:len(x0)]
+			p0, p1, p2, p3 := A(1), A(1), A(1), A(1)
+			for i, v := range x0 {
+				p0, p1, p2, p3 = p0*A(v), p1*A(x1[i]), p2*A(x2[i]), p3*A(x3[i])
+				y0[i], y1[i], y2[i], y3[i] = T(p0), T(p1), T(p2), T(p3)
+			}
 		}
-	}, func(y, x []T, at, n, step int) {
-		s := x[at]
-		y[at] = s
-		for range n - 1 {
-			at += step
-			s *= x[at]
-			y[at] = s
-		}
-	}, func(y, before, x []T) {
-		before, x = before[:len(y)], x[:len(y)]
-		for j := range y {
-			y[j] = before[j] * x[j]
+		for ; begin < end; begin++ {
+			p, y := A(1), row(y, 0)
+			for i, v := range row(x, 0) {
+				p *= A(v)
+				y[i] = T(p)
+			}
 		}
 	})
 }
@@ -198,13 +208,21 @@ func scanOf(f32, f64, i64 func(c *device.Call)) device.Routine {
 	}
 }
 
-// recur gives x[i] + a[i]*y[i-1], or in reverse x[i] + a[i+1]*y[i+1].
+// recur gives x[i] + a[i]*y[i-1], or in reverse x[i] + a[i+1]*y[i+1]: in float64, of which each
+// result of float32 is rounded.
 func recur[T float32 | float64](c *device.Call) {
 	at := c.Node.Attrs.(op.Scan)
 	x, a, y := elements[T](&c.Args[0]), elements[T](&c.Args[1]), elements[T](&c.Out[0])
 	r := runningOf(c.Out[0].Shape, at.Axis, at.Reverse)
-	r.blocks(func(first, step, columns int) {
-		copy(y[first:first+columns], x[first:])
+	r.strips(func(first, step, columns int) {
+		var few [16]float64
+		s := few[:]
+		if columns > len(s) {
+			s = make([]float64, columns)
+		}
+		for j, v := range x[first : first+columns] {
+			s[j], y[first+j] = float64(v), v
+		}
 		factor := 0
 		if at.Reverse {
 			factor = -step
@@ -212,7 +230,8 @@ func recur[T float32 | float64](c *device.Call) {
 		for i := 1; i < r.n; i++ {
 			k := first + i*step
 			for j := range columns {
-				y[k+j] = x[k+j] + T(a[k+j+factor]*y[k+j-step])
+				s[j] = float64(x[k+j]) + float64(float64(a[k+j+factor])*s[j])
+				y[k+j] = T(s[j])
 			}
 		}
 	})

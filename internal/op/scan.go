@@ -14,14 +14,26 @@ var CumSum, CumProd, CumMax, CumMin, ScanSum, scanProd, recurrence *Def
 type Scan struct {
 	Axis    int
 	Reverse bool
-	// Blocks lets floats along the last axis be added in blocks, as package running says,
-	// and not in order.
-	Blocks bool
 }
 
-func (a Scan) AppendKey(k []byte) []byte {
-	return ir.Flag(ir.Flag(ir.Int(k, a.Axis), a.Reverse), a.Blocks)
-}
+func (a Scan) AppendKey(k []byte) []byte { return ir.Flag(ir.Int(k, a.Axis), a.Reverse) }
+
+// The order of running sums of floats, along every axis, on every backend. It leaves at most
+// log2(block) + 16*levels additions for an element to go through, and parts of a sequence can be
+// added at once: Blelloch, Prefix sums and their applications, 1990.
+//
+// A sequence is cut into blocks of [ScanBlockBytes], from where the scan starts; the last one may
+// be short. In a block, the running sums of pairs are found first, then those of fours, eights
+// and so on: the last sum of each lower half is added to those of the upper half. The last sum of
+// a block is the sum of the block. A group is [ScanGroup] neighbouring blocks; groups of those
+// are the next level, and so on. The sum of a group is that of its parts, added in order. What
+// goes before a part is what goes before its group, plus the sum of the parts before it in the
+// group, added in order. An element's result is what goes before its block plus its running sum
+// in the block. Sums of nothing are -0, which added to any number gives that number.
+const (
+	ScanBlockBytes = 64
+	ScanGroup      = 16
+)
 
 // back is the same axis the other way round.
 func (a Scan) back() Scan {
@@ -92,13 +104,13 @@ func init() {
 		return x.DType, x.Shape
 	}
 	ScanSum = define(Def{Name: "scan_sum", Wide: true, Class: Routine, Arity: 1, Contig: true, Attrs: Scan{}, Samples: raw,
-		Doc:   "The primitive of cumsum: each element plus the result before it.",
+		Doc:   "The primitive of cumsum: of integers each element plus the result before it, of floats in blocks of 64 bytes and groups of 16, whose order scan.go gives.",
 		Infer: wide,
 		VJP: func(v *VJP) {
 			v.Set(0, func() *node { return Apply(ScanSum, v.Node.Attrs.(Scan).back(), v.DY) })
 		}})
 	scanProd = define(Def{Name: "scan_prod", Wide: true, Class: Routine, Arity: 1, Contig: true, Attrs: Axis(0), Samples: samples,
-		Doc:   "The primitive of cumprod: the result before times each element.",
+		Doc:   "The primitive of cumprod: the product before times each element; the products of float32 are kept in float64, and each is rounded.",
 		Infer: wide,
 		VJP: func(v *VJP) {
 			// What follows an element is dy plus the next element times what follows that:
@@ -109,7 +121,7 @@ func init() {
 			})
 		}})
 	recurrence = define(Def{Name: "recurrence", Wide: true, Class: Routine, Arity: 2, Contig: true, Attrs: Scan{},
-		Doc: "y[i] = x[i] + a[i]*y[i-1] along an axis, the second argument being a; in reverse x[i] + a[i+1]*y[i+1]. The product is rounded.",
+		Doc: "y[i] = x[i] + a[i]*y[i-1] along an axis, the second argument being a; in reverse x[i] + a[i+1]*y[i+1]. The product is rounded; of float32, y is kept in float64, and each is rounded.",
 		Infer: func(c *Call) (array.DType, []int) {
 			c.floats(2, 2)
 			c.sameShape("a", c.Args[1].Shape, c.Args[0].Shape)
@@ -133,9 +145,9 @@ func init() {
 		onnx      string
 		scan      func(x *node, axis int) *node
 	}{
-		{&CumSum, "cumsum", "The sums of each element and all before it along an axis, added in that order.", "CumSum",
+		{&CumSum, "cumsum", "The sums of each element and all before it along an axis; floats are added in blocks.", "CumSum",
 			func(x *node, axis int) *node { return Apply(ScanSum, Scan{Axis: axis}, x) }},
-		{&CumProd, "cumprod", "The products of each element and all before it along an axis, multiplied in that order.", "",
+		{&CumProd, "cumprod", "The products of each element and all before it along an axis, multiplied in that order, float32 in float64.", "",
 			func(x *node, axis int) *node { return Apply(scanProd, Axis(axis), x) }},
 	} {
 		*r.def = define(Def{Name: r.name, Wide: true, Class: Composite, Arity: 1, Attrs: Axis(0), ONNX: r.onnx, Doc: r.doc, Samples: samples,

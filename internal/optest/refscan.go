@@ -1,6 +1,7 @@
 package optest
 
 import (
+	"math"
 	"math/bits"
 	"slices"
 
@@ -65,44 +66,76 @@ func init() {
 	}
 	for _, r := range []struct {
 		name, prim string
-		f          func(y, x float64) float64
+		f          func(x *Array, s op.Scan) *Array // of floats, in the order of the primitive
 		i          func(y, x int64) int64
+		exact      func(x []float64, eps float64) (y, bound float64) // the last result
 	}{
-		{"cumsum", "scan_sum", func(y, x float64) float64 { return y + x }, func(y, x int64) int64 { return y + x }},
-		{"cumprod", "scan_prod", func(y, x float64) float64 { return y * x }, func(y, x int64) int64 { return y * x }},
-	} {
-		references[r.name] = func(x []*Array, a ir.Attrs) Result {
-			in, out := x[0].DType, x[0].DType
-			if x[0].F == nil && in != array.Uint64 {
-				in, out = array.Int64, array.Int64
-			} else if in.Size() < 4 {
-				in = array.Float32
+		{"cumsum", "scan_sum", inBlocks, func(y, x int64) int64 { return y + x }, func(x []float64, eps float64) (y, bound float64) {
+			y, bound = exactSum(x, eps)
+			return y, bound / depth(len(x)) * scanDepth(len(x), eps)
+		}},
+		{"cumprod", "scan_prod", inDouble, func(y, x int64) int64 { return y * x }, func(x []float64, eps float64) (y, bound float64) {
+			for i, v := range x {
+				if i == 0 {
+					y = v
+				} else {
+					y *= v
+				}
 			}
-			return Result{Array: convert(scan(convert(x[0], in), int(a.(op.Axis)), false, r.f, r.i), out), Exact: true}
+			return y, math.Abs(y) * (eps + 0x1p-53*float64(len(x)))
+		}},
+	} {
+		primitive := func(x *Array, s op.Scan) *Array {
+			if x.F != nil {
+				return r.f(x, s)
+			}
+			return scan(x, s.Axis, s.Reverse, nil, r.i)
+		}
+		references[r.name] = func(x []*Array, a ir.Attrs) Result {
+			axis := int(a.(op.Axis))
+			switch in := x[0]; {
+			case in.F != nil:
+				y := Result{Array: New(in.DType, in.Shape), Bound: make([]float64, in.Size())}
+				for _, row := range lines(in.Shape, axis, false) {
+					v := make([]float64, len(row))
+					for k, at := range row {
+						v[k] = in.F[at]
+						f, bound := r.exact(v[:k+1], eps(computed(in.DType)))
+						y.F[at], y.Bound[at] = f, bound
+						if in.DType.Half() || in.DType == array.Float32 {
+							y.F[at] = nearest(in.DType, f)
+							y.Bound[at] += 1e-45
+						}
+					}
+				}
+				return y
+			case in.DType == array.Uint64:
+				return Result{Array: primitive(in, op.Scan{Axis: axis}), Exact: true}
+			}
+			return Result{Array: primitive(convert(x[0], array.Int64), op.Scan{Axis: axis}), Exact: true}
 		}
 		references[r.prim] = func(x []*Array, a ir.Attrs) Result {
 			s, ok := a.(op.Scan)
 			if !ok {
 				s.Axis = int(a.(op.Axis))
 			}
-			if s.Blocks && x[0].F != nil {
-				return Result{Array: inBlocks(x[0], s), Exact: true}
-			}
-			return Result{Array: scan(x[0], s.Axis, s.Reverse, r.f, r.i), Exact: true}
+			return Result{Array: primitive(x[0], s), Exact: true}
 		}
 	}
 	references["recurrence"] = func(x []*Array, attrs ir.Attrs) Result {
 		a := attrs.(op.Scan)
 		y := New(x[0].DType, x[0].Shape)
 		for _, row := range lines(y.Shape, a.Axis, a.Reverse) {
+			var v float64
 			for k, at := range row {
-				v := x[0].F[at]
 				if k > 0 {
 					factor := x[1].F[at]
 					if a.Reverse {
 						factor = x[1].F[row[k-1]]
 					}
-					v += roundTo(y.DType, factor*y.F[row[k-1]])
+					v = x[0].F[at] + float64(factor*v)
+				} else {
+					v = x[0].F[at]
 				}
 				y.set(at, v, 0)
 			}
@@ -222,22 +255,69 @@ func init() {
 	}
 }
 
-// inBlocks gives the running sums of floats in blocks of 64 bytes along the last axis, in order
-// along others and of rows shorter than a block.
+// inBlocks gives the running sums of floats in blocks of 64 bytes and groups of 16.
 func inBlocks(x *Array, s op.Scan) *Array {
 	y := New(x.DType, x.Shape)
 	block := 64 / x.DType.Size()
-	if x.Shape[s.Axis] < block || array.Size(x.Shape[s.Axis+1:]) > 1 {
-		block = 1
-	}
+	add := func(a, b float64) float64 { return roundTo(x.DType, a+b) }
 	for _, row := range lines(x.Shape, s.Axis, s.Reverse) {
+		var sums []float64 // of blocks
+		// before is what goes before part i of those with these sums.
+		var before func(sums []float64, i int) float64
+		before = func(sums []float64, i int) float64 {
+			group := func(parts []float64) float64 {
+				sum := math.Copysign(0, -1)
+				for _, p := range parts {
+					sum = add(sum, p)
+				}
+				return sum
+			}
+			if i < 16 {
+				return group(sums[:i])
+			}
+			var groups []float64
+			for g := range i / 16 {
+				groups = append(groups, group(sums[16*g:16*g+16]))
+			}
+			return add(before(groups, i/16), group(sums[i/16*16:i]))
+		}
+		var first float64
 		for i, at := range row {
 			begin := i / block * block
-			sum := tree(x, row[begin:i+1])
-			if begin > 0 {
-				sum = y.F[row[begin-1]] + sum
+			if i == begin {
+				first = before(sums, len(sums))
 			}
-			y.set(at, sum, 0)
+			sum := tree(x, row[begin:i+1])
+			y.set(at, add(first, sum), 0)
+			if i == begin+block-1 {
+				sums = append(sums, sum)
+			}
+		}
+	}
+	return y
+}
+
+// scanDepth is more than the additions that an element goes through in a running sum of n of a
+// type with that half unit of 1.
+func scanDepth(n int, eps float64) float64 {
+	block, d := 16, 5.0
+	if eps < 1e-12 {
+		block, d = 8, 4
+	}
+	for units := (n + block - 1) / block; units > 1; units = (units + 15) / 16 {
+		d += 17
+	}
+	return d
+}
+
+// inDouble gives the running products of floats in order, kept in float64.
+func inDouble(x *Array, s op.Scan) *Array {
+	y := New(x.DType, x.Shape)
+	for _, row := range lines(x.Shape, s.Axis, s.Reverse) {
+		p := 1.0
+		for _, at := range row {
+			p *= x.F[at]
+			y.set(at, p, 0)
 		}
 	}
 	return y

@@ -165,9 +165,6 @@ func routineCases(d *op.Def) []Case {
 						continue
 					}
 					add(op.Scan{Axis: min(axis, 1), Reverse: reverse}, x[:d.Arity]...)
-					if d.Name == "scan_sum" {
-						add(op.Scan{Axis: min(axis, 1), Reverse: reverse, Blocks: true}, x[0])
-					}
 				}
 			}
 		case "cummax", "cummin", "sort", "topk", "kthvalue", "max_with_index", "min_with_index":

@@ -7,22 +7,40 @@ import (
 	"weft/internal/array"
 	"weft/internal/cpu/gen"
 	"weft/internal/jit"
+	"weft/internal/op"
 	"weft/internal/x86/asm"
 )
 
-// A key names one piece of machine code.
+// A key names one piece of machine code for rows.
 type key struct {
-	wide bool // AVX-512: a block is one vector, otherwise two
-	past bool // write past the caches
-	size int  // bytes of an element
+	wide    bool // AVX-512: a block is one vector, otherwise two
+	past    bool // write past the caches
+	size    int  // bytes of an element
+	reverse bool // x and y are the last block, and the first one that is added
+	short   bool // of many rows, of at most a group each
 }
 
 var codes = jit.NewCache[key, *jit.Code](0)
 
-// A frame holds the arguments of a kernel.
-type frame struct {
+// A rowFrame holds the arguments of a kernel of rows.
+type rowFrame struct {
 	x, y   unsafe.Pointer
-	blocks int // not 0
+	groups int            // not 0
+	blocks int            // of each group, not 0
+	before unsafe.Pointer // what goes before the group of groups
+	sum1   unsafe.Pointer // of the groups in it before the first; receives that with all of them
+	sum0   unsafe.Pointer // receives the sum of the last group
+}
+
+// A shortFrame holds the arguments of a kernel of many rows.
+type shortFrame struct {
+	x, y   unsafe.Pointer
+	first  int                          // bytes from there to the first block, which may be masked and lie before
+	rows   int                          // not 0
+	blocks int                          // of each, without the last one that is short
+	next   int                          // bytes from a row's last, short block to the next row
+	bits   int                          // a bit for each element of the short block; 0: there is none
+	mask   [op.ScanBlockBytes / 4]int32 // AVX2: the same as a block, -1 for elements
 }
 
 // Generate writes the kernel of a key.
@@ -35,13 +53,22 @@ func (k key) Generate() *jit.Code {
 	if k.size == 8 {
 		w.D = array.Float64
 	}
-	w.sums()
+	if w.short {
+		w.shorts()
+	} else {
+		w.sums()
+	}
 	return w.Install()
 }
 
 type writer struct {
 	gen.Gen
 	key
+	before, group, above, sum0, sum1, t, none, last, turned asm.Reg
+	steps                                                   []spread
+	vectors                                                 []asm.Reg
+	place                                                   []int32 // of each in the block
+	add                                                     asm.Op
 }
 
 // A spread is a step inside a vector: each upper half of so many elements takes the last
@@ -77,73 +104,193 @@ func upper(half, n int) (bits int64) {
 	return bits
 }
 
-// sums writes the kernel.
-func (w *writer) sums() {
-	a := &w.Asm
-	const x, y, blocks = asm.RSI, asm.RDX, asm.RCX
-	a.RM(asm.MOV, x, gen.Field(unsafe.Offsetof(frame{}.x)))
-	a.RM(asm.MOV, y, gen.Field(unsafe.Offsetof(frame{}.y)))
-	a.RM(asm.MOV, blocks, gen.Field(unsafe.Offsetof(frame{}.blocks)))
-	add, lanes := w.Pick(asm.VADDPS, asm.VADDPD), w.Lanes()
-
-	before, none, last, t := w.V(0), w.V(1), w.V(2), w.V(3)
-	if w.D == array.Float32 {
-		w.Broadcast(none, a.Const32(1<<31))
-	} else {
-		w.Broadcast(none, a.Const64(1<<63))
+// backward has each word of a vector take that of the element that it is from the other end.
+func (w *writer) backward() asm.Mem {
+	b := make([]byte, w.VB())
+	per := w.words(1)
+	for i := range len(b) / 4 {
+		binary.LittleEndian.PutUint32(b[4*i:], uint32((w.Lanes()-1-i/per)*per+i%per))
 	}
-	a.RR(asm.VMOVAPS, before, none) // minus zero: added, it changes nothing
-	w.Load(last, w.order(lanes))    // of a half that is all of the vector: its last lane
-	var steps []spread
+	return w.ConstBytes(b)
+}
+
+// registers of kernels of rows.
+const (
+	rowX, rowY, rowGroups, rowBlocks = asm.RSI, asm.RDX, asm.RCX, asm.R8
+	rowLeft, rowScratch              = asm.R9, asm.R10
+)
+
+// prepare sets the registers that stay: minus zero, which added changes nothing, and orders.
+func (w *writer) prepare() {
+	a, lanes := &w.Asm, w.Lanes()
+	// What goes before a block, the group that it is in and the group of that; sums of the blocks
+	// and groups before it.
+	w.before, w.group, w.above, w.sum0, w.sum1 = w.V(0), w.V(1), w.V(2), w.V(3), w.V(4)
+	w.t, w.none, w.last, w.turned = w.V(5), w.V(6), w.V(7), w.V(8)
+	w.add = w.Pick(asm.VADDPS, asm.VADDPD)
+	if w.D == array.Float32 {
+		w.Broadcast(w.none, a.Const32(1<<31))
+	} else {
+		w.Broadcast(w.none, a.Const64(1<<63))
+	}
+	w.Load(w.last, w.order(lanes)) // of a half that is all of the vector: its last lane
+	if w.reverse {
+		w.Load(w.turned, w.backward())
+	}
 	for half := 1; half < lanes; half *= 2 {
-		s := spread{half, w.V(8 + len(steps)), asm.K(1 + len(steps))}
+		s := spread{half, w.V(11 + len(w.steps)), asm.K(1 + len(w.steps))}
 		w.Load(s.from, w.order(half))
 		if w.wide {
 			a.MovImm(asm.RAX, upper(half, lanes))
 			a.RR(asm.KMOVW, s.mask, asm.RAX)
 		}
-		steps = append(steps, s)
+		w.steps = append(w.steps, s)
 	}
-	vectors := make([]asm.Reg, BlockBytes/w.VB())
-	for i := range vectors {
-		vectors[i] = w.V(4 + i)
+	for i := range op.ScanBlockBytes / w.VB() {
+		place := int32(i * w.VB())
+		if w.reverse {
+			place = op.ScanBlockBytes - place - int32(w.VB())
+		}
+		w.vectors, w.place = append(w.vectors, w.V(9+i)), append(w.place, place)
+	}
+}
+
+// block writes the running sums of the block at rowX to rowY, behind what is in before, and leaves
+// its sum in t. masked writes the elements of a mask alone.
+func (w *writer) block(masked bool) {
+	a, add := &w.Asm, w.add
+	for i, v := range w.vectors {
+		m := asm.Ptr(rowX, w.place[i])
+		switch {
+		case masked:
+			w.LoadMasked(v, m, asm.K(5), w.V(14+i))
+			if w.reverse {
+				a.RRR(asm.VPERMPS, v, w.turned, v)
+			}
+		case w.reverse:
+			a.RRM(asm.VPERMPS, v, w.turned, m)
+		default:
+			w.Load(v, m)
+		}
+	}
+	for _, s := range w.steps {
+		for _, v := range w.vectors {
+			a.RRR(asm.VPERMPS, w.t, s.from, v)
+			if w.wide {
+				a.Mask(s.mask).RRR(add, v, w.t, v)
+				continue
+			}
+			a.RRRI(asm.VBLENDPS, w.t, w.none, w.t, upper(w.words(s.half), 8))
+			a.RRR(add, v, w.t, v)
+		}
+	}
+	if len(w.vectors) == 2 {
+		a.RRR(asm.VPERMPS, w.t, w.last, w.vectors[0])
+		a.RRR(add, w.vectors[1], w.t, w.vectors[1])
 	}
 	store := asm.VMOVUPS
 	if w.past {
 		store = asm.VMOVNTPS
 	}
-	a.Align(16)
-	next := a.Here()
-	for i, v := range vectors {
-		w.Load(v, asm.Ptr(x, int32(i*w.VB())))
-	}
-	for _, s := range steps {
-		for _, v := range vectors {
-			a.RRR(asm.VPERMPS, t, s.from, v)
-			if w.wide {
-				a.Mask(s.mask).RRR(add, v, t, v)
-				continue
-			}
-			a.RRRI(asm.VBLENDPS, t, none, t, upper(w.words(s.half), 8))
-			a.RRR(add, v, t, v)
+	for i, v := range w.vectors {
+		a.RRR(add, w.t, w.before, v)
+		if w.reverse {
+			a.RRR(asm.VPERMPS, w.t, w.turned, w.t)
+		}
+		if m := asm.Ptr(rowY, w.place[i]); masked {
+			w.StoreMasked(m, w.t, asm.K(5), w.V(14+i))
+		} else {
+			a.MR(store, m, w.t)
 		}
 	}
-	if len(vectors) == 2 {
-		a.RRR(asm.VPERMPS, t, last, vectors[0])
-		a.RRR(add, vectors[1], t, vectors[1])
+	a.RRR(asm.VPERMPS, w.t, w.last, w.vectors[len(w.vectors)-1])
+}
+
+// advance moves to the next block.
+func (w *writer) advance() {
+	move := int64(op.ScanBlockBytes)
+	if w.reverse {
+		move = -move
 	}
-	for i, v := range vectors {
-		a.RRR(add, t, before, v)
-		a.MR(store, asm.Ptr(y, int32(i*w.VB())), t)
-	}
-	a.RRR(asm.VPERMPS, t, last, vectors[len(vectors)-1])
-	a.RRR(add, before, before, t)
-	a.RI(asm.ADD, x, BlockBytes)
-	a.RI(asm.ADD, y, BlockBytes)
-	a.RI(asm.SUB, blocks, 1)
+	w.RI(asm.ADD, rowX, move)
+	w.RI(asm.ADD, rowY, move)
+}
+
+// sums writes the kernel of groups of one row.
+func (w *writer) sums() {
+	a, f := &w.Asm, rowFrame{}
+	a.RM(asm.MOV, rowX, gen.Field(unsafe.Offsetof(f.x)))
+	a.RM(asm.MOV, rowY, gen.Field(unsafe.Offsetof(f.y)))
+	a.RM(asm.MOV, rowGroups, gen.Field(unsafe.Offsetof(f.groups)))
+	a.RM(asm.MOV, rowBlocks, gen.Field(unsafe.Offsetof(f.blocks)))
+	w.prepare()
+	a.RM(asm.MOV, rowScratch, gen.Field(unsafe.Offsetof(f.before)))
+	w.Broadcast(w.above, asm.Ptr(rowScratch, 0))
+	a.RM(asm.MOV, rowScratch, gen.Field(unsafe.Offsetof(f.sum1)))
+	w.Broadcast(w.sum1, asm.Ptr(rowScratch, 0))
+	nextGroup := a.Here()
+	a.RRR(w.add, w.group, w.above, w.sum1)
+	a.RR(asm.VMOVAPS, w.sum0, w.none)
+	a.RR(asm.MOV, rowLeft, rowBlocks)
+	a.Align(16)
+	next := a.Here()
+	a.RRR(w.add, w.before, w.group, w.sum0)
+	w.block(false)
+	a.RRR(w.add, w.sum0, w.sum0, w.t)
+	w.advance()
+	a.RI(asm.SUB, rowLeft, 1)
 	a.Jcc(asm.CondNE, next)
+	a.RRR(w.add, w.sum1, w.sum1, w.sum0)
+	a.RI(asm.SUB, rowGroups, 1)
+	a.Jcc(asm.CondNE, nextGroup)
+	store := w.Pick(asm.VMOVSS, asm.VMOVSD)
+	a.RM(asm.MOV, rowScratch, gen.Field(unsafe.Offsetof(f.sum1)))
+	a.MR(store, asm.Ptr(rowScratch, 0), asm.X(4))
+	a.RM(asm.MOV, rowScratch, gen.Field(unsafe.Offsetof(f.sum0)))
+	a.MR(store, asm.Ptr(rowScratch, 0), asm.X(3))
 	if w.past {
 		a.Op0(asm.SFENCE)
 	}
+	w.Done()
+}
+
+// shorts writes the kernel of rows of at most a group each.
+func (w *writer) shorts() {
+	a, f := &w.Asm, shortFrame{}
+	a.RM(asm.MOV, rowX, gen.Field(unsafe.Offsetof(f.x)))
+	a.RM(asm.MOV, rowY, gen.Field(unsafe.Offsetof(f.y)))
+	a.RM(asm.ADD, rowX, gen.Field(unsafe.Offsetof(f.first)))
+	a.RM(asm.ADD, rowY, gen.Field(unsafe.Offsetof(f.first)))
+	a.RM(asm.MOV, rowGroups, gen.Field(unsafe.Offsetof(f.rows)))
+	a.RM(asm.MOV, rowBlocks, gen.Field(unsafe.Offsetof(f.blocks)))
+	w.prepare()
+	a.RM(asm.MOV, rowScratch, gen.Field(unsafe.Offsetof(f.bits)))
+	if w.wide {
+		a.RR(asm.KMOVW, asm.K(5), rowScratch)
+	} else {
+		for i, at := range w.place {
+			w.Load(w.V(14+i), gen.Field(unsafe.Offsetof(f.mask)+uintptr(at)))
+		}
+	}
+	nextRow, next, rest, done := a.Here(), a.NewLabel(), a.NewLabel(), a.NewLabel()
+	a.RR(asm.VMOVAPS, w.before, w.none)
+	a.RR(asm.MOV, rowLeft, rowBlocks)
+	a.RR(asm.TEST, rowLeft, rowLeft)
+	a.Jcc(asm.CondE, rest)
+	a.Bind(next)
+	w.block(false)
+	a.RRR(w.add, w.before, w.before, w.t)
+	w.advance()
+	a.RI(asm.SUB, rowLeft, 1)
+	a.Jcc(asm.CondNE, next)
+	a.Bind(rest)
+	a.RR(asm.TEST, rowScratch, rowScratch)
+	a.Jcc(asm.CondE, done)
+	w.block(true)
+	a.Bind(done)
+	a.RM(asm.ADD, rowX, gen.Field(unsafe.Offsetof(f.next)))
+	a.RM(asm.ADD, rowY, gen.Field(unsafe.Offsetof(f.next)))
+	a.RI(asm.SUB, rowGroups, 1)
+	a.Jcc(asm.CondNE, nextRow)
 	w.Done()
 }

@@ -1,11 +1,8 @@
-// Package running adds up rows: each element and all before it, in blocks.
+// Package running adds up sequences of floats: each element and all before it, along rows that
+// lie in memory one element behind the other, or along columns of an array, many at once.
 //
-// A sum in order waits for one addition an element. Here a row is cut into blocks of
-// [BlockBytes], whatever the vectors of the processor, and the last block may be short.
-// Inside a block, the running sums of its pairs are found first, then those of fours,
-// eights and so on: the last sum of each lower half goes before those of the upper half.
-// Then the sum of all blocks before goes before each of the block: one addition waits for
-// another once a block. All backends add in this order, so that their bits are the same.
+// All backends add in the order of [op.ScanSum], so that their bits are the same: in blocks of
+// 64 bytes, the sums of 16 blocks in order, the sums of 16 such groups in order, and so on.
 package running
 
 import (
@@ -14,70 +11,170 @@ import (
 
 	"weft/internal/cpu/gen"
 	"weft/internal/jit"
+	"weft/internal/op"
 )
-
-// BlockBytes is the size of a block of a row.
-const BlockBytes = 64
 
 type float interface{ float32 | float64 }
 
+// maxCall is the most elements of one call of machine code, which cannot be interrupted.
+const maxCall = 1 << 17
+
 // Block returns the number of elements of a block.
-func Block[T float]() int { return BlockBytes / int(unsafe.Sizeof(T(0))) }
+func Block[T float]() int { return op.ScanBlockBytes / int(unsafe.Sizeof(T(0))) }
 
 // minusZero is what added to any number gives that number, zeros of both signs too.
 var minusZero = math.Copysign(0, -1)
 
-// Sums writes the running sums of x to y, which is as long.
-func Sums[T float](isa jit.ISA, y, x []T) {
-	done, before := 0, T(minusZero)
-	if blocks := len(x) / Block[T](); isa != jit.Portable && blocks > 0 {
-		size := int(unsafe.Sizeof(before))
-		f := frame{unsafe.Pointer(&x[0]), unsafe.Pointer(&y[0]), blocks}
-		past := 2*len(x)*size >= gen.StreamMin && uintptr(f.y)%gen.Line == 0
-		jit.Call(gen.Kernel(codes, key{wide: isa == jit.AVX512, past: past, size: size}), 0, unsafe.Pointer(&f))
-		done = blocks * Block[T]()
-		before = y[done-1]
-	}
-	steps(y, x, done, 1, before)
+// levels is more than any sequence has: 16 to that power blocks.
+const levels = 16
+
+// carries is what goes before the next block.
+type carries[T float] struct {
+	// before has at k what goes before the group of level k that the next block is in; a block
+	// is a group of level 0.
+	before [levels + 1]T
+	// sums and counts have at k the sum and the number of the groups of level k that are done
+	// in the group above.
+	sums   [levels]T
+	counts [levels]int
 }
 
-// Back writes the running sums of x from its end to y. The first block is the last one.
-func Back[T float](y, x []T) { steps(y, x, len(x)-1, -1, T(minusZero)) }
+func newCarries[T float]() *carries[T] {
+	c := new(carries[T])
+	for k := range c.before {
+		c.before[k] = T(minusZero)
+	}
+	for k := range c.sums {
+		c.sums[k] = T(minusZero)
+	}
+	return c
+}
 
-// steps adds from place at to the end of the row, which is its begin if step is -1.
-func steps[T float](y, x []T, at, step int, before T) {
-	n := len(x) - at
-	if step < 0 {
-		n = at + 1
+// add goes on behind a group of level k, whose sum is s.
+func (c *carries[T]) add(k int, s T) {
+	for c.sums[k], c.counts[k] = c.sums[k]+s, c.counts[k]+1; c.counts[k] == op.ScanGroup; k++ {
+		c.sums[k+1], c.counts[k+1] = c.sums[k+1]+c.sums[k], c.counts[k+1]+1
+		c.sums[k], c.counts[k] = T(minusZero), 0
 	}
-	block := Block[T]()
-	for ; n >= block; n -= block {
-		sum := eight(y, x, at, step, before, T(minusZero))
-		at += 8 * step
-		if block > 8 {
-			sum = eight(y, x, at, step, before, sum)
-			at += 8 * step
+	c.settle(k)
+}
+
+// settle finds what goes before groups of level k and below.
+func (c *carries[T]) settle(k int) {
+	for ; k >= 0; k-- {
+		c.before[k] = c.before[k+1] + c.sums[k]
+	}
+}
+
+// Sums writes the running sums of rows of n elements of x, one behind the other, to y, which is as
+// long: from the end of each if reverse is set, when its first block is the last one.
+func Sums[T float](isa jit.ISA, y, x []T, n int, reverse bool) {
+	switch {
+	case n == 0:
+	case isa != jit.Portable && n <= op.ScanGroup*Block[T]():
+		for most := n * max(maxCall/n, 1); len(x) > 0; {
+			part := min(most, len(x))
+			shortRows(isa, y[:part], x[:part], n, reverse)
+			y, x = y[part:], x[part:]
 		}
-		before += sum
+	default:
+		for at := 0; at < len(x); at += n {
+			longRow(isa, y[at:at+n], x[at:at+n], reverse)
+		}
 	}
-	var v [BlockBytes / 4]T
+}
+
+// shortRows writes the running sums of rows of at most a group each.
+func shortRows[T float](isa jit.ISA, y, x []T, n int, reverse bool) {
+	size, per := int(unsafe.Sizeof(T(0))), Block[T]()
+	rest := n % per
+	f := shortFrame{rows: len(x) / n, blocks: n / per, next: rest * size, bits: 1<<rest - 1}
+	from := 0
+	if reverse {
+		f.first = (n - per) * size
+		f.next, f.bits, from = (2*n-rest)*size, f.bits<<(per-rest), per-rest
+	}
+	for i := range rest * size / 4 {
+		f.mask[from*size/4+i] = -1
+	}
+	f.x, f.y = unsafe.Pointer(&x[0]), unsafe.Pointer(&y[0])
+	jit.Call(gen.Kernel(codes, key{wide: isa == jit.AVX512, size: size, reverse: reverse, short: true}), 0, unsafe.Pointer(&f))
+}
+
+// longRow writes the running sums of a row.
+func longRow[T float](isa jit.ISA, y, x []T, reverse bool) {
+	size, per := int(unsafe.Sizeof(T(0))), Block[T]()
+	c, blocks := newCarries[T](), len(x)/per
+	done := 0
+	for isa != jit.Portable && done < blocks {
+		f := rowFrame{groups: min((blocks-done)/op.ScanGroup, op.ScanGroup-c.counts[1]), blocks: op.ScanGroup}
+		if f.groups == 0 {
+			f.groups, f.blocks = 1, blocks-done
+		}
+		from := done * per
+		if reverse {
+			from = len(x) - from - per
+		}
+		f.x, f.y = unsafe.Pointer(&x[from]), unsafe.Pointer(&y[from])
+		before, sum1, sum0 := c.before[2], c.sums[1], T(0)
+		f.before, f.sum1, f.sum0 = unsafe.Pointer(&before), unsafe.Pointer(&sum1), unsafe.Pointer(&sum0)
+		past := 2*len(x)*size >= gen.StreamMin && uintptr(f.y)%gen.Line == 0
+		jit.Call(gen.Kernel(codes, key{wide: isa == jit.AVX512, past: past, size: size, reverse: reverse}), 0, unsafe.Pointer(&f))
+		done += f.groups * f.blocks
+		if f.blocks < op.ScanGroup {
+			c.sums[0], c.counts[0] = sum0, f.blocks
+			c.settle(0)
+			break
+		}
+		// The last group is added again with those above.
+		if c.counts[1] += f.groups; c.counts[1] == op.ScanGroup {
+			c.sums[1], c.counts[1] = T(minusZero), 0
+			c.add(2, sum1)
+		} else {
+			c.sums[1] = sum1
+			c.settle(1)
+		}
+	}
+	at, step := done*per, 1
+	if reverse {
+		at, step = len(x)-1-at, -1
+	}
+	for rest := len(x) - done*per; rest > 0; rest -= per {
+		n := min(rest, per)
+		s := block(y, x, at, step, n, c.before[0])
+		if n == per {
+			c.add(0, s)
+		}
+		at += n * step
+	}
+}
+
+// block writes the running sums of n elements, at most a block, from place at on and step apart,
+// behind what goes before them. It returns their sum.
+func block[T float](y, x []T, at, step, n int, before T) T {
+	sum := T(minusZero)
+	for ; n >= 8; n -= 8 {
+		sum = eight(y, x, at, step, before, sum)
+		at += 8 * step
+	}
+	if n == 0 {
+		return sum
+	}
+	var v [8]T
 	for i := range n {
 		v[i] = x[at+i*step]
 	}
-	for half := 1; half < n; half *= 2 {
-		for i := range n {
-			if i&half != 0 {
-				v[i] = v[i&^(2*half-1)|(half-1)] + v[i]
-			}
-		}
-	}
+	v[1], v[3], v[5], v[7] = v[0]+v[1], v[2]+v[3], v[4]+v[5], v[6]+v[7]
+	v[2], v[3], v[6], v[7] = v[1]+v[2], v[1]+v[3], v[5]+v[6], v[5]+v[7]
+	v[4], v[5], v[6] = v[3]+v[4], v[3]+v[5], v[3]+v[6]
 	for i := range n {
-		y[at+i*step] = before + v[i]
+		y[at+i*step] = before + (sum + v[i])
 	}
+	return sum + v[n-1]
 }
 
 // eight writes the running sums of eight elements, before which their block has those of sum
-// low and the row has the blocks of sum before, and returns their last one in the block.
+// low, and returns their last one in the block.
 func eight[T float](y, x []T, at, step int, before, low T) T {
 	i1, i2, i3, i4, i5, i6, i7 := at+step, at+2*step, at+3*step, at+4*step, at+5*step, at+6*step, at+7*step
 	a, c, e, g := x[at], x[i2], x[i4], x[i6]

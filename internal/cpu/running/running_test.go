@@ -3,6 +3,7 @@ package running
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"unsafe"
 
@@ -10,6 +11,7 @@ import (
 	"weft/internal/cpu/gen"
 	"weft/internal/jit"
 	"weft/internal/mem/guard"
+	"weft/internal/op"
 )
 
 func TestSums(t *testing.T) {
@@ -33,14 +35,42 @@ func inBlock[T float](x []T) T {
 	return inBlock(x[:half]) + inBlock(x[half:])
 }
 
+// wanted are running sums by the definition of their order.
 func wanted[T float](x []T) []T {
+	const n = op.ScanGroup
 	y, block := make([]T, len(x)), Block[T]()
-	for i := range x {
-		begin := i / block * block
-		y[i] = inBlock(x[begin : i+1])
-		if begin > 0 {
-			y[i] = y[begin-1] + y[i]
+	sums := [][]T{nil} // by level
+	for b := range len(x) / block {
+		sums[0] = append(sums[0], inBlock(x[b*block:(b+1)*block]))
+	}
+	inOrder := func(x []T) T {
+		s := T(minusZero)
+		for _, v := range x {
+			s += v
 		}
+		return s
+	}
+	for k := 0; len(sums[k]) >= n; k++ {
+		sums = append(sums, nil)
+		for g := range len(sums[k]) / n {
+			sums[k+1] = append(sums[k+1], inOrder(sums[k][g*n:(g+1)*n]))
+		}
+	}
+	var goesBefore func(k, i int) T
+	goesBefore = func(k, i int) T {
+		s := inOrder(sums[k][i/n*n : i])
+		if i < n {
+			return s
+		}
+		return goesBefore(k+1, i/n) + s
+	}
+	var before T
+	for i := range x {
+		b := i / block
+		if i == b*block {
+			before = goesBefore(0, b)
+		}
+		y[i] = before + inBlock(x[b*block:i+1])
 	}
 	return y
 }
@@ -58,7 +88,7 @@ func same[T float](t *testing.T, got, want []T) {
 func testSums[T float](t *testing.T, isa jit.ISA) {
 	size := int(unsafe.Sizeof(T(0)))
 	r := rand.New(rand.NewPCG(3, uint64(size)))
-	lengths := []int{gen.StreamMin/2/size + 5}
+	lengths := []int{gen.StreamMin/2/size + 5, 16 * 16 * 64 / size, 3*16*16*64/size + 70*64/size + 3}
 	for n := range 70 {
 		lengths = append(lengths, n, n+1000)
 	}
@@ -76,7 +106,7 @@ func testSums[T float](t *testing.T, isa jit.ISA) {
 			return unsafe.Slice((*T)(b.Ptr()), n)
 		}
 		if n == 0 {
-			Sums[T](isa, nil, nil)
+			Sums[T](isa, nil, nil, 0, false)
 			continue
 		}
 		x, y := row(), row()
@@ -91,25 +121,113 @@ func testSums[T float](t *testing.T, isa jit.ISA) {
 			x[n*2/3] = T(math.Inf(1))
 		}
 		want := wanted(x)
-		Sums(isa, y, x)
+		Sums(isa, y, x, n, false)
 		same(t, y, want)
 		clear(y)
-		Sums(jit.Portable, y, x)
+		Sums(jit.Portable, y, x, n, false)
+		same(t, y, want)
+		// From the end the order is that of the row turned round.
+		slices.Reverse(x)
+		slices.Reverse(want)
+		clear(y)
+		Sums(isa, y, x, n, true)
+		same(t, y, want)
+		clear(y)
+		Sums(jit.Portable, y, x, n, true)
 		same(t, y, want)
 	}
 }
 
-// From the end the order is that of the row turned round.
-func TestBack(t *testing.T) {
-	const n = 77
-	x, turned, y, back := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
-	for i := range x {
-		x[i] = rand.NormFloat64()
-		turned[n-1-i] = x[i]
+// Rows have nothing to do with one another.
+func TestRows(t *testing.T) {
+	cputest.EveryISA(t, func(t *testing.T, isa jit.ISA) {
+		t.Run("float32", func(t *testing.T) { testRows[float32](t, isa) })
+		t.Run("float64", func(t *testing.T) { testRows[float64](t, isa) })
+	})
+}
+
+func testRows[T float](t *testing.T, isa jit.ISA) {
+	size := int(unsafe.Sizeof(T(0)))
+	r := rand.New(rand.NewPCG(5, uint64(size)))
+	for n := 1; n < 300; n += 1 + n/40 {
+		const rows = 5
+		memory := func(at func(int) (*guard.Buffer, error)) []T {
+			b, err := at(n * rows * size)
+			if err != nil {
+				t.Skip("SKIPPED: no guard pages here")
+			}
+			t.Cleanup(func() { b.Close() })
+			return unsafe.Slice((*T)(b.Ptr()), n*rows)
+		}
+		for _, at := range []func(int) (*guard.Buffer, error){guard.Start, guard.End} {
+			x, y := memory(at), memory(at)
+			for k := range x {
+				x[k] = T(r.NormFloat64())
+			}
+			for _, reverse := range []bool{false, true} {
+				clear(y)
+				Sums(isa, y, x, n, reverse)
+				for k := range rows {
+					row, got := slices.Clone(x[k*n:(k+1)*n]), slices.Clone(y[k*n:(k+1)*n])
+					if reverse {
+						slices.Reverse(row)
+						slices.Reverse(got)
+					}
+					same(t, got, wanted(row))
+				}
+			}
+		}
 	}
-	Back(y, x)
-	for i := range y {
-		back[n-1-i] = y[i]
+}
+
+// Columns have the sums that rows have, whatever is beside them.
+func TestColumns(t *testing.T) {
+	cputest.EveryISA(t, func(t *testing.T, isa jit.ISA) {
+		t.Run("float32", func(t *testing.T) { testColumns[float32](t, isa) })
+		t.Run("float64", func(t *testing.T) { testColumns[float64](t, isa) })
+	})
+}
+
+func testColumns[T float](t *testing.T, isa jit.ISA) {
+	size := int(unsafe.Sizeof(T(0)))
+	r := rand.New(rand.NewPCG(4, uint64(size)))
+	var shapes [][2]int // rows and columns
+	for n := range 40 {
+		shapes = append(shapes, [2]int{n + 1, 21}, [2]int{37, n + 1})
 	}
-	same(t, back, wanted(turned))
+	shapes = append(shapes, [2]int{5000, 19}, [2]int{16 * 16 * 64 / size, 3}, [2]int{700, 64})
+	for _, s := range shapes {
+		n, columns := s[0], s[1]
+		memory := func() []T {
+			b, err := guard.End(n * columns * size)
+			if err != nil {
+				t.Skip("SKIPPED: no guard pages here")
+			}
+			t.Cleanup(func() { b.Close() })
+			return unsafe.Slice((*T)(b.Ptr()), n*columns)
+		}
+		x, y := memory(), memory()
+		for k := range x {
+			x[k] = T(r.NormFloat64())
+		}
+		check := func(reverse bool) {
+			t.Helper()
+			for j := range columns {
+				row, got := make([]T, n), make([]T, n)
+				for i := range n {
+					row[i], got[i] = x[i*columns+j], y[i*columns+j]
+				}
+				if reverse {
+					slices.Reverse(row)
+					slices.Reverse(got)
+				}
+				same(t, got, wanted(row))
+			}
+		}
+		Columns(isa, y, x, 0, columns, n, columns)
+		check(false)
+		clear(y)
+		Columns(isa, y, x, (n-1)*columns, -columns, n, columns)
+		check(true)
+	}
 }
