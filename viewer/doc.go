@@ -3,8 +3,8 @@
 // written since the one before: only those bytes are sent (see [weft.Track]).
 //
 //	points := weft.Zeros(100_000, 6) // x, y, z, red, green, blue
-//	http.Handle("/", viewer.NewPoints(points))
-//	go http.ListenAndServe("localhost:8080", nil)
+//	server := &http.Server{Addr: "localhost:8080", Handler: viewer.NewPoints(points), ReadHeaderTimeout: 10 * time.Second}
+//	go server.ListenAndServe()
 //	for {
 //		points.Slice(weft.Range(0, 100), weft.Range(0, 3)).AddAssign(0.01)
 //	}

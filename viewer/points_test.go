@@ -68,15 +68,11 @@ func (c *client) draw() int {
 		c.t.Fatal(kind, err)
 	}
 	c.bytes += len(b)
-	n := int(binary.LittleEndian.Uint32(b))
-	head, rest := b[4:4+8*n], b[4+8*n:]
-	for i := range n {
-		off, size := binary.LittleEndian.Uint32(head[8*i:]), binary.LittleEndian.Uint32(head[8*i+4:])
-		copy(c.data[off:][:size], rest)
-		rest = rest[size:]
-	}
-	if len(rest) > 0 {
-		c.t.Fatalf("%d bytes belong to no range", len(rest))
+	n := 0
+	for ; len(b) > 0; n++ {
+		off, size := binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint32(b[4:])
+		copy(c.data[off:][:size], b[8:8+size])
+		b = b[8+size:]
 	}
 	return n
 }
@@ -94,18 +90,18 @@ func TestPoints(t *testing.T) {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}
-	if a.draw() != 1 || !bytes.Equal(a.data, memory(x)) || a.bytes != size+12 {
+	if a.draw() != 1 || !bytes.Equal(a.data, memory(x)) || a.bytes != size+8 {
 		t.Errorf("the first message has %d bytes", a.bytes)
 	}
-	if a.draw() != 0 || a.bytes != size+16 {
-		t.Errorf("without a change %d bytes came", a.bytes-size-12)
+	if a.draw() != 0 || a.bytes != size+8 {
+		t.Errorf("without a change %d bytes came", a.bytes-size-8)
 	}
 	x.Slice(weft.Index(7), weft.Index(2)).Assign(1)
 	x.Slice(weft.Range(900, 910), weft.Range(0, 3)).AddAssign(1)
 	if n := a.draw(); n != 2 || !bytes.Equal(a.data, memory(x)) {
 		t.Errorf("%d ranges; the same bytes: %v", n, bytes.Equal(a.data, memory(x)))
 	}
-	if got := a.bytes - size - 16; got != 4+2*8+24+240 {
+	if got := a.bytes - size - 8; got != 2*8+24+240 {
 		t.Errorf("%d bytes came for 11 points", got)
 	}
 	if n := b.draw(); n != 1 || !bytes.Equal(b.data, memory(x)) {

@@ -63,7 +63,7 @@ func run(ctx context.Context, addr string, n int) error {
 	}
 	points := Cloud(n)
 	page := viewer.NewPoints(points)
-	server := &http.Server{Handler: page}
+	server := &http.Server{Handler: page, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(l) }()
 	defer server.Close()

@@ -3,13 +3,19 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"io"
 	"math"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"weft"
 	"weft/nn"
@@ -55,11 +61,11 @@ func TestServe(t *testing.T) {
 	for name, x := range tensors {
 		state[name] = weft.Data[float32](x)
 	}
-	net, err := Load(path)
+	model, err := Load(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(Handler(net))
+	server := httptest.NewServer(Handler(model, "127.0.0.1"))
 	defer server.Close()
 	var wait sync.WaitGroup
 	for g := range 16 {
@@ -71,7 +77,7 @@ func TestServe(t *testing.T) {
 					points[i] = []float32{r.Float32(), -r.Float32(), 2 * r.Float32(), r.Float32()}
 				}
 				body, _ := json.Marshal(points)
-				resp, err := http.Post(server.URL, "application/json", bytes.NewReader(body))
+				resp, err := http.Post(server.URL+"/predict", "application/json", bytes.NewReader(body))
 				if err != nil {
 					t.Error(err)
 					return
@@ -96,13 +102,113 @@ func TestServe(t *testing.T) {
 	}
 	wait.Wait()
 	for _, body := range []string{"no", "[[1, 2]]", "[]", "[[1, 2, 3, 4], [1]]"} {
-		resp, err := http.Post(server.URL, "application/json", bytes.NewReader([]byte(body)))
+		resp, err := http.Post(server.URL+"/predict", "application/json", bytes.NewReader([]byte(body)))
 		if err != nil {
 			t.Fatal(err)
 		}
 		resp.Body.Close()
 		if resp.StatusCode != http.StatusBadRequest {
 			t.Errorf("%s: status %d", body, resp.StatusCode)
+		}
+	}
+}
+
+// TestRequests sends every method, path, host and origin: only a POST to /predict of a host
+// that was named is answered, and every refusal has a text.
+func TestRequests(t *testing.T) {
+	server := httptest.NewUnstartedServer(nil)
+	server.Config = Server(Handler(NewNet(), "localhost", "127.0.0.1"))
+	server.Start()
+	defer server.Close()
+	addr := server.Listener.Addr().String()
+	_, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const good = "[[0.5, -1, 2, 0]]"
+	for _, c := range []struct {
+		method, path, host, origin, body string
+		want                             int
+	}{
+		{"POST", "/predict", addr, "", good, 200},
+		{"POST", "/predict", "localhost:" + port, "", good, 200},
+		{"POST", "/predict", addr, "http://" + addr, good, 200},
+		{"POST", "/predict", addr, "http://evil.example", good, 403},
+		{"POST", "/predict", "evil.example:" + port, "http://evil.example:" + port, good, 404},
+		{"POST", "/predict", "evil.example", "", good, 404},
+		{"POST", "/predict", "localhost.evil.example", "", good, 404},
+		{"POST", "/", addr, "", good, 404},
+		{"POST", "/predict/more", addr, "", good, 404},
+		{"GET", "/predict", addr, "", "", 405},
+		{"HEAD", "/predict", addr, "", "", 405},
+		{"PUT", "/predict", addr, "", good, 405},
+		{"DELETE", "/predict", addr, "", "", 405},
+		{"BREW", "/predict", addr, "", good, 405},
+		{"POST", "/predict", addr, "", "[[1e38, 3e38, -3e38, 3e38], [1, 1, 1, 1]]", 422},
+		{"POST", "/predict", addr, "", "[[1e39, 0, 0, 0]]", 400},
+		{"POST", "/predict", addr, "", "[[NaN, 0, 0, 0]]", 400},
+		{"POST", "/predict", addr, "", "", 400},
+		{"POST", "/predict", addr, "", "[" + strings.Repeat(" ", 2<<20) + "]", 413},
+	} {
+		r, err := http.NewRequestWithContext(t.Context(), c.method, "http://"+addr+c.path, strings.NewReader(c.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Host = c.host
+		if c.origin != "" {
+			r.Header.Set("Origin", c.origin)
+		}
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if err != nil || resp.StatusCode != c.want || len(text) == 0 && c.method != "HEAD" {
+			t.Errorf("%s %s of %s from %q with %.50s: %s %q %v, want %d and a text", c.method, c.path, c.host, c.origin, c.body, resp.Status, text, err, c.want)
+		}
+	}
+}
+
+// TestStalledClients has clients that send a part of a request and nothing more: the server
+// answers others and ends the stalled ones.
+func TestStalledClients(t *testing.T) {
+	server := httptest.NewUnstartedServer(nil)
+	server.Config = Server(Handler(NewNet(), "127.0.0.1"))
+	for _, limit := range []*time.Duration{&server.Config.ReadHeaderTimeout, &server.Config.ReadTimeout, &server.Config.WriteTimeout, &server.Config.IdleTimeout} {
+		if *limit <= 0 || *limit > time.Minute {
+			t.Errorf("a limit of time is %v", *limit)
+		}
+		*limit = 300 * time.Millisecond
+	}
+	server.Start()
+	defer server.Close()
+	addr := server.Listener.Addr().String()
+	var stalled []net.Conn
+	for _, part := range []string{"", "POST /pre", "POST /predict HTTP/1.1\r\nHost: " + addr, "POST /predict HTTP/1.1\r\nHost: " + addr + "\r\nContent-Length: 100\r\n\r\n[[0.5"} {
+		for range 10 {
+			c, err := net.Dial("tcp", addr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			if _, err := io.WriteString(c, part); err != nil {
+				t.Fatal(err)
+			}
+			stalled = append(stalled, c)
+		}
+	}
+	resp, err := http.Post(server.URL+"/predict", "application/json", strings.NewReader("[[0.5, -1, 2, 0]]"))
+	if err != nil || resp.StatusCode != 200 {
+		t.Fatal(resp, err)
+	}
+	resp.Body.Close()
+	for _, c := range stalled {
+		if err := c.SetDeadline(time.Now().Add(30 * time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.Copy(io.Discard, c); errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Fatal("the server still waits for a client that stalls")
 		}
 	}
 }
