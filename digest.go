@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
+	"weft/internal/mapped"
 	"weft/internal/raw"
 )
 
@@ -67,6 +68,9 @@ func (d *digester) text(s string) {
 }
 
 func (d *digester) tensor(name string, t *Tensor) {
+	if mapped.Any() {
+		defer mapped.Explain()
+	}
 	t.check("digest")
 	d.text(name)
 	d.text(t.v.DType.String())

@@ -8,6 +8,7 @@ import (
 	"weft/internal/array"
 	"weft/internal/device"
 	"weft/internal/dirty"
+	"weft/internal/mapped"
 	"weft/internal/par"
 )
 
@@ -102,6 +103,9 @@ func bytesOf(v *array.View) unsafe.Pointer { return v.Ptr() }
 // element reads one element of a view on the host, at an offset in elements of the
 // storage; of a complex number the real part.
 func element(v *array.View, at int) float64 {
+	if mapped.Any() {
+		defer mapped.Explain()
+	}
 	p := unsafe.Add(v.Store.Host(), at*v.DType.Size())
 	switch v.DType {
 	case Float16:
@@ -120,6 +124,9 @@ func element(v *array.View, at int) float64 {
 
 // intElement reads a bool or an integer; of a uint64 the bits.
 func intElement(v *array.View, at int) int64 {
+	if mapped.Any() {
+		defer mapped.Explain()
+	}
 	p := unsafe.Add(v.Store.Host(), at*v.DType.Size())
 	switch v.DType {
 	case Bool, Uint8:
@@ -139,6 +146,9 @@ func intElement(v *array.View, at int) int64 {
 }
 
 func complexElement(v *array.View, at int) complex128 {
+	if mapped.Any() {
+		defer mapped.Explain()
+	}
 	p := unsafe.Add(v.Store.Host(), at*v.DType.Size())
 	switch v.DType {
 	case Complex64:
@@ -246,6 +256,9 @@ func putRows(dst, places, x *Tensor) {
 // copyChanged copies src, which is contiguous, into dst of the same shape and type, both on
 // the host, and returns the bytes of dst's storage that were changed by it.
 func copyChanged(dst, src *array.View) []dirty.Interval {
+	if mapped.Any() {
+		defer mapped.Explain()
+	}
 	size := dst.DType.Size()
 	run, outer := size, len(dst.Shape) // what lies without gaps, and the axes around it
 	for outer > 0 && (dst.Strides[outer-1]*size == run || dst.Shape[outer-1] == 1) {

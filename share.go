@@ -66,15 +66,19 @@ func Share(name string, bytes int) (*Segment, error) {
 }
 
 // OpenShared opens the segment that a process made by [Share] under that name. The error
-// wraps fs.ErrNotExist if there is none.
+// wraps fs.ErrNotExist if there is none, and fs.ErrPermission if the file of that name is a
+// link, has a second name or belongs to another user.
 func OpenShared(name string) (*Segment, error) {
 	path, err := segmentPath(name)
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
+	f, err := mapped.OpenOwn(path)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("share: there is no segment %q: %w", name, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("share: the segment %q: %w", name, err)
 	}
 	m, err := mapped.Open(f, mapped.Shared)
 	if err != nil {

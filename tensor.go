@@ -9,6 +9,7 @@ import (
 	"weft/internal/cpu"
 	"weft/internal/device"
 	"weft/internal/jit"
+	"weft/internal/mapped"
 )
 
 // A DType is the type of a tensor's elements, one of the constants below. The zero DType is no
@@ -307,6 +308,9 @@ func checkElements[T Element](opName string, t *Tensor) {
 // memory back while f has it, by [Tensor.Release] or [Scope.Close], panics. So does
 // a write by f into read-only memory, that of a file which is mapped.
 func Borrow[T Element](t *Tensor, f func(data []T)) {
+	if mapped.Any() {
+		defer mapped.Explain()
+	}
 	checkElements[T]("borrow", t)
 	if !t.v.Contiguous() {
 		array.Failf("borrow", "", "%s with strides %v is not contiguous: use Contiguous or CopyTo", array.ShapeString(t.v.Shape), t.v.Strides)

@@ -37,9 +37,10 @@ func (m MapMode) access() (mapped.Access, error) {
 // the file, of which the system reads pages when they are touched. Changes that others
 // make in the file may show or not.
 //
-// The file stays open until the tensor is released or unreachable. If it is cut meanwhile,
-// uses of the tensor panic with a *weft.Error; cut in the middle of a use, with a
-// runtime.Error. A write into read-only memory by the function of weft.Borrow does so too.
+// The file is closed when Map returns; its memory stays until the tensor is released or
+// unreachable. If the file is cut meanwhile, even in the middle of a use, uses of the tensor
+// panic with a *weft.Error of kind DeviceFailed that names the file. So does a write into
+// read-only memory by the function of weft.Borrow.
 //
 // What cannot be in memory as it is in the file is read, which takes its memory: numbers
 // in the other byte order, bools, since their bytes must be checked, data at a place that
@@ -50,8 +51,7 @@ func Map(path string, mode MapMode) (*weft.Tensor, error) {
 }
 
 // MapColumns is [Map] of a structured array, whose columns lie in the file where
-// [ReadColumns] says that they are views. It stays open until all of them are released
-// or unreachable.
+// [ReadColumns] says that they are views.
 func MapColumns(path string, mode MapMode) ([]Column, error) {
 	return mapFile(path, mode, func(s *section) ([]Column, error) { return s.columns(mode) })
 }

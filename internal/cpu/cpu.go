@@ -13,6 +13,7 @@ import (
 	"weft/internal/interp"
 	"weft/internal/jit"
 	"weft/internal/loop"
+	"weft/internal/mapped"
 	"weft/internal/mem"
 	"weft/internal/par"
 	"weft/internal/x86"
@@ -140,6 +141,9 @@ func use(r device.Ref) error {
 
 // Copy copies n bytes.
 func (s *stream) Copy(dst, src device.Ref, n int) error {
+	if mapped.Any() {
+		defer mapped.Explain()
+	}
 	if n > 0 {
 		if err := use(dst); err != nil {
 			return err
@@ -156,6 +160,9 @@ func (s *stream) Copy(dst, src device.Ref, n int) error {
 
 // Fill writes n elements of the same bits.
 func (s *stream) Fill(dst device.Ref, n int, bits uint64, size int) error {
+	if mapped.Any() {
+		defer mapped.Explain()
+	}
 	if n <= 0 {
 		return nil
 	}

@@ -14,6 +14,7 @@ import (
 	"weft/internal/array"
 	"weft/internal/device"
 	"weft/internal/loop"
+	"weft/internal/mapped"
 	"weft/internal/op"
 	"weft/internal/plan"
 	"weft/internal/profile"
@@ -292,6 +293,9 @@ func released(v *array.View) error {
 
 // run is Run of memory that stays.
 func (c *Compiled) run(ctx context.Context, ins []*array.View, nums []Number, out []array.View) error {
+	if mapped.Any() {
+		defer mapped.Explain()
+	}
 	p, s := c.Plan, c.stream
 	if len(c.narrow) > 0 {
 		if err := c.fit(nums); err != nil {

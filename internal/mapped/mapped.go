@@ -2,17 +2,22 @@
 // pages when they are touched, and processes that map one file share them.
 //
 // A file that is cut while it is mapped takes its pages away, and touching one of them
-// is a fault, which would end the process. So the size of the file is looked up whenever
-// memory is used, and an array whose bytes are no longer there is refused with a typed
-// error. What is cut off between that and the end of the use faults, which from then on
-// is a panic on the goroutine that used the memory (debug.SetPanicOnFault stays on there)
-// and on weft's workers. On Windows a mapped file cannot be cut.
+// is a fault, which would end the process. So the end of the memory is touched, and the size
+// of the file looked up, whenever the memory is used: an array whose bytes are no longer there
+// is refused with a typed error. What is cut off between that and the end of the use faults.
+// Faults are panics on the goroutine that used the memory (debug.SetPanicOnFault stays on
+// there) and on weft's workers, and [Explain] makes a typed error of them. On Windows a mapped
+// file cannot be cut.
+//
+// The file is closed as soon as it is mapped, so mappings take no descriptors.
 package mapped
 
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"sync"
@@ -42,18 +47,19 @@ type Mapping struct {
 
 // A region is what the cleanup of a Mapping knows.
 type region struct {
-	file *os.File
+	name string      // as it was opened
+	path string      // from the root, since the working folder may change
+	info os.FileInfo // of the file that is mapped, which path may stop being
 	ptr  unsafe.Pointer
 	size int
 	once sync.Once
 }
 
-// Open maps the whole of f, which it takes over: f is closed when the memory goes, or
-// at once if there is an error.
+// Open maps the whole of f and closes it.
 func Open(f *os.File, access Access) (*Mapping, error) {
+	defer f.Close()
 	m, err := open(f, access)
 	if err != nil {
-		f.Close()
 		return nil, fmt.Errorf("%s cannot be mapped: %w", f.Name(), err)
 	}
 	return m, nil
@@ -70,11 +76,15 @@ func open(f *os.File, access Access) (*Mapping, error) {
 	if st.Size() > array.MaxBytes {
 		return nil, fmt.Errorf("%d bytes do not fit into memory", st.Size())
 	}
-	r := &region{file: f, size: int(st.Size())}
+	r := &region{name: f.Name(), info: st, size: int(st.Size())}
+	if r.path, err = filepath.Abs(f.Name()); err != nil {
+		return nil, err
+	}
 	if r.size > 0 {
 		if r.ptr, err = osMap(f, r.size, access); err != nil {
 			return nil, err
 		}
+		faults.add(r)
 	}
 	par.SetPanicOnFault(true)
 	m := &Mapping{region: r, access: access}
@@ -86,17 +96,36 @@ func open(f *os.File, access Access) (*Mapping, error) {
 func (r *region) close() {
 	r.once.Do(func() {
 		if r.ptr != nil {
+			faults.remove(r)
 			osUnmap(r.ptr, r.size)
 		}
-		r.file.Close()
 	})
 }
 
 // Size returns the bytes of the file when it was mapped.
 func (m *Mapping) Size() int { return m.size }
 
-// ReadAt reads from the file.
-func (m *Mapping) ReadAt(b []byte, off int64) (int, error) { return m.file.ReadAt(b, off) }
+// ReadAt reads from the memory, and returns an error where the file was cut.
+func (m *Mapping) ReadAt(b []byte, off int64) (n int, err error) {
+	if off < 0 || off >= int64(m.size) {
+		return 0, io.EOF
+	}
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if v := recover(); v != nil {
+			e := blame(v)
+			if e == nil {
+				panic(v)
+			}
+			n, err = 0, e
+		}
+	}()
+	n = copy(b, unsafe.Slice((*byte)(m.ptr), m.size)[off:])
+	if n < len(b) {
+		err = io.EOF
+	}
+	return n, err
+}
 
 // Close says that no more storages are wanted. The memory stays while there are any.
 func (m *Mapping) Close() { m.drop() }
@@ -133,16 +162,39 @@ func (m *Mapping) protect(st *array.Storage) {
 	}
 }
 
+// Unchecked makes every use begin as if the file were whole, so that it faults in the
+// middle. Tests set it.
+var Unchecked bool
+
 // check panics if the file has lost bytes before end.
 func (m *Mapping) check(end int) {
 	debug.SetPanicOnFault(true)
-	n, err := osSize(m.file)
-	if err != nil {
-		panic(&array.Error{Kind: array.DeviceFailed, Op: "map", Msg: "the size of a mapped file cannot be had", Err: err})
+	if Unchecked {
+		return
 	}
-	if n < int64(end) {
-		panic(&array.Error{Kind: array.DeviceFailed, Op: "map", Msg: fmt.Sprintf("%s was cut to %d bytes while an array up to byte %d is mapped", m.file.Name(), n, end)})
+	if n := m.left(); n < int64(end) {
+		panic(&array.Error{Kind: array.DeviceFailed, Op: "map", Msg: fmt.Sprintf("%s was cut to %d bytes while an array up to byte %d is mapped", m.name, n, end)})
 	}
+	m.touch(end - 1)
+}
+
+// touch reads a byte, which finds a cut of a file that has another name by now.
+func (m *Mapping) touch(at int) {
+	defer Explain()
+	sink.Store(uint32(*(*byte)(unsafe.Add(m.ptr, at))))
+}
+
+// left returns the size of the file, or what it was if the name stands for another file now:
+// replacing a file by a new one leaves what is mapped alone.
+func (r *region) left() int64 {
+	if !canBeCut {
+		return int64(r.size)
+	}
+	now, err := os.Stat(r.path)
+	if err != nil || !os.SameFile(now, r.info) {
+		return int64(r.size)
+	}
+	return now.Size()
 }
 
 // writeZeros appends n zero bytes to f.

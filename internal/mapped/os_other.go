@@ -28,10 +28,8 @@ func osMap(f *os.File, size int, access Access) (unsafe.Pointer, error) {
 // osUnmap leaves the memory to the collector: storages point to it.
 func osUnmap(unsafe.Pointer, int) {}
 
-func osSize(f *os.File) (int64, error) {
-	st, err := f.Stat()
-	if err != nil {
-		return 0, err
-	}
-	return st.Size(), nil
-}
+// canBeCut is false: memory is a copy of the file.
+const canBeCut = false
+
+// OpenOwn opens a file to be shared as memory. The folder of temporary files is the user's own.
+func OpenOwn(path string) (*os.File, error) { return os.OpenFile(path, os.O_RDWR, 0) }

@@ -3,6 +3,9 @@
 package mapped
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"unsafe"
 
@@ -22,11 +25,35 @@ func osMap(f *os.File, size int, access Access) (unsafe.Pointer, error) {
 
 func osUnmap(mem unsafe.Pointer, size int) { _ = unix.MunmapPtr(mem, uintptr(size)) }
 
-// osSize returns the size of a file that may be closed already, without allocating.
-func osSize(f *os.File) (int64, error) {
-	var st unix.Stat_t
-	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
-		return 0, err
+// canBeCut says that the system lets files be cut while they are mapped.
+const canBeCut = true
+
+// OpenOwn opens a file to be shared as memory, in a folder where others may write. It
+// refuses a link, a file of another user, and one that has a second name: such a path may
+// have been put there to have this process write into something else.
+func OpenOwn(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if errors.Is(err, unix.ELOOP) {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: errLink}
 	}
-	return st.Size, nil
+	if err != nil {
+		return nil, err
+	}
+	var st unix.Stat_t
+	switch err = unix.Fstat(int(f.Fd()), &st); {
+	case err == nil && int(st.Uid) != os.Geteuid():
+		err = errOwner
+	case err == nil && st.Nlink > 1:
+		err = errLink
+	}
+	if err != nil {
+		f.Close()
+		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	return f, nil
 }
+
+var (
+	errLink  = fmt.Errorf("is a link or has a second name: %w", fs.ErrPermission)
+	errOwner = fmt.Errorf("belongs to another user: %w", fs.ErrPermission)
+)

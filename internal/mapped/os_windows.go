@@ -31,10 +31,8 @@ func osMap(f *os.File, size int, access Access) (unsafe.Pointer, error) {
 
 func osUnmap(mem unsafe.Pointer, _ int) { _ = windows.UnmapViewOfFile(uintptr(mem)) }
 
-func osSize(f *os.File) (int64, error) {
-	st, err := f.Stat()
-	if err != nil {
-		return 0, err
-	}
-	return st.Size(), nil
-}
+// canBeCut is false: the system refuses to cut a file that is mapped.
+const canBeCut = false
+
+// OpenOwn opens a file to be shared as memory. The folder of temporary files is the user's own.
+func OpenOwn(path string) (*os.File, error) { return os.OpenFile(path, os.O_RDWR, 0) }

@@ -29,8 +29,11 @@ func osMap(size uintptr) (unsafe.Pointer, error) {
 	return mem, nil
 }
 
+// osUnmap gives memory back. A system that is at its limit of mappings (65530 on Linux, of
+// the whole process) refuses to cut a piece out of one: then the pages are given back and
+// the addresses stay taken.
 func osUnmap(mem unsafe.Pointer, size uintptr) {
 	if err := unix.MunmapPtr(mem, size); err != nil {
-		panic("mem: unmap: " + err.Error())
+		_ = unix.Madvise(unsafe.Slice((*byte)(mem), size), unix.MADV_DONTNEED)
 	}
 }

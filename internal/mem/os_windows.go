@@ -17,9 +17,7 @@ func osMap(size uintptr) (unsafe.Pointer, error) {
 }
 
 func osUnmap(mem unsafe.Pointer, _ uintptr) {
-	if err := windows.VirtualFree(uintptr(mem), 0, windows.MEM_RELEASE); err != nil {
-		panic("mem: unmap: " + err.Error())
-	}
+	_ = windows.VirtualFree(uintptr(mem), 0, windows.MEM_RELEASE) // what is refused stays taken
 }
 
 var globalMemoryStatusEx = windows.NewLazySystemDLL("kernel32.dll").NewProc("GlobalMemoryStatusEx")

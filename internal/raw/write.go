@@ -2,8 +2,10 @@ package raw
 
 import (
 	"io"
+	"sync/atomic"
 
 	"weft/internal/array"
+	"weft/internal/mapped"
 )
 
 // bufBytes is the size of the pieces in which elements that are not packed, or
@@ -13,7 +15,20 @@ const bufBytes = 64 << 10
 // Write writes the elements of v to w in row-major order of the indices,
 // whatever the strides, packed and little-endian. Memory that cannot be used, since it
 // is that of a file which was cut, is an error.
-func Write(w io.Writer, v *array.View) error {
+func Write(w io.Writer, v *array.View) (err error) {
+	if mapped.Any() {
+		if e := array.Try(func() {
+			defer mapped.Explain()
+			err = write(w, v)
+		}); e != nil {
+			return e
+		}
+		return err
+	}
+	return write(w, v)
+}
+
+func write(w io.Writer, v *array.View) error {
 	n := v.Size()
 	if n == 0 {
 		return nil
@@ -29,12 +44,18 @@ func Write(w io.Writer, v *array.View) error {
 		return err
 	}
 	if v.Contiguous() && (!hostBig || size == 1) {
-		_, err := w.Write(mem[first : first+n*size])
+		b := mem[first : first+n*size]
+		_, err := w.Write(b)
+		if err != nil && mapped.Any() {
+			_ = sink.Swap(uint32(b[len(b)-1])) // faults if the system found that b is not there
+		}
 		return err
 	}
 	g := gather{w: w, mem: mem, size: size, unit: size, width: width(v.DType), buf: make([]byte, 0, min(bufBytes, n*size))}
 	return g.run(v, first/size)
 }
+
+var sink atomic.Uint32 // keeps a read
 
 // gather collects elements into buf and writes it whenever it is full.
 type gather struct {
@@ -99,6 +120,9 @@ func (g *gather) flush() error {
 // Packed returns the elements of type d whose bytes, in the given order, v has along its
 // last axis, side by side: in the order of their indices and the byte order of the host.
 func Packed(v *array.View, d array.DType, big bool) []byte {
+	if mapped.Any() {
+		defer mapped.Explain()
+	}
 	if !v.Store.Use() {
 		array.Failf("write", "", "%s was released", array.TypeString(v.DType, v.Shape))
 	}
