@@ -84,8 +84,8 @@ func (c *Compiled[F]) Call(args ...any) (*Tensor, error) {
 	return c.c.call(context.Background(), args)
 }
 
-// CallContext is [Compiled.Call] for a call that ends when ctx does: between steps of loops and
-// pieces of kernels, with an *[Error] that wraps the cause. What the function writes may then
+// CallContext is [Compiled.Call] for a call that ends when ctx does: between operations, steps
+// of loops and pieces of kernels, with an *[Error] that wraps the cause. What the function writes may then
 // be written in part.
 func (c *Compiled[F]) CallContext(ctx context.Context, args ...any) (*Tensor, error) {
 	c.notNil("call")

@@ -1,6 +1,7 @@
 package data
 
 import (
+	"context"
 	"fmt"
 
 	"weft"
@@ -71,12 +72,15 @@ func (d *rows) Batch(index []int64) (x, y *weft.Tensor, err error) {
 func plain(t *weft.Tensor) *weft.Tensor { return eager.FromView[*weft.Tensor](eager.View(t)) }
 
 // join makes a batch of single examples.
-func join(d Dataset, index []int64) (x, y *weft.Tensor, err error) {
+func join(ctx context.Context, d Dataset, index []int64) (x, y *weft.Tensor, err error) {
 	if b, ok := d.(Batcher); ok {
 		return b.Batch(index)
 	}
 	var xs, ys []*weft.Tensor
 	for _, i := range index {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
 		x, y, err := d.Get(int(i))
 		switch {
 		case err != nil:

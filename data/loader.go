@@ -136,7 +136,7 @@ func (l *Loader) LoadState(state map[string]*weft.Tensor) error {
 // An error of the dataset, or of ctx, is handed out once and ends the loop, with
 // the position at the batch that failed. A panic of the dataset goes on in the
 // loop's goroutine. When the loop ends, however it does, reading ahead has ended
-// too: it waits for a Get in progress.
+// too: it waits for a Get or Batch in progress, and begins no other.
 func (l *Loader) Batches(ctx context.Context) iter.Seq2[Batch, error] {
 	l.notNil()
 	if ctx == nil {
@@ -183,7 +183,7 @@ func (l *Loader) source(ctx context.Context) (next func() (Batch, error), stop f
 	epoch, first, last := l.epoch, l.next, l.Len()
 	read := func(k int) (Batch, error) {
 		index := order[k*l.batch : min((k+1)*l.batch, len(order))]
-		x, y, err := join(l.d, index)
+		x, y, err := join(ctx, l.d, index)
 		return Batch{x, y, epoch, k}, err
 	}
 	if l.ahead == 0 {
@@ -191,23 +191,19 @@ func (l *Loader) source(ctx context.Context) (next func() (Batch, error), stop f
 		return func() (Batch, error) { k++; return read(k) }, func() {}
 	}
 	results := make(chan result, min(l.ahead, maxPrefetch, max(last-first, 0)))
-	quit, ended := make(chan struct{}), make(chan struct{})
+	ctx, quit := context.WithCancel(ctx) // between examples too
+	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		for k := first; k < last; k++ {
 			r := guarded(read, k)
 			select {
 			case results <- r:
-			case <-quit:
+			case <-ctx.Done():
 				return
 			}
-			if r.err != nil || r.panicked {
+			if r.err != nil || r.panicked || ctx.Err() != nil {
 				return
-			}
-			select {
-			case <-quit:
-				return
-			default:
 			}
 		}
 	}()
@@ -221,7 +217,7 @@ func (l *Loader) source(ctx context.Context) (next func() (Batch, error), stop f
 		select {
 		case r := <-results:
 			return take(r)
-		case <-ctx.Done():
+		case <-ctx.Done(): // also if the dataset is in the middle of an example
 			return Batch{}, ctx.Err()
 		case <-ended:
 			select {
@@ -232,7 +228,7 @@ func (l *Loader) source(ctx context.Context) (next func() (Batch, error), stop f
 			}
 		}
 	}
-	return next, func() { close(quit); <-ended }
+	return next, func() { quit(); <-ended }
 }
 
 // guarded reads a batch and catches a panic.

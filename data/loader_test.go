@@ -223,6 +223,44 @@ func TestCancel(t *testing.T) {
 	}
 }
 
+// TestCancelBetweenExamples cancels, and leaves the loop, in the middle of a batch: no
+// further example of it is read.
+func TestCancelBetweenExamples(t *testing.T) {
+	for _, prefetch := range []int{0, 2, 5} {
+		ctx, cancel := context.WithCancel(t.Context())
+		read := 0
+		l := data.NewLoader(numbers{n: 1000, hook: func(i int) error {
+			if read++; read == 37 {
+				cancel()
+			}
+			return nil
+		}}, data.LoaderOpts{Batch: new(100), Prefetch: new(prefetch)})
+		var failed error
+		for _, err := range l.Batches(ctx) {
+			failed = errors.Join(failed, err)
+		}
+		if !errors.Is(failed, context.Canceled) || read != 37 {
+			t.Errorf("prefetch %d: %d examples were read, the error is %v; want 37 and one of the context", prefetch, read, failed)
+		}
+	}
+	// Reading ahead ends with the loop, not with its batch.
+	read, inSecond := 0, make(chan bool)
+	l := data.NewLoader(numbers{n: 1000, hook: func(i int) error {
+		if read++; read == 101 {
+			close(inSecond)
+			time.Sleep(50 * time.Millisecond) // the loop ends meanwhile
+		}
+		return nil
+	}}, data.LoaderOpts{Batch: new(100)})
+	for range l.Batches(t.Context()) {
+		<-inSecond
+		break
+	}
+	if read > 101 {
+		t.Errorf("%d examples were read after the loop", read-101)
+	}
+}
+
 // TestNoLeak breaks, fails and panics out of loops: no goroutine may stay.
 func TestNoLeak(t *testing.T) {
 	for i := range 50 {

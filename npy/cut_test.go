@@ -84,7 +84,7 @@ func A(x, y float32) float32 { return x + y }
 		},
 		"safetensors": func(x *weft.Tensor) { fails(safetensors.Write(sha256.New(), map[string]*weft.Tensor{"a": x}, nil)) },
 		"loader": func(x *weft.Tensor) {
-			for _, err := range data.NewLoader(data.Tensors(x.Reshape(256, 256), nil), data.LoaderOpts{Batch: 100, Shuffle: true}).Batches(context.Background()) {
+			for _, err := range data.NewLoader(data.Tensors(x.Reshape(256, 256), nil), data.LoaderOpts{Batch: new(100), Shuffle: true}).Batches(context.Background()) {
 				fails(err)
 			}
 		},

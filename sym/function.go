@@ -353,8 +353,8 @@ func (f *Fn) Call(args ...any) ([]*weft.Tensor, error) {
 	return out, err
 }
 
-// CallContext is [Fn.Call] for a call that ends when ctx does, between steps of loops and pieces
-// of kernels: the error wraps the cause. Shared variables may then be updated in part.
+// CallContext is [Fn.Call] for a call that ends when ctx does, between operations, steps of
+// loops and pieces of kernels: the error wraps the cause. Shared variables may then be updated in part.
 func (f *Fn) CallContext(ctx context.Context, args ...any) ([]*weft.Tensor, error) {
 	var out []*weft.Tensor
 	err := weft.Try(func() {

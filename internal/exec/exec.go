@@ -361,6 +361,9 @@ func (c *Compiled) run(ctx context.Context, ins []*array.View, nums []Number, ou
 	for i := 0; i < len(p.Steps); i++ {
 		st := &p.Steps[i]
 		step = i
+		if ctx != nil && ctx.Err() != nil {
+			return ctx.Err()
+		}
 		if call != nil {
 			call.Step(c.profiled(i))
 		}
