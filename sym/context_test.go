@@ -20,8 +20,7 @@ func TestCallContextBetweenOperations(t *testing.T) {
 			return after.Apply(y.MatMul(y))[0]
 		},
 	} {
-		var cancel context.CancelFunc
-		ran := 0
+		cancel, ran := func() {}, 0
 		same := func(x []*weft.Tensor) ([]*weft.Tensor, error) { return []*weft.Tensor{x[0].Add(1)}, nil }
 		own := &sym.Op{Name: "own", Forward: func(x []*weft.Tensor) ([]*weft.Tensor, error) { cancel(); return same(x) }}
 		after := &sym.Op{Name: "after", Forward: func(x []*weft.Tensor) ([]*weft.Tensor, error) { ran++; return same(x) }}
@@ -30,15 +29,15 @@ func TestCallContextBetweenOperations(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cancel = func() {}
 		for range 2 { // traced, and run
 			if _, err := f.Call(x); err != nil {
 				t.Fatal(err)
 			}
 		}
 		ran = 0
-		var ctx context.Context
-		ctx, cancel = context.WithCancel(t.Context())
+		ctx, end := context.WithCancel(t.Context())
+		defer end()
+		cancel = end
 		var e *weft.Error
 		if _, err := f.CallContext(ctx, x); !errors.Is(err, context.Canceled) || !errors.As(err, &e) {
 			t.Errorf("%s: the error is %v, want an *Error that wraps context.Canceled", name, err)
