@@ -44,7 +44,7 @@ func ask(t *testing.T, addr, method, host, origin string, upgrade bool) *http.Re
 // TestRequests sends every method, as the page and as a WebSocket, under every kind of Host
 // and Origin. The array goes to nobody who came by a foreign name or from a foreign page.
 func TestRequests(t *testing.T) {
-	s := httptest.NewServer(NewPoints(weft.Full(42, weft.Float32, 2, 3), PointsOpts{Hosts: []string{"Render.Example"}}))
+	s := httptest.NewServer(NewPoints(weft.Ones(2, 3), PointsOpts{Hosts: []string{"Render.Example"}}))
 	defer s.Close()
 	addr := s.Listener.Addr().String()
 	_, port, _ := net.SplitHostPort(addr)
