@@ -924,7 +924,9 @@ func (t *Tensor) Backward() { BackwardWith([]*Tensor{t}, GradOpts{}) }
 
 // BackwardWith computes the gradients of several outputs and adds them to the
 // Grad of each leaf.
-func BackwardWith(outputs []*Tensor, o GradOpts) { walk("backward", outputs, nil, o) }
+func BackwardWith(outputs []*Tensor, opts ...GradOpts) {
+	walk("backward", outputs, nil, array.Options("backward", opts))
+}
 
 // Grad returns the gradients of the outputs with respect to the inputs, without
 // touching the Grad of leaves.
@@ -935,10 +937,7 @@ func Grad(output *Tensor, inputs []*Tensor, opts ...GradOpts) []*Tensor {
 // GradAll is [Grad] for several outputs, whose gradients are added up: one tensor for each
 // input, of its shape and type. Leaves keep theirs as they are.
 func GradAll(outputs, inputs []*Tensor, opts ...GradOpts) []*Tensor {
-	var o GradOpts
-	if len(opts) > 0 {
-		o = opts[0]
-	}
+	o := array.Options("grad", opts)
 	if inputs == nil {
 		inputs = []*Tensor{}
 	}

@@ -27,7 +27,8 @@ type ConvOpts struct {
 // Float32 with 3x3 filters, stride 1 and numbers of channels that are multiples of 32 (of a
 // group) may be computed by Winograd's F(2x2, 3x3), whose rounding errors are relative to the
 // pixels of a tile of 4x4 rather than those under a filter.
-func (t *Tensor) Conv2d(w, bias *Tensor, o ConvOpts) *Tensor {
+func (t *Tensor) Conv2d(w, bias *Tensor, opts ...ConvOpts) *Tensor {
+	o := array.Options("conv2d", opts)
 	return convolve(op.Conv2d, convAttrs(o.Stride, o.Padding, o.Dilation, o.Groups), t, w, bias)
 }
 
@@ -41,7 +42,8 @@ type Conv1dOpts struct {
 
 // Conv1d is [Tensor.Conv2d] of rows t [N C L] with filters w [O C/Groups K]: the result is
 // [N O OL]. Float32 and Float64.
-func (t *Tensor) Conv1d(w, bias *Tensor, o Conv1dOpts) *Tensor {
+func (t *Tensor) Conv1d(w, bias *Tensor, opts ...Conv1dOpts) *Tensor {
+	o := array.Options("conv1d", opts)
 	a := op.Conv{Stride: [2]int{1, array.Or(o.Stride, 1)}, Pad: [2]int{0, o.Padding}, Dilation: [2]int{1, array.Or(o.Dilation, 1)}, Groups: array.Or(o.Groups, 1)}
 	return convolve(op.Conv1d, a, t, w, bias)
 }
@@ -61,7 +63,8 @@ type ConvTransposeOpts struct {
 // [N O OH OW] where it lies, and then bias [O] if not nil. With stride S, padding P,
 // dilation D and output padding E, OH is (H-1)*S - 2P + D*(KH-1) + E + 1. Float32 and
 // Float64. It panics with [*Error] if shapes do not fit or a size is out of range.
-func (t *Tensor) ConvTranspose2d(w, bias *Tensor, o ConvTransposeOpts) *Tensor {
+func (t *Tensor) ConvTranspose2d(w, bias *Tensor, opts ...ConvTransposeOpts) *Tensor {
+	o := array.Options("conv_transpose2d", opts)
 	a := op.ConvTranspose{Conv: convAttrs(o.Stride, o.Padding, o.Dilation, o.Groups), OutPad: o.OutputPadding}
 	return convolve(op.ConvTranspose2d, a, t, w, bias)
 }

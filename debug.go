@@ -46,7 +46,8 @@ type DebugStep struct {
 //
 //	checked := step.Debug(weft.DebugOpts{Verify: true, NaN: true})
 //	loss, err := checked.Call(x, y) // log gives NaN: 3 of 60 elements, ... (at train.go:17)
-func (c *Compiled[F]) Debug(o DebugOpts) *Compiled[F] {
+func (c *Compiled[F]) Debug(opts ...DebugOpts) *Compiled[F] {
+	o := array.Options("debug", opts)
 	c.notNil("debug")
 	d := newCompiledFunc(reflect.ValueOf(c.fn))
 	d.name, d.level, d.debug = c.c.name, c.c.level, &o

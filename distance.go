@@ -43,7 +43,9 @@ type CloseOpts struct {
 // IsClose is true where t is equal to x, a tensor or a Go number, or both are finite and
 // |t-x| is at most Absolute + Relative*|x|. Integers are compared in float64. It is Bool, of
 // the shape to which t and x broadcast.
-func (t *Tensor) IsClose(x any, o CloseOpts) *Tensor { return t.isClose("isclose", x, o) }
+func (t *Tensor) IsClose(x any, opts ...CloseOpts) *Tensor {
+	return t.isClose("isclose", x, array.Options("isclose", opts))
+}
 
 func (t *Tensor) isClose(opName string, x any, o CloseOpts) *Tensor {
 	a := op.Nearness{Relative: array.Or(o.Relative, 1e-5), Absolute: array.Or(o.Absolute, 1e-8), EqualNaN: o.EqualNaN}
@@ -56,7 +58,9 @@ func (t *Tensor) isClose(opName string, x any, o CloseOpts) *Tensor {
 // AllClose reports whether [Tensor.IsClose] is true everywhere: |t - x| <= Absolute + Relative*|x| for
 // each element, x being a tensor that broadcasts or a Go number. NaN is close to nothing unless
 // the options say so; of no elements it is true.
-func (t *Tensor) AllClose(x any, o CloseOpts) bool { return t.isClose("allclose", x, o).All().bool() }
+func (t *Tensor) AllClose(x any, opts ...CloseOpts) bool {
+	return t.isClose("allclose", x, array.Options("allclose", opts)).All().bool()
+}
 
 // NanToNum returns t with a number in the place of NaN and others in the place of
 // infinities: the greatest and the least finite numbers of the type if none is given, else

@@ -60,14 +60,14 @@
 //     [FullLike], [Arange], [ArangeOf], [Linspace], [LinspaceOf], [Eye], [EyeOf],
 //     [Meshgrid], [Complex], [Polar]
 //   - Of one number: [Zeros], [ZerosOf], [ZerosLike], [Ones], [OnesOf], [OnesLike]
-//   - Read by Go: [Data], [CopyTo], [Borrow], [Tensor.Item], [Tensor.ItemInt],
+//   - Read by Go: [Data], [CopyTo], [Borrow], [At], [Tensor.Item], [Tensor.ItemInt],
 //     [Tensor.ItemComplex]
 //   - Compared as a whole: [Digest], [DigestNamed], [Tensor.AllClose]
 //   - Copied: [Tensor.Clone], [Tensor.Contiguous], [Tensor.To]
 //
 // Parts, and writing into them:
 //
-//   - Parts as views: [Tensor.At], [Tensor.Slice], [Span], [All], [Range], [Begin], [End],
+//   - Parts as views: [Tensor.At], [Tensor.Rows], [Tensor.Slice], [Span], [All], [Range], [Begin], [End],
 //     [Index], [NewAxis], [Ellipsis], [Tensor.Diagonal], [Tensor.Split], [Tensor.Chunk],
 //     [Tensor.Unbind], [Tensor.Real], [Tensor.Imag]
 //   - Parts by arrays of places: [Tensor.Index], [Tensor.IndexSelect], [Tensor.Gather],

@@ -64,3 +64,19 @@ func ExampleTensor_ScatterReduce() {
 	fmt.Println(weft.Zeros(2).ScatterReduce(0, groups, x, weft.ScatterOpts{Reduce: weft.ScatterMean, ExcludeSelf: true}))
 	// Output: [2. 4.]
 }
+
+func ExampleAt() {
+	x := weft.From([][]float64{{1, 2, 3}, {4, 5, 6}})
+	fmt.Println(weft.At[float64](x, 1, 0), weft.At[float64](x, 0, -1))
+	// Output: 4 3
+}
+
+func ExampleTensor_Rows() {
+	x := weft.From([][]float64{{1, 2, 3}, {4, 5, 6}})
+	for i, row := range x.Rows() {
+		fmt.Println(i, row, row.Sum().Item())
+	}
+	// Output:
+	// 0 [1. 2. 3.] 6
+	// 1 [4. 5. 6.] 15
+}

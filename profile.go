@@ -36,7 +36,8 @@ type Profile struct{ r *profile.Recorder }
 
 // StartProfile starts a profile, which runs until [Profile.Stop]. It panics if another one
 // runs.
-func StartProfile(o ProfileOpts) *Profile {
+func StartProfile(opts ...ProfileOpts) *Profile {
+	o := array.Options("profile", opts)
 	r := profile.Begin(profile.Options{Events: o.Trace, Labels: o.Labels})
 	if r == nil {
 		array.Failf("profile", "", "another profile runs: there is one at a time in a process (Profile.Stop ends it)")

@@ -111,7 +111,8 @@ type ChoiceOpts struct {
 }
 
 // Choice returns n sub-arrays of t along its first axis, chosen at random.
-func (g *Generator) Choice(t *Tensor, n int, o ChoiceOpts) *Tensor {
+func (g *Generator) Choice(t *Tensor, n int, opts ...ChoiceOpts) *Tensor {
+	o := array.Options("choice", opts)
 	g.notNil("choice")
 	t.check("choice")
 	if t.Rank() == 0 {
@@ -147,7 +148,8 @@ type MultinomialOpts struct {
 // floats, finite and not negative, not all 0, and need not add up to 1; their sums are taken
 // in float64. Distinct places are in the order in which they were chosen, and there must be
 // as many with weights above 0.
-func (g *Generator) Multinomial(weights *Tensor, n int, o MultinomialOpts) *Tensor {
+func (g *Generator) Multinomial(weights *Tensor, n int, opts ...MultinomialOpts) *Tensor {
+	o := array.Options("multinomial", opts)
 	g.notNil("multinomial")
 	weights.check("multinomial")
 	if r := weights.Rank(); r < 1 || r > 2 {

@@ -66,7 +66,8 @@ type ScatterOpts struct {
 // elements of x for it, at each place where [Tensor.Gather] with the same index reads. x
 // has the shape of index, which has as many dimensions as t and is not larger outside the
 // axis. The element types of t and x meet by promotion. It is PyTorch's scatter_reduce.
-func (t *Tensor) ScatterReduce(axis int, index, x *Tensor, o ScatterOpts) *Tensor {
+func (t *Tensor) ScatterReduce(axis int, index, x *Tensor, opts ...ScatterOpts) *Tensor {
+	o := array.Options("scatter_reduce", opts)
 	const name = "scatter_reduce"
 	t.check(name)
 	index.check(name)

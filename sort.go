@@ -14,7 +14,8 @@ type SortOpts struct {
 // from the back, and the int64 places along the axis at which they were, so that
 // t.Gather(axis, index) is values. Equal elements stay in order. NaN counts as
 // greater than every number. Gradients go back to those places.
-func (t *Tensor) Sort(axis int, o SortOpts) (values, index *Tensor) {
+func (t *Tensor) Sort(axis int, opts ...SortOpts) (values, index *Tensor) {
+	o := array.Options("sort", opts)
 	t.check("sort")
 	a := op.Sorting{Axis: array.Axis("sort", axis, len(t.v.Shape)), Descending: o.Descending}
 	r := applyAll(op.Sort, a, operand{t: t})
@@ -23,7 +24,8 @@ func (t *Tensor) Sort(axis int, o SortOpts) (values, index *Tensor) {
 
 // ArgSort returns the second result of [Tensor.Sort] along an axis, which may count from the
 // back: the places, int64, of the elements in order, in t's shape.
-func (t *Tensor) ArgSort(axis int, o SortOpts) *Tensor {
+func (t *Tensor) ArgSort(axis int, opts ...SortOpts) *Tensor {
+	o := array.Options("argsort", opts)
 	t.check("argsort")
 	_, index := t.Sort(axis, o)
 	return index
@@ -38,7 +40,8 @@ type TopKOpts struct {
 // greatest first, and the int64 places at which they were: the first k results of Sort,
 // also in the order of equal elements and with NaN as the greatest. The axis has size k in
 // the results. Gradients go back to those places.
-func (t *Tensor) TopK(k, axis int, o TopKOpts) (values, index *Tensor) {
+func (t *Tensor) TopK(k, axis int, opts ...TopKOpts) (values, index *Tensor) {
+	o := array.Options("topk", opts)
 	t.check("topk")
 	a := op.Selection{Axis: array.Axis("topk", axis, t.Rank()), Count: k, Smallest: o.Smallest}
 	r := applyAll(op.TopK, a, operand{t: t})
@@ -82,7 +85,8 @@ type SearchOpts struct {
 // into t, which is sorted in ascending order, NaN last. t is one row, or has the axes of x
 // but for the last, so that each row of x has a row of its own. Element types meet by
 // promotion. What t that is not sorted gives is not specified.
-func (t *Tensor) SearchSorted(x *Tensor, o SearchOpts) *Tensor {
+func (t *Tensor) SearchSorted(x *Tensor, opts ...SearchOpts) *Tensor {
+	o := array.Options("searchsorted", opts)
 	t.check("searchsorted")
 	x.check("searchsorted")
 	ts := meetWhole("searchsorted", []*Tensor{t, x})

@@ -69,7 +69,8 @@ type HistogramOpts struct {
 // NaN are in none. Counts are int64; with weights or as densities they are floats. Edges
 // have t's type, float64 if that is no float. Where elements that are not finite have to say
 // where bins begin it panics with *Error.
-func (t *Tensor) Histogram(o HistogramOpts) (counts, edges *Tensor) {
+func (t *Tensor) Histogram(opts ...HistogramOpts) (counts, edges *Tensor) {
+	o := array.Options("histogram", opts)
 	t.check("histogram")
 	if o.Weights != nil {
 		o.Weights.check("histogram")
@@ -187,7 +188,9 @@ type QuantileOpts struct {
 
 // Quantiles returns several quantiles, which are along the first axis of the result; see
 // [Tensor.Quantile].
-func (t *Tensor) Quantiles(q []float64, o QuantileOpts) *Tensor { return t.quantiles("quantile", q, o) }
+func (t *Tensor) Quantiles(q []float64, opts ...QuantileOpts) *Tensor {
+	return t.quantiles("quantile", q, array.Options("quantile", opts))
+}
 
 func (t *Tensor) quantiles(opName string, q []float64, o QuantileOpts) *Tensor {
 	t.check(opName)

@@ -69,10 +69,7 @@ type ByteRange struct{ Start, Stop int }
 // an option is negative.
 func Track(t *Tensor, opts ...TrackOpts) *Tracked {
 	t.check("track")
-	var o TrackOpts
-	if len(opts) > 0 {
-		o = opts[0]
-	}
+	o := array.Options("track", opts)
 	size := t.v.DType.Size()
 	item, cost := array.Or(o.Item, size), array.Or(o.Cost, Cost{time.Microsecond, 4e9})
 	if item < 1 || item%size != 0 {

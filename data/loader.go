@@ -49,7 +49,8 @@ const maxPrefetch = 1 << 16
 
 // NewLoader returns a loader at the first batch of epoch 0. It panics with
 // *weft.Error if the dataset is nil, Batch is less than 1 or Prefetch less than 0.
-func NewLoader(d Dataset, o LoaderOpts) *Loader {
+func NewLoader(d Dataset, opts ...LoaderOpts) *Loader {
+	o := array.Options("loader", opts)
 	if d == nil {
 		array.Failf("loader", "", "the dataset is nil")
 	}

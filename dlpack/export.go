@@ -53,12 +53,13 @@ var exports struct {
 // there is no consumer. What the other side writes, t's gradient and trackers do not see.
 // A tensor that requires a gradient is refused (Detach it), as are read-only ones in a struct
 // without flags.
-func Export(t *weft.Tensor, opts ExportOpts) (Managed, error) {
+func Export(t *weft.Tensor, opts ...ExportOpts) (Managed, error) {
+	o := array.Options("dlpack", opts)
 	sweep()
-	deleter := uintptr(opts.Deleter)
+	deleter := uintptr(o.Deleter)
 	if deleter == 0 {
 		var err error
-		if deleter, err = ownDeleter(opts.Unversioned); err != nil {
+		if deleter, err = ownDeleter(o.Unversioned); err != nil {
 			return Managed{}, fmt.Errorf("dlpack: there is no deleter: give one as ExportOpts.Deleter: %w", err)
 		}
 	}
@@ -73,7 +74,7 @@ func Export(t *weft.Tensor, opts ExportOpts) (Managed, error) {
 	}
 	flags := uint64(0)
 	if v.Store.ReadOnly() {
-		if flags = flagReadOnly; opts.Unversioned {
+		if flags = flagReadOnly; o.Unversioned {
 			return Managed{}, errors.New("dlpack: the tensor is read-only, which a struct without version cannot tell: Clone it")
 		}
 	}
@@ -100,7 +101,7 @@ func Export(t *weft.Tensor, opts ExportOpts) (Managed, error) {
 		x.data = uintptr(v.Ptr())
 	}
 	context := uintptr(unsafe.Pointer(e.freed))
-	if opts.Unversioned {
+	if o.Unversioned {
 		*(*managedTensor)(p) = managedTensor{x, context, deleter}
 	} else {
 		*(*managedTensorVersioned)(p) = managedTensorVersioned{majorVersion, minorVersion, context, deleter, flags, x}

@@ -26,7 +26,8 @@ type ImportOpts struct {
 // caller's. The tensor lies in the struct's memory, which must be aligned to its elements;
 // if the struct says that it is read-only, writes panic with a *weft.Error. What the struct
 // says about sizes and addresses cannot be checked but for its form: C is to be trusted.
-func Import(p unsafe.Pointer, opts ImportOpts) (*weft.Tensor, error) {
+func Import(p unsafe.Pointer, opts ...ImportOpts) (*weft.Tensor, error) {
+	o := array.Options("dlpack", opts)
 	sweep()
 	if p == nil {
 		return nil, errors.New("dlpack: the struct is nil")
@@ -34,7 +35,7 @@ func Import(p unsafe.Pointer, opts ImportOpts) (*weft.Tensor, error) {
 	var x dlTensor
 	var deleter uintptr
 	var flags uint64
-	if opts.Unversioned {
+	if o.Unversioned {
 		m := *(*managedTensor)(p)
 		x, deleter = m.tensor, m.deleter
 	} else {
@@ -44,20 +45,20 @@ func Import(p unsafe.Pointer, opts ImportOpts) (*weft.Tensor, error) {
 		m := *(*managedTensorVersioned)(p)
 		x, deleter, flags = m.tensor, m.deleter, m.flags
 	}
-	if deleter != 0 && opts.Delete == nil {
+	if deleter != 0 && o.Delete == nil {
 		return nil, errors.New("dlpack: the struct has a deleter: ImportOpts.Delete must call it")
 	}
 	v, data, n, err := x.view()
 	if err != nil {
 		return nil, err
 	}
-	o := &owner{once: sync.OnceFunc(func() {
+	own := &owner{once: sync.OnceFunc(func() {
 		if deleter != 0 {
-			opts.Delete(pointer(deleter), p)
+			o.Delete(pointer(deleter), p)
 		}
 	})}
-	runtime.AddCleanup(o, func(f func()) { f() }, o.once)
-	v.Store = array.NewStorage(pointer(data), n, o)
+	runtime.AddCleanup(own, func(f func()) { f() }, own.once)
+	v.Store = array.NewStorage(pointer(data), n, own)
 	if flags&flagReadOnly != 0 {
 		v.Store.Protect()
 	}

@@ -29,7 +29,7 @@ type AttentionOpts struct {
 // element types do not fit.
 func ScaledDotProductAttention(q, k, v *weft.Tensor, opts ...AttentionOpts) *weft.Tensor {
 	const name = "attention"
-	o := first(opts)
+	o := array.Options(name, opts)
 	for i, t := range []*weft.Tensor{q, k, v} {
 		what := []string{"q", "k", "v"}[i]
 		if t == nil {
@@ -291,7 +291,7 @@ func NewMultiheadAttention(width, heads int, opts ...MultiheadAttentionOpts) *Mu
 	if width < 1 || heads < 1 || width%heads != 0 {
 		array.Failf("multihead_attention", "heads", "are %d, of which the width %d is no multiple", heads, width)
 	}
-	o := first(opts)
+	o := array.Options("multihead_attention", opts)
 	in := o.Weight
 	if in == nil {
 		in = XavierUniform
@@ -326,7 +326,8 @@ type AttendOpts struct {
 // Attend maps queries [steps, batch, width], and keys and values [keys, batch, width], to
 // the shape of the queries. It panics with *weft.Error if shapes or element types do not
 // fit.
-func (m *MultiheadAttention) Attend(q, k, v *weft.Tensor, o AttendOpts) *weft.Tensor {
+func (m *MultiheadAttention) Attend(q, k, v *weft.Tensor, opts ...AttendOpts) *weft.Tensor {
+	o := array.Options("multihead_attention", opts)
 	const name = "multihead_attention"
 	if m == nil || m.InProjWeight == nil || m.OutProj == nil {
 		failNil(name, "NewMultiheadAttention")
@@ -373,11 +374,11 @@ func (m *MultiheadAttention) Attend(q, k, v *weft.Tensor, o AttendOpts) *weft.Te
 			parts = append(parts, t.Linear(w.Slice(rows), b))
 		}
 	}
-	opts := AttentionOpts{Causal: o.Causal, Mask: m.mask(o, batch, steps, keys)}
+	attend := AttentionOpts{Causal: o.Causal, Mask: m.mask(o, batch, steps, keys)}
 	if m.Drop != nil && !m.Drop.eval {
-		opts.Dropout, opts.Generator = m.Drop.P, m.Drop.Generator
+		attend.Dropout, attend.Generator = m.Drop.P, m.Drop.Generator
 	}
-	y := ScaledDotProductAttention(heads(parts[0]), heads(parts[1]), heads(parts[2]), opts)
+	y := ScaledDotProductAttention(heads(parts[0]), heads(parts[1]), heads(parts[2]), attend)
 	if m.BatchFirst {
 		y = y.Transpose(1, 2)
 	} else {

@@ -28,7 +28,7 @@ type Conv2d struct {
 // NewConv2d returns a layer of float32 filters of size x size. It panics with *weft.Error
 // if a number is out of range or groups do not divide the channels.
 func NewConv2d(in, out, size int, opts ...Conv2dOpts) *Conv2d {
-	o := first(opts)
+	o := array.Options("conv2d", opts)
 	c := checkConv("conv2d", in, out, o.Stride, o.Padding, o.Dilation, o.Groups)
 	w := o.weight(out, in/c.groups, size, size)
 	return &Conv2d{Weight: w, Bias: o.bias(out, w),
@@ -61,7 +61,7 @@ type Conv1d struct {
 
 // NewConv1d returns a layer of float32 filters of a size. It panics as [NewConv2d] does.
 func NewConv1d(in, out, size int, opts ...Conv1dOpts) *Conv1d {
-	o := first(opts)
+	o := array.Options("conv1d", opts)
 	c := checkConv("conv1d", in, out, o.Stride, o.Padding, o.Dilation, o.Groups)
 	w := o.weight(out, in/c.groups, size)
 	return &Conv1d{Weight: w, Bias: o.bias(out, w),
@@ -101,7 +101,7 @@ type ConvTranspose2d struct {
 // NewConvTranspose2d returns a layer of float32 filters of size x size. It panics as
 // [NewConv2d] does.
 func NewConvTranspose2d(in, out, size int, opts ...ConvTranspose2dOpts) *ConvTranspose2d {
-	o := first(opts)
+	o := array.Options("conv_transpose2d", opts)
 	c := checkConv("conv_transpose2d", in, out, o.Stride, o.Padding, o.Dilation, o.Groups)
 	if o.OutputPadding < 0 {
 		array.Failf("conv_transpose2d", "OutputPadding", "is negative: %d", o.OutputPadding)
@@ -140,11 +140,3 @@ func checkConv(op string, in, out int, stride *int, padding int, dilation, group
 }
 
 func both(n int) [2]int { return [2]int{n, n} }
-
-// first returns the options that were given, or the defaults.
-func first[T any](opts []T) (o T) {
-	if len(opts) > 0 {
-		o = opts[0]
-	}
-	return o
-}

@@ -32,7 +32,7 @@ type Embedding struct {
 // NewEmbedding returns a table of float32. It panics with *weft.Error if PaddingIdx is
 // not the number of a row.
 func NewEmbedding(rows, width int, opts ...EmbeddingOpts) *Embedding {
-	o := first(opts)
+	o := array.Options("embedding", opts)
 	if o.Weight == nil {
 		o.Weight = Normal(0, 1)
 	}

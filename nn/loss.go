@@ -60,14 +60,14 @@ func alike(op string, x, target *weft.Tensor) {
 // panics with *weft.Error if the shapes differ.
 func MSE(x, target *weft.Tensor, opts ...LossOpts) *weft.Tensor {
 	alike("mse", x, target)
-	return first(opts).Reduction.of("mse", x.Sub(target).Square())
+	return array.Options("mse", opts).Reduction.of("mse", x.Sub(target).Square())
 }
 
 // L1 is the mean of the absolute differences of two tensors of the same shape. It
 // panics with *weft.Error if the shapes differ.
 func L1(x, target *weft.Tensor, opts ...LossOpts) *weft.Tensor {
 	alike("l1", x, target)
-	return first(opts).Reduction.of("l1", x.Sub(target).Abs())
+	return array.Options("l1", opts).Reduction.of("l1", x.Sub(target).Abs())
 }
 
 // SmoothL1Opts are the options of [SmoothL1].
@@ -80,7 +80,7 @@ type SmoothL1Opts struct {
 // |d| - Beta/2; with a Beta of 0 it is [L1]. It panics with *weft.Error if the shapes differ.
 func SmoothL1(x, target *weft.Tensor, opts ...SmoothL1Opts) *weft.Tensor {
 	alike("smooth_l1", x, target)
-	o := first(opts)
+	o := array.Options("smooth_l1", opts)
 	beta := array.Or(o.Beta, 1)
 	if !(beta >= 0) {
 		array.Failf("smooth_l1", "Beta", "is %v, want 0 or more", beta)
@@ -139,7 +139,7 @@ var crossProbability = eager.NewComposite[*weft.Tensor]("bce", single(func(x []*
 func BCE(x, target *weft.Tensor, opts ...BCEOpts) *weft.Tensor {
 	alike("bce", x, target)
 	sameFloats("bce", x, target)
-	o := first(opts)
+	o := array.Options("bce", opts)
 	if o.PosWeight != nil {
 		array.Failf("bce", "PosWeight", "is for BCEWithLogits only")
 	}
@@ -156,7 +156,7 @@ func sameFloats(op string, x, target *weft.Tensor) {
 func BCEWithLogits(x, target *weft.Tensor, opts ...BCEOpts) *weft.Tensor {
 	alike("bce_with_logits", x, target)
 	sameFloats("bce_with_logits", x, target)
-	o := first(opts)
+	o := array.Options("bce_with_logits", opts)
 	if o.PosWeight == nil {
 		return o.of("bce_with_logits", weft.Expr("(1-y)*x + softplus(-x)", weft.Vars{"x": x, "y": target}))
 	}
@@ -177,7 +177,7 @@ type KLDivOpts struct {
 // *weft.Error if the shapes differ.
 func KLDiv(x, target *weft.Tensor, opts ...KLDivOpts) *weft.Tensor {
 	alike("kl_div", x, target)
-	o := first(opts)
+	o := array.Options("kl_div", opts)
 	text := "where(y == 0, 0*y, y*log(where(y == 0, 1, y))) - y*x"
 	if o.LogTarget {
 		text = "exp(y)*(y - x)"
@@ -206,7 +206,7 @@ type CrossEntropyOpts struct {
 // no class.
 func CrossEntropy(logits, target *weft.Tensor, opts ...CrossEntropyOpts) *weft.Tensor {
 	const name = "cross_entropy"
-	o := first(opts)
+	o := array.Options("cross_entropy", opts)
 	if len(opts) == 0 && (logits == nil || target == nil || logits.Rank() < 3 && !array.Equal(eager.Shape(logits), eager.Shape(target))) {
 		return weft.CrossEntropy(logits, target) // one kernel
 	}
@@ -255,7 +255,7 @@ func (o *CrossEntropyOpts) expected(rows, target *weft.Tensor, c int, shape []in
 // and target classes [batch, ...]. It panics with *weft.Error if shapes do not match or a
 // target is no class.
 func NLL(logp, target *weft.Tensor, opts ...CrossEntropyOpts) *weft.Tensor {
-	o := first(opts)
+	o := array.Options("nll", opts)
 	if o.Smoothing != 0 {
 		array.Failf("nll", "Smoothing", "is for CrossEntropy only")
 	}

@@ -144,7 +144,7 @@ type LayerNorm struct {
 
 // NewLayerNorm returns a layer over last axes of the given sizes.
 func NewLayerNorm(shape []int, opts ...NormOpts) *LayerNorm {
-	o := first(opts)
+	o := array.Options("layer_norm", opts)
 	w, b := o.affine(shape...)
 	return &LayerNorm{Weight: w, Bias: b, Shape: slices.Clone(shape), Eps: o.eps()}
 }
@@ -170,7 +170,7 @@ type RMSNorm struct {
 // NewRMSNorm returns a layer over last axes of the given sizes. An Eps of nil means the
 // distance of 1 to the next float32, 2^-23, as in PyTorch.
 func NewRMSNorm(shape []int, opts ...NormOpts) *RMSNorm {
-	o := first(opts)
+	o := array.Options("rms_norm", opts)
 	o.NoBias = true
 	w, _ := o.affine(shape...)
 	return &RMSNorm{Weight: w, Shape: slices.Clone(shape), Eps: array.Or(o.Eps, 0x1p-23)}
@@ -220,7 +220,7 @@ func NewGroupNorm(groups, channels int, opts ...NormOpts) *GroupNorm {
 	if groups < 1 || channels < 1 || channels%groups != 0 {
 		array.Failf("group_norm", "groups", "are %d, of which %d channels are no multiple", groups, channels)
 	}
-	o := first(opts)
+	o := array.Options("group_norm", opts)
 	w, b := o.affine(channels)
 	return &GroupNorm{Weight: w, Bias: b, Groups: groups, Eps: o.eps()}
 }
@@ -293,7 +293,7 @@ type batchNorm struct {
 }
 
 func newBatchNorm(channels int, opts []BatchNormOpts) batchNorm {
-	o := first(opts)
+	o := array.Options("batch_norm", opts)
 	b := batchNorm{Eps: array.Or(o.Eps, 1e-5), Momentum: array.Or(o.Momentum, 0.1), Cumulative: o.Cumulative}
 	if !(b.Momentum >= 0 && b.Momentum <= 1) {
 		array.Failf("batch_norm", "Momentum", "is %v, want 0 to 1", b.Momentum)

@@ -44,7 +44,7 @@ type rnn struct {
 const maxLayers = 1 << 12
 
 func newRNN(name string, gates, in, hidden int, opts []RNNOpts) rnn {
-	o := first(opts)
+	o := array.Options(name, opts)
 	layers := array.Or(o.Layers, 1)
 	if in < 1 || hidden < 1 {
 		array.Failf(name, "", "has %d inputs and %d hidden units: want 1 or more", in, hidden)

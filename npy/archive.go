@@ -222,14 +222,15 @@ type ArchiveOpts struct {
 
 // WriteArchive writes the tensors, in the order of their names, to w as an .npz file that
 // numpy.load reads. Data that is not compressed begins at a multiple of 64 bytes.
-func WriteArchive(w io.Writer, tensors map[string]*weft.Tensor, opts ArchiveOpts) error {
+func WriteArchive(w io.Writer, tensors map[string]*weft.Tensor, opts ...ArchiveOpts) error {
+	o := array.Options("npz", opts)
 	if w == nil {
 		return errors.New("npy: the writer is nil")
 	}
 	counted := &counter{w: w}
 	z := zip.NewWriter(counted)
 	for _, name := range slices.Sorted(maps.Keys(tensors)) {
-		if err := writeMember(z, counted, name, tensors[name], opts); err != nil {
+		if err := writeMember(z, counted, name, tensors[name], o); err != nil {
 			return fmt.Errorf("array %q: %w", name, err)
 		}
 	}
@@ -241,8 +242,9 @@ func WriteArchive(w io.Writer, tensors map[string]*weft.Tensor, opts ArchiveOpts
 
 // WriteArchiveFile is WriteArchive to the file at path, which it replaces as a whole: an
 // error or a crash leaves the old file.
-func WriteArchiveFile(path string, tensors map[string]*weft.Tensor, opts ArchiveOpts) error {
-	return atomicfile.Write(path, func(w io.Writer) error { return WriteArchive(w, tensors, opts) })
+func WriteArchiveFile(path string, tensors map[string]*weft.Tensor, opts ...ArchiveOpts) error {
+	o := array.Options("npz", opts)
+	return atomicfile.Write(path, func(w io.Writer) error { return WriteArchive(w, tensors, o) })
 }
 
 // firstDay is the time of every member, as NumPy writes it: equal arrays give equal files.

@@ -48,7 +48,9 @@ type Adam = Method[AdamOpts]
 
 // NewAdam returns an optimizer of params, as nn.Params gives them. It panics with
 // *weft.Error if an option is out of range or there are no parameters.
-func NewAdam(params iter.Seq2[string, *weft.Tensor], o AdamOpts) *Adam { return newMethod(params, o) }
+func NewAdam(params iter.Seq2[string, *weft.Tensor], opts ...AdamOpts) *Adam {
+	return newMethod(params, opts)
+}
 
 func (AdamOpts) name() string     { return "adam" }
 func (o AdamOpts) rate() *float64 { return o.LR }

@@ -35,8 +35,8 @@ type RMSprop = Method[RMSpropOpts]
 
 // NewRMSprop returns an optimizer of params, as nn.Params gives them. It panics with
 // *weft.Error if an option is out of range or there are no parameters.
-func NewRMSprop(params iter.Seq2[string, *weft.Tensor], o RMSpropOpts) *RMSprop {
-	return newMethod(params, o)
+func NewRMSprop(params iter.Seq2[string, *weft.Tensor], opts ...RMSpropOpts) *RMSprop {
+	return newMethod(params, opts)
 }
 
 func (RMSpropOpts) name() string     { return "rmsprop" }
@@ -129,8 +129,8 @@ type Adagrad = Method[AdagradOpts]
 
 // NewAdagrad returns an optimizer of params, as nn.Params gives them. It panics with
 // *weft.Error if an option is out of range or there are no parameters.
-func NewAdagrad(params iter.Seq2[string, *weft.Tensor], o AdagradOpts) *Adagrad {
-	return newMethod(params, o)
+func NewAdagrad(params iter.Seq2[string, *weft.Tensor], opts ...AdagradOpts) *Adagrad {
+	return newMethod(params, opts)
 }
 
 func (AdagradOpts) name() string     { return "adagrad" }

@@ -61,7 +61,8 @@ type move struct {
 
 // NewLBFGS returns an optimizer of params, as nn.Params gives them, which are of one element
 // type. It panics with *weft.Error if an option is out of range or there are no parameters.
-func NewLBFGS(params iter.Seq2[string, *weft.Tensor], o LBFGSOpts) *LBFGS {
+func NewLBFGS(params iter.Seq2[string, *weft.Tensor], opts ...LBFGSOpts) *LBFGS {
+	o := array.Options("lbfgs", opts)
 	const name = "lbfgs"
 	limits := limits{
 		iterations: array.Or(o.MaxIter, 20),

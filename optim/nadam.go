@@ -39,8 +39,8 @@ type NAdam = Method[NAdamOpts]
 
 // NewNAdam returns an optimizer of params, as nn.Params gives them. It panics with
 // *weft.Error if an option is out of range or there are no parameters.
-func NewNAdam(params iter.Seq2[string, *weft.Tensor], o NAdamOpts) *NAdam {
-	return newMethod(params, o)
+func NewNAdam(params iter.Seq2[string, *weft.Tensor], opts ...NAdamOpts) *NAdam {
+	return newMethod(params, opts)
 }
 
 func (NAdamOpts) name() string     { return "nadam" }

@@ -104,7 +104,9 @@ type param struct {
 	steps int64          // taken with a gradient
 }
 
-func newMethod[O options[O]](params iter.Seq2[string, *weft.Tensor], o O) *Method[O] {
+func newMethod[O options[O]](params iter.Seq2[string, *weft.Tensor], opts []O) *Method[O] {
+	var o O
+	o = array.Options(o.name(), opts)
 	m := &Method[O]{}
 	m.lr = *m.add(params, o).o.rate()
 	return m
@@ -164,8 +166,9 @@ func take(op string, params iter.Seq2[string, *weft.Tensor], others iter.Seq[*pa
 // changes both by the same factor. It panics with *weft.Error as the function that made the
 // optimizer does, if a name or a parameter is in another group, and if it has a learning rate
 // beside one of 0.
-func (m *Method[O]) AddGroup(params iter.Seq2[string, *weft.Tensor], o O) {
+func (m *Method[O]) AddGroup(params iter.Seq2[string, *weft.Tensor], opts ...O) {
 	m.made("addgroup")
+	o := array.Options("addgroup", opts)
 	ratio := 1.0
 	if r := o.rate(); r != nil {
 		first := *m.groups[0].o.rate()

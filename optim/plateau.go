@@ -29,7 +29,8 @@ type Plateau struct {
 
 // NewPlateau returns a Plateau of an optimizer. It panics with *weft.Error if that is nil or
 // an option is out of range.
-func NewPlateau(opt Rated, o PlateauOpts) *Plateau {
+func NewPlateau(opt Rated, opts ...PlateauOpts) *Plateau {
+	o := array.Options("plateau", opts)
 	const op = "plateau"
 	if opt == nil {
 		array.Failf(op, "opt", "is nil")

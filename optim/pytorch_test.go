@@ -75,8 +75,8 @@ func decoded[O any](t *testing.T, b json.RawMessage) (o O) {
 
 func make2[O any, M interface {
 	optim.Optimizer
-	AddGroup(iter.Seq2[string, *weft.Tensor], O)
-}](t *testing.T, make func(iter.Seq2[string, *weft.Tensor], O) M, first, second iter.Seq2[string, *weft.Tensor], o, p json.RawMessage) optim.Optimizer {
+	AddGroup(iter.Seq2[string, *weft.Tensor], ...O)
+}](t *testing.T, make func(iter.Seq2[string, *weft.Tensor], ...O) M, first, second iter.Seq2[string, *weft.Tensor], o, p json.RawMessage) optim.Optimizer {
 	t.Helper()
 	m := make(first, decoded[O](t, o))
 	if second != nil {

@@ -35,7 +35,9 @@ type SGD = Method[SGDOpts]
 
 // NewSGD returns an optimizer of params, as nn.Params gives them. It panics with
 // *weft.Error if an option is out of range or there are no parameters.
-func NewSGD(params iter.Seq2[string, *weft.Tensor], o SGDOpts) *SGD { return newMethod(params, o) }
+func NewSGD(params iter.Seq2[string, *weft.Tensor], opts ...SGDOpts) *SGD {
+	return newMethod(params, opts)
+}
 
 func (SGDOpts) name() string     { return "sgd" }
 func (o SGDOpts) rate() *float64 { return o.LR }

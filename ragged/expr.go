@@ -227,10 +227,7 @@ func digits(n int64) (d int) {
 // attend is Attention of items that are padded to the longest.
 func attend(q, k, v *List, opts []nn.AttentionOpts) *List {
 	heads := q.rank() == 2
-	var o nn.AttentionOpts
-	if len(opts) > 0 {
-		o = opts[0]
-	}
+	o := array.Options("ragged.attention", opts)
 	dense := func(l *List) (x, mask *weft.Tensor) {
 		x, mask = l.ToPadded(0, max(l.longest(), 1)) // one at least, which none sees
 		if heads {

@@ -2,6 +2,7 @@ package ragged
 
 import (
 	"weft"
+	"weft/internal/array"
 	"weft/internal/op"
 )
 
@@ -58,7 +59,8 @@ func (l *List) LogSoftmax(level ...int) *List {
 // the places in the item, int64, at which they were, so that l.Index(places) is values, where rows
 // are numbers. Equal rows stay in order; NaN counts as greater than every number. Gradients go
 // back to those places.
-func (l *List) Sort(o weft.SortOpts) (values, places *List) {
+func (l *List) Sort(opts ...weft.SortOpts) (values, places *List) {
+	o := array.Options("ragged.sort", opts)
 	c := l.single("sort")
 	l.check("sort")
 	r := apply(op.SegmentSort, op.ItemOrder{Descending: o.Descending}, c.live, l.part.t)
@@ -66,7 +68,8 @@ func (l *List) Sort(o weft.SortOpts) (values, places *List) {
 }
 
 // ArgSort returns the second result of Sort: the places, int64, of the rows in order.
-func (l *List) ArgSort(o weft.SortOpts) *List {
+func (l *List) ArgSort(opts ...weft.SortOpts) *List {
+	o := array.Options("ragged.argsort", opts)
 	l.notNil("argsort")
 	_, places := l.Sort(o)
 	return places

@@ -494,7 +494,8 @@ type CopyOpts struct {
 }
 
 // Copy returns the same function over other shared variables.
-func (f *Fn) Copy(o CopyOpts) (c *Fn, err error) {
+func (f *Fn) Copy(opts ...CopyOpts) (c *Fn, err error) {
+	o := array.Options("copy", opts)
 	err = weft.Try(func() {
 		f.notNil()
 		for _, w := range sorted(o.Swap) {
@@ -531,7 +532,8 @@ func (f *Fn) Copy(o CopyOpts) (c *Fn, err error) {
 // [weft.Compiled.Debug] does: rewrites and kernels are checked, a call stops at the first NaN,
 // each value is watched; errors and steps name the lines that made the variables. It writes the
 // same shared variables.
-func (f *Fn) Debug(o weft.DebugOpts) *Fn {
+func (f *Fn) Debug(opts ...weft.DebugOpts) *Fn {
+	o := array.Options("debug", opts)
 	f.notNil()
 	d := &Fn{name: f.name, hold: f.hold, inputs: f.inputs, outputs: f.outputs, shared: f.shared, next: f.next, debug: &o}
 	d.compile()

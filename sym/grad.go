@@ -26,10 +26,7 @@ type GradOpts struct {
 // with *[weft.Error] if cost is not computed from one of them, unless Disconnected is set.
 func Grad(cost *Var, wrt []*Var, opts ...GradOpts) []*Var {
 	const name = "grad"
-	var o GradOpts
-	if len(opts) > 0 {
-		o = opts[0]
-	}
+	o := array.Options(name, opts)
 	if cost == nil && len(o.Known) == 0 {
 		array.Failf(name, "cost", "is nil, and no gradients are known")
 	}

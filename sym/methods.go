@@ -39,6 +39,7 @@ var leftOut = map[string]string{
 	"Release":      "variables are not written to: Updates does",
 	"RequireGrad":  "gradients are those of Grad",
 	"RequiresGrad": "gradients are those of Grad",
+	"Rows":         "the number of rows may be known in a call alone: sym.Map goes over them",
 	"Set":          "variables are not written to: Updates does",
 	"SetGrad":      "gradients are those of Grad",
 	"Shape":        "written by hand",
@@ -122,10 +123,11 @@ func (v *Var) ArgMin(axis ...int) *Var {
 }
 
 // ArgSort is [weft.Tensor.ArgSort] of variables.
-func (v *Var) ArgSort(axis int, o weft.SortOpts) *Var {
+func (v *Var) ArgSort(axis int, opts ...weft.SortOpts) *Var {
 	op := operation{name: "argsort"}
 	self := op.arg(v)
-	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).ArgSort(axis, o) }, axis)
+	opts = slices.Clone(opts)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).ArgSort(axis, opts...) }, axis)
 }
 
 // Asin is [weft.Tensor.Asin] of variables.
@@ -241,30 +243,35 @@ func (v *Var) Conj() *Var {
 }
 
 // Conv1d is [weft.Tensor.Conv1d] of variables.
-func (v *Var) Conv1d(w *Var, bias *Var, o weft.Conv1dOpts) *Var {
+func (v *Var) Conv1d(w *Var, bias *Var, opts ...weft.Conv1dOpts) *Var {
 	op := operation{name: "conv1d"}
 	self := op.arg(v)
 	wOf := op.optional(w)
 	biasOf := op.optional(bias)
-	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Conv1d(wOf(ins), biasOf(ins), o) })
+	opts = slices.Clone(opts)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Conv1d(wOf(ins), biasOf(ins), opts...) })
 }
 
 // Conv2d is [weft.Tensor.Conv2d] of variables.
-func (v *Var) Conv2d(w *Var, bias *Var, o weft.ConvOpts) *Var {
+func (v *Var) Conv2d(w *Var, bias *Var, opts ...weft.ConvOpts) *Var {
 	op := operation{name: "conv2d"}
 	self := op.arg(v)
 	wOf := op.optional(w)
 	biasOf := op.optional(bias)
-	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Conv2d(wOf(ins), biasOf(ins), o) })
+	opts = slices.Clone(opts)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Conv2d(wOf(ins), biasOf(ins), opts...) })
 }
 
 // ConvTranspose2d is [weft.Tensor.ConvTranspose2d] of variables.
-func (v *Var) ConvTranspose2d(w *Var, bias *Var, o weft.ConvTransposeOpts) *Var {
+func (v *Var) ConvTranspose2d(w *Var, bias *Var, opts ...weft.ConvTransposeOpts) *Var {
 	op := operation{name: "convtranspose2d"}
 	self := op.arg(v)
 	wOf := op.optional(w)
 	biasOf := op.optional(bias)
-	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).ConvTranspose2d(wOf(ins), biasOf(ins), o) })
+	opts = slices.Clone(opts)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor {
+		return self(ins).ConvTranspose2d(wOf(ins), biasOf(ins), opts...)
+	})
 }
 
 // Cos is [weft.Tensor.Cos] of variables.
@@ -550,11 +557,12 @@ func (v *Var) IndexSelect(axis int, index *Var) *Var {
 }
 
 // IsClose is [weft.Tensor.IsClose] of variables.
-func (v *Var) IsClose(x any, o weft.CloseOpts) *Var {
+func (v *Var) IsClose(x any, opts ...weft.CloseOpts) *Var {
 	op := operation{name: "isclose"}
 	self := op.arg(v)
 	xOf := op.any(x)
-	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).IsClose(xOf(ins), o) })
+	opts = slices.Clone(opts)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).IsClose(xOf(ins), opts...) })
 }
 
 // IsFinite is [weft.Tensor.IsFinite] of variables.
@@ -964,11 +972,12 @@ func (v *Var) Quantile(q float64, axes ...int) *Var {
 }
 
 // Quantiles is [weft.Tensor.Quantiles] of variables.
-func (v *Var) Quantiles(q []float64, o weft.QuantileOpts) *Var {
+func (v *Var) Quantiles(q []float64, opts ...weft.QuantileOpts) *Var {
 	op := operation{name: "quantiles"}
 	self := op.arg(v)
 	q = slices.Clone(q)
-	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Quantiles(q, o) })
+	opts = slices.Clone(opts)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).Quantiles(q, opts...) })
 }
 
 // RDiv is [weft.Tensor.RDiv] of variables.
@@ -1088,20 +1097,24 @@ func (v *Var) ScatterAdd(axis int, index *Var, x *Var) *Var {
 }
 
 // ScatterReduce is [weft.Tensor.ScatterReduce] of variables.
-func (v *Var) ScatterReduce(axis int, index *Var, x *Var, o weft.ScatterOpts) *Var {
+func (v *Var) ScatterReduce(axis int, index *Var, x *Var, opts ...weft.ScatterOpts) *Var {
 	op := operation{name: "scatterreduce"}
 	self := op.arg(v)
 	indexOf := op.optional(index)
 	xOf := op.optional(x)
-	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).ScatterReduce(axis, indexOf(ins), xOf(ins), o) }, axis)
+	opts = slices.Clone(opts)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor {
+		return self(ins).ScatterReduce(axis, indexOf(ins), xOf(ins), opts...)
+	}, axis)
 }
 
 // SearchSorted is [weft.Tensor.SearchSorted] of variables.
-func (v *Var) SearchSorted(x *Var, o weft.SearchOpts) *Var {
+func (v *Var) SearchSorted(x *Var, opts ...weft.SearchOpts) *Var {
 	op := operation{name: "searchsorted"}
 	self := op.arg(v)
 	xOf := op.optional(x)
-	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).SearchSorted(xOf(ins), o) })
+	opts = slices.Clone(opts)
+	return op.one(func(ins []*weft.Tensor) *weft.Tensor { return self(ins).SearchSorted(xOf(ins), opts...) })
 }
 
 // Shl is [weft.Tensor.Shl] of variables.
@@ -1178,10 +1191,14 @@ func (v *Var) Softplus() *Var {
 }
 
 // Sort is [weft.Tensor.Sort] of variables.
-func (v *Var) Sort(axis int, o weft.SortOpts) (values, index *Var) {
+func (v *Var) Sort(axis int, opts ...weft.SortOpts) (values, index *Var) {
 	op := operation{name: "sort"}
 	self := op.arg(v)
-	r := op.several(func(ins []*weft.Tensor) []*weft.Tensor { a, b := self(ins).Sort(axis, o); return []*weft.Tensor{a, b} }, axis)
+	opts = slices.Clone(opts)
+	r := op.several(func(ins []*weft.Tensor) []*weft.Tensor {
+		a, b := self(ins).Sort(axis, opts...)
+		return []*weft.Tensor{a, b}
+	}, axis)
 	return r[0], r[1]
 }
 
@@ -1310,11 +1327,12 @@ func (v *Var) To(d weft.DType) *Var {
 }
 
 // TopK is [weft.Tensor.TopK] of variables.
-func (v *Var) TopK(k int, axis int, o weft.TopKOpts) (values, index *Var) {
+func (v *Var) TopK(k int, axis int, opts ...weft.TopKOpts) (values, index *Var) {
 	op := operation{name: "topk"}
 	self := op.arg(v)
+	opts = slices.Clone(opts)
 	r := op.several(func(ins []*weft.Tensor) []*weft.Tensor {
-		a, b := self(ins).TopK(k, axis, o)
+		a, b := self(ins).TopK(k, axis, opts...)
 		return []*weft.Tensor{a, b}
 	}, k, axis)
 	return r[0], r[1]

@@ -193,7 +193,8 @@ type GraphOpts struct {
 }
 
 // OpFromGraph returns outputs as a function of inputs, which computes them for other variables.
-func OpFromGraph(inputs, outputs []*Var, o GraphOpts) func(args ...*Var) []*Var {
+func OpFromGraph(inputs, outputs []*Var, opts ...GraphOpts) func(args ...*Var) []*Var {
+	o := array.Options("opfromgraph", opts)
 	const name = "opfromgraph"
 	inputs, outputs = slices.Clone(inputs), slices.Clone(outputs)
 	own := map[*Var]bool{}

@@ -18,8 +18,8 @@ type VerifyOpts struct {
 
 // VerifyGrad compares the gradient of a random projection of f with central differences, at
 // points of floats. The error says which element of which argument differs most.
-func VerifyGrad(f func(x []*Var) *Var, points []*weft.Tensor, o VerifyOpts) error {
-	return weft.Try(func() { verify(f, points, o) })
+func VerifyGrad(f func(x []*Var) *Var, points []*weft.Tensor, opts ...VerifyOpts) error {
+	return weft.Try(func() { verify(f, points, array.Options("verifygrad", opts)) })
 }
 
 func verify(f func(x []*Var) *Var, points []*weft.Tensor, o VerifyOpts) {

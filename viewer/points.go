@@ -61,10 +61,7 @@ type PointsOpts struct {
 // panics with *[weft.Error] if t is anything else, or an option is negative.
 func NewPoints(t *weft.Tensor, opts ...PointsOpts) *Points {
 	const name = "points"
-	var o PointsOpts
-	if len(opts) > 0 {
-		o = opts[0]
-	}
+	o := array.Options(name, opts)
 	if t == nil {
 		array.Failf(name, "t", "is nil")
 	}

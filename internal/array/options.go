@@ -7,3 +7,15 @@ func Or[T any](p *T, def T) T {
 	}
 	return *p
 }
+
+// Options returns the options of a call, of which there is one struct or none. It panics with
+// *Error if there are more.
+func Options[T any](op string, opts []T) (o T) {
+	if len(opts) > 1 {
+		Failf(op, "opts", "are %d structs, want one", len(opts))
+	}
+	if len(opts) == 1 {
+		o = opts[0]
+	}
+	return o
+}

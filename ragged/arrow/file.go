@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	own "weft/internal/array"
 	"weft/internal/atomicfile"
 	"weft/internal/mem"
 	"weft/internal/raw"
@@ -100,7 +101,8 @@ func ReadFile(path string) ([]Batch, error) {
 
 // Write writes batches, whose columns have the same names and types in each, to w as an Arrow
 // IPC file, which pyarrow reads by pyarrow.ipc.open_file or pyarrow.feather.read_table.
-func Write(w io.Writer, batches []Batch, opts ArrayOpts) (err error) {
+func Write(w io.Writer, batches []Batch, opts ...ArrayOpts) (err error) {
+	o := own.Options("arrow", opts)
 	switch {
 	case w == nil:
 		return errors.New("arrow: the writer is nil")
@@ -111,7 +113,7 @@ func Write(w io.Writer, batches []Batch, opts ArrayOpts) (err error) {
 	var out *ipc.FileWriter
 	var schema *apache.Schema
 	for _, b := range batches {
-		err := record(b, opts, func(rec apache.RecordBatch) error {
+		err := record(b, o, func(rec apache.RecordBatch) error {
 			if out == nil {
 				schema = rec.Schema()
 				var err error
@@ -135,8 +137,9 @@ func Write(w io.Writer, batches []Batch, opts ArrayOpts) (err error) {
 
 // WriteFile is Write to the file at path, which it replaces as a whole: an error or a crash
 // leaves the old file.
-func WriteFile(path string, batches []Batch, opts ArrayOpts) error {
-	return atomicfile.Write(path, func(w io.Writer) error { return Write(w, batches, opts) })
+func WriteFile(path string, batches []Batch, opts ...ArrayOpts) error {
+	o := own.Options("arrow", opts)
+	return atomicfile.Write(path, func(w io.Writer) error { return Write(w, batches, o) })
 }
 
 // record calls f with a batch as Arrow has it.

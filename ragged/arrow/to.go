@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"weft"
+	own "weft/internal/array"
 	"weft/internal/eager"
 )
 
@@ -33,9 +34,10 @@ type ArrayOpts struct {
 // must not be written while it is used, and cannot be released before it is. Tensors that are
 // not contiguous are copied, and so are bools. It is for the caller to Release. Column.Name
 // and Type do not matter.
-func ToArray(c Column, opts ArrayOpts) (a apache.Array, err error) {
+func ToArray(c Column, opts ...ArrayOpts) (a apache.Array, err error) {
+	o := own.Options("arrow", opts)
 	defer caught(&err)
-	d, err := toData(c, opts)
+	d, err := toData(c, o)
 	if err != nil {
 		return nil, err
 	}

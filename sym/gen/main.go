@@ -33,6 +33,7 @@ func main() {
 	leave("gradients are those of Grad", "Backward", "Grad", "IsLeaf", "RequireGrad", "RequiresGrad", "SetGrad", "SparseGrad", "Detach")
 	leave("a variable has no elements", "AllClose", "Format", "Item", "ItemComplex", "ItemInt", "LogValue", "String", "IsContiguous", "Contiguous", "Strides", "Clone")
 	leave("functions are compiled whole", "Lazy")
+	leave("the number of rows may be known in a call alone: sym.Map goes over them", "Rows")
 	leave("written by hand", "DType", "Dim", "Rank", "Shape", "Size")
 	leave("the shape of the result depends on elements", "BinCount", "Histogram", "MaskSelect", "NonZero", "Unique")
 

@@ -298,6 +298,7 @@ func element[T weft.Element](d weft.DType) {
 		return
 	}
 	name := fmt.Sprintf("[%T]", *new(T))
+	functions["weft.At"+name] = weft.At[T]
 	functions["weft.Borrow"+name] = weft.Borrow[T]
 	functions["weft.CopyTo"+name] = weft.CopyTo[T]
 	functions["weft.Data"+name] = weft.Data[T]
