@@ -39,6 +39,22 @@ func TestGathersFuse(t *testing.T) {
 		{"one place a row", func(x, i *Tensor) *Tensor {
 			return x.Gather(0, i.Reshape(1, 3, 1).Expand(1, 3, 60)).Exp()
 		}, wide, at(3, 40, Int64), true},
+		{"bags", func(x, i *Tensor) *Tensor { return x.IndexSelect(0, i).Reshape(9, 10, 40).Sum(1) }, table, at(90, 50, Int64), true},
+		{"bags of a transpose", func(x, i *Tensor) *Tensor { return x.T().IndexSelect(0, i).Reshape(10, 9, 50).Mean(1) }, table, at(90, 40, Int64), true},
+		{"bags of halves", func(x, i *Tensor) *Tensor { return x.To(Float16).IndexSelect(0, i).Reshape(9, 10, 40).Sum(1) }, table, at(90, 50, Int64), true},
+		{"bags of bytes", func(x, i *Tensor) *Tensor {
+			return x.Mul(50).To(Int8).IndexSelect(2, i).Reshape(40, 3, 10, 9).Max(3).To(Float32)
+		}, wide, at(90, 60, Int64), true},
+		{"one long bag", func(x, i *Tensor) *Tensor { return x.IndexSelect(0, i).Sum(0) }, table, at(70001, 50, Int64), true},
+		{"rows of bags", func(x, i *Tensor) *Tensor { return x.IndexSelect(0, i).Reshape(9, 10, 40).Sum(2) }, table, at(90, 50, Int64), true},
+		{"the first axis of bags", func(x, i *Tensor) *Tensor { return x.IndexSelect(0, i).Reshape(9, 10, 40).Min(0) }, table, at(90, 50, Int64), true},
+		{"bags of windows", func(x, i *Tensor) *Tensor { return x.IndexSelect(1, i).Sum(1) }, wide, at(17, 3, Int64), true},
+		{"bags, and what else reads them", func(x, i *Tensor) *Tensor {
+			y := x.IndexSelect(0, i).Reshape(9, 10, 40)
+			return y.Sub(y.Sum(1).Unsqueeze(1))
+		}, table, at(90, 50, Int64), true},
+		{"bags of several axes", func(x, i *Tensor) *Tensor { return x.IndexSelect(0, i).Reshape(9, 10, 40).Sum(1, 2) }, table, at(90, 50, Int64), false},
+		{"all", func(x, i *Tensor) *Tensor { return x.IndexSelect(0, i).Sum() }, table, at(90, 50, Int64), false},
 		{"elements", func(x, i *Tensor) *Tensor { return x.Gather(1, i.Reshape(50, 9)).Exp() }, table, at(450, 40, Int64), false},
 		{"also a result", func(x, i *Tensor) *Tensor { return x.IndexSelect(0, i) }, table, at(90, 50, Int64), false},
 	} {

@@ -15,7 +15,7 @@ import (
 	"weft/internal/plan"
 )
 
-// Deferred fusion: elementwise operations on tensors that are lazy wait. What uses a result
+// Deferred fusion: elementwise operations and gathers on tensors that are lazy wait. What uses a result
 // has the chain that leads to it run as one kernel, of which only that result is stored, and
 // what the tape or several waiting operations need. Results that nobody uses are not computed.
 
@@ -27,13 +27,14 @@ const lazyMost = 32
 // than finding the one of a chain.
 const lazyLeast = 2048
 
-// Lazy returns t for computing lazily: elementwise operations on it and on what is computed
-// from it wait until their result is used, by an operation of another kind, by reading it or
-// writing to what it is computed from, or until some thirty of them wait for each other.
-// Then they run as one kernel, with the same bits. It shares t's memory.
+// Lazy returns t for computing lazily: elementwise operations, IndexSelect and Gather on it and
+// on what is computed from it wait until their result is used, by an operation of another kind,
+// by reading it or writing to what it is computed from, or until some thirty of them wait for
+// each other. Then they run as one kernel, with the same bits: a reduction of rows that
+// IndexSelect takes reads them where they are. It shares t's memory.
 //
 // Errors of shapes and types come from the call that is at fault, as always; memory that
-// there is not, or a failing device, shows where the result is used. A chain runs operation
+// there is not, an index out of range, or a failing device, shows where the result is used. A chain runs operation
 // by operation the first time that it is met, and as one kernel from the second time on. A Go
 // slice that t uses as memory ([FromSlice]) must not be written to meanwhile.
 func (t *Tensor) Lazy() *Tensor {
@@ -87,7 +88,8 @@ type waitingReaders struct {
 
 // later makes out, the result of p, wait; it reports false if p is to be computed now.
 func (p *planned) later(ops []operand, out *Tensor) bool {
-	if p.def.Class != op.Pointwise || p.def == op.Iota || array.Size(p.shape) < lazyLeast {
+	gather := p.def == op.IndexSelect || p.def == op.Gather
+	if p.def.Class != op.Pointwise && !gather || p.def == op.Iota || array.Size(p.shape) < lazyLeast {
 		return false
 	}
 	w := &waiting{p: p, count: 1}

@@ -57,7 +57,7 @@ func lazyProgram(seed uint64, lazy bool) []*Tensor {
 		if array.Size(x.Shape()) < cols || len(x.Shape()) < 2 && len(y.Shape()) < 2 {
 			x = pool[0]
 		}
-		switch r.IntN(11) {
+		switch r.IntN(12) {
 		case 0:
 			pool = append(pool, x.Add(y))
 		case 1:
@@ -90,6 +90,12 @@ func lazyProgram(seed uint64, lazy bool) []*Tensor {
 			if len(pool) > 8 {
 				pool[r.IntN(len(pool)-5)+5].Sigmoid() // dropped
 			}
+		case 11: // rows that are gathered
+			if x.Rank() == 2 {
+				at := g.Randint(int64(-x.Dim(0)), int64(x.Dim(0)), rows)
+				y := x.IndexSelect(0, at)
+				pool = append(pool, y.Mul(2), y.Sum(0), y.Reshape(1, rows, -1).Max(1))
+			}
 		}
 		if x := pool[len(pool)-1]; len(x.Shape()) > 2 || len(x.Shape()) == 2 && (x.Dim(0) != rows && x.Dim(0) != 1 || x.Dim(1) != cols && x.Dim(1) != 1) || len(x.Shape()) == 1 && x.Dim(0) != cols {
 			x.Sum() // of a shape that does not fit the others
@@ -115,6 +121,32 @@ func TestLazyGradients(t *testing.T) {
 		}
 		if grads[0] != grads[1] {
 			t.Fatal("gradients of a lazy chain differ")
+		}
+	}
+}
+
+// A reduction of rows that are gathered lazily has the bits of one that is not, also where the
+// gathered rows are used again, and indices that change later are those that were given. An
+// index out of range is an error where the result is used.
+func TestLazyGathers(t *testing.T) {
+	x := NewGenerator(1).Randn(500, 64)
+	at := NewGenerator(2).Randint(-500, 500, 800)
+	want := Digest(x.IndexSelect(0, at).Reshape(100, 8, 64).Sum(1))
+	for range 3 {
+		i := at.Clone()
+		rows := x.Lazy().IndexSelect(0, i)
+		if rows.v.Store.Waits() == nil {
+			t.Error("the rows were gathered at once")
+		}
+		bags := rows.Reshape(100, 8, 64).Sum(1)
+		i.Fill(0)
+		if Digest(bags) != want || Digest(rows) != Digest(x.IndexSelect(0, at)) {
+			t.Error("other bits than not lazily")
+		}
+		i.Fill(500)
+		bad := x.Lazy().IndexSelect(0, i)
+		if err := Try(func() { bad.Reshape(100, 8, 64).Sum(1) }); err == nil || !strings.Contains(err.Error(), "is out of range") {
+			t.Errorf("index out of range: %v", err)
 		}
 	}
 }

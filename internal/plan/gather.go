@@ -40,6 +40,7 @@ func (b *planner) takeGathers(outs []*ir.Node) []*ir.Node {
 			case d == nil:
 				apart[a.ID] = true
 			case d.Class == op.Pointwise && op.SeenBy(u, i) == op.ByElement:
+			case d.Class == op.Reduce && alongOne(u):
 			case u.Op == op.Reshape && isGather(a) && splits(a, u.Shape) > 0:
 				apart[a.ID] = apart[a.ID] || apart[id]
 			default:
@@ -81,6 +82,13 @@ func (b *planner) takeGathers(outs []*ir.Node) []*ir.Node {
 		res[i] = fresh[o.ID]
 	}
 	return res
+}
+
+// alongOne reports a reduction along one axis that is longer than 1: over several, which a
+// kernel walks as one, a gather has no place of its own in memory.
+func alongOne(n *ir.Node) bool {
+	g := n.Attrs.(op.Group)
+	return !several(n.Args[0].Shape[g.Lo:g.Hi])
 }
 
 // origin notes that m stands for n, which messages speak of.
