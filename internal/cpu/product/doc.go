@@ -26,7 +26,8 @@
 // shape is first needed (some 35 µs). Operands are read where they lie if that is
 // as fast, and otherwise packed, by generated code too: B in strips that stay in the
 // first cache, A in blocks of half the second. A few rows times a large B take other
-// kernels, which read B once in long runs, or transpose it in registers.
+// kernels, which read B once in long runs, or transpose it in registers. Few results of many
+// terms, such as a dot product, have blocks of terms in the lanes (blocks.go).
 //
 // Threads share tasks that are rectangles of C. One entry into machine code takes at most
 // some 100 µs.

@@ -80,6 +80,10 @@ var jobs = sync.Pool{New: func() any { return new(job) }}
 // run computes a batch of products that is not empty by machine code.
 func (p *Product) run(total int) {
 	total = p.fold(total)
+	if p.byBlocks() {
+		p.runBlocks(total)
+		return
+	}
 	// A row times a matrix rather than a matrix times a column; and rows of C side
 	// by side in memory.
 	switch {

@@ -105,6 +105,46 @@ func testNarrow[E tile.Element](t *testing.T) {
 	}
 }
 
+// TestByBlocks tries few results of many terms, with blocks of terms in the lanes: whole groups
+// of blocks and not, terms behind the last block, and all layouts.
+func TestByBlocks(t *testing.T) {
+	cputest.EveryISA(t, func(t *testing.T, isa jit.ISA) {
+		testByBlocks[float32](t)
+		testByBlocks[float64](t)
+	})
+}
+
+// rareSpecials are numbers of which few are zeros, tiny, or not finite.
+func rareSpecials[E tile.Element](r *rand.Rand, n int) []E {
+	s := cputest.Random[E](r, n)
+	for range 3 {
+		s[r.IntN(n)] = []E{0, E(math.Copysign(0, -1)), 1e-44, E(math.Inf(1)), E(math.NaN())}[r.IntN(5)]
+	}
+	return s
+}
+
+func testByBlocks[E tile.Element](t *testing.T) {
+	r := rand.New(rand.NewPCG(26, 5))
+	for i, k := range []int{2047, 2048, 2049, 4096, 5000, 8 * 1024, 9999, 40000} {
+		for _, s := range [][2]int{{1, 1}, {1, 2}, {2, 1}, {3, 1}, {2, 2}, {1, 5}, {3, 3}, {2, 4}} {
+			m, n := s[0], s[1]
+			if (i+m+n)%4 > 0 && m+n > 2 {
+				continue
+			}
+			for layout := range len(layouts) {
+				a, b, c := newTestMat[E](r, layout, m, k), newTestMat[E](r, (layout+i)%len(layouts), k, n), newTestMat[E](r, (layout+m)%len(layouts), m, n)
+				checkProduct(t, m, n, k, a, b, c, [...]int{1, 2, 5}[i%3])
+			}
+			a, b := testMatOf(rareSpecials[E], r, k, 1, m, k), testMatOf(rareSpecials[E], r, 1, k, k, n)
+			checkProduct(t, m, n, k, a, b, newTestMat[E](r, 0, m, n), 2)
+			p := Product{ISA: cputest.UnderTest, DType: cputest.DtypeOf[E](), M: m, N: n, K: k, A: a.mat(), B: b.mat()}
+			if want := k >= blockLeast*tile.KBlock && (p.DType == array.Float32 || m+n <= 2); want && !p.byBlocks() {
+				t.Errorf("%dx%dx%d of %s is not computed by blocks", m, k, n, p.DType)
+			}
+		}
+	}
+}
+
 // TestDots tries a single row times columns that lie side by side: in the caches and not,
 // with addresses that share sets of the first one, and so long that an entry ends within them.
 func TestDots(t *testing.T) {
@@ -295,6 +335,9 @@ func testGuard[E tile.Element](t *testing.T, place func(int) (*guard.Buffer, err
 	for range 20 {
 		try(1, 1+r.IntN(60), 480+r.IntN(100))
 		try(1, 1+r.IntN(60), 1024)
+	}
+	for range 20 {
+		try(1+r.IntN(3), 1+r.IntN(3), 2048+r.IntN(4096))
 	}
 	try(130, 300, 300)
 }
