@@ -224,7 +224,7 @@ func computeReaders(st *array.Storage) {
 	readers.mu.Unlock()
 	for _, r := range list {
 		if w := r.Value(); w != nil && !w.out.Store.Released() {
-			w.ready()
+			_ = Try(w.ready) // who uses the result is told, not who writes
 		}
 	}
 }
