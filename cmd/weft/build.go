@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -24,19 +25,24 @@ func newBuild() *cobra.Command {
 vector code in assembly for AVX2 and AVX-512 and as plain Go for other
 processors, with a test of the one against the other. The package imports
 nothing of weft. A function with a type parameter is built for one type:
-FILE.go:FUNC[float32].`,
+FILE.go:FUNC[float32]. The source is a file, or standard input as -:FUNC. Files
+of the folder that weft build did not write are not replaced.`,
 		Example: "  weft build escape.go:Escape -o internal/escape",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return failf("build: it takes one function, FILE.go:FUNC, got %d", len(args))
+				return fmt.Errorf("build: it takes one function, FILE.go:FUNC, got %d", len(args))
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if dir == "" {
-				return failf("build: a folder is missing: -o DIR")
+				return errors.New("build: a folder is missing: -o DIR")
 			}
-			if err := build(args[0], dir); err != nil {
+			where, err := parseTarget(args[0])
+			if err != nil {
+				return err
+			}
+			if err := where.build(&streams{in: cmd.InOrStdin()}, dir); err != nil {
 				return failure{err}
 			}
 			return nil
@@ -46,33 +52,55 @@ FILE.go:FUNC[float32].`,
 	return cmd
 }
 
-func build(where, dir string) error {
-	file, name, ok := cutLast(where, ".go:")
-	if !ok || name == "" {
-		return fmt.Errorf("build: %q is not FILE.go:FUNC", where)
+// A target is the function that is built.
+type target struct {
+	file, name string
+	of         weft.DType // of its type parameter, 0 if it is not given
+}
+
+func parseTarget(where string) (t target, err error) {
+	var ok bool
+	if t.file, t.name, ok = cutLast(where, ".go:"); ok {
+		t.file += ".go"
+	} else {
+		t.file, t.name, ok = strings.Cut(where, ":")
+		ok = ok && t.file == stdin
 	}
-	file += ".go"
-	of := weft.DType(0)
-	if n, t, ok := strings.Cut(name, "["); ok {
-		name = n
+	if !ok || t.name == "" {
+		return t, fmt.Errorf("build: %q is not FILE.go:FUNC", where)
+	}
+	if n, of, ok := strings.Cut(t.name, "["); ok {
+		t.name = n
 		for d := weft.DType(1); d.Supported(); d++ {
-			if d.String()+"]" == t {
-				of = d
+			if d.String()+"]" == of {
+				t.of = d
 			}
 		}
-		if of == 0 {
-			return fmt.Errorf("build: %q names no element type", "["+t)
+		if t.of == 0 {
+			return t, fmt.Errorf("build: %q names no element type", "["+of)
 		}
 	}
-	src, err := readSource(file)
+	return t, nil
+}
+
+func (t target) build(in *streams, dir string) error {
+	file := t.file
+	var src []byte
+	var err error
+	if file == stdin {
+		file = "stdin.go"
+		src, err = in.source()
+	} else if src, err = os.ReadFile(file); err != nil {
+		err = fmt.Errorf("%s: %w", file, plain(err))
+	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", file, plain(err))
+		return err
 	}
 	s, err := kernel.Parse(kernel.File{Name: filepath.Base(file), Src: src})
 	if err != nil {
 		return err
 	}
-	f, err := s.Func(name)
+	f, err := s.Func(t.name)
 	if err != nil {
 		return err
 	}
@@ -80,7 +108,7 @@ func build(where, dir string) error {
 	if err != nil {
 		return err
 	}
-	files, err := ahead.Write(strings.ReplaceAll(filepath.Base(abs), "-", "_"), f, of)
+	files, err := ahead.Write(strings.ReplaceAll(filepath.Base(abs), "-", "_"), f, t.of)
 	if err != nil {
 		return err
 	}
@@ -99,22 +127,4 @@ func build(where, dir string) error {
 		}
 	}
 	return nil
-}
-
-// readSource reads a file as far as a source may go, and a byte more: it may have no end.
-func readSource(file string) ([]byte, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, kernel.MaxSource+1))
-}
-
-// cutLast cuts s around the last sep.
-func cutLast(s, sep string) (before, after string, ok bool) {
-	if i := strings.LastIndex(s, sep); i >= 0 {
-		return s[:i], s[i+len(sep):], true
-	}
-	return s, "", false
 }

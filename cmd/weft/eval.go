@@ -5,12 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"sort"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -18,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"weft"
-	"weft/npy"
 )
 
 // evaluation is what the command line of eval asks for.
@@ -27,12 +23,13 @@ type evaluation struct {
 	grads   []string
 	times   int
 	explain bool
+	json    bool
 }
 
 func newEval() *cobra.Command {
 	e := &evaluation{}
 	cmd := &cobra.Command{
-		Use:   "eval FORMULA [NAME=FILE.npy | NAME=NUMBER]...",
+		Use:   "eval FORMULA [NAME=VALUE]...",
 		Short: "Compute a formula over arrays from .npy files",
 		Long: `Compute a formula over arrays from .npy files and numbers, compiled as one piece.
 
@@ -43,18 +40,25 @@ all elements or over axes (sum(x), mean(x, 0), max_keep(x, 1), argmax(x, 1),
 ...), softmax(x, axis), dot(a, b), conversions (float64(x)). Powers are written
 pow(a, 2).
 
-Without -o the result is printed. A value that reads as a number is one; ./2.5
-is a file.`,
+` + valueHelp + `
+
+Without -o the result is printed. ` + outputHelp + `
+
+The exit status is 0 on success, 1 if the work failed (a formula or a file that
+is wrong) and 2 if the command line was wrong.`,
 		Example: `  weft eval 'exp(-x*x)*sin(x)' x=samples.npy -o out.npy
   weft eval 'mean(pow(p - y, 2))' p=p.npy y=y.npy --grad p:dp.npy
-  weft eval '2*a + 3*b' a=a.npy b=0.5 --time 1000 --explain`,
+  weft eval '2*a + 3*b' a=a.npz:left b=0.5 --time 1000 --explain
+  weft eval 'sum(x, 1)' x=- --json < x.npy`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return errors.New("eval: a formula is missing, such as: weft eval '2*a + b' a=a.npy b=1.5")
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return e.run(cmd.OutOrStdout(), args[0], args[1:]) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return e.run(&streams{in: cmd.InOrStdin(), out: cmd.OutOrStdout()}, args[0], args[1:])
+		},
 		ValidArgsFunction: func(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 			if len(args) == 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
@@ -67,6 +71,7 @@ is a file.`,
 	f.StringArrayVar(&e.grads, "grad", nil, "write the gradient of the sum of the result by `name:file.npy`; may be repeated")
 	f.IntVar(&e.times, "time", 0, "compute it this many `times` more and print the median time of a call")
 	f.BoolVar(&e.explain, "explain", false, "print the kernels: loop language and machine code")
+	f.BoolVar(&e.json, "json", false, "print the result, and the time, as JSON, a value a line")
 	if err := cmd.MarkFlagFilename("output", "npy"); err != nil {
 		panic(err)
 	}
@@ -99,22 +104,25 @@ func complete(text, typed string) []string {
 		case !strings.HasPrefix(e.Name(), base):
 		case e.IsDir():
 			out = append(out, name+"="+dir+e.Name()+string(filepath.Separator))
-		case strings.HasSuffix(e.Name(), ".npy"):
+		case strings.HasSuffix(e.Name(), ".npy"), strings.HasSuffix(e.Name(), ".npz"):
 			out = append(out, name+"="+dir+e.Name())
 		}
 	}
 	return out
 }
 
-func (e *evaluation) run(w io.Writer, text string, bindings []string) error {
+func (e *evaluation) run(s *streams, text string, bindings []string) error {
 	if e.times < 0 {
 		return fmt.Errorf("eval: --time %d is negative", e.times)
+	}
+	if e.json && e.explain {
+		return errors.New("eval: --explain prints text: it does not go with --json")
 	}
 	f, err := weft.ParseExpr(text)
 	if err != nil {
 		return failure{err}
 	}
-	vars, err := read("eval", f, bindings)
+	vars, err := s.values("eval", "the formula", "", f.Names(), bindings)
 	if err != nil {
 		return err
 	}
@@ -122,103 +130,38 @@ func (e *evaluation) run(w io.Writer, text string, bindings []string) error {
 	if err != nil {
 		return err
 	}
-	result, err := f.Eval(vars)
+	places := placesOf(grads)
+	if e.output != "" {
+		places = append(places, e.output)
+	}
+	if err := s.claimArrays("eval", e.output == "" || e.explain || e.times > 0, places...); err != nil {
+		return err
+	}
+	result, err := f.Eval(weft.Vars(vars))
 	if err != nil {
 		return failure{err}
 	}
 	if e.output != "" {
-		if err := npy.WriteFile(e.output, result); err != nil {
-			return failf("write the result to %s: %w", e.output, plain(err))
+		if err := s.write("the result", e.output, result); err != nil {
+			return err
 		}
-	} else if _, err := fmt.Fprintf(w, "%v\n", result); err != nil {
+	} else if err := printResult(s.out, result, e.json); err != nil {
 		return failf("print the result: %w", err)
 	}
-	if err := backward(result, grads); err != nil {
+	if err := backward(s, result, grads); err != nil {
 		return err
 	}
 	if e.explain {
-		s, err := f.Explain(vars)
+		text, err := f.Explain(weft.Vars(vars))
 		if err != nil {
 			return failure{err}
 		}
-		fmt.Fprintf(w, "\n%s\n", strings.TrimRight(s, "\n"))
+		fmt.Fprintf(s.out, "\n%s\n", strings.TrimRight(text, "\n"))
 	}
 	if e.times > 0 {
-		return measure(w, f, vars, e.times)
+		return e.measure(s.out, f, vars)
 	}
 	return nil
-}
-
-// read reads the values of the formula's names, for a command.
-func read(command string, f *weft.Formula, bindings []string) (weft.Vars, error) {
-	vars := weft.Vars{}
-	for _, b := range bindings {
-		name, value, ok := strings.Cut(b, "=")
-		switch {
-		case !ok || name == "" || value == "":
-			return nil, fmt.Errorf("%s: %q is not NAME=FILE.npy or NAME=NUMBER", command, b)
-		case vars[name] != nil:
-			return nil, fmt.Errorf("%s: %s is given twice", command, name)
-		case !slices.Contains(f.Names(), name):
-			return nil, fmt.Errorf("%s: the formula has no %s; its names are %s", command, name, list(f.Names()))
-		}
-		if x, ok := parseNumber(value); ok {
-			vars[name] = x
-			continue
-		}
-		t, err := npy.ReadFile(value)
-		if errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(value, "./\\") {
-			return nil, failf("%s: %s is neither a number nor a file", name, value)
-		}
-		if err != nil {
-			return nil, failf("%s: %w", name, err)
-		}
-		vars[name] = t
-	}
-	var missing []string
-	for _, n := range f.Names() {
-		if vars[n] == nil {
-			missing = append(missing, n)
-		}
-	}
-	if missing != nil {
-		return nil, fmt.Errorf("%s: no value for %s: give %s=FILE.npy or %s=NUMBER", command, list(missing), missing[0], missing[0])
-	}
-	return vars, nil
-}
-
-func list(names []string) string {
-	if len(names) == 0 {
-		return "none"
-	}
-	return strings.Join(names, ", ")
-}
-
-// plain leaves the operation and the path out of an error of the file system:
-// the message has named the file.
-func plain(err error) error {
-	var p *fs.PathError
-	if errors.As(err, &p) {
-		return p.Err
-	}
-	return err
-}
-
-// parseNumber reads a Go number, true or false.
-func parseNumber(s string) (any, bool) {
-	if i, err := strconv.ParseInt(s, 0, 64); err == nil {
-		return int(i), int64(int(i)) == i
-	}
-	if f, err := strconv.ParseFloat(s, 64); err == nil || errors.Is(err, strconv.ErrRange) {
-		return f, true
-	}
-	switch s {
-	case "true":
-		return true, true
-	case "false":
-		return false, true
-	}
-	return nil, false
 }
 
 // A gradient is asked for by --grad.
@@ -227,8 +170,16 @@ type gradient struct {
 	leaf       *weft.Tensor
 }
 
+// placesOf are the places that gradients are written to.
+func placesOf(grads []gradient) (out []string) {
+	for _, g := range grads {
+		out = append(out, g.file)
+	}
+	return out
+}
+
 // leaves marks the arrays whose gradients are wanted.
-func (e *evaluation) leaves(f *weft.Formula, vars weft.Vars) ([]gradient, error) {
+func (e *evaluation) leaves(f *weft.Formula, vars map[string]any) ([]gradient, error) {
 	var out []gradient
 	for _, g := range e.grads {
 		name, file, ok := strings.Cut(g, ":")
@@ -252,7 +203,7 @@ func (e *evaluation) leaves(f *weft.Formula, vars weft.Vars) ([]gradient, error)
 }
 
 // backward writes the gradients of the sum of the result.
-func backward(result *weft.Tensor, grads []gradient) error {
+func backward(s *streams, result *weft.Tensor, grads []gradient) error {
 	if len(grads) == 0 {
 		return nil
 	}
@@ -275,8 +226,8 @@ func backward(result *weft.Tensor, grads []gradient) error {
 		if d == nil { // the result does not depend on it, or by steps, as in floor
 			d = weft.ZerosLike(g.leaf)
 		}
-		if err := npy.WriteFile(g.file, d); err != nil {
-			return failf("write the gradient of %s to %s: %w", g.name, g.file, plain(err))
+		if err := s.write("the gradient of "+g.name, g.file, d); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -286,7 +237,8 @@ func backward(result *weft.Tensor, grads []gradient) error {
 const sample = 20 * time.Microsecond
 
 // measure prints the median time of a call. Short calls are timed in groups.
-func measure(w io.Writer, f *weft.Formula, vars weft.Vars, times int) error {
+func (e *evaluation) measure(w io.Writer, f *weft.Formula, vars map[string]any) error {
+	times := e.times
 	quiet := weft.Vars{}
 	for n, x := range vars {
 		if t, ok := x.(*weft.Tensor); ok {
@@ -324,6 +276,10 @@ func measure(w io.Writer, f *weft.Formula, vars weft.Vars, times int) error {
 	}
 	sort.Float64s(each)
 	ns := each[len(each)/2]
+	if e.json {
+		_, err := fmt.Fprintf(w, `{"times": %d, "nanoseconds": %.1f, "bytes": %d, "operations": %d}`+"\n", times, ns, bytes, operations)
+		return err
+	}
 	t := tabwriter.NewWriter(w, 0, 0, 1, ' ', 0)
 	fmt.Fprintf(t, "\nmedian of %d\t%v a call\n", times, roundTo3(time.Duration(ns)))
 	fmt.Fprintf(t, "memory\t%.3g GB/s (%d bytes read and written)\n", float64(bytes)/ns, bytes)

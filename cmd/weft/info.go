@@ -2,6 +2,8 @@ package main
 
 import (
 	"bufio"
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -19,7 +21,7 @@ import (
 )
 
 func newInfo() *cobra.Command {
-	var short bool
+	var short, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "info",
 		Short: "Show the processor, the backend in use and measured limits",
@@ -37,10 +39,20 @@ avx2 or avx512. GOMAXPROCS sets the number of threads.`,
 				_, err := fmt.Fprintf(w, "weft %s, backend %s\n", version(), backend)
 				return err
 			}
-			return info(w, backend)
+			r, err := look(backend)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return json.NewEncoder(w).Encode(r)
+			}
+			r.print(w)
+			return nil
 		},
 	}
 	cmd.Flags().BoolVar(&short, "short", false, "print the version and the backend only")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print it as JSON")
+	cmd.MarkFlagsMutuallyExclusive("short", "json")
 	return cmd
 }
 
@@ -69,45 +81,93 @@ func version() string {
 	return "devel-" + rev[:min(len(rev), 12)] + dirty
 }
 
-func info(w io.Writer, backend jit.ISA) error {
-	line := func(what, format string, args ...any) {
-		fmt.Fprintf(w, "%-12s %s\n", what, fmt.Sprintf(format, args...))
+// A report is what info says.
+type report struct {
+	Version    string    `json:"version"`
+	Go         string    `json:"go"`
+	System     string    `json:"system"`
+	Processor  string    `json:"processor,omitempty"`
+	Features   []string  `json:"features"`
+	Backend    string    `json:"backend"`
+	Reason     string    `json:"reason"` // of the backend
+	Threads    int       `json:"threads"`
+	Processors int       `json:"processors"`
+	Reading    []reading `json:"reading,omitempty"` // nothing is measured if kernels are interpreted
+	FMA        []fma     `json:"fma,omitempty"`
+}
+
+// A reading is how fast bytes are read from a buffer.
+type reading struct {
+	Threads int     `json:"threads"`
+	Bytes   int     `json:"bytes"`
+	Rate    float64 `json:"gigabytesPerSecond"`
+}
+
+// An fma is how fast fused multiply-adds on registers are.
+type fma struct {
+	Threads int     `json:"threads"`
+	DType   string  `json:"dtype"`
+	Rate    float64 `json:"gigaflopsPerSecond"`
+}
+
+// look collects a report, and measures.
+func look(backend jit.ISA) (*report, error) {
+	r := &report{
+		Version: version(), Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, Processor: processor(),
+		Features: features(), Backend: backend.String(), Reason: why(backend), Threads: par.Threads(), Processors: runtime.NumCPU(),
 	}
-	line("weft", "%s, %s", version(), runtime.Version())
-	line("system", "%s/%s", runtime.GOOS, runtime.GOARCH)
-	if m := processor(); m != "" {
-		line("processor", "%s", m)
-	}
-	line("features", "%s", strings.Join(features(), " "))
-	line("backend", "%s: %s", backend, why(backend))
-	line("threads", "%d of %d processors", par.Threads(), runtime.NumCPU())
 	if backend == jit.Portable {
-		line("limits", "not measured: kernels are interpreted")
-		return nil
+		return r, nil
 	}
 	threads := []int{1}
 	if n := par.Threads(); n > 1 {
 		threads = append(threads, n)
 	}
 	for _, n := range threads {
-		var parts []string
-		for _, s := range []struct {
-			name  string
-			bytes int
-		}{{"16 KiB", 16 << 10}, {"256 KiB", 256 << 10}, {"4 MiB", 4 << 20}, {"128 MiB", 128 << 20}} {
-			rate, err := limits.Bandwidth(s.bytes, n)
+		for _, bytes := range []int{16 << 10, 256 << 10, 4 << 20, 128 << 20} {
+			rate, err := limits.Bandwidth(bytes, n)
 			if err != nil {
-				return failf("measure the bandwidth: %w", err)
+				return nil, failf("measure the bandwidth: %w", err)
 			}
-			parts = append(parts, fmt.Sprintf("%.0f GB/s from %s", rate, s.name))
+			r.Reading = append(r.Reading, reading{n, bytes, rate})
 		}
-		line("reading", "%s%s", strings.Join(parts, ", "), on(n))
+		for _, d := range []weft.DType{weft.Float32, weft.Float64} {
+			r.FMA = append(r.FMA, fma{n, d.String(), limits.FMA(d, n)})
+		}
 	}
-	for _, n := range threads {
-		line("fma", "%.0f GFLOP/s float32, %.0f GFLOP/s float64%s",
-			limits.FMA(weft.Float32, n), limits.FMA(weft.Float64, n), on(n))
+	return r, nil
+}
+
+// print writes the report as people read it.
+func (r *report) print(w io.Writer) {
+	line := func(what, format string, args ...any) {
+		fmt.Fprintf(w, "%-12s %s\n", what, fmt.Sprintf(format, args...))
 	}
-	return nil
+	line("weft", "%s, %s", r.Version, r.Go)
+	line("system", "%s", r.System)
+	if r.Processor != "" {
+		line("processor", "%s", r.Processor)
+	}
+	line("features", "%s", cmp.Or(strings.Join(r.Features, " "), "none that is looked for"))
+	line("backend", "%s: %s", r.Backend, r.Reason)
+	line("threads", "%d of %d processors", r.Threads, r.Processors)
+	if r.Reading == nil {
+		line("limits", "not measured: kernels are interpreted")
+	}
+	for all := r.Reading; len(all) > 0; all = all[4:] {
+		var parts []string
+		for _, x := range all[:4] {
+			size := fmt.Sprintf("%d KiB", x.Bytes>>10)
+			if x.Bytes >= 1<<20 {
+				size = fmt.Sprintf("%d MiB", x.Bytes>>20)
+			}
+			parts = append(parts, fmt.Sprintf("%.0f GB/s from %s", x.Rate, size))
+		}
+		line("reading", "%s%s", strings.Join(parts, ", "), on(all[0].Threads))
+	}
+	for all := r.FMA; len(all) > 0; all = all[2:] {
+		line("fma", "%.0f GFLOP/s %s, %.0f GFLOP/s %s%s", all[0].Rate, all[0].DType, all[1].Rate, all[1].DType, on(all[0].Threads))
+	}
 }
 
 func on(threads int) string {
@@ -138,7 +198,7 @@ func why(b jit.ISA) string {
 // features lists what of the instruction sets that weft looks at is there.
 func features() []string {
 	x, a := &syscpu.X86, &syscpu.ARM64
-	var out []string
+	out := []string{}
 	for _, f := range []struct {
 		name string
 		has  bool
@@ -151,9 +211,6 @@ func features() []string {
 		if f.has {
 			out = append(out, f.name)
 		}
-	}
-	if out == nil {
-		out = []string{"none that is looked for"}
 	}
 	return out
 }

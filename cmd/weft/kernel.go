@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -17,7 +16,6 @@ import (
 
 	"weft"
 	"weft/kernel"
-	"weft/npy"
 )
 
 // kernelRun is what the command line of kernel asks for.
@@ -28,6 +26,7 @@ type kernelRun struct {
 	leading bool
 	times   int
 	explain bool
+	json    bool
 
 	opts kernel.StencilOpts
 }
@@ -35,39 +34,42 @@ type kernelRun struct {
 func newKernel() *cobra.Command {
 	k := &kernelRun{}
 	cmd := &cobra.Command{
-		Use:   "kernel FILE.go:FUNC [NAME=FILE.npy | NAME=NUMBER]...",
+		Use:   "kernel FILE.go:FUNC [NAME=VALUE]...",
 		Short: "Run a Go function over arrays from .npy files",
 		Long: `Run a Go function of scalars over arrays from .npy files and numbers, compiled
 for this processor. Arguments are given by the names of the function's
-parameters; they broadcast.
+parameters; they broadcast. The source is a file, or standard input as -:FUNC.
+
+` + valueHelp + `
 
 A function whose first parameter is a neighbourhood (kernel.Near1 to Near6) runs
 as a stencil. What it reads beyond the array makes a result part of the border,
 which is cval; --stencil says otherwise, as a list of
-  mode=constant|wrap|reflect|mirror|nearest   what is read outside, as in SciPy's
-                                              ndimage: constant reads cval
-  mode=border|valid                           cval there; a smaller result
-  cval=NUMBER                                 0 if it is not given
-  neighborhood=-3:3x-1:1                      the offsets that are read, where the
-                                              source does not tell
+  mode=constant                     results there are cval
+  mode=fill                         cval is read outside (SciPy's "constant")
+  mode=wrap|reflect|mirror|nearest  what is read outside, as in SciPy's ndimage
+  mode=valid                        the result is smaller
+  cval=NUMBER                       0 if it is not given
+  neighborhood=-3:3x-1:1            the offsets that are read, where the source
+                                    does not tell
+The modes are those of kernel.Border.
 
-Without -o the results are printed; -o is given once for each result.`,
+Without -o the results are printed; -o is given once for each result.
+` + outputHelp + `
+
+The exit status is 0 on success, 1 if the work failed (a source, a file or a
+value that is wrong) and 2 if the command line was wrong.`,
 		Example: `  weft kernel escape.go:Escape cr=re.npy ci=im.npy -o n.npy
   weft kernel blur.go:Blur a=picture.npy --stencil mode=reflect -o out.npy
   weft kernel model.go:Loss x=x.npy w=0.5 --grad x:dx.npy --time 100`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return failf("kernel: a function is missing, such as: weft kernel file.go:Func x=x.npy")
+				return errors.New("kernel: a function is missing, such as: weft kernel file.go:Func x=x.npy")
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			err := k.run(cmd.OutOrStdout(), args[0], args[1:])
-			var f failure
-			if err != nil && !errors.As(err, &f) {
-				err = failure{err}
-			}
-			return err
+			return k.run(&streams{in: cmd.InOrStdin(), out: cmd.OutOrStdout()}, args[0], args[1:])
 		},
 	}
 	f := cmd.Flags()
@@ -77,19 +79,23 @@ Without -o the results are printed; -o is given once for each result.`,
 	f.BoolVar(&k.leading, "leading", false, "align shapes at the first axis, as MATLAB does")
 	f.IntVar(&k.times, "time", 0, "compute it this many `times` more and print the median time of a call")
 	f.BoolVar(&k.explain, "explain", false, "print the source, the loop program and the machine code")
+	f.BoolVar(&k.json, "json", false, "print the results, and the time, as JSON, a value a line")
 	if err := cmd.MarkFlagFilename("output", "npy"); err != nil {
 		panic(err)
 	}
 	return cmd
 }
 
-func (k *kernelRun) run(w io.Writer, where string, bindings []string) error {
-	f, err := lookup(where)
-	if err != nil {
-		return err
-	}
+func (k *kernelRun) run(s *streams, where string, bindings []string) error {
 	if k.times < 0 {
 		return fmt.Errorf("kernel: --time %d is negative", k.times)
+	}
+	if k.json && k.explain {
+		return errors.New("kernel: --explain prints text: it does not go with --json")
+	}
+	f, err := lookup(s, where)
+	if err != nil {
+		return err
 	}
 	if err := k.options(f); err != nil {
 		return err
@@ -97,7 +103,7 @@ func (k *kernelRun) run(w io.Writer, where string, bindings []string) error {
 	if n := f.Results(); len(k.outputs) > n {
 		return fmt.Errorf("kernel: %s has %d results, -o is given %d times", f.Name(), n, len(k.outputs))
 	}
-	vars, err := k.read(f, bindings)
+	vars, err := s.values("kernel", f.Name(), "parameter", f.Params(), bindings)
 	if err != nil {
 		return err
 	}
@@ -105,57 +111,93 @@ func (k *kernelRun) run(w io.Writer, where string, bindings []string) error {
 	if err != nil {
 		return err
 	}
+	if err := s.claimArrays("kernel", len(k.outputs) == 0 || k.explain || k.times > 0, append(placesOf(grads), k.outputs...)...); err != nil {
+		return err
+	}
 	var ys []*weft.Tensor
 	if err := weft.Try(func() { ys = k.call(f, vars) }); err != nil {
-		return err
+		return failure{err}
 	}
 	for i, y := range ys {
 		switch {
 		case i < len(k.outputs):
-			if err := npy.WriteFile(k.outputs[i], y); err != nil {
-				return fmt.Errorf("write result %d to %s: %w", i, k.outputs[i], plain(err))
+			if err := s.write(fmt.Sprintf("result %d", i), k.outputs[i], y); err != nil {
+				return err
 			}
 		case len(k.outputs) == 0:
-			if _, err := fmt.Fprintf(w, "%v\n", y); err != nil {
-				return fmt.Errorf("print the result: %w", err)
+			if err := printResult(s.out, y, k.json); err != nil {
+				return failf("print the result: %w", err)
 			}
 		}
 	}
-	if err := k.backward(ys, grads); err != nil {
+	if err := k.backward(s, ys, grads); err != nil {
 		return err
 	}
 	if k.explain {
-		var s string
-		if err := weft.Try(func() { s = f.Explain(k.arguments(f, vars)...) }); err != nil {
-			return err
+		var text string
+		if err := weft.Try(func() { text = f.Explain(k.arguments(f, vars)...) }); err != nil {
+			return failure{err}
 		}
-		fmt.Fprintf(w, "\n%s\n", strings.TrimRight(s, "\n"))
+		fmt.Fprintf(s.out, "\n%s\n", strings.TrimRight(text, "\n"))
 	}
 	if k.times > 0 {
-		return k.measure(w, f, vars)
+		return k.measure(s.out, f, vars)
 	}
 	return nil
 }
 
-// lookup finds FILE.go:FUNC.
-func lookup(where string) (*kernel.Func, error) {
-	i := strings.LastIndexByte(where, ':')
-	if i <= 0 || i == len(where)-1 {
+// lookup finds FILE.go:FUNC, or -:FUNC in standard input.
+func lookup(s *streams, where string) (*kernel.Func, error) {
+	file, name, ok := cutLast(where, ":")
+	if !ok || file == "" || name == "" {
 		return nil, fmt.Errorf("kernel: %q is not FILE.go:FUNC", where)
 	}
-	file, name := where[:i], where[i+1:]
-	dir, base := filepath.Split(file)
-	if dir == "" {
-		dir = "."
+	var source *kernel.Source
+	if file == stdin {
+		text, err := s.source()
+		if err != nil {
+			return nil, err
+		}
+		if source, err = kernel.Parse(string(text)); err != nil {
+			return nil, failf("standard input: %w", err)
+		}
+	} else {
+		dir, base := filepath.Split(file)
+		if dir == "" {
+			dir = "."
+		}
+		if _, err := os.Stat(file); err != nil {
+			return nil, failf("%s: %w", file, plain(err))
+		}
+		var err error
+		if source, err = kernel.ParseFS(exactly{os.DirFS(dir), base}, base); err != nil {
+			return nil, failf("%s: %w", file, err)
+		}
 	}
-	if _, err := os.Stat(file); err != nil {
-		return nil, fmt.Errorf("%s: %w", file, plain(err))
-	}
-	s, err := kernel.ParseFS(exactly{os.DirFS(dir), base}, base)
+	f, err := source.Lookup(name)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+		return nil, failure{err}
 	}
-	return s.Lookup(name)
+	return f, nil
+}
+
+// maxSource is more than any source of kernels that compiles.
+const maxSource = 8 << 20
+
+// source reads the source of kernels from standard input.
+func (s *streams) source() ([]byte, error) {
+	r, err := s.take("the source")
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(io.LimitReader(r, maxSource+1))
+	if err != nil {
+		return nil, failf("standard input: %w", plain(err))
+	}
+	if len(text) > maxSource {
+		return nil, failf("standard input has more than %d bytes, which is no source of kernels", maxSource)
+	}
+	return text, nil
 }
 
 // exactly is a file system whose file may have a name that looks like a pattern.
@@ -167,10 +209,16 @@ type exactly struct {
 // Glob implements [fs.GlobFS].
 func (e exactly) Glob(string) ([]string, error) { return []string{e.name}, nil }
 
-// scipy are the modes by the names of SciPy's ndimage, and two of our own.
-var scipy = map[string]kernel.Border{
-	"constant": kernel.Fill, "wrap": kernel.Wrap, "reflect": kernel.Reflect, "mirror": kernel.Mirror, "nearest": kernel.Nearest,
-	"border": kernel.Constant, "valid": kernel.Valid,
+// border is the border of a name, that of [kernel.Border.String].
+func border(name string) (kernel.Border, error) {
+	var names []string
+	for b := kernel.Constant; b <= kernel.Valid; b++ {
+		if b.String() == name {
+			return b, nil
+		}
+		names = append(names, b.String())
+	}
+	return 0, fmt.Errorf("kernel: --stencil: mode %q is none of %s", name, list(names))
 }
 
 // options reads --stencil.
@@ -191,9 +239,9 @@ func (k *kernelRun) options(f *kernel.Func) error {
 		}
 		switch name {
 		case "mode":
-			b, ok := scipy[value]
-			if !ok {
-				return fmt.Errorf("kernel: --stencil: mode %q is none of constant, wrap, reflect, mirror, nearest, border, valid", value)
+			b, err := border(value)
+			if err != nil {
+				return err
 			}
 			k.opts.Border = b
 		case "cval":
@@ -217,45 +265,6 @@ func (k *kernelRun) options(f *kernel.Func) error {
 		}
 	}
 	return nil
-}
-
-// read reads the values of the function's parameters.
-func (k *kernelRun) read(f *kernel.Func, bindings []string) (map[string]any, error) {
-	params := f.Params()
-	vars := map[string]any{}
-	for _, b := range bindings {
-		name, value, ok := strings.Cut(b, "=")
-		switch {
-		case !ok || name == "" || value == "":
-			return nil, fmt.Errorf("kernel: %q is not NAME=FILE.npy or NAME=NUMBER", b)
-		case vars[name] != nil:
-			return nil, fmt.Errorf("kernel: %s is given twice", name)
-		case !slices.Contains(params, name):
-			return nil, fmt.Errorf("kernel: %s has no parameter %s; it has %s", f.Name(), name, list(params))
-		}
-		if x, ok := parseNumber(value); ok {
-			vars[name] = x
-			continue
-		}
-		t, err := npy.ReadFile(value)
-		if errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(value, "./\\") {
-			return nil, fmt.Errorf("%s: %s is neither a number nor a file", name, value)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		vars[name] = t
-	}
-	var missing []string
-	for _, n := range params {
-		if vars[n] == nil {
-			missing = append(missing, n)
-		}
-	}
-	if missing != nil {
-		return nil, fmt.Errorf("kernel: no value for %s: give %s=FILE.npy or %s=NUMBER", list(missing), missing[0], missing[0])
-	}
-	return vars, nil
 }
 
 // arguments returns the values in the order of the parameters, and the options.
@@ -294,7 +303,7 @@ func (k *kernelRun) leaves(f *kernel.Func, vars map[string]any) ([]gradient, err
 		case !isArray:
 			return nil, fmt.Errorf("kernel: --grad %s: %s is a number; only an array has a gradient", g, name)
 		case !t.DType().Float() && !t.DType().Complex():
-			return nil, fmt.Errorf("kernel: --grad %s: %s has elements of %s; only floats have gradients", g, name, t.DType())
+			return nil, failf("kernel: --grad %s: %s has elements of %s; only floats have gradients", g, name, t.DType())
 		}
 		out = append(out, gradient{name, file, t.RequireGrad()})
 	}
@@ -302,7 +311,7 @@ func (k *kernelRun) leaves(f *kernel.Func, vars map[string]any) ([]gradient, err
 }
 
 // backward writes the gradients of the sum of the results that are floats.
-func (k *kernelRun) backward(ys []*weft.Tensor, grads []gradient) error {
+func (k *kernelRun) backward(s *streams, ys []*weft.Tensor, grads []gradient) error {
 	if len(grads) == 0 {
 		return nil
 	}
@@ -318,7 +327,7 @@ func (k *kernelRun) backward(ys []*weft.Tensor, grads []gradient) error {
 	ds := make([]*weft.Tensor, len(grads))
 	if len(sums) > 0 {
 		if err := weft.Try(func() { ds = weft.GradAll(sums, leaves, weft.GradOpts{AllowUnused: true}) }); err != nil {
-			return err
+			return failure{err}
 		}
 	}
 	for i, g := range grads {
@@ -326,8 +335,8 @@ func (k *kernelRun) backward(ys []*weft.Tensor, grads []gradient) error {
 		if d == nil { // no result depends on it, or by steps, as in floor
 			d = weft.ZerosLike(g.leaf)
 		}
-		if err := npy.WriteFile(g.file, d); err != nil {
-			return fmt.Errorf("write the gradient of %s to %s: %w", g.name, g.file, plain(err))
+		if err := s.write("the gradient of "+g.name, g.file, d); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -359,6 +368,10 @@ func (k *kernelRun) measure(w io.Writer, f *kernel.Func, vars map[string]any) er
 	}
 	sort.Float64s(each)
 	ns := each[len(each)/2]
+	if k.json {
+		_, err := fmt.Fprintf(w, `{"times": %d, "nanoseconds": %.1f, "bytes": %d}`+"\n", k.times, ns, bytes)
+		return err
+	}
 	_, err := fmt.Fprintf(w, "\nmedian of %d: %v a call, %.3g GB/s (%d bytes read and written)\n", k.times, roundTo3(time.Duration(ns)), float64(bytes)/ns, bytes)
 	return err
 }

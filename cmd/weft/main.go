@@ -7,8 +7,8 @@
 //
 // The language of formulas is described at weft.Expr.
 //
-// The exit code is 0 on success, 1 if the work failed and 2 if the command line
-// was wrong.
+// The exit code of every command is 0 on success, 1 if the work failed, such as a formula, a
+// kernel or a file that is wrong, and 2 if the command line was wrong.
 package main
 
 import (
@@ -16,12 +16,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 )
 
-func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
 // Exit codes.
 const (
@@ -39,7 +40,7 @@ func (f failure) Unwrap() error { return f.error }
 func failf(format string, args ...any) error { return failure{fmt.Errorf(format, args...)} }
 
 // run executes the command and returns its exit code.
-func run(args []string, stdout, stderr io.Writer) (code int) {
+func run(args []string, input io.Reader, stdout, stderr io.Writer) (code int) {
 	defer func() {
 		// A fault of this program must not look like one of the input.
 		if r := recover(); r != nil {
@@ -47,8 +48,15 @@ func run(args []string, stdout, stderr io.Writer) (code int) {
 			code = failed
 		}
 	}()
+	args = slices.Clone(args)
+	for i, a := range args {
+		if name, ok := strings.CutPrefix(a, "-:"); ok { // a function in standard input, not a flag
+			args[i] = stdin + ":" + name
+		}
+	}
 	cmd := newRoot()
 	cmd.SetArgs(args)
+	cmd.SetIn(input)
 	cmd.SetOut(stdout)
 	cmd.SetErr(stderr)
 	err := cmd.Execute()
@@ -67,7 +75,7 @@ func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "weft",
 		Short:         "Compute formulas over arrays, compiled for this processor",
-		Args:          cobra.NoArgs,
+		Args:          known,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Version:       version(),
@@ -78,11 +86,21 @@ func newRoot() *cobra.Command {
 		if (cmd.Name() == "eval" || cmd.Name() == "view") && strings.HasPrefix(err.Error(), "unknown") {
 			return fmt.Errorf("%w (a formula that begins with - goes in parentheses or behind --)", err)
 		}
-		if cmd.Name() == "kernel" || cmd.Name() == "build" { // a wrong call is a failure there
-			return failure{err}
-		}
 		return err
 	})
+	root.SuggestionsMinimumDistance = 2
 	root.AddCommand(newInfo(), newEval(), newView(), newKernel(), newBuild())
 	return root
+}
+
+// known refuses what is not a command, and names commands that are spelt like it.
+func known(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	hint := ""
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = ": did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return fmt.Errorf("there is no command %q%s (weft --help lists them)", args[0], hint)
 }

@@ -13,12 +13,15 @@ import (
 func newView() *cobra.Command {
 	output := ""
 	cmd := &cobra.Command{
-		Use:   "view FORMULA [NAME=FILE.npy | NAME=NUMBER]... -o PAGE.html",
+		Use:   "view FORMULA [NAME=VALUE]... -o PAGE.html",
 		Short: "Write a page that shows what a formula becomes",
 		Long: `Write a page of HTML that shows what a formula becomes: the graph of operations, and
 the plan with its fused kernels, which open to loop programs and machine code.
 Kernels are coloured by the time that they take: the formula is computed some
-times for that. The page is one file; a browser shows it without a network.`,
+times for that. The page is one file; a browser shows it without a network. -o
+replaces a page, and refuses any other file; -o - writes to standard output.
+
+` + valueHelp,
 		Example: `  weft view 'softmax(dot(x, w), 1)' x=x.npy w=w.npy -o page.html`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -26,7 +29,7 @@ times for that. The page is one file; a browser shows it without a network.`,
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if output == "" {
 				return errors.New("view: no file for the page: give -o PAGE.html")
 			}
@@ -34,15 +37,24 @@ times for that. The page is one file; a browser shows it without a network.`,
 			if err != nil {
 				return failure{err}
 			}
-			vars, err := read("view", f, args[1:])
+			s := &streams{in: cmd.InOrStdin(), out: cmd.OutOrStdout()}
+			vars, err := s.values("view", "the formula", "", f.Names(), args[1:])
 			if err != nil {
 				return err
 			}
+			if err := s.claim("view", "a page", "<!doctype html>", output); err != nil {
+				return err
+			}
 			var failed error
-			err = atomicfile.Write(output, func(w io.Writer) error {
-				failed = f.View(w, vars)
+			write := func(w io.Writer) error {
+				failed = f.View(w, weft.Vars(vars))
 				return failed
-			})
+			}
+			if output == "-" {
+				err = write(s.out)
+			} else {
+				err = atomicfile.Write(output, write)
+			}
 			if failed != nil {
 				return failure{failed}
 			}

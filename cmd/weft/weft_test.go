@@ -36,6 +36,13 @@ func files(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	pair := map[string]*weft.Tensor{"left": weft.FromSlice([]float32{1, 2}), "right": weft.FromSlice([]float32{5, 8})}
+	if err := npy.WriteArchiveFile("pair.npz", pair, npy.ArchiveOpts{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := npy.WriteArchiveFile("one.npz", map[string]*weft.Tensor{"x": weft.FromSlice([]float32{3, 5})}, npy.ArchiveOpts{}); err != nil {
+		t.Fatal(err)
+	}
 	good, err := os.ReadFile("a.npy")
 	if err != nil {
 		t.Fatal(err)
@@ -125,8 +132,8 @@ var commands = []struct {
 	{"eval gx*10+gy gx=gx.npy gy=gy.npy", 0, `\[31\. 31\. 31\. 31\.\]\n`, ``},
 	{"kernel k.go:Axpy a=a.npy x=k2.npy y=0 --leading", 1, ``, `weft: x: open k2.npy: .*\n`},
 	{"kernel k.go:Slope a=c.npy", 0, `\[0\. 2\. 2\. 0\.\]\n`, ``},
-	{"kernel k.go:Slope a=c.npy --stencil mode=border,cval=7", 0, `\[7\. 2\. 2\. 7\.\]\n`, ``},
-	{"kernel k.go:Slope a=c.npy --stencil mode=constant,cval=10", 0, `\[-8\.  2\.  2\.  7\.\]\n`, ``},
+	{"kernel k.go:Slope a=c.npy --stencil mode=constant,cval=7", 0, `\[7\. 2\. 2\. 7\.\]\n`, ``},
+	{"kernel k.go:Slope a=c.npy --stencil mode=fill,cval=10", 0, `\[-8\.  2\.  2\.  7\.\]\n`, ``},
 	{"kernel k.go:Slope a=c.npy --stencil mode=wrap", 0, `\[-2\.  2\.  2\. -2\.\]\n`, ``},
 	{"kernel k.go:Slope a=c.npy --stencil mode=reflect", 0, `\[1\. 2\. 2\. 1\.\]\n`, ``},
 	{"kernel k.go:Slope a=c.npy --stencil mode=mirror", 0, `\[0\. 2\. 2\. 0\.\]\n`, ``},
@@ -134,10 +141,44 @@ var commands = []struct {
 	{"kernel k.go:Slope a=c.npy --stencil mode=valid", 0, `\[2\. 2\.\]\n`, ``},
 	{"kernel k.go:Window a=c.npy w=1 --stencil neighborhood=-1:1,mode=valid", 0, `\[6\. 9\.\]\n`, ``},
 	{"kernel k.go:Axpy a=1 x=c.npy y=0 --time 3", 0, `\[1\. 2\. 3\. 4\.\]\n\nmedian of 3: \S+ a call, \S+ GB/s \(64 bytes read and written\)\n`, ``},
+	{"kernel k.go:Turn z=1+2i on=true", 0, `\(?-2\.?\+1\.?[ij]\)?\n`, ``},
+	{"kernel k.go:Turn z=2i on=true --json", 0, `\{"dtype": "complex128", "shape": \[\], "data": \[-2, 0\]\}\n`, ``},
+	{"eval 2*a a=pair.npz:left", 0, `\[2\. 4\.\]\n`, ``},
+	{"eval 2*a a=one.npz", 0, `\[ 6\. 10\.\]\n`, ``},
+	{"eval a+b a=pair.npz:left b=pair.npz:right", 0, `\[ 6\. 10\.\]\n`, ``},
+	{"eval a a=pair.npz", 2, ``, `weft: a: pair.npz has left, right: give one as pair.npz:NAME\n`},
+	{"eval a a=pair.npz:mid", 2, ``, `weft: a: pair.npz has left, right: give one as pair.npz:NAME\n`},
+	{"eval a a=none.npz:x", 1, ``, `weft: a: .*none\.npz.*\n`},
+	{"eval 2*a a=a.npy --json", 0, `\{"dtype": "float32", "shape": \[2, 3\], "data": \[\[2, 4, 6\], \[8, 10, 12\]\]\}\n`, ``},
+	{"eval n+1 n=n.npy --json", 0, `\{"dtype": "int64", "shape": \[2\], "data": \[8, 9\]\}\n`, ``},
+	{"eval log(b-10) b=b.npy --json", 0, `\{"dtype": "float32", "shape": \[3\], "data": \["-Infinity", 2\.\d+, 2\.\d+\]\}\n`, ``},
+	{"eval sqrt(a-2) a=1 --json", 0, `\{"dtype": "float64", "shape": \[\], "data": "NaN"\}\n`, ``},
+	{"eval b>10 b=b.npy --json", 0, `\{"dtype": "bool", "shape": \[3\], "data": \[false, true, true\]\}\n`, ``},
+	{"eval a*2 a=empty.npy --json", 0, `\{"dtype": "float64", "shape": \[0, 3\], "data": \[\]\}\n`, ``},
+	{"kernel k.go:Split x=2.5 --json", 0, `\{"dtype": "int32", "shape": \[\], "data": 2\}\n\{"dtype": "float32", "shape": \[\], "data": 0\.5\}\n`, ``},
+	{"kernel k.go:Axpy a=1 x=c.npy y=0 --time 3 --json", 0, `\{.*\}\n\{"times": 3, "nanoseconds": \S+, "bytes": 64\}\n`, ``},
+	{"eval a+1 a=c.npy --time 7 --json", 0, `\{.*\}\n\{"times": 7, "nanoseconds": \S+, "bytes": 64, "operations": 4\}\n`, ``},
+	{"eval a a=1 --json --explain", 2, ``, `weft: eval: --explain prints text: it does not go with --json\n`},
+	{"eval a+0 a=a.npy -o k.go", 1, ``, `weft: eval: k.go is there and is not an array: it is not replaced\n`},
+	{"kernel k.go:Axpy a=1 x=a.npy y=0 -o k.go", 1, ``, `weft: kernel: k.go is there and is not an array: it is not replaced\n`},
+	{"eval a+0 a=a.npy --grad a:k.go", 1, ``, `weft: eval: k.go is there and is not an array: it is not replaced\n`},
+	{"view a a=1 -o k.go", 1, ``, `weft: view: k.go is there and is not a page: it is not replaced\n`},
+	{"eval a+0 a=a.npy --grad a:g.npy -o g.npy", 2, ``, `weft: eval: two results go to g.npy\n`},
+	{"kernel k.go:Split x=b.npy -o w.npy -o w.npy", 2, ``, `weft: kernel: two results go to w.npy\n`},
+	{"eval a+0 a=a.npy -o - --time 3", 2, ``, `weft: eval: an array goes to standard output, .*\n`},
+	{"eval a+0 a=a.npy --grad a:-", 2, ``, `weft: eval: an array goes to standard output, .*\n`},
+	{"eval a+b a=- b=-", 1, ``, `weft: a: standard input: .*\n`},
+	{"kernel -:F x=1", 1, ``, `weft: standard input: (.|\n)*`},
+	{"kernel -:F x=-", 1, ``, `weft: standard input: (.|\n)*`},
+	{"build -:F -o x", 1, ``, `weft: (.|\n)*`},
 	{"info --short", 0, `weft \S+, backend (off|avx2|avx512)\n`, ``},
 	{"--version", 0, `weft \S+\n`, ``},
 
-	{"frob", 2, ``, `weft: unknown command "frob" for "weft"\n`},
+	{"frob", 2, ``, `weft: there is no command "frob" \(weft --help lists them\)\n`},
+	{"evla 1", 2, ``, `weft: there is no command "evla": did you mean eval\? \(.*\)\n`},
+	{"kernl k.go:Axpy", 2, ``, `weft: there is no command "kernl": did you mean kernel\? \(.*\)\n`},
+	{"Info", 2, ``, `weft: there is no command "Info": did you mean info\? \(.*\)\n`},
+	{"info --short --json", 2, ``, `weft: .*short.*\n`},
 	{"info more", 2, ``, `weft: unknown command "more" for "weft info"\n`},
 	{"view exp(a)*a a=a.npy -o page.html", 0, ``, ``},
 	{"view", 2, ``, `weft: view: a formula is missing, such as: .*\n`},
@@ -159,31 +200,31 @@ var commands = []struct {
 	{"eval a a=a.npy --grad z:z.npy", 2, ``, `weft: eval: --grad z:z.npy: the formula has no z; its names are a\n`},
 	{"eval a a=1 --grad a:z.npy", 2, ``, `weft: eval: --grad a:z.npy: a is a number; only an array has a gradient\n`},
 
-	{"kernel", 1, ``, `weft: kernel: a function is missing, such as: .*\n`},
-	{"kernel k.go:Axpy --frob", 1, ``, `weft: unknown flag: --frob\n`},
-	{"kernel k.go:Axpy --time x", 1, ``, `weft: invalid argument "x" for "--time" flag: .*\n`},
-	{"kernel k.go:Axpy a=1 x=2 y=3 --time -1", 1, ``, `weft: kernel: --time -1 is negative\n`},
-	{"kernel k.go", 1, ``, `weft: kernel: "k.go" is not FILE.go:FUNC\n`},
+	{"kernel", 2, ``, `weft: kernel: a function is missing, such as: .*\n`},
+	{"kernel k.go:Axpy --frob", 2, ``, `weft: unknown flag: --frob\n`},
+	{"kernel k.go:Axpy --time x", 2, ``, `weft: invalid argument "x" for "--time" flag: .*\n`},
+	{"kernel k.go:Axpy a=1 x=2 y=3 --time -1", 2, ``, `weft: kernel: --time -1 is negative\n`},
+	{"kernel k.go", 2, ``, `weft: kernel: "k.go" is not FILE.go:FUNC\n`},
 	{"kernel none.go:F", 1, ``, `weft: none.go: .*\n`},
 	{"kernel k.go:None", 1, ``, `weft: k.go: there is no function None; there are .*\n`},
 	{"kernel k.go:Wrong x=1", 1, ``, `weft: k.go:\d+:2: .*\n\t\tgo print\(x\)\n\t\t\^\n`},
-	{"kernel k.go:Axpy a=1 x=2", 1, ``, `weft: kernel: no value for y: .*\n`},
-	{"kernel k.go:Axpy a=1 x=2 y=3 z=4", 1, ``, `weft: kernel: Axpy has no parameter z; it has a, x, y\n`},
-	{"kernel k.go:Axpy a=1 a=2", 1, ``, `weft: kernel: a is given twice\n`},
+	{"kernel k.go:Axpy a=1 x=2", 2, ``, `weft: kernel: no value for y: .*\n`},
+	{"kernel k.go:Axpy a=1 x=2 y=3 z=4", 2, ``, `weft: kernel: Axpy has no parameter z; it has a, x, y\n`},
+	{"kernel k.go:Axpy a=1 a=2", 2, ``, `weft: kernel: a is given twice\n`},
 	{"kernel k.go:Shift x=2.5 n=1", 1, ``, `weft: Shift: x: is int64, got 2.5\n`},
 	{"kernel k.go:Shift x=a.npy n=1", 1, ``, `weft: Shift: x: is int64, got a tensor of float32 .*\n`},
 	{"kernel k.go:Shift x=1 n=300", 1, ``, `weft: .*300.*\n`},
 	{"kernel k.go:Axpy a=a.npy x=c.npy y=1", 1, ``, `weft: Axpy: shapes do not broadcast: .*\n`},
-	{"kernel k.go:Axpy a=1 x=2 y=3 -o p.npy -o q.npy", 1, ``, `weft: kernel: Axpy has 1 results, -o is given 2 times\n`},
-	{"kernel k.go:Axpy a=1 x=2 y=3 --stencil mode=wrap", 1, ``, `weft: kernel: --stencil: the first parameter of Axpy is no neighbourhood\n`},
-	{"kernel k.go:Slope a=c.npy --stencil mode=round", 1, ``, `weft: kernel: --stencil: mode "round" is none of .*\n`},
-	{"kernel k.go:Slope a=c.npy --stencil cval=x", 1, ``, `weft: kernel: --stencil: cval "x" is no number\n`},
-	{"kernel k.go:Slope a=c.npy --stencil neighborhood=3", 1, ``, `weft: kernel: --stencil: neighborhood "3" is not like -3:3x-1:1\n`},
+	{"kernel k.go:Axpy a=1 x=2 y=3 -o p.npy -o q.npy", 2, ``, `weft: kernel: Axpy has 1 results, -o is given 2 times\n`},
+	{"kernel k.go:Axpy a=1 x=2 y=3 --stencil mode=wrap", 2, ``, `weft: kernel: --stencil: the first parameter of Axpy is no neighbourhood\n`},
+	{"kernel k.go:Slope a=c.npy --stencil mode=round", 2, ``, `weft: kernel: --stencil: mode "round" is none of .*\n`},
+	{"kernel k.go:Slope a=c.npy --stencil cval=x", 2, ``, `weft: kernel: --stencil: cval "x" is no number\n`},
+	{"kernel k.go:Slope a=c.npy --stencil neighborhood=3", 2, ``, `weft: kernel: --stencil: neighborhood "3" is not like -3:3x-1:1\n`},
 	{"kernel k.go:Window a=c.npy w=1", 1, ``, `weft: Window: Neighborhood: is needed: .*\n`},
 	{"kernel k.go:Slope a=a.npy", 1, ``, `weft: Slope: a: is .*\n`},
 	{"kernel k.go:Slope a=5", 1, ``, `weft: Slope: a: is .*\n`},
-	{"build k.go:Axpy", 1, ``, `weft: build: a folder is missing: -o DIR\n`},
-	{"build k.go:Axpy -o x y", 1, ``, `weft: build: it takes one function, .*\n`},
+	{"build k.go:Axpy", 2, ``, `weft: build: a folder is missing: -o DIR\n`},
+	{"build k.go:Axpy -o x y", 2, ``, `weft: build: it takes one function, .*\n`},
 	{"eval 2*sine(a) a=1", 1, ``, `weft: expr: column 3: unknown function sine: did you mean sin\?\n\t2\*sine\(a\)\n\t  \^\n`},
 	{"eval a**2 a=1", 1, ``, `weft: expr: column 2: there is no \*\*: a power is written pow\(a, 2\)\n\ta\*\*2\n\t \^\n`},
 	{"eval a+c a=a.npy c=c.npy", 1, ``, `weft: expr: column 2: add: shapes do not broadcast: \[2 3\] and \[4\]\n\ta\+c\n\t \^\n`},
@@ -215,14 +256,14 @@ func TestCommands(t *testing.T) {
 	files(t)
 	for _, c := range commands {
 		var out, errs bytes.Buffer
-		code := run(strings.Fields(c.args), &out, &errs)
+		code := run(strings.Fields(c.args), strings.NewReader(""), &out, &errs)
 		check(t, c.args, code, c.code, out.String(), errs.String(), c.stdout, c.stderr)
 	}
 }
 
 func TestInfo(t *testing.T) {
 	var out, errs bytes.Buffer
-	if code := run([]string{"info"}, &out, &errs); code != 0 || errs.Len() > 0 {
+	if code := run([]string{"info"}, strings.NewReader(""), &out, &errs); code != 0 || errs.Len() > 0 {
 		t.Fatalf("exit code %d: %s", code, &errs)
 	}
 	backend := jit.Chosen().ISA
@@ -243,7 +284,7 @@ func TestInfo(t *testing.T) {
 func TestExplain(t *testing.T) {
 	files(t)
 	var out, errs bytes.Buffer
-	if code := run([]string{"eval", "3*a+b", "a=a.npy", "b=0.5", "--explain"}, &out, &errs); code != 0 {
+	if code := run([]string{"eval", "3*a+b", "a=a.npy", "b=0.5", "--explain"}, strings.NewReader(""), &out, &errs); code != 0 {
 		t.Fatal(errs.String())
 	}
 	want := []string{"[[ 3.5", "kernel point", "load.f32", "mul.f32", "add.f32", "store"}
@@ -264,7 +305,7 @@ func TestExplain(t *testing.T) {
 func TestFilesHoldTheResult(t *testing.T) {
 	files(t)
 	var errs bytes.Buffer
-	if code := run(strings.Fields("eval exp(a)/3 a=c.npy -o out.npy"), &errs, &errs); code != 0 {
+	if code := run(strings.Fields("eval exp(a)/3 a=c.npy -o out.npy"), strings.NewReader(""), &errs, &errs); code != 0 {
 		t.Fatal(errs.String())
 	}
 	x, err := npy.ReadFile("out.npy")
@@ -295,14 +336,14 @@ func TestCompletion(t *testing.T) {
 		{[]string{"eval", "a", "a=nowhere" + sep}, ""},
 	} {
 		var out bytes.Buffer
-		run(append([]string{"__completeNoDesc"}, c.args...), &out, &bytes.Buffer{})
+		run(append([]string{"__completeNoDesc"}, c.args...), strings.NewReader(""), &out, &bytes.Buffer{})
 		lines := strings.Fields(out.String())
 		if got := strings.Join(lines[:len(lines)-1], " "); got != c.want {
 			t.Errorf("%q: %q, want %q", c.args, got, c.want)
 		}
 	}
 	var out bytes.Buffer
-	if code := run([]string{"completion", "bash"}, &out, &out); code != 0 || !strings.Contains(out.String(), "__start_weft") {
+	if code := run([]string{"completion", "bash"}, strings.NewReader(""), &out, &out); code != 0 || !strings.Contains(out.String(), "__start_weft") {
 		t.Errorf("completion bash: exit code %d", code)
 	}
 }
