@@ -30,24 +30,24 @@ func (h *header) decode(r io.Reader) (array.View, error) {
 	if h.record != nil {
 		return array.View{}, &UnsupportedError{DType: "structured"}
 	}
-	buf, err := h.read(r, h.dtype, h.big)
+	st, err := h.read(r, h.dtype, h.big)
 	if err != nil {
 		return array.View{}, err
 	}
-	return raw.View(h.dtype, h.shape, h.fortran, buf), nil
+	return raw.Over(h.dtype, h.shape, h.fortran, st), nil
 }
 
 // read reads the data behind the header as elements of type d.
-func (h *header) read(r io.Reader, d array.DType, big bool) ([]byte, error) {
+func (h *header) read(r io.Reader, d array.DType, big bool) (*array.Storage, error) {
 	left, sized := remaining(r)
 	if sized && int64(h.bytes) > left {
 		return nil, h.short(left)
 	}
-	buf, err := raw.Read(r, d, h.bytes, big, sized)
+	st, err := raw.Read(r, d, h.bytes, big, sized)
 	if err != nil {
 		return nil, fmt.Errorf("npy: %s: %w", h, err)
 	}
-	return buf, nil
+	return st, nil
 }
 
 // short is the error of a file that ends early.

@@ -42,11 +42,11 @@ func (h *header) readColumns(r io.Reader) ([]Column, error) {
 	if h.record == nil {
 		return nil, h.notStructured()
 	}
-	buf, err := h.read(r, array.Uint8, false)
+	st, err := h.read(r, array.Uint8, false)
 	if err != nil {
 		return nil, err
 	}
-	return h.columns(raw.View(array.Uint8, []int{len(buf)}, false, buf).Store, 0, false), nil
+	return h.columns(st, 0, false), nil
 }
 
 func (h *header) notStructured() error {

@@ -3,6 +3,7 @@ package npy
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -37,7 +38,7 @@ func TestMapGolden(t *testing.T) {
 			if v.DType != want.DType || !slices.Equal(v.Shape, want.Shape) || !slices.Equal(v.Strides, want.Strides) || !slices.Equal(elems(&v), elems(&want)) {
 				t.Errorf("%s: %s with strides %v", name, array.TypeString(v.DType, v.Shape), v.Strides)
 			}
-			if _, lent := v.Store.Owner().([]byte); !lent && v.Size() > 0 {
+			if fmt.Sprintf("%T", v.Store.Owner()) == "mapped.user" {
 				mapped++
 			}
 			done()

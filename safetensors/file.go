@@ -153,9 +153,9 @@ func (f *File) view(name string) (array.View, error) {
 	}
 	n := e.end - e.begin
 	data := io.NewSectionReader(f.r, f.start+e.begin, n)
-	buf, err := raw.Read(data, e.kind.dtype, int(n), false, true)
+	st, err := raw.Read(data, e.kind.dtype, int(n), false, true)
 	if err != nil {
 		return array.View{}, fmt.Errorf("safetensors: tensor %q: %w", name, err)
 	}
-	return raw.View(e.kind.dtype, slices.Clone(e.shape), false, buf), nil
+	return raw.Over(e.kind.dtype, slices.Clone(e.shape), false, st), nil
 }

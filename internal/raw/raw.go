@@ -17,8 +17,13 @@ import (
 // gives to one allocation on its 64-bit platforms.
 const maxBytes = 1 << 46
 
-// step is the first allocation of a Read that cannot trust its length.
-const step = 1 << 20
+// step is the first allocation of a Read that cannot trust its length, and growth how many
+// times larger each further one is. Memory of the pool takes pages when it is touched, so what
+// is not filled costs addresses alone, and all copies together are a seventh of the data.
+const (
+	step   = 1 << 20
+	growth = 8
+)
 
 var hostBig = binary.NativeEndian.Uint16([]byte{0, 1}) == 1
 
@@ -26,11 +31,11 @@ var hostBig = binary.NativeEndian.Uint16([]byte{0, 1}) == 1
 // returns them in the byte order of the host, aligned for any element type; of
 // a bool every byte but 0 becomes 1.
 //
-// sized says that n is known not to exceed what r holds. Otherwise the buffer
-// grows as data arrives, so that a false n costs no more than twice the data
-// that is there. A stream that ends early gives an error that wraps
-// io.ErrUnexpectedEOF.
-func Read(r io.Reader, d array.DType, n int, big, sized bool) ([]byte, error) {
+// sized says that n is known not to exceed what r holds. Otherwise the memory
+// grows as data arrives, so that a false n takes no more pages than the data that
+// is there, and a seventh more while it is copied. A stream that ends early gives
+// an error that wraps io.ErrUnexpectedEOF.
+func Read(r io.Reader, d array.DType, n int, big, sized bool) (st *array.Storage, err error) {
 	if n > maxBytes {
 		return nil, fmt.Errorf("%d bytes of data do not fit into memory", n)
 	}
@@ -38,32 +43,65 @@ func Read(r io.Reader, d array.DType, n int, big, sized bool) ([]byte, error) {
 	if !sized {
 		size = min(n, step)
 	}
-	if err := mem.Room(size); err != nil {
+	if st, err = room(size); err != nil {
 		return nil, err
 	}
-	buf := alloc(size)
-	for got := 0; got < n; {
-		if got == len(buf) {
-			size = min(2*len(buf), n)
-			if err := mem.Room(size); err != nil {
-				return nil, err
-			}
-			grown := alloc(size)
-			copy(grown, buf)
-			buf = grown
+	defer func() {
+		if err != nil {
+			giveBack(st)
+			st = nil
 		}
-		k, err := io.ReadFull(r, buf[got:])
+	}()
+	for got := 0; got < n; {
+		if got == st.Bytes {
+			grown, err := room(min(growth*got, n))
+			if err != nil { // where memory is short there may be some for less
+				grown, err = room(min(2*got, n))
+			}
+			if err != nil {
+				return st, err
+			}
+			copy(memory(grown), memory(st))
+			giveBack(st)
+			st = grown
+		}
+		k, err := io.ReadFull(r, memory(st)[got:])
 		got += k
 		if err != nil {
 			if errors.Is(err, io.EOF) {
 				err = io.ErrUnexpectedEOF
 			}
-			return nil, fmt.Errorf("%d of %d bytes of data: %w", got, n, err)
+			return st, fmt.Errorf("%d of %d bytes of data: %w", got, n, err)
 		}
 	}
-	toHost(buf, d, big)
-	return buf, nil
+	toHost(memory(st), d, big)
+	return st, nil
 }
+
+// room returns n bytes with any content.
+func room(n int) (*array.Storage, error) {
+	if n == 0 {
+		return array.NewStorage(nil, 0, nil), nil
+	}
+	if n <= array.SmallMax {
+		return array.NewSmall(n), nil
+	}
+	l, err := mem.Lend(n)
+	if err != nil {
+		return nil, err
+	}
+	return array.NewStorage(l.Ptr(), n, l), nil
+}
+
+// giveBack returns memory that nothing refers to.
+func giveBack(st *array.Storage) {
+	if l, ok := st.Owner().(*mem.Lease); ok {
+		l.Return()
+	}
+}
+
+// memory is the bytes of a storage of this package. Who uses them keeps it alive.
+func memory(st *array.Storage) []byte { return unsafe.Slice((*byte)(st.Host()), st.Bytes) }
 
 // toHost makes elements of the host of elements of a file.
 func toHost(buf []byte, d array.DType, big bool) {

@@ -3,12 +3,14 @@ package raw
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"io"
+	"runtime"
 	"strings"
 	"testing"
-	"unsafe"
 
 	"weft/internal/array"
+	"weft/internal/mem"
 )
 
 var native = binary.NativeEndian
@@ -51,10 +53,10 @@ func TestByteOrders(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !bytes.Equal(got, host) {
-				t.Errorf("%s: read %x as %x, want %x", d, src, got, host)
+			if !bytes.Equal(memory(got), host) {
+				t.Errorf("%s: read %x as %x, want %x", d, src, memory(got), host)
 			}
-			v := View(d, []int{len(got) / d.Size()}, false, got)
+			v := Over(d, []int{got.Bytes / d.Size()}, false, got)
 			var out bytes.Buffer
 			if err := Write(&out, &v); err != nil {
 				t.Fatal(err)
@@ -68,7 +70,7 @@ func TestByteOrders(t *testing.T) {
 
 // Buffers that grow lose nothing, at the steps of their growth and beside them.
 func TestGrowth(t *testing.T) {
-	for _, n := range []int{0, 1, step - 1, step, step + 1, 2 * step, 4*step + 3} {
+	for _, n := range []int{0, 1, step - 1, step, step + 1, 2 * step, growth * step, growth*step + 3} {
 		src := make([]byte, n)
 		for i := range src {
 			src[i] = byte(i ^ i>>8 ^ i>>16)
@@ -78,12 +80,42 @@ func TestGrowth(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !bytes.Equal(got, src) {
+			if !bytes.Equal(memory(got), src) {
 				t.Errorf("%d bytes, sized %v: wrong contents", n, sized)
 			}
 		}
 	}
 }
+
+// TestStreamMemory reads streams whose length cannot be trusted: what is filled takes memory
+// once, and a seventh of it more while it is copied; the rest is addresses without pages. A
+// false length is an error that keeps nothing.
+func TestStreamMemory(t *testing.T) {
+	const n = 40 << 20
+	live := func() int64 { return mem.Default().Stats().Live }
+	for _, c := range []struct{ says, there int }{{n, n}, {1 << 40, n}, {n, 3 << 20}, {1 << 40, 0}} {
+		base, most := live(), int64(0)
+		r := io.TeeReader(io.LimitReader(zeros{}, int64(c.there)), writerFunc(func(b []byte) (int, error) {
+			most = max(most, live()-base)
+			return len(b), nil
+		}))
+		st, err := Read(r, array.Uint8, c.says, false, false)
+		if good := c.says == c.there; good != (err == nil) || !good && !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Errorf("%d of %d bytes: %v", c.there, c.says, err)
+		}
+		if bound := int64(max(step, min(c.says, growth*c.there)) * 5 / 4); most > bound { // sizes of blocks are a quarter apart
+			t.Errorf("%d of %d bytes: %d were taken, at most %d should be", c.there, c.says, most, bound)
+		}
+		if err != nil && live() > base {
+			t.Errorf("%d of %d bytes: %d are still taken after the error", c.there, c.says, live()-base)
+		}
+		runtime.KeepAlive(st)
+	}
+}
+
+type writerFunc func(b []byte) (int, error)
+
+func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
 
 func TestTooLarge(t *testing.T) {
 	_, err := Read(strings.NewReader(""), array.Uint8, maxBytes+1, false, true)
@@ -117,11 +149,11 @@ func TestGatherIsBounded(t *testing.T) {
 
 func TestViewsAreAligned(t *testing.T) {
 	for n := 1; n < 40; n++ {
-		b, err := Read(io.LimitReader(zeros{}, int64(n)), array.Uint8, n, false, false)
+		st, err := Read(io.LimitReader(zeros{}, int64(n)), array.Uint8, n, false, false)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p := unsafe.Pointer(unsafe.SliceData(b)); uintptr(p)%8 != 0 {
+		if p := st.Host(); uintptr(p)%8 != 0 {
 			t.Errorf("%d bytes lie at %p", n, p)
 		}
 	}
