@@ -512,7 +512,11 @@ func TestFlushInPieces(t *testing.T) {
 		if item == 3<<20 {
 			x = Arange(float64(9 << 18))
 		}
-		d := Track(x, TrackOpts{Item: new(item), Cost: every.Cost})
+		opts := TrackOpts{Cost: every.Cost}
+		if item > 0 {
+			opts.Item = new(item)
+		}
+		d := Track(x, opts)
 		m := &mirror{data: make([]byte, d.Bytes())}
 		n, err := d.Flush(m)
 		if n != d.Bytes() || err != nil || !bytes.Equal(m.data, memory(x)) || m.calls < 3 {

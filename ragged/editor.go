@@ -151,7 +151,7 @@ func (l *List) edit(op string) *editor {
 	case l.mode == window:
 		array.Failf(op, "", "the items are those of another list: Clone makes a list of its own")
 	case len(l.outer) > 0:
-		array.Failf(op, "", "the list has depth %d: sizes of items of depth 1 can be changed", len(l.outer)+1)
+		array.Failf(op, "", "the list has depth %d: Append adds items to it, other sizes are changed in a list of depth 1", len(l.outer)+1)
 	}
 	if l.needsGrad() {
 		array.Failf(op, "", "the list needs a gradient, and a change of sizes is not recorded: Take and Concat make other lists")

@@ -18,6 +18,10 @@ type List struct {
 
 	mode mode
 	ed   *editor // once sizes were changed
+
+	// ends are the offsets of outer levels, with room behind them, once items were appended to
+	// a nested list. Partitions have what is before the room, which is never written again.
+	ends [][]int64
 }
 
 // mode says what may be changed.
@@ -87,7 +91,7 @@ func (l *List) first() *partition {
 // Len returns the number of items.
 func (l *List) Len() int {
 	l.notNil("len")
-	if l.ed != nil {
+	if l.ed != nil && len(l.outer) == 0 {
 		return l.ed.items()
 	}
 	return l.first().items()
@@ -216,7 +220,7 @@ func (l *List) At(index ...int) *weft.Tensor {
 	if len(index) != len(l.outer)+1 {
 		array.Failf("at", "index", "%d indices for a list of depth %d: ListAt returns an item of a nested list", len(index), len(l.outer)+1)
 	}
-	if l.ed != nil && l.ed.stale {
+	if l.ed != nil && l.ed.stale && len(l.outer) == 0 {
 		l.ed.move(l.ed.items())
 		lo, hi := l.ed.item(place("at", index[0], l.ed.items()))
 		return l.ed.mem[0].Slice(weft.Range(lo, hi))
