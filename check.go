@@ -85,3 +85,17 @@ func (r rangeCheck) of(t *Tensor) *Tensor {
 	}
 	return t
 }
+
+// where returns t, floats, in a function that computes only if all of ok is true: otherwise text
+// says what is wrong with an argument. In a trace each call looks.
+func (t *Tensor) where(opName, arg, text string, ok *Tensor) *Tensor {
+	all := ok.All()
+	if tracingViews(&all.v) == nil {
+		if !all.bool() {
+			array.Failf(opName, arg, "%s", text)
+		}
+		return t
+	}
+	r := rangeCheck{Op: opName, Arg: arg, Min: 1, Max: 1, Text: text + "%.0d"}
+	return Where(r.of(all.To(Int64)), t, math.NaN())
+}

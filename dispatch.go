@@ -442,7 +442,12 @@ func applyAll(d *op.Def, a ir.Attrs, ops ...operand) []*Tensor {
 // there.
 func (p *planned) compute(ops []operand, outs []array.View) {
 	if tr := tracingOf(ops); tr != nil {
-		tr.compute(p, ops, outs)
+		if tr.known(ops, outs) {
+			tr.aside(func() { p.compute(ops, outs) })
+			tr.keep(outs)
+		} else {
+			tr.compute(p, ops, outs)
+		}
 		return
 	}
 	var views [4]*array.View

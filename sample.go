@@ -1,6 +1,7 @@
 package weft
 
 import (
+	"fmt"
 	"math"
 
 	"weft/internal/array"
@@ -83,9 +84,8 @@ func (g *Generator) Bernoulli(p *Tensor) *Tensor {
 	if !d.Float() {
 		array.Failf("bernoulli", "p", "holds %s, want floats", d)
 	}
-	if !p.Ge(0).LogicalAnd(p.Le(1)).All().bool() {
-		array.Failf("bernoulli", "p", "is not from 0 to 1 everywhere")
-	}
+	p = p.Detach()
+	p = p.where("bernoulli", "p", "is not from 0 to 1 everywhere", p.Ge(0).LogicalAnd(p.Le(1)))
 	of := d
 	if d != Float64 {
 		of = Float32
@@ -171,15 +171,13 @@ func (g *Generator) multinomial(opName string, weights *Tensor, n int, distinct 
 		array.Failf(opName, "weights", "hold %s, want floats", weights.v.DType)
 	}
 	w := weights.Detach().To(Float64)
-	if !w.Ge(0).LogicalAnd(w.IsFinite()).All().bool() {
-		array.Failf(opName, "weights", "are not finite and at least 0 everywhere")
-	}
+	w = w.where(opName, "weights", "are not finite and at least 0 everywhere", w.Ge(0).LogicalAnd(w.IsFinite()))
 	least := min(n, 1)
 	if distinct {
 		least = n
 	}
-	if some := w.Gt(0).To(Int64).Sum(-1); n > 0 && !some.Ge(least).All().bool() {
-		array.Failf(opName, "weights", "are above 0 at too few places: want %d", least)
+	if n > 0 {
+		w = w.where(opName, "weights", fmt.Sprintf("are above 0 at too few places: want %d", least), w.Gt(0).To(Int64).Sum(-1).Ge(least))
 	}
 	number := w.v.Store.Device
 	if distinct {
@@ -201,9 +199,7 @@ func (g *Generator) multinomial(opName string, weights *Tensor, n int, distinct 
 	}
 	last[w.Rank()-1] = Range(-1, End)
 	total := sums.Slice(last...)
-	if !total.IsFinite().All().bool() {
-		array.Failf(opName, "weights", "have a sum that is not finite")
-	}
+	total = total.where(opName, "weights", "have a sum that is not finite", total.IsFinite())
 	// A product is below the total, as u is below 1 by a unit or more.
 	return sums.SearchSorted(u.Mul(total), SearchOpts{Right: true})
 }

@@ -84,8 +84,12 @@ func (t *Tensor) Histogram(opts ...HistogramOpts) (counts, edges *Tensor) {
 		x = x.To(Float32)
 	}
 	edges = o.Edges
+	var last float64 // edge
 	if edges == nil {
-		edges = o.even(x)
+		edges, last = o.even(x)
+		if x.v.DType == Float32 {
+			last = float64(float32(last))
+		}
 	} else {
 		edges.check("histogram")
 		if r := edges.Rank(); r != 1 || edges.Size() < 2 {
@@ -95,10 +99,10 @@ func (t *Tensor) Histogram(opts ...HistogramOpts) (counts, edges *Tensor) {
 		if n := edges.Size(); !edges.Slice(Range(0, n-1)).Le(edges.Slice(Range(1, n))).All().bool() {
 			array.Failf("histogram", "edges", "do not ascend")
 		}
+		last = edges.Slice(Index(-1)).Item()
 	}
 	n := edges.Size() - 1
 	// The next number behind the last edge ends the last bin.
-	last := edges.Slice(Index(n)).Item()
 	behind := math.Nextafter(last, math.Inf(1))
 	switch {
 	case math.IsInf(last, 1):
@@ -118,8 +122,8 @@ func (t *Tensor) Histogram(opts ...HistogramOpts) (counts, edges *Tensor) {
 	return counts, edges.To(d)
 }
 
-// even makes the edges of bins of equal width for x.
-func (o *HistogramOpts) even(x *Tensor) *Tensor {
+// even makes the edges of bins of equal width for x, and says what the last one is.
+func (o *HistogramOpts) even(x *Tensor) (edges *Tensor, last float64) {
 	bins := array.Or(o.Bins, 10)
 	if bins < 1 {
 		array.Failf("histogram", "Bins", "are %d, want 1 or more", bins)
@@ -145,7 +149,7 @@ func (o *HistogramOpts) even(x *Tensor) *Tensor {
 		}
 		data[bins] = hi
 	})
-	return e.on(x.v.Store.Device).To(x.v.DType)
+	return e.on(x.v.Store.Device).To(x.v.DType), hi
 }
 
 // bool reads a Bool tensor of one element.

@@ -32,6 +32,7 @@ type trace struct {
 	inner   *trace                     // one that runs inside this one, of a function for one example
 	outer   *trace                     // the one that this one runs inside
 	seen    map[*array.Storage]*Tensor // of Vmap: what was captured
+	made    map[*array.Storage]bool    // of Vmap: memory of what was computed while f ran
 
 	cells   map[*array.Storage]*cell
 	windows map[windowKey]windowOn
@@ -199,12 +200,45 @@ func failHost(opName, what string) {
 	panic(err)
 }
 
+// once reports a trace of Vmap, which is made for one call: what does not depend on examples is
+// the same there when f runs and when its graph does. A function around it may run many times.
+func (tr *trace) once() bool { return tr.seen != nil && tr.outer == nil }
+
+// known reports that the results of an operation are computed while f runs, so that their elements
+// are known there: those of tensors that have elements alone, in a trace made for one call. Results
+// that are written into memory that exists are not.
+func (tr *trace) known(ops []operand, outs []array.View) bool {
+	if !tr.once() {
+		return false
+	}
+	some := false
+	for i := range ops {
+		if t := ops[i].t; t != nil {
+			if some = true; t.v.Store.Abstract {
+				return false
+			}
+		}
+	}
+	return some && !slices.ContainsFunc(outs, func(v array.View) bool { return v.Store != nil })
+}
+
+// keep notes results of known: the graph may read their memory, so that it is not given back
+// while f runs.
+func (tr *trace) keep(outs []array.View) {
+	if tr.made == nil {
+		tr.made = map[*array.Storage]bool{}
+	}
+	for i := range outs {
+		tr.made[outs[i].Store] = true
+	}
+}
+
 // refuseRead is refuseHost for elements of t.
 func refuseRead(opName string, t *Tensor) {
 	if !array.Tracing.On() && !t.v.Store.Abstract {
 		return
 	}
-	if tracingViews(&t.v) != nil {
+	if tr := tracingViews(&t.v); tr != nil && (t.v.Store.Abstract || !tr.once()) {
 		failHost(opName, "reads a traced value on the host (a branch, Item, Data, printing)")
 	}
 }
@@ -223,6 +257,12 @@ func cutView(v array.View) array.View {
 	tr := tracingViews(&v)
 	if tr == nil || !tr.callee {
 		return v
+	}
+	if !v.Store.Abstract && tr.once() { // memory of its own, which the trace knows by no gradient
+		var c array.View
+		tr.aside(func() { c = (&Tensor{v: v}).Clone().v })
+		tr.keep([]array.View{c})
+		return c
 	}
 	c := tr.result(op.Apply(op.Stop, nil, tr.value(&v)))
 	tr.cells[c.Store].taken = true

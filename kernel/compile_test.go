@@ -1,9 +1,11 @@
 package kernel_test
 
 import (
+	"math"
 	"testing"
 
 	"weft"
+	"weft/half"
 	"weft/kernel"
 )
 
@@ -42,5 +44,48 @@ func TestCompiled(t *testing.T) {
 			t.Errorf("call %d: %v, want %v", i, draws[1].State(), draws[0].State())
 		}
 		scale.MulAssign(1.5)
+	}
+}
+
+// What a stencil reads or writes beside its array is a Go number, for which a compiled function
+// asks no tensor: every border and every type of number.
+func TestCompiledBorders(t *testing.T) {
+	src := kernel.MustParse(`package k
+
+import "weft/kernel"
+
+func Xor(a kernel.Near1[bool]) bool { return a.At(-1) != a.At(1) }
+func Turned(a kernel.Near1[complex128]) complex128 { return a.At(-1) + 1i*a.At(1) }
+func Complex(a kernel.Near1[float64]) complex128 { return complex(a.At(-1), a.At(1)) }
+func Diff(a kernel.Near1[float64]) float64 { return a.At(1) - a.At(-1) }
+func U8(a kernel.Near1[uint8]) uint8 { return a.At(1) - a.At(-1) }
+func I64(a kernel.Near1[int64]) int64 { return a.At(1) - a.At(-1) }
+`)
+	for _, c := range []struct {
+		name  string
+		dtype weft.DType
+		cvals []any
+	}{
+		{"Xor", weft.Bool, []any{nil, true, false, 1, 0, 2.5}},
+		{"Turned", weft.Complex128, []any{nil, 1 + 2i, 7, 1.5, true}},
+		{"Complex", weft.Float64, []any{nil, 7, 1.5, float32(2.5)}},
+		{"Diff", weft.Float64, []any{nil, 7, 1.5, math.NaN(), math.Inf(-1), true, uint64(math.MaxUint64), half.NewFloat16(1.5)}},
+		{"U8", weft.Uint8, []any{nil, 200, 3.9, true}},
+		{"I64", weft.Int64, []any{nil, 1 << 60, 1<<60 + 1, int64(math.MinInt64), -0x1p62, 3.9, true}},
+	} {
+		f, x := src.Func(c.name), weft.FromSlice([]float64{1, 0, 1, 1, 3, 0}).To(c.dtype)
+		for _, border := range []kernel.Border{kernel.Constant, kernel.Fill, kernel.Wrap, kernel.Reflect, kernel.Mirror, kernel.Nearest, kernel.Valid} {
+			for _, cval := range c.cvals {
+				o := kernel.StencilOpts{Border: border, Cval: cval}
+				want := f.Stencil(x, o)
+				got, err := weft.Compile(func(x *weft.Tensor) *weft.Tensor { return f.Stencil(x, o) }).Call(x)
+				if border == kernel.Fill && c.name == "I64" && cval == 1<<60+1 && weft.Data[int64](want)[0] != -(1<<60+1) {
+					t.Errorf("%s fills with %v", c.name, want)
+				}
+				if err != nil || weft.Digest(got) != weft.Digest(want) {
+					t.Errorf("%s, border %s, Cval %v: %v, outside %v: %v", c.name, border, cval, got, want, err)
+				}
+			}
+		}
 	}
 }

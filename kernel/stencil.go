@@ -2,9 +2,11 @@ package kernel
 
 import (
 	"math"
+	"reflect"
 	"slices"
 
 	"weft"
+	"weft/half"
 	"weft/internal/array"
 	"weft/internal/eager"
 	"weft/internal/ir"
@@ -258,9 +260,9 @@ func (s *stencil) fill(d array.DType) any {
 	case s.opts.Cval == nil:
 		return 0
 	case d == array.Bool:
-		return weft.ScalarOf(array.Complex128, s.opts.Cval).ItemComplex() != 0
+		return complexOf(s.opts.Cval) != 0
 	case d.Integer() && numberDType(s.opts.Cval).Float():
-		switch x := math.Trunc(weft.ScalarOf(array.Float64, s.opts.Cval).Item()); {
+		switch x := math.Trunc(real(complexOf(s.opts.Cval))); {
 		case x >= -0x1p63 && x < 0x1p63:
 			return int64(x)
 		case x >= 0 && x < 0x1p64:
@@ -268,6 +270,29 @@ func (s *stencil) fill(d array.DType) any {
 		}
 	}
 	return s.opts.Cval
+}
+
+// complexOf is a Go number as a complex one.
+func complexOf(x any) complex128 {
+	switch x := x.(type) {
+	case half.Float16:
+		return complex(float64(x.Float32()), 0)
+	case half.BFloat16:
+		return complex(float64(x.Float32()), 0)
+	}
+	switch v := reflect.ValueOf(x); {
+	case v.Kind() == reflect.Bool && v.Bool():
+		return 1
+	case v.CanInt():
+		return complex(float64(v.Int()), 0)
+	case v.CanUint():
+		return complex(float64(v.Uint()), 0)
+	case v.CanFloat():
+		return complex(v.Float(), 0)
+	case v.CanComplex():
+		return v.Complex()
+	}
+	return 0
 }
 
 // A box is a range of places of the first argument along each axis, every step-th of
@@ -467,7 +492,17 @@ func (s *stencil) padded(ys []*weft.Tensor, at box, shape []int) []*weft.Tensor 
 
 // pad is Tensor.Pad by any Go number.
 func pad(x *weft.Tensor, pads []int, fill any) *weft.Tensor {
-	c := weft.ScalarOf(array.Complex128, fill).ItemComplex()
+	c := complexOf(fill)
+	if d := x.DType(); d.Integer() && math.Abs(real(c)) >= 1<<53 { // which Pad may round
+		shape, in := x.Shape(), make([]weft.Span, x.Rank())
+		for i, n := range shape {
+			in[i] = weft.Range(pads[2*i], pads[2*i]+n)
+			shape[i] += pads[2*i] + pads[2*i+1]
+		}
+		y := weft.FullOf(d, fill, shape...)
+		y.Slice(in...).Assign(x)
+		return y
+	}
 	if imag(c) != 0 {
 		return weft.Complex(x.Real().Pad(real(c), pads...), x.Imag().Pad(imag(c), pads...))
 	}

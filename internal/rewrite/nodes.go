@@ -72,7 +72,14 @@ func isZero(n *ir.Node) bool {
 func signbit(f float64) bool { return f < 0 || f == 0 && 1/f < 0 }
 
 // num is the number f as an array of one element, of the type of n.
-func num(n *ir.Node, f float64) *ir.Node { return n.Graph.Number(f, n.DType, false) }
+func num(n *ir.Node, f float64) *ir.Node {
+	d := n.DType.Part()
+	x := n.Graph.Number(f, d, false)
+	if n.DType.Complex() {
+		return apply(op.Complex, x, n.Graph.Number(0, d, false))
+	}
+	return x
+}
 
 // truth is a constant of type bool.
 func truth(n *ir.Node, b bool) *ir.Node {
