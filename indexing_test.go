@@ -143,7 +143,7 @@ func TestIndexPut(t *testing.T) {
 				if c.Put == nil {
 					continue
 				}
-				before := Data[int64](x.To(Int64))
+				before := integers(x)
 				v := FromSlice(c.Put.Values.Values).Reshape(c.Put.Values.Shape...).To(d)
 				if y := x.IndexPut(v, args...); y.DType() != d || c.Put.Written.differs(y) != "" {
 					t.Errorf("layout %d of %s%v, %v written by %+v: %v, want %+v", k, d, c.Shape, v, c.Index, y, c.Put.Written)
@@ -156,7 +156,7 @@ func TestIndexPut(t *testing.T) {
 						t.Errorf("%v, a number written by %+v: %v, want %+v", c.Shape, c.Index, y, c.Put.Written)
 					}
 				}
-				if !slices.Equal(before, Data[int64](x.To(Int64))) {
+				if !slices.Equal(before, integers(x)) {
 					t.Fatalf("%v was written to", c.Shape)
 				}
 			}

@@ -20,10 +20,18 @@ func (e expected) differs(t *Tensor) string {
 	if !slices.Equal(t.Shape(), e.Shape) {
 		return "shapes"
 	}
-	if !slices.Equal(Data[int64](t.To(Int64)), e.Values) {
+	if !slices.Equal(integers(t), e.Values) {
 		return "elements"
 	}
 	return ""
+}
+
+// integers returns t's elements, of complex numbers their real parts.
+func integers(t *Tensor) []int64 {
+	if t.DType().Complex() {
+		t = t.Real()
+	}
+	return Data[int64](t.To(Int64))
 }
 
 // decode reads a file of testdata.
