@@ -73,7 +73,7 @@ func numeric(t types.Type, pointer bool) bool {
 			return false
 		}
 		path := t.Obj().Pkg().Path()
-		return path == "time" && t.Obj().Name() == "Duration" || pointer && path == "weft" && t.Obj().Name() == "Cost"
+		return path == "time" && t.Obj().Name() == "Duration" || pointer && path == reflect.TypeFor[weft.Cost]().PkgPath() && t.Obj().Name() == "Cost"
 	case *types.Alias:
 		return numeric(types.Unalias(t), pointer)
 	case *types.Array:

@@ -3,16 +3,29 @@ package docs
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
+
+	"weft"
 )
 
-// packages are those that snippets may name; they are imported where they are named.
-var packages = []string{
-	"fmt", "math", "os", "weft", "weft/data", "weft/dlpack", "weft/kernel", "weft/nn", "weft/npy", "weft/optim", "weft/ragged", "weft/sym",
+// module is the path of package weft.
+var module = reflect.TypeFor[weft.Tensor]().PkgPath()
+
+// packages are those that snippets may name, by their names there; they are imported where they
+// are named.
+var packages = map[string]string{"fmt": "fmt", "math": "math", "os": "os", "weft": module}
+
+func init() {
+	for _, name := range []string{"data", "dlpack", "kernel", "nn", "npy", "optim", "ragged", "sym"} {
+		packages[name] = module + "/" + name
+	}
 }
 
 // A guide is what a page says in code: blocks of "go" are the bodies of functions, each with
@@ -54,9 +67,9 @@ func read(t *testing.T, file string) *guide {
 // imports are those of a file with this code.
 func imports(code string) string {
 	var s strings.Builder
-	for _, p := range packages {
-		if strings.Contains(code, p[strings.LastIndex(p, "/")+1:]+".") {
-			fmt.Fprintf(&s, "import %q\n", p)
+	for _, name := range slices.Sorted(maps.Keys(packages)) {
+		if strings.Contains(code, name+".") {
+			fmt.Fprintf(&s, "import %q\n", packages[name])
 		}
 	}
 	return s.String()

@@ -2,6 +2,7 @@ package array
 
 import (
 	"fmt"
+	"reflect"
 	"runtime"
 	"strings"
 	"sync"
@@ -37,15 +38,22 @@ func Place(pc uintptr) string {
 // inside reports that a frame belongs to this module's packages, or to those of Go that call
 // them back. Tests, examples and commands are users.
 func inside(f *runtime.Frame) bool {
-	pkg, _, _ := strings.Cut(f.Function, ".")
+	// The package ends at the first dot behind the last slash of its path.
+	at := strings.LastIndexByte(f.Function, '/') + 1
+	name, _, _ := strings.Cut(f.Function[at:], ".")
+	pkg := f.Function[:at] + name
 	switch {
 	case strings.HasSuffix(f.File, "_test.go"):
 		return false
-	case pkg == "fmt" || pkg == "sync" || pkg == "runtime" || pkg == "reflect" || pkg == "weft":
+	case pkg == "fmt" || pkg == "sync" || pkg == "runtime" || pkg == "reflect" || pkg == module:
 		return true
 	}
-	return strings.HasPrefix(pkg, "weft/") && !strings.HasPrefix(pkg, "weft/examples") && !strings.HasPrefix(pkg, "weft/bench") && !strings.HasPrefix(pkg, "weft/cmd")
+	within, ok := strings.CutPrefix(pkg, module+"/")
+	return ok && !strings.HasPrefix(within, "examples") && !strings.HasPrefix(within, "bench") && !strings.HasPrefix(within, "cmd")
 }
+
+// module is the path of this module, which is another one where it is published.
+var module = strings.TrimSuffix(reflect.TypeFor[Error]().PkgPath(), "/internal/array")
 
 func outside(pcs []uintptr) uintptr {
 	for i, pc := range pcs {

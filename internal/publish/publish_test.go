@@ -1,0 +1,136 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestPublish writes the module under another path and gets it from a proxy of files in an empty
+// folder. By default what a program imports is listed, and not compiled anew under that path;
+// WEFT_PUBLISH=1 runs the programs.
+func TestPublish(t *testing.T) {
+	how := "list"
+	if os.Getenv("WEFT_PUBLISH") != "" {
+		how = "run"
+	}
+	r := release{path: "example.org/You/arrays", version: "v0.3.1"}
+	out := filepath.Join(t.TempDir(), "out")
+	if err := r.write("../..", out); err != nil {
+		t.Fatal(err)
+	}
+	if len(r.nested) != 2 || r.nested[1] != "ragged/arrow" {
+		t.Errorf("modules in %q", r.nested)
+	}
+	if err := r.write("../..", out); err == nil {
+		t.Error("a folder that is not empty is written into")
+	}
+	s, err := r.serve(out, t.TempDir(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range proofs {
+		var absent *absentError
+		if err := s.prove(p, how); errors.As(err, &absent) {
+			t.Logf("%s is not proven: %v", p.inside, err)
+		} else if err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestRewrite holds what is changed in a text, and what is not.
+func TestRewrite(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod":     "module weft\n\ngo 1.26.0\n",
+		"sub/go.mod": "module weft/sub\n\ngo 1.26.0\n\nrequire (\n\tgithub.com/weft v1.0.0\n\tweft v0.0.0\n)\n\nreplace weft => ..\n",
+		"nn/a.go": `package nn
+
+import (
+	"os/weft"
+
+	"weft"
+	w "weft" // by another name
+	"weft/sub/x"
+)
+
+import "weft"
+
+const program, name = "weft", "weft/elsewhere"
+const source = "import \"weft\"\nimport \"weft/nn\"" // of package weft/nn, not of ../weft/nn
+`,
+		"README.md": "get weft: `go mod edit -require weft@v0.0.0 -replace weft=../weft`\n\timport \"weft/nn\"\n",
+		"data.txt":  "weft/nn",
+	} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := release{path: "a.b/c", version: "v1.2.3"}
+	out := filepath.Join(t.TempDir(), "out")
+	if err := r.write(dir, out); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"go.mod":     "module a.b/c\n\ngo 1.26.0\n",
+		"sub/go.mod": "module a.b/c/sub\n\ngo 1.26.0\n\nrequire (\n\tgithub.com/weft v1.0.0\n\ta.b/c v1.2.3\n)\n\nreplace a.b/c => ..\n",
+		"nn/a.go": `package nn
+
+import (
+	"os/weft"
+
+	"a.b/c"
+	w "a.b/c" // by another name
+	"a.b/c/sub/x"
+)
+
+import "a.b/c"
+
+const program, name = "weft", "weft/elsewhere"
+const source = "import \"a.b/c\"\nimport \"a.b/c/nn\"" // of package a.b/c/nn, not of ../weft/nn
+`,
+		"README.md": "get weft: `go mod edit -require a.b/c@v0.0.0 -replace a.b/c=../weft`\n\timport \"a.b/c/nn\"\n",
+		"data.txt":  "weft/nn",
+	} {
+		got, err := os.ReadFile(filepath.Join(out, name))
+		if err != nil || string(got) != want {
+			t.Errorf("%s: %v\n%s\nwant\n%s", name, err, got, want)
+		}
+	}
+}
+
+// TestCheck holds which paths and versions are refused, as go get refuses them.
+func TestCheck(t *testing.T) {
+	for _, c := range []struct {
+		path, version string
+		ok            bool
+	}{
+		{"example.org/you/weft", "v0.1.0", true},
+		{"github.com/You/weft", "v1.9.0-rc.1", true},
+		{"example.org/weft/v2", "v2.0.0", true},
+		{"weft", "v0.1.0", false},
+		{"you/weft", "v0.1.0", false},
+		{"example.org", "v0.1.0", false},
+		{"example.org/you/weft/", "v0.1.0", false},
+		{"example.org/you/we ft", "v0.1.0", false},
+		{"https://example.org/you/weft", "v0.1.0", false},
+		{"example.org/you/weft", "0.1.0", false},
+		{"example.org/you/weft", "v0.1", false},
+		{"example.org/you/weft", "v2.0.0", false},
+		{"example.org/you/weft/v2", "v1.0.0", false},
+	} {
+		err := (&release{path: c.path, version: c.version}).check()
+		if (err == nil) != c.ok {
+			t.Errorf("%s %s: %v", c.path, c.version, err)
+		}
+		if err != nil && !strings.Contains(err.Error(), c.path) && !strings.Contains(err.Error(), c.version) {
+			t.Errorf("%s %s: the error names neither: %v", c.path, c.version, err)
+		}
+	}
+}
