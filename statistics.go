@@ -111,7 +111,7 @@ func (t *Tensor) Histogram(opts ...HistogramOpts) (counts, edges *Tensor) {
 		behind = float64(math.Nextafter32(float32(last), float32(math.Inf(1))))
 	}
 	ends := Cat([]*Tensor{edges.Slice(Range(0, n)), full("histogram", behind, x.v.Store.Device, x.v.DType, []int{1})}, 0)
-	counts = ends.SearchSorted(x, SearchOpts{Right: true}).binned(o.Weights, t.v.Shape, n+2).Slice(Range(1, n+1))
+	counts = ends.SearchSorted(x, SearchOpts{Right: true}).binned(o.Weights, t.v.Shape, n+2).Slice(Range(1, n+1)).own()
 	if o.Density {
 		if !counts.v.DType.Float() {
 			counts = counts.To(x.v.DType)

@@ -24,6 +24,12 @@ func tensorsIn(v reflect.Value) (ts []*weft.Tensor) {
 		for i := range v.Len() {
 			ts = append(ts, tensorsIn(v.Index(i))...)
 		}
+	case reflect.Struct: // of options
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				ts = append(ts, tensorsIn(v.Field(i))...)
+			}
+		}
 	case reflect.Pointer:
 		if t, ok := v.Interface().(*weft.Tensor); ok && t != nil && !isZero(t) {
 			ts = []*weft.Tensor{t}
