@@ -2,58 +2,27 @@ package weft_test
 
 import (
 	"go/ast"
-	"go/importer"
 	"go/parser"
 	"go/token"
 	"go/types"
-	"io"
 	"maps"
-	"os"
-	"os/exec"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	"weft"
+	"weft/internal/api"
 )
 
-// public are the packages that the module offers, type-checked from what the go command has
-// compiled.
-var public = sync.OnceValues(func() (map[string]*types.Package, error) {
-	out, err := exec.Command("go", "list", "-f", "{{if .GoFiles}}{{.ImportPath}} {{.Name}}{{end}}", "./...").Output()
-	if err != nil {
-		return nil, err
-	}
-	var paths []string
-	for line := range strings.Lines(string(out)) {
-		path, name, _ := strings.Cut(strings.TrimSpace(line), " ")
-		inside := path != "" && name != "main" // nothing is to be imported where there are but tests
-		for _, part := range []string{"/internal/", "/examples/", "/bench/", "/cmd/"} {
-			inside = inside && !strings.Contains(path+"/", part)
-		}
-		if inside {
-			paths = append(paths, path)
-		}
-	}
-	// What these need is compiled; all packages would be some that nothing else waits for.
-	if out, err = exec.Command("go", append([]string{"list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}"}, paths...)...).Output(); err != nil {
-		return nil, err
-	}
-	files := map[string]string{}
-	for line := range strings.Lines(string(out)) {
-		path, file, _ := strings.Cut(strings.TrimSpace(line), " ")
-		files[path] = file
-	}
-	imp := importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) { return os.Open(files[path]) })
-	pkgs := map[string]*types.Package{}
-	for _, p := range paths {
-		if pkgs[p], err = imp.Import(p); err != nil {
-			return nil, err
-		}
-	}
-	return pkgs, nil
-})
+// module is the path of the module, which is another one where it is published.
+var module = reflect.TypeFor[weft.Tensor]().PkgPath()
+
+// public are the packages that the module offers.
+var public = sync.OnceValues(func() (map[string]*types.Package, error) { return api.Public(".") })
 
 func publicPackages(t *testing.T) map[string]*types.Package {
 	pkgs, err := public()
@@ -81,7 +50,7 @@ func (s *speaker) of(where string, x types.Type) {
 		for a := range x.TypeArgs().Types() {
 			s.of(where, a)
 		}
-		if o := x.Obj(); o.Pkg() != nil && strings.Contains(o.Pkg().Path()+"/", "/internal/") && strings.HasPrefix(o.Pkg().Path(), "weft") && !s.named[o] {
+		if o := x.Obj(); o.Pkg() != nil && strings.Contains(o.Pkg().Path()+"/", "/internal/") && strings.HasPrefix(o.Pkg().Path(), module) && !s.named[o] {
 			s.found[where+" speaks of "+o.Pkg().Path()+"."+o.Name()] = true
 		}
 	case *types.Pointer:
@@ -180,7 +149,7 @@ func TestNoInternalTypes(t *testing.T) {
 func TestAliasesShowAll(t *testing.T) {
 	shown := 0
 	for path, p := range publicPackages(t) {
-		dir := "." + strings.TrimPrefix(path, "weft")
+		dir := "." + strings.TrimPrefix(path, module)
 		for _, name := range p.Scope().Names() {
 			n, ok := p.Scope().Lookup(name).(*types.TypeName)
 			if !ok || !n.Exported() || !n.IsAlias() {
@@ -228,7 +197,7 @@ func TestDocLinks(t *testing.T) {
 	seen := 0
 	pkgs := publicPackages(t)
 	for path, p := range pkgs {
-		files := sourceFiles(t, token.NewFileSet(), "."+strings.TrimPrefix(path, "weft"))
+		files := sourceFiles(t, token.NewFileSet(), "."+strings.TrimPrefix(path, module))
 		hidden := map[string]bool{} // names of the package that are not exported
 		for _, f := range files {
 			for name, o := range f.Scope.Objects {

@@ -403,6 +403,14 @@ func (t *Tensor) Detach() *Tensor {
 	return &Tensor{v: t.ungraded(), run: t.run, view: true}
 }
 
+// NoGrad returns t without its history.
+//
+// Deprecated: Use [Tensor.Detach], or [WithoutGrad] around a computation. The command go fix
+// replaces calls of NoGrad.
+//
+//go:fix inline
+func (t *Tensor) NoGrad() *Tensor { return t.Detach() }
+
 // record puts an operation on the tape if an operand needs a gradient; outs are its
 // results.
 func record(p *planned, ops []operand, outs ...*Tensor) {

@@ -147,7 +147,7 @@
 //   - Leaves: [Tensor.RequireGrad], [Tensor.RequiresGrad], [Tensor.IsLeaf], [Tensor.Grad],
 //     [Tensor.SetGrad], [Tensor.SparseGrad], [BorrowGrad], [BorrowRows]
 //   - Backward: [Tensor.Backward], [BackwardWith], [Grad], [GradAll], [GradOpts]
-//   - Not recorded: [WithoutGrad], [Tensor.Detach]
+//   - Not recorded: [WithoutGrad], [Tensor.Detach]; deprecated: [Tensor.NoGrad]
 //   - Of functions: [VJP], [JVP], [Jacobian], [Hessian], [HessianVector], [Vmap]
 //   - With a gradient of one's own: [Func], [FuncContext]
 //

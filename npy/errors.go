@@ -3,6 +3,7 @@ package npy
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // A FormatError describes a file that is not a well-formed .npy file.
@@ -36,7 +37,7 @@ func (e *LeftOutError) Error() string {
 }
 
 // Unwrap returns the reasons.
-func (e *LeftOutError) Unwrap() []error { return e.Errs }
+func (e *LeftOutError) Unwrap() []error { return slices.Clone(e.Errs) }
 
 func malformed(format string, args ...any) error {
 	return &FormatError{Msg: fmt.Sprintf(format, args...)}

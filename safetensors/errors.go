@@ -37,6 +37,9 @@ type LeftOutError struct {
 func (e *LeftOutError) Error() string {
 	var list []string
 	for _, t := range e.Tensors {
+		if t == nil {
+			continue
+		}
 		list = append(list, fmt.Sprintf("%q of dtype %s", t.Name, t.DType))
 	}
 	return fmt.Sprintf("safetensors: %s: left out %s", e.Path, strings.Join(list, ", "))
