@@ -172,6 +172,7 @@ func TestCallsOfConstantsAreNotFolded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	calls = 0 // a test value may have been computed, if another test asked for some
 	var last []*weft.Tensor
 	for range 2 {
 		out, err := f.Call()
