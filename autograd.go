@@ -881,11 +881,15 @@ func (n *gradNode) runOps(v *vjp, saved []savedValue, dys, out []*Tensor) []*Ten
 			if numbers {
 				args[0].t = fullOf(n.p.device, args[0].num, x.Args[0].DType)
 			}
+			// A number has its node's type where it does not take part in a promotion, or where
+			// that would give another type than the node has.
 			d := op.Of(x)
-			for i, a := range x.Args {
-				// Where no promotion takes place a number has its node's type.
-				if d.Rule == op.Keep && args[i].t == nil {
-					args[i].t = fullOf(n.p.device, args[i].num, a.DType)
+			if i := slices.IndexFunc(args, func(o operand) bool { return o.t == nil }); i >= 0 &&
+				(d.Class != op.Pointwise || d.Rule == op.Keep || lookup(d, x.Attrs, args).dtype != x.DType) {
+				for i, a := range x.Args {
+					if args[i].t == nil {
+						args[i].t = fullOf(n.p.device, args[i].num, a.DType)
+					}
 				}
 			}
 			if d.Class == op.Move {

@@ -373,7 +373,7 @@ const maxBlank = 32
 // of memory, in whatever order, that is blank: zero plus it, as if zeros had been there, which
 // make +0 of -0. It reports false, having done nothing, elsewhere.
 func (g *partial) first(w, dy array.View) bool {
-	if len(g.blank) == 0 || w.Size() == 0 || w.DType.Complex() || dy.DType != w.DType {
+	if len(g.blank) == 0 || w.Size() == 0 || w.DType.Complex() || w.DType != g.t.v.DType || dy.DType != w.DType {
 		return false
 	}
 	order, ok := dense(&w)

@@ -92,18 +92,17 @@ func (f *Func) Apply(x ...*Tensor) *Tensor {
 	if !gradOn() || !y.v.DType.Differentiable() {
 		return out
 	}
-	n := &gradNode{seq: tapeSeq.Add(1), in: make([]*gradNode, len(x)), rare: &rare{name: f.Name, dtype: y.v.DType, shape: y.v.Shape}}
+	in, some := make([]*gradNode, len(x)), false
 	for i, t := range x {
-		n.in[i] = t.node()
-		c.Need[i] = n.in[i] != nil
-	}
-	some := false
-	for _, need := range c.Need {
-		some = some || need
+		in[i] = t.node()
+		c.Need[i] = in[i] != nil
+		some = some || c.Need[i]
 	}
 	if !some {
 		return out
 	}
+	// The number is taken when the operands' nodes are there: that of a view is made when it is asked for.
+	n := &gradNode{seq: tapeSeq.Add(1), in: in, rare: &rare{name: f.Name, dtype: y.v.DType, shape: y.v.Shape}}
 	if tr := tracingHere(); tr != nil && tr.callee {
 		out.v = f.owned(tr, c, x, y)
 	}

@@ -39,6 +39,22 @@
 // The results of every operation have the same bits on every backend, instruction
 // set and number of threads.
 //
+// # Derivatives
+//
+// The gradient of a real number by a complex one z = x + iy is d/dx + i d/dy. Where a function has
+// no derivative, gradients are, as PyTorch's:
+//
+//   - Rounding, [Tensor.Sign] and [Tensor.FloorDiv]: 0 everywhere.
+//   - [Tensor.Abs], [Tensor.Relu], [Tensor.Norm] and [Tensor.Std] at 0: 0. [Tensor.Sqrt] at 0: +Inf.
+//   - [Tensor.Max] and [Tensor.Min]: equal extremes share the gradient evenly. [Tensor.Maximum] and
+//     [Tensor.Minimum] of equal operands: half each.
+//   - Selections, such as [Tensor.MaxWithIndex], [Tensor.Sort], [Tensor.Median] and [Where]: the
+//     gradient goes to the element taken. [Tensor.CumMax] takes the last of equal ones.
+//   - [Tensor.Clamp]: the gradient passes where x equals a bound.
+//
+// Second derivatives are the derivatives of these gradients. Products ([Tensor.Prod],
+// [Tensor.CumProd]) are differentiated as products of the other factors, so zeros do no harm.
+//
 // # Map
 //
 // Every name of the package by its subject; "go doc weft.Tensor.Sum" says more of one.

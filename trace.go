@@ -445,7 +445,32 @@ func (tr *trace) look(c *cell, v *array.View, key string) *ir.Node {
 		}
 		return op.Apply(w.d, w.a, x)
 	}
+	if z, part := partOf(v, c.at.DType); part != nil {
+		return op.Apply(part, nil, tr.value(&z))
+	}
 	return op.Apply(op.Strided, tr.windowIn(c, v), reshapeTo(c.node, []int{c.node.Size()}))
+}
+
+// partOf returns the complex numbers of type d whose real or imaginary parts v shows, and which
+// of the two operations shows them; nil if v is another view.
+func partOf(v *array.View, d DType) (z array.View, part *op.Def) {
+	if !d.Complex() || v.DType != d.Part() {
+		return z, nil
+	}
+	z = array.View{Store: v.Store, DType: d, Offset: v.Offset / 2, Shape: v.Shape, Strides: make([]int, len(v.Strides))}
+	for i, s := range v.Strides {
+		switch {
+		case v.Shape[i] == 1:
+		case s%2 != 0:
+			return z, nil
+		default:
+			z.Strides[i] = s / 2
+		}
+	}
+	if v.Offset%2 == 0 {
+		return z, op.Real
+	}
+	return z, op.Imag
 }
 
 // windowIn is where v's elements are among those of its cell.
@@ -494,17 +519,13 @@ func (tr *trace) write(v *array.View, n *ir.Node) {
 	if c.taken {
 		array.Failf("assign", "", "writes, in a function that is mapped or that a loop or a branch runs, into a value that Detach or WithoutGrad gave%s: Clone it", here())
 	}
-	key := layoutKey(v)
-	if v.DType != c.at.DType {
-		w, ok := tr.windows[windowKey{v.Store, key}]
-		if ok && w.d == op.Real {
-			tr.write(&w.of, op.Apply(op.Complex, nil, n, op.Apply(op.Imag, nil, tr.value(&w.of))))
-			return
-		}
-		if ok && w.d == op.Imag {
-			tr.write(&w.of, op.Apply(op.Complex, nil, op.Apply(op.Real, nil, tr.value(&w.of)), n))
-			return
-		}
+	switch z, part := partOf(v, c.at.DType); part {
+	case op.Real:
+		tr.write(&z, op.Apply(op.Complex, nil, n, op.Apply(op.Imag, nil, tr.value(&z))))
+		return
+	case op.Imag:
+		tr.write(&z, op.Apply(op.Complex, nil, op.Apply(op.Real, nil, tr.value(&z)), n))
+		return
 	}
 	if v.DType == c.at.DType && v.Offset == c.at.Offset && v.Size() == c.at.Size() {
 		if order, ok := dense(v); ok {

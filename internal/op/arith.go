@@ -75,7 +75,7 @@ func init() {
 			v.Set(0, func() *node { return div(v.DY, v.X[1]) })
 			v.Set(1, func() *node { return neg(div(mul(v.DY, v.Y), v.X[1])) })
 		}})
-	FloorDiv = define(Def{Name: "floordiv", Arity: 2, Rule: NoBool, Cost: 40,
+	FloorDiv = define(Def{Name: "floordiv", Flat: true, Arity: 2, Rule: NoBool, Cost: 40,
 		Doc: "The quotient rounded down as if it were exact, so that it fits Mod: 1//0.1 is 9. Floats by 0 give x/0, integers 0.",
 		Expr: func(b *bld, n *node, x []val) val {
 			if n.DType.Float() {
@@ -123,7 +123,7 @@ func init() {
 				return mul(v.DY, where(apply(IsNaN, x), num(x, 0), apply(Sign, x)))
 			})
 		}})
-	Sign = define(Def{Name: "sign", Arity: 1, Rule: NoBool, ONNX: "Sign", Doc: "-1, 0 or 1; NaN stays.",
+	Sign = define(Def{Name: "sign", Arity: 1, Flat: true, Rule: NoBool, ONNX: "Sign", Doc: "-1, 0 or 1; NaN stays.",
 		Expr: func(b *bld, n *node, x []val) val {
 			t := b.Type(x[0])
 			zero := b.Number(t, 0)
@@ -173,7 +173,7 @@ func init() {
 		{&Round, "round", "Round", "Rounds to nearest, ties to even; integers stay.", loop.OpRint},
 		{&Trunc, "trunc", "", "Rounds toward zero; integers stay.", loop.OpTrunc},
 	} {
-		*r.def = define(Def{Name: r.name, Arity: 1, Rule: NoBool, ONNX: r.onnx, Doc: r.doc,
+		*r.def = define(Def{Name: r.name, Arity: 1, Flat: true, Rule: NoBool, ONNX: r.onnx, Doc: r.doc,
 			Expr: func(b *bld, n *node, x []val) val {
 				if !n.DType.Float() {
 					return x[0]

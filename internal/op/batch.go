@@ -35,7 +35,7 @@ func Batch(g *ir.Graph, outs []*ir.Node, n int, leaf func(x *ir.Node) Batched) [
 }
 
 // Looped reports a routine that [Batch] applies to one example after the other.
-func Looped(d *Def) bool { return d.Class == Routine && batchRules[d.Name] == nil }
+func Looped(d *Def) bool { return d.Class == Routine && (batchRules[d.Name] == nil || !d.ours) }
 
 // Raise returns the node with an axis of n examples, all alike if it has none yet.
 func (x Batched) Raise(n int) *ir.Node {
@@ -146,7 +146,7 @@ func (b *batcher) apply(x *node, args []Batched) []*node {
 		}
 		return []*node{Apply(d, a, b.raised(args)...)}
 	}
-	if rule := batchRules[d.Name]; rule != nil {
+	if rule := batchRules[d.Name]; rule != nil && d.ours {
 		return rule(b, x, args)
 	}
 	return b.loop(x, args)

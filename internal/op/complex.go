@@ -210,7 +210,7 @@ var complexForms map[string]complexForm
 
 // complexForm returns how an operation is computed where an argument is complex.
 func (d *Def) complexForm() complexForm {
-	if f := complexForms[d.Name]; f != nil {
+	if f := complexForms[d.Name]; f != nil && d.ours {
 		return f
 	}
 	switch {

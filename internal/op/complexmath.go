@@ -80,18 +80,21 @@ func expPair(z pair) pair {
 	e := apply(Exp, where(big, sub(z.re, num(z.re, most)), z.re))
 	up := where(big, num(z.re, math.Exp(most)), num(z.re, 1))
 	part := func(f *Def) *node { return mul(mul(e, apply(f, z.im)), up) }
-	// Nothing, or a real number, whatever the angle.
+	// Nothing, or a real number, whatever the angle. Only what overflows is replaced by the real
+	// number's part 0: the formula has the gradient elsewhere.
 	none := equals(z.re, math.Inf(-1))
 	re := where(none, num(z.re, 0), part(Cos))
-	im := where(none, num(z.re, 0), where(equals(z.im, 0), z.im, part(Sin)))
+	over := apply(IsInf, mul(e, up))
+	im := where(none, num(z.re, 0), where(apply(LogicalAnd, over, equals(z.im, 0)), z.im, part(Sin)))
 	endless := apply(LogicalAnd, equals(z.re, math.Inf(1)), apply(LogicalNot, apply(IsFinite, z.im)))
 	return pair{where(endless, z.re, re), im}
 }
 
 // logPair takes the logarithm of a length near 1 from its distance to 1.
 func logPair(z pair) pair {
-	a, b := apply(Abs, z.re), apply(Abs, z.im)
-	long, short := apply(Maximum, a, b), apply(Minimum, a, b)
+	// The parts by size: a choice of which has gradients where the parts are equal or one is 0.
+	upright := apply(Lt, apply(Abs, z.re), apply(Abs, z.im))
+	long, short := apply(Abs, where(upright, z.im, z.re)), where(upright, z.re, z.im)
 	r := absPair(z)
 	near := apply(LogicalAnd, apply(Gt, r, num(r, 0.7)), apply(Lt, r, num(r, 1.5)))
 	d := add(mul(sub(long, num(r, 1)), add(long, num(r, 1))), mul(short, short))
@@ -144,7 +147,7 @@ func tanhPair(z pair) pair {
 
 // asinhReal is the inverse hyperbolic sine of a real number.
 func asinhReal(x *node) *node {
-	a := apply(Abs, x)
+	a := copySign(x, num(x, 1)) // whose gradient is that of x also at 0
 	huge := apply(Gt, a, num(a, 1e9))
 	b := where(huge, num(a, 1), a)
 	r := apply(Log1p, add(b, div(mul(b, b), add(num(b, 1), apply(Sqrt, add(mul(b, b), num(b, 1)))))))
@@ -194,7 +197,8 @@ func signPair(z pair) pair {
 	r := absPair(z)
 	zero := equals(r, 0)
 	r = where(zero, num(r, 1), r)
-	return pair{div(z.re, r), div(z.im, r)}
+	part := func(x *node) *node { return where(zero, copySign(num(x, 0), x), div(x, r)) } // a constant at 0
+	return pair{part(z.re), part(z.im)}
 }
 
 // powPairs is exp(w*log(z)); 1 where w is 0, and 0 of 0 where w has a positive real part.

@@ -131,8 +131,14 @@ type Def struct {
 	// has no gradient (its result is piecewise constant or not a float).
 	VJP func(v *VJP)
 
+	// Flat marks an operation without VJP whose result is piecewise constant: its gradient is 0.
+	Flat bool
+
 	// Once marks a VJP that is not itself differentiable.
 	Once bool
+
+	// ours marks a Def of this package. Other packages may give theirs the same name.
+	ours bool
 
 	// Samples lists argument sets for the conformance suite beyond those that
 	// the class implies.
@@ -168,6 +174,7 @@ func define(d Def) *Def {
 	}
 	p := &d
 	p.Hash = maphash.String(seed, d.Name)
+	p.ours = true
 	table[d.Name] = p
 	return p
 }
@@ -622,9 +629,17 @@ func Gradient(outs, douts, wrt []*ir.Node) []*ir.Node {
 			accumulate(o, douts[i])
 		}
 	}
+	// flat are nodes that outs depend on through a Flat operation: their gradient is 0 where
+	// nothing else gives one.
+	flat := make([]bool, n)
 	several := map[*ir.Node][]*ir.Node{} // gradients by result
 	for i := n - 1; i >= 0; i-- {
 		x := g.Nodes[i]
+		if d := Of(x); leads[i] && (grad[i] != nil && d != nil && d.Flat || grad[i] == nil && several[x] == nil && flat[i]) {
+			for _, a := range x.Args {
+				flat[a.ID] = flat[a.ID] || leads[a.ID] && a.DType.Differentiable()
+			}
+		}
 		if grad[i] == nil && several[x] == nil || !leads[i] || len(x.Args) == 0 {
 			continue
 		}
@@ -667,8 +682,11 @@ func Gradient(outs, douts, wrt []*ir.Node) []*ir.Node {
 	}
 	out := make([]*ir.Node, len(wrt))
 	for i, w := range wrt {
-		if w.ID < n {
-			out[i] = grad[w.ID]
+		if w.ID >= n {
+			continue
+		}
+		if out[i] = grad[w.ID]; out[i] == nil && flat[w.ID] {
+			out[i] = full(g, 0, w.DType, w.Shape)
 		}
 	}
 	return out

@@ -109,6 +109,7 @@ func distribution(name string, cost int, expr func(b *bld, n *ir.Node, w [4]val,
 // unlisted finishes a Def that is no part of the table.
 func unlisted(d Def) *Def {
 	d.Hash = maphash.String(seed, d.Name)
+	d.ours = true
 	return &d
 }
 

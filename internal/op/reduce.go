@@ -1,6 +1,8 @@
 package op
 
 import (
+	"slices"
+
 	"weft/internal/array"
 	"weft/internal/ir"
 	"weft/internal/loop"
@@ -204,17 +206,18 @@ func init() {
 	}
 	reduceSum.VJP = func(v *VJP) { v.Set(0, func() *node { return expand(v.DY, v.X[0].Shape) }) }
 	reduceProd.VJP = func(v *VJP) {
-		// Two products that leave one factor out would be exact at zeros; where no
-		// factor is 0 the quotient is. A single zero gets the product of the rest.
+		// The gradient of the last running product: the products before and behind each factor.
+		// Without a quotient it is exact at zeros, also differentiated, and where the product
+		// overflows or vanishes and the others do not.
 		v.Set(0, func() *node {
-			x := v.X[0]
-			zero := apply(Eq, x, num(x, 0))
-			rest := Apply(reduceProd, v.Node.Attrs, where(zero, num(x, 1), x))
-			zeros := Apply(reduceSum, v.Node.Attrs, Convert(zero, x.DType))
-			one := apply(Eq, zeros, num(x, 1))
-			atZero := where(one, rest, num(x, 0))
-			elsewhere := where(apply(Eq, zeros, num(x, 0)), div(rest, where(zero, num(x, 1), x)), num(x, 0))
-			return mul(v.DY, where(zero, atZero, elsewhere))
+			x, g := v.X[0], v.Node.Attrs.(Group)
+			if x.Size() == 0 {
+				return full(x.Graph, 0, x.DType, x.Shape)
+			}
+			n := array.Size(x.Shape[g.Lo:g.Hi])
+			merged := slices.Concat(x.Shape[:g.Lo], []int{n}, x.Shape[g.Hi:])
+			y := Narrow(Apply(scanProd, Axis(g.Lo), reshape(x, merged)), g.Lo, n-1, 1)
+			return Gradient([]*node{reshape(y, v.DY.Shape)}, []*node{v.DY}, []*node{x})[0]
 		})
 	}
 	extreme := func(v *VJP) {

@@ -105,14 +105,8 @@ func init() {
 	segmentProd.VJP = func(v *VJP) { // as of reduceProd
 		v.Set(0, func() *node {
 			x, off := v.X[0], v.X[1]
-			back := func(y *node) *node { return spreadItems(y, x, off) }
-			zero := apply(Eq, x, num(x, 0))
-			rest := Apply(segmentProd, nil, where(zero, num(x, 1), x), off)
-			zeros := Apply(segmentSum, nil, Convert(zero, x.DType), off)
-			atZero := where(apply(Eq, zeros, num(x, 1)), rest, num(x, 0))
-			none := apply(Eq, back(zeros), num(x, 0))
-			elsewhere := where(none, div(back(rest), where(zero, num(x, 1), x)), num(x, 0))
-			return mul(back(v.DY), within(where(zero, back(atZero), elsewhere), off, 0))
+			others := mul(productsBeside(x, off, false), productsBeside(x, off, true))
+			return within(mul(spreadItems(v.DY, x, off), others), off, 0)
 		})
 	}
 	extreme := func(v *VJP) { // equal extremes share the gradient
@@ -218,6 +212,43 @@ func init() {
 				return within(sub(v.DY, mul(apply(Exp, v.Y), spreadItems(s, v.Y, v.X[1]))), v.X[1], 0)
 			})
 		})
+}
+
+// productsBeside gives each row the product of the rows of its item before it, or behind it; 1 in
+// no item. Products of 1, 2, 4 ... rows are multiplied (Hillis and Steele, Data parallel
+// algorithms, 1986), so that a gradient has no quotient.
+func productsBeside(x, offsets *node, behind bool) *node {
+	n := x.Shape[0]
+	rows := make([]int, len(x.Shape)) // one element a row, which broadcasts to x
+	for i := range rows {
+		rows[i] = 1
+	}
+	rows[0] = n
+	at := Apply(Iota, Axis(0), full(x.Graph, 0, array.Float32, rows))
+	items := append([]int{offsets.Shape[0] - 1}, rows[1:]...)
+	bound := func(from int, outside float64) *node { // where the item of a row begins or ends
+		b := reshape(Narrow(offsets, 0, from, items[0]), items)
+		return within(spreadItems(b, at, offsets), offsets, outside)
+	}
+	shifted := func(y *node, by int) *node {
+		w := AllOf(y.Shape)
+		w.Count[0] = n - by
+		if behind {
+			y = Apply(Place, Placement{y.Shape, w, 1}, Narrow(y, 0, by, n-by))
+			return where(apply(Lt, add(at, num(at, float64(by))), bound(1, 0)), y, num(y, 1))
+		}
+		w.Start[0] = by
+		y = Apply(Place, Placement{y.Shape, w, 1}, Narrow(y, 0, 0, n-by))
+		return where(apply(Ge, sub(at, num(at, float64(by))), bound(0, float64(n))), y, num(y, 1))
+	}
+	if n < 2 {
+		return full(x.Graph, 1, x.DType, x.Shape)
+	}
+	y := shifted(x, 1)
+	for by := 1; by < n-1; by *= 2 {
+		y = mul(y, shifted(y, by))
+	}
+	return y
 }
 
 // within is x with a number in rows that are in no item.

@@ -164,7 +164,11 @@ func (b *planner) lasts(n *ir.Node) bool {
 		v := b.ins[n.Arg()]
 		return !slices.Contains(b.into, n.Arg()) && array.Equal(v.Strides, array.RowMajor(v.Shape))
 	}
-	if c := b.in(n); c.single == n && op.Of(n) != nil && op.Of(n).Tiled != 0 {
+	c := b.in(n)
+	if c == nil {
+		return false // a number, of which windows show an array
+	}
+	if c.single == n && op.Of(n) != nil && op.Of(n).Tiled != 0 {
 		return false // a tail may take it before it is in memory
 	}
 	return !b.spot(n).out || b.into == nil

@@ -1,0 +1,401 @@
+package weft_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"weft"
+	"weft/internal/array"
+	"weft/internal/eager"
+	"weft/internal/op"
+)
+
+// A scalarFunction is a function of a vector of float64 with a result of one element: a sample of
+// an operation, whose arguments are made of the vector and whose results are added up.
+type scalarFunction struct {
+	name    string
+	n       int
+	complex bool
+	of      func(p *weft.Tensor) *weft.Tensor
+	smooth  []float64 // a point where it has all derivatives
+	special []float64 // a point with zeros and ties
+	least   float64   // precision of the least precise result
+}
+
+// mostVariables bounds the arguments of a sample.
+const mostVariables = 48
+
+// functionOfSample makes the function of a sample, with complex arguments if complex says so.
+func functionOfSample(d *op.Def, s op.Sample, complex bool) (f *scalarFunction, ok bool) {
+	f = &scalarFunction{}
+	r := rand.New(rand.NewPCG(21, uint64(len(d.Name))))
+	domain := d.Domain
+	if domain == [2]float64{} {
+		domain = [2]float64{-2, 2}
+	}
+	type part struct {
+		shape    []int
+		at       int // in the vector
+		complex  bool
+		constant *weft.Tensor
+	}
+	var parts []part
+	shapes := ""
+	some := false
+	for i, shape := range s.Shapes {
+		size := array.Size(shape)
+		dt := weft.Float64
+		switch {
+		case s.DTypes != nil:
+			dt = s.DTypes[i]
+		case s.Ascending && i == len(s.Shapes)-1:
+			dt = weft.Int64
+		}
+		shapes += " " + array.TypeString(dt, shape)
+		if !dt.Differentiable() {
+			ints := make([]int64, size)
+			for j := range ints {
+				ints[j] = r.Int64N(int64(max(s.Max, 2)))
+				if s.Ascending {
+					ints[j] = int64(min(1, s.Max-1) + j*max(s.Max-2, 0)/max(size-1, 1))
+				}
+			}
+			parts = append(parts, part{constant: weft.FromSlice(ints, shape...).To(dt)})
+			continue
+		}
+		some = true
+		c := dt.Complex() || complex
+		f.complex = f.complex || c
+		parts = append(parts, part{shape: shape, at: f.n, complex: c})
+		for range size {
+			lo, hi := domain[0], domain[1]
+			if c {
+				lo, hi = 0.4, 1.4
+			}
+			f.smooth = append(f.smooth, lo+(hi-lo)*r.Float64())
+			f.special = append(f.special, []float64{0, 0, 1, 1, -1}[r.IntN(5)])
+		}
+		f.n += size
+		if c {
+			for range size {
+				f.smooth = append(f.smooth, 0.3+r.Float64())
+				f.special = append(f.special, []float64{0, 0, 1}[r.IntN(3)])
+			}
+			f.n += size
+		}
+	}
+	if !some || f.n == 0 || f.n > mostVariables {
+		return f, false
+	}
+	f.name = fmt.Sprintf("%s%s %+v", d.Name, shapes, s.Attrs)
+	if complex {
+		f.name += " complex"
+	}
+	f.of = func(p *weft.Tensor) *weft.Tensor {
+		args := make([]any, len(parts))
+		for i, x := range parts {
+			if x.constant != nil {
+				args[i] = x.constant
+				continue
+			}
+			n := array.Size(x.shape)
+			y := p.Slice(weft.Range(x.at, x.at+n)).Reshape(x.shape...)
+			if x.complex {
+				y = weft.Complex(y, p.Slice(weft.Range(x.at+n, x.at+2*n)).Reshape(x.shape...))
+			}
+			args[i] = y
+		}
+		sum := p.Slice(weft.Range(0, 0)).Sum()
+		salt := 0.7
+		add := func(y *weft.Tensor) {
+			if y.DType() != weft.Float64 {
+				y = y.To(weft.Float64)
+			}
+			y = y.Reshape(y.Size())
+			w := weft.Arange(y.Size()).To(weft.Float64).Add(1).Mul(salt).Cos()
+			salt++
+			sum = sum.Add(y.Mul(w).Sum()).Add(y.Mul(y).Mul(w).Sum().Mul(0.2))
+		}
+		for _, y := range eager.Apply[*weft.Tensor](d, s.Attrs, nil, args...) {
+			if y.DType().Differentiable() {
+				f.least = max(f.least, precision(y.DType()))
+			}
+			switch {
+			case y.Size() == 0 || !y.DType().Differentiable():
+			case y.DType().Complex():
+				add(y.Real())
+				add(y.Imag())
+			default:
+				add(y)
+			}
+		}
+		return sum
+	}
+	return f, true
+}
+
+// sampledFunctions are those of the samples in the op table, with real and with complex arguments.
+func sampledFunctions() (out []*scalarFunction) {
+	for _, d := range op.Table() {
+		samples := d.Samples
+		if d.Class == op.Pointwise && d.Rule != op.Keep && d.Arity > 0 || len(samples) == 0 && d.Class == op.Composite && d.Arity > 0 {
+			samples = append(samples[:len(samples):len(samples)], op.Sample{Shapes: [][]int{{3, 2}, {2}, {3, 1}}[:min(d.Arity, 3)]})
+		}
+		for _, s := range samples {
+			for _, complex := range []bool{false, true} {
+				if f, ok := functionOfSample(d, s, complex); ok {
+					out = append(out, f)
+				}
+			}
+		}
+	}
+	return out
+}
+
+func (f *scalarFunction) gradient(p *weft.Tensor) *weft.Tensor {
+	return weft.Grad(f.of(p), []*weft.Tensor{p}, weft.GradOpts{Create: true, AllowUnused: true})[0]
+}
+
+// hessians are the ways to second derivatives at p: the matrix, its product with v, or u'Hv.
+func (f *scalarFunction) hessians(p, u, v *weft.Tensor) map[string]func() *weft.Tensor {
+	zeros := func(g *weft.Tensor, q *weft.Tensor) *weft.Tensor {
+		if g == nil {
+			return weft.ZerosLike(q)
+		}
+		return g
+	}
+	slope := func(q *weft.Tensor) *weft.Tensor { return zeros(f.gradient(q), q) }
+	twice := func(q *weft.Tensor) *weft.Tensor {
+		q = q.Detach().RequireGrad()
+		g := f.gradient(q)
+		if g == nil || !g.RequiresGrad() {
+			return weft.ZerosLike(q)
+		}
+		return zeros(weft.Grad(g.Mul(v).Sum(), []*weft.Tensor{q}, weft.GradOpts{AllowUnused: true})[0], q)
+	}
+	compiled := func(f func(q *weft.Tensor) *weft.Tensor) *weft.Tensor {
+		y, err := weft.Compile(f).Call(p)
+		if err != nil {
+			panic(err)
+		}
+		return y
+	}
+	mapped := func(f func(q *weft.Tensor) *weft.Tensor) *weft.Tensor {
+		both := weft.Stack([]*weft.Tensor{p.Mul(2), p}, 0)
+		return weft.Vmap(func(x ...*weft.Tensor) *weft.Tensor { return f(x[0]) })(both).At(1)
+	}
+	hessian := func(q *weft.Tensor) *weft.Tensor { return weft.Hessian(f.of, q) }
+	pushed := func(q *weft.Tensor) *weft.Tensor {
+		_, d := weft.JVP(func(q *weft.Tensor) *weft.Tensor { _, d := weft.JVP(f.of, q, u); return d }, q, v)
+		return d
+	}
+	pulled := func(q *weft.Tensor) *weft.Tensor { return weft.HessianVector(f.of, q, v) }
+	return map[string]func() *weft.Tensor{
+		"H":                     func() *weft.Tensor { return hessian(p) },
+		"H by Jacobian of Grad": func() *weft.Tensor { return weft.Jacobian(slope, p) },
+		"H by Jacobian of Jacobian": func() *weft.Tensor {
+			return weft.Jacobian(func(q *weft.Tensor) *weft.Tensor { return weft.Jacobian(f.of, q) }, p)
+		},
+		"H compiled":                  func() *weft.Tensor { return compiled(hessian) },
+		"H mapped":                    func() *weft.Tensor { return mapped(hessian) },
+		"Hv by Grad of Grad":          func() *weft.Tensor { return twice(p) },
+		"Hv compiled by Grad of Grad": func() *weft.Tensor { return compiled(twice) },
+		"Hv":                          func() *weft.Tensor { return pulled(p) },
+		"Hv compiled":                 func() *weft.Tensor { return compiled(pulled) },
+		"Hv mapped":                   func() *weft.Tensor { return mapped(pulled) },
+		"Hv by JVP of Grad":           func() *weft.Tensor { _, d := weft.JVP(slope, p, v); return d },
+		"uHv by JVP of JVP":           func() *weft.Tensor { return pushed(p) },
+		"uHv compiled by JVP of JVP":  func() *weft.Tensor { return compiled(pushed) },
+		"uHv mapped by JVP of JVP":    func() *weft.Tensor { return mapped(pushed) },
+	}
+}
+
+func closeTo(a, b, limit float64) bool {
+	return a == b || math.IsNaN(a) && math.IsNaN(b) || math.Abs(a-b) <= limit
+}
+
+// commonOperations are those whose second derivatives are always tested, the others by turns.
+var commonOperations = map[string]bool{"prod": true, "segment_prod": true, "cat": true, "pad": true, "where": true, "log": true, "exp": true, "mul": true, "abs": true,
+	"diagonal": true, "cumprod": true, "sum": true, "matmul": true, "cast": true, "softmax": true}
+
+// All ways to a second derivative give the same, eagerly, compiled and mapped: at smooth points
+// what differences of gradients give, at zeros and ties too where differences to both sides agree.
+// By default some small samples are tested, of the common operations and a few others; with
+// WEFT_DERIVATIVES=all all are, and with the name of an operation its samples.
+func TestSecondDerivatives(t *testing.T) {
+	only := os.Getenv("WEFT_DERIVATIVES")
+	seen := map[string]int{}
+	tested := 0
+	for i, f := range sampledFunctions() {
+		name, _, _ := strings.Cut(f.name, " ")
+		switch {
+		case only == "all" || only == name:
+		case only != "":
+			continue
+		case f.n > 24:
+			continue
+		case commonOperations[name]:
+			if seen[name]++; seen[name] > 2 {
+				continue
+			}
+		case i%23 != 0:
+			continue
+		}
+		if f.second(t, "smooth", f.smooth) {
+			tested++
+		}
+		if f.second(t, "special", f.special) {
+			tested++
+		}
+	}
+	t.Log(tested, "points")
+	if tested < 40 && only == "" || tested < 800 && only == "all" {
+		t.Errorf("only %d points have second derivatives", tested)
+	}
+}
+
+// second compares the second derivatives at a point; it reports false if f has no value there.
+func (f *scalarFunction) second(t *testing.T, at string, x []float64) bool {
+	p := weft.FromSlice(x)
+	var y *weft.Tensor
+	if err := weft.Try(func() { y = f.of(p.Clone().RequireGrad()) }); err != nil || !y.RequiresGrad() {
+		return false
+	}
+	fail := func(format string, args ...any) { t.Errorf("%s, %s: %s", f.name, at, fmt.Sprintf(format, args...)) }
+	r := rand.New(rand.NewPCG(3, 4))
+	us, vs := make([]float64, f.n), make([]float64, f.n)
+	for i := range us {
+		us[i], vs[i] = r.Float64()-0.3, r.Float64()-0.6
+	}
+	u, v := weft.FromSlice(us), weft.FromSlice(vs)
+	var h []float64
+	values := map[string][]float64{}
+	refused := ""
+	for name, way := range f.hessians(p, u, v) {
+		func() {
+			defer func() {
+				if e := recover(); e != nil {
+					if err, ok := e.(*weft.Error); ok && strings.Contains(err.Error(), "no second derivative") {
+						refused = name
+						return
+					}
+					fail("%s: %v", name, e)
+				}
+			}()
+			values[name] = weft.Data[float64](way())
+		}()
+	}
+	if refused != "" {
+		if len(values) > 0 {
+			for name := range values {
+				fail("%s is refused, %s is not", refused, name)
+				break
+			}
+		}
+		return true
+	}
+	h = values["H"]
+	if h == nil {
+		return true
+	}
+	scale := 1.0
+	for _, x := range h {
+		if !math.IsInf(x, 0) && !math.IsNaN(x) {
+			scale = math.Max(scale, math.Abs(x))
+		}
+	}
+	hv, uhv := make([]float64, f.n), 0.0
+	for i := range f.n {
+		for j := range f.n {
+			hv[i] += h[i*f.n+j] * vs[j]
+		}
+		uhv += us[i] * hv[i]
+	}
+	for name, got := range values {
+		want := h
+		if strings.HasPrefix(name, "Hv") {
+			want = hv
+		} else if strings.HasPrefix(name, "uHv") {
+			want = []float64{uhv}
+		}
+		if len(got) != len(want) {
+			fail("%s has %d elements, want %d", name, len(got), len(want))
+			continue
+		}
+		for i := range got {
+			if len(want) < len(h) && !isFinite(want[i]) {
+				continue // 0 times Inf in the product with H
+			}
+			if !closeTo(got[i], want[i], math.Max(1e-9, 16*f.least)*scale*float64(f.n)) {
+				fail("%s is %v at %d, by Hessian %v", name, got[i], i, want[i])
+				break
+			}
+		}
+	}
+	if f.least > precision(weft.Float64) {
+		return true // differences would measure the rounding
+	}
+	f.compareDifferences(x, h, at == "smooth", fail)
+	return true
+}
+
+// compareDifferences compares the Hessian h at x with differences of gradients: everywhere if f is
+// known to be smooth there, else where the differences to both sides agree.
+func (f *scalarFunction) compareDifferences(x, h []float64, smooth bool, fail func(format string, args ...any)) {
+	step, least := 1e-5, 1e-5
+	if !smooth {
+		step, least = 1e-6, 1e-4
+	}
+	slope := func(j int, by float64) []float64 {
+		q := append([]float64{}, x...)
+		q[j] += by
+		z := weft.FromSlice(q).RequireGrad()
+		g := weft.Grad(f.of(z), []*weft.Tensor{z}, weft.GradOpts{AllowUnused: true})[0]
+		if g == nil {
+			return make([]float64, f.n)
+		}
+		return weft.Data[float64](g)
+	}
+	value := func(j int, by float64) float64 {
+		q := append([]float64{}, x...)
+		q[j] += by
+		return f.of(weft.FromSlice(q)).Item()
+	}
+	mid, y := slope(0, 0), value(0, 0)
+	if !isFinite(y) || strings.HasPrefix(f.name, "clamp ") { // between equal bounds the gradient passes, as PyTorch's does
+
+		return
+	}
+	for j := 0; j < f.n; j += 1 + f.n/5 {
+		up, down := (value(j, step)-y)/step, (y-value(j, -step))/step
+		if want := (up + down) / 2; math.Abs(up-down) <= 1e-3*(1+math.Abs(want)) && !(math.Abs(mid[j]-want) <= 1e-4*(1+math.Abs(want)+math.Abs(y))) {
+			fail("gradient %d is %v, by differences %v", j, mid[j], want)
+			return
+		}
+	}
+	if slices.ContainsFunc(mid, func(x float64) bool { return !isFinite(x) }) {
+		return
+	}
+	for j := 0; j < f.n; j += 1 + f.n/5 {
+		hi, lo := slope(j, step), slope(j, -step)
+		for i := range f.n {
+			want := (hi[i] - lo[i]) / (2 * step)
+			limit := least * (1 + math.Abs(want) + math.Abs(hi[i]))
+			up, down := (hi[i]-mid[i])/step, (mid[i]-lo[i])/step
+			if !smooth && !(math.Abs(up-down) <= limit && math.Abs(up) < 1e4) {
+				continue
+			}
+			if got := h[i*f.n+j]; !(math.Abs(got-want) <= limit) {
+				fail("H[%d %d] is %v, by differences %v", i, j, got, want)
+				return
+			}
+		}
+	}
+}
+
+func isFinite(x float64) bool { return !math.IsInf(x, 0) && !math.IsNaN(x) }
