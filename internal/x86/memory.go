@@ -95,6 +95,10 @@ func (c *compiler) lowerLoad(v loop.Value, in *loop.Ins) {
 		for i, d := range c.result(v) {
 			c.loadApart(b, d, i)
 		}
+	case c.apartSmall(b, in.A):
+		for i, d := range c.result(v) {
+			c.loadApartSmall(b, d, i)
+		}
 	default:
 		d := c.result(v)
 		for s := range c.lay.k {
@@ -299,13 +303,18 @@ func (c *compiler) loadSmall(e array.DType, d vr, m lmem, k vr) {
 	}
 	switch e {
 	case array.Bool:
-		if t := c.maskType(); c.isa == jit.AVX2 && c.lay.es > 1 { // widened by zeros
-			c.op2(gts[t], d, r, c.constReg(t, 0))
-		} else {
-			c.nonzero(d, r)
-		}
+		c.boolLanes(d, r)
 	case array.BFloat16:
 		c.op1i(asm.VPSLLD, d, d, 16)
+	}
+}
+
+// boolLanes sets d to the lanes of r that are not 0, bools that were widened by zeros.
+func (c *compiler) boolLanes(d, r vr) {
+	if t := c.maskType(); c.isa == jit.AVX2 && c.lay.es > 1 {
+		c.op2(gts[t], d, r, c.constReg(t, 0))
+	} else {
+		c.nonzero(d, r)
 	}
 }
 

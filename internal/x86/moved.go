@@ -28,7 +28,7 @@ func (c *compiler) moved(b int, off loop.Value, f func()) bool {
 		c.ptr[b] = c.movedTo(b, root)
 	}
 	c.streaming = false // it takes vectors that are aligned
-	if c.bulk(b) || c.apart(b, loop.NoValue) {
+	if c.bulk(b) || c.apart(b, loop.NoValue) || c.apartSmall(b, loop.NoValue) {
 		c.disp = more
 	} else if more != 0 {
 		c.ptr[b] = c.loadG(asm.LEA, lmem{base: c.ptr[b], disp: more})
