@@ -35,6 +35,31 @@ func inBlock[T float](x []T) T {
 	return inBlock(x[:half]) + inBlock(x[half:])
 }
 
+// halves sets a block to its running sums, half by half.
+func halves[T float](v []T) {
+	for half := 1; half < len(v); half *= 2 {
+		for i := range v {
+			if i&half != 0 {
+				v[i] = v[i&^(2*half-1)|(half-1)] + v[i]
+			}
+		}
+	}
+}
+
+func TestInBlock(t *testing.T) {
+	x := make([]float32, 16)
+	for i := range x {
+		x[i] = rand.Float32()
+	}
+	y := slices.Clone(x)
+	halves(y)
+	for i, got := range y {
+		if want := inBlock(x[:i+1]); got != want {
+			t.Errorf("%d: %v, want %v", i, got, want)
+		}
+	}
+}
+
 // wanted are running sums by the definition of their order.
 func wanted[T float](x []T) []T {
 	const n = op.ScanGroup
@@ -64,13 +89,19 @@ func wanted[T float](x []T) []T {
 		}
 		return goesBefore(k+1, i/n) + s
 	}
-	var before T
-	for i := range x {
-		b := i / block
-		if i == b*block {
-			before = goesBefore(0, b)
+	for b := 0; b*block < len(x); b++ {
+		v := slices.Clone(x[b*block : min((b+1)*block, len(x))])
+		if len(x) > 1<<16 { // the same, which TestInBlock holds, in less time
+			halves(v)
+		} else {
+			for i := range slices.Backward(v) {
+				v[i] = inBlock(v[:i+1])
+			}
 		}
-		y[i] = before + inBlock(x[b*block:i+1])
+		before := goesBefore(0, b)
+		for i, s := range v {
+			y[b*block+i] = before + s
+		}
 	}
 	return y
 }
