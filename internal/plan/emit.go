@@ -185,6 +185,9 @@ func (e *emitter) operands() {
 			e.stores.set(n, o.with(v))
 			continue
 		}
+		if n.Size() == 0 && slices.ContainsFunc(c.nodes, func(m *ir.Node) bool { return e.used(m) && e.perRow(m) }) {
+			continue // rows of nothing: there is what each of them gives, and no element to store
+		}
 		if !e.even(o) {
 			t := b.temp(n.DType, n.Shape)
 			e.back = append(e.back, [2]Operand{o, t})
