@@ -3,7 +3,6 @@ package weft
 import (
 	"iter"
 	"slices"
-	"unsafe"
 
 	"weft/internal/array"
 )
@@ -36,7 +35,7 @@ func At[T Element](t *Tensor, index ...int) T {
 		}
 		offset += at * v.Strides[axis]
 	}
-	x := *(*T)(unsafe.Add(v.Store.Host(), offset*int(unsafe.Sizeof(*new(T)))))
+	x := elementOf[T](v, offset)
 	keepAlive(t)
 	return x
 }

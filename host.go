@@ -100,6 +100,14 @@ func rawBytes(v *array.View) []byte {
 // bytesOf returns the memory of a view on the host from its first element on.
 func bytesOf(v *array.View) unsafe.Pointer { return v.Ptr() }
 
+// elementOf reads one element of a view on the host whose elements are of type T.
+func elementOf[T Element](v *array.View, at int) T {
+	if mapped.Any() {
+		defer mapped.Explain()
+	}
+	return *(*T)(unsafe.Add(v.Store.Host(), at*int(unsafe.Sizeof(*new(T)))))
+}
+
 // element reads one element of a view on the host, at an offset in elements of the
 // storage; of a complex number the real part.
 func element(v *array.View, at int) float64 {

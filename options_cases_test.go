@@ -276,7 +276,11 @@ func shown(o viewer.PointsOpts) []float64 {
 		if err != nil {
 			panic(err)
 		}
-		return float64(binary.LittleEndian.Uint32(b))
+		n := 0.0
+		for ; len(b) > 0; n++ { // offset, length, bytes
+			b = b[8+binary.LittleEndian.Uint32(b[4:]):]
+		}
+		return n
 	}
 	ranges() // all of it
 	x.Slice(weft.Index(0)).Assign(1)

@@ -86,7 +86,7 @@ func TestOutputReplacesArraysOnly(t *testing.T) {
 // and a result has as many elements as its shape says.
 func TestJSONIsJSON(t *testing.T) {
 	files(t)
-	if err := npy.WriteFile("odd.npy", weft.FromSlice([]float64{0.1, 1e300, -0.0, 5e-324}, 2, 2).Div(weft.FromSlice([]float64{1, 0}))); err != nil {
+	if err := npy.WriteFile("odd.npy", weft.FromSlice([]float64{0.1, 1e300, -1.5, 5e-324}, 2, 2).Div(weft.FromSlice([]float64{1, 0}))); err != nil {
 		t.Fatal(err)
 	}
 	if err := npy.WriteFile("u.npy", weft.FromSlice([]uint64{1<<64 - 1, 0})); err != nil {

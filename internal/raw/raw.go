@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"unsafe"
 
 	"weft/internal/array"
@@ -35,7 +36,7 @@ var hostBig = binary.NativeEndian.Uint16([]byte{0, 1}) == 1
 // grows as data arrives, so that a false n takes no more pages than the data that
 // is there, and a seventh more while it is copied. A stream that ends early gives
 // an error that wraps io.ErrUnexpectedEOF.
-func Read(r io.Reader, d array.DType, n int, big, sized bool) (st *array.Storage, err error) {
+func Read(r io.Reader, d array.DType, n int, big, sized bool) (*array.Storage, error) {
 	if n > maxBytes {
 		return nil, fmt.Errorf("%d bytes of data do not fit into memory", n)
 	}
@@ -43,54 +44,52 @@ func Read(r io.Reader, d array.DType, n int, big, sized bool) (st *array.Storage
 	if !sized {
 		size = min(n, step)
 	}
-	if st, err = room(size); err != nil {
+	st, b, err := room(size)
+	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		if err != nil {
-			giveBack(st)
-			st = nil
-		}
-	}()
+	fail := func(err error) (*array.Storage, error) {
+		giveBack(st)
+		return nil, err
+	}
 	for got := 0; got < n; {
-		if got == st.Bytes {
-			grown, err := room(min(growth*got, n))
+		if got == len(b) {
+			grown, to, err := room(min(growth*got, n))
 			if err != nil { // where memory is short there may be some for less
-				grown, err = room(min(2*got, n))
+				grown, to, err = room(min(2*got, n))
 			}
 			if err != nil {
-				return st, err
+				return fail(err)
 			}
-			copy(memory(grown), memory(st))
+			copy(to, b)
 			giveBack(st)
-			st = grown
+			st, b = grown, to
 		}
-		k, err := io.ReadFull(r, memory(st)[got:])
+		k, err := io.ReadFull(r, b[got:])
 		got += k
 		if err != nil {
 			if errors.Is(err, io.EOF) {
 				err = io.ErrUnexpectedEOF
 			}
-			return st, fmt.Errorf("%d of %d bytes of data: %w", got, n, err)
+			return fail(fmt.Errorf("%d of %d bytes of data: %w", got, n, err))
 		}
 	}
-	toHost(memory(st), d, big)
+	toHost(b, d, big)
+	runtime.KeepAlive(st) // which b does not
 	return st, nil
 }
 
-// room returns n bytes with any content.
-func room(n int) (*array.Storage, error) {
-	if n == 0 {
-		return array.NewStorage(nil, 0, nil), nil
-	}
+// room returns n bytes with any content, as a storage and where Go can write them.
+func room(n int) (*array.Storage, []byte, error) {
 	if n <= array.SmallMax {
-		return array.NewSmall(n), nil
+		b := alloc(n)
+		return array.NewStorage(unsafe.Pointer(unsafe.SliceData(b)), n, b), b, nil
 	}
 	l, err := mem.Lend(n)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return array.NewStorage(l.Ptr(), n, l), nil
+	return array.NewStorage(l.Ptr(), n, l), unsafe.Slice((*byte)(l.Ptr()), n), nil
 }
 
 // giveBack returns memory that nothing refers to.
@@ -99,9 +98,6 @@ func giveBack(st *array.Storage) {
 		l.Return()
 	}
 }
-
-// memory is the bytes of a storage of this package. Who uses them keeps it alive.
-func memory(st *array.Storage) []byte { return unsafe.Slice((*byte)(st.Host()), st.Bytes) }
 
 // toHost makes elements of the host of elements of a file.
 func toHost(buf []byte, d array.DType, big bool) {

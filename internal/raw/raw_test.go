@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"weft/internal/array"
 	"weft/internal/mem"
@@ -112,6 +113,9 @@ func TestStreamMemory(t *testing.T) {
 		runtime.KeepAlive(st)
 	}
 }
+
+// memory is the bytes of a storage.
+func memory(st *array.Storage) []byte { return unsafe.Slice((*byte)(st.Host()), st.Bytes) }
 
 type writerFunc func(b []byte) (int, error)
 
