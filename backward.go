@@ -60,7 +60,7 @@ func walkRows(name string, outputs, inputs []*Tensor, o GradOpts, rows int) (res
 		t.check(name)
 		n := t.node()
 		if n == nil {
-			array.Failf(name, "", "output %d does not depend on a tensor that requires a gradient: mark leaves with RequireGrad before computing it, and outside WithoutGrad and without Detach on the way", i)
+			array.Failf(name, "", "output %d does not depend on a tensor that requires a gradient: mark leaves with RequireGrad before computing it, outside WithoutGrad and without Detach on the way", i)
 		}
 		if rows > 0 {
 			p.give(n, partial{t: t.seedRows(name, rows, o.Seeds[i])})
