@@ -61,8 +61,8 @@ type Compiled[F any] struct {
 // Everything else that f does in Go happens while it is traced, and not again: it must not
 // print or count, and Go variables that it captures keep the values, and tensors, that they
 // had. It runs on one goroutine. What needs elements on the host fails with the line that asks
-// for them: Item, Data, Borrow, printing, a branch on them, a selection by a mask, whose shape
-// they decide. Results, and what is written into captured tensors, carry no gradients: take
+// for them: Item, Data, Borrow, a branch on them, a selection by a mask, whose shape they decide.
+// Printing shows type and shape. Results, and what is written into captured tensors, carry no gradients: take
 // those inside f. What no result needs, and no write, is not computed and raises no error.
 //
 // With the environment variable WEFT_COMPILE=off calls run f itself. Compile panics with

@@ -91,7 +91,6 @@ func TestCompileRefuses(t *testing.T) {
 		},
 		"captured": func(x *weft.Tensor) *weft.Tensor { return x.Mul(w.Sum().Item()) },
 		"data":     func(x *weft.Tensor) *weft.Tensor { return weft.FromSlice(weft.Data[float32](x)) },
-		"print":    func(x *weft.Tensor) *weft.Tensor { _ = x.String(); return x },
 		"borrow": func(x *weft.Tensor) *weft.Tensor {
 			weft.Borrow(x, func([]float32) {})
 			return x

@@ -46,13 +46,18 @@ func (t *Tensor) String() string { return fmt.Sprintf("%v", t) }
 //
 // Any other verb, with its flags, width and precision, is applied to each element,
 // and the results are aligned: %.2f, %8.3e, %g, %d, %x, %t. Verbs for floats print
-// integers as floats.
+// integers as floats. In a function that is traced ([Compile], [Vmap]) elements are not known: every
+// verb prints "<traced float32[2 3]>".
 func (t *Tensor) Format(s fmt.State, verb rune) {
 	if s == nil {
 		array.Failf("format", "s", "is nil: functions of package fmt call Format")
 	}
 	if t == nil {
 		fmt.Fprint(s, "<nil>")
+		return
+	}
+	if t.isTraced() {
+		fmt.Fprintf(s, "<traced %s>", array.TypeString(t.v.DType, t.v.Shape))
 		return
 	}
 	t.check("format")
@@ -492,6 +497,8 @@ func (t *Tensor) LogValue() slog.Value {
 	switch {
 	case t.v.Store.Released():
 		attrs = append(attrs, slog.Bool("released", true))
+	case t.isTraced():
+		attrs = append(attrs, slog.Bool("traced", true))
 	case t.Size() <= logValuesUpTo:
 		attrs = append(attrs, slog.String("values", strings.Join(strings.Fields(t.String()), " ")))
 	case t.v.DType.Category() == array.CatComplex:

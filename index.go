@@ -2,15 +2,25 @@ package weft
 
 import (
 	"weft/internal/array"
+	"weft/internal/eager"
 	"weft/internal/op"
 )
+
+// placesFrom is an argument of op that must hold integers, which say places along an axis.
+func placesFrom(opName, arg string, t *Tensor) *Tensor {
+	t.check(opName)
+	if !t.v.DType.Integer() {
+		array.Failf(opName, arg, "has elements of type %s, want integers", t.v.DType)
+	}
+	return eager.Places(t)
+}
 
 // IndexSelect returns the sub-arrays of t at the places of a vector of integers
 // along an axis; negative ones count from the back. It panics if one is out of
 // range.
 func (t *Tensor) IndexSelect(axis int, index *Tensor) *Tensor {
 	t.check("index_select")
-	return withAttrs(op.IndexSelect, op.Axis(array.Axis("index_select", axis, t.Rank())), t, index)
+	return withAttrs(op.IndexSelect, op.Axis(array.Axis("index_select", axis, t.Rank())), t, placesFrom("index_select", "index", index))
 }
 
 // IndexAdd returns t with the sub-arrays of x added at the places of a vector of
@@ -26,15 +36,15 @@ func (t *Tensor) IndexAdd(axis int, index, x *Tensor) *Tensor {
 	if x.Rank() != t.Rank() {
 		array.Failf("index_add", "x", "has shape %s, the receiver %s: want as many dimensions", array.ShapeString(x.v.Shape), array.ShapeString(t.v.Shape))
 	}
-	return withAttrs(op.Lookup("index_add"), op.Target{Axis: a, Shape: t.v.Shape}, x, index, t)
+	return withAttrs(op.Lookup("index_add"), op.Target{Axis: a, Shape: t.v.Shape}, x, placesFrom("index_add", "index", index), t)
 }
 
 // Gather returns, for each element of index, the element of t at the same place
-// but for the axis, where the index says: result[i][j] = t[index[i][j]][j] for
+// but for the axis, where the index, integers of any type, says: result[i][j] = t[index[i][j]][j] for
 // axis 0.
 func (t *Tensor) Gather(axis int, index *Tensor) *Tensor {
 	t.check("gather")
-	return withAttrs(op.Gather, op.Axis(array.Axis("gather", axis, t.Rank())), t, index)
+	return withAttrs(op.Gather, op.Axis(array.Axis("gather", axis, t.Rank())), t, placesFrom("gather", "index", index))
 }
 
 // ScatterAdd returns t with the elements of x added where Gather with the same
@@ -42,18 +52,20 @@ func (t *Tensor) Gather(axis int, index *Tensor) *Tensor {
 // dimensions as t and is not larger outside the axis. The element types of t and x
 // meet by promotion.
 func (t *Tensor) ScatterAdd(axis int, index, x *Tensor) *Tensor {
+	defer array.Named("scatter_add")
 	t.check("scatter_add")
 	x.check("scatter_add")
 	ts := meet("scatter_add", []*Tensor{t, x})
 	t, x = ts[0], ts[1]
 	a := array.Axis("scatter_add", axis, t.Rank())
-	return withAttrs(op.ScatterAdd, op.Axis(a), x, index, t)
+	return withAttrs(op.ScatterAdd, op.Axis(a), x, placesFrom("scatter_add", "index", index), t)
 }
 
 // NonZero returns the row-major positions, a vector of int64, of the elements that are not 0, of
 // any type; NaN is not 0. How many there are is counted at once, so it is refused in compiled
 // functions.
 func (t *Tensor) NonZero() *Tensor {
+	defer array.Named("nonzero")
 	t.check("nonzero")
 	m := t.Contiguous()
 	if m.v.DType != Bool {
@@ -72,6 +84,7 @@ func countTrue(m *Tensor) int {
 // is counted at once. It panics with *[Error] where shapes do not broadcast, or mask is not
 // Bool.
 func (t *Tensor) MaskSelect(mask *Tensor) *Tensor {
+	defer array.Named("mask_select")
 	t.check("mask_select")
 	mask.check("mask_select")
 	if mask.v.DType != Bool {

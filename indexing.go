@@ -2,6 +2,7 @@ package weft
 
 import (
 	"weft/internal/array"
+	"weft/internal/eager"
 	"weft/internal/op"
 )
 
@@ -69,6 +70,7 @@ func (t *Tensor) IndexPut(x any, index ...any) *Tensor {
 // order: NumPy's add.at, and PyTorch's index_put with accumulate=True. The element types of
 // tensors meet by promotion.
 func (t *Tensor) IndexPutAdd(x any, index ...any) *Tensor {
+	defer array.Named("index_put_add")
 	t.check("index_put")
 	if y, ok := x.(*Tensor); ok {
 		y.check("index_put")
@@ -230,10 +232,7 @@ func (t *Tensor) selected(opName string, index []any) *selection {
 				at++
 			}
 		case m.v.DType != Bool:
-			if m.v.DType != Int32 {
-				m = m.To(Int64)
-			}
-			s.arrays = append(s.arrays, chosen{places: m, axis: at, axes: 1, arg: i, of: axis})
+			s.arrays = append(s.arrays, chosen{places: eager.Places(m), axis: at, axes: 1, arg: i, of: axis})
 			whole(1)
 		default:
 			k := len(m.v.Shape)

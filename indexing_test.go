@@ -274,7 +274,7 @@ func TestIndexMisuse(t *testing.T) {
 		{"index: shapes do not broadcast: [2] and [3]", func() { x.Index([]int{0, 1}, []int{0, 1, 2}) }},
 		{"index: argument 1: the mask has shape [2], its axes, from 1 on, [3]", func() { x.Index(All, []bool{true, false}) }},
 		{"index_put: argument 0: 9 at [0] is out of range for axis 0 of size 2", func() { x.IndexPut(1, []int{9}) }},
-		{"index_put: argument 0: 9 at [0] is out of range for axis 0 of size 2", func() { x.IndexPutAdd(1, []int{9}) }},
+		{"index_put_add: argument 0: 9 at [0] is out of range for axis 0 of size 2", func() { x.IndexPutAdd(1, []int{9}) }},
 		{"index_put: x: has shape [2], which does not broadcast to the selection's [2 3]", func() { x.IndexPut(Ones(2), []int{0, 1}) }},
 		{"index_put: x: has shape [4], which does not broadcast to the selection's [3]", func() { x.IndexPut(Ones(4), 0) }},
 		{"index_put: x: is float32 and cannot be written into int64: convert it with To", func() { Arange(3).IndexPut(Ones(1), []int{0}) }},

@@ -11,6 +11,7 @@ import (
 
 // assignOp computes d of t and x into t.
 func (t *Tensor) assignOp(d *op.Def, name string, x any) *Tensor {
+	defer array.Named(name)
 	o := asOperand(name, x)
 	return t.assign(d, nil, name, operand{t: t}, o)
 }
@@ -380,9 +381,15 @@ func (t *Tensor) Update(f func(*Tensor) *Tensor) *Tensor {
 
 // Zero writes 0 everywhere and returns t; views of the same memory show it. It panics with
 // *[Error] for memory that must not be written and for leaves, as [Tensor.Assign] does.
-func (t *Tensor) Zero() *Tensor { return t.Assign(0) }
+func (t *Tensor) Zero() *Tensor {
+	defer array.Named("zero")
+	return t.Assign(0)
+}
 
 // Fill writes a Go number, or a tensor that broadcasts, everywhere and returns t:
 // [Tensor.Assign] by another name. A float is refused for integers, as is an integer that t's
 // type does not hold.
-func (t *Tensor) Fill(x any) *Tensor { return t.Assign(x) }
+func (t *Tensor) Fill(x any) *Tensor {
+	defer array.Named("fill")
+	return t.Assign(x)
+}

@@ -25,6 +25,7 @@ func (t *Tensor) Sub(x any) *Tensor { return binary(op.Sub, t, x) }
 // x is a *Tensor or a Go number; shapes broadcast, types meet by promotion. It panics with
 // *[Error] where shapes do not broadcast, or t's type does not hold a Go integer x.
 func (t *Tensor) RSub(x any) *Tensor {
+	defer array.Named("rsub")
 	return apply(op.Sub, nil, asOperand("sub", x), tensorOperand("sub", t))
 }
 
@@ -44,6 +45,7 @@ func (t *Tensor) Div(x any) *Tensor { return binary(op.Div, t, x) }
 // x is a *Tensor or a Go number; shapes broadcast, types meet by promotion. It panics with
 // *[Error] where shapes do not broadcast, or t's type does not hold a Go integer x.
 func (t *Tensor) RDiv(x any) *Tensor {
+	defer array.Named("rdiv")
 	return apply(op.Div, nil, asOperand("div", x), tensorOperand("div", t))
 }
 
@@ -67,6 +69,7 @@ func (t *Tensor) Mod(x any) *Tensor { return binary(op.Mod, t, x) }
 // broadcast, types meet by promotion. Bool is refused. It panics with *[Error] where shapes do
 // not broadcast, or t's type does not hold a Go integer x.
 func (t *Tensor) Pow(x any) *Tensor {
+	defer array.Named("pow")
 	base, o := tensorOperand("pow", t), asOperand("pow", x)
 	if o.t == nil && o.num.Kind != array.CatComplex {
 		k := int(o.num.Int)
@@ -411,7 +414,10 @@ func (t *Tensor) Linear(w, b *Tensor) *Tensor {
 // Cat joins tensors along an axis, which may count from the back. They have the same sizes along
 // the other axes, and meet in one type by promotion; the result is a copy. It panics with
 // *[Error] for none, where sizes or ranks differ, and for Uint64 beside signed integers.
-func Cat(ts []*Tensor, axis int) *Tensor { return cat("cat", ts, axis) }
+func Cat(ts []*Tensor, axis int) *Tensor {
+	defer array.Named("cat")
+	return cat("cat", ts, axis)
+}
 
 func cat(opName string, ts []*Tensor, axis int) *Tensor {
 	in := meetWhole(opName, ts)
@@ -460,6 +466,7 @@ func someTensors(opName string, ts []*Tensor) {
 // back: n of shape [a b] along axis 0 give [n a b]. Types meet by promotion. It panics with
 // *[Error] for none, and where shapes differ.
 func Stack(ts []*Tensor, axis int) *Tensor {
+	defer array.Named("stack")
 	someTensors("stack", ts)
 	in := make([]*Tensor, len(ts))
 	for i, t := range ts {

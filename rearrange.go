@@ -248,6 +248,7 @@ func (t *Tensor) Triu(k int) *Tensor { return withAttrs(op.Triu, op.Offset(k), t
 // a matrix t, a view of that diagonal. It is NumPy's and PyTorch's diag;
 // [Tensor.Diagonal] takes matrices of several axes.
 func (t *Tensor) Diag(k int) *Tensor {
+	defer array.Named("diag")
 	t.check("diag")
 	switch len(t.v.Shape) {
 	case 1:
@@ -295,6 +296,7 @@ func Meshgrid(ts ...*Tensor) []*Tensor {
 // Bool tensor, is true; t and mask broadcast. The result has t's element type, so that
 // a float is refused for integers. It is PyTorch's masked_fill.
 func (t *Tensor) MaskedFill(mask *Tensor, x any) *Tensor {
+	defer array.Named("masked_fill")
 	t.check("masked_fill")
 	mask.check("masked_fill")
 	o := t.valueFor("masked_fill", x)

@@ -1,6 +1,7 @@
 package weft
 
 import (
+	"weft/internal/array"
 	"weft/internal/op"
 )
 
@@ -61,6 +62,7 @@ func (t *Tensor) VarKeep(axes ...int) *Tensor { return t.reduce(op.Var, true, ax
 // one. It panics with *[Error] if an axis is out of range or given twice, or t holds integers or
 // Bool.
 func (t *Tensor) SampleVar(axes ...int) *Tensor {
+	defer array.Named("sample_var")
 	return withAttrs(op.Var, op.Reduction{Axes: axes, Correction: 1}, t)
 }
 
@@ -89,6 +91,7 @@ func (t *Tensor) StdKeep(axes ...int) *Tensor { return t.reduce(op.Std, true, ax
 // is, and of no elements, or of one. It panics with *[Error] if an axis is out of range or given
 // twice, or t holds integers or Bool.
 func (t *Tensor) SampleStd(axes ...int) *Tensor {
+	defer array.Named("sample_std")
 	return withAttrs(op.Std, op.Reduction{Axes: axes, Correction: 1}, t)
 }
 

@@ -9,9 +9,10 @@ import (
 // the axis, where Gather takes a smaller index for a part of t: NumPy's take_along_axis. It
 // takes the places that ArgMax with the axis kept, or Sort, give.
 func (t *Tensor) TakeAlongAxis(axis int, index *Tensor) *Tensor {
+	defer array.Named("take_along_axis")
 	const name = "take_along_axis"
 	t.check(name)
-	index.check(name)
+	index = placesFrom(name, "index", index)
 	a := array.Axis(name, axis, len(t.v.Shape))
 	if len(index.v.Shape) != len(t.v.Shape) {
 		array.Failf(name, "index", "has shape %s, the receiver %s: want as many dimensions", array.ShapeString(index.v.Shape), array.ShapeString(t.v.Shape))
@@ -32,7 +33,7 @@ func (t *Tensor) TakeAlongAxis(axis int, index *Tensor) *Tensor {
 // The axis may count from the back.
 func (t *Tensor) Scatter(axis int, index *Tensor, x any) *Tensor {
 	t.check("scatter")
-	index.check("scatter")
+	index = placesFrom("scatter", "index", index)
 	o := t.valueFor("scatter", x)
 	a := array.Axis("scatter", axis, len(t.v.Shape))
 	if o.t == nil {
@@ -67,10 +68,11 @@ type ScatterOpts struct {
 // has the shape of index, which has as many dimensions as t and is not larger outside the
 // axis. The element types of t and x meet by promotion. It is PyTorch's scatter_reduce.
 func (t *Tensor) ScatterReduce(axis int, index, x *Tensor, opts ...ScatterOpts) *Tensor {
+	defer array.Named("scatter_reduce")
 	o := array.Options("scatter_reduce", opts)
 	const name = "scatter_reduce"
 	t.check(name)
-	index.check(name)
+	index = placesFrom(name, "index", index)
 	x.check(name)
 	a := array.Axis(name, axis, len(t.v.Shape))
 	meets := meet

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"weft/internal/array"
+	"weft/internal/eager"
 	"weft/internal/op"
 )
 
@@ -17,6 +18,7 @@ func (t *Tensor) CountNonZero(axes ...int) *Tensor { return t.reduce(op.CountNon
 // of any shape. With weights, floats of t's shape, those of equal elements are added up in
 // row-major order instead, and gradients go to the weights; nil are none.
 func (t *Tensor) BinCount(weights *Tensor, minSize int) *Tensor {
+	defer array.Named("bincount")
 	t.check("bincount")
 	if weights != nil {
 		weights.check("bincount")
@@ -27,7 +29,7 @@ func (t *Tensor) BinCount(weights *Tensor, minSize int) *Tensor {
 	if minSize < 0 {
 		array.Failf("bincount", "minSize", "%d is negative", minSize)
 	}
-	x, n := t.To(Int64).Reshape(t.Size()), minSize
+	x, n := eager.Places(t).To(Int64).Reshape(t.Size()), minSize
 	if t.Size() > 0 {
 		if least := x.Min().ItemInt(); least < 0 {
 			array.Failf("bincount", "", "takes integers that are not negative, got %d", least)
@@ -70,6 +72,7 @@ type HistogramOpts struct {
 // have t's type, float64 if that is no float. Where elements that are not finite have to say
 // where bins begin it panics with *Error.
 func (t *Tensor) Histogram(opts ...HistogramOpts) (counts, edges *Tensor) {
+	defer array.Named("histogram")
 	o := array.Options("histogram", opts)
 	t.check("histogram")
 	if o.Weights != nil {
@@ -193,6 +196,7 @@ type QuantileOpts struct {
 // Quantiles returns several quantiles, which are along the first axis of the result; see
 // [Tensor.Quantile].
 func (t *Tensor) Quantiles(q []float64, opts ...QuantileOpts) *Tensor {
+	defer array.Named("quantiles")
 	return t.quantiles("quantile", q, array.Options("quantile", opts))
 }
 

@@ -233,13 +233,23 @@ func (tr *trace) keep(outs []array.View) {
 	}
 }
 
+// isTraced reports that t's elements cannot be read: it is a value of a trace, which may be over, or
+// this goroutine traces a function that may run many times.
+func (t *Tensor) isTraced() bool {
+	if t.v.Store == nil || t.v.Store.Abstract {
+		return t.v.Store != nil
+	}
+	tr := tracingHere()
+	return tr != nil && !tr.once()
+}
+
 // refuseRead is refuseHost for elements of t.
 func refuseRead(opName string, t *Tensor) {
 	if !array.Tracing.On() && !t.v.Store.Abstract {
 		return
 	}
 	if tr := tracingViews(&t.v); tr != nil && (t.v.Store.Abstract || !tr.once()) {
-		failHost(opName, "reads a traced value on the host (a branch, Item, Data, printing)")
+		failHost(opName, "reads a traced value on the host (a branch, Item, Data)")
 	}
 }
 

@@ -28,6 +28,7 @@ type AttentionOpts struct {
 // broadcast. A query that sees no key, or where there is none, gets zeros. It panics with *weft.Error if shapes or
 // element types do not fit.
 func ScaledDotProductAttention(q, k, v *weft.Tensor, opts ...AttentionOpts) *weft.Tensor {
+	defer array.Named("attention")
 	const name = "attention"
 	o := array.Options(name, opts)
 	for i, t := range []*weft.Tensor{q, k, v} {
@@ -288,6 +289,7 @@ type MultiheadAttention struct {
 // NewMultiheadAttention returns a layer of float32 parameters. It panics with *weft.Error
 // if heads do not divide the width.
 func NewMultiheadAttention(width, heads int, opts ...MultiheadAttentionOpts) *MultiheadAttention {
+	defer array.Named("multihead_attention")
 	if width < 1 || heads < 1 || width%heads != 0 {
 		array.Failf("multihead_attention", "heads", "are %d, of which the width %d is no multiple", heads, width)
 	}
@@ -327,6 +329,7 @@ type AttendOpts struct {
 // the shape of the queries. It panics with *weft.Error if shapes or element types do not
 // fit.
 func (m *MultiheadAttention) Attend(q, k, v *weft.Tensor, opts ...AttendOpts) *weft.Tensor {
+	defer array.Named("multihead_attention")
 	o := array.Options("multihead_attention", opts)
 	const name = "multihead_attention"
 	if m == nil || m.InProjWeight == nil || m.OutProj == nil {

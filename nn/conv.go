@@ -28,6 +28,7 @@ type Conv2d struct {
 // NewConv2d returns a layer of float32 filters of size x size. It panics with *weft.Error
 // if a number is out of range or groups do not divide the channels.
 func NewConv2d(in, out, size int, opts ...Conv2dOpts) *Conv2d {
+	defer array.Named("conv2d")
 	o := array.Options("conv2d", opts)
 	c := checkConv("conv2d", in, out, o.Stride, o.Padding, o.Dilation, o.Groups)
 	w := o.weight(out, in/c.groups, size, size)
@@ -61,6 +62,7 @@ type Conv1d struct {
 
 // NewConv1d returns a layer of float32 filters of a size. It panics as [NewConv2d] does.
 func NewConv1d(in, out, size int, opts ...Conv1dOpts) *Conv1d {
+	defer array.Named("conv1d")
 	o := array.Options("conv1d", opts)
 	c := checkConv("conv1d", in, out, o.Stride, o.Padding, o.Dilation, o.Groups)
 	w := o.weight(out, in/c.groups, size)
@@ -101,6 +103,7 @@ type ConvTranspose2d struct {
 // NewConvTranspose2d returns a layer of float32 filters of size x size. It panics as
 // [NewConv2d] does.
 func NewConvTranspose2d(in, out, size int, opts ...ConvTranspose2dOpts) *ConvTranspose2d {
+	defer array.Named("conv_transpose2d")
 	o := array.Options("conv_transpose2d", opts)
 	c := checkConv("conv_transpose2d", in, out, o.Stride, o.Padding, o.Dilation, o.Groups)
 	if o.OutputPadding < 0 {

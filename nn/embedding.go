@@ -32,6 +32,7 @@ type Embedding struct {
 // NewEmbedding returns a table of float32. It panics with *weft.Error if PaddingIdx is
 // not the number of a row.
 func NewEmbedding(rows, width int, opts ...EmbeddingOpts) *Embedding {
+	defer array.Named("embedding")
 	o := array.Options("embedding", opts)
 	if o.Weight == nil {
 		o.Weight = Normal(0, 1)
@@ -58,16 +59,18 @@ func (e *Embedding) check() {
 	}
 }
 
-// Forward maps numbers of rows, int64 or int32 of any shape, to those rows, [..., width].
+// Forward maps numbers of rows, integers of any type and shape, to those rows, [..., width].
 // It panics with *weft.Error if one is not the number of a row.
 func (e *Embedding) Forward(x *weft.Tensor) *weft.Tensor {
+	defer array.Named("embedding")
 	e.check()
 	if x == nil {
 		array.Failf("embedding", "x", "is nil")
 	}
-	if d := x.DType(); d != weft.Int64 && d != weft.Int32 {
-		array.Failf("embedding", "x", "has elements of type %s, want int64 or int32: numbers of rows", d)
+	if d := x.DType(); !d.Integer() {
+		array.Failf("embedding", "x", "has elements of type %s, want integers: numbers of rows", d)
 	}
+	x = eager.Places(x)
 	x = tracing.Within(x, "embedding", "x", 0, math.MaxInt64, fmt.Sprintf("has %%d, want 0 to %d", e.Weight.Dim(0)-1)) // IndexSelect looks at the other end
 	if e.Sparse && e.Weight.IsLeaf() && e.Weight.RequiresGrad() {
 		e.Weight.SparseGrad()

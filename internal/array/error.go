@@ -87,3 +87,21 @@ func Try(f func()) (err error) {
 	f()
 	return nil
 }
+
+// Named gives the *Error with which the function that defers it panics the name of that function,
+// where an operation that it is composed of panicked: an error names what the user called.
+//
+//	defer array.Named("stack")
+func Named(op string) {
+	switch r := recover().(type) {
+	case nil:
+	case *Error:
+		if r.Op != op {
+			e := *r
+			e.Op, r = op, &e
+		}
+		panic(r)
+	default:
+		panic(r)
+	}
+}

@@ -5,6 +5,7 @@ package eager
 import (
 	"hash/fnv"
 	"iter"
+	"math"
 
 	"weft/internal/array"
 	"weft/internal/ir"
@@ -43,6 +44,23 @@ func View[T any](t T) array.View { return Take.(func(T) array.View)(t) }
 // Shape returns the sizes of t's axes without a copy: the caller must not write to the slice, nor
 // append to a part of it.
 func Shape[T any](t T) []int { return Sizes.(func(T) []int)(t) }
+
+// Places returns x, integers of any type, as operations take places: int32 and int64 as they are,
+// others as int64. A uint64 that an int64 does not hold becomes the greatest one, which is out of
+// range of every axis.
+func Places[T interface {
+	DType() array.DType
+	Minimum(any) T
+	To(array.DType) T
+}](x T) T {
+	switch x.DType() {
+	case array.Int32, array.Int64:
+		return x
+	case array.Uint64:
+		x = x.Minimum(uint64(math.MaxInt64))
+	}
+	return x.To(array.Int64)
+}
 
 // Lend returns the strided window that t is, whose memory cannot be given back before done is
 // called: for what hands it to others' code.

@@ -1,0 +1,142 @@
+package hostile
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"weft"
+	"weft/internal/cpu"
+)
+
+// called maps functions to the operation that their errors name, where it is not their own name in
+// lower case. Suffixes Of, Keep and Like mark forms of one operation.
+var called = map[string]string{
+	"weft.BackwardWith":            "backward",
+	"weft.StartProfile":            "profile",
+	"weft.DigestNamed":             "digest",
+	"weft.GradAll":                 "grad",
+	"weft.Formula.Names":           "expr",
+	"weft.Formula.String":          "expr",
+	"nn.ScaledDotProductAttention": "attention",
+	"nn.NewBatchNorm1d":            "batchnorm",
+	"nn.NewBatchNorm2d":            "batchnorm",
+	"nn.BatchNorm1d.Forward":       "batchnorm",
+	"nn.BatchNorm2d.Forward":       "batchnorm",
+	"nn.BatchNorm1d.SetTraining":   "batchnorm",
+	"nn.BatchNorm2d.SetTraining":   "batchnorm",
+	"nn.MultiheadAttention.Attend": "multiheadattention",
+	"nn.LSTM.Run":                  "lstm",
+	"nn.GRU.Run":                   "gru",
+	"nn.Dropout.SetTraining":       "dropout",
+}
+
+// calling are functions that run what they are given, whose errors stay as they are: a layer, a
+// function, the Backward of a Func, an initialisation.
+var calling = map[string]bool{
+	"weft.Borrow": true, "weft.BorrowGrad": true, "weft.BorrowRows": true, "weft.Func.Apply": true, "weft.Grad": true, "weft.GradAll": true, "weft.VJP": true, "weft.JVP": true, "weft.Jacobian": true, "weft.Hessian": true,
+	"weft.HessianVector": true, "weft.Vmap": true, "weft.WithoutGrad": true, "weft.Try": true, "weft.Tensor.Update": true, "weft.BackwardWith": true, "weft.Tensor.Backward": true,
+	"nn.Layer.Forward": true, "nn.Sequential.Forward": true, "nn.Func.Forward": true, "nn.Trainer.SetTraining": true, "nn.Train": true, "nn.Eval": true,
+	"nn.LoadState": true, "nn.Copy": true, "nn.Param": true, "nn.FanInUniform": true, "nn.KaimingNormal": true, "nn.KaimingUniform": true, "nn.XavierNormal": true, "nn.XavierUniform": true,
+	"nn.Uniform": true, "nn.Normal": true, "nn.Constant": true, "nn.Orthogonal": true, "nn.Init": true,
+}
+
+// everywhere are names in errors that any operation may give: no memory, and a scope that closed.
+var everywhere = map[string]bool{"alloc": true, "scope": true}
+
+// operationName is the name of a function as its errors have it, without underscores.
+func operationName(name string) string {
+	name, _, _ = strings.Cut(name, "[")
+	if n := called[name]; n != "" {
+		return n
+	}
+	parts := strings.Split(name, ".")
+	last := parts[len(parts)-1]
+	if last == "Forward" {
+		last = parts[len(parts)-2]
+	}
+	if parts[0] == "nn" {
+		last = strings.TrimPrefix(last, "New")
+	}
+	for _, form := range []string{"Of", "Keep", "Like"} {
+		last = strings.TrimSuffix(last, form)
+	}
+	return strings.ToLower(last)
+}
+
+// TestErrorsNameTheirFunction misuses the functions of packages weft and nn and methods of Tensor:
+// an error names what was called, not an operation that it is composed of.
+//
+//	WEFT_HOSTILE_NAMES=100 go test -run NameTheir -timeout 0 ./internal/optest/hostile
+//
+// makes a hundred calls of each.
+func TestErrorsNameTheirFunction(t *testing.T) {
+	if s := os.Getenv("WEFT_HOSTILE_NAMES_CHILD"); s != "" {
+		namesChild(s)
+		return
+	}
+	if !limited {
+		t.Skip("SKIPPED: nothing bounds the memory and the files of hostile calls on this platform")
+	}
+	calls := cmp.Or(os.Getenv("WEFT_HOSTILE_NAMES"), "12")
+	c := runChild(t, "^TestErrorsNameTheirFunction$", "WEFT_HOSTILE_NAMES_CHILD="+calls+" "+t.TempDir())
+	for _, f := range c.faults {
+		t.Error(f)
+	}
+	if len(c.values) < 250 {
+		t.Errorf("only %d functions gave errors", len(c.values))
+	}
+	t.Logf("%d functions gave errors", len(c.values))
+}
+
+func namesChild(what string) {
+	var calls int
+	var dir string
+	if _, err := fmt.Sscan(what, &calls, &dir); err != nil {
+		panic(err)
+	}
+	if err := cmp.Or(os.Chdir(dir), limit(room)); err != nil {
+		panic(err)
+	}
+	for i := range targets {
+		tg := &targets[i]
+		base, _, _ := strings.Cut(tg.name, "[")
+		if pkg, rest, _ := strings.Cut(base, "."); calling[base] || pkg != "weft" && pkg != "nn" || pkg == "weft" && strings.Contains(rest, ".") && !strings.HasPrefix(rest, "Tensor.") && !strings.HasPrefix(rest, "Generator.") {
+			continue
+		}
+		fmt.Printf("begin %d %s\n", i, tg.name)
+		wrong := map[string]bool{}
+		failed := false
+		for k, start := 0, time.Now(); k < calls && (k == 0 || time.Since(start) < time.Second); k++ {
+			m := &memory{live: map[*block]bool{}}
+			cpu.Memory = m.source
+			seed := uint64(i + k*len(targets))
+			weft.Seed(seed)
+			g := &gen{r: rand.New(rand.NewPCG(seed, 0x770ef7)), m: m, dir: "."}
+			args, thrown := g.arguments(tg)
+			if thrown != nil || g.endless || steps(tg, args) > 1<<10 {
+				continue
+			}
+			_, thrown = guarded(tg, args)
+			if thrown == nil {
+				continue
+			}
+			err, _ := thrown.value.(error)
+			var e *weft.Error
+			if err == nil || !errors.As(err, &e) || everywhere[e.Op] {
+				continue
+			}
+			failed = true
+			if got := strings.ReplaceAll(e.Op, "_", ""); got != operationName(tg.name) && !wrong[e.Op] {
+				wrong[e.Op] = true
+				fmt.Printf("fault %q\n", fmt.Sprintf("names %s: %v", e.Op, err))
+			}
+		}
+		fmt.Println("end", failed)
+	}
+}
