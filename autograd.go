@@ -317,6 +317,7 @@ func (t *Tensor) Grad() *Tensor {
 	if t.hist == nil || t.hist.leafGrad == nil {
 		return nil
 	}
+	t.hist.enter()
 	t.hist.mu.Lock()
 	defer t.hist.mu.Unlock()
 	t.hist.touch(true)
@@ -344,6 +345,7 @@ func lend[G any](t *Tensor, read func(h *history) *G, f func(g *G)) bool {
 	if h == nil || h.leafGrad == nil {
 		return false
 	}
+	h.enter()
 	g := func() *G {
 		h.mu.Lock()
 		defer h.mu.Unlock()
@@ -383,6 +385,7 @@ func (t *Tensor) SetGrad(g *Tensor) {
 		g.check("setgrad")
 	}
 	h := t.hist
+	h.enter()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.touch(false)

@@ -591,6 +591,7 @@ func (g *partial) sum(n *gradNode) partial {
 // accumulate adds g to the gradient of a leaf. The gradient is the leaf's own
 // memory, outside any scope: that of g where the pass made it.
 func (h *history) accumulate(g partial, create bool) {
+	h.enter()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.touch(true)

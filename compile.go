@@ -2,6 +2,7 @@ package weft
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"reflect"
@@ -13,6 +14,7 @@ import (
 
 	"weft/internal/array"
 	"weft/internal/ir"
+	"weft/internal/jit"
 	"weft/internal/lock"
 	"weft/internal/op"
 	"weft/internal/plan"
@@ -138,17 +140,19 @@ var compileOff = os.Getenv("WEFT_COMPILE") == "off"
 
 // A compiledFunc is a function with its programs.
 type compiledFunc struct {
-	f      reflect.Value
-	t      reflect.Type
-	name   string
-	failed bool // the last result is an error
-	direct func(args []*Tensor) []*Tensor
-	line   *uintptr
-	level  tracing.Level
-	hold   bool       // draws leave generators where they are
-	debug  *DebugOpts // nil but for what Debug returns
+	f       reflect.Value
+	t       reflect.Type
+	name    string
+	failed  bool // the last result is an error
+	direct  func(args []*Tensor) []*Tensor
+	line    *uintptr
+	level   tracing.Level
+	hold    bool       // draws leave generators where they are
+	private bool       // uses nothing that others change
+	debug   *DebugOpts // nil but for what Debug returns
 
-	mu      sync.Mutex // held to trace
+	making  lock.Lock  // of who makes a program
+	mu      sync.Mutex // of the two below, to change them
 	step    lock.Lock  // of calls that do something on the host, one at a time
 	entries atomic.Pointer[[]*entry]
 	why     []string
@@ -352,6 +356,8 @@ func errorValue(err error) reflect.Value {
 // are plain.
 func (c *compiledFunc) run(g *supplied, values func() []reflect.Value) (e *entry, ts []*Tensor, plain []reflect.Value) {
 	if compileOff || tracingHere() != nil {
+		held := g.alone(c.name)
+		defer held.Release()
 		if err := g.ended(c.name); err != nil {
 			panic(err)
 		}
@@ -394,8 +400,8 @@ func (c *compiledFunc) find(g *supplied) *entry {
 
 // make traces the function for the arguments.
 func (c *compiledFunc) make(g *supplied, values func() []reflect.Value) *entry {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	held := g.hold(c.name, &c.making)
+	defer held.Release()
 	if e := c.find(g); e != nil {
 		return e
 	}
@@ -408,6 +414,8 @@ func (c *compiledFunc) make(g *supplied, values func() []reflect.Value) *entry {
 	if old := c.entries.Load(); old != nil {
 		list = *old
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	why := fmt.Sprintf("traced %s: the first call", c.name)
 	if len(list) > 0 {
 		why = fmt.Sprintf("traced %s: %s", c.name, list[0].sig.differs(&sig))
@@ -426,12 +434,41 @@ func (c *compiledFunc) replay(args []*Tensor) (ts []*Tensor) {
 	return ts
 }
 
+// uncompiled is the lock of calls with WEFT_COMPILE=off.
+var uncompiled lock.Lock
+
+// alone makes calls of functions that are not compiled, of which nobody knows what they use, run
+// one at a time. In a trace there is nothing to wait for.
+func (g *supplied) alone(name string) lock.Held {
+	if tracingHere() != nil {
+		return lock.Held{}
+	}
+	return g.hold(name, &uncompiled)
+}
+
+// oneTrace is the lock of traces, which change leaves while they go on: one at a time.
+var oneTrace lock.Lock
+
+// hold takes a lock for a function that is made. If the goroutine has it already, it keeps it.
+func (g *supplied) hold(name string, l *lock.Lock) lock.Held {
+	held, err := lock.Acquire(g.ctx, []lock.Want{{Lock: l, Write: true}}, nil, jit.Goroutine, true)
+	if err != nil && !errors.Is(err, lock.ErrInside) {
+		panic(g.refused(name, err))
+	}
+	return held
+}
+
 // trace runs the function on abstract tensors and compiles what it did.
 func (c *compiledFunc) trace(g *supplied, sig signature, values func() []reflect.Value) *entry {
 	defer profile.InPhase("trace")()
+	var held lock.Held
+	if !c.private {
+		held = g.hold(c.name, &oneTrace)
+		defer func() { held.Release() }() // unless it was
+	}
 	tr := newTrace(c.line)
 	if c.hold {
-		tr.held = map[*Generator]int{}
+		tr.drew = map[*Generator]int{}
 	}
 	ended := false
 	defer func() {
@@ -465,6 +502,7 @@ func (c *compiledFunc) trace(g *supplied, sig signature, values func() []reflect
 	dst := tr.finish(e)
 	ended = true
 	tr.end()
+	held.Release()
 	e.level, e.dst = c.level, dst
 	e.compile(c.name)
 	return e

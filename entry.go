@@ -294,6 +294,14 @@ type leafState struct {
 	out   int     // of the graph, -1: final is what was there, or captured
 }
 
+// enter makes calls that change the gradient of a leaf wait until the trace of this goroutine, which
+// does so for a time, is over. It comes before [history.touch].
+func (h *history) enter() {
+	if tr := tracingHere(); tr != nil && tr.byLeaf[h] == nil {
+		tr.held = append(tr.held, (&supplied{}).hold("compile", &h.calls))
+	}
+}
+
 // touch notes that the trace of this goroutine uses the gradient of a leaf; read, that what
 // was there before counts. The caller holds h.mu.
 func (h *history) touch(read bool) {

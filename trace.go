@@ -10,6 +10,7 @@ import (
 	"weft/internal/exec"
 	"weft/internal/ir"
 	"weft/internal/jit"
+	"weft/internal/lock"
 	"weft/internal/op"
 )
 
@@ -42,11 +43,12 @@ type trace struct {
 	numbers   int                // given anew by each call
 	callee    bool               // the trace is of a function that others run: draws are arguments of it
 	drawn     []drawing          // by it
-	held      map[*Generator]int // unless nil, calls leave generators where they are: the draws so far
+	drew      map[*Generator]int // unless nil, calls leave generators where they are: the draws so far
 	host      []func(nums []exec.Number) (undo func())
 	undo      []func()
 	leaves    []*leafState
 	byLeaf    map[*history]*leafState
+	held      []lock.Held                       // of leaves
 	args      map[*array.Storage]*array.Storage // of arguments: what stands for them
 	constants []*Tensor                         // that are no numbers, each of other elements
 	shared    uintptr                           // the line that captured the memory of an argument, if one did
@@ -298,6 +300,9 @@ func (tr *trace) end() {
 	}
 	for _, l := range tr.leaves {
 		l.end()
+	}
+	for i := range slices.Backward(tr.held) {
+		tr.held[i].Release()
 	}
 }
 
@@ -710,13 +715,13 @@ func (tr *trace) draws(d drawing) (seed, first exec.Number) {
 		return seed, first
 	}
 	before := 0
-	if tr.held != nil {
-		before = tr.held[d.from]
-		tr.held[d.from] += d.count
+	if tr.drew != nil {
+		before = tr.drew[d.from]
+		tr.drew[d.from] += d.count
 	}
 	at := tr.live(2, func(nums []exec.Number) {
 		var s GeneratorState
-		if tr.held == nil {
+		if tr.drew == nil {
 			s = d.from.skip(d.count)
 		} else {
 			s = d.from.skip(0)
@@ -746,12 +751,18 @@ func (tr *trace) do(do, undo func()) {
 func (tr *trace) keepHistory(t *Tensor) {
 	h := t.hist
 	if h == nil {
-		tr.undo = append(tr.undo, func() { t.hist = nil })
+		tr.undo = append(tr.undo, func() {
+			if t.hist != nil { // others may read it
+				t.hist = nil
+			}
+		})
 		return
 	}
 	node, frozen := h.node, h.frozen.Load()
 	tr.undo = append(tr.undo, func() {
-		h.node = node
+		if h.node != node {
+			h.node = node
+		}
 		h.frozen.Store(frozen)
 	})
 }

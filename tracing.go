@@ -2,15 +2,12 @@ package weft
 
 import (
 	"context"
-	"errors"
 	"reflect"
 	"slices"
 
 	"weft/internal/array"
 	"weft/internal/exec"
 	"weft/internal/ir"
-	"weft/internal/jit"
-	"weft/internal/lock"
 	"weft/internal/tracing"
 )
 
@@ -18,7 +15,7 @@ import (
 func init() {
 	tracing.New = func(f func([]*Tensor) []*Tensor, o tracing.Options) tracing.Func[*Tensor] {
 		debug, _ := o.Debug.(*DebugOpts)
-		return &tracedFunc{compiledFunc{name: o.Name, direct: f, line: o.Line, level: o.Level, debug: debug, hold: o.Hold}}
+		return &tracedFunc{compiledFunc{name: o.Name, direct: f, line: o.Line, level: o.Level, debug: debug, hold: o.Hold, private: o.Private}}
 	}
 	tracing.Active = func() bool { return tracingHere() != nil }
 	tracing.Refuse = refuseHost
@@ -67,9 +64,6 @@ const low32 = 1<<32 - 1
 // A liveNumber is an operand that each call of a compiled function gives anew.
 type liveNumber struct{ exec.Number }
 
-// uncompiled is the lock of calls of other packages' functions with WEFT_COMPILE=off.
-var uncompiled lock.Lock
-
 // A tracedFunc is a compiled function of another package.
 type tracedFunc struct{ c compiledFunc }
 
@@ -89,11 +83,8 @@ func (f *tracedFunc) Call(ctx context.Context, args []*Tensor) (ts []*Tensor, er
 			}
 		}
 		if compileOff || tracingHere() != nil {
-			if tracingHere() == nil { // what it writes is not known: one call at a time
-				held, err := lock.Acquire(g.ctx, []lock.Want{{Lock: &uncompiled, Write: true}}, nil, jit.Goroutine, true)
-				if err != nil && !errors.Is(err, lock.ErrInside) {
-					panic(g.refused(f.c.name, err))
-				}
+			if !f.c.private {
+				held := g.alone(f.c.name)
 				defer held.Release()
 			}
 			if err := g.ended(f.c.name); err != nil {

@@ -91,7 +91,7 @@ func compute(vars []*Var) ([]*weft.Tensor, error) {
 			out[i] = out[i].Detach().Clone()
 		}
 		return out
-	}, tracing.Options{Name: "constant", Line: &line, Level: tracing.Stable})
+	}, tracing.Options{Name: "constant", Line: &line, Level: tracing.Stable, Private: true})
 	return f.Call(context.Background(), nil)
 }
 

@@ -199,8 +199,20 @@ func Holds(l *Lock, goroutine func() uintptr) bool {
 	return c != nil && slices.ContainsFunc(c.held, func(w Want) bool { return w.Lock == l && w.Write })
 }
 
+// errAgain says that the call gives back what it has and begins anew, so that others get on.
+var errAgain = errors.New("again")
+
 // acquire is Acquire of a registered call, or of one that has to wait. The list is its own.
-func acquire(ctx context.Context, list []Want, goroutine uintptr, calls bool) (h Held, err error) {
+func acquire(ctx context.Context, list []Want, goroutine uintptr, calls bool) (Held, error) {
+	for {
+		h, err := waiting.acquire(ctx, list, goroutine, calls)
+		if err != errAgain {
+			return h, err
+		}
+	}
+}
+
+func (t *table) acquire(ctx context.Context, list []Want, goroutine uintptr, calls bool) (h Held, err error) {
 	// Each lock once, in the order of addresses.
 	slices.SortStableFunc(list, func(a, b Want) int {
 		return cmp.Compare(uintptr(unsafe.Pointer(a.Lock)), uintptr(unsafe.Pointer(b.Lock)))
@@ -216,7 +228,6 @@ func acquire(ctx context.Context, list []Want, goroutine uintptr, calls bool) (h
 	}
 	list = list[:k]
 
-	t := &waiting
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	c := t.callers[goroutine]
@@ -280,8 +291,12 @@ func (t *table) take(ctx context.Context, c *caller, want Want) error {
 		delete(t.waits, c)
 	}()
 	t.grant(want.Lock)
-	if victim := t.circle(c); victim != nil {
-		t.refuse(victim)
+	for { // there may be several
+		path := t.circle(c)
+		if path == nil {
+			break
+		}
+		t.open(path)
 	}
 	t.mu.Unlock()
 	var ended <-chan struct{}
@@ -328,16 +343,22 @@ func (t *table) remove(w *waiter) bool {
 	return true
 }
 
-// refuse ends the waiting of a call with an error.
-func (t *table) refuse(c *caller) {
-	if t.remove(c.wait) {
-		c.wait.done <- ErrCircle
+// open opens a circle of callers that wait for one another. A call outside of others gives back
+// what it has and begins anew. If all are inside others, one is refused.
+func (t *table) open(path []*caller) {
+	victim, err := path[len(path)-1], ErrCircle
+	for _, c := range path {
+		if c.depth == 0 {
+			victim, err = c, errAgain
+		}
+	}
+	if t.remove(victim.wait) {
+		victim.wait.done <- err
 	}
 }
 
-// circle returns a caller to refuse if what c waits for waits for c, else nil. It is one that waits
-// inside a call: calls outside of others wait in order.
-func (t *table) circle(c *caller) *caller {
+// circle returns the callers from c on, if what c waits for waits for c, else nil.
+func (t *table) circle(c *caller) []*caller {
 	seen := map[*caller]bool{}
 	var path []*caller
 	var walk func(x *caller) bool
@@ -359,12 +380,7 @@ func (t *table) circle(c *caller) *caller {
 	if !walk(c) {
 		return nil
 	}
-	for _, x := range slices.Backward(path) {
-		if x.depth > 0 {
-			return x
-		}
-	}
-	return nil
+	return path
 }
 
 // blockers are the callers known to stand between a waiter and its lock.

@@ -30,8 +30,11 @@ type Options struct {
 	Name  string   // for Why and profiles
 	Line  *uintptr // see the package's text; nil: always the nearest caller
 	Level Level
-	Debug any  // a *weft.DebugOpts, for functions that show what happens inside; nil: none
-	Hold  bool // calls leave generators where they are: each draws the same
+	Debug any // a *weft.DebugOpts, for functions that show what happens inside; nil: none
+	// Private says that the function uses no memory that others may change: tracing it waits for no
+	// other trace.
+	Private bool
+	Hold    bool // calls leave generators where they are: each draws the same
 }
 
 // A Level is which rules rewrite the graph.
