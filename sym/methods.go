@@ -34,6 +34,7 @@ var leftOut = map[string]string{
 	"LogValue":     "a variable has no elements",
 	"MaskSelect":   "the shape of the result depends on elements",
 	"MulAssign":    "variables are not written to: Updates does",
+	"NoGrad":       "gradients are those of Grad",
 	"NonZero":      "the shape of the result depends on elements",
 	"Rank":         "written by hand",
 	"Release":      "variables are not written to: Updates does",
