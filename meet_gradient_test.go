@@ -127,9 +127,20 @@ func meetOperands(t *testing.T, d *op.Def, s op.Sample, a, b weft.DType) bool {
 	if err := weft.Try(func() { want = weft.GradAll(wants, refs, weft.GradOpts{Seeds: wantSeeds, AllowUnused: true}) }); err != nil {
 		return false // has no gradient
 	}
-	if err := weft.Try(func() { got = weft.GradAll(outs, leaves, weft.GradOpts{Seeds: seeds, AllowUnused: true}) }); err != nil {
+	if err := weft.Try(func() { got = weft.GradAll(outs, leaves, weft.GradOpts{Seeds: seeds, AllowUnused: true, Retain: true}) }); err != nil {
 		t.Errorf("%s of %s and %s: %v", d.Name, a, b, err)
 		return true
+	}
+	if a.Float() && b.Float() && !d.Once { // and recorded
+		if err := weft.Try(func() {
+			for i, g := range weft.GradAll(outs, leaves, weft.GradOpts{Seeds: seeds, AllowUnused: true, Create: true}) {
+				if g != nil && (g.DType() != leaves[i].DType() || !array.Equal(g.Shape(), leaves[i].Shape())) {
+					t.Errorf("%s of %s and %s: recorded gradient of operand %d is %s", d.Name, a, b, i, array.TypeString(g.DType(), g.Shape()))
+				}
+			}
+		}); err != nil {
+			t.Errorf("%s of %s and %s, recorded: %v", d.Name, a, b, err)
+		}
 	}
 	for i, g := range got {
 		x := leaves[i]

@@ -224,6 +224,13 @@ func TestUint64MeetsSignedIntegers(t *testing.T) {
 			}
 		}
 	}
+	// A number without dimensions does not decide the type.
+	for _, zero := range []any{0, weft.Scalar(0)} {
+		r := weft.Where(u.Gt(6), u, zero)
+		if r.DType() != weft.Uint64 || weft.Data[uint64](r)[0] != math.MaxUint64 || weft.Data[uint64](r)[1] != 0 {
+			t.Errorf("Where with %v: %s %v", zero, r.DType(), r)
+		}
+	}
 	if got := weft.FromSlice([]uint64{math.MaxUint64, math.MaxInt64 + 1}).IsClose(weft.FromSlice([]int64{-1, math.MinInt64}), weft.CloseOpts{}); got.Any().Item() != 0 {
 		t.Errorf("IsClose: %v", got)
 	}

@@ -73,7 +73,7 @@ func init() {
 	Where = define(Def{Name: "where", Arity: 3, Rule: Keep, ONNX: "Where", Doc: "c ? x : y.", Class: Composite,
 		Compose: func(x []*node, _ ir.Attrs) *node {
 			meet := Promote(x[1], x[2])
-			if !x[1].Weak && !x[2].Weak {
+			if apart(deciding(x[1:])) {
 				NoCommon("where", x[1].DType, x[2].DType)
 			}
 			return Apply(selectDef, nil, Convert(x[0], array.Bool), Convert(x[1], meet), Convert(x[2], meet))
