@@ -1,11 +1,14 @@
 package convolution
 
 import (
+	"cmp"
+	"math"
 	"unsafe"
 
 	"weft/internal/array"
 	"weft/internal/cpu/tile"
 	"weft/internal/jit"
+	"weft/internal/par"
 )
 
 // A Geometry is the shape of a two-dimensional convolution: images x of shape
@@ -80,6 +83,39 @@ func (c *Convolution) check(op string) {
 	g.Groups = max(g.Groups, 1)
 }
 
+const (
+	// narrowImage is the width from which on the rows of an image fill vectors by themselves.
+	narrowImage = 16
+	// lengthenedShare: so many threads for each image and panel of channels do less with
+	// vectors that are hardly filled than one with full ones.
+	lengthenedShare = 6
+)
+
+// lengthen makes one row of an image of few columns, where filters see one column: the pixels
+// are the same, in the same order, and fill vectors. x is the image of the input, y that of
+// the result.
+func (c *Convolution) lengthen(x, y *Image) {
+	g := &c.Geometry
+	if g.KW > 1 || g.PadW > 0 || g.W >= narrowImage || g.H == 1 || g.OutH()*g.OutW() == 0 ||
+		float64(g.W)*(float64(g.H)+2*float64(g.PadH)+float64(g.KH)*float64(g.DilationH)) > math.MaxInt32 {
+		return
+	}
+	// A row is not cut for threads, whole rows are.
+	if threads := max(c.Threads, 0); lengthenedShare*g.N*g.Groups*tile.Ceil(g.O/g.Groups, tile.MaxRows(jit.AVX2, 1)) < cmp.Or(threads, par.Threads()) {
+		return
+	}
+	switch {
+	case g.W == 1:
+		x.W, y.W = x.H, y.H
+	case g.StrideH == 1 && g.StrideW == 1 && x.H == g.W*x.W && y.H == g.W*y.W:
+	default:
+		return
+	}
+	g.KW, g.StrideW, g.PadW, g.DilationW = g.KH, g.StrideH, g.PadH*g.W, g.DilationH*g.W
+	g.W, x.H, y.H = g.H*g.W, 0, 0
+	g.H, g.KH, g.StrideH, g.PadH, g.DilationH = 1, 1, 1, 0, 1
+}
+
 // Forward computes y[n,o] = sum over (c,kh,kw) of x[n,c] shifted * w[o,c,kh,kw], c being
 // the channels of o's group,
 // the cross-correlation that neural networks call convolution. The sum
@@ -88,6 +124,7 @@ func (c *Convolution) check(op string) {
 // 0*w. Some shapes are computed by Winograd's algorithm instead, see the package comment.
 func (c Convolution) Forward(y, x Image, w unsafe.Pointer) {
 	c.check("conv2d")
+	c.lengthen(&x, &y)
 	if c.N*c.O*c.OutH()*c.OutW() != 0 {
 		sparse := c.sparseForward()
 		narrow := func(g *Convolution, x Image, w unsafe.Pointer) bool { return !sparse && g.narrowForward(y, x, w) }
@@ -111,6 +148,7 @@ func (c Convolution) Forward(y, x Image, w unsafe.Pointer) {
 // zero counting as +0, and those outside of dy are 0*w; or Winograd's algorithm computes it.
 func (c Convolution) GradInput(dx, dy Image, w unsafe.Pointer) {
 	c.check("conv2d gradient of the input")
+	c.lengthen(&dx, &dy)
 	if c.N*c.C*c.H*c.W != 0 {
 		sparse := c.sparseGradInput()
 		narrow := func(g *Convolution, dy Image, w unsafe.Pointer) bool { return !sparse && g.narrowGradInput(dx, dy, w) }
@@ -132,6 +170,7 @@ func (c Convolution) GradInput(dx, dy Image, w unsafe.Pointer) {
 // in ascending order, in blocks of [KBlock] terms; terms in the padding are dy*0.
 func (c Convolution) GradWeight(dw unsafe.Pointer, x, dy Image) {
 	c.check("conv2d gradient of the weights")
+	c.lengthen(&x, &dy)
 	switch {
 	case c.O*c.C == 0:
 	case c.N*c.OutH()*c.OutW() == 0 || !c.sparseGradWeight():

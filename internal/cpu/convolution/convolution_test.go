@@ -632,3 +632,30 @@ func TestConvSparse(t *testing.T) {
 		}
 	})
 }
+
+// Images of few columns whose filters see one of them are computed as one row: of one column
+// with steps, of several with padding, steps between taps, groups and strides in memory.
+func TestConvNarrowImages(t *testing.T) {
+	cputest.EveryISA(t, func(t *testing.T, isa jit.ISA) {
+		r := rand.New(rand.NewPCG(26, 7))
+		pick := func(v ...int) int { return v[r.IntN(len(v))] }
+		for range 25 {
+			g := Geometry{N: pick(1, 2), C: pick(1, 2, 4, 6), O: pick(2, 6, 16), KH: pick(1, 2, 3, 5), KW: 1, W: pick(1, 1, 2, 3, 7, 15),
+				StrideH: pick(1, 1, 2, 3), PadH: pick(0, 1, 2), DilationH: pick(1, 2), Groups: pick(1, 1, 2)}
+			if g.Groups == 2 {
+				g.C *= 2
+			}
+			g.H = (g.KH-1)*g.DilationH + 1 + r.IntN(40)
+			testConv[float32](t, r, g)
+			testConvOf(t, r, g, anyLayout, cputest.Random[float32], wild[float32])
+			g.N = 1
+			testConv[float64](t, r, g)
+		}
+		one := Convolution{DType: array.Float32, Threads: 2, Geometry: Geometry{N: 1, C: 1, H: 50, W: 4, O: 2, KH: 3, KW: 1, PadH: 1}}
+		one.check("test")
+		x, y := ContiguousImage(nil, 1, 50, 4), ContiguousImage(nil, 2, 50, 4)
+		if one.lengthen(&x, &y); one.H != 1 || one.W != 200 || one.OutW() != 200 {
+			t.Errorf("an image of 50x4 became one of %dx%d with a result of %dx%d", one.H, one.W, one.OutH(), one.OutW())
+		}
+	})
+}
