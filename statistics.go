@@ -31,8 +31,10 @@ func (t *Tensor) BinCount(weights *Tensor, minSize int) *Tensor {
 	}
 	x, n := eager.Places(t).To(Int64).Reshape(t.Size()), minSize
 	if t.Size() > 0 {
-		if least := x.Min().ItemInt(); least < 0 {
-			array.Failf("bincount", "", "takes integers that are not negative, got %d", least)
+		if weights != nil { // index_add counts negative places from the back
+			if least := x.Min().ItemInt(); least < 0 {
+				array.Failf("bincount", "", "takes integers that are not negative, got %d", least)
+			}
 		}
 		greatest := x.Max().ItemInt()
 		if greatest >= math.MaxInt/8 {

@@ -720,31 +720,49 @@ func runsIn(c *device.Call) error {
 // binCount counts how often each number occurs.
 func binCount(c *device.Call) error {
 	counts, x := elements[int64](&c.Out[0]), elements[int64](&c.Args[0])
+	refuse := func(k int64, i int) error {
+		if k < 0 {
+			return array.Errorf("bincount", "", "takes integers that are not negative, got %d", k)
+		}
+		return array.Errorf("bincount", "", "%d at position %d is not from 0 to %d", k, i, len(counts)-1)
+	}
 	clear(counts)
 	if len(counts) > 1<<12 {
 		for i, k := range x {
 			if uint64(k) >= uint64(len(counts)) {
-				return array.Errorf("bincount", "", "%d at position %d is not from 0 to %d", k, i, len(counts)-1)
+				return refuse(k, i)
 			}
 			counts[k]++
 		}
 		return nil
 	}
-	// Equal numbers in a row would wait for each other: they are counted in turns.
-	room := c.Stream.Alloc(8 * together * len(counts))
+	// Equal numbers in a row would wait for each other on processors before Zen 5: they are
+	// counted in four tables by turns.
+	room := c.Stream.Alloc(4 * 8 * len(counts))
 	defer c.Stream.Free(room)
-	turns := unsafe.Slice((*int64)(room.Host()), together*len(counts))
-	clear(turns)
-	for i, k := range x {
-		if uint64(k) >= uint64(len(counts)) {
-			return array.Errorf("bincount", "", "%d at position %d is not from 0 to %d", k, i, len(counts)-1)
+	tables := unsafe.Slice((*int64)(room.Host()), 4*len(counts))
+	clear(tables)
+	part := func(t int) []int64 { return tables[t*len(counts):][:len(counts)] }
+	a, b, d, e := part(0), part(1), part(2), part(3)
+	i := 0
+	for ; i+4 <= len(x); i += 4 {
+		q := x[i:][:4:4]
+		if uint64(q[0]) >= uint64(len(a)) || uint64(q[1]) >= uint64(len(b)) || uint64(q[2]) >= uint64(len(d)) || uint64(q[3]) >= uint64(len(e)) {
+			break // the loop below finds it
 		}
-		turns[int(k)*together+i%together]++
+		a[q[0]]++
+		b[q[1]]++
+		d[q[2]]++
+		e[q[3]]++
+	}
+	for ; i < len(x); i++ {
+		if uint64(x[i]) >= uint64(len(a)) {
+			return refuse(x[i], i)
+		}
+		a[x[i]]++
 	}
 	for i := range counts {
-		for _, n := range turns[i*together : (i+1)*together] {
-			counts[i] += n
-		}
+		counts[i] = a[i] + b[i] + d[i] + e[i]
 	}
 	return nil
 }

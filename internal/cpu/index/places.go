@@ -120,7 +120,7 @@ func (p *Places) Select(out, x *array.View) {
 	src, dst := gen.Ptr(x), gen.Ptr(out)
 	in := x.Shape[axis]
 	if inner == 1 {
-		p.each(outer, in, 0, grain(8), mover(dst, src, row, false))
+		p.selectFlat(row, dst, src, outer, in)
 		return
 	}
 	idx := p.checked(in)
@@ -241,6 +241,9 @@ func (p *Places) addElements(out, x, base *array.View, outer, size int) {
 		copyWhole(out, base)
 	} else {
 		clear(bytes(gen.Ptr(out), out.Size()*out.DType.Size()))
+	}
+	if p.addFlat(out.DType, gen.Ptr(out), gen.Ptr(x), outer, size) {
+		return
 	}
 	n := p.Of.Size()
 	p.each(outer, size, gen.Threads(placeNS*outer*n), max(n, 1)*max(grain(8*n), 1), adder(out.DType, gen.Ptr(out), gen.Ptr(x)))
