@@ -77,8 +77,13 @@ func callHost(c *device.Call) error {
 }
 
 func copyView(c *device.Call) error {
-	transpose.Copy(isaOf(c), &c.Out[0], &c.Args[0])
-	return nil
+	return withTail(c, func(t tile.Tail) {
+		cols := 0
+		if t != nil {
+			cols = array.Size(c.Tail.Launch.Extents[len(c.Tail.Launch.Extents)-c.Tail.Columns:])
+		}
+		transpose.CopyThrough(isaOf(c), &c.Out[0], &c.Args[0], t, cols)
+	})
 }
 
 // contiguous returns v in row-major order, in memory of its own if need be, and what

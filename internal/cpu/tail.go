@@ -9,13 +9,16 @@ import (
 
 	"weft/internal/cpu/tile"
 	"weft/internal/device"
+	"weft/internal/jit"
 	"weft/internal/loop"
+	"weft/internal/op"
 )
 
 // A tail runs a program on pieces of the result of a routine, on the threads that
 // computed them.
 type tail struct {
 	p       *Program
+	code    *jit.Code
 	args    *device.Args
 	ctx     context.Context
 	extents []int
@@ -44,10 +47,13 @@ func withTail(c *device.Call, routine func(t tile.Tail)) error {
 		t.size *= n
 	}
 	t.p.bind(l.Args)
+	if t.code = t.p.code; c.Node.Op == op.Copy {
+		t.code = t.p.codeFor(l) // the pieces are all that there is to do
+	}
 	t.result, t.unit = c.Tail.Result, c.Out[0].DType.Size()
 	routine(t)
 	err := t.err.Swap(nil)
-	t.p, t.args, t.ctx, t.extents = nil, nil, nil, nil
+	t.p, t.code, t.args, t.ctx, t.extents = nil, nil, nil, nil, nil
 	tails.Put(t)
 	if err != nil {
 		return *err
@@ -82,10 +88,10 @@ func (t *tail) along(buf int) bool {
 	return true
 }
 
-// RunAt runs the program on a piece of the result that lies elsewhere.
-func (t *tail) RunAt(at unsafe.Pointer, r0, r1, c0, c1 int) {
+// RunAt runs the program on a piece of the result that lies elsewhere, in rows of so many bytes.
+func (t *tail) RunAt(at unsafe.Pointer, row, r0, r1, c0, c1 int) {
 	Counters.Tails.Add(1)
-	t.pieces(rectangles{tail: t, at: at, r0: r0, c0: c0, c1: c1}, r1)
+	t.pieces(rectangles{tail: t, at: at, row: row, r0: r0, c0: c0, c1: c1}, r1)
 }
 
 // Run runs the program on rows r0 to r1-1 and columns c0 to c1-1 of the result.
@@ -113,7 +119,7 @@ func (t *tail) Work() int { return t.pace }
 
 // enter runs the program on a frame.
 func (t *tail) enter(f *loop.Frame) {
-	if err := t.p.enter(t.p.code, f, t.ctx); err != nil {
+	if err := t.p.enter(t.code, f, t.ctx); err != nil {
 		first := err // which alone is on the heap
 		t.err.CompareAndSwap(nil, &first)
 	}
@@ -126,6 +132,7 @@ type rectangles struct {
 	f            *loop.Frame
 	r0, c0, c1   int
 	at           unsafe.Pointer // where the result at r0 and c0 is; nil: in its place
+	row          int            // bytes from row to row there
 	first, count [loop.MaxAxes]int
 }
 
@@ -172,14 +179,18 @@ func (r *rectangles) next(end int) {
 		r.p.narrowTo(f, a, r.first[a], r.count[a])
 	}
 	if r.at != nil {
-		cols := 1
-		for _, n := range r.extents[r.rows:] {
-			cols *= n
-		}
 		for set := r.result; set != 0; set &= set - 1 {
 			b := bits.TrailingZeros32(set)
-			from := uintptr(r.args.Ptr[b]) + uintptr((r.r0*cols+r.c0)*r.unit)
-			f.Ptr[b] = unsafe.Add(r.at, int(uintptr(f.Ptr[b])-from))
+			at, step := -r.r0*r.row-r.c0*r.unit, r.unit
+			for a := len(r.extents) - 1; a >= 0; a-- {
+				if a == r.rows-1 {
+					step = r.row
+				}
+				at += r.first[a] * step
+				f.Word[p.StrideWord(b, a)] = uint64(step)
+				step *= r.extents[a]
+			}
+			f.Ptr[b] = unsafe.Add(r.at, at)
 		}
 	}
 	r.enter(f)

@@ -20,9 +20,11 @@ func (b *planner) emitCluster(c *cluster) {
 		return
 	}
 	e := &emitter{b: b, c: c}
+	before := len(b.p.Steps)
 	e.operands()
 	if c.lo < 0 {
 		if array.Size(c.shape) > 0 {
+			e.afterCopy(before)
 			e.points()
 		}
 		e.copyBack()
@@ -62,7 +64,8 @@ type emitter struct {
 	stores byNode[Operand]
 	back   [][2]Operand // outputs that are copied from where the kernel put them
 	index  byNode[int]
-	cutAt  int // kernel.cut
+	cutAt  int  // kernel.cut
+	copied bool // the kernel is the tail of the copy of an operand
 
 	row   memo
 	pass  memo
@@ -197,6 +200,58 @@ func (e *emitter) operands() {
 	}
 }
 
+// afterCopy makes the kernel the tail of the last step, if that is one from step before on that
+// transposes an operand for it alone: what was copied is then read from the cache, in pieces, and
+// not written to memory.
+func (e *emitter) afterCopy(before int) {
+	at, shape := len(e.b.p.Steps)-1, e.c.shape
+	if at < before || len(e.stores.nodes) > maxBufs {
+		return
+	}
+	s := &e.b.p.Steps[at]
+	if s.Node == nil || s.Node.Op != op.Copy || !array.Equal(s.Outs[0].Shape, shape) || array.Size(shape)*s.Node.DType.Size() < copiedWhole {
+		return
+	}
+	alone := false
+	for _, o := range e.loads.values {
+		alone = alone || o.Slot == s.Outs[0].Slot
+	}
+	for _, o := range e.stores.values {
+		alone = alone && o.Slot != s.Args[0].Slot // the copy reads all of it before
+	}
+	cut, rows := columnsAcross(shape, s.Args[0].Strides)
+	if alone && rows >= copiedRows && array.Size(shape[cut:]) >= copiedColumns {
+		e.cutAt, e.copied = cut, true
+	}
+}
+
+// Copies that a tail runs on.
+const (
+	copiedWhole   = 2 << 20 // bytes in all, of which fewer stay in the second cache
+	copiedRows    = 16      // of a plane, and columns: of fewer, pieces have short rows
+	copiedColumns = 256
+)
+
+// columnsAcross returns the first of the last axes that strides walk as one dimension, and the
+// extent of the axis before these if elements lie side by side along that, else 0.
+func columnsAcross(shape, strides []int) (cut, rows int) {
+	cut, step, seen := len(shape), 0, false
+	for a := len(shape) - 1; a >= 0; a-- {
+		switch {
+		case shape[a] == 1:
+		case !seen:
+			cut, step, seen = a, strides[a]*shape[a], true
+		case strides[a] == step:
+			cut, step = a, step*shape[a]
+		case strides[a] == 1:
+			return cut, shape[a]
+		default:
+			return cut, 0
+		}
+	}
+	return cut, 0
+}
+
 // nowhere is the operand of n, without strides if it has no elements: the rows of a
 // reduction of nothing would be walked beyond its memory.
 func nowhere(n *ir.Node, o Operand) Operand {
@@ -223,7 +278,7 @@ func (e *emitter) newKernel() {
 		name = "row"
 	}
 	e.k = newKernel(e.b, name, c.shape, c.lo, c.hi)
-	e.k.cut, e.k.tail = e.cutAt, c.head != nil
+	e.k.cut, e.k.tail = e.cutAt, c.head != nil || e.copied
 	e.index, e.stash = byNode[int]{}, byNode[int]{}
 	e.index.room(len(e.loads.nodes) + len(e.stores.nodes))
 	for _, n := range c.nodes {

@@ -516,7 +516,7 @@ func (k *kernel) finish(p *loop.Program) {
 		*k.into = out
 		return
 	case k.tail && len(out.Around) == 0:
-		k.b.setTail(out)
+		k.b.setTail(out, array.Size(k.shape[k.cut:]))
 		return
 	}
 	k.b.step(Step{Kernel: out})

@@ -167,11 +167,11 @@ func (b *planner) passing() {
 	}
 }
 
-// setTail makes k the tail of the last step, which is a routine's.
-func (b *planner) setTail(k *Kernel) {
+// setTail makes k the tail of the last step, which is a routine's: its last axes are the
+// columns of the result, so many.
+func (b *planner) setTail(k *Kernel, cols int) {
 	at := len(b.p.Steps) - 1
 	s := &b.p.Steps[at]
-	cols := array.Size(s.Node.Shape[len(s.Node.Shape)-op.Of(s.Node).Tiled:])
 	for a, n := len(k.Extents), 1; n < cols; k.Columns++ {
 		a--
 		n *= k.Extents[a]

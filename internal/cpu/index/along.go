@@ -89,7 +89,7 @@ func (w *walk) rowsWithTail(p *Places, out, x *array.View, t tile.Tail) bool {
 				}
 			}
 			if aside {
-				passing.RunAt(at, r, r+n, 0, w.size)
+				passing.RunAt(at, row, r, r+n, 0, w.size)
 			} else {
 				t.Run(r, r+n, 0, w.size)
 			}

@@ -336,7 +336,7 @@ func (j *job) task(worker, item, m0, m1, n0, n1 int, o *operands) {
 			aside.beside = unsafe.Add(at, item*j.m*j.n*j.Size)
 		}
 		j.taskWith(base, unsafe.Add(base, j.blockA), m0, m1, n0, n1, &aside, func(i0, i1 int) {
-			j.passing.RunAt(aside.c.Ptr, item*j.m+i0, item*j.m+i1, n0, n1)
+			j.passing.RunAt(aside.c.Ptr, j.n*j.Size, item*j.m+i0, item*j.m+i1, n0, n1)
 		})
 		return
 	}

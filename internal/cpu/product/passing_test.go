@@ -21,14 +21,14 @@ type passing struct {
 }
 
 func (p *passing) Run(r0, r1, c0, c1 int) {
-	p.RunAt(unsafe.Pointer(&p.c[r0*p.cols+c0]), r0, r1, c0, c1)
+	p.RunAt(unsafe.Pointer(&p.c[r0*p.cols+c0]), p.cols*4, r0, r1, c0, c1)
 	p.aside.Add(-1)
 }
 
-func (p *passing) RunAt(at unsafe.Pointer, r0, r1, c0, c1 int) {
+func (p *passing) RunAt(at unsafe.Pointer, bytes, r0, r1, c0, c1 int) {
 	p.aside.Add(1)
 	for r := r0; r < r1; r++ {
-		row := unsafe.Slice((*float32)(unsafe.Add(at, (r-r0)*p.cols*4)), c1-c0)
+		row := unsafe.Slice((*float32)(unsafe.Add(at, (r-r0)*bytes)), c1-c0)
 		for i, x := range row {
 			p.got[r*p.cols+c0+i] += 2 * x
 		}

@@ -40,9 +40,8 @@ type PassingTail interface {
 	Tail
 	// Passing reports that nothing else reads the result.
 	Passing() bool
-	// RunAt is Run on a piece whose first element is at at, with rows as far apart as those of
-	// the result.
-	RunAt(at unsafe.Pointer, r0, r1, c0, c1 int)
+	// RunAt is Run on a piece whose first element is at at, with rows of so many bytes.
+	RunAt(at unsafe.Pointer, row, r0, r1, c0, c1 int)
 	// Beside returns an array that the tail reads beside the result, of as many bytes and in
 	// the same order, or nil: such as the weights that a gradient changes.
 	Beside() unsafe.Pointer

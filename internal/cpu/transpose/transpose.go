@@ -7,6 +7,7 @@ import (
 
 	"weft/internal/array"
 	"weft/internal/cpu/gen"
+	"weft/internal/cpu/tile"
 	"weft/internal/jit"
 	"weft/internal/par"
 )
@@ -14,7 +15,11 @@ import (
 // Copy copies src to dst, which has its shape and does not overlap it. It is made
 // for copies in which source and destination run along different axes: these go
 // by tiles of a cache line square.
-func Copy(isa jit.ISA, dst, src *array.View) {
+func Copy(isa jit.ISA, dst, src *array.View) { CopyThrough(isa, dst, src, nil, 0) }
+
+// CopyThrough is Copy with a tail that runs on the copy, which is in row-major order, in rows of
+// so many columns; nil is none.
+func CopyThrough(isa jit.ISA, dst, src *array.View, t tile.Tail, cols int) {
 	size := src.DType.Size()
 	dims := make([]gen.Dim, 0, array.MaxRank)
 	for i, n := range src.Shape {
@@ -57,7 +62,19 @@ func Copy(isa jit.ISA, dst, src *array.View) {
 		dims = append(append([]gen.Dim{}, dims[:min(a, b)]...), append(dims[min(a, b)+1:max(a, b):max(a, b)], dims[max(a, b)+1:]...)...)
 	}
 	c.outer = dims
-	c.run()
+	switch {
+	case t == nil:
+		c.run()
+	case c.a.N > 1 && c.b.N == cols && c.a.Dst == cols*size:
+		c.tail = t
+		if p, ok := t.(tile.PassingTail); ok && p.Passing() {
+			c.passing = p
+		}
+		c.run()
+	default:
+		c.run()
+		par.Run(dst.Size()/cols, max(gen.ChunkBytes/(cols*size), 1), gen.Threads(dst.Size()*size/copiedPerNS), func(_, begin, end int) { t.Run(begin, end, 0, cols) })
+	}
 }
 
 func abs(n int) int {
@@ -77,6 +94,10 @@ type copying struct {
 	outer    []gen.Dim
 	past     bool // write past the caches
 
+	tail    tile.Tail // of planes that follow one another in rows
+	passing tile.PassingTail
+	cols    int // bytes of a row of the result
+
 	few    mode // toPlanes or toPoints if there are few channels, along a or along b
 	points int  // that fewBytes of a plane hold
 
@@ -88,6 +109,12 @@ type copying struct {
 const (
 	blockA = 256
 	blockB = 4
+)
+
+// Blocks that a tail runs on.
+const (
+	tailLines = 16        // along the source
+	tailBytes = 256 << 10 // in all
 )
 
 const (
@@ -112,13 +139,58 @@ func (c *copying) run() {
 	case toPoints:
 		c.stepA, c.stepB = max(gen.ChunkBytes/(c.size*c.b.N), c.points), c.b.N
 	}
-	c.past = bytes >= gen.StreamMin && uintptr(c.dst)%gen.Line == 0 && c.a.Dst%gen.Line == 0
+	if c.tail != nil {
+		c.throughTail()
+	}
+	c.past = c.tail == nil && bytes >= gen.StreamMin && uintptr(c.dst)%gen.Line == 0 && c.a.Dst%gen.Line == 0
 	for _, d := range c.outer {
 		c.past = c.past && d.Dst%gen.Line == 0
 	}
 	c.blocksA, c.blocksB = (c.a.N+c.stepA-1)/c.stepA, (c.b.N+c.stepB-1)/c.stepB
 	block := min(c.stepA, c.a.N) * min(c.stepB, c.b.N) * c.size
 	par.RunTask(planes*c.blocksA*c.blocksB, max(gen.ChunkBytes/block, 1), gen.Threads(bytes/copiedPerNS), c)
+}
+
+// throughTail makes blocks that stay in the second cache until the tail has run on them.
+func (c *copying) throughTail() {
+	switch c.few {
+	case toPlanes:
+		c.stepB = min(c.stepB, max(tailBytes/(c.size*c.a.N), c.points))
+	case toPoints:
+		c.stepA = min(c.stepA, max(tailBytes/(c.size*c.b.N), c.points))
+	default:
+		c.stepA = min(tailLines*gen.Line/c.size, c.a.N)
+		c.stepB = min(tailBytes/(c.size*c.stepA), c.b.N)
+	}
+	c.cols = c.a.Dst
+	if c.passing != nil && c.few != toPoints { // whose points lie side by side
+		c.a.Dst = (c.stepB*c.size+gen.Line-1)/gen.Line*gen.Line + gen.Line // rows that are not a power of two apart
+	}
+}
+
+// A room is memory for a block of which only the tail takes notice.
+type room struct{ mem []uint64 }
+
+var roomsOfBlocks = sync.Pool{New: func() any { return new(room) }}
+
+// at returns n bytes that begin with a line of the cache.
+func (r *room) at(n int) unsafe.Pointer {
+	if 8*len(r.mem) < n+gen.Line {
+		r.mem = make([]uint64, n/8+gen.Line/8+1)
+	}
+	p := unsafe.Pointer(unsafe.SliceData(r.mem))
+	return unsafe.Add(p, -uintptr(p)%gen.Line)
+}
+
+// finish runs the tail on a block whose first element is that many bytes behind the first of the
+// result.
+func (c *copying) finish(at unsafe.Pointer, to, na, nb int) {
+	r0, c0 := to/c.cols, to%c.cols/c.size
+	if c.passing != nil {
+		c.passing.RunAt(at, c.a.Dst, r0, r0+na, c0, c0+nb)
+	} else {
+		c.tail.Run(r0, r0+na, c0, c0+nb)
+	}
 }
 
 // fewChannels sets few where points with few channels side by side become planes, or the other
@@ -162,9 +234,16 @@ var tileFrames = sync.Pool{New: func() any { return new(tileFrame) }}
 // Chunk copies blocks begin to end.
 func (c *copying) Chunk(_, begin, end int) {
 	f := tileFrames.Get().(*tileFrame)
+	var own *room
+	if c.passing != nil {
+		own = roomsOfBlocks.Get().(*room)
+	}
 	defer func() {
 		f.src, f.dst, f.out = nil, nil, nil
 		tileFrames.Put(f)
+		if own != nil {
+			roomsOfBlocks.Put(own)
+		}
 	}()
 	for u := begin; u < end; u++ {
 		a, rest := u%c.blocksA, u/c.blocksA
@@ -179,14 +258,25 @@ func (c *copying) Chunk(_, begin, end int) {
 		a *= c.stepA
 		b *= c.stepB
 		src += a*c.a.Src + b*c.b.Src
-		dst += a*c.a.Dst + b*c.b.Dst
+		step := c.a.Dst
+		if c.tail != nil {
+			step = c.cols
+		}
+		dst += a*step + b*c.b.Dst
 		na, nb := min(c.stepA, c.a.N-a), min(c.stepB, c.b.N-b)
+		to := unsafe.Add(c.dst, dst)
+		if c.passing != nil {
+			to = own.at(c.stepA * c.a.Dst)
+		}
 		if c.few != direct && max(na, nb) >= c.points {
-			c.fewBlock(unsafe.Add(c.src, src), unsafe.Add(c.dst, dst), na, nb)
+			c.fewBlock(unsafe.Add(c.src, src), to, na, nb)
 		} else if rows, cols := group(c.size); c.isa != jit.Portable && c.size <= tileSize && na >= cols && nb >= rows {
-			c.tiles(f, unsafe.Add(c.src, src), unsafe.Add(c.dst, dst), na, nb)
+			c.tiles(f, unsafe.Add(c.src, src), to, na, nb)
 		} else {
-			c.portable(unsafe.Add(c.src, src), unsafe.Add(c.dst, dst), na, nb)
+			c.portable(unsafe.Add(c.src, src), to, na, nb)
+		}
+		if c.tail != nil {
+			c.finish(to, dst, na, nb)
 		}
 	}
 }

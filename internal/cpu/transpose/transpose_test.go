@@ -160,3 +160,68 @@ func TestCopyLarge(t *testing.T) {
 		}
 	})
 }
+
+// reads is a tail that notes what it is given of a copy, and how often.
+type reads struct {
+	cols    int
+	copied  []float32 // nil: pieces are given where they lie
+	got     []float32
+	times   []int32
+	passing bool
+}
+
+func (r *reads) Run(r0, r1, c0, c1 int) {
+	r.RunAt(unsafe.Pointer(&r.copied[r0*r.cols+c0]), 4*r.cols, r0, r1, c0, c1)
+}
+
+func (r *reads) RunAt(at unsafe.Pointer, row, r0, r1, c0, c1 int) {
+	for i := r0; i < r1; i++ {
+		for j := c0; j < c1; j++ {
+			r.got[i*r.cols+j] = *(*float32)(unsafe.Add(at, (i-r0)*row+4*(j-c0)))
+			r.times[i*r.cols+j]++
+		}
+	}
+}
+
+func (r *reads) Passing() bool          { return r.passing }
+func (r *reads) Beside() unsafe.Pointer { return nil }
+func (r *reads) Work() int              { return 1 }
+
+// A tail is given each element of a copy once, whether the copy is kept or not.
+func TestCopyThrough(t *testing.T) {
+	cputest.EveryISA(t, func(t *testing.T, _ jit.ISA) {
+		for _, c := range []struct {
+			shape, perm []int
+			cols        int
+		}{
+			{[]int{300, 700}, []int{1, 0}, 300}, {[]int{1, 900}, []int{1, 0}, 1}, {[]int{17, 3}, []int{1, 0}, 17}, {[]int{3, 5000}, []int{1, 0}, 3}, {[]int{5000, 3}, []int{1, 0}, 5000},
+			{[]int{4, 90, 130}, []int{0, 2, 1}, 90}, {[]int{2, 30, 40, 24}, []int{0, 3, 1, 2}, 30 * 40}, {[]int{2, 30, 40, 24}, []int{0, 3, 1, 2}, 40}, {[]int{2, 24, 30, 40}, []int{0, 2, 3, 1}, 24},
+			{[]int{20, 30, 40}, []int{2, 1, 0}, 20}, {[]int{6, 50, 70}, []int{1, 0, 2}, 70}, {[]int{40, 1, 50}, []int{2, 1, 0}, 40},
+		} {
+			n := array.Size(c.shape)
+			x, y := make([]float32, n), make([]float32, n)
+			for i := range x {
+				x[i] = float32(i)
+			}
+			src := array.View{Store: array.NewStorage(unsafe.Pointer(&x[0]), 4*n, x), DType: array.Float32}
+			dst := array.View{Store: array.NewStorage(unsafe.Pointer(&y[0]), 4*n, y), DType: array.Float32}
+			strides := array.RowMajor(c.shape)
+			for _, a := range c.perm {
+				src.Shape, src.Strides = append(src.Shape, c.shape[a]), append(src.Strides, strides[a])
+			}
+			dst.Shape, dst.Strides = src.Shape, array.RowMajor(src.Shape)
+			want := make([]float32, n)
+			to := array.View{Store: array.NewStorage(unsafe.Pointer(&want[0]), 4*n, want), DType: array.Float32, Shape: src.Shape, Strides: dst.Strides}
+			Copy(jit.Portable, &to, &src)
+			for _, passing := range []bool{false, true} {
+				r := &reads{c.cols, y, make([]float32, n), make([]int32, n), passing}
+				CopyThrough(cputest.UnderTest, &dst, &src, r, c.cols)
+				for i := range want {
+					if r.times[i] != 1 || r.got[i] != want[i] {
+						t.Fatalf("%v permuted %v, %d columns, passing %t: element %d is read %d times, as %v, want %v", c.shape, c.perm, c.cols, passing, i, r.times[i], r.got[i], want[i])
+					}
+				}
+			}
+		}
+	})
+}
