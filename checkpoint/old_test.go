@@ -2,6 +2,10 @@ package checkpoint_test
 
 import (
 	"context"
+	"encoding/binary"
+	"errors"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"weft"
@@ -19,6 +23,21 @@ type oldModel struct {
 	Norm  *nn.BatchNorm2d
 	LSTM  *nn.LSTM
 	Heads map[string]*nn.Linear
+}
+
+// TestCheckpointOfOtherTypes refuses a file with tensors that cannot be read, and names them.
+func TestCheckpointOfOtherTypes(t *testing.T) {
+	head := `{"__metadata__":{"format":"weft.checkpoint.1","parts":"m"},"m/w":{"dtype":"F4","shape":[2],"data_offsets":[0,1]}}`
+	path := filepath.Join(t.TempDir(), "f4.ckpt")
+	if err := os.WriteFile(path, append(append(binary.LittleEndian.AppendUint64(nil, uint64(len(head))), head...), 0), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w := weft.Ones(2)
+	_, err := checkpoint.Load(path, checkpoint.Parts{"m": checkpoint.Module(&struct{ W *weft.Tensor }{w})})
+	var left *safetensors.LeftOutError
+	if !errors.As(err, &left) || len(left.Tensors) != 1 || left.Tensors[0].Name != "m/w" || w.At(0).Item() != 1 {
+		t.Errorf("%v, and w is %v", err, w)
+	}
 }
 
 // TestCheckpointOfV0 goes on from a checkpoint that was written before options became pointers and

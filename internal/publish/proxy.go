@@ -33,12 +33,17 @@ func (r *release) serve(out, temp, others string) (*server, error) {
 			return nil, err
 		}
 	}
-	list := "file://" + filepath.ToSlash(proxy) + ",file://" + filepath.ToSlash(filepath.Join(strings.TrimSpace(string(cache)), "cache", "download"))
+	list := fileURL(proxy) + "," + fileURL(filepath.Join(strings.TrimSpace(string(cache)), "cache", "download"))
 	if others != "" && others != "off" {
 		list += "," + others
 	}
 	return &server{r, temp, append(os.Environ(), "GOPROXY="+list, "GOENV=off", "GONOPROXY=", "GOPRIVATE=", "GOSUMDB=off", "GOWORK=off", "GOTOOLCHAIN=local", "CGO_ENABLED=0",
 		"GOFLAGS=-mod=mod -modcacherw -trimpath -buildvcs=false", "GOMODCACHE="+filepath.Join(temp, "cache"))}, nil
+}
+
+// fileURL is the URL of a folder, which begins with a drive on Windows.
+func fileURL(dir string) string {
+	return "file:///" + strings.TrimPrefix(filepath.ToSlash(dir), "/")
 }
 
 // pack writes the module in dir, without modules inside of it, as version of path.
