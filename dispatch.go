@@ -442,27 +442,49 @@ func applyAll(d *op.Def, a ir.Attrs, ops ...operand) []*Tensor {
 // compute runs the plan on the operands; a view with a Store receives the result
 // there.
 func (p *planned) compute(ops []operand, outs []array.View) {
-	if tr := tracingOf(ops); tr != nil {
-		if tr.known(ops, outs) {
-			tr.aside(func() { p.compute(ops, outs) })
-			tr.keep(outs)
-		} else {
-			tr.compute(p, ops, outs)
-		}
+	if array.Tracing.On() && p.traced(ops, outs) {
 		return
 	}
 	var views [4]*array.View
 	var numbers [4]exec.Number
 	ins, nums := views[:0], numbers[:0]
+	direct := true // no input has to be waited for, or kept from being released
 	for i := range ops {
-		if ops[i].t == nil {
+		t := ops[i].t
+		if t == nil {
 			nums = ops[i].numbers(nums)
 			continue
 		}
-		ops[i].t.check(p.def.Name)
-		ins = append(ins, &ops[i].t.v)
+		if t.v.Store == nil || t.v.Store.Direct() == nil {
+			direct = false
+			t.check(p.def.Name)
+		}
+		ins = append(ins, &t.v)
 	}
-	runPlan(p.def.Name, p.compiled(), ins, nums, outs)
+	for i := range outs {
+		direct = direct && outs[i].Store == nil
+	}
+	if !direct {
+		runPlan(p.def.Name, p.compiled(), ins, nums, outs)
+	} else if err := p.compiled().RunDirect(ins, nums, outs); err != nil {
+		failed(p.def.Name, err)
+	}
+}
+
+// traced adds the operation to the trace that the operands belong to; it reports false if there is
+// none.
+func (p *planned) traced(ops []operand, outs []array.View) bool {
+	tr := tracingOf(ops)
+	if tr == nil {
+		return false
+	}
+	if tr.known(ops, outs) {
+		tr.aside(func() { p.compute(ops, outs) })
+		tr.keep(outs)
+	} else {
+		tr.compute(p, ops, outs)
+	}
+	return true
 }
 
 // runPlan runs a plan. Typed errors, of a number that does

@@ -2,6 +2,7 @@ package weft
 
 import (
 	"os"
+	"runtime"
 	"unsafe"
 
 	"weft/half"
@@ -338,6 +339,20 @@ func Borrow[T Element](t *Tensor, f func(data []T)) {
 // Item returns the one element of t as a float64; it panics if there are more or
 // none, or if it is complex.
 func (t *Tensor) Item() float64 {
+	if t != nil && t.v.Store != nil && array.Modes()&^array.Scoped == 0 && t.v.Size() == 1 {
+		if p := t.v.Store.Direct(); p != nil {
+			switch t.v.DType {
+			case Float32:
+				x := float64(*(*float32)(unsafe.Add(p, 4*t.v.Offset)))
+				runtime.KeepAlive(t.v.Store)
+				return x
+			case Float64:
+				x := *(*float64)(unsafe.Add(p, 8*t.v.Offset))
+				runtime.KeepAlive(t.v.Store)
+				return x
+			}
+		}
+	}
 	v := t.one("item")
 	if v.DType.Category() == array.CatComplex {
 		array.Failf("item", "", "the element is %s: ItemComplex returns it", v.DType)

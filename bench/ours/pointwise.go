@@ -28,6 +28,15 @@ func init() {
 		a, b := uniform(p.N, p.DType, 1, -1, 1), uniform(p.N, p.DType, 2, -1, 1)
 		return func() *weft.Tensor { return a.Add(b) }
 	})
+	eager("expr 16", func(p worker.Params) func() *weft.Tensor {
+		vars := weft.Vars{"a": uniform(p.N, p.DType, 1, -1, 1), "b": uniform(p.N, p.DType, 2, -1, 1)}
+		return func() *weft.Tensor { return weft.Expr("a+b", vars) }
+	})
+	worker.Cases["item"] = func(p worker.Params) (*worker.Case, error) {
+		x := uniform(p.N, p.DType, 1, -1, 1)
+		sum := 0.0
+		return &worker.Case{Run: func() { sum += x.Item() }, Check: func() []float64 { return worker.Summary([]float64{x.Item()}) }}, nil
+	}
 }
 
 // formula adds the case of a formula; args gives its arrays. Its yardstick is a

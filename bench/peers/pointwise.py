@@ -270,4 +270,21 @@ def add16_forms(case):
         yield Form(f"torch {text}", "torch", add16_form(text, "torch"), counts=False)
 
 
-REGISTRY = {c: forms for c in CASES} | {"copy": copy_forms, "add 16": add16_forms}
+def item_form(lib):
+    def make(n, dtype, threads):
+        ns = {"x": uniform(n, 1, -1, 1, dtype)}
+        if lib == "torch":
+            import torch
+
+            ns = {"x": torch.from_numpy(ns["x"])}
+        return Ready("x.item()", ns, lambda: summary(ns["x"].item()))
+
+    return make
+
+
+def item_forms(case):
+    yield Form("numpy x.item()", "numpy", item_form("numpy"))
+    yield Form("torch x.item()", "torch", item_form("torch"), counts=False)
+
+
+REGISTRY = {c: forms for c in CASES} | {"copy": copy_forms, "add 16": add16_forms, "expr 16": add16_forms, "item": item_forms}

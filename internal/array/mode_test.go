@@ -38,14 +38,14 @@ func TestPlainStorage(t *testing.T) {
 		"released": func() *Storage { s := NewSmall(8); s.Release(); return s }(),
 		"device's": {Bytes: 8},
 	} {
-		if s.Plain() {
+		if s.Plain() || s.Direct() != nil {
 			t.Errorf("a storage that is %s is plain", name)
 		}
 	}
 	s := NewSmall(8)
 	s.Lend()
 	s.Protect()
-	if !s.Plain() || !s.Lent() {
+	if !s.Plain() || s.Direct() == nil || !s.Lent() {
 		t.Error("memory that is only read is not plain")
 	}
 }

@@ -324,6 +324,15 @@ func (s *Storage) Release() bool {
 // and the device know.
 func (s *Storage) Plain() bool { return s.state.Load()&(released|special) == 0 && s.ptr != nil }
 
+// Direct returns the first byte if the memory can be touched at once, by one load: it is the host's,
+// is there, and stays as long as the storage is reachable. Else it is nil, which says nothing.
+func (s *Storage) Direct() unsafe.Pointer {
+	if s.state.Load()&(leased|special|released) != 0 || s.Device != 0 {
+		return nil
+	}
+	return s.ptr
+}
+
 // Released reports whether the memory was given back.
 func (s *Storage) Released() bool { return s.state.Load()&released != 0 }
 

@@ -247,6 +247,12 @@ func (c *Compiled) Run(ctx context.Context, ins []*array.View, nums []Number, ou
 	return c.run(ctx, ins, nums, out)
 }
 
+// RunDirect is [Compiled.Run] for inputs whose memory stays ([array.Storage.Direct]), and results
+// that have none yet.
+func (c *Compiled) RunDirect(ins []*array.View, nums []Number, out []array.View) error {
+	return c.run(nil, ins, nums, out)
+}
+
 // runUsing is run inside uses of the memory. If it panics they are left: the collector gives the
 // memory back then.
 func (c *Compiled) runUsing(ctx context.Context, ins []*array.View, nums []Number, out []array.View) error {
