@@ -103,8 +103,19 @@ func bytesOf(v *array.View) unsafe.Pointer { return v.Ptr() }
 // elementOf reads one element of a view on the host whose elements are of type T.
 func elementOf[T Element](v *array.View, at int) T {
 	if mapped.Any() {
-		defer mapped.Explain()
+		return explainedElementOf[T](v, at)
 	}
+	return readElementOf[T](v, at)
+}
+
+// explainedElementOf is elementOf while a file is mapped, and so are its kin below: a function
+// that can defer takes as long again as the read.
+func explainedElementOf[T Element](v *array.View, at int) T {
+	defer mapped.Explain()
+	return readElementOf[T](v, at)
+}
+
+func readElementOf[T Element](v *array.View, at int) T {
 	return *(*T)(unsafe.Add(v.Store.Host(), at*int(unsafe.Sizeof(*new(T)))))
 }
 
@@ -112,8 +123,17 @@ func elementOf[T Element](v *array.View, at int) T {
 // storage; of a complex number the real part.
 func element(v *array.View, at int) float64 {
 	if mapped.Any() {
-		defer mapped.Explain()
+		return explainedElement(v, at)
 	}
+	return readElement(v, at)
+}
+
+func explainedElement(v *array.View, at int) float64 {
+	defer mapped.Explain()
+	return readElement(v, at)
+}
+
+func readElement(v *array.View, at int) float64 {
 	p := unsafe.Add(v.Store.Host(), at*v.DType.Size())
 	switch v.DType {
 	case Float16:
@@ -127,14 +147,23 @@ func element(v *array.View, at int) float64 {
 	case Uint64:
 		return float64(*(*uint64)(p))
 	}
-	return float64(intElement(v, at))
+	return float64(readIntElement(v, at))
 }
 
 // intElement reads a bool or an integer; of a uint64 the bits.
 func intElement(v *array.View, at int) int64 {
 	if mapped.Any() {
-		defer mapped.Explain()
+		return explainedIntElement(v, at)
 	}
+	return readIntElement(v, at)
+}
+
+func explainedIntElement(v *array.View, at int) int64 {
+	defer mapped.Explain()
+	return readIntElement(v, at)
+}
+
+func readIntElement(v *array.View, at int) int64 {
 	p := unsafe.Add(v.Store.Host(), at*v.DType.Size())
 	switch v.DType {
 	case Bool, Uint8:
@@ -155,8 +184,17 @@ func intElement(v *array.View, at int) int64 {
 
 func complexElement(v *array.View, at int) complex128 {
 	if mapped.Any() {
-		defer mapped.Explain()
+		return explainedComplexElement(v, at)
 	}
+	return readComplexElement(v, at)
+}
+
+func explainedComplexElement(v *array.View, at int) complex128 {
+	defer mapped.Explain()
+	return readComplexElement(v, at)
+}
+
+func readComplexElement(v *array.View, at int) complex128 {
 	p := unsafe.Add(v.Store.Host(), at*v.DType.Size())
 	switch v.DType {
 	case Complex64:
@@ -164,7 +202,7 @@ func complexElement(v *array.View, at int) complex128 {
 	case Complex128:
 		return *(*complex128)(p)
 	}
-	return complex(element(v, at), 0)
+	return complex(readElement(v, at), 0)
 }
 
 // deviceOf returns the number of the device that the operands are on; numbers are
