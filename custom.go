@@ -9,7 +9,8 @@ import (
 	"weft/internal/op"
 )
 
-// A Func is an operation with a gradient of one's own.
+// A Func is an operation with a gradient of one's own. Several goroutines may apply it at once if
+// its functions allow that; each application has a [FuncContext] of its own.
 //
 //	clip := &weft.Func{
 //		Name:     "clip",
@@ -30,7 +31,7 @@ type Func struct {
 	Once bool
 }
 
-// A FuncContext carries what Forward saved to Backward.
+// A FuncContext carries what Forward saved to Backward. One goroutine at a time uses it.
 type FuncContext struct {
 	saved []*Tensor
 	// Need tells Backward which arguments need a gradient.

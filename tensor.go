@@ -106,7 +106,9 @@ func Try(f func()) error { return array.Try(f) }
 //
 // Reading a tensor from several goroutines is safe, and so are backward passes of
 // different outputs, whose gradients add up in the leaves that they share. Writing
-// into a tensor, or releasing it, while others use it is not.
+// into a tensor while others use it is not. Releasing the memory is: who uses it gets the
+// right result or an *[Error]. Calls of compiled functions that write wait for one another and for
+// those that read: see [Compiled].
 type Tensor struct {
 	v    array.View
 	run  *run

@@ -10,6 +10,13 @@
 // trained; it is reported. Caches there are the module's own affair. Tensors that are not
 // marked are [Buffers].
 //
+// # Goroutines
+//
+// Several goroutines may compute with one layer at once: Forward reads parameters. They must not
+// while another one writes these: an optimizer, the loading of a state, or a batch normalisation
+// that is trained, whose running statistics Forward writes. Compiled functions wait for one another
+// where that is so (see weft.Compiled).
+//
 // # Names
 //
 // The name of a parameter is its path in the case of PyTorch's names: "conv1.weight" is

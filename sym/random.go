@@ -13,7 +13,7 @@ import (
 // RandomStreams makes variables that are random: each call of a function draws anew, and a
 // variable used twice in a function is one draw. In a [Scan] a variable that the step makes is
 // a draw for each step. Numbers come from Philox, by the seed, the number of the variable,
-// that of the call and the position alone.
+// that of the call and the position alone. It is safe for use from several goroutines.
 type RandomStreams struct {
 	mu   sync.Mutex
 	seed uint64
@@ -127,7 +127,7 @@ func scaled(u *weft.Tensor, by, plus float64) *weft.Tensor {
 
 // MRGStreams makes random variables by the generator MRG31k3p, whose numbers are those of
 // Theano's MRG_RandomStreams to the bit. The state of a variable is a shared variable, which
-// functions update by default.
+// functions update by default. It is safe for use from several goroutines.
 type MRGStreams struct {
 	mu   sync.Mutex
 	base mrgState // of the next variable

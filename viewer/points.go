@@ -32,7 +32,7 @@ var page []byte
 // any path and any number of pages at a time, each of which has a copy of its own.
 //
 // A page asks when it draws: one that is not seen gets nothing. What is written meanwhile
-// is sent at once when it draws again.
+// is sent at once when it draws again. It is safe for use from several goroutines.
 type Points struct {
 	t     *weft.Tensor
 	size  float64
