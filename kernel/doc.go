@@ -27,6 +27,14 @@
 // A kernel is an operation like others: it fuses with elementwise operations around it, it
 // has gradients, and its results are the same bits on every backend and number of threads.
 //
+// # Bounds
+//
+// Source may come from anyone: what it can cost is bounded, and what is beyond is an [*Error]
+// that says which bound. A source has 16 MiB at most, a function and what it needs 1 MiB, a
+// function that is run 128 parameters and 1024 results. Constants lie below 2^16384, constant
+// strings have 64 KiB. Calls stand within each other 100 deep, ifs and cases 1000; for an
+// element at most 2^20 calls are made, loops counted once, and 65536 instructions written.
+//
 // # The language
 //
 // Only the function that is asked for, and what it calls, is checked; anything else may
