@@ -34,9 +34,10 @@ const lazyLeast = 2048
 // IndexSelect takes reads them where they are. It shares t's memory.
 //
 // Errors of shapes and types come from the call that is at fault, as always; memory that
-// there is not, an index out of range, or a failing device, shows where the result is used. A chain runs operation
-// by operation the first time that it is met, and as one kernel from the second time on. A Go
-// slice that t uses as memory ([FromSlice]) must not be written to meanwhile.
+// there is not, an index out of range, or a failing device, shows where the result is used. A
+// chain runs operation by operation the first time that it is met, and as one kernel from the
+// second time on. A Go slice that t or an index uses as memory ([FromSlice]) must not be
+// written to meanwhile.
 func (t *Tensor) Lazy() *Tensor {
 	t.check("lazy")
 	r := &run{lazy: true}

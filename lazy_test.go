@@ -151,6 +151,25 @@ func TestLazyGathers(t *testing.T) {
 	}
 }
 
+// Gradients of lazy gathers, and what indexing and Gather give lazily, are those of eager ones.
+func TestLazyGathersRecorded(t *testing.T) {
+	w, at := NewGenerator(3).Randn(300, 64).RequireGrad(), NewGenerator(4).Randint(0, 300, 400)
+	run := func(x *Tensor) string {
+		w.SetGrad(nil)
+		bags := x.IndexSelect(0, at).Reshape(50, 8, 64).Mean(1)
+		picked := x.Gather(0, at.Reshape(400, 1).Expand(400, 64)).Mul(2)
+		rows := x.Index(at, Range(1, 60)).Exp()
+		bags.Square().Sum().Add(picked.Sum()).Add(rows.Sum()).Backward()
+		return fmt.Sprint(Digest(bags), Digest(picked), Digest(rows), Digest(w.Grad()))
+	}
+	want := run(w)
+	for range 3 {
+		if run(w.Lazy()) != want {
+			t.Fatal("other bits than eagerly")
+		}
+	}
+}
+
 // A chain that was met before is one kernel, which stores its end alone.
 func TestLazyFuses(t *testing.T) {
 	x := NewGenerator(1).Randn(100, 100)
