@@ -32,9 +32,9 @@ func run(path, version, out string) error {
 	if err := r.check(); err != nil {
 		return err
 	}
-	root, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "weft").Output()
+	root, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output()
 	if err != nil {
-		return fmt.Errorf("the module weft is not here: %w", err)
+		return fmt.Errorf("the folder is in no module: %w", err)
 	}
 	if err := r.write(strings.TrimSpace(string(root)), out); err != nil {
 		return err

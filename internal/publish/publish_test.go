@@ -45,25 +45,25 @@ func TestPublish(t *testing.T) {
 func TestRewrite(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"go.mod":     "module weft\n\ngo 1.26.0\n",
-		"sub/go.mod": "module weft/sub\n\ngo 1.26.0\n\nrequire (\n\tgithub.com/weft v1.0.0\n\tweft v0.0.0\n)\n\nreplace weft => ..\n",
+		"go.mod":     "module old.org/w\n\ngo 1.26.0\n",
+		"sub/go.mod": "module old.org/w/sub\n\ngo 1.26.0\n\nrequire (\n\tgithub.com/w v1.0.0\n\told.org/w v0.0.0\n)\n\nreplace old.org/w => ..\n",
 		"nn/a.go": `package nn
 
 import (
-	"os/weft"
+	"os/w"
 
-	"weft"
-	w "weft" // by another name
-	"weft/sub/x"
+	"old.org/w"
+	w "old.org/w" // by another name
+	"old.org/w/sub/x"
 )
 
-import "weft"
+import "old.org/w"
 
-const program, name = "weft", "weft/elsewhere"
-const source = "import \"weft\"\nimport \"weft/nn\"" // of package weft/nn, not of ../weft/nn
+const program, name = "w", "old.org/w/elsewhere"
+const source = "import \"old.org/w\"\nimport \"old.org/w/nn\"" // of package old.org/w/nn, not of ../old.org/w/nn
 `,
-		"README.md": "get weft: `go mod edit -require weft@v0.0.0 -replace weft=../weft`\n\timport \"weft/nn\"\n",
-		"data.txt":  "weft/nn",
+		"README.md": "get w: `go mod edit -require old.org/w@v0.0.0 -replace old.org/w=../w`\n\timport \"old.org/w/nn\"\n",
+		"data.txt":  "old.org/w/nn",
 	} {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o777); err != nil {
 			t.Fatal(err)
@@ -79,11 +79,11 @@ const source = "import \"weft\"\nimport \"weft/nn\"" // of package weft/nn, not 
 	}
 	for name, want := range map[string]string{
 		"go.mod":     "module a.b/c\n\ngo 1.26.0\n",
-		"sub/go.mod": "module a.b/c/sub\n\ngo 1.26.0\n\nrequire (\n\tgithub.com/weft v1.0.0\n\ta.b/c v1.2.3\n)\n\nreplace a.b/c => ..\n",
+		"sub/go.mod": "module a.b/c/sub\n\ngo 1.26.0\n\nrequire (\n\tgithub.com/w v1.0.0\n\ta.b/c v1.2.3\n)\n\nreplace a.b/c => ..\n",
 		"nn/a.go": `package nn
 
 import (
-	"os/weft"
+	"os/w"
 
 	"a.b/c"
 	w "a.b/c" // by another name
@@ -92,11 +92,11 @@ import (
 
 import "a.b/c"
 
-const program, name = "weft", "weft/elsewhere"
-const source = "import \"a.b/c\"\nimport \"a.b/c/nn\"" // of package a.b/c/nn, not of ../weft/nn
+const program, name = "w", "old.org/w/elsewhere"
+const source = "import \"a.b/c\"\nimport \"a.b/c/nn\"" // of package a.b/c/nn, not of ../old.org/w/nn
 `,
-		"README.md": "get weft: `go mod edit -require a.b/c@v0.0.0 -replace a.b/c=../weft`\n\timport \"a.b/c/nn\"\n",
-		"data.txt":  "weft/nn",
+		"README.md": "get w: `go mod edit -require a.b/c@v0.0.0 -replace a.b/c=../w`\n\timport \"a.b/c/nn\"\n",
+		"data.txt":  "old.org/w/nn",
 	} {
 		got, err := os.ReadFile(filepath.Join(out, name))
 		if err != nil || string(got) != want {

@@ -15,6 +15,7 @@ import (
 // A release is the module under another path.
 type release struct {
 	path, version string
+	old           string   // the path that the module has
 	nested        []string // folders with modules to publish, "" for that of the module itself
 
 	// What write looks for in texts.
@@ -89,6 +90,15 @@ func (r *release) write(root, out string) error {
 	if there, err := os.ReadDir(out); err == nil && len(there) > 0 {
 		return fmt.Errorf("the folder %s is not empty", out)
 	}
+	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	if err != nil {
+		return err
+	}
+	m := regexp.MustCompile(`(?m)^module (\S+)`).FindSubmatch(mod)
+	if m == nil {
+		return fmt.Errorf("%s/go.mod names no module", root)
+	}
+	r.old = string(m[1])
 	list, err := files(root)
 	if err != nil {
 		return err
@@ -108,12 +118,13 @@ func (r *release) write(root, out string) error {
 		any = append(any, f)
 	}
 	slices.Sort(any)
+	old := regexp.QuoteMeta(r.old)
 	// The root package in a declaration of imports, also in source within strings.
-	r.imports = regexp.MustCompile(`(?m)((?:^|\bimport|\bimport \(|;|\\n|\\t)[ \t]*(?:[\w.]+ )?\\?["\x60])weft(\\?["\x60][ \t]*(?:$|//|;|\\n|\)))`)
+	r.imports = regexp.MustCompile(`(?m)((?:^|\bimport|\bimport \(|;|\\n|\\t)[ \t]*(?:[\w.]+ )?\\?["\x60])` + old + `(\\?["\x60][ \t]*(?:$|//|;|\\n|\)))`)
 	// A package below it, wherever it is named.
-	r.packages = regexp.MustCompile(`(^|[^\w./-])weft/(` + strings.Join(any, "|") + `)\b`)
+	r.packages = regexp.MustCompile(`(^|[^\w./-])` + old + `/(` + strings.Join(any, "|") + `)\b`)
 	// Modules in go.mod.
-	r.requires = regexp.MustCompile(`(?m)^((?:module |require |replace |\t)?)weft(/[\w/]+)?( v0\.0\.0)?($| )`)
+	r.requires = regexp.MustCompile(`(?m)^((?:module |require |replace |\t)?)` + old + `(/[\w/]+)?( v[0-9]\S*)?($| )`)
 	for _, name := range list {
 		text, err := os.ReadFile(filepath.Join(root, name))
 		if err != nil {
@@ -150,7 +161,7 @@ func (r *release) rewrite(name string, text []byte) []byte {
 		text = r.imports.ReplaceAll(text, []byte("${1}"+r.path+"${2}"))
 		text = r.packages.ReplaceAll(text, []byte("${1}"+r.path+"/${2}"))
 		if name == "README.md" {
-			text = bytes.ReplaceAll(text, []byte("weft@v0.0.0 -replace weft="), []byte(r.path+"@v0.0.0 -replace "+r.path+"="))
+			text = bytes.ReplaceAll(text, []byte(r.old+"@v0.0.0 -replace "+r.old+"="), []byte(r.path+"@v0.0.0 -replace "+r.path+"="))
 			text = bytes.ReplaceAll(text, []byte("The module has no public address yet, so `-replace` says which folder it is in."),
 				[]byte("`-replace` says which folder the module is in; `go get "+r.path+"@"+r.version+"` takes the published one."))
 		}
