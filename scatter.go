@@ -33,8 +33,9 @@ func (t *Tensor) TakeAlongAxis(axis int, index *Tensor) *Tensor {
 // The axis may count from the back.
 func (t *Tensor) Scatter(axis int, index *Tensor, x any) *Tensor {
 	t.check("scatter")
-	index = placesFrom("scatter", "index", index)
+	index.check("scatter")
 	o := t.valueFor("scatter", x)
+	index = placesFrom("scatter", "index", index)
 	a := array.Axis("scatter", axis, len(t.v.Shape))
 	if o.t == nil {
 		o.t = numberOf("scatter", t.v.Store.Device, o.num, t.v.DType)
@@ -72,8 +73,9 @@ func (t *Tensor) ScatterReduce(axis int, index, x *Tensor, opts ...ScatterOpts) 
 	o := array.Options("scatter_reduce", opts)
 	const name = "scatter_reduce"
 	t.check(name)
-	index = placesFrom(name, "index", index)
+	index.check(name)
 	x.check(name)
+	index = placesFrom(name, "index", index)
 	a := array.Axis(name, axis, len(t.v.Shape))
 	meets := meet
 	if o.Reduce != ScatterSum {
