@@ -232,6 +232,9 @@ func free(st *array.Storage) {
 		st.Release()
 		return
 	}
+	if tr := tracingHere(); tr != nil && tr.made[st] {
+		return // the graph may read it
+	}
 	computeReaders(st)
 	device.Get(st.Device).Default().Free(st)
 }

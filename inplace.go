@@ -53,6 +53,7 @@ func (t *Tensor) assign(d *op.Def, a ir.Attrs, name string, ops ...operand) *Ten
 			record(p, ops, res)
 			res.node().keepOld(t.v.Store)
 		}
+		captureHere(res)
 		copyViews(&t.v, &res.v)
 		if res.v.Store != t.v.Store && res.hist == nil {
 			free(res.v.Store)
@@ -137,6 +138,9 @@ func (t *Tensor) writable(name string) {
 		array.Failf(name, "", "the memory of %s is read-only, it is that of a file: Clone it first, or map the file for copy-on-write", array.TypeString(t.v.DType, t.v.Shape))
 	}
 	t.notExpanded(name)
+	if tr := tracingViews(&t.v); tr != nil && tr.made[t.v.Store] {
+		tr.capture(t) // with the history that it has before
+	}
 	if !gradOn() {
 		if tr := tracingViews(&t.v); tr != nil && tr.callee && t.node() != nil {
 			array.Failf(name, "", "writes, inside WithoutGrad in a function that is mapped or that a loop or a branch runs, into a value that needs a gradient%s: Clone it", here())
@@ -309,7 +313,9 @@ func (t *Tensor) assigned(opName, arg string, x any, write func(t, x *Tensor)) *
 		n = x.node()
 	}
 	if t.Size() > 0 {
-		write(t, o.t.cutHere())
+		x := o.t.cutHere()
+		captureHere(x)
+		write(t, x)
 	}
 	t.wrote()
 	if grad {

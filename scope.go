@@ -179,9 +179,6 @@ func (t *Tensor) Release() {
 		return
 	}
 	if tr := tracingViews(&t.v); tr != nil && tr.given(&t.v) {
-		if tr.made[t.v.Store] {
-			return
-		}
 		failHost("release", "gives back the memory of an argument or of a captured tensor")
 	}
 	free(t.v.Store)

@@ -216,12 +216,18 @@ func (tr *trace) known(ops []operand, outs []array.View) bool {
 	some := false
 	for i := range ops {
 		if t := ops[i].t; t != nil {
-			if some = true; t.v.Store.Abstract {
+			if some = true; t.v.Store.Abstract || tr.wrote(t) {
 				return false
 			}
 		}
 	}
 	return some && !slices.ContainsFunc(outs, func(v array.View) bool { return v.Store != nil })
+}
+
+// wrote reports that t's memory holds what the trace wrote there, which only its graph computes.
+func (tr *trace) wrote(t *Tensor) bool {
+	c := tr.cells[t.v.Store]
+	return c != nil && c.written
 }
 
 // keep notes results of known: the graph may read their memory, so that it is not given back
@@ -242,7 +248,7 @@ func (t *Tensor) isTraced() bool {
 		return t.v.Store != nil
 	}
 	tr := tracingHere()
-	return tr != nil && !tr.once()
+	return tr != nil && (!tr.once() || tr.wrote(t))
 }
 
 // refuseRead is refuseHost for elements of t.
@@ -250,7 +256,7 @@ func refuseRead(opName string, t *Tensor) {
 	if !array.Tracing.On() && !t.v.Store.Abstract {
 		return
 	}
-	if tr := tracingViews(&t.v); tr != nil && (t.v.Store.Abstract || !tr.once()) {
+	if tr := tracingViews(&t.v); tr != nil && (t.v.Store.Abstract || !tr.once() || tr.wrote(t)) {
 		failHost(opName, "reads a traced value on the host (a branch, Item, Data)")
 	}
 }
@@ -274,6 +280,7 @@ func cutView(v array.View) array.View {
 		var c array.View
 		tr.aside(func() { c = (&Tensor{v: v}).Clone().v })
 		tr.keep([]array.View{c})
+		tr.cellOf(&c).taken = true // a write would not reach v
 		return c
 	}
 	c := tr.result(op.Apply(op.Stop, nil, tr.value(&v)))
@@ -400,7 +407,7 @@ func (tr *trace) within(o *trace) bool {
 // given reports that v's memory is there before a call.
 func (tr *trace) given(v *array.View) bool {
 	c := tr.cells[v.Store]
-	return !v.Store.Abstract || c != nil && c.source >= 0
+	return !tr.made[v.Store] && (!v.Store.Abstract || c != nil && c.source >= 0)
 }
 
 // input makes a cell of what every call reads.
@@ -777,11 +784,33 @@ func (tr *trace) aside(f func()) {
 // operand returns the value of what an operation reads, and keeps in mind what was captured.
 func (tr *trace) operand(t *Tensor) *ir.Node {
 	t = t.cutHere()
-	if st := t.v.Store; tr.seen != nil && (!st.Abstract || st.Owner() != any(tr)) {
-		r, _ := t.root()
-		tr.seen[r.v.Store] = r
-	}
+	tr.captured(t)
 	return tr.value(&t.v)
+}
+
+// captured notes t if it is a tensor that a mapped function captures.
+func (tr *trace) captured(t *Tensor) {
+	if st := t.v.Store; tr.seen != nil && (!st.Abstract || st.Owner() != any(tr)) {
+		tr.capture(t)
+	}
+}
+
+// captureHere is captured for what is copied without an operation.
+func captureHere(t *Tensor) {
+	if tr := tracingViews(&t.v); tr != nil {
+		tr.captured(t)
+	}
+}
+
+// capture notes the tensor whose memory a mapped function reads. What it computed itself of such
+// tensors may be written to: then the history counts that it had before.
+func (tr *trace) capture(t *Tensor) {
+	r, _ := t.root()
+	if !tr.made[r.v.Store] {
+		tr.seen[r.v.Store] = r
+	} else if !tr.wrote(r) {
+		tr.seen[r.v.Store] = &Tensor{v: r.v, run: r.run, hist: &history{node: r.node()}}
+	}
 }
 
 // compute adds a planned operation: a view with a Store receives the result there.

@@ -136,7 +136,7 @@ func (m *vmapped) trace(xs []*Tensor, lead []bool) (*ir.Node, *trace) {
 	y := m.f(args...)
 	y.check("vmap")
 	for _, s := range tr.sources[len(xs):] {
-		if s.cell.written {
+		if s.cell.written && !tr.made[s.at.Store] {
 			array.Failf("vmap", "f", "writes into a tensor that it captures, %s%s", array.TypeString(s.at.DType, s.at.Shape), at(s.pc))
 		}
 	}
