@@ -1,3 +1,5 @@
+//lint:file-ignore SA1019 constants are bounded before go/types may see them, so what the parser resolved is all there is
+
 package kernel
 
 import (

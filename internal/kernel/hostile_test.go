@@ -135,6 +135,8 @@ const (
 )
 
 // watched calls whatever, and fails if that takes long or much memory.
+//
+//lint:ignore ST1008 the error is what is watched, not a failure to watch
 func watched(t testing.TB, src []byte) (refused error, took time.Duration, bytes uint64) {
 	allocated := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(allocated)
