@@ -68,7 +68,7 @@
 //   - Errors: [Error], [ErrorKind], [Misuse], [OutOfMemory], [DeviceFailed], [Try]
 //   - What a tensor is: [Tensor.Shape], [Tensor.Dim], [Tensor.Rank], [Tensor.Size],
 //     [Tensor.DType], [Tensor.Strides], [Tensor.IsContiguous]
-//   - Printed: [Tensor.String], [Tensor.Format], [Tensor.LogValue]
+//   - Printed: [Tensor.String], [Tensor.Format], [Tensor.LogValue], [Tensor.MarshalJSON]
 //
 // From Go and back:
 //

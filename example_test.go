@@ -1,6 +1,7 @@
 package weft_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 
@@ -74,6 +75,13 @@ func ExampleTensor_Format() {
 	x := weft.Linspace(0, 1, 3)
 	fmt.Printf("%v %.2f %#v\n", x, x, x)
 	// Output: [0.  0.5 1. ] [0.00 0.50 1.00] weft.From([]float32{0, 0.5, 1})
+}
+
+func ExampleTensor_MarshalJSON() {
+	x := weft.From([][]float32{{0.1, 2}, {3, 4}})
+	text, err := json.Marshal(map[string]*weft.Tensor{"x": x, "above": x.Gt(2)})
+	fmt.Println(string(text), err)
+	// Output: {"above":[[false,false],[true,true]],"x":[[0.1,2],[3,4]]} <nil>
 }
 
 func ExampleNewGenerator() {

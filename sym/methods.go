@@ -32,6 +32,7 @@ var leftOut = map[string]string{
 	"ItemInt":      "a variable has no elements",
 	"Lazy":         "functions are compiled whole",
 	"LogValue":     "a variable has no elements",
+	"MarshalJSON":  "a variable has no elements",
 	"MaskSelect":   "the shape of the result depends on elements",
 	"MulAssign":    "variables are not written to: Updates does",
 	"NoGrad":       "gradients are those of Grad",
