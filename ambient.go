@@ -8,18 +8,18 @@ import (
 	"weft/internal/jit"
 )
 
-// Ambient state. [WithoutGrad] changes how the operations of one goroutine behave until a
-// function returns. Go has no goroutine-local storage, so a table holds the state of each
-// goroutine that is inside such a function, by the number that tells it from others. While the
-// table is empty the mode array.Scoped is off, and nobody asks for its goroutine.
+// Ambient state. [WithoutGrad] changes how the operations of one goroutine behave until a function
+// returns. Go has no goroutine-local storage, so a table maps goroutines inside such a function to
+// their state. While the table is empty the mode array.Scoped is off, and no operation asks for its
+// goroutine.
 
-// An ambient is how operations behave; the zero ambient is that outside every scope.
+// An ambient is the ambient state of a goroutine. The zero value is the state outside every scope.
 type ambient struct {
 	noGrad bool // results are not recorded for gradients
 }
 
-// ambients holds the scopes of all goroutines, spread over lists by goroutine. Readers take no
-// lock: an entry never changes, and leaving a scope builds the front of its list anew.
+// ambients is a hash table of the scopes of all goroutines. Readers take no lock: an entry never
+// changes, and leaving a scope copies the front of its list.
 var ambients [64]struct {
 	mu    sync.Mutex
 	first atomic.Pointer[ambientEntry]
@@ -32,7 +32,7 @@ type ambientEntry struct {
 	next      *ambientEntry
 }
 
-// ambientSlot returns the number of a goroutine's list.
+// ambientSlot returns the index of a goroutine's list.
 func ambientSlot(goroutine uintptr) int {
 	return int(mix(0, uint64(goroutine)) % uint64(len(ambients)))
 }
@@ -51,7 +51,7 @@ func ambientHere() ambient {
 	return ambient{}
 }
 
-// inScope calls f with the state a on this goroutine, and ends that when f returns or panics.
+// inScope calls f with the state a on this goroutine. The state ends when f returns or panics.
 func inScope(a ambient, f func()) {
 	g := jit.Goroutine()
 	list := &ambients[ambientSlot(g)]
@@ -68,7 +68,7 @@ func inScope(a ambient, f func()) {
 	f()
 }
 
-// without returns the list less the innermost scope of a goroutine, which has one.
+// without returns the list without the innermost scope of a goroutine. Requires that it has one.
 func (e *ambientEntry) without(goroutine uintptr) *ambientEntry {
 	if e.goroutine == goroutine {
 		return e.next
@@ -82,9 +82,9 @@ func (e *ambientEntry) without(goroutine uintptr) *ambientEntry {
 //	weft.WithoutGrad(func() { w.SubAssign(w.Grad().Mul(0.1)) })
 //
 // Inside f a leaf may be written in place, and [Tensor.RequireGrad] makes leaves as it does
-// outside. The state ends with f, also when f panics, and stays with no tensor: a tensor made
-// inside takes part in recorded computations outside like any other constant. Calls nest. Only
-// the goroutine that calls is meant: goroutines that f starts record.
+// outside. The state ends with f, also when f panics. It does not stay with tensors: outside, a
+// tensor made inside is a constant like any other. Calls nest. The state holds for the calling
+// goroutine only: goroutines that f starts record.
 //
 // [VJP], [JVP], [Jacobian], [Hessian] and passes with [GradOpts].Create record what they
 // differentiate inside f too; their results are constants unless Create is given. A function
@@ -97,7 +97,7 @@ func WithoutGrad(f func()) {
 	recording(false, f)
 }
 
-// gradOn reports that operations of this goroutine are recorded.
+// gradOn reports whether operations of this goroutine are recorded.
 func gradOn() bool { return !array.Scoped.On() || !ambientHere().noGrad }
 
 // recording calls f with recording on or off.

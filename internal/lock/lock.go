@@ -1,15 +1,15 @@
-// Package lock says who uses a memory: runs that need it to stay, and calls of compiled functions
-// that read or write it.
+// Package lock records who uses a block of memory: runs that keep it from being freed, and calls of
+// compiled functions that read or write it.
 //
-// A [Lock] is one word beside the memory. A use keeps the memory and excludes nobody. A reading
-// call excludes writing ones, a writing call all others. A call takes all its locks with
-// [Acquire], and holds them until it is over. It waits in the order of addresses, which is the same
-// for all calls, so that calls cannot wait for one another in a circle.
+// A [Lock] is one word beside the memory: a reference count and a readers-writer lock. A use keeps
+// the memory and excludes nobody. A reading call excludes writing calls, a writing call excludes
+// all others. A call takes all its locks with [Acquire] and holds them until it returns. All calls
+// lock in the order of addresses, which rules out deadlock (lock ordering).
 //
-// A call that runs functions of the user holds locks while these call others. Such calls are
-// registered by goroutine. What a goroutine holds it has for its inner calls too. An inner call
-// that would change what an outer one uses, and one that would close a circle of waiting calls, is
-// refused.
+// A call that runs user functions holds its locks while these functions make inner calls. Such
+// calls are registered by goroutine. An inner call shares the locks that its goroutine already
+// holds. An inner call fails with [ErrInside] if it or the outer call writes the shared memory, and
+// with [ErrCircle] if waiting would deadlock.
 package lock
 
 import (
@@ -22,29 +22,29 @@ import (
 	"unsafe"
 )
 
-// A Lock is the word of one memory. The zero value is that of memory that nobody uses.
+// A Lock is the lock word of one block of memory. The zero value is an unlocked one.
 type Lock struct{ word atomic.Uint64 }
 
-// Fields of the word: numbers of uses and of reading calls, and bits.
+// Fields of the word: the counts of uses and of reading calls, then flags.
 const (
 	use     = 1
 	uses    = 1<<24 - 1
 	read    = 1 << 24
 	reads   = uses << 24
 	writing = 1 << 48
-	queued  = 1 << 49 // calls wait: others do not pass them
-	gone    = 1 << 50 // the memory was given back
+	queued  = 1 << 49 // calls wait in the queue: new calls go behind them
+	gone    = 1 << 50 // the memory was claimed to be freed
 	busy    = uses | reads | writing
 )
 
 // Use begins a use of the memory.
 func (l *Lock) Use() { l.word.Add(use) }
 
-// Unuse ends a use, and reports that there is none left, of any kind.
+// Unuse ends a use. It reports whether the memory has no use and no call left.
 func (l *Lock) Unuse() (last bool) { return l.word.Add(^uint64(use-1))&busy == 0 }
 
-// Claim reports to one caller that nobody uses the memory, which that one gives back. Whoever ends
-// the last use of memory that is to be given back calls it, and so does who decides that it is.
+// Claim reports true to exactly one caller once nobody uses the memory; that caller frees it. It is
+// called by whoever ends the last use of released memory, and by whoever releases it.
 func (l *Lock) Claim() bool {
 	for {
 		w := l.word.Load()
@@ -57,8 +57,8 @@ func (l *Lock) Claim() bool {
 	}
 }
 
-// try takes the lock if that is possible at once. first says that the call is the first of those
-// that wait.
+// try takes the lock if that is possible without waiting. first says that the call is at the head
+// of the queue.
 func (l *Lock) try(write, first bool) bool {
 	for {
 		w := l.word.Load()
@@ -75,7 +75,7 @@ func (l *Lock) try(write, first bool) bool {
 	}
 }
 
-// unlock gives the lock back, and reports that nobody uses the memory now.
+// unlock gives the lock back and reports whether nobody uses the memory now.
 func (l *Lock) unlock(write bool) (last bool) {
 	less := uint64(read)
 	if write {
@@ -94,28 +94,29 @@ func (l *Lock) unlock(write bool) (last bool) {
 type Want struct {
 	Lock  *Lock
 	Write bool
-	// Of, unless nil, is told when the lock is given back and nobody uses the memory.
+	// Of, unless nil, is told when the lock was given back and nobody uses the memory.
 	Of interface{ Unused() }
 }
 
-// Errors of [Acquire], beside those of the context.
+// Errors of [Acquire], in addition to the context's error.
 var (
 	// ErrInside says that the goroutine is inside a call that uses the memory.
 	ErrInside = errors.New("a call that is under way on the same goroutine uses the memory")
-	// ErrCircle says that the call would wait for ever.
+	// ErrCircle says that the call would deadlock.
 	ErrCircle = errors.New("calls wait for one another in a circle")
 )
 
-// A Held is what a call has taken.
+// A Held is the set of locks that a call holds.
 type Held struct {
 	wants  [2][]Want
-	caller *caller // of a registered call
-	before int     // what its goroutine held before
+	caller *caller // nil if the call is not registered
+	before int     // number of locks that its goroutine held before
 }
 
-// Acquire takes the locks of two lists, which belong to the call until it is over, or none with an
-// error. It waits for other calls until ctx, which may be nil, ends. goroutine tells goroutines
-// apart, and is asked only where that matters. calls says that the call runs functions of the user.
+// Acquire takes all locks of two lists, or none and returns an error. It waits for other calls
+// until ctx ends; ctx may be nil. goroutine returns the identity of the calling goroutine; it is
+// called only when needed. calls says that the call runs user functions. Requires: the caller
+// leaves the lists alone until Release.
 func Acquire(ctx context.Context, one, two []Want, goroutine func() uintptr, calls bool) (Held, error) {
 	if calls {
 		return acquire(ctx, slices.Concat(one, two), goroutine(), true)
@@ -131,7 +132,7 @@ func Acquire(ctx context.Context, one, two []Want, goroutine func() uintptr, cal
 	return acquire(ctx, slices.Concat(one, two), goroutine(), false)
 }
 
-// tryAll takes locks until one cannot be taken at once, and returns how many it took.
+// tryAll takes locks in order until one would have to wait, and returns the number taken.
 func tryAll(wants []Want) int {
 	for i := range wants {
 		if !wants[i].Lock.try(wants[i].Write, false) {
@@ -147,7 +148,7 @@ func releaseAll(wants []Want) {
 	}
 }
 
-// Release gives back what the call holds.
+// Release gives back all locks that the call holds.
 func (h *Held) Release() {
 	if h.caller != nil {
 		h.caller.leave(h)
@@ -163,11 +164,11 @@ func (w *Want) release() {
 	}
 }
 
-// A caller is a goroutine inside registered calls, or one that waits.
+// A caller is a goroutine that is inside registered calls or waits for a lock.
 type caller struct {
 	goroutine uintptr
-	depth     int    // of registered calls
-	held      []Want // by those, and by the call that waits so far
+	depth     int    // nesting of registered calls
+	held      []Want // locks of the registered calls, then those that a waiting call has so far
 	wait      *waiter
 }
 
@@ -178,7 +179,7 @@ type waiter struct {
 	done chan error // nil: it has the lock
 }
 
-// table is what waits for what. It is touched by calls that wait and by registered ones.
+// A table is the wait-for graph of callers and locks. Only waiting and registered calls touch it.
 type table struct {
 	mu      sync.Mutex
 	queues  map[*Lock][]*waiter
@@ -188,7 +189,7 @@ type table struct {
 
 var waiting = table{queues: map[*Lock][]*waiter{}, callers: map[uintptr]*caller{}, waits: map[*caller]bool{}}
 
-// Holds reports that the goroutine is inside a registered call that writes the memory of l.
+// Holds reports whether the goroutine is inside a registered call that writes the memory of l.
 func Holds(l *Lock, goroutine func() uintptr) bool {
 	if l.word.Load()&writing == 0 {
 		return false
@@ -199,10 +200,11 @@ func Holds(l *Lock, goroutine func() uintptr) bool {
 	return c != nil && slices.ContainsFunc(c.held, func(w Want) bool { return w.Lock == l && w.Write })
 }
 
-// errAgain says that the call gives back what it has and begins anew, so that others get on.
+// errAgain tells a call to give back its locks and start over, so that others can proceed.
 var errAgain = errors.New("again")
 
-// acquire is Acquire of a registered call, or of one that has to wait. The list is its own.
+// acquire is the slow path of Acquire: a registered call, or one that has to wait. It may change
+// list.
 func acquire(ctx context.Context, list []Want, goroutine uintptr, calls bool) (Held, error) {
 	for {
 		h, err := waiting.acquire(ctx, list, goroutine, calls)
@@ -213,7 +215,7 @@ func acquire(ctx context.Context, list []Want, goroutine uintptr, calls bool) (H
 }
 
 func (t *table) acquire(ctx context.Context, list []Want, goroutine uintptr, calls bool) (h Held, err error) {
-	// Each lock once, in the order of addresses.
+	// Sort by address and merge duplicates.
 	slices.SortStableFunc(list, func(a, b Want) int {
 		return cmp.Compare(uintptr(unsafe.Pointer(a.Lock)), uintptr(unsafe.Pointer(b.Lock)))
 	})
@@ -276,7 +278,7 @@ func (c *caller) leave(h *Held) {
 	}
 }
 
-// take takes a lock, waiting for it. t.mu is held, but not while it waits.
+// take waits for a lock and takes it. Requires t.mu, which it unlocks while it waits.
 func (t *table) take(ctx context.Context, c *caller, want Want) error {
 	if want.Lock.try(want.Write, false) {
 		return nil
@@ -291,7 +293,7 @@ func (t *table) take(ctx context.Context, c *caller, want Want) error {
 		delete(t.waits, c)
 	}()
 	t.grant(want.Lock)
-	for { // there may be several
+	for { // there may be several cycles
 		path := t.circle(c)
 		if path == nil {
 			break
@@ -313,10 +315,10 @@ func (t *table) take(ctx context.Context, c *caller, want Want) error {
 	if t.remove(w) {
 		return context.Cause(ctx)
 	}
-	return <-w.done // it was granted, or refused, at the same moment
+	return <-w.done // granted or refused before the context ended it
 }
 
-// grant gives a lock to the first of those that wait for it, as many as can have it together.
+// grant gives a lock to the waiters at the head of its queue until one conflicts. Requires t.mu.
 func (t *table) grant(l *Lock) {
 	q := t.queues[l]
 	for len(q) > 0 && l.try(q[0].Write, true) {
@@ -331,7 +333,7 @@ func (t *table) grant(l *Lock) {
 	t.queues[l] = q
 }
 
-// remove takes a waiter out of its queue, and reports that it was there.
+// remove takes a waiter out of its queue and reports whether it was there. Requires t.mu.
 func (t *table) remove(w *waiter) bool {
 	q := t.queues[w.Lock]
 	i := slices.Index(q, w)
@@ -343,8 +345,8 @@ func (t *table) remove(w *waiter) bool {
 	return true
 }
 
-// open opens a circle of callers that wait for one another. A call outside of others gives back
-// what it has and begins anew. If all are inside others, one is refused.
+// open breaks a cycle of callers that wait for one another. If one of them is not inside another
+// call, it starts over. Otherwise the last one is refused.
 func (t *table) open(path []*caller) {
 	victim, err := path[len(path)-1], ErrCircle
 	for _, c := range path {
@@ -357,7 +359,7 @@ func (t *table) open(path []*caller) {
 	}
 }
 
-// circle returns the callers from c on, if what c waits for waits for c, else nil.
+// circle returns the callers of a cycle through c in the wait-for graph, or nil.
 func (t *table) circle(c *caller) []*caller {
 	seen := map[*caller]bool{}
 	var path []*caller
@@ -365,7 +367,7 @@ func (t *table) circle(c *caller) []*caller {
 	walk = func(x *caller) bool {
 		w := x.wait
 		if w == nil || seen[x] || !slices.Contains(t.queues[w.Lock], w) {
-			return false // it runs, or is about to
+			return false // it runs, or was just granted its lock
 		}
 		seen[x] = true
 		path = append(path, x)
@@ -383,7 +385,8 @@ func (t *table) circle(c *caller) []*caller {
 	return path
 }
 
-// blockers are the callers known to stand between a waiter and its lock.
+// blockers returns the callers that a waiter waits for: known holders and those before it in the
+// queue.
 func (t *table) blockers(w *waiter) map[*caller]bool {
 	out := map[*caller]bool{}
 	add := func(c *caller) {

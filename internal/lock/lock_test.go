@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// as is the number of a goroutine, for Acquire.
+// as returns a goroutine identity for Acquire.
 func as(n int) func() uintptr { return func() uintptr { return uintptr(n) } }
 
-// within fails the test if f has not returned after a while.
+// within fails the test if f does not return within a minute.
 func within(t *testing.T, f func()) {
 	t.Helper()
 	done := make(chan struct{})
@@ -52,8 +52,8 @@ func must(t *testing.T, wants []Want, goroutine int, calls bool) Held {
 	return h
 }
 
-// Calls that take several locks in any order, some of them to write, exclude one another as their
-// wants say, and all end. Nothing is left behind.
+// Calls that take several locks in any order, some for writing, exclude one another as their wants
+// say. All return, and the table is empty afterwards.
 func TestCallsExcludeEachOther(t *testing.T) {
 	const locks = 5
 	var l [locks]Lock
@@ -111,8 +111,8 @@ func TestCallsExcludeEachOther(t *testing.T) {
 	}
 }
 
-// Readers are inside together, also registered ones. A reader that comes after a waiting writer
-// waits behind it, so that readers cannot keep it out.
+// Readers hold the lock together, registered ones too. A reader that comes after a waiting writer
+// queues behind it, so that readers cannot starve it.
 func TestReadersTogetherAndWritersInTurn(t *testing.T) {
 	var l Lock
 	read, write := []Want{{Lock: &l}}, []Want{{Lock: &l, Write: true}}
@@ -144,8 +144,9 @@ func TestReadersTogetherAndWritersInTurn(t *testing.T) {
 	})
 }
 
-// Two calls whose inner calls want each other's memory: one is refused, and the other goes on. So
-// it is with a third between them, but if that is outside of others it gives way, and all go on.
+// Of two calls whose inner calls want each other's memory, one is refused and the other proceeds.
+// The same holds with a third call in the cycle. If that third call is not an inner one it starts
+// over, and all proceed.
 func TestCircleIsRefused(t *testing.T) {
 	for _, between := range []bool{false, true} {
 		var l [3]Lock // in the order in which calls take them
@@ -221,7 +222,7 @@ func TestInnerCalls(t *testing.T) {
 	}
 }
 
-// A call that gives up leaves the queue, and lets those behind it in.
+// A call that gives up leaves the queue and lets the calls behind it in.
 func TestWaitingEndsWithContext(t *testing.T) {
 	var l Lock
 	within(t, func() {
@@ -249,7 +250,7 @@ func TestWaitingEndsWithContext(t *testing.T) {
 	}
 }
 
-// Memory that is given back is claimed once, by whoever was the last to use it, and not before.
+// Released memory is claimed exactly once, by its last user.
 func TestClaimAfterLastUse(t *testing.T) {
 	for range 300 {
 		var l Lock
@@ -308,8 +309,8 @@ func BenchmarkAcquire(b *testing.B) {
 	}
 }
 
-// Calls inside calls on a few locks, of any kind at once, end: each is done, or refused because it
-// would wait for ever. Calls outside of others are never refused.
+// Concurrent nested calls on a few locks all return: each succeeds, or is refused because it would
+// deadlock. Outermost calls are never refused.
 func TestNestedCallsEnd(t *testing.T) {
 	const locks = 4
 	var l [locks]Lock

@@ -7,10 +7,10 @@ import (
 	"weft/internal/ir"
 )
 
-// Results that run along an axis: of each element and all before it.
+// Cumulative operations (scans): element i depends on elements 0 to i along an axis.
 var CumSum, CumProd, CumMax, CumMin, ScanSum, scanProd, recurrence *Def
 
-// A Scan is the axis that a running result follows, and whether it starts at the end.
+// A Scan is the axis of a scan, and whether it starts at the end.
 type Scan struct {
 	Axis    int
 	Reverse bool
@@ -18,31 +18,31 @@ type Scan struct {
 
 func (a Scan) AppendKey(k []byte) []byte { return ir.Flag(ir.Int(k, a.Axis), a.Reverse) }
 
-// The order of running sums of floats, along every axis, on every backend. It leaves at most
-// log2(block) + 16*levels additions for an element to go through, and parts of a sequence can be
-// added at once: Blelloch, Prefix sums and their applications, 1990.
+// The order of additions in a cumulative sum of floats, along every axis, on every backend. An
+// element is the result of at most log2(block) + 16*levels additions. Parts of a sequence can be
+// added in parallel: Blelloch, Prefix sums and their applications, 1990.
 //
 // A sequence is cut into blocks of [ScanBlockBytes], from where the scan starts; the last one may
-// be short. In a block, the running sums of pairs are found first, then those of fours, eights
-// and so on: the last sum of each lower half is added to those of the upper half. The last sum of
-// a block is the sum of the block. A group is [ScanGroup] neighbouring blocks; groups of those
-// are the next level, and so on. The sum of a group is that of its parts, added in order. What
-// goes before a part is what goes before its group, plus the sum of the parts before it in the
-// group, added in order. An element's result is what goes before its block plus its running sum
-// in the block. Sums of nothing are -0, which added to any number gives that number.
+// be short. Inside a block, pairs are scanned first, then runs of 4, 8 and so on. Each step adds
+// the last sum of the lower half to all sums of the upper half. The last sum of a block is the
+// block's total. A group is [ScanGroup] neighbouring blocks; the next level groups 16 groups, and
+// so on. A group's total is the sum of its parts' totals, added in order. The carry into a part is
+// the carry into its group, plus the totals of earlier parts of the group, added in order. An
+// element's result is the carry into its block plus its running sum inside the block. An empty sum
+// is -0, the neutral element of float addition.
 const (
 	ScanBlockBytes = 64
 	ScanGroup      = 16
 )
 
-// back is the same axis the other way round.
+// back returns the scan of the same axis in the other direction.
 func (a Scan) back() Scan {
 	a.Reverse = !a.Reverse
 	return a
 }
 
-// before shifts x by one along the axis of a scan, so that each element stands where the
-// scan comes next; fill is in the first place.
+// before shifts x by one along the direction of a scan: element i moves to where the scan comes
+// next. fill becomes the first element.
 func (a Scan) before(x *node, fill float64) *node {
 	n := x.Shape[a.Axis]
 	if n == 0 {
