@@ -68,8 +68,8 @@ func bySize(f1, f2, f4, f8 device.Routine) device.Routine {
 // elements is what an argument or result, which is contiguous, holds.
 func elements[T any](v *array.View) []T { return unsafe.Slice((*T)(gen.Ptr(v)), v.Size()) }
 
-// together is how many rows, each along the axis, are multiplied side by side where the axis is
-// the last: one alone waits for each product.
+// together is the number of rows multiplied at once along the last axis. A single row would wait
+// for the latency of each product.
 const together = 4
 
 type number interface{ int64 | float32 | float64 }
@@ -126,15 +126,16 @@ func floatSums[T float32 | float64](c *device.Call) {
 	}
 }
 
-// strips is blocks with columns that fill lines of the cache, and as few parts as keep all
-// threads busy: rows of a part are read side by side.
+// strips is blocks with columns that fill cache lines, and as few parts as keep all threads busy.
+// The rows of a part are read together.
 func (r line) strips(f func(first, step, columns int)) {
 	const most = 1 << 10 // columns, whose sums so far stay in the first cache
 	width := (r.inner + 2*par.Threads() - 1) / (2 * par.Threads())
 	r.parts(min(max((width+15)&^15, 64), most), f)
 }
 
-// products multiplies in order: in float64, of which each product of float32 is rounded.
+// products multiplies in order. float32 is multiplied in float64, and each product is rounded to
+// float32.
 func products[T number, A int64 | float64](c *device.Call) {
 	x, y := elements[T](&c.Args[0]), elements[T](&c.Out[0])
 	r := runningOf(c.Out[0].Shape, int(c.Node.Attrs.(op.Axis)), false)
@@ -208,8 +209,8 @@ func scanOf(f32, f64, i64 func(c *device.Call)) device.Routine {
 	}
 }
 
-// recur gives x[i] + a[i]*y[i-1], or in reverse x[i] + a[i+1]*y[i+1]: in float64, of which each
-// result of float32 is rounded.
+// recur computes x[i] + a[i]*y[i-1], or in reverse x[i] + a[i+1]*y[i+1]. float32 is computed in
+// float64, and each result is rounded to float32.
 func recur[T float32 | float64](c *device.Call) {
 	at := c.Node.Attrs.(op.Scan)
 	x, a, y := elements[T](&c.Args[0]), elements[T](&c.Args[1]), elements[T](&c.Out[0])

@@ -88,7 +88,7 @@ func (t *tail) along(buf int) bool {
 	return true
 }
 
-// RunAt runs the program on a piece of the result that lies elsewhere, in rows of so many bytes.
+// RunAt runs the program on a piece of the result that lies at at, with rows of row bytes.
 func (t *tail) RunAt(at unsafe.Pointer, row, r0, r1, c0, c1 int) {
 	Counters.Tails.Add(1)
 	t.pieces(rectangles{tail: t, at: at, row: row, r0: r0, c0: c0, c1: c1}, r1)

@@ -7,9 +7,9 @@ import (
 	"weft/internal/x86/asm"
 )
 
-// Elements of 1 and 2 bytes that are two to four apart, as the channels of pictures are, are
-// read by 16 bytes for each 128-bit part of a register, in which a byte shuffle puts each
-// element in its lane.
+// Elements of 1 and 2 bytes with stride 2 to 4, such as the channels of images, are deinterleaved:
+// load 16 bytes per 128-bit part of a register, then shuffle bytes so that each element is in its
+// lane.
 
 // apartSmall reports that buffer b is read so, at no offset.
 func (c *compiler) apartSmall(b int, off loop.Value) bool {

@@ -86,14 +86,13 @@ func (c *Convolution) check(op string) {
 const (
 	// narrowImage is the width from which on the rows of an image fill vectors by themselves.
 	narrowImage = 16
-	// lengthenedShare: so many threads for each image and panel of channels do less with
-	// vectors that are hardly filled than one with full ones.
+	// lengthenedShare is the number of threads per image and panel of channels that, with nearly
+	// empty vectors, do less than one thread with full vectors.
 	lengthenedShare = 6
 )
 
-// lengthen makes one row of an image of few columns, where filters see one column: the pixels
-// are the same, in the same order, and fill vectors. x is the image of the input, y that of
-// the result.
+// lengthen treats an image of few columns as one row, where filters are one column wide. The pixels
+// keep their order and fill vectors. x is the image of the input, y that of the result.
 func (c *Convolution) lengthen(x, y *Image) {
 	g := &c.Geometry
 	if g.KW > 1 || g.PadW > 0 || g.W >= narrowImage || g.H == 1 || g.OutH()*g.OutW() == 0 ||

@@ -599,8 +599,8 @@ func TestConvMisuse(t *testing.T) {
 	}
 }
 
-// The sparse way gives the bits of the sum that defines a convolution: for any geometry, and
-// for those that take it, whose padding, steps or taps are far apart.
+// The sparse path gives the bits of the sum that defines a convolution. It is tested with any
+// geometry, and with large padding, strides and dilations.
 func TestConvSparse(t *testing.T) {
 	cputest.EveryISA(t, func(t *testing.T, isa jit.ISA) {
 		r := rand.New(rand.NewPCG(26, 2))
@@ -633,8 +633,8 @@ func TestConvSparse(t *testing.T) {
 	})
 }
 
-// Images of few columns whose filters see one of them are computed as one row: of one column
-// with steps, of several with padding, steps between taps, groups and strides in memory.
+// Narrow images whose filters are one column wide are computed as one row: one column with strides,
+// several with padding, dilation, groups and strided memory.
 func TestConvNarrowImages(t *testing.T) {
 	cputest.EveryISA(t, func(t *testing.T, isa jit.ISA) {
 		r := rand.New(rand.NewPCG(26, 7))

@@ -6,8 +6,8 @@ import (
 	"weft/internal/cpu/tile"
 )
 
-// The elements of a gradient of the input that are a stride apart see the same taps. They are
-// a phase, which is a correlation with steps of 1.
+// The elements of an input gradient that are a stride apart see the same taps. They form a phase,
+// which is a correlation with stride 1.
 
 // An axisPhase is the elements first, first+stride ... of one axis of an input.
 type axisPhase struct {
@@ -16,7 +16,7 @@ type axisPhase struct {
 	at             []int // for each of taps, the index into the gradient for the first element: falling
 }
 
-// axis returns how the taps meet a gradient of so many elements.
+// axis returns how the taps meet an output gradient of length gradient.
 func (p *axisPhase) axis(gradient int) axis {
 	return axis{outputs: p.outputs, source: gradient, step: 1, at: p.at, falls: true}
 }

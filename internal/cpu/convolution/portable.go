@@ -133,7 +133,8 @@ func forwardSweep[E tile.Element](x Image, of array.DType, g *Geometry) *sweep[E
 	return s
 }
 
-// tailPieces returns what runs a tail on pixels of images of so many channels, nil without one.
+// tailPieces returns a function that runs a tail on pixels of images with the given channels, or
+// nil without a tail.
 func tailPieces(tail tile.Tail, channels int) func(n, c0, c1, at, to int) {
 	if tail == nil {
 		return nil

@@ -11,20 +11,20 @@ import (
 	"weft/internal/par"
 )
 
-// Kernels visit every tap at every pixel and copy the padding. Where nearly all taps lie in
-// the padding, as those of a filter as large as its picture do in the gradient, or where taps
-// and pixels are further apart than the picture is wide, that costs far more than the arrays
-// hold. The sparse way visits the taps inside of the picture only. Its sums have the order
-// and the blocks of the dense ones: a term in the padding is 0*w, which changes no sum but by
-// a weight that is not finite, and those are looked at separately.
+// Kernels visit every tap at every pixel and copy the padding. That costs far more than the size of
+// the arrays where nearly all taps lie in the padding, as in the gradient of a filter as large as
+// its image. The same holds for strides or dilations larger than the image. The sparse path visits
+// only the taps inside the image. Its sums have the order and the blocks of the dense path. A term
+// in the padding is 0*w, which changes a sum only if w is not finite; such weights are handled
+// separately.
 
-// When the sparse way is taken. It has the bits of the others, but for the sign of a sum of
-// zeros in a gradient of weights. Tests set these.
+// Thresholds of the sparse path. Its results have the bits of the dense paths, except for the sign
+// of a zero sum in a gradient of weights. Tests set these.
 var (
-	sparseRatio  = 64.0    // visits of taps for each that is inside: a visit by kernels takes some 1/64 of one here
-	sparseVisits = 1 << 22 // below so many visits of taps all ways are fast
-	sparseSpan   = 16.0    // pixels of a padded picture for each of the picture and the result
-	sparsePixels = 1 << 20 // below so many pixels of a padded picture its copies are small
+	sparseRatio  = 64.0    // all taps per tap inside the image: a visit by kernels costs about 1/64 of one here
+	sparseVisits = 1 << 22 // taps visited from which on the sparse path is considered
+	sparseSpan   = 16.0    // pixels of the padded image per pixel of image and result
+	sparsePixels = 1 << 20 // pixels of the padded image from which on its copies matter
 )
 
 // An axis is how the taps of a correlation meet its source along one axis: output i reads
@@ -185,8 +185,8 @@ type sparseSums[E tile.Element] struct {
 	channels, results int // of a group: of the source, and of dst
 	src, dst          Image
 	rows, cols        axis
-	// Where the weights are in those of the group: row i of taps begins at weightRow, in which
-	// tap j is at columns[j].
+	// Offsets of weights inside the group: row i of taps begins at weightRow, and tap j of it is at
+	// columns[j].
 	weightRow func(result, channel, i int) int
 	columns   []int
 	wild      [][]sparseTap // by result, the taps whose weights are not finite

@@ -10,7 +10,7 @@ import (
 	"weft/internal/par"
 )
 
-// Extremes are places of least or greatest elements.
+// Extremes computes argmin and argmax.
 type Extremes struct {
 	ISA      jit.ISA
 	Greatest bool
@@ -18,9 +18,8 @@ type Extremes struct {
 	Contiguous func(v *array.View) (w array.View, free func())
 }
 
-// Find writes the place of the first extreme along an axis of x, or of the first NaN if
-// there is one, for each index of the other axes in row-major order. The axis is not
-// empty.
+// Find writes the index of the first extreme along an axis of x, or of the first NaN, for each
+// index of the other axes in row-major order. Requires a non-empty axis.
 func (e *Extremes) Find(out []int64, x *array.View, axis int) {
 	switch x.DType {
 	case array.Bool, array.Uint8:
@@ -58,8 +57,8 @@ func halfInfinity(d array.DType) uint16 {
 	return 0x7F80
 }
 
-// halfKey returns a function from the bits of halves to integers in the same order: both zeros
-// are 0, and every NaN is the same integer, more extreme than infinities.
+// halfKey returns a function from the bits of halves to integers in the same order. Both zeros
+// become 0. Every NaN becomes one integer, more extreme than infinities.
 func halfKey(d array.DType, greatest bool) func(x uint16) int16 {
 	infinity, nan := int16(halfInfinity(d)), int16(math.MinInt16)
 	if greatest {
@@ -77,8 +76,8 @@ func halfKey(d array.DType, greatest bool) func(x uint16) int16 {
 	}
 }
 
-// A value is what elements are compared as, a place what rows are counted in: both of the
-// size of elements, so that vectors of all have the same lanes.
+// A value is the type in which elements are compared, a place the type that counts rows. Both have
+// the size of elements, so that their vectors have equal lanes.
 type (
 	element interface {
 		uint8 | int8 | uint16 | int16 | uint32 | int32 | uint64 | int64 | float32 | float64

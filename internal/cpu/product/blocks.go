@@ -12,11 +12,10 @@ import (
 	"weft/internal/x86/asm"
 )
 
-// Products of few results and many terms, such as the dot product of two vectors. A result is
-// one chain of multiply-adds for each block of terms, in which each waits for the one before;
-// but blocks are independent. So vectors hold the same term of as many blocks as they have
-// lanes: both operands are transposed in the first cache, a part of a group of blocks at a
-// time, and groups are shared by threads. The sums of blocks are added in their order.
+// Matrix products with few results and many terms, such as the dot product of two vectors. A result
+// is one dependent chain of multiply-adds per block of terms, but blocks are independent. So each
+// lane of a vector computes another block. Both operands are transposed in L1, a part of a group of
+// blocks at a time, and threads share the groups. The sums of blocks are added in their order.
 
 const (
 	blockLeast  = 8        // blocks: with fewer, what is around them takes longer
@@ -34,8 +33,8 @@ func (p *Product) byBlocks() bool {
 	return p.M+p.N <= most && p.K >= blockLeast*tile.KBlock && lined(p.A, p.M) && lined(p.B.T(), p.N)
 }
 
-// lined reports that rows have their terms side by side, or that the rows of a term are side by
-// side and terms follow one another.
+// lined reports whether the terms of a row are contiguous, or the rows of a term are contiguous and
+// the terms follow one another.
 func lined(a tile.Mat, rows int) bool { return a.Col == 1 || a.Row == 1 && a.Col == rows }
 
 // A blockJob is one product by blocks, a par.Task over groups of blocks.
@@ -159,8 +158,8 @@ type blockKey struct {
 
 var blockKernels = jit.NewCache[blockKey, *jit.Code](0)
 
-// Generate writes the kernel: for each term the vectors of A times those of B, added to m x n
-// sums.
+// Generate writes the kernel: for each term it adds the products of m vectors of A and n vectors of
+// B to m x n sums.
 func (k blockKey) Generate() *jit.Code {
 	g := &gen.Gen{ISA: k.isa, D: k.d}
 	var f blockFrame

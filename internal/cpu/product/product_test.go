@@ -105,8 +105,8 @@ func testNarrow[E tile.Element](t *testing.T) {
 	}
 }
 
-// TestByBlocks tries few results of many terms, with blocks of terms in the lanes: whole groups
-// of blocks and not, terms behind the last block, and all layouts.
+// TestByBlocks multiplies matrices with few results and many terms: whole and partial groups of
+// blocks, terms after the last block, and all layouts.
 func TestByBlocks(t *testing.T) {
 	cputest.EveryISA(t, func(t *testing.T, isa jit.ISA) {
 		testByBlocks[float32](t)
@@ -114,7 +114,7 @@ func TestByBlocks(t *testing.T) {
 	})
 }
 
-// rareSpecials are numbers of which few are zeros, tiny, or not finite.
+// rareSpecials returns random numbers, a few of them zero, tiny, or not finite.
 func rareSpecials[E tile.Element](r *rand.Rand, n int) []E {
 	s := cputest.Random[E](r, n)
 	for range 3 {

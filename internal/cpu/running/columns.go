@@ -7,8 +7,8 @@ import (
 	"weft/internal/op"
 )
 
-// Columns writes the running sums of columns side by side, of n rows that are step elements
-// apart: the first begin at place at of x and y. step is negative from the end on.
+// Columns writes the cumulative sums of adjacent columns over n rows with stride step. The first
+// row begins at index at of x and y. step is negative for sums from the end.
 func Columns[T float](isa jit.ISA, y, x []T, at, step, n, columns int) {
 	c, per := newColumnCarries[T](n, columns), Block[T]()
 	for n >= per {
@@ -23,14 +23,14 @@ func Columns[T float](isa jit.ISA, y, x []T, at, step, n, columns int) {
 	}
 }
 
-// columnCarries is carries of columns: rows with an element for each.
+// columnCarries holds carries with one element per column.
 type columnCarries[T float] struct {
-	// sums and counts have at k the sums and the number of the groups of level k that are done
-	// in the group above; sums of none are not set.
+	// sums[k] and counts[k] are the totals and the number of finished groups of level k inside the
+	// current group of level k+1. sums[k] is unset while counts[k] is 0.
 	sums   [][]T
 	counts []int
-	// before has at k, from 1 on, what goes before the group of level k that the next block is
-	// in, if something does.
+	// before[k], for k >= 1, is the carry into the group of level k that contains the next block,
+	// if any.
 	before [][]T
 }
 
@@ -48,8 +48,7 @@ func newColumnCarries[T float](n, columns int) *columnCarries[T] {
 	return c
 }
 
-// goesBefore returns what goes before the group of level k that the next block is in; nil for
-// nothing.
+// goesBefore returns the carry into the group of level k that contains the next block, or nil.
 func (c *columnCarries[T]) goesBefore(k int) []T {
 	for i := k; i < len(c.counts); i++ {
 		if c.counts[i] > 0 {
@@ -59,8 +58,8 @@ func (c *columnCarries[T]) goesBefore(k int) []T {
 	return nil
 }
 
-// write writes the running sums of blocks of some rows each, in one group, and adds the sums of
-// the blocks to those before them in the group.
+// write writes the cumulative sums of blocks of one group, and adds the blocks' totals to the total
+// of the group so far.
 func (c *columnCarries[T]) write(isa jit.ISA, y, x []T, at, step, rows, blocks int) {
 	group, sums, columns := c.goesBefore(1), c.sums[0], len(c.sums[0])
 	size := int(unsafe.Sizeof(T(0)))
@@ -98,7 +97,7 @@ func (c *columnCarries[T]) write(isa jit.ISA, y, x []T, at, step, rows, blocks i
 	jit.Call(columnKernel(k), 0, unsafe.Pointer(&f))
 }
 
-// add goes on behind blocks that were written.
+// add accounts for blocks that were written.
 func (c *columnCarries[T]) add(blocks int) {
 	k := 0
 	for c.counts[0] += blocks; c.counts[k] == op.ScanGroup; k++ {

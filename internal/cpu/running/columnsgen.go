@@ -12,8 +12,8 @@ import (
 // A columnKey names the machine code for blocks of rows.
 type columnKey struct {
 	wide    bool // AVX-512
-	first   bool // no block of the group goes before; otherwise sums has their sums
-	grouped bool // something goes before the group
+	first   bool // the first block of a group; otherwise sums holds the total of earlier blocks
+	grouped bool // there is a carry into the group
 	size    int  // bytes of an element
 	rows    int  // of a block, 1 or more
 }
@@ -27,13 +27,13 @@ type columnFrame struct {
 	x, y    unsafe.Pointer
 	step    int            // bytes from row to row
 	next    int            // bytes from behind the vectors of a block to the next block
-	blocks  int            // not 0; 1 of fewer rows than a block has
+	blocks  int            // at least 1; exactly 1 if it has fewer rows than a full block
 	vectors int            // of columns
 	rest    int            // columns behind the last vector
 	bits    int            // AVX-512: a bit for each of them
 	mask    [8]int32       // AVX2: as a vector whose elements of rest are -1
-	group   unsafe.Pointer // what goes before the group of blocks
-	sums    unsafe.Pointer // of the blocks of the group before, and receives those with these
+	group   unsafe.Pointer // the carry into the group of blocks
+	sums    unsafe.Pointer // the total of earlier blocks of the group; updated with these blocks
 }
 
 type columnWriter struct {
@@ -41,7 +41,7 @@ type columnWriter struct {
 	columnKey
 }
 
-// Registers of kernels of columns: the places in x and y, and of a half block there, and so on.
+// Registers of kernels of columns: pointers into x and y, to a half block there, and so on.
 const (
 	colX, colY, colX8, colY8     = asm.RSI, asm.RDX, asm.RBX, asm.R15
 	colStep, colStep3, colStep5  = asm.RCX, asm.R11, asm.R12
@@ -51,8 +51,8 @@ const (
 
 var columnArguments columnFrame // for offsets of its fields
 
-// Generate writes the kernel of a key: block by block, vectors of columns one after the other,
-// in each of which the rows of the block are in registers, eight at a time.
+// Generate writes the kernel of a key. It goes block by block and vector by vector of columns, with
+// eight rows of the block in registers at a time.
 func (k columnKey) Generate() *jit.Code {
 	w := columnWriter{columnKey: k}
 	w.ISA, w.D = jit.AVX2, array.Float32
@@ -78,7 +78,7 @@ func (k columnKey) Generate() *jit.Code {
 		w.Load(w.V(12), gen.Field(unsafe.Offsetof(f.mask)))
 	}
 	done := a.NewLabel()
-	if w.first { // the others of the group have it before them
+	if w.first { // later blocks of the group have it in their carry
 		w.block()
 		w.first = false
 		a.RI(asm.SUB, colBlocks, 1)
@@ -138,7 +138,7 @@ func (w *columnWriter) row(base asm.Reg, i int) asm.Mem {
 	return asm.Idx(base, colStep7, 1, 0)
 }
 
-// vector writes the sums of one vector of columns, or of those behind the last one.
+// vector writes the sums of one vector of columns, or of the columns after the last full vector.
 func (w *columnWriter) vector(masked bool) {
 	a := &w.Asm
 	load, store := w.Load, w.Store

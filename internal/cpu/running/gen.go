@@ -14,10 +14,10 @@ import (
 // A key names one piece of machine code for rows.
 type key struct {
 	wide    bool // AVX-512: a block is one vector, otherwise two
-	past    bool // write past the caches
+	past    bool // non-temporal stores
 	size    int  // bytes of an element
-	reverse bool // x and y are the last block, and the first one that is added
-	short   bool // of many rows, of at most a group each
+	reverse bool // x and y point to the last block, which is added first
+	short   bool // many rows that hold at most one group each
 }
 
 var codes = jit.NewCache[key, *jit.Code](0)
@@ -25,10 +25,10 @@ var codes = jit.NewCache[key, *jit.Code](0)
 // A rowFrame holds the arguments of a kernel of rows.
 type rowFrame struct {
 	x, y   unsafe.Pointer
-	groups int            // not 0
-	blocks int            // of each group, not 0
-	before unsafe.Pointer // what goes before the group of groups
-	sum1   unsafe.Pointer // of the groups in it before the first; receives that with all of them
+	groups int            // at least 1
+	blocks int            // in each group, at least 1
+	before unsafe.Pointer // the carry into the group of groups
+	sum1   unsafe.Pointer // the total of earlier groups in it; updated with these groups
 	sum0   unsafe.Pointer // receives the sum of the last group
 }
 
@@ -36,10 +36,10 @@ type rowFrame struct {
 type shortFrame struct {
 	x, y   unsafe.Pointer
 	first  int                          // bytes from there to the first block, which may be masked and lie before
-	rows   int                          // not 0
-	blocks int                          // of each, without the last one that is short
+	rows   int                          // at least 1
+	blocks int                          // full blocks in each row
 	next   int                          // bytes from a row's last, short block to the next row
-	bits   int                          // a bit for each element of the short block; 0: there is none
+	bits   int                          // a bit for each element of the short block; 0 if there is none
 	mask   [op.ScanBlockBytes / 4]int32 // AVX2: the same as a block, -1 for elements
 }
 
@@ -71,18 +71,18 @@ type writer struct {
 	add                                                     asm.Op
 }
 
-// A spread is a step inside a vector: each upper half of so many elements takes the last
-// one of the lower half.
+// A spread is one step of the scan inside a vector: each upper half of half elements adds the last
+// element of the lower half.
 type spread struct {
 	half int
 	from asm.Reg // for each word of 4 bytes, which one it takes
 	mask asm.Reg // AVX-512: the lanes of upper halves
 }
 
-// words is half in words of 4 bytes, by which lanes are permuted and chosen for all types.
+// words returns half in words of 4 bytes. Permutations and blends work on words for all types.
 func (w *writer) words(half int) int { return half * w.size / 4 }
 
-// order has each word of a vector that is in an upper half take the last element of the
+// order returns the permutation in which each word of an upper half takes the last element of the
 // lower half.
 func (w *writer) order(half int) asm.Mem {
 	b := make([]byte, w.VB())
@@ -94,7 +94,7 @@ func (w *writer) order(half int) asm.Mem {
 	return w.ConstBytes(b)
 }
 
-// upper has a bit for each of n lanes that is in an upper half.
+// upper returns a mask with a bit set for each of n lanes that is in an upper half.
 func upper(half, n int) (bits int64) {
 	for i := range n {
 		if i&half != 0 {
@@ -104,7 +104,7 @@ func upper(half, n int) (bits int64) {
 	return bits
 }
 
-// backward has each word of a vector take that of the element that it is from the other end.
+// backward returns the permutation that reverses the elements of a vector.
 func (w *writer) backward() asm.Mem {
 	b := make([]byte, w.VB())
 	per := w.words(1)
@@ -120,11 +120,11 @@ const (
 	rowLeft, rowScratch              = asm.R9, asm.R10
 )
 
-// prepare sets the registers that stay: minus zero, which added changes nothing, and orders.
+// prepare sets the constant registers: minus zero, the neutral element, and permutations.
 func (w *writer) prepare() {
 	a, lanes := &w.Asm, w.Lanes()
-	// What goes before a block, the group that it is in and the group of that; sums of the blocks
-	// and groups before it.
+	// The carries into a block, its group and the group above; the totals of earlier blocks and
+	// groups.
 	w.before, w.group, w.above, w.sum0, w.sum1 = w.V(0), w.V(1), w.V(2), w.V(3), w.V(4)
 	w.t, w.none, w.last, w.turned = w.V(5), w.V(6), w.V(7), w.V(8)
 	w.add = w.Pick(asm.VADDPS, asm.VADDPD)
@@ -155,8 +155,8 @@ func (w *writer) prepare() {
 	}
 }
 
-// block writes the running sums of the block at rowX to rowY, behind what is in before, and leaves
-// its sum in t. masked writes the elements of a mask alone.
+// block writes the cumulative sums of the block at rowX, plus the carry in before, to rowY. It
+// leaves the block's total in t. masked writes only the elements of a mask.
 func (w *writer) block(masked bool) {
 	a, add := &w.Asm, w.add
 	for i, v := range w.vectors {
@@ -254,7 +254,7 @@ func (w *writer) sums() {
 	w.Done()
 }
 
-// shorts writes the kernel of rows of at most a group each.
+// shorts writes the kernel of rows that hold at most one group.
 func (w *writer) shorts() {
 	a, f := &w.Asm, shortFrame{}
 	a.RM(asm.MOV, rowX, gen.Field(unsafe.Offsetof(f.x)))

@@ -1,8 +1,8 @@
-// Package running adds up sequences of floats: each element and all before it, along rows that
-// lie in memory one element behind the other, or along columns of an array, many at once.
+// Package running computes cumulative sums of floats: along contiguous rows, or along many columns
+// of an array at once.
 //
-// All backends add in the order of [op.ScanSum], so that their bits are the same: in blocks of
-// 64 bytes, the sums of 16 blocks in order, the sums of 16 such groups in order, and so on.
+// All backends add in the order of [op.ScanSum], so that their bits are the same: blocks of 64
+// bytes, groups of 16 blocks, groups of 16 groups, and so on.
 package running
 
 import (
@@ -16,25 +16,26 @@ import (
 
 type float interface{ float32 | float64 }
 
-// maxCall is the most elements of one call of machine code, which cannot be interrupted.
+// maxCall is the maximum number of elements in one call of machine code, which cannot be
+// interrupted.
 const maxCall = 1 << 17
 
 // Block returns the number of elements of a block.
 func Block[T float]() int { return op.ScanBlockBytes / int(unsafe.Sizeof(T(0))) }
 
-// minusZero is what added to any number gives that number, zeros of both signs too.
+// minusZero is the neutral element of addition: x + -0 is x, for zeros of both signs too.
 var minusZero = math.Copysign(0, -1)
 
-// levels is more than any sequence has: 16 to that power blocks.
+// levels is the maximum number of levels of groups: 16^levels blocks exceed any sequence.
 const levels = 16
 
-// carries is what goes before the next block.
+// carries holds the carry into the next block, by level.
 type carries[T float] struct {
-	// before has at k what goes before the group of level k that the next block is in; a block
-	// is a group of level 0.
+	// before[k] is the carry into the group of level k that contains the next block. A block is a
+	// group of level 0.
 	before [levels + 1]T
-	// sums and counts have at k the sum and the number of the groups of level k that are done
-	// in the group above.
+	// sums[k] and counts[k] are the total and the number of finished groups of level k inside the
+	// current group of level k+1.
 	sums   [levels]T
 	counts [levels]int
 }
@@ -50,7 +51,7 @@ func newCarries[T float]() *carries[T] {
 	return c
 }
 
-// add goes on behind a group of level k, whose sum is s.
+// add accounts for a finished group of level k with total s.
 func (c *carries[T]) add(k int, s T) {
 	for c.sums[k], c.counts[k] = c.sums[k]+s, c.counts[k]+1; c.counts[k] == op.ScanGroup; k++ {
 		c.sums[k+1], c.counts[k+1] = c.sums[k+1]+c.sums[k], c.counts[k+1]+1
@@ -59,15 +60,16 @@ func (c *carries[T]) add(k int, s T) {
 	c.settle(k)
 }
 
-// settle finds what goes before groups of level k and below.
+// settle computes the carries of levels k and below.
 func (c *carries[T]) settle(k int) {
 	for ; k >= 0; k-- {
 		c.before[k] = c.before[k+1] + c.sums[k]
 	}
 }
 
-// Sums writes the running sums of rows of n elements of x, one behind the other, to y, which is as
-// long: from the end of each if reverse is set, when its first block is the last one.
+// Sums writes the cumulative sums of contiguous rows of n elements of x to y. Requires len(y) ==
+// len(x). With reverse each row is added from its end, so that its last block is the first one
+// added.
 func Sums[T float](isa jit.ISA, y, x []T, n int, reverse bool) {
 	switch {
 	case n == 0:
@@ -84,7 +86,7 @@ func Sums[T float](isa jit.ISA, y, x []T, n int, reverse bool) {
 	}
 }
 
-// shortRows writes the running sums of rows of at most a group each.
+// shortRows writes the cumulative sums of rows that hold at most one group.
 func shortRows[T float](isa jit.ISA, y, x []T, n int, reverse bool) {
 	size, per := int(unsafe.Sizeof(T(0))), Block[T]()
 	rest := n % per
@@ -101,7 +103,7 @@ func shortRows[T float](isa jit.ISA, y, x []T, n int, reverse bool) {
 	jit.Call(gen.Kernel(codes, key{wide: isa == jit.AVX512, size: size, reverse: reverse, short: true}), 0, unsafe.Pointer(&f))
 }
 
-// longRow writes the running sums of a row.
+// longRow writes the cumulative sums of one row.
 func longRow[T float](isa jit.ISA, y, x []T, reverse bool) {
 	size, per := int(unsafe.Sizeof(T(0))), Block[T]()
 	c, blocks := newCarries[T](), len(x)/per
@@ -126,7 +128,7 @@ func longRow[T float](isa jit.ISA, y, x []T, reverse bool) {
 			c.settle(0)
 			break
 		}
-		// The last group is added again with those above.
+		// The last group is added again together with the levels above.
 		if c.counts[1] += f.groups; c.counts[1] == op.ScanGroup {
 			c.sums[1], c.counts[1] = T(minusZero), 0
 			c.add(2, sum1)
@@ -149,8 +151,8 @@ func longRow[T float](isa jit.ISA, y, x []T, reverse bool) {
 	}
 }
 
-// block writes the running sums of n elements, at most a block, from place at on and step apart,
-// behind what goes before them. It returns their sum.
+// block writes the cumulative sums of n elements, at most one block, at index at with stride step,
+// plus the carry. It returns their total.
 func block[T float](y, x []T, at, step, n int, before T) T {
 	sum := T(minusZero)
 	for ; n >= 8; n -= 8 {
@@ -173,8 +175,8 @@ func block[T float](y, x []T, at, step, n int, before T) T {
 	return sum + v[n-1]
 }
 
-// eight writes the running sums of eight elements, before which their block has those of sum
-// low, and returns their last one in the block.
+// eight writes the cumulative sums of eight elements whose block holds the total low before them.
+// It returns their last sum in the block.
 func eight[T float](y, x []T, at, step int, before, low T) T {
 	i1, i2, i3, i4, i5, i6, i7 := at+step, at+2*step, at+3*step, at+4*step, at+5*step, at+6*step, at+7*step
 	a, c, e, g := x[at], x[i2], x[i4], x[i6]

@@ -40,7 +40,7 @@ type PassingTail interface {
 	Tail
 	// Passing reports that nothing else reads the result.
 	Passing() bool
-	// RunAt is Run on a piece whose first element is at at, with rows of so many bytes.
+	// RunAt is Run on a piece whose first element is at at, with rows of row bytes.
 	RunAt(at unsafe.Pointer, row, r0, r1, c0, c1 int)
 	// Beside returns an array that the tail reads beside the result, of as many bytes and in
 	// the same order, or nil: such as the weights that a gradient changes.

@@ -17,8 +17,8 @@ import (
 // by tiles of a cache line square.
 func Copy(isa jit.ISA, dst, src *array.View) { CopyThrough(isa, dst, src, nil, 0) }
 
-// CopyThrough is Copy with a tail that runs on the copy, which is in row-major order, in rows of
-// so many columns; nil is none.
+// CopyThrough is Copy with an optional tail t that runs on the copy. Requires dst in row-major
+// order with rows of cols columns.
 func CopyThrough(isa jit.ISA, dst, src *array.View, t tile.Tail, cols int) {
 	size := src.DType.Size()
 	dims := make([]gen.Dim, 0, array.MaxRank)
@@ -168,7 +168,7 @@ func (c *copying) throughTail() {
 	}
 }
 
-// A room is memory for a block of which only the tail takes notice.
+// A room is scratch memory for a block that only the tail reads.
 type room struct{ mem []uint64 }
 
 var roomsOfBlocks = sync.Pool{New: func() any { return new(room) }}
