@@ -884,8 +884,8 @@ func (n *gradNode) runOps(v *vjp, saved []savedValue, dys, out []*Tensor) []*Ten
 			if numbers {
 				args[0].t = fullOf(n.p.device, args[0].num, x.Args[0].DType)
 			}
-			// A number has its node's type where it does not take part in a promotion, or where
-			// that would give another type than the node has.
+			// A number has its node's type where it takes no part in a promotion. It also has that
+			// type where the promotion would give another one.
 			d := op.Of(x)
 			if i := slices.IndexFunc(args, func(o operand) bool { return o.t == nil }); i >= 0 &&
 				(d.Class != op.Pointwise || d.Rule == op.Keep || lookup(d, x.Attrs, args).dtype != x.DType) {

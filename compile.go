@@ -60,12 +60,12 @@ type Compiled[F any] struct {
 // are those of the call. Gradients that f leaves in leaves are put there by each call; a
 // gradient that nobody needs after the step costs nothing if f forgets it (ZeroGrad last).
 //
-// Everything else that f does in Go happens while it is traced, and not again: it must not
-// print or count, and Go variables that it captures keep the values, and tensors, that they
-// had. It runs on one goroutine. What needs elements on the host fails with the line that asks
-// for them: Item, Data, Borrow, a branch on them, a selection by a mask, whose shape they decide.
-// Printing shows type and shape. Results, and what is written into captured tensors, carry no gradients: take
-// those inside f. What no result needs, and no write, is not computed and raises no error.
+// Everything else that f does in Go happens while it is traced, and not again: it must not print or
+// count, and Go variables that it captures keep the values, and tensors, that they had. It runs on
+// one goroutine. Reading elements on the host fails with an error that names the line: Item, Data,
+// Borrow, a branch on elements, a selection by a mask. Printing shows type and shape. Results, and
+// what is written into captured tensors, carry no gradients: take those inside f. What no result
+// needs, and no write, is not computed and raises no error.
 //
 // With the environment variable WEFT_COMPILE=off calls run f itself. Compile panics with
 // *[Error] if f is no function of such types.
@@ -86,8 +86,8 @@ func (c *Compiled[F]) Call(args ...any) (*Tensor, error) {
 	return c.c.call(context.Background(), args)
 }
 
-// CallContext is [Compiled.Call] for a call that ends when ctx does: between operations, steps
-// of loops and pieces of kernels, with an *[Error] that wraps the cause. What the function writes may then
+// CallContext is [Compiled.Call] that stops when ctx ends: between operations, steps of loops and
+// pieces of kernels. It returns an *[Error] that wraps the cause. What the function writes may then
 // be written in part.
 func (c *Compiled[F]) CallContext(ctx context.Context, args ...any) (*Tensor, error) {
 	c.notNil("call")
@@ -437,8 +437,8 @@ func (c *compiledFunc) replay(args []*Tensor) (ts []*Tensor) {
 // uncompiled is the lock of calls with WEFT_COMPILE=off.
 var uncompiled lock.Lock
 
-// alone makes calls of functions that are not compiled, of which nobody knows what they use, run
-// one at a time. In a trace there is nothing to wait for.
+// alone makes calls of uncompiled functions run one at a time, because the memory that they use is
+// not known. In a trace there is nothing to wait for.
 func (g *supplied) alone(name string) lock.Held {
 	if tracingHere() != nil {
 		return lock.Held{}

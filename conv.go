@@ -37,7 +37,7 @@ type Conv1dOpts struct {
 	Stride   *int // nil means 1
 	Padding  int  // zeros on both sides
 	Dilation *int // steps between the taps of a filter; nil means 1
-	Groups   *int // as those of ConvOpts
+	Groups   *int // as in ConvOpts
 }
 
 // Conv1d is [Tensor.Conv2d] of rows t [N C L] with filters w [O C/Groups K]: the result is

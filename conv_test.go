@@ -84,11 +84,11 @@ func TestMistakesWithConvolutions(t *testing.T) {
 	checkMistakes(t, "DIR", []mistake{
 		{misuse(func() { nn.NewConv2d(1, 4, 3, nn.Conv2dOpts{Dilation: new(4)}).Forward(weft.Ones(1, 1, 8, 8)) }), "conv2d: a window of 9 does not fit in 8 with padding 0"},
 		{misuse(func() { nn.NewConv2d(1, 4, 3, nn.Conv2dOpts{Dilation: new(-1)}) }), "conv2d: Dilation: is -1, want 1 or more"},
-		{misuse(func() { nn.NewConv2d(4, 6, 3, nn.Conv2dOpts{Groups: new(4)}) }), "conv2d: Groups: are 4, of which 4 and 6 channels are no multiples"},
-		{misuse(func() { nn.NewConv1d(4, 6, 3, nn.Conv1dOpts{Groups: new(3)}) }), "conv1d: Groups: are 3, of which 4 and 6 channels are no multiples"},
+		{misuse(func() { nn.NewConv2d(4, 6, 3, nn.Conv2dOpts{Groups: new(4)}) }), "conv2d: Groups: is 4, which does not divide 4 and 6 channels"},
+		{misuse(func() { nn.NewConv1d(4, 6, 3, nn.Conv1dOpts{Groups: new(3)}) }), "conv1d: Groups: is 3, which does not divide 4 and 6 channels"},
 		{misuse(func() { nn.NewConvTranspose2d(4, 6, 3, nn.ConvTranspose2dOpts{OutputPadding: -1}) }), "conv_transpose2d: OutputPadding: is negative: -1"},
-		{conv(weft.ConvOpts{Groups: new(3)}), "conv2d: Groups: are 3, of which 4 channels of x are no multiple: [1 4 8 8]"},
-		{conv(weft.ConvOpts{Groups: new(4)}), "conv2d: Groups: are 4, of which 6 filters are no multiple: [6 4 3 3]"},
+		{conv(weft.ConvOpts{Groups: new(3)}), "conv2d: Groups: is 3, which does not divide the 4 channels of x: [1 4 8 8]"},
+		{conv(weft.ConvOpts{Groups: new(4)}), "conv2d: Groups: is 4, which does not divide the 6 filters: [6 4 3 3]"},
 		{conv(weft.ConvOpts{Groups: new(2)}), "conv2d: w: takes 4 channels, a group of x has 2: [6 4 3 3] and [1 4 8 8]"},
 		{conv(weft.ConvOpts{Groups: new(-1)}), "conv2d: Groups: are -1, want at least 1"},
 		{conv(weft.ConvOpts{Dilation: new([2]int{1, -2})}), "conv2d: Dilation: is [1 -2], want at least 1"},
@@ -103,7 +103,7 @@ func TestMistakesWithConvolutions(t *testing.T) {
 		{transposed(weft.ConvTransposeOpts{Padding: [2]int{0, 6}}), "conv_transpose2d: Padding: of 6 takes more than all of 10 elements"},
 		{transposed(weft.ConvTransposeOpts{Stride: new([2]int{math.MaxInt, 1})}), "conv_transpose2d: 8 elements, 9223372036854775807 apart, are longer than 2147483647"},
 		{transposed(weft.ConvTransposeOpts{Stride: new([2]int{-1, 1})}), "conv_transpose2d: stride -1, padding 0: want at least 1, 0"},
-		{transposed(weft.ConvTransposeOpts{Groups: new(3)}), "conv_transpose2d: Groups: are 3, of which 4 channels of x are no multiple: [1 4 8 8]"},
+		{transposed(weft.ConvTransposeOpts{Groups: new(3)}), "conv_transpose2d: Groups: is 3, which does not divide the 4 channels of x: [1 4 8 8]"},
 		{misuse(func() { weft.Ones(1, 4, 8, 8).ConvTranspose2d(weft.Ones(3, 2, 3, 3), nil, weft.ConvTransposeOpts{}) }), "conv_transpose2d: w: takes 3 channels, x has 4: [3 2 3 3] and [1 4 8 8]"},
 		{misuse(func() {
 			weft.Ones(1, 4, 8, 8).ConvTranspose2d(weft.Ones(4, 2, 3, 3), weft.Ones(3), weft.ConvTransposeOpts{})

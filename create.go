@@ -216,8 +216,8 @@ func Arange[T int | float64](args ...T) *Tensor {
 
 // ArangeOf returns start, start+step, ... before stop as a vector of type d. One argument is stop;
 // two are start and stop. Numbers are computed exactly from ints and in float64 from floats, then
-// rounded once to a type of floats; an integer type takes of a float what [Tensor.To] makes of it.
-// It panics with *[Error] where d is Bool or an integer type that does not hold all ints.
+// rounded once to a float type. Floats become integers as by [Tensor.To]. It panics with *[Error]
+// where d is Bool or an integer type that does not hold all ints.
 func ArangeOf[T int | float64](d DType, args ...T) *Tensor {
 	var start, stop, step T
 	step = 1

@@ -5,19 +5,19 @@ import (
 	"weft/internal/op"
 )
 
-// Running results have the shape of t; element i is made of the elements 0 to i along the
+// Cumulative results have the shape of t. Element i is computed from elements 0 to i along the
 // axis, which may count from the back. Bits depend neither on threads nor on the processor.
 
 // CumSum returns the sums of each element and all before it along an axis. Integers and
 // Bool give int64, Uint64 uint64; float16 and bfloat16 are added in float32 and rounded at the
 // end.
 //
-// Floats are added in blocks of 64 bytes, pairs first, then fours, eights and so on; sums of 16
-// blocks in order, sums of 16 of those in order, and so on. What comes before goes before each
-// sum. An element goes through at most 4 + 17L additions, where L is how often 16 divides the
-// number of blocks until one is left: 5 for a million elements. So a sum is off by that many
-// times 2^-24 (float32) or 2^-53 (float64) of the sum of magnitudes at most. The order is the
-// same along every axis, for every layout and device, and the gradient has it from the end.
+// Floats are added in blocks of 64 bytes: pairs first, then runs of 4, 8 and so on. The sums of 16
+// blocks are added in order, then the sums of 16 such groups, and so on. An element is the result
+// of at most A = 4 + 17L additions, where L is the number of levels of groups: 5 for a million
+// elements. So the error is at most A * 2^-24 (float32) or A * 2^-53 (float64) times the sum of
+// magnitudes. The order is the same along every axis, for every layout and device. The gradient
+// uses it from the end.
 func (t *Tensor) CumSum(axis int) *Tensor { return t.along(op.CumSum, axis) }
 
 // CumProd returns the products of each element and all before it along an axis. Types are

@@ -9,7 +9,7 @@ import (
 
 // At returns one element of t as a Go value, with an index for each axis; negative ones count from
 // the back. [Tensor.At] takes sub-arrays. It panics with *[Error] if T is not the Go type of t's
-// elements ([Data] lists them), if there are fewer or more indices than axes, or if one is out of
+// elements ([Data] lists them), if the number of indices is not t's rank, or if an index is out of
 // range.
 func At[T Element](t *Tensor, index ...int) T {
 	if !t.plain() || dtypeFor[T]() != t.v.DType {

@@ -170,8 +170,8 @@ func (e *entry) run(c *compiledFunc, g *supplied) ([]*Tensor, bool) {
 	return e.give(g, outs), true
 }
 
-// wants appends the locks of a call beside those of captured memory, e.fixed: of arguments, and of
-// leaves whose gradients it changes.
+// wants appends the locks of arguments, and of leaves whose gradients the call changes. Captured
+// memory is in e.fixed.
 func (e *entry) wants(c *compiledFunc, g *supplied, list []lock.Want) []lock.Want {
 	for _, l := range e.leaves {
 		list = append(list, lock.Want{Lock: &l.history(g).calls, Write: true})

@@ -40,8 +40,8 @@ func leave(v *array.View) {
 	runtime.KeepAlive(v.Store)
 }
 
-// hostView returns t's elements where the host can read them, in t's shape: t's own
-// window where the host reaches the memory, else a contiguous copy.
+// hostView returns a view of t's elements that the host can read, in t's shape. It is t's own view
+// if the host reaches the memory, else a contiguous copy.
 func hostView(t *Tensor) array.View {
 	refuseRead("compile", t)
 	d := device.Get(t.v.Store.Device)
@@ -108,8 +108,8 @@ func elementOf[T Element](v *array.View, at int) T {
 	return readElementOf[T](v, at)
 }
 
-// explainedElementOf is elementOf while a file is mapped, and so are its kin below: a function
-// that can defer takes as long again as the read.
+// explainedElementOf is elementOf while a file is mapped; the explained functions below likewise.
+// They are separate because a defer would double the time of a read.
 func explainedElementOf[T Element](v *array.View, at int) T {
 	defer mapped.Explain()
 	return readElementOf[T](v, at)

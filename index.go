@@ -39,9 +39,9 @@ func (t *Tensor) IndexAdd(axis int, index, x *Tensor) *Tensor {
 	return withAttrs(op.Lookup("index_add"), op.Target{Axis: a, Shape: t.v.Shape}, x, placesFrom("index_add", "index", index), t)
 }
 
-// Gather returns, for each element of index, the element of t at the same place
-// but for the axis, where the index, integers of any type, says: result[i][j] = t[index[i][j]][j] for
-// axis 0.
+// Gather returns, for each element of index, the element of t at the same position, except that
+// index gives the position along the axis: result[i][j] = t[index[i][j]][j] for axis 0. index holds
+// integers of any type.
 func (t *Tensor) Gather(axis int, index *Tensor) *Tensor {
 	t.check("gather")
 	return withAttrs(op.Gather, op.Axis(array.Axis("gather", axis, t.Rank())), t, placesFrom("gather", "index", index))

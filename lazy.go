@@ -15,29 +15,27 @@ import (
 	"weft/internal/plan"
 )
 
-// Deferred fusion: elementwise operations and gathers on tensors that are lazy wait. What uses a result
-// has the chain that leads to it run as one kernel, of which only that result is stored, and
-// what the tape or several waiting operations need. Results that nobody uses are not computed.
+// Deferred fusion: elementwise operations and gathers on lazy tensors wait. The first use of a
+// result runs the chain that leads to it as one kernel. That stores the result, and values that the
+// tape or several waiting operations need. Results that nobody uses are not computed.
 
-// lazyMost is the number of operations that may wait for each other: a kernel of more gains
-// little.
+// lazyMost is the maximum number of operations in a waiting chain: a larger kernel gains little.
 const lazyMost = 32
 
-// lazyLeast is the number of elements from which waiting pays: a small kernel takes less time
-// than finding the one of a chain.
+// lazyLeast is the number of elements from which waiting pays: a smaller kernel takes less time
+// than looking up the kernel of a chain.
 const lazyLeast = 2048
 
-// Lazy returns t for computing lazily: elementwise operations, IndexSelect and Gather on it and
-// on what is computed from it wait until their result is used, by an operation of another kind,
-// by reading it or writing to what it is computed from, or until some thirty of them wait for
-// each other. Then they run as one kernel, with the same bits: a reduction of rows that
-// IndexSelect takes reads them where they are. It shares t's memory.
+// Lazy returns a lazy tensor that shares t's memory. Elementwise operations, IndexSelect and Gather
+// on it, and on their results, wait until a result is used. A use is an operation of another kind,
+// a read, or a write to an operand; a chain of some thirty operations runs too. Then the chain runs
+// as one kernel, with the same bits. A reduction of rows that IndexSelect takes reads them in
+// place.
 //
-// Errors of shapes and types come from the call that is at fault, as always; memory that
-// there is not, an index out of range, or a failing device, shows where the result is used. A
-// chain runs operation by operation the first time that it is met, and as one kernel from the
-// second time on. A Go slice that t or an index uses as memory ([FromSlice]) must not be
-// written to meanwhile.
+// Errors of shapes and types come from the call at fault, as always. Lack of memory, an index out
+// of range, or a failing device shows where the result is used. A chain runs operation by operation
+// the first time that it is met, and as one kernel from the second time on. A Go slice that t or an
+// index uses as memory ([FromSlice]) must not be written to meanwhile.
 func (t *Tensor) Lazy() *Tensor {
 	t.check("lazy")
 	r := &run{lazy: true}

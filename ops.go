@@ -96,15 +96,15 @@ func (t *Tensor) Pow(x any) *Tensor {
 func (t *Tensor) Atan2(x any) *Tensor { return binary(op.Atan2, t, x) }
 
 // Minimum is the lesser of t and x, element by element; NaN if either is. x is a *Tensor or a Go
-// number, which is taken as it is; shapes broadcast, types meet by promotion, but Uint64 and
-// signed integers in int64, which holds the lesser of the two. Complex numbers are refused. It
-// panics with *[Error] where shapes do not broadcast. [Tensor.Min] is over axes.
+// number, which is taken as it is. Shapes broadcast and types are promoted. Uint64 and signed
+// integers give int64, which holds the lesser of the two. Complex numbers are refused. It panics
+// with *[Error] where shapes do not broadcast. [Tensor.Min] is over axes.
 func (t *Tensor) Minimum(x any) *Tensor { return binary(op.Minimum, t, x) }
 
-// Maximum is the greater of t and x, element by element; NaN if either is. x is a *Tensor or a
-// Go number, which is taken as it is; shapes broadcast, types meet by promotion, but Uint64 and
-// signed integers in uint64, which holds the greater of the two. Complex numbers are refused. It
-// panics with *[Error] where shapes do not broadcast. [Tensor.Max] is over axes.
+// Maximum is the greater of t and x, element by element; NaN if either is. x is a *Tensor or a Go
+// number, which is taken as it is. Shapes broadcast and types are promoted. Uint64 and signed
+// integers give uint64, which holds the greater of the two. Complex numbers are refused. It panics
+// with *[Error] where shapes do not broadcast. [Tensor.Max] is over axes.
 func (t *Tensor) Maximum(x any) *Tensor { return binary(op.Maximum, t, x) }
 
 // Clamp limits each element to lo and hi: min(max(t, lo), hi). Both are tensors, which
@@ -296,10 +296,10 @@ func (t *Tensor) Round() *Tensor { return unary(op.Round, t) }
 // stay. Bool and complex numbers are refused.
 func (t *Tensor) Trunc() *Tensor { return unary(op.Trunc, t) }
 
-// Eq is t == x, element by element, of any types; integers of different types are compared as
-// the numbers that they are, here and in the other comparisons. NaN equals nothing. x is a *Tensor or a Go
-// number, which is taken as the number it is, also where t's type does not hold it; shapes
-// broadcast. The result is Bool, and it panics with *[Error] where shapes do not broadcast.
+// Eq is t == x, element by element, of any types. All comparisons compare integers of different
+// types by value. NaN equals nothing. x is a *Tensor or a Go number, compared by value even if t's
+// type does not hold it. Shapes broadcast. The result is Bool, and it panics with *[Error] where
+// shapes do not broadcast.
 func (t *Tensor) Eq(x any) *Tensor { return binary(op.Eq, t, x) }
 
 // Ne is t != x, element by element, of any types. NaN differs from everything. x is a *Tensor or

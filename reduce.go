@@ -14,20 +14,20 @@ func (t *Tensor) reduce(d *op.Def, keep bool, axes []int) *Tensor {
 	return withAttrs(d, op.Reduction{Axes: axes, Keep: keep}, t)
 }
 
-// Sum adds up the elements over axes: axes are those to reduce, which may count from the back,
-// none for all; the result does not have them. Integers and Bool give int64, Uint64 uint64, which
-// wrap; floats and complex numbers their type. NaN if one is; 0 of no elements. The package comment bounds
-// the error. It panics with *[Error] if an axis is out of range or given twice.
+// Sum adds up the elements over axes, which may count from the back. Without axes it reduces all.
+// The result does not have the reduced axes. Integers and Bool give int64, Uint64 uint64, which
+// wrap; floats and complex numbers their type. NaN if one is; 0 of no elements. The package comment
+// bounds the error. It panics with *[Error] if an axis is out of range or given twice.
 func (t *Tensor) Sum(axes ...int) *Tensor { return t.reduce(op.Sum, false, axes) }
 
 // SumKeep is [Tensor.Sum] whose result keeps the reduced axes with size 1, so that it broadcasts
 // against t: PyTorch's keepdim. Types, NaN and errors are those of Sum.
 func (t *Tensor) SumKeep(axes ...int) *Tensor { return t.reduce(op.Sum, true, axes) }
 
-// Prod multiplies the elements over axes: axes are those to reduce, which may count from the
-// back, none for all; the result does not have them. Integers and Bool give int64, Uint64 uint64,
-// which wrap; floats and complex numbers their type. NaN if one is; 1 of no elements. It panics with
-// *[Error] if an axis is out of range or given twice.
+// Prod multiplies the elements over axes, which may count from the back. Without axes it reduces
+// all. The result does not have the reduced axes. Integers and Bool give int64, Uint64 uint64,
+// which wrap; floats and complex numbers their type. NaN if one is; 1 of no elements. It panics
+// with *[Error] if an axis is out of range or given twice.
 func (t *Tensor) Prod(axes ...int) *Tensor { return t.reduce(op.Prod, false, axes) }
 
 // ProdKeep is [Tensor.Prod] whose result keeps the reduced axes with size 1, so that it

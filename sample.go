@@ -19,7 +19,8 @@ func (g *Generator) Uniform(lo, hi float64, shape ...int) *Tensor {
 }
 
 // UniformOf returns numbers of a float type d, uniform from lo to below hi; rounding may give hi.
-// Those of 16 bits are float32 ones, rounded. It panics with *[Error] where lo is above hi.
+// float16 and bfloat16 are drawn as float32 and rounded. It panics with *[Error] where lo is above
+// hi.
 func (g *Generator) UniformOf(d DType, lo, hi float64, shape ...int) *Tensor {
 	g.notNil("uniform")
 	if !(lo <= hi) || lo-lo != 0 || hi-hi != 0 {
@@ -47,9 +48,9 @@ func (g *Generator) Normal(mean, deviation float64, shape ...int) *Tensor {
 	return g.NormalOf(Float32, mean, deviation, shape...)
 }
 
-// NormalOf returns numbers of a float type d of the normal distribution with a mean and a standard
-// deviation; those of 16 bits are float32 ones, rounded. It panics with *[Error] where the mean is
-// not finite or the deviation negative.
+// NormalOf returns numbers of a float type d from the normal distribution with a mean and a
+// standard deviation. float16 and bfloat16 are drawn as float32 and rounded. It panics with
+// *[Error] where the mean is not finite or the deviation negative.
 func (g *Generator) NormalOf(d DType, mean, deviation float64, shape ...int) *Tensor {
 	g.notNil("normal")
 	if !(deviation >= 0) || math.IsInf(deviation, 0) || mean-mean != 0 {
@@ -64,9 +65,9 @@ func (g *Generator) Exponential(rate float64, shape ...int) *Tensor {
 	return g.ExponentialOf(Float32, rate, shape...)
 }
 
-// ExponentialOf returns numbers of a float type d of the exponential distribution with a rate: their
-// mean is 1/rate. Those of 16 bits are float32 ones, rounded. It panics with *[Error] where the rate
-// is not above 0.
+// ExponentialOf returns numbers of a float type d of the exponential distribution with a rate:
+// their mean is 1/rate. float16 and bfloat16 are drawn as float32 and rounded. It panics with
+// *[Error] where the rate is not above 0.
 func (g *Generator) ExponentialOf(d DType, rate float64, shape ...int) *Tensor {
 	g.notNil("exponential")
 	if !(rate > 0) || math.IsInf(rate, 0) {

@@ -160,13 +160,13 @@ func (t *Tensor) track() {
 	s.owned = append(s.owned, t.v.Store)
 }
 
-// Release gives t's memory back now. Using t, or a view of it, afterwards panics with an
-// [*Error]. A view ([Tensor.Reshape], [Tensor.At], [Tensor.Detach] ...) gives back itself alone:
-// what it was taken of stays as it is; where Reshape had to copy, its result is no view. It
-// panics while a function that [Borrow] gave the memory to has not returned. Operations and calls
-// that read the memory meanwhile, on other goroutines or around a function that releases it, end as
-// if it were there: it is given back after the last of them. Release is never
-// necessary: what nothing refers to any more is given back by the collector.
+// Release gives t's memory back now. Using t, or a view of it, afterwards panics with an [*Error].
+// A view ([Tensor.Reshape], [Tensor.At], [Tensor.Detach] ...) gives back itself alone: what it was
+// taken of stays as it is; where Reshape had to copy, its result is no view. It panics while a
+// function that [Borrow] gave the memory to has not returned. Operations and calls that read the
+// memory meanwhile finish as if it were not released: it is given back after the last of them. They
+// may run on other goroutines, or around the function that releases it. Release is never necessary:
+// what nothing refers to any more is given back by the collector.
 func (t *Tensor) Release() {
 	t.notNil("release")
 	if t.v.Store.Lent() {

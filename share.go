@@ -65,9 +65,9 @@ func Share(name string, bytes int) (*Segment, error) {
 	return &Segment{name: name, made: true, size: bytes, m: m}, nil
 }
 
-// OpenShared opens the segment that a process made by [Share] under that name. The error
-// wraps fs.ErrNotExist if there is none, and fs.ErrPermission if the file of that name is a
-// link, has a second name or belongs to another user.
+// OpenShared opens the segment that a process made by [Share] under that name. The error wraps
+// fs.ErrNotExist if the file does not exist. It wraps fs.ErrPermission if the file is a link, has a
+// second name or belongs to another user.
 func OpenShared(name string) (*Segment, error) {
 	path, err := segmentPath(name)
 	if err != nil {

@@ -160,15 +160,15 @@ func (o *HistogramOpts) even(x *Tensor) (edges *Tensor, last float64) {
 // bool reads a Bool tensor of one element.
 func (t *Tensor) bool() bool { return t.Item() != 0 }
 
-// Median is the middle of the elements in order over axes, all if none is given; of an even
-// number the mean of the two in the middle, as NumPy has it (PyTorch's is the lower, which
-// [Tensor.Quantiles] gives). NaN if one is, and of -Inf and +Inf. It takes floats; of float16
-// and bfloat16 the mean is rounded once.
+// Median is the middle of the sorted elements over axes, over all if none is given. Of an even
+// number it is the mean of the two in the middle, as in NumPy. PyTorch returns the lower one, which
+// [Tensor.Quantiles] gives. NaN if one is, and of -Inf and +Inf. It takes floats; of float16 and
+// bfloat16 the mean is rounded once.
 func (t *Tensor) Median(axes ...int) *Tensor { return t.quantile("median", 0.5, axes) }
 
-// Quantile is what a part q, from 0 to 1, of the elements over axes, all if none is given, is
-// below: between two elements in order by linear interpolation, which is infinite between a
-// number and an infinity. NaN if one is. It takes floats and has gradients.
+// Quantile is the value below which a part q, from 0 to 1, of the elements lies, over axes or over
+// all if none is given. Between two sorted elements it interpolates linearly; between a number and
+// an infinity that is infinite. NaN if one is. It takes floats and has gradients.
 func (t *Tensor) Quantile(q float64, axes ...int) *Tensor { return t.quantile("quantile", q, axes) }
 
 // Percentile is [Tensor.Quantile] of p hundredths, p from 0 to 100: axes are those to reduce,

@@ -204,8 +204,8 @@ func failReleased(opName string, v *array.View) {
 	array.Failf(opName, "", "the tensor %s was released, or its scope closed (Scope.Keep takes a tensor out)", array.TypeString(v.DType, v.Shape))
 }
 
-// plain reports that t's elements lie in memory that the host reaches, and that no mode asks more
-// of whoever reads them: what a small call looks at before anything else.
+// plain reports whether t's elements lie in memory that the host reaches, and no mode requires more
+// of a reader. It is the fast check of a small call.
 func (t *Tensor) plain() bool {
 	return t != nil && t.v.Store != nil && array.Modes()&^array.Scoped == 0 && t.v.Store.Plain() && t.v.Store.Device == 0
 }

@@ -48,9 +48,9 @@ type trace struct {
 	undo      []func()
 	leaves    []*leafState
 	byLeaf    map[*history]*leafState
-	held      []lock.Held                       // of leaves
-	args      map[*array.Storage]*array.Storage // of arguments: what stands for them
-	constants []*Tensor                         // that are no numbers, each of other elements
+	held      []lock.Held                       // locks of leaves
+	args      map[*array.Storage]*array.Storage // of arguments: their stand-ins
+	constants []*Tensor                         // constants that are not scalars, all with different elements
 	shared    uintptr                           // the line that captured the memory of an argument, if one did
 }
 
@@ -202,13 +202,14 @@ func failHost(opName, what string) {
 	panic(err)
 }
 
-// once reports a trace of Vmap, which is made for one call: what does not depend on examples is
-// the same there when f runs and when its graph does. A function around it may run many times.
+// once reports whether the trace is made for one call, as by Vmap. There, values that do not depend
+// on examples are the same when f runs and when its graph runs. A trace around it may be run many
+// times.
 func (tr *trace) once() bool { return tr.seen != nil && tr.outer == nil }
 
-// known reports that the results of an operation are computed while f runs, so that their elements
-// are known there: those of tensors that have elements alone, in a trace made for one call. Results
-// that are written into memory that exists are not.
+// known reports whether the results of an operation are computed while f runs, so that f can read
+// their elements. Requires a trace made for one call and operands that all have elements. Results
+// written into existing memory are not known.
 func (tr *trace) known(ops []operand, outs []array.View) bool {
 	if !tr.once() {
 		return false
@@ -241,8 +242,8 @@ func (tr *trace) keep(outs []array.View) {
 	}
 }
 
-// isTraced reports that t's elements cannot be read: it is a value of a trace, which may be over, or
-// this goroutine traces a function that may run many times.
+// isTraced reports whether t's elements cannot be read. Either t is a value of a trace, which may
+// be over, or this goroutine traces a function that may run many times.
 func (t *Tensor) isTraced() bool {
 	if t.v.Store == nil || t.v.Store.Abstract {
 		return t.v.Store != nil
@@ -473,8 +474,8 @@ func (tr *trace) look(c *cell, v *array.View, key string) *ir.Node {
 	return op.Apply(op.Strided, tr.windowIn(c, v), reshapeTo(c.node, []int{c.node.Size()}))
 }
 
-// partOf returns the complex numbers of type d whose real or imaginary parts v shows, and which
-// of the two operations shows them; nil if v is another view.
+// partOf returns the complex view of type d whose real or imaginary parts v shows, and the
+// operation (Real or Imag). part is nil if v is another view.
 func partOf(v *array.View, d DType) (z array.View, part *op.Def) {
 	if !d.Complex() || v.DType != d.Part() {
 		return z, nil

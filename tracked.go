@@ -35,7 +35,7 @@ type TrackOpts struct {
 	// Cost is what transfers to the sink cost; nil means 1 microsecond and 4 GB a second.
 	// [Tracked.Measure] finds it out.
 	Cost *Cost
-	// Item is the size in bytes of what must arrive whole, a multiple of an element's: each
+	// Item is the size in bytes of an indivisible item, a multiple of the element size. Each
 	// transfer begins and ends at a multiple of it. Nil means one element.
 	Item *int
 }
@@ -74,7 +74,7 @@ func Track(t *Tensor, opts ...TrackOpts) *Tracked {
 	size := t.v.DType.Size()
 	item, cost := array.Or(o.Item, size), array.Or(o.Cost, Cost{time.Microsecond, 4e9})
 	if item < 1 || item%size != 0 {
-		array.Failf("track", "Item", "%d is no number of bytes of whole elements, which take %d", item, size)
+		array.Failf("track", "Item", "is %d, want a multiple of the element size %d", item, size)
 	}
 	if !(cost.Latency >= 0 && cost.PerSecond >= 0) {
 		array.Failf("track", "Cost", "%v is negative", cost)
@@ -250,9 +250,9 @@ const stage = 1 << 20
 // is written meanwhile is pending afterwards. Bytes that [Borrow] has lent are not sent and
 // stay pending, and so does what could not be sent: if Finish fails, all of it.
 //
-// Flushes of one Tracked wait for one another. A flush in the sink of another one of the same
-// Tracked, or in a function of the user that runs inside a call which writes the array, would wait
-// for itself: it panics with *[Error].
+// Flushes of one Tracked wait for one another. A flush inside the sink of another flush of the same
+// Tracked would wait for itself. So would one in a user function inside a call that writes the
+// array. Both panic with *[Error].
 func (d *Tracked) Flush(sink io.WriterAt) (sent int, err error) {
 	d.check("flush")
 	if sink == nil {

@@ -30,10 +30,10 @@ const Unmapped = math.MinInt
 // The result is differentiable by the arguments and by what f captures, [Grad] and [Jacobian]
 // may be used inside f, and mapped functions may be mapped and compiled.
 //
-// f must not look at elements that depend on an example (Item, Data, branches), draw random
-// numbers, write into what it captures or call Backward; that panics with *[Error], as do sizes
-// that do not fit. What f captures, and what it computes of that alone, has elements while f runs:
-// a mask may select, and counts may say how often something is repeated.
+// f must not read elements that depend on an example (Item, Data, branches), draw random numbers,
+// write into captured tensors or call Backward. That panics with *[Error], as do sizes that do not
+// fit. What f captures, and what it computes of that alone, has elements while f runs: a mask may
+// select, and counts may say how often something is repeated.
 func Vmap(f func(x ...*Tensor) *Tensor, axes ...int) func(x ...*Tensor) *Tensor {
 	if f == nil {
 		array.Failf("vmap", "f", "is nil")

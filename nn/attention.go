@@ -291,7 +291,7 @@ type MultiheadAttention struct {
 func NewMultiheadAttention(width, heads int, opts ...MultiheadAttentionOpts) *MultiheadAttention {
 	defer array.Named("multihead_attention")
 	if width < 1 || heads < 1 || width%heads != 0 {
-		array.Failf("multihead_attention", "heads", "are %d, of which the width %d is no multiple", heads, width)
+		array.Failf("multihead_attention", "heads", "is %d, which does not divide the width %d", heads, width)
 	}
 	o := array.Options("multihead_attention", opts)
 	in := o.Weight

@@ -137,7 +137,7 @@ func checkConv(op string, in, out int, stride *int, padding int, dilation, group
 		}
 	}
 	if in%c.groups != 0 || out%c.groups != 0 {
-		array.Failf(op, "Groups", "are %d, of which %d and %d channels are no multiples", c.groups, in, out)
+		array.Failf(op, "Groups", "is %d, which does not divide %d and %d channels", c.groups, in, out)
 	}
 	return c
 }

@@ -223,7 +223,7 @@ type GroupNorm struct {
 func NewGroupNorm(groups, channels int, opts ...NormOpts) *GroupNorm {
 	defer array.Named("group_norm")
 	if groups < 1 || channels < 1 || channels%groups != 0 {
-		array.Failf("group_norm", "groups", "are %d, of which %d channels are no multiple", groups, channels)
+		array.Failf("group_norm", "groups", "is %d, which does not divide %d channels", groups, channels)
 	}
 	o := array.Options("group_norm", opts)
 	w, b := o.affine(channels)
@@ -238,7 +238,7 @@ func (l *GroupNorm) Forward(x *weft.Tensor) *weft.Tensor {
 	}
 	n, c, size := channels("group_norm", x, 2, array.MaxRank, l.Weight)
 	if l.Groups < 1 || c%l.Groups != 0 {
-		array.Failf("group_norm", "Groups", "are %d, of which %d channels are no multiple", l.Groups, c)
+		array.Failf("group_norm", "Groups", "is %d, which does not divide %d channels", l.Groups, c)
 	}
 	// Groups are rows; channels are scaled by another kernel, which takes less time than
 	// one whose passes are over two axes.

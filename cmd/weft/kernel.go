@@ -195,7 +195,7 @@ func (s *streams) source() ([]byte, error) {
 		return nil, failf("standard input: %w", plain(err))
 	}
 	if len(text) > maxSource {
-		return nil, failf("standard input has more than %d bytes, which is no source of kernels", maxSource)
+		return nil, failf("standard input has more than %d bytes, the limit of kernel source", maxSource)
 	}
 	return text, nil
 }

@@ -211,9 +211,9 @@ func convArgs(name string, x, w []int, rank int, a Conv) {
 	case min(a.Dilation[0], a.Dilation[1]) < 1:
 		array.Failf(name, "Dilation", "is %v, want at least 1", a.Dilation)
 	case x[1]%a.Groups != 0:
-		array.Failf(name, "Groups", "are %d, of which %d channels of x are no multiple: %s", a.Groups, x[1], array.ShapeString(x))
+		array.Failf(name, "Groups", "is %d, which does not divide the %d channels of x: %s", a.Groups, x[1], array.ShapeString(x))
 	case w[0]%a.Groups != 0:
-		array.Failf(name, "Groups", "are %d, of which %d filters are no multiple: %s", a.Groups, w[0], array.ShapeString(w))
+		array.Failf(name, "Groups", "is %d, which does not divide the %d filters: %s", a.Groups, w[0], array.ShapeString(w))
 	}
 }
 
