@@ -134,7 +134,7 @@ func (s *Segment) Tensor(offset int, d DType, shape ...int) *Tensor {
 	shape = append([]int{}, shape...)
 	n := array.CheckShape("segment", shape, d) * d.Size()
 	if offset < 0 || offset%d.Size() != 0 {
-		array.Failf("segment", "offset", "%d is negative or no multiple of the %d bytes of an element of %s", offset, d.Size(), d)
+		array.Failf("segment", "offset", "%d is negative or not a multiple of the %d bytes of an element of %s", offset, d.Size(), d)
 	}
 	if offset > s.size || n > s.size-offset {
 		array.Failf("segment", "shape", "%s takes %d bytes from byte %d on, the segment %q has %d", array.TypeString(d, shape), n, offset, s.name, s.size)

@@ -131,7 +131,7 @@ func TestShareRefuses(t *testing.T) {
 		{64, Uint8, []int{1}, "takes 1 bytes from byte 64 on"},
 		{8, Float64, []int{8}, "takes 64 bytes from byte 8 on"},
 		{1 << 62, Float64, []int{}, "takes 8 bytes"},
-		{2, Float32, []int{1}, "no multiple of the 4 bytes"},
+		{2, Float32, []int{1}, "not a multiple of the 4 bytes"},
 		{-4, Float32, []int{1}, "negative"},
 		{0, Float32, []int{-1}, "negative"},
 		{0, Float32, []int{1 << 40, 1 << 40}, "overflows"},

@@ -29,11 +29,11 @@
 //
 // # Bounds
 //
-// Source may come from anyone: what it can cost is bounded, and what is beyond is an [*Error]
-// that says which bound. A source has 16 MiB at most, a function and what it needs 1 MiB, a
-// function that is run 128 parameters and 1024 results. Constants lie below 2^16384, constant
-// strings have 64 KiB. Calls stand within each other 100 deep, ifs and cases 1000; for an
-// element at most 2^20 calls are made, loops counted once, and 65536 instructions written.
+// Source may come from anyone, so its cost is bounded. Exceeding a bound is an [*Error] that names
+// the bound. A source has at most 16 MiB, a function and what it needs 1 MiB. A function that is
+// run has at most 128 parameters and 1024 results. Constants lie below 2^16384, constant strings
+// have at most 64 KiB. Calls nest at most 100 deep, ifs and cases 1000 deep. An element makes at
+// most 2^20 calls, loops counted once. A program has at most 65536 instructions.
 //
 // # The language
 //

@@ -13,9 +13,8 @@ import (
 //
 //	Noisy(kernel.Elem{Place: []int{i, j}, Shape: []int{rows, cols}}, x)
 //
-// Random numbers are Philox 4x32-10 of the seed, the draw, the number of the element in
-// row-major order and the number of the call: those of an element depend on nothing else. One
-// goroutine at a time uses an Elem.
+// Random numbers are Philox 4x32-10 of the seed, the draw, the row-major index of the element and
+// the number of the call. They depend on nothing else. One goroutine at a time uses an Elem.
 type Elem struct {
 	Place []int // the index
 	Shape []int // that of the result

@@ -17,12 +17,12 @@ type ScanOpts struct {
 	Reverse bool // starts at the end
 }
 
-// Scan returns the running combination of its argument along an axis: each element
-// combined with all before it. The function takes two values and returns one, and must be
-// associative. The order in which neighbours are combined depends on the shape alone: groups
-// of four, and groups of those in the same way; elements behind the last group follow one by
-// one. What is nothing but a sum is added as [weft.Tensor.CumSum] does. A [ScanOpts] may stand
-// behind the argument.
+// Scan returns the cumulative combination of its argument along an axis: each element combined with
+// all before it. The function takes two values and returns one, and must be associative. The order
+// in which neighbours are combined depends on the shape alone. Groups of four are combined first,
+// then groups of four groups, and so on. Elements after the last group follow one by one. What is
+// nothing but a sum is added as [weft.Tensor.CumSum] does. A [ScanOpts] may stand behind the
+// argument.
 func (f *Func) Scan(args ...any) *weft.Tensor {
 	f.check()
 	if n := len(f.f.Results()); n != 1 {

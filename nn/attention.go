@@ -22,11 +22,10 @@ type AttentionOpts struct {
 	Generator *weft.Generator // chooses them; nil is the default generator
 }
 
-// ScaledDotProductAttention is softmax(q k^T * scale) v over the keys that each query may
-// see (Vaswani et al., Attention is all you need, 2017): q [..., queries, width], k [...,
-// keys, width] and v [..., keys, out] give [..., queries, out]; axes before the last two
-// broadcast. A query that sees no key, or where there is none, gets zeros. It panics with *weft.Error if shapes or
-// element types do not fit.
+// ScaledDotProductAttention is softmax(q k^T * scale) v over the keys that each query may see
+// (Vaswani et al., Attention is all you need, 2017). q [..., queries, width], k [..., keys, width]
+// and v [..., keys, out] give [..., queries, out]. Axes before the last two broadcast. A query that
+// sees no key gets zeros. It panics with *weft.Error if shapes or element types do not fit.
 func ScaledDotProductAttention(q, k, v *weft.Tensor, opts ...AttentionOpts) *weft.Tensor {
 	defer array.Named("attention")
 	const name = "attention"

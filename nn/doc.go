@@ -13,9 +13,9 @@
 // # Goroutines
 //
 // Several goroutines may compute with one layer at once: Forward reads parameters. They must not
-// while another one writes these: an optimizer, the loading of a state, or a batch normalisation
-// that is trained, whose running statistics Forward writes. Compiled functions wait for one another
-// where that is so (see weft.Compiled).
+// while another goroutine writes parameters or buffers: an optimizer step, the loading of a state,
+// or Forward of a batch normalisation in training, which writes running statistics. Compiled
+// functions wait for one another where that is so (see weft.Compiled).
 //
 // # Names
 //

@@ -16,9 +16,9 @@ import (
 // panic with *weft.Error if the shape has fewer than two axes.
 type Init func(g *weft.Generator, shape ...int) *weft.Tensor
 
-// FanInUniform draws from a uniform distribution between -1/sqrt(in) and 1/sqrt(in): what the
-// layers of this package have by default, as PyTorch's do, where it is
-// kaiming_uniform_(a=sqrt(5)). Its variance is a sixth of [KaimingUniform]'s.
+// FanInUniform draws from a uniform distribution between -1/sqrt(in) and 1/sqrt(in). It is the
+// default of the layers of this package, as in PyTorch, where it is kaiming_uniform_(a=sqrt(5)).
+// Its variance is a sixth of [KaimingUniform]'s.
 func FanInUniform(g *weft.Generator, shape ...int) *weft.Tensor {
 	in, _ := fans("fan_in_uniform", shape)
 	return uniform(g, math.Sqrt(1/in), shape)
@@ -66,9 +66,9 @@ func Uniform(lo, hi float64) Init {
 	}
 }
 
-// TruncNormal draws from a normal distribution of the numbers from lo to hi alone: mean and std
-// are those of the whole distribution, as in PyTorch. It panics with *weft.Error if lo is above
-// hi or std is not above 0.
+// TruncNormal draws from a normal distribution truncated to the numbers from lo to hi. mean and std
+// are the parameters before truncation, as in PyTorch. It panics with *weft.Error if lo is above hi
+// or std is not above 0.
 func TruncNormal(mean, std, lo, hi float64) Init {
 	return func(g *weft.Generator, shape ...int) *weft.Tensor {
 		if !(lo <= hi) || !(std > 0) {

@@ -373,18 +373,18 @@ func (b *batchNorm) trackTraced(mean, variance *weft.Tensor, n float64) {
 	move(b.RunningVar, variance, n/(n-1))
 }
 
-// BatchNorm1d makes mean 0 and variance 1 of each channel over a batch, then scales and
-// shifts it. A batch of nothing leaves the running statistics as they are. Out of training ([Eval]) it takes the running statistics of the batches
-// before, which are buffers (Ioffe and Szegedy, Batch normalization, 2015).
+// BatchNorm1d normalises each channel of a batch to mean 0 and variance 1, then scales and shifts
+// it (Ioffe and Szegedy, Batch normalization, 2015). An empty batch leaves the running statistics
+// unchanged. Out of training ([Eval]) it uses the running statistics, which are buffers.
 //
-// Its fields are the parameters Weight and Bias [channels]; the buffers RunningMean and
-// RunningVar [channels] and NumBatchesTracked, int64; tensors are nil where the options want
-// none; and Eps, Momentum and Cumulative as in [BatchNormOpts].
+// Its fields are the parameters Weight and Bias [channels], the buffers RunningMean and RunningVar
+// [channels] and NumBatchesTracked (int64), and Eps, Momentum and Cumulative as in [BatchNormOpts].
+// Tensors that the options leave out are nil.
 type BatchNorm1d struct {
 	batchNorm `nn:""`
 }
 
-// NewBatchNorm1d returns a layer of so many channels.
+// NewBatchNorm1d returns a layer for the given number of channels.
 func NewBatchNorm1d(channels int, opts ...BatchNormOpts) *BatchNorm1d {
 	return &BatchNorm1d{newBatchNorm(channels, opts)}
 }

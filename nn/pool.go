@@ -150,9 +150,9 @@ func (u Upsample) Forward(x *weft.Tensor) *weft.Tensor {
 	return y
 }
 
-// along resizes one axis of n elements to size, in steps of a length of x's elements. An axis
-// that keeps its size stays as it is, and one of twice the size has each element twice, whatever
-// the step, as in PyTorch.
+// along resizes one axis of n elements to size, in steps of a length of x's elements. An axis that
+// keeps its size is unchanged. An axis of twice the size repeats each element, whatever the step,
+// as in PyTorch.
 func (u Upsample) along(x *weft.Tensor, axis, n, size int, step float64) *weft.Tensor {
 	if n == size {
 		return x

@@ -69,7 +69,7 @@ func (e *StateError) Error() string {
 // Shapes must be equal. Element types must be equal too, but floats convert to the module's.
 //
 // A tensor that several paths of the module lead to, such as tied weights, may be in the state
-// under any of its names, and must have the same values under all that are there.
+// under any of its names. Its values must be the same under all names that the state has.
 //
 // A state dict of PyTorch, as a safetensors file holds it, is such a state for a module
 // whose fields are named as the attributes there. Names that differ in case and

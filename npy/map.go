@@ -38,9 +38,9 @@ func (m MapMode) access() (mapped.Access, error) {
 // make in the file may show or not.
 //
 // The file is closed when Map returns; its memory stays until the tensor is released or
-// unreachable. If the file is cut meanwhile, even in the middle of a use, uses of the tensor
-// panic with a *weft.Error of kind DeviceFailed that names the file. So does a write into
-// read-only memory by the function of weft.Borrow.
+// unreachable. If the file is truncated meanwhile, uses of the tensor panic with a *weft.Error of
+// kind DeviceFailed that names the file. This holds in the middle of a use too. So does a write
+// into read-only memory by the function of weft.Borrow.
 //
 // What cannot be in memory as it is in the file is read, which takes its memory: numbers
 // in the other byte order, bools, since their bytes must be checked, data at a place that

@@ -129,7 +129,7 @@ func (m *Method[O]) add(params iter.Seq2[string, *weft.Tensor], o O) *group[O] {
 }
 
 // take checks parameters. One that params gives several times, as tied weights under two names, is
-// one parameter, under its first name. Neither names nor parameters may be those of others.
+// one parameter, under its first name. It panics if another group has a name or a parameter.
 func take(op string, params iter.Seq2[string, *weft.Tensor], others iter.Seq[*param]) (list []*param) {
 	if params == nil {
 		array.Failf(op, "params", "is nil: nn.Params returns those of a module")
@@ -161,11 +161,11 @@ func take(op string, params iter.Seq2[string, *weft.Tensor], others iter.Seq[*pa
 	return list
 }
 
-// AddGroup takes more parameters in, with options of their own. Their learning rate, the
-// optimizer's if it is nil, is meant beside the one that the optimizer was made with: SetLR
+// AddGroup adds parameters with options of their own. If their learning rate is nil it is the
+// optimizer's. Otherwise it keeps its ratio to the rate that the optimizer was made with: SetLR
 // changes both by the same factor. It panics with *weft.Error as the function that made the
-// optimizer does, if a name or a parameter is in another group, and if it has a learning rate
-// beside one of 0.
+// optimizer does. It also panics if a name or a parameter is in another group, or if it has a
+// learning rate and the optimizer's is 0.
 func (m *Method[O]) AddGroup(params iter.Seq2[string, *weft.Tensor], opts ...O) {
 	m.made("addgroup")
 	o := array.Options("addgroup", opts)

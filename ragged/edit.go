@@ -417,9 +417,9 @@ func (l *List) insert(op string, at int, x any, sizes []any) {
 	e.stale = true
 }
 
-// Append writes new items behind the last: see [List.Insert]. Its cost is amortised constant. Of
-// a nested list, x is nested slices or a list: of one level less than the list it is one item, of
-// as many it is several.
+// Append writes new items behind the last: see [List.Insert]. Its cost is amortised constant. For a
+// nested list, x is nested slices or a list. With one level less than the list it is one item, with
+// the same number of levels several items.
 func (l *List) Append(x any, sizes ...any) {
 	if l != nil && len(l.outer) > 0 {
 		l.appendNested(x, sizes)

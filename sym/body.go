@@ -98,7 +98,7 @@ func (b *body) function(r *replay, types []ir.Type, params func(ts []*weft.Tenso
 			t := given[i]
 			if i >= b.given && !r.wanted(v) {
 				if c := in.number(v); c != nil {
-					t = c // of which the rules inside know the value
+					t = c // a constant, whose value the rules inside know
 				}
 			}
 			in.values[v] = in.asLeaf(v, t)

@@ -137,9 +137,9 @@ func (n Named) option(s *settings)            { s.name = string(n) }
 func (n NoDefaultUpdates) option(s *settings) { s.noDefault = true }
 
 // A Fn is a function compiled of variables, by [Function]. It is safe for concurrent use by several
-// goroutines. A call that updates a shared variable waits for all calls, of this and of other
-// functions, that read or update it; calls that only read run at once. So each sees values as some
-// call has left them, and no update is lost. [weft.Compiled] says more.
+// goroutines. A call that updates a shared variable waits for all calls that read or update it, of
+// this and of other functions. Calls that only read run concurrently. So calls are serialisable,
+// and no update is lost. [weft.Compiled] says more.
 type Fn struct {
 	name    string
 	inputs  []Param

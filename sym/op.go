@@ -20,11 +20,11 @@ type Type struct {
 	Shape []int
 }
 
-// An Op is an operation of one's own: a Go function that is called with tensors whenever a
-// compiled function runs, and may do anything with them. It may call other functions, but none that
-// updates what the running one uses, nor one that reads what that updates: such a call, and
-// [weft.Tracked.Flush] of an array that is being updated, would wait for itself, and is an error. A
-// goroutine that it waits for must not do so either.
+// An Op is a user-defined operation: a Go function that a compiled function calls with tensors
+// whenever it runs. It may call other functions. It must not call one that updates variables of the
+// running function, or reads variables which that updates. Such a call would wait for itself, and
+// is an error; so is [weft.Tracked.Flush] of an array that is being updated. A goroutine that it
+// waits for must not do so either.
 type Op struct {
 	Name string
 	// Results gives the types of the results for those of the arguments; nil stands for one

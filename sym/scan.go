@@ -19,8 +19,8 @@ type ScanOpts struct {
 	// Initial are the states before the first step: *[Var], or [Taps] of a variable whose
 	// first axis holds several past states.
 	Initial []any
-	// Steps is the number of steps; nil means as many as sequences have elements. With Until
-	// in [Next] it is the most.
+	// Steps is the number of steps; nil means the length of the sequences. With Until in [Next] it
+	// is the maximum.
 	Steps *int
 	// Backwards goes through sequences from their ends.
 	Backwards bool

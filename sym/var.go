@@ -100,8 +100,8 @@ func ranked(name string, d weft.DType, rank int) *Var {
 // may update them. Others see that, and what they write functions see.
 func Shared(name string, t *weft.Tensor) *Var { return keep(name, t, shared) }
 
-// Const returns a variable that is a tensor, whose elements must not change: functions compute
-// what depends on constants alone once, and know a constant of equal elements as they know a Go
+// Const returns a variable that is a tensor. Its elements must not change. Functions compute
+// subgraphs of constants once (constant folding), and treat a constant of equal elements as a Go
 // number.
 func Const(t *weft.Tensor) *Var { return keep("", t, constant) }
 
@@ -148,10 +148,10 @@ func (v *Var) Tensor() *weft.Tensor {
 	return v.kept
 }
 
-// SetValue writes into the tensor of a shared variable: x is a tensor of its shape and element
-// type, or a Go number, which becomes every element. Nothing broadcasts: it panics with *[weft.Error]
-// for others. It waits for functions that use the variable, and they for it; inside a call of one
-// of them it panics.
+// SetValue writes x into the tensor of a shared variable. x is a tensor of its shape and element
+// type, or a Go number, which becomes every element. It panics with *[weft.Error] for any other x:
+// nothing broadcasts. It waits for functions that use the variable, and they wait for it. Inside a
+// call of such a function it panics.
 func (v *Var) SetValue(x any) {
 	v.notNil("setvalue")
 	if v.role != shared {

@@ -50,8 +50,9 @@ type PointsOpts struct {
 	// Cost is what a range of bytes costs a page, see [weft.TrackOpts]; nil means 1
 	// microsecond and 100 MB a second.
 	Cost *weft.Cost
-	// Hosts are the names, without a port, by which pages may ask besides localhost and IP
-	// addresses: that of a proxy or of this machine in a network. See [Points.ServeHTTP].
+	// Hosts are the host names, without a port, that requests may use besides localhost and IP
+	// addresses. Examples are the name of a proxy or of this machine in a network. See
+	// [Points.ServeHTTP].
 	Hosts []string
 }
 
@@ -102,11 +103,11 @@ func (p *Points) notNil(opName string) {
 
 // ServeHTTP answers GET with the page, and a page that asks for a WebSocket with the array.
 //
-// It answers requests for an IP address, for localhost and for the names in
-// [PointsOpts.Hosts]. Any other name in the Host header gets status 403: a page of another
-// site could otherwise read the array by giving its own name the address of this server (DNS
-// rebinding). At most 64 pages are connected at a time; one more gets status 503. A page that
-// takes nothing of a message for 10 seconds is disconnected.
+// It answers requests for an IP address, for localhost and for the names in [PointsOpts.Hosts]. Any
+// other name in the Host header gets status 403. Otherwise a page of another site could read the
+// array by DNS rebinding: it resolves its own name to this server. At most 64 pages are connected
+// at a time; further ones get status 503. A page that reads nothing of a message for 10 seconds is
+// disconnected.
 func (p *Points) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.notNil("servehttp")
 	head := w.Header()

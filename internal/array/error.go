@@ -88,8 +88,8 @@ func Try(f func()) (err error) {
 	return nil
 }
 
-// Named gives the *Error with which the function that defers it panics the name of that function,
-// where an operation that it is composed of panicked: an error names what the user called.
+// Named, deferred in a function, puts that function's name into an *Error that an inner operation
+// panicked with. So an error names what the user called.
 //
 //	defer array.Named("stack")
 func Named(op string) {

@@ -8,8 +8,8 @@ func Or[T any](p *T, def T) T {
 	return *p
 }
 
-// Options returns the options of a call, of which there is one struct or none. It panics with
-// *Error if there are more.
+// Options returns the options of a call, or the zero value if opts is empty. It panics with *Error
+// if opts has more than one element.
 func Options[T any](op string, opts []T) (o T) {
 	if len(opts) > 1 {
 		Failf(op, "opts", "are %d structs, want one", len(opts))

@@ -319,13 +319,12 @@ func (s *Storage) Release() bool {
 	return true
 }
 
-// Plain reports whether the memory is there to be read at once: it was not given back, nothing
-// stands in for it, and the host reaches it. Others may be readable too, which [Storage.Ready]
-// and the device know.
+// Plain reports whether the memory can be read at once: it was not released, is not deferred, and
+// the host reaches it. Others may be readable too, which [Storage.Ready] and the device know.
 func (s *Storage) Plain() bool { return s.state.Load()&(released|special) == 0 && s.ptr != nil }
 
-// Direct returns the first byte if the memory can be touched at once, by one load: it is the host's,
-// is there, and stays as long as the storage is reachable. Else it is nil, which says nothing.
+// Direct returns the first byte if one load may touch the memory: it is host memory, not released,
+// and lives as long as the storage is reachable. nil says nothing.
 func (s *Storage) Direct() unsafe.Pointer {
 	if s.state.Load()&(leased|special|released) != 0 || s.Device != 0 {
 		return nil

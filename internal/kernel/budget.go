@@ -12,9 +12,8 @@ import (
 	"strings"
 )
 
-// Source may come from anyone, so what it can cost is bounded before the checker of types
-// sees it: that evaluates constants of any size. Bounds of lowering are in lower.go, those of
-// types at maxParts.
+// Source may come from anyone, so its cost is bounded before go/types sees it, which evaluates
+// constants of any size. Bounds of lowering are in lower.go, bounds of types at maxParts.
 
 // MaxSource is the most bytes of all files of a source.
 const MaxSource = 16 << 20
@@ -248,8 +247,8 @@ func literalSize(x *ast.BasicLit) *constSize {
 	return n
 }
 
-// callsOf returns how many calls statements make for an element at most, also through what they
-// call, loops counted once; of the ways through an if or a switch the one with the most counts.
+// callsOf returns the maximum number of calls that statements make for an element, transitively,
+// with loops counted once. Of the branches of an if or a switch the largest counts.
 func (c *checker) callsOf(list []ast.Stmt) int {
 	if len(list) == 0 {
 		return 0

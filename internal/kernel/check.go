@@ -280,7 +280,7 @@ type checker struct {
 	state  map[*types.Func]int // 1 while its body is looked at, 2 when done
 	loops  []enclosing
 	depths map[*types.Func]int // of calls within each other
-	depth  int                 // of those of the function that is looked at, so far
+	depth  int                 // maximum depth in the current function so far
 	made   map[*types.Func]int // calls, see callsIn
 }
 

@@ -211,8 +211,8 @@ func (l *lowerer) named(v *variable) {
 	}
 }
 
-// proveInside refuses an index into an array of n elements that is outside for every element of
-// the kernel: where no condition and no loop could leave the access out.
+// proveInside refuses an index into an array of n elements that is out of range for every element
+// of the kernel. It skips accesses under a condition or in a loop, which may not run.
 func (l *lowerer) proveInside(i loop.Value, n int) {
 	if l.conditions > 0 || l.loops > 0 {
 		return

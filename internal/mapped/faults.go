@@ -57,8 +57,8 @@ func Any() bool { return faults.any.Load() }
 //		defer mapped.Explain()
 //	}
 //
-// A panic that is a fault in mapped memory becomes an *array.Error with the name of the file;
-// every other panic goes on as it is.
+// A panic that is a fault in mapped memory becomes an *array.Error with the name of the file. Every
+// other panic continues unchanged.
 func Explain() {
 	if v := recover(); v != nil {
 		if e := blame(v); e != nil {

@@ -1,13 +1,12 @@
 // Package mapped gives arrays memory that lies in files: the operating system reads
 // pages when they are touched, and processes that map one file share them.
 //
-// A file that is cut while it is mapped takes its pages away, and touching one of them
-// is a fault, which would end the process. So the end of the memory is touched, and the size
-// of the file looked up, whenever the memory is used: an array whose bytes are no longer there
-// is refused with a typed error. What is cut off between that and the end of the use faults.
-// Faults are panics on the goroutine that used the memory (debug.SetPanicOnFault stays on
-// there) and on weft's workers, and [Explain] makes a typed error of them. On Windows a mapped
-// file cannot be cut.
+// Truncating a mapped file removes its pages. Touching one of them is a fault, which would end the
+// process. So every use first touches the end of the memory and looks up the size of the file. An
+// array whose bytes are gone is refused with a typed error. A truncation between that check and the
+// end of the use faults. Faults are panics on the goroutine that used the memory
+// (debug.SetPanicOnFault stays on there) and on weft's workers. [Explain] turns them into a typed
+// error. On Windows a mapped file cannot be cut.
 //
 // The file is closed as soon as it is mapped, so mappings take no descriptors.
 package mapped
@@ -184,8 +183,8 @@ func (m *Mapping) touch(at int) {
 	sink.Store(uint32(*(*byte)(unsafe.Add(m.ptr, at))))
 }
 
-// left returns the size of the file, or what it was if the name stands for another file now:
-// replacing a file by a new one leaves what is mapped alone.
+// left returns the size of the mapped file. If its name now stands for another file it returns the
+// size at mapping time: replacing a file does not change the mapping.
 func (r *region) left() int64 {
 	if !canBeCut {
 		return int64(r.size)

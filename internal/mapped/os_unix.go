@@ -28,9 +28,9 @@ func osUnmap(mem unsafe.Pointer, size int) { _ = unix.MunmapPtr(mem, uintptr(siz
 // canBeCut says that the system lets files be cut while they are mapped.
 const canBeCut = true
 
-// OpenOwn opens a file to be shared as memory, in a folder where others may write. It
-// refuses a link, a file of another user, and one that has a second name: such a path may
-// have been put there to have this process write into something else.
+// OpenOwn opens a file to be shared as memory, in a folder where others may write. It refuses a
+// link, a file of another user, and a file with a second name. Such a path may have been planted to
+// make this process write into another file.
 func OpenOwn(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if errors.Is(err, unix.ELOOP) {

@@ -12,30 +12,29 @@
 //
 // # How much is kept
 //
-// The memory limit of the Go runtime (GOMEMLIMIT), the limit of the control group
-// and the size of main memory bound what the pool keeps: the rest of the process
-// counts first, and at most half of the limit is ever held free.
+// The least of GOMEMLIMIT, the limit of the control group and the size of main memory bounds what
+// the pool keeps. The rest of the process counts first. At most half of the limit is ever held
+// free.
 //
-// Within that, at most twice what the program needs at once stays mapped. What it
-// needs is the most that was in use since the last tick of a timer (five seconds), or
-// half of what it needed before. A new mapping that would pass this bound, or nine
-// tenths of the limit, first unmaps free blocks: those of the classes that were asked
-// for least lately, and of a class those that were freed first. The block that was
-// freed last is handed out first, because the caches may still hold it.
+// Within that, at most twice what the program needs at once stays mapped. That need is the maximum
+// in use since the last tick of a timer (five seconds), or half of the need before it. A new
+// mapping that would exceed this bound, or nine tenths of the limit, first unmaps free blocks.
+// Least recently used size classes go first, and within a class the blocks freed first. The block
+// that was freed last is handed out first, because the caches may still hold it.
 //
 // # Pacing the collector
 //
-// The collector does not see this memory, so garbage that holds it would pile up.
-// Two rules pace it. A collection starts when the bytes in use pass those that the
-// last one left by a headroom: GOGC percent of these bytes and of the Go heap, which is
-// the rule of the Go runtime. The headroom is at least 16 MiB: a collection of a small
-// Go heap takes 40 to 140 us, in which a processor writes some 5 MiB. Giving back
-// half of what is in use brings the next collection nearer at once.
+// The collector does not see this memory, so garbage that holds it would pile up. Two rules pace
+// it. A collection starts when the bytes in use exceed what the last one left by the headroom. The
+// headroom is GOGC percent of these bytes and of the Go heap, the rule of the Go runtime. It is at
+// least 16 MiB: a collection of a small Go heap takes 40 to 140 us (Zen 5, November 2026), in which
+// a processor writes some 5 MiB. Giving back half of what is in use brings the next collection
+// nearer at once.
 //
-// While the Go heap is under 16 MiB the allocation that would pass the trigger collects
-// first; otherwise one collection runs in the background and nobody waits, except that
-// an allocation past twice the trigger, and 16 MiB past it, is held up for up to 10 ms,
-// and one past the limit for up to 200 ms.
+// While the Go heap is under 16 MiB, the allocation that would exceed the trigger collects first.
+// Otherwise one collection runs in the background. Then an allocation waits for up to 10 ms if it
+// exceeds twice the trigger, and the trigger by 16 MiB. It waits for up to 200 ms if it exceeds the
+// limit.
 //
 // # Failure
 //

@@ -20,10 +20,10 @@ const (
 	backlogMin = 16 << 20
 )
 
-// pace runs one collection and sets the next trigger from what it left. Blocks handed
-// out since before bytes do not count as left: they may be garbage already, and
-// counting them would let a program that allocates fast push the trigger away from
-// itself.
+// pace runs one collection and sets the next trigger from what it left. before is the number of
+// bytes handed out when it was decided to collect. Blocks handed out since do not count as left:
+// they may be garbage already. Counting them would let a program that allocates fast push the
+// trigger away.
 func (p *Pool) pace(before int64) {
 	p.collectAndSettle()
 	heap := p.system.heap()
@@ -42,9 +42,9 @@ func (p *Pool) aim(left int64) {
 	p.lowered.Store(left)
 }
 
-// lower brings the trigger down after Release gave half of what was in use back, so that
-// a program that once used much does not let as much garbage pile up. A collection under
-// way sets it by itself.
+// lower reduces the trigger after Release gave back half of the bytes in use. Otherwise a program
+// that once used much memory would accumulate that much garbage. A collection under way sets it by
+// itself.
 func (p *Pool) lower(live int64) {
 	if p.collecting.CompareAndSwap(false, true) {
 		p.aim(live)
@@ -52,9 +52,9 @@ func (p *Pool) lower(live int64) {
 	}
 }
 
-// headroom returns the bytes that may be handed out before the next collection, when
-// left bytes are in use here and heap bytes in the Go heap: what the Go runtime would
-// allow for both (GOGC percent of them), but at least the floor.
+// headroom returns the bytes that may be handed out before the next collection, with left bytes in
+// use here and heap bytes in the Go heap. It is GOGC percent of both, as in the Go runtime, but at
+// least the floor.
 func (p *Pool) headroom(left, heap int64) int64 {
 	return max(p.system.floor, p.system.percent()*(left+heap)/100)
 }
@@ -87,8 +87,8 @@ func (p *Pool) allocated() int64 {
 // Bounds on waiting for other goroutines. All of them guard against waiting for oneself:
 // the caller may hold something that a cleanup needs.
 const (
-	// A collection waits for the cleanups that it queued: first by turns of the scheduler,
-	// of which this goroutine's processor takes part in the work, then by pauses, 2 ms in all.
+	// A collection waits for the cleanups that it queued. First it yields, so that this processor
+	// runs cleanups too; then it sleeps, 2 ms in all.
 	cleanupTries  = 430
 	cleanupYields = 400
 	cleanupPause  = 50 * time.Microsecond

@@ -14,18 +14,18 @@ func (p *Pool) arm() {
 	}
 }
 
-// keepFactor bounds what is mapped: so many times what the program needs at once. Steps of
-// a program that need one size first and another later find both.
+// keepFactor bounds the mapped bytes, as a multiple of what the program needs at once. With 2, a
+// step that alternates between two sizes finds both.
 const keepFactor = 2
 
-// bound returns how many bytes may be mapped: keepFactor times the most that was in use
-// lately, or that the next collection lets be in use.
+// bound returns how many bytes may be mapped: keepFactor times the recent maximum in use, or times
+// the trigger of the next collection if that is larger.
 func (p *Pool) bound() int64 {
 	return keepFactor * max(p.need.Load(), p.trigger.Load())
 }
 
-// tick returns what is kept beyond keepFactor times the most that was in use since the last
-// tick, or half of what that was before. It comes again while there is less to keep each time.
+// tick unmaps what exceeds keepFactor times the need: the maximum in use since the last tick, or
+// half of the need before it. It repeats while the need falls.
 func (p *Pool) tick() {
 	p.budget(p.limits(), p.system.other())
 	need := p.need.Load()
@@ -46,8 +46,8 @@ func (p *Pool) tick() {
 // in use share its mapping.
 func (p *Pool) Trim() { p.trim(math.MaxInt64) }
 
-// trim returns memory until want bytes are released: of the classes that were asked for
-// least lately first, and of each the blocks that were freed first.
+// trim unmaps free blocks until want bytes are released: least recently used classes first, within
+// a class the blocks freed first.
 func (p *Pool) trim(want int64) {
 	if want <= 0 {
 		return

@@ -92,7 +92,8 @@ func expPair(z pair) pair {
 
 // logPair takes the logarithm of a length near 1 from its distance to 1.
 func logPair(z pair) pair {
-	// The parts by size: a choice of which has gradients where the parts are equal or one is 0.
+	// Order the parts by size. A select, unlike max and min, has gradients where the parts are
+	// equal or one is 0.
 	upright := apply(Lt, apply(Abs, z.re), apply(Abs, z.im))
 	long, short := apply(Abs, where(upright, z.im, z.re)), where(upright, z.re, z.im)
 	r := absPair(z)

@@ -418,11 +418,11 @@ func (p Pool) stages() []Pool {
 	}
 }
 
-// maxParts is the number of places in a window of a stage up to which a stage is a graph that
-// adds places one by one, in one kernel. Beyond it planning would take longer than the routine.
+// maxParts is the maximum window size of a stage that is a graph of single additions, in one
+// kernel. Beyond it planning would take longer than the routine.
 const maxParts = 256
 
-// sums adds up the places of each window of a stage, those of the padding being 0.
+// sums adds up the elements of each window of a stage; padding counts as 0.
 func sums(x *node, p Pool) *node {
 	places := p.Window[0] * p.Window[1]
 	if places > maxParts {

@@ -17,7 +17,7 @@ import (
 // An array without dimensions does not widen the type of a result. Minimum, Maximum and Clamp
 // take one that is beyond that type as the nearest number in it.
 
-// apart reports that some nodes are uint64 and others signed integers.
+// apart reports whether args has both uint64 and signed integers.
 func apart(args []*ir.Node) bool {
 	some := func(is func(d array.DType) bool) bool {
 		return slices.ContainsFunc(args, func(x *ir.Node) bool { return is(x.DType) })
@@ -25,11 +25,11 @@ func apart(args []*ir.Node) bool {
 	return some(func(d array.DType) bool { return d == array.Uint64 }) && some(hasSign)
 }
 
-// hasSign reports the integer types with a sign.
+// hasSign reports whether d is a signed integer type.
 func hasSign(d array.DType) bool { return d.Integer() && !d.Unsigned() }
 
-// NoCommon refuses elements of uint64 beside those of a signed integer type, where no result
-// type holds both.
+// NoCommon panics with *Error if types has uint64 and a signed integer type: no integer type holds
+// both. A float or complex type among them allows it.
 func NoCommon(opName string, types ...array.DType) {
 	i := slices.Index(types, array.Uint64)
 	k := slices.IndexFunc(types, hasSign)
@@ -107,8 +107,8 @@ func deciding(args []*ir.Node) []*ir.Node {
 	return without
 }
 
-// nearestIn is an array x without dimensions, of a type that has numbers beyond those of d, as
-// the nearest number of d. It returns x itself elsewhere.
+// nearestIn saturates a 0-d integer array x to type d, if x's type has numbers that d lacks.
+// Otherwise it returns x itself.
 func nearestIn(x *ir.Node, d array.DType) *ir.Node {
 	if x.Weak || len(x.Shape) > 0 || !x.DType.Integer() || !d.Integer() || array.Promote(x.DType, d) == d && !apart([]*ir.Node{x, {DType: d}}) {
 		return x
@@ -155,7 +155,7 @@ func compareExactly(d *Def, args []*ir.Node, meet array.DType) *ir.Node {
 	return apply(LogicalOr, apply(Lt, y, zero), res)
 }
 
-// given reports a Go number, the value of which is a constant or known when it is given.
+// given reports whether x is a Go number: a constant, or a scalar argument of a call.
 func given(x *ir.Node) bool { return x.Weak && (x.Op == ir.Scalar || x.Op == ir.Const) }
 
 // fixedTo is Convert by the rules of Cast, of what was computed of Go numbers too.

@@ -571,9 +571,9 @@ type VJP struct {
 	DX      []*ir.Node
 }
 
-// Set gives the gradient of argument i, which is summed to the argument's shape where that
-// was broadcast, and converted to the argument's type where arguments of several types met.
-// f is called only if the gradient is needed.
+// Set gives the gradient of argument i. The gradient is summed over broadcast axes to the
+// argument's shape, and converted to the argument's type. f is called only if the gradient is
+// needed.
 func (v *VJP) Set(i int, f func() *ir.Node) {
 	if !v.Need[i] {
 		return

@@ -143,8 +143,8 @@ func accumulate(prim *Def, name string, x *node, a Reduction) *node {
 	return reduceBy(prim, name, Convert(x, d), a)
 }
 
-// accumulator is the type in which sum and prod of x are computed: int64 of integers and
-// bool, but uint64 of uint64, whose sums may be beyond any int64.
+// accumulator is the type in which sum and prod of x are computed: int64 for signed and small
+// integers and bool, uint64 for uint64.
 func accumulator(x *node, a Reduction) array.DType {
 	switch {
 	case a.DType != array.Invalid:

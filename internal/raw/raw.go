@@ -18,9 +18,9 @@ import (
 // gives to one allocation on its 64-bit platforms.
 const maxBytes = 1 << 46
 
-// step is the first allocation of a Read that cannot trust its length, and growth how many
-// times larger each further one is. Memory of the pool takes pages when it is touched, so what
-// is not filled costs addresses alone, and all copies together are a seventh of the data.
+// step is the first allocation of a Read that cannot trust its length; growth is the factor of each
+// further one. Pool memory takes pages when it is touched, so unfilled memory costs only addresses.
+// All copies together move at most a seventh of the data.
 const (
 	step   = 1 << 20
 	growth = 8
@@ -32,10 +32,9 @@ var hostBig = binary.NativeEndian.Uint16([]byte{0, 1}) == 1
 // returns them in the byte order of the host, aligned for any element type; of
 // a bool every byte but 0 becomes 1.
 //
-// sized says that n is known not to exceed what r holds. Otherwise the memory
-// grows as data arrives, so that a false n takes no more pages than the data that
-// is there, and a seventh more while it is copied. A stream that ends early gives
-// an error that wraps io.ErrUnexpectedEOF.
+// sized says that n is known not to exceed what r holds. Otherwise the memory grows as data
+// arrives. A false n then takes only the pages of the data that arrived, and a seventh more while
+// that is copied. A stream that ends early gives an error that wraps io.ErrUnexpectedEOF.
 func Read(r io.Reader, d array.DType, n int, big, sized bool) (*array.Storage, error) {
 	if n > maxBytes {
 		return nil, fmt.Errorf("%d bytes of data do not fit into memory", n)
