@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"weft/half"
 	"weft/internal/array"
 	"weft/internal/cache"
 	"weft/internal/eager"
@@ -20,7 +21,8 @@ import (
 	"weft/internal/op"
 )
 
-// Vars gives the names of a formula their values: *[Tensor] or Go numbers.
+// Vars gives the names of a formula their values: a *[Tensor] or a Go number, or for a name that
+// the formula calls as a function, as f in f(x), a *kernel.Func of package kernel.
 type Vars map[string]any
 
 // A Formula is a formula that was read once and can be evaluated many times,
@@ -50,8 +52,9 @@ const maxVariants = 32
 //
 // The values of the names are given by [Vars], which may hold more names than
 // the formula has, or one by one in the order in which the names first appear in
-// the text. A value is a *[Tensor] or a Go number. Arrays broadcast and promote
-// as in methods; the result is differentiable.
+// the text. A value is a *[Tensor] or a Go number; a complex number stands for a 0-d array of
+// complex64, of complex128 beside arrays of float64 or complex128 and without arrays. Arrays
+// broadcast and promote as in methods; the result is differentiable.
 //
 // The language is that of Go's expressions:
 //
@@ -87,6 +90,10 @@ func Expr(text string, args ...any) *Tensor {
 	if !ok {
 		var err error
 		if f, err = parseExpr(text, functionsOf(args)); err != nil {
+			if len(args) == 1 {
+				vars, _ := args[0].(Vars)
+				formula.CheckCalls(text, vars)
+			}
 			panic(err)
 		}
 	}
@@ -305,7 +312,7 @@ func (f *Formula) bind(args []any, ops []operand) (*variant, []operand) {
 			array.Failf("expr", "", "%s is a constant in %q and cannot be given a value: choose another name", c, f.f.Text)
 		}
 	}
-	mask := uint64(0)
+	mask, complexes := uint64(0), false
 	for i, name := range names {
 		var x any
 		if named {
@@ -324,7 +331,20 @@ func (f *Formula) bind(args []any, ops []operand) (*variant, []operand) {
 			ops = append(ops, operand{t: t})
 			continue
 		}
+		switch x := x.(type) {
+		case complex128:
+			ops = append(ops, operand{num: exec.Number{Float: real(x), Kind: array.CatComplex}, imag: imag(x)})
+			complexes = true
+			continue
+		case complex64:
+			ops = append(ops, operand{num: exec.Number{Float: float64(real(x)), Kind: array.CatComplex}, imag: float64(imag(x))})
+			complexes = true
+			continue
+		}
 		mask |= 1 << i
+	}
+	if complexes {
+		complexTensors(ops)
 	}
 	v := f.variant(mask)
 	if len(v.Numbers) == 0 {
@@ -351,10 +371,34 @@ func (f *Formula) bind(args []any, ops []operand) (*variant, []operand) {
 	return v, ops
 }
 
+// complexTensors makes 0-d tensors of the complex numbers among ops: complex64 where the arrays
+// have at most 32 bits a part, else, and without arrays, complex128.
+func complexTensors(ops []operand) {
+	d, arrays := Complex64, false
+	for i := range ops {
+		if t := ops[i].t; t != nil {
+			arrays = true
+			if t.v.DType == Float64 || t.v.DType == Complex128 {
+				d = Complex128
+			}
+		}
+	}
+	if !arrays {
+		d = Complex128
+	}
+	device := deviceOf("expr", ops)
+	for i := range ops {
+		if o := &ops[i]; o.t == nil {
+			o.t = ScalarOf(d, complex(o.num.Float, o.imag)).on(device)
+			o.num = exec.Number{}
+		}
+	}
+}
+
 // number is the value of name i, which is no tensor.
 func (f *Formula) number(i int, x any) exec.Number {
 	switch x.(type) {
-	case float64, int, float32, bool, int64, int32, int16, int8, uint8, uint16, uint32, uint64, uint:
+	case float64, int, float32, bool, int64, int32, int16, int8, uint8, uint16, uint32, uint64, uint, half.Float16, half.BFloat16:
 		n := asOperand("expr", x).num
 		if n.Big { // numbers are computed with as int64
 			panic(f.f.Errorf(i, "%s is %v, which an int64 does not hold: give a tensor of uint64", f.f.Names[i], x))

@@ -54,7 +54,8 @@ func (f *Func) quoted(s string) string {
 	return b.String()
 }
 
-// ExprFunc makes f a function that formulas call by the name that it has in weft.Vars:
+// ExprFunc is called by [weft.Expr], and lets formulas call f by the name that it has in
+// [weft.Vars]. Programs do not call it: the value of the name is f itself.
 //
 //	weft.Expr("2*f(x, y) + 1", weft.Vars{"f": f, "x": x, "y": y})
 func (f *Func) ExprFunc() any {

@@ -13,7 +13,7 @@ import (
 // An Error is a fault in the source of a kernel. Its text has file, line and column, the
 // line, and a caret under the fault.
 //
-//	File string // of a source that was read from a file, else ""
+//	File string // "source" for a text that was not read from a file
 //	Line int    // from 1; 0 if the fault has no place
 //	Col int     // in bytes, from 1
 //	Msg string  // what is wrong
@@ -33,7 +33,7 @@ type Source struct {
 // Parse reads a Go file from text of at most 16 MiB. What does not matter to the functions
 // that are asked for may be anything.
 func Parse(src string) (*Source, error) {
-	return parse(kernel.File{Name: "kernel.go", Src: []byte(src)})
+	return parse(kernel.File{Src: []byte(src)})
 }
 
 // MustParse is [Parse] for source that is part of the program: it panics with the error.

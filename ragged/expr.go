@@ -89,6 +89,7 @@ func Expr(text string, vars weft.Vars) *List {
 	}
 	parsed, err := formula.Parse(text, funcs)
 	if err != nil {
+		formula.CheckCalls(text, vars)
 		panic(err)
 	}
 	a := fused{f: parsed.Variant(0), key: key, rows: l.rows}

@@ -225,6 +225,7 @@ var commands = []struct {
 	{"kernel k.go:Slope a=5", 1, ``, `weft: Slope: a: is .*\n`},
 	{"build k.go:Axpy", 2, ``, `weft: build: a folder is missing: -o DIR\n`},
 	{"build k.go:Axpy -o x y", 2, ``, `weft: build: it takes one function, .*\n`},
+	{"eval a*b a=2 b=1i", 0, `^2j\n$`, ``},
 	{"eval 2*sine(a) a=1", 1, ``, `weft: expr: column 3: unknown function sine: did you mean sin\?\n\t2\*sine\(a\)\n\t  \^\n`},
 	{"eval a**2 a=1", 1, ``, `weft: expr: column 2: there is no \*\*: a power is written pow\(a, 2\)\n\ta\*\*2\n\t \^\n`},
 	{"eval a+c a=a.npy c=c.npy", 1, ``, `weft: expr: column 2: add: shapes do not broadcast: \[2 3\] and \[4\]\n\ta\+c\n\t \^\n`},

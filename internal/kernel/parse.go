@@ -75,7 +75,7 @@ func Parse(files ...File) (s *Source, err error) {
 	for _, in := range files {
 		name := in.Name
 		if name == "" {
-			name = "kernel.go"
+			name = "source"
 		}
 		f := &file{name: name, src: in.Src, imports: map[string]string{}}
 		s.files = append(s.files, f)
