@@ -99,6 +99,9 @@ func (p *planned) later(ops []operand, out *Tensor) bool {
 		}
 		t := ops[i].t
 		t.check(p.def.Name)
+		if t.v.Store.Lent() {
+			return false // who has a slice of it may write at any time
+		}
 		w.args = append(w.args, waitingArg{t.v, t.v.Store.Version()})
 		if d := waitingIn(t.v.Store); d != nil {
 			w.count += d.count

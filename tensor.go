@@ -310,6 +310,10 @@ func checkElements[T Element](opName string, t *Tensor) {
 // keep the slice. It panics if t is not contiguous or T is not its type. Giving the
 // memory back while f has it, by [Tensor.Release] or [Scope.Close], panics. So does
 // a write by f into read-only memory, that of a file which is mapped.
+//
+// f may write. Lazy results that read t are computed before, and a tracked array counts all of
+// t as written. The tape does not see such a write: a backward pass over what was recorded
+// before reads the new elements. [Tensor.Assign] and the other operations that write are seen.
 func Borrow[T Element](t *Tensor, f func(data []T)) {
 	if mapped.Any() {
 		defer mapped.Explain()
@@ -328,6 +332,7 @@ func Borrow[T Element](t *Tensor, f func(data []T)) {
 		failReleased("borrow", &t.v)
 	}
 	defer t.v.Store.Unlend()
+	computeReaders(t.v.Store)
 	v := hostView(t)
 	if m := t.v.Store.Monitor(); m != nil && t.Size() > 0 {
 		start, stop := t.v.Offset*t.v.DType.Size(), (t.v.Offset+t.Size())*t.v.DType.Size()
