@@ -70,6 +70,8 @@ func (t *Tensor) ConvTranspose2d(w, bias *Tensor, opts ...ConvTransposeOpts) *Te
 }
 
 func convolve(d *op.Def, a ir.Attrs, t, w, bias *Tensor) *Tensor {
+	t.notNil(d.Name)
+	w.argument(d.Name, "w")
 	if bias == nil {
 		return withAttrs(d, a, t, w)
 	}

@@ -122,7 +122,7 @@ func FullOf(d DType, x any, shape ...int) *Tensor { return full("full", x, 0, d,
 
 // numberOperand is an argument of op that must be a Go number.
 func numberOperand(opName string, x any) operand {
-	o := asOperand(opName, x)
+	o := asOperand(opName, "x", x)
 	if o.t != nil {
 		array.Failf(opName, "x", "is a tensor, want a Go number")
 	}

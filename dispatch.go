@@ -49,11 +49,26 @@ func failNil(opName string) {
 	array.Failf(opName, "", "the tensor is nil (a Grad is nil until Backward has reached its leaf)")
 }
 
-// asOperand turns an argument of type any into an operand of op.
-func asOperand(opName string, x any) operand {
+func failNilArgument(opName, arg string) {
+	array.Failf(opName, arg, "is nil (a Grad is nil until Backward has reached its leaf)")
+}
+
+// argument refuses a nil tensor and the zero Tensor as the argument arg of op.
+func (t *Tensor) argument(opName, arg string) {
+	if t == nil {
+		failNilArgument(opName, arg)
+	}
+	if t.v.Store == nil {
+		array.Failf(opName, arg, "is the zero Tensor: functions such as Zeros and From make one")
+	}
+}
+
+// asOperand turns the argument arg, of type any, into an operand of op.
+func asOperand(opName, arg string, x any) operand {
 	switch x := x.(type) {
 	case *Tensor:
-		return tensorOperand(opName, x)
+		x.argument(opName, arg)
+		return operand{t: x}
 	case float64:
 		return operand{num: exec.Number{Float: x, Kind: array.CatFloat}}
 	case int:
@@ -82,11 +97,11 @@ func asOperand(opName string, x any) operand {
 	case uint64:
 		return operand{num: exec.Number{Int: int64(x), Kind: array.CatInt, Big: x > math.MaxInt64}}
 	case uint:
-		return asOperand(opName, uint64(x))
+		return asOperand(opName, arg, uint64(x))
 	case complex128:
 		return operand{num: exec.Number{Float: real(x), Kind: array.CatComplex}, imag: imag(x)}
 	case complex64:
-		return asOperand(opName, complex128(x))
+		return asOperand(opName, arg, complex128(x))
 	case half.Float16:
 		return operand{num: exec.Number{Float: float64(x.Float32()), Kind: array.CatFloat}}
 	case half.BFloat16:
@@ -95,9 +110,9 @@ func asOperand(opName string, x any) operand {
 		return operand{num: x.Number}
 	}
 	if x == nil {
-		failNil(opName)
+		failNilArgument(opName, arg)
 	}
-	array.Failf(opName, "", "takes a *Tensor or a Go number (bool, integer, float or complex), not %T", x)
+	array.Failf(opName, arg, "takes a *Tensor or a Go number (bool, integer, float or complex), not %T", x)
 	return operand{}
 }
 
@@ -515,7 +530,7 @@ func failed(opName string, err error) {
 func unary(d *op.Def, t *Tensor) *Tensor { return apply(d, nil, tensorOperand(d.Name, t)) }
 
 func binary(d *op.Def, t *Tensor, x any) *Tensor {
-	return apply(d, nil, tensorOperand(d.Name, t), asOperand(d.Name, x))
+	return apply(d, nil, tensorOperand(d.Name, t), asOperand(d.Name, "x", x))
 }
 
 func withAttrs(d *op.Def, a ir.Attrs, ts ...*Tensor) *Tensor {

@@ -30,7 +30,7 @@ func (t *Tensor) Hypot(x any) *Tensor { return binary(op.Hypot, t, x) }
 // numbers. It takes floats.
 func (t *Tensor) Lerp(x, w any) *Tensor {
 	defer array.Named("lerp")
-	return apply(op.Lerp, nil, tensorOperand("lerp", t), asOperand("lerp", x), asOperand("lerp", w))
+	return apply(op.Lerp, nil, tensorOperand("lerp", t), asOperand("lerp", "x", x), asOperand("lerp", "w", w))
 }
 
 // CloseOpts are the options of [Tensor.IsClose] and [Tensor.AllClose].
@@ -54,7 +54,7 @@ func (t *Tensor) isClose(opName string, x any, o CloseOpts) *Tensor {
 	if !(a.Relative >= 0 && a.Absolute >= 0) {
 		array.Failf(opName, "", "tolerances %v and %v: want numbers that are not negative", a.Relative, a.Absolute)
 	}
-	return apply(op.IsClose, a, tensorOperand(opName, t), asOperand(opName, x))
+	return apply(op.IsClose, a, tensorOperand(opName, t), asOperand(opName, "x", x))
 }
 
 // AllClose reports whether [Tensor.IsClose] is true everywhere: |t - x| <= Absolute + Relative*|x| for

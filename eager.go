@@ -100,7 +100,7 @@ func eagerOperands(ops []operand, d *op.Def, args []any) []operand {
 		array.Failf(d.Name, "", "has no arguments")
 	}
 	for _, x := range args {
-		ops = append(ops, asOperand(d.Name, x))
+		ops = append(ops, asOperand(d.Name, "", x))
 	}
 	return ops
 }

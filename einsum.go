@@ -16,7 +16,7 @@ import (
 // types meet by promotion; Bool is refused.
 func (t *Tensor) Dot(x *Tensor) *Tensor {
 	t.check("dot")
-	x.check("dot")
+	x.checkArgument("dot", "x")
 	return apply(op.Dot, nil, operand{t: t}, operand{t: x})
 }
 
@@ -24,7 +24,7 @@ func (t *Tensor) Dot(x *Tensor) *Tensor {
 // [n] and [m] give [n m].
 func (t *Tensor) Outer(x *Tensor) *Tensor {
 	t.check("outer")
-	x.check("outer")
+	x.checkArgument("outer", "x")
 	if t.Rank() != 1 || x.Rank() != 1 {
 		array.Failf("outer", "", "takes two vectors, got %s and %s", array.ShapeString(t.v.Shape), array.ShapeString(x.v.Shape))
 	}
@@ -36,7 +36,7 @@ func (t *Tensor) Outer(x *Tensor) *Tensor {
 // of t and then those of x.
 func (t *Tensor) TensorDot(x *Tensor, axes, xAxes []int) *Tensor {
 	t.check("tensordot")
-	x.check("tensordot")
+	x.checkArgument("tensordot", "x")
 	if len(axes) != len(xAxes) {
 		array.Failf("tensordot", "axes", "are %d of the receiver and %d of the argument", len(axes), len(xAxes))
 	}

@@ -149,7 +149,7 @@ func (m *fusedMemory) take(f *fused, dst []*Tensor, args []any) *fusedCall {
 	f.notNil()
 	op, out := len(m.ops), len(m.dst)
 	for _, x := range args {
-		m.ops = append(m.ops, asOperand(f.def.Name, x))
+		m.ops = append(m.ops, asOperand(f.def.Name, "", x))
 	}
 	for _, t := range dst {
 		m.ops = append(m.ops, operand{t: t})

@@ -8,7 +8,7 @@ import (
 
 // placesFrom is an argument of op that must hold integers, which say places along an axis.
 func placesFrom(opName, arg string, t *Tensor) *Tensor {
-	t.check(opName)
+	t.checkArgument(opName, arg)
 	if !t.v.DType.Integer() {
 		array.Failf(opName, arg, "has elements of type %s, want integers", t.v.DType)
 	}
@@ -29,7 +29,7 @@ func (t *Tensor) IndexSelect(axis int, index *Tensor) *Tensor {
 // of t and x meet by promotion.
 func (t *Tensor) IndexAdd(axis int, index, x *Tensor) *Tensor {
 	t.check("index_add")
-	x.check("index_add")
+	x.checkArgument("index_add", "x")
 	ts := meet("index_add", []*Tensor{t, x})
 	t, x = ts[0], ts[1]
 	a := array.Axis("index_add", axis, t.Rank())
@@ -54,7 +54,7 @@ func (t *Tensor) Gather(axis int, index *Tensor) *Tensor {
 func (t *Tensor) ScatterAdd(axis int, index, x *Tensor) *Tensor {
 	defer array.Named("scatter_add")
 	t.check("scatter_add")
-	x.check("scatter_add")
+	x.checkArgument("scatter_add", "x")
 	ts := meet("scatter_add", []*Tensor{t, x})
 	t, x = ts[0], ts[1]
 	a := array.Axis("scatter_add", axis, t.Rank())
@@ -86,7 +86,7 @@ func countTrue(m *Tensor) int {
 func (t *Tensor) MaskSelect(mask *Tensor) *Tensor {
 	defer array.Named("mask_select")
 	t.check("mask_select")
-	mask.check("mask_select")
+	mask.checkArgument("mask_select", "mask")
 	if mask.v.DType != Bool {
 		array.Failf("mask_select", "mask", "has elements of type %s, want bool", mask.v.DType)
 	}

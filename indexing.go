@@ -73,7 +73,7 @@ func (t *Tensor) IndexPutAdd(x any, index ...any) *Tensor {
 	defer array.Named("index_put_add")
 	t.check("index_put")
 	if y, ok := x.(*Tensor); ok {
-		y.check("index_put")
+		y.checkArgument("index_put", "x")
 		t = t.To(array.Promote(t.v.DType, y.v.DType))
 	}
 	s := t.selected("index_put", index)

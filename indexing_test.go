@@ -279,7 +279,7 @@ func TestIndexMisuse(t *testing.T) {
 		{"index_put: x: has shape [4], which does not broadcast to the selection's [3]", func() { x.IndexPut(Ones(4), 0) }},
 		{"index_put: x: is float32 and cannot be written into int64: convert it with To", func() { Arange(3).IndexPut(Ones(1), []int{0}) }},
 		{"index_put: x: is a float, which cannot be written into int64: convert the receiver with To first", func() { Arange(3).IndexPut(0.5, []int{0}) }},
-		{"index_put: takes a *Tensor or a Go number (bool, integer, float or complex), not string", func() { x.IndexPut("a") }},
+		{"index_put: x: takes a *Tensor or a Go number (bool, integer, float or complex), not string", func() { x.IndexPut("a") }},
 	} {
 		err := Try(c.f)
 		if err == nil || err.Error() != c.want {

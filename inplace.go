@@ -12,7 +12,7 @@ import (
 // assignOp computes d of t and x into t.
 func (t *Tensor) assignOp(d *op.Def, name string, x any) *Tensor {
 	defer array.Named(name)
-	o := asOperand(name, x)
+	o := asOperand(name, "x", x)
 	return t.assign(d, nil, name, operand{t: t}, o)
 }
 
@@ -284,7 +284,7 @@ func (t *Tensor) Set(v any, index ...int) *Tensor {
 // assigned is Assign by another name, with another name of its argument and another way to
 // write.
 func (t *Tensor) assigned(opName, arg string, x any, write func(t, x *Tensor)) *Tensor {
-	o := asOperand(opName, x)
+	o := asOperand(opName, arg, x)
 	t.writable(opName)
 	if o.t == nil {
 		if o.num.Kind > t.v.DType.Category() && !(o.num.Kind == array.CatInt && t.v.DType == Bool) {

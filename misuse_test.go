@@ -57,11 +57,11 @@ func TestMistakesWithArrays(t *testing.T) {
 	x := weft.Ones(2, 3)
 	checkMistakes(t, "DIR", []mistake{
 		{misuse(func() { weft.Data[float32](x.Grad()) }), "data: the tensor is nil (a Grad is nil until Backward has reached its leaf)"},
-		{misuse(func() { x.Add([]float32{1}) }), "add: takes a *Tensor or a Go number (bool, integer, float or complex), not []float32"},
-		{misuse(func() { x.Add(uintptr(3)) }), "add: takes a *Tensor or a Go number (bool, integer, float or complex), not uintptr"},
-		{misuse(func() { weft.Where(x, 1, "a") }), "where: takes a *Tensor or a Go number (bool, integer, float or complex), not string"},
+		{misuse(func() { x.Add([]float32{1}) }), "add: x: takes a *Tensor or a Go number (bool, integer, float or complex), not []float32"},
+		{misuse(func() { x.Add(uintptr(3)) }), "add: x: takes a *Tensor or a Go number (bool, integer, float or complex), not uintptr"},
+		{misuse(func() { weft.Where(x, 1, "a") }), "where: y: takes a *Tensor or a Go number (bool, integer, float or complex), not string"},
 		{misuse(func() { x.MatMul(weft.Ones(2, 3)) }), "matmul: inner sizes differ, 3 and 2: [2 3] x [2 3]"},
-		{misuse(func() { x.MatMul(nil) }), "matmul: the tensor is nil (a Grad is nil until Backward has reached its leaf)"},
+		{misuse(func() { x.MatMul(nil) }), "matmul: x: is nil (a Grad is nil until Backward has reached its leaf)"},
 		{misuse(func() { x.MatMul(weft.Scalar(1)) }), "matmul: takes one dimension or more, got [2 3] x []"},
 		{misuse(func() { weft.OnesOf(weft.Bool, 3).MatMul(weft.OnesOf(weft.Bool, 3)) }), "matmul: is not defined for bool: convert with To first"},
 		{misuse(func() { weft.Ones(2, 3, 4).MatMul(weft.Ones(3, 4, 5)) }), "matmul: axes before the last two do not broadcast: [2 3 4] x [3 4 5]"},
@@ -105,7 +105,7 @@ func TestMistakesWithArrays(t *testing.T) {
 		{misuse(func() { weft.FromSlice([]float32{1, 2}, -1, 1) }), "fromslice: shape: dimension 0 of [-1 1] is negative"},
 		{misuse(func() { weft.OnesOf(weft.DType(99), 2) }), "ones: dtype: dtype(99) is not supported"},
 		{misuse(func() { weft.Randn(-1) }), "randn: shape: dimension 0 of [-1] is negative"},
-		{misuse(func() { weft.Scalar("1") }), "scalar: takes a *Tensor or a Go number (bool, integer, float or complex), not string"},
+		{misuse(func() { weft.Scalar("1") }), "scalar: x: takes a *Tensor or a Go number (bool, integer, float or complex), not string"},
 		{misuse(func() { weft.FullOf(weft.Float32, x, 2) }), "full: x: is a tensor, want a Go number"},
 		{misuse(func() { weft.Eye(-1) }), "eye: shape: dimension 0 of [-1 -1] is negative"},
 		{misuse(func() { x.To(weft.DType(99)) }), "to: dtype: dtype(99) is not supported"},
@@ -184,7 +184,7 @@ func TestMistakesInTraining(t *testing.T) {
 	checkMistakes(t, "DIR", []mistake{
 		{misuse(func() { x.Linear(weft.Ones(4, 3), weft.Ones(3)) }), "linear: b: has shape [3], want [4]"},
 		{misuse(func() { x.Linear(weft.Ones(4, 4), weft.Ones(4)) }), "linear: x: has shape [2 3], want [... 4]: the weights are [4 4], outputs first"},
-		{misuse(func() { x.Linear(nil, weft.Ones(4)) }), "linear: the tensor is nil (a Grad is nil until Backward has reached its leaf)"},
+		{misuse(func() { x.Linear(nil, weft.Ones(4)) }), "linear: w: is nil (a Grad is nil until Backward has reached its leaf)"},
 		{misuse(func() { x.Linear(weft.Ones(3), nil) }), "linear: w: has shape [3], want [out in]"},
 		{misuse(func() { nn.MSE(x, nil) }), "mse: target: is nil"},
 		{misuse(func() { x.Grad().Shape() }), "shape: the tensor is nil (a Grad is nil until Backward has reached its leaf)"},
@@ -287,8 +287,8 @@ func TestErrorTexts(t *testing.T) {
 		want string
 	}{
 		{func() { x.Add(weft.Ones(4)) }, "add: shapes do not broadcast: [2 3] and [4]"},
-		{func() { x.Add("1") }, "add: takes a *Tensor or a Go number (bool, integer, float or complex), not string"},
-		{func() { x.Add((*weft.Tensor)(nil)) }, "add: the tensor is nil (a Grad is nil until Backward has reached its leaf)"},
+		{func() { x.Add("1") }, "add: x: takes a *Tensor or a Go number (bool, integer, float or complex), not string"},
+		{func() { x.Add((*weft.Tensor)(nil)) }, "add: x: is nil (a Grad is nil until Backward has reached its leaf)"},
 		{func() { x.Reshape(4, 2) }, "reshape: shape: [4 2] has 8 elements, [2 3] has 6"},
 		{func() { x.Reshape(-1, -1) }, "reshape: shape: [-1 -1] has two sizes of -1"},
 		{func() { x.Reshape(4, -1) }, "reshape: shape: 6 elements do not fit [4 -1]"},
@@ -419,6 +419,9 @@ func TestMethodsRefuseNil(t *testing.T) {
 				args[k] = values(m.Type.In(k))
 			}
 			args[nilAt] = reflect.ValueOf(none)
+			if err := (*weft.Error)(nil); nilAt > 0 && errors.As(weft.Try(func() { m.Func.Call(args) }), &err) && err.Arg == "" {
+				t.Errorf("%s with nil as argument %d does not name the argument: %v", m.Name, nilAt, err)
+			}
 			refusesNil(t, m.Name+" with nil as argument "+strconv.Itoa(nilAt), misuse(func() { m.Func.Call(args) }), func(op string) bool {
 				name, op := strings.ToLower(m.Name), strings.ReplaceAll(op, "_", "")
 				if m.Name == "NoGrad" { // go fix replaces it

@@ -26,7 +26,7 @@ func (t *Tensor) Sub(x any) *Tensor { return binary(op.Sub, t, x) }
 // *[Error] where shapes do not broadcast, or t's type does not hold a Go integer x.
 func (t *Tensor) RSub(x any) *Tensor {
 	defer array.Named("rsub")
-	return apply(op.Sub, nil, asOperand("sub", x), tensorOperand("sub", t))
+	return apply(op.Sub, nil, asOperand("sub", "x", x), tensorOperand("sub", t))
 }
 
 // Mul is t * x, element by element; on Bool it is and, and integers wrap. x is a *Tensor or a Go
@@ -46,7 +46,7 @@ func (t *Tensor) Div(x any) *Tensor { return binary(op.Div, t, x) }
 // *[Error] where shapes do not broadcast, or t's type does not hold a Go integer x.
 func (t *Tensor) RDiv(x any) *Tensor {
 	defer array.Named("rdiv")
-	return apply(op.Div, nil, asOperand("div", x), tensorOperand("div", t))
+	return apply(op.Div, nil, asOperand("div", "x", x), tensorOperand("div", t))
 }
 
 // FloorDiv is the quotient t / x rounded down, as NumPy and Python have it: it fits
@@ -70,7 +70,7 @@ func (t *Tensor) Mod(x any) *Tensor { return binary(op.Mod, t, x) }
 // not broadcast, or t's type does not hold a Go integer x.
 func (t *Tensor) Pow(x any) *Tensor {
 	defer array.Named("pow")
-	base, o := tensorOperand("pow", t), asOperand("pow", x)
+	base, o := tensorOperand("pow", t), asOperand("pow", "x", x)
 	if o.t == nil && o.num.Kind != array.CatComplex {
 		k := int(o.num.Int)
 		if o.num.Kind == array.CatFloat {
@@ -112,7 +112,7 @@ func (t *Tensor) Maximum(x any) *Tensor { return binary(op.Maximum, t, x) }
 // the type is that in which all three meet. Bool and complex numbers are refused. It panics with
 // *[Error] where shapes do not broadcast.
 func (t *Tensor) Clamp(lo, hi any) *Tensor {
-	return apply(op.Clamp, nil, tensorOperand("clamp", t), asOperand("clamp", lo), asOperand("clamp", hi))
+	return apply(op.Clamp, nil, tensorOperand("clamp", t), asOperand("clamp", "lo", lo), asOperand("clamp", "hi", hi))
 }
 
 // Neg is -t, element by element. The result has t's shape and type; integers wrap. Bool is
@@ -390,7 +390,7 @@ func (t *Tensor) IsFinite() *Tensor { return unary(op.IsFinite, t) }
 // were chosen. It panics with *[Error] where shapes do not broadcast, and for Uint64 and signed
 // integers, which no integer type holds.
 func Where(cond *Tensor, x, y any) *Tensor {
-	return apply(op.Where, nil, tensorOperand("where", cond), asOperand("where", x), asOperand("where", y))
+	return apply(op.Where, nil, tensorOperand("where", cond), asOperand("where", "x", x), asOperand("where", "y", y))
 }
 
 // MatMul is the product of matrices, NumPy's matmul: [... n k] by [... k m] gives [... n m]. A
@@ -405,6 +405,8 @@ func (t *Tensor) MatMul(x *Tensor) *Tensor { return binary(op.MatMul, t, x) }
 // and b [out], nil for none, give [... out]. Types meet by promotion. It panics with *[Error]
 // where sizes do not fit.
 func (t *Tensor) Linear(w, b *Tensor) *Tensor {
+	t.notNil("linear")
+	w.argument("linear", "w")
 	if b == nil {
 		return binary(op.Linear, t, w)
 	}

@@ -266,7 +266,7 @@ func (t *Tensor) Dropout(p float64, g *Generator) *Tensor {
 	}
 	seed, draw := g.words("dropout")
 	return apply(op.Dropout, nil, operand{t: t}, seed, draw,
-		asOperand("dropout", p), asOperand("dropout", scale))
+		asOperand("dropout", "p", p), asOperand("dropout", "scale", scale))
 }
 
 // words makes one draw: its seed and number as operands, which in a compiled function are

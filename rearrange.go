@@ -70,7 +70,7 @@ func (t *Tensor) Unflatten(axis int, sizes ...int) *Tensor {
 // PyTorch's expand_as.
 func (t *Tensor) ExpandAs(x *Tensor) *Tensor {
 	t.check("expand_as")
-	x.check("expand_as")
+	x.checkArgument("expand_as", "x")
 	return t.expand("expand_as", x.v.Shape)
 }
 
@@ -181,7 +181,7 @@ func (t *Tensor) RepeatInterleave(axis int, counts any) *Tensor {
 	case []int:
 		each = c
 	case *Tensor:
-		c.check(name)
+		c.checkArgument(name, "counts")
 		if !c.v.DType.Integer() || len(c.v.Shape) != 1 {
 			array.Failf(name, "counts", "is %s, want a vector of integers", array.TypeString(c.v.DType, c.v.Shape))
 		}
@@ -298,7 +298,7 @@ func Meshgrid(ts ...*Tensor) []*Tensor {
 func (t *Tensor) MaskedFill(mask *Tensor, x any) *Tensor {
 	defer array.Named("masked_fill")
 	t.check("masked_fill")
-	mask.check("masked_fill")
+	mask.checkArgument("masked_fill", "mask")
 	o := t.valueFor("masked_fill", x)
 	if mask.v.DType != Bool {
 		array.Failf("masked_fill", "mask", "has elements of type %s, want bool", mask.v.DType)
@@ -316,7 +316,7 @@ func (t *Tensor) MaskedFill(mask *Tensor, x any) *Tensor {
 // valueFor returns x, a *Tensor or a Go number, as what can be written into t: of its
 // element type, or a number that promotion leaves so.
 func (t *Tensor) valueFor(opName string, x any) operand {
-	o := asOperand(opName, x)
+	o := asOperand(opName, "x", x)
 	d := t.v.DType
 	if o.t == nil {
 		switch {

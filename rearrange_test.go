@@ -297,7 +297,7 @@ func TestRearrangeMisuse(t *testing.T) {
 		{"masked_fill: x: has shape [3], want a number: Where takes more", func() { x.MaskedFill(mask, Ones(3)) }},
 		{"masked_fill: x: is a float, which cannot be written into int64: convert the receiver with To first", func() { Arange(3).MaskedFill(ZerosOf(Bool, 3), 0.5) }},
 		{"masked_fill: x: is float32 and cannot be written into int64: convert it with To", func() { Arange(3).MaskedFill(ZerosOf(Bool, 3), Ones()) }},
-		{"masked_fill: takes a *Tensor or a Go number (bool, integer, float or complex), not string", func() { x.MaskedFill(mask, "a") }},
+		{"masked_fill: x: takes a *Tensor or a Go number (bool, integer, float or complex), not string", func() { x.MaskedFill(mask, "a") }},
 	} {
 		err := Try(c.f)
 		if err == nil || err.Error() != c.want {

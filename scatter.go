@@ -33,7 +33,7 @@ func (t *Tensor) TakeAlongAxis(axis int, index *Tensor) *Tensor {
 // The axis may count from the back.
 func (t *Tensor) Scatter(axis int, index *Tensor, x any) *Tensor {
 	t.check("scatter")
-	index.check("scatter")
+	index.checkArgument("scatter", "index")
 	o := t.valueFor("scatter", x)
 	index = placesFrom("scatter", "index", index)
 	a := array.Axis("scatter", axis, len(t.v.Shape))
@@ -73,8 +73,8 @@ func (t *Tensor) ScatterReduce(axis int, index, x *Tensor, opts ...ScatterOpts) 
 	o := array.Options("scatter_reduce", opts)
 	const name = "scatter_reduce"
 	t.check(name)
-	index.check(name)
-	x.check(name)
+	index.checkArgument(name, "index")
+	x.checkArgument(name, "x")
 	index = placesFrom(name, "index", index)
 	a := array.Axis(name, axis, len(t.v.Shape))
 	meets := meet

@@ -89,7 +89,7 @@ type SearchOpts struct {
 func (t *Tensor) SearchSorted(x *Tensor, opts ...SearchOpts) *Tensor {
 	o := array.Options("searchsorted", opts)
 	t.check("searchsorted")
-	x.check("searchsorted")
+	x.checkArgument("searchsorted", "x")
 	ts := meetWhole("searchsorted", []*Tensor{t, x})
 	return withAttrs(op.SearchSorted, op.Search{Right: o.Right}, ts...)
 }

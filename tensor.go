@@ -200,6 +200,12 @@ func (t *Tensor) check(opName string) {
 	}
 }
 
+// checkArgument is check for the argument arg of op.
+func (t *Tensor) checkArgument(opName, arg string) {
+	t.argument(opName, arg)
+	t.check(opName)
+}
+
 func failReleased(opName string, v *array.View) {
 	array.Failf(opName, "", "the tensor %s was released, or its scope closed (Scope.Keep takes a tensor out)", array.TypeString(v.DType, v.Shape))
 }

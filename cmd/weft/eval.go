@@ -112,9 +112,6 @@ func complete(text, typed string) []string {
 }
 
 func (e *evaluation) run(s *streams, text string, bindings []string) error {
-	if e.times < 0 {
-		return fmt.Errorf("eval: --time %d is negative", e.times)
-	}
 	if e.json && e.explain {
 		return errors.New("eval: --explain prints text: it does not go with --json")
 	}

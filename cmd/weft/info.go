@@ -31,7 +31,12 @@ second from buffers of several sizes, and fused multiply-adds on registers.
 
 The environment variable WEFT_JIT chooses the backend: off (the interpreter),
 avx2 or avx512. GOMAXPROCS sets the number of threads.`,
-		Args: cobra.NoArgs,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return fmt.Errorf("info: it takes no arguments, got %q", args[0])
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			w := cmd.OutOrStdout()
 			backend := jit.Chosen().ISA

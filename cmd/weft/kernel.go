@@ -87,9 +87,6 @@ value that is wrong) and 2 if the command line was wrong.`,
 }
 
 func (k *kernelRun) run(s *streams, where string, bindings []string) error {
-	if k.times < 0 {
-		return fmt.Errorf("kernel: --time %d is negative", k.times)
-	}
 	if k.json && k.explain {
 		return errors.New("kernel: --explain prints text: it does not go with --json")
 	}

@@ -92,7 +92,7 @@ func TestJSONIsJSON(t *testing.T) {
 	if err := npy.WriteFile("u.npy", weft.FromSlice([]uint64{1<<64 - 1, 0})); err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range []string{"info --json", "eval x x=odd.npy --json --time 2", "eval x x=u.npy --json", "eval a==a a=a.npy --json", "eval x x=1 --json", "kernel k.go:Split x=b.npy --json", "kernel k.go:Turn z=-1e400+2i on=false --json"} {
+	for _, args := range []string{"info --json", "eval x x=odd.npy --json --time 2", "eval x x=u.npy --json", "eval a==a a=a.npy --json", "eval x x=1 --json", "kernel k.go:Split x=b.npy --json", "kernel k.go:Turn z=-Inf+2i on=false --json"} {
 		var out, errs bytes.Buffer
 		if code := run(strings.Fields(args), strings.NewReader(""), &out, &errs); code != ok || errs.Len() > 0 {
 			t.Errorf("weft %s: exit %d, %s", args, code, &errs)

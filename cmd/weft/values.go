@@ -87,6 +87,9 @@ func (s *streams) value(name, text string) (any, error) {
 	if x, ok := parseNumber(text); ok {
 		return x, nil
 	}
+	if _, err := strconv.ParseComplex(text, 128); errors.Is(err, strconv.ErrRange) {
+		return nil, fmt.Errorf("%s: %s is beyond the range of a float64", name, text)
+	}
 	if text == "-" {
 		r, err := s.take(name)
 		if err != nil {
@@ -140,7 +143,7 @@ func parseNumber(s string) (any, bool) {
 	if i, err := strconv.ParseInt(s, 0, 64); err == nil {
 		return int(i), int64(int(i)) == i
 	}
-	if f, err := strconv.ParseFloat(s, 64); err == nil || errors.Is(err, strconv.ErrRange) {
+	if f, err := strconv.ParseFloat(s, 64); err == nil {
 		return f, true
 	}
 	switch s {
@@ -149,7 +152,7 @@ func parseNumber(s string) (any, bool) {
 	case "false":
 		return false, true
 	}
-	if z, err := strconv.ParseComplex(s, 128); err == nil || errors.Is(err, strconv.ErrRange) {
+	if z, err := strconv.ParseComplex(s, 128); err == nil {
 		return z, true
 	}
 	return nil, false
