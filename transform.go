@@ -60,6 +60,11 @@ func Hessian(f func(x *Tensor) *Tensor, x *Tensor) *Tensor {
 // HessianVector returns the product of the Hessian of f at x with v, which has the shape
 // and type of x, in the time of a few evaluations of f and without the Hessian.
 func HessianVector(f func(x *Tensor) *Tensor, x, v *Tensor) *Tensor {
+	x.check("hessianvector")
+	v.check("hessianvector")
+	if v.v.DType != x.v.DType || !array.Equal(v.v.Shape, x.v.Shape) {
+		array.Failf("hessianvector", "v", "is %s, x is %s", array.TypeString(v.v.DType, v.v.Shape), array.TypeString(x.v.DType, x.v.Shape))
+	}
 	_, pull := VJP(slope("hessianvector", f), x) // the Hessian is symmetric
 	return pull(v)
 }
