@@ -80,7 +80,7 @@ func (f *Func) call(xs []*ir.Node) []*ir.Node {
 	name := f.f.Name()
 	params := f.taken
 	if len(xs) != len(params) {
-		array.Failf(name, "", "takes %d arguments, got %d", len(params), len(xs))
+		array.Failf(name, "", "takes %s, got %d", array.Count(len(params), "argument"), len(xs))
 	}
 	if n := len(f.f.Results()); n != 1 {
 		array.Failf(name, "", "has %d results: a formula has values of one", n)

@@ -172,7 +172,7 @@ func (f *Func) arguments(out []argument, args []any) []argument {
 	params := f.taken
 	name := f.f.Name()
 	if len(args) != len(params) {
-		array.Failf(name, "", "takes %d arguments, got %d", len(params), len(args))
+		array.Failf(name, "", "takes %s, got %d", array.Count(len(params), "argument"), len(args))
 	}
 	var room [4]array.DType
 	open := room[:0] // by type parameter, Invalid before an argument says it

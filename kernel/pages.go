@@ -114,7 +114,7 @@ func (o PageOp) pages(leading bool, args []any) *weft.Tensor {
 	}
 	p := pageOps[o]
 	if len(args) != p.arity {
-		array.Failf(p.name, "", "takes %d arguments, got %d", p.arity, len(args))
+		array.Failf(p.name, "", "takes %s, got %d", array.Count(p.arity, "argument"), len(args))
 	}
 	xs := make([]*weft.Tensor, len(args))
 	rank := 0

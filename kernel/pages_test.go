@@ -174,7 +174,7 @@ func TestPageMapErrors(t *testing.T) {
 	for want, f := range map[string]func(){
 		"pagemap: f: is nil":                                func() { kernel.PageMap(nil, m) },
 		"pagemap: f: is PageOp(99)":                         func() { kernel.PageMap(kernel.PageOp(99), m) },
-		"inv: takes 1 arguments, got 2":                     func() { kernel.PageMap(kernel.Inv, m, m) },
+		"inv: takes 1 argument, got 2":                      func() { kernel.PageMap(kernel.Inv, m, m) },
 		"inv: pages of 3 rows and 2 columns are not square": func() { kernel.PageMap(kernel.Inv, weft.Ones(3, 2)) },
 		"leftdivide: pages of 3 rows and of 2 do not fit":   func() { kernel.PageMap(kernel.LeftDivide, m, weft.Ones(2, 1)) },
 		"transpose: argument 0 is of shape [4]":             func() { kernel.PageMap(kernel.Transpose, weft.Ones(4)) },

@@ -387,7 +387,7 @@ func (f *Fn) invoke(ctx context.Context, args []any) []*weft.Tensor {
 		}
 	}
 	if len(args) > len(f.inputs) {
-		array.Failf(f.label(), "", "takes %d arguments, got %d", len(f.inputs), len(args))
+		array.Failf(f.label(), "", "takes %s, got %d", array.Count(len(f.inputs), "argument"), len(args))
 	}
 	used := 0
 	for i := range f.inputs {

@@ -218,7 +218,7 @@ func OpFromGraph(inputs, outputs []*Var, opts ...GraphOpts) func(args ...*Var) [
 	}
 	check := func(args []*Var) {
 		if len(args) != len(inputs) {
-			array.Failf(o.Name, "", "takes %d arguments, got %d", len(inputs), len(args))
+			array.Failf(o.Name, "", "takes %s, got %d", array.Count(len(inputs), "argument"), len(args))
 		}
 		for i, v := range inputs {
 			args[i].notNil(o.Name)

@@ -51,6 +51,14 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
+// Count is a number of things: "1 argument", "2 arguments".
+func Count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
 func (e *Error) Unwrap() error { return e.Err }
 
 // Errorf returns a misuse error of op; arg may be "".

@@ -86,7 +86,7 @@ func (f *Func) instantiate(args []array.DType) (i *Instance, err error) {
 			n++
 		}
 		if n != len(args) {
-			s.refuse(f.decl.Name.Pos(), "kernel %s takes %d arguments, got %d", f.name, n, len(args))
+			s.refuse(f.decl.Name.Pos(), "kernel %s takes %s, got %d", f.name, array.Count(n, "argument"), len(args))
 		}
 		for k, d := range met {
 			tp := tparams.At(k)

@@ -302,7 +302,7 @@ func applyWide(d *Def, a ir.Attrs, args []*ir.Node) []*ir.Node {
 // attributes.
 func prepare(d *Def, a ir.Attrs, args []*ir.Node) ir.Attrs {
 	if d.Arity >= 0 && len(args) != d.Arity {
-		array.Failf(d.Name, "", "takes %d arguments, got %d", d.Arity, len(args))
+		array.Failf(d.Name, "", "takes %s, got %d", array.Count(d.Arity, "argument"), len(args))
 	}
 	if a == nil {
 		a = d.Attrs

@@ -27,6 +27,18 @@ func TestPublish(t *testing.T) {
 	if err := r.write("../..", out); err == nil {
 		t.Error("a folder that is not empty is written into")
 	}
+	// What is true of the module before it is published is not said of the copy.
+	for name, want := range map[string]string{"README.md": "Young: this is v0.3.1, nobody", "docs/stability.md": "`go get example.org/You/arrays@v0.3.1` takes it."} {
+		text, err := os.ReadFile(filepath.Join(out, name))
+		if err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("%s lacks %q: %v", name, want, err)
+		}
+		for _, before := range []string{"no home", "no version has been released", "no public address", "internal/publish"} {
+			if strings.Contains(string(text), before) {
+				t.Errorf("%s says %q", name, before)
+			}
+		}
+	}
 	s, err := r.serve(out, t.TempDir(), "")
 	if err != nil {
 		t.Fatal(err)

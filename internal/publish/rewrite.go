@@ -28,6 +28,13 @@ var (
 	major    = regexp.MustCompile(`/v([0-9]+)$`)
 )
 
+// What a published module says otherwise, and a module published before: the paragraph of
+// docs/stability.md on the path, and the README's words on the version.
+var (
+	homeless = regexp.MustCompile("(?s)(?:The module has no home yet|The module is `).*?\\n(?:\\n|$)")
+	young    = regexp.MustCompile(`Young: (?:no version has been released|this is v\S+), nobody`)
+)
+
 // check refuses what go get would not take.
 func (r *release) check() error {
 	if !paths.MatchString(r.path) {
@@ -160,7 +167,11 @@ func (r *release) rewrite(name string, text []byte) []byte {
 	case strings.HasSuffix(name, ".go") || strings.HasSuffix(name, ".md") || strings.HasPrefix(name, ".ci/"):
 		text = r.imports.ReplaceAll(text, []byte("${1}"+r.path+"${2}"))
 		text = r.packages.ReplaceAll(text, []byte("${1}"+r.path+"/${2}"))
+		if name == "docs/stability.md" {
+			text = homeless.ReplaceAll(text, []byte("The module is `"+r.path+"`: `go get "+r.path+"@"+r.version+"` takes it.\n\n"))
+		}
 		if name == "README.md" {
+			text = young.ReplaceAll(text, []byte("Young: this is "+r.version+", nobody"))
 			text = bytes.ReplaceAll(text, []byte(r.old+"@v0.0.0 -replace "+r.old+"="), []byte(r.path+"@v0.0.0 -replace "+r.path+"="))
 			text = bytes.ReplaceAll(text, []byte("The module has no public address yet, so `-replace` says which folder it is in."),
 				[]byte("`-replace` says which folder the module is in; `go get "+r.path+"@"+r.version+"` takes the published one."))
