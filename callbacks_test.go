@@ -362,8 +362,8 @@ var comings = map[string]func(s *stage){
 	"a collection":             func(s *stage) { runtime.GC() },
 }
 
-// outcome runs a site with what its function does, on a goroutine of its own, and says how it
-// ended: "" for a right result, "typed" for an *Error, "left" if the function ended it, else what is wrong.
+// outcome runs a site with an action of its function on a goroutine of its own. It returns "" for a
+// right result, "typed" for an *Error, "left" if the function ended the goroutine, else the fault.
 func outcome(s *stage, site, do string, act func(s *stage)) string {
 	ended := make(chan string, 1)
 	go func() {
@@ -447,8 +447,8 @@ func afterwards(s *stage) string {
 	}
 }
 
-// Memory that a function of the user releases while weft calls it stays until the call is over; the
-// call ends with the right result or an *Error. Each table runs in a process of its own.
+// Memory that a user function releases while weft calls it stays until the call returns. The call
+// gives the right result or an *Error. Each table runs in a process of its own.
 func TestCallbacks(t *testing.T) {
 	tables := map[string]map[string]func(s *stage){"releases": releases, "comings": comings}
 	if table := tables[flag.Arg(0)]; table != nil {
@@ -480,21 +480,28 @@ func TestCallbacks(t *testing.T) {
 	for name := range tables {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
-			defer cancel()
-			var out bytes.Buffer
-			cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestCallbacks$", name)
-			cmd.Stdout, cmd.Stderr = &out, &out
-			err := cmd.Run()
-			lines := strings.Split(out.String(), "\n")
-			for _, l := range lines {
-				if strings.HasPrefix(l, "FAULT ") {
-					t.Error(l[len("FAULT "):])
-				}
-			}
-			if err != nil || !slices.Contains(lines, "all done") {
-				t.Errorf("the process ended with %v:\n%s", err, strings.Join(lines[max(len(lines)-30, 0):], "\n"))
-			}
+			runChild(t, "TestCallbacks", name)
 		})
+	}
+}
+
+// runChild runs a test in a process of its own, with one argument. Each line of its output that
+// begins with FAULT is an error, and it must end with "all done".
+func runChild(t *testing.T, test, arg string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	defer cancel()
+	var out bytes.Buffer
+	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^"+test+"$", arg)
+	cmd.Stdout, cmd.Stderr = &out, &out
+	err := cmd.Run()
+	lines := strings.Split(out.String(), "\n")
+	for _, l := range lines {
+		if fault, ok := strings.CutPrefix(l, "FAULT "); ok {
+			t.Error(fault)
+		}
+	}
+	if err != nil || !slices.Contains(lines, "all done") {
+		t.Errorf("the process ended with %v:\n%s", err, strings.Join(lines[max(len(lines)-40, 0):], "\n"))
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"weft/sym"
 )
 
-// Methods of one array without arguments that package sym has too: of a vector and of a complex
-// one their Hessians are the same eagerly and symbolically.
+// Methods without arguments that package sym has too: their Hessians of a real and of a complex
+// vector are the same eagerly and symbolically.
 func TestSecondDerivativesOfSym(t *testing.T) {
 	tensor, variable := reflect.TypeFor[*weft.Tensor](), reflect.TypeFor[*sym.Var]()
 	at := weft.FromSlice([]float64{0.3, 0.7, 0.45, 0.6, 0.25, 0.8})
@@ -79,8 +79,8 @@ func TestSecondDerivativesOfSym(t *testing.T) {
 	}
 }
 
-// A Func on the argument itself, on a view of it and on what was computed has the second
-// derivatives of its Backward; Once refuses them in every way.
+// A Func has the second derivatives of its Backward, applied to the argument, to a view of it, and
+// to a computed value. Once refuses second derivatives in every way.
 func TestSecondDerivativesOfFunc(t *testing.T) {
 	square := func(once bool) func(x *weft.Tensor) *weft.Tensor {
 		f := &weft.Func{Name: "sq", Once: once,
@@ -156,7 +156,7 @@ func TestSecondDerivativesOfFunc(t *testing.T) {
 	}
 }
 
-// Windows on one complex element, whose parts lie without gaps as those of several do not.
+// Views of the parts of a single complex element are contiguous, unlike views of several.
 func TestDerivativesOfOneComplexElement(t *testing.T) {
 	x, v := weft.FromSlice([]float64{1.3, 0.7}), weft.FromSlice([]float64{1, 2})
 	for name, f := range map[string]func(z *weft.Tensor) *weft.Tensor{

@@ -15,8 +15,8 @@ import (
 	"weft/internal/op"
 )
 
-// A scalarFunction is a function of a vector of float64 with a result of one element: a sample of
-// an operation, whose arguments are made of the vector and whose results are added up.
+// A scalarFunction is a function of a float64 vector with one result element. It is a sample of an
+// operation: its arguments are made from the vector, and its results are added up.
 type scalarFunction struct {
 	name    string
 	n       int
@@ -139,7 +139,8 @@ func functionOfSample(d *op.Def, s op.Sample, complex bool) (f *scalarFunction, 
 	return f, true
 }
 
-// sampledFunctions are those of the samples in the op table, with real and with complex arguments.
+// sampledFunctions are the functions of all samples in the op table, with real and with complex
+// arguments.
 func sampledFunctions() (out []*scalarFunction) {
 	for _, d := range op.Table() {
 		samples := d.Samples
@@ -223,10 +224,10 @@ func closeTo(a, b, limit float64) bool {
 var commonOperations = map[string]bool{"prod": true, "segment_prod": true, "cat": true, "pad": true, "where": true, "log": true, "exp": true, "mul": true, "abs": true,
 	"diagonal": true, "cumprod": true, "sum": true, "matmul": true, "cast": true, "softmax": true}
 
-// All ways to a second derivative give the same, eagerly, compiled and mapped: at smooth points
-// what differences of gradients give, at zeros and ties too where differences to both sides agree.
-// By default some small samples are tested, of the common operations and a few others; with
-// WEFT_DERIVATIVES=all all are, and with the name of an operation its samples.
+// All ways to a second derivative agree, eagerly, compiled and mapped. At smooth points they equal
+// finite differences of gradients; at zeros and ties too, where both one-sided differences agree.
+// By default small samples of common operations and of a few others are tested.
+// WEFT_DERIVATIVES=all tests all samples, the name of an operation its samples.
 func TestSecondDerivatives(t *testing.T) {
 	only := os.Getenv("WEFT_DERIVATIVES")
 	seen := map[string]int{}
@@ -344,8 +345,8 @@ func (f *scalarFunction) second(t *testing.T, at string, x []float64) bool {
 	return true
 }
 
-// compareDifferences compares the Hessian h at x with differences of gradients: everywhere if f is
-// known to be smooth there, else where the differences to both sides agree.
+// compareDifferences compares the Hessian h at x with finite differences of gradients. If f may not
+// be smooth there, it compares only where both one-sided differences agree.
 func (f *scalarFunction) compareDifferences(x, h []float64, smooth bool, fail func(format string, args ...any)) {
 	step, least := 1e-5, 1e-5
 	if !smooth {

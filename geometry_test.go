@@ -228,7 +228,7 @@ var geometries = []struct {
 	}},
 }
 
-// noise returns numbers that follow from seed, from -scale/2 to scale/2.
+// noise returns random numbers from -scale/2 to scale/2, determined by seed.
 func noise(seed uint64, scale float64, shape ...int) *weft.Tensor {
 	return weft.NewGenerator(seed).Rand(shape...).Sub(0.5).Mul(scale)
 }
@@ -240,13 +240,12 @@ func Line(a kernel.Near1[float32]) float32 { return a.At(-7) - a.At(5)*a.At(0) }
 func Least(a, b float32) float32 { if a < b { return a }; return b }
 `)
 
-// threadsOfGeometries are those on which they are computed; with more than the machine has,
-// threads take turns.
+// threadsOfGeometries are the numbers of threads tested. Some exceed the processors of the machine.
 var threadsOfGeometries = []int{1, 2, 3, 8, 16, 64}
 
-// TestGeometries computes a sample of the sizes of every geometry, in which each two values
-// of two parameters meet where they can, on each number of threads, by machine code. Each ends
-// within a deadline and has the bits of the portable code on one thread.
+// TestGeometries computes a pairwise sample of the sizes of every geometry, on each number of
+// threads, by machine code. Each computation ends within a deadline and has the bits of the
+// portable code on one thread.
 func TestGeometries(t *testing.T) {
 	count := 200
 	if n, err := strconv.Atoi(os.Getenv("WEFT_GEOMETRIES")); err == nil {

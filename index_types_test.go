@@ -9,7 +9,7 @@ import (
 	"weft/ragged"
 )
 
-// indexed are the operations that take places, by the name in their errors.
+// indexed are the operations that take indices, by the name in their errors.
 var indexed = []struct {
 	name   string
 	signed bool // places may count from the back
@@ -40,7 +40,7 @@ var indexed = []struct {
 	}},
 }
 
-// TestPlacesOfEveryType gives each operation that takes places integers of every type: the results
+// TestPlacesOfEveryType gives each operation that takes indices integers of every type: the results
 // are those of int64, eagerly and compiled.
 func TestPlacesOfEveryType(t *testing.T) {
 	x := weft.Arange(0.0, 9).Reshape(3, 3)
@@ -74,7 +74,7 @@ func TestPlacesOfEveryType(t *testing.T) {
 	}
 }
 
-// TestPlacesRefused gives what is out of range of any axis, and what holds no integers: the error
+// TestPlacesRefused gives indices out of range, and tensors that are not of integers: the error
 // names the operation that was called.
 func TestPlacesRefused(t *testing.T) {
 	x := weft.Arange(0.0, 9).Reshape(3, 3)

@@ -125,9 +125,9 @@ func TestLazyGradients(t *testing.T) {
 	}
 }
 
-// A reduction of rows that are gathered lazily has the bits of one that is not, also where the
-// gathered rows are used again, and indices that change later are those that were given. An
-// index out of range is an error where the result is used.
+// A reduction of lazily gathered rows has the bits of the eager one, even if the gathered rows are
+// used again. Indices that change later have no effect. An index out of range is an error where the
+// result is used.
 func TestLazyGathers(t *testing.T) {
 	x := NewGenerator(1).Randn(500, 64)
 	at := NewGenerator(2).Randint(-500, 500, 800)
@@ -151,7 +151,7 @@ func TestLazyGathers(t *testing.T) {
 	}
 }
 
-// Gradients of lazy gathers, and what indexing and Gather give lazily, are those of eager ones.
+// Lazy IndexSelect, indexing and Gather have the results and gradients of eager ones.
 func TestLazyGathersRecorded(t *testing.T) {
 	w, at := NewGenerator(3).Randn(300, 64).RequireGrad(), NewGenerator(4).Randint(0, 300, 400)
 	run := func(x *Tensor) string {

@@ -23,8 +23,8 @@ var plainOptions = map[string]string{
 	"sym.Scan":              "they say what is looped over, and the step comes last",
 }
 
-// TestOptionsAreLastAndVariadic walks what is exported and wants a struct of options to be the last
-// parameter and variadic, so that a call without options need not write an empty struct. kernel's
+// TestOptionsAreLastAndVariadic walks the exported functions: a struct of options must be the last
+// parameter and variadic. So a call without options need not write an empty struct. kernel's
 // options come with the arrays of a variadic function and are left out.
 func TestOptionsAreLastAndVariadic(t *testing.T) {
 	found := 0

@@ -22,8 +22,8 @@ import (
 	"weft/sym"
 )
 
-// The rule of options: a field whose default is not 0 is a pointer, and nil stands for the
-// default; 0 is 0 in all fields.
+// The rule of options: a field whose default is not 0 is a pointer, and nil means the default. 0
+// means 0 in all fields.
 
 // An optionField is how one field of options is held to that rule.
 type optionField struct {
@@ -230,8 +230,7 @@ func list(x ...float64) func() []float64 { return func() []float64 { return x } 
 
 func gen() *weft.Generator { return weft.NewGenerator(1) }
 
-// stepped returns three parameters after four steps along gradients of which the last is small
-// enough to lie near Eps.
+// stepped returns three parameters after four steps. The last gradient is close to Eps.
 func stepped[O any](make func(p *weft.Tensor, o O) optim.Optimizer) func(o O) []float64 {
 	return func(o O) []float64 {
 		w := nn.Param(weft.FromSlice([]float64{1, -2, 3}))
@@ -324,8 +323,8 @@ func (r read) Get(i int) (x, y *weft.Tensor, err error) {
 	return weft.ScalarOf(weft.Float64, float64(i)), nil, nil
 }
 
-// ahead returns the order of an epoch, then the number of examples that were read when the first
-// batch came: without reading ahead those of the batch.
+// ahead returns the order of an epoch, then the number of examples read when the first batch came.
+// Without prefetching that is the batch size.
 func ahead(o data.LoaderOpts) (out []float64) {
 	r := make(read, 6)
 	l := data.NewLoader(r, o)

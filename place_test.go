@@ -15,7 +15,7 @@ import (
 	"weft/sym"
 )
 
-// placeKernels know their place by each of the ways that kernels have.
+// placeKernels read the index of the element, in each way that kernels have.
 var placeKernels = kernel.MustParse(`package k
 
 import "weft/kernel"
@@ -108,7 +108,7 @@ func (g grid) reduced(axes []int, how string) grid {
 	return sum
 }
 
-// A placed operation gives elements that depend on where they are.
+// A placed operation gives elements that depend on their index.
 type placed struct {
 	name    string
 	rank    int // least
@@ -289,10 +289,10 @@ var placeShapes = [][]int{
 	{2, 3, 4, 5}, {3, 2, 65, 66}, {8, 4, 32, 33}, {2, 1, 17, 1200}, {17, 1, 1, 9},
 }
 
-// Reductions of operations that know their place, over every set of axes, are those of plain
-// Go: eagerly, compiled, as formulas, by package sym, in bodies of scans and under Vmap. Debug
-// runs each kernel by the interpreter too. Elements are small whole numbers, of which sums are
-// exact in any order.
+// Reductions of operations that depend on the element's index, over every set of axes, equal a
+// reference in plain Go. They run eagerly, compiled, as formulas, by package sym, in bodies of
+// scans and under Vmap. Debug runs each kernel by the interpreter too. Elements are small integers,
+// whose sums are exact in any order.
 func TestReductionsOfPlacedElements(t *testing.T) {
 	type combination struct{ shape, axes []int }
 	var all []combination
@@ -422,7 +422,7 @@ func TestReductionsOfPlacedElements(t *testing.T) {
 	}
 }
 
-// What follows a product in its pieces knows the place of each element in the whole.
+// The epilogue of a matrix product gets the index of each element in the whole result.
 func TestPlacedElementsOfProducts(t *testing.T) {
 	for i, shape := range [][]int{{5, 7}, {130, 70}, {3, 65, 64}, {2, 3, 33, 300}, {1, 600, 600}} {
 		r := rand.New(rand.NewPCG(uint64(i), 27))

@@ -1,17 +1,13 @@
 package weft_test
 
 import (
-	"bytes"
-	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -23,8 +19,8 @@ import (
 	"weft/sym"
 )
 
-// besides are what one goroutine does with x, of ones, and scope while another one gives the memory
-// back. Each returns numbers of which all are to be 1.
+// besides are what one goroutine does with x, a tensor of ones, while another one releases it. Each
+// returns numbers that must all be 1.
 var besides = map[string]func(x *weft.Tensor) func() []float32{
 	"an operation": func(x *weft.Tensor) func() []float32 {
 		return func() []float32 { return weft.Data[float32](x.Mul(2).Sub(1)) }
@@ -220,19 +216,5 @@ func TestReleaseBesideUse(t *testing.T) {
 		fmt.Println("all done")
 		os.Exit(0)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
-	defer cancel()
-	var out bytes.Buffer
-	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestReleaseBesideUse$", "beside")
-	cmd.Stdout, cmd.Stderr = &out, &out
-	err := cmd.Run()
-	lines := strings.Split(out.String(), "\n")
-	for _, l := range lines {
-		if strings.HasPrefix(l, "FAULT ") {
-			t.Error(l[len("FAULT "):])
-		}
-	}
-	if err != nil || !slices.Contains(lines, "all done") {
-		t.Errorf("the process ended with %v:\n%s", err, strings.Join(lines[max(len(lines)-40, 0):], "\n"))
-	}
+	runChild(t, "TestReleaseBesideUse", "beside")
 }

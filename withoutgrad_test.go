@@ -133,7 +133,7 @@ func TestWithoutGradIdioms(t *testing.T) {
 	})
 }
 
-// The state is of one goroutine, ends with the function however that ends, and nests.
+// The state belongs to one goroutine, ends with the function even if it panics, and nests.
 func TestWithoutGradEnds(t *testing.T) {
 	w := weft.Ones(2).RequireGrad()
 	recorded := func() bool { return w.Mul(2).RequiresGrad() }
@@ -212,7 +212,7 @@ func TestWithoutGradGoroutines(t *testing.T) {
 	all.Wait()
 }
 
-// producers make a tensor of w, float64 of shape [3 3], in every way that there is a kind of.
+// producers compute a tensor from w, float64 of shape [3 3], by every kind of operation.
 var producers = map[string]func(w *weft.Tensor) *weft.Tensor{
 	"leaf itself":  func(w *weft.Tensor) *weft.Tensor { return w.Detach() },
 	"elementwise":  func(w *weft.Tensor) *weft.Tensor { return w.Exp().Add(w) },
@@ -262,8 +262,8 @@ var twice = &weft.Func{Name: "twice",
 	Backward: func(_ *weft.FuncContext, dy *weft.Tensor) []*weft.Tensor { return []*weft.Tensor{dy.Mul(2)} },
 }
 
-// What is made inside WithoutGrad is a constant in a graph outside: the other operand gets its
-// gradient, which has that constant as its value, and w none by way of it. Eagerly, in a compiled
+// A tensor made inside WithoutGrad is a constant in a graph outside. The other operand of a product
+// gets it as its gradient, and w gets no gradient through it. This holds eagerly, in a compiled
 // function, mapped and in the body of a loop.
 func TestWithoutGradProducers(t *testing.T) {
 	kernels := kernel.MustParse("package k\nfunc Square(x float64) float64 { return x*x + 1 }\n")

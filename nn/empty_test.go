@@ -69,8 +69,8 @@ func emptyInputs() []struct {
 	}
 }
 
-// Every layer takes a batch of nothing, forward and backward, eagerly and compiled: gradients of
-// parameters are zeros, and statistics stay.
+// Every layer takes an empty batch, forward and backward, eagerly and compiled. Gradients of
+// parameters are zeros, and statistics do not change.
 func TestLayersOfNothing(t *testing.T) {
 	for _, c := range emptyInputs() {
 		for _, compiled := range []bool{false, true} {
@@ -123,7 +123,8 @@ func TestLayersOfNothing(t *testing.T) {
 	}
 }
 
-// Losses of nothing: a mean is NaN, a sum 0, and the gradient has the shape of its argument.
+// The loss of an empty batch is NaN as a mean and 0 as a sum. The gradient has the shape of its
+// argument.
 func TestLossesOfNothing(t *testing.T) {
 	classes := func() *weft.Tensor { return weft.ZerosOf(weft.Int64, 0) }
 	for name, f := range map[string]func(x *weft.Tensor, r nn.Reduction) *weft.Tensor{
@@ -181,8 +182,8 @@ func TestLossesOfNothing(t *testing.T) {
 	}
 }
 
-// Attention to no keys gives zeros, as for a query that may see none; queries, batches and widths
-// of nothing give nothing.
+// Attention to no keys gives zeros, as for a query that may see none. Queries, batches and widths
+// of 0 give empty results.
 func TestAttentionOfNothing(t *testing.T) {
 	for _, c := range []struct{ q, k, v []int }{
 		{[]int{1, 3, 2}, []int{1, 0, 2}, []int{1, 0, 2}}, {[]int{1, 0, 2}, []int{1, 4, 2}, []int{1, 4, 2}}, {[]int{0, 3, 2}, []int{0, 4, 2}, []int{0, 4, 2}},

@@ -8,8 +8,8 @@ import (
 	"weft/nn"
 )
 
-// Rows whose target is ignored have no part in a loss or its gradient, whatever is in them; of
-// ignored rows alone the gradient is zeros, as in PyTorch, and a mean is NaN.
+// Rows with an ignored target do not affect a loss or its gradient. If all rows are ignored the
+// gradient is zeros and a mean is NaN, as in PyTorch.
 func TestIgnoredTargets(t *testing.T) {
 	losses := map[string]func(x, y *weft.Tensor, o nn.CrossEntropyOpts) *weft.Tensor{
 		"CrossEntropy": func(x, y *weft.Tensor, o nn.CrossEntropyOpts) *weft.Tensor { return nn.CrossEntropy(x, y, o) },

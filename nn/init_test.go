@@ -21,8 +21,8 @@ func evenly(bound float64) distribution {
 
 var standardNormal = distribution{func(x float64) float64 { return 0.5 * (1 + math.Erf(x/math.Sqrt2)) }, 6}
 
-// follows compares the elements of x with a distribution by Kolmogorov's test, of which 1 in
-// 1e5 draws fails, and by where they end.
+// follows compares the elements of x with a distribution by Kolmogorov's test at level 1e-5, and by
+// its bounds.
 func follows(t *testing.T, what string, x *weft.Tensor, d distribution) {
 	t.Helper()
 	v := slices.Sorted(slices.Values(weft.Data[float64](x.Detach().To(weft.Float64).Reshape(-1))))

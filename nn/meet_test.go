@@ -71,8 +71,8 @@ var floatTypes = []weft.DType{weft.Float16, weft.BFloat16, weft.Float32, weft.Fl
 
 var epsilon = map[weft.DType]float64{weft.Float16: 0x1p-11, weft.BFloat16: 0x1p-8, weft.Float32: 0x1p-24, weft.Float64: 0x1p-53}
 
-// Parameters and data of different types meet: the gradient of each has its own type and the
-// value that it has where all is float64, or Forward refuses them. An optimizer takes a step.
+// Layers take data of another type than their parameters, or refuse it. Each gradient has its own
+// type, and the value computed with float64 throughout. An optimizer takes a step.
 func TestLayersOfOtherTypesThanTheirData(t *testing.T) {
 	for _, c := range layersWithParameters {
 		for _, dp := range floatTypes {
@@ -130,7 +130,7 @@ func TestLayersOfOtherTypesThanTheirData(t *testing.T) {
 	}
 }
 
-// Losses of predictions and targets of different types: the same.
+// Losses take targets of another type than their predictions, with gradients as above.
 func TestLossesOfOtherTypesThanTheirTargets(t *testing.T) {
 	weight := weft.FromSlice([]float32{1, 2, 0.5})
 	losses := map[string]func(x, y *weft.Tensor) *weft.Tensor{

@@ -77,7 +77,7 @@ func TestStateUnderAllNames(t *testing.T) {
 	}
 }
 
-// TestStateOfSharedParts has 2^40 paths to a tensor, of which one is asked for.
+// TestStateOfSharedParts loads a state with one name of a tensor that 2^40 paths lead to.
 func TestStateOfSharedParts(t *testing.T) {
 	type pair struct{ A, B any }
 	w := nn.Param(weft.Zeros(1))

@@ -16,7 +16,7 @@ import (
 	"weft/sym"
 )
 
-// within fails the test if f has not returned after a while.
+// within fails the test if f does not return within a minute.
 func within(t *testing.T, name string, f func()) {
 	t.Helper()
 	done := make(chan struct{})
@@ -100,8 +100,34 @@ func (s *shared) swappers(t *testing.T) map[string]caller {
 	}
 }
 
-// Calls of functions over the same memory, from sixteen goroutines, are as if one came after the
-// other: no update is lost, and what is read is a whole state.
+// mix makes calls of two writers and of readers from sixteen goroutines. torn reports whether the
+// four results of a reader are not one state.
+func mix(t *testing.T, name string, calls int, f, g caller, readers map[string]caller, torn func(out []*weft.Tensor) bool) {
+	t.Helper()
+	within(t, name, func() {
+		var wg sync.WaitGroup
+		for i := range 16 {
+			h := []caller{f, g, f, g, readers["sym read"], readers["compiled read"]}[i%6]
+			wg.Go(func() {
+				for range calls {
+					out, err := h()
+					if err != nil {
+						t.Errorf("%s: %v", name, err)
+						return
+					}
+					if len(out) == 4 && torn(out) {
+						t.Errorf("%s: a read sees a state between two: %v", name, out)
+						return
+					}
+				}
+			})
+		}
+		wg.Wait()
+	})
+}
+
+// Calls of functions over the same memory, from sixteen goroutines, are serialisable: no update is
+// lost, and every read sees a whole state.
 func TestFunctionsShareMemory(t *testing.T) {
 	sizes, calls := []int{10, 1000, 40000}, 30
 	for _, n := range sizes {
@@ -115,25 +141,8 @@ func TestFunctionsShareMemory(t *testing.T) {
 				}
 				name := fmt.Sprintf("%s and %s of %d", one, two, n)
 				s.a.Zero()
-				within(t, name, func() {
-					var wg sync.WaitGroup
-					for i := range 16 {
-						h := []caller{f, g, f, g, readers["sym read"], readers["compiled read"]}[i%6]
-						wg.Go(func() {
-							for range calls {
-								out, err := h()
-								if err != nil {
-									t.Errorf("%s: %v", name, err)
-									return
-								}
-								if len(out) == 4 && (out[0].Item() != out[1].Item() || out[2].Item() != 1 || out[3].Item() != 1) {
-									t.Errorf("%s: a read sees a state between two: %v", name, out)
-									return
-								}
-							}
-						})
-					}
-					wg.Wait()
+				mix(t, name, calls, f, g, readers, func(out []*weft.Tensor) bool {
+					return out[0].Item() != out[1].Item() || out[2].Item() != 1 || out[3].Item() != 1
 				})
 				want := 0.0
 				for i := range 16 {
@@ -157,25 +166,8 @@ func TestFunctionsShareMemory(t *testing.T) {
 				name := fmt.Sprintf("%s and %s of %d", one, two, n)
 				s.a.Zero()
 				s.b.Fill(1)
-				within(t, name, func() {
-					var wg sync.WaitGroup
-					for i := range 16 {
-						h := []caller{f, g, f, g, readers["sym read"], readers["compiled read"]}[i%6]
-						wg.Go(func() {
-							for range calls {
-								out, err := h()
-								if err != nil {
-									t.Errorf("%s: %v", name, err)
-									return
-								}
-								if len(out) == 4 && (out[0].Item() != out[1].Item() || out[2].Item() != out[3].Item() || out[0].Item()+out[2].Item() != 1) {
-									t.Errorf("%s: a read sees a state between two: %v", name, out)
-									return
-								}
-							}
-						})
-					}
-					wg.Wait()
+				mix(t, name, calls, f, g, readers, func(out []*weft.Tensor) bool {
+					return out[0].Item() != out[1].Item() || out[2].Item() != out[3].Item() || out[0].Item()+out[2].Item() != 1
 				})
 				if lo, hi := s.a.Min().Item()+s.b.Min().Item(), s.a.Max().Item()+s.b.Max().Item(); lo != 1 || hi != 1 {
 					t.Errorf("%s: the arrays are %v and %v", name, s.a, s.b)
@@ -185,8 +177,8 @@ func TestFunctionsShareMemory(t *testing.T) {
 	}
 }
 
-// Memory that one function captures and another gets as an argument, or the gradient of a leaf, is
-// locked as any other.
+// Memory is locked whether a function captures it, gets it as an argument, or writes it as the
+// gradient of a leaf.
 func TestArgumentsAndGradientsAreLocked(t *testing.T) {
 	w := weft.Zeros(40000)
 	add := weft.Compile(func() *weft.Tensor { w.AddAssign(1); return nil })
@@ -290,8 +282,8 @@ func TestWaitingCallEndsWithContext(t *testing.T) {
 	})
 }
 
-// Calls inside calls: of what nobody writes they run, of memory that the outer call or the inner
-// one writes they are refused, and where two would wait for each other one is.
+// Inner calls run if neither they nor the outer call write the shared memory, else they are
+// refused. Where two would deadlock, one is refused.
 func TestCallsInsideCalls(t *testing.T) {
 	if os.Getenv("WEFT_COMPILE") == "off" {
 		t.Skip("SKIPPED: with WEFT_COMPILE=off nobody knows what a call uses, and calls inside it run")

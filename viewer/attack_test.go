@@ -41,9 +41,9 @@ func ask(t *testing.T, addr, method, host, origin string, upgrade bool) *http.Re
 	return resp
 }
 
-// TestRequests sends every method, as the page and as a WebSocket, under every kind of Host
+// TestForeignRequestsAreRefused sends every method, as the page and as a WebSocket, under every kind of Host
 // and Origin. The array goes to nobody who came by a foreign name or from a foreign page.
-func TestRequests(t *testing.T) {
+func TestForeignRequestsAreRefused(t *testing.T) {
 	s := httptest.NewServer(NewPoints(weft.Ones(2, 3), PointsOpts{Hosts: []string{"Render.Example"}}))
 	defer s.Close()
 	addr := s.Listener.Addr().String()
@@ -160,7 +160,7 @@ func TestStalledPages(t *testing.T) {
 	}
 	for end := time.Now().Add(30 * time.Second); p.pages.Load() > 1; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("%d pages are still connected, 1 of which reads", p.pages.Load())
+			t.Fatalf("%d pages are still connected, want only the 1 that reads", p.pages.Load())
 		}
 	}
 	if err := c.Write(ctx, websocket.MessageText, []byte(fmt.Sprintf("%01000d", 0))); err != nil {

@@ -113,9 +113,9 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// TestRequests sends every method, path, host and origin: only a POST to /predict of a host
+// TestOnlyPredictRequestsAreAnswered sends every method, path, host and origin: only a POST to /predict of a host
 // that was named is answered, and every refusal has a text.
-func TestRequests(t *testing.T) {
+func TestOnlyPredictRequestsAreAnswered(t *testing.T) {
 	model := NewNet()
 	weft.WithoutGrad(func() {
 		for _, p := range nn.Params(model) {

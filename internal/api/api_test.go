@@ -29,8 +29,8 @@ func lines(t *testing.T, source string) []string {
 	return strings.Split(strings.TrimSpace(Text(p)), "\n")
 }
 
-// TestText holds what is written of each kind of declaration.
-func TestText(t *testing.T) {
+// TestTextOfDeclarations compares the lines of each kind of declaration.
+func TestTextOfDeclarations(t *testing.T) {
 	got := lines(t, `package p
 
 const (
@@ -107,7 +107,7 @@ func TestAPI(t *testing.T) {
 	}
 }
 
-func TestDiff(t *testing.T) {
+func TestDiffOfLines(t *testing.T) {
 	gone, added := Diff("a\nb\nc\n", "a\nc\nd\n")
 	if !slices.Equal(gone, []string{"b"}) || !slices.Equal(added, []string{"d"}) {
 		t.Errorf("gone %q, new %q", gone, added)

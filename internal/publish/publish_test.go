@@ -53,8 +53,8 @@ func TestPublish(t *testing.T) {
 	}
 }
 
-// TestRewrite holds what is changed in a text, and what is not.
-func TestRewrite(t *testing.T) {
+// TestRewriteOfPaths compares rewritten files: import paths change, other text does not.
+func TestRewriteOfPaths(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"go.mod":     "module old.org/w\n\ngo 1.26.0\n",
@@ -117,8 +117,8 @@ const source = "import \"a.b/c\"\nimport \"a.b/c/nn\"" // of package a.b/c/nn, n
 	}
 }
 
-// TestCheck holds which paths and versions are refused, as go get refuses them.
-func TestCheck(t *testing.T) {
+// TestCheckRefusesAsGoGet tries paths and versions that go get refuses.
+func TestCheckRefusesAsGoGet(t *testing.T) {
 	for _, c := range []struct {
 		path, version string
 		ok            bool

@@ -46,7 +46,7 @@ func halves[T float](v []T) {
 	}
 }
 
-func TestInBlock(t *testing.T) {
+func TestSumOrderInBlock(t *testing.T) {
 	x := make([]float32, 16)
 	for i := range x {
 		x[i] = rand.Float32()
@@ -169,8 +169,8 @@ func testSums[T float](t *testing.T, isa jit.ISA) {
 	}
 }
 
-// Rows have nothing to do with one another.
-func TestRows(t *testing.T) {
+// The sums of a row do not depend on other rows.
+func TestSumsOfRows(t *testing.T) {
 	cputest.EveryISA(t, func(t *testing.T, isa jit.ISA) {
 		t.Run("float32", func(t *testing.T) { testRows[float32](t, isa) })
 		t.Run("float64", func(t *testing.T) { testRows[float64](t, isa) })
@@ -211,8 +211,8 @@ func testRows[T float](t *testing.T, isa jit.ISA) {
 	}
 }
 
-// Columns have the sums that rows have, whatever is beside them.
-func TestColumns(t *testing.T) {
+// The sums of a column are those of a row, whatever its neighbours.
+func TestSumsOfColumns(t *testing.T) {
 	cputest.EveryISA(t, func(t *testing.T, isa jit.ISA) {
 		t.Run("float32", func(t *testing.T) { testColumns[float32](t, isa) })
 		t.Run("float64", func(t *testing.T) { testColumns[float64](t, isa) })

@@ -144,10 +144,10 @@ func costs() (all []cost) {
 	return all
 }
 
-// TestCosts makes calls whose arguments are far larger than their arrays, in a child process
+// TestCostsFollowArrays makes calls whose arguments are far larger than their arrays, in a child process
 // whose memory is bounded: what they take must follow the arrays and the results, or they
 // must be refused.
-func TestCosts(t *testing.T) {
+func TestCostsFollowArrays(t *testing.T) {
 	if os.Getenv("WEFT_HOSTILE_CHILD") != "" {
 		if err := limit(costRoom); err != nil {
 			panic(err)
@@ -168,7 +168,7 @@ func TestCosts(t *testing.T) {
 	if !limited {
 		t.Skip("SKIPPED: nothing bounds the memory of calls on this platform")
 	}
-	cmd := exec.Command(os.Args[0], "-test.run=^TestCosts$", "-test.timeout=0")
+	cmd := exec.Command(os.Args[0], "-test.run=^TestCostsFollowArrays$", "-test.timeout=0")
 	cmd.Env = append(os.Environ(), "WEFT_HOSTILE_CHILD=costs")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
