@@ -67,6 +67,9 @@ func (g *Convolution) together(channels, terms, h, w int) bool {
 }
 
 func (g *Convolution) forwardGroups(y, x Image, w unsafe.Pointer) {
+	if g.N == 0 {
+		return
+	}
 	for i := range g.Groups {
 		one := g.group(i)
 		one.Tail = g.tailOf(i*one.O, one.O, g.O)
@@ -75,6 +78,9 @@ func (g *Convolution) forwardGroups(y, x Image, w unsafe.Pointer) {
 }
 
 func (g *Convolution) gradInputGroups(dx, dy Image, w unsafe.Pointer) {
+	if g.N == 0 {
+		return
+	}
 	for i := range g.Groups {
 		one := g.group(i)
 		one.Tail = g.tailOf(i*one.C, one.C, g.C)
@@ -95,8 +101,11 @@ func (g *Convolution) gradWeightGroups(dw unsafe.Pointer, x, dy Image) {
 	}
 	par.Run(g.Groups, 1, threads, func(_, begin, end int) {
 		for i := begin; i < end; i++ {
-			one := one
-			one.gradWeight(g.weightsOf(dw, i), x.channels(i*one.C, g.Of[0]), dy.channels(i*one.O, g.Of[1]))
+			one, x, dy := one, x, dy
+			if g.N > 0 { // else no channel is inside the allocation
+				x, dy = x.channels(i*one.C, g.Of[0]), dy.channels(i*one.O, g.Of[1])
+			}
+			one.gradWeight(g.weightsOf(dw, i), x, dy)
 		}
 	})
 }
