@@ -61,7 +61,9 @@ func (t *Tensor) Format(s fmt.State, verb rune) {
 		return
 	}
 	t.check("format")
-	p := &printer{v: &t.v, edges: t.Size() > summaryAbove}
+	v := toHost(t)
+	defer leave(&v)
+	p := &printer{v: &v, edges: t.Size() > summaryAbove}
 	switch {
 	case verb == 'v' && s.Flag('#'):
 		p.edges = p.edges && !s.Flag('+')
