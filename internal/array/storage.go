@@ -18,7 +18,7 @@ import (
 // line.
 type Storage struct {
 	owner any            // keeps the memory alive: the block, the caller's slice, the map
-	ptr   unsafe.Pointer // the first byte on the host
+	ptr   unsafe.Pointer // the first byte on the host; atomic, since Forget may run beside a reader
 
 	// aside is what few storages have, nil for the others.
 	aside atomic.Pointer[aside]
@@ -142,12 +142,13 @@ func (s *Storage) Host() unsafe.Pointer {
 	if s.aside.Load() != nil {
 		s.Ready()
 	}
-	return s.ptr
+	return atomic.LoadPointer(&s.ptr)
 }
 
 // Forget makes the storage one without memory.
 func (s *Storage) Forget() {
-	s.ptr, s.owner = nil, nil
+	atomic.StorePointer(&s.ptr, nil)
+	s.owner = nil
 	if s.Waits() != nil {
 		s.setAside(func(a *aside) { a.deferred, a.waits = nil, nil })
 	}
@@ -187,7 +188,8 @@ func (s *Storage) Waits() any {
 // Settle gives a storage that waits the memory of another one, which has its content, and
 // is forgotten.
 func (s *Storage) Settle(from *Storage) {
-	s.ptr, s.owner = from.ptr, from.owner
+	atomic.StorePointer(&s.ptr, atomic.LoadPointer(&from.ptr))
+	s.owner = from.owner
 	s.state.Or(from.state.Load() & leased)
 	from.Forget()
 	s.setAside(func(a *aside) { a.deferred, a.waits = nil, nil })
@@ -321,7 +323,9 @@ func (s *Storage) Release() bool {
 
 // Plain reports whether the memory can be read at once: it was not released, is not deferred, and
 // the host reaches it. Others may be readable too, which [Storage.Ready] and the device know.
-func (s *Storage) Plain() bool { return s.state.Load()&(released|special) == 0 && s.ptr != nil }
+func (s *Storage) Plain() bool {
+	return s.state.Load()&(released|special) == 0 && atomic.LoadPointer(&s.ptr) != nil
+}
 
 // Direct returns the first byte if one load may touch the memory: it is host memory, not released,
 // and lives as long as the storage is reachable. nil says nothing.
@@ -329,7 +333,7 @@ func (s *Storage) Direct() unsafe.Pointer {
 	if s.state.Load()&(leased|special|released) != 0 || s.Device != 0 {
 		return nil
 	}
-	return s.ptr
+	return atomic.LoadPointer(&s.ptr)
 }
 
 // Released reports whether the memory was given back.
