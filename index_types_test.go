@@ -41,7 +41,7 @@ var indexed = []struct {
 }
 
 // TestPlacesOfEveryType gives each operation that takes indices integers of every type: the results
-// are those of int64, eagerly and compiled.
+// equal the results by int64, eagerly and compiled.
 func TestPlacesOfEveryType(t *testing.T) {
 	x := weft.Arange(0.0, 9).Reshape(3, 3)
 	for i, c := range indexed {

@@ -52,7 +52,7 @@ which is cval; --stencil says otherwise, as a list of
   cval=NUMBER                       0 if it is not given
   neighborhood=-3:3x-1:1            the offsets that are read, where the source
                                     does not tell
-The modes are those of kernel.Border.
+The modes have the names of kernel.Border.
 
 Without -o the results are printed; -o is given once for each result.
 ` + outputHelp + `

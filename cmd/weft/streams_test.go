@@ -83,7 +83,7 @@ func TestOutputReplacesArraysOnly(t *testing.T) {
 }
 
 // TestJSONIsJSON reads what --json prints with the standard decoder: each line is a value,
-// and a result has as many elements as its shape says.
+// and the number of elements of a result is the product of its shape.
 func TestJSONIsJSON(t *testing.T) {
 	files(t)
 	if err := npy.WriteFile("odd.npy", weft.FromSlice([]float64{0.1, 1e300, -1.5, 5e-324}, 2, 2).Div(weft.FromSlice([]float64{1, 0}))); err != nil {

@@ -122,8 +122,8 @@ func Text(p *types.Package) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// fieldLines adds the exported fields of a struct, and those of structs that it embeds under names
-// that are not exported.
+// fieldLines adds the exported fields of a struct. It descends into embedded structs whose names
+// are not exported.
 func fieldLines(name string, s *types.Struct, add func(string, ...any), typ func(types.Type) string) {
 	for f := range s.Fields() {
 		inner, isStruct := f.Type().Underlying().(*types.Struct)

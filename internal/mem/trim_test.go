@@ -388,7 +388,7 @@ func TestFreshResultsAfterLargePhase(t *testing.T) {
 		mustLend(t, p, 4<<20)
 	}
 	if got := p.Stats().Misses - before; got > 15 {
-		t.Errorf("%d mappings for results of 4 MiB, want those of a headroom of at most 60 MiB", got)
+		t.Errorf("%d mappings for results of 4 MiB, want at most 15, a headroom of 60 MiB", got)
 	}
 }
 

@@ -8,10 +8,10 @@ import (
 	"weft/internal/ir"
 )
 
-// Integers of several types, which are ordered as the numbers that they are.
+// Integers of several types are ordered by value.
 
-// apart reports that those of x that decide the type of the result, which are those with
-// dimensions if some are, are of uint64 and of signed integers.
+// apart reports that x mixes uint64 and signed integers. Arrays without dimensions count only
+// if no array has any, since they do not decide the type of the result.
 func apart(x []*Array) bool {
 	dims := slices.ContainsFunc(x, func(a *Array) bool { return len(a.Shape) > 0 })
 	var u, s bool

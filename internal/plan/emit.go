@@ -227,7 +227,7 @@ func (e *emitter) afterCopy(before int) {
 
 // Copies that a tail runs on.
 const (
-	copiedWhole   = 2 << 20 // bytes in all, of which fewer stay in the second cache
+	copiedWhole   = 2 << 20 // least bytes of a copy: a smaller one stays in the second cache
 	copiedRows    = 16      // of a plane, and columns: of fewer, pieces have short rows
 	copiedColumns = 256
 )

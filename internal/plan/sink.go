@@ -166,7 +166,7 @@ func (b *planner) lasts(n *ir.Node) bool {
 	}
 	c := b.in(n)
 	if c == nil {
-		return false // a number, of which windows show an array
+		return false // a number seen through windows as an array
 	}
 	if c.single == n && op.Of(n) != nil && op.Of(n).Tiled != 0 {
 		return false // a tail may take it before it is in memory

@@ -211,7 +211,7 @@ func testRows[T float](t *testing.T, isa jit.ISA) {
 	}
 }
 
-// The sums of a column are those of a row, whatever its neighbours.
+// A column sums to the bits of a row with the same elements, whatever its neighbours.
 func TestSumsOfColumns(t *testing.T) {
 	cputest.EveryISA(t, func(t *testing.T, isa jit.ISA) {
 		t.Run("float32", func(t *testing.T) { testColumns[float32](t, isa) })
