@@ -762,7 +762,7 @@ func someWrite(r *rand.Rand, v *Tensor) string {
 func TestWhoWritesMemory(t *testing.T) {
 	const fresh, reads, inside = "it writes into memory that it has just made", "it reads", "its callers open the write"
 	need := map[string]string{
-		"autograd.go run":      fresh,
+		"vjp.go run":           fresh,
 		"create.go complexOf":  fresh,
 		"create.go fill":       inside,
 		"create.go full":       fresh,

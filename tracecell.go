@@ -1,0 +1,273 @@
+package weft
+
+import (
+	"bytes"
+	"slices"
+
+	"weft/internal/array"
+	"weft/internal/ir"
+	"weft/internal/op"
+)
+
+// Cells of a trace: which node stands for a memory, and which for each window on it.
+
+// layoutKey tells views of a storage apart.
+func layoutKey(v *array.View) string {
+	k := append(make([]byte, 0, 64), byte(v.DType))
+	return string(ir.Ints(ir.Ints(ir.Int(k, v.Offset), v.Shape), v.Strides))
+}
+
+// dense returns the order of v's axes, the slowest first, in which its elements lie without
+// gaps; ok is false if there is none.
+func dense(v *array.View) (order []int, ok bool) {
+	order = make([]int, len(v.Shape))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return v.Strides[b] - v.Strides[a] })
+	w := array.View{DType: v.DType, Shape: pick1(v.Shape, order), Strides: pick1(v.Strides, order)}
+	return order, w.Contiguous() && v.Size() > 0
+}
+
+func pick1(list, order []int) []int {
+	out := make([]int, len(order))
+	for i, a := range order {
+		out[i] = list[a]
+	}
+	return out
+}
+
+// block is the elements that a cell holds for a storage first seen through v: v's own if they
+// are dense and all of it, else all, as a vector.
+func block(v *array.View, all bool) array.View {
+	if order, ok := dense(v); ok && (!all || v.Offset == 0 && v.Size()*v.DType.Size() == v.Store.Bytes) {
+		s := pick1(v.Shape, order)
+		return array.View{Store: v.Store, DType: v.DType, Offset: v.Offset, Shape: s, Strides: array.RowMajor(s)}
+	}
+	lo, hi := v.Span()
+	if all {
+		lo, hi = 0, v.Store.Bytes/v.DType.Size()
+	}
+	return array.View{Store: v.Store, DType: v.DType, Offset: lo, Shape: []int{hi - lo}, Strides: []int{1}}
+}
+
+// cellOf returns the cell of v's storage; one that was captured becomes an input.
+func (tr *trace) cellOf(v *array.View) *cell {
+	st := v.Store
+	if c := tr.cells[st]; c != nil {
+		return c
+	}
+	if st.Abstract && !tr.within(st.Owner().(*trace)) {
+		array.Failf("compile", "", "a value of another trace is used%s", here())
+	}
+	if tr.args[st] != nil {
+		tr.shared = array.Caller()
+	}
+	if v.Size() > 0 {
+		if len(tr.sources) > 0 && st.Device != tr.device {
+			array.Failf("compile", "", "tensors on two devices are used in one compiled function%s", here())
+		}
+		tr.device = st.Device
+	}
+	return tr.input(source{kind: fromCapture, at: block(v, true), pc: array.Caller()})
+}
+
+// within reports that the trace runs inside another one.
+func (tr *trace) within(o *trace) bool {
+	for tr = tr.outer; tr != nil && tr != o; {
+		tr = tr.outer
+	}
+	return tr != nil
+}
+
+// given reports that v's memory is there before a call.
+func (tr *trace) given(v *array.View) bool {
+	c := tr.cells[v.Store]
+	return !tr.made[v.Store] && (!v.Store.Abstract || c != nil && c.source >= 0)
+}
+
+// input makes a cell of what every call reads.
+func (tr *trace) input(s source) *cell {
+	c := &cell{at: s.at, source: len(tr.sources), node: tr.g.Input(len(tr.sources), s.at.DType, s.at.Shape)}
+	s.cell = c
+	tr.cells[s.at.Store] = c
+	tr.sources = append(tr.sources, s)
+	return c
+}
+
+// value returns what v holds by now.
+func (tr *trace) value(v *array.View) *ir.Node {
+	if v.Size() == 0 {
+		n := op.Apply(op.Expand, op.Shape(v.Shape), tr.zero(v.DType))
+		return n
+	}
+	c := tr.cellOf(v)
+	if c.node == nil {
+		c.node = op.Apply(op.Expand, op.Shape(c.at.Shape), tr.zero(c.at.DType))
+	}
+	if c.at.Same(v) {
+		return c.node
+	}
+	key := layoutKey(v)
+	if n := c.seen[key]; n != nil {
+		return n
+	}
+	n := tr.look(c, v, key)
+	if c.seen == nil {
+		c.seen = map[string]*ir.Node{}
+	}
+	c.seen[key] = n
+	return n
+}
+
+// zero is the number 0 as an element of d.
+func (tr *trace) zero(d DType) *ir.Node {
+	if d.Complex() {
+		z := tr.g.Number(0, d.Part(), false)
+		return op.Apply(op.Complex, nil, z, z)
+	}
+	return tr.g.Number(0, d, false)
+}
+
+// look is the window on a cell that v shows.
+func (tr *trace) look(c *cell, v *array.View, key string) *ir.Node {
+	if v.DType == c.at.DType && v.Offset == c.at.Offset && v.Size() == c.at.Size() {
+		if order, ok := dense(v); ok {
+			return permuted(reshapeTo(c.node, pick1(v.Shape, order)), inverse(order))
+		}
+	}
+	if w, ok := tr.windows[windowKey{v.Store, key}]; ok {
+		x := tr.value(&w.of)
+		if w.d == op.Reshape {
+			return reshapeTo(x, v.Shape)
+		}
+		return op.Apply(w.d, w.a, x)
+	}
+	if z, part := partOf(v, c.at.DType); part != nil {
+		return op.Apply(part, nil, tr.value(&z))
+	}
+	return op.Apply(op.Strided, tr.windowIn(c, v), reshapeTo(c.node, []int{c.node.Size()}))
+}
+
+// partOf returns the complex view of type d whose real or imaginary parts v shows, and the
+// operation (Real or Imag). part is nil if v is another view.
+func partOf(v *array.View, d DType) (z array.View, part *op.Def) {
+	if !d.Complex() || v.DType != d.Part() {
+		return z, nil
+	}
+	z = array.View{Store: v.Store, DType: d, Offset: v.Offset / 2, Shape: v.Shape, Strides: make([]int, len(v.Strides))}
+	for i, s := range v.Strides {
+		switch {
+		case v.Shape[i] == 1:
+		case s%2 != 0:
+			return z, nil
+		default:
+			z.Strides[i] = s / 2
+		}
+	}
+	if v.Offset%2 == 0 {
+		return z, op.Real
+	}
+	return z, op.Imag
+}
+
+// windowIn is where v's elements are among those of its cell.
+func (tr *trace) windowIn(c *cell, v *array.View) op.StridedWindow {
+	lo, hi := v.Span()
+	if v.DType != c.at.DType || lo < c.at.Offset || hi > c.at.Offset+c.at.Size() {
+		array.Failf("compile", "", "a window, %s from element %d, that is not part of what the trace knows of its memory%s: use the array that it is part of", array.TypeString(v.DType, v.Shape), v.Offset, here())
+	}
+	return op.StridedWindow{Offset: v.Offset - c.at.Offset, Shape: v.Shape, Strides: v.Strides}
+}
+
+func inverse(order []int) []int {
+	inv := make([]int, len(order))
+	for i, a := range order {
+		inv[a] = i
+	}
+	return inv
+}
+
+// permuted is x with its axes in another order.
+func permuted(x *ir.Node, order []int) *ir.Node {
+	if slices.IsSorted(order) {
+		return x
+	}
+	return op.Apply(op.Permute, op.Order(order), x)
+}
+
+// reshapeTo is x in another shape.
+func reshapeTo(x *ir.Node, shape []int) *ir.Node {
+	for x.Op == op.Reshape {
+		x = x.Args[0]
+	}
+	if array.Equal(x.Shape, shape) {
+		return x
+	}
+	return op.Apply(op.Reshape, op.Shape(shape), x)
+}
+
+// write makes n, of v's shape and type, what v holds from now on.
+func (tr *trace) write(v *array.View, n *ir.Node) {
+	if v.Size() == 0 {
+		return
+	}
+	defer tr.mark(len(tr.g.Nodes), "assign")
+	c := tr.cellOf(v)
+	if c.taken {
+		array.Failf("assign", "", "writes, in a function that is mapped or that a loop or a branch runs, into a value that Detach or WithoutGrad gave%s: Clone it", here())
+	}
+	switch z, part := partOf(v, c.at.DType); part {
+	case op.Real:
+		tr.write(&z, op.Apply(op.Complex, nil, n, op.Apply(op.Imag, nil, tr.value(&z))))
+		return
+	case op.Imag:
+		tr.write(&z, op.Apply(op.Complex, nil, op.Apply(op.Real, nil, tr.value(&z)), n))
+		return
+	}
+	if v.DType == c.at.DType && v.Offset == c.at.Offset && v.Size() == c.at.Size() {
+		if order, ok := dense(v); ok {
+			c.set(reshapeTo(permuted(n, order), c.at.Shape))
+			c.part = nil
+			return
+		}
+	}
+	a := tr.windowIn(c, v)
+	old := tr.value(&c.at)
+	first := !c.written
+	c.set(op.Apply(op.Put, a, old, n))
+	switch {
+	case slices.ContainsFunc(c.part, func(b op.StridedWindow) bool { return bytes.Equal(a.AppendKey(nil), b.AppendKey(nil)) }):
+	case (first || c.part != nil) && len(c.part) < maxWindows && !c.at.DType.Half(): // kernels may make NaNs of halves quiet that they only move
+		c.part = append(c.part, a)
+	default:
+		c.part = nil
+	}
+}
+
+func (c *cell) set(n *ir.Node) { c.node, c.seen, c.written = n, nil, true }
+
+// window notes by what operation a view was taken of another one.
+func (tr *trace) window(v, of *array.View, d *op.Def, a ir.Attrs) {
+	if v.Store != of.Store || v.Same(of) || v.Size() == 0 {
+		return
+	}
+	key := windowKey{v.Store, layoutKey(v)}
+	if _, ok := tr.windows[key]; ok {
+		return
+	}
+	for w := *of; ; { // never in a circle
+		next, ok := tr.windows[windowKey{w.Store, layoutKey(&w)}]
+		if !ok {
+			break
+		}
+		if next.of.Same(v) {
+			return
+		}
+		w = next.of
+	}
+	if c := tr.cells[v.Store]; c != nil && c.at.Same(v) {
+		return
+	}
+	tr.windows[key] = windowOn{*of, d, ir.CopyAttrs(a)}
+}

@@ -1,0 +1,434 @@
+package weft
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"weft/internal/array"
+	"weft/internal/exec"
+	"weft/internal/ir"
+	"weft/internal/op"
+	"weft/internal/plan"
+	"weft/internal/profile"
+)
+
+// The gradient of one operation: a graph over its saved values, planned and compiled once and
+// found again by a hash, or run operation by operation where it is to be differentiated itself.
+
+// A vjp is the gradient of a planned operation for one set of arguments that
+// need it: a small graph over the saved values and the gradient of the result.
+type vjp struct {
+	p     *planned
+	outs  []*ir.Node // gradients, in order of which
+	which []int      // their arguments
+	use   []bool     // inputs of the graph: tensor arguments, results, their gradients
+	saves bool       // some argument or result
+	on    int        // which of outs is the gradient of the result as it is, -1: none
+
+	mu    sync.Mutex                    // of the graph
+	plain atomic.Pointer[exec.Compiled] // for contiguous gradients, of outs without on
+	other sync.Map                      // strides -> *exec.Compiled
+	rows  atomic.Pointer[op.Def]        // for many gradients at once
+}
+
+// none marks an operation without gradient.
+var noVJP = &vjp{}
+
+// vjpFor returns the gradient for the arguments that have a node in in, nil if
+// there is none.
+func (p *planned) vjpFor(in []*gradNode) *vjp {
+	// Which of the first three arguments need one is a small number; the others, of
+	// which there may be any number, make a key of one byte each.
+	few, last := 0, -1
+	for i, n := range in {
+		if n != nil {
+			last = i
+			if i < 3 {
+				few |= 1 << i
+			}
+		}
+	}
+	if last < 3 {
+		v := p.vjps[few].Load()
+		if v == nil {
+			v = p.makeVJP(in)
+			p.vjps[few].Store(v)
+		}
+		return v.orNil()
+	}
+	key := make([]byte, last+1)
+	for i := range key {
+		if in[i] != nil {
+			key[i] = 1
+		}
+	}
+	v, ok := p.more.Load(string(key))
+	if !ok {
+		v, _ = p.more.LoadOrStore(string(key), p.makeVJP(in))
+	}
+	return v.(*vjp).orNil()
+}
+
+func (v *vjp) orNil() *vjp {
+	if v == noVJP {
+		return nil
+	}
+	return v
+}
+
+func (p *planned) makeVJP(in []*gradNode) *vjp {
+	g := ir.New()
+	args := p.inputs(g)
+	tensors := len(p.sigs) - p.nums
+	k := len(p.outs)
+	ys, dys := make([]*ir.Node, k), make([]*ir.Node, k)
+	for i, t := range p.outs {
+		ys[i] = g.Input(tensors+i, t.DType, t.Shape)
+		if t.DType.Differentiable() {
+			dys[i] = g.Input(tensors+k+i, t.DType, t.Shape)
+		}
+	}
+	grads := make([]*ir.Node, len(args))
+	// A gradient of its own is written for real numbers: of complex ones an operation is
+	// differentiated through the parts that it is computed with.
+	own := p.def.Class == op.Composite && p.def.VJP != nil && !slices.ContainsFunc(args, func(x *ir.Node) bool { return x.DType.Complex() })
+	if own {
+		v := &op.VJP{Node: &ir.Node{Graph: g, Op: p.def, Attrs: p.a, DType: p.dtype, Shape: p.shape}, X: args, Y: ys[0], DY: dys[0], Ys: ys, DYs: dys, Need: make([]bool, len(args)), DX: grads}
+		for i := range args {
+			v.Need[i] = in[i] != nil
+		}
+		wide := p.def.Wide && slices.ContainsFunc(args, func(x *ir.Node) bool { return x.DType.Half() })
+		if wide { // as the operation itself
+			v.X, v.Ys, v.DYs = op.Widen(args), op.Widen(ys), op.Widen(dys)
+			v.Y, v.DY, v.Node.DType = v.Ys[0], v.DYs[0], array.Float32
+		}
+		p.def.VJP(v)
+		for i, dx := range grads {
+			if wide && dx != nil {
+				grads[i] = op.Convert(dx, args[i].DType)
+			}
+		}
+	} else {
+		outs := op.ApplyAll(p.def, p.a, args...)
+		grads = op.Gradient(outs, dys, args)
+		var from, to []*ir.Node
+		for i, out := range outs {
+			if len(out.Args) > 0 {
+				from, to = append(from, out), append(to, ys[i])
+			}
+		}
+		grads = op.Replace(grads, from, to)
+	}
+	v := &vjp{p: p, use: make([]bool, tensors+2*k)}
+	for i, n := range grads {
+		if n != nil && in[i] != nil {
+			v.outs = append(v.outs, n)
+			v.which = append(v.which, i)
+		}
+	}
+	if len(v.outs) == 0 {
+		return noVJP
+	}
+	for id, needed := range ir.Reach(v.outs) {
+		if n := g.Nodes[id]; needed && n.Op == ir.Input {
+			v.use[n.Arg()] = true
+		}
+	}
+	v.saves = slices.Contains(v.use[:tensors+k], true)
+	v.on = -1
+	if k == 1 {
+		v.on = slices.Index(v.outs, dys[0])
+	}
+	return v
+}
+
+// inRows reports that gradients and saved results lie in row-major order.
+func inRows(dys []array.View, saved []savedValue) bool {
+	for i := range dys {
+		y, dy := &saved[len(saved)-len(dys)+i].v, &dys[i]
+		if y.Store != nil && !y.Contiguous() || dy.Store != nil && !dy.Contiguous() {
+			return false
+		}
+	}
+	return true
+}
+
+// compiled returns the plan for gradients and saved results of the given layouts: without
+// the gradient that is handed on as it is, if they are in rows.
+func (v *vjp) compiled(dys []array.View, saved []savedValue, rows bool) *exec.Compiled {
+	if c := v.plain.Load(); rows && c != nil {
+		return c
+	}
+	k := len(dys)
+	results := saved[len(saved)-k:]
+	views := make([]*array.View, 0, 2*k) // results, then gradients
+	for i := range results {
+		views = append(views, &results[i].v)
+	}
+	for i := range dys {
+		views = append(views, &dys[i])
+	}
+	var key string
+	if !rows {
+		for _, x := range views {
+			key += fmt.Sprint(x.Strides)
+		}
+		if c, ok := v.other.Load(key); ok {
+			return c.(*exec.Compiled)
+		}
+	}
+	sigs := v.p.planSigs()
+	for i, x := range views {
+		t := v.p.outs[i%k]
+		st := x.Strides
+		if x.Store == nil { // not used
+			st = array.RowMajor(t.Shape)
+		}
+		sigs = append(sigs, plan.Sig{DType: t.DType, Shape: t.Shape, Strides: st})
+	}
+	built := profile.InPhase("plan")
+	outs := v.outs
+	if rows && v.on >= 0 {
+		outs = slices.Delete(slices.Clone(outs), v.on, v.on+1)
+	}
+	v.mu.Lock()
+	pl := plan.Build(outs, sigs, nil)
+	v.mu.Unlock()
+	built()
+	c := compile(v.p.def.Name+" backward", pl, v.p.device)
+	if rows {
+		v.plain.Store(c)
+	} else {
+		v.other.Store(key, c)
+	}
+	return c
+}
+
+// values returns the saved values; it panics if one was overwritten.
+func (n *gradNode) values() []savedValue {
+	n.mu.Lock()
+	saved, done := n.saved, n.done
+	n.mu.Unlock()
+	if done {
+		array.Failf("backward", "", "the tape behind %s was already used and its values released: compute the output again, or give GradOpts{Retain: true} to the first pass", n.opName())
+	}
+	for i := range saved {
+		s := &saved[i]
+		if s.v.Store == nil {
+			continue
+		}
+		if s.v.Store.Released() {
+			array.Failf("backward", "", "a value that %s needs was released, or its scope closed, before the pass", n.opName())
+		}
+		if v := s.v.Store.Version(); v != s.version {
+			what := fmt.Sprintf("argument %d of %s", s.arg, n.opName())
+			if s.result {
+				what = "the result of " + n.opName()
+			}
+			where := ""
+			if pc := s.v.Store.Writer(); pc != 0 {
+				where = "; it was overwritten at " + array.Place(pc)
+			}
+			array.Failf("backward", "", "%s, %s, was modified in place after it was saved: it is at version %d, the gradient needs version %d%s",
+				what, array.TypeString(s.v.DType, s.v.Shape), v, s.version, where)
+		}
+	}
+	return saved
+}
+
+// release forgets the saved values. Views may be walked through again: those of a
+// leaf are kept from pass to pass.
+func (n *gradNode) release() {
+	n.mu.Lock()
+	saved := n.saved
+	n.saved = nil
+	n.done = !n.window()
+	n.mu.Unlock()
+	for i := range saved {
+		if st := saved[i].v.Store; st != nil {
+			st.Unsave()
+		}
+	}
+}
+
+// run returns the gradients of the operands, nil where none is needed, from those of
+// the results, nil for one that is no float. The list is good until m is used again. One of
+// them may be the gradient of the result itself: the same elements, or, where that is ours,
+// others in its place.
+func (n *gradNode) run(m *gradMemory, dys []*Tensor, ours, create bool) []*Tensor {
+	saved := n.values()
+	if n.back != nil {
+		return n.back(saved, dys[0], create)
+	}
+	v := n.vjp
+	if v == nil {
+		v = n.p.vjpFor(n.in)
+	}
+	if saved == nil {
+		if saved = nothing[:]; len(v.use)-len(dys) > len(saved) {
+			saved = make([]savedValue, len(v.use)-len(dys))
+		}
+		saved = saved[:len(v.use)-len(dys)]
+	}
+	if create {
+		return n.runOps(v, saved, dys, make([]*Tensor, len(n.in)))
+	}
+	seeds := m.seeds[:0]
+	var r *run
+	for _, dy := range dys {
+		if dy == nil {
+			seeds = append(seeds, array.View{})
+			continue
+		}
+		seeds, r = append(seeds, dy.v), dy.run
+	}
+	ins := m.ins[:0]
+	for i := range saved {
+		ins = append(ins, &saved[i].v)
+	}
+	for i := range seeds {
+		ins = append(ins, &seeds[i])
+	}
+	outs := slices.Grow(m.outs[:0], len(v.outs))[:len(v.outs)]
+	on := -1 // which of outs is the gradient of the result, or lies in its place
+	if tr := tracingViews(ins...); tr != nil {
+		tr.gradient(v, n, ins, outs)
+	} else {
+		rows := inRows(seeds, saved)
+		if rows {
+			on = v.on
+		}
+		switch {
+		case on >= 0 && len(outs) == 1:
+		case on >= 0:
+			runPlan(n.p.def.Name, v.compiled(seeds, saved, rows), ins, n.nums, outs[:len(outs)-1])
+			copy(outs[on+1:], outs[on:])
+		default:
+			c := v.compiled(seeds, saved, rows)
+			if ours && rows && c.Plan.InPlace && len(seeds) == 1 {
+				on = slices.IndexFunc(v.outs, func(x *ir.Node) bool { return x.DType == seeds[0].DType && array.Equal(x.Shape, seeds[0].Shape) })
+			}
+			if on >= 0 {
+				computeReaders(seeds[0].Store)
+				outs[on] = seeds[0]
+			}
+			runPlan(n.p.def.Name, c, ins, n.nums, outs)
+		}
+	}
+	out := slices.Grow(m.out[:0], len(n.in))[:len(n.in)]
+	clear(out)
+	for i, k := range v.which {
+		if i == on {
+			out[k] = dys[0]
+			continue
+		}
+		t := &Tensor{v: outs[i], run: r}
+		t.track()
+		out[k] = t
+	}
+	clear(ins)
+	clear(seeds)
+	clear(outs)
+	m.ins, m.seeds, m.outs, m.out = ins, seeds, outs, out
+	return out
+}
+
+// nothing is what nodes have saved that need none of it.
+var nothing [8]savedValue
+
+// gradMemory is what the runs of a pass use one after the other, and what the last one
+// returned.
+type gradMemory struct {
+	ins   []*array.View
+	seeds []array.View
+	outs  []array.View
+	out   []*Tensor
+}
+
+// runOps runs the gradient's graph operation by operation, so that it is itself
+// recorded.
+func (n *gradNode) runOps(v *vjp, saved []savedValue, dys, out []*Tensor) []*Tensor {
+	var r *run
+	for _, dy := range dys {
+		if dy != nil {
+			r = dy.run
+		}
+	}
+	if n.p.def.Once {
+		array.Failf("backward", "", "%s has no second derivative", n.opName())
+	}
+	memo := map[*ir.Node]operand{}
+	several := map[*ir.Node][]*Tensor{}
+	var value func(x *ir.Node) operand
+	value = func(x *ir.Node) operand {
+		if o, ok := memo[x]; ok {
+			return o
+		}
+		var o operand
+		switch x.Op {
+		case ir.Input:
+			i := x.Arg()
+			if i >= len(saved) {
+				o.t = dys[i-len(saved)]
+				break
+			}
+			o.t = n.savedTensor(&saved[i], r, true)
+		case ir.Scalar:
+			o.num = n.nums[x.Arg()]
+		case ir.Between:
+			lo, hi := x.Bounds()
+			o.num = n.nums[x.Arg()].Within(lo, hi)
+		case ir.Const:
+			if x.DType.Float() {
+				o.num = exec.Number{Float: x.Value().Float, Kind: array.CatFloat}
+			} else {
+				o.num = exec.Number{Int: x.Value().Int, Kind: x.DType.Category()}
+			}
+		case ir.Result:
+			value(x.Args[0])
+			o.t = several[x.Args[0]][x.Arg()]
+		default:
+			args := make([]operand, len(x.Args))
+			numbers := true
+			for i, a := range x.Args {
+				args[i] = value(a)
+				numbers = numbers && args[i].t == nil
+			}
+			if numbers {
+				args[0].t = fullOf(n.p.device, args[0].num, x.Args[0].DType)
+			}
+			// A number has its node's type where it takes no part in a promotion. It also has that
+			// type where the promotion would give another one.
+			d := op.Of(x)
+			if i := slices.IndexFunc(args, func(o operand) bool { return o.t == nil }); i >= 0 &&
+				(d.Class != op.Pointwise || d.Rule == op.Keep || lookup(d, x.Attrs, args).dtype != x.DType) {
+				for i, a := range x.Args {
+					if args[i].t == nil {
+						args[i].t = fullOf(n.p.device, args[i].num, a.DType)
+					}
+				}
+			}
+			if d.Class == op.Move {
+				o.t = window(d, x.Attrs, args[0].t)
+				break
+			}
+			if x.Results != nil {
+				several[x] = applyAll(d, x.Attrs, args...)
+				break
+			}
+			o.t = apply(d, x.Attrs, args...)
+		}
+		memo[x] = o
+		return o
+	}
+	for i, k := range v.which {
+		o := value(v.outs[i])
+		if o.t == nil {
+			o.t = fullOf(n.p.device, o.num, v.outs[i].DType)
+		}
+		out[k] = o.t
+	}
+	return out
+}
