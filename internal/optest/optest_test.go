@@ -19,7 +19,7 @@ import (
 func TestMain(m *testing.M) {
 	if os.Getenv("GOGC") == "" { // else somebody asks for a collection at every chance
 		debug.SetGCPercent(400)
-		debug.SetMemoryLimit(1 << 30)
+		debug.SetMemoryLimit(3 << 29)
 	}
 	os.Exit(m.Run())
 }
