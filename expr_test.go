@@ -458,6 +458,19 @@ func TestExprGradients(t *testing.T) {
 	}
 }
 
+// A sum is one level of a formula, however many terms it has.
+func TestExprOfManyTerms(t *testing.T) {
+	const n = 900
+	x := FromSlice([]float64{1, -3}).RequireGrad()
+	y := Expr("x"+strings.Repeat("-x", n), x)
+	y.Sum().Backward()
+	for i, v := range []float64{1, -3} {
+		if got := At[float64](y, i); got != v*(1-n) || At[float64](x.Grad(), i) != 1-n {
+			t.Errorf("%v and the gradient %v, want %v and %v", got, At[float64](x.Grad(), i), v*(1-n), 1-n)
+		}
+	}
+}
+
 func TestExprErrors(t *testing.T) {
 	a, b := Ones(2, 3), Ones(4)
 	for _, c := range []struct {

@@ -1,6 +1,7 @@
 package kernel_test
 
 import (
+	"strings"
 	"sync"
 	"testing"
 
@@ -27,4 +28,22 @@ func TestLookupsGiveOneFunc(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// A sum of many terms is flat in the text, so no bound of nesting holds for it. x - x/2 - x/2 ... of
+// n operators is x*(1 - n/2), exactly in float64 as all values are multiples of x/2.
+func TestSumOfThirtyThousandTerms(t *testing.T) {
+	const n = 30000
+	f := kernel.MustParse("package k\nfunc F(x float64) float64 { return x" + strings.Repeat("-x/2", n) + " }").Func("F")
+	x := weft.FromSlice([]float64{1, -3}).RequireGrad()
+	y := f.Map(x)
+	y.Sum().Backward()
+	for i, v := range []float64{1, -3} {
+		if got, want := weft.At[float64](y, i), v*(1-n/2.0); got != want {
+			t.Errorf("F(%v) = %v, want %v", v, got, want)
+		}
+		if got, want := weft.At[float64](x.Grad(), i), 1-n/2.0; got != want {
+			t.Errorf("the gradient at %v is %v, want %v", v, got, want)
+		}
+	}
 }

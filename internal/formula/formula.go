@@ -26,7 +26,7 @@ import (
 // milliseconds.
 const (
 	MaxText  = 16 << 10 // bytes
-	MaxDepth = 400      // of nested expressions; a+b+c nests to the left
+	MaxDepth = 400      // of nested expressions; a+b+c is one level
 	MaxNodes = 2000
 	MaxNames = 64 // distinct names
 )

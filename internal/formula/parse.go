@@ -301,7 +301,15 @@ func (p *reader) binary(x *ast.BinaryExpr) *Node {
 	if inner, ok := x.X.(*ast.BinaryExpr); ok && comparison(x.Op) && comparison(inner.Op) {
 		p.failf(at, "comparisons do not chain: write a %s b && b %s c", inner.Op, x.Op)
 	}
-	a, b := p.read(x.X), p.read(x.Y)
+	_, chains := x.X.(*ast.BinaryExpr)
+	if chains {
+		p.depth-- // a + b in a + b + c is on the level of the sum
+	}
+	a := p.read(x.X)
+	if chains {
+		p.depth++
+	}
+	b := p.read(x.Y)
 	if x.Op == token.AND_NOT {
 		b = p.node(at, op.BitNot, b)
 	}

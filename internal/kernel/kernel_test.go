@@ -314,7 +314,10 @@ func TestErrors(t *testing.T) {
 		{"no function", "package p\nfunc G(x float64) {}\nfunc H() {}", "there is no function F; there are G, H"},
 		{"no body", "package p\nfunc F(x float64) float64", "F has no body"},
 		{"growth", "package p\nimport \"math\"\nfunc F(x float64) float64 {\n" + strings.Repeat("x = math.Sin(math.Sin(math.Sin(math.Sin(x))))\n", 1500) + "return x }", "grows beyond 262144 instructions in F, with calls in place"},
-		{"depth", "package p\nfunc F(x float64) float64 { return " + strings.Repeat("(", 2000) + "x" + strings.Repeat(")", 2000) + " }", "nests more than 500 deep"},
+		{"depth", "package p\nfunc F(x float64) float64 { return " + strings.Repeat("(", 2000) + "x" + strings.Repeat(")", 2000) + " }", "k.go:2:533: expressions or statements nest more than 500 deep: split them"},
+		{"chain", "package p\nfunc F(x float64) float64 { return x" + strings.Repeat("+x", 40000) + " }", "a chain of more than 32768 operators or else-ifs: split it"},
+		{"chain beyond the parser", "package p\nfunc F(x float64) float64 { return x" + strings.Repeat("+x", 200000) + " }", "or has a chain of more than 32768 operators: split it"},
+		{"else-ifs", "package p\nfunc F(x float64) float64 { if x > 0 { x++ }" + strings.Repeat(" else if x > 0 { x++ }", 2000) + "\n return x }", "blocks or else-ifs nest more than 1000 deep: split them, or write a switch"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, err := Parse(File{"k.go", []byte(c.src)})

@@ -98,7 +98,7 @@ func (l *lowerer) spend(n int) {
 }
 
 func (l *lowerer) step(n ast.Node) {
-	l.pos = n.Pos()
+	l.pos = pos(n)
 	if at := l.src.fset.PositionFor(l.pos, false); at.Filename == l.file {
 		l.b.Line = at.Line // what is called in other files has the line of the call
 	}
@@ -107,7 +107,16 @@ func (l *lowerer) step(n ast.Node) {
 	}
 }
 
-func (l *lowerer) typeOf(x ast.Expr) *ty { return l.src.typeOf(l.info.TypeOf(x), l.fr.env, x.Pos()) }
+func (l *lowerer) typeOf(x ast.Expr) *ty { return l.src.typeOf(l.info.TypeOf(x), l.fr.env, pos(x)) }
+
+// pos returns the position of a node, of a binary expression that of its operator. Pos would
+// walk the chain a + b + c down to a at each of its operators.
+func pos(n ast.Node) token.Pos {
+	if x, ok := n.(*ast.BinaryExpr); ok {
+		return x.OpPos
+	}
+	return n.Pos()
+}
 
 // run lowers the function called with the arguments of the kernel.
 func (l *lowerer) run() []loop.Value {

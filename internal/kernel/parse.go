@@ -55,8 +55,11 @@ type method struct {
 	decl
 }
 
-// maxDepth bounds how deep a source may nest.
-const maxDepth = 500
+// Bounds of the tree of a source.
+const (
+	maxDepth = 500     // nesting; a + b + c and if ... else if ... are chains on one level
+	maxChain = 1 << 15 // links of a chain, which the checker follows by recursion
+)
 
 // Parse parses the files of one package. It does not check functions, see [Source.Func];
 // files may hold anything beside kernels.
@@ -98,6 +101,12 @@ func (s *Source) syntaxError(name string, err error) *Error {
 	var list scanner.ErrorList
 	if errors.As(err, &list) && len(list) > 0 {
 		e.Line, e.Col, e.Msg = list[0].Pos.Line, list[0].Pos.Column, list[0].Msg
+		switch e.Msg { // bounds of go/parser
+		case "exceeded max nesting depth":
+			e.Msg = fmt.Sprintf("the source nests more than %d deep, or has a chain of more than %d operators: split it", maxDepth, maxChain)
+		case "exceeded max scope depth during object resolution":
+			e.Msg = "blocks or else-ifs nest more than 1000 deep: split them, or write a switch"
+		}
 		for _, f := range s.files {
 			if f.name == name {
 				e.Text = line(f.src, e.Line)
@@ -239,15 +248,27 @@ func (c *selection) ofType(t string) {
 
 // reach adds what a declaration names.
 func (c *selection) reach(d decl) {
-	depth := 0
+	depth, chained := 0, 0
+	var path []ast.Node // from the declaration to the node
 	ast.Inspect(d.node, func(n ast.Node) bool {
 		if n == nil {
-			depth--
+			last := len(path) - 1
+			if chains(path[:last], path[last]) {
+				chained--
+			} else {
+				depth--
+			}
+			path = path[:last]
 			return true
 		}
-		if depth++; depth > maxDepth {
-			c.s.refuse(n.Pos(), "the source nests more than %d deep", maxDepth)
+		if chains(path, n) {
+			if chained++; chained > maxChain {
+				c.s.refuse(pos(n), "a chain of more than %d operators or else-ifs: split it", maxChain)
+			}
+		} else if depth++; depth > maxDepth {
+			c.s.refuse(pos(n), "expressions or statements nest more than %d deep: split them", maxDepth)
 		}
+		path = append(path, n)
 		switch n := n.(type) {
 		case *ast.TypeSpec:
 			if c.parts(n, 0) > maxParts {
@@ -271,6 +292,23 @@ func (c *selection) reach(d decl) {
 		}
 		return true
 	})
+}
+
+// chains reports a node that continues the chain of its parent, the last node of path: the left
+// operand a + b of a + b + c, and an if behind else.
+func chains(path []ast.Node, n ast.Node) bool {
+	if len(path) == 0 {
+		return false
+	}
+	switch n := n.(type) {
+	case *ast.BinaryExpr:
+		outer, ok := path[len(path)-1].(*ast.BinaryExpr)
+		return ok && outer.X == n
+	case *ast.IfStmt:
+		outer, ok := path[len(path)-1].(*ast.IfStmt)
+		return ok && outer.Else == n
+	}
+	return false
 }
 
 // maxParts bounds the parts of a type with those of its parts. The checker of types looks at
