@@ -49,7 +49,7 @@ type DebugStep struct {
 func (c *Compiled[F]) Debug(opts ...DebugOpts) *Compiled[F] {
 	o := array.Options("debug", opts)
 	c.notNil("debug")
-	d := newCompiledFunc(reflect.ValueOf(c.fn))
+	d := newGoFunc(reflect.ValueOf(c.fn))
 	d.name, d.level, d.debug = c.c.name, c.c.level, &o
 	return &Compiled[F]{fn: c.fn, c: d}
 }

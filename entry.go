@@ -2,7 +2,6 @@ package weft
 
 import (
 	"errors"
-	"reflect"
 	"runtime"
 	"slices"
 	"sync"
@@ -39,7 +38,7 @@ type entry struct {
 	calls    bool // functions of the user
 	held     map[*array.Storage]bool
 	given    []*Tensor // the arguments of the trace
-	results  []reflect.Value
+	rest     any       // what the body gave besides tensors
 	roots    []resultTensor
 	err      error
 

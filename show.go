@@ -161,7 +161,7 @@ func (c *Compiled[F]) View(w io.Writer, p *Profile) error {
 		if p != nil {
 			p.notNil()
 		}
-		page = c.c.shown("View").page(c.c, p)
+		page = c.c.shown("View").page(&c.c.compiledFunc, p)
 	})
 	if err != nil {
 		return err

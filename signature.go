@@ -57,8 +57,8 @@ func (g *supplied) add(t *Tensor) {
 	g.tensors = append(g.tensors, t)
 }
 
-// collect adds the tensors and what is static in v.
-func (g *supplied) collect(v reflect.Value) {
+// collect adds the tensors and what is static in v to those of a call.
+func collect(g *supplied, v reflect.Value) {
 	if v.IsValid() && v.Type() == tensorType {
 		t := v.Interface().(*Tensor)
 		if t == nil {
@@ -89,24 +89,24 @@ func (g *supplied) collect(v reflect.Value) {
 			return
 		}
 		g.statics = append(g.statics, v.Elem().Type())
-		g.collect(v.Elem())
+		collect(g, v.Elem())
 	case reflect.Slice, reflect.Array:
 		g.statics = append(g.statics, length(v))
 		for i := range v.Len() {
-			g.collect(v.Index(i))
+			collect(g, v.Index(i))
 		}
 	case reflect.Map:
 		g.statics = append(g.statics, length(v))
 		for _, k := range sortedKeys(v) {
 			g.statics = append(g.statics, k.Interface())
-			g.collect(v.MapIndex(k))
+			collect(g, v.MapIndex(k))
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
 			if !v.Type().Field(i).IsExported() {
 				array.Failf("compile", "", "an argument is %s by value, which has fields that are not exported: give a pointer", v.Type())
 			}
-			g.collect(v.Field(i))
+			collect(g, v.Field(i))
 		}
 	case reflect.Float32, reflect.Float64:
 		g.statics = append(g.statics, math.Float64bits(v.Float())) // NaN is itself

@@ -2,7 +2,6 @@ package weft
 
 import (
 	"context"
-	"reflect"
 	"slices"
 
 	"weft/internal/array"
@@ -15,7 +14,7 @@ import (
 func init() {
 	tracing.New = func(f func([]*Tensor) []*Tensor, o tracing.Options) tracing.Func[*Tensor] {
 		debug, _ := o.Debug.(*DebugOpts)
-		return &tracedFunc{compiledFunc{name: o.Name, direct: f, line: o.Line, level: o.Level, debug: debug, hold: o.Hold, private: o.Private}}
+		return &tracedFunc{f, compiledFunc{name: o.Name, line: o.Line, level: o.Level, debug: debug, hold: o.Hold, private: o.Private}}
 	}
 	tracing.Active = func() bool { return tracingHere() != nil }
 	tracing.Refuse = refuseHost
@@ -65,7 +64,28 @@ const low32 = 1<<32 - 1
 type liveNumber struct{ exec.Number }
 
 // A tracedFunc is a compiled function of another package.
-type tracedFunc struct{ c compiledFunc }
+type tracedFunc struct {
+	f func(args []*Tensor) []*Tensor
+	c compiledFunc
+}
+
+// replay runs the function, which records whatever the caller's scopes say.
+func (f *tracedFunc) replay(args []*Tensor) (ts []*Tensor) {
+	recording(true, func() { ts = f.f(args) })
+	return ts
+}
+
+// body is replay for a trace: which results are nil is the rest.
+func (f *tracedFunc) body(args []*Tensor) (ts []*Tensor, rest any, err error) {
+	all := f.replay(args)
+	given := make([]bool, len(all))
+	for i, t := range all {
+		if given[i] = t != nil; given[i] {
+			ts = append(ts, t)
+		}
+	}
+	return ts, given, nil
+}
 
 func (f *tracedFunc) Call(ctx context.Context, args []*Tensor) (ts []*Tensor, err error) {
 	err = Try(func() {
@@ -82,34 +102,24 @@ func (f *tracedFunc) Call(ctx context.Context, args []*Tensor) (ts []*Tensor, er
 				g.tensors[i] = t.Detach()
 			}
 		}
-		if compileOff || tracingHere() != nil {
-			if !f.c.private {
-				held := g.alone(f.c.name)
-				defer held.Release()
-			}
-			if err := g.ended(f.c.name); err != nil {
-				panic(err)
-			}
-			ts = f.c.replay(args)
+		if f.c.inline(&g, func() { ts = f.replay(args) }) {
 			return
 		}
-		e, given, _ := f.c.run(&g, noValues)
-		if len(given) == len(e.results) {
-			ts = given
+		e, results := f.c.run(&g, f.body)
+		given := e.rest.([]bool)
+		if len(results) == len(given) {
+			ts = results
 			return
 		}
-		for _, r := range e.results {
-			if r.IsNil() {
-				ts = append(ts, nil)
-				continue
+		ts = make([]*Tensor, len(given))
+		for i := range ts {
+			if given[i] {
+				ts[i], results = results[0], results[1:]
 			}
-			ts, given = append(ts, given[0]), given[1:]
 		}
 	})
 	return ts, err
 }
-
-func noValues() []reflect.Value { return nil }
 
 func (f *tracedFunc) Prepare(types []ir.Type) error {
 	return Try(func() {
@@ -120,7 +130,7 @@ func (f *tracedFunc) Prepare(types []ir.Type) error {
 			g.tensors = append(g.tensors, &Tensor{v: array.View{Store: st, DType: t.DType, Shape: t.Shape, Strides: array.RowMajor(t.Shape)}})
 		}
 		if f.c.find(&g) == nil {
-			f.c.make(&g, noValues)
+			f.c.make(&g, f.body)
 		}
 	})
 }
