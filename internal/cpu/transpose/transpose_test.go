@@ -13,11 +13,15 @@ import (
 	"weft/internal/mem/guard"
 )
 
+// random is seeded: which kernels a test makes must not differ from run to run.
+var random = rand.New(rand.NewSource(1))
+
 var bySize = map[int]array.DType{1: array.Uint8, 2: array.Int16, 4: array.Float32, 8: array.Float64, 16: array.Complex128}
 
 func TestCopy(t *testing.T) {
 	cputest.EveryISA(t, func(t *testing.T, _ jit.ISA) {
-		for size, d := range bySize {
+		for _, size := range []int{1, 2, 4, 8, 16} {
+			d := bySize[size]
 			for _, s := range [][]int{{}, {1}, {5}, {64, 64}, {100, 37}, {3, 1000}, {1000, 3}, {17, 130}, {129, 257}, {5, 33, 40}, {2, 3, 4, 5}, {40, 7, 65}, {0, 4}, {2, 37, 3}, {3, 50, 4}, {4, 33, 2}, {2, 100, 8}, {130, 16}, {5, 6, 70}} {
 				for range 6 {
 					testCopy(t, d, size, s)
@@ -28,20 +32,20 @@ func TestCopy(t *testing.T) {
 }
 
 func testCopy(t *testing.T, d array.DType, size int, shape []int) {
-	p := rand.Perm(len(shape))
+	p := random.Perm(len(shape))
 	perm := make([]int, len(shape))
 	for i, a := range p {
 		perm[a] = shape[i]
 	}
 	// The source lies row-major in another order of the axes, some of them every
 	// second element or backwards; the destination may be permuted too.
-	src := layout(d, perm, rand.Intn(3) == 0, rand.Intn(4) == 0)
+	src := layout(d, perm, random.Intn(3) == 0, random.Intn(4) == 0)
 	v := src
 	v.Shape, v.Strides = shape, make([]int, len(shape))
 	for i, a := range p {
 		v.Strides[i] = src.Strides[a]
 	}
-	dst := layout(d, shape, rand.Intn(4) == 0, false)
+	dst := layout(d, shape, random.Intn(4) == 0, false)
 	Copy(cputest.UnderTest, &dst, &v)
 	idx := make([]int, len(shape))
 	var walk func(k, a, b int)
@@ -79,7 +83,7 @@ func layout(d array.DType, shape []int, gaps, back bool) array.View {
 	}
 	b := make([]byte, n*d.Size()+64)
 	for i := range b {
-		b[i] = byte(rand.Intn(256))
+		b[i] = byte(random.Intn(256))
 	}
 	v.Store = array.NewStorage(unsafe.Pointer(&b[0]), n*d.Size(), b)
 	return v
@@ -120,7 +124,8 @@ func TestCopyGuard(t *testing.T) {
 	}
 	cputest.EveryISA(t, func(t *testing.T, _ jit.ISA) {
 		for _, place := range []func(int) (*guard.Buffer, error){guard.End, guard.Start} {
-			for size, d := range bySize {
+			for _, size := range []int{1, 2, 4, 8, 16} {
+				d := bySize[size]
 				for _, s := range [][]int{{64, 64}, {67, 131}, {130, 70}, {3, 65, 66}} {
 					n := array.Size(s)
 					var v [2]array.View
