@@ -96,6 +96,9 @@ func (p *Program) Interpreted() bool { return p.code == nil }
 func (d *Device) Compile(p *loop.Program) (device.Program, error) {
 	return d.cache.Get(p.Key(), func() (*Program, error) {
 		Counters.Compiled.Add(1)
+		if jit.Recording() {
+			record(p)
+		}
 		k := &Program{p: p, isa: d.isa}
 		if d.isa != jit.Portable {
 			c, err := x86.Compile(p, k.isa)
@@ -111,6 +114,17 @@ func (d *Device) Compile(p *loop.Program) (device.Program, error) {
 		k.in = interp.Compile(p)
 		return k, nil
 	})
+}
+
+// record records a program and all code that a device can make of it. Which variant a launch
+// takes depends on threads and addresses, so variants are not left to launches here.
+func record(p *loop.Program) {
+	jit.RecordKernel(jit.Portable, "program", p.Canonical, nil)
+	for _, isa := range []jit.ISA{jit.AVX2, jit.AVX512} {
+		// Both record what they make. An error is the backend's refusal, which Compile counts.
+		_, _ = x86.Compile(p, isa)
+		_, _ = x86.CompileStreaming(p, isa)
+	}
 }
 
 type stream struct{ d *Device }

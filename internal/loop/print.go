@@ -89,6 +89,15 @@ func (p *Program) String() string {
 	return w.b.String()
 }
 
+// Canonical returns [Program.String] without what is not part of the key: the name and the
+// lines of the source.
+func (p *Program) Canonical() string {
+	q := *p
+	q.Name, q.Lines = "", nil
+	_, text, _ := strings.Cut(q.String(), "\n")
+	return text
+}
+
 type printer struct {
 	p   *Program
 	b   strings.Builder

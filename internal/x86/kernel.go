@@ -188,6 +188,7 @@ func compile(p *loop.Program, isa jit.ISA, streaming bool, listing io.Writer) (k
 			return nil, fmt.Errorf("%w: buffer %d of type %s", ErrUnsupported, i, b.DType)
 		}
 	}
+	source := p
 	c := pool.Get().(*compiler)
 	defer func() {
 		if e := recover(); e != nil { // a mistake of the compiler costs the user speed, not the process; c is dropped
@@ -216,6 +217,13 @@ func compile(p *loop.Program, isa jit.ISA, streaming bool, listing io.Writer) (k
 		Scratch: c.scratch,
 		Spills:  c.spills,
 		ISA:     isa,
+	}
+	if listing == nil {
+		form := "kernel"
+		if streaming {
+			form = "streaming"
+		}
+		jit.RecordKernel(isa, form, source.Canonical, k.Code)
 	}
 	for i := range c.code {
 		if x := &c.code[i]; listing != nil && x.spill && x.line > 0 {

@@ -59,7 +59,7 @@ var channelKernels = jit.NewCache[channelKey, *channelKernel](256)
 func (k channelKey) Generate() *channelKernel {
 	g := &channelGen{Gen: gen.Gen{ISA: k.ISA, D: k.D}, channelKey: k}
 	asks, from, below := g.emit()
-	c := &channelKernel{code: g.Install()}
+	c := &channelKernel{code: g.Install(k)}
 	offset := func(l asm.Label) int32 {
 		at, _ := g.Offset(l)
 		first, _ := g.Offset(from[0])

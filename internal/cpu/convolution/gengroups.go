@@ -88,7 +88,7 @@ func (k groupKey) Generate() *jit.Code {
 	a.MI(asm.SUB, gen.Field(unsafe.Offsetof(nf.rows)), 1)
 	a.Jcc(asm.CondNE, next)
 	g.Done()
-	return g.Install()
+	return g.Install(k)
 }
 
 // A groupGradKey names a kernel that adds the products of pixels of the result's gradient and
@@ -179,5 +179,5 @@ func (k groupGradKey) Generate() *jit.Code {
 		g.Store(asm.Ptr(asm.R12, int32(i*k.VB)), g.V(i))
 	}
 	g.Done()
-	return g.Install()
+	return g.Install(k)
 }

@@ -47,7 +47,7 @@ var imageKernels = jit.NewCache[imageKey, *jit.Code](64)
 func (k imageKey) Generate() *jit.Code {
 	g := &imageGen{gen.Gen{ISA: k.ISA, D: k.D}, k}
 	g.emit()
-	return g.Install()
+	return g.Install(k)
 }
 
 type imageGen struct {

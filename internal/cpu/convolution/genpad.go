@@ -35,7 +35,7 @@ var pads = jit.NewCache[padKey, *jit.Code](0)
 func (k padKey) Generate() *jit.Code {
 	g := &gen.Gen{ISA: k.isa, D: k.d}
 	genPad(g)
-	return g.Install()
+	return g.Install(k)
 }
 
 // genPad writes the kernel. It writes no byte outside of the rows.

@@ -197,5 +197,5 @@ func (k planeKey) Generate() *jit.Code {
 	a.RI(asm.SUB, steps, 1)
 	a.Jcc(asm.CondNE, next)
 	g.Done()
-	return g.Install()
+	return g.Install(k)
 }

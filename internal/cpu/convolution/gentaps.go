@@ -75,7 +75,7 @@ var tapKernels = jit.NewCache[tapKey, *jit.Code](256)
 func (k tapKey) Generate() *jit.Code {
 	g := &tapGen{gen.Gen{ISA: k.ISA, D: k.D, Narrow: k.VB < k.ISA.VectorBytes()}, k}
 	g.emit()
-	return g.Install()
+	return g.Install(k)
 }
 
 type tapGen struct {

@@ -51,7 +51,7 @@ func (k winogradKey) Generate() *jit.Code {
 	default:
 		g.weights(k.step == winogradWeightsReversed)
 	}
-	return g.Install()
+	return g.Install(k)
 }
 
 // A winogradGen writes the kernels, which do as winogradgo.go does.

@@ -1,12 +1,14 @@
 package gen
 
 import (
+	"fmt"
+
 	"weft/internal/array"
 	"weft/internal/jit"
 )
 
-// Install maps what g generated.
-func (g *Gen) Install() *jit.Code {
+// Install maps what g generated for a key.
+func (g *Gen) Install(key any) *jit.Code {
 	text, err := g.Finish()
 	if err != nil {
 		panic("cpu: generated code: " + err.Error())
@@ -15,6 +17,8 @@ func (g *Gen) Install() *jit.Code {
 	if err != nil {
 		panic(&array.Error{Kind: array.OutOfMemory, Op: "cpu", Msg: "no executable memory", Err: err})
 	}
+	// Some generators choose registers themselves and leave ISA unset: their key has the width.
+	jit.RecordKernel(max(g.ISA, jit.AVX2), "routine", func() string { return fmt.Sprintf("%T%+v", key, key) }, text)
 	return c
 }
 

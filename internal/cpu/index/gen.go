@@ -54,7 +54,7 @@ func (k key) Generate() *jit.Code {
 	case countRoutine:
 		g.count()
 	}
-	return g.Install()
+	return g.Install(k)
 }
 
 // A writer writes one routine.

@@ -57,7 +57,7 @@ func (k key) Generate() *jit.Code {
 	case meanPairsRoutine, spreadPairsRoutine:
 		g.pairs()
 	}
-	return g.Install()
+	return g.Install(k)
 }
 
 // A writer writes one routine.

@@ -194,5 +194,5 @@ func (k blockKey) Generate() *jit.Code {
 		g.Store(asm.Ptr(asm.RDX, int32(i)*vb), g.V(i))
 	}
 	g.Done()
-	return g.Install()
+	return g.Install(k)
 }

@@ -207,5 +207,5 @@ var dotsKernels = jit.NewCache[dotsKey, *jit.Code](0)
 func (k dotsKey) Generate() *jit.Code {
 	g := &gen.Gen{ISA: k.isa, D: k.d, Narrow: true}
 	genDots(g, k.from, k.nv, k.paired, k.asks)
-	return g.Install()
+	return g.Install(k)
 }

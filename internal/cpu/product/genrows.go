@@ -163,5 +163,5 @@ var rowsKernels = jit.NewCache[rowsKey, *jit.Code](0)
 func (k rowsKey) Generate() *jit.Code {
 	g := &gen.Gen{ISA: k.isa, D: k.d}
 	genRows(g, k.from, k.rows, k.terms, k.start, k.asks)
-	return g.Install()
+	return g.Install(k)
 }

@@ -90,7 +90,7 @@ func (k columnKey) Generate() *jit.Code {
 	a.Jcc(asm.CondNE, next)
 	a.Bind(done)
 	w.Done()
-	return w.Install()
+	return w.Install(k)
 }
 
 // block writes the sums of one block and moves to the next.

@@ -58,7 +58,7 @@ func (k key) Generate() *jit.Code {
 	} else {
 		w.sums()
 	}
-	return w.Install()
+	return w.Install(k)
 }
 
 type writer struct {

@@ -83,7 +83,7 @@ var finishes = jit.NewCache[finishKey, *jit.Code](0)
 func (k finishKey) Generate() *jit.Code {
 	g := &gen.Gen{ISA: k.isa, D: k.d}
 	genFinish(g)
-	return g.Install()
+	return g.Install(k)
 }
 
 // Finish turns the sums of a row into results.

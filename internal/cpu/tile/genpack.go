@@ -45,7 +45,7 @@ func (k packKey) Generate() *jit.Code {
 	} else {
 		genPackCopy(g, k.n, k.last, k.from)
 	}
-	return g.Install()
+	return g.Install(k)
 }
 
 // genPackCopy writes the kernel that copies k rows of one or more panels of nv vectors,

@@ -21,7 +21,7 @@ var tiles = jit.NewCache[tileCode, *jit.Code](0)
 func (k tileCode) Generate() *jit.Code {
 	g := &gen.Gen{ISA: k.isa, D: k.d}
 	genTile(g, k.Key)
-	return g.Install()
+	return g.Install(k)
 }
 
 // plain has the kernels of the tiles that products are made of, by number: a small

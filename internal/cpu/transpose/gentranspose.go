@@ -35,7 +35,7 @@ func (k key) Generate() *jit.Code {
 	} else {
 		g.transpose()
 	}
-	return g.Install()
+	return g.Install(k)
 }
 
 // A writer writes the kernel.
