@@ -3,207 +3,13 @@ package ragged
 import (
 	"reflect"
 	"runtime"
+	"slices"
 	"unsafe"
 
 	"weft"
 	"weft/internal/array"
 	"weft/internal/eager"
 )
-
-// rank is the number of axes of a row.
-func (l *List) rank() int { return l.cols[0].live.Rank() - 1 }
-
-// A value is rows that are about to be written into a list.
-type value struct {
-	ts   []any         // one a column: tensors [rows, inner...], or, if each, what broadcasts to a row
-	rows int           // how many
-	part []int64       // offsets of several items
-	each bool          // one row, for any number of them
-	row  *rowType      // else rows in Go memory, that lie as the list's do
-	p    reflect.Value // that slice
-}
-
-// value makes rows of a Go value, by its number of axes: as many as a row has, or fewer, is one
-// row; one more, or a slice of structs, is the rows of an item; two more is several items, as a
-// list is.
-func (l *List) value(op string, x any) (v value) {
-	var t *weft.Tensor
-	switch x := x.(type) {
-	case *weft.Tensor:
-		t = x
-		if t == nil {
-			array.Failf(op, "x", "is nil")
-		}
-	case *List:
-		return l.listValue(op, x)
-	default:
-		r := reflect.ValueOf(x)
-		if !r.IsValid() {
-			array.Failf(op, "x", "is nil")
-		}
-		if r.Kind() == reflect.Slice && l.ed != nil && l.ed.fits(l, op, r.Type().Elem()) {
-			if l.ed.slice = nil; len(l.cols) == 1 && l.ed.row.size == l.ed.width[0] {
-				l.ed.slice = r.Type()
-			}
-			return value{rows: r.Len(), row: &l.ed.row, p: r}
-		}
-		slices, axes, e := 0, 0, r.Type()
-		for ; e.Kind() == reflect.Slice || e.Kind() == reflect.Array; e = e.Elem() {
-			if axes++; e.Kind() == reflect.Slice {
-				slices = axes
-			}
-		}
-		switch {
-		case e.Kind() == reflect.Struct && e.PkgPath() != "weft/half" && axes == 0:
-			s := reflect.MakeSlice(reflect.SliceOf(e), 1, 1)
-			s.Index(0).Set(r)
-			v = l.listValue(op, of(op, s.Interface()))
-			v.part, v.each = nil, true
-			return v
-		case e.Kind() == reflect.Struct && slices == 1 && axes == 1:
-			v = l.listValue(op, of(op, x))
-			v.part = nil
-			return v
-		case slices == 2 && axes == l.rank()+2, e.Kind() == reflect.Struct:
-			return l.listValue(op, of(op, x))
-		case axes == 0:
-			l.plain(op)
-			return value{ts: []any{x}, rows: 1, each: true}
-		}
-		t = weft.From(x)
-	}
-	c := l.plain(op)
-	if t.DType().Category() > c.live.DType().Category() {
-		array.Failf(op, "x", "of type %s cannot be written into %s: convert it with To first", t.DType(), c.live.DType())
-	}
-	row := eager.Shape(c.live)[1:]
-	given := eager.Shape(t)[max(0, t.Rank()-len(row)):]
-	if t.Rank() > len(row) && !array.Equal(given, row) || !array.BroadcastsTo(given, row) || t.Rank() > len(row)+2 {
-		array.Failf(op, "x", "has shape %s, rows have %s", array.ShapeString(t.Shape()), array.ShapeString(row))
-	}
-	switch t.Rank() - len(row) {
-	case 1:
-		return value{ts: []any{t}, rows: t.Dim(0)}
-	case 2:
-		n, k := t.Dim(0), t.Dim(1)
-		v = value{ts: []any{t.Reshape(append([]int{n * k}, row...)...)}, rows: n * k}
-		for i := range n + 1 {
-			v.part = append(v.part, int64(i*k))
-		}
-		return v
-	}
-	return value{ts: []any{t}, rows: 1, each: true}
-}
-
-// plain refuses rows that are structs where a number or a tensor was given.
-func (l *List) plain(op string) *column {
-	if l.cols[0].name != "" {
-		array.Failf(op, "x", "is no struct with the fields %q that rows have", l.Fields())
-	}
-	return &l.cols[0]
-}
-
-// listValue has the items of a list with the same columns.
-func (l *List) listValue(op string, x *List) (v value) {
-	if x == nil {
-		array.Failf(op, "x", "is nil")
-	}
-	x.check(op)
-	if len(x.outer) > 0 {
-		array.Failf(op, "x", "has depth %d, want 1", len(x.outer)+1)
-	}
-	if len(x.cols) != len(l.cols) {
-		array.Failf(op, "x", "has fields %q, the list %q", x.Fields(), l.Fields())
-	}
-	for i := range x.cols {
-		a, b := &x.cols[i], &l.cols[i]
-		if a.name != b.name {
-			array.Failf(op, "x", "has fields %q, the list %q", x.Fields(), l.Fields())
-		}
-		if a.live.DType().Category() > b.live.DType().Category() || !array.Equal(eager.Shape(a.live)[1:], eager.Shape(b.live)[1:]) {
-			array.Failf(op, "x", "has rows %s, the list %s", array.TypeString(a.live.DType(), a.live.Shape()[1:]), array.TypeString(b.live.DType(), b.live.Shape()[1:]))
-		}
-		v.ts = append(v.ts, a.live)
-	}
-	v.rows, v.part = x.rows, x.part.at()
-	return v
-}
-
-// fits reports that values of a Go type lie in memory as rows do, without conversion.
-func (e *editor) fits(l *List, op string, t reflect.Type) bool {
-	if t == e.typ {
-		return true
-	}
-	for t := t; ; t = t.Elem() {
-		if t.Kind() == reflect.Slice {
-			return false
-		}
-		if t.Kind() != reflect.Array {
-			break
-		}
-	}
-	r := rowTypeOf(op, t)
-	if len(r.fields) != len(l.cols) {
-		return false
-	}
-	for i, f := range r.fields {
-		c := &l.cols[i]
-		if f.name != c.name || f.dtype != c.live.DType() || !array.Equal(f.inner, eager.Shape(c.live)[1:]) {
-			return false
-		}
-	}
-	e.typ, e.row = t, r
-	return true
-}
-
-// apart takes rows that lie in memory which is about to move into memory of their own.
-func (v *value) apart(op string, e *editor) {
-	for i, x := range v.ts {
-		t, ok := x.(*weft.Tensor)
-		if !ok {
-			continue
-		}
-		if eager.Recorded(t) {
-			array.Failf(op, "x", "needs a gradient, and a change of sizes is not recorded: Concat records, Detach goes without")
-		}
-		tv := eager.View(t)
-		for _, m := range e.mem {
-			if mv := eager.View(m); tv.Overlaps(&mv) {
-				v.ts[i] = t.Clone()
-			}
-		}
-	}
-	if v.row == nil || v.rows == 0 {
-		return
-	}
-	lo := v.p.Pointer()
-	hi := lo + uintptr(v.rows*v.row.size)
-	for _, b := range e.bytes {
-		if at := uintptr(unsafe.Pointer(unsafe.SliceData(b))); lo < at+uintptr(len(b)) && at < hi {
-			c := reflect.MakeSlice(v.p.Type(), v.rows, v.rows)
-			reflect.Copy(c, v.p)
-			v.p = c
-			return
-		}
-	}
-}
-
-// put writes rows into mem, from row at on.
-func (v *value) put(e *editor, at int) {
-	if v.row != nil {
-		done := eager.Open(at, at+v.rows, e.mem...)
-		v.row.put(e.bytes, at, v.p.UnsafePointer(), v.rows)
-		done()
-		runtime.KeepAlive(v.p)
-		return
-	}
-	if v.rows == 0 {
-		return
-	}
-	for i, x := range v.ts {
-		e.mem[i].Slice(weft.Range(at, at+v.rows)).Assign(x)
-	}
-}
 
 // assign writes a value over rows lo to hi-1, which stay.
 func (l *List) assign(op string, v value, lo, hi int) {
@@ -247,15 +53,45 @@ func (l *List) writable(op string) {
 	if l.mode == readOnly {
 		array.Failf(op, "", "the list is read-only")
 	}
-	if len(l.outer) > 0 {
-		array.Failf(op, "", "the list has depth %d: items of depth 1 can be changed", len(l.outer)+1)
-	}
 }
 
-// span returns the rows of items i to k-1 of a list that is settled.
-func (l *List) span(i, k int) (lo, hi int) {
+// span returns the rows of items lo to hi-1 of a list that is settled.
+func (l *List) span(lo, hi int) (first, end int) {
+	for _, p := range l.outer {
+		lo, hi = int(p.at()[lo]), int(p.at()[hi])
+	}
 	o := l.part.at()
-	return int(o[i]), int(o[k])
+	return int(o[lo]), int(o[hi])
+}
+
+// fits reports that items lo to hi-1 of a list that is settled have the lengths that a value has, on
+// every level. A value of one item is asked for one.
+func (l *List) fits(v *value, lo, hi int) bool {
+	parts := v.parts
+	for k := range len(l.outer) + 1 {
+		p := l.part
+		if k < len(l.outer) {
+			p = l.outer[k]
+		}
+		o := p.at()[lo : hi+1]
+		lo, hi = int(o[0]), int(o[len(o)-1])
+		if k == 0 && len(parts) == len(l.outer) {
+			if v.top() != hi-lo {
+				return false
+			}
+			continue
+		}
+		if len(parts[0]) != len(o) {
+			return false
+		}
+		for i, end := range parts[0] {
+			if end != o[i]-o[0] {
+				return false
+			}
+		}
+		parts = parts[1:]
+	}
+	return true
 }
 
 // Set writes item i, which may count from the back. One number, or array of the shape of a row,
@@ -267,8 +103,14 @@ func (l *List) span(i, k int) (lo, hi int) {
 //	l.Set(1, []float64{5})       // item 1 is [5]
 //	l.Set(1)                     // item 1 is []
 //
-// Writing over the rows that are there is recorded for gradients, a change of size is refused
-// where one is needed.
+// An item of a nested list becomes nested slices, a list with one level less than l, a tensor with
+// an axis for each level, or several values, each of which is an item of the next level:
+//
+//	l.Set(1, [][]float64{{1}, {2, 3}})       // item 1 is [ [1] [2 3] ]
+//	l.Set(1, []float64{1}, []float64{2, 3})  // as well
+//
+// Writing over the rows that are there, where lengths stay on every level, is recorded for
+// gradients; a change of size is refused where rows need a gradient.
 func (l *List) Set(i int, x ...any) {
 	const op = "set"
 	l.writable(op)
@@ -276,31 +118,45 @@ func (l *List) Set(i int, x ...any) {
 	var v value
 	switch len(x) {
 	case 0:
-		v = value{ts: make([]any, len(l.cols))}
+		v = value{ts: make([]any, len(l.cols)), parts: make([][]int64, len(l.outer))}
+		for k := range v.parts {
+			v.parts[k] = []int64{0}
+		}
 	case 1:
 		v = l.value(op, x[0])
-		if len(v.part) > 2 {
-			array.Failf(op, "x", "has %d items, want the rows of one", len(v.part)-1)
+		if len(v.parts) > len(l.outer) && v.top() != 1 {
+			array.Failf(op, "x", "has %d items, want one", v.top())
 		}
 	default:
 		v = l.several(op, x)
 	}
 	l.check(op)
-	lo, hi := l.span(i, i+1)
-	if v.each || v.rows == hi-lo {
-		l.assign(op, v, lo, hi)
+	l.replace(op, &v, i, i+1)
+}
+
+// replace writes a value over items lo to hi-1 of a list that is settled.
+func (l *List) replace(op string, v *value, lo, hi int) {
+	first, end := l.span(lo, hi)
+	if v.each || l.fits(v, lo, hi) {
+		l.assign(op, *v, first, end)
 		return
 	}
 	e := l.edit(op)
 	v.apart(op, e)
-	e.move(i + 1)
-	e.need(op, 0, v.rows-(hi-lo))
-	e.drop(1)
-	e.add(&v)
+	if len(v.parts) == len(l.outer) {
+		e.single(v)
+	}
+	e.move(hi)
+	e.need(op, v, hi-lo)
+	e.drop(hi - lo)
+	e.add(v)
 }
 
-// several makes one value of single rows.
+// several makes one value of single rows, or of items of the next level.
 func (l *List) several(op string, x []any) value {
+	if len(l.outer) > 0 {
+		return l.severalItems(op, x)
+	}
 	ts := make([]any, len(l.cols))
 	for c := range l.cols {
 		live := l.cols[c].live
@@ -317,38 +173,71 @@ func (l *List) several(op string, x []any) value {
 	return value{ts: ts, rows: len(x)}
 }
 
+// severalItems makes one value of items of the next level.
+func (l *List) severalItems(op string, x []any) value {
+	next := l.inner()
+	out := value{parts: make([][]int64, len(l.outer))}
+	for k := range out.parts {
+		out.parts[k] = []int64{0}
+	}
+	rows := make([][]*weft.Tensor, len(l.cols))
+	for i, one := range x {
+		v := next.value(op, one)
+		if v.each || len(v.parts) != len(next.outer) {
+			array.Failf(op, "x", "number %d is %T: want one item of the next level", i, one)
+		}
+		v.single()
+		for k, part := range v.parts {
+			base := out.parts[k][len(out.parts[k])-1]
+			for _, end := range part[1:] {
+				out.parts[k] = append(out.parts[k], base+end)
+			}
+		}
+		out.rows += v.rows
+		for c, t := range v.ts {
+			rows[c] = append(rows[c], t.(*weft.Tensor))
+		}
+	}
+	for _, ts := range rows {
+		out.ts = append(out.ts, weft.Cat(ts, 0))
+	}
+	return out
+}
+
 // SetRange writes the items from start to before stop, bounds as [List.Range] takes them: a number,
 // or an array of the shape of a row, is written to each row; a slice of as many rows as they have,
 // or a tensor, over their rows; nested slices or a list of as many items become the items, which
-// grow or shrink.
+// grow or shrink. Of a nested list, what has one level less than the list are items of the next
+// level: as many as are in the range, which they become.
 func (l *List) SetRange(start, stop int, x any) {
 	const op = "setrange"
 	l.writable(op)
 	r := resolve(op, start, stop, nil, l.Len())
 	v := l.value(op, x)
 	l.check(op)
-	lo, hi := l.span(r.first, r.first+r.count)
-	same := v.part == nil
-	if !same {
-		if len(v.part)-1 != r.count {
-			array.Failf(op, "x", "has %d items, the range %d", len(v.part)-1, r.count)
+	lo, hi := r.first, r.first+r.count
+	if !v.each {
+		n := r.count
+		o := l.first().at()[lo : hi+1]
+		below := len(v.parts) == len(l.outer) // without the outermost level
+		if below {
+			n = int(o[r.count] - o[0])
 		}
-		same = true
-		o := l.part.at()[r.first:]
-		for i := range v.part {
-			same = same && v.part[i]-v.part[0] == o[i]-o[0]
+		if v.top() != n {
+			if len(v.parts) == 0 {
+				array.Failf(op, "x", "has %d rows, its place %d", v.rows, n)
+			}
+			array.Failf(op, "x", "has %d items, the range %d", v.top(), n)
+		}
+		if below {
+			part := make([]int64, len(o))
+			for i := range o {
+				part[i] = o[i] - o[0]
+			}
+			v.parts = slices.Insert(v.parts, 0, part)
 		}
 	}
-	if same {
-		l.assign(op, v, lo, hi)
-		return
-	}
-	e := l.edit(op)
-	v.apart(op, e)
-	e.move(r.first + r.count)
-	e.need(op, 0, v.rows-(hi-lo))
-	e.drop(r.count)
-	e.add(&v)
+	l.replace(op, &v, lo, hi)
 }
 
 // drop takes the last n items before the gap away.
@@ -356,25 +245,33 @@ func (e *editor) drop(n int) {
 	if n == 0 {
 		return
 	}
-	e.before -= n
-	e.lo = int(e.offsets[e.before])
+	at := e.levels[0].lo - n
+	for k := range e.levels {
+		x := &e.levels[k]
+		x.lo = at
+		at = int(x.offsets[at])
+	}
+	e.lo = at
 }
 
-// add writes the items of a value at the gap, where is room for them.
+// add writes the items of a value of several at the gap, where is room for them.
 func (e *editor) add(v *value) {
-	n := 1
-	if v.part != nil {
-		n = len(v.part) - 1
+	for k := range e.levels {
+		x := &e.levels[k]
+		x.write(x.lo + 1)
 	}
-	e.write(e.before + 1)
 	v.put(e, e.lo)
-	if v.part == nil {
-		e.offsets[e.before+1] = int64(e.lo + v.rows)
+	for k, part := range v.parts {
+		x, base := &e.levels[k], e.lo
+		if k+1 < len(e.levels) {
+			base = e.levels[k+1].lo
+		}
+		for i := 1; i < len(part); i++ {
+			x.offsets[x.lo+i] = int64(base) + part[i]
+		}
+		x.lo += len(part) - 1
 	}
-	for i := 1; i < len(v.part); i++ {
-		e.offsets[e.before+i] = int64(e.lo) + v.part[i] - v.part[0]
-	}
-	e.before, e.lo = e.before+n, e.lo+v.rows
+	e.lo += v.rows
 }
 
 // Insert writes new items before item at, which may count from the back; [List.Len] is behind the
@@ -382,8 +279,13 @@ func (e *editor) add(v *value) {
 // tensor [length, inner...] is one item; nested slices, a list or a tensor with one axis more are
 // several. With sizes, as [FromSizes] takes them, the rows of x are divided into items.
 //
+// For a nested list, x is nested slices, a list or a tensor with an axis for each level. With one
+// level less than the list it is one item, with the same number of levels several. With sizes, it
+// has one level less, and its items are divided.
+//
 // The first change of sizes takes rows that are a tensor's into memory of the list's own.
-// Inserting costs what moves: the rows between this place and that of the last change.
+// Inserting costs what moves: the items of each level and the rows between this place and that of
+// the last change. An error leaves the list as it was.
 func (l *List) Insert(at int, x any, sizes ...any) { l.insert("insert", at, x, sizes) }
 
 func (l *List) insert(op string, at int, x any, sizes []any) {
@@ -397,34 +299,29 @@ func (l *List) insert(op string, at int, x any, sizes []any) {
 		array.Failf(op, "index", "%d is out of range for %d items", at, n)
 	}
 	v := l.value(op, x)
+	if v.each && len(l.outer) > 0 {
+		array.Failf(op, "x", "is one row, an item of the list a list of depth %d", len(l.outer))
+	}
 	switch {
 	case len(sizes) > 1:
 		array.Failf(op, "sizes", "takes one argument at most, got %d", len(sizes))
 	case len(sizes) == 1:
-		if v.part != nil {
+		if len(v.parts) > len(l.outer) {
 			array.Failf(op, "sizes", "are given for items that have their own")
 		}
-		v.part = divided(op, sizes[0], v.rows).at()
+		v.parts = slices.Insert(v.parts, 0, divided(op, sizes[0], v.top()).at())
+	case len(v.parts) == len(l.outer):
+		e.single(&v)
 	}
 	v.apart(op, e)
-	items := 1
-	if v.part != nil {
-		items = len(v.part) - 1
-	}
 	e.move(k)
-	e.need(op, items, v.rows)
+	e.need(op, &v, 0)
 	e.add(&v)
 	e.stale = true
 }
 
-// Append writes new items behind the last: see [List.Insert]. Its cost is amortised constant. For a
-// nested list, x is nested slices or a list. With one level less than the list it is one item, with
-// the same number of levels several items.
+// Append writes new items behind the last: see [List.Insert]. Its cost is amortised constant.
 func (l *List) Append(x any, sizes ...any) {
-	if l != nil && len(l.outer) > 0 {
-		l.appendNested(x, sizes)
-		return
-	}
 	if l == nil || len(sizes) > 0 || !l.appended(x) {
 		l.insert("append", l.Len(), x, sizes)
 	}
@@ -434,18 +331,19 @@ func (l *List) Append(x any, sizes ...any) {
 // nothing has to be looked at twice; it reports false, having done nothing, if that is not so.
 func (l *List) appended(x any) bool {
 	e := l.ed
-	if e == nil || !e.stale || e.after > 0 || e.slice == nil || reflect.TypeOf(x) != e.slice || l.mode != free {
+	if e == nil || !e.stale || e.slice == nil || reflect.TypeOf(x) != e.slice || l.mode != free {
 		return false
 	}
 	v := reflect.ValueOf(x)
-	n, w, at := v.Len(), e.width[0], e.before+1
-	if at == len(e.offsets) || at < e.shared || n > e.hi-e.lo || l.cols[0].live.RequiresGrad() || !eager.WritePlainly(e.mem[0]) {
+	o := &e.levels[0] // only a list of depth 1 has e.slice
+	n, w, at := v.Len(), e.width[0], o.lo+1
+	if o.hi < o.room() || at == len(o.offsets) || at < o.shared || n > e.hi-e.lo || l.cols[0].live.RequiresGrad() || !eager.WritePlainly(e.mem[0]) {
 		return false
 	}
 	copy(e.bytes[0][e.lo*w:], unsafe.Slice((*byte)(v.UnsafePointer()), n*w))
 	runtime.KeepAlive(x)
 	e.lo += n
-	e.offsets[at], e.before = int64(e.lo), at
+	o.offsets[at], o.lo = int64(e.lo), at
 	return true
 }
 
@@ -486,15 +384,16 @@ func (l *List) Clear() {
 	e.drop(e.items())
 }
 
-// Reserve makes room for so many items and rows more, so that adding them takes no new memory.
+// Reserve makes room for so many items and rows more, so that adding them takes no new memory. Of a
+// nested list items are those of the outermost level.
 func (l *List) Reserve(items, rows int) {
 	const most = 1 << 48
 	e := l.edit("reserve")
 	if items < 0 || rows < 0 || items > most || rows > most {
 		array.Failf("reserve", "", "%d items and %d rows are no sizes", items, rows)
 	}
-	if items > len(e.offsets)-1-e.items() {
-		e.resizeItems("reserve", e.items()+items)
+	if x := &e.levels[0]; items > x.hi-x.lo {
+		e.resizeItems("reserve", 0, e.items()+items)
 	}
 	if rows > e.hi-e.lo {
 		e.resizeRows("reserve", e.rows()+rows)
@@ -504,8 +403,10 @@ func (l *List) Reserve(items, rows int) {
 // Shrink gives back the memory of places that are not used.
 func (l *List) Shrink() {
 	e := l.edit("shrink")
-	if e.items() < len(e.offsets)-1 {
-		e.resizeItems("shrink", e.items())
+	for k := range e.levels {
+		if x := &e.levels[k]; x.lo < x.hi {
+			e.resizeItems("shrink", k, x.items())
+		}
 	}
 	if e.rows() < e.room {
 		e.resizeRows("shrink", e.rows())

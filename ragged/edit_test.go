@@ -83,7 +83,7 @@ func TestValues(t *testing.T) {
 		func() { s.Append(point{}) },
 		func() { s.Append([]point{{}}) },
 		func() { n.Append(1) },
-		func() { n.Set(0, 1) },
+		func() { n.Set(0, []int64{1, 2}) },
 		func() { i.Append(1.5) },
 		func() { i.Append(300) },
 		func() { i.Set(0, 300, 1) },
@@ -141,8 +141,8 @@ func TestReserve(t *testing.T) {
 	}
 	l.Shrink()
 	v := eager.View(l.Data())
-	if v.Store.Bytes < l.Rows()*8 || v.Store.Bytes > l.Rows()*8+64 || len(l.ed.offsets) != l.Len()+1 {
-		t.Error(v.Store.Bytes, l.Rows(), len(l.ed.offsets))
+	if v.Store.Bytes < l.Rows()*8 || v.Store.Bytes > l.Rows()*8+64 || len(l.ed.levels[0].offsets) != l.Len()+1 {
+		t.Error(v.Store.Bytes, l.Rows(), len(l.ed.levels[0].offsets))
 	}
 	l.Clear()
 	shows(t, l, "[ ]")
@@ -180,8 +180,8 @@ func TestGap(t *testing.T) {
 		l.Insert(50000, []int64{1, 2})
 		l.Delete(50000)
 	}
-	if e.lo != lo-1 || e.before != 50000 {
-		t.Error(e.lo, lo, e.before)
+	if e.lo != lo-1 || e.levels[0].lo != 50000 {
+		t.Error(e.lo, lo, e.levels[0].lo)
 	}
 	want := append(append(ints(50000), 0), ints(100000)[50000:]...)
 	if got := weft.Data[int64](l.Data()); !reflect.DeepEqual(got, want) {
@@ -230,7 +230,7 @@ func TestReleasedList(t *testing.T) {
 	l.Insert(500, 1)
 	l.ed.mem[0].Release()
 	refuses(t, func() { l.Data() })
-	if l.ed.before != 501 {
+	if l.ed.levels[0].lo != 501 {
 		t.Error("rows were moved")
 	}
 	refuses(t, func() { l.At(0) })

@@ -71,7 +71,7 @@ func (l *List) write(b *strings.Builder, format string, edges bool) {
 
 // inner returns the items of all items: one level less.
 func (l *List) inner() *List {
-	out := l.with(l.cols...)
+	out := l.alias()
 	out.outer = l.outer[1:]
 	return out
 }

@@ -18,10 +18,6 @@ type List struct {
 
 	mode mode
 	ed   *editor // once sizes were changed
-
-	// ends are the offsets of outer levels, with room behind them, once items were appended to
-	// a nested list. Partitions have what is before the room, which is never written again.
-	ends [][]int64
 }
 
 // mode says what may be changed.
@@ -91,7 +87,7 @@ func (l *List) first() *partition {
 // Len returns the number of items.
 func (l *List) Len() int {
 	l.notNil("len")
-	if l.ed != nil && len(l.outer) == 0 {
+	if l.ed != nil {
 		return l.ed.items()
 	}
 	return l.first().items()
@@ -234,14 +230,17 @@ func (l *List) At(index ...int) *weft.Tensor {
 	return c.live.Slice(weft.Range(base, base+n))
 }
 
-// ListAt returns an item of a nested list, as a list on the same memory.
+// ListAt returns an item of a nested list, as a list that is a window on the same memory: its values
+// may be changed, its sizes may not. [List.Set] changes those of an item.
 func (l *List) ListAt(i int) *List {
 	l.check("listat")
 	if len(l.outer) == 0 {
 		array.Failf("listat", "", "items of a list of depth 1 are tensors: At returns one")
 	}
 	i = place("listat", i, l.Len())
-	return l.items(i, i+1).inner()
+	out := l.items(i, i+1).inner()
+	out.mode = max(l.mode, window)
+	return out
 }
 
 // All calls the body of a loop with the number and the rows of each item, windows on the list's
@@ -330,10 +329,24 @@ func (l *List) with(cols ...column) *List {
 	return &List{outer: l.outer, part: l.part, rows: l.rows, cols: cols}
 }
 
+// alias is a list of the same items on the same memory, which its first change of sizes leaves. It
+// is read-only if l is.
+func (l *List) alias() *List {
+	out := l.with()
+	for _, c := range l.cols {
+		c.own = false
+		out.cols = append(out.cols, c)
+	}
+	if l.mode == readOnly {
+		out.mode = readOnly
+	}
+	return out
+}
+
 // items returns items lo to hi-1 on the same memory.
 func (l *List) items(lo, hi int) *List {
 	if lo == 0 && hi == l.first().items() {
-		return l.with(l.cols...)
+		return l.alias()
 	}
 	parts := make([]*partition, 0, len(l.outer)+1)
 	for _, p := range l.levels() {
@@ -347,7 +360,7 @@ func (l *List) items(lo, hi int) *List {
 	}
 	out := &List{outer: parts[:len(parts)-1], part: parts[len(parts)-1], rows: hi - lo}
 	for _, c := range l.cols {
-		c.live = c.live.Slice(weft.Range(lo, hi))
+		c.live, c.own = c.live.Slice(weft.Range(lo, hi)), false
 		out.cols = append(out.cols, c)
 	}
 	return out

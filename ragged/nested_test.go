@@ -108,8 +108,8 @@ func TestAppendToNestedLists(t *testing.T) {
 		"a deeper list":  func(l *ragged.List) { l.Append([][][][]float64{{{{1}}}}) },
 		"a number":       func(l *ragged.List) { l.Append(1.0) },
 		"nil":            func(l *ragged.List) { l.Append((*ragged.List)(nil)) },
-		"sizes":          func(l *ragged.List) { l.Append([][]float64{{1}}, []int{1}) },
-		"other rows":     func(l *ragged.List) { l.Append([][][2]float64{{{1, 2}}}) },
+		"other sizes":    func(l *ragged.List) { l.Append([][]float64{{1}}, []int{2}) },
+		"other rows":     func(l *ragged.List) { l.Append(ragged.Of([][][2]float64{{{1, 2}}})) },
 		"of a fixed one": func(l *ragged.List) { l.FixedSize().Append([][]float64{{1}}) },
 	} {
 		l := ragged.Of([][][]float64{{{1}}})

@@ -23,7 +23,7 @@ func (l *List) Flatten() *List {
 // list's, an int that all have or a vector, as [FromSizes] takes them.
 func (l *List) Unflatten(sizes any) *List {
 	l.check("unflatten")
-	out := l.with(l.cols...)
+	out := l.alias()
 	out.outer = append([]*partition{divided("unflatten", sizes, l.Len())}, l.outer...)
 	return out
 }
