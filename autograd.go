@@ -513,6 +513,10 @@ type GradOpts struct {
 	Seeds []*Tensor
 }
 
+func (o *GradOpts) walk() walkOpts {
+	return walkOpts{retain: o.Retain, create: o.Create, allowUnused: o.AllowUnused, seeds: o.Seeds}
+}
+
 // Backward computes the gradients of t, which has one element, and adds them to
 // the Grad of each leaf it was computed from.
 func (t *Tensor) Backward() { BackwardWith([]*Tensor{t}, GradOpts{}) }
@@ -520,7 +524,8 @@ func (t *Tensor) Backward() { BackwardWith([]*Tensor{t}, GradOpts{}) }
 // BackwardWith computes the gradients of several outputs and adds them to the
 // Grad of each leaf.
 func BackwardWith(outputs []*Tensor, opts ...GradOpts) {
-	walk("backward", outputs, nil, array.Options("backward", opts))
+	o := array.Options("backward", opts)
+	walk("backward", outputs, nil, o.walk())
 }
 
 // Grad returns the gradients of the outputs with respect to the inputs, without
@@ -536,5 +541,5 @@ func GradAll(outputs, inputs []*Tensor, opts ...GradOpts) []*Tensor {
 	if inputs == nil {
 		inputs = []*Tensor{}
 	}
-	return walk("grad", outputs, inputs, o)
+	return walk("grad", outputs, inputs, o.walk())
 }

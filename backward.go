@@ -44,18 +44,24 @@ func (h *tape) Pop() any {
 	return x
 }
 
-func walk(name string, outputs, inputs []*Tensor, o GradOpts) []*Tensor {
+// walkOpts are what a walk over the tape does: see [GradOpts].
+type walkOpts struct {
+	retain, create, allowUnused bool
+	seeds                       []*Tensor
+}
+
+func walk(name string, outputs, inputs []*Tensor, o walkOpts) []*Tensor {
 	return walkRows(name, outputs, inputs, o, 0)
 }
 
 // walkRows is walk, for rows of gradients unless there are 0: seeds and results have them
 // as their first axis.
-func walkRows(name string, outputs, inputs []*Tensor, o GradOpts, rows int) (res []*Tensor) {
-	if o.Create && !gradOn() {
+func walkRows(name string, outputs, inputs []*Tensor, o walkOpts, rows int) (res []*Tensor) {
+	if o.create && !gradOn() {
 		recording(true, func() { res = walkRows(name, outputs, inputs, o, rows) })
 		return res
 	}
-	p := &pass{create: o.Create, retain: o.Retain || o.Create, rows: rows, leaves: inputs == nil, want: map[*gradNode][]int{}, grads: map[*gradNode]*partial{}}
+	p := &pass{create: o.create, retain: o.retain || o.create, rows: rows, leaves: inputs == nil, want: map[*gradNode][]int{}, grads: map[*gradNode]*partial{}}
 	for i, t := range outputs {
 		t.check(name)
 		n := t.node()
@@ -63,10 +69,10 @@ func walkRows(name string, outputs, inputs []*Tensor, o GradOpts, rows int) (res
 			array.Failf(name, "", "output %d does not depend on a tensor that requires a gradient: mark leaves with RequireGrad before computing it, outside WithoutGrad and without Detach on the way", i)
 		}
 		if rows > 0 {
-			p.give(n, partial{t: t.seedRows(name, rows, o.Seeds[i])})
+			p.give(n, partial{t: t.seedRows(name, rows, o.seeds[i])})
 			continue
 		}
-		p.give(n, partial{t: t.seed(name, i, o.Seeds)})
+		p.give(n, partial{t: t.seed(name, i, o.seeds)})
 	}
 	for i, t := range inputs {
 		t.check(name)
@@ -103,7 +109,7 @@ func walkRows(name string, outputs, inputs []*Tensor, o GradOpts, rows int) (res
 		}
 		for _, i := range p.want[n] {
 			res[i] = dy.t
-			if !o.Create {
+			if !o.create {
 				// A result, not a part of the pass: computing with it is recorded.
 				res[i] = &Tensor{v: dy.t.v, run: outputs[0].run}
 				if !gradOn() {
@@ -115,7 +121,7 @@ func walkRows(name string, outputs, inputs []*Tensor, o GradOpts, rows int) (res
 		switch {
 		case n.leaf != nil:
 			if inputs == nil {
-				n.leaf.accumulate(dy, o.Create)
+				n.leaf.accumulate(dy, o.create)
 			}
 		case n.part:
 			p.take(n, dy)
@@ -123,7 +129,7 @@ func walkRows(name string, outputs, inputs []*Tensor, o GradOpts, rows int) (res
 			p.step(n, dy)
 		}
 	}
-	if !o.AllowUnused {
+	if !o.allowUnused {
 		for i, g := range res {
 			if g == nil {
 				array.Failf(name, "inputs", "number %d was not used to compute the outputs (GradOpts{AllowUnused: true} returns nil instead)", i)
@@ -143,7 +149,7 @@ func (t *Tensor) seed(name string, i int, seeds []*Tensor) *Tensor {
 		if t.Size() != 1 {
 			array.Failf(name, "", "output %d has shape %s, want one element: reduce it with Sum or Mean, or give its gradient as GradOpts.Seeds", i, array.ShapeString(t.v.Shape))
 		}
-		seed = full("full", 1, t.v.Store.Device, t.v.DType, t.v.Shape)
+		seed = full("full", whole(1), t.v.Store.Device, t.v.DType, t.v.Shape)
 	} else {
 		seed.check(name)
 		if seed.v.DType != t.v.DType || !array.Equal(seed.v.Shape, t.v.Shape) {
@@ -254,7 +260,7 @@ func (p *pass) joint(n *gradNode) {
 			if p.rows > 0 {
 				shape = slices.Insert(slices.Clone(shape), 0, p.rows)
 			}
-			z := full("backward", 0, n.p.device, m.dtype, shape)
+			z := full("backward", whole(0), n.p.device, m.dtype, shape)
 			dys[i] = &Tensor{v: z.v, run: r}
 		}
 	}
@@ -298,12 +304,24 @@ func (p *pass) put(n *gradNode, dy partial) {
 		dy = partial{t: t, ours: !p.create}
 		w, _ = windowOf(t.v, n.put.chain)
 	}
-	unrecorded(w).Assign(0)
+	zero(w)
 	p.give(base, dy)
 }
 
 // unrecorded is a view as a tensor that is written to behind the tape's back.
 func unrecorded(v array.View) *Tensor { return &Tensor{v: v} }
+
+// zero writes 0 into a view behind the tape's back.
+func zero(v array.View) { unrecorded(v).assigned("assign", "x", whole(0), (*Tensor).copyFrom) }
+
+// addInto adds a view to another one behind the tape's back.
+func addInto(v, x array.View) {
+	t := unrecorded(v)
+	t.assign(op.Add, nil, "addassign", operand{t: t}, operand{t: unrecorded(x)})
+}
+
+// plus is a + b, recorded.
+func plus(a, b *Tensor) *Tensor { return apply(op.Add, nil, operand{t: a}, operand{t: b}) }
 
 // through returns the view of t that a row of windows shows, or a copy.
 func (t *Tensor) through(chain []*planned) *Tensor {
@@ -405,7 +423,7 @@ func (g *partial) first(w, dy array.View) bool {
 func (g *partial) fill() {
 	for _, r := range g.blank {
 		n := r.hi - r.lo
-		unrecorded(array.View{Store: g.t.v.Store, Offset: r.lo, DType: g.t.v.DType, Shape: []int{n}, Strides: []int{1}}).Assign(0)
+		zero(array.View{Store: g.t.v.Store, Offset: r.lo, DType: g.t.v.DType, Shape: []int{n}, Strides: []int{1}})
 	}
 	g.blank = nil
 }
@@ -427,9 +445,9 @@ func (p *pass) give(n *gradNode, g partial) {
 	case old.parts != nil:
 		old.add(nil, g.t, true)
 	case p.create:
-		old.t = old.t.Add(g.t)
+		old.t = plus(old.t, g.t)
 	default:
-		sum := old.t.bare().Add(g.t.bare())
+		sum := plus(old.t.bare(), g.t.bare())
 		old.free()
 		g.free()
 		old.t, old.ours = sum, true
@@ -465,7 +483,7 @@ func (p *pass) addWindow(n *gradNode, dy partial) bool {
 		old.t, old.ours, old.blank = &Tensor{v: t.v, run: dy.t.run}, true, []reach{{0, t.Size()}}
 		old.t.track()
 	case old.t == nil:
-		t := full("full", 0, dy.t.v.Store.Device, dtype, shape)
+		t := full("full", whole(0), dy.t.v.Store.Device, dtype, shape)
 		old.t, old.ours = &Tensor{v: t.v, run: dy.t.run}, !p.create
 		old.t.track()
 	case p.create && old.parts == nil:
@@ -501,7 +519,7 @@ func (p *pass) reshape(n *gradNode, dy partial) bool {
 func (g *partial) add(chain []*planned, t *Tensor, create bool) {
 	w, _ := windowOf(g.t.v, chain)
 	if w.Size() > 0 {
-		unrecorded(w).AddAssign(&Tensor{v: t.v})
+		addInto(w, t.v)
 	}
 	if create {
 		g.parts = append(g.parts, t.node())
@@ -607,10 +625,10 @@ func (h *history) accumulate(g partial, create bool) {
 	case h.grad == nil:
 		h.grad, h.mine = &Tensor{v: (&Tensor{v: g.t.v}).Clone().v}, true
 	case create:
-		sum := h.grad.Add(g.t)
+		sum := plus(h.grad, g.t)
 		h.grad, h.mine = &Tensor{v: sum.v, hist: sum.hist}, false
 	default:
-		unrecorded(h.grad.v).AddAssign(&Tensor{v: g.t.v})
+		addInto(h.grad.v, g.t.v)
 		g.free()
 	}
 }

@@ -75,15 +75,26 @@ func (r rangeCheck) of(t *Tensor) *Tensor {
 		leave(&v)
 		return t
 	}
-	if least := t.Min().ItemInt(); least < r.Min {
+	if least := extreme(op.Min, t); least < r.Min {
 		panic(r.err(least, 0))
 	}
 	if r.Max < math.MaxInt64 {
-		if most := t.Max().ItemInt(); most > r.Max {
+		if most := extreme(op.Max, t); most > r.Max {
 			panic(r.err(most, 0))
 		}
 	}
 	return t
+}
+
+// extreme is the least or the greatest of integers.
+func extreme(d *op.Def, t *Tensor) int64 {
+	all := make([]int, len(t.v.Shape))
+	for i := range all {
+		all[i] = i
+	}
+	v := toHost(apply(d, op.Reduction{Axes: all}, operand{t: t}))
+	defer leave(&v)
+	return intElement(&v, v.Offset)
 }
 
 // where returns t, floats, in a function that computes only if all of ok is true: otherwise text

@@ -113,12 +113,14 @@ func fill(v *array.View, n exec.Number) {
 // number says the type, as for [Scalar]: a float gives float32, an int int64. [FullOf] takes it.
 func Full(x any, shape ...int) *Tensor {
 	o := numberOperand("full", x)
-	return full("full", x, 0, o.weakType(), shape)
+	return full("full", o, 0, o.weakType(), shape)
 }
 
 // FullOf returns a tensor of type d and that shape filled with a Go number. An integer must fit an
 // integer type; a float becomes one as [Tensor.To] makes it; as Bool it is whether it is not 0.
-func FullOf(d DType, x any, shape ...int) *Tensor { return full("full", x, 0, d, shape) }
+func FullOf(d DType, x any, shape ...int) *Tensor {
+	return full("full", numberOperand("full", x), 0, d, shape)
+}
 
 // numberOperand is an argument of op that must be a Go number.
 func numberOperand(opName string, x any) operand {
@@ -129,8 +131,7 @@ func numberOperand(opName string, x any) operand {
 	return o
 }
 
-func full(opName string, x any, number uint8, d DType, shape []int) *Tensor {
-	o := numberOperand(opName, x)
+func full(opName string, o operand, number uint8, d DType, shape []int) *Tensor {
 	t := unset(opName, number, d, shape)
 	switch {
 	case t.Size() == 0:
@@ -144,19 +145,19 @@ func full(opName string, x any, number uint8, d DType, shape []int) *Tensor {
 
 // Zeros returns a float32 tensor of zeros of that shape, a scalar if no size is given. [ZerosOf]
 // takes an element type. It panics with *[Error] where a size is negative.
-func Zeros(shape ...int) *Tensor { return full("zeros", 0, 0, Float32, shape) }
+func Zeros(shape ...int) *Tensor { return full("zeros", whole(0), 0, Float32, shape) }
 
 // ZerosOf returns a tensor of zeros of the given type and shape, a scalar if no size is given.
 // It panics with *[Error] where a size is negative.
-func ZerosOf(d DType, shape ...int) *Tensor { return full("zeros", 0, 0, d, shape) }
+func ZerosOf(d DType, shape ...int) *Tensor { return full("zeros", whole(0), 0, d, shape) }
 
 // Ones returns a float32 tensor of ones of that shape, a scalar if none is given. [OnesOf] takes
 // an element type. It panics with *[Error] where a size is negative.
-func Ones(shape ...int) *Tensor { return full("ones", 1, 0, Float32, shape) }
+func Ones(shape ...int) *Tensor { return full("ones", whole(1), 0, Float32, shape) }
 
 // OnesOf returns a tensor of ones of the given type and shape, a scalar if no size is given. It
 // panics with *[Error] where a size is negative.
-func OnesOf(d DType, shape ...int) *Tensor { return full("ones", 1, 0, d, shape) }
+func OnesOf(d DType, shape ...int) *Tensor { return full("ones", whole(1), 0, d, shape) }
 
 // ZerosLike returns a tensor of t's shape and type, on its device, filled with 0. Nothing of t
 // is copied, nor does a gradient flow to it.
@@ -172,7 +173,7 @@ func FullLike(t *Tensor, x any) *Tensor { return fullLike("full", t, x) }
 
 func fullLike(opName string, t *Tensor, x any) *Tensor {
 	t.notNil(opName)
-	return full(opName, x, t.v.Store.Device, t.v.DType, t.v.Shape)
+	return full(opName, numberOperand(opName, x), t.v.Store.Device, t.v.DType, t.v.Shape)
 }
 
 // Scalar returns a 0-d tensor of a Go number, whose type it says: float64 gives float32, int int64,
@@ -199,7 +200,7 @@ func Eye(n int) *Tensor { return EyeOf(Float32, n) }
 // EyeOf returns the n x n identity matrix of type d: ones on the main diagonal, zeros elsewhere. It
 // panics with *[Error] where n is negative.
 func EyeOf(d DType, n int) *Tensor {
-	t := full("eye", 0, 0, d, []int{n, n})
+	t := full("eye", whole(0), 0, d, []int{n, n})
 	t.Diagonal(0).Assign(1)
 	return t
 }

@@ -50,18 +50,32 @@ func (c *Compiled[F]) Debug(opts ...DebugOpts) *Compiled[F] {
 	o := array.Options("debug", opts)
 	c.notNil("debug")
 	d := newGoFunc(reflect.ValueOf(c.fn))
-	d.name, d.level, d.debug = c.c.name, c.c.level, &o
+	d.name, d.level, d.debug = c.c.name, c.c.level, o.debugging()
 	return &Compiled[F]{fn: c.fn, c: d}
 }
 
+func (o *DebugOpts) debugging() *debugging {
+	d := &debugging{verify: o.Verify, nan: o.NaN}
+	if f := o.Watch; f != nil {
+		d.watch = func(op, line string, value *Tensor) { f(DebugStep{op, line, value}) }
+	}
+	return d
+}
+
+// debugging is what a call does besides: see [DebugOpts].
+type debugging struct {
+	verify, nan bool
+	watch       func(op, line string, value *Tensor)
+}
+
 // debugged runs the program as the options ask.
-func (e *entry) debugged(o *DebugOpts, ctx context.Context, ins []*array.View, nums []exec.Number, outs []array.View) error {
-	if o.Verify && e.verified.CompareAndSwap(false, true) {
+func (e *entry) debugged(o *debugging, ctx context.Context, ins []*array.View, nums []exec.Number, outs []array.View) error {
+	if o.verify && e.verified.CompareAndSwap(false, true) {
 		if err := e.verify(ins, nums); err != nil {
 			return err
 		}
 	}
-	if !o.NaN && o.Watch == nil {
+	if !o.nan && o.watch == nil {
 		return e.code.Run(ctx, ins, nums, outs)
 	}
 	if err := e.code.Fits(nums); err != nil {
@@ -85,10 +99,10 @@ func (e *entry) debugged(o *DebugOpts, ctx context.Context, ins []*array.View, n
 	}
 	w.Each = func(n *ir.Node, values []array.View) error {
 		for i := range values {
-			if o.Watch != nil {
-				o.Watch(DebugStep{Op: names.Title(n), Line: names.Note(n), Value: &Tensor{v: values[i]}})
+			if o.watch != nil {
+				o.watch(names.Title(n), names.Note(n), &Tensor{v: values[i]})
 			}
-			if !o.NaN {
+			if !o.nan {
 				continue
 			}
 			count, first := nans(&values[i])

@@ -44,7 +44,7 @@ type compiledFunc struct {
 	scoped  bool       // calls inside WithoutGrad record nothing: they have programs of their own
 	hold    bool       // draws leave generators where they are
 	private bool       // uses nothing that others change
-	debug   *DebugOpts // nil but for what Debug returns
+	debug   *debugging // nil but for what Debug returns
 
 	making  lock.Lock  // of who makes a program
 	mu      sync.Mutex // of the two below, to change them

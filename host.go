@@ -259,13 +259,20 @@ func (t *Tensor) on(number uint8) *Tensor {
 	return out
 }
 
+// rowOf is row i of a view.
+func rowOf(v *array.View, i int) array.View {
+	return v.Window(i*v.Strides[0], v.Shape[1:], v.Strides[1:])
+}
+
 // putRows writes the rows of x to the places of dst that have been read before.
 func putRows(dst, places, x *Tensor) {
 	at := Data[int64](places)
 	if !onHost(dst) || !dst.v.Contiguous() {
-		to := unrecorded(dst.v)
 		for i, k := range at {
-			to.Slice(Index(int(k))).Assign((&Tensor{v: x.v}).Slice(Index(i)))
+			if k < 0 {
+				k += int64(dst.v.Shape[0])
+			}
+			unrecorded(rowOf(&dst.v, int(k))).copyFrom(unrecorded(rowOf(&x.v, i)))
 		}
 		return
 	}

@@ -261,7 +261,9 @@ func (t *Tensor) updateFrom(x *Tensor) {
 // Assign writes x, a *Tensor or a Go number, broadcast to t's shape, into t, and
 // returns t. Overlapping memory is right: x.Slice(Range(1, n)).Assign(x.Slice(Range(0, n-1))).
 // A float cannot be written into integers, nor a complex number into others.
-func (t *Tensor) Assign(x any) *Tensor { return t.assigned("assign", "x", x, (*Tensor).copyFrom) }
+func (t *Tensor) Assign(x any) *Tensor {
+	return t.assigned("assign", "x", asOperand("assign", "x", x), (*Tensor).copyFrom)
+}
 
 // Set writes v, a *Tensor or a Go number, at the given indices of the first axes, as NumPy's
 // x[i, j] = v: one element where there is an index for each axis, else the sub-array there, to
@@ -277,14 +279,13 @@ func (t *Tensor) Assign(x any) *Tensor { return t.assigned("assign", "x", x, (*T
 func (t *Tensor) Set(v any, index ...int) *Tensor {
 	t.check("set")
 	t.notExpanded("set")
-	t.at("set", index).assigned("set", "v", v, (*Tensor).copyFrom)
+	t.at("set", index).assigned("set", "v", asOperand("set", "v", v), (*Tensor).copyFrom)
 	return t
 }
 
 // assigned is Assign by another name, with another name of its argument and another way to
 // write.
-func (t *Tensor) assigned(opName, arg string, x any, write func(t, x *Tensor)) *Tensor {
-	o := asOperand(opName, arg, x)
+func (t *Tensor) assigned(opName, arg string, o operand, write func(t, x *Tensor)) *Tensor {
 	t.writable(opName)
 	if o.t == nil {
 		if o.num.Kind > t.v.DType.Category() && !(o.num.Kind == array.CatInt && t.v.DType == Bool) {
@@ -382,7 +383,7 @@ func (t *Tensor) Update(f func(*Tensor) *Tensor) *Tensor {
 	if gradOn() {
 		r.node().keepOldSince(before, t.v.Store)
 	}
-	return t.assigned("update", "f", r, (*Tensor).updateFrom)
+	return t.assigned("update", "f", tensorOperand("update", r), (*Tensor).updateFrom)
 }
 
 // Zero writes 0 everywhere and returns t; views of the same memory show it. It panics with

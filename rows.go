@@ -122,7 +122,7 @@ func (n *gradNode) savedTensor(s *savedValue, r *run, create bool) *Tensor {
 func (n *gradNode) backRows(saved []savedValue, rows int, dy *Tensor, create bool) []*Tensor {
 	each := make([][]*Tensor, len(n.in))
 	for i := range rows {
-		for k, g := range n.back(saved, dy.At(i), create) {
+		for k, g := range n.back(saved, dy.at("at", []int{i}), create) {
 			if g != nil && n.in[k] != nil {
 				each[k] = append(each[k], g)
 			}
@@ -147,7 +147,7 @@ func (p *pass) putRows(n *gradNode, dy partial) {
 	}
 	if base := n.in[0]; base != nil {
 		c := dy.t.Clone()
-		p.through(n, c).Assign(0)
+		p.through(n, c).assigned("assign", "x", whole(0), (*Tensor).copyFrom)
 		p.give(base, partial{t: c})
 	}
 }

@@ -88,9 +88,9 @@ func (t *Tensor) ScatterReduce(axis int, index, x *Tensor, opts ...ScatterOpts) 
 		if !o.ExcludeSelf {
 			return t.ScatterAdd(a, index, x)
 		}
-		none := full(name, false, t.v.Store.Device, Bool, t.v.Shape)
+		none := full(name, asOperand(name, "", false), t.v.Store.Device, Bool, t.v.Shape)
 		hit := none.Scatter(a, index, true)
-		return Where(hit, full(name, 0, t.v.Store.Device, d, nil), t).ScatterAdd(a, index, x)
+		return Where(hit, full(name, whole(0), t.v.Store.Device, d, nil), t).ScatterAdd(a, index, x)
 	}
 	switch o.Reduce {
 	case ScatterSum:
@@ -99,8 +99,8 @@ func (t *Tensor) ScatterReduce(axis int, index, x *Tensor, opts ...ScatterOpts) 
 		if d == Bool {
 			array.Failf(name, "", "bool has no mean: convert with To first")
 		}
-		one := full(name, 1, t.v.Store.Device, Int64, nil)
-		n := full(name, 0, t.v.Store.Device, Int64, t.v.Shape).ScatterAdd(a, index, one.Expand(index.v.Shape...))
+		one := full(name, whole(1), t.v.Store.Device, Int64, nil)
+		n := full(name, whole(0), t.v.Store.Device, Int64, t.v.Shape).ScatterAdd(a, index, one.Expand(index.v.Shape...))
 		if o.ExcludeSelf {
 			n = n.Maximum(1)
 		} else {

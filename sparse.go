@@ -84,7 +84,7 @@ func (h *history) addRows(p *pass, n *gradNode, g *partial) {
 	switch {
 	case h.grad != nil:
 		dense := r.dense(n.shape)
-		unrecorded(h.grad.v).AddAssign(dense)
+		addInto(h.grad.v, dense.v)
 		free(dense.v.Store)
 		r.free()
 	case h.rows != nil:

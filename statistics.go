@@ -54,7 +54,7 @@ func (t *Tensor) binned(weights *Tensor, shape []int, n int) *Tensor {
 	if !weights.v.DType.Float() || !array.Equal(weights.v.Shape, shape) {
 		array.Failf("bincount", "weights", "are %s, want floats of shape %s", array.TypeString(weights.v.DType, weights.v.Shape), array.ShapeString(shape))
 	}
-	zeros := full("bincount", 0, t.v.Store.Device, weights.v.DType, []int{n})
+	zeros := full("bincount", whole(0), t.v.Store.Device, weights.v.DType, []int{n})
 	return zeros.IndexAdd(0, t, weights.Reshape(t.Size()))
 }
 
@@ -115,7 +115,7 @@ func (t *Tensor) Histogram(opts ...HistogramOpts) (counts, edges *Tensor) {
 	case x.v.DType == Float32:
 		behind = float64(math.Nextafter32(float32(last), float32(math.Inf(1))))
 	}
-	ends := Cat([]*Tensor{edges.Slice(Range(0, n)), full("histogram", behind, x.v.Store.Device, x.v.DType, []int{1})}, 0)
+	ends := Cat([]*Tensor{edges.Slice(Range(0, n)), full("histogram", numberOperand("histogram", behind), x.v.Store.Device, x.v.DType, []int{1})}, 0)
 	counts = ends.SearchSorted(x, SearchOpts{Right: true}).binned(o.Weights, t.v.Shape, n+2).Slice(Range(1, n+1)).own()
 	if o.Density {
 		if !counts.v.DType.Float() {

@@ -66,7 +66,7 @@ func init() {
 		out := make([]*Tensor, len(x))
 		if y.node() != nil && m > 0 {
 			seeds := Eye(m).To(y.v.DType).on(y.v.Store.Device).Reshape(append([]int{m}, y.v.Shape...)...)
-			out = walkRows("jacobian", []*Tensor{y}, x, GradOpts{Seeds: []*Tensor{seeds}, Create: create, Retain: true, AllowUnused: true}, m)
+			out = walkRows("jacobian", []*Tensor{y}, x, walkOpts{seeds: []*Tensor{seeds}, create: create, retain: true, allowUnused: true}, m)
 		}
 		for i, g := range out {
 			shape := append(slices.Clone(y.v.Shape), x[i].v.Shape...)

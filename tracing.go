@@ -13,7 +13,10 @@ import (
 // What package tracing compiles functions of other packages by.
 func init() {
 	tracing.New = func(f func([]*Tensor) []*Tensor, o tracing.Options) tracing.Func[*Tensor] {
-		debug, _ := o.Debug.(*DebugOpts)
+		var debug *debugging
+		if d, ok := o.Debug.(*DebugOpts); ok && d != nil {
+			debug = d.debugging()
+		}
 		return &tracedFunc{f, compiledFunc{name: o.Name, line: o.Line, level: o.Level, debug: debug, hold: o.Hold, private: o.Private}}
 	}
 	tracing.Active = func() bool { return tracingHere() != nil }

@@ -287,7 +287,7 @@ func TestEveryWriteMarks(t *testing.T) {
 		})
 		for i := range 3 {
 			before := bytes.Clone(memory(y))
-			f.Call(full("full", i+1, 0, dt, []int{8}))
+			f.Call(full("full", whole(int64(i+1)), 0, dt, []int{8}))
 			within(t, "a compiled function of "+dt.String(), before, memory(y), d.Pending())
 			if got, row := d.Pending(), 8*len(nan); len(nan) > 2 && !slices.Equal(got, []ByteRange{{2 * row, 3 * row}}) {
 				t.Errorf("%s: %v is pending", dt, got)
@@ -721,7 +721,7 @@ func someWrite(r *rand.Rand, v *Tensor) string {
 			return "add"
 		}
 	case 1:
-		v.Assign(full("full", value, 0, v.v.DType, v.Shape()))
+		v.Assign(full("full", numberOperand("full", value), 0, v.v.DType, v.Shape()))
 		return "assign a tensor"
 	case 2:
 		v.Update(func(x *Tensor) *Tensor { return x.Add(1).To(v.v.DType) })

@@ -23,7 +23,7 @@ func VJP(f func(x *Tensor) *Tensor, x *Tensor) (y *Tensor, pull func(dy *Tensor)
 		if dy.v.DType != d.y.v.DType || !array.Equal(dy.v.Shape, d.y.v.Shape) {
 			array.Failf("vjp", "dy", "is %s, the result %s", array.TypeString(dy.v.DType, dy.v.Shape), array.TypeString(d.y.v.DType, d.y.v.Shape))
 		}
-		o := GradOpts{Seeds: []*Tensor{dy}, Retain: true, Create: d.create || dy.RequiresGrad() && gradOn()}
+		o := walkOpts{seeds: []*Tensor{dy}, retain: true, create: d.create || dy.RequiresGrad() && gradOn()}
 		return d.result(d.grad(d.y, d.x, o))
 	}
 }
@@ -40,7 +40,7 @@ func JVP(f func(x *Tensor) *Tensor, x, v *Tensor) (y, dy *Tensor) {
 	if g == nil {
 		return d.result(d.y), d.result(d.zeros(d.y.v.Shape))
 	}
-	o := GradOpts{Seeds: []*Tensor{v}, Create: d.create || v.RequiresGrad() && gradOn()}
+	o := walkOpts{seeds: []*Tensor{v}, create: d.create || v.RequiresGrad() && gradOn()}
 	return d.result(d.y), d.result(d.grad(g, u, o))
 }
 
@@ -76,8 +76,8 @@ func slope(name string, f func(x *Tensor) *Tensor) func(x *Tensor) *Tensor {
 		if d.y.Size() != 1 {
 			array.Failf(name, "f", "returns shape %s, want one element", array.ShapeString(d.y.v.Shape))
 		}
-		one := full("full", 1, d.y.v.Store.Device, d.y.v.DType, d.y.v.Shape)
-		return d.grad(d.y, d.x, GradOpts{Seeds: []*Tensor{one}, Create: true})
+		one := full("full", whole(1), d.y.v.Store.Device, d.y.v.DType, d.y.v.Shape)
+		return d.grad(d.y, d.x, walkOpts{seeds: []*Tensor{one}, create: true})
 	}
 }
 
@@ -161,18 +161,18 @@ func (d *derivation) result(t *Tensor) *Tensor {
 
 // zeros is a derivative of what does not depend on x.
 func (d *derivation) zeros(shape []int) *Tensor {
-	z := full(d.name, 0, d.x.v.Store.Device, d.x.v.DType, shape)
+	z := full(d.name, whole(0), d.x.v.Store.Device, d.x.v.DType, shape)
 	t := &Tensor{v: z.v, run: d.x.run}
 	t.track()
 	return t
 }
 
 // grad is the gradient of y by x, zeros if there is none.
-func (d *derivation) grad(y, x *Tensor, o GradOpts) *Tensor {
+func (d *derivation) grad(y, x *Tensor, o walkOpts) *Tensor {
 	if y.node() == nil {
 		return d.zeros(x.v.Shape)
 	}
-	o.AllowUnused = true
+	o.allowUnused = true
 	if g := walk(d.name, []*Tensor{y}, []*Tensor{x}, o)[0]; g != nil {
 		return g
 	}
@@ -183,12 +183,12 @@ func (d *derivation) grad(y, x *Tensor, o GradOpts) *Tensor {
 // which is linear in u: its derivative by u is that of y by x, turned. Both are nil if y
 // does not depend on x.
 func (d *derivation) transposed() (u, g *Tensor) {
-	z := full(d.name, 0, d.y.v.Store.Device, d.y.v.DType, d.y.v.Shape)
+	z := full(d.name, whole(0), d.y.v.Store.Device, d.y.v.DType, d.y.v.Shape)
 	u = (&Tensor{v: z.v, run: d.x.run}).RequireGrad()
 	if d.y.node() == nil {
 		return nil, nil
 	}
-	g = walk(d.name, []*Tensor{d.y}, []*Tensor{d.x}, GradOpts{Seeds: []*Tensor{u}, Create: true, AllowUnused: true})[0]
+	g = walk(d.name, []*Tensor{d.y}, []*Tensor{d.x}, walkOpts{seeds: []*Tensor{u}, create: true, allowUnused: true})[0]
 	if g == nil || g.node() == nil {
 		return nil, nil
 	}
@@ -198,7 +198,7 @@ func (d *derivation) transposed() (u, g *Tensor) {
 // rows is the derivative of the m elements of y by x, a row each.
 func (d *derivation) rows(name string, y, x *Tensor, m int) *Tensor {
 	seeds := Eye(m).To(y.v.DType).on(y.v.Store.Device).Reshape(append([]int{m}, y.v.Shape...)...)
-	g := walkRows(name, []*Tensor{y}, []*Tensor{x}, GradOpts{Seeds: []*Tensor{seeds}, Create: d.create, AllowUnused: true}, m)[0]
+	g := walkRows(name, []*Tensor{y}, []*Tensor{x}, walkOpts{seeds: []*Tensor{seeds}, create: d.create, allowUnused: true}, m)[0]
 	if g == nil {
 		return d.zeros(append([]int{m}, x.v.Shape...))
 	}
