@@ -410,9 +410,11 @@ func (g *partial) first(w, dy array.View) bool {
 	rest := [...]reach{{r.lo, lo}, {hi, r.hi}}
 	g.blank = slices.Replace(g.blank, i, i+1, slices.DeleteFunc(rest[:], func(r reach) bool { return r.lo == r.hi })...)
 	ops := []operand{tensorOperand("backward", &Tensor{v: dy}), whole(0)}
-	open := openWrite(&w)
-	lookup(op.Add, nil, ops).compute(ops, unsafe.Slice(&w, 1))
-	open.done()
+	sum := lookup(op.Add, nil, ops)
+	func() {
+		defer openWrite(&w).done()
+		sum.compute(ops, unsafe.Slice(&w, 1))
+	}()
 	if len(g.blank) > maxBlank {
 		g.fill()
 	}

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"iter"
+	"math"
 	"os"
 	"os/exec"
 	"runtime"
@@ -18,6 +19,7 @@ import (
 
 	"weft"
 	"weft/data"
+	"weft/internal/eager"
 	"weft/kernel"
 	"weft/npy"
 	"weft/optim"
@@ -416,7 +418,7 @@ func outcome(s *stage, site, do string, act func(s *stage)) string {
 }
 
 // afterwards says whether memory that nobody released works as it did: nothing holds a lock, a
-// monitor or a trace.
+// monitor, a trace or a use count.
 func afterwards(s *stage) string {
 	ended := make(chan string, 1)
 	go func() {
@@ -441,10 +443,30 @@ func afterwards(s *stage) string {
 	}()
 	select {
 	case end := <-ended:
-		return end
+		if end != "" {
+			return end
+		}
 	case <-time.After(20 * time.Second):
 		return "hangs"
 	}
+	for name, t := range map[string]*weft.Tensor{"x": s.x, "w": s.w, "leaf": s.leaf, "inScope": s.inScope} {
+		if !unused(t) {
+			return "memory of " + name + " is in use"
+		}
+	}
+	return ""
+}
+
+// unused claims the memory of t, which succeeds while no use and no call is counted. Goroutines of a
+// loader may end late.
+func unused(t *weft.Tensor) bool {
+	for range 200 {
+		if eager.View(t).Store.Lock.Claim() {
+			return true
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return false
 }
 
 // Memory that a user function releases while weft calls it stays until the call returns. The call
@@ -481,6 +503,61 @@ func TestCallbacks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			runChild(t, "TestCallbacks", name)
+		})
+	}
+}
+
+// fail panics with an error, as operations do.
+func fail(err error) {
+	if err != nil {
+		panic(&weft.Error{Err: err})
+	}
+}
+
+// An operation that fails while it reads memory ends its use of it.
+func TestMemoryIsUnusedAfterAnError(t *testing.T) {
+	const n = stageSize
+	floats := func() *weft.Tensor { return weft.Ones(n) }
+	ints := func() *weft.Tensor { return weft.FullOf(weft.Int64, 3, n) }
+	for name, c := range map[string]struct {
+		x   *weft.Tensor
+		try func(x *weft.Tensor)
+	}{
+		"ItemInt of a float":       {floats(), func(x *weft.Tensor) { x.At(7).ItemInt() }},
+		"ItemInt beyond int64":     {weft.FullOf(weft.Uint64, uint64(1)<<63, n), func(x *weft.Tensor) { x.At(7).ItemInt() }},
+		"Item of a complex number": {weft.FullOf(weft.Complex64, 1i, n), func(x *weft.Tensor) { x.At(7).Item() }},
+		"Item of several":          {floats(), func(x *weft.Tensor) { x.Item() }},
+		"At":                       {floats(), func(x *weft.Tensor) { weft.At[float32](x, n) }},
+		"At beside what is deferred": {floats(), func(x *weft.Tensor) {
+			y := weft.Ones(n).Lazy().Mul(2)
+			weft.At[float32](x, 3)
+			runtime.KeepAlive(y)
+			weft.At[float32](x, n)
+		}},
+		"indices":                    {ints(), func(x *weft.Tensor) { weft.Ones(2, 3).IndexSelect(0, x) }},
+		"a table of indices":         {ints(), func(x *weft.Tensor) { weft.Ones(2, 3).Gather(0, x.Reshape(-1, 2)) }},
+		"targets":                    {ints(), func(x *weft.Tensor) { weft.CrossEntropy(weft.Ones(n, 2), x) }},
+		"offsets":                    {ints(), func(x *weft.Tensor) { ragged.FromOffsets(weft.Ones(3), x.SubAssign(9)) }},
+		"sizes":                      {ints(), func(x *weft.Tensor) { ragged.FromSizes(weft.Ones(3), x.MulAssign(-1)) }},
+		"counts":                     {ints(), func(x *weft.Tensor) { x.RepeatInterleave(0, x.MulAssign(-1)) }},
+		"BinCount":                   {ints(), func(x *weft.Tensor) { x.SubAssign(9).BinCount(nil, 0) }},
+		"probabilities":              {floats(), func(x *weft.Tensor) { weft.NewGenerator(1).Multinomial(x.MulAssign(-1), 2) }},
+		"CopyTo":                     {floats(), func(x *weft.Tensor) { weft.CopyTo(x, make([]float32, 3)) }},
+		"Assign of another shape":    {floats(), func(x *weft.Tensor) { x.Assign(weft.Ones(3)) }},
+		"a number that does not fit": {weft.FullOf(weft.Int8, 3, n), func(x *weft.Tensor) { x.Fill(1000) }},
+		"JSON of NaN":                {weft.FullOf(weft.Float32, math.NaN(), n), func(x *weft.Tensor) { _, err := x.MarshalJSON(); fail(err) }},
+		"a file that fails":          {floats(), func(x *weft.Tensor) { fail(npy.Write(failing{}, x)) }},
+		"a kernel": {floats(), func(x *weft.Tensor) {
+			callbackKernels.Func("S").Stencil(x, kernel.StencilOpts{Out: []*weft.Tensor{weft.Ones(3)}})
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := weft.Try(func() { c.try(c.x) }); err == nil {
+				t.Error("no error")
+			}
+			if !unused(c.x) {
+				t.Error("the memory is in use")
+			}
 		})
 	}
 }

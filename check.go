@@ -67,12 +67,12 @@ func (r rangeCheck) of(t *Tensor) *Tensor {
 	}
 	if r.Rows {
 		v := toHost(t)
+		defer leave(&v)
 		for i := range t.v.Shape[0] {
 			if x := intElement(&v, v.Offset+i*v.Strides[0]); x < r.Min || x > r.Max {
 				panic(r.err(x, i))
 			}
 		}
-		leave(&v)
 		return t
 	}
 	if least := extreme(op.Min, t); least < r.Min {

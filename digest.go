@@ -84,6 +84,7 @@ func (d *digester) tensor(name string, t *Tensor) {
 		return
 	}
 	v := toHost(c)
+	defer leave(&v)
 	p := bytesOf(&v)
 	data := unsafe.Slice((*byte)(p), n*t.v.DType.Size())
 	switch d.buf = d.buf[:0]; t.v.DType {
@@ -100,7 +101,6 @@ func (d *digester) tensor(name string, t *Tensor) {
 			panic(err) // a hash takes all
 		}
 	}
-	leave(&v)
 }
 
 // canonical hashes floats in pieces, each a word of its size: NaNs are those whose bits

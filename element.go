@@ -21,6 +21,7 @@ func At[T Element](t *Tensor, index ...int) T {
 	v := &t.v
 	if !t.plain() {
 		host := toHost(t)
+		defer leave(&host)
 		v = &host
 	}
 	offset := v.Offset

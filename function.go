@@ -257,10 +257,12 @@ func (tr *trace) arguments(g *supplied, sig signature) []*Tensor {
 			a.RequireGrad()
 			l := t.node().leaf
 			a.hist.sparse.Store(l.sparse.Load())
-			l.mu.Lock()
-			tr.aside(l.fill)
-			a.hist.grad = l.grad // what the function adds to
-			l.mu.Unlock()
+			func() {
+				l.mu.Lock()
+				defer l.mu.Unlock()
+				tr.aside(l.fill)
+				a.hist.grad = l.grad // what the function adds to
+			}()
 		}
 		out[i] = a
 	}

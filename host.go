@@ -34,7 +34,7 @@ func use(v *array.View) {
 	}
 }
 
-// leave ends [toHost] or [use]. Where a panic comes before it the collector gives the memory back.
+// leave ends [toHost] or [use]. It is deferred, because reading panics with what a mapped file lacks.
 func leave(v *array.View) {
 	v.Store.Unuse()
 	runtime.KeepAlive(v.Store)

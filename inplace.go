@@ -250,12 +250,12 @@ func (t *Tensor) updateFrom(x *Tensor) {
 		c = c.Clone()
 	}
 	from := toHost(c.Contiguous())
+	defer leave(&from)
 	w := openWrite(&t.v)
 	defer func() { w.done() }()
 	use(&t.v)
+	defer leave(&t.v)
 	w.part = copyChanged(&t.v, &from)
-	leave(&t.v)
-	leave(&from)
 }
 
 // Assign writes x, a *Tensor or a Go number, broadcast to t's shape, into t, and
@@ -333,8 +333,10 @@ func (t *Tensor) filled(opName string, o *operand) bool {
 		return false
 	}
 	w := openWrite(v)
-	fill(v, o.num)
-	w.done()
+	func() {
+		defer w.done()
+		fill(v, o.num)
+	}()
 	t.wrote()
 	if v.DType.Differentiable() && gradOn() {
 		t.rebase(nil)

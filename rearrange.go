@@ -188,12 +188,12 @@ func (t *Tensor) RepeatInterleave(axis int, counts any) *Tensor {
 		if c.Size() != n && c.Size() != 1 {
 			array.Failf(name, "counts", "has %d numbers, axis %d of shape %s has %d", c.Size(), a, array.ShapeString(t.v.Shape), n)
 		}
-		v := toHost(c.To(Int64))
 		each = make([]int, room(name, c.Size(), Int64))
+		v := toHost(c.To(Int64))
+		defer leave(&v)
 		for i := range each {
 			each[i] = int(intElement(&v, v.Offset+i*v.Strides[0]))
 		}
-		leave(&v)
 	default:
 		array.Failf(name, "counts", "is %T, want an int, an []int or a *Tensor", counts)
 	}

@@ -300,8 +300,8 @@ func CopyTo[T Element](t *Tensor, dst []T) {
 		return
 	}
 	v := toHost(t)
+	defer leave(&v)
 	copyInto(wrap("copyto", dst, t.v.Shape), &Tensor{v: v})
-	leave(&v)
 }
 
 // checkElements refuses a tensor whose elements are not of Go type T.
@@ -367,21 +367,19 @@ func (t *Tensor) Item() float64 {
 		}
 	}
 	v := t.one("item")
+	defer leave(&v)
 	if v.DType.Category() == array.CatComplex {
 		array.Failf("item", "", "the element is %s: ItemComplex returns it", v.DType)
 	}
-	x := element(&v, v.Offset)
-	leave(&v)
-	return x
+	return element(&v, v.Offset)
 }
 
 // ItemComplex returns the one element of t, of any type, as a complex128; it panics if
 // there are more or none.
 func (t *Tensor) ItemComplex() complex128 {
 	v := t.one("itemcomplex")
-	x := complexElement(&v, v.Offset)
-	leave(&v)
-	return x
+	defer leave(&v)
+	return complexElement(&v, v.Offset)
 }
 
 // one is t on the host, which must have one element. The memory stays until [leave].
@@ -400,6 +398,7 @@ func (t *Tensor) one(opName string) array.View {
 // an int64 does not hold it.
 func (t *Tensor) ItemInt() int64 {
 	v := t.one("itemint")
+	defer leave(&v)
 	if v.DType.Category() > array.CatInt {
 		array.Failf("itemint", "", "takes a tensor of one integer or bool, got %s", array.TypeString(t.v.DType, t.v.Shape))
 	}
@@ -407,6 +406,5 @@ func (t *Tensor) ItemInt() int64 {
 	if v.DType == Uint64 && x < 0 {
 		array.Failf("itemint", "", "%d does not fit an int64: Data returns it", uint64(x))
 	}
-	leave(&v)
 	return x
 }

@@ -193,9 +193,11 @@ func (v *vjp) compiled(dys []array.View, saved []savedValue, rows bool) *exec.Co
 	if rows && v.on >= 0 {
 		outs = slices.Delete(slices.Clone(outs), v.on, v.on+1)
 	}
-	v.mu.Lock()
-	pl := plan.Build(outs, sigs, nil)
-	v.mu.Unlock()
+	pl := func() *plan.Plan {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		return plan.Build(outs, sigs, nil)
+	}()
 	built()
 	c := compile(v.p.def.Name+" backward", pl, v.p.device)
 	if rows {

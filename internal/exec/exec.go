@@ -254,34 +254,31 @@ func (c *Compiled) RunDirect(ins []*array.View, nums []Number, out []array.View)
 	return c.run(nil, ins, nums, out)
 }
 
-// runUsing is run inside uses of the memory. If it panics they are left: the collector gives the
-// memory back then.
+// runUsing is run inside uses of the memory, which end if it panics too.
 func (c *Compiled) runUsing(ctx context.Context, ins []*array.View, nums []Number, out []array.View) error {
-	for i, v := range ins {
+	used := 0
+	defer func() { unuse(ins[:used]) }()
+	for _, v := range ins {
 		if v.Store != nil && !v.Store.Use() {
-			unuse(ins[:i])
 			return released(v)
 		}
+		used++
 	}
 	var given []*array.Storage // for results
-	var err error
+	defer func() {
+		for _, st := range given {
+			st.Unuse()
+		}
+	}()
 	for i := range out {
 		if st := out[i].Store; st == nil {
 			continue
 		} else if !st.Use() {
-			err = released(&out[i])
-			break
+			return released(&out[i])
 		}
 		given = append(given, out[i].Store)
 	}
-	if err == nil {
-		err = c.run(ctx, ins, nums, out)
-	}
-	unuse(ins)
-	for _, st := range given {
-		st.Unuse()
-	}
-	return err
+	return c.run(ctx, ins, nums, out)
 }
 
 // unuse ends uses of the memory of views.
