@@ -33,6 +33,9 @@ var indexed = []struct {
 	{"cross_entropy", false, func(x, p *weft.Tensor) *weft.Tensor { return weft.CrossEntropy(x, p) }},
 	{"cross_entropy", false, func(x, p *weft.Tensor) *weft.Tensor { return nn.CrossEntropy(x, p) }},
 	{"nll", false, func(x, p *weft.Tensor) *weft.Tensor { return nn.NLL(x, p) }},
+	{"embedding_bag", false, func(x, p *weft.Tensor) *weft.Tensor {
+		return (&nn.EmbeddingBag{Weight: x}).Bags(p, weft.Zeros(1).To(weft.Int64))
+	}},
 	{"embedding", false, func(x, p *weft.Tensor) *weft.Tensor { return (&nn.Embedding{Weight: x}).Forward(p) }},
 	{"index", true, func(x, p *weft.Tensor) *weft.Tensor {
 		list := ragged.FromSizes(x.Flatten(0), weft.From([]int64{9}))

@@ -146,6 +146,14 @@ var optionCases = map[string]optionCase{
 		x[3], x[4] = 0, 0 // behind the rank and the shape
 		return x
 	}}}),
+	"nn.EmbeddingBagOpts": optionsOf(func(o nn.EmbeddingBagOpts) []float64 {
+		o.Generator = gen()
+		e := nn.NewEmbeddingBag(3, 2, o)
+		return append(drawn(e), values(e.Forward(weft.FromSlice([]int64{0, 1, 1, 2}, 2, 2)))...)
+	}, map[string]optionField{"PaddingIdx": {def: (*int)(nil), zero: func() []float64 {
+		e := nn.NewEmbedding(3, 2, nn.EmbeddingOpts{Generator: gen(), PaddingIdx: new(0)})
+		return append(drawn(e), values(weft.Stack([]*weft.Tensor{e.Weight.At(1), e.Weight.Slice(weft.Range(1, 3)).Mean(0)}, 0))...)
+	}}}),
 	"nn.SmoothL1Opts": optionsOf(func(o nn.SmoothL1Opts) []float64 {
 		return values(nn.SmoothL1(weft.FromSlice([]float64{0, 0.25, 3}), weft.ZerosOf(weft.Float64, 3), o))
 	}, map[string]optionField{"Beta": {def: new(1.0), zero: list(0, 3.25/3)}}), // the mean of |x|

@@ -23,6 +23,23 @@ func ExampleEmbedding() {
 	// [0 3 7] [0 0 1 1 2 2]
 }
 
+// The rows of each bag of indices are added without being stored, such as those of the words of
+// a document. Bags have their own lengths; an empty one gives 0.
+func ExampleEmbeddingBag() {
+	table := weft.FromSlice([]float32{1, 2, 10, 20, 100, 200}, 3, 2)
+	e := &nn.EmbeddingBag{Weight: table, Mode: nn.BagSum}
+	x, offsets := weft.FromSlice([]int64{0, 1, 2, 2}), weft.FromSlice([]int64{0, 3, 3})
+	fmt.Println(weft.Data[float32](e.Bags(x, offsets)))
+	factors := weft.FromSlice([]float32{1, 0, 0, 0.5})
+	fmt.Println(weft.Data[float32](e.Bags(x, offsets, nn.BagOpts{PerSampleWeights: factors})))
+	e.Mode = nn.BagMean
+	fmt.Println(weft.Data[float32](e.Forward(x.Reshape(2, 2)))) // each row is a bag
+	// Output:
+	// [111 222 0 0 100 200]
+	// [1 2 0 0 50 100]
+	// [5.5 11 100 200]
+}
+
 func ExampleBatchNorm2d() {
 	net := nn.Sequential{
 		nn.NewConv2d(3, 8, 3, nn.Conv2dOpts{Opts: nn.Opts{NoBias: true}}),

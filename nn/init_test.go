@@ -73,6 +73,7 @@ func TestDefaultInit(t *testing.T) {
 		}
 	}
 	follows(t, "Embedding", nn.NewEmbedding(500, 20, nn.EmbeddingOpts{Generator: g}).Weight, standardNormal)
+	follows(t, "EmbeddingBag", nn.NewEmbeddingBag(500, 20, nn.EmbeddingBagOpts{Generator: g}).Weight, standardNormal)
 	a := nn.NewMultiheadAttention(60, 2, nn.MultiheadAttentionOpts{Generator: g})
 	follows(t, "MultiheadAttention in_proj_weight", a.InProjWeight, evenly(math.Sqrt(6.0/(60+3*60))))
 	follows(t, "MultiheadAttention out_proj.weight", a.OutProj.Weight, k(60))

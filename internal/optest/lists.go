@@ -32,6 +32,13 @@ func (g *Graph) addLists(seed uint64, used map[*op.Def]int) {
 		shape := [][]int{{1 + r.IntN(300)}, {9000 + r.IntN(300)}, {1 + r.IntN(70), 1 + r.IntN(20)}, {1 + r.IntN(20), 3, 1 + r.IntN(40)}, {1 + r.IntN(90), 1}}[r.IntN(5)]
 		x = input(Random(r, []array.DType{array.Float32, array.Float64, array.Float32, array.Int32, array.Float16}[r.IntN(5)], shape, [2]float64{}, 0))
 	}
+	if r.IntN(3) == 0 { // rows of a table, wide enough to be read where they are
+		d := []array.DType{array.Float32, array.Float64, array.Float16}[r.IntN(3)]
+		table := input(Random(r, d, []int{1 + r.IntN(40), 32 + r.IntN(40)}, [2]float64{}, 0))
+		places := input(Random(r, array.Int64, []int{1 + r.IntN(90)}, [2]float64{}, table.Shape[0]))
+		x = op.Apply(op.IndexSelect, op.Axis(0), table, places)
+		used[op.IndexSelect]++
+	}
 	rows := x.Shape[0]
 	offsets := func(items int) *ir.Node {
 		o := Random(r, array.Int64, []int{items + 1}, [2]float64{}, rows+1)

@@ -41,6 +41,7 @@ func (b *planner) takeGathers(outs []*ir.Node) []*ir.Node {
 				apart[a.ID] = true
 			case d.Class == op.Pointwise && op.SeenBy(u, i) == op.ByElement:
 			case d.Class == op.Reduce && alongOne(u):
+			case d.Class == op.Segment && combines(u) && i == 0 && takesRows(a):
 			case u.Op == op.Reshape && isGather(a) && splits(a, u.Shape) > 0:
 				apart[a.ID] = apart[a.ID] || apart[id]
 			default:
@@ -90,6 +91,10 @@ func alongOne(n *ir.Node) bool {
 	g := n.Attrs.(op.Group)
 	return !several(n.Args[0].Shape[g.Lo:g.Hi])
 }
+
+// takesRows reports a gather of whole rows, or work on one that takeGathers has accepted: a
+// reduction over the items of a list reads those in its own kernel.
+func takesRows(n *ir.Node) bool { return !isGather(n) || n.Attrs.(op.Axis) == 0 }
 
 // origin notes that m stands for n, which messages speak of.
 func (b *planner) origin(m, n *ir.Node) {

@@ -48,20 +48,27 @@ func (b *planner) beginList(n *ir.Node, c *cluster) {
 	}
 }
 
-// needsPlace reports an operation that wants to know where in an array its element is.
+// needsPlace reports an operation that needs the index of its element, for which a kernel over a
+// list has no register. A gather of rows does not: it reads its place by element.
 func needsPlace(n *ir.Node) bool {
 	for i := range n.Args {
-		if !isSegment(n) && op.SeenBy(n, i) != op.ByElement {
+		if !isSegment(n) && op.SeenBy(n, i) != op.ByElement && !gathersRows(n) {
 			return true
 		}
 	}
 	return n.Op == op.Iota
 }
 
+// gathersRows reports the read of a row of a table at a place, see [taking].
+func gathersRows(n *ir.Node) bool {
+	t, ok := n.Attrs.(taking)
+	return ok && t.Axis == 0 && t.Along == 1
+}
+
 // takeItems reports whether n, which is an operation on items or meets a cluster over a list,
 // fits into c, and whether it is a value of an item there.
 func (b *planner) takeItems(c *cluster, n *ir.Node, one *cluster) (row, fits bool) {
-	if c.lo >= 0 || isReduce(n) || c.near || one.near || slices.ContainsFunc(one.nodes, needsPlace) {
+	if c.lo >= 0 || isReduce(n) || slices.ContainsFunc(one.nodes, needsPlace) {
 		return false, false
 	}
 	if !isSegment(n) {
@@ -79,7 +86,7 @@ func (b *planner) takeItems(c *cluster, n *ir.Node, one *cluster) (row, fits boo
 		}
 		switch {
 		case items && !elements:
-			return true, array.Equal(shapeOf(n), c.perRow) && straight(n)
+			return true, array.Equal(shapeOf(n), c.perRow) && straight(n) && !gathersRows(n)
 		case elements && !items:
 			return false, array.Equal(shapeOf(n), c.shape)
 		}
@@ -102,7 +109,7 @@ func (b *planner) takeItems(c *cluster, n *ir.Node, one *cluster) (row, fits boo
 // elementsOfList reports whether the elementwise cluster d can be part of c, which is over a
 // list: it is no other list, and gives no values of items.
 func (b *planner) elementsOfList(c, d *cluster) bool {
-	if d.near || b.in(c.offsets) == d {
+	if b.in(c.offsets) == d {
 		return false
 	}
 	if slices.ContainsFunc(d.nodes, needsPlace) {
@@ -179,6 +186,11 @@ func (b *planner) emitList(c *cluster) {
 	for i, n := range e.loads.nodes {
 		e.index.set(n, k.operand(lift(e.loads.values[i], false), false))
 	}
+	for i := range e.seen {
+		w := &e.seen[i]
+		w.at = k.operand(lift(w.wide, false), false)
+		k.acc[w.at].fixed = true
+	}
 	for i, n := range e.list.loads.nodes {
 		e.list.index.set(n, k.operand(lift(e.list.loads.values[i], true), false))
 	}
@@ -228,6 +240,10 @@ func (e *emitter) listOperands() {
 	for _, n := range c.nodes {
 		for i, a := range n.Args {
 			if e.has(a) || isScalar(a) || isSegment(n) && i == 1 {
+				continue
+			}
+			if i == 0 && gathersRows(n) {
+				e.look(n, i)
 				continue
 			}
 			if e.perRow(n) && !combines(n) || n.Op == op.SegmentExpand {
@@ -333,9 +349,14 @@ func (e *emitter) outsideItems() (out *Kernel) {
 	k := newKernel(e.b, "outside", e.c.shape, -1, -1)
 	k.does = " " + does(e.c.nodes)
 	k.stay, k.keep, k.into = 1, []int{0}, &out
-	o := &emitter{b: e.b, c: e.c, k: k, outside: true}
+	o := &emitter{b: e.b, c: e.c, k: k, outside: true, seen: slices.Clone(e.seen)}
 	for i, n := range e.loads.nodes {
 		o.index.set(n, k.operand(e.loads.values[i], false))
+	}
+	for i := range o.seen {
+		w := &o.seen[i]
+		w.at = k.operand(w.wide, false)
+		k.acc[w.at].fixed = true
 	}
 	for i, n := range e.stores.nodes {
 		if e.full(n) {

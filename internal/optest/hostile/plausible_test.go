@@ -355,11 +355,11 @@ var plausible = map[string]func(g *gen) []any{
 	"nn.Embedding.Forward": func(g *gen) []any {
 		l := nn.NewEmbedding(5, 3, nn.EmbeddingOpts{Sparse: g.chance(2), PaddingIdx: pick(g, nil, new(1))})
 		g.leaves = append(g.leaves, l.Weight)
-		ids := make([]int64, g.r.IntN(4))
-		for i := range ids {
-			ids[i] = int64(g.r.IntN(5))
-		}
-		return []any{l, weft.FromSlice(ids, len(ids))}
+		return []any{l, weft.FromSlice(placesBelow(g, g.r.IntN(4)))}
+	},
+	"nn.EmbeddingBag.Forward": func(g *gen) []any { return []any{bagOf(g), weft.FromSlice(placesBelow(g, 6), 2, 3)} },
+	"nn.EmbeddingBag.Bags": func(g *gen) []any {
+		return []any{bagOf(g), weft.FromSlice(placesBelow(g, 6)), weft.FromSlice([]int64{0, 2, 2, 6}), []nn.BagOpts(nil)}
 	},
 	"nn.GroupNorm.Forward": func(g *gen) []any { return []any{nn.NewGroupNorm(2, 4), g.tensorOf(weft.Float32, []int{2, 4, 3})} },
 	"nn.LayerNorm.Forward": func(g *gen) []any { return []any{nn.NewLayerNorm([]int{3}), g.tensorOf(weft.Float32, []int{2, 3})} },
@@ -901,4 +901,20 @@ func (g *gen) formulaArgs() []any {
 		return []any{g.operand(s), g.operand(s)}[:1+g.r.IntN(2)]
 	}
 	return []any{weft.Vars{"a": g.operand(s), "b": g.operand(s)}}
+}
+
+// placesBelow returns n indices of a table of five rows.
+func placesBelow(g *gen, n int) []int64 {
+	ids := make([]int64, n)
+	for i := range ids {
+		ids[i] = int64(g.r.IntN(5))
+	}
+	return ids
+}
+
+// bagOf returns a layer over a table of five rows.
+func bagOf(g *gen) *nn.EmbeddingBag {
+	l := nn.NewEmbeddingBag(5, 16, nn.EmbeddingBagOpts{Mode: nn.BagMode(g.r.IntN(3)), PaddingIdx: pick(g, nil, new(1)), IncludeLastOffset: g.chance(2)})
+	g.leaves = append(g.leaves, l.Weight)
+	return l
 }

@@ -1,0 +1,142 @@
+package nn
+
+import (
+	"fmt"
+	"math"
+
+	"weft"
+	"weft/internal/array"
+	"weft/internal/eager"
+	"weft/internal/op"
+	"weft/internal/tracing"
+)
+
+// A BagMode is how [EmbeddingBag] combines the rows of a bag.
+type BagMode int
+
+const (
+	BagMean BagMode = iota // their mean
+	BagSum                 // their sum
+	BagMax                 // the greatest, column by column; equal ones share the gradient
+)
+
+// EmbeddingBagOpts are the options of [NewEmbeddingBag].
+type EmbeddingBagOpts struct {
+	Mode BagMode // BagMean if not given
+	// PaddingIdx is the index of a row that begins as zeros. No bag counts its entries, and
+	// it gets no gradient. nil for none.
+	PaddingIdx *int
+	// IncludeLastOffset says that offsets have one element more than there are bags: the end
+	// of the last bag.
+	IncludeLastOffset bool
+	Weight            Init            // draws the rows; nil is a normal distribution of mean 0 and deviation 1
+	Generator         *weft.Generator // what they are drawn from; nil is the default generator
+}
+
+// EmbeddingBag is a table of rows, of which it returns the sum, mean or maximum of each bag of
+// indices. It computes what [Embedding] and a reduction give, without storing the rows.
+type EmbeddingBag struct {
+	Weight            *weft.Tensor // [rows, width]
+	Mode              BagMode
+	PaddingIdx        *int // the index whose entries no bag counts, nil for none
+	IncludeLastOffset bool // the last offset is the end of the last bag
+}
+
+// NewEmbeddingBag returns a table of float32. A layer over an existing table is
+// &EmbeddingBag{Weight: table}. It panics with *weft.Error if PaddingIdx is not the index of a
+// row, or Mode is unknown.
+func NewEmbeddingBag(rows, width int, opts ...EmbeddingBagOpts) *EmbeddingBag {
+	const name = "embedding_bag"
+	defer array.Named(name)
+	o := array.Options(name, opts)
+	e := NewEmbedding(rows, width, EmbeddingOpts{PaddingIdx: o.PaddingIdx, Weight: o.Weight, Generator: o.Generator})
+	b := &EmbeddingBag{Weight: e.Weight, Mode: o.Mode, PaddingIdx: o.PaddingIdx, IncludeLastOffset: o.IncludeLastOffset}
+	b.check()
+	return b
+}
+
+func (e *EmbeddingBag) check() {
+	const name = "embedding_bag"
+	if e == nil || e.Weight == nil {
+		array.Failf(name, "Weight", "is nil: NewEmbeddingBag makes a layer with rows")
+	}
+	if e.Weight.Rank() != 2 || !e.Weight.DType().Float() {
+		array.Failf(name, "Weight", "is %s, want floats [rows width]", array.TypeString(e.Weight.DType(), e.Weight.Shape()))
+	}
+	if p := e.PaddingIdx; p != nil && (*p < 0 || *p >= e.Weight.Dim(0)) {
+		array.Failf(name, "PaddingIdx", "is %d, want 0 to %d", *p, e.Weight.Dim(0)-1)
+	}
+	if e.Mode < BagMean || e.Mode > BagMax {
+		array.Failf(name, "Mode", "is %d, want BagMean, BagSum or BagMax", e.Mode)
+	}
+}
+
+// BagOpts are the options of [EmbeddingBag.Bags].
+type BagOpts struct {
+	// PerSampleWeights are factors of the rows before they are added, in the shape of the
+	// indices and the element type of the table. Requires BagSum. nil for 1.
+	PerSampleWeights *weft.Tensor
+}
+
+// Forward maps indices [bags, n], integers of any type, to [bags, width]: each row of x is a
+// bag. A bag without indices gives 0. It panics with *weft.Error if one is not the index of a
+// row.
+func (e *EmbeddingBag) Forward(x *weft.Tensor) *weft.Tensor { return e.Bags(x, nil) }
+
+// Bags maps indices, integers of any type, to [bags, width]. Either x is [bags, n] and offsets
+// are nil, or x is a vector and bag i begins at offsets[i], integers from 0 that ascend, and
+// ends where the next begins, the last at the end of x. With IncludeLastOffset it ends at the
+// last offset. A bag without indices gives 0.
+//
+// It panics with *weft.Error if an index is not that of a row, if shapes or element types do
+// not fit, or if offsets do not ascend from 0 to at most the length of x.
+func (e *EmbeddingBag) Bags(x, offsets *weft.Tensor, opts ...BagOpts) *weft.Tensor {
+	const name = "embedding_bag"
+	defer array.Named(name)
+	e.check()
+	o := array.Options(name, opts)
+	if x == nil {
+		array.Failf(name, "x", "is nil")
+	}
+	if d := x.DType(); !d.Integer() {
+		array.Failf(name, "x", "has elements of type %s, want integers: indices of rows", d)
+	}
+	switch {
+	case x.Rank() != 1 && x.Rank() != 2:
+		array.Failf(name, "x", "has shape %s, want [bags n], or a vector with offsets", array.ShapeString(x.Shape()))
+	case x.Rank() == 1 && offsets == nil:
+		array.Failf(name, "offsets", "is nil: a vector of indices needs the place at which each bag begins")
+	case x.Rank() == 2 && offsets != nil:
+		array.Failf(name, "offsets", "are for a vector of indices, x has shape %s", array.ShapeString(x.Shape()))
+	}
+	x = eager.Places(x)
+	x = tracing.Within(x, name, "x", 0, math.MaxInt64, fmt.Sprintf("has %%d, want 0 to %d", e.Weight.Dim(0)-1)) // the gather checks the upper bound
+	a := op.Bags{Mode: []op.BagMode{op.BagMean, op.BagSum, op.BagMax}[e.Mode], Padding: -1, Ends: e.IncludeLastOffset}
+	if e.PaddingIdx != nil {
+		a.Padding = *e.PaddingIdx
+	}
+	args := []any{e.Weight, x}
+	if o.PerSampleWeights != nil {
+		args = append(args, o.PerSampleWeights)
+	}
+	if offsets != nil {
+		args = append(args, e.begins(offsets))
+	}
+	return eager.Apply[*weft.Tensor](op.EmbeddingBag, a, nil, args...)[0]
+}
+
+// begins returns offsets as places. It panics if they do not begin at 0.
+func (e *EmbeddingBag) begins(offsets *weft.Tensor) *weft.Tensor {
+	const name = "embedding_bag"
+	if d := offsets.DType(); !d.Integer() {
+		array.Failf(name, "offsets", "has elements of type %s, want integers", d)
+	}
+	if offsets.Rank() != 1 || e.IncludeLastOffset && offsets.Size() == 0 {
+		array.Failf(name, "offsets", "has shape %s, want one dimension", array.ShapeString(offsets.Shape()))
+	}
+	offsets = eager.Places(offsets)
+	if offsets.Size() > 0 {
+		tracing.Within(offsets.Slice(weft.Range(0, 1)), name, "offsets", 0, 0, "begin at %d, want 0")
+	}
+	return offsets
+}
