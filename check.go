@@ -3,9 +3,11 @@ package weft
 import (
 	"fmt"
 	"math"
+	"unsafe"
 
 	"weft/internal/array"
 	"weft/internal/ir"
+	"weft/internal/mapped"
 	"weft/internal/op"
 )
 
@@ -36,10 +38,8 @@ func (r rangeCheck) Elementwise() {}
 func (r rangeCheck) CallHost(args, out []array.View) error {
 	v := &args[0]
 	n := v.Size()
-	for i := range n {
-		if x := intElement(v, v.Offset+i); x < r.Min || x > r.Max {
-			return r.err(x, i)
-		}
+	if i := r.outside(v, n); i < n {
+		return r.err(intElement(v, v.Offset+i), i)
 	}
 	if n > 0 {
 		src, _ := v.Memory()
@@ -47,6 +47,26 @@ func (r rangeCheck) CallHost(args, out []array.View) error {
 		copy(dst, src)
 	}
 	return nil
+}
+
+// outside returns the place of the first of the n elements of v, side by side, that is out of
+// range; n if none is.
+func (r rangeCheck) outside(v *array.View, n int) int {
+	if v.DType == array.Int64 && n > 0 && !mapped.Any() { // the usual type of indices
+		p, _ := v.Memory()
+		for i, x := range unsafe.Slice((*int64)(unsafe.Pointer(&p[0])), n) {
+			if x < r.Min || x > r.Max {
+				return i
+			}
+		}
+		return n
+	}
+	for i := range n {
+		if x := intElement(v, v.Offset+i); x < r.Min || x > r.Max {
+			return i
+		}
+	}
+	return n
 }
 
 func (r rangeCheck) err(x int64, row int) error {
