@@ -3,6 +3,7 @@ package main
 import (
 	"weft"
 	"weft/bench/worker"
+	"weft/nn"
 )
 
 // Works that programs are full of and benchmarks seldom name: bytes at steps, products with
@@ -41,11 +42,8 @@ func init() {
 	})
 	bags := func(p worker.Params) func() *weft.Tensor {
 		x, i := random(p.DType, 1, 100_000, 64), indices(p.N*8, 2, 100_000)
-		return func() *weft.Tensor {
-			rows := x.IndexSelect(0, i)
-			defer rows.Release()
-			return rows.Reshape(p.N, 8, 64).Sum(1)
-		}
+		bag, i := &nn.EmbeddingBag{Weight: x, Mode: nn.BagSum}, i.Reshape(p.N, 8)
+		return func() *weft.Tensor { return bag.Forward(i) }
 	}
 	eager("bags of 8 rows of 64", bags)
 	compared("compiled bags of 8 rows of 64", func(p worker.Params) (func() *weft.Tensor, func()) {
