@@ -19,6 +19,21 @@ type tileCode struct {
 var tiles = jit.NewCache[tileCode, *jit.Code](0)
 
 func (k tileCode) Generate() *jit.Code {
+	if jit.Recording() && k.plain() {
+		// Rows and Ahead follow how tasks are cut, which depends on threads that are awake. All
+		// tiles with these vectors are recorded, so that equal runs record the same.
+		for mr := 1; mr <= MaxRows(k.isa, k.Nv); mr++ {
+			for _, ahead := range []bool{false, true} {
+				other := k
+				other.Mr, other.Ahead = mr, ahead
+				other.install()
+			}
+		}
+	}
+	return k.install()
+}
+
+func (k tileCode) install() *jit.Code {
 	g := &gen.Gen{ISA: k.isa, D: k.d}
 	genTile(g, k.Key)
 	return g.Install(k)
@@ -33,9 +48,12 @@ type plainTiles [(maxRows + 1) * (maxVectors + 1) * 8]atomic.Pointer[jit.Code]
 // maxRows is the most rows of a tile, by any instruction set.
 const maxRows = 14
 
+// plain reports whether products use the tile: neither pieces nor transposed columns.
+func (k Key) plain() bool { return k.Segments == 0 && !k.Pieces && !k.Across }
+
 // Tile returns the kernel of a tile.
 func (m Machine) Tile(key Key) *jit.Code {
-	if key.Segments != 0 || key.Pieces || key.Across {
+	if !key.plain() {
 		return gen.Kernel(tiles, tileCode{m.ISA, m.D, key})
 	}
 	by := &plain[m.ISA][0]
