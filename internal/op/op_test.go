@@ -1,4 +1,4 @@
-package op
+package op_test
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 
 	"weft/internal/array"
 	"weft/internal/ir"
+	"weft/internal/op"
 )
 
 // Promotion follows PyTorch: arrays decide, 0-d arrays and Go numbers count when
@@ -31,10 +32,10 @@ func TestPromote(t *testing.T) {
 		{arr(f), num(l), f}, {arr(d), num(f), d}, {arr(i), num(f), f}, {arr(u), num(l), u}, {arr(b), num(l), l},
 		{arr(b), num(b), b}, {zero(d), num(f), d}, {zero(u), num(l), u}, {num(l), num(f), f},
 	} {
-		if got := Promote(c.x, c.y); got != c.want {
+		if got := op.Promote(c.x, c.y); got != c.want {
 			t.Errorf("%v with %v: %s, want %s", c.x, c.y, got, c.want)
 		}
-		if got := Promote(c.y, c.x); got != c.want {
+		if got := op.Promote(c.y, c.x); got != c.want {
 			t.Errorf("%v with %v: %s, want %s", c.y, c.x, got, c.want)
 		}
 	}
@@ -42,19 +43,19 @@ func TestPromote(t *testing.T) {
 
 // Every Def can be understood: it has a doc, and what its class needs.
 func TestTable(t *testing.T) {
-	for _, d := range Table() {
+	for _, d := range op.Table() {
 		if d.Doc == "" {
 			t.Errorf("%s has no doc", d.Name)
 		}
 		ok := true
 		switch d.Class {
-		case Pointwise:
-			ok = (d.Expr != nil) != (d.ExprAll != nil) || d == Iota
-		case Composite:
+		case op.Pointwise:
+			ok = (d.Expr != nil) != (d.ExprAll != nil) || d == op.Iota
+		case op.Composite:
 			ok = (d.Compose != nil) != (d.ComposeAll != nil) && (d.ComposeAll != nil) == (d.Results > 0)
-		case Move:
-			ok = d.Infer != nil && (d.View != nil || d == Reshape)
-		case Control:
+		case op.Move:
+			ok = d.Infer != nil && (d.View != nil || d == op.Reshape)
+		case op.Control:
 			ok = d.InferAll != nil && d.Results == 0
 		default:
 			ok = (d.Infer != nil) != (d.InferAll != nil) && (d.InferAll != nil) == (d.Results > 0)
@@ -62,7 +63,7 @@ func TestTable(t *testing.T) {
 		if !ok {
 			t.Errorf("%s lacks what its class needs", d.Name)
 		}
-		if Lookup(d.Name) != d {
+		if op.Lookup(d.Name) != d {
 			t.Errorf("%s is not found by its name", d.Name)
 		}
 	}
@@ -72,7 +73,9 @@ func TestTable(t *testing.T) {
 // is forgotten would make two computations one. Copies share no memory.
 func TestAttrKeys(t *testing.T) {
 	seen := map[reflect.Type]bool{}
-	all := append(Table(), Uniform.part)
+	g := ir.New()
+	n := g.Number(1, array.Int64, false)
+	all := append(op.Table(), op.Of(op.Uniform.Draw(1, array.Float32, n, n)[0]))
 	for _, d := range all {
 		if d.Attrs == nil || seen[reflect.TypeOf(d.Attrs)] {
 			continue
@@ -125,7 +128,7 @@ func TestAttrKeys(t *testing.T) {
 				f.Set(old)
 				return
 			case reflect.Interface:
-				for _, a := range []ir.Attrs{Window{}, Window{Start: []int{1}}, Offset(0), Offset(3)} {
+				for _, a := range []ir.Attrs{op.Window{}, op.Window{Start: []int{1}}, op.Offset(0), op.Offset(3)} {
 					f.Set(reflect.ValueOf(a))
 					note(fmt.Sprint(name, a))
 				}
