@@ -247,7 +247,7 @@ func (j *job) plan(total, threads int) int {
 	if j.packB {
 		j.blockB = tile.Ceil(j.taskN, j.Lanes) * j.VB * j.Padded(kk)
 	}
-	if small := (j.m*j.k + j.k*j.n + j.m*j.n) * j.Size; total > 1 && !j.packA && !j.packB && j.passing == nil && !j.through && j.k <= tile.KBlock && 2*small <= pagesBytes {
+	if small := (j.m*j.k + j.k*j.n + j.m*j.n) * j.Size; total > 1 && j.tilesM*j.tilesN == 1 && !j.packA && !j.packB && j.passing == nil && !j.through && j.k <= tile.KBlock && 2*small <= pagesBytes {
 		j.pages = pagesBytes / small
 	}
 	return threads

@@ -247,6 +247,34 @@ func testBatch[E tile.Element](t *testing.T) {
 	}
 }
 
+// TestBatchSmallerThanThreads multiplies fewer small matrices than there are threads: each product
+// is cut into several tasks, and the tail runs once on each element and nowhere else.
+func TestBatchSmallerThanThreads(t *testing.T) {
+	cputest.EveryISA(t, func(t *testing.T, isa jit.ISA) {
+		const count, n = 60, 26
+		r := rand.New(rand.NewPCG(16, 17))
+		a, b := cputest.Random[float32](r, count*n*n), cputest.Random[float32](r, count*n*n)
+		got, want := make([]float32, 5*count*n*n), make([]float32, count*n*n)
+		for i := range got {
+			got[i] = 7 // behind the last product as well, where memory of others is
+		}
+		mat := func(x []float32, i int) tile.Mat { return tile.Mat{Ptr: unsafe.Pointer(&x[i*n*n]), Row: n, Col: 1} }
+		step := []int{n * n}
+		Product{ISA: isa, DType: array.Float32, M: n, N: n, K: n, A: mat(a, 0), B: mat(b, 0), C: mat(got, 0), Threads: 64, Tail: cputest.Tail[float32]{Data: got, Cols: n},
+			Batch: Batch{Count: []int{count}, A: step, B: step, C: step}}.Run()
+		for i := range count {
+			Product{ISA: isa, DType: array.Float32, M: n, N: n, K: n, A: mat(a, i), B: mat(b, i), C: mat(want, i), Threads: 1}.Run()
+		}
+		cputest.Tail[float32]{Data: want, Cols: n}.Run(0, count*n, 0, n)
+		want = append(want, 7)
+		for i, x := range got {
+			if y := want[min(i, count*n*n)]; !cputest.SameBits(x, y) {
+				t.Fatalf("element %d is %v, not %v", i, x, y)
+			}
+		}
+	})
+}
+
 // TestSpecial puts infinities, NaN, zeros of both signs and subnormals in, which must
 // meet the same operations on every path.
 func TestSpecial(t *testing.T) {
