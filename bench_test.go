@@ -39,6 +39,27 @@ func BenchmarkExpr16(b *testing.B) {
 	}
 }
 
+// BenchmarkCall16 calls a compiled function of 16 floats, of which it captures none or four more
+// arrays.
+func BenchmarkCall16(b *testing.B) {
+	x := Ones(16)
+	c := []*Tensor{Ones(16), Ones(16), Ones(16), Ones(16)}
+	for name, f := range map[string]func(x *Tensor) *Tensor{
+		"argument": func(x *Tensor) *Tensor { return x.Mul(2).Add(1) },
+		"captured": func(x *Tensor) *Tensor { return x.Add(c[0]).Add(c[1]).Add(c[2]).Add(c[3]) },
+	} {
+		b.Run(name, func(b *testing.B) {
+			f := Compile(f)
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := f.Call(x); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
 func BenchmarkMLPStep(b *testing.B) {
 	x := noise(1, .1, 60, 784)
 	y := FromSlice(make([]int64, 60))

@@ -109,7 +109,10 @@ type goFunc struct {
 	compiledFunc
 	f      reflect.Value
 	t      reflect.Type
-	failed bool // the last result is an error
+	in     []reflect.Type // by argument; of a variadic one the element's
+	outs   int            // number of results, without an error
+	single bool           // these are one tensor or none
+	failed bool           // the last result is an error
 }
 
 var (
@@ -125,9 +128,19 @@ func newGoFunc(f reflect.Value) *goFunc {
 	}
 	n := c.t.NumOut()
 	c.failed = n > 0 && c.t.Out(n-1) == errorType
+	c.outs = n
+	if c.failed {
+		c.outs--
+	}
+	c.single = c.outs == 0 || c.outs == 1 && c.t.Out(0) == tensorType
 	seen := map[reflect.Type]bool{}
 	for i := range c.t.NumIn() {
-		checkType(c.t.In(i), fmt.Sprintf("argument %d", i), seen)
+		in := c.t.In(i)
+		checkType(in, fmt.Sprintf("argument %d", i), seen)
+		if c.t.IsVariadic() && i == c.t.NumIn()-1 {
+			in = in.Elem()
+		}
+		c.in = append(c.in, in)
 	}
 	for i := range n {
 		if i < n-1 || !c.failed {
@@ -167,49 +180,13 @@ func checkType(t reflect.Type, what string, seen map[reflect.Type]bool) {
 }
 
 // argument is the type of argument i of a call.
-func (c *goFunc) argument(i int) reflect.Type {
-	last := c.t.NumIn() - 1
-	if c.t.IsVariadic() && i >= last {
-		return c.t.In(last).Elem()
-	}
-	return c.t.In(i)
-}
+func (c *goFunc) argument(i int) reflect.Type { return c.in[min(i, len(c.in)-1)] }
 
 // call calls with Go values.
 func (c *goFunc) call(ctx context.Context, args []any) (*Tensor, error) {
-	n := c.t.NumOut()
-	if c.failed {
-		n--
-	}
-	if n > 1 || n == 1 && c.t.Out(0) != tensorType {
+	n := c.outs
+	if !c.single {
 		return nil, array.Errorf("compile", "", "Call returns one tensor or none, the function %d results of other types: use Func", n)
-	}
-	g := supplied{tensors: make([]*Tensor, 0, 4)}
-	if ctx.Done() != nil { // one that cannot end needs no looking
-		g.ctx = ctx
-	}
-	err := Try(func() {
-		if !c.t.IsVariadic() && len(args) != c.t.NumIn() || len(args) < c.t.NumIn()-1 {
-			array.Failf("compile", "", "the function takes %d arguments, got %d", c.t.NumIn(), len(args))
-		}
-		for i, x := range args {
-			want := c.argument(i)
-			if t, ok := x.(*Tensor); ok && want == tensorType && t != nil {
-				g.add(t)
-				continue
-			}
-			if x != nil && !reflect.TypeOf(x).AssignableTo(want) {
-				array.Failf("compile", "", "argument %d is %T, want %s", i, x, want)
-			}
-			v := reflect.New(want).Elem() // an interface too, of which the type inside counts
-			if x != nil {
-				v.Set(reflect.ValueOf(x))
-			}
-			collect(&g, v)
-		}
-	})
-	if err != nil {
-		return nil, err
 	}
 	values := func() (in []reflect.Value) {
 		for i, x := range args {
@@ -224,7 +201,30 @@ func (c *goFunc) call(ctx context.Context, args []any) (*Tensor, error) {
 	var e *entry
 	var ts []*Tensor
 	var plain []reflect.Value
-	if err := Try(func() { e, ts, plain = c.run(&g, values) }); err != nil {
+	err := Try(func() {
+		g := newSupplied(ctx)
+		if len(args) != len(c.in) && (!c.t.IsVariadic() || len(args) < len(c.in)-1) {
+			array.Failf("compile", "", "the function takes %d arguments, got %d", len(c.in), len(args))
+		}
+		for i, x := range args {
+			want := c.argument(i)
+			if t, ok := x.(*Tensor); ok && want == tensorType && t != nil {
+				g.add(t)
+				continue
+			}
+			if x != nil && !reflect.TypeOf(x).AssignableTo(want) {
+				array.Failf("compile", "", "argument %d is %T, want %s", i, x, want)
+			}
+			v := reflect.New(want).Elem() // an interface too, of which the type inside counts
+			if x != nil {
+				v.Set(reflect.ValueOf(x))
+			}
+			collect(g, v)
+		}
+		e, ts, plain = c.run(g, values)
+		g.free()
+	})
+	if err != nil {
 		return nil, err
 	}
 	if e == nil { // f ran itself
@@ -250,7 +250,7 @@ func (c *goFunc) makeFunc() reflect.Value {
 	return reflect.MakeFunc(c.t, func(in []reflect.Value) []reflect.Value {
 		var out []reflect.Value
 		err := Try(func() {
-			g := supplied{}
+			g := newSupplied(context.Background())
 			args := in
 			if c.t.IsVariadic() {
 				last := in[len(in)-1]
@@ -260,9 +260,10 @@ func (c *goFunc) makeFunc() reflect.Value {
 				}
 			}
 			for _, v := range args {
-				collect(&g, v)
+				collect(g, v)
 			}
-			e, ts, plain := c.run(&g, func() []reflect.Value { return args })
+			e, ts, plain := c.run(g, func() []reflect.Value { return args })
+			g.free()
 			if e == nil { // f ran itself
 				out = plain
 				return

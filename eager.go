@@ -71,7 +71,7 @@ func init() {
 	eager.Alone = func(opName string, t *Tensor, f func()) {
 		t.check(opName)
 		st := t.v.Store
-		held, err := lock.Acquire(context.Background(), []lock.Want{{Lock: &st.Lock, Write: true, Of: st}}, nil, jit.Goroutine, false)
+		held, err := lock.Acquire(context.Background(), []lock.Want{{Lock: &st.Lock, Write: true, Of: st}}, jit.Goroutine, false)
 		if err != nil {
 			panic((&supplied{}).refused(opName, err))
 		}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"runtime"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"weft/internal/array"
@@ -67,18 +66,17 @@ func (e *entry) ready(g *supplied) bool {
 // run runs the program; it reports false, having done nothing, if a leaf has lost or got a
 // gradient meanwhile.
 func (e *entry) run(c *compiledFunc, g *supplied) ([]*Tensor, bool) {
-	m := callMemories.Get().(*callMemory)
-	defer m.free()
-	m.wants = e.wants(c, g, m.wants[:0])
-	held, err := lock.Acquire(g.ctx, e.fixed, m.wants, jit.Goroutine, e.calls || c.debug != nil)
+	e.lay(c, g)
+	defer g.end()
+	var err error
+	g.held, err = lock.Acquire(g.ctx, g.wants, jit.Goroutine, e.calls || c.debug != nil)
 	if err != nil {
 		panic(g.refused(c.name, err))
 	}
-	defer held.Release()
-	if len(e.leaves) > 0 && !(e.ready(g) && e.locked(g, m.wants)) {
+	if len(e.leaves) > 0 && !(e.ready(g) && e.locked(g)) {
 		return nil, false
 	}
-	ins, views := m.ins[:0], m.views[:0]
+	ins, outs := g.ins, g.outs
 	for i := range e.sources {
 		s := &e.sources[i]
 		switch s.kind {
@@ -86,22 +84,13 @@ func (e *entry) run(c *compiledFunc, g *supplied) ([]*Tensor, bool) {
 			if s.at.Store.Released() {
 				array.Failf("compile", "", "a tensor that the function captures, %s, was released, or its scope closed%s", array.TypeString(s.at.DType, s.at.Shape), at(s.pc))
 			}
-			ins = append(ins, &s.at)
-			continue
 		case fromArgument:
-			t := g.tensors[s.index]
-			if len(e.held) > 0 && e.writes && e.held[t.v.Store] {
+			if e.writes && e.held[ins[i].Store] {
 				array.Failf("compile", "", "tensor %d of the arguments shares its memory with one that the function captures, and the function writes%s: capture it or give it, not both", s.index, at(s.pc))
 			}
-			v := s.at
-			v.Store, v.Offset = t.v.Store, s.at.Offset+t.v.Offset
-			views = append(views, v)
 		case fromGrad:
-			v := s.at
-			v.Store = s.leaf.history(g).grad.v.Store
-			views = append(views, v)
+			ins[i].Store = s.leaf.history(g).grad.v.Store
 		}
-		ins = append(ins, &views[len(views)-1])
 	}
 	var nums []exec.Number
 	var undo []func()
@@ -121,8 +110,6 @@ func (e *entry) run(c *compiledFunc, g *supplied) ([]*Tensor, bool) {
 			}
 		}
 	}
-	outs := slices.Grow(m.outs[:0], len(e.outs))[:len(e.outs)]
-	m.ins, m.views, m.outs = ins, views, outs
 	var written []*Tensor
 	var parts [][]op.StridedWindow
 	for _, i := range e.into {
@@ -169,39 +156,51 @@ func (e *entry) run(c *compiledFunc, g *supplied) ([]*Tensor, bool) {
 	return e.give(g, outs), true
 }
 
-// wants appends the locks of arguments, and of leaves whose gradients the call changes. Captured
-// memory is in e.fixed.
-func (e *entry) wants(c *compiledFunc, g *supplied, list []lock.Want) []lock.Want {
-	for _, l := range e.leaves {
-		list = append(list, lock.Want{Lock: &l.history(g).calls, Write: true})
-	}
+// lay fills the working memory of a call: the views of the inputs, and the locks of what they are in
+// and of leaves whose gradients the call changes. Fields are written one by one: a copy of a struct
+// whose fields were just written would wait for these stores.
+func (e *entry) lay(c *compiledFunc, g *supplied) {
+	n := len(e.sources)
+	g.ins, g.views = slices.Grow(g.ins[:0], n)[:n], slices.Grow(g.views[:0], n)[:n]
+	k := len(e.fixed)
+	g.wants = append(slices.Grow(g.wants[:0], n), e.fixed...)[:n]
 	for i := range e.sources {
 		s := &e.sources[i]
-		var st *array.Storage
-		switch s.kind {
-		case fromCapture:
+		if s.kind == fromCapture {
+			g.ins[i] = &s.at
 			continue
-		case fromArgument:
-			st = g.tensors[s.index].v.Store
-		case fromGrad:
-			if st = s.leaf.gradient(g); st == nil {
-				continue // it was lost
-			}
 		}
-		list = append(list, lock.Want{Lock: &st.Lock, Write: e.changes[i], Of: st})
+		v := &g.views[i]
+		v.DType, v.Offset, v.Shape, v.Strides = s.at.DType, s.at.Offset, s.at.Shape, s.at.Strides
+		if s.kind == fromArgument {
+			t := g.tensors[s.index]
+			v.Store = t.v.Store
+			v.Offset += t.v.Offset
+		} else if v.Store = s.leaf.gradient(g); v.Store == nil {
+			continue // it was lost
+		}
+		g.ins[i] = v
+		w := &g.wants[k]
+		w.Lock, w.Write, w.Of = &v.Store.Lock, e.changes[i], v.Store
+		k++
+	}
+	g.wants = g.wants[:k]
+	for _, l := range e.leaves {
+		g.wants = append(g.wants, lock.Want{Lock: &l.history(g).calls, Write: true})
 	}
 	if e.ordered {
-		list = append(list, lock.Want{Lock: &c.step, Write: true})
+		g.wants = append(g.wants, lock.Want{Lock: &c.step, Write: true})
 	}
-	return list
+	n = len(e.outs)
+	g.outs = slices.Grow(g.outs[:0], n)[:n]
 }
 
 // locked reports that the gradients of leaves are where they were when the locks were asked for.
-func (e *entry) locked(g *supplied, wants []lock.Want) bool {
+func (e *entry) locked(g *supplied) bool {
 	for i := range e.sources {
 		if s := &e.sources[i]; s.kind == fromGrad {
 			st := s.leaf.gradient(g)
-			if st == nil || !slices.ContainsFunc(wants, func(w lock.Want) bool { return w.Lock == &st.Lock }) {
+			if st == nil || !slices.ContainsFunc(g.wants, func(w lock.Want) bool { return w.Lock == &st.Lock }) {
 				return false
 			}
 		}
@@ -221,24 +220,6 @@ func (g *supplied) refused(name string, err error) error {
 		return ended
 	}
 	return err
-}
-
-// A callMemory is what a call needs while it runs.
-type callMemory struct {
-	wants []lock.Want
-	ins   []*array.View
-	views []array.View
-	outs  []array.View
-}
-
-var callMemories = sync.Pool{New: func() any { return new(callMemory) }}
-
-func (m *callMemory) free() {
-	clear(m.wants)
-	clear(m.ins)
-	clear(m.views)
-	clear(m.outs)
-	callMemories.Put(m)
 }
 
 // give returns the tensors among the results.

@@ -167,7 +167,7 @@ var oneTrace lock.Lock
 
 // hold takes a lock for a function that is made. If the goroutine has it already, it keeps it.
 func (g *supplied) hold(name string, l *lock.Lock) lock.Held {
-	held, err := lock.Acquire(g.ctx, []lock.Want{{Lock: l, Write: true}}, nil, jit.Goroutine, true)
+	held, err := lock.Acquire(g.ctx, []lock.Want{{Lock: l, Write: true}}, jit.Goroutine, true)
 	if err != nil && !errors.Is(err, lock.ErrInside) {
 		panic(g.refused(name, err))
 	}

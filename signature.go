@@ -7,8 +7,10 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"weft/internal/array"
+	"weft/internal/lock"
 	"weft/internal/tracing"
 )
 
@@ -31,11 +33,48 @@ type signature struct {
 	statics []any
 }
 
-// supplied are the arguments of a call.
+// supplied are the arguments of a call, and its working memory.
 type supplied struct {
 	tensors []*Tensor
 	statics []any
 	ctx     context.Context // of the call, nil if it has none
+
+	held  lock.Held
+	wants []lock.Want
+	ins   []*array.View // by source of the entry
+	views []array.View  // that ins point to, of sources that are not captured
+	outs  []array.View
+}
+
+var suppliedPool = sync.Pool{New: func() any { return new(supplied) }}
+
+// newSupplied returns one without arguments. free takes it back after the call, unless that panics.
+func newSupplied(ctx context.Context) *supplied {
+	g := suppliedPool.Get().(*supplied)
+	if ctx.Done() != nil { // one that cannot end needs no looking
+		g.ctx = ctx
+	}
+	return g
+}
+
+func (g *supplied) free() {
+	clear(g.tensors)
+	clear(g.statics)
+	g.tensors, g.statics, g.ctx = g.tensors[:0], g.statics[:0], nil
+	suppliedPool.Put(g)
+}
+
+// end gives back the locks of a call and forgets the memory that it used. Shapes stay: their
+// memory is small.
+func (g *supplied) end() {
+	g.held.Release()
+	clear(g.wants)
+	for i := range g.ins {
+		g.ins[i], g.views[i].Store = nil, nil
+	}
+	for i := range g.outs {
+		g.outs[i].Store = nil
+	}
 }
 
 // ended is the error of a call whose context has ended, nil before.

@@ -2,7 +2,6 @@ package weft
 
 import (
 	"context"
-	"slices"
 
 	"weft/internal/array"
 	"weft/internal/exec"
@@ -92,23 +91,19 @@ func (f *tracedFunc) body(args []*Tensor) (ts []*Tensor, rest any, err error) {
 
 func (f *tracedFunc) Call(ctx context.Context, args []*Tensor) (ts []*Tensor, err error) {
 	err = Try(func() {
-		g := supplied{tensors: args}
-		if ctx.Done() != nil { // one that cannot end needs no looking
-			g.ctx = ctx
-		}
-		for i, t := range args {
+		g := newSupplied(ctx)
+		for _, t := range args {
 			t.check("compile")
 			if t.hist != nil && !t.IsLeaf() {
-				if &g.tensors[0] == &args[0] {
-					g.tensors = slices.Clone(args) // the caller's
-				}
-				g.tensors[i] = t.Detach()
+				t = t.Detach()
 			}
+			g.tensors = append(g.tensors, t)
 		}
-		if f.c.inline(&g, func() { ts = f.replay(args) }) {
+		if f.c.inline(g, func() { ts = f.replay(args) }) {
 			return
 		}
-		e, results := f.c.run(&g, f.body)
+		e, results := f.c.run(g, f.body)
+		g.free()
 		given := e.rest.([]bool)
 		if len(results) == len(given) {
 			ts = results

@@ -214,7 +214,7 @@ func finish(sink io.WriterAt) error {
 
 // begin makes other flushes of d wait.
 func (d *Tracked) begin(opName string) lock.Held {
-	held, err := lock.Acquire(context.Background(), []lock.Want{{Lock: &d.flush, Write: true}}, nil, jit.Goroutine, true)
+	held, err := lock.Acquire(context.Background(), []lock.Want{{Lock: &d.flush, Write: true}}, jit.Goroutine, true)
 	if err != nil {
 		d.refused(opName, err)
 	}
@@ -224,7 +224,7 @@ func (d *Tracked) begin(opName string) lock.Held {
 // still calls f while neither operations nor compiled functions write into intervals.
 func (d *Tracked) still(opName string, list []dirty.Interval, f func(free []dirty.Interval)) {
 	st := d.base.v.Store
-	held, err := lock.Acquire(context.Background(), []lock.Want{{Lock: &st.Lock, Of: st}}, nil, jit.Goroutine, false)
+	held, err := lock.Acquire(context.Background(), []lock.Want{{Lock: &st.Lock, Of: st}}, jit.Goroutine, false)
 	if err != nil {
 		d.refused(opName, err)
 	}

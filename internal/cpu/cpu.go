@@ -302,14 +302,14 @@ func (p *Program) bind(a *device.Args) {
 }
 
 // Launch runs the program over the rectangle, in chunks.
-func (s *stream) Launch(l device.Launch) error { return s.launch(l, nil) }
+func (s *stream) Launch(l device.Launch) error { return s.launch(&l, nil) }
 
 // launch runs a launch, or puts it into a group if that is not nil.
-func (s *stream) launch(l device.Launch, g *group) error {
+func (s *stream) launch(l *device.Launch, g *group) error {
 	p := l.Program.(*Program)
 	p.bind(l.Args)
 	if a := p.p.Ragged(); a >= 0 {
-		return p.launchItems(l, a)
+		return p.launchItems(*l, a)
 	}
 	n := 1
 	for _, e := range l.Extents {
@@ -328,7 +328,7 @@ func (s *stream) launch(l device.Launch, g *group) error {
 		unit = 20 * l.Cost
 	}
 	if g != nil {
-		g.add(p, l, n, unit)
+		g.add(p, *l, n, unit)
 		return nil
 	}
 	work := n * unit
@@ -339,7 +339,7 @@ func (s *stream) launch(l device.Launch, g *group) error {
 	if work <= chunkWork && threads == 1 {
 		return p.enter(p.code, &l.Args.Frame, l.Context)
 	}
-	return (&task{p: p, l: l, n: n, unit: unit}).spread(threads)
+	return (&task{p: p, l: *l, n: n, unit: unit}).spread(threads)
 }
 
 // pace is the work of an element as time, more closely: the cost is that of

@@ -27,8 +27,8 @@ var groups = sync.Pool{New: func() any { return new(group) }}
 // LaunchAll runs launches at once.
 func (s *stream) LaunchAll(ls []device.Launch) error {
 	g := groups.Get().(*group)
-	for _, l := range ls {
-		s.launch(l, g)
+	for i := range ls {
+		s.launch(&ls[i], g)
 	}
 	err := g.run()
 	clear(g.tasks)

@@ -338,7 +338,8 @@ func (c *Compiled) run(ctx context.Context, ins []*array.View, nums []Number, ou
 			if call != nil {
 				call.Took(p.Slots[o.Slot].Bytes)
 			}
-			out[i] = array.View{Store: s.Alloc(p.Slots[o.Slot].Bytes), DType: o.DType, Shape: o.Shape, Strides: o.Strides}
+			v := &out[i] // field by field: a copy of a literal waits for its stores
+			v.Store, v.DType, v.Offset, v.Shape, v.Strides = s.Alloc(p.Slots[o.Slot].Bytes), o.DType, 0, o.Shape, o.Strides
 		} else {
 			out[i].Store.WillMark()
 		}

@@ -108,38 +108,27 @@ var (
 
 // A Held is the set of locks that a call holds.
 type Held struct {
-	wants  [2][]Want
+	wants  []Want
 	caller *caller // nil if the call is not registered
 	before int     // number of locks that its goroutine held before
 }
 
-// Acquire takes all locks of two lists, or none and returns an error. It waits for other calls
-// until ctx ends; ctx may be nil. goroutine returns the identity of the calling goroutine; it is
-// called only when needed. calls says that the call runs user functions. Requires: the caller
-// leaves the lists alone until Release.
-func Acquire(ctx context.Context, one, two []Want, goroutine func() uintptr, calls bool) (Held, error) {
-	if calls {
-		return acquire(ctx, slices.Concat(one, two), goroutine(), true)
-	}
-	if n := tryAll(one); n < len(one) {
-		releaseAll(one[:n])
-	} else if n := tryAll(two); n < len(two) {
-		releaseAll(one)
-		releaseAll(two[:n])
-	} else {
-		return Held{wants: [2][]Want{one, two}}, nil
-	}
-	return acquire(ctx, slices.Concat(one, two), goroutine(), false)
-}
-
-// tryAll takes locks in order until one would have to wait, and returns the number taken.
-func tryAll(wants []Want) int {
-	for i := range wants {
-		if !wants[i].Lock.try(wants[i].Write, false) {
-			return i
+// Acquire takes all locks of a list, or none and returns an error. It waits for other calls until
+// ctx ends; ctx may be nil. goroutine returns the identity of the calling goroutine; it is called
+// only when needed. calls says that the call runs user functions. Requires: the caller leaves the
+// list alone until Release.
+func Acquire(ctx context.Context, wants []Want, goroutine func() uintptr, calls bool) (Held, error) {
+	if !calls {
+		taken := 0
+		for taken < len(wants) && wants[taken].Lock.try(wants[taken].Write, false) {
+			taken++
 		}
+		if taken == len(wants) {
+			return Held{wants: wants}, nil
+		}
+		releaseAll(wants[:taken])
 	}
-	return len(wants)
+	return acquire(ctx, slices.Clone(wants), goroutine(), calls)
 }
 
 func releaseAll(wants []Want) {
@@ -153,8 +142,7 @@ func (h *Held) Release() {
 	if h.caller != nil {
 		h.caller.leave(h)
 	}
-	releaseAll(h.wants[0])
-	releaseAll(h.wants[1])
+	releaseAll(h.wants)
 	*h = Held{}
 }
 
@@ -257,7 +245,7 @@ func (t *table) acquire(ctx context.Context, list []Want, goroutine uintptr, cal
 		}
 		c.held = append(c.held, rest[i])
 	}
-	h.wants[0] = rest
+	h.wants = rest
 	if !calls {
 		c.held = c.held[:h.before]
 		return h, nil

@@ -45,7 +45,7 @@ func waits(l *Lock, n int) {
 
 func must(t *testing.T, wants []Want, goroutine int, calls bool) Held {
 	t.Helper()
-	h, err := Acquire(context.Background(), wants, nil, as(goroutine), calls)
+	h, err := Acquire(context.Background(), wants, as(goroutine), calls)
 	if err != nil {
 		t.Error(err)
 	}
@@ -162,7 +162,7 @@ func TestCircleIsRefused(t *testing.T) {
 			var wg sync.WaitGroup
 			errs := make([]error, 3)
 			call := func(i, g int, l ...*Lock) {
-				h, err := Acquire(context.Background(), write(l...), nil, as(g), false)
+				h, err := Acquire(context.Background(), write(l...), as(g), false)
 				errs[i] = err
 				h.Release()
 			}
@@ -207,7 +207,7 @@ func TestInnerCalls(t *testing.T) {
 					t.Error("Holds is wrong")
 				}
 				for _, calls := range []bool{false, true} {
-					k, err := Acquire(context.Background(), []Want{{Lock: &l, Write: inner}}, nil, as(1), calls)
+					k, err := Acquire(context.Background(), []Want{{Lock: &l, Write: inner}}, as(1), calls)
 					if refused := outer || inner; refused != errors.Is(err, ErrInside) || !refused && err != nil {
 						t.Errorf("outer call writes %v, inner %v: %v", outer, inner, err)
 					}
@@ -231,7 +231,7 @@ func TestWaitingEndsWithContext(t *testing.T) {
 		cause := errors.New("enough")
 		var wg sync.WaitGroup
 		wg.Go(func() {
-			if _, err := Acquire(ctx, []Want{{Lock: &l, Write: true}}, nil, as(2), false); !errors.Is(err, cause) {
+			if _, err := Acquire(ctx, []Want{{Lock: &l, Write: true}}, as(2), false); !errors.Is(err, cause) {
 				t.Error(err)
 			}
 		})
@@ -302,7 +302,7 @@ func BenchmarkAcquire(b *testing.B) {
 		}
 		b.Run(map[int]string{1: "1", 4: "4", 160: "160"}[n], func(b *testing.B) {
 			for b.Loop() {
-				h, _ := Acquire(context.Background(), wants[:n/2], wants[n/2:], as(1), false)
+				h, _ := Acquire(context.Background(), wants, as(1), false)
 				h.Release()
 			}
 		})
@@ -330,7 +330,7 @@ func TestNestedCallsEnd(t *testing.T) {
 					outer := must(t, some(), g, r.IntN(4) > 0)
 					if outer.caller != nil {
 						runtime.Gosched()
-						switch inner, err := Acquire(context.Background(), some(), nil, as(g), r.IntN(2) == 0); {
+						switch inner, err := Acquire(context.Background(), some(), as(g), r.IntN(2) == 0); {
 						case err == nil:
 							done.Add(1)
 							inner.Release()
