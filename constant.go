@@ -46,7 +46,7 @@ func (tr *trace) element(v *array.View) *ir.Node {
 		return op.Apply(op.Complex, nil, number(d, real(z), 0), number(d, imag(z), 0))
 	}
 	if v.DType.Float() {
-		return number(v.DType, element(v, v.Offset), 0)
+		return number(v.DType, floatElement(v, v.Offset), 0)
 	}
 	return number(v.DType, 0, intElement(v, v.Offset))
 }

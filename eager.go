@@ -2,7 +2,9 @@ package weft
 
 import (
 	"context"
+	"iter"
 	"slices"
+	"sync"
 
 	"weft/internal/array"
 	"weft/internal/eager"
@@ -84,7 +86,7 @@ func init() {
 	eager.Is = func(t, u *Tensor) bool { return t.v.Same(&u.v) }
 	eager.Mine = (*Tensor).own
 	eager.Fuse = func(name string, compose func([]*ir.Node) []*ir.Node) eager.Fused[*Tensor] {
-		return newFused(name, compose)
+		return &givenFused{newFused(name, compose)}
 	}
 	eager.Thaw = func(t *Tensor) {
 		t.notNil("unfreeze")
@@ -93,6 +95,53 @@ func init() {
 	eager.Show = func(d *op.Def, a ir.Attrs, args []any) string {
 		return lookup(d, a, eagerOperands(nil, d, args)).explain(graphtext.Names{})
 	}
+}
+
+// A givenFused is a formula of package eager, which gives it tensors and Go numbers as any.
+type givenFused struct{ f *fused }
+
+var operandLists = sync.Pool{New: func() any { return new([]operand) }}
+
+// with calls do with operands of args, which it must not keep.
+func (f *givenFused) with(args []any, do func(ops []operand)) {
+	f.f.notNil()
+	list := operandLists.Get().(*[]operand)
+	ops := (*list)[:0]
+	for _, x := range args {
+		ops = append(ops, asOperand(f.f.def.Name, "", x))
+	}
+	do(ops)
+	clear(ops)
+	*list = ops
+	operandLists.Put(list)
+}
+
+func (f *givenFused) Into(dst []*Tensor, args ...any) {
+	f.with(args, func(ops []operand) { f.f.Into(dst, ops) })
+}
+
+func (f *givenFused) IntoAll(calls iter.Seq2[[]*Tensor, []any]) {
+	if calls == nil {
+		array.Failf("fused", "calls", "is nil")
+	}
+	f.f.IntoAll(func(yield func([]*Tensor, []operand) bool) {
+		for dst, args := range calls {
+			more := false
+			f.with(args, func(ops []operand) { more = yield(dst, ops) })
+			if !more {
+				return
+			}
+		}
+	})
+}
+
+func (f *givenFused) IntoRows(places *Tensor, dst []*Tensor, args ...any) {
+	f.with(args, func(ops []operand) { f.f.IntoRows(places, dst, ops) })
+}
+
+func (f *givenFused) InPlace(dst []*Tensor, args ...any) (in bool) {
+	f.with(args, func(ops []operand) { in = f.f.InPlace(dst, ops) })
+	return in
 }
 
 func eagerOperands(ops []operand, d *op.Def, args []any) []operand {

@@ -219,7 +219,7 @@ func (p *printer) bits() int {
 // stands for it.
 func (p *printer) float(at int) float64 {
 	var short string
-	switch x := element(p.v, at); p.v.DType {
+	switch x := floatElement(p.v, at); p.v.DType {
 	case Float16:
 		short = half.NewFloat16(x).String()
 	case BFloat16:
@@ -373,7 +373,7 @@ func (p *printer) verb(format string, verb rune) func(at int) string {
 		case Bool:
 			return nil
 		case Float32:
-			return func(at int) string { return fmt.Sprintf(format, float32(element(p.v, at))) }
+			return func(at int) string { return fmt.Sprintf(format, float32(floatElement(p.v, at))) }
 		case Complex64:
 			return func(at int) string { return fmt.Sprintf(format, complex64(complexElement(p.v, at))) }
 		case Complex128:
@@ -387,7 +387,7 @@ func (p *printer) verb(format string, verb rune) func(at int) string {
 		case d.Category() == array.CatComplex:
 			return func(at int) string { return fmt.Sprintf(format, complexElement(p.v, at)) }
 		case d.Float():
-			return func(at int) string { return fmt.Sprintf(format, element(p.v, at)) }
+			return func(at int) string { return fmt.Sprintf(format, floatElement(p.v, at)) }
 		case d == Uint64:
 			return func(at int) string { return fmt.Sprintf(format, uint64(intElement(p.v, at))) }
 		}

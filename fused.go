@@ -30,12 +30,12 @@ func newFused(name string, compose func(args []*ir.Node) []*ir.Node) *fused {
 	return &fused{def: &op.Def{Name: name, Hash: h}, compose: compose}
 }
 
-// Into computes the formula of args, tensors or Go numbers, and writes result i,
+// Into computes the formula of args, tensors or numbers, and writes result i,
 // which must have that shape and element type, into dst[i]. Every result is
 // computed from the arguments as they were before. Numbers are given at run
 // time: another value needs no other plan. No gradient is recorded; a leaf that
 // needs one is written through its [Tensor.Detach].
-func (f *fused) Into(dst []*Tensor, args ...any) {
+func (f *fused) Into(dst []*Tensor, args []operand) {
 	m := fusedMemories.Get().(*fusedMemory)
 	c := m.take(f, dst, args)
 	if tr := tracingOf(c.ops); tr != nil {
@@ -51,7 +51,7 @@ func (f *fused) Into(dst []*Tensor, args ...any) {
 // may be used again for the next. All tensors are checked before anything is written.
 // What has nothing to do with one another and needs no copies runs at once: many small
 // formulas together are worth waking threads for.
-func (f *fused) IntoAll(calls iter.Seq2[[]*Tensor, []any]) {
+func (f *fused) IntoAll(calls iter.Seq2[[]*Tensor, []operand]) {
 	f.notNil()
 	if calls == nil {
 		array.Failf("fused", "calls", "is nil")
@@ -94,7 +94,7 @@ func (m *fusedMemory) run(name string) {
 
 // InPlace reports whether Into, with the same operands, is one kernel that writes
 // the results where they belong, without a copy.
-func (f *fused) InPlace(dst []*Tensor, args ...any) bool {
+func (f *fused) InPlace(dst []*Tensor, args []operand) bool {
 	m := &fusedMemory{}
 	c := f.prepare(m, m.take(f, dst, args))
 	return c.inPlace && c.direct()
@@ -145,12 +145,10 @@ func (f *fused) notNil() {
 }
 
 // take keeps a call.
-func (m *fusedMemory) take(f *fused, dst []*Tensor, args []any) *fusedCall {
+func (m *fusedMemory) take(f *fused, dst []*Tensor, args []operand) *fusedCall {
 	f.notNil()
 	op, out := len(m.ops), len(m.dst)
-	for _, x := range args {
-		m.ops = append(m.ops, asOperand(f.def.Name, "", x))
-	}
+	m.ops = append(m.ops, args...)
 	for _, t := range dst {
 		m.ops = append(m.ops, operand{t: t})
 	}

@@ -121,7 +121,7 @@ func readElementOf[T Element](v *array.View, at int) T {
 
 // element reads one element of a view on the host, at an offset in elements of the
 // storage; of a complex number the real part.
-func element(v *array.View, at int) float64 {
+func floatElement(v *array.View, at int) float64 {
 	if mapped.Any() {
 		return explainedElement(v, at)
 	}

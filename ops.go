@@ -418,10 +418,10 @@ func (t *Tensor) Linear(w, b *Tensor) *Tensor {
 // *[Error] for none, where sizes or ranks differ, and for Uint64 beside signed integers.
 func Cat(ts []*Tensor, axis int) *Tensor {
 	defer array.Named("cat")
-	return cat("cat", ts, axis)
+	return joined("cat", ts, axis)
 }
 
-func cat(opName string, ts []*Tensor, axis int) *Tensor {
+func joined(opName string, ts []*Tensor, axis int) *Tensor {
 	in := meetWhole(opName, ts)
 	axis = array.Axis(opName, axis, len(in[0].v.Shape))
 	return withAttrs(op.Cat, op.Axis(axis), in...)

@@ -30,7 +30,7 @@ func (t *Tensor) Roll(axis, shift int) *Tensor {
 	}
 	k := (shift%n + n) % n
 	parts := t.cut("roll", a, []int{n - k, k})
-	return cat("roll", []*Tensor{parts[1], parts[0]}, a)
+	return joined("roll", []*Tensor{parts[1], parts[0]}, a)
 }
 
 // MoveAxis returns a view with one axis in another place; the others stay in order. It

@@ -163,7 +163,7 @@ func (h *history) fill() {
 // their first axis: an argument that is one of dst stands for the same rows of it, and
 // the others are taken as they are. places holds the numbers of the rows, a vector of
 // int64, each once. What it costs depends on the rows alone.
-func (f *fused) IntoRows(places *Tensor, dst []*Tensor, args ...any) {
+func (f *fused) IntoRows(places *Tensor, dst []*Tensor, args []operand) {
 	if f == nil || f.compose == nil {
 		array.Failf("fused", "", "the Fused is nil or composes nothing")
 	}
@@ -180,14 +180,14 @@ func (f *fused) IntoRows(places *Tensor, dst []*Tensor, args ...any) {
 		rows[i] = (&Tensor{v: t.v}).IndexSelect(0, places.Detach())
 	}
 	some := slices.Clone(args)
-	for k, x := range args {
-		if t, ok := x.(*Tensor); ok && t != nil {
+	for k := range args {
+		if t := args[k].t; t != nil {
 			if i := slices.IndexFunc(dst, func(d *Tensor) bool { return d.v.Same(&t.v) }); i >= 0 {
-				some[k] = rows[i]
+				some[k].t = rows[i]
 			}
 		}
 	}
-	f.Into(rows, some...)
+	f.Into(rows, some)
 	for i, t := range dst {
 		putRows(t, places, rows[i])
 		t.wrote()

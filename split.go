@@ -125,7 +125,7 @@ func HStack(ts []*Tensor) *Tensor {
 			in[i] = t.Reshape(1)
 		}
 	}
-	return cat("hstack", in, min(in[0].Rank()-1, 1))
+	return joined("hstack", in, min(in[0].Rank()-1, 1))
 }
 
 // VStack joins tensors one below the other, along axis 0; vectors are rows, and tensors
@@ -143,5 +143,5 @@ func VStack(ts []*Tensor) *Tensor {
 			in[i] = t.Unsqueeze(0)
 		}
 	}
-	return cat("vstack", in, 0)
+	return joined("vstack", in, 0)
 }

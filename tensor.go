@@ -371,7 +371,7 @@ func (t *Tensor) Item() float64 {
 	if v.DType.Category() == array.CatComplex {
 		array.Failf("item", "", "the element is %s: ItemComplex returns it", v.DType)
 	}
-	return element(&v, v.Offset)
+	return floatElement(&v, v.Offset)
 }
 
 // ItemComplex returns the one element of t, of any type, as a complex128; it panics if
