@@ -266,7 +266,7 @@ func (t *Tensor) RequireGrad(on ...bool) *Tensor {
 }
 
 // freeze makes a leaf a tensor like any other, whose gradient is forgotten and which gets
-// none, or ends that. Tensors that are no leaves stay as they are.
+// none, or ends that. Tensors that are not leaves stay as they are.
 func (t *Tensor) freeze(on bool) {
 	h := t.hist
 	if h == nil || h.node == nil || h.node.leaf != h {
@@ -363,7 +363,7 @@ func lend[G any](t *Tensor, read func(h *history) *G, f func(g *G)) bool {
 }
 
 // SetGrad replaces the gradient of a leaf by g, of its shape and type; nil forgets it, as before
-// the first backward pass, and gives its memory back. It panics with *[Error] if t is no leaf,
+// the first backward pass, and gives its memory back. It panics with *[Error] if t is not a leaf,
 // or shape or type differ.
 func (t *Tensor) SetGrad(g *Tensor) {
 	t.notNil("setgrad")

@@ -56,7 +56,7 @@ type Compiled[F any] struct {
 // needs, and no write, is not computed and raises no error.
 //
 // With the environment variable WEFT_COMPILE=off calls run f itself. Compile panics with
-// *[Error] if f is no function of such types.
+// *[Error] if f is not a function of such types.
 func Compile[F any](f F) *Compiled[F] {
 	v := reflect.ValueOf(f)
 	if v.Kind() != reflect.Func || v.IsNil() {

@@ -76,7 +76,7 @@ func TestMap(t *testing.T) {
 	}
 	for dir := range onMap {
 		if !there[dir] {
-			t.Errorf("the map of DESIGN.md has %s, which is no folder with Go files", dir)
+			t.Errorf("the map of DESIGN.md has %s, which is not a folder with Go files", dir)
 		}
 	}
 }
@@ -234,7 +234,7 @@ func TestOperationsHaveMethods(t *testing.T) {
 	}
 	for name := range elsewhere {
 		if op.Lookup(name) == nil {
-			t.Errorf("%s, listed as part of %s, is no operation", name, elsewhere[name])
+			t.Errorf("%s, listed as part of %s, is not an operation", name, elsewhere[name])
 		}
 	}
 }

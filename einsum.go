@@ -156,7 +156,7 @@ func (e *notation) axes(from int, s string, rank int) (labels, at []int) {
 			i += 2
 		default:
 			r, _ := utf8.DecodeRuneInString(s[i:])
-			e.failf(from+i, "%q is no letter, comma, ellipsis or arrow", r)
+			e.failf(from+i, "%q is not a letter, comma, ellipsis or arrow", r)
 		}
 	}
 	further := e.further

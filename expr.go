@@ -83,7 +83,7 @@ const maxVariants = 32
 //     has no function of that name: f(x, y), which is part of the fused operation.
 //
 // Formulas are cached by their text. Expr panics with *[Error], whose message
-// points at the column, if the text is no formula, a name has no value or shapes
+// points at the column, if the text is not a formula, a name has no value or shapes
 // and types do not fit; use [ParseExpr] for formulas that users type.
 func Expr(text string, args ...any) *Tensor {
 	f, ok := formulas.Lookup(text)
@@ -132,7 +132,7 @@ func functionsOf(args []any) (funcs map[string]*eager.Func) {
 		}
 		f, ok := x.ExprFunc().(*eager.Func)
 		if !ok || f == nil || f.Compose == nil {
-			array.Failf("expr", name, "is no function that a formula can call")
+			array.Failf("expr", name, "is not a function that a formula can call")
 		}
 		if funcs == nil {
 			funcs = map[string]*eager.Func{}

@@ -6,15 +6,15 @@ import (
 	"weft/internal/op"
 )
 
-// Index returns the elements that NumPy's t[...] has for the same arguments, each of which
+// Index returns the elements that NumPy's t[...] has for the same arguments. Each argument
 // is for the next axes of t:
 //
 //   - an int, or [Index]: one place; the axis disappears
 //   - another [Span]: a part of the axis ([All], [Range]), a new axis ([NewAxis]), or as
 //     many whole axes as the other arguments leave ([Ellipsis])
 //   - an []int or a *Tensor of integers: these places
-//   - an []bool or a Bool *Tensor: the places where it is true; its shape is that of as
-//     many axes as it has
+//   - an []bool or a Bool *Tensor: the places where it is true; it takes as many axes of t
+//     as it has, of the same sizes
 //
 // Places may count from the back. Arrays of places broadcast against each other, and a
 // mask is as one vector of places. The axes of the shape to which they broadcast stand

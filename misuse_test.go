@@ -136,7 +136,7 @@ func TestMistakesWithGradients(t *testing.T) {
 		{misuse(func() { s := weft.NewScope(); a := s.Track(weft.Ones(2)).Add(1); s.Close(); a.Sum() }), "sum: the tensor float32[2] was released, or its scope closed (Scope.Keep takes a tensor out)"},
 		{misuse(func() { s := weft.NewScope(); s.Close(); s.Track(weft.Ones(2)).Add(1) }), "scope: a tensor of a closed scope was used: close it after the last use"},
 		{misuse(func() { s := weft.NewScope(); a := s.Track(w).Exp().Sum(); s.Close(); a.Backward() }), "backward: the tensor float32[] was released, or its scope closed (Scope.Keep takes a tensor out)"},
-		{misuse(func() { a, b := weft.NewScope(), weft.NewScope(); a.Track(weft.Ones(2)).Add(b.Track(weft.Ones(2))) }), "add: operands belong to two scopes of which neither is inside the other (Scope.Nest makes one that is)"},
+		{misuse(func() { a, b := weft.NewScope(), weft.NewScope(); a.Track(weft.Ones(2)).Add(b.Track(weft.Ones(2))) }), "add: operands belong to two scopes, and neither scope is inside the other (Scope.Nest makes a scope inside another)"},
 	})
 }
 
@@ -200,12 +200,12 @@ func TestMistakesInTraining(t *testing.T) {
 		{misuse(func() { nn.MaxPool2d{Window: [2]int{9, 9}}.Forward(weft.Ones(1, 1, 8, 8)) }), "max_pool2d: a window of 9 does not fit in 8 with padding 0"},
 		{misuse(func() { nn.MaxPool2d{Window: [2]int{2, 2}}.Forward(weft.Ones(8)) }), "max_pool2d: takes two dimensions or more, got [8]"},
 		{misuse(func() { nn.MaxPool2d{Window: [2]int{2, 2}, Padding: [2]int{2, 2}}.Forward(weft.Ones(1, 1, 8, 8)) }), "max_pool2d: padding 2x2 is not smaller than the window 2x2"},
-		{misuse(func() { (&nn.Dropout{P: 2}).Forward(x) }), "dropout: P: 2 is no probability: want 0 to 1"},
+		{misuse(func() { (&nn.Dropout{P: 2}).Forward(x) }), "dropout: P: 2 is not a probability: want 0 to 1"},
 		{misuse(func() { nn.CrossEntropy(weft.Ones(3), weft.Arange(3)) }), "cross_entropy: logits: are float32[3], want floats [N C ...]: scores of C classes"},
 		{misuse(func() { nn.CrossEntropy(x, weft.Ones(2)) }), "cross_entropy: target: has elements of type float32, want integers: the class of each row"},
 		{misuse(func() { nn.CrossEntropy(x, weft.OnesOf(weft.Int64, 2, 3)) }), "cross_entropy: target: has shape [2 3], want [2]: a class for each row of the logits [2 3]"},
 		{misuse(func() { nn.CrossEntropy(x, weft.Arange(3)) }), "cross_entropy: target: has shape [3], want [2]: the class of each row of the logits"},
-		{misuse(func() { nn.CrossEntropy(x, weft.FromSlice([]int64{0, 3})) }), "cross_entropy: target: 3 of row 1 is no class: want 0 to 2"},
+		{misuse(func() { nn.CrossEntropy(x, weft.FromSlice([]int64{0, 3})) }), "cross_entropy: target: 3 of row 1 is not a class: want 0 to 2"},
 		{misuse(func() { nn.CrossEntropy(weft.ZerosOf(weft.Int64, 2, 3), weft.Arange(2)) }), "cross_entropy: logits: have elements of type int64, want floats"},
 		{misuse(func() { nn.KaimingNormal(nil, 3) }), "kaiming_normal: shape: [3] has no fans: want two axes or more"},
 		{func() error { return nn.LoadState(nn.NewLinear(3, 1), nn.State(nn.NewLinear(2, 1)), true) }, "nn: the state does not fit the module: weight is float32[1 2], want float32[1 3]"},
@@ -216,7 +216,7 @@ func TestMistakesInTraining(t *testing.T) {
 			return nn.LoadState(nn.NewLinear(3, 1), map[string]*weft.Tensor{"weight": weft.Ones(1, 3), "bias": weft.Ones(1), "v": x}, true)
 		}, "nn: the state does not fit the module: unexpected v"},
 		{misuse(func() { optim.NewSGD(nn.Params(struct{}{}), optim.SGDOpts{LR: new(0.1)}) }), "sgd: params: is empty: a module's parameters are its tensors marked with nn.Param, in exported fields"},
-		{misuse(func() { optim.NewSGD(nil, optim.SGDOpts{LR: new(0.1)}) }), "sgd: params: is nil: nn.Params returns those of a module"},
+		{misuse(func() { optim.NewSGD(nil, optim.SGDOpts{LR: new(0.1)}) }), "sgd: params: is nil: nn.Params returns the parameters of a module"},
 		{misuse(func() { optim.NewSGD(nn.Params(nn.NewLinear(1, 1)), optim.SGDOpts{LR: new(-1.0)}) }), "sgd: LR: is -1, want 0 or more"},
 		{misuse(func() { optim.NewSGD(nn.Params(nn.NewLinear(1, 1)), optim.SGDOpts{LR: new(1.0), Momentum: -1}) }), "sgd: Momentum: is -1, want at least 0 and less than 1"},
 		{misuse(func() { optim.NewAdam(nn.Params(nn.NewLinear(1, 1)), optim.AdamOpts{LR: new(1.0), Beta1: new(2.0)}) }), "adam: Beta1: is 2, want at least 0 and less than 1"},
@@ -271,7 +271,7 @@ func TestMistakesWithFiles(t *testing.T) {
 			return err
 		}, `checkpoint: part "opt" is not in the file`},
 		{func() error { _, err := npy.ReadFile(file("checkpoint")); return err }, `DIR/checkpoint: npy: not a .npy file: it begins with "\xc0\x00\x00\x00\x00\x00"`},
-		{func() error { _, err := checkpoint.Load(file("plain.safetensors"), model(1)); return err }, `checkpoint: DIR/plain.safetensors is no checkpoint: its format is "", want "weft.checkpoint.1"`},
+		{func() error { _, err := checkpoint.Load(file("plain.safetensors"), model(1)); return err }, `checkpoint: DIR/plain.safetensors is not a checkpoint: its format is "", want "weft.checkpoint.1"`},
 		{func() error { _, _, err := safetensors.ReadFile(file("cut.safetensors")); return err }, `DIR/cut.safetensors: safetensors: tensor "a": its data ends at byte 24, 19 are there: unexpected EOF`},
 		{func() error { _, err := npy.ReadFile(file("cut.npy")); return err }, "DIR/cut.npy: npy: float32[2 3] needs 24 bytes of data, 19 are there: unexpected EOF"},
 	})
@@ -344,7 +344,7 @@ func TestErrorTexts(t *testing.T) {
 		{func() { weft.ScalarOf(weft.DType(99), 1) }, "scalar: dtype: dtype(99) is not supported"},
 		{func() { weft.ScalarOf(weft.DType(99), 1) }, "scalar: dtype: dtype(99) is not supported"},
 		{func() { weft.Randperm(-1) }, "randperm: n: -1 is negative"},
-		{func() { x.Dropout(1.5, nil) }, "dropout: p: 1.5 is no probability: want 0 to 1"},
+		{func() { x.Dropout(1.5, nil) }, "dropout: p: 1.5 is not a probability: want 0 to 1"},
 		{func() { weft.Arange(3).Dropout(0.5, nil) }, "dropout: takes floats, got int64: convert with To first"},
 	} {
 		err := weft.Try(c.f)

@@ -359,7 +359,7 @@ func (t *Tensor) BitXor(x any) *Tensor { return binary(op.BitXor, t, x) }
 // BitNot is ^t: the bits that an integer lacks; of Bool, not. Floats are refused.
 func (t *Tensor) BitNot() *Tensor { return unary(op.BitNot, t) }
 
-// Shl is t << x for integers: t times two to the x, of which the low bits stay. It is 0
+// Shl is t << x for integers: the low bits of t times two to the x. It is 0
 // where x is negative or not below the width of the type in which both meet. Floats and
 // Bool are refused.
 func (t *Tensor) Shl(x any) *Tensor { return binary(op.Shl, t, x) }

@@ -18,7 +18,7 @@ import (
 // some tenths of a microsecond an operation.
 type ProfileOpts struct {
 	// Trace keeps what happens, for [Profile.WriteTrace]: some microseconds an operation
-	// more, and 100 bytes an event, of which about a million are kept.
+	// more, and 100 bytes an event. About a million events are kept.
 	Trace bool
 	// Labels sets the labels "op" and "kernel" of package runtime/pprof on the goroutines
 	// that compute, so that Go's CPU profile tells kernels apart, which have no Go
@@ -317,7 +317,7 @@ func (p *Profile) Tips() []string {
 		}
 	}
 	if short >= shortCalls && 2*short > calls {
-		tip("%d of %d operations take less than %v a call, of which much is the call itself: a formula (Expr) or a kernel (package kernel) makes one call of several", short, calls, shortCall)
+		tip("%d of %d operations take less than %v a call, and much of that is the call itself: a formula (Expr) or a kernel (package kernel) makes one call of several", short, calls, shortCall)
 	}
 	elapsed := p.r.Elapsed()
 	if t := phases["plan"].Time + phases["kernels"].Time; float64(t) > tipDouble*float64(elapsed) {

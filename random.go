@@ -252,7 +252,7 @@ func RandpermOf(d DType, n int) *Tensor { return defaultGenerator.RandpermOf(d, 
 func (t *Tensor) Dropout(p float64, g *Generator) *Tensor {
 	t.check("dropout")
 	if !(p >= 0 && p <= 1) {
-		array.Failf("dropout", "p", "%v is no probability: want 0 to 1", p)
+		array.Failf("dropout", "p", "%v is not a probability: want 0 to 1", p)
 	}
 	if !t.v.DType.Float() {
 		array.Failf("dropout", "", "takes floats, got %s: convert with To first", t.v.DType)

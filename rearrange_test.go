@@ -182,7 +182,7 @@ func TestRearrangeViews(t *testing.T) {
 		x := Zeros(2, 4)
 		f(x).Fill(1)
 		if x.Sum().Item() == 0 {
-			t.Errorf("%s is no view", name)
+			t.Errorf("%s is not a view", name)
 		}
 	}
 	for name, f := range map[string]func(x *Tensor) *Tensor{
@@ -263,7 +263,7 @@ func TestRearrangeMisuse(t *testing.T) {
 		f    func()
 	}{
 		{"split: axis: 2 is out of range for 2 dimensions: want -2 to 1", func() { x.Split(2, 1) }},
-		{"split: sizes: has no numbers: want one, or those of all parts", func() { x.Split(0) }},
+		{"split: sizes: has no numbers: want one size for all parts, or one for each part", func() { x.Split(0) }},
 		{"split: sizes: [-1] has a negative one", func() { x.Split(0, -1) }},
 		{"split: sizes: are 0 for the 2 elements of axis 0", func() { x.Split(0, 0) }},
 		{"split: sizes: [1 1] do not add up to the 3 elements of axis 1", func() { x.Split(1, 1, 1) }},

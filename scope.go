@@ -38,7 +38,7 @@ func (r *run) merge(opName string, s *run) *run {
 		scope = s.scope
 	case s.scope == nil || scope.within(s.scope):
 	default:
-		array.Failf(opName, "", "operands belong to two scopes of which neither is inside the other (Scope.Nest makes one that is)")
+		array.Failf(opName, "", "operands belong to two scopes, and neither scope is inside the other (Scope.Nest makes a scope inside another)")
 	}
 	for _, x := range []*run{r, s} {
 		if scope == x.scope && (x.lazy || !r.lazy && !s.lazy) {
@@ -162,7 +162,7 @@ func (t *Tensor) track() {
 
 // Release gives t's memory back now. Using t, or a view of it, afterwards panics with an [*Error].
 // A view ([Tensor.Reshape], [Tensor.At], [Tensor.Detach] ...) gives back itself alone: what it was
-// taken of stays as it is; where Reshape had to copy, its result is no view. It panics while a
+// taken of stays as it is; where Reshape had to copy, its result is not a view. It panics while a
 // function that [Borrow] gave the memory to has not returned. Operations and calls that read the
 // memory meanwhile finish as if it were not released: it is given back after the last of them. They
 // may run on other goroutines, or around the function that releases it. Release is never necessary:

@@ -39,7 +39,7 @@ func Share(name string, bytes int) (*Segment, error) {
 		return nil, err
 	}
 	if bytes <= 0 || bytes > array.MaxBytes {
-		return nil, fmt.Errorf("share: %d bytes are no size of a segment", bytes)
+		return nil, fmt.Errorf("share: %d bytes is not the size of a segment", bytes)
 	}
 	if err := mem.Room(bytes); err != nil {
 		return nil, fmt.Errorf("share: the segment %q: %w", name, err)
@@ -97,7 +97,7 @@ func segmentPath(name string) (string, error) {
 		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("-_.", r))
 	}
 	if name == "" || name[0] == '.' || len(name) > 200 || strings.ContainsFunc(name, odd) {
-		return "", fmt.Errorf("share: %q is no name of a segment: want at most 200 letters, digits and -_. but no . in front", name)
+		return "", fmt.Errorf("share: %q is not a name of a segment: want at most 200 letters, digits and -_. but no . in front", name)
 	}
 	return filepath.Join(mapped.SharedFolder(), "weft-"+name), nil
 }
@@ -166,7 +166,7 @@ func (s *Segment) Close() error {
 }
 
 // Unlink removes the name of the segment, which the memory outlives. A name that is gone
-// is no error. Windows keeps the name while the memory is in use.
+// is not an error. Windows keeps the name while the memory is in use.
 func (s *Segment) Unlink() error {
 	s.use("segment")
 	path, err := segmentPath(s.name)

@@ -106,10 +106,10 @@ func TestShareRefuses(t *testing.T) {
 		t.Errorf("a name that exists: %v", err)
 	}
 	for _, name := range []string{"", ".", "..", ".x", "a/b", "../x", `a\b`, "a b", "a\x00", "é", strings.Repeat("a", 201)} {
-		if _, err := Share(name, 1); err == nil || !strings.Contains(err.Error(), "no name") {
+		if _, err := Share(name, 1); err == nil || !strings.Contains(err.Error(), "not a name") {
 			t.Errorf("Share(%q): %v", name, err)
 		}
-		if _, err := OpenShared(name); err == nil || !strings.Contains(err.Error(), "no name") {
+		if _, err := OpenShared(name); err == nil || !strings.Contains(err.Error(), "not a name") {
 			t.Errorf("OpenShared(%q): %v", name, err)
 		}
 	}

@@ -18,7 +18,7 @@ func (t *Tensor) Split(axis int, sizes ...int) []*Tensor {
 	a := array.Axis("split", axis, len(t.v.Shape))
 	n := t.v.Shape[a]
 	if len(sizes) == 0 {
-		array.Failf("split", "sizes", "has no numbers: want one, or those of all parts")
+		array.Failf("split", "sizes", "has no numbers: want one size for all parts, or one for each part")
 	}
 	left := n
 	for _, s := range sizes {
@@ -36,7 +36,7 @@ func (t *Tensor) Split(axis int, sizes ...int) []*Tensor {
 	return t.cut("split", a, sizes)
 }
 
-// Chunk cuts t along an axis into n views of equal size, the last of which may be
+// Chunk cuts t along an axis into n views of equal size; the last one may be
 // smaller; where the axis is too short for n, they are fewer: 5 elements in 4 are 2, 2
 // and 1. It is PyTorch's chunk.
 func (t *Tensor) Chunk(axis, n int) []*Tensor {

@@ -71,7 +71,7 @@ type HistogramOpts struct {
 // shape, are in each of some bins that lie side by side, and returns the counts and the edges
 // of the bins. A bin holds its lower edge; the last one holds both. Elements outside and
 // NaN are in none. Counts are int64; with weights or as densities they are floats. Edges
-// have t's type, float64 if that is no float. Where elements that are not finite have to say
+// have t's type, float64 if that is not a float. Where elements that are not finite have to say
 // where bins begin it panics with *Error.
 func (t *Tensor) Histogram(opts ...HistogramOpts) (counts, edges *Tensor) {
 	defer array.Named("histogram")

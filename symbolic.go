@@ -127,7 +127,7 @@ func tracedFunction(name string, line *uintptr, types []ir.Type, first int, f fu
 	case len(tr.host) > 0:
 		array.Failf(name, "", "the function does what every call does on the host, such as counting steps: do it outside")
 	case len(tr.sources) > len(types):
-		array.Failf(name, "", "the function uses a tensor that is no variable%s: make it one with Const or Shared outside", at(tr.sources[len(types)].pc))
+		array.Failf(name, "", "the function uses a tensor that is not a variable%s: make it one with Const or Shared outside", at(tr.sources[len(types)].pc))
 	}
 	if tr.numbers > 0 && first == len(types) {
 		types = slices.Concat(types, slices.Repeat([]ir.Type{{DType: Int64, Shape: []int{}}}, tr.numbers))

@@ -130,7 +130,7 @@ func (d *Tracked) Mark(view *Tensor) {
 	d.check("mark")
 	view.check("mark")
 	if view.v.Store != d.base.v.Store {
-		array.Failf("mark", "view", "is no view of the tracked array")
+		array.Failf("mark", "view", "is not a view of the tracked array")
 	}
 	w := openWrite(&view.v)
 	w.done()

@@ -91,7 +91,7 @@ func Load(path string, parts Parts) (meta map[string]string, err error) {
 		return nil, fmt.Errorf("checkpoint: %w", err)
 	}
 	if meta[formatKey] != format {
-		return nil, fmt.Errorf("checkpoint: %s is no checkpoint: its format is %q, want %q", path, meta[formatKey], format)
+		return nil, fmt.Errorf("checkpoint: %s is not a checkpoint: its format is %q, want %q", path, meta[formatKey], format)
 	}
 	states := map[string]map[string]*weft.Tensor{}
 	if meta[partsKey] != "" {

@@ -79,7 +79,7 @@ func TestShuffle(t *testing.T) {
 		s := slices.Sorted(slices.Values(e))
 		for k := range n {
 			if s[k] != int64(k) {
-				t.Fatalf("epoch %d is no permutation: %v", i, e)
+				t.Fatalf("epoch %d is not a permutation: %v", i, e)
 			}
 		}
 		if slices.IsSorted(e) || i > 0 && slices.Equal(e, epochs[i-1]) {

@@ -70,7 +70,7 @@ func (f *Func) Iterate(n int, args ...any) ([]*weft.Tensor, int) {
 	for i := range now {
 		t, ok := args[i].(*weft.Tensor)
 		if !ok {
-			array.Failf(name, f.taken[i].Name, "is no tensor")
+			array.Failf(name, f.taken[i].Name, "is not a tensor")
 		}
 		now[i], next[i] = t.Detach().Clone(), t.Detach().Clone()
 	}

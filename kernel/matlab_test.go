@@ -95,7 +95,7 @@ func TestMatlabExpansion(t *testing.T) {
 			}
 		}
 	})
-	t.Run("expansion is no copy", func(t *testing.T) {
+	t.Run("expansion is not a copy", func(t *testing.T) {
 		// The arguments would have 2^44 elements each; what meets is a corner of them.
 		x := weft.FromSlice([]float64{3}, 1, 1).Expand(1<<22, 1<<22)
 		small := x.Slice(weft.Range(0, 2), weft.Range(0, 3))
@@ -248,19 +248,19 @@ func TestMatlabRefuses(t *testing.T) {
 	for _, c := range []struct{ name, source, want string }{
 		{"assignment into an array", "func K(e kernel.Elem, g kernel.Clamped1[float64]) float64 { g.Data[0] = 1; return g.At(0) }", "source:3:"},
 		{"a variable outside", "var scale = 2.0\nfunc K(x float64) float64 { return x * scale }", "source:4:40: scale is a variable of the package; a kernel reads its parameters and constants alone"},
-		{"an anonymous function", "func K(x float64) float64 { f := func() float64 { return x }; return f() }", "closures are no part of the language of kernels"},
-		{"a function as an argument", "func K(f func(float64) float64, x float64) float64 { return f(x) }", "function values are no part of the language of kernels"},
+		{"an anonymous function", "func K(x float64) float64 { f := func() float64 { return x }; return f() }", "closures are not part of the language of kernels"},
+		{"a function as an argument", "func K(f func(float64) float64, x float64) float64 { return f(x) }", "function values are not part of the language of kernels"},
 		{"a slice", "func K(x float64) float64 { s := []float64{x}; return s[0] }", "source:3:"},
 		{"append", "func K(x float64) float64 { return append([]float64{x}, x)[0] }", "source:3:"},
 		{"make", "func K(x float64) float64 { return make([]float64, 3)[0] }", "source:3:"},
-		{"a string", "func K(x float64) string { return \"x\" }", "type string is no part of the language of kernels"},
-		{"goroutines", "func g() {}\nfunc K(x float64) float64 { go g(); return x }", "source:4:29: goroutines are no part of the language of kernels"},
-		{"recovery", "func g() {}\nfunc K(x float64) float64 { defer g(); return x }", "source:4:29: defer is no part of the language of kernels"},
-		{"goto", "func K(x float64) float64 {\nagain:\nif x < 1 { x++; goto again }\nreturn x }", "goto is no part of the language of kernels"},
+		{"a string", "func K(x float64) string { return \"x\" }", "type string is not part of the language of kernels"},
+		{"goroutines", "func g() {}\nfunc K(x float64) float64 { go g(); return x }", "source:4:29: goroutines are not part of the language of kernels"},
+		{"recovery", "func g() {}\nfunc K(x float64) float64 { defer g(); return x }", "source:4:29: defer is not part of the language of kernels"},
+		{"goto", "func K(x float64) float64 {\nagain:\nif x < 1 { x++; goto again }\nreturn x }", "goto is not part of the language of kernels"},
 		{"recursion", "func K(x float64) float64 { return K(x) }", "K calls itself, directly or through others; kernels have no recursion"},
 		{"a path without an output", "func K(x float64) float64 { if x > 0 { return 1 } }", "missing return"},
 		{"random numbers by size", "func K(e kernel.Elem) float32 { return e.Rand(3) }", "too many arguments in call to e.Rand"},
-		{"a package outside the language", "func K(x float64) float64 { return strings.ToUpper(x) }", "source:3:36: package \"strings\" is no part of the language"},
+		{"a package outside the language", "func K(x float64) float64 { return strings.ToUpper(x) }", "source:3:36: package \"strings\" is not part of the language"},
 		{"a plain array read where it may end", "func K(e kernel.Elem, g kernel.Array1[float64], i int) float64 { return g.At(i) }", "source:3:"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

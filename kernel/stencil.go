@@ -37,8 +37,8 @@ type StencilOpts struct {
 	Generator *weft.Generator
 }
 
-// Stencil computes the function for every element of its first argument, of which the
-// function reads the neighbourhood, and returns its one result. Further neighbourhoods
+// Stencil computes the function for every element of its first argument and returns its one
+// result. The function reads the neighbourhood of that element. Further neighbourhoods
 // are of arrays with as many axes that are nowhere shorter; scalar parameters take Go
 // numbers and tensors that broadcast to the first argument. A [StencilOpts] may stand
 // behind the arguments.
@@ -119,7 +119,7 @@ func (f *Func) stencil(args []any) *stencil {
 		}
 	}
 	if len(s.near) == 0 || s.near[0] != 0 {
-		array.Failf(s.name, "", "is no stencil: its first parameter is no neighbourhood (kernel.Near1 to Near6)")
+		array.Failf(s.name, "", "is not a stencil: its first parameter is not a neighbourhood (kernel.Near1 to Near6)")
 	}
 	s.shape = eager.Shape(s.as[0].t)
 	for _, i := range s.near[1:] {

@@ -44,7 +44,7 @@ func ScaledDotProductAttention(q, k, v *weft.Tensor, opts ...AttentionOpts) *wef
 		array.Failf(name, "k", "has shape %s: want the width of q %s and the length of v %s", array.ShapeString(k.Shape()), array.ShapeString(q.Shape()), array.ShapeString(v.Shape()))
 	}
 	if !(o.Dropout >= 0 && o.Dropout <= 1) {
-		array.Failf(name, "Dropout", "%v is no probability: want 0 to 1", o.Dropout)
+		array.Failf(name, "Dropout", "%v is not a probability: want 0 to 1", o.Dropout)
 	}
 	if inBands(q, k, v) && o.Mask == nil && o.Dropout == 0 {
 		return attendInBands(q, k, v, o.Causal, array.Or(o.Scale, 1/math.Sqrt(float64(width))))
@@ -274,7 +274,7 @@ type MultiheadAttentionOpts struct {
 	Generator  *weft.Generator // what they, and Dropout, are drawn from; nil is the default generator
 }
 
-// MultiheadAttention is attention with several heads, each of which sees a part of
+// MultiheadAttention is attention with several heads. Each head sees a part of
 // projections of queries, keys and values; another projection puts the results together.
 type MultiheadAttention struct {
 	InProjWeight *weft.Tensor // [3*width, width]: those of queries, keys and values

@@ -7,7 +7,7 @@ import (
 	"weft/internal/eager"
 )
 
-// Freeze takes the parameters of a module out of training: they are no parameters, but
+// Freeze takes the parameters of a module out of training: they are not parameters, but
 // buffers, until [Unfreeze], and their gradients are forgotten. Optimizers that were made
 // before leave them alone.
 func Freeze(m any) {

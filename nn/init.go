@@ -100,7 +100,7 @@ func Constant(x float64) Init {
 func Orthogonal(gain float64) Init {
 	return func(g *weft.Generator, shape ...int) *weft.Tensor {
 		if len(shape) < 2 {
-			array.Failf("orthogonal", "shape", "%s is no matrix: want two axes or more", array.ShapeString(shape))
+			array.Failf("orthogonal", "shape", "%s is not a matrix: want two axes or more", array.ShapeString(shape))
 		}
 		x := source(g).Randn(shape...)
 		if x.Size() == 0 {

@@ -58,7 +58,7 @@ type Dropout struct {
 func (d *Dropout) Forward(x *weft.Tensor) *weft.Tensor {
 	d.notNil()
 	if !(d.P >= 0 && d.P <= 1) {
-		array.Failf("dropout", "P", "%v is no probability: want 0 to 1", d.P)
+		array.Failf("dropout", "P", "%v is not a probability: want 0 to 1", d.P)
 	}
 	if d.eval || d.P == 0 {
 		return x

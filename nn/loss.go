@@ -260,7 +260,7 @@ func (o *CrossEntropyOpts) expected(rows, target *weft.Tensor, c int, shape []in
 
 // NLL is the mean of -logp[i, target[i]] for log-probabilities [batch, classes, ...]
 // and target classes [batch, ...]. It panics with *weft.Error if shapes do not match or a
-// target is no class.
+// target is not a class.
 func NLL(logp, target *weft.Tensor, opts ...CrossEntropyOpts) *weft.Tensor {
 	defer array.Named("nll")
 	o := array.Options("nll", opts)
@@ -323,7 +323,7 @@ func (o *CrossEntropyOpts) targets(name string, target *weft.Tensor, c int) (col
 		hit = t.Ne(*o.IgnoreIndex)
 		t = weft.Where(hit, t, 0)
 	}
-	t = tracing.Within(t, name, "target", 0, int64(c-1), fmt.Sprintf("%%d is no class: want 0 to %d", c-1))
+	t = tracing.Within(t, name, "target", 0, int64(c-1), fmt.Sprintf("%%d is not a class: want 0 to %d", c-1))
 	return t.Reshape(t.Size(), 1), hit
 }
 

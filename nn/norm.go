@@ -218,7 +218,7 @@ type GroupNorm struct {
 	Eps    float64      // added to the variance
 }
 
-// NewGroupNorm returns a layer of so many groups. It panics with *weft.Error if they do
+// NewGroupNorm returns a layer of that number of groups. It panics with *weft.Error if they do
 // not divide the channels.
 func NewGroupNorm(groups, channels int, opts ...NormOpts) *GroupNorm {
 	defer array.Named("group_norm")
@@ -411,7 +411,7 @@ type BatchNorm2d struct {
 	batchNorm `nn:""`
 }
 
-// NewBatchNorm2d returns a layer of so many channels.
+// NewBatchNorm2d returns a layer of that number of channels.
 func NewBatchNorm2d(channels int, opts ...BatchNormOpts) *BatchNorm2d {
 	return &BatchNorm2d{newBatchNorm(channels, opts)}
 }

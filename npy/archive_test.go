@@ -222,7 +222,7 @@ func TestHostileArchives(t *testing.T) {
 		}
 	}
 	if a, err := ReadArchive(bytes.NewReader(zipOf(t, zip.Store, "readme.txt", "hello")), 128); err == nil && len(a.Names()) > 0 {
-		t.Error("what is no array is listed")
+		t.Error("what is not an array is listed")
 	}
 	if err := WriteArchive(io.Discard, map[string]*weft.Tensor{"a": nil}, ArchiveOpts{}); err == nil {
 		t.Error("nil is written")

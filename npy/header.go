@@ -149,7 +149,7 @@ var names = map[string]string{
 // byte order, kind, bytes of an element.
 func parseDescr(s string) (d array.DType, big bool, err error) {
 	if len(s) < 2 {
-		return d, false, malformed("header: descr %q is no dtype", s)
+		return d, false, malformed("header: descr %q is not a dtype", s)
 	}
 	order, kind := s[0], s[1:]
 	switch order {
@@ -176,7 +176,7 @@ func parseDescr(s string) (d array.DType, big bool, err error) {
 	}
 	name, known := names[kind]
 	if !known {
-		return d, false, malformed("header: descr %q is no dtype", s)
+		return d, false, malformed("header: descr %q is not a dtype", s)
 	}
 	d, _ = array.ParseDType(name)
 	if !d.Supported() {

@@ -34,7 +34,7 @@ func (m MapMode) access() (mapped.Access, error) {
 }
 
 // Map returns the array of the file at path without reading it: the tensor's memory is
-// the file, of which the system reads pages when they are touched. Changes that others
+// the file: the system reads pages when they are touched. Changes that others
 // make in the file may show or not.
 //
 // The file is closed when Map returns; its memory stays until the tensor is released or
@@ -44,7 +44,7 @@ func (m MapMode) access() (mapped.Access, error) {
 //
 // What cannot be in memory as it is in the file is read, which takes its memory: numbers
 // in the other byte order, bools, since their bytes must be checked, data at a place that
-// is no multiple of its elements' size, and all on systems without mappings. The mode
+// is not a multiple of its elements' size, and all on systems without mappings. The mode
 // holds for it as well.
 func Map(path string, mode MapMode) (*weft.Tensor, error) {
 	return mapFile(path, mode, func(s *section) (*weft.Tensor, error) { return s.tensor(mode) })

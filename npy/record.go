@@ -185,7 +185,7 @@ func opaqueSize(descr string, why error) (int, error) {
 		n *= 4
 	}
 	if err != nil || n < 0 || n > array.MaxBytes {
-		return 0, malformed("header: descr %q is no dtype", descr)
+		return 0, malformed("header: descr %q is not a dtype", descr)
 	}
 	return n, nil
 }

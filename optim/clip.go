@@ -67,7 +67,7 @@ func ClipValue(params iter.Seq2[string, *weft.Tensor], limit float64) {
 // rows, the rows.
 func each(opName string, params iter.Seq2[string, *weft.Tensor], f func(grads []*weft.Tensor)) {
 	if params == nil {
-		array.Failf(opName, "params", "is nil: nn.Params returns those of a module")
+		array.Failf(opName, "params", "is nil: nn.Params returns the parameters of a module")
 	}
 	var list []*param
 	seen := map[*weft.Tensor]bool{}

@@ -132,7 +132,7 @@ func (m *Method[O]) add(params iter.Seq2[string, *weft.Tensor], o O) *group[O] {
 // one parameter, under its first name. It panics if another group has a name or a parameter.
 func take(op string, params iter.Seq2[string, *weft.Tensor], others iter.Seq[*param]) (list []*param) {
 	if params == nil {
-		array.Failf(op, "params", "is nil: nn.Params returns those of a module")
+		array.Failf(op, "params", "is nil: nn.Params returns the parameters of a module")
 	}
 	names, before := map[string]bool{}, map[*weft.Tensor]string{}
 	for p := range others {

@@ -86,7 +86,7 @@ func TestTrains(t *testing.T) {
 			step(opt)
 		}
 		if slices.Equal(before, weft.Data[float32](m.Weight)) || !m.Weight.IsLeaf() || !m.Weight.RequiresGrad() {
-			t.Errorf("%s: the parameter did not change, or is no leaf any more", name)
+			t.Errorf("%s: the parameter did not change, or is not a leaf any more", name)
 		}
 	}
 }

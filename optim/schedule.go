@@ -62,7 +62,7 @@ func (s Exponential) At(step int, base float64) float64 {
 	return float64(base * power(notNegative("exponential", "Gamma", s.Gamma), int64(step)))
 }
 
-// Cosine lets the rate fall to Min in so many Steps along half a wave, and rise again
+// Cosine lets the rate fall to Min in Steps steps along half a wave, and rise again
 // after them (Loshchilov and Hutter, SGDR, 2017); PyTorch's CosineAnnealingLR.
 type Cosine struct {
 	Steps int
@@ -78,7 +78,7 @@ func (s Cosine) At(step int, base float64) float64 {
 	return wave(base, s.Min, float64(min(at, 2*s.Steps-at))/float64(s.Steps))
 }
 
-// Linear changes the factor of the rate from From to To in so many Steps, as warming up
+// Linear changes the factor of the rate from From to To in Steps steps, as warming up
 // needs; PyTorch's LinearLR.
 type Linear struct {
 	Steps    int

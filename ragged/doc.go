@@ -12,7 +12,7 @@
 //
 // A [List] is a tensor of rows and, for each level of nesting, a vector of offsets: item i of
 // the last level is rows offsets[i] to offsets[i+1]-1. Rows are numbers, or arrays of one
-// shape, or Go structs, of which each field is a column of its own. Everything underneath is a
+// shape, or Go structs, where each field is a column of its own. Everything underneath is a
 // *weft.Tensor, so that every element type, every operation and gradients are at hand.
 //
 // # Views

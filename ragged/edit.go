@@ -104,7 +104,7 @@ func (l *List) fits(v *value, lo, hi int) bool {
 //	l.Set(1)                     // item 1 is []
 //
 // An item of a nested list becomes nested slices, a list with one level less than l, a tensor with
-// an axis for each level, or several values, each of which is an item of the next level:
+// an axis for each level, or several values, each an item of the next level:
 //
 //	l.Set(1, [][]float64{{1}, {2, 3}})       // item 1 is [ [1] [2 3] ]
 //	l.Set(1, []float64{1}, []float64{2, 3})  // as well
@@ -390,14 +390,14 @@ func (l *List) Clear() {
 	e.drop(e.items())
 }
 
-// Reserve makes room for so many items and rows more, so that adding them takes no new memory. Of a
+// Reserve makes room for that many more items and rows, so that adding them takes no new memory. Of a
 // nested list items are those of the outermost level.
 func (l *List) Reserve(items, rows int) {
 	const most = 1 << 48
 	defer array.Named("reserve")
 	e := l.edit("reserve")
 	if items < 0 || rows < 0 || items > most || rows > most {
-		array.Failf("reserve", "", "%d items and %d rows are no sizes", items, rows)
+		array.Failf("reserve", "", "%d items and %d rows are not sizes", items, rows)
 	}
 	if x := &e.levels[0]; items > x.hi-x.lo {
 		e.resizeItems("reserve", 0, e.items()+items)

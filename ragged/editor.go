@@ -225,7 +225,7 @@ func (l *List) edit(op string) *editor {
 	case l.mode == fixed:
 		array.Failf(op, "", "the list is of fixed size")
 	case l.mode == window:
-		array.Failf(op, "", "the items are those of another list: Clone makes a list of its own")
+		array.Failf(op, "", "the list shares its items with another list: Clone makes a list of its own")
 	}
 	if l.needsGrad() {
 		array.Failf(op, "", "the list needs a gradient, and a change of sizes is not recorded: Take and Concat make other lists")

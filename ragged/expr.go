@@ -74,7 +74,7 @@ func Expr(text string, vars weft.Vars) *List {
 		case interface{ ExprFunc() any }:
 			f, ok := x.ExprFunc().(*eager.Func)
 			if !ok || f == nil || f.Compose == nil {
-				array.Failf(name, v, "is no function that a formula can call")
+				array.Failf(name, v, "is not a function that a formula can call")
 			}
 			funcs[v] = f
 			k := append([]byte(key), v...)
@@ -154,7 +154,7 @@ func (l *List) MatMul(w *weft.Tensor) *List {
 	c := l.single("matmul")
 	l.check("matmul")
 	if w == nil || w.Rank() != 2 {
-		array.Failf("matmul", "w", "is no matrix")
+		array.Failf("matmul", "w", "is not a matrix")
 	}
 	if l.rank() == 0 {
 		array.Failf("matmul", "", "rows are numbers, want vectors or more")

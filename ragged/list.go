@@ -190,7 +190,7 @@ func (l *List) Field(name string) *List {
 		}
 	}
 	if l.cols[0].name == "" {
-		array.Failf("field", "name", "%q: rows are no structs", name)
+		array.Failf("field", "name", "%q: rows are not structs", name)
 	}
 	array.Failf("field", "name", "%q is none of the fields %q", name, l.Fields())
 	return nil

@@ -187,7 +187,7 @@ func rowsOf(op string, data any) (cols []column, n int) {
 		return l.cols, l.rows
 	}
 	if t == nil || t.Rank() == 0 {
-		array.Failf(op, "data", "is no array of rows: want a tensor of one dimension or more")
+		array.Failf(op, "data", "is not an array of rows: want a tensor of one dimension or more")
 	}
 	return []column{{live: t}}, t.Dim(0)
 }
@@ -248,7 +248,7 @@ func integers(op, arg string, x any) []int64 {
 // FromOffsets returns a list of data, a tensor [rows, inner...], whose memory the list uses, or a
 // slice of rows as [Of] takes them, which is copied. Item i is rows offsets[i] to offsets[i+1]-1;
 // offsets, []int, []int64 or a tensor of integers, ascend and lie between 0 and the number of
-// rows; rows before the first and behind the last are no part of the list. Of a nested list they
+// rows; rows before the first and behind the last are not part of the list. Of a nested list they
 // are given from the outermost level to the last, each but the last counting items of the next.
 func FromOffsets(data any, offsets ...any) *List {
 	const op = "fromoffsets"
@@ -262,7 +262,7 @@ func fromOffsets(op string, cols []column, offsets []any) *List {
 	for _, c := range cols {
 		switch {
 		case c.live.Rank() == 0:
-			array.Failf(op, "data", "is no array of rows")
+			array.Failf(op, "data", "is not an array of rows")
 		case c.name == "" && len(cols) > 1:
 			array.Failf(op, "data", "is rows and fields of rows")
 		case n >= 0 && c.live.Dim(0) != n:

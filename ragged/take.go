@@ -101,7 +101,7 @@ func (l *List) Mask(mask any) *List {
 	switch m := mask.(type) {
 	case *weft.Tensor:
 		if m == nil || m.DType() != weft.Bool || m.Rank() != 1 || m.Dim(0) != l.Len() {
-			array.Failf(name, "mask", "is no bool tensor of one dimension with %d items", l.Len())
+			array.Failf(name, "mask", "is not a bool tensor of one dimension with %d items", l.Len())
 		}
 		return l.take(m.NonZero().Reshape(-1))
 	case *List:

@@ -106,7 +106,7 @@ func (l *List) value(op string, x any) (v value) {
 		return value{ts: []any{t}, rows: 1, each: true}
 	}
 	if more < depth {
-		array.Failf(op, "x", "has shape %s: want %d axes before those of a row for one item of a list of depth %d", array.ShapeString(t.Shape()), depth, depth)
+		array.Failf(op, "x", "has shape %s: want %d axes before the axes of a row for one item of a list of depth %d", array.ShapeString(t.Shape()), depth, depth)
 	}
 	n := 1
 	for _, k := range eager.Shape(t)[1:more] {
@@ -131,7 +131,7 @@ func (l *List) value(op string, x any) (v value) {
 // plain refuses rows that are structs where a number or a tensor was given.
 func (l *List) plain(op string) *column {
 	if l.cols[0].name != "" {
-		array.Failf(op, "x", "is no struct with the fields %q that rows have", l.Fields())
+		array.Failf(op, "x", "is not a struct with the fields %q that rows have", l.Fields())
 	}
 	return &l.cols[0]
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // Zip returns a list whose rows are structs: field names[i] is lists[i], without copying. The
-// lists must have items of the same lengths on every level, and rows that are no structs;
+// lists must have items of the same lengths on every level, and rows that are not structs;
 // names must differ and not be empty. [List.Field] is the way back.
 func Zip(names []string, lists ...*List) *List {
 	const op = "zip"

@@ -15,7 +15,7 @@ import (
 // maxHeader is the bound of the reference library.
 const maxHeader = 100_000_000
 
-// A File is an open safetensors file, of which the header has been read and
+// A File is an open safetensors file, whose header has been read and
 // checked. It is safe for concurrent use.
 type File struct {
 	r        io.ReaderAt

@@ -77,7 +77,7 @@ func OutFields(of any) Outputs {
 			x, _ = v.Field(i).Interface().(*Var)
 		}
 		if x == nil {
-			array.Failf("outfields", f.Name, "is no *sym.Var that is exported and set")
+			array.Failf("outfields", f.Name, "is not a *sym.Var that is exported and set")
 		}
 		o.vars, o.names = append(o.vars, x), append(o.names, f.Name)
 	}
@@ -163,7 +163,7 @@ type compiled struct{ tracing.Func[*weft.Tensor] }
 // is made ready for shapes when it is first called with them.
 //
 // The error is an *[weft.Error] that names the variable: an input twice, one that is no
-// input variable, a result that needs a variable which is no input, an update of what is not
+// input variable, a result that needs a variable which is not an input, an update of what is not
 // shared, two updates of one variable or one of another type, an input without use.
 func Function(in Inputs, out Outputs, opts ...Option) (*Fn, error) {
 	var f *Fn
@@ -188,7 +188,7 @@ func newFunction(in Inputs, out Outputs, opts []Option) *Fn {
 		v := p.Var
 		v.notNil(name)
 		if v.role != input {
-			array.Failf(name, v.label(), "is no input variable: Givens replaces what is computed, Updates writes shared variables%s", v.where())
+			array.Failf(name, v.label(), "is not an input variable: Givens replaces what is computed, Updates writes shared variables%s", v.where())
 		}
 		if given[v] {
 			array.Failf(name, v.label(), "is an input twice")
@@ -210,7 +210,7 @@ func newFunction(in Inputs, out Outputs, opts []Option) *Fn {
 		w.notNil(name)
 		to.notNil(name)
 		if w.role != shared {
-			array.Failf(name, w.label(), "has an update and is no shared variable%s", w.where())
+			array.Failf(name, w.label(), "has an update and is not a shared variable%s", w.where())
 		}
 		checkUpdate(w, to)
 		f.shared, f.next = append(f.shared, w), append(f.next, to)
@@ -230,7 +230,7 @@ func newFunction(in Inputs, out Outputs, opts []Option) *Fn {
 	for _, v := range order(roots) {
 		used[v] = true
 		if v.role == input && v.from == nil && !given[v] {
-			array.Failf(name, v.label(), "%s is needed and is no input%s", v, v.where())
+			array.Failf(name, v.label(), "%s is needed and is not an input%s", v, v.where())
 		}
 	}
 	for i, p := range f.inputs {
@@ -411,7 +411,7 @@ func (f *Fn) invoke(ctx context.Context, args []any) []*weft.Tensor {
 	if used < len(named) {
 		for name := range named {
 			if !slices.ContainsFunc(f.inputs, func(p Param) bool { return p.Name == name }) {
-				array.Failf(f.label(), name, "is no input of the function")
+				array.Failf(f.label(), name, "is not an input of the function")
 			}
 		}
 	}

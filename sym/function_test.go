@@ -39,11 +39,11 @@ func TestMisuse(t *testing.T) {
 		want []string
 	}{
 		{"an input twice", make(sym.In(x, x), sym.Out(x)), []string{"x", "twice"}},
-		{"an input that is computed", make(sym.In(x.Mul(2).As("z")), sym.Out(x)), []string{"z", "no input variable", "function_test.go"}},
-		{"an input that is shared", make(sym.In(w), sym.Out(w)), []string{"w", "no input variable"}},
+		{"an input that is computed", make(sym.In(x.Mul(2).As("z")), sym.Out(x)), []string{"z", "not an input variable", "function_test.go"}},
+		{"an input that is shared", make(sym.In(w), sym.Out(w)), []string{"w", "not an input variable"}},
 		{"what is missing", make(sym.In(x), sym.Out(x.Sum().Add(y))), []string{"y", "needed", "function_test.go"}},
 		{"an input without use", make(sym.In(x, y), sym.Out(x)), []string{"y", "no result depends on it"}},
-		{"an update of an input", make(sym.In(x), sym.Out(x), sym.Updates{x: x}), []string{"x", "no shared variable"}},
+		{"an update of an input", make(sym.In(x), sym.Out(x), sym.Updates{x: x}), []string{"x", "not a shared variable"}},
 		{"two updates of one variable", make(sym.In(x), sym.Out(x), sym.Updates{w: w}, sym.Updates{w: b}), []string{"w", "two updates"}},
 		{"an update of another type", make(sym.In(x), sym.Out(x), sym.Updates{w: x}), []string{"w", "float64[2]", "float64[? ?]"}},
 		{"an update of another dtype", make(sym.In(), sym.Out(), sym.Updates{w: w.To(weft.Float32)}), []string{"w", "float32"}},
@@ -53,7 +53,7 @@ func TestMisuse(t *testing.T) {
 		{"another rank", calling(x, x.Sum(), weft.OnesOf(f64, 2)), []string{"x", "float64[2]", "float64[? ?]"}},
 		{"another static size", calling(static, static.Sum(), weft.OnesOf(f64, 4, 2)), []string{"static", "float64[4 2]", "float64[3 ?]"}},
 		{"a slice of Go", calling(x, x.Sum(), []float64{1}), []string{"x", "[]float64"}},
-		{"a name that is none", calling(x, x.Sum(), sym.Args{"x": weft.OnesOf(f64, 1, 1), "q": 1}), []string{"q", "no input"}},
+		{"a name that is none", calling(x, x.Sum(), sym.Args{"x": weft.OnesOf(f64, 1, 1), "q": 1}), []string{"q", "not an input"}},
 		{"sizes that do not fit", calling(x, x.MatMul(w), weft.OnesOf(f64, 2, 3)), []string{"matmul", "function_test.go", "x is float64[2 3]"}},
 		{"dtypes that do not fit", doing(func() { x.BitAnd(1) }), []string{"bit_and", "x float64[? ?]", "function_test.go"}},
 		{"ranks that do not fit", doing(func() { y.Conv2d(x, nil, weft.ConvOpts{}) }), []string{"conv2d", "y float64[?]"}},

@@ -201,7 +201,7 @@ func OpFromGraph(inputs, outputs []*Var, opts ...GraphOpts) func(args ...*Var) [
 	for _, v := range inputs {
 		v.notNil(name)
 		if v.role != input {
-			array.Failf(name, v.label(), "is no input variable%s", v.where())
+			array.Failf(name, v.label(), "is not an input variable%s", v.where())
 		}
 		own[v] = true
 	}
@@ -210,7 +210,7 @@ func OpFromGraph(inputs, outputs []*Var, opts ...GraphOpts) func(args ...*Var) [
 	}
 	for _, v := range order(outputs) {
 		if v.role == input && v.from == nil && !own[v] {
-			array.Failf(name, v.label(), "%s is needed and is no input%s", v, v.where())
+			array.Failf(name, v.label(), "%s is needed and is not an input%s", v, v.where())
 		}
 	}
 	if o.Name == "" {

@@ -163,7 +163,7 @@ func NewMRGStreams(seed ...int64) *MRGStreams {
 	return &MRGStreams{base: s}
 }
 
-// Uniform returns numbers of Float16, Float32 or Float64 between lo and hi, of which neither
+// Uniform returns numbers of Float16, Float32 or Float64 between lo and hi. Neither bound
 // occurs unless rounding gives it.
 func (m *MRGStreams) Uniform(d weft.DType, lo, hi float64, shape ...int) *Var {
 	if m == nil {

@@ -12,7 +12,7 @@ import (
 
 // ScanOpts are the options of [Scan].
 type ScanOpts struct {
-	// Sequences are *[Var], of which a step gets the element of the first axis whose turn it
+	// Sequences are *[Var]. A step gets the element of the first axis whose turn it
 	// is, or [Taps] for several elements beside each other. The shortest gives the number of
 	// steps.
 	Sequences []any
@@ -32,8 +32,8 @@ type ScanOpts struct {
 }
 
 // Taps are elements of a sequence, or past states, that a step gets: at its own place plus
-// each offset. Those of a sequence are of any sign, those of a state below 0, of which -1 is
-// the state that the step before gave.
+// each offset. Offsets of a sequence have any sign. Offsets of a state are below 0: -1 is the
+// state that the step before gave.
 type Taps struct {
 	Var *Var
 	At  []int

@@ -14,12 +14,12 @@ import (
 // fit, fails at that line, and [Var.TestValue] shows intermediate results. x is a tensor of the
 // variable's type or, without dimensions, a Go number; nil ends it. Functions are not affected,
 // and draws for test values are none of theirs. It panics with *[weft.Error] for variables that
-// are no inputs, and values of another type.
+// are not inputs, and values of another type.
 func (v *Var) SetTestValue(x any) {
 	const name = "settestvalue"
 	v.notNil(name)
 	if v.role != input {
-		array.Failf(name, v.label(), "is no input variable%s", v.where())
+		array.Failf(name, v.label(), "is not an input variable%s", v.where())
 	}
 	if x == nil {
 		v.test.Store(nil)

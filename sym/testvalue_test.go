@@ -114,7 +114,7 @@ func TestTestValueErrors(t *testing.T) {
 		{func() { sym.Assert(a, a.Gt(2), "too small") }, []string{"too small", line(0)}},
 		{func() { a.SetTestValue(weft.Ones(2, 2)) }, []string{"a", "float32[2 2]"}},
 		{func() { a.SetTestValue(3.0) }, []string{"a", "float64"}},
-		{func() { table.SetTestValue(weft.Ones(4, 2)) }, []string{"table", "no input"}},
+		{func() { table.SetTestValue(weft.Ones(4, 2)) }, []string{"table", "not an input"}},
 	} {
 		err := weft.Try(c.f)
 		for _, s := range c.want {

@@ -155,7 +155,7 @@ func (v *Var) Tensor() *weft.Tensor {
 func (v *Var) SetValue(x any) {
 	v.notNil("setvalue")
 	if v.role != shared {
-		array.Failf("setvalue", "", "%s is no shared variable", v)
+		array.Failf("setvalue", "", "%s is not a shared variable", v)
 	}
 	if t, ok := x.(*weft.Tensor); ok && t != nil && (t.DType() != v.dtype || !slices.Equal(t.Shape(), v.shape)) {
 		array.Failf("setvalue", "x", "is %s, the variable %s", typeString(t.DType(), t.Shape()), v)
@@ -168,7 +168,7 @@ func (v *Var) SetValue(x any) {
 func (v *Var) SetDefaultUpdate(to *Var) {
 	v.notNil("setdefaultupdate")
 	if v.role != shared {
-		array.Failf("setdefaultupdate", "", "%s is no shared variable", v)
+		array.Failf("setdefaultupdate", "", "%s is not a shared variable", v)
 	}
 	if to != nil {
 		checkUpdate(v, to)

@@ -17,7 +17,7 @@ type VerifyOpts struct {
 }
 
 // VerifyGrad compares the gradient of a random projection of f with central differences, at
-// points of floats. The error says which element of which argument differs most.
+// points of floats. The error names the argument and the element that differ most.
 func VerifyGrad(f func(x []*Var) *Var, points []*weft.Tensor, opts ...VerifyOpts) error {
 	return weft.Try(func() { verify(f, points, array.Options("verifygrad", opts)) })
 }

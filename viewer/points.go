@@ -29,7 +29,7 @@ import (
 var page []byte
 
 // Points is a page that draws an array of points with WebGL. It is an [http.Handler], for
-// any path and any number of pages at a time, each of which has a copy of its own.
+// any path and any number of pages at a time; each page has a copy of its own.
 //
 // A page asks when it draws: one that is not seen gets nothing. What is written meanwhile
 // is sent at once when it draws again. It is safe for use from several goroutines.

@@ -224,7 +224,7 @@ func (k *kernelRun) options(f *kernel.Func) error {
 		return nil
 	}
 	if !f.IsStencil() {
-		return fmt.Errorf("kernel: --stencil: the first parameter of %s is no neighbourhood", f.Name())
+		return fmt.Errorf("kernel: --stencil: the first parameter of %s is not a neighbourhood", f.Name())
 	}
 	if k.leading {
 		return errors.New("kernel: --leading is not for stencils")
@@ -244,7 +244,7 @@ func (k *kernelRun) options(f *kernel.Func) error {
 		case "cval":
 			x, ok := parseNumber(value)
 			if !ok {
-				return fmt.Errorf("kernel: --stencil: cval %q is no number", value)
+				return fmt.Errorf("kernel: --stencil: cval %q is not a number", value)
 			}
 			k.opts.Cval = x
 		case "neighborhood":

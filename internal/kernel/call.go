@@ -29,7 +29,7 @@ func (l *lowerer) call(x *ast.CallExpr) []*value {
 			return []*value{l.method(x, o.Name())}
 		}
 	}
-	l.src.refuse(x.Pos(), "this call is no part of the language of kernels")
+	l.src.refuse(x.Pos(), "this call is not part of the language of kernels")
 	return nil
 }
 

@@ -79,7 +79,7 @@ func (s *Source) Func(name string) (f *Func, err error) {
 	}
 	d, ok := list[0].node.(*ast.FuncDecl)
 	if !ok {
-		return nil, s.errorAt(list[0].node.Pos(), "%s is no function", name)
+		return nil, s.errorAt(list[0].node.Pos(), "%s is not a function", name)
 	}
 	f = &Func{src: s, name: name, decl: d, bodies: map[*types.Func]*ast.FuncDecl{}, targets: map[*ast.BranchStmt]ast.Stmt{}, costs: map[*types.Func]int{}, sizes: map[*types.Func]int{},
 		info: &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Instances: map[*ast.Ident]types.Instance{}, Defs: map[*ast.Ident]types.Object{},
@@ -176,7 +176,7 @@ func (s *Source) explain(e types.Error) *Error {
 		p := s.fset.PositionFor(e.Pos, false)
 		for _, f := range s.files {
 			if path := f.imports[n]; f.name == p.Filename && path != "" {
-				return s.errorAt(e.Pos, "package %q is no part of the language; kernels use %s alone", path, allowed)
+				return s.errorAt(e.Pos, "package %q is not part of the language; kernels use %s alone", path, allowed)
 			}
 		}
 	}
@@ -328,7 +328,7 @@ func (c *checker) function(fn *types.Func, pos token.Pos) {
 }
 
 func (c *checker) no(n ast.Node, what string) {
-	c.f.src.refuse(n.Pos(), "%s no part of the language of kernels", what)
+	c.f.src.refuse(n.Pos(), "%s not part of the language of kernels", what)
 }
 
 // stmt checks a statement; label is its own.
@@ -565,10 +565,10 @@ func (c *checker) call(x *ast.CallExpr) {
 			c.function(o, id.Pos())
 			c.depth = max(c.depth, c.depths[o.Origin()]+1)
 		} else if o.Pkg() == nil || library[o.Pkg().Path()] == nil {
-			c.f.src.refuse(x.Pos(), "%s is no part of the language of kernels", o.Name())
+			c.f.src.refuse(x.Pos(), "%s is not part of the language of kernels", o.Name())
 		}
 	default:
-		c.f.src.refuse(x.Pos(), "function values are no part of the language of kernels")
+		c.f.src.refuse(x.Pos(), "function values are not part of the language of kernels")
 	}
 }
 

@@ -35,7 +35,7 @@ func (l *lowerer) expr(x ast.Expr) *value {
 	case *ast.CompositeLit:
 		return l.literal(x)
 	}
-	l.src.refuse(x.Pos(), "this expression is no part of the language of kernels")
+	l.src.refuse(x.Pos(), "this expression is not part of the language of kernels")
 	return nil
 }
 
@@ -55,7 +55,7 @@ func (l *lowerer) variable(x *ast.Ident) *variable {
 	}
 	v := l.fr.vars[obj]
 	if v == nil {
-		l.src.refuse(x.Pos(), "%s is no variable of the function", x.Name)
+		l.src.refuse(x.Pos(), "%s is not a variable of the function", x.Name)
 	}
 	return v
 }
@@ -63,7 +63,7 @@ func (l *lowerer) variable(x *ast.Ident) *variable {
 // field follows the way to a field, through those that are embedded.
 func (l *lowerer) field(v *value, sel *types.Selection) *value {
 	if sel == nil || v.t.kind != kStruct {
-		l.src.refuse(l.pos, "this field is no part of the language of kernels")
+		l.src.refuse(l.pos, "this field is not part of the language of kernels")
 	}
 	for _, i := range sel.Index() {
 		v = v.parts[i]

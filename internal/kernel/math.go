@@ -100,7 +100,7 @@ func init() {
 		"lgamma":      {vmath.Lgamma, call("digamma")},
 		"digamma":     {vmath.Digamma, call("trigamma")},
 		"trigamma": {vmath.Trigamma, func(l *lowerer, x, y jet) jet {
-			l.src.refuse(l.pos, "the third derivatives of math.Lgamma and math.Gamma are no part of the language")
+			l.src.refuse(l.pos, "the third derivatives of math.Lgamma and math.Gamma are not part of the language")
 			return nil
 		}},
 	}

@@ -182,7 +182,7 @@ func (m *machine) stmts(list []ast.Stmt, k func() *node) *node {
 	case *ast.ReturnStmt:
 		return m.exprs(s.Results, func() *node { return m.whole(s, rest) })
 	}
-	m.l.src.refuse(s.Pos(), "this statement is no part of the language of kernels")
+	m.l.src.refuse(s.Pos(), "this statement is not part of the language of kernels")
 	return nil
 }
 
@@ -352,7 +352,7 @@ func (m *machine) expr(x ast.Expr, k func() *node) *node {
 			return k()
 		})
 	}
-	m.l.src.refuse(x.Pos(), "this expression is no part of the language of kernels")
+	m.l.src.refuse(x.Pos(), "this expression is not part of the language of kernels")
 	return nil
 }
 

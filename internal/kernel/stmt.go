@@ -93,7 +93,7 @@ func (l *lowerer) stmt(s ast.Stmt) {
 	case *ast.RangeStmt:
 		l.rangeStmt(s)
 	default:
-		l.src.refuse(s.Pos(), "this statement is no part of the language of kernels")
+		l.src.refuse(s.Pos(), "this statement is not part of the language of kernels")
 	}
 }
 

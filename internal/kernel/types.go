@@ -135,7 +135,7 @@ func (s *Source) typeOf(t types.Type, env binding, pos token.Pos) *ty {
 		} else if role != Scalar {
 			e := s.typeOf(elem, env, pos)
 			if e.dtype() == array.Invalid {
-				s.refuse(pos, "arrays of %s are no part of the language", plain(elem))
+				s.refuse(pos, "arrays of %s are not part of the language", plain(elem))
 			}
 			return outer(role, rank, e)
 		}
@@ -156,19 +156,19 @@ func (s *Source) typeOf(t types.Type, env binding, pos token.Pos) *ty {
 		}
 		return s.sized(r, pos)
 	case *types.Slice:
-		s.refuse(pos, "slices are no part of the language of kernels; use an array of fixed length, or a parameter of an array type of package kernel")
+		s.refuse(pos, "slices are not part of the language of kernels; use an array of fixed length, or a parameter of an array type of package kernel")
 	case *types.Pointer:
-		s.refuse(pos, "pointers are no part of the language of kernels")
+		s.refuse(pos, "pointers are not part of the language of kernels")
 	case *types.Interface:
-		s.refuse(pos, "interfaces are no part of the language of kernels; use a type parameter")
+		s.refuse(pos, "interfaces are not part of the language of kernels; use a type parameter")
 	case *types.Map:
-		s.refuse(pos, "maps are no part of the language of kernels")
+		s.refuse(pos, "maps are not part of the language of kernels")
 	case *types.Chan:
-		s.refuse(pos, "channels are no part of the language of kernels")
+		s.refuse(pos, "channels are not part of the language of kernels")
 	case *types.Signature:
-		s.refuse(pos, "function values are no part of the language of kernels")
+		s.refuse(pos, "function values are not part of the language of kernels")
 	}
-	s.refuse(pos, "type %s is no part of the language of kernels", plain(t))
+	s.refuse(pos, "type %s is not part of the language of kernels", plain(t))
 	return nil
 }
 

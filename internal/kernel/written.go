@@ -50,7 +50,7 @@ func writtenFunc(pkg, name string) *Func {
 func (l *lowerer) written(x *ast.CallExpr, pkg, name string, args []*value) []*value {
 	f := writtenFunc(pkg, name)
 	if f == nil {
-		l.src.refuse(x.Pos(), "%s.%s is no part of the language of kernels", pkg, name)
+		l.src.refuse(x.Pos(), "%s.%s is not part of the language of kernels", pkg, name)
 	}
 	return l.calls1(f, args)
 }

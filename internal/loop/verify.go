@@ -123,7 +123,7 @@ func (v *verifier) args() {
 			v.fail(NoValue, "buffer %d is behind buffer %d", i, b.Pair-1)
 		}
 		if o := p.Bufs[b.Pair-1]; o.DType != b.DType || !o.Write || !b.Write || !slices.Equal(o.Steps, b.Steps) || b.Steps[p.Lane].Elements() < 2 {
-			v.fail(NoValue, "buffers %d and %d are no pair", b.Pair-1, i)
+			v.fail(NoValue, "buffers %d and %d are not a pair", b.Pair-1, i)
 		}
 	}
 	for i, t := range p.Scalars {
@@ -152,7 +152,7 @@ func (v *verifier) ragged(i int, a Axis) {
 	}
 	b := &p.Bufs[a.Offsets-1]
 	if b.DType != array.Int64 || b.Write || len(b.Steps) != len(p.Axes) {
-		v.fail(NoValue, "buffer %d is no offsets", a.Offsets-1)
+		v.fail(NoValue, "buffer %d does not hold offsets", a.Offsets-1)
 	}
 	for axis, s := range b.Steps {
 		if (s != Zero) != (axis == 0) {
@@ -464,7 +464,7 @@ func (v *verifier) region(x Value, in *Ins) {
 	}
 	if r.Axis >= 0 {
 		if r.Axis >= len(v.p.Axes) || v.p.Axes[r.Axis].Kind != Serial || v.serial[r.Axis] {
-			v.fail(x, "loop over axis %d, which is no free serial axis", r.Axis)
+			v.fail(x, "loop over axis %d, which is not a free serial axis", r.Axis)
 		}
 		v.serial[r.Axis] = true
 		defer func() { v.serial[r.Axis] = false }()

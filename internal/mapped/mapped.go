@@ -70,7 +70,7 @@ func open(f *os.File, access Access) (*Mapping, error) {
 		return nil, err
 	}
 	if !st.Mode().IsRegular() {
-		return nil, errors.New("is no regular file")
+		return nil, errors.New("is not a regular file")
 	}
 	if st.Size() > array.MaxBytes {
 		return nil, fmt.Errorf("%d bytes do not fit into memory", st.Size())

@@ -41,7 +41,7 @@ func NewFunction(args []ir.Type, outs []*ir.Node) *Function {
 			panic("op: a number of the caller in a function: make it a constant or an argument")
 		case ir.Input:
 			if i := n.Arg(); i >= len(args) || n.DType != args[i].DType || !array.Equal(n.Shape, args[i].Shape) {
-				panic(fmt.Sprintf("op: %s is no argument of a function", n))
+				panic(fmt.Sprintf("op: %s is not an argument of a function", n))
 			}
 		}
 		number[n] = len(number)

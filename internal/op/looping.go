@@ -124,7 +124,7 @@ func inferLoop(c *Call) []ir.Type {
 		args = args[:n]
 	}
 	if a.Steps < 0 || a.Seqs < 0 || a.Carries < 0 || a.Consts() < 0 || a.Kept() < 0 || len(args) != len(a.Body.Args) || a.Truncate < 0 {
-		c.Failf("", "the body takes %d arguments and gives %d results, which does not fit %d arguments of which %d are sequences and %d carries", len(a.Body.Args), len(a.Body.Results), len(args), a.Seqs, a.Carries)
+		c.Failf("", "the body takes %d arguments and gives %d results, which does not fit %d arguments, among them %d sequences and %d carries", len(a.Body.Args), len(a.Body.Results), len(args), a.Seqs, a.Carries)
 	}
 	for i, x := range args {
 		t := a.Body.Args[i]

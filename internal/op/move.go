@@ -311,5 +311,5 @@ func Parts(n *node, out array.View) (parts []array.View, covered bool, fill floa
 	if n.Op == Complex {
 		return []array.View{out.Part(0), out.Part(1)}, true, 0
 	}
-	panic("op: " + n.Op.OpName() + " is no Assemble")
+	panic("op: " + n.Op.OpName() + " is not an Assemble")
 }

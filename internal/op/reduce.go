@@ -191,7 +191,7 @@ func init() {
 				x := c.Args[0]
 				g := c.Attrs.(Group)
 				if g.Lo < 0 || g.Lo >= g.Hi || g.Hi > len(x.Shape) {
-					c.Failf("axis", "%d to before %d are no axes of %d dimensions", g.Lo, g.Hi, len(x.Shape))
+					c.Failf("axis", "%d to before %d are not axes of %d dimensions", g.Lo, g.Hi, len(x.Shape))
 				}
 				if truth != (x.DType == array.Bool) {
 					c.Failf("", "is not defined for %s", x.DType)

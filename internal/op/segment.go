@@ -119,7 +119,7 @@ func init() {
 	segmentMin.VJP, segmentMax.VJP = extreme, extreme
 
 	SegmentExpand = define(Def{Name: "segment_expand", Class: Segment, Arity: 2, Attrs: Rows(0),
-		Doc: "Rows, as many as it says, each of which is the row of x that belongs to its item; 0 in no item.",
+		Doc: "Rows, as many as it says: each is the row of x that belongs to its item; 0 in no item.",
 		Infer: func(c *Call) (array.DType, []int) {
 			x := c.Args[0]
 			if len(x.Shape) == 0 || x.Shape[0] != c.offsets(1) {

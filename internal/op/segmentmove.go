@@ -71,7 +71,7 @@ func init() {
 			{Shapes: [][]int{{3, 2}, {4}}, Max: 1, Ascending: true}, {Shapes: [][]int{{0, 3}, {1}}, Max: 6, Ascending: true, Attrs: Rows(5)},
 			{Shapes: [][]int{{3, 2, 0}, {4}}, Max: 7, Ascending: true, Attrs: Rows(6)}, {Shapes: [][]int{{3, 0}, {4}}, Max: 7, Ascending: true, Attrs: Rows(6)}}})
 	SegmentTake = define(Def{Name: "segment_take", Moves: true, Class: Routine, Arity: 3, Contig: true, Attrs: Rows(0),
-		Doc: "Rows, as many as it says, of which an item has those of x from the row on that the second argument, int64, has for it; 0 where x has none, and in no item.",
+		Doc: "Rows, as many as it says: an item has the rows of x from the row that the second argument, int64, gives for it; 0 where x has none, and in no item.",
 		Infer: func(c *Call) (array.DType, []int) {
 			x, first := c.Args[0], c.Args[1]
 			if len(x.Shape) == 0 {

@@ -64,7 +64,7 @@ func init() {
 func putPart(n *ir.Node, out array.View) array.View {
 	flat, ok := out.Reshape([]int{array.Size(out.Shape)})
 	if !ok {
-		panic("op: put into memory that is no vector")
+		panic("op: put into memory that is not a vector")
 	}
 	return n.Attrs.(StridedWindow).on(flat)
 }

@@ -85,7 +85,7 @@ func TestOperationsHaveAccuracy(t *testing.T) {
 	}
 	for _, left := range []map[string]bool{functions, bounds} {
 		for name := range left {
-			t.Errorf("there is a row of errors of %s, which is no operation", name)
+			t.Errorf("there is a row of errors of %s, which is not an operation", name)
 		}
 	}
 }

@@ -25,7 +25,7 @@ var stays = []row{
 	{rule: "x/3", types: "f32[4]", before: func(x []*node) *node { return div(x[0], num(x[0], 3)) }},
 	{rule: "a mean over 4 is as that over 3", types: "f32[6,4]", before: func(x []*node) *node { y := reduce("reduce_sum", x[0], 1, 2); return div(y, num(y, 4)) }},
 	{rule: "one quotient", types: "f32[1]", before: func(x []*node) *node { return div(x[0], num(x[0], 4)) }},
-	{rule: "1/2^-16 is no float16", types: "f16[4]", before: func(x []*node) *node { return div(x[0], num(x[0], 0x1p-16)) }},
+	{rule: "1/2^-16 is not a float16", types: "f16[4]", before: func(x []*node) *node { return div(x[0], num(x[0], 0x1p-16)) }},
 	{rule: "|-x| without sign", types: "u8[4]", before: func(x []*node) *node { return apply(op.Abs, neg(x[0])) }},
 	{rule: "|x*x| wraps", types: "i8[4]", before: func(x []*node) *node { return apply(op.Abs, apply(op.Square, x[0])) }},
 	{rule: "x*255 is no -x", types: "u8[4]", before: func(x []*node) *node { return mul(x[0], num(x[0], 254)) }},

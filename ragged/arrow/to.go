@@ -112,7 +112,7 @@ func texts(c Column, t apache.DataType) (apache.ArrayData, error) {
 	k := l.Depth() - 1
 	x := l.Data()
 	if x.DType() != weft.Uint8 || x.Rank() != 1 {
-		return nil, fmt.Errorf("arrow: column %q: rows of type %s and shape %v are no %s, want uint8 and no more dimensions", c.Name, x.DType(), x.Shape()[1:], typeName(t))
+		return nil, fmt.Errorf("arrow: column %q: rows of type %s and shape %v are not %s, want uint8 and no more dimensions", c.Name, x.DType(), x.Shape()[1:], typeName(t))
 	}
 	if mask(c, k+1) != nil {
 		return nil, fmt.Errorf("arrow: column %q: bytes of a %s cannot be null", c.Name, typeName(t))
@@ -209,7 +209,7 @@ func level(offsets *weft.Tensor, child apache.ArrayData, valid *weft.Tensor, lay
 	}
 	for i := range n {
 		if o[i+1]-o[i] != w {
-			return nil, fmt.Errorf("arrow: items of %d and of %d rows are no FixedSizeList", w, o[i+1]-o[i])
+			return nil, fmt.Errorf("arrow: items of %d and of %d rows cannot be a FixedSizeList", w, o[i+1]-o[i])
 		}
 	}
 	if w > 1<<31-1 {
@@ -236,9 +236,9 @@ func rows(name string, x, valid *weft.Tensor, as apache.DataType) (apache.ArrayD
 		case !known:
 			return nil, &UnsupportedError{typeName(as), name}
 		case d != x.DType():
-			return nil, fmt.Errorf("arrow: column %q: rows of type %s are no %s, want %s", name, x.DType(), typeName(as), d)
+			return nil, fmt.Errorf("arrow: column %q: rows of type %s are not %s, want %s", name, x.DType(), typeName(as), d)
 		case fixed && (len(shape) < 2 || shape[len(shape)-1] != w.ByteWidth || w.ByteWidth == 0):
-			return nil, fmt.Errorf("arrow: column %q: rows of shape %v are no %s: its bytes are the last dimension", name, shape[1:], typeName(as))
+			return nil, fmt.Errorf("arrow: column %q: rows of shape %v are not %s: its bytes are the last dimension", name, shape[1:], typeName(as))
 		case fixed:
 			shape = shape[:len(shape)-1]
 			if valid != nil && valid.Rank() == x.Rank() {

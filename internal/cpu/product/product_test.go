@@ -410,7 +410,7 @@ func TestMisuse(t *testing.T) {
 	} {
 		var e *array.Error
 		if err := array.Try(f); !errors.As(err, &e) {
-			t.Errorf("%s: %v is no *array.Error", name, err)
+			t.Errorf("%s: %v is not a *array.Error", name, err)
 		}
 	}
 }

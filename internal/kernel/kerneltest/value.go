@@ -240,7 +240,7 @@ func toInt(v any) int64 {
 	case uint64:
 		return int64(n)
 	}
-	panic(fmt.Sprintf("%T is no integer", v))
+	panic(fmt.Sprintf("%T is not an integer", v))
 }
 
 // unary is op x.
