@@ -2,8 +2,10 @@ package formula
 
 import (
 	"maps"
-	"regexp"
 	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"weft/internal/array"
 )
@@ -14,8 +16,26 @@ func CheckCalls(text string, values map[string]any) {
 		if _, ok := values[name].(interface{ ExprFunc() any }); ok || slices.Contains(Functions(), name) {
 			continue
 		}
-		if regexp.MustCompile(`(?:^|[^\pL\pN_])` + regexp.QuoteMeta(name) + `\s*\(`).MatchString(text) {
+		if called(text, name) {
 			array.Failf("expr", name, "is called as a function in %q: want a *kernel.Func, got %T", text, values[name])
+		}
+	}
+}
+
+// called reports whether name is followed by a parenthesis somewhere in text, and is not the end of
+// a longer name there.
+func called(text, name string) bool {
+	for rest := text; ; {
+		i := strings.Index(rest, name)
+		if i < 0 || name == "" {
+			return false
+		}
+		before := text[:len(text)-len(rest)+i]
+		rest = rest[i+len(name):]
+		last, _ := utf8.DecodeLastRuneInString(before)
+		longer := before != "" && (last == '_' || unicode.IsLetter(last) || unicode.IsNumber(last))
+		if !longer && strings.HasPrefix(strings.TrimLeft(rest, " \t\n\f\r"), "(") {
+			return true
 		}
 	}
 }
