@@ -23,7 +23,7 @@ var module = reflect.TypeFor[weft.Tensor]().PkgPath()
 var packages = map[string]string{"fmt": "fmt", "math": "math", "os": "os", "weft": module}
 
 func init() {
-	for _, name := range []string{"data", "dlpack", "kernel", "nn", "npy", "optim", "ragged", "sym"} {
+	for _, name := range []string{"checkpoint", "data", "dlpack", "kernel", "nn", "npy", "optim", "ragged", "sym"} {
 		packages[name] = module + "/" + name
 	}
 }
