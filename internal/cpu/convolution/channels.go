@@ -125,7 +125,7 @@ func (r *channelRun) plan() bool {
 		x += w
 		cost += max(w*r.nv, w+r.nv+termLoads, tile.LeastCost)
 	}
-	if cost*r.strips*c.outH > c.bands*c.cost*channelMargin/100 {
+	if cost*r.strips*c.outH > c.pixelCost*channelMargin/100 {
 		return false
 	}
 	r.classY, r.classOfY = edges(r.classY, r.classOfY, c.outH, c.stepY, c.rowAt, r.spanY, c.srcH)

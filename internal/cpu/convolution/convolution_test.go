@@ -659,3 +659,34 @@ func TestConvNarrowImages(t *testing.T) {
 		}
 	})
 }
+
+// Narrow images with wider filters exchange rows and columns. Shapes lie on both sides of the
+// rule, in every layout, so that sums and terms of padding keep their order.
+func TestConvExchangedAxes(t *testing.T) {
+	cputest.EveryISA(t, func(t *testing.T, isa jit.ISA) {
+		r := rand.New(rand.NewPCG(26, 8))
+		pick := func(v ...int) int { return v[r.IntN(len(v))] }
+		for range 12 {
+			g := Geometry{N: pick(2, 3), C: pick(3, 20), O: pick(7, 16), KH: pick(2, 3, 5), KW: pick(2, 3), W: pick(2, 3, 4, 5),
+				PadH: pick(0, 1, 2), PadW: pick(0, 1, 2), DilationH: pick(1, 2)}
+			g.H = (g.KH-1)*max(g.DilationH, 1) + 20 + r.IntN(40)
+			testConv[float32](t, r, g)
+			testConvOf(t, r, g, anyLayout, cputest.Random[float32], wild[float32])
+			testConv[float64](t, r, g)
+		}
+		if isa != jit.AVX512 {
+			return
+		}
+		c := &correlation{Machine: tile.New(isa, array.Float32), groups: 1, n: 2, srcC: 1, outC: 64, srcH: 100, srcW: 2, outH: 100, outW: 2,
+			stepX: 1, stepY: 1, rowAt: -1, colAt: -1, rows: 102, cols: 4, src: ContiguousImage(nil, 1, 100, 2), dst: ContiguousImage(nil, 64, 100, 2)}
+		for i := range int32(9) {
+			c.terms = append(c.terms, term{0, i / 3, i % 3})
+		}
+		c.layout()
+		c.cut(1)
+		c.pixelCost = c.bands * c.cost * 10
+		if !c.worthExchange(1) {
+			t.Error("an image of 100x2 is not exchanged")
+		}
+	})
+}

@@ -37,6 +37,7 @@ type correlation struct {
 	dst           Image
 	tail          tile.Tail
 	packWeights   func(to tile.Panel, group, o int) // packs rows of a group, from row o on
+	exchanged     bool                              // rows are the image's columns, and a band is the whole image
 	direct        bool                              // the source is read where it is
 	through       bool                              // results pass through a buffer
 	chanPitch     int                               // elements from channel to channel of what is read
@@ -47,6 +48,7 @@ type correlation struct {
 	tiles         [2][]tile.Place // of a whole band and of the last one
 	nv, segments  int
 	cost          int // of a band, for a term, as tile.Cost
+	pixelCost     int // of an image, for a term, the less of both orders of the axes
 	panels        int
 	panelRows     int // rows of most panels; the first widePanels have one more
 	widePanels    int
@@ -71,8 +73,13 @@ func (c *correlation) run(threads int) {
 	threads = tile.ThreadsFor(work, threads)
 	c.layout()
 	c.cut(threads)
+	c.pixelCost = c.bands * c.cost
+	exchange := c.worthExchange(threads)
 	if c.groups == 1 && (c.runChannels(work, threads) || c.runImages(threads)) {
 		return
+	}
+	if exchange {
+		c.exchange(threads)
 	}
 	c.packAllWeights(threads)
 	defer mem.Free(c.weights)
@@ -86,6 +93,44 @@ func (c *correlation) run(threads int) {
 		defer mem.Free(c.buffer)
 	}
 	par.RunTask(tasks, grain, threads, c)
+}
+
+// worthExchange reports whether rows and columns are to be exchanged: where rows are shorter than
+// a vector and columns are not, columns fill vectors. It leaves the lower estimate in pixelCost.
+// The terms keep their order, so the bits are the same.
+func (c *correlation) worthExchange(threads int) bool {
+	if c.outW >= c.Lanes || c.outH <= c.outW || c.stepX != 1 || c.stepY != 1 || len(c.terms) == 0 || c.n*c.groups < threads {
+		return false
+	}
+	if c.srcC*c.rows*c.cols*c.Size > exchangeBytes || c.outC*c.outH*c.outW*c.Size > exchangeBytes {
+		return false
+	}
+	c.exchange(threads)
+	copied := c.srcC*c.srcH*c.srcW + c.outC*c.outH*c.outW
+	cost := c.cost + exchangeCost*copied/len(c.terms)
+	c.exchange(threads)
+	if cost >= c.pixelCost {
+		return false
+	}
+	c.pixelCost = cost
+	return true
+}
+
+// exchange exchanges rows and columns, or changes them back.
+func (c *correlation) exchange(threads int) {
+	c.exchanged = !c.exchanged
+	c.src.H, c.src.W = c.src.W, c.src.H
+	c.dst.H, c.dst.W = c.dst.W, c.dst.H
+	c.outH, c.outW = c.outW, c.outH
+	c.srcH, c.srcW = c.srcW, c.srcH
+	c.rowAt, c.colAt = c.colAt, c.rowAt
+	c.rows, c.cols = c.cols, c.rows
+	for i := range c.terms {
+		t := &c.terms[i]
+		t.row, t.col = t.col, t.row
+	}
+	c.layout()
+	c.cut(threads)
 }
 
 // layout decides where the source is read and makes the table of the terms.
@@ -104,11 +149,11 @@ func (c *correlation) layout() {
 // result.
 func (c *correlation) cut(threads int) {
 	c.bandH = c.outH
-	if perRow := c.srcC * c.stepY * c.rowPitch * c.Size; perRow > 0 && !c.direct {
+	if perRow := c.srcC * c.stepY * c.rowPitch * c.Size; perRow > 0 && !c.direct && !c.exchanged {
 		c.bandH = min(c.outH, max(bandSource/perRow, tile.Ceil(bandVectors*c.Lanes, c.outW), 1))
 	}
 	stacks := c.n * c.groups
-	for threads > 1 && c.bandH > 1 && stacks*tile.Ceil(c.outH, c.bandH) < tasksPerThread*threads && c.bandH*c.outW >= halvedVectors*c.Lanes {
+	for threads > 1 && c.bandH > 1 && !c.exchanged && stacks*tile.Ceil(c.outH, c.bandH) < tasksPerThread*threads && c.bandH*c.outW >= halvedVectors*c.Lanes {
 		c.bandH = tile.Ceil(c.bandH, 2)
 	}
 	c.bandH = tile.Ceil(c.outH, tile.Ceil(c.outH, c.bandH))
@@ -332,6 +377,19 @@ func copyBand[E tile.Element](c *correlation, dst unsafe.Pointer, image, first, 
 		return
 	}
 	for ch := range c.srcC {
+		if c.stepX == 1 && c.src.W != 1 {
+			plane := out[:c.chanPitch]
+			out = out[c.chanPitch:]
+			clear(plane)
+			from := min(max(-top, 0), rows)
+			to := max(from, min(rows, c.srcH-top))
+			if from < to && left < right {
+				at := unsafe.Pointer(&plane[from*c.rowPitch+left])
+				tile.CopyMat(c.Machine, to-from, right-left, tile.Mat{Ptr: at, Row: c.rowPitch, Col: 1},
+					tile.Mat{Ptr: c.src.at(image, first+ch, top+from, c.colAt+left, c.Size), Row: c.src.H, Col: c.src.W})
+			}
+			continue
+		}
 		for r := range rows {
 			row := out[:c.rowPitch]
 			out = out[c.rowPitch:]

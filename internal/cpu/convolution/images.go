@@ -82,7 +82,7 @@ func (r *imageRun) plan(threads int) bool {
 			best, r.nv, r.images, r.groups = cost, nv, images, groups
 		}
 	}
-	return best > 0 && best*10 < imageTenths*(c.n*c.bands*c.cost*len(c.terms)/threads)
+	return best > 0 && best*10 < imageTenths*(c.n*c.pixelCost*len(c.terms)/threads)
 }
 
 // taskBytes returns the bytes of a task of nv vectors of images: the images, with the room

@@ -143,6 +143,24 @@ func (m Machine) Gather(to Panel, from Mat) {
 
 func gather[E Element](to Panel, from Mat) {
 	size := int(unsafe.Sizeof(E(0)))
+	if to.Rows == 1 {
+		step, d, s, p := from.Col*size, 0, 0, to.K
+		for ; p >= 4; p -= 4 {
+			d1, s1 := d+to.Pitch, s+step
+			d2, s2 := d1+to.Pitch, s1+step
+			d3, s3 := d2+to.Pitch, s2+step
+			x0, x1 := *(*E)(unsafe.Add(from.Ptr, s)), *(*E)(unsafe.Add(from.Ptr, s1))
+			x2, x3 := *(*E)(unsafe.Add(from.Ptr, s2)), *(*E)(unsafe.Add(from.Ptr, s3))
+			*(*E)(unsafe.Add(to.Ptr, d)), *(*E)(unsafe.Add(to.Ptr, d1)) = x0, x1
+			*(*E)(unsafe.Add(to.Ptr, d2)), *(*E)(unsafe.Add(to.Ptr, d3)) = x2, x3
+			d, s = d3+to.Pitch, s3+step
+		}
+		for ; p > 0; p-- {
+			*(*E)(unsafe.Add(to.Ptr, d)) = *(*E)(unsafe.Add(from.Ptr, s))
+			d, s = d+to.Pitch, s+step
+		}
+		return
+	}
 	for p := range to.K {
 		for i := range to.Rows {
 			*(*E)(unsafe.Add(to.Ptr, p*to.Pitch+i*size)) = *(*E)(unsafe.Add(from.Ptr, (i*from.Row+p*from.Col)*size))
