@@ -86,7 +86,7 @@ func init() {
 	eager.Is = func(t, u *Tensor) bool { return t.v.Same(&u.v) }
 	eager.Mine = (*Tensor).own
 	eager.Fuse = func(name string, compose func([]*ir.Node) []*ir.Node) eager.Fused[*Tensor] {
-		return &givenFused{newFused(name, compose)}
+		return newGiven(name, compose)
 	}
 	eager.Thaw = func(t *Tensor) {
 		t.notNil("unfreeze")
@@ -99,6 +99,10 @@ func init() {
 
 // A givenFused is a formula of package eager, which gives it tensors and Go numbers as any.
 type givenFused struct{ f *fused }
+
+func newGiven(name string, compose func([]*ir.Node) []*ir.Node) *givenFused {
+	return &givenFused{newFused(name, compose)}
+}
 
 var operandLists = sync.Pool{New: func() any { return new([]operand) }}
 

@@ -5,7 +5,6 @@ import (
 	"iter"
 	"slices"
 	"testing"
-	"weft/internal/eager"
 
 	"weft/internal/cpu"
 	"weft/internal/ir"
@@ -15,7 +14,7 @@ import (
 
 // TestFusedInto writes two results over their own arguments.
 func TestFusedInto(t *testing.T) {
-	f := eager.NewFused[*Tensor]("both", func(x []*ir.Node) []*ir.Node {
+	f := newGiven("both", func(x []*ir.Node) []*ir.Node {
 		return []*ir.Node{op.Apply(op.Mul, nil, x[1], x[2]), op.Apply(op.Add, nil, x[0], x[1])}
 	})
 	for _, c := range []struct {
@@ -57,7 +56,7 @@ func TestFusedInto(t *testing.T) {
 		t.Errorf("shifted: %v", got)
 	}
 	// Several kernels write where the results belong, unless that is read or written twice.
-	g := eager.NewFused[*Tensor]("cumulative", func(x []*ir.Node) []*ir.Node {
+	g := newGiven("cumulative", func(x []*ir.Node) []*ir.Node {
 		s := op.Apply(op.CumSum, op.Axis(0), op.Apply(op.Mul, nil, x[0], x[1]))
 		return []*ir.Node{s, op.Apply(op.Sub, nil, s, x[1])}
 	})
@@ -96,7 +95,7 @@ func TestFusedInto(t *testing.T) {
 // TestFusedTwoOfOneExp computes the two softmaxes of one array together: the exp
 // that both need waits in the memory of one of the results.
 func TestFusedTwoOfOneExp(t *testing.T) {
-	f := eager.NewFused[*Tensor]("softmaxes", func(x []*ir.Node) []*ir.Node {
+	f := newGiven("softmaxes", func(x []*ir.Node) []*ir.Node {
 		a := op.Reduction{Axes: []int{1}}
 		return []*ir.Node{op.Apply(op.LogSoftmax, a, x[0]), op.Apply(op.Softmax, a, x[0])}
 	})
@@ -129,7 +128,7 @@ func pairs(ps []fusedPair) iter.Seq2[[]*Tensor, []any] {
 	}
 }
 
-var pull = eager.NewFused[*Tensor]("pull", func(x []*ir.Node) []*ir.Node {
+var pull = newGiven("pull", func(x []*ir.Node) []*ir.Node {
 	v := op.Apply(op.Add, nil, op.Apply(op.Mul, nil, x[1], x[3]), x[2])
 	return []*ir.Node{op.Apply(op.Sub, nil, x[0], op.Apply(op.Exp, nil, v)), v}
 })
@@ -252,7 +251,7 @@ func TestFusedIntoAllInOrder(t *testing.T) {
 // The same tensors as arguments and results in other parts are another plan: what has
 // been computed from one argument into two places is refused for two and one.
 func TestFusedPartsInKey(t *testing.T) {
-	f := eager.NewFused[*Tensor]("parts", func(x []*ir.Node) []*ir.Node {
+	f := newGiven("parts", func(x []*ir.Node) []*ir.Node {
 		y := op.Apply(op.Neg, nil, x[0])
 		return []*ir.Node{y, op.Apply(op.Add, nil, x[0], y)}
 	})

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"weft/internal/eager"
 
 	"weft/internal/array"
 	"weft/internal/ir"
@@ -248,7 +247,7 @@ func TestExtremesWithWideNumbers(t *testing.T) {
 
 // Where the number itself would be wrapped, it is refused: by every way in.
 func TestWideNumbersAreRefused(t *testing.T) {
-	sum := eager.NewFused[*Tensor]("test.sum", func(x []*ir.Node) []*ir.Node { return []*ir.Node{op.Apply(op.Add, nil, x[0], x[1])} })
+	sum := newGiven("test.sum", func(x []*ir.Node) []*ir.Node { return []*ir.Node{op.Apply(op.Add, nil, x[0], x[1])} })
 	everyBackend(t, func(t *testing.T) {
 		for _, c := range narrow {
 			x := From(c.data).To(c.dtype)

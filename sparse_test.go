@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"weft/internal/eager"
 
 	"weft/internal/ir"
 	"weft/internal/op"
@@ -100,7 +99,7 @@ func TestSparseGradOtherUses(t *testing.T) {
 // IntoRows changes the rows that are named as Into would change arrays of them, and no
 // others.
 func TestIntoRows(t *testing.T) {
-	step := eager.NewFused[*Tensor]("rows", func(x []*ir.Node) []*ir.Node {
+	step := newGiven("rows", func(x []*ir.Node) []*ir.Node {
 		v := op.Apply(op.Add, nil, op.Apply(op.Mul, nil, x[1], x[3]), x[2])
 		return []*ir.Node{op.Apply(op.Sub, nil, x[0], v), v}
 	})

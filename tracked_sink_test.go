@@ -9,7 +9,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-	"weft/internal/eager"
 
 	"weft/internal/array"
 	"weft/internal/cpu"
@@ -43,7 +42,7 @@ func (c *checked) WriteAt(p []byte, off int64) (int, error) {
 func TestWritersAndFlushers(t *testing.T) {
 	const rows, wide = 3, 1 << 15
 	x := Zeros(rows, wide)
-	both := eager.NewFused[*Tensor]("trackedboth", func(a []*ir.Node) []*ir.Node {
+	both := newGiven("trackedboth", func(a []*ir.Node) []*ir.Node {
 		return []*ir.Node{op.Apply(op.Add, nil, a[0], a[1]), op.Apply(op.Add, nil, a[2], a[1])}
 	})
 	rounds := 2000
@@ -126,7 +125,7 @@ func (s wholeSink) WriteAt(p []byte, off int64) (int, error) {
 func TestFlushesInACircle(t *testing.T) {
 	a, b := Zeros(100), Zeros(100)
 	da, db := Track(a), Track(b)
-	add := eager.NewFused[*Tensor]("trackedcircle", func(x []*ir.Node) []*ir.Node { return []*ir.Node{x[0], x[1]} })
+	add := newGiven("trackedcircle", func(x []*ir.Node) []*ir.Node { return []*ir.Node{x[0], x[1]} })
 	var wg sync.WaitGroup
 	for k := range 4 {
 		wg.Go(func() {

@@ -18,7 +18,6 @@ import (
 	"strings"
 	"testing"
 	"unsafe"
-	"weft/internal/eager"
 
 	"weft/internal/dirty"
 	"weft/internal/ir"
@@ -102,7 +101,7 @@ func TestTrackedAsTheOriginal(t *testing.T) {
 // Each way to write marks what it writes and, where that is known, nothing else; bytes are
 // compared with what they were.
 func TestEveryWriteMarks(t *testing.T) {
-	twice := eager.NewFused[*Tensor]("trackedtwice", func(x []*ir.Node) []*ir.Node {
+	twice := newGiven("trackedtwice", func(x []*ir.Node) []*ir.Node {
 		return []*ir.Node{op.Apply(op.Add, nil, x[0], x[0]), op.Apply(op.Mul, nil, x[0], x[0])}
 	})
 	base := func() *Tensor { return Arange(1., 101).Reshape(10, 10) }
