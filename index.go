@@ -1,8 +1,9 @@
 package weft
 
 import (
+	"math"
+
 	"weft/internal/array"
-	"weft/internal/eager"
 	"weft/internal/op"
 )
 
@@ -12,7 +13,20 @@ func placesFrom(opName, arg string, t *Tensor) *Tensor {
 	if !t.v.DType.Integer() {
 		array.Failf(opName, arg, "has elements of type %s, want integers", t.v.DType)
 	}
-	return eager.Places(t)
+	return places(t)
+}
+
+// places returns integers of any type as operations take places: int32 and int64 as they are, others
+// as int64. A uint64 that an int64 does not hold becomes the greatest one, which is out of range of
+// every axis.
+func places(t *Tensor) *Tensor {
+	switch t.v.DType {
+	case Int32, Int64:
+		return t
+	case Uint64:
+		t = apply(op.Minimum, nil, operand{t: t}, whole(math.MaxInt64))
+	}
+	return t.To(Int64)
 }
 
 // IndexSelect returns the sub-arrays of t at the places of a vector of integers

@@ -2,7 +2,6 @@ package weft
 
 import (
 	"weft/internal/array"
-	"weft/internal/eager"
 	"weft/internal/op"
 )
 
@@ -232,7 +231,7 @@ func (t *Tensor) selected(opName string, index []any) *selection {
 				at++
 			}
 		case m.v.DType != Bool:
-			s.arrays = append(s.arrays, chosen{places: eager.Places(m), axis: at, axes: 1, arg: i, of: axis})
+			s.arrays = append(s.arrays, chosen{places: places(m), axis: at, axes: 1, arg: i, of: axis})
 			whole(1)
 		default:
 			k := len(m.v.Shape)

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"weft/internal/array"
-	"weft/internal/eager"
 	"weft/internal/op"
 )
 
@@ -29,7 +28,7 @@ func (t *Tensor) BinCount(weights *Tensor, minSize int) *Tensor {
 	if minSize < 0 {
 		array.Failf("bincount", "minSize", "%d is negative", minSize)
 	}
-	x, n := eager.Places(t).To(Int64).Reshape(t.Size()), minSize
+	x, n := places(t).To(Int64).Reshape(t.Size()), minSize
 	if t.Size() > 0 {
 		if weights != nil { // index_add counts negative places from the back
 			if least := x.Min().ItemInt(); least < 0 {
