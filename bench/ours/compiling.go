@@ -9,7 +9,7 @@ import (
 	"weft"
 	"weft/bench/worker"
 	"weft/internal/cpu"
-	"weft/internal/optest"
+	"weft/internal/optest/grown"
 	"weft/internal/plan"
 	"weft/internal/rewrite"
 )
@@ -74,9 +74,9 @@ func compiling(sizes []int, runs int) (map[string]float64, error) {
 		v[batch.name] = float64((first - next).Nanoseconds())
 		v[batch.name+", kernels"] = float64(cpu.Counters.Compiled.Load() - kernels)
 	}
-	for _, kind := range optest.GrownKinds {
+	for _, kind := range grown.Kinds {
 		for _, size := range sizes {
-			g := optest.Grow(kind, size)
+			g := grown.Grow(kind, size)
 			best := math.Inf(1)
 			for i := range 1 + runs {
 				start := time.Now()

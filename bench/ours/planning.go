@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"weft/bench/worker"
-	"weft/internal/optest"
+	"weft/internal/optest/grown"
 	"weft/internal/plan"
 )
 
@@ -25,9 +25,9 @@ func init() {
 // without compilation, by the graph's kind and size.
 func planning(sizes []int, runs int) (map[string]float64, error) {
 	v := map[string]float64{}
-	for _, kind := range optest.GrownKinds {
+	for _, kind := range grown.Kinds {
 		for _, size := range sizes {
-			g := optest.Grow(kind, size)
+			g := grown.Grow(kind, size)
 			best := math.Inf(1)
 			for i := range 1 + runs {
 				start := time.Now()

@@ -8,7 +8,7 @@ import (
 	"weft/internal/array"
 	"weft/internal/ir"
 	"weft/internal/op"
-	"weft/internal/optest"
+	"weft/internal/optest/grown"
 	"weft/internal/plan"
 )
 
@@ -16,10 +16,10 @@ import (
 // and makes kernels as large, without nesting calls.
 func TestLarge(t *testing.T) {
 	defer debug.SetMaxStack(debug.SetMaxStack(1 << 19))
-	for _, kind := range optest.GrownKinds {
+	for _, kind := range grown.Kinds {
 		var looks, fused [2]float64
 		for i, least := range []int{1_000, 12_000} {
-			g := optest.Grow(kind, least)
+			g := grown.Grow(kind, least)
 			p, visits := plan.BuildCounted(g.Outs, g.Ins)
 			if err := plan.Check(p); err != nil {
 				t.Errorf("%s of %d nodes: %v", kind, g.Nodes, err)
@@ -99,10 +99,10 @@ func TestDeepWindows(t *testing.T) {
 func BenchmarkPlan(b *testing.B) {
 	defer func(v bool) { plan.Verify = v }(plan.Verify)
 	plan.Verify = false
-	for _, kind := range optest.GrownKinds {
+	for _, kind := range grown.Kinds {
 		for _, least := range []int{2_000, 20_000, 200_000} {
 			b.Run(fmt.Sprintf("%s/%d", kind, least), func(b *testing.B) {
-				g := optest.Grow(kind, least)
+				g := grown.Grow(kind, least)
 				var p *plan.Plan
 				for b.Loop() {
 					p = plan.Build(g.Outs, g.Ins, nil)

@@ -5,17 +5,17 @@ import (
 	"runtime/debug"
 	"testing"
 
-	"weft/internal/optest"
+	"weft/internal/optest/grown"
 	"weft/internal/rewrite"
 )
 
 // Rules look at each node of a large graph as often as of a small one, without nesting calls.
 func TestLarge(t *testing.T) {
 	defer debug.SetMaxStack(debug.SetMaxStack(1 << 19))
-	for _, kind := range optest.GrownKinds {
+	for _, kind := range grown.Kinds {
 		var tried [2]float64
 		for i, least := range []int{1_000, 12_000} {
-			g := optest.Grow(kind, least)
+			g := grown.Grow(kind, least)
 			res := rewrite.Run(g.Outs, rewrite.Fast)
 			tried[i] = float64(res.Report.Tried) / float64(g.Nodes)
 			if res.Report.After > res.Report.Before {
@@ -36,10 +36,10 @@ func TestLarge(t *testing.T) {
 
 // BenchmarkRun rewrites graphs of three sizes by all rules.
 func BenchmarkRun(b *testing.B) {
-	for _, kind := range optest.GrownKinds {
+	for _, kind := range grown.Kinds {
 		for _, least := range []int{2_000, 20_000, 200_000} {
 			b.Run(fmt.Sprintf("%s/%d", kind, least), func(b *testing.B) {
-				g := optest.Grow(kind, least)
+				g := grown.Grow(kind, least)
 				var res *rewrite.Result
 				for b.Loop() {
 					res = rewrite.Run(g.Outs, rewrite.Fast)

@@ -1,4 +1,7 @@
-package optest
+// Package grown makes large graphs of many operations, for tests and measurements of what planning
+// and rewriting cost. Package plan tests itself with them, and so is not compiled a second time
+// with all of the conformance suite.
+package grown
 
 import (
 	"weft/internal/array"
@@ -7,23 +10,23 @@ import (
 	"weft/internal/plan"
 )
 
-// A Grown is a graph of many operations: a value of 32 by 32 numbers with the
+// A Graph is a graph of many operations: a value of 32 by 32 numbers with the
 // gradients of all inputs.
-type Grown struct {
+type Graph struct {
 	Outs  []*ir.Node
 	Ins   []plan.Sig
 	Nodes int // operations that the outputs need
 }
 
-// GrownKinds are the kinds of large graphs.
-var GrownKinds = []string{"chain", "residual", "tower", "fan-out"}
+// Kinds are the kinds of large graphs.
+var Kinds = []string{"chain", "residual", "tower", "fan-out"}
 
 // Grow returns a graph of a kind with at least so many operations, and few more:
 //   - chain: elementwise operations, each of the one before and of the first value;
 //   - residual: blocks of layer norm and two linear layers beside the value;
 //   - tower: linear layers and relu;
 //   - fan-out: a sum over functions of the first value.
-func Grow(kind string, least int) *Grown {
+func Grow(kind string, least int) *Graph {
 	for steps := least / 20; ; steps += max(steps/8, 1) {
 		if g := grow(kind, steps); g.Nodes >= least {
 			return g
@@ -31,9 +34,9 @@ func Grow(kind string, least int) *Grown {
 	}
 }
 
-func grow(kind string, steps int) *Grown {
+func grow(kind string, steps int) *Graph {
 	const n = 32
-	g, out := ir.New(), &Grown{}
+	g, out := ir.New(), &Graph{}
 	apply := func(d *op.Def, x ...*ir.Node) *ir.Node { return op.Apply(d, nil, x...) }
 	input := func(shape ...int) *ir.Node {
 		out.Ins = append(out.Ins, plan.Sig{DType: array.Float32, Shape: shape, Strides: array.RowMajor(shape)})
@@ -60,7 +63,7 @@ func grow(kind string, steps int) *Grown {
 		case "fan-out":
 			x = apply(op.Add, x, apply(op.Tanh, apply(op.Mul, first, number(1+1/float64(1+i)))))
 		default:
-			panic("optest: no graph of kind " + kind)
+			panic("grown: no graph of kind " + kind)
 		}
 	}
 	wrt := make([]*ir.Node, len(out.Ins))
