@@ -8,7 +8,7 @@ import (
 // Complex returns the complex numbers of real and imaginary parts, floats that
 // broadcast: complex128 if a part is float64, else complex64. NumPy: re + 1j*im.
 func Complex(re, im *Tensor) *Tensor {
-	defer array.Named("complex")
+	defer array.Named("complex").End()
 	part := func(opName string, t *Tensor) *Tensor {
 		t.check("complex")
 		if t.v.DType.Complex() {

@@ -294,7 +294,7 @@ func (p *planned) infer(compose composer) {
 	if compose != nil {
 		p.nodes, p.dst = compose(p, args)
 	} else {
-		defer array.Named(p.def.Name) // rather than a part of a composite
+		defer array.Named(p.def.Name).End() // rather than a part of a composite
 		p.nodes, p.defined = op.ApplyAll(p.def, p.a, args...), true
 	}
 	for _, n := range p.nodes {

@@ -29,7 +29,7 @@ func (t *Tensor) Hypot(x any) *Tensor { return binary(op.Hypot, t, x) }
 // Lerp is t + w*(x-t), which is t for w = 0 and x for w = 1; x and w are tensors or Go
 // numbers. It takes floats.
 func (t *Tensor) Lerp(x, w any) *Tensor {
-	defer array.Named("lerp")
+	defer array.Named("lerp").End()
 	return apply(op.Lerp, nil, tensorOperand("lerp", t), asOperand("lerp", "x", x), asOperand("lerp", "w", w))
 }
 
@@ -45,7 +45,7 @@ type CloseOpts struct {
 // |t-x| is at most Absolute + Relative*|x|. Integers are compared in float64. It is Bool, of
 // the shape to which t and x broadcast.
 func (t *Tensor) IsClose(x any, opts ...CloseOpts) *Tensor {
-	defer array.Named("isclose")
+	defer array.Named("isclose").End()
 	return t.isClose("isclose", x, array.Options("isclose", opts))
 }
 
@@ -61,7 +61,7 @@ func (t *Tensor) isClose(opName string, x any, o CloseOpts) *Tensor {
 // each element, x being a tensor that broadcasts or a Go number. NaN is close to nothing unless
 // the options say so; of no elements it is true.
 func (t *Tensor) AllClose(x any, opts ...CloseOpts) bool {
-	defer array.Named("allclose")
+	defer array.Named("allclose").End()
 	return t.isClose("allclose", x, array.Options("allclose", opts)).All().bool()
 }
 

@@ -82,7 +82,7 @@ func (t *Tensor) TensorDot(x *Tensor, axes, xAxes []int) *Tensor {
 // It panics with an [*Error] that points at the column of the formula if that is none, does
 // not have as many tensors and axes as it is given, or if sizes differ.
 func Einsum(text string, ts ...*Tensor) *Tensor {
-	defer array.Named("einsum")
+	defer array.Named("einsum").End()
 	ts = meet("einsum", ts)
 	if ts[0].v.DType == Bool {
 		array.Failf("einsum", "", "is not defined for bool")

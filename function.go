@@ -434,12 +434,18 @@ func report(r *rewrite.Report) {
 
 // failed is the error of a step with the line of the user that it comes from.
 func (e *entry) failed(step *plan.Step, err error) error {
+	n := step.Node
+	if n == nil && step.Kernel != nil && step.Kernel.List != nil {
+		n = step.Kernel.List.Node
+	}
 	x, ok := err.(*array.Error)
-	if !ok || step.Node == nil || step.Node.ID >= len(e.from) {
+	if !ok || n == nil || n.ID >= len(e.from) {
 		return err
 	}
-	c, o := *x, e.from[step.Node.ID]
-	if c.Op == "" {
+	c, o := *x, e.from[n.ID]
+	if o.called != "" {
+		c.Op = o.called
+	} else if c.Op == "" {
 		c.Op = o.op
 	}
 	c.Msg += at(o.pc)

@@ -66,7 +66,7 @@ func (t *Tensor) Gather(axis int, index *Tensor) *Tensor {
 // dimensions as t and is not larger outside the axis. The element types of t and x
 // meet by promotion.
 func (t *Tensor) ScatterAdd(axis int, index, x *Tensor) *Tensor {
-	defer array.Named("scatter_add")
+	defer array.Named("scatter_add").End()
 	t.check("scatter_add")
 	x.checkArgument("scatter_add", "x")
 	ts := meet("scatter_add", []*Tensor{t, x})
@@ -79,7 +79,7 @@ func (t *Tensor) ScatterAdd(axis int, index, x *Tensor) *Tensor {
 // any type; NaN is not 0. How many there are is counted at once, so it is refused in compiled
 // functions.
 func (t *Tensor) NonZero() *Tensor {
-	defer array.Named("nonzero")
+	defer array.Named("nonzero").End()
 	t.check("nonzero")
 	m := t.Contiguous()
 	if m.v.DType != Bool {
@@ -98,7 +98,7 @@ func countTrue(m *Tensor) int {
 // is counted at once. It panics with *[Error] where shapes do not broadcast, or mask is not
 // Bool.
 func (t *Tensor) MaskSelect(mask *Tensor) *Tensor {
-	defer array.Named("mask_select")
+	defer array.Named("mask_select").End()
 	t.check("mask_select")
 	mask.checkArgument("mask_select", "mask")
 	if mask.v.DType != Bool {

@@ -28,6 +28,7 @@ import (
 //	x.Index(weft.All, []int{2, 0})   // x[:, [2, 0]]
 //	x.Index(weft.Ellipsis, rows, -1) // x[..., rows, -1]
 func (t *Tensor) Index(index ...any) *Tensor {
+	defer array.Named("index").End()
 	t.check("index")
 	s := t.selected("index", index)
 	if s.arrays == nil {
@@ -50,6 +51,7 @@ func (t *Tensor) Index(index ...any) *Tensor {
 //	x.IndexPut(0, mask)                  // x[mask] = 0
 //	x.IndexPut(v, weft.All, []int{2, 0}) // x[:, [2, 0]] = v
 func (t *Tensor) IndexPut(x any, index ...any) *Tensor {
+	defer array.Named("index_put").End()
 	t.check("index_put")
 	o := t.valueFor("index_put", x)
 	s := t.selected("index_put", index)
@@ -69,7 +71,7 @@ func (t *Tensor) IndexPut(x any, index ...any) *Tensor {
 // order: NumPy's add.at, and PyTorch's index_put with accumulate=True. The element types of
 // tensors meet by promotion.
 func (t *Tensor) IndexPutAdd(x any, index ...any) *Tensor {
-	defer array.Named("index_put_add")
+	defer array.Named("index_put_add").End()
 	t.check("index_put")
 	if y, ok := x.(*Tensor); ok {
 		y.checkArgument("index_put", "x")

@@ -11,7 +11,7 @@ import (
 
 // assignOp computes d of t and x into t.
 func (t *Tensor) assignOp(d *op.Def, name string, x any) *Tensor {
-	defer array.Named(name)
+	defer array.Named(name).End()
 	o := asOperand(name, "x", x)
 	return t.assign(d, nil, name, operand{t: t}, o)
 }
@@ -391,7 +391,7 @@ func (t *Tensor) Update(f func(*Tensor) *Tensor) *Tensor {
 // Zero writes 0 everywhere and returns t; views of the same memory show it. It panics with
 // *[Error] for memory that must not be written and for leaves, as [Tensor.Assign] does.
 func (t *Tensor) Zero() *Tensor {
-	defer array.Named("zero")
+	defer array.Named("zero").End()
 	return t.Assign(0)
 }
 
@@ -399,6 +399,6 @@ func (t *Tensor) Zero() *Tensor {
 // [Tensor.Assign] by another name. A float is refused for integers, as is an integer that t's
 // type does not hold.
 func (t *Tensor) Fill(x any) *Tensor {
-	defer array.Named("fill")
+	defer array.Named("fill").End()
 	return t.Assign(x)
 }

@@ -25,7 +25,7 @@ func (t *Tensor) Sub(x any) *Tensor { return binary(op.Sub, t, x) }
 // x is a *Tensor or a Go number; shapes broadcast, types meet by promotion. It panics with
 // *[Error] where shapes do not broadcast, or t's type does not hold a Go integer x.
 func (t *Tensor) RSub(x any) *Tensor {
-	defer array.Named("rsub")
+	defer array.Named("rsub").End()
 	return apply(op.Sub, nil, asOperand("sub", "x", x), tensorOperand("sub", t))
 }
 
@@ -45,7 +45,7 @@ func (t *Tensor) Div(x any) *Tensor { return binary(op.Div, t, x) }
 // x is a *Tensor or a Go number; shapes broadcast, types meet by promotion. It panics with
 // *[Error] where shapes do not broadcast, or t's type does not hold a Go integer x.
 func (t *Tensor) RDiv(x any) *Tensor {
-	defer array.Named("rdiv")
+	defer array.Named("rdiv").End()
 	return apply(op.Div, nil, asOperand("div", "x", x), tensorOperand("div", t))
 }
 
@@ -69,7 +69,7 @@ func (t *Tensor) Mod(x any) *Tensor { return binary(op.Mod, t, x) }
 // broadcast, types meet by promotion. Bool is refused. It panics with *[Error] where shapes do
 // not broadcast, or t's type does not hold a Go integer x.
 func (t *Tensor) Pow(x any) *Tensor {
-	defer array.Named("pow")
+	defer array.Named("pow").End()
 	base, o := tensorOperand("pow", t), asOperand("pow", "x", x)
 	if o.t == nil && o.num.Kind != array.CatComplex {
 		k := int(o.num.Int)
@@ -417,7 +417,7 @@ func (t *Tensor) Linear(w, b *Tensor) *Tensor {
 // the other axes, and meet in one type by promotion; the result is a copy. It panics with
 // *[Error] for none, where sizes or ranks differ, and for Uint64 beside signed integers.
 func Cat(ts []*Tensor, axis int) *Tensor {
-	defer array.Named("cat")
+	defer array.Named("cat").End()
 	return joined("cat", ts, axis)
 }
 
@@ -468,7 +468,7 @@ func someTensors(opName string, ts []*Tensor) {
 // back: n of shape [a b] along axis 0 give [n a b]. Types meet by promotion. It panics with
 // *[Error] for none, and where shapes differ.
 func Stack(ts []*Tensor, axis int) *Tensor {
-	defer array.Named("stack")
+	defer array.Named("stack").End()
 	someTensors("stack", ts)
 	in := make([]*Tensor, len(ts))
 	for i, t := range ts {

@@ -171,6 +171,7 @@ func spread(shape, reps []int, merge bool) (in, out []int) {
 // shape, so they are read at once.
 func (t *Tensor) RepeatInterleave(axis int, counts any) *Tensor {
 	const name = "repeat_interleave"
+	defer array.Named(name).End()
 	t.check(name)
 	a := array.Axis(name, axis, len(t.v.Shape))
 	n := t.v.Shape[a]
@@ -248,7 +249,7 @@ func (t *Tensor) Triu(k int) *Tensor { return withAttrs(op.Triu, op.Offset(k), t
 // a matrix t, a view of that diagonal. It is NumPy's and PyTorch's diag;
 // [Tensor.Diagonal] takes matrices of several axes.
 func (t *Tensor) Diag(k int) *Tensor {
-	defer array.Named("diag")
+	defer array.Named("diag").End()
 	t.check("diag")
 	switch len(t.v.Shape) {
 	case 1:
@@ -296,7 +297,7 @@ func Meshgrid(ts ...*Tensor) []*Tensor {
 // Bool tensor, is true; t and mask broadcast. The result has t's element type, so that
 // a float is refused for integers. It is PyTorch's masked_fill.
 func (t *Tensor) MaskedFill(mask *Tensor, x any) *Tensor {
-	defer array.Named("masked_fill")
+	defer array.Named("masked_fill").End()
 	t.check("masked_fill")
 	mask.checkArgument("masked_fill", "mask")
 	o := t.valueFor("masked_fill", x)

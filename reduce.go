@@ -62,7 +62,7 @@ func (t *Tensor) VarKeep(axes ...int) *Tensor { return t.reduce(op.Var, true, ax
 // one. It panics with *[Error] if an axis is out of range or given twice, or t holds integers or
 // Bool.
 func (t *Tensor) SampleVar(axes ...int) *Tensor {
-	defer array.Named("sample_var")
+	defer array.Named("sample_var").End()
 	return withAttrs(op.Var, op.Reduction{Axes: axes, Correction: 1}, t)
 }
 
@@ -91,7 +91,7 @@ func (t *Tensor) StdKeep(axes ...int) *Tensor { return t.reduce(op.Std, true, ax
 // is, and of no elements, or of one. It panics with *[Error] if an axis is out of range or given
 // twice, or t holds integers or Bool.
 func (t *Tensor) SampleStd(axes ...int) *Tensor {
-	defer array.Named("sample_std")
+	defer array.Named("sample_std").End()
 	return withAttrs(op.Std, op.Reduction{Axes: axes, Correction: 1}, t)
 }
 

@@ -9,7 +9,7 @@ import (
 // the axis, where Gather takes a smaller index for a part of t: NumPy's take_along_axis. It
 // takes the places that ArgMax with the axis kept, or Sort, give.
 func (t *Tensor) TakeAlongAxis(axis int, index *Tensor) *Tensor {
-	defer array.Named("take_along_axis")
+	defer array.Named("take_along_axis").End()
 	const name = "take_along_axis"
 	t.check(name)
 	index = placesFrom(name, "index", index)
@@ -69,7 +69,7 @@ type ScatterOpts struct {
 // has the shape of index, which has as many dimensions as t and is not larger outside the
 // axis. The element types of t and x meet by promotion. It is PyTorch's scatter_reduce.
 func (t *Tensor) ScatterReduce(axis int, index, x *Tensor, opts ...ScatterOpts) *Tensor {
-	defer array.Named("scatter_reduce")
+	defer array.Named("scatter_reduce").End()
 	o := array.Options("scatter_reduce", opts)
 	const name = "scatter_reduce"
 	t.check(name)

@@ -25,7 +25,7 @@ func (t *Tensor) Sort(axis int, opts ...SortOpts) (values, index *Tensor) {
 // ArgSort returns the second result of [Tensor.Sort] along an axis, which may count from the
 // back: the places, int64, of the elements in order, in t's shape.
 func (t *Tensor) ArgSort(axis int, opts ...SortOpts) *Tensor {
-	defer array.Named("argsort")
+	defer array.Named("argsort").End()
 	o := array.Options("argsort", opts)
 	t.check("argsort")
 	_, index := t.Sort(axis, o)
@@ -100,7 +100,7 @@ func (t *Tensor) SearchSorted(x *Tensor, opts ...SearchOpts) *Tensor {
 // NaNs, which come last. values[inverse] is t, and the gradient of values goes to the first
 // element of each.
 func (t *Tensor) Unique() (values, inverse, counts *Tensor) {
-	defer array.Named("unique")
+	defer array.Named("unique").End()
 	t.check("unique")
 	n := t.Size()
 	sorted, places := t.Reshape(n).Sort(0, SortOpts{})

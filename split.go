@@ -116,7 +116,7 @@ func roomForViews(opName string, n int) {
 // vectors of one) along their axis, others along axis 1. The element types meet by
 // promotion. It is NumPy's and PyTorch's hstack.
 func HStack(ts []*Tensor) *Tensor {
-	defer array.Named("hstack")
+	defer array.Named("hstack").End()
 	someTensors("hstack", ts)
 	in := make([]*Tensor, len(ts))
 	for i, t := range ts {
@@ -132,7 +132,7 @@ func HStack(ts []*Tensor) *Tensor {
 // without dimensions rows of one. The element types meet by promotion. It is NumPy's
 // and PyTorch's vstack.
 func VStack(ts []*Tensor) *Tensor {
-	defer array.Named("vstack")
+	defer array.Named("vstack").End()
 	someTensors("vstack", ts)
 	in := make([]*Tensor, len(ts))
 	for i, t := range ts {

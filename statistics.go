@@ -17,7 +17,7 @@ func (t *Tensor) CountNonZero(axes ...int) *Tensor { return t.reduce(op.CountNon
 // of any shape. With weights, floats of t's shape, those of equal elements are added up in
 // row-major order instead, and gradients go to the weights; nil are none.
 func (t *Tensor) BinCount(weights *Tensor, minSize int) *Tensor {
-	defer array.Named("bincount")
+	defer array.Named("bincount").End()
 	t.check("bincount")
 	if weights != nil {
 		weights.check("bincount")
@@ -73,7 +73,7 @@ type HistogramOpts struct {
 // have t's type, float64 if that is not a float. Where elements that are not finite have to say
 // where bins begin it panics with *Error.
 func (t *Tensor) Histogram(opts ...HistogramOpts) (counts, edges *Tensor) {
-	defer array.Named("histogram")
+	defer array.Named("histogram").End()
 	o := array.Options("histogram", opts)
 	t.check("histogram")
 	if o.Weights != nil {
@@ -197,7 +197,7 @@ type QuantileOpts struct {
 // Quantiles returns several quantiles, which are along the first axis of the result; see
 // [Tensor.Quantile].
 func (t *Tensor) Quantiles(q []float64, opts ...QuantileOpts) *Tensor {
-	defer array.Named("quantiles")
+	defer array.Named("quantiles").End()
 	return t.quantiles("quantile", q, array.Options("quantile", opts))
 }
 

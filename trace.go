@@ -21,6 +21,7 @@ import (
 // view is a window on that node, writing into it makes another node the cell's. A storage
 // with memory that is read is an input of the graph, one that is written is an output too.
 type trace struct {
+	calls   []string // functions that run now, outermost first, for errors
 	g       *ir.Graph
 	device  uint8
 	thread  uintptr // which goroutine
@@ -55,8 +56,9 @@ type trace struct {
 
 // An origin is where a node comes from: the user's line, and the operation that it wrote.
 type origin struct {
-	pc uintptr
-	op string
+	pc     uintptr
+	op     string
+	called string // what the user called, where that is another name ([array.Named])
 }
 
 // A source says where a call finds an input.
@@ -340,7 +342,10 @@ func (tr *trace) mark(first int, opName string) {
 	if len(tr.g.Nodes) <= len(tr.from) {
 		return
 	}
-	o := origin{tr.caller(), opName}
+	o := origin{pc: tr.caller(), op: opName}
+	if len(tr.calls) > 0 {
+		o.called = tr.calls[0]
+	}
 	for len(tr.from) < first {
 		tr.from = append(tr.from, origin{})
 	}

@@ -18,6 +18,12 @@ func init() {
 		}
 		return &tracedFunc{f, compiledFunc{name: o.Name, line: o.Line, level: o.Level, debug: debug, hold: o.Hold, private: o.Private}}
 	}
+	array.Calls = func() *[]string {
+		if tr := tracingHere(); tr != nil {
+			return &tr.calls
+		}
+		return nil
+	}
 	tracing.Active = func() bool { return tracingHere() != nil }
 	tracing.Refuse = refuseHost
 	tracing.Outside = func(f func()) {

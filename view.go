@@ -421,7 +421,7 @@ func (t *Tensor) expand(opName string, shape []int) *Tensor {
 // Unsqueeze returns a view with an axis of size 1 inserted before axis, which may
 // be the rank, or count from the back.
 func (t *Tensor) Unsqueeze(axis int) *Tensor {
-	defer array.Named("unsqueeze")
+	defer array.Named("unsqueeze").End()
 	t.check("unsqueeze")
 	a := array.Axis("unsqueeze", axis, len(t.v.Shape)+1)
 	s := append([]int{}, t.v.Shape[:a]...)
@@ -461,7 +461,7 @@ func (t *Tensor) Contiguous() *Tensor {
 	if t.v.Contiguous() {
 		return t
 	}
-	defer array.Named("contiguous")
+	defer array.Named("contiguous").End()
 	return t.Clone()
 }
 
@@ -488,6 +488,6 @@ func (t *Tensor) To(d DType) *Tensor {
 	if !d.Supported() {
 		array.Failf("to", "dtype", "%s is not supported", d)
 	}
-	defer array.Named("to")
+	defer array.Named("to").End()
 	return apply(op.Cast, op.To(d), operand{t: t})
 }

@@ -42,7 +42,7 @@ type LeakyRelu struct {
 
 // Forward keeps the shape.
 func (l LeakyRelu) Forward(x *weft.Tensor) *weft.Tensor {
-	defer array.Named("leaky_relu")
+	defer array.Named("leaky_relu").End()
 	return weft.Expr("where(x > 0, x, slope*x)", weft.Vars{"x": x, "slope": array.Or(l.Slope, 0.01)})
 }
 
@@ -54,7 +54,7 @@ type Elu struct {
 
 // Forward keeps the shape.
 func (l Elu) Forward(x *weft.Tensor) *weft.Tensor {
-	defer array.Named("elu")
+	defer array.Named("elu").End()
 	// The branch that is not taken must not overflow: its gradient would be NaN.
 	return weft.Expr("where(x > 0, x, alpha*expm1(where(x > 0, 0, x)))", weft.Vars{"x": x, "alpha": array.Or(l.Alpha, 1)})
 }

@@ -27,7 +27,7 @@ type AttentionOpts struct {
 // and v [..., keys, out] give [..., queries, out]. Axes before the last two broadcast. A query that
 // sees no key gets zeros. It panics with *weft.Error if shapes or element types do not fit.
 func ScaledDotProductAttention(q, k, v *weft.Tensor, opts ...AttentionOpts) *weft.Tensor {
-	defer array.Named("attention")
+	defer array.Named("attention").End()
 	const name = "attention"
 	o := array.Options(name, opts)
 	for i, t := range []*weft.Tensor{q, k, v} {
@@ -288,7 +288,7 @@ type MultiheadAttention struct {
 // NewMultiheadAttention returns a layer of float32 parameters. It panics with *weft.Error
 // if heads do not divide the width.
 func NewMultiheadAttention(width, heads int, opts ...MultiheadAttentionOpts) *MultiheadAttention {
-	defer array.Named("multihead_attention")
+	defer array.Named("multihead_attention").End()
 	if width < 1 || heads < 1 || width%heads != 0 {
 		array.Failf("multihead_attention", "heads", "is %d, which does not divide the width %d", heads, width)
 	}
@@ -328,7 +328,7 @@ type AttendOpts struct {
 // the shape of the queries. It panics with *weft.Error if shapes or element types do not
 // fit.
 func (m *MultiheadAttention) Attend(q, k, v *weft.Tensor, opts ...AttendOpts) *weft.Tensor {
-	defer array.Named("multihead_attention")
+	defer array.Named("multihead_attention").End()
 	o := array.Options("multihead_attention", opts)
 	const name = "multihead_attention"
 	if m == nil || m.InProjWeight == nil || m.OutProj == nil {

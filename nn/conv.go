@@ -28,7 +28,7 @@ type Conv2d struct {
 // NewConv2d returns a layer of float32 filters of size x size. It panics with *weft.Error
 // if a number is out of range or groups do not divide the channels.
 func NewConv2d(in, out, size int, opts ...Conv2dOpts) *Conv2d {
-	defer array.Named("conv2d")
+	defer array.Named("conv2d").End()
 	o := array.Options("conv2d", opts)
 	c := checkConv("conv2d", in, out, o.Stride, o.Padding, o.Dilation, o.Groups)
 	w := o.weight(out, in/c.groups, size, size)
@@ -62,7 +62,7 @@ type Conv1d struct {
 
 // NewConv1d returns a layer of float32 filters of a size. It panics as [NewConv2d] does.
 func NewConv1d(in, out, size int, opts ...Conv1dOpts) *Conv1d {
-	defer array.Named("conv1d")
+	defer array.Named("conv1d").End()
 	o := array.Options("conv1d", opts)
 	c := checkConv("conv1d", in, out, o.Stride, o.Padding, o.Dilation, o.Groups)
 	w := o.weight(out, in/c.groups, size)
@@ -103,7 +103,7 @@ type ConvTranspose2d struct {
 // NewConvTranspose2d returns a layer of float32 filters of size x size. It panics as
 // [NewConv2d] does.
 func NewConvTranspose2d(in, out, size int, opts ...ConvTranspose2dOpts) *ConvTranspose2d {
-	defer array.Named("conv_transpose2d")
+	defer array.Named("conv_transpose2d").End()
 	o := array.Options("conv_transpose2d", opts)
 	c := checkConv("conv_transpose2d", in, out, o.Stride, o.Padding, o.Dilation, o.Groups)
 	if o.OutputPadding < 0 {

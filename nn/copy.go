@@ -4,6 +4,7 @@ import (
 	"reflect"
 
 	"weft"
+	"weft/internal/array"
 	"weft/internal/eager"
 )
 
@@ -11,6 +12,7 @@ import (
 // buffers, until [Unfreeze], and their gradients are forgotten. Optimizers that were made
 // before leave them alone.
 func Freeze(m any) {
+	defer array.Named("freeze").End()
 	for _, t := range tensors(m) {
 		if t.IsLeaf() {
 			t.RequireGrad(false)

@@ -32,7 +32,7 @@ type Embedding struct {
 // NewEmbedding returns a table of float32. It panics with *weft.Error if PaddingIdx is
 // not the number of a row.
 func NewEmbedding(rows, width int, opts ...EmbeddingOpts) *Embedding {
-	defer array.Named("embedding")
+	defer array.Named("embedding").End()
 	o := array.Options("embedding", opts)
 	if o.Weight == nil {
 		o.Weight = Normal(0, 1)
@@ -62,7 +62,7 @@ func (e *Embedding) check() {
 // Forward maps numbers of rows, integers of any type and shape, to those rows, [..., width].
 // It panics with *weft.Error if one is not the number of a row.
 func (e *Embedding) Forward(x *weft.Tensor) *weft.Tensor {
-	defer array.Named("embedding")
+	defer array.Named("embedding").End()
 	e.check()
 	if x == nil {
 		array.Failf("embedding", "x", "is nil")

@@ -47,7 +47,7 @@ type EmbeddingBag struct {
 // row, or Mode is unknown.
 func NewEmbeddingBag(rows, width int, opts ...EmbeddingBagOpts) *EmbeddingBag {
 	const name = "embedding_bag"
-	defer array.Named(name)
+	defer array.Named(name).End()
 	o := array.Options(name, opts)
 	e := NewEmbedding(rows, width, EmbeddingOpts{PaddingIdx: o.PaddingIdx, Weight: o.Weight, Generator: o.Generator})
 	b := &EmbeddingBag{Weight: e.Weight, Mode: o.Mode, PaddingIdx: o.PaddingIdx, IncludeLastOffset: o.IncludeLastOffset}
@@ -92,7 +92,7 @@ func (e *EmbeddingBag) Forward(x *weft.Tensor) *weft.Tensor { return e.Bags(x, n
 // not fit, or if offsets do not ascend from 0 to at most the length of x.
 func (e *EmbeddingBag) Bags(x, offsets *weft.Tensor, opts ...BagOpts) *weft.Tensor {
 	const name = "embedding_bag"
-	defer array.Named(name)
+	defer array.Named(name).End()
 	e.check()
 	o := array.Options(name, opts)
 	if x == nil {

@@ -13,7 +13,7 @@ type Linear struct {
 
 // NewLinear returns a layer of float32 parameters.
 func NewLinear(in, out int, opts ...Opts) *Linear {
-	defer array.Named("linear")
+	defer array.Named("linear").End()
 	o := array.Options("linear", opts)
 	w := o.weight(out, in)
 	return &Linear{Weight: w, Bias: o.bias(out, w)}

@@ -59,7 +59,7 @@ func alike(op string, x, target *weft.Tensor) {
 // MSE is the mean of the squared differences of two tensors of the same shape. It
 // panics with *weft.Error if the shapes differ.
 func MSE(x, target *weft.Tensor, opts ...LossOpts) *weft.Tensor {
-	defer array.Named("mse")
+	defer array.Named("mse").End()
 	alike("mse", x, target)
 	return array.Options("mse", opts).Reduction.of("mse", x.Sub(target).Square())
 }
@@ -67,7 +67,7 @@ func MSE(x, target *weft.Tensor, opts ...LossOpts) *weft.Tensor {
 // L1 is the mean of the absolute differences of two tensors of the same shape. It
 // panics with *weft.Error if the shapes differ.
 func L1(x, target *weft.Tensor, opts ...LossOpts) *weft.Tensor {
-	defer array.Named("l1")
+	defer array.Named("l1").End()
 	alike("l1", x, target)
 	return array.Options("l1", opts).Reduction.of("l1", x.Sub(target).Abs())
 }
@@ -81,7 +81,7 @@ type SmoothL1Opts struct {
 // SmoothL1 is the mean over differences d of d*d/(2*Beta) where |d| < Beta, else of
 // |d| - Beta/2; with a Beta of 0 it is [L1]. It panics with *weft.Error if the shapes differ.
 func SmoothL1(x, target *weft.Tensor, opts ...SmoothL1Opts) *weft.Tensor {
-	defer array.Named("smooth_l1")
+	defer array.Named("smooth_l1").End()
 	alike("smooth_l1", x, target)
 	o := array.Options("smooth_l1", opts)
 	beta := array.Or(o.Beta, 1)
@@ -140,7 +140,7 @@ var crossProbability = eager.NewComposite[*weft.Tensor]("bce", single(func(x []*
 // probabilities x and targets y in [0, 1] of the same shape and element type. A logarithm
 // counts as -100 at least. It panics with *weft.Error if shapes or types differ.
 func BCE(x, target *weft.Tensor, opts ...BCEOpts) *weft.Tensor {
-	defer array.Named("bce")
+	defer array.Named("bce").End()
 	alike("bce", x, target)
 	sameFloats("bce", x, target)
 	o := array.Options("bce", opts)
@@ -158,7 +158,7 @@ func sameFloats(op string, x, target *weft.Tensor) {
 
 // BCEWithLogits is [BCE] of the sigmoid of x, without overflow.
 func BCEWithLogits(x, target *weft.Tensor, opts ...BCEOpts) *weft.Tensor {
-	defer array.Named("bce_with_logits")
+	defer array.Named("bce_with_logits").End()
 	alike("bce_with_logits", x, target)
 	sameFloats("bce_with_logits", x, target)
 	o := array.Options("bce_with_logits", opts)
@@ -181,7 +181,7 @@ type KLDivOpts struct {
 // probabilities y from those whose logarithms are x, of the same shape. It panics with
 // *weft.Error if the shapes differ.
 func KLDiv(x, target *weft.Tensor, opts ...KLDivOpts) *weft.Tensor {
-	defer array.Named("kl_div")
+	defer array.Named("kl_div").End()
 	alike("kl_div", x, target)
 	o := array.Options("kl_div", opts)
 	text := "where(y == 0, 0*y, y*log(where(y == 0, 1, y))) - y*x"
@@ -211,7 +211,7 @@ type CrossEntropyOpts struct {
 // each class instead. It panics with *weft.Error if shapes do not match or a target is
 // no class.
 func CrossEntropy(logits, target *weft.Tensor, opts ...CrossEntropyOpts) *weft.Tensor {
-	defer array.Named("cross_entropy")
+	defer array.Named("cross_entropy").End()
 	const name = "cross_entropy"
 	o := array.Options("cross_entropy", opts)
 	if len(opts) == 0 && (logits == nil || target == nil || logits.Rank() < 3 && !array.Equal(eager.Shape(logits), eager.Shape(target))) {
@@ -262,7 +262,7 @@ func (o *CrossEntropyOpts) expected(rows, target *weft.Tensor, c int, shape []in
 // and target classes [batch, ...]. It panics with *weft.Error if shapes do not match or a
 // target is not a class.
 func NLL(logp, target *weft.Tensor, opts ...CrossEntropyOpts) *weft.Tensor {
-	defer array.Named("nll")
+	defer array.Named("nll").End()
 	o := array.Options("nll", opts)
 	if o.Smoothing != 0 {
 		array.Failf("nll", "Smoothing", "is for CrossEntropy only")

@@ -144,7 +144,7 @@ type LayerNorm struct {
 
 // NewLayerNorm returns a layer over last axes of the given sizes.
 func NewLayerNorm(shape []int, opts ...NormOpts) *LayerNorm {
-	defer array.Named("layer_norm")
+	defer array.Named("layer_norm").End()
 	o := array.Options("layer_norm", opts)
 	w, b := o.affine(shape...)
 	return &LayerNorm{Weight: w, Bias: b, Shape: slices.Clone(shape), Eps: o.eps()}
@@ -153,7 +153,7 @@ func NewLayerNorm(shape []int, opts ...NormOpts) *LayerNorm {
 // Forward keeps the shape. It panics with *weft.Error if the last axes of x have other
 // sizes.
 func (l *LayerNorm) Forward(x *weft.Tensor) *weft.Tensor {
-	defer array.Named("layer_norm")
+	defer array.Named("layer_norm").End()
 	if l == nil {
 		failNil("layer_norm", "NewLayerNorm")
 	}
@@ -172,7 +172,7 @@ type RMSNorm struct {
 // NewRMSNorm returns a layer over last axes of the given sizes. An Eps of nil means the
 // distance of 1 to the next float32, 2^-23, as in PyTorch.
 func NewRMSNorm(shape []int, opts ...NormOpts) *RMSNorm {
-	defer array.Named("rms_norm")
+	defer array.Named("rms_norm").End()
 	o := array.Options("rms_norm", opts)
 	o.NoBias = true
 	w, _ := o.affine(shape...)
@@ -182,7 +182,7 @@ func NewRMSNorm(shape []int, opts ...NormOpts) *RMSNorm {
 // Forward keeps the shape. It panics with *weft.Error if the last axes of x have other
 // sizes.
 func (l *RMSNorm) Forward(x *weft.Tensor) *weft.Tensor {
-	defer array.Named("rms_norm")
+	defer array.Named("rms_norm").End()
 	if l == nil {
 		failNil("rms_norm", "NewRMSNorm")
 	}
@@ -221,7 +221,7 @@ type GroupNorm struct {
 // NewGroupNorm returns a layer of that number of groups. It panics with *weft.Error if they do
 // not divide the channels.
 func NewGroupNorm(groups, channels int, opts ...NormOpts) *GroupNorm {
-	defer array.Named("group_norm")
+	defer array.Named("group_norm").End()
 	if groups < 1 || channels < 1 || channels%groups != 0 {
 		array.Failf("group_norm", "groups", "is %d, which does not divide %d channels", groups, channels)
 	}
@@ -232,7 +232,7 @@ func NewGroupNorm(groups, channels int, opts ...NormOpts) *GroupNorm {
 
 // Forward keeps the shape [batch, channels, ...].
 func (l *GroupNorm) Forward(x *weft.Tensor) *weft.Tensor {
-	defer array.Named("group_norm")
+	defer array.Named("group_norm").End()
 	if l == nil {
 		failNil("group_norm", "NewGroupNorm")
 	}
@@ -299,7 +299,7 @@ type batchNorm struct {
 }
 
 func newBatchNorm(channels int, opts []BatchNormOpts) batchNorm {
-	defer array.Named("batch_norm")
+	defer array.Named("batch_norm").End()
 	o := array.Options("batch_norm", opts)
 	b := batchNorm{Eps: array.Or(o.Eps, 1e-5), Momentum: array.Or(o.Momentum, 0.1), Cumulative: o.Cumulative}
 	if !(b.Momentum >= 0 && b.Momentum <= 1) {
@@ -399,7 +399,7 @@ func (b *BatchNorm1d) SetTraining(on bool) {
 
 // Forward keeps the shape [batch, channels] or [batch, channels, n].
 func (b *BatchNorm1d) Forward(x *weft.Tensor) *weft.Tensor {
-	defer array.Named("batch_norm")
+	defer array.Named("batch_norm").End()
 	if b == nil {
 		failNil("batch_norm", "NewBatchNorm1d")
 	}
@@ -426,7 +426,7 @@ func (b *BatchNorm2d) SetTraining(on bool) {
 
 // Forward keeps the shape [batch, channels, height, width].
 func (b *BatchNorm2d) Forward(x *weft.Tensor) *weft.Tensor {
-	defer array.Named("batch_norm")
+	defer array.Named("batch_norm").End()
 	if b == nil {
 		failNil("batch_norm", "NewBatchNorm2d")
 	}

@@ -39,7 +39,7 @@ type AdaptiveAvgPool2d struct {
 
 // Forward maps [..., h, w] to [..., Size[0], Size[1]].
 func (p AdaptiveAvgPool2d) Forward(x *weft.Tensor) *weft.Tensor {
-	defer array.Named("adaptive_avg_pool2d")
+	defer array.Named("adaptive_avg_pool2d").End()
 	s := lastTwo("adaptive_avg_pool2d", x)
 	var size, window [2]int
 	even := true
@@ -113,7 +113,7 @@ type Upsample struct {
 // Forward maps [..., h, w] to [..., Size[0], Size[1]], or h and w times Scale. The result is a
 // copy. An axis that keeps its size keeps its elements.
 func (u Upsample) Forward(x *weft.Tensor) *weft.Tensor {
-	defer array.Named("upsample")
+	defer array.Named("upsample").End()
 	s := lastTwo("upsample", x)
 	if (u.Scale == nil) == (u.Size == nil) {
 		array.Failf("upsample", "Size", "and Scale are both given or both nil: give one of them")

@@ -44,7 +44,7 @@ type rnn struct {
 const maxLayers = 1 << 12
 
 func newRNN(name string, gates, in, hidden int, opts []RNNOpts) rnn {
-	defer array.Named(name)
+	defer array.Named(name).End()
 	o := array.Options(name, opts)
 	layers := array.Or(o.Layers, 1)
 	if in < 1 || hidden < 1 {
@@ -98,7 +98,7 @@ type cell func(steps, w, b *weft.Tensor, state []*weft.Tensor) (y *weft.Tensor, 
 // run passes x through all layers; state, keeps tensors [layers*ways, batch, hidden] of x's
 // type, is zeros if nil. All is computed in the type in which x and the parameters meet.
 func (r *rnn) run(x *weft.Tensor, state []*weft.Tensor, keeps int, c cell) (y *weft.Tensor, end []*weft.Tensor) {
-	defer array.Named(r.name)
+	defer array.Named(r.name).End()
 	if x == nil {
 		array.Failf(r.name, "x", "is nil")
 	}

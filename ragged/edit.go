@@ -113,7 +113,7 @@ func (l *List) fits(v *value, lo, hi int) bool {
 // gradients; a change of size is refused where rows need a gradient.
 func (l *List) Set(i int, x ...any) {
 	const op = "set"
-	defer array.Named(op)
+	defer array.Named(op).End()
 	l.writable(op)
 	i = place(op, i, l.Len())
 	var v value
@@ -212,7 +212,7 @@ func (l *List) severalItems(op string, x []any) value {
 // level: as many as are in the range, which they become.
 func (l *List) SetRange(start, stop int, x any) {
 	const op = "setrange"
-	defer array.Named(op)
+	defer array.Named(op).End()
 	l.writable(op)
 	r := resolve(op, start, stop, nil, l.Len())
 	v := l.value(op, x)
@@ -291,7 +291,7 @@ func (e *editor) add(v *value) {
 func (l *List) Insert(at int, x any, sizes ...any) { l.insert("insert", at, x, sizes) }
 
 func (l *List) insert(op string, at int, x any, sizes []any) {
-	defer array.Named(op)
+	defer array.Named(op).End()
 	e := l.edit(op)
 	n := e.items()
 	k := at
@@ -352,7 +352,7 @@ func (l *List) appended(x any) bool {
 
 // Delete takes an item out, whose index may count from the back.
 func (l *List) Delete(i int) {
-	defer array.Named("delete")
+	defer array.Named("delete").End()
 	e := l.edit("delete")
 	k := place("delete", i, e.items())
 	e.move(k + 1)
@@ -362,7 +362,7 @@ func (l *List) Delete(i int) {
 // DeleteRange takes the items from start to before stop out, every step-th (1 if not given), bounds
 // as [List.Range] takes them.
 func (l *List) DeleteRange(start, stop int, step ...int) {
-	defer array.Named("deleterange")
+	defer array.Named("deleterange").End()
 	e := l.edit("deleterange")
 	r := resolve("deleterange", start, stop, step, e.items())
 	if r.count == 0 {
@@ -384,7 +384,7 @@ func (l *List) DeleteRange(start, stop int, step ...int) {
 
 // Clear takes all items out. The memory stays reserved.
 func (l *List) Clear() {
-	defer array.Named("clear")
+	defer array.Named("clear").End()
 	e := l.edit("clear")
 	e.move(e.items())
 	e.drop(e.items())
@@ -394,7 +394,7 @@ func (l *List) Clear() {
 // nested list items are those of the outermost level.
 func (l *List) Reserve(items, rows int) {
 	const most = 1 << 48
-	defer array.Named("reserve")
+	defer array.Named("reserve").End()
 	e := l.edit("reserve")
 	if items < 0 || rows < 0 || items > most || rows > most {
 		array.Failf("reserve", "", "%d items and %d rows are not sizes", items, rows)
@@ -409,7 +409,7 @@ func (l *List) Reserve(items, rows int) {
 
 // Shrink gives back the memory of places that are not used.
 func (l *List) Shrink() {
-	defer array.Named("shrink")
+	defer array.Named("shrink").End()
 	e := l.edit("shrink")
 	for k := range e.levels {
 		if x := &e.levels[k]; x.lo < x.hi {

@@ -96,11 +96,40 @@ func Try(f func()) (err error) {
 	return nil
 }
 
-// Named, deferred in a function, puts that function's name into an *Error that an inner operation
-// panicked with. So an error names what the user called.
+// A Name is the name of a function that is running, for errors of operations inside it.
+type Name struct {
+	op    string
+	calls *[]string // of the goroutine's trace, nil outside of one
+	depth int       // of the function among them
+}
+
+// Calls returns the names of the functions that run in the trace of this goroutine, outermost first,
+// nil outside of one.
+var Calls = func() *[]string { return nil }
+
+// Named begins a function whose errors name op, which the user called, and not an operation inside
+// it. In a trace this holds for errors of the compiled function's calls too.
 //
-//	defer array.Named("stack")
-func Named(op string) {
+//	defer array.Named("stack").End()
+func Named(op string) Name {
+	n := Name{op: op}
+	if !Tracing.On() {
+		return n
+	}
+	if n.calls = Calls(); n.calls != nil {
+		n.depth = len(*n.calls)
+		*n.calls = append(*n.calls, op)
+	}
+	return n
+}
+
+// End ends the function. It is deferred, and puts the name into an *Error that the function panics
+// with.
+func (n Name) End() {
+	if n.calls != nil {
+		*n.calls = (*n.calls)[:n.depth]
+	}
+	op := n.op
 	switch r := recover().(type) {
 	case nil:
 	case *Error:

@@ -355,6 +355,9 @@ func (c *Compiled) run(ctx context.Context, ins []*array.View, nums []Number, ou
 	step := 0
 	if c.Failed != nil {
 		defer func() {
+			if step == len(p.Steps) {
+				return // over: recover takes longer than to ask
+			}
 			if r := recover(); r != nil {
 				if e, ok := r.(*array.Error); ok {
 					panic(c.Failed(&p.Steps[step], e))
@@ -402,6 +405,7 @@ func (c *Compiled) run(ctx context.Context, ins []*array.View, nums []Number, ou
 			return err
 		}
 	}
+	step = len(p.Steps)
 	// An address in a frame keeps no memory off the Go heap alive.
 	runtime.KeepAlive(slots)
 	return nil
@@ -533,7 +537,7 @@ func (c *Compiled) items(ctx context.Context, s device.Stream, step int, nums []
 	var ends [2]int
 	for index := make([]int, len(k.Around)); ; {
 		f := c.bind(k, index, nums, slots, off)
-		err := s.Launch(device.Launch{Program: c.kernels[step], Args: f, Extents: k.Extents, Cost: k.Cost, Context: ctx, Op: k.List.Op, Ends: &ends})
+		err := s.Launch(device.Launch{Program: c.kernels[step], Args: f, Extents: k.Extents, Cost: k.Cost, Context: ctx, Op: k.List.Node.Op.OpName(), Ends: &ends})
 		f.Free(len(k.Binds))
 		if err != nil {
 			return err

@@ -199,10 +199,10 @@ func (b *planner) emitList(c *cluster) {
 	for i, n := range e.stores.nodes {
 		e.index.set(n, k.operand(lift(e.stores.values[i], e.perRow(n)), true))
 	}
-	name := ""
+	var segment *ir.Node
 	for _, n := range c.nodes {
-		if isSegment(n) && name == "" {
-			name = op.Of(n).Name
+		if isSegment(n) && segment == nil {
+			segment = n
 		}
 		if n.Op != ir.Result {
 			k.cost += op.CostOf(n)
@@ -223,7 +223,7 @@ func (b *planner) emitList(c *cluster) {
 		}
 	})
 	if out != nil { // nil if there is nothing to compute
-		out.List = &List{Op: name, Rows: c.shape[0], Outside: outside}
+		out.List = &List{Node: b.traced(segment), Rows: c.shape[0], Outside: outside}
 		b.step(Step{Kernel: out})
 	}
 	e.copyBack()

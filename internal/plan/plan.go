@@ -139,8 +139,8 @@ func (k *Kernel) Bytes() int64 {
 // A List is what a kernel over the items of a list has beside: rows of the program's first axis
 // are items, and one more axis is ragged (loop.Axis.Offsets).
 type List struct {
-	Op   string // for errors
-	Rows int    // offsets must not go beyond
+	Node *ir.Node // the first operation over items, for errors
+	Rows int      // offsets must not go beyond
 	// Outside computes rows that are in no item: its first axis are the rows. Nil if nothing is
 	// computed for rows.
 	Outside *Kernel
@@ -476,11 +476,7 @@ func (b *planner) emitSingle(n *ir.Node) {
 			}
 			s.Outs = append(s.Outs, o)
 		}
-		if id, ok := b.origins[n]; ok {
-			own := *n
-			own.ID = id
-			s.Node = &own
-		}
+		s.Node = b.traced(n)
 		b.step(s)
 		for i, r := range results {
 			if r != nil && s.Outs[i].Slot != b.home(r).Slot {
@@ -490,6 +486,17 @@ func (b *planner) emitSingle(n *ir.Node) {
 	default:
 		panic("plan: " + d.Name + " cannot be computed")
 	}
+}
+
+// traced returns n under the number of the node that it stands for, for errors.
+func (b *planner) traced(n *ir.Node) *ir.Node {
+	id, ok := b.origins[n]
+	if !ok {
+		return n
+	}
+	own := *n
+	own.ID = id
+	return &own
 }
 
 // results returns the values of a node that has several, in order, nil for one that

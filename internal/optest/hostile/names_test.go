@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"reflect"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"weft"
 	"weft/internal/cpu"
+	"weft/sym"
 )
 
 // called maps functions to the operation that their errors name, where it is not their own name in
@@ -31,6 +34,7 @@ var called = map[string]string{
 	"nn.BatchNorm1d.SetTraining":   "batchnorm",
 	"nn.BatchNorm2d.SetTraining":   "batchnorm",
 	"nn.MultiheadAttention.Attend": "multiheadattention",
+	"nn.EmbeddingBag.Bags":         "embeddingbag",
 	"nn.LSTM.Run":                  "lstm",
 	"nn.GRU.Run":                   "gru",
 	"nn.Dropout.SetTraining":       "dropout",
@@ -69,8 +73,9 @@ func operationName(name string) string {
 	return strings.ToLower(last)
 }
 
-// TestErrorsNameTheirFunction misuses the functions of packages weft and nn and methods of Tensor:
-// an error names what was called, not an operation that it is composed of.
+// TestErrorsNameTheirFunction misuses the functions of packages weft and nn and methods of Tensor, at
+// once and inside compiled functions: an error names what was called, not an operation that it is
+// composed of.
 //
 //	WEFT_HOSTILE_NAMES=100 go test -run NameTheir -timeout 0 ./internal/optest/hostile
 //
@@ -92,6 +97,118 @@ func TestErrorsNameTheirFunction(t *testing.T) {
 		t.Errorf("only %d functions gave errors", len(c.values))
 	}
 	t.Logf("%d functions gave errors", len(c.values))
+}
+
+// deferredWays make a call inside a compiled function: an error that depends on elements is found when
+// this runs.
+var deferredWays = map[string]func(tg *target, args []reflect.Value) error{
+	"compiled": func(tg *target, args []reflect.Value) error {
+		return runInside(tg, args, func(c *tracedCall) { weft.Compile(c.run).Func()(c.ts) })
+	},
+	"captured": func(tg *target, args []reflect.Value) error {
+		return runInside(tg, args, func(c *tracedCall) { weft.Compile(func() []*weft.Tensor { return c.run(c.ts) }).Func()() })
+	},
+	"symbolic": func(tg *target, args []reflect.Value) error {
+		return runInside(tg, args, func(c *tracedCall) { c.symbolic() })
+	},
+}
+
+// outOfRange are arguments of a function that computes tensors of tensors, with integers that are no
+// index, no class and no offset.
+func outOfRange(tg *target, args []reflect.Value) []reflect.Value {
+	if !tracedNames()[tg.name] {
+		return args
+	}
+	ts := tensorsOf(args)
+	if _, thrown := safely(func() {
+		for i, t := range ts {
+			if t.DType().Integer() {
+				ts[i] = weft.FullOf(t.DType(), 100, t.Shape()...)
+			}
+		}
+	}); thrown != nil {
+		return args // the zero Tensor, or one that was released
+	}
+	return replaced(args, ts)
+}
+
+// runInside returns the *weft.Error of a call of a function that computes tensors of tensors, nil for
+// what else happens.
+func runInside(tg *target, args []reflect.Value, f func(c *tracedCall)) (err error) {
+	if !tracedNames()[tg.name] {
+		return nil
+	}
+	c := &tracedCall{tg: tg, args: args}
+	safely(func() {
+		err = weft.Try(func() {
+			for _, t := range tensorsOf(args) {
+				c.ts = append(c.ts, t.Detach().Clone())
+			}
+		})
+		if err != nil || len(c.ts) == 0 {
+			err = nil
+			return
+		}
+		err = weft.Try(func() { f(c) })
+	})
+	return err
+}
+
+var tracedNames = sync.OnceValue(func() map[string]bool {
+	names := map[string]bool{}
+	for _, tg := range tracedTargets() {
+		names[tg.name] = true
+	}
+	return names
+})
+
+// symbolic calls the method of variables that has the name and the parameters of a method of tensors,
+// compiles what it gives and runs it.
+func (c *tracedCall) symbolic() {
+	name, ok := strings.CutPrefix(c.tg.name, "weft.Tensor.")
+	m, found := typ[*sym.Var]().MethodByName(name)
+	if !ok || !found || m.Type.NumIn() != len(c.args) || m.Type.IsVariadic() != c.tg.fn.Type().IsVariadic() {
+		return
+	}
+	var inputs, given []any
+	variable := func(t *weft.Tensor) *sym.Var {
+		x := sym.New(fmt.Sprintf("x%d", len(inputs)), t.DType(), t.Shape()...)
+		inputs, given = append(inputs, x), append(given, t.Detach())
+		return x
+	}
+	in := make([]reflect.Value, len(c.args))
+	for i, a := range c.args {
+		in[i] = a
+		if a.Kind() == reflect.Interface && !a.IsNil() {
+			a = a.Elem()
+		}
+		if t, ok := a.Interface().(*weft.Tensor); ok && t != nil && !isZero(t) {
+			in[i] = reflect.ValueOf(variable(t))
+		}
+		if !in[i].IsValid() || !in[i].Type().AssignableTo(m.Type.In(i)) {
+			return
+		}
+	}
+	call := m.Func.Call
+	if m.Type.IsVariadic() {
+		call = m.Func.CallSlice
+	}
+	var outs []*sym.Var
+	for _, o := range call(in) {
+		switch y := o.Interface().(type) {
+		case *sym.Var:
+			outs = append(outs, y)
+		case []*sym.Var:
+			outs = append(outs, y...)
+		}
+	}
+	f, err := sym.Function(sym.In(inputs...), sym.Out(outs...), sym.IgnoreUnused)
+	if err == nil {
+		_, err = f.Call(given...)
+	}
+	if e, ok := err.(*weft.Error); ok {
+		panic(e)
+	}
 }
 
 func namesChild(what string) {
@@ -122,6 +239,9 @@ func namesChild(what string) {
 			if thrown != nil || g.endless || steps(tg, args) > 1<<10 {
 				continue
 			}
+			if k%2 == 1 {
+				args = outOfRange(tg, args)
+			}
 			_, thrown = guarded(tg, args)
 			if thrown == nil {
 				continue
@@ -132,9 +252,19 @@ func namesChild(what string) {
 				continue
 			}
 			failed = true
-			if got := strings.ReplaceAll(e.Op, "_", ""); got != operationName(tg.name) && !wrong[e.Op] {
-				wrong[e.Op] = true
-				fmt.Printf("fault %q\n", fmt.Sprintf("names %s: %v", e.Op, err))
+			check := func(way string, err error) {
+				var e *weft.Error
+				if !errors.As(err, &e) || everywhere[e.Op] {
+					return
+				}
+				if got := strings.ReplaceAll(e.Op, "_", ""); got != operationName(tg.name) && !wrong[way+e.Op] {
+					wrong[way+e.Op] = true
+					fmt.Printf("fault %q\n", fmt.Sprintf("%s: names %s: %v", way, e.Op, err))
+				}
+			}
+			check("at once", err)
+			for way, f := range deferredWays {
+				check(way, f(tg, args))
 			}
 		}
 		fmt.Println("end", failed)
