@@ -361,6 +361,7 @@ var types = rows([]row[reflect.Type]{
 	{"nn.AttentionOpts", reflect.TypeFor[nn.AttentionOpts]()},
 	{"nn.AvgPool2d", reflect.TypeFor[nn.AvgPool2d]()},
 	{"nn.BCEOpts", reflect.TypeFor[nn.BCEOpts]()},
+	{"nn.BagMode", reflect.TypeFor[nn.BagMode]()},
 	{"nn.BagOpts", reflect.TypeFor[nn.BagOpts]()},
 	{"nn.BatchNorm1d", reflect.TypeFor[nn.BatchNorm1d]()},
 	{"nn.BatchNorm2d", reflect.TypeFor[nn.BatchNorm2d]()},
