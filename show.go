@@ -161,7 +161,7 @@ func (c *Compiled[F]) View(w io.Writer, p *Profile) error {
 		if p != nil {
 			p.notNil()
 		}
-		page = c.c.shown("View").page(&c.c.compiledFunc, p)
+		page = pageOf(c.c.shown("View"), &c.c.compiledFunc, p)
 	})
 	if err != nil {
 		return err
@@ -169,7 +169,8 @@ func (c *Compiled[F]) View(w io.Writer, p *Profile) error {
 	return page.Write(w)
 }
 
-func (e *entry) page(c *compiledFunc, p *Profile) *view.Page {
+// pageOf shows a program of c.
+func pageOf(e *entry, c *compiledFunc, p *Profile) *view.Page {
 	page := &view.Page{Title: c.name, Notes: c.reasons()}
 	if len(e.outs) > 0 {
 		page.Phases = append(page.Phases, view.Graph("traced", e.outs, e.names(e.traced)))
