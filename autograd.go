@@ -408,10 +408,7 @@ func (t *Tensor) Detach() *Tensor {
 // replaces calls of NoGrad.
 //
 //go:fix inline
-func (t *Tensor) NoGrad() *Tensor {
-	t.check("no_grad")
-	return t.Detach()
-}
+func (t *Tensor) NoGrad() *Tensor { return t.Detach() }
 
 // record puts an operation on the tape if an operand needs a gradient; outs are its
 // results.

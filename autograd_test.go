@@ -253,7 +253,7 @@ func TestScopes(t *testing.T) {
 		t.Error("closing the scope took what it does not own")
 	}
 	a, b := NewScope(), NewScope()
-	if err := Try(func() { a.Track(x).Add(b.Track(x)) }); err == nil || !strings.Contains(err.Error(), "neither is inside the other") {
+	if err := Try(func() { a.Track(x).Add(b.Track(x)) }); err == nil || !strings.Contains(err.Error(), "neither scope is inside the other") {
 		t.Errorf("operands of unrelated scopes: %v", err)
 	}
 }

@@ -623,6 +623,7 @@ func TestWhoWritesMemory(t *testing.T) {
 		"host.go on":           fresh,
 		"host.go readBytes":    "it writes into a Go slice",
 		"host.go rawBytes":     "its callers read",
+		"check.go outside":     "reads",
 		"inplace.go laidOut":   fresh,
 		"inplace.go copyViews": inside,
 		"inplace.go copyInto":  inside,

@@ -264,7 +264,8 @@ func (c *Compiled) runUsing(ctx context.Context, ins []*array.View, nums []Numbe
 		}
 		used++
 	}
-	var given []*array.Storage // for results
+	var few [4]*array.Storage
+	given := few[:0] // for results
 	defer func() {
 		for _, st := range given {
 			st.Unuse()

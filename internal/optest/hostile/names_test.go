@@ -38,6 +38,7 @@ var called = map[string]string{
 	"nn.LSTM.Run":                  "lstm",
 	"nn.GRU.Run":                   "gru",
 	"nn.Dropout.SetTraining":       "dropout",
+	"weft.Tensor.NoGrad":           "detach", // go fix puts that in its place
 }
 
 // calling are functions that run what they are given, whose errors stay as they are: a layer, a
