@@ -32,12 +32,12 @@ func (t *Tensor) Index(index ...any) *Tensor {
 	t.check("index")
 	s := t.selected("index", index)
 	if s.arrays == nil {
-		return t.slice("index", s.spans)
+		return t.slice("index", partsOf(s.spans))
 	}
 	if m := s.arrays[0].mask; s.alone() && m != nil && len(m.v.Shape) == len(t.v.Shape) && len(s.spans) == len(m.v.Shape) {
 		return withAttrs(op.MaskSelect, op.Count(countTrue(m)), t, m)
 	}
-	v := t.slice("index", s.spans)
+	v := t.slice("index", partsOf(s.spans))
 	s.join(v, false)
 	return s.arranged(v, s.merged(v).IndexSelect(s.lo, s.places)).own()
 }
@@ -94,7 +94,7 @@ func (t *Tensor) put(s *selection, value operand, write func(v *Tensor, x any) *
 	if s.part || s.arrays == nil {
 		out = t.Clone()
 	}
-	v := out.slice(s.opName, s.spans)
+	v := out.slice(s.opName, partsOf(s.spans))
 	shape := v.v.Shape
 	if s.arrays != nil {
 		s.join(v, true)
@@ -167,7 +167,7 @@ func (t *Tensor) selected(opName string, index []any) *selection {
 			left--
 		case Span:
 			args[i] = x
-			if !x.newAxis && !x.ellipsis {
+			if !x.part.newAxis && !x.part.ellipsis {
 				left--
 			}
 		case []int:
@@ -209,27 +209,27 @@ func (t *Tensor) selected(opName string, index []any) *selection {
 	for i, x := range args {
 		m, isArray := x.(*Tensor)
 		sp, _ := x.(Span)
-		if isArray || sp.index {
+		if isArray || sp.part.index {
 			s.first = s.first || over
 			begun = true
 		} else {
 			over = over || begun
 		}
 		switch {
-		case sp.ellipsis && ellipsis:
+		case sp.part.ellipsis && ellipsis:
 			array.Failf(opName, "", "has two Ellipses, want one at most")
-		case sp.ellipsis:
+		case sp.part.ellipsis:
 			ellipsis = true
 			whole(left)
-		case sp.newAxis:
+		case sp.part.newAxis:
 			s.spans = append(s.spans, sp)
 			at++
 		case !isArray:
-			start, step, count := sp.bounds(opName, axis, t.v.Shape[axis])
-			s.part = s.part || sp.index || start != 0 || count > 1 && step != 1 || count != t.v.Shape[axis]
+			start, step, count := sp.part.bounds(opName, axis, t.v.Shape[axis])
+			s.part = s.part || sp.part.index || start != 0 || count > 1 && step != 1 || count != t.v.Shape[axis]
 			s.spans = append(s.spans, sp)
 			axis++
-			if !sp.index {
+			if !sp.part.index {
 				at++
 			}
 		case m.v.DType != Bool:

@@ -42,7 +42,7 @@ func (t *Tensor) Lazy() *Tensor {
 	if t.run != nil {
 		r.scope = t.run.scope
 	}
-	return &Tensor{v: t.v, hist: t.hist, run: r, view: true}
+	return &Tensor{v: t.v, run: r, hist: t.hist, view: true}
 }
 
 // Lazy makes results of tensors of the scope wait, as [Tensor.Lazy] does, and returns it. It

@@ -99,7 +99,7 @@ func (t *Tensor) Unbind(axis int) []*Tensor {
 	}
 	for i := range out {
 		spans[a] = Index(i)
-		out[i] = t.slice("unbind", spans)
+		out[i] = t.slice("unbind", partsOf(spans))
 	}
 	return out
 }

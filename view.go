@@ -3,6 +3,7 @@ package weft
 import (
 	"math"
 	"slices"
+	"unsafe"
 
 	"weft/internal/array"
 	"weft/internal/ir"
@@ -110,10 +111,16 @@ func viewOf(d *op.Def, a ir.Attrs, v array.View) (array.View, bool) {
 }
 
 // All is the whole of an axis, for [Tensor.Slice].
-var All = Span{whole: true}
+var All = Span{axisPart{whole: true}}
 
 // A Span is a part of an axis, for [Tensor.Slice].
-type Span struct {
+type Span struct{ part axisPart }
+
+// partsOf is spans as the engine has them: the same memory.
+func partsOf(spans []Span) []axisPart { return *(*[]axisPart)(unsafe.Pointer(&spans)) }
+
+// An axisPart is a part of an axis.
+type axisPart struct {
 	start, stop, step int
 	whole, index      bool
 	newAxis, ellipsis bool
@@ -124,11 +131,11 @@ type Span struct {
 // With a negative step the elements run backwards from start to before stop;
 // [Begin] and [End] stand for the bounds.
 func Range(start, stop int, step ...int) Span {
-	s := Span{start: start, stop: stop, step: 1}
+	s := axisPart{start: start, stop: stop, step: 1}
 	if len(step) > 0 {
 		s.step = step[0]
 	}
-	return s
+	return Span{s}
 }
 
 // Bounds for [Range]: End is behind the last element going forward, Begin before
@@ -139,17 +146,17 @@ const (
 )
 
 // Index is one element of an axis, which disappears.
-func Index(i int) Span { return Span{start: i, index: true} }
+func Index(i int) Span { return Span{axisPart{start: i, index: true}} }
 
 // NewAxis inserts an axis of size 1.
-var NewAxis = Span{newAxis: true}
+var NewAxis = Span{axisPart{newAxis: true}}
 
 // Ellipsis is as many whole axes as the other arguments leave.
-var Ellipsis = Span{ellipsis: true}
+var Ellipsis = Span{axisPart{ellipsis: true}}
 
 // bounds returns the resolved start, step and count for an axis of size n: the
 // rules of Python's slices.
-func (s Span) bounds(opName string, axis, n int) (start, step, count int) {
+func (s axisPart) bounds(opName string, axis, n int) (start, step, count int) {
 	if s.whole {
 		return 0, 1, n
 	}
@@ -194,9 +201,9 @@ func (s Span) bounds(opName string, axis, n int) (start, step, count int) {
 //	x.Slice(weft.All, weft.Range(0, 3, 2))   // x[:, 0:3:2]
 //	x.Slice(weft.Index(2), weft.NewAxis)     // x[2, None]
 //	x.Slice(weft.Ellipsis, weft.Index(-1))   // x[..., -1]
-func (t *Tensor) Slice(spans ...Span) *Tensor { return t.slice("slice", spans) }
+func (t *Tensor) Slice(spans ...Span) *Tensor { return t.slice("slice", partsOf(spans)) }
 
-func (t *Tensor) slice(opName string, spans []Span) *Tensor {
+func (t *Tensor) slice(opName string, spans []axisPart) *Tensor {
 	t.check(opName)
 	t = t.cutHere()
 	n := len(t.v.Shape)
@@ -268,7 +275,7 @@ func (t *Tensor) at(opName string, index []int) *Tensor {
 		out := t.seenAs(t.v)
 		offset := 0
 		for i, k := range index {
-			k, _, _ = Index(k).bounds(opName, i, t.v.Shape[i])
+			k, _, _ = axisPart{start: k, index: true}.bounds(opName, i, t.v.Shape[i])
 			offset += k * t.v.Strides[i]
 			if h := out.hist; h != nil {
 				if h.list == nil {
@@ -280,9 +287,9 @@ func (t *Tensor) at(opName string, index []int) *Tensor {
 		out.v = t.v.Window(offset, t.v.Shape[len(index):n:n], t.v.Strides[len(index):n:n])
 		return out
 	}
-	spans := make([]Span, len(index))
+	spans := make([]axisPart, len(index))
 	for i, k := range index {
-		spans[i] = Index(k)
+		spans[i] = axisPart{start: k, index: true}
 	}
 	return t.slice(opName, spans)
 }
