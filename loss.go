@@ -10,7 +10,7 @@ func CrossEntropy(logits, target *Tensor) *Tensor {
 	target.check("cross_entropy")
 	if logits.Rank() == 2 && target.Rank() == 1 && target.v.DType.Integer() {
 		last := int64(logits.v.Shape[1]) - 1
-		target = rangeCheck{"cross_entropy", "target", 0, last, "%d of row %d is not a class: want 0 to %d", true}.of(target)
+		target = rangeCheck{Op: "cross_entropy", Arg: "target", Max: last, Text: "%d of row %d is not a class: want 0 to %d", Rows: true}.of(target)
 	}
 	return withAttrs(op.CrossEntropy, nil, logits, target)
 }

@@ -278,7 +278,7 @@ func (g *Generator) words(opName string) (seed, draw operand) {
 		s := g.Next()
 		return word(s.Seed), word(s.Draw)
 	}
-	a, b := tr.draws(drawing{g, 1, false})
+	a, b := tr.draws(drawing{from: g, count: 1})
 	return operand{num: a}, operand{num: b}
 }
 

@@ -40,11 +40,11 @@ func init() {
 			s := g.Next()
 			return int64(s.Seed), int64(s.Draw & low32)
 		}
-		a, b := tr.draws(drawing{g, 1, true})
+		a, b := tr.draws(drawing{from: g, count: 1, short: true})
 		return liveNumber{a}, liveNumber{b}
 	}
 	tracing.Check = func(t *Tensor, opName, arg string, lo, hi int64, text string) *Tensor {
-		return rangeCheck{opName, arg, lo, hi, text, false}.of(t)
+		return rangeCheck{Op: opName, Arg: arg, Min: lo, Max: hi, Text: text}.of(t)
 	}
 	tracing.Do = func(do, undo func()) {
 		if tr := tracingHere(); tr != nil {
