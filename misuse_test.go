@@ -139,7 +139,7 @@ func TestMistakesWithGradients(t *testing.T) {
 func TestMistakesInFormulas(t *testing.T) {
 	x := weft.Ones(2, 3)
 	checkMistakes(t, "DIR", []mistake{
-		{misuse(func() { weft.Expr("2*a + 3*c", weft.Vars{"a": x}) }), "expr: column 9: c has no value: did you mean a?\n\t2*a + 3*c\n\t        ^"},
+		{misuse(func() { weft.Expr("2*a + 3*c", weft.Vars{"a": x}) }), "expr: column 9: c has no value: values are given for a\n\t2*a + 3*c\n\t        ^"},
 		{misuse(func() { weft.Expr("2*(a", x) }), "expr: column 5: expected ')', found the end of the formula\n\t2*(a\n\t    ^"},
 		{misuse(func() { weft.Expr("2*a)", x) }), "expr: column 4: unexpected ')' after a complete formula\n\t2*a)\n\t   ^"},
 		{misuse(func() { weft.Expr("sin(a, b)", x, x) }), "expr: column 1: sin takes 1 argument, got 2\n\tsin(a, b)\n\t^"},

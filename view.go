@@ -128,8 +128,9 @@ type axisPart struct {
 
 // Range is the elements from start to before stop, every step-th (1 if not
 // given). Negative bounds count from the back, bounds beyond the ends are cut.
-// With a negative step the elements run backwards from start to before stop;
-// [Begin] and [End] stand for the bounds.
+// With a negative step the elements run backwards from start to before stop.
+// [Begin] and [End] stand for the bounds: Range(2, End) is 2: in NumPy, and
+// Range(End, Begin, -1) is ::-1.
 func Range(start, stop int, step ...int) Span {
 	s := axisPart{start: start, stop: stop, step: 1}
 	if len(step) > 0 {

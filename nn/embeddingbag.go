@@ -33,8 +33,8 @@ type EmbeddingBagOpts struct {
 	Generator         *weft.Generator // what they are drawn from; nil is the default generator
 }
 
-// EmbeddingBag is a table of rows, of which it returns the sum, mean or maximum of each bag of
-// indices. It computes what [Embedding] and a reduction give, without storing the rows.
+// EmbeddingBag is a table of rows. It returns the sum, mean or maximum of the rows of each bag of
+// indices, as [Embedding] and a reduction would, without storing the rows in between.
 type EmbeddingBag struct {
 	Weight            *weft.Tensor // [rows, width]
 	Mode              BagMode
@@ -83,10 +83,10 @@ type BagOpts struct {
 // row.
 func (e *EmbeddingBag) Forward(x *weft.Tensor) *weft.Tensor { return e.Bags(x, nil) }
 
-// Bags maps indices, integers of any type, to [bags, width]. Either x is [bags, n] and offsets
-// are nil, or x is a vector and bag i begins at offsets[i], integers from 0 that ascend, and
-// ends where the next begins, the last at the end of x. With IncludeLastOffset it ends at the
-// last offset. A bag without indices gives 0.
+// Bags maps indices, integers of any type, to [bags, width]. If x is [bags, n], each row is a bag
+// and offsets is nil. If x is a vector, bag i is x[offsets[i]:offsets[i+1]], and the last bag ends
+// at the end of x. With IncludeLastOffset the last offset ends the last bag and begins none. Offsets
+// are integers that begin at 0 and ascend. A bag without indices gives 0.
 //
 // It panics with *weft.Error if an index is not that of a row, if shapes or element types do
 // not fit, or if offsets do not ascend from 0 to at most the length of x.
@@ -105,12 +105,12 @@ func (e *EmbeddingBag) Bags(x, offsets *weft.Tensor, opts ...BagOpts) *weft.Tens
 	case x.Rank() != 1 && x.Rank() != 2:
 		array.Failf(name, "x", "has shape %s, want [bags n], or a vector with offsets", array.ShapeString(x.Shape()))
 	case x.Rank() == 1 && offsets == nil:
-		array.Failf(name, "offsets", "is nil: a vector of indices needs the place at which each bag begins")
+		array.Failf(name, "offsets", "is nil: call Bags with the offset at which each bag of the vector begins")
 	case x.Rank() == 2 && offsets != nil:
 		array.Failf(name, "offsets", "are for a vector of indices, x has shape %s", array.ShapeString(x.Shape()))
 	}
 	x = eager.Places(x)
-	x = tracing.Within(x, name, "x", 0, math.MaxInt64, fmt.Sprintf("has %%d, want 0 to %d", e.Weight.Dim(0)-1)) // the gather checks the upper bound
+	x = tracing.Within(x, name, "x", 0, math.MaxInt64, fmt.Sprintf("has %%d, want 0 to %d", e.Weight.Dim(0)-1)) // IndexSelect checks the upper bound
 	a := op.Bags{Mode: []op.BagMode{op.BagMean, op.BagSum, op.BagMax}[e.Mode], Padding: -1, Ends: e.IncludeLastOffset}
 	if e.PaddingIdx != nil {
 		a.Padding = *e.PaddingIdx
@@ -125,14 +125,17 @@ func (e *EmbeddingBag) Bags(x, offsets *weft.Tensor, opts ...BagOpts) *weft.Tens
 	return eager.Apply[*weft.Tensor](op.EmbeddingBag, a, nil, args...)[0]
 }
 
-// begins returns offsets as places. It panics if they do not begin at 0.
+// begins returns offsets as int32 or int64. It panics if they do not begin at 0.
 func (e *EmbeddingBag) begins(offsets *weft.Tensor) *weft.Tensor {
 	const name = "embedding_bag"
 	if d := offsets.DType(); !d.Integer() {
 		array.Failf(name, "offsets", "has elements of type %s, want integers", d)
 	}
-	if offsets.Rank() != 1 || e.IncludeLastOffset && offsets.Size() == 0 {
+	if offsets.Rank() != 1 {
 		array.Failf(name, "offsets", "has shape %s, want one dimension", array.ShapeString(offsets.Shape()))
+	}
+	if e.IncludeLastOffset && offsets.Size() == 0 {
+		array.Failf(name, "offsets", "is empty: IncludeLastOffset needs the end of the last bag")
 	}
 	offsets = eager.Places(offsets)
 	if offsets.Size() > 0 {

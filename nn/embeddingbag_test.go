@@ -220,19 +220,19 @@ func TestEmbeddingBagMisuse(t *testing.T) {
 	at, begin := weft.FromSlice([]int64{0, 1, 2}), weft.FromSlice([]int64{0, 2})
 	for want, f := range map[string]func(e *nn.EmbeddingBag){
 		"embedding_bag: x: is nil": func(e *nn.EmbeddingBag) { e.Bags(nil, begin) },
-		"embedding_bag: x: has elements of type float32, want integers: indices of rows":               func(e *nn.EmbeddingBag) { e.Bags(weft.Ones(3), begin) },
-		"embedding_bag: x: has -1, want 0 to 4":                                                        func(e *nn.EmbeddingBag) { e.Bags(at.Sub(1), begin) },
-		"embedding_bag: offsets: is nil: a vector of indices needs the place at which each bag begins": func(e *nn.EmbeddingBag) { e.Forward(at) },
-		"embedding_bag: offsets: are for a vector of indices, x has shape [1 3]":                       func(e *nn.EmbeddingBag) { e.Bags(at.Reshape(1, 3), begin) },
-		"embedding_bag: offsets: begin at 1, want 0":                                                   func(e *nn.EmbeddingBag) { e.Bags(at, begin.Add(1)) },
-		"embedding_bag: PerSampleWeights: are for sums alone":                                          func(e *nn.EmbeddingBag) { e.Bags(at, begin, nn.BagOpts{PerSampleWeights: weft.Ones(3)}) },
+		"embedding_bag: x: has elements of type float32, want integers: indices of rows":                   func(e *nn.EmbeddingBag) { e.Bags(weft.Ones(3), begin) },
+		"embedding_bag: x: has -1, want 0 to 4":                                                            func(e *nn.EmbeddingBag) { e.Bags(at.Sub(1), begin) },
+		"embedding_bag: offsets: is nil: call Bags with the offset at which each bag of the vector begins": func(e *nn.EmbeddingBag) { e.Forward(at) },
+		"embedding_bag: offsets: are for a vector of indices, x has shape [1 3]":                           func(e *nn.EmbeddingBag) { e.Bags(at.Reshape(1, 3), begin) },
+		"embedding_bag: offsets: begin at 1, want 0":                                                       func(e *nn.EmbeddingBag) { e.Bags(at, begin.Add(1)) },
+		"embedding_bag: PerSampleWeights: is given: weights require the mode BagSum":                       func(e *nn.EmbeddingBag) { e.Bags(at, begin, nn.BagOpts{PerSampleWeights: weft.Ones(3)}) },
 		"embedding_bag: PerSampleWeights: has shape [2], want that of the indices, [3]": func(e *nn.EmbeddingBag) {
 			e.Mode = nn.BagSum
 			e.Bags(at, begin, nn.BagOpts{PerSampleWeights: weft.Ones(2)})
 		},
 		"embedding_bag: Mode: is 7, want BagMean, BagSum or BagMax": func(e *nn.EmbeddingBag) { e.Mode = 7; e.Bags(at, begin) },
 		"embedding_bag: PaddingIdx: is 5, want 0 to 4":              func(e *nn.EmbeddingBag) { e.PaddingIdx = new(5); e.Bags(at, begin) },
-		"embedding_bag: offsets: has shape [0], want one dimension": func(e *nn.EmbeddingBag) {
+		"embedding_bag: offsets: is empty: IncludeLastOffset needs the end of the last bag": func(e *nn.EmbeddingBag) {
 			e.IncludeLastOffset = true
 			e.Bags(at, begin.Slice(weft.Range(0, 0)))
 		},

@@ -87,3 +87,16 @@ func TestRateFromSchedule(t *testing.T) {
 		t.Errorf("with the rate 0.125 of a state a step is %v", got)
 	}
 }
+
+func TestScheduleErrorsNameTheBound(t *testing.T) {
+	for want, s := range map[string]optim.Schedule{
+		"step_decay: Every: is 0, want at least 1": optim.StepDecay{},
+		"cosine: Steps: is 0, want at least 1":     optim.Cosine{},
+		"linear: Steps: is -1, want at least 1":    optim.Linear{Steps: -1},
+		"one_cycle: Steps: is 1, want at least 2":  optim.OneCycle{Steps: 1},
+	} {
+		if err := weft.Try(func() { s.At(0, 1) }); err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}

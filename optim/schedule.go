@@ -24,7 +24,7 @@ type Schedule interface {
 
 // StepDecay multiplies the rate by Gamma after each Every steps; PyTorch's StepLR.
 type StepDecay struct {
-	Every int
+	Every int // at least 1
 	Gamma float64
 }
 
@@ -65,7 +65,7 @@ func (s Exponential) At(step int, base float64) float64 {
 // Cosine lets the rate fall to Min in Steps steps along half a wave, and rise again
 // after them (Loshchilov and Hutter, SGDR, 2017); PyTorch's CosineAnnealingLR.
 type Cosine struct {
-	Steps int
+	Steps int // at least 1
 	Min   float64
 }
 
@@ -81,7 +81,7 @@ func (s Cosine) At(step int, base float64) float64 {
 // Linear changes the factor of the rate from From to To in Steps steps, as warming up
 // needs; PyTorch's LinearLR.
 type Linear struct {
-	Steps    int
+	Steps    int // at least 1
 	From, To float64
 }
 
@@ -110,7 +110,10 @@ type OneCycle struct {
 // At is the rate of one of the Steps, or of the last for all behind it.
 func (s OneCycle) At(step int, _ float64) float64 {
 	const op = "one_cycle"
-	positive(op, "Steps", s.Steps-1, step)
+	positive(op, "Steps", 1, step)
+	if s.Steps < 2 {
+		array.Failf(op, "Steps", "is %d, want at least 2", s.Steps)
+	}
 	warm, div, last := array.Or(s.Warm, 0.3), array.Or(s.Div, 25), array.Or(s.FinalDiv, 1e4)
 	notNegative(op, "Max", s.Max)
 	if !(warm >= 0 && warm <= 1) || s.ThreePhase && warm > 0.5 {
@@ -184,13 +187,13 @@ func (s Sequence) At(step int, base float64) float64 {
 	return now.At(step-begin, base)
 }
 
-// positive checks a number of steps of a schedule, and the step.
+// positive panics unless n, a number of steps of a schedule, is at least 1 and step at least 0.
 func positive(op, name string, n, step int) {
 	if n < 1 {
-		array.Failf(op, name, "is too small: %d", n)
+		array.Failf(op, name, "is %d, want at least 1", n)
 	}
 	if step < 0 {
-		array.Failf(op, "step", "is negative: %d", step)
+		array.Failf(op, "step", "is %d, want 0 or more", step)
 	}
 }
 

@@ -214,7 +214,11 @@ func place(op string, i, n int) int {
 func (l *List) At(index ...int) *weft.Tensor {
 	c := l.single("at")
 	if len(index) != len(l.outer)+1 {
-		array.Failf("at", "index", "%d indices for a list of depth %d: ListAt returns an item of a nested list", len(index), len(l.outer)+1)
+		hint := "ListAt returns an item as a list"
+		if len(index) > len(l.outer)+1 {
+			hint = "At of the item takes the rest"
+		}
+		array.Failf("at", "index", "has %d indices, want %d, one for each level: %s", len(index), len(l.outer)+1, hint)
 	}
 	if l.ed != nil && l.ed.stale && len(l.outer) == 0 {
 		l.ed.move(l.ed.items())

@@ -120,7 +120,10 @@ func Of(x any) *List { return of("of", x) }
 
 func of(op string, x any) *List {
 	v := reflect.ValueOf(x)
-	if !v.IsValid() || v.Kind() != reflect.Slice {
+	if !v.IsValid() {
+		array.Failf(op, "x", "is nil: want nested slices")
+	}
+	if v.Kind() != reflect.Slice {
 		array.Failf(op, "x", "is %T: want nested slices", x)
 	}
 	depth, t := 0, v.Type()

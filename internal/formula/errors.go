@@ -80,11 +80,11 @@ func (n *Node) find(nameIndex int) *Node {
 	return best
 }
 
-// Nearest returns the word that s is probably a misspelling of, "" if none is
-// near.
+// Nearest returns the word that s is probably a misspelling of, "" if none is near. Edits of at
+// most half the letters of s are near.
 func Nearest(s string, words []string) string {
 	sort.Strings(words)
-	best, dist := "", len(s)/3+2
+	best, dist := "", min(len(s)/3+2, len(s)/2+1)
 	for _, w := range words {
 		if strings.EqualFold(s, w) {
 			return w

@@ -216,7 +216,7 @@ func TestVariant(t *testing.T) {
 
 func TestNearest(t *testing.T) {
 	for _, c := range []struct{ s, want string }{
-		{"sine", "sin"}, {"coss", "cos"}, {"tahn", "tanh"}, {"Sqrt", "sqrt"}, {"logsumxp", "logsumexp"}, {"whre", "where"}, {"qqqqq", ""}, {"", ""},
+		{"sine", "sin"}, {"coss", "cos"}, {"tahn", "tanh"}, {"Sqrt", "sqrt"}, {"logsumxp", "logsumexp"}, {"whre", "where"}, {"qqqqq", ""}, {"foo", ""}, {"q", ""}, {"", ""},
 	} {
 		if got := Nearest(c.s, Functions()); got != c.want {
 			t.Errorf("nearest to %q is %q, want %q", c.s, got, c.want)

@@ -23,8 +23,8 @@ const (
 // Bags are the attributes of EmbeddingBag.
 type Bags struct {
 	Mode    BagMode
-	Padding int  // the index whose entries no bag counts; -1 for none
-	Ends    bool // the last offset is the end of the last bag; else the last bag goes on to the end
+	Padding int  // the index that every bag skips; -1 for none
+	Ends    bool // the last offset is the end of the last bag, not the beginning of one
 }
 
 // AppendKey implements ir.Attrs.
@@ -39,7 +39,7 @@ func init() {
 	}
 	weighted := Sample{Shapes: [][]int{{10, 17}, {9}, {9}, {4}}, DTypes: []array.DType{f, i, f, i}, Max: 9, Ascending: true, Attrs: Bags{BagSum, 1, true}}
 	EmbeddingBag = define(Def{Name: "embedding_bag", Class: Composite, Arity: -1, Attrs: Bags{Padding: -1},
-		Doc:     "The sum, mean or greatest of the rows of a table [rows width] at the indices of each bag; 0 of none. Arguments: the table; indices [bags n], a row for each bag, or a vector; a factor for each index, if given; of a vector last the offsets at which bags begin.",
+		Doc:     "The sum, mean or greatest of the rows of a table [rows width] at the indices of each bag; 0 for an empty bag. Arguments: the table; indices, [bags n] or a vector; optionally a factor for each index; after a vector the offset at which each bag begins.",
 		Compose: func(x []*node, a ir.Attrs) *node { return composeBags(x, a.(Bags)) },
 		Samples: []Sample{lists(Bags{BagMean, -1, false}), lists(Bags{BagSum, 2, true}), lists(Bags{BagMax, 2, false}), weighted,
 			{Shapes: [][]int{{5, 20}, {3, 4}}, DTypes: []array.DType{f, i}, Max: 5, Attrs: Bags{BagMean, 1, false}},
@@ -61,7 +61,7 @@ func composeBags(x []*node, a Bags) *node {
 	switch len(at.Shape) {
 	case 1:
 		if len(rest) == 0 {
-			c.Failf("offsets", "is missing: a vector of indices needs the place at which each bag begins")
+			c.Failf("offsets", "is missing: a vector of indices needs the offset at which each bag begins")
 		}
 		off, rest = bagOffsets(c, rest[len(rest)-1], at.Shape[0], a.Ends), rest[:len(rest)-1]
 	case 2:
@@ -91,7 +91,7 @@ func composeBags(x []*node, a Bags) *node {
 		f := rest[0]
 		switch {
 		case a.Mode != BagSum:
-			c.Failf("PerSampleWeights", "are for sums alone")
+			c.Failf("PerSampleWeights", "is given: weights require the mode BagSum")
 		case f.Size() != at.Size() || !array.Equal(f.Shape, x[1].Shape):
 			c.Failf("PerSampleWeights", "has shape %s, want that of the indices, %s", array.ShapeString(f.Shape), array.ShapeString(x[1].Shape))
 		case f.DType != w.DType:
