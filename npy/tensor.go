@@ -53,7 +53,10 @@ func WriteFile(path string, t *weft.Tensor) error {
 // view returns what to write, which stays until done is called. A tensor that is nil
 // or was released is an error.
 func view(t *weft.Tensor) (v array.View, done func(), err error) {
-	if err := weft.Try(func() { v, done = eager.Lend(t) }); err != nil {
+	if err := weft.Try(func() {
+		defer array.Named("write").End()
+		v, done = eager.Lend(t)
+	}); err != nil {
 		return v, nil, fmt.Errorf("npy: %w", err)
 	}
 	return v, done, nil

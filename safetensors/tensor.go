@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"weft"
+	"weft/internal/array"
 	"weft/internal/eager"
 )
 
@@ -82,6 +83,7 @@ func views(tensors map[string]*weft.Tensor) (list []named, done func(), err erro
 	}
 	for _, name := range slices.Sorted(maps.Keys(tensors)) {
 		if err := weft.Try(func() {
+			defer array.Named("write").End()
 			v, f := eager.Lend(tensors[name])
 			list, lent = append(list, named{name, v}), append(lent, f)
 		}); err != nil {
