@@ -10,31 +10,31 @@
 //	n := ragged.Of([][][]float64{{{0}, {1, 2}}, {}})
 //	n.Insert(1, [][]float64{{3}, {4, 5}})
 //
-// A [List] is a tensor of rows and, for each level of nesting, a vector of offsets: item i of
-// the last level is rows offsets[i] to offsets[i+1]-1. Rows are numbers, or arrays of one
-// shape, or Go structs, where each field is a column of its own. Everything underneath is a
-// *weft.Tensor, so that every element type, every operation and gradients are at hand.
+// A [List] is a tensor of rows and, for each level of nesting, a vector of offsets. Item i of the
+// last level is rows offsets[i] to offsets[i+1]-1. Rows are numbers, arrays of one shape, or Go
+// structs, where each field is a column. All of these are a *weft.Tensor, with every element type,
+// every operation and gradients.
 //
 // # Views
 //
-// What is read from a list are windows on its memory: writing into them writes into the list.
-// A change of values keeps every window as it is. A change of sizes moves what lies behind the
-// place of the change, in place or, where the memory is full, into new memory; windows that
-// were taken before show what lies in the old place then. Take them again after it. Offsets that
-// were read stay as they are.
+// Tensors read from a list are views of its memory: writing into them writes into the list. A
+// change of values keeps every view valid. A change of sizes moves rows, in place or, if the memory
+// is full, into new memory. A view taken before it then shows other rows or the old memory: take
+// views again after a change of sizes. Offsets that were read do not change.
 //
-// [List.Range], [List.ListAt] and [List.Field] return lists that are windows: their values may be
-// changed, their sizes may not. The first change of sizes of what [List.Flatten], [List.Unflatten],
-// [FromSizes] and [FromOffsets] return takes the rows into memory of its own.
+// [List.Range], [List.ListAt] and [List.Field] return lists that are views. Their values may be
+// changed, their sizes may not. [List.Flatten], [List.Unflatten], [FromSizes] and [FromOffsets]
+// return lists that share rows with their source. Their first change of sizes copies the rows.
 //
 // # What an edit costs
 //
-// Rows and the offsets of each level have free memory at one place, that of the last change of
-// sizes. A change there costs what it writes, at any depth. One elsewhere also moves the items of
-// each level and the rows between the two places. Reading brings the free memory behind everything.
+// Rows and the offsets of each level are gap buffers: their free memory is at the place of the last
+// change of sizes. A change there costs what it writes, at any depth. A change elsewhere also moves
+// the items of each level and the rows between the two places. Reading moves the free memory to the
+// end.
 //
 // # Several goroutines
 //
-// Reading a list from several goroutines is safe, once it was read after its last change of
-// sizes; changing it while others use it is not.
+// Several goroutines may read a list after one goroutine has read it since its last change of sizes.
+// Changing it while others use it is a data race.
 package ragged

@@ -11,7 +11,7 @@ import (
 	"weft/internal/eager"
 )
 
-// assign writes a value over rows lo to hi-1, which stay.
+// assign writes a value over rows lo to hi-1. No row moves.
 func (l *List) assign(op string, v value, lo, hi int) {
 	l.check(op)
 	if !v.each && v.rows != hi-lo {
@@ -37,7 +37,7 @@ func (l *List) assign(op string, v value, lo, hi int) {
 	}
 }
 
-// needsGrad reports that changes of rows are recorded.
+// needsGrad reports whether writes into rows are recorded for gradients.
 func (l *List) needsGrad() bool {
 	for i := range l.cols {
 		if eager.Recorded(l.cols[i].live) {
@@ -55,7 +55,7 @@ func (l *List) writable(op string) {
 	}
 }
 
-// span returns the rows of items lo to hi-1 of a list that is settled.
+// span returns the rows of items lo to hi-1. Requires [List.settle].
 func (l *List) span(lo, hi int) (first, end int) {
 	for _, p := range l.outer {
 		lo, hi = int(p.at()[lo]), int(p.at()[hi])
@@ -64,8 +64,8 @@ func (l *List) span(lo, hi int) (first, end int) {
 	return int(o[lo]), int(o[hi])
 }
 
-// fits reports that items lo to hi-1 of a list that is settled have the lengths that a value has, on
-// every level. A value of one item is asked for one.
+// fits reports whether items lo to hi-1 have the lengths of v on every level. If v is one item, so is
+// the range. Requires [List.settle].
 func (l *List) fits(v *value, lo, hi int) bool {
 	parts := v.parts
 	for k := range len(l.outer) + 1 {
@@ -94,23 +94,23 @@ func (l *List) fits(v *value, lo, hi int) bool {
 	return true
 }
 
-// Set writes item i, which may count from the back. One number, or array of the shape of a row,
-// is written to each of its rows; several, a slice of rows or a tensor [length, inner...] become
-// the item, which grows or shrinks to their number:
+// Set writes item i, which may count from the back. One number, or one array of the shape of a row,
+// is written to each row of the item. Several of them, a slice of rows or a tensor
+// [length, inner...] become the item, which grows or shrinks to their number:
 //
 //	l.Set(1, 5)                  // every row of item 1 is 5
 //	l.Set(1, 1, 1, 1)            // item 1 is [1 1 1]
 //	l.Set(1, []float64{5})       // item 1 is [5]
 //	l.Set(1)                     // item 1 is []
 //
-// An item of a nested list becomes nested slices, a list with one level less than l, a tensor with
-// an axis for each level, or several values, each an item of the next level:
+// An item of a nested list is set to nested slices, to a list with one level less than l, or to a
+// tensor with an axis for each level. Several values are one item of the next level each:
 //
 //	l.Set(1, [][]float64{{1}, {2, 3}})       // item 1 is [ [1] [2 3] ]
 //	l.Set(1, []float64{1}, []float64{2, 3})  // as well
 //
-// Writing over the rows that are there, where lengths stay on every level, is recorded for
-// gradients; a change of size is refused where rows need a gradient.
+// If all lengths stay, the write is recorded for gradients. Set panics if a size would change and
+// rows need a gradient.
 func (l *List) Set(i int, x ...any) {
 	const op = "set"
 	defer array.Named(op).End()
@@ -135,7 +135,7 @@ func (l *List) Set(i int, x ...any) {
 	l.replace(op, &v, i, i+1)
 }
 
-// replace writes a value over items lo to hi-1 of a list that is settled.
+// replace writes a value over items lo to hi-1. Requires [List.settle].
 func (l *List) replace(op string, v *value, lo, hi int) {
 	first, end := l.span(lo, hi)
 	if v.each || l.fits(v, lo, hi) {
@@ -153,7 +153,7 @@ func (l *List) replace(op string, v *value, lo, hi int) {
 	e.add(v)
 }
 
-// several makes one value of single rows, or of items of the next level.
+// several joins single rows, or items of the next level, into one value.
 func (l *List) several(op string, x []any) value {
 	if len(l.outer) > 0 {
 		return l.severalItems(op, x)
@@ -174,7 +174,7 @@ func (l *List) several(op string, x []any) value {
 	return value{ts: ts, rows: len(x)}
 }
 
-// severalItems makes one value of items of the next level.
+// severalItems joins items of the next level into one value.
 func (l *List) severalItems(op string, x []any) value {
 	next := l.inner()
 	out := value{parts: make([][]int64, len(l.outer))}
@@ -205,11 +205,14 @@ func (l *List) severalItems(op string, x []any) value {
 	return out
 }
 
-// SetRange writes the items from start to before stop, bounds as [List.Range] takes them: a number,
-// or an array of the shape of a row, is written to each row; a slice of as many rows as they have,
-// or a tensor, over their rows; nested slices or a list of as many items become the items, which
-// grow or shrink. Of a nested list, what has one level less than the list are items of the next
-// level: as many as are in the range, which they become.
+// SetRange writes the items from start to before stop, bounds as in [List.Range]:
+//
+//   - A number, or an array of the shape of a row, is written to each row.
+//   - A slice of rows, or a tensor, is written over the rows. Their number must be equal.
+//   - Nested slices or a list become the items, which grow or shrink. Their number must be that of
+//     the range.
+//   - In a nested list, a value with one level less than the list holds items of the next level.
+//     Their number must be that in the range.
 func (l *List) SetRange(start, stop int, x any) {
 	const op = "setrange"
 	defer array.Named(op).End()
@@ -242,7 +245,7 @@ func (l *List) SetRange(start, stop int, x any) {
 	l.replace(op, &v, lo, hi)
 }
 
-// drop takes the last n items before the gap away.
+// drop removes the last n items before the gap.
 func (e *editor) drop(n int) {
 	if n == 0 {
 		return
@@ -256,7 +259,7 @@ func (e *editor) drop(n int) {
 	e.lo = at
 }
 
-// add writes the items of a value of several at the gap, where is room for them.
+// add writes the items of v at the gap. Requires room for them: see [editor.need].
 func (e *editor) add(v *value) {
 	for k := range e.levels {
 		x := &e.levels[k]
@@ -276,18 +279,20 @@ func (e *editor) add(v *value) {
 	e.lo += v.rows
 }
 
-// Insert writes new items before item at, which may count from the back; [List.Len] is behind the
-// last. A number, or an array of the shape of a row, is an item of one row; a slice of rows or a
-// tensor [length, inner...] is one item; nested slices, a list or a tensor with one axis more are
-// several. With sizes, as [FromSizes] takes them, the rows of x are divided into items.
+// Insert writes new items before item at, which may count from the back. At [List.Len] it appends.
 //
-// For a nested list, x is nested slices, a list or a tensor with an axis for each level. With one
-// level less than the list it is one item, with the same number of levels several. With sizes, it
-// has one level less, and its items are divided.
+//   - A number, or an array of the shape of a row, is an item of one row.
+//   - A slice of rows, or a tensor [length, inner...], is one item.
+//   - Nested slices, a list, or a tensor with one axis more are several items.
+//   - With sizes, as [FromSizes] takes them, the rows of x are divided into items.
 //
-// The first change of sizes takes rows that are a tensor's into memory of the list's own.
-// Inserting costs what moves: the items of each level and the rows between this place and that of
-// the last change. An error leaves the list as it was.
+// For a nested list, x is nested slices, a list, or a tensor with an axis for each level. With one
+// level less than l it is one item. With the levels of l it is several items. With sizes it has one
+// level less, and its items are divided.
+//
+// The first change of sizes copies rows that belong to a tensor. Insert costs what moves: on each
+// level the items, and the rows, between this place and that of the last change. An error leaves
+// the list as it was.
 func (l *List) Insert(at int, x any, sizes ...any) { l.insert("insert", at, x, sizes) }
 
 func (l *List) insert(op string, at int, x any, sizes []any) {
@@ -303,7 +308,7 @@ func (l *List) insert(op string, at int, x any, sizes []any) {
 	}
 	v := l.value(op, x)
 	if v.each && len(l.outer) > 0 {
-		array.Failf(op, "x", "is one row, an item of the list a list of depth %d", len(l.outer))
+		array.Failf(op, "x", "is one row, want an item of the list: a list of depth %d", len(l.outer))
 	}
 	switch {
 	case len(sizes) > 1:
@@ -330,8 +335,8 @@ func (l *List) Append(x any, sizes ...any) {
 	}
 }
 
-// appended is Append of a slice of rows as the one before, where there is room for them and
-// nothing has to be looked at twice; it reports false, having done nothing, if that is not so.
+// appended is the fast path of Append: x is a slice of rows of the type appended last, and there is
+// room for it. Otherwise it does nothing and reports false.
 func (l *List) appended(x any) bool {
 	e := l.ed
 	if e == nil || !e.stale || e.slice == nil || reflect.TypeOf(x) != e.slice || l.mode != free {
@@ -350,7 +355,7 @@ func (l *List) appended(x any) bool {
 	return true
 }
 
-// Delete takes an item out, whose index may count from the back.
+// Delete removes item i, which may count from the back.
 func (l *List) Delete(i int) {
 	defer array.Named("delete").End()
 	e := l.edit("delete")
@@ -359,8 +364,8 @@ func (l *List) Delete(i int) {
 	e.drop(1)
 }
 
-// DeleteRange takes the items from start to before stop out, every step-th (1 if not given), bounds
-// as [List.Range] takes them.
+// DeleteRange removes the items from start to before stop, every step-th (1 if not given), bounds as
+// in [List.Range].
 func (l *List) DeleteRange(start, stop int, step ...int) {
 	defer array.Named("deleterange").End()
 	e := l.edit("deleterange")
@@ -376,13 +381,13 @@ func (l *List) DeleteRange(start, stop int, step ...int) {
 	if r.step < 0 {
 		r.first, r.step = r.first+(r.count-1)*r.step, -r.step
 	}
-	for i := range r.count { // each takes the gap on, and items before it are fewer
+	for i := range r.count { // i items before this one are already removed
 		e.move(r.first + i*r.step - i + 1)
 		e.drop(1)
 	}
 }
 
-// Clear takes all items out. The memory stays reserved.
+// Clear removes all items. The memory stays reserved.
 func (l *List) Clear() {
 	defer array.Named("clear").End()
 	e := l.edit("clear")
@@ -390,14 +395,14 @@ func (l *List) Clear() {
 	e.drop(e.items())
 }
 
-// Reserve makes room for that many more items and rows, so that adding them takes no new memory. Of a
-// nested list items are those of the outermost level.
+// Reserve makes room for further items and rows, so that adding them allocates nothing. Items of a
+// nested list are those of the outermost level.
 func (l *List) Reserve(items, rows int) {
 	const most = 1 << 48
 	defer array.Named("reserve").End()
 	e := l.edit("reserve")
 	if items < 0 || rows < 0 || items > most || rows > most {
-		array.Failf("reserve", "", "%d items and %d rows are not sizes", items, rows)
+		array.Failf("reserve", "", "got %d items and %d rows, want 0 to 1<<48 of each", items, rows)
 	}
 	if x := &e.levels[0]; items > x.hi-x.lo {
 		e.resizeItems("reserve", 0, e.items()+items)
@@ -421,15 +426,15 @@ func (l *List) Shrink() {
 	}
 }
 
-// FixedSize makes sizes stay: values may be changed, all else is refused. It returns l.
+// FixedSize makes every later change of sizes panic. Values may still be changed. It returns l.
 func (l *List) FixedSize() *List {
 	l.notNil("fixedsize")
 	l.mode = max(l.mode, fixed)
 	return l
 }
 
-// ReadOnly refuses every change from now on that is asked of the list; tensors that it hands out
-// stay windows on its memory. It returns l.
+// ReadOnly makes every later change through the list panic. Tensors that it returns stay windows on
+// its memory, and can be written. It returns l.
 func (l *List) ReadOnly() *List {
 	l.notNil("readonly")
 	l.mode = readOnly

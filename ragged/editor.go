@@ -10,11 +10,10 @@ import (
 	"weft/internal/mem"
 )
 
-// An editor is the memory of a list whose sizes change: rows and the ends of the items of each
-// level. Each has free places in between, the gap, where the last change was; the gap of a level
-// lies where that of the level above is. A change at the gap costs what it writes, one elsewhere
-// also the way there. With the gap behind everything rows lie side by side: that is how they are
-// read.
+// An editor is the memory of a list whose sizes change: a gap buffer of rows, and one of item ends
+// for each level. The gap, the free places, is where the last change was, at the same item on every
+// level. A change at the gap costs what it writes. A change elsewhere first moves the gap there. A
+// list is read with the gap behind everything, so that rows are contiguous.
 type editor struct {
 	mem    []*weft.Tensor // [room, inner...], one a column
 	bytes  [][]byte       // their memory
@@ -24,22 +23,22 @@ type editor struct {
 
 	levels []ends // outermost first
 
-	stale bool // what the list shows is older than this
+	stale bool // the fields of the list were not updated since the last change
 
-	part  [2]int64 // of a value that is one item of rows
+	part  [2]int64 // memory of the offsets that single makes
 	parts [1][]int64
 
-	typ   reflect.Type // values of this type lie in memory as rows do
+	typ   reflect.Type // Go type whose values have the memory layout of rows
 	row   rowType
-	slice reflect.Type // of slices of such values that were written, if rows have one column
+	slice reflect.Type // type of the slice written last, for appended; nil if rows have several columns
 }
 
 // ends are where the items of a level end.
 type ends struct {
-	// offsets[0] is 0; offsets[k+1] is where the item at place k ends, in places of the next level
-	// or in rows of mem.
+	// offsets[0] is 0. offsets[k+1] is the end of the item at place k, counted in places of the
+	// next level or in rows of mem.
 	offsets []int64
-	lo, hi  int // free places: from lo to before hi, so that items before the gap are lo
+	lo, hi  int // free places: from lo to before hi; lo items are before the gap
 	shared  int // offsets before this are in a partition, which never changes
 }
 
@@ -49,7 +48,7 @@ func (x *ends) items() int { return x.lo + x.room() - x.hi }
 func (e *editor) items() int { return e.levels[0].items() }
 func (e *editor) rows() int  { return e.lo + e.room - e.hi }
 
-// item returns the rows of an item of a list of depth 1, when the gap is behind everything.
+// item returns the rows of item i. Requires a list of depth 1 and the gap behind everything.
 func (e *editor) item(i int) (lo, hi int) {
 	o := e.levels[0].offsets
 	return int(o[i]), int(o[i+1])
@@ -66,8 +65,7 @@ func (e *editor) single(v *value) {
 	v.parts = e.parts[:]
 }
 
-// write makes the offsets from a place on free to be written: a partition that has them keeps
-// its own.
+// write makes the offsets from index from on writable: it copies them if a partition shares them.
 func (x *ends) write(from int) {
 	if from >= x.shared {
 		return
@@ -76,7 +74,7 @@ func (x *ends) write(from int) {
 	x.shared = 0
 }
 
-// gap returns the free places between the items, or rows, that level k divides.
+// gap returns the number of free places of the level below level k, or of rows for the last level.
 func (e *editor) gap(k int) int {
 	if k+1 < len(e.levels) {
 		return e.levels[k+1].hi - e.levels[k+1].lo
@@ -84,8 +82,8 @@ func (e *editor) gap(k int) int {
 	return e.hi - e.lo
 }
 
-// begin returns how many items of the next level, or rows, are before an item; gap is the number
-// of free places there.
+// begin returns the number of items of the next level, or of rows, before an item. gap is the number
+// of free places of the next level.
 func (x *ends) begin(item, gap int) int {
 	if item <= x.lo {
 		return int(x.offsets[item])
@@ -93,8 +91,8 @@ func (x *ends) begin(item, gap int) int {
 	return int(x.offsets[x.hi+item-x.lo]) - gap
 }
 
-// move brings the gap of each level, and that of rows, before an outermost item. It panics before
-// anything moved, or not at all.
+// move brings the gap of each level, and that of rows, before an outermost item. If it panics, nothing
+// has moved.
 func (e *editor) move(item int) {
 	row := item
 	for k := range e.levels {
@@ -114,7 +112,7 @@ func (e *editor) move(item int) {
 	e.lo, e.hi = row, row+e.hi-e.lo
 }
 
-// move brings the gap before an item; the next level, or rows, have so many free places.
+// move brings the gap before an item. gap is the number of free places of the next level.
 func (x *ends) move(item, gap int) {
 	n := item - x.lo
 	switch {
@@ -136,13 +134,13 @@ func (x *ends) move(item, gap int) {
 	x.lo, x.hi = item, x.hi+n
 }
 
-// shift moves n rows of all columns.
+// shift moves n rows of all columns from one row to another.
 func (e *editor) shift(to, from, n int) {
 	if to == from || n == 0 {
 		return
 	}
 	for _, m := range e.mem {
-		eager.View(m) // refuses memory that was given back
+		eager.View(m) // panics if the memory was released
 	}
 	for i, w := range e.width {
 		done := eager.Open(to, to+n, e.mem[i])
@@ -151,14 +149,13 @@ func (e *editor) shift(to, from, n int) {
 	}
 }
 
-// least is the least room for rows and items.
+// least is the smallest capacity of rows and items.
 const least = 16
 
-// grown is the room for n of what has room now: the next power of two.
+// grown returns the capacity for n rows or items: the next power of two.
 func grown(n int) int { return max(least, 1<<bits.Len(uint(n-1))) }
 
-// need makes room at the gap for a value of several items, which replaces the last n items before
-// it.
+// need makes room at the gap for the items of v, which replace the last n items before the gap.
 func (e *editor) need(op string, v *value, n int) {
 	from, to := e.levels[0].lo-n, e.levels[0].lo // of the items that are replaced
 	for k, part := range v.parts {
@@ -190,8 +187,8 @@ func (e *editor) resizeItems(op string, k, n int) {
 	x.offsets, x.hi, x.shared = o, hi, 0
 }
 
-// shift adds n to the ends behind the gap: the places that they count moved. No partition has them,
-// as they were moved there.
+// shift adds n to the ends behind the gap, because the places that they count moved by n. No partition
+// shares these ends: move copied them.
 func (x *ends) shift(n int) {
 	o := x.offsets[x.hi+1:]
 	for i := range o {
@@ -216,7 +213,7 @@ func (e *editor) resizeRows(op string, n int) {
 	e.room, e.hi = n, n-tail
 }
 
-// edit readies the list for a change of sizes.
+// edit returns the editor of the list for a change of sizes. It panics if sizes must not change.
 func (l *List) edit(op string) *editor {
 	l.notNil(op)
 	switch {
@@ -242,7 +239,7 @@ func (l *List) edit(op string) *editor {
 	return e
 }
 
-// newEditor has the list's rows: in the list's own memory, if it has such, else in new one.
+// newEditor returns an editor of the list's rows. Columns that the list does not own are copied.
 func (l *List) newEditor() *editor {
 	e := &editor{lo: l.rows, hi: l.rows, room: l.rows}
 	for _, p := range l.levels() {
@@ -269,7 +266,7 @@ func (l *List) newEditor() *editor {
 	return e
 }
 
-// settle brings rows side by side and makes what the list shows.
+// settle moves the gap behind everything and updates the fields of the list.
 func (l *List) settle() {
 	e := l.ed
 	e.move(e.items())
@@ -277,7 +274,7 @@ func (l *List) settle() {
 		l.cols[i].live = e.mem[i].Slice(weft.Range(0, e.lo))
 	}
 	if len(l.outer) > 0 {
-		l.outer = make([]*partition, len(l.outer)) // others may have the slice
+		l.outer = make([]*partition, len(l.outer)) // copies of the list share the slice
 	}
 	for k := range e.levels {
 		x := &e.levels[k]

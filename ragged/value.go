@@ -15,18 +15,18 @@ import (
 // rank is the number of axes of a row.
 func (l *List) rank() int { return l.cols[0].live.Rank() - 1 }
 
-// A value is rows that are about to be written into a list.
+// A value holds rows to write into a list.
 type value struct {
-	ts   []any // one a column: tensors [rows, inner...], or, if each, what broadcasts to a row
-	rows int   // how many
-	each bool  // one row, for any number of them
+	ts   []any // by column: tensors [rows, inner...]; if each, values that broadcast to a row
+	rows int   // number of rows
+	each bool  // one row, written to every row of the target
 
-	// parts are the offsets of the levels, outermost first, from 0 on: one level less than the
-	// list has for one item, as many for several.
+	// parts are the offsets of the levels, outermost first, from 0 on. A value of several items has
+	// the levels of the list, a value of one item one level less.
 	parts [][]int64
 
-	row *rowType      // else rows in Go memory, that lie as the list's do
-	p   reflect.Value // that slice
+	row *rowType      // not nil: the rows are in p, in the memory layout of the list's rows
+	p   reflect.Value // slice of rows
 }
 
 // top returns the number of outermost items, or rows, of a value.
@@ -37,12 +37,12 @@ func (v *value) top() int {
 	return v.rows
 }
 
-// single makes a value of one item one of several, which are one.
+// single turns a value of one item into a value of several items, with that one.
 func (v *value) single() { v.parts = slices.Insert(v.parts, 0, []int64{0, int64(v.top())}) }
 
-// value makes rows of a Go value, by its number of axes: as many as a row has, or fewer, is one
-// row; one more for each level of the list, or slices of structs, is one item; one more than that
-// is several items, as a list is.
+// value converts a Go value. Its number of axes says what it is, for rows of r axes in a list of
+// depth d: up to r axes are one row, r+d one item, r+d+1 several items. A slice of structs is one
+// item; a list is what its depth says.
 func (l *List) value(op string, x any) (v value) {
 	depth := len(l.outer) + 1
 	var t *weft.Tensor
@@ -128,7 +128,7 @@ func (l *List) value(op string, x any) (v value) {
 	return v
 }
 
-// plain refuses rows that are structs where a number or a tensor was given.
+// plain returns the column of a list of numbers or arrays. It panics if rows are structs.
 func (l *List) plain(op string) *column {
 	if l.cols[0].name != "" {
 		array.Failf(op, "x", "is not a struct with the fields %q that rows have", l.Fields())
@@ -136,7 +136,7 @@ func (l *List) plain(op string) *column {
 	return &l.cols[0]
 }
 
-// depthIs refuses what has a depth that is neither that of an item of the list nor its own.
+// depthIs panics unless depth is that of the list or that of an item of the list.
 func (l *List) depthIs(op string, depth int) {
 	want := len(l.outer) + 1
 	if depth == want || depth > 0 && depth == want-1 {
@@ -148,7 +148,7 @@ func (l *List) depthIs(op string, depth int) {
 	array.Failf(op, "x", "has depth %d, want that of an item of the list, %d, or of several, %d", depth, want-1, want)
 }
 
-// listValue has the items of a list with the same columns.
+// listValue returns the items of x. It panics unless x has the columns of l.
 func (l *List) listValue(op string, x *List) value {
 	if x == nil {
 		array.Failf(op, "x", "is nil")
@@ -162,7 +162,7 @@ func (l *List) listValue(op string, x *List) value {
 	return v
 }
 
-// rowsValue has the rows of a list with the same columns.
+// rowsValue returns the rows of x. It panics unless x has the columns of l.
 func (l *List) rowsValue(op string, x *List) (v value) {
 	if len(x.cols) != len(l.cols) {
 		array.Failf(op, "x", "has fields %q, the list %q", x.Fields(), l.Fields())
@@ -181,7 +181,7 @@ func (l *List) rowsValue(op string, x *List) (v value) {
 	return v
 }
 
-// fits reports that values of a Go type lie in memory as rows do, without conversion.
+// fits reports whether values of a Go type have the memory layout of rows.
 func (e *editor) fits(l *List, op string, t reflect.Type) bool {
 	if t == e.typ {
 		return true
@@ -208,7 +208,7 @@ func (e *editor) fits(l *List, op string, t reflect.Type) bool {
 	return true
 }
 
-// apart takes rows that lie in memory which is about to move into memory of their own.
+// apart copies rows that alias the memory of e, which is about to move.
 func (v *value) apart(op string, e *editor) {
 	for i, x := range v.ts {
 		t, ok := x.(*weft.Tensor)
