@@ -101,6 +101,7 @@ func (t *Tensor) Repeat(reps ...int) *Tensor {
 
 // tile copies t side by side with itself, by a number for each axis or more.
 func (t *Tensor) tile(opName string, reps []int) *Tensor {
+	defer array.Named(opName).End()
 	fresh := len(reps) - len(t.v.Shape) // axes before the first
 	shape := make([]int, len(reps))
 	plain := true

@@ -113,6 +113,7 @@ type ChoiceOpts struct {
 
 // Choice returns n sub-arrays of t along its first axis, chosen at random.
 func (g *Generator) Choice(t *Tensor, n int, opts ...ChoiceOpts) *Tensor {
+	defer array.Named("choice").End()
 	o := array.Options("choice", opts)
 	g.notNil("choice")
 	t.check("choice")

@@ -139,7 +139,10 @@ func (e *EmbeddingBag) begins(offsets *weft.Tensor) *weft.Tensor {
 	}
 	offsets = eager.Places(offsets)
 	if offsets.Size() > 0 {
-		tracing.Within(offsets.Slice(weft.Range(0, 1)), name, "offsets", 0, 0, "begin at %d, want 0")
+		first := offsets.Slice(weft.Range(0, 1))
+		if zero := tracing.Within(first, name, "offsets", 0, 0, "begin at %d, want 0"); zero != first {
+			offsets = offsets.Sub(zero) // a compiled call checks only what its results use
+		}
 	}
 	return offsets
 }

@@ -242,6 +242,16 @@ func TestEmbeddingBagMisuse(t *testing.T) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
+	compiled := weft.Compile(func(x, offsets *weft.Tensor) *weft.Tensor { return nn.NewEmbeddingBag(5, 16).Bags(x, offsets) })
+	for _, offsets := range [][]int64{{1, 2}, {-1, 2}, {0, 4}, {2, 1}, {math.MinInt64, 0}, {0, math.MaxInt64}} {
+		x := weft.FromSlice(offsets)
+		_, err := compiled.Call(at, x)
+		for _, err := range []error{err, weft.Try(func() { nn.NewEmbeddingBag(5, 16).Bags(at, x) })} {
+			if e := (*weft.Error)(nil); !errors.As(err, &e) || e.Op != "embedding_bag" || e.Arg != "offsets" {
+				t.Errorf("offsets %v: %v, want an error of offsets", offsets, err)
+			}
+		}
+	}
 	for _, f := range []func(e *nn.EmbeddingBag){
 		func(e *nn.EmbeddingBag) { e.Bags(at.Add(3), begin) },
 		func(e *nn.EmbeddingBag) { e.Bags(at, weft.FromSlice([]int64{0, 4})) },
