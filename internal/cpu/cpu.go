@@ -116,12 +116,12 @@ func (d *Device) Compile(p *loop.Program) (device.Program, error) {
 	})
 }
 
-// record records a program and all code that a device can make of it. Which variant a launch
-// takes depends on threads and addresses, so variants are not left to launches here.
+// record records a program and all code that a device can make of it. Launches choose a variant by
+// threads and addresses, so recording at launches would differ from run to run.
 func record(p *loop.Program) {
 	jit.RecordKernel(jit.Portable, "program", p.Canonical, nil)
 	for _, isa := range []jit.ISA{jit.AVX2, jit.AVX512} {
-		// Both record what they make. An error is the backend's refusal, which Compile counts.
+		// Both calls record their code. Compile counts an error as the backend's refusal.
 		_, _ = x86.Compile(p, isa)
 		_, _ = x86.CompileStreaming(p, isa)
 	}

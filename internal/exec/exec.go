@@ -254,7 +254,7 @@ func (c *Compiled) RunDirect(ins []*array.View, nums []Number, out []array.View)
 	return c.run(nil, ins, nums, out)
 }
 
-// runUsing is run inside uses of the memory, which end if it panics too.
+// runUsing calls run while the memory is marked as used. The marks are removed also if run panics.
 func (c *Compiled) runUsing(ctx context.Context, ins []*array.View, nums []Number, out []array.View) error {
 	used := 0
 	defer func() { unuse(ins[:used]) }()
@@ -265,7 +265,7 @@ func (c *Compiled) runUsing(ctx context.Context, ins []*array.View, nums []Numbe
 		used++
 	}
 	var few [4]*array.Storage
-	given := few[:0] // for results
+	given := few[:0] // memory of results
 	defer func() {
 		for _, st := range given {
 			st.Unuse()
@@ -357,7 +357,7 @@ func (c *Compiled) run(ctx context.Context, ins []*array.View, nums []Number, ou
 	if c.Failed != nil {
 		defer func() {
 			if step == len(p.Steps) {
-				return // over: recover takes longer than to ask
+				return // success: this test is cheaper than recover
 			}
 			if r := recover(); r != nil {
 				if e, ok := r.(*array.Error); ok {

@@ -22,8 +22,7 @@ func CheckCalls(text string, values map[string]any) {
 	}
 }
 
-// called reports whether name is followed by a parenthesis somewhere in text, and is not the end of
-// a longer name there.
+// called reports whether text calls the function name: the whole name stands before a parenthesis.
 func called(text, name string) bool {
 	for rest := text; ; {
 		i := strings.Index(rest, name)

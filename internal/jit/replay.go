@@ -16,7 +16,7 @@ import (
 type Record struct {
 	ISA  string // "off", "avx2" or "avx512"
 	Form string // "program" (no code), "kernel", "streaming" or "routine"
-	Text string // what the kernel is made from: the canonical text of a loop program, or the key of a routine
+	Text string // source of the kernel: the canonical text of a loop program, or the key of a routine
 	Code string // digest of the machine code, empty without any
 	Size int    // bytes of machine code
 }
@@ -45,8 +45,8 @@ var replay = sync.OnceValue(func() *recorder {
 // Recording reports whether kernels are recorded.
 func Recording() bool { return replay() != nil }
 
-// RecordKernel records a kernel if [Recording] is true, once per process. It calls text only
-// then. Requires: code holds no addresses, which differ from run to run.
+// RecordKernel records a kernel, once per process, if [Recording] is true. Otherwise it does not call
+// text. Requires: code holds no addresses, which differ from run to run.
 func RecordKernel(isa ISA, form string, text func() string, code []byte) {
 	if r := replay(); r != nil {
 		r.write(Record{ISA: isa.String(), Form: form, Text: text(), Size: len(code)}, code)

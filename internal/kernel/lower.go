@@ -109,8 +109,8 @@ func (l *lowerer) step(n ast.Node) {
 
 func (l *lowerer) typeOf(x ast.Expr) *ty { return l.src.typeOf(l.info.TypeOf(x), l.fr.env, pos(x)) }
 
-// pos returns the position of a node, of a binary expression that of its operator. Pos would
-// walk the chain a + b + c down to a at each of its operators.
+// pos returns the position of a node; for a binary expression that of its operator. The Pos of
+// a + b + c descends to a, so calling it at every operator of a chain is quadratic.
 func pos(n ast.Node) token.Pos {
 	if x, ok := n.(*ast.BinaryExpr); ok {
 		return x.OpPos

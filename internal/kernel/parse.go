@@ -294,8 +294,8 @@ func (c *selection) reach(d decl) {
 	})
 }
 
-// chains reports a node that continues the chain of its parent, the last node of path: the left
-// operand a + b of a + b + c, and an if behind else.
+// chains reports whether a node continues the chain of its parent, the last node of path. It does if
+// it is the left operand a + b of a + b + c, or the if after an else.
 func chains(path []ast.Node, n ast.Node) bool {
 	if len(path) == 0 {
 		return false

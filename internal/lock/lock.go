@@ -113,10 +113,10 @@ type Held struct {
 	before int     // number of locks that its goroutine held before
 }
 
-// Acquire takes all locks of a list, or none and returns an error. It waits for other calls until
-// ctx ends; ctx may be nil. goroutine returns the identity of the calling goroutine; it is called
-// only when needed. calls says that the call runs user functions. Requires: the caller leaves the
-// list alone until Release.
+// Acquire takes all locks of a list, or takes none and returns an error. It waits for other calls
+// until ctx ends; ctx may be nil. goroutine returns the identity of the calling goroutine, and is
+// called only when needed. calls is true if the call runs user functions. Requires: the caller does
+// not change the list before Release.
 func Acquire(ctx context.Context, wants []Want, goroutine func() uintptr, calls bool) (Held, error) {
 	if !calls {
 		taken := 0

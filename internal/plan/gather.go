@@ -92,8 +92,8 @@ func alongOne(n *ir.Node) bool {
 	return !several(n.Args[0].Shape[g.Lo:g.Hi])
 }
 
-// takesRows reports a gather of whole rows, or work on one that takeGathers has accepted: a
-// reduction over the items of a list reads those in its own kernel.
+// takesRows reports whether n gathers whole rows, or is an operation on such rows that takeGathers
+// has accepted. A reduction over the items of a list reads them in its own kernel.
 func takesRows(n *ir.Node) bool { return !isGather(n) || n.Attrs.(op.Axis) == 0 }
 
 // origin notes that m stands for n, which messages speak of.

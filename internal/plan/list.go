@@ -48,8 +48,8 @@ func (b *planner) beginList(n *ir.Node, c *cluster) {
 	}
 }
 
-// needsPlace reports an operation that needs the index of its element, for which a kernel over a
-// list has no register. A gather of rows does not: it reads its place by element.
+// needsPlace reports whether n needs the index of its element, for which a kernel over a list has no
+// register. A gather of rows does not need it: it reads a row index by element.
 func needsPlace(n *ir.Node) bool {
 	for i := range n.Args {
 		if !isSegment(n) && op.SeenBy(n, i) != op.ByElement && !gathersRows(n) {
@@ -59,7 +59,7 @@ func needsPlace(n *ir.Node) bool {
 	return n.Op == op.Iota
 }
 
-// gathersRows reports the read of a row of a table at a place, see [taking].
+// gathersRows reports whether n reads rows of a table at given indices: see [taking].
 func gathersRows(n *ir.Node) bool {
 	t, ok := n.Attrs.(taking)
 	return ok && t.Axis == 0 && t.Along == 1

@@ -140,7 +140,7 @@ func (k *Kernel) Bytes() int64 {
 // are items, and one more axis is ragged (loop.Axis.Offsets).
 type List struct {
 	Node *ir.Node // the first operation over items, for errors
-	Rows int      // offsets must not go beyond
+	Rows int      // offsets must be at most this
 	// Outside computes rows that are in no item: its first axis are the rows. Nil if nothing is
 	// computed for rows.
 	Outside *Kernel
@@ -488,7 +488,7 @@ func (b *planner) emitSingle(n *ir.Node) {
 	}
 }
 
-// traced returns n under the number of the node that it stands for, for errors.
+// traced returns n with the number of the node that it replaces, for errors.
 func (b *planner) traced(n *ir.Node) *ir.Node {
 	id, ok := b.origins[n]
 	if !ok {

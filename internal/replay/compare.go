@@ -14,10 +14,10 @@ import (
 	"weft/internal/jit"
 )
 
-// kernels maps what was recorded to the test binaries that made it, sorted.
+// kernels maps a record to the test binaries that made the kernel, sorted.
 type kernels map[jit.Record][]string
 
-// A merged is a line of a file of merged records.
+// A merged is one line of the file that merge writes.
 type merged struct {
 	jit.Record
 	Makers []string
@@ -25,10 +25,10 @@ type merged struct {
 
 const mergedName = "merged.jsonl"
 
-// processFile is the name of the file of one process: its binary, and a number.
+// processFile matches the name of the file of one process: its test binary and a number.
 var processFile = regexp.MustCompile(`^(.*)-\d+\.jsonl$`)
 
-// read returns what the files of a folder hold.
+// read returns the kernels recorded in the files of a folder.
 func read(dir string) (kernels, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.jsonl"))
 	if err != nil {
@@ -40,7 +40,7 @@ func read(dir string) (kernels, error) {
 		if err != nil {
 			return nil, err
 		}
-		// What follows the last line break is a line that a killed process began.
+		// A killed process leaves an incomplete last line.
 		text = text[:bytes.LastIndexByte(text, '\n')+1]
 		for line := range bytes.Lines(text) {
 			var m merged
@@ -106,10 +106,10 @@ func order(x, y jit.Record) int {
 	return strings.Compare(x.Code, y.Code)
 }
 
-// A pair is a kernel before and after.
+// A pair is a kernel of the base commit and its counterpart in the working tree.
 type pair struct{ was, is jit.Record }
 
-// A difference is what [compare] finds.
+// A difference is the result of [compare].
 type difference struct {
 	same           int
 	changed        []pair // other code from the same program or key
@@ -139,7 +139,8 @@ func compare(was, is kernels) difference {
 			d.removed = append(d.removed, r)
 		}
 	}
-	// Text is compared first: whose code changed is the same kernel, even if another has its code.
+	// Match by text first: a kernel whose code changed stays that kernel, even if another kernel now
+	// has its old code.
 	d.changed = d.match(func(r jit.Record) jit.Record { return jit.Record{ISA: r.ISA, Form: r.Form, Text: r.Text} })
 	d.renamed = d.match(func(r jit.Record) jit.Record {
 		if r.Code == "" {
@@ -150,7 +151,7 @@ func compare(was, is kernels) difference {
 	return d
 }
 
-// match moves records that were removed and added with the same key into pairs.
+// match moves pairs of a removed and an added record with equal keys out of both lists.
 func (d *difference) match(key func(jit.Record) jit.Record) (pairs []pair) {
 	by := map[jit.Record][]jit.Record{}
 	for _, r := range d.removed {
@@ -170,7 +171,7 @@ func (d *difference) match(key func(jit.Record) jit.Record) (pairs []pair) {
 	return pairs
 }
 
-// shown is how many kernels of a kind are printed whole.
+// shown is the number of kernels of each kind that are printed in full.
 const shown = 3
 
 func (d *difference) print(w io.Writer) {

@@ -57,9 +57,9 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestMerge reads the files of two processes, one of which was killed while it wrote, before
+// TestMergeKeepsKernelsOfKilledProcess reads the files of two processes, one of which was killed while it wrote, before
 // and after they are merged.
-func TestMerge(t *testing.T) {
+func TestMergeKeepsKernelsOfKilledProcess(t *testing.T) {
 	dir := t.TempDir()
 	line := `{"ISA":"avx2","Form":"kernel","Text":"add","Code":"01","Size":4}` + "\n"
 	for name, text := range map[string]string{"b.test-12.jsonl": line, "a.test-3.jsonl": line + line[:20], "a.test-4.jsonl": line + strings.Replace(line, "01", "02", 1)} {

@@ -3,15 +3,18 @@
 //
 //	go run ./internal/replay [-backends off,avx2,avx512] [-keep folder] BASE [go test arguments]
 //
-// BASE is a commit, which is checked out in a temporary worktree, or a folder with records
-// that an earlier run kept. The tests run there and in the working tree, once for each
-// backend, with the environment variable WEFT_REPLAY. It makes [jit.Record] lines of every
-// loop program that is compiled (AVX2, AVX-512 and streaming code whatever the backend) and of
-// every routine's kernel that is made. Tests that match [skipped] are left out. Arguments are those of go test, such as -short and
-// packages; without any, [packages] run.
+// BASE is a commit, which is checked out in a temporary worktree, or a folder of records that an
+// earlier run kept. The tests run there and in the working tree, once for each backend.
+// WEFT_REPLAY is set, so each kernel writes a [jit.Record] line:
+//   - every loop program that is compiled, with AVX2, AVX-512 and streaming code on any backend
+//   - every kernel of a routine
 //
-// The sets of kernels are compared, without order, counts and the tests that made them. The
-// exit status is 0 if they are equal, 1 if not, and 2 if that is unknown, as when a test failed.
+// Tests that match [skipped] do not run. Further arguments are those of go test, such as -short
+// and packages; without any, [packages] run.
+//
+// The sets of kernels are compared. Order, counts and the tests that made them do not matter. The
+// exit status is 0 if the sets are equal, 1 if they differ, and 2 if that is unknown, as when a
+// test failed.
 package main
 
 import (
@@ -27,7 +30,7 @@ import (
 	"weft/internal/jit"
 )
 
-// packages are the tests that make the most kernels.
+// packages are the packages whose tests make the most kernels.
 var packages = []string{".", "./nn", "./optim", "./kernel", "./ragged", "./sym", "./internal/cpu/...", "./internal/kernel/...", "./internal/optest", "./internal/rewrite", "./internal/x86", "./examples/...", "./bench/ours"}
 
 // skipped matches tests whose kernels depend on the order in which goroutines run:
@@ -35,8 +38,8 @@ var packages = []string{".", "./nn", "./optim", "./kernel", "./ragged", "./sym",
 //     first decides what is fused.
 const skipped = "^TestLazyConcurrent$"
 
-// rounds bounds how often a side that lacks kernels runs again. A few tests make a kernel or
-// not depending on timing, so one run may miss it.
+// rounds is the maximum number of runs of a side that lacks kernels. Timing decides whether a few
+// tests make a kernel, so one run may miss it.
 const rounds = 3
 
 func main() {
@@ -61,14 +64,14 @@ func main() {
 	}
 }
 
-// A side is one of the two sets of kernels.
+// A side is the base commit or the working tree, whose kernels are compared.
 type side struct {
 	name string
 	tree string // where its tests run, empty if its records are from an earlier run
-	dir  string // of its records
+	dir  string // folder of its records
 	args []string
 
-	failed bool // a test, which may have made fewer kernels than it would
+	failed bool // a test failed, so kernels may be missing
 }
 
 func replay(base string, backends []string, keep string, args []string) (equal bool, err error) {
@@ -99,7 +102,7 @@ func replay(base string, backends []string, keep string, args []string) (equal b
 	}
 	var there, here kernels
 	for round := range rounds {
-		// Kernels that one side lacks are looked for in another run of that side.
+		// A side that lacks kernels of the other runs again.
 		for _, s := range []*side{&was, &is} {
 			lacks := round == 0
 			if !lacks {

@@ -16,10 +16,10 @@ import (
 	"weft/internal/x86/asm"
 )
 
-// TestReplay compiles programs in children that record them: the records of two children are
+// TestRecordsDifferByTheChangedProgram compiles programs in children that record them: the records of two children are
 // equal, and those of a child with one other instruction in its table differ by the program
 // that needs it.
-func TestReplay(t *testing.T) {
+func TestRecordsDifferByTheChangedProgram(t *testing.T) {
 	const variable = "WEFT_REPLAY_CHILD"
 	add, sub := replayed(loop.OpAdd), replayed(loop.OpSub)
 	if s := os.Getenv(variable); s != "" {
@@ -35,7 +35,7 @@ func TestReplay(t *testing.T) {
 	}
 	record := func(child string) map[string]string {
 		dir := t.TempDir()
-		cmd := exec.Command(os.Args[0], "-test.run=^TestReplay$")
+		cmd := exec.Command(os.Args[0], "-test.run=^TestRecordsDifferByTheChangedProgram$")
 		cmd.Env = append(os.Environ(), "WEFT_REPLAY="+dir, variable+"="+child)
 		out, err := cmd.CombinedOutput()
 		if errors.Is(err, syscall.ENOEXEC) {

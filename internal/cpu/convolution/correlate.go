@@ -37,7 +37,7 @@ type correlation struct {
 	dst           Image
 	tail          tile.Tail
 	packWeights   func(to tile.Panel, group, o int) // packs rows of a group, from row o on
-	exchanged     bool                              // rows are the image's columns, and a band is the whole image
+	exchanged     bool                              // the row axis of this plan is the image's column axis; a band is the whole image
 	direct        bool                              // the source is read where it is
 	through       bool                              // results pass through a buffer
 	chanPitch     int                               // elements from channel to channel of what is read
@@ -48,7 +48,7 @@ type correlation struct {
 	tiles         [2][]tile.Place // of a whole band and of the last one
 	nv, segments  int
 	cost          int // of a band, for a term, as tile.Cost
-	pixelCost     int // of an image, for a term, the less of both orders of the axes
+	pixelCost     int // estimated cost of one term over one image, in the cheaper order of the axes
 	panels        int
 	panelRows     int // rows of most panels; the first widePanels have one more
 	widePanels    int
@@ -95,9 +95,9 @@ func (c *correlation) run(threads int) {
 	par.RunTask(tasks, grain, threads, c)
 }
 
-// worthExchange reports whether rows and columns are to be exchanged: where rows are shorter than
-// a vector and columns are not, columns fill vectors. It leaves the lower estimate in pixelCost.
-// The terms keep their order, so the bits are the same.
+// worthExchange reports whether exchanging rows and columns lowers the estimated cost, and sets
+// pixelCost to the lower one. It does for images whose rows are shorter than a vector and whose
+// columns fill vectors. The terms keep their order, so the bits are the same.
 func (c *correlation) worthExchange(threads int) bool {
 	if c.outW >= c.Lanes || c.outH <= c.outW || c.stepX != 1 || c.stepY != 1 || len(c.terms) == 0 || c.n*c.groups < threads {
 		return false
@@ -116,7 +116,7 @@ func (c *correlation) worthExchange(threads int) bool {
 	return true
 }
 
-// exchange exchanges rows and columns, or changes them back.
+// exchange exchanges rows and columns. A second call undoes it.
 func (c *correlation) exchange(threads int) {
 	c.exchanged = !c.exchanged
 	c.src.H, c.src.W = c.src.W, c.src.H

@@ -18,8 +18,8 @@ const (
 	bandSource    = 512 << 10 // bytes of a band's copied pixels: half of the second cache
 	bandVectors   = 8         // of pixels, the least of a band: below it packed weights are read too often
 	halvedVectors = 16        // of pixels, from which a band may be cut in two for more threads
-	exchangeBytes = 512 << 10 // of an image, and of its results, whose axes are exchanged: both lie in the second cache
-	exchangeCost  = 3         // half cycles of an element that is copied by itself
+	exchangeBytes = 512 << 10 // largest image, and largest result, whose axes are exchanged: both fit in the L2 cache
+	exchangeCost  = 3         // half cycles to copy one element with a scalar load and store
 	maxSegments   = 3         // rows of pixels in a vector, for which a tile.Place has room
 )
 

@@ -123,8 +123,8 @@ func DtypeOf[E tile.Element]() array.DType {
 	return array.Float64
 }
 
-// normals are numbers of the normal distribution. Their count is a prime, so no row length of a
-// test divides it: wrong places have wrong numbers.
+// normals are numbers of the normal distribution. Their count is a prime, so that no row length of a
+// test divides it and a wrong index reads a wrong number.
 var normals = sync.OnceValue(func() []float64 {
 	r, x := rand.New(rand.NewPCG(1, 1)), make([]float64, 65521)
 	for i := range x {
@@ -133,8 +133,8 @@ var normals = sync.OnceValue(func() []float64 {
 	return x
 })
 
-// Random returns n numbers of the normal distribution: a stretch of normals that begins where r
-// says. Drawing each number took a quarter of the time of the tests of products.
+// Random returns n numbers of the normal distribution: a slice of normals with a start drawn from r.
+// Drawing each number took a quarter of the time of the matmul tests.
 func Random[E tile.Element](r *rand.Rand, n int) []E {
 	s, from := make([]E, n), normals()
 	at := r.IntN(len(from))

@@ -20,8 +20,8 @@ var tiles = jit.NewCache[tileCode, *jit.Code](0)
 
 func (k tileCode) Generate() *jit.Code {
 	if jit.Recording() && k.plain() {
-		// Rows and Ahead follow how tasks are cut, which depends on threads that are awake. All
-		// tiles with these vectors are recorded, so that equal runs record the same.
+		// Mr and Ahead depend on how tasks are cut, and so on the threads that are awake. All
+		// tiles with these vectors are recorded, so that every run records the same.
 		for mr := 1; mr <= MaxRows(k.isa, k.Nv); mr++ {
 			for _, ahead := range []bool{false, true} {
 				other := k
@@ -48,7 +48,7 @@ type plainTiles [(maxRows + 1) * (maxVectors + 1) * 8]atomic.Pointer[jit.Code]
 // maxRows is the most rows of a tile, by any instruction set.
 const maxRows = 14
 
-// plain reports whether products use the tile: neither pieces nor transposed columns.
+// plain reports whether the tile is that of a plain matmul: whole vectors, B not transposed.
 func (k Key) plain() bool { return k.Segments == 0 && !k.Pieces && !k.Across }
 
 // Tile returns the kernel of a tile.

@@ -1,6 +1,6 @@
-// Package grown makes large graphs of many operations, for tests and measurements of what planning
-// and rewriting cost. Package plan tests itself with them, and so is not compiled a second time
-// with all of the conformance suite.
+// Package grown makes large graphs of many operations, for tests and measurements of the cost of
+// planning and rewriting. It is a package of its own so that tests of package plan need not compile
+// the conformance suite.
 package grown
 
 import (

@@ -15,8 +15,8 @@ func powers(n int) (shift float64, table []float64, worst float64) {
 next:
 	for i := 1; i < 1<<26; i++ {
 		s := float64(i) * -0x1p-33
-		// Products tell that a shift fails in a tenth of the time of Exp2. They are off by less
-		// than 2^-38, as every 4096th is computed anew.
+		// Products reject a shift in a tenth of the time of Exp2. Their error is less than 2^-38,
+		// because every 4096th is computed by Exp2.
 		if near *= step; i%4096 == 0 {
 			near = math.Exp2(s)
 		}
