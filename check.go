@@ -11,12 +11,12 @@ import (
 	"weft/internal/op"
 )
 
-// A rangeCheck lets integers pass that lie from Min to Max and refuses others: a check of an
-// argument by its elements, which in a compiled function each call makes.
+// A rangeCheck returns its argument if all elements, integers, are from Min to Max, and panics
+// otherwise. In a compiled function each call checks.
 type rangeCheck struct {
 	Op, Arg  string
 	Min, Max int64
-	Text     string // of the error: verbs for the number, and if Rows for the row and Max
+	Text     string // format of the error: a verb for the number and, if Rows, for the row and Max
 	Rows     bool
 }
 
@@ -31,7 +31,7 @@ func (r rangeCheck) AppendKey(k []byte) []byte {
 // Results implements op.HostFunc.
 func (r rangeCheck) Results(args []ir.Type) []ir.Type { return args }
 
-// Elementwise marks it as one that takes examples side by side.
+// Elementwise says that Vmap may stack examples in one call.
 func (r rangeCheck) Elementwise() {}
 
 // CallHost implements op.HostFunc.
@@ -49,8 +49,8 @@ func (r rangeCheck) CallHost(args, out []array.View) error {
 	return nil
 }
 
-// outside returns the place of the first of the n elements of v, side by side, that is out of
-// range; n if none is.
+// outside returns the index of the first of n contiguous elements of v that is out of range, n if
+// none is.
 func (r rangeCheck) outside(v *array.View, n int) int {
 	if v.DType == array.Int64 && n > 0 && !mapped.Any() { // the usual type of indices
 		p, _ := v.Memory()
@@ -76,8 +76,8 @@ func (r rangeCheck) err(x int64, row int) error {
 	return array.Errorf(r.Op, r.Arg, "%s", fmt.Sprintf(r.Text, x))
 }
 
-// of is t, whose elements are in range. Without rows the least and the greatest are looked
-// at, which a device finds by itself.
+// of returns t if its elements are in range, and panics otherwise. Unless Rows, it compares only the
+// least and the greatest element, which the device computes.
 func (r rangeCheck) of(t *Tensor) *Tensor {
 	if t.Size() == 0 {
 		return t
@@ -106,7 +106,7 @@ func (r rangeCheck) of(t *Tensor) *Tensor {
 	return t
 }
 
-// extreme is the least or the greatest of integers.
+// extreme returns the least or the greatest element of integers.
 func extreme(d *op.Def, t *Tensor) int64 {
 	all := make([]int, len(t.v.Shape))
 	for i := range all {
@@ -117,8 +117,8 @@ func extreme(d *op.Def, t *Tensor) int64 {
 	return intElement(&v, v.Offset)
 }
 
-// where returns t, floats, in a function that computes only if all of ok is true: otherwise text
-// says what is wrong with an argument. In a trace each call looks.
+// where returns t, floats, if all elements of ok are true. Otherwise it panics with text. In a
+// compiled function each call checks.
 func (t *Tensor) where(opName, arg, text string, ok *Tensor) *Tensor {
 	all := ok.All()
 	if tracingViews(&all.v) == nil {

@@ -25,9 +25,9 @@ type Compiled[F any] struct {
 	c  *goFunc
 }
 
-// Compile returns f compiled: the first [Compiled.Call] runs f once on tensors without memory,
-// which notes its operations, and makes one program of them that later calls run instead of f.
-// What f computes is what it would compute without Compile, to the bit.
+// Compile returns f compiled. The first [Compiled.Call] runs f once on tensors without memory,
+// records its operations and makes one program of them. Later calls run that program instead of f.
+// The results have the same bits as without Compile.
 //
 //	step := weft.Compile(func(x, y *weft.Tensor) *weft.Tensor {
 //		loss := nn.CrossEntropy(net.Forward(x), y)
@@ -38,22 +38,25 @@ type Compiled[F any] struct {
 //	})
 //	loss, err := step.Call(x, y)
 //
-// Arguments and results may be tensors, lists of package ragged, and structs, arrays, slices
-// and maps of them; an error may be the last result. Numbers, strings and pointers, such as to a module, are part of what
-// is compiled: another value compiles anew, as does another shape, layout or element type. The
-// 32 programs made last are kept; [Compiled.Why] says why there is more than one.
+// Arguments and results may be tensors, lists of package ragged, and structs, arrays, slices and
+// maps of them. An error may be the last result. Numbers, strings and pointers, such as to a
+// module, are constants of the program: another value compiles anew. So does another shape, layout
+// or element type. The 32 programs made last are kept. [Compiled.Why] says why there is more than
+// one.
 //
-// Tensors that f captures are read and written where they are, in each call: parameters,
-// running means, the state of optimizers. Learning rates, numbers of steps and random draws
-// are those of the call. Gradients that f leaves in leaves are put there by each call; a
-// gradient that nobody needs after the step costs nothing if f forgets it (ZeroGrad last).
+// Each call reads and writes tensors that f captures in place: parameters, running means, the state
+// of optimizers. Learning rates, step counts and random draws are those of the call. Each call
+// sets the gradients of leaves as f does. A gradient that nobody needs after the step costs nothing
+// if f clears it (ZeroGrad last).
 //
-// Everything else that f does in Go happens while it is traced, and not again: it must not print or
-// count, and Go variables that it captures keep the values, and tensors, that they had. It runs on
-// one goroutine. Reading elements on the host fails with an error that names the line: Item, Data,
-// Borrow, a branch on elements, a selection by a mask. Printing shows type and shape. Results, and
-// what is written into captured tensors, carry no gradients: take those inside f. What no result
-// needs, and no write, is not computed and raises no error.
+// All other Go code in f runs only while it is traced, on one goroutine:
+//
+//   - f must not print or count.
+//   - Captured Go variables keep the values, and tensors, that they had.
+//   - Reading elements on the host is an error that names the line: Item, Data, Borrow, a branch on
+//     elements, a selection by a mask. Printing shows type and shape.
+//   - Results, and tensors that f writes, carry no gradients outside: call Backward inside f.
+//   - A value that no result and no write needs is not computed, and raises no error.
 //
 // With the environment variable WEFT_COMPILE=off calls run f itself. Compile panics with
 // *[Error] if f is not a function of such types.
@@ -65,18 +68,17 @@ func Compile[F any](f F) *Compiled[F] {
 	return &Compiled[F]{fn: f, c: newGoFunc(v)}
 }
 
-// Call calls the compiled function and returns its result, nil if it has none; a function of
-// several results, or of results other than a tensor, is called by [Compiled.Func]. The error
-// is an *[Error], of what fails in the call or in tracing it, with the line of f at fault, or
-// the error that f returns.
+// Call calls the compiled function and returns its result, nil if it has none. A function with
+// several results, or with one that is not a tensor, is called by [Compiled.Func]. The error is the
+// one that f returns, or an *[Error] of the call or the trace with the line of f at fault.
 func (c *Compiled[F]) Call(args ...any) (*Tensor, error) {
 	c.notNil("call")
 	return c.c.call(context.Background(), args)
 }
 
 // CallContext is [Compiled.Call] that stops when ctx ends: between operations, steps of loops and
-// pieces of kernels. It returns an *[Error] that wraps the cause. What the function writes may then
-// be written in part.
+// chunks of kernels. It then returns an *[Error] that wraps the cause, and tensors that the function
+// writes may be written in part.
 func (c *Compiled[F]) CallContext(ctx context.Context, args ...any) (*Tensor, error) {
 	c.notNil("call")
 	if ctx == nil {
@@ -104,14 +106,14 @@ func (c *Compiled[F]) notNil(opName string) {
 	}
 }
 
-// A goFunc is a Go function with its programs: what a call is given and gives is found by its type.
+// A goFunc is a Go function with its programs. Its type says where arguments and results hold tensors.
 type goFunc struct {
 	compiledFunc
 	f      reflect.Value
 	t      reflect.Type
-	in     []reflect.Type // by argument; of a variadic one the element's
+	in     []reflect.Type // types of the arguments; of a variadic argument its element type
 	outs   int            // number of results, without an error
-	single bool           // these are one tensor or none
+	single bool           // the results are one tensor or none
 	failed bool           // the last result is an error
 }
 
@@ -290,8 +292,8 @@ func (c *goFunc) makeFunc() reflect.Value {
 	})
 }
 
-// run runs the program for the arguments, and returns it with the tensors of the results; or it runs
-// the function itself, whose results are plain.
+// run runs the program for the arguments and returns it with the tensors of the results. Where calls
+// are not compiled, it runs the function itself and returns its results as plain.
 func (c *goFunc) run(g *supplied, values func() []reflect.Value) (e *entry, ts []*Tensor, plain []reflect.Value) {
 	if c.inline(g, func() { plain = c.f.Call(values()) }) {
 		return nil, nil, plain
@@ -300,8 +302,8 @@ func (c *goFunc) run(g *supplied, values func() []reflect.Value) (e *entry, ts [
 	return e, ts, nil
 }
 
-// on calls the function with other tensors in the places of those in values. It returns the tensors
-// in its results, and the results.
+// on calls the function with tensors in place of those in values. It returns the tensors in its
+// results, and the results.
 func (c *goFunc) on(args []*Tensor, values []reflect.Value) (ts []*Tensor, results any, err error) {
 	k := 0
 	in := slices.Clone(values)
@@ -322,7 +324,7 @@ func (c *goFunc) on(args []*Tensor, values []reflect.Value) (ts []*Tensor, resul
 	return ts, out, nil
 }
 
-// zeros are the results of a function that returns an error.
+// zeros returns the zero results that accompany an error.
 func (c *goFunc) zeros(err error) []reflect.Value {
 	var out []reflect.Value
 	for i := range c.t.NumOut() - 1 {

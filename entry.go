@@ -37,7 +37,7 @@ type entry struct {
 	calls    bool // functions of the user
 	held     map[*array.Storage]bool
 	given    []*Tensor // the arguments of the trace
-	rest     any       // what the body gave besides tensors
+	rest     any       // the rest of the results: see [body]
 	roots    []resultTensor
 	err      error
 
@@ -53,7 +53,7 @@ type resultTensor struct {
 	captured *Tensor
 }
 
-// ready reports that leaves have gradients, or none, as the program was made for.
+// ready reports whether the leaves that must have gradients, and only those, have them.
 func (e *entry) ready(g *supplied) bool {
 	for _, l := range e.leaves {
 		if !l.ready(g) {
@@ -63,8 +63,8 @@ func (e *entry) ready(g *supplied) bool {
 	return true
 }
 
-// run runs the program; it reports false, having done nothing, if a leaf has lost or got a
-// gradient meanwhile.
+// run runs the program. If a leaf has lost or got a gradient meanwhile, it does nothing and reports
+// false.
 func (e *entry) run(c *compiledFunc, g *supplied) ([]*Tensor, bool) {
 	e.lay(c, g)
 	defer g.end()
@@ -156,9 +156,9 @@ func (e *entry) run(c *compiledFunc, g *supplied) ([]*Tensor, bool) {
 	return e.give(g, outs), true
 }
 
-// lay fills the working memory of a call: the views of the inputs, and the locks of what they are in
-// and of leaves whose gradients the call changes. Fields are written one by one: a copy of a struct
-// whose fields were just written would wait for these stores.
+// lay fills the working memory of a call: the views of the inputs, and the locks of their memory and
+// of leaves whose gradients the call changes. It writes fields one by one: copying a struct right
+// after its fields were stored stalls on store forwarding.
 func (e *entry) lay(c *compiledFunc, g *supplied) {
 	n := len(e.sources)
 	g.ins, g.views = slices.Grow(g.ins[:0], n)[:n], slices.Grow(g.views[:0], n)[:n]
@@ -177,7 +177,7 @@ func (e *entry) lay(c *compiledFunc, g *supplied) {
 			v.Store = t.v.Store
 			v.Offset += t.v.Offset
 		} else if v.Store = s.leaf.gradient(g); v.Store == nil {
-			continue // it was lost
+			continue // the leaf lost its gradient
 		}
 		g.ins[i] = v
 		w := &g.wants[k]
@@ -195,7 +195,7 @@ func (e *entry) lay(c *compiledFunc, g *supplied) {
 	g.outs = slices.Grow(g.outs[:0], n)[:n]
 }
 
-// locked reports that the gradients of leaves are where they were when the locks were asked for.
+// locked reports whether the gradients of leaves are still where they were before the locks were taken.
 func (e *entry) locked(g *supplied) bool {
 	for i := range e.sources {
 		if s := &e.sources[i]; s.kind == fromGrad {
@@ -208,7 +208,7 @@ func (e *entry) locked(g *supplied) bool {
 	return true
 }
 
-// refused is the error of a call that does not get its locks.
+// refused returns the error of a call that cannot take its locks.
 func (g *supplied) refused(name string, err error) error {
 	switch {
 	case errors.Is(err, lock.ErrInside):
@@ -263,7 +263,7 @@ func (e *entry) give(g *supplied, outs []array.View) []*Tensor {
 type leafState struct {
 	h    *history
 	arg  int  // the argument that is the leaf, -1: it is captured
-	read bool // what the leaf has when a call begins counts
+	read bool // the function reads the gradient that the leaf has before the call
 
 	// Before the trace.
 	grad *Tensor
@@ -331,7 +331,7 @@ func (l *leafState) gradient(g *supplied) *array.Storage {
 	return h.grad.v.Store
 }
 
-// ready reports that the leaf has a gradient, or none, as it had before the trace.
+// ready reports whether the leaf has a gradient exactly if it had one before the trace.
 func (l *leafState) ready(g *supplied) bool {
 	if !l.read {
 		return true

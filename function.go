@@ -20,17 +20,17 @@ import (
 	"weft/internal/tracing"
 )
 
-// maxTraces bounds the programs that a Compiled keeps.
+// maxTraces is the maximum number of programs that a Compiled keeps.
 const maxTraces = 32
 
-// maxTries is how often a call looks for its program while others give leaves gradients, or take
-// them, that it was made for.
+// maxTries is the maximum number of times that a call looks for its program. It looks again if
+// another goroutine changed which leaves have gradients.
 const maxTries = 1000
 
-// maxDepth is how deep calls of compiled functions in a trace may lie inside one another.
+// maxDepth is the maximum nesting of calls of compiled functions in a trace.
 const maxDepth = 200
 
-// maxWhy bounds the lines of Why.
+// maxWhy is the maximum number of lines of [Compiled.Why].
 const maxWhy = 64
 
 // compileOff makes calls run the function itself.
@@ -44,21 +44,21 @@ type compiledFunc struct {
 	scoped  bool       // calls inside WithoutGrad record nothing: they have programs of their own
 	hold    bool       // draws leave generators where they are
 	private bool       // uses nothing that others change
-	debug   *debugging // nil but for what Debug returns
+	debug   *debugging // set in the copy that Debug returns, else nil
 
-	making  lock.Lock  // of who makes a program
-	mu      sync.Mutex // of the two below, to change them
-	step    lock.Lock  // of calls that do something on the host, one at a time
+	making  lock.Lock  // held while a program is made
+	mu      sync.Mutex // guards writes of the two fields below
+	step    lock.Lock  // held by calls that work on the host, one at a time
 	entries atomic.Pointer[[]*entry]
 	why     []string
 }
 
-// A body runs a function on tensors. It returns those of its results, and what else its results are
-// made of; or the error that the function returns.
+// A body runs a function on tensors. It returns the tensors of its results and the rest of them, or
+// the error that the function returns.
 type body func(args []*Tensor) (ts []*Tensor, rest any, err error)
 
-// inline runs f, which calls the function, where calls are not compiled: in a trace, and with
-// WEFT_COMPILE=off. Elsewhere it reports false.
+// inline runs f, which calls the function, and reports true where calls are not compiled: in a trace
+// and with WEFT_COMPILE=off.
 func (c *compiledFunc) inline(g *supplied, f func()) bool {
 	tr := tracingHere()
 	if !compileOff && tr == nil {
@@ -81,14 +81,14 @@ func (c *compiledFunc) inline(g *supplied, f func()) bool {
 	return true
 }
 
-// run runs the program for the arguments, tracing f where there is none. It returns the program and
-// the tensors of the results.
+// run runs the program for the arguments. It traces f if there is none. It returns the program and the
+// tensors of the results.
 func (c *compiledFunc) run(g *supplied, f body) (*entry, []*Tensor) {
 	for range maxTries {
 		e := c.find(g)
 		if e == nil {
 			if e = c.make(g, f); e.code == nil {
-				return e, nil // it returned an error
+				return e, nil // the function returned an error
 			}
 		}
 		if ts, ok := e.run(c, g); ok {
@@ -153,8 +153,8 @@ func (c *compiledFunc) make(g *supplied, f body) *entry {
 // uncompiled is the lock of calls with WEFT_COMPILE=off.
 var uncompiled lock.Lock
 
-// alone makes calls of uncompiled functions run one at a time, because the memory that they use is
-// not known. In a trace there is nothing to wait for.
+// alone runs calls of uncompiled functions one at a time, because the memory that they use is not
+// known. A call in a trace does not wait.
 func (g *supplied) alone(name string) lock.Held {
 	if tracingHere() != nil {
 		return lock.Held{}
@@ -162,10 +162,10 @@ func (g *supplied) alone(name string) lock.Held {
 	return g.hold(name, &uncompiled)
 }
 
-// oneTrace is the lock of traces, which change leaves while they go on: one at a time.
+// oneTrace lets one trace run at a time, because a trace changes leaves.
 var oneTrace lock.Lock
 
-// hold takes a lock for a function that is made. If the goroutine has it already, it keeps it.
+// hold takes a lock while a program is made. It does nothing if the goroutine holds the lock.
 func (g *supplied) hold(name string, l *lock.Lock) lock.Held {
 	held, err := lock.Acquire(g.ctx, []lock.Want{{Lock: l, Write: true}}, jit.Goroutine, true)
 	if err != nil && !errors.Is(err, lock.ErrInside) {
@@ -174,7 +174,7 @@ func (g *supplied) hold(name string, l *lock.Lock) lock.Held {
 	return held
 }
 
-// trace runs the function on abstract tensors and compiles what it did.
+// trace runs the function on abstract tensors and compiles the graph that it records.
 func (c *compiledFunc) trace(g *supplied, sig signature, f body) *entry {
 	defer profile.InPhase("trace")()
 	var held lock.Held
@@ -209,7 +209,7 @@ func (c *compiledFunc) trace(g *supplied, sig signature, f body) *entry {
 	return e
 }
 
-// arguments makes abstract tensors for those of a call.
+// arguments makes abstract tensors for the arguments of a call.
 func (tr *trace) arguments(g *supplied, sig signature) []*Tensor {
 	stores := make([]*array.Storage, len(g.tensors))
 	out := make([]*Tensor, len(g.tensors))
@@ -261,7 +261,7 @@ func (tr *trace) arguments(g *supplied, sig signature) []*Tensor {
 				l.mu.Lock()
 				defer l.mu.Unlock()
 				tr.aside(l.fill)
-				a.hist.grad = l.grad // what the function adds to
+				a.hist.grad = l.grad // the function adds to this gradient
 			}()
 		}
 		out[i] = a
@@ -269,8 +269,7 @@ func (tr *trace) arguments(g *supplied, sig signature) []*Tensor {
 	return out
 }
 
-// finish gathers what a call gives and leaves behind: the outputs of the graph and the layouts
-// in which they are wanted.
+// finish collects the outputs of the graph, which are results, writes and gradients, and their layouts.
 func (tr *trace) finish(e *entry, results []*Tensor) (dst []plan.Sig) {
 	if tr.refused != nil {
 		panic(tr.refused)
@@ -346,7 +345,7 @@ func (tr *trace) finish(e *entry, results []*Tensor) (dst []plan.Sig) {
 	return dst
 }
 
-// callsHost reports that the graph has operations of the user, also in loops and branches.
+// callsHost reports whether the graph has operations of the user, also in loops and branches.
 func callsHost(outs []*ir.Node) bool {
 	if len(outs) == 0 {
 		return false
@@ -418,7 +417,7 @@ func (e *entry) sigs() []plan.Sig {
 	return sigs
 }
 
-// report tells a profile what rewriting took, by phase and by rule.
+// report adds the time of rewriting to a profile, by phase and by rule.
 func report(r *rewrite.Report) {
 	rec := profile.On()
 	if rec == nil {
@@ -432,7 +431,7 @@ func report(r *rewrite.Report) {
 	}
 }
 
-// failed is the error of a step with the line of the user that it comes from.
+// failed returns the error of a step with the line of the user's code that it comes from.
 func (e *entry) failed(step *plan.Step, err error) error {
 	n := step.Node
 	if n == nil && step.Kernel != nil && step.Kernel.List != nil {

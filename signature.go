@@ -14,9 +14,9 @@ import (
 	"weft/internal/tracing"
 )
 
-// What of its arguments a compiled program depends on.
+// The properties of its arguments that a compiled program depends on.
 
-// An argument is what of a tensor a program depends on.
+// An argument holds the properties of a tensor that a program depends on.
 type argument struct {
 	dtype          DType
 	device         uint8
@@ -26,14 +26,14 @@ type argument struct {
 	twin           int // the number of an earlier argument that is the same leaf, or -1
 }
 
-// A signature is what of the arguments a program depends on.
+// A signature holds the properties of all arguments that a program depends on.
 type signature struct {
 	noGrad  bool // the call is inside WithoutGrad
 	tensors []argument
 	statics []any
 }
 
-// supplied are the arguments of a call, and its working memory.
+// supplied holds the arguments of a call and its working memory.
 type supplied struct {
 	tensors []*Tensor
 	statics []any
@@ -42,16 +42,16 @@ type supplied struct {
 	held  lock.Held
 	wants []lock.Want
 	ins   []*array.View // by source of the entry
-	views []array.View  // that ins point to, of sources that are not captured
+	views []array.View  // the views that ins points to, of sources that are not captured
 	outs  []array.View
 }
 
 var suppliedPool = sync.Pool{New: func() any { return new(supplied) }}
 
-// newSupplied returns one without arguments. free takes it back after the call, unless that panics.
+// newSupplied returns a supplied without arguments. free puts it back after a call that did not panic.
 func newSupplied(ctx context.Context) *supplied {
 	g := suppliedPool.Get().(*supplied)
-	if ctx.Done() != nil { // one that cannot end needs no looking
+	if ctx.Done() != nil { // a context that cannot end is not polled
 		g.ctx = ctx
 	}
 	return g
@@ -64,8 +64,8 @@ func (g *supplied) free() {
 	suppliedPool.Put(g)
 }
 
-// end gives back the locks of a call and forgets the memory that it used. Shapes stay: their
-// memory is small.
+// end releases the locks of a call and drops its references to memory. It keeps shapes, which are
+// small.
 func (g *supplied) end() {
 	g.held.Release()
 	clear(g.wants)
@@ -77,7 +77,7 @@ func (g *supplied) end() {
 	}
 }
 
-// ended is the error of a call whose context has ended, nil before.
+// ended returns the error of a call whose context has ended, else nil.
 func (g *supplied) ended(name string) *Error {
 	if g.ctx == nil || g.ctx.Err() == nil {
 		return nil
@@ -96,7 +96,7 @@ func (g *supplied) add(t *Tensor) {
 	g.tensors = append(g.tensors, t)
 }
 
-// collect adds the tensors and what is static in v to those of a call.
+// collect adds the tensors and the constants in v to those of a call.
 func collect(g *supplied, v reflect.Value) {
 	if v.IsValid() && v.Type() == tensorType {
 		t := v.Interface().(*Tensor)
@@ -148,7 +148,7 @@ func collect(g *supplied, v reflect.Value) {
 			collect(g, v.Field(i))
 		}
 	case reflect.Float32, reflect.Float64:
-		g.statics = append(g.statics, math.Float64bits(v.Float())) // NaN is itself
+		g.statics = append(g.statics, math.Float64bits(v.Float())) // by bits, so that NaN equals itself
 	case reflect.Func, reflect.Chan, reflect.UnsafePointer:
 		array.Failf("compile", "", "an argument is %s, which a compiled function cannot take", v.Type())
 	default:
@@ -156,7 +156,7 @@ func collect(g *supplied, v reflect.Value) {
 	}
 }
 
-// length is the length of a list or a map, -1 of nil.
+// length returns the length of a slice or a map, -1 if it is nil.
 func length(v reflect.Value) int {
 	if v.Kind() != reflect.Array && v.IsNil() {
 		return -1
@@ -198,7 +198,7 @@ func compareOrdered[T int64 | uint64](a, b T) int {
 	return 0
 }
 
-// replaced is v with other tensors in the places of those in it.
+// replaced returns v with other tensors in place of those in it.
 func replaced(v reflect.Value, f func(t *Tensor) *Tensor) reflect.Value {
 	if !v.IsValid() {
 		return v
@@ -272,7 +272,7 @@ func sameMemory(ts []*Tensor, i int) int {
 	return -1
 }
 
-// leaf reports that t is a leaf that requires a gradient.
+// leaf reports whether t is a leaf that requires a gradient.
 func (t *Tensor) leaf() bool {
 	if t.hist == nil {
 		return false
@@ -307,7 +307,7 @@ func (g *supplied) signature(noGrad bool) signature {
 	return s
 }
 
-// fits reports that a program for s serves a call.
+// fits reports whether a program for s serves a call.
 func (s *signature) fits(g *supplied) bool {
 	if len(s.tensors) != len(g.tensors) || len(s.statics) != len(g.statics) {
 		return false
@@ -331,7 +331,7 @@ func (s *signature) fits(g *supplied) bool {
 	return true
 }
 
-// differs says in what a call differs from s.
+// differs says how a call differs from s.
 func (s *signature) differs(o *signature) string {
 	if s.noGrad != o.noGrad {
 		return "WithoutGrad is or is not around the call"

@@ -9,7 +9,7 @@ import (
 	"weft/internal/tracing"
 )
 
-// What package tracing compiles functions of other packages by.
+// The hooks by which package tracing compiles functions of other packages.
 func init() {
 	tracing.New = func(f func([]*Tensor) []*Tensor, o tracing.Options) tracing.Func[*Tensor] {
 		var debug *debugging
@@ -65,10 +65,10 @@ func init() {
 	}
 }
 
-// low32 are the bits of the number of a draw that kernels take.
+// low32 masks the number of a draw to the bits that kernels take.
 const low32 = 1<<32 - 1
 
-// A liveNumber is an operand that each call of a compiled function gives anew.
+// A liveNumber is an operand that each call of a compiled function supplies.
 type liveNumber struct{ exec.Number }
 
 // A tracedFunc is a compiled function of another package.
@@ -77,13 +77,13 @@ type tracedFunc struct {
 	c compiledFunc
 }
 
-// replay runs the function, which records whatever the caller's scopes say.
+// replay runs the function. It records for gradients also inside WithoutGrad.
 func (f *tracedFunc) replay(args []*Tensor) (ts []*Tensor) {
 	recording(true, func() { ts = f.f(args) })
 	return ts
 }
 
-// body is replay for a trace: which results are nil is the rest.
+// body is replay for a trace. Its rest says which results are nil.
 func (f *tracedFunc) body(args []*Tensor) (ts []*Tensor, rest any, err error) {
 	all := f.replay(args)
 	given := make([]bool, len(all))

@@ -57,8 +57,8 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestMergeKeepsKernelsOfKilledProcess reads the files of two processes, one of which was killed while it wrote, before
-// and after they are merged.
+// TestMergeKeepsKernelsOfKilledProcess reads files of two processes before and after they are
+// merged. One process was killed while it wrote.
 func TestMergeKeepsKernelsOfKilledProcess(t *testing.T) {
 	dir := t.TempDir()
 	line := `{"ISA":"avx2","Form":"kernel","Text":"add","Code":"01","Size":4}` + "\n"
