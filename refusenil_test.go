@@ -171,15 +171,15 @@ func TestFunctionsRefuseNil(t *testing.T) {
 		{"relu", "nn.Sequential", misuse(func() { nn.Sequential{nn.Relu{}}.Forward(none) })},
 		{"tensors", "data.Tensors", misuse(func() { data.Tensors(none, x) })},
 
-		{"view", "npy.Write", func() error { return npy.Write(io.Discard, none) }},
-		{"view", "npy.WriteFile", func() error { return npy.WriteFile(file+".npy", none) }},
-		{"view", "safetensors.Write", func() error {
+		{"write", "npy.Write", func() error { return npy.Write(io.Discard, none) }},
+		{"write", "npy.WriteFile", func() error { return npy.WriteFile(file+".npy", none) }},
+		{"write", "safetensors.Write", func() error {
 			return safetensors.Write(io.Discard, map[string]*weft.Tensor{"a": none}, nil)
 		}},
-		{"view", "safetensors.WriteFile", func() error {
+		{"write", "safetensors.WriteFile", func() error {
 			return safetensors.WriteFile(file+".st", map[string]*weft.Tensor{"a": none}, nil)
 		}},
-		{"view", "checkpoint.Save", func() error { return checkpoint.Save(file+".cp", part, nil) }},
+		{"write", "checkpoint.Save", func() error { return checkpoint.Save(file+".cp", part, nil) }},
 		{"detach", "checkpoint.Load", func() error { _, err := checkpoint.Load(file, part); return err }},
 	} {
 		refusesNil(t, c.what, c.do, func(op string) bool { return op == c.op })

@@ -86,7 +86,7 @@ func ExampleCrossEntropy() {
 	fmt.Println(weft.Try(func() { nn.CrossEntropy(logits, weft.FromSlice([]int64{0, 3})) }))
 	// Output:
 	// 0.2395
-	// cross_entropy: target: 3 of row 1 is no class: want 0 to 2
+	// cross_entropy: target: 3 of row 1 is not a class: want 0 to 2
 }
 
 // Two models and two optimizers, as in the training of a generative adversarial
