@@ -231,10 +231,9 @@ func newNode(p *planned, in []*gradNode) *gradNode {
 }
 
 // RequireGrad marks t, of floats or complex numbers, as a leaf: [Tensor.Backward] adds its
-// gradient to [Tensor.Grad]. It returns t. RequireGrad(false) ends that, and forgets the
-// gradient: t is a tensor like any other until RequireGrad() marks it again. It panics if t was
-// computed from tensors that need gradients ([Tensor.Detach] makes a leaf of such a one), or
-// if its elements are integers or bool.
+// gradient to [Tensor.Grad]. It returns t. RequireGrad(false) removes the mark and the gradient.
+// It panics if t was computed from tensors that need gradients ([Tensor.Detach] returns a tensor
+// that can be marked), or if its elements are integers or bool.
 func (t *Tensor) RequireGrad(on ...bool) *Tensor {
 	t.notNil("requiregrad")
 	switch {

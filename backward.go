@@ -44,7 +44,7 @@ func (h *tape) Pop() any {
 	return x
 }
 
-// walkOpts are what a walk over the tape does: see [GradOpts].
+// walkOpts are the options of a walk over the tape: see [GradOpts].
 type walkOpts struct {
 	retain, create, allowUnused bool
 	seeds                       []*Tensor
@@ -311,16 +311,16 @@ func (p *pass) put(n *gradNode, dy partial) {
 // unrecorded is a view as a tensor that is written to behind the tape's back.
 func unrecorded(v array.View) *Tensor { return &Tensor{v: v} }
 
-// zero writes 0 into a view behind the tape's back.
+// zero writes 0 into a view and records nothing.
 func zero(v array.View) { unrecorded(v).assigned("assign", "x", whole(0), (*Tensor).copyFrom) }
 
-// addInto adds a view to another one behind the tape's back.
+// addInto adds x to t and records nothing.
 func addInto(v, x array.View) {
 	t := unrecorded(v)
 	t.assign(op.Add, nil, "addassign", operand{t: t}, operand{t: unrecorded(x)})
 }
 
-// plus is a + b, recorded.
+// plus returns a + b, recorded on the tape.
 func plus(a, b *Tensor) *Tensor { return apply(op.Add, nil, operand{t: a}, operand{t: b}) }
 
 // through returns the view of t that a row of windows shows, or a copy.

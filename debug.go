@@ -62,7 +62,7 @@ func (o *DebugOpts) debugging() *debugging {
 	return d
 }
 
-// debugging is what a call does besides: see [DebugOpts].
+// debugging holds the checks that a call makes: see [DebugOpts].
 type debugging struct {
 	verify, nan bool
 	watch       func(op, line string, value *Tensor)

@@ -97,7 +97,7 @@ func init() {
 	}
 }
 
-// A givenFused is a formula of package eager, which gives it tensors and Go numbers as any.
+// A givenFused is a formula for package eager, which passes tensors and Go numbers as any.
 type givenFused struct{ f *fused }
 
 func newGiven(name string, compose func([]*ir.Node) []*ir.Node) *givenFused {
@@ -106,7 +106,7 @@ func newGiven(name string, compose func([]*ir.Node) []*ir.Node) *givenFused {
 
 var operandLists = sync.Pool{New: func() any { return new([]operand) }}
 
-// with calls do with operands of args, which it must not keep.
+// with calls do with args as operands. do must not keep them.
 func (f *givenFused) with(args []any, do func(ops []operand)) {
 	f.f.notNil()
 	list := operandLists.Get().(*[]operand)

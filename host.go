@@ -34,7 +34,7 @@ func use(v *array.View) {
 	}
 }
 
-// leave ends [toHost] or [use]. It is deferred, because reading panics with what a mapped file lacks.
+// leave ends [toHost] or [use]. Defer it: reading a mapped file that was cut short panics.
 func leave(v *array.View) {
 	v.Store.Unuse()
 	runtime.KeepAlive(v.Store)
@@ -259,7 +259,7 @@ func (t *Tensor) on(number uint8) *Tensor {
 	return out
 }
 
-// rowOf is row i of a view.
+// rowOf returns row i of a view.
 func rowOf(v *array.View, i int) array.View {
 	return v.Window(i*v.Strides[0], v.Shape[1:], v.Strides[1:])
 }

@@ -16,9 +16,8 @@ func placesFrom(opName, arg string, t *Tensor) *Tensor {
 	return places(t)
 }
 
-// places returns integers of any type as operations take places: int32 and int64 as they are, others
-// as int64. A uint64 that an int64 does not hold becomes the greatest one, which is out of range of
-// every axis.
+// places returns integers of any type as indices for operations: int32 and int64 unchanged, others as
+// int64. A uint64 above MaxInt64 becomes MaxInt64, which is out of range for every axis.
 func places(t *Tensor) *Tensor {
 	switch t.v.DType {
 	case Int32, Int64:

@@ -12,8 +12,8 @@ import (
 //   - another [Span]: a part of the axis ([All], [Range]), a new axis ([NewAxis]), or as
 //     many whole axes as the other arguments leave ([Ellipsis])
 //   - an []int or a *Tensor of integers: these places
-//   - an []bool or a Bool *Tensor: the places where it is true; it takes as many axes of t
-//     as it has, of the same sizes
+//   - an []bool or a Bool *Tensor, a mask: the places where it is true. A mask of n axes is for
+//     the next n axes of t, of the same sizes
 //
 // Places may count from the back. Arrays of places broadcast against each other, and a
 // mask is as one vector of places. The axes of the shape to which they broadcast stand

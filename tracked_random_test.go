@@ -14,7 +14,7 @@ import (
 //
 //	WEFT_TRACKED=200000 go test -run RandomWrites -timeout 0 .
 //
-// plays so many.
+// plays 200,000 scripts.
 func TestRandomWrites(t *testing.T) {
 	scripts := 4000
 	if testing.Short() {

@@ -116,7 +116,7 @@ var All = Span{axisPart{whole: true}}
 // A Span is a part of an axis, for [Tensor.Slice].
 type Span struct{ part axisPart }
 
-// partsOf is spans as the engine has them: the same memory.
+// partsOf returns spans in the engine's type, without a copy.
 func partsOf(spans []Span) []axisPart { return *(*[]axisPart)(unsafe.Pointer(&spans)) }
 
 // An axisPart is a part of an axis.

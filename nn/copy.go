@@ -8,9 +8,8 @@ import (
 	"weft/internal/eager"
 )
 
-// Freeze takes the parameters of a module out of training: they are not parameters, but
-// buffers, until [Unfreeze], and their gradients are forgotten. Optimizers that were made
-// before leave them alone.
+// Freeze makes the parameters of a module buffers, until [Unfreeze], and removes their gradients.
+// Optimizers that were made before do not change them.
 func Freeze(m any) {
 	defer array.Named("freeze").End()
 	for _, t := range tensors(m) {

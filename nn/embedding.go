@@ -22,7 +22,7 @@ type EmbeddingOpts struct {
 	Generator *weft.Generator // what they are drawn from; nil is the default generator
 }
 
-// Embedding is a table of rows. Forward returns the rows with the given numbers.
+// Embedding is a table of rows. Forward returns the rows at the given indices.
 type Embedding struct {
 	Weight     *weft.Tensor // [rows, width]
 	PaddingIdx *int         // whose row gets no gradient, nil for none

@@ -26,7 +26,7 @@ func (c bagCase) String() string {
 	return fmt.Sprintf("mode %d, %d bags of %d indices, width %d, padding %v, factors %v", c.mode, len(c.begin)-1, len(c.at), c.table.Dim(1), c.padding != nil, c.factors != nil)
 }
 
-// call runs the layer; the factors, if there are, come back as a leaf.
+// call runs the layer. It returns the factors, if any, as a leaf.
 func (c bagCase) call(table *weft.Tensor, last bool) (y, factors *weft.Tensor) {
 	e := &nn.EmbeddingBag{Weight: table, Mode: c.mode, PaddingIdx: c.padding, IncludeLastOffset: last}
 	var o nn.BagOpts
@@ -167,8 +167,8 @@ func TestEmbeddingBagGradientByDifferences(t *testing.T) {
 	}
 }
 
-// TestEmbeddingBagBits holds the fused call to the bits of the rows taken first and then
-// reduced, of the compiled call, and of indices with two axes.
+// TestEmbeddingBagBits compares the bits of the fused call with those of IndexSelect and a
+// reduction, of the compiled call, and of indices with two axes.
 func TestEmbeddingBagBits(t *testing.T) {
 	g := weft.NewGenerator(5)
 	for _, d := range []weft.DType{weft.Float16, weft.BFloat16, weft.Float32, weft.Float64} {
@@ -196,7 +196,7 @@ func TestEmbeddingBagBits(t *testing.T) {
 	}
 }
 
-// TestEmbeddingBagPadding holds that rows of the padding are not read: NaN in them stays there.
+// TestEmbeddingBagPadding shows that the padding row is not read: NaN in it does not spread.
 func TestEmbeddingBagPadding(t *testing.T) {
 	e := nn.NewEmbeddingBag(4, 16, nn.EmbeddingBagOpts{PaddingIdx: new(1)})
 	if weft.Data[float32](e.Weight.At(1).Abs().Sum())[0] != 0 {

@@ -23,8 +23,8 @@ func ExampleEmbedding() {
 	// [0 3 7] [0 0 1 1 2 2]
 }
 
-// The rows of each bag of indices are added without being stored, such as those of the words of
-// a document. Bags have their own lengths; an empty one gives 0.
+// A bag is a list of indices, such as the words of a document. Its rows are added without being
+// stored. Bags differ in length; an empty one gives 0.
 func ExampleEmbeddingBag() {
 	table := weft.FromSlice([]float32{1, 2, 10, 20, 100, 200}, 3, 2)
 	e := &nn.EmbeddingBag{Weight: table, Mode: nn.BagSum}

@@ -218,8 +218,8 @@ type GroupNorm struct {
 	Eps    float64      // added to the variance
 }
 
-// NewGroupNorm returns a layer of that number of groups. It panics with *weft.Error if they do
-// not divide the channels.
+// NewGroupNorm returns a layer that normalises groups of channels. It panics with *weft.Error unless
+// groups divides channels.
 func NewGroupNorm(groups, channels int, opts ...NormOpts) *GroupNorm {
 	defer array.Named("group_norm").End()
 	if groups < 1 || channels < 1 || channels%groups != 0 {
@@ -411,7 +411,7 @@ type BatchNorm2d struct {
 	batchNorm `nn:""`
 }
 
-// NewBatchNorm2d returns a layer of that number of channels.
+// NewBatchNorm2d returns a layer for [batch, channels, height, width].
 func NewBatchNorm2d(channels int, opts ...BatchNormOpts) *BatchNorm2d {
 	return &BatchNorm2d{newBatchNorm(channels, opts)}
 }

@@ -13,7 +13,7 @@ import (
 
 type edge struct{ From, To float64 }
 
-// nest wraps x in slices of one element, as many as times says.
+// nest wraps x in slices of one element, times deep.
 func nest(times int, x any) any {
 	for range times {
 		v := reflect.ValueOf(x)
@@ -24,9 +24,9 @@ func nest(times int, x any) any {
 	return x
 }
 
-// TestFailedEditsChangeNothing makes edits that fail, of lists of each depth, whose gap is behind
-// everything or in the middle: the error is a *weft.Error, everything that is read stays as it was,
-// and the next edit is as if nothing had been.
+// TestFailedEditsChangeNothing makes edits that fail, of lists of each depth, with the gap behind
+// everything or in the middle. The error is a *weft.Error, reads are unchanged, and the next edit
+// works as without the failed one.
 func TestFailedEditsChangeNothing(t *testing.T) {
 	released := func() *weft.Tensor {
 		x := weft.ZerosOf(weft.Float64, 1, 1)

@@ -234,8 +234,8 @@ func (l *List) At(index ...int) *weft.Tensor {
 	return c.live.Slice(weft.Range(base, base+n))
 }
 
-// ListAt returns an item of a nested list, as a list that is a window on the same memory: its values
-// may be changed, its sizes may not. [List.Set] changes those of an item.
+// ListAt returns an item of a nested list, as a list on the same memory. Its values may be changed,
+// its sizes may not: [List.Set] of l changes the sizes of an item.
 func (l *List) ListAt(i int) *List {
 	l.check("listat")
 	if len(l.outer) == 0 {
@@ -333,8 +333,8 @@ func (l *List) with(cols ...column) *List {
 	return &List{outer: l.outer, part: l.part, rows: l.rows, cols: cols}
 }
 
-// alias is a list of the same items on the same memory, which its first change of sizes leaves. It
-// is read-only if l is.
+// alias returns a list of the same items on the same memory. Its first change of sizes copies the
+// rows. It is read-only if l is.
 func (l *List) alias() *List {
 	out := l.with()
 	for _, c := range l.cols {

@@ -248,11 +248,11 @@ func integers(op, arg string, x any) []int64 {
 	return nil
 }
 
-// FromOffsets returns a list of data, a tensor [rows, inner...], whose memory the list uses, or a
-// slice of rows as [Of] takes them, which is copied. Item i is rows offsets[i] to offsets[i+1]-1;
-// offsets, []int, []int64 or a tensor of integers, ascend and lie between 0 and the number of
-// rows; rows before the first and behind the last are not part of the list. Of a nested list they
-// are given from the outermost level to the last, each but the last counting items of the next.
+// FromOffsets returns a list of data. A tensor [rows, inner...] is used as memory, a slice of rows as
+// in [Of] is copied. Item i is rows offsets[i] to offsets[i+1]-1. Offsets are []int, []int64 or a
+// tensor of integers, ascend and lie between 0 and the number of rows. Rows before the first offset
+// and behind the last are not part of the list. For a nested list offsets are given from the
+// outermost level to the last. All but the last count items of the next level.
 func FromOffsets(data any, offsets ...any) *List {
 	const op = "fromoffsets"
 	cols, _ := rowsOf(op, data)

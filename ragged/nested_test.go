@@ -209,7 +209,7 @@ func TestEditsOfListsOnTheSameMemory(t *testing.T) {
 	prints(t, l, "[ [ [1] [8 8] ] [ [4] ] [ [5 6] [9] ] ]")
 }
 
-// What is written over nested rows is recorded, a change of sizes where a gradient is needed refused.
+// Writes over nested rows are recorded. A change of sizes panics if rows need a gradient.
 func TestNestedEditGradients(t *testing.T) {
 	x := weft.From([]float64{1, 2, 3, 4}).RequireGrad()
 	w := weft.From([][]float64{{5, 6}}).RequireGrad()
@@ -232,7 +232,7 @@ func TestNestedEditGradients(t *testing.T) {
 			t.Errorf("%s was not refused", name)
 		}
 	}
-	// Where a backward pass needs rows that moved, it says so.
+	// A backward pass that needs rows which moved fails with an error.
 	m := ragged.Of([][][]float64{{{1, 2}}, {{3}}})
 	y := m.Data().Mul(weft.Scalar(3.0).RequireGrad()).Sum()
 	m.Delete(0)

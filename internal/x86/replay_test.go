@@ -16,9 +16,9 @@ import (
 	"weft/internal/x86/asm"
 )
 
-// TestRecordsDifferByTheChangedProgram compiles programs in children that record them: the records of two children are
-// equal, and those of a child with one other instruction in its table differ by the program
-// that needs it.
+// TestRecordsDifferByTheChangedProgram compiles programs in child processes that record them. The
+// records of two children are equal. Those of a child with another instruction in its table differ
+// by the program that needs it.
 func TestRecordsDifferByTheChangedProgram(t *testing.T) {
 	const variable = "WEFT_REPLAY_CHILD"
 	add, sub := replayed(loop.OpAdd), replayed(loop.OpSub)

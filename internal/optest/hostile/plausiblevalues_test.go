@@ -125,7 +125,7 @@ func (g *gen) pair(from ...int) [2]int {
 	return [2]int{pick(g, from...), pick(g, from...)}
 }
 
-// reps are so many small numbers, few of them bad.
+// reps returns n small numbers, few of them bad.
 func (g *gen) reps(n int) []int {
 	out := make([]int, n)
 	for i := range out {
@@ -169,7 +169,7 @@ func (g *gen) axis(t *weft.Tensor) int {
 	return g.r.IntN(2*n) - n
 }
 
-// index is a tensor of places on an axis of t, few of them out of range.
+// index returns a tensor of indices of an axis of t, few of them out of range.
 func (g *gen) index(t *weft.Tensor, axis int, shape []int) *weft.Tensor {
 	n := t.Rank()
 	g.places = max(t.Shape()[(axis+n)%n], 1)
@@ -241,7 +241,7 @@ func (g *gen) gradOpts() weft.GradOpts {
 	return o
 }
 
-// compiled is a compiled function: what it does with its argument may be refused.
+// compiled returns a compiled function, which may refuse its argument.
 func compiled(g *gen) *weft.Compiled[func(*weft.Tensor) *weft.Tensor] {
 	other := g.tensor()
 	return weft.Compile(pick(g, (*weft.Tensor).Neg, (*weft.Tensor).T,
