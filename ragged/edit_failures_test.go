@@ -166,12 +166,14 @@ func shown(depth int, items []any) string {
 	return ragged.Concat(l, 0).String()
 }
 
-func TestAtErrorsNameTheWayOut(t *testing.T) {
+func TestErrorsNameTheWayOut(t *testing.T) {
 	flat, nested := ragged.Of([][]float64{{1, 2}}), ragged.Of([][][]float64{{{1, 2}}})
 	for want, f := range map[string]func(){
 		"at: index: has 2 indices, want 1, one for each level: At of the item takes the rest":    func() { flat.At(0, 1) },
 		"at: index: has 1 indices, want 2, one for each level: ListAt returns an item as a list": func() { nested.At(0) },
 		"of: x: is nil: want nested slices":                                                      func() { ragged.Of(nil) },
+		`set: x: is string: want a number, nested slices, structs, a tensor or a list`:           func() { flat.Set(0, "a") },
+		`insert: x: is *int: want a number, nested slices, structs, a tensor or a list`:          func() { nested.Insert(0, new(1)) },
 	} {
 		if err := weft.Try(f); err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)

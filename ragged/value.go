@@ -87,6 +87,10 @@ func (l *List) value(op string, x any) (v value) {
 		case structs, nested >= 2 && axes == l.rank()+nested:
 			return l.listValue(op, of(op, x))
 		case axes == 0:
+			switch r.Kind() {
+			case reflect.String, reflect.Map, reflect.Pointer, reflect.Func, reflect.Chan:
+				array.Failf(op, "x", "is %T: want a number, nested slices, structs, a tensor or a list", x)
+			}
 			l.plain(op)
 			return value{ts: []any{x}, rows: 1, each: true}
 		}
