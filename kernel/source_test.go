@@ -47,3 +47,21 @@ func TestSumOfThirtyThousandTerms(t *testing.T) {
 		}
 	}
 }
+
+// A chain of constant strings is bounded by its bytes alone.
+func TestConstantStringOfManyTerms(t *testing.T) {
+	run := func(terms int, value string) (y *weft.Tensor, err error) {
+		src := "package k\nconst s = \"\"" + strings.Repeat("+\"a\"", terms) + "\nfunc F(x float64) float64 { return x + float64(" + value + ") }"
+		err = weft.Try(func() { y = kernel.MustParse(src).Func("F").Map(weft.FromSlice([]float64{1})) })
+		return y, err
+	}
+	if y, err := run(20000, "len(s)"); err != nil || weft.At[float64](y, 0) != 20001 {
+		t.Errorf("F(1) = %v, %v, want 20001", y, err)
+	}
+	if _, err := run(25000, "len(s)"); err == nil || !strings.Contains(err.Error(), "constant string") {
+		t.Errorf("25000 terms: %v, want an error of a constant string", err)
+	}
+	if _, err := run(1, "len(s)"+strings.Repeat("*(len(s)+len(s))", 2000)); err == nil || !strings.Contains(err.Error(), "may be as large as") {
+		t.Errorf("a product of lengths: %v, want an error of a large constant", err)
+	}
+}

@@ -187,7 +187,10 @@ func (c *constants) sizeOf(x ast.Expr) *constSize {
 		n := &constSize{value: -1}
 		switch x.Op {
 		case token.ADD, token.SUB:
-			n.high, n.text = max(a.high, b.high)+1, a.text+b.text
+			if n.text = a.text + b.text; n.text > 0 && a.high+b.high == 0 {
+				break // strings: len of one has text too, and a number above 0
+			}
+			n.high = max(a.high, b.high) + 1
 			n.low, n.sign = max(a.low, b.low), a.sign
 			if x.Op == token.SUB && b.sign != -a.sign || x.Op == token.ADD && b.sign != a.sign || a.sign == 0 {
 				n.low, n.sign = min(a.low, b.low)-precision, 0 // they may cancel
