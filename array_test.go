@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"weft/internal/array"
+	"weft/internal/core"
 )
 
 // A grid is a view as the tests understand it: the positions of its elements in
@@ -266,15 +267,15 @@ func TestViewsAgainstIndexModel(t *testing.T) {
 		ours := true // still the memory that we look at
 		for range r.IntN(5) {
 			var what string
-			before := x.v.Store
+			before := x.v().Store
 			x, g, what = randomView(r, x, g)
-			ours = ours && x.v.Store == before
+			ours = ours && x.v().Store == before
 			text += ", " + what
 			if !slices.Equal(x.Shape(), g.shape) {
 				t.Fatalf("round %d: %s has shape %v, want %v", round, text, x.Shape(), g.shape)
 			}
-			lo, hi := x.v.Span()
-			if size := x.v.Store.Bytes / 8; lo < 0 || hi > size && lo != hi {
+			lo, hi := x.v().Span()
+			if size := x.v().Store.Bytes / 8; lo < 0 || hi > size && lo != hi {
 				t.Fatalf("round %d: %s reaches %d to %d of %d elements", round, text, lo, hi, size)
 			}
 		}
@@ -291,7 +292,7 @@ func TestViewsAgainstIndexModel(t *testing.T) {
 		if got := x.Sum().ItemInt(); got != sumOf(want) {
 			t.Fatalf("round %d: %s sums to %d, want %d", round, text, got, sumOf(want))
 		}
-		if !x.v.Writable() || !ours {
+		if !x.v().Writable() || !ours {
 			continue
 		}
 		x.Assign(-1)
@@ -788,11 +789,11 @@ func TestViewsAllocate(t *testing.T) {
 		"x[:] = 0":    {0, func() { x.Zero() }},
 		"zeros":       {4, func() { Zeros(16) }},
 	} {
-		before := plans.Stats().Made
+		before := core.Plans.Stats().Made
 		if n := testing.AllocsPerRun(100, c.f); n > c.most {
 			t.Errorf("%s: %v allocations, want %v", name, n, c.most)
 		}
-		if n := plans.Stats().Made - before; n != 0 {
+		if n := core.Plans.Stats().Made - before; n != 0 {
 			t.Errorf("%s makes %d plans", name, n)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"weft/internal/array"
+	"weft/internal/core"
 	"weft/internal/tracing"
 )
 
@@ -97,7 +98,7 @@ func (c *Compiled[F]) Func() F {
 // Why says why the function was traced, a line each time, the latest last.
 func (c *Compiled[F]) Why() string {
 	c.notNil("why")
-	return c.c.reasons()
+	return c.c.Reasons()
 }
 
 func (c *Compiled[F]) notNil(opName string) {
@@ -108,7 +109,7 @@ func (c *Compiled[F]) notNil(opName string) {
 
 // A goFunc is a Go function with its programs. Its type says where arguments and results hold tensors.
 type goFunc struct {
-	compiledFunc
+	core.CompiledFunc
 	f      reflect.Value
 	t      reflect.Type
 	in     []reflect.Type // types of the arguments; of a variadic argument its element type
@@ -124,9 +125,9 @@ var (
 
 func newGoFunc(f reflect.Value) *goFunc {
 	c := &goFunc{f: f, t: f.Type()}
-	c.name, c.scoped = "function", true
+	c.Name, c.Scoped = "function", true
 	if rf := runtime.FuncForPC(f.Pointer()); rf != nil {
-		c.name = rf.Name()
+		c.Name = rf.Name()
 	}
 	n := c.t.NumOut()
 	c.failed = n > 0 && c.t.Out(n-1) == errorType
@@ -200,7 +201,7 @@ func (c *goFunc) call(ctx context.Context, args []any) (*Tensor, error) {
 		}
 		return in
 	}
-	var e *entry
+	var e *core.Entry
 	var ts []*Tensor
 	var plain []reflect.Value
 	err := Try(func() {
@@ -211,7 +212,7 @@ func (c *goFunc) call(ctx context.Context, args []any) (*Tensor, error) {
 		for i, x := range args {
 			want := c.argument(i)
 			if t, ok := x.(*Tensor); ok && want == tensorType && t != nil {
-				g.add(t)
+				g.Add(t.c())
 				continue
 			}
 			if x != nil && !reflect.TypeOf(x).AssignableTo(want) {
@@ -224,7 +225,7 @@ func (c *goFunc) call(ctx context.Context, args []any) (*Tensor, error) {
 			collect(g, v)
 		}
 		e, ts, plain = c.run(g, values)
-		g.free()
+		g.Free()
 	})
 	if err != nil {
 		return nil, err
@@ -238,8 +239,8 @@ func (c *goFunc) call(ctx context.Context, args []any) (*Tensor, error) {
 		}
 		return nil, nil
 	}
-	if e.err != nil {
-		return nil, e.err
+	if e.Err != nil {
+		return nil, e.Err
 	}
 	if n == 1 && len(ts) == 1 {
 		return ts[0], nil
@@ -265,21 +266,21 @@ func (c *goFunc) makeFunc() reflect.Value {
 				collect(g, v)
 			}
 			e, ts, plain := c.run(g, func() []reflect.Value { return args })
-			g.free()
+			g.Free()
 			if e == nil { // f ran itself
 				out = plain
 				return
 			}
-			if e.code == nil { // it returned an error
-				out = c.zeros(e.err)
+			if e.Code == nil { // it returned an error
+				out = c.zeros(e.Err)
 				return
 			}
 			k := 0
-			for _, v := range e.rest.([]reflect.Value) {
+			for _, v := range e.Rest.([]reflect.Value) {
 				out = append(out, replaced(v, func(*Tensor) *Tensor { k++; return ts[k-1] }))
 			}
 			if c.failed {
-				out = append(out, errorValue(e.err))
+				out = append(out, errorValue(e.Err))
 			}
 		})
 		if err == nil {
@@ -294,12 +295,15 @@ func (c *goFunc) makeFunc() reflect.Value {
 
 // run runs the program for the arguments and returns it with the tensors of the results. Where calls
 // are not compiled, it runs the function itself and returns its results as plain.
-func (c *goFunc) run(g *supplied, values func() []reflect.Value) (e *entry, ts []*Tensor, plain []reflect.Value) {
-	if c.inline(g, func() { plain = c.f.Call(values()) }) {
+func (c *goFunc) run(g *core.Supplied, values func() []reflect.Value) (e *core.Entry, ts []*Tensor, plain []reflect.Value) {
+	if c.Inline(g, func() { plain = c.f.Call(values()) }) {
 		return nil, nil, plain
 	}
-	e, ts = c.compiledFunc.run(g, func(args []*Tensor) ([]*Tensor, any, error) { return c.on(args, values()) })
-	return e, ts, nil
+	e, results := c.CompiledFunc.Run(g, func(args []*core.Tensor) ([]*core.Tensor, any, error) {
+		ts, rest, err := c.on(outer(args), values())
+		return inner(ts), rest, err
+	})
+	return e, outer(results), nil
 }
 
 // on calls the function with tensors in place of those in values. It returns the tensors in its

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"weft/internal/core"
 	"weft/internal/tracing"
 )
 
@@ -87,8 +88,8 @@ func TestCompiledNoResultWithin(t *testing.T) {
 	if y, err := outer.Call(Ones(2)); err != nil || y.Item() != 4 {
 		t.Errorf("%v, %v", y, err)
 	}
-	defer func(off bool) { compileOff = off }(compileOff)
-	compileOff = true
+	defer func(off bool) { core.CompileOff = off }(core.CompileOff)
+	core.CompileOff = true
 	if y, err := inner.Call(Ones(2)); y != nil || err != nil {
 		t.Errorf("%v, %v", y, err)
 	}
@@ -101,8 +102,8 @@ func TestCompiledNoResultWithin(t *testing.T) {
 // Functions of other packages, which need not be safe, are safe for concurrent calls with
 // WEFT_COMPILE=off too.
 func TestTracedOffConcurrent(t *testing.T) {
-	defer func(off bool) { compileOff = off }(compileOff)
-	compileOff = true
+	defer func(off bool) { core.CompileOff = off }(core.CompileOff)
+	core.CompileOff = true
 	w, runs := Zeros(1<<12), 0
 	f := tracing.Compile(func([]*Tensor) []*Tensor {
 		runs++

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"testing"
+
+	"weft/internal/core"
 )
 
 // With WEFT_COMPILE=off calls run the function itself.
 func TestCompileOff(t *testing.T) {
-	defer func(off bool) { compileOff = off }(compileOff)
-	compileOff = true
+	defer func(off bool) { core.CompileOff = off }(core.CompileOff)
+	core.CompileOff = true
 	runs := 0
 	c := Compile(func(x *Tensor) *Tensor {
 		if runs++; x.Item() > 0 {

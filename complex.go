@@ -2,6 +2,7 @@ package weft
 
 import (
 	"weft/internal/array"
+	"weft/internal/core"
 	"weft/internal/op"
 )
 
@@ -10,43 +11,43 @@ import (
 func Complex(re, im *Tensor) *Tensor {
 	defer array.Named("complex").End()
 	part := func(opName string, t *Tensor) *Tensor {
-		t.check("complex")
-		if t.v.DType.Complex() {
-			array.Failf("complex", opName, "is %s, want real numbers", t.v.DType)
+		t.c().Check("complex")
+		if t.v().DType.Complex() {
+			array.Failf("complex", opName, "is %s, want real numbers", t.v().DType)
 		}
 		return t
 	}
 	re, im = part("re", re), part("im", im)
 	d := Float32
-	if re.v.DType == Float64 || im.v.DType == Float64 {
+	if re.v().DType == Float64 || im.v().DType == Float64 {
 		d = Float64
 	}
-	shape := array.Broadcast("complex", re.v.Shape, im.v.Shape)
-	return apply(op.Complex, nil, operand{t: re.To(d).Expand(shape...)}, operand{t: im.To(d).Expand(shape...)})
+	shape := array.Broadcast("complex", re.v().Shape, im.v().Shape)
+	return (*Tensor)(core.Apply(op.Complex, nil, core.Operand{T: re.To(d).Expand(shape...).c()}, core.Operand{T: im.To(d).Expand(shape...).c()}))
 }
 
 // Polar returns the complex numbers of lengths and angles in radians, real numbers that
 // broadcast. PyTorch: torch.polar.
 func Polar(abs, angle *Tensor) *Tensor {
-	return apply(op.Polar, nil, tensorOperand("polar", abs), tensorOperand("polar", angle))
+	return (*Tensor)(core.Apply(op.Polar, nil, core.TensorOperand("polar", abs.c()), core.TensorOperand("polar", angle.c())))
 }
 
 // Real returns a view of the real parts: writes show in t. Of real numbers it is t.
 func (t *Tensor) Real() *Tensor {
-	t.check("real")
-	if !t.v.DType.Complex() {
+	t.c().Check("real")
+	if !t.v().DType.Complex() {
 		return t
 	}
-	return window(op.Real, nil, t)
+	return (*Tensor)(core.Window(op.Real, nil, t.c()))
 }
 
 // Imag returns a view of the imaginary parts: writes show in t. t must be complex.
 func (t *Tensor) Imag() *Tensor {
-	t.check("imag")
-	if !t.v.DType.Complex() {
-		array.Failf("imag", "", "takes complex numbers, got %s", t.v.DType)
+	t.c().Check("imag")
+	if !t.v().DType.Complex() {
+		array.Failf("imag", "", "takes complex numbers, got %s", t.v().DType)
 	}
-	return window(op.Imag, nil, t)
+	return (*Tensor)(core.Window(op.Imag, nil, t.c()))
 }
 
 // Conj returns the complex conjugates, in t's shape and type; real numbers are as they are.

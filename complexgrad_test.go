@@ -8,6 +8,7 @@ import (
 	"os"
 	"testing"
 
+	"weft/internal/core"
 	"weft/internal/op"
 )
 
@@ -72,7 +73,7 @@ func complexGradient(t *testing.T, d *op.Def, s op.Sample) bool {
 	}
 	// loss is a real number of both parts of all results, and their types.
 	loss := func(leaf bool, as DType) (x []*Tensor, y *Tensor, narrow bool) {
-		ops := make([]operand, len(values))
+		ops := make([]core.Operand, len(values))
 		for i := range values {
 			z := places[i]
 			if z == nil {
@@ -81,18 +82,18 @@ func complexGradient(t *testing.T, d *op.Def, s op.Sample) bool {
 					z.RequireGrad()
 				}
 			}
-			x, ops[i] = append(x, z), operand{t: z}
+			x, ops[i] = append(x, z), core.Operand{T: z.c()}
 		}
 		y = ScalarOf(Float64, 0)
-		for k, z := range applyAll(d, s.Attrs, ops...) {
-			if !z.DType().Differentiable() || z.Size() == 0 {
+		for k, z := range core.ApplyAll(d, s.Attrs, ops...) {
+			if !(*Tensor)(z).DType().Differentiable() || z.Size() == 0 {
 				continue
 			}
-			narrow = narrow || z.DType() != Float64 && z.DType() != Complex128
-			w := NewGenerator(uint64(7+k)).RandnOf(Float64, z.Shape()...)
-			y = y.Add(z.Real().Mul(w).Sum())
-			if z.DType().Complex() {
-				y = y.Add(z.Imag().Mul(w).Mul(0.7).Sum())
+			narrow = narrow || (*Tensor)(z).DType() != Float64 && (*Tensor)(z).DType() != Complex128
+			w := NewGenerator(uint64(7+k)).RandnOf(Float64, (*Tensor)(z).Shape()...)
+			y = y.Add((*Tensor)(z).Real().Mul(w).Sum())
+			if (*Tensor)(z).DType().Complex() {
+				y = y.Add((*Tensor)(z).Imag().Mul(w).Mul(0.7).Sum())
 			}
 		}
 		return x, y, narrow

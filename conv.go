@@ -2,6 +2,7 @@ package weft
 
 import (
 	"weft/internal/array"
+	"weft/internal/core"
 	"weft/internal/ir"
 	"weft/internal/op"
 )
@@ -70,12 +71,12 @@ func (t *Tensor) ConvTranspose2d(w, bias *Tensor, opts ...ConvTransposeOpts) *Te
 }
 
 func convolve(d *op.Def, a ir.Attrs, t, w, bias *Tensor) *Tensor {
-	t.notNil(d.Name)
-	w.argument(d.Name, "w")
+	t.c().NotNil(d.Name)
+	w.c().Argument(d.Name, "w")
 	if bias == nil {
-		return withAttrs(d, a, t, w)
+		return (*Tensor)(core.WithAttrs(d, a, t.c(), w.c()))
 	}
-	return withAttrs(d, a, t, w, bias)
+	return (*Tensor)(core.WithAttrs(d, a, t.c(), w.c(), bias.c()))
 }
 
 func convAttrs(stride *[2]int, pad [2]int, dilation *[2]int, groups *int) op.Conv {

@@ -7,157 +7,55 @@ import (
 
 	"weft/half"
 	"weft/internal/array"
-	"weft/internal/device"
+	"weft/internal/core"
 	"weft/internal/exec"
-	"weft/internal/mem"
-	"weft/internal/op"
 )
-
-// unset is empty for what operations will write: in a trace it has no memory.
-func unset(opName string, number uint8, d DType, shape []int) *Tensor {
-	tr := tracingHere()
-	if tr == nil {
-		return empty(opName, number, d, shape)
-	}
-	if !d.Supported() {
-		array.Failf(opName, "dtype", "%s is not supported", d)
-	}
-	s := append([]int{}, shape...)
-	array.CheckShape(opName, s, d)
-	return &Tensor{v: tr.fresh(d, s)}
-}
-
-// empty returns a tensor on a device whose elements are not set.
-func empty(opName string, number uint8, d DType, shape []int) *Tensor {
-	if !d.Supported() {
-		array.Failf(opName, "dtype", "%s is not supported", d)
-	}
-	s := append([]int{}, shape...)
-	n := array.CheckShape(opName, s, d)
-	return &Tensor{v: array.View{Store: alloc(number, n*d.Size()), DType: d, Shape: s, Strides: array.RowMajor(s)}}
-}
-
-// numberOf is a 0-d tensor, on a device, of a Go number that the user gave: an
-// integer must fit.
-func numberOf(opName string, number uint8, n exec.Number, d DType) *Tensor {
-	if err := n.Check(opName, d); err != nil {
-		panic(err)
-	}
-	if d.Complex() {
-		return complexOf(number, complex(n.Real(d.Part()), 0), d)
-	}
-	return fullOf(number, n, d)
-}
-
-// number is a 0-d tensor, on a device, of the Go number that the operand is.
-func (o *operand) number(opName string, number uint8, d DType) *Tensor {
-	if o.num.Kind != array.CatComplex {
-		return numberOf(opName, number, o.num, d)
-	}
-	if !d.Complex() {
-		array.Failf(opName, "x", "%v is complex, %s is not: give its real part", complex(o.num.Float, o.imag), d)
-	}
-	return complexOf(number, complex(o.num.Float, o.imag), d)
-}
-
-// complexOf is a 0-d tensor of a complex number on a device.
-func complexOf(number uint8, x complex128, d DType) *Tensor {
-	if tr := tracingHere(); tr != nil {
-		re, im := tr.g.Number(real(x), d.Part(), false), tr.g.Number(imag(x), d.Part(), false)
-		return &Tensor{v: tr.result(op.Apply(op.Complex, nil, re, im))}
-	}
-	t := &Tensor{v: array.View{Store: alloc(number, d.Size()), DType: d, Shape: []int{}, Strides: []int{}}}
-	for i, f := range [...]float64{real(x), imag(x)} {
-		part := t.v.Part(i)
-		bits := exec.Number{Float: f, Kind: array.CatFloat}.Bits(part.DType)
-		check(device.Get(number).Default().Fill(device.Ref{Store: t.v.Store, Offset: part.Offset * part.DType.Size()}, 1, bits, part.DType.Size()))
-	}
-	return t
-}
-
-// fullOf is a 0-d tensor of a Go number on a device.
-func fullOf(number uint8, n exec.Number, d DType) *Tensor {
-	if tr := tracingHere(); tr != nil {
-		return &Tensor{v: tr.scalar(n, d)}
-	}
-	t := &Tensor{v: array.View{Store: alloc(number, d.Size()), DType: d, Shape: []int{}, Strides: []int{}}}
-	fill(&t.v, n)
-	return t
-}
-
-// fillMost is how many bytes are filled by the thread that asks; more are for a kernel.
-const fillMost = 1 << 16
-
-// fills reports that the operand, a Go number, is the same bits at each place of v, which lie in
-// one row. It refuses a number that the type does not hold.
-func (o *operand) fills(opName string, v *array.View) bool {
-	if o.num.Kind == array.CatComplex || v.DType.Complex() || !v.Contiguous() || tracingViews(v) != nil {
-		return false
-	}
-	if n := v.Size(); n == 0 || n*v.DType.Size() > fillMost {
-		return false
-	}
-	if err := o.num.Check(opName, v.DType); err != nil {
-		panic(err)
-	}
-	return true
-}
-
-// fill writes a number at each place of a row.
-func fill(v *array.View, n exec.Number) {
-	size := v.DType.Size()
-	check(device.Get(v.Store.Device).Default().Fill(device.Ref{Store: v.Store, Offset: v.Offset * size}, v.Size(), n.Bits(v.DType), size))
-}
 
 // Full returns a tensor of that shape filled with a Go number, a scalar if no size is given. The
 // number says the type, as for [Scalar]: a float gives float32, an int int64. [FullOf] takes it.
 func Full(x any, shape ...int) *Tensor {
 	o := numberOperand("full", x)
-	return full("full", o, 0, o.weakType(), shape)
+	return (*Tensor)(core.Full("full", o, 0, o.WeakType(), shape))
 }
 
 // FullOf returns a tensor of type d and that shape filled with a Go number. An integer must fit an
 // integer type; a float becomes one as [Tensor.To] makes it; as Bool it is whether it is not 0.
 func FullOf(d DType, x any, shape ...int) *Tensor {
-	return full("full", numberOperand("full", x), 0, d, shape)
+	return (*Tensor)(core.Full("full", numberOperand("full", x), 0, d, shape))
 }
 
 // numberOperand is an argument of op that must be a Go number.
-func numberOperand(opName string, x any) operand {
+func numberOperand(opName string, x any) core.Operand {
 	o := asOperand(opName, "x", x)
-	if o.t != nil {
+	if o.T != nil {
 		array.Failf(opName, "x", "is a tensor, want a Go number")
 	}
 	return o
 }
 
-func full(opName string, o operand, number uint8, d DType, shape []int) *Tensor {
-	t := unset(opName, number, d, shape)
-	switch {
-	case t.Size() == 0:
-	case o.fills(opName, &t.v):
-		fill(&t.v, o.num)
-	default:
-		copyViews(&t.v, &o.number(opName, number, d).v)
-	}
-	return t
-}
-
 // Zeros returns a float32 tensor of zeros of that shape, a scalar if no size is given. [ZerosOf]
 // takes an element type. It panics with *[Error] where a size is negative.
-func Zeros(shape ...int) *Tensor { return full("zeros", whole(0), 0, Float32, shape) }
+func Zeros(shape ...int) *Tensor {
+	return (*Tensor)(core.Full("zeros", core.Whole(0), 0, Float32, shape))
+}
 
 // ZerosOf returns a tensor of zeros of the given type and shape, a scalar if no size is given.
 // It panics with *[Error] where a size is negative.
-func ZerosOf(d DType, shape ...int) *Tensor { return full("zeros", whole(0), 0, d, shape) }
+func ZerosOf(d DType, shape ...int) *Tensor {
+	return (*Tensor)(core.Full("zeros", core.Whole(0), 0, d, shape))
+}
 
 // Ones returns a float32 tensor of ones of that shape, a scalar if none is given. [OnesOf] takes
 // an element type. It panics with *[Error] where a size is negative.
-func Ones(shape ...int) *Tensor { return full("ones", whole(1), 0, Float32, shape) }
+func Ones(shape ...int) *Tensor {
+	return (*Tensor)(core.Full("ones", core.Whole(1), 0, Float32, shape))
+}
 
 // OnesOf returns a tensor of ones of the given type and shape, a scalar if no size is given. It
 // panics with *[Error] where a size is negative.
-func OnesOf(d DType, shape ...int) *Tensor { return full("ones", whole(1), 0, d, shape) }
+func OnesOf(d DType, shape ...int) *Tensor {
+	return (*Tensor)(core.Full("ones", core.Whole(1), 0, d, shape))
+}
 
 // ZerosLike returns a tensor of t's shape and type, on its device, filled with 0. Nothing of t
 // is copied, nor does a gradient flow to it.
@@ -172,15 +70,15 @@ func OnesLike(t *Tensor) *Tensor { return fullLike("ones", t, 1) }
 func FullLike(t *Tensor, x any) *Tensor { return fullLike("full", t, x) }
 
 func fullLike(opName string, t *Tensor, x any) *Tensor {
-	t.notNil(opName)
-	return full(opName, numberOperand(opName, x), t.v.Store.Device, t.v.DType, t.v.Shape)
+	t.c().NotNil(opName)
+	return (*Tensor)(core.Full(opName, numberOperand(opName, x), t.v().Store.Device, t.v().DType, t.v().Shape))
 }
 
 // Scalar returns a 0-d tensor of a Go number, whose type it says: float64 gives float32, int int64,
 // bool Bool, complex128 complex64. [ScalarOf] takes an element type.
 func Scalar(x any) *Tensor {
 	o := numberOperand("scalar", x)
-	return o.number("scalar", 0, o.weakType())
+	return (*Tensor)(o.Number("scalar", 0, o.WeakType()))
 }
 
 // ScalarOf returns a 0-d tensor of type d of a Go number, which is rounded once. It panics with
@@ -190,7 +88,7 @@ func ScalarOf(d DType, x any) *Tensor {
 	if !d.Supported() {
 		array.Failf("scalar", "dtype", "%s is not supported", d)
 	}
-	return o.number("scalar", 0, d)
+	return (*Tensor)(o.Number("scalar", 0, d))
 }
 
 // Eye returns the n x n identity matrix, float32: ones on the main diagonal, zeros elsewhere. It
@@ -200,9 +98,9 @@ func Eye(n int) *Tensor { return EyeOf(Float32, n) }
 // EyeOf returns the n x n identity matrix of type d: ones on the main diagonal, zeros elsewhere. It
 // panics with *[Error] where n is negative.
 func EyeOf(d DType, n int) *Tensor {
-	t := full("eye", whole(0), 0, d, []int{n, n})
-	t.Diagonal(0).Assign(1)
-	return t
+	t := core.Full("eye", core.Whole(0), 0, d, []int{n, n})
+	(*Tensor)(t).Diagonal(0).Assign(1)
+	return (*Tensor)(t)
 }
 
 // Arange returns start, start+step, ... before stop: float64 arguments give float32, ints int64.
@@ -320,19 +218,10 @@ func LinspaceOf(d DType, start, stop float64, n int) *Tensor {
 
 // filled returns a vector whose n elements, of type d, f sets.
 func filled[T Element](opName string, d DType, n int, f func(data []T)) *Tensor {
-	t := empty(opName, 0, d, []int{n})
-	f(slice[T](&t.v))
-	keepAlive(t)
-	return t
-}
-
-// room returns n, or panics with an [Error] of kind OutOfMemory if as many elements
-// do not fit on the Go heap: running out of that would end the process.
-func room(opName string, n int, d DType) int {
-	if err := mem.Room(n * d.Size()); err != nil {
-		panic(&Error{Kind: OutOfMemory, Op: opName, Msg: "the result does not fit in memory", Err: err})
-	}
-	return n
+	t := core.Empty(opName, 0, d, []int{n})
+	f(core.Slice[T](t.View()))
+	core.KeepAlive(t)
+	return (*Tensor)(t)
 }
 
 // dtypeOf returns the type of tensors that hold elements of a Go type.
@@ -379,8 +268,8 @@ func From(x any) *Tensor {
 	if !ok {
 		array.Failf("from", "x", "is %T: want nested slices of bool, integers, floats or complex numbers", x)
 	}
-	out := empty("from", 0, d, shape)
-	first, at := bytesOf(&out.v), 0
+	out := core.Empty("from", 0, d, shape)
+	first, at := core.BytesOf(out.View()), 0
 	var fill func(v reflect.Value, depth int)
 	fill = func(v reflect.Value, depth int) {
 		if depth < len(shape) {
@@ -424,6 +313,6 @@ func From(x any) *Tensor {
 		}
 	}
 	fill(v, 0)
-	keepAlive(out)
-	return out
+	core.KeepAlive(out)
+	return (*Tensor)(out)
 }

@@ -2,6 +2,7 @@ package weft
 
 import (
 	"weft/internal/array"
+	"weft/internal/core"
 	"weft/internal/op"
 )
 
@@ -37,13 +38,13 @@ func (t *Tensor) CumMin(axis int) (values, index *Tensor) { return t.placedAlong
 
 // along applies an operation that has an axis as its attribute.
 func (t *Tensor) along(d *op.Def, axis int) *Tensor {
-	t.check(d.Name)
-	return withAttrs(d, op.Axis(array.Axis(d.Name, axis, t.Rank())), t)
+	t.c().Check(d.Name)
+	return (*Tensor)(core.WithAttrs(d, op.Axis(array.Axis(d.Name, axis, t.Rank())), t.c()))
 }
 
 // placedAlong is along for an operation that gives elements and where they were.
 func (t *Tensor) placedAlong(d *op.Def, axis int) (values, index *Tensor) {
-	t.check(d.Name)
-	r := applyAll(d, op.Axis(array.Axis(d.Name, axis, t.Rank())), operand{t: t})
-	return r[0], r[1]
+	t.c().Check(d.Name)
+	r := core.ApplyAll(d, op.Axis(array.Axis(d.Name, axis, t.Rank())), core.Operand{T: t.c()})
+	return (*Tensor)(r[0]), (*Tensor)(r[1])
 }

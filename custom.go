@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"weft/internal/array"
+	"weft/internal/core"
 	"weft/internal/ir"
 	"weft/internal/op"
 )
@@ -46,7 +47,7 @@ type FuncContext struct {
 func (c *FuncContext) Save(ts ...*Tensor) {
 	c.notNil("save")
 	for _, t := range ts {
-		t.notNil("save")
+		t.c().NotNil("save")
 	}
 	c.saved = append(c.saved, ts...)
 }
@@ -71,31 +72,31 @@ func (f *Func) Apply(x ...*Tensor) *Tensor {
 	if f == nil || f.Forward == nil {
 		array.Failf("apply", "", "the Func is nil or has no Forward")
 	}
-	ops := make([]operand, len(x))
+	ops := make([]core.Operand, len(x))
 	hidden := make([]*Tensor, len(x))
 	for i, t := range x {
 		if t == nil {
 			array.Failf(f.Name, "", "argument %d is nil", i)
 		}
-		ops[i].t = t
-		t.check(f.Name)
-		x := t.cutHere()
-		hidden[i] = &Tensor{v: x.v, run: t.run, view: true}
+		ops[i].T = t.c()
+		t.c().Check(f.Name)
+		x := t.c().CutHere()
+		hidden[i] = (*Tensor)(core.New(*x.View(), t.c().Run(), nil, true))
 	}
 	c := &FuncContext{Need: make([]bool, len(x))}
 	var y *Tensor
-	recording(false, func() { y = f.Forward(c, hidden...) })
+	core.Recording(false, func() { y = f.Forward(c, hidden...) })
 	if y == nil {
 		array.Failf(f.Name, "", "Forward returned nil")
 	}
-	out := &Tensor{v: y.v, run: mergeRuns(f.Name, ops)}
-	out.view = y.view || slices.ContainsFunc(x, func(t *Tensor) bool { return t.v.Store == y.v.Store })
-	if !gradOn() || !y.v.DType.Differentiable() {
+	out := (*Tensor)(core.New(*y.v(), core.MergeRuns(f.Name, ops), nil, false))
+	out.c().SetShared(y.c().Shared() || slices.ContainsFunc(x, func(t *Tensor) bool { return t.v().Store == y.v().Store }))
+	if !core.GradOn() || !y.v().DType.Differentiable() {
 		return out
 	}
-	in, some := make([]*gradNode, len(x)), false
+	in, some := make([]*core.GradNode, len(x)), false
 	for i, t := range x {
-		in[i] = t.node()
+		in[i] = t.c().Node()
 		c.Need[i] = in[i] != nil
 		some = some || c.Need[i]
 	}
@@ -103,60 +104,60 @@ func (f *Func) Apply(x ...*Tensor) *Tensor {
 		return out
 	}
 	// The number is taken when the operands' nodes are there: that of a view is made when it is asked for.
-	n := &gradNode{seq: tapeSeq.Add(1), in: in, rare: &rare{name: f.Name, dtype: y.v.DType, shape: y.v.Shape}}
-	if tr := tracingHere(); tr != nil && tr.callee {
-		out.v = f.owned(tr, c, x, y)
+	n := &core.GradNode{Seq: core.TapeSeq.Add(1), In: in, Rare: &core.Rare{Name: f.Name, Dtype: y.v().DType, Shape: y.v().Shape}}
+	if tr := core.TracingHere(); tr != nil && tr.Callee {
+		*out.v() = f.owned(tr, c, x, y)
 	}
 	for _, s := range c.saved {
-		v := savedValue{v: s.v, arg: -1}
+		v := core.SavedValue{V: *s.v(), Arg: -1}
 		for i, t := range x {
-			if s.v.Same(&t.v) {
-				v.arg, v.from = i, n.in[i]
+			if s.v().Same(t.v()) {
+				v.Arg, v.From = i, n.In[i]
 			}
 		}
-		if v.result = s.v.Same(&y.v); v.result {
-			v.v = out.v
+		if v.Result = s.v().Same(y.v()); v.Result {
+			v.V = *out.v()
 		}
-		n.save(v)
+		n.Save(v)
 	}
-	n.back = func(saved []savedValue, dy *Tensor, create bool) []*Tensor {
-		return f.backward(n, c, saved, dy, create)
+	n.Back = func(saved []core.SavedValue, dy *core.Tensor, create bool) []*core.Tensor {
+		return inner(f.backward(n, c, saved, (*Tensor)(dy), create))
 	}
-	out.setNode(n)
+	out.c().SetNode(n)
 	return out
 }
 
-func (f *Func) backward(n *gradNode, c *FuncContext, saved []savedValue, dy *Tensor, create bool) []*Tensor {
+func (f *Func) backward(n *core.GradNode, c *FuncContext, saved []core.SavedValue, dy *Tensor, create bool) []*Tensor {
 	if create && f.Once {
 		array.Failf("backward", "", "%s has no second derivative", f.Name)
 	}
 	use := &FuncContext{Need: c.Need, Create: create}
 	for i := range saved {
 		s := &saved[i]
-		t := &Tensor{v: s.v, run: dy.run}
-		from := s.from
-		if s.result {
+		t := (*Tensor)(core.New(s.V, dy.c().Run(), nil, false))
+		from := s.From
+		if s.Result {
 			from = n
 		}
 		if create && from != nil {
-			t.hist = &history{node: from}
+			t.c().SetHist(&core.History{Node: from})
 		}
 		use.saved = append(use.saved, t)
 	}
 	if !create {
-		dy = dy.bare()
+		dy = (*Tensor)(dy.c().Bare())
 	}
 	if f.Backward == nil {
 		array.Failf(f.Name, "", "has no Backward")
 	}
-	types := make([]ir.Type, len(n.in))
-	for i, in := range n.in {
+	types := make([]ir.Type, len(n.In))
+	for i, in := range n.In {
 		if in != nil {
-			types[i].DType, types[i].Shape = in.typeOf()
+			types[i].DType, types[i].Shape = in.TypeOf()
 		}
 	}
 	var gs []*Tensor
-	recording(create, func() { gs = f.gradients(use, dy, types) })
+	core.Recording(create, func() { gs = f.gradients(use, dy, types) })
 	return gs
 }
 
@@ -169,14 +170,14 @@ func (f *Func) gradients(c *FuncContext, dy *Tensor, types []ir.Type) []*Tensor 
 	}
 	for i, g := range gs {
 		if t := types[i]; g != nil && t.DType != array.Invalid {
-			g.check(f.Name)
-			if t.DType.Differentiable() && g.v.DType.Differentiable() && g.v.DType != t.DType {
+			g.c().Check(f.Name)
+			if t.DType.Differentiable() && g.v().DType.Differentiable() && g.v().DType != t.DType {
 				g = g.gradientOf(t.DType)
 				gs[i] = g
 			}
-			if g.v.DType != t.DType || !array.Equal(g.v.Shape, t.Shape) {
+			if g.v().DType != t.DType || !array.Equal(g.v().Shape, t.Shape) {
 				array.Failf(f.Name, "", "Backward returned %s as gradient of argument %d, which is %s",
-					array.TypeString(g.v.DType, g.v.Shape), i, fmt.Sprint(t.DType, array.ShapeString(t.Shape)))
+					array.TypeString(g.v().DType, g.v().Shape), i, fmt.Sprint(t.DType, array.ShapeString(t.Shape)))
 			}
 		}
 	}
@@ -186,7 +187,7 @@ func (f *Func) gradients(c *FuncContext, dy *Tensor, types []ir.Type) []*Tensor 
 // gradientOf is t as the gradient of a value of type d, which met other types: of a real value
 // it is the real part.
 func (t *Tensor) gradientOf(d DType) *Tensor {
-	if t.v.DType.Complex() && !d.Complex() {
+	if t.v().DType.Complex() && !d.Complex() {
 		t = t.Real()
 	}
 	return t.To(d)
@@ -194,31 +195,32 @@ func (t *Tensor) gradientOf(d DType) *Tensor {
 
 // owned is what y, the result for x, holds in the graph of a trace, from which gradients are
 // taken later: they are what Backward gives, itself a graph.
-func (f *Func) owned(tr *trace, c *FuncContext, x []*Tensor, y *Tensor) array.View {
+func (f *Func) owned(tr *core.Trace, c *FuncContext, x []*Tensor, y *Tensor) array.View {
 	a := op.Owned{Name: f.Name, X: len(x), Once: f.Once, Why: "has no Backward"}
-	args := []*ir.Node{tr.value(&y.v)}
+	args := []*ir.Node{tr.Value(y.v())}
 	types := make([]ir.Type, len(x))
 	for i, t := range x {
-		args = append(args, tr.operand(t))
+		args = append(args, tr.Operand(t.c()))
 		if c.Need[i] {
-			types[i] = ir.Type{DType: t.v.DType, Shape: t.v.Shape}
+			types[i] = ir.Type{DType: t.v().DType, Shape: t.v().Shape}
 		}
 	}
 	var reads []ir.Type
 	for i, s := range c.saved {
-		if s.v.Same(&y.v) {
+		if s.v().Same(y.v()) {
 			a.Results = append(a.Results, i)
 		}
-		n := tr.value(&s.v)
+		n := tr.Value(s.v())
 		if !slices.Contains(args, n) { // no gradient is known of what Forward computed on the way
 			n = op.Apply(op.Stop, nil, n)
 		}
 		args = append(args, n)
-		reads = append(reads, ir.Type{DType: s.v.DType, Shape: s.v.Shape})
+		reads = append(reads, ir.Type{DType: s.v().DType, Shape: s.v().Shape})
 	}
 	if f.Backward != nil {
-		reads = append(reads, ir.Type{DType: y.v.DType, Shape: y.v.Shape})
-		back, drawn := functionOf(f.Name, tr.line, reads, func(ts []*Tensor) []*Tensor {
+		reads = append(reads, ir.Type{DType: y.v().DType, Shape: y.v().Shape})
+		back, drawn := core.FunctionOf(f.Name, tr.Line, reads, func(given []*core.Tensor) []*core.Tensor {
+			ts := outer(given)
 			k := len(ts) - 1
 			outs := ts[k:] // if there is no gradient
 			for i, g := range f.gradients(&FuncContext{saved: ts[:k], Need: c.Need, Create: !f.Once}, ts[k], types) {
@@ -229,12 +231,12 @@ func (f *Func) owned(tr *trace, c *FuncContext, x []*Tensor, y *Tensor) array.Vi
 					a.At, outs = append(a.At, i), append(outs, g)
 				}
 			}
-			return outs
+			return inner(outs)
 		})
 		if len(drawn) > 0 {
-			array.Failf(f.Name, "", "Backward draws random numbers in a function that is mapped or that a loop or a branch runs%s", here())
+			array.Failf(f.Name, "", "Backward draws random numbers in a function that is mapped or that a loop or a branch runs%s", core.Here())
 		}
 		a.Back = back
 	}
-	return tr.result(tr.g.Node(op.Own, a, y.v.DType, y.v.Shape, false, args...))
+	return tr.Result(tr.G.Node(op.Own, a, y.v().DType, y.v().Shape, false, args...))
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"weft/internal/array"
+	"weft/internal/core"
 	"weft/internal/cpu"
 	"weft/internal/device"
 	"weft/internal/exec"
@@ -74,9 +75,9 @@ func TestDebugFindsNothing(t *testing.T) {
 func TestDebugNamesTheGuiltyRule(t *testing.T) {
 	wrong := &rewrite.Rule{Name: "tanh is sine", Phase: rewrite.Canonicalise, Level: rewrite.Exact, Roots: []*op.Def{op.Tanh},
 		Apply: func(_ *rewrite.Context, n *ir.Node) *ir.Node { return op.Apply(op.Sin, nil, n.Args[0]) }}
-	right := debugRules
-	defer func() { debugRules = right }()
-	debugRules = func(l rewrite.Level) []*rewrite.Rule { return append(right(l), wrong) }
+	right := core.DebugRules
+	defer func() { core.DebugRules = right }()
+	core.DebugRules = func(l rewrite.Level) []*rewrite.Rule { return append(right(l), wrong) }
 	step, w := debugStep()
 	before := Digest(w.Detach())
 	_, err := step.Debug(DebugOpts{Verify: true}).Call(noise(3, 1, 9, 12), noise(4, 1, 9, 6))
@@ -173,13 +174,13 @@ func TestDebugComparesKernels(t *testing.T) {
 		"point": op.Apply(op.Sin, nil, op.Apply(op.Add, nil, x, y)),
 		"tail":  op.Apply(op.Add, nil, op.Apply(op.MatMul, nil, x, y), y),
 	} {
-		p := plan.Build([]*ir.Node{out}, []plan.Sig{plan.SigOf(&a.v), plan.SigOf(&b.v)}, nil)
+		p := plan.Build([]*ir.Node{out}, []plan.Sig{plan.SigOf(a.v()), plan.SigOf(b.v())}, nil)
 		run := func(oracle device.Device) error {
 			c, err := exec.Compile(p, exec.Checked(device.Get(0), oracle))
 			if err != nil {
 				t.Fatal(err)
 			}
-			return c.Run(context.Background(), []*array.View{&a.v, &b.v}, nil, make([]array.View, 1))
+			return c.Run(context.Background(), []*array.View{a.v(), b.v()}, nil, make([]array.View, 1))
 		}
 		oracle := cpu.New(jit.Portable)
 		if err := run(oracle); err != nil {

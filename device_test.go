@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"weft/internal/array"
+	"weft/internal/core"
 	"weft/internal/cpu"
 	"weft/internal/device"
 	"weft/internal/jit"
@@ -25,13 +26,13 @@ func TestTwoDevices(t *testing.T) {
 		numbers = append(numbers, device.Register(cpu.New(isa)))
 	}
 	net := func(number uint8) []*Tensor {
-		x := noise(1, 2, 8, 3, 12, 12).on(number)
-		w := noise(2, .4, 4, 3, 3, 3).on(number).RequireGrad()
-		u := noise(3, .4, 4*5*5, 6).on(number).RequireGrad()
-		h := x.Conv2d(w, nil, ConvOpts{}).Gelu().MaxPool2d(PoolOpts{Window: [2]int{2, 2}}).Flatten(1)
-		y := h.MatMul(u).LogSoftmax(1)
+		x := noise(1, 2, 8, 3, 12, 12).c().On(number)
+		w := noise(2, .4, 4, 3, 3, 3).c().On(number).RequireGrad()
+		u := noise(3, .4, 4*5*5, 6).c().On(number).RequireGrad()
+		h := (*Tensor)(x).Conv2d((*Tensor)(w), nil, ConvOpts{}).Gelu().MaxPool2d(PoolOpts{Window: [2]int{2, 2}}).Flatten(1)
+		y := h.MatMul((*Tensor)(u)).LogSoftmax(1)
 		y.T().Contiguous().Square().Mean().Backward()
-		return []*Tensor{y, y.ArgMax(1), w.Grad(), u.Grad(), h.Slice(All, Range(0, 50)).Gather(1, FromSlice([]int64{0, 3, 0, 9, 1, 2, 4, 4}, 8, 1).on(number))}
+		return []*Tensor{y, y.ArgMax(1), (*Tensor)(w).Grad(), (*Tensor)(u).Grad(), h.Slice(All, Range(0, 50)).Gather(1, (*Tensor)(FromSlice([]int64{0, 3, 0, 9, 1, 2, 4, 4}, 8, 1).c().On(number)))}
 	}
 	want := Digest(net(0)...)
 	var wg sync.WaitGroup
@@ -40,7 +41,7 @@ func TestTwoDevices(t *testing.T) {
 			wg.Go(func() {
 				out := net(n)
 				for i, r := range out {
-					if got := r.v.Store.Device; got != n {
+					if got := r.v().Store.Device; got != n {
 						t.Errorf("result %d of device %d is on device %d", i, n, got)
 					}
 				}
@@ -51,14 +52,14 @@ func TestTwoDevices(t *testing.T) {
 		}
 	}
 	wg.Wait()
-	a, b := Ones(3), Ones(3).on(numbers[0])
-	if err := Try(func() { a.Add(b) }); err == nil {
+	a, b := Ones(3), Ones(3).c().On(numbers[0])
+	if err := Try(func() { a.Add((*Tensor)(b)) }); err == nil {
 		t.Error("operands on two devices were added")
 	}
-	if got := a.on(numbers[0]).Add(b).on(0).Sum().Item(); got != 6 {
+	if got := (*Tensor)((*Tensor)(a.c().On(numbers[0])).Add((*Tensor)(b)).c().On(0)).Sum().Item(); got != 6 {
 		t.Errorf("after moving: %v", got)
 	}
-	if b.Add(1).v.Store.Device != numbers[0] || b.Slice(Range(0, 2)).on(0).Size() != 2 {
+	if (*Tensor)(b).Add(1).v().Store.Device != numbers[0] || (*Tensor)(b).Slice(Range(0, 2)).c().On(0).Size() != 2 {
 		t.Error("a result left its device")
 	}
 }
@@ -66,13 +67,13 @@ func TestTwoDevices(t *testing.T) {
 // A view of a view that was given back is still on its device.
 func TestReleasedViewOnDevice(t *testing.T) {
 	n := device.Register(cpu.New(jit.Portable))
-	x := noise(1, 1, 4, 6).on(n).RequireGrad()
+	x := noise(1, 1, 4, 6).c().On(n).RequireGrad()
 	r := x.Reshape(3, 8)
-	y := r.T()
+	y := (*Tensor)(r).T()
 	r.Release()
 	y.Mul(y).Sum().Backward()
-	if g := x.Grad(); g.v.Store.Device != n || Digest(g.on(0)) != Digest(x.Detach().on(0).Mul(2)) {
-		t.Errorf("the gradient is on device %d: %v", g.v.Store.Device, g.on(0))
+	if g := (*Tensor)(x).Grad(); g.v().Store.Device != n || Digest((*Tensor)(g.c().On(0))) != Digest((*Tensor)(x.Detach().On(0)).Mul(2)) {
+		t.Errorf("the gradient is on device %d: %v", g.v().Store.Device, (*Tensor)(g.c().On(0)))
 	}
 }
 
@@ -86,20 +87,20 @@ func TestDeferredStorage(t *testing.T) {
 		"borrow":    func(x *Tensor) (f float64) { Borrow(x, func(d []float32) { f = float64(d[0]) }); return f },
 		"print":     func(x *Tensor) float64 { return map[bool]float64{true: 7}[strings.Contains(x.String(), "7")] },
 		"digest":    func(x *Tensor) float64 { return map[bool]float64{true: 7}[Digest(x) == Digest(FullOf(Float32, 7, 1))] },
-		"copy":      func(x *Tensor) float64 { return x.on(0).Clone().Item() },
+		"copy":      func(x *Tensor) float64 { return (*Tensor)(x.c().On(0).Clone()).Item() },
 		"view":      func(x *Tensor) float64 { return x.Reshape(1, 1).T().Item() },
 		"matmul":    func(x *Tensor) float64 { return x.Reshape(1, 1).MatMul(Ones(1, 1)).Item() },
 		"argument":  func(x *Tensor) float64 { return Zeros(1).AddAssign(x).Item() },
 		"receiver":  func(x *Tensor) float64 { return x.MulAssign(1).Item() },
 	} {
 		var runs atomic.Int32
-		st := alloc(0, 4)
+		st := core.Alloc(0, 4)
 		mem := st.Host()
 		st.Defer(func() {
 			runs.Add(1)
 			*(*float32)(mem) = 7
 		})
-		x := &Tensor{v: array.View{Store: st, DType: Float32, Shape: []int{1}, Strides: []int{1}}}
+		x := made(array.View{Store: st, DType: Float32, Shape: []int{1}, Strides: []int{1}})
 		if x.Shape(); runs.Load() != 0 {
 			t.Errorf("%s: computed before it was used", name)
 		}
@@ -108,11 +109,11 @@ func TestDeferredStorage(t *testing.T) {
 		}
 	}
 	// Many goroutines wait for one computation.
-	st := alloc(0, 4)
+	st := core.Alloc(0, 4)
 	mem := st.Host()
 	var runs atomic.Int32
 	st.Defer(func() { runs.Add(1); *(*float32)(mem) = 7 })
-	x := &Tensor{v: array.View{Store: st, DType: Float32, Shape: []int{1}, Strides: []int{1}}}
+	x := made(array.View{Store: st, DType: Float32, Shape: []int{1}, Strides: []int{1}})
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
@@ -126,9 +127,9 @@ func TestDeferredStorage(t *testing.T) {
 		t.Errorf("computed %d times", runs.Load())
 	}
 	// Content that could not be computed is never there.
-	st = alloc(0, 4)
+	st = core.Alloc(0, 4)
 	st.Defer(func() { array.Failf("load", "", "no such content") })
-	x = &Tensor{v: array.View{Store: st, DType: Float32, Shape: []int{1}, Strides: []int{1}}}
+	x = made(array.View{Store: st, DType: Float32, Shape: []int{1}, Strides: []int{1}})
 	for range 3 {
 		if err := Try(func() { x.Add(1) }); err == nil {
 			t.Error("memory whose content could not be computed was used")
@@ -140,7 +141,7 @@ func TestDeferredStorage(t *testing.T) {
 // address of a storage, but for what compares memory for Debug.
 func TestWhoTouchesMemory(t *testing.T) {
 	allowed := func(path string) bool {
-		for _, p := range []string{"host.go", "debug.go", "internal/exec/checked.go", "internal/array/", "internal/cpu/", "internal/optest/", "bench/"} {
+		for _, p := range []string{"internal/core/host.go", "internal/core/debug.go", "internal/exec/checked.go", "internal/array/", "internal/cpu/", "internal/optest/", "bench/"} {
 			if strings.HasPrefix(path, p) {
 				return true
 			}

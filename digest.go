@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"weft/internal/array"
+	"weft/internal/core"
 	"weft/internal/mapped"
 	"weft/internal/raw"
 )
@@ -71,23 +72,23 @@ func (d *digester) tensor(name string, t *Tensor) {
 	if mapped.Any() {
 		defer mapped.Explain()
 	}
-	t.check("digest")
+	t.c().Check("digest")
 	d.text(name)
-	d.text(t.v.DType.String())
-	d.number(len(t.v.Shape))
-	for _, n := range t.v.Shape {
+	d.text(t.v().DType.String())
+	d.number(len(t.v().Shape))
+	for _, n := range t.v().Shape {
 		d.number(n)
 	}
-	c := (&Tensor{v: t.v}).Contiguous()
+	c := (made(*t.v())).Contiguous()
 	n := c.Size()
 	if n == 0 {
 		return
 	}
-	v := toHost(c)
-	defer leave(&v)
-	p := bytesOf(&v)
-	data := unsafe.Slice((*byte)(p), n*t.v.DType.Size())
-	switch d.buf = d.buf[:0]; t.v.DType {
+	v := core.ToHost(c.c())
+	defer core.Leave(&v)
+	p := core.BytesOf(&v)
+	data := unsafe.Slice((*byte)(p), n*t.v().DType.Size())
+	switch d.buf = d.buf[:0]; t.v().DType {
 	case Float16:
 		canonical(d, data, 0x7c00, 0x7e00, encoding.NativeEndian.Uint16, encoding.LittleEndian.AppendUint16)
 	case BFloat16:

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"weft/internal/array"
+	"weft/internal/core"
 	"weft/internal/op"
 )
 
@@ -13,13 +14,13 @@ import (
 // least, order 0 the number of elements that are not 0. It takes floats; NaN gives NaN.
 // Gradients are PyTorch's: 0 where a norm of order above 1 is 0; equal extremes share theirs.
 func (t *Tensor) Norm(p float64, axes ...int) *Tensor {
-	return withAttrs(op.Norm, op.Measure{Axes: axes, Order: p}, t)
+	return (*Tensor)(core.WithAttrs(op.Norm, op.Measure{Axes: axes, Order: p}, t.c()))
 }
 
 // NormKeep is [Tensor.Norm] whose result keeps the reduced axes with size 1, so that it
 // broadcasts against t: PyTorch's keepdim.
 func (t *Tensor) NormKeep(p float64, axes ...int) *Tensor {
-	return withAttrs(op.Norm, op.Measure{Axes: axes, Keep: true, Order: p}, t)
+	return (*Tensor)(core.WithAttrs(op.Norm, op.Measure{Axes: axes, Keep: true, Order: p}, t.c()))
 }
 
 // Hypot is the square root of t*t + x*x without overflow on the way; infinite if t or x is.
@@ -30,7 +31,7 @@ func (t *Tensor) Hypot(x any) *Tensor { return binary(op.Hypot, t, x) }
 // numbers. It takes floats.
 func (t *Tensor) Lerp(x, w any) *Tensor {
 	defer array.Named("lerp").End()
-	return apply(op.Lerp, nil, tensorOperand("lerp", t), asOperand("lerp", "x", x), asOperand("lerp", "w", w))
+	return (*Tensor)(core.Apply(op.Lerp, nil, core.TensorOperand("lerp", t.c()), asOperand("lerp", "x", x), asOperand("lerp", "w", w)))
 }
 
 // CloseOpts are the options of [Tensor.IsClose] and [Tensor.AllClose].
@@ -54,7 +55,7 @@ func (t *Tensor) isClose(opName string, x any, o CloseOpts) *Tensor {
 	if !(a.Relative >= 0 && a.Absolute >= 0) {
 		array.Failf(opName, "", "tolerances %v and %v: want numbers that are not negative", a.Relative, a.Absolute)
 	}
-	return apply(op.IsClose, a, tensorOperand(opName, t), asOperand(opName, "x", x))
+	return (*Tensor)(core.Apply(op.IsClose, a, core.TensorOperand(opName, t.c()), asOperand(opName, "x", x)))
 }
 
 // AllClose reports whether [Tensor.IsClose] is true everywhere: |t - x| <= Absolute + Relative*|x| for
@@ -69,10 +70,10 @@ func (t *Tensor) AllClose(x any, opts ...CloseOpts) bool {
 // infinities: the greatest and the least finite numbers of the type if none is given, else
 // infinite and its negative, or for two numbers those. Integers stay.
 func (t *Tensor) NanToNum(nan float64, infinite ...float64) *Tensor {
-	t.check("nan_to_num")
-	most, ok := map[DType]float64{Float32: math.MaxFloat32, Float64: math.MaxFloat64, array.Float16: 65504, array.BFloat16: 0x1.fep127}[t.v.DType]
-	if !ok && t.v.DType.Float() {
-		array.Failf("nan_to_num", "", "is not defined for %s", t.v.DType)
+	t.c().Check("nan_to_num")
+	most, ok := map[DType]float64{Float32: math.MaxFloat32, Float64: math.MaxFloat64, array.Float16: 65504, array.BFloat16: 0x1.fep127}[t.v().DType]
+	if !ok && t.v().DType.Float() {
+		array.Failf("nan_to_num", "", "is not defined for %s", t.v().DType)
 	}
 	a := op.Substitutes{NaN: nan, High: most, Low: -most}
 	switch len(infinite) {
@@ -84,5 +85,5 @@ func (t *Tensor) NanToNum(nan float64, infinite ...float64) *Tensor {
 	default:
 		array.Failf("nan_to_num", "infinite", "takes two numbers at most, got %d", len(infinite))
 	}
-	return withAttrs(op.NanToNum, a, t)
+	return (*Tensor)(core.WithAttrs(op.NanToNum, a, t.c()))
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"weft/internal/array"
+	"weft/internal/core"
 	"weft/internal/eager"
 	"weft/internal/graphtext"
 	"weft/internal/ir"
@@ -19,100 +20,100 @@ import (
 // What package eager runs operations of other packages by.
 func init() {
 	eager.Run = func(d *op.Def, a ir.Attrs, dst []*Tensor, args []any) []*Tensor {
-		ops := eagerOperands(make([]operand, 0, 8), d, args)
+		ops := eagerOperands(make([]core.Operand, 0, 8), d, args)
 		if dst != nil {
 			writeAll(d, a, dst, ops)
 			return dst
 		}
-		return applyAll(d, a, ops...)
+		return outer(core.ApplyAll(d, a, ops...))
 	}
-	eager.New = func(d array.DType, shape []int) *Tensor { return unset("empty", 0, d, shape) }
+	eager.New = func(d array.DType, shape []int) *Tensor { return (*Tensor)(core.Unset("empty", 0, d, shape)) }
 	eager.Mark = func(name string, t *Tensor) {
-		t.writable(name)
-		computeReaders(t.v.Store)
-		t.wrote()
+		t.c().Writable(name)
+		core.ComputeReaders(t.v().Store)
+		t.c().Wrote()
 	}
 	eager.Plain = func(t *Tensor) bool {
-		s := t.v.Store
-		if s.Released() || s.ReadOnly() || s.Monitor() != nil || t.hist != nil || array.Deferring.On() {
+		s := t.v().Store
+		if s.Released() || s.ReadOnly() || s.Monitor() != nil || t.c().Hist() != nil || array.Deferring.On() {
 			return false
 		}
-		t.wrote()
+		t.c().Wrote()
 		return true
 	}
 	eager.Begin = func(lo, hi int, ts []*Tensor) func() {
 		tracked := false
 		for _, t := range ts {
-			computeReaders(t.v.Store)
-			tracked = tracked || t.v.Store.Monitor() != nil
+			core.ComputeReaders(t.v().Store)
+			tracked = tracked || t.v().Store.Monitor() != nil
 		}
 		if !tracked {
 			return func() {}
 		}
 		rows := make([]*Tensor, len(ts))
 		for i, t := range ts {
-			rows[i] = (&Tensor{v: t.v}).Slice(Range(lo, hi))
+			rows[i] = (made(*t.v())).Slice(Range(lo, hi))
 		}
-		return openWrites(rows).done
+		return core.OpenWrites(inner(rows)).Done
 	}
 	eager.Sizes = func(t *Tensor) []int {
-		t.notNil("shape")
-		return slices.Clip(t.v.Shape)
+		t.c().NotNil("shape")
+		return slices.Clip(t.v().Shape)
 	}
 	eager.Take = func(t *Tensor) array.View {
-		t.check("view")
-		return hostView(t)
+		t.c().Check("view")
+		return core.HostView(t.c())
 	}
 	eager.Keep = func(t *Tensor) (array.View, func()) {
-		t.check("view")
-		if !t.v.Store.Lend() {
-			failReleased("view", &t.v)
+		t.c().Check("view")
+		if !t.v().Store.Lend() {
+			core.FailReleased("view", t.v())
 		}
-		return t.v, t.v.Store.Unlend
+		return *t.v(), t.v().Store.Unlend
 	}
 	eager.Alone = func(opName string, t *Tensor, f func()) {
-		t.check(opName)
-		st := t.v.Store
+		t.c().Check(opName)
+		st := t.v().Store
 		held, err := lock.Acquire(context.Background(), []lock.Want{{Lock: &st.Lock, Write: true, Of: st}}, jit.Goroutine, false)
 		if err != nil {
-			panic((&supplied{}).refused(opName, err))
+			panic((&core.Supplied{}).Refused(opName, err))
 		}
 		defer held.Release()
 		f()
 	}
 	eager.Wrap = fromView
-	eager.Copy = copyLeaf
-	eager.Needs = func(t *Tensor) bool { return t.RequiresGrad() && gradOn() }
-	eager.Is = func(t, u *Tensor) bool { return t.v.Same(&u.v) }
-	eager.Mine = (*Tensor).own
+	eager.Copy = func(t *Tensor) *Tensor { return (*Tensor)(core.CopyLeaf(t.c())) }
+	eager.Needs = func(t *Tensor) bool { return t.RequiresGrad() && core.GradOn() }
+	eager.Is = func(t, u *Tensor) bool { return t.v().Same(u.v()) }
+	eager.Mine = func(t *Tensor) *Tensor { return (*Tensor)(t.c().Own()) }
 	eager.Fuse = func(name string, compose func([]*ir.Node) []*ir.Node) eager.Fused[*Tensor] {
 		return newGiven(name, compose)
 	}
 	eager.Thaw = func(t *Tensor) {
-		t.notNil("unfreeze")
-		t.freeze(false)
+		t.c().NotNil("unfreeze")
+		t.c().Freeze(false)
 	}
 	eager.Show = func(d *op.Def, a ir.Attrs, args []any) string {
-		return lookup(d, a, eagerOperands(nil, d, args)).explain(graphtext.Names{})
+		return core.Lookup(d, a, eagerOperands(nil, d, args)).Explain(graphtext.Names{})
 	}
 }
 
 // A givenFused is a formula for package eager, which passes tensors and Go numbers as any.
-type givenFused struct{ f *fused }
+type givenFused struct{ f *core.Fused }
 
 func newGiven(name string, compose func([]*ir.Node) []*ir.Node) *givenFused {
-	return &givenFused{newFused(name, compose)}
+	return &givenFused{core.NewFused(name, compose)}
 }
 
-var operandLists = sync.Pool{New: func() any { return new([]operand) }}
+var operandLists = sync.Pool{New: func() any { return new([]core.Operand) }}
 
 // with calls do with args as operands. do must not keep them.
-func (f *givenFused) with(args []any, do func(ops []operand)) {
-	f.f.notNil()
-	list := operandLists.Get().(*[]operand)
+func (f *givenFused) with(args []any, do func(ops []core.Operand)) {
+	f.f.NotNil()
+	list := operandLists.Get().(*[]core.Operand)
 	ops := (*list)[:0]
 	for _, x := range args {
-		ops = append(ops, asOperand(f.f.def.Name, "", x))
+		ops = append(ops, asOperand(f.f.Def.Name, "", x))
 	}
 	do(ops)
 	clear(ops)
@@ -121,17 +122,17 @@ func (f *givenFused) with(args []any, do func(ops []operand)) {
 }
 
 func (f *givenFused) Into(dst []*Tensor, args ...any) {
-	f.with(args, func(ops []operand) { f.f.Into(dst, ops) })
+	f.with(args, func(ops []core.Operand) { f.f.Into(inner(dst), ops) })
 }
 
 func (f *givenFused) IntoAll(calls iter.Seq2[[]*Tensor, []any]) {
 	if calls == nil {
 		array.Failf("fused", "calls", "is nil")
 	}
-	f.f.IntoAll(func(yield func([]*Tensor, []operand) bool) {
+	f.f.IntoAll(func(yield func([]*core.Tensor, []core.Operand) bool) {
 		for dst, args := range calls {
 			more := false
-			f.with(args, func(ops []operand) { more = yield(dst, ops) })
+			f.with(args, func(ops []core.Operand) { more = yield(inner(dst), ops) })
 			if !more {
 				return
 			}
@@ -140,15 +141,15 @@ func (f *givenFused) IntoAll(calls iter.Seq2[[]*Tensor, []any]) {
 }
 
 func (f *givenFused) IntoRows(places *Tensor, dst []*Tensor, args ...any) {
-	f.with(args, func(ops []operand) { f.f.IntoRows(places, dst, ops) })
+	f.with(args, func(ops []core.Operand) { f.f.IntoRows(places.c(), inner(dst), ops) })
 }
 
 func (f *givenFused) InPlace(dst []*Tensor, args ...any) (in bool) {
-	f.with(args, func(ops []operand) { in = f.f.InPlace(dst, ops) })
+	f.with(args, func(ops []core.Operand) { in = f.f.InPlace(inner(dst), ops) })
 	return in
 }
 
-func eagerOperands(ops []operand, d *op.Def, args []any) []operand {
+func eagerOperands(ops []core.Operand, d *op.Def, args []any) []core.Operand {
 	if len(args) == 0 {
 		array.Failf(d.Name, "", "has no arguments")
 	}
@@ -159,72 +160,72 @@ func eagerOperands(ops []operand, d *op.Def, args []any) []operand {
 }
 
 // writeAll computes d of args into dst, tensors.
-func writeAll(d *op.Def, a ir.Attrs, dst []*Tensor, args []operand) {
-	recorded := gradOn()
+func writeAll(d *op.Def, a ir.Attrs, dst []*Tensor, args []core.Operand) {
+	recorded := core.GradOn()
 	ins := make([]*Tensor, 0, len(args))
 	for i := range args {
-		t := args[i].t
+		t := args[i].T
 		if t == nil {
 			continue
 		}
-		t.check(d.Name)
-		if recorded && t.node() != nil {
+		t.Check(d.Name)
+		if recorded && t.Node() != nil {
 			array.Failf(d.Name, "", "writes into tensors that are there, which is not recorded, and argument %d needs a gradient: call inside WithoutGrad, or give it as Detach()", i)
 		}
-		ins = append(ins, t)
+		ins = append(ins, (*Tensor)(t))
 	}
 	ops := args[:len(args):len(args)]
 	for _, t := range dst {
-		o := tensorOperand(d.Name, t)
-		t.writable(d.Name)
+		o := core.TensorOperand(d.Name, t.c())
+		t.c().Writable(d.Name)
 		ops = append(ops, o)
 	}
-	p := lookupInto(d, a, ops, len(args), func(p *planned, args []*ir.Node) ([]*ir.Node, []plan.Sig) {
-		nodes := op.ApplyAll(d, p.a, args...)
+	p := core.LookupInto(d, a, ops, len(args), func(p *core.Planned, args []*ir.Node) ([]*ir.Node, []plan.Sig) {
+		nodes := op.ApplyAll(d, p.A, args...)
 		if len(nodes) != len(dst) {
 			array.Failf(d.Name, "dst", "has %d places for %d results", len(dst), len(nodes))
 		}
 		into := make([]plan.Sig, len(dst))
 		for i, x := range nodes {
-			s := &p.sigs[p.nargs+i]
-			if x.DType != s.dtype || !array.Equal(x.Shape, s.shape) {
-				array.Failf(d.Name, "dst", "result %d is %s, its place %s", i, array.TypeString(x.DType, x.Shape), array.TypeString(s.dtype, s.shape))
+			s := &p.Sigs[p.Nargs+i]
+			if x.DType != s.Dtype || !array.Equal(x.Shape, s.Shape) {
+				array.Failf(d.Name, "dst", "result %d is %s, its place %s", i, array.TypeString(x.DType, x.Shape), array.TypeString(s.Dtype, s.Shape))
 			}
-			into[i] = plan.Sig{DType: s.dtype, Shape: s.shape, Strides: s.strides}
+			into[i] = plan.Sig{DType: s.Dtype, Shape: s.Shape, Strides: s.Strides}
 		}
 		return nodes, into
 	})
-	w := openWrites(dst)
-	defer w.done()
+	w := core.OpenWrites(inner(dst))
+	defer w.Done()
 	views := make([]array.View, len(dst))
-	if tr := tracingOf(ops); tr != nil {
-		tr.compute(p, args, views)
+	if tr := core.TracingOf(ops); tr != nil {
+		tr.Compute(p, args, views)
 		for i, t := range dst {
-			tr.copy(&t.v, &views[i])
+			tr.Copy(t.v(), &views[i])
 		}
 		return
 	}
 	direct := true // no memory is written while it is read
 	for i, t := range dst {
-		views[i] = t.v
+		views[i] = *t.v()
 		for _, x := range ins {
-			direct = direct && (!x.v.Overlaps(&t.v) || x.v.Same(&t.v) && p.compiled().Plan.InPlace)
+			direct = direct && (!x.v().Overlaps(t.v()) || x.v().Same(t.v()) && p.Compiled().Plan.InPlace)
 		}
 		for _, other := range dst[:i] {
-			direct = direct && !other.v.Overlaps(&t.v)
+			direct = direct && !other.v().Overlaps(t.v())
 		}
 	}
 	if direct {
-		p.compute(args, views)
+		p.Compute(args, views)
 	} else {
 		clear(views)
-		lookup(d, a, args).compute(args, views)
+		core.Lookup(d, a, args).Compute(args, views)
 		for i, t := range dst {
-			copyViews(&t.v, &views[i])
-			free(views[i].Store)
+			core.CopyViews(t.v(), &views[i])
+			core.Free(views[i].Store)
 		}
 	}
 }
 
 // fromView makes a tensor of a strided window.
-func fromView(v array.View) *Tensor { return &Tensor{v: v} }
+func fromView(v array.View) *Tensor { return made(v) }

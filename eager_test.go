@@ -214,7 +214,7 @@ func TestEagerInto(t *testing.T) {
 			},
 		} {
 			in, a, b := place()
-			version := a.v.Store.Version()
+			version := a.v().Store.Version()
 			eager.Apply(eagerDef, cubes{}, []*Tensor{a, b}, in, 1, 1)
 			if got := Data[float64](a); !slices.Equal(got, wantCube) {
 				t.Errorf("%s: %v, want %v", name, got, wantCube)
@@ -222,7 +222,7 @@ func TestEagerInto(t *testing.T) {
 			if got := Data[float64](b); !slices.Equal(got, wantSum) {
 				t.Errorf("%s: %v, want %v", name, got, wantSum)
 			}
-			if a.v.Store.Version() == version {
+			if a.v().Store.Version() == version {
 				t.Errorf("%s: the write was not counted", name)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"weft/internal/array"
+	"weft/internal/core"
 	"weft/internal/formula"
 	"weft/internal/op"
 )
@@ -15,18 +16,18 @@ import (
 // order of Sum: many sums side by side, where a product of matrices has one chain. Element
 // types meet by promotion; Bool is refused.
 func (t *Tensor) Dot(x *Tensor) *Tensor {
-	t.check("dot")
-	x.checkArgument("dot", "x")
-	return apply(op.Dot, nil, operand{t: t}, operand{t: x})
+	t.c().Check("dot")
+	x.c().CheckArgument("dot", "x")
+	return (*Tensor)(core.Apply(op.Dot, nil, core.Operand{T: t.c()}, core.Operand{T: x.c()}))
 }
 
 // Outer is the matrix of the products of each element of t with each of x, both vectors:
 // [n] and [m] give [n m].
 func (t *Tensor) Outer(x *Tensor) *Tensor {
-	t.check("outer")
-	x.checkArgument("outer", "x")
+	t.c().Check("outer")
+	x.c().CheckArgument("outer", "x")
 	if t.Rank() != 1 || x.Rank() != 1 {
-		array.Failf("outer", "", "takes two vectors, got %s and %s", array.ShapeString(t.v.Shape), array.ShapeString(x.v.Shape))
+		array.Failf("outer", "", "takes two vectors, got %s and %s", array.ShapeString(t.v().Shape), array.ShapeString(x.v().Shape))
 	}
 	return t.Unsqueeze(1).Mul(x)
 }
@@ -35,8 +36,8 @@ func (t *Tensor) Outer(x *Tensor) *Tensor {
 // many of x, of the same sizes, which may count from the back. The result has the other axes
 // of t and then those of x.
 func (t *Tensor) TensorDot(x *Tensor, axes, xAxes []int) *Tensor {
-	t.check("tensordot")
-	x.checkArgument("tensordot", "x")
+	t.c().Check("tensordot")
+	x.c().CheckArgument("tensordot", "x")
 	if len(axes) != len(xAxes) {
 		array.Failf("tensordot", "axes", "are %d of the receiver and %d of the argument", len(axes), len(xAxes))
 	}
@@ -51,8 +52,8 @@ func (t *Tensor) TensorDot(x *Tensor, axes, xAxes []int) *Tensor {
 	used := map[int]bool{}
 	for i := range axes {
 		k, l := array.Axis("tensordot", axes[i], t.Rank()), array.Axis("tensordot", xAxes[i], x.Rank())
-		if t.v.Shape[k] != x.v.Shape[l] || used[k] || b.labels[l] < t.Rank() {
-			array.Failf("tensordot", "axes", "%v of shape %s do not fit %v of shape %s", axes, array.ShapeString(t.v.Shape), xAxes, array.ShapeString(x.v.Shape))
+		if t.v().Shape[k] != x.v().Shape[l] || used[k] || b.labels[l] < t.Rank() {
+			array.Failf("tensordot", "axes", "%v of shape %s do not fit %v of shape %s", axes, array.ShapeString(t.v().Shape), xAxes, array.ShapeString(x.v().Shape))
 		}
 		used[k], b.labels[l] = true, k
 	}
@@ -61,8 +62,8 @@ func (t *Tensor) TensorDot(x *Tensor, axes, xAxes []int) *Tensor {
 			out = append(out, l)
 		}
 	}
-	ts := meet("tensordot", []*Tensor{t, x})
-	a.of, b.of = ts[0], ts[1]
+	ts := core.Meet("tensordot", inner([]*Tensor{t, x}))
+	a.of, b.of = (*Tensor)(ts[0]), (*Tensor)(ts[1])
 	return contract([]term{a, b}, out)
 }
 
@@ -83,8 +84,8 @@ func (t *Tensor) TensorDot(x *Tensor, axes, xAxes []int) *Tensor {
 // not have as many tensors and axes as it is given, or if sizes differ.
 func Einsum(text string, ts ...*Tensor) *Tensor {
 	defer array.Named("einsum").End()
-	ts = meet("einsum", ts)
-	if ts[0].v.DType == Bool {
+	ts = outer(core.Meet("einsum", inner(ts)))
+	if ts[0].v().DType == Bool {
 		array.Failf("einsum", "", "is not defined for bool")
 	}
 	e := notation{formula: text, sizes: map[int]int{}}
@@ -97,7 +98,7 @@ func Einsum(text string, ts ...*Tensor) *Tensor {
 		}
 		t := ts[len(terms)]
 		labels, at := e.axes(from, part, t.Rank())
-		e.sized(labels, at, t.v.Shape)
+		e.sized(labels, at, t.v().Shape)
 		terms = append(terms, term{t, labels})
 		from += len(part) + 1
 	}
@@ -219,7 +220,7 @@ func sizesOf(terms []term) map[int]int {
 	for _, t := range terms {
 		for i, l := range t.labels {
 			if n, ok := sizes[l]; !ok || n == 1 {
-				sizes[l] = t.of.v.Shape[i]
+				sizes[l] = t.of.v().Shape[i]
 			}
 		}
 	}
@@ -309,7 +310,7 @@ func (t term) diagonals() term {
 func (t term) squeezed(sizes map[int]int) term {
 	var axes, labels []int
 	for i, l := range t.labels {
-		if t.of.v.Shape[i] == 1 && sizes[l] != 1 {
+		if t.of.v().Shape[i] == 1 && sizes[l] != 1 {
 			axes = append(axes, i)
 		} else {
 			labels = append(labels, l)
@@ -334,7 +335,7 @@ func (t term) summed(wanted []int) term {
 	if axes == nil {
 		return t
 	}
-	return term{withAttrs(op.Sum, op.Reduction{Axes: axes, DType: t.of.v.DType}, t.of), labels}
+	return term{(*Tensor)(core.WithAttrs(op.Sum, op.Reduction{Axes: axes, DType: t.of.v().DType}, t.of.c())), labels}
 }
 
 // times is the product of two terms, summed over the labels that are not wanted.
@@ -367,8 +368,8 @@ func (t term) times(u term, wanted []int) term {
 		r = x.Reshape(b, m, 1).Mul(y.Reshape(b, 1, n))
 	case b == 1 && m == 1 && n == 1:
 		r = x.Reshape(k).Dot(y.Reshape(k))
-	case !x.v.DType.Float():
-		r = withAttrs(op.Sum, op.Reduction{Axes: []int{2}, DType: x.v.DType}, x.Reshape(b, m, k, 1).Mul(y.Reshape(b, 1, k, n)))
+	case !x.v().DType.Float():
+		r = (*Tensor)(core.WithAttrs(op.Sum, op.Reduction{Axes: []int{2}, DType: x.v().DType}, x.Reshape(b, m, k, 1).Mul(y.Reshape(b, 1, k, n)).c()))
 	case batch == nil:
 		r = x.Reshape(m, k).MatMul(y.Reshape(k, n))
 	default:
@@ -382,7 +383,7 @@ func (t term) sizes(groups ...[]int) []int {
 	s := []int{}
 	for _, g := range groups {
 		for _, l := range g {
-			s = append(s, t.of.v.Shape[slices.Index(t.labels, l)])
+			s = append(s, t.of.v().Shape[slices.Index(t.labels, l)])
 		}
 	}
 	return s

@@ -159,9 +159,9 @@ func TestViewsStayInside(t *testing.T) {
 			if x.Size() == 0 {
 				empty++
 			}
-			lo, hi := x.v.Span()
-			if most := x.v.Store.Bytes / 4; x.Size() > 0 && (lo < 0 || hi > most) || x.v.Offset < 0 || x.v.Offset > max(most-1, 0) {
-				t.Fatalf("%v: elements %d to %d, offset %d, of %d", x.Shape(), lo, hi, x.v.Offset, most)
+			lo, hi := x.v().Span()
+			if most := x.v().Store.Bytes / 4; x.Size() > 0 && (lo < 0 || hi > most) || x.v().Offset < 0 || x.v().Offset > max(most-1, 0) {
+				t.Fatalf("%v: elements %d to %d, offset %d, of %d", x.Shape(), lo, hi, x.v().Offset, most)
 			}
 		}
 	}

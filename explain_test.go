@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"weft/internal/core"
 	"weft/internal/formula"
 	"weft/internal/graphtext"
 )
@@ -26,7 +27,7 @@ func reread(t *testing.T, text string, vars Vars) *Tensor {
 		known[k] = x
 	}
 	var last *Tensor
-	for _, l := range graphtext.Formulas(lookup(v.Def, nil, ops).graph(), names) {
+	for _, l := range graphtext.Formulas(core.Lookup(v.Def, nil, ops).Graph(), names) {
 		if !l.Readable {
 			if !strings.ContainsAny(l.Text, "[{") && !strings.Contains(l.Text, "complex(") {
 				t.Errorf("%q became %q: what of it is not in the language?", text, l.Text)

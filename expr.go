@@ -13,6 +13,7 @@ import (
 	"weft/half"
 	"weft/internal/array"
 	"weft/internal/cache"
+	"weft/internal/core"
 	"weft/internal/eager"
 	"weft/internal/exec"
 	"weft/internal/formula"
@@ -179,49 +180,49 @@ func (f *Formula) EvalInto(dst *Tensor, args ...any) error {
 
 func (f *Formula) evalInto(dst *Tensor, args []any) {
 	const name = "evalinto"
-	var few [8]operand
+	var few [8]core.Operand
 	v, ops := f.bind(args, few[:0])
-	dst.writable(name)
-	p := lookup(v.Def, nil, ops)
-	d, recorded := &dst.v, gradOn()
+	dst.c().Writable(name)
+	p := core.Lookup(v.Def, nil, ops)
+	d, recorded := dst.v(), core.GradOn()
 	switch {
-	case p.dtype != d.DType || !array.Equal(p.shape, d.Shape):
-		array.Failf(name, "dst", "is %s, the result %s", array.TypeString(d.DType, d.Shape), array.TypeString(p.dtype, p.shape))
-	case p.device != d.Store.Device:
-		array.Failf(name, "dst", "is on device %d, the result on device %d", d.Store.Device, p.device)
+	case p.Dtype != d.DType || !array.Equal(p.Shape, d.Shape):
+		array.Failf(name, "dst", "is %s, the result %s", array.TypeString(d.DType, d.Shape), array.TypeString(p.Dtype, p.Shape))
+	case p.Device != d.Store.Device:
+		array.Failf(name, "dst", "is on device %d, the result on device %d", d.Store.Device, p.Device)
 	case recorded && dst.RequiresGrad():
 		array.Failf(name, "dst", "requires a gradient, which a result written into it would not have: call inside WithoutGrad")
 	}
 	direct := d.Contiguous()
 	for i := range ops {
-		t := ops[i].t
+		t := ops[i].T
 		if t == nil {
 			continue
 		}
 		if recorded && t.RequiresGrad() {
 			array.Failf(name, "", "argument %d requires a gradient, which is not recorded where the result is written into memory that exists: use Eval, or call inside WithoutGrad", i)
 		}
-		t.check(name)
-		direct = direct && (!t.v.Overlaps(d) || t.v.Same(d) && p.compiled().Plan.InPlace)
+		t.Check(name)
+		direct = direct && (!t.View().Overlaps(d) || t.View().Same(d) && p.Compiled().Plan.InPlace)
 	}
-	if array.Size(p.shape) == 0 {
+	if array.Size(p.Shape) == 0 {
 		return
 	}
-	w := openWrite(d)
+	w := core.OpenWrite(d)
 	defer func() { // also of what was done in part
-		dst.wrote()
-		w.done()
+		dst.c().Wrote()
+		w.Done()
 	}()
 	var res array.View
-	tracing := tracingOf(ops) != nil || tracingViews(d) != nil
+	tracing := core.TracingOf(ops) != nil || core.TracingViews(d) != nil
 	if direct && !tracing {
 		res = *d
 	}
-	p.compute(ops, unsafe.Slice(&res, 1))
+	p.Compute(ops, unsafe.Slice(&res, 1))
 	if !res.Same(d) {
-		copyInto(dst, &Tensor{v: res})
-		if !tracing && !slices.ContainsFunc(ops, func(o operand) bool { return o.t != nil && o.t.v.Store == res.Store }) {
-			free(res.Store)
+		core.CopyInto(dst.c(), made(res).c())
+		if !tracing && !slices.ContainsFunc(ops, func(o core.Operand) bool { return o.T != nil && o.T.View().Store == res.Store }) {
+			core.Free(res.Store)
 		}
 	}
 }
@@ -291,13 +292,13 @@ func (f *Formula) variant(mask uint64) *variant {
 
 // eval binds the arguments and runs the formula.
 func (f *Formula) eval(args []any) *Tensor {
-	var few [8]operand
+	var few [8]core.Operand
 	v, ops := f.bind(args, few[:0])
-	return apply(v.Def, nil, ops...)
+	return (*Tensor)(core.Apply(v.Def, nil, ops...))
 }
 
 // bind appends the operands of the formula to ops: tensors, then numbers.
-func (f *Formula) bind(args []any, ops []operand) (*variant, []operand) {
+func (f *Formula) bind(args []any, ops []core.Operand) (*variant, []core.Operand) {
 	f.notNil()
 	names := f.f.Names
 	vars, named := Vars(nil), false
@@ -327,17 +328,17 @@ func (f *Formula) bind(args []any, ops []operand) (*variant, []operand) {
 			if t == nil {
 				panic(f.f.Errorf(i, "%s is a nil tensor", name))
 			}
-			t.notNil("expr")
-			ops = append(ops, operand{t: t})
+			t.c().NotNil("expr")
+			ops = append(ops, core.Operand{T: t.c()})
 			continue
 		}
 		switch x := x.(type) {
 		case complex128:
-			ops = append(ops, operand{num: exec.Number{Float: real(x), Kind: array.CatComplex}, imag: imag(x)})
+			ops = append(ops, core.Operand{Num: exec.Number{Float: real(x), Kind: array.CatComplex}, Imag: imag(x)})
 			complexes = true
 			continue
 		case complex64:
-			ops = append(ops, operand{num: exec.Number{Float: float64(real(x)), Kind: array.CatComplex}, imag: float64(imag(x))})
+			ops = append(ops, core.Operand{Num: exec.Number{Float: float64(real(x)), Kind: array.CatComplex}, Imag: float64(imag(x))})
 			complexes = true
 			continue
 		}
@@ -366,19 +367,19 @@ func (f *Formula) bind(args []any, ops []operand) (*variant, []operand) {
 		values = append(values, f.number(i, x))
 	}
 	for i := range v.Numbers {
-		ops = append(ops, operand{num: v.Number(i, values)})
+		ops = append(ops, core.Operand{Num: v.Number(i, values)})
 	}
 	return v, ops
 }
 
 // complexTensors makes 0-d tensors of the complex numbers among ops: complex64 where the arrays
 // have at most 32 bits a part, else, and without arrays, complex128.
-func complexTensors(ops []operand) {
+func complexTensors(ops []core.Operand) {
 	d, arrays := Complex64, false
 	for i := range ops {
-		if t := ops[i].t; t != nil {
+		if t := ops[i].T; t != nil {
 			arrays = true
-			if t.v.DType == Float64 || t.v.DType == Complex128 {
+			if t.View().DType == Float64 || t.View().DType == Complex128 {
 				d = Complex128
 			}
 		}
@@ -386,11 +387,11 @@ func complexTensors(ops []operand) {
 	if !arrays {
 		d = Complex128
 	}
-	device := deviceOf("expr", ops)
+	device := core.DeviceOf("expr", ops)
 	for i := range ops {
-		if o := &ops[i]; o.t == nil {
-			o.t = ScalarOf(d, complex(o.num.Float, o.imag)).on(device)
-			o.num = exec.Number{}
+		if o := &ops[i]; o.T == nil {
+			o.T = ScalarOf(d, complex(o.Num.Float, o.Imag)).c().On(device)
+			o.Num = exec.Number{}
 		}
 	}
 }
@@ -399,7 +400,7 @@ func complexTensors(ops []operand) {
 func (f *Formula) number(i int, x any) exec.Number {
 	switch x.(type) {
 	case float64, int, float32, bool, int64, int32, int16, int8, uint8, uint16, uint32, uint64, uint, half.Float16, half.BFloat16:
-		n := asOperand("expr", "", x).num
+		n := asOperand("expr", "", x).Num
 		if n.Big { // numbers are computed with as int64
 			panic(f.f.Errorf(i, "%s is %v, which an int64 does not hold: give a tensor of uint64", f.f.Names[i], x))
 		}
@@ -444,10 +445,10 @@ func (f *Formula) unknown(i int, vars Vars) {
 func (f *Formula) Explain(args ...any) (s string, err error) {
 	err = Try(func() {
 		v, ops := f.bind(args, nil)
-		p := lookup(v.Def, nil, ops)
+		p := core.Lookup(v.Def, nil, ops)
 		var names graphtext.Names
 		names.Inputs, names.Scalars = v.Labels()
-		s = p.explain(names)
+		s = p.Explain(names)
 	})
 	return s, err
 }
@@ -459,9 +460,9 @@ func (f *Formula) Explain(args ...any) (s string, err error) {
 func (f *Formula) Work(args ...any) (operations, bytes int64, err error) {
 	err = Try(func() {
 		v, ops := f.bind(args, nil)
-		p := lookup(v.Def, nil, ops)
+		p := core.Lookup(v.Def, nil, ops)
 		g := ir.New()
-		out := op.Apply(v.Def, p.a, p.inputs(g)...)
+		out := op.Apply(v.Def, p.A, p.Inputs(g)...)
 		bytes = int64(out.Size() * out.DType.Size())
 		for id, need := range ir.Reach([]*ir.Node{out}) {
 			if !need {

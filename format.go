@@ -10,6 +10,7 @@ import (
 
 	"weft/half"
 	"weft/internal/array"
+	"weft/internal/core"
 )
 
 // Floats are printed without exponents where NumPy prints them so: magnitudes in a
@@ -56,13 +57,13 @@ func (t *Tensor) Format(s fmt.State, verb rune) {
 		fmt.Fprint(s, "<nil>")
 		return
 	}
-	if t.isTraced() {
-		fmt.Fprintf(s, "<traced %s>", array.TypeString(t.v.DType, t.v.Shape))
+	if t.c().IsTraced() {
+		fmt.Fprintf(s, "<traced %s>", array.TypeString(t.v().DType, t.v().Shape))
 		return
 	}
-	t.check("format")
-	v := toHost(t)
-	defer leave(&v)
+	t.c().Check("format")
+	v := core.ToHost(t.c())
+	defer core.Leave(&v)
 	p := &printer{v: &v, edges: t.Size() > summaryAbove}
 	switch {
 	case verb == 'v' && s.Flag('#'):
@@ -84,14 +85,14 @@ func (t *Tensor) Format(s fmt.State, verb rune) {
 	default:
 		p.word = p.verb(fmt.FormatString(s, verb), verb)
 		if p.word == nil {
-			fmt.Fprintf(s, "%%!%c(*weft.Tensor=%s)", verb, array.TypeString(t.v.DType, t.v.Shape))
+			fmt.Fprintf(s, "%%!%c(*weft.Tensor=%s)", verb, array.TypeString(t.v().DType, t.v().Shape))
 			break
 		}
 		p.align(0, s.Flag('-'))
 		p.array()
 	}
 	s.Write(p.out.Bytes())
-	keepAlive(t)
+	core.KeepAlive(t.c())
 }
 
 // A printer writes the elements of a view.
@@ -219,7 +220,7 @@ func (p *printer) bits() int {
 // stands for it.
 func (p *printer) float(at int) float64 {
 	var short string
-	switch x := floatElement(p.v, at); p.v.DType {
+	switch x := core.FloatElement(p.v, at); p.v.DType {
 	case Float16:
 		short = half.NewFloat16(x).String()
 	case BFloat16:
@@ -238,11 +239,11 @@ func (p *printer) float(at int) float64 {
 func (p *printer) plain(prec int) func(at int) string {
 	switch {
 	case p.v.DType == Bool:
-		return func(at int) string { return strconv.FormatBool(intElement(p.v, at) != 0) }
+		return func(at int) string { return strconv.FormatBool(core.IntElement(p.v, at) != 0) }
 	case p.v.DType == Uint64:
-		return func(at int) string { return strconv.FormatUint(uint64(intElement(p.v, at)), 10) }
+		return func(at int) string { return strconv.FormatUint(uint64(core.IntElement(p.v, at)), 10) }
 	case p.v.DType.Integer():
-		return func(at int) string { return strconv.FormatInt(intElement(p.v, at), 10) }
+		return func(at int) string { return strconv.FormatInt(core.IntElement(p.v, at), 10) }
 	case p.v.DType.Category() == array.CatComplex:
 		return p.complex(prec)
 	}
@@ -283,8 +284,8 @@ func (p *printer) look(prec int, float func(at int) float64) floatFormat {
 // complex returns the words of %v for complex numbers: both parts as floats in columns of
 // their own, the second with its sign and j.
 func (p *printer) complex(prec int) func(at int) string {
-	re := func(at int) float64 { return real(complexElement(p.v, at)) }
-	im := func(at int) float64 { return imag(complexElement(p.v, at)) }
+	re := func(at int) float64 { return real(core.ComplexElement(p.v, at)) }
+	im := func(at int) float64 { return imag(core.ComplexElement(p.v, at)) }
 	fr, fi := p.look(prec, re), p.look(prec, im)
 	signed := func(at int) string {
 		w := fi.word(im(at))
@@ -373,11 +374,11 @@ func (p *printer) verb(format string, verb rune) func(at int) string {
 		case Bool:
 			return nil
 		case Float32:
-			return func(at int) string { return fmt.Sprintf(format, float32(floatElement(p.v, at))) }
+			return func(at int) string { return fmt.Sprintf(format, float32(core.FloatElement(p.v, at))) }
 		case Complex64:
-			return func(at int) string { return fmt.Sprintf(format, complex64(complexElement(p.v, at))) }
+			return func(at int) string { return fmt.Sprintf(format, complex64(core.ComplexElement(p.v, at))) }
 		case Complex128:
-			return func(at int) string { return fmt.Sprintf(format, complexElement(p.v, at)) }
+			return func(at int) string { return fmt.Sprintf(format, core.ComplexElement(p.v, at)) }
 		}
 		return func(at int) string { return fmt.Sprintf(format, p.float(at)) }
 	case 'b', 'd', 'o', 'O', 'x', 'X':
@@ -385,18 +386,18 @@ func (p *printer) verb(format string, verb rune) func(at int) string {
 		case d.Category() > array.CatInt && (verb == 'd' || verb == 'o' || verb == 'O'):
 			return nil
 		case d.Category() == array.CatComplex:
-			return func(at int) string { return fmt.Sprintf(format, complexElement(p.v, at)) }
+			return func(at int) string { return fmt.Sprintf(format, core.ComplexElement(p.v, at)) }
 		case d.Float():
-			return func(at int) string { return fmt.Sprintf(format, floatElement(p.v, at)) }
+			return func(at int) string { return fmt.Sprintf(format, core.FloatElement(p.v, at)) }
 		case d == Uint64:
-			return func(at int) string { return fmt.Sprintf(format, uint64(intElement(p.v, at))) }
+			return func(at int) string { return fmt.Sprintf(format, uint64(core.IntElement(p.v, at))) }
 		}
-		return func(at int) string { return fmt.Sprintf(format, intElement(p.v, at)) }
+		return func(at int) string { return fmt.Sprintf(format, core.IntElement(p.v, at)) }
 	case 't':
 		if d != Bool {
 			return nil
 		}
-		return func(at int) string { return fmt.Sprintf(format, intElement(p.v, at) != 0) }
+		return func(at int) string { return fmt.Sprintf(format, core.IntElement(p.v, at) != 0) }
 	}
 	return nil
 }
@@ -416,7 +417,7 @@ func (p *printer) goSyntax() {
 	p.word = func(at int) string {
 		switch {
 		case d.Category() == array.CatComplex:
-			x := complexElement(p.v, at)
+			x := core.ComplexElement(p.v, at)
 			return "complex(" + p.literal(real(x)) + ", " + p.literal(imag(x)) + ")"
 		case d.Float():
 			return p.literal(p.float(at))
@@ -494,18 +495,18 @@ func (t *Tensor) LogValue() slog.Value {
 	if t == nil {
 		return slog.AnyValue(nil)
 	}
-	t.notNil("logvalue")
-	attrs := []slog.Attr{slog.String("dtype", t.v.DType.String()), slog.String("shape", array.ShapeString(t.v.Shape))}
+	t.c().NotNil("logvalue")
+	attrs := []slog.Attr{slog.String("dtype", t.v().DType.String()), slog.String("shape", array.ShapeString(t.v().Shape))}
 	switch {
-	case t.v.Store.Released():
+	case t.v().Store.Released():
 		attrs = append(attrs, slog.Bool("released", true))
-	case t.isTraced():
+	case t.c().IsTraced():
 		attrs = append(attrs, slog.Bool("traced", true))
 	case t.Size() <= logValuesUpTo:
 		attrs = append(attrs, slog.String("values", strings.Join(strings.Fields(t.String()), " ")))
-	case t.v.DType.Category() == array.CatComplex:
+	case t.v().DType.Category() == array.CatComplex:
 	default:
-		x := (&Tensor{v: t.v}).To(Float64)
+		x := (made(*t.v())).To(Float64)
 		attrs = append(attrs, slog.Float64("min", x.Min().Item()), slog.Float64("max", x.Max().Item()), slog.Float64("mean", x.Mean().Item()))
 	}
 	return slog.GroupValue(attrs...)

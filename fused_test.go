@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"weft/internal/core"
 	"weft/internal/cpu"
 	"weft/internal/ir"
 	"weft/internal/op"
@@ -31,14 +32,14 @@ func TestFusedInto(t *testing.T) {
 		if got := f.InPlace([]*Tensor{a, b}, a, b, 1.0); got != (c.name == "contiguous") {
 			t.Errorf("%s: in place is %v", c.name, got)
 		}
-		n := plans.Stats().Made
+		n := core.Plans.Stats().Made
 		for _, k := range []float64{10, 100} {
 			f.Into([]*Tensor{a, b}, a, b, k)
 			if k == 10 {
-				n = plans.Stats().Made
+				n = core.Plans.Stats().Made
 			}
 		}
-		if plans.Stats().Made != n {
+		if core.Plans.Stats().Made != n {
 			t.Errorf("%s: another number made another plan", c.name)
 		}
 		// a' = 10b, b' = a+b; then a'' = 100(a+b) and b'' = 10b+a+b.
@@ -187,7 +188,7 @@ func TestFusedIntoAll(t *testing.T) {
 				t.Errorf("%d threads: other bits than one after the other", threads)
 			}
 			for i, x := range all {
-				if a, b := x.v.Store.Version(), one[i].v.Store.Version(); a != b {
+				if a, b := x.v().Store.Version(), one[i].v().Store.Version(); a != b {
 					t.Fatalf("%d threads: tensor %d counts %d writes, want %d", threads, i, a, b)
 				}
 			}

@@ -68,7 +68,7 @@ func TestGathersFuse(t *testing.T) {
 			if !slices.Equal(Data[float32](got.To(Float32)), Data[float32](want.To(Float32))) {
 				t.Errorf("%s: not the bits of eager code", c.name)
 			}
-			p := (*f.c.entries.Load())[0].code.Plan.String()
+			p := (*f.c.Entries.Load())[0].Code.Plan.String()
 			if fused := !strings.Contains(p, "routine index_select") && !strings.Contains(p, "routine gather"); fused != c.fused {
 				t.Errorf("%s: fused %t, want %t\n%s", c.name, fused, c.fused, p)
 			}

@@ -1,39 +1,16 @@
 package weft
 
 import (
-	"math"
-
 	"weft/internal/array"
+	"weft/internal/core"
 	"weft/internal/op"
 )
-
-// placesFrom is an argument of op that must hold integers, which say places along an axis.
-func placesFrom(opName, arg string, t *Tensor) *Tensor {
-	t.checkArgument(opName, arg)
-	if !t.v.DType.Integer() {
-		array.Failf(opName, arg, "has elements of type %s, want integers", t.v.DType)
-	}
-	return places(t)
-}
-
-// places returns integers of any type as indices for operations: int32 and int64 unchanged, others as
-// int64. A uint64 above MaxInt64 becomes MaxInt64, which is out of range for every axis.
-func places(t *Tensor) *Tensor {
-	switch t.v.DType {
-	case Int32, Int64:
-		return t
-	case Uint64:
-		t = apply(op.Minimum, nil, operand{t: t}, whole(math.MaxInt64))
-	}
-	return t.To(Int64)
-}
 
 // IndexSelect returns the sub-arrays of t at the places of a vector of integers
 // along an axis; negative ones count from the back. It panics if one is out of
 // range.
 func (t *Tensor) IndexSelect(axis int, index *Tensor) *Tensor {
-	t.check("index_select")
-	return withAttrs(op.IndexSelect, op.Axis(array.Axis("index_select", axis, t.Rank())), t, placesFrom("index_select", "index", index))
+	return (*Tensor)(t.c().IndexSelect(axis, index.c()))
 }
 
 // IndexAdd returns t with the sub-arrays of x added at the places of a vector of
@@ -41,23 +18,23 @@ func (t *Tensor) IndexSelect(axis int, index *Tensor) *Tensor {
 // has t's shape but for the axis, where it is as long as index. The element types
 // of t and x meet by promotion.
 func (t *Tensor) IndexAdd(axis int, index, x *Tensor) *Tensor {
-	t.check("index_add")
-	x.checkArgument("index_add", "x")
-	ts := meet("index_add", []*Tensor{t, x})
-	t, x = ts[0], ts[1]
+	t.c().Check("index_add")
+	x.c().CheckArgument("index_add", "x")
+	ts := core.Meet("index_add", inner([]*Tensor{t, x}))
+	t, x = (*Tensor)(ts[0]), (*Tensor)(ts[1])
 	a := array.Axis("index_add", axis, t.Rank())
 	if x.Rank() != t.Rank() {
-		array.Failf("index_add", "x", "has shape %s, the receiver %s: want as many dimensions", array.ShapeString(x.v.Shape), array.ShapeString(t.v.Shape))
+		array.Failf("index_add", "x", "has shape %s, the receiver %s: want as many dimensions", array.ShapeString(x.v().Shape), array.ShapeString(t.v().Shape))
 	}
-	return withAttrs(op.Lookup("index_add"), op.Target{Axis: a, Shape: t.v.Shape}, x, placesFrom("index_add", "index", index), t)
+	return (*Tensor)(core.WithAttrs(op.Lookup("index_add"), op.Target{Axis: a, Shape: t.v().Shape}, x.c(), core.PlacesFrom("index_add", "index", index.c()), t.c()))
 }
 
 // Gather returns, for each element of index, the element of t at the same position, except that
 // index gives the position along the axis: result[i][j] = t[index[i][j]][j] for axis 0. index holds
 // integers of any type.
 func (t *Tensor) Gather(axis int, index *Tensor) *Tensor {
-	t.check("gather")
-	return withAttrs(op.Gather, op.Axis(array.Axis("gather", axis, t.Rank())), t, placesFrom("gather", "index", index))
+	t.c().Check("gather")
+	return (*Tensor)(core.WithAttrs(op.Gather, op.Axis(array.Axis("gather", axis, t.Rank())), t.c(), core.PlacesFrom("gather", "index", index.c())))
 }
 
 // ScatterAdd returns t with the elements of x added where Gather with the same
@@ -66,12 +43,12 @@ func (t *Tensor) Gather(axis int, index *Tensor) *Tensor {
 // meet by promotion.
 func (t *Tensor) ScatterAdd(axis int, index, x *Tensor) *Tensor {
 	defer array.Named("scatter_add").End()
-	t.check("scatter_add")
-	x.checkArgument("scatter_add", "x")
-	ts := meet("scatter_add", []*Tensor{t, x})
-	t, x = ts[0], ts[1]
+	t.c().Check("scatter_add")
+	x.c().CheckArgument("scatter_add", "x")
+	ts := core.Meet("scatter_add", inner([]*Tensor{t, x}))
+	t, x = (*Tensor)(ts[0]), (*Tensor)(ts[1])
 	a := array.Axis("scatter_add", axis, t.Rank())
-	return withAttrs(op.ScatterAdd, op.Axis(a), x, placesFrom("scatter_add", "index", index), t)
+	return (*Tensor)(core.WithAttrs(op.ScatterAdd, op.Axis(a), x.c(), core.PlacesFrom("scatter_add", "index", index.c()), t.c()))
 }
 
 // NonZero returns the row-major positions, a vector of int64, of the elements that are not 0, of
@@ -79,17 +56,17 @@ func (t *Tensor) ScatterAdd(axis int, index, x *Tensor) *Tensor {
 // functions.
 func (t *Tensor) NonZero() *Tensor {
 	defer array.Named("nonzero").End()
-	t.check("nonzero")
+	t.c().Check("nonzero")
 	m := t.Contiguous()
-	if m.v.DType != Bool {
+	if m.v().DType != Bool {
 		m = m.Ne(0)
 	}
-	return withAttrs(op.NonZero, op.Count(countTrue(m)), m)
+	return (*Tensor)(core.WithAttrs(op.NonZero, op.Count(countTrue(m)), m.c()))
 }
 
 // countTrue reads how many elements of a mask are true.
 func countTrue(m *Tensor) int {
-	return int(withAttrs(op.CountTrue, nil, m).ItemInt())
+	return int((*Tensor)(core.WithAttrs(op.CountTrue, nil, m.c())).ItemInt())
 }
 
 // MaskSelect returns a vector of the elements of t where mask, a Bool tensor, is true, in
@@ -98,12 +75,12 @@ func countTrue(m *Tensor) int {
 // Bool.
 func (t *Tensor) MaskSelect(mask *Tensor) *Tensor {
 	defer array.Named("mask_select").End()
-	t.check("mask_select")
-	mask.checkArgument("mask_select", "mask")
-	if mask.v.DType != Bool {
-		array.Failf("mask_select", "mask", "has elements of type %s, want bool", mask.v.DType)
+	t.c().Check("mask_select")
+	mask.c().CheckArgument("mask_select", "mask")
+	if mask.v().DType != Bool {
+		array.Failf("mask_select", "mask", "has elements of type %s, want bool", mask.v().DType)
 	}
-	s := array.Broadcast("mask_select", t.v.Shape, mask.v.Shape)
+	s := array.Broadcast("mask_select", t.v().Shape, mask.v().Shape)
 	m := mask.Expand(s...).Contiguous()
-	return withAttrs(op.MaskSelect, op.Count(countTrue(m)), t.Expand(s...), m)
+	return (*Tensor)(core.WithAttrs(op.MaskSelect, op.Count(countTrue(m)), t.Expand(s...).c(), m.c()))
 }

@@ -2,6 +2,7 @@ package weft
 
 import (
 	"weft/internal/array"
+	"weft/internal/core"
 	"weft/internal/op"
 )
 
@@ -29,17 +30,17 @@ import (
 //	x.Index(weft.Ellipsis, rows, -1) // x[..., rows, -1]
 func (t *Tensor) Index(index ...any) *Tensor {
 	defer array.Named("index").End()
-	t.check("index")
+	t.c().Check("index")
 	s := t.selected("index", index)
 	if s.arrays == nil {
-		return t.slice("index", partsOf(s.spans))
+		return (*Tensor)(t.c().SliceAs("index", partsOf(s.spans)))
 	}
-	if m := s.arrays[0].mask; s.alone() && m != nil && len(m.v.Shape) == len(t.v.Shape) && len(s.spans) == len(m.v.Shape) {
-		return withAttrs(op.MaskSelect, op.Count(countTrue(m)), t, m)
+	if m := s.arrays[0].mask; s.alone() && m != nil && len(m.v().Shape) == len(t.v().Shape) && len(s.spans) == len(m.v().Shape) {
+		return (*Tensor)(core.WithAttrs(op.MaskSelect, op.Count(countTrue(m)), t.c(), m.c()))
 	}
-	v := t.slice("index", partsOf(s.spans))
-	s.join(v, false)
-	return s.arranged(v, s.merged(v).IndexSelect(s.lo, s.places)).own()
+	v := t.c().SliceAs("index", partsOf(s.spans))
+	s.join((*Tensor)(v), false)
+	return (*Tensor)(s.arranged((*Tensor)(v), s.merged((*Tensor)(v)).IndexSelect(s.lo, s.places)).c().Own())
 }
 
 // IndexPut returns t with x, a Go number or a tensor that broadcasts, written where
@@ -52,17 +53,17 @@ func (t *Tensor) Index(index ...any) *Tensor {
 //	x.IndexPut(v, weft.All, []int{2, 0}) // x[:, [2, 0]] = v
 func (t *Tensor) IndexPut(x any, index ...any) *Tensor {
 	defer array.Named("index_put").End()
-	t.check("index_put")
+	t.c().Check("index_put")
 	o := t.valueFor("index_put", x)
 	s := t.selected("index_put", index)
-	if s.alone() && s.arrays[0].mask != nil && (o.t == nil || o.t.Size() == 1) {
-		if o.t != nil {
-			o.t = o.t.Reshape()
+	if s.alone() && s.arrays[0].mask != nil && (o.T == nil || o.T.Size() == 1) {
+		if o.T != nil {
+			o.T = o.T.Reshape()
 		}
-		return apply(op.Where, nil, operand{t: s.arrays[0].over(t)}, o, operand{t: t})
+		return (*Tensor)(core.Apply(op.Where, nil, core.Operand{T: s.arrays[0].over(t).c()}, o, core.Operand{T: t.c()}))
 	}
 	return t.put(s, o, (*Tensor).Assign, func(v, x *Tensor) *Tensor {
-		return withAttrs(op.IndexCopy, op.Axis(s.lo), x, s.places, v)
+		return (*Tensor)(core.WithAttrs(op.IndexCopy, op.Axis(s.lo), x.c(), s.places.c(), v.c()))
 	})
 }
 
@@ -72,49 +73,49 @@ func (t *Tensor) IndexPut(x any, index ...any) *Tensor {
 // tensors meet by promotion.
 func (t *Tensor) IndexPutAdd(x any, index ...any) *Tensor {
 	defer array.Named("index_put_add").End()
-	t.check("index_put")
+	t.c().Check("index_put")
 	if y, ok := x.(*Tensor); ok {
-		y.checkArgument("index_put", "x")
-		t = t.To(array.Promote(t.v.DType, y.v.DType))
+		y.c().CheckArgument("index_put", "x")
+		t = t.To(array.Promote(t.v().DType, y.v().DType))
 	}
 	s := t.selected("index_put", index)
 	return t.put(s, t.valueFor("index_put", x), (*Tensor).AddAssign, func(v, x *Tensor) *Tensor {
-		return withAttrs(op.Lookup("index_add"), op.Target{Axis: s.lo, Shape: v.v.Shape}, x, s.places, v)
+		return (*Tensor)(core.WithAttrs(op.Lookup("index_add"), op.Target{Axis: s.lo, Shape: v.v().Shape}, x.c(), s.places.c(), v.c()))
 	})
 }
 
 // put returns t with a value written into a selection: by write where that is a view, else
 // by places, which does so along axis s.lo of what merged gives.
-func (t *Tensor) put(s *selection, value operand, write func(v *Tensor, x any) *Tensor, places func(v, x *Tensor) *Tensor) *Tensor {
-	x := value.t
+func (t *Tensor) put(s *selection, value core.Operand, write func(v *Tensor, x any) *Tensor, places func(v, x *Tensor) *Tensor) *Tensor {
+	x := value.T
 	if x == nil {
-		x = numberOf(s.opName, t.v.Store.Device, value.num, t.v.DType)
+		x = core.NumberOf(s.opName, t.v().Store.Device, value.Num, t.v().DType)
 	}
 	out := t
 	if s.part || s.arrays == nil {
 		out = t.Clone()
 	}
-	v := out.slice(s.opName, partsOf(s.spans))
-	shape := v.v.Shape
+	v := out.c().SliceAs(s.opName, partsOf(s.spans))
+	shape := v.View().Shape
 	if s.arrays != nil {
-		s.join(v, true)
-		shape = s.shape(v)
+		s.join((*Tensor)(v), true)
+		shape = s.shape((*Tensor)(v))
 	}
-	for len(x.v.Shape) > len(shape) && x.v.Shape[0] == 1 {
-		x = x.Reshape(x.v.Shape[1:]...)
+	for len(x.View().Shape) > len(shape) && x.View().Shape[0] == 1 {
+		x = x.Reshape(x.View().Shape[1:]...)
 	}
-	if !array.BroadcastsTo(x.v.Shape, shape) {
-		array.Failf(s.opName, "x", "has shape %s, which does not broadcast to the selection's %s", array.ShapeString(x.v.Shape), array.ShapeString(shape))
+	if !array.BroadcastsTo(x.View().Shape, shape) {
+		array.Failf(s.opName, "x", "has shape %s, which does not broadcast to the selection's %s", array.ShapeString(x.View().Shape), array.ShapeString(shape))
 	}
 	if s.arrays == nil {
-		write(v, x)
+		write((*Tensor)(v), (*Tensor)(x))
 		return out
 	}
-	y := places(s.merged(v), s.disarranged(v, x.Expand(shape...))).Reshape(v.v.Shape...)
+	y := places(s.merged((*Tensor)(v)), s.disarranged((*Tensor)(v), (*Tensor)(x).Expand(shape...))).Reshape(v.View().Shape...)
 	if !s.part {
-		return y.Reshape(t.v.Shape...).own()
+		return (*Tensor)(y.Reshape(t.v().Shape...).c().Own())
 	}
-	v.Assign(y)
+	(*Tensor)(v).Assign(y)
 	return out
 }
 
@@ -147,8 +148,8 @@ func (s *selection) alone() bool { return len(s.arrays) == 1 && !s.part }
 
 // over is the mask as it broadcasts to t.
 func (c *chosen) over(t *Tensor) *Tensor {
-	shape := append([]int{}, c.mask.v.Shape...)
-	for len(shape) < len(t.v.Shape)-c.of {
+	shape := append([]int{}, c.mask.v().Shape...)
+	for len(shape) < len(t.v().Shape)-c.of {
 		shape = append(shape, 1)
 	}
 	return c.mask.Reshape(shape...)
@@ -158,7 +159,7 @@ func (c *chosen) over(t *Tensor) *Tensor {
 func (t *Tensor) selected(opName string, index []any) *selection {
 	s := &selection{opName: opName}
 	args := make([]any, len(index)) // a Span or a *Tensor
-	left := len(t.v.Shape)          // axes that no argument is for
+	left := len(t.v().Shape)        // axes that no argument is for
 	some := false
 	for i, x := range index {
 		switch x := x.(type) {
@@ -167,25 +168,25 @@ func (t *Tensor) selected(opName string, index []any) *selection {
 			left--
 		case Span:
 			args[i] = x
-			if !x.part.newAxis && !x.part.ellipsis {
+			if !x.part.NewAxis && !x.part.Ellipsis {
 				left--
 			}
 		case []int:
-			args[i] = From(x).on(t.v.Store.Device)
+			args[i] = (*Tensor)(From(x).c().On(t.v().Store.Device))
 			left--
 		case []bool:
-			args[i] = From(x).on(t.v.Store.Device)
+			args[i] = (*Tensor)(From(x).c().On(t.v().Store.Device))
 			left--
 		case *Tensor:
-			x.check(opName)
+			x.c().Check(opName)
 			args[i] = x
 			switch {
-			case x.v.DType == Bool:
-				left -= len(x.v.Shape)
-			case x.v.DType.Integer():
+			case x.v().DType == Bool:
+				left -= len(x.v().Shape)
+			case x.v().DType.Integer():
 				left--
 			default:
-				array.Failf(opName, "", "argument %d: has elements of type %s, want integers or bool", i, x.v.DType)
+				array.Failf(opName, "", "argument %d: has elements of type %s, want integers or bool", i, x.v().DType)
 			}
 		default:
 			array.Failf(opName, "", "argument %d: is %T, want an int, a Span, an []int, an []bool or a *Tensor", i, x)
@@ -194,7 +195,7 @@ func (t *Tensor) selected(opName string, index []any) *selection {
 		some = some || !span
 	}
 	if left < 0 {
-		array.Failf(opName, "", "more indices than the %d dimensions of shape %s", len(t.v.Shape), array.ShapeString(t.v.Shape))
+		array.Failf(opName, "", "more indices than the %d dimensions of shape %s", len(t.v().Shape), array.ShapeString(t.v().Shape))
 	}
 	axis, at := 0, 0            // of t, of the view
 	begun, over := false, false // arrays, and then a span
@@ -209,36 +210,36 @@ func (t *Tensor) selected(opName string, index []any) *selection {
 	for i, x := range args {
 		m, isArray := x.(*Tensor)
 		sp, _ := x.(Span)
-		if isArray || sp.part.index {
+		if isArray || sp.part.Index {
 			s.first = s.first || over
 			begun = true
 		} else {
 			over = over || begun
 		}
 		switch {
-		case sp.part.ellipsis && ellipsis:
+		case sp.part.Ellipsis && ellipsis:
 			array.Failf(opName, "", "has two Ellipses, want one at most")
-		case sp.part.ellipsis:
+		case sp.part.Ellipsis:
 			ellipsis = true
 			whole(left)
-		case sp.part.newAxis:
+		case sp.part.NewAxis:
 			s.spans = append(s.spans, sp)
 			at++
 		case !isArray:
-			start, step, count := sp.part.bounds(opName, axis, t.v.Shape[axis])
-			s.part = s.part || sp.part.index || start != 0 || count > 1 && step != 1 || count != t.v.Shape[axis]
+			start, step, count := sp.part.Bounds(opName, axis, t.v().Shape[axis])
+			s.part = s.part || sp.part.Index || start != 0 || count > 1 && step != 1 || count != t.v().Shape[axis]
 			s.spans = append(s.spans, sp)
 			axis++
-			if !sp.part.index {
+			if !sp.part.Index {
 				at++
 			}
-		case m.v.DType != Bool:
-			s.arrays = append(s.arrays, chosen{places: places(m), axis: at, axes: 1, arg: i, of: axis})
+		case m.v().DType != Bool:
+			s.arrays = append(s.arrays, chosen{places: (*Tensor)(core.Places(m.c())), axis: at, axes: 1, arg: i, of: axis})
 			whole(1)
 		default:
-			k := len(m.v.Shape)
-			if of := t.v.Shape[axis : axis+k]; !array.Equal(of, m.v.Shape) {
-				array.Failf(opName, "", "argument %d: the mask has shape %s, its axes, from %d on, %s", i, array.ShapeString(m.v.Shape), axis, array.ShapeString(of))
+			k := len(m.v().Shape)
+			if of := t.v().Shape[axis : axis+k]; !array.Equal(of, m.v().Shape) {
+				array.Failf(opName, "", "argument %d: the mask has shape %s, its axes, from %d on, %s", i, array.ShapeString(m.v().Shape), axis, array.ShapeString(of))
 			}
 			c := chosen{mask: m, axis: at, axes: k, arg: i, of: axis}
 			if whole(k); k == 0 { // for an axis of its own
@@ -267,7 +268,7 @@ func (s *selection) join(v *Tensor, put bool) {
 		if c.mask != nil {
 			c.places = c.mask.Reshape(-1).NonZero()
 		}
-		shapes[i] = c.places.v.Shape
+		shapes[i] = c.places.v().Shape
 	}
 	s.dims = array.Broadcast(s.opName, shapes...)
 	if len(s.arrays) == 1 && s.arrays[0].mask != nil {
@@ -277,7 +278,7 @@ func (s *selection) join(v *Tensor, put bool) {
 	a := op.Raveling{Put: put}
 	var ins []*Tensor
 	add := func(x *Tensor, size int, c chosen) {
-		a.Sizes, a.Args, a.Axes, a.Ranks = append(a.Sizes, size), append(a.Args, c.arg), append(a.Axes, c.of), append(a.Ranks, len(c.places.v.Shape))
+		a.Sizes, a.Args, a.Axes, a.Ranks = append(a.Sizes, size), append(a.Args, c.arg), append(a.Axes, c.of), append(a.Ranks, len(c.places.v().Shape))
 		ins = append(ins, x)
 	}
 	axis := s.lo
@@ -292,31 +293,31 @@ func (s *selection) join(v *Tensor, put bool) {
 	for _, c := range s.arrays {
 		for ; axis < c.axis; axis++ {
 			seen++
-			n := v.v.Shape[axis]
-			x := Arange(n).on(v.v.Store.Device)
+			n := v.v().Shape[axis]
+			x := Arange(n).c().On(v.v().Store.Device)
 			s.dims = append(s.dims, n)
-			add(x.Reshape(append([]int{n}, ones(s.between-seen)...)...), n, chosen{places: x, of: -1})
+			add((*Tensor)(x.Reshape(append([]int{n}, ones(s.between-seen)...)...)), n, chosen{places: (*Tensor)(x), of: -1})
 		}
-		shape := append(append([]int{}, c.places.v.Shape...), ones(s.between)...)
-		add(c.places.Reshape(shape...), array.Size(v.v.Shape[c.axis:c.axis+c.axes]), c)
+		shape := append(append([]int{}, c.places.v().Shape...), ones(s.between)...)
+		add(c.places.Reshape(shape...), array.Size(v.v().Shape[c.axis:c.axis+c.axes]), c)
 		axis = c.axis + c.axes
 	}
-	s.places = withAttrs(op.Ravel, a, ins...).Reshape(-1)
+	s.places = (*Tensor)(core.WithAttrs(op.Ravel, a, inner(ins)...).Reshape(-1))
 }
 
 // merged is the view with the axes of the arrays, and those between them, as one.
 func (s *selection) merged(v *Tensor) *Tensor {
-	shape := append([]int{}, v.v.Shape[:s.lo]...)
-	shape = append(shape, array.Size(v.v.Shape[s.lo:s.hi]))
-	return v.Reshape(append(shape, v.v.Shape[s.hi:]...)...)
+	shape := append([]int{}, v.v().Shape[:s.lo]...)
+	shape = append(shape, array.Size(v.v().Shape[s.lo:s.hi]))
+	return v.Reshape(append(shape, v.v().Shape[s.hi:]...)...)
 }
 
 // spread is the shape of what is taken along the axis of merged, with the axes of the
 // arrays in the place of that one.
 func (s *selection) spread(v *Tensor) []int {
-	shape := append([]int{}, v.v.Shape[:s.lo]...)
-	shape = append(append(shape, s.dims...), v.v.Shape[s.hi:]...)
-	array.CheckShape(s.opName, shape, v.v.DType)
+	shape := append([]int{}, v.v().Shape[:s.lo]...)
+	shape = append(append(shape, s.dims...), v.v().Shape[s.hi:]...)
+	array.CheckShape(s.opName, shape, v.v().DType)
 	return shape
 }
 
@@ -362,13 +363,13 @@ func (s *selection) arranged(v, y *Tensor) *Tensor {
 
 func (s *selection) disarranged(v, x *Tensor) *Tensor {
 	if s.first {
-		o := s.order(len(x.v.Shape))
+		o := s.order(len(x.v().Shape))
 		back := make([]int, len(o))
 		for i, a := range o {
 			back[a] = i
 		}
 		x = x.Permute(back...)
 	}
-	shape := append(append([]int{}, v.v.Shape[:s.lo]...), s.places.Size())
-	return x.Reshape(append(shape, v.v.Shape[s.hi:]...)...)
+	shape := append(append([]int{}, v.v().Shape[:s.lo]...), s.places.Size())
+	return x.Reshape(append(shape, v.v().Shape[s.hi:]...)...)
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"weft/internal/array"
+	"weft/internal/core"
 )
 
 // maxEmptyJSON bounds the brackets that stand for an empty tensor.
@@ -26,24 +27,24 @@ func (t *Tensor) MarshalJSON() (text []byte, err error) {
 }
 
 func (t *Tensor) json(opName string) []byte {
-	t.check(opName)
-	refuseRead(opName, t)
-	if t.v.DType.Category() == array.CatComplex {
-		array.Failf(opName, "", "the tensor is %s: JSON has no complex numbers, write Real and Imag", t.v.DType)
+	t.c().Check(opName)
+	core.RefuseRead(opName, t.c())
+	if t.v().DType.Category() == array.CatComplex {
+		array.Failf(opName, "", "the tensor is %s: JSON has no complex numbers, write Real and Imag", t.v().DType)
 	}
 	least := t.Size() // bytes of text
 	if least == 0 {
 		least = 1
-		for _, n := range t.v.Shape[:slices.Index(t.v.Shape, 0)] {
+		for _, n := range t.v().Shape[:slices.Index(t.v().Shape, 0)] {
 			if least > maxEmptyJSON/n {
-				array.Failf(opName, "", "an empty tensor of shape %s takes more than %d brackets", array.ShapeString(t.v.Shape), maxEmptyJSON)
+				array.Failf(opName, "", "an empty tensor of shape %s takes more than %d brackets", array.ShapeString(t.v().Shape), maxEmptyJSON)
 			}
 			least *= n
 		}
 	}
-	v := toHost(t)
-	defer leave(&v)
-	w := jsonWriter{op: opName, p: printer{v: &v}, out: make([]byte, 0, room(opName, least, Uint8))}
+	v := core.ToHost(t.c())
+	defer core.Leave(&v)
+	w := jsonWriter{op: opName, p: printer{v: &v}, out: make([]byte, 0, core.Room(opName, least, Uint8))}
 	w.axis(0, v.Offset)
 	return w.out
 }
@@ -80,11 +81,11 @@ func (w *jsonWriter) element(at int) {
 	v := w.p.v
 	switch {
 	case v.DType == Bool:
-		w.out = strconv.AppendBool(w.out, intElement(v, at) != 0)
+		w.out = strconv.AppendBool(w.out, core.IntElement(v, at) != 0)
 	case v.DType == Uint64:
-		w.out = strconv.AppendUint(w.out, uint64(intElement(v, at)), 10)
+		w.out = strconv.AppendUint(w.out, uint64(core.IntElement(v, at)), 10)
 	case v.DType.Integer():
-		w.out = strconv.AppendInt(w.out, intElement(v, at), 10)
+		w.out = strconv.AppendInt(w.out, core.IntElement(v, at), 10)
 	default:
 		x := w.p.float(at)
 		if math.IsNaN(x) || math.IsInf(x, 0) {

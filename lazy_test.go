@@ -11,6 +11,7 @@ import (
 	"weak"
 
 	"weft/internal/array"
+	"weft/internal/core"
 )
 
 // Chains of lazy operations have the bits of the same operations run one by one, whatever
@@ -135,7 +136,7 @@ func TestLazyGathers(t *testing.T) {
 	for range 3 {
 		i := at.Clone()
 		rows := x.Lazy().IndexSelect(0, i)
-		if rows.v.Store.Waits() == nil {
+		if rows.v().Store.Waits() == nil {
 			t.Error("the rows were gathered at once")
 		}
 		bags := rows.Reshape(100, 8, 64).Sum(1)
@@ -182,24 +183,24 @@ func TestLazyFuses(t *testing.T) {
 	}
 	want := Digest(chain())
 	y := chain()
-	w := waitingIn(y.v.Store)
-	if w == nil || w.count != 20 {
+	w := core.WaitingIn(y.v().Store)
+	if w == nil || w.Count != 20 {
 		t.Fatal("the chain does not wait")
 	}
-	if Digest(y) != want || waitingIn(y.v.Store) != nil {
+	if Digest(y) != want || core.WaitingIn(y.v().Store) != nil {
 		t.Fatal("a chain that was met before differs")
 	}
-	if waitingIn(w.args[0].v.Store) == nil {
+	if core.WaitingIn(w.Args[0].V.Store) == nil {
 		t.Error("the operation before the last one was computed, though nothing used it")
 	}
 	long := x.Lazy()
 	for range 100 {
 		long = long.Add(1)
 	}
-	if w := waitingIn(long.v.Store); w == nil || w.count > lazyMost {
+	if w := core.WaitingIn(long.v().Store); w == nil || w.Count > core.LazyMost {
 		t.Error("more operations wait for each other than may")
 	}
-	if x.Lazy().Slice(Range(0, 2)).Add(1); waitingIn(Ones(3).Lazy().Add(1).v.Store) != nil {
+	if x.Lazy().Slice(Range(0, 2)).Add(1); core.WaitingIn(Ones(3).Lazy().Add(1).v().Store) != nil {
 		t.Error("a small operation waits")
 	}
 }
@@ -251,25 +252,25 @@ func TestLazyReadersAreForgotten(t *testing.T) {
 	// What other tests left waiting is not this one's: the next reader looks for what is done.
 	runtime.GC()
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // so that no collection forgets for us
-	readers.mu.Lock()
-	readers.limit = 0
-	readers.mu.Unlock()
+	core.Readers.Mu.Lock()
+	core.Readers.Limit = 0
+	core.Readers.Mu.Unlock()
 	used(1)
-	readers.mu.Lock()
-	limit := readers.limit
-	readers.mu.Unlock()
+	core.Readers.Mu.Lock()
+	limit := core.Readers.Limit
+	core.Readers.Mu.Unlock()
 	used(999)
-	readers.mu.Lock()
-	defer readers.mu.Unlock()
+	core.Readers.Mu.Lock()
+	defer core.Readers.Mu.Unlock()
 	listed := 0
-	for _, l := range readers.by {
+	for _, l := range core.Readers.By {
 		listed += len(l)
 	}
-	if listed != readers.entries || listed > limit {
+	if listed != core.Readers.Entries || listed > limit {
 		t.Errorf("%d readers are listed and %d counted, after %d results that were all used; %d were expected at most",
-			listed, readers.entries, len(held), limit)
+			listed, core.Readers.Entries, len(held), limit)
 	}
-	if mine := len(readers.by[weak.Make(leaf.v.Store)]); mine > limit {
+	if mine := len(core.Readers.By[weak.Make(leaf.v().Store)]); mine > limit {
 		t.Errorf("%d readers of the leaf are listed, %d were expected at most", mine, limit)
 	}
 }

@@ -2,14 +2,9 @@ package weft
 
 import (
 	"weft/internal/array"
+	"weft/internal/core"
 	"weft/internal/op"
 )
-
-// Elementwise methods take a *Tensor or a Go number as second operand, broadcast
-// by NumPy's rule and promote by PyTorch's: bool < integer < float, a Go number
-// or a 0-d tensor does not widen its own category. They panic with *Error when
-// shapes do not broadcast, and when a Go integer does not fit the integer type of the
-// result; comparisons and limits (Clamp, Minimum, Maximum) take it as the number it is.
 
 // Add is t + x, element by element; on Bool it is or, and integers wrap. x is a *Tensor or a Go
 // number; shapes broadcast, types meet by promotion. It panics with *[Error] where shapes do not
@@ -26,7 +21,7 @@ func (t *Tensor) Sub(x any) *Tensor { return binary(op.Sub, t, x) }
 // *[Error] where shapes do not broadcast, or t's type does not hold a Go integer x.
 func (t *Tensor) RSub(x any) *Tensor {
 	defer array.Named("rsub").End()
-	return apply(op.Sub, nil, asOperand("sub", "x", x), tensorOperand("sub", t))
+	return (*Tensor)(core.Apply(op.Sub, nil, asOperand("sub", "x", x), core.TensorOperand("sub", t.c())))
 }
 
 // Mul is t * x, element by element; on Bool it is and, and integers wrap. x is a *Tensor or a Go
@@ -46,7 +41,7 @@ func (t *Tensor) Div(x any) *Tensor { return binary(op.Div, t, x) }
 // *[Error] where shapes do not broadcast, or t's type does not hold a Go integer x.
 func (t *Tensor) RDiv(x any) *Tensor {
 	defer array.Named("rdiv").End()
-	return apply(op.Div, nil, asOperand("div", "x", x), tensorOperand("div", t))
+	return (*Tensor)(core.Apply(op.Div, nil, asOperand("div", "x", x), core.TensorOperand("div", t.c())))
 }
 
 // FloorDiv is the quotient t / x rounded down, as NumPy and Python have it: it fits
@@ -70,23 +65,23 @@ func (t *Tensor) Mod(x any) *Tensor { return binary(op.Mod, t, x) }
 // not broadcast, or t's type does not hold a Go integer x.
 func (t *Tensor) Pow(x any) *Tensor {
 	defer array.Named("pow").End()
-	base, o := tensorOperand("pow", t), asOperand("pow", "x", x)
-	if o.t == nil && o.num.Kind != array.CatComplex {
-		k := int(o.num.Int)
-		if o.num.Kind == array.CatFloat {
-			k = int(o.num.Float)
-			if float64(k) != o.num.Float {
-				return apply(op.Pow, nil, base, o)
+	base, o := core.TensorOperand("pow", t.c()), asOperand("pow", "x", x)
+	if o.T == nil && o.Num.Kind != array.CatComplex {
+		k := int(o.Num.Int)
+		if o.Num.Kind == array.CatFloat {
+			k = int(o.Num.Float)
+			if float64(k) != o.Num.Float {
+				return (*Tensor)(core.Apply(op.Pow, nil, base, o))
 			}
-			if !t.v.DType.Differentiable() {
+			if !t.v().DType.Differentiable() {
 				t = t.To(Float32)
 			}
 		}
-		if k >= -op.MaxPower && k <= op.MaxPower && (k >= 0 || t.v.DType.Differentiable()) && t.v.DType != Bool {
-			return apply(op.PowInt, op.Power(k), operand{t: t})
+		if k >= -op.MaxPower && k <= op.MaxPower && (k >= 0 || t.v().DType.Differentiable()) && t.v().DType != Bool {
+			return (*Tensor)(core.Apply(op.PowInt, op.Power(k), core.Operand{T: t.c()}))
 		}
 	}
-	return apply(op.Pow, nil, base, o)
+	return (*Tensor)(core.Apply(op.Pow, nil, base, o))
 }
 
 // Atan2 is the angle in radians, from -pi to pi, of the point with ordinate t and abscissa x;
@@ -112,7 +107,7 @@ func (t *Tensor) Maximum(x any) *Tensor { return binary(op.Maximum, t, x) }
 // the type is that in which all three meet. Bool and complex numbers are refused. It panics with
 // *[Error] where shapes do not broadcast.
 func (t *Tensor) Clamp(lo, hi any) *Tensor {
-	return apply(op.Clamp, nil, tensorOperand("clamp", t), asOperand("clamp", "lo", lo), asOperand("clamp", "hi", hi))
+	return (*Tensor)(core.Apply(op.Clamp, nil, core.TensorOperand("clamp", t.c()), asOperand("clamp", "lo", lo), asOperand("clamp", "hi", hi)))
 }
 
 // Neg is -t, element by element. The result has t's shape and type; integers wrap. Bool is
@@ -390,7 +385,7 @@ func (t *Tensor) IsFinite() *Tensor { return unary(op.IsFinite, t) }
 // were chosen. It panics with *[Error] where shapes do not broadcast, and for Uint64 and signed
 // integers, which no integer type holds.
 func Where(cond *Tensor, x, y any) *Tensor {
-	return apply(op.Where, nil, tensorOperand("where", cond), asOperand("where", "x", x), asOperand("where", "y", y))
+	return (*Tensor)(core.Apply(op.Where, nil, core.TensorOperand("where", cond.c()), asOperand("where", "x", x), asOperand("where", "y", y)))
 }
 
 // MatMul is the product of matrices, NumPy's matmul: [... n k] by [... k m] gives [... n m]. A
@@ -405,85 +400,28 @@ func (t *Tensor) MatMul(x *Tensor) *Tensor { return binary(op.MatMul, t, x) }
 // and b [out], nil for none, give [... out]. Types meet by promotion. It panics with *[Error]
 // where sizes do not fit.
 func (t *Tensor) Linear(w, b *Tensor) *Tensor {
-	t.notNil("linear")
-	w.argument("linear", "w")
+	t.c().NotNil("linear")
+	w.c().Argument("linear", "w")
 	if b == nil {
 		return binary(op.Linear, t, w)
 	}
-	return apply(op.Linear, nil, tensorOperand("linear", t), tensorOperand("linear", w), tensorOperand("linear", b))
+	return (*Tensor)(core.Apply(op.Linear, nil, core.TensorOperand("linear", t.c()), core.TensorOperand("linear", w.c()), core.TensorOperand("linear", b.c())))
 }
 
 // Cat joins tensors along an axis, which may count from the back. They have the same sizes along
 // the other axes, and meet in one type by promotion; the result is a copy. It panics with
 // *[Error] for none, where sizes or ranks differ, and for Uint64 beside signed integers.
-func Cat(ts []*Tensor, axis int) *Tensor {
-	defer array.Named("cat").End()
-	return joined("cat", ts, axis)
-}
-
-func joined(opName string, ts []*Tensor, axis int) *Tensor {
-	in := meetWhole(opName, ts)
-	axis = array.Axis(opName, axis, len(in[0].v.Shape))
-	return withAttrs(op.Cat, op.Axis(axis), in...)
-}
-
-// meet converts tensors to the type in which they meet.
-func meet(opName string, ts []*Tensor) []*Tensor {
-	someTensors(opName, ts)
-	d := ts[0].v.DType
-	for _, t := range ts {
-		d = array.Promote(d, t.v.DType)
-	}
-	out := make([]*Tensor, len(ts))
-	for i, t := range ts {
-		out[i] = t.To(d)
-	}
-	return out
-}
-
-// meetWhole is meet for operations that keep or order elements: integers keep their values.
-func meetWhole(opName string, ts []*Tensor) []*Tensor {
-	someTensors(opName, ts)
-	types := make([]DType, len(ts))
-	for i, t := range ts {
-		types[i] = t.v.DType
-	}
-	op.NoCommon(opName, types...)
-	return meet(opName, ts)
-}
-
-// someTensors refuses an empty list and nil tensors.
-func someTensors(opName string, ts []*Tensor) {
-	if len(ts) == 0 {
-		array.Failf(opName, "", "takes one tensor or more, got none")
-	}
-	for i, t := range ts {
-		if t == nil {
-			array.Failf(opName, "", "tensor %d is nil", i)
-		}
-	}
-}
+func Cat(ts []*Tensor, axis int) *Tensor { return (*Tensor)(core.Cat(inner(ts), axis)) }
 
 // Stack joins tensors of equal shape along a new axis of the result, which may count from the
 // back: n of shape [a b] along axis 0 give [n a b]. Types meet by promotion. It panics with
 // *[Error] for none, and where shapes differ.
-func Stack(ts []*Tensor, axis int) *Tensor {
-	defer array.Named("stack").End()
-	someTensors("stack", ts)
-	in := make([]*Tensor, len(ts))
-	for i, t := range ts {
-		if !array.Equal(t.v.Shape, ts[0].v.Shape) {
-			array.Failf("stack", "", "tensor %d has shape %s, tensor 0 %s: want equal shapes", i, array.ShapeString(t.v.Shape), array.ShapeString(ts[0].v.Shape))
-		}
-		in[i] = t.Unsqueeze(axis)
-	}
-	return Cat(in, array.Axis("stack", axis, len(ts[0].v.Shape)+1))
-}
+func Stack(ts []*Tensor, axis int) *Tensor { return (*Tensor)(core.Stack(inner(ts), axis)) }
 
 // Pad surrounds t with elements x, which are converted to t's type: pads are how many before and
 // after each axis in turn, two numbers an axis, so x.Pad(0, 1, 0, 0, 2) puts a row of zeros
 // before and two columns behind. It panics with *[Error] unless there are two for each axis,
 // none of them negative. The result is a copy.
 func (t *Tensor) Pad(x float64, pads ...int) *Tensor {
-	return withAttrs(op.Pad, op.Padding{Pads: pads, Value: x}, t)
+	return (*Tensor)(core.WithAttrs(op.Pad, op.Padding{Pads: pads, Value: x}, t.c()))
 }

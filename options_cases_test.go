@@ -4,13 +4,12 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"github.com/coder/websocket"
 	"math"
 	"net/http/httptest"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/coder/websocket"
 
 	"weft"
 	"weft/data"

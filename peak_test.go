@@ -53,7 +53,7 @@ func TestCompiledMemory(t *testing.T) {
 	}
 	eagerly() // what is kept is there
 	compiled()
-	p := (*c.c.entries.Load())[0].code.Plan
+	p := (*c.c.Entries.Load())[0].Code.Plan
 	eager, got := peakOf(eagerly), peakOf(compiled)
 	t.Logf("arena %d bytes, alive at once %d; peak %d, eagerly %d", p.Arena, p.Live, got, eager)
 	if 5*p.Arena > 6*p.Live {

@@ -2,6 +2,7 @@ package weft
 
 import (
 	"weft/internal/array"
+	"weft/internal/core"
 	"weft/internal/op"
 )
 
@@ -18,8 +19,12 @@ func (o PoolOpts) attrs() op.Pool {
 
 // MaxPool2d is the greatest element of each window of the last two axes. The
 // gradient goes to the first greatest.
-func (t *Tensor) MaxPool2d(o PoolOpts) *Tensor { return withAttrs(op.MaxPool2d, o.attrs(), t) }
+func (t *Tensor) MaxPool2d(o PoolOpts) *Tensor {
+	return (*Tensor)(core.WithAttrs(op.MaxPool2d, o.attrs(), t.c()))
+}
 
 // AvgPool2d is the mean of each window of the last two axes, zeros of the padding
 // counted.
-func (t *Tensor) AvgPool2d(o PoolOpts) *Tensor { return withAttrs(op.AvgPool2d, o.attrs(), t) }
+func (t *Tensor) AvgPool2d(o PoolOpts) *Tensor {
+	return (*Tensor)(core.WithAttrs(op.AvgPool2d, o.attrs(), t.c()))
+}

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"weft/internal/core"
 	"weft/internal/jit"
 	"weft/internal/mem"
 	"weft/internal/par"
@@ -95,7 +96,7 @@ func TestProfilePeak(t *testing.T) {
 		a := x.Add(1)
 		b := a.Add(1)
 		for _, t := range []*Tensor{x, a, b} {
-			keepAlive(t)
+			core.KeepAlive(t.c())
 		}
 		s.Close()
 	})

@@ -1,10 +1,9 @@
 package weft
 
 import (
-	"sync"
-
 	"weft/internal/array"
 	"weft/internal/cache"
+	"weft/internal/core"
 	"weft/internal/device"
 	"weft/internal/exec"
 	"weft/internal/ir"
@@ -20,10 +19,7 @@ import (
 // A Generator is safe for use from several goroutines; which of them gets which
 // draw is then open, so goroutines whose results must be reproducible need
 // generators of their own.
-type Generator struct {
-	mu    sync.Mutex
-	state GeneratorState
-}
+type Generator core.Generator
 
 // A GeneratorState is all that a [Generator] will ever make, for checkpoints.
 type GeneratorState struct {
@@ -32,50 +28,17 @@ type GeneratorState struct {
 }
 
 // NewGenerator returns a generator that has made no draws.
-func NewGenerator(seed uint64) *Generator {
-	return &Generator{state: GeneratorState{Seed: seed}}
-}
-
-func (g *Generator) notNil(opName string) {
-	if g == nil {
-		array.Failf(opName, "", "the generator is nil (NewGenerator makes one)")
-	}
-}
+func NewGenerator(seed uint64) *Generator { return (*Generator)(core.NewGenerator(seed)) }
 
 // State returns what [Generator.SetState] takes to go on from here.
-func (g *Generator) State() GeneratorState {
-	g.notNil("state")
-	refuseHost("state", "reads the state of a generator")
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.state
-}
+func (g *Generator) State() GeneratorState { return GeneratorState(g.c().State()) }
 
 // SetState makes the generator go on from a state.
-func (g *Generator) SetState(s GeneratorState) {
-	g.notNil("setstate")
-	refuseHost("setstate", "sets the state of a generator")
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.state = s
-}
+func (g *Generator) SetState(s GeneratorState) { g.c().SetState(core.GeneratorState(s)) }
 
 // Next makes one draw without computing it: the state returned is the one that the draw
 // has, for numbers that are made elsewhere, such as in a kernel.
-func (g *Generator) Next() GeneratorState {
-	g.notNil("next")
-	refuseHost("next", "makes a draw")
-	return g.skip(1)
-}
-
-// skip makes some draws without computing them and returns the state before them.
-func (g *Generator) skip(n int) GeneratorState {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	s := g.state
-	g.state.Draw += uint64(n)
-	return s
-}
+func (g *Generator) Next() GeneratorState { return GeneratorState(g.c().Next()) }
 
 var defaultGenerator = NewGenerator(0)
 
@@ -165,13 +128,13 @@ func (g *Generator) RandpermOf(d DType, n int) *Tensor {
 // Randperm returns the numbers 0 to n-1, int64, in random order. [Generator.RandpermOf] takes an
 // element type.
 func (g *Generator) Randperm(n int) *Tensor {
-	g.notNil("randperm")
+	g.c().NotNil("randperm")
 	if n < 0 {
 		array.Failf("randperm", "n", "%d is negative", n)
 	}
-	if tracingHere() != nil {
+	if core.TracingHere() != nil {
 		seed, draw := g.words("randperm")
-		return apply(op.Host, shuffle{n}, seed, draw)
+		return (*Tensor)(core.Apply(op.Host, shuffle{n}, seed, draw))
 	}
 	return filled("randperm", Int64, n, func(data []int64) {
 		s := g.Next()
@@ -207,7 +170,7 @@ func (s shuffle) Results([]ir.Type) []ir.Type { return []ir.Type{{DType: Int64, 
 
 // CallHost implements op.HostFunc.
 func (s shuffle) CallHost(args, out []array.View) error {
-	shuffled(slice[int64](&out[0]), uint64(intElement(&args[0], args[0].Offset)), uint64(intElement(&args[1], args[1].Offset)))
+	shuffled(core.Slice[int64](&out[0]), uint64(core.IntElement(&args[0], args[0].Offset)), uint64(core.IntElement(&args[1], args[1].Offset)))
 	return nil
 }
 
@@ -250,12 +213,12 @@ func RandpermOf(d DType, n int) *Tensor { return defaultGenerator.RandpermOf(d, 
 // hold floats. It is one plan; the gradient draws the same choice again, so
 // nothing is saved.
 func (t *Tensor) Dropout(p float64, g *Generator) *Tensor {
-	t.check("dropout")
+	t.c().Check("dropout")
 	if !(p >= 0 && p <= 1) {
 		array.Failf("dropout", "p", "%v is not a probability: want 0 to 1", p)
 	}
-	if !t.v.DType.Float() {
-		array.Failf("dropout", "", "takes floats, got %s: convert with To first", t.v.DType)
+	if !t.v().DType.Float() {
+		array.Failf("dropout", "", "takes floats, got %s: convert with To first", t.v().DType)
 	}
 	if g == nil {
 		g = defaultGenerator
@@ -265,26 +228,21 @@ func (t *Tensor) Dropout(p float64, g *Generator) *Tensor {
 		scale = 1 / (1 - p)
 	}
 	seed, draw := g.words("dropout")
-	return apply(op.Dropout, nil, operand{t: t}, seed, draw,
-		asOperand("dropout", "p", p), asOperand("dropout", "scale", scale))
+	return (*Tensor)(core.Apply(op.Dropout, nil, core.Operand{T: t.c()}, seed, draw,
+		asOperand("dropout", "p", p), asOperand("dropout", "scale", scale)))
 }
 
 // words makes one draw: its seed and number as operands, which in a compiled function are
 // those that the generator has at each call.
-func (g *Generator) words(opName string) (seed, draw operand) {
-	g.notNil(opName)
-	tr := tracingHere()
+func (g *Generator) words(opName string) (seed, draw core.Operand) {
+	g.c().NotNil(opName)
+	tr := core.TracingHere()
 	if tr == nil {
 		s := g.Next()
-		return word(s.Seed), word(s.Draw)
+		return core.Word(s.Seed), core.Word(s.Draw)
 	}
-	a, b := tr.draws(drawing{from: g, count: 1})
-	return operand{num: a}, operand{num: b}
-}
-
-// word passes 64 bits as an integer number.
-func word(x uint64) operand {
-	return operand{num: exec.Number{Int: int64(x), Kind: array.CatInt}}
+	a, b := tr.Draws(core.Drawing{From: g.c(), Count: 1})
+	return core.Operand{Num: a}, core.Operand{Num: b}
 }
 
 // A drawKey is what the plan of a draw depends on.
@@ -301,7 +259,7 @@ var draws = cache.NewKeyed[drawKey, *exec.Compiled](1 << 10)
 // draw makes one draw. Each position of a block is an output of one kernel,
 // which writes it where it belongs: every fourth, or every second, element.
 func (g *Generator) draw(opName string, kind op.Distribution, d DType, shape []int, more ...exec.Number) *Tensor {
-	g.notNil(opName)
+	g.c().NotNil(opName)
 	if d != Float32 && d != Float64 && kind != op.Integers {
 		array.Failf(opName, "dtype", "%s is not a float", d)
 	}
@@ -309,13 +267,13 @@ func (g *Generator) draw(opName string, kind op.Distribution, d DType, shape []i
 	n := array.CheckShape(opName, s, d)
 	k := kind.Block(d)
 	m := (n + k - 1) / k
-	if tr := tracingHere(); tr != nil {
+	if tr := core.TracingHere(); tr != nil {
 		seed, draw := g.words(opName)
-		return &Tensor{v: tr.result(reshapeTo(tr.draw(opName, kind, d, n, append([]exec.Number{seed.num, draw.num}, more...)), s))}
+		return made(tr.Result(core.ReshapeTo(tr.Draw(opName, kind, d, n, append([]exec.Number{seed.Num, draw.Num}, more...)), s)))
 	}
-	st := alloc(0, m*k*d.Size())
+	st := core.Alloc(0, m*k*d.Size())
 	state := g.Next()
-	t := &Tensor{v: array.View{Store: st, DType: d, Shape: s, Strides: array.RowMajor(s)}}
+	t := made(array.View{Store: st, DType: d, Shape: s, Strides: array.RowMajor(s)})
 	if n == 0 {
 		return t
 	}
@@ -323,8 +281,8 @@ func (g *Generator) draw(opName string, kind op.Distribution, d DType, shape []i
 	for i := range outs {
 		outs[i] = array.View{Store: st, DType: d, Offset: i, Shape: []int{m}, Strides: []int{k}}
 	}
-	nums := append([]exec.Number{word(state.Seed).num, word(state.Draw).num}, more...)
-	runPlan(opName, drawPlan(drawKey{device.Get(0), kind, d, m}, len(more), outs), nil, nums, outs)
+	nums := append([]exec.Number{core.Word(state.Seed).Num, core.Word(state.Draw).Num}, more...)
+	core.RunPlan(opName, drawPlan(drawKey{device.Get(0), kind, d, m}, len(more), outs), nil, nums, outs)
 	return t
 }
 
@@ -339,7 +297,7 @@ func drawPlan(key drawKey, more int, outs []array.View) *exec.Compiled {
 		for i := range outs {
 			sigs[i] = plan.SigOf(&outs[i])
 		}
-		return compile("draw", plan.Build(key.kind.Draw(key.blocks, key.dtype, nums[0], nums[1], nums[2:]...), nil, sigs), 0), nil
+		return core.Compile("draw", plan.Build(key.kind.Draw(key.blocks, key.dtype, nums[0], nums[1], nums[2:]...), nil, sigs), 0), nil
 	})
 	return c
 }

@@ -2,6 +2,7 @@ package weft
 
 import (
 	"weft/internal/array"
+	"weft/internal/core"
 	"weft/internal/op"
 )
 
@@ -11,7 +12,7 @@ import (
 // threads or the processor.
 
 func (t *Tensor) reduce(d *op.Def, keep bool, axes []int) *Tensor {
-	return withAttrs(d, op.Reduction{Axes: axes, Keep: keep}, t)
+	return (*Tensor)(core.WithAttrs(d, op.Reduction{Axes: axes, Keep: keep}, t.c()))
 }
 
 // Sum adds up the elements over axes, which may count from the back. Without axes it reduces all.
@@ -63,7 +64,7 @@ func (t *Tensor) VarKeep(axes ...int) *Tensor { return t.reduce(op.Var, true, ax
 // Bool.
 func (t *Tensor) SampleVar(axes ...int) *Tensor {
 	defer array.Named("sample_var").End()
-	return withAttrs(op.Var, op.Reduction{Axes: axes, Correction: 1}, t)
+	return (*Tensor)(core.WithAttrs(op.Var, op.Reduction{Axes: axes, Correction: 1}, t.c()))
 }
 
 // VarMean returns [Tensor.Var] and [Tensor.Mean] over axes, computed together, with the same
@@ -71,8 +72,8 @@ func (t *Tensor) SampleVar(axes ...int) *Tensor {
 // not have them. It panics with *[Error] if an axis is out of range or given twice, or t holds
 // integers or Bool.
 func (t *Tensor) VarMean(axes ...int) (variance, mean *Tensor) {
-	r := applyAll(op.VarMean, op.Reduction{Axes: axes}, tensorOperand("var_mean", t))
-	return r[0], r[1]
+	r := core.ApplyAll(op.VarMean, op.Reduction{Axes: axes}, core.TensorOperand("var_mean", t.c()))
+	return (*Tensor)(r[0]), (*Tensor)(r[1])
 }
 
 // Std is the square root of [Tensor.Var] over axes: axes are those to reduce, which may count
@@ -92,7 +93,7 @@ func (t *Tensor) StdKeep(axes ...int) *Tensor { return t.reduce(op.Std, true, ax
 // twice, or t holds integers or Bool.
 func (t *Tensor) SampleStd(axes ...int) *Tensor {
 	defer array.Named("sample_std").End()
-	return withAttrs(op.Std, op.Reduction{Axes: axes, Correction: 1}, t)
+	return (*Tensor)(core.WithAttrs(op.Std, op.Reduction{Axes: axes, Correction: 1}, t.c()))
 }
 
 // Min is the least element over axes: axes are those to reduce, which may count from the back,
@@ -156,12 +157,12 @@ func (t *Tensor) LogSumExpKeep(axes ...int) *Tensor { return t.reduce(op.LogSumE
 // along the axis NaN. It takes floats, and panics with *[Error] for others and if the axis is
 // out of range.
 func (t *Tensor) Softmax(axis int) *Tensor {
-	return withAttrs(op.Softmax, op.Reduction{Axes: []int{axis}}, t)
+	return (*Tensor)(core.WithAttrs(op.Softmax, op.Reduction{Axes: []int{axis}}, t.c()))
 }
 
 // LogSoftmax is log(softmax(t)) along an axis, computed without losing what softmax rounds to 0.
 // The axis may count from the back; shape and type stay. NaN makes all along the axis NaN. It
 // takes floats, and panics with *[Error] for others and if the axis is out of range.
 func (t *Tensor) LogSoftmax(axis int) *Tensor {
-	return withAttrs(op.LogSoftmax, op.Reduction{Axes: []int{axis}}, t)
+	return (*Tensor)(core.WithAttrs(op.LogSoftmax, op.Reduction{Axes: []int{axis}}, t.c()))
 }

@@ -22,7 +22,7 @@ func (g *Generator) Uniform(lo, hi float64, shape ...int) *Tensor {
 // float16 and bfloat16 are drawn as float32 and rounded. It panics with *[Error] where lo is above
 // hi.
 func (g *Generator) UniformOf(d DType, lo, hi float64, shape ...int) *Tensor {
-	g.notNil("uniform")
+	g.c().NotNil("uniform")
 	if !(lo <= hi) || lo-lo != 0 || hi-hi != 0 {
 		array.Failf("uniform", "", "cannot be from %v to %v", lo, hi)
 	}
@@ -52,7 +52,7 @@ func (g *Generator) Normal(mean, deviation float64, shape ...int) *Tensor {
 // standard deviation. float16 and bfloat16 are drawn as float32 and rounded. It panics with
 // *[Error] where the mean is not finite or the deviation negative.
 func (g *Generator) NormalOf(d DType, mean, deviation float64, shape ...int) *Tensor {
-	g.notNil("normal")
+	g.c().NotNil("normal")
 	if !(deviation >= 0) || math.IsInf(deviation, 0) || mean-mean != 0 {
 		array.Failf("normal", "", "mean %v and standard deviation %v: want finite numbers, the latter not negative", mean, deviation)
 	}
@@ -69,7 +69,7 @@ func (g *Generator) Exponential(rate float64, shape ...int) *Tensor {
 // their mean is 1/rate. float16 and bfloat16 are drawn as float32 and rounded. It panics with
 // *[Error] where the rate is not above 0.
 func (g *Generator) ExponentialOf(d DType, rate float64, shape ...int) *Tensor {
-	g.notNil("exponential")
+	g.c().NotNil("exponential")
 	if !(rate > 0) || math.IsInf(rate, 0) {
 		array.Failf("exponential", "rate", "%v is not a finite number above 0", rate)
 	}
@@ -79,9 +79,9 @@ func (g *Generator) ExponentialOf(d DType, rate float64, shape ...int) *Tensor {
 // Bernoulli returns, in the shape and type of p, which holds floats, 1 with the probability
 // that p says, else 0.
 func (g *Generator) Bernoulli(p *Tensor) *Tensor {
-	g.notNil("bernoulli")
-	p.check("bernoulli")
-	d := p.v.DType
+	g.c().NotNil("bernoulli")
+	p.c().Check("bernoulli")
+	d := p.v().DType
 	if !d.Float() {
 		array.Failf("bernoulli", "p", "holds %s, want floats", d)
 	}
@@ -91,18 +91,18 @@ func (g *Generator) Bernoulli(p *Tensor) *Tensor {
 	if d != Float64 {
 		of = Float32
 	}
-	u := g.draw("bernoulli", op.Uniform, of, p.v.Shape).on(p.v.Store.Device)
-	return u.Lt(p.To(of)).To(d)
+	u := g.draw("bernoulli", op.Uniform, of, p.v().Shape).c().On(p.v().Store.Device)
+	return (*Tensor)(u).Lt(p.To(of)).To(d)
 }
 
 // Permutation returns the sub-arrays of t along the first axis in random order.
 func (g *Generator) Permutation(t *Tensor) *Tensor {
-	g.notNil("permutation")
-	t.check("permutation")
+	g.c().NotNil("permutation")
+	t.c().Check("permutation")
 	if t.Rank() == 0 {
 		array.Failf("permutation", "", "takes one dimension or more, got a number")
 	}
-	return t.IndexSelect(0, g.Randperm(t.v.Shape[0]).on(t.v.Store.Device))
+	return t.IndexSelect(0, (*Tensor)(g.Randperm(t.v().Shape[0]).c().On(t.v().Store.Device)))
 }
 
 // ChoiceOpts are the options of [Generator.Choice].
@@ -115,19 +115,19 @@ type ChoiceOpts struct {
 func (g *Generator) Choice(t *Tensor, n int, opts ...ChoiceOpts) *Tensor {
 	defer array.Named("choice").End()
 	o := array.Options("choice", opts)
-	g.notNil("choice")
-	t.check("choice")
+	g.c().NotNil("choice")
+	t.c().Check("choice")
 	if t.Rank() == 0 {
 		array.Failf("choice", "", "takes one dimension or more, got a number")
 	}
-	of := t.v.Shape[0]
+	of := t.v().Shape[0]
 	checkChoices("choice", n, of, o.Distinct)
 	var places *Tensor
 	switch {
 	case o.Weights != nil:
-		o.Weights.check("choice")
-		if !array.Equal(o.Weights.v.Shape, []int{of}) {
-			array.Failf("choice", "weights", "have shape %s, want [%d]", array.ShapeString(o.Weights.v.Shape), of)
+		o.Weights.c().Check("choice")
+		if !array.Equal(o.Weights.v().Shape, []int{of}) {
+			array.Failf("choice", "weights", "have shape %s, want [%d]", array.ShapeString(o.Weights.v().Shape), of)
 		}
 		places = g.multinomial("choice", o.Weights, n, o.Distinct)
 	case o.Distinct:
@@ -137,7 +137,7 @@ func (g *Generator) Choice(t *Tensor, n int, opts ...ChoiceOpts) *Tensor {
 	default:
 		places = g.Randint(0, int64(of), n)
 	}
-	return t.IndexSelect(0, places.on(t.v.Store.Device))
+	return t.IndexSelect(0, (*Tensor)(places.c().On(t.v().Store.Device)))
 }
 
 // MultinomialOpts are the options of [Generator.Multinomial].
@@ -152,12 +152,12 @@ type MultinomialOpts struct {
 // as many with weights above 0.
 func (g *Generator) Multinomial(weights *Tensor, n int, opts ...MultinomialOpts) *Tensor {
 	o := array.Options("multinomial", opts)
-	g.notNil("multinomial")
-	weights.check("multinomial")
+	g.c().NotNil("multinomial")
+	weights.c().Check("multinomial")
 	if r := weights.Rank(); r < 1 || r > 2 {
-		array.Failf("multinomial", "weights", "have shape %s, want one or two dimensions", array.ShapeString(weights.v.Shape))
+		array.Failf("multinomial", "weights", "have shape %s, want one or two dimensions", array.ShapeString(weights.v().Shape))
 	}
-	checkChoices("multinomial", n, weights.v.Shape[weights.Rank()-1], o.Distinct)
+	checkChoices("multinomial", n, weights.v().Shape[weights.Rank()-1], o.Distinct)
 	return g.multinomial("multinomial", weights, n, o.Distinct)
 }
 
@@ -169,8 +169,8 @@ func checkChoices(opName string, n, of int, distinct bool) {
 }
 
 func (g *Generator) multinomial(opName string, weights *Tensor, n int, distinct bool) *Tensor {
-	if !weights.v.DType.Float() {
-		array.Failf(opName, "weights", "hold %s, want floats", weights.v.DType)
+	if !weights.v().DType.Float() {
+		array.Failf(opName, "weights", "hold %s, want floats", weights.v().DType)
 	}
 	w := weights.Detach().To(Float64)
 	w = w.where(opName, "weights", "are not finite and at least 0 everywhere", w.Ge(0).LogicalAnd(w.IsFinite()))
@@ -181,18 +181,18 @@ func (g *Generator) multinomial(opName string, weights *Tensor, n int, distinct 
 	if n > 0 {
 		w = w.where(opName, "weights", fmt.Sprintf("are above 0 at too few places: want %d", least), w.Gt(0).To(Int64).Sum(-1).Ge(least))
 	}
-	number := w.v.Store.Device
+	number := w.v().Store.Device
 	if distinct {
 		// The first n of as many clocks, each of which runs as fast as its weight says.
-		waits := g.draw(opName, op.Exponential, Float64, w.v.Shape).on(number).Div(w)
+		waits := (*Tensor)(g.draw(opName, op.Exponential, Float64, w.v().Shape).c().On(number)).Div(w)
 		waits = Where(w.Gt(0), waits, math.NaN()) // behind those that wait without end
 		_, places := waits.TopK(n, -1, TopKOpts{Smallest: true})
 		return places
 	}
-	shape := append(append([]int{}, w.v.Shape[:w.Rank()-1]...), n)
-	u := g.draw(opName, op.Uniform, Float64, shape).on(number)
+	shape := append(append([]int{}, w.v().Shape[:w.Rank()-1]...), n)
+	u := g.draw(opName, op.Uniform, Float64, shape).c().On(number)
 	if w.Size() == 0 || u.Size() == 0 {
-		return ZerosOf(Int64, shape...).on(number)
+		return (*Tensor)(ZerosOf(Int64, shape...).c().On(number))
 	}
 	sums := w.CumSum(-1)
 	last := make([]Span, w.Rank())
@@ -203,5 +203,5 @@ func (g *Generator) multinomial(opName string, weights *Tensor, n int, distinct 
 	total := sums.Slice(last...)
 	total = total.where(opName, "weights", "have a sum that is not finite", total.IsFinite())
 	// A product is below the total, as u is below 1 by a unit or more.
-	return sums.SearchSorted(u.Mul(total), SearchOpts{Right: true})
+	return sums.SearchSorted((*Tensor)(u).Mul(total), SearchOpts{Right: true})
 }

@@ -2,6 +2,7 @@ package weft
 
 import (
 	"weft/internal/array"
+	"weft/internal/core"
 	"weft/internal/op"
 )
 
@@ -11,17 +12,17 @@ import (
 func (t *Tensor) TakeAlongAxis(axis int, index *Tensor) *Tensor {
 	defer array.Named("take_along_axis").End()
 	const name = "take_along_axis"
-	t.check(name)
-	index = placesFrom(name, "index", index)
-	a := array.Axis(name, axis, len(t.v.Shape))
-	if len(index.v.Shape) != len(t.v.Shape) {
-		array.Failf(name, "index", "has shape %s, the receiver %s: want as many dimensions", array.ShapeString(index.v.Shape), array.ShapeString(t.v.Shape))
+	t.c().Check(name)
+	index = (*Tensor)(core.PlacesFrom(name, "index", index.c()))
+	a := array.Axis(name, axis, len(t.v().Shape))
+	if len(index.v().Shape) != len(t.v().Shape) {
+		array.Failf(name, "index", "has shape %s, the receiver %s: want as many dimensions", array.ShapeString(index.v().Shape), array.ShapeString(t.v().Shape))
 	}
-	x, i := append([]int{}, t.v.Shape...), append([]int{}, index.v.Shape...)
+	x, i := append([]int{}, t.v().Shape...), append([]int{}, index.v().Shape...)
 	x[a], i[a] = 1, 1
 	s := array.Broadcast(name, x, i)
 	x, i = append([]int{}, s...), append([]int{}, s...)
-	x[a], i[a] = t.v.Shape[a], index.v.Shape[a]
+	x[a], i[a] = t.v().Shape[a], index.v().Shape[a]
 	return t.Expand(x...).Gather(a, index.Expand(i...))
 }
 
@@ -32,18 +33,18 @@ func (t *Tensor) TakeAlongAxis(axis int, index *Tensor) *Tensor {
 // put_along_axis on a copy.
 // The axis may count from the back.
 func (t *Tensor) Scatter(axis int, index *Tensor, x any) *Tensor {
-	t.check("scatter")
-	index.checkArgument("scatter", "index")
+	t.c().Check("scatter")
+	index.c().CheckArgument("scatter", "index")
 	o := t.valueFor("scatter", x)
-	index = placesFrom("scatter", "index", index)
-	a := array.Axis("scatter", axis, len(t.v.Shape))
-	if o.t == nil {
-		o.t = numberOf("scatter", t.v.Store.Device, o.num, t.v.DType)
+	index = (*Tensor)(core.PlacesFrom("scatter", "index", index.c()))
+	a := array.Axis("scatter", axis, len(t.v().Shape))
+	if o.T == nil {
+		o.T = core.NumberOf("scatter", t.v().Store.Device, o.Num, t.v().DType)
 	}
-	if len(o.t.v.Shape) == 0 {
-		o.t = o.t.Expand(index.v.Shape...)
+	if len(o.T.View().Shape) == 0 {
+		o.T = (*Tensor)(o.T).Expand(index.v().Shape...).c()
 	}
-	return withAttrs(op.Scatter, op.Axis(a), o.t, index, t)
+	return (*Tensor)(core.WithAttrs(op.Scatter, op.Axis(a), o.T, index.c(), t.c()))
 }
 
 // A ScatterOp says what [Tensor.ScatterReduce] makes of the values for one place.
@@ -72,25 +73,25 @@ func (t *Tensor) ScatterReduce(axis int, index, x *Tensor, opts ...ScatterOpts) 
 	defer array.Named("scatter_reduce").End()
 	o := array.Options("scatter_reduce", opts)
 	const name = "scatter_reduce"
-	t.check(name)
-	index.checkArgument(name, "index")
-	x.checkArgument(name, "x")
-	index = placesFrom(name, "index", index)
-	a := array.Axis(name, axis, len(t.v.Shape))
-	meets := meet
+	t.c().Check(name)
+	index.c().CheckArgument(name, "index")
+	x.c().CheckArgument(name, "x")
+	index = (*Tensor)(core.PlacesFrom(name, "index", index.c()))
+	a := array.Axis(name, axis, len(t.v().Shape))
+	meets := core.Meet
 	if o.Reduce != ScatterSum {
-		meets = meetWhole
+		meets = core.MeetWhole
 	}
-	ts := meets(name, []*Tensor{t, x})
-	t, x = ts[0], ts[1]
-	d := t.v.DType
+	ts := meets(name, inner([]*Tensor{t, x}))
+	t, x = (*Tensor)(ts[0]), (*Tensor)(ts[1])
+	d := t.v().DType
 	sum := func() *Tensor {
 		if !o.ExcludeSelf {
 			return t.ScatterAdd(a, index, x)
 		}
-		none := full(name, asOperand(name, "", false), t.v.Store.Device, Bool, t.v.Shape)
-		hit := none.Scatter(a, index, true)
-		return Where(hit, full(name, whole(0), t.v.Store.Device, d, nil), t).ScatterAdd(a, index, x)
+		none := core.Full(name, asOperand(name, "", false), t.v().Store.Device, Bool, t.v().Shape)
+		hit := (*Tensor)(none).Scatter(a, index, true)
+		return Where(hit, (*Tensor)(core.Full(name, core.Whole(0), t.v().Store.Device, d, nil)), t).ScatterAdd(a, index, x)
 	}
 	switch o.Reduce {
 	case ScatterSum:
@@ -99,8 +100,8 @@ func (t *Tensor) ScatterReduce(axis int, index, x *Tensor, opts ...ScatterOpts) 
 		if d == Bool {
 			array.Failf(name, "", "bool has no mean: convert with To first")
 		}
-		one := full(name, whole(1), t.v.Store.Device, Int64, nil)
-		n := full(name, whole(0), t.v.Store.Device, Int64, t.v.Shape).ScatterAdd(a, index, one.Expand(index.v.Shape...))
+		one := core.Full(name, core.Whole(1), t.v().Store.Device, Int64, nil)
+		n := (*Tensor)(core.Full(name, core.Whole(0), t.v().Store.Device, Int64, t.v().Shape)).ScatterAdd(a, index, (*Tensor)(one).Expand(index.v().Shape...))
 		if o.ExcludeSelf {
 			n = n.Maximum(1)
 		} else {
@@ -115,7 +116,7 @@ func (t *Tensor) ScatterReduce(axis int, index, x *Tensor, opts ...ScatterOpts) 
 		if o.Reduce == ScatterMax {
 			extreme = op.ScatterMax
 		}
-		return withAttrs(extreme, op.Extreme{Axis: a, Alone: o.ExcludeSelf}, x, index, t)
+		return (*Tensor)(core.WithAttrs(extreme, op.Extreme{Axis: a, Alone: o.ExcludeSelf}, x.c(), index.c(), t.c()))
 	}
 	array.Failf(name, "Reduce", "%d is none of ScatterSum, ScatterMean, ScatterMin and ScatterMax", o.Reduce)
 	return nil

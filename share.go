@@ -144,7 +144,7 @@ func (s *Segment) Tensor(offset int, d DType, shape ...int) *Tensor {
 	if s.m == nil {
 		array.Failf("segment", "", "the segment %q is closed", s.name)
 	}
-	return &Tensor{v: array.View{Store: s.m.Storage(offset, n), DType: d, Shape: shape, Strides: array.RowMajor(shape)}}
+	return made(array.View{Store: s.m.Storage(offset, n), DType: d, Shape: shape, Strides: array.RowMajor(shape)})
 }
 
 // Close says that no more tensors will be made of the segment; those that there are stay.

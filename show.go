@@ -3,16 +3,13 @@ package weft
 import (
 	"fmt"
 	"io"
-	"path/filepath"
-	"runtime"
 	"time"
 
 	"weft/internal/array"
+	"weft/internal/core"
 	"weft/internal/exec"
 	"weft/internal/graphtext"
-	"weft/internal/ir"
 	"weft/internal/profile"
-	"weft/internal/rewrite"
 	"weft/internal/view"
 )
 
@@ -27,16 +24,16 @@ func (f *Formula) View(w io.Writer, args ...any) error {
 	var page *view.Page
 	err := Try(func() {
 		v, ops := f.bind(args, nil)
-		p := lookup(v.Def, nil, ops)
+		p := core.Lookup(v.Def, nil, ops)
 		var names graphtext.Names
 		names.Inputs, names.Scalars = v.Labels()
-		page = &view.Page{Title: f.f.Text, Phases: []view.Phase{view.Graph("graph", p.graph(), names)}}
-		c := p.compiled()
+		page = &view.Page{Title: f.f.Text, Phases: []view.Phase{view.Graph("graph", p.Graph(), names)}}
+		c := p.Compiled()
 		costs := measured(c, func() {
-			out := make([]array.View, len(p.outs))
-			p.compute(ops, out)
+			out := make([]array.View, len(p.Outs))
+			p.Compute(ops, out)
 			for i := range out {
-				free(out[i].Store)
+				core.Free(out[i].Store)
 			}
 		})
 		page.Phases = append(page.Phases, view.Plan("plan", c.Plan, names, c.Source, costs))
@@ -75,74 +72,18 @@ func costs(c *exec.Compiled, r *profile.Recorder) []view.Cost {
 	return out
 }
 
-// names is what the leaves of a program's graphs are called, and where nodes come from.
-func (e *entry) names(from []origin) graphtext.Names {
-	names := graphtext.Names{Note: func(n *ir.Node) string {
-		if n.ID >= len(from) {
-			return ""
-		}
-		return lineOf(from[n.ID].pc)
-	}}
-	for i := range e.sources {
-		s := &e.sources[i]
-		switch name := ""; s.kind {
-		case fromArgument:
-			names.Inputs = append(names.Inputs, fmt.Sprint("arg", s.index))
-		case fromCapture:
-			if name = lineOf(s.pc); name != "" {
-				name = " of " + name
-			}
-			names.Inputs = append(names.Inputs, fmt.Sprintf("captured%d%s", i, name))
-		default:
-			names.Inputs = append(names.Inputs, fmt.Sprint("gradient", i))
-		}
-	}
-	return names
-}
-
-// lineOf is the file and line of a program counter, short.
-func lineOf(pc uintptr) string {
-	if pc == 0 {
-		return ""
-	}
-	f, _ := runtime.CallersFrames([]uintptr{pc}).Next()
-	if f.File == "" {
-		return ""
-	}
-	return fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line)
-}
-
-// latest is the latest program, nil if there is none yet.
-func (c *compiledFunc) latest() *entry {
-	if list := c.entries.Load(); list != nil {
-		return (*list)[0]
-	}
-	return nil
-}
-
-func (c *compiledFunc) shown(what string) *entry {
-	e := c.latest()
-	if e == nil {
-		array.Failf("compile", "", "%s of a function that was not called yet: the first call compiles it", what)
-	}
-	return e
-}
-
-// rewritten returns the graph of the program after rewriting.
-func (e *entry) rewritten() *rewrite.Result { return rewrite.Run(e.outs, rewrite.Level(e.level)) }
-
 // Explain returns the latest program: the graph as it was planned, as formulas and as a tree
 // with the lines of the user that nodes come from, then the plan: its kernels in the loop
 // language and their machine code as assembly text. It panics with *[Error] if the function
 // was not called yet.
 func (c *Compiled[F]) Explain() string {
 	c.notNil("explain")
-	e := c.c.shown("Explain")
-	if len(e.outs) == 0 {
+	e := c.c.Shown("Explain")
+	if len(e.Outs) == 0 {
 		return "nothing is computed\n"
 	}
-	outs, names := e.rewritten().Outs, e.names(e.from)
-	return fmt.Sprintf("%s\n%s\n%s", graphtext.Formula(outs, names), graphtext.Tree(outs, names), e.code.Explain())
+	outs, names := e.Rewritten().Outs, e.Names(e.From)
+	return fmt.Sprintf("%s\n%s\n%s", graphtext.Formula(outs, names), graphtext.Tree(outs, names), e.Code.Explain())
 }
 
 // View writes a page of HTML that shows the latest program: the graph as it was traced and
@@ -161,7 +102,7 @@ func (c *Compiled[F]) View(w io.Writer, p *Profile) error {
 		if p != nil {
 			p.notNil()
 		}
-		page = pageOf(c.c.shown("View"), &c.c.compiledFunc, p)
+		page = pageOf(c.c.Shown("View"), &c.c.CompiledFunc, p)
 	})
 	if err != nil {
 		return err
@@ -170,20 +111,20 @@ func (c *Compiled[F]) View(w io.Writer, p *Profile) error {
 }
 
 // pageOf shows a program of c.
-func pageOf(e *entry, c *compiledFunc, p *Profile) *view.Page {
-	page := &view.Page{Title: c.name, Notes: c.reasons()}
-	if len(e.outs) > 0 {
-		page.Phases = append(page.Phases, view.Graph("traced", e.outs, e.names(e.traced)))
-		r, plain := e.rewritten(), e.names(nil)
+func pageOf(e *core.Entry, c *core.CompiledFunc, p *Profile) *view.Page {
+	page := &view.Page{Title: c.Name, Notes: c.Reasons()}
+	if len(e.Outs) > 0 {
+		page.Phases = append(page.Phases, view.Graph("traced", e.Outs, e.Names(e.Traced)))
+		r, plain := e.Rewritten(), e.Names(nil)
 		for _, ph := range r.Report.Phases {
 			page.Phases = append(page.Phases, view.Graph(ph.Phase.String(), ph.Outs, plain))
 		}
-		page.Phases = append(page.Phases, view.Graph("rewritten", r.Outs, e.names(e.from)))
+		page.Phases = append(page.Phases, view.Graph("rewritten", r.Outs, e.Names(e.From)))
 	}
 	var seen []view.Cost
 	if p != nil {
-		seen = costs(e.code, p.r)
+		seen = costs(e.Code, p.r)
 	}
-	page.Phases = append(page.Phases, view.Plan("plan", e.code.Plan, e.names(nil), e.code.Source, seen))
+	page.Phases = append(page.Phases, view.Plan("plan", e.Code.Plan, e.Names(nil), e.Code.Source, seen))
 	return page
 }

@@ -52,7 +52,7 @@ func TestCompiledShows(t *testing.T) {
 		}
 	}
 	// The profile knows the function, its kernels, and what compiling it took.
-	if r := find(t, p.Operations(), step.c.name); r.Calls != 3 || r.Flops < 3*3*2*30*20*5/2 {
+	if r := find(t, p.Operations(), step.c.Name); r.Calls != 3 || r.Flops < 3*3*2*30*20*5/2 {
 		t.Errorf("%+v", r)
 	}
 	for _, name := range []string{"trace", "rewrite: canonicalise", "plan", "kernels"} {

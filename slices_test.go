@@ -13,8 +13,8 @@ func aliases[T Element](t *testing.T, d DType, one T) {
 	t.Helper()
 	data := make([]T, 6)
 	x := FromSlice(data, 2, 3)
-	if x.DType() != d || x.v.Ptr() != unsafe.Pointer(&data[0]) {
-		t.Errorf("%T: the tensor is %s at %p, the slice at %p", one, x.DType(), x.v.Ptr(), &data[0])
+	if x.DType() != d || x.v().Ptr() != unsafe.Pointer(&data[0]) {
+		t.Errorf("%T: the tensor is %s at %p, the slice at %p", one, x.DType(), x.v().Ptr(), &data[0])
 	}
 	data[1] = one
 	x.Slice(Index(1), Index(2)).Fill(1)

@@ -2,6 +2,7 @@ package weft
 
 import (
 	"weft/internal/array"
+	"weft/internal/core"
 	"weft/internal/op"
 )
 
@@ -16,10 +17,10 @@ type SortOpts struct {
 // greater than every number. Gradients go back to those places.
 func (t *Tensor) Sort(axis int, opts ...SortOpts) (values, index *Tensor) {
 	o := array.Options("sort", opts)
-	t.check("sort")
-	a := op.Sorting{Axis: array.Axis("sort", axis, len(t.v.Shape)), Descending: o.Descending}
-	r := applyAll(op.Sort, a, operand{t: t})
-	return r[0], r[1]
+	t.c().Check("sort")
+	a := op.Sorting{Axis: array.Axis("sort", axis, len(t.v().Shape)), Descending: o.Descending}
+	r := core.ApplyAll(op.Sort, a, core.Operand{T: t.c()})
+	return (*Tensor)(r[0]), (*Tensor)(r[1])
 }
 
 // ArgSort returns the second result of [Tensor.Sort] along an axis, which may count from the
@@ -27,7 +28,7 @@ func (t *Tensor) Sort(axis int, opts ...SortOpts) (values, index *Tensor) {
 func (t *Tensor) ArgSort(axis int, opts ...SortOpts) *Tensor {
 	defer array.Named("argsort").End()
 	o := array.Options("argsort", opts)
-	t.check("argsort")
+	t.c().Check("argsort")
 	_, index := t.Sort(axis, o)
 	return index
 }
@@ -43,10 +44,10 @@ type TopKOpts struct {
 // the results. Gradients go back to those places.
 func (t *Tensor) TopK(k, axis int, opts ...TopKOpts) (values, index *Tensor) {
 	o := array.Options("topk", opts)
-	t.check("topk")
+	t.c().Check("topk")
 	a := op.Selection{Axis: array.Axis("topk", axis, t.Rank()), Count: k, Smallest: o.Smallest}
-	r := applyAll(op.TopK, a, operand{t: t})
-	return r[0], r[1]
+	r := core.ApplyAll(op.TopK, a, core.Operand{T: t.c()})
+	return (*Tensor)(r[0]), (*Tensor)(r[1])
 }
 
 // KthValue returns the k-th least elements along an axis, which may count from the back and
@@ -54,13 +55,13 @@ func (t *Tensor) TopK(k, axis int, opts ...TopKOpts) (values, index *Tensor) {
 // results of Sort, with NaN as the greatest. Gradients go back to those places. It panics with
 // *Error where k is not from 1 to the size of the axis.
 func (t *Tensor) KthValue(k, axis int) (values, index *Tensor) {
-	t.check("kthvalue")
+	t.c().Check("kthvalue")
 	at := array.Axis("kthvalue", axis, t.Rank())
 	if k < 1 {
-		array.Failf("kthvalue", "k", "%d is not from 1 to %d, the size of axis %d", k, t.v.Shape[at], at)
+		array.Failf("kthvalue", "k", "%d is not from 1 to %d, the size of axis %d", k, t.v().Shape[at], at)
 	}
-	r := applyAll(op.KthValue, op.Ranks{Axis: at, At: []int{k - 1}}, operand{t: t})
-	return r[0].Squeeze(at).own(), r[1].Squeeze(at).own()
+	r := core.ApplyAll(op.KthValue, op.Ranks{Axis: at, At: []int{k - 1}}, core.Operand{T: t.c()})
+	return (*Tensor)((*Tensor)(r[0]).Squeeze(at).c().Own()), (*Tensor)((*Tensor)(r[1]).Squeeze(at).c().Own())
 }
 
 // MaxWithIndex returns the greatest elements along an axis, which may count from the back
@@ -88,10 +89,10 @@ type SearchOpts struct {
 // promotion. What t that is not sorted gives is not specified.
 func (t *Tensor) SearchSorted(x *Tensor, opts ...SearchOpts) *Tensor {
 	o := array.Options("searchsorted", opts)
-	t.check("searchsorted")
-	x.checkArgument("searchsorted", "x")
-	ts := meetWhole("searchsorted", []*Tensor{t, x})
-	return withAttrs(op.SearchSorted, op.Search{Right: o.Right}, ts...)
+	t.c().Check("searchsorted")
+	x.c().CheckArgument("searchsorted", "x")
+	ts := core.MeetWhole("searchsorted", inner([]*Tensor{t, x}))
+	return (*Tensor)(core.WithAttrs(op.SearchSorted, op.Search{Right: o.Right}, ts...))
 }
 
 // Unique returns the different elements of t in ascending order, all axes flattened; for
@@ -101,14 +102,14 @@ func (t *Tensor) SearchSorted(x *Tensor, opts ...SearchOpts) *Tensor {
 // element of each.
 func (t *Tensor) Unique() (values, inverse, counts *Tensor) {
 	defer array.Named("unique").End()
-	t.check("unique")
+	t.c().Check("unique")
 	n := t.Size()
 	sorted, places := t.Reshape(n).Sort(0, SortOpts{})
 	if n == 0 {
-		return sorted, places.Reshape(t.v.Shape...), places
+		return sorted, places.Reshape(t.v().Shape...), places
 	}
-	r := applyAll(op.Runs, nil, operand{t: sorted}, operand{t: places})
-	starts, inverse := r[0].NonZero(), r[1].Reshape(t.v.Shape...).own()
+	r := core.ApplyAll(op.Runs, nil, core.Operand{T: sorted.c()}, core.Operand{T: places.c()})
+	starts, inverse := (*Tensor)(r[0]).NonZero(), (*Tensor)(r[1].Reshape(t.v().Shape...).Own())
 	values = sorted.IndexSelect(0, starts)
 	counts = starts.Slice(Range(1, End)).Pad(float64(n), 0, 1).Sub(starts)
 	return values, inverse, counts

@@ -2,6 +2,7 @@ package weft
 
 import (
 	"weft/internal/array"
+	"weft/internal/core"
 	"weft/internal/mem"
 	"weft/internal/op"
 )
@@ -14,9 +15,9 @@ import (
 //	x.Split(0, 2)       // parts of 2 rows
 //	x.Split(1, 3, 1, 4) // an axis of 8
 func (t *Tensor) Split(axis int, sizes ...int) []*Tensor {
-	t.check("split")
-	a := array.Axis("split", axis, len(t.v.Shape))
-	n := t.v.Shape[a]
+	t.c().Check("split")
+	a := array.Axis("split", axis, len(t.v().Shape))
+	n := t.v().Shape[a]
 	if len(sizes) == 0 {
 		array.Failf("split", "sizes", "has no numbers: want one size for all parts, or one for each part")
 	}
@@ -40,12 +41,12 @@ func (t *Tensor) Split(axis int, sizes ...int) []*Tensor {
 // smaller; where the axis is too short for n, they are fewer: 5 elements in 4 are 2, 2
 // and 1. It is PyTorch's chunk.
 func (t *Tensor) Chunk(axis, n int) []*Tensor {
-	t.check("chunk")
-	a := array.Axis("chunk", axis, len(t.v.Shape))
+	t.c().Check("chunk")
+	a := array.Axis("chunk", axis, len(t.v().Shape))
 	if n < 1 {
 		array.Failf("chunk", "n", "%d: want 1 or more", n)
 	}
-	size := t.v.Shape[a]
+	size := t.v().Shape[a]
 	if size == 0 {
 		roomForViews("chunk", n)
 		return t.cut("chunk", a, make([]int, n))
@@ -55,7 +56,7 @@ func (t *Tensor) Chunk(axis, n int) []*Tensor {
 
 // parts cuts axis a into views of a size, the last of which may be smaller.
 func (t *Tensor) parts(opName string, a, size int) []*Tensor {
-	n := t.v.Shape[a]
+	n := t.v().Shape[a]
 	switch {
 	case n == 0:
 		return t.cut(opName, a, []int{0})
@@ -77,9 +78,9 @@ func (t *Tensor) cut(opName string, a int, sizes []int) []*Tensor {
 	out := make([]*Tensor, len(sizes))
 	at := 0
 	for i, n := range sizes {
-		w := op.AllOf(t.v.Shape) // the view keeps it
+		w := op.AllOf(t.v().Shape) // the view keeps it
 		w.Start[a], w.Count[a] = at, n
-		out[i] = window(op.Slice, w, t)
+		out[i] = (*Tensor)(core.Window(op.Slice, w, t.c()))
 		at += n
 	}
 	return out
@@ -88,9 +89,9 @@ func (t *Tensor) cut(opName string, a int, sizes []int) []*Tensor {
 // Unbind returns the views of t at each index of an axis, without that axis. It is
 // PyTorch's unbind, and NumPy's unstack.
 func (t *Tensor) Unbind(axis int) []*Tensor {
-	t.check("unbind")
-	a := array.Axis("unbind", axis, len(t.v.Shape))
-	n := t.v.Shape[a]
+	t.c().Check("unbind")
+	a := array.Axis("unbind", axis, len(t.v().Shape))
+	n := t.v().Shape[a]
 	roomForViews("unbind", n)
 	out := make([]*Tensor, n)
 	spans := make([]Span, a+1)
@@ -99,7 +100,7 @@ func (t *Tensor) Unbind(axis int) []*Tensor {
 	}
 	for i := range out {
 		spans[a] = Index(i)
-		out[i] = t.slice("unbind", partsOf(spans))
+		out[i] = (*Tensor)(t.c().SliceAs("unbind", partsOf(spans)))
 	}
 	return out
 }
@@ -117,7 +118,7 @@ func roomForViews(opName string, n int) {
 // promotion. It is NumPy's and PyTorch's hstack.
 func HStack(ts []*Tensor) *Tensor {
 	defer array.Named("hstack").End()
-	someTensors("hstack", ts)
+	core.SomeTensors("hstack", inner(ts))
 	in := make([]*Tensor, len(ts))
 	for i, t := range ts {
 		in[i] = t
@@ -125,7 +126,7 @@ func HStack(ts []*Tensor) *Tensor {
 			in[i] = t.Reshape(1)
 		}
 	}
-	return joined("hstack", in, min(in[0].Rank()-1, 1))
+	return (*Tensor)(core.Joined("hstack", inner(in), min(in[0].Rank()-1, 1)))
 }
 
 // VStack joins tensors one below the other, along axis 0; vectors are rows, and tensors
@@ -133,7 +134,7 @@ func HStack(ts []*Tensor) *Tensor {
 // and PyTorch's vstack.
 func VStack(ts []*Tensor) *Tensor {
 	defer array.Named("vstack").End()
-	someTensors("vstack", ts)
+	core.SomeTensors("vstack", inner(ts))
 	in := make([]*Tensor, len(ts))
 	for i, t := range ts {
 		switch in[i] = t; t.Rank() {
@@ -143,5 +144,5 @@ func VStack(ts []*Tensor) *Tensor {
 			in[i] = t.Unsqueeze(0)
 		}
 	}
-	return joined("vstack", in, 0)
+	return (*Tensor)(core.Joined("vstack", inner(in), 0))
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"weft/internal/array"
+	"weft/internal/core"
 	"weft/internal/op"
 )
 
@@ -18,43 +19,43 @@ func (t *Tensor) CountNonZero(axes ...int) *Tensor { return t.reduce(op.CountNon
 // row-major order instead, and gradients go to the weights; nil are none.
 func (t *Tensor) BinCount(weights *Tensor, minSize int) *Tensor {
 	defer array.Named("bincount").End()
-	t.check("bincount")
+	t.c().Check("bincount")
 	if weights != nil {
-		weights.check("bincount")
+		weights.c().Check("bincount")
 	}
-	if d := t.v.DType; !d.Integer() {
+	if d := t.v().DType; !d.Integer() {
 		array.Failf("bincount", "", "takes integers, got %s", d)
 	}
 	if minSize < 0 {
 		array.Failf("bincount", "minSize", "%d is negative", minSize)
 	}
-	x, n := places(t).To(Int64).Reshape(t.Size()), minSize
+	x, n := core.Places(t.c()).To(Int64).Reshape(t.Size()), minSize
 	if t.Size() > 0 {
 		if weights != nil { // index_add counts negative places from the back
-			if least := x.Min().ItemInt(); least < 0 {
+			if least := (*Tensor)(x).Min().ItemInt(); least < 0 {
 				array.Failf("bincount", "", "takes integers that are not negative, got %d", least)
 			}
 		}
-		greatest := x.Max().ItemInt()
+		greatest := (*Tensor)(x).Max().ItemInt()
 		if greatest >= math.MaxInt/8 {
 			array.Failf("bincount", "", "%d is too large to count up to", greatest)
 		}
 		n = max(n, int(greatest)+1)
 	}
-	return x.binned(weights, t.v.Shape, n)
+	return (*Tensor)(x).binned(weights, t.v().Shape, n)
 }
 
 // binned counts or adds up the weights of integers from 0 to n-1.
 func (t *Tensor) binned(weights *Tensor, shape []int, n int) *Tensor {
 	if weights == nil {
 		array.CheckShape("bincount", []int{n}, Int64)
-		return withAttrs(op.BinCount, op.Count(n), t)
+		return (*Tensor)(core.WithAttrs(op.BinCount, op.Count(n), t.c()))
 	}
-	if !weights.v.DType.Float() || !array.Equal(weights.v.Shape, shape) {
-		array.Failf("bincount", "weights", "are %s, want floats of shape %s", array.TypeString(weights.v.DType, weights.v.Shape), array.ShapeString(shape))
+	if !weights.v().DType.Float() || !array.Equal(weights.v().Shape, shape) {
+		array.Failf("bincount", "weights", "are %s, want floats of shape %s", array.TypeString(weights.v().DType, weights.v().Shape), array.ShapeString(shape))
 	}
-	zeros := full("bincount", whole(0), t.v.Store.Device, weights.v.DType, []int{n})
-	return zeros.IndexAdd(0, t, weights.Reshape(t.Size()))
+	zeros := core.Full("bincount", core.Whole(0), t.v().Store.Device, weights.v().DType, []int{n})
+	return (*Tensor)(zeros).IndexAdd(0, t, weights.Reshape(t.Size()))
 }
 
 // HistogramOpts are the options of [Tensor.Histogram].
@@ -75,11 +76,11 @@ type HistogramOpts struct {
 func (t *Tensor) Histogram(opts ...HistogramOpts) (counts, edges *Tensor) {
 	defer array.Named("histogram").End()
 	o := array.Options("histogram", opts)
-	t.check("histogram")
+	t.c().Check("histogram")
 	if o.Weights != nil {
-		o.Weights.check("histogram")
+		o.Weights.c().Check("histogram")
 	}
-	x, d := t.Reshape(t.Size()), t.v.DType
+	x, d := t.Reshape(t.Size()), t.v().DType
 	switch {
 	case !d.Float():
 		d = Float64
@@ -91,15 +92,15 @@ func (t *Tensor) Histogram(opts ...HistogramOpts) (counts, edges *Tensor) {
 	var last float64 // edge
 	if edges == nil {
 		edges, last = o.even(x)
-		if x.v.DType == Float32 {
+		if x.v().DType == Float32 {
 			last = float64(float32(last))
 		}
 	} else {
-		edges.check("histogram")
+		edges.c().Check("histogram")
 		if r := edges.Rank(); r != 1 || edges.Size() < 2 {
-			array.Failf("histogram", "edges", "have shape %s, want one dimension with two elements or more", array.ShapeString(edges.v.Shape))
+			array.Failf("histogram", "edges", "have shape %s, want one dimension with two elements or more", array.ShapeString(edges.v().Shape))
 		}
-		edges = edges.To(x.v.DType)
+		edges = edges.To(x.v().DType)
 		if n := edges.Size(); !edges.Slice(Range(0, n-1)).Le(edges.Slice(Range(1, n))).All().bool() {
 			array.Failf("histogram", "edges", "do not ascend")
 		}
@@ -111,17 +112,17 @@ func (t *Tensor) Histogram(opts ...HistogramOpts) (counts, edges *Tensor) {
 	switch {
 	case math.IsInf(last, 1):
 		behind = math.NaN()
-	case x.v.DType == Float32:
+	case x.v().DType == Float32:
 		behind = float64(math.Nextafter32(float32(last), float32(math.Inf(1))))
 	}
-	ends := Cat([]*Tensor{edges.Slice(Range(0, n)), full("histogram", numberOperand("histogram", behind), x.v.Store.Device, x.v.DType, []int{1})}, 0)
-	counts = ends.SearchSorted(x, SearchOpts{Right: true}).binned(o.Weights, t.v.Shape, n+2).Slice(Range(1, n+1)).own()
+	ends := Cat([]*Tensor{edges.Slice(Range(0, n)), (*Tensor)(core.Full("histogram", numberOperand("histogram", behind), x.v().Store.Device, x.v().DType, []int{1}))}, 0)
+	counts = (*Tensor)(ends.SearchSorted(x, SearchOpts{Right: true}).binned(o.Weights, t.v().Shape, n+2).Slice(Range(1, n+1)).c().Own())
 	if o.Density {
-		if !counts.v.DType.Float() {
-			counts = counts.To(x.v.DType)
+		if !counts.v().DType.Float() {
+			counts = counts.To(x.v().DType)
 		}
 		width := edges.Slice(Range(1, n+1)).Sub(edges.Slice(Range(0, n)))
-		counts = counts.Div(counts.Sum()).Div(width.To(counts.v.DType))
+		counts = counts.Div(counts.Sum()).Div(width.To(counts.v().DType))
 	}
 	return counts, edges.To(d)
 }
@@ -146,14 +147,14 @@ func (o *HistogramOpts) even(x *Tensor) (edges *Tensor, last float64) {
 		lo, hi = lo-0.5, hi+0.5
 	}
 	n := array.AddSizes("histogram", bins, 1)
-	e := filled("histogram", Float64, room("histogram", n, Float64), func(data []float64) {
+	e := filled("histogram", Float64, core.Room("histogram", n, Float64), func(data []float64) {
 		step := (hi - lo) / float64(bins)
 		for i := range data {
 			data[i] = lo + float64(float64(i)*step)
 		}
 		data[bins] = hi
 	})
-	return e.on(x.v.Store.Device).To(x.v.DType), hi
+	return (*Tensor)(e.c().On(x.v().Store.Device).To(x.v().DType)), hi
 }
 
 // bool reads a Bool tensor of one element.
@@ -182,7 +183,7 @@ func (t *Tensor) Percentile(p float64, axes ...int) *Tensor {
 
 func (t *Tensor) quantile(opName string, q float64, axes []int) *Tensor {
 	y := t.quantiles(opName, []float64{q}, QuantileOpts{Axes: axes})
-	return y.Reshape(y.v.Shape[1:]...).own()
+	return (*Tensor)(y.Reshape(y.v().Shape[1:]...).c().Own())
 }
 
 // QuantileOpts are the options of [Tensor.Quantiles].
@@ -202,14 +203,14 @@ func (t *Tensor) Quantiles(q []float64, opts ...QuantileOpts) *Tensor {
 }
 
 func (t *Tensor) quantiles(opName string, q []float64, o QuantileOpts) *Tensor {
-	t.check(opName)
-	if !t.v.DType.Float() {
-		array.Failf(opName, "", "takes floats, got %s: convert with To first", t.v.DType)
+	t.c().Check(opName)
+	if !t.v().DType.Float() {
+		array.Failf(opName, "", "takes floats, got %s: convert with To first", t.v().DType)
 	}
 	axes := array.Axes(opName, o.Axes, t.Rank())
 	shape, order := []int{len(q)}, []int{}
 	n := 1
-	for a, size := range t.v.Shape {
+	for a, size := range t.v().Shape {
 		if slices.Contains(axes, a) {
 			n *= size
 			if size = 1; !o.Keep {
@@ -221,7 +222,7 @@ func (t *Tensor) quantiles(opName string, q []float64, o QuantileOpts) *Tensor {
 		shape = append(shape, size)
 	}
 	if n == 0 {
-		array.Failf(opName, "", "has no value over no elements: shape %s, axes %s", array.ShapeString(t.v.Shape), array.ShapeString(axes))
+		array.Failf(opName, "", "has no value over no elements: shape %s, axes %s", array.ShapeString(t.v().Shape), array.ShapeString(axes))
 	}
 	lower, upper, weight := make([]int, len(q)), make([]int, len(q)), make([]float64, len(q))
 	for i, q := range q {
@@ -250,21 +251,21 @@ func (t *Tensor) quantiles(opName string, q []float64, o QuantileOpts) *Tensor {
 		}
 		lower[i], upper[i] = int(low), int(high)
 	}
-	number := t.v.Store.Device
+	number := t.v().Store.Device
 	// The last place is for NaN, which is the greatest.
 	places := op.Ranks{Axis: 1, At: append(slices.Concat(lower, upper), n-1)}
-	some := applyAll(op.KthValue, places, operand{t: t.Permute(append(order, axes...)...).Reshape(t.Size()/n, n)})[0]
-	low, high, greatest := some.Slice(All, Range(0, len(q))), some.Slice(All, Range(len(q), 2*len(q))), some.Slice(All, Range(2*len(q), End))
-	d := t.v.DType
+	some := core.ApplyAll(op.KthValue, places, core.Operand{T: t.Permute(append(order, axes...)...).Reshape(t.Size()/n, n).c()})[0]
+	low, high, greatest := (*Tensor)(some).Slice(All, Range(0, len(q))), (*Tensor)(some).Slice(All, Range(len(q), 2*len(q))), (*Tensor)(some).Slice(All, Range(2*len(q), End))
+	d := t.v().DType
 	if d.Half() { // rounded once, at the end
 		low, high, greatest, d = low.To(Float32), high.To(Float32), greatest.To(Float32), Float32
 	}
-	w := FromSlice(weight).on(number).To(d)
-	y := low.Lerp(high, w)
+	w := FromSlice(weight).c().On(number).To(d)
+	y := low.Lerp(high, (*Tensor)(w))
 	// The difference of the two may be infinite: a mean of infinities is one, or NaN of both signs.
-	y = Where(y.IsFinite(), y, Where(w.Eq(0), low, low.Mul(w.Neg().Add(1)).Add(high.Mul(w))))
+	y = Where(y.IsFinite(), y, Where((*Tensor)(w).Eq(0), low, low.Mul((*Tensor)(w).Neg().Add(1)).Add(high.Mul((*Tensor)(w)))))
 	// Between equal infinities, and of an element and itself, is nothing.
 	y = Where(low.Eq(high), low, y)
 	y = Where(greatest.IsNaN(), greatest, y)
-	return y.To(t.v.DType).T().Reshape(shape...).own()
+	return (*Tensor)(y.To(t.v().DType).T().Reshape(shape...).c().Own())
 }

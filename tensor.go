@@ -7,6 +7,7 @@ import (
 
 	"weft/half"
 	"weft/internal/array"
+	"weft/internal/core"
 	"weft/internal/cpu"
 	"weft/internal/device"
 	"weft/internal/jit"
@@ -97,7 +98,7 @@ const (
 
 // Try runs f and returns the *[Error] that it panicked with, or nil. Other panics
 // pass through.
-func Try(f func()) error { return array.Try(f) }
+func Try(f func()) error { return core.Try(f) }
 
 // A Tensor is an n-dimensional array of elements of one type: a window, with a
 // shape and strides, on memory that other tensors may share. Operations return
@@ -109,12 +110,7 @@ func Try(f func()) error { return array.Try(f) }
 // into a tensor while others use it is not. Releasing the memory is: who uses it gets the
 // right result or an *[Error]. Calls of compiled functions that write wait for one another and for
 // those that read: see [Compiled].
-type Tensor struct {
-	v    array.View
-	run  *run
-	hist *history // nil when no gradient flows here
-	view bool     // the memory is another tensor's, which gives it back
-}
+type Tensor core.Tensor
 
 func init() {
 	c := jit.Chosen()
@@ -127,93 +123,55 @@ func init() {
 // setBackend makes the default CPU run on another backend; tests use it.
 func setBackend(isa jit.ISA) {
 	device.Replace(0, cpu.New(isa))
-	plans.Clear()
+	core.Plans.Clear()
 }
 
 // Shape returns the sizes of the axes, the slowest first; it is empty for a tensor of no axes.
 // The slice is the caller's.
 func (t *Tensor) Shape() []int {
-	t.notNil("shape")
-	return append([]int{}, t.v.Shape...)
+	t.c().NotNil("shape")
+	return append([]int{}, t.v().Shape...)
 }
 
 // Strides returns, for each axis, how many elements apart neighbours are. The slice is the
 // caller's.
 func (t *Tensor) Strides() []int {
-	t.notNil("strides")
-	return append([]int{}, t.v.Strides...)
+	t.c().NotNil("strides")
+	return append([]int{}, t.v().Strides...)
 }
 
 // Dim returns the size of dimension i, which may count from the back: -1 is the
 // last.
 func (t *Tensor) Dim(i int) int {
-	t.notNil("dim")
-	return t.v.Shape[array.Axis("dim", i, len(t.v.Shape))]
+	t.c().NotNil("dim")
+	return t.v().Shape[array.Axis("dim", i, len(t.v().Shape))]
 }
 
 // Rank returns the number of axes, NumPy's ndim: 0 for a scalar, 2 for a matrix; the length of
 // the shape.
-func (t *Tensor) Rank() int {
-	t.notNil("rank")
-	return len(t.v.Shape)
-}
+func (t *Tensor) Rank() int { return t.c().Rank() }
 
 // Size returns the number of elements, the product of the shape: 1 for a tensor of no axes.
-func (t *Tensor) Size() int {
-	t.notNil("size")
-	return t.v.Size()
-}
+func (t *Tensor) Size() int { return t.c().Size() }
 
 // DType returns the type of the elements, one of the constants such as [Float32]; [Tensor.To]
 // converts.
 func (t *Tensor) DType() DType {
-	t.notNil("dtype")
-	return t.v.DType
+	t.c().NotNil("dtype")
+	return t.v().DType
 }
 
 // IsContiguous reports that the elements lie in row-major order without gaps, as [Borrow] wants
 // them; [Tensor.Contiguous] makes it so.
 func (t *Tensor) IsContiguous() bool {
-	t.notNil("iscontiguous")
-	return t.v.Contiguous()
-}
-
-// notNil refuses a nil tensor, and the zero Tensor, which has no memory.
-func (t *Tensor) notNil(opName string) {
-	if t == nil || t.v.Store == nil {
-		t.failNil(opName)
-	}
-}
-
-func (t *Tensor) failNil(opName string) {
-	if t == nil {
-		failNil(opName)
-	}
-	array.Failf(opName, "", "the tensor is the zero Tensor: functions such as Zeros and From make one")
-}
-
-// check refuses a nil tensor and memory that was given back.
-func (t *Tensor) check(opName string) {
-	t.notNil(opName)
-	if t.v.Store.Released() {
-		failReleased(opName, &t.v)
-	}
-}
-
-// checkArgument is check for the argument arg of op.
-func (t *Tensor) checkArgument(opName, arg string) {
-	t.argument(opName, arg)
-	t.check(opName)
-}
-
-func failReleased(opName string, v *array.View) {
-	array.Failf(opName, "", "the tensor %s was released, or its scope closed (Scope.Keep takes a tensor out)", array.TypeString(v.DType, v.Shape))
+	t.c().NotNil("iscontiguous")
+	return t.v().Contiguous()
 }
 
 // plain reports whether t's elements lie in memory that the host reaches, and no mode requires more
 // of a reader. It is the fast check of a small call.
 func (t *Tensor) plain() bool {
-	return t != nil && t.v.Store != nil && array.Modes()&^array.Scoped == 0 && t.v.Store.Plain() && t.v.Store.Device == 0
+	return t != nil && t.v().Store != nil && array.Modes()&^array.Scoped == 0 && t.v().Store.Plain() && t.v().Store.Device == 0
 }
 
 // An Element is a Go type that tensors can hold. An int is held as Int64.
@@ -222,95 +180,21 @@ type Element interface {
 		half.Float16 | half.BFloat16 | float32 | float64 | complex64 | complex128
 }
 
-func dtypeFor[T Element]() DType {
-	var x T
-	switch any(x).(type) {
-	case bool:
-		return Bool
-	case int8:
-		return Int8
-	case int16:
-		return Int16
-	case int32:
-		return Int32
-	case int64, int:
-		return Int64
-	case uint8:
-		return Uint8
-	case uint16:
-		return Uint16
-	case uint32:
-		return Uint32
-	case uint64:
-		return Uint64
-	case half.Float16:
-		return Float16
-	case half.BFloat16:
-		return BFloat16
-	case float32:
-		return Float32
-	case float64:
-		return Float64
-	case complex64:
-		return Complex64
-	}
-	return Complex128
-}
-
 // FromSlice returns a tensor of the given shape (none: one dimension) that uses
 // data itself as memory, whatever the element type: nothing is copied, and writes show
 // on both sides. [Borrow] is the way out. It panics if the shape does not have len(data)
 // elements.
 func FromSlice[T Element](data []T, shape ...int) *Tensor {
-	if len(shape) == 0 {
-		shape = []int{len(data)}
-	}
-	return wrap("fromslice", data, append([]int{}, shape...))
-}
-
-func wrap[T Element](opName string, data []T, shape []int) *Tensor {
-	d := dtypeFor[T]()
-	if !d.Supported() {
-		array.Failf(opName, "data", "element type %s is not supported", d)
-	}
-	if n := array.CheckShape(opName, shape, d); n != len(data) {
-		array.Failf(opName, "shape", "%s has %d elements, the slice %d", array.ShapeString(shape), n, len(data))
-	}
-	st := array.NewStorage(unsafe.Pointer(unsafe.SliceData(data)), len(data)*d.Size(), data)
-	return &Tensor{v: array.View{Store: st, DType: d, Shape: shape, Strides: array.RowMajor(shape)}}
+	return (*Tensor)(core.FromSlice[T](data, shape...))
 }
 
 // Data returns the elements in row-major order as a new slice. It panics if T is
 // not the Go type of t's elements: convert with [Tensor.To] first.
-func Data[T Element](t *Tensor) []T {
-	checkElements[T]("data", t)
-	out := make([]T, room("data", t.Size(), t.v.DType))
-	CopyTo(t, out)
-	return out
-}
+func Data[T Element](t *Tensor) []T { return core.Data[T](t.c()) }
 
 // CopyTo writes the elements in row-major order into dst, which must have as many
 // and be of their Go type.
-func CopyTo[T Element](t *Tensor, dst []T) {
-	checkElements[T]("copyto", t)
-	if len(dst) != t.Size() {
-		array.Failf("copyto", "dst", "has %d elements, the tensor %d", len(dst), t.Size())
-	}
-	if len(dst) == 0 {
-		return
-	}
-	v := toHost(t)
-	defer leave(&v)
-	copyInto(wrap("copyto", dst, t.v.Shape), &Tensor{v: v})
-}
-
-// checkElements refuses a tensor whose elements are not of Go type T.
-func checkElements[T Element](opName string, t *Tensor) {
-	t.check(opName)
-	if d := dtypeFor[T](); d != t.v.DType {
-		array.Failf(opName, "", "elements are %s, not %s: convert with To first", t.v.DType, d)
-	}
-}
+func CopyTo[T Element](t *Tensor, dst []T) { core.CopyTo[T](t.c(), dst) }
 
 // Borrow lends f the elements of a contiguous tensor without copying. f must not
 // keep the slice. It panics if t is not contiguous or T is not its type. Giving the
@@ -324,85 +208,85 @@ func Borrow[T Element](t *Tensor, f func(data []T)) {
 	if mapped.Any() {
 		defer mapped.Explain()
 	}
-	checkElements[T]("borrow", t)
-	if !t.v.Contiguous() {
-		array.Failf("borrow", "", "%s with strides %v is not contiguous: use Contiguous or CopyTo", array.ShapeString(t.v.Shape), t.v.Strides)
+	core.CheckElements[T]("borrow", t.c())
+	if !t.v().Contiguous() {
+		array.Failf("borrow", "", "%s with strides %v is not contiguous: use Contiguous or CopyTo", array.ShapeString(t.v().Shape), t.v().Strides)
 	}
 	if f == nil {
 		array.Failf("borrow", "f", "is nil")
 	}
-	if !onHost(t) {
+	if !core.OnHost(t.c()) {
 		array.Failf("borrow", "", "the memory is on a device that the host does not reach: use Data or CopyTo")
 	}
-	if !t.v.Store.Lend() {
-		failReleased("borrow", &t.v)
+	if !t.v().Store.Lend() {
+		core.FailReleased("borrow", t.v())
 	}
-	defer t.v.Store.Unlend()
-	computeReaders(t.v.Store)
-	v := hostView(t)
-	if m := t.v.Store.Monitor(); m != nil && t.Size() > 0 {
-		start, stop := t.v.Offset*t.v.DType.Size(), (t.v.Offset+t.Size())*t.v.DType.Size()
+	defer t.v().Store.Unlend()
+	core.ComputeReaders(t.v().Store)
+	v := core.HostView(t.c())
+	if m := t.v().Store.Monitor(); m != nil && t.Size() > 0 {
+		start, stop := t.v().Offset*t.v().DType.Size(), (t.v().Offset+t.Size())*t.v().DType.Size()
 		m.Lend(start, stop)
 		defer m.Return(start, stop)
 	}
-	f(slice[T](&v))
-	keepAlive(t)
+	f(core.Slice[T](&v))
+	core.KeepAlive(t.c())
 }
 
 // Item returns the one element of t as a float64; it panics if there are more or
 // none, or if it is complex.
 func (t *Tensor) Item() float64 {
-	if t != nil && t.v.Store != nil && array.Modes()&^array.Scoped == 0 && t.v.Size() == 1 {
-		if p := t.v.Store.Direct(); p != nil {
-			switch t.v.DType {
+	if t != nil && t.v().Store != nil && array.Modes()&^array.Scoped == 0 && t.v().Size() == 1 {
+		if p := t.v().Store.Direct(); p != nil {
+			switch t.v().DType {
 			case Float32:
-				x := float64(*(*float32)(unsafe.Add(p, 4*t.v.Offset)))
-				runtime.KeepAlive(t.v.Store)
+				x := float64(*(*float32)(unsafe.Add(p, 4*t.v().Offset)))
+				runtime.KeepAlive(t.v().Store)
 				return x
 			case Float64:
-				x := *(*float64)(unsafe.Add(p, 8*t.v.Offset))
-				runtime.KeepAlive(t.v.Store)
+				x := *(*float64)(unsafe.Add(p, 8*t.v().Offset))
+				runtime.KeepAlive(t.v().Store)
 				return x
 			}
 		}
 	}
 	v := t.one("item")
-	defer leave(&v)
+	defer core.Leave(&v)
 	if v.DType.Category() == array.CatComplex {
 		array.Failf("item", "", "the element is %s: ItemComplex returns it", v.DType)
 	}
-	return floatElement(&v, v.Offset)
+	return core.FloatElement(&v, v.Offset)
 }
 
 // ItemComplex returns the one element of t, of any type, as a complex128; it panics if
 // there are more or none.
 func (t *Tensor) ItemComplex() complex128 {
 	v := t.one("itemcomplex")
-	defer leave(&v)
-	return complexElement(&v, v.Offset)
+	defer core.Leave(&v)
+	return core.ComplexElement(&v, v.Offset)
 }
 
 // one is t on the host, which must have one element. The memory stays until [leave].
 func (t *Tensor) one(opName string) array.View {
-	if t.plain() && t.v.Size() == 1 && t.v.Store.Use() {
-		return t.v
+	if t.plain() && t.v().Size() == 1 && t.v().Store.Use() {
+		return *t.v()
 	}
-	t.check(opName)
+	t.c().Check(opName)
 	if t.Size() != 1 {
-		array.Failf(opName, "", "takes a tensor of one element, got shape %s: Data returns all elements", array.ShapeString(t.v.Shape))
+		array.Failf(opName, "", "takes a tensor of one element, got shape %s: Data returns all elements", array.ShapeString(t.v().Shape))
 	}
-	return toHost(t)
+	return core.ToHost(t.c())
 }
 
 // ItemInt returns the one element of an integer or bool tensor exactly. It panics if
 // an int64 does not hold it.
 func (t *Tensor) ItemInt() int64 {
 	v := t.one("itemint")
-	defer leave(&v)
+	defer core.Leave(&v)
 	if v.DType.Category() > array.CatInt {
-		array.Failf("itemint", "", "takes a tensor of one integer or bool, got %s", array.TypeString(t.v.DType, t.v.Shape))
+		array.Failf("itemint", "", "takes a tensor of one integer or bool, got %s", array.TypeString(t.v().DType, t.v().Shape))
 	}
-	x := intElement(&v, v.Offset)
+	x := core.IntElement(&v, v.Offset)
 	if v.DType == Uint64 && x < 0 {
 		array.Failf("itemint", "", "%d does not fit an int64: Data returns it", uint64(x))
 	}

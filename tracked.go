@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"weft/internal/array"
+	"weft/internal/core"
 	"weft/internal/dirty"
 	"weft/internal/jit"
 	"weft/internal/lock"
-	"weft/internal/op"
 )
 
 // A Tracked knows which bytes of an array were written since they were last flushed, so
@@ -69,9 +69,9 @@ type ByteRange struct{ Start, Stop int }
 // copy that is kept; each Tracked has pending bytes of its own. It panics with *[Error] if
 // an option is negative.
 func Track(t *Tensor, opts ...TrackOpts) *Tracked {
-	t.check("track")
+	t.c().Check("track")
 	o := array.Options("track", opts)
-	size := t.v.DType.Size()
+	size := t.v().DType.Size()
 	item, cost := array.Or(o.Item, size), array.Or(o.Cost, Cost{time.Microsecond, 4e9})
 	if item < 1 || item%size != 0 {
 		array.Failf("track", "Item", "is %d, want a multiple of the element size %d", item, size)
@@ -79,8 +79,8 @@ func Track(t *Tensor, opts ...TrackOpts) *Tracked {
 	if !(cost.Latency >= 0 && cost.PerSecond >= 0) {
 		array.Failf("track", "Cost", "%v is negative", cost)
 	}
-	lo, hi := t.v.Span()
-	d := &Tracked{base: unrecorded(t.v), from: lo * size, bytes: (hi - lo) * size, item: item, m: t.v.Store.Track()}
+	lo, hi := t.v().Span()
+	d := &Tracked{base: (*Tensor)(core.Unrecorded(*t.v())), from: lo * size, bytes: (hi - lo) * size, item: item, m: t.v().Store.Track()}
 	window := dirty.Interval{Start: lo * size, Stop: hi * size}
 	d.set = dirty.NewSet(window, item, o.OneInterval, cost.gap())
 	d.set.Add(window.Start, window.Stop)
@@ -110,7 +110,7 @@ func (d *Tracked) notNil(opName string) {
 // check refuses one that is nil, or whose array's memory was given back.
 func (d *Tracked) check(opName string) {
 	d.notNil(opName)
-	d.base.check(opName)
+	d.base.c().Check(opName)
 }
 
 // Pending returns the bytes that [Tracked.Flush] would send, ascending and apart.
@@ -128,12 +128,12 @@ func (d *Tracked) Pending() []ByteRange {
 // see. It panics with *[Error] if view shares no memory with the array.
 func (d *Tracked) Mark(view *Tensor) {
 	d.check("mark")
-	view.check("mark")
-	if view.v.Store != d.base.v.Store {
+	view.c().Check("mark")
+	if view.v().Store != d.base.v().Store {
 		array.Failf("mark", "view", "is not a view of the tracked array")
 	}
-	w := openWrite(&view.v)
-	w.done()
+	w := core.OpenWrite(view.v())
+	w.Done()
 }
 
 // Stop ends the tracking: further writes are not marked.
@@ -223,13 +223,13 @@ func (d *Tracked) begin(opName string) lock.Held {
 
 // still calls f while neither operations nor compiled functions write into intervals.
 func (d *Tracked) still(opName string, list []dirty.Interval, f func(free []dirty.Interval)) {
-	st := d.base.v.Store
+	st := d.base.v().Store
 	held, err := lock.Acquire(context.Background(), []lock.Want{{Lock: &st.Lock, Of: st}}, jit.Goroutine, false)
 	if err != nil {
 		d.refused(opName, err)
 	}
 	defer held.Release()
-	d.base.check(opName)
+	d.base.c().Check(opName)
 	d.m.Still(d.set, list, f)
 }
 
@@ -325,7 +325,7 @@ func (d *Tracked) copied(list []dirty.Interval) []byte {
 		n += p.Stop - p.Start
 	}
 	d.staged = slices.Grow(d.staged[:0], n)[:n]
-	readBytes(d.staged, d.base, list)
+	core.ReadBytes(d.staged, d.base.c(), list)
 	return d.staged
 }
 
@@ -333,9 +333,9 @@ func (d *Tracked) copied(list []dirty.Interval) []byte {
 // changed of an array of the same size and element type, on the same or on another device.
 // It panics with *[Error] unless t is contiguous and may be written to.
 func (t *Tensor) Sink() io.WriterAt {
-	t.writable("sink")
-	if !t.v.Contiguous() {
-		array.Failf("sink", "", "%s with strides %v is not contiguous: use Contiguous", array.ShapeString(t.v.Shape), t.v.Strides)
+	t.c().Writable("sink")
+	if !t.v().Contiguous() {
+		array.Failf("sink", "", "%s with strides %v is not contiguous: use Contiguous", array.ShapeString(t.v().Shape), t.v().Strides)
 	}
 	return memorySink{t}
 }
@@ -344,102 +344,10 @@ type memorySink struct{ t *Tensor }
 
 // WriteAt is that of [io.WriterAt]: an error says that the bytes do not lie in the memory.
 func (s memorySink) WriteAt(p []byte, off int64) (int, error) {
-	s.t.writable("sink")
-	if size := s.t.Size() * s.t.v.DType.Size(); off < 0 || off > int64(size-len(p)) {
-		return 0, &Error{Kind: Misuse, Op: "sink", Msg: "bytes lie beyond the memory of " + array.TypeString(s.t.v.DType, s.t.v.Shape)}
+	s.t.c().Writable("sink")
+	if size := s.t.Size() * s.t.v().DType.Size(); off < 0 || off > int64(size-len(p)) {
+		return 0, &Error{Kind: Misuse, Op: "sink", Msg: "bytes lie beyond the memory of " + array.TypeString(s.t.v().DType, s.t.v().Shape)}
 	}
-	writeBytes(s.t, int(off), p)
+	core.WriteBytes(s.t.c(), int(off), p)
 	return len(p), nil
-}
-
-// A write is one that goes on: whoever opens it is done with it when the memory is
-// written, or has failed to be, and then the bytes that the views can touch are marked if
-// their memory is tracked.
-type write struct {
-	m    *dirty.Monitor
-	v    *array.View
-	part []dirty.Interval // all that was written, where that is known
-}
-
-// openWrite opens a write into a view. Nothing within it may open another one.
-func openWrite(v *array.View) write {
-	computeReaders(v.Store)
-	m := v.Store.Monitor()
-	if m != nil {
-		m.Enter()
-	}
-	return write{m: m, v: v}
-}
-
-func (w write) done() {
-	m := w.m
-	if m == nil { // unless it is tracked since
-		m = w.v.Store.Monitor()
-	}
-	switch {
-	case m == nil:
-	case w.part != nil:
-		m.MarkEach(w.part, w.m != nil)
-	default:
-		mark(m, w.v, w.m != nil)
-	}
-}
-
-// mark marks the bytes of a view for a writer, who leaves or stays.
-func mark(m *dirty.Monitor, v *array.View, leaves bool) {
-	size := v.DType.Size()
-	if v.Contiguous() {
-		m.Mark(v.Offset*size, v.Size()*size, nil, nil, leaves)
-		return
-	}
-	strides := make([]int, 0, 8)
-	for _, s := range v.Strides {
-		strides = append(strides, s*size)
-	}
-	m.Mark(v.Offset*size, size, v.Shape, strides, leaves)
-}
-
-// writes is a write into several tensors.
-type writes struct {
-	dst   []*Tensor
-	in    []*dirty.Monitor
-	parts [][]op.StridedWindow // for each of dst what of it was written, nil: all
-}
-
-// openWrites opens a write into all of dst. Monitors are entered in the order of their
-// numbers: writes and flushes that wait for one another in a circle would wait for ever.
-func openWrites(dst []*Tensor) writes {
-	w := writes{dst: dst}
-	for _, t := range dst {
-		computeReaders(t.v.Store)
-		if m := t.v.Store.Monitor(); m != nil && !slices.Contains(w.in, m) {
-			w.in = append(w.in, m)
-		}
-	}
-	slices.SortFunc(w.in, (*dirty.Monitor).Compare)
-	for _, m := range w.in {
-		m.Enter()
-	}
-	return w
-}
-
-// done counts the writes too, of which some may have been done in part.
-func (w writes) done() {
-	for i, t := range w.dst {
-		t.wrote()
-		m := t.v.Store.Monitor()
-		if m == nil {
-			continue
-		}
-		if w.parts == nil || w.parts[i] == nil {
-			mark(m, &t.v, false)
-			continue
-		}
-		for _, p := range w.parts[i] {
-			mark(m, &array.View{Store: t.v.Store, DType: t.v.DType, Offset: t.v.Offset + p.Offset, Shape: p.Shape, Strides: p.Strides}, false)
-		}
-	}
-	for _, m := range w.in {
-		m.Mark(0, 0, nil, nil, true)
-	}
 }

@@ -7,6 +7,8 @@ import (
 	"os"
 	"strconv"
 	"testing"
+
+	"weft/internal/core"
 )
 
 // Scripts of random writes through random views: every byte that changed is pending, for
@@ -77,7 +79,7 @@ func someView(r *rand.Rand, x *Tensor) *Tensor {
 		case 1:
 			w = v.Unsqueeze(0)
 		case 2:
-			if v.Rank() > 1 && v.v.Contiguous() {
+			if v.Rank() > 1 && v.v().Contiguous() {
 				w = v.Reshape(-1)
 			}
 		case 3:
@@ -110,7 +112,7 @@ func someView(r *rand.Rand, x *Tensor) *Tensor {
 			}
 			w = v.Slice(spans...)
 		}
-		if w.v.Store == x.v.Store {
+		if w.v().Store == x.v().Store {
 			v = w
 		}
 	}
@@ -128,32 +130,32 @@ func someWrite(r *rand.Rand, v *Tensor) string {
 			return "put rows"
 		}
 	case 8:
-		if v.v.DType != Bool && v.v.DType != Complex64 {
+		if v.v().DType != Bool && v.v().DType != Complex64 {
 			v.Update(func(x *Tensor) *Tensor { return x.MaskedFill(x.Eq(value%3), value%2) })
 			return "fill where a mask is"
 		}
 	case 0:
-		if v.v.DType != Bool {
+		if v.v().DType != Bool {
 			v.AddAssign(1 + value%2)
 			return "add"
 		}
 	case 1:
-		v.Assign(full("full", numberOperand("full", value), 0, v.v.DType, v.Shape()))
+		v.Assign((*Tensor)(core.Full("full", numberOperand("full", value), 0, v.v().DType, v.Shape())))
 		return "assign a tensor"
 	case 2:
-		v.Update(func(x *Tensor) *Tensor { return x.Add(1).To(v.v.DType) })
+		v.Update(func(x *Tensor) *Tensor { return x.Add(1).To(v.v().DType) })
 		return "update"
 	case 3:
-		if v.v.Contiguous() && v.Size() > 0 {
-			b := make([]byte, 1+r.IntN(v.Size()*v.v.DType.Size()))
+		if v.v().Contiguous() && v.Size() > 0 {
+			b := make([]byte, 1+r.IntN(v.Size()*v.v().DType.Size()))
 			for i := range b {
 				b[i] = byte(r.IntN(2))
 			}
-			v.Sink().WriteAt(b, int64(r.IntN(v.Size()*v.v.DType.Size()-len(b)+1)))
+			v.Sink().WriteAt(b, int64(r.IntN(v.Size()*v.v().DType.Size()-len(b)+1)))
 			return "sink"
 		}
 	case 4:
-		if v.v.DType == Float32 && v.v.Contiguous() {
+		if v.v().DType == Float32 && v.v().Contiguous() {
 			Borrow(v, func(d []float32) {
 				if len(d) > 0 {
 					d[r.IntN(len(d))]++

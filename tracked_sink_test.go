@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"weft/internal/array"
+	"weft/internal/core"
 	"weft/internal/cpu"
 	"weft/internal/device"
 	"weft/internal/dirty"
@@ -155,7 +156,7 @@ func TestSinks(t *testing.T) {
 	}
 	defer f.Close()
 	other := device.Register(cpu.New(jit.ISAs()[0]))
-	there := Zeros(100, 10).on(other)
+	there := Zeros(100, 10).c().On(other)
 	here := Zeros(1000)
 	chained := Track(here, every)
 	last := &mirror{data: make([]byte, 4000)}
@@ -163,7 +164,7 @@ func TestSinks(t *testing.T) {
 	for i := range 5 {
 		for d, sink := range map[*Tracked]interface {
 			WriteAt(p []byte, off int64) (int, error)
-		}{df: f, dt: there.Sink(), dh: here.Sink()} {
+		}{df: f, dt: (*Tensor)(there).Sink(), dh: here.Sink()} {
 			if n, err := d.Flush(sink); err != nil || n == 0 || i > 0 && n > 160 {
 				t.Errorf("%d: %d bytes, %v", i, n, err)
 			}
@@ -172,13 +173,13 @@ func TestSinks(t *testing.T) {
 			t.Errorf("what a sink received is pending further on: %d, %v", n, err)
 		}
 		got, err := os.ReadFile(f.Name())
-		if err != nil || !bytes.Equal(got, memory(x)) || !bytes.Equal(last.data, memory(x)) || Digest(here.Reshape(100, 10)) != Digest(x) || Digest(there.on(0)) != Digest(x) {
+		if err != nil || !bytes.Equal(got, memory(x)) || !bytes.Equal(last.data, memory(x)) || Digest(here.Reshape(100, 10)) != Digest(x) || Digest((*Tensor)(there.On(0))) != Digest(x) {
 			t.Fatalf("%d: a sink has other bytes: %v", i, err)
 		}
 		x.Slice(Range(3+i, 5+i)).MulAssign(2)
 		x.At(50, i).Assign(i)
 	}
-	if there.v.Store.Device != other {
+	if there.View().Store.Device != other {
 		t.Error("the array moved")
 	}
 	for name, f := range map[string]func(){
@@ -202,7 +203,7 @@ func TestSinks(t *testing.T) {
 		}
 	}
 	// Deferred content counts as written.
-	st := alloc(0, 16)
+	st := core.Alloc(0, 16)
 	mem := st.Host()
 	st.Defer(func() { *(*float32)(mem) = 7 })
 	y := fromView(array.View{Store: st, DType: Float32, Shape: []int{4}, Strides: []int{1}})
@@ -269,8 +270,8 @@ func TestMarkingAllocatesNothing(t *testing.T) {
 	clean(t, x)
 	for name, v := range map[string]*Tensor{"row": x.Slice(Index(3)), "column": x.Slice(All, Index(2))} {
 		mark := func() {
-			w := openWrite(&v.v)
-			w.done()
+			w := core.OpenWrite(v.v())
+			w.Done()
 		}
 		for range 2000 {
 			mark()
@@ -315,8 +316,8 @@ func BenchmarkTrackedWrite(b *testing.B) {
 			}
 			b.ResetTimer()
 			for i := range b.N {
-				w := openWrite(&rows[i&1023].v)
-				w.done()
+				w := core.OpenWrite(rows[i&1023].v())
+				w.Done()
 			}
 		})
 	}

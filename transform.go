@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"weft/internal/array"
+	"weft/internal/core"
 )
 
 // Derivatives of Go functions of tensors. A function computes with methods and with what
@@ -19,11 +20,11 @@ import (
 func VJP(f func(x *Tensor) *Tensor, x *Tensor) (y *Tensor, pull func(dy *Tensor) *Tensor) {
 	d := derive("vjp", f, x)
 	return d.result(d.y), func(dy *Tensor) *Tensor {
-		dy.check("vjp")
-		if dy.v.DType != d.y.v.DType || !array.Equal(dy.v.Shape, d.y.v.Shape) {
-			array.Failf("vjp", "dy", "is %s, the result %s", array.TypeString(dy.v.DType, dy.v.Shape), array.TypeString(d.y.v.DType, d.y.v.Shape))
+		dy.c().Check("vjp")
+		if dy.v().DType != d.y.v().DType || !array.Equal(dy.v().Shape, d.y.v().Shape) {
+			array.Failf("vjp", "dy", "is %s, the result %s", array.TypeString(dy.v().DType, dy.v().Shape), array.TypeString(d.y.v().DType, d.y.v().Shape))
 		}
-		o := walkOpts{seeds: []*Tensor{dy}, retain: true, create: d.create || dy.RequiresGrad() && gradOn()}
+		o := core.WalkOpts{Seeds: inner([]*Tensor{dy}), Retain: true, Create: d.create || dy.RequiresGrad() && core.GradOn()}
 		return d.result(d.grad(d.y, d.x, o))
 	}
 }
@@ -32,15 +33,15 @@ func VJP(f func(x *Tensor) *Tensor, x *Tensor) (y *Tensor, pull func(dy *Tensor)
 // type: the Jacobian times v.
 func JVP(f func(x *Tensor) *Tensor, x, v *Tensor) (y, dy *Tensor) {
 	d := derive("jvp", f, x)
-	v.check("jvp")
-	if v.v.DType != x.v.DType || !array.Equal(v.v.Shape, x.v.Shape) {
-		array.Failf("jvp", "v", "is %s, x %s", array.TypeString(v.v.DType, v.v.Shape), array.TypeString(x.v.DType, x.v.Shape))
+	v.c().Check("jvp")
+	if v.v().DType != x.v().DType || !array.Equal(v.v().Shape, x.v().Shape) {
+		array.Failf("jvp", "v", "is %s, x %s", array.TypeString(v.v().DType, v.v().Shape), array.TypeString(x.v().DType, x.v().Shape))
 	}
 	u, g := d.transposed()
 	if g == nil {
-		return d.result(d.y), d.result(d.zeros(d.y.v.Shape))
+		return d.result(d.y), d.result(d.zeros(d.y.v().Shape))
 	}
-	o := walkOpts{seeds: []*Tensor{v}, create: d.create || v.RequiresGrad() && gradOn()}
+	o := core.WalkOpts{Seeds: inner([]*Tensor{v}), Create: d.create || v.RequiresGrad() && core.GradOn()}
 	return d.result(d.y), d.result(d.grad(g, u, o))
 }
 
@@ -60,10 +61,10 @@ func Hessian(f func(x *Tensor) *Tensor, x *Tensor) *Tensor {
 // HessianVector returns the product of the Hessian of f at x with v, which has the shape
 // and type of x, in the time of a few evaluations of f and without the Hessian.
 func HessianVector(f func(x *Tensor) *Tensor, x, v *Tensor) *Tensor {
-	x.check("hessianvector")
-	v.check("hessianvector")
-	if v.v.DType != x.v.DType || !array.Equal(v.v.Shape, x.v.Shape) {
-		array.Failf("hessianvector", "v", "is %s, x is %s", array.TypeString(v.v.DType, v.v.Shape), array.TypeString(x.v.DType, x.v.Shape))
+	x.c().Check("hessianvector")
+	v.c().Check("hessianvector")
+	if v.v().DType != x.v().DType || !array.Equal(v.v().Shape, x.v().Shape) {
+		array.Failf("hessianvector", "v", "is %s, x is %s", array.TypeString(v.v().DType, v.v().Shape), array.TypeString(x.v().DType, x.v().Shape))
 	}
 	_, pull := VJP(slope("hessianvector", f), x) // the Hessian is symmetric
 	return pull(v)
@@ -74,32 +75,32 @@ func slope(name string, f func(x *Tensor) *Tensor) func(x *Tensor) *Tensor {
 	return func(x *Tensor) *Tensor {
 		d := derive(name, f, x)
 		if d.y.Size() != 1 {
-			array.Failf(name, "f", "returns shape %s, want one element", array.ShapeString(d.y.v.Shape))
+			array.Failf(name, "f", "returns shape %s, want one element", array.ShapeString(d.y.v().Shape))
 		}
-		one := full("full", whole(1), d.y.v.Store.Device, d.y.v.DType, d.y.v.Shape)
-		return d.grad(d.y, d.x, walkOpts{seeds: []*Tensor{one}, create: true})
+		one := core.Full("full", core.Whole(1), d.y.v().Store.Device, d.y.v().DType, d.y.v().Shape)
+		return d.grad(d.y, d.x, core.WalkOpts{Seeds: inner([]*Tensor{(*Tensor)(one)}), Create: true})
 	}
 }
 
 func jacobian(name string, f func(x *Tensor) *Tensor, x *Tensor) *Tensor {
 	d := derive(name, f, x)
-	if d.x.v.DType.Complex() || d.y.v.DType.Complex() {
-		array.Failf(name, "", "is not defined for complex numbers: %s by %s", d.y.v.DType, d.x.v.DType)
+	if d.x.v().DType.Complex() || d.y.v().DType.Complex() {
+		array.Failf(name, "", "is not defined for complex numbers: %s by %s", d.y.v().DType, d.x.v().DType)
 	}
 	m, n := d.y.Size(), d.x.Size()
-	shape := append(slices.Clone(d.y.v.Shape), d.x.v.Shape...)
-	array.CheckShape(name, shape, d.x.v.DType)
-	if d.y.node() == nil || m == 0 || n == 0 {
+	shape := append(slices.Clone(d.y.v().Shape), d.x.v().Shape...)
+	array.CheckShape(name, shape, d.x.v().DType)
+	if d.y.c().Node() == nil || m == 0 || n == 0 {
 		return d.result(d.zeros(shape))
 	}
 	if n < m {
 		if u, g := d.transposed(); g != nil {
 			t := d.rows(name, g, u, n)
-			return d.result(t.Reshape(n, m).T().Reshape(shape...).own())
+			return d.result((*Tensor)(t.Reshape(n, m).T().Reshape(shape...).c().Own()))
 		}
 		return d.result(d.zeros(shape))
 	}
-	return d.result(d.rows(name, d.y, d.x, m).Reshape(shape...).own())
+	return d.result((*Tensor)(d.rows(name, d.y, d.x, m).Reshape(shape...).c().Own()))
 }
 
 // A derivation is a function applied to a tensor that gradients flow to.
@@ -110,32 +111,32 @@ type derivation struct {
 }
 
 func derive(name string, f func(x *Tensor) *Tensor, x *Tensor) *derivation {
-	x.check(name)
+	x.c().Check(name)
 	if f == nil {
 		array.Failf(name, "f", "is nil")
 	}
-	if !x.v.DType.Differentiable() {
-		array.Failf(name, "x", "holds %s: only floats have derivatives", x.v.DType)
+	if !x.v().DType.Differentiable() {
+		array.Failf(name, "x", "holds %s: only floats have derivatives", x.v().DType)
 	}
 	d := &derivation{name: name}
-	outer := gradOn() && x.node() != nil
+	outer := core.GradOn() && x.c().Node() != nil
 	if outer {
-		d.x = x.Reshape(x.v.Shape...) // a node of its own on the same tape
+		d.x = x.Reshape(x.v().Shape...) // a node of its own on the same tape
 	} else {
 		d.x = x.Detach().RequireGrad()
 	}
-	recording(true, func() { d.y = f(d.x) })
-	d.y.check(name)
-	if !d.y.v.DType.Differentiable() {
-		array.Failf(name, "f", "returns %s: only floats have derivatives", d.y.v.DType)
+	core.Recording(true, func() { d.y = f(d.x) })
+	d.y.c().Check(name)
+	if !d.y.v().DType.Differentiable() {
+		array.Failf(name, "f", "returns %s: only floats have derivatives", d.y.v().DType)
 	}
-	d.create = gradOn() && (outer || othersLead(d.y.node(), d.x.node()))
+	d.create = core.GradOn() && (outer || othersLead(d.y.c().Node(), d.x.c().Node()))
 	return d
 }
 
 // othersLead reports that n was computed from leaves beside what came by way of x.
-func othersLead(n, x *gradNode) bool {
-	todo, seen := []*gradNode{n}, map[*gradNode]bool{nil: true, x: true}
+func othersLead(n, x *core.GradNode) bool {
+	todo, seen := []*core.GradNode{n}, map[*core.GradNode]bool{nil: true, x: true}
 	for len(todo) > 0 {
 		n := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
@@ -143,10 +144,10 @@ func othersLead(n, x *gradNode) bool {
 			continue
 		}
 		seen[n] = true
-		if n.leaf != nil {
+		if n.Leaf != nil {
 			return true
 		}
-		todo = append(todo, n.in...)
+		todo = append(todo, n.In...)
 	}
 	return false
 }
@@ -156,40 +157,40 @@ func (d *derivation) result(t *Tensor) *Tensor {
 	if d.create {
 		return t
 	}
-	return &Tensor{v: t.ungraded(), run: d.x.run, view: t.view || t.v.Store == d.x.v.Store}
+	return (*Tensor)(core.New(t.c().Ungraded(), d.x.c().Run(), nil, t.c().Shared() || t.v().Store == d.x.v().Store))
 }
 
 // zeros is a derivative of what does not depend on x.
 func (d *derivation) zeros(shape []int) *Tensor {
-	z := full(d.name, whole(0), d.x.v.Store.Device, d.x.v.DType, shape)
-	t := &Tensor{v: z.v, run: d.x.run}
-	t.track()
+	z := core.Full(d.name, core.Whole(0), d.x.v().Store.Device, d.x.v().DType, shape)
+	t := (*Tensor)(core.New(*z.View(), d.x.c().Run(), nil, false))
+	t.c().Track()
 	return t
 }
 
 // grad is the gradient of y by x, zeros if there is none.
-func (d *derivation) grad(y, x *Tensor, o walkOpts) *Tensor {
-	if y.node() == nil {
-		return d.zeros(x.v.Shape)
+func (d *derivation) grad(y, x *Tensor, o core.WalkOpts) *Tensor {
+	if y.c().Node() == nil {
+		return d.zeros(x.v().Shape)
 	}
-	o.allowUnused = true
-	if g := walk(d.name, []*Tensor{y}, []*Tensor{x}, o)[0]; g != nil {
-		return g
+	o.AllowUnused = true
+	if g := core.Walk(d.name, inner([]*Tensor{y}), inner([]*Tensor{x}), o)[0]; g != nil {
+		return (*Tensor)(g)
 	}
-	return d.zeros(x.v.Shape)
+	return d.zeros(x.v().Shape)
 }
 
 // transposed returns u, of the shape of y, and the gradient of x for the gradient u of y,
 // which is linear in u: its derivative by u is that of y by x, turned. Both are nil if y
 // does not depend on x.
 func (d *derivation) transposed() (u, g *Tensor) {
-	z := full(d.name, whole(0), d.y.v.Store.Device, d.y.v.DType, d.y.v.Shape)
-	u = (&Tensor{v: z.v, run: d.x.run}).RequireGrad()
-	if d.y.node() == nil {
+	z := core.Full(d.name, core.Whole(0), d.y.v().Store.Device, d.y.v().DType, d.y.v().Shape)
+	u = ((*Tensor)(core.New(*z.View(), d.x.c().Run(), nil, false))).RequireGrad()
+	if d.y.c().Node() == nil {
 		return nil, nil
 	}
-	g = walk(d.name, []*Tensor{d.y}, []*Tensor{d.x}, walkOpts{seeds: []*Tensor{u}, create: true, allowUnused: true})[0]
-	if g == nil || g.node() == nil {
+	g = (*Tensor)(core.Walk(d.name, inner([]*Tensor{d.y}), inner([]*Tensor{d.x}), core.WalkOpts{Seeds: inner([]*Tensor{u}), Create: true, AllowUnused: true})[0])
+	if g == nil || g.c().Node() == nil {
 		return nil, nil
 	}
 	return u, g
@@ -197,10 +198,10 @@ func (d *derivation) transposed() (u, g *Tensor) {
 
 // rows is the derivative of the m elements of y by x, a row each.
 func (d *derivation) rows(name string, y, x *Tensor, m int) *Tensor {
-	seeds := Eye(m).To(y.v.DType).on(y.v.Store.Device).Reshape(append([]int{m}, y.v.Shape...)...)
-	g := walkRows(name, []*Tensor{y}, []*Tensor{x}, walkOpts{seeds: []*Tensor{seeds}, create: d.create, allowUnused: true}, m)[0]
+	seeds := Eye(m).To(y.v().DType).c().On(y.v().Store.Device).Reshape(append([]int{m}, y.v().Shape...)...)
+	g := core.WalkRows(name, inner([]*Tensor{y}), inner([]*Tensor{x}), core.WalkOpts{Seeds: inner([]*Tensor{(*Tensor)(seeds)}), Create: d.create, AllowUnused: true}, m)[0]
 	if g == nil {
-		return d.zeros(append([]int{m}, x.v.Shape...))
+		return d.zeros(append([]int{m}, x.v().Shape...))
 	}
-	return g
+	return (*Tensor)(g)
 }

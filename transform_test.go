@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"weft/internal/core"
 )
 
 // waves are the numbers of testdata/transforms.py.
@@ -166,12 +168,12 @@ func TestJacobianRunsEachOperationOnce(t *testing.T) {
 			t.Errorf("%d: %v, want %v", i, got, want)
 		}
 	}
-	before := tapeSeq.Load()
+	before := core.TapeSeq.Load()
 	Jacobian(func(x *Tensor) *Tensor { return x.Sin().Mul(x).CumSum(0) }, waves(200, 0))
-	few := tapeSeq.Load() - before
-	before = tapeSeq.Load()
+	few := core.TapeSeq.Load() - before
+	before = core.TapeSeq.Load()
 	Jacobian(func(x *Tensor) *Tensor { return x.Sin().Mul(x).CumSum(0) }, waves(2, 0))
-	if n := tapeSeq.Load() - before; n != few {
+	if n := core.TapeSeq.Load() - before; n != few {
 		t.Errorf("200 rows took %d entries of the tape, 2 rows %d", few, n)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"weft/internal/array"
+	"weft/internal/core"
 	"weft/internal/cpu"
 	"weft/internal/device"
 )
@@ -122,7 +123,7 @@ func TestUnrolledWork(t *testing.T) {
 			c := cpu.New(old.ISA())
 			m := &meter{Device: c, Stream: c.Default()}
 			device.Replace(0, m)
-			plans.Clear()
+			core.Plans.Clear()
 			x := Ones(n, 64).RequireGrad()
 			y := loop(x, n)
 			m.elements.Store(0)

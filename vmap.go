@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"weft/internal/array"
+	"weft/internal/core"
 	"weft/internal/ir"
 	"weft/internal/op"
 )
@@ -69,14 +70,14 @@ func (m *vmapped) call(x ...*Tensor) *Tensor {
 	lead := make([]bool, len(x))
 	xs := make([]*Tensor, len(x)) // with the axis first
 	for i, t := range x {
-		t.check(name)
+		t.c().Check(name)
 		xs[i] = t
 		a := m.axis(i)
 		if a == Unmapped {
 			continue
 		}
 		a = array.Axis(name, a, t.Rank())
-		if k := t.v.Shape[a]; n < 0 {
+		if k := t.v().Shape[a]; n < 0 {
 			n = k
 		} else if n != k {
 			array.Failf(name, "x", "argument %d has %d examples, others %d", i, k, n)
@@ -90,116 +91,67 @@ func (m *vmapped) call(x ...*Tensor) *Tensor {
 		array.Failf(name, "", "no argument has an axis of examples")
 	}
 	out, tr := m.trace(xs, lead)
-	captured := tr.sources[len(xs):]
-	ops := make([]operand, 0, len(xs)+len(captured))
+	captured := tr.Sources[len(xs):]
+	ops := make([]core.Operand, 0, len(xs)+len(captured))
 	for _, t := range xs {
-		ops = append(ops, operand{t: t})
+		ops = append(ops, core.Operand{T: t.c()})
 	}
 	for i := range captured {
-		ops = append(ops, operand{t: tr.tensorOf(captured[i].at)})
+		ops = append(ops, core.Operand{T: tr.TensorOf(captured[i].At)})
 	}
-	return apply(m.def(out, lead), op.Count(n), ops...)
+	return (*Tensor)(core.Apply(m.def(out, lead), op.Count(n), ops...))
 }
 
 // trace runs f for one example and returns the node of its result, whose inputs are the
 // sources of the trace, which is over: the arguments and then what f captured.
-func (m *vmapped) trace(xs []*Tensor, lead []bool) (*ir.Node, *trace) {
-	outer := tracingHere()
-	tr := newTrace(nil)
-	tr.callee = true // its gradient is made of its graph, which has to know what the tape does
-	if tr.outer = outer; outer != nil {
-		outer.inner = tr
+func (m *vmapped) trace(xs []*Tensor, lead []bool) (*ir.Node, *core.Trace) {
+	outer := core.TracingHere()
+	tr := core.NewTrace(nil)
+	tr.Callee = true // its gradient is made of its graph, which has to know what the tape does
+	if tr.Outer = outer; outer != nil {
+		outer.Inner = tr
 	}
 	defer func() {
-		tr.end()
+		tr.End()
 		if outer != nil {
-			outer.inner = nil
-			running.Store(tr.thread, outer)
+			outer.Inner = nil
+			core.Running.Store(tr.Thread, outer)
 		}
 	}()
-	tr.seen = map[*array.Storage]*Tensor{}
-	began := tapeSeq.Load()
+	tr.Seen = map[*array.Storage]*core.Tensor{}
+	began := core.TapeSeq.Load()
 	args := make([]*Tensor, len(xs))
 	for i, t := range xs {
-		shape := t.v.Shape
+		shape := t.v().Shape
 		if lead[i] {
 			shape = shape[1:]
 		}
-		v := array.View{DType: t.v.DType, Shape: shape, Strides: array.RowMajor(shape), Store: tr.storage(array.Size(shape) * t.v.DType.Size())}
-		tr.device = t.v.Store.Device
-		tr.input(source{kind: fromArgument, index: i, at: v})
-		args[i] = &Tensor{v: v}
-		if t.node() != nil {
+		v := array.View{DType: t.v().DType, Shape: shape, Strides: array.RowMajor(shape), Store: tr.Storage(array.Size(shape) * t.v().DType.Size())}
+		tr.Device = t.v().Store.Device
+		tr.Input(core.Source{Kind: core.FromArgument, Index: i, At: v})
+		args[i] = made(v)
+		if t.c().Node() != nil {
 			args[i].RequireGrad()
 		}
 	}
 	y := m.f(args...)
-	y.check("vmap")
-	for _, s := range tr.sources[len(xs):] {
-		if s.cell.written && !tr.made[s.at.Store] {
-			array.Failf("vmap", "f", "writes into a tensor that it captures, %s%s", array.TypeString(s.at.DType, s.at.Shape), at(s.pc))
+	y.c().Check("vmap")
+	for _, s := range tr.Sources[len(xs):] {
+		if s.Cell.Written && !tr.Made[s.At.Store] {
+			array.Failf("vmap", "f", "writes into a tensor that it captures, %s%s", array.TypeString(s.At.DType, s.At.Shape), core.At(s.Pc))
 		}
 	}
 	switch {
-	case tr.refused != nil:
-		panic(tr.refused)
-	case len(tr.host) > 0 || len(tr.undo) > 0 || tr.numbers > 0:
+	case tr.Refused != nil:
+		panic(tr.Refused)
+	case len(tr.Host) > 0 || len(tr.Undo) > 0 || tr.Numbers > 0:
 		array.Failf("vmap", "f", "draws random numbers, writes into its argument, or does other work on the host, which examples would share: give what it needs as an argument, and Clone what it writes into")
-	case len(tr.leaves) > 0:
+	case len(tr.Leaves) > 0:
 		array.Failf("vmap", "f", "leaves gradients in leaves: take them with Grad")
 	}
-	out := tr.value(&y.v)
-	tr.reached(y.node(), began)
+	out := tr.Value(y.v())
+	tr.Reached(y.c().Node(), began)
 	return out, tr
-}
-
-// reached refuses gradients that flow from n to a tensor made before the trace began in a way
-// that the trace has no tensor for.
-func (tr *trace) reached(n *gradNode, began uint64) {
-	known := map[*gradNode]bool{nil: true}
-	for _, t := range tr.seen {
-		known[t.node()] = true
-	}
-	todo, seen := []*gradNode{n}, map[*gradNode]bool{}
-	for len(todo) > 0 {
-		n := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		if known[n] || seen[n] {
-			continue
-		}
-		seen[n] = true
-		// The window that a view is has no number that says when the view was taken.
-		if n.seq <= began && !n.window() {
-			array.Failf("vmap", "f", "captures a result of %s that needs a gradient, in a way that has none: give it as an argument, or as Detach()", n.opName())
-		}
-		todo = append(todo, n.in...)
-	}
-}
-
-// tensorOf returns what was captured, with its history, in the order of the elements at.
-func (tr *trace) tensorOf(at array.View) *Tensor {
-	t := tr.seen[at.Store]
-	if t == nil {
-		return &Tensor{v: at}
-	}
-	order, ok := dense(&t.v)
-	switch {
-	case ok && t.v.Offset == at.Offset && t.v.Size() == at.Size():
-		return t.Permute(order...).Reshape(at.Shape...)
-	case t.node() == nil:
-		return &Tensor{v: at, run: t.run}
-	case !ok:
-		array.Failf("vmap", "f", "captures a part of memory with gaps that needs a gradient: give it as an argument, or as Detach()")
-	}
-	// A part of its memory, as a leaf in a tensor is: what is around it has no gradient.
-	around := func(lo, hi int) *Tensor {
-		v := at
-		v.Offset, v.Shape = v.Offset+lo, []int{hi - lo}
-		return &Tensor{v: v, run: t.run}
-	}
-	n := t.v.Size()
-	lo := t.v.Offset - at.Offset
-	return Cat([]*Tensor{around(0, lo), t.Permute(order...).Reshape(n), around(lo+n, at.Size())}, 0)
 }
 
 // def is the operation that computes out for all examples. Its attribute is their number.
@@ -220,7 +172,7 @@ func (m *vmapped) def(out *ir.Node, lead []bool) *op.Def {
 			return op.Batched{Node: args[i], Lead: i < len(lead) && lead[i]}
 		})[0].Raise(n)
 	}
-	d := &op.Def{Name: "vmap", Hash: mix(0x3a9, rowsSeq.Add(1)), Class: op.Composite, Arity: -1, Attrs: op.Count(0), Compose: compose}
+	d := &op.Def{Name: "vmap", Hash: core.Mix(0x3a9, core.RowsSeq.Add(1)), Class: op.Composite, Arity: -1, Attrs: op.Count(0), Compose: compose}
 	m.defs[key] = d
 	return d
 }

@@ -1,4 +1,4 @@
-package weft
+package core
 
 import (
 	"errors"
@@ -33,23 +33,23 @@ const maxDepth = 200
 // maxWhy is the maximum number of lines of [Compiled.Why].
 const maxWhy = 64
 
-// compileOff makes calls run the function itself.
-var compileOff = os.Getenv("WEFT_COMPILE") == "off"
+// CompileOff makes calls run the function itself.
+var CompileOff = os.Getenv("WEFT_COMPILE") == "off"
 
-// A compiledFunc is a function of tensors with its programs.
-type compiledFunc struct {
-	name    string
-	line    *uintptr
-	level   tracing.Level
-	scoped  bool       // calls inside WithoutGrad record nothing: they have programs of their own
-	hold    bool       // draws leave generators where they are
-	private bool       // uses nothing that others change
-	debug   *debugging // set in the copy that Debug returns, else nil
+// A CompiledFunc is a function of tensors with its programs.
+type CompiledFunc struct {
+	Name    string
+	Line    *uintptr
+	Level   tracing.Level
+	Scoped  bool       // calls inside WithoutGrad record nothing: they have programs of their own
+	Hold    bool       // draws leave generators where they are
+	Private bool       // uses nothing that others change
+	Debug   *Debugging // set in the copy that Debug returns, else nil
 
 	making  lock.Lock  // held while a program is made
 	mu      sync.Mutex // guards writes of the two fields below
 	step    lock.Lock  // held by calls that work on the host, one at a time
-	entries atomic.Pointer[[]*entry]
+	Entries atomic.Pointer[[]*Entry]
 	why     []string
 }
 
@@ -57,23 +57,23 @@ type compiledFunc struct {
 // the error that the function returns.
 type body func(args []*Tensor) (ts []*Tensor, rest any, err error)
 
-// inline runs f, which calls the function, and reports true where calls are not compiled: in a trace
+// Inline runs f, which calls the function, and reports true where calls are not compiled: in a trace
 // and with WEFT_COMPILE=off.
-func (c *compiledFunc) inline(g *supplied, f func()) bool {
-	tr := tracingHere()
-	if !compileOff && tr == nil {
+func (c *CompiledFunc) Inline(g *Supplied, f func()) bool {
+	tr := TracingHere()
+	if !CompileOff && tr == nil {
 		return false
 	}
-	if !c.private {
-		held := g.alone(c.name)
+	if !c.Private {
+		held := g.alone(c.Name)
 		defer held.Release()
 	}
-	if err := g.ended(c.name); err != nil {
+	if err := g.ended(c.Name); err != nil {
 		panic(err)
 	}
 	if tr != nil {
 		if tr.depth++; tr.depth > maxDepth {
-			array.Failf("compile", "", "%s calls itself, or compiled functions call one another, %d deep while one is traced: a call in a trace runs the function once more, so recursion must end by Go values, not by elements%s", c.name, maxDepth, here())
+			array.Failf("compile", "", "%s calls itself, or compiled functions call one another, %d deep while one is traced: a call in a trace runs the function once more, so recursion must end by Go values, not by elements%s", c.Name, maxDepth, Here())
 		}
 		defer func() { tr.depth-- }()
 	}
@@ -81,13 +81,13 @@ func (c *compiledFunc) inline(g *supplied, f func()) bool {
 	return true
 }
 
-// run runs the program for the arguments. It traces f if there is none. It returns the program and the
+// Run runs the program for the arguments. It traces f if there is none. It returns the program and the
 // tensors of the results.
-func (c *compiledFunc) run(g *supplied, f body) (*entry, []*Tensor) {
+func (c *CompiledFunc) Run(g *Supplied, f body) (*Entry, []*Tensor) {
 	for range maxTries {
-		e := c.find(g)
+		e := c.Find(g)
 		if e == nil {
-			if e = c.make(g, f); e.code == nil {
+			if e = c.Make(g, f); e.Code == nil {
 				return e, nil // the function returned an error
 			}
 		}
@@ -99,19 +99,19 @@ func (c *compiledFunc) run(g *supplied, f body) (*entry, []*Tensor) {
 	return nil, nil
 }
 
-func (c *compiledFunc) reasons() string {
+func (c *CompiledFunc) Reasons() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return strings.Join(c.why, "\n")
 }
 
-// find returns the program for the arguments, nil if there is none.
-func (c *compiledFunc) find(g *supplied) *entry {
-	list := c.entries.Load()
+// Find returns the program for the arguments, nil if there is none.
+func (c *CompiledFunc) Find(g *Supplied) *Entry {
+	list := c.Entries.Load()
 	if list == nil {
 		return nil
 	}
-	noGrad := c.scoped && !gradOn()
+	noGrad := c.Scoped && !GradOn()
 	for _, e := range *list {
 		if e.sig.noGrad == noGrad && e.sig.fits(g) && e.ready(g) {
 			return e
@@ -120,33 +120,33 @@ func (c *compiledFunc) find(g *supplied) *entry {
 	return nil
 }
 
-// make traces the function for the arguments.
-func (c *compiledFunc) make(g *supplied, f body) *entry {
-	held := g.hold(c.name, &c.making)
+// Make traces the function for the arguments.
+func (c *CompiledFunc) Make(g *Supplied, f body) *Entry {
+	held := g.hold(c.Name, &c.making)
 	defer held.Release()
-	if e := c.find(g); e != nil {
+	if e := c.Find(g); e != nil {
 		return e
 	}
-	sig := g.signature(c.scoped && !gradOn())
+	sig := g.signature(c.Scoped && !GradOn())
 	e := c.trace(g, sig, f)
-	if e.code == nil {
+	if e.Code == nil {
 		return e
 	}
-	var list []*entry
-	if old := c.entries.Load(); old != nil {
+	var list []*Entry
+	if old := c.Entries.Load(); old != nil {
 		list = *old
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	why := fmt.Sprintf("traced %s: the first call", c.name)
+	why := fmt.Sprintf("traced %s: the first call", c.Name)
 	if len(list) > 0 {
-		why = fmt.Sprintf("traced %s: %s", c.name, list[0].sig.differs(&sig))
+		why = fmt.Sprintf("traced %s: %s", c.Name, list[0].sig.differs(&sig))
 	}
 	if c.why = append(c.why, why); len(c.why) > maxWhy {
 		c.why = c.why[1:]
 	}
-	list = append([]*entry{e}, list[:min(len(list), maxTraces-1)]...)
-	c.entries.Store(&list)
+	list = append([]*Entry{e}, list[:min(len(list), maxTraces-1)]...)
+	c.Entries.Store(&list)
 	return e
 }
 
@@ -155,8 +155,8 @@ var uncompiled lock.Lock
 
 // alone runs calls of uncompiled functions one at a time, because the memory that they use is not
 // known. A call in a trace does not wait.
-func (g *supplied) alone(name string) lock.Held {
-	if tracingHere() != nil {
+func (g *Supplied) alone(name string) lock.Held {
+	if TracingHere() != nil {
 		return lock.Held{}
 	}
 	return g.hold(name, &uncompiled)
@@ -166,70 +166,70 @@ func (g *supplied) alone(name string) lock.Held {
 var oneTrace lock.Lock
 
 // hold takes a lock while a program is made. It does nothing if the goroutine holds the lock.
-func (g *supplied) hold(name string, l *lock.Lock) lock.Held {
-	held, err := lock.Acquire(g.ctx, []lock.Want{{Lock: l, Write: true}}, jit.Goroutine, true)
+func (g *Supplied) hold(name string, l *lock.Lock) lock.Held {
+	held, err := lock.Acquire(g.Ctx, []lock.Want{{Lock: l, Write: true}}, jit.Goroutine, true)
 	if err != nil && !errors.Is(err, lock.ErrInside) {
-		panic(g.refused(name, err))
+		panic(g.Refused(name, err))
 	}
 	return held
 }
 
 // trace runs the function on abstract tensors and compiles the graph that it records.
-func (c *compiledFunc) trace(g *supplied, sig signature, f body) *entry {
+func (c *CompiledFunc) trace(g *Supplied, sig signature, f body) *Entry {
 	defer profile.InPhase("trace")()
 	var held lock.Held
-	if !c.private {
-		held = g.hold(c.name, &oneTrace)
+	if !c.Private {
+		held = g.hold(c.Name, &oneTrace)
 		defer func() { held.Release() }() // unless it was
 	}
-	tr := newTrace(c.line)
-	if c.hold {
+	tr := NewTrace(c.Line)
+	if c.Hold {
 		tr.drew = map[*Generator]int{}
 	}
 	ended := false
 	defer func() {
 		if !ended {
-			tr.end()
+			tr.End()
 		}
 	}()
 	args := tr.arguments(g, sig)
-	e := &entry{sig: sig, given: args}
+	e := &Entry{sig: sig, given: args}
 	ts, rest, err := f(args)
 	if err != nil {
-		e.err = err
+		e.Err = err
 		return e
 	}
-	e.rest = rest
+	e.Rest = rest
 	dst := tr.finish(e, ts)
 	ended = true
-	tr.end()
+	tr.End()
 	held.Release()
-	e.level, e.dst = c.level, dst
-	e.compile(c.name)
+	e.level, e.dst = c.Level, dst
+	e.compile(c.Name)
 	return e
 }
 
 // arguments makes abstract tensors for the arguments of a call.
-func (tr *trace) arguments(g *supplied, sig signature) []*Tensor {
-	stores := make([]*array.Storage, len(g.tensors))
-	out := make([]*Tensor, len(g.tensors))
-	if len(g.tensors) > 0 {
-		tr.device = g.tensors[0].v.Store.Device
+func (tr *Trace) arguments(g *Supplied, sig signature) []*Tensor {
+	stores := make([]*array.Storage, len(g.Tensors))
+	out := make([]*Tensor, len(g.Tensors))
+	if len(g.Tensors) > 0 {
+		tr.Device = g.Tensors[0].v.Store.Device
 	}
-	shift := make([]int, len(g.tensors)) // of the offset
-	for i, t := range g.tensors {
-		if t.v.Store.Device != tr.device {
+	shift := make([]int, len(g.Tensors)) // of the offset
+	for i, t := range g.Tensors {
+		if t.v.Store.Device != tr.Device {
 			array.Failf("compile", "", "arguments are on two devices")
 		}
 		if k := sig.tensors[i].same; k >= 0 {
 			stores[i], shift[i] = stores[k], shift[k]
 		} else {
 			at := block(&t.v, false)
-			for j := i + 1; j < len(g.tensors); j++ {
+			for j := i + 1; j < len(g.Tensors); j++ {
 				if sig.tensors[j].same != i {
 					continue
 				}
-				o := &g.tensors[j].v
+				o := &g.Tensors[j].v
 				if o.DType != at.DType {
 					array.Failf("compile", "", "arguments %d and %d are views of the same memory with different element types", i, j)
 				}
@@ -240,13 +240,13 @@ func (tr *trace) arguments(g *supplied, sig signature) []*Tensor {
 					at = array.View{Store: at.Store, DType: at.DType, Offset: lo, Shape: []int{hi - lo}, Strides: []int{1}}
 				}
 			}
-			stores[i], shift[i] = tr.storage(t.v.Store.Bytes), at.Offset
-			s := source{kind: fromArgument, index: i, at: at}
-			s.at.Store, s.at.Offset = stores[i], 0
+			stores[i], shift[i] = tr.Storage(t.v.Store.Bytes), at.Offset
+			s := Source{Kind: FromArgument, Index: i, At: at}
+			s.At.Store, s.At.Offset = stores[i], 0
 			tr.args[t.v.Store] = stores[i]
-			tr.input(s)
+			tr.Input(s)
 			// Where the elements are from the first of the argument's.
-			tr.sources[len(tr.sources)-1].at.Offset = at.Offset - t.v.Offset
+			tr.Sources[len(tr.Sources)-1].At.Offset = at.Offset - t.v.Offset
 			tr.cells[stores[i]].at.Offset = 0
 		}
 		a := &Tensor{v: array.View{Store: stores[i], DType: t.v.DType, Offset: t.v.Offset - shift[i], Shape: t.v.Shape, Strides: t.v.Strides}}
@@ -255,13 +255,13 @@ func (tr *trace) arguments(g *supplied, sig signature) []*Tensor {
 			a.hist = out[k].hist
 		case sig.tensors[i].leaf:
 			a.RequireGrad()
-			l := t.node().leaf
-			a.hist.sparse.Store(l.sparse.Load())
+			l := t.Node().Leaf
+			a.hist.Sparse.Store(l.Sparse.Load())
 			func() {
-				l.mu.Lock()
-				defer l.mu.Unlock()
-				tr.aside(l.fill)
-				a.hist.grad = l.grad // the function adds to this gradient
+				l.Mu.Lock()
+				defer l.Mu.Unlock()
+				tr.Aside(l.Fill)
+				a.hist.Grad = l.Grad // the function adds to this gradient
 			}()
 		}
 		out[i] = a
@@ -270,22 +270,22 @@ func (tr *trace) arguments(g *supplied, sig signature) []*Tensor {
 }
 
 // finish collects the outputs of the graph, which are results, writes and gradients, and their layouts.
-func (tr *trace) finish(e *entry, results []*Tensor) (dst []plan.Sig) {
-	if tr.refused != nil {
-		panic(tr.refused)
+func (tr *Trace) finish(e *Entry, results []*Tensor) (dst []plan.Sig) {
+	if tr.Refused != nil {
+		panic(tr.Refused)
 	}
 	out := func(n *ir.Node, strides []int, source int) int {
-		e.outs = append(e.outs, n)
+		e.Outs = append(e.Outs, n)
 		e.into = append(e.into, source)
 		s := plan.Sig{}
 		if strides != nil {
 			s = plan.Sig{DType: n.DType, Shape: n.Shape, Strides: strides}
 		}
 		dst = append(dst, s)
-		return len(e.outs) - 1
+		return len(e.Outs) - 1
 	}
 	for _, t := range results {
-		t.check("compile")
+		t.Check("compile")
 		r := resultTensor{traced: t, out: -1, arg: slices.Index(e.given, t)}
 		switch {
 		case r.arg >= 0:
@@ -296,52 +296,52 @@ func (tr *trace) finish(e *entry, results []*Tensor) (dst []plan.Sig) {
 			if _, ok := dense(&t.v); ok && !t.v.Contiguous() {
 				strides = t.v.Strides
 			}
-			r.out = out(tr.value(&t.v), strides, -1)
+			r.out = out(tr.Value(&t.v), strides, -1)
 		}
 		e.roots = append(e.roots, r)
 	}
-	for _, l := range tr.leaves {
-		l.h.mu.Lock()
-		l.final, l.out = l.h.grad, -1
-		l.h.mu.Unlock()
+	for _, l := range tr.Leaves {
+		l.h.Mu.Lock()
+		l.final, l.out = l.h.Grad, -1
+		l.h.Mu.Unlock()
 		l.arg = slices.IndexFunc(e.given, func(t *Tensor) bool { return t.hist == l.h })
 		if l.final != nil && l.final != l.grad && l.final.v.Store.Abstract {
-			l.out = out(tr.value(&l.final.v), nil, -1)
+			l.out = out(tr.Value(&l.final.v), nil, -1)
 		}
 		e.writes = true
 	}
 	e.held = map[*array.Storage]bool{}
-	for i := range tr.sources {
-		s := &tr.sources[i]
-		if s.kind == fromCapture {
-			e.held[s.at.Store] = true
-			if s.pc == 0 {
-				s.pc = tr.caller()
+	for i := range tr.Sources {
+		s := &tr.Sources[i]
+		if s.Kind == fromCapture {
+			e.held[s.At.Store] = true
+			if s.Pc == 0 {
+				s.Pc = tr.caller()
 			}
 		}
-		if s.cell.written {
-			out(s.cell.node, s.at.Strides, i)
+		if s.Cell.Written {
+			out(s.Cell.node, s.At.Strides, i)
 			e.writes = true
 		}
 	}
-	e.ordered = len(tr.undo) > 0
+	e.ordered = len(tr.Undo) > 0
 	e.writes = e.writes || e.ordered
-	e.changes = make([]bool, len(tr.sources))
+	e.changes = make([]bool, len(tr.Sources))
 	for _, i := range e.into {
 		if i >= 0 {
 			e.changes[i] = true
 		}
 	}
-	for i := range tr.sources {
-		if s := &tr.sources[i]; s.kind == fromCapture {
-			e.fixed = append(e.fixed, lock.Want{Lock: &s.at.Store.Lock, Write: e.changes[i], Of: s.at.Store})
+	for i := range tr.Sources {
+		if s := &tr.Sources[i]; s.Kind == fromCapture {
+			e.fixed = append(e.fixed, lock.Want{Lock: &s.At.Store.Lock, Write: e.changes[i], Of: s.At.Store})
 		}
 	}
-	e.calls = callsHost(e.outs)
+	e.calls = callsHost(e.Outs)
 	if tr.shared != 0 && e.writes {
-		array.Failf("compile", "", "an argument shares its memory with a tensor that the function captures, and the function writes%s: capture it or give it, not both", at(tr.shared))
+		array.Failf("compile", "", "an argument shares its memory with a tensor that the function captures, and the function writes%s: capture it or give it, not both", At(tr.shared))
 	}
-	e.device, e.sources, e.numbers, e.host, e.leaves, e.from = tr.device, tr.sources, tr.numbers, tr.host, tr.leaves, tr.from
+	e.device, e.sources, e.numbers, e.host, e.leaves, e.From = tr.Device, tr.Sources, tr.Numbers, tr.Host, tr.Leaves, tr.from
 	return dst
 }
 
@@ -373,27 +373,27 @@ func callsHost(outs []*ir.Node) bool {
 }
 
 // compile plans the graph.
-func (e *entry) compile(name string) {
+func (e *Entry) compile(name string) {
 	for i := range e.sources {
 		s := &e.sources[i]
-		if s.kind == fromCapture && s.cell.written {
-			s.tensor = &Tensor{v: s.at}
+		if s.Kind == fromCapture && s.Cell.Written {
+			s.tensor = &Tensor{v: s.At}
 		}
-		s.part, s.cell = s.cell.part, nil
+		s.part, s.Cell = s.Cell.part, nil
 	}
-	sigs, outs := e.sigs(), e.outs
-	e.traced = e.from
+	sigs, outs := e.sigs(), e.Outs
+	e.Traced = e.From
 	if len(outs) > 0 {
 		r := rewrite.Run(outs, rewrite.Level(e.level))
 		report(&r.Report)
 		outs = r.Outs
 		from := make([]origin, len(r.Origin))
 		for i, id := range r.Origin {
-			if id >= 0 && int(id) < len(e.from) {
-				from[i] = e.from[id]
+			if id >= 0 && int(id) < len(e.From) {
+				from[i] = e.From[id]
 			}
 		}
-		e.from = from
+		e.From = from
 	}
 	p := &plan.Plan{Inputs: len(sigs), Slots: make([]plan.Slot, len(sigs))}
 	if len(outs) > 0 {
@@ -401,18 +401,18 @@ func (e *entry) compile(name string) {
 		p = plan.BuildInto(outs, sigs, e.dst, e.into)
 		built()
 	}
-	e.code = compile(name, p, e.device)
-	e.code.Failed = e.failed
+	e.Code = Compile(name, p, e.device)
+	e.Code.Failed = e.failed
 	for i := range e.roots {
 		e.roots[i].traced = nil
 	}
 }
 
 // sigs describes the inputs.
-func (e *entry) sigs() []plan.Sig {
+func (e *Entry) sigs() []plan.Sig {
 	sigs := make([]plan.Sig, len(e.sources))
 	for i := range e.sources {
-		sigs[i] = plan.SigOf(&e.sources[i].at)
+		sigs[i] = plan.SigOf(&e.sources[i].At)
 	}
 	return sigs
 }
@@ -432,21 +432,21 @@ func report(r *rewrite.Report) {
 }
 
 // failed returns the error of a step with the line of the user's code that it comes from.
-func (e *entry) failed(step *plan.Step, err error) error {
+func (e *Entry) failed(step *plan.Step, err error) error {
 	n := step.Node
 	if n == nil && step.Kernel != nil && step.Kernel.List != nil {
 		n = step.Kernel.List.Node
 	}
 	x, ok := err.(*array.Error)
-	if !ok || n == nil || n.ID >= len(e.from) {
+	if !ok || n == nil || n.ID >= len(e.From) {
 		return err
 	}
-	c, o := *x, e.from[n.ID]
+	c, o := *x, e.From[n.ID]
 	if o.called != "" {
 		c.Op = o.called
 	} else if c.Op == "" {
 		c.Op = o.op
 	}
-	c.Msg += at(o.pc)
+	c.Msg += At(o.pc)
 	return &c
 }

@@ -1,4 +1,4 @@
-package weft
+package core
 
 import (
 	"cmp"
@@ -13,21 +13,21 @@ import (
 	"weft/internal/plan"
 )
 
-// A fused is a formula with several results that are computed together and
+// A Fused is a formula with several results that are computed together and
 // written into tensors that exist, such as the update of a parameter and its
 // momentum: what eager.NewFused gives packages beside weft.
-type fused struct {
-	def     *op.Def // stands for the formula in the plan cache
+type Fused struct {
+	Def     *op.Def // stands for the formula in the plan cache
 	compose func(args []*ir.Node) []*ir.Node
 }
 
-// newFused returns the formula that compose builds from nodes of its arguments.
-func newFused(name string, compose func(args []*ir.Node) []*ir.Node) *fused {
+// NewFused returns the formula that compose builds from nodes of its arguments.
+func NewFused(name string, compose func(args []*ir.Node) []*ir.Node) *Fused {
 	h := uint64(0xf05ed)
 	for _, c := range []byte(name) {
-		h = mix(h, uint64(c))
+		h = Mix(h, uint64(c))
 	}
-	return &fused{def: &op.Def{Name: name, Hash: h}, compose: compose}
+	return &Fused{Def: &op.Def{Name: name, Hash: h}, compose: compose}
 }
 
 // Into computes the formula of args, tensors or numbers, and writes result i,
@@ -35,10 +35,10 @@ func newFused(name string, compose func(args []*ir.Node) []*ir.Node) *fused {
 // computed from the arguments as they were before. Numbers are given at run
 // time: another value needs no other plan. No gradient is recorded; a leaf that
 // needs one is written through its [Tensor.Detach].
-func (f *fused) Into(dst []*Tensor, args []operand) {
+func (f *Fused) Into(dst []*Tensor, args []Operand) {
 	m := fusedMemories.Get().(*fusedMemory)
 	c := m.take(f, dst, args)
-	if tr := tracingOf(c.ops); tr != nil {
+	if tr := TracingOf(c.ops); tr != nil {
 		f.trace(tr, c)
 		return
 	}
@@ -51,15 +51,15 @@ func (f *fused) Into(dst []*Tensor, args []operand) {
 // may be used again for the next. All tensors are checked before anything is written.
 // What has nothing to do with one another and needs no copies runs at once: many small
 // formulas together are worth waking threads for.
-func (f *fused) IntoAll(calls iter.Seq2[[]*Tensor, []operand]) {
-	f.notNil()
+func (f *Fused) IntoAll(calls iter.Seq2[[]*Tensor, []Operand]) {
+	f.NotNil()
 	if calls == nil {
 		array.Failf("fused", "calls", "is nil")
 	}
 	m := fusedMemories.Get().(*fusedMemory)
 	for dst, args := range calls {
 		c := m.take(f, dst, args)
-		if tr := tracingOf(c.ops); tr != nil {
+		if tr := TracingOf(c.ops); tr != nil {
 			f.trace(tr, c)
 			m.calls = m.calls[:len(m.calls)-1]
 		}
@@ -67,14 +67,14 @@ func (f *fused) IntoAll(calls iter.Seq2[[]*Tensor, []operand]) {
 	for i := range m.calls {
 		f.prepare(m, &m.calls[i])
 	}
-	m.run(f.def.Name)
+	m.run(f.Def.Name)
 	m.free()
 }
 
 // run runs the calls.
 func (m *fusedMemory) run(name string) {
-	w := openWrites(m.dst)
-	defer w.done()
+	w := OpenWrites(m.dst)
+	defer w.Done()
 	apart := m.apart()
 	for i := range m.calls {
 		c := &m.calls[i]
@@ -94,7 +94,7 @@ func (m *fusedMemory) run(name string) {
 
 // InPlace reports whether Into, with the same operands, is one kernel that writes
 // the results where they belong, without a copy.
-func (f *fused) InPlace(dst []*Tensor, args []operand) bool {
+func (f *Fused) InPlace(dst []*Tensor, args []Operand) bool {
 	m := &fusedMemory{}
 	c := f.prepare(m, m.take(f, dst, args))
 	return c.inPlace && c.direct()
@@ -103,7 +103,7 @@ func (f *fused) InPlace(dst []*Tensor, args []operand) bool {
 // A fusedCall is a formula with its operands.
 type fusedCall struct {
 	name string
-	ops  []operand // arguments, then dst
+	ops  []Operand // arguments, then dst
 	dst  []*Tensor
 	exec.Task
 	inPlace bool // one kernel, which may write over an argument that is just a place of a result
@@ -112,7 +112,7 @@ type fusedCall struct {
 
 // fusedMemory is what calls are kept in while they run.
 type fusedMemory struct {
-	ops   []operand
+	ops   []Operand
 	dst   []*Tensor
 	ins   []*array.View
 	nums  []exec.Number
@@ -138,59 +138,59 @@ func emptied[T any](s []T) []T {
 	return s[:0]
 }
 
-func (f *fused) notNil() {
+func (f *Fused) NotNil() {
 	if f == nil || f.compose == nil {
 		array.Failf("fused", "", "the Fused is nil or composes nothing")
 	}
 }
 
 // take keeps a call.
-func (m *fusedMemory) take(f *fused, dst []*Tensor, args []operand) *fusedCall {
-	f.notNil()
+func (m *fusedMemory) take(f *Fused, dst []*Tensor, args []Operand) *fusedCall {
+	f.NotNil()
 	op, out := len(m.ops), len(m.dst)
 	m.ops = append(m.ops, args...)
 	for _, t := range dst {
-		m.ops = append(m.ops, operand{t: t})
+		m.ops = append(m.ops, Operand{T: t})
 	}
 	m.dst = append(m.dst, dst...)
-	m.calls = append(m.calls, fusedCall{name: f.def.Name, ops: m.ops[op:], dst: m.dst[out:]})
+	m.calls = append(m.calls, fusedCall{name: f.Def.Name, ops: m.ops[op:], dst: m.dst[out:]})
 	return &m.calls[len(m.calls)-1]
 }
 
 // prepare checks and plans a call.
-func (f *fused) prepare(m *fusedMemory, c *fusedCall) *fusedCall {
+func (f *Fused) prepare(m *fusedMemory, c *fusedCall) *fusedCall {
 	in, num, out := len(m.ins), len(m.nums), len(m.outs)
 	args := c.ops[:len(c.ops)-len(c.dst)]
 	for i := range args {
-		if t := args[i].t; t == nil {
-			m.nums = append(m.nums, args[i].num)
+		if t := args[i].T; t == nil {
+			m.nums = append(m.nums, args[i].Num)
 		} else {
-			t.check(c.name)
+			t.Check(c.name)
 			m.ins = append(m.ins, &t.v)
 		}
 	}
 	c.inPlace = true
 	for _, t := range c.dst {
-		t.writable(c.name)
+		t.Writable(c.name)
 		m.outs = append(m.outs, t.v)
 		c.inPlace = c.inPlace && t.v.Contiguous()
 	}
-	c.Task = exec.Task{C: f.lookup(len(args), c.ops).compiled(), Ins: m.ins[in:], Nums: m.nums[num:], Out: m.outs[out:]}
+	c.Task = exec.Task{C: f.lookup(len(args), c.ops).Compiled(), Ins: m.ins[in:], Nums: m.nums[num:], Out: m.outs[out:]}
 	c.inPlace = c.inPlace && c.C.Plan.InPlace
 	return c
 }
 
 // trace adds a call to a trace.
-func (f *fused) trace(tr *trace, c *fusedCall) {
+func (f *Fused) trace(tr *Trace, c *fusedCall) {
 	args := c.ops[:len(c.ops)-len(c.dst)]
 	for _, t := range c.dst {
-		t.writable(c.name)
+		t.Writable(c.name)
 	}
 	views := make([]array.View, len(c.dst))
-	tr.compute(f.lookup(len(args), c.ops), args, views)
+	tr.Compute(f.lookup(len(args), c.ops), args, views)
 	for i, t := range c.dst {
-		tr.copy(&t.v, &views[i])
-		t.wrote()
+		tr.Copy(&t.v, &views[i])
+		t.Wrote()
 	}
 }
 
@@ -217,8 +217,8 @@ func (c *fusedCall) direct() bool {
 
 // alone runs the call.
 func (c *fusedCall) alone() {
-	w := openWrites(c.dst)
-	defer w.done()
+	w := OpenWrites(c.dst)
+	defer w.Done()
 	c.run()
 }
 
@@ -227,11 +227,11 @@ func (c *fusedCall) run() {
 	if !direct {
 		clear(c.Out)
 	}
-	runPlan(c.name, c.C, c.Ins, c.Nums, c.Out)
+	RunPlan(c.name, c.C, c.Ins, c.Nums, c.Out)
 	if !direct {
 		for i, t := range c.dst {
-			copyViews(&t.v, &c.Out[i])
-			free(c.Out[i].Store)
+			CopyViews(&t.v, &c.Out[i])
+			Free(c.Out[i].Store)
 		}
 	}
 }
@@ -277,15 +277,15 @@ func (m *fusedMemory) apart() bool {
 
 // lookup returns the formula planned for operands, of which the first n are
 // arguments and the others receive the results.
-func (f *fused) lookup(n int, ops []operand) *planned {
-	return lookupInto(f.def, nil, ops, n, func(p *planned, args []*ir.Node) ([]*ir.Node, []plan.Sig) {
+func (f *Fused) lookup(n int, ops []Operand) *Planned {
+	return LookupInto(f.Def, nil, ops, n, func(p *Planned, args []*ir.Node) ([]*ir.Node, []plan.Sig) {
 		outs := f.compose(args)
-		if have := len(p.sigs) - n; len(outs) != have || have == 0 {
-			array.Failf(f.def.Name, "dst", "has %d places for %d results", have, len(outs))
+		if have := len(p.Sigs) - n; len(outs) != have || have == 0 {
+			array.Failf(f.Def.Name, "dst", "has %d places for %d results", have, len(outs))
 		}
 		for i, x := range outs {
-			if s := &p.sigs[n+i]; x.DType != s.dtype || !array.Equal(x.Shape, s.shape) {
-				array.Failf(f.def.Name, "", "result %d is %s, its place %s", i, array.TypeString(x.DType, x.Shape), array.TypeString(s.dtype, s.shape))
+			if s := &p.Sigs[n+i]; x.DType != s.Dtype || !array.Equal(x.Shape, s.Shape) {
+				array.Failf(f.Def.Name, "", "result %d is %s, its place %s", i, array.TypeString(x.DType, x.Shape), array.TypeString(s.Dtype, s.Shape))
 			}
 		}
 		return outs, nil

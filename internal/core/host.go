@@ -1,4 +1,4 @@
-package weft
+package core
 
 import (
 	"runtime"
@@ -20,9 +20,9 @@ import (
 // RepeatInterleave's results and of what is under a mask of Index, the rows of a
 // sparse gradient, and what a Tracked sends and a Sink receives.
 
-// toHost is hostView for who reads: the memory stays until [leave], whoever releases t meanwhile.
-func toHost(t *Tensor) array.View {
-	v := hostView(t)
+// ToHost is hostView for who reads: the memory stays until [leave], whoever releases t meanwhile.
+func ToHost(t *Tensor) array.View {
+	v := HostView(t)
 	use(&v)
 	return v
 }
@@ -30,26 +30,26 @@ func toHost(t *Tensor) array.View {
 // use keeps the memory of a view until [leave], or panics if it was given back.
 func use(v *array.View) {
 	if !v.Store.Use() {
-		failReleased("read", v)
+		FailReleased("read", v)
 	}
 }
 
-// leave ends [toHost] or [use]. Defer it: reading a mapped file that was cut short panics.
-func leave(v *array.View) {
+// Leave ends [toHost] or [use]. Defer it: reading a mapped file that was cut short panics.
+func Leave(v *array.View) {
 	v.Store.Unuse()
 	runtime.KeepAlive(v.Store)
 }
 
-// hostView returns a view of t's elements that the host can read, in t's shape. It is t's own view
+// HostView returns a view of t's elements that the host can read, in t's shape. It is t's own view
 // if the host reaches the memory, else a contiguous copy.
-func hostView(t *Tensor) array.View {
-	refuseRead("compile", t)
+func HostView(t *Tensor) array.View {
+	RefuseRead("compile", t)
 	d := device.Get(t.v.Store.Device)
 	if t.Size() == 0 {
 		return t.v
 	}
 	wait(d.Default())
-	if onHost(t) {
+	if OnHost(t) {
 		return t.v
 	}
 	c := (&Tensor{v: t.v}).Contiguous()
@@ -58,13 +58,13 @@ func hostView(t *Tensor) array.View {
 	v := array.View{Store: device.Get(0).Default().Alloc(n), DType: c.v.DType, Shape: c.v.Shape, Strides: array.RowMajor(c.v.Shape)}
 	check(d.Default().Copy(device.Ref{Store: v.Store}, device.Ref{Store: c.v.Store, Offset: c.v.Offset * size}, n))
 	wait(d.Default())
-	keepAlive(c)
+	KeepAlive(c)
 	return v
 }
 
-// onHost reports that the host reaches t's memory.
-func onHost(t *Tensor) bool {
-	refuseRead("compile", t)
+// OnHost reports that the host reaches t's memory.
+func OnHost(t *Tensor) bool {
+	RefuseRead("compile", t)
 	return t.Size() == 0 || t.v.Store.Host() != nil
 }
 
@@ -81,9 +81,9 @@ func check(err error) {
 	}
 }
 
-// slice returns the elements of a contiguous view on the host. The caller keeps the
+// Slice returns the elements of a contiguous view on the host. The caller keeps the
 // storage alive while it uses them.
-func slice[T Element](v *array.View) []T {
+func Slice[T Element](v *array.View) []T {
 	if n := v.Size(); n > 0 {
 		return unsafe.Slice((*T)(v.Ptr()), n)
 	}
@@ -94,14 +94,14 @@ func slice[T Element](v *array.View) []T {
 // storage alive while it uses them.
 func rawBytes(v *array.View) []byte {
 	n := v.DType.Size()
-	return slice[uint8](&array.View{Store: v.Store, DType: Uint8, Offset: v.Offset * n, Shape: []int{v.Size() * n}, Strides: []int{1}})
+	return Slice[uint8](&array.View{Store: v.Store, DType: array.Uint8, Offset: v.Offset * n, Shape: []int{v.Size() * n}, Strides: []int{1}})
 }
 
-// bytesOf returns the memory of a view on the host from its first element on.
-func bytesOf(v *array.View) unsafe.Pointer { return v.Ptr() }
+// BytesOf returns the memory of a view on the host from its first element on.
+func BytesOf(v *array.View) unsafe.Pointer { return v.Ptr() }
 
-// elementOf reads one element of a view on the host whose elements are of type T.
-func elementOf[T Element](v *array.View, at int) T {
+// ElementOf reads one element of a view on the host whose elements are of type T.
+func ElementOf[T Element](v *array.View, at int) T {
 	if mapped.Any() {
 		return explainedElementOf[T](v, at)
 	}
@@ -121,7 +121,7 @@ func readElementOf[T Element](v *array.View, at int) T {
 
 // element reads one element of a view on the host, at an offset in elements of the
 // storage; of a complex number the real part.
-func floatElement(v *array.View, at int) float64 {
+func FloatElement(v *array.View, at int) float64 {
 	if mapped.Any() {
 		return explainedElement(v, at)
 	}
@@ -136,22 +136,22 @@ func explainedElement(v *array.View, at int) float64 {
 func readElement(v *array.View, at int) float64 {
 	p := unsafe.Add(v.Store.Host(), at*v.DType.Size())
 	switch v.DType {
-	case Float16:
+	case array.Float16:
 		return float64((*half.Float16)(p).Float32())
-	case BFloat16:
+	case array.BFloat16:
 		return float64((*half.BFloat16)(p).Float32())
-	case Float32, Complex64:
+	case array.Float32, array.Complex64:
 		return float64(*(*float32)(p))
-	case Float64, Complex128:
+	case array.Float64, array.Complex128:
 		return *(*float64)(p)
-	case Uint64:
+	case array.Uint64:
 		return float64(*(*uint64)(p))
 	}
 	return float64(readIntElement(v, at))
 }
 
-// intElement reads a bool or an integer; of a uint64 the bits.
-func intElement(v *array.View, at int) int64 {
+// IntElement reads a bool or an integer; of a uint64 the bits.
+func IntElement(v *array.View, at int) int64 {
 	if mapped.Any() {
 		return explainedIntElement(v, at)
 	}
@@ -166,23 +166,23 @@ func explainedIntElement(v *array.View, at int) int64 {
 func readIntElement(v *array.View, at int) int64 {
 	p := unsafe.Add(v.Store.Host(), at*v.DType.Size())
 	switch v.DType {
-	case Bool, Uint8:
+	case array.Bool, array.Uint8:
 		return int64(*(*uint8)(p))
-	case Int8:
+	case array.Int8:
 		return int64(*(*int8)(p))
-	case Int16:
+	case array.Int16:
 		return int64(*(*int16)(p))
-	case Uint16:
+	case array.Uint16:
 		return int64(*(*uint16)(p))
-	case Int32:
+	case array.Int32:
 		return int64(*(*int32)(p))
-	case Uint32:
+	case array.Uint32:
 		return int64(*(*uint32)(p))
 	}
 	return *(*int64)(p)
 }
 
-func complexElement(v *array.View, at int) complex128 {
+func ComplexElement(v *array.View, at int) complex128 {
 	if mapped.Any() {
 		return explainedComplexElement(v, at)
 	}
@@ -197,20 +197,20 @@ func explainedComplexElement(v *array.View, at int) complex128 {
 func readComplexElement(v *array.View, at int) complex128 {
 	p := unsafe.Add(v.Store.Host(), at*v.DType.Size())
 	switch v.DType {
-	case Complex64:
+	case array.Complex64:
 		return complex128(*(*complex64)(p))
-	case Complex128:
+	case array.Complex128:
 		return *(*complex128)(p)
 	}
 	return complex(readElement(v, at), 0)
 }
 
-// deviceOf returns the number of the device that the operands are on; numbers are
+// DeviceOf returns the number of the device that the operands are on; numbers are
 // on any.
-func deviceOf(opName string, ops []operand) uint8 {
+func DeviceOf(opName string, ops []Operand) uint8 {
 	number, found := uint8(0), false
 	for i := range ops {
-		t := ops[i].t
+		t := ops[i].T
 		if t == nil {
 			continue
 		}
@@ -223,39 +223,39 @@ func deviceOf(opName string, ops []operand) uint8 {
 	return number
 }
 
-// alloc returns memory on a device.
-func alloc(number uint8, bytes int) *array.Storage { return device.Get(number).Default().Alloc(bytes) }
+// Alloc returns memory on a device.
+func Alloc(number uint8, bytes int) *array.Storage { return device.Get(number).Default().Alloc(bytes) }
 
-// free gives memory back to its device.
-func free(st *array.Storage) {
+// Free gives memory back to its device.
+func Free(st *array.Storage) {
 	if st.Abstract {
 		st.Release()
 		return
 	}
-	if tr := tracingHere(); tr != nil && tr.made[st] {
+	if tr := TracingHere(); tr != nil && tr.Made[st] {
 		return // the graph may read it
 	}
-	computeReaders(st)
+	ComputeReaders(st)
 	device.Get(st.Device).Default().Free(st)
 }
 
-// on returns t on another device: t itself if it is there, else a copy in row-major
+// On returns t on another device: t itself if it is there, else a copy in row-major
 // order, which is not recorded for gradients.
-func (t *Tensor) on(number uint8) *Tensor {
-	t.check("on")
+func (t *Tensor) On(number uint8) *Tensor {
+	t.Check("on")
 	old := t.v.Store.Device
 	if old == number {
 		return t
 	}
-	refuseHost("on", "copies from a device to another one")
+	RefuseHost("on", "copies from a device to another one")
 	c := t.Contiguous()
 	size := c.v.DType.Size()
 	from, to := device.Get(old).Default(), device.Get(number).Default()
 	out := &Tensor{v: array.View{Store: to.Alloc(c.Size() * size), DType: c.v.DType, Shape: c.v.Shape, Strides: array.RowMajor(c.v.Shape)}, run: t.run}
 	check(to.Wait(from.Record()))
 	check(to.Copy(device.Ref{Store: out.v.Store}, device.Ref{Store: c.v.Store, Offset: c.v.Offset * size}, c.Size()*size))
-	keepAlive(c)
-	out.track()
+	KeepAlive(c)
+	out.Track()
 	return out
 }
 
@@ -267,12 +267,12 @@ func rowOf(v *array.View, i int) array.View {
 // putRows writes the rows of x to the places of dst that have been read before.
 func putRows(dst, places, x *Tensor) {
 	at := Data[int64](places)
-	if !onHost(dst) || !dst.v.Contiguous() {
+	if !OnHost(dst) || !dst.v.Contiguous() {
 		for i, k := range at {
 			if k < 0 {
 				k += int64(dst.v.Shape[0])
 			}
-			unrecorded(rowOf(&dst.v, int(k))).copyFrom(unrecorded(rowOf(&x.v, i)))
+			Unrecorded(rowOf(&dst.v, int(k))).CopyFrom(Unrecorded(rowOf(&x.v, i)))
 		}
 		return
 	}
@@ -280,11 +280,11 @@ func putRows(dst, places, x *Tensor) {
 	if row == 0 {
 		return
 	}
-	v := toHost(x)
-	defer leave(&v)
+	v := ToHost(x)
+	defer Leave(&v)
 	use(&dst.v)
-	defer leave(&dst.v)
-	from, to, n := bytesOf(&v), bytesOf(&dst.v), dst.v.Shape[0]
+	defer Leave(&dst.v)
+	from, to, n := BytesOf(&v), BytesOf(&dst.v), dst.v.Shape[0]
 	m := dst.v.Store.Monitor()
 	if m != nil {
 		m.Enter()
@@ -321,7 +321,7 @@ func copyChanged(dst, src *array.View) []dirty.Interval {
 		outer--
 		run *= dst.Shape[outer]
 	}
-	from := unsafe.Slice((*byte)(bytesOf(src)), src.Size()*size)
+	from := unsafe.Slice((*byte)(BytesOf(src)), src.Size()*size)
 	to := unsafe.Slice((*byte)(dst.Store.Host()), dst.Store.Bytes)
 	changed := []dirty.Interval{}
 	index := make([]int, outer)
@@ -343,9 +343,9 @@ func copyChanged(dst, src *array.View) []dirty.Interval {
 	}
 }
 
-// readBytes copies bytes of the storage of t, which begin and end as in list, behind each
+// ReadBytes copies bytes of the storage of t, which begin and end as in list, behind each
 // other into dst.
-func readBytes(dst []byte, t *Tensor, list []dirty.Interval) {
+func ReadBytes(dst []byte, t *Tensor, list []dirty.Interval) {
 	s := device.Get(t.v.Store.Device).Default()
 	to, at := array.NewStorage(unsafe.Pointer(unsafe.SliceData(dst)), len(dst), dst), 0
 	for _, p := range list {
@@ -353,20 +353,20 @@ func readBytes(dst []byte, t *Tensor, list []dirty.Interval) {
 		at += p.Stop - p.Start
 	}
 	wait(s)
-	keepAlive(t)
+	KeepAlive(t)
 }
 
-// writeBytes copies src into the memory of a contiguous tensor, from a byte of it on.
-func writeBytes(t *Tensor, off int, src []byte) {
+// WriteBytes copies src into the memory of a contiguous tensor, from a byte of it on.
+func WriteBytes(t *Tensor, off int, src []byte) {
 	if len(src) == 0 {
 		return
 	}
 	s := device.Get(t.v.Store.Device).Default()
-	w := openWrite(&array.View{Store: t.v.Store, DType: Uint8, Offset: t.v.Offset*t.v.DType.Size() + off, Shape: []int{len(src)}, Strides: []int{1}})
-	defer w.done()
+	w := OpenWrite(&array.View{Store: t.v.Store, DType: array.Uint8, Offset: t.v.Offset*t.v.DType.Size() + off, Shape: []int{len(src)}, Strides: []int{1}})
+	defer w.Done()
 	from := array.NewStorage(unsafe.Pointer(unsafe.SliceData(src)), len(src), src)
 	check(s.Copy(device.Ref{Store: t.v.Store, Offset: w.v.Offset}, device.Ref{Store: from}, len(src)))
 	wait(s)
-	t.wrote()
-	keepAlive(t)
+	t.Wrote()
+	KeepAlive(t)
 }

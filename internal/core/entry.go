@@ -1,4 +1,4 @@
-package weft
+package core
 
 import (
 	"errors"
@@ -16,19 +16,19 @@ import (
 	"weft/internal/tracing"
 )
 
-// An entry is a program for one signature.
-type entry struct {
+// An Entry is a program for one signature.
+type Entry struct {
 	sig    signature
 	device uint8
-	code   *exec.Compiled
-	outs   []*ir.Node // as traced
-	traced []origin   // of its nodes
-	from   []origin   // of the nodes that the plan was made of
+	Code   *exec.Compiled
+	Outs   []*ir.Node // as traced
+	Traced []origin   // of its nodes
+	From   []origin   // of the nodes that the plan was made of
 	level  tracing.Level
 	dst    []plan.Sig // layouts in which outputs are wanted
 
 	verified atomic.Bool // by Debug
-	sources  []source
+	sources  []Source
 	numbers  int
 	host     []func(nums []exec.Number) (undo func())
 	leaves   []*leafState
@@ -37,9 +37,9 @@ type entry struct {
 	calls    bool // functions of the user
 	held     map[*array.Storage]bool
 	given    []*Tensor // the arguments of the trace
-	rest     any       // the rest of the results: see [body]
+	Rest     any       // the rest of the results: see [body]
 	roots    []resultTensor
-	err      error
+	Err      error
 
 	into    []int       // by output: the source that it is written to, or -1
 	changes []bool      // by source: the call writes it
@@ -54,7 +54,7 @@ type resultTensor struct {
 }
 
 // ready reports whether the leaves that must have gradients, and only those, have them.
-func (e *entry) ready(g *supplied) bool {
+func (e *Entry) ready(g *Supplied) bool {
 	for _, l := range e.leaves {
 		if !l.ready(g) {
 			return false
@@ -65,13 +65,13 @@ func (e *entry) ready(g *supplied) bool {
 
 // run runs the program. If a leaf has lost or got a gradient meanwhile, it does nothing and reports
 // false.
-func (e *entry) run(c *compiledFunc, g *supplied) ([]*Tensor, bool) {
+func (e *Entry) run(c *CompiledFunc, g *Supplied) ([]*Tensor, bool) {
 	e.lay(c, g)
 	defer g.end()
 	var err error
-	g.held, err = lock.Acquire(g.ctx, g.wants, jit.Goroutine, e.calls || c.debug != nil)
+	g.held, err = lock.Acquire(g.Ctx, g.wants, jit.Goroutine, e.calls || c.Debug != nil)
 	if err != nil {
-		panic(g.refused(c.name, err))
+		panic(g.Refused(c.Name, err))
 	}
 	if len(e.leaves) > 0 && !(e.ready(g) && e.locked(g)) {
 		return nil, false
@@ -79,17 +79,17 @@ func (e *entry) run(c *compiledFunc, g *supplied) ([]*Tensor, bool) {
 	ins, outs := g.ins, g.outs
 	for i := range e.sources {
 		s := &e.sources[i]
-		switch s.kind {
+		switch s.Kind {
 		case fromCapture:
-			if s.at.Store.Released() {
-				array.Failf("compile", "", "a tensor that the function captures, %s, was released, or its scope closed%s", array.TypeString(s.at.DType, s.at.Shape), at(s.pc))
+			if s.At.Store.Released() {
+				array.Failf("compile", "", "a tensor that the function captures, %s, was released, or its scope closed%s", array.TypeString(s.At.DType, s.At.Shape), At(s.Pc))
 			}
-		case fromArgument:
+		case FromArgument:
 			if e.writes && e.held[ins[i].Store] {
-				array.Failf("compile", "", "tensor %d of the arguments shares its memory with one that the function captures, and the function writes%s: capture it or give it, not both", s.index, at(s.pc))
+				array.Failf("compile", "", "tensor %d of the arguments shares its memory with one that the function captures, and the function writes%s: capture it or give it, not both", s.Index, At(s.Pc))
 			}
 		case fromGrad:
-			ins[i].Store = s.leaf.history(g).grad.v.Store
+			ins[i].Store = s.leaf.history(g).Grad.v.Store
 		}
 	}
 	var nums []exec.Number
@@ -126,24 +126,24 @@ func (e *entry) run(c *compiledFunc, g *supplied) ([]*Tensor, bool) {
 		written, parts = append(written, t), append(parts, e.sources[i].part)
 	}
 	if written != nil {
-		w := openWrites(written)
+		w := OpenWrites(written)
 		defer func() {
 			if done { // else anything can stand there
 				w.parts = parts
 			}
-			w.done()
+			w.Done()
 		}()
 	}
-	if err := g.ended(c.name); err != nil {
+	if err := g.ended(c.Name); err != nil {
 		panic(err)
 	}
-	if c.debug != nil {
-		err = e.debugged(c.debug, g.ctx, ins, nums, outs)
+	if c.Debug != nil {
+		err = e.debugged(c.Debug, g.Ctx, ins, nums, outs)
 	} else {
-		err = e.code.Run(g.ctx, ins, nums, outs)
+		err = e.Code.Run(g.Ctx, ins, nums, outs)
 	}
 	if err != nil {
-		if ended := g.ended(c.name); ended != nil {
+		if ended := g.ended(c.Name); ended != nil {
 			panic(ended)
 		}
 		failed("compile", err)
@@ -159,21 +159,21 @@ func (e *entry) run(c *compiledFunc, g *supplied) ([]*Tensor, bool) {
 // lay fills the working memory of a call: the views of the inputs, and the locks of their memory and
 // of leaves whose gradients the call changes. It writes fields one by one: copying a struct right
 // after its fields were stored stalls on store forwarding.
-func (e *entry) lay(c *compiledFunc, g *supplied) {
+func (e *Entry) lay(c *CompiledFunc, g *Supplied) {
 	n := len(e.sources)
 	g.ins, g.views = slices.Grow(g.ins[:0], n)[:n], slices.Grow(g.views[:0], n)[:n]
 	k := len(e.fixed)
 	g.wants = append(slices.Grow(g.wants[:0], n), e.fixed...)[:n]
 	for i := range e.sources {
 		s := &e.sources[i]
-		if s.kind == fromCapture {
-			g.ins[i] = &s.at
+		if s.Kind == fromCapture {
+			g.ins[i] = &s.At
 			continue
 		}
 		v := &g.views[i]
-		v.DType, v.Offset, v.Shape, v.Strides = s.at.DType, s.at.Offset, s.at.Shape, s.at.Strides
-		if s.kind == fromArgument {
-			t := g.tensors[s.index]
+		v.DType, v.Offset, v.Shape, v.Strides = s.At.DType, s.At.Offset, s.At.Shape, s.At.Strides
+		if s.Kind == FromArgument {
+			t := g.Tensors[s.Index]
 			v.Store = t.v.Store
 			v.Offset += t.v.Offset
 		} else if v.Store = s.leaf.gradient(g); v.Store == nil {
@@ -191,14 +191,14 @@ func (e *entry) lay(c *compiledFunc, g *supplied) {
 	if e.ordered {
 		g.wants = append(g.wants, lock.Want{Lock: &c.step, Write: true})
 	}
-	n = len(e.outs)
+	n = len(e.Outs)
 	g.outs = slices.Grow(g.outs[:0], n)[:n]
 }
 
 // locked reports whether the gradients of leaves are still where they were before the locks were taken.
-func (e *entry) locked(g *supplied) bool {
+func (e *Entry) locked(g *Supplied) bool {
 	for i := range e.sources {
-		if s := &e.sources[i]; s.kind == fromGrad {
+		if s := &e.sources[i]; s.Kind == fromGrad {
 			st := s.leaf.gradient(g)
 			if st == nil || !slices.ContainsFunc(g.wants, func(w lock.Want) bool { return w.Lock == &st.Lock }) {
 				return false
@@ -208,13 +208,13 @@ func (e *entry) locked(g *supplied) bool {
 	return true
 }
 
-// refused returns the error of a call that cannot take its locks.
-func (g *supplied) refused(name string, err error) error {
+// Refused returns the error of a call that cannot take its locks.
+func (g *Supplied) Refused(name string, err error) error {
 	switch {
 	case errors.Is(err, lock.ErrInside):
-		return &Error{Kind: Misuse, Op: name, Msg: "is called by a function that runs inside a call, on the same goroutine, and one of the two writes memory that both use: the inner call would wait for ever. Make it after the outer one", Err: err}
+		return &array.Error{Kind: array.Misuse, Op: name, Msg: "is called by a function that runs inside a call, on the same goroutine, and one of the two writes memory that both use: the inner call would wait for ever. Make it after the outer one", Err: err}
 	case errors.Is(err, lock.ErrCircle):
-		return &Error{Kind: Misuse, Op: name, Msg: "is called by a function that runs inside a call, and waits for memory of another call that waits for memory of this one: both would wait for ever. Make it after the outer one", Err: err}
+		return &array.Error{Kind: array.Misuse, Op: name, Msg: "is called by a function that runs inside a call, and waits for memory of another call that waits for memory of this one: both would wait for ever. Make it after the outer one", Err: err}
 	}
 	if ended := g.ended(name); ended != nil {
 		return ended
@@ -223,9 +223,9 @@ func (g *supplied) refused(name string, err error) error {
 }
 
 // give returns the tensors among the results.
-func (e *entry) give(g *supplied, outs []array.View) []*Tensor {
-	var r *run
-	for _, t := range g.tensors {
+func (e *Entry) give(g *Supplied, outs []array.View) []*Tensor {
+	var r *Run
+	for _, t := range g.Tensors {
 		if t.run == nil || t.run == r {
 			continue
 		}
@@ -241,19 +241,19 @@ func (e *entry) give(g *supplied, outs []array.View) []*Tensor {
 			list [1]*Tensor
 		}{t: Tensor{v: outs[e.roots[0].out], run: r}}
 		one.list[0] = &one.t
-		one.t.track()
+		one.t.Track()
 		return one.list[:]
 	}
 	ts := make([]*Tensor, len(e.roots))
 	for i, x := range e.roots {
 		switch {
 		case x.arg >= 0:
-			ts[i] = g.tensors[x.arg]
+			ts[i] = g.Tensors[x.arg]
 		case x.captured != nil:
 			ts[i] = x.captured
 		default:
 			ts[i] = &Tensor{v: outs[x.out], run: r}
-			ts[i].track()
+			ts[i].Track()
 		}
 	}
 	return ts
@@ -261,107 +261,107 @@ func (e *entry) give(g *supplied, outs []array.View) []*Tensor {
 
 // A leafState is what a function does with the gradient of a leaf.
 type leafState struct {
-	h    *history
+	h    *History
 	arg  int  // the argument that is the leaf, -1: it is captured
 	read bool // the function reads the gradient that the leaf has before the call
 
 	// Before the trace.
 	grad *Tensor
 	mine bool
-	rows *rowGrad
+	rows *RowGrad
 
 	final *Tensor // what it leaves there
 	out   int     // of the graph, -1: final is what was there, or captured
 }
 
-// enter makes calls that change the gradient of a leaf wait until the trace of this goroutine, which
+// Enter makes calls that change the gradient of a leaf wait until the trace of this goroutine, which
 // does so for a time, is over. It comes before [history.touch].
-func (h *history) enter() {
-	if tr := tracingHere(); tr != nil && tr.byLeaf[h] == nil {
-		tr.held = append(tr.held, (&supplied{}).hold("compile", &h.calls))
+func (h *History) Enter() {
+	if tr := TracingHere(); tr != nil && tr.byLeaf[h] == nil {
+		tr.held = append(tr.held, (&Supplied{}).hold("compile", &h.calls))
 	}
 }
 
-// touch notes that the trace of this goroutine uses the gradient of a leaf; read, that what
+// Touch notes that the trace of this goroutine uses the gradient of a leaf; read, that what
 // was there before counts. The caller holds h.mu.
-func (h *history) touch(read bool) {
-	tr := tracingHere()
+func (h *History) Touch(read bool) {
+	tr := TracingHere()
 	if tr == nil || tr.byLeaf[h] != nil {
 		return
 	}
-	if read && h.rows != nil {
+	if read && h.Rows != nil {
 		tr.outside++
-		h.fill()
+		h.Fill()
 		tr.outside--
 	}
-	l := &leafState{h: h, read: read, grad: h.grad, mine: h.mine, rows: h.rows}
+	l := &leafState{h: h, read: read, grad: h.Grad, mine: h.Mine, rows: h.Rows}
 	tr.byLeaf[h] = l
-	tr.leaves = append(tr.leaves, l)
-	h.mine, h.rows = false, nil // nothing is given back
-	if read && h.grad != nil {
-		if tr.cells[h.grad.v.Store] != nil {
-			array.Failf("compile", "", "the gradient of a leaf is captured and used by Backward too%s", here())
+	tr.Leaves = append(tr.Leaves, l)
+	h.Mine, h.Rows = false, nil // nothing is given back
+	if read && h.Grad != nil {
+		if tr.cells[h.Grad.v.Store] != nil {
+			array.Failf("compile", "", "the gradient of a leaf is captured and used by Backward too%s", Here())
 		}
-		tr.input(source{kind: fromGrad, at: block(&h.grad.v, true), leaf: l})
+		tr.Input(Source{Kind: fromGrad, At: block(&h.Grad.v, true), leaf: l})
 	}
 }
 
 // end brings the leaf back to what it was.
 func (l *leafState) end() {
-	l.h.mu.Lock()
-	l.h.grad, l.h.mine, l.h.rows = l.grad, l.mine, l.rows
-	l.h.mu.Unlock()
+	l.h.Mu.Lock()
+	l.h.Grad, l.h.Mine, l.h.Rows = l.grad, l.mine, l.rows
+	l.h.Mu.Unlock()
 }
 
-func (l *leafState) history(g *supplied) *history {
+func (l *leafState) history(g *Supplied) *History {
 	if l.arg >= 0 {
-		return g.tensors[l.arg].hist
+		return g.Tensors[l.arg].hist
 	}
 	return l.h
 }
 
 // gradient returns the memory of the leaf's gradient, nil if it has none.
-func (l *leafState) gradient(g *supplied) *array.Storage {
+func (l *leafState) gradient(g *Supplied) *array.Storage {
 	h := l.history(g)
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.grad == nil {
+	h.Mu.Lock()
+	defer h.Mu.Unlock()
+	if h.Grad == nil {
 		return nil
 	}
-	return h.grad.v.Store
+	return h.Grad.v.Store
 }
 
 // ready reports whether the leaf has a gradient exactly if it had one before the trace.
-func (l *leafState) ready(g *supplied) bool {
+func (l *leafState) ready(g *Supplied) bool {
 	if !l.read {
 		return true
 	}
 	h := l.history(g)
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.fill()
-	if (h.grad == nil) != (l.grad == nil) {
+	h.Mu.Lock()
+	defer h.Mu.Unlock()
+	h.Fill()
+	if (h.Grad == nil) != (l.grad == nil) {
 		return false
 	}
-	return l.grad == nil || h.grad.v.Same(&array.View{Store: h.grad.v.Store, DType: l.grad.v.DType, Offset: l.grad.v.Offset, Shape: l.grad.v.Shape, Strides: l.grad.v.Strides})
+	return l.grad == nil || h.Grad.v.Same(&array.View{Store: h.Grad.v.Store, DType: l.grad.v.DType, Offset: l.grad.v.Offset, Shape: l.grad.v.Shape, Strides: l.grad.v.Strides})
 }
 
 // leave puts what a call leaves in the leaf there.
-func (l *leafState) leave(g *supplied, outs []array.View) {
+func (l *leafState) leave(g *Supplied, outs []array.View) {
 	if l.final != nil && l.final == l.grad {
 		return // written where it was
 	}
 	h := l.history(g)
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.mine && h.lent == 0 && h.grad != nil {
-		free(h.grad.v.Store)
+	h.Mu.Lock()
+	defer h.Mu.Unlock()
+	if h.Mine && h.lent == 0 && h.Grad != nil {
+		Free(h.Grad.v.Store)
 	}
-	if h.rows != nil && h.lent == 0 {
-		h.rows.free()
+	if h.Rows != nil && h.lent == 0 {
+		h.Rows.free()
 	}
-	h.grad, h.mine, h.rows = l.final, false, nil
+	h.Grad, h.Mine, h.Rows = l.final, false, nil
 	if l.out >= 0 {
-		h.grad, h.mine = &Tensor{v: outs[l.out]}, true
+		h.Grad, h.Mine = &Tensor{v: outs[l.out]}, true
 	}
 }

@@ -1,4 +1,4 @@
-package weft
+package core
 
 import (
 	"bytes"
@@ -52,51 +52,51 @@ func block(v *array.View, all bool) array.View {
 }
 
 // cellOf returns the cell of v's storage; one that was captured becomes an input.
-func (tr *trace) cellOf(v *array.View) *cell {
+func (tr *Trace) cellOf(v *array.View) *cell {
 	st := v.Store
 	if c := tr.cells[st]; c != nil {
 		return c
 	}
-	if st.Abstract && !tr.within(st.Owner().(*trace)) {
-		array.Failf("compile", "", "a value of another trace is used%s", here())
+	if st.Abstract && !tr.within(st.Owner().(*Trace)) {
+		array.Failf("compile", "", "a value of another trace is used%s", Here())
 	}
 	if tr.args[st] != nil {
 		tr.shared = array.Caller()
 	}
 	if v.Size() > 0 {
-		if len(tr.sources) > 0 && st.Device != tr.device {
-			array.Failf("compile", "", "tensors on two devices are used in one compiled function%s", here())
+		if len(tr.Sources) > 0 && st.Device != tr.Device {
+			array.Failf("compile", "", "tensors on two devices are used in one compiled function%s", Here())
 		}
-		tr.device = st.Device
+		tr.Device = st.Device
 	}
-	return tr.input(source{kind: fromCapture, at: block(v, true), pc: array.Caller()})
+	return tr.Input(Source{Kind: fromCapture, At: block(v, true), Pc: array.Caller()})
 }
 
 // within reports that the trace runs inside another one.
-func (tr *trace) within(o *trace) bool {
-	for tr = tr.outer; tr != nil && tr != o; {
-		tr = tr.outer
+func (tr *Trace) within(o *Trace) bool {
+	for tr = tr.Outer; tr != nil && tr != o; {
+		tr = tr.Outer
 	}
 	return tr != nil
 }
 
 // given reports that v's memory is there before a call.
-func (tr *trace) given(v *array.View) bool {
+func (tr *Trace) given(v *array.View) bool {
 	c := tr.cells[v.Store]
-	return !tr.made[v.Store] && (!v.Store.Abstract || c != nil && c.source >= 0)
+	return !tr.Made[v.Store] && (!v.Store.Abstract || c != nil && c.source >= 0)
 }
 
-// input makes a cell of what every call reads.
-func (tr *trace) input(s source) *cell {
-	c := &cell{at: s.at, source: len(tr.sources), node: tr.g.Input(len(tr.sources), s.at.DType, s.at.Shape)}
-	s.cell = c
-	tr.cells[s.at.Store] = c
-	tr.sources = append(tr.sources, s)
+// Input makes a cell of what every call reads.
+func (tr *Trace) Input(s Source) *cell {
+	c := &cell{at: s.At, source: len(tr.Sources), node: tr.G.Input(len(tr.Sources), s.At.DType, s.At.Shape)}
+	s.Cell = c
+	tr.cells[s.At.Store] = c
+	tr.Sources = append(tr.Sources, s)
 	return c
 }
 
-// value returns what v holds by now.
-func (tr *trace) value(v *array.View) *ir.Node {
+// Value returns what v holds by now.
+func (tr *Trace) Value(v *array.View) *ir.Node {
 	if v.Size() == 0 {
 		n := op.Apply(op.Expand, op.Shape(v.Shape), tr.zero(v.DType))
 		return n
@@ -121,37 +121,37 @@ func (tr *trace) value(v *array.View) *ir.Node {
 }
 
 // zero is the number 0 as an element of d.
-func (tr *trace) zero(d DType) *ir.Node {
+func (tr *Trace) zero(d array.DType) *ir.Node {
 	if d.Complex() {
-		z := tr.g.Number(0, d.Part(), false)
+		z := tr.G.Number(0, d.Part(), false)
 		return op.Apply(op.Complex, nil, z, z)
 	}
-	return tr.g.Number(0, d, false)
+	return tr.G.Number(0, d, false)
 }
 
 // look is the window on a cell that v shows.
-func (tr *trace) look(c *cell, v *array.View, key string) *ir.Node {
+func (tr *Trace) look(c *cell, v *array.View, key string) *ir.Node {
 	if v.DType == c.at.DType && v.Offset == c.at.Offset && v.Size() == c.at.Size() {
 		if order, ok := dense(v); ok {
-			return permuted(reshapeTo(c.node, pick1(v.Shape, order)), inverse(order))
+			return permuted(ReshapeTo(c.node, pick1(v.Shape, order)), inverse(order))
 		}
 	}
 	if w, ok := tr.windows[windowKey{v.Store, key}]; ok {
-		x := tr.value(&w.of)
+		x := tr.Value(&w.of)
 		if w.d == op.Reshape {
-			return reshapeTo(x, v.Shape)
+			return ReshapeTo(x, v.Shape)
 		}
 		return op.Apply(w.d, w.a, x)
 	}
 	if z, part := partOf(v, c.at.DType); part != nil {
-		return op.Apply(part, nil, tr.value(&z))
+		return op.Apply(part, nil, tr.Value(&z))
 	}
-	return op.Apply(op.Strided, tr.windowIn(c, v), reshapeTo(c.node, []int{c.node.Size()}))
+	return op.Apply(op.Strided, tr.windowIn(c, v), ReshapeTo(c.node, []int{c.node.Size()}))
 }
 
 // partOf returns the complex view of type d whose real or imaginary parts v shows, and the
 // operation (Real or Imag). part is nil if v is another view.
-func partOf(v *array.View, d DType) (z array.View, part *op.Def) {
+func partOf(v *array.View, d array.DType) (z array.View, part *op.Def) {
 	if !d.Complex() || v.DType != d.Part() {
 		return z, nil
 	}
@@ -172,10 +172,10 @@ func partOf(v *array.View, d DType) (z array.View, part *op.Def) {
 }
 
 // windowIn is where v's elements are among those of its cell.
-func (tr *trace) windowIn(c *cell, v *array.View) op.StridedWindow {
+func (tr *Trace) windowIn(c *cell, v *array.View) op.StridedWindow {
 	lo, hi := v.Span()
 	if v.DType != c.at.DType || lo < c.at.Offset || hi > c.at.Offset+c.at.Size() {
-		array.Failf("compile", "", "a window, %s from element %d, that is not part of what the trace knows of its memory%s: use the array that it is part of", array.TypeString(v.DType, v.Shape), v.Offset, here())
+		array.Failf("compile", "", "a window, %s from element %d, that is not part of what the trace knows of its memory%s: use the array that it is part of", array.TypeString(v.DType, v.Shape), v.Offset, Here())
 	}
 	return op.StridedWindow{Offset: v.Offset - c.at.Offset, Shape: v.Shape, Strides: v.Strides}
 }
@@ -196,8 +196,8 @@ func permuted(x *ir.Node, order []int) *ir.Node {
 	return op.Apply(op.Permute, op.Order(order), x)
 }
 
-// reshapeTo is x in another shape.
-func reshapeTo(x *ir.Node, shape []int) *ir.Node {
+// ReshapeTo is x in another shape.
+func ReshapeTo(x *ir.Node, shape []int) *ir.Node {
 	for x.Op == op.Reshape {
 		x = x.Args[0]
 	}
@@ -208,47 +208,47 @@ func reshapeTo(x *ir.Node, shape []int) *ir.Node {
 }
 
 // write makes n, of v's shape and type, what v holds from now on.
-func (tr *trace) write(v *array.View, n *ir.Node) {
+func (tr *Trace) write(v *array.View, n *ir.Node) {
 	if v.Size() == 0 {
 		return
 	}
-	defer tr.mark(len(tr.g.Nodes), "assign")
+	defer tr.mark(len(tr.G.Nodes), "assign")
 	c := tr.cellOf(v)
 	if c.taken {
-		array.Failf("assign", "", "writes, in a function that is mapped or that a loop or a branch runs, into a value that Detach or WithoutGrad gave%s: Clone it", here())
+		array.Failf("assign", "", "writes, in a function that is mapped or that a loop or a branch runs, into a value that Detach or WithoutGrad gave%s: Clone it", Here())
 	}
 	switch z, part := partOf(v, c.at.DType); part {
 	case op.Real:
-		tr.write(&z, op.Apply(op.Complex, nil, n, op.Apply(op.Imag, nil, tr.value(&z))))
+		tr.write(&z, op.Apply(op.Complex, nil, n, op.Apply(op.Imag, nil, tr.Value(&z))))
 		return
 	case op.Imag:
-		tr.write(&z, op.Apply(op.Complex, nil, op.Apply(op.Real, nil, tr.value(&z)), n))
+		tr.write(&z, op.Apply(op.Complex, nil, op.Apply(op.Real, nil, tr.Value(&z)), n))
 		return
 	}
 	if v.DType == c.at.DType && v.Offset == c.at.Offset && v.Size() == c.at.Size() {
 		if order, ok := dense(v); ok {
-			c.set(reshapeTo(permuted(n, order), c.at.Shape))
+			c.set(ReshapeTo(permuted(n, order), c.at.Shape))
 			c.part = nil
 			return
 		}
 	}
 	a := tr.windowIn(c, v)
-	old := tr.value(&c.at)
-	first := !c.written
+	old := tr.Value(&c.at)
+	first := !c.Written
 	c.set(op.Apply(op.Put, a, old, n))
 	switch {
 	case slices.ContainsFunc(c.part, func(b op.StridedWindow) bool { return bytes.Equal(a.AppendKey(nil), b.AppendKey(nil)) }):
-	case (first || c.part != nil) && len(c.part) < maxWindows && !c.at.DType.Half(): // kernels may make NaNs of halves quiet that they only move
+	case (first || c.part != nil) && len(c.part) < MaxWindows && !c.at.DType.Half(): // kernels may make NaNs of halves quiet that they only move
 		c.part = append(c.part, a)
 	default:
 		c.part = nil
 	}
 }
 
-func (c *cell) set(n *ir.Node) { c.node, c.seen, c.written = n, nil, true }
+func (c *cell) set(n *ir.Node) { c.node, c.seen, c.Written = n, nil, true }
 
 // window notes by what operation a view was taken of another one.
-func (tr *trace) window(v, of *array.View, d *op.Def, a ir.Attrs) {
+func (tr *Trace) window(v, of *array.View, d *op.Def, a ir.Attrs) {
 	if v.Store != of.Store || v.Same(of) || v.Size() == 0 {
 		return
 	}

@@ -1,4 +1,4 @@
-package weft
+package core
 
 import (
 	"fmt"
@@ -20,7 +20,7 @@ import (
 // A vjp is the gradient of a planned operation for one set of arguments that
 // need it: a small graph over the saved values and the gradient of the result.
 type vjp struct {
-	p     *planned
+	p     *Planned
 	outs  []*ir.Node // gradients, in order of which
 	which []int      // their arguments
 	use   []bool     // inputs of the graph: tensor arguments, results, their gradients
@@ -38,7 +38,7 @@ var noVJP = &vjp{}
 
 // vjpFor returns the gradient for the arguments that have a node in in, nil if
 // there is none.
-func (p *planned) vjpFor(in []*gradNode) *vjp {
+func (p *Planned) vjpFor(in []*GradNode) *vjp {
 	// Which of the first three arguments need one is a small number; the others, of
 	// which there may be any number, make a key of one byte each.
 	few, last := 0, -1
@@ -78,13 +78,13 @@ func (v *vjp) orNil() *vjp {
 	return v
 }
 
-func (p *planned) makeVJP(in []*gradNode) *vjp {
+func (p *Planned) makeVJP(in []*GradNode) *vjp {
 	g := ir.New()
-	args := p.inputs(g)
-	tensors := len(p.sigs) - p.nums
-	k := len(p.outs)
+	args := p.Inputs(g)
+	tensors := len(p.Sigs) - p.nums
+	k := len(p.Outs)
 	ys, dys := make([]*ir.Node, k), make([]*ir.Node, k)
-	for i, t := range p.outs {
+	for i, t := range p.Outs {
 		ys[i] = g.Input(tensors+i, t.DType, t.Shape)
 		if t.DType.Differentiable() {
 			dys[i] = g.Input(tensors+k+i, t.DType, t.Shape)
@@ -95,7 +95,7 @@ func (p *planned) makeVJP(in []*gradNode) *vjp {
 	// differentiated through the parts that it is computed with.
 	own := p.def.Class == op.Composite && p.def.VJP != nil && !slices.ContainsFunc(args, func(x *ir.Node) bool { return x.DType.Complex() })
 	if own {
-		v := &op.VJP{Node: &ir.Node{Graph: g, Op: p.def, Attrs: p.a, DType: p.dtype, Shape: p.shape}, X: args, Y: ys[0], DY: dys[0], Ys: ys, DYs: dys, Need: make([]bool, len(args)), DX: grads}
+		v := &op.VJP{Node: &ir.Node{Graph: g, Op: p.def, Attrs: p.A, DType: p.Dtype, Shape: p.Shape}, X: args, Y: ys[0], DY: dys[0], Ys: ys, DYs: dys, Need: make([]bool, len(args)), DX: grads}
 		for i := range args {
 			v.Need[i] = in[i] != nil
 		}
@@ -111,7 +111,7 @@ func (p *planned) makeVJP(in []*gradNode) *vjp {
 			}
 		}
 	} else {
-		outs := op.ApplyAll(p.def, p.a, args...)
+		outs := op.ApplyAll(p.def, p.A, args...)
 		grads = op.Gradient(outs, dys, args)
 		var from, to []*ir.Node
 		for i, out := range outs {
@@ -145,9 +145,9 @@ func (p *planned) makeVJP(in []*gradNode) *vjp {
 }
 
 // inRows reports that gradients and saved results lie in row-major order.
-func inRows(dys []array.View, saved []savedValue) bool {
+func inRows(dys []array.View, saved []SavedValue) bool {
 	for i := range dys {
-		y, dy := &saved[len(saved)-len(dys)+i].v, &dys[i]
+		y, dy := &saved[len(saved)-len(dys)+i].V, &dys[i]
 		if y.Store != nil && !y.Contiguous() || dy.Store != nil && !dy.Contiguous() {
 			return false
 		}
@@ -157,7 +157,7 @@ func inRows(dys []array.View, saved []savedValue) bool {
 
 // compiled returns the plan for gradients and saved results of the given layouts: without
 // the gradient that is handed on as it is, if they are in rows.
-func (v *vjp) compiled(dys []array.View, saved []savedValue, rows bool) *exec.Compiled {
+func (v *vjp) compiled(dys []array.View, saved []SavedValue, rows bool) *exec.Compiled {
 	if c := v.plain.Load(); rows && c != nil {
 		return c
 	}
@@ -165,7 +165,7 @@ func (v *vjp) compiled(dys []array.View, saved []savedValue, rows bool) *exec.Co
 	results := saved[len(saved)-k:]
 	views := make([]*array.View, 0, 2*k) // results, then gradients
 	for i := range results {
-		views = append(views, &results[i].v)
+		views = append(views, &results[i].V)
 	}
 	for i := range dys {
 		views = append(views, &dys[i])
@@ -181,7 +181,7 @@ func (v *vjp) compiled(dys []array.View, saved []savedValue, rows bool) *exec.Co
 	}
 	sigs := v.p.planSigs()
 	for i, x := range views {
-		t := v.p.outs[i%k]
+		t := v.p.Outs[i%k]
 		st := x.Strides
 		if x.Store == nil { // not used
 			st = array.RowMajor(t.Shape)
@@ -199,7 +199,7 @@ func (v *vjp) compiled(dys []array.View, saved []savedValue, rows bool) *exec.Co
 		return plan.Build(outs, sigs, nil)
 	}()
 	built()
-	c := compile(v.p.def.Name+" backward", pl, v.p.device)
+	c := Compile(v.p.def.Name+" backward", pl, v.p.Device)
 	if rows {
 		v.plain.Store(c)
 	} else {
@@ -209,7 +209,7 @@ func (v *vjp) compiled(dys []array.View, saved []savedValue, rows bool) *exec.Co
 }
 
 // values returns the saved values; it panics if one was overwritten.
-func (n *gradNode) values() []savedValue {
+func (n *GradNode) values() []SavedValue {
 	n.mu.Lock()
 	saved, done := n.saved, n.done
 	n.mu.Unlock()
@@ -218,23 +218,23 @@ func (n *gradNode) values() []savedValue {
 	}
 	for i := range saved {
 		s := &saved[i]
-		if s.v.Store == nil {
+		if s.V.Store == nil {
 			continue
 		}
-		if s.v.Store.Released() {
+		if s.V.Store.Released() {
 			array.Failf("backward", "", "a value that %s needs was released, or its scope closed, before the pass", n.opName())
 		}
-		if v := s.v.Store.Version(); v != s.version {
-			what := fmt.Sprintf("argument %d of %s", s.arg, n.opName())
-			if s.result {
+		if v := s.V.Store.Version(); v != s.version {
+			what := fmt.Sprintf("argument %d of %s", s.Arg, n.opName())
+			if s.Result {
 				what = "the result of " + n.opName()
 			}
 			where := ""
-			if pc := s.v.Store.Writer(); pc != 0 {
+			if pc := s.V.Store.Writer(); pc != 0 {
 				where = "; it was overwritten at " + array.Place(pc)
 			}
 			array.Failf("backward", "", "%s, %s, was modified in place after it was saved: it is at version %d, the gradient needs version %d%s",
-				what, array.TypeString(s.v.DType, s.v.Shape), v, s.version, where)
+				what, array.TypeString(s.V.DType, s.V.Shape), v, s.version, where)
 		}
 	}
 	return saved
@@ -242,14 +242,14 @@ func (n *gradNode) values() []savedValue {
 
 // release forgets the saved values. Views may be walked through again: those of a
 // leaf are kept from pass to pass.
-func (n *gradNode) release() {
+func (n *GradNode) release() {
 	n.mu.Lock()
 	saved := n.saved
 	n.saved = nil
 	n.done = !n.window()
 	n.mu.Unlock()
 	for i := range saved {
-		if st := saved[i].v.Store; st != nil {
+		if st := saved[i].V.Store; st != nil {
 			st.Unsave()
 		}
 	}
@@ -259,26 +259,26 @@ func (n *gradNode) release() {
 // the results, nil for one that is no float. The list is good until m is used again. One of
 // them may be the gradient of the result itself: the same elements, or, where that is ours,
 // others in its place.
-func (n *gradNode) run(m *gradMemory, dys []*Tensor, ours, create bool) []*Tensor {
+func (n *GradNode) run(m *gradMemory, dys []*Tensor, ours, create bool) []*Tensor {
 	saved := n.values()
-	if n.back != nil {
-		return n.back(saved, dys[0], create)
+	if n.Back != nil {
+		return n.Back(saved, dys[0], create)
 	}
 	v := n.vjp
 	if v == nil {
-		v = n.p.vjpFor(n.in)
+		v = n.p.vjpFor(n.In)
 	}
 	if saved == nil {
 		if saved = nothing[:]; len(v.use)-len(dys) > len(saved) {
-			saved = make([]savedValue, len(v.use)-len(dys))
+			saved = make([]SavedValue, len(v.use)-len(dys))
 		}
 		saved = saved[:len(v.use)-len(dys)]
 	}
 	if create {
-		return n.runOps(v, saved, dys, make([]*Tensor, len(n.in)))
+		return n.runOps(v, saved, dys, make([]*Tensor, len(n.In)))
 	}
 	seeds := m.seeds[:0]
-	var r *run
+	var r *Run
 	for _, dy := range dys {
 		if dy == nil {
 			seeds = append(seeds, array.View{})
@@ -288,14 +288,14 @@ func (n *gradNode) run(m *gradMemory, dys []*Tensor, ours, create bool) []*Tenso
 	}
 	ins := m.ins[:0]
 	for i := range saved {
-		ins = append(ins, &saved[i].v)
+		ins = append(ins, &saved[i].V)
 	}
 	for i := range seeds {
 		ins = append(ins, &seeds[i])
 	}
 	outs := slices.Grow(m.outs[:0], len(v.outs))[:len(v.outs)]
 	on := -1 // which of outs is the gradient of the result, or lies in its place
-	if tr := tracingViews(ins...); tr != nil {
+	if tr := TracingViews(ins...); tr != nil {
 		tr.gradient(v, n, ins, outs)
 	} else {
 		rows := inRows(seeds, saved)
@@ -305,7 +305,7 @@ func (n *gradNode) run(m *gradMemory, dys []*Tensor, ours, create bool) []*Tenso
 		switch {
 		case on >= 0 && len(outs) == 1:
 		case on >= 0:
-			runPlan(n.p.def.Name, v.compiled(seeds, saved, rows), ins, n.nums, outs[:len(outs)-1])
+			RunPlan(n.p.def.Name, v.compiled(seeds, saved, rows), ins, n.nums, outs[:len(outs)-1])
 			copy(outs[on+1:], outs[on:])
 		default:
 			c := v.compiled(seeds, saved, rows)
@@ -313,13 +313,13 @@ func (n *gradNode) run(m *gradMemory, dys []*Tensor, ours, create bool) []*Tenso
 				on = slices.IndexFunc(v.outs, func(x *ir.Node) bool { return x.DType == seeds[0].DType && array.Equal(x.Shape, seeds[0].Shape) })
 			}
 			if on >= 0 {
-				computeReaders(seeds[0].Store)
+				ComputeReaders(seeds[0].Store)
 				outs[on] = seeds[0]
 			}
-			runPlan(n.p.def.Name, c, ins, n.nums, outs)
+			RunPlan(n.p.def.Name, c, ins, n.nums, outs)
 		}
 	}
-	out := slices.Grow(m.out[:0], len(n.in))[:len(n.in)]
+	out := slices.Grow(m.out[:0], len(n.In))[:len(n.In)]
 	clear(out)
 	for i, k := range v.which {
 		if i == on {
@@ -327,7 +327,7 @@ func (n *gradNode) run(m *gradMemory, dys []*Tensor, ours, create bool) []*Tenso
 			continue
 		}
 		t := &Tensor{v: outs[i], run: r}
-		t.track()
+		t.Track()
 		out[k] = t
 	}
 	clear(ins)
@@ -338,7 +338,7 @@ func (n *gradNode) run(m *gradMemory, dys []*Tensor, ours, create bool) []*Tenso
 }
 
 // nothing is what nodes have saved that need none of it.
-var nothing [8]savedValue
+var nothing [8]SavedValue
 
 // gradMemory is what the runs of a pass use one after the other, and what the last one
 // returned.
@@ -351,8 +351,8 @@ type gradMemory struct {
 
 // runOps runs the gradient's graph operation by operation, so that it is itself
 // recorded.
-func (n *gradNode) runOps(v *vjp, saved []savedValue, dys, out []*Tensor) []*Tensor {
-	var r *run
+func (n *GradNode) runOps(v *vjp, saved []SavedValue, dys, out []*Tensor) []*Tensor {
+	var r *Run
 	for _, dy := range dys {
 		if dy != nil {
 			r = dy.run
@@ -361,76 +361,76 @@ func (n *gradNode) runOps(v *vjp, saved []savedValue, dys, out []*Tensor) []*Ten
 	if n.p.def.Once {
 		array.Failf("backward", "", "%s has no second derivative", n.opName())
 	}
-	memo := map[*ir.Node]operand{}
+	memo := map[*ir.Node]Operand{}
 	several := map[*ir.Node][]*Tensor{}
-	var value func(x *ir.Node) operand
-	value = func(x *ir.Node) operand {
+	var value func(x *ir.Node) Operand
+	value = func(x *ir.Node) Operand {
 		if o, ok := memo[x]; ok {
 			return o
 		}
-		var o operand
+		var o Operand
 		switch x.Op {
 		case ir.Input:
 			i := x.Arg()
 			if i >= len(saved) {
-				o.t = dys[i-len(saved)]
+				o.T = dys[i-len(saved)]
 				break
 			}
-			o.t = n.savedTensor(&saved[i], r, true)
+			o.T = n.savedTensor(&saved[i], r, true)
 		case ir.Scalar:
-			o.num = n.nums[x.Arg()]
+			o.Num = n.nums[x.Arg()]
 		case ir.Between:
 			lo, hi := x.Bounds()
-			o.num = n.nums[x.Arg()].Within(lo, hi)
+			o.Num = n.nums[x.Arg()].Within(lo, hi)
 		case ir.Const:
 			if x.DType.Float() {
-				o.num = exec.Number{Float: x.Value().Float, Kind: array.CatFloat}
+				o.Num = exec.Number{Float: x.Value().Float, Kind: array.CatFloat}
 			} else {
-				o.num = exec.Number{Int: x.Value().Int, Kind: x.DType.Category()}
+				o.Num = exec.Number{Int: x.Value().Int, Kind: x.DType.Category()}
 			}
 		case ir.Result:
 			value(x.Args[0])
-			o.t = several[x.Args[0]][x.Arg()]
+			o.T = several[x.Args[0]][x.Arg()]
 		default:
-			args := make([]operand, len(x.Args))
+			args := make([]Operand, len(x.Args))
 			numbers := true
 			for i, a := range x.Args {
 				args[i] = value(a)
-				numbers = numbers && args[i].t == nil
+				numbers = numbers && args[i].T == nil
 			}
 			if numbers {
-				args[0].t = fullOf(n.p.device, args[0].num, x.Args[0].DType)
+				args[0].T = fullOf(n.p.Device, args[0].Num, x.Args[0].DType)
 			}
 			// A number has its node's type where it takes no part in a promotion. It also has that
 			// type where the promotion would give another one.
 			d := op.Of(x)
-			if i := slices.IndexFunc(args, func(o operand) bool { return o.t == nil }); i >= 0 &&
-				(d.Class != op.Pointwise || d.Rule == op.Keep || lookup(d, x.Attrs, args).dtype != x.DType) {
+			if i := slices.IndexFunc(args, func(o Operand) bool { return o.T == nil }); i >= 0 &&
+				(d.Class != op.Pointwise || d.Rule == op.Keep || Lookup(d, x.Attrs, args).Dtype != x.DType) {
 				for i, a := range x.Args {
-					if args[i].t == nil {
-						args[i].t = fullOf(n.p.device, args[i].num, a.DType)
+					if args[i].T == nil {
+						args[i].T = fullOf(n.p.Device, args[i].Num, a.DType)
 					}
 				}
 			}
 			if d.Class == op.Move {
-				o.t = window(d, x.Attrs, args[0].t)
+				o.T = Window(d, x.Attrs, args[0].T)
 				break
 			}
 			if x.Results != nil {
-				several[x] = applyAll(d, x.Attrs, args...)
+				several[x] = ApplyAll(d, x.Attrs, args...)
 				break
 			}
-			o.t = apply(d, x.Attrs, args...)
+			o.T = Apply(d, x.Attrs, args...)
 		}
 		memo[x] = o
 		return o
 	}
 	for i, k := range v.which {
 		o := value(v.outs[i])
-		if o.t == nil {
-			o.t = fullOf(n.p.device, o.num, v.outs[i].DType)
+		if o.T == nil {
+			o.T = fullOf(n.p.Device, o.Num, v.outs[i].DType)
 		}
-		out[k] = o.t
+		out[k] = o.T
 	}
 	return out
 }

@@ -1,4 +1,4 @@
-package weft
+package core
 
 import (
 	"container/heap"
@@ -14,9 +14,9 @@ type pass struct {
 	create, retain bool
 	rows           int                 // gradients have a first axis of so many; 0: they have none
 	leaves         bool                // gradients go to leaves, and not to inputs that were asked for
-	want           map[*gradNode][]int // inputs whose gradients were asked for
-	grads          map[*gradNode]*partial
-	several        map[*gradNode][]partial // of nodes with several results, by result
+	want           map[*GradNode][]int // inputs whose gradients were asked for
+	grads          map[*GradNode]*partial
+	several        map[*GradNode][]partial // of nodes with several results, by result
 	todo           tape                    // the nodes in grads and several
 
 	memory gradMemory
@@ -31,12 +31,16 @@ func (p *pass) single(dy *Tensor) []*Tensor {
 }
 
 // tape orders nodes: the latest first.
-type tape []*gradNode
+type tape []*GradNode
 
-func (h tape) Len() int           { return len(h) }
-func (h tape) Less(i, j int) bool { return h[i].seq > h[j].seq }
-func (h tape) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *tape) Push(x any)        { *h = append(*h, x.(*gradNode)) }
+func (h tape) Len() int { return len(h) }
+
+func (h tape) Less(i, j int) bool { return h[i].Seq > h[j].Seq }
+
+func (h tape) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+
+func (h *tape) Push(x any) { *h = append(*h, x.(*GradNode)) }
+
 func (h *tape) Pop() any {
 	old := *h
 	x := old[len(old)-1]
@@ -44,39 +48,39 @@ func (h *tape) Pop() any {
 	return x
 }
 
-// walkOpts are the options of a walk over the tape: see [GradOpts].
-type walkOpts struct {
-	retain, create, allowUnused bool
-	seeds                       []*Tensor
+// WalkOpts are the options of a walk over the tape: see [GradOpts].
+type WalkOpts struct {
+	Retain, Create, AllowUnused bool
+	Seeds                       []*Tensor
 }
 
-func walk(name string, outputs, inputs []*Tensor, o walkOpts) []*Tensor {
-	return walkRows(name, outputs, inputs, o, 0)
+func Walk(name string, outputs, inputs []*Tensor, o WalkOpts) []*Tensor {
+	return WalkRows(name, outputs, inputs, o, 0)
 }
 
-// walkRows is walk, for rows of gradients unless there are 0: seeds and results have them
+// WalkRows is walk, for rows of gradients unless there are 0: seeds and results have them
 // as their first axis.
-func walkRows(name string, outputs, inputs []*Tensor, o walkOpts, rows int) (res []*Tensor) {
-	if o.create && !gradOn() {
-		recording(true, func() { res = walkRows(name, outputs, inputs, o, rows) })
+func WalkRows(name string, outputs, inputs []*Tensor, o WalkOpts, rows int) (res []*Tensor) {
+	if o.Create && !GradOn() {
+		Recording(true, func() { res = WalkRows(name, outputs, inputs, o, rows) })
 		return res
 	}
-	p := &pass{create: o.create, retain: o.retain || o.create, rows: rows, leaves: inputs == nil, want: map[*gradNode][]int{}, grads: map[*gradNode]*partial{}}
+	p := &pass{create: o.Create, retain: o.Retain || o.Create, rows: rows, leaves: inputs == nil, want: map[*GradNode][]int{}, grads: map[*GradNode]*partial{}}
 	for i, t := range outputs {
-		t.check(name)
-		n := t.node()
+		t.Check(name)
+		n := t.Node()
 		if n == nil {
 			array.Failf(name, "", "output %d does not depend on a tensor that requires a gradient: mark leaves with RequireGrad before computing it, outside WithoutGrad and without Detach on the way", i)
 		}
 		if rows > 0 {
-			p.give(n, partial{t: t.seedRows(name, rows, o.seeds[i])})
+			p.give(n, partial{t: t.seedRows(name, rows, o.Seeds[i])})
 			continue
 		}
-		p.give(n, partial{t: t.seed(name, i, o.seeds)})
+		p.give(n, partial{t: t.seed(name, i, o.Seeds)})
 	}
 	for i, t := range inputs {
-		t.check(name)
-		n := t.node()
+		t.Check(name)
+		n := t.Node()
 		if n == nil {
 			array.Failf(name, "inputs", "number %d does not require a gradient: mark it with RequireGrad before computing the outputs", i)
 		}
@@ -84,7 +88,7 @@ func walkRows(name string, outputs, inputs []*Tensor, o walkOpts, rows int) (res
 	}
 	res = make([]*Tensor, len(inputs))
 	for len(p.todo) > 0 {
-		n := heap.Pop(&p.todo).(*gradNode)
+		n := heap.Pop(&p.todo).(*GradNode)
 		if n.results != nil {
 			if inputs == nil || p.leads(n) {
 				p.joint(n)
@@ -95,7 +99,7 @@ func walkRows(name string, outputs, inputs []*Tensor, o walkOpts, rows int) (res
 			g.fill()
 		} else if p.byRows(n, g) {
 			delete(p.grads, n)
-			n.leaf.addRows(p, n, g)
+			n.Leaf.addRows(p, n, g)
 			continue
 		}
 		p.scatter(n, p.grads[n])
@@ -109,19 +113,19 @@ func walkRows(name string, outputs, inputs []*Tensor, o walkOpts, rows int) (res
 		}
 		for _, i := range p.want[n] {
 			res[i] = dy.t
-			if !o.create {
+			if !o.Create {
 				// A result, not a part of the pass: computing with it is recorded.
 				res[i] = &Tensor{v: dy.t.v, run: outputs[0].run}
-				if !gradOn() {
+				if !GradOn() {
 					res[i].v = cutView(dy.t.v)
 				}
 			}
 			dy.ours = false
 		}
 		switch {
-		case n.leaf != nil:
+		case n.Leaf != nil:
 			if inputs == nil {
-				n.leaf.accumulate(dy, o.create)
+				n.Leaf.accumulate(dy, o.Create)
 			}
 		case n.part:
 			p.take(n, dy)
@@ -129,7 +133,7 @@ func walkRows(name string, outputs, inputs []*Tensor, o walkOpts, rows int) (res
 			p.step(n, dy)
 		}
 	}
-	if !o.allowUnused {
+	if !o.AllowUnused {
 		for i, g := range res {
 			if g == nil {
 				array.Failf(name, "inputs", "number %d was not used to compute the outputs (GradOpts{AllowUnused: true} returns nil instead)", i)
@@ -149,24 +153,24 @@ func (t *Tensor) seed(name string, i int, seeds []*Tensor) *Tensor {
 		if t.Size() != 1 {
 			array.Failf(name, "", "output %d has shape %s, want one element: reduce it with Sum or Mean, or give its gradient as GradOpts.Seeds", i, array.ShapeString(t.v.Shape))
 		}
-		seed = full("full", whole(1), t.v.Store.Device, t.v.DType, t.v.Shape)
+		seed = Full("full", Whole(1), t.v.Store.Device, t.v.DType, t.v.Shape)
 	} else {
-		seed.check(name)
+		seed.Check(name)
 		if seed.v.DType != t.v.DType || !array.Equal(seed.v.Shape, t.v.Shape) {
 			array.Failf(name, "seeds", "number %d is %s, its output %s", i, array.TypeString(seed.v.DType, seed.v.Shape), array.TypeString(t.v.DType, t.v.Shape))
 		}
 	}
-	if t.run != nil && t.run.scope != nil {
-		seed = t.run.scope.Track(seed)
+	if t.run != nil && t.run.Scope != nil {
+		seed = t.run.Scope.Track(seed)
 	}
 	return seed
 }
 
 // leads reports whether the walk may still meet a wanted node behind n: nodes are
 // older than what was computed from them.
-func (p *pass) leads(n *gradNode) bool {
+func (p *pass) leads(n *GradNode) bool {
 	for w := range p.want {
-		if w.seq < n.seq {
+		if w.Seq < n.Seq {
 			return true
 		}
 	}
@@ -174,7 +178,7 @@ func (p *pass) leads(n *gradNode) bool {
 }
 
 // step hands the gradient of n on to its operands.
-func (p *pass) step(n *gradNode, dy partial) {
+func (p *pass) step(n *GradNode, dy partial) {
 	switch {
 	case n.put != nil && p.rows > 0:
 		p.putRows(n, dy)
@@ -186,11 +190,11 @@ func (p *pass) step(n *gradNode, dy partial) {
 	case n.window() && (p.addWindow(n, dy) || p.reshape(n, dy)):
 	case n.p != nil && (n.p.def == op.IndexSelect || n.p.def == op.Gather):
 		n.values()
-		g := p.at(n.in[0])
+		g := p.at(n.In[0])
 		g.picked = append(g.picked, picked{n, dy})
 		return // the saved places are needed until then
 	default:
-		if !p.hand(n, p.single(dy.t), dy.ours) && n.back == nil {
+		if !p.hand(n, p.single(dy.t), dy.ours) && n.Back == nil {
 			dy.free()
 		}
 	}
@@ -201,8 +205,8 @@ func (p *pass) step(n *gradNode, dy partial) {
 
 // hand gives the operands of n their gradients from those of its results; ours says of the
 // only one that the pass made it. It reports that an operand has that one now.
-func (p *pass) hand(n *gradNode, dys []*Tensor, ours bool) (passed bool) {
-	plans := n.back == nil && !p.create // a plan writes each result to memory of its own
+func (p *pass) hand(n *GradNode, dys []*Tensor, ours bool) (passed bool) {
+	plans := n.Back == nil && !p.create // a plan writes each result to memory of its own
 	var gs []*Tensor
 	if p.rows > 0 {
 		gs = n.runRows(p.rows, dys, p.create)
@@ -211,12 +215,12 @@ func (p *pass) hand(n *gradNode, dys []*Tensor, ours bool) (passed bool) {
 	}
 	for i, g := range gs {
 		switch {
-		case g == nil || n.in[i] == nil:
+		case g == nil || n.In[i] == nil:
 		case plans && g == dys[0]:
 			passed = true
-			p.give(n.in[i], partial{t: g, ours: ours, lent: !ours})
+			p.give(n.In[i], partial{t: g, ours: ours, lent: !ours})
 		default:
-			p.give(n.in[i], partial{t: g, ours: plans})
+			p.give(n.In[i], partial{t: g, ours: plans})
 		}
 	}
 	return passed
@@ -224,13 +228,13 @@ func (p *pass) hand(n *gradNode, dys []*Tensor, ours bool) (passed bool) {
 
 // take keeps the gradient of one result until those of the others are there: the
 // node of the operation is older than all of them.
-func (p *pass) take(n *gradNode, dy partial) {
-	of := n.in[0]
+func (p *pass) take(n *GradNode, dy partial) {
+	of := n.In[0]
 	list := p.several[of]
 	if list == nil {
 		list = make([]partial, len(of.results))
 		if p.several == nil {
-			p.several = map[*gradNode][]partial{}
+			p.several = map[*GradNode][]partial{}
 		}
 		p.several[of] = list
 		heap.Push(&p.todo, of)
@@ -240,11 +244,11 @@ func (p *pass) take(n *gradNode, dy partial) {
 
 // joint is the step of a node with several results: those that nothing depends on
 // have a gradient of zeros.
-func (p *pass) joint(n *gradNode) {
+func (p *pass) joint(n *GradNode) {
 	list := p.several[n]
 	delete(p.several, n)
 	dys := make([]*Tensor, len(list))
-	var r *run
+	var r *Run
 	for _, g := range list {
 		if g.t != nil {
 			r = g.t.run
@@ -256,11 +260,11 @@ func (p *pass) joint(n *gradNode) {
 		case list[i].t != nil:
 			dys[i] = list[i].t
 		default:
-			shape := m.shape
+			shape := m.Shape
 			if p.rows > 0 {
 				shape = slices.Insert(slices.Clone(shape), 0, p.rows)
 			}
-			z := full("backward", whole(0), n.p.device, m.dtype, shape)
+			z := Full("backward", Whole(0), n.p.Device, m.Dtype, shape)
 			dys[i] = &Tensor{v: z.v, run: r}
 		}
 	}
@@ -277,10 +281,10 @@ func (p *pass) joint(n *gradNode) {
 
 // put takes the gradient of a tensor that had a value written into a window: the
 // value gets that of the window, what was there before gets none.
-func (p *pass) put(n *gradNode, dy partial) {
-	base, value := n.in[0], n.in[1]
+func (p *pass) put(n *GradNode, dy partial) {
+	base, value := n.In[0], n.In[1]
 	if !p.create {
-		dy.t = dy.t.bare()
+		dy.t = dy.t.Bare()
 	}
 	if value != nil {
 		p.give(value, partial{t: dy.t.through(n.put.chain).Clone(), ours: !p.create})
@@ -291,14 +295,14 @@ func (p *pass) put(n *gradNode, dy partial) {
 	}
 	w, ok := windowOf(dy.t.v, n.put.chain)
 	if !dy.ours || !ok || !w.Writable() {
-		strides := array.RowMajor(n.shape)
-		if w, ok = windowOf(array.View{DType: n.dtype, Shape: n.shape, Strides: strides}, n.put.chain); !ok {
+		strides := array.RowMajor(n.Shape)
+		if w, ok = windowOf(array.View{DType: n.Dtype, Shape: n.Shape, Strides: strides}, n.put.chain); !ok {
 			strides = n.put.of.Strides
 		}
 		t := &Tensor{v: laidOut(&dy.t.v, strides), run: dy.t.run}
-		t.track()
-		if from := dy.t.node(); p.create && from != nil {
-			t.setNode(putNode(from, nil, n.put))
+		t.Track()
+		if from := dy.t.Node(); p.create && from != nil {
+			t.SetNode(putNode(from, nil, n.put))
 		}
 		dy.free()
 		dy = partial{t: t, ours: !p.create}
@@ -308,34 +312,34 @@ func (p *pass) put(n *gradNode, dy partial) {
 	p.give(base, dy)
 }
 
-// unrecorded is a view as a tensor that is written to behind the tape's back.
-func unrecorded(v array.View) *Tensor { return &Tensor{v: v} }
+// Unrecorded is a view as a tensor that is written to behind the tape's back.
+func Unrecorded(v array.View) *Tensor { return &Tensor{v: v} }
 
 // zero writes 0 into a view and records nothing.
-func zero(v array.View) { unrecorded(v).assigned("assign", "x", whole(0), (*Tensor).copyFrom) }
+func zero(v array.View) { Unrecorded(v).Assigned("assign", "x", Whole(0), (*Tensor).CopyFrom) }
 
 // addInto adds x to t and records nothing.
 func addInto(v, x array.View) {
-	t := unrecorded(v)
-	t.assign(op.Add, nil, "addassign", operand{t: t}, operand{t: unrecorded(x)})
+	t := Unrecorded(v)
+	t.AssignAs(op.Add, nil, "addassign", Operand{T: t}, Operand{T: Unrecorded(x)})
 }
 
 // plus returns a + b, recorded on the tape.
-func plus(a, b *Tensor) *Tensor { return apply(op.Add, nil, operand{t: a}, operand{t: b}) }
+func plus(a, b *Tensor) *Tensor { return Apply(op.Add, nil, Operand{T: a}, Operand{T: b}) }
 
 // through returns the view of t that a row of windows shows, or a copy.
-func (t *Tensor) through(chain []*planned) *Tensor {
+func (t *Tensor) through(chain []*Planned) *Tensor {
 	for _, p := range chain {
-		t = window(p.def, p.a, t)
+		t = Window(p.def, p.A, t)
 	}
 	return t
 }
 
 // windowOf returns what a row of windows shows of v, if strides allow.
-func windowOf(v array.View, chain []*planned) (array.View, bool) {
+func windowOf(v array.View, chain []*Planned) (array.View, bool) {
 	for _, p := range chain {
 		var ok bool
-		if v, ok = viewOf(p.def, p.a, v); !ok {
+		if v, ok = viewOf(p.def, p.A, v); !ok {
 			return v, false
 		}
 	}
@@ -352,8 +356,8 @@ type partial struct {
 
 	// With Create, what was added up in t's memory without being recorded, and into
 	// which windows.
-	parts []*gradNode
-	where [][]*planned
+	parts []*GradNode
+	where [][]*Planned
 
 	// What elements at computed places get, which is added up together: each alone
 	// would take an array of zeros.
@@ -362,12 +366,12 @@ type partial struct {
 
 // A picked is the gradient of what a node took from computed places.
 type picked struct {
-	n  *gradNode
+	n  *GradNode
 	dy partial
 }
 
 // at returns the gradient of n, which has no tensor yet if there was none.
-func (p *pass) at(n *gradNode) *partial {
+func (p *pass) at(n *GradNode) *partial {
 	g := p.grads[n]
 	if g == nil {
 		if k := len(p.spare) - 1; k >= 0 {
@@ -409,11 +413,11 @@ func (g *partial) first(w, dy array.View) bool {
 	r := g.blank[i]
 	rest := [...]reach{{r.lo, lo}, {hi, r.hi}}
 	g.blank = slices.Replace(g.blank, i, i+1, slices.DeleteFunc(rest[:], func(r reach) bool { return r.lo == r.hi })...)
-	ops := []operand{tensorOperand("backward", &Tensor{v: dy}), whole(0)}
-	sum := lookup(op.Add, nil, ops)
+	ops := []Operand{TensorOperand("backward", &Tensor{v: dy}), Whole(0)}
+	sum := Lookup(op.Add, nil, ops)
 	func() {
-		defer openWrite(&w).done()
-		sum.compute(ops, unsafe.Slice(&w, 1))
+		defer OpenWrite(&w).Done()
+		sum.Compute(ops, unsafe.Slice(&w, 1))
 	}()
 	if len(g.blank) > maxBlank {
 		g.fill()
@@ -433,12 +437,12 @@ func (g *partial) fill() {
 // free gives back what nobody reads any more, earlier than a scope or the collector.
 func (g partial) free() {
 	if g.ours {
-		free(g.t.v.Store)
+		Free(g.t.v.Store)
 	}
 }
 
 // give adds g to the gradient of n.
-func (p *pass) give(n *gradNode, g partial) {
+func (p *pass) give(n *GradNode, g partial) {
 	old := p.at(n)
 	old.fill()
 	switch {
@@ -449,7 +453,7 @@ func (p *pass) give(n *gradNode, g partial) {
 	case p.create:
 		old.t = plus(old.t, g.t)
 	default:
-		sum := plus(old.t.bare(), g.t.bare())
+		sum := plus(old.t.Bare(), g.t.Bare())
 		old.free()
 		g.free()
 		old.t, old.ours = sum, true
@@ -460,12 +464,12 @@ func (p *pass) give(n *gradNode, g partial) {
 // that many windows on one array take no more than their own sizes. It reports
 // false, having done nothing, where the view's own gradient serves better: for one
 // that shows all elements, which is often a transpose, or elements several times.
-func (p *pass) addWindow(n *gradNode, dy partial) bool {
-	base, chain := n.in[0], []*planned{n.p}
+func (p *pass) addWindow(n *GradNode, dy partial) bool {
+	base, chain := n.In[0], []*Planned{n.p}
 	for base.window() && p.want[base] == nil {
-		base, chain = base.in[0], append(chain, base.p)
+		base, chain = base.In[0], append(chain, base.p)
 	}
-	dtype, shape := base.typeOf()
+	dtype, shape := base.TypeOf()
 	if array.Size(n.sizes()) >= array.Size(shape) {
 		return false
 	}
@@ -480,20 +484,20 @@ func (p *pass) addWindow(n *gradNode, dy partial) bool {
 	}
 	old = p.at(base)
 	switch {
-	case old.t == nil && !p.create && tracingHere() == nil:
-		t := empty("backward", dy.t.v.Store.Device, dtype, shape)
+	case old.t == nil && !p.create && TracingHere() == nil:
+		t := Empty("backward", dy.t.v.Store.Device, dtype, shape)
 		old.t, old.ours, old.blank = &Tensor{v: t.v, run: dy.t.run}, true, []reach{{0, t.Size()}}
-		old.t.track()
+		old.t.Track()
 	case old.t == nil:
-		t := full("full", whole(0), dy.t.v.Store.Device, dtype, shape)
+		t := Full("full", Whole(0), dy.t.v.Store.Device, dtype, shape)
 		old.t, old.ours = &Tensor{v: t.v, run: dy.t.run}, !p.create
-		old.t.track()
+		old.t.Track()
 	case p.create && old.parts == nil:
-		c := old.t.bare().Clone()
-		old.parts, old.where = []*gradNode{old.t.node()}, [][]*planned{nil}
+		c := old.t.Bare().Clone()
+		old.parts, old.where = []*GradNode{old.t.Node()}, [][]*Planned{nil}
 		old.t = &Tensor{v: c.v, run: old.t.run}
 	case !p.create && !old.ours:
-		old.t, old.ours = old.t.bare().Clone(), true
+		old.t, old.ours = old.t.Bare().Clone(), true
 	}
 	if w, _ := windowOf(old.t.v, chain); !old.first(w, dy.t.v) {
 		old.fill()
@@ -506,32 +510,32 @@ func (p *pass) addWindow(n *gradNode, dy partial) bool {
 // reshape hands the gradient of a reshaped array on as the same elements in the shape that
 // they had before, without a copy. It reports false, having done nothing, for another window
 // and where elements do not lie in order.
-func (p *pass) reshape(n *gradNode, dy partial) bool {
+func (p *pass) reshape(n *GradNode, dy partial) bool {
 	if n.p.def != op.Reshape || p.create || !dy.t.v.Contiguous() {
 		return false
 	}
 	v := dy.t.v
-	v.Shape = n.in[0].sizes()
+	v.Shape = n.In[0].sizes()
 	v.Strides = array.RowMajor(v.Shape)
-	p.give(n.in[0], partial{t: &Tensor{v: v, run: dy.t.run}, ours: dy.ours, lent: !dy.ours})
+	p.give(n.In[0], partial{t: &Tensor{v: v, run: dy.t.run}, ours: dy.ours, lent: !dy.ours})
 	return true
 }
 
 // add adds t to what a row of windows shows of g's own memory.
-func (g *partial) add(chain []*planned, t *Tensor, create bool) {
+func (g *partial) add(chain []*Planned, t *Tensor, create bool) {
 	w, _ := windowOf(g.t.v, chain)
 	if w.Size() > 0 {
 		addInto(w, t.v)
 	}
 	if create {
-		g.parts = append(g.parts, t.node())
+		g.parts = append(g.parts, t.Node())
 		g.where = append(g.where, chain)
 	}
 }
 
 // scatter adds what was picked from n's value to its gradient g: the rows of picks
 // along the same axis behind each other at once.
-func (p *pass) scatter(n *gradNode, g *partial) {
+func (p *pass) scatter(n *GradNode, g *partial) {
 	for len(g.picked) > 0 {
 		first := g.picked[0]
 		var same, other []picked
@@ -546,19 +550,19 @@ func (p *pass) scatter(n *gradNode, g *partial) {
 		if len(same) == 1 {
 			p.give(n, partial{t: first.n.run(&p.memory, p.single(first.dy.t), false, p.create)[0], ours: !p.create})
 		} else {
-			axis := int(first.n.p.a.(op.Axis))
+			axis := int(first.n.p.A.(op.Axis))
 			dys, places := make([]*Tensor, len(same)), make([]*Tensor, len(same))
 			for i, k := range same {
 				if dys[i] = k.dy.t; !p.create {
-					dys[i] = dys[i].bare()
+					dys[i] = dys[i].Bare()
 				}
-				places[i] = &Tensor{v: k.n.values()[1].v, run: dys[i].run}
+				places[i] = &Tensor{v: k.n.values()[1].V, run: dys[i].run}
 			}
 			to := op.Target{Axis: axis, Shape: n.sizes()}
 			if first.n.p.def == op.Gather {
-				p.give(n, partial{t: withAttrs(op.Lookup("scatter_sum"), to, Cat(dys, axis), Cat(places, axis)), ours: !p.create})
+				p.give(n, partial{t: WithAttrs(op.Lookup("scatter_sum"), to, Cat(dys, axis), Cat(places, axis)), ours: !p.create})
 			} else {
-				p.give(n, partial{t: withAttrs(op.Lookup("index_add"), to, Cat(dys, axis), Cat(places, 0)), ours: !p.create})
+				p.give(n, partial{t: WithAttrs(op.Lookup("index_add"), to, Cat(dys, axis), Cat(places, 0)), ours: !p.create})
 			}
 		}
 		for _, k := range same {
@@ -573,28 +577,28 @@ func (p *pass) scatter(n *gradNode, g *partial) {
 // alongside reports that the gradients of two picks can be laid behind each other
 // along their axis.
 func (k picked) alongside(o picked) bool {
-	if k.n.p.def != o.n.p.def || k.n.p.a != o.n.p.a {
+	if k.n.p.def != o.n.p.def || k.n.p.A != o.n.p.A {
 		return false
 	}
-	axis := int(k.n.p.a.(op.Axis))
+	axis := int(k.n.p.A.(op.Axis))
 	a, b := k.n.sizes(), o.n.sizes()
 	return array.Equal(a[:axis], b[:axis]) && array.Equal(a[axis+1:], b[axis+1:])
 }
 
 // sum returns the gradient of n when all of it has come.
-func (g *partial) sum(n *gradNode) partial {
+func (g *partial) sum(n *GradNode) partial {
 	if g.parts == nil {
 		return *g
 	}
-	if !slices.ContainsFunc(g.parts, func(n *gradNode) bool { return n != nil }) {
+	if !slices.ContainsFunc(g.parts, func(n *GradNode) bool { return n != nil }) {
 		return partial{t: g.t}
 	}
 	where := g.where
-	s := &gradNode{seq: tapeSeq.Add(1), in: g.parts, rare: &rare{name: "sum of windows"}}
-	s.dtype, s.shape = n.typeOf()
-	s.back = func(_ []savedValue, dy *Tensor, create bool) []*Tensor {
+	s := &GradNode{Seq: TapeSeq.Add(1), In: g.parts, Rare: &Rare{Name: "sum of windows"}}
+	s.Dtype, s.Shape = n.TypeOf()
+	s.Back = func(_ []SavedValue, dy *Tensor, create bool) []*Tensor {
 		if !create {
-			dy = dy.bare()
+			dy = dy.Bare()
 		}
 		out := make([]*Tensor, len(where))
 		for i, chain := range where {
@@ -604,33 +608,33 @@ func (g *partial) sum(n *gradNode) partial {
 		}
 		return out
 	}
-	g.t.setNode(s)
+	g.t.SetNode(s)
 	return partial{t: g.t}
 }
 
 // accumulate adds g to the gradient of a leaf. The gradient is the leaf's own
 // memory, outside any scope: that of g where the pass made it.
-func (h *history) accumulate(g partial, create bool) {
-	h.enter()
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.touch(true)
-	h.fill()
+func (h *History) accumulate(g partial, create bool) {
+	h.Enter()
+	h.Mu.Lock()
+	defer h.Mu.Unlock()
+	h.Touch(true)
+	h.Fill()
 	switch {
-	case h.grad == nil && create:
-		h.grad = &Tensor{v: g.t.Clone().v, hist: &history{node: g.t.node()}}
-	case h.grad == nil && g.ours && g.t.v.Contiguous():
-		if g.t.run != nil && g.t.run.scope != nil {
-			g.t.run.scope.disown(g.t.v.Store)
+	case h.Grad == nil && create:
+		h.Grad = &Tensor{v: g.t.Clone().v, hist: &History{Node: g.t.Node()}}
+	case h.Grad == nil && g.ours && g.t.v.Contiguous():
+		if g.t.run != nil && g.t.run.Scope != nil {
+			g.t.run.Scope.disown(g.t.v.Store)
 		}
-		h.grad, h.mine = &Tensor{v: g.t.v}, true
-	case h.grad == nil:
-		h.grad, h.mine = &Tensor{v: (&Tensor{v: g.t.v}).Clone().v}, true
+		h.Grad, h.Mine = &Tensor{v: g.t.v}, true
+	case h.Grad == nil:
+		h.Grad, h.Mine = &Tensor{v: (&Tensor{v: g.t.v}).Clone().v}, true
 	case create:
-		sum := plus(h.grad, g.t)
-		h.grad, h.mine = &Tensor{v: sum.v, hist: sum.hist}, false
+		sum := plus(h.Grad, g.t)
+		h.Grad, h.Mine = &Tensor{v: sum.v, hist: sum.hist}, false
 	default:
-		addInto(h.grad.v, g.t.v)
+		addInto(h.Grad.v, g.t.v)
 		g.free()
 	}
 }

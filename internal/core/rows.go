@@ -1,4 +1,4 @@
-package weft
+package core
 
 import (
 	"slices"
@@ -13,8 +13,8 @@ import (
 // axis that they all have: each operation of the pass is then one for all rows, which
 // op.Batch makes of the gradient's graph.
 
-// rowsSeq spreads the operations of rows over the plan cache.
-var rowsSeq atomic.Uint64
+// RowsSeq spreads the operations of rows over the plan cache.
+var RowsSeq atomic.Uint64
 
 // ofRows returns the gradient as an operation: of the saved values that it uses, of the
 // gradients of the results, behind an axis of rows, and of the numbers. Its attribute is
@@ -23,7 +23,7 @@ func (v *vjp) ofRows() *op.Def {
 	if d := v.rows.Load(); d != nil {
 		return d
 	}
-	first := len(v.use) - len(v.p.outs) // of the inputs that are gradients
+	first := len(v.use) - len(v.p.Outs) // of the inputs that are gradients
 	compose := func(args []*ir.Node, a ir.Attrs) []*ir.Node {
 		rows := int(a.(op.Count))
 		g, inputs, k := args[0].Graph, make([]*ir.Node, len(v.use)), 0
@@ -45,90 +45,90 @@ func (v *vjp) ofRows() *op.Def {
 		}
 		return res
 	}
-	d := &op.Def{Name: v.p.def.Name, Hash: mix(0x70e5, rowsSeq.Add(1)), Class: op.Composite, Arity: -1, Results: len(v.outs), ComposeAll: compose}
+	d := &op.Def{Name: v.p.def.Name, Hash: Mix(0x70e5, RowsSeq.Add(1)), Class: op.Composite, Arity: -1, Results: len(v.outs), ComposeAll: compose}
 	v.rows.CompareAndSwap(nil, d)
 	return v.rows.Load()
 }
 
 // isArg reports that input i of the gradient's graph is an argument of ofRows.
 func (v *vjp) isArg(i int) bool {
-	k := len(v.p.outs)
+	k := len(v.p.Outs)
 	first := len(v.use) - k
-	return v.use[i] || i >= first && v.p.outs[i-first].DType.Differentiable()
+	return v.use[i] || i >= first && v.p.Outs[i-first].DType.Differentiable()
 }
 
 // runRows is run for gradients of the results that have a first axis of rows.
-func (n *gradNode) runRows(rows int, dys []*Tensor, create bool) []*Tensor {
+func (n *GradNode) runRows(rows int, dys []*Tensor, create bool) []*Tensor {
 	saved := n.values()
-	if n.back != nil {
+	if n.Back != nil {
 		return n.backRows(saved, rows, dys[0], create)
 	}
 	v := n.vjp
 	if v == nil {
-		v = n.p.vjpFor(n.in)
+		v = n.p.vjpFor(n.In)
 	}
 	if n.p.def.Once && create {
 		array.Failf("backward", "", "%s has no second derivative", n.opName())
 	}
-	var r *run
+	var r *Run
 	for _, dy := range dys {
 		if dy != nil {
 			r = dy.run
 		}
 	}
-	var ops []operand
+	var ops []Operand
 	for i := range v.use {
 		if !v.isArg(i) {
 			continue
 		}
 		if k := i - (len(v.use) - len(dys)); k >= 0 {
-			ops = append(ops, operand{t: dys[k]})
+			ops = append(ops, Operand{T: dys[k]})
 		} else {
-			ops = append(ops, operand{t: n.savedTensor(&saved[i], r, create)})
+			ops = append(ops, Operand{T: n.savedTensor(&saved[i], r, create)})
 		}
 	}
 	if !create {
 		for i := range ops {
-			ops[i].t = ops[i].t.bare()
+			ops[i].T = ops[i].T.Bare()
 		}
 	}
 	for _, x := range n.nums {
-		ops = append(ops, operand{num: x})
+		ops = append(ops, Operand{Num: x})
 	}
-	out := make([]*Tensor, len(n.in))
-	for i, t := range applyAll(v.ofRows(), op.Count(rows), ops...) {
+	out := make([]*Tensor, len(n.In))
+	for i, t := range ApplyAll(v.ofRows(), op.Count(rows), ops...) {
 		out[v.which[i]] = &Tensor{v: t.v, run: r, hist: t.hist}
 	}
 	return out
 }
 
 // savedTensor is a saved value as a tensor, with its history if the pass is recorded.
-func (n *gradNode) savedTensor(s *savedValue, r *run, create bool) *Tensor {
-	t := &Tensor{v: s.v, run: r}
-	from := s.from
-	if s.result {
+func (n *GradNode) savedTensor(s *SavedValue, r *Run, create bool) *Tensor {
+	t := &Tensor{v: s.V, run: r}
+	from := s.From
+	if s.Result {
 		from = n
 		if n.results != nil {
-			from = n.results[s.arg]
+			from = n.results[s.Arg]
 		}
 	}
 	if create && from != nil {
-		t.hist = &history{node: from}
+		t.hist = &History{Node: from}
 	}
 	return t
 }
 
 // backRows runs a gradient that is a Go function, a row after the other.
-func (n *gradNode) backRows(saved []savedValue, rows int, dy *Tensor, create bool) []*Tensor {
-	each := make([][]*Tensor, len(n.in))
+func (n *GradNode) backRows(saved []SavedValue, rows int, dy *Tensor, create bool) []*Tensor {
+	each := make([][]*Tensor, len(n.In))
 	for i := range rows {
-		for k, g := range n.back(saved, dy.at("at", []int{i}), create) {
-			if g != nil && n.in[k] != nil {
+		for k, g := range n.Back(saved, dy.AtAs("at", []int{i}), create) {
+			if g != nil && n.In[k] != nil {
 				each[k] = append(each[k], g)
 			}
 		}
 	}
-	out := make([]*Tensor, len(n.in))
+	out := make([]*Tensor, len(n.In))
 	for k, gs := range each {
 		if len(gs) > 0 {
 			out[k] = Stack(gs, 0)
@@ -138,25 +138,25 @@ func (n *gradNode) backRows(saved []savedValue, rows int, dy *Tensor, create boo
 }
 
 // putRows is put for rows of gradients.
-func (p *pass) putRows(n *gradNode, dy partial) {
+func (p *pass) putRows(n *GradNode, dy partial) {
 	if !p.create {
-		dy.t = dy.t.bare()
+		dy.t = dy.t.Bare()
 	}
-	if value := n.in[1]; value != nil {
+	if value := n.In[1]; value != nil {
 		p.give(value, partial{t: p.through(n, dy.t).Clone()})
 	}
-	if base := n.in[0]; base != nil {
+	if base := n.In[0]; base != nil {
 		c := dy.t.Clone()
-		p.through(n, c).assigned("assign", "x", whole(0), (*Tensor).copyFrom)
+		p.through(n, c).Assigned("assign", "x", Whole(0), (*Tensor).CopyFrom)
 		p.give(base, partial{t: c})
 	}
 }
 
 // through returns what a row of windows shows of each row of t, or a copy.
-func (p *pass) through(n *gradNode, t *Tensor) *Tensor {
+func (p *pass) through(n *GradNode, t *Tensor) *Tensor {
 	for _, w := range n.put.chain {
-		for _, m := range op.BatchMoves(w.def, w.a, p.rows, t.v.Shape) {
-			t = window(m.Def, m.Attrs, t)
+		for _, m := range op.BatchMoves(w.def, w.A, p.rows, t.v.Shape) {
+			t = Window(m.Def, m.Attrs, t)
 		}
 	}
 	return t
@@ -164,12 +164,12 @@ func (p *pass) through(n *gradNode, t *Tensor) *Tensor {
 
 // seedRows checks rows of gradients of an output.
 func (t *Tensor) seedRows(name string, rows int, seed *Tensor) *Tensor {
-	seed.check(name)
+	seed.Check(name)
 	if want := slices.Insert(slices.Clone(t.v.Shape), 0, rows); seed.v.DType != t.v.DType || !array.Equal(seed.v.Shape, want) {
 		array.Failf(name, "seeds", "are %s, want %s", array.TypeString(seed.v.DType, seed.v.Shape), array.TypeString(t.v.DType, want))
 	}
-	if t.run != nil && t.run.scope != nil {
-		seed = t.run.scope.Track(seed)
+	if t.run != nil && t.run.Scope != nil {
+		seed = t.run.Scope.Track(seed)
 	}
 	return seed
 }

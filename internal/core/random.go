@@ -1,0 +1,77 @@
+package core
+
+import (
+	"sync"
+
+	"weft/internal/array"
+	"weft/internal/exec"
+)
+
+// A Generator makes random tensors. Its numbers come from Philox 4x32-10, a
+// function of the seed, the number of the draw and the position in the result
+// alone: they have the same bits for every way to shape the result, every
+// backend and every number of threads.
+//
+// A Generator is safe for use from several goroutines; which of them gets which
+// draw is then open, so goroutines whose results must be reproducible need
+// generators of their own.
+type Generator struct {
+	mu    sync.Mutex
+	state GeneratorState
+}
+
+// A GeneratorState is all that a [Generator] will ever make, for checkpoints.
+type GeneratorState struct {
+	Seed uint64
+	Draw uint64 // how many draws were made
+}
+
+// NewGenerator does what weft.NewGenerator says.
+func NewGenerator(seed uint64) *Generator {
+	return &Generator{state: GeneratorState{Seed: seed}}
+}
+
+func (g *Generator) NotNil(opName string) {
+	if g == nil {
+		array.Failf(opName, "", "the generator is nil (NewGenerator makes one)")
+	}
+}
+
+// State does what weft.Generator.State says.
+func (g *Generator) State() GeneratorState {
+	g.NotNil("state")
+	RefuseHost("state", "reads the state of a generator")
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.state
+}
+
+// SetState does what weft.Generator.SetState says.
+func (g *Generator) SetState(s GeneratorState) {
+	g.NotNil("setstate")
+	RefuseHost("setstate", "sets the state of a generator")
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.state = s
+}
+
+// Next does what weft.Generator.Next says.
+func (g *Generator) Next() GeneratorState {
+	g.NotNil("next")
+	RefuseHost("next", "makes a draw")
+	return g.Skip(1)
+}
+
+// Skip makes some draws without computing them and returns the state before them.
+func (g *Generator) Skip(n int) GeneratorState {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	s := g.state
+	g.state.Draw += uint64(n)
+	return s
+}
+
+// Word passes 64 bits as an integer number.
+func Word(x uint64) Operand {
+	return Operand{Num: exec.Number{Int: int64(x), Kind: array.CatInt}}
+}
