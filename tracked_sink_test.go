@@ -206,7 +206,7 @@ func TestSinks(t *testing.T) {
 	st := core.Alloc(0, 16)
 	mem := st.Host()
 	st.Defer(func() { *(*float32)(mem) = 7 })
-	y := fromView(array.View{Store: st, DType: Float32, Shape: []int{4}, Strides: []int{1}})
+	y := made(array.View{Store: st, DType: Float32, Shape: []int{4}, Strides: []int{1}})
 	d := Track(y)
 	m := &mirror{data: make([]byte, 16)}
 	if n, err := d.Flush(m); n != 16 || err != nil || !bytes.Equal(m.data, memory(y)) || Data[float32](y)[0] != 7 {

@@ -310,7 +310,7 @@ func eagerInto(d *op.Def, dst []*Tensor, args ...*Tensor) {
 	for i, x := range args {
 		ops[i] = core.Operand{T: x.c()}
 	}
-	writeAll(d, nil, dst, ops)
+	core.Compute(d, nil, inner(dst), ops...)
 }
 
 // Whatever a write touches although it fails is marked.

@@ -1,0 +1,229 @@
+package core
+
+import (
+	"context"
+	"hash/fnv"
+	"slices"
+
+	"weft/internal/array"
+	"weft/internal/exec"
+	"weft/internal/graphtext"
+	"weft/internal/ir"
+	"weft/internal/jit"
+	"weft/internal/lock"
+	"weft/internal/op"
+	"weft/internal/plan"
+)
+
+// What packages beside the face do with tensors that users cannot: operations of their own, memory
+// of tensors, writes that no operation makes. They convert: (*core.Tensor)(t).
+
+// Compute computes an operation and returns its results. One plan is made for each d, key of
+// attributes, types, shapes and strides; numbers are given at run time. d is mostly of class
+// Composite and of the caller's own.
+//
+// Without dst results are new tensors, recorded for gradients. Else result i is written into
+// dst[i], which has its shape and element type, any layout, and may overlap arguments; nothing is
+// recorded then, and an argument that needs a gradient is refused.
+func Compute(d *op.Def, a ir.Attrs, dst []*Tensor, args ...Operand) []*Tensor {
+	if len(args) == 0 {
+		array.Failf(d.Name, "", "has no arguments")
+	}
+	if dst != nil {
+		writeAll(d, a, dst, args)
+		return dst
+	}
+	return ApplyAll(d, a, args...)
+}
+
+// Explain returns the plan of [Compute] for these arguments: loop programs and machine code.
+func Explain(d *op.Def, a ir.Attrs, args ...Operand) string {
+	return Lookup(d, a, args).Explain(graphtext.Names{})
+}
+
+// writeAll computes d of args into dst, tensors.
+func writeAll(d *op.Def, a ir.Attrs, dst []*Tensor, args []Operand) {
+	recorded := GradOn()
+	ins := make([]*Tensor, 0, len(args))
+	for i := range args {
+		t := args[i].T
+		if t == nil {
+			continue
+		}
+		t.Check(d.Name)
+		if recorded && t.Node() != nil {
+			array.Failf(d.Name, "", "writes into tensors that are there, which is not recorded, and argument %d needs a gradient: call inside WithoutGrad, or give it as Detach()", i)
+		}
+		ins = append(ins, t)
+	}
+	ops := args[:len(args):len(args)]
+	for _, t := range dst {
+		o := TensorOperand(d.Name, t)
+		t.Writable(d.Name)
+		ops = append(ops, o)
+	}
+	p := LookupInto(d, a, ops, len(args), func(p *Planned, args []*ir.Node) ([]*ir.Node, []plan.Sig) {
+		nodes := op.ApplyAll(d, p.A, args...)
+		if len(nodes) != len(dst) {
+			array.Failf(d.Name, "dst", "has %d places for %d results", len(dst), len(nodes))
+		}
+		into := make([]plan.Sig, len(dst))
+		for i, x := range nodes {
+			s := &p.Sigs[p.Nargs+i]
+			if x.DType != s.Dtype || !array.Equal(x.Shape, s.Shape) {
+				array.Failf(d.Name, "dst", "result %d is %s, its place %s", i, array.TypeString(x.DType, x.Shape), array.TypeString(s.Dtype, s.Shape))
+			}
+			into[i] = plan.Sig{DType: s.Dtype, Shape: s.Shape, Strides: s.Strides}
+		}
+		return nodes, into
+	})
+	w := OpenWrites(dst)
+	defer w.Done()
+	views := make([]array.View, len(dst))
+	if tr := TracingOf(ops); tr != nil {
+		tr.Compute(p, args, views)
+		for i, t := range dst {
+			tr.Copy(&t.v, &views[i])
+		}
+		return
+	}
+	direct := true // no memory is written while it is read
+	for i, t := range dst {
+		views[i] = t.v
+		for _, x := range ins {
+			direct = direct && (!x.v.Overlaps(&t.v) || x.v.Same(&t.v) && p.Compiled().Plan.InPlace)
+		}
+		for _, other := range dst[:i] {
+			direct = direct && !other.v.Overlaps(&t.v)
+		}
+	}
+	if direct {
+		p.Compute(args, views)
+	} else {
+		clear(views)
+		Lookup(d, a, args).Compute(args, views)
+		for i, t := range dst {
+			CopyViews(&t.v, &views[i])
+			Free(views[i].Store)
+		}
+	}
+}
+
+// A Composite is a formula with one or more results that are computed together by one plan and
+// recorded for gradients, such as a normalisation with its mean and variance.
+type Composite struct{ def *op.Def }
+
+// NewComposite returns the formula that compose builds from nodes of its arguments. gradient,
+// which may be nil, sets the gradients of the arguments; without it the parts are
+// differentiated and what they need is computed again.
+func NewComposite(name string, compose func(args []*ir.Node) []*ir.Node, gradient func(v *op.VJP)) Composite {
+	h := fnv.New64a()
+	h.Write([]byte("composite " + name))
+	return Composite{&op.Def{Name: name, Hash: h.Sum64(), Class: op.Composite, Arity: -1, VJP: gradient,
+		ComposeAll: func(args []*ir.Node, _ ir.Attrs) []*ir.Node { return compose(args) }}}
+}
+
+// Apply computes the formula of args and returns its results.
+func (c Composite) Apply(args ...Operand) []*Tensor { return Compute(c.def, nil, nil, args...) }
+
+// Num is a Go float as an operand.
+func Num(x float64) Operand { return Operand{Num: exec.Number{Float: x, Kind: array.CatFloat}} }
+
+// Of is a tensor as an operand of an operation by that name, which refuses nil.
+func Of(opName string, t *Tensor) Operand { return TensorOperand(opName, t) }
+
+// Make returns a new tensor whose elements are undefined: who takes it writes all of them.
+func Make(d array.DType, shape []int) *Tensor { return Unset("empty", 0, d, shape) }
+
+// FromView returns a tensor of a strided window.
+func FromView(v array.View) *Tensor { return &Tensor{v: v} }
+
+// Sizes returns the sizes of the axes without a copy: the caller must neither write to the slice
+// nor append to a part of it.
+func (t *Tensor) Sizes() []int {
+	t.NotNil("shape")
+	return slices.Clip(t.v.Shape)
+}
+
+// Read returns the strided window on the host that t is. It refuses memory that was given back.
+func (t *Tensor) Read() array.View {
+	t.Check("view")
+	return HostView(t)
+}
+
+// Lend returns the strided window that t is, whose memory cannot be given back before done is
+// called: for what hands it to others' code.
+func (t *Tensor) Lend() (v array.View, done func()) {
+	t.Check("view")
+	if !t.v.Store.Lend() {
+		FailReleased("view", &t.v)
+	}
+	return t.v, t.v.Store.Unlend
+}
+
+// Same reports that t and u are the same window on the same memory, which it does not read.
+func (t *Tensor) Same(u *Tensor) bool { return t.v.Same(&u.v) }
+
+// Recorded reports that operations on t are recorded: it needs a gradient, and the caller is not
+// inside WithoutGrad.
+func (t *Tensor) Recorded() bool { return t.RequiresGrad() && GradOn() }
+
+// Unfreeze makes a leaf again of one that RequireGrad(false) made a tensor like any other.
+func (t *Tensor) Unfreeze() {
+	t.NotNil("unfreeze")
+	t.Freeze(false)
+}
+
+// Mark says that memory of t is about to be written without an operation: it refuses memory that
+// was given back or must not be written, and counts the write, so that a backward pass which needs
+// the old elements reports it. opName is the name in errors.
+func (t *Tensor) Mark(opName string) {
+	t.Writable(opName)
+	ComputeReaders(t.v.Store)
+	t.Wrote()
+}
+
+// MarkPlain is [Tensor.Mark] of contiguous memory that is written with nothing more to do. It is
+// false, and nothing is counted, where Mark would refuse, or where memory is tracked or somebody
+// may wait to read it, so that [OpenRows] is needed.
+func (t *Tensor) MarkPlain() bool {
+	s := t.v.Store
+	if s.Released() || s.ReadOnly() || s.Monitor() != nil || t.hist != nil || array.Deferring.On() {
+		return false
+	}
+	t.Wrote()
+	return true
+}
+
+// OpenRows says that rows lo to before hi of each of ts, which are contiguous, are written without
+// an operation until done is called: what waits to read their memory is computed first, and tracked
+// memory knows which bytes change. Nothing else may be written meanwhile.
+func OpenRows(lo, hi int, ts ...*Tensor) (done func()) {
+	tracked := false
+	for _, t := range ts {
+		ComputeReaders(t.v.Store)
+		tracked = tracked || t.v.Store.Monitor() != nil
+	}
+	if !tracked {
+		return func() {}
+	}
+	rows := make([]*Tensor, len(ts))
+	for i, t := range ts {
+		shape := append([]int{hi - lo}, t.v.Shape[1:]...)
+		rows[i] = &Tensor{v: t.v.Window(lo*t.v.Strides[0], shape, t.v.Strides)}
+	}
+	return OpenWrites(rows).Done
+}
+
+// Exclusively calls f, which writes into t, while no compiled function reads or writes the memory.
+// It panics with *array.Error inside a call of one that does.
+func (t *Tensor) Exclusively(opName string, f func()) {
+	t.Check(opName)
+	st := t.v.Store
+	held, err := lock.Acquire(context.Background(), []lock.Want{{Lock: &st.Lock, Write: true, Of: st}}, jit.Goroutine, false)
+	if err != nil {
+		panic((&Supplied{}).Refused(opName, err))
+	}
+	defer held.Release()
+	f()
+}
