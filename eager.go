@@ -14,7 +14,7 @@ import (
 // What package eager runs operations of other packages by.
 func init() {
 	eager.Run = func(d *op.Def, a ir.Attrs, dst []*Tensor, args []any) []*Tensor {
-		return outer(core.Compute(d, a, inner(dst), eagerOperands(make([]core.Operand, 0, 8), d, args)...))
+		return outer(core.Call(d, a, inner(dst), eagerOperands(make([]core.Operand, 0, 8), d, args)...))
 	}
 	eager.New = func(d array.DType, shape []int) *Tensor { return (*Tensor)(core.Make(d, shape)) }
 	eager.Mark = func(name string, t *Tensor) { t.c().Mark(name) }

@@ -18,14 +18,14 @@ import (
 // What packages beside the face do with tensors that users cannot: operations of their own, memory
 // of tensors, writes that no operation makes. They convert: (*core.Tensor)(t).
 
-// Compute computes an operation and returns its results. One plan is made for each d, key of
+// Call computes an operation and returns its results. One plan is made for each d, key of
 // attributes, types, shapes and strides; numbers are given at run time. d is mostly of class
 // Composite and of the caller's own.
 //
 // Without dst results are new tensors, recorded for gradients. Else result i is written into
 // dst[i], which has its shape and element type, any layout, and may overlap arguments; nothing is
 // recorded then, and an argument that needs a gradient is refused.
-func Compute(d *op.Def, a ir.Attrs, dst []*Tensor, args ...Operand) []*Tensor {
+func Call(d *op.Def, a ir.Attrs, dst []*Tensor, args ...Operand) []*Tensor {
 	if len(args) == 0 {
 		array.Failf(d.Name, "", "has no arguments")
 	}
@@ -36,7 +36,7 @@ func Compute(d *op.Def, a ir.Attrs, dst []*Tensor, args ...Operand) []*Tensor {
 	return ApplyAll(d, a, args...)
 }
 
-// Explain returns the plan of [Compute] for these arguments: loop programs and machine code.
+// Explain returns the plan of [Call] for these arguments: loop programs and machine code.
 func Explain(d *op.Def, a ir.Attrs, args ...Operand) string {
 	return Lookup(d, a, args).Explain(graphtext.Names{})
 }
@@ -124,7 +124,7 @@ func NewComposite(name string, compose func(args []*ir.Node) []*ir.Node, gradien
 }
 
 // Apply computes the formula of args and returns its results.
-func (c Composite) Apply(args ...Operand) []*Tensor { return Compute(c.def, nil, nil, args...) }
+func (c Composite) Apply(args ...Operand) []*Tensor { return Call(c.def, nil, nil, args...) }
 
 // Num is a Go float as an operand.
 func Num(x float64) Operand { return Operand{Num: exec.Number{Float: x, Kind: array.CatFloat}} }
