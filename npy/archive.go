@@ -15,7 +15,7 @@ import (
 	"weft"
 	"weft/internal/array"
 	"weft/internal/atomicfile"
-	"weft/internal/eager"
+	"weft/internal/core"
 	"weft/internal/raw"
 )
 
@@ -111,7 +111,7 @@ func (a *Archive) Tensor(name string) (*weft.Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return eager.FromView[*weft.Tensor](v), nil
+	return (*weft.Tensor)(core.FromView(v)), nil
 }
 
 // Columns reads the structured array of that name, as [ReadColumns] does.

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"weft"
-	"weft/internal/eager"
+	"weft/internal/core"
 )
 
 // checkArchive compares with what make_archives.py wrote.
@@ -154,7 +154,7 @@ func TestWriteArchive(t *testing.T) {
 			if mapped[name], err = a.Map(name, CopyOnWrite); err != nil {
 				t.Fatal(err)
 			}
-			v, done := eager.Lend(mapped[name])
+			v, done := (*core.Tensor)(mapped[name]).Lend()
 			if _, read := v.Store.Owner().([]byte); read && v.Size() > 0 && name != "flags" && name != "big" {
 				t.Errorf("%q was not mapped", name)
 			}

@@ -9,7 +9,7 @@ import (
 	"weft"
 	"weft/internal/array"
 	"weft/internal/atomicfile"
-	"weft/internal/eager"
+	"weft/internal/core"
 	"weft/internal/raw"
 )
 
@@ -67,7 +67,7 @@ func (h *header) columns(st *array.Storage, place int, protect bool) []Column {
 		if protect {
 			v.Store.Protect()
 		}
-		out[i].Tensor = eager.FromView[*weft.Tensor](v)
+		out[i].Tensor = (*weft.Tensor)(core.FromView(v))
 	}
 	return out
 }

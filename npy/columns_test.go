@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"weft"
-	"weft/internal/eager"
+	"weft/internal/core"
 )
 
 // structured returns the files that NumPy wrote, by name.
@@ -98,7 +98,7 @@ func checkColumns(t *testing.T, name string, cols []Column, mapped bool) {
 				break
 			}
 		}
-		if v := eager.View(c.Tensor); len(got) > 0 && !mapped {
+		if v := (*core.Tensor)(c.Tensor).Read(); len(got) > 0 && !mapped {
 			whole := v.Store.Bytes != v.Size()*v.DType.Size()
 			if len(want.names) > 1 && whole != (kind == 'v') {
 				t.Errorf("%s: column %q is a view: %v, want %c", name, c.Name, whole, kind)

@@ -7,7 +7,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
-	"weft/internal/eager"
+	"weft/internal/core"
 	"weft/internal/mapped"
 	"weft/internal/raw"
 )
@@ -120,7 +120,7 @@ func (s *section) tensor(mode MapMode) (*weft.Tensor, error) {
 			v.Store.Protect()
 		}
 	}
-	return eager.FromView[*weft.Tensor](v), nil
+	return (*weft.Tensor)(core.FromView(v)), nil
 }
 
 func (s *section) columns(mode MapMode) (out []Column, err error) {

@@ -14,7 +14,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
-	"weft/internal/eager"
+	"weft/internal/core"
 )
 
 // All that Read reads, Map maps or reads: the same elements, in the same memory order.
@@ -34,7 +34,7 @@ func TestMapGolden(t *testing.T) {
 			if err != nil {
 				continue
 			}
-			v, done := eager.Lend(x)
+			v, done := (*core.Tensor)(x).Lend()
 			if v.DType != want.DType || !slices.Equal(v.Shape, want.Shape) || !slices.Equal(v.Strides, want.Strides) || !slices.Equal(elems(&v), elems(&want)) {
 				t.Errorf("%s: %s with strides %v", name, array.TypeString(v.DType, v.Shape), v.Strides)
 			}

@@ -6,7 +6,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
-	"weft/internal/eager"
+	"weft/internal/core"
 )
 
 // Read reads one array from r and leaves r right behind it, so that several can
@@ -16,7 +16,7 @@ func Read(r io.Reader) (*weft.Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return eager.FromView[*weft.Tensor](v), nil
+	return (*weft.Tensor)(core.FromView(v)), nil
 }
 
 // ReadFile reads the array of the file at path. Bytes after it are an error.
@@ -25,7 +25,7 @@ func ReadFile(path string) (*weft.Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return eager.FromView[*weft.Tensor](v), nil
+	return (*weft.Tensor)(core.FromView(v)), nil
 }
 
 // Write writes t to w, in Fortran order if t is contiguous in that order and not
@@ -55,7 +55,7 @@ func WriteFile(path string, t *weft.Tensor) error {
 func view(t *weft.Tensor) (v array.View, done func(), err error) {
 	if err := weft.Try(func() {
 		defer array.Named("write").End()
-		v, done = eager.Lend(t)
+		v, done = (*core.Tensor)(t).Lend()
 	}); err != nil {
 		return v, nil, fmt.Errorf("npy: %w", err)
 	}
