@@ -9,7 +9,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
-	"weft/internal/eager"
+	"weft/internal/core"
 )
 
 // Tensor reads the tensor of that name. It stays valid after Close. Of one of 8-bit floats it
@@ -19,7 +19,7 @@ func (f *File) Tensor(name string) (*weft.Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return eager.FromView[*weft.Tensor](v), nil
+	return (*weft.Tensor)(core.FromView(v)), nil
 }
 
 // ReadFile reads the tensors of the file at path, and its metadata. If some are of element types
@@ -84,7 +84,7 @@ func views(tensors map[string]*weft.Tensor) (list []named, done func(), err erro
 	for _, name := range slices.Sorted(maps.Keys(tensors)) {
 		if err := weft.Try(func() {
 			defer array.Named("write").End()
-			v, f := eager.Lend(tensors[name])
+			v, f := (*core.Tensor)(tensors[name]).Lend()
 			list, lent = append(list, named{name, v}), append(lent, f)
 		}); err != nil {
 			return nil, done, fmt.Errorf("safetensors: tensor %q: %w", name, err)
