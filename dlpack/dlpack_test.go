@@ -15,7 +15,7 @@ import (
 	"unsafe"
 
 	"weft"
-	"weft/internal/eager"
+	"weft/internal/core"
 	"weft/internal/jit"
 	"weft/npy"
 )
@@ -100,7 +100,7 @@ func TestRoundTrip(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			v, w := eager.View(x), eager.View(y)
+			v, w := (*core.Tensor)(x).Read(), (*core.Tensor)(y).Read()
 			if x.DType() != y.DType() || !slices.Equal(x.Shape(), y.Shape()) || weft.Digest(x) != weft.Digest(y) || x.Size() > 0 && v.Ptr() != w.Ptr() {
 				t.Errorf("%s %v with strides %v came back as %s %v with strides %v", x.DType(), x.Shape(), x.Strides(), y.DType(), y.Shape(), y.Strides())
 			}
@@ -275,7 +275,7 @@ func TestNumPy(t *testing.T) {
 				t.Fatal(err)
 			}
 			n := x.Size() * x.DType().Size()
-			v := eager.View(x)
+			v := (*core.Tensor)(x).Read()
 			data, first := v.Memory()
 			i := image{Versioned: !unversioned, HeadAt: uintptr(m.Pointer()), dtype: x.DType().String(), shape: x.Shape(),
 				Head: hex.EncodeToString(unsafe.Slice((*byte)(m.Pointer()), 80+8+16*x.Rank())), Data: hex.EncodeToString(data),

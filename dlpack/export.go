@@ -10,7 +10,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
-	"weft/internal/eager"
+	"weft/internal/core"
 	"weft/internal/jit"
 	"weft/internal/mem"
 )
@@ -68,7 +68,7 @@ func Export(t *weft.Tensor, opts ...ExportOpts) (Managed, error) {
 		if t.RequiresGrad() {
 			array.Failf("dlpack", "t", "requires a gradient: Detach it")
 		}
-		v = eager.View(t)
+		v = (*core.Tensor)(t).Read()
 	}); err != nil {
 		return Managed{}, fmt.Errorf("dlpack: %w", err)
 	}
@@ -78,7 +78,7 @@ func Export(t *weft.Tensor, opts ...ExportOpts) (Managed, error) {
 			return Managed{}, errors.New("dlpack: the tensor is read-only, which a struct without version cannot tell: Clone it")
 		}
 	}
-	_, done := eager.Lend(t)
+	_, done := (*core.Tensor)(t).Lend()
 	rank := len(v.Shape)
 	head := int(unsafe.Sizeof(managedTensorVersioned{}))
 	lease, err := mem.Lend(head + 8 + 16*rank)

@@ -9,7 +9,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
-	"weft/internal/eager"
+	"weft/internal/core"
 )
 
 // ImportOpts are options of Import.
@@ -62,7 +62,7 @@ func Import(p unsafe.Pointer, opts ...ImportOpts) (*weft.Tensor, error) {
 	if flags&flagReadOnly != 0 {
 		v.Store.Protect()
 	}
-	return eager.FromView[*weft.Tensor](v), nil
+	return (*weft.Tensor)(core.FromView(v)), nil
 }
 
 // An owner is what the storage of an imported tensor holds.
