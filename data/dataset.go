@@ -6,7 +6,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
-	"weft/internal/eager"
+	"weft/internal/core"
 )
 
 // A Dataset is a sequence of examples. A loader calls its methods from one
@@ -69,7 +69,9 @@ func (d *rows) Batch(index []int64) (x, y *weft.Tensor, err error) {
 }
 
 // plain returns t for use as any other tensor: gradients flow past it.
-func plain(t *weft.Tensor) *weft.Tensor { return eager.FromView[*weft.Tensor](eager.View(t)) }
+func plain(t *weft.Tensor) *weft.Tensor {
+	return (*weft.Tensor)(core.FromView((*core.Tensor)(t).Read()))
+}
 
 // join makes a batch of single examples.
 func join(ctx context.Context, d Dataset, index []int64) (x, y *weft.Tensor, err error) {
