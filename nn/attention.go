@@ -5,7 +5,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
-	"weft/internal/eager"
+	"weft/internal/core"
 	"weft/internal/op"
 	"weft/internal/tracing"
 )
@@ -50,7 +50,7 @@ func ScaledDotProductAttention(q, k, v *weft.Tensor, opts ...AttentionOpts) *wef
 		return attendInBands(q, k, v, o.Causal, array.Or(o.Scale, 1/math.Sqrt(float64(width))))
 	}
 	scores := q.MatMul(k.Transpose(-2, -1))
-	args := []any{scores, array.Or(o.Scale, 1/math.Sqrt(float64(max(width, 1))))}
+	args := append(operands(name, scores), core.Num(array.Or(o.Scale, 1/math.Sqrt(float64(max(width, 1))))))
 	weights := plainWeights
 	if o.Causal {
 		weights = causalWeights
@@ -59,12 +59,12 @@ func ScaledDotProductAttention(q, k, v *weft.Tensor, opts ...AttentionOpts) *wef
 		if m.DType() != weft.Bool && m.DType() != scores.DType() {
 			array.Failf(name, "Mask", "has elements of type %s, want bool or %s", m.DType(), scores.DType())
 		}
-		if !array.BroadcastsTo(eager.Shape(m), eager.Shape(scores)) {
+		if !array.BroadcastsTo(sizes(m), sizes(scores)) {
 			array.Failf(name, "Mask", "has shape %s, which does not broadcast to the scores' %s", array.ShapeString(m.Shape()), array.ShapeString(scores.Shape()))
 		}
-		args = append(args, m)
+		args = append(args, core.Of(name, (*core.Tensor)(m)))
 	}
-	p := weights.Apply(args...)[0]
+	p := first(weights, args...)
 	if o.Dropout > 0 {
 		p = p.Dropout(o.Dropout, o.Generator)
 	}
@@ -78,8 +78,8 @@ var (
 
 // attentionWeights is softmax over the last axis of scores times a factor, plus or under
 // a mask; zeros where all is masked.
-func attentionWeights(name string, causal bool) eager.Composite[*weft.Tensor] {
-	return eager.NewComposite[*weft.Tensor](name, single(func(x []*node) *node {
+func attentionWeights(name string, causal bool) core.Composite {
+	return core.NewComposite(name, single(func(x []*node) *node {
 		s := mul(x[0], x[1])
 		if len(x) > 2 {
 			if m := x[2]; m.DType == array.Bool {
@@ -142,8 +142,8 @@ func inBands(q, k, v *weft.Tensor) bool {
 	if n < 1 || q.DType() != weft.Float32 && q.DType() != weft.Float64 || k.Rank() != n+2 || v.Rank() != n+2 || tracing.Active() {
 		return false
 	}
-	heads := eager.Shape(q)[:n]
-	if !array.Equal(eager.Shape(k)[:n], heads) || !array.Equal(eager.Shape(v)[:n], heads) {
+	heads := sizes(q)[:n]
+	if !array.Equal(sizes(k)[:n], heads) || !array.Equal(sizes(v)[:n], heads) {
 		return false
 	}
 	return array.Size(heads)*headBytes(q, k) >= bandsFrom && headBytes(q, k) <= 2*bandBytes
@@ -177,8 +177,8 @@ func bands(per int, f func(part []*weft.Tensor), ts ...*weft.Tensor) {
 }
 
 // bandForward are attention and its weights, of queries, keys, values and a factor.
-func bandForward(causal bool) eager.Fused[*weft.Tensor] {
-	return eager.NewFused[*weft.Tensor]("attention", func(x []*node) []*node {
+func bandForward(causal bool) *core.Fused {
+	return core.NewFused("attention", func(x []*node) []*node {
 		p := softmaxOfSeen(mul(product(x[0], across(x[1])), x[3]), causal)
 		return []*node{product(p, x[2]), p}
 	})
@@ -188,9 +188,9 @@ var plainBand, causalBand = bandForward(false), bandForward(true)
 
 // bandBackward has a formula for each set of queries, keys and values, bits from the lowest, that
 // need gradients. Its arguments are the gradient, the weights, queries, keys, values, a factor.
-var bandBackward = func() (list [8]eager.Fused[*weft.Tensor]) {
+var bandBackward = func() (list [8]*core.Fused) {
 	for need := range list {
-		list[need] = eager.NewFused[*weft.Tensor]("attention_gradient", func(x []*node) (out []*node) {
+		list[need] = core.NewFused("attention_gradient", func(x []*node) (out []*node) {
 			dy, p, q, k, v := x[0], x[1], x[2], x[3], x[4]
 			ds := mul(softmaxBack(p, product(dy, across(v))), x[5])
 			if need&1 != 0 {
@@ -236,7 +236,9 @@ func attendInBands(q, k, v *weft.Tensor, causal bool, scale float64) *weft.Tenso
 			y := unset(q, shape...)
 			shape[n-1] = k.Dim(n - 2)
 			p := unset(q, shape...)
-			bands(per, func(t []*weft.Tensor) { forward.Into(t[:2], t[2], t[3], t[4], scale) }, y, p, q, k, v)
+			bands(per, func(t []*weft.Tensor) {
+				forward.Into(inner(t[:2]...), append(operands("attention", t[2:5]...), core.Num(scale)))
+			}, y, p, q, k, v)
 			f.Save(q, k, v, p)
 			return y
 		},
@@ -244,21 +246,20 @@ func attendInBands(q, k, v *weft.Tensor, causal bool, scale float64) *weft.Tenso
 			q, k, v, p := f.Saved(0), f.Saved(1), f.Saved(2), f.Saved(3)
 			if f.Create {
 				return byParts(f, dy, func(in []*weft.Tensor) *weft.Tensor {
-					return weights.Apply(in[0].MatMul(in[1].Transpose(-2, -1)), scale)[0].MatMul(in[2])
+					return first(weights, append(operands("attention", in[0].MatMul(in[1].Transpose(-2, -1))), core.Num(scale))...).MatMul(in[2])
 				}, q, k, v)
 			}
 			out, ts, need := make([]*weft.Tensor, 3), []*weft.Tensor(nil), 0
 			for i, x := range []*weft.Tensor{q, k, v} {
 				if f.Need[i] {
-					out[i] = unset(x, eager.Shape(x)...)
+					out[i] = unset(x, sizes(x)...)
 					ts = append(ts, out[i])
 					need |= 1 << i
 				}
 			}
 			results := len(ts)
 			bands(per, func(t []*weft.Tensor) {
-				in := t[results:]
-				bandBackward[need].Into(t[:results], in[0], in[1], in[2], in[3], in[4], scale)
+				bandBackward[need].Into(inner(t[:results]...), append(operands("attention_gradient", t[results:]...), core.Num(scale)))
 			}, append(ts, dy, p, q, k, v)...)
 			return out
 		},
@@ -395,15 +396,15 @@ func (m *MultiheadAttention) mask(o AttendOpts, batch, steps, keys int) *weft.Te
 	const name = "multihead_attention"
 	var masks []*weft.Tensor
 	if p := o.KeyPadding; p != nil {
-		if !array.Equal(eager.Shape(p), []int{batch, keys}) {
+		if !array.Equal(sizes(p), []int{batch, keys}) {
 			array.Failf(name, "KeyPadding", "has shape %s, want [%d %d]", array.ShapeString(p.Shape()), batch, keys)
 		}
 		masks = append(masks, p.Reshape(batch, 1, 1, keys))
 	}
 	if a := o.Mask; a != nil {
 		switch {
-		case array.Equal(eager.Shape(a), []int{steps, keys}):
-		case array.Equal(eager.Shape(a), []int{batch * m.Heads, steps, keys}):
+		case array.Equal(sizes(a), []int{steps, keys}):
+		case array.Equal(sizes(a), []int{batch * m.Heads, steps, keys}):
 			a = a.Reshape(batch, m.Heads, steps, keys)
 		default:
 			array.Failf(name, "Mask", "has shape %s, want [%d %d] or [%d %d %d]", array.ShapeString(a.Shape()), steps, keys, batch*m.Heads, steps, keys)

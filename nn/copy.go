@@ -5,7 +5,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
-	"weft/internal/eager"
+	"weft/internal/core"
 )
 
 // Freeze makes the parameters of a module buffers, until [Unfreeze], and removes their gradients.
@@ -22,7 +22,7 @@ func Freeze(m any) {
 // Unfreeze undoes [Freeze].
 func Unfreeze(m any) {
 	for _, t := range tensors(m) {
-		eager.Unfreeze(t)
+		(*core.Tensor)(t).Unfreeze()
 	}
 }
 
@@ -59,7 +59,7 @@ func (c *copier) copy(v reflect.Value) reflect.Value {
 			return old
 		}
 		if t == tensorType {
-			c.done[k] = reflect.ValueOf(eager.CopyLeaf(v.Interface().(*weft.Tensor)))
+			c.done[k] = reflect.ValueOf((*weft.Tensor)(core.CopyLeaf((*core.Tensor)(v.Interface().(*weft.Tensor)))))
 			return c.done[k]
 		}
 		if t.Elem().PkgPath() == moduleType {

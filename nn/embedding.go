@@ -6,7 +6,6 @@ import (
 
 	"weft"
 	"weft/internal/array"
-	"weft/internal/eager"
 	"weft/internal/tracing"
 )
 
@@ -70,7 +69,7 @@ func (e *Embedding) Forward(x *weft.Tensor) *weft.Tensor {
 	if d := x.DType(); !d.Integer() {
 		array.Failf("embedding", "x", "has elements of type %s, want integers: numbers of rows", d)
 	}
-	x = eager.Places(x)
+	x = placed(x)
 	x = tracing.Within(x, "embedding", "x", 0, math.MaxInt64, fmt.Sprintf("has %%d, want 0 to %d", e.Weight.Dim(0)-1)) // IndexSelect looks at the other end
 	if e.Sparse && e.Weight.IsLeaf() && e.Weight.RequiresGrad() {
 		e.Weight.SparseGrad()
@@ -80,5 +79,5 @@ func (e *Embedding) Forward(x *weft.Tensor) *weft.Tensor {
 		pad := x.Reshape(x.Size(), 1).Eq(*e.PaddingIdx)
 		y = weft.Where(pad, y.Detach(), y)
 	}
-	return eager.Own(y.Reshape(append(eager.Shape(x), e.Weight.Dim(1))...))
+	return own(y.Reshape(append(sizes(x), e.Weight.Dim(1))...))
 }

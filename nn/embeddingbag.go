@@ -6,7 +6,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
-	"weft/internal/eager"
+	"weft/internal/core"
 	"weft/internal/op"
 	"weft/internal/tracing"
 )
@@ -109,20 +109,20 @@ func (e *EmbeddingBag) Bags(x, offsets *weft.Tensor, opts ...BagOpts) *weft.Tens
 	case x.Rank() == 2 && offsets != nil:
 		array.Failf(name, "offsets", "are for a vector of indices, x has shape %s", array.ShapeString(x.Shape()))
 	}
-	x = eager.Places(x)
+	x = placed(x)
 	x = tracing.Within(x, name, "x", 0, math.MaxInt64, fmt.Sprintf("has %%d, want 0 to %d", e.Weight.Dim(0)-1)) // IndexSelect checks the upper bound
 	a := op.Bags{Mode: []op.BagMode{op.BagMean, op.BagSum, op.BagMax}[e.Mode], Padding: -1, Ends: e.IncludeLastOffset}
 	if e.PaddingIdx != nil {
 		a.Padding = *e.PaddingIdx
 	}
-	args := []any{e.Weight, x}
+	args := operands(name, e.Weight, x)
 	if o.PerSampleWeights != nil {
-		args = append(args, o.PerSampleWeights)
+		args = append(args, core.Of(name, (*core.Tensor)(o.PerSampleWeights)))
 	}
 	if offsets != nil {
-		args = append(args, e.begins(offsets))
+		args = append(args, core.Of(name, (*core.Tensor)(e.begins(offsets))))
 	}
-	return eager.Apply[*weft.Tensor](op.EmbeddingBag, a, nil, args...)[0]
+	return (*weft.Tensor)(core.Call(op.EmbeddingBag, a, nil, args...)[0])
 }
 
 // begins returns offsets as int32 or int64. It panics if they do not begin at 0.
@@ -137,7 +137,7 @@ func (e *EmbeddingBag) begins(offsets *weft.Tensor) *weft.Tensor {
 	if e.IncludeLastOffset && offsets.Size() == 0 {
 		array.Failf(name, "offsets", "is empty: IncludeLastOffset needs the end of the last bag")
 	}
-	offsets = eager.Places(offsets)
+	offsets = placed(offsets)
 	if offsets.Size() > 0 {
 		first := offsets.Slice(weft.Range(0, 1))
 		if zero := tracing.Within(first, name, "offsets", 0, 0, "begin at %d, want 0"); zero != first {

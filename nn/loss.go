@@ -5,7 +5,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
-	"weft/internal/eager"
+	"weft/internal/core"
 	"weft/internal/op"
 	"weft/internal/tracing"
 )
@@ -51,7 +51,7 @@ func alike(op string, x, target *weft.Tensor) {
 		array.Failf(op, "x", "is nil")
 	case target == nil:
 		array.Failf(op, "target", "is nil")
-	case !array.Equal(eager.Shape(x), eager.Shape(target)):
+	case !array.Equal(sizes(x), sizes(target)):
 		array.Failf(op, "target", "has shape %s, the prediction %s", array.ShapeString(target.Shape()), array.ShapeString(x.Shape()))
 	}
 }
@@ -106,7 +106,7 @@ type BCEOpts struct {
 
 func (o *BCEOpts) of(op string, x *weft.Tensor) *weft.Tensor {
 	if o.Weight != nil {
-		if !array.BroadcastsTo(eager.Shape(o.Weight), eager.Shape(x)) {
+		if !array.BroadcastsTo(sizes(o.Weight), sizes(x)) {
 			array.Failf(op, "Weight", "has shape %s, which does not broadcast to %s", array.ShapeString(o.Weight.Shape()), array.ShapeString(x.Shape()))
 		}
 		x = x.Mul(o.Weight)
@@ -116,7 +116,7 @@ func (o *BCEOpts) of(op string, x *weft.Tensor) *weft.Tensor {
 
 // crossProbability is the binary cross-entropy, whose logarithms are at least -100 and
 // whose gradient divides by at least 1e-12, as PyTorch's.
-var crossProbability = eager.NewComposite[*weft.Tensor]("bce", single(func(x []*node) *node {
+var crossProbability = core.NewComposite("bce", single(func(x []*node) *node {
 	p, y := x[0], x[1]
 	least := p.Graph.Number(-100, p.DType, false)
 	q := apply(op.Maximum, apply(op.Log, p), least)
@@ -147,7 +147,7 @@ func BCE(x, target *weft.Tensor, opts ...BCEOpts) *weft.Tensor {
 	if o.PosWeight != nil {
 		array.Failf("bce", "PosWeight", "is for BCEWithLogits only")
 	}
-	return o.of("bce", crossProbability.Apply(x, target)[0])
+	return o.of("bce", first(crossProbability, operands("bce", x, target)...))
 }
 
 func sameFloats(op string, x, target *weft.Tensor) {
@@ -165,7 +165,7 @@ func BCEWithLogits(x, target *weft.Tensor, opts ...BCEOpts) *weft.Tensor {
 	if o.PosWeight == nil {
 		return o.of("bce_with_logits", weft.Expr("(1-y)*x + softplus(-x)", weft.Vars{"x": x, "y": target}))
 	}
-	if !array.BroadcastsTo(eager.Shape(o.PosWeight), eager.Shape(x)) {
+	if !array.BroadcastsTo(sizes(o.PosWeight), sizes(x)) {
 		array.Failf("bce_with_logits", "PosWeight", "has shape %s, which does not broadcast to %s", array.ShapeString(o.PosWeight.Shape()), array.ShapeString(x.Shape()))
 	}
 	return o.of("bce_with_logits", weft.Expr("(1-y)*x + ((p-1)*y+1)*softplus(-x)", weft.Vars{"x": x, "y": target, "p": o.PosWeight}))
@@ -214,7 +214,7 @@ func CrossEntropy(logits, target *weft.Tensor, opts ...CrossEntropyOpts) *weft.T
 	defer array.Named("cross_entropy").End()
 	const name = "cross_entropy"
 	o := array.Options("cross_entropy", opts)
-	if len(opts) == 0 && (logits == nil || target == nil || logits.Rank() < 3 && !array.Equal(eager.Shape(logits), eager.Shape(target))) {
+	if len(opts) == 0 && (logits == nil || target == nil || logits.Rank() < 3 && !array.Equal(sizes(logits), sizes(target))) {
 		return weft.CrossEntropy(logits, target) // one kernel
 	}
 	if !(o.Smoothing >= 0 && o.Smoothing <= 1) {
@@ -229,7 +229,7 @@ func CrossEntropy(logits, target *weft.Tensor, opts ...CrossEntropyOpts) *weft.T
 	if o.IgnoreIndex != nil { // whatever is in a row that is ignored has no part in anything
 		rows = weft.Where(hit.Reshape(t.Size(), 1), rows, 0.0)
 	}
-	loss := crossRows.Apply(rows, t)[0].Reshape(t.Size()).Mul(w)
+	loss := first(crossRows, operands(name, rows, t)...).Reshape(t.Size()).Mul(w)
 	if s := o.Smoothing; s > 0 {
 		logp := rows.LogSoftmax(1)
 		if o.Weight != nil {
@@ -284,7 +284,7 @@ func classes(name string, x, target *weft.Tensor, o CrossEntropyOpts) (c int, ro
 	if x == nil || target == nil {
 		array.Failf(name, "", "logits or target is nil")
 	}
-	s := eager.Shape(x)
+	s := sizes(x)
 	if len(s) < 2 || !x.DType().Float() {
 		array.Failf(name, "logits", "are %s, want floats [N C ...]: scores of C classes", array.TypeString(x.DType(), s))
 	}
@@ -293,7 +293,7 @@ func classes(name string, x, target *weft.Tensor, o CrossEntropyOpts) (c int, ro
 	if target.DType().Float() {
 		want = s
 	}
-	if !array.Equal(eager.Shape(target), want) {
+	if !array.Equal(sizes(target), want) {
 		array.Failf(name, "target", "has shape %s, want %s: a class for each row of the logits %s", array.ShapeString(target.Shape()), array.ShapeString(want), array.ShapeString(s))
 	}
 	if w := o.Weight; w != nil && (w.Rank() != 1 || w.Dim(0) != c) {
@@ -317,7 +317,7 @@ func classRows(x *weft.Tensor) *weft.Tensor {
 // targets returns target classes as a column, with 0 for those that are ignored, and a
 // mask of the others.
 func (o *CrossEntropyOpts) targets(name string, target *weft.Tensor, c int) (column, hit *weft.Tensor) {
-	t := eager.Places(target.Reshape(target.Size())).To(weft.Int64)
+	t := placed(target.Reshape(target.Size())).To(weft.Int64)
 	hit = weft.OnesOf(weft.Bool, t.Size())
 	if o.IgnoreIndex != nil {
 		hit = t.Ne(*o.IgnoreIndex)
@@ -346,7 +346,7 @@ func (o *CrossEntropyOpts) finish(name string, loss, w *weft.Tensor, shape []int
 
 // crossRows is logsumexp(row) - row[target] for each row of a matrix and a column of
 // targets.
-var crossRows = eager.NewComposite[*weft.Tensor]("cross_entropy", single(func(x []*node) *node {
+var crossRows = core.NewComposite("cross_entropy", single(func(x []*node) *node {
 	d := sub(x[0], over(op.Max, x[0], 1))
 	hit := apply(op.Eq, op.Apply(op.Iota, op.Axis(1), x[0]), x[1])
 	picked := over(op.Sum, apply(op.Where, hit, d, d.Graph.Number(0, d.DType, false)), 1)

@@ -5,7 +5,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
-	"weft/internal/eager"
+	"weft/internal/core"
 	"weft/internal/op"
 	"weft/internal/tracing"
 )
@@ -13,8 +13,8 @@ import (
 // normalize is (x-mean)/sqrt(variance+eps) over axes of x, and mean and variance, by n
 // elements, which keep the axes. The gradient is composed from the results, so that each
 // pass over x is one kernel.
-func normalize(name string, axes ...int) eager.Composite[*weft.Tensor] {
-	return eager.NewComposite[*weft.Tensor](name, func(x []*node) []*node {
+func normalize(name string, axes ...int) core.Composite {
+	return core.NewComposite(name, func(x []*node) []*node {
 		mean := over(op.Mean, x[0], axes...)
 		d := sub(x[0], mean)
 		v := over(op.Mean, apply(op.Square, d), axes...)
@@ -63,7 +63,7 @@ var (
 	channelNorm = normalize("batch_norm", 0, 2)
 
 	// restore is a batch normalisation by numbers that are known.
-	restore = eager.NewComposite[*weft.Tensor]("batch_norm", single(func(x []*node) *node {
+	restore = core.NewComposite("batch_norm", single(func(x []*node) *node {
 		y := mul(sub(x[0], x[1]), apply(op.Rsqrt, add(x[2], x[3])))
 		if len(x) > 4 {
 			y = mul(y, x[4])
@@ -74,7 +74,7 @@ var (
 		return y
 	}), nil)
 
-	rmsNorm = eager.NewComposite[*weft.Tensor]("rms_norm", single(func(x []*node) *node {
+	rmsNorm = core.NewComposite("rms_norm", single(func(x []*node) *node {
 		y := mul(x[0], rootMean(x))
 		if len(x) > 2 {
 			y = mul(y, x[2])
@@ -123,12 +123,12 @@ func (o *NormOpts) affine(shape ...int) (weight, bias *weft.Tensor) {
 }
 
 // some are the arguments that are not nil, each in the given shape.
-func some(args []any, shape []int, ts ...*weft.Tensor) []any {
+func some(args []core.Operand, shape []int, ts ...*weft.Tensor) []core.Operand {
 	for _, t := range ts {
 		if t == nil {
 			break
 		}
-		args = append(args, t.Reshape(shape...))
+		args = append(args, core.Of("reshape", (*core.Tensor)(t.Reshape(shape...))))
 	}
 	return args
 }
@@ -158,7 +158,7 @@ func (l *LayerNorm) Forward(x *weft.Tensor) *weft.Tensor {
 		failNil("layer_norm", "NewLayerNorm")
 	}
 	n := tail("layer_norm", x, l.Shape, l.Weight)
-	return eager.Own(rowsNorm.Apply(some([]any{x.Reshape(-1, n), l.Eps}, []int{n}, l.Weight, l.Bias)...)[0].Reshape(eager.Shape(x)...))
+	return own(first(rowsNorm, some(append(operands("layer_norm", x.Reshape(-1, n)), core.Num(l.Eps)), []int{n}, l.Weight, l.Bias)...).Reshape(sizes(x)...))
 }
 
 // RMSNorm divides each example's last axes by the root of the mean of their squares, then
@@ -187,7 +187,7 @@ func (l *RMSNorm) Forward(x *weft.Tensor) *weft.Tensor {
 		failNil("rms_norm", "NewRMSNorm")
 	}
 	n := tail("rms_norm", x, l.Shape, l.Weight)
-	return eager.Own(rmsNorm.Apply(some([]any{x.Reshape(-1, n), l.Eps}, []int{n}, l.Weight)...)[0].Reshape(eager.Shape(x)...))
+	return own(first(rmsNorm, some(append(operands("rms_norm", x.Reshape(-1, n)), core.Num(l.Eps)), []int{n}, l.Weight)...).Reshape(sizes(x)...))
 }
 
 // tail checks the last axes of x, and the weights, and returns their size.
@@ -195,10 +195,10 @@ func tail(op string, x *weft.Tensor, shape []int, w *weft.Tensor) int {
 	if x == nil {
 		array.Failf(op, "x", "is nil")
 	}
-	if k := x.Rank() - len(shape); len(shape) == 0 || k < 0 || !array.Equal(eager.Shape(x)[k:], shape) {
+	if k := x.Rank() - len(shape); len(shape) == 0 || k < 0 || !array.Equal(sizes(x)[k:], shape) {
 		array.Failf(op, "x", "has shape %s, want last axes %s", array.ShapeString(x.Shape()), array.ShapeString(shape))
 	}
-	if w != nil && !array.Equal(eager.Shape(w), shape) {
+	if w != nil && !array.Equal(sizes(w), shape) {
 		array.Failf(op, "Weight", "has shape %s, want %s", array.ShapeString(w.Shape()), array.ShapeString(shape))
 	}
 	if !x.DType().Float() {
@@ -242,14 +242,14 @@ func (l *GroupNorm) Forward(x *weft.Tensor) *weft.Tensor {
 	}
 	// Groups are rows; channels are scaled by another kernel, which takes less time than
 	// one whose passes are over two axes.
-	y := rowsNorm.Apply(x.Reshape(n*l.Groups, c/l.Groups*size), l.Eps)[0].Reshape(n, c, size)
+	y := first(rowsNorm, append(operands("group_norm", x.Reshape(n*l.Groups, c/l.Groups*size)), core.Num(l.Eps))...).Reshape(n, c, size)
 	switch {
 	case l.Weight != nil && l.Bias != nil:
 		y = weft.Expr("y*w + b", weft.Vars{"y": y, "w": l.Weight.Reshape(c, 1), "b": l.Bias.Reshape(c, 1)})
 	case l.Weight != nil:
 		y = y.Mul(l.Weight.Reshape(c, 1))
 	}
-	return eager.Own(y.Reshape(eager.Shape(x)...))
+	return own(y.Reshape(sizes(x)...))
 }
 
 // channels checks pictures or rows with channels, and returns batch, channels and what
@@ -258,11 +258,11 @@ func channels(op string, x *weft.Tensor, least, most int, w *weft.Tensor) (n, c,
 	if x == nil {
 		array.Failf(op, "x", "is nil")
 	}
-	s := eager.Shape(x)
+	s := sizes(x)
 	if len(s) < least || len(s) > most {
 		array.Failf(op, "x", "has shape %s, want %d to %d axes, channels second", array.ShapeString(s), least, most)
 	}
-	if w != nil && !array.Equal(eager.Shape(w), s[1:2]) {
+	if w != nil && !array.Equal(sizes(w), s[1:2]) {
 		array.Failf(op, "x", "has shape %s, want [N %d ...]: %d channels", array.ShapeString(s), w.Size(), w.Size())
 	}
 	if !x.DType().Float() {
@@ -324,17 +324,17 @@ func (b *batchNorm) forward(name string, x *weft.Tensor, least, most int) *weft.
 	rows, shape := x.Reshape(n, c, size), []int{c, 1}
 	running := b.RunningMean != nil && b.RunningVar != nil
 	if b.eval && running {
-		in := []any{rows, b.RunningMean.Reshape(c, 1), b.RunningVar.Reshape(c, 1), b.Eps}
-		return eager.Own(restore.Apply(some(in, shape, b.Weight, b.Bias)...)[0].Reshape(eager.Shape(x)...))
+		in := append(operands(name, rows, b.RunningMean.Reshape(c, 1), b.RunningVar.Reshape(c, 1)), core.Num(b.Eps))
+		return own(first(restore, some(in, shape, b.Weight, b.Bias)...).Reshape(sizes(x)...))
 	}
 	if !b.eval && n*size == 1 {
 		array.Failf(name, "x", "has shape %s: the variance of one value a channel says nothing", array.ShapeString(x.Shape()))
 	}
-	out := channelNorm.Apply(some([]any{rows, b.Eps}, shape, b.Weight, b.Bias)...)
+	out := channelNorm.Apply(some(append(operands(name, rows), core.Num(b.Eps)), shape, b.Weight, b.Bias)...)
 	if !b.eval && running && n*size > 0 {
-		b.track(out[1], out[2], float64(n*size))
+		b.track((*weft.Tensor)(out[1]), (*weft.Tensor)(out[2]), float64(n*size))
 	}
-	return eager.Own(out[0].Reshape(eager.Shape(x)...))
+	return own((*weft.Tensor)(out[0]).Reshape(sizes(x)...))
 }
 
 // track moves the running statistics towards those of a batch of n values a channel.
@@ -352,7 +352,7 @@ func (b *batchNorm) track(mean, variance *weft.Tensor, n float64) {
 		}
 	}
 	move := func(to, from *weft.Tensor, factor float64) {
-		from = from.Detach().Reshape(eager.Shape(to)...).Mul(share * factor)
+		from = from.Detach().Reshape(sizes(to)...).Mul(share * factor)
 		to.Detach().MulAssign(1 - share).AddAssign(from)
 	}
 	move(b.RunningMean, mean, 1)
@@ -366,7 +366,7 @@ func (b *batchNorm) trackTraced(mean, variance *weft.Tensor, n float64) {
 	share := one.Div(b.NumBatchesTracked.To(weft.Float64))
 	move := func(to, from *weft.Tensor, factor float64) {
 		d := to.DType()
-		from = from.Detach().Reshape(eager.Shape(to)...).Mul(share.Mul(factor).To(d))
+		from = from.Detach().Reshape(sizes(to)...).Mul(share.Mul(factor).To(d))
 		to.Detach().MulAssign(one.Sub(share).To(d)).AddAssign(from)
 	}
 	move(b.RunningMean, mean, 1)

@@ -6,7 +6,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
-	"weft/internal/eager"
+	"weft/internal/core"
 	"weft/internal/op"
 )
 
@@ -120,7 +120,7 @@ func (r *rnn) run(x *weft.Tensor, state []*weft.Tensor, keeps int, c cell) (y *w
 	}
 	for i, s := range state {
 		want := []int{r.Layers * r.ways(), batch, r.Hidden}
-		if s == nil || s.DType() != x.DType() && s.DType() != dtype || !array.Equal(eager.Shape(s), want) {
+		if s == nil || s.DType() != x.DType() && s.DType() != dtype || !array.Equal(sizes(s), want) {
 			array.Failf(r.name, "state", "%d is not %s", i, array.TypeString(x.DType(), want))
 		}
 		state[i] = s.To(dtype)
@@ -307,7 +307,7 @@ func lstmForward(f *weft.FuncContext, in ...*weft.Tensor) *weft.Tensor {
 		at := weft.Index(t)
 		z := h.MatMul(wt)
 		next, memory, g := out.Slice(weft.Index(0), at), out.Slice(weft.Index(1), at), gates.Slice(at).Unbind(0)
-		lstmStep.Into(append([]*weft.Tensor{next, memory}, g...), steps.Slice(at), z, c)
+		lstmStep.Into(inner(append([]*weft.Tensor{next, memory}, g...)...), operands("lstm", steps.Slice(at), z, c))
 		z.Release()
 		h, c = next, memory
 	}
@@ -317,7 +317,7 @@ func lstmForward(f *weft.FuncContext, in ...*weft.Tensor) *weft.Tensor {
 
 // unset is memory for elements of the type of x, all of which the steps write.
 func unset(x *weft.Tensor, shape ...int) *weft.Tensor {
-	return eager.Empty[*weft.Tensor](x.DType(), shape)
+	return (*weft.Tensor)(core.Make(x.DType(), shape))
 }
 
 // part is the i-th of the columns of x, of which there are n parts.
@@ -328,7 +328,7 @@ func part(x *node, i, n int) *node {
 
 // Arguments: what the inputs give, what the outputs of the step before give, memory.
 // Results: output, memory, the gates.
-var lstmStep = eager.NewFused[*weft.Tensor]("lstm", func(x []*node) []*node {
+var lstmStep = core.NewFused("lstm", func(x []*node) []*node {
 	// Parts are added rather than sums taken apart, which would have to lie in memory.
 	z := func(i int) *node { return add(part(x[0], i, 4), part(x[1], i, 4)) }
 	i, f, g, o := apply(op.Sigmoid, z(0)), apply(op.Sigmoid, z(1)), apply(op.Tanh, z(2)), apply(op.Sigmoid, z(3))
@@ -339,7 +339,7 @@ var lstmStep = eager.NewFused[*weft.Tensor]("lstm", func(x []*node) []*node {
 // Arguments: gradients of the output, of the memory from outside, of the output and of
 // the memory from the step behind, the gates, the memory and that of the step before.
 // Results: gradients of the sums and of the memory before.
-var lstmBack = eager.NewFused[*weft.Tensor]("lstm_gradient", func(x []*node) []*node {
+var lstmBack = core.NewFused("lstm_gradient", func(x []*node) []*node {
 	dh, i, f, g, o := add(x[0], x[2]), x[4], x[5], x[6], x[7]
 	c := apply(op.Tanh, x[8])
 	dc := add(add(x[1], x[3]), mul(mul(dh, o), sub(one(c), apply(op.Square, c))))
@@ -363,12 +363,9 @@ func lstmBackward(f *weft.FuncContext, dout *weft.Tensor) []*weft.Tensor {
 		if t > 0 {
 			before = out.Slice(weft.Index(1), weft.Index(t-1))
 		}
-		args := []any{dout.Slice(weft.Index(0), at), dout.Slice(weft.Index(1), at), dh, dc}
-		for _, g := range gates.Slice(at).Unbind(0) {
-			args = append(args, g)
-		}
+		args := append([]*weft.Tensor{dout.Slice(weft.Index(0), at), dout.Slice(weft.Index(1), at), dh, dc}, gates.Slice(at).Unbind(0)...)
 		dz := dsteps.Slice(at)
-		lstmBack.Into([]*weft.Tensor{dz, dcBefore}, append(args, out.Slice(weft.Index(1), at), before)...)
+		lstmBack.Into(inner(dz, dcBefore), operands("lstm_gradient", append(args, out.Slice(weft.Index(1), at), before)...))
 		dc, dcBefore = dcBefore, dc
 		dh.Release()
 		dh = dz.MatMul(w)
@@ -452,7 +449,7 @@ func gruForward(f *weft.FuncContext, in ...*weft.Tensor) *weft.Tensor {
 		at := weft.Index(t)
 		z := h.Linear(w, b)
 		next := out.Slice(at)
-		gruStep.Into(append([]*weft.Tensor{next}, gates.Slice(at).Unbind(0)...), steps.Slice(at), z, h)
+		gruStep.Into(inner(append([]*weft.Tensor{next}, gates.Slice(at).Unbind(0)...)...), operands("gru", steps.Slice(at), z, h))
 		z.Release()
 		h = next
 	}
@@ -462,7 +459,7 @@ func gruForward(f *weft.FuncContext, in ...*weft.Tensor) *weft.Tensor {
 
 // Arguments: what the inputs give, what the outputs of the step before give, those.
 // Results: output, the gates, the third part of what the outputs before give.
-var gruStep = eager.NewFused[*weft.Tensor]("gru", func(x []*node) []*node {
+var gruStep = core.NewFused("gru", func(x []*node) []*node {
 	r := apply(op.Sigmoid, add(part(x[0], 0, 3), part(x[1], 0, 3)))
 	z := apply(op.Sigmoid, add(part(x[0], 1, 3), part(x[1], 1, 3)))
 	m := part(x[1], 2, 3)
@@ -473,7 +470,7 @@ var gruStep = eager.NewFused[*weft.Tensor]("gru", func(x []*node) []*node {
 // Arguments: gradients of the output from outside and from the step behind, the gates,
 // the third part of what the outputs before give, those. Results: gradients of what the
 // inputs and what the outputs before give, and of the outputs before in the result.
-var gruBack = eager.NewFused[*weft.Tensor]("gru_gradient", func(x []*node) []*node {
+var gruBack = core.NewFused("gru_gradient", func(x []*node) []*node {
 	dh, r, z, n, m := add(x[0], x[1]), x[2], x[3], x[4], x[5]
 	sigmoid := func(dy, y *node) *node { return mul(dy, mul(y, sub(one(y), y))) }
 	dn := mul(mul(dh, sub(one(z), z)), sub(one(n), apply(op.Square, n)))
@@ -496,12 +493,9 @@ func gruBackward(f *weft.FuncContext, dout *weft.Tensor) []*weft.Tensor {
 		if t > 0 {
 			before = out.Slice(weft.Index(t - 1))
 		}
-		args := []any{dout.Slice(at), dh}
-		for _, g := range gates.Slice(at).Unbind(0) {
-			args = append(args, g)
-		}
+		args := append([]*weft.Tensor{dout.Slice(at), dh}, gates.Slice(at).Unbind(0)...)
 		direct, dz := unset(w, batch, hidden), dsums.Slice(at)
-		gruBack.Into([]*weft.Tensor{dsteps.Slice(at), dz, direct}, append(args, before)...)
+		gruBack.Into(inner(dsteps.Slice(at), dz, direct), operands("gru_gradient", append(args, before)...))
 		dh.Release()
 		dh = dz.MatMul(w).AddAssign(direct)
 		direct.Release()

@@ -9,7 +9,6 @@ import (
 
 	"weft"
 	"weft/internal/array"
-	"weft/internal/eager"
 )
 
 // State returns the parameters and buffers of a module by name. They are the
@@ -91,7 +90,7 @@ func LoadState(m any, state map[string]*weft.Tensor, strict bool) error {
 		switch {
 		case x == nil:
 			e.Mismatched = append(e.Mismatched, Mismatch{Name: name, WantDType: t.DType(), WantShape: t.Shape()})
-		case x.DType() != t.DType() && !(x.DType().Float() && t.DType().Float()) || !array.Equal(eager.Shape(x), eager.Shape(t)):
+		case x.DType() != t.DType() && !(x.DType().Float() && t.DType().Float()) || !array.Equal(sizes(x), sizes(t)):
 			e.Mismatched = append(e.Mismatched, Mismatch{name, x.DType(), t.DType(), x.Shape(), t.Shape()})
 		case twice && !sameValues(state[first], x):
 			e.Untied = append(e.Untied, [2]string{first, name})

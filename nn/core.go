@@ -1,0 +1,40 @@
+package nn
+
+import (
+	"weft"
+	"weft/internal/core"
+)
+
+// What layers ask of the engine behind a weft.Tensor, which is the same tensor there.
+
+// sizes are those of t's axes without a copy: nobody writes to them, nor appends to a part.
+func sizes(t *weft.Tensor) []int { return (*core.Tensor)(t).Sizes() }
+
+// own says that nobody else has the memory of t, a view of what the caller computed.
+func own(t *weft.Tensor) *weft.Tensor { return (*weft.Tensor)((*core.Tensor)(t).Own()) }
+
+// placed is x, integers of any type, as operations take places.
+func placed(x *weft.Tensor) *weft.Tensor { return (*weft.Tensor)(core.Places((*core.Tensor)(x))) }
+
+// inner is ts as the engine has them.
+func inner(ts ...*weft.Tensor) []*core.Tensor {
+	list := make([]*core.Tensor, len(ts))
+	for i, t := range ts {
+		list[i] = (*core.Tensor)(t)
+	}
+	return list
+}
+
+// operands are tensors as arguments of an operation by that name.
+func operands(opName string, ts ...*weft.Tensor) []core.Operand {
+	list := make([]core.Operand, len(ts), len(ts)+4)
+	for i, t := range ts {
+		list[i] = core.Of(opName, (*core.Tensor)(t))
+	}
+	return list
+}
+
+// first is the first result of a formula.
+func first(c core.Composite, args ...core.Operand) *weft.Tensor {
+	return (*weft.Tensor)(c.Apply(args...)[0])
+}
