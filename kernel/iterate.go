@@ -7,7 +7,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
-	"weft/internal/eager"
+	"weft/internal/core"
 	"weft/internal/jit"
 	"weft/internal/kernel"
 )
@@ -81,12 +81,12 @@ func (f *Func) Iterate(n int, args ...any) ([]*weft.Tensor, int) {
 		}
 		s := f.stencil(append(slices.Clone(args), opts.StencilOpts))
 		for k, d := range s.in.Returns() {
-			if a := s.as[k]; a.p.Role != kernel.Near || a.t.DType() != d || !slices.Equal(eager.Shape(a.t), s.shape) {
+			if a := s.as[k]; a.p.Role != kernel.Near || a.t.DType() != d || !slices.Equal((*core.Tensor)(a.t).Sizes(), s.shape) {
 				array.Failf(name, a.p.Name, "is %s of shape %v, result %d, which it is in the next step, %s of shape %v", a.t.DType(), a.t.Shape(), k, d, s.shape)
 			}
 		}
 		for _, a := range s.as {
-			if a.t != nil && eager.Recorded(a.t) {
+			if a.t != nil && (*core.Tensor)(a.t).Recorded() {
 				array.Failf(name, a.p.Name, "requires a gradient: Iterate records none (call Stencil in a loop, or Iterate inside WithoutGrad)")
 			}
 		}

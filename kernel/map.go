@@ -5,7 +5,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
-	"weft/internal/eager"
+	"weft/internal/core"
 	"weft/internal/ir"
 	"weft/internal/kernel"
 	"weft/internal/op"
@@ -109,7 +109,7 @@ func lead(as []argument, opts *MapOpts) {
 	}
 	for i := range as {
 		if a := &as[i]; a.t != nil && a.p.Role == kernel.Scalar {
-			a.t = a.t.Reshape(padded(eager.Shape(a.t), rank)...)
+			a.t = a.t.Reshape(padded((*core.Tensor)(a.t).Sizes(), rank)...)
 		}
 	}
 	if opts.Shape != nil {

@@ -5,7 +5,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
-	"weft/internal/eager"
+	"weft/internal/core"
 )
 
 // A Paged is what [PageMap] applies to pages: a [PageOp] or a [*Func].
@@ -132,7 +132,7 @@ func (o PageOp) pages(leading bool, args []any) *weft.Tensor {
 		return p.f(xs)
 	}
 	for i, t := range xs {
-		xs[i] = turned(t.Reshape(padded(eager.Shape(t), rank)...), 2)
+		xs[i] = turned(t.Reshape(padded((*core.Tensor)(t).Sizes(), rank)...), 2)
 	}
 	return turned(p.f(xs), rank-2)
 }

@@ -5,7 +5,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
-	"weft/internal/eager"
+	"weft/internal/core"
 	"weft/internal/ir"
 	"weft/internal/kernel"
 	"weft/internal/op"
@@ -183,7 +183,7 @@ func newReduction(name string, m, f *Func, args []any) *reduction {
 		case a.p.Role != kernel.Scalar:
 			array.Failf(m.f.Name(), a.p.Name, "is %s: what is reduced takes numbers", a.p.Type)
 		case a.t != nil:
-			shapes = append(shapes, eager.Shape(a.t))
+			shapes = append(shapes, (*core.Tensor)(a.t).Sizes())
 		}
 	}
 	r.shape = array.Broadcast(name, shapes...)

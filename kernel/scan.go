@@ -5,7 +5,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
-	"weft/internal/eager"
+	"weft/internal/core"
 	"weft/internal/ir"
 	"weft/internal/loop"
 	"weft/internal/op"
@@ -53,7 +53,7 @@ func (f *Func) ScanAll(args ...any) []*weft.Tensor {
 	k := append(key([]byte{'c'}, r.as), byte(axis))
 	k = ir.Flag(k, opts.Reverse)
 	for i, a := range r.as {
-		if a.t == nil || !slices.Equal(eager.Shape(a.t), r.shape) {
+		if a.t == nil || !slices.Equal((*core.Tensor)(a.t).Sizes(), r.shape) {
 			array.Failf(name, a.p.Name, "is not of shape %v as other arguments are", r.shape)
 		}
 		if opts.Reverse {

@@ -6,13 +6,13 @@ import (
 
 	"weft"
 	"weft/internal/array"
-	"weft/internal/eager"
+	"weft/internal/core"
 	"weft/internal/par"
 )
 
 // solve returns x with a*x = b, whose axes but the last two broadcast.
 func solve(name string, a, b *weft.Tensor) *weft.Tensor {
-	as, bs := eager.Shape(a), eager.Shape(b)
+	as, bs := (*core.Tensor)(a).Sizes(), (*core.Tensor)(b).Sizes()
 	na, nb := len(as)-2, len(bs)-2
 	n := as[na]
 	if as[na+1] != n {
@@ -70,7 +70,7 @@ func eliminated(a, b *weft.Tensor) *weft.Tensor {
 
 // pagesOf solves the systems of all pages; size is what pivots are chosen by.
 func pagesOf[T float32 | float64 | complex64 | complex128](a, b *weft.Tensor, size func(T) float64) *weft.Tensor {
-	shape := eager.Shape(b)
+	shape := (*core.Tensor)(b).Sizes()
 	n, m := shape[len(shape)-2], shape[len(shape)-1]
 	x := weft.Data[T](b)
 	if len(x) == 0 {

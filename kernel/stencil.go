@@ -8,7 +8,7 @@ import (
 	"weft"
 	"weft/half"
 	"weft/internal/array"
-	"weft/internal/eager"
+	"weft/internal/core"
 	"weft/internal/ir"
 	"weft/internal/kernel"
 	"weft/internal/op"
@@ -69,7 +69,7 @@ func (s *stencil) into(dst []*weft.Tensor) []*weft.Tensor {
 			if t == nil || a.t == nil {
 				continue
 			}
-			if v, w := eager.View(t), eager.View(a.t); v.Overlaps(&w) {
+			if v, w := (*core.Tensor)(t).Read(), (*core.Tensor)(a.t).Read(); v.Overlaps(&w) {
 				apart := make([]*weft.Tensor, len(dst))
 				for i, t := range dst {
 					apart[i] = t.Clone()
@@ -121,10 +121,10 @@ func (f *Func) stencil(args []any) *stencil {
 	if len(s.near) == 0 || s.near[0] != 0 {
 		array.Failf(s.name, "", "is not a stencil: its first parameter is not a neighbourhood (kernel.Near1 to Near6)")
 	}
-	s.shape = eager.Shape(s.as[0].t)
+	s.shape = (*core.Tensor)(s.as[0].t).Sizes()
 	for _, i := range s.near[1:] {
 		a := s.as[i]
-		shape := eager.Shape(a.t)
+		shape := (*core.Tensor)(a.t).Sizes()
 		if len(shape) != len(s.shape) {
 			array.Failf(s.name, a.p.Name, "has %d axes, the first neighbourhood %d", len(shape), len(s.shape))
 		}
@@ -368,7 +368,7 @@ func (s *stencil) run(dst []*weft.Tensor) []*weft.Tensor {
 	fresh := dst == nil
 	if fresh {
 		for _, d := range s.in.Returns() {
-			dst = append(dst, eager.Empty[*weft.Tensor](d, whole.hi))
+			dst = append(dst, (*weft.Tensor)(core.Make(d, whole.hi)))
 		}
 	}
 	s.write(dst, inner, all, first, at, reads, fresh || s.opts.Cval != nil)
@@ -434,7 +434,7 @@ func (b box) equal(c box) bool { return slices.Equal(b.lo, c.lo) && slices.Equal
 // recorded reports an argument whose gradient is wanted.
 func (s *stencil) recorded() bool {
 	for _, a := range s.as {
-		if a.t != nil && eager.Recorded(a.t) {
+		if a.t != nil && (*core.Tensor)(a.t).Recorded() {
 			return true
 		}
 	}
@@ -450,7 +450,7 @@ func (s *stencil) checkOut(dst []*weft.Tensor, shape []int) {
 		array.Failf(s.name, "Out", "has %d tensors for %d results", len(dst), len(results))
 	}
 	for i, t := range dst {
-		if !slices.Equal(eager.Shape(t), shape) || t.DType() != results[i] {
+		if !slices.Equal((*core.Tensor)(t).Sizes(), shape) || t.DType() != results[i] {
 			array.Failf(s.name, "Out", "%d is %s of shape %v, the result %s of shape %v", i, t.DType(), t.Shape(), results[i], shape)
 		}
 	}
@@ -554,7 +554,7 @@ func (s *stencil) prepare(b box) (*runner, []any) {
 // cut returns the part of an argument that broadcasts to the first one which belongs to
 // the places of b.
 func (s *stencil) cut(a argument, b box) *weft.Tensor {
-	shape := eager.Shape(a.t)
+	shape := (*core.Tensor)(a.t).Sizes()
 	if !array.Equal(array.Broadcast(s.name, shape, s.shape), s.shape) {
 		array.Failf(s.name, a.p.Name, "of shape %v does not broadcast to the first neighbourhood, of shape %v", shape, s.shape)
 	}
