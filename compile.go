@@ -3,13 +3,19 @@ package weft
 import (
 	"context"
 	"fmt"
+	"io"
 	"reflect"
 	"runtime"
 	"slices"
+	"time"
 
 	"weft/internal/array"
 	"weft/internal/core"
+	"weft/internal/exec"
+	"weft/internal/graphtext"
+	"weft/internal/profile"
 	"weft/internal/tracing"
+	"weft/internal/view"
 )
 
 // A Compiled is a Go function of tensors that runs as one program: see [Compile]. It is safe
@@ -343,4 +349,162 @@ func errorValue(err error) reflect.Value {
 		v.Set(reflect.ValueOf(err))
 	}
 	return v
+}
+
+// DebugOpts are the options of [Compiled.Debug].
+type DebugOpts struct {
+	// Verify holds the compiler to account in the first call of each program, on copies of what
+	// it is called with: every rewrite is computed before and after, every kernel and routine is
+	// run by the interpreter too, and the whole is run on inputs and into results of
+	// other strides. What differs is an error that names the rule or the kernel.
+	Verify bool
+	// NaN stops a call at the first operation that makes a NaN of arguments without one.
+	NaN bool
+	// Watch is called after each operation of a call.
+	Watch func(s DebugStep)
+}
+
+// A DebugStep is an operation that a call of a compiled function has done.
+type DebugStep struct {
+	Op    string  // with its attributes, such as "reduce_sum{1:2}"
+	Line  string  // of the user, as "train.go:17"; "" if it is not known
+	Value *Tensor // its result, which must not be written into
+}
+
+// Debug returns the function compiled anew in a way that shows what happens inside: slower,
+// for one operation runs after the other where [DebugOpts] ask for values, with the same
+// results to the bit. A call that finds a fault returns an *[Error].
+//
+//	checked := step.Debug(weft.DebugOpts{Verify: true, NaN: true})
+//	loss, err := checked.Call(x, y) // log gives NaN: 3 of 60 elements, ... (at train.go:17)
+func (c *Compiled[F]) Debug(opts ...DebugOpts) *Compiled[F] {
+	o := array.Options("debug", opts)
+	c.notNil("debug")
+	d := newGoFunc(reflect.ValueOf(c.fn))
+	d.Name, d.Level, d.Debug = c.c.Name, c.c.Level, o.debugging()
+	return &Compiled[F]{fn: c.fn, c: d}
+}
+
+func (o *DebugOpts) debugging() *core.Debugging {
+	d := &core.Debugging{Verify: o.Verify, Nan: o.NaN}
+	if f := o.Watch; f != nil {
+		d.Watch = func(op, line string, value *core.Tensor) { f(DebugStep{op, line, (*Tensor)(value)}) }
+	}
+	return d
+}
+
+// View writes a page of HTML that shows what Eval runs for these arguments: the graph, and
+// the plan with its fused kernels, which open to loop programs and machine code and are
+// coloured by the time that they take. It evaluates the formula some times for that, unless a
+// [Profile] runs. The page is one file that loads nothing. The error is that of Eval, or of w.
+func (f *Formula) View(w io.Writer, args ...any) error {
+	if w == nil {
+		return array.Errorf("view", "w", "is nil")
+	}
+	var page *view.Page
+	err := Try(func() {
+		v, ops := f.bind(args, nil)
+		p := core.Lookup(v.Def, nil, ops)
+		var names graphtext.Names
+		names.Inputs, names.Scalars = v.Labels()
+		page = &view.Page{Title: f.f.Text, Phases: []view.Phase{view.Graph("graph", p.Graph(), names)}}
+		c := p.Compiled()
+		costs := measured(c, func() {
+			out := make([]array.View, len(p.Outs))
+			p.Compute(ops, out)
+			for i := range out {
+				core.Free(out[i].Store)
+			}
+		})
+		page.Phases = append(page.Phases, view.Plan("plan", c.Plan, names, c.Source, costs))
+	})
+	if err != nil {
+		return err
+	}
+	return page.Write(w)
+}
+
+// viewTime is for how long View runs what it shows.
+const viewTime = 50 * time.Millisecond
+
+// measured returns what the steps of a plan cost while run runs some times; nil if a profile
+// runs, which would see them.
+func measured(c *exec.Compiled, run func()) []view.Cost {
+	run()
+	r := profile.Begin(profile.Options{})
+	if r == nil {
+		return nil
+	}
+	defer r.End()
+	for start := time.Now(); time.Since(start) < viewTime; {
+		run()
+	}
+	return costs(c, r)
+}
+
+// costs is what a recorder saw of the steps of a plan, a call.
+func costs(c *exec.Compiled, r *profile.Recorder) []view.Cost {
+	var out []view.Cost
+	for _, t := range c.Costs(r) {
+		n := max(t.Calls, 1)
+		out = append(out, view.Cost{Time: t.Time / time.Duration(n), Bytes: t.Bytes / n, Flops: t.Flops / n})
+	}
+	return out
+}
+
+// Explain returns the latest program: the graph as it was planned, as formulas and as a tree
+// with the lines of the user that nodes come from, then the plan: its kernels in the loop
+// language and their machine code as assembly text. It panics with *[Error] if the function
+// was not called yet.
+func (c *Compiled[F]) Explain() string {
+	c.notNil("explain")
+	e := c.c.Shown("Explain")
+	if len(e.Outs) == 0 {
+		return "nothing is computed\n"
+	}
+	outs, names := e.Rewritten().Outs, e.Names(e.From)
+	return fmt.Sprintf("%s\n%s\n%s", graphtext.Formula(outs, names), graphtext.Tree(outs, names), e.Code.Explain())
+}
+
+// View writes a page of HTML that shows the latest program: the graph as it was traced and
+// after each phase of rewriting, with the lines of the user, and the plan with its fused kernels,
+// which open to loop programs and machine code. With a profile under which the function was
+// called, which may be nil, kernels are coloured by the time that they took. The page is one
+// file that loads nothing. The error is that of w, or an *[Error] if the function was not called
+// yet.
+func (c *Compiled[F]) View(w io.Writer, p *Profile) error {
+	if w == nil {
+		return array.Errorf("view", "w", "is nil")
+	}
+	var page *view.Page
+	err := Try(func() {
+		c.notNil("view")
+		if p != nil {
+			p.notNil()
+		}
+		page = pageOf(c.c.Shown("View"), &c.c.CompiledFunc, p)
+	})
+	if err != nil {
+		return err
+	}
+	return page.Write(w)
+}
+
+// pageOf shows a program of c.
+func pageOf(e *core.Entry, c *core.CompiledFunc, p *Profile) *view.Page {
+	page := &view.Page{Title: c.Name, Notes: c.Reasons()}
+	if len(e.Outs) > 0 {
+		page.Phases = append(page.Phases, view.Graph("traced", e.Outs, e.Names(e.Traced)))
+		r, plain := e.Rewritten(), e.Names(nil)
+		for _, ph := range r.Report.Phases {
+			page.Phases = append(page.Phases, view.Graph(ph.Phase.String(), ph.Outs, plain))
+		}
+		page.Phases = append(page.Phases, view.Graph("rewritten", r.Outs, e.Names(e.From)))
+	}
+	var seen []view.Cost
+	if p != nil {
+		seen = costs(e.Code, p.r)
+	}
+	page.Phases = append(page.Phases, view.Plan("plan", e.Code.Plan, e.Names(nil), e.Code.Source, seen))
+	return page
 }

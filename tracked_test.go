@@ -607,7 +607,7 @@ func TestWhoWritesMemory(t *testing.T) {
 		"digest.go tensor":     reads,
 		"check.go CallHost":    inside,
 		"random.go CallHost":   inside,
-		"show.go View":         fresh,
+		"compile.go View":      fresh,
 		"debug.go debugged":    inside,
 		"debug.go spaced":      fresh,
 		"debug.go laidAs":      fresh,

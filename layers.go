@@ -83,3 +83,39 @@ func convAttrs(stride *[2]int, pad [2]int, dilation *[2]int, groups *int) op.Con
 	one := [2]int{1, 1}
 	return op.Conv{Stride: array.Or(stride, one), Pad: pad, Dilation: array.Or(dilation, one), Groups: array.Or(groups, 1)}
 }
+
+// PoolOpts are the options of pooling over the last two axes.
+type PoolOpts struct {
+	Window  [2]int  // vertical, horizontal
+	Stride  *[2]int // nil means the window's size
+	Padding [2]int  // on both sides, less than the window
+}
+
+func (o PoolOpts) attrs() op.Pool {
+	return op.Pool{Window: o.Window, Stride: array.Or(o.Stride, o.Window), Pad: o.Padding}
+}
+
+// MaxPool2d is the greatest element of each window of the last two axes. The
+// gradient goes to the first greatest.
+func (t *Tensor) MaxPool2d(o PoolOpts) *Tensor {
+	return (*Tensor)(core.WithAttrs(op.MaxPool2d, o.attrs(), t.c()))
+}
+
+// AvgPool2d is the mean of each window of the last two axes, zeros of the padding
+// counted.
+func (t *Tensor) AvgPool2d(o PoolOpts) *Tensor {
+	return (*Tensor)(core.WithAttrs(op.AvgPool2d, o.attrs(), t.c()))
+}
+
+// CrossEntropy is the mean over rows of the negative log-likelihood of integer
+// targets [N] under the softmax of logits [N C]. It panics if a target is not in
+// [0, C).
+func CrossEntropy(logits, target *Tensor) *Tensor {
+	logits.c().Check("cross_entropy")
+	target.c().Check("cross_entropy")
+	if logits.Rank() == 2 && target.Rank() == 1 && target.v().DType.Integer() {
+		last := int64(logits.v().Shape[1]) - 1
+		target = (*Tensor)(core.RangeCheck{Op: "cross_entropy", Arg: "target", Max: last, Text: "%d of row %d is not a class: want 0 to %d", Rows: true}.Of(target.c()))
+	}
+	return (*Tensor)(core.WithAttrs(op.CrossEntropy, nil, logits.c(), target.c()))
+}
