@@ -11,7 +11,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
-	"weft/internal/eager"
+	"weft/internal/core"
 	"weft/internal/mem"
 	"weft/ragged"
 )
@@ -577,7 +577,7 @@ func numbers(d apache.ArrayData, s selection) (*weft.Tensor, error) {
 	}
 	st := array.NewStorage(p, len(b), keep(data))
 	st.Protect()
-	x := eager.FromView[*weft.Tensor](array.View{Store: st, DType: dtype, Shape: []int{n * width}, Strides: []int{1}})
+	x := (*weft.Tensor)(core.FromView(array.View{Store: st, DType: dtype, Shape: []int{n * width}, Strides: []int{1}}))
 	if width != 1 {
 		x = x.Reshape(n, width)
 	}

@@ -13,7 +13,7 @@ import (
 
 	"weft"
 	own "weft/internal/array"
-	"weft/internal/eager"
+	"weft/internal/core"
 )
 
 // A Layout is the type of Arrow's lists that a ragged list becomes.
@@ -330,8 +330,8 @@ func (l *lender) Reallocate(int, []byte) []byte { panic("arrow: the memory of a 
 // lent returns the memory of a contiguous tensor as a buffer. The tensor stays, and cannot be
 // released, until the buffer is released or unreachable.
 func lent(t *weft.Tensor) *memory.Buffer {
-	v := eager.View(t)
-	_, done := eager.Lend(t)
+	v := (*core.Tensor)(t).Read()
+	_, done := (*core.Tensor)(t).Lend()
 	once := sync.OnceFunc(done)
 	l := &lender{t: t, done: once}
 	runtime.AddCleanup(l, func(f func()) { f() }, once)
