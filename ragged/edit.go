@@ -8,7 +8,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
-	"weft/internal/eager"
+	"weft/internal/core"
 )
 
 // assign writes a value over rows lo to hi-1. No row moves.
@@ -22,7 +22,7 @@ func (l *List) assign(op string, v value, lo, hi int) {
 	}
 	if v.row != nil && !l.needsGrad() {
 		for i := range l.cols {
-			eager.Write(op, l.cols[i].live)
+			(*core.Tensor)(l.cols[i].live).Mark(op)
 		}
 		v.put(l.ed, lo)
 		return
@@ -40,7 +40,7 @@ func (l *List) assign(op string, v value, lo, hi int) {
 // needsGrad reports whether writes into rows are recorded for gradients.
 func (l *List) needsGrad() bool {
 	for i := range l.cols {
-		if eager.Recorded(l.cols[i].live) {
+		if (*core.Tensor)(l.cols[i].live).Recorded() {
 			return true
 		}
 	}
@@ -161,7 +161,7 @@ func (l *List) several(op string, x []any) value {
 	ts := make([]any, len(l.cols))
 	for c := range l.cols {
 		live := l.cols[c].live
-		t := eager.Empty[*weft.Tensor](live.DType(), append([]int{len(x)}, eager.Shape(live)[1:]...))
+		t := (*weft.Tensor)(core.Make(live.DType(), append([]int{len(x)}, (*core.Tensor)(live).Sizes()[1:]...)))
 		for k, one := range x {
 			v := l.value(op, one)
 			if !v.each {
@@ -345,7 +345,7 @@ func (l *List) appended(x any) bool {
 	v := reflect.ValueOf(x)
 	o := &e.levels[0] // only a list of depth 1 has e.slice
 	n, w, at := v.Len(), e.width[0], o.lo+1
-	if o.hi < o.room() || at == len(o.offsets) || at < o.shared || n > e.hi-e.lo || l.cols[0].live.RequiresGrad() || !eager.WritePlainly(e.mem[0]) {
+	if o.hi < o.room() || at == len(o.offsets) || at < o.shared || n > e.hi-e.lo || l.cols[0].live.RequiresGrad() || !(*core.Tensor)(e.mem[0]).MarkPlain() {
 		return false
 	}
 	copy(e.bytes[0][e.lo*w:], unsafe.Slice((*byte)(v.UnsafePointer()), n*w))

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"weft"
-	"weft/internal/eager"
+	"weft/internal/core"
 )
 
 // A change of values is seen through windows, and one through windows by the list; a change of
@@ -135,12 +135,12 @@ func TestReserve(t *testing.T) {
 	for range 99 {
 		l.Append([]int64{1, 2, 3})
 	}
-	now, first := eager.View(l.Data()), eager.View(at)
+	now, first := (*core.Tensor)(l.Data()).Read(), (*core.Tensor)(at).Read()
 	if now.Store != first.Store {
 		t.Error("reserved memory did not do")
 	}
 	l.Shrink()
-	v := eager.View(l.Data())
+	v := (*core.Tensor)(l.Data()).Read()
 	if v.Store.Bytes < l.Rows()*8 || v.Store.Bytes > l.Rows()*8+64 || len(l.ed.levels[0].offsets) != l.Len()+1 {
 		t.Error(v.Store.Bytes, l.Rows(), len(l.ed.levels[0].offsets))
 	}

@@ -6,7 +6,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
-	"weft/internal/eager"
+	"weft/internal/core"
 	"weft/internal/mem"
 )
 
@@ -140,10 +140,10 @@ func (e *editor) shift(to, from, n int) {
 		return
 	}
 	for _, m := range e.mem {
-		eager.View(m) // panics if the memory was released
+		(*core.Tensor)(m).Read() // panics if the memory was released
 	}
 	for i, w := range e.width {
-		done := eager.Open(to, to+n, e.mem[i])
+		done := core.OpenRows(to, to+n, (*core.Tensor)(e.mem[i]))
 		copy(e.bytes[i][to*w:], e.bytes[i][from*w:(from+n)*w])
 		done()
 	}
@@ -200,7 +200,7 @@ func (x *ends) shift(n int) {
 func (e *editor) resizeRows(op string, n int) {
 	fresh := make([]*weft.Tensor, len(e.mem))
 	for i, m := range e.mem {
-		fresh[i] = eager.Empty[*weft.Tensor](m.DType(), append([]int{n}, eager.Shape(m)[1:]...))
+		fresh[i] = (*weft.Tensor)(core.Make(m.DType(), append([]int{n}, (*core.Tensor)(m).Sizes()[1:]...)))
 	}
 	tail := e.room - e.hi
 	for i, w := range e.width {
@@ -232,7 +232,7 @@ func (l *List) edit(op string) *editor {
 		e = l.newEditor()
 	}
 	for _, m := range e.mem {
-		eager.Write(op, m)
+		(*core.Tensor)(m).Mark(op)
 	}
 	l.ed = e
 	e.stale = true
@@ -249,7 +249,7 @@ func (l *List) newEditor() *editor {
 	for i := range l.cols {
 		t := l.cols[i].live
 		if !l.cols[i].own {
-			m := eager.Empty[*weft.Tensor](t.DType(), eager.Shape(t))
+			m := (*weft.Tensor)(core.Make(t.DType(), (*core.Tensor)(t).Sizes()))
 			if t.Size() > 0 {
 				m.Assign(t)
 			}
@@ -258,7 +258,7 @@ func (l *List) newEditor() *editor {
 		e.mem = append(e.mem, t)
 		b := memory(t)
 		w := t.DType().Size()
-		for _, d := range eager.Shape(t)[1:] {
+		for _, d := range (*core.Tensor)(t).Sizes()[1:] {
 			w *= d
 		}
 		e.bytes, e.width = append(e.bytes, b), append(e.width, w)

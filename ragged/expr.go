@@ -93,9 +93,9 @@ func Expr(text string, vars weft.Vars) *List {
 		panic(err)
 	}
 	a := fused{f: parsed.Variant(0), key: key, rows: l.rows}
-	var args []any
+	var args []*weft.Tensor
 	offsets := map[*partition]int{}
-	var parts []any
+	var parts []*weft.Tensor
 	for i, v := range parsed.Names {
 		x, ok := vars[v]
 		if !ok {
@@ -120,7 +120,7 @@ func Expr(text string, vars weft.Vars) *List {
 			}
 			items = k
 		}
-		args, a.items = append(args, o.x), append(a.items, items)
+		args, a.items = append(args, o.x.(*weft.Tensor)), append(a.items, items)
 	}
 	t := apply(fusedDef, a, append(args, parts...)...)[0]
 	if t.Rank() == 0 || t.Dim(0) != l.rows {

@@ -7,7 +7,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
-	"weft/internal/eager"
+	"weft/internal/core"
 )
 
 // A rowType is how rows lie in Go memory: the fields of a struct, or one without a name.
@@ -78,14 +78,14 @@ func elementType(t reflect.Type) (d weft.DType, ok bool) {
 func (r rowType) columns(n int) []column {
 	cols := make([]column, len(r.fields))
 	for i, f := range r.fields {
-		cols[i] = column{name: f.name, own: true, live: eager.Empty[*weft.Tensor](f.dtype, append([]int{n}, f.inner...))}
+		cols[i] = column{name: f.name, own: true, live: (*weft.Tensor)(core.Make(f.dtype, append([]int{n}, f.inner...)))}
 	}
 	return cols
 }
 
 // memory returns the bytes of a contiguous tensor, which the caller keeps alive.
 func memory(t *weft.Tensor) []byte {
-	v := eager.View(t)
+	v := (*core.Tensor)(t).Read()
 	b, _ := v.Memory()
 	return b
 }

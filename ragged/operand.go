@@ -1,17 +1,30 @@
 package ragged
 
 import (
+	"unsafe"
+
 	"weft"
 	"weft/internal/array"
-	"weft/internal/eager"
+	"weft/internal/core"
 	"weft/internal/ir"
 	"weft/internal/op"
 )
 
 // apply runs an operation of the table on tensors.
-func apply(d *op.Def, a ir.Attrs, args ...any) []*weft.Tensor {
-	return eager.Apply[*weft.Tensor](d, a, nil, args...)
+func apply(d *op.Def, a ir.Attrs, args ...*weft.Tensor) []*weft.Tensor {
+	ops := make([]core.Operand, len(args))
+	for i, t := range inner(args) {
+		t.Argument(d.Name, "")
+		ops[i].T = t
+	}
+	return outer(core.Call(d, a, nil, ops...))
 }
+
+// inner is ts as the engine has them: the same memory.
+func inner(ts []*weft.Tensor) []*core.Tensor { return *(*[]*core.Tensor)(unsafe.Pointer(&ts)) }
+
+// outer is ts as users have them: the same memory.
+func outer(ts []*core.Tensor) []*weft.Tensor { return *(*[]*weft.Tensor)(unsafe.Pointer(&ts)) }
 
 // spread gives each of n rows the value of its item.
 func (p *partition) spread(x *weft.Tensor, n int) *weft.Tensor {
@@ -42,10 +55,10 @@ func (l *List) levelOf(op string, level []int) int {
 
 // same reports that two partitions are equal.
 func (p *partition) same(q *partition) bool {
-	if p == q || eager.Same(p.t, q.t) {
+	if p == q || (*core.Tensor)(p.t).Same((*core.Tensor)(q.t)) {
 		return true
 	}
-	return array.Equal(eager.Shape(p.t), eager.Shape(q.t)) && p.t.Eq(q.t).All().ItemInt() != 0
+	return array.Equal((*core.Tensor)(p.t).Sizes(), (*core.Tensor)(q.t).Sizes()) && p.t.Eq(q.t).All().ItemInt() != 0
 }
 
 // samePartition refuses another partition of the levels that both lists have.
@@ -122,7 +135,7 @@ func (l *List) dense(name string, x *weft.Tensor) operand {
 		array.Failf(name, "x", "has shape %s: want rows for each of %d items, or for all", array.ShapeString(x.Shape()), l.part.items())
 	}
 	if k == 1 {
-		t := x.Reshape(append([]int{n}, eager.Shape(x)[2:]...)...)
+		t := x.Reshape(append([]int{n}, (*core.Tensor)(x).Sizes()[2:]...)...)
 		if n == 1 {
 			return operand{x: t}
 		}
@@ -132,7 +145,7 @@ func (l *List) dense(name string, x *weft.Tensor) operand {
 		array.Failf(name, "x", "has shape %s, an item %d rows", array.ShapeString(x.Shape()), most)
 	}
 	if n == 1 {
-		return operand{x: x.Reshape(eager.Shape(x)[1:]...).IndexSelect(0, l.places())}
+		return operand{x: x.Reshape((*core.Tensor)(x).Sizes()[1:]...).IndexSelect(0, l.places())}
 	}
 	return operand{x: apply(op.SegmentUnpad, op.Rows(l.rows), x, l.part.t)[0]}
 }
@@ -161,7 +174,7 @@ func alignRows(t *weft.Tensor, rank int) *weft.Tensor {
 	for range rank - (t.Rank() - 1) {
 		s = append(s, 1)
 	}
-	return t.Reshape(append(s, eager.Shape(t)[1:]...)...)
+	return t.Reshape(append(s, (*core.Tensor)(t).Sizes()[1:]...)...)
 }
 
 // onRows is the operand as tensors take it.

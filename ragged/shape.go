@@ -5,7 +5,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
-	"weft/internal/eager"
+	"weft/internal/core"
 	"weft/internal/op"
 )
 
@@ -91,10 +91,10 @@ func FromPadded(x *weft.Tensor, sizes any) *List {
 	}
 	n, k := x.Dim(0), x.Dim(1)
 	if m, ok := sizes.(*weft.Tensor); ok && m != nil && m.DType() == weft.Bool {
-		if !array.Equal(eager.Shape(m), []int{n, k}) {
+		if !array.Equal((*core.Tensor)(m).Sizes(), []int{n, k}) {
 			array.Failf(name, "sizes", "is a mask of shape %s, want %s", array.ShapeString(m.Shape()), array.ShapeString([]int{n, k}))
 		}
-		rows := x.Reshape(append([]int{n * k}, eager.Shape(x)[2:]...)...)
+		rows := x.Reshape(append([]int{n * k}, (*core.Tensor)(x).Sizes()[2:]...)...)
 		at := m.Reshape(n * k).NonZero().Reshape(-1)
 		p := &partition{t: offsetsOf(m.To(weft.Int64).Sum(1))}
 		return &List{part: p, rows: at.Dim(0), cols: []column{{live: rows.IndexSelect(0, at)}}}
@@ -142,7 +142,7 @@ func Concat(lists []*List, axis int) *List {
 			array.Failf(name, "lists", "number %d has %d items, the first %d", i, l.Len(), first.Len())
 		}
 		for c := range l.cols {
-			if a, b := eager.Shape(l.cols[c].live)[1:], eager.Shape(first.cols[c].live)[1:]; !array.Equal(a, b) {
+			if a, b := (*core.Tensor)(l.cols[c].live).Sizes()[1:], (*core.Tensor)(first.cols[c].live).Sizes()[1:]; !array.Equal(a, b) {
 				array.Failf(name, "lists", "number %d has rows of shape %s, the first %s", i, array.ShapeString(a), array.ShapeString(b))
 			}
 		}

@@ -3,7 +3,7 @@ package ragged
 import (
 	"weft"
 	"weft/internal/array"
-	"weft/internal/eager"
+	"weft/internal/core"
 	"weft/internal/op"
 )
 
@@ -85,7 +85,7 @@ func (l *List) Index(idx *List) *List {
 			array.Failf(name, "idx", "has other items in level %d", k)
 		}
 	}
-	places := eager.Places(c.live).To(weft.Int64)
+	places := (*weft.Tensor)(core.Places((*core.Tensor)(c.live))).To(weft.Int64)
 	out := idx.with()
 	for _, c := range l.cols {
 		out.cols = append(out.cols, column{name: c.name, live: apply(indexDef, nil, c.live, l.part.t, places, idx.part.t)[0]})

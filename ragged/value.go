@@ -8,7 +8,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
-	"weft/internal/eager"
+	"weft/internal/core"
 	"weft/internal/mem"
 )
 
@@ -100,9 +100,9 @@ func (l *List) value(op string, x any) (v value) {
 	if t.DType().Category() > c.live.DType().Category() {
 		array.Failf(op, "x", "of type %s cannot be written into %s: convert it with To first", t.DType(), c.live.DType())
 	}
-	row := eager.Shape(c.live)[1:]
+	row := (*core.Tensor)(c.live).Sizes()[1:]
 	more := t.Rank() - len(row) // axes
-	given := eager.Shape(t)[max(0, more):]
+	given := (*core.Tensor)(t).Sizes()[max(0, more):]
 	if more > 0 && !array.Equal(given, row) || !array.BroadcastsTo(given, row) || more > depth+1 {
 		array.Failf(op, "x", "has shape %s, rows have %s", array.ShapeString(t.Shape()), array.ShapeString(row))
 	}
@@ -113,7 +113,7 @@ func (l *List) value(op string, x any) (v value) {
 		array.Failf(op, "x", "has shape %s: want %d axes before the axes of a row for one item of a list of depth %d", array.ShapeString(t.Shape()), depth, depth)
 	}
 	n := 1
-	for _, k := range eager.Shape(t)[1:more] {
+	for _, k := range (*core.Tensor)(t).Sizes()[1:more] {
 		n *= t.Dim(len(v.parts))
 		if err := mem.Room((n + 1) * 8); err != nil {
 			panic(&weft.Error{Kind: weft.OutOfMemory, Op: op, Msg: "the offsets of items do not fit in memory", Err: err})
@@ -176,7 +176,7 @@ func (l *List) rowsValue(op string, x *List) (v value) {
 		if a.name != b.name {
 			array.Failf(op, "x", "has fields %q, the list %q", x.Fields(), l.Fields())
 		}
-		if a.live.DType().Category() > b.live.DType().Category() || !array.Equal(eager.Shape(a.live)[1:], eager.Shape(b.live)[1:]) {
+		if a.live.DType().Category() > b.live.DType().Category() || !array.Equal((*core.Tensor)(a.live).Sizes()[1:], (*core.Tensor)(b.live).Sizes()[1:]) {
 			array.Failf(op, "x", "has rows %s, the list %s", array.TypeString(a.live.DType(), a.live.Shape()[1:]), array.TypeString(b.live.DType(), b.live.Shape()[1:]))
 		}
 		v.ts = append(v.ts, a.live)
@@ -204,7 +204,7 @@ func (e *editor) fits(l *List, op string, t reflect.Type) bool {
 	}
 	for i, f := range r.fields {
 		c := &l.cols[i]
-		if f.name != c.name || f.dtype != c.live.DType() || !array.Equal(f.inner, eager.Shape(c.live)[1:]) {
+		if f.name != c.name || f.dtype != c.live.DType() || !array.Equal(f.inner, (*core.Tensor)(c.live).Sizes()[1:]) {
 			return false
 		}
 	}
@@ -219,12 +219,12 @@ func (v *value) apart(op string, e *editor) {
 		if !ok {
 			continue
 		}
-		if eager.Recorded(t) {
+		if (*core.Tensor)(t).Recorded() {
 			array.Failf(op, "x", "needs a gradient, and a change of sizes is not recorded: Concat records, Detach goes without")
 		}
-		tv := eager.View(t)
+		tv := (*core.Tensor)(t).Read()
 		for _, m := range e.mem {
-			if mv := eager.View(m); tv.Overlaps(&mv) {
+			if mv := (*core.Tensor)(m).Read(); tv.Overlaps(&mv) {
 				v.ts[i] = t.Clone()
 			}
 		}
@@ -247,7 +247,7 @@ func (v *value) apart(op string, e *editor) {
 // put writes rows into mem, from row at on.
 func (v *value) put(e *editor, at int) {
 	if v.row != nil {
-		done := eager.Open(at, at+v.rows, e.mem...)
+		done := core.OpenRows(at, at+v.rows, inner(e.mem)...)
 		v.row.put(e.bytes, at, v.p.UnsafePointer(), v.rows)
 		done()
 		runtime.KeepAlive(v.p)
