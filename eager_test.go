@@ -8,6 +8,7 @@ import (
 
 	"weft/internal/array"
 	"weft/internal/eager"
+	"weft/internal/formula"
 	"weft/internal/ir"
 	"weft/internal/loop"
 	"weft/internal/op"
@@ -187,9 +188,9 @@ func TestEagerKernels(t *testing.T) {
 	})
 }
 
-type caller eager.Func
+type caller formula.Func
 
-func (c *caller) ExprFunc() any { return (*eager.Func)(c) }
+func (c *caller) ExprFunc() any { return (*formula.Func)(c) }
 
 // TestEagerInto writes results into tensors of any layout, that overlap arguments or each
 // other, and refuses what does not fit.

@@ -14,7 +14,6 @@ import (
 	"weft/internal/array"
 	"weft/internal/cache"
 	"weft/internal/core"
-	"weft/internal/eager"
 	"weft/internal/exec"
 	"weft/internal/formula"
 	"weft/internal/graphtext"
@@ -106,7 +105,7 @@ func Expr(text string, args ...any) *Tensor {
 func ParseExpr(text string) (*Formula, error) { return parseExpr(text, nil) }
 
 // parseExpr reads a formula that may call functions of the user.
-func parseExpr(text string, funcs map[string]*eager.Func) (*Formula, error) {
+func parseExpr(text string, funcs map[string]*formula.Func) (*Formula, error) {
 	key := text
 	if len(funcs) > 0 {
 		key += "\x00" + keyOf(funcs)
@@ -121,7 +120,7 @@ func parseExpr(text string, funcs map[string]*eager.Func) (*Formula, error) {
 }
 
 // functionsOf returns the functions among the values of names, nil if there are none.
-func functionsOf(args []any) (funcs map[string]*eager.Func) {
+func functionsOf(args []any) (funcs map[string]*formula.Func) {
 	if len(args) != 1 {
 		return nil
 	}
@@ -131,12 +130,12 @@ func functionsOf(args []any) (funcs map[string]*eager.Func) {
 		if !ok {
 			continue
 		}
-		f, ok := x.ExprFunc().(*eager.Func)
+		f, ok := x.ExprFunc().(*formula.Func)
 		if !ok || f == nil || f.Compose == nil {
 			array.Failf("expr", name, "is not a function that a formula can call")
 		}
 		if funcs == nil {
-			funcs = map[string]*eager.Func{}
+			funcs = map[string]*formula.Func{}
 		}
 		funcs[name] = f
 	}
@@ -144,7 +143,7 @@ func functionsOf(args []any) (funcs map[string]*eager.Func) {
 }
 
 // keyOf tells functions apart by their names and by what they compute.
-func keyOf(funcs map[string]*eager.Func) string {
+func keyOf(funcs map[string]*formula.Func) string {
 	var k []byte
 	for _, name := range slices.Sorted(maps.Keys(funcs)) {
 		k = append(ir.Int(k, len(name)), name...)

@@ -6,6 +6,7 @@ import (
 
 	"weft/internal/array"
 	"weft/internal/eager"
+	"weft/internal/formula"
 	"weft/internal/ir"
 	"weft/internal/kernel"
 	"weft/internal/op"
@@ -60,7 +61,7 @@ func (f *Func) quoted(s string) string {
 //	weft.Expr("2*f(x, y) + 1", weft.Vars{"f": f, "x": x, "y": y})
 func (f *Func) ExprFunc() any {
 	f.check()
-	return &eager.Func{Name: f.f.Name(), Attrs: called{f}, Compose: f.call}
+	return &formula.Func{Name: f.f.Name(), Attrs: called{f}, Compose: f.call}
 }
 
 // called is what a formula tells functions apart by.

@@ -8,7 +8,6 @@ import (
 
 	"weft"
 	"weft/internal/array"
-	"weft/internal/eager"
 	"weft/internal/formula"
 	"weft/internal/ir"
 	"weft/internal/op"
@@ -57,7 +56,7 @@ func Expr(text string, vars weft.Vars) *List {
 	const name = "expr"
 	var l *List
 	rank := 0
-	funcs := map[string]*eager.Func{}
+	funcs := map[string]*formula.Func{}
 	key := text
 	for _, v := range slices.Sorted(maps.Keys(vars)) {
 		switch x := vars[v].(type) {
@@ -72,7 +71,7 @@ func Expr(text string, vars weft.Vars) *List {
 			}
 			rank = max(rank, x.rank())
 		case interface{ ExprFunc() any }:
-			f, ok := x.ExprFunc().(*eager.Func)
+			f, ok := x.ExprFunc().(*formula.Func)
 			if !ok || f == nil || f.Compose == nil {
 				array.Failf(name, v, "is not a function that a formula can call")
 			}

@@ -7,7 +7,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
-	"weft/internal/eager"
+	"weft/internal/core"
 	"weft/internal/ir"
 )
 
@@ -168,7 +168,7 @@ func infer(a *apply, f func(ts []*weft.Tensor) []*weft.Tensor, hints []any) []ir
 			}
 		}
 	}
-	run := eager.Infer.(func([]ir.Type, func([]*weft.Tensor) []*weft.Tensor) []ir.Type)
+	run := func(ts []*core.Tensor) []*core.Tensor { return inner(f(outer(ts))) }
 	try := func(sizes []int) (outs []ir.Type, err error) {
 		k, types := 0, typesOf(a.args)
 		for i, v := range a.args {
@@ -179,7 +179,7 @@ func infer(a *apply, f func(ts []*weft.Tensor) []*weft.Tensor, hints []any) []ir
 				}
 			}
 		}
-		err = weft.Try(func() { outs = run(types, f) })
+		err = weft.Try(func() { outs = core.Infer(types, run) })
 		return outs, err
 	}
 	if unknown == 0 {

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"weft"
-	"weft/internal/eager"
+	"weft/internal/core"
 	"weft/internal/ir"
 	"weft/internal/op"
 )
@@ -83,14 +83,14 @@ func (b *body) sizes() (out []any) {
 
 // function is the body for arguments of these types: params finds those that it is a function
 // of, and results says what there is beside its results.
-func (b *body) function(r *replay, types []ir.Type, params func(ts []*weft.Tensor) []*weft.Tensor, results func(ts, outs []*weft.Tensor) []*weft.Tensor) (*op.Function, []eager.Drawing) {
-	make := eager.Function.(func(string, *uintptr, []ir.Type, func([]*weft.Tensor) []*weft.Tensor) (*op.Function, []eager.Drawing))
+func (b *body) function(r *replay, types []ir.Type, params func(ts []*weft.Tensor) []*weft.Tensor, results func(ts, outs []*weft.Tensor) []*weft.Tensor) (*op.Function, []core.Drawing) {
 	line := r.line
 	if line == nil {
 		line = new(uintptr)
 	}
 	defer func(pc uintptr) { *line = pc }(*line)
-	return make(b.name, line, types, func(ts []*weft.Tensor) []*weft.Tensor {
+	return core.FunctionOf(b.name, line, types, func(args []*core.Tensor) []*core.Tensor {
+		ts := outer(args)
 		in := newReplay(b.outs, line)
 		in.unfolded = in.unfolded || r.unfolded
 		given := params(ts)
@@ -103,13 +103,14 @@ func (b *body) function(r *replay, types []ir.Type, params func(ts []*weft.Tenso
 			}
 			in.values[v] = in.asLeaf(v, t)
 		}
-		return results(ts, in.all(b.outs))
+		return inner(results(ts, in.all(b.outs)))
 	})
 }
 
 // draws are the seed and the numbers of the draws that n runs of a function make.
-func draws(d eager.Drawing, n int) (seed, numbers *weft.Tensor) {
-	return eager.Draws.(func(eager.Drawing, int) (seed, numbers *weft.Tensor))(d, n)
+func draws(d core.Drawing, n int) (seed, numbers *weft.Tensor) {
+	s, x := core.Draws(d, n)
+	return (*weft.Tensor)(s), (*weft.Tensor)(x)
 }
 
 // word is the type of seeds and numbers of draws.

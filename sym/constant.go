@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"weft"
-	"weft/internal/eager"
+	"weft/internal/core"
 	"weft/internal/tracing"
 )
 
@@ -108,7 +108,8 @@ func (r *replay) number(v *Var) *weft.Tensor {
 	return nil
 }
 
-// asConstant is [eager.Constant].
+// asConstant is [core.Constant].
 func asConstant(t *weft.Tensor) (*weft.Tensor, bool) {
-	return eager.Constant.(func(*weft.Tensor) (*weft.Tensor, bool))(t)
+	c, number := core.Constant((*core.Tensor)(t))
+	return (*weft.Tensor)(c), number
 }

@@ -12,7 +12,6 @@ import (
 
 	"weft"
 	"weft/internal/array"
-	"weft/internal/eager"
 	"weft/internal/tracing"
 )
 
@@ -435,7 +434,7 @@ func (f *Fn) argument(p *Param, x any) *weft.Tensor {
 	default:
 		array.Failf(f.label(), v.label(), "is %T: want a *weft.Tensor, for %s%s", x, v, v.where())
 	}
-	s := eager.Shape(t)
+	s := sizes(t)
 	if t.DType() != v.dtype || len(s) != len(v.shape) {
 		array.Failf(f.label(), v.label(), "is %s, want %s%s", typeString(t.DType(), s), typeString(v.dtype, v.shape), v.where())
 	}

@@ -6,7 +6,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
-	"weft/internal/eager"
+	"weft/internal/core"
 	"weft/internal/ir"
 )
 
@@ -129,7 +129,7 @@ func gradients(outs, seeds, xs []*weft.Tensor, create bool) []*weft.Tensor {
 	}
 	for i, g := range grads {
 		if g == nil {
-			grads[i] = weft.ZerosOf(xs[i].DType(), eager.Shape(xs[i])...)
+			grads[i] = weft.ZerosOf(xs[i].DType(), sizes(xs[i])...)
 		}
 	}
 	return grads
@@ -221,7 +221,7 @@ func Rop(y, x, v []*Var) []*Var {
 		out := make([]*weft.Tensor, len(y))
 		for i, t := range r.all(y) {
 			// The gradient for a gradient u is linear in u.
-			u := weft.ZerosOf(t.DType(), eager.Shape(t)...).RequireGrad()
+			u := weft.ZerosOf(t.DType(), sizes(t)...).RequireGrad()
 			gs := gradients([]*weft.Tensor{t}, []*weft.Tensor{u}, r.all(x), true)
 			out[i] = gradients(gs, r.all(v), []*weft.Tensor{u}, create)[0]
 		}
@@ -238,8 +238,9 @@ func Jacobian(y *Var, x ...*Var) []*Var {
 	for i := range types {
 		types[i].Shape = append(slices.Clone(y.shape), types[i].Shape...)
 	}
-	rows := eager.Jacobian.(func(y *weft.Tensor, x []*weft.Tensor, create bool) []*weft.Tensor)
-	eval := func(r *replay, create bool) []*weft.Tensor { return rows(r.value(y), r.all(x), create) }
+	eval := func(r *replay, create bool) []*weft.Tensor {
+		return outer(core.JacobianOf((*core.Tensor)(r.value(y)), inner(r.all(x)), create))
+	}
 	return derived("jacobian", []*Var{y}, x, nil, types, eval, func(y, x, _ []*Var) []*Var { return Jacobian(y[0], x...) })
 }
 

@@ -5,7 +5,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
-	"weft/internal/eager"
+	"weft/internal/core"
 	"weft/internal/ir"
 	"weft/internal/op"
 )
@@ -72,7 +72,7 @@ func (b *branch) run(r *replay, ts []*weft.Tensor) []*weft.Tensor {
 		types[i] = typeOf(t)
 	}
 	var fs [2]*op.Function
-	var drawn [2][]eager.Drawing
+	var drawn [2][]core.Drawing
 	for k, side := range b.sides {
 		at := make([]int, len(side.params))
 		for i, v := range side.params {
@@ -99,5 +99,5 @@ func (b *branch) run(r *replay, ts []*weft.Tensor) []*weft.Tensor {
 		}
 		fs[k] = fs[k].WithArgs(types, at)
 	}
-	return eager.Apply[*weft.Tensor](op.Branch, op.Branches{Then: fs[0], Else: fs[1]}, nil, anys(ts)...)
+	return call(op.Branch, op.Branches{Then: fs[0], Else: fs[1]}, ts)
 }

@@ -9,7 +9,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
-	"weft/internal/eager"
+	"weft/internal/core"
 	"weft/internal/ir"
 	"weft/internal/op"
 )
@@ -60,11 +60,11 @@ func (h *host) apply(args []*Var) []*Var {
 	p := operation{name: h.op.Name, opaque: true}
 	list := p.list(args)
 	forward := func(ts []*weft.Tensor) []*weft.Tensor {
-		in := make([]any, len(ts))
+		in := make([]*weft.Tensor, len(ts))
 		for i, t := range ts {
 			in[i] = t.Detach()
 		}
-		return eager.Apply[*weft.Tensor](op.Host, h, nil, in...)
+		return call(op.Host, h, in)
 	}
 	return p.several(func(ts []*weft.Tensor) []*weft.Tensor {
 		x := list(ts)
@@ -122,7 +122,7 @@ func (h *host) Results(args []ir.Type) []ir.Type {
 func (h *host) CallHost(args, out []array.View) error {
 	x := make([]*weft.Tensor, len(args))
 	for i, v := range args {
-		x[i] = eager.FromView[*weft.Tensor](v).Detach() // whose Release gives nothing back
+		x[i] = (*weft.Tensor)(core.FromView(v)).Detach() // whose Release gives nothing back
 	}
 	y, err := h.op.Forward(x)
 	if err != nil {
@@ -135,10 +135,10 @@ func (h *host) CallHost(args, out []array.View) error {
 		return &weft.Error{Op: h.op.Name, Msg: fmt.Sprintf("Forward gave %d results, Results says %d", len(y), len(out))}
 	}
 	for i, t := range y {
-		if t == nil || t.DType() != out[i].DType || !slices.Equal(eager.Shape(t), out[i].Shape) {
+		if t == nil || t.DType() != out[i].DType || !slices.Equal(sizes(t), out[i].Shape) {
 			return &weft.Error{Op: h.op.Name, Msg: fmt.Sprintf("Forward gave another type than %s for result %d", array.TypeString(out[i].DType, out[i].Shape), i)}
 		}
-		eager.FromView[*weft.Tensor](out[i]).Assign(t.Detach())
+		(*weft.Tensor)(core.FromView(out[i])).Assign(t.Detach())
 	}
 	return nil
 }

@@ -6,7 +6,6 @@ import (
 
 	"weft"
 	"weft/internal/array"
-	"weft/internal/eager"
 	"weft/internal/op"
 )
 
@@ -191,7 +190,7 @@ func (m *MRGStreams) Uniform(d weft.DType, lo, hi float64, shape ...int) *Var {
 	o := operation{name: "mrg uniform"}
 	x := o.arg(state)
 	r := o.several(func(ts []*weft.Tensor) []*weft.Tensor {
-		return eager.Apply[*weft.Tensor](op.Host, draw, nil, x(ts))
+		return call(op.Host, draw, []*weft.Tensor{x(ts)})
 	})
 	r[0].from.stateful = true
 	state.SetDefaultUpdate(r[1])

@@ -5,7 +5,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
-	"weft/internal/eager"
+	"weft/internal/core"
 	"weft/internal/ir"
 	"weft/internal/op"
 )
@@ -266,7 +266,7 @@ func (s *scan) run(r *replay, ts []*weft.Tensor) []*weft.Tensor {
 	}
 	var types []ir.Type // of the step: elements, carries, constants
 	for _, x := range xs {
-		types = append(types, ir.Type{DType: x.DType(), Shape: slices.Clone(eager.Shape(x)[1:])})
+		types = append(types, ir.Type{DType: x.DType(), Shape: slices.Clone(sizes(x)[1:])})
 	}
 	for _, c := range carries {
 		types = append(types, typeOf(c))
@@ -306,7 +306,7 @@ func (s *scan) run(r *replay, ts []*weft.Tensor) []*weft.Tensor {
 
 // step is the body with carries for past states: each but the newest becomes what the next
 // one was.
-func (s *scan) step(r *replay, types []ir.Type, nx, nc int, first, past []int) (*op.Function, []eager.Drawing) {
+func (s *scan) step(r *replay, types []ir.Type, nx, nc int, first, past []int) (*op.Function, []core.Drawing) {
 	// The body sees taps, of which some carries are none.
 	var of []int
 	for i := range nx {
@@ -360,7 +360,7 @@ type looping struct{ op.Looping }
 // checkpoint steps, and one of the steps that are left.
 func (l looping) apply(args []*weft.Tensor, checkpoint int) []*weft.Tensor {
 	if checkpoint == 1 || checkpoint >= l.Steps || l.Until || l.Truncate > 0 {
-		return eager.Apply[*weft.Tensor](op.Loop, l.Looping, nil, anys(args)...)
+		return call(op.Loop, l.Looping, args)
 	}
 	n, q := checkpoint, l.Steps/checkpoint
 	in := l.Looping
@@ -386,20 +386,20 @@ func (l looping) apply(args []*weft.Tensor, checkpoint int) []*weft.Tensor {
 	var whole []*weft.Tensor
 	for i, x := range args {
 		if i < l.Seqs {
-			s := eager.Shape(x)
+			s := sizes(x)
 			x = x.Slice(weft.Range(0, q*n)).Reshape(append([]int{q, n}, s[1:]...)...)
 		}
 		whole = append(whole, x)
 	}
-	out := eager.Apply[*weft.Tensor](op.Loop, big, nil, anys(whole)...)
+	out := call(op.Loop, big, whole)
 	last := slices.Clone(out[:m])
 	flat := func(x *weft.Tensor) *weft.Tensor {
-		return x.Reshape(append([]int{q * n}, eager.Shape(x)[2:]...)...)
+		return x.Reshape(append([]int{q * n}, sizes(x)[2:]...)...)
 	}
 	var by, kept []*weft.Tensor
 	for j := range m {
 		first := args[l.Seqs+j]
-		by = append(by, weft.Cat([]*weft.Tensor{first.Reshape(append([]int{1}, eager.Shape(first)...)...), flat(out[2*m+j])}, 0))
+		by = append(by, weft.Cat([]*weft.Tensor{first.Reshape(append([]int{1}, sizes(first)...)...), flat(out[2*m+j])}, 0))
 	}
 	for _, x := range out[3*m:] {
 		kept = append(kept, flat(x))
@@ -412,7 +412,7 @@ func (l looping) apply(args []*weft.Tensor, checkpoint int) []*weft.Tensor {
 			end = append(end, x.Slice(weft.Range(q*n, l.Steps)))
 		}
 		end = append(append(end, last...), args[l.Seqs+m:]...)
-		more := eager.Apply[*weft.Tensor](op.Loop, tail, nil, anys(end)...)
+		more := call(op.Loop, tail, end)
 		last = more[:m]
 		for j := range by {
 			by[j] = weft.Cat([]*weft.Tensor{by[j], more[m+j].Slice(weft.Range(1, rest+1))}, 0)
@@ -422,14 +422,6 @@ func (l looping) apply(args []*weft.Tensor, checkpoint int) []*weft.Tensor {
 		}
 	}
 	return slices.Concat(last, by, kept)
-}
-
-func anys(ts []*weft.Tensor) []any {
-	out := make([]any, len(ts))
-	for i, t := range ts {
-		out[i] = t
-	}
-	return out
 }
 
 // Map applies f to the elements of sequences, along their first axis, and gives its results

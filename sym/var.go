@@ -8,7 +8,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
-	"weft/internal/eager"
+	"weft/internal/core"
 )
 
 // A Var is a symbolic variable: an input, a shared variable, a constant, or what an
@@ -111,7 +111,7 @@ func keep(opName, name string, t *weft.Tensor, r role) *Var {
 	if t == nil {
 		array.Failf(opName, name, "the tensor is nil")
 	}
-	return &Var{name: name, dtype: t.DType(), shape: eager.Shape(t), pc: array.Caller(), id: ids.Add(1), kept: t.Detach(), role: r}
+	return &Var{name: name, dtype: t.DType(), shape: sizes(t), pc: array.Caller(), id: ids.Add(1), kept: t.Detach(), role: r}
 }
 
 // Name returns the name of the variable, which may be empty.
@@ -162,7 +162,7 @@ func (v *Var) SetValue(x any) {
 	if t, ok := x.(*weft.Tensor); ok && t != nil && (t.DType() != v.dtype || !slices.Equal(t.Shape(), v.shape)) {
 		array.Failf("setvalue", "x", "is %s, the variable %s", typeString(t.DType(), t.Shape()), v)
 	}
-	eager.Exclusively("setvalue", v.kept, func() { v.kept.Assign(x) })
+	(*core.Tensor)(v.kept).Exclusively("setvalue", func() { v.kept.Assign(x) })
 }
 
 // SetDefaultUpdate makes to, of the same type, what the shared variable becomes in functions

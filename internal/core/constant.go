@@ -8,8 +8,8 @@ import (
 	"weft/internal/op"
 )
 
-// Fixed is eager.Constant: t as a value that no call changes.
-func (tr *Trace) Fixed(t *Tensor) (value *Tensor, number bool) {
+// fixed is [Constant] in a trace.
+func (tr *Trace) fixed(t *Tensor) (value *Tensor, number bool) {
 	if t.v.Store.Abstract || t.Size() == 0 {
 		return t, false
 	}

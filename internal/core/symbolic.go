@@ -4,14 +4,42 @@ import (
 	"slices"
 
 	"weft/internal/array"
-	"weft/internal/eager"
+	"weft/internal/exec"
 	"weft/internal/ir"
 	"weft/internal/op"
 )
 
-// FunctionOf is eager.Function. The tape says which values have gradients, or none, that their
-// operations do not.
-func FunctionOf(name string, line *uintptr, types []ir.Type, f func([]*Tensor) []*Tensor) (*op.Function, []eager.Drawing) {
+// What package sym replays expressions by.
+
+// Infer returns the types of what f gives for tensors of these types without memory.
+func Infer(types []ir.Type, f func([]*Tensor) []*Tensor) []ir.Type {
+	outer := TracingHere()
+	tr := NewTrace(nil)
+	defer func() {
+		tr.End()
+		if outer != nil {
+			Running.Store(tr.Thread, outer)
+		}
+	}()
+	ts := make([]*Tensor, len(types))
+	for i, t := range types {
+		array.CheckShape("sym", t.Shape, t.DType)
+		ts[i] = &Tensor{v: tr.Fresh(t.DType, t.Shape)}
+	}
+	var outs []*Tensor
+	Recording(true, func() { outs = f(ts) })
+	res := make([]ir.Type, len(outs))
+	for i, t := range outs {
+		res[i] = ir.Type{DType: t.v.DType, Shape: t.v.Shape}
+	}
+	return res
+}
+
+// FunctionOf is what f gives for tensors of these types, as a function that operations run. What
+// f draws are arguments behind those, int64 without dimensions: the seed and the number of each
+// draw. It panics with *array.Error if f uses tensors of another kind. The tape says which values
+// have gradients, or none, that their operations do not.
+func FunctionOf(name string, line *uintptr, types []ir.Type, f func([]*Tensor) []*Tensor) (*op.Function, []Drawing) {
 	return tracedFunction(name, line, types, len(types), func(_ *Trace, ts []*Tensor) []*Tensor {
 		for _, t := range ts {
 			if t.v.DType.Differentiable() {
@@ -25,7 +53,7 @@ func FunctionOf(name string, line *uintptr, types []ir.Type, f func([]*Tensor) [
 // tracedFunction is what f does with tensors of these types as a function of the graph. What
 // it draws it does with two arguments more each, the seed and the number of the draw, which
 // stand before argument number first of these.
-func tracedFunction(name string, line *uintptr, types []ir.Type, first int, f func(tr *Trace, ts []*Tensor) []*Tensor) (*op.Function, []eager.Drawing) {
+func tracedFunction(name string, line *uintptr, types []ir.Type, first int, f func(tr *Trace, ts []*Tensor) []*Tensor) (*op.Function, []Drawing) {
 	outer := TracingHere()
 	tr := NewTrace(line)
 	tr.Callee = true
@@ -67,9 +95,62 @@ func tracedFunction(name string, line *uintptr, types []ir.Type, first int, f fu
 		}
 		return g.Input(first+n.Arg(), n.DType, n.Shape)
 	})
-	drawn := make([]eager.Drawing, len(tr.drawn))
-	for i, d := range tr.drawn {
-		drawn[i] = d
+	return op.NewFunction(types, nodes), tr.drawn
+}
+
+// Draws are the draws of n runs of a function, one after the other: their seed, and a vector of
+// their numbers. In a trace each call makes them.
+func Draws(d Drawing, n int) (seed, numbers *Tensor) {
+	each := int64(d.Count)
+	d.Count *= n
+	var a, b exec.Number
+	var first *Tensor
+	if tr := TracingHere(); tr == nil {
+		s := d.From.Skip(d.Count)
+		if a, b = Word(s.Seed).Num, Word(s.Draw).Num; d.Short {
+			b.Int &= Low32
+		}
+		seed, first = NumberOf("scalar", 0, Whole(a.Int).Num, array.Int64), NumberOf("scalar", 0, Whole(b.Int).Num, array.Int64)
+	} else {
+		a, b = tr.Draws(d)
+		seed, first = &Tensor{v: tr.Scalar(a, array.Int64)}, &Tensor{v: tr.Scalar(b, array.Int64)}
 	}
-	return op.NewFunction(types, nodes), drawn
+	// Each run goes on where the one before it ended.
+	x := WithAttrs(op.CumSum, op.Axis(0), Full("ones", Whole(1), 0, array.Int64, []int{n}))
+	x = Apply(op.Sub, nil, Operand{T: x}, Whole(1))
+	x = Apply(op.Mul, nil, Operand{T: x}, Whole(each))
+	return seed, Apply(op.Add, nil, Operand{T: x}, Operand{T: first})
+}
+
+// Constant returns t, which never changes, as a value of the function that is being traced. It is
+// a number of the graph if the elements are equal, which it reports, and one value of the trace
+// with constants equal to it.
+func Constant(t *Tensor) (value *Tensor, number bool) {
+	if tr := TracingHere(); tr != nil {
+		return tr.fixed(t)
+	}
+	return t, false
+}
+
+// JacobianOf returns the derivatives of each element of y by those of each x, all at once, in the
+// shape of y followed by that of x. create records them.
+func JacobianOf(y *Tensor, x []*Tensor, create bool) []*Tensor {
+	m := y.Size()
+	out := make([]*Tensor, len(x))
+	if y.Node() != nil && m > 0 {
+		eye := Full("eye", Whole(0), 0, array.Float32, []int{m, m})
+		Window(op.Diagonal, op.Offset(0), eye).Assigned("assign", "x", Whole(1), (*Tensor).CopyFrom)
+		seeds := eye.To(y.v.DType).On(y.v.Store.Device).Reshape(append([]int{m}, y.v.Shape...)...)
+		out = WalkRows("jacobian", []*Tensor{y}, x, WalkOpts{Seeds: []*Tensor{seeds}, Create: create, Retain: true, AllowUnused: true}, m)
+	}
+	for i, g := range out {
+		shape := append(slices.Clone(y.v.Shape), x[i].v.Shape...)
+		if g == nil {
+			array.CheckShape("jacobian", shape, x[i].v.DType)
+			out[i] = Full("zeros", Whole(0), 0, x[i].v.DType, shape)
+		} else {
+			out[i] = g.Reshape(shape...)
+		}
+	}
+	return out
 }

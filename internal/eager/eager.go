@@ -171,39 +171,3 @@ func Apply[T any](d *op.Def, a ir.Attrs, dst []T, args ...any) []T {
 
 // Explain returns the plan of [Apply] for these arguments: loop programs and machine code.
 func Explain(d *op.Def, a ir.Attrs, args ...any) string { return Show(d, a, args) }
-
-// A Func is a function that formulas call: a value of weft.Vars is one if it has the
-// method ExprFunc, without arguments, which returns a *Func as any.
-type Func struct {
-	Name  string
-	Attrs ir.Attrs // whose key says, with their type, what Compose computes
-	// Compose returns the one result of arguments, arrays or numbers.
-	Compose func(args []*ir.Node) []*ir.Node
-}
-
-// A Drawing is a draw that a function makes when it is run, or several, for [Draws].
-type Drawing any
-
-// What package sym replays expressions by. Package weft sets them; T is *weft.Tensor.
-var (
-	// Infer is func(types []ir.Type, f func([]T) []T) []ir.Type: the types of what f gives for
-	// tensors of these types without memory.
-	Infer any
-	// Function is func(name string, line *uintptr, types []ir.Type, f func([]T) []T)
-	// (*op.Function, []Drawing): what f gives for tensors of these types, as a function that
-	// operations run. What f draws are arguments behind those, int64 without dimensions: the
-	// seed and the number of each draw. It panics with *array.Error if f uses tensors of another
-	// kind.
-	Function any
-	// Draws is func(d Drawing, n int) (seed, draws T): the draws of n runs of a function, one
-	// after the other: their seed, and a vector of their numbers. In a trace each call makes
-	// them.
-	Draws any
-	// Jacobian is func(y T, x []T, create bool) []T: the derivatives of each element of y,
-	// all at once.
-	Jacobian any
-	// Constant is func(t T) (T, bool): t, which never changes, as a value of the function that is
-	// being traced. It is a number of the graph if the elements are equal, which it reports, and
-	// one value of the trace with constants equal to it.
-	Constant any
-)

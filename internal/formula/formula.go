@@ -17,8 +17,8 @@ package formula
 
 import (
 	"weft/internal/array"
-	"weft/internal/eager"
 	"weft/internal/exec"
+	"weft/internal/ir"
 	"weft/internal/op"
 )
 
@@ -38,7 +38,16 @@ type Formula struct {
 	// Constants are the names such as pi that the text uses.
 	Constants []string
 	root      *Node
-	funcs     map[string]*eager.Func
+	funcs     map[string]*Func
+}
+
+// A Func is a function that formulas call: a value of weft.Vars is one if it has the method
+// ExprFunc, without arguments, which returns a *Func as any.
+type Func struct {
+	Name  string
+	Attrs ir.Attrs // whose key says, with their type, what Compose computes
+	// Compose returns the one result of arguments, arrays or numbers.
+	Compose func(args []*ir.Node) []*ir.Node
 }
 
 type kind uint8
@@ -60,7 +69,7 @@ type Node struct {
 	def  *op.Def
 	over op.Reduction // of a def over axes
 	cast array.DType
-	fun  *eager.Func
+	fun  *Func
 	args []*Node
 
 	names uint64 // the names inside, by bit

@@ -12,14 +12,13 @@ import (
 	"strings"
 
 	"weft/internal/array"
-	"weft/internal/eager"
 	"weft/internal/exec"
 	"weft/internal/op"
 )
 
 // Parse reads a formula, which may call funcs by their names here, where the language has
 // no such function. The error is an *array.Error that points at the column.
-func Parse(text string, funcs map[string]*eager.Func) (f *Formula, err error) {
+func Parse(text string, funcs map[string]*Func) (f *Formula, err error) {
 	p := &reader{f: &Formula{Text: text, funcs: funcs}, index: map[string]int{}}
 	defer func() {
 		if r := recover(); r != nil {
