@@ -54,16 +54,7 @@ func init() {
 			do()
 		}
 	}
-	tracing.Live = func(read func() float64) any {
-		tr := core.TracingHere()
-		if tr == nil {
-			return read()
-		}
-		at := tr.Live(1, func(nums []exec.Number) { nums[0] = exec.Number{Float: read(), Kind: array.CatFloat} })
-		n := exec.Number{Kind: array.CatFloat, Live: at}
-		tr.Aside(func() { n.Float = read() })
-		return liveNumber{n}
-	}
+	tracing.Live = func(read func() float64) any { return liveNumber{core.Live(read).Num} }
 }
 
 // A liveNumber is an operand that each call of a compiled function supplies.

@@ -6,7 +6,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
-	"weft/internal/eager"
+	"weft/internal/core"
 	"weft/internal/ir"
 	"weft/internal/op"
 	"weft/internal/tracing"
@@ -76,35 +76,31 @@ func (o AdamOpts) slots() []slot {
 }
 
 func (o AdamOpts) update(m *moment) update {
-	decay, shrink := o.WeightDecay, any(1.0)
+	decay, shrink := o.WeightDecay, core.Num(1)
 	if o.Decoupled {
-		decay, shrink = 0, tracing.Live(func() float64 { return 1 - float64(m.rate()*o.WeightDecay) })
+		decay, shrink = 0, core.Live(func() float64 { return 1 - float64(m.rate()*o.WeightDecay) })
 	}
 	beta1, beta2, eps := *o.Beta1, *o.Beta2, *o.Eps
 	// The same for all parameters, but root and rate where some have taken fewer steps.
-	numbers := []any{decay, sign(o.Maximize), shrink, beta1, 1 - beta1, beta2, 1 - beta2, nil, eps, nil}
+	same := []core.Operand{core.Num(decay), core.Num(sign(o.Maximize)), shrink, core.Num(beta1), core.Num(1 - beta1), core.Num(beta2), core.Num(1 - beta2), {}, core.Num(eps), {}}
 	n := int64(0)
-	all := func(list []any, p *param, g *weft.Tensor) []any {
+	all := func(list []core.Operand, p *param, g *weft.Tensor) []core.Operand {
 		if n != p.steps+1 || tracing.Active() {
 			n = p.steps + 1
-			numbers[7] = tracing.Live(func() float64 { return 1 / math.Sqrt(1-power(beta2, p.steps+1)) })
-			numbers[9] = tracing.Live(func() float64 { return m.rate() / (1 - power(beta1, p.steps+1)) })
+			same[7] = core.Live(func() float64 { return 1 / math.Sqrt(1-power(beta2, p.steps+1)) })
+			same[9] = core.Live(func() float64 { return m.rate() / (1 - power(beta1, p.steps+1)) })
 		}
-		list = append(append(list, p.w, g), numbers...)
-		for _, t := range p.state {
-			list = append(list, t)
-		}
-		return list
+		return p.kept(append(append(list, of(p.w), of(g)), same...))
 	}
 	u := update{rule: rule{adam, all}}
 	switch {
 	case o.AMSGrad:
 		u.f = adamMax
 	case o.Sparse:
-		u.rows = rule{adamRows, func(list []any, p *param, g *weft.Tensor) []any {
+		u.rows = rule{adamRows, func(list []core.Operand, p *param, g *weft.Tensor) []core.Operand {
 			n := p.steps + 1
 			rate := float64(m.rate()*math.Sqrt(1-power(beta2, n))) / (1 - power(beta1, n))
-			return append(list, p.w, g, sign(o.Maximize), 1-beta1, 1-beta2, eps, rate, p.state[0], p.state[1])
+			return p.kept(numbers(append(list, of(p.w), of(g)), sign(o.Maximize), 1-beta1, 1-beta2, eps, rate))
 		}}
 		return u
 	}
@@ -118,8 +114,8 @@ func (o AdamOpts) update(m *moment) update {
 // Arguments: parameter, gradient, decay, sign, shrinking, the betas each with what it lacks to
 // 1, bias correction of the root, epsilon, rate, mean, mean square, and the greatest of these.
 var (
-	adam    = eager.NewFused[*weft.Tensor]("adam", func(x []*ir.Node) []*ir.Node { return adamNodes(x, nil) })
-	adamMax = eager.NewFused[*weft.Tensor]("adam_max", func(x []*ir.Node) []*ir.Node { return adamNodes(x, x[14]) })
+	adam    = core.NewFused("adam", func(x []*ir.Node) []*ir.Node { return adamNodes(x, nil) })
+	adamMax = core.NewFused("adam_max", func(x []*ir.Node) []*ir.Node { return adamNodes(x, x[14]) })
 )
 
 func adamNodes(x []*ir.Node, most *ir.Node) []*ir.Node {
@@ -139,7 +135,7 @@ func adamNodes(x []*ir.Node, most *ir.Node) []*ir.Node {
 
 // Arguments: parameter, gradient, sign, what the betas lack to 1, epsilon, rate, mean, mean
 // square; of some rows.
-var adamRows = eager.NewFused[*weft.Tensor]("adam_rows", func(x []*ir.Node) []*ir.Node {
+var adamRows = core.NewFused("adam_rows", func(x []*ir.Node) []*ir.Node {
 	g := mul(x[1], x[2])
 	m := add(x[7], mul(sub(g, x[7]), x[3]))
 	v := add(x[8], mul(sub(mul(g, g), x[8]), x[4]))

@@ -5,9 +5,8 @@ import (
 
 	"weft"
 	"weft/internal/array"
-	"weft/internal/eager"
+	"weft/internal/core"
 	"weft/internal/ir"
-	"weft/internal/tracing"
 )
 
 // RMSpropOpts are the options of [RMSprop].
@@ -63,12 +62,9 @@ func (o RMSpropOpts) slots() []slot {
 }
 
 func (o RMSpropOpts) update(m *moment) update {
-	return update{rule: rule{rmsprop[bit(o.Centered)][bit(o.Momentum > 0)], func(list []any, p *param, g *weft.Tensor) []any {
-		list = append(list, p.w, g, o.WeightDecay, sign(o.Maximize), tracing.Live(m.rate), *o.Alpha, 1-*o.Alpha, *o.Eps, o.Momentum)
-		for _, t := range p.state {
-			list = append(list, t)
-		}
-		return list
+	return update{rule: rule{rmsprop[bit(o.Centered)][bit(o.Momentum > 0)], func(list []core.Operand, p *param, g *weft.Tensor) []core.Operand {
+		list = append(numbers(append(list, of(p.w), of(g)), o.WeightDecay, sign(o.Maximize)), core.Live(m.rate))
+		return p.kept(numbers(list, *o.Alpha, 1-*o.Alpha, *o.Eps, o.Momentum))
 	}}}
 }
 
@@ -81,13 +77,13 @@ func bit(b bool) int {
 
 // By whether it is centred and has a momentum. Arguments: parameter, gradient, weight decay,
 // sign, rate, alpha and what it lacks to 1, epsilon, momentum, mean square, mean, velocity.
-var rmsprop = [2][2]eager.Fused[*weft.Tensor]{
+var rmsprop = [2][2]*core.Fused{
 	{rmspropFused("rmsprop", false, false), rmspropFused("rmsprop_momentum", false, true)},
 	{rmspropFused("rmsprop_centered", true, false), rmspropFused("rmsprop_centered_momentum", true, true)},
 }
 
-func rmspropFused(name string, centered, momentum bool) eager.Fused[*weft.Tensor] {
-	return eager.NewFused[*weft.Tensor](name, func(x []*ir.Node) []*ir.Node {
+func rmspropFused(name string, centered, momentum bool) *core.Fused {
+	return core.NewFused(name, func(x []*ir.Node) []*ir.Node {
 		g := decayed(x)
 		v := add(mul(x[9], x[5]), mul(mul(g, g), x[6]))
 		out, by := []*ir.Node{nil, v}, v
@@ -148,9 +144,10 @@ func (o AdagradOpts) filled() AdagradOpts {
 func (o AdagradOpts) slots() []slot { return []slot{{"sum", o.Initial}} }
 
 func (o AdagradOpts) update(m *moment) update {
-	r := rule{adagrad, func(list []any, p *param, g *weft.Tensor) []any {
-		rate := tracing.Live(func() float64 { return m.rate() / (1 + float64(float64(p.steps)*o.LRDecay)) })
-		return append(list, p.w, g, o.WeightDecay, sign(o.Maximize), rate, *o.Eps, p.state[0])
+	r := rule{adagrad, func(list []core.Operand, p *param, g *weft.Tensor) []core.Operand {
+		rate := core.Live(func() float64 { return m.rate() / (1 + float64(float64(p.steps)*o.LRDecay)) })
+		list = append(numbers(append(list, of(p.w), of(g)), o.WeightDecay, sign(o.Maximize)), rate)
+		return p.kept(numbers(list, *o.Eps))
 	}}
 	if o.WeightDecay != 0 {
 		return update{rule: r}
@@ -159,7 +156,7 @@ func (o AdagradOpts) update(m *moment) update {
 }
 
 // Arguments: parameter, gradient, weight decay, sign, rate, epsilon, sum of squares.
-var adagrad = eager.NewFused[*weft.Tensor]("adagrad", func(x []*ir.Node) []*ir.Node {
+var adagrad = core.NewFused("adagrad", func(x []*ir.Node) []*ir.Node {
 	g := decayed(x)
 	v := add(x[6], mul(g, g))
 	return []*ir.Node{sub(x[0], mul(div(g, add(sqrt(v), x[5])), x[4])), v}

@@ -6,7 +6,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
-	"weft/internal/eager"
+	"weft/internal/core"
 	"weft/internal/ir"
 	"weft/internal/op"
 	"weft/internal/tracing"
@@ -22,9 +22,9 @@ func ClipNorm(params iter.Seq2[string, *weft.Tensor], limit float64) (norm float
 	notNegative("clip_norm", "limit", limit)
 	each("clip_norm", params, func(grads []*weft.Tensor) {
 		sums := weft.ZerosOf(weft.Float64, len(grads))
-		squares.IntoAll(func(yield func([]*weft.Tensor, []any) bool) {
+		squares.IntoAll(func(yield func([]*core.Tensor, []core.Operand) bool) {
 			for i, g := range grads {
-				if !yield([]*weft.Tensor{sums.Slice(weft.Index(i))}, []any{g}) {
+				if !yield([]*core.Tensor{(*core.Tensor)(sums.Slice(weft.Index(i)))}, []core.Operand{of(g)}) {
 					return
 				}
 			}
@@ -40,7 +40,7 @@ func ClipNorm(params iter.Seq2[string, *weft.Tensor], limit float64) (norm float
 			}
 			// Times one no bit changes.
 			scale := weft.ScalarOf(weft.Float64, limit).Div(sum.Sqrt().Add(1e-6))
-			change(scaled, grads, func(g *weft.Tensor) any { return weft.Where(scale.Ge(1), 1.0, scale).To(g.DType()) })
+			change(scaled, grads, func(g *weft.Tensor) core.Operand { return of(weft.Where(scale.Ge(1), 1.0, scale).To(g.DType())) })
 			norm = math.NaN()
 			return
 		}
@@ -50,7 +50,7 @@ func ClipNorm(params iter.Seq2[string, *weft.Tensor], limit float64) (norm float
 		}
 		norm = math.Sqrt(sum)
 		if scale := limit / (norm + 1e-6); !(scale >= 1) {
-			change(scaled, grads, func(*weft.Tensor) any { return scale })
+			change(scaled, grads, func(*weft.Tensor) core.Operand { return core.Num(scale) })
 		}
 	})
 	return norm
@@ -60,7 +60,9 @@ func ClipNorm(params iter.Seq2[string, *weft.Tensor], limit float64) (norm float
 // [-limit, limit]. It panics with *weft.Error if the limit is negative or NaN.
 func ClipValue(params iter.Seq2[string, *weft.Tensor], limit float64) {
 	notNegative("clip_value", "limit", limit)
-	each("clip_value", params, func(grads []*weft.Tensor) { change(limited, grads, func(*weft.Tensor) any { return limit }) })
+	each("clip_value", params, func(grads []*weft.Tensor) {
+		change(limited, grads, func(*weft.Tensor) core.Operand { return core.Num(limit) })
+	})
 }
 
 // each calls f with the gradients of the parameters that have one: of those that are kept as
@@ -95,10 +97,10 @@ func each(opName string, params iter.Seq2[string, *weft.Tensor], f func(grads []
 }
 
 // change writes what a formula makes of each gradient and a number of it over the gradient.
-func change(f eager.Fused[*weft.Tensor], grads []*weft.Tensor, x func(g *weft.Tensor) any) {
-	f.IntoAll(func(yield func([]*weft.Tensor, []any) bool) {
+func change(f *core.Fused, grads []*weft.Tensor, x func(g *weft.Tensor) core.Operand) {
+	f.IntoAll(func(yield func([]*core.Tensor, []core.Operand) bool) {
 		for _, g := range grads {
-			if !yield([]*weft.Tensor{g}, []any{g, x(g)}) {
+			if !yield([]*core.Tensor{(*core.Tensor)(g)}, []core.Operand{of(g), x(g)}) {
 				return
 			}
 		}
@@ -106,12 +108,12 @@ func change(f eager.Fused[*weft.Tensor], grads []*weft.Tensor, x func(g *weft.Te
 }
 
 var (
-	squares = eager.NewFused[*weft.Tensor]("squares", func(x []*ir.Node) []*ir.Node {
+	squares = core.NewFused("squares", func(x []*ir.Node) []*ir.Node {
 		wide := op.Convert(x[0], array.Float64)
 		return []*ir.Node{op.Apply(op.Sum, op.Reduction{}, mul(wide, wide))}
 	})
-	scaled  = eager.NewFused[*weft.Tensor]("scaled", func(x []*ir.Node) []*ir.Node { return []*ir.Node{mul(x[0], x[1])} })
-	limited = eager.NewFused[*weft.Tensor]("limited", func(x []*ir.Node) []*ir.Node {
+	scaled  = core.NewFused("scaled", func(x []*ir.Node) []*ir.Node { return []*ir.Node{mul(x[0], x[1])} })
+	limited = core.NewFused("limited", func(x []*ir.Node) []*ir.Node {
 		return []*ir.Node{op.Apply(op.Minimum, nil, op.Apply(op.Maximum, nil, x[0], op.Apply(op.Neg, nil, x[1])), x[1])}
 	})
 )

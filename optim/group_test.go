@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"weft"
+	"weft/internal/core"
 	"weft/internal/cpu"
 	"weft/internal/par"
 )
@@ -114,22 +115,21 @@ func BenchmarkAdam(b *testing.B) {
 	ps := many(40)
 	a := NewAdam(all(ps), AdamOpts{LR: new(1e-3)})
 	a.Step()
-	var dst [][]*weft.Tensor
-	var args [][]any
+	var dst [][]*core.Tensor
+	var args [][]core.Operand
 	for p := range a.all() {
-		w, m, v := p.t.Detach(), p.state[0], p.state[1]
-		dst = append(dst, []*weft.Tensor{w, m, v})
-		args = append(args, []any{w, p.t.Grad().Detach(), 0.0, 1.0, 1.0, 0.9, 0.1, 0.999, 0.001, 1.0, 1e-8, 1e-3, m, v})
+		dst = append(dst, p.places(nil))
+		args = append(args, p.kept(numbers([]core.Operand{of(p.w), of(p.t.Grad().Detach())}, 0.0, 1.0, 1.0, 0.9, 0.1, 0.999, 0.001, 1.0, 1e-8, 1e-3)))
 	}
 	for _, threads := range []int{1, 2} {
 		for name, step := range map[string]func(){
 			"Into": func() {
 				for i := range dst {
-					adam.Into(dst[i], args[i]...)
+					adam.Into(dst[i], args[i])
 				}
 			},
 			"IntoAll": func() {
-				adam.IntoAll(func(yield func([]*weft.Tensor, []any) bool) {
+				adam.IntoAll(func(yield func([]*core.Tensor, []core.Operand) bool) {
 					for i := range dst {
 						yield(dst[i], args[i])
 					}

@@ -7,7 +7,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
-	"weft/internal/eager"
+	"weft/internal/core"
 	"weft/internal/ir"
 	"weft/internal/op"
 )
@@ -150,12 +150,12 @@ func (l *LBFGS) aim(g *weft.Tensor) {
 	for i := len(l.changes) - 1; i >= 0; i-- {
 		c := &l.changes[i]
 		parts[i] = float64(dot(c.step, q) * c.over)
-		axpy.Into([]*weft.Tensor{q}, q, c.grad, -parts[i])
+		axpy.Into([]*core.Tensor{(*core.Tensor)(q)}, []core.Operand{of(q), of(c.grad), core.Num(-parts[i])})
 	}
 	q.MulAssign(l.scale)
 	for i := range l.changes {
 		c := &l.changes[i]
-		axpy.Into([]*weft.Tensor{q}, q, c.step, parts[i]-float64(dot(c.grad, q)*c.over))
+		axpy.Into([]*core.Tensor{(*core.Tensor)(q)}, []core.Operand{of(q), of(c.step), core.Num(parts[i] - float64(dot(c.grad, q)*c.over))})
 	}
 	l.direction = q
 }
@@ -250,15 +250,15 @@ func (l *LBFGS) LoadState(state map[string]*weft.Tensor) error {
 
 // Sums are of the products in the parameters' type.
 var (
-	dots = eager.NewFused[*weft.Tensor]("dot", func(x []*ir.Node) []*ir.Node {
+	dots = core.NewFused("dot", func(x []*ir.Node) []*ir.Node {
 		return []*ir.Node{op.Apply(op.Sum, op.Reduction{}, mul(x[0], x[1]))}
 	})
-	axpy = eager.NewFused[*weft.Tensor]("axpy", func(x []*ir.Node) []*ir.Node { return []*ir.Node{add(x[0], mul(x[1], x[2]))} })
+	axpy = core.NewFused("axpy", func(x []*ir.Node) []*ir.Node { return []*ir.Node{add(x[0], mul(x[1], x[2]))} })
 )
 
 func dot(x, y *weft.Tensor) float64 {
 	to := weft.ZerosOf(x.DType())
-	dots.Into([]*weft.Tensor{to}, x, y)
+	dots.Into([]*core.Tensor{(*core.Tensor)(to)}, []core.Operand{of(x), of(y)})
 	return to.Item()
 }
 

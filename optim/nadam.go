@@ -5,7 +5,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
-	"weft/internal/eager"
+	"weft/internal/core"
 	"weft/internal/ir"
 	"weft/internal/tracing"
 )
@@ -90,35 +90,35 @@ func (o *NAdamOpts) upTo(m *memo, t int64) float64 {
 }
 
 func (o NAdamOpts) update(m *moment) update {
-	decay, shrink := o.WeightDecay, any(1.0)
+	decay, shrink := o.WeightDecay, core.Num(1)
 	if o.Decoupled {
-		decay, shrink = 0, tracing.Live(func() float64 { return 1 - float64(m.rate()*o.WeightDecay) })
+		decay, shrink = 0, core.Live(func() float64 { return 1 - float64(m.rate()*o.WeightDecay) })
 	}
 	// The same for all parameters, but the last three where some have taken fewer steps.
-	numbers := []any{decay, sign(o.Maximize), shrink, *o.Beta1, 1 - *o.Beta1, *o.Beta2, 1 - *o.Beta2, *o.Eps, nil, nil, nil}
+	same := []core.Operand{core.Num(decay), core.Num(sign(o.Maximize)), shrink, core.Num(*o.Beta1), core.Num(1 - *o.Beta1), core.Num(*o.Beta2), core.Num(1 - *o.Beta2), core.Num(*o.Eps), {}, {}, {}}
 	n := int64(0)
-	return update{rule: rule{nadam, func(list []any, p *param, g *weft.Tensor) []any {
+	return update{rule: rule{nadam, func(list []core.Operand, p *param, g *weft.Tensor) []core.Operand {
 		if n != p.steps+1 || tracing.Active() {
 			n = p.steps + 1
-			numbers[8] = tracing.Live(func() float64 { return 1 - power(*o.Beta2, p.steps+1) })
-			numbers[9] = tracing.Live(func() float64 {
+			same[8] = core.Live(func() float64 { return 1 - power(*o.Beta2, p.steps+1) })
+			same[9] = core.Live(func() float64 {
 				n := p.steps + 1
 				return float64(m.rate()*(1-o.momentum(m.memo, n))) / (1 - o.upTo(m.memo, n))
 			})
-			numbers[10] = tracing.Live(func() float64 {
+			same[10] = core.Live(func() float64 {
 				n := p.steps + 1
 				next := o.momentum(m.memo, n+1)
 				return float64(m.rate()*next) / (1 - float64(o.upTo(m.memo, n)*next))
 			})
 		}
-		return append(append(append(list, p.w, g), numbers...), p.state[0], p.state[1])
+		return p.kept(append(append(list, of(p.w), of(g)), same...))
 	}}}
 }
 
 // Arguments: parameter, gradient, decay, sign, shrinking, the betas each with what it lacks to
 // 1, epsilon, bias correction of the mean square, rates of the gradient and of its mean, mean,
 // mean square.
-var nadam = eager.NewFused[*weft.Tensor]("nadam", func(x []*ir.Node) []*ir.Node {
+var nadam = core.NewFused("nadam", func(x []*ir.Node) []*ir.Node {
 	g := decayed(x)
 	m := add(mul(x[13], x[5]), mul(g, x[6]))
 	v := add(mul(x[14], x[7]), mul(mul(g, g), x[8]))

@@ -6,7 +6,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
-	"weft/internal/eager"
+	"weft/internal/core"
 	"weft/internal/tracing"
 )
 
@@ -82,8 +82,8 @@ type update struct {
 // A rule is a formula that writes a parameter and what is kept for it. args appends its
 // arguments for a parameter with the gradient g to a list.
 type rule struct {
-	f    eager.Fused[*weft.Tensor]
-	args func(list []any, p *param, g *weft.Tensor) []any
+	f    *core.Fused
+	args func(list []core.Operand, p *param, g *weft.Tensor) []core.Operand
 }
 
 // A group is parameters with options.

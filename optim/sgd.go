@@ -5,9 +5,8 @@ import (
 
 	"weft"
 	"weft/internal/array"
-	"weft/internal/eager"
+	"weft/internal/core"
 	"weft/internal/ir"
-	"weft/internal/tracing"
 )
 
 // SGDOpts are the options of [SGD].
@@ -61,8 +60,8 @@ func (o SGDOpts) slots() []slot {
 }
 
 func (o SGDOpts) update(m *moment) update {
-	plain := rule{sgdPlain, func(list []any, p *param, g *weft.Tensor) []any {
-		return append(list, p.w, g, o.WeightDecay, sign(o.Maximize), tracing.Live(m.rate))
+	plain := rule{sgdPlain, func(list []core.Operand, p *param, g *weft.Tensor) []core.Operand {
+		return append(numbers(append(list, of(p.w), of(g)), o.WeightDecay, sign(o.Maximize)), core.Live(m.rate))
 	}}
 	switch {
 	case o.Momentum == 0 && o.WeightDecay == 0:
@@ -74,28 +73,28 @@ func (o SGDOpts) update(m *moment) update {
 	if o.Nesterov {
 		f = sgdNesterov
 	}
-	return update{rule: rule{f, func(list []any, p *param, g *weft.Tensor) []any {
-		fresh := tracing.Live(func() float64 {
+	return update{rule: rule{f, func(list []core.Operand, p *param, g *weft.Tensor) []core.Operand {
+		fresh := core.Live(func() float64 {
 			if p.steps > 0 {
 				return 1 - o.Dampening
 			}
 			return 1
 		})
-		return append(plain.args(list, p, g), p.state[0], o.Momentum, fresh)
+		return append(numbers(p.kept(plain.args(list, p, g)), o.Momentum), fresh)
 	}}}
 }
 
 // Arguments: parameter, gradient, weight decay, sign, learning rate, velocity, momentum, what
 // the velocity takes of the gradient.
 var (
-	sgdPlain = eager.NewFused[*weft.Tensor]("sgd", func(x []*ir.Node) []*ir.Node {
+	sgdPlain = core.NewFused("sgd", func(x []*ir.Node) []*ir.Node {
 		return []*ir.Node{sub(x[0], mul(decayed(x), x[4]))}
 	})
-	sgdMomentum = eager.NewFused[*weft.Tensor]("sgd_momentum", func(x []*ir.Node) []*ir.Node {
+	sgdMomentum = core.NewFused("sgd_momentum", func(x []*ir.Node) []*ir.Node {
 		v := add(mul(x[5], x[6]), mul(decayed(x), x[7]))
 		return []*ir.Node{sub(x[0], mul(v, x[4])), v}
 	})
-	sgdNesterov = eager.NewFused[*weft.Tensor]("sgd_nesterov", func(x []*ir.Node) []*ir.Node {
+	sgdNesterov = core.NewFused("sgd_nesterov", func(x []*ir.Node) []*ir.Node {
 		g := decayed(x)
 		v := add(mul(x[5], x[6]), mul(g, x[7]))
 		return []*ir.Node{sub(x[0], mul(add(g, mul(v, x[6])), x[4])), v}

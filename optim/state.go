@@ -7,7 +7,6 @@ import (
 
 	"weft"
 	"weft/internal/array"
-	"weft/internal/eager"
 	"weft/internal/tracing"
 )
 
@@ -36,7 +35,7 @@ func (m *Method[O]) LoadState(state map[string]*weft.Tensor) error {
 		l := param{steps: r.count("steps." + p.name)}
 		for _, s := range p.slots {
 			if l.steps > 0 {
-				l.state = append(l.state, r.tensor(s.name+"."+p.name, p.t.DType(), eager.Shape(p.t)))
+				l.state = append(l.state, r.tensor(s.name+"."+p.name, p.t.DType(), sizes(p.t)))
 			} else {
 				r.used[s.name+"."+p.name] = true // nobody needs it, but it may be there
 			}
@@ -84,7 +83,7 @@ func (r *reader) tensor(name string, d weft.DType, shape []int) *weft.Tensor {
 	switch {
 	case t == nil:
 		r.fail(name, "is missing")
-	case t.DType() != d || !array.Equal(eager.Shape(t), shape):
+	case t.DType() != d || !array.Equal(sizes(t), shape):
 		r.fail(name, "is %s, want %s", array.TypeString(t.DType(), t.Shape()), array.TypeString(d, shape))
 	default:
 		return t

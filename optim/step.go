@@ -3,7 +3,7 @@ package optim
 import (
 	"weft"
 	"weft/internal/array"
-	"weft/internal/eager"
+	"weft/internal/core"
 	"weft/internal/ir"
 	"weft/internal/op"
 	"weft/internal/tracing"
@@ -29,15 +29,15 @@ func step(opName string, params []*param, u update) {
 		}
 	}
 	borrow(params, u.rows.f != nil, func(grads []grad) {
-		var dst []*weft.Tensor
-		var list []any
-		u.f.IntoAll(func(yield func([]*weft.Tensor, []any) bool) {
+		var dst []*core.Tensor
+		var list []core.Operand
+		u.f.IntoAll(func(yield func([]*core.Tensor, []core.Operand) bool) {
 			for i, p := range params {
 				if grads[i].t == nil || grads[i].places != nil {
 					continue
 				}
 				p.keep()
-				dst = append(append(dst[:0], p.w), p.state...)
+				dst = p.places(dst[:0])
 				list = u.args(list[:0], p, grads[i].t)
 				if !yield(dst, list) {
 					return
@@ -47,8 +47,8 @@ func step(opName string, params []*param, u update) {
 		for i, p := range params {
 			if places := grads[i].places; places != nil {
 				p.keep()
-				dst = append(append(dst[:0], p.w), p.state...)
-				u.rows.f.IntoRows(places, dst, u.rows.args(list[:0], p, grads[i].t)...)
+				dst = p.places(dst[:0])
+				u.rows.f.IntoRows((*core.Tensor)(places), dst, u.rows.args(list[:0], p, grads[i].t))
 			}
 			switch {
 			case grads[i].t == nil:
@@ -94,7 +94,7 @@ func (p *param) keep() {
 	tracing.Outside(func() { // it is kept from step to step
 		p.state = make([]*weft.Tensor, len(p.slots))
 		for i, s := range p.slots {
-			p.state[i] = weft.ZerosOf(p.t.DType(), eager.Shape(p.t)...)
+			p.state[i] = weft.ZerosOf(p.t.DType(), sizes(p.t)...)
 			if s.first != 0 {
 				p.state[i].AddAssign(s.first)
 			}

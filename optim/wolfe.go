@@ -5,7 +5,6 @@ import (
 
 	"weft"
 	"weft/internal/array"
-	"weft/internal/eager"
 )
 
 // A search evaluates a loss along a direction from some parameters.
@@ -50,7 +49,7 @@ func (s *search) move(step float64) {
 	at := 0
 	for _, p := range s.l.params {
 		n := p.t.Size()
-		p.w.Assign(to.Slice(weft.Range(at, at+n)).Reshape(eager.Shape(p.t)...))
+		p.w.Assign(to.Slice(weft.Range(at, at+n)).Reshape(sizes(p.t)...))
 		at += n
 	}
 }

@@ -129,6 +129,19 @@ func (c Composite) Apply(args ...Operand) []*Tensor { return Call(c.def, nil, ni
 // Num is a Go float as an operand.
 func Num(x float64) Operand { return Operand{Num: exec.Number{Float: x, Kind: array.CatFloat}} }
 
+// Live is a Go float as an operand: read's result, which a compiled function asks for again in each
+// call.
+func Live(read func() float64) Operand {
+	tr := TracingHere()
+	if tr == nil {
+		return Num(read())
+	}
+	at := tr.Live(1, func(nums []exec.Number) { nums[0] = exec.Number{Float: read(), Kind: array.CatFloat} })
+	o := Operand{Num: exec.Number{Kind: array.CatFloat, Live: at}}
+	tr.Aside(func() { o.Num.Float = read() })
+	return o
+}
+
 // Of is a tensor as an operand of an operation by that name, which refuses nil.
 func Of(opName string, t *Tensor) Operand { return TensorOperand(opName, t) }
 
