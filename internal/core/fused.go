@@ -15,7 +15,7 @@ import (
 
 // A Fused is a formula with several results that are computed together and
 // written into tensors that exist, such as the update of a parameter and its
-// momentum: for optimizers and recurrent layers.
+// momentum.
 type Fused struct {
 	Def     *op.Def // stands for the formula in the plan cache
 	compose func(args []*ir.Node) []*ir.Node
