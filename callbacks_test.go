@@ -19,7 +19,7 @@ import (
 
 	"weft"
 	"weft/data"
-	"weft/internal/eager"
+	"weft/internal/core"
 	"weft/kernel"
 	"weft/npy"
 	"weft/optim"
@@ -461,7 +461,7 @@ func afterwards(s *stage) string {
 // loader may end late.
 func unused(t *weft.Tensor) bool {
 	for range 200 {
-		if eager.View(t).Store.Lock.Claim() {
+		if (*core.Tensor)(t).View().Store.Lock.Claim() {
 			return true
 		}
 		time.Sleep(10 * time.Millisecond)

@@ -306,10 +306,10 @@ func (c *goFunc) run(g *core.Supplied, values func() []reflect.Value) (e *core.E
 		return nil, nil, plain
 	}
 	e, results := c.CompiledFunc.Run(g, func(args []*core.Tensor) ([]*core.Tensor, any, error) {
-		ts, rest, err := c.on(outer(args), values())
-		return inner(ts), rest, err
+		ts, rest, err := c.on(core.Outer[Tensor](args), values())
+		return core.Inner(ts), rest, err
 	})
-	return e, outer(results), nil
+	return e, core.Outer[Tensor](results), nil
 }
 
 // on calls the function with tensors in place of those in values. It returns the tensors in its

@@ -26,7 +26,7 @@ func FullOf(d DType, x any, shape ...int) *Tensor {
 
 // numberOperand is an argument of op that must be a Go number.
 func numberOperand(opName string, x any) core.Operand {
-	o := asOperand(opName, "x", x)
+	o := core.AsOperand[Tensor](opName, "x", x)
 	if o.T != nil {
 		array.Failf(opName, "x", "is a tensor, want a Go number")
 	}

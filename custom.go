@@ -121,7 +121,7 @@ func (f *Func) Apply(x ...*Tensor) *Tensor {
 		n.Save(v)
 	}
 	n.Back = func(saved []core.SavedValue, dy *core.Tensor, create bool) []*core.Tensor {
-		return inner(f.backward(n, c, saved, (*Tensor)(dy), create))
+		return core.Inner(f.backward(n, c, saved, (*Tensor)(dy), create))
 	}
 	out.c().SetNode(n)
 	return out
@@ -220,7 +220,7 @@ func (f *Func) owned(tr *core.Trace, c *FuncContext, x []*Tensor, y *Tensor) arr
 	if f.Backward != nil {
 		reads = append(reads, ir.Type{DType: y.v().DType, Shape: y.v().Shape})
 		back, drawn := core.FunctionOf(f.Name, tr.Line, reads, func(given []*core.Tensor) []*core.Tensor {
-			ts := outer(given)
+			ts := core.Outer[Tensor](given)
 			k := len(ts) - 1
 			outs := ts[k:] // if there is no gradient
 			for i, g := range f.gradients(&FuncContext{saved: ts[:k], Need: c.Need, Create: !f.Once}, ts[k], types) {
@@ -231,7 +231,7 @@ func (f *Func) owned(tr *core.Trace, c *FuncContext, x []*Tensor, y *Tensor) arr
 					a.At, outs = append(a.At, i), append(outs, g)
 				}
 			}
-			return inner(outs)
+			return core.Inner(outs)
 		})
 		if len(drawn) > 0 {
 			array.Failf(f.Name, "", "Backward draws random numbers in a function that is mapped or that a loop or a branch runs%s", core.Here())

@@ -11,7 +11,8 @@ import (
 
 	"weft"
 	"weft/internal/array"
-	"weft/internal/eager"
+	"weft/internal/core"
+	"weft/internal/ir"
 	"weft/internal/op"
 )
 
@@ -121,7 +122,7 @@ func functionOfSample(d *op.Def, s op.Sample, complex bool) (f *scalarFunction, 
 			salt++
 			sum = sum.Add(y.Mul(w).Sum()).Add(y.Mul(y).Mul(w).Sum().Mul(0.2))
 		}
-		for _, y := range eager.Apply[*weft.Tensor](d, s.Attrs, nil, args...) {
+		for _, y := range evaluated(d, s.Attrs, args) {
 			if y.DType().Differentiable() {
 				f.least = max(f.least, precision(y.DType()))
 			}
@@ -400,3 +401,12 @@ func (f *scalarFunction) compareDifferences(x, h []float64, smooth bool, fail fu
 }
 
 func isFinite(x float64) bool { return !math.IsInf(x, 0) && !math.IsNaN(x) }
+
+// evaluated computes an operation of tensors and Go numbers.
+func evaluated(d *op.Def, a ir.Attrs, args []any) []*weft.Tensor {
+	ops := make([]core.Operand, len(args))
+	for i, x := range args {
+		ops[i] = core.AsOperand[weft.Tensor](d.Name, "", x)
+	}
+	return core.Outer[weft.Tensor](core.Call(d, a, nil, ops...))
+}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"weft/internal/array"
-	"weft/internal/eager"
+	"weft/internal/core"
 	"weft/internal/formula"
 	"weft/internal/ir"
 	"weft/internal/loop"
@@ -113,7 +113,20 @@ func composeBody(args []*ir.Node, b op.Body) []*ir.Node {
 	return op.ApplyAll(op.Kernel, b, args...)
 }
 
-func cubed(args ...any) []*Tensor { return eager.Apply[*Tensor](eagerDef, cubes{}, nil, args...) }
+// applied computes d of tensors and Go numbers, into dst if there is any.
+func applied(d *op.Def, a ir.Attrs, dst []*Tensor, args ...any) []*Tensor {
+	return core.Outer[Tensor](core.Call(d, a, core.Inner(dst), asOperands(d.Name, args)...))
+}
+
+func asOperands(opName string, args []any) []core.Operand {
+	ops := make([]core.Operand, len(args))
+	for i, x := range args {
+		ops[i] = core.AsOperand[Tensor](opName, "", x)
+	}
+	return ops
+}
+
+func cubed(args ...any) []*Tensor { return applied(eagerDef, cubes{}, nil, args...) }
 
 func TestEagerKernels(t *testing.T) {
 	onBackends(t, func(t *testing.T) {
@@ -216,7 +229,7 @@ func TestEagerInto(t *testing.T) {
 		} {
 			in, a, b := place()
 			version := a.v().Store.Version()
-			eager.Apply(eagerDef, cubes{}, []*Tensor{a, b}, in, 1, 1)
+			applied(eagerDef, cubes{}, []*Tensor{a, b}, in, 1, 1)
 			if got := Data[float64](a); !slices.Equal(got, wantCube) {
 				t.Errorf("%s: %v, want %v", name, got, wantCube)
 			}
@@ -230,14 +243,14 @@ func TestEagerInto(t *testing.T) {
 		z := func() *Tensor { return Zeros(2, 3).To(Float64) }
 		leaf := x.Clone().RequireGrad()
 		for name, f := range map[string]func(){
-			"too few":      func() { eager.Apply(eagerDef, cubes{}, []*Tensor{z()}, x, 1, 1) },
-			"type":         func() { eager.Apply(eagerDef, cubes{}, []*Tensor{z(), Zeros(2, 3)}, x, 1, 1) },
-			"shape":        func() { eager.Apply(eagerDef, cubes{}, []*Tensor{z(), Zeros(3).To(Float64)}, x, 1, 1) },
-			"expanded":     func() { eager.Apply(eagerDef, cubes{}, []*Tensor{z(), Zeros(3).To(Float64).Expand(2, 3)}, x, 1, 1) },
-			"nil":          func() { eager.Apply(eagerDef, cubes{}, []*Tensor{z(), nil}, x, 1, 1) },
-			"gradient":     func() { eager.Apply(eagerDef, cubes{}, []*Tensor{z(), z()}, leaf, 1, 1) },
-			"leaf":         func() { eager.Apply(eagerDef, cubes{}, []*Tensor{leaf, z()}, x, 1, 1) },
-			"no arguments": func() { eager.Apply[*Tensor](eagerDef, cubes{}, nil) },
+			"too few":      func() { applied(eagerDef, cubes{}, []*Tensor{z()}, x, 1, 1) },
+			"type":         func() { applied(eagerDef, cubes{}, []*Tensor{z(), Zeros(2, 3)}, x, 1, 1) },
+			"shape":        func() { applied(eagerDef, cubes{}, []*Tensor{z(), Zeros(3).To(Float64)}, x, 1, 1) },
+			"expanded":     func() { applied(eagerDef, cubes{}, []*Tensor{z(), Zeros(3).To(Float64).Expand(2, 3)}, x, 1, 1) },
+			"nil":          func() { applied(eagerDef, cubes{}, []*Tensor{z(), nil}, x, 1, 1) },
+			"gradient":     func() { applied(eagerDef, cubes{}, []*Tensor{z(), z()}, leaf, 1, 1) },
+			"leaf":         func() { applied(eagerDef, cubes{}, []*Tensor{leaf, z()}, x, 1, 1) },
+			"no arguments": func() { applied(eagerDef, cubes{}, nil) },
 			"count":        func() { cubed(x, 1) },
 			"no function":  func() { Expr("f(x)", Vars{"f": noFunction{}, "x": x}) },
 		} {
@@ -246,7 +259,7 @@ func TestEagerInto(t *testing.T) {
 			}
 		}
 	})
-	if s := eager.Explain(eagerDef, cubes{}, Zeros(2).To(Float64), 1, 1); !strings.Contains(s, "kernel point") {
+	if s := core.Explain(eagerDef, cubes{}, asOperands("cubes", []any{Zeros(2).To(Float64), 1, 1})...); !strings.Contains(s, "kernel point") {
 		t.Errorf("explained: %s", s)
 	}
 }

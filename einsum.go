@@ -62,7 +62,7 @@ func (t *Tensor) TensorDot(x *Tensor, axes, xAxes []int) *Tensor {
 			out = append(out, l)
 		}
 	}
-	ts := core.Meet("tensordot", inner([]*Tensor{t, x}))
+	ts := core.Meet("tensordot", core.Inner([]*Tensor{t, x}))
 	a.of, b.of = (*Tensor)(ts[0]), (*Tensor)(ts[1])
 	return contract([]term{a, b}, out)
 }
@@ -84,7 +84,7 @@ func (t *Tensor) TensorDot(x *Tensor, axes, xAxes []int) *Tensor {
 // not have as many tensors and axes as it is given, or if sizes differ.
 func Einsum(text string, ts ...*Tensor) *Tensor {
 	defer array.Named("einsum").End()
-	ts = outer(core.Meet("einsum", inner(ts)))
+	ts = core.Outer[Tensor](core.Meet("einsum", core.Inner(ts)))
 	if ts[0].v().DType == Bool {
 		array.Failf("einsum", "", "is not defined for bool")
 	}

@@ -399,7 +399,7 @@ func complexTensors(ops []core.Operand) {
 func (f *Formula) number(i int, x any) exec.Number {
 	switch x.(type) {
 	case float64, int, float32, bool, int64, int32, int16, int8, uint8, uint16, uint32, uint64, uint, half.Float16, half.BFloat16:
-		n := asOperand("expr", "", x).Num
+		n := core.AsOperand[Tensor]("expr", "", x).Num
 		if n.Big { // numbers are computed with as int64
 			panic(f.f.Errorf(i, "%s is %v, which an int64 does not hold: give a tensor of uint64", f.f.Names[i], x))
 		}

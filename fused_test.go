@@ -271,3 +271,45 @@ func TestFusedPartsInKey(t *testing.T) {
 		t.Errorf("an argument was written: %v", got)
 	}
 }
+
+// A givenFused is a fused formula of tensors and Go numbers of any type.
+type givenFused struct{ f *core.Fused }
+
+func newGiven(name string, compose func([]*ir.Node) []*ir.Node) *givenFused {
+	return &givenFused{core.NewFused(name, compose)}
+}
+
+// with calls do with args as operands.
+func (f *givenFused) with(args []any, do func(ops []core.Operand)) {
+	f.f.NotNil()
+	var ops []core.Operand
+	for _, x := range args {
+		ops = append(ops, core.AsOperand[Tensor](f.f.Def.Name, "", x))
+	}
+	do(ops)
+}
+
+func (f *givenFused) Into(dst []*Tensor, args ...any) {
+	f.with(args, func(ops []core.Operand) { f.f.Into(core.Inner(dst), ops) })
+}
+
+func (f *givenFused) IntoAll(calls iter.Seq2[[]*Tensor, []any]) {
+	f.f.IntoAll(func(yield func([]*core.Tensor, []core.Operand) bool) {
+		for dst, args := range calls {
+			more := false
+			f.with(args, func(ops []core.Operand) { more = yield(core.Inner(dst), ops) })
+			if !more {
+				return
+			}
+		}
+	})
+}
+
+func (f *givenFused) IntoRows(places *Tensor, dst []*Tensor, args ...any) {
+	f.with(args, func(ops []core.Operand) { f.f.IntoRows(places.c(), core.Inner(dst), ops) })
+}
+
+func (f *givenFused) InPlace(dst []*Tensor, args ...any) (in bool) {
+	f.with(args, func(ops []core.Operand) { in = f.f.InPlace(core.Inner(dst), ops) })
+	return in
+}

@@ -85,7 +85,7 @@ type GradOpts struct {
 }
 
 func (o *GradOpts) walk() core.WalkOpts {
-	return core.WalkOpts{Retain: o.Retain, Create: o.Create, AllowUnused: o.AllowUnused, Seeds: inner(o.Seeds)}
+	return core.WalkOpts{Retain: o.Retain, Create: o.Create, AllowUnused: o.AllowUnused, Seeds: core.Inner(o.Seeds)}
 }
 
 // Backward computes the gradients of t, which has one element, and adds them to
@@ -96,7 +96,7 @@ func (t *Tensor) Backward() { BackwardWith([]*Tensor{t}, GradOpts{}) }
 // Grad of each leaf.
 func BackwardWith(outputs []*Tensor, opts ...GradOpts) {
 	o := array.Options("backward", opts)
-	core.Walk("backward", inner(outputs), nil, o.walk())
+	core.Walk("backward", core.Inner(outputs), nil, o.walk())
 }
 
 // Grad returns the gradients of the outputs with respect to the inputs, without
@@ -112,7 +112,7 @@ func GradAll(outputs, inputs []*Tensor, opts ...GradOpts) []*Tensor {
 	if inputs == nil {
 		inputs = []*Tensor{}
 	}
-	return outer(core.Walk("grad", inner(outputs), inner(inputs), o.walk()))
+	return core.Outer[Tensor](core.Walk("grad", core.Inner(outputs), core.Inner(inputs), o.walk()))
 }
 
 // WithoutGrad calls f and records nothing for gradients meanwhile: the results of operations

@@ -302,7 +302,7 @@ func (s *selection) join(v *Tensor, put bool) {
 		add(c.places.Reshape(shape...), array.Size(v.v().Shape[c.axis:c.axis+c.axes]), c)
 		axis = c.axis + c.axes
 	}
-	s.places = (*Tensor)(core.WithAttrs(op.Ravel, a, inner(ins)...).Reshape(-1))
+	s.places = (*Tensor)(core.WithAttrs(op.Ravel, a, core.Inner(ins)...).Reshape(-1))
 }
 
 // merged is the view with the axes of the arrays, and those between them, as one.

@@ -9,7 +9,7 @@ import (
 // assignOp computes d of t and x into t.
 func (t *Tensor) assignOp(d *op.Def, name string, x any) *Tensor {
 	defer array.Named(name).End()
-	o := asOperand(name, "x", x)
+	o := core.AsOperand[Tensor](name, "x", x)
 	return (*Tensor)(t.c().AssignAs(d, nil, name, core.Operand{T: t.c()}, o))
 }
 
@@ -17,7 +17,7 @@ func (t *Tensor) assignOp(d *op.Def, name string, x any) *Tensor {
 // returns t. Overlapping memory is right: x.Slice(Range(1, n)).Assign(x.Slice(Range(0, n-1))).
 // A float cannot be written into integers, nor a complex number into others.
 func (t *Tensor) Assign(x any) *Tensor {
-	return (*Tensor)(t.c().Assigned("assign", "x", asOperand("assign", "x", x), (*core.Tensor).CopyFrom))
+	return (*Tensor)(t.c().Assigned("assign", "x", core.AsOperand[Tensor]("assign", "x", x), (*core.Tensor).CopyFrom))
 }
 
 // Set writes v, a *Tensor or a Go number, at the given indices of the first axes, as NumPy's
@@ -34,7 +34,7 @@ func (t *Tensor) Assign(x any) *Tensor {
 func (t *Tensor) Set(v any, index ...int) *Tensor {
 	t.c().Check("set")
 	t.c().NotExpanded("set")
-	t.c().AtAs("set", index).Assigned("set", "v", asOperand("set", "v", v), (*core.Tensor).CopyFrom)
+	t.c().AtAs("set", index).Assigned("set", "v", core.AsOperand[Tensor]("set", "v", v), (*core.Tensor).CopyFrom)
 	return t
 }
 
@@ -79,7 +79,7 @@ func (t *Tensor) Update(f func(*Tensor) *Tensor) *Tensor {
 	if core.GradOn() {
 		r.c().Node().KeepOldSince(before, t.v().Store)
 	}
-	return (*Tensor)(t.c().Assigned("update", "f", core.TensorOperand("update", r.c()), (*core.Tensor).UpdateFrom))
+	return (*Tensor)(t.c().Assigned("update", "f", core.Of("update", r.c()), (*core.Tensor).UpdateFrom))
 }
 
 // Zero writes 0 everywhere and returns t; views of the same memory show it. It panics with

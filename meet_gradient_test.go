@@ -8,7 +8,6 @@ import (
 
 	"weft"
 	"weft/internal/array"
-	"weft/internal/eager"
 	"weft/internal/op"
 	"weft/internal/optest"
 )
@@ -105,10 +104,10 @@ func meetOperands(t *testing.T, d *op.Def, s op.Sample, a, b weft.DType) bool {
 		args, wide = append(args, x), append(wide, ref)
 	}
 	var ys, zs []*weft.Tensor
-	if err := weft.Try(func() { ys = eager.Apply[*weft.Tensor](d, s.Attrs, nil, args...) }); err != nil {
+	if err := weft.Try(func() { ys = evaluated(d, s.Attrs, args) }); err != nil {
 		return false // refused before anything is computed
 	}
-	if err := weft.Try(func() { zs = eager.Apply[*weft.Tensor](d, s.Attrs, nil, wide...) }); err != nil {
+	if err := weft.Try(func() { zs = evaluated(d, s.Attrs, wide) }); err != nil {
 		return false // not defined for what the operands meet in
 	}
 	var outs, wants, seeds, wantSeeds []*weft.Tensor

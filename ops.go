@@ -23,7 +23,7 @@ func (t *Tensor) Sub(x any) *Tensor { return binary(op.Sub, t, x) }
 // *[Error] where shapes do not broadcast, or t's type does not hold a Go integer x.
 func (t *Tensor) RSub(x any) *Tensor {
 	defer array.Named("rsub").End()
-	return (*Tensor)(core.Apply(op.Sub, nil, asOperand("sub", "x", x), core.TensorOperand("sub", t.c())))
+	return (*Tensor)(core.Apply(op.Sub, nil, core.AsOperand[Tensor]("sub", "x", x), core.Of("sub", t.c())))
 }
 
 // Mul is t * x, element by element; on Bool it is and, and integers wrap. x is a *Tensor or a Go
@@ -43,7 +43,7 @@ func (t *Tensor) Div(x any) *Tensor { return binary(op.Div, t, x) }
 // *[Error] where shapes do not broadcast, or t's type does not hold a Go integer x.
 func (t *Tensor) RDiv(x any) *Tensor {
 	defer array.Named("rdiv").End()
-	return (*Tensor)(core.Apply(op.Div, nil, asOperand("div", "x", x), core.TensorOperand("div", t.c())))
+	return (*Tensor)(core.Apply(op.Div, nil, core.AsOperand[Tensor]("div", "x", x), core.Of("div", t.c())))
 }
 
 // FloorDiv is the quotient t / x rounded down, as NumPy and Python have it: it fits
@@ -67,7 +67,7 @@ func (t *Tensor) Mod(x any) *Tensor { return binary(op.Mod, t, x) }
 // not broadcast, or t's type does not hold a Go integer x.
 func (t *Tensor) Pow(x any) *Tensor {
 	defer array.Named("pow").End()
-	base, o := core.TensorOperand("pow", t.c()), asOperand("pow", "x", x)
+	base, o := core.Of("pow", t.c()), core.AsOperand[Tensor]("pow", "x", x)
 	if o.T == nil && o.Num.Kind != array.CatComplex {
 		k := int(o.Num.Int)
 		if o.Num.Kind == array.CatFloat {
@@ -109,7 +109,7 @@ func (t *Tensor) Maximum(x any) *Tensor { return binary(op.Maximum, t, x) }
 // the type is that in which all three meet. Bool and complex numbers are refused. It panics with
 // *[Error] where shapes do not broadcast.
 func (t *Tensor) Clamp(lo, hi any) *Tensor {
-	return (*Tensor)(core.Apply(op.Clamp, nil, core.TensorOperand("clamp", t.c()), asOperand("clamp", "lo", lo), asOperand("clamp", "hi", hi)))
+	return (*Tensor)(core.Apply(op.Clamp, nil, core.Of("clamp", t.c()), core.AsOperand[Tensor]("clamp", "lo", lo), core.AsOperand[Tensor]("clamp", "hi", hi)))
 }
 
 // Neg is -t, element by element. The result has t's shape and type; integers wrap. Bool is
@@ -387,7 +387,7 @@ func (t *Tensor) IsFinite() *Tensor { return unary(op.IsFinite, t) }
 // were chosen. It panics with *[Error] where shapes do not broadcast, and for Uint64 and signed
 // integers, which no integer type holds.
 func Where(cond *Tensor, x, y any) *Tensor {
-	return (*Tensor)(core.Apply(op.Where, nil, core.TensorOperand("where", cond.c()), asOperand("where", "x", x), asOperand("where", "y", y)))
+	return (*Tensor)(core.Apply(op.Where, nil, core.Of("where", cond.c()), core.AsOperand[Tensor]("where", "x", x), core.AsOperand[Tensor]("where", "y", y)))
 }
 
 // MatMul is the product of matrices, NumPy's matmul: [... n k] by [... k m] gives [... n m]. A
@@ -407,18 +407,18 @@ func (t *Tensor) Linear(w, b *Tensor) *Tensor {
 	if b == nil {
 		return binary(op.Linear, t, w)
 	}
-	return (*Tensor)(core.Apply(op.Linear, nil, core.TensorOperand("linear", t.c()), core.TensorOperand("linear", w.c()), core.TensorOperand("linear", b.c())))
+	return (*Tensor)(core.Apply(op.Linear, nil, core.Of("linear", t.c()), core.Of("linear", w.c()), core.Of("linear", b.c())))
 }
 
 // Cat joins tensors along an axis, which may count from the back. They have the same sizes along
 // the other axes, and meet in one type by promotion; the result is a copy. It panics with
 // *[Error] for none, where sizes or ranks differ, and for Uint64 beside signed integers.
-func Cat(ts []*Tensor, axis int) *Tensor { return (*Tensor)(core.Cat(inner(ts), axis)) }
+func Cat(ts []*Tensor, axis int) *Tensor { return (*Tensor)(core.Cat(core.Inner(ts), axis)) }
 
 // Stack joins tensors of equal shape along a new axis of the result, which may count from the
 // back: n of shape [a b] along axis 0 give [n a b]. Types meet by promotion. It panics with
 // *[Error] for none, and where shapes differ.
-func Stack(ts []*Tensor, axis int) *Tensor { return (*Tensor)(core.Stack(inner(ts), axis)) }
+func Stack(ts []*Tensor, axis int) *Tensor { return (*Tensor)(core.Stack(core.Inner(ts), axis)) }
 
 // Pad surrounds t with elements x, which are converted to t's type: pads are how many before and
 // after each axis in turn, two numbers an axis, so x.Pad(0, 1, 0, 0, 2) puts a row of zeros
@@ -451,7 +451,7 @@ func Complex(re, im *Tensor) *Tensor {
 // Polar returns the complex numbers of lengths and angles in radians, real numbers that
 // broadcast. PyTorch: torch.polar.
 func Polar(abs, angle *Tensor) *Tensor {
-	return (*Tensor)(core.Apply(op.Polar, nil, core.TensorOperand("polar", abs.c()), core.TensorOperand("polar", angle.c())))
+	return (*Tensor)(core.Apply(op.Polar, nil, core.Of("polar", abs.c()), core.Of("polar", angle.c())))
 }
 
 // Real returns a view of the real parts: writes show in t. Of real numbers it is t.
@@ -502,7 +502,7 @@ func (t *Tensor) Hypot(x any) *Tensor { return binary(op.Hypot, t, x) }
 // numbers. It takes floats.
 func (t *Tensor) Lerp(x, w any) *Tensor {
 	defer array.Named("lerp").End()
-	return (*Tensor)(core.Apply(op.Lerp, nil, core.TensorOperand("lerp", t.c()), asOperand("lerp", "x", x), asOperand("lerp", "w", w)))
+	return (*Tensor)(core.Apply(op.Lerp, nil, core.Of("lerp", t.c()), core.AsOperand[Tensor]("lerp", "x", x), core.AsOperand[Tensor]("lerp", "w", w)))
 }
 
 // CloseOpts are the options of [Tensor.IsClose] and [Tensor.AllClose].
@@ -526,7 +526,7 @@ func (t *Tensor) isClose(opName string, x any, o CloseOpts) *Tensor {
 	if !(a.Relative >= 0 && a.Absolute >= 0) {
 		array.Failf(opName, "", "tolerances %v and %v: want numbers that are not negative", a.Relative, a.Absolute)
 	}
-	return (*Tensor)(core.Apply(op.IsClose, a, core.TensorOperand(opName, t.c()), asOperand(opName, "x", x)))
+	return (*Tensor)(core.Apply(op.IsClose, a, core.Of(opName, t.c()), core.AsOperand[Tensor](opName, "x", x)))
 }
 
 // AllClose reports whether [Tensor.IsClose] is true everywhere: |t - x| <= Absolute + Relative*|x| for

@@ -232,7 +232,7 @@ func (t *Tensor) Dropout(p float64, g *Generator) *Tensor {
 	}
 	seed, draw := g.words("dropout")
 	return (*Tensor)(core.Apply(op.Dropout, nil, core.Operand{T: t.c()}, seed, draw,
-		asOperand("dropout", "p", p), asOperand("dropout", "scale", scale)))
+		core.AsOperand[Tensor]("dropout", "p", p), core.AsOperand[Tensor]("dropout", "scale", scale)))
 }
 
 // words makes one draw: its seed and number as operands, which in a compiled function are

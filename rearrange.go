@@ -31,7 +31,7 @@ func (t *Tensor) Roll(axis, shift int) *Tensor {
 	}
 	k := (shift%n + n) % n
 	parts := t.cut("roll", a, []int{n - k, k})
-	return (*Tensor)(core.Joined("roll", inner([]*Tensor{parts[1], parts[0]}), a))
+	return (*Tensor)(core.Joined("roll", core.Inner([]*Tensor{parts[1], parts[0]}), a))
 }
 
 // MoveAxis returns a view with one axis in another place; the others stay in order. It
@@ -273,7 +273,7 @@ func (t *Tensor) Diag(k int) *Tensor {
 // written to. It is PyTorch's meshgrid and NumPy's with indexing="ij"; NumPy's
 // X, Y = meshgrid(x, y) are the results of Meshgrid(y, x) in the other order.
 func Meshgrid(ts ...*Tensor) []*Tensor {
-	core.SomeTensors("meshgrid", inner(ts))
+	core.SomeTensors("meshgrid", core.Inner(ts))
 	shape := make([]int, len(ts))
 	for i, t := range ts {
 		t.c().Check("meshgrid")
@@ -319,7 +319,7 @@ func (t *Tensor) MaskedFill(mask *Tensor, x any) *Tensor {
 // valueFor returns x, a *Tensor or a Go number, as what can be written into t: of its
 // element type, or a number that promotion leaves so.
 func (t *Tensor) valueFor(opName string, x any) core.Operand {
-	o := asOperand(opName, "x", x)
+	o := core.AsOperand[Tensor](opName, "x", x)
 	d := t.v().DType
 	if o.T == nil {
 		switch {

@@ -72,7 +72,7 @@ func (t *Tensor) SampleVar(axes ...int) *Tensor {
 // not have them. It panics with *[Error] if an axis is out of range or given twice, or t holds
 // integers or Bool.
 func (t *Tensor) VarMean(axes ...int) (variance, mean *Tensor) {
-	r := core.ApplyAll(op.VarMean, op.Reduction{Axes: axes}, core.TensorOperand("var_mean", t.c()))
+	r := core.ApplyAll(op.VarMean, op.Reduction{Axes: axes}, core.Of("var_mean", t.c()))
 	return (*Tensor)(r[0]), (*Tensor)(r[1])
 }
 

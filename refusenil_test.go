@@ -14,7 +14,7 @@ import (
 	"weft"
 	"weft/checkpoint"
 	"weft/data"
-	"weft/internal/eager"
+	"weft/internal/core"
 	"weft/internal/ir"
 	"weft/nn"
 	"weft/npy"
@@ -95,9 +95,11 @@ func TestMethodsRefuseNil(t *testing.T) {
 
 func TestFunctionsRefuseNil(t *testing.T) {
 	x, w := weft.Ones(2, 2), weft.Ones(2).RequireGrad()
-	two := eager.NewFused[*weft.Tensor]("two", func(x []*ir.Node) []*ir.Node { return x[:1] })
-	one := func(dst []*weft.Tensor, args []any) iter.Seq2[[]*weft.Tensor, []any] {
-		return func(yield func([]*weft.Tensor, []any) bool) { yield(dst, args) }
+	two := core.NewFused("two", func(x []*ir.Node) []*ir.Node { return x[:1] })
+	list := func(ts ...*weft.Tensor) []*core.Tensor { return core.Inner(ts) }
+	ops := func(t *weft.Tensor) []core.Operand { return []core.Operand{core.Of("two", (*core.Tensor)(t))} }
+	one := func(dst, arg *weft.Tensor) iter.Seq2[[]*core.Tensor, []core.Operand] {
+		return func(yield func([]*core.Tensor, []core.Operand) bool) { yield(list(dst), ops(arg)) }
 	}
 	saves := &weft.Func{Name: "saves", Forward: func(c *weft.FuncContext, x ...*weft.Tensor) *weft.Tensor { c.Save(none); return x[0] }}
 	named := func(yield func(string, *weft.Tensor) bool) { yield("w", none) }
@@ -143,12 +145,12 @@ func TestFunctionsRefuseNil(t *testing.T) {
 		{"grad", "Grad inputs", misuse(func() { weft.Grad(w.Sum(), []*weft.Tensor{none}) })},
 		{"saves", "Func.Apply", misuse(func() { saves.Apply(none) })},
 		{"save", "FuncContext.Save", misuse(func() { saves.Apply(w) })},
-		{"two", "Fused.Into dst", misuse(func() { two.Into([]*weft.Tensor{none}, x) })},
-		{"two", "Fused.Into args", misuse(func() { two.Into([]*weft.Tensor{x}, none) })},
-		{"two", "Fused.IntoAll dst", misuse(func() { two.IntoAll(one([]*weft.Tensor{none}, []any{x})) })},
-		{"two", "Fused.IntoAll args", misuse(func() { two.IntoAll(one([]*weft.Tensor{x}, []any{none})) })},
+		{"two", "Fused.Into dst", misuse(func() { two.Into(list(none), ops(x)) })},
+		{"two", "Fused.Into args", misuse(func() { two.Into(list(x), ops(none)) })},
+		{"two", "Fused.IntoAll dst", misuse(func() { two.IntoAll(one(none, x)) })},
+		{"two", "Fused.IntoAll args", misuse(func() { two.IntoAll(one(x, none)) })},
 		{"fused", "Fused.IntoAll", misuse(func() { two.IntoAll(nil) })},
-		{"two", "Fused.InPlace", misuse(func() { two.InPlace([]*weft.Tensor{none}, x) })},
+		{"two", "Fused.InPlace", misuse(func() { two.InPlace(list(none), ops(x)) })},
 		{"expr", "Expr", misuse(func() { weft.Expr("a", none) })},
 		{"expr", "Expr Vars", misuse(func() { weft.Expr("a", weft.Vars{"a": none}) })},
 		{"expr", "Formula.Eval", func() error { _, err := formula.Eval(none); return err }},
@@ -218,9 +220,13 @@ func TestReceiversThatWereNotMade(t *testing.T) {
 		"FuncContext.Save":   func() { (*weft.FuncContext)(nil).Save(x) },
 		"FuncContext.Saved":  func() { new(weft.FuncContext).Saved(0) },
 		"FuncContext.Saved ": func() { new(weft.FuncContext).Saved(-1) },
-		"Fused without":      func() { eager.NewFused[*weft.Tensor]("f", nil).Into([]*weft.Tensor{x}, x) },
-		"Fused with more":    func() { eager.NewFused[*weft.Tensor]("f", func(x []*ir.Node) []*ir.Node { return x }).Into(nil, x) },
-		"Fused of nothing":   func() { eager.NewFused[*weft.Tensor]("f", func(x []*ir.Node) []*ir.Node { return x }).Into(nil) },
+		"Fused without": func() {
+			core.NewFused("f", nil).Into(core.Inner([]*weft.Tensor{x}), []core.Operand{core.Of("f", (*core.Tensor)(x))})
+		},
+		"Fused with more": func() {
+			core.NewFused("f", func(x []*ir.Node) []*ir.Node { return x }).Into(nil, []core.Operand{core.Of("f", (*core.Tensor)(x))})
+		},
+		"Fused of nothing":   func() { core.NewFused("f", func(x []*ir.Node) []*ir.Node { return x }).Into(nil, nil) },
 		"zero Tensor":        func() { new(weft.Tensor).Sum() },
 		"zero Tensor as any": func() { x.Add(new(weft.Tensor)) },
 		"zero Tensor's text": func() { new(weft.Tensor).LogValue() },

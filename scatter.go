@@ -20,7 +20,7 @@ func (t *Tensor) IndexSelect(axis int, index *Tensor) *Tensor {
 func (t *Tensor) IndexAdd(axis int, index, x *Tensor) *Tensor {
 	t.c().Check("index_add")
 	x.c().CheckArgument("index_add", "x")
-	ts := core.Meet("index_add", inner([]*Tensor{t, x}))
+	ts := core.Meet("index_add", core.Inner([]*Tensor{t, x}))
 	t, x = (*Tensor)(ts[0]), (*Tensor)(ts[1])
 	a := array.Axis("index_add", axis, t.Rank())
 	if x.Rank() != t.Rank() {
@@ -45,7 +45,7 @@ func (t *Tensor) ScatterAdd(axis int, index, x *Tensor) *Tensor {
 	defer array.Named("scatter_add").End()
 	t.c().Check("scatter_add")
 	x.c().CheckArgument("scatter_add", "x")
-	ts := core.Meet("scatter_add", inner([]*Tensor{t, x}))
+	ts := core.Meet("scatter_add", core.Inner([]*Tensor{t, x}))
 	t, x = (*Tensor)(ts[0]), (*Tensor)(ts[1])
 	a := array.Axis("scatter_add", axis, t.Rank())
 	return (*Tensor)(core.WithAttrs(op.ScatterAdd, op.Axis(a), x.c(), core.PlacesFrom("scatter_add", "index", index.c()), t.c()))
@@ -161,14 +161,14 @@ func (t *Tensor) ScatterReduce(axis int, index, x *Tensor, opts ...ScatterOpts) 
 	if o.Reduce != ScatterSum {
 		meets = core.MeetWhole
 	}
-	ts := meets(name, inner([]*Tensor{t, x}))
+	ts := meets(name, core.Inner([]*Tensor{t, x}))
 	t, x = (*Tensor)(ts[0]), (*Tensor)(ts[1])
 	d := t.v().DType
 	sum := func() *Tensor {
 		if !o.ExcludeSelf {
 			return t.ScatterAdd(a, index, x)
 		}
-		none := core.Full(name, asOperand(name, "", false), t.v().Store.Device, Bool, t.v().Shape)
+		none := core.Full(name, core.AsOperand[Tensor](name, "", false), t.v().Store.Device, Bool, t.v().Shape)
 		hit := (*Tensor)(none).Scatter(a, index, true)
 		return Where(hit, (*Tensor)(core.Full(name, core.Whole(0), t.v().Store.Device, d, nil)), t).ScatterAdd(a, index, x)
 	}

@@ -91,7 +91,7 @@ func (t *Tensor) SearchSorted(x *Tensor, opts ...SearchOpts) *Tensor {
 	o := array.Options("searchsorted", opts)
 	t.c().Check("searchsorted")
 	x.c().CheckArgument("searchsorted", "x")
-	ts := core.MeetWhole("searchsorted", inner([]*Tensor{t, x}))
+	ts := core.MeetWhole("searchsorted", core.Inner([]*Tensor{t, x}))
 	return (*Tensor)(core.WithAttrs(op.SearchSorted, op.Search{Right: o.Right}, ts...))
 }
 

@@ -5,7 +5,6 @@ import (
 
 	"weft/internal/array"
 	"weft/internal/core"
-	"weft/internal/exec"
 	"weft/internal/ir"
 	"weft/internal/tracing"
 )
@@ -42,7 +41,7 @@ func init() {
 			return int64(s.Seed), int64(s.Draw & core.Low32)
 		}
 		a, b := tr.Draws(core.Drawing{From: g.c(), Count: 1, Short: true})
-		return liveNumber{a}, liveNumber{b}
+		return core.Operand{Num: a}, core.Operand{Num: b}
 	}
 	tracing.Check = func(t *Tensor, opName, arg string, lo, hi int64, text string) *Tensor {
 		return (*Tensor)(core.RangeCheck{Op: opName, Arg: arg, Min: lo, Max: hi, Text: text}.Of(t.c()))
@@ -54,11 +53,7 @@ func init() {
 			do()
 		}
 	}
-	tracing.Live = func(read func() float64) any { return liveNumber{core.Live(read).Num} }
 }
-
-// A liveNumber is an operand that each call of a compiled function supplies.
-type liveNumber struct{ exec.Number }
 
 // A tracedFunc is a compiled function of another package.
 type tracedFunc struct {
@@ -74,7 +69,7 @@ func (f *tracedFunc) replay(args []*Tensor) (ts []*Tensor) {
 
 // body is replay for a trace. Its rest says which results are nil.
 func (f *tracedFunc) body(args []*core.Tensor) (ts []*core.Tensor, rest any, err error) {
-	all := f.replay(outer(args))
+	all := f.replay(core.Outer[Tensor](args))
 	given := make([]bool, len(all))
 	for i, t := range all {
 		if given[i] = t != nil; given[i] {
@@ -101,7 +96,7 @@ func (f *tracedFunc) Call(ctx context.Context, args []*Tensor) (ts []*Tensor, er
 		g.Free()
 		given := e.Rest.([]bool)
 		if len(results) == len(given) {
-			ts = outer(results)
+			ts = core.Outer[Tensor](results)
 			return
 		}
 		ts = make([]*Tensor, len(given))

@@ -310,7 +310,7 @@ func eagerInto(d *op.Def, dst []*Tensor, args ...*Tensor) {
 	for i, x := range args {
 		ops[i] = core.Operand{T: x.c()}
 	}
-	core.Call(d, nil, inner(dst), ops...)
+	core.Call(d, nil, core.Inner(dst), ops...)
 }
 
 // Whatever a write touches although it fails is marked.

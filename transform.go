@@ -28,7 +28,7 @@ func VJP(f func(x *Tensor) *Tensor, x *Tensor) (y *Tensor, pull func(dy *Tensor)
 		if dy.v().DType != d.y.v().DType || !array.Equal(dy.v().Shape, d.y.v().Shape) {
 			array.Failf("vjp", "dy", "is %s, the result %s", array.TypeString(dy.v().DType, dy.v().Shape), array.TypeString(d.y.v().DType, d.y.v().Shape))
 		}
-		o := core.WalkOpts{Seeds: inner([]*Tensor{dy}), Retain: true, Create: d.create || dy.RequiresGrad() && core.GradOn()}
+		o := core.WalkOpts{Seeds: core.Inner([]*Tensor{dy}), Retain: true, Create: d.create || dy.RequiresGrad() && core.GradOn()}
 		return d.result(d.grad(d.y, d.x, o))
 	}
 }
@@ -45,7 +45,7 @@ func JVP(f func(x *Tensor) *Tensor, x, v *Tensor) (y, dy *Tensor) {
 	if g == nil {
 		return d.result(d.y), d.result(d.zeros(d.y.v().Shape))
 	}
-	o := core.WalkOpts{Seeds: inner([]*Tensor{v}), Create: d.create || v.RequiresGrad() && core.GradOn()}
+	o := core.WalkOpts{Seeds: core.Inner([]*Tensor{v}), Create: d.create || v.RequiresGrad() && core.GradOn()}
 	return d.result(d.y), d.result(d.grad(g, u, o))
 }
 
@@ -82,7 +82,7 @@ func slope(name string, f func(x *Tensor) *Tensor) func(x *Tensor) *Tensor {
 			array.Failf(name, "f", "returns shape %s, want one element", array.ShapeString(d.y.v().Shape))
 		}
 		one := core.Full("full", core.Whole(1), d.y.v().Store.Device, d.y.v().DType, d.y.v().Shape)
-		return d.grad(d.y, d.x, core.WalkOpts{Seeds: inner([]*Tensor{(*Tensor)(one)}), Create: true})
+		return d.grad(d.y, d.x, core.WalkOpts{Seeds: core.Inner([]*Tensor{(*Tensor)(one)}), Create: true})
 	}
 }
 
@@ -178,7 +178,7 @@ func (d *derivation) grad(y, x *Tensor, o core.WalkOpts) *Tensor {
 		return d.zeros(x.v().Shape)
 	}
 	o.AllowUnused = true
-	if g := core.Walk(d.name, inner([]*Tensor{y}), inner([]*Tensor{x}), o)[0]; g != nil {
+	if g := core.Walk(d.name, core.Inner([]*Tensor{y}), core.Inner([]*Tensor{x}), o)[0]; g != nil {
 		return (*Tensor)(g)
 	}
 	return d.zeros(x.v().Shape)
@@ -193,7 +193,7 @@ func (d *derivation) transposed() (u, g *Tensor) {
 	if d.y.c().Node() == nil {
 		return nil, nil
 	}
-	g = (*Tensor)(core.Walk(d.name, inner([]*Tensor{d.y}), inner([]*Tensor{d.x}), core.WalkOpts{Seeds: inner([]*Tensor{u}), Create: true, AllowUnused: true})[0])
+	g = (*Tensor)(core.Walk(d.name, core.Inner([]*Tensor{d.y}), core.Inner([]*Tensor{d.x}), core.WalkOpts{Seeds: core.Inner([]*Tensor{u}), Create: true, AllowUnused: true})[0])
 	if g == nil || g.c().Node() == nil {
 		return nil, nil
 	}
@@ -203,7 +203,7 @@ func (d *derivation) transposed() (u, g *Tensor) {
 // rows is the derivative of the m elements of y by x, a row each.
 func (d *derivation) rows(name string, y, x *Tensor, m int) *Tensor {
 	seeds := Eye(m).To(y.v().DType).c().On(y.v().Store.Device).Reshape(append([]int{m}, y.v().Shape...)...)
-	g := core.WalkRows(name, inner([]*Tensor{y}), inner([]*Tensor{x}), core.WalkOpts{Seeds: inner([]*Tensor{(*Tensor)(seeds)}), Create: d.create, AllowUnused: true}, m)[0]
+	g := core.WalkRows(name, core.Inner([]*Tensor{y}), core.Inner([]*Tensor{x}), core.WalkOpts{Seeds: core.Inner([]*Tensor{(*Tensor)(seeds)}), Create: d.create, AllowUnused: true}, m)[0]
 	if g == nil {
 		return d.zeros(append([]int{m}, x.v().Shape...))
 	}

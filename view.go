@@ -305,7 +305,7 @@ func roomForViews(opName string, n int) {
 // promotion. It is NumPy's and PyTorch's hstack.
 func HStack(ts []*Tensor) *Tensor {
 	defer array.Named("hstack").End()
-	core.SomeTensors("hstack", inner(ts))
+	core.SomeTensors("hstack", core.Inner(ts))
 	in := make([]*Tensor, len(ts))
 	for i, t := range ts {
 		in[i] = t
@@ -313,7 +313,7 @@ func HStack(ts []*Tensor) *Tensor {
 			in[i] = t.Reshape(1)
 		}
 	}
-	return (*Tensor)(core.Joined("hstack", inner(in), min(in[0].Rank()-1, 1)))
+	return (*Tensor)(core.Joined("hstack", core.Inner(in), min(in[0].Rank()-1, 1)))
 }
 
 // VStack joins tensors one below the other, along axis 0; vectors are rows, and tensors
@@ -321,7 +321,7 @@ func HStack(ts []*Tensor) *Tensor {
 // and PyTorch's vstack.
 func VStack(ts []*Tensor) *Tensor {
 	defer array.Named("vstack").End()
-	core.SomeTensors("vstack", inner(ts))
+	core.SomeTensors("vstack", core.Inner(ts))
 	in := make([]*Tensor, len(ts))
 	for i, t := range ts {
 		switch in[i] = t; t.Rank() {
@@ -331,5 +331,5 @@ func VStack(ts []*Tensor) *Tensor {
 			in[i] = t.Unsqueeze(0)
 		}
 	}
-	return (*Tensor)(core.Joined("vstack", inner(in), 0))
+	return (*Tensor)(core.Joined("vstack", core.Inner(in), 0))
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"weft/internal/array"
-	"weft/internal/eager"
+	"weft/internal/core"
 	"weft/internal/formula"
 	"weft/internal/ir"
 	"weft/internal/kernel"
@@ -34,7 +34,7 @@ func (f *Func) Explain(args ...any) string {
 	} else {
 		r, _, xs = f.mapping(args)
 	}
-	return f.f.Text() + "\n\n" + f.quoted(eager.Explain(r.def, nil, xs...))
+	return f.f.Text() + "\n\n" + f.quoted(core.Explain(r.def, nil, r.operands(xs)...))
 }
 
 // quoted puts the text of the source's lines behind their numbers: "; line 12" becomes

@@ -8,7 +8,7 @@ import (
 	"weft"
 	"weft/half"
 	"weft/internal/array"
-	"weft/internal/eager"
+	"weft/internal/core"
 	"weft/internal/ir"
 	"weft/internal/kernel"
 	"weft/internal/op"
@@ -314,7 +314,16 @@ func joined(ys []*ir.Node, results []array.DType) []*ir.Node {
 
 // run computes the results, into dst if there are any.
 func (r *runner) run(dst []*weft.Tensor, args []any) []*weft.Tensor {
-	return eager.Apply(r.def, nil, dst, args...)
+	return core.Outer[weft.Tensor](core.Call(r.def, nil, core.Inner(dst), r.operands(args)...))
+}
+
+// operands are the arguments of a call, tensors and Go numbers.
+func (r *runner) operands(args []any) []core.Operand {
+	ops := make([]core.Operand, len(args))
+	for i, x := range args {
+		ops[i] = core.AsOperand[weft.Tensor](r.def.Name, "", x)
+	}
+	return ops
 }
 
 // state takes the next draw of a generator.

@@ -237,7 +237,7 @@ func attendInBands(q, k, v *weft.Tensor, causal bool, scale float64) *weft.Tenso
 			shape[n-1] = k.Dim(n - 2)
 			p := unset(q, shape...)
 			bands(per, func(t []*weft.Tensor) {
-				forward.Into(inner(t[:2]...), append(operands("attention", t[2:5]...), core.Num(scale)))
+				forward.Into(core.Inner(t[:2]), append(operands("attention", t[2:5]...), core.Num(scale)))
 			}, y, p, q, k, v)
 			f.Save(q, k, v, p)
 			return y
@@ -259,7 +259,7 @@ func attendInBands(q, k, v *weft.Tensor, causal bool, scale float64) *weft.Tenso
 			}
 			results := len(ts)
 			bands(per, func(t []*weft.Tensor) {
-				bandBackward[need].Into(inner(t[:results]...), append(operands("attention_gradient", t[results:]...), core.Num(scale)))
+				bandBackward[need].Into(core.Inner(t[:results]), append(operands("attention_gradient", t[results:]...), core.Num(scale)))
 			}, append(ts, dy, p, q, k, v)...)
 			return out
 		},

@@ -16,15 +16,6 @@ func own(t *weft.Tensor) *weft.Tensor { return (*weft.Tensor)((*core.Tensor)(t).
 // placed is x, integers of any type, as operations take places.
 func placed(x *weft.Tensor) *weft.Tensor { return (*weft.Tensor)(core.Places((*core.Tensor)(x))) }
 
-// inner is ts as the engine has them.
-func inner(ts ...*weft.Tensor) []*core.Tensor {
-	list := make([]*core.Tensor, len(ts))
-	for i, t := range ts {
-		list[i] = (*core.Tensor)(t)
-	}
-	return list
-}
-
 // operands are tensors as arguments of an operation by that name.
 func operands(opName string, ts ...*weft.Tensor) []core.Operand {
 	list := make([]core.Operand, len(ts), len(ts)+4)

@@ -307,7 +307,7 @@ func lstmForward(f *weft.FuncContext, in ...*weft.Tensor) *weft.Tensor {
 		at := weft.Index(t)
 		z := h.MatMul(wt)
 		next, memory, g := out.Slice(weft.Index(0), at), out.Slice(weft.Index(1), at), gates.Slice(at).Unbind(0)
-		lstmStep.Into(inner(append([]*weft.Tensor{next, memory}, g...)...), operands("lstm", steps.Slice(at), z, c))
+		lstmStep.Into(core.Inner(append([]*weft.Tensor{next, memory}, g...)), operands("lstm", steps.Slice(at), z, c))
 		z.Release()
 		h, c = next, memory
 	}
@@ -365,7 +365,7 @@ func lstmBackward(f *weft.FuncContext, dout *weft.Tensor) []*weft.Tensor {
 		}
 		args := append([]*weft.Tensor{dout.Slice(weft.Index(0), at), dout.Slice(weft.Index(1), at), dh, dc}, gates.Slice(at).Unbind(0)...)
 		dz := dsteps.Slice(at)
-		lstmBack.Into(inner(dz, dcBefore), operands("lstm_gradient", append(args, out.Slice(weft.Index(1), at), before)...))
+		lstmBack.Into(core.Inner([]*weft.Tensor{dz, dcBefore}), operands("lstm_gradient", append(args, out.Slice(weft.Index(1), at), before)...))
 		dc, dcBefore = dcBefore, dc
 		dh.Release()
 		dh = dz.MatMul(w)
@@ -449,7 +449,7 @@ func gruForward(f *weft.FuncContext, in ...*weft.Tensor) *weft.Tensor {
 		at := weft.Index(t)
 		z := h.Linear(w, b)
 		next := out.Slice(at)
-		gruStep.Into(inner(append([]*weft.Tensor{next}, gates.Slice(at).Unbind(0)...)...), operands("gru", steps.Slice(at), z, h))
+		gruStep.Into(core.Inner(append([]*weft.Tensor{next}, gates.Slice(at).Unbind(0)...)), operands("gru", steps.Slice(at), z, h))
 		z.Release()
 		h = next
 	}
@@ -495,7 +495,7 @@ func gruBackward(f *weft.FuncContext, dout *weft.Tensor) []*weft.Tensor {
 		}
 		args := append([]*weft.Tensor{dout.Slice(at), dh}, gates.Slice(at).Unbind(0)...)
 		direct, dz := unset(w, batch, hidden), dsums.Slice(at)
-		gruBack.Into(inner(dsteps.Slice(at), dz, direct), operands("gru_gradient", append(args, before)...))
+		gruBack.Into(core.Inner([]*weft.Tensor{dsteps.Slice(at), dz, direct}), operands("gru_gradient", append(args, before)...))
 		dh.Release()
 		dh = dz.MatMul(w).AddAssign(direct)
 		direct.Release()

@@ -1,8 +1,6 @@
 package ragged
 
 import (
-	"unsafe"
-
 	"weft"
 	"weft/internal/array"
 	"weft/internal/core"
@@ -13,18 +11,12 @@ import (
 // apply runs an operation of the table on tensors.
 func apply(d *op.Def, a ir.Attrs, args ...*weft.Tensor) []*weft.Tensor {
 	ops := make([]core.Operand, len(args))
-	for i, t := range inner(args) {
+	for i, t := range core.Inner(args) {
 		t.Argument(d.Name, "")
 		ops[i].T = t
 	}
-	return outer(core.Call(d, a, nil, ops...))
+	return core.Outer[weft.Tensor](core.Call(d, a, nil, ops...))
 }
-
-// inner is ts as the engine has them: the same memory.
-func inner(ts []*weft.Tensor) []*core.Tensor { return *(*[]*core.Tensor)(unsafe.Pointer(&ts)) }
-
-// outer is ts as users have them: the same memory.
-func outer(ts []*core.Tensor) []*weft.Tensor { return *(*[]*weft.Tensor)(unsafe.Pointer(&ts)) }
 
 // spread gives each of n rows the value of its item.
 func (p *partition) spread(x *weft.Tensor, n int) *weft.Tensor {

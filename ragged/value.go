@@ -247,7 +247,7 @@ func (v *value) apart(op string, e *editor) {
 // put writes rows into mem, from row at on.
 func (v *value) put(e *editor, at int) {
 	if v.row != nil {
-		done := core.OpenRows(at, at+v.rows, inner(e.mem)...)
+		done := core.OpenRows(at, at+v.rows, core.Inner(e.mem)...)
 		v.row.put(e.bytes, at, v.p.UnsafePointer(), v.rows)
 		done()
 		runtime.KeepAlive(v.p)

@@ -168,7 +168,7 @@ func infer(a *apply, f func(ts []*weft.Tensor) []*weft.Tensor, hints []any) []ir
 			}
 		}
 	}
-	run := func(ts []*core.Tensor) []*core.Tensor { return inner(f(outer(ts))) }
+	run := func(ts []*core.Tensor) []*core.Tensor { return core.Inner(f(core.Outer[weft.Tensor](ts))) }
 	try := func(sizes []int) (outs []ir.Type, err error) {
 		k, types := 0, typesOf(a.args)
 		for i, v := range a.args {

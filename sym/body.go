@@ -90,7 +90,7 @@ func (b *body) function(r *replay, types []ir.Type, params func(ts []*weft.Tenso
 	}
 	defer func(pc uintptr) { *line = pc }(*line)
 	return core.FunctionOf(b.name, line, types, func(args []*core.Tensor) []*core.Tensor {
-		ts := outer(args)
+		ts := core.Outer[weft.Tensor](args)
 		in := newReplay(b.outs, line)
 		in.unfolded = in.unfolded || r.unfolded
 		given := params(ts)
@@ -103,7 +103,7 @@ func (b *body) function(r *replay, types []ir.Type, params func(ts []*weft.Tenso
 			}
 			in.values[v] = in.asLeaf(v, t)
 		}
-		return inner(results(ts, in.all(b.outs)))
+		return core.Inner(results(ts, in.all(b.outs)))
 	})
 }
 

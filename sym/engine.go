@@ -1,8 +1,6 @@
 package sym
 
 import (
-	"unsafe"
-
 	"weft"
 	"weft/internal/core"
 	"weft/internal/ir"
@@ -10,12 +8,6 @@ import (
 )
 
 // The engine behind tensors, which replays expressions.
-
-// inner is ts as the engine has them: the same memory.
-func inner(ts []*weft.Tensor) []*core.Tensor { return *(*[]*core.Tensor)(unsafe.Pointer(&ts)) }
-
-// outer is ts as users have them: the same memory.
-func outer(ts []*core.Tensor) []*weft.Tensor { return *(*[]*weft.Tensor)(unsafe.Pointer(&ts)) }
 
 // sizes are those of t's axes, without a copy: nobody writes to the slice.
 func sizes(t *weft.Tensor) []int { return (*core.Tensor)(t).Sizes() }
@@ -26,5 +18,5 @@ func call(d *op.Def, a ir.Attrs, args []*weft.Tensor) []*weft.Tensor {
 	for i, t := range args {
 		ops[i] = core.Of(d.Name, (*core.Tensor)(t))
 	}
-	return outer(core.Call(d, a, nil, ops...))
+	return core.Outer[weft.Tensor](core.Call(d, a, nil, ops...))
 }

@@ -239,7 +239,7 @@ func Jacobian(y *Var, x ...*Var) []*Var {
 		types[i].Shape = append(slices.Clone(y.shape), types[i].Shape...)
 	}
 	eval := func(r *replay, create bool) []*weft.Tensor {
-		return outer(core.JacobianOf((*core.Tensor)(r.value(y)), inner(r.all(x)), create))
+		return core.Outer[weft.Tensor](core.JacobianOf((*core.Tensor)(r.value(y)), core.Inner(r.all(x)), create))
 	}
 	return derived("jacobian", []*Var{y}, x, nil, types, eval, func(y, x, _ []*Var) []*Var { return Jacobian(y[0], x...) })
 }

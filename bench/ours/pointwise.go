@@ -8,8 +8,8 @@ import (
 
 	"weft"
 	"weft/bench/worker"
+	"weft/internal/core"
 	"weft/internal/device"
-	hooks "weft/internal/eager" // the name is that of cases here
 	"weft/internal/limits"
 )
 
@@ -69,7 +69,7 @@ func streaming(threads int, a ...*weft.Tensor) func() {
 
 // bytesOf returns the memory of a contiguous tensor, for as long as that is kept.
 func bytesOf(t *weft.Tensor) []byte {
-	v := hooks.View(t)
+	v := (*core.Tensor)(t).Read()
 	return unsafe.Slice((*byte)(v.Ptr()), t.Size()*t.DType().Size())
 }
 

@@ -413,7 +413,7 @@ func (g *partial) first(w, dy array.View) bool {
 	r := g.blank[i]
 	rest := [...]reach{{r.lo, lo}, {hi, r.hi}}
 	g.blank = slices.Replace(g.blank, i, i+1, slices.DeleteFunc(rest[:], func(r reach) bool { return r.lo == r.hi })...)
-	ops := []Operand{TensorOperand("backward", &Tensor{v: dy}), Whole(0)}
+	ops := []Operand{Of("backward", &Tensor{v: dy}), Whole(0)}
 	sum := Lookup(op.Add, nil, ops)
 	func() {
 		defer OpenWrite(&w).Done()

@@ -21,61 +21,6 @@ import (
 
 func KeepAlive(t *Tensor) { runtime.KeepAlive(t.v.Store) }
 
-// An Operand is an argument of an operation: a tensor or a Go number.
-type Operand struct {
-	T    *Tensor
-	Num  exec.Number
-	Imag float64 // of a complex number
-}
-
-// numbers appends the numbers that stand for an operand: a complex one is two.
-func (o *Operand) numbers(to []exec.Number) []exec.Number {
-	if o.Num.Kind != array.CatComplex {
-		return append(to, o.Num)
-	}
-	return append(to, exec.Number{Float: o.Num.Float, Kind: array.CatFloat}, exec.Number{Float: o.Imag, Kind: array.CatFloat})
-}
-
-// TensorOperand is a tensor as an operand of op. A nil tensor must not be taken
-// for a number.
-func TensorOperand(opName string, t *Tensor) Operand {
-	t.NotNil(opName)
-	return Operand{T: t}
-}
-
-func failNil(opName string) {
-	array.Failf(opName, "", "the tensor is nil (a Grad is nil until Backward has reached its leaf)")
-}
-
-func FailNilArgument(opName, arg string) {
-	array.Failf(opName, arg, "is nil (a Grad is nil until Backward has reached its leaf)")
-}
-
-// Argument refuses a nil tensor and the zero Tensor as the argument arg of op.
-func (t *Tensor) Argument(opName, arg string) {
-	if t == nil {
-		FailNilArgument(opName, arg)
-	}
-	if t.v.Store == nil {
-		array.Failf(opName, arg, "is the zero Tensor: functions such as Zeros and From make one")
-	}
-}
-
-// Whole is a Go integer as an operand.
-func Whole(x int64) Operand { return Operand{Num: exec.Number{Int: x, Kind: array.CatInt}} }
-
-// WeakType is the element type that stands for a Go number in promotion.
-func (o *Operand) WeakType() array.DType {
-	if o.Num.Big {
-		return array.Uint64
-	}
-	return weakType(o.Num.Kind)
-}
-
-func weakType(c array.Category) array.DType {
-	return [...]array.DType{array.CatBool: array.Bool, array.CatInt: array.Int64, array.CatFloat: array.Float32, array.CatComplex: array.Complex64}[c]
-}
-
 // A Planned is an operation made ready for one set of types, shapes and strides
 // on one device. What its results are is known at once; its kernels are compiled
 // when it first runs.
@@ -471,7 +416,7 @@ func failed(opName string, err error) {
 func WithAttrs(d *op.Def, a ir.Attrs, ts ...*Tensor) *Tensor {
 	ops := make([]Operand, len(ts))
 	for i, t := range ts {
-		ops[i] = TensorOperand(d.Name, t)
+		ops[i] = Of(d.Name, t)
 	}
 	return Apply(d, a, ops...)
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"weft/internal/array"
-	"weft/internal/exec"
 	"weft/internal/graphtext"
 	"weft/internal/ir"
 	"weft/internal/jit"
@@ -58,7 +57,7 @@ func writeAll(d *op.Def, a ir.Attrs, dst []*Tensor, args []Operand) {
 	}
 	ops := args[:len(args):len(args)]
 	for _, t := range dst {
-		o := TensorOperand(d.Name, t)
+		o := Of(d.Name, t)
 		t.Writable(d.Name)
 		ops = append(ops, o)
 	}
@@ -125,25 +124,6 @@ func NewComposite(name string, compose func(args []*ir.Node) []*ir.Node, gradien
 
 // Apply computes the formula of args and returns its results.
 func (c Composite) Apply(args ...Operand) []*Tensor { return Call(c.def, nil, nil, args...) }
-
-// Num is a Go float as an operand.
-func Num(x float64) Operand { return Operand{Num: exec.Number{Float: x, Kind: array.CatFloat}} }
-
-// Live is a Go float as an operand: read's result, which a compiled function asks for again in each
-// call.
-func Live(read func() float64) Operand {
-	tr := TracingHere()
-	if tr == nil {
-		return Num(read())
-	}
-	at := tr.Live(1, func(nums []exec.Number) { nums[0] = exec.Number{Float: read(), Kind: array.CatFloat} })
-	o := Operand{Num: exec.Number{Kind: array.CatFloat, Live: at}}
-	tr.Aside(func() { o.Num.Float = read() })
-	return o
-}
-
-// Of is a tensor as an operand of an operation by that name, which refuses nil.
-func Of(opName string, t *Tensor) Operand { return TensorOperand(opName, t) }
 
 // Make returns a new tensor whose elements are undefined: who takes it writes all of them.
 func Make(d array.DType, shape []int) *Tensor { return Unset("empty", 0, d, shape) }

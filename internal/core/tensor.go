@@ -20,7 +20,10 @@ func Try(f func()) error { return array.Try(f) }
 // into a tensor while others use it is not. Releasing the memory is: who uses it gets the
 // right result or an *[Error]. Calls of compiled functions that write wait for one another and for
 // those that read: see [Compiled].
-type Tensor struct {
+type Tensor fields
+
+// fields is an alias, so that [Face] can say which struct it has.
+type fields = struct {
 	v    array.View
 	run  *Run
 	hist *History // nil when no gradient flows here

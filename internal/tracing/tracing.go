@@ -118,6 +118,3 @@ func Within[T any](t T, opName, arg string, lo, hi int64, text string) T {
 	return Check.(func(T, string, string, int64, int64, string) T)(t, opName, arg, lo, hi, text)
 }
 
-// Live returns a number for an argument of an operation: read's result, which a compiled
-// function asks for again in each call. Package weft sets it.
-var Live func(read func() float64) any

@@ -15,9 +15,9 @@ import (
 
 	"weft"
 	"weft/internal/array"
+	"weft/internal/core"
 	"weft/internal/cpu"
 	"weft/internal/dirty"
-	"weft/internal/eager"
 	"weft/internal/plan"
 	"weft/internal/profile"
 )
@@ -398,7 +398,7 @@ func describeTensor(t *weft.Tensor) string {
 	if isZero(t) {
 		return "zero tensor"
 	}
-	v, err := try(func() array.View { return eager.View(t) })
+	v, err := try(func() array.View { return (*core.Tensor)(t).Read() })
 	if err != nil {
 		return fmt.Sprintf("released %s%v", t.DType(), t.Shape())
 	}

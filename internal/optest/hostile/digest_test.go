@@ -13,7 +13,7 @@ import (
 	"weft"
 	"weft/half"
 	"weft/internal/array"
-	"weft/internal/eager"
+	"weft/internal/core"
 	"weft/kernel"
 )
 
@@ -55,7 +55,7 @@ func (d *digester) tensor(t *weft.Tensor) {
 		d.put("zero tensor")
 		return
 	}
-	v, err := try(func() array.View { return eager.View(t) })
+	v, err := try(func() array.View { return (*core.Tensor)(t).Read() })
 	if err != nil {
 		d.put("released")
 		return

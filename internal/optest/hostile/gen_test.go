@@ -22,7 +22,6 @@ import (
 	"weft"
 	"weft/checkpoint"
 	"weft/data"
-	"weft/internal/eager"
 	"weft/internal/ir"
 	"weft/kernel"
 	"weft/nn"
@@ -270,7 +269,7 @@ func (g *gen) params() iter.Seq2[string, *weft.Tensor] {
 	for i := range g.r.IntN(4) {
 		t := g.tensor()
 		if g.chance(2) {
-			t = eager.FromView[*weft.Tensor](g.view(pick(g, weft.Float32, weft.Float64), g.shapeOf(2))).RequireGrad()
+			t = fromView(g.view(pick(g, weft.Float32, weft.Float64), g.shapeOf(2))).RequireGrad()
 			g.took(t)
 			if !g.chance(3) {
 				weft.Try(func() { t.SetGrad(weft.OnesLike(t)) })

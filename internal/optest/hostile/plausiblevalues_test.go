@@ -8,7 +8,6 @@ import (
 
 	"weft"
 	"weft/internal/array"
-	"weft/internal/eager"
 	"weft/nn"
 )
 
@@ -17,7 +16,7 @@ func (g *gen) leavesByName() iter.Seq2[string, *weft.Tensor] {
 	ts := []*weft.Tensor{g.leaf(), g.leaf()}
 	for _, t := range ts {
 		if !g.chance(5) {
-			t.SetGrad(eager.FromView[*weft.Tensor](g.view(t.DType(), t.Shape())))
+			t.SetGrad(fromView(g.view(t.DType(), t.Shape())))
 		}
 	}
 	return func(yield func(string, *weft.Tensor) bool) {
@@ -196,7 +195,7 @@ func (g *gen) operand(shape []int) any {
 
 // leaf is a tensor that needs a gradient.
 func (g *gen) leaf() *weft.Tensor {
-	t := eager.FromView[*weft.Tensor](g.view(pick(g, weft.Float32, weft.Float64), g.shape())).RequireGrad()
+	t := fromView(g.view(pick(g, weft.Float32, weft.Float64), g.shape())).RequireGrad()
 	g.leaves = append(g.leaves, t)
 	return g.took(t)
 }

@@ -10,7 +10,7 @@ import (
 
 	"weft"
 	"weft/internal/array"
-	"weft/internal/eager"
+	"weft/internal/core"
 )
 
 // tensorsIn are the tensors that v holds, in slices and interfaces too.
@@ -68,7 +68,7 @@ func TestReleaseOfViews(t *testing.T) {
 			for _, a := range args {
 				for _, x := range tensorsIn(a) {
 					same[x] = true
-					if v, err := try(func() array.View { return eager.View(x) }); err == nil {
+					if v, err := try(func() array.View { return (*core.Tensor)(x).Read() }); err == nil {
 						given[v.Store] = true
 					}
 				}
@@ -83,12 +83,12 @@ func TestReleaseOfViews(t *testing.T) {
 			}
 			stores := map[*array.Storage]int{}
 			for _, r := range results {
-				if v, err := try(func() array.View { return eager.View(r) }); err == nil {
+				if v, err := try(func() array.View { return (*core.Tensor)(r).Read() }); err == nil {
 					stores[v.Store]++
 				}
 			}
 			for _, r := range results {
-				v, err := try(func() array.View { return eager.View(r) })
+				v, err := try(func() array.View { return (*core.Tensor)(r).Read() })
 				if err != nil || same[r] {
 					continue
 				}

@@ -8,7 +8,7 @@ import (
 	"weft"
 	"weft/half"
 	"weft/internal/array"
-	"weft/internal/eager"
+	"weft/internal/core"
 )
 
 // dtypes are the element types that tensors hold.
@@ -246,7 +246,7 @@ func (g *gen) huge(d weft.DType) *weft.Tensor {
 			big[i-1], big[i] = 1<<32, pick(g, 1<<32, 1<<32+1, 1<<31, 1<<20)
 		}
 	}
-	t, err := try(func() *weft.Tensor { return eager.FromView[*weft.Tensor](g.view(d, s)).Expand(big...) })
+	t, err := try(func() *weft.Tensor { return fromView(g.view(d, s)).Expand(big...) })
 	if err != nil {
 		return g.tensorOf(d, []int{2})
 	}
@@ -256,7 +256,7 @@ func (g *gen) huge(d weft.DType) *weft.Tensor {
 
 // tensorOf is a tensor of a type and shape in any layout and any state.
 func (g *gen) tensorOf(d weft.DType, shape []int) *weft.Tensor {
-	t := eager.FromView[*weft.Tensor](g.view(d, shape))
+	t := fromView(g.view(d, shape))
 	g.took(t)
 	if out, err := try(func() *weft.Tensor { return g.state(t) }); err == nil && out != nil {
 		if out != t {
@@ -324,7 +324,7 @@ func (g *gen) state(t *weft.Tensor) *weft.Tensor {
 // took notes a tensor that the call may be given.
 func (g *gen) took(t *weft.Tensor) *weft.Tensor {
 	in := input{t: t}
-	if v, err := try(func() array.View { return eager.View(t) }); err == nil {
+	if v, err := try(func() array.View { return (*core.Tensor)(t).Read() }); err == nil {
 		in.v = v
 	} else {
 		in.v = array.View{DType: t.DType(), Shape: t.Shape()}
@@ -338,3 +338,5 @@ func try[T any](f func() T) (out T, err error) {
 	err = weft.Try(func() { out = f() })
 	return out, err
 }
+
+func fromView(v array.View) *weft.Tensor { return (*weft.Tensor)(core.FromView(v)) }
