@@ -39,7 +39,7 @@ func BenchmarkExpr16(b *testing.B) {
 	}
 }
 
-// BenchmarkCall16 calls a compiled function of 16 floats, of which it captures none or four more
+// BenchmarkCall16 calls a compiled function of 16 floats, which captures no arrays or four more
 // arrays.
 func BenchmarkCall16(b *testing.B) {
 	x := Ones(16)

@@ -52,7 +52,7 @@ type Compiled[F any] struct {
 // one.
 //
 // Each call reads and writes tensors that f captures in place: parameters, running means, the state
-// of optimizers. Learning rates, step counts and random draws are those of the call. Each call
+// of optimizers. Learning rates, step counts and random draws are taken in each call. Each call
 // sets the gradients of leaves as f does. A gradient that nobody needs after the step costs nothing
 // if f clears it (ZeroGrad last).
 //
@@ -386,7 +386,7 @@ func (c *Compiled[F]) Debug(opts ...DebugOpts) *Compiled[F] {
 }
 
 func (o *DebugOpts) debugging() *core.Debugging {
-	d := &core.Debugging{Verify: o.Verify, Nan: o.NaN}
+	d := &core.Debugging{Verify: o.Verify, NaN: o.NaN}
 	if f := o.Watch; f != nil {
 		d.Watch = func(op, line string, value *core.Tensor) { f(DebugStep{op, line, (*Tensor)(value)}) }
 	}

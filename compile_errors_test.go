@@ -16,7 +16,7 @@ import (
 // know.
 func TestErrorsOfRunningFunctionsNameTheCall(t *testing.T) {
 	x := weft.Arange(0, 12, 1).To(weft.Float32).Reshape(4, 3)
-	at := weft.FromSlice([]int64{0, 9, 1, 0}) // 9 is no index and no class
+	at := weft.FromSlice([]int64{0, 9, 1, 0}) // 9 is neither an index nor a class
 	rows := at.Reshape(4, 1).Expand(4, 3).Contiguous()
 	line := "compile_errors_test.go:"
 	if os.Getenv("WEFT_COMPILE") == "off" {

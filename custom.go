@@ -104,7 +104,7 @@ func (f *Func) Apply(x ...*Tensor) *Tensor {
 		return out
 	}
 	// The number is taken when the operands' nodes are there: that of a view is made when it is asked for.
-	n := &core.GradNode{Seq: core.TapeSeq.Add(1), In: in, Rare: &core.Rare{Name: f.Name, Dtype: y.v().DType, Shape: y.v().Shape}}
+	n := &core.GradNode{Seq: core.TapeSeq.Add(1), In: in, Rare: &core.Rare{Name: f.Name, DType: y.v().DType, Shape: y.v().Shape}}
 	if tr := core.TracingHere(); tr != nil && tr.Callee {
 		*out.v() = f.owned(tr, c, x, y)
 	}

@@ -185,8 +185,8 @@ func (f *Formula) evalInto(dst *Tensor, args []any) {
 	p := core.Lookup(v.Def, nil, ops)
 	d, recorded := dst.v(), core.GradOn()
 	switch {
-	case p.Dtype != d.DType || !array.Equal(p.Shape, d.Shape):
-		array.Failf(name, "dst", "is %s, the result %s", array.TypeString(d.DType, d.Shape), array.TypeString(p.Dtype, p.Shape))
+	case p.DType != d.DType || !array.Equal(p.Shape, d.Shape):
+		array.Failf(name, "dst", "is %s, the result %s", array.TypeString(d.DType, d.Shape), array.TypeString(p.DType, p.Shape))
 	case p.Device != d.Store.Device:
 		array.Failf(name, "dst", "is on device %d, the result on device %d", d.Store.Device, p.Device)
 	case recorded && dst.RequiresGrad():

@@ -1,7 +1,6 @@
 package weft
 
 import (
-
 	"weft/internal/array"
 	"weft/internal/core"
 	"weft/internal/op"

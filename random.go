@@ -305,9 +305,9 @@ func drawPlan(key drawKey, more int, outs []array.View) *exec.Compiled {
 	return c
 }
 
-// What a [Generator] makes of its uniform numbers. Each call is one draw, of which element i
-// depends on the seed, the draw and i alone, but for the orders of Permutation and of choices
-// without replacement, which are of all elements together.
+// What a [Generator] makes of its uniform numbers. Each call is one draw. Its element i depends on
+// the seed, the draw and i alone. Permutations and choices without replacement are the exception:
+// their order depends on all elements.
 
 // Uniform returns float32 numbers, uniform from lo to below hi; rounding may give hi.
 // [Generator.UniformOf] takes an element type.
@@ -445,8 +445,8 @@ type MultinomialOpts struct {
 // Multinomial returns n places, int64, for each row of weights along the last axis, chosen
 // with probabilities in proportion to them: [k] gives [n], [m k] gives [m n]. Weights are
 // floats, finite and not negative, not all 0, and need not add up to 1; their sums are taken
-// in float64. Distinct places are in the order in which they were chosen, and there must be
-// as many with weights above 0.
+// in float64. Distinct places are in the order in which they were chosen. At
+// least n weights must then be above 0.
 func (g *Generator) Multinomial(weights *Tensor, n int, opts ...MultinomialOpts) *Tensor {
 	o := array.Options("multinomial", opts)
 	g.c().NotNil("multinomial")
@@ -480,7 +480,7 @@ func (g *Generator) multinomial(opName string, weights *Tensor, n int, distinct 
 	}
 	number := w.v().Store.Device
 	if distinct {
-		// The first n of as many clocks, each of which runs as fast as its weight says.
+		// Each place has a clock that runs at the rate of its weight: the first n to ring are chosen.
 		waits := (*Tensor)(g.draw(opName, op.Exponential, Float64, w.v().Shape).c().On(number)).Div(w)
 		waits = Where(w.Gt(0), waits, math.NaN()) // behind those that wait without end
 		_, places := waits.TopK(n, -1, TopKOpts{Smallest: true})

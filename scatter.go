@@ -24,7 +24,7 @@ func (t *Tensor) IndexAdd(axis int, index, x *Tensor) *Tensor {
 	t, x = (*Tensor)(ts[0]), (*Tensor)(ts[1])
 	a := array.Axis("index_add", axis, t.Rank())
 	if x.Rank() != t.Rank() {
-		array.Failf("index_add", "x", "has shape %s, the receiver %s: want as many dimensions", array.ShapeString(x.v().Shape), array.ShapeString(t.v().Shape))
+		array.Failf("index_add", "x", "has shape %s, the receiver %s: want the same number of axes", array.ShapeString(x.v().Shape), array.ShapeString(t.v().Shape))
 	}
 	return (*Tensor)(core.WithAttrs(op.Lookup("index_add"), op.Target{Axis: a, Shape: t.v().Shape}, x.c(), core.PlacesFrom("index_add", "index", index.c()), t.c()))
 }
@@ -38,8 +38,7 @@ func (t *Tensor) Gather(axis int, index *Tensor) *Tensor {
 }
 
 // ScatterAdd returns t with the elements of x added where Gather with the same
-// index would read, in row-major order. x has the shape of index, which has as many
-// dimensions as t and is not larger outside the axis. The element types of t and x
+// index would read, in row-major order. x has the shape of index, which has t's rank and is not larger outside the axis. The element types of t and x
 // meet by promotion.
 func (t *Tensor) ScatterAdd(axis int, index, x *Tensor) *Tensor {
 	defer array.Named("scatter_add").End()
@@ -95,7 +94,7 @@ func (t *Tensor) TakeAlongAxis(axis int, index *Tensor) *Tensor {
 	index = (*Tensor)(core.PlacesFrom(name, "index", index.c()))
 	a := array.Axis(name, axis, len(t.v().Shape))
 	if len(index.v().Shape) != len(t.v().Shape) {
-		array.Failf(name, "index", "has shape %s, the receiver %s: want as many dimensions", array.ShapeString(index.v().Shape), array.ShapeString(t.v().Shape))
+		array.Failf(name, "index", "has shape %s, the receiver %s: want the same number of axes", array.ShapeString(index.v().Shape), array.ShapeString(t.v().Shape))
 	}
 	x, i := append([]int{}, t.v().Shape...), append([]int{}, index.v().Shape...)
 	x[a], i[a] = 1, 1
@@ -146,7 +145,7 @@ type ScatterOpts struct {
 
 // ScatterReduce returns t with the sum, mean, least or greatest of what is there and of the
 // elements of x for it, at each place where [Tensor.Gather] with the same index reads. x
-// has the shape of index, which has as many dimensions as t and is not larger outside the
+// has the shape of index, which has t's rank and is not larger outside the
 // axis. The element types of t and x meet by promotion. It is PyTorch's scatter_reduce.
 func (t *Tensor) ScatterReduce(axis int, index, x *Tensor, opts ...ScatterOpts) *Tensor {
 	defer array.Named("scatter_reduce").End()

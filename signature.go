@@ -21,7 +21,7 @@ func newSupplied(ctx context.Context) *core.Supplied {
 	return g
 }
 
-// collect adds the tensors and the constants in v to those of a call.
+// collect adds the tensors and the constants in v to g.
 func collect(g *core.Supplied, v reflect.Value) {
 	if v.IsValid() && v.Type() == tensorType {
 		t := v.Interface().(*Tensor)

@@ -268,7 +268,7 @@ func (t *Tensor) ItemComplex() complex128 {
 	return core.ComplexElement(&v, v.Offset)
 }
 
-// one is t on the host, which must have one element. The memory stays until [leave].
+// one is t on the host, which must have one element. The memory stays until core.Leave.
 func (t *Tensor) one(opName string) array.View {
 	if t.plain() && t.v().Size() == 1 && t.v().Store.Use() {
 		return *t.v()
@@ -300,7 +300,7 @@ func (t *Tensor) ItemInt() int64 {
 // elements ([Data] lists them), if the number of indices is not t's rank, or if an index is out of
 // range.
 func At[T Element](t *Tensor, index ...int) T {
-	if !t.plain() || core.DtypeFor[T]() != t.v().DType {
+	if !t.plain() || core.DTypeFor[T]() != t.v().DType {
 		core.CheckElements[T]("at", t.c())
 	}
 	if len(index) != len(t.v().Shape) {

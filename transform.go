@@ -337,7 +337,7 @@ func (m *vmapped) trace(xs []*Tensor, lead []bool) (*ir.Node, *core.Trace) {
 	y.c().Check("vmap")
 	for _, s := range tr.Sources[len(xs):] {
 		if s.Cell.Written && !tr.Made[s.At.Store] {
-			array.Failf("vmap", "f", "writes into a tensor that it captures, %s%s", array.TypeString(s.At.DType, s.At.Shape), core.At(s.Pc))
+			array.Failf("vmap", "f", "writes into a tensor that it captures, %s%s", array.TypeString(s.At.DType, s.At.Shape), core.At(s.PC))
 		}
 	}
 	switch {

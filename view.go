@@ -241,7 +241,7 @@ func (t *Tensor) Chunk(axis, n int) []*Tensor {
 	return t.parts("chunk", a, (size-1)/n+1)
 }
 
-// parts cuts axis a into views of a size, the last of which may be smaller.
+// parts cuts axis a into views of a size; the last view may be smaller.
 func (t *Tensor) parts(opName string, a, size int) []*Tensor {
 	n := t.v().Shape[a]
 	switch {

@@ -21,7 +21,7 @@ import (
 func packageOf(t *testing.T) map[string]string {
 	files, err := filepath.Glob("api/*.txt")
 	if err != nil || len(files) == 0 {
-		t.Fatal("there are no lists of exported names: ", err)
+		t.Fatal("the lists of exported names are missing: ", err)
 	}
 	of := map[string]string{}
 	for _, file := range files {

@@ -7,7 +7,7 @@ import (
 
 // What layers ask of the engine behind a weft.Tensor, which is the same tensor there.
 
-// sizes are those of t's axes without a copy: nobody writes to them, nor appends to a part.
+// sizes returns t's shape without a copy. Callers must neither write to it nor append to a part.
 func sizes(t *weft.Tensor) []int { return (*core.Tensor)(t).Sizes() }
 
 // own says that nobody else has the memory of t, a view of what the caller computed.

@@ -167,7 +167,7 @@ func TestEmbeddingBagGradientByDifferences(t *testing.T) {
 	}
 }
 
-// TestEmbeddingBagBits compares the bits of the fused call with those of IndexSelect and a
+// TestEmbeddingBagBits compares the bits of the fused call with the bits of IndexSelect and a
 // reduction, of the compiled call, and of indices with two axes.
 func TestEmbeddingBagBits(t *testing.T) {
 	g := weft.NewGenerator(5)

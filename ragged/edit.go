@@ -396,7 +396,7 @@ func (l *List) Clear() {
 }
 
 // Reserve makes room for further items and rows, so that adding them allocates nothing. Items of a
-// nested list are those of the outermost level.
+// nested list are items of its outermost level.
 func (l *List) Reserve(items, rows int) {
 	const most = 1 << 48
 	defer array.Named("reserve").End()

@@ -9,7 +9,7 @@ import (
 
 // The engine behind tensors, which replays expressions.
 
-// sizes are those of t's axes, without a copy: nobody writes to the slice.
+// sizes returns t's shape without a copy. Callers must not write to it.
 func sizes(t *weft.Tensor) []int { return (*core.Tensor)(t).Sizes() }
 
 // call computes an operation of tensors and returns its results.

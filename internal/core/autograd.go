@@ -47,7 +47,7 @@ type LeafGrad struct {
 	Mu   sync.Mutex
 	Grad *Tensor
 	Mine bool // nobody else has seen grad: its memory can be given back with it
-	lent int  // to so many functions that BorrowGrad and BorrowRows call: not now
+	lent int  // calls of BorrowGrad and BorrowRows that have not returned: the memory must stay
 
 	Sparse atomic.Bool // SparseGrad: keep what comes as rows as rows
 	Rows   *RowGrad    // instead of grad
@@ -74,14 +74,14 @@ type Rare struct {
 
 	// Of what has no plan: that knows it otherwise.
 	Name  string
-	Dtype array.DType
+	DType array.DType
 	Shape []int
 
-	// An operation with several results has a node that takes the gradients of all,
-	// and one a result, which hands its own on to that.
-	results []*GradNode // of the former, nil for a result that is no float
-	which   int         // of the latter: which result of in[0] it is
-	part    bool        // this is one of the latter
+	// An operation with several results has a joint node, which takes the gradients of all
+	// results, and a part for each result, which hands its gradient on to the joint node.
+	results []*GradNode // of a joint node: its parts, nil for a result that is not a float
+	which   int         // of a part: the number of its result
+	part    bool        // the node is a part
 
 	// Instead of a plan: a function, or that the second operand was written into a place
 	// in the first.
@@ -89,7 +89,7 @@ type Rare struct {
 	put  *place
 }
 
-// ordinary is of nodes of which there is nothing rare; it is never written to.
+// ordinary is the Rare of most nodes, which have nothing rare. It is never written to.
 var ordinary = &Rare{}
 
 // opName is the name of the operation.
@@ -103,9 +103,9 @@ func (n *GradNode) opName() string {
 // TypeOf is the type of the result, of several that of the first.
 func (n *GradNode) TypeOf() (array.DType, []int) {
 	if n.p != nil {
-		return n.p.Dtype, n.p.Shape
+		return n.p.DType, n.p.Shape
 	}
-	return n.Dtype, n.Shape
+	return n.DType, n.Shape
 }
 
 // sizes is the shape of the result.
@@ -214,8 +214,8 @@ func (h *taken) planned() *Planned {
 	return p
 }
 
-// root returns the tensor that is no view behind t's views, and the windows that
-// lead from it to t.
+// root returns the tensor at the end of t's chain of views, which is not a view itself, and the
+// windows that lead from it to t.
 func (t *Tensor) root() (*Tensor, []*Planned) {
 	if t.hist == nil || t.hist.taken == nil {
 		return t, nil
@@ -256,7 +256,7 @@ func (t *Tensor) RequireGrad(on ...bool) *Tensor {
 		return t
 	}
 	h := &History{LeafGrad: &LeafGrad{}}
-	h.Node = &GradNode{Seq: TapeSeq.Add(1), Rare: &Rare{Name: "leaf", Dtype: t.v.DType, Shape: t.v.Shape, Leaf: h}}
+	h.Node = &GradNode{Seq: TapeSeq.Add(1), Rare: &Rare{Name: "leaf", DType: t.v.DType, Shape: t.v.Shape, Leaf: h}}
 	t.hist = h
 	return t
 }
@@ -407,7 +407,7 @@ func record(p *Planned, ops []Operand, outs ...*Tensor) {
 	n.Rare = &Rare{results: make([]*GradNode, len(outs))}
 	for i, out := range outs {
 		if t := p.Outs[i]; t.DType.Differentiable() {
-			n.results[i] = &GradNode{Seq: TapeSeq.Add(1), In: []*GradNode{n}, Rare: &Rare{Name: p.def.Name, Dtype: t.DType, Shape: t.Shape, which: i, part: true}}
+			n.results[i] = &GradNode{Seq: TapeSeq.Add(1), In: []*GradNode{n}, Rare: &Rare{Name: p.def.Name, DType: t.DType, Shape: t.Shape, which: i, part: true}}
 			out.SetNode(n.results[i])
 		}
 	}
@@ -420,6 +420,7 @@ type recorded struct {
 	nums [1]exec.Number
 }
 
+// Save keeps a value for the gradient and counts that its memory is needed as it is.
 func (n *GradNode) Save(s SavedValue) {
 	s.V.Store.Save()
 	s.version = s.V.Store.Version()
@@ -436,7 +437,7 @@ func (n *GradNode) saveIf(used bool, s SavedValue) {
 	}
 }
 
-// SetNode makes n the producer of the value of t, which is no view.
+// SetNode makes n the producer of the value of t. Requires that t is not a view.
 func (t *Tensor) SetNode(n *GradNode) {
 	if t.hist == nil {
 		t.hist = &History{}

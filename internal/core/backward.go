@@ -12,7 +12,7 @@ import (
 // A pass is one walk over the tape, from outputs to leaves.
 type pass struct {
 	create, retain bool
-	rows           int                 // gradients have a first axis of so many; 0: they have none
+	rows           int                 // length of the first axis of all gradients; 0: they have no such axis
 	leaves         bool                // gradients go to leaves, and not to inputs that were asked for
 	want           map[*GradNode][]int // inputs whose gradients were asked for
 	grads          map[*GradNode]*partial
@@ -54,6 +54,8 @@ type WalkOpts struct {
 	Seeds                       []*Tensor
 }
 
+// Walk goes over the tape from outputs to inputs, or to leaves if inputs is nil, and returns the
+// gradients of inputs. name is in errors.
 func Walk(name string, outputs, inputs []*Tensor, o WalkOpts) []*Tensor {
 	return WalkRows(name, outputs, inputs, o, 0)
 }
@@ -203,8 +205,9 @@ func (p *pass) step(n *GradNode, dy partial) {
 	}
 }
 
-// hand gives the operands of n their gradients from those of its results; ours says of the
-// only one that the pass made it. It reports that an operand has that one now.
+// hand computes the gradients of n's operands from dys, the gradients of its results, and gives
+// them to the operands. ours says that the pass made the only one of dys. hand reports whether an
+// operand has that one now.
 func (p *pass) hand(n *GradNode, dys []*Tensor, ours bool) (passed bool) {
 	plans := n.Back == nil && !p.create // a plan writes each result to memory of its own
 	var gs []*Tensor
@@ -226,8 +229,8 @@ func (p *pass) hand(n *GradNode, dys []*Tensor, ours bool) (passed bool) {
 	return passed
 }
 
-// take keeps the gradient of one result until those of the others are there: the
-// node of the operation is older than all of them.
+// take keeps the gradient of one result until the gradients of the other results are there: the
+// joint node is older than all parts.
 func (p *pass) take(n *GradNode, dy partial) {
 	of := n.In[0]
 	list := p.several[of]
@@ -264,7 +267,7 @@ func (p *pass) joint(n *GradNode) {
 			if p.rows > 0 {
 				shape = slices.Insert(slices.Clone(shape), 0, p.rows)
 			}
-			z := Full("backward", Whole(0), n.p.Device, m.Dtype, shape)
+			z := Full("backward", Whole(0), n.p.Device, m.DType, shape)
 			dys[i] = &Tensor{v: z.v, run: r}
 		}
 	}
@@ -296,7 +299,7 @@ func (p *pass) put(n *GradNode, dy partial) {
 	w, ok := windowOf(dy.t.v, n.put.chain)
 	if !dy.ours || !ok || !w.Writable() {
 		strides := array.RowMajor(n.Shape)
-		if w, ok = windowOf(array.View{DType: n.Dtype, Shape: n.Shape, Strides: strides}, n.put.chain); !ok {
+		if w, ok = windowOf(array.View{DType: n.DType, Shape: n.Shape, Strides: strides}, n.put.chain); !ok {
 			strides = n.put.of.Strides
 		}
 		t := &Tensor{v: laidOut(&dy.t.v, strides), run: dy.t.run}
@@ -595,7 +598,7 @@ func (g *partial) sum(n *GradNode) partial {
 	}
 	where := g.where
 	s := &GradNode{Seq: TapeSeq.Add(1), In: g.parts, Rare: &Rare{Name: "sum of windows"}}
-	s.Dtype, s.Shape = n.TypeOf()
+	s.DType, s.Shape = n.TypeOf()
 	s.Back = func(_ []SavedValue, dy *Tensor, create bool) []*Tensor {
 		if !create {
 			dy = dy.Bare()

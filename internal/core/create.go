@@ -104,6 +104,7 @@ func fill(v *array.View, n exec.Number) {
 	check(device.Get(v.Store.Device).Default().Fill(device.Ref{Store: v.Store, Offset: v.Offset * size}, v.Size(), n.Bits(v.DType), size))
 }
 
+// Full returns a tensor of a shape and type on a device, filled with a Go number.
 func Full(opName string, o Operand, number uint8, d array.DType, shape []int) *Tensor {
 	t := Unset(opName, number, d, shape)
 	switch {

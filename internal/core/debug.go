@@ -21,7 +21,7 @@ import (
 
 // Debugging holds the checks that a call makes: see [DebugOpts].
 type Debugging struct {
-	Verify, Nan bool
+	Verify, NaN bool
 	Watch       func(op, line string, value *Tensor)
 }
 
@@ -32,7 +32,7 @@ func (e *Entry) debugged(o *Debugging, ctx context.Context, ins []*array.View, n
 			return err
 		}
 	}
-	if !o.Nan && o.Watch == nil {
+	if !o.NaN && o.Watch == nil {
 		return e.Code.Run(ctx, ins, nums, outs)
 	}
 	if err := e.Code.Fits(nums); err != nil {
@@ -59,7 +59,7 @@ func (e *Entry) debugged(o *Debugging, ctx context.Context, ins []*array.View, n
 			if o.Watch != nil {
 				o.Watch(names.Title(n), names.Note(n), &Tensor{v: values[i]})
 			}
-			if !o.Nan {
+			if !o.NaN {
 				continue
 			}
 			count, first := nans(&values[i])

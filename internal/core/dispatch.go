@@ -19,6 +19,7 @@ import (
 	"weft/internal/profile"
 )
 
+// KeepAlive keeps t's memory until here.
 func KeepAlive(t *Tensor) { runtime.KeepAlive(t.v.Store) }
 
 // A Planned is an operation made ready for one set of types, shapes and strides
@@ -32,7 +33,7 @@ type Planned struct {
 	Outs    []ir.Type   // of the results
 	float   bool        // a result has gradients
 	defined bool        // by the Def alone
-	Dtype   array.DType // of the first result
+	DType   array.DType // of the first result
 	Shape   []int
 
 	mu    sync.Mutex
@@ -57,7 +58,7 @@ type sig struct {
 	num     bool
 	kind    array.Category
 	big     bool // a number beyond an int64
-	Dtype   array.DType
+	DType   array.DType
 	device  uint8
 	Shape   []int
 	Strides []int
@@ -68,7 +69,7 @@ func (s *sig) matches(o *Operand) bool {
 		return s.num && s.kind == o.Num.Kind && s.big == o.Num.Big
 	}
 	v := &o.T.v
-	return !s.num && s.Dtype == v.DType && s.device == v.Store.Device && array.Equal(s.Shape, v.Shape) && array.Equal(s.Strides, v.Strides)
+	return !s.num && s.DType == v.DType && s.device == v.Store.Device && array.Equal(s.Shape, v.Shape) && array.Equal(s.Strides, v.Strides)
 }
 
 const minPlans = 1 << 11
@@ -78,6 +79,7 @@ const maxPlans = 1 << 14
 // Plans caches planned operations.
 var Plans = cache.NewGrowing[planKey, *Planned](minPlans, maxPlans)
 
+// Mix adds x to a hash.
 func Mix(h, x uint64) uint64 {
 	h ^= x
 	h *= 0x9e3779b97f4a7c15
@@ -107,8 +109,8 @@ func hashOperands(h uint64, ops []Operand) uint64 {
 // keys are buffers for the keys of attributes.
 var keys = sync.Pool{New: func() any { return new([]byte) }}
 
-// Lookup returns the planned operation, planning it the first time. No
-// attributes stand for those of the Def.
+// Lookup returns the planned operation, planning it the first time. Without attributes it has
+// the attributes of the Def.
 func Lookup(d *op.Def, a ir.Attrs, ops []Operand) *Planned {
 	return LookupInto(d, a, ops, len(ops), nil)
 }
@@ -117,8 +119,9 @@ func Lookup(d *op.Def, a ir.Attrs, ops []Operand) *Planned {
 // which layouts they are wanted.
 type composer func(p *Planned, args []*ir.Node) (outs []*ir.Node, dst []plan.Sig)
 
-// LookupInto is lookup for operands of which the first nargs are arguments and the
-// others receive results; compose, nil for the Def itself, is a function of d.
+// LookupInto is [Lookup] for an operation that writes into memory that exists: the first nargs
+// operands are arguments, the others receive the results. compose builds the results; nil stands
+// for the Def itself.
 func LookupInto(d *op.Def, a ir.Attrs, ops []Operand, nargs int, compose composer) *Planned {
 	if a == nil {
 		a = d.Attrs
@@ -152,7 +155,7 @@ func makePlanned(d *op.Def, a ir.Attrs, attrs string, h uint64, ops []Operand, n
 			p.nums++
 			continue
 		}
-		p.Sigs = append(p.Sigs, sig{Dtype: o.T.v.DType, device: o.T.v.Store.Device, Shape: o.T.v.Shape, Strides: o.T.v.Strides})
+		p.Sigs = append(p.Sigs, sig{DType: o.T.v.DType, device: o.T.v.Store.Device, Shape: o.T.v.Shape, Strides: o.T.v.Strides})
 	}
 	p, _ = Plans.Get(h, func(k *planKey) bool { return k.is(d, attrs, nargs, ops) }, p.planKey, func() (*Planned, error) {
 		defer profile.InPhase("types and shapes")()
@@ -188,7 +191,7 @@ func (p *Planned) infer(compose composer) {
 		p.Outs = append(p.Outs, ir.Type{DType: n.DType, Shape: n.Shape})
 		p.float = p.float || n.DType.Differentiable()
 	}
-	p.Dtype, p.Shape = p.Outs[0].DType, p.Outs[0].Shape
+	p.DType, p.Shape = p.Outs[0].DType, p.Outs[0].Shape
 }
 
 // Compiled returns the operation with its kernels.
@@ -240,13 +243,13 @@ func (p *Planned) Inputs(g *ir.Graph) []*ir.Node {
 			args[i] = s.number(g, &nn)
 			continue
 		}
-		args[i] = g.Input(nt, s.Dtype, s.Shape)
+		args[i] = g.Input(nt, s.DType, s.Shape)
 		nt++
 	}
 	return args
 }
 
-// number makes the leaf for a Go number, of which the caller's are numbered from *n on.
+// number makes the leaf for a Go number. *n counts the caller's numbers.
 func (s *sig) number(g *ir.Graph, n *int) *ir.Node {
 	d := weakType(min(s.kind, array.CatFloat))
 	if s.big {
@@ -265,7 +268,7 @@ func (p *Planned) planSigs() []plan.Sig {
 	var out []plan.Sig
 	for i := range p.Nargs {
 		if s := &p.Sigs[i]; !s.num {
-			out = append(out, plan.Sig{DType: s.Dtype, Shape: s.Shape, Strides: s.Strides})
+			out = append(out, plan.Sig{DType: s.DType, Shape: s.Shape, Strides: s.Strides})
 		}
 	}
 	return out
@@ -413,6 +416,7 @@ func failed(opName string, err error) {
 	panic(&array.Error{Kind: array.DeviceFailed, Op: "run", Msg: "kernel failed", Err: err})
 }
 
+// WithAttrs computes an operation with attributes of tensors.
 func WithAttrs(d *op.Def, a ir.Attrs, ts ...*Tensor) *Tensor {
 	ops := make([]Operand, len(ts))
 	for i, t := range ts {

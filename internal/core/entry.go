@@ -82,11 +82,11 @@ func (e *Entry) run(c *CompiledFunc, g *Supplied) ([]*Tensor, bool) {
 		switch s.Kind {
 		case fromCapture:
 			if s.At.Store.Released() {
-				array.Failf("compile", "", "a tensor that the function captures, %s, was released, or its scope closed%s", array.TypeString(s.At.DType, s.At.Shape), At(s.Pc))
+				array.Failf("compile", "", "a tensor that the function captures, %s, was released, or its scope closed%s", array.TypeString(s.At.DType, s.At.Shape), At(s.PC))
 			}
 		case FromArgument:
 			if e.writes && e.held[ins[i].Store] {
-				array.Failf("compile", "", "tensor %d of the arguments shares its memory with one that the function captures, and the function writes%s: capture it or give it, not both", s.Index, At(s.Pc))
+				array.Failf("compile", "", "tensor %d of the arguments shares its memory with one that the function captures, and the function writes%s: capture it or give it, not both", s.Index, At(s.PC))
 			}
 		case fromGrad:
 			ins[i].Store = s.leaf.history(g).Grad.v.Store
@@ -275,7 +275,7 @@ type leafState struct {
 }
 
 // Enter makes calls that change the gradient of a leaf wait until the trace of this goroutine, which
-// does so for a time, is over. It comes before [history.touch].
+// does so for a time, is over. It comes before [History.Touch].
 func (h *History) Enter() {
 	if tr := TracingHere(); tr != nil && tr.byLeaf[h] == nil {
 		tr.held = append(tr.held, (&Supplied{}).hold("compile", &h.calls))

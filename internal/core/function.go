@@ -99,6 +99,7 @@ func (c *CompiledFunc) Run(g *Supplied, f body) (*Entry, []*Tensor) {
 	return nil, nil
 }
 
+// Reasons says why the function was traced, a line each time.
 func (c *CompiledFunc) Reasons() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -315,8 +316,8 @@ func (tr *Trace) finish(e *Entry, results []*Tensor) (dst []plan.Sig) {
 		s := &tr.Sources[i]
 		if s.Kind == fromCapture {
 			e.held[s.At.Store] = true
-			if s.Pc == 0 {
-				s.Pc = tr.caller()
+			if s.PC == 0 {
+				s.PC = tr.caller()
 			}
 		}
 		if s.Cell.Written {

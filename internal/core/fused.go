@@ -138,6 +138,7 @@ func emptied[T any](s []T) []T {
 	return s[:0]
 }
 
+// NotNil refuses nil, and the zero Fused.
 func (f *Fused) NotNil() {
 	if f == nil || f.compose == nil {
 		array.Failf("fused", "", "the Fused is nil or composes nothing")
@@ -275,8 +276,8 @@ func (m *fusedMemory) apart() bool {
 	return true
 }
 
-// lookup returns the formula planned for operands, of which the first n are
-// arguments and the others receive the results.
+// lookup returns the formula planned for operands: the first n are arguments, the others receive
+// the results.
 func (f *Fused) lookup(n int, ops []Operand) *Planned {
 	return LookupInto(f.Def, nil, ops, n, func(p *Planned, args []*ir.Node) ([]*ir.Node, []plan.Sig) {
 		outs := f.compose(args)
@@ -284,8 +285,8 @@ func (f *Fused) lookup(n int, ops []Operand) *Planned {
 			array.Failf(f.Def.Name, "dst", "has %d places for %d results", have, len(outs))
 		}
 		for i, x := range outs {
-			if s := &p.Sigs[n+i]; x.DType != s.Dtype || !array.Equal(x.Shape, s.Shape) {
-				array.Failf(f.Def.Name, "", "result %d is %s, its place %s", i, array.TypeString(x.DType, x.Shape), array.TypeString(s.Dtype, s.Shape))
+			if s := &p.Sigs[n+i]; x.DType != s.DType || !array.Equal(x.Shape, s.Shape) {
+				array.Failf(f.Def.Name, "", "result %d is %s, its place %s", i, array.TypeString(x.DType, x.Shape), array.TypeString(s.DType, s.Shape))
 			}
 		}
 		return outs, nil

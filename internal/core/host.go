@@ -20,7 +20,7 @@ import (
 // RepeatInterleave's results and of what is under a mask of Index, the rows of a
 // sparse gradient, and what a Tracked sends and a Sink receives.
 
-// ToHost is hostView for who reads: the memory stays until [leave], whoever releases t meanwhile.
+// ToHost is [HostView] for who reads: the memory stays until [Leave], whoever releases t meanwhile.
 func ToHost(t *Tensor) array.View {
 	v := HostView(t)
 	use(&v)
@@ -34,7 +34,7 @@ func use(v *array.View) {
 	}
 }
 
-// Leave ends [toHost] or [use]. Defer it: reading a mapped file that was cut short panics.
+// Leave ends [ToHost] or [use]. Defer it: reading a mapped file that was cut short panics.
 func Leave(v *array.View) {
 	v.Store.Unuse()
 	runtime.KeepAlive(v.Store)
@@ -108,7 +108,7 @@ func ElementOf[T Element](v *array.View, at int) T {
 	return readElementOf[T](v, at)
 }
 
-// explainedElementOf is elementOf while a file is mapped; the explained functions below likewise.
+// explainedElementOf is ElementOf while a file is mapped; the explained functions below likewise.
 // They are separate because a defer would double the time of a read.
 func explainedElementOf[T Element](v *array.View, at int) T {
 	defer mapped.Explain()
@@ -182,6 +182,7 @@ func readIntElement(v *array.View, at int) int64 {
 	return *(*int64)(p)
 }
 
+// ComplexElement returns the element at an offset as a complex number.
 func ComplexElement(v *array.View, at int) complex128 {
 	if mapped.Any() {
 		return explainedComplexElement(v, at)

@@ -9,7 +9,7 @@ import (
 	"weft/internal/plan"
 )
 
-// AssignAs computes d of the operands, the first of which may be t, into t.
+// AssignAs computes d of the operands into t, which may be the first operand. name is in errors.
 func (t *Tensor) AssignAs(d *op.Def, a ir.Attrs, name string, ops ...Operand) *Tensor {
 	t.Writable(name)
 	for _, o := range ops {
@@ -18,12 +18,12 @@ func (t *Tensor) AssignAs(d *op.Def, a ir.Attrs, name string, ops ...Operand) *T
 		}
 	}
 	p := Lookup(d, a, ops)
-	if p.Dtype.Category() > t.v.DType.Category() {
-		array.Failf(name, "", "a result of type %s cannot be written into %s: convert the receiver with To first", p.Dtype, t.v.DType)
+	if p.DType.Category() > t.v.DType.Category() {
+		array.Failf(name, "", "a result of type %s cannot be written into %s: convert the receiver with To first", p.DType, t.v.DType)
 	}
 	r := MergeRuns(name, ops)
 	grad := GradOn()
-	direct := TracingOf(append(ops, Operand{T: t})) == nil && p.Dtype == t.v.DType && p.def.Class != op.Move && p.Compiled().Plan.InPlace && t.v.Contiguous()
+	direct := TracingOf(append(ops, Operand{T: t})) == nil && p.DType == t.v.DType && p.def.Class != op.Move && p.Compiled().Plan.InPlace && t.v.Contiguous()
 	for i := range ops {
 		if x := ops[i].T; x != nil && direct && x.v.Overlaps(&t.v) && !x.v.Same(&t.v) {
 			direct = false
@@ -32,7 +32,7 @@ func (t *Tensor) AssignAs(d *op.Def, a ir.Attrs, name string, ops ...Operand) *T
 	w := OpenWrite(&t.v)
 	defer w.Done()
 	// The tape saves arguments as they are before the write.
-	res := &Tensor{v: array.View{DType: p.Dtype, Shape: p.Shape}, run: r}
+	res := &Tensor{v: array.View{DType: p.DType, Shape: p.Shape}, run: r}
 	if direct {
 		res.v = t.v
 		if grad {
@@ -65,7 +65,7 @@ func (t *Tensor) AssignAs(d *op.Def, a ir.Attrs, name string, ops ...Operand) *T
 			}
 		}
 	}
-	if n != nil && p.Dtype != t.v.DType {
+	if n != nil && p.DType != t.v.DType {
 		c := Lookup(op.Cast, op.To(t.v.DType), []Operand{{T: &Tensor{v: res.v}}})
 		n = newNode(c, []*GradNode{n})
 	}
@@ -184,7 +184,7 @@ func (t *Tensor) rebase(n *GradNode) {
 // putNode is the tape's entry for writing a value, which may be nil, into a place in
 // base, which may be too.
 func putNode(base, value *GradNode, at *place) *GradNode {
-	return &GradNode{Seq: TapeSeq.Add(1), In: []*GradNode{base, value}, Rare: &Rare{Name: "assign", Dtype: at.of.DType, Shape: at.of.Shape, put: at}}
+	return &GradNode{Seq: TapeSeq.Add(1), In: []*GradNode{base, value}, Rare: &Rare{Name: "assign", DType: at.of.DType, Shape: at.of.Shape, put: at}}
 }
 
 // CopyViews copies src's elements, converted, into dst's memory; the two must not
@@ -205,11 +205,11 @@ var copyDef = &op.Def{Name: "copy"}
 // is.
 func composeCopy(p *Planned, args []*ir.Node) ([]*ir.Node, []plan.Sig) {
 	dst := &p.Sigs[1]
-	x := op.Convert(args[0], dst.Dtype)
+	x := op.Convert(args[0], dst.DType)
 	if !array.Equal(x.Shape, dst.Shape) {
 		x = op.Apply(op.Expand, op.Shape(dst.Shape), x)
 	}
-	return []*ir.Node{x}, []plan.Sig{{DType: dst.Dtype, Shape: dst.Shape, Strides: dst.Strides}}
+	return []*ir.Node{x}, []plan.Sig{{DType: dst.DType, Shape: dst.Shape, Strides: dst.Strides}}
 }
 
 // CopyInto writes src, broadcast and converted, into dst, also when they overlap.
@@ -224,15 +224,15 @@ func CopyInto(dst, src *Tensor) {
 	CopyViews(&dst.v, &s)
 }
 
-// CopyFrom is copyInto for memory that others may know.
+// CopyFrom is [CopyInto] for memory that others may know.
 func (t *Tensor) CopyFrom(x *Tensor) {
 	w := OpenWrite(&t.v)
 	defer w.Done()
 	CopyInto(t, x)
 }
 
-// UpdateFrom is copyFrom of a value of which the most may be there already, as after indexed
-// and masked writes: of tracked memory only what differs is written, and marked.
+// UpdateFrom is [Tensor.CopyFrom] of a value that t mostly has already, as after indexed and
+// masked writes. In tracked memory it writes and marks only what differs.
 func (t *Tensor) UpdateFrom(x *Tensor) {
 	if t.v.Store.Monitor() == nil || TracingViews(&t.v, &x.v) != nil || !OnHost(t) || !OnHost(x) || t.v.DType != x.v.DType || !array.Equal(t.v.Shape, x.v.Shape) {
 		t.CopyFrom(x)

@@ -101,8 +101,8 @@ func (p *Planned) later(ops []Operand, out *Tensor) bool {
 			d.users.Add(1)
 		}
 	}
-	st := &array.Storage{Bytes: array.Size(p.Shape) * p.Dtype.Size(), Device: p.Device}
-	w.out = array.View{Store: st, DType: p.Dtype, Shape: p.Shape, Strides: array.RowMajor(p.Shape)}
+	st := &array.Storage{Bytes: array.Size(p.Shape) * p.DType.Size(), Device: p.Device}
+	w.out = array.View{Store: st, DType: p.DType, Shape: p.Shape, Strides: array.RowMajor(p.Shape)}
 	st.Wait(w, w.ready)
 	out.v = w.out
 	w.note()

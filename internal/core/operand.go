@@ -37,6 +37,7 @@ func failNil(opName string) {
 	array.Failf(opName, "", "the tensor is nil (a Grad is nil until Backward has reached its leaf)")
 }
 
+// FailNilArgument panics: the argument arg of an operation is nil.
 func FailNilArgument(opName, arg string) {
 	array.Failf(opName, arg, "is nil (a Grad is nil until Backward has reached its leaf)")
 }

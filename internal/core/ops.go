@@ -17,6 +17,7 @@ func Cat(ts []*Tensor, axis int) *Tensor {
 	return Joined("cat", ts, axis)
 }
 
+// Joined joins tensors along an axis. opName is in errors.
 func Joined(opName string, ts []*Tensor, axis int) *Tensor {
 	in := MeetWhole(opName, ts)
 	axis = array.Axis(opName, axis, len(in[0].v.Shape))

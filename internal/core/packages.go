@@ -69,10 +69,10 @@ func writeAll(d *op.Def, a ir.Attrs, dst []*Tensor, args []Operand) {
 		into := make([]plan.Sig, len(dst))
 		for i, x := range nodes {
 			s := &p.Sigs[p.Nargs+i]
-			if x.DType != s.Dtype || !array.Equal(x.Shape, s.Shape) {
-				array.Failf(d.Name, "dst", "result %d is %s, its place %s", i, array.TypeString(x.DType, x.Shape), array.TypeString(s.Dtype, s.Shape))
+			if x.DType != s.DType || !array.Equal(x.Shape, s.Shape) {
+				array.Failf(d.Name, "dst", "result %d is %s, its place %s", i, array.TypeString(x.DType, x.Shape), array.TypeString(s.DType, s.Shape))
 			}
-			into[i] = plan.Sig{DType: s.Dtype, Shape: s.Shape, Strides: s.Strides}
+			into[i] = plan.Sig{DType: s.DType, Shape: s.Shape, Strides: s.Strides}
 		}
 		return nodes, into
 	})

@@ -7,20 +7,13 @@ import (
 	"weft/internal/exec"
 )
 
-// A Generator makes random tensors. Its numbers come from Philox 4x32-10, a
-// function of the seed, the number of the draw and the position in the result
-// alone: they have the same bits for every way to shape the result, every
-// backend and every number of threads.
-//
-// A Generator is safe for use from several goroutines; which of them gets which
-// draw is then open, so goroutines whose results must be reproducible need
-// generators of their own.
+// A Generator counts the draws of a weft.Generator.
 type Generator struct {
 	mu    sync.Mutex
 	state GeneratorState
 }
 
-// A GeneratorState is all that a [Generator] will ever make, for checkpoints.
+// A GeneratorState has the fields of weft.GeneratorState.
 type GeneratorState struct {
 	Seed uint64
 	Draw uint64 // how many draws were made
@@ -31,6 +24,7 @@ func NewGenerator(seed uint64) *Generator {
 	return &Generator{state: GeneratorState{Seed: seed}}
 }
 
+// NotNil refuses nil.
 func (g *Generator) NotNil(opName string) {
 	if g == nil {
 		array.Failf(opName, "", "the generator is nil (NewGenerator makes one)")

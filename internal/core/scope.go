@@ -48,11 +48,7 @@ func (r *Run) merge(opName string, s *Run) *Run {
 	return &Run{Lazy: true, Scope: scope}
 }
 
-// A Scope collects the memory of temporaries, to give it back at once. Using one
-// is optional: what no scope owns is given back when it is unreachable.
-//
-// A scope is safe for use from several goroutines; Close is called once, when no
-// work on its tensors is left. What still runs then keeps its memory until it is over.
+// A Scope owns the memory of a weft.Scope.
 type Scope struct {
 	parent *Scope
 	run    *Run

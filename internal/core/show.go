@@ -25,7 +25,7 @@ func (e *Entry) Names(from []origin) graphtext.Names {
 		case FromArgument:
 			names.Inputs = append(names.Inputs, fmt.Sprint("arg", s.Index))
 		case fromCapture:
-			if name = lineOf(s.Pc); name != "" {
+			if name = lineOf(s.PC); name != "" {
 				name = " of " + name
 			}
 			names.Inputs = append(names.Inputs, fmt.Sprintf("captured%d%s", i, name))
@@ -56,6 +56,7 @@ func (c *CompiledFunc) latest() *Entry {
 	return nil
 }
 
+// Shown returns the latest program. It panics if there is none: what needs one.
 func (c *CompiledFunc) Shown(what string) *Entry {
 	e := c.latest()
 	if e == nil {

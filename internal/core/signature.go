@@ -44,6 +44,7 @@ type Supplied struct {
 
 var SuppliedPool = sync.Pool{New: func() any { return new(Supplied) }}
 
+// Free gives the memory of a call back for other calls.
 func (g *Supplied) Free() {
 	clear(g.Tensors)
 	clear(g.Statics)

@@ -8,8 +8,8 @@ import (
 	"weft/internal/op"
 )
 
-// A RowGrad is the gradient of a leaf of which most rows have none: those that have
-// one. Both tensors are the leaf's own memory, outside any scope.
+// A RowGrad is the gradient of a leaf as the rows that have one. Both tensors are the leaf's own
+// memory, outside any scope.
 type RowGrad struct {
 	Places *Tensor // [n] int64, ascending, each once
 	Values *Tensor // [n, ...]: the rows there
@@ -74,8 +74,8 @@ type pick struct {
 	from  int
 }
 
-// coalesce adds up the rows of the same place, of which there are size, in the order
-// in which they come.
+// coalesce adds up the rows of the same place, in the order in which they come. Places lie below
+// size.
 func coalesce(places, values []*Tensor, size int) *RowGrad {
 	at, x := places[0], values[0]
 	if len(places) > 1 {

@@ -83,7 +83,7 @@ func tracedFunction(name string, line *uintptr, types []ir.Type, first int, f fu
 	case len(tr.Host) > 0:
 		array.Failf(name, "", "the function does what every call does on the host, such as counting steps: do it outside")
 	case len(tr.Sources) > len(types):
-		array.Failf(name, "", "the function uses a tensor that is not a variable%s: make it one with Const or Shared outside", At(tr.Sources[len(types)].Pc))
+		array.Failf(name, "", "the function uses a tensor that is not a variable%s: make it one with Const or Shared outside", At(tr.Sources[len(types)].PC))
 	}
 	if tr.Numbers > 0 && first == len(types) {
 		types = slices.Concat(types, slices.Repeat([]ir.Type{{DType: array.Int64, Shape: []int{}}}, tr.Numbers))
@@ -132,8 +132,8 @@ func Constant(t *Tensor) (value *Tensor, number bool) {
 	return t, false
 }
 
-// JacobianOf returns the derivatives of each element of y by those of each x, all at once, in the
-// shape of y followed by that of x. create records them.
+// JacobianOf returns the derivatives of each element of y by each element of each x, all at once.
+// A result has the sizes of y, then the sizes of x. create records them.
 func JacobianOf(y *Tensor, x []*Tensor, create bool) []*Tensor {
 	m := y.Size()
 	out := make([]*Tensor, len(x))

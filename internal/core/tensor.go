@@ -10,16 +10,7 @@ import (
 // Try does what weft.Try says.
 func Try(f func()) error { return array.Try(f) }
 
-// A Tensor is an n-dimensional array of elements of one type: a window, with a
-// shape and strides, on memory that other tensors may share. Operations return
-// new tensors; methods whose names end in Assign, and [Tensor.Assign], write into
-// the receiver.
-//
-// Reading a tensor from several goroutines is safe, and so are backward passes of
-// different outputs, whose gradients add up in the leaves that they share. Writing
-// into a tensor while others use it is not. Releasing the memory is: who uses it gets the
-// right result or an *[Error]. Calls of compiled functions that write wait for one another and for
-// those that read: see [Compiled].
+// A Tensor is the engine behind a weft.Tensor, which converts to it and says what holds for users.
 type Tensor fields
 
 // fields is an alias, so that [Face] can say which struct it has.
@@ -70,17 +61,19 @@ func (t *Tensor) CheckArgument(opName, arg string) {
 	t.Check(opName)
 }
 
+// FailReleased panics: the memory of a view was given back.
 func FailReleased(opName string, v *array.View) {
 	array.Failf(opName, "", "the tensor %s was released, or its scope closed (Scope.Keep takes a tensor out)", array.TypeString(v.DType, v.Shape))
 }
 
-// An Element is a Go type that tensors can hold. An int is held as Int64.
+// An Element is a weft.Element: users read its types there.
 type Element interface {
 	bool | int8 | int16 | int32 | int64 | int | uint8 | uint16 | uint32 | uint64 |
 		half.Float16 | half.BFloat16 | float32 | float64 | complex64 | complex128
 }
 
-func DtypeFor[T Element]() array.DType {
+// DTypeFor returns the type of tensors that hold elements of type T.
+func DTypeFor[T Element]() array.DType {
 	var x T
 	switch any(x).(type) {
 	case bool:
@@ -124,7 +117,7 @@ func FromSlice[T Element](data []T, shape ...int) *Tensor {
 }
 
 func wrap[T Element](opName string, data []T, shape []int) *Tensor {
-	d := DtypeFor[T]()
+	d := DTypeFor[T]()
 	if !d.Supported() {
 		array.Failf(opName, "data", "element type %s is not supported", d)
 	}
@@ -160,7 +153,7 @@ func CopyTo[T Element](t *Tensor, dst []T) {
 // CheckElements refuses a tensor whose elements are not of Go type T.
 func CheckElements[T Element](opName string, t *Tensor) {
 	t.Check(opName)
-	if d := DtypeFor[T](); d != t.v.DType {
+	if d := DTypeFor[T](); d != t.v.DType {
 		array.Failf(opName, "", "elements are %s, not %s: convert with To first", t.v.DType, d)
 	}
 }

@@ -67,7 +67,7 @@ type Source struct {
 	At    array.View // of the elements that are read: in order, without gaps
 	Index int        // of the argument
 	leaf  *leafState // whose gradient it is
-	Pc    uintptr    // of the line that captured it
+	PC    uintptr    // of the line that captured it
 	Cell  *cell
 
 	tensor *Tensor            // of what is captured and written
@@ -140,6 +140,7 @@ func TracingOf(ops []Operand) *Trace {
 	return TracingHere()
 }
 
+// TracingViews returns the trace that one of the views belongs to, or that runs here; nil if none.
 func TracingViews(vs ...*array.View) *Trace {
 	if !array.Tracing.On() {
 		return nil
@@ -253,7 +254,7 @@ func (t *Tensor) IsTraced() bool {
 	return tr != nil && (!tr.once() || tr.wrote(t))
 }
 
-// RefuseRead is refuseHost for elements of t.
+// RefuseRead is [RefuseHost] for elements of t.
 func RefuseRead(opName string, t *Tensor) {
 	if !array.Tracing.On() && !t.v.Store.Abstract {
 		return
@@ -449,7 +450,7 @@ func (tr *Trace) Live(n int, read func(nums []exec.Number)) (first int32) {
 	return int32(at + 1)
 }
 
-// A Drawing is some draws of a generator, one after the other: of a function, those of one run.
+// A Drawing is some draws of a generator, one after the other. A function has one for each run.
 type Drawing struct {
 	From  *Generator
 	Count int

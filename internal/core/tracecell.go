@@ -69,7 +69,7 @@ func (tr *Trace) cellOf(v *array.View) *cell {
 		}
 		tr.Device = st.Device
 	}
-	return tr.Input(Source{Kind: fromCapture, At: block(v, true), Pc: array.Caller()})
+	return tr.Input(Source{Kind: fromCapture, At: block(v, true), PC: array.Caller()})
 }
 
 // within reports that the trace runs inside another one.
@@ -171,7 +171,7 @@ func partOf(v *array.View, d array.DType) (z array.View, part *op.Def) {
 	return z, op.Imag
 }
 
-// windowIn is where v's elements are among those of its cell.
+// windowIn returns the window on a cell's memory that v's elements are.
 func (tr *Trace) windowIn(c *cell, v *array.View) op.StridedWindow {
 	lo, hi := v.Span()
 	if v.DType != c.at.DType || lo < c.at.Offset || hi > c.at.Offset+c.at.Size() {

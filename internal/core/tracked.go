@@ -27,6 +27,7 @@ func OpenWrite(v *array.View) write {
 	return write{m: m, v: v}
 }
 
+// Done ends the write, and marks its bytes if the memory is tracked.
 func (w write) Done() {
 	m := w.m
 	if m == nil { // unless it is tracked since
@@ -79,7 +80,7 @@ func OpenWrites(dst []*Tensor) writes {
 	return w
 }
 
-// Done counts the writes too, of which some may have been done in part.
+// Done ends the writes and counts them, also if some were done in part.
 func (w writes) Done() {
 	for i, t := range w.dst {
 		t.Wrote()

@@ -44,9 +44,8 @@ func windowAt(d *op.Def, list []int, t *Tensor, v array.View) *Tensor {
 	return out
 }
 
-// attrsOf returns the attributes of which a view has the list: the shape of a reshape or an
-// expansion, the order of a permutation, and starts, steps and counts of a slice, one behind
-// the other.
+// attrsOf returns the attributes of a view from its list: the shape of a reshape or an expansion,
+// the order of a permutation, or the starts, steps and counts of a slice.
 func attrsOf(d *op.Def, list []int) ir.Attrs {
 	switch d {
 	case op.Slice:
@@ -151,6 +150,7 @@ func (s AxisPart) Bounds(opName string, axis, n int) (start, step, count int) {
 	return lo, s.Step, (lo-hi-1)/-s.Step + 1
 }
 
+// SliceAs returns a view of a part of each axis. opName is in errors.
 func (t *Tensor) SliceAs(opName string, spans []AxisPart) *Tensor {
 	t.Check(opName)
 	t = t.CutHere()
@@ -212,6 +212,7 @@ func (t *Tensor) SliceAs(opName string, spans []AxisPart) *Tensor {
 	return out
 }
 
+// AtAs returns a view at indices of the first axes. opName is in errors.
 func (t *Tensor) AtAs(opName string, index []int) *Tensor {
 	t.Check(opName)
 	n := len(t.v.Shape)
@@ -249,8 +250,8 @@ func (t *Tensor) Reshape(shape ...int) *Tensor {
 	return t.Clone().Reshape(s...).Own()
 }
 
-// Reshaped is the shape of size elements, those of the shape from, into which an
-// argument divides them: one of its sizes may be -1.
+// Reshaped returns the argument shape with its one size of -1, if any, replaced by what is left of
+// size elements. from is their present shape, for errors.
 func Reshaped(opName, arg string, from []int, size int, d array.DType, shape []int) []int {
 	s := append([]int{}, shape...)
 	free, known := -1, 1

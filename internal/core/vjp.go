@@ -21,8 +21,8 @@ import (
 // need it: a small graph over the saved values and the gradient of the result.
 type vjp struct {
 	p     *Planned
-	outs  []*ir.Node // gradients, in order of which
-	which []int      // their arguments
+	outs  []*ir.Node // gradients
+	which []int      // by output: the argument that it is the gradient for
 	use   []bool     // inputs of the graph: tensor arguments, results, their gradients
 	saves bool       // some argument or result
 	on    int        // which of outs is the gradient of the result as it is, -1: none
@@ -95,7 +95,7 @@ func (p *Planned) makeVJP(in []*GradNode) *vjp {
 	// differentiated through the parts that it is computed with.
 	own := p.def.Class == op.Composite && p.def.VJP != nil && !slices.ContainsFunc(args, func(x *ir.Node) bool { return x.DType.Complex() })
 	if own {
-		v := &op.VJP{Node: &ir.Node{Graph: g, Op: p.def, Attrs: p.A, DType: p.Dtype, Shape: p.Shape}, X: args, Y: ys[0], DY: dys[0], Ys: ys, DYs: dys, Need: make([]bool, len(args)), DX: grads}
+		v := &op.VJP{Node: &ir.Node{Graph: g, Op: p.def, Attrs: p.A, DType: p.DType, Shape: p.Shape}, X: args, Y: ys[0], DY: dys[0], Ys: ys, DYs: dys, Need: make([]bool, len(args)), DX: grads}
 		for i := range args {
 			v.Need[i] = in[i] != nil
 		}
@@ -240,8 +240,8 @@ func (n *GradNode) values() []SavedValue {
 	return saved
 }
 
-// release forgets the saved values. Views may be walked through again: those of a
-// leaf are kept from pass to pass.
+// release forgets the saved values. Views may be walked through again: views of a leaf are kept
+// from pass to pass.
 func (n *GradNode) release() {
 	n.mu.Lock()
 	saved := n.saved
@@ -255,10 +255,9 @@ func (n *GradNode) release() {
 	}
 }
 
-// run returns the gradients of the operands, nil where none is needed, from those of
-// the results, nil for one that is no float. The list is good until m is used again. One of
-// them may be the gradient of the result itself: the same elements, or, where that is ours,
-// others in its place.
+// run computes the gradients of the operands, nil where none is needed, from dys, the gradients of
+// the results, nil for a result that is not a float. The list is good until m is used again. It may
+// contain dys[0] itself: the same elements, or, if ours is true, new elements in its memory.
 func (n *GradNode) run(m *gradMemory, dys []*Tensor, ours, create bool) []*Tensor {
 	saved := n.values()
 	if n.Back != nil {
@@ -405,7 +404,7 @@ func (n *GradNode) runOps(v *vjp, saved []SavedValue, dys, out []*Tensor) []*Ten
 			// type where the promotion would give another one.
 			d := op.Of(x)
 			if i := slices.IndexFunc(args, func(o Operand) bool { return o.T == nil }); i >= 0 &&
-				(d.Class != op.Pointwise || d.Rule == op.Keep || Lookup(d, x.Attrs, args).Dtype != x.DType) {
+				(d.Class != op.Pointwise || d.Rule == op.Keep || Lookup(d, x.Attrs, args).DType != x.DType) {
 				for i, a := range x.Args {
 					if args[i].T == nil {
 						args[i].T = fullOf(n.p.Device, args[i].Num, a.DType)

@@ -47,7 +47,7 @@ func init() {
 			{Shapes: [][]int{{5, 20}, {3, 0}}, DTypes: []array.DType{f, i}, Max: 5, Attrs: Bags{BagMax, -1, false}}}})
 }
 
-// composeBags gathers rows, masks those of the padding and reduces the rest bag by bag. The
+// composeBags gathers rows, masks the rows of the padding and reduces the rest bag by bag. The
 // planner makes one kernel of these, which reads the table in place.
 func composeBags(x []*node, a Bags) *node {
 	c := &Call{Def: EmbeddingBag, Args: x, Attrs: a}
@@ -95,7 +95,7 @@ func composeBags(x []*node, a Bags) *node {
 		case f.Size() != at.Size() || !array.Equal(f.Shape, x[1].Shape):
 			c.Failf("PerSampleWeights", "has shape %s, want that of the indices, %s", array.ShapeString(f.Shape), array.ShapeString(x[1].Shape))
 		case f.DType != w.DType:
-			c.Failf("PerSampleWeights", "has elements of type %s, want those of the table, %s", f.DType, w.DType)
+			c.Failf("PerSampleWeights", "has elements of type %s, the table %s: want the same", f.DType, w.DType)
 		}
 		f = Convert(reshape(f, column), rows.DType)
 		if padding != nil {

@@ -22,7 +22,7 @@ func checkIndex(c *Call, i, axis, rank int) {
 // dimensions as the array that it points into, and is not larger outside the axis.
 func checkWithin(c *Call, axis int, index, shape []int, whose string) {
 	if len(index) != len(shape) {
-		c.Failf("index", "has shape %s, %s %s: want as many dimensions", array.ShapeString(index), whose, array.ShapeString(shape))
+		c.Failf("index", "has shape %s, %s %s: want the same number of axes", array.ShapeString(index), whose, array.ShapeString(shape))
 	}
 	for i, n := range index {
 		if i != axis && n > shape[i] {
@@ -81,7 +81,7 @@ func init() {
 				c.Failf("index", "has shape %s, want [%d]", array.ShapeString(i), x.Shape[a.Axis])
 			}
 			if len(a.Shape) != len(x.Shape) {
-				c.Failf("x", "has shape %s, the array that it is added to %s: want as many dimensions", array.ShapeString(x.Shape), array.ShapeString(a.Shape))
+				c.Failf("x", "has shape %s, the array that it is added to %s: want the same number of axes", array.ShapeString(x.Shape), array.ShapeString(a.Shape))
 			}
 			s := append([]int(nil), x.Shape...)
 			s[a.Axis] = a.Shape[a.Axis]

@@ -9,7 +9,7 @@
 //   - every loop program that is compiled, with AVX2, AVX-512 and streaming code on any backend
 //   - every kernel of a routine
 //
-// Tests that match [skipped] do not run. Further arguments are those of go test, such as -short
+// Tests that match [skipped] do not run. Further arguments go to go test, such as -short
 // and packages; without any, [packages] run.
 //
 // The sets of kernels are compared. Order, counts and the tests that made them do not matter. The

@@ -1,6 +1,6 @@
 // Package tracing is how packages beside weft compile functions over its tensors: what
-// weft.Compile is for users, for package sym and others of this module. Package weft says how
-// it is done, as with package eager; T is *weft.Tensor, which this package must not name.
+// weft.Compile is for users, for package sym and others of this module. Package weft sets
+// how it is done; T is *weft.Tensor, which this package must not name.
 //
 // A [Func] is a Go function of tensors. Calling it, or preparing it for some types, runs the
 // function once on abstract tensors: they have types and shapes and no memory, and everything
@@ -117,4 +117,3 @@ var Check any
 func Within[T any](t T, opName, arg string, lo, hi int64, text string) T {
 	return Check.(func(T, string, string, int64, int64, string) T)(t, opName, arg, lo, hi, text)
 }
-
