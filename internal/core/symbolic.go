@@ -11,16 +11,22 @@ import (
 
 // What package sym replays expressions by.
 
-// Infer returns the types of what f gives for tensors of these types without memory.
-func Infer(types []ir.Type, f func([]*Tensor) []*Tensor) []ir.Type {
+// nestedTrace begins a trace inside the one that runs here, if any, which goes on after end.
+func nestedTrace(line *uintptr) (tr *Trace, end func()) {
 	outer := TracingHere()
-	tr := NewTrace(nil)
-	defer func() {
+	tr = NewTrace(line)
+	return tr, func() {
 		tr.End()
 		if outer != nil {
 			Running.Store(tr.Thread, outer)
 		}
-	}()
+	}
+}
+
+// Infer returns the types of what f gives for tensors of these types without memory.
+func Infer(types []ir.Type, f func([]*Tensor) []*Tensor) []ir.Type {
+	tr, end := nestedTrace(nil)
+	defer end()
 	ts := make([]*Tensor, len(types))
 	for i, t := range types {
 		array.CheckShape("sym", t.Shape, t.DType)
@@ -54,15 +60,9 @@ func FunctionOf(name string, line *uintptr, types []ir.Type, f func([]*Tensor) [
 // it draws it does with two arguments more each, the seed and the number of the draw, which
 // stand before argument number first of these.
 func tracedFunction(name string, line *uintptr, types []ir.Type, first int, f func(tr *Trace, ts []*Tensor) []*Tensor) (*op.Function, []Drawing) {
-	outer := TracingHere()
-	tr := NewTrace(line)
+	tr, end := nestedTrace(line)
+	defer end()
 	tr.Callee = true
-	defer func() {
-		tr.End()
-		if outer != nil {
-			Running.Store(tr.Thread, outer)
-		}
-	}()
 	ts := make([]*Tensor, len(types))
 	for i, t := range types {
 		array.CheckShape(name, t.Shape, t.DType)
