@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"weft"
+	"weft/internal/jit"
 	"weft/internal/par"
 	"weft/sym"
 )
@@ -331,7 +332,7 @@ func TestConcurrentCalls(t *testing.T) {
 func digest(t *weft.Tensor) string { return weft.Digest(t) }
 
 // A call makes three pieces of memory: the list of its arguments, the result with its tensor, and
-// the elements.
+// the elements. The interpreter makes one more, for each run of a program.
 func TestCallAllocates(t *testing.T) {
 	x := sym.Vector("x", weft.Float32)
 	f, err := sym.Function(sym.In(x), sym.Out(x.Mul(2.5).Add(1)))
@@ -344,7 +345,11 @@ func TestCallAllocates(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := testing.AllocsPerRun(100, call); n > 3 {
-		t.Errorf("%v pieces of memory a call", n)
+	most := 3.0
+	if jit.Chosen().ISA == jit.Portable {
+		most++
+	}
+	if n := testing.AllocsPerRun(100, call); n > most {
+		t.Errorf("%v pieces of memory a call, want %v at most", n, most)
 	}
 }
