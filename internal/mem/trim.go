@@ -43,8 +43,13 @@ func (p *Pool) tick() {
 }
 
 // Trim returns to the system all memory that is not in use, except where blocks
-// in use share its mapping.
-func (p *Pool) Trim() { p.trim(math.MaxInt64) }
+// in use share its mapping. It reads the limits again, so that a limit set before it
+// counts from the next allocation on.
+func (p *Pool) Trim() {
+	p.known.Store(nil)
+	p.budget(p.limits(), p.system.other())
+	p.trim(math.MaxInt64)
+}
 
 // trim unmaps free blocks until want bytes are released: least recently used classes first, within
 // a class the blocks freed first.

@@ -176,6 +176,23 @@ func TestBudget(t *testing.T) {
 	}
 }
 
+// A limit counts from the next allocation on once Trim has been called, although limits are
+// otherwise believed for seconds.
+func TestTrimReadsLimits(t *testing.T) {
+	var mapped atomic.Int64
+	p := testPool(&mapped)
+	l := limits{soft: 10 << 20, hard: noLimit}
+	p.system.limits = func() limits { return l }
+	for _, step := range []struct{ soft, kept int64 }{{10 << 20, 0}, {noLimit, 8 << 20}, {10 << 20, 0}} {
+		l.soft = step.soft
+		p.Trim()
+		p.Free(mustAlloc(t, p, 8<<20))
+		if got := mapped.Load(); got != step.kept {
+			t.Errorf("with a limit of %d bytes %d are kept, want %d", step.soft, got, step.kept)
+		}
+	}
+}
+
 // A hard limit is an error before it is a kill.
 func TestHardLimit(t *testing.T) {
 	var mapped atomic.Int64
