@@ -49,7 +49,7 @@ func (e *PartError) Unwrap() error { return e.Err }
 // format marks the files of this package.
 const formatKey, format = "format", "weft.checkpoint.1"
 
-// partsKey lists the parts, some of which may hold no tensor.
+// partsKey lists the parts; a part may hold no tensor.
 const partsKey = "parts"
 
 // Save writes the parts, and meta, which may be nil and holds strings of the

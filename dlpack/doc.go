@@ -1,5 +1,5 @@
 // Package dlpack exchanges tensors with C libraries in the same process without copying: it
-// lays DLPack's structs out in memory, and reads those of others. It loads no library and
+// lays DLPack's structs out in memory, and reads structs of others. It loads no library and
 // needs no cgo; how a pointer gets to the other side, and a C function is called, is up to
 // a library for that, such as purego.
 //
@@ -10,7 +10,7 @@
 //		purego.SyscallN(uintptr(deleter), uintptr(self))
 //	}})
 //
-// The structs are those of DLPack 1.0 with its flags, and the older DLManagedTensor. Tensors are
+// The structs are DLPack 1.0's with its flags, and the older DLManagedTensor. Tensors are
 // in host memory (kDLCPU). All fifteen element types have a counterpart.
 //
 // The deleter that an exported struct has is a few bytes of machine code, which notes that it

@@ -8,7 +8,7 @@ import (
 )
 
 // A Border says what a stencil does where its neighbourhood reaches beyond the array. The
-// names of the ways that read some element instead are those of SciPy's ndimage.
+// ways that read some element instead have the names of SciPy's ndimage.
 type Border uint8
 
 const (
@@ -76,8 +76,8 @@ type edge struct {
 	fill   func(d array.DType) any
 }
 
-// A copy with its border has at most copiedLeast elements and copiedTimes those of the array,
-// so that offsets far outside of a small array cost no more than memory for them would.
+// A copy with its border has at most copiedTimes the elements of the array, or copiedLeast if
+// that is more, so that offsets far outside of a small array take little memory.
 const (
 	copiedLeast = 1 << 22
 	copiedTimes = 64

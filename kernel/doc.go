@@ -38,18 +38,22 @@
 // # The language
 //
 // Only the function that is asked for, and what it calls, is checked; anything else may
-// stand in the file. A kernel may use bool, integers, floats and complex numbers, types
-// named over them, structs and arrays of them as variables, type parameters, all of Go's
-// statements but goto, go, defer and select, calls of other functions, which must not be
-// recursive, and the packages math, math/bits, math/cmplx and
-// this one. Pointers, slices, maps, strings, interfaces, closures and variables of the
-// package are refused. What is refused is an [*Error] with file, line and column.
+// stand in the file. A kernel may use
+//   - bool, integers, floats and complex numbers, types named over them, and structs and
+//     arrays of them as variables;
+//   - type parameters;
+//   - all of Go's statements but goto, go, defer and select;
+//   - calls of other functions, which must not be recursive;
+//   - the packages math, math/bits, math/cmplx and this one.
+//
+// Pointers, slices, maps, strings, interfaces, closures and variables of the package are
+// refused. What is refused is an [*Error] with file, line and column.
 //
 // Calls are written in place. A large function that is called often outside of loops, or
 // within one, is there once: from some instructions on in straight code, and where code would
 // be much larger also under different conditions, in && and || and through other functions.
 //
-// Values are those of Go, bit for bit, with these rules where Go has none or panics:
+// Values equal Go's, bit for bit, with these rules where Go has none or panics:
 //
 //   - an integer divided by 0 gives 0, as quotient and as remainder
 //   - an index outside of an array variable reads its first element and writes none; where it is
@@ -59,7 +63,7 @@
 //   - a product and a sum are never contracted into one rounding; math.FMA is one
 //   - float32(math.Exp(float64(x))) of a float32 is computed in float32, and so are other
 //     functions that are good to 1 unit in the last place there
-//   - functions of package math are as exact as those of package weft, mostly more than Go's
+//   - functions of package math are as exact as package weft's, mostly more than Go's
 //
 // Arrays are parameters. [Array1] to [Array6] are read where every index is proven to lie
 // inside before anything runs; [Clamped1], [Wrapped1], [Zeroed1] and their kin say what

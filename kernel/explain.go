@@ -14,12 +14,11 @@ import (
 
 // Explain returns what runs for these arguments of [Func.Map], or of [Func.Stencil] where
 // the function is a stencil: the source, the graph, the loop program and its machine code. In
-// the two last, lines of the source stand above what comes from them; the head of the machine
-// code says how many lanes a vector has, what is gathered, which loops run under masks,
-// and how many integers were found to fit in 4 bytes, and names what was slow, gathers,
-// divisions, roots, loops under masks and spills, with the lines that they come from. Then it
-// names the loops that all lanes run together, and the variables that stay in 8 bytes, as
-// Go's int does where nothing proves that 4 hold it: with their line and the reason.
+// the two last, lines of the source stand above what comes from them. The head of the machine
+// code says how many lanes a vector has and how many integers were found to fit in 4 bytes.
+// It names what is slow, with its line: gathers, divisions, roots, loops under masks, spills.
+// Then it names the loops that all lanes run together. Last come the variables that stay in 8
+// bytes, as Go's int does where nothing proves that 4 hold it, with their line and the reason.
 func (f *Func) Explain(args ...any) string {
 	f.check()
 	var r *runner

@@ -31,8 +31,8 @@ type IterateOpts struct {
 // are unless Cval is given. It returns the last results, and how many steps were made. An
 // [IterateOpts] or [StencilOpts] may stand behind the arguments.
 //
-// Several steps are made on a part of a large array while it is in the cache; results are
-// those of n calls of [Func.Stencil].
+// Several steps are made on a part of a large array while it is in the cache. Results equal
+// n calls of [Func.Stencil].
 func (f *Func) Iterate(n int, args ...any) ([]*weft.Tensor, int) {
 	f.check()
 	name := f.f.Name()
@@ -176,9 +176,9 @@ func (s *stencil) skew(axis int) int { return max(-s.lo[axis], s.hi[axis], 1) }
 // depth is how many steps are made at once.
 func (s *stencil) depth() int { return max(1, s.rows()/(2*s.skew(0))) }
 
-// sweep makes steps, the first of which is number from: tile by tile, each step of a tile
-// shifted, along the first and the last axis, towards the elements that the one before has
-// finished. What a step reads is then there, and not yet written over by the step after it.
+// sweep makes steps steps, beginning with number from, tile by tile. Each step of a tile is
+// shifted, along the first and the last axis, towards the elements that the step before has
+// finished. So what a step reads is there, and the step after it has not yet overwritten it.
 func sweep(stencils [2]*stencil, now, next []*weft.Tensor, from, steps int) {
 	s := stencils[0]
 	last := len(s.shape) - 1

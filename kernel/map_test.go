@@ -91,7 +91,7 @@ func TestMapReadsArrays(t *testing.T) {
 	}
 }
 
-// The numbers of an element are those of plain Go.
+// The random numbers of an element equal plain Go's.
 func TestMapRandom(t *testing.T) {
 	g := weft.NewGenerator(42)
 	g.Rand(3) // draw 0
@@ -122,7 +122,7 @@ func TestMapComplex(t *testing.T) {
 	}
 }
 
-// Gradients to second order, by finite differences, and those of WithVJP.
+// Gradients to second order, also by WithVJP, equal finite differences.
 func TestMapGradient(t *testing.T) {
 	x, y := weft.FromSlice([]float64{0.3, -1.2}, 2).RequireGrad(), weft.FromSlice([]float64{0.7, 2}, 2, 1).RequireGrad()
 	z := kernels.Func("Cube").MapAll(x, y)

@@ -142,8 +142,8 @@ func numbaKernel(call string) string {
 var numbaElsewhere = []string{"basic24", "basic25", "basic29", "basic32", "basic44", "basic45", "basic46", "basic48", "basic51", "basic53", "basic60", "basic61",
 	"basic63", "basic64", "basic79", "basic81", "basic86", "basic88", "cvalNanInt", "cval300Uint8"}
 
-// Every call of Numba's own tests of @stencil that has a result in Numba has it here, and
-// those of testdata/stencil.py.
+// Every call of Numba's own tests of @stencil, and of testdata/stencil.py, that has a result in
+// Numba has the same result here.
 func TestNumba(t *testing.T) {
 	source := kernel.MustParse(numbaSource)
 	names := source.Names()

@@ -6,8 +6,8 @@ import (
 	"weft/kernel"
 )
 
-// The kernels of Numba's own tests of @stencil, and those of testdata/stencil.py, named by
-// the call whose result they are to give.
+// The kernels of Numba's own tests of @stencil, and of testdata/stencil.py, named by the call
+// whose result they are to give.
 
 func Basic00(a kernel.Near2[int64]) int64 { return a.At(0, 0) }
 

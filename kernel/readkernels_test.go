@@ -6,7 +6,7 @@ import (
 	"weft/kernel"
 )
 
-// Functions that read whole arrays, of which gradients are taken.
+// Functions that read whole arrays, for tests of their gradients.
 
 // Surface interpolates between four places.
 func Surface(grid kernel.Clamped2[float64], y, x float64) float64 {

@@ -36,9 +36,8 @@ func (f *Func) Reduce(args ...any) *weft.Tensor {
 	return f.ReduceAll(args...)[0]
 }
 
-// ReduceAll is [Func.Reduce] with several accumulators: the function takes those of the
-// left side, then those of the right side, and returns as many. There is an argument for
-// each.
+// ReduceAll is [Func.Reduce] with n accumulators: the function takes n of the left side, then
+// n of the right side, and returns n. args has an argument for each.
 func (f *Func) ReduceAll(args ...any) []*weft.Tensor { return reduce(nil, f, args) }
 
 // MapReduce applies the first function to every element of the arguments, which broadcast,

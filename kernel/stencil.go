@@ -43,8 +43,8 @@ type StencilOpts struct {
 // numbers and tensors that broadcast to the first argument. A [StencilOpts] may stand
 // behind the arguments.
 //
-// The rules are those of Numba's @stencil unless an option says otherwise: what an
-// element reads beyond the array makes it part of the border, where results are Cval.
+// The rules are Numba's for @stencil unless an option says otherwise: an element that
+// reads beyond the array is part of the border, where results are Cval.
 // Borders that read elements are copies: one of more than 64 times the elements of the array
 // and 2^22 is an error.
 func (f *Func) Stencil(args ...any) *weft.Tensor {
@@ -375,8 +375,8 @@ func (s *stencil) run(dst []*weft.Tensor) []*weft.Tensor {
 	return dst
 }
 
-// write computes the places of all into dst: those of inner without a look beyond the
-// array, those around by the border; where that is a value it is written if fill says so.
+// write computes the places of all into dst: inner without a look beyond the array, the
+// places around it by the border. A border that is a value is written only if fill says so.
 func (s *stencil) write(dst []*weft.Tensor, inner, all box, first []int, at func(box) box, reads, fill bool) {
 	windows := func(p box) []*weft.Tensor {
 		out := make([]*weft.Tensor, len(dst))

@@ -143,7 +143,7 @@ func TestStencilWindow(t *testing.T) {
 	}
 }
 
-// Gradients: those of the same sum of shifted arrays.
+// Gradients equal the gradients of the same sum of shifted arrays.
 func TestStencilGradient(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	x := fill(r, 6*7)

@@ -117,7 +117,7 @@ func softmaxOfSeen(s *node, causal bool) *node {
 	return div(e, apply(op.Where, apply(op.Eq, sum, g.Number(0, s.DType, false)), one(sum), sum))
 }
 
-// softmaxBack is the gradient of scores of which p is the softmax.
+// softmaxBack returns the gradient of scores whose softmax is p.
 func softmaxBack(p, dp *node) *node {
 	return mul(p, sub(dp, over(op.Sum, mul(dp, p), len(p.Shape)-1)))
 }
@@ -278,12 +278,12 @@ type MultiheadAttentionOpts struct {
 // MultiheadAttention is attention with several heads. Each head sees a part of
 // projections of queries, keys and values; another projection puts the results together.
 type MultiheadAttention struct {
-	InProjWeight *weft.Tensor // [3*width, width]: those of queries, keys and values
+	InProjWeight *weft.Tensor // [3*width, width]: queries', keys', values' weights
 	InProjBias   *weft.Tensor // [3*width], nil for none
 	OutProj      *Linear
 	Heads        int // divides the width
 	BatchFirst   bool
-	Drop         *Dropout // P and Generator are those of the weights; nil for none
+	Drop         *Dropout // drops attention weights by its P and Generator; nil for none
 }
 
 // NewMultiheadAttention returns a layer of float32 parameters. It panics with *weft.Error

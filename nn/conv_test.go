@@ -9,7 +9,7 @@ import (
 )
 
 // TestConvolutionLayers compares the shapes of parameters with PyTorch's, and results with
-// those of the operations, which are compared with PyTorch's themselves.
+// the operations, which other tests compare with PyTorch's.
 func TestConvolutionLayers(t *testing.T) {
 	g := weft.NewGenerator(1)
 	o := nn.Opts{Generator: g}

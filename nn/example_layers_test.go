@@ -9,7 +9,7 @@ import (
 	"weft/optim"
 )
 
-// A table of rows, of which a step touches those that were used.
+// A table of rows: a step touches only the rows that were used.
 func ExampleEmbedding() {
 	e := nn.NewEmbedding(1000, 2, nn.EmbeddingOpts{Sparse: true, PaddingIdx: new(0)})
 	y := e.Forward(weft.FromSlice([]int64{7, 0, 3, 7}, 2, 2))
@@ -224,8 +224,7 @@ func ExampleKLDiv() {
 	// Output: 0.5108
 }
 
-// What a language model wants: a score for each word at each step, of which some are
-// padding.
+// A language model scores each word at each step; some steps are padding.
 func ExampleCrossEntropyOpts() {
 	logits := weft.Zeros(2, 4, 3).RequireGrad() // [batch, classes, steps]
 	target := weft.FromSlice([]int64{0, 3, -100, 1, -100, -100}, 2, 3)

@@ -93,10 +93,12 @@ func Constant(x float64) Init {
 	return func(_ *weft.Generator, shape ...int) *weft.Tensor { return weft.FullOf(weft.Float32, x, shape...) }
 }
 
-// Orthogonal draws a matrix, all axes but the first as one, whose rows, or columns if
-// there are fewer, are of length gain and at right angles to each other (Saxe et al.,
-// Exact solutions to the nonlinear dynamics of learning in deep linear neural networks,
-// 2014). It panics with *weft.Error if the shape has fewer than two axes.
+// Orthogonal draws a matrix; all axes but the first count as one. Its rows, or columns if
+// there are fewer, have length gain and are at right angles to each other. It panics with
+// *weft.Error if the shape has fewer than two axes.
+//
+// Source: Saxe et al., Exact solutions to the nonlinear dynamics of learning in deep linear
+// neural networks, 2014.
 func Orthogonal(gain float64) Init {
 	return func(g *weft.Generator, shape ...int) *weft.Tensor {
 		if len(shape) < 2 {

@@ -188,8 +188,8 @@ func (w *walker) walk(name string, v reflect.Value) bool {
 }
 
 // conceal collects the parameters and layers that a value in an unexported field leads
-// to: over exported fields, and over unexported ones of types of the same package, for
-// those of others are their own affair.
+// to. It follows exported fields, and unexported ones of types of the same package: what other
+// packages hide is their own affair.
 func (w *walker) conceal(name string, v reflect.Value, pkg string) {
 	if !v.IsValid() || plain(v.Type()) {
 		return

@@ -280,7 +280,7 @@ type BatchNormOpts struct {
 	Cumulative bool
 	// NoAffine leaves weight and bias out.
 	NoAffine bool
-	// NoRunning keeps no statistics: those of the batch count in evaluation, too.
+	// NoRunning keeps no statistics: evaluation uses those computed from the batch, too.
 	NoRunning bool
 }
 
@@ -337,7 +337,7 @@ func (b *batchNorm) forward(name string, x *weft.Tensor, least, most int) *weft.
 	return own((*weft.Tensor)(out[0]).Reshape(sizes(x)...))
 }
 
-// track moves the running statistics towards those of a batch of n values a channel.
+// track moves the running statistics towards a batch's; the batch has n values a channel.
 func (b *batchNorm) track(mean, variance *weft.Tensor, n float64) {
 	share := b.Momentum
 	if b.NumBatchesTracked != nil {

@@ -9,7 +9,7 @@ import (
 	"weft/nn"
 )
 
-// Gradients by mean and variance, and second ones, are those of differences.
+// Gradients through mean and variance, first and second, equal finite differences.
 func TestNormSecondDerivative(t *testing.T) {
 	f := func(x *weft.Tensor) *weft.Tensor {
 		l := nn.NewLayerNorm([]int{3}, nn.NormOpts{NoAffine: true, Eps: new(0.1)})

@@ -211,10 +211,10 @@ func (r *rnn) meet(x *weft.Tensor) weft.DType {
 //	c'      = f*c + i*g
 //	h'      = o*tanh(c')
 //
-// Its fields are Params, the weights and biases by PyTorch's names: weight_ih_l0 [4*hidden,
-// in], weight_hh_l0 [4*hidden, hidden], bias_ih_l0 and bias_hh_l0 [4*hidden], with l1 for the
-// second layer and with _reverse behind that for the way from the end; Hidden, Layers,
-// Bidirectional and BatchFirst as in [RNNOpts]; and Drop, the [Dropout] between layers or nil.
+// Its field Params has the weights and biases by PyTorch's names: weight_ih_l0 [4*hidden, in],
+// weight_hh_l0 [4*hidden, hidden], bias_ih_l0 and bias_hh_l0 [4*hidden]. Names have l1 for the
+// second layer, and _reverse behind that for the way from the end. Hidden, Layers, Bidirectional
+// and BatchFirst are as in [RNNOpts]. Drop is the [Dropout] between layers or nil.
 type LSTM struct {
 	rnn `nn:""`
 }
@@ -254,7 +254,7 @@ func (n *LSTM) Run(x, h, c *weft.Tensor) (y, hEnd, cEnd *weft.Tensor) {
 //	n    = tanh(W_ih x + b_ih + r*(W_hh h + b_hh))      the third part
 //	h'   = (1-z)*n + z*h
 //
-// Its fields are those of [LSTM], with 3*hidden rows of weights and biases.
+// Its fields are as in [LSTM], with 3*hidden rows of weights and biases.
 type GRU struct {
 	rnn `nn:""`
 }
@@ -315,12 +315,12 @@ func lstmForward(f *weft.FuncContext, in ...*weft.Tensor) *weft.Tensor {
 	return out
 }
 
-// unset is memory for elements of the type of x, all of which the steps write.
+// unset returns uninitialised memory of the type of x; the steps write every element.
 func unset(x *weft.Tensor, shape ...int) *weft.Tensor {
 	return (*weft.Tensor)(core.Make(x.DType(), shape))
 }
 
-// part is the i-th of the columns of x, of which there are n parts.
+// part returns part i of n equal parts of the columns of x.
 func part(x *node, i, n int) *node {
 	size := x.Shape[1] / n
 	return op.Narrow(x, 1, i*size, size)
@@ -377,8 +377,8 @@ func lstmBackward(f *weft.FuncContext, dout *weft.Tensor) []*weft.Tensor {
 // multiplied by without packing them anew each step.
 func columns(w *weft.Tensor) *weft.Tensor { return w.T().Contiguous().T() }
 
-// byParts is the gradient by way of operations, each of which is recorded: slower, and
-// with derivatives of any order.
+// byParts returns the gradient computed by recorded operations: slower, and with derivatives of
+// any order.
 func byParts(f *weft.FuncContext, dout *weft.Tensor, compute func(in []*weft.Tensor) *weft.Tensor, in ...*weft.Tensor) []*weft.Tensor {
 	var need []*weft.Tensor
 	for i, x := range in {

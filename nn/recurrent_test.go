@@ -7,8 +7,8 @@ import (
 	"weft/nn"
 )
 
-// Second derivatives of recurrent networks are those of differences, in float64, and
-// gradients that are recorded are those that are not.
+// Second derivatives of recurrent networks equal finite differences, in float64, and recorded
+// gradients equal unrecorded ones.
 func TestRecurrentSecondDerivative(t *testing.T) {
 	for name, l := range map[string]nn.Layer{
 		"lstm": nn.NewLSTM(2, 3, nn.RNNOpts{Bidirectional: true}),

@@ -62,8 +62,8 @@ func (e *StateError) Error() string {
 	return "nn: the state does not fit the module: " + strings.Join(parts, "; ")
 }
 
-// LoadState copies the tensors of a state into those of the module that have the
-// same names; gradients do not record it. An error, a *[StateError], leaves the
+// LoadState copies the tensors of a state into the module's tensors of the same
+// names; gradients do not record it. An error, a *[StateError], leaves the
 // module as it was. Unless strict, names that only one side has are skipped.
 // Shapes must be equal. Element types must be equal too, but floats convert to the module's.
 //

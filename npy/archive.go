@@ -67,8 +67,8 @@ func ReadArchive(r io.ReaderAt, size int64) (*Archive, error) {
 	return a, nil
 }
 
-// archiveError says which array an error is about, none if the name is "", and makes
-// errors of package zip those of this package.
+// archiveError says which array an error is about, none if the name is "", and turns
+// errors of package zip into this package's.
 func archiveError(name string, err error) error {
 	var corrupt flate.CorruptInputError
 	switch {
@@ -129,7 +129,7 @@ func (a *Archive) member(name string) (*zip.File, error) {
 	return f, nil
 }
 
-// readMember calls read with one member, of which it must leave nothing.
+// readMember calls read with one member, which it must read to its end.
 func readMember[T any](a *Archive, name string, read func(io.Reader) (T, error)) (T, error) {
 	var none T
 	f, err := a.member(name)

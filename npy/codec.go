@@ -92,7 +92,7 @@ func remaining(r io.Reader) (int64, bool) {
 // decodeFile reads the file's only array.
 func decodeFile(path string) (array.View, error) { return readFile(path, decode) }
 
-// readFile calls read for a file of which it must leave nothing.
+// readFile calls read for a file, which it must read to its end.
 func readFile[T any](path string, read func(io.Reader) (T, error)) (T, error) {
 	var none T
 	f, err := os.Open(path)

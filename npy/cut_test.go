@@ -30,7 +30,7 @@ func (discard) WriteAt(b []byte, _ int64) (int, error) { return len(b), nil }
 
 // TestCutInEveryUse cuts a mapped file in the middle of every use of its array: each is an
 // *Error with the name of the file, and none ends the process. Methods of Tensor are found by
-// reflection; the uses that take arguments, and those of other packages, are listed.
+// reflection; the uses that take arguments, and uses by other packages, are listed.
 func TestCutInEveryUse(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("SKIPPED: Windows does not cut mapped files")

@@ -42,10 +42,13 @@ func (m MapMode) access() (mapped.Access, error) {
 // kind DeviceFailed that names the file. This holds in the middle of a use too. So does a write
 // into read-only memory by the function of weft.Borrow.
 //
-// What cannot be in memory as it is in the file is read, which takes its memory: numbers
-// in the other byte order, bools, since their bytes must be checked, data at a place that
-// is not a multiple of its elements' size, and all on systems without mappings. The mode
-// holds for it as well.
+// What cannot be in memory as it is in the file is read, which takes memory for it:
+//   - numbers in the other byte order;
+//   - bools, since their bytes must be checked;
+//   - data whose place in the file is not a multiple of the element size;
+//   - everything on systems without mappings.
+//
+// The mode holds for it as well.
 func Map(path string, mode MapMode) (*weft.Tensor, error) {
 	return mapFile(path, mode, func(s *section) (*weft.Tensor, error) { return s.tensor(mode) })
 }

@@ -22,10 +22,11 @@ type LBFGSOpts struct {
 	ToleranceChange *float64 // ends a Step: the change of the loss or of all parameters; nil means 1e-9
 }
 
-// LBFGS is the limited-memory method of Broyden, Fletcher, Goldfarb and Shanno, with a search
-// along each direction that ends by the strong Wolfe conditions (Nocedal and Wright, Numerical
-// optimization, 2006, chapters 3 and 7): few parameters, the loss of all data, and many
-// evaluations of it. It is PyTorch's with line_search_fn="strong_wolfe".
+// LBFGS is the limited-memory method of Broyden, Fletcher, Goldfarb and Shanno. A search along
+// each direction ends by the strong Wolfe conditions. It suits few parameters and the loss of all
+// data, which it evaluates many times. It is PyTorch's with line_search_fn="strong_wolfe".
+//
+// Source: Nocedal and Wright, Numerical optimization, 2006, chapters 3 and 7.
 //
 //	opt := optim.NewLBFGS(nn.Params(net), optim.LBFGSOpts{})
 //	loss := opt.Step(func() *weft.Tensor {

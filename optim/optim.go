@@ -19,8 +19,8 @@ type Optimizer interface {
 	// LR is the learning rate: that of the options, or PyTorch's default of the optimizer,
 	// until SetLR or a schedule sets another.
 	LR() float64
-	// SetLR changes the learning rate of the steps to come; those of groups keep their
-	// ratio to it. It panics with *weft.Error if it is negative or not a number.
+	// SetLR changes the learning rate of the steps to come; rates of groups keep their
+	// ratio to it. It panics with *weft.Error if lr is negative or not a number.
 	SetLR(lr float64)
 	// State returns what the steps to come depend on besides the parameters and
 	// the options: the learning rate, the number of steps and what is kept for

@@ -8,8 +8,8 @@ import (
 	"weft/ragged"
 )
 
-// Compiled functions take lists and give lists, and compute with those of the call: with other
-// items of as many rows too, without being traced again, and after edits.
+// Compiled functions take and return lists. Each call computes with its own arguments: after edits,
+// and with other items that have as many rows, without being traced again.
 func TestCompiledLists(t *testing.T) {
 	f := weft.Compile(func(l *ragged.List, v *weft.Tensor) (*ragged.List, *weft.Tensor) {
 		y := l.Mul(v).Softmax()

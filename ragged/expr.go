@@ -162,7 +162,7 @@ func (l *List) MatMul(w *weft.Tensor) *List {
 }
 
 // Attention is softmax(q k^T * scale) v in each item: the rows of an item of q, vectors [width], see
-// those of the same item of k and v, as [nn.ScaledDotProductAttention] has it; rows of shape [heads,
+// the rows of the same item of k and v, as in [nn.ScaledDotProductAttention]; rows of shape [heads,
 // width] do so head by head. The items of k and v have the same lengths, q may have others. Items of
 // similar length are computed together, so that little is padding. opts may set all but Mask. A row
 // that sees none gets zeros.

@@ -101,8 +101,8 @@ func (w *indexed) number(begin, end int) bool {
 	return true
 }
 
-// mover returns what takes rows of so many bytes, of some items, as [indexed.number] numbers them;
-// nil for rows that are worth more than a move each.
+// mover returns a function that copies rows of row bytes, for the items that [indexed.number]
+// numbers; nil if rows are so large that a move each is faster.
 func mover(row int) func(w *indexed, begin, end int) bool {
 	switch row {
 	case 1:

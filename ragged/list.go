@@ -25,9 +25,9 @@ type mode uint8
 
 const (
 	free     mode = iota
-	window        // the items are those of another list: values only
-	fixed         // values only
-	readOnly      // nothing
+	window        // the items belong to another list: only values may change
+	fixed         // only values may change
+	readOnly      // nothing may change
 )
 
 // A column is one field of all rows, or all of them.
@@ -136,13 +136,12 @@ func (l *List) level(op string, level []int) *partition {
 }
 
 // Offsets returns where items begin and, last, where the last one ends: int64 [items+1], from 0
-// on. Of a nested list they are those of a level, 0 (outermost, if none is given) to Depth-1:
-// those of the last level count rows, those of another items of the next. They must not be
-// written to.
+// on. level is 0 (outermost, the default) to Depth-1. Offsets of the last level count rows, offsets
+// of another level count items of the next. They must not be written to.
 func (l *List) Offsets(level ...int) *weft.Tensor { return l.level("offsets", level).t }
 
-// Sizes returns the lengths of items, int64 [items]; of a nested list those of a level, 0
-// (outermost, if none is given) to Depth-1.
+// Sizes returns the lengths of items, int64 [items]. level is 0 (outermost, the default) to
+// Depth-1.
 func (l *List) Sizes(level ...int) *weft.Tensor {
 	t := l.level("sizes", level).t
 	return t.Slice(weft.Range(1, weft.End)).Sub(t.Slice(weft.Range(0, -1)))

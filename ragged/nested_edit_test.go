@@ -135,7 +135,7 @@ func mapped[T any](x T, f func(float64) float64) T {
 	return walk(reflect.ValueOf(x)).Interface().(T)
 }
 
-// nestedEdits edits a list of items of type []E, each of which newItem makes.
+// nestedEdits edits a list of items of type []E; newItem makes each.
 func nestedEdits[E any](t *testing.T, r *rand.Rand, steps int, newItem func() []E) {
 	const room = 4000 // rows that a flush looks at
 	model := [][]E{}

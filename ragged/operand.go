@@ -75,10 +75,14 @@ type operand struct {
 	items *partition // if not nil, x has one value an item of this
 }
 
-// operand makes an argument fit rows with so many axes: a Go number; a list with the same items,
-// or with those of the first levels, whose rows then are values of the items below; a tensor that
-// broadcasts to a row; one with one axis more, a value for each of the outermost items; or one
-// with two more, [items or 1, length or 1, row...], of which each item has the first rows.
+// operand makes an argument fit rows with rank axes. It takes
+//   - a Go number;
+//   - a list with the same items;
+//   - a list with the items of the first levels, whose rows are values of the items below;
+//   - a tensor that broadcasts to a row;
+//   - a tensor with one axis more, a value for each of the outermost items;
+//   - a tensor with two axes more, [items or 1, length or 1, row...]: each item takes its first
+//     rows.
 func (l *List) operand(op string, x any, rank int) operand {
 	switch x := x.(type) {
 	case *List:
@@ -157,7 +161,7 @@ func (l *List) places() *weft.Tensor {
 	return weft.Arange(l.rows).Sub(l.part.spread(l.part.t.Slice(weft.Range(0, -1)), l.rows))
 }
 
-// alignRows makes rows have so many axes, those that are missing in front.
+// alignRows gives rows rank axes: it inserts the missing ones in front.
 func alignRows(t *weft.Tensor, rank int) *weft.Tensor {
 	if t.Rank()-1 >= rank {
 		return t
@@ -199,7 +203,7 @@ func (l *List) binary(op string, f func(t *weft.Tensor, x any) *weft.Tensor, x a
 	return l.with(column{live: f(alignRows(c.live, rank), l.onRows(o))})
 }
 
-// With returns a list of the same items whose rows are those of x, [rows, inner...].
+// With returns a list of the same items whose rows are the rows of x, [rows, inner...].
 func (l *List) With(x *weft.Tensor) *List {
 	l.check("with")
 	if x == nil || x.Rank() == 0 || x.Dim(0) != l.rows {
@@ -223,7 +227,7 @@ func (l *List) Apply(f func(rows *weft.Tensor) *weft.Tensor) *List {
 }
 
 // Spread returns a list of the same items in which each row is the value that x, [items, inner...],
-// has for its item: of those of a level, 0 (outermost, if none is given) to Depth-1.
+// has for its item. level says which items: 0 (outermost, the default) to Depth-1.
 func (l *List) Spread(x *weft.Tensor, level ...int) *List {
 	k := l.levelOf("spread", level)
 	if x == nil || x.Rank() == 0 || x.Dim(0) != l.levels()[k].items() {
@@ -232,12 +236,17 @@ func (l *List) Spread(x *weft.Tensor, level ...int) *List {
 	return l.with(column{live: l.whole(k).spread(x, l.rows)})
 }
 
-// Add returns l + x, row by row. x is a Go number; a list of the same items, or of those of the
-// first levels, whose rows are values of the items below; a tensor that broadcasts to one row; one
-// with one axis more, [items, row...], which has a value for each of the outermost items; or one
-// with two more, [items or 1, length or 1, row...], from which each item takes the first rows. So
-// do the other methods of arithmetic and comparisons. Element types and gradients are those of
-// the methods of tensors.
+// Add returns l + x, row by row. x is
+//   - a Go number;
+//   - a list of the same items;
+//   - a list with the items of the first levels, whose rows are values of the items below;
+//   - a tensor that broadcasts to one row;
+//   - a tensor with one axis more, [items, row...], a value for each of the outermost items;
+//   - a tensor with two axes more, [items or 1, length or 1, row...], from which each item takes
+//     the first rows.
+//
+// The other methods of arithmetic and comparison take the same. Element types and gradients are as
+// for the methods of tensors.
 func (l *List) Add(x any) *List { return l.binary("add", (*weft.Tensor).Add, x) }
 
 // Sub returns l - x: see [List.Add].

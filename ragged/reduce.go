@@ -13,9 +13,9 @@ func (l *List) reduce(name string, d *op.Def, level []int) *weft.Tensor {
 	return apply(d, nil, c.live, p.t)[0]
 }
 
-// Sum returns the sum of the rows of each item, [items, inner...], 0 of none: of those of a level,
-// 0 (outermost, if none is given) to Depth-1, -1 being the last. Element types are those of
-// [weft.Tensor.Sum]; l.Data().Sum() is the sum of all.
+// Sum returns the sum of the rows of each item, [items, inner...]; an empty item gives 0. level
+// says which items: 0 (outermost, the default) to Depth-1, or -1 for the last. The result has the
+// element type of [weft.Tensor.Sum]. l.Data().Sum() is the sum of all rows.
 func (l *List) Sum(level ...int) *weft.Tensor { return l.reduce("sum", op.SegmentSum, level) }
 
 // Prod returns the product of the rows of each item, 1 of none: see [List.Sum].

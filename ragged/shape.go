@@ -80,10 +80,10 @@ func (p *partition) ahead(n int) *weft.Tensor {
 	return sizes.To(d).Unsqueeze(1).Gt(weft.Arange(n).To(d))
 }
 
-// FromPadded returns a list of the rows of x, [items, length, inner...], that belong to items: the
-// first ones, where sizes are lengths of items ([]int, []int64 or a tensor of integers of one
-// dimension), or those where sizes is true, a bool tensor [items, length], as [List.ToPadded]
-// returns. Gradients flow back to x.
+// FromPadded returns a list of the rows of x, [items, length, inner...], that belong to items.
+// sizes are the lengths of items ([]int, []int64 or a tensor of integers of one dimension), which
+// select the first rows, or a bool tensor [items, length], as [List.ToPadded] returns, which is
+// true where a row belongs. Gradients flow back to x.
 func FromPadded(x *weft.Tensor, sizes any) *List {
 	const name = "frompadded"
 	if x == nil || x.Rank() < 2 {
@@ -115,10 +115,10 @@ func FromPadded(x *weft.Tensor, sizes any) *List {
 	return &List{part: p, rows: rows, cols: []column{{live: apply(op.SegmentUnpad, op.Rows(rows), x, p.t)[0]}}}
 }
 
-// Concat joins lists of one depth whose rows have one shape: along axis 0 the items of the second
-// follow those of the first and so on; along axis 1 each item is that of the first followed by
-// that of the second and so on, so that all lists have as many items. Element types meet as those
-// of [weft.Cat] do, and gradients flow to all.
+// Concat joins lists of one depth whose rows have one shape. Along axis 0 the items of one list
+// follow the items of the list before. Along axis 1 item i of the result is item i of the first
+// list, then item i of the second and so on; all lists must have the same number of items. Element
+// types meet as in [weft.Cat], and gradients flow to all.
 func Concat(lists []*List, axis int) *List {
 	const name = "concat"
 	if len(lists) == 0 {

@@ -12,12 +12,11 @@
 // types that it may get, can be listed. Asking for one gives an [*UnsupportedError];
 // [ReadFile] leaves them out and says so with a [*LeftOutError].
 //
-// The reader trusts nothing. A header longer than 100 MB, JSON of any other form
-// than the format's, a key given twice, a shape that
-// overflows or does not match its byte range, and ranges that overlap, leave
-// holes or do not end with the file give a [*FormatError]; a file that ends
-// early gives an error that wraps io.ErrUnexpectedEOF. Memory is taken only for
-// data that is there.
+// The reader trusts nothing. These give a [*FormatError]: a header longer than 100 MB; JSON of
+// any other form than the format's; a key given twice; a shape that overflows or does not match
+// its byte range; ranges that overlap, leave holes or do not end with the file. A file that ends
+// early gives an error that wraps io.ErrUnexpectedEOF. Memory is taken only for data that is
+// there.
 //
 // The format is described at https://github.com/huggingface/safetensors.
 package safetensors

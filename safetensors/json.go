@@ -140,8 +140,7 @@ func (p *parser) str(want string) (string, error) {
 	return s, err
 }
 
-// object parses an object, of which errors say that it is that of who; value parses
-// what follows a key.
+// object parses an object; errors name who as its owner. value parses what follows a key.
 func (p *parser) object(who string, value func(key string) error) error {
 	if err := p.expect('{'); err != nil {
 		return err

@@ -190,7 +190,7 @@ func infer(a *apply, f func(ts []*weft.Tensor) []*weft.Tensor, hints []any) []ir
 	first, second := slices.Repeat([]int{sizeA}, unknown), slices.Repeat([]int{sizeB}, unknown)
 	one, err := try(first)
 	if err != nil {
-		// Some sizes must be those of other arguments, or fit numbers.
+		// Some sizes must equal sizes of other arguments, or fit numbers.
 		sizes, found := a.search(unknown, hints, func(sizes []int) bool {
 			outs, err := try(sizes)
 			one = outs

@@ -37,7 +37,7 @@ func ExampleFn_Debug() {
 	// true
 }
 
-// A loop of which nobody knows how long it takes gets a time.
+// A loop that may take unknown time gets a deadline.
 func ExampleFn_CallContext() {
 	x := sym.Scalar("x", weft.Float64)
 	r := sym.Scan(sym.ScanOpts{Initial: []any{x}, Steps: new(1 << 40)}, func(s sym.Step) sym.Next {

@@ -161,9 +161,10 @@ type compiled struct{ tracing.Func[*weft.Tensor] }
 // Options are [Updates], [Givens], an [Unused], [Named] and [NoDefaultUpdates]. The function
 // is made ready for shapes when it is first called with them.
 //
-// The error is an *[weft.Error] that names the variable: an input twice, one that is no
-// input variable, a result that needs a variable which is not an input, an update of what is not
-// shared, two updates of one variable or one of another type, an input without use.
+// The error is an *[weft.Error] that names the variable:
+//   - an input that is given twice, is not an input variable, or has no use;
+//   - a result that needs a variable which is not an input;
+//   - an update of what is not shared, a second update of a variable, or an update of another type.
 func Function(in Inputs, out Outputs, opts ...Option) (*Fn, error) {
 	var f *Fn
 	err := weft.Try(func() { f = newFunction(in, out, opts) })

@@ -279,7 +279,7 @@ func TestRandomStreams(t *testing.T) {
 }
 
 // TestMRGUniform compares draws of 40 numbers by 6 streams with a plain loop over their
-// substreams, in two calls, and each variable's streams with those of the next.
+// substreams, in two calls, and each variable's streams with the next variable's.
 func TestMRGUniform(t *testing.T) {
 	m := sym.NewMRGStreams(12345)
 	for v := range 3 {
@@ -294,7 +294,7 @@ func TestMRGUniform(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, x := range weft.Data[float64](out[0]) {
-				// Stream i mod 6 has given so many numbers before.
+				// k is how many numbers stream i mod 6 has given before.
 				k := i / 6
 				if callNumber == 1 {
 					k += (40 - i%6 + 5) / 6

@@ -114,7 +114,7 @@ func Grad(cost *Var, wrt []*Var, opts ...GradOpts) []*Var {
 	return a.make(types)
 }
 
-// gradients are those of tensors, zeros for what does not lead there.
+// gradients returns the gradients of xs as tensors, zeros where no path leads to outs.
 func gradients(outs, seeds, xs []*weft.Tensor, create bool) []*weft.Tensor {
 	var from []*weft.Tensor
 	var with []*weft.Tensor
@@ -188,7 +188,7 @@ func derived(name string, y, x, others []*Var, types []ir.Type, eval func(r *rep
 	return a.make(types)
 }
 
-// sameTypes checks that vs have the element types and numbers of dimensions of those of what.
+// sameTypes checks that vs agree with what in element types and numbers of dimensions.
 func sameTypes(name, arg string, vs, what []*Var) {
 	if len(vs) != len(what) {
 		array.Failf(name, arg, "are %d for %d variables", len(vs), len(what))

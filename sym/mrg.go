@@ -65,7 +65,7 @@ func (s mrgState) after(j *jump) (t mrgState) {
 // maxStreams bounds the streams of one draw.
 const maxStreams = 60 * 256
 
-// streamsFor is how many streams a draw of so many numbers takes.
+// streamsFor returns how many streams a draw of size numbers takes.
 func streamsFor(size int) int {
 	if size > 6 {
 		size /= 6
@@ -73,9 +73,9 @@ func streamsFor(size int) int {
 	return max(min(size, maxStreams), 1)
 }
 
-// An mrgDraw makes an array of fractions between 0 and 1, neither of which occurs, of states
-// that are the rows of an array, and gives the states after that too. Element i is of stream
-// i modulo their number.
+// An mrgDraw makes an array of fractions greater than 0 and less than 1 from states, the rows of
+// an array, and also gives the states after that. Element i comes from stream i modulo the number
+// of streams.
 type mrgDraw struct {
 	dtype array.DType
 	shape []int

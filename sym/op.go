@@ -27,8 +27,8 @@ type Type struct {
 // waits for must not do so either.
 type Op struct {
 	Name string
-	// Results gives the types of the results for those of the arguments; nil stands for one
-	// result of the type of the first argument.
+	// Results gives the types of the results for the types of the arguments; nil stands for
+	// one result of the type of the first argument.
 	Results func(args []Type) []Type
 	// Forward computes the results, of the types that Results gives. It must not keep the
 	// arguments, nor write into them. Its error is that of the call.

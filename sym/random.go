@@ -124,8 +124,8 @@ func scaled(u *weft.Tensor, by, plus float64) *weft.Tensor {
 	return u
 }
 
-// MRGStreams makes random variables by the generator MRG31k3p, whose numbers are those of
-// Theano's MRG_RandomStreams to the bit. The state of a variable is a shared variable, which
+// MRGStreams makes random variables by the generator MRG31k3p. Its numbers equal Theano's
+// MRG_RandomStreams to the bit. The state of a variable is a shared variable, which
 // functions update by default. It is safe for use from several goroutines.
 type MRGStreams struct {
 	mu   sync.Mutex
@@ -205,7 +205,7 @@ func (m *MRGStreams) Uniform(d weft.DType, lo, hi float64, shape ...int) *Var {
 }
 
 // Normal returns normal numbers by Box and Muller's transformation of pairs of uniform ones:
-// first all that come of cosines, then those of sines.
+// first all cosines, then all sines.
 func (m *MRGStreams) Normal(d weft.DType, mean, deviation float64, shape ...int) *Var {
 	n := array.CheckShape("mrg", shape, d)
 	half := (n + 1) / 2

@@ -307,7 +307,7 @@ func (s *scan) run(r *replay, ts []*weft.Tensor) []*weft.Tensor {
 // step is the body with carries for past states: each but the newest becomes what the next
 // one was.
 func (s *scan) step(r *replay, types []ir.Type, nx, nc int, first, past []int) (*op.Function, []core.Drawing) {
-	// The body sees taps, of which some carries are none.
+	// The body sees only the carries that are taps.
 	var of []int
 	for i := range nx {
 		of = append(of, i)

@@ -7,8 +7,8 @@ import (
 	"weft/sym"
 )
 
-// Second and third derivatives of loops and branches of functions with gradients of their own
-// are those of the same steps one after the other.
+// Second and third derivatives of loops and branches, of functions with gradients of their own,
+// equal those computed by the same steps one after the other.
 func TestScanOwnSecond(t *testing.T) {
 	x, h0 := sym.Vector("x", weft.Float64), sym.Scalar("h0", weft.Float64)
 	X := weft.FromSlice([]float64{1, 2, 3})

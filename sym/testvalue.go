@@ -105,8 +105,8 @@ func (a *apply) try() {
 	}
 }
 
-// elementTest is the test value of a part of a variable, a window of which shows it; nil if
-// there is none.
+// elementTest returns the test value of a part of a variable, as a window of the variable's
+// test value; nil if there is none.
 func elementTest(v *Var, index func(n int) int) *weft.Tensor {
 	t := v.tried()
 	if t == nil || t.Rank() == 0 {

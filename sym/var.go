@@ -11,9 +11,9 @@ import (
 	"weft/internal/core"
 )
 
-// A Var is a symbolic variable: an input, a shared variable, a constant, or what an
-// operation gives of others. Its methods are those of [weft.Tensor] that compute, and give
-// variables. A Var never changes, and is safe for use from several goroutines.
+// A Var is a symbolic variable: an input, a shared variable, a constant, or the result of an
+// operation on others. It has the computing methods of [weft.Tensor], which give variables
+// here. A Var never changes, and is safe for use from several goroutines.
 //
 // An operation is checked when the variable is made: element types and numbers of dimensions,
 // and sizes as far as they are known. Misuse panics with *[weft.Error], as methods of tensors

@@ -7,12 +7,12 @@ import (
 	"weft/internal/array"
 )
 
-// Vmap returns f, a function of variables of one example, as a function of many at once, as
-// [weft.Vmap] does for functions of tensors: each argument has an axis of examples, which axes
-// gives in order (0 where there is none given, [weft.Unmapped] for an argument that all
-// examples share), and so has the result, as its first. f may use variables from outside,
-// which all examples share, take derivatives, and run loops and branches: those are one loop
-// and one branch of all examples. It must not draw random numbers.
+// Vmap turns f, a function of variables of one example, into a function of many at once, as
+// [weft.Vmap] does for functions of tensors. Each argument has an axis of examples. axes gives
+// it in order: 0 where none is given, [weft.Unmapped] for an argument that all examples share.
+// The result has the axis of examples as its first. f may use variables from outside, which all
+// examples share, take derivatives, and run loops and branches: these become one loop and one
+// branch of all examples. It must not draw random numbers.
 //
 //	norms := sym.Vmap(func(x ...*sym.Var) *sym.Var { return x[0].Square().Sum().Sqrt() })(points)
 func Vmap(f func(x ...*Var) *Var, axes ...int) func(x ...*Var) *Var {

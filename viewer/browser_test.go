@@ -199,7 +199,7 @@ func TestBrowser(t *testing.T) {
 	}
 	before := sum(one)
 	if before != 8+n*24 {
-		t.Errorf("%d bytes came at first, want those of %d points once", before, n)
+		t.Errorf("%d bytes came at first, want %d points once", before, n)
 	}
 	for i := range 10 {
 		x.Slice(weft.Index(i * 100)).Assign(float32(i) / 10)

@@ -37,10 +37,11 @@ func init() {
 	worker.Values["compiling"] = func(int) (map[string]float64, error) { return compiling(planSizes, graphRuns) }
 }
 
-// compiling returns how many nanoseconds it takes to make a program: of the training step
-// 784-500-10 in a process that has compiled nothing, kernels included, and of the same step for
-// another batch, with the number of kernels that took; and of graphs with all rules on, rewritten and
-// planned, for each operation, by the graph's kind and size.
+// compiling returns the nanoseconds that making a program takes:
+//   - of the training step 784-500-10 in a process that has compiled nothing, kernels included;
+//   - of the same step for another batch, with the number of kernels that took;
+//   - of graphs rewritten with all rules and planned, for each operation, by the graph's kind
+//     and size.
 func compiling(sizes []int, runs int) (map[string]float64, error) {
 	v := map[string]float64{}
 	n := mlpNet(worker.Params{N: 60, DType: "float32"})

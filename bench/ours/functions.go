@@ -54,8 +54,8 @@ func Mean31[T real](a kernel.Near1[T]) T {
 	return s * T(1.0/31)
 }
 
-// Prices are those of a European call and put by Black and Scholes, at a rate of 2 % and a
-// volatility of 30 %.
+// Prices returns the prices of a European call and put by Black and Scholes, at a rate of 2 %
+// and a volatility of 30 %.
 func Prices[T real](stock, strike, years T) (call, put T) {
 	const rate, volatility = 0.02, 0.3
 	root := T(math.Sqrt(float64(years)))

@@ -12,7 +12,7 @@ import (
 )
 
 // Layers of package nn, forward and backward to inputs and parameters, and a step of a
-// recommender on two tables of which it reads a few rows.
+// recommender that reads a few rows of two tables.
 
 func init() {
 	lstm := func(layers, in, hidden, steps int) func(p worker.Params) (*worker.Case, error) {

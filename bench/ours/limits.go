@@ -10,10 +10,11 @@ import (
 	"weft/internal/par"
 )
 
-// The machine's limits. The names are read by bench/report.py: "copy 2^k" is the
-// bandwidth in GB/s of a copy whose source and destination together are 2^k
-// bytes, counting bytes read and bytes written; "read 2^k" is that of reading 2^k
-// bytes; "fma T" is the rate of multiply-adds in GFLOP/s.
+// The machine's limits. bench/report.py reads the names:
+//   - "copy 2^k" is the bandwidth in GB/s of a copy whose source and destination together are
+//     2^k bytes, counting bytes read and bytes written;
+//   - "read 2^k" is the bandwidth in GB/s of reading 2^k bytes;
+//   - "fma T" is the rate of multiply-adds in GFLOP/s.
 
 func init() {
 	worker.Values["limits"] = func(threads int) (map[string]float64, error) {
@@ -40,11 +41,10 @@ func init() {
 	}
 }
 
-// copyBandwidth returns GB/s of a copy over a working set of the given bytes: the
-// best of the runtime's memmove, each thread copying a part, which writes past
-// the caches from some megabytes on; of the library's copy, which does so later; and
-// of a kernel that always does. The best of several samples counts, since this is
-// a limit.
+// copyBandwidth returns GB/s of a copy over a working set of the given bytes. It is the
+// best of three: the runtime's memmove, each thread copying a part, with non-temporal stores
+// from some megabytes on; the library's copy, with non-temporal stores later; and a kernel
+// that always has them. The best of several samples counts, since this is a limit.
 func copyBandwidth(bytes, threads int) float64 {
 	n := bytes / 8
 	from, to := uniform(n, "float32", 1, -1, 1), uniform(n, "float32", 2, -1, 1)

@@ -153,7 +153,7 @@ func plain(name string, prepare func(p worker.Params) (f func() *weft.Tensor, re
 	}
 }
 
-// pointers returns so many bytes of a Go heap that a collection has to read.
+// pointers returns a Go heap of the given bytes that a collection has to read.
 func pointers(bytes int) []*int {
 	p := make([]*int, bytes/8)
 	var x [1 << 10]int

@@ -70,7 +70,7 @@ func init() {
 			return product(p, []int{s[0], s[1]}, []int{s[1], s[2]})
 		})
 	}
-	// steps are those of an optimizer over n parameters with gradients that stay as they are.
+	// steps adds a case: steps of an optimizer over n parameters whose gradients stay as they are.
 	steps := func(name string, size int, optimizer func(params iter.Seq2[string, *weft.Tensor]) interface{ Step() }) {
 		worker.Cases[name] = func(p worker.Params) (*worker.Case, error) {
 			params := make([]*weft.Tensor, p.N)
@@ -105,8 +105,8 @@ func init() {
 }
 
 // backCase is f of wrt[0] and back to all of wrt, with a seed for the gradient of the result.
-// Checked are the gradients, those of others than the first over the root of the terms of their
-// sums, and the result.
+// It checks the result and the gradients. Gradients after the first are divided by the root of the
+// number of terms in their sums.
 func backCase(seed int, f func(x *weft.Tensor) *weft.Tensor, wrt ...*weft.Tensor) *worker.Case {
 	for _, t := range wrt {
 		t.RequireGrad()

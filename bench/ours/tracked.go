@@ -10,7 +10,7 @@ import (
 	"weft/bench/worker"
 )
 
-// What a flush of an array sends of which some items were written, and what marking costs.
+// What a flush sends of an array with some written items, and what marking costs.
 
 func init() {
 	worker.Values["tracked, beside ragged"] = func(int) (map[string]float64, error) { return flushes(1_000_000, 1000) }
@@ -25,11 +25,11 @@ func (c *counting) WriteAt(p []byte, _ int64) (int, error) {
 	return len(p), nil
 }
 
-// flushes writes into random ones of n items of 16 bytes and flushes, for several costs of a
-// transfer, each given as the bytes that take as long. It returns what was sent, with the
-// transfers at their cost, over the least possible (at worst), how many times more one
-// interval sends (at least), and the nanoseconds that marking a write takes, once for the
-// same places in order and once for random ones.
+// flushes writes into written random items of n, 16 bytes each, and flushes, for several costs
+// of a transfer, each given as the bytes that take as long. It returns
+//   - what was sent, with the transfers at their cost, over the least possible (at worst);
+//   - how many times more one interval sends (at least);
+//   - the nanoseconds that marking a write takes, for places in order and for random ones.
 func flushes(n, written int) (map[string]float64, error) {
 	const item = 16
 	x := weft.Zeros(n, item/4)
@@ -88,8 +88,8 @@ func flushes(n, written int) (map[string]float64, error) {
 	return v, nil
 }
 
-// least is the least cost of sending items, found by trying for each, in order, where the
-// transfer begins of which it is the last.
+// least returns the least cost of sending the items at places. It is found by dynamic
+// programming: for each item in order, every place where the transfer that ends with it may begin.
 func least(places []int, item, gap int) int {
 	at := slices.Sorted(slices.Values(places))
 	best := make([]int, len(at)+1)

@@ -30,8 +30,8 @@ func Fill[T Float](p []T, seed int, lo, hi float64) {
 	}
 }
 
-// Scrambled returns n numbers below 2^24, of which none can be told from those
-// before it, as scrambled(n, seed) in bench/peers/inputs.py: for works whose time
+// Scrambled returns n unpredictable numbers below 2^24, the same as
+// scrambled(n, seed) in bench/peers/inputs.py. It is for work whose time
 // depends on the data, since a processor learns Pattern by heart.
 func Scrambled(n, seed int) []uint32 {
 	p := make([]uint32, n)

@@ -12,7 +12,7 @@ const sampleTime = 200 * time.Microsecond
 // minSamples is taken even of work that exceeds its time budget.
 const minSamples = 3
 
-// slow is the time of a run of which one sample a request is enough.
+// slow is the time of a run from which one sample a request is enough.
 const slow = 300 * time.Millisecond
 
 // Timing is what a request to time a case returns, in nanoseconds a run.

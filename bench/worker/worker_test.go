@@ -91,7 +91,7 @@ func TestWorker(t *testing.T) {
 	}
 }
 
-// The values are those of scrambled(4, 1) in bench/peers/inputs.py.
+// The values come from scrambled(4, 1) in bench/peers/inputs.py.
 func TestScrambled(t *testing.T) {
 	want := []uint32{3071041, 4562152, 11053172, 1173045}
 	if got := Scrambled(4, 1); !slices.Equal(got, want) {

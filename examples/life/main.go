@@ -48,8 +48,8 @@ func Next(world *weft.Tensor) *weft.Tensor {
 	return near.Eq(3).LogicalOr(near.Eq(2).LogicalAnd(world.Eq(1))).To(weft.Uint8)
 }
 
-// Mandelbrot counts for each point of c, complex, how many of so many steps z*z + c
-// stays within 2 of 0, int32.
+// Mandelbrot returns for each point of c, complex, how many steps of z = z*z + c, at most
+// steps, stay within 2 of 0, int32.
 func Mandelbrot(c *weft.Tensor, steps int) *weft.Tensor {
 	z, count := weft.ZerosLike(c), weft.ZerosOf(weft.Int32, c.Shape()...)
 	for range steps {

@@ -10,8 +10,8 @@ import (
 	"weft"
 )
 
-// What is known of points: those of the cardioid and of the disc beside it never leave,
-// 0.25 included; those beyond the circle of radius 2 leave at once; real ones by hand.
+// What is known of points: points of the cardioid and of the disc beside it never leave,
+// 0.25 included; points beyond the circle of radius 2 leave at once; real ones by hand.
 func TestKnownPoints(t *testing.T) {
 	const rows, cols, most = 101, 131, 300
 	re, im := weft.Linspace(-2.2, 1, cols), weft.Linspace(-1.5, 1.5, rows)

@@ -1,6 +1,6 @@
 // Points shows a cloud of points in a browser while some of them move, and says how many
-// bytes that took: the page has a copy of the array in the memory of the graphics processor
-// and is sent what was written since its last draw.
+// bytes that took. The page has a copy of the array in the memory of the graphics processor.
+// It is sent what was written since its last draw.
 //
 //	go run ./examples/points            # then open http://localhost:8080
 //	go run ./examples/points -seconds 10
@@ -32,8 +32,8 @@ func Cloud(n int) *weft.Tensor {
 	return points
 }
 
-// Move makes the points of one part swell, and those of the part before calm again: a
-// hundredth of all, which lie side by side in memory, though anywhere on the sphere.
+// Move makes the points of one part swell, and the points of the part before calm again. A
+// part is a hundredth of all points, side by side in memory, though anywhere on the sphere.
 func Move(points *weft.Tensor, step int) {
 	const parts = 100
 	n := points.Dim(0) / parts
@@ -97,7 +97,7 @@ func run(ctx context.Context, addr string, n int) error {
 func main() {
 	addr := flag.String("addr", "localhost:8080", "where to listen")
 	n := flag.Int("points", 200_000, "how many points")
-	seconds := flag.Float64("seconds", 0, "end after so many; 0 means at Ctrl-C")
+	seconds := flag.Float64("seconds", 0, "end after this many seconds; 0 means at Ctrl-C")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()

@@ -19,7 +19,7 @@ type Net struct {
 	train, follow               *sym.Fn
 }
 
-// NewNet compiles a network with so many states. Functions take waves, [times, waves, 1].
+// NewNet compiles a network of states units. Its functions take waves, [times, waves, 1].
 func NewNet(states int, rate float64) (*Net, error) {
 	g := weft.NewGenerator(1)
 	random := func(name string, scale float64, shape ...int) *sym.Var {

@@ -7,10 +7,10 @@ import (
 	"weft/internal/mem"
 )
 
-// Arrow's library takes what a batch says of its body for true too: it reads as many
-// descriptions of buffers as the columns have, however many there are; makes room for as many
-// buffers of texts as are counted; and for what a compressed buffer is said to become, and the
-// window that its compressor is said to have used. All are compared with what is there.
+// Arrow's library also trusts what a batch says of its body. It reads a description of each buffer
+// that the columns have, even if there are fewer. It makes room for the counted buffers of texts,
+// for the stated size of a decompressed buffer, and for the stated window of its compressor. All
+// these are compared here with what is there.
 
 // A demand is what columns have in a batch.
 type demand struct {
@@ -23,8 +23,8 @@ func (d *demand) add(e demand) {
 	d.buffers, d.old, d.views = d.buffers+e.buffers, d.old+e.old, d.views+e.views
 }
 
-// Kinds of types, by the numbers of Schema.fbs, of which more must be known than how many
-// buffers they have.
+// Kinds of types, by the numbers of Schema.fbs, for which the number of buffers does not say
+// enough.
 const (
 	kindTimestamp, kindUnion                  = 10, 14
 	kindRunEnds, kindBinaryView, kindTextView = 22, 23, 24
@@ -40,7 +40,7 @@ var buffersOf = [...]int{
 // A content is what batches of a file must have.
 type content struct {
 	rows         demand           // record batches
-	dictionaries map[int64]demand // those of dictionaries, by their numbers
+	dictionaries map[int64]demand // dictionary batches, by their ids
 }
 
 // contentOf reads a verified schema.
@@ -181,7 +181,7 @@ func (v *verifier) batch(at int, d demand, body *io.SectionReader) error {
 		if size == -1 {
 			continue // not compressed
 		}
-		most := (n - 8) * 255 // of LZ4: a byte says at most so many more of the same
+		most := (n - 8) * 255 // of LZ4: a byte stands for at most 255 more of the same
 		if codec != 0 {
 			if most, err = zstdMost(io.NewSectionReader(body, off+8, n-8)); err != nil {
 				return err
@@ -255,7 +255,7 @@ func zstdMost(r *io.SectionReader) (most int64, err error) {
 			case 0: // as they are
 				frame += min(size, block)
 				at += size
-			case 1: // one byte, so many times
+			case 1: // one byte, repeated
 				frame += min(size, block)
 				at++
 			default:

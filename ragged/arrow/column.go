@@ -19,7 +19,7 @@ type Column struct {
 	Type   string       // Arrow's type, as it prints it; not used when writing
 
 	// As says what numbers stand for where Arrow has a type for it: a point or span of time,
-	// with its unit, or text, of which a column is a list whose innermost items are bytes. It
+	// with its unit, or text (a column of text is a list whose innermost items are bytes). It
 	// is the type of the rows, or, if they are structs, of each field, nil where numbers are
 	// numbers; a nil slice says that all are. Writing asks for the type that fits: Int64 for a
 	// timestamp, Uint8 for a string.
@@ -40,7 +40,7 @@ type Column struct {
 // errors.ErrUnsupported.
 type UnsupportedError struct {
 	Type  string // Arrow's name of the type, or weft's
-	Field string // of which column, or field of structs, if it has a name
+	Field string // the column, or field of structs, if it has a name
 }
 
 func (e *UnsupportedError) Error() string {

@@ -471,7 +471,7 @@ func (m *made) leaf(d apache.ArrayData, s selection, inner int) (x, valid *weft.
 	if x, err = numbers(d, s); err != nil {
 		return nil, nil, err
 	}
-	if t, ok := d.DataType().(*number); ok && t.dtype.Complex() { // of which a part may be null
+	if t, ok := d.DataType().(*number); ok && t.dtype.Complex() { // one part may be null
 		if parts := d.Children()[0]; len(parts.Buffers()) > 0 && parts.Buffers()[0] != nil {
 			both, err := s.shifted(d.Offset()).times(2)
 			if err != nil {

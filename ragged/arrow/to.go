@@ -20,7 +20,7 @@ import (
 type Layout uint8
 
 const (
-	LargeList     Layout = iota // offsets of 64 bits, those of the list itself
+	LargeList     Layout = iota // offsets of 64 bits, shared with the list
 	List                        // offsets of 32 bits, copied, if they fit
 	FixedSizeList               // no offsets: all items are of one length
 )

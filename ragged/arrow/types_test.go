@@ -190,7 +190,7 @@ func TestNumbersOfOurs(t *testing.T) {
 			t.Errorf("%s: %s, want %v", d, got, l)
 		}
 	}
-	// A number of which a part is null is null.
+	// A complex number with a null part is null.
 	parts := built(t, apache.FixedSizeListOf(2, apache.PrimitiveTypes.Float32), `[[1, 2], [3, null], null, [null, 6], [7, 8]]`)
 	whole := array.NewExtensionArrayWithStorage(&number{apache.ExtensionBase{Storage: parts.DataType()}, weft.Complex64}, parts)
 	for lo, want := range []string{"[true false false false true]", "[false false false true]", "[false false true]", "[false true]"} {

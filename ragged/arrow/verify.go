@@ -7,8 +7,8 @@ import (
 
 // Arrow's Go library takes the numbers in the metadata of a file for true and allocates by
 // them, and running out of memory ends the process. So metadata, which are Flatbuffers, are
-// verified first: every table, vector and string lies inside of its buffer. The layouts are
-// those of Arrow's Schema.fbs, Message.fbs and File.fbs.
+// verified first: every table, vector and string lies inside of its buffer. The layouts follow
+// Arrow's Schema.fbs, Message.fbs and File.fbs.
 
 // A tableType says what the fields of a table are that lead elsewhere, by their numbers.
 // Others are plain numbers.
@@ -210,8 +210,8 @@ func (v *verifier) vector(table, i int) (at, n int) {
 	return to + 4, int(binary.LittleEndian.Uint32(v.b[to:]))
 }
 
-// number returns a number of so many bytes that is field i of a verified table, 0 if the field
-// is not there.
+// number returns field i of a verified table, a number of size bytes; 0 if the field is not
+// there.
 func (v *verifier) number(table, i, size int) (uint64, error) {
 	place, err := v.field(table, i, size)
 	if place == 0 || err != nil {

@@ -16,7 +16,7 @@ import (
 	"strings"
 )
 
-// functions are those of package weft that have a counterpart for variables.
+// functions are the functions of package weft that have a counterpart for variables.
 var functions = []string{"Where", "Cat", "Stack", "HStack", "VStack", "Meshgrid", "Einsum", "CrossEntropy", "Complex", "Polar", "FullLike", "OnesLike", "ZerosLike"}
 
 // left are methods without a counterpart, and why.

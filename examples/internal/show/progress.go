@@ -45,9 +45,9 @@ const (
 	barCells    = 14                     // keeps the line within 80 columns
 )
 
-// NewProgress returns a display on w of a run of some epochs of some steps
+// NewProgress returns a display on w of a run of epochs epochs of steps steps
 // each. On a terminal it redraws one line. The unit is what is counted, as in
-// "images": the rate is so many of it a second.
+// "images", whose rate is shown as images a second.
 func NewProgress(w io.Writer, terminal bool, unit string, epochs, steps int) *Progress {
 	return &Progress{w: w, terminal: terminal, unit: unit, epochs: epochs, steps: steps, Now: time.Now}
 }
@@ -58,8 +58,8 @@ func IsTerminal(f *os.File) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb"
 }
 
-// StartEpoch begins an epoch, counted from 1, of which some steps are done
-// already: none, except after a resume.
+// StartEpoch begins an epoch, counted from 1. done is how many of its steps were
+// made before: 0, except after a resume.
 func (p *Progress) StartEpoch(epoch, done int) {
 	p.epoch, p.step, p.shownStep = epoch, done, done
 	p.seen = Tally{Unit: p.unit}
