@@ -10,6 +10,7 @@ import (
 	"weft/internal/device"
 	"weft/internal/jit"
 	"weft/internal/loop"
+	"weft/internal/numbers"
 	"weft/internal/op"
 	"weft/internal/par"
 	"weft/internal/x86"
@@ -34,7 +35,7 @@ type scanTree struct {
 }
 
 const (
-	treeWidth = op.ScanTreeWidth
+	treeWidth = numbers.ScanTreeWidth
 	treeShift = 2 // the logarithm of that
 	// treeBytes is the most that a piece has of all arguments.
 	treeBytes = 256 << 10

@@ -26,7 +26,7 @@ import (
 	"weft/internal/loop"
 )
 
-// Tile is the number of lanes that run at a time. It divides [loop.Block] and is
+// Tile is the number of lanes that run at a time. It divides [numbers.Block] and is
 // a multiple of the virtual lanes of a reduction, so that a tile never straddles
 // a block and lane i of a tile always goes to virtual lane i mod V.
 const Tile = 512

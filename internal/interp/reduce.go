@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"weft/internal/loop"
+	"weft/internal/numbers"
 )
 
 // redInfo describes an OpReduce.
@@ -20,7 +21,7 @@ type redInfo struct {
 // allows. tree[l] is the value of 1<<l neighbouring blocks if bit l of blocks is
 // set.
 type reduction struct {
-	lanes  [loop.VirtualBytes / 8]uint64
+	lanes  [numbers.VirtualBytes / 8]uint64
 	seen   int // elements in the block at hand
 	blocks uint64
 	tree   [64]uint64
@@ -66,7 +67,7 @@ func intIdentity[T signed, U unsigned](k loop.Reduction) T {
 
 // virtual returns the virtual lanes.
 func virtual[T number](r *reduction) []T {
-	return unsafe.Slice((*T)(unsafe.Pointer(&r.lanes)), loop.VirtualBytes/int(unsafe.Sizeof(*new(T))))
+	return unsafe.Slice((*T)(unsafe.Pointer(&r.lanes)), numbers.VirtualBytes/int(unsafe.Sizeof(*new(T))))
 }
 
 // finish folds what is open and what is left of the tree. A row without elements
@@ -201,7 +202,7 @@ func reduceStep(m *machine, in *instr) {
 		return
 	}
 	r.seen += m.n
-	if r.seen == loop.Block {
+	if r.seen == numbers.Block {
 		r.close(i)
 	}
 }

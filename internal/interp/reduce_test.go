@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"weft/internal/loop"
+	"weft/internal/numbers"
 )
 
 // tree combines blocks by the aligned binary tree, from the top: the left part is
@@ -24,17 +25,17 @@ func tree(blocks []uint64, op func(x, y uint64) uint64) uint64 {
 
 // reduced follows the comment of [loop.OpReduce].
 func reduced(t loop.Type, identity uint64, op func(x, y uint64) uint64, x []uint64) uint64 {
-	v := loop.VirtualBytes
+	v := numbers.VirtualBytes
 	if t != loop.B {
 		v /= t.Size()
 	}
 	var blocks []uint64
-	for first := 0; first == 0 || first < len(x); first += loop.Block {
+	for first := 0; first == 0 || first < len(x); first += numbers.Block {
 		lanes := make([]uint64, v)
 		for l := range lanes {
 			lanes[l] = identity
 		}
-		for i := first; i < min(first+loop.Block, len(x)); i++ {
+		for i := first; i < min(first+numbers.Block, len(x)); i++ {
 			lanes[i%v] = op(lanes[i%v], x[i])
 		}
 		// Halves onto halves: lane l takes those that differ from it in leading

@@ -197,8 +197,8 @@ const (
 
 	// OpReduce combines A over all lanes of its pass in this order. Lanes are
 	// numbered by their index along the lane axis counted from the start of the
-	// pass. Elements are cut into blocks of [Block]; inside a block, element i
-	// goes to virtual lane i mod V where V is [VirtualBytes] over the size of the
+	// pass. Elements are cut into blocks of numbers.Block; inside a block, element i
+	// goes to virtual lane i mod V where V is numbers.VirtualBytes over the size of the
 	// type; each virtual lane starts from the identity and combines its
 	// elements in ascending order as acc = acc op x. The V lanes are folded in
 	// halves: lane l op lane l+V/2, then l+V/4, down to 1. Blocks are combined
@@ -230,12 +230,6 @@ func ScaleBound(t Type) int {
 	}
 	return 2040
 }
-
-// Block is the number of elements that [OpReduce] folds before the tree.
-const Block = 4096
-
-// VirtualBytes is the size of the virtual lanes of a reduction.
-const VirtualBytes = 256
 
 // A Reduction is the operation of an [OpReduce].
 type Reduction uint8

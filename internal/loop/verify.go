@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"weft/internal/array"
+	"weft/internal/numbers"
 )
 
 // An Error is a fault that [Verify] found.
@@ -94,7 +95,7 @@ func (v *verifier) args() {
 		case i > p.Lane && a.Kind != Serial:
 			v.fail(NoValue, "axis %d behind the lane axis is %s", i, a.Kind)
 		}
-		if a.Extent != 0 && (i != p.Lane || a.Offsets != 0 || a.Extent < 0 || a.Extent > Block) {
+		if a.Extent != 0 && (i != p.Lane || a.Offsets != 0 || a.Extent < 0 || a.Extent > numbers.Block) {
 			v.fail(NoValue, "axis %d is made for %d elements", i, a.Extent)
 		}
 		if a.Offsets != 0 {

@@ -18,23 +18,6 @@ type Scan struct {
 
 func (a Scan) AppendKey(k []byte) []byte { return ir.Flag(ir.Int(k, a.Axis), a.Reverse) }
 
-// The order of additions in a cumulative sum of floats, along every axis, on every backend. An
-// element is the result of at most log2(block) + 16*levels additions. Parts of a sequence can be
-// added in parallel: Blelloch, Prefix sums and their applications, 1990.
-//
-// A sequence is cut into blocks of [ScanBlockBytes], from where the scan starts; the last one may
-// be short. Inside a block, pairs are scanned first, then runs of 4, 8 and so on. Each step adds
-// the last sum of the lower half to all sums of the upper half. The last sum of a block is the
-// block's total. A group is [ScanGroup] neighbouring blocks; the next level groups 16 groups, and
-// so on. A group's total is the sum of its parts' totals, added in order. The carry into a part is
-// the carry into its group, plus the totals of earlier parts of the group, added in order. An
-// element's result is the carry into its block plus its running sum inside the block. An empty sum
-// is -0, the neutral element of float addition.
-const (
-	ScanBlockBytes = 64
-	ScanGroup      = 16
-)
-
 // back returns the scan of the same axis in the other direction.
 func (a Scan) back() Scan {
 	a.Reverse = !a.Reverse
@@ -57,15 +40,11 @@ func (a Scan) before(x *node, fill float64) *node {
 	return Apply(Place, Placement{x.Shape, w, fill}, Narrow(x, a.Axis, from, n-1))
 }
 
-const (
-	// ScanTreeWidth is how many neighbours a level of a [ScanTree] combines.
-	ScanTreeWidth = 4
-	// ScanTreeAccs is the most accumulators of a [ScanTree].
-	ScanTreeAccs = 3
-)
+// ScanTreeAccs is the most accumulators of a [ScanTree].
+const ScanTreeAccs = 3
 
 // ScanTree gives running results of a [Combination] along the last axis of its arguments,
-// one an accumulator, all of elements of 4 or 8 bytes: groups of [ScanTreeWidth] neighbours
+// one an accumulator, all of elements of 4 or 8 bytes: groups of numbers.ScanTreeWidth neighbours
 // are combined in order, the running results of groups are found in the same way and go
 // before those inside each group, and elements behind the last group follow one by one. It is
 // no part of the table, and has no gradient: whoever puts it into a graph knows one.

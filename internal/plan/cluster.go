@@ -7,6 +7,7 @@ import (
 	"weft/internal/array"
 	"weft/internal/ir"
 	"weft/internal/loop"
+	"weft/internal/numbers"
 	"weft/internal/op"
 )
 
@@ -285,7 +286,7 @@ func (c *cluster) reduce(n *ir.Node) {
 
 // blocked reports that the reductions are made of parts.
 func (c *cluster) blocked() bool {
-	return c.parts || c.col && array.Size(c.shape[c.lo:c.hi]) > ColumnBlock
+	return c.parts || c.col && array.Size(c.shape[c.lo:c.hi]) > numbers.ColumnBlock
 }
 
 // take adds n, which is alone in the cluster one, to c if that makes one kernel of

@@ -6,6 +6,7 @@ import (
 	"weft/internal/array"
 	"weft/internal/ir"
 	"weft/internal/loop"
+	"weft/internal/numbers"
 	"weft/internal/op"
 )
 
@@ -76,7 +77,7 @@ func TestManyConstants(t *testing.T) {
 // Columns of all heights are combined by as many programs as there are sizes of trees.
 func TestTreePrograms(t *testing.T) {
 	trees := map[string]bool{}
-	for rows := ColumnBlock + 1; rows < 20*ColumnBlock; rows++ {
+	for rows := numbers.ColumnBlock + 1; rows < 20*numbers.ColumnBlock; rows++ {
 		p := kernels(one(func(x []*ir.Node) *ir.Node { return axes(op.Sum, false, x[0], 0) }), []int{rows, 30})
 		for _, s := range p.Steps {
 			if s.Kernel.Prog.Name == "tree" {

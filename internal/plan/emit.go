@@ -7,6 +7,7 @@ import (
 	"weft/internal/array"
 	"weft/internal/ir"
 	"weft/internal/loop"
+	"weft/internal/numbers"
 	"weft/internal/op"
 )
 
@@ -39,9 +40,9 @@ func (b *planner) emitCluster(c *cluster) {
 	if some && array.Size(c.shape[:c.lo])*array.Size(c.shape[c.hi:]) > 0 {
 		block := 0
 		if c.col {
-			block = ColumnBlock
+			block = numbers.ColumnBlock
 		} else if c.parts {
-			block = partLen
+			block = numbers.PartLen
 		}
 		n := array.Size(c.shape[c.lo:c.hi])
 		if block > 0 && n > block {

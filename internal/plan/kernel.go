@@ -7,6 +7,7 @@ import (
 	"weft/internal/array"
 	"weft/internal/ir"
 	"weft/internal/loop"
+	"weft/internal/numbers"
 	"weft/internal/op"
 )
 
@@ -304,7 +305,7 @@ func (k *kernel) build(body func(kb *loop.Builder)) {
 	}
 	if col {
 		k.serial = len(order)
-		axes = append(axes, loop.Axis{Kind: loop.Serial, Bound: ColumnBlock})
+		axes = append(axes, loop.Axis{Kind: loop.Serial, Bound: numbers.ColumnBlock})
 		if k.list >= 0 {
 			axes[k.serial].Bound = 0
 		}

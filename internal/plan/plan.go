@@ -15,7 +15,7 @@
 // # The order of a reduction
 //
 // A row reduction has the order of loop.OpReduce. A column reduction adds rows
-// in ascending order in blocks of [ColumnBlock] rows and combines the blocks by
+// in ascending order in blocks of numbers.ColumnBlock rows and combines the blocks by
 // the same tree of neighbours. Which of the two it is depends on the logical
 // shape alone: axes of size 1 aside, whether an axis follows the reduced ones.
 package plan
@@ -32,17 +32,11 @@ import (
 	"weft/internal/op"
 )
 
-// ColumnBlock is the number of rows that a column reduction adds one by one: as
-// many as the processor follows at a time when it fetches ahead.
-const ColumnBlock = 16
-
 // partialMin is the length from which the rows of a reduction with few rows are
-// cut into parts that run side by side; partLen is the length of a part, a
-// multiple of loop.Block by a power of two, so that parts are subtrees.
+// cut into parts of [numbers.PartLen] that run side by side.
 const (
 	partialMin  = 1 << 16
 	partialRows = 16
-	partLen     = 8 * loop.Block
 )
 
 // A Sig describes an array without its memory.

@@ -7,6 +7,7 @@ import (
 	"weft/internal/array"
 	"weft/internal/ir"
 	"weft/internal/loop"
+	"weft/internal/numbers"
 	"weft/internal/op"
 )
 
@@ -200,7 +201,7 @@ func TestStepsApart(t *testing.T) {
 // length alone.
 func TestParts(t *testing.T) {
 	p := kernels(one(func(x []*ir.Node) *ir.Node { return axes(op.Sum, false, x[0]) }), []int{1 << 20})
-	if e := p.Steps[0].Kernel.Extents; len(e) != 2 || e[0] != 32 || e[1] != partLen {
+	if e := p.Steps[0].Kernel.Extents; len(e) != 2 || e[0] != 32 || e[1] != numbers.PartLen {
 		t.Errorf("extents %v\n%s", e, p)
 	}
 	if len(p.Steps) != 1+2 {

@@ -3,6 +3,7 @@ package x86
 import (
 	"weft/internal/jit"
 	"weft/internal/loop"
+	"weft/internal/numbers"
 	"weft/internal/x86/asm"
 )
 
@@ -74,7 +75,7 @@ func (c *compiler) fixedStrips(body []loop.Value, s *survey, n int) {
 // fixedReducing is reducing for a row of n lanes, at most a block.
 func (c *compiler) fixedReducing(body []loop.Value, n int) {
 	first := len(c.accs)
-	strip := loop.VirtualBytes / c.lay.es
+	strip := numbers.VirtualBytes / c.lay.es
 	c.lay.k = min(c.lay.k, strip/c.lay.lanes)
 	c.accumulators(body)
 	all := c.accs[first:]
@@ -83,7 +84,7 @@ func (c *compiler) fixedReducing(body []loop.Value, n int) {
 		if x.t == loop.B {
 			continue
 		}
-		if x.fresh = n <= loop.VirtualBytes/x.t.Size(); x.fresh {
+		if x.fresh = n <= numbers.VirtualBytes/x.t.Size(); x.fresh {
 			continue
 		}
 		for _, r := range x.regs {

@@ -145,7 +145,7 @@ func (g *generator) reduction() loop.Value {
 	if g.r.IntN(5) == 0 {
 		return g.b.Reduce(loop.And+loop.Reduction(g.r.IntN(2)), g.pick(loop.B))
 	}
-	t, k := numbers[g.r.IntN(len(numbers))], loop.Reduction(g.r.IntN(4))
+	t, k := numeric[g.r.IntN(len(numeric))], loop.Reduction(g.r.IntN(4))
 	if t.Int() && g.r.IntN(4) == 0 {
 		k = loop.MinU + loop.Reduction(g.r.IntN(2))
 	}

@@ -3,6 +3,7 @@ package x86
 import (
 	"weft/internal/jit"
 	"weft/internal/loop"
+	"weft/internal/numbers"
 	"weft/internal/x86/asm"
 )
 
@@ -69,7 +70,7 @@ func (c *compiler) over(block []loop.Value, s *survey) bool {
 // longer.
 func (c *compiler) shortRow(body []loop.Value, accs []accumulator, n vr, done asm.Label) {
 	row := c.lay
-	strip := loop.VirtualBytes / row.es
+	strip := numbers.VirtualBytes / row.es
 	steps := strip / row.lanes
 	halves := true // of few elements, only the first half of the registers has seen some
 	for j := range accs {
@@ -89,7 +90,7 @@ func (c *compiler) shortRow(body []loop.Value, accs []accumulator, n vr, done as
 		for _, r := range x.regs[:min(len(x.regs), steps)] {
 			c.mov(r, c.identity(x))
 		}
-		x.fresh = x.t != loop.B && strip <= loop.VirtualBytes/x.t.Size()
+		x.fresh = x.t != loop.B && strip <= numbers.VirtualBytes/x.t.Size()
 	}
 	length := c.lengths(n)
 	c.lay.k = min(row.k, steps)
@@ -120,9 +121,9 @@ func (c *compiler) shortRow(body []loop.Value, accs []accumulator, n vr, done as
 	c.label(half)
 	for j := range accs {
 		if x := &accs[j]; halves {
-			c.fold(x, x.regs[:first], loop.VirtualBytes)
+			c.fold(x, x.regs[:first], numbers.VirtualBytes)
 		} else {
-			c.fold(x, x.regs, loop.VirtualBytes)
+			c.fold(x, x.regs, numbers.VirtualBytes)
 		}
 	}
 	for j := range c.accs {

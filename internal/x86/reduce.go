@@ -5,6 +5,7 @@ import (
 
 	"weft/internal/jit"
 	"weft/internal/loop"
+	"weft/internal/numbers"
 	"weft/internal/x86/asm"
 )
 
@@ -49,7 +50,7 @@ func (c *compiler) virtual(t loop.Type) int {
 	if t == loop.B {
 		return 1
 	}
-	return loop.VirtualBytes / c.vb
+	return numbers.VirtualBytes / c.vb
 }
 
 // reducing lowers a pass with reductions. The virtual lanes are as many bytes as
@@ -57,14 +58,14 @@ func (c *compiler) virtual(t loop.Type) int {
 // most go a shorter way. With nothing else to do, a row whose result is settled is left.
 func (c *compiler) reducing(body []loop.Value, n vr, over, only bool) {
 	first := len(c.accs)
-	strip := loop.VirtualBytes / c.lay.es
+	strip := numbers.VirtualBytes / c.lay.es
 	steps := strip / c.lay.lanes
 	c.accumulators(body)
 	all := c.accs[first:]
 	var accs []accumulator // those that are folded
 	for i := range all {
 		if x := &all[i]; x.t != loop.B {
-			x.mem, x.tree = c.alloc(loop.VirtualBytes, 64), c.alloc(8*levels, 8)
+			x.mem, x.tree = c.alloc(numbers.VirtualBytes, 64), c.alloc(8*levels, 8)
 			accs = append(accs, *x)
 		}
 	}
@@ -78,7 +79,7 @@ func (c *compiler) reducing(body []loop.Value, n vr, over, only bool) {
 	}
 	nextBlock := c.loop(false)
 	{
-		t := c.loadG(asm.LEA, lmem{base: i, disp: loop.Block})
+		t := c.loadG(asm.LEA, lmem{base: i, disp: numbers.Block})
 		c.mov(end, n)
 		c.use2(asm.CMP, end, t)
 		c.upd(asm.CMOVG, end, t)
@@ -105,10 +106,10 @@ func (c *compiler) reducing(body []loop.Value, n vr, over, only bool) {
 	c.rest(body, accs, end)
 	c.label(fold)
 	for j := range accs {
-		c.fold(&accs[j], accs[j].regs, loop.VirtualBytes)
+		c.fold(&accs[j], accs[j].regs, numbers.VirtualBytes)
 	}
 	if len(accs) > 0 {
-		c.branchi(n, asm.CondLE, loop.Block, single)
+		c.branchi(n, asm.CondLE, numbers.Block, single)
 		c.push(accs, blocks)
 	}
 	c.updi(asm.ADD, blocks, 1)
@@ -221,7 +222,7 @@ func (c *compiler) accumulate(v loop.Value, in *loop.Ins) {
 	c.mov(off, c.lay.at)
 	if parts > 1 {
 		c.upd(asm.ADD, off, off)
-		c.updi(asm.AND, off, loop.VirtualBytes-1)
+		c.updi(asm.AND, off, numbers.VirtualBytes-1)
 	}
 	for i := range parts {
 		m := frameMem(x.mem + i*c.vb)

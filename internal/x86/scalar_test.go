@@ -21,8 +21,8 @@ type operation struct {
 	half  array.DType // of OpRound
 }
 
-// numbers are the types that are no truth values.
-var numbers = []loop.Type{loop.I32, loop.I64, loop.F32, loop.F64, loop.I8, loop.I16}
+// numeric are the types other than truth values.
+var numeric = []loop.Type{loop.I32, loop.I64, loop.F32, loop.F64, loop.I8, loop.I16}
 
 // operations lists everything that (*compiler).lowerIns computes from operands.
 func operations() (out []operation) {
@@ -31,13 +31,13 @@ func operations() (out []operation) {
 			out = append(out, operation{op: op, t: t, args: args})
 		}
 	}
-	for _, t := range numbers {
+	for _, t := range numeric {
 		one, two := []loop.Type{t}, []loop.Type{t, t}
 		add(t, two, loop.OpAdd, loop.OpSub, loop.OpMul, loop.OpMin, loop.OpMax)
 		add(t, one, loop.OpNeg, loop.OpAbs)
 		add(loop.B, two, loop.OpEq, loop.OpNe, loop.OpLt, loop.OpLe)
 		add(t, []loop.Type{loop.B}, loop.OpCvt)
-		for _, u := range numbers {
+		for _, u := range numeric {
 			if u != t {
 				add(t, []loop.Type{u}, loop.OpCvt)
 			}

@@ -63,7 +63,7 @@ func reduceRef(t loop.Type, k loop.Reduction, x []uint64) uint64 {
 // the other width in the same pass and without.
 func TestReductions(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
-	for _, ty := range numbers {
+	for _, ty := range numeric {
 		for k := loop.Sum; k <= loop.MaxU; k++ {
 			if k == loop.And || k == loop.Or || k > loop.Or && ty.Float() {
 				continue

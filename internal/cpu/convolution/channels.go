@@ -12,6 +12,7 @@ import (
 	"weft/internal/cpu/tile"
 	"weft/internal/jit"
 	"weft/internal/mem"
+	"weft/internal/numbers"
 	"weft/internal/par"
 )
 
@@ -236,13 +237,13 @@ func (r *channelRun) cut(threads int) {
 		r.stripsEach = tile.Ceil(r.stripsEach, 2)
 	}
 	c.parts = tile.Ceil(r.strips, r.stripsEach)
-	r.blocks = max(1, tile.Ceil(len(c.terms), tile.KBlock))
+	r.blocks = max(1, tile.Ceil(len(c.terms), numbers.KBlock))
 	r.sumsBytes = 0
 	if r.blocks > 1 {
 		r.sumsBytes = r.images * c.bandH * c.outW * c.weightPitch
 	}
 	// One entry takes some 60 us.
-	r.callTiles = max(1, tile.CallWork/(min(tile.KBlock, len(c.terms))*r.widths[0]*r.nv))
+	r.callTiles = max(1, tile.CallWork/(min(numbers.KBlock, len(c.terms))*r.widths[0]*r.nv))
 }
 
 // makeLists lists the terms of every block for every class.
@@ -254,7 +255,7 @@ func (r *channelRun) makeLists() {
 	}
 	at := 0
 	for b := range r.blocks {
-		terms := c.terms[b*tile.KBlock : min((b+1)*tile.KBlock, len(c.terms))]
+		terms := c.terms[b*numbers.KBlock : min((b+1)*numbers.KBlock, len(c.terms))]
 		for _, y := range r.classY {
 			for x := range r.classX {
 				k, kernel := &r.classX[x], r.kernels[x]
@@ -360,7 +361,7 @@ func (r *channelRun) strip(worker, s int, tiles channelTiles, ahead int) {
 		if b == r.blocks-1 {
 			f.flags |= flagStore
 		}
-		f.b = unsafe.Add(c.weights.Ptr(), s*c.panelBytes+b*tile.KBlock*c.weightPitch)
+		f.b = unsafe.Add(c.weights.Ptr(), s*c.panelBytes+b*numbers.KBlock*c.weightPitch)
 		for class := range len(r.classY) * len(r.classX) {
 			x := class % len(r.classX)
 			list := r.lists[b*len(r.classY)*len(r.classX)+class]

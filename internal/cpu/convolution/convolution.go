@@ -118,7 +118,7 @@ func (c *Convolution) lengthen(x, y *Image) {
 // Forward computes y[n,o] = sum over (c,kh,kw) of x[n,c] shifted * w[o,c,kh,kw], c being
 // the channels of o's group,
 // the cross-correlation that neural networks call convolution. The sum
-// runs over the flattened (c,kh,kw) in ascending order, in blocks of [KBlock]
+// runs over the flattened (c,kh,kw) in ascending order, in blocks of numbers.KBlock
 // terms like a product, and a block that is zero counts as +0; terms in the padding are
 // 0*w. Some shapes are computed by Winograd's algorithm instead, see the package comment.
 func (c Convolution) Forward(y, x Image, w unsafe.Pointer) {
@@ -143,7 +143,7 @@ func (c Convolution) Forward(y, x Image, w unsafe.Pointer) {
 // GradInput computes dx, of x's shape, from the gradient dy of the result of
 // Forward: also the transposed convolution of dy. The sum runs over the flattened
 // (o,kh,kw) in ascending order, skipping the (kh,kw) that no stride brings to the
-// element; the terms that are left are cut into blocks of [KBlock], a block that is
+// element; the terms that are left are cut into blocks of numbers.KBlock, a block that is
 // zero counting as +0, and those outside of dy are 0*w; or Winograd's algorithm computes it.
 func (c Convolution) GradInput(dx, dy Image, w unsafe.Pointer) {
 	c.check("conv2d gradient of the input")
@@ -166,7 +166,7 @@ func (c Convolution) GradInput(dx, dy Image, w unsafe.Pointer) {
 
 // GradWeight computes dw, contiguous of shape [O C/Groups KH KW], from the input x of
 // Forward and the gradient dy of its result. The sum runs over the flattened (n,oy,ox)
-// in ascending order, in blocks of [KBlock] terms; terms in the padding are dy*0.
+// in ascending order, in blocks of numbers.KBlock terms; terms in the padding are dy*0.
 func (c Convolution) GradWeight(dw unsafe.Pointer, x, dy Image) {
 	c.check("conv2d gradient of the weights")
 	c.lengthen(&x, &dy)

@@ -14,6 +14,7 @@ import (
 	"weft/internal/cpu/tile"
 	"weft/internal/jit"
 	"weft/internal/mem/guard"
+	"weft/internal/numbers"
 )
 
 // A testImage is a stack of images in a slice.
@@ -268,7 +269,7 @@ func testConvOf[E tile.Element](t *testing.T, r *rand.Rand, g Geometry, layouts 
 func testConvTypes[E tile.Element](t *testing.T, r *rand.Rand, g Geometry, layouts int, of [2]array.DType, pixels, weights func(*rand.Rand, int) []E) {
 	t.Helper()
 	d := cputest.DtypeOf[E]()
-	limit := tile.KBlock
+	limit := numbers.KBlock
 	threads := []int{1, 2, 5}[r.IntN(3)]
 	conv := Convolution{ISA: cputest.UnderTest, DType: d, Of: of, Geometry: g, Threads: threads}
 	conv.check("test")

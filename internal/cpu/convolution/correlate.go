@@ -9,6 +9,7 @@ import (
 	"weft/internal/cpu/tile"
 	"weft/internal/jit"
 	"weft/internal/mem"
+	"weft/internal/numbers"
 	"weft/internal/par"
 )
 
@@ -440,8 +441,8 @@ func (c *correlation) band(src, dst unsafe.Pointer, dstC int, tiles []tile.Place
 	f.AStep, f.APanel = c.weightPitch, c.panelBytes
 	f.SegmentStep = (c.stepY*c.rowPitch - c.outW) * c.Size
 	k := len(c.terms)
-	for p0 := 0; p0 < k || p0 == 0; p0 += tile.KBlock {
-		kk := min(tile.KBlock, k-p0)
+	for p0 := 0; p0 < k || p0 == 0; p0 += numbers.KBlock {
+		kk := min(numbers.KBlock, k-p0)
 		f.K = kk
 		f.Flags = tile.Bit(p0 > 0, 0)
 		if kk > 0 {

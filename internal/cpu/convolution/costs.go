@@ -1,7 +1,7 @@
 package convolution
 
-// Numbers that decide how work is cut and which of several ways is taken. But for those of
-// Winograd's algorithm none of them has an influence on a bit of a result. What was measured
+// Numbers that decide how work is cut and which of several ways is taken. None of them has an
+// influence on a bit of a result: what defines bits is in package numbers. What was measured
 // stands in bench/NOTES.md under the names of the ways.
 const (
 	// tasksPerThread is how many tasks a thread should find: one that starts late, or a slow
@@ -93,11 +93,4 @@ const (
 	// winogradThreaded is the number of pairs of channels from which threads transform the
 	// weights: nine weights each, as threadedWeights.
 	winogradThreaded = 8 << 10
-
-	// winogradChannels is what numbers of channels must be multiples of: of both vectors.
-	winogradChannels = 32
-
-	// winogradSide is the least height and width of results for which Winograd's algorithm is
-	// used: with 5 x 5 and less it takes up to 1.7 times the time of the direct sum (NOTES).
-	winogradSide = 6
 )

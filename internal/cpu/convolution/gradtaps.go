@@ -7,6 +7,7 @@ import (
 	"weft/internal/cpu/gen"
 	"weft/internal/cpu/tile"
 	"weft/internal/jit"
+	"weft/internal/numbers"
 )
 
 // A tapTiling says how vectors of taps cover the gradient of the weights. Its matrix has a
@@ -102,8 +103,8 @@ func (t *gradWeightTask) blocksOfTaps(b0, b1 int) {
 	dy := t.dyImage()
 	masked := false // nothing but taps may be read
 	for b := b0; b < b1; b++ {
-		to := min((b+1)*tile.KBlock, g.N*pixels)
-		for p := b * tile.KBlock; p < to; {
+		to := min((b+1)*numbers.KBlock, g.N*pixels)
+		for p := b * numbers.KBlock; p < to; {
 			n, y, x := p/pixels, p%pixels/t.ow, p%t.ow
 			slot, at := n, n // in the images of x and of dy
 			if !t.direct {

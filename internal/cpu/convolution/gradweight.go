@@ -7,6 +7,7 @@ import (
 	"weft/internal/cpu/tile"
 	"weft/internal/jit"
 	"weft/internal/mem"
+	"weft/internal/numbers"
 	"weft/internal/par"
 )
 
@@ -128,13 +129,13 @@ func (w *gradWeight) plan(threads int) {
 	w.perPanel = w.groups / w.panels
 	w.strips = tile.Ceil(vectors, w.nv)
 	w.pitch = vectors * w.Lanes
-	w.packBytes = w.strips * w.nv * w.VB * (tile.KBlock + 2*w.Lanes)
+	w.packBytes = w.strips * w.nv * w.VB * (numbers.KBlock + 2*w.Lanes)
 	if taps, cost := w.tileTaps(); cost > 0 && cost < best {
 		w.useTaps(taps)
 	}
 
 	pixels := w.oh * w.ow
-	w.blocks = tile.Ceil(g.N*pixels, tile.KBlock)
+	w.blocks = tile.Ceil(g.N*pixels, numbers.KBlock)
 	widenDy := w.taps != nil && w.of[1].Half()
 	w.direct = g.PadH == 0 && g.PadW == 0 && w.x.W == 1 && !w.of[0].Half() && !widenDy
 	w.xImage = w.x
@@ -142,7 +143,7 @@ func (w *gradWeight) plan(threads int) {
 	if !w.direct {
 		h, wd := (w.oh-1)*g.StrideH+(g.KH-1)*g.DilationH+1, (w.ow-1)*g.StrideW+(g.KW-1)*g.DilationW+1
 		w.xImage = ContiguousImage(nil, g.C, h, wd)
-		w.slots = min(g.N, tile.Ceil(tile.KBlock-1, pixels)+1)
+		w.slots = min(g.N, tile.Ceil(numbers.KBlock-1, pixels)+1)
 		imageBytes = (w.xImage.N*w.slots*w.Size + 63) &^ 63
 	}
 	if w.of[0].Half() {
@@ -216,7 +217,7 @@ type gradWeightTask struct {
 func (t *gradWeightTask) compute() {
 	first, last := t.firstGroup(t.p0), t.firstGroup(t.p1)
 	t.c0, t.c1 = first*t.run/(t.g.KH*t.g.KW), tile.Ceil(last*t.run, t.g.KH*t.g.KW)
-	t.filled = t.b0 * tile.KBlock / (t.oh * t.ow)
+	t.filled = t.b0 * numbers.KBlock / (t.oh * t.ow)
 	base := t.images
 	if t.direct {
 		base = t.x.Ptr
@@ -247,7 +248,7 @@ func (w *gradWeight) firstGroup(panel int) int {
 // block adds the terms of block b.
 func (t *gradWeightTask) block(b int) {
 	g, pixels := t.g, t.oh*t.ow
-	from, to := b*tile.KBlock, min((b+1)*tile.KBlock, g.N*pixels)
+	from, to := b*numbers.KBlock, min((b+1)*numbers.KBlock, g.N*pixels)
 	t.list = t.list[:0]
 	for p := from; p < to; {
 		n, pix := p/pixels, p%pixels
@@ -261,7 +262,7 @@ func (t *gradWeightTask) block(b int) {
 			first := s * t.nv * t.Lanes
 			width := min(t.nv*t.Lanes, g.O-first)
 			pitch := tile.Ceil(width, t.Lanes) * t.VB
-			dst := unsafe.Add(t.packed, first*t.Size*(tile.KBlock+2*t.Lanes)+(p-from)*pitch)
+			dst := unsafe.Add(t.packed, first*t.Size*(numbers.KBlock+2*t.Lanes)+(p-from)*pitch)
 			t.From(t.of[1]).Pack(tile.Panel{Ptr: dst, Pitch: pitch, Rows: width, K: k}, tile.Mat{Ptr: t.dy.at(n, first, y, x, t.of[1].Size()), Row: t.dy.C, Col: t.dy.W})
 		}
 		slot := n
@@ -308,7 +309,7 @@ func (t *gradWeightTask) block(b int) {
 			key.Run, key.Dilation = 0, 0
 		}
 		t.SetMask(&f.Mask[nv-1], &f.Lanes[nv-1], t.Lanes)
-		f.B[0] = unsafe.Add(t.packed, first*t.Size*(tile.KBlock+2*t.Lanes))
+		f.B[0] = unsafe.Add(t.packed, first*t.Size*(numbers.KBlock+2*t.Lanes))
 		f.BStep = nv * t.VB
 		for _, part := range [2]struct{ from, to, groups int }{{t.p0, wide, t.perPanel + 1}, {wide, t.p1, t.perPanel}} {
 			key.Mr = part.groups * t.run

@@ -8,6 +8,7 @@ import (
 	"weft/internal/cpu/tile"
 	"weft/internal/jit"
 	"weft/internal/mem"
+	"weft/internal/numbers"
 	"weft/internal/par"
 )
 
@@ -114,7 +115,7 @@ func (r *imageRun) makeTiles() {
 	c := r.correlation
 	r.pixelBytes = r.nv * c.VB
 	r.sourceBytes = (c.srcC*c.srcH*c.srcW + c.Lanes) * r.pixelBytes
-	r.blocks = tile.Ceil(len(c.terms), tile.KBlock)
+	r.blocks = tile.Ceil(len(c.terms), numbers.KBlock)
 	r.taps, r.pieces, r.tiles = r.taps[:0], r.pieces[:0], r.tiles[:0]
 	taps := r.perChannel()
 	spanY, spanX := 0, 0
@@ -167,7 +168,7 @@ func (r *imageRun) block(b int, y, x edge, spanY, spanX int) {
 			})
 		}
 	}
-	from, to := b*tile.KBlock, min((b+1)*tile.KBlock, len(c.terms))
+	from, to := b*numbers.KBlock, min((b+1)*numbers.KBlock, len(c.terms))
 	c0, t0, c1, t1 := from/len(taps), from%len(taps), to/len(taps), to%len(taps)
 	if c0 == c1 {
 		run(c0, 1, t0, t1)
@@ -217,7 +218,7 @@ func (r *imageRun) panel(source, sums unsafe.Pointer, b, q int) {
 	}
 	code := gen.Kernel(imageKernels, imageKey{c.Machine, rows, r.nv})
 	// One entry takes some 60 us.
-	most := max(1, tile.CallWork/(min(tile.KBlock, len(c.terms))*rows*r.nv))
+	most := max(1, tile.CallWork/(min(numbers.KBlock, len(c.terms))*rows*r.nv))
 	for tiles := r.tiles[b*pixels : (b+1)*pixels]; len(tiles) > 0; {
 		f.tiles, f.tileCount = &tiles[0], min(most, len(tiles))
 		tiles = tiles[f.tileCount:]

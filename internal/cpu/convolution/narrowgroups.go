@@ -9,6 +9,7 @@ import (
 	"weft/internal/cpu/tile"
 	"weft/internal/jit"
 	"weft/internal/mem"
+	"weft/internal/numbers"
 	"weft/internal/par"
 )
 
@@ -77,7 +78,7 @@ func (r *groupRun) run(g *Convolution, w unsafe.Pointer, weightStep int) bool {
 	}
 	terms := 0
 	for i := range r.phases {
-		if len(r.phases[i].terms) > tile.KBlock {
+		if len(r.phases[i].terms) > numbers.KBlock {
 			return false
 		}
 		terms = max(terms, len(r.phases[i].terms))
@@ -263,7 +264,7 @@ func (g *Convolution) narrowForward(y, x Image, w unsafe.Pointer) bool {
 	r.cols = (r.outW-1)*g.StrideW + (g.KW-1)*g.DilationW + 1
 	k := r.inC * g.KH * g.KW
 	r.groupWeights = r.outC * k
-	if k > tile.KBlock {
+	if k > numbers.KBlock {
 		return false
 	}
 	p := groupPhase{}
@@ -279,7 +280,7 @@ func (g *Convolution) narrowGradInput(dx, dy Image, w unsafe.Pointer) bool {
 	r := &groupRun{Machine: tile.New(g.ISA, g.DType), n: g.N, groups: g.Groups, inC: g.O / g.Groups, outC: g.C / g.Groups,
 		src: dy, dst: dx, of: g.Of[0], srcH: g.OutH(), srcW: g.OutW(), outH: g.H, outW: g.W, stepY: 1, stepX: 1,
 		phaseY: min(g.StrideH, g.H), phaseX: min(g.StrideW, g.W), tail: g.Tail}
-	if r.inC*g.KH*g.KW > tile.KBlock || r.phaseY*r.phaseX > narrowStep {
+	if r.inC*g.KH*g.KW > numbers.KBlock || r.phaseY*r.phaseX > narrowStep {
 		return false
 	}
 	r.groupWeights = r.inC * r.outC * g.KH * g.KW
@@ -377,7 +378,7 @@ func (c *Convolution) narrowGradWeight(dw unsafe.Pointer, x, dy Image) bool {
 	m := tile.New(c.ISA, c.DType)
 	r := groupGrad{Machine: m, g: &c.Geometry, dw: dw, x: x, dy: dy, of: c.Of, inC: c.C / c.Groups, outC: c.O / c.Groups, oh: c.OutH(), ow: c.OutW(), taps: c.KH * c.KW}
 	if c.ISA == jit.Portable || !narrow(c.Groups, m.Lanes, max(r.inC, r.outC)) || x.W != 1 || dy.W != 1 ||
-		c.StrideW > narrowStep || c.DilationW > narrowStep || c.N*r.oh*r.ow == 0 || r.taps > tile.KBlock {
+		c.StrideW > narrowStep || c.DilationW > narrowStep || c.N*r.oh*r.ow == 0 || r.taps > numbers.KBlock {
 		return false
 	}
 	span := (c.KH-1)*c.DilationH + 1
@@ -466,11 +467,11 @@ func (r *groupGrad) pieces(list []groupPiece, image, y, h int) []groupPiece {
 	last := r.g.N * r.oh * r.ow
 	for t := range h {
 		for x := 0; x < r.ow; {
-			n := min(r.ow-x, tile.KBlock-at%tile.KBlock)
+			n := min(r.ow-x, numbers.KBlock-at%numbers.KBlock)
 			at += n
 			list = append(list, groupPiece{
 				src: (t*r.g.StrideH*r.cols + x*r.g.StrideW) * r.VB, dy: (t*r.ow + x) * r.VB, n: n,
-				last: tile.Bit(at%tile.KBlock == 0 || at == last, 0),
+				last: tile.Bit(at%numbers.KBlock == 0 || at == last, 0),
 			})
 			x += n
 		}

@@ -5,6 +5,7 @@ import (
 
 	"weft/internal/array"
 	"weft/internal/cpu/tile"
+	"weft/internal/numbers"
 	"weft/internal/par"
 )
 
@@ -233,7 +234,7 @@ func portableGradWeight[E tile.Element](g *Convolution, dw unsafe.Pointer, x, dy
 	if len(out)*terms < 2*tile.PortableGrain {
 		threads = 1
 	}
-	blocks := tile.Ceil(terms, tile.KBlock)
+	blocks := tile.Ceil(terms, numbers.KBlock)
 	wave := min(blocks, max(1, portableSums/len(out)))
 	sums := make([]E, wave*len(out))
 	for b0 := 0; b0 < blocks; b0 += wave {
@@ -243,13 +244,13 @@ func portableGradWeight[E tile.Element](g *Convolution, dw unsafe.Pointer, x, dy
 			defer tile.Scratches.Put(buf)
 			for ; begin < end; begin++ {
 				block := begin / tiles
-				k := (b0 + block) * tile.KBlock
+				k := (b0 + block) * numbers.KBlock
 				j := begin % tiles * tileWidth
 				w := min(tileWidth, width-j)
 				if w <= 0 {
 					continue
 				}
-				buf.Block(op, unsafe.Sizeof(E(0)) == 4, k, min(tile.KBlock, terms-k), 0, g.O, j, w, func(o int, row []float64) {
+				buf.Block(op, unsafe.Sizeof(E(0)) == 4, k, min(numbers.KBlock, terms-k), 0, g.O, j, w, func(o int, row []float64) {
 					to := sums[block*len(out)+o*width+j:]
 					for i, v := range row {
 						to[i] = E(v)

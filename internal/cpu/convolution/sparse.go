@@ -8,6 +8,7 @@ import (
 	"weft/internal/cpu/tile"
 	"weft/internal/fma"
 	"weft/internal/mem"
+	"weft/internal/numbers"
 	"weft/internal/par"
 )
 
@@ -18,13 +19,12 @@ import (
 // in the padding is 0*w, which changes a sum only if w is not finite; such weights are handled
 // separately.
 
-// Thresholds of the sparse path. Its results have the bits of the dense paths, except for the sign
-// of a zero sum in a gradient of weights. Tests set these.
+// The rule by which the sparse path is taken is in package numbers. Tests set these.
 var (
-	sparseRatio  = 64.0    // all taps per tap inside the image: a visit by kernels costs about 1/64 of one here
-	sparseVisits = 1 << 22 // taps visited from which on the sparse path is considered
-	sparseSpan   = 16.0    // pixels of the padded image per pixel of image and result
-	sparsePixels = 1 << 20 // pixels of the padded image from which on its copies matter
+	sparseRatio  = numbers.SparseRatio
+	sparseVisits = numbers.SparseVisits
+	sparseSpan   = numbers.SparseSpan
+	sparsePixels = numbers.SparsePixels
 )
 
 // An axis is how the taps of a correlation meet its source along one axis: output i reads
@@ -260,7 +260,7 @@ func (s *sparseSums[E]) row(image, result, y int) {
 	}
 }
 
-// A blockSum is a sum of terms in blocks of tile.KBlock, from which terms that are zero may be
+// A blockSum is a sum of terms in blocks of numbers.KBlock, from which terms that are zero may be
 // missing. The sum of a block that is zero is +0.
 type blockSum[E tile.Element] struct {
 	total, sum E
@@ -269,7 +269,7 @@ type blockSum[E tile.Element] struct {
 
 // add adds a*b as term number i.
 func (s *blockSum[E]) add(i int, a, b E) {
-	if block := i / tile.KBlock; block != s.block {
+	if block := i / numbers.KBlock; block != s.block {
 		s.total, s.sum, s.block = s.end(), 0, block
 	}
 	if unsafe.Sizeof(a) == 4 {

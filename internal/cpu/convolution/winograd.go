@@ -9,6 +9,7 @@ import (
 	"weft/internal/cpu/tile"
 	"weft/internal/jit"
 	"weft/internal/mem"
+	"weft/internal/numbers"
 	"weft/internal/par"
 )
 
@@ -49,7 +50,7 @@ type winograd struct {
 // type and the shape of one image.
 func (g *Convolution) useWinograd(h, w int) bool {
 	return g.Groups == 1 && g.DType == array.Float32 && g.KH == 3 && g.KW == 3 && g.StrideH == 1 && g.StrideW == 1 && g.DilationH == 1 && g.DilationW == 1 &&
-		min(g.C, g.O) > 0 && g.C%winogradChannels == 0 && g.O%winogradChannels == 0 && min(h, w) >= winogradSide
+		min(g.C, g.O) > 0 && g.C%numbers.WinogradChannels == 0 && g.O%numbers.WinogradChannels == 0 && min(h, w) >= numbers.WinogradSide
 }
 
 // run computes the convolution, and calls direct for each image of which a result is not
@@ -121,16 +122,16 @@ func (w *winograd) transformWeights(threads int) {
 	}
 	par.Run(w.strips, 1, threads, func(_, begin, end int) {
 		// So many channels at a time, and what transposing writes behind them.
-		buffer := tile.Alloc((9*winogradChannels + w.Lanes) * bytes)
+		buffer := tile.Alloc((9*numbers.WinogradChannels + w.Lanes) * bytes)
 		defer mem.Free(buffer)
-		f := winogradFrame{src: buffer.Ptr(), matrixStep: w.inC * bytes, tileStep: bytes, tiles: winogradChannels, half: 0.5}
+		f := winogradFrame{src: buffer.Ptr(), matrixStep: w.inC * bytes, tileStep: bytes, tiles: numbers.WinogradChannels, half: 0.5}
 		for s := begin; s < end; s++ {
-			for c := 0; c < w.inC; c += winogradChannels {
+			for c := 0; c < w.inC; c += numbers.WinogradChannels {
 				from := tile.Mat{Ptr: unsafe.Add(w.weights, (s*width*w.outStep+c*w.inStep)*w.Size), Row: w.outStep, Col: 1}
 				if w.inStep == 9 {
-					w.transpose(tile.Panel{Ptr: buffer.Ptr(), Pitch: bytes, Rows: width, K: 9 * winogradChannels}, from)
+					w.transpose(tile.Panel{Ptr: buffer.Ptr(), Pitch: bytes, Rows: width, K: 9 * numbers.WinogradChannels}, from)
 				} else {
-					for i := range winogradChannels {
+					for i := range numbers.WinogradChannels {
 						to := tile.Panel{Ptr: unsafe.Add(buffer.Ptr(), i*9*bytes), Pitch: bytes, Rows: width, K: 9}
 						w.transpose(to, from.Offset(i*w.inStep, w.Size))
 					}
@@ -204,8 +205,8 @@ func (w *winograd) products(source, sums unsafe.Pointer, strip, n int) {
 	key := tile.Key{Nv: winogradVectors}
 	f := tile.Frame{AStep: w.tileStep, BStep: bytes, CStep: bytes}
 	for m := range 16 {
-		for p := 0; p < w.inC; p += tile.KBlock {
-			f.K = min(tile.KBlock, w.inC-p)
+		for p := 0; p < w.inC; p += numbers.KBlock {
+			f.K = min(numbers.KBlock, w.inC-p)
 			f.Flags = tile.Bit(p > 0, 0)
 			f.B[0] = unsafe.Add(w.transformed.Ptr(), ((strip*16+m)*w.inC+p)*bytes)
 			for _, part := range [2]struct{ first, panels, rows int }{{0, wide, mr + 1}, {wide * (mr + 1), panels - wide, mr}} {

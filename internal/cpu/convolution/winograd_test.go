@@ -8,8 +8,8 @@ import (
 
 	"weft/internal/array"
 	"weft/internal/cpu/cputest"
-	"weft/internal/cpu/tile"
 	"weft/internal/jit"
+	"weft/internal/numbers"
 )
 
 // refWinograd returns the results of a convolution by Winograd's algorithm, before the
@@ -70,7 +70,7 @@ func refWinograd(n, inC, outC, h, w int, source func(n, c, y, x int) float32, we
 					}
 				}
 				for m := range pixels {
-					cputest.RefDots(dots[m*outC:][:outC], pixels[m], weights[m], tile.KBlock, false)
+					cputest.RefDots(dots[m*outC:][:outC], pixels[m], weights[m], numbers.KBlock, false)
 				}
 				for o := range outC {
 					var sums []float32

@@ -8,6 +8,7 @@ import (
 	"weft/internal/cpu/tile"
 	"weft/internal/jit"
 	"weft/internal/mem"
+	"weft/internal/numbers"
 	"weft/internal/par"
 	"weft/internal/x86/asm"
 )
@@ -30,7 +31,7 @@ func (p *Product) byBlocks() bool {
 	if p.DType == array.Float64 {
 		most = p.ISA.VectorBytes() / 16
 	}
-	return p.M+p.N <= most && p.K >= blockLeast*tile.KBlock && lined(p.A, p.M) && lined(p.B.T(), p.N)
+	return p.M+p.N <= most && p.K >= blockLeast*numbers.KBlock && lined(p.A, p.M) && lined(p.B.T(), p.N)
 }
 
 // lined reports whether the terms of a row are contiguous, or the rows of a term are contiguous and
@@ -70,9 +71,9 @@ func (p *Product) runBlocks(total int) {
 }
 
 func runBlocks[E tile.Element](p *Product, o *operands) {
-	j := &blockJob{Machine: tile.New(p.ISA, p.DType), m: p.M, n: p.N, k: p.K, of: p.Of, operands: *o, blocks: p.K / tile.KBlock}
+	j := &blockJob{Machine: tile.New(p.ISA, p.DType), m: p.M, n: p.N, k: p.K, of: p.Of, operands: *o, blocks: p.K / numbers.KBlock}
 	j.code = gen.Kernel(blockKernels, blockKey{p.ISA, p.DType, p.M, p.N})
-	for j.terms = tile.KBlock; j.terms > j.Lanes && j.terms*(j.m+j.n)*j.VB > blockPacked; j.terms /= 2 {
+	for j.terms = numbers.KBlock; j.terms > j.Lanes && j.terms*(j.m+j.n)*j.VB > blockPacked; j.terms /= 2 {
 	}
 	groups := tile.Ceil(j.blocks, j.Lanes)
 	j.groupBytes = j.m * j.n * j.VB
@@ -87,8 +88,8 @@ func runBlocks[E tile.Element](p *Product, o *operands) {
 
 	sums := unsafe.Slice((*E)(j.sums.Ptr()), groups*j.m*j.n*j.Lanes)
 	tail := make([]E, j.m*j.n)
-	if rest := p.K - j.blocks*tile.KBlock; rest > 0 {
-		last, at := *p, j.blocks*tile.KBlock
+	if rest := p.K - j.blocks*numbers.KBlock; rest > 0 {
+		last, at := *p, j.blocks*numbers.KBlock
 		last.K, last.Batch, last.Tail, last.Threads = rest, Batch{}, nil, 1
 		last.A, last.B = o.a.Offset(at*o.a.Col, p.Of[0].Size()), o.b.Offset(at*o.b.Row, p.Of[1].Size())
 		last.C = tile.Mat{Ptr: unsafe.Pointer(&tail[0]), Row: j.n, Col: 1}
@@ -100,7 +101,7 @@ func runBlocks[E tile.Element](p *Product, o *operands) {
 		for b := 1; b < j.blocks; b++ {
 			sum += at(b)
 		}
-		if p.K > j.blocks*tile.KBlock {
+		if p.K > j.blocks*numbers.KBlock {
 			sum += tail[i]
 		}
 		*(*E)(unsafe.Add(o.c.Ptr, (i/j.n*o.c.Row+i%j.n*o.c.Col)*j.Size)) = sum
@@ -117,9 +118,9 @@ func (j *blockJob) Chunk(worker, begin, end int) {
 	for g := begin; g < end; g++ {
 		lanes := min(j.Lanes, j.blocks-g*j.Lanes)
 		f := blockFrame{a: a, b: b, sums: unsafe.Add(j.sums.Ptr(), g*j.groupBytes)}
-		for t := 0; t < tile.KBlock; t += j.terms {
+		for t := 0; t < numbers.KBlock; t += j.terms {
 			// B behind A: its last vector may be written over the next term's.
-			first := g*j.Lanes*tile.KBlock + t
+			first := g*j.Lanes*numbers.KBlock + t
 			j.pack(a, 0, j.operands.a, j.m, first, lanes)
 			j.pack(b, 1, j.operands.b.T(), j.n, first, lanes)
 			f.k, f.add = j.terms, tile.Bit(t > 0, 0)
@@ -135,11 +136,11 @@ func (j *blockJob) pack(to unsafe.Pointer, of int, from tile.Mat, rows, first, l
 	from = from.Offset(first*from.Col, size)
 	if from.Col != 1 || rows == 1 {
 		// Rows side by side: a block is one row of terms times rows.
-		m.Pack(tile.Panel{Ptr: to, Pitch: j.VB, Rows: lanes, K: j.terms * rows}, tile.Mat{Ptr: from.Ptr, Row: tile.KBlock * rows, Col: 1})
+		m.Pack(tile.Panel{Ptr: to, Pitch: j.VB, Rows: lanes, K: j.terms * rows}, tile.Mat{Ptr: from.Ptr, Row: numbers.KBlock * rows, Col: 1})
 		return
 	}
 	for i := range rows {
-		m.Pack(tile.Panel{Ptr: unsafe.Add(to, i*j.VB), Pitch: rows * j.VB, Rows: lanes, K: j.terms}, tile.Mat{Ptr: unsafe.Add(from.Ptr, i*from.Row*size), Row: tile.KBlock, Col: 1})
+		m.Pack(tile.Panel{Ptr: unsafe.Add(to, i*j.VB), Pitch: rows * j.VB, Rows: lanes, K: j.terms}, tile.Mat{Ptr: unsafe.Add(from.Ptr, i*from.Row*size), Row: numbers.KBlock, Col: 1})
 	}
 }
 

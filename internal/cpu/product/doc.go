@@ -5,7 +5,7 @@
 // An element of a product has the same bits on every path: portable Go, AVX2 or
 // AVX-512, inside or at the edge of a tile, alone or in a batch, with any strides
 // and any number of threads. The sum over k is cut into blocks of
-// [tile.KBlock] terms.
+// numbers.KBlock terms.
 // A block is one chain of fused multiply-adds in ascending k that starts from +0;
 // the blocks are added in ascending order, ((b0+b1)+b2)+....
 // So a part of a product equals the product of the parts, and a row does not depend on

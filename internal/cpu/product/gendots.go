@@ -7,6 +7,7 @@ import (
 	"weft/internal/cpu/gen"
 	"weft/internal/cpu/tile"
 	"weft/internal/jit"
+	"weft/internal/numbers"
 	"weft/internal/x86/asm"
 )
 
@@ -66,7 +67,7 @@ func genDots(g *gen.Gen, from array.DType, nv int, paired, asks bool) {
 	// step adds terms, e or one, that lie so many behind.
 	step := func(terms, blocks, behind int) {
 		for block := range blocks {
-			behind := behind + block*tile.KBlock
+			behind := behind + block*numbers.KBlock
 			set := func(u int) { g.Broadcast(factor(u%4), asm.Ptr(row, int32((behind+u)*g.D.Size()))) }
 			if from.Half() { // of which there are more terms than registers
 				for v := range nv {
@@ -154,23 +155,23 @@ func genDots(g *gen.Gen, from array.DType, nv int, paired, asks bool) {
 	}
 	if paired {
 		rest := a.NewLabel()
-		a.RI(asm.SUB, left, 2*tile.KBlock)
+		a.RI(asm.SUB, left, 2*numbers.KBlock)
 		a.Jcc(asm.CondL, rest)
 		pair := a.Here()
 		start(2)
-		a.RI(asm.MOV, count, tile.KBlock)
+		a.RI(asm.MOV, count, numbers.KBlock)
 		every(perLine, func() { line(2) })
 		finish(2)
-		advance(tile.KBlock)
-		a.RI(asm.SUB, left, 2*tile.KBlock)
+		advance(numbers.KBlock)
+		a.RI(asm.SUB, left, 2*numbers.KBlock)
 		a.Jcc(asm.CondGE, pair)
 		a.Bind(rest)
-		a.RI(asm.ADD, left, 2*tile.KBlock)
+		a.RI(asm.ADD, left, 2*numbers.KBlock)
 		a.Jcc(asm.CondE, end)
 	}
 	block := a.Here()
 	start(1)
-	a.RI(asm.MOV, count, tile.KBlock)
+	a.RI(asm.MOV, count, numbers.KBlock)
 	a.RR(asm.CMP, left, count)
 	whole := a.NewLabel()
 	a.Jcc(asm.CondGE, whole)

@@ -8,6 +8,7 @@ import (
 	"weft/internal/cpu/gen"
 	"weft/internal/cpu/tile"
 	"weft/internal/mem"
+	"weft/internal/numbers"
 	"weft/internal/par"
 )
 
@@ -108,7 +109,7 @@ func (p *Product) turnPays() bool {
 		least = turnedB * 8 // they are turned back one by one
 	}
 	return p.B.Row == 1 && p.B.Col != 1 && p.C.Col == 1 && p.M > tile.MaxRowsAcross(p.ISA) && p.M <= directColumns*lanes &&
-		!p.Of[1].Half() && p.N > p.M && min(p.K, tile.KBlock)*p.N*p.DType.Size() > least
+		!p.Of[1].Half() && p.N > p.M && min(p.K, numbers.KBlock)*p.N*p.DType.Size() > least
 }
 
 // fold makes one product of those of the last batch dimensions, as long as they have
@@ -177,7 +178,7 @@ func (j *job) plan(total, threads int) int {
 		j.planNarrow(total, threads)
 		return threads
 	}
-	kk := min(j.k, tile.KBlock)
+	kk := min(j.k, numbers.KBlock)
 	// Packing pays where a panel is used often, and where strides put its elements
 	// into too few sets of the cache or make no kernel's pattern.
 	rowsApart := j.a.Col == 1 || j.k == 1
@@ -211,7 +212,7 @@ func (j *job) plan(total, threads int) int {
 	j.packB = j.packB || j.of[1].Half()
 	j.aheadA = !j.packA && j.a.Col == 1 && j.m*j.k*j.Size >= aheadBytes
 	j.aheadB = !j.packB && j.k*j.n*j.Size >= aheadBytes
-	j.taskM, j.taskN = min(j.m, maxTaskRows), min(j.n, blockBytesB/(tile.KBlock*j.Size))
+	j.taskM, j.taskN = min(j.m, maxTaskRows), min(j.n, blockBytesB/(numbers.KBlock*j.Size))
 	if threads > 1 {
 		minM, minN := 2*tile.MaxRows(j.ISA, 2), 4*j.Lanes
 		// Four tasks a thread end together better than one; but each packs for itself.
@@ -233,7 +234,7 @@ func (j *job) plan(total, threads int) int {
 		j.blockC = tile.Ceil(j.rows*j.taskN*j.Size, 64) * 64
 	}
 	j.tilesM, j.tilesN = tile.Ceil(j.m, j.taskM), tile.Ceil(j.n, j.taskN)
-	if t, ok := j.tail.(tile.PassingTail); ok && t.Passing() && !j.flipped && !j.through && j.k <= tile.KBlock && j.m*j.n*j.Size > tailBytes {
+	if t, ok := j.tail.(tile.PassingTail); ok && t.Passing() && !j.flipped && !j.through && j.k <= numbers.KBlock && j.m*j.n*j.Size > tailBytes {
 		// What only the tail reads stays in the second cache.
 		j.passing = t
 		j.rows = min(j.rows, max(tailBytes/(j.taskN*j.Size), 4*tile.MaxRows(j.ISA, 1)))
@@ -247,7 +248,7 @@ func (j *job) plan(total, threads int) int {
 	if j.packB {
 		j.blockB = tile.Ceil(j.taskN, j.Lanes) * j.VB * j.Padded(kk)
 	}
-	if small := (j.m*j.k + j.k*j.n + j.m*j.n) * j.Size; total > 1 && j.tilesM*j.tilesN == 1 && !j.packA && !j.packB && j.passing == nil && !j.through && j.k <= tile.KBlock && 2*small <= pagesBytes {
+	if small := (j.m*j.k + j.k*j.n + j.m*j.n) * j.Size; total > 1 && j.tilesM*j.tilesN == 1 && !j.packA && !j.packB && j.passing == nil && !j.through && j.k <= numbers.KBlock && 2*small <= pagesBytes {
 		j.pages = pagesBytes / small
 	}
 	return threads
@@ -349,8 +350,8 @@ func (j *job) taskWith(base, bufB unsafe.Pointer, m0, m1, n0, n1 int, o *operand
 	width := j.nv * j.Lanes
 	var f tile.Frame
 	f.CStep = o.c.Row * j.Size
-	for p0 := 0; p0 < j.k || p0 == 0; p0 += tile.KBlock {
-		kk := min(tile.KBlock, j.k-p0)
+	for p0 := 0; p0 < j.k || p0 == 0; p0 += numbers.KBlock {
+		kk := min(numbers.KBlock, j.k-p0)
 		f.K = kk
 		f.Flags = tile.Bit(p0 > 0, 0)
 		if j.packB {

@@ -10,6 +10,7 @@ import (
 	"weft/internal/array"
 	"weft/internal/cpu/cputest"
 	"weft/internal/cpu/tile"
+	"weft/internal/numbers"
 )
 
 // A testMat is a matrix in a slice with gaps.
@@ -142,7 +143,7 @@ func wantOf[E tile.Element](m, n, k int, a, b testMat[E]) []E {
 	return cputest.Recall(&wanted, fmt.Sprint(m, " ", n, " ", k), [][]E{rows, columns}, func() []E {
 		out := make([]E, m*n)
 		for i := range m {
-			cputest.RefDots(out[i*n:][:n], rows[i*k:][:k], columns, tile.KBlock, false)
+			cputest.RefDots(out[i*n:][:n], rows[i*k:][:k], columns, numbers.KBlock, false)
 		}
 		return out
 	})

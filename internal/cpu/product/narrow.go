@@ -8,6 +8,7 @@ import (
 	"weft/internal/cpu/gen"
 	"weft/internal/cpu/tile"
 	"weft/internal/jit"
+	"weft/internal/numbers"
 )
 
 // A narrowKind is a way to compute a few rows of C, where B is read once and its
@@ -63,7 +64,7 @@ func (j *job) planNarrow(total, threads int) {
 	}
 	if j.narrow != alongRows || j.of[1].Half() {
 		j.nv, j.rows, j.packB = 1, j.m, true
-		j.blockB = max(j.blockB, j.VB*j.Padded(min(j.k, tile.KBlock)))
+		j.blockB = max(j.blockB, j.VB*j.Padded(min(j.k, numbers.KBlock)))
 	}
 }
 
@@ -110,7 +111,7 @@ var farCache = jit.DataCache(2) >= 2<<20
 // dotsPay reports whether dots is faster than across for columns of B so many elements
 // apart: they must be almost all of B's memory, which is read ahead in its order.
 func (j *job) dotsPay(step int) bool {
-	return j.m == 1 && step >= j.k && step <= j.k+j.k/8 && (j.k >= 2*tile.KBlock || !tile.Conflict(step*j.size.b))
+	return j.m == 1 && step >= j.k && step <= j.k+j.k/8 && (j.k >= 2*numbers.KBlock || !tile.Conflict(step*j.size.b))
 }
 
 // readBack is the address of the columns that dots has read from the last to the first, if
@@ -147,7 +148,7 @@ func (j *job) dots(n0, n1 int, o *operands) int {
 		}
 		lanes := nv * narrow.Lanes
 		// Whole pairs of blocks of all columns, or all of some groups.
-		terms := min(j.k, max(dotsEntry/(lanes*size*2*tile.KBlock), 1)*2*tile.KBlock)
+		terms := min(j.k, max(dotsEntry/(lanes*size*2*numbers.KBlock), 1)*2*numbers.KBlock)
 		groups := max(1, min(vectors/nv, dotsEntry/(lanes*size*j.k)))
 		if nv == dotsCached && vectors-groups*nv == 1 && groups > 1 {
 			groups--
@@ -184,8 +185,8 @@ func (j *job) across(n0, n1 int, o *operands) {
 			code = j.Tile(tile.Key{Mr: j.m, Nv: nv, Across: true})
 		}
 		f.C[0] = unsafe.Add(o.c.Ptr, x*j.Size)
-		for p0 := 0; p0 < j.k; p0 += tile.KBlock {
-			f.K = min(tile.KBlock, j.k-p0)
+		for p0 := 0; p0 < j.k; p0 += numbers.KBlock {
+			f.K = min(numbers.KBlock, j.k-p0)
 			f.A = unsafe.Add(o.a.Ptr, p0*j.Size)
 			f.B[0] = unsafe.Add(o.b.Ptr, (p0+x*o.b.Col)*j.Size)
 			f.Flags = tile.Bit(p0 > 0, 0)
@@ -210,8 +211,8 @@ func (j *job) along(sums unsafe.Pointer, n0, n1 int, o *operands) {
 	asks := j.k*j.n*j.size.b > cachedBytes
 	// To look a kernel up takes as long as some vectors.
 	var codes [2][manyTerms + 1]*jit.Code // by whether it starts the sums, and terms
-	for p0 := 0; p0 < j.k; p0 += tile.KBlock {
-		p1 := min(p0+tile.KBlock, j.k)
+	for p0 := 0; p0 < j.k; p0 += numbers.KBlock {
+		p1 := min(p0+numbers.KBlock, j.k)
 		f.Sums = sums
 		for p := p0; p < p1; {
 			terms := 1

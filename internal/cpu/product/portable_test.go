@@ -11,6 +11,7 @@ import (
 	"weft/internal/cpu/cputest"
 	"weft/internal/cpu/tile"
 	"weft/internal/jit"
+	"weft/internal/numbers"
 )
 
 // exactFMA is x*y+z rounded once, by way of exact arithmetic. The operands are finite.
@@ -95,9 +96,9 @@ func TestPortableRounding(t *testing.T) {
 		for i := range m {
 			for j := range n {
 				var want float32
-				for p0 := 0; p0 < k; p0 += tile.KBlock {
+				for p0 := 0; p0 < k; p0 += numbers.KBlock {
 					var block float32
-					for p := p0; p < min(k, p0+tile.KBlock); p++ {
+					for p := p0; p < min(k, p0+numbers.KBlock); p++ {
 						if math.IsInf(float64(block), 0) || math.IsNaN(float64(block)) {
 							block = float32(float64(a[i*k+p])*float64(b[p*n+j]) + float64(block))
 							continue

@@ -13,6 +13,7 @@ import (
 	"weft/internal/cpu/tile"
 	"weft/internal/jit"
 	"weft/internal/mem/guard"
+	"weft/internal/numbers"
 )
 
 func TestSizes(t *testing.T) {
@@ -138,7 +139,7 @@ func testByBlocks[E tile.Element](t *testing.T) {
 			a, b := testMatOf(rareSpecials[E], r, k, 1, m, k), testMatOf(rareSpecials[E], r, 1, k, k, n)
 			checkProduct(t, m, n, k, a, b, newTestMat[E](r, 0, m, n), 2)
 			p := Product{ISA: cputest.UnderTest, DType: cputest.DtypeOf[E](), M: m, N: n, K: k, A: a.mat(), B: b.mat()}
-			if want := k >= blockLeast*tile.KBlock && (p.DType == array.Float32 || m+n <= 2); want && !p.byBlocks() {
+			if want := k >= blockLeast*numbers.KBlock && (p.DType == array.Float32 || m+n <= 2); want && !p.byBlocks() {
 				t.Errorf("%dx%dx%d of %s is not computed by blocks", m, k, n, p.DType)
 			}
 		}

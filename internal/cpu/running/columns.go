@@ -4,7 +4,7 @@ import (
 	"unsafe"
 
 	"weft/internal/jit"
-	"weft/internal/op"
+	"weft/internal/numbers"
 )
 
 // Columns writes the cumulative sums of adjacent columns over n rows with stride step. The first
@@ -12,7 +12,7 @@ import (
 func Columns[T float](isa jit.ISA, y, x []T, at, step, n, columns int) {
 	c, per := newColumnCarries[T](n, columns), Block[T]()
 	for n >= per {
-		blocks := min(n/per, op.ScanGroup-c.counts[0])
+		blocks := min(n/per, numbers.ScanGroup-c.counts[0])
 		c.write(isa, y, x, at, step, per, blocks)
 		c.add(blocks)
 		at += blocks * per * step
@@ -36,7 +36,7 @@ type columnCarries[T float] struct {
 
 func newColumnCarries[T float](n, columns int) *columnCarries[T] {
 	depth := 1
-	for units := n / Block[T](); units >= op.ScanGroup; units /= op.ScanGroup {
+	for units := n / Block[T](); units >= numbers.ScanGroup; units /= numbers.ScanGroup {
 		depth++
 	}
 	all := make([]T, 2*depth*columns)
@@ -100,7 +100,7 @@ func (c *columnCarries[T]) write(isa jit.ISA, y, x []T, at, step, rows, blocks i
 // add accounts for blocks that were written.
 func (c *columnCarries[T]) add(blocks int) {
 	k := 0
-	for c.counts[0] += blocks; c.counts[k] == op.ScanGroup; k++ {
+	for c.counts[0] += blocks; c.counts[k] == numbers.ScanGroup; k++ {
 		s, up := c.sums[k], c.sums[k+1]
 		if c.counts[k+1] == 0 {
 			copy(up, s)

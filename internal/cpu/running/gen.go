@@ -7,7 +7,7 @@ import (
 	"weft/internal/array"
 	"weft/internal/cpu/gen"
 	"weft/internal/jit"
-	"weft/internal/op"
+	"weft/internal/numbers"
 	"weft/internal/x86/asm"
 )
 
@@ -35,12 +35,12 @@ type rowFrame struct {
 // A shortFrame holds the arguments of a kernel of many rows.
 type shortFrame struct {
 	x, y   unsafe.Pointer
-	first  int                          // bytes from there to the first block, which may be masked and lie before
-	rows   int                          // at least 1
-	blocks int                          // full blocks in each row
-	next   int                          // bytes from a row's last, short block to the next row
-	bits   int                          // a bit for each element of the short block; 0 if there is none
-	mask   [op.ScanBlockBytes / 4]int32 // AVX2: the same as a block, -1 for elements
+	first  int                               // bytes from there to the first block, which may be masked and lie before
+	rows   int                               // at least 1
+	blocks int                               // full blocks in each row
+	next   int                               // bytes from a row's last, short block to the next row
+	bits   int                               // a bit for each element of the short block; 0 if there is none
+	mask   [numbers.ScanBlockBytes / 4]int32 // AVX2: the same as a block, -1 for elements
 }
 
 // Generate writes the kernel of a key.
@@ -146,10 +146,10 @@ func (w *writer) prepare() {
 		}
 		w.steps = append(w.steps, s)
 	}
-	for i := range op.ScanBlockBytes / w.VB() {
+	for i := range numbers.ScanBlockBytes / w.VB() {
 		place := int32(i * w.VB())
 		if w.reverse {
-			place = op.ScanBlockBytes - place - int32(w.VB())
+			place = numbers.ScanBlockBytes - place - int32(w.VB())
 		}
 		w.vectors, w.place = append(w.vectors, w.V(9+i)), append(w.place, place)
 	}
@@ -208,7 +208,7 @@ func (w *writer) block(masked bool) {
 
 // advance moves to the next block.
 func (w *writer) advance() {
-	move := int64(op.ScanBlockBytes)
+	move := int64(numbers.ScanBlockBytes)
 	if w.reverse {
 		move = -move
 	}

@@ -1,7 +1,7 @@
 // Package running computes cumulative sums of floats: along contiguous rows, or along many columns
 // of an array at once.
 //
-// All backends add in the order of [op.ScanSum], so that their bits are the same: blocks of 64
+// All backends add in the order of package numbers, so that their bits are the same: blocks of 64
 // bytes, groups of 16 blocks, groups of 16 groups, and so on.
 package running
 
@@ -11,7 +11,7 @@ import (
 
 	"weft/internal/cpu/gen"
 	"weft/internal/jit"
-	"weft/internal/op"
+	"weft/internal/numbers"
 )
 
 type float interface{ float32 | float64 }
@@ -21,7 +21,7 @@ type float interface{ float32 | float64 }
 const maxCall = 1 << 17
 
 // Block returns the number of elements of a block.
-func Block[T float]() int { return op.ScanBlockBytes / int(unsafe.Sizeof(T(0))) }
+func Block[T float]() int { return numbers.ScanBlockBytes / int(unsafe.Sizeof(T(0))) }
 
 // minusZero is the neutral element of addition: x + -0 is x, for zeros of both signs too.
 var minusZero = math.Copysign(0, -1)
@@ -53,7 +53,7 @@ func newCarries[T float]() *carries[T] {
 
 // add accounts for a finished group of level k with total s.
 func (c *carries[T]) add(k int, s T) {
-	for c.sums[k], c.counts[k] = c.sums[k]+s, c.counts[k]+1; c.counts[k] == op.ScanGroup; k++ {
+	for c.sums[k], c.counts[k] = c.sums[k]+s, c.counts[k]+1; c.counts[k] == numbers.ScanGroup; k++ {
 		c.sums[k+1], c.counts[k+1] = c.sums[k+1]+c.sums[k], c.counts[k+1]+1
 		c.sums[k], c.counts[k] = T(minusZero), 0
 	}
@@ -73,7 +73,7 @@ func (c *carries[T]) settle(k int) {
 func Sums[T float](isa jit.ISA, y, x []T, n int, reverse bool) {
 	switch {
 	case n == 0:
-	case isa != jit.Portable && n <= op.ScanGroup*Block[T]():
+	case isa != jit.Portable && n <= numbers.ScanGroup*Block[T]():
 		for most := n * max(maxCall/n, 1); len(x) > 0; {
 			part := min(most, len(x))
 			shortRows(isa, y[:part], x[:part], n, reverse)
@@ -109,7 +109,7 @@ func longRow[T float](isa jit.ISA, y, x []T, reverse bool) {
 	c, blocks := newCarries[T](), len(x)/per
 	done := 0
 	for isa != jit.Portable && done < blocks {
-		f := rowFrame{groups: min((blocks-done)/op.ScanGroup, op.ScanGroup-c.counts[1]), blocks: op.ScanGroup}
+		f := rowFrame{groups: min((blocks-done)/numbers.ScanGroup, numbers.ScanGroup-c.counts[1]), blocks: numbers.ScanGroup}
 		if f.groups == 0 {
 			f.groups, f.blocks = 1, blocks-done
 		}
@@ -123,13 +123,13 @@ func longRow[T float](isa jit.ISA, y, x []T, reverse bool) {
 		past := 2*len(x)*size >= gen.StreamMin && uintptr(f.y)%gen.Line == 0
 		jit.Call(gen.Kernel(codes, key{wide: isa == jit.AVX512, past: past, size: size, reverse: reverse}), 0, unsafe.Pointer(&f))
 		done += f.groups * f.blocks
-		if f.blocks < op.ScanGroup {
+		if f.blocks < numbers.ScanGroup {
 			c.sums[0], c.counts[0] = sum0, f.blocks
 			c.settle(0)
 			break
 		}
 		// The last group is added again together with the levels above.
-		if c.counts[1] += f.groups; c.counts[1] == op.ScanGroup {
+		if c.counts[1] += f.groups; c.counts[1] == numbers.ScanGroup {
 			c.sums[1], c.counts[1] = T(minusZero), 0
 			c.add(2, sum1)
 		} else {

@@ -11,7 +11,7 @@ import (
 	"weft/internal/cpu/gen"
 	"weft/internal/jit"
 	"weft/internal/mem/guard"
-	"weft/internal/op"
+	"weft/internal/numbers"
 )
 
 func TestSums(t *testing.T) {
@@ -62,7 +62,7 @@ func TestSumOrderInBlock(t *testing.T) {
 
 // wanted are running sums by the definition of their order.
 func wanted[T float](x []T) []T {
-	const n = op.ScanGroup
+	const n = numbers.ScanGroup
 	y, block := make([]T, len(x)), Block[T]()
 	sums := [][]T{nil} // by level
 	for b := range len(x) / block {

@@ -55,11 +55,6 @@ func TailWork(t Tail) int {
 	return t.Work()
 }
 
-// KBlock is the number of terms in one fused multiply-add chain, a block of a sum over k:
-// a part of the definition of the result. A strip of B of so many terms, two
-// vectors wide, stays in the first cache: 32 KB.
-const KBlock = 256
-
 // CheckType panics with an *array.Error unless products of type d exist.
 func CheckType(op string, d array.DType) {
 	if d != array.Float32 && d != array.Float64 {

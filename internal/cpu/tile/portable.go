@@ -8,6 +8,7 @@ import (
 	"weft/half"
 	"weft/internal/array"
 	"weft/internal/fma"
+	"weft/internal/numbers"
 	"weft/internal/par"
 )
 
@@ -30,8 +31,8 @@ type Scratch struct {
 
 var Scratches = sync.Pool{New: func() any {
 	return &Scratch{
-		a: make([]float64, KBlock), acc: make([]float64, PortableTile),
-		From: make([]int32, KBlock), To: make([]int32, KBlock),
+		a: make([]float64, numbers.KBlock), acc: make([]float64, PortableTile),
+		From: make([]int32, numbers.KBlock), To: make([]int32, numbers.KBlock),
 	}
 }}
 
@@ -294,8 +295,8 @@ func PortableProducts[E Element](count, m, n, k, threads int, item func(i int) (
 			if i0 >= i1 || w <= 0 {
 				continue
 			}
-			for k0 := 0; k0 < k || k0 == 0; k0 += KBlock {
-				kk := min(KBlock, k-k0)
+			for k0 := 0; k0 < k || k0 == 0; k0 += numbers.KBlock {
+				kk := min(numbers.KBlock, k-k0)
 				s.Block(op, unsafe.Sizeof(E(0)) == 4, k0, kk, i0, i1, j0, w, func(i int, sums []float64) {
 					put[E](&to, i, j0, sums, k0 > 0)
 				})

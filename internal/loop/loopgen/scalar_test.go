@@ -8,6 +8,7 @@ import (
 	"weft/internal/array"
 	"weft/internal/fma"
 	"weft/internal/loop"
+	"weft/internal/numbers"
 )
 
 // A scalar machine runs a program one lane after the other, as the comments of
@@ -223,10 +224,10 @@ func reduce(k loop.Reduction, t loop.Type, x []uint64) uint64 {
 		op = loop.OpMaxU
 	}
 	f := func(x, y uint64) uint64 { return operate(op, 0, t, t, x, y, 0) }
-	lanes := loop.VirtualBytes / max(t.Size(), 1)
+	lanes := numbers.VirtualBytes / max(t.Size(), 1)
 	var blocks []uint64
 	for {
-		block := x[:min(len(x), loop.Block)]
+		block := x[:min(len(x), numbers.Block)]
 		x = x[len(block):]
 		acc := make([]uint64, lanes)
 		for l := range acc {
