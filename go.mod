@@ -3,9 +3,7 @@ module weft
 go 1.26.0
 
 require (
-	github.com/coder/websocket v1.8.15
 	github.com/spf13/cobra v1.10.2
-	golang.org/x/arch v0.32.0
 	golang.org/x/image v0.47.0
 	golang.org/x/sys v0.49.0
 )

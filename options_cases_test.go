@@ -1,14 +1,8 @@
 package weft_test
 
 import (
-	"context"
-	"encoding/binary"
-	"encoding/json"
-	"github.com/coder/websocket"
 	"math"
-	"net/http/httptest"
 	"slices"
-	"strings"
 	"time"
 
 	"weft"
@@ -17,7 +11,6 @@ import (
 	"weft/nn"
 	"weft/optim"
 	"weft/sym"
-	"weft/viewer"
 )
 
 // optionCases are all options that have numbers, and schedules and layers that are written as
@@ -96,10 +89,6 @@ var optionCases = map[string]optionCase{
 	"kernel.ScanOpts": optionsOf(func(o kernel.ScanOpts) []float64 {
 		return values(optionKernels.Func("Add").Scan(gen().Randn(2, 3, 2).To(weft.Float64), o))
 	}, map[string]optionField{"Axis": {zero: func() []float64 { return values(gen().Randn(2, 3, 2).To(weft.Float64).CumSum(0)) }}}),
-	"viewer.PointsOpts": optionsOf(shown, map[string]optionField{
-		"Size": {def: new(2.0), refused: true},
-		"Cost": {def: &weft.Cost{Latency: 1000, PerSecond: 100e6}},
-	}),
 	"data.LoaderOpts": optionsOf(ahead, map[string]optionField{
 		"Batch":    {def: new(1), refused: true},
 		"Seed":     {in: data.LoaderOpts{Shuffle: true, Prefetch: new(0)}, zero: func() []float64 { return ahead(data.LoaderOpts{Shuffle: true, Prefetch: new(0)}) }},
@@ -252,45 +241,4 @@ func halved() (rates []float64) {
 		rates = append(rates, math.Ldexp(1, -i))
 	}
 	return rates
-}
-
-// shown returns what a page is told of its points, and the number of ranges that come for two
-// writes 60 bytes apart.
-func shown(o viewer.PointsOpts) []float64 {
-	x := weft.Zeros(9, 3)
-	s := httptest.NewServer(viewer.NewPoints(x, o))
-	defer s.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	c, _, err := websocket.Dial(ctx, strings.Replace(s.URL, "http", "ws", 1), nil)
-	if err != nil {
-		panic(err)
-	}
-	defer c.CloseNow()
-	_, hello, err := c.Read(ctx)
-	if err != nil {
-		panic(err)
-	}
-	var told struct{ Size float64 }
-	if err := json.Unmarshal(hello, &told); err != nil {
-		panic(err)
-	}
-	ranges := func() float64 {
-		if err := c.Write(ctx, websocket.MessageText, []byte("draw")); err != nil {
-			panic(err)
-		}
-		_, b, err := c.Read(ctx)
-		if err != nil {
-			panic(err)
-		}
-		n := 0.0
-		for ; len(b) > 0; n++ { // offset, length, bytes
-			b = b[8+binary.LittleEndian.Uint32(b[4:]):]
-		}
-		return n
-	}
-	ranges() // all of it
-	x.Slice(weft.Index(0)).Assign(1)
-	x.Slice(weft.Index(6)).Assign(1)
-	return []float64{told.Size, ranges()}
 }

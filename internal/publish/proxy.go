@@ -159,7 +159,21 @@ func main() {
 	}
 	fmt.Println(a)
 }
-`, "[1 2 3]\n"}}
+`, "[1 2 3]\n"}, {"/viewer", `package main
+
+import (
+	"fmt"
+	"net/http"
+
+	"PATH"
+	"PATH/viewer"
+)
+
+func main() {
+	var page http.Handler = viewer.NewPoints(weft.Ones(4, 3))
+	fmt.Println(page != nil)
+}
+`, "true\n"}}
 
 // missing matches what the go command says of a module that the module cache does not have.
 var missing = regexp.MustCompile(`cache/download/(\S+): (?:no such file or directory|The system cannot find)`)

@@ -16,7 +16,7 @@ import (
 type release struct {
 	path, version string
 	old           string   // the path that the module has
-	nested        []string // folders with modules to publish, "" for that of the module itself
+	nested        []string // folders of the modules to publish, "" for the root
 
 	// What write looks for in texts.
 	imports, packages, requires *regexp.Regexp
@@ -27,6 +27,9 @@ var (
 	versions = regexp.MustCompile(`^v([0-9]+)\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$`)
 	major    = regexp.MustCompile(`/v([0-9]+)$`)
 )
+
+// private matches the folders of modules that nobody outside needs, which get no version.
+var private = regexp.MustCompile(`(^|/)(bench|examples|internal|testdata)/`)
 
 // What a published module says otherwise, and a module published before: the paragraph of
 // docs/stability.md on the path, and the README's words on the version.
@@ -115,7 +118,7 @@ func (r *release) write(root, out string) error {
 		if folder, _, ok := strings.Cut(name, "/"); ok && !strings.HasPrefix(folder, ".") {
 			folders[regexp.QuoteMeta(folder)] = true
 		}
-		if dir, ok := strings.CutSuffix(name, "go.mod"); ok && !strings.HasPrefix(dir, "bench/") && !strings.Contains(dir, "testdata/") {
+		if dir, ok := strings.CutSuffix(name, "go.mod"); ok && !private.MatchString(dir) {
 			r.nested = append(r.nested, strings.TrimSuffix(dir, "/"))
 		}
 	}

@@ -1,6 +1,6 @@
 // Gen writes what the packages of modules export into files of docs/api:
 //
-//	go run ./internal/api/gen docs/api . ragged/arrow
+//	go run ./internal/api/gen docs/api . ragged/arrow viewer
 package main
 
 import (

@@ -29,7 +29,6 @@ import (
 	"weft/optim"
 	"weft/ragged"
 	"weft/safetensors"
-	"weft/viewer"
 )
 
 // A gen makes the arguments of one call. All it draws follows from its seed.
@@ -412,15 +411,6 @@ func init() {
 				r.Header.Set("Sec-WebSocket-Key", "AAAAAAAAAAAAAAAAAAAAAA==")
 			}
 			return r
-		},
-		typ[*viewer.Points](): func(g *gen) any {
-			if g.chance(10) {
-				return pick(g, nil, &viewer.Points{})
-			}
-			p, _ := try(func() *viewer.Points {
-				return viewer.NewPoints(g.tensorOf(weft.Float32, []int{g.r.IntN(20), pick(g, 3, 6)}))
-			})
-			return p
 		},
 		typ[*weft.Tracked](): func(g *gen) any { return g.tracked() },
 		typ[*weft.Scope](): func(g *gen) any {

@@ -17,7 +17,6 @@ import (
 	"weft/npy"
 	"weft/optim"
 	"weft/safetensors"
-	"weft/viewer"
 )
 
 // plausible makes the arguments of calls that would be refused for nearly any random
@@ -38,9 +37,6 @@ var plausible = map[string]func(g *gen) []any{
 			s[g.r.IntN(len(s))] = pick(g, -1, 0, 1<<32, 1<<62)
 		}
 		return []any{t, s}
-	},
-	"viewer.NewPoints": func(g *gen) []any {
-		return []any{weft.Zeros(g.r.IntN(20), pick(g, 3, 6)), []viewer.PointsOpts{{Size: new(float64(g.r.IntN(3)))}}}
 	},
 	"Expand": func(g *gen) []any {
 		t := g.plain(g.shape())

@@ -19,7 +19,6 @@ import (
 	"weft/ragged"
 	"weft/safetensors"
 	"weft/sym"
-	"weft/viewer"
 )
 
 // A row is an entry of the tables below; as a list they change line by line.
@@ -96,7 +95,6 @@ var functions = rows([]row[any]{
 	{"weft.Share", shared},
 	{"weft.Stack", weft.Stack},
 	{"weft.Track", weft.Track},
-	{"viewer.NewPoints", viewer.NewPoints},
 	{"weft.Try", weft.Try},
 	{"weft.VJP", weft.VJP},
 	{"weft.VStack", weft.VStack},
@@ -309,8 +307,6 @@ func element[T weft.Element](d weft.DType) {
 
 // types are the exported types of the module; all their methods are called.
 var types = rows([]row[reflect.Type]{
-	{"viewer.Points", reflect.TypeFor[viewer.Points]()},
-	{"viewer.PointsOpts", reflect.TypeFor[viewer.PointsOpts]()},
 	{"weft.ByteRange", reflect.TypeFor[weft.ByteRange]()},
 	{"weft.ChoiceOpts", reflect.TypeFor[weft.ChoiceOpts]()},
 	{"weft.CloseOpts", reflect.TypeFor[weft.CloseOpts]()},

@@ -2,7 +2,6 @@ package asm
 
 import (
 	"encoding/hex"
-	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
@@ -106,31 +105,6 @@ func TestLabels(t *testing.T) {
 	}
 	if got := hex.EncodeToString(code[126:]); got != "eb80e97bffffff" {
 		t.Errorf("jumps %s", got)
-	}
-}
-
-// TestAlign checks with the decoder that padding is made of no-operations.
-func TestAlign(t *testing.T) {
-	for n := range 40 {
-		var a Asm
-		a.Nop(n)
-		a.Align(16)
-		if a.Len()%16 != 0 || a.Len() < n || a.Len() > n+15 {
-			t.Errorf("aligned %d to %d", n, a.Len())
-		}
-		code, err := a.Finish()
-		if err != nil {
-			t.Fatal(err)
-		}
-		lines := disassemble(code)
-		for _, ln := range lines {
-			if !strings.HasPrefix(ln.text, "nop") && !strings.HasPrefix(ln.text, "data16 nop") && ln.text != "xchg ax, ax" {
-				t.Errorf("%x is %q", ln.bytes, ln.text)
-			}
-		}
-		if most := (n+8)/9 + 2; len(lines) > most {
-			t.Errorf("%d bytes take %d instructions", len(code), len(lines))
-		}
 	}
 }
 
@@ -266,47 +240,6 @@ func TestPool(t *testing.T) {
 	}
 	if want := "01000000" + strings.Repeat("00", 60) + "0100000000000000" + "01000000" + "02000000"; hex.EncodeToString(code) != want {
 		t.Errorf("pool %x", code)
-	}
-}
-
-// TestRandom emits random operands for random ops: no panic, and what is accepted
-// is one instruction of the same length to the decoder.
-func TestRandom(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	regs := []Reg{NoReg, MemArg, RAX, RSP, RBP, R12, R15, X(3), X(20), Y(3), Y(20), Z(3), Z(20), K1, K7, 0xFF01}
-	pick := func() Reg { return regs[r.IntN(len(regs))] }
-	var a Asm
-	accepted := 0
-	for range 200000 {
-		in := Inst{
-			Op:     Op(r.IntN(len(opNames) + 1)),
-			HasImm: r.IntN(2) == 0,
-			Imm:    int64(r.Uint64()) >> r.IntN(64),
-			Mem:    Mem{Base: pick(), Index: pick(), Scale: 1 << r.IntN(5), Disp: int32(r.Uint32()) >> r.IntN(32), Bcast: r.IntN(4) == 0},
-		}
-		if r.IntN(2) == 0 {
-			in.K, in.Z = pick(), r.IntN(2) == 0
-		}
-		class := pick()
-		for i := range r.IntN(5) {
-			if in.A[i] = class; r.IntN(4) == 0 {
-				in.A[i] = pick()
-			}
-		}
-		a.Reset()
-		a.Emit(&in)
-		code, err := a.Finish()
-		if err != nil {
-			continue
-		}
-		accepted++
-		lines := disassemble(code)
-		if len(lines) != 1 || lines[0].text == "(bad)" {
-			t.Errorf("%v gave %x, which decodes to %v", in, code, lines)
-		}
-	}
-	if accepted < 1000 {
-		t.Errorf("only %d accepted", accepted)
 	}
 }
 

@@ -1,10 +1,13 @@
-package asm
+// Package decode compares what the assembler writes with what a decoder that is not ours reads,
+// that of golang.org/x/arch. It is a module of its own, so that a user of weft needs no decoder.
+package decode
 
 import (
 	"bufio"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"regexp"
 	"strconv"
@@ -12,6 +15,8 @@ import (
 	"testing"
 
 	"golang.org/x/arch/x86/x86asm"
+
+	"weft/internal/x86/asm"
 )
 
 // A decoded is an instruction as another's disassembler reads it.
@@ -88,7 +93,7 @@ func hasModRM(prefix []byte) bool {
 // TestDecode decodes the golden bytes with golang.org/x/arch and
 // compares the text with the instruction that was meant.
 func TestDecode(t *testing.T) {
-	file, err := os.Open("testdata/golden.txt")
+	file, err := os.Open("../testdata/golden.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,6 +113,76 @@ func TestDecode(t *testing.T) {
 	}
 	if n < 10000 {
 		t.Errorf("only %d golden instructions", n)
+	}
+}
+
+// TestAlign checks with the decoder that padding is made of no-operations.
+func TestAlign(t *testing.T) {
+	for n := range 40 {
+		var a asm.Asm
+		a.Nop(n)
+		a.Align(16)
+		if a.Len()%16 != 0 || a.Len() < n || a.Len() > n+15 {
+			t.Errorf("aligned %d to %d", n, a.Len())
+		}
+		code, err := a.Finish()
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := disassemble(code)
+		for _, ln := range lines {
+			if !strings.HasPrefix(ln.text, "nop") && !strings.HasPrefix(ln.text, "data16 nop") && ln.text != "xchg ax, ax" {
+				t.Errorf("%x is %q", ln.bytes, ln.text)
+			}
+		}
+		if most := (n+8)/9 + 2; len(lines) > most {
+			t.Errorf("%d bytes take %d instructions", len(code), len(lines))
+		}
+	}
+}
+
+// TestRandom emits random operands for random ops: no panic, and what is accepted
+// is one instruction of the same length to the decoder.
+func TestRandom(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	regs := []asm.Reg{asm.NoReg, asm.MemArg, asm.RAX, asm.RSP, asm.RBP, asm.R12, asm.R15, asm.X(3), asm.X(20), asm.Y(3), asm.Y(20), asm.Z(3), asm.Z(20), asm.K1, asm.K7, 0xFF01}
+	pick := func() asm.Reg { return regs[r.IntN(len(regs))] }
+	var a asm.Asm
+	accepted := 0
+	ops := 1 // of the assembler; the one behind the last has no name
+	for asm.Op(ops).String() != asm.Op(0).String() {
+		ops++
+	}
+	for range 200000 {
+		in := asm.Inst{
+			Op:     asm.Op(r.IntN(ops + 1)),
+			HasImm: r.IntN(2) == 0,
+			Imm:    int64(r.Uint64()) >> r.IntN(64),
+			Mem:    asm.Mem{Base: pick(), Index: pick(), Scale: 1 << r.IntN(5), Disp: int32(r.Uint32()) >> r.IntN(32), Bcast: r.IntN(4) == 0},
+		}
+		if r.IntN(2) == 0 {
+			in.K, in.Z = pick(), r.IntN(2) == 0
+		}
+		class := pick()
+		for i := range r.IntN(5) {
+			if in.A[i] = class; r.IntN(4) == 0 {
+				in.A[i] = pick()
+			}
+		}
+		a.Reset()
+		a.Emit(&in)
+		code, err := a.Finish()
+		if err != nil {
+			continue
+		}
+		accepted++
+		lines := disassemble(code)
+		if len(lines) != 1 || lines[0].text == "(bad)" {
+			t.Errorf("%v gave %x, which decodes to %v", in, code, lines)
+		}
+	}
+	if accepted < 1000 {
+		t.Errorf("only %d accepted", accepted)
 	}
 }
 

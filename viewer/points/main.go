@@ -2,8 +2,8 @@
 // bytes that took. The page has a copy of the array in the memory of the graphics processor.
 // It is sent what was written since its last draw.
 //
-//	go run ./examples/points            # then open http://localhost:8080
-//	go run ./examples/points -seconds 10
+//	go run -C viewer ./points            # then open http://localhost:8080
+//	go run -C viewer ./points -seconds 10
 package main
 
 import (
