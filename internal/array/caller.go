@@ -9,7 +9,7 @@ import (
 )
 
 // Caller returns the program counter of the nearest caller outside this module's packages and
-// those of Go that call it back, for messages; 0 if there is none.
+// Go's packages that call it back, for messages; 0 if there is none.
 func Caller() uintptr {
 	var pcs [48]uintptr
 	near := pcs[:16] // mostly enough: each one takes some 50 ns
@@ -35,7 +35,7 @@ func Place(pc uintptr) string {
 	return fmt.Sprintf("%s:%d", f.File, f.Line)
 }
 
-// inside reports that a frame belongs to this module's packages, or to those of Go that call
+// inside reports that a frame belongs to this module's packages, or to packages of Go that call
 // them back. Tests, examples and commands are users.
 func inside(f *runtime.Frame) bool {
 	// The package ends at the first dot behind the last slash of its path.

@@ -38,8 +38,8 @@ func Size(shape []int) int {
 // strides and offsets never overflow, rounded up or added in pairs.
 const MaxBytes = math.MaxInt / 2
 
-// AddSizes returns the sum of sizes, none of which is negative, and panics with an
-// *Error of op if an array cannot be that long.
+// AddSizes returns the sum of sizes. It panics with an *Error of op if an array cannot be
+// that long. Requires that no size is negative.
 func AddSizes(op string, sizes ...int) int {
 	sum := 0
 	for _, n := range sizes {

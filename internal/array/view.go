@@ -15,8 +15,8 @@ type View struct {
 // Size returns the number of elements.
 func (v *View) Size() int { return Size(v.Shape) }
 
-// Window returns the view of other elements of the storage, of which the first is
-// offset elements behind v's. A window without elements is at the start of the
+// Window returns a view of other elements of the storage. Its first element is offset
+// elements behind v's. A window without elements is at the start of the
 // storage: behind the last element lies something else, or nothing, and Go's
 // collector ends a process in which it meets a pointer to nothing.
 func (v *View) Window(offset int, shape, strides []int) View {

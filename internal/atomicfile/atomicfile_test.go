@@ -224,7 +224,7 @@ func TestLiveTemporaryIsNotStale(t *testing.T) {
 	want(t, path, "outer")
 }
 
-// pattern is a file's contents of which every part tells whether it belongs to
+// pattern returns contents of a file in which every part shows whether it belongs to
 // the others: a word repeated as often as it says.
 func pattern(n uint64) []byte {
 	b := make([]byte, 0, 8*n)

@@ -29,8 +29,8 @@ type Cache[K, V any] struct {
 	flights []*flight[K, V]
 	ring    []*Entry[K, V] // the entries in clock order
 	hand    int
-	room    int      // so many entries are kept,
-	limit   int      // and at most so many once evicted ones were asked for again
+	room    int      // number of entries kept
+	limit   int      // the most that room grows to once evicted entries were asked for again
 	gone    []uint64 // hashes of evicted entries, each at its place, while room may grow
 	stats   Stats
 }

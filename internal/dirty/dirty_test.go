@@ -222,7 +222,7 @@ func TestSetCostsLeast(t *testing.T) {
 		for _, i := range r.Perm(len(list)) {
 			s.Add(list[i].Start, list[i].Stop)
 		}
-		best := make([]int, len(list)+1) // cost of the first so many
+		best := make([]int, len(list)+1) // best[i]: cost of the first i intervals
 		for i := range list {
 			best[i+1] = 1 << 60
 			for j := i; j >= 0; j-- {

@@ -27,7 +27,7 @@ type Set struct {
 	window Interval
 	item   int  // bytes: what is listed begins and ends at multiples of it behind the start of the window
 	hull   bool // keep one interval, from the first byte to the last
-	gap    int  // gaps of so many bytes are not worth another interval
+	gap    int  // bytes: gaps up to this are not worth another interval
 
 	sorted []Interval // ascending, with gaps of more than gap between them
 	log    []Interval // not yet among them, in the order of writes
@@ -35,8 +35,8 @@ type Set struct {
 	gaps   []Interval
 }
 
-// NewSet returns an empty set that ignores what is outside a window and lists whole items
-// of so many bytes.
+// NewSet returns an empty set that ignores what is outside a window and lists whole items of
+// item bytes.
 func NewSet(window Interval, item int, hull bool, gap int) *Set {
 	return &Set{window: window, item: max(item, 1), hull: hull, gap: gap}
 }
@@ -125,10 +125,9 @@ func (s *Set) settle() {
 	}
 }
 
-// byStart returns the intervals ascending by their starts, in their memory or in s.spare's,
-// which it then leaves the other. It sorts by one digit of the starts after the other, of
-// as many bits as are worth it for so many: an interval takes less than ten nanoseconds,
-// half of what comparisons take.
+// byStart returns the intervals ascending by their starts, in their memory or in s.spare's;
+// s.spare then gets the other. It is a radix sort whose digits have more bits for longer lists.
+// An interval takes less than ten nanoseconds, half of what comparisons take.
 func (s *Set) byStart(list []Interval) []Interval {
 	if len(list) < 64 {
 		slices.SortFunc(list, func(a, b Interval) int { return a.Start - b.Start })

@@ -36,10 +36,12 @@ func Hard32(s float64) bool {
 // without the place of the sign.
 const minNormal32 = (1023 - 126) << 53
 
-// odd32 rounds the exact sum of p and c to float32. A sum that is not exact is first rounded to odd: of the two float64
-// around it the one with an odd last bit, which can neither be halfway between
-// two float32 nor hide on which side the sum is (Boldo and Melquiond,
-// "Emulation of FMA and correctly rounded sums", IEEE Trans. Computers 57, 2008).
+// odd32 rounds the exact sum of p and c to float32. A sum that is not exact is first rounded to
+// odd: to the one of the two float64 around it whose last bit is odd. That one is never halfway
+// between two float32, and does not hide on which side the sum is.
+//
+// Source: Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", IEEE Trans.
+// Computers 57, 2008.
 //
 //go:noinline
 func odd32(p, c float64) float32 {

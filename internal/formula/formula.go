@@ -8,8 +8,8 @@
 // # Numbers
 //
 // What is computed from numbers alone, written in the formula or given by the
-// caller, is computed once a call in int64 and float64, as Go would, and enters
-// the graph as one scalar: in 2*lr*x the product 2*lr is not computed for each
+// caller, is computed once a call in int64 and float64, as Go would. It enters
+// the graph as one scalar. In 2*lr*x the product 2*lr is not computed for each
 // element, and is rounded to the type of x once. Only operations that IEEE 754
 // defines exactly are computed so; exp(2) is left to the graph, because its bits
 // must not depend on the math package of the machine.
@@ -76,7 +76,7 @@ type Node struct {
 	exact bool   // of numbers alone, compute can compute it
 }
 
-// A Variant is a formula for one choice of which names stand for numbers. Its
+// A Variant is a formula with one choice of names that stand for numbers. Its
 // Def takes the arrays, in order of Names, and then the Numbers.
 type Variant struct {
 	Formula *Formula

@@ -65,9 +65,9 @@ func (p *reader) make(kind kind, at int) *Node {
 	return n
 }
 
-// goText returns the text as Go's parser can read it: another word of the same length
-// in the place of var, a keyword of Go that is the name of a function here, and spaces
-// inside and behind <-, -- and ++, which are one token to Go and two operators here.
+// goText returns the text as Go's parser can read it. var, a keyword of Go but a function here,
+// becomes another word of the same length. <-, -- and ++ get spaces, since they are one token to
+// Go and two operators here.
 func (p *reader) goText(text string) []byte {
 	src := []byte(text)
 	var s scanner.Scanner

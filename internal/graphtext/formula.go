@@ -188,8 +188,8 @@ func (w *formulas) dropped(n *ir.Node) (expression, bool) {
 	return e, e.text != ""
 }
 
-// reduced writes a reduction, with those of the same kind that it goes on from, so that a
-// result of that shape is left; no text if that is not what is left.
+// reduced writes a reduction, together with the reductions of the same kind that feed it, if the
+// result has that shape; no text otherwise.
 func (w *formulas) reduced(n *ir.Node, shape []int, keep string) expression {
 	// From the whole chain, if one reduction over all its axes makes the same groups of
 	// them, else from n alone: other groups are another order of summation.

@@ -76,7 +76,7 @@ func Type(n *ir.Node) string {
 // maxAttributes bounds the text of attributes.
 const maxAttributes = 100
 
-// attributes are those of an operation in braces, "" if it has none.
+// attributes returns the attributes of an operation in braces, "" if it has none.
 func attributes(a ir.Attrs) string {
 	var s string
 	switch a := a.(type) {

@@ -250,7 +250,7 @@ func logB64(d, a []float64) {
 	}
 }
 
-// scaleB32 multiplies by two powers of two, of which the first product is exact.
+// scaleB32 multiplies by two powers of two; the first product is exact.
 func scaleB32(d, a, b []float32) {
 	for i := range d {
 		k := uint32(int32(at(b, i))) + 2*127

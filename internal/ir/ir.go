@@ -170,7 +170,7 @@ func (n *Node) Arg() int {
 	return int(n.Attrs.(Arg))
 }
 
-// Bounds returns those of a Scalar or Between.
+// Bounds returns the bounds of a Scalar or Between.
 func (n *Node) Bounds() (lo, hi int64) {
 	if b, ok := n.Attrs.(Bounds); ok {
 		return b.Min, b.Max
@@ -226,8 +226,8 @@ func (g *Graph) Node(op Op, attrs Attrs, dtype array.DType, shape []int, weak bo
 	return g.node(op, attrs, Type{dtype, shape}, nil, weak, args)
 }
 
-// Several returns the node of an operation with several results, of which it
-// has no value itself: [Graph.Result] gives them.
+// Several returns the node of an operation with several results. The node itself has
+// no value: [Graph.Result] gives the results.
 func (g *Graph) Several(op Op, attrs Attrs, results []Type, args ...*Node) *Node {
 	return g.node(op, attrs, Type{}, results, false, args)
 }

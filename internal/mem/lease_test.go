@@ -17,7 +17,7 @@ func mustLend(t testing.TB, p *Pool, n int) *Lease {
 	return l
 }
 
-// settle collects until the pool has so many live bytes.
+// settle collects until the pool has want live bytes.
 func settle(t *testing.T, p *Pool, want int64) {
 	t.Helper()
 	for tries := 0; tries < 100 && p.Stats().Live != want; tries++ {

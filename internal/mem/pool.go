@@ -66,8 +66,8 @@ const boundAge = 5 * time.Second
 // which free what their next round needs: mapping it anew costs 0.1 to 0.7 s/GiB.
 const trimInterval = 5 * time.Second
 
-// class is the free lists of one size. Large blocks have one list; small ones
-// several, of which a goroutine prefers one.
+// class is the free lists of one size. Large blocks have one list. Small ones have
+// several; a goroutine prefers one.
 type class struct {
 	lists []list
 	one   [1]list

@@ -11,8 +11,9 @@ import (
 )
 
 // TestBatchControl compares loops and branches that op.Batch makes for many examples, and
-// their gradients, with those of each example: bit for bit what is batched, to rounding what
-// is differentiated afterwards, where sums over examples have another order.
+// their gradients, with the loop or branch of each example. Batched results agree bit for bit.
+// What is differentiated afterwards agrees to rounding, since sums over examples have another
+// order.
 func TestBatchControl(t *testing.T) {
 	type node = ir.Node
 	apply := func(d *op.Def, x ...*node) *node { return op.Apply(d, nil, x...) }

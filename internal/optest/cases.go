@@ -20,7 +20,7 @@ type Case struct {
 	Result int
 }
 
-// newCase is a case; no attributes stand for those of the Def.
+// newCase returns a case; nil attributes stand for the Def's own.
 func newCase(d *op.Def, a ir.Attrs, x ...*Array) Case {
 	if a == nil {
 		a = d.Attrs

@@ -41,7 +41,7 @@ func Gradients(t T, dev device.Device, caps Caps) {
 		for i, sample := range samples {
 			r := rand.New(rand.NewPCG(11, uint64(i)))
 			c := newCase(d, sample.Attrs, drawn(r, d, sample, array.Float64)...)
-			if sample.Ascending { // items with rows, of which one is left out
+			if sample.Ascending { // items with rows; one is left out
 				off := c.X[len(c.X)-1].I
 				for i := range off {
 					off[i] = int64(min(1, sample.Max-1) + i*max(sample.Max-2, 0)/max(len(off)-1, 1))

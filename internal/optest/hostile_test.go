@@ -96,7 +96,7 @@ func (s *suite) hostile(t *testing.T, r *rand.Rand, from *Case, ran map[string]i
 	}
 }
 
-// twisted is a copy of attributes of which some number may be another one.
+// twisted returns a copy of attributes in which a number may have been changed.
 func twisted(r *rand.Rand, a ir.Attrs) ir.Attrs {
 	if a == nil {
 		return nil

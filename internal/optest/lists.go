@@ -9,9 +9,10 @@ import (
 	"weft/internal/op"
 )
 
-// addLists makes outputs of operations on items of lists, whose rows are those of nodes of the
-// graph or of arrays of their own: reductions of items, values of items spread over their
-// rows, elementwise operations on both, what else may be in a kernel with them, and gradients.
+// addLists makes outputs of operations on items of lists. Rows come from nodes of the graph or
+// from arrays of their own. The operations are reductions of items, values of items spread over
+// their rows, elementwise operations on both, what else may share a kernel with them, and
+// gradients.
 func (g *Graph) addLists(seed uint64, used map[*op.Def]int) {
 	if len(g.Outs) == 0 {
 		return

@@ -444,8 +444,7 @@ func init() {
 		}}.reference(x, a)
 	}
 
-	// Functions: the bounds are those of package vmath and of Go's package math
-	// together.
+	// Functions: a bound is the sum of package vmath's and of Go's package math's.
 	near := func(name string, f func(x float64) float64) {
 		references[name] = point{rule: toFloat, f: func(x []float64) float64 { return f(x[0]) }, ulp32: 1.01, ulp64: 4}.reference
 	}

@@ -6,7 +6,7 @@ import (
 	"weft/internal/op"
 )
 
-// place is an index that may count from the back of so many.
+// place resolves index i into an axis of the given size; a negative i counts from the back.
 func place(i int64, size int) int {
 	if i < 0 {
 		i += int64(size)

@@ -47,7 +47,7 @@ func groups(shape []int, in []bool, keep bool) (out []int, members [][]int) {
 	return out, members
 }
 
-// rawAxes turns the attributes of a primitive reduction into those of the user's.
+// rawAxes turns the attributes of a primitive reduction into the user's.
 func rawAxes(a ir.Attrs) ir.Attrs {
 	out := op.Reduction{Keep: true}
 	for i := a.(op.Group).Lo; i < a.(op.Group).Hi; i++ {
@@ -145,7 +145,8 @@ func plainMean(x []float64, eps float64) (mean, bound float64) {
 	return s / n, b/n + math.Abs(s/n)*2*eps
 }
 
-// plainVar has a bound to first order from those of the mean and the sum.
+// plainVar returns the variance of x and a bound of its error, to first order from the bounds of
+// the mean and the sum.
 func plainVar(x []float64, ddof int, eps float64) (v, bound float64) {
 	m, mb := plainMean(x, eps)
 	var s, worst float64

@@ -273,7 +273,7 @@ func routineCases(d *op.Def) []Case {
 			add(op.Target{Shape: []int{10, 30}}, append(arrays(t, []int{70, 30}), places([]int{70, 30}, 10))...)
 			add(op.Target{Axis: 1, Shape: []int{70, 10}}, append(arrays(t, []int{70, 30}), places([]int{70, 30}, 10))...)
 		case "scatter_add":
-			// Along columns, and along rows, some of which have no places.
+			// Along columns, and along rows; some rows have no places.
 			add(op.Axis(0), append(arrays(t, []int{70, 30}), places([]int{70, 30}, 10), arrays(t, []int{10, 31})[0])...)
 			add(op.Axis(1), append(arrays(t, []int{70, 30}), places([]int{70, 30}, 1000), arrays(t, []int{70, 1000})[0])...)
 			add(op.Axis(1), append(arrays(t, []int{70, 30}), places([]int{70, 30}, 10), arrays(t, []int{71, 10})[0])...)
@@ -297,7 +297,7 @@ func routineCases(d *op.Def) []Case {
 				add(op.Extreme{Axis: 1, Alone: alone}, x, places(x.Shape, 30), base)
 			}
 		case "mask_select", "mask_place", "count_true", "nonzero":
-			for _, one := range []int{1, 2, 20} { // in so many is true
+			for _, one := range []int{1, 2, 20} { // one element in this many is true
 				mask, n := New(array.Bool, []int{13, 97}), 0
 				for i := range mask.I {
 					if r.IntN(one) == 0 {

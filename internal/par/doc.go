@@ -1,23 +1,23 @@
 // Package par runs loops on a pool of worker goroutines.
 //
 // [Run] splits an index range into chunks of a fixed grain. Each thread begins with
-// a part of them, which follow one another, and takes from the parts of others when its
-// own is done, so a slow core does fewer of them; there is no static
-// split. A thread that works on the same part of the same arrays again finds them in its
-// own cache: from one counter for all, chunks went to another core each time. The caller
-// works too. Where a chunk begins and ends depends on the range
-// and the grain only, never on the number of threads, and no chunk is larger than
-// the grain even when everything runs on the caller: a driver of machine code
-// bounds the work of one entry by its grain.
+// a part of consecutive chunks. It takes from the parts of others when its own is done, so
+// a slow core does fewer of them; there is no static split. A thread that works on the same
+// part of the same arrays again finds them in its own cache: from one counter for all, chunks
+// went to another core each time. The caller works too.
+//
+// Where a chunk begins and ends depends on the range and the grain only, never on the number
+// of threads. No chunk is larger than the grain even when everything runs on the caller: a
+// driver of machine code bounds the work of one entry by its grain.
 //
 // # Which workers take part
 //
 // Only workers that are idle when a Run starts are offered a share, and one that
 // has not begun when the caller has run out of chunks loses its share again. So a
-// Run never waits for anything but chunks in progress: a parked worker that takes
-// 100 µs to wake costs nothing, many concurrent callers share the workers
-// without queueing, and a Run inside a chunk of another runs on the goroutine
-// that called it, helped by workers that happen to be idle. It cannot deadlock.
+// Run waits for nothing but chunks in progress. A parked worker that takes
+// 100 µs to wake costs nothing. Many concurrent callers share the workers without
+// queueing. A Run inside a chunk of another runs on the goroutine that called it,
+// helped by workers that happen to be idle. It cannot deadlock.
 //
 // # Waking
 //

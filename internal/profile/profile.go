@@ -339,7 +339,7 @@ func (r *Recorder) Add(phase string, calls int64, d time.Duration) {
 	r.added(r.phases, phase, calls, d)
 }
 
-// Rule adds to a rule of rewriting so many applications that took so long.
+// Rule adds to a rule of rewriting calls applications that took d in all.
 func (r *Recorder) Rule(name string, calls int64, d time.Duration) { r.added(r.rules, name, calls, d) }
 
 func (r *Recorder) added(to map[string]*Total, name string, calls int64, d time.Duration) {

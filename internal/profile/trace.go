@@ -16,7 +16,7 @@ const (
 	memory = 3
 )
 
-// workerTrack is the number of the track of worker 0, beyond those of goroutines.
+// workerTrack is the number of the track of worker 0, beyond all tracks of goroutines.
 const workerTrack = 1 << 30 // viewers read 32 bits
 
 // A traceEvent is one of the Trace Event Format, which Perfetto and chrome://tracing read.

@@ -149,7 +149,7 @@ var controlRules = []*Rule{
 			if m == x || m.Op != op.Branch || m.Args[0] != n.Args[0] || !c.alone(n, m) {
 				continue
 			}
-			// The arguments of the first, then those of the second that are none of its results.
+			// The arguments of the first, then arguments of the second that are not its results.
 			b := m.Attrs.(op.Branches)
 			args := slices.Clone(m.Args)
 			types := slices.Clone(b.Then.Args)
@@ -377,7 +377,8 @@ func (l *opened) spreads(x *ir.Node) bool {
 	return ok(x)
 }
 
-// become makes nodes of the body, none of which is computed from another, arguments of the loop.
+// become makes nodes of the body arguments of the loop. Requires that none is computed from
+// another.
 func (l *opened) become(from []*ir.Node, kind byte, outer []*ir.Node) {
 	in := make([]*ir.Node, len(from))
 	for i, x := range from {

@@ -174,7 +174,7 @@ func (c *Context) copy(n *ir.Node, args []*ir.Node) *ir.Node {
 	return c.g.Node(n.Op, n.Attrs, n.DType, n.Shape, n.Weak, args...)
 }
 
-// grow makes room for so many nodes more and half as many that rules make.
+// grow makes room for n more nodes and n/2 that rules make.
 func (c *Context) grow(n int) {
 	n += n / 2
 	c.stands = slices.Grow(c.stands, n)

@@ -33,8 +33,8 @@ func (c *Context) factors(n *ir.Node) (*product, bool) {
 	return &c.last, len(c.last.num)+len(c.last.den) <= maxFactors
 }
 
-// add adds the factors of n, or of 1/n, looking at so many nodes at most; it returns how many
-// more it may look at.
+// add adds the factors of n, or of 1/n, looking at no more than looks nodes. It returns how many
+// it may still look at.
 func (p *product) add(n *ir.Node, inverse bool, looks int) int {
 	if looks--; looks > 0 && n.DType.Float() {
 		switch x := n.Args; {
@@ -177,7 +177,8 @@ func depends(list []*ir.Node, z *ir.Node, but ...int) bool {
 	return false
 }
 
-// bySigmoid reports a quotient by sigmoid(z) or sigmoid(-z), or a sum of so many levels with one.
+// bySigmoid reports a quotient by sigmoid(z) or sigmoid(-z), or a sum, at most levels deep, with
+// one.
 func (c *Context) bySigmoid(n, z *ir.Node, levels int) bool {
 	p, _ := c.factors(n)
 	if sigmoidOf(p.den, func(x *ir.Node) bool { return x == z || isNegative(x, z) }) >= 0 {

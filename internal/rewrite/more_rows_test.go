@@ -250,7 +250,7 @@ func init() {
 	rows = append(rows, stableRows()...)
 }
 
-// stableRows are those of stable.go and factors.go.
+// stableRows returns the rows of stable.go and factors.go.
 func stableRows() []row {
 	f := func(d *op.Def) func(x *node) *node { return func(x *node) *node { return apply(d, x) } }
 	exp, log, log1p, expm1, sigmoid, softplus, recip := f(op.Exp), f(op.Log), f(op.Log1p), f(op.Expm1), f(op.Sigmoid), f(op.Softplus), f(op.Reciprocal)

@@ -123,8 +123,8 @@ func isNegative(x, y *ir.Node) bool {
 // signed reports floats and integers with a sign.
 func signed(d array.DType) bool { return d.Float() || d.Integer() && !d.Unsigned() }
 
-// elementwise reports an operation that computes each element of its result from those of
-// its arguments at that place alone, whatever the place.
+// elementwise reports an operation that computes each element of its result from the elements
+// of its arguments at the same place alone, in the same way at every place.
 func elementwise(n *ir.Node) bool {
 	d := op.Of(n)
 	return d != nil && d.Class == op.Pointwise && d.Expr != nil && n.Results == nil

@@ -18,7 +18,7 @@ func same(x []*node) *node { return x[0] }
 
 func expandTo(x *node, shape ...int) *node { return op.Apply(op.Expand, op.Shape(shape), x) }
 
-// zeros are those of the shape of x.
+// zeros returns zeros of the shape of x.
 func zeros(x *node) *node { return expandTo(num(x, 0), x.Shape...) }
 
 var minusZero = math.Copysign(0, -1)

@@ -243,7 +243,7 @@ var shapeRules = []*Rule{
 	}, op.IndexSelect),
 }
 
-// maxParts is how many parts a joint array has that takes in those of another.
+// maxParts is the number of parts up to which a joint array takes in the parts of another.
 const maxParts = 64
 
 // isBlock reports numbers of a draw, which stay as they are written.

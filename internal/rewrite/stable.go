@@ -384,7 +384,7 @@ func root(n *ir.Node) *ir.Node {
 	}
 }
 
-// over reduces x by d as the reductions of which s is the last do.
+// over reduces x by d over the axes of a chain of sums that ends with s.
 func over(d *op.Def, s, x *ir.Node) *ir.Node {
 	if s.Op != sum {
 		return x

@@ -57,9 +57,9 @@ func parse[T any](s string, p func(string) T) (v []T) {
 }
 
 // Values and gradients of unstable forms are, rewritten, finite and right to 2 units in the
-// last place, on every element type and backend; the gradients are built of the unstable
-// form, and rewritten with it. Where a gradient is a difference, the units are those of its
-// terms; those of the logarithm of a softmax are those of the sum inside it, 1 at least.
+// last place, on every element type and backend. The gradients are built of the unstable
+// form, and rewritten with it. Where a gradient is a difference, units of its terms count; for
+// the logarithm of a softmax, units of the sum inside it, 1 at least.
 func TestStable(t *testing.T) {
 	text, err := os.ReadFile("testdata/stable.txt")
 	if err != nil {

@@ -2,8 +2,8 @@ package vmath
 
 import "weft/internal/loop"
 
-// Area functions are logarithms of 1 + t, where t has digits behind those of a float, tlo,
-// which a logarithm of t alone would lose. float32 is computed in float64, which needs none.
+// Area functions are logarithms of 1 + t. t has a second part tlo, digits behind the first
+// float's, which a logarithm of t alone would lose. float32 is computed in float64, which needs none.
 
 // ln1pLong is ln(1+t+tlo) as ln1pSum gives it.
 func (f *form) ln1pLong(t, tlo loop.Value) (hi, lo loop.Value) {

@@ -6,10 +6,10 @@ import (
 	"weft/internal/loop"
 )
 
-// Bessel's functions of orders 0 and 1, in float64 also of float32. Below 7.5 they are pieces
-// as those of the gamma family, around each of their zeros there; from there on waves whose
-// height and phase are polynomials in 1/x^2. Near zeros of the waves the error is small
-// beside their height.
+// Bessel's functions of orders 0 and 1, computed in float64 also for float32. Below 7.5 they are
+// pieces as in the gamma family, one around each zero. From there on they are waves whose height
+// and phase are polynomials in 1/x^2. Near zeros of the waves the error is small beside their
+// height.
 type bessel struct {
 	j, y                [][]float64
 	height, phase, rest []float64

@@ -6,20 +6,29 @@
 //
 // # Accuracy
 //
-// The bound is 1 unit in the last place (ULP) for float32 and 2 for float64 (4 of [Digamma] and Bessel's functions, from 7.5 on in units of the height of their waves, and of 1/16 next to the first zero of Y0),
-// over the whole range, subnormal results included. Near the zeros that [Lgamma] and [Digamma] have at
-// negative arguments, where two terms cancel, these are units of 1 and of ln(2-x). NaN, infinities, signed zeros,
-// overflow and underflow are as IEEE 754 and C99 Annex F say, the whole table of
-// pow among them.
+// The bound is 1 unit in the last place (ULP) for float32 and 2 for float64, over the whole
+// range, subnormal results included. Exceptions:
+//   - The bound of [Digamma] and Bessel's functions is 4. From 7.5 on Bessel's functions are
+//     measured in units of the height of their waves, next to the first zero of Y0 in units of
+//     1/16.
+//   - Near the zeros that [Lgamma] and [Digamma] have at negative arguments two terms cancel.
+//     Errors there are in units of 1 and of ln(2-x).
 //
-// What was measured, and where it is worst. For float32 every argument was tried
-// (WEFT_EXHAUSTIVE=1; of [Pow], [Atan2] and [Hypot] ten million pairs, of the area functions,
-// [Erfinv] and the gamma family every 61st argument, of [Erfcinv] and [Cbrt] 200,000, of [Gamma] a million) against float64. For
-// float64 a million arguments of each function (300,000 of Hypot, 200,000 of the area functions, Erfinv
-// and the gamma family, 100,000 of Erfcinv, 60,000 of Gamma, 150 of Cbrt and of Bessel's functions), hard cases and those of glibc's tests among them, were compared with MPFR (gen/vectors.py 1000000, through
-// WEFT_VECTORS), and 700,000 more where the trigonometric functions, Erfc, Gelu and
-// Tanh are worst: these maxima are estimates from below. 1.0000 is mostly a
-// subnormal result beside the nearest one.
+// NaN, infinities, signed zeros, overflow and underflow are as IEEE 754 and C99 Annex F say,
+// the whole table of pow among them.
+//
+// The table below has the largest measured error, and where it occurs.
+//
+// For float32 every argument was compared with float64 (WEFT_EXHAUSTIVE=1), except:
+// ten million pairs of [Pow], [Atan2] and [Hypot]; a million of [Gamma]; 200,000 of [Erfcinv] and
+// [Cbrt]; every 61st argument of the area functions, [Erfinv] and the gamma family.
+//
+// For float64 a million arguments were compared with MPFR (gen/vectors.py 1000000, through
+// WEFT_VECTORS), hard cases and the cases of glibc's tests among them. Fewer were: 300,000 of
+// Hypot; 200,000 of the area functions, Erfinv and the gamma family; 100,000 of Erfcinv; 60,000
+// of Gamma; 150 of Cbrt and of Bessel's functions. 700,000 more lie where the trigonometric
+// functions, Erfc, Gelu and Tanh are worst. These maxima are estimates from below. 1.0000 is
+// mostly a subnormal result beside the nearest one.
 //
 //	function   float32 ULP  at               float64 ULP  at
 //	Exp        0.8968       -87.33867        1.0018       575.0052813
@@ -87,7 +96,7 @@
 //     does. The factors are chosen so that their logarithms nearly are numbers of few
 //     bits, which sums with multiples of ln(2) do not round.
 //   - float32 [Gelu] is x times a power of two of the logarithm of the normal
-//     distribution, of which there is a polynomial for each of 16 intervals: smooth
+//     distribution. The logarithm is a polynomial for each of 16 intervals: smooth
 //     for both signs, and right relatively where the distribution is small.
 //   - float32 [Tanh] is a polynomial for each of 16 intervals, which are narrow around zero; the upper
 //     bits of |x|+5/8 tell which.
@@ -95,6 +104,6 @@
 //     polynomials: that is cheaper than pairs of float32. [Erfinv] and the gamma family do so with
 //     the same polynomials.
 //
-// Coefficients come from gen/minimax.py, those of the gamma family and Erfinv from gen/gamma.py, and those
-// that go with tables from gen/main.go.
+// Coefficients come from gen/minimax.py, for the gamma family and Erfinv from gen/gamma.py, and
+// for functions with tables from gen/main.go.
 package vmath

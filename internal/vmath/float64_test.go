@@ -61,8 +61,8 @@ func readVectors(t *testing.T) map[string]*vectors {
 	return out
 }
 
-// readMany reads what gen/vectors.py wrote for a function of so many arguments into
-// the folder that WEFT_VECTORS names.
+// readMany reads what gen/vectors.py wrote for a function of args arguments into the folder
+// that WEFT_VECTORS names.
 func readMany(t *testing.T, folder, name string, args int) *vectors {
 	b, err := os.ReadFile(filepath.Join(folder, name+".f64"))
 	if err != nil {

@@ -15,10 +15,10 @@ import (
 //   - above, Stirling's series, fitted: what it lacks is a polynomial in 1/a^2.
 //
 // Negative x go by reflection, whose sines are taken of the distance to the nearest integer,
-// which is exact. There two terms may cancel: near the zeros below -2 of lgamma, and near
-// those below 0 of digamma, the error is small beside the terms, not beside the result.
+// which is exact. There two terms may cancel. Near the zeros of lgamma below -2, and the zeros of
+// digamma below 0, the error is small beside the terms, not beside the result.
 
-// A sum is hi + lo, of which lo is small.
+// A sum is hi + lo, with a small lo.
 type sum struct{ hi, lo loop.Value }
 
 func (f *form) choose(c loop.Value, x, y sum) sum {

@@ -13,10 +13,10 @@ import (
 // functions", SIGNUM Newsletter 18, 1983):
 //
 // A float x is m*2^e with a whole number m, so x/pi is m times 2^e/pi, which is 1/pi with
-// its binary point moved by e places. Sine and cosine need x/pi modulo 2 only. Those digits
-// of 2^e/pi that stand for 2 and more contribute a whole number times 2 to the product, so
-// they are left out; the digits from 1 on downwards are the window, of which the first
-// two or three words of 64 bits are enough for a result of float32 or float64.
+// its binary point moved by e places. Sine and cosine need x/pi modulo 2 only. The digits
+// of 2^e/pi that stand for 2 and more contribute a multiple of 2 to the product, so they are
+// left out. The digits from 1 on downwards are the window. Its first two or three words of 64
+// bits are enough for a result of float32 or float64.
 //
 // invPi32 and invPi64 are the binary digits of 1/pi, in words of 64. The first digit stands
 // for 2^16 and for 2^31: there are zeros in front, since the window of the smallest
@@ -117,9 +117,11 @@ func (f *form) hugeAngle64(a loop.Value, by period, low bool) angle {
 	m := f.Or(fraction, f.n(1<<52))
 	pos := f.Add(f.ShrU(f.toInt(a), f.n(52)), f.n(31-1075))
 	q := f.window(invPi64, pos, 3)
-	// The product as three parts: v, the whole steps of 2^-63 (from the first word and the
-	// upper half of the product with the second); end, the lower half of that product, in
-	// steps of 2^-127; and third, what the third word adds, in steps of 2^-128, as a float.
+	// The product as three parts:
+	//   - v, the whole steps of 2^-63, from the first word and the upper half of the product
+	//     with the second;
+	//   - end, the lower half of that product, in steps of 2^-127;
+	//   - third, what the third word adds, in steps of 2^-128, as a float.
 	end := f.Mul(m, q[1])
 	third := f.Mul(f.toFloat(f.Or(fraction, f.n(1023<<52))), f.Cvt(f.t, f.ShrU(q[2], f.n(11))))
 	left, count := f.nearest(f.Add(f.Mul(m, q[0]), f.mulHigh(m, q[1])), by)

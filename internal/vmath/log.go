@@ -15,7 +15,7 @@ import (
 //   - the other bases (logSum) take m-1 as it is, between -5/16 and 3/8, with a longer
 //     polynomial: powers of two then have m = 1, and their log2 is exact.
 //
-// Both return a sum hi + lo of which lo is small, to be rounded once by who adds them up.
+// Both return a sum hi + lo with a small lo; the caller rounds once by adding them up.
 
 // A base holds the constants of logarithms to a base g. Of two numbers the first is for
 // float32, the second for float64.
@@ -59,9 +59,9 @@ func (f *form) split(u loop.Value, least float64) (s, nk loop.Value) {
 // does. by may be left out (loop.NoValue).
 func (f *form) lnSum(u loop.Value, less func(s loop.Value) loop.Value, by loop.Value) (hi, lo loop.Value) {
 	// u = 2^k*m, and the table has a factor for each of 16 or 8 intervals of m between 3/4 and
-	// 3/2. They are equally long in the bits of m, so the bits of u less those of the lower
-	// end of the first interval (half an interval below 3/4) have k in their upper part
-	// and behind it the number of the interval.
+	// 3/2. They are equally long in the bits of m. So subtract from the bits of u the bits of
+	// the lower end of the first interval (half an interval below 3/4): the difference has k in
+	// its upper part and behind it the number of the interval.
 	index := pick[int64](f, 4, 3)
 	shift := f.mant - index
 	d := f.Add(f.toInt(u), f.n(1<<(shift-1)-f.bitsOf(0.75)))
@@ -152,10 +152,10 @@ func (f *form) logNormal(g *base, x, by loop.Value) loop.Value {
 
 // abnormal reports what is not a positive normal number below 2^(bias-1).
 func (f *form) abnormal(x loop.Value) loop.Value {
-	// One comparison for both ends: the bits of x less those of the least normal number,
-	// taken as unsigned, are at least span for what is too large, infinite or NaN, and wrap
-	// round to large numbers for what is too small, zero or negative. There is no
-	// unsigned comparison, so top turns the order of unsigned numbers into that of signed ones.
+	// One comparison for both ends: the bits of x less the bits of the least normal number,
+	// taken as unsigned. The difference is at least span for what is too large, infinite or NaN,
+	// and wraps round to large numbers for what is too small, zero or negative. There is no
+	// unsigned comparison, so top turns the order of unsigned numbers into the order of signed ones.
 	top := pick[int64](f, math.MinInt32, math.MinInt64)
 	span := (2*f.bias - 2) << f.mant
 	d := f.Add(f.toInt(x), f.n(top-1<<f.mant))

@@ -41,8 +41,8 @@ func fastest(t testing.TB, p *loop.Program) func(*loop.Frame) {
 	return func(f *loop.Frame) { k.Run(f, nil) }
 }
 
-// together holds functions with so many constants and exceptions that the compiler
-// treats them in another way.
+// together holds functions whose many constants and exceptions make the compiler treat
+// them in another way.
 var together = []unary{
 	{name: "exp sin log1p", f: func(b *loop.Builder, x loop.Value) loop.Value {
 		return b.Add(b.Mul(Exp(b, b.Mul(b.Neg(x), x)), Sin(b, x)), Log1p(b, b.Abs(x)))

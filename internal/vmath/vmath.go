@@ -79,8 +79,8 @@ func (f *form) clamp(x loop.Value, lo, hi float64) loop.Value {
 	return f.Max(f.c(lo), f.Min(f.c(hi), x))
 }
 
-// signOf is 1 for a value of which is known that it is not negative (nor -0), -1
-// for one that is not positive, NaN aside, and else 0.
+// signOf returns 1 for a value that is known not to be negative (nor -0), -1 for one that is
+// known not to be positive, NaN aside, and 0 otherwise.
 func (f *form) signOf(x loop.Value) int {
 	ins := f.Program().Ins
 	switch in := &ins[x]; in.Op {
@@ -99,7 +99,7 @@ func (f *form) signOf(x loop.Value) int {
 	return 0
 }
 
-// opposite is -x for an x of which signOf finds that it is not positive.
+// opposite returns -x. Requires signOf(x) == -1.
 func (f *form) opposite(x loop.Value) loop.Value {
 	if in := f.Program().Ins[x]; in.Op == loop.OpNeg {
 		return in.A

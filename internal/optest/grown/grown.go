@@ -21,7 +21,7 @@ type Graph struct {
 // Kinds are the kinds of large graphs.
 var Kinds = []string{"chain", "residual", "tower", "fan-out"}
 
-// Grow returns a graph of a kind with at least so many operations, and few more:
+// Grow returns a graph of a kind with at least n operations, and few more:
 //   - chain: elementwise operations, each of the one before and of the first value;
 //   - residual: blocks of layer norm and two linear layers beside the value;
 //   - tower: linear layers and relu;

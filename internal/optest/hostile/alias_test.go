@@ -267,8 +267,8 @@ func aliased(tg *target, seed uint64) (faults []string, value bool) {
 }
 
 // TestNothingIsShared calls every exported function and method that takes or returns a slice or a
-// map, writes into all of these, and compares what shows afterwards with the same calls without
-// the writing: no function keeps what it is given, and none returns memory that the engine uses.
+// map, and writes into all of these. What shows afterwards must equal the same calls without the
+// writing: no function keeps what it is given, and none returns memory that the engine uses.
 // The exceptions are in aliases.
 //
 //	WEFT_HOSTILE_SHARED=20 go test -run Shared -timeout 0 ./internal/optest/hostile

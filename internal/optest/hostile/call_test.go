@@ -228,7 +228,7 @@ func (g *gen) draw(tg *target) (args []reflect.Value) {
 	var list []any
 	f := plausible[tg.name]
 	if f == nil {
-		// The name behind the last point, but for those of type arguments.
+		// The name behind the last point that does not belong to type arguments.
 		head, _, _ := strings.Cut(tg.name, "[")
 		f = plausible[tg.name[strings.LastIndex(head, ".")+1:]]
 	}

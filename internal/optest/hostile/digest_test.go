@@ -130,7 +130,7 @@ func (d *digester) view(v array.View) {
 	}
 }
 
-// words are the bits of an element, of which all NaN have the same; two of a complex one.
+// words returns the bits of an element, the same for every NaN; two words of a complex one.
 func (d *digester) words(t weft.DType, p unsafe.Pointer) []uint64 {
 	single := func(f float32) uint64 {
 		if f != f {

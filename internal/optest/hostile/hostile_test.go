@@ -33,14 +33,20 @@ const (
 
 // TestHostile makes a thousand calls of exported functions and methods, each twice, in
 // child processes. Call n calls function n (modulo their number) with arguments
-// that follow from n. A call must give a value, an error or a panic with *weft.Error, in
-// time; the two runs, in which fresh memory holds different bytes and storages
-// touch inaccessible pages at different ends, must give the same; tensors must lie within
-// their memory; and arguments must stay as they are unless the call is one that writes.
+// that follow from n. What must hold:
 //
-//	WEFT_HOSTILE=100000 go test -run Hostile -timeout 0 ./internal/optest/hostile
-//	WEFT_HOSTILE_SEED=n go test -run Hostile -v ./internal/optest/hostile
-//	WEFT_HOSTILE_FROM=n WEFT_HOSTILE=k ...
+//   - a call gives a value, an error or a panic with *weft.Error, in time;
+//
+//   - the two runs give the same, though fresh memory holds different bytes and storages touch
+//     inaccessible pages at different ends;
+//
+//   - tensors lie within their memory;
+//
+//   - arguments stay as they are unless the call is one that writes.
+//
+//     WEFT_HOSTILE=100000 go test -run Hostile -timeout 0 ./internal/optest/hostile
+//     WEFT_HOSTILE_SEED=n go test -run Hostile -v ./internal/optest/hostile
+//     WEFT_HOSTILE_FROM=n WEFT_HOSTILE=k ...
 //
 // make 100,000 calls, call n alone, in this process and with a description, and
 // k calls from n on.

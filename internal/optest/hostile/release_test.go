@@ -123,7 +123,7 @@ func TestReleaseOfViews(t *testing.T) {
 	}
 }
 
-// small reports that no argument has so many elements that a call would take long.
+// small reports that every argument has few enough elements for a quick call.
 func small(args []reflect.Value) bool {
 	for _, a := range args {
 		for _, x := range tensorsIn(a) {

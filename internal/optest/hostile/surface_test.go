@@ -72,8 +72,8 @@ func exported(t *testing.T) (functions, types []string) {
 }
 
 // TestSurface fails when the module exports a function or a type that the table
-// lacks, or no longer exports one that it has. Methods need no row: those of the
-// types are found by reflection.
+// lacks, or no longer exports one that it has. Methods need no row: they are found
+// by reflection.
 func TestSurface(t *testing.T) {
 	fs, ts := exported(t)
 	compare := func(what string, have, want map[string]bool) {

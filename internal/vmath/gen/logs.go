@@ -13,7 +13,7 @@ type logTable struct {
 	mant    int     // bits of a float
 	bits    int     // factors are multiples of 2^-bits
 	unit    int     // and the negatives of their logarithms nearly of 2^-unit
-	scan    int     // so many factors are tried
+	scan    int     // number of factors tried
 	factors []float64
 	logs    []float64
 }
