@@ -43,10 +43,10 @@ func firstCells(part string) map[string]bool {
 	return out
 }
 
-// TestMap holds the map of DESIGN.md to the folders with Go files: each is on it, but for
+// TestMap holds the map of docs/architecture.md to the folders with Go files: each is on it, but for
 // those inside examples and bench, and it has no other.
 func TestMap(t *testing.T) {
-	onMap := firstCells(section(t, "DESIGN.md", "The map"))
+	onMap := firstCells(section(t, "docs/architecture.md", "The map"))
 	there := map[string]bool{}
 	err := filepath.WalkDir(".", func(p string, d fs.DirEntry, err error) error {
 		p = filepath.ToSlash(p)
@@ -71,12 +71,12 @@ func TestMap(t *testing.T) {
 	}
 	for dir := range there {
 		if !onMap[dir] {
-			t.Errorf("%s is missing in the map of DESIGN.md: say there what lives in it", dir)
+			t.Errorf("%s is missing in the map of docs/architecture.md: say there what lives in it", dir)
 		}
 	}
 	for dir := range onMap {
 		if !there[dir] {
-			t.Errorf("the map of DESIGN.md has %s, which is not a folder with Go files", dir)
+			t.Errorf("the map of docs/architecture.md has %s, which is not a folder with Go files", dir)
 		}
 	}
 }
@@ -120,7 +120,7 @@ func TestCommands(t *testing.T) {
 	command := regexp.MustCompile("go test(?: -C (\\S+))?[^`]*? -(?:run|fuzz) '?([A-Z][A-Za-z0-9|]*)'?([^`&]*)`")
 	tests := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w*)\(`)
 	checked := 0
-	for _, file := range []string{"README.md", "DESIGN.md", "TESTING.md", "ROADMAP.md"} {
+	for _, file := range []string{"README.md", "TESTING.md", "ROADMAP.md", "docs/architecture.md", "docs/numbers.md"} {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

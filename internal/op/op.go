@@ -7,8 +7,8 @@
 // If existing operations express it (softmax), write a Def of class Composite whose
 // Compose builds it from nodes. Otherwise, for an elementwise one, write a Def of class
 // Pointwise with Expr, its value for one element over the loop language, and VJP, its
-// gradient over nodes. DESIGN.md lists what else an operation needs, under "What an
-// addition takes"; tests fail until it is there.
+// gradient over nodes. docs/architecture.md lists what else an operation needs, under
+// "Where do I add ..."; tests fail until it is there.
 package op
 
 import (

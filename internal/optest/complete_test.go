@@ -39,12 +39,12 @@ func words(t *testing.T, path, begin, end string, row *regexp.Regexp) map[string
 
 // TestOperationsHaveAccuracy fails where an operation that rounds more than once has no
 // row of its errors: elementwise ones in package vmath, where the worst is measured, the
-// others in TESTING.md, where the bound is said that this package holds them to. Rows of
+// others in docs/numbers.md, where the bound is said that this package holds them to. Rows of
 // what is not there fail as well.
 func TestOperationsHaveAccuracy(t *testing.T) {
 	functions := words(t, "../vmath/doc.go", "function   float32 ULP", "[PowInt]", regexp.MustCompile(`(?m)^//\t([A-Z]\w*) `))
 	bounds := map[string]bool{}
-	rows := words(t, "../../TESTING.md", "## Accuracy", "\n## ", regexp.MustCompile("(?m)^\\| (`[^|]*`) \\|"))
+	rows := words(t, "../../docs/numbers.md", "## Accuracy", "\n## ", regexp.MustCompile("(?m)^\\| (`[^|]*`) \\|"))
 	for row := range rows {
 		for name := range strings.SplitSeq(row, ",") {
 			bounds[strings.Trim(name, " `")] = true
@@ -59,7 +59,7 @@ func TestOperationsHaveAccuracy(t *testing.T) {
 				break
 			}
 		}
-		rows, where := bounds, "TESTING.md, Accuracy"
+		rows, where := bounds, "docs/numbers.md, Accuracy"
 		if d.Class == op.Pointwise {
 			rows, where = functions, "the table of errors in internal/vmath/doc.go"
 		}
