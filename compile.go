@@ -224,7 +224,7 @@ func (c *goFunc) call(ctx context.Context, args []any) (*Tensor, error) {
 			if x != nil && !reflect.TypeOf(x).AssignableTo(want) {
 				array.Failf("compile", "", "argument %d is %T, want %s", i, x, want)
 			}
-			v := reflect.New(want).Elem() // an interface too, of which the type inside counts
+			v := reflect.New(want).Elem() // of an interface the type inside counts
 			if x != nil {
 				v.Set(reflect.ValueOf(x))
 			}
@@ -353,10 +353,10 @@ func errorValue(err error) reflect.Value {
 
 // DebugOpts are the options of [Compiled.Debug].
 type DebugOpts struct {
-	// Verify holds the compiler to account in the first call of each program, on copies of what
-	// it is called with: every rewrite is computed before and after, every kernel and routine is
-	// run by the interpreter too, and the whole is run on inputs and into results of
-	// other strides. What differs is an error that names the rule or the kernel.
+	// Verify checks the compiler in the first call of each program, on copies of what it is
+	// called with. Every rewrite is computed before and after. Every kernel and routine is run by
+	// the interpreter too. The whole is run on inputs and into results of other strides. A
+	// difference is an error that names the rule or the kernel.
 	Verify bool
 	// NaN stops a call at the first operation that makes a NaN of arguments without one.
 	NaN bool

@@ -161,8 +161,8 @@ func (f *Func) backward(n *core.GradNode, c *FuncContext, saved []core.SavedValu
 	return gs
 }
 
-// gradients calls Backward for arguments of types, of which those that need no gradient have
-// none.
+// gradients calls Backward for arguments of types; an argument that needs no gradient has the
+// zero type.
 func (f *Func) gradients(c *FuncContext, dy *Tensor, types []ir.Type) []*Tensor {
 	gs := f.Backward(c, dy)
 	if len(gs) != len(types) {

@@ -192,9 +192,10 @@
 // it noted is simplified by rules that keep every bit, planned and compiled, and calls run
 // that. A call gives what the function gives, to the bit.
 //
-// What changes from call to call is asked for in each call: the elements of arguments and of
-// captured tensors, which are read and written where they are; learning rates, the numbers of
-// steps of optimizers, schedules; the seed and the number of each random draw. What is the same
+// What changes from call to call is asked for in each call. This holds for the elements of
+// arguments and of captured tensors, which are read and written where they are. It also holds for
+// learning rates, the numbers of steps of optimizers, schedules, and the seed and the number of
+// each random draw. What is the same
 // in every call is part of the program: shapes, layouts and types, Go numbers among the
 // arguments, everything else that the function knows of Go. Arguments of another kind compile
 // another program ([Compiled.Why]).

@@ -34,7 +34,7 @@ func (t *Tensor) Outer(x *Tensor) *Tensor {
 
 // TensorDot sums the products of elements of t and x over pairs of axes: axes of t, and as
 // many of x, of the same sizes, which may count from the back. The result has the other axes
-// of t and then those of x.
+// of t and then the other axes of x.
 func (t *Tensor) TensorDot(x *Tensor, axes, xAxes []int) *Tensor {
 	t.c().Check("tensordot")
 	x.c().CheckArgument("tensordot", "x")
@@ -67,9 +67,9 @@ func (t *Tensor) TensorDot(x *Tensor, axes, xAxes []int) *Tensor {
 	return contract([]term{a, b}, out)
 }
 
-// Einsum sums products of elements in Einstein's notation, as NumPy and PyTorch have it: a
-// letter for each axis of each tensor, those of different tensors apart by commas, and behind
-// an arrow those of the result. "ij,jk->ik" is the product of matrices, "bij,bjk->bik" of
+// Einsum sums products of elements in Einstein's notation, as NumPy and PyTorch have it. It has
+// a letter for each axis of each tensor, commas between tensors, and behind an arrow the letters
+// of the result. "ij,jk->ik" is the product of matrices, "bij,bjk->bik" of
 // batches of them, "ii" the trace, "ij->ji" a transposition. Axes with the same letter have
 // the same size, or 1; what the result does not have is summed over. A letter twice on one
 // tensor is its diagonal. An ellipsis stands for any further axes, which broadcast. Without
@@ -78,7 +78,7 @@ func (t *Tensor) TensorDot(x *Tensor, axes, xAxes []int) *Tensor {
 //
 // Element types meet by promotion. Tensors are multiplied two at a time, the pair with the
 // fewest products first, as a product of matrices where both share an axis that is summed
-// over: so bits are those of MatMul, Mul and Sum. Gradients are those of the parts.
+// over. So bits equal MatMul, Mul and Sum. Gradients flow through these operations.
 //
 // It panics with an [*Error] that points at the column of the formula if that is none, does
 // not have as many tensors and axes as it is given, or if sizes differ.
@@ -378,7 +378,7 @@ func (t term) times(u term, wanted []int) term {
 	return term{r.Reshape(shape...), labels}
 }
 
-// sizes are those of labels that the term has.
+// sizes returns the sizes of the labels that the term has.
 func (t term) sizes(groups ...[]int) []int {
 	s := []int{}
 	for _, g := range groups {

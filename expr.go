@@ -36,7 +36,7 @@ type Formula struct {
 	mu    sync.Mutex              // held to add to other
 }
 
-// A variant is a formula for one choice of which names stand for numbers.
+// A variant is a formula with one choice of names that stand for numbers.
 type variant struct {
 	*formula.Variant
 	next *variant
@@ -61,7 +61,7 @@ const maxVariants = 32
 //   - a + b, a - b, a * b, a % b (the sign of b), -a. a / b is true division:
 //     integers give floats. Powers are written pow(a, 2).
 //   - a & b, a | b, a ^ b, a &^ b, ^a on the bits of integers and bool, a << b, a >> b
-//     on those of integers, as [Tensor.BitAnd] and so on.
+//     on the bits of integers, as [Tensor.BitAnd] and so on.
 //   - a == b, !=, <, <=, >, >=, which give bool, and a && b, a || b, !a on each
 //     element. Comparisons do not chain: a < b && b < c.
 //   - numbers: 2, 0x10, 1e-3; true, false, pi and e, which cannot be other

@@ -321,8 +321,8 @@ func (s *selection) spread(v *Tensor) []int {
 	return shape
 }
 
-// order is the axes of spread as the result has them: those of the arrays first if a span
-// lies between two of them.
+// order returns the axes of spread as the result has them: axes of the arrays come first if a
+// span lies between two arrays.
 func (s *selection) order(rank int) []int {
 	o := make([]int, 0, rank)
 	b := 0

@@ -49,8 +49,8 @@ func (t *Tensor) Conv1d(w, bias *Tensor, opts ...Conv1dOpts) *Tensor {
 	return convolve(op.Conv1d, a, t, w, bias)
 }
 
-// ConvTransposeOpts are the options of a transposed convolution: those of the convolution
-// that it transposes, and what the result has beyond the least.
+// ConvTransposeOpts are the options of a transposed convolution: the options of the convolution
+// that it transposes, and OutputPadding, by which the result exceeds the least size.
 type ConvTransposeOpts struct {
 	Stride        *[2]int // vertical, horizontal; nil means 1
 	Padding       [2]int  // as much less of the result on all sides
@@ -59,9 +59,9 @@ type ConvTransposeOpts struct {
 	Groups        *int    // nil means 1
 }
 
-// ConvTranspose2d is the transpose of [Tensor.Conv2d], its gradient for the pictures: each
+// ConvTranspose2d is the transpose of [Tensor.Conv2d], its gradient for the pictures. Each
 // pixel of t [N C H W] times the filters w [C O/Groups KH KW] is added to the result
-// [N O OH OW] where it lies, and then bias [O] if not nil. With stride S, padding P,
+// [N O OH OW] where it lies, then bias [O] if not nil. With stride S, padding P,
 // dilation D and output padding E, OH is (H-1)*S - 2P + D*(KH-1) + E + 1. Float32 and
 // Float64. It panics with [*Error] if shapes do not fit or a size is out of range.
 func (t *Tensor) ConvTranspose2d(w, bias *Tensor, opts ...ConvTransposeOpts) *Tensor {

@@ -72,8 +72,8 @@ var halfBits = map[DType]int{Float16: 11, BFloat16: 8}
 // variance 1.
 func (g *Generator) Randn(shape ...int) *Tensor { return g.RandnOf(Float32, shape...) }
 
-// RandnOf returns standard normal numbers of a float type d; those of 16 bits are
-// float32 ones, rounded.
+// RandnOf returns standard normal numbers of a float type d. Numbers of 16 bits are
+// rounded float32 ones.
 func (g *Generator) RandnOf(d DType, shape ...int) *Tensor {
 	if halfBits[d] > 0 {
 		return g.draw("randn", op.Normal, Float32, shape).To(d)

@@ -76,7 +76,7 @@ func (t *Tensor) ExpandAs(x *Tensor) *Tensor {
 }
 
 // Tile returns t side by side with itself, reps[i] times along axis i. Fewer numbers
-// than dimensions are those of the last ones, more make axes before the first. It is
+// than dimensions count for the last ones, more make axes before the first. It is
 // NumPy's and PyTorch's tile.
 func (t *Tensor) Tile(reps ...int) *Tensor {
 	t.c().Check("tile")

@@ -22,7 +22,7 @@ func (t *Tensor) reduce(d *op.Def, keep bool, axes []int) *Tensor {
 func (t *Tensor) Sum(axes ...int) *Tensor { return t.reduce(op.Sum, false, axes) }
 
 // SumKeep is [Tensor.Sum] whose result keeps the reduced axes with size 1, so that it broadcasts
-// against t: PyTorch's keepdim. Types, NaN and errors are those of Sum.
+// against t: PyTorch's keepdim. Types, NaN and errors are as for Sum.
 func (t *Tensor) SumKeep(axes ...int) *Tensor { return t.reduce(op.Sum, true, axes) }
 
 // Prod multiplies the elements over axes, which may count from the back. Without axes it reduces
@@ -32,7 +32,7 @@ func (t *Tensor) SumKeep(axes ...int) *Tensor { return t.reduce(op.Sum, true, ax
 func (t *Tensor) Prod(axes ...int) *Tensor { return t.reduce(op.Prod, false, axes) }
 
 // ProdKeep is [Tensor.Prod] whose result keeps the reduced axes with size 1, so that it
-// broadcasts against t: PyTorch's keepdim. Types, NaN and errors are those of Prod.
+// broadcasts against t: PyTorch's keepdim. Types, NaN and errors are as for Prod.
 func (t *Tensor) ProdKeep(axes ...int) *Tensor { return t.reduce(op.Prod, true, axes) }
 
 // Mean is the mean of the elements over axes: axes are those to reduce, which may count from the
@@ -43,7 +43,7 @@ func (t *Tensor) ProdKeep(axes ...int) *Tensor { return t.reduce(op.Prod, true, 
 func (t *Tensor) Mean(axes ...int) *Tensor { return t.reduce(op.Mean, false, axes) }
 
 // MeanKeep is [Tensor.Mean] whose result keeps the reduced axes with size 1, so that it
-// broadcasts against t: PyTorch's keepdim. Types, NaN and errors are those of Mean.
+// broadcasts against t: PyTorch's keepdim. Types, NaN and errors are as for Mean.
 func (t *Tensor) MeanKeep(axes ...int) *Tensor { return t.reduce(op.Mean, true, axes) }
 
 // Var is the mean squared distance from the mean over axes, divided by n as NumPy's default is:
@@ -54,7 +54,7 @@ func (t *Tensor) MeanKeep(axes ...int) *Tensor { return t.reduce(op.Mean, true, 
 func (t *Tensor) Var(axes ...int) *Tensor { return t.reduce(op.Var, false, axes) }
 
 // VarKeep is [Tensor.Var] whose result keeps the reduced axes with size 1, so that it broadcasts
-// against t: PyTorch's keepdim. Types, NaN and errors are those of Var.
+// against t: PyTorch's keepdim. Types, NaN and errors are as for Var.
 func (t *Tensor) VarKeep(axes ...int) *Tensor { return t.reduce(op.Var, true, axes) }
 
 // SampleVar is the variance over axes, divided by n-1 as PyTorch's default is: axes are those to
@@ -83,7 +83,7 @@ func (t *Tensor) VarMean(axes ...int) (variance, mean *Tensor) {
 func (t *Tensor) Std(axes ...int) *Tensor { return t.reduce(op.Std, false, axes) }
 
 // StdKeep is [Tensor.Std] whose result keeps the reduced axes with size 1, so that it broadcasts
-// against t: PyTorch's keepdim. Types, NaN and errors are those of Std.
+// against t: PyTorch's keepdim. Types, NaN and errors are as for Std.
 func (t *Tensor) StdKeep(axes ...int) *Tensor { return t.reduce(op.Std, true, axes) }
 
 // SampleStd is the square root of [Tensor.SampleVar] over axes, divided by n-1 as PyTorch's
@@ -104,7 +104,7 @@ func (t *Tensor) SampleStd(axes ...int) *Tensor {
 func (t *Tensor) Min(axes ...int) *Tensor { return t.reduce(op.Min, false, axes) }
 
 // MinKeep is [Tensor.Min] whose result keeps the reduced axes with size 1, so that it broadcasts
-// against t: PyTorch's keepdim. Types, NaN and errors are those of Min.
+// against t: PyTorch's keepdim. Types, NaN and errors are as for Min.
 func (t *Tensor) MinKeep(axes ...int) *Tensor { return t.reduce(op.Min, true, axes) }
 
 // Max is the greatest element over axes: axes are those to reduce, which may count from the
@@ -115,7 +115,7 @@ func (t *Tensor) MinKeep(axes ...int) *Tensor { return t.reduce(op.Min, true, ax
 func (t *Tensor) Max(axes ...int) *Tensor { return t.reduce(op.Max, false, axes) }
 
 // MaxKeep is [Tensor.Max] whose result keeps the reduced axes with size 1, so that it broadcasts
-// against t: PyTorch's keepdim. Types, NaN and errors are those of Max.
+// against t: PyTorch's keepdim. Types, NaN and errors are as for Max.
 func (t *Tensor) MaxKeep(axes ...int) *Tensor { return t.reduce(op.Max, true, axes) }
 
 // ArgMin is the place, int64, of the first least element along one axis, which the result does
@@ -149,7 +149,7 @@ func (t *Tensor) Any(axes ...int) *Tensor { return t.reduce(op.Any, false, axes)
 func (t *Tensor) LogSumExp(axes ...int) *Tensor { return t.reduce(op.LogSumExp, false, axes) }
 
 // LogSumExpKeep is [Tensor.LogSumExp] whose result keeps the reduced axes with size 1, so that
-// it broadcasts against t: PyTorch's keepdim. Types, NaN and errors are those of LogSumExp.
+// it broadcasts against t: PyTorch's keepdim. Types, NaN and errors are as for LogSumExp.
 func (t *Tensor) LogSumExpKeep(axes ...int) *Tensor { return t.reduce(op.LogSumExp, true, axes) }
 
 // Softmax is exp(t)/sum(exp(t)) along an axis, without overflow: the elements along it are from

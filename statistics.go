@@ -15,8 +15,8 @@ func (t *Tensor) CountNonZero(axes ...int) *Tensor { return t.reduce(op.CountNon
 
 // BinCount counts how often each integer from 0 to the greatest element of t occurs: the
 // result is int64 and has minSize elements or more. t holds integers that are not negative,
-// of any shape. With weights, floats of t's shape, those of equal elements are added up in
-// row-major order instead, and gradients go to the weights; nil are none.
+// of any shape. With weights, floats of t's shape, BinCount adds up the weights of equal elements
+// instead, in row-major order, and gradients go to the weights; nil means none.
 func (t *Tensor) BinCount(weights *Tensor, minSize int) *Tensor {
 	defer array.Named("bincount").End()
 	t.c().Check("bincount")
@@ -171,9 +171,9 @@ func (t *Tensor) Median(axes ...int) *Tensor { return t.quantile("median", 0.5, 
 // an infinity that is infinite. NaN if one is. It takes floats and has gradients.
 func (t *Tensor) Quantile(q float64, axes ...int) *Tensor { return t.quantile("quantile", q, axes) }
 
-// Percentile is [Tensor.Quantile] of p hundredths, p from 0 to 100: axes are those to reduce,
-// which may count from the back, none for all; the result does not have them. Types, NaN and
-// errors are those of Quantile.
+// Percentile is [Tensor.Quantile] of p hundredths, p from 0 to 100. It reduces the given axes,
+// which may count from the back, or all if none is given; the result does not have them. Types,
+// NaN and errors are as for Quantile.
 func (t *Tensor) Percentile(p float64, axes ...int) *Tensor {
 	if !(p >= 0 && p <= 100) {
 		array.Failf("percentile", "p", "%v is not from 0 to 100", p)

@@ -49,7 +49,7 @@ const (
 	CatComplex = array.CatComplex
 )
 
-// Element types. Integers and floats are those of Go; package half has Go types for
+// Element types. Integers and floats are Go's; package half has Go types for
 // Float16 and BFloat16.
 const (
 	Bool       = array.Bool

@@ -59,11 +59,11 @@ type ByteRange struct{ Start, Stop int }
 
 // Track makes t know which of its bytes are written, by whatever view of it: with
 // [Tensor.Assign] and the other in-place methods, optimizers, kernels with an Out, [Borrow],
-// the addition of gradients. Of a view the bytes are marked that it can touch: those of
-// its elements, or, where these are many and lie close, those between them too; of
-// [Tensor.Update], which is how indexed and masked writes are made in place, those that
-// change. Reading marks nothing. What is not written through tensors, as by the owner of a slice given to
-// [FromSlice], is for [Tracked.Mark].
+// the addition of gradients. A write into a view marks the bytes that it can touch: the bytes of
+// its elements, and also the bytes between them where elements are many and lie close.
+// [Tensor.Update], which makes indexed and masked writes in place, marks the bytes that change.
+// Reading marks nothing. What is not written through tensors, as by the owner of a slice
+// given to [FromSlice], is for [Tracked.Mark].
 //
 // At first all of t counts as written. An array may be tracked several times, once for each
 // copy that is kept; each Tracked has pending bytes of its own. It panics with *[Error] if

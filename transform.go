@@ -213,22 +213,24 @@ func (d *derivation) rows(name string, y, x *Tensor, m int) *Tensor {
 // Unmapped is the axis, for [Vmap], of an argument that is the same for all examples.
 const Unmapped = math.MinInt
 
-// Vmap returns f, a function of one example, as a function of many at once: each argument has
-// an axis of examples, which axes gives in order (0 where there is none given, [Unmapped]
-// for an argument that all examples share), and so has the result, as its first. Sizes of
-// those axes must be equal.
+// Vmap turns f, a function of one example, into a function of many at once. Each argument has
+// an axis of examples. axes gives it in order: 0 where none is given, [Unmapped] for an argument
+// that all examples share. The result has the axis of examples as its first. The sizes of all
+// axes of examples must be equal.
 //
 //	distance := func(x ...*weft.Tensor) *weft.Tensor { return x[0].Sub(x[1]).Norm(2) }
 //	d := weft.Vmap(distance, 0, weft.Unmapped)(points, center)
 //
-// A call runs f once, on tensors of one example without memory, which notes its operations,
-// and computes all examples with operations that have one more axis: nothing is looped over
-// but selections by masks, runs and counts of elements, and kernels that look at neighbours.
-// Loops and branches of package sym are one loop and one branch of all examples: a loop that
-// ends at its own step for each goes on to the last one, and a branch computes the sides that
-// some example takes, unless Go functions are called in them.
-// The result is differentiable by the arguments and by what f captures, [Grad] and [Jacobian]
-// may be used inside f, and mapped functions may be mapped and compiled.
+// A call runs f once, on tensors of one example without memory, which notes its operations. It
+// computes all examples with operations that have one more axis. It loops over examples only for
+// selections by masks, runs and counts of elements, and kernels that look at neighbours.
+//
+// Loops and branches of package sym become one loop and one branch of all examples. A loop that
+// ends at its own step for each example goes on to the last such step. A branch computes the sides
+// that some example takes, unless Go functions are called in them.
+//
+// The result is differentiable by the arguments and by what f captures. [Grad] and [Jacobian]
+// may be used inside f. Mapped functions may be mapped and compiled.
 //
 // f must not read elements that depend on an example (Item, Data, branches), draw random numbers,
 // write into captured tensors or call Backward. That panics with *[Error], as do sizes that do not

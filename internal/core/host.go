@@ -14,11 +14,12 @@ import (
 
 // This file is the one way between tensors and Go memory: everything else leaves
 // memory to the device that has it. What reads elements on the host waits for the
-// device's work, which makes these the synchronisation points: Item and ItemInt,
-// Data, CopyTo and Borrow, printing, digests, files, the checks of CrossEntropy's
-// targets, the counts that decide the shape of MaskSelect's, NonZero's and
-// RepeatInterleave's results and of what is under a mask of Index, the rows of a
-// sparse gradient, and what a Tracked sends and a Sink receives.
+// device's work. These are the synchronisation points:
+//   - Item, ItemInt, Data, CopyTo and Borrow, printing, digests, files;
+//   - the checks of CrossEntropy's targets;
+//   - counts that decide a shape: MaskSelect, NonZero, RepeatInterleave, masks of Index;
+//   - the rows of a sparse gradient;
+//   - what a Tracked sends and a Sink receives.
 
 // ToHost is [HostView] for who reads: the memory stays until [Leave], whoever releases t meanwhile.
 func ToHost(t *Tensor) array.View {
