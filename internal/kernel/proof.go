@@ -159,6 +159,7 @@ func (l *lowerer) bounds(v loop.Value) (low, high []Linear) {
 	return l.boundsOf(v, 20)
 }
 
+// boundsOf is bounds, with at most this number of steps from operand to operand.
 func (l *lowerer) boundsOf(v loop.Value, steps int) (low, high []Linear) {
 	if steps == 0 {
 		return nil, nil
@@ -181,12 +182,7 @@ func (l *lowerer) boundsOf(v loop.Value, steps int) (low, high []Linear) {
 	if f, ok := l.facts[v]; ok {
 		return f.low, f.high
 	}
-	in := l.b.Program().Ins[v]
-	two := func() (la, ha, lb, hb []Linear) {
-		la, ha = l.boundsOf(in.A, steps)
-		lb, hb = l.boundsOf(in.B, steps)
-		return
-	}
+	in := &l.b.Program().Ins[v]
 	if in.Op == loop.OpCvt && in.Imm == 0 && l.b.Type(in.A).Int() && l.b.Type(in.A).Size() < in.Type.Size() {
 		return l.boundsOf(in.A, steps)
 	}
@@ -194,48 +190,14 @@ func (l *lowerer) boundsOf(v loop.Value, steps int) (low, high []Linear) {
 		return nil, nil
 	}
 	switch in.Op {
-	case loop.OpAdd:
-		la, ha, lb, hb := two()
-		return sums(la, lb, 1), sums(ha, hb, 1)
-	case loop.OpSub:
-		la, ha, lb, hb := two()
-		return sums(la, hb, -1), sums(ha, lb, -1)
+	case loop.OpAdd, loop.OpSub, loop.OpMin, loop.OpMax:
+		return l.boundsOfTwo(in, steps)
 	case loop.OpNeg:
 		la, ha := l.boundsOf(in.A, steps)
 		zero := []Linear{{}}
 		return sums(zero, ha, -1), sums(zero, la, -1)
 	case loop.OpMul, loop.OpShl:
-		c, ok := l.knownInt(in.B)
-		of := in.A
-		if in.Op == loop.OpShl && ok && c >= 0 && c < 40 {
-			c = 1 << c
-		} else if in.Op == loop.OpShl {
-			return nil, nil
-		} else if !ok {
-			c, ok = l.knownInt(in.A)
-			of = in.B
-		}
-		if !ok || c < -far || c > far {
-			return nil, nil
-		}
-		la, ha := l.boundsOf(of, steps)
-		if c < 0 {
-			la, ha = ha, la
-		}
-		zero := []Linear{{}}
-		return sums(zero, la, int(c)), sums(zero, ha, int(c))
-	case loop.OpMin:
-		la, ha, lb, hb := two()
-		if ha == nil || hb != nil && fixed(hb) {
-			ha = hb
-		}
-		return union(la, lb), ha
-	case loop.OpMax:
-		la, ha, lb, hb := two()
-		if la == nil || lb != nil && fixed(lb) {
-			la = lb
-		}
-		return la, union(ha, hb)
+		return l.boundsOfMultiple(in, steps)
 	case loop.OpSelect:
 		la, ha := l.boundsOf(in.B, steps)
 		lb, hb := l.boundsOf(in.C, steps)
@@ -244,29 +206,79 @@ func (l *lowerer) boundsOf(v loop.Value, steps int) (low, high []Linear) {
 		if c, ok := l.knownInt(in.B); ok && c >= 0 && c < far {
 			return []Linear{{}}, []Linear{{Const: int(c)}}
 		}
-	case loop.OpRem:
+	case loop.OpQuo, loop.OpRem:
+		return l.boundsOfQuotient(in, steps)
+	}
+	return nil, nil
+}
+
+// boundsOfTwo returns the bounds of a sum, difference, minimum or maximum.
+func (l *lowerer) boundsOfTwo(in *loop.Ins, steps int) (low, high []Linear) {
+	la, ha := l.boundsOf(in.A, steps)
+	lb, hb := l.boundsOf(in.B, steps)
+	switch in.Op {
+	case loop.OpAdd:
+		return sums(la, lb, 1), sums(ha, hb, 1)
+	case loop.OpSub:
+		return sums(la, hb, -1), sums(ha, lb, -1)
+	case loop.OpMin:
+		if ha == nil || hb != nil && fixed(hb) {
+			ha = hb
+		}
+		return union(la, lb), ha
+	}
+	if la == nil || lb != nil && fixed(lb) {
+		la = lb
+	}
+	return la, union(ha, hb)
+}
+
+// boundsOfMultiple returns the bounds of a product with a constant, or of a shift by one.
+func (l *lowerer) boundsOfMultiple(in *loop.Ins, steps int) (low, high []Linear) {
+	c, ok := l.knownInt(in.B)
+	of := in.A
+	if in.Op == loop.OpShl && ok && c >= 0 && c < 40 {
+		c = 1 << c
+	} else if in.Op == loop.OpShl {
+		return nil, nil
+	} else if !ok {
+		c, ok = l.knownInt(in.A)
+		of = in.B
+	}
+	if !ok || c < -far || c > far {
+		return nil, nil
+	}
+	la, ha := l.boundsOf(of, steps)
+	if c < 0 {
+		la, ha = ha, la
+	}
+	zero := []Linear{{}}
+	return sums(zero, la, int(c)), sums(zero, ha, int(c))
+}
+
+// boundsOfQuotient returns the bounds of a quotient by a constant, or of a remainder.
+func (l *lowerer) boundsOfQuotient(in *loop.Ins, steps int) (low, high []Linear) {
+	la, ha := l.boundsOf(in.A, steps)
+	if in.Op == loop.OpRem {
 		// Of a number that is not negative, by one that is at least 1 or gives 0.
-		la, _ := l.boundsOf(in.A, steps)
 		_, hb := l.boundsOf(in.B, steps)
 		if la == nil || !fixed(la) || slices.ContainsFunc(la, func(x Linear) bool { return x.Const < 0 }) || hb == nil {
 			return nil, nil
 		}
 		return []Linear{{}}, union(sums(hb, []Linear{{Const: 1}}, -1), []Linear{{}})
-	case loop.OpQuo:
-		la, ha := l.boundsOf(in.A, steps)
-		c, ok := l.knownInt(in.B)
-		if ok && c > 0 && la != nil && ha != nil && fixed(la) && fixed(ha) {
-			la, ha = slices.Clone(la), slices.Clone(ha)
-			for k := range la {
-				la[k].Const /= int(c)
-			}
-			for k := range ha {
-				ha[k].Const /= int(c)
-			}
-			return la, ha
-		}
 	}
-	return nil, nil
+	c, ok := l.knownInt(in.B)
+	if !ok || c <= 0 || la == nil || ha == nil || !fixed(la) || !fixed(ha) {
+		return nil, nil
+	}
+	la, ha = slices.Clone(la), slices.Clone(ha)
+	for k := range la {
+		la[k].Const /= int(c)
+	}
+	for k := range ha {
+		ha[k].Const /= int(c)
+	}
+	return la, ha
 }
 
 func fixed(list []Linear) bool {

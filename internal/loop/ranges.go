@@ -225,15 +225,18 @@ func (r *ranges) under(cond Value, holds bool, f func() []span) []span {
 	return out
 }
 
+// fit returns the exact result s of an operation where it lies within the type's span all.
+// Else the operation may wrap, and gives anything.
+func (all span) fit(s span, exact bool) span {
+	if !exact || !s.within(all) {
+		return all
+	}
+	return s
+}
+
 // value returns the span of an instruction by those of its operands.
 func (r *ranges) value(in *Ins) span {
 	all := everything(in.Type)
-	fit := func(s span, ok bool) span {
-		if !ok || !s.within(all) {
-			return all
-		}
-		return s
-	}
 	var a, b span
 	if in.A != NoValue {
 		a = r.of(in.A)
@@ -249,21 +252,54 @@ func (r *ranges) value(in *Ins) span {
 		x := int64(in.Imm) << (64 - 8*in.Type.Size()) >> (64 - 8*in.Type.Size())
 		return span{x, x}
 	case OpLoad, OpLoadAt:
-		b := &r.p.Bufs[in.Imm]
-		if t := TypeOf(b.DType); t.Int() && t.Size() < in.Type.Size() { // Program.Wide
-			if b.DType.Unsigned() {
-				return span{0, everything(t).hi*2 + 1}
-			}
-			return everything(t)
+		return r.loaded(in)
+	case OpAdd, OpSub, OpMul, OpNeg, OpAbs:
+		return sums(in.Op, a, b, all)
+	case OpMin, OpMax, OpMinU, OpMaxU:
+		return extremes(in.Op, a, b, all)
+	case OpQuo, OpRem, OpQuoU, OpRemU:
+		return quotients(in.Op, a, b, all)
+	case OpAnd, OpOr, OpXor, OpNot:
+		return bitwise(in.Op, a, b, all)
+	case OpShl, OpShr, OpShrU:
+		return shifts(in.Op, a, b, in.Type)
+	case OpPopCount, OpLzCnt, OpTzCnt:
+		return span{0, int64(8 * in.Type.Size())}
+	case OpSelect:
+		x := r.under(in.A, true, func() []span { return r.all([]Value{in.B}) })[0]
+		y := r.under(in.A, false, func() []span { return r.all([]Value{in.C}) })[0]
+		return x.join(y)
+	case OpCvt:
+		return r.converted(in, a)
+	}
+	return all
+}
+
+// loaded returns the span of a load, which is that of the buffer's type where Program.Wide
+// widens its elements.
+func (r *ranges) loaded(in *Ins) span {
+	b := &r.p.Bufs[in.Imm]
+	if t := TypeOf(b.DType); t.Int() && t.Size() < in.Type.Size() { // Program.Wide
+		if b.DType.Unsigned() {
+			return span{0, everything(t).hi*2 + 1}
 		}
+		return everything(t)
+	}
+	return everything(in.Type)
+}
+
+// sums returns the span of sums, differences, products and absolute values of a type whose
+// span is all.
+func sums(op Op, a, b, all span) span {
+	switch op {
 	case OpAdd:
 		lo, ok1 := addExact(a.lo, b.lo)
 		hi, ok2 := addExact(a.hi, b.hi)
-		return fit(span{lo, hi}, ok1 && ok2)
+		return all.fit(span{lo, hi}, ok1 && ok2)
 	case OpSub:
 		lo, ok1 := subExact(a.lo, b.hi)
 		hi, ok2 := subExact(a.hi, b.lo)
-		return fit(span{lo, hi}, ok1 && ok2)
+		return all.fit(span{lo, hi}, ok1 && ok2)
 	case OpMul:
 		s, ok := nothing, true
 		for _, x := range [...]int64{a.lo, a.hi} {
@@ -273,11 +309,11 @@ func (r *ranges) value(in *Ins) span {
 				s = s.join(span{z, z})
 			}
 		}
-		return fit(s, ok)
+		return all.fit(s, ok)
 	case OpNeg:
 		lo, ok1 := subExact(0, a.hi)
 		hi, ok2 := subExact(0, a.lo)
-		return fit(span{lo, hi}, ok1 && ok2)
+		return all.fit(span{lo, hi}, ok1 && ok2)
 	case OpAbs:
 		if a.lo == all.lo {
 			return all
@@ -286,17 +322,31 @@ func (r *ranges) value(in *Ins) span {
 			return a
 		}
 		return span{max(0, -a.hi), max(a.hi, -a.lo)}
+	}
+	return all
+}
+
+// extremes returns the span of minima and maxima.
+func extremes(op Op, a, b, all span) span {
+	switch op {
 	case OpMin:
 		return span{min(a.lo, b.lo), min(a.hi, b.hi)}
 	case OpMax:
 		return span{max(a.lo, b.lo), max(a.hi, b.hi)}
 	case OpMinU, OpMaxU:
 		if a.lo >= 0 && b.lo >= 0 {
-			if in.Op == OpMinU {
+			if op == OpMinU {
 				return span{min(a.lo, b.lo), min(a.hi, b.hi)}
 			}
 			return span{max(a.lo, b.lo), max(a.hi, b.hi)}
 		}
+	}
+	return all
+}
+
+// quotients returns the span of quotients and remainders.
+func quotients(op Op, a, b, all span) span {
+	switch op {
 	case OpQuo:
 		if a.lo == all.lo {
 			return all
@@ -316,6 +366,13 @@ func (r *ranges) value(in *Ins) span {
 		if a.lo >= 0 && b.lo >= 0 {
 			return span{0, a.hi}
 		}
+	}
+	return all
+}
+
+// bitwise returns the span of operations on each bit.
+func bitwise(op Op, a, b, all span) span {
+	switch op {
 	case OpAnd:
 		switch {
 		case a.lo >= 0 && b.lo >= 0:
@@ -331,17 +388,25 @@ func (r *ranges) value(in *Ins) span {
 		}
 		// Below zero too: of as many bits as the longer of the two.
 		m := ones(max(a.hi, b.hi, ^a.lo, ^b.lo))
-		return fit(span{^m, m}, true)
+		return all.fit(span{^m, m}, true)
 	case OpNot:
 		return span{^a.hi, ^a.lo}
+	}
+	return all
+}
+
+// shifts returns the span of shifts of a by b, of type t.
+func shifts(op Op, a, b span, t Type) span {
+	all := everything(t)
+	switch op {
 	case OpShl:
-		if b.lo == b.hi && b.lo >= 0 && b.lo < int64(8*in.Type.Size()-1) {
+		if b.lo == b.hi && b.lo >= 0 && b.lo < int64(8*t.Size()-1) {
 			lo, ok1 := mulExact(a.lo, 1<<b.lo)
 			hi, ok2 := mulExact(a.hi, 1<<b.lo)
-			return fit(span{lo, hi}, ok1 && ok2)
+			return all.fit(span{lo, hi}, ok1 && ok2)
 		}
 	case OpShr:
-		if b.lo == b.hi && b.lo >= 0 && b.lo < int64(8*in.Type.Size()) {
+		if b.lo == b.hi && b.lo >= 0 && b.lo < int64(8*t.Size()) {
 			return span{a.lo >> b.lo, a.hi >> b.lo}
 		}
 		return span{min(a.lo, -1), max(a.hi, 0)}
@@ -352,31 +417,28 @@ func (r *ranges) value(in *Ins) span {
 			}
 			return span{0, a.hi}
 		}
-		if b.lo == b.hi && b.lo > 0 && b.lo < int64(8*in.Type.Size()) {
-			return span{0, int64(uint64(1)<<(8*in.Type.Size()-int(b.lo)) - 1)}
+		if b.lo == b.hi && b.lo > 0 && b.lo < int64(8*t.Size()) {
+			return span{0, int64(uint64(1)<<(8*t.Size()-int(b.lo)) - 1)}
 		}
-	case OpPopCount, OpLzCnt, OpTzCnt:
-		return span{0, int64(8 * in.Type.Size())}
-	case OpSelect:
-		x := r.under(in.A, true, func() []span { return r.all([]Value{in.B}) })[0]
-		y := r.under(in.A, false, func() []span { return r.all([]Value{in.C}) })[0]
-		return x.join(y)
-	case OpCvt:
-		from := r.p.Ins[in.A].Type
-		switch {
-		case from == B:
-			return span{0, 1}
-		case !from.Int() || a.empty():
-			return all
-		case in.Imm&FromUnsigned != 0 && in.Type.Size() > from.Size():
-			if a.lo >= 0 {
-				return a
-			}
-			return span{0, everything(from).hi*2 + 1}
-		}
-		return fit(a, true)
 	}
 	return all
+}
+
+// converted returns the span of a conversion of a value whose span is a.
+func (r *ranges) converted(in *Ins, a span) span {
+	all, from := everything(in.Type), r.p.Ins[in.A].Type
+	switch {
+	case from == B:
+		return span{0, 1}
+	case !from.Int() || a.empty():
+		return all
+	case in.Imm&FromUnsigned != 0 && in.Type.Size() > from.Size():
+		if a.lo >= 0 {
+			return a
+		}
+		return span{0, everything(from).hi*2 + 1}
+	}
+	return all.fit(a, true)
 }
 
 // ones is x, which is not negative, with all bits below its highest set.

@@ -206,53 +206,103 @@ func (v *verifier) use(at, x Value, t Type) {
 	}
 }
 
+// ins checks one instruction. Ensures that what follows it in its block sees the result, but
+// that of a reduction only behind the pass.
 func (v *verifier) ins(x Value) {
 	if x < 0 || int(x) >= len(v.p.Ins) {
 		v.fail(x, "no such instruction")
 	}
 	in := &v.p.Ins[x]
-	typ := func(ok bool) {
-		if !ok {
-			v.fail(x, "%s of type %s", in.Op, in.Type)
+	switch op := in.Op; {
+	case op >= OpConst && op <= OpIndex:
+		v.source(x, in)
+	case op >= OpLoad && op <= OpStoreAt:
+		v.access(x, in)
+	case op >= OpAdd && op <= OpNot:
+		v.arithmetic(x, in)
+	case op >= OpEq && op <= OpBits:
+		v.mixed(x, in)
+	case op == OpReduce:
+		v.reduce(x, in)
+	case op >= OpPass && op <= OpIf || op == OpOut:
+		v.structure(x, in)
+	default:
+		v.unknown(x, in)
+	}
+	for _, o := range in.Operands() {
+		if o > x {
+			v.fail(x, "operand v%d has a higher number", o)
 		}
 	}
-	operands := func(n int, t Type) {
-		for i, o := range [3]Value{in.A, in.B, in.C} {
-			if i < n {
-				v.use(x, o, t)
-			} else if o != NoValue {
-				v.fail(x, "%s has a surplus operand", in.Op)
-			}
+	if in.Op == OpReduce {
+		// Visible only behind its pass.
+		if v.defined[x] {
+			v.fail(x, "stands in two places")
+		}
+		v.defined[x] = true
+		return
+	}
+	v.define(x)
+}
+
+// unknown refuses an operation that has no rule, or none in a block.
+func (v *verifier) unknown(x Value, in *Ins) {
+	v.fail(x, "operation %d does not belong here", in.Op)
+}
+
+// numeric reports an integer or float type.
+func numeric(t Type) bool { return t.Float() || t.Int() }
+
+// typ refuses the type of x unless ok.
+func (v *verifier) typ(x Value, in *Ins, ok bool) {
+	if !ok {
+		v.fail(x, "%s of type %s", in.Op, in.Type)
+	}
+}
+
+// operands checks that x has n operands of type t.
+func (v *verifier) operands(x Value, in *Ins, n int, t Type) {
+	for i, o := range [3]Value{in.A, in.B, in.C} {
+		if i < n {
+			v.use(x, o, t)
+		} else if o != NoValue {
+			v.fail(x, "%s has a surplus operand", in.Op)
 		}
 	}
-	if in.Op >= OpPass && in.Op <= OpIf && in.Imm >= uint64(len(v.p.Regions)) {
-		v.fail(x, "region %d of %d", in.Imm, len(v.p.Regions))
-	}
-	num := in.Type.Float() || in.Type.Int()
+}
+
+// source checks a constant, scalar argument or index.
+func (v *verifier) source(x Value, in *Ins) {
 	switch in.Op {
 	case OpConst:
-		operands(0, None)
-		typ(in.Type != None)
+		v.operands(x, in, 0, None)
+		v.typ(x, in, in.Type != None)
 		if in.Type == B && in.Imm > 1 || in.Type != B && in.Type.Size() < 8 && in.Imm>>(8*in.Type.Size()) != 0 {
 			v.fail(x, "constant %#x does not fit %s", in.Imm, in.Type)
 		}
 	case OpScalar:
-		operands(0, None)
+		v.operands(x, in, 0, None)
 		if in.Imm >= uint64(len(v.p.Scalars)) || v.p.Scalars[in.Imm] != in.Type {
 			v.fail(x, "scalar %d of type %s does not exist", in.Imm, in.Type)
 		}
 	case OpIndex:
-		operands(0, None)
-		typ(in.Type == I64)
+		v.operands(x, in, 0, None)
+		v.typ(x, in, in.Type == I64)
 		v.axis(x, int(in.Imm))
+	}
+}
+
+// access checks a load or store.
+func (v *verifier) access(x Value, in *Ins) {
+	switch in.Op {
 	case OpLoad, OpLoadAt:
 		if in.Op == OpLoadAt {
-			operands(1, v.offset(x, in.A))
+			v.operands(x, in, 1, v.offset(x, in.A))
 		} else {
-			operands(0, None)
+			v.operands(x, in, 0, None)
 		}
 		v.buf(x, in.Imm)
-		typ(in.Type == v.p.TypeOf(int(in.Imm)))
+		v.typ(x, in, in.Type == v.p.TypeOf(int(in.Imm)))
 	case OpStore, OpStoreAt:
 		v.buf(x, in.Imm)
 		t := v.p.TypeOf(int(in.Imm))
@@ -268,77 +318,105 @@ func (v *verifier) ins(x Value) {
 			}
 			v.steps(x, int(in.Imm))
 		}
-		typ(in.Type == None)
+		v.typ(x, in, in.Type == None)
+	}
+}
+
+// arithmetic checks an operation on operands of the type of its result.
+func (v *verifier) arithmetic(x Value, in *Ins) {
+	switch in.Op {
 	case OpAdd, OpSub, OpMul, OpMin, OpMax:
-		typ(num)
-		operands(2, in.Type)
+		v.typ(x, in, numeric(in.Type))
+		v.operands(x, in, 2, in.Type)
 	case OpNeg, OpAbs:
-		typ(num)
-		operands(1, in.Type)
+		v.typ(x, in, numeric(in.Type))
+		v.operands(x, in, 1, in.Type)
 	case OpDiv, OpScaleB:
-		typ(in.Type.Float())
-		operands(2, in.Type)
+		v.typ(x, in, in.Type.Float())
+		v.operands(x, in, 2, in.Type)
 	case OpFma:
-		typ(in.Type.Float())
-		operands(3, in.Type)
+		v.typ(x, in, in.Type.Float())
+		v.operands(x, in, 3, in.Type)
 	case OpRound:
 		d := array.DType(in.Imm)
-		typ(in.Type == F32 && (d == array.Float16 || d == array.BFloat16) && in.Imm == uint64(d))
-		operands(1, in.Type)
+		v.typ(x, in, in.Type == F32 && (d == array.Float16 || d == array.BFloat16) && in.Imm == uint64(d))
+		v.operands(x, in, 1, in.Type)
 	case OpSqrt, OpFloor, OpCeil, OpTrunc, OpRint, OpLogB:
-		typ(in.Type.Float())
-		operands(1, in.Type)
+		v.typ(x, in, in.Type.Float())
+		v.operands(x, in, 1, in.Type)
 	case OpQuo, OpRem, OpQuoU, OpRemU, OpMinU, OpMaxU, OpMulHi, OpMulHiU, OpShl, OpShr, OpShrU, OpRotL:
-		typ(in.Type.Int())
-		operands(2, in.Type)
+		v.typ(x, in, in.Type.Int())
+		v.operands(x, in, 2, in.Type)
 	case OpAnd, OpOr, OpXor:
-		typ(in.Type.Int() || in.Type == B)
-		operands(2, in.Type)
+		v.typ(x, in, in.Type.Int() || in.Type == B)
+		v.operands(x, in, 2, in.Type)
 	case OpPopCount, OpLzCnt, OpTzCnt:
-		typ(in.Type.Int())
-		operands(1, in.Type)
+		v.typ(x, in, in.Type.Int())
+		v.operands(x, in, 1, in.Type)
 	case OpNot:
-		typ(in.Type.Int() || in.Type == B)
-		operands(1, in.Type)
+		v.typ(x, in, in.Type.Int() || in.Type == B)
+		v.operands(x, in, 1, in.Type)
+	default:
+		v.unknown(x, in)
+	}
+}
+
+// mixed checks an operation whose operands have another type than its result.
+func (v *verifier) mixed(x Value, in *Ins) {
+	switch in.Op {
 	case OpEq, OpNe, OpLt, OpLe, OpLtU, OpLeU:
-		typ(in.Type == B)
+		v.typ(x, in, in.Type == B)
 		t := v.typeOf(x, in.A)
 		if t == None || t == B && in.Op > OpNe || in.Op > OpLe && !t.Int() {
 			v.fail(x, "%s compares %s", in.Op, t)
 		}
-		operands(2, t)
+		v.operands(x, in, 2, t)
 	case OpSelect:
-		typ(in.Type != None)
+		v.typ(x, in, in.Type != None)
 		v.use(x, in.A, B)
 		v.use(x, in.B, in.Type)
 		v.use(x, in.C, in.Type)
 	case OpLookup:
-		typ(in.Type.Float())
+		v.typ(x, in, in.Type.Float())
 		if in.Imm >= uint64(len(v.p.Tables)) || v.p.Tables[in.Imm].Type != in.Type {
 			v.fail(x, "table %d of type %s does not exist", in.Imm, in.Type)
 		}
-		operands(1, [...]Type{F32: I32, F64: I64}[in.Type])
+		v.operands(x, in, 1, [...]Type{F32: I32, F64: I64}[in.Type])
 	case OpCvt:
 		t := v.typeOf(x, in.A)
-		typ(num && t != None && t != in.Type)
+		v.typ(x, in, numeric(in.Type) && t != None && t != in.Type)
 		if in.Imm&^(FromUnsigned|ToUnsigned) != 0 || in.Imm&FromUnsigned != 0 && !t.Int() || in.Imm&ToUnsigned != 0 && !in.Type.Int() {
 			v.fail(x, "conversion of kind %d from %s to %s", in.Imm, t, in.Type)
 		}
-		operands(1, t)
+		v.operands(x, in, 1, t)
 	case OpBits:
 		t := v.typeOf(x, in.A)
-		typ(t != B && t != in.Type && t.Size() == in.Type.Size() && t.Size() > 0)
-		operands(1, t)
-	case OpReduce:
-		if !v.pass || v.nest > 0 {
-			v.fail(x, "reduce does not stand directly in a pass")
-		}
-		if v.p.Axes[v.p.Lane].Kind != Reduce {
-			v.fail(x, "reduce over a lane axis that is %s", v.p.Axes[v.p.Lane].Kind)
-		}
-		k := Reduction(in.Imm)
-		typ(k <= Max && num || (k == And || k == Or) && in.Type == B || (k == MinU || k == MaxU) && in.Type.Int())
-		operands(1, in.Type)
+		v.typ(x, in, t != B && t != in.Type && t.Size() == in.Type.Size() && t.Size() > 0)
+		v.operands(x, in, 1, t)
+	default:
+		v.unknown(x, in)
+	}
+}
+
+// reduce checks a reduction, which stands directly in a pass.
+func (v *verifier) reduce(x Value, in *Ins) {
+	if !v.pass || v.nest > 0 {
+		v.fail(x, "reduce does not stand directly in a pass")
+	}
+	if v.p.Axes[v.p.Lane].Kind != Reduce {
+		v.fail(x, "reduce over a lane axis that is %s", v.p.Axes[v.p.Lane].Kind)
+	}
+	k := Reduction(in.Imm)
+	v.typ(x, in, k <= Max && numeric(in.Type) || (k == And || k == Or) && in.Type == B || (k == MinU || k == MaxU) && in.Type.Int())
+	v.operands(x, in, 1, in.Type)
+}
+
+// structure checks an instruction with a region, or a result of one.
+func (v *verifier) structure(x Value, in *Ins) {
+	if in.Op != OpOut && in.Imm >= uint64(len(v.p.Regions)) {
+		v.fail(x, "region %d of %d", in.Imm, len(v.p.Regions))
+	}
+	switch in.Op {
 	case OpPass:
 		if v.pass {
 			v.fail(x, "pass inside a pass")
@@ -360,23 +438,7 @@ func (v *verifier) ins(x Value) {
 		v.nest--
 	case OpOut:
 		v.out(x, in)
-	default:
-		v.fail(x, "operation %d does not belong here", in.Op)
 	}
-	for _, o := range in.Operands() {
-		if o > x {
-			v.fail(x, "operand v%d has a higher number", o)
-		}
-	}
-	if in.Op == OpReduce {
-		// Visible only behind its pass.
-		if v.defined[x] {
-			v.fail(x, "stands in two places")
-		}
-		v.defined[x] = true
-		return
-	}
-	v.define(x)
 }
 
 func (v *verifier) typeOf(at, x Value) Type {

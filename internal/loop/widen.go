@@ -126,80 +126,44 @@ func (w *widener) common(x, y Value) form {
 	return f
 }
 
+// small reports a value whose narrow one has 0 as its highest bit, in both forms.
+func (w *widener) small(v Value) bool { return !w.free(v) && w.forms[v] == either }
+
+// as is the rule of an operation that takes all operands in form f and gives result, or
+// both forms where the operands that decide it are small.
+func as(f, result form, small bool) ([3]form, form) {
+	if small {
+		result = either
+	}
+	return [3]form{f, f, f}, result
+}
+
 // rule returns the forms in which an instruction takes its operands A, B and C where they
 // are narrow, and that of its result if that is.
 func (w *widener) rule(in *Ins) (need [3]form, result form) {
-	small := func(v Value) bool { return !w.free(v) && w.forms[v] == either } // not negative as a number with a sign
-	// as is for operands of which all have form f, and a result that has it too, and both
-	// if the operands named are small.
-	as := func(f form, result form, small bool) ([3]form, form) {
-		if small {
-			result = either
-		}
-		return [3]form{f, f, f}, result
-	}
 	switch in.Op {
-	case OpConst:
-		return need, either // see free
-	case OpLoad, OpLoadAt:
-		switch d := w.p.Bufs[in.Imm].DType; {
-		case !d.Unsigned():
-			return need, signed
-		case d.Size() < in.Type.Size(): // was widened before
-			return need, either
-		}
-		return need, zeroed
-	case OpOut:
-		r := w.p.Region(&w.p.Ins[in.A])
-		if w.p.Ins[in.A].Op == OpLoop {
-			return need, w.forms[r.Params[in.Imm]]
-		}
-		return need, w.common(r.Next[in.Imm], r.ElseNext[in.Imm])
-	case OpNot:
-		if w.has(in.A, signed) {
-			return as(signed, signed, false)
-		}
-	case OpAnd, OpOr, OpXor:
-		f := w.common(in.A, in.B)
-		switch a, b := w.has(in.A, zeroed), w.has(in.B, zeroed); {
-		case f == either || in.Op == OpAnd && (small(in.A) || small(in.B)):
-			return need, either
-		case f != dirty || in.Op != OpAnd:
-			return as(f, f, false)
-		case a:
-			return [3]form{zeroed, dirty}, zeroed
-		case b:
-			return [3]form{dirty, zeroed}, zeroed
-		}
+	case OpConst, OpLoad, OpLoadAt, OpOut:
+		return need, w.given(in)
+	case OpNot, OpAnd, OpOr, OpXor:
+		return w.bitwise(in)
+	case OpShl, OpShr, OpShrU:
+		return w.shift(in)
+	case OpCvt:
+		return w.converted(in)
 	case OpAbs:
-		return as(signed, zeroed, small(in.A)) // of the least integer it is as of a number without sign
+		return as(signed, zeroed, w.small(in.A)) // of the least integer it is as of a number without sign
 	case OpMin, OpMax, OpRem:
-		return as(signed, signed, small(in.A) && small(in.B))
+		return as(signed, signed, w.small(in.A) && w.small(in.B))
 	case OpQuo:
-		return as(signed, dirty, small(in.A) && small(in.B))
+		return as(signed, dirty, w.small(in.A) && w.small(in.B))
 	case OpMulHi:
 		return as(signed, signed, false)
 	case OpMinU, OpMaxU:
-		return as(zeroed, zeroed, small(in.A) && small(in.B))
+		return as(zeroed, zeroed, w.small(in.A) && w.small(in.B))
 	case OpQuoU, OpRemU:
-		return as(zeroed, zeroed, small(in.A)) // not above A
+		return as(zeroed, zeroed, w.small(in.A)) // not above A
 	case OpMulHiU:
 		return as(zeroed, zeroed, false)
-	case OpShl, OpShr, OpShrU:
-		// Counts are beyond the width in either form where they are beyond the narrow one.
-		need[1] = signed
-		if !w.has(in.B, signed) {
-			need[1] = zeroed
-		}
-		if in.Op == OpShr {
-			need[0], result = signed, signed
-		}
-		if in.Op == OpShrU {
-			need[0], result = zeroed, zeroed
-		}
-		if in.Op != OpShl && small(in.A) {
-			result = either
-		}
 	case OpRotL:
 		return [3]form{zeroed, dirty}, dirty
 	case OpPopCount, OpLzCnt:
@@ -219,21 +183,6 @@ func (w *widener) rule(in *Ins) (need [3]form, result form) {
 	case OpSelect:
 		f := w.common(in.B, in.C)
 		return as(f, f, false)
-	case OpCvt:
-		from := w.p.Ins[in.A].Type
-		switch {
-		case from == B:
-			return need, either
-		case from.Float() && in.Imm&ToUnsigned != 0:
-			return need, zeroed
-		case from.Float():
-			return need, signed
-		case !w.narrow(from) || w.narrow(in.Type) && in.Type.Size() < from.Size():
-			return need, dirty
-		case in.Imm&FromUnsigned != 0:
-			return as(zeroed, either, false)
-		}
-		return as(signed, signed, small(in.A))
 	case OpReduce:
 		switch Reduction(in.Imm) {
 		case Min, Max:
@@ -243,6 +192,89 @@ func (w *widener) rule(in *Ins) (need [3]form, result form) {
 		}
 	}
 	return need, result
+}
+
+// given returns the form of a value without operands: a constant, load or result of a region.
+func (w *widener) given(in *Ins) form {
+	switch in.Op {
+	case OpConst:
+		return either // see free
+	case OpLoad, OpLoadAt:
+		switch d := w.p.Bufs[in.Imm].DType; {
+		case !d.Unsigned():
+			return signed
+		case d.Size() < in.Type.Size(): // was widened before
+			return either
+		}
+		return zeroed
+	case OpOut:
+		r := w.p.Region(&w.p.Ins[in.A])
+		if w.p.Ins[in.A].Op == OpLoop {
+			return w.forms[r.Params[in.Imm]]
+		}
+		return w.common(r.Next[in.Imm], r.ElseNext[in.Imm])
+	}
+	return dirty
+}
+
+// bitwise is the rule of operations on each bit.
+func (w *widener) bitwise(in *Ins) (need [3]form, result form) {
+	switch in.Op {
+	case OpNot:
+		if w.has(in.A, signed) {
+			return as(signed, signed, false)
+		}
+	case OpAnd, OpOr, OpXor:
+		f := w.common(in.A, in.B)
+		switch a, b := w.has(in.A, zeroed), w.has(in.B, zeroed); {
+		case f == either || in.Op == OpAnd && (w.small(in.A) || w.small(in.B)):
+			return need, either
+		case f != dirty || in.Op != OpAnd:
+			return as(f, f, false)
+		case a:
+			return [3]form{zeroed, dirty}, zeroed
+		case b:
+			return [3]form{dirty, zeroed}, zeroed
+		}
+	}
+	return need, dirty
+}
+
+// shift is the rule of shifts. Counts are beyond the width in either form where they are
+// beyond the narrow one.
+func (w *widener) shift(in *Ins) (need [3]form, result form) {
+	need[1] = signed
+	if !w.has(in.B, signed) {
+		need[1] = zeroed
+	}
+	if in.Op == OpShr {
+		need[0], result = signed, signed
+	}
+	if in.Op == OpShrU {
+		need[0], result = zeroed, zeroed
+	}
+	if in.Op != OpShl && w.small(in.A) {
+		result = either
+	}
+	return need, result
+}
+
+// converted is the rule of conversions.
+func (w *widener) converted(in *Ins) (need [3]form, result form) {
+	from := w.p.Ins[in.A].Type
+	switch {
+	case from == B:
+		return need, either
+	case from.Float() && in.Imm&ToUnsigned != 0:
+		return need, zeroed
+	case from.Float():
+		return need, signed
+	case !w.narrow(from) || w.narrow(in.Type) && in.Type.Size() < from.Size():
+		return need, dirty
+	case in.Imm&FromUnsigned != 0:
+		return as(zeroed, either, false)
+	}
+	return as(signed, signed, w.small(in.A))
 }
 
 // get returns the wide value of v in form f.

@@ -269,111 +269,41 @@ func (k immKind) takes(v int64) bool {
 	return true
 }
 
+// An encoding is an instruction's operands as fields of its bytes: register numbers, of
+// which prefixes take the high bits.
+type encoding struct {
+	*form
+	l              uint8 // vector length
+	reg, vvvv, is4 uint8
+	rm             uint8
+	base, index    uint8 // X and B bits come from these
+	isMem          bool
+	hasModRM       bool
+	byteRex        bool  // a REX prefix that says nothing, without which AH, CH, DH and BH were meant
+	disp8          uint8 // the scale of an 8-bit displacement
+}
+
 // encode appends the bytes of in, which f takes.
 func (a *Asm) encode(in *Inst, f *form, l uint8, evex bool) {
-	reg, vvvv, is4 := uint8(0), uint8(0), uint8(0)
-	rm, isMem, byteRex := uint8(0), false, false
-	hasModRM := f.digit >= 0
-	if hasModRM {
-		reg = uint8(f.digit)
-	}
-	for i := range f.nargs {
-		num := uint8(in.A[i])
-		switch f.args[i].role() {
-		case roleReg:
-			reg, hasModRM = num, true
-		case roleRM, roleRMReg, roleMem, roleVSIB:
-			hasModRM = true
-			if in.A[i] == MemArg {
-				isMem = true
-				continue
-			}
-			rm = num
-		case roleVvvv:
-			vvvv = num
-		case roleOpcode:
-			rm = num
-		case roleIs4:
-			is4 = num<<4 | 1
-		}
-		// Without REX these four encode AH, CH, DH and BH.
-		if f.args[i].class() == arg8 && num >= 4 && num < 8 {
-			byteRex = true
-		}
-	}
-	m := &in.Mem
-	var base, index uint8 // X and B bits come from these
-	if isMem {
-		if m.Base != NoReg {
-			base = uint8(m.Base)
-		}
-		if m.Index != NoReg {
-			index = uint8(m.Index)
-		}
-	} else {
-		base = rm
-	}
-
+	e := encoding{form: f, l: l, disp8: 1, hasModRM: f.digit >= 0}
+	e.place(in)
 	b := a.buf
-	disp8 := uint8(1)
 	switch {
 	case evex:
-		if isMem {
-			disp8 = tupleSize[f.tuple][l]
-		} else {
-			index = rm >> 1 // bit 4 of rm travels in X
-		}
-		p2 := l<<5 | uint8(in.K)&7
-		vHigh := vvvv
-		if isMem && f.isVSIB() {
-			vHigh = index // bit 4 of the index travels in V'
-		}
-		if in.Z {
-			p2 |= 0x80
-		}
-		if isMem && m.Bcast {
-			p2 |= 0x10
-			disp8 = f.tuple.bcast()
-		}
-		p0 := reg&8<<4 | index&8<<3 | base&8<<2 | reg&16
-		b = append(b, 0x62,
-			p0^0xF0|f.mapID,
-			(vvvv&15)<<3^0x78|f.evexW<<7|4|evexPP[f.pp],
-			p2|vHigh&16>>1^8,
-			f.opcode)
+		b = e.evex(b, in)
 	case f.enc != encLegacy:
-		p := vvvv<<3 ^ 0x78 | l<<2 | evexPP[f.pp]
-		if f.mapID == 1 && f.vexW == 0 && base < 8 && index < 8 {
-			b = append(b, 0xC5, reg&8<<4^0x80|p, f.opcode)
-		} else {
-			b = append(b, 0xC4, (reg&8<<4|index&8<<3|base&8<<2)^0xE0|f.mapID, f.vexW<<7|p, f.opcode)
-		}
+		b = e.vex(b)
 	default:
-		if f.pp != 0 {
-			b = append(b, legacyPP[f.pp])
-		}
-		rex := f.vexW<<3 | reg&8>>1 | index&8>>2 | base&8>>3
-		if rex != 0 || byteRex {
-			b = append(b, 0x40|rex)
-		}
-		if f.mapID != 0 {
-			b = append(b, 0x0F)
-		}
-		op := f.opcode
-		if !hasModRM {
-			op += rm & 7
-		}
-		b = append(b, op)
+		b = e.legacy(b)
 	}
-
-	fixAt := -1
-	if isMem {
-		b, fixAt = appendMem(b, reg&7<<3, m, index, disp8)
-	} else if hasModRM {
-		b = append(b, 0xC0|reg&7<<3|rm&7)
+	m, fixAt := &in.Mem, -1
+	if e.isMem {
+		b, fixAt = appendMem(b, e.reg&7<<3, m, e.index, e.disp8)
+	} else if e.hasModRM {
+		b = append(b, 0xC0|e.reg&7<<3|e.rm&7)
 	}
-	if is4 != 0 {
-		b = append(b, is4&0xF0)
+	if e.is4 != 0 {
+		b = append(b, e.is4&0xF0)
 	}
 	switch f.imm {
 	case imm8u, imm8s:
@@ -393,6 +323,102 @@ func (a *Asm) encode(in *Inst, f *form, l uint8, evex bool) {
 		}
 		a.fix(m.Label, fixAt, len(b))
 	}
+}
+
+// place puts operands into the fields that the form has for them.
+func (e *encoding) place(in *Inst) {
+	if e.hasModRM {
+		e.reg = uint8(e.digit)
+	}
+	for i := range e.nargs {
+		num := uint8(in.A[i])
+		switch e.args[i].role() {
+		case roleReg:
+			e.reg, e.hasModRM = num, true
+		case roleRM, roleRMReg, roleMem, roleVSIB:
+			e.hasModRM = true
+			if in.A[i] == MemArg {
+				e.isMem = true
+				continue
+			}
+			e.rm = num
+		case roleVvvv:
+			e.vvvv = num
+		case roleOpcode:
+			e.rm = num
+		case roleIs4:
+			e.is4 = num<<4 | 1
+		}
+		// Without REX these four encode AH, CH, DH and BH.
+		if e.args[i].class() == arg8 && num >= 4 && num < 8 {
+			e.byteRex = true
+		}
+	}
+	if !e.isMem {
+		e.base = e.rm
+		return
+	}
+	if in.Mem.Base != NoReg {
+		e.base = uint8(in.Mem.Base)
+	}
+	if in.Mem.Index != NoReg {
+		e.index = uint8(in.Mem.Index)
+	}
+}
+
+// evex appends the prefix and opcode of AVX-512.
+func (e *encoding) evex(b []byte, in *Inst) []byte {
+	if e.isMem {
+		e.disp8 = tupleSize[e.tuple][e.l]
+	} else {
+		e.index = e.rm >> 1 // bit 4 of rm travels in X
+	}
+	p2 := e.l<<5 | uint8(in.K)&7
+	vHigh := e.vvvv
+	if e.isMem && e.isVSIB() {
+		vHigh = e.index // bit 4 of the index travels in V'
+	}
+	if in.Z {
+		p2 |= 0x80
+	}
+	if e.isMem && in.Mem.Bcast {
+		p2 |= 0x10
+		e.disp8 = e.tuple.bcast()
+	}
+	p0 := e.reg&8<<4 | e.index&8<<3 | e.base&8<<2 | e.reg&16
+	return append(b, 0x62,
+		p0^0xF0|e.mapID,
+		(e.vvvv&15)<<3^0x78|e.evexW<<7|4|evexPP[e.pp],
+		p2|vHigh&16>>1^8,
+		e.opcode)
+}
+
+// vex appends the prefix and opcode of AVX, in the short form where it does.
+func (e *encoding) vex(b []byte) []byte {
+	p := e.vvvv<<3 ^ 0x78 | e.l<<2 | evexPP[e.pp]
+	if e.mapID == 1 && e.vexW == 0 && e.base < 8 && e.index < 8 {
+		return append(b, 0xC5, e.reg&8<<4^0x80|p, e.opcode)
+	}
+	return append(b, 0xC4, (e.reg&8<<4|e.index&8<<3|e.base&8<<2)^0xE0|e.mapID, e.vexW<<7|p, e.opcode)
+}
+
+// legacy appends prefixes and opcode of an instruction on general registers.
+func (e *encoding) legacy(b []byte) []byte {
+	if e.pp != 0 {
+		b = append(b, legacyPP[e.pp])
+	}
+	rex := e.vexW<<3 | e.reg&8>>1 | e.index&8>>2 | e.base&8>>3
+	if rex != 0 || e.byteRex {
+		b = append(b, 0x40|rex)
+	}
+	if e.mapID != 0 {
+		b = append(b, 0x0F)
+	}
+	op := e.opcode
+	if !e.hasModRM {
+		op += e.rm & 7
+	}
+	return append(b, op)
 }
 
 // legacyPP and evexPP give the mandatory prefix by form.pp.
